@@ -70,7 +70,7 @@ static void say_failure(const struct image_job *j)
 	}
 }
 
-static int judge(const struct build_set *s)
+static int builds_judge(const struct build_set *s)
 {
 	int code = EXIT_DONE;
 
@@ -142,7 +142,7 @@ int build_run(const struct command *c, struct build_set *s, const struct build_r
 		return EXIT_MISSING;
 	}
 	s->tried = true;
-	code = judge(s);
+	code = builds_judge(s);
 	if (manifest_write(&s->plan, s->engine->name, id, PROFRIG_VERSION, manifest, &err) < 0) {
 		log_error("%s", err.msg);
 		code = exit_worse(code, EXIT_MISSING);

@@ -235,8 +235,8 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 
 /* The format that takes several runs, and tables of runs: a CSV file is nothing else. Each run is
  * analysed before, unless it was. */
-static int mail(const struct command *c, const struct strvec *inputs, const struct strvec *formats,
-		const char *output)
+static int analyze_mail(const struct command *c, const struct strvec *inputs,
+			const struct strvec *formats, const char *output)
 {
 	if (formats->nr > 1)
 		return cli_usage(c, "--format mail goes alone");
@@ -315,7 +315,7 @@ static int report_checked(const struct command *c, const struct strvec *dirs,
 	if (code != EXIT_DONE)
 		return code;
 	if (dirs->nr && is_mail(dirs, &o->formats))
-		return mail(c, dirs, &o->formats, output);
+		return analyze_mail(c, dirs, &o->formats, output);
 	if (output)
 		return cli_usage(c, "-o goes with --format mail; other reports lie in the run");
 	if (dirs->nr != 1)

@@ -97,7 +97,7 @@ struct asking {
 };
 
 /* about: NULL none; its first line. */
-static void offer(struct asking *a, const char *word, const char *about)
+static void word_offer(struct asking *a, const char *word, const char *about)
 {
 	size_t n = about ? strcspn(about, "\n") : 0;
 
@@ -113,7 +113,7 @@ static void offer_words(struct asking *a, const char *list)
 
 	strvec_split(&words, list, " ");
 	for (size_t i = 0; i < words.nr; i++)
-		offer(a, words.v[i], NULL);
+		word_offer(a, words.v[i], NULL);
 }
 
 static void offer_files(struct asking *a)
@@ -134,7 +134,7 @@ static void offer_tools(struct asking *a)
 	if (tool_set_load(&ts, &none, NULL) < 0)
 		return;
 	for (size_t i = 0; i < ts.tools.nr; i++)
-		offer(a, ts.tools.v[i]->name, ts.tools.v[i]->about);
+		word_offer(a, ts.tools.v[i]->name, ts.tools.v[i]->about);
 	tool_set_release(&ts);
 }
 
@@ -159,9 +159,9 @@ static void offer_tool_list(struct asking *a)
 
 static void offer_samplers(struct asking *a)
 {
-	offer(a, "auto", "the GPUs");
+	word_offer(a, "auto", "the GPUs");
 	for (size_t i = 0; samplers[i]; i++)
-		offer(a, samplers[i]->name, samplers[i]->about);
+		word_offer(a, samplers[i]->name, samplers[i]->about);
 }
 
 static void offer_models(struct asking *a)
@@ -172,7 +172,7 @@ static void offer_models(struct asking *a)
 	if (catalog_load_files(&cat, cwd, NULL) < 0)
 		return;
 	for (size_t i = 0; i < cat.models.nr; i++)
-		offer(a, cat.models.v[i].name, cat.models.v[i].about);
+		word_offer(a, cat.models.v[i].name, cat.models.v[i].about);
 	catalog_release(&cat);
 }
 
@@ -182,11 +182,11 @@ static void offer_runs(struct asking *a)
 
 	runs_names("runs", &names, NULL);
 	if (names.nr)
-		offer(a, "runs/latest", NULL);
+		word_offer(a, "runs/latest", NULL);
 	for (size_t i = 0; i < names.nr && i < MAX_RUNS; i++) {
 		CLEANUP(xfreep) char *path = fs_join("runs", names.v[i]);
 
-		offer(a, path, NULL);
+		word_offer(a, path, NULL);
 	}
 }
 
@@ -199,41 +199,41 @@ static void offer_ctl(struct asking *a)
 		offer_words(a, "start stop mark status");
 	if (a->operands > 0)
 		return;
-	offer(a, "latest", "the run that began last");
+	word_offer(a, "latest", "the run that began last");
 	runs_names("runs", &names, NULL);
 	for (size_t i = 0; i < names.nr && i < MAX_RUNS; i++)
-		offer(a, names.v[i], NULL);
+		word_offer(a, names.v[i], NULL);
 }
 
 static void offer_engines(struct asking *a)
 {
-	offer(a, "auto", "a container engine when there is an image");
+	word_offer(a, "auto", "a container engine when there is an image");
 	for (size_t i = 0; engines[i]; i++)
-		offer(a, engines[i]->name, engines[i]->about);
+		word_offer(a, engines[i]->name, engines[i]->about);
 }
 
 static void offer_readers(struct asking *a)
 {
 	for (size_t i = 0; readers[i]; i++)
-		offer(a, readers[i]->name, readers[i]->about);
+		word_offer(a, readers[i]->name, readers[i]->about);
 }
 
 static void offer_analyses(struct asking *a)
 {
 	for (size_t i = 0; analyses[i]; i++)
-		offer(a, analyses[i]->name, analyses[i]->about);
+		word_offer(a, analyses[i]->name, analyses[i]->about);
 }
 
 static void offer_reports(struct asking *a)
 {
 	for (size_t i = 0; writers[i]; i++)
-		offer(a, writers[i]->name, writers[i]->about);
+		word_offer(a, writers[i]->name, writers[i]->about);
 }
 
 static void offer_statuses(struct asking *a)
 {
 	for (int i = 0; i <= RUN_SKIPPED; i++)
-		offer(a, run_status_name((enum run_status)i), NULL);
+		word_offer(a, run_status_name((enum run_status)i), NULL);
 }
 
 static const struct {
@@ -304,7 +304,7 @@ static bool offer_usage(struct asking *a, const struct command *c)
 	/* NAME… stands for what the user thinks of */
 	for (size_t i = 0; i < words.nr && !a->operands; i++)
 		if (islower((unsigned char)*words.v[i]))
-			offer(a, words.v[i], NULL);
+			word_offer(a, words.v[i], NULL);
 	return true;
 }
 
@@ -334,13 +334,13 @@ static void offer_options(struct asking *a, const struct opt *opts, bool json)
 		CLEANUP(xfreep) char *word = xasprintf("--%s", opts->name);
 
 		if (opts->help)
-			offer(a, word, opts->help);
+			word_offer(a, word, opts->help);
 	}
 	if (json)
-		offer(a, "--json", "print JSON");
-	offer(a, "--help", "explain it");
-	offer(a, "--quiet", "errors only");
-	offer(a, "--verbose", "say more");
+		word_offer(a, "--json", "print JSON");
+	word_offer(a, "--help", "explain it");
+	word_offer(a, "--quiet", "errors only");
+	word_offer(a, "--verbose", "say more");
 }
 
 static const struct opt *option_of(const struct opt *opts, const char *word)
@@ -360,7 +360,7 @@ struct line {
 	size_t nr;
 };
 
-static void described(void *ctx, const struct command *c, const struct opt *opts, bool json)
+static void command_described(void *ctx, const struct command *c, const struct opt *opts, bool json)
 {
 	struct line *l = ctx;
 	struct asking *a = l->a;
@@ -407,7 +407,7 @@ static int complete_main(const struct command *self, int argc, char **argv)
 		at++;
 	if (at >= argc - 1) {
 		for (size_t i = 0; commands[i]; i++)
-			offer(&a, commands[i]->name, commands[i]->about);
+			word_offer(&a, commands[i]->name, commands[i]->about);
 		if (*a.cur == '-')
 			offer_words(&a, "--help --version --quiet --verbose");
 	}
@@ -415,7 +415,7 @@ static int complete_main(const struct command *self, int argc, char **argv)
 		struct line l = { &a, argv + at + 1, (size_t)(argc - at - 1) };
 
 		if (!strcmp(commands[i]->name, argv[at]))
-			cli_describe(commands[i], described, &l);
+			cli_describe(commands[i], command_described, &l);
 	}
 	for (size_t i = 0; i < a.out.nr; i++)
 		puts(a.out.v[i]);

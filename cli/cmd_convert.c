@@ -92,7 +92,7 @@ static bool is_input(const struct strvec *inputs, const char *output)
 }
 
 /* A file is one input, and a part of the time is cut out of it. */
-static int cut(struct conversion *cv)
+static int window_cut(struct conversion *cv)
 {
 	struct window w = WINDOW_ALL;
 	struct err err = ERR_INIT;
@@ -225,7 +225,7 @@ static void say_text(const struct conversion *cv)
 	       cli_si((double)cv->n.bytes, "B", size));
 }
 
-static int convert(struct conversion *cv, const struct strvec *inputs)
+static int inputs_convert(struct conversion *cv, const struct strvec *inputs)
 {
 	struct err err = ERR_INIT;
 	int r;
@@ -233,7 +233,7 @@ static int convert(struct conversion *cv, const struct strvec *inputs)
 	if (session_read(inputs, &cv->o, &cv->t, &err) < 0)
 		return cli_session_failed(&cv->t.outcome, &err);
 	print_inputs(cv->t.m);
-	r = cut(cv);
+	r = window_cut(cv);
 	if (r == EXIT_DONE)
 		r = write_out(cv);
 	if (r != EXIT_DONE)
@@ -265,7 +265,7 @@ static int convert_checked(struct conversion *cv, const struct strvec *inputs)
 	code = output_code(dir);
 	if (code == EXIT_DONE) {
 		session_output_sweep(dir, &cv->o, &cv->t.outcome);
-		code = convert(cv, inputs);
+		code = inputs_convert(cv, inputs);
 	}
 	progress_end();
 	return code;

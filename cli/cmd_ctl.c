@@ -122,7 +122,7 @@ struct ctl {
 	bool json;
 };
 
-static json_t *request(const struct ctl *ctl, const char *op, const char *name)
+static json_t *ctl_request(const struct ctl *ctl, const char *op, const char *name)
 {
 	json_t *rq = json_pack("{s:s}", "op", op);
 
@@ -153,10 +153,10 @@ static int bad_words(const struct ctl *ctl, const struct strvec *words)
 	return -1;
 }
 
-static int ask(const struct ctl *ctl, const struct strvec *words)
+static int ctl_ask(const struct ctl *ctl, const struct strvec *words)
 {
 	/* Before anything else: it is the time that counts. */
-	json_t *rq = request(ctl, words->v[1], words->nr > 2 ? words->v[2] : NULL);
+	json_t *rq = ctl_request(ctl, words->v[1], words->nr > 2 ? words->v[2] : NULL);
 	CLEANUP(xfreep) char *dir = NULL;
 	struct err err = ERR_INIT;
 	json_t *answer = NULL;
@@ -195,7 +195,7 @@ static int ctl_main(const struct command *c, int argc, char **argv)
 		strvec_push(&words, *rest);
 	if (code < 0)
 		code = bad_words(&ctl, &words);
-	return code < 0 ? ask(&ctl, &words) : code;
+	return code < 0 ? ctl_ask(&ctl, &words) : code;
 }
 
 static int mark_main(const struct command *c, int argc, char **argv)

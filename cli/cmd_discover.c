@@ -62,8 +62,8 @@ static void read_native(const char *path, struct found *f)
 	f->from = xstrdup(path);
 }
 
-static void find(const struct catalog *cat, const struct run_options *o, const struct cfg *context,
-		 const char *path, struct found *f)
+static void models_find(const struct catalog *cat, const struct run_options *o,
+			const struct cfg *context, const char *path, struct found *f)
 {
 	CLEANUP(strvec_release) struct strvec args = STRVEC_INIT;
 	CLEANUP(xfreep) char *file = NULL;
@@ -212,7 +212,7 @@ static int print_all(const struct run_options *o, const struct catalog *cat,
 	int code = EXIT_DONE;
 
 	for (size_t i = 0; i < paths->nr; i++) {
-		find(cat, o, context, paths->v[i], &v[i]);
+		models_find(cat, o, context, paths->v[i], &v[i]);
 		for (size_t k = 0; k < v[i].problems.lines.nr; k++)
 			if (is_of_a_run(v[i].problems.lines.v[k]))
 				log_warn("%s", v[i].problems.lines.v[k]);

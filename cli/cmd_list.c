@@ -57,7 +57,7 @@ static struct table *list_samplers(struct asked *unused)
 }
 
 /* Words with something between; owned. words NULL, or ended by NULL. */
-static char *joined(const char *const *words, const char *between)
+static char *words_joined(const char *const *words, const char *between)
 {
 	struct strbuf sb = STRBUF_INIT;
 
@@ -72,7 +72,7 @@ static struct table *list_readers(struct asked *unused)
 
 	(void)unused;
 	for (size_t i = 0; readers[i]; i++) {
-		CLEANUP(xfreep) char *dialects = joined(readers[i]->dialects, ",");
+		CLEANUP(xfreep) char *dialects = words_joined(readers[i]->dialects, ",");
 
 		table_texts(t, readers[i]->name, readers[i]->suffixes, dialects, readers[i]->about);
 	}
@@ -134,7 +134,7 @@ static struct table *list_converters(struct asked *unused)
 
 	(void)unused;
 	for (size_t i = 0; converters[i]; i++) {
-		CLEANUP(xfreep) char *files = joined(converters[i]->suffixes, " ");
+		CLEANUP(xfreep) char *files = words_joined(converters[i]->suffixes, " ");
 
 		table_texts(t, converters[i]->name, files, converters[i]->about);
 	}
@@ -156,7 +156,7 @@ static struct table *list_models(struct asked *a)
 	t = table_of_texts("models", "name", "tags", "image", "about", "file");
 	for (size_t i = 0; i < cat.models.nr; i++) {
 		const struct catalog_entry *e = &cat.models.v[i];
-		CLEANUP(xfreep) char *tags = joined((const char *const *)e->tags.v, ",");
+		CLEANUP(xfreep) char *tags = words_joined((const char *const *)e->tags.v, ",");
 
 		table_texts(t, e->name, tags, e->image, e->about, e->path);
 	}
@@ -334,8 +334,8 @@ static bool can_be_run(const char *fix)
 	return !asks;
 }
 
-static void finding(struct table *t, const char *kind, const char *name, bool ok,
-		    const char *detail, const char *fix)
+static void finding_row(struct table *t, const char *kind, const char *name, bool ok,
+			const char *detail, const char *fix)
 {
 	table_texts(t, ok ? "ok" : "no", kind, name, detail,
 		    ok || !fix || !can_be_run(fix) ? "" : fix, "");
@@ -349,7 +349,7 @@ static bool doctor_engine(struct table *t, const struct engine *e)
 	struct err err = ERR_INIT;
 
 	if (!e->container) {
-		finding(t, "engine", e->name, true, e->about, NULL);
+		finding_row(t, "engine", e->name, true, e->about, NULL);
 		return true;
 	}
 	e->probe(&argv);
@@ -361,7 +361,7 @@ static bool doctor_engine(struct table *t, const struct engine *e)
 	if (nl)
 		*nl = 0;
 	const char *words = ok ? out.buf : r < 0 ? err.msg : errs.buf;
-	finding(t, "engine", e->name, ok, words, engine_remedy(e, words));
+	finding_row(t, "engine", e->name, ok, words, engine_remedy(e, words));
 	return ok;
 }
 
@@ -375,11 +375,11 @@ static void doctor_builder(struct table *t, const struct image_engine *e)
 	e->build_probe(&argv);
 	bool runs = proc_capture(argv.v, 10000, 1 << 20, &out, NULL, &how, NULL) == 0;
 	bool secrets = runs && how.code == 0 && strstr(out.buf, "--secret");
-	finding(t, "builder", e->name, secrets,
-		secrets ? "builds images, with secrets that stay out of them"
-			: "builds images, but none that need secrets (no BuildKit); podman "
-			  "builds these too",
-		"apt-get install docker-buildx || apt-get install docker-buildx-plugin");
+	finding_row(t, "builder", e->name, secrets,
+		    secrets ? "builds images, with secrets that stay out of them"
+			    : "builds images, but none that need secrets (no BuildKit); podman "
+			      "builds these too",
+		    "apt-get install docker-buildx || apt-get install docker-buildx-plugin");
 }
 
 /* A portable profrig on a machine whose libraries it cannot use: what that takes away. */
@@ -394,7 +394,7 @@ static bool doctor_libraries(struct table *t)
 		xasprintf("%s; the samplers nvml and rocm_smi and data sets from web servers are "
 			  "lacking. A system with glibc 2.31 or newer, such as Debian 11, has them",
 			  err.msg);
-	finding(t, "program", "libraries", false, detail, NULL);
+	finding_row(t, "program", "libraries", false, detail, NULL);
 	return false;
 }
 
@@ -403,8 +403,8 @@ static void doctor_transfer(struct table *t, bool libraries)
 	struct err err = ERR_INIT;
 	bool ok = data_transfer_works(&err) == 0;
 
-	finding(t, "data", "libcurl", ok, ok ? "data sets from web servers and S3" : err.msg,
-		libraries ? "apt-get install libcurl4" : NULL);
+	finding_row(t, "data", "libcurl", ok, ok ? "data sets from web servers and S3" : err.msg,
+		    libraries ? "apt-get install libcurl4" : NULL);
 }
 
 static void doctor_sampler(struct table *t, const struct sampler *s)
@@ -413,7 +413,7 @@ static void doctor_sampler(struct table *t, const struct sampler *s)
 	struct sampler_opts so = { .device = "all", .period_s = 0.1 };
 	bool ok = s->probe(&so, &err) == 0;
 
-	finding(t, "sampler", s->name, ok, ok ? s->about : err.msg, NULL);
+	finding_row(t, "sampler", s->name, ok, ok ? s->about : err.msg, NULL);
 }
 
 static void doctor_gpu(struct table *t, const struct gpu *g, const char *why, const char *driver)
@@ -432,7 +432,7 @@ static void doctor_gpu(struct table *t, const struct gpu *g, const char *why, co
 		strbuf_addf(&detail, ", %s %s", g->vendor == GPU_AMD ? "ROCm" : "driver", driver);
 	if (*why)
 		strbuf_addf(&detail, "; %s", why);
-	finding(t, "gpu", id, !*why, detail.buf, "");
+	finding_row(t, "gpu", id, !*why, detail.buf, "");
 }
 
 /* One row for each GPU; none is a row too, since people look for it. */
@@ -452,7 +452,7 @@ static void doctor_gpus(struct table *t)
 	if (!d.gpus.nr) {
 		CLEANUP(xfreep) char *why = xasprintf("%s; %s", d.amd_why, d.nvidia_why);
 
-		finding(t, "gpu", "none", false, why, "");
+		finding_row(t, "gpu", "none", false, why, "");
 	}
 }
 
@@ -463,7 +463,11 @@ static void doctor_tool(struct table *t, const struct command *c, const struct s
 	const char *fix;
 	bool ok = tool_works(c, dirs, tool, &detail, &fix);
 
-	finding(t, "tool", tool->name, ok, !ok ? detail.buf : tool->about ? tool->about : "", fix);
+	finding_row(t, "tool", tool->name, ok,
+		    !ok           ? detail.buf
+		    : tool->about ? tool->about
+				  : "",
+		    fix);
 }
 
 /* A row for each tool; for people those of a vendor whose GPUs are not here have one together. */
@@ -493,7 +497,7 @@ static void doctor_tools(struct table *t, const struct command *c, const struct 
 			continue;
 		devices_usable(&d, v, &why);
 		detail = xasprintf("%s; 'profrig list tools' names them", why);
-		finding(t, "tools", row, false, detail, "");
+		finding_row(t, "tools", row, false, detail, "");
 	}
 }
 
@@ -547,15 +551,15 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 	CLEANUP(xfreep) char *lib = run_lib_dir();
 	CLEANUP(xfreep) char *agent = fs_join(lib, "profrig-init");
 	bool there = access(agent, X_OK) == 0;
-	finding(t, "agent", "profrig-init", there,
-		there ? lib : "neither beside this program nor in ../lib/profrig from it",
-		"make install");
+	finding_row(t, "agent", "profrig-init", there,
+		    there ? lib : "neither beside this program nor in ../lib/profrig from it",
+		    "make install");
 	bool open = proc_may_trace();
-	finding(t, "host", "verdicts", !open,
-		open ? "not protected: a workload with CAP_SYS_PTRACE, as root has, may change "
-		       "what is said of it; in a container, or as a user, it cannot"
-		     : "a workload cannot change what is said of it",
-		NULL);
+	finding_row(t, "host", "verdicts", !open,
+		    open ? "not protected: a workload with CAP_SYS_PTRACE, as root has, may change "
+			   "what is said of it; in a container, or as a user, it cannot"
+			 : "a workload cannot change what is said of it",
+		    NULL);
 	for (size_t i = 0; engines[i]; i++) {
 		const struct image_engine *builder = image_engine_find(engines[i]->name);
 		bool answers = doctor_engine(t, engines[i]);
@@ -571,10 +575,10 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 	doctor_tools(t, c, &dirs, &ts, json);
 	tool_works_end();
 	tool_set_release(&ts);
-	finding(t, "page", "report.html", page_html(NULL) != NULL,
-		page_html(NULL) ? "interactive page built in"
-				: "plain tables only; the page is built with node and npm",
-		"make PAGE=1");
+	finding_row(t, "page", "report.html", page_html(NULL) != NULL,
+		    page_html(NULL) ? "interactive page built in"
+				    : "plain tables only; the page is built with node and npm",
+		    "make PAGE=1");
 	doctor_leftovers(t, runs_dir, fix);
 	if (json)
 		table_json(t);

@@ -50,7 +50,7 @@ static void put_sentence(const char *s)
 	puts((n && strchr(".?!", s[n - 1])) || text_suffix(s, "…") ? "" : ".");
 }
 
-static void head(const char *name, const char *section, const char *about)
+static void page_head(const char *name, const char *section, const char *about)
 {
 	CLEANUP(xfreep) char *title = xstrdup(name);
 	const char *date = getenv("PROFRIG_MAN_DATE"); /* of the release, from make */
@@ -101,13 +101,13 @@ static void put_option(const struct opt *o)
 	put_sentence(o->help);
 }
 
-static void described(void *ctx, const struct command *c, const struct opt *opts, bool json)
+static void command_described(void *ctx, const struct command *c, const struct opt *opts, bool json)
 {
 	const struct page *p = ctx;
 	CLEANUP(xfreep) char *name = xasprintf("profrig-%s", c->name);
 	CLEANUP(strvec_release) struct strvec usage = STRVEC_INIT;
 
-	head(name, "1", c->about);
+	page_head(name, "1", c->about);
 	puts(".SH SYNOPSIS");
 	printf(".B profrig %s\n[\\fIoptions\\fR]\n", c->name);
 	strvec_split(&usage, c->usage, "\n ");
@@ -146,9 +146,9 @@ static void described(void *ctx, const struct command *c, const struct opt *opts
 
 /* --- profrig(1), profrig.yaml(5) --- */
 
-static void overview(const struct page *p)
+static void page_overview(const struct page *p)
 {
-	head("profrig", "1", "profiled model runs, and where their time and energy went");
+	page_head("profrig", "1", "profiled model runs, and where their time and energy went");
 	puts(".SH SYNOPSIS\n.B profrig\n\\fICOMMAND\\fR [\\fIoptions\\fR]\n.SH DESCRIPTION");
 	puts(p->before);
 	puts(".SH COMMANDS");
@@ -160,9 +160,9 @@ static void overview(const struct page *p)
 	see_also("profrig");
 }
 
-static void keys(const struct page *p)
+static void page_keys(const struct page *p)
 {
-	head("profrig.yaml", "5", "what a profiled run does");
+	page_head("profrig.yaml", "5", "what a profiled run does");
 	puts(".SH DESCRIPTION");
 	puts(p->before);
 	puts(".SH KEYS");
@@ -185,16 +185,16 @@ static void keys(const struct page *p)
 static int print_page(const char *word, const struct page *p)
 {
 	if (!strcmp(word, "profrig")) {
-		overview(p);
+		page_overview(p);
 		return EXIT_DONE;
 	}
 	if (!strcmp(word, "profrig.yaml")) {
-		keys(p);
+		page_keys(p);
 		return EXIT_DONE;
 	}
 	for (size_t i = 0; commands[i]; i++)
 		if (!strcmp(commands[i]->name, word)) {
-			cli_describe(commands[i], described, (void *)p);
+			cli_describe(commands[i], command_described, (void *)p);
 			return EXIT_DONE;
 		}
 	log_error("no command '%s'", word);

@@ -90,7 +90,7 @@ static void say_spared(const struct run_list *rl)
 		log_warn("%s: left alone", rl->odd.v[i]);
 }
 
-static int prune(const struct pruning *p)
+static int runs_prune(const struct pruning *p)
 {
 	struct run_list rl = RUN_LIST_INIT;
 	CLEANUP(strvec_release) struct strvec failed = STRVEC_INIT;
@@ -155,7 +155,7 @@ static int prune_main(const struct command *c, int argc, char **argv)
 		code = bad_rule(c, &p);
 	if (code < 0) {
 		p.dir = dirs.nr ? dirs.v[0] : p.dir;
-		code = prune(&p);
+		code = runs_prune(&p);
 	}
 	strvec_release(&p.filter.labels);
 	return code;

@@ -384,7 +384,7 @@ static int start_all(struct sample *s)
 }
 
 /* What is over before the second tick leaves nothing to read: that is no fault. */
-static int judge(const struct sample *s, const struct sample_source *src)
+static int source_judge(const struct sample *s, const struct sample_source *src)
 {
 	const struct sampling_stats *st = &src->stats;
 
@@ -415,12 +415,12 @@ static int stop_all(struct sample *s)
 			log_warn("%s: no real-time priority: %s (it takes root, CAP_SYS_NICE or a "
 				 "limit rtprio)",
 				 src->sampler->name, strerror(-src->stats.realtime_error));
-		code = exit_worse(code, judge(s, src));
+		code = exit_worse(code, source_judge(s, src));
 	}
 	return code;
 }
 
-static int spawn(char *const *cmd, const char *program, struct child *ch)
+static int child_spawn(char *const *cmd, const char *program, struct child *ch)
 {
 	struct proc_opts o = PROC_OPTS_INIT;
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
@@ -440,7 +440,7 @@ static int spawn(char *const *cmd, const char *program, struct child *ch)
 	return EXIT_MISSING;
 }
 
-static void forward(const struct child *ch)
+static void signals_forward(const struct child *ch)
 {
 	static const int sigs[] = { SIGUSR1, SIGUSR2 };
 
@@ -476,7 +476,7 @@ static void look_on(struct sample *s, struct child *ch, struct sample_live *live
 		if (left <= 0)
 			break;
 		pass_on(ch);
-		forward(ch);
+		signals_forward(ch);
 		if (ch->pid)
 			ch->ended = proc_wait(ch->pid, piece, &ch->how, NULL) != -ETIMEDOUT;
 		else
@@ -490,7 +490,7 @@ static void look_on(struct sample *s, struct child *ch, struct sample_live *live
 	}
 }
 
-static void idle(struct sample *s, double seconds, struct sample_live *live)
+static void sample_idle(struct sample *s, double seconds, struct sample_live *live)
 {
 	struct child none = { 0 };
 
@@ -501,20 +501,20 @@ static void idle(struct sample *s, double seconds, struct sample_live *live)
 	mark_all(s, "idle_end");
 }
 
-static int watch(const struct asked *a, struct sample *s, char *const *cmd, const char *program,
-		 struct child *ch, struct sample_live *live)
+static int command_watch(const struct asked *a, struct sample *s, char *const *cmd,
+			 const char *program, struct child *ch, struct sample_live *live)
 {
 	bool bounded = a->duration_s >= 0;
 	int64_t until;
 	int code = -1;
 
-	idle(s, a->idle_s, live);
+	sample_idle(s, a->idle_s, live);
 	if (cli_interrupt)
 		return -1;
 	until = bounded ? clock_monotonic_ns() + (int64_t)(a->duration_s * 1e9) : INT64_MAX;
 	if (cmd) {
 		mark_all(s, "workload_start");
-		code = spawn(cmd, program, ch);
+		code = child_spawn(cmd, program, ch);
 		for (size_t i = 0; code < 0 && i < s->source.nr; i++)
 			sampling_target(s->source.v[i].sampling, ch->pid);
 	}
@@ -524,7 +524,7 @@ static int watch(const struct asked *a, struct sample *s, char *const *cmd, cons
 	if (cmd)
 		mark_all(s, ch->ended ? "workload_end" : "sampling_end");
 	if (!cmd || ch->ended)
-		idle(s, a->idle_s, live);
+		sample_idle(s, a->idle_s, live);
 	return -1;
 }
 
@@ -554,7 +554,7 @@ static bool shows_live(const struct asked *a, bool with_command)
 	return a->live || !with_command || !isatty(1);
 }
 
-static int sample_and_tell(const struct asked *a, struct sample *s, char *const *cmd,
+static int sample_and_show(const struct asked *a, struct sample *s, char *const *cmd,
 			   const char *program)
 {
 	struct sample_live live;
@@ -563,7 +563,7 @@ static int sample_and_tell(const struct asked *a, struct sample *s, char *const 
 
 	sample_live_init(&live);
 	if (code < 0)
-		code = watch(a, s, cmd, program, &ch, shows_live(a, cmd) ? &live : NULL);
+		code = command_watch(a, s, cmd, program, &ch, shows_live(a, cmd) ? &live : NULL);
 	bad = stop_all(s);
 	progress_end();
 	if (code >= 0)
@@ -638,7 +638,7 @@ static int run_it(const struct command *c, const struct asked *a, char *const *c
 	if (code < 0)
 		code = open_all(c, &s);
 	if (code < 0)
-		code = sample_and_tell(a, &s, cmd, program);
+		code = sample_and_show(a, &s, cmd, program);
 	sample_release(&s);
 	return code;
 }

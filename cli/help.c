@@ -12,7 +12,7 @@
 #define WIDTH 80
 #define TEXT_AT 28 /* where what an option does begins */
 
-static size_t columns(const char *s, size_t n)
+static size_t text_columns(const char *s, size_t n)
 {
 	size_t w = 0;
 
@@ -22,7 +22,7 @@ static size_t columns(const char *s, size_t n)
 }
 
 /* How much of s goes onto one line: up to a blank, which is left out, or behind a '|'. */
-static size_t piece(const char *s)
+static size_t piece_length(const char *s)
 {
 	size_t n = strcspn(s, " |");
 
@@ -35,7 +35,7 @@ static void put_wrapped(FILE *f, const char *text, size_t at, size_t indent)
 	bool blank = false;
 
 	while (*text) {
-		size_t n = piece(text), w = columns(text, n);
+		size_t n = piece_length(text), w = text_columns(text, n);
 
 		if (at > indent && at + blank + w > WIDTH) {
 			fprintf(f, "\n%*s", (int)indent, "");
@@ -53,7 +53,7 @@ static void put_wrapped(FILE *f, const char *text, size_t at, size_t indent)
 
 void cli_print_row(FILE *f, const char *left, const char *text, size_t text_at)
 {
-	size_t at = 2 + columns(left, strlen(left));
+	size_t at = 2 + text_columns(left, strlen(left));
 
 	fprintf(f, "  %s", left);
 	if (at + 2 > text_at) {

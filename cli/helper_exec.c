@@ -33,7 +33,7 @@ static bool may_load(const char *command)
 }
 
 /* Without a loader of its own, or with a glibc that is too old, it does not get to main. */
-static bool starts(char *path, struct strbuf *why)
+static bool helper_starts(char *path, struct strbuf *why)
 {
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT, errs = STRBUF_INIT;
 	static const char mine[] = "profrig " PROFRIG_VERSION "\n";
@@ -68,7 +68,7 @@ void helper_take_over(int argc, char **argv)
 		at++;
 	if (at >= argc || !may_load(argv[at]))
 		return;
-	if (starts(path, &why)) {
+	if (helper_starts(path, &why)) {
 		execv(path, argv);
 		strbuf_addstr(&why, HELPER " does not start");
 	}

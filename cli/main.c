@@ -219,7 +219,7 @@ static bool is_pipe_without_reader(int fd)
 }
 
 /* What could not be printed is no success. */
-static int printed(const struct command *c, int code)
+static int code_printed(const struct command *c, int code)
 {
 	bool results = (c == &cmd_run || c == &cmd_build) && !cli_helped;
 
@@ -245,7 +245,7 @@ static int command_run(const struct command *c, int argc, char **argv)
 	if (code == EXIT_DONE)
 		code = c->main(c, argc, argv);
 	progress_end();
-	return printed(c, code);
+	return code_printed(c, code);
 }
 
 static int cli_main(int argc, char **argv)
@@ -272,12 +272,12 @@ static int cli_main(int argc, char **argv)
 	}
 	if (strcmp(argv[at], "--version") == 0) {
 		print_version();
-		return printed(NULL, EXIT_DONE);
+		return code_printed(NULL, EXIT_DONE);
 	}
 	if (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0 ||
 	    strcmp(argv[at], "help") == 0) {
 		print_help(stdout);
-		return printed(NULL, EXIT_DONE);
+		return code_printed(NULL, EXIT_DONE);
 	}
 	if (argv[at][0] == '-') {
 		log_error("unknown option '%s'; 'profrig --help' shows the commands", argv[at]);

@@ -123,7 +123,7 @@ static int store_conf(const struct command *c, const struct opt *o, const char *
 	}
 }
 
-static int store(const struct command *c, const struct opt *o, const char *arg)
+static int option_store(const struct command *c, const struct opt *o, const char *arg)
 {
 	int64_t i;
 
@@ -297,21 +297,21 @@ struct parse {
 static int take_value(struct parse *p, const struct opt *o, const char *value)
 {
 	p->last = o;
-	return !value || mad_value(p->opts, &o, value) ? store(p->c, o, value) : -1;
+	return !value || mad_value(p->opts, &o, value) ? option_store(p->c, o, value) : -1;
 }
 
 static int take_operand(struct parse *p, const char *word)
 {
 	if (p->last && mad_more_values(p->last, word))
-		return store(p->c, p->last, word);
+		return option_store(p->c, p->last, word);
 	p->last = NULL;
 	strvec_push(p->operands, word);
 	return -1;
 }
 
 /* What getopt_long found: an exit code, or -1 to go on. */
-static int take(struct parse *p, const struct grammar *g, int o, const struct opt *which,
-		const char *word)
+static int option_take(struct parse *p, const struct grammar *g, int o, const struct opt *which,
+		       const char *word)
 {
 	char letter[] = { '-', (char)optopt, '\0' };
 
@@ -372,7 +372,7 @@ int cli_parse(const struct command *c, const struct opt *opts, bool *json, int a
 	opterr = 0;
 	code = refuse_abbreviations(c, g.longs, argc, argv);
 	while (code < 0 && (o = getopt_long(argc, argv, g.shorts, g.longs, &which)) != -1)
-		code = take(&p, &g, o, &opts[which], argv[optind - 1]);
+		code = option_take(&p, &g, o, &opts[which], argv[optind - 1]);
 	argv[argc] = saved_end;
 	if (p.verbose != log_level()) {
 		if (comm_rank(cli_comm) > 0)

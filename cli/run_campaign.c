@@ -149,7 +149,7 @@ static void say_plan(const struct plan *pl)
  * The container that is the run's tells by starting that all is there; only when it does not is it
  * looked into why, and what can be pulled is.
  */
-static int execute(const struct prepared *p, struct run_opts *ro, struct run_result *ret)
+static int step_execute(const struct prepared *p, struct run_opts *ro, struct run_result *ret)
 {
 	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
 	struct err err = ERR_INIT;
@@ -240,7 +240,7 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 	if (p->conf.live && log_level() > 0)
 		progress_setup(1);
 	say_plan(&p->plan);
-	int code = execute(p, &ro, &r);
+	int code = step_execute(p, &ro, &r);
 
 	for (size_t i = 0; i < notes.nr; i++)
 		log_warn("%s", notes.v[i]);

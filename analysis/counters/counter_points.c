@@ -139,7 +139,7 @@ struct examination {
 	double least_j, mean_w; /* of an energy counter: smallest step, power over all */
 };
 
-static void mark(struct examination *x, size_t from, size_t to, uint8_t bits)
+static void points_mark(struct examination *x, size_t from, size_t to, uint8_t bits)
 {
 	for (size_t i = from; x->marks && i < to; i++)
 		x->marks[i] |= bits;
@@ -161,7 +161,7 @@ static void examine_gaps(struct examination *x, int64_t max_gap_ns)
 			continue;
 		x->odd->gaps++;
 		x->odd->flags |= CF_GAP;
-		mark(x, i, i + 1, dead ? CURVE_GAP | CURVE_DEAD : CURVE_GAP);
+		points_mark(x, i, i + 1, dead ? CURVE_GAP | CURVE_DEAD : CURVE_GAP);
 	}
 }
 
@@ -254,7 +254,7 @@ static void stuck_run(struct examination *x, size_t from, size_t to)
 	x->odd->stuck++;
 	x->odd->flags |= CF_STUCK;
 	/* the next change may hold all of it or only its own: when it was drawn is unknown */
-	mark(x, from, to + 1 < p->n ? to + 1 : to, CURVE_STUCK | CURVE_DEAD);
+	points_mark(x, from, to + 1 < p->n ? to + 1 : to, CURVE_STUCK | CURVE_DEAD);
 }
 
 /* The smallest step that the counter is seen to make, and the power of all of them. */
@@ -295,13 +295,13 @@ static void examine_cumulative(struct examination *x)
 		if (reset) {
 			x->odd->resets++;
 			x->odd->flags |= CF_RESET;
-			mark(x, i, i + 1, CURVE_RESET | CURVE_DEAD);
+			points_mark(x, i, i + 1, CURVE_RESET | CURVE_DEAD);
 		} else if (step == 0) {
 			continue;
 		} else if (x->ci->max_rate > 0 && step * p->scale > x->ci->max_rate * seconds) {
 			x->odd->rates++;
 			x->odd->flags |= CF_RATE;
-			mark(x, since, i + 1, CURVE_RATE);
+			points_mark(x, since, i + 1, CURVE_RATE);
 		}
 		if (energy)
 			stuck_run(x, since, i);
@@ -325,7 +325,7 @@ static void examine_power(struct examination *x)
 		x->odd->rates++;
 		x->odd->flags |= CF_RATE;
 		if (i + 1 < p->n)
-			mark(x, i, i + 1, CURVE_RATE);
+			points_mark(x, i, i + 1, CURVE_RATE);
 	}
 }
 

@@ -35,7 +35,7 @@ static bool in_set(const char *p, const char *end, unsigned char c)
 
 /* One character of a name by the pattern at p: what follows in the pattern, NULL it does not fit.
  */
-static const char *step(const char *p, unsigned char c)
+static const char *pattern_step(const char *p, unsigned char c)
 {
 	const char *end = *p == '[' ? set_end(p) : NULL;
 
@@ -56,7 +56,7 @@ bool counter_matches(const char *pattern, const char *name)
 	const char *p = pattern, *star = NULL, *from = NULL;
 
 	while (*name) {
-		const char *next = *p == '*' ? NULL : step(p, lower(*name));
+		const char *next = *p == '*' ? NULL : pattern_step(p, lower(*name));
 
 		if (*p == '*') {
 			star = ++p;

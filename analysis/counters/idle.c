@@ -76,8 +76,8 @@ static bool is_of_kind(const char *id, const char *kind)
 }
 
 /* 0 not about it, else the closer the higher. */
-static int closeness(const struct idle_stated *st, const struct model *m, series_id s,
-		     const struct counter_info *ci)
+static int stated_closeness(const struct idle_stated *st, const struct model *m, series_id s,
+			    const struct counter_info *ci)
 {
 	const char *host = model_str(m, m->series.v[s].host), *colon = strrchr(ci->device, ':');
 	const char *id = colon ? colon + 1 : ci->device;
@@ -100,7 +100,7 @@ static int closeness(const struct idle_stated *st, const struct model *m, series
 bool idle_is_about(const struct idle_stated *st, const struct model *m, series_id s,
 		   const struct counter_info *ci)
 {
-	return closeness(st, m, s, ci) > 0;
+	return stated_closeness(st, m, s, ci) > 0;
 }
 
 static double stated_w(const struct idle_opts *o, const struct model *m, series_id s,
@@ -110,7 +110,7 @@ static double stated_w(const struct idle_opts *o, const struct model *m, series_
 	int best = 0;
 
 	for (size_t i = 0; i < o->stated.nr; i++) {
-		int close = closeness(&o->stated.v[i], m, s, ci);
+		int close = stated_closeness(&o->stated.v[i], m, s, ci);
 
 		if (close > best) {
 			best = close;
@@ -171,7 +171,8 @@ static struct idle_window sampled_part(const struct curve *c, struct idle_window
 }
 
 /* period_ns 0: as many as there may be. Returns how many are good. */
-static size_t cut(const struct curve *c, struct idle_window w, int64_t period_ns, struct block *b)
+static size_t window_cut(const struct curve *c, struct idle_window w, int64_t period_ns,
+			 struct block *b)
 {
 	int64_t span = w.end_ns - w.start_ns;
 	int64_t k = period_ns > 0 && span / period_ns < MAX_BLOCKS ? span / period_ns : MAX_BLOCKS;
@@ -212,7 +213,7 @@ static double squares_of(const struct block *b, size_t n)
 }
 
 /* How many blocks to drop. */
-static size_t settling(const struct block *b, size_t n)
+static size_t settling_blocks(const struct block *b, size_t n)
 {
 	double best = INFINITY;
 	size_t drop = 0;
@@ -253,12 +254,12 @@ static struct found level_in(const struct curve *c, struct idle_window w, int64_
 		return f;
 	}
 	w = sampled_part(c, w);
-	n = w.end_ns > w.start_ns ? cut(c, w, period_ns, b) : 0;
+	n = w.end_ns > w.start_ns ? window_cut(c, w, period_ns, b) : 0;
 	if (n < MIN_BLOCKS) {
 		f.why = w.end_ns > w.start_ns ? "too few readings" : "not sampled";
 		return f;
 	}
-	drop = settling(b, n);
+	drop = settling_blocks(b, n);
 	n -= drop;
 	f.level_w = mean_of(b + drop, n);
 	f.stderr_w = sqrt(squares_of(b + drop, n) / (double)(n - 1) / (double)n);
@@ -318,7 +319,7 @@ double idle_energy_j(const struct model *m, const struct curve *c, const struct 
 
 /* ---- both windows ---- */
 
-static void take(struct idle_level *l, enum idle_method method, const struct found *f)
+static void level_take(struct idle_level *l, enum idle_method method, const struct found *f)
 {
 	l->method = method;
 	l->level_w = f->level_w;
@@ -364,8 +365,8 @@ static bool is_too_few(const struct found *f)
 	return strcmp(f->why, "too few readings") == 0;
 }
 
-static void measure(const struct curve *c, const struct idle_opts *o, int64_t period_ns,
-		    struct idle_level *l)
+static void level_measure(const struct curve *c, const struct idle_opts *o, int64_t period_ns,
+			  struct idle_level *l)
 {
 	struct found b = level_in(c, o->before, period_ns), a = level_in(c, o->after, period_ns);
 	bool has_b = !isnan(b.level_w), has_a = !isnan(a.level_w);
@@ -376,10 +377,10 @@ static void measure(const struct curve *c, const struct idle_opts *o, int64_t pe
 	if (has_b && has_a && b.settled == a.settled) {
 		take_both(l, &b, &a);
 	} else if (has_b && (!has_a || b.settled)) {
-		take(l, IDLE_BEFORE, &b);
+		level_take(l, IDLE_BEFORE, &b);
 		l->reason = why_not("after", &a);
 	} else if (has_a) {
-		take(l, IDLE_AFTER, &a);
+		level_take(l, IDLE_AFTER, &a);
 		l->reason = why_not("before", &b);
 	} else {
 		/* what is wrong with a window that is there says more */
@@ -408,7 +409,7 @@ void idle_find(const struct model *m, series_id s, const struct counter_info *ci
 	else if (!m->inputs.v[se->input].aligned)
 		l.reason = "its clock is not that of the run";
 	else
-		measure(c, o, se->change_points ? 0 : c->median_period_ns, &l);
+		level_measure(c, o, se->change_points ? 0 : c->median_period_ns, &l);
 	if (ci->quantity != QUANTITY_OTHER && !isnan(stated)) {
 		l.method = IDLE_STATED;
 		l.level_w = stated;

@@ -115,7 +115,7 @@ static bool is_dead_between(const struct fitting *f, size_t from, size_t to)
 	return f->dead_before.nr && f->dead_before.v[to + 1] != f->dead_before.v[from];
 }
 
-static struct line_fit boxcar(const struct fitting *f, double width_s)
+static struct line_fit boxcar_fit(const struct fitting *f, double width_s)
 {
 	const struct tau_fit_data *d = f->d;
 	int64_t width_ns = (int64_t)(width_s * 1e9);
@@ -141,7 +141,7 @@ static struct line_fit boxcar(const struct fitting *f, double width_s)
 }
 
 /* The parameter of least rms in [least_s, most_s]. */
-static double search(const struct fitting *f, model_fn *model, double least_s, double most_s)
+static double width_search(const struct fitting *f, model_fn *model, double least_s, double most_s)
 {
 	const double golden = 0.6180339887498949;
 	double best = least_s, best_rms = INFINITY, a, b, c, d, fc, fd;
@@ -303,7 +303,7 @@ static double near_enough(const struct spread *s)
 
 #define CLEARLY 0.7 /* of the other's rms */
 
-static enum filter_verdict judge(const struct tau_fit *r, double limit_w, double longest_s)
+static enum filter_verdict filter_judge(const struct tau_fit *r, double limit_w, double longest_s)
 {
 	if (r->face_rms_w <= limit_w && r->face_rms_w <= 1.2 * r->rms_w)
 		return FILTER_NONE;
@@ -322,10 +322,10 @@ static struct line_fit fit_pole(struct fitting *f, double least_s, double most_s
 	double unit_tau_s, free_tau_s;
 	struct line_fit unit, any;
 
-	free_tau_s = search(f, one_pole, least_s, most_s);
+	free_tau_s = width_search(f, one_pole, least_s, most_s);
 	any = one_pole(f, free_tau_s);
 	f->unit_gain = true;
-	unit_tau_s = search(f, one_pole, least_s, most_s);
+	unit_tau_s = width_search(f, one_pole, least_s, most_s);
 	unit = one_pole(f, unit_tau_s);
 	f->unit_gain = false;
 	if (any.rms_w < FREE_GAIN_PAYS * unit.rms_w) {
@@ -348,9 +348,9 @@ static void fit_models(struct fitting *f, const struct spread *s, struct tau_fit
 	ret->rms_w = pole.rms_w;
 	ret->unit_rms_w = pole.unit_rms_w;
 	ret->face_rms_w = one_pole(f, 0).rms_w;
-	ret->boxcar_s = search(f, boxcar, least_s * 2, most_s);
-	ret->boxcar_rms_w = boxcar(f, ret->boxcar_s).rms_w;
-	ret->verdict = judge(ret, near_enough(s), most_s);
+	ret->boxcar_s = width_search(f, boxcar_fit, least_s * 2, most_s);
+	ret->boxcar_rms_w = boxcar_fit(f, ret->boxcar_s).rms_w;
+	ret->verdict = filter_judge(ret, near_enough(s), most_s);
 }
 
 void tau_fit(const struct tau_fit_data *d, struct tau_fit *ret)

@@ -126,21 +126,21 @@ void accumulator_save(const struct accumulator *w, struct strbuf *to)
 {
 	size_t counters = w->grid->counters.nr;
 
-	WIRE_PUT(to, w->nodes);
-	WIRE_PUT(to, w->rows);
-	WIRE_PUT_ARRAY(to, w->outside, w->nodes);
-	WIRE_PUT_ARRAY(to, w->energy, w->nodes * counters);
-	WIRE_PUT_ARRAY(to, w->times, w->nodes * w->times_per_node);
-	WIRE_PUT_ARRAY(to, w->stats, w->rows * counters);
+	SERIAL_PUT(to, w->nodes);
+	SERIAL_PUT(to, w->rows);
+	SERIAL_PUT_ARRAY(to, w->outside, w->nodes);
+	SERIAL_PUT_ARRAY(to, w->energy, w->nodes * counters);
+	SERIAL_PUT_ARRAY(to, w->times, w->nodes * w->times_per_node);
+	SERIAL_PUT_ARRAY(to, w->stats, w->rows * counters);
 }
 
-void accumulator_load(struct accumulator *w, struct wire *from)
+void accumulator_load(struct accumulator *w, struct serial_in *from)
 {
 	size_t counters = w->grid->counters.nr, left;
 	uint32_t nodes, rows;
 
-	WIRE_TAKE(from, nodes);
-	WIRE_TAKE(from, rows);
+	SERIAL_TAKE(from, nodes);
+	SERIAL_TAKE(from, rows);
 	left = (size_t)(from->end - from->at);
 	/* of each at least a byte must follow */
 	if (from->bad || nodes > left || rows > left || (rows && !w->statistics)) {
@@ -149,10 +149,10 @@ void accumulator_load(struct accumulator *w, struct wire *from)
 	}
 	make_nodes(w, nodes);
 	make_rows(w, rows);
-	wire_take(from, w->outside, nodes);
-	wire_take(from, w->energy, nodes * counters * sizeof(*w->energy));
-	wire_take(from, w->times, nodes * w->times_per_node * sizeof(*w->times));
-	wire_take(from, w->stats, rows * counters * sizeof(*w->stats));
+	serial_take(from, w->outside, nodes);
+	serial_take(from, w->energy, nodes * counters * sizeof(*w->energy));
+	serial_take(from, w->times, nodes * w->times_per_node * sizeof(*w->times));
+	serial_take(from, w->stats, rows * counters * sizeof(*w->stats));
 }
 
 /* ---- the end of an interval ---- */
@@ -284,7 +284,7 @@ static void find_rates(struct accumulator *w, int64_t interval)
 	}
 }
 
-static void flush(struct accumulator *w, int64_t interval)
+static void accumulator_flush(struct accumulator *w, int64_t interval)
 {
 	if (w->open_nodes.nr == 0)
 		return;
@@ -303,8 +303,8 @@ static void flush(struct accumulator *w, int64_t interval)
 /* ---- pieces of time ---- */
 
 /* A part of one interval, for everything that is open. */
-static void give(struct accumulator *w, int64_t interval, int64_t own_ns, fixed128 share_time,
-		 fixed128 moment)
+static void node_give(struct accumulator *w, int64_t interval, int64_t own_ns, fixed128 share_time,
+		      fixed128 moment)
 {
 	for (size_t i = 0; i < w->running.nr; i++) {
 		const struct running *r = &w->running.v[i];
@@ -360,7 +360,7 @@ static void give_whole(struct accumulator *w, const struct share_curve *l, int64
 }
 
 /* Work of one row that overlaps itself. */
-static bool doubled(const struct accumulator *w)
+static bool accumulator_doubled(const struct accumulator *w)
 {
 	for (size_t i = 0; i < w->running.nr; i++) {
 		if (w->running.v[i].pieces > 1)
@@ -380,7 +380,7 @@ static bool may_give_whole(const struct accumulator *w, const struct share_curve
 	if (from >= to || from < l->first_interval || !grid_inside(w->grid, from) ||
 	    w->now_ns != w->grid->t_ns[from])
 		return false;
-	return w->mode != LANE_WORK || !doubled(w);
+	return w->mode != LANE_WORK || !accumulator_doubled(w);
 }
 
 /* ---- going on in time ---- */
@@ -391,7 +391,7 @@ static bool may_give_whole(const struct accumulator *w, const struct share_curve
  * The last knot at or before t_ns, which is not before knot k. Where it is cannot be guessed, so
  * the next few times are counted without a branch; what is further away is searched.
  */
-static size_t seek(const struct share_curve *l, size_t k, int64_t t_ns)
+static size_t knot_seek(const struct share_curve *l, size_t k, int64_t t_ns)
 {
 	const int64_t *v = l->t_ns.v;
 	size_t step = SEEK_NEAR, lo = k, hi, nr = l->knots.nr;
@@ -423,8 +423,8 @@ static size_t seek(const struct share_curve *l, size_t k, int64_t t_ns)
 }
 
 /* Share-time and moment of a part of an interval; a and b are knots that hold its ends. */
-static void measure(const struct share_curve *l, size_t a, int64_t from_ns, size_t b, int64_t to_ns,
-		    fixed128 *share_time, fixed128 *moment)
+static void knots_measure(const struct share_curve *l, size_t a, int64_t from_ns, size_t b,
+			  int64_t to_ns, fixed128 *share_time, fixed128 *moment)
 {
 	const struct knot *ka = &l->knots.v[a], *kb = &l->knots.v[b];
 	const struct grid *g = l->grid;
@@ -439,12 +439,13 @@ static void measure(const struct share_curve *l, size_t a, int64_t from_ns, size
 			  moment_of(a_ns - start_ns, from_ns - start_ns, ka->share);
 }
 
-static void move(struct accumulator *w, const struct share_curve *l, size_t knot, int64_t t_ns)
+static void accumulator_move(struct accumulator *w, const struct share_curve *l, size_t knot,
+			     int64_t t_ns)
 {
 	int64_t interval = l->knots.v[knot].interval;
 
 	if (interval != w->interval) {
-		flush(w, w->interval);
+		accumulator_flush(w, w->interval);
 		w->interval = interval;
 	}
 	w->knot = knot;
@@ -467,19 +468,19 @@ static void pass_part(struct accumulator *w, const struct share_curve *l, size_t
 		if (to_ns > w->now_ns)
 			give_outside(w);
 	} else if (to_ns > w->now_ns) {
-		measure(l, w->knot, w->now_ns, last, to_ns, &share_time, &moment);
-		give(w, interval, to_ns - w->now_ns, share_time, moment);
+		knots_measure(l, w->knot, w->now_ns, last, to_ns, &share_time, &moment);
+		node_give(w, interval, to_ns - w->now_ns, share_time, moment);
 	}
-	move(w, l, next, to_ns);
+	accumulator_move(w, l, next, to_ns);
 }
 
-static void pass(struct accumulator *w, const struct share_curve *l, int64_t t_ns)
+static void accumulator_pass(struct accumulator *w, const struct share_curve *l, int64_t t_ns)
 {
-	size_t at = seek(l, w->knot, t_ns);
+	size_t at = knot_seek(l, w->knot, t_ns);
 	int64_t to = l->knots.v[at].interval;
 
 	if (w->running.nr == 0) {
-		move(w, l, at, t_ns);
+		accumulator_move(w, l, at, t_ns);
 		return;
 	}
 	while (w->now_ns < t_ns) {
@@ -487,22 +488,23 @@ static void pass(struct accumulator *w, const struct share_curve *l, int64_t t_n
 
 		if (may_give_whole(w, l, from, to)) {
 			give_whole(w, l, from, to);
-			move(w, l, l->first_knot.v[to - l->first_interval], w->grid->t_ns[to]);
+			accumulator_move(w, l, l->first_knot.v[to - l->first_interval],
+					 w->grid->t_ns[to]);
 		} else {
 			pass_part(w, l, at, t_ns);
 		}
 	}
 }
 
-static void advance(struct accumulator *w, const struct share_curve *l, int64_t t_ns)
+static void accumulator_advance(struct accumulator *w, const struct share_curve *l, int64_t t_ns)
 {
 	if (t_ns > w->now_ns)
-		pass(w, l, t_ns);
+		accumulator_pass(w, l, t_ns);
 }
 
 /* ---- events ---- */
 
-static void run(struct accumulator *w, uint32_t node, int32_t change)
+static void node_run(struct accumulator *w, uint32_t node, int32_t change)
 {
 	for (size_t i = 0; i < w->running.nr; i++) {
 		struct running *r = &w->running.v[i];
@@ -518,7 +520,7 @@ static void run(struct accumulator *w, uint32_t node, int32_t change)
 		VEC_PUSH(&w->running, (struct running){ node, (uint32_t)change });
 }
 
-static void innermost(struct accumulator *w, uint32_t node)
+static void innermost_set(struct accumulator *w, uint32_t node)
 {
 	VEC_RESERVE(&w->running, 1);
 	w->running.v[0] = (struct running){ node, 1 };
@@ -602,7 +604,7 @@ static size_t calls_in_interval(struct accumulator *w, const struct share_curve 
 		fixed128 then;
 
 		if (knot + 1 < end && l->t_ns.v[knot + 1] <= t_ns)
-			knot = seek(l, knot, t_ns);
+			knot = knot_seek(l, knot, t_ns);
 		then = share_curve_time(l, knot, t_ns);
 		if (node != NODE_NONE && t_ns > now_ns)
 			nr = touched_add(&w->node[node], w->interval, t_ns - now_ns, then - now,
@@ -614,18 +616,18 @@ static size_t calls_in_interval(struct accumulator *w, const struct share_curve 
 	w->open_nodes.nr = nr;
 	w->knot = knot;
 	w->now_ns = now_ns;
-	innermost(w, node);
+	innermost_set(w, node);
 	return i;
 }
 
 static void read_event(struct accumulator *w, const struct share_curve *l,
 		       const struct lane_event *e)
 {
-	advance(w, l, e->t_ns);
+	accumulator_advance(w, l, e->t_ns);
 	if (w->mode == LANE_CALLS)
-		innermost(w, e->node);
+		innermost_set(w, e->node);
 	else
-		run(w, e->node, e->change);
+		node_run(w, e->node, e->change);
 }
 
 static void accumulator_slice(struct accumulator *w, const struct share_curve *l,
@@ -685,7 +687,7 @@ static void stretch_give(struct accumulator *w, const struct share_curve *l, con
 	}
 	w->open_nodes.nr = open;
 	w->now_ns = c->now_ns;
-	innermost(w, c->node);
+	innermost_set(w, c->node);
 }
 
 /* Returns the first event behind it. All curves are of one class, so the share is the same. */
@@ -727,7 +729,7 @@ static bool may_go_together(const struct accumulator *w, size_t grids)
 /* To where the next slice begins; behind the last one there is no time. */
 static void slice_end(struct accumulator *w, const struct share_curve *l, int64_t horizon_ns)
 {
-	advance(w, l, horizon_ns < INT64_MAX ? horizon_ns : l->t_ns.v[l->knots.nr - 1]);
+	accumulator_advance(w, l, horizon_ns < INT64_MAX ? horizon_ns : l->t_ns.v[l->knots.nr - 1]);
 }
 
 void accumulators_slice(struct accumulator *w, const struct share_curve *l, size_t grids,
@@ -737,7 +739,7 @@ void accumulators_slice(struct accumulator *w, const struct share_curve *l, size
 
 	for (size_t g = 0; g < grids; g++) {
 		make_room(&w[g], feed);
-		move(&w[g], &l[g], 0, w[g].now_ns);
+		accumulator_move(&w[g], &l[g], 0, w[g].now_ns);
 	}
 	if (may_go_together(w, grids)) {
 		make_sums(w);

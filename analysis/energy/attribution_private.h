@@ -27,8 +27,8 @@
 #include "fixed.h"
 
 #include "profrig/base/comm.h"
+#include "profrig/base/serial.h"
 #include "profrig/base/sum.h"
-#include "profrig/base/wire.h"
 #include "profrig/energy/energy.h"
 #include "profrig/model/lane.h"
 
@@ -435,7 +435,7 @@ void accumulators_slice(struct accumulator *w, const struct share_curve *l, size
 void accumulator_release(struct accumulator *w);
 /* What it found, for an accumulator of the same lane and grid that has read nothing. */
 void accumulator_save(const struct accumulator *w, struct strbuf *to);
-void accumulator_load(struct accumulator *w, struct wire *from);
+void accumulator_load(struct accumulator *w, struct serial_in *from);
 
 /* A process, or the thread itself when it has none. */
 track_id energy_sharer_of(const struct model *m, track_id t);

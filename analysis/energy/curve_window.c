@@ -9,7 +9,7 @@ struct cutter {
 	struct sum e;
 };
 
-static void knot(struct cutter *cu, int64_t t_ns)
+static void knot_add(struct cutter *cu, int64_t t_ns)
 {
 	cu->to.t_ns[cu->to.n] = t_ns;
 	cu->to.e[cu->to.n] = sum_value(&cu->e);
@@ -17,7 +17,7 @@ static void knot(struct cutter *cu, int64_t t_ns)
 }
 
 /* The part of interval i from a to b, behind the last knot, which is at a. */
-static void part(struct cutter *cu, size_t i, int64_t a, int64_t b)
+static void part_add(struct cutter *cu, size_t i, int64_t a, int64_t b)
 {
 	const struct curve *c = cu->from;
 	size_t k = cu->to.n - 1;
@@ -37,17 +37,17 @@ static void part(struct cutter *cu, size_t i, int64_t a, int64_t b)
 	cu->to.marks[k] = c->marks ? c->marks[i] : 0;
 	cu->to.de[k] = de;
 	sum_add(&cu->e, de);
-	knot(cu, b);
+	knot_add(cu, b);
 }
 
 /* From the end of the window before; nothing of that time counts. */
-static void hole(struct cutter *cu, int64_t to_ns)
+static void hole_add(struct cutter *cu, int64_t to_ns)
 {
 	cu->to.marks[cu->to.n - 1] = CURVE_DEAD;
-	knot(cu, to_ns);
+	knot_add(cu, to_ns);
 }
 
-static void take(struct cutter *cu, const struct window *w, size_t *at)
+static void window_take(struct cutter *cu, const struct window *w, size_t *at)
 {
 	const struct curve *c = cu->from;
 	int64_t a = w->from_ns > c->t_ns[0] ? w->from_ns : c->t_ns[0];
@@ -56,15 +56,15 @@ static void take(struct cutter *cu, const struct window *w, size_t *at)
 	if (a >= b)
 		return;
 	if (cu->to.n > 0 && a > cu->to.t_ns[cu->to.n - 1])
-		hole(cu, a);
+		hole_add(cu, a);
 	else if (cu->to.n == 0)
-		knot(cu, a);
+		knot_add(cu, a);
 	while (c->t_ns[*at + 1] <= a)
 		(*at)++;
 	while (a < b) {
 		int64_t end = c->t_ns[*at + 1] < b ? c->t_ns[*at + 1] : b;
 
-		part(cu, *at, a, end);
+		part_add(cu, *at, a, end);
 		a = end;
 		if (a < b)
 			(*at)++;
@@ -85,7 +85,7 @@ void curve_window(struct curve *c, const struct window *w, size_t nr)
 	cu.to.p1 = c->p1 ? xcalloc(most, sizeof(*cu.to.p1)) : NULL;
 	cu.to.dw = c->dw ? xcalloc(most, sizeof(*cu.to.dw)) : NULL;
 	for (size_t i = 0; c->n > 1 && i < nr; i++)
-		take(&cu, &w[i], &at);
+		window_take(&cu, &w[i], &at);
 	if (cu.to.n < 2)
 		cu.to.flags |= CF_SHORT;
 	curve_release(c);

@@ -91,22 +91,22 @@ static bool is_exchanged(const struct energy_run *run, const struct share_group 
 }
 
 /* A lane is read by one rank, so nothing of it is here twice. */
-static void exchange(struct energy_run *run, const struct share_group *t)
+static void group_exchange(struct energy_run *run, const struct share_group *t)
 {
 	CLEANUP(strbuf_release) struct strbuf mine = STRBUF_INIT;
 	CLEANUP(comm_parts_release) struct comm_parts all = { STRBUF_INIT, NULL };
 
 	for (size_t i = 0; i < t->d.lanes.nr; i++) {
-		WIRE_PUT_VEC(&mine, &t->changes[i].v);
+		SERIAL_PUT_VEC(&mine, &t->changes[i].v);
 		VEC_CLEAR(&t->changes[i].v);
 	}
 	comm_gather(run->comm, mine.buf, mine.len, &all);
 	for (int rank = 0; rank < run->comm->size; rank++) {
-		struct wire in = { all.bytes.buf + all.at[rank], all.bytes.buf + all.at[rank + 1],
-				   false };
+		struct serial_in in = { all.bytes.buf + all.at[rank],
+					all.bytes.buf + all.at[rank + 1], false };
 
 		for (size_t i = 0; i < t->d.lanes.nr; i++)
-			WIRE_TAKE_VEC(&in, &t->changes[i].v);
+			SERIAL_TAKE_VEC(&in, &t->changes[i].v);
 		if (in.bad)
 			comm_stop(run->comm, 1, "what rank %d sent does not end as it should",
 				  rank);
@@ -317,7 +317,7 @@ void energy_run_round(struct energy_run *run, const struct lane_feed *feeds, int
 		r.t = &run->groups.v[i];
 		run_all(w, r.t->d.lanes.nr, job_changes, &r);
 		if (is_exchanged(run, r.t, feeds))
-			exchange(run, r.t);
+			group_exchange(run, r.t);
 		group_round(&r, w);
 	}
 	VEC_RELEASE(&r.cuts);

@@ -248,8 +248,8 @@ static void group_save(const struct share_group *t, struct strbuf *to)
 {
 	size_t grids = t->d.grids.nr;
 
-	WIRE_PUT_ARRAY(to, t->here, t->d.lanes.nr);
-	WIRE_PUT(to, t->idle_here);
+	SERIAL_PUT_ARRAY(to, t->here, t->d.lanes.nr);
+	SERIAL_PUT(to, t->idle_here);
 	for (size_t i = 0; i < t->d.lanes.nr * grids; i++) {
 		if (t->here[i / grids])
 			accumulator_save(&t->accumulators[i], to);
@@ -260,14 +260,14 @@ static void group_save(const struct share_group *t, struct strbuf *to)
 	}
 }
 
-static void group_load(struct share_group *t, struct wire *from)
+static void group_load(struct share_group *t, struct serial_in *from)
 {
 	size_t grids = t->d.grids.nr;
 	CLEANUP(xfreep) bool *here = xcalloc(t->d.lanes.nr + 1, sizeof(*here));
 	bool idle_there;
 
-	wire_take(from, here, t->d.lanes.nr * sizeof(*here));
-	WIRE_TAKE(from, idle_there);
+	serial_take(from, here, t->d.lanes.nr * sizeof(*here));
+	SERIAL_TAKE(from, idle_there);
 	for (size_t i = 0; i < t->d.lanes.nr * grids && !from->bad; i++) {
 		if (here[i / grids])
 			accumulator_load(&t->accumulators[i], from);
@@ -287,7 +287,7 @@ void energy_run_save(const struct energy_run *run, struct strbuf *to)
 		group_save(&run->groups.v[i], to);
 }
 
-void energy_run_load(struct energy_run *run, struct wire *from)
+void energy_run_load(struct energy_run *run, struct serial_in *from)
 {
 	for (size_t i = 0; i < run->groups.nr; i++)
 		group_load(&run->groups.v[i], from);
@@ -469,7 +469,7 @@ double energy_run_uncertainty(const struct energy_run *run, size_t job, size_t l
 }
 
 /* Of all lanes that share: the sum is exact before it becomes a double. */
-static double attributed(const struct share_group *t, const struct job *j)
+static double job_attributed_j(const struct share_group *t, const struct job *j)
 {
 	size_t grids = t->d.grids.nr;
 	fixed128 sum = 0;
@@ -493,7 +493,7 @@ static void totals_of(const struct energy_run *run, const struct job *j, struct 
 
 	for (size_t l = 0; l < group->d.lanes.nr; l++)
 		t->taken |= run->modes[group->d.lanes.v[l].lane] != LANE_COVER;
-	t->attributed_j = attributed(group, j);
+	t->attributed_j = job_attributed_j(group, j);
 	t->dead_j = sum_value(&j->dead_j);
 	t->unattributed_j = unused.exclusive_j + t->dead_j;
 	t->unattributed_ns = unused.exclusive_ns;

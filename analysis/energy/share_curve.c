@@ -76,7 +76,8 @@ static bool has_moments(const struct grid *g, int64_t interval)
 }
 
 /* Share-time and moment of the last knot's interval up to t_ns. */
-static void until(const struct share_curve *l, int64_t t_ns, fixed128 *share_time, fixed128 *moment)
+static void curve_until(const struct share_curve *l, int64_t t_ns, fixed128 *share_time,
+			fixed128 *moment)
 {
 	const struct knot *k = &l->knots.v[l->knots.nr - 1];
 	int64_t from_ns = l->t_ns.v[l->knots.nr - 1];
@@ -132,7 +133,7 @@ static void knot_begin(struct builder *b, int64_t t_ns)
 {
 	fixed128 share_time, moment;
 
-	until(b->l, t_ns, &share_time, &moment);
+	curve_until(b->l, t_ns, &share_time, &moment);
 	interval_begin(b->l, ++b->interval, share_time, moment);
 	knot_first(b, t_ns);
 }
@@ -146,7 +147,7 @@ static RARE void knots_with_moments(struct builder *b, int64_t end_ns)
 		fixed128 share_time, moment;
 
 		step_pass(b, t_ns);
-		until(l, t_ns, &share_time, &moment);
+		curve_until(l, t_ns, &share_time, &moment);
 		VEC_PUSH(&l->t_ns, t_ns);
 		VEC_PUSH(&l->knots, ((struct knot){ b->interval, share_now(b), share_time }));
 		VEC_PUSH(&l->moments, moment);

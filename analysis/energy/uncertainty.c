@@ -62,7 +62,7 @@ struct row_part row_part_of(int64_t own_ns, double share_ns, int64_t len_ns)
 }
 
 /* |D̂| and σ; false when the intervals are too few, or all alike. */
-static bool fit(const struct row_stats *r, double *shift, double *var)
+static bool row_fit(const struct row_stats *r, double *shift, double *var)
 {
 	double n = (double)(r->whole + r->mixed), whole = (double)r->whole;
 	double w = (double)r->power * POWER_UNIT;
@@ -90,7 +90,7 @@ static double sampling_half_width(const struct row_stats *r, double spread)
 	if (r->mixed == 0)
 		return sqrt(steps);
 	limit = r->bound_j + sqrt(steps);
-	if (!fit(r, &shift, &var))
+	if (!row_fit(r, &shift, &var))
 		return limit;
 	t = student_t(CONFIDENCE, r->whole + r->mixed - 2);
 	return fmin(limit, (1 + spread) * shift + sqrt(t * t * var + steps));

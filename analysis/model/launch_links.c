@@ -167,7 +167,7 @@ void links_push(struct model *m, uint64_t from, uint64_t to, enum link_kind kind
 }
 
 /* Counted here and told once: there may be millions. */
-static void tell_unlinked(struct model *m, const uint64_t *count, const uint64_t *first)
+static void unlinked_warn(struct model *m, const uint64_t *count, const uint64_t *first)
 {
 	for (size_t i = 0; i < m->inputs.nr; i++)
 		if (count[i])
@@ -195,7 +195,7 @@ static void matches_push(struct linking *l)
 			}
 		}
 	}
-	tell_unlinked(m, unlinked, first);
+	unlinked_warn(m, unlinked, first);
 }
 
 static bool has_work(const struct model *m)

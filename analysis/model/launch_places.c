@@ -33,7 +33,7 @@ static uint32_t place_at(struct placing *p, uint32_t parent, track_id track, str
 	return *slot;
 }
 
-static uint32_t enclosing(const struct placing *p, uint64_t span)
+static uint32_t enclosing_span(const struct placing *p, uint64_t span)
 {
 	const struct model *m = p->m;
 	const struct span_piece *piece = model_below_piece(m, span);
@@ -56,7 +56,7 @@ static void place_calls(struct placing *p)
 		p->of_span[i] = PLACE_NONE;
 		if (m->tracks.v[t].kind != TRACK_THREAD)
 			continue;
-		p->of_span[i] = enclosing(p, i);
+		p->of_span[i] = enclosing_span(p, i);
 		if (m->spans.kind[i] != SPAN_INSTANT)
 			p->of_span[i] = place_at(p, p->of_span[i], t, name);
 		if (k < m->pieces.nr && m->pieces.v[k].span == i) {

@@ -81,7 +81,7 @@ static str_id string_replay(struct replay *r, str_id id)
 	return r->string_of[id];
 }
 
-static track_id moved(const struct replay *r, track_id t)
+static track_id track_moved(const struct replay *r, track_id t)
 {
 	return t == TRACK_NONE ? TRACK_NONE : r->track_of[t];
 }
@@ -91,14 +91,14 @@ static void track_replay(struct replay *r, size_t i)
 	const struct track *t = &r->m->tracks.v[i];
 	struct track_def d = {
 		.kind = t->kind,
-		.parent = moved(r, t->parent),
+		.parent = track_moved(r, t->parent),
 		.host = model_str(r->m, t->host),
 		.pid = t->pid,
 		.tid = t->tid,
 		.rank = t->rank,
 		.device = model_str(r->m, t->device),
 		.pci = model_str(r->m, t->pci),
-		.owner = moved(r, t->owner),
+		.owner = track_moved(r, t->owner),
 		.name = model_str(r->m, t->name),
 		.key = i + 1,
 	};
@@ -150,7 +150,7 @@ static void series_replay(struct replay *r)
 			.host = model_str(r->m, se->host),
 			.pci = model_str(r->m, se->pci),
 			.kind = se->kind,
-			.track = moved(r, se->track),
+			.track = track_moved(r, se->track),
 			.change_points = se->change_points,
 			.exclusive_sync = se->exclusive_sync,
 			.estimated = se->estimated,

@@ -20,7 +20,7 @@ struct nester {
 	VEC(struct span_piece) pieces; /* of one track: parents are indexes in here */
 };
 
-static void credit(struct nester *n, const struct frame *f, int64_t until_ns)
+static void frame_credit(struct nester *n, const struct frame *f, int64_t until_ns)
 {
 	struct span_piece *piece;
 
@@ -37,16 +37,16 @@ static void credit(struct nester *n, const struct frame *f, int64_t until_ns)
 	n->now_ns = until_ns;
 }
 
-static void advance(struct nester *n, int64_t to_ns)
+static void nester_advance(struct nester *n, int64_t to_ns)
 {
 	while (n->stack.nr) {
 		const struct frame *top = &n->stack.v[n->stack.nr - 1];
 
 		if (top->end_ns > to_ns) {
-			credit(n, top, to_ns);
+			frame_credit(n, top, to_ns);
 			break;
 		}
-		credit(n, top, top->end_ns);
+		frame_credit(n, top, top->end_ns);
 		n->stack.nr--;
 	}
 	n->now_ns = to_ns;
@@ -54,7 +54,7 @@ static void advance(struct nester *n, int64_t to_ns)
 
 /* The rule of model.h: cut at the end of the parent's own part; the rest is a root, or hangs below
  * the parent's piece when it ends with that. */
-static uint64_t cut(struct nester *n, const struct frame *parent, uint64_t span)
+static uint64_t span_cut(struct nester *n, const struct frame *parent, uint64_t span)
 {
 	int64_t start = n->m->spans.start_ns[span], end = n->m->spans.end_ns[span];
 	int64_t limit = parent->end_ns;
@@ -81,7 +81,7 @@ static void nest_track(struct nester *n, const struct track *t)
 	for (uint64_t i = t->first_span; i < t->first_span + t->spans; i++) {
 		uint64_t piece = PIECE_NONE;
 
-		advance(n, c->start_ns[i]);
+		nester_advance(n, c->start_ns[i]);
 		if (n->stack.nr) {
 			/* by value: cut may not move it, but the push below does */
 			struct frame parent = n->stack.v[n->stack.nr - 1];
@@ -89,12 +89,12 @@ static void nest_track(struct nester *n, const struct track *t)
 			c->parent[i] = parent.span;
 			c->depth[i] = c->depth[parent.span] + 1;
 			if (c->kind[i] != SPAN_INSTANT)
-				piece = cut(n, &parent, i);
+				piece = span_cut(n, &parent, i);
 		}
 		if (c->kind[i] != SPAN_INSTANT)
 			VEC_PUSH(&n->stack, (struct frame){ i, piece, c->end_ns[i] });
 	}
-	advance(n, INT64_MAX);
+	nester_advance(n, INT64_MAX);
 }
 
 static void nest_job(void *ctx, size_t i, unsigned worker)
@@ -114,7 +114,7 @@ static void nest_job(void *ctx, size_t i, unsigned worker)
 	VEC_RELEASE(&n->stack);
 }
 
-static void tell_overlap(struct model *m, uint64_t span)
+static void overlap_warn(struct model *m, uint64_t span)
 {
 	const struct span_columns *c = &m->spans;
 	uint64_t parent = c->parent[span];
@@ -137,7 +137,7 @@ static void pieces_take(struct model *m, struct nester *n)
 		if (piece.parent != PIECE_NONE)
 			piece.parent += before;
 		VEC_PUSH(&m->pieces, piece);
-		tell_overlap(m, piece.span);
+		overlap_warn(m, piece.span);
 	}
 	VEC_RELEASE(&n->pieces);
 }

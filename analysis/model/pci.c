@@ -14,7 +14,7 @@ bool model_pci(int64_t domain, int64_t bus, int64_t device, char *buf)
 }
 
 /* At most eight hexadecimal digits at *at, which moves behind them; -1 when there are none. */
-static int64_t hex(const char *s, size_t n, size_t *at)
+static int64_t hex_parse(const char *s, size_t n, size_t *at)
 {
 	size_t begin = *at;
 	int64_t v = 0;
@@ -33,7 +33,7 @@ bool model_pci_text(const char *text, size_t n, char *buf)
 	size_t at = 0;
 
 	for (int i = 0; i < 3; i++) {
-		part[i] = hex(text, n, &at);
+		part[i] = hex_parse(text, n, &at);
 		if (part[i] < 0 || (i < 2 && (at == n || text[at++] != ':')))
 			return false;
 	}

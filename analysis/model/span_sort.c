@@ -67,7 +67,7 @@ static bool is_constant(const char *p, size_t size, size_t n)
 	return n < 2 || memcmp(p, p + size, (n - 1) * size) == 0;
 }
 
-static void gather(struct sorting *so, size_t at, size_t size)
+static void column_gather(struct sorting *so, size_t at, size_t size)
 {
 	struct span_columns *c = &so->m->spans;
 	void *from, *to;
@@ -95,7 +95,7 @@ static void gather_job(void *ctx, size_t i, unsigned worker)
 
 	(void)worker;
 	if (i < ARRAY_LEN(columns)) {
-		gather(so, columns[i].at, columns[i].size);
+		column_gather(so, columns[i].at, columns[i].size);
 		return;
 	}
 	for (size_t t = 0; t < m->tracks.nr; t++) {

@@ -89,7 +89,7 @@ static void job_pull(void *profile, size_t i, unsigned worker)
 }
 
 /* Reads on, on all lanes that are asked for. */
-static void pull(struct profile *p, bool samples_only)
+static void lanes_pull(struct profile *p, bool samples_only)
 {
 	struct profile_priv *priv = p->priv;
 
@@ -134,7 +134,7 @@ static void pull_samples(struct profile *p)
 {
 	struct profile_priv *priv = p->priv;
 
-	pull(p, true);
+	lanes_pull(p, true);
 	ranks_samples(p);
 	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++)
 		if (priv->lanes.v[i]->samples_only)
@@ -142,7 +142,7 @@ static void pull_samples(struct profile *p)
 }
 
 /* What lies before it is complete on every track that is read here. */
-static int64_t horizon(const struct profile *p)
+static int64_t lanes_horizon(const struct profile *p)
 {
 	const struct profile_priv *priv = p->priv;
 	int64_t t = INT64_MAX;
@@ -195,7 +195,7 @@ static void feeds_make(struct profile *p)
 	}
 }
 
-static void begin(struct profile *p)
+static void profile_begin(struct profile *p)
 {
 	struct profile_priv *priv = p->priv;
 
@@ -287,10 +287,10 @@ static void take_sources(void *profile, struct source *const *v, size_t n)
 	calls_find(p);
 	progress_begin(p);
 	pull_samples(p);
-	begin(p);
+	profile_begin(p);
 	do {
-		pull(p, false);
-		t_ns = ranks_horizon(p, horizon(p), &marks);
+		lanes_pull(p, false);
+		t_ns = ranks_horizon(p, lanes_horizon(p), &marks);
 		hand_out(p, t_ns);
 		launches_match(p, t_ns, marks);
 		workers_run(priv->workers, priv->lanes.nr - priv->first_lane, job_forget, p);

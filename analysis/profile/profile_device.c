@@ -35,7 +35,7 @@ static bool comes_first(const struct lane *a, const struct lane *b)
 }
 
 /* The lane at i goes down until none below it comes before it. */
-static void sift(struct lane **heap, size_t n, size_t i)
+static void heap_sift(struct lane **heap, size_t n, size_t i)
 {
 	for (;;) {
 		size_t first = i, left = 2 * i + 1;
@@ -81,12 +81,12 @@ void device_round(void *profile, size_t device, unsigned worker)
 			heap[n++] = d->lanes.v[i];
 	}
 	for (size_t i = n / 2; i-- > 0;)
-		sift(heap, n, i);
+		heap_sift(heap, n, i);
 	while (n) {
 		event_take(d, &p->devices.v[device], next_event(heap[0]));
 		if (++heap[0]->merged == heap[0]->seen)
 			heap[0] = heap[--n];
-		sift(heap, n, 0);
+		heap_sift(heap, n, 0);
 	}
 }
 

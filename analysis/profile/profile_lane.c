@@ -322,7 +322,7 @@ static RARE void queue_leave(struct lane *l, const struct frame *f, int64_t ns)
 }
 
 /* The innermost call ends. */
-static inline void leave(struct lane *l, int64_t t_ns)
+static inline void lane_leave(struct lane *l, int64_t t_ns)
 {
 	const struct frame *f = &l->open.v[--l->open.nr];
 	int64_t ns = t_ns - f->start_ns;
@@ -354,7 +354,7 @@ static span_id lane_op_leave(struct sink *s, track_id t, int64_t t_ns, str_id na
 	if (name != STR_NONE && name != open)
 		lane_warn(l, W_LEAVE_MISMATCH, 1, SAY_LEAVE_MISMATCH, text_of(l, name),
 			  text_of(l, open), track_text(l));
-	leave(l, t_ns);
+	lane_leave(l, t_ns);
 	return SPAN_NONE;
 }
 
@@ -532,13 +532,13 @@ static void lane_end(struct lane *l)
 	if (l->left_open && l->sample_ns > l->now_ns)
 		moment_end(l, l->sample_ns);
 	while (l->open.nr)
-		leave(l, l->now_ns);
+		lane_leave(l, l->now_ns);
 	moment_end(l, l->now_ns);
 	l->done = true;
 }
 
 /* Of its share of the buffer. */
-static size_t room(const struct lane *l)
+static size_t lane_room(const struct lane *l)
 {
 	size_t all = l->p->priv->lane_events, used = l->events.nr + l->marks.nr * 4;
 
@@ -551,13 +551,15 @@ void lane_pull(struct lane *l, struct worker *w)
 	/* some of it in any case: a full buffer may hold nothing but what happens at one moment */
 	do {
 		struct source *src = l->sources.v[l->source];
-		uint64_t max = !l->in_step ? PULL_RECORDS : room(l) ? room(l) : LANE_EVENTS_MIN;
+		uint64_t max = !l->in_step    ? PULL_RECORDS
+			       : lane_room(l) ? lane_room(l)
+					      : LANE_EVENTS_MIN;
 
 		if (src->pull(src, &l->sink, max) > 0)
 			progress_update(atomic_fetch_add(&l->p->priv->pulled, max) + max);
 		else if (++l->source == l->sources.nr)
 			lane_end(l);
-	} while (!l->done && (!l->in_step || room(l)));
+	} while (!l->done && (!l->in_step || lane_room(l)));
 }
 
 void lane_close(struct lane *l)

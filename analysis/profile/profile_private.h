@@ -2,7 +2,7 @@
  * The parts of the profile: profile.c hands the sources round, profile_lane.c is the sink of one
  * track, profile_tree.c its call paths, profile_device.c what runs at the same time,
  * profile_launch.c who launched it; profile_ranks.c is what ranks say to each other, and
- * profile_wire.c a lane on its way between two of them.
+ * profile_serial.c a lane on its way between two of them.
  */
 #ifndef PROFILE_PRIVATE_H
 #define PROFILE_PRIVATE_H
@@ -10,8 +10,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "profrig/base/serial.h"
 #include "profrig/base/u64map.h"
-#include "profrig/base/wire.h"
 #include "profrig/profile/profile.h"
 
 #define LANE_EVENTS_MIN ((size_t)512)
@@ -239,16 +239,16 @@ int64_t ranks_horizon(struct profile *p, int64_t own_ns, bool *ret_marks);
 /* Results travel to rank 0. */
 void ranks_reduce(struct profile *p);
 
-/* ---- a lane as bytes (profile_wire.c) ---- */
+/* ---- a lane as bytes (profile_serial.c) ---- */
 
 void lane_save(const struct lane *l, struct strbuf *to);
 /* calls: by the sender's calls ids, the own ones. */
-void lane_load(struct lane *l, struct wire *from, const uint32_t *calls, size_t nr_calls);
+void lane_load(struct lane *l, struct serial_in *from, const uint32_t *calls, size_t nr_calls);
 void lane_series_save(const struct lane *l, struct strbuf *to);
-void lane_series_load(struct lane *l, struct wire *from);
+void lane_series_load(struct lane *l, struct serial_in *from);
 void calls_save(const struct profile *p, struct strbuf *to);
 /* Adds them to the own ones; which those are, by the sender's ids. The caller frees it. */
-uint32_t *calls_load(struct profile *p, struct wire *from, size_t *ret_nr);
+uint32_t *calls_load(struct profile *p, struct serial_in *from, size_t *ret_nr);
 
 /* ---- what every call comes by, so it is no call itself ---- */
 

@@ -12,28 +12,29 @@
 
 #define DAMAGED "what rank %d sent does not end as it should"
 
-static struct wire part_of(const struct comm_parts *p, int rank)
+static struct serial_in part_of(const struct comm_parts *p, int rank)
 {
-	return (struct wire){ p->bytes.buf + p->at[rank], p->bytes.buf + p->at[rank + 1], false };
+	return (struct serial_in){ p->bytes.buf + p->at[rank], p->bytes.buf + p->at[rank + 1],
+				   false };
 }
 
 /* ---- the same archive ---- */
 
-static uint64_t mix(uint64_t h, uint64_t v)
+static uint64_t hash_mix(uint64_t h, uint64_t v)
 {
 	return (h ^ v) * UINT64_C(0x100000001b3);
 }
 
 /* Numbers of tracks and strings go from rank to rank, so all must mean the same by them. */
-static uint64_t fingerprint(const struct profile *p, struct source *const *v, size_t n)
+static uint64_t sources_fingerprint(const struct profile *p, struct source *const *v, size_t n)
 {
-	uint64_t h = mix(mix(UINT64_C(0xcbf29ce484222325), p->m->tracks.nr), n);
+	uint64_t h = hash_mix(hash_mix(UINT64_C(0xcbf29ce484222325), p->m->tracks.nr), n);
 
 	for (size_t i = 0; i < p->m->tracks.nr; i++)
-		h = mix(h, p->m->tracks.v[i].name);
+		h = hash_mix(h, p->m->tracks.v[i].name);
 	for (size_t i = 0; i < n; i++)
-		h = mix(mix(mix(h, v[i]->track), v[i]->samples_only), v[i]->records);
-	return mix(h, intern_count(p->m->strings));
+		h = hash_mix(hash_mix(hash_mix(h, v[i]->track), v[i]->samples_only), v[i]->records);
+	return hash_mix(h, intern_count(p->m->strings));
 }
 
 struct view {
@@ -43,18 +44,18 @@ struct view {
 
 static void compare_views(struct comm *c, const struct comm_parts *all)
 {
-	struct wire first = part_of(all, 0);
+	struct serial_in first = part_of(all, 0);
 	struct view a, b;
 
-	WIRE_TAKE(&first, a);
+	SERIAL_TAKE(&first, a);
 	for (int r = 1; r < c->size; r++) {
-		struct wire in = part_of(all, r);
+		struct serial_in in = part_of(all, r);
 		CLEANUP(xfreep) char *host = NULL;
 		CLEANUP(xfreep) char *text = NULL;
 
-		WIRE_TAKE(&in, b);
-		host = wire_take_text(&in);
-		text = wire_take_text(&in);
+		SERIAL_TAKE(&in, b);
+		host = serial_take_text(&in);
+		text = serial_take_text(&in);
 		if (a.any && b.any && a.fingerprint == b.fingerprint)
 			continue;
 		if (!a.any && b.any)
@@ -72,14 +73,14 @@ void ranks_agree(struct profile *p, struct source *const *v, size_t n, const cha
 	struct comm *c = p->priv->o.comm;
 	CLEANUP(strbuf_release) struct strbuf mine = STRBUF_INIT;
 	CLEANUP(comm_parts_release) struct comm_parts all = { STRBUF_INIT, NULL };
-	struct view view = { v != NULL, fingerprint(p, v, n) };
+	struct view view = { v != NULL, sources_fingerprint(p, v, n) };
 
 	p->priv->agreed = true;
 	if (comm_alone(c))
 		return;
-	WIRE_PUT(&mine, view);
-	wire_put_text(&mine, c->host);
-	wire_put_text(&mine, text);
+	SERIAL_PUT(&mine, view);
+	serial_put_text(&mine, c->host);
+	serial_put_text(&mine, text);
 	comm_gather(c, mine.buf, mine.len, &all);
 	compare_views(c, &all);
 }
@@ -194,7 +195,7 @@ void ranks_samples(struct profile *p)
 	struct comm *c = priv->o.comm;
 	CLEANUP(strbuf_release) struct strbuf mine = STRBUF_INIT;
 	CLEANUP(comm_parts_release) struct comm_parts all = { STRBUF_INIT, NULL };
-	CLEANUP(xfreep) struct wire *in = NULL;
+	CLEANUP(xfreep) struct serial_in *in = NULL;
 
 	if (comm_alone(c))
 		return;
@@ -224,7 +225,7 @@ struct round_of_rank {
 };
 
 /* What is behind it: of each lane that the rank reads, whether it changes. */
-static void lanes_unsteady(struct profile *p, int rank, struct wire *in)
+static void lanes_unsteady(struct profile *p, int rank, struct serial_in *in)
 {
 	for (size_t i = p->priv->first_lane; i < p->priv->lanes.nr; i++) {
 		struct lane *l = p->priv->lanes.v[i];
@@ -232,7 +233,7 @@ static void lanes_unsteady(struct profile *p, int rank, struct wire *in)
 
 		if (l->rank != rank)
 			continue;
-		WIRE_TAKE(in, unsteady);
+		SERIAL_TAKE(in, unsteady);
 		l->changes = unsteady;
 	}
 	if (in->bad)
@@ -245,9 +246,9 @@ static struct round_of_rank round_take(struct profile *p, const struct comm_part
 	struct round_of_rank other, ret = { INT64_MAX, false };
 
 	for (int r = 0; r < c->size; r++) {
-		struct wire in = part_of(all, r);
+		struct serial_in in = part_of(all, r);
 
-		WIRE_TAKE(&in, other);
+		SERIAL_TAKE(&in, other);
 		ret.marks |= other.marks;
 		if (other.horizon_ns < ret.horizon_ns)
 			ret.horizon_ns = other.horizon_ns;
@@ -267,12 +268,12 @@ int64_t ranks_horizon(struct profile *p, int64_t own_ns, bool *ret_marks)
 	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++)
 		r.marks |= priv->lanes.v[i]->marks.nr > 0;
 	if (!comm_alone(priv->o.comm)) {
-		WIRE_PUT(&mine, r);
+		SERIAL_PUT(&mine, r);
 		for (size_t i = priv->first_lane; i < priv->lanes.nr; i++) {
 			bool unsteady = priv->lanes.v[i]->changes > 0;
 
 			if (is_own(p, priv->lanes.v[i]))
-				WIRE_PUT(&mine, unsteady);
+				SERIAL_PUT(&mine, unsteady);
 		}
 		comm_gather(priv->o.comm, mine.buf, mine.len, &all);
 		r = round_take(p, &all);
@@ -288,23 +289,23 @@ static void devices_save(const struct profile *p, struct strbuf *to)
 	for (size_t i = 0; i < p->devices.nr; i++) {
 		const struct profile_device *d = &p->devices.v[i];
 
-		WIRE_PUT(to, d->union_ns);
-		WIRE_PUT(to, d->max_concurrency);
-		WIRE_PUT(to, d->linked);
-		WIRE_PUT(to, d->linked_ns);
+		SERIAL_PUT(to, d->union_ns);
+		SERIAL_PUT(to, d->max_concurrency);
+		SERIAL_PUT(to, d->linked);
+		SERIAL_PUT(to, d->linked_ns);
 	}
 }
 
 /* One rank has all of a device's queues; what the others have of it is 0. */
-static void devices_load(struct profile *p, struct wire *from)
+static void devices_load(struct profile *p, struct serial_in *from)
 {
 	for (size_t i = 0; i < p->devices.nr; i++) {
 		struct profile_device more, *d = &p->devices.v[i];
 
-		WIRE_TAKE(from, more.union_ns);
-		WIRE_TAKE(from, more.max_concurrency);
-		WIRE_TAKE(from, more.linked);
-		WIRE_TAKE(from, more.linked_ns);
+		SERIAL_TAKE(from, more.union_ns);
+		SERIAL_TAKE(from, more.max_concurrency);
+		SERIAL_TAKE(from, more.linked);
+		SERIAL_TAKE(from, more.linked_ns);
 		d->union_ns = ns_sum(d->union_ns, more.union_ns);
 		if (more.max_concurrency > d->max_concurrency)
 			d->max_concurrency = more.max_concurrency;
@@ -320,25 +321,26 @@ static void lanes_save(const struct profile *p, struct strbuf *to)
 
 	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++)
 		nr += priv->lanes.v[i]->here;
-	WIRE_PUT(to, nr);
+	SERIAL_PUT(to, nr);
 	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++) {
 		if (!priv->lanes.v[i]->here)
 			continue;
-		WIRE_PUT(to, i);
+		SERIAL_PUT(to, i);
 		lane_save(priv->lanes.v[i], to);
 	}
 }
 
-static void lanes_load(struct profile *p, struct wire *from, const uint32_t *calls, size_t nr_calls)
+static void lanes_load(struct profile *p, struct serial_in *from, const uint32_t *calls,
+		       size_t nr_calls)
 {
 	struct profile_priv *priv = p->priv;
 	uint32_t nr;
 
-	WIRE_TAKE(from, nr);
+	SERIAL_TAKE(from, nr);
 	for (uint32_t k = 0; k < nr && !from->bad; k++) {
 		size_t i;
 
-		WIRE_TAKE(from, i);
+		SERIAL_TAKE(from, i);
 		from->bad |= i < priv->first_lane || i >= priv->lanes.nr;
 		if (!from->bad)
 			lane_load(priv->lanes.v[i], from, calls, nr_calls);
@@ -353,7 +355,7 @@ static void results_send(struct profile *p, int to)
 	calls_save(p, &sb);
 	lanes_save(p, &sb);
 	devices_save(p, &sb);
-	WIRE_PUT_VEC(&sb, &priv->credits);
+	SERIAL_PUT_VEC(&sb, &priv->credits);
 	if (priv->o.lanes.save)
 		priv->o.lanes.save(priv->o.lanes.ctx, &sb);
 	priv->o.comm->ops->send(priv->o.comm, to, sb.buf, sb.len);
@@ -365,15 +367,15 @@ static void results_receive(struct profile *p, int from)
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	CLEANUP(xfreep) uint32_t *calls = NULL;
 	VEC(struct credit) credits = VEC_INIT;
-	struct wire in;
+	struct serial_in in;
 	size_t nr_calls;
 
 	priv->o.comm->ops->receive(priv->o.comm, from, &sb);
-	in = (struct wire){ sb.buf, sb.buf + sb.len, false };
+	in = (struct serial_in){ sb.buf, sb.buf + sb.len, false };
 	calls = calls_load(p, &in, &nr_calls);
 	lanes_load(p, &in, calls, nr_calls);
 	devices_load(p, &in);
-	WIRE_TAKE_VEC(&in, &credits);
+	SERIAL_TAKE_VEC(&in, &credits);
 	for (size_t i = 0; i < credits.nr; i++)
 		credit_add(priv, credits.v[i].lane, credits.v[i].node, credits.v[i].ns);
 	VEC_RELEASE(&credits);

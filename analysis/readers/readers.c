@@ -174,7 +174,7 @@ static int look_at(const char *path, struct looked *l, struct err *err)
 	return 0;
 }
 
-static const struct reader *surest(const struct probe *p)
+static const struct reader *probe_surest(const struct probe *p)
 {
 	const struct reader *found = NULL;
 	int best = 0;
@@ -191,12 +191,12 @@ static const struct reader *surest(const struct probe *p)
 }
 
 /* *ret is NULL when nothing recognises the path; err then says so. */
-static int detect(const char *path, const struct reader **ret, struct err *err)
+static int format_detect(const char *path, const struct reader **ret, struct err *err)
 {
 	CLEANUP(looked_release) struct looked l = { .name = NULL };
 	int r = look_at(path, &l, err);
 
-	*ret = r < 0 ? NULL : surest(&l.probe);
+	*ret = r < 0 ? NULL : probe_surest(&l.probe);
 	if (r >= 0 && !*ret)
 		not_a_trace(path, &l.probe, err);
 	return r;
@@ -205,7 +205,7 @@ static int detect(const char *path, const struct reader **ret, struct err *err)
 int reader_detect(const char *path, const struct reader **ret, struct err *err)
 {
 	const struct reader *found;
-	int r = detect(path, &found, err);
+	int r = format_detect(path, &found, err);
 
 	if (r < 0)
 		return r;
@@ -222,7 +222,7 @@ int reader_recording(const char *path, const struct reader **ret, char **ret_nam
 
 	if (r < 0)
 		return r;
-	*ret = surest(&l.probe);
+	*ret = probe_surest(&l.probe);
 	if (!*ret)
 		return not_a_trace(path, &l.probe, err);
 	*ret_name = (*ret)->recording ? (*ret)->recording(&l.probe) : NULL;
@@ -338,7 +338,7 @@ void reader_check(const char *path, const char *reader_name, uint64_t min_record
 	} else if (named && !rd) {
 		ret->unread = true;
 		verdict(ret, "valid", "this profrig has no reader '%s'", reader_name);
-	} else if (!rd && detect(path, &rd, &e) < 0) {
+	} else if (!rd && format_detect(path, &rd, &e) < 0) {
 		verdict(ret, "damaged", "%s", e.msg);
 	} else if (rd) {
 		check_by_counting(path, rd, min_records, ret);

@@ -50,7 +50,7 @@ bool rundir_is(const char *path)
 		     : memmem(text, n, "\"" SCHEMA_FAMILY, sizeof(SCHEMA_FAMILY)) != NULL;
 }
 
-static int load(const char *path, json_t **ret, struct err *err)
+static int json_load(const char *path, json_t **ret, struct err *err)
 {
 	CLEANUP(xfreep) char *file = fs_join(path, "run.json");
 	CLEANUP(xfreep) char *text = NULL;
@@ -550,7 +550,7 @@ int rundir_open(const char *path, struct rundir *ret, struct err *err)
 
 	if (r < 0)
 		return r;
-	r = load(path, &run, err);
+	r = json_load(path, &run, err);
 	if (r < 0) {
 		door_let_go(path);
 		return r;

@@ -11,7 +11,7 @@
 #include "profrig/base/xalloc.h"
 
 /* What analysis.json says of a table, as a tree. */
-static json_t *described(const struct table *t)
+static json_t *table_described(const struct table *t)
 {
 	CLEANUP(xfreep) char *file = xasprintf("tables/%s.csv", table_name(t));
 	CLEANUP(xfreep) char *text = NULL;
@@ -33,7 +33,7 @@ static json_t *described(const struct table *t)
 
 static int list_it(struct report *r, const struct table *t, struct err *err)
 {
-	json_t *doc = json_loads(r->analysis_json, 0, NULL), *tables, *row = described(t);
+	json_t *doc = json_loads(r->analysis_json, 0, NULL), *tables, *row = table_described(t);
 	char *text = NULL;
 	size_t i, n;
 

@@ -328,7 +328,7 @@ static void load_run(struct report *r, const json_t *analysis)
 		take_run(r, json_text_at(run, "dir"), json_text_at(run, "id"));
 }
 
-static int load(struct report *r, struct err *err)
+static int report_read(struct report *r, struct err *err)
 {
 	CLEANUP(xfreep) char *path = fs_join(r->dir, "analysis.json");
 	CLEANUP(json_freep) json_t *doc = NULL;
@@ -369,7 +369,7 @@ int report_load(const char *dir, struct report *ret, struct err *err)
 		r.dir = fs_join(dir, "analysis");
 	else
 		return err_set(err, ENOENT, "'%s' holds no analysis", dir);
-	e = load(&r, err);
+	e = report_read(&r, err);
 	if (e < 0) {
 		report_release(&r);
 		return e;

@@ -63,7 +63,7 @@ int out_file_open(const char *dir, const char *name, struct out_file *ret, struc
 }
 
 /* 0 when all of it lies on the disk; else an errno. */
-static int finish(struct out_file *o)
+static int out_finish(struct out_file *o)
 {
 	int code = fflush(o->f) != 0 ? errno : 0;
 
@@ -80,7 +80,7 @@ static int finish(struct out_file *o)
 
 int out_file_commit(struct out_file *o, struct err *err)
 {
-	int code = finish(o);
+	int code = out_finish(o);
 
 	if (!code && door_rename(o->temp, o->path) < 0)
 		code = errno;

@@ -56,7 +56,7 @@ static void packer_free(struct text_packer *p)
 	free(p);
 }
 
-static void put(struct text_out *t, const void *data, size_t n)
+static void text_put(struct text_out *t, const void *data, size_t n)
 {
 	if (n)
 		fwrite(data, 1, n, t->o.f);
@@ -71,7 +71,7 @@ static void put_gzip(struct text_out *t, bool end)
 		io.out = t->packer->out;
 		io.out_left = PACKED_BYTES;
 		now = gz_deflate(t->packer->gz, &io, end);
-		put(t, t->packer->out, PACKED_BYTES - io.out_left);
+		text_put(t, t->packer->out, PACKED_BYTES - io.out_left);
 	} while (now == GZ_MORE && (io.in_left > 0 || io.out_left == 0));
 	if (now == GZ_BAD)
 		t->failed = t->failed ? t->failed : EIO;
@@ -91,7 +91,7 @@ static void put_zstd(struct text_out *t, bool end)
 			t->failed = t->failed ? t->failed : EIO;
 			return;
 		}
-		put(t, out.dst, out.pos);
+		text_put(t, out.dst, out.pos);
 	} while (in.pos < in.size || (end && left > 0));
 }
 
@@ -101,7 +101,7 @@ static void write_text(struct text_out *t, bool end)
 	if (t->failed || ferror(t->o.f))
 		;
 	else if (!t->packer)
-		put(t, t->text.buf, t->text.len);
+		text_put(t, t->text.buf, t->text.len);
 	else if (t->packer->gz)
 		put_gzip(t, end);
 	else

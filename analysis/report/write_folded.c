@@ -41,7 +41,8 @@ struct rows {
 	double rest; /* of rounding, for the next line */
 };
 
-static int column(const struct table *t, const char *name, bool text, size_t *ret, struct err *err)
+static int column_find(const struct table *t, const char *name, bool text, size_t *ret,
+		       struct err *err)
 {
 	int c = table_find_col(t, name);
 
@@ -52,7 +53,7 @@ static int column(const struct table *t, const char *name, bool text, size_t *re
 	return 0;
 }
 
-static bool unattributed(const struct folded *fo, size_t row)
+static bool row_unattributed(const struct folded *fo, size_t row)
 {
 	return strcmp(table_get_str(fo->t, row, fo->path), UNATTRIBUTED) == 0;
 }
@@ -84,7 +85,7 @@ static bool several_tracks(const struct folded *fo, const struct rows *rows, boo
 		size_t row = rows->all.v[i].row;
 		const char *track = table_get_str(fo->t, row, fo->track);
 
-		if (unattributed(fo, row) != lost)
+		if (row_unattributed(fo, row) != lost)
 			continue;
 		if (first && strcmp(first, track) != 0)
 			return true;
@@ -127,7 +128,7 @@ static void write_lines(const struct folded *fo, const struct rows *rows, struct
 		size_t row = rows->all.v[i].row;
 		const char *track = table_get_str(fo->t, row, fo->track);
 
-		if (named[unattributed(fo, row)] && *track) {
+		if (named[row_unattributed(fo, row)] && *track) {
 			add_frame(line, track, strlen(track));
 			strbuf_addch(line, ';');
 		}
@@ -178,9 +179,9 @@ static int write_time(const struct report *r, const char *name, const char *valu
 
 	if (!fo.t)
 		return 0;
-	e = column(fo.t, "track", true, &fo.track, err);
-	e = e < 0 ? e : column(fo.t, "path", true, &fo.path, err);
-	e = e < 0 ? e : column(fo.t, value, false, &fo.value, err);
+	e = column_find(fo.t, "track", true, &fo.track, err);
+	e = e < 0 ? e : column_find(fo.t, "path", true, &fo.path, err);
+	e = e < 0 ? e : column_find(fo.t, value, false, &fo.value, err);
 	if (e < 0)
 		return e;
 	for (size_t row = 0; row < table_rows(fo.t); row++)
@@ -270,12 +271,12 @@ static int write_energy(const struct report *r, struct strvec *written, struct e
 
 	if (!fo.t)
 		return 0;
-	e = column(fo.t, "track", true, &fo.track, err);
-	e = e < 0 ? e : column(fo.t, "path", true, &fo.path, err);
-	e = e < 0 ? e : column(fo.t, "exclusive_j", false, &fo.value, err);
-	e = e < 0 ? e : column(fo.t, "view", true, &view, err);
-	e = e < 0 ? e : column(fo.t, "counter", true, &counter, err);
-	e = e < 0 ? e : column(fo.t, "device", true, &device, err);
+	e = column_find(fo.t, "track", true, &fo.track, err);
+	e = e < 0 ? e : column_find(fo.t, "path", true, &fo.path, err);
+	e = e < 0 ? e : column_find(fo.t, "exclusive_j", false, &fo.value, err);
+	e = e < 0 ? e : column_find(fo.t, "view", true, &view, err);
+	e = e < 0 ? e : column_find(fo.t, "counter", true, &counter, err);
+	e = e < 0 ? e : column_find(fo.t, "device", true, &device, err);
 	if (e < 0)
 		return e;
 	keys = intern_new();

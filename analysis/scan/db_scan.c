@@ -83,7 +83,7 @@ static void table_fail(struct db_scan *sc, int r, const struct err *e)
 		db_scan_damage(sc, e);
 }
 
-static void bad_rows_tell(struct db_scan *sc)
+static void bad_rows_warn(struct db_scan *sc)
 {
 	tally_warn(&sc->bad_rows, sc->sink, W_BAD_EVENT, NULL);
 	sc->bad_rows = (struct tally){ 0 };
@@ -110,7 +110,7 @@ bool db_scan_table(struct db_scan *sc, const struct db_table *t, void *reader)
 	if (r < 0)
 		table_fail(sc, r, &e);
 	if (!sc->old_tools)
-		bad_rows_tell(sc);
+		bad_rows_warn(sc);
 	sqlite_rows_close(&q, sc->sink);
 	if (t->fact && (opened || sc->old_tools))
 		sink_fact(sc->sink, t->fact, counted);
@@ -189,10 +189,10 @@ track_id db_scan_track(struct db_scan *sc, const struct track_def *d)
 	return track_limit_make(&sc->tracks, sc->sink, d);
 }
 
-void db_scan_tell(struct db_scan *sc)
+void db_scan_warn(struct db_scan *sc)
 {
-	bad_rows_tell(sc);
-	track_limit_tell(&sc->tracks, sc->sink);
+	bad_rows_warn(sc);
+	track_limit_warn(&sc->tracks, sc->sink);
 }
 
 int db_scan_result(struct db_scan *sc, struct err *err)
@@ -200,7 +200,7 @@ int db_scan_result(struct db_scan *sc, struct err *err)
 	struct input *in = sc->sink->ops->current(sc->sink);
 	int r;
 
-	db_scan_tell(sc);
+	db_scan_warn(sc);
 	r = sqlite_db_result(sc->db, sc->sink, &sc->damage, err);
 
 	if (r == 0 && in->spans + in->samples == 0)

@@ -92,7 +92,7 @@ bool db_scan_times(struct db_scan *sc, struct sqlite_rows *q, int start, int end
 bool db_scan_work_times(struct db_scan *sc, struct sqlite_rows *q, int start, int end,
 			struct span_def *d);
 /* After the last table: warns of rows and tracks that were too odd or too many. */
-void db_scan_tell(struct db_scan *sc);
+void db_scan_warn(struct db_scan *sc);
 /*
  * The same, and: warns of what could not be read and ends the input. What read() returns:
  * 0, READ_PARTIAL, or < 0 when nothing could be read and err says why.

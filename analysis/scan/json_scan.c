@@ -19,7 +19,7 @@ static inline bool is_blank(char c)
 	return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == 0;
 }
 
-static inline const char *blanks(const char *p, const char *end)
+static inline const char *skip_blanks(const char *p, const char *end)
 {
 	while (p < end && is_blank(*p))
 		p++;
@@ -76,7 +76,7 @@ struct json_cur json_cur_of(const struct json_text *t)
 
 char json_peek(struct json_cur *c)
 {
-	c->p = blanks(c->p, c->end);
+	c->p = skip_blanks(c->p, c->end);
 	return c->p < c->end ? *c->p : 0;
 }
 

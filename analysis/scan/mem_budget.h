@@ -3,7 +3,7 @@
  * reads a file is to stay below twice the text and 64 MiB, and formats in which two bytes make a
  * span ("a;a;a;a 1") would take thirty times the text. So there is a budget that grows with what
  * was read: recordings that people have never feel it, and where it is used up a reader puts
- * together what it cannot keep, counts that, and tells it (W_MEMORY_LIMIT).
+ * together what it cannot keep, counts that, and warns (W_MEMORY_LIMIT).
  *
  *	mem_budget_init(&b, &map)
  *	mem_budget_read(&b, offset)	now and then; drops the text before it, and what is read

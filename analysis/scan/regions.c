@@ -61,7 +61,7 @@ const char *regions_end(const struct regions *r, const char *at)
 }
 
 /* Under the lock, which is open while it parses. False when there is nothing to take. */
-static bool take(struct regions *r, void *own)
+static bool region_take(struct regions *r, void *own)
 {
 	size_t region = r->next;
 	unsigned slot = (unsigned)(region % REGION_SLOTS);
@@ -81,7 +81,7 @@ void regions_help(struct regions *r, void *own)
 {
 	pthread_mutex_lock(&r->lock);
 	while (!r->quit)
-		if (!take(r, own))
+		if (!region_take(r, own))
 			pthread_cond_wait(&r->changed, &r->lock);
 	pthread_mutex_unlock(&r->lock);
 }
@@ -112,7 +112,7 @@ unsigned regions_wait(struct regions *r, const char *at, void *own)
 	}
 	pthread_cond_broadcast(&r->changed);
 	while (!r->ready[slot])
-		if (!take(r, own))
+		if (!region_take(r, own))
 			pthread_cond_wait(&r->changed, &r->lock);
 	pthread_mutex_unlock(&r->lock);
 	return slot;

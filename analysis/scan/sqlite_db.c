@@ -131,8 +131,8 @@ static char *uri_of(const char *path)
 	return strbuf_steal(&sb);
 }
 
-static int authorize(void *ctx, int action, const char *a, const char *b, const char *schema,
-		     const char *trigger)
+static int db_authorize(void *ctx, int action, const char *a, const char *b, const char *schema,
+			const char *trigger)
 {
 	(void)ctx, (void)schema, (void)trigger;
 	switch (action) {
@@ -185,7 +185,7 @@ static void set_limits(struct sqlite_db *db)
 	sqlite3_progress_handler(db->handle, STEPS_PER_CALL, count_steps, db);
 }
 
-static int exec(struct sqlite_db *db, const char *sql, struct err *err)
+static int db_exec(struct sqlite_db *db, const char *sql, struct err *err)
 {
 	int rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
 
@@ -210,7 +210,7 @@ static int page_bytes_row(void *ctx, int n, char **values, char **names)
 static int read_cut(struct sqlite_db *db, struct err *err)
 {
 	struct err why = ERR_INIT;
-	int r = exec(db, "SELECT count(*) FROM sqlite_master", &why);
+	int r = db_exec(db, "SELECT count(*) FROM sqlite_master", &why);
 
 	if (r != -EBADMSG) {
 		if (r < 0 && err)
@@ -219,7 +219,7 @@ static int read_cut(struct sqlite_db *db, struct err *err)
 	}
 	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
 	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
-	r = exec(db, "SELECT count(*) FROM sqlite_master", err);
+	r = db_exec(db, "SELECT count(*) FROM sqlite_master", err);
 	if (r == 0)
 		snprintf(db->damage, sizeof(db->damage), "%s, or cut: it has %" PRIu64 " bytes",
 			 sqlite3_errstr(SQLITE_CORRUPT), db->bytes);
@@ -227,19 +227,19 @@ static int read_cut(struct sqlite_db *db, struct err *err)
 }
 
 /* Reads the schema, which also puts a copy in order. From here on only reading is admitted. */
-static int settle(struct sqlite_db *db, struct err *err)
+static int db_settle(struct sqlite_db *db, struct err *err)
 {
-	int r = exec(db, "PRAGMA cell_size_check=ON;", err);
+	int r = db_exec(db, "PRAGMA cell_size_check=ON;", err);
 
 	if (r == 0 && db->copied)
-		r = exec(db, "PRAGMA locking_mode=EXCLUSIVE;", err);
+		r = db_exec(db, "PRAGMA locking_mode=EXCLUSIVE;", err);
 	if (r == 0)
 		r = read_cut(db, err);
 	if (r == 0)
-		r = exec(db, "PRAGMA query_only=ON;", err);
+		r = db_exec(db, "PRAGMA query_only=ON;", err);
 	if (r == 0)
 		sqlite3_exec(db->handle, "PRAGMA page_size", page_bytes_row, db, NULL);
-	sqlite3_set_authorizer(db->handle, authorize, NULL);
+	sqlite3_set_authorizer(db->handle, db_authorize, NULL);
 	return r;
 }
 
@@ -276,7 +276,7 @@ static int open_plain(struct sqlite_db *db, struct err *err)
 	if (!is_what_the_door_shows(db->path))
 		return err_set(err, EBADMSG, "%s: its name leads elsewhere", db->path);
 	set_limits(db);
-	return settle(db, err);
+	return db_settle(db, err);
 }
 
 static int open_copy(struct sqlite_db *db, struct err *err)
@@ -293,7 +293,7 @@ static int open_copy(struct sqlite_db *db, struct err *err)
 	r = open_handle(db, name, SQLITE_OPEN_READWRITE, err);
 	if (r == 0) {
 		set_limits(db);
-		r = settle(db, err);
+		r = db_settle(db, err);
 	}
 	sqlite_copy_remove(dir);
 	return r;
@@ -323,7 +323,7 @@ static int open_bytes(struct sqlite_db *db, struct err *err)
 	set_limits(db);
 	rc = sqlite3_deserialize(db->handle, "main", bytes, (sqlite3_int64)db->map.len,
 				 (sqlite3_int64)db->map.len, SQLITE_DESERIALIZE_READONLY);
-	return rc == SQLITE_OK ? settle(db, err) : sqlite_fail(db, rc, NULL, err);
+	return rc == SQLITE_OK ? db_settle(db, err) : sqlite_fail(db, rc, NULL, err);
 }
 
 /* SQLite wants a name that still leads to the file, and not a long one. */
@@ -389,7 +389,7 @@ void sqlite_db_close(struct sqlite_db *db)
 	free(db);
 }
 
-void sqlite_db_tell(const struct sqlite_db *db, struct sink *s)
+void sqlite_db_warn(const struct sqlite_db *db, struct sink *s)
 {
 	bool told = db->copied || db->map.truncated || db->damage[0];
 	uint64_t stated = told ? 0 : stated_bytes(db);

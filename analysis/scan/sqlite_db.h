@@ -6,7 +6,7 @@
  *	1. sqlite_db_open(path, &db, err)
  *	2. sqlite_db_kind, sqlite_db_has_column: what this version of the format has
  *	3. sqlite_rows_table or sqlite_rows_query, then while (sqlite_rows_next() > 0) columns,
- *	   then sqlite_rows_close, which tells what was odd
+ *	   then sqlite_rows_close, which warns of odd values
  *	4. sqlite_db_close
  *
  * Nothing is written to or beside the file. It is opened read-only and immutable, without a lock,
@@ -74,7 +74,7 @@ void sqlite_db_close(struct sqlite_db *db); /* NULL is fine */
  * Tells the sink of the current input how the file was read: facts and warnings; a file that is cut
  * makes it partial. Its tables are read as far as they go.
  */
-void sqlite_db_tell(const struct sqlite_db *db, struct sink *s);
+void sqlite_db_warn(const struct sqlite_db *db, struct sink *s);
 /*
  * What a reader returns, before input_end: 0; READ_PARTIAL where the input is partial or lost is an
  * error (code not 0); and where it is and nothing was read, that error.

@@ -12,8 +12,8 @@
 #include "profrig/base/xalloc.h"
 #include "profrig/model/warnings.h"
 
-static int prepare(struct sqlite_db *db, const char *what, const char *sql, struct sqlite_rows *ret,
-		   struct err *err)
+static int rows_prepare(struct sqlite_db *db, const char *what, const char *sql,
+			struct sqlite_rows *ret, struct err *err)
 {
 	int rc;
 
@@ -38,7 +38,7 @@ int sqlite_rows_query(struct sqlite_db *db, const char *what, struct sqlite_rows
 	va_start(ap, fmt);
 	sql = sqlite3_vmprintf(fmt, ap);
 	va_end(ap);
-	r = prepare(db, what, sql, ret, err);
+	r = rows_prepare(db, what, sql, ret, err);
 	sqlite3_free(sql);
 	return r;
 }
@@ -101,8 +101,8 @@ bool sqlite_db_has_column(struct sqlite_db *db, const char *table, const char *c
 }
 
 /* The first of the names "a|b" (n bytes) that the table has; NULL. */
-static const char *alternative(const struct sqlite_rows *q, const char *names, size_t n,
-			       size_t *ret_n)
+static const char *column_alternative(const struct sqlite_rows *q, const char *names, size_t n,
+				      size_t *ret_n)
 {
 	const char *end = names + n;
 
@@ -136,7 +136,7 @@ static int select_of(struct sqlite_db *db, const char *table, const char *column
 		n = strcspn(columns, " ");
 		bool optional = n > 0 && columns[n - 1] == '?';
 		size_t len = 0;
-		const char *name = alternative(&have, columns, n - optional, &len);
+		const char *name = column_alternative(&have, columns, n - optional, &len);
 
 		strbuf_addstr(sql, begin);
 		begin = ", ";
@@ -165,7 +165,7 @@ int sqlite_rows_table(struct sqlite_db *db, const char *table, const char *colum
 	/* The schema is walked only to say what is wrong: merged files have very many tables. */
 	if (r < 0 && !sqlite_db_has(db, table))
 		return err_set(err, ENOENT, "%s: no table '%s'", db->path, table);
-	return r < 0 ? r : prepare(db, what, sql.buf, ret, err);
+	return r < 0 ? r : rows_prepare(db, what, sql.buf, ret, err);
 }
 
 /* ---- values ---- */

@@ -14,7 +14,7 @@ track_id track_limit_make(struct track_limit *l, struct sink *s, const struct tr
 	return s->ops->track(s, &other);
 }
 
-void track_limit_tell(const struct track_limit *l, struct sink *s)
+void track_limit_warn(const struct track_limit *l, struct sink *s)
 {
 	if (l->asked > MAX_TRACKS)
 		s->ops->warn(s, W_BAD_EVENT, l->asked - MAX_TRACKS,

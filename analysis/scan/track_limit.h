@@ -1,7 +1,7 @@
 /*
  * track_limit: threads, queues and devices of one input, of which there are no more than can be
  * true. Rows of a file that name one in each must not get a track for each: what comes after the
- * limit shares one track of its kind, and that is told.
+ * limit shares one track of its kind, with a warning.
  */
 #ifndef ANALYSIS_TRACK_LIMIT_H
 #define ANALYSIS_TRACK_LIMIT_H
@@ -28,6 +28,6 @@ static inline bool track_limit_shares(const struct track_limit *l, const struct 
 	return l->asked >= MAX_TRACKS && u64map_get(map, key) == U64MAP_NONE;
 }
 /* Warns when there were more. */
-void track_limit_tell(const struct track_limit *l, struct sink *s);
+void track_limit_warn(const struct track_limit *l, struct sink *s);
 
 #endif

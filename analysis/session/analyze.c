@@ -101,13 +101,13 @@ static void approximate_warn(struct model *m, const struct table_set *ts)
 /* The part that was asked for, or in which the run's tools recorded. */
 static int windows_cut(struct session *s, struct report *rep, struct err *err)
 {
-	const struct analysis_moments *mo = s->ao.moments;
-	CLEANUP(xfreep) struct window *w = xcalloc(mo->windows.nr + 1, sizeof(*w));
-	size_t nr = mo->windows.nr;
+	const struct analysis_marks *marks = s->ao.marks;
+	CLEANUP(xfreep) struct window *w = xcalloc(marks->windows.nr + 1, sizeof(*w));
+	size_t nr = marks->windows.nr;
 	int r = 0;
 
 	for (size_t i = 0; i < nr; i++)
-		w[i] = mo->windows.v[i].w;
+		w[i] = marks->windows.v[i].w;
 	if (s->o->window && (r = window_of(s->o->window, s->m, &w[0], err)) < 0)
 		return err_wrap(err, session_fail(s->out, SESSION_BAD_REQUEST, r), "--window");
 	rep->window = s->o->window;
@@ -219,12 +219,12 @@ static int tables_make(struct session *s, struct report *rep, struct err *err)
 static int analyze_into(struct session *s, const struct strvec *inputs, struct report *rep,
 			bool *ret_again, struct err *err)
 {
-	CLEANUP(analysis_moments_release)
-	struct analysis_moments moments = { VEC_INIT, VEC_INIT, VEC_INIT };
+	CLEANUP(analysis_marks_release)
+	struct analysis_marks marks = { VEC_INIT, VEC_INIT, VEC_INIT };
 	int r;
 
 	session_begin(s);
-	s->ao.moments = &moments;
+	s->ao.marks = &marks;
 	*ret_again = false;
 	r = inputs_take(s, inputs, rep, ret_again, err);
 	if (*ret_again)

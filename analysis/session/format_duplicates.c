@@ -100,7 +100,7 @@ static const char *without_path(const char *text, const char *path)
 										   : text;
 }
 
-static void survey(struct duplicate_file *f, const struct session_opts *so)
+static void file_survey(struct duplicate_file *f, const struct session_opts *so)
 {
 	CLEANUP(xfreep) char *problem = NULL;
 	struct counts n;
@@ -137,7 +137,7 @@ static struct one_format one_format_of(const struct format_duplicates *e, size_t
 	return ed;
 }
 
-static bool covers(const struct one_format *a, const struct one_format *b)
+static bool format_covers(const struct one_format *a, const struct one_format *b)
 {
 	for (size_t k = 0; k < DUPLICATE_KINDS; k++)
 		if (a->nr[k] < b->nr[k])
@@ -149,7 +149,7 @@ static bool has_some(const struct one_format *ed)
 {
 	static const struct one_format none;
 
-	return !covers(&none, ed);
+	return !format_covers(&none, ed);
 }
 
 static bool is_better(const struct one_format *a, const struct one_format *b)
@@ -158,8 +158,8 @@ static bool is_better(const struct one_format *a, const struct one_format *b)
 		return has_some(a);
 	if (a->whole != b->whole)
 		return a->whole;
-	if (covers(a, b) != covers(b, a))
-		return covers(a, b);
+	if (format_covers(a, b) != format_covers(b, a))
+		return format_covers(a, b);
 	return a->reader->richness > b->reader->richness;
 }
 
@@ -230,14 +230,14 @@ static int by_recording(const void *va, const void *vb)
 	return c ? c : strcmp(a->path, b->path);
 }
 
-static void choose(struct format_duplicates *e, size_t first, size_t end,
-		   const struct session_opts *so)
+static void format_choose(struct format_duplicates *e, size_t first, size_t end,
+			  const struct session_opts *so)
 {
 	VEC(struct one_format) all = VEC_INIT;
 	size_t best = 0;
 
 	for (size_t i = first; i < end; i++)
-		survey(&e->files.v[i], so);
+		file_survey(&e->files.v[i], so);
 	for (size_t i = first, k; i < end; i = k) {
 		for (k = i + 1; k < end && e->files.v[k].reader == e->files.v[i].reader; k++)
 			;
@@ -266,7 +266,7 @@ void format_duplicates_decide(struct format_duplicates *e, const struct session_
 		for (k = i + 1; k < e->files.nr && strcmp(v[k].recording, v[i].recording) == 0; k++)
 			several = several || v[k].reader != v[i].reader;
 		if (several)
-			choose(e, i, k, so);
+			format_choose(e, i, k, so);
 	}
 }
 

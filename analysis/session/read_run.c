@@ -67,12 +67,12 @@ static void run_marks(struct reading *rd, const struct rundir *run)
 	s->ops->input_end(s);
 }
 
-void take_moments(const struct rundir *run, struct analysis_moments *mo)
+void run_marks_take(const struct rundir *run, struct analysis_marks *am)
 {
 	for (size_t i = 0; i < run->overhead.nr; i++) {
 		const struct rundir_overhead *o = &run->overhead.v[i];
 
-		VEC_PUSH(&mo->overhead,
+		VEC_PUSH(&am->overhead,
 			 ((struct analysis_overhead){
 				 xstrdup(o->tools), xstrdup(o->unit), xstrdup(o->verdict), o->alone,
 				 o->pairs, o->overhead, o->ci_low, o->ci_high, o->baseline_s,
@@ -83,14 +83,14 @@ void take_moments(const struct rundir *run, struct analysis_moments *mo)
 	for (size_t i = 0; i < run->marks.nr; i++) {
 		const struct rundir_mark *m = &run->marks.v[i];
 
-		VEC_PUSH(&mo->marks,
+		VEC_PUSH(&am->marks,
 			 ((struct analysis_mark){ xstrdup(m->name), xstrdup(m->by), m->t_ns,
 						  m->uncertainty_ns, m->made }));
 	}
 	for (size_t i = 0; i < run->windows.nr; i++) {
 		const struct rundir_window *w = &run->windows.v[i];
 
-		VEC_PUSH(&mo->windows,
+		VEC_PUSH(&am->windows,
 			 ((struct analysis_window){
 				 xstrdup(w->name), xstrdup(w->by), { w->start_ns, w->end_ns } }));
 	}
@@ -158,8 +158,8 @@ void reading_run(struct reading *rd, const char *dir)
 		reading_failed(rd, run.lost.v[i].path, run.lost.v[i].why);
 	ao->workload_start_ns = run.workload_start_ns;
 	ao->workload_end_ns = run.workload_end_ns;
-	if (ao->moments)
-		take_moments(&run, ao->moments);
+	if (ao->marks)
+		run_marks_take(&run, ao->marks);
 	ao->idle.before = (struct idle_window){ run.idle_before_ns[0], run.idle_before_ns[1] };
 	ao->idle.after = (struct idle_window){ run.idle_after_ns[0], run.idle_after_ns[1] };
 	model_set_timebase(rd->m, NULL);

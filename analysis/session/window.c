@@ -128,7 +128,7 @@ static int edges_ns(const struct edge *a, const struct edge *b, const struct mod
 }
 
 /* From the first to the last of that name; from an instant alone to the end. */
-static bool named(const char *name, const struct model *m, struct window *ret)
+static bool window_named(const char *name, const struct model *m, struct window *ret)
 {
 	str_id id = intern_find(m->strings, name, strlen(name));
 	bool any = false, length = false;
@@ -154,7 +154,7 @@ int window_of(const char *text, const struct model *m, struct window *ret, struc
 	int r;
 
 	/* A name may hold a colon of its own. */
-	if (named(text, m, ret))
+	if (window_named(text, m, ret))
 		return 0;
 	if (!edges_parse(text, &a, &b))
 		return err_set(

@@ -15,7 +15,7 @@ const struct analysis *const analyses[] = {
 	&analysis_sharing,
 	&analysis_node_energy,
 	&analysis_timeline,
-	&analysis_moments_tables,
+	&analysis_marks_tables,
 	NULL,
 };
 /* clang-format on */

@@ -7,7 +7,7 @@
 extern const struct analysis analysis_functions, analysis_callpaths, analysis_kernels,
 	analysis_busy, analysis_counters, analysis_power_filter, analysis_idle_power,
 	analysis_energy, analysis_sharing, analysis_node_energy, analysis_timeline,
-	analysis_moments_tables;
+	analysis_marks_tables;
 
 /*
  * call_stats_of the spans of a model by what they belong to: of_span has a number below nr for

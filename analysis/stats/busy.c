@@ -29,7 +29,7 @@ struct work {
 	int64_t *start, *end;
 };
 
-static void collect(const struct model *m, struct work *w)
+static void edges_collect(const struct model *m, struct work *w)
 {
 	CLEANUP(u64map_release) struct u64map ids = U64MAP_INIT;
 	for (size_t i = 0; i < m->spans.nr; i++) {
@@ -56,7 +56,7 @@ static void collect(const struct model *m, struct work *w)
 }
 
 /* The times of each device side by side. */
-static void spread(const struct model *m, struct work *w)
+static void edges_spread(const struct model *m, struct work *w)
 {
 	size_t sum = 0;
 	for (size_t d = 0; d < w->devices.nr; d++) {
@@ -80,7 +80,7 @@ static void spread(const struct model *m, struct work *w)
  * starts and the ends may be sorted apart. Ends go first at equal times: pieces that touch do not
  * overlap.
  */
-static void sweep(struct busy *b, int64_t *start, int64_t *end)
+static void busy_sweep(struct busy *b, int64_t *start, int64_t *end)
 {
 	sort_i64(start, b->nr);
 	sort_i64(end, b->nr);
@@ -125,19 +125,19 @@ static void add_table(struct model *m, struct work *w, struct table_set *out)
 	table_set_add(out, t);
 }
 
-static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
-	       struct err *err)
+static int busy_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+		    struct err *err)
 {
 	(void)o;
 	(void)err;
 	struct work w = { VEC_INIT, NULL, NULL, NULL };
 	w.device_of = xreallocarray(NULL, m->spans.nr + 1, sizeof(*w.device_of));
-	collect(m, &w);
+	edges_collect(m, &w);
 	if (w.devices.nr) {
-		spread(m, &w);
+		edges_spread(m, &w);
 		for (size_t d = 0; d < w.devices.nr; d++) {
 			struct busy *b = &w.devices.v[d];
-			sweep(b, w.start + b->at, w.end + b->at);
+			busy_sweep(b, w.start + b->at, w.end + b->at);
 		}
 		add_table(m, &w, out);
 	}
@@ -148,8 +148,8 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 	return 0;
 }
 
-static int run_profile(const struct profile *p, const struct analysis_opts *o,
-		       struct table_set *out, struct err *err)
+static int busy_run_profile(const struct profile *p, const struct analysis_opts *o,
+			    struct table_set *out, struct err *err)
 {
 	struct work w = { VEC_INIT, NULL, NULL, NULL };
 
@@ -178,6 +178,6 @@ const struct analysis analysis_busy = {
 	.name = "busy",
 	.about = "busy and idle time of each device",
 	.tables = { &busy_form },
-	.run = run,
-	.run_profile = run_profile,
+	.run = busy_run,
+	.run_profile = busy_run_profile,
 };

@@ -235,8 +235,8 @@ static void add_tables(struct callpaths *cp, struct table_set *out)
 	VEC_RELEASE(&cp->lost);
 }
 
-static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
-	       struct err *err)
+static int callpaths_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+			 struct err *err)
 {
 	(void)o;
 	(void)err;
@@ -269,8 +269,8 @@ static void add_paths(struct callpaths *cp, const struct profile *p)
 	}
 }
 
-static int run_profile(const struct profile *p, const struct analysis_opts *o,
-		       struct table_set *out, struct err *err)
+static int callpaths_run_profile(const struct profile *p, const struct analysis_opts *o,
+				 struct table_set *out, struct err *err)
 {
 	struct callpaths cp = { .m = p->m };
 
@@ -295,6 +295,6 @@ const struct analysis analysis_callpaths = {
 	.name = "callpaths",
 	.about = "time by call path, with the device work each path launched",
 	.tables = { &callpaths_form },
-	.run = run,
-	.run_profile = run_profile,
+	.run = callpaths_run,
+	.run_profile = callpaths_run_profile,
 };

@@ -37,8 +37,8 @@ static str_id frame_of(struct builder *b, str_id name)
 	return *f;
 }
 
-static uint32_t child(struct builder *b, track_id track, uint32_t parent, str_id name,
-		      bool collapsed)
+static uint32_t child_of(struct builder *b, track_id track, uint32_t parent, str_id name,
+			 bool collapsed)
 {
 	struct cct *c = b->c;
 	bool root = parent == CCT_NONE;
@@ -57,15 +57,15 @@ static uint32_t child(struct builder *b, track_id track, uint32_t parent, str_id
 }
 
 /* The node of one more call below parent, which may be CCT_NONE. */
-static uint32_t below(struct builder *b, track_id track, uint32_t parent, str_id name)
+static uint32_t child_below(struct builder *b, track_id track, uint32_t parent, str_id name)
 {
 	struct cct *c = b->c;
 
 	if (parent != CCT_NONE && c->nodes[parent].collapsed)
 		return parent;
 	if (parent != CCT_NONE && c->nodes[parent].depth >= b->max_depth)
-		return child(b, track, parent, b->deeper, true);
-	return child(b, track, parent, frame_of(b, name), false);
+		return child_of(b, track, parent, b->deeper, true);
+	return child_of(b, track, parent, frame_of(b, name), false);
 }
 
 static uint32_t enclosing_node(const struct cct *c, const struct model *m, uint64_t span)
@@ -90,15 +90,15 @@ static size_t add_track(struct builder *b, track_id t, size_t piece)
 
 		if (m->spans.kind[i] == SPAN_INSTANT)
 			continue;
-		node = below(b, t, enclosing_node(c, m, i), m->spans.name[i]);
+		node = child_below(b, t, enclosing_node(c, m, i), m->spans.name[i]);
 		c->cut_spans += c->nodes[node].collapsed;
 		c->node_of_span[i] = node;
 		if (piece < m->pieces.nr && m->pieces.v[piece].span == i) {
 			uint64_t up = m->pieces.v[piece].parent;
 
-			c->node_of_piece[piece++] =
-				below(b, t, up == PIECE_NONE ? CCT_NONE : c->node_of_piece[up],
-				      m->spans.name[i]);
+			c->node_of_piece[piece++] = child_below(
+				b, t, up == PIECE_NONE ? CCT_NONE : c->node_of_piece[up],
+				m->spans.name[i]);
 		}
 	}
 	return piece;
@@ -129,14 +129,14 @@ static void add_places(struct builder *b)
 	for (size_t i = 0; i < m->places.nr; i++) {
 		const struct launch_place *l = &m->places.v[i];
 
-		node_of[i] =
-			below(b, l->track, l->parent == PLACE_NONE ? CCT_NONE : node_of[l->parent],
-			      l->name);
+		node_of[i] = child_below(b, l->track,
+					 l->parent == PLACE_NONE ? CCT_NONE : node_of[l->parent],
+					 l->name);
 	}
 	b->c->node_of_place = node_of;
 }
 
-static void build(const struct model *m, uint32_t max_depth, bool places, struct cct *c)
+static void tree_build(const struct model *m, uint32_t max_depth, bool places, struct cct *c)
 {
 	struct builder b = { .m = m, .c = c, .max_depth = max_depth };
 	size_t piece = 0;
@@ -170,7 +170,7 @@ static void build_profile(const struct profile *p, uint32_t max_depth, struct cc
 			const struct profile_node *n = &t->nodes.v[k];
 			uint32_t parent = n->parent == NODE_NONE ? CCT_NONE : node_of[n->parent];
 
-			node_of[k] = below(&b, t->track, parent, n->name);
+			node_of[k] = child_below(&b, t->track, parent, n->name);
 			if (c->nodes[node_of[k]].collapsed)
 				c->cut_spans += n->calls;
 		}
@@ -208,11 +208,11 @@ void cct_build_limited(const struct model *m, uint32_t max_depth, uint64_t max_p
 		       bool places, struct cct *ret)
 {
 	struct cct c = CCT_INIT;
-	build(m, max_depth, places, &c);
+	tree_build(m, max_depth, places, &c);
 	uint32_t affordable = affordable_depth(&c, max_path_bytes);
 	if (affordable < max_depth) {
 		cct_release(&c);
-		build(m, affordable, places, &c);
+		tree_build(m, affordable, places, &c);
 	}
 	*ret = c;
 }

@@ -281,20 +281,20 @@ const struct class_rule class_rules[] = {
  * matrices and now does everything. */
 static const char *const noise[] = { "fbgemm" };
 
-static bool letter(char c)
+static bool is_letter(char c)
 {
 	return c >= 'a' && c <= 'z';
 }
 
 /* name is lower-case. */
-static bool matches(const char *name, const char *pattern)
+static bool pattern_matches(const char *name, const char *pattern)
 {
 	if (*pattern == '^')
 		return strstr(name, pattern + 1) == name;
 	if (*pattern != '|')
 		return strstr(name, pattern) != NULL;
 	for (const char *p = name; (p = strstr(p, pattern + 1)); p++)
-		if (p == name || !letter(p[-1]))
+		if (p == name || !is_letter(p[-1]))
 			return true;
 	return false;
 }
@@ -310,7 +310,7 @@ const char *kernel_class(const char *name)
 		for (char *p = lower; (p = strstr(p, noise[i]));)
 			memset(p, ' ', strlen(noise[i]));
 	for (const struct class_rule *r = class_rules; r->class; r++)
-		if (matches(lower, r->pattern))
+		if (pattern_matches(lower, r->pattern))
 			return r->class;
 	return "other";
 }

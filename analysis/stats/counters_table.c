@@ -138,7 +138,8 @@ static void add_row(struct table *t, const struct model *m, const struct series_
 }
 
 /* Failed reads are told by who reads. */
-static void warn(struct model *m, const struct series_label *l, const struct counter_scan *scan)
+static void scan_warn(struct model *m, const struct series_label *l,
+		      const struct counter_scan *scan)
 {
 	const struct series *se = &m->series.v[l->series];
 	const struct {
@@ -185,8 +186,8 @@ static void warn_unused(struct model *m)
 	}
 }
 
-static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
-	       struct err *err)
+static int counters_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+			struct err *err)
 {
 	CLEANUP(series_labels_freep) struct series_label *labels = series_labels(m);
 	CLEANUP(strvec_release) struct strvec tracks = STRVEC_INIT;
@@ -202,7 +203,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 		struct counter_scan scan =
 			counter_scan(m, l->series, &l->info, o->energy.max_gap_ns);
 
-		warn(m, l, &scan);
+		scan_warn(m, l, &scan);
 		if (m->windows.nr)
 			scan_windows(m, l, &o->energy, &scan);
 		add_row(t, m, l, &o->energy, &scan, &tracks);
@@ -216,6 +217,6 @@ const struct analysis analysis_counters = {
 	.name = "counters",
 	.about = "every sampled series: kind, unit, range, total and what is odd about it",
 	.tables = { &counters_form },
-	.run = run,
+	.run = counters_run,
 	.series_only = true,
 };

@@ -304,7 +304,7 @@ void energy_groups_release(struct energy_groups *g)
 
 /* ---- collecting ---- */
 
-static void add(struct energy_value *v, const struct node_energy *e)
+static void value_add(struct energy_value *v, const struct node_energy *e)
 {
 	v->taken = true;
 	v->own_marks |= e->marks;
@@ -323,9 +323,9 @@ static void collect_nodes(struct energy_groups *g, const struct energy_run *run,
 		const struct lane_node *n = &g->nodes.v[p->first_node + i];
 		struct node_energy e = energy_run_value(run, job, lane, i);
 
-		add(&g->rows[n->group], &e);
+		value_add(&g->rows[n->group], &e);
 		if (n->path != CCT_NONE)
-			add(&g->paths[n->path], &e);
+			value_add(&g->paths[n->path], &e);
 		else
 			sum_add(&g->rows[n->group].inclusive_j, e.exclusive_j);
 	}

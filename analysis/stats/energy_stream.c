@@ -131,7 +131,7 @@ static void stream_save(void *ctx, struct strbuf *to)
 		energy_run_save(es->run, to);
 }
 
-static void stream_load(void *ctx, struct wire *from)
+static void stream_load(void *ctx, struct serial_in *from)
 {
 	struct energy_stream *es = ctx;
 

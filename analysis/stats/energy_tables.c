@@ -349,7 +349,7 @@ static void path_rows(struct tables *ts, const struct job *j)
 
 /* ---- one job ---- */
 
-static void check(const struct tables *ts, const struct job *j)
+static void job_check(const struct tables *ts, const struct job *j)
 {
 	const struct energy_totals *r = &j->r;
 	CLEANUP(xfreep)
@@ -446,7 +446,7 @@ static void collect_job(struct tables *ts, const struct energy_run *run, size_t 
 	unattributed_rows(ts, j);
 	totals_row(ts, j);
 	if (!(j->r.flags & CF_SHORT))
-		check(ts, j);
+		job_check(ts, j);
 }
 
 static int run_jobs(struct tables *ts, struct job *jobs, size_t nr, struct err *err)
@@ -472,7 +472,7 @@ static int run_jobs(struct tables *ts, struct job *jobs, size_t nr, struct err *
 
 /* ---- tables ---- */
 
-static void prepare(struct tables *ts)
+static void tables_prepare(struct tables *ts)
 {
 	struct model *m = ts->m;
 	CLEANUP(xfreep) track_id *order = track_order(m);
@@ -487,7 +487,7 @@ static void prepare(struct tables *ts)
 	ts->paths = table_make(&energy_callpaths_form);
 }
 
-static void finish(struct tables *ts, bool ok)
+static void tables_finish(struct tables *ts, bool ok)
 {
 	uint64_t outside = 0;
 
@@ -556,8 +556,8 @@ static int run_model(struct tables *ts, const struct series_label *labels, struc
 	return r;
 }
 
-static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
-	       struct err *err)
+static int energy_tables_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+			     struct err *err)
 {
 	CLEANUP(series_labels_freep) struct series_label *labels = series_labels(m);
 	struct tables ts = {
@@ -567,9 +567,9 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 
 	if (!any_energy(m, labels))
 		return 0;
-	prepare(&ts);
+	tables_prepare(&ts);
 	r = run_model(&ts, labels, err);
-	finish(&ts, r == 0);
+	tables_finish(&ts, r == 0);
 	return r;
 }
 
@@ -598,8 +598,8 @@ static void collect_stream(struct tables *ts, const struct energy_stream *es)
 	}
 }
 
-static int run_profile(const struct profile *p, const struct analysis_opts *o,
-		       struct table_set *out, struct err *err)
+static int energy_tables_run_profile(const struct profile *p, const struct analysis_opts *o,
+				     struct table_set *out, struct err *err)
 {
 	CLEANUP(series_labels_freep) struct series_label *labels = series_labels(p->m);
 	struct tables ts = { .m = p->m,
@@ -615,7 +615,7 @@ static int run_profile(const struct profile *p, const struct analysis_opts *o,
 	(void)err;
 	if (!any_energy(p->m, labels))
 		return 0;
-	prepare(&ts);
+	tables_prepare(&ts);
 	if (o->stream)
 		lanes = energy_stream_lanes(o->stream, &nr);
 	energy_groups_of_profile(p, lanes, nr, &ts.g);
@@ -624,7 +624,7 @@ static int run_profile(const struct profile *p, const struct analysis_opts *o,
 	jobs_label(&ts, labels, &what);
 	VEC_RELEASE(&what.v);
 	collect_stream(&ts, o->stream);
-	finish(&ts, true);
+	tables_finish(&ts, true);
 	return 0;
 }
 
@@ -632,6 +632,6 @@ const struct analysis analysis_energy = {
 	.name = "energy",
 	.about = "energy and integrated power attributed to functions, call paths and device work",
 	.tables = { &energy_form, &energy_totals_form, &energy_callpaths_form },
-	.run = run,
-	.run_profile = run_profile,
+	.run = energy_tables_run,
+	.run_profile = energy_tables_run_profile,
 };

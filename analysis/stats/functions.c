@@ -62,7 +62,7 @@ static int64_t newly_covered(struct function *f, const struct model *m, size_t i
 	return to - from;
 }
 
-static void collect(const struct model *m, struct functions *fs)
+static void functions_collect(const struct model *m, struct functions *fs)
 {
 	struct u64map ids[SCOPES] = { U64MAP_INIT, U64MAP_INIT };
 	for (size_t i = 0; i < m->spans.nr; i++) {
@@ -123,13 +123,13 @@ static void add_table(const struct model *m, const struct function *v, size_t n,
 	table_set_add(out, t);
 }
 
-static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
-	       struct err *err)
+static int functions_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+			 struct err *err)
 {
 	(void)o;
 	(void)err;
 	struct functions fs = { VEC_INIT, xreallocarray(NULL, m->spans.nr + 1, sizeof(uint32_t)) };
-	collect(m, &fs);
+	functions_collect(m, &fs);
 	CLEANUP(xfreep) struct call_stats *stats = xcalloc(fs.all.nr + 1, sizeof(*stats));
 	call_stats_by(m, fs.of_span, fs.all.nr, stats);
 	for (size_t f = 0; f < fs.all.nr; f++)
@@ -162,7 +162,7 @@ static void add_nodes(const struct profile_track *t, struct gathered *all, const
 }
 
 /* place: of each of profile.calls in the result. */
-static size_t gather(const struct profile *p, struct gathered *all, uint32_t *place)
+static size_t lanes_gather(const struct profile *p, struct gathered *all, uint32_t *place)
 {
 	struct u64map ids[SCOPES] = { U64MAP_INIT, U64MAP_INIT };
 	size_t nr = 0;
@@ -187,13 +187,13 @@ static size_t gather(const struct profile *p, struct gathered *all, uint32_t *pl
 	return nr;
 }
 
-static int run_profile(const struct profile *p, const struct analysis_opts *o,
-		       struct table_set *out, struct err *err)
+static int functions_run_profile(const struct profile *p, const struct analysis_opts *o,
+				 struct table_set *out, struct err *err)
 {
 	CLEANUP(xfreep) struct gathered *all = xcalloc(p->calls.nr + 1, sizeof(*all));
 	CLEANUP(xfreep) uint32_t *place = xcalloc(p->calls.nr + 1, sizeof(*place));
 	CLEANUP(xfreep) struct function *v = xcalloc(p->calls.nr + 1, sizeof(*v));
-	size_t nr = gather(p, all, place);
+	size_t nr = lanes_gather(p, all, place);
 
 	(void)o;
 	(void)err;
@@ -215,6 +215,6 @@ const struct analysis analysis_functions = {
 	.name = "functions",
 	.about = "calls, inclusive and exclusive time of every function and device operation",
 	.tables = { &functions_form },
-	.run = run,
-	.run_profile = run_profile,
+	.run = functions_run,
+	.run_profile = functions_run_profile,
 };

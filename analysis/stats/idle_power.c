@@ -55,7 +55,7 @@ static void add_row(struct table *t, const struct model *m, const struct series_
 			     warm ? idle_mean(&c, o->idle.after) : NAN, idle_j });
 }
 
-static void warn(struct model *m, const struct series_label *l, const struct idle_level *v)
+static void level_warn(struct model *m, const struct series_label *l, const struct idle_level *v)
 {
 	input_id input = m->series.v[l->series].input;
 
@@ -83,8 +83,8 @@ static void warn_of_unmatched(struct model *m, const struct series_label *all,
 	}
 }
 
-static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
-	       struct err *err)
+static int idle_power_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+			  struct err *err)
 {
 	CLEANUP(series_labels_freep) struct series_label *labels = NULL;
 	struct energy_opts whole = o->energy;
@@ -111,7 +111,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 		idle_find(m, l->series, &l->info, &c, &o->idle, &v);
 		add_row(t, m, l, thermometer(m, labels, l->device), o, &v,
 			idle_energy_j(m, &c, &o->idle));
-		warn(m, l, &v);
+		level_warn(m, l, &v);
 	}
 	warn_of_unmatched(m, labels, &o->idle);
 	if (table_rows(t))
@@ -125,6 +125,6 @@ const struct analysis analysis_idle_power = {
 	.name = "idle_power",
 	.about = "idle power of each counter, from the idle time around the workload or as stated",
 	.tables = { &idle_power_form },
-	.run = run,
+	.run = idle_power_run,
 	.series_only = true,
 };

@@ -30,7 +30,7 @@ struct kernels {
 };
 
 /* A kernel and a copy of one name are two rows, so that a row has one class. */
-static void collect(const struct model *m, struct kernels *ks)
+static void kernels_collect(const struct model *m, struct kernels *ks)
 {
 	CLEANUP(u64map_release) struct u64map names = U64MAP_INIT;
 	CLEANUP(u64map_release) struct u64map ids = U64MAP_INIT;
@@ -58,7 +58,7 @@ static void collect(const struct model *m, struct kernels *ks)
 	}
 }
 
-static void measure(const struct model *m, struct kernels *ks)
+static void kernels_measure(const struct model *m, struct kernels *ks)
 {
 	CLEANUP(xfreep) struct call_stats *stats = xcalloc(ks->all.nr + 1, sizeof(*stats));
 
@@ -119,15 +119,15 @@ static void add_table(struct model *m, struct kernels *ks, struct table_set *out
 	table_set_add(out, make_table(m, ks));
 }
 
-static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
-	       struct err *err)
+static int kernels_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+		       struct err *err)
 {
 	(void)o;
 	(void)err;
 	struct kernels ks = { VEC_INIT, xreallocarray(NULL, m->spans.nr + 1, sizeof(uint32_t)) };
-	collect(m, &ks);
+	kernels_collect(m, &ks);
 	if (ks.all.nr) {
-		measure(m, &ks);
+		kernels_measure(m, &ks);
 		add_table(m, &ks, out);
 	}
 	VEC_RELEASE(&ks.all);
@@ -141,8 +141,8 @@ struct gathered {
 	struct sketch sketch;
 };
 
-static int run_profile(const struct profile *p, const struct analysis_opts *o,
-		       struct table_set *out, struct err *err)
+static int kernels_run_profile(const struct profile *p, const struct analysis_opts *o,
+			       struct table_set *out, struct err *err)
 {
 	CLEANUP(xfreep) struct gathered *all = xcalloc(p->calls.nr + 1, sizeof(*all));
 	CLEANUP(u64map_release) struct u64map ids = U64MAP_INIT;
@@ -184,6 +184,6 @@ const struct analysis analysis_kernels = {
 	.name = "kernels",
 	.about = "time and class of every kernel, copy and fill by device",
 	.tables = { &kernels_form },
-	.run = run,
-	.run_profile = run_profile,
+	.run = kernels_run,
+	.run_profile = kernels_run_profile,
 };

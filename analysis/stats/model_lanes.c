@@ -32,13 +32,13 @@ static void reader_init(struct reader *r, const struct model *m, const struct mo
 	r->piece = m->pieces.nr ? model_first_piece(m, t->first_span) : 0;
 }
 
-static void put(struct reader *r, int64_t t_ns, uint32_t node, int32_t change)
+static void event_put(struct reader *r, int64_t t_ns, uint32_t node, int32_t change)
 {
 	VEC_PUSH(&r->events, (struct lane_event){ t_ns, node, change });
 }
 
 /* Goes to the next span that counts on this lane. */
-static bool settle(struct reader *r)
+static bool span_settle(struct reader *r)
 {
 	for (; r->next < r->end; r->next++) {
 		if (r->lane->def.mode == LANE_WORK
@@ -50,7 +50,7 @@ static bool settle(struct reader *r)
 	return false;
 }
 
-static struct open_span take(struct reader *r)
+static struct open_span span_take(struct reader *r)
 {
 	const struct model *m = r->m;
 	uint64_t i = r->next++;
@@ -69,7 +69,7 @@ static struct open_span take(struct reader *r)
 
 /* ---- calls: a stack ---- */
 
-static void surface(struct reader *r, int64_t t_ns)
+static void innermost_put(struct reader *r, int64_t t_ns)
 {
 	const struct open_span *top;
 
@@ -78,17 +78,17 @@ static void surface(struct reader *r, int64_t t_ns)
 	while (r->open.nr > 0 && r->open.v[r->open.nr - 1].end_ns <= t_ns)
 		r->open.nr--;
 	if (r->open.nr == 0) {
-		put(r, t_ns, NODE_NONE, -1);
+		event_put(r, t_ns, NODE_NONE, -1);
 		return;
 	}
 	top = &r->open.v[r->open.nr - 1];
 	r->in_piece = top->piece_ns <= t_ns;
-	put(r, t_ns, r->in_piece ? top->piece_node : top->node, 0);
+	event_put(r, t_ns, r->in_piece ? top->piece_node : top->node, 0);
 }
 
 static bool step_calls(struct reader *r)
 {
-	bool more = settle(r);
+	bool more = span_settle(r);
 	int64_t start_ns = more ? r->m->spans.start_ns[r->next] : INT64_MAX;
 	const struct open_span *top = r->open.nr ? &r->open.v[r->open.nr - 1] : NULL;
 
@@ -96,13 +96,13 @@ static bool step_calls(struct reader *r)
 		return false;
 	if (top && !r->in_piece && top->piece_ns < top->end_ns && top->piece_ns <= start_ns) {
 		r->in_piece = true;
-		put(r, top->piece_ns, top->piece_node, 0);
+		event_put(r, top->piece_ns, top->piece_node, 0);
 	} else if (top && top->end_ns <= start_ns) {
-		surface(r, top->end_ns);
+		innermost_put(r, top->end_ns);
 	} else {
-		struct open_span o = take(r);
+		struct open_span o = span_take(r);
 
-		put(r, start_ns, o.node, r->open.nr == 0);
+		event_put(r, start_ns, o.node, r->open.nr == 0);
 		VEC_PUSH(&r->open, o);
 		r->in_piece = false;
 	}
@@ -142,24 +142,24 @@ static void heap_pop(struct reader *r)
 
 static bool step_pieces(struct reader *r)
 {
-	bool more = settle(r);
+	bool more = span_settle(r);
 
 	if (r->open.nr > 0 && (!more || r->open.v[0].end_ns <= r->m->spans.start_ns[r->next])) {
-		put(r, r->open.v[0].end_ns, r->open.v[0].node, -1);
+		event_put(r, r->open.v[0].end_ns, r->open.v[0].node, -1);
 		heap_pop(r);
 		return true;
 	}
 	if (!more)
 		return false;
-	put(r, r->m->spans.start_ns[r->next], r->lane->node_of_span[r->next], 1);
-	heap_push(r, take(r));
+	event_put(r, r->m->spans.start_ns[r->next], r->lane->node_of_span[r->next], 1);
+	heap_push(r, span_take(r));
 	return true;
 }
 
 /* ---- rounds ---- */
 
 /* Returns false when the lane is read to its end. */
-static bool fill(struct reader *r, size_t max)
+static bool events_fill(struct reader *r, size_t max)
 {
 	while (r->events.nr < max) {
 		if (!(r->lane->def.mode == LANE_CALLS ? step_calls(r) : step_pieces(r)))
@@ -168,12 +168,12 @@ static bool fill(struct reader *r, size_t max)
 	return true;
 }
 
-static size_t before(const struct reader *r, int64_t horizon_ns)
+static size_t events_before(const struct reader *r, int64_t horizon_ns)
 {
 	return LOWER_BOUND(i, 0, r->events.nr, r->events.v[i].t_ns < horizon_ns);
 }
 
-static void drop(struct reader *r, size_t n)
+static void events_drop(struct reader *r, size_t n)
 {
 	r->events.nr -= n;
 	if (n > 0)
@@ -188,7 +188,7 @@ static int64_t fill_all(struct reader *readers, size_t nr, size_t max)
 	for (size_t i = 0; i < nr; i++) {
 		struct reader *r = &readers[i];
 
-		if (fill(r, max) && r->events.v[r->events.nr - 1].t_ns < horizon_ns)
+		if (events_fill(r, max) && r->events.v[r->events.nr - 1].t_ns < horizon_ns)
 			horizon_ns = r->events.v[r->events.nr - 1].t_ns;
 	}
 	return horizon_ns;
@@ -211,7 +211,7 @@ void model_lanes_run(const struct model *m, const struct model_lane *lanes, size
 		for (size_t i = 0; i < nr; i++) {
 			feeds[i] = (struct lane_feed){
 				.v = readers[i].events.v,
-				.nr = before(&readers[i], horizon_ns),
+				.nr = events_before(&readers[i], horizon_ns),
 				.nodes = lanes[i].nodes,
 				.rows = lanes[i].rows,
 				.row_of = lanes[i].row_of,
@@ -222,7 +222,7 @@ void model_lanes_run(const struct model *m, const struct model_lane *lanes, size
 		}
 		energy_run_round(run, feeds, horizon_ns, NULL);
 		for (size_t i = 0; i < nr; i++)
-			drop(&readers[i], feeds[i].nr);
+			events_drop(&readers[i], feeds[i].nr);
 		/* more events at one time than a buffer holds */
 		max = fed ? max : 2 * max;
 	} while (horizon_ns != INT64_MAX);

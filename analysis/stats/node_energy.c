@@ -143,7 +143,7 @@ static void find_devices(const struct meters *ms, struct comparison *x)
 	}
 }
 
-static void narrow(struct comparison *x, const struct curve *c)
+static void comparison_narrow(struct comparison *x, const struct curve *c)
 {
 	x->from_ns = c->t_ns[0] > x->from_ns ? c->t_ns[0] : x->from_ns;
 	x->to_ns = c->t_ns[c->n - 1] < x->to_ns ? c->t_ns[c->n - 1] : x->to_ns;
@@ -164,7 +164,7 @@ static double edges_j(const struct meter *me)
 	return mean_w(me) * (double)me->c.median_period_ns * 1e-9;
 }
 
-static void compare(struct comparison *x)
+static void comparison_run(struct comparison *x)
 {
 	const struct curve *node = &x->node->c;
 	struct sum sum = SUM_INIT;
@@ -172,7 +172,7 @@ static void compare(struct comparison *x)
 	x->from_ns = node->t_ns[0];
 	x->to_ns = node->t_ns[node->n - 1];
 	for (size_t i = 0; i < x->devices.nr; i++)
-		narrow(x, &x->devices.v[i]->c);
+		comparison_narrow(x, &x->devices.v[i]->c);
 	x->verdict = "not_compared";
 	x->node_j = x->devices_j = x->slack_j = NAN;
 	/* what a counter lost with a reset its devices have all the same */
@@ -205,7 +205,7 @@ static void node_rows(struct table *t, struct model *m, const struct meters *ms,
 
 		find_devices(ms, &x);
 		if (x.devices.nr > 0) {
-			compare(&x);
+			comparison_run(&x);
 			add_row(t, &x);
 		}
 		if (x.devices.nr > 0 && x.devices_j > x.node_j + x.slack_j)
@@ -225,8 +225,8 @@ static bool any_node(const struct model *m, const struct series_label *labels)
 	return false;
 }
 
-static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
-	       struct err *err)
+static int node_energy_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+			   struct err *err)
 {
 	CLEANUP(series_labels_freep) struct series_label *labels = series_labels(m);
 	CLEANUP(table_freep) struct table *t = table_make(&node_energy_form);
@@ -252,6 +252,6 @@ const struct analysis analysis_node_energy = {
 	.name = "node_energy",
 	.about = "whether the devices of a node counted no more energy than the node itself",
 	.tables = { &node_energy_form },
-	.run = run,
+	.run = node_energy_run,
 	.series_only = true,
 };

@@ -37,7 +37,7 @@ static void add_row(struct table *t, const struct series_label *l, const struct 
 			     l->info.tau_hint_s > 0 ? l->info.tau_hint_s : NAN });
 }
 
-static void warn(struct model *m, const struct series_label *l, const struct power_filter *f)
+static void filter_warn(struct model *m, const struct series_label *l, const struct power_filter *f)
 {
 	input_id input = m->series.v[f->power].input;
 
@@ -51,8 +51,8 @@ static void warn(struct model *m, const struct series_label *l, const struct pow
 			   filter_verdict_name(f->fit.verdict));
 }
 
-static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
-	       struct err *err)
+static int power_filter_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+			    struct err *err)
 {
 	CLEANUP(series_labels_freep) struct series_label *labels = series_labels(m);
 	const struct counter_rules *r = m->counter_rules;
@@ -77,7 +77,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 		if (!f)
 			continue;
 		add_row(t, &labels[i], f, label_of(labels, place, f->energy));
-		warn(m, &labels[i], f);
+		filter_warn(m, &labels[i], f);
 	}
 	table_set_add(out, t);
 	return 0;
@@ -87,6 +87,6 @@ const struct analysis analysis_power_filter = {
 	.name = "power_filter",
 	.about = "whether power readings lag behind energy counters, by which time constant",
 	.tables = { &power_filter_form },
-	.run = run,
+	.run = power_filter_run,
 	.series_only = true,
 };

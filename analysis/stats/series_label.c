@@ -73,8 +73,8 @@ static enum difference difference_of(const struct model *m, const struct series_
 /* More than a page could show by name are numbered. */
 #define MAX_NAMED 64
 
-static void tell_apart(const struct model *m, struct series_label *all, size_t n,
-		       const struct strvec *tracks)
+static void labels_distinguish(const struct model *m, struct series_label *all, size_t n,
+			       const struct strvec *tracks)
 {
 	enum difference by = n <= MAX_NAMED ? difference_of(m, all, n) : BY_NUMBER;
 
@@ -96,7 +96,7 @@ static void tell_apart(const struct model *m, struct series_label *all, size_t n
 		all[i].name = all[i].own;
 }
 
-static void tell_all_apart(const struct model *m, struct series_label *all)
+static void labels_distinguish_all(const struct model *m, struct series_label *all)
 {
 	CLEANUP(strvec_release) struct strvec tracks = STRVEC_INIT;
 
@@ -107,7 +107,7 @@ static void tell_all_apart(const struct model *m, struct series_label *all)
 			continue;
 		if (!tracks.nr)
 			track_names(m, &tracks);
-		tell_apart(m, &all[i], n, &tracks);
+		labels_distinguish(m, &all[i], n, &tracks);
 	}
 }
 
@@ -136,7 +136,7 @@ struct series_label *series_labels(const struct model *m)
 			snprintf(l->device, sizeof(l->device), "%s", l->info.device);
 	}
 	qsort_r(all, m->series.nr, sizeof(*all), cmp_labels, (void *)m);
-	tell_all_apart(m, all);
+	labels_distinguish_all(m, all);
 	/* by the names that the tables show */
 	qsort_r(all, m->series.nr, sizeof(*all), cmp_labels, (void *)m);
 	return all;

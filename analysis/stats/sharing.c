@@ -33,8 +33,8 @@ struct sharing {
 	bool *seen; /* by track: its row is written */
 };
 
-static void row(struct sharing *sh, const struct series_label *l, const char *view,
-		const char *sharer, const char *rule, double weight)
+static void sharing_row_add(struct sharing *sh, const struct series_label *l, const char *view,
+			    const char *sharer, const char *rule, double weight)
 {
 	table_add(sh->t, &(struct sharing_row){ l->name, l->device, view, sharer, rule, weight });
 }
@@ -55,16 +55,17 @@ static void process_name(const struct model *m, track_id p, track_id thread, str
 		strbuf_addf(out, " (%s%s%" PRId64 ")", host, *host ? ":" : "", tr->pid);
 }
 
-static void ended(struct sharing *sh, const struct series_label *l, const char *view, size_t nr)
+static void sharing_ended(struct sharing *sh, const struct series_label *l, const char *view,
+			  size_t nr)
 {
 	char more[64];
 
 	if (nr == 0)
-		row(sh, l, view, "[nobody]", "", NAN);
+		sharing_row_add(sh, l, view, "[nobody]", "", NAN);
 	if (nr <= MAX_SHARERS)
 		return;
 	snprintf(more, sizeof(more), "[%zu more]", nr - MAX_SHARERS);
-	row(sh, l, view, more, "", NAN);
+	sharing_row_add(sh, l, view, more, "", NAN);
 }
 
 static track_id process_of(const struct model *m, track_id t)
@@ -92,11 +93,11 @@ static void host_rows(struct sharing *sh, const struct series_label *l)
 		if (nr++ >= MAX_SHARERS)
 			continue;
 		process_name(m, p, t, &name);
-		row(sh, l, "host", name.buf,
-		    topology_why_name(topology_why_sees(sh->tp, m, t, l->series)),
-		    topology_weight(sh->tp, m, t, l->series));
+		sharing_row_add(sh, l, "host", name.buf,
+				topology_why_name(topology_why_sees(sh->tp, m, t, l->series)),
+				topology_weight(sh->tp, m, t, l->series));
 	}
-	ended(sh, l, "host", nr);
+	sharing_ended(sh, l, "host", nr);
 }
 
 static void device_rows(struct sharing *sh, const struct series_label *l)
@@ -111,15 +112,16 @@ static void device_rows(struct sharing *sh, const struct series_label *l)
 		    !topology_runs_on(sh->tp, m, t, l->series, l->info.device) ||
 		    nr++ >= MAX_SHARERS)
 			continue;
-		row(sh, l, "device", sh->names.v[t],
-		    topology_why_name(topology_why_runs_on(sh->tp, m, t, l->series)), 1);
+		sharing_row_add(sh, l, "device", sh->names.v[t],
+				topology_why_name(topology_why_runs_on(sh->tp, m, t, l->series)),
+				1);
 	}
 	if (nr)
-		ended(sh, l, "device", nr);
+		sharing_ended(sh, l, "device", nr);
 }
 
-static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
-	       struct err *err)
+static int sharing_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+		       struct err *err)
 {
 	CLEANUP(series_labels_freep) struct series_label *labels = series_labels(m);
 	CLEANUP(table_freep) struct table *t = table_make(&sharing_form);
@@ -148,6 +150,6 @@ const struct analysis analysis_sharing = {
 	.name = "sharing",
 	.about = "who shares the energy of each counter, and why",
 	.tables = { &sharing_form },
-	.run = run,
+	.run = sharing_run,
 	.series_only = true,
 };

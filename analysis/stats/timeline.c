@@ -45,7 +45,7 @@ struct bin {
 	double min, max;
 };
 
-static void widen(struct bin *bin, double v)
+static void bin_widen(struct bin *bin, double v)
 {
 	if (isnan(bin->min) || v < bin->min)
 		bin->min = v;
@@ -72,8 +72,8 @@ static void add_interval(struct binning *b, struct bin *bin, size_t i)
 		v0 = c->p0[i] + slope * x0;
 		v1 = c->p0[i] + slope * x1;
 	}
-	widen(bin, v0);
-	widen(bin, v1);
+	bin_widen(bin, v0);
+	bin_widen(bin, v1);
 	bin->sum += (v0 + v1) / 2 * (x1 - x0);
 	bin->live_s += x1 - x0;
 }
@@ -89,7 +89,7 @@ static void add_samples(struct binning *b, struct bin *bin)
 		double v = counter_value(&b->label->info, se->value.v[b->sample]);
 
 		if (shown && se->t_ns.v[b->sample] >= bin->from_ns && isfinite(v))
-			widen(bin, v);
+			bin_widen(bin, v);
 	}
 }
 
@@ -132,8 +132,8 @@ static void add_series(struct table *t, struct binning *b)
 	}
 }
 
-static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
-	       struct err *err)
+static int timeline_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+			struct err *err)
 {
 	CLEANUP(series_labels_freep) struct series_label *labels = series_labels(m);
 	struct table *t = table_make(&timeline_form);
@@ -160,6 +160,6 @@ const struct analysis analysis_timeline = {
 	.name = "timeline",
 	.about = "gauges and power over time, in bins that a page can draw",
 	.tables = { &timeline_form },
-	.run = run,
+	.run = timeline_run,
 	.series_only = true,
 };

@@ -6,7 +6,7 @@
 
 #include "profrig/base/strbuf.h"
 
-static bool digit(char c)
+static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -15,16 +15,16 @@ int natural_cmp(const char *a, const char *b)
 {
 	const char *x = a, *y = b;
 	while (*x && *y) {
-		if (!digit(*x) || !digit(*y)) {
+		if (!is_digit(*x) || !is_digit(*y)) {
 			if (*x != *y)
 				return (unsigned char)*x < (unsigned char)*y ? -1 : 1;
 			x++;
 			y++;
 			continue;
 		}
-		while (*x == '0' && digit(x[1]))
+		while (*x == '0' && is_digit(x[1]))
 			x++;
-		while (*y == '0' && digit(y[1]))
+		while (*y == '0' && is_digit(y[1]))
 			y++;
 		size_t nx = strspn(x, "0123456789"), ny = strspn(y, "0123456789");
 		if (nx != ny)
@@ -74,7 +74,7 @@ track_id *track_order(const struct model *m)
 /* Ever more words in front of the plain name. */
 enum level { PLAIN, BY_RANK, BY_PROCESS, BY_IDS, BY_NUMBER, LEVELS };
 
-static bool decorate(const struct model *m, track_id t, enum level level, struct strbuf *out)
+static bool name_decorate(const struct model *m, track_id t, enum level level, struct strbuf *out)
 {
 	const struct track *tr = &m->tracks.v[t];
 	const char *name = model_str(m, tr->name);
@@ -119,7 +119,7 @@ void track_names(const struct model *m, struct strvec *ret)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	for (track_id t = 0; t < m->tracks.nr; t++) {
-		decorate(m, t, PLAIN, &sb);
+		name_decorate(m, t, PLAIN, &sb);
 		strvec_push(ret, sb.buf);
 	}
 	CLEANUP(xfreep) str_id *id_of = xcalloc(m->tracks.nr + 1, sizeof(*id_of));
@@ -130,7 +130,7 @@ void track_names(const struct model *m, struct strvec *ret)
 		for (track_id t = 0; t < m->tracks.nr; t++) {
 			if (!model_has_calls(&m->tracks.v[t]) || count[id_of[t]] < 2)
 				continue;
-			if (!decorate(m, t, level, &sb))
+			if (!name_decorate(m, t, level, &sb))
 				continue;
 			free(ret->v[t]);
 			ret->v[t] = xstrdup(sb.buf);

@@ -195,7 +195,8 @@ static bool any_common(const struct topology *tp, struct slice a, struct slice b
 
 /* Whether a list of GPUs says anything about a counter, and if so, that it holds none of what that
  * measures. */
-static bool hides(const struct topology *tp, const struct device_list *l, struct slice measures)
+static bool list_hides(const struct topology *tp, const struct device_list *l,
+		       struct slice measures)
 {
 	for (uint32_t i = 0; i < measures.nr; i++) {
 		const char *id = intern_str(tp->ids, tp->device_ids.v[measures.at + i]);
@@ -211,7 +212,7 @@ static bool hides(const struct topology *tp, const struct device_list *l, struct
 }
 
 /* Of a process of the series' node. */
-static struct decision decide(const struct topology *tp, track_id sharer, series_id s)
+static struct decision sharer_decide(const struct topology *tp, track_id sharer, series_id s)
 {
 	const struct topology_track *p = &tp->track[sharer];
 	const struct topology_series *se = &tp->series[s];
@@ -221,7 +222,7 @@ static struct decision decide(const struct topology *tp, track_id sharer, series
 		return by_rules(tp, p->rules, se->rules);
 	if (p->run >= 0 && se->runs >> p->run & 1) {
 		d.why = WHY_VISIBLE;
-		d.seen = !hides(tp, &tp->runs.v[p->run].runtime, se->measures);
+		d.seen = !list_hides(tp, &tp->runs.v[p->run].runtime, se->measures);
 	}
 	if (d.seen && se->queues) {
 		d.why = WHY_QUEUES;
@@ -246,7 +247,7 @@ bool topology_sees(const struct topology *tp, const struct model *m, track_id th
 		return thread == se->track;
 	if (!topology_same_node(model_str(m, se->host), device, model_host_of(m, thread), ""))
 		return false;
-	return !tp || decide(tp, topology_sharer(m, thread), s).seen;
+	return !tp || sharer_decide(tp, topology_sharer(m, thread), s).seen;
 }
 
 double topology_weight(const struct topology *tp, const struct model *m, track_id thread,
@@ -254,7 +255,7 @@ double topology_weight(const struct topology *tp, const struct model *m, track_i
 {
 	if (!tp || is_own(m, &m->series.v[s]))
 		return 1;
-	return decide(tp, topology_sharer(m, thread), s).weight;
+	return sharer_decide(tp, topology_sharer(m, thread), s).weight;
 }
 
 enum topology_why topology_why_sees(const struct topology *tp, const struct model *m,
@@ -262,7 +263,7 @@ enum topology_why topology_why_sees(const struct topology *tp, const struct mode
 {
 	if (is_own(m, &m->series.v[s]))
 		return WHY_THREAD;
-	return tp ? decide(tp, topology_sharer(m, thread), s).why : WHY_NODE;
+	return tp ? sharer_decide(tp, topology_sharer(m, thread), s).why : WHY_NODE;
 }
 
 const char *topology_queue_device(const struct topology *tp, const struct model *m, track_id queue)

@@ -30,7 +30,7 @@ static int quantity_of(const struct counter_info *ci)
 	return ci->quantity == QUANTITY_ENERGY ? ENERGY : POWER;
 }
 
-static bool has(const str_id *v, size_t nr, str_id id)
+static bool ids_have(const str_id *v, size_t nr, str_id id)
 {
 	for (size_t i = 0; i < nr; i++)
 		if (v[i] == id)
@@ -40,7 +40,7 @@ static bool has(const str_id *v, size_t nr, str_id id)
 
 /* A counter that always reads the same, as those of the odd devices of an MI250X do, measures
  * nothing. */
-static bool moves(const struct series *se)
+static bool series_moves(const struct series *se)
 {
 	double first = NAN;
 
@@ -77,7 +77,7 @@ static void add_live(struct nodes *ns, const bool *live)
 			for (uint32_t k = 0; live[s] && on_node(w, n, s) && k < ids.nr; k++) {
 				str_id id = w->tp->device_ids.v[ids.at + k];
 
-				if (!has(n->live[q].v, n->live[q].nr, id))
+				if (!ids_have(n->live[q].v, n->live[q].nr, id))
 					VEC_PUSH(&n->live[q], id);
 			}
 		}
@@ -93,8 +93,8 @@ static void add_sharer(struct node *n, const struct topology *tp, const struct t
 		str_id id = tp->device_ids.v[p->owned.at + i];
 
 		for (int q = 0; q < QUANTITIES; q++)
-			n->queues[q] &= has(n->live[q].v, n->live[q].nr, id);
-		if (!has(n->owned.v, n->owned.nr, id))
+			n->queues[q] &= ids_have(n->live[q].v, n->live[q].nr, id);
+		if (!ids_have(n->owned.v, n->owned.nr, id))
 			VEC_PUSH(&n->owned, id);
 	}
 }
@@ -105,7 +105,7 @@ static bool all_live(const struct node *n, int q, const struct device_list *l, s
 		char id[32];
 
 		snprintf(id, sizeof(id), "gpu%d", (int)l->v.v[i]);
-		if (!has(n->live[q].v, n->live[q].nr, intern_puts(tp->ids, id)))
+		if (!ids_have(n->live[q].v, n->live[q].nr, intern_puts(tp->ids, id)))
 			return false;
 	}
 	return true;
@@ -180,8 +180,8 @@ static void limits_set(struct nodes *ns, const uint32_t *node_of)
 			continue;
 		se->runs = n->runs[q];
 		for (uint32_t i = 0; n->queues[q] && i < se->measures.nr; i++)
-			se->queues |= has(n->owned.v, n->owned.nr,
-					  w->tp->device_ids.v[se->measures.at + i]);
+			se->queues |= ids_have(n->owned.v, n->owned.nr,
+					       w->tp->device_ids.v[se->measures.at + i]);
 	}
 }
 
@@ -194,7 +194,7 @@ void topology_find_limits(struct topology_work *w)
 
 	node_of = nodes_make(&ns, hosts);
 	for (series_id s = 0; s < w->m->series.nr; s++)
-		live[s] = w->tp->series[s].measures.nr > 0 && moves(&w->m->series.v[s]);
+		live[s] = w->tp->series[s].measures.nr > 0 && series_moves(&w->m->series.v[s]);
 	add_live(&ns, live);
 	for (size_t i = 0; i < ns.v.nr; i++)
 		look_at(&ns, &ns.v.v[i]);

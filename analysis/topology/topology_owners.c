@@ -42,7 +42,8 @@ static int by_queue(const void *pa, const void *pb)
 	return (a->sharer > b->sharer) - (a->sharer < b->sharer);
 }
 
-static void add(struct topology_work *w, struct u64map *seen, track_id sharer, track_id queue)
+static void sharer_add(struct topology_work *w, struct u64map *seen, track_id sharer,
+		       track_id queue)
 {
 	uint32_t *at = u64map_at(seen, u64map_pair(sharer, queue));
 
@@ -61,7 +62,7 @@ static void add_rank(struct topology_work *w, struct u64map *seen, const struct 
 	for (size_t i = LOWER_BOUND(k, 0, nr, v[k].rank < rank); i < nr && v[i].rank == rank; i++)
 		if (topology_same_node(model_host_of(m, v[i].sharer), "", model_host_of(m, queue),
 				       ""))
-			add(w, seen, v[i].sharer, queue);
+			sharer_add(w, seen, v[i].sharer, queue);
 }
 
 static void add_ranks(struct topology_work *w, struct u64map *seen)
@@ -92,7 +93,7 @@ static void add_launches(struct topology_work *w, struct u64map *seen)
 		from = m->spans.track[m->links.from[i]];
 		to = m->spans.track[m->links.to[i]];
 		if (m->tracks.v[from].kind == TRACK_THREAD && m->tracks.v[to].kind == TRACK_QUEUE)
-			add(w, seen, topology_sharer(m, from), to);
+			sharer_add(w, seen, topology_sharer(m, from), to);
 	}
 }
 
@@ -103,7 +104,7 @@ void topology_find_owners(struct topology_work *w)
 
 	for (track_id t = 0; t < m->tracks.nr; t++)
 		if (m->tracks.v[t].kind == TRACK_QUEUE && m->tracks.v[t].owner < m->tracks.nr)
-			add(w, &seen, topology_sharer(m, m->tracks.v[t].owner), t);
+			sharer_add(w, &seen, topology_sharer(m, m->tracks.v[t].owner), t);
 	add_ranks(w, &seen);
 	add_launches(w, &seen);
 	for (size_t i = 0; i < w->owners.nr; i++)

@@ -243,7 +243,7 @@ void topology_warn(struct topology_work *w, input_id input, const char *code, ui
 	model_warn(w->m, input, code, count, "%s", text);
 }
 
-static void resolve(struct topology *tp, struct model *m, bool quiet)
+static void topology_decide(struct topology *tp, struct model *m, bool quiet)
 {
 	CLEANUP(work_release)
 	struct topology_work w = { .tp = tp, .m = m, .devices = intern_new(), .quiet = quiet };
@@ -274,10 +274,10 @@ static void resolve(struct topology *tp, struct model *m, bool quiet)
 
 void topology_resolve(struct topology *tp, struct model *m)
 {
-	resolve(tp, m, false);
+	topology_decide(tp, m, false);
 }
 
 void topology_prepare(struct topology *tp, struct model *m)
 {
-	resolve(tp, m, true);
+	topology_decide(tp, m, true);
 }

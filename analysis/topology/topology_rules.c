@@ -12,7 +12,7 @@
 #define MAX_HOST 256
 
 /* Most patterns are plain names. */
-static bool glob(const char *pattern, const char *s)
+static bool glob_matches(const char *pattern, const char *s)
 {
 	return strcmp(pattern, s) == 0 ||
 	       (strpbrk(pattern, "*?[") && fnmatch(pattern, s, FNM_NOESCAPE) == 0);
@@ -24,10 +24,10 @@ static bool host_matches(const char *pattern, const char *host)
 	char first[MAX_HOST];
 	size_t n = strcspn(host, ".");
 
-	if (!*host || glob(pattern, host))
+	if (!*host || glob_matches(pattern, host))
 		return true;
 	snprintf(first, sizeof(first), "%.*s", (int)(n < MAX_HOST ? n : MAX_HOST - 1), host);
-	return glob(pattern, first);
+	return glob_matches(pattern, first);
 }
 
 static bool any_host(const struct strvec *patterns, const char *host)
@@ -52,7 +52,7 @@ static bool device_matches(const char *pattern, const char *host, const char *id
 			return false;
 		pattern = colon + 1;
 	}
-	return glob(pattern, id);
+	return glob_matches(pattern, id);
 }
 
 static bool in_ranges(const struct topology_range *v, size_t nr, int64_t n)
@@ -70,7 +70,7 @@ static bool process_matches(const char *word, const struct model *m, track_id sh
 
 	if (num_i64(word, strlen(word), &pid) == 0)
 		return t->pid != PID_NONE && t->pid == pid;
-	return glob(word, model_str(m, t->name));
+	return glob_matches(word, model_str(m, t->name));
 }
 
 static bool any_process(const struct strvec *words, const struct model *m, track_id sharer)
@@ -108,7 +108,7 @@ bool topology_rule_names(const struct topology_rule *r, const char *host, const 
 /* ---- what names nothing ---- */
 
 /* Some series or queue has this device. */
-static bool exists(const struct topology_work *w, const char *pattern)
+static bool device_exists(const struct topology_work *w, const char *pattern)
 {
 	char host[MAX_HOST];
 
@@ -128,7 +128,8 @@ struct complaints {
 	uint64_t nr;
 };
 
-static void complain(struct complaints *c, const char *where, const char *fmt, const char *name)
+static void complaint_add(struct complaints *c, const char *where, const char *fmt,
+			  const char *name)
 {
 	if (c->nr++)
 		strbuf_addstr(&c->text, "; ");
@@ -141,8 +142,9 @@ static void check_devices(struct topology_work *w, const char *where, const stru
 			  struct complaints *c)
 {
 	for (size_t i = 0; i < names->nr; i++)
-		if (!exists(w, names->v[i]))
-			complain(c, where, "no counter and no queue has the device '", names->v[i]);
+		if (!device_exists(w, names->v[i]))
+			complaint_add(c, where, "no counter and no queue has the device '",
+				      names->v[i]);
 }
 
 static void check_visible(struct topology_work *w, const struct topology_rule *r,
@@ -152,8 +154,8 @@ static void check_visible(struct topology_work *w, const struct topology_rule *r
 		char id[32];
 
 		snprintf(id, sizeof(id), "gpu%" PRId64, r->visible.v[i]);
-		if (!exists(w, id))
-			complain(c, r->where, "no counter and no queue has the device '", id);
+		if (!device_exists(w, id))
+			complaint_add(c, r->where, "no counter and no queue has the device '", id);
 	}
 }
 
@@ -164,16 +166,16 @@ void topology_rules_check(struct topology_work *w)
 
 	for (uint32_t i = 0; i < tp->rules.nr; i++) {
 		if (!w->matched[i])
-			complain(&c, tp->rules.v[i].where, "the rule matches no process", "");
+			complaint_add(&c, tp->rules.v[i].where, "the rule matches no process", "");
 		check_devices(w, tp->rules.v[i].where, &tp->rules.v[i].devices, &c);
 		check_visible(w, &tp->rules.v[i], &c);
 	}
 	for (size_t i = 0; i < tp->counters.nr; i++) {
 		const struct topology_counter *k = &tp->counters.v[i];
 
-		if (!exists(w, k->device))
-			complain(&c, k->where, "no counter and no queue has the device '",
-				 k->device);
+		if (!device_exists(w, k->device))
+			complaint_add(&c, k->where, "no counter and no queue has the device '",
+				      k->device);
 		check_devices(w, k->where, &k->measures, &c);
 	}
 	if (c.nr)

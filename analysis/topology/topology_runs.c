@@ -104,8 +104,8 @@ static bool same_list(const struct device_list *a, const struct device_list *b)
 }
 
 /* A list that shows nothing although it does not say so is one of another program's numbers. */
-static char *narrow(const struct device_list *outer, const char *name, const char *value,
-		    struct device_list *ret)
+static char *list_narrow(const struct device_list *outer, const char *name, const char *value,
+			 struct device_list *ret)
 {
 	if (!value) {
 		list_copy(outer, ret);
@@ -121,23 +121,23 @@ static char *narrow(const struct device_list *outer, const char *name, const cha
 static char *read_as_amd(const struct topology_env *e, const struct device_list *outer,
 			 struct topology_run *run)
 {
-	char *why = narrow(outer, "ROCR_VISIBLE_DEVICES", e->rocr, &run->driver);
+	char *why = list_narrow(outer, "ROCR_VISIBLE_DEVICES", e->rocr, &run->driver);
 
 	if (why)
 		return why;
 	if (e->hip && *e->hip)
-		return narrow(&run->driver, "HIP_VISIBLE_DEVICES", e->hip, &run->runtime);
+		return list_narrow(&run->driver, "HIP_VISIBLE_DEVICES", e->hip, &run->runtime);
 	if (e->cuda)
-		return narrow(&run->driver, "CUDA_VISIBLE_DEVICES", e->cuda, &run->runtime);
-	return narrow(&run->driver, "GPU_DEVICE_ORDINAL",
-		      e->ordinal && *e->ordinal ? e->ordinal : NULL, &run->runtime);
+		return list_narrow(&run->driver, "CUDA_VISIBLE_DEVICES", e->cuda, &run->runtime);
+	return list_narrow(&run->driver, "GPU_DEVICE_ORDINAL",
+			   e->ordinal && *e->ordinal ? e->ordinal : NULL, &run->runtime);
 }
 
 static char *read_as_nvidia(const struct topology_env *e, const struct device_list *outer,
 			    struct topology_run *run)
 {
 	list_copy(outer, &run->driver);
-	return narrow(outer, "CUDA_VISIBLE_DEVICES", e->cuda, &run->runtime);
+	return list_narrow(outer, "CUDA_VISIBLE_DEVICES", e->cuda, &run->runtime);
 }
 
 static void run_init(struct topology_run *run)

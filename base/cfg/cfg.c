@@ -230,8 +230,8 @@ static bool is_blank(const char *text, size_t n)
 	return true;
 }
 
-static int parse(struct cfg *c, const char *text, size_t n, const char *name,
-		 enum cfg_syntax syntax, enum cfg_layer layer, struct err *err)
+static int cfg_parse(struct cfg *c, const char *text, size_t n, const char *name,
+		     enum cfg_syntax syntax, enum cfg_layer layer, struct err *err)
 {
 	struct cfg_build b;
 	int r = 0;
@@ -267,7 +267,7 @@ int cfg_parse_value(struct cfg *c, const char *text, size_t n, const char *name,
 	int r;
 
 	c->root = NULL;
-	r = parse(c, text, n, name, syntax, layer, err);
+	r = cfg_parse(c, text, n, name, syntax, layer, err);
 	if (r < 0) {
 		c->root = NULL;
 		return r;
@@ -283,7 +283,7 @@ int cfg_parse_text(struct cfg *c, const char *text, size_t n, const char *name, 
 	int r;
 
 	c->root = NULL;
-	r = parse(c, text, n, name, json ? CFG_JSON : CFG_YAML, layer, err);
+	r = cfg_parse(c, text, n, name, json ? CFG_JSON : CFG_YAML, layer, err);
 	if (r == 0 && c->root->kind != CFG_MAP)
 		r = err_set(err, EINVAL, "%s:%d: the file must be a map of keys", name,
 			    c->root->line);

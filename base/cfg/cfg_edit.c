@@ -11,7 +11,7 @@
 
 #define MEAN_MAX 64 /* longest word that is compared */
 
-static struct cfg_node *copy(struct pool *p, const struct cfg_node *from)
+static struct cfg_node *node_copy(struct pool *p, const struct cfg_node *from)
 {
 	struct cfg_node *n = pool_alloc(p, sizeof(*n));
 
@@ -22,12 +22,12 @@ static struct cfg_node *copy(struct pool *p, const struct cfg_node *from)
 	n->child = NULL;
 	n->nr = n->cap = 0;
 	for (size_t i = 0; i < from->nr; i++)
-		cfg_append(p, n, copy(p, from->child[i]));
+		cfg_append(p, n, node_copy(p, from->child[i]));
 	return n;
 }
 
 /* Takes over's content into base's slot; the slot keeps its key. */
-static void replace(struct cfg_node *base, const struct cfg_node *over)
+static void node_replace(struct cfg_node *base, const struct cfg_node *over)
 {
 	const char *key = base->key;
 
@@ -42,25 +42,25 @@ static void merge_maps(struct pool *p, struct cfg_node *base, const struct cfg_n
 		struct cfg_node *to = cfg_get(base, from->key);
 
 		if (!to)
-			cfg_append(p, base, copy(p, from));
+			cfg_append(p, base, node_copy(p, from));
 		else if (to->kind == CFG_MAP && from->kind == CFG_MAP)
 			merge_maps(p, to, from);
 		else
-			replace(to, copy(p, from));
+			node_replace(to, node_copy(p, from));
 	}
 }
 
 void cfg_merge(struct cfg *base, const struct cfg *over)
 {
 	if (!base->root) {
-		base->root = copy(&base->pool, over->root);
+		base->root = node_copy(&base->pool, over->root);
 		return;
 	}
 	merge_maps(&base->pool, base->root, over->root);
 }
 
-static struct cfg_node *fresh(struct cfg *c, enum cfg_kind kind, const char *text, const char *file,
-			      enum cfg_layer layer)
+static struct cfg_node *node_fresh(struct cfg *c, enum cfg_kind kind, const char *text,
+				   const char *file, enum cfg_layer layer)
 {
 	struct cfg_node *n = pool_alloc(&c->pool, sizeof(*n));
 
@@ -75,11 +75,11 @@ static struct cfg_node *fresh(struct cfg *c, enum cfg_kind kind, const char *tex
 struct cfg_node *cfg_put(struct cfg *c, struct cfg_node *map, const char *key, enum cfg_kind kind,
 			 const char *text, const char *file, enum cfg_layer layer)
 {
-	struct cfg_node *n = fresh(c, kind, text, file, layer);
+	struct cfg_node *n = node_fresh(c, kind, text, file, layer);
 	struct cfg_node *old = cfg_get(map, key);
 
 	if (old) {
-		replace(old, n);
+		node_replace(old, n);
 		return old;
 	}
 	n->key = pool_strdup(&c->pool, key);
@@ -90,7 +90,7 @@ struct cfg_node *cfg_put(struct cfg *c, struct cfg_node *map, const char *key, e
 struct cfg_node *cfg_add(struct cfg *c, struct cfg_node *seq, enum cfg_kind kind, const char *text,
 			 const char *file, enum cfg_layer layer)
 {
-	struct cfg_node *n = fresh(c, kind, text, file, layer);
+	struct cfg_node *n = node_fresh(c, kind, text, file, layer);
 
 	cfg_append(&c->pool, seq, n);
 	return n;
@@ -205,7 +205,7 @@ static int parse_value(const char *text, struct cfg *ret, struct err *err)
 	if (r == 0 && ret->problems.lines.nr)
 		r = err_set(err, EINVAL, "%s", ret->problems.lines.v[0]);
 	if (r == 0 && !ret->root)
-		ret->root = fresh(ret, CFG_NULL, NULL, "--set", LAYER_CLI);
+		ret->root = node_fresh(ret, CFG_NULL, NULL, "--set", LAYER_CLI);
 	return r;
 }
 
@@ -230,7 +230,7 @@ static int set_path(struct cfg *c, const char *path, const struct cfg_node *valu
 		if (!n)
 			return -EINVAL;
 	} while (*path);
-	replace(n, copy(&c->pool, value));
+	node_replace(n, node_copy(&c->pool, value));
 	return 0;
 }
 
@@ -262,7 +262,7 @@ int cfg_set(struct cfg *c, const char *assignment, struct err *err)
  * not count. Damerau, "A technique for computer detection and correction of spelling errors", CACM
  * 7 (1964).
  */
-static size_t distance(const char *a, size_t na, const char *b, size_t nb)
+static size_t edit_distance(const char *a, size_t na, const char *b, size_t nb)
 {
 	size_t rows[3][MEAN_MAX + 1];
 	size_t *before = rows[0], *prev = rows[1], *cur = rows[2];
@@ -295,7 +295,7 @@ static size_t distance(const char *a, size_t na, const char *b, size_t nb)
 }
 
 /* timeout_multiplier, of timeout: the longest that is the beginning of the word. */
-static const char *beginning(const char *word, const char *const *candidates)
+static const char *candidate_beginning(const char *word, const char *const *candidates)
 {
 	const char *found = NULL;
 
@@ -312,7 +312,7 @@ static const char *beginning(const char *word, const char *const *candidates)
 const char *cfg_did_you_mean(const char *word, const char *const *candidates)
 {
 	size_t n = strlen(word), best = n <= 3 ? 1 : n <= 8 ? 2 : 3;
-	const char *found = NULL, *start = beginning(word, candidates);
+	const char *found = NULL, *start = candidate_beginning(word, candidates);
 
 	if (n > MEAN_MAX)
 		return NULL;
@@ -321,7 +321,7 @@ const char *cfg_did_you_mean(const char *word, const char *const *candidates)
 
 		if (len > MEAN_MAX)
 			continue;
-		d = distance(word, n, *candidates, len);
+		d = edit_distance(word, n, *candidates, len);
 		/* As many changes as letters: any word of that length would do. */
 		if (d >= len || d > best || (found && d == best))
 			continue;

@@ -51,7 +51,7 @@ static size_t string_end(const char *text, size_t n, size_t at)
 	return at + 1;
 }
 
-static void scan(struct json_state *st, size_t n)
+static void tokens_scan(struct json_state *st, size_t n)
 {
 	const char *t = st->text;
 	int line = 1;
@@ -75,10 +75,11 @@ static void scan(struct json_state *st, size_t n)
 	}
 }
 
-static struct cfg_node *convert(struct json_state *st, json_t *v, size_t depth, struct err *err);
+static struct cfg_node *value_convert(struct json_state *st, json_t *v, size_t depth,
+				      struct err *err);
 
-static int members(struct json_state *st, struct cfg_node *n, json_t *v, size_t depth,
-		   struct err *err)
+static int members_convert(struct json_state *st, struct cfg_node *n, json_t *v, size_t depth,
+			   struct err *err)
 {
 	const char *key;
 	json_t *member;
@@ -91,7 +92,7 @@ static int members(struct json_state *st, struct cfg_node *n, json_t *v, size_t 
 
 		if (!*key)
 			return err_set(err, EINVAL, "%s:%d: an empty key", st->b->file, line);
-		kid = convert(st, member, depth, err);
+		kid = value_convert(st, member, depth, err);
 		if (!kid)
 			return -EINVAL;
 		kid->line = line;
@@ -102,15 +103,15 @@ static int members(struct json_state *st, struct cfg_node *n, json_t *v, size_t 
 	return 0;
 }
 
-static int elements(struct json_state *st, struct cfg_node *n, json_t *v, size_t depth,
-		    struct err *err)
+static int elements_convert(struct json_state *st, struct cfg_node *n, json_t *v, size_t depth,
+			    struct err *err)
 {
 	json_t *element;
 	size_t i;
 
 	json_array_foreach(v, i, element)
 	{
-		struct cfg_node *kid = convert(st, element, depth, err);
+		struct cfg_node *kid = value_convert(st, element, depth, err);
 
 		if (!kid)
 			return -EINVAL;
@@ -119,7 +120,8 @@ static int elements(struct json_state *st, struct cfg_node *n, json_t *v, size_t
 	return 0;
 }
 
-static void scalar(struct json_state *st, struct cfg_node *n, json_t *v, const struct token *t)
+static void scalar_convert(struct json_state *st, struct cfg_node *n, json_t *v,
+			   const struct token *t)
 {
 	if (n->kind == CFG_STR) {
 		n->s = pool_strdup(&st->b->c->pool, json_string_value(v));
@@ -131,7 +133,8 @@ static void scalar(struct json_state *st, struct cfg_node *n, json_t *v, const s
 	n->f = json_number_value(v);
 }
 
-static struct cfg_node *convert(struct json_state *st, json_t *v, size_t depth, struct err *err)
+static struct cfg_node *value_convert(struct json_state *st, json_t *v, size_t depth,
+				      struct err *err)
 {
 	static const enum cfg_kind kinds[] = {
 		[JSON_OBJECT] = CFG_MAP,  [JSON_ARRAY] = CFG_SEQ,  [JSON_STRING] = CFG_STR,
@@ -150,11 +153,11 @@ static struct cfg_node *convert(struct json_state *st, json_t *v, size_t depth, 
 	if (!n)
 		return NULL;
 	if (n->kind == CFG_MAP)
-		r = members(st, n, v, depth + 1, err);
+		r = members_convert(st, n, v, depth + 1, err);
 	else if (n->kind == CFG_SEQ)
-		r = elements(st, n, v, depth + 1, err);
+		r = elements_convert(st, n, v, depth + 1, err);
 	else
-		scalar(st, n, v, t);
+		scalar_convert(st, n, v, t);
 	return r < 0 ? NULL : n;
 }
 
@@ -166,8 +169,8 @@ int cfg_parse_json(struct cfg_build *b, const char *text, size_t n, struct err *
 
 	if (!root)
 		return err_set(err, EINVAL, "%s:%d: %s", b->file, why.line, why.text);
-	scan(&st, n);
-	b->c->root = convert(&st, root, 1, err);
+	tokens_scan(&st, n);
+	b->c->root = value_convert(&st, root, 1, err);
 	json_decref(root);
 	VEC_RELEASE(&st.tokens);
 	return b->c->root ? 0 : -EINVAL;

@@ -31,12 +31,12 @@ struct py {
 	struct err *err;
 };
 
-static int fail(struct py *p, const char *what)
+static int py_fail(struct py *p, const char *what)
 {
 	return err_set(p->err, EINVAL, "%s:%d: %s", p->b->file, p->line, what);
 }
 
-static char peek(const struct py *p, size_t ahead)
+static char py_peek(const struct py *p, size_t ahead)
 {
 	return (size_t)(p->end - p->s) > ahead ? p->s[ahead] : '\0';
 }
@@ -48,7 +48,7 @@ static void skip_blanks(struct py *p)
 		if (*p->s == '#')
 			while (p->s < p->end && *p->s != '\n')
 				p->s++;
-		else if (*p->s == '\\' && peek(p, 1) == '\n')
+		else if (*p->s == '\\' && py_peek(p, 1) == '\n')
 			p->s++;
 		else if (!strchr(" \t\r\n\f", *p->s) || !*p->s)
 			return;
@@ -64,9 +64,9 @@ static int add_code_point(struct py *p, struct strbuf *out, uint32_t c)
 	char bytes[4];
 
 	if (c == 0)
-		return fail(p, "a NUL byte in a string");
+		return py_fail(p, "a NUL byte in a string");
 	if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-		return fail(p, "a string holds half of a character");
+		return py_fail(p, "a string holds half of a character");
 	strbuf_add(out, bytes, utf8_put(bytes, c));
 	return 0;
 }
@@ -85,24 +85,24 @@ static int numeric_escape(struct py *p, struct strbuf *out, size_t n)
 	uint32_t c = 0, base = n ? 16 : 8;
 	size_t most = n ? n : 3, have = 0;
 
-	while (have < most && (uint32_t)digit_of(peek(p, 0)) < base) {
+	while (have < most && (uint32_t)digit_of(py_peek(p, 0)) < base) {
 		c = c * base + (uint32_t)digit_of(*p->s++);
 		have++;
 	}
 	if (n && have < n)
-		return fail(p, "an escape in a string lacks digits");
+		return py_fail(p, "an escape in a string lacks digits");
 	return add_code_point(p, out, c);
 }
 
 /* p->s stands behind the backslash. */
-static int escape(struct py *p, struct strbuf *out)
+static int py_escape(struct py *p, struct strbuf *out)
 {
 	static const char from[] = "\\'\"abfnrtv", to[] = "\\'\"\a\b\f\n\r\t\v";
-	char c = peek(p, 0);
+	char c = py_peek(p, 0);
 	const char *at = c ? strchr(from, c) : NULL;
 
 	if (p->s == p->end)
-		return fail(p, "a string without end");
+		return py_fail(p, "a string without end");
 	if (at) {
 		strbuf_addch(out, to[at - from]);
 	} else if (c == '\n') {
@@ -113,7 +113,7 @@ static int escape(struct py *p, struct strbuf *out)
 		p->s++;
 		return numeric_escape(p, out, c == 'x' ? 2 : c == 'u' ? 4 : 8);
 	} else if (c == 'N') {
-		return fail(p, "\\N{…} in a string: write the character itself");
+		return py_fail(p, "\\N{…} in a string: write the character itself");
 	} else {
 		/* Python keeps what it does not know. */
 		strbuf_addch(out, '\\');
@@ -129,9 +129,9 @@ static int plain_character(struct py *p, struct strbuf *out)
 	size_t n = utf8_len(p->s, (size_t)(p->end - p->s));
 
 	if (!n)
-		return fail(p, "no UTF-8 text");
+		return py_fail(p, "no UTF-8 text");
 	if (!*p->s)
-		return fail(p, "a NUL byte in a string");
+		return py_fail(p, "a NUL byte in a string");
 	p->line += *p->s == '\n';
 	strbuf_add(out, p->s, n);
 	p->s += n;
@@ -139,17 +139,17 @@ static int plain_character(struct py *p, struct strbuf *out)
 }
 
 /* p->s stands at the opening quote. */
-static int quoted(struct py *p, bool raw, struct strbuf *out)
+static int py_quoted(struct py *p, bool raw, struct strbuf *out)
 {
 	char q = *p->s;
-	bool triple = peek(p, 1) == q && peek(p, 2) == q;
+	bool triple = py_peek(p, 1) == q && py_peek(p, 2) == q;
 	int r = 0;
 
 	p->s += triple ? 3 : 1;
 	while (r == 0) {
 		if (p->s == p->end || (*p->s == '\n' && !triple))
-			return fail(p, "a string without end");
-		if (*p->s == q && (!triple || (peek(p, 1) == q && peek(p, 2) == q))) {
+			return py_fail(p, "a string without end");
+		if (*p->s == q && (!triple || (py_peek(p, 1) == q && py_peek(p, 2) == q))) {
 			p->s += triple ? 3 : 1;
 			return 0;
 		}
@@ -160,7 +160,7 @@ static int quoted(struct py *p, bool raw, struct strbuf *out)
 				r = plain_character(p, out);
 		} else if (*p->s == '\\') {
 			p->s++;
-			r = escape(p, out);
+			r = py_escape(p, out);
 		} else {
 			r = plain_character(p, out);
 		}
@@ -174,16 +174,16 @@ static size_t string_prefix(struct py *p, bool *ret_raw, bool *ret_refused)
 	size_t n = 0;
 
 	*ret_raw = *ret_refused = false;
-	while (n < 2 && peek(p, n) && strchr("rRuUbBfF", peek(p, n))) {
-		*ret_raw |= tolower((unsigned char)peek(p, n)) == 'r';
-		*ret_refused |= strchr("bBfF", peek(p, n)) != NULL;
+	while (n < 2 && py_peek(p, n) && strchr("rRuUbBfF", py_peek(p, n))) {
+		*ret_raw |= tolower((unsigned char)py_peek(p, n)) == 'r';
+		*ret_refused |= strchr("bBfF", py_peek(p, n)) != NULL;
 		n++;
 	}
-	return peek(p, n) == '\'' || peek(p, n) == '"' ? n + 1 : 0;
+	return py_peek(p, n) == '\'' || py_peek(p, n) == '"' ? n + 1 : 0;
 }
 
 /* Neighbouring strings are one. 1: there was a string. */
-static int strings(struct py *p, char **ret)
+static int py_strings(struct py *p, char **ret)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 	bool raw, refused, any = false;
@@ -193,9 +193,9 @@ static int strings(struct py *p, char **ret)
 		int r;
 
 		if (refused)
-			return fail(p, "bytes and f-strings are no text: leave the prefix out");
+			return py_fail(p, "bytes and f-strings are no text: leave the prefix out");
 		p->s += n - 1;
-		r = quoted(p, raw, &text);
+		r = py_quoted(p, raw, &text);
 		if (r < 0)
 			return r;
 		any = true;
@@ -214,9 +214,9 @@ static size_t take_digits(struct py *p, uint32_t base, struct strbuf *out)
 	size_t n = 0;
 
 	for (;;) {
-		bool gap = peek(p, 0) == '_' && (n > 0 || base != 10);
+		bool gap = py_peek(p, 0) == '_' && (n > 0 || base != 10);
 
-		if ((uint32_t)digit_of(peek(p, gap)) >= base)
+		if ((uint32_t)digit_of(py_peek(p, gap)) >= base)
 			return n;
 		p->s += gap;
 		strbuf_addch(out, *p->s++);
@@ -226,7 +226,7 @@ static size_t take_digits(struct py *p, uint32_t base, struct strbuf *out)
 
 static int based_number(struct py *p, struct cfg_node *n, bool minus)
 {
-	char kind = (char)tolower((unsigned char)peek(p, 1));
+	char kind = (char)tolower((unsigned char)py_peek(p, 1));
 	uint32_t base = kind == 'x' ? 16 : kind == 'o' ? 8 : 2;
 	CLEANUP(strbuf_release) struct strbuf digits = STRBUF_INIT;
 	uint64_t v = 0;
@@ -234,25 +234,26 @@ static int based_number(struct py *p, struct cfg_node *n, bool minus)
 
 	p->s += 2;
 	if (!take_digits(p, base, &digits))
-		return fail(p, "a number without digits");
+		return py_fail(p, "a number without digits");
 	for (size_t i = 0; i < digits.len; i++) {
 		if (v > (uint64_t)INT64_MAX / base)
-			return fail(p, "a number that is too large");
+			return py_fail(p, "a number that is too large");
 		v = v * base + (uint64_t)digit_of(digits.buf[i]);
 	}
 	if (v > INT64_MAX)
-		return fail(p, "a number that is too large");
+		return py_fail(p, "a number that is too large");
 	num_fmt_i64(text, minus ? -(int64_t)v : (int64_t)v);
 	cfg_build_plain(n, pool_strdup(&p->b->c->pool, text));
 	return 0;
 }
 
 /* 1 when an exponent follows, whose letter, sign and digits are taken. */
-static int exponent(struct py *p, struct strbuf *text)
+static int py_exponent(struct py *p, struct strbuf *text)
 {
-	size_t sign = peek(p, 1) == '+' || peek(p, 1) == '-';
+	size_t sign = py_peek(p, 1) == '+' || py_peek(p, 1) == '-';
 
-	if (tolower((unsigned char)peek(p, 0)) != 'e' || !isdigit((unsigned char)peek(p, 1 + sign)))
+	if (tolower((unsigned char)py_peek(p, 0)) != 'e' ||
+	    !isdigit((unsigned char)py_peek(p, 1 + sign)))
 		return 0;
 	strbuf_add(text, p->s, 1 + sign);
 	p->s += 1 + sign;
@@ -260,45 +261,45 @@ static int exponent(struct py *p, struct strbuf *text)
 	return 1;
 }
 
-static int number(struct py *p, struct cfg_node *n, bool minus)
+static int py_number(struct py *p, struct cfg_node *n, bool minus)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 	bool whole = true;
 	size_t first;
 	double v;
 
-	if (peek(p, 0) == '0' && peek(p, 1) && strchr("xXoObB", peek(p, 1)))
+	if (py_peek(p, 0) == '0' && py_peek(p, 1) && strchr("xXoObB", py_peek(p, 1)))
 		return based_number(p, n, minus);
 	if (minus)
 		strbuf_addch(&text, '-');
 	first = text.len;
 	take_digits(p, 10, &text);
-	if (peek(p, 0) == '.') {
+	if (py_peek(p, 0) == '.') {
 		whole = false;
 		strbuf_addch(&text, *p->s++);
-		if (isdigit((unsigned char)peek(p, 0)))
+		if (isdigit((unsigned char)py_peek(p, 0)))
 			take_digits(p, 10, &text);
 	}
 	if (text.len == first + !whole)
-		return fail(p, "a sign without a number");
-	whole &= !exponent(p, &text);
+		return py_fail(p, "a sign without a number");
+	whole &= !py_exponent(p, &text);
 	if (whole && text.buf[first] == '0' && strspn(text.buf + first, "0") < text.len - first)
-		return fail(p, "a number that begins with 0 (in quotes it is a text)");
-	if (tolower((unsigned char)peek(p, 0)) == 'j')
-		return fail(p, "a complex number");
+		return py_fail(p, "a number that begins with 0 (in quotes it is a text)");
+	if (tolower((unsigned char)py_peek(p, 0)) == 'j')
+		return py_fail(p, "a complex number");
 	if (num_f64(text.buf, text.len, &v) < 0 || !isfinite(v))
-		return fail(p, "a number that is too large");
+		return py_fail(p, "a number that is too large");
 	cfg_build_plain(n, pool_strdup(&p->b->c->pool, text.buf));
 	if (n->kind != (whole ? CFG_INT : CFG_FLOAT))
-		return fail(p, "a number that is too large");
+		return py_fail(p, "a number that is too large");
 	return 0;
 }
 
 /* --- the rest --- */
 
-static int value(struct py *p, struct cfg_node **ret);
+static int py_value(struct py *p, struct cfg_node **ret);
 
-static int word(struct py *p, struct cfg_node *n)
+static int py_word(struct py *p, struct cfg_node *n)
 {
 	static const struct {
 		const char *name, *text;
@@ -306,7 +307,7 @@ static int word(struct py *p, struct cfg_node *n)
 	static const char *const json[] = { "true", "false", "null" };
 	size_t len = 0;
 
-	while (isalnum((unsigned char)peek(p, len)) || peek(p, len) == '_')
+	while (isalnum((unsigned char)py_peek(p, len)) || py_peek(p, len) == '_')
 		len++;
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
 		if (len == strlen(words[i].name) && !memcmp(p->s, words[i].name, len)) {
@@ -323,44 +324,44 @@ static int word(struct py *p, struct cfg_node *n)
 	if (len)
 		return err_set(p->err, EINVAL, "%s:%d: '%.*s' is a name, want a text in quotes",
 			       p->b->file, p->line, len < 40 ? (int)len : 40, p->s);
-	return fail(p, p->s == p->end ? "the text ends where a value should be"
-				      : "a character that begins no value");
+	return py_fail(p, p->s == p->end ? "the text ends where a value should be"
+					 : "a character that begins no value");
 }
 
 /* What comes behind an entry: 1 another, 0 the end (taken). */
 static int next_entry(struct py *p, char close)
 {
 	skip_blanks(p);
-	if (peek(p, 0) == ',') {
+	if (py_peek(p, 0) == ',') {
 		p->s++;
 		skip_blanks(p);
-		if (peek(p, 0) == close)
+		if (py_peek(p, 0) == close)
 			return p->s++, 0;
 		return 1;
 	}
-	if (peek(p, 0) == close && p->s < p->end)
+	if (py_peek(p, 0) == close && p->s < p->end)
 		return p->s++, 0;
 	return err_set(p->err, EINVAL, "%s:%d: want , or %c after a value", p->b->file, p->line,
 		       close);
 }
 
-static int member(struct py *p, struct cfg_node *map)
+static int py_member(struct py *p, struct cfg_node *map)
 {
 	int line = p->line, r;
 	char *key = NULL;
 	struct cfg_node *kid;
 
-	r = strings(p, &key);
+	r = py_strings(p, &key);
 	if (r < 0)
 		return r;
 	if (r == 0)
-		return fail(p, "want a key, a text in quotes");
+		return py_fail(p, "want a key, a text in quotes");
 	if (!*key)
-		return fail(p, "an empty key");
-	if (peek(p, 0) != ':')
-		return fail(p, "want : after a key");
+		return py_fail(p, "an empty key");
+	if (py_peek(p, 0) != ':')
+		return py_fail(p, "want : after a key");
 	p->s++;
-	r = value(p, &kid);
+	r = py_value(p, &kid);
 	if (r < 0)
 		return r;
 	kid->line = line;
@@ -368,48 +369,48 @@ static int member(struct py *p, struct cfg_node *map)
 }
 
 /* p->s stands behind the opening bracket. (v) is v, (v,) a list of one. */
-static int entries(struct py *p, struct cfg_node *n, char close, struct cfg_node **ret_alone)
+static int py_entries(struct py *p, struct cfg_node *n, char close, struct cfg_node **ret_alone)
 {
 	int r;
 
 	skip_blanks(p);
-	if (peek(p, 0) == close && p->s < p->end) {
+	if (py_peek(p, 0) == close && p->s < p->end) {
 		p->s++;
 		return 0;
 	}
 	do {
 		struct cfg_node *kid;
 
-		r = n->kind == CFG_MAP ? member(p, n) : value(p, &kid);
+		r = n->kind == CFG_MAP ? py_member(p, n) : py_value(p, &kid);
 		if (r < 0)
 			return r;
 		if (n->kind == CFG_SEQ)
 			cfg_append(&p->b->c->pool, n, kid);
 		skip_blanks(p);
-		if (close == ')' && n->nr == 1 && peek(p, 0) == ')')
+		if (close == ')' && n->nr == 1 && py_peek(p, 0) == ')')
 			*ret_alone = kid;
 		r = next_entry(p, close);
 	} while (r > 0);
 	return r;
 }
 
-static int container(struct py *p, struct cfg_node **n)
+static int py_container(struct py *p, struct cfg_node **n)
 {
 	char open = *p->s++, close = open == '{' ? '}' : open == '[' ? ']' : ')';
 	struct cfg_node *alone = NULL;
 	int r;
 
 	if (++p->depth > CFG_MAX_DEPTH)
-		return fail(p, "nested too deeply");
+		return py_fail(p, "nested too deeply");
 	(*n)->kind = open == '{' ? CFG_MAP : CFG_SEQ;
-	r = entries(p, *n, close, &alone);
+	r = py_entries(p, *n, close, &alone);
 	p->depth--;
 	if (r == 0 && alone)
 		*n = alone;
 	return r;
 }
 
-static int value(struct py *p, struct cfg_node **ret)
+static int py_value(struct py *p, struct cfg_node **ret)
 {
 	struct cfg_node *n;
 	char *text = NULL;
@@ -420,7 +421,7 @@ static int value(struct py *p, struct cfg_node **ret)
 	if (!n)
 		return -E2BIG;
 	*ret = n;
-	r = strings(p, &text);
+	r = py_strings(p, &text);
 	if (r > 0) {
 		n->kind = CFG_STR;
 		n->s = text;
@@ -428,28 +429,28 @@ static int value(struct py *p, struct cfg_node **ret)
 	if (r != 0)
 		return r < 0 ? r : 0;
 	if (p->s < p->end && strchr("{[(", *p->s) && *p->s)
-		return container(p, ret);
-	if (peek(p, 0) == '-' || peek(p, 0) == '+') {
+		return py_container(p, ret);
+	if (py_peek(p, 0) == '-' || py_peek(p, 0) == '+') {
 		bool minus = *p->s++ == '-';
 
 		skip_blanks(p);
-		return number(p, n, minus);
+		return py_number(p, n, minus);
 	}
-	if (isdigit((unsigned char)peek(p, 0)) ||
-	    (peek(p, 0) == '.' && isdigit((unsigned char)peek(p, 1))))
-		return number(p, n, false);
-	return word(p, n);
+	if (isdigit((unsigned char)py_peek(p, 0)) ||
+	    (py_peek(p, 0) == '.' && isdigit((unsigned char)py_peek(p, 1))))
+		return py_number(p, n, false);
+	return py_word(p, n);
 }
 
 int cfg_parse_python(struct cfg_build *b, const char *text, size_t n, struct err *err)
 {
 	struct py p = { .b = b, .s = text, .end = text + n, .line = 1, .err = err };
-	int r = value(&p, &b->c->root);
+	int r = py_value(&p, &b->c->root);
 
 	if (r < 0)
 		return r;
 	skip_blanks(&p);
 	if (p.s < p.end)
-		return fail(&p, "something follows the value");
+		return py_fail(&p, "something follows the value");
 	return 0;
 }

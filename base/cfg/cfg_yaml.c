@@ -71,7 +71,7 @@ static int parser_error(struct yaml_state *st, struct err *err)
 }
 
 /* Hands a finished or opened value to the map, list or document it stands in. */
-static int place(struct yaml_state *st, struct cfg_node *n, struct err *err)
+static int node_place(struct yaml_state *st, struct cfg_node *n, struct err *err)
 {
 	struct frame *f = st->depth ? &st->stack[st->depth - 1] : NULL;
 	const char *key;
@@ -107,7 +107,7 @@ static int note_anchor(struct yaml_state *st, const char *name, const struct cfg
 	return 0;
 }
 
-static const char *keep(struct yaml_state *st, const yaml_char_t *s)
+static const char *text_keep(struct yaml_state *st, const yaml_char_t *s)
 {
 	return s ? pool_strdup(&st->b->c->pool, (const char *)s) : NULL;
 }
@@ -156,8 +156,8 @@ static int on_scalar(struct yaml_state *st, const yaml_event_t *ev, struct err *
 	if (ev->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
 		cfg_build_plain(n, text);
 	check_tag(st, ev->data.scalar.tag, n);
-	r = note_anchor(st, keep(st, ev->data.scalar.anchor), n, err);
-	return r < 0 ? r : place(st, n, err);
+	r = note_anchor(st, text_keep(st, ev->data.scalar.anchor), n, err);
+	return r < 0 ? r : node_place(st, n, err);
 }
 
 static int on_open(struct yaml_state *st, const yaml_event_t *ev, struct err *err)
@@ -177,10 +177,10 @@ static int on_open(struct yaml_state *st, const yaml_event_t *ev, struct err *er
 	if (!n)
 		return -E2BIG;
 	check_tag(st, tag, n);
-	r = place(st, n, err);
+	r = node_place(st, n, err);
 	if (r < 0)
 		return r;
-	st->stack[st->depth++] = (struct frame){ .node = n, .anchor = keep(st, anchor) };
+	st->stack[st->depth++] = (struct frame){ .node = n, .anchor = text_keep(st, anchor) };
 	return 0;
 }
 
@@ -225,7 +225,7 @@ static int on_alias(struct yaml_state *st, const yaml_event_t *ev, struct err *e
 		if (!n)
 			return -EINVAL;
 		n->key = NULL; /* the anchor's; it may stand in a list now */
-		return place(st, n, err);
+		return node_place(st, n, err);
 	}
 	return at_line(st, ev, err,
 		       "an alias that names no anchor before it (a text that begins with '*' needs "

@@ -30,7 +30,8 @@ void fields_init(void *thing, const struct field *table)
 }
 
 /* The map that holds what a path names, and its key there. */
-static const struct cfg_node *holder(const struct cfg_node *map, const char *path, const char **key)
+static const struct cfg_node *field_holder(const struct cfg_node *map, const char *path,
+					   const char **key)
 {
 	const char *dot = strrchr(path, '.');
 	CLEANUP(xfreep) char *above = dot ? xstrndup(path, (size_t)(dot - path)) : NULL;
@@ -43,7 +44,7 @@ void fields_read(void *thing, const struct field *table, const struct cfg_node *
 {
 	for (const struct field *f = table; f->name; f++) {
 		const char *key;
-		const struct cfg_node *in = holder(map, f->name, &key), *n = cfg_get(in, key);
+		const struct cfg_node *in = field_holder(map, f->name, &key), *n = cfg_get(in, key);
 		void *at = (char *)thing + f->at;
 
 		if (f->kind == FIELD_TEXT)

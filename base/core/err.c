@@ -61,7 +61,7 @@ static void text_store(struct text *t, struct err *err, int code)
 }
 
 /* Not strerror: the words must not depend on the locale, and threads may call. */
-static const char *describe(int code)
+static const char *code_describe(int code)
 {
 	const char *s;
 
@@ -84,7 +84,7 @@ static const char *describe(int code)
 
 const char *err_words(int code)
 {
-	return describe(code);
+	return code_describe(code);
 }
 
 int err_set(struct err *err, int code, const char *fmt, ...)
@@ -111,7 +111,7 @@ int err_sys(struct err *err, int code, const char *fmt, ...)
 		text_vaddf(&t, fmt, ap);
 		va_end(ap);
 		text_add(&t, ": ");
-		text_add(&t, describe(code));
+		text_add(&t, code_describe(code));
 		if (code == EFBIG)
 			text_add(&t, " for the limit on file sizes ('ulimit -f unlimited' lifts "
 				     "it)");
@@ -130,7 +130,7 @@ int err_wrap(struct err *err, int r, const char *fmt, ...)
 		text_vaddf(&t, fmt, ap);
 		va_end(ap);
 		text_add(&t, ": ");
-		text_add(&t, err->code ? err->msg : describe(-r));
+		text_add(&t, err->code ? err->msg : code_describe(-r));
 		text_store(&t, err, err->code ? err->code : -r);
 	}
 	return r;

@@ -71,7 +71,8 @@ static inline uint32_t hash_of(const char *s, size_t n)
 }
 
 /* The slot that holds the string, or the free one where it would go. */
-static inline struct slot *probe(const struct intern *in, const char *s, size_t n, uint32_t hash)
+static inline struct slot *slot_probe(const struct intern *in, const char *s, size_t n,
+				      uint32_t hash)
 {
 	for (size_t i = hash & in->mask;; i = (i + 1) & in->mask) {
 		struct slot *slot = &in->slots[i];
@@ -87,7 +88,7 @@ static inline struct slot *probe(const struct intern *in, const char *s, size_t 
 	}
 }
 
-static void grow(struct intern *in)
+static void intern_grow(struct intern *in)
 {
 	size_t old = in->mask + 1;
 	size_t mask = old * 2 - 1;
@@ -116,7 +117,7 @@ str_id intern_put(struct intern *in, const char *s, size_t n)
 	if (n == 0)
 		return 0;
 	hash = hash_of(s, n);
-	slot = probe(in, s, n, hash);
+	slot = slot_probe(in, s, n, hash);
 	if (slot->id != STR_NONE)
 		return slot->id;
 	assert(in->texts.nr < STR_NONE);
@@ -125,7 +126,7 @@ str_id intern_put(struct intern *in, const char *s, size_t n)
 	*slot = (struct slot){ hash, id };
 	/* At most two thirds full. */
 	if (in->texts.nr > (in->mask + 1) / 3 * 2)
-		grow(in);
+		intern_grow(in);
 	return id;
 }
 
@@ -136,7 +137,7 @@ str_id intern_puts(struct intern *in, const char *s)
 
 str_id intern_find(const struct intern *in, const char *s, size_t n)
 {
-	return n ? probe(in, s, n, hash_of(s, n))->id : 0;
+	return n ? slot_probe(in, s, n, hash_of(s, n))->id : 0;
 }
 
 const char *intern_str(const struct intern *in, str_id id)

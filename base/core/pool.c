@@ -68,7 +68,7 @@ static void *take_slow(struct pool *p, size_t n)
 	return b->data;
 }
 
-static inline void *take(struct pool *p, size_t n, size_t align)
+static inline void *pool_take(struct pool *p, size_t n, size_t align)
 {
 	struct pool_block *b = p->head;
 	size_t at;
@@ -86,7 +86,7 @@ static inline void *take(struct pool *p, size_t n, size_t align)
 
 void *pool_alloc(struct pool *p, size_t n)
 {
-	return take(p, n, 16);
+	return pool_take(p, n, 16);
 }
 
 char *pool_memdupz(struct pool *p, const void *data, size_t n)
@@ -96,7 +96,7 @@ char *pool_memdupz(struct pool *p, const void *data, size_t n)
 
 	if (__builtin_add_overflow(n, (size_t)1, &bytes))
 		bytes = SIZE_MAX;
-	s = take(p, bytes, 1);
+	s = pool_take(p, bytes, 1);
 	if (n)
 		memcpy(s, data, n);
 	return s;

@@ -6,7 +6,7 @@
 
 #define SMALL 64
 
-static void insertion(int64_t *v, size_t n)
+static void insertion_sort(int64_t *v, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
 		int64_t x = v[i];
@@ -21,7 +21,7 @@ static void insertion(int64_t *v, size_t n)
 void sort_i64(int64_t *v, size_t n)
 {
 	if (n < SMALL) {
-		insertion(v, n);
+		insertion_sort(v, n);
 		return;
 	}
 	const uint64_t sign = UINT64_C(1) << 63;
@@ -123,8 +123,8 @@ static size_t run_end(struct sort_span *v, size_t n, size_t from)
 	return to;
 }
 
-static void merge(const struct sort_span *from, struct sort_span *to, size_t lo, size_t mid,
-		  size_t hi)
+static void spans_merge(const struct sort_span *from, struct sort_span *to, size_t lo, size_t mid,
+			size_t hi)
 {
 	size_t a = lo, b = mid, at = lo;
 
@@ -143,7 +143,7 @@ static size_t runs_merge(const struct sort_span *from, struct sort_span *to, siz
 	for (size_t i = 0; i < nr; i += 2) {
 		size_t mid = ends[i], hi = i + 1 < nr ? ends[i + 1] : mid;
 
-		merge(from, to, lo, mid, hi);
+		spans_merge(from, to, lo, mid, hi);
 		ends[left++] = lo = hi;
 	}
 	return left;

@@ -22,7 +22,7 @@ static inline size_t slot_find(const struct u64map *map, uint64_t key)
 	return i;
 }
 
-static void grow(struct u64map *map)
+static void map_grow(struct u64map *map)
 {
 	struct u64map old = *map;
 
@@ -42,7 +42,7 @@ uint32_t *u64map_at(struct u64map *map, uint64_t key)
 	size_t i;
 
 	if ((map->nr + 1) * 4 > map->cap * 3)
-		grow(map);
+		map_grow(map);
 	i = slot_find(map, key);
 	if (map->slots[i].value == U64MAP_NONE) {
 		map->slots[i].key = key;

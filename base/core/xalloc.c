@@ -24,7 +24,7 @@ void xalloc_last_words(const char *words, int status)
 	atomic_store(&last_status, status);
 }
 
-static void say(const char *text)
+static void stderr_say(const char *text)
 {
 	ssize_t r = write(STDERR_FILENO, text, strlen(text));
 
@@ -40,11 +40,11 @@ _Noreturn void xalloc_failed(void)
 	/* Threads run out of it together: one of them speaks, and ends all. */
 	while (atomic_flag_test_and_set(&begun))
 		pause();
-	say("profrig: error: out of memory");
+	stderr_say("profrig: error: out of memory");
 	if (words)
-		say(": ");
-	say(words ? words : "");
-	say("\n");
+		stderr_say(": ");
+	stderr_say(words ? words : "");
+	stderr_say("\n");
 	if (last_act)
 		last_act();
 	_exit(atomic_load(&last_status));

@@ -216,7 +216,7 @@ static void openat2_probe(void)
 		close((int)fd);
 }
 
-static int fail(int code)
+static int errno_fail(int code)
 {
 	errno = code;
 	return -1;
@@ -230,9 +230,9 @@ static int open_component(int dir, const char *name, int flags, mode_t mode)
 
 	if (fd >= 0 || errno != ENOTDIR)
 		return fd;
-	return fail(fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode)
-			    ? DOOR_LINK
-			    : ENOTDIR);
+	return errno_fail(fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode)
+				  ? DOOR_LINK
+				  : ENOTDIR);
 }
 
 static int open_by_components(int dir, const char *rel, int flags, mode_t mode)
@@ -243,7 +243,7 @@ static int open_by_components(int dir, const char *rel, int flags, mode_t mode)
 	char *p = parts;
 
 	if (*rel == '/')
-		return fail(DOOR_OUTSIDE);
+		return errno_fail(DOOR_OUTSIDE);
 	for (;;) {
 		char *end = strchrnul(p, '/');
 		bool last = !end[strspn(end, "/")];
@@ -251,7 +251,7 @@ static int open_by_components(int dir, const char *rel, int flags, mode_t mode)
 
 		end[0] = '\0';
 		if (!strcmp(p, ".."))
-			return fail(DOOR_OUTSIDE);
+			return errno_fail(DOOR_OUTSIDE);
 		next = open_component(at, *p ? p : ".", last ? flags : O_PATH | O_DIRECTORY, mode);
 		if (next < 0 || last)
 			return next;
@@ -316,7 +316,7 @@ static int place_of(const struct way *w, struct place *ret)
 	}
 	ret->name = xstrdup(fs_base(rest));
 	if (!*ret->name || !strcmp(ret->name, ".") || !strcmp(ret->name, ".."))
-		return fail(DOOR_OUTSIDE);
+		return errno_fail(DOOR_OUTSIDE);
 	dir = fs_dir(rest);
 	ret->dir = w->h->fd;
 	if (strcmp(dir, ".") != 0) {
@@ -340,7 +340,7 @@ static bool is_expected(const struct held *h, uid_t uid)
 }
 
 /* 0, or the reason why a file is refused. */
-static int refusal(const struct held *h, const struct stat *st)
+static int entry_refusal(const struct held *h, const struct stat *st)
 {
 	if (S_ISLNK(st->st_mode))
 		return DOOR_LINK;
@@ -388,7 +388,7 @@ bool door_is_hollow(int fd)
  * The file that was looked at, whatever has its name by now. Without /proc the name is opened again
  * and what it leads to compared.
  */
-static int reopen(int seen, const struct held *h, const char *rest, int flags)
+static int entry_reopen(int seen, const struct held *h, const char *rest, int flags)
 {
 	char path[64];
 	struct stat a, b;
@@ -404,7 +404,7 @@ static int reopen(int seen, const struct held *h, const char *rest, int flags)
 	if (fstat(seen, &a) < 0 || fstat(fd, &b) < 0 || a.st_ino != b.st_ino ||
 	    a.st_dev != b.st_dev) {
 		close(fd);
-		return fail(DOOR_NO_FILE);
+		return errno_fail(DOOR_NO_FILE);
 	}
 	return fd;
 }
@@ -417,18 +417,18 @@ static int open_existing(const struct held *h, const char *rest, int flags)
 
 	if (seen < 0 || fstat(seen, &st) < 0)
 		return -1;
-	code = refusal(h, &st);
+	code = entry_refusal(h, &st);
 	if (code)
-		return fail(code);
-	fd = reopen(seen, h, rest, flags & ~(O_CREAT | O_EXCL | O_TRUNC));
+		return errno_fail(code);
+	fd = entry_reopen(seen, h, rest, flags & ~(O_CREAT | O_EXCL | O_TRUNC));
 	if (fd >= 0 && (flags & O_ACCMODE) == O_RDONLY && door_is_hollow(fd)) {
 		close(fd);
-		return fail(DOOR_HOLLOW);
+		return errno_fail(DOOR_HOLLOW);
 	}
 	if (fd >= 0 && (flags & O_TRUNC) && ftruncate(fd, 0) < 0) {
 		code = errno;
 		close(fd);
-		return fail(code);
+		return errno_fail(code);
 	}
 	return fd;
 }
@@ -448,7 +448,7 @@ static int open_held(const struct held *h, const char *rest, int flags, mode_t m
 		if (fd >= 0 || errno != EEXIST)
 			return fd;
 	}
-	return fail(EBUSY);
+	return errno_fail(EBUSY);
 }
 
 int door_open(const char *path, int flags, mode_t mode)
@@ -489,7 +489,7 @@ int door_open_fifo(const char *path, int flags)
 	way_end(&w);
 	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode))) {
 		close(fd);
-		return fail(DOOR_NO_FILE);
+		return errno_fail(DOOR_NO_FILE);
 	}
 	return fd;
 }
@@ -553,7 +553,7 @@ int door_mkdir(const char *path, mode_t mode)
 
 	way_begin(&w, path);
 	/* The folder itself is there. */
-	r = w.h && !*w.rest ? fail(EEXIST) : place_of(&w, &p);
+	r = w.h && !*w.rest ? errno_fail(EEXIST) : place_of(&w, &p);
 	if (r == 0)
 		r = mkdirat(p.dir, p.name, mode);
 	way_end(&w);
@@ -669,9 +669,9 @@ int door_chmod(const char *path, mode_t mode)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -1;
 	if (S_ISLNK(st.st_mode))
-		return fail(DOOR_LINK);
+		return errno_fail(DOOR_LINK);
 	if (S_ISREG(st.st_mode) && st.st_nlink > 1 && door_holds(path))
-		return fail(DOOR_HARD_LINK);
+		return errno_fail(DOOR_HARD_LINK);
 	/* fchmod takes no O_PATH. */
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	return chmod(link, mode);

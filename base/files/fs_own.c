@@ -34,8 +34,8 @@ static bool is_due(const struct owning *o, const struct stat *st)
  * own rules close to it: on the host both would be open. What lies too deep to be looked at is
  * closed as a whole.
  */
-static void disarm(const struct owning *o, int dir, const char *name, const struct stat *seen,
-		   int depth)
+static void entry_disarm(const struct owning *o, int dir, const char *name, const struct stat *seen,
+			 int depth)
 {
 	CLEANUP(xclosep) int fd = -1;
 	bool node = S_ISCHR(seen->st_mode) || S_ISBLK(seen->st_mode);
@@ -77,7 +77,7 @@ static void own_below(struct owning *o, int fd, int depth)
 				     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (sub >= 0)
 			own_below(o, sub, depth + 1);
-		disarm(o, dirfd(d), e->d_name, &st, depth);
+		entry_disarm(o, dirfd(d), e->d_name, &st, depth);
 		if (!is_due(o, &st))
 			continue;
 		if (fchownat(dirfd(d), e->d_name, o->uid, o->gid, AT_SYMLINK_NOFOLLOW) == 0)

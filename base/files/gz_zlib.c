@@ -41,7 +41,7 @@ static const char *word_of(const z_stream *s)
 	return *msg ? "damaged data" : "damaged";
 }
 
-static bool begin(struct gz_inflater *z)
+static bool inflater_begin(struct gz_inflater *z)
 {
 	int r = z->made ? inflateReset(&z->s) : inflateInit2(&z->s, GZIP_BITS);
 
@@ -56,7 +56,7 @@ enum gz_step gz_inflate(struct gz_inflater *z, struct gz_io *io, const char **re
 	uInt in_before, out_before;
 	int r;
 
-	if (!z->begun && !begin(z)) {
+	if (!z->begun && !inflater_begin(z)) {
 		*ret_why = "no memory for zlib";
 		return GZ_BAD;
 	}

@@ -25,7 +25,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char *lost_name; /* of one that was let go meanwhile */
 
 /* mmap is a system call and nothing else, so it may stand here. */
-static bool fill(struct guarded *g, uintptr_t begin, uintptr_t at)
+static bool hole_fill(struct guarded *g, uintptr_t begin, uintptr_t at)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	uintptr_t from = at & ~(page - 1), end = (begin + g->len + page - 1) & ~(page - 1);
@@ -46,7 +46,7 @@ static void on_sigbus(int sig, siginfo_t *si, void *context)
 		uintptr_t begin = atomic_load(&guarded[i].begin);
 
 		if (begin && at >= begin && at - begin < guarded[i].len &&
-		    fill(&guarded[i], begin, at))
+		    hole_fill(&guarded[i], begin, at))
 			return;
 	}
 	/* Not ours: the same access again ends the process. */
@@ -79,7 +79,7 @@ void map_guard(const void *p, size_t len, const char *name)
 	pthread_mutex_unlock(&lock);
 }
 
-static void note(struct guarded *g)
+static void guarded_note(struct guarded *g)
 {
 	if (!atomic_exchange(&g->lost, false))
 		return;
@@ -96,7 +96,7 @@ void map_let_go(const void *p)
 		if (!p || atomic_load(&g->begin) != (uintptr_t)p)
 			continue;
 		atomic_store(&g->begin, 0);
-		note(g);
+		guarded_note(g);
 		free(g->name);
 		break;
 	}
@@ -110,7 +110,7 @@ char *map_lost(void)
 	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < MAP_GUARD_MAX; i++)
 		if (atomic_load(&guarded[i].begin))
-			note(&guarded[i]);
+			guarded_note(&guarded[i]);
 	name = lost_name;
 	lost_name = NULL;
 	pthread_mutex_unlock(&lock);

@@ -5,7 +5,7 @@
 
 #include "profrig/base/student.h"
 
-static bool counts(double a, double b)
+static bool pair_counts(double a, double b)
 {
 	return isfinite(a) && isfinite(b) && a > 0 && b > 0;
 }
@@ -17,7 +17,7 @@ void paired_ratio(const double *a, const double *b, size_t n, double confidence,
 
 	*ret = (struct paired_ratio){ .ratio = NAN, .low = NAN, .high = NAN };
 	for (size_t i = 0; i < n; i++)
-		if (counts(a[i], b[i])) {
+		if (pair_counts(a[i], b[i])) {
 			sum += log(a[i] / b[i]);
 			ret->n++;
 		}
@@ -28,7 +28,7 @@ void paired_ratio(const double *a, const double *b, size_t n, double confidence,
 	if (ret->n < 2)
 		return;
 	for (size_t i = 0; i < n; i++)
-		if (counts(a[i], b[i])) {
+		if (pair_counts(a[i], b[i])) {
 			double d = log(a[i] / b[i]) - mean;
 
 			squares += d * d;

@@ -33,7 +33,7 @@ void sketch_merge(struct sketch *s, const struct sketch *more)
 		s->counts[more->first + i - s->first] += more->counts[i];
 }
 
-static double middle(uint32_t bucket)
+static double bucket_middle(uint32_t bucket)
 {
 	uint32_t shift;
 	uint64_t low;
@@ -52,9 +52,9 @@ double sketch_at(const struct sketch *s, uint64_t k)
 	for (uint32_t i = 0; i < s->nr; i++) {
 		below += s->counts[i];
 		if (below > k)
-			return middle(s->first + i);
+			return bucket_middle(s->first + i);
 	}
-	return s->nr ? middle(s->first + s->nr - 1) : 0;
+	return s->nr ? bucket_middle(s->first + s->nr - 1) : 0;
 }
 
 void sketch_release(struct sketch *s)

@@ -11,7 +11,7 @@
  *	ν odd	2/π (θ + sin θ (cos θ + 2/3 cos³θ + … + 2·4·…·(ν−3) / 3·5·…·(ν−2) cos^(ν−2) θ))
  *	ν even	sin θ (1 + 1/2 cos²θ + 1·3/2·4 cos⁴θ + … + 1·3·…·(ν−3) / 2·4·…·(ν−2) cos^(ν−2) θ)
  */
-static double probability(double theta, unsigned df)
+static double student_probability(double theta, unsigned df)
 {
 	double c = cos(theta), odd = df % 2, term = odd ? c : 1, sum = df > 1 ? term : 0;
 
@@ -29,7 +29,7 @@ static double closed_form(double confidence, unsigned df)
 	for (int i = 0; i < STEPS; i++) {
 		double mid = lo + (hi - lo) / 2;
 
-		if (probability(mid, df) < confidence)
+		if (student_probability(mid, df) < confidence)
 			lo = mid;
 		else
 			hi = mid;
@@ -57,7 +57,7 @@ static double normal_z(double confidence)
 #define USUAL_CONFIDENCE 0.95
 #define USUAL_Z 1.959963984540054
 
-static double expansion(double confidence, double v)
+static double student_expansion(double confidence, double v)
 {
 	bool usual = confidence >= USUAL_CONFIDENCE && confidence <= USUAL_CONFIDENCE;
 	double z = usual ? USUAL_Z : normal_z(confidence), z2 = z * z;
@@ -75,5 +75,5 @@ double student_t(double confidence, uint64_t df)
 		return NAN;
 	if (df <= CLOSED_FORM_DF)
 		return closed_form(confidence, (unsigned)df);
-	return expansion(confidence, (double)df);
+	return student_expansion(confidence, (double)df);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/base/wire.h"
+#include "profrig/base/serial.h"
 #include "profrig/base/xalloc.h"
 
 void comm_gather(struct comm *c, const void *mine, size_t n, struct comm_parts *ret)
@@ -50,19 +50,19 @@ bool comm_begin(struct comm *c, bool ready, int code, const char *why)
 	if (comm_alone(c) || c->begun)
 		return false;
 	c->begun = true;
-	WIRE_PUT(&mine, a);
-	wire_put_text(&mine, c->host);
-	wire_put_text(&mine, why);
+	SERIAL_PUT(&mine, a);
+	serial_put_text(&mine, c->host);
+	serial_put_text(&mine, why);
 	comm_gather(c, mine.buf, mine.len, &all);
 	for (int r = 0; r < c->size; r++) {
-		struct wire in = { all.bytes.buf + all.at[r], all.bytes.buf + all.at[r + 1],
-				   false };
+		struct serial_in in = { all.bytes.buf + all.at[r], all.bytes.buf + all.at[r + 1],
+					false };
 		CLEANUP(xfreep) char *host = NULL;
 		CLEANUP(xfreep) char *text = NULL;
 
-		WIRE_TAKE(&in, a);
-		host = wire_take_text(&in);
-		text = wire_take_text(&in);
+		SERIAL_TAKE(&in, a);
+		host = serial_take_text(&in);
+		text = serial_take_text(&in);
 		if (r == 0)
 			wanted = a.ready;
 		if (wanted && !a.ready)

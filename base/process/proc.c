@@ -56,7 +56,7 @@ static const char *path_of(char *const *env)
 	return DEFAULT_PATH;
 }
 
-static void candidates(const char *name, const char *path, struct strvec *out)
+static void program_candidates(const char *name, const char *path, struct strvec *out)
 {
 	if (strchr(name, '/') || !*name) {
 		strvec_push(out, name);
@@ -247,7 +247,7 @@ static int check_fds(const struct proc_opts *o, struct err *err)
 	return 0;
 }
 
-static int explain(const struct proc_opts *o, const struct failure *f, struct err *err)
+static int failure_explain(const struct proc_opts *o, const struct failure *f, struct err *err)
 {
 	switch ((enum stage)f->stage) {
 	case STAGE_FDS:
@@ -281,10 +281,10 @@ static int await_exec(const struct proc_opts *o, int fd, pid_t pid, struct err *
 		;
 	if (n != (ssize_t)sizeof(f))
 		f = (struct failure){ STAGE_EXEC, EIO };
-	return explain(o, &f, err);
+	return failure_explain(o, &f, err);
 }
 
-static int spawn(struct plan *p, pid_t *ret_pid, struct err *err)
+static int plan_spawn(struct plan *p, pid_t *ret_pid, struct err *err)
 {
 	const struct proc_opts *o = p->o;
 	CLEANUP(xclosep) int null = -1, from_child = -1, to_parent = -1;
@@ -334,8 +334,8 @@ int proc_spawn(const struct proc_opts *o, pid_t *ret_pid, struct err *err)
 	r = check_fds(o, err);
 	if (r < 0)
 		return r;
-	candidates(o->argv[0], path_of(p.env), &p.paths);
-	r = spawn(&p, ret_pid, err);
+	program_candidates(o->argv[0], path_of(p.env), &p.paths);
+	r = plan_spawn(&p, ret_pid, err);
 	strvec_release(&p.paths);
 	return r;
 }
@@ -348,7 +348,7 @@ struct proc_exit proc_exit_from_status(int status)
 }
 
 /* 1 ended, 0 still runs, -errno. */
-static int reap(pid_t pid, int flags, struct proc_exit *ret)
+static int child_reap(pid_t pid, int flags, struct proc_exit *ret)
 {
 	int status;
 	pid_t r;
@@ -386,7 +386,7 @@ int proc_wait(pid_t pid, int timeout_ms, struct proc_exit *ret, struct err *err)
 	for (;;) {
 		int64_t left;
 
-		r = reap(pid, timeout_ms < 0 ? 0 : WNOHANG, ret);
+		r = child_reap(pid, timeout_ms < 0 ? 0 : WNOHANG, ret);
 		if (r < 0)
 			return err_sys(err, -r, "cannot wait for process %d", (int)pid);
 		if (r > 0)
@@ -423,7 +423,7 @@ struct stream {
  * on a full pipe. The number of reads covers the largest pipe, and ends a race against a program
  * that writes without end.
  */
-static void drain(struct stream *s)
+static void stream_drain(struct stream *s)
 {
 	char buf[16384];
 
@@ -469,7 +469,7 @@ static int stream_open(struct stream *s, struct strbuf *to, size_t max, int *ret
  * Ends when the program does, not when its pipes do: what it left in the background may hold them
  * for ever. Without pidfd the poll is cut into short ones.
  */
-static int collect(pid_t pid, int timeout_ms, struct stream s[2], struct proc_exit *ret)
+static int child_collect(pid_t pid, int timeout_ms, struct stream s[2], struct proc_exit *ret)
 {
 	int64_t deadline = clock_monotonic_ns() + timeout_ms * NS_PER_MS;
 	CLEANUP(xclosep) int pidfd = pidfd_of(pid);
@@ -489,16 +489,16 @@ static int collect(pid_t pid, int timeout_ms, struct stream s[2], struct proc_ex
 			wait = 20;
 		poll(p, ARRAY_LEN(p), (int)wait);
 		/* Reaped before reading: what it wrote last is then in the pipe for sure. */
-		r = reap(pid, WNOHANG, ret);
-		drain(&s[0]);
-		drain(&s[1]);
+		r = child_reap(pid, WNOHANG, ret);
+		stream_drain(&s[0]);
+		stream_drain(&s[1]);
 		if (r != 0)
 			return r < 0 ? r : 0;
 	}
 }
 
-static int capture(char *const *argv, int timeout_ms, struct stream s[2], int fds[2],
-		   struct proc_exit *ret, struct err *err)
+static int child_capture(char *const *argv, int timeout_ms, struct stream s[2], int fds[2],
+			 struct proc_exit *ret, struct err *err)
 {
 	struct proc_opts o = PROC_OPTS_INIT;
 	pid_t pid;
@@ -512,10 +512,10 @@ static int capture(char *const *argv, int timeout_ms, struct stream s[2], int fd
 		return r;
 	xclosep(&fds[0]);
 	xclosep(&fds[1]);
-	r = collect(pid, timeout_ms, s, ret);
+	r = child_collect(pid, timeout_ms, s, ret);
 	if (r == -ETIMEDOUT) {
 		kill(-pid, SIGKILL);
-		reap(pid, 0, ret);
+		child_reap(pid, 0, ret);
 		return err_set(err, ETIMEDOUT, "'%s' was killed after %d ms", argv[0], timeout_ms);
 	}
 	if (r < 0)
@@ -534,7 +534,7 @@ int proc_capture(char *const *argv, int timeout_ms, size_t max, struct strbuf *o
 	if (r == 0)
 		r = stream_open(&s[1], errs, max, &fds[1], err);
 	if (r == 0)
-		r = capture(argv, timeout_ms, s, fds, ret, err);
+		r = child_capture(argv, timeout_ms, s, fds, ret, err);
 	else
 		r = err_wrap(err, r, "cannot start '%s'", argv[0]);
 	for (int i = 0; i < 2; i++) {

@@ -101,7 +101,7 @@ static void end_line(struct watch *x)
 	strbuf_clear(&x->line);
 }
 
-static void take(struct watch *x, const char *s, size_t n)
+static void watch_take(struct watch *x, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		bool ends = s[i] == '\n' || s[i] == '\r';
@@ -118,7 +118,7 @@ static void take(struct watch *x, const char *s, size_t n)
 }
 
 /* Until the pipe is empty; false at its end. */
-static bool drain(struct watch *x)
+static bool watch_drain(struct watch *x)
 {
 	char buf[16384];
 
@@ -131,7 +131,7 @@ static bool drain(struct watch *x)
 			return true;
 		if (n <= 0)
 			return false;
-		take(x, buf, (size_t)n);
+		watch_take(x, buf, (size_t)n);
 	}
 	return true;
 }
@@ -153,7 +153,7 @@ static int input_fd(const char *text, struct err *err)
 	return fd;
 }
 
-static int start(struct watch *x, pid_t *ret_pid, struct err *err)
+static int watch_start(struct watch *x, pid_t *ret_pid, struct err *err)
 {
 	struct proc_opts o = PROC_OPTS_INIT;
 	CLEANUP(xclosep) int in = -1;
@@ -204,7 +204,7 @@ static void watch_time(struct watch *x, pid_t pid, int64_t deadline)
 		send_signal(x, pid, SIGTERM, ETIMEDOUT);
 }
 
-static int follow(struct watch *x, pid_t pid, struct proc_exit *ret, struct err *err)
+static int watch_follow(struct watch *x, pid_t pid, struct proc_exit *ret, struct err *err)
 {
 	int64_t deadline =
 		x->w->timeout_s > 0 ? clock_monotonic_ns() + (int64_t)(x->w->timeout_s * 1e9) : 0;
@@ -219,7 +219,7 @@ static int follow(struct watch *x, pid_t pid, struct proc_exit *ret, struct err 
 		poll(&p, 1, open ? TICK_MS : 10);
 		/* Asked first: what it wrote before its end is then in the pipe. */
 		r = proc_wait(pid, 0, ret, NULL);
-		open = open && drain(x);
+		open = open && watch_drain(x);
 		if (r != -ETIMEDOUT)
 			break;
 		watch_time(x, pid, deadline);
@@ -249,9 +249,9 @@ int proc_watch(const struct proc_watch *w, struct strvec *tail, struct proc_exit
 	*ret = (struct proc_exit){ .code = -1 };
 	strvec_clear(x.tail);
 	prepare_mask(&x);
-	r = start(&x, &pid, err);
+	r = watch_start(&x, &pid, err);
 	if (r == 0)
-		r = follow(&x, pid, ret, err);
+		r = watch_follow(&x, pid, ret, err);
 	if (r == 0 && x.why == ETIMEDOUT)
 		r = err_set(err, ETIMEDOUT, "'%s' took longer than %g s and was ended", w->argv[0],
 			    w->timeout_s);

@@ -84,7 +84,7 @@ static void cut_to_width(struct strbuf *sb, size_t width)
 	}
 }
 
-static void draw(uint64_t done, int64_t now)
+static void progress_draw(uint64_t done, int64_t now)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
@@ -159,7 +159,7 @@ void progress_phase(const char *fmt, ...)
 			log_line_write(line.buf, line.len, false);
 	} else if (state.mode == 2) {
 		/* At once: a phase may be all there is to see for hours. */
-		draw(0, state.began_ns);
+		progress_draw(0, state.began_ns);
 		set_threshold(1);
 	}
 	pthread_mutex_unlock(&state.lock);
@@ -183,14 +183,14 @@ void progress_items(uint64_t total)
 	total_set(total, true);
 }
 
-static void look(uint64_t done)
+static void progress_look(uint64_t done)
 {
 	int64_t now = clock_monotonic_ns();
 	int64_t elapsed = now - state.began_ns;
 	double step;
 
 	if (now - state.drawn_ns >= REDRAW_NS)
-		draw(done, now);
+		progress_draw(done, now);
 	/* What comes in during LOOK_NS at the rate so far, at most as much again as all that came.
 	 */
 	step = elapsed > LOOK_NS ? (double)done * (double)LOOK_NS / (double)elapsed : (double)done;
@@ -206,7 +206,7 @@ void progress_update(uint64_t done)
 	if (pthread_mutex_trylock(&state.lock))
 		return;
 	if (state.mode == 2)
-		look(done);
+		progress_look(done);
 	pthread_mutex_unlock(&state.lock);
 }
 
@@ -216,7 +216,7 @@ void progress_tick(void)
 
 	pthread_mutex_lock(&state.lock);
 	if (state.mode == 2 && state.shown && now - state.drawn_ns >= NS_PER_S)
-		draw(0, now);
+		progress_draw(0, now);
 	pthread_mutex_unlock(&state.lock);
 }
 
@@ -231,7 +231,7 @@ void progress_note(const char *note)
 		words_clean(&state.note);
 		cut_to_width(&state.note, MAX_NOTE);
 		if (now - state.drawn_ns >= REDRAW_NS)
-			draw(0, now);
+			progress_draw(0, now);
 	}
 	pthread_mutex_unlock(&state.lock);
 }

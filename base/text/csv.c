@@ -103,7 +103,8 @@ uint64_t csv_line(const struct csv_reader *r)
 	return r->record_line;
 }
 
-static int bad(struct csv_reader *r, uint64_t line, int code, const char *what, struct err *err)
+static int record_bad(struct csv_reader *r, uint64_t line, int code, const char *what,
+		      struct err *err)
 {
 	r->failed = true;
 	if (r->path)
@@ -112,7 +113,7 @@ static int bad(struct csv_reader *r, uint64_t line, int code, const char *what, 
 }
 
 /* 1 when there are bytes in the window, 0 at the end. */
-static int refill(struct csv_reader *r, struct err *err)
+static int reader_refill(struct csv_reader *r, struct err *err)
 {
 	ssize_t n;
 
@@ -153,7 +154,7 @@ static int copy_until(struct csv_reader *r, size_t field, unsigned set, int *ret
 	set |= STOP_NUL;
 	for (;;) {
 		const char *p, *stop;
-		int more = refill(r, err);
+		int more = reader_refill(r, err);
 
 		if (more <= 0) {
 			*ret = -1;
@@ -167,20 +168,20 @@ static int copy_until(struct csv_reader *r, size_t field, unsigned set, int *ret
 		strbuf_add(&r->text, r->p, (size_t)(p - r->p));
 		r->p = p;
 		if (r->text.len - field > CSV_MAX_FIELD)
-			return bad(r, r->record_line, EFBIG, "field too long", err);
+			return record_bad(r, r->record_line, EFBIG, "field too long", err);
 		if (r->text.len > CSV_MAX_RECORD)
-			return bad(r, r->record_line, EFBIG, "record too long", err);
+			return record_bad(r, r->record_line, EFBIG, "record too long", err);
 		if (p == stop)
 			continue;
 		if (!*p)
-			return bad(r, r->line, EINVAL, "NUL byte", err);
+			return record_bad(r, r->line, EINVAL, "NUL byte", err);
 		*ret = (unsigned char)*p;
 		return 0;
 	}
 }
 
 /* Behind the opening quote; up to what follows the closing one. */
-static int quoted(struct csv_reader *r, size_t field, int *ret, struct err *err)
+static int field_quoted(struct csv_reader *r, size_t field, int *ret, struct err *err)
 {
 	for (;;) {
 		size_t from = r->text.len;
@@ -192,9 +193,9 @@ static int quoted(struct csv_reader *r, size_t field, int *ret, struct err *err)
 		for (const char *s = r->text.buf + from; (s = strchr(s, '\n')); s++)
 			r->line++;
 		if (c < 0)
-			return bad(r, r->record_line, EINVAL, "quote without an end", err);
+			return record_bad(r, r->record_line, EINVAL, "quote without an end", err);
 		r->p++;
-		more = refill(r, err);
+		more = reader_refill(r, err);
 		if (more < 0)
 			return more;
 		if (more > 0 && *r->p == '"') {
@@ -209,14 +210,14 @@ static int quoted(struct csv_reader *r, size_t field, int *ret, struct err *err)
 		/* Only the CR of a line end may stand here. */
 		if (r->text.len - from > 1 ||
 		    (r->text.len > from && (r->text.buf[from] != '\r' || *ret == ',')))
-			return bad(r, r->line, EINVAL, "text behind a closing quote", err);
+			return record_bad(r, r->line, EINVAL, "text behind a closing quote", err);
 		if (r->text.len > from)
 			r->text.buf[--r->text.len] = '\0';
 		return 0;
 	}
 }
 
-static int unquoted(struct csv_reader *r, size_t field, int *ret, struct err *err)
+static int field_unquoted(struct csv_reader *r, size_t field, int *ret, struct err *err)
 {
 	int e = copy_until(r, field, STOP_COMMA | STOP_LINE, ret, err);
 
@@ -228,7 +229,7 @@ static int unquoted(struct csv_reader *r, size_t field, int *ret, struct err *er
 }
 
 /* Takes the rest of the line, which begins with '#', and tells the listener. */
-static int comment(struct csv_reader *r, struct err *err)
+static int comment_skip(struct csv_reader *r, struct err *err)
 {
 	const char *s;
 	int c;
@@ -246,7 +247,7 @@ static int comment(struct csv_reader *r, struct err *err)
 
 static int skip_mark(struct csv_reader *r, struct err *err)
 {
-	int more = refill(r, err);
+	int more = reader_refill(r, err);
 
 	r->begun = true;
 	if (more > 0 && r->end - r->p >= 3 && !memcmp(r->p, "\xef\xbb\xbf", 3))
@@ -255,10 +256,10 @@ static int skip_mark(struct csv_reader *r, struct err *err)
 }
 
 /* 1 a record stands in text and starts, 2 the line was blank or a comment, 0 the end. */
-static int record(struct csv_reader *r, struct err *err)
+static int record_read(struct csv_reader *r, struct err *err)
 {
 	int c = ',';
-	int more = refill(r, err);
+	int more = reader_refill(r, err);
 	bool was_quoted = false;
 
 	if (more <= 0)
@@ -267,7 +268,7 @@ static int record(struct csv_reader *r, struct err *err)
 	VEC_CLEAR(&r->starts);
 	r->record_line = r->line;
 	if (r->comments && *r->p == '#') {
-		int e = comment(r, err);
+		int e = comment_skip(r, err);
 
 		return e < 0 ? e : 2;
 	}
@@ -275,16 +276,17 @@ static int record(struct csv_reader *r, struct err *err)
 		size_t field = r->text.len;
 		int e;
 
-		more = refill(r, err);
+		more = reader_refill(r, err);
 		if (more < 0)
 			return more;
 		if (r->starts.nr == CSV_MAX_FIELDS)
-			return bad(r, r->record_line, EFBIG, "too many fields", err);
+			return record_bad(r, r->record_line, EFBIG, "too many fields", err);
 		VEC_PUSH(&r->starts, field);
 		was_quoted = more > 0 && *r->p == '"';
 		if (was_quoted)
 			r->p++;
-		e = was_quoted ? quoted(r, field, &c, err) : unquoted(r, field, &c, err);
+		e = was_quoted ? field_quoted(r, field, &c, err)
+			       : field_unquoted(r, field, &c, err);
 		if (e < 0)
 			return e;
 		strbuf_add(&r->text, "", 1);
@@ -303,7 +305,7 @@ int csv_next(struct csv_reader *r, char *const **ret_fields, size_t *ret_n, stru
 	if (r->failed)
 		return err_set(err, EINVAL, "reading failed before");
 	do {
-		e = record(r, err);
+		e = record_read(r, err);
 		if (e > 0 && r->p < r->end && *r->p == '\n') {
 			r->p++;
 			r->line++;
@@ -322,7 +324,7 @@ int csv_next(struct csv_reader *r, char *const **ret_fields, size_t *ret_n, stru
 
 /* --- writer --- */
 
-static inline void put(struct csv_writer *w, const char *s, size_t n)
+static inline void writer_put(struct csv_writer *w, const char *s, size_t n)
 {
 	fwrite_unlocked(s, 1, n, w->f);
 }
@@ -342,11 +344,11 @@ static void put_quoted(struct csv_writer *w, const char *s)
 
 	putc_unlocked('"', w->f);
 	while ((quote = strchr(s, '"'))) {
-		put(w, s, (size_t)(quote - s) + 1);
+		writer_put(w, s, (size_t)(quote - s) + 1);
 		putc_unlocked('"', w->f);
 		s = quote + 1;
 	}
-	put(w, s, strlen(s));
+	writer_put(w, s, strlen(s));
 	putc_unlocked('"', w->f);
 }
 
@@ -364,7 +366,7 @@ void csv_str(struct csv_writer *w, const char *s)
 	if (quote)
 		put_quoted(w, s);
 	else
-		put(w, s, (size_t)(p - s));
+		writer_put(w, s, (size_t)(p - s));
 }
 
 void csv_i64(struct csv_writer *w, int64_t v)
@@ -373,7 +375,7 @@ void csv_i64(struct csv_writer *w, int64_t v)
 	size_t n = num_fmt_i64(buf, v);
 
 	next_field(w, false);
-	put(w, buf, n);
+	writer_put(w, buf, n);
 }
 
 void csv_u64(struct csv_writer *w, uint64_t v)
@@ -382,7 +384,7 @@ void csv_u64(struct csv_writer *w, uint64_t v)
 	size_t n = num_fmt_u64(buf, v);
 
 	next_field(w, false);
-	put(w, buf, n);
+	writer_put(w, buf, n);
 }
 
 void csv_f64(struct csv_writer *w, double v)
@@ -391,13 +393,13 @@ void csv_f64(struct csv_writer *w, double v)
 	size_t n = isnan(v) ? 0 : num_fmt_f64(buf, v);
 
 	next_field(w, n == 0);
-	put(w, buf, n);
+	writer_put(w, buf, n);
 }
 
 void csv_end(struct csv_writer *w)
 {
 	if (w->begun == 1)
-		put(w, "\"\"", 2);
+		writer_put(w, "\"\"", 2);
 	putc_unlocked('\n', w->f);
 	w->begun = 0;
 }

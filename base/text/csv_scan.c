@@ -75,8 +75,8 @@ static inline struct masks masks_plain(const char *p)
  * The separators of one block, whose place counts from base. Eight are written at a time, also
  * where there are fewer: a loop that ends after as many as there are is guessed wrong too often.
  */
-static inline __attribute__((always_inline)) void note(struct csv_scan *s, struct masks m,
-						       uint32_t base)
+static inline __attribute__((always_inline)) void mask_note(struct csv_scan *s, struct masks m,
+							    uint32_t base)
 {
 	uint64_t inside = s->in_quotes, found;
 	uint32_t *at = s->at + s->nr;
@@ -103,7 +103,7 @@ static inline __attribute__((always_inline)) void note(struct csv_scan *s, struc
 	s->nr += nr;
 }
 
-static void room(struct csv_scan *s, size_t need)
+static void scan_room(struct csv_scan *s, size_t need)
 {
 	if (need <= s->cap)
 		return;
@@ -113,7 +113,7 @@ static void room(struct csv_scan *s, size_t need)
 }
 
 /* What is done goes, so that offsets stay small. */
-static void rebase(struct csv_scan *s)
+static void scan_rebase(struct csv_scan *s)
 {
 	uint32_t by = (uint32_t)(s->next - s->origin);
 
@@ -138,18 +138,18 @@ static inline bool wants_more(const struct csv_scan *s, size_t want)
 static void blocks_plain(struct csv_scan *s, size_t want)
 {
 	for (; wants_more(s, want); s->indexed += BLOCK)
-		note(s, masks_plain(s->data + s->indexed), (uint32_t)(s->indexed - s->origin));
+		mask_note(s, masks_plain(s->data + s->indexed), (uint32_t)(s->indexed - s->origin));
 }
 
 #if defined(__x86_64__)
 AVX2 static void blocks_avx2(struct csv_scan *s, size_t want)
 {
 	for (; wants_more(s, want); s->indexed += BLOCK)
-		note(s, masks_avx2(s->data + s->indexed), (uint32_t)(s->indexed - s->origin));
+		mask_note(s, masks_avx2(s->data + s->indexed), (uint32_t)(s->indexed - s->origin));
 }
 #endif
 
-static void blocks(struct csv_scan *s, size_t want)
+static void blocks_scan(struct csv_scan *s, size_t want)
 {
 #if defined(__x86_64__)
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt") &&
@@ -162,7 +162,7 @@ static void blocks(struct csv_scan *s, size_t want)
 }
 
 /* About as many separators as what is wanted has. */
-static size_t wanted(const struct csv_scan *s)
+static size_t blocks_wanted(const struct csv_scan *s)
 {
 	return AHEAD_MIN + (s->until > s->indexed ? (s->until - s->indexed) / BLOCK * 4 : 0);
 }
@@ -173,18 +173,18 @@ static void look_on(struct csv_scan *s)
 	size_t want, left;
 
 	if (s->next > s->origin)
-		rebase(s);
-	want = s->nr + (s->ahead < wanted(s) ? s->ahead : wanted(s));
+		scan_rebase(s);
+	want = s->nr + (s->ahead < blocks_wanted(s) ? s->ahead : blocks_wanted(s));
 	if (s->ahead < AHEAD_MAX)
 		s->ahead *= 2;
-	room(s, want + (size_t)2 * BLOCK);
-	blocks(s, want);
+	scan_room(s, want + (size_t)2 * BLOCK);
+	blocks_scan(s, want);
 	left = s->n - s->indexed;
 	if (left > 0 && left < BLOCK && s->nr < want) {
 		char tail[BLOCK] = { 0 };
 
 		memcpy(tail, s->data + s->indexed, left);
-		note(s, masks_plain(tail), (uint32_t)(s->indexed - s->origin));
+		mask_note(s, masks_plain(tail), (uint32_t)(s->indexed - s->origin));
 		s->indexed = s->n;
 	}
 }
@@ -221,7 +221,7 @@ static bool is_blank(const struct csv_record *r)
 }
 
 /* The record whose fields end at the separators [first, last]. */
-static void take(struct csv_scan *s, size_t last, struct csv_record *ret)
+static void record_take(struct csv_scan *s, size_t last, struct csv_record *ret)
 {
 	*ret = (struct csv_record){ .start = s->data + s->next,
 				    .origin = s->data + s->origin,
@@ -237,21 +237,21 @@ static void take_rest(struct csv_scan *s, struct csv_record *ret)
 {
 	size_t last = s->nr;
 
-	room(s, s->nr + 1 + CSV_SLACK);
+	scan_room(s, s->nr + 1 + CSV_SLACK);
 	s->at[s->nr++] = (uint32_t)(s->indexed - s->origin);
-	take(s, last, ret);
+	record_take(s, last, ret);
 	ret->ended = false;
 	ret->broken = s->indexed < s->n || s->in_quotes;
 	s->next = s->indexed;
 }
 
-static int record(struct csv_scan *s, struct csv_record *ret)
+static int record_scan(struct csv_scan *s, struct csv_record *ret)
 {
 	while (s->line == s->lines_nr && s->indexed < s->n && s->nr - s->first <= CSV_MAX_FIELDS &&
 	       s->indexed - s->next <= CSV_MAX_RECORD)
 		look_on(s);
 	if (s->line < s->lines_nr) {
-		take(s, s->lines[s->line++], ret);
+		record_take(s, s->lines[s->line++], ret);
 		return 1;
 	}
 	if (s->next >= s->n)
@@ -265,7 +265,7 @@ int csv_scan_next(struct csv_scan *s, struct csv_record *ret)
 	int r;
 
 	do {
-		r = record(s, ret);
+		r = record_scan(s, ret);
 	} while (r > 0 && is_blank(ret));
 	return r;
 }

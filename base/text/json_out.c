@@ -15,7 +15,7 @@ void json_out_init(struct json_out *j, FILE *f, int indent)
 	*j = (struct json_out){ .f = f, .indent = indent };
 }
 
-static inline void put(struct json_out *j, const char *s, size_t n)
+static inline void out_put(struct json_out *j, const char *s, size_t n)
 {
 	fwrite_unlocked(s, 1, n, j->f);
 }
@@ -31,7 +31,7 @@ static void new_line(struct json_out *j)
 	while (n > 0) {
 		size_t k = n < sizeof(blanks) - 1 ? n : sizeof(blanks) - 1;
 
-		put(j, blanks, k);
+		out_put(j, blanks, k);
 		n -= k;
 	}
 }
@@ -81,7 +81,7 @@ static void put_escape(const struct text_to *to, unsigned char c)
 	}
 }
 
-static void quote(const struct text_to *to, const char *text, size_t n)
+static void text_quote(const struct text_to *to, const char *text, size_t n)
 {
 	const unsigned char *s = (const unsigned char *)text;
 	size_t from = 0, i = 0, len;
@@ -126,7 +126,7 @@ static void quote(const struct text_to *to, const char *text, size_t n)
 
 void json_quote(struct strbuf *to, const char *s, size_t n)
 {
-	quote(&(struct text_to){ .sb = to }, s, n);
+	text_quote(&(struct text_to){ .sb = to }, s, n);
 }
 
 size_t json_quoted_max(const char *s)
@@ -148,11 +148,11 @@ size_t json_quoted_max(const char *s)
 
 static void put_string(struct json_out *j, const char *text, size_t n)
 {
-	quote(&(struct text_to){ .f = j->f }, text, n);
+	text_quote(&(struct text_to){ .f = j->f }, text, n);
 }
 
 /* Comma, line, key: all that stands in front of a value. */
-static void begin(struct json_out *j, const char *key)
+static void value_begin(struct json_out *j, const char *key)
 {
 	if (j->depth == 0) {
 		assert(!key);
@@ -165,13 +165,13 @@ static void begin(struct json_out *j, const char *key)
 	new_line(j);
 	if (key) {
 		put_string(j, key, strlen(key));
-		put(j, ": ", j->indent ? 2 : 1);
+		out_put(j, ": ", j->indent ? 2 : 1);
 	}
 }
 
 static void open_level(struct json_out *j, const char *key, char kind)
 {
-	begin(j, key);
+	value_begin(j, key);
 	assert(j->depth < (int)ARRAY_LEN(j->kind));
 	putc_unlocked(kind, j->f);
 	j->kind[j->depth] = kind;
@@ -200,11 +200,11 @@ void json_end(struct json_out *j)
 
 void json_strn(struct json_out *j, const char *key, const char *s, size_t n)
 {
-	begin(j, key);
+	value_begin(j, key);
 	if (s)
 		put_string(j, s, n);
 	else
-		put(j, "null", 4);
+		out_put(j, "null", 4);
 }
 
 void json_str(struct json_out *j, const char *key, const char *s)
@@ -216,16 +216,16 @@ void json_i64(struct json_out *j, const char *key, int64_t v)
 {
 	char buf[24];
 
-	begin(j, key);
-	put(j, buf, num_fmt_i64(buf, v));
+	value_begin(j, key);
+	out_put(j, buf, num_fmt_i64(buf, v));
 }
 
 void json_u64(struct json_out *j, const char *key, uint64_t v)
 {
 	char buf[24];
 
-	begin(j, key);
-	put(j, buf, num_fmt_u64(buf, v));
+	value_begin(j, key);
+	out_put(j, buf, num_fmt_u64(buf, v));
 }
 
 void json_f64(struct json_out *j, const char *key, double v)
@@ -236,8 +236,8 @@ void json_f64(struct json_out *j, const char *key, double v)
 		json_nil(j, key);
 		return;
 	}
-	begin(j, key);
-	put(j, buf, num_fmt_f64(buf, v));
+	value_begin(j, key);
+	out_put(j, buf, num_fmt_f64(buf, v));
 }
 
 void json_words(struct json_out *j, const char *key, const struct strvec *v)
@@ -260,6 +260,6 @@ void json_nil(struct json_out *j, const char *key)
 
 void json_raw(struct json_out *j, const char *key, const char *text)
 {
-	begin(j, key);
-	put(j, text, strlen(text));
+	value_begin(j, key);
+	out_put(j, text, strlen(text));
 }

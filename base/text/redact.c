@@ -19,7 +19,7 @@ static struct strvec known = STRVEC_INIT;
 /* --- learning --- */
 
 /* Longer ones first: one may be a part of another. */
-static void insert(const char *value)
+static void secret_insert(const char *value)
 {
 	size_t i = 0;
 
@@ -131,7 +131,7 @@ static const form_fn quoted_forms[] = { add_json, add_shell, add_csv, add_html }
 
 static void insert_quoted(const char *value, int nested)
 {
-	insert(value);
+	secret_insert(value);
 	for (size_t i = 0; nested > 0 && i < ARRAY_LEN(quoted_forms); i++) {
 		CLEANUP(strbuf_release) struct strbuf form = STRBUF_INIT;
 
@@ -170,7 +170,7 @@ void redact_learn(const char *value)
 /* --- finding --- */
 
 /* Cuts out all that equals value; stars are shorter than any of them. */
-static size_t cut(char *text, size_t n, const char *value)
+static size_t secret_cut(char *text, size_t n, const char *value)
 {
 	size_t len = strlen(value), to = 0, from = 0;
 
@@ -281,7 +281,7 @@ size_t redact(char *text, size_t n, size_t min)
 
 	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < known.nr && strlen(known.v[i]) >= min; i++)
-		n = cut(text, n, known.v[i]);
+		n = secret_cut(text, n, known.v[i]);
 	for (size_t i = 0; i < known.nr && strlen(known.v[i]) > REDACT_SURE; i++)
 		n = cut_end(text, n, known.v[i]);
 	pthread_mutex_unlock(&lock);

@@ -66,20 +66,20 @@ void table_about(struct table *t, const char *text)
 	t->about = xstrdup(text);
 }
 
-static const char *keep(struct table *t, const char *s)
+static const char *text_keep(struct table *t, const char *s)
 {
 	return s ? intern_str(t->strings, intern_puts(t->strings, s)) : NULL;
 }
 
 void table_col(struct table *t, const char *name, enum table_type type, const char *unit)
 {
-	struct column col = { .about = { keep(t, name), keep(t, unit), type } };
+	struct column col = { .about = { text_keep(t, name), text_keep(t, unit), type } };
 
 	assert(t->rows == 0 && t->at == 0);
 	VEC_PUSH(&t->cols, col);
 }
 
-static void add(struct table *t, enum table_type type, union cell cell)
+static void cell_add(struct table *t, enum table_type type, union cell cell)
 {
 	struct column *col = &t->cols.v[t->at];
 
@@ -90,22 +90,22 @@ static void add(struct table *t, enum table_type type, union cell cell)
 
 void table_str(struct table *t, const char *s)
 {
-	add(t, TABLE_STR, (union cell){ .str = intern_puts(t->strings, s) });
+	cell_add(t, TABLE_STR, (union cell){ .str = intern_puts(t->strings, s) });
 }
 
 void table_i64(struct table *t, int64_t v)
 {
-	add(t, TABLE_I64, (union cell){ .i64 = v });
+	cell_add(t, TABLE_I64, (union cell){ .i64 = v });
 }
 
 void table_u64(struct table *t, uint64_t v)
 {
-	add(t, TABLE_U64, (union cell){ .u64 = v });
+	cell_add(t, TABLE_U64, (union cell){ .u64 = v });
 }
 
 void table_f64(struct table *t, double v)
 {
-	add(t, TABLE_F64, (union cell){ .f64 = v });
+	cell_add(t, TABLE_F64, (union cell){ .f64 = v });
 }
 
 void table_row(struct table *t)
@@ -149,7 +149,7 @@ void table_add(struct table *t, const void *row)
 		memcpy(&s, &cell, sizeof(s));
 		if (type == TABLE_STR)
 			cell.str = intern_puts(t->strings, s);
-		add(t, type, cell);
+		cell_add(t, type, cell);
 	}
 	table_row(t);
 }

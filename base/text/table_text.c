@@ -32,7 +32,7 @@ static size_t cells_of(const char *s)
 }
 
 /* Nothing in a name may move the cursor. */
-static char *printable(const char *s)
+static char *text_printable(const char *s)
 {
 	struct strbuf sb = STRBUF_INIT;
 
@@ -40,7 +40,7 @@ static char *printable(const char *s)
 	return strbuf_steal(&sb);
 }
 
-static char *heading(const struct table_column *col)
+static char *column_heading(const struct table_column *col)
 {
 	size_t name = strlen(col->name);
 	size_t unit = col->unit ? strlen(col->unit) : 0;
@@ -48,10 +48,10 @@ static char *heading(const struct table_column *col)
 	/* "inclusive_ns" says its unit already. */
 	if (unit == 0 ||
 	    (name > unit && col->name[name - unit - 1] == '_' && text_suffix(col->name, col->unit)))
-		return printable(col->name);
+		return text_printable(col->name);
 	CLEANUP(xfreep) char *both = xasprintf("%s [%s]", col->name, col->unit);
 
-	return printable(both);
+	return text_printable(both);
 }
 
 /* Digits behind the point for a column: five significant ones for its largest value, none when all
@@ -106,7 +106,7 @@ static void add_cell(struct strvec *to, const struct table *t, size_t row, size_
 
 	switch (table_column(t, col)->type) {
 	case TABLE_STR:
-		strvec_push_take(to, printable(table_get_str(t, row, col)));
+		strvec_push_take(to, text_printable(table_get_str(t, row, col)));
 		return;
 	case TABLE_I64:
 		num_fmt_i64(buf, table_get_i64(t, row, col));
@@ -121,14 +121,14 @@ static void add_cell(struct strvec *to, const struct table *t, size_t row, size_
 	strvec_push(to, buf);
 }
 
-static void fill(struct text_col *out, const struct table *t, size_t col, size_t rows)
+static void column_fill(struct text_col *out, const struct table *t, size_t col, size_t rows)
 {
 	const struct table_column *about = table_column(t, col);
 	int decimals = about->type == TABLE_F64 ? decimals_of(t, col, rows) : 0;
 
 	strvec_init(&out->cells);
 	out->left = about->type == TABLE_STR;
-	strvec_push_take(&out->cells, heading(about));
+	strvec_push_take(&out->cells, column_heading(about));
 	for (size_t r = 0; r < rows; r++)
 		add_cell(&out->cells, t, r, col, decimals);
 	out->width = 0;
@@ -142,7 +142,7 @@ static void fill(struct text_col *out, const struct table *t, size_t col, size_t
 
 /* Takes from the widest string column, down to the next widest, until the line fits or nothing is
  * left to take. */
-static void shrink(struct text_col *cols, size_t n, size_t width)
+static void columns_shrink(struct text_col *cols, size_t n, size_t width)
 {
 	for (;;) {
 		size_t total = 0, second = STR_MIN, over;
@@ -177,7 +177,7 @@ static void add_blanks(struct strbuf *sb, size_t n, char c)
 
 /* Bytes of s for one line of width cells: whole words, or parts of a path; a part of a word only
  * when it is longer. */
-static size_t fitting(const char *s, size_t width)
+static size_t text_fitting(const char *s, size_t width)
 {
 	size_t cells = 0, cut = 0, i;
 
@@ -200,7 +200,7 @@ static bool add_line(struct strbuf *sb, struct text_col *cols, size_t n)
 
 	for (size_t c = 0; c < n; c++) {
 		struct text_col *col = &cols[c];
-		size_t bytes = col->left ? fitting(col->rest, col->width) : strlen(col->rest);
+		size_t bytes = col->left ? text_fitting(col->rest, col->width) : strlen(col->rest);
 		size_t was, blanks;
 
 		if (c)
@@ -240,9 +240,9 @@ void table_write_text(const struct table *t, FILE *f, size_t max_rows, size_t wi
 	CLEANUP(strbuf_release) struct strbuf line = STRBUF_INIT;
 
 	for (size_t c = 0; c < n; c++)
-		fill(&cols[c], t, c, rows);
+		column_fill(&cols[c], t, c, rows);
 	if (width)
-		shrink(cols, n, width);
+		columns_shrink(cols, n, width);
 	for (size_t i = 0; i <= rows; i++) {
 		strbuf_clear(&line);
 		add_row(&line, cols, n, i);

@@ -46,8 +46,8 @@ struct tally {
 };
 
 /* done_only: what was left alone is looked at again. */
-static void look(struct table *t, const struct leftovers_opts *o, bool done_only,
-		 struct tally *tally)
+static void leftovers_look(struct table *t, const struct leftovers_opts *o, bool done_only,
+			   struct tally *tally)
 {
 	struct leftovers found = { VEC_INIT };
 	struct err err = ERR_INIT;
@@ -73,8 +73,9 @@ void doctor_leftovers(struct table *t, const char *runs_dir, bool fix)
 	struct tally n = { 0 };
 
 	if (!fix)
-		look(t, &(struct leftovers_opts){ .fix = true }, true, &n);
-	look(t, &(struct leftovers_opts){ .runs_dir = dir, .fix = fix, .all = true }, false, &n);
+		leftovers_look(t, &(struct leftovers_opts){ .fix = true }, true, &n);
+	leftovers_look(t, &(struct leftovers_opts){ .runs_dir = dir, .fix = fix, .all = true },
+		       false, &n);
 	if (n.left)
 		log_notice("killed runs left %zu thing%s behind%s", n.left, n.left == 1 ? "" : "s",
 			   fix ? ", which could not be removed"

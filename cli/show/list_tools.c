@@ -33,7 +33,7 @@ static void add_lack(struct strbuf *detail, const struct tool *tool, const char 
 /* For as long as the program: many tools are asked about one after the other. */
 static struct run_prober *the_prober;
 
-static struct run_prober *prober(void)
+static struct run_prober *shared_prober(void)
 {
 	if (!the_prober)
 		the_prober = run_prober_new();
@@ -46,7 +46,7 @@ void tool_works_end(void)
 	the_prober = NULL;
 }
 
-static const char *edit(const struct tool *tool)
+static const char *tool_edit(const struct tool *tool)
 {
 	static _Thread_local char fix[4096];
 
@@ -58,7 +58,7 @@ static const char *edit(const struct tool *tool)
  * The command that installs what a tool lacks, "" none; borrowed from the tool. *ret_image: an
  * image may have it, as it may not have a GPU.
  */
-static const char *install(const struct tool *t, const char *missing, bool *ret_image)
+static const char *tool_install(const struct tool *t, const char *missing, bool *ret_image)
 {
 	const char *from = strstr(missing, "needs '");
 	size_t n = from ? strcspn(from + 7, "'|") : 0;
@@ -77,12 +77,14 @@ bool tool_works(const struct command *c, const struct strvec *dirs, const struct
 	static char *const cmd[] = { (char *)"true", NULL };
 	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
 	struct problems problems = PROBLEMS_INIT;
-	struct run_opts ro = { .interrupt = &cli_interrupt, .dry = true, .prober = prober() };
+	struct run_opts ro = { .interrupt = &cli_interrupt,
+			       .dry = true,
+			       .prober = shared_prober() };
 	struct run_options o;
 	struct prepared p;
 	bool image = false;
 
-	*ret_fix = edit(tool);
+	*ret_fix = tool_edit(tool);
 	run_options_init(&o);
 	strvec_pushv(&o.tools_dirs, dirs->v);
 	runconf_give(&o.conf.given, "engine", CFG_STR, "host");
@@ -91,7 +93,7 @@ bool tool_works(const struct command *c, const struct strvec *dirs, const struct
 		run_preflight(&p.plan, &ro, &missing, NULL);
 		*ret_fix = "";
 		for (size_t i = 0; !**ret_fix && i < missing.nr; i++)
-			*ret_fix = install(tool, missing.v[i], &image);
+			*ret_fix = tool_install(tool, missing.v[i], &image);
 	} else if (!problems.lines.nr) {
 		strbuf_addstr(detail, "its file cannot be read again");
 	}
@@ -285,7 +287,7 @@ static void json_one(struct json_out *j, const struct command *c, const struct s
 	json_end(j);
 }
 
-static int unknown(const struct command *c, const struct tool_set *ts, const char *name)
+static int tool_unknown(const struct command *c, const struct tool_set *ts, const char *name)
 {
 	const char **names = xcalloc(ts->tools.nr + 1, sizeof(*names)), *near;
 
@@ -334,7 +336,7 @@ int tools_print(const struct command *c, const struct strvec *dirs, const struct
 	tool_set_all(&ts);
 	for (size_t i = 0; names && code == EXIT_DONE && i < names->nr; i++)
 		if (!tool_find(&ts, names->v[i]))
-			code = unknown(c, &ts, names->v[i]);
+			code = tool_unknown(c, &ts, names->v[i]);
 	if (code == EXIT_DONE)
 		print_all(c, dirs, &ts, names, json);
 	tool_set_release(&ts);

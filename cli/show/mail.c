@@ -26,14 +26,14 @@
 
 /* --- runs --- */
 
-static const char *str(const json_t *doc, const char *key)
+static const char *json_text(const json_t *doc, const char *key)
 {
 	const char *s = json_string_value(json_object_get(doc, key));
 
 	return s ? s : "";
 }
 
-static char *seconds(const json_t *doc)
+static char *run_seconds(const json_t *doc)
 {
 	const json_t *v = json_object_get(json_object_get(doc, "durations_s"), "workload");
 	char b[32];
@@ -49,7 +49,7 @@ static void add_part(struct strbuf *sb, const char *words)
 /* Its source is "energy_totals: COUNTER of DEVICE". Owned. */
 static char *energy_words(const json_t *m, char *b)
 {
-	const char *source = strchr(str(m, "source"), ' ');
+	const char *source = strchr(json_text(m, "source"), ' ');
 	int n = source ? (int)strcspn(source + 1, " ") : 0;
 
 	return xasprintf("%.*s %s%s", n, source ? source + 1 : "",
@@ -58,7 +58,7 @@ static char *energy_words(const json_t *m, char *b)
 }
 
 /* The results, or the energies, of a run. Owned. */
-static char *metrics(const json_t *doc, bool energy)
+static char *run_metrics(const json_t *doc, bool energy)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	const json_t *m;
@@ -67,15 +67,16 @@ static char *metrics(const json_t *doc, bool energy)
 	json_array_foreach(json_object_get(doc, "metrics"), i, m)
 	{
 		const json_t *v = json_object_get(m, "value");
-		bool is_energy = !strcmp(str(m, "name"), "energy");
+		bool is_energy = !strcmp(json_text(m, "name"), "energy");
 		CLEANUP(xfreep) char *words = NULL;
 		char b[32];
 
 		if (!json_is_number(v) || is_energy != energy ||
 		    (!energy && !json_object_get(m, "detail")))
 			continue;
-		words = is_energy ? energy_words(m, b)
-				  : xasprintf("%.6g %s", json_number_value(v), str(m, "unit"));
+		words = is_energy
+				? energy_words(m, b)
+				: xasprintf("%.6g %s", json_number_value(v), json_text(m, "unit"));
 		add_part(&sb, words);
 	}
 	return xstrdup(sb.buf);
@@ -87,28 +88,28 @@ static char *tool_names(const json_t *doc)
 	const json_t *t;
 	size_t i;
 
-	json_array_foreach(json_object_get(doc, "tools"), i, t) add_part(&sb, str(t, "name"));
+	json_array_foreach(json_object_get(doc, "tools"), i, t) add_part(&sb, json_text(t, "name"));
 	return xstrdup(sb.buf);
 }
 
 static void run_row(const struct html_out *h, const json_t *doc)
 {
-	CLEANUP(xfreep) char *took = seconds(doc), *results = metrics(doc, false);
-	CLEANUP(xfreep) char *energy = metrics(doc, true);
+	CLEANUP(xfreep) char *took = run_seconds(doc), *results = run_metrics(doc, false);
+	CLEANUP(xfreep) char *energy = run_metrics(doc, true);
 	CLEANUP(xfreep) char *tools = tool_names(doc);
-	CLEANUP(xfreep) char *when = xasprintf("%.19s", str(doc, "started_utc"));
+	CLEANUP(xfreep) char *when = xasprintf("%.19s", json_text(doc, "started_utc"));
 	const struct {
 		const char *words;
 		bool right;
-	} cells[] = { { str(doc, "model"), false },
-		      { str(doc, "status"), false },
+	} cells[] = { { json_text(doc, "model"), false },
+		      { json_text(doc, "status"), false },
 		      { results, true },
 		      { took, true },
 		      { energy, true },
 		      { tools, false },
 		      { when, false },
-		      { str(doc, "reason"), false },
-		      { str(doc, "id"), false } };
+		      { json_text(doc, "reason"), false },
+		      { json_text(doc, "id"), false } };
 
 	html_row_begin(h);
 	for (size_t i = 0; i < ARRAY_LEN(cells); i++)
@@ -208,14 +209,14 @@ static void top_rows(const struct html_out *h, const char *run_dir, const char *
 	csv_free(csv);
 }
 
-static void warnings(const struct html_out *h, const json_t *doc)
+static void warnings_put(const struct html_out *h, const json_t *doc)
 {
 	const json_t *list = json_object_get(doc, "warnings"), *w;
 	size_t i, shown = 0;
 
 	json_array_foreach(list, i, w)
 	{
-		if (!strcmp(str(w, "severity"), "note"))
+		if (!strcmp(json_text(w, "severity"), "note"))
 			continue;
 		if (shown++ == 0) {
 			html_heading(h, 2, "Warnings");
@@ -223,7 +224,8 @@ static void warnings(const struct html_out *h, const json_t *doc)
 		}
 		if (shown > TOP)
 			continue;
-		html_row(h, "td", (const char *const[]){ str(w, "code"), str(w, "text") }, 2);
+		html_row(h, "td",
+			 (const char *const[]){ json_text(w, "code"), json_text(w, "text") }, 2);
 	}
 	if (shown)
 		html_table_end(h);
@@ -243,15 +245,15 @@ static void run_details(const struct html_out *h, const char *dir, const json_t 
 
 	if (!only) {
 		CLEANUP(xfreep)
-		char *title = xasprintf("%s: %s", str(doc, "model"), str(doc, "id"));
+		char *title = xasprintf("%s: %s", json_text(doc, "model"), json_text(doc, "id"));
 
 		html_heading(h, 1, title);
 	}
-	if (*str(doc, "reason"))
-		html_note(h, str(doc, "reason"));
+	if (*json_text(doc, "reason"))
+		html_note(h, json_text(doc, "reason"));
 	top_rows(h, dir, "energy_totals", "Energy", energy);
 	top_rows(h, dir, "functions", "Where the time went", functions);
-	warnings(h, doc);
+	warnings_put(h, doc);
 }
 
 /* --- tables of runs --- */
@@ -403,10 +405,10 @@ static void head_of(const struct html_out *h, const struct mail *m)
 	CLEANUP(xfreep) char *title = NULL;
 
 	for (size_t i = 0; i < m->docs.nr; i++)
-		bad += strcmp(str(m->docs.v[i], "status"), "success") != 0;
+		bad += strcmp(json_text(m->docs.v[i], "status"), "success") != 0;
 	if (m->docs.nr == 1)
-		title = xasprintf("%s: %s", str(m->docs.v[0], "model"),
-				  str(m->docs.v[0], "status"));
+		title = xasprintf("%s: %s", json_text(m->docs.v[0], "model"),
+				  json_text(m->docs.v[0], "status"));
 	else if (m->docs.nr && !bad)
 		title = xasprintf("%zu runs, all successful", m->docs.nr);
 	else if (m->docs.nr)
@@ -455,7 +457,7 @@ static char *default_output(const struct strvec *inputs)
 			 (int)(dot && dot > fs_base(in) ? (size_t)(dot - in) : strlen(in)), in);
 }
 
-static int store(const char *path, const char *words, size_t n)
+static int mail_store(const char *path, const char *words, size_t n)
 {
 	CLEANUP(xfreep) char *dir = fs_dir(path);
 	struct err err = ERR_INIT;
@@ -483,7 +485,7 @@ int report_mail(const struct strvec *inputs, const char *output)
 		fclose(f);
 	}
 	if (code == EXIT_DONE)
-		code = store(path, words, n);
+		code = mail_store(path, words, n);
 	for (size_t i = 0; i < m.docs.nr; i++)
 		json_decref(m.docs.v[i]);
 	VEC_RELEASE(&m.docs);

@@ -12,17 +12,17 @@
 static void add_table(const struct paired_run *pr, struct strvec *problems)
 {
 	CLEANUP(xfreep) char *dir = fs_join(pr->run_dir, "analysis");
-	CLEANUP(analysis_moments_release)
-	struct analysis_moments mo = { VEC_INIT, VEC_INIT, VEC_INIT };
+	CLEANUP(analysis_marks_release)
+	struct analysis_marks am = { VEC_INIT, VEC_INIT, VEC_INIT };
 	struct err err = ERR_INIT;
 	struct rundir run;
 	struct table *t;
 
 	if (!fs_is_dir(dir) || rundir_open(pr->run_dir, &run, NULL) < 0)
 		return;
-	take_moments(&run, &mo);
+	run_marks_take(&run, &am);
 	rundir_release(&run);
-	t = analysis_overhead_table(&mo);
+	t = analysis_overhead_table(&am);
 	if (t && report_add_table(dir, t, &err) < 0)
 		strvec_push(problems, err.msg);
 }
@@ -35,7 +35,7 @@ void overhead_tables(const struct pairing *s, struct strvec *problems)
 }
 
 /* "+3.2 % (95 %: +1.1 % to +5.4 %, 5 pairs)" */
-static void words(const struct paired_ratio *r, struct strbuf *to)
+static void ratio_words(const struct paired_ratio *r, struct strbuf *to)
 {
 	strbuf_addf(to, "%+.1f %%", 100 * (r->ratio - 1));
 	if (r->n < 2)
@@ -52,19 +52,19 @@ static void say_cost(const struct cost *c)
 
 	if (!c->time.n)
 		return;
-	words(&c->time, &sb);
+	ratio_words(&c->time, &sb);
 	log_notice("overhead of %s: %s", c->of->tools, sb.buf);
 	if (c->speed.n) {
 		num_fmt_f64(a, c->baseline_speed);
 		strbuf_clear(&sb);
-		words(&c->speed, &sb);
+		ratio_words(&c->speed, &sb);
 		log_notice("clean throughput %.6g %s, from runs without tools; with %s it is %s",
 			   c->baseline_speed, c->of->unit, c->of->tools, sb.buf);
 	}
 	if (!cost_over_budget(c))
 		return;
 	strbuf_clear(&sb);
-	words(&c->time, &sb);
+	ratio_words(&c->time, &sb);
 	log_warn("%s: %s costs %s, %s than the budget of %g %%", W_OVERHEAD, c->of->tools, sb.buf,
 		 !strcmp(cost_verdict(c), "over") ? "more" : "perhaps more", 100 * c->of->budget);
 }

@@ -51,7 +51,7 @@ static double mean_of(const struct sampling_summary *s)
 	return fmin(fmax(mean, s->min), s->max);
 }
 
-static bool is(const char *series, const char *name)
+static bool name_is(const char *series, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -66,23 +66,24 @@ static void take_power(struct sample_figures *f, const struct sampling_summary *
 	f->integral_j = s->integral;
 }
 
-static void take(struct sample_figures *f, const char *series, const struct sampling_summary *s)
+static void figures_take(struct sample_figures *f, const char *series,
+			 const struct sampling_summary *s)
 {
 	if (s->samples == 0)
 		return;
-	if (is(series, "power") || (is(series, "power_instant") && isnan(f->power_w))) {
+	if (name_is(series, "power") || (name_is(series, "power_instant") && isnan(f->power_w))) {
 		take_power(f, s);
-	} else if (is(series, "energy")) {
+	} else if (name_is(series, "energy")) {
 		/* a counter that went back says nothing of the whole */
 		f->counter_j = s->last >= s->first && s->min >= s->first ? s->last - s->first : NAN;
 		if (isnan(f->mean_w) && span_s(s) > 0)
 			f->mean_w = f->counter_j / span_s(s);
-	} else if (is(series, "vram_used") || is(series, "rss")) {
+	} else if (name_is(series, "vram_used") || name_is(series, "rss")) {
 		f->used_bytes = s->last;
 		f->max_used_bytes = s->max;
-	} else if (is(series, "vram_total")) {
+	} else if (name_is(series, "vram_total")) {
 		f->total_bytes = s->last;
-	} else if (is(series, "busy") || is(series, "cpu")) {
+	} else if (name_is(series, "busy") || name_is(series, "cpu")) {
 		f->busy = s->last;
 		f->mean_busy = mean_of(s);
 	}
@@ -105,7 +106,7 @@ size_t sample_figures(const struct sample *s, struct sample_figures *ret, size_t
 				struct sampling_summary sum;
 
 				sampling_summary(src->sampling, i, j, &sum);
-				take(f, d[i].series[j].name, &sum);
+				figures_take(f, d[i].series[j].name, &sum);
 			}
 			if (f)
 				f->estimated |= src->sampler->estimated || d[i].estimated;
@@ -144,7 +145,7 @@ size_t sample_terminal_width(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0 ? ws.ws_col : 80;
 }
 
-static size_t cells(const char *s)
+static size_t text_cells(const char *s)
 {
 	size_t n = 0;
 
@@ -197,7 +198,7 @@ static void put_device(const struct sample_figures *f, const struct sample_spark
 		strbuf_addf(to, " %.0f %%", f->busy);
 }
 
-static void push(struct sample_spark *s, double w)
+static void spark_push(struct sample_spark *s, double w)
 {
 	memmove(s->w, s->w + 1, sizeof(s->w) - sizeof(*s->w));
 	s->w[SAMPLE_SPARKS - 1] = w;
@@ -236,7 +237,7 @@ static bool put_devices(const struct sample_figures *f, size_t shown, size_t all
 		size_t after = i + 1 < all ? 4 : 0;
 
 		put_device(&f[i], &l->spark[i], detail, &one);
-		if (cells(to->buf) + cells(one.buf) + after > width) {
+		if (text_cells(to->buf) + text_cells(one.buf) + after > width) {
 			strbuf_addf(to, " +%zu", all - i);
 			return false;
 		}
@@ -256,7 +257,7 @@ char *sample_live_line(struct sample_live *l, const struct sample *s, size_t wid
 	bool fits = false;
 
 	for (size_t i = 0; i < shown; i++)
-		push(&l->spark[i], f[i].power_w);
+		spark_push(&l->spark[i], f[i].power_w);
 	for (; !fits; detail--) {
 		strbuf_clear(&line);
 		put_begin(f, shown, lasted_ns, &line);
@@ -282,7 +283,7 @@ static const struct {
 	{ "mean busy", offsetof(struct sample_figures, mean_busy), NULL },
 };
 
-static double figure(const struct sample_figures *f, size_t column)
+static double figure_of(const struct sample_figures *f, size_t column)
 {
 	double v;
 
@@ -298,7 +299,7 @@ static void print_figures(const struct sample_figures *f, size_t nr)
 	table_col(t, "device", TABLE_STR, NULL);
 	for (size_t c = 0; c < ARRAY_LEN(columns); c++) {
 		for (size_t i = 0; i < nr; i++)
-			used[c] |= !isnan(figure(&f[i], c));
+			used[c] |= !isnan(figure_of(&f[i], c));
 		any |= used[c];
 		if (used[c])
 			table_col(t, columns[c].name, TABLE_STR, NULL);
@@ -309,7 +310,7 @@ static void print_figures(const struct sample_figures *f, size_t nr)
 
 		table_str(t, name);
 		for (size_t c = 0; c < ARRAY_LEN(columns); c++) {
-			double v = figure(&f[i], c);
+			double v = figure_of(&f[i], c);
 			char b[32] = "";
 
 			if (!used[c])

@@ -205,7 +205,7 @@ static void facts_of_model(const struct model *m, struct read_inputs *ret)
 	}
 }
 
-static void incomplete(size_t partial)
+static void incomplete_say(size_t partial)
 {
 	if (partial)
 		fprintf(stderr, ", %zu input%s incomplete", partial, partial == 1 ? "" : "s");
@@ -237,7 +237,7 @@ static void inputs_line(const struct read_inputs *f)
 		cli_put(stderr, names.v[k], 30);
 	}
 	fputs(names.nr ? ")" : "", stderr);
-	incomplete(partial);
+	incomplete_say(partial);
 }
 
 static void missing_line(const char *path, const char *why)
@@ -256,7 +256,7 @@ static void missing_line(const char *path, const char *why)
 }
 
 /* Also with -q: an exit code alone says nothing. */
-static void missing(const struct read_inputs *f)
+static void missing_say(const struct read_inputs *f)
 {
 	size_t nr = 0;
 
@@ -269,7 +269,7 @@ static void missing(const struct read_inputs *f)
 }
 
 /* Energy that lies beside the calls because their clocks have nothing in common. */
-static void unjoined(const json_t *doc, const struct headline *h)
+static void unjoined_say(const json_t *doc, const struct headline *h)
 {
 	const char *why = NULL;
 	const json_t *w;
@@ -299,7 +299,7 @@ static void unjoined(const json_t *doc, const struct headline *h)
 }
 
 /* What was only noted is no warning. */
-static void warned(const struct report *rep)
+static void warnings_say(const struct report *rep)
 {
 	CLEANUP(strvec_release) struct strvec codes = STRVEC_INIT;
 	size_t nr[ARRAY_LEN(severity)] = { 0 };
@@ -312,7 +312,7 @@ static void warned(const struct report *rep)
 }
 
 /* "; 9 of 9 checks hold; 2 warnings" */
-static void held(const struct report *rep)
+static void held_say(const struct report *rep)
 {
 	size_t good = 0, checks = rep->tables.checks.nr;
 
@@ -320,11 +320,11 @@ static void held(const struct report *rep)
 		good += rep->tables.checks.v[i].ok;
 	if (checks)
 		fprintf(stderr, "; %zu of %zu checks hold", good, checks);
-	warned(rep);
+	warnings_say(rep);
 	fputc('\n', stderr);
 }
 
-static void collected(const struct run_result *r, const struct report *rep)
+static void collected_say(const struct run_result *r, const struct report *rep)
 {
 	fprintf(stderr, "  data    %llu artifact%s%s", (unsigned long long)r->artifacts,
 		r->artifacts == 1 ? "" : "s",
@@ -337,11 +337,11 @@ static void collected(const struct run_result *r, const struct report *rep)
 			(unsigned long long)r->artifacts_unread);
 	fprintf(stderr, "; %llu sample%s", (unsigned long long)r->samples,
 		r->samples == 1 ? "" : "s");
-	held(rep);
+	held_say(rep);
 }
 
 /* ", 2.1 % longer than without tools" */
-static void overhead(const struct run_result *r, const struct baseline *base)
+static void overhead_say(const struct run_result *r, const struct baseline *base)
 {
 	double more = r->workload_s / base->workload_s - 1;
 	/* How long something took that did not end well says nothing of its tools. */
@@ -362,13 +362,13 @@ static void print_quietly(const struct prepared *p, const struct run_result *r,
 	if (r->status != RUN_SUCCESS && r->status != RUN_SKIPPED)
 		log_error("%s is %s: %s", p->run_id, run_status_name(r->status), r->reason);
 	facts_of_json(doc, true, &facts);
-	missing(&facts);
+	missing_say(&facts);
 	VEC_RELEASE(&facts.v);
 	json_decref(doc);
 }
 
 /* Tools in front of the workload take time of their own before and behind it. */
-static void around(const struct headline *h)
+static void around_say(const struct headline *h)
 {
 	CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
 	char b[32];
@@ -410,9 +410,9 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 	fprintf(stderr, " in %s on %s", cli_si(r->workload_s, "s", b), p->engine->name);
 	and_word(", image ", p->engine->container && p->conf.image ? p->conf.image : "");
 	headline_make(rep, &h);
-	around(&h);
+	around_say(&h);
 	and_word(", ", r->result);
-	overhead(r, base);
+	overhead_say(r, base);
 	and_word(": ", r->reason);
 	fputc('\n', stderr);
 	if (r->status == RUN_SKIPPED) {
@@ -429,12 +429,12 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 	where_energy(&h, p->bare ? "not sampled: this is the baseline"
 			 : good  ? "no power or energy was sampled: add cpu_power or gpu_power"
 				 : "no power or energy was sampled");
-	collected(r, rep);
+	collected_say(r, rep);
 	json_t *doc = rep->analysis_json ? json_loads(rep->analysis_json, 0, NULL) : NULL;
 	struct read_inputs facts = { VEC_INIT };
 	facts_of_json(doc, true, &facts);
-	missing(&facts);
-	unjoined(doc, &h);
+	missing_say(&facts);
+	unjoined_say(doc, &h);
 	VEC_RELEASE(&facts.v);
 	json_decref(doc);
 	CLEANUP(xfreep) char *page = rep->dir ? writer_find("html")->path(rep) : NULL;
@@ -459,7 +459,7 @@ static bool runs_line(const struct report *rep, const struct read_inputs *f)
 		fprintf(stderr, "%zu of them not successful", bad);
 	else
 		fputs("all successful", stderr);
-	incomplete(partial);
+	incomplete_say(partial);
 	return true;
 }
 
@@ -478,11 +478,11 @@ void print_analysis(const struct report *rep, bool fresh)
 		where_energy(&h, "no power or energy is in it");
 		if (!runs_line(rep, &facts))
 			inputs_line(&facts);
-		held(rep);
+		held_say(rep);
 	}
-	missing(&facts);
+	missing_say(&facts);
 	if (log_level() > 0)
-		unjoined(doc, &h);
+		unjoined_say(doc, &h);
 	VEC_RELEASE(&facts.v);
 	json_decref(doc);
 }
@@ -496,6 +496,6 @@ void print_inputs(const struct model *m)
 		inputs_line(&facts);
 		fputc('\n', stderr);
 	}
-	missing(&facts);
+	missing_say(&facts);
 	VEC_RELEASE(&facts.v);
 }

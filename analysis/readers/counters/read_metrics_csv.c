@@ -80,7 +80,7 @@ struct row {
 typedef void row_fn(struct metrics_csv *mc, const struct row *row);
 
 /* A cell without the blanks around it. */
-static const char *cell(const char *s, size_t *ret_n)
+static const char *cell_text(const char *s, size_t *ret_n)
 {
 	size_t n;
 
@@ -95,7 +95,7 @@ static bool cell_is(const char *s, const char *word)
 {
 	size_t n;
 
-	s = cell(s, &n);
+	s = cell_text(s, &n);
 	return n == strlen(word) && memcmp(s, word, n) == 0;
 }
 
@@ -114,7 +114,7 @@ static bool parse_value(const char *s, double *ret)
 {
 	size_t n;
 
-	s = cell(s, &n);
+	s = cell_text(s, &n);
 	*ret = NAN;
 	return n == 0 || (n == 2 && memcmp(s, "NA", 2) == 0) || num_f64(s, n, ret) == 0;
 }
@@ -166,7 +166,7 @@ static bool parse_row(struct metrics_csv *mc, char *const *f, size_t n,
 		      const struct csv_reader *csv, struct row *ret)
 {
 	size_t len = 0;
-	const char *at = n == ARRAY_LEN(header) ? cell(f[2], &len) : NULL;
+	const char *at = n == ARRAY_LEN(header) ? cell_text(f[2], &len) : NULL;
 
 	if (!at || num_decimal(at, len, 9, &ret->t_ns) < 0) {
 		tally_line(&mc->bad_rows, csv_line(csv));
@@ -309,7 +309,7 @@ static void hold_last(struct metrics_csv *mc)
 }
 
 /* Before the samples: a warning keeps its first text, and these know their lines. */
-static void tell_bad(struct metrics_csv *mc)
+static void bad_rows_warn(struct metrics_csv *mc)
 {
 	tally_warn(&mc->bad_rows, mc->sink, W_BAD_EVENT,
 		   "rows without a time or with another number of fields than four");
@@ -317,7 +317,7 @@ static void tell_bad(struct metrics_csv *mc)
 	tally_warn(&mc->too_many, mc->sink, W_BAD_EVENT, "rows of more metrics than can be true");
 }
 
-static int finish(struct metrics_csv *mc)
+static int metrics_finish(struct metrics_csv *mc)
 {
 	struct input *in = mc->sink->ops->current(mc->sink);
 
@@ -377,12 +377,12 @@ static int read_metrics_csv(const char *path, struct sink *s, const struct read_
 	if (r < 0)
 		return err_wrap(err, r, "%s", path);
 	make_series(&mc);
-	tell_bad(&mc);
+	bad_rows_warn(&mc);
 	r = read_rows(&mc, push_row, err);
 	if (r < 0)
 		return err_wrap(err, r, "%s", path);
 	hold_last(&mc);
-	return finish(&mc);
+	return metrics_finish(&mc);
 }
 
 static int probe_metrics_csv(const struct probe *p)

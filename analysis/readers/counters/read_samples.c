@@ -40,7 +40,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-static struct text trim(struct text t)
+static struct text text_trim(struct text t)
 {
 	while (t.n > 0 && is_blank(*t.p))
 		t.p++, t.n--;
@@ -225,7 +225,7 @@ static void take_row(struct samples *sm, struct text line)
 	for (size_t i = 0; i <= sm->columns.nr; i++) {
 		const char *comma = memchr(rest.p, ',', rest.n);
 		size_t n = comma ? (size_t)(comma - rest.p) : rest.n;
-		struct text f = trim((struct text){ rest.p, n });
+		struct text f = text_trim((struct text){ rest.p, n });
 
 		rest.p += n + (comma != NULL);
 		rest.n -= n + (comma != NULL);
@@ -241,7 +241,7 @@ static void take_row(struct samples *sm, struct text line)
 	sm->rows++;
 }
 
-static int finish(struct samples *sm, bool cut)
+static int samples_finish(struct samples *sm, bool cut)
 {
 	struct input *in = sm->sink->ops->current(sm->sink);
 	char text[192];
@@ -272,11 +272,11 @@ static int read_lines(struct samples *sm, struct err *err)
 		rest.p += 3, rest.n -= 3;
 	while (next_line(&rest, &line, &whole)) {
 		sm->line++;
-		line = trim(line);
+		line = text_trim(line);
 		if (line.n == 0)
 			continue;
 		if (begun && !whole)
-			return finish(sm, true);
+			return samples_finish(sm, true);
 		if (*line.p == '#') {
 			line = (struct text){ line.p + 1, line.n - 1 };
 			if (begun)
@@ -296,7 +296,7 @@ static int read_lines(struct samples *sm, struct err *err)
 	}
 	if (!begun)
 		return err_set(err, ENODATA, "holds no header line");
-	return finish(sm, false);
+	return samples_finish(sm, false);
 }
 
 static void samples_release(struct samples *sm)
@@ -333,7 +333,7 @@ static int probe_samples(const struct probe *p)
 	if (rest.n >= 3 && memcmp(rest.p, "\xef\xbb\xbf", 3) == 0)
 		rest.p += 3, rest.n -= 3;
 	while (next_line(&rest, &line, &whole)) {
-		line = trim(line);
+		line = text_trim(line);
 		if (line.n > 0 && *line.p != '#')
 			return line.n > 5 && memcmp(line.p, "t_ns,", 5) == 0 ? 90 : 0;
 	}

@@ -132,7 +132,7 @@ static str_id args_of(struct nsys *ns, struct sqlite_rows *q)
 	return db_args_end(&ns->sc);
 }
 
-static void push(struct nvtx *nv, nsys_slot thread, bool start_end, struct span_def *d)
+static void range_push(struct nvtx *nv, nsys_slot thread, bool start_end, struct span_def *d)
 {
 	struct nsys_thread *t = &nv->ns->threads.v[thread];
 
@@ -152,7 +152,7 @@ static void take_range(struct nvtx *nv, struct sqlite_rows *q, bool start_end, n
 {
 	nv->ranges++;
 	if (!sqlite_rows_null(q, N_END) && sqlite_rows_i64(q, N_END, &d->end_ns)) {
-		push(nv, thread, start_end, d);
+		range_push(nv, thread, start_end, d);
 		return;
 	}
 	VEC_PUSH(&nv->open,
@@ -188,7 +188,7 @@ static bool take_row(void *vp, struct sqlite_rows *q)
 	}
 	d.kind = SPAN_INSTANT;
 	nv->marks++;
-	push(nv, nsys_thread(ns, global), false, &d);
+	range_push(nv, nsys_thread(ns, global), false, &d);
 	return true;
 }
 
@@ -199,7 +199,7 @@ static void close_open(struct nvtx *nv)
 		int64_t last = o->start_end ? nv->last_ns : nv->ns->threads.v[o->thread].last_ns;
 
 		o->d.end_ns = last > o->d.start_ns ? last : o->d.start_ns;
-		push(nv, o->thread, o->start_end, &o->d);
+		range_push(nv, o->thread, o->start_end, &o->d);
 	}
 	sink_warn(nv->ns->sc.sink, W_OPEN_SPAN, nv->open.nr,
 		  "NVTX ranges without an end last to the last event of their thread");

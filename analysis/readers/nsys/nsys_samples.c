@@ -153,7 +153,7 @@ static int by_thread(const void *va, const void *vb)
 	return (a->first > b->first) - (a->first < b->first);
 }
 
-static void join(struct samples *sm)
+static void samples_join(struct samples *sm)
 {
 	if (sm->frames.nr > 0)
 		qsort(sm->frames.v, sm->frames.nr, sizeof(*sm->frames.v), by_depth);
@@ -165,7 +165,7 @@ static void join(struct samples *sm)
 	}
 }
 
-static void measure(struct samples *sm)
+static void samples_measure(struct samples *sm)
 {
 	VEC(int64_t) gaps = VEC_INIT;
 
@@ -235,13 +235,13 @@ void nsys_read_samples(struct nsys *ns)
 		sm.sampled = sm.limit.category = sink_puts(s, STACK_SAMPLED);
 		sm.kernel = sink_puts(s, STACK_SAMPLED_KERNEL);
 		db_scan_table(&ns->sc, &chains, &sm);
-		join(&sm);
-		measure(&sm);
+		samples_join(&sm);
+		samples_measure(&sm);
 		push_all(&sm);
 		sink_fact(s, "cpu_samples", (int64_t)sm.all.nr);
 		sink_fact(s, "sample_ns", sm.sample_ns);
 		sink_fact(s, "without_stack", (int64_t)sm.stackless);
-		stack_limit_tell(&sm.limit, s);
+		stack_limit_warn(&sm.limit, s);
 		s->ops->current(s)->partial |= sm.limit.lost > 0;
 	}
 	sink_warn(s, W_BAD_EVENT, sm.strange,

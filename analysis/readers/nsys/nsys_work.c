@@ -34,7 +34,7 @@ static bool take_place(struct nsys *ns, struct sqlite_rows *q, struct span_def *
 	return true;
 }
 
-static bool push(struct nsys *ns, const struct place *p, struct span_def *d)
+static bool work_push(struct nsys *ns, const struct place *p, struct span_def *d)
 {
 	d->track = nsys_queue(ns, p->process, p->device, p->context, p->stream);
 	ns->sc.sink->ops->span(ns->sc.sink, d);
@@ -115,7 +115,7 @@ static bool take_kernel(void *vp, struct sqlite_rows *q)
 		*u64map_at(&ns->graphs, d.correlation) = 1;
 	if (ns->sc.keep_args)
 		d.args = kernel_args(ns, q, &p);
-	return push(ns, &p, &d);
+	return work_push(ns, &p, &d);
 }
 
 /* ---- copies and fills ---- */
@@ -191,7 +191,7 @@ static bool take_copy(void *vp, struct sqlite_rows *q)
 		ns->copied += ns->copied < MAX_BYTES ? n : 0;
 	if (ns->sc.keep_args)
 		d.args = copy_args(ns, q, &p);
-	return push(ns, &p, &d);
+	return work_push(ns, &p, &d);
 }
 
 static void read_copies(struct nsys *ns)
@@ -228,7 +228,7 @@ static bool take_fill(void *vp, struct sqlite_rows *q)
 		db_args_column(&ns->sc, "graph node id", q, F_NODE);
 		d.args = db_args_end(&ns->sc);
 	}
-	return push(ns, &p, &d);
+	return work_push(ns, &p, &d);
 }
 
 /* ---- graphs, waiting ---- */
@@ -264,7 +264,7 @@ static bool take_graph(void *vp, struct sqlite_rows *q)
 		db_args_column(&ns->sc, "graph exec id", q, G_EXEC);
 		d.args = db_args_end(&ns->sc);
 	}
-	return push(ns, &p, &d);
+	return work_push(ns, &p, &d);
 }
 
 static const char *const wait_kinds[] = { "Unknown sync", "Event sync", "Stream wait sync",
@@ -288,7 +288,7 @@ static bool take_wait(void *vp, struct sqlite_rows *q)
 		args_place(ns, &p);
 		d.args = db_args_end(&ns->sc);
 	}
-	return push(ns, &p, &d);
+	return work_push(ns, &p, &d);
 }
 
 void nsys_read_work(struct nsys *ns)

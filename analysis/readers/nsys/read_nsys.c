@@ -90,7 +90,7 @@ static bool take_session(void *vp, struct sqlite_rows *q)
 	return true;
 }
 
-static void tell_clock(struct nsys *ns)
+static void clock_set(struct nsys *ns)
 {
 	static const struct db_table session = { "TARGET_INFO_SESSION_START_TIME", "utcEpochNs",
 						 .take = take_session };
@@ -138,7 +138,7 @@ static bool is_no_loss(const char *name)
 }
 
 /* What the file holds beyond that is said, with its number of rows. */
-static void tell_ignored(struct nsys *ns)
+static void ignored_warn(struct nsys *ns)
 {
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -197,15 +197,15 @@ static void read_all(struct nsys *ns)
 	db_scan_strings(&ns->sc, &ns->strings, "StringIds", "id value");
 	read_meta(ns);
 	nsys_tracks_load(ns);
-	tell_clock(ns);
-	sqlite_db_tell(ns->sc.db, ns->sc.sink);
+	clock_set(ns);
+	sqlite_db_warn(ns->sc.db, ns->sc.sink);
 	ns->by_process = tells_process(ns);
 	nsys_read_work(ns);
 	nsys_read_calls(ns);
 	nsys_read_nvtx(ns);
 	nsys_read_metrics(ns);
 	nsys_read_samples(ns);
-	tell_ignored(ns);
+	ignored_warn(ns);
 }
 
 static int read_nsys(const char *path, struct sink *s, const struct read_opts *o, struct err *err)

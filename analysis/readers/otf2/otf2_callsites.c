@@ -23,7 +23,7 @@ uint32_t otf2_callsite_process(const struct otf2_reading *r, size_t location)
 {
 	const struct def_location *l = &r->defs.locations.v[location];
 
-	if (r->own.there)
+	if (r->native.there)
 		return 0;
 	if (l->process == TRACK_NONE)
 		return l->type == OTF2_LOCATION_TYPE_ACCELERATOR_STREAM ? CALLSITE_NOBODY
@@ -41,8 +41,8 @@ static bool is_orphan(const struct def_location *l)
 static void owner_set(struct otf2_reading *r, struct def_location *l, track_id process)
 {
 	l->process = process;
-	if (l->own)
-		otf2_own_track_again(r, l);
+	if (l->native)
+		otf2_native_track_again(r, l);
 	else
 		otf2_track_of_location(r, l, DEF_FIND(&r->defs.location_groups, l->group));
 }

@@ -30,7 +30,7 @@ int64_t otf2_ns_of(const struct otf2_reading *r, uint64_t ticks)
 {
 	int64_t ns = ns_from(r->base_ticks, ticks, r->defs.resolution);
 
-	return ns == INT64_MAX || ns == -INT64_MAX ? ns : ns + r->own.own.file.base_ns;
+	return ns == INT64_MAX || ns == -INT64_MAX ? ns : ns + r->native.base.file.base_ns;
 }
 
 void otf2_clock_init(struct otf2_clock *c, uint64_t resolution, uint64_t base_ticks,

@@ -42,7 +42,7 @@ struct def_location {
 	track_id track;
 	/* of a thread; of a queue the one that opened it or alone launches onto it; TRACK_NONE */
 	track_id process;
-	uint32_t own; /* number of its track in an archive of ours, counted from 1; 0: not said */
+	uint32_t native; /* number of its track in an archive of profrig convert, from 1; 0 none */
 };
 
 struct def_region {

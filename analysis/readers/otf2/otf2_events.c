@@ -24,10 +24,10 @@ void otf2_location_init(struct otf2_location *l, const struct otf2_reading *r, s
 				     .index = index,
 				     .track = def->track,
 				     .queue = def->type == OTF2_LOCATION_TYPE_ACCELERATOR_STREAM,
-				     .kinds = r->own.there ||
+				     .kinds = r->native.there ||
 					      def->type == OTF2_LOCATION_TYPE_ACCELERATOR_STREAM,
 				     .found = { .first_ticks = UINT64_MAX } };
-	otf2_clock_init(&l->clock, r->defs.resolution, r->base_ticks, r->own.own.file.base_ns);
+	otf2_clock_init(&l->clock, r->defs.resolution, r->base_ticks, r->native.base.file.base_ns);
 }
 
 /* Of the innermost call, NULL while it has nothing. */
@@ -91,8 +91,8 @@ void otf2_location_end(struct otf2_location *l)
 {
 	char text[128];
 
-	if (otf2_own_exact(l->r)) {
-		otf2_own_end(l);
+	if (otf2_native_exact(l->r)) {
+		otf2_native_end(l);
 		return;
 	}
 	if (l->depth) {
@@ -129,7 +129,7 @@ void otf2_location_gather(struct otf2_reading *r, struct otf2_location *l)
 	VEC_APPEND(&all->launches, &one->launches);
 	VEC_APPEND(&all->work, &one->work);
 	VEC_APPEND(&all->requests, &one->requests);
-	VEC_APPEND(&r->own.ends, &l->own.ends);
+	VEC_APPEND(&r->native.ends, &l->native.ends);
 }
 
 static void found_release(struct otf2_found *f)
@@ -154,14 +154,14 @@ void otf2_location_release(struct otf2_location *l)
 	free(l->series_run);
 	pool_release(&l->pool);
 	found_release(&l->found);
-	otf2_own_spans_release(&l->own);
+	otf2_native_spans_release(&l->native);
 }
 
 void otf2_reading_release(struct otf2_reading *r)
 {
 	found_release(&r->found);
 	otf2_channels_free(r->channels);
-	otf2_own_release(&r->own);
+	otf2_native_release(&r->native);
 	otf2_defs_release(&r->defs);
 }
 
@@ -516,7 +516,7 @@ OTF2_EvtReaderCallbacks *otf2_event_callbacks(bool exact)
 	ON(MpiIrecvRequest, on_mpi_irecv_request);
 #undef ON
 	if (exact)
-		bad |= otf2_own_callbacks(c);
+		bad |= otf2_native_callbacks(c);
 	if (bad) {
 		OTF2_EvtReaderCallbacks_Delete(c);
 		return NULL;

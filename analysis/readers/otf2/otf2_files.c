@@ -64,7 +64,7 @@ int otf2_find_anchor(const char *path, char **ret_anchor, struct err *err)
 	return 0;
 }
 
-static uint64_t number(const char *data, size_t at, size_t bytes)
+static uint64_t number_at(const char *data, size_t at, size_t bytes)
 {
 	bool big_endian = data[1] == 0x23;
 	uint64_t v = 0;
@@ -104,7 +104,7 @@ static bool anchor_whole(const char *data, size_t n)
 		return true;
 	if (n - at < 4)
 		return false;
-	pairs = number(data, at, 4);
+	pairs = number_at(data, at, 4);
 	at += 4;
 	if (!strings_pass(data, n, &at, 2 * pairs))
 		return false;
@@ -129,8 +129,8 @@ static int anchor_fields_check(const char *anchor, const char *data, size_t n, s
 		return err_set(err, EOPNOTSUPP, "%s: the archive's files are compressed one by one",
 			       anchor);
 	/* the bounds that libotf2 keeps when it writes; it takes the memory when it reads */
-	if (!chunk_size_sane(number(data, AT_EVENT_CHUNK, 8)) ||
-	    !chunk_size_sane(number(data, AT_DEF_CHUNK, 8)))
+	if (!chunk_size_sane(number_at(data, AT_EVENT_CHUNK, 8)) ||
+	    !chunk_size_sane(number_at(data, AT_DEF_CHUNK, 8)))
 		return err_set(err, EBADMSG, "%s: the anchor names a chunk size out of bounds",
 			       anchor);
 	return 0;

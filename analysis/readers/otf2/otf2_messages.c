@@ -83,7 +83,7 @@ static uint32_t peer_rank(const struct otf2_defs *d, const struct otf2_message *
 	return g->type == OTF2_GROUP_TYPE_COMM_GROUP ? (uint32_t)g->members[m->peer] : m->peer;
 }
 
-static uint32_t own_rank(const struct otf2_defs *d, const struct otf2_message *m)
+static uint32_t self_rank(const struct otf2_defs *d, const struct otf2_message *m)
 {
 	const struct def_location *l = &d->locations.v[m->location];
 	const struct def_location_group *g = DEF_FIND(&d->location_groups, l->group);
@@ -98,7 +98,7 @@ static struct half *halves_of(struct otf2_reading *r, const struct otf2_message 
 	size_t nr = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		uint32_t self = own_rank(&r->defs, &v[i]);
+		uint32_t self = self_rank(&r->defs, &v[i]);
 		uint32_t peer = peer_rank(&r->defs, &v[i], self);
 
 		if (self == UINT32_MAX || peer == UINT32_MAX)
@@ -198,7 +198,7 @@ static struct channel *channel_at(struct otf2_channels *c, uint64_t comm, uint32
 void otf2_message_count(const struct otf2_reading *r, const struct otf2_message *m, bool receive,
 			bool in_call)
 {
-	uint32_t self = own_rank(&r->defs, m), peer = peer_rank(&r->defs, m, self);
+	uint32_t self = self_rank(&r->defs, m), peer = peer_rank(&r->defs, m, self);
 	struct channel *c;
 
 	/* outside of a call it is an instant with a partner or without one */

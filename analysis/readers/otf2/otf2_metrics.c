@@ -136,8 +136,8 @@ static series_id series_make(struct otf2_location *l, const struct def_metric *m
 	const char *name = member ? otf2_string(defs, member->name) : "";
 	series_id id;
 
-	if (l->r->own.there && class->members[i] < l->r->own.series.nr)
-		return l->s->ops->series(l->s, &l->r->own.series.v[class->members[i]]);
+	if (l->r->native.there && class->members[i] < l->r->native.series.nr)
+		return l->s->ops->series(l->s, &l->r->native.series.v[class->members[i]]);
 	if (!*name)
 		name = pool_printf(&l->pool, "metric %" PRIu64 ".%u", m->ref, i);
 	if (member) {

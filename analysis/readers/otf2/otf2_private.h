@@ -1,19 +1,18 @@
 /*
  * The OTF2 reader's parts, in the order they run: definitions (otf2_defs.h), tracks
  * (otf2_tracks.c), the events of each location (otf2_events.c, otf2_metrics.c, otf2_count.c), what
- * ties them together (otf2_messages.c, otf2_callsites.c). otf2_own.c does most of this for archives
- * that profrig wrote. read_otf2.c opens the archive and calls them.
+ * ties them together (otf2_messages.c, otf2_callsites.c). otf2_native.c does most of this for
+ * archives that profrig wrote. read_otf2.c opens the archive and calls them.
  *
- * The sink pulls locations in whatever order and by whatever threads it likes (sink.h, sources), so
- * while it does, struct otf2_reading and the definitions are only read, and all that a location
- * finds out lies in its struct otf2_location. otf2_location_gather adds them up afterwards, in
- * their order.
+ * The sink pulls locations in any order and from any thread (sink.h, sources). Meanwhile struct
+ * otf2_reading and the definitions are read-only; what a location finds lies in its struct
+ * otf2_location. otf2_location_gather adds these up afterwards, in the order of the locations.
  */
 #ifndef OTF2_PRIVATE_H
 #define OTF2_PRIVATE_H
 
 #include "otf2_defs.h"
-#include "otf2_own.h"
+#include "otf2_native.h"
 
 #include "profrig/base/strbuf.h"
 #include "profrig/base/u64map.h"
@@ -112,7 +111,7 @@ struct otf2_reading {
 	struct otf2_defs defs;
 	bool many_hosts;
 	uint64_t base_ticks;            /* otf2_far_ticks */
-	struct otf2_own own;            /* of an archive that profrig wrote */
+	struct otf2_native native;      /* of an archive that profrig wrote */
 	struct otf2_found found;        /* by all locations, once they are gathered */
 	struct otf2_channels *channels; /* messages of a sink that only counts; else NULL */
 };
@@ -143,7 +142,7 @@ struct otf2_location {
 	bool instant;                 /* one of ours is open, which no profile keeps */
 	struct u64map callsites_seen; /* by otf2_callsite_callbacks */
 	struct otf2_found found;
-	struct otf2_own_spans own;
+	struct otf2_native_spans native;
 	size_t depth; /* open calls */
 	VEC(struct otf2_frame) frames;
 	VEC(struct otf2_waiting)
@@ -204,9 +203,9 @@ static inline int64_t otf2_time(struct otf2_location *l, uint64_t ticks)
 }
 
 /* Of a track that is made up: beside those that an archive of ours numbers. */
-static inline uint64_t otf2_own_key(const struct otf2_reading *r, uint64_t key)
+static inline uint64_t otf2_native_key(const struct otf2_reading *r, uint64_t key)
 {
-	return r->own.there ? key | (uint64_t)1 << 62 : key;
+	return r->native.there ? key | (uint64_t)1 << 62 : key;
 }
 
 void otf2_make_tracks(struct otf2_reading *r);
@@ -219,7 +218,7 @@ track_id otf2_track_of_location(struct otf2_reading *r, const struct def_locatio
 const char *otf2_device_id(const struct otf2_reading *r, struct pool *pool, const char *host,
 			   int64_t device);
 
-/* User data: struct otf2_location. exact: of an archive of ours (otf2_own.h). */
+/* User data: struct otf2_location. exact: of an archive of profrig convert (otf2_native.h). */
 OTF2_EvtReaderCallbacks *otf2_event_callbacks(bool exact);
 int otf2_count_callbacks(
 	OTF2_EvtReaderCallbacks *c); /* those that are only counted; != 0 on failure */

@@ -87,7 +87,7 @@ static uint64_t number_at(const struct walk *w, size_t at)
 	return v;
 }
 
-static bool stop(struct walk *w, const char *what)
+static bool walk_stop(struct walk *w, const char *what)
 {
 	snprintf(w->scan->why, sizeof(w->scan->why), "%s at byte %zu of %zu", what, w->at, w->size);
 	return false;
@@ -98,10 +98,10 @@ static bool header_pass(struct walk *w)
 	uint64_t first, last;
 
 	if (w->size - w->at < HEADER_BYTES)
-		return stop(w, "the file is cut in a chunk's header");
+		return walk_stop(w, "the file is cut in a chunk's header");
 	if (w->data[w->at] != MARK_HEADER ||
 	    (w->data[w->at + 1] != 0x42 && w->data[w->at + 1] != 0x23))
-		return stop(w, "no chunk header");
+		return walk_stop(w, "no chunk header");
 	w->big_endian = w->data[w->at + 1] == 0x23;
 	first = number_at(w, w->at + 2);
 	last = number_at(w, w->at + 10);
@@ -115,8 +115,8 @@ static bool header_pass(struct walk *w)
 static bool bytes_pass(struct walk *w, uint64_t n)
 {
 	if (n > w->chunk_end - w->at)
-		return stop(w, w->chunk_end == w->size ? "the file is cut in a record"
-						       : "a record goes beyond its chunk");
+		return walk_stop(w, w->chunk_end == w->size ? "the file is cut in a record"
+							    : "a record goes beyond its chunk");
 	w->at += n;
 	return true;
 }
@@ -165,7 +165,7 @@ static bool record_pass(struct walk *w)
 
 	if (w->events && type == MARK_TIME) {
 		if (w->announced)
-			return stop(w, "a time without an event");
+			return walk_stop(w, "a time without an event");
 		w->announced = true;
 		if (w->to_time && left >= 9)
 			w->ticks = number_at(w, w->at + 1);
@@ -173,14 +173,14 @@ static bool record_pass(struct walk *w)
 	}
 	if (type < (w->events ? FIRST_EVENT : FIRST_DEFINITION) &&
 	    !(w->events && type == MARK_ATTRIBUTES))
-		return stop(w, "unknown mark");
+		return walk_stop(w, "unknown mark");
 	if (left < 2)
-		return stop(w, "the file is cut in a record");
+		return walk_stop(w, "the file is cut in a record");
 	length = w->data[w->at + 1];
 	if (length == 0xff && w->events && number_alone(type))
 		length = 0;
 	else if (length == 0xff && left < 10)
-		return stop(w, "the file is cut in a record");
+		return walk_stop(w, "the file is cut in a record");
 	else if (length == 0xff) {
 		length = number_at(w, w->at + 2);
 		w->at += 8;
@@ -192,7 +192,7 @@ static bool record_pass(struct walk *w)
 	if (w->announced)
 		return true;
 	if (w->events && w->records == w->stated)
-		return stop(w, "a chunk has more records than its header states");
+		return walk_stop(w, "a chunk has more records than its header states");
 	w->records++;
 	w->scan->records++;
 	w->call = type == EVENT_ENTER || type == EVENT_CONTEXT_ENTER;
@@ -202,9 +202,9 @@ static bool record_pass(struct walk *w)
 static bool all_passed(struct walk *w)
 {
 	if (w->announced)
-		return stop(w, "a time without an event");
+		return walk_stop(w, "a time without an event");
 	if (w->events && w->records < w->stated)
-		return stop(w, "a chunk has fewer records than its header states");
+		return walk_stop(w, "a chunk has fewer records than its header states");
 	return true;
 }
 
@@ -224,13 +224,13 @@ static bool chunk_pass(struct walk *w)
 			return false;
 		}
 		if (mark == MARK_CHUNK_END && w->chunk_end == w->size)
-			return stop(w, "the file is cut after a chunk");
+			return walk_stop(w, "the file is cut after a chunk");
 		if (mark == MARK_CHUNK_END)
 			return all_passed(w);
 		if (!record_pass(w))
 			return false;
 	}
-	return stop(w, "a chunk without an end");
+	return walk_stop(w, "a chunk without an end");
 }
 
 static void drop_before(struct walk *w, size_t at)
@@ -243,7 +243,7 @@ static void drop_before(struct walk *w, size_t at)
 	w->dropped = page;
 }
 
-static void walk(struct walk *w, uint64_t chunk_bytes)
+static void chunks_walk(struct walk *w, uint64_t chunk_bytes)
 {
 	for (size_t begin = 0; begin < w->size;) {
 		w->at = begin;
@@ -255,7 +255,7 @@ static void walk(struct walk *w, uint64_t chunk_bytes)
 		drop_before(w, begin);
 	}
 	w->at = w->size;
-	stop(w, "the file is cut after a chunk");
+	walk_stop(w, "the file is cut after a chunk");
 }
 
 static int file_walk(const char *path, uint64_t chunk_bytes, struct walk *w, struct err *err)
@@ -280,7 +280,7 @@ static int file_walk(const char *path, uint64_t chunk_bytes, struct walk *w, str
 	madvise(map, (size_t)st.st_size, MADV_SEQUENTIAL);
 	w->data = map;
 	w->size = (size_t)st.st_size;
-	walk(w, chunk_bytes);
+	chunks_walk(w, chunk_bytes);
 	map_let_go(map);
 	munmap(map, (size_t)st.st_size);
 	return 0;

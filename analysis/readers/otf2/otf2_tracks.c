@@ -82,7 +82,7 @@ static track_id device_track(struct otf2_reading *r, const char *id, const char 
 	d.kind = TRACK_DEVICE;
 	d.host = host;
 	d.device = id;
-	d.key = otf2_own_key(r, *id ? text : (uint64_t)1 << 32 | l->group);
+	d.key = otf2_native_key(r, *id ? text : (uint64_t)1 << 32 | l->group);
 	d.name = *id ? id : NULL;
 	return r->s->ops->track(r->s, &d);
 }
@@ -113,7 +113,7 @@ static track_id queue_track(struct otf2_reading *r, const struct def_location *l
 	d.tid = otf2_name_stream(d.name);
 	if (d.tid < 0)
 		d.tid = PID_NONE;
-	d.key = otf2_own_key(r, l->ref);
+	d.key = otf2_native_key(r, l->ref);
 	d.owner = l->process;
 	d.pci = g ? otf2_node_pci(&r->defs, g->node, pci) : NULL;
 	return r->s->ops->track(r->s, &d);
@@ -128,21 +128,21 @@ static track_id other_track(struct otf2_reading *r, const struct def_location *l
 	d.parent = g ? g->track : TRACK_NONE;
 	d.host = g ? otf2_host(&r->defs, g->node) : NULL;
 	d.name = otf2_string(&r->defs, l->name);
-	d.key = otf2_own_key(r, l->ref);
+	d.key = otf2_native_key(r, l->ref);
 	return r->s->ops->track(r->s, &d);
 }
 
 void otf2_set_process(const struct otf2_reading *r, struct def_location *l)
 {
 	const struct def_location_group *g = DEF_FIND(&r->defs.location_groups, l->group);
-	const struct track_def *own = l->own ? &r->own.tracks.v[l->own - 1] : NULL;
+	const struct track_def *def = l->native ? &r->native.tracks.v[l->native - 1] : NULL;
 
-	if (own)
-		l->process = own->kind == TRACK_QUEUE ? own->owner : own->parent;
+	if (def)
+		l->process = def->kind == TRACK_QUEUE ? def->owner : def->parent;
 	else if (l->type == OTF2_LOCATION_TYPE_ACCELERATOR_STREAM)
-		l->process = r->own.there ? TRACK_NONE : stream_owner(&r->defs, g);
+		l->process = r->native.there ? TRACK_NONE : stream_owner(&r->defs, g);
 	else
-		l->process = g && !r->own.there ? g->track : TRACK_NONE;
+		l->process = g && !r->native.there ? g->track : TRACK_NONE;
 }
 
 track_id otf2_track_of_location(struct otf2_reading *r, const struct def_location *l,
@@ -201,9 +201,9 @@ void otf2_make_tracks(struct otf2_reading *r)
 	struct otf2_defs *d = &r->defs;
 
 	r->many_hosts = many_hosts(d);
-	if (r->own.there) {
-		otf2_own_make_tracks(r);
-		otf2_own_make_regions(r);
+	if (r->native.there) {
+		otf2_native_make_tracks(r);
+		otf2_native_make_regions(r);
 		return;
 	}
 	counters_name(r);

@@ -18,7 +18,7 @@
  * walked first (otf2_scan.c) and libotf2 is asked for the records that are there; counts in
  * definitions are hints; what it wants to print is caught and becomes part of a warning.
  *
- * Archives that profrig wrote say more: otf2_own.h.
+ * Archives that profrig wrote say more: otf2_native.h.
  */
 #include "otf2_files.h"
 #include "otf2_private.h"
@@ -35,8 +35,8 @@
 
 #include "profrig/base/door.h"
 #include "profrig/base/fs.h"
+#include "profrig/base/serial.h"
 #include "profrig/base/text.h"
-#include "profrig/base/wire.h"
 #include "profrig/model/warnings.h"
 
 /* ---- opening ---- */
@@ -162,8 +162,8 @@ static void clock_set(struct archive *a, struct input *in)
 			     "%s: no clock resolution; times are taken for nanoseconds", a->anchor);
 		d->resolution = 1000000000;
 	}
-	if (a->r.own.there) {
-		own_file_apply(&a->r.own.own, a->r.s);
+	if (a->r.native.there) {
+		native_file_apply(&a->r.native.base, a->r.s);
 		a->r.s->ops->clock(a->r.s);
 		return;
 	}
@@ -190,19 +190,19 @@ static void format_set(struct archive *a, struct input *in)
 
 	if (OTF2_Reader_GetVersion(a->reader, &major, &minor, &bugfix) == OTF2_SUCCESS)
 		in->format = xasprintf("OTF2 %u.%u.%u%s", major, minor, bugfix,
-				       a->r.own.there ? " (profrig convert)" : "");
+				       a->r.native.there ? " (profrig convert)" : "");
 	else
 		in->format = xstrdup("OTF2");
 }
 
-static void own_open(struct archive *a)
+static void native_open(struct archive *a)
 {
 	char *text = NULL;
 
 	otf2_errors_forget();
-	if (OTF2_Reader_GetProperty(a->reader, OTF2_OWN_PROPERTY, &text) != OTF2_SUCCESS)
+	if (OTF2_Reader_GetProperty(a->reader, OTF2_NATIVE_PROPERTY, &text) != OTF2_SUCCESS)
 		text = NULL;
-	otf2_own_open(&a->r, text);
+	otf2_native_open(&a->r, text);
 	free(text);
 }
 
@@ -243,7 +243,7 @@ static int definitions_read(struct archive *a, struct err *err)
 		archive_warn(a, W_UNKNOWN_REFERENCE,
 			     "%s.def: %" PRIu64 " references are defined twice", a->dir,
 			     a->r.defs.duplicates);
-	own_open(a);
+	native_open(a);
 	format_set(a, in);
 	clock_set(a, in);
 	sink_fact(a->r.s, "definitions", (int64_t)read);
@@ -522,27 +522,27 @@ static void location_save(const struct source *src, struct strbuf *to)
 	const struct location *lo = (const struct location *)src;
 	const struct otf2_found *f = &lo->l.found;
 
-	WIRE_PUT(to, lo->read);
-	WIRE_PUT(to, lo->partial);
-	WIRE_PUT(to, f->counts);
-	WIRE_PUT(to, f->sent_bytes);
-	WIRE_PUT(to, f->received_bytes);
-	WIRE_PUT(to, f->first_ticks);
-	WIRE_PUT(to, f->last_ticks);
+	SERIAL_PUT(to, lo->read);
+	SERIAL_PUT(to, lo->partial);
+	SERIAL_PUT(to, f->counts);
+	SERIAL_PUT(to, f->sent_bytes);
+	SERIAL_PUT(to, f->received_bytes);
+	SERIAL_PUT(to, f->first_ticks);
+	SERIAL_PUT(to, f->last_ticks);
 }
 
-static void location_load(struct source *src, struct wire *from)
+static void location_load(struct source *src, struct serial_in *from)
 {
 	struct location *lo = (struct location *)src;
 	struct otf2_found *f = &lo->l.found;
 
-	WIRE_TAKE(from, lo->read);
-	WIRE_TAKE(from, lo->partial);
-	WIRE_TAKE(from, f->counts);
-	WIRE_TAKE(from, f->sent_bytes);
-	WIRE_TAKE(from, f->received_bytes);
-	WIRE_TAKE(from, f->first_ticks);
-	WIRE_TAKE(from, f->last_ticks);
+	SERIAL_TAKE(from, lo->read);
+	SERIAL_TAKE(from, lo->partial);
+	SERIAL_TAKE(from, f->counts);
+	SERIAL_TAKE(from, f->sent_bytes);
+	SERIAL_TAKE(from, f->received_bytes);
+	SERIAL_TAKE(from, f->first_ticks);
+	SERIAL_TAKE(from, f->last_ticks);
 }
 
 static bool location_has_calls(const struct source *src)
@@ -596,7 +596,7 @@ static void owners_learn(struct archive *a)
 	OTF2_EvtReaderCallbacks *callbacks;
 	struct otf2_found *f = &a->r.found;
 
-	if (otf2_own_exact(&a->r) || !otf2_owners_wanted(&a->r) || !sink_streams(a->r.s))
+	if (otf2_native_exact(&a->r) || !otf2_owners_wanted(&a->r) || !sink_streams(a->r.s))
 		return;
 	callbacks = otf2_callsite_callbacks();
 	if (!callbacks)
@@ -636,7 +636,7 @@ static void locations_pull(struct archive *a, const OTF2_EvtReaderCallbacks *cal
 
 static int locations_read(struct archive *a, struct err *err)
 {
-	OTF2_EvtReaderCallbacks *callbacks = otf2_event_callbacks(otf2_own_exact(&a->r));
+	OTF2_EvtReaderCallbacks *callbacks = otf2_event_callbacks(otf2_native_exact(&a->r));
 	OTF2_ErrorCode code;
 
 	if (!callbacks)
@@ -698,7 +698,7 @@ static void range_put(struct archive *a)
 	if (f->first_ticks <= f->last_ticks)
 		range_widen(a, f->first_ticks, f->last_ticks);
 	/* ours say what it was before, too */
-	if (a->r.own.there && d->has_clock && d->length && d->length <= UINT64_MAX - d->offset)
+	if (a->r.native.there && d->has_clock && d->length && d->length <= UINT64_MAX - d->offset)
 		range_widen(a, d->offset, d->offset + d->length);
 }
 
@@ -717,7 +717,7 @@ static int archive_read(struct archive *a, struct err *err)
 	facts_put(a);
 	otf2_match_messages(&a->r);
 	otf2_match_callsites(&a->r);
-	otf2_own_match(&a->r);
+	otf2_native_match(&a->r);
 	range_put(a);
 	return a->partial ? READ_PARTIAL : 0;
 }

@@ -235,7 +235,7 @@ static bool take_metadata(void *vp, struct sqlite_rows *q)
 	return true;
 }
 
-static void tell_input(struct rocpd *rc)
+static void input_describe(struct rocpd *rc)
 {
 	static const struct db_table metadata = { "metadata", "tag value", .take = take_metadata };
 	struct input *in = rc->sc.sink->ops->current(rc->sc.sink);
@@ -250,7 +250,7 @@ static void tell_input(struct rocpd *rc)
 	in->format =
 		rc->version[0] ? xasprintf("rocpd (schema %s)", rc->version) : xstrdup("rocpd");
 	rc->sc.sink->ops->clock(rc->sc.sink);
-	sqlite_db_tell(rc->sc.db, rc->sc.sink);
+	sqlite_db_warn(rc->sc.db, rc->sc.sink);
 	sink_fact(rc->sc.sink, "databases", (int64_t)rc->sets.nr);
 	if (rc->version[0] && rc->version[0] != '3')
 		sink_warnf(rc->sc.sink, W_UNKNOWN_VERSION, "schema version %s: only 3 is known",
@@ -322,7 +322,7 @@ static int read_rocpd(const char *path, struct sink *s, const struct read_opts *
 	if (r < 0)
 		return r;
 	s->ops->input(s, path, "rocpd");
-	tell_input(&rc);
+	input_describe(&rc);
 	read_all(&rc);
 	return db_scan_result(&rc.sc, err);
 }

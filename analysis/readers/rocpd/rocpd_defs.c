@@ -221,7 +221,8 @@ void rocpd_read_definitions(struct rocpd *rc)
 
 /* ---- what rows refer to ---- */
 
-static void undefined(struct rocpd *rc, const struct sqlite_rows *q, const char *what, int64_t id)
+static void undefined_warn(struct rocpd *rc, const struct sqlite_rows *q, const char *what,
+			   int64_t id)
 {
 	sink_warnf(rc->sc.sink, W_UNKNOWN_REFERENCE,
 		   "table '%s', row %" PRIu64 ": %s %" PRId64 " is not defined", rc->sc.table,
@@ -236,7 +237,7 @@ uint32_t rocpd_process(struct rocpd *rc, uint32_t guid, struct sqlite_rows *q, i
 	if (p != SQLITE_ID_NONE)
 		return p;
 	if (id != PID_NONE)
-		undefined(rc, q, "process", id);
+		undefined_warn(rc, q, "process", id);
 	p = (uint32_t)rc->processes.nr;
 	rocpd_add(rc, ROCPD_PROCESS, guid, id, p);
 	VEC_PUSH(&rc->processes, (struct rocpd_process){ .id = TRACK_NONE,
@@ -255,7 +256,7 @@ uint32_t rocpd_thread(struct rocpd *rc, uint32_t guid, struct sqlite_rows *q, in
 		return t;
 	process = rocpd_process(rc, guid, q, pid);
 	if (id != PID_NONE)
-		undefined(rc, q, "thread", id);
+		undefined_warn(rc, q, "thread", id);
 	t = (uint32_t)rc->threads.nr;
 	rocpd_add(rc, ROCPD_THREAD, guid, id, t);
 	VEC_PUSH(&rc->threads, (struct rocpd_thread){ .id = TRACK_NONE,
@@ -273,7 +274,7 @@ uint32_t rocpd_agent(struct rocpd *rc, uint32_t guid, struct sqlite_rows *q, int
 	if (a != SQLITE_ID_NONE)
 		return a;
 	if (id >= 0) {
-		undefined(rc, q, "agent", id);
+		undefined_warn(rc, q, "agent", id);
 		snprintf(made.device, sizeof(made.device), "gpu%" PRId64, id);
 	} else {
 		snprintf(made.device, sizeof(made.device), "%.20s",

@@ -205,7 +205,7 @@ static bool cell_is_number(const struct rocprof_csv *rc, enum rocprof_column c)
 	       num_i64(rc->cells[rc->head.at[c]].p, rc->cells[rc->head.at[c]].n, &v) == 0;
 }
 
-static bool glue(struct rocprof_csv *rc, struct csv_text line)
+static bool line_glue(struct rocprof_csv *rc, struct csv_text line)
 {
 	size_t text = rc->head.text >= 0 ? (size_t)rc->head.text : rc->head.nr - 1;
 
@@ -226,9 +226,9 @@ static bool glue(struct rocprof_csv *rc, struct csv_text line)
 }
 
 /* false: it is no row, or the one the text breaks off in. */
-static bool repair(struct rocprof_csv *rc)
+static bool line_repair(struct rocprof_csv *rc)
 {
-	rc->glued = rc->row->line.n <= CSV_MAX_RECORD && glue(rc, rc->row->line);
+	rc->glued = rc->row->line.n <= CSV_MAX_RECORD && line_glue(rc, rc->row->line);
 	if (rc->glued)
 		rc->repaired++;
 	else if (!rc->row->ended)
@@ -328,7 +328,7 @@ static void settle_memory(struct rocprof_csv *rc)
 static void read_row(struct rocprof_csv *rc)
 {
 	rc->glued = false;
-	if (!rc->row->whole && !repair(rc))
+	if (!rc->row->whole && !line_repair(rc))
 		return;
 	if (!rc->row->ended && lost_digits(rc))
 		rc->cut = rocprof_row_start(rc);
@@ -339,7 +339,7 @@ static void read_row(struct rocprof_csv *rc)
 }
 
 /* What another core parsed lies in its cache. */
-static inline void foresee(const struct rocprof_part *p, size_t i)
+static inline void row_prefetch(const struct rocprof_part *p, size_t i)
 {
 	if (i + 8 < p->nr)
 		__builtin_prefetch(&p->rows[i + 8]);
@@ -353,7 +353,7 @@ static void read_rows(struct rocprof_csv *rc, struct rocprof_ahead *a, struct ro
 	while (!rc->cut && (rc->part = rocprof_ahead_next(a, own))) {
 		for (size_t i = 0; i < rc->part->nr && !rc->cut; i++) {
 			rc->row = &rc->part->rows[i];
-			foresee(rc->part, i);
+			row_prefetch(rc->part, i);
 			if (seen++ % ROWS_PAID == 0)
 				settle_memory(rc);
 			read_row(rc);
@@ -413,7 +413,7 @@ static void fault_warn(struct rocprof_csv *rc, const char *code, const struct ta
 	tally_warn(&lines, rc->sink, code, what);
 }
 
-static void tell_faults(struct rocprof_csv *rc)
+static void faults_warn(struct rocprof_csv *rc)
 {
 	fault_warn(rc, W_BAD_EVENT, &rc->bad_rows,
 		   "rows with another number of fields than the header");
@@ -421,7 +421,7 @@ static void tell_faults(struct rocprof_csv *rc)
 	fault_warn(rc, W_BAD_EVENT, &rc->no_time, "rows without a time, which were left out");
 	fault_warn(rc, W_BAD_EVENT, &rc->many, "more devices or counters than can be true");
 	fault_warn(rc, W_MEMORY_LIMIT, &rc->crowd, "rows that there is no memory for, left out");
-	track_limit_tell(&rc->tracks, rc->sink);
+	track_limit_warn(&rc->tracks, rc->sink);
 	if (rc->cut)
 		sink_warnf(rc->sink, W_TRUNCATED,
 			   "%s:%" PRIu64 ": the text ends inside a row, which was not used",
@@ -431,7 +431,7 @@ static void tell_faults(struct rocprof_csv *rc)
 }
 
 /* Where no series has the values, as none has a time: their sums, to the nearest whole number. */
-static void tell_totals(struct rocprof_csv *rc)
+static void totals_put(struct rocprof_csv *rc)
 {
 	for (size_t i = 0; i < rc->totals.nr; i++) {
 		CLEANUP(xfreep) char *key = xasprintf("sum of %.200s", rc->totals.v[i].text);
@@ -442,7 +442,7 @@ static void tell_totals(struct rocprof_csv *rc)
 	}
 }
 
-static void tell_facts(struct rocprof_csv *rc)
+static void facts_put(struct rocprof_csv *rc)
 {
 	struct sink *s = rc->sink;
 
@@ -452,11 +452,11 @@ static void tell_facts(struct rocprof_csv *rc)
 	switch (rc->head.kind) {
 	case ROCPROF_COUNTERS:
 		sink_fact(s, "dispatches", (int64_t)rc->dispatches.nr);
-		tell_totals(rc);
+		totals_put(rc);
 		break;
 	case ROCPROF_WIDE:
 		sink_fact(s, "dispatches", (int64_t)rc->rows);
-		tell_totals(rc);
+		totals_put(rc);
 		break;
 	case ROCPROF_ALLOCATIONS:
 		sink_fact(s, "allocations", rc->allocations);
@@ -474,7 +474,7 @@ static void tell_facts(struct rocprof_csv *rc)
 }
 
 /* Files that hold no calls by their nature say so, and are not called empty. */
-static void tell_empty(struct rocprof_csv *rc)
+static void empty_warn(struct rocprof_csv *rc)
 {
 	const struct input *in = rc->sink->ops->current(rc->sink);
 	char text[256];
@@ -515,7 +515,7 @@ static uint64_t expected_spans(const struct rocprof_csv *rc)
 	return (uint64_t)(rc->map.len / n * lines);
 }
 
-static void begin(struct rocprof_csv *rc)
+static void csv_begin(struct rocprof_csv *rc)
 {
 	struct input *in;
 
@@ -531,15 +531,15 @@ static void begin(struct rocprof_csv *rc)
 		rc->sink->ops->expect(rc->sink, expected_spans(rc));
 }
 
-static int finish(struct rocprof_csv *rc)
+static int csv_finish(struct rocprof_csv *rc)
 {
 	struct input *in = rc->sink->ops->current(rc->sink);
 	bool partial;
 
-	rocprof_loose_push(rc);
-	tell_facts(rc);
-	tell_faults(rc);
-	tell_empty(rc);
+	rocprof_unlinked_push(rc);
+	facts_put(rc);
+	faults_warn(rc);
+	empty_warn(rc);
 	in->partial |= rc->cut || rc->map.truncated || rc->crowd.nr;
 	partial = in->partial;
 	rc->sink->ops->input_end(rc->sink);
@@ -573,7 +573,7 @@ static void rocprof_release(struct rocprof_csv *rc)
 		free(rc->totals.v[i].text);
 	VEC_RELEASE(&rc->devices);
 	VEC_RELEASE(&rc->totals);
-	VEC_RELEASE(&rc->loose);
+	VEC_RELEASE(&rc->unlinked);
 	u64map_release(&rc->queues);
 	u64map_release(&rc->threads);
 	u64map_release(&rc->processes);
@@ -617,9 +617,9 @@ static int read_rocprof_csv(const char *path, struct sink *s, const struct read_
 		rc.head.kind == ROCPROF_COUNTERS && rocprof_group_has(&rc.group, "kernel_trace");
 	if (rc.dispatches_elsewhere && !rc.head.timed)
 		rocprof_group_ends(&rc.group, &rc.dispatch_ends);
-	begin(&rc);
+	csv_begin(&rc);
 	read_together(&rc);
-	return finish(&rc);
+	return csv_finish(&rc);
 }
 
 static int probe_rocprof_csv(const struct probe *p)

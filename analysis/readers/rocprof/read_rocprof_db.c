@@ -116,7 +116,7 @@ static track_id queue_track(struct rocprof *r, int64_t pid, int64_t device, int6
 
 /* ---- rows ---- */
 
-static str_id unquoted(struct rocprof *r, const char *s, size_t n)
+static str_id text_unquoted(struct rocprof *r, const char *s, size_t n)
 {
 	if (n >= 2 && s[0] == '"' && s[n - 1] == '"')
 		return r->sc.sink->ops->string(r->sc.sink, s + 1, n - 2);
@@ -128,7 +128,7 @@ static str_id name_at(struct rocprof *r, struct sqlite_rows *q, int col)
 	size_t n;
 	const char *s = sqlite_rows_text(q, col, &n);
 
-	return unquoted(r, s, n);
+	return text_unquoted(r, s, n);
 }
 
 static bool extent_at(struct rocprof *r, struct sqlite_rows *q, int begin, struct span_def *d)
@@ -233,7 +233,7 @@ static bool take_work(struct rocprof *r, struct sqlite_rows *q, bool copies)
 	if (!sqlite_rows_i64(q, WORK_DEVICE, &device) || device < 0)
 		device = -1;
 	d.kind = work_kind(name, copies);
-	d.name = unquoted(r, name, n);
+	d.name = text_unquoted(r, name, n);
 	d.category = r->sc.category;
 	d.track = queue_track(r, pid, device, sqlite_rows_i64_or(q, WORK_QUEUE, 0));
 	if (d.kind != SPAN_ANNOTATION && sqlite_rows_i64(q, WORK_INDEX, &index))
@@ -401,7 +401,7 @@ static void find_counters(struct rocprof *r)
 	}
 }
 
-static void tell_kern(struct rocprof *r)
+static void kern_put(struct rocprof *r)
 {
 	for (size_t i = 0; !r->timed && i < r->counters.nr; i++) {
 		CLEANUP(xfreep) char *key = xasprintf("sum of %.200s", r->counters.v[i].name);
@@ -439,7 +439,7 @@ static void read_kern(struct rocprof *r)
 			   "with --timestamp on");
 	if (r->counters.nr > 0 || (r->timed && !r->dispatches_again))
 		db_scan_table(&r->sc, &kern, r);
-	tell_kern(r);
+	kern_put(r);
 }
 
 static void read_all(struct rocprof *r)
@@ -455,10 +455,10 @@ static void read_all(struct rocprof *r)
 	in->resolution_hz = 1e9;
 	in->driver_numbers = true;
 	s->ops->clock(s);
-	sqlite_db_tell(r->sc.db, s);
+	sqlite_db_warn(r->sc.db, s);
 	db_scan_tables(&r->sc, tables, ARRAY_LEN(tables), r);
 	read_kern(r);
-	db_scan_tell(&r->sc);
+	db_scan_warn(&r->sc);
 	in = s->ops->current(s);
 	if (in->spans == 0 && !r->sc.damage.code && !in->partial)
 		sink_warnf(s, W_EMPTY_INPUT, "%s holds no records", r->path);

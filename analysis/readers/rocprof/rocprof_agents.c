@@ -31,8 +31,8 @@ static bool cell_number(const struct rocprof_header *h, const struct csv_record 
 }
 
 /* The driver packs bus, device and function; its "Domain" is the PCI one. */
-static void locate(struct rocprof_agent *a, const struct rocprof_header *h,
-		   const struct csv_record *r)
+static void agent_locate(struct rocprof_agent *a, const struct rocprof_header *h,
+			 const struct csv_record *r)
 {
 	int64_t where, domain = 0;
 
@@ -52,7 +52,7 @@ static void take_agent(struct rocprof_group *g, const struct rocprof_header *h,
 		return;
 	cell_number(h, r, COL_LOGICAL_NODE, &a.logical);
 	a.gpu = csv_text_is(csv_field(r, (size_t)h->at[COL_AGENT_TYPE]), "GPU");
-	locate(&a, h, r);
+	agent_locate(&a, h, r);
 	VEC_PUSH(&g->agents, a);
 }
 
@@ -107,7 +107,7 @@ static const struct rocprof_agent *by_index(const struct rocprof_group *g, bool 
 }
 
 /* "Agent 4", "agent-4", "Agent_4", "GPU 0", "4": the word and the number. */
-static bool split(struct csv_text said, struct csv_text *word, int64_t *number)
+static bool word_split(struct csv_text said, struct csv_text *word, int64_t *number)
 {
 	size_t at = said.n;
 
@@ -127,7 +127,7 @@ static void device_name(struct rocprof_csv *rc, struct csv_text said, struct roc
 	struct csv_text word;
 	int64_t number;
 
-	if (said.n == 0 || !split(said, &word, &number) || number > 65535) {
+	if (said.n == 0 || !word_split(said, &word, &number) || number > 65535) {
 		snprintf(d->name, sizeof(d->name), "%.20s",
 			 rc->opts->device ? rc->opts->device
 			 : d->gpu         ? "gpu0"

@@ -1,9 +1,9 @@
 /*
  * What the files of the rocprof CSV reader share: read_rocprof_csv.c (the rows), rocprof_header.c
  * (what a file is, by its columns), rocprof_group.c (files of one run), rocprof_agents.c (devices),
- * rocprof_tracks.c (tracks and series), rocprof_work.c, rocprof_host.c, rocprof_loose.c (what a row
- * becomes), rocprof_ahead.c (rows
- * found), rocprof_texts.c (texts by number), rocprof_args.c (a row as JSON).
+ * rocprof_tracks.c (tracks and series), rocprof_work.c, rocprof_host.c, rocprof_unlinked.c (what a
+ * row becomes), rocprof_ahead.c (rows found), rocprof_texts.c (texts by number), rocprof_args.c (a
+ * row as JSON).
  */
 #ifndef ROCPROF_CSV_H
 #define ROCPROF_CSV_H
@@ -140,8 +140,8 @@ struct rocprof_device {
 	track_id track;
 };
 
-/* Spans that no thread and no queue executes, until all are known (rocprof_loose.c). */
-struct rocprof_loose {
+/* Spans that no thread and no queue executes, until all are known (rocprof_unlinked.c). */
+struct rocprof_unlinked {
 	int64_t start_ns, end_ns;
 	int64_t pid;
 	const char *what; /* the name of its track */
@@ -241,7 +241,7 @@ struct rocprof_csv {
 	str_id domain_id;
 	uint64_t guid_salt; /* 0: rows have no guid */
 	bool marker, range;
-	VEC(struct rocprof_loose) loose;
+	VEC(struct rocprof_unlinked) unlinked;
 	VEC(struct rocprof_total {
 		str_id name;
 		char *text;
@@ -341,6 +341,6 @@ void rocprof_call(struct rocprof_csv *rc);
 void rocprof_allocation(struct rocprof_csv *rc);
 void rocprof_pc(struct rocprof_csv *rc);
 
-void rocprof_loose_push(struct rocprof_csv *rc);
+void rocprof_unlinked_push(struct rocprof_csv *rc);
 
 #endif

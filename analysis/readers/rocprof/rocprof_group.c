@@ -43,10 +43,9 @@ static const char *const kinds[] = {
 };
 
 /* Files whose rows tell the process. */
-static const char *const tell_process[] = {
-	"hip_api_trace",  "hsa_api_trace", "marker_api_trace",
-	"rccl_api_trace", "hip_trace",     "counter_collection"
-};
+static const char *const process_describe[] = { "hip_api_trace",    "hsa_api_trace",
+						"marker_api_trace", "rccl_api_trace",
+						"hip_trace",        "counter_collection" };
 
 /* "1234_kernel_trace.csv.gz" → "1234", owned; NULL: it has none. */
 static char *prefix_of(const char *name)
@@ -64,7 +63,7 @@ static char *prefix_of(const char *name)
 	return best ? xstrndup(name, n - best - 1) : NULL;
 }
 
-static char *sibling(const struct rocprof_group *g, const char *kind)
+static char *sibling_path(const struct rocprof_group *g, const char *kind)
 {
 	static const char *const packed[] = { "", ".gz", ".zst" };
 
@@ -82,7 +81,7 @@ static char *sibling(const struct rocprof_group *g, const char *kind)
 
 bool rocprof_group_has(const struct rocprof_group *g, const char *kind)
 {
-	CLEANUP(xfreep) char *path = sibling(g, kind);
+	CLEANUP(xfreep) char *path = sibling_path(g, kind);
 
 	return path != NULL;
 }
@@ -91,7 +90,7 @@ bool rocprof_group_has(const struct rocprof_group *g, const char *kind)
  * dispatches. */
 void rocprof_group_ends(const struct rocprof_group *g, struct rocprof_ends *ret)
 {
-	CLEANUP(xfreep) char *path = sibling(g, "kernel_trace");
+	CLEANUP(xfreep) char *path = sibling_path(g, "kernel_trace");
 	CLEANUP(input_unmap) struct input_map map = { .data = NULL };
 	CLEANUP(rocprof_header_release) struct rocprof_header h = { .names = VEC_INIT };
 	CLEANUP(csv_scan_release) struct csv_scan scan = { .data = NULL };
@@ -155,8 +154,8 @@ static void find_process(struct rocprof_group *g)
 		g->pid = pid;
 		return;
 	}
-	for (size_t i = 0; i < ARRAY_LEN(tell_process); i++) {
-		CLEANUP(xfreep) char *path = sibling(g, tell_process[i]);
+	for (size_t i = 0; i < ARRAY_LEN(process_describe); i++) {
+		CLEANUP(xfreep) char *path = sibling_path(g, process_describe[i]);
 
 		if (path && first_process(path, &g->pid))
 			return;
@@ -188,7 +187,7 @@ void rocprof_group_find(struct rocprof_group *g, const char *path, const struct 
 		return;
 	if (h->at[COL_PROCESS] < 0)
 		find_process(g);
-	agents = sibling(g, "agent_info");
+	agents = sibling_path(g, "agent_info");
 	if (agents)
 		rocprof_agents_read(g, agents);
 }

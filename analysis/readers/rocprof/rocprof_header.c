@@ -83,7 +83,7 @@ static const struct {
 };
 
 /* The name as it is compared; false when it is too long to be one of ours. */
-static bool fold(struct csv_text name, char *buf, size_t cap)
+static bool name_fold(struct csv_text name, char *buf, size_t cap)
 {
 	size_t n = 0;
 
@@ -104,7 +104,7 @@ static enum rocprof_column column_of(struct csv_text name)
 {
 	char word[40];
 
-	for (size_t i = 0; fold(name, word, sizeof(word)) && i < ARRAY_LEN(words); i++)
+	for (size_t i = 0; name_fold(name, word, sizeof(word)) && i < ARRAY_LEN(words); i++)
 		if (strcmp(word, words[i].word) == 0)
 			return words[i].column;
 	return COL_OTHER;
@@ -115,35 +115,38 @@ bool rocprof_names_counter(struct csv_text name)
 	return column_of(name) == COL_OTHER;
 }
 
-static bool has(const struct rocprof_header *h, enum rocprof_column c)
+static bool header_has(const struct rocprof_header *h, enum rocprof_column c)
 {
 	return h->at[c] >= 0;
 }
 
 static enum rocprof_kind kind_of(const struct rocprof_header *h)
 {
-	if (has(h, COL_NODE) && has(h, COL_AGENT_TYPE))
+	if (header_has(h, COL_NODE) && header_has(h, COL_AGENT_TYPE))
 		return ROCPROF_AGENTS;
-	if (has(h, COL_NAME) && has(h, COL_CALLS) && has(h, COL_TOTAL))
+	if (header_has(h, COL_NAME) && header_has(h, COL_CALLS) && header_has(h, COL_TOTAL))
 		return ROCPROF_STATS;
-	if (has(h, COL_SAMPLED) && has(h, COL_INSTRUCTION))
+	if (header_has(h, COL_SAMPLED) && header_has(h, COL_INSTRUCTION))
 		return ROCPROF_PC;
-	if (has(h, COL_COUNTER) && has(h, COL_VALUE))
+	if (header_has(h, COL_COUNTER) && header_has(h, COL_VALUE))
 		return ROCPROF_COUNTERS;
-	if (has(h, COL_FUNCTION) && (has(h, COL_DOMAIN) || has(h, COL_CORRELATION)))
+	if (header_has(h, COL_FUNCTION) &&
+	    (header_has(h, COL_DOMAIN) || header_has(h, COL_CORRELATION)))
 		return ROCPROF_CALLS;
-	if (has(h, COL_DIRECTION) && (has(h, COL_SOURCE) || has(h, COL_DESTINATION)))
+	if (header_has(h, COL_DIRECTION) &&
+	    (header_has(h, COL_SOURCE) || header_has(h, COL_DESTINATION)))
 		return ROCPROF_COPIES;
-	if (has(h, COL_OPERATION) && has(h, COL_ADDRESS))
+	if (header_has(h, COL_OPERATION) && header_has(h, COL_ADDRESS))
 		return ROCPROF_ALLOCATIONS;
-	if (has(h, COL_OPERATION) && has(h, COL_AGENT) && has(h, COL_KIND))
+	if (header_has(h, COL_OPERATION) && header_has(h, COL_AGENT) && header_has(h, COL_KIND))
 		return ROCPROF_SCRATCH;
-	if (!has(h, COL_KERNEL))
+	if (!header_has(h, COL_KERNEL))
 		return ROCPROF_NONE;
-	if (has(h, COL_KIND) || has(h, COL_GUID))
+	if (header_has(h, COL_KIND) || header_has(h, COL_GUID))
 		return ROCPROF_KERNELS;
-	return has(h, COL_AGENT) || has(h, COL_INDEX) || has(h, COL_DISPATCH) ? ROCPROF_WIDE
-									      : ROCPROF_NONE;
+	return header_has(h, COL_AGENT) || header_has(h, COL_INDEX) || header_has(h, COL_DISPATCH)
+		       ? ROCPROF_WIDE
+		       : ROCPROF_NONE;
 }
 
 /* Names of kernels, functions and instructions hold commas, and in some releases bare quotes. */
@@ -153,7 +156,7 @@ static int text_column(const struct rocprof_header *h)
 						     COL_NAME };
 
 	for (size_t i = 0; i < ARRAY_LEN(order); i++)
-		if (has(h, order[i]))
+		if (header_has(h, order[i]))
 			return h->at[order[i]];
 	return -1;
 }
@@ -173,7 +176,7 @@ static void texts_set(struct rocprof_header *h)
 	case ROCPROF_CALLS:
 		text_set(h, TEXT_DOMAIN, COL_DOMAIN, COL_DOMAIN);
 		text_set(h, TEXT_FUNCTION, COL_FUNCTION, COL_FUNCTION);
-		if (has(h, COL_PROCESS) && h->at[COL_PROCESS] + 1 == h->at[COL_THREAD])
+		if (header_has(h, COL_PROCESS) && h->at[COL_PROCESS] + 1 == h->at[COL_THREAD])
 			text_set(h, TEXT_THREAD, COL_PROCESS, COL_THREAD);
 		break;
 	case ROCPROF_KERNELS:
@@ -201,15 +204,15 @@ void rocprof_header_read(struct rocprof_header *h, const struct csv_record *r)
 		struct csv_text t = csv_field(r, i);
 		struct rocprof_name name = { column_of(t), xstrndup(t.p, t.n) };
 
-		if (name.column < COL_NR && has(h, name.column))
+		if (name.column < COL_NR && header_has(h, name.column))
 			name.column = COL_FACT; /* a second one says nothing more */
 		if (name.column < COL_NR)
 			h->at[name.column] = (int)i;
 		VEC_PUSH(&h->names, name);
 	}
 	h->kind = kind_of(h);
-	h->timed = has(h, COL_START) && has(h, COL_END);
-	h->v1 = h->kind == ROCPROF_WIDE && has(h, COL_INDEX);
+	h->timed = header_has(h, COL_START) && header_has(h, COL_END);
+	h->v1 = h->kind == ROCPROF_WIDE && header_has(h, COL_INDEX);
 	h->text = text_column(h);
 	texts_set(h);
 }
@@ -229,13 +232,13 @@ const char *rocprof_header_lacks(const struct rocprof_header *h)
 	case ROCPROF_COPIES:
 	case ROCPROF_ALLOCATIONS:
 	case ROCPROF_SCRATCH:
-		if (!has(h, COL_START))
+		if (!header_has(h, COL_START))
 			return "Start_Timestamp";
-		return has(h, COL_END) ? NULL : "End_Timestamp";
+		return header_has(h, COL_END) ? NULL : "End_Timestamp";
 	case ROCPROF_COUNTERS:
-		if (!has(h, COL_KERNEL))
+		if (!header_has(h, COL_KERNEL))
 			return "Kernel_Name";
-		return has(h, COL_DISPATCH) ? NULL : "Dispatch_Id";
+		return header_has(h, COL_DISPATCH) ? NULL : "Dispatch_Id";
 	case ROCPROF_WIDE:
 	case ROCPROF_PC:
 	case ROCPROF_STATS:

@@ -37,15 +37,15 @@ static bool on_no_thread(struct rocprof_csv *rc)
 	return rc->range || (rocprof_number(rc, COL_THREAD, &tid) && tid == 0);
 }
 
-static void keep_loose(struct rocprof_csv *rc, const struct span_def *d, const char *what)
+static void unlinked_keep(struct rocprof_csv *rc, const struct span_def *d, const char *what)
 {
-	VEC_PUSH(&rc->loose, (struct rocprof_loose){ .start_ns = d->start_ns,
-						     .end_ns = d->end_ns,
-						     .pid = rocprof_pid(rc),
-						     .what = what,
-						     .name = d->name,
-						     .category = d->category,
-						     .args = d->args });
+	VEC_PUSH(&rc->unlinked, (struct rocprof_unlinked){ .start_ns = d->start_ns,
+							   .end_ns = d->end_ns,
+							   .pid = rocprof_pid(rc),
+							   .what = what,
+							   .name = d->name,
+							   .category = d->category,
+							   .args = d->args });
 }
 
 void rocprof_call(struct rocprof_csv *rc)
@@ -61,7 +61,7 @@ void rocprof_call(struct rocprof_csv *rc)
 	if (rc->marker && d.start_ns == d.end_ns) {
 		d.kind = SPAN_INSTANT;
 	} else if (rc->marker && on_no_thread(rc)) {
-		keep_loose(rc, &d, "process ranges");
+		unlinked_keep(rc, &d, "process ranges");
 		return;
 	}
 	d.correlation = rocprof_correlation(rc);
@@ -70,7 +70,7 @@ void rocprof_call(struct rocprof_csv *rc)
 }
 
 /* What is allocated and not freed, by address. */
-static void balance(struct rocprof_csv *rc, bool frees)
+static void memory_balance(struct rocprof_csv *rc, bool frees)
 {
 	struct csv_text address = rocprof_cell(rc, COL_ADDRESS);
 	uint64_t key = XXH3_64bits(address.p, address.n) ^ (uint64_t)rocprof_pid(rc);
@@ -93,13 +93,13 @@ void rocprof_allocation(struct rocprof_csv *rc)
 	struct csv_text operation = rocprof_cell(rc, COL_OPERATION);
 	struct span_def d = { .kind = SPAN_ANNOTATION };
 
-	balance(rc, memmem(operation.p, operation.n, "FREE", 4) != NULL);
+	memory_balance(rc, memmem(operation.p, operation.n, "FREE", 4) != NULL);
 	if (!rocprof_times(rc, &d.start_ns, &d.end_ns))
 		return;
 	d.name = rocprof_string(rc, operation);
 	d.category = rocprof_category(rc, rocprof_cell(rc, COL_KIND));
 	d.args = rocprof_args(rc);
-	keep_loose(rc, &d, "memory allocation");
+	unlinked_keep(rc, &d, "memory allocation");
 }
 
 static track_id pc_track(struct rocprof_csv *rc)

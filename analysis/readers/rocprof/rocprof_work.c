@@ -41,7 +41,7 @@ void rocprof_kernel(struct rocprof_csv *rc)
 		  rocprof_column_string(rc, TEXT_KIND, COL_KIND));
 }
 
-static bool contains(struct csv_text t, const char *word)
+static bool text_contains(struct csv_text t, const char *word)
 {
 	return memmem(t.p, t.n, word, strlen(word)) != NULL;
 }
@@ -49,9 +49,9 @@ static bool contains(struct csv_text t, const char *word)
 /* A copy runs on the device it goes to when it comes from the host, else on the one it leaves. */
 static size_t copy_device(struct rocprof_csv *rc, struct csv_text direction)
 {
-	bool from_host = contains(direction, "HOST_TO");
+	bool from_host = text_contains(direction, "HOST_TO");
 
-	if (from_host && contains(direction, "TO_DEVICE"))
+	if (from_host && text_contains(direction, "TO_DEVICE"))
 		return rocprof_device(rc, rocprof_cell(rc, COL_DESTINATION), true);
 	return rocprof_device(rc, rocprof_cell(rc, COL_SOURCE), !from_host);
 }

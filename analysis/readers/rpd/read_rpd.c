@@ -161,7 +161,7 @@ static void load_strings(struct rpd *r, struct sqlite_strings *st, const char *t
 
 /* ---- the whole ---- */
 
-static void begin(struct rpd *r)
+static void rpd_begin(struct rpd *r)
 {
 	struct sink *s = r->sc.sink;
 	struct input *in;
@@ -183,7 +183,7 @@ static void begin(struct rpd *r)
 		load_strings(r, &r->texts, "rocpd_ustring");
 }
 
-static void tell_counts(struct rpd *r)
+static void counts_put(struct rpd *r)
 {
 	const struct rpd_counts *n = &r->n;
 	const struct {
@@ -207,11 +207,11 @@ static void tell_counts(struct rpd *r)
 			sink_fact(r->sc.sink, facts[i].key, (int64_t)facts[i].value);
 }
 
-static void tell_problems(struct rpd *r)
+static void problems_warn(struct rpd *r)
 {
 	struct rpd_counts *n = &r->n;
 
-	db_scan_tell(&r->sc);
+	db_scan_warn(&r->sc);
 	tally_warn(&n->unknown_strings, r->sc.sink, W_UNKNOWN_REFERENCE, NULL);
 	sink_warn(r->sc.sink, W_UNKNOWN_REFERENCE, r->names.duplicate_ids + r->texts.duplicate_ids,
 		  "ids of strings that occur twice; the first one counts");
@@ -252,14 +252,14 @@ static int read_rpd(const char *path, struct sink *s, const struct read_opts *o,
 		return rc;
 	if (!sqlite_db_has(r.sc.db, "rocpd_api") && !sqlite_db_has(r.sc.db, "rocpd_op"))
 		return err_set(err, EINVAL, "%s: neither table 'rocpd_api' nor 'rocpd_op'", path);
-	begin(&r);
-	sqlite_db_tell(r.sc.db, s);
+	rpd_begin(&r);
+	sqlite_db_warn(r.sc.db, s);
 	rpd_launches_read(&r);
 	rpd_api_read(&r);
 	rpd_ops_read(&r);
 	rpd_monitor_read(&r);
-	tell_counts(&r);
-	tell_problems(&r);
+	counts_put(&r);
+	problems_warn(&r);
 	rc = sqlite_db_result(r.sc.db, s, &r.sc.damage, err);
 	s->ops->input_end(s);
 	return rc;

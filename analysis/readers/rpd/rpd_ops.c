@@ -304,18 +304,20 @@ static track_id queue_of(struct rpd *r, int64_t gpu, int64_t queue, int64_t slot
 
 enum { OP_ID, OP_GPU, OP_QUEUE, OP_START, OP_END, OP_NAME, OP_TYPE };
 
-static bool begins(const char *s, const char *word)
+static bool text_begins(const char *s, const char *word)
 {
 	return strncasecmp(s, word, strlen(word)) == 0;
 }
 
 static enum span_kind kind_of_type(const char *type)
 {
-	if (begins(type, "Copy") || begins(type, "Memcpy") || begins(type, "MEMORY_COPY"))
+	if (text_begins(type, "Copy") || text_begins(type, "Memcpy") ||
+	    text_begins(type, "MEMORY_COPY"))
 		return SPAN_COPY;
-	if (begins(type, "Fill") || begins(type, "Memset") || begins(type, "MEMORY_FILL"))
+	if (text_begins(type, "Fill") || text_begins(type, "Memset") ||
+	    text_begins(type, "MEMORY_FILL"))
 		return SPAN_FILL;
-	if (begins(type, "Barrier") || begins(type, "Marker"))
+	if (text_begins(type, "Barrier") || text_begins(type, "Marker"))
 		return SPAN_ANNOTATION;
 	return SPAN_KERNEL;
 }
@@ -323,9 +325,9 @@ static enum span_kind kind_of_type(const char *type)
 /* CUDA's numbers are the runtime's, those of ROCm the driver's. */
 static bool is_cuda_type(const char *type)
 {
-	return begins(type, "Mem")      ? type[3] != 'O'
-	       : begins(type, "Kernel") ? type[6] == '\0'
-					: begins(type, "Conc");
+	return text_begins(type, "Mem")      ? type[3] != 'O'
+	       : text_begins(type, "Kernel") ? type[6] == '\0'
+					     : text_begins(type, "Conc");
 }
 
 static enum span_kind kind_of(struct rpd *r, int64_t type_id)

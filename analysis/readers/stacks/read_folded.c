@@ -267,7 +267,7 @@ static track_id make_track(struct folded *fo, const char *name, uint64_t key)
 	return fo->sink->ops->track(fo->sink, &d);
 }
 
-static void begin(struct folded *fo)
+static void folded_begin(struct folded *fo)
 {
 	struct sink *s = fo->sink;
 	struct input *in;
@@ -289,7 +289,7 @@ static void begin(struct folded *fo)
 		fo->tracks[1].id = make_track(fo, "after", 1);
 }
 
-static int finish(struct folded *fo)
+static int folded_finish(struct folded *fo)
 {
 	struct sink *s = fo->sink;
 	struct input *in = s->ops->current(s);
@@ -303,7 +303,7 @@ static int finish(struct folded *fo)
 	tally_warn(&fo->numbers, s, W_BAD_NUMBER, "counts that are no numbers or too large");
 	tally_warn(&fo->negative, s, W_NEGATIVE_DURATION, "negative counts");
 	tally_warn(&fo->nothing, s, W_IGNORED_RECORD, "counts of 0");
-	stack_limit_tell(&fo->limit, s);
+	stack_limit_warn(&fo->limit, s);
 	if (fo->cut)
 		sink_warnf(s, W_TRUNCATED,
 			   "the last line has no line end, so its count may be cut; it was not "
@@ -358,11 +358,11 @@ static int read_folded(const char *path, struct sink *s, const struct read_opts 
 	if (fo.lines == 0)
 		return err_set(err, ENODATA, "%s: offset 0: no whole line of stacks in it", path);
 	input_rewind(&fo.map);
-	begin(&fo);
+	folded_begin(&fo);
 	each_line(&fo, push_line);
 	for (int i = 0; i <= fo.differential; i++)
 		stack_close(s, &fo.tracks[i]);
-	return finish(&fo);
+	return folded_finish(&fo);
 }
 
 /* Whether what is seen is folded: every line a stack with a number, some stack of several frames;

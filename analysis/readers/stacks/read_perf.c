@@ -119,7 +119,7 @@ static str_id category_id(struct perf *p, const char *category)
 	return 0;
 }
 
-static struct perf_known learn(struct perf *p, struct perf_text line)
+static struct perf_known line_learn(struct perf *p, struct perf_text line)
 {
 	struct perf_known k;
 	struct perf_frame f;
@@ -157,13 +157,13 @@ static struct perf_known known_frame(struct perf *p, struct perf_text line, stru
 	struct perf_known k;
 
 	if (text.n == 0 && mem_budget_has(&p->limit.memory, 0))
-		return learn(p, line); /* its name is its address */
+		return line_learn(p, line); /* its name is its address */
 	id = intern_find(p->texts, text.p, text.n);
 	if (id != STR_NONE)
 		return p->known.v[id];
 	if (!mem_budget_has(&p->limit.memory, 0))
 		return unknown_frame(p);
-	k = learn(p, line);
+	k = line_learn(p, line);
 	mem_budget_take(&p->limit.memory, text.n + MEM_STRING);
 	if (p->text_bytes + text.n < MAX_TEXT_BYTES) {
 		p->text_bytes += text.n;
@@ -328,7 +328,7 @@ static void read_samples_of(struct perf *p)
 
 /* --- the whole --- */
 
-static void tell_clock(struct perf *p)
+static void clock_set(struct perf *p)
 {
 	struct input *in = p->sink->ops->current(p->sink);
 	const char *id = p->clockid;
@@ -342,7 +342,7 @@ static void tell_clock(struct perf *p)
 	p->sink->ops->clock(p->sink);
 }
 
-static void tell_facts(struct perf *p)
+static void facts_put(struct perf *p)
 {
 	sink_fact(p->sink, "stack_samples", (int64_t)(p->samples - p->others - p->vague.nr));
 	sink_fact(p->sink, "sample_ns", p->events.v[p->time_event].sample_ns);
@@ -352,19 +352,19 @@ static void tell_facts(struct perf *p)
 	sink_fact(p->sink, "records", (int64_t)p->records);
 }
 
-static int finish(struct perf *p)
+static int perf_finish(struct perf *p)
 {
 	struct input *in = p->sink->ops->current(p->sink);
 
-	tell_facts(p);
+	facts_put(p);
 	tally_warn(&p->bad, p->sink, W_BAD_EVENT, "lines that belong to no sample");
 	tally_warn(&p->vague, p->sink, W_BAD_EVENT, "lines whose event or time cannot be read");
 	tally_warn(&p->strange, p->sink, W_IGNORED_RECORD, "lines of stacks that are no frames");
 	tally_warn(&p->numbers, p->sink, W_BAD_NUMBER, "times or periods out of range");
 	tally_warn(&p->backwards, p->sink, W_TIME_ORDER, "samples before the one before them");
 	tally_warn(&p->lost, p->sink, W_LOST_EVENTS, "samples or records that perf lost");
-	stack_limit_tell(&p->limit, p->sink);
-	track_limit_tell(&p->tracks, p->sink);
+	stack_limit_warn(&p->limit, p->sink);
+	track_limit_warn(&p->tracks, p->sink);
 	if (p->open_end && !p->cut)
 		sink_warnf(p->sink, W_UNTERMINATED,
 			   "no blank line behind the last stack: frames may be missing there");
@@ -423,12 +423,12 @@ static int read_perf(const char *path, struct sink *s, const struct read_opts *o
 			       p.bad.nr ? p.bad.at : 1);
 	input_rewind(&p.map);
 	s->ops->input(s, path, "perf");
-	tell_clock(&p);
+	clock_set(&p);
 	if (p.events.nr == 0)
 		perf_event_at(&p, (struct perf_text){ "", 0 });
 	p.limit.category = category_id(&p, STACK_SAMPLED);
 	read_samples_of(&p);
-	return finish(&p);
+	return perf_finish(&p);
 }
 
 /* What the lines of a text are, for the probe. */

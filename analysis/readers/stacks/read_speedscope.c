@@ -217,7 +217,7 @@ static int take_profiles(struct speed *sp, struct json_cur *c)
 	return r;
 }
 
-static int survey(struct speed *sp, struct json_cur *c)
+static int frames_survey(struct speed *sp, struct json_cur *c)
 {
 	struct json_text key;
 	bool some = false;
@@ -575,7 +575,7 @@ static void read_frames(struct speed *sp)
 		damaged_at(sp, &c, r);
 }
 
-static void begin(struct speed *sp)
+static void speed_begin(struct speed *sp)
 {
 	struct sink *s = sp->sink;
 	struct input *in;
@@ -590,7 +590,7 @@ static void begin(struct speed *sp)
 	read_frames(sp);
 }
 
-static int finish(struct speed *sp)
+static int speed_finish(struct speed *sp)
 {
 	struct sink *s = sp->sink;
 	struct input *in = s->ops->current(s);
@@ -608,7 +608,7 @@ static int finish(struct speed *sp)
 	tally_warn(&sp->negative, s, W_NEGATIVE_DURATION, "negative weights");
 	tally_warn(&sp->kinds, s, W_IGNORED_RECORD, "profiles of an unknown type");
 	tally_warn(&sp->crowd, s, W_MEMORY_LIMIT, "profiles that there is no memory for, left out");
-	stack_limit_tell(&sp->limit, s);
+	stack_limit_warn(&sp->limit, s);
 	if (sp->damage)
 		sink_warnf(s, W_TRUNCATED, "the JSON %s at byte %zu; what stands before was read",
 			   sp->damage == JSON_CUT ? "ends" : "is damaged", sp->damaged_at);
@@ -643,7 +643,7 @@ static int read_speedscope(const char *path, struct sink *s, const struct read_o
 	c = cursor_at(&sp, sp.map.data);
 	if (sp.map.len >= 3 && memcmp(c.p, "\xef\xbb\xbf", 3) == 0)
 		c.p += 3;
-	sp.damage = survey(&sp, &c);
+	sp.damage = frames_survey(&sp, &c);
 	sp.damaged_at = (size_t)(c.p - sp.map.data);
 	if (!sp.any_profiles)
 		return err_set(err, EINVAL, "%s: offset %zu: %s before any profile", path,
@@ -651,10 +651,10 @@ static int read_speedscope(const char *path, struct sink *s, const struct read_o
 			       sp.damage == JSON_BAD ? "no JSON object" : "the text ends");
 	mem_budget_init(&sp.limit.memory, &sp.map);
 	input_rewind(&sp.map);
-	begin(&sp);
+	speed_begin(&sp);
 	for (size_t i = 0; i < sp.profiles.nr; i++)
 		read_profile(&sp, &sp.profiles.v[i], i);
-	return finish(&sp);
+	return speed_finish(&sp);
 }
 
 static bool head_has(const struct probe *p, const char *word)

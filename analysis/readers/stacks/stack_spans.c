@@ -25,7 +25,7 @@ static bool is_open(const struct stack_track *t, size_t i, const struct stack_fr
 	       t->open.v[i].category == f->category;
 }
 
-static size_t shared(const struct stack_track *t, const struct stack_frame *v, size_t n)
+static size_t frames_shared(const struct stack_track *t, const struct stack_frame *v, size_t n)
 {
 	size_t i = 0;
 
@@ -35,7 +35,7 @@ static size_t shared(const struct stack_track *t, const struct stack_frame *v, s
 }
 
 /* How many of n frames there is memory for, where keep are open already. */
-static size_t affordable(const struct stack_limit *l, size_t keep, size_t n)
+static size_t frames_affordable(const struct stack_limit *l, size_t keep, size_t n)
 {
 	uint64_t left = l->memory.left > 0 ? (uint64_t)l->memory.left / MEM_SPAN : 0;
 
@@ -47,7 +47,7 @@ int64_t stack_push(struct sink *s, struct stack_limit *l, struct stack_track *t,
 {
 	bool follows = t->begun && (t_ns <= t->end_ns || t_ns - t->end_ns < weight_ns / 2), cut;
 	int64_t start_ns = follows ? t->end_ns : t_ns;
-	size_t keep = follows ? shared(t, v, n) : 0, end = affordable(l, keep, n);
+	size_t keep = follows ? frames_shared(t, v, n) : 0, end = frames_affordable(l, keep, n);
 	struct stack_frame deeper = { .args = STR_NONE };
 
 	if (start_ns > LATEST_NS - weight_ns || start_ns < -LATEST_NS)
@@ -87,7 +87,7 @@ void stack_named(struct stack_limit *l, str_id id, size_t n)
 	mem_budget_take(&l->memory, n + MEM_STRING);
 }
 
-void stack_limit_tell(const struct stack_limit *l, struct sink *s)
+void stack_limit_warn(const struct stack_limit *l, struct sink *s)
 {
 	char text[200];
 

@@ -54,7 +54,7 @@ struct stack_limit {
 /* A frame's name was put: takes its memory. */
 void stack_named(struct stack_limit *l, str_id id, size_t n);
 /* Warns of what was cut and lost; what was lost makes its input partial. */
-void stack_limit_tell(const struct stack_limit *l, struct sink *s);
+void stack_limit_warn(const struct stack_limit *l, struct sink *s);
 
 struct stack_track {
 	track_id id;

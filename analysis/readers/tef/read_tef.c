@@ -104,7 +104,7 @@ static char *format_name(const struct tef_doc *d)
 	return xstrdup("Trace Event Format");
 }
 
-static void tell_clock(struct tef *t)
+static void clock_set(struct tef *t)
 {
 	struct input *in = t->sink->ops->current(t->sink);
 
@@ -114,8 +114,8 @@ static void tell_clock(struct tef *t)
 	in->from_start = t->doc.clock == TRACE_CLOCK_OWN;
 	in->driver_numbers = t->doc.dialect == TEF_ROCPROF || t->doc.dialect == TEF_ROCPROFV3;
 	in->resolution_hz = t->doc.fractions || in->driver_numbers ? 1e9 : 1e6;
-	if (t->doc.own)
-		own_file_apply(&t->own, t->sink);
+	if (t->doc.native)
+		native_file_apply(&t->native, t->sink);
 	t->sink->ops->clock(t->sink);
 }
 
@@ -139,10 +139,10 @@ static void tef_forget(struct tef *t)
 	VEC_RELEASE(&t->late);
 	VEC_RELEASE(&t->named);
 	u64map_release(&t->named_at);
-	VEC_RELEASE(&t->own_end);
-	u64map_release(&t->own_ends);
-	own_release(&t->own);
-	t->own_last = SPAN_NONE;
+	VEC_RELEASE(&t->native_end);
+	u64map_release(&t->native_ends);
+	native_release(&t->native);
+	t->native_last = SPAN_NONE;
 }
 
 static bool is_rocprofv3(const struct tef *t)
@@ -168,11 +168,11 @@ static int read_events(struct tef *t, bool alone, struct err *err)
 		tef_doc_rest(t);
 	if (!alone)
 		tef_walk_hear(t);
-	tell_clock(t);
+	clock_set(t);
 	while ((r = tef_walk(t, err)) == TEF_AGAIN) {
 		tef_forget(t);
 		t->sink->ops->input_again(t->sink);
-		tell_clock(t);
+		clock_set(t);
 	}
 	return r;
 }
@@ -184,8 +184,8 @@ static int read_tef(const char *path, struct sink *s, const struct read_opts *o,
 			 .opts = o,
 			 .sink = s,
 			 .text = STRBUF_INIT,
-			 .own = OWN_INIT,
-			 .own_last = SPAN_NONE };
+			 .native = NATIVE_INIT,
+			 .native_last = SPAN_NONE };
 	struct input *in;
 	int r = input_map_by(o->workers, path, 0, &t.map, err);
 
@@ -199,7 +199,7 @@ static int read_tef(const char *path, struct sink *s, const struct read_opts *o,
 					  .rank = RANK_NONE,
 					  .clock = TRACE_CLOCK_BOOTTIME };
 		s->ops->input(s, path, "tef");
-		tell_clock(&t);
+		clock_set(&t);
 		t.memo = tef_memo_new();
 		r = tef_rocprofv3_read(&t, err);
 	} else {

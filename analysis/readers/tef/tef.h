@@ -13,7 +13,7 @@
  *	tef_pairs.c	B with E
  *	tef_async.c	b with e, laid into lanes
  *	tef_flows.c	s, t, f → links between the spans around them
- *	tef_own.c	what profrig's converter wrote, which says more than others
+ *	tef_native.c	what profrig's converter wrote, which says more than others
  *	tef_samples.c	samples of stacks beside the events
  *	tef_rocprofv3*	no trace events, but JSON of the same family
  */
@@ -21,7 +21,7 @@
 #define ANALYSIS_TEF_H
 
 #include "json_scan.h"
-#include "own.h"
+#include "native.h"
 #include "tally.h"
 
 #include <stdint.h>
@@ -58,7 +58,7 @@ struct tef_doc {
 	int64_t base_ns; /* added to every time: Kineto's baseTimeNanoseconds */
 	enum trace_clock clock;
 	bool fractions;               /* times have digits behind the point */
-	bool own;                     /* written by profrig's converter (own.h) */
+	bool native;                  /* written by profrig convert (native.h) */
 	const char *samples, *frames; /* where chrome's lists of them begin; NULL */
 	uint64_t system_events;       /* of the kernel, beside the events; they are not read */
 	size_t spans;                 /* that there may be, from the first events */
@@ -140,8 +140,8 @@ struct tef_event {
 	struct tef_args kineto;
 	struct json_text args;
 	struct tef_id id;
-	uint64_t scope;  /* equal scopes have equal ones */
-	const char *own; /* the value of the member "profrig", NULL */
+	uint64_t scope;     /* equal scopes have equal ones */
+	const char *native; /* the value of the member "profrig", NULL */
 };
 
 /* Members that mean something. */
@@ -160,7 +160,7 @@ enum tef_member {
 	TEF_NAME,
 	TEF_ARGS,
 	TEF_SCOPE,
-	TEF_OWN
+	TEF_NATIVE
 };
 
 typedef uint32_t tef_slot;
@@ -226,7 +226,7 @@ struct tef_slice {
 };
 
 /* The first of the two ends of a link. */
-struct tef_own_end {
+struct tef_native_end {
 	span_id span;
 	bool to; /* it leads here */
 };
@@ -283,10 +283,10 @@ struct tef {
 	VEC(struct tef_named) named; /* what places mean */
 	struct u64map named_at;
 
-	struct own own;
-	span_id own_last;       /* the span before what is read */
-	struct u64map own_ends; /* ids of links → own_end */
-	VEC(struct tef_own_end) own_end;
+	struct native native;
+	span_id native_last;       /* the span before what is read */
+	struct u64map native_ends; /* ids of links → native_end */
+	VEC(struct tef_native_end) native_end;
 };
 
 /* tef_doc.c: tef_doc_scan, then one of the other two. */
@@ -461,10 +461,10 @@ bool tef_named_put(struct tef *t, const struct tef_event *ev, struct span_def *d
 bool tef_tensorflow_signal(struct tef *t, const struct tef_event *ev);
 bool tef_ascend_signal(struct tef *t, const struct tef_event *ev);
 
-/* tef_own.c, for documents that are own */
-void tef_own_metadata(struct tef *t, const struct tef_event *ev);
-void tef_own_span(struct tef *t, const struct tef_event *ev);
-void tef_own_flow(struct tef *t, const struct tef_event *ev);
+/* tef_native.c: for documents that profrig convert wrote */
+void tef_native_metadata(struct tef *t, const struct tef_event *ev);
+void tef_native_span(struct tef *t, const struct tef_event *ev);
+void tef_native_flow(struct tef *t, const struct tef_event *ev);
 
 /* tef_samples.c */
 void tef_samples_push(struct tef *t);

@@ -100,7 +100,7 @@ static void span_end(struct asyncs *as, size_t at, int64_t end_ns, str_id args)
 	as->open.nr--;
 }
 
-static void take(struct asyncs *as, const struct tef_async *a)
+static void event_take(struct asyncs *as, const struct tef_async *a)
 {
 	size_t i = as->open.nr;
 
@@ -209,7 +209,7 @@ void tef_asyncs_push(struct tef *t)
 	for (size_t i = 0; i < t->asyncs.nr; i++) {
 		if (i > 0 && t->asyncs.v[i].group != t->asyncs.v[i - 1].group)
 			group_close(&as);
-		take(&as, &t->asyncs.v[i]);
+		event_take(&as, &t->asyncs.v[i]);
 	}
 	group_close(&as);
 	lanes_push(&as);

@@ -136,8 +136,8 @@ static void sample_event(struct tef *t, struct tef_signals *sg, const struct tef
 		if (json_text_is(&ev->name, "profrig") && ev->args.p) {
 			sg->profrig = true;
 			each_member(t, sg, &args, profrig_member);
-			t->doc.own = strcmp(t->doc.tracer, "convert") == 0 &&
-				     own_file_take(&t->own, ev->args.p, ev->args.n);
+			t->doc.native = strcmp(t->doc.tracer, "convert") == 0 &&
+					native_file_take(&t->native, ev->args.p, ev->args.n);
 		}
 		return;
 	}
@@ -298,7 +298,7 @@ static void find_base(struct tef *t)
 		take_base(t, &c);
 }
 
-static void decide(struct tef *t, const struct tef_signals *sg)
+static void dialect_decide(struct tef *t, const struct tef_signals *sg)
 {
 	struct tef_doc *d = &t->doc;
 	bool date = sg->timed && sg->first_ns >= EPOCH_MIN_NS && sg->first_ns < EPOCH_MAX_NS;
@@ -321,9 +321,9 @@ static void decide(struct tef *t, const struct tef_signals *sg)
 		d->clock = TRACE_CLOCK_MONOTONIC;
 	else if (d->dialect == TEF_ROCPROF)
 		d->clock = TRACE_CLOCK_BOOTTIME; /* HSA's system clock */
-	d->own = d->own && d->dialect == TEF_PROFRIG;
-	if (d->own)
-		d->base_ns = t->own.file.base_ns;
+	d->native = d->native && d->dialect == TEF_PROFRIG;
+	if (d->native)
+		d->base_ns = t->native.file.base_ns;
 }
 
 /* What is told before the events, and where they begin. */
@@ -438,7 +438,7 @@ bool tef_doc_guess(struct tef *t)
 		scan_tail(t, &sg, (struct json_cur){ t->map.data + at, t->map.data + t->map.len });
 	else if (!t->doc.array_form)
 		return false;
-	decide(t, &sg);
+	dialect_decide(t, &sg);
 	t->doc.events_end = at;
 	return true;
 }
@@ -455,7 +455,7 @@ void tef_doc_rest(struct tef *t)
 		else
 			find_base(t);
 	}
-	decide(t, &sg);
+	dialect_decide(t, &sg);
 }
 
 bool tef_doc_equal(const struct tef_doc *a, const struct tef_doc *b)
@@ -463,5 +463,5 @@ bool tef_doc_equal(const struct tef_doc *a, const struct tef_doc *b)
 	return a->dialect == b->dialect && strcmp(a->tracer, b->tracer) == 0 &&
 	       strcmp(a->host, b->host) == 0 && a->rank == b->rank && a->has_base == b->has_base &&
 	       a->base_ns == b->base_ns && a->clock == b->clock && a->fractions == b->fractions &&
-	       a->own == b->own && a->samples == b->samples && a->frames == b->frames;
+	       a->native == b->native && a->samples == b->samples && a->frames == b->frames;
 }

@@ -118,11 +118,11 @@ enum tef_member tef_member_of(const struct json_text *key)
 		char name[8];
 		uint8_t n, member;
 	} known[] = {
-		{ "ph", 2, TEF_PH },       { "ts", 2, TEF_TS },       { "id", 2, TEF_ID },
-		{ "bp", 2, TEF_BP },       { "pid", 3, TEF_PID },     { "tid", 3, TEF_TID },
-		{ "cat", 3, TEF_CAT },     { "dur", 3, TEF_DUR },     { "id2", 3, TEF_ID2 },
-		{ "name", 4, TEF_NAME },   { "args", 4, TEF_ARGS },   { "tdur", 4, TEF_TDUR },
-		{ "scope", 5, TEF_SCOPE }, { "profrig", 7, TEF_OWN },
+		{ "ph", 2, TEF_PH },       { "ts", 2, TEF_TS },          { "id", 2, TEF_ID },
+		{ "bp", 2, TEF_BP },       { "pid", 3, TEF_PID },        { "tid", 3, TEF_TID },
+		{ "cat", 3, TEF_CAT },     { "dur", 3, TEF_DUR },        { "id2", 3, TEF_ID2 },
+		{ "name", 4, TEF_NAME },   { "args", 4, TEF_ARGS },      { "tdur", 4, TEF_TDUR },
+		{ "scope", 5, TEF_SCOPE }, { "profrig", 7, TEF_NATIVE },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
@@ -160,9 +160,9 @@ static int take_member(struct json_cur *c, struct tef_event *ev, enum tef_member
 		return take_raw(c, &ev->args);
 	case TEF_SCOPE:
 		return take_scope(c, ev);
-	case TEF_OWN:
+	case TEF_NATIVE:
 		json_peek(c);
-		ev->own = c->p;
+		ev->native = c->p;
 		break;
 	case TEF_OTHER:
 		break;
@@ -307,7 +307,7 @@ static bool us_to_ns(const struct tef_us *us, int64_t add_ns, int64_t *ret_ns)
 	       *ret_ns >= -TEF_TIME_MAX;
 }
 
-static bool absent(const struct tef_us *us)
+static bool time_absent(const struct tef_us *us)
 {
 	return !us->known && !us->p;
 }
@@ -322,7 +322,7 @@ bool tef_time(struct tef *t, const struct tef_event *ev, int64_t *ret_ns)
 {
 	int64_t v;
 
-	if (absent(&ev->ts)) {
+	if (time_absent(&ev->ts)) {
 		tef_bad_event(t, "event without a time");
 		return false;
 	}
@@ -347,7 +347,7 @@ bool tef_extent(struct tef *t, const struct tef_event *ev, int64_t *start_ns, in
 
 	if (!tef_time(t, ev, start_ns))
 		return false;
-	if (absent(&ev->dur)) {
+	if (time_absent(&ev->dur)) {
 		tef_bad_event(t, "complete event without a duration");
 	} else if (!us_to_ns(&ev->dur, 0, &dur)) {
 		bad_us(t, "duration", &ev->dur);
@@ -389,8 +389,8 @@ static void push_complete(struct tef *t, const struct tef_event *ev)
 {
 	struct span_def d = { .kind = SPAN_HOST };
 
-	if (t->doc.own) {
-		tef_own_span(t, ev);
+	if (t->doc.native) {
+		tef_native_span(t, ev);
 		return;
 	}
 	if (t->doc.dialect == TEF_KINETO && tef_kineto_span(t, ev))
@@ -410,8 +410,8 @@ static void push_instant(struct tef *t, const struct tef_event *ev)
 {
 	struct span_def d = { .kind = SPAN_INSTANT };
 
-	if (t->doc.own) {
-		tef_own_span(t, ev);
+	if (t->doc.native) {
+		tef_native_span(t, ev);
 		return;
 	}
 	if (!tef_time(t, ev, &d.start_ns))
@@ -510,8 +510,8 @@ static void push_counter(struct tef *t, const struct tef_event *ev)
 static void push_metadata(struct tef *t, const struct tef_event *ev)
 {
 	t->n.metadata++;
-	if (t->doc.own) {
-		tef_own_metadata(t, ev);
+	if (t->doc.native) {
+		tef_native_metadata(t, ev);
 		return;
 	}
 	tef_names_take(t, ev);

@@ -19,9 +19,9 @@ void tef_flow_add(struct tef *t, const struct tef_event *ev)
 	struct tef_flow f = { .ph = ev->ph, .enclosing = ev->enclosing || ev->ph != 'f' };
 	const struct tef_id *own = ev->tid.type == TEF_ID_NONE ? &ev->pid : &ev->tid;
 
-	if (t->doc.own) {
+	if (t->doc.native) {
 		if (!t->sink->counts_only)
-			tef_own_flow(t, ev);
+			tef_native_flow(t, ev);
 		return;
 	}
 	if (t->doc.dialect == TEF_KINETO &&

@@ -49,7 +49,7 @@ void tef_memo_free(struct tef_memo *m)
 	free(m);
 }
 
-static inline uint64_t eight(const char *p)
+static inline uint64_t eight_bytes(const char *p)
 {
 	uint64_t v;
 
@@ -57,7 +57,7 @@ static inline uint64_t eight(const char *p)
 	return v;
 }
 
-static inline size_t mixed(uint64_t v, size_t places)
+static inline size_t hash_mixed(uint64_t v, size_t places)
 {
 	v *= UINT64_C(0x9e3779b97f4a7c15);
 	return (v ^ v >> 32) % places;
@@ -68,10 +68,11 @@ static inline struct known_text *text_place(struct tef_texts *x, const struct js
 {
 	const char *p = t->p;
 	size_t n = t->n;
-	uint64_t v = n < 8 ? eight(p) & ((UINT64_C(1) << 8 * n) - 1)
-			   : eight(p) ^ eight(p + n - 8) * 3 ^ eight(p + (n - 8) / 2) * 5;
+	uint64_t v = n < 8 ? eight_bytes(p) & ((UINT64_C(1) << 8 * n) - 1)
+			   : eight_bytes(p) ^ eight_bytes(p + n - 8) * 3 ^
+				     eight_bytes(p + (n - 8) / 2) * 5;
 
-	return &x->v[mixed(v + n, TEXTS)];
+	return &x->v[hash_mixed(v + n, TEXTS)];
 }
 
 struct tef_texts *tef_texts_new(void)
@@ -111,7 +112,7 @@ str_id *tef_memo_text(struct tef_memo *m, unsigned parser, uint16_t text)
 	return &m->ids[parser].v[text];
 }
 
-static inline bool numbers(const struct tef_id *a, const struct tef_id *b)
+static inline bool both_numbers(const struct tef_id *a, const struct tef_id *b)
 {
 	return a->type == TEF_ID_NUMBER && b->type == TEF_ID_NUMBER;
 }
@@ -119,14 +120,14 @@ static inline bool numbers(const struct tef_id *a, const struct tef_id *b)
 static inline struct known_track *thread_place(struct tef_memo *m, const struct tef_id *pid,
 					       const struct tef_id *tid)
 {
-	return &m->threads[mixed((uint64_t)pid->number * 31 + (uint64_t)tid->number, TRACKS)];
+	return &m->threads[hash_mixed((uint64_t)pid->number * 31 + (uint64_t)tid->number, TRACKS)];
 }
 
 tef_slot tef_memo_thread(struct tef_memo *m, const struct tef_id *pid, const struct tef_id *tid)
 {
 	const struct known_track *k = thread_place(m, pid, tid);
 
-	return numbers(pid, tid) && k->used && k->pid == pid->number && k->tid == tid->number
+	return both_numbers(pid, tid) && k->used && k->pid == pid->number && k->tid == tid->number
 		       ? k->slot
 		       : TEF_SLOT_NONE;
 }
@@ -134,7 +135,7 @@ tef_slot tef_memo_thread(struct tef_memo *m, const struct tef_id *pid, const str
 void tef_memo_thread_add(struct tef_memo *m, const struct tef_id *pid, const struct tef_id *tid,
 			 tef_slot slot)
 {
-	if (numbers(pid, tid))
+	if (both_numbers(pid, tid))
 		*thread_place(m, pid, tid) = (struct known_track){
 			.pid = pid->number, .tid = tid->number, .slot = slot, .used = true
 		};
@@ -143,10 +144,10 @@ void tef_memo_thread_add(struct tef_memo *m, const struct tef_id *pid, const str
 static inline struct known_track *queue_place(struct tef_memo *m, const struct tef_event *ev,
 					      const struct tef_args *a)
 {
-	return &m->queues[mixed((uint64_t)ev->pid.number * 31 + (uint64_t)ev->tid.number +
-					(uint64_t)a->device.number * 7 +
-					(uint64_t)a->stream.number * 3,
-				TRACKS)];
+	return &m->queues[hash_mixed((uint64_t)ev->pid.number * 31 + (uint64_t)ev->tid.number +
+					     (uint64_t)a->device.number * 7 +
+					     (uint64_t)a->stream.number * 3,
+				     TRACKS)];
 }
 
 tef_slot tef_memo_queue(struct tef_memo *m, const struct tef_event *ev, const struct tef_args *a,
@@ -154,8 +155,8 @@ tef_slot tef_memo_queue(struct tef_memo *m, const struct tef_event *ev, const st
 {
 	const struct known_track *k = queue_place(m, ev, a);
 
-	return numbers(&ev->pid, &ev->tid) && numbers(&a->device, &a->stream) && k->used &&
-			       k->places == places && k->pid == ev->pid.number &&
+	return both_numbers(&ev->pid, &ev->tid) && both_numbers(&a->device, &a->stream) &&
+			       k->used && k->places == places && k->pid == ev->pid.number &&
 			       k->tid == ev->tid.number && k->device == a->device.number &&
 			       k->stream == a->stream.number && k->rank == a->rank
 		       ? k->slot
@@ -165,7 +166,7 @@ tef_slot tef_memo_queue(struct tef_memo *m, const struct tef_event *ev, const st
 void tef_memo_queue_add(struct tef_memo *m, const struct tef_event *ev, const struct tef_args *a,
 			uint32_t places, tef_slot slot)
 {
-	if (numbers(&ev->pid, &ev->tid) && numbers(&a->device, &a->stream))
+	if (both_numbers(&ev->pid, &ev->tid) && both_numbers(&a->device, &a->stream))
 		*queue_place(m, ev, a) = (struct known_track){ .pid = ev->pid.number,
 							       .tid = ev->tid.number,
 							       .device = a->device.number,

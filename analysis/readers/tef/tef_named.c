@@ -24,7 +24,7 @@ static struct json_text digits_at(const char *p)
 }
 
 /* Behind the last of the words that stands in name; NULL when none does. */
-static const char *behind(const char *name, const char *const *words)
+static const char *text_behind(const char *name, const char *const *words)
 {
 	for (; *words; words++) {
 		const char *at = strstr(name, *words);
@@ -38,7 +38,7 @@ static const char *behind(const char *name, const char *const *words)
 static const char *device_in(const char *name)
 {
 	static const char *const words[] = { "/device:GPU:", "/gpu:", NULL };
-	const char *p = behind(name, words);
+	const char *p = text_behind(name, words);
 
 	return p && digits_at(p).n > 0 ? p : NULL;
 }
@@ -51,7 +51,7 @@ static const char *stream_in(const char *name)
 
 	if (strncmp(name, thread, sizeof(thread) - 1) == 0)
 		return name + sizeof(thread) - 1;
-	return behind(name, words);
+	return text_behind(name, words);
 }
 
 bool tef_tensorflow_signal(struct tef *t, const struct tef_event *ev)
@@ -168,7 +168,7 @@ static struct tef_named *named_at(struct tef *t, const struct tef_id *pid, const
 	return &t->named.v[at];
 }
 
-static bool begins(const char *p, size_t n, const char *word)
+static bool text_begins(const char *p, size_t n, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -179,9 +179,9 @@ static enum span_kind tensorflow_kind(const struct tef_named *n, const char *nam
 {
 	if (n->again)
 		return SPAN_ANNOTATION;
-	if (n->copies || begins(name, len, "memcpy"))
+	if (n->copies || text_begins(name, len, "memcpy"))
 		return SPAN_COPY;
-	return begins(name, len, "memset") ? SPAN_FILL : SPAN_KERNEL;
+	return text_begins(name, len, "memset") ? SPAN_FILL : SPAN_KERNEL;
 }
 
 /* A task's type; older files have none where the name is just that. */
@@ -192,8 +192,8 @@ static enum span_kind ascend_kind(const char *type, size_t len)
 	for (size_t i = 0; i < ARRAY_LEN(idle); i++)
 		if (memmem(type, len, idle[i], strlen(idle[i])))
 			return SPAN_ANNOTATION;
-	return begins(type, len, "MEMCPY") || begins(type, len, "SDMA") ||
-			       begins(type, len, "PCIE_DMA")
+	return text_begins(type, len, "MEMCPY") || text_begins(type, len, "SDMA") ||
+			       text_begins(type, len, "PCIE_DMA")
 		       ? SPAN_COPY
 		       : SPAN_KERNEL;
 }

@@ -149,7 +149,7 @@ static void take_begin(struct pairing *p, uint32_t at)
 	p->open_of[b->name]++;
 }
 
-static const struct tef_edge *innermost(const struct pairing *p)
+static const struct tef_edge *innermost_open(const struct pairing *p)
 {
 	return &p->edges[p->open.v[p->open.nr - 1].edge];
 }
@@ -173,7 +173,7 @@ static void take_end(struct pairing *p, uint32_t at)
 			p->strays++;
 		return;
 	}
-	while (e->named && innermost(p)->name != e->name) {
+	while (e->named && innermost_open(p)->name != e->name) {
 		close_innermost(p, e->t_ns, NO_END);
 		p->mismatches++;
 	}
@@ -213,7 +213,7 @@ static uint64_t pair_track(struct pairing *p, const uint32_t *order, size_t n)
 	p->strays += p->orphans.nr;
 	p->left_open = p->open.nr;
 	while (p->open.nr > 0) {
-		const struct tef_edge *b = innermost(p);
+		const struct tef_edge *b = innermost_open(p);
 
 		close_innermost(p, last_ns > b->t_ns ? last_ns : b->t_ns, NO_END);
 	}

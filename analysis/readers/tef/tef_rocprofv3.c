@@ -93,7 +93,7 @@ static int take_process(struct v3 *v, struct json_cur *c)
 }
 
 /* Where the members of each process begin. */
-static int survey(struct v3 *v, struct json_cur *c)
+static int document_survey(struct v3 *v, struct json_cur *c)
 {
 	struct json_text key;
 	bool some = false, more = false;
@@ -116,7 +116,7 @@ static int survey(struct v3 *v, struct json_cur *c)
 	return r;
 }
 
-static void tell(const struct v3 *v)
+static void damage_warn(const struct v3 *v)
 {
 	struct tef *t = v->t;
 
@@ -129,7 +129,7 @@ static void tell(const struct v3 *v)
 	sink_fact(t->sink, "records", (int64_t)v->records);
 }
 
-static int judge(const struct v3 *v, struct err *err)
+static int document_judge(const struct v3 *v, struct err *err)
 {
 	struct tef *t = v->t;
 
@@ -163,7 +163,7 @@ int tef_rocprofv3_read(struct tef *t, struct err *err)
 	int r;
 
 	progress_total(t->map.len);
-	r = survey(&v, &c);
+	r = document_survey(&v, &c);
 	if (r == 0 && json_peek(&c))
 		r = JSON_BAD;
 	if (r < 0)
@@ -178,6 +178,6 @@ int tef_rocprofv3_read(struct tef *t, struct err *err)
 		v3_work(&v, &v.processes.v[i]);
 	}
 	tef_asyncs_push(t);
-	tell(&v);
-	return judge(&v, err);
+	damage_warn(&v);
+	return document_judge(&v, err);
 }

@@ -197,7 +197,7 @@ static bool span_of(struct v3 *v, const struct v3_record *rec, struct span_def *
 	return true;
 }
 
-static void push(struct v3 *v, const struct span_def *d)
+static void span_push(struct v3 *v, const struct span_def *d)
 {
 	v->t->sink->ops->span(v->t->sink, d);
 	v->records++;
@@ -235,7 +235,7 @@ static void push_kernel(struct v3 *v, const struct v3_record *rec)
 	if (d.name == STR_NONE)
 		d.name = number_name(v, "kernel", &rec->field[V3_KERNEL]);
 	d.track = v3_queue(v, agent_of(v, &rec->field[V3_AGENT]), queue_of(rec));
-	push(v, &d);
+	span_push(v, &d);
 	if (!v3_number(&rec->field[V3_DISPATCH], &dispatch))
 		return;
 	*u64map_at(&v->dispatch_at, dispatch) = (uint32_t)v->dispatch_ends.nr;
@@ -253,11 +253,11 @@ static void push_copy(struct v3 *v, const struct v3_record *rec)
 		return;
 	d.name = operation_name(v, rec, kind_of(v, rec));
 	d.track = v3_queue(v, from && from->gpu ? from : to ? to : from, queue_of(rec));
-	push(v, &d);
+	span_push(v, &d);
 }
 
 /* Beside the threads, in lanes of their own. */
-static void push_loose(struct v3 *v, const struct v3_record *rec, const struct span_def *d)
+static void unlinked_push(struct v3 *v, const struct v3_record *rec, const struct span_def *d)
 {
 	struct tef_async a = { .t_ns = d->start_ns,
 			       .group = tef_hash(v->nr, v->t->asyncs.nr, 0),
@@ -305,11 +305,11 @@ static void push_call(struct v3 *v, const struct v3_record *rec)
 	if (d.name == STR_NONE)
 		d.name = operation_name(v, rec, kind);
 	if (d.kind == SPAN_ANNOTATION && is_range(v, rec, kind)) {
-		push_loose(v, rec, &d);
+		unlinked_push(v, rec, &d);
 		return;
 	}
 	d.track = v3_thread(v, &rec->field[V3_THREAD]);
-	push(v, &d);
+	span_push(v, &d);
 }
 
 /* What is allocated for a queue lies on it, what a thread allocates on that. */
@@ -324,7 +324,7 @@ static void push_memory(struct v3 *v, const struct v3_record *rec)
 	d.track = rec->field[V3_QUEUE].p
 			  ? v3_queue(v, agent_of(v, &rec->field[V3_AGENT]), queue_of(rec))
 			  : v3_thread(v, &rec->field[V3_THREAD]);
-	push(v, &d);
+	span_push(v, &d);
 }
 
 static void push_pc(struct v3 *v, const struct v3_record *rec)
@@ -341,7 +341,7 @@ static void push_pc(struct v3 *v, const struct v3_record *rec)
 	d.category = sink_puts(v->t->sink, "pc_sampling");
 	d.args = tef_args(v->t, &rec->raw);
 	d.track = v3_pc_track(v);
-	push(v, &d);
+	span_push(v, &d);
 }
 
 /* --- counters --- */

@@ -173,7 +173,7 @@ static int take_sample(struct json_cur *c, struct sample *s)
 	return r;
 }
 
-static void push(struct samples *sp, const struct sample *s)
+static void sample_push(struct samples *sp, const struct sample *s)
 {
 	struct span_def d = { .kind = SPAN_INSTANT };
 	struct tef_id id = tef_id_of(&s->frame);
@@ -214,7 +214,7 @@ void tef_samples_push(struct tef *t)
 		}
 		if (take_sample(&c, &s) < 0)
 			break; /* a damage that the walk over the events tells */
-		push(&sp, &s);
+		sample_push(&sp, &s);
 	}
 	sink_fact(t->sink, "stack_samples", (int64_t)sp.nr);
 	tally_warn(&sp.unknown, t->sink, W_UNKNOWN_REFERENCE, "samples whose frame is not listed");

@@ -176,7 +176,7 @@ static bool step_of_member(struct step *st, enum tef_member member, const char *
 	case TEF_OTHER:
 		return step_scalar(st, from, v, STEP_WORD, STEP_STRING);
 	case TEF_ARGS:
-	case TEF_OWN:
+	case TEF_NATIVE:
 	case TEF_TDUR:
 	case TEF_ID2:
 		break;
@@ -275,7 +275,7 @@ static bool learn_members(struct tef_shapes *s, uint16_t *prev, struct json_cur 
 	return ok;
 }
 
-static void learn(struct tef_shapes *s, struct json_cur c)
+static void shape_learn(struct tef_shapes *s, struct json_cur c)
 {
 	uint16_t prev = 0;
 	const char *from = c.p;
@@ -657,8 +657,8 @@ FAST_INLINE void event_clear(struct tef_event *ev, const char *at)
 }
 
 /* Behind the event at p; NULL when it is not as foreseen. */
-FAST static const char *follow(struct tef_shapes *s, const char *p, const char *end,
-			       struct tef_event *ev)
+FAST static const char *shape_follow(struct tef_shapes *s, const char *p, const char *end,
+				     struct tef_event *ev)
 {
 	struct step *st = &s->steps[0];
 
@@ -702,8 +702,8 @@ static bool is_fast(void)
 	       __builtin_cpu_supports("bmi2");
 }
 #else
-static const char *follow(struct tef_shapes *s, const char *p, const char *end,
-			  struct tef_event *ev)
+static const char *shape_follow(struct tef_shapes *s, const char *p, const char *end,
+				struct tef_event *ev)
 {
 	(void)s, (void)p, (void)end, (void)ev;
 	return NULL;
@@ -737,7 +737,7 @@ int tef_shapes_parse(struct tef_shapes *s, struct json_cur *c, struct tef_event 
 
 	/* numbers are read backwards from their end, at most 16 bytes */
 	if (s->fast && c->p - s->begin >= 16) {
-		const char *to = follow(s, c->p, c->end, ret);
+		const char *to = shape_follow(s, c->p, c->end, ret);
 
 		if (to) {
 			c->p = to;
@@ -749,7 +749,7 @@ int tef_shapes_parse(struct tef_shapes *s, struct json_cur *c, struct tef_event 
 	if (r == 0) {
 		texts_know(s, ret, true);
 		if (s->fast)
-			learn(s, from);
+			shape_learn(s, from);
 	}
 	return r;
 }

@@ -100,7 +100,7 @@ void tef_place_set(struct tef *t, uint64_t place, tef_slot slot)
 	*at = slot;
 }
 
-static void track_tell(struct tef *t, struct tef_track *tr, const char *name)
+static void track_define(struct tef *t, struct tef_track *tr, const char *name)
 {
 	struct track_def d = tr->def;
 
@@ -116,13 +116,13 @@ static tef_slot track_new(struct tef *t, uint64_t key, struct tef_track *tr, con
 
 	tr->def.key = key;
 	tr->last_ns = INT64_MIN;
-	track_tell(t, tr, name);
+	track_define(t, tr, name);
 	VEC_PUSH(&t->tracks, *tr);
 	*u64map_at(&t->slots, key) = slot;
 	return slot;
 }
 
-static int64_t known(const struct tef_id *id)
+static int64_t id_known(const struct tef_id *id)
 {
 	int64_t v;
 
@@ -136,7 +136,7 @@ tef_slot tef_process(struct tef *t, const struct tef_id *pid)
 	struct tef_track tr = {
 		.def = { .kind = TRACK_PROCESS,
 			 .parent = TRACK_NONE,
-			 .pid = known(pid),
+			 .pid = id_known(pid),
 			 .tid = PID_NONE,
 			 .rank = t->doc.rank },
 		.name_key = tef_id_key(pid),
@@ -157,8 +157,8 @@ tef_slot tef_thread_at(struct tef *t, uint64_t place, const struct tef_id *pid,
 		struct tef_track tr = {
 			.def = { .kind = TRACK_THREAD,
 				 .parent = t->tracks.v[process].id,
-				 .pid = known(pid),
-				 .tid = known(tid),
+				 .pid = id_known(pid),
+				 .tid = id_known(tid),
 				 .rank = t->doc.rank },
 			.name_key = place,
 			.word = tef_id_word(tid),
@@ -208,7 +208,7 @@ tef_slot tef_lane(struct tef *t, const struct tef_id *pid, str_id category, cons
 	uint64_t key = tef_hash(KEY_LANE, tef_id_key(pid), (uint64_t)category << 32 | lane);
 	uint32_t slot = u64map_get(&t->slots, key);
 	struct tef_track tr = { .def = { .kind = TRACK_THREAD,
-					 .pid = known(pid),
+					 .pid = id_known(pid),
 					 .tid = PID_NONE,
 					 .rank = t->doc.rank } };
 	tef_slot process;
@@ -265,7 +265,7 @@ tef_slot tef_queue(struct tef *t, uint64_t place, const char *device, const stru
 		struct tef_track tr = { .def = { .kind = TRACK_QUEUE,
 						 .parent = t->tracks.v[above].id,
 						 .pid = PID_NONE,
-						 .tid = known(stream),
+						 .tid = id_known(stream),
 						 .rank = rank,
 						 .owner = TRACK_NONE } };
 
@@ -370,11 +370,11 @@ void tef_names_apply(struct tef *t)
 		uint32_t at = tr->name_key ? u64map_get(&t->name_at, tr->name_key) : U64MAP_NONE;
 
 		if (at != U64MAP_NONE && t->names.v[at][0]) {
-			track_tell(t, tr, t->names.v[at]);
+			track_define(t, tr, t->names.v[at]);
 		} else if (tr->word.p) {
 			strbuf_clear(&t->text);
 			json_decode(&tr->word, &t->text);
-			track_tell(t, tr, t->text.buf);
+			track_define(t, tr, t->text.buf);
 		}
 	}
 }

@@ -134,7 +134,7 @@ static bool read_tail(struct tef *t, struct json_cur *c, struct damage *d)
 	return false;
 }
 
-static int judge(struct tef *t, const struct damage *d, struct err *err)
+static int damage_judge(struct tef *t, const struct damage *d, struct err *err)
 {
 	bool partial =
 		d->places > 0 || t->map.truncated || d->cut || (d->open_end && !t->doc.array_form);
@@ -167,7 +167,7 @@ static int judge(struct tef *t, const struct damage *d, struct err *err)
 	return partial ? READ_PARTIAL : 0;
 }
 
-static void tell_counts(struct tef *t)
+static void counts_put(struct tef *t)
 {
 	char text[64];
 
@@ -215,7 +215,7 @@ static bool guess_holds(struct tef *t, const struct json_cur *c, int r, const st
 	return tef_doc_equal(&guessed, &t->doc);
 }
 
-static void walked(struct tef *t, const struct json_cur *c)
+static void walk_finish(struct tef *t, const struct json_cur *c)
 {
 	size_t at = offset(t, c);
 
@@ -234,7 +234,7 @@ static const char *element_at(struct json_cur c)
 }
 
 /* What another core parsed lies in its cache. */
-static inline void foresee(const struct tef_event *v, size_t i, size_t nr)
+static inline void event_prefetch(const struct tef_event *v, size_t i, size_t nr)
 {
 	for (size_t k = 0; i + 8 < nr && k < sizeof(*v); k += 64)
 		__builtin_prefetch((const char *)&v[i + 8] + k);
@@ -257,14 +257,14 @@ static const char *push_ahead(struct tef *t, struct json_cur *c, bool *some, str
 		if (nr == 0)
 			return end;
 		for (size_t i = 0; i < nr && !t->again; i++) {
-			foresee(v, i, nr);
+			event_prefetch(v, i, nr);
 			tef_event_push(t, &v[i]);
 		}
 		if (t->again)
 			return end;
 		c->p = end;
 		*some = true;
-		walked(t, c);
+		walk_finish(t, c);
 	}
 }
 
@@ -285,7 +285,7 @@ static int walk_array(struct tef *t, struct json_cur *c, struct damage *d, struc
 		r = next_event(t, c, &some, &ev, d);
 		if (r > 0)
 			tef_event_push(t, &ev);
-		walked(t, c);
+		walk_finish(t, c);
 	} while (r > 0);
 	return r;
 }
@@ -354,7 +354,7 @@ void tef_walk_hear(struct tef *t)
 	do {
 		while ((r = next_event(t, &c, &some, &ev, &unused)) > 0) {
 			changed |= tef_doc_hear(t, &ev);
-			walked(t, &c);
+			walk_finish(t, &c);
 		}
 		some = false;
 	} while (r == 0 && read_tail(t, &c, &unused));
@@ -392,6 +392,6 @@ int tef_walk(struct tef *t, struct err *err)
 	tef_asyncs_push(t);
 	tef_flows_push(t);
 	tef_names_apply(t);
-	tell_counts(t);
-	return judge(t, &d, err);
+	counts_put(t);
+	return damage_judge(t, &d, err);
 }

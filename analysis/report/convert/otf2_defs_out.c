@@ -10,7 +10,7 @@
 /* ---- strings ---- */
 
 /* What fits, cut between characters. */
-static size_t fitting(const struct otf2_out *o, const char *text, size_t n)
+static size_t text_fitting(const struct otf2_out *o, const char *text, size_t n)
 {
 	if (n <= o->string_max)
 		return n;
@@ -21,7 +21,7 @@ static size_t fitting(const struct otf2_out *o, const char *text, size_t n)
 
 static uint32_t otf2_out_text(struct otf2_out *o, const char *text, size_t n)
 {
-	size_t fits = fitting(o, text, n);
+	size_t fits = text_fitting(o, text, n);
 	CLEANUP(xfreep) char *cut = fits < n ? xstrndup(text, fits) : NULL;
 
 	if (o->failed == OTF2_SUCCESS)
@@ -47,7 +47,7 @@ uint32_t otf2_out_string(struct otf2_out *o, str_id id)
 
 /* ---- regions ---- */
 
-static bool says(const char *text, const char *word)
+static bool text_says(const char *text, const char *word)
 {
 	return strncasecmp(text, word, strlen(word)) == 0;
 }
@@ -55,11 +55,11 @@ static bool says(const char *text, const char *word)
 /* By the words that tracers use: names of calls begin with those of their library. */
 static OTF2_Paradigm paradigm_of(const char *name, const char *category, enum span_kind kind)
 {
-	if (says(category, "hip") || (kind == SPAN_HOST && says(name, "hip")))
+	if (text_says(category, "hip") || (kind == SPAN_HOST && text_says(name, "hip")))
 		return OTF2_PARADIGM_HIP;
-	if (says(category, "cuda") || (kind == SPAN_HOST && says(name, "cuda")))
+	if (text_says(category, "cuda") || (kind == SPAN_HOST && text_says(name, "cuda")))
 		return OTF2_PARADIGM_CUDA;
-	if (says(category, "mpi") || strncmp(name, "MPI_", 4) == 0)
+	if (text_says(category, "mpi") || strncmp(name, "MPI_", 4) == 0)
 		return OTF2_PARADIGM_MPI;
 	return OTF2_PARADIGM_USER;
 }
@@ -108,7 +108,7 @@ static void region_write(struct otf2_out *o, str_id name, str_id category, enum 
 	CLEANUP(strbuf_release) struct strbuf about = STRBUF_INIT;
 	uint32_t name_ref = otf2_out_string(o, name), about_ref, none = otf2_out_string(o, 0);
 
-	strbuf_addf(&about, "%s %s", own_span_kind_word(kind), category_text);
+	strbuf_addf(&about, "%s %s", native_span_kind_word(kind), category_text);
 	about_ref = otf2_out_text(o, about.buf, about.len);
 	paradigm_define(o, paradigm);
 	otf2_out_ok(o, OTF2_GlobalDefWriter_WriteRegion(o->defs, o->regions, name_ref, name_ref,
@@ -164,7 +164,7 @@ void otf2_out_begin(struct otf2_out *o)
 	for (uint32_t i = 0; i < 2 * LINK_KINDS; i++) {
 		CLEANUP(xfreep)
 		char *name =
-			xasprintf("profrig::%s %s", own_link_kind_word((enum link_kind)(i / 2)),
+			xasprintf("profrig::%s %s", native_link_kind_word((enum link_kind)(i / 2)),
 				  i % 2 ? "to" : "from");
 
 		parameter_define(o, PARAMETER_LINK + i, name);
@@ -197,7 +197,7 @@ static void locations_write(struct otf2_out *o)
 static OTF2_AttributeValue track_text(struct otf2_out *o, track_id t, struct strbuf *sb)
 {
 	strbuf_clear(sb);
-	own_track_text(o->m, &o->order, t, sb);
+	native_track_text(o->m, &o->order, t, sb);
 	return (OTF2_AttributeValue){ .stringRef = otf2_out_text(o, sb->buf, sb->len) };
 }
 
@@ -245,7 +245,7 @@ static void class_write(struct otf2_out *o, series_id s, struct strbuf *sb)
 	uint32_t name = otf2_out_string(o, se->name), unit = otf2_out_string(o, se->unit), about;
 
 	strbuf_clear(sb);
-	own_series_text(o->m, &o->order, s, sb);
+	native_series_text(o->m, &o->order, s, sb);
 	about = otf2_out_text(o, sb->buf, sb->len);
 	otf2_out_ok(o, OTF2_GlobalDefWriter_WriteMetricMember(
 			       o->defs, s, name, about, OTF2_METRIC_TYPE_OTHER, mode_of(se),

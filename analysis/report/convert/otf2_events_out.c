@@ -58,7 +58,7 @@ struct samples {
 	VEC(struct cursor) heap; /* the earliest first, of equal times the first series */
 };
 
-static bool before(const struct cursor *a, const struct cursor *b)
+static bool cursor_before(const struct cursor *a, const struct cursor *b)
 {
 	return a->t_ns != b->t_ns ? a->t_ns < b->t_ns : a->series < b->series;
 }
@@ -68,9 +68,9 @@ static void heap_down(struct samples *s, size_t i)
 	struct cursor *v = s->heap.v, moved = v[i];
 
 	for (size_t child; (child = 2 * i + 1) < s->heap.nr; i = child) {
-		if (child + 1 < s->heap.nr && before(&v[child + 1], &v[child]))
+		if (child + 1 < s->heap.nr && cursor_before(&v[child + 1], &v[child]))
 			child++;
-		if (!before(&v[child], &moved))
+		if (!cursor_before(&v[child], &moved))
 			break;
 		v[i] = v[child];
 	}
@@ -348,7 +348,7 @@ void otf2_out_events(struct otf2_out *o)
 
 void otf2_out_release(struct otf2_out *o)
 {
-	own_order_release(&o->order);
+	native_order_release(&o->order);
 	free(o->string_of);
 	u64map_release(&o->pairs);
 	VEC_RELEASE(&o->region_of);

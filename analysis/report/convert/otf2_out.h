@@ -20,14 +20,14 @@
  *	"callsite id"	parameter, equal for a launch and the work it launched and for no other:
  *			what Score-P writes, too
  *
- * What profrig's reader looks at beside (analysis/readers/otf2/otf2_own.h):
- *	archive		property PROFRIG::FILE: own_file_text
- *	group, location	property "profrig::track": own_track_text of the track that it stands for,
+ * What only profrig's reader uses (analysis/readers/otf2/otf2_native.h):
+ *	archive		property PROFRIG::FILE: native_file_text
+ *	group, location	property "profrig::track": native_track_text of the track it stands for,
  *			in the order of their numbers
  *	location	property "profrig::lane of": number of the track whose spans it holds,
  *			where it does not stand for that track itself
  *	region		description: "KIND CATEGORY"
- *	metric member	reference = number of the series, description = own_series_text
+ *	metric member	reference = number of the series, description = native_series_text
  *	parameters	"profrig::launch from", "profrig::launch to" and so on: the number of a
  *			link that begins or ends at the open span, unless it is a launch that
  *			"callsite id" tells
@@ -39,7 +39,7 @@
 #ifndef REPORT_OTF2_OUT_H
 #define REPORT_OTF2_OUT_H
 
-#include "own_text.h"
+#include "native_text.h"
 
 #include <otf2/otf2.h>
 
@@ -74,7 +74,7 @@ struct otf2_out {
 	OTF2_Archive *archive;
 	OTF2_GlobalDefWriter *defs;
 	OTF2_ErrorCode failed; /* the first failure; nothing is written after it */
-	struct own_order order;
+	struct native_order order;
 	int64_t base_ns;   /* what times count from */
 	size_t string_max; /* longer ones do not fit a record */
 	bool long_strings; /* there are some */

@@ -8,7 +8,7 @@
 #ifndef REPORT_TEF_OUT_H
 #define REPORT_TEF_OUT_H
 
-#include "own_text.h"
+#include "native_text.h"
 #include "text_out.h"
 
 #include "profrig/base/u64map.h"
@@ -32,12 +32,12 @@ struct tef_place {
 
 struct tef_places {
 	const struct model *m;
-	struct own_order order;
+	struct native_order order;
 	struct tef_place *of_track; /* lane 0 */
 	struct u64map tids;         /* that are taken: (pid, tid) */
 	struct u64map lanes;        /* (track, lane) → tid, from lane 1 on */
 	struct u64map shown;        /* (pid, hash of name) taken by counters */
-	uint32_t loose_pid;         /* of counters that belong to nothing */
+	uint32_t unlinked_pid;      /* of counters that belong to no process */
 	uint32_t *series_pid;       /* by series */
 	char **series_name;         /* by series, as viewers show it, a JSON string; owned */
 	uint32_t next_tid;

@@ -100,7 +100,7 @@ static void pids_set(struct tef_places *p)
 		p->of_track[p->order.at[i]].pid =
 			stands_alone(t) ? take_pid(&pids, wish, &next) : p->of_track[t->parent].pid;
 	}
-	p->loose_pid = MADE_UP + next;
+	p->unlinked_pid = MADE_UP + next;
 }
 
 /* A counter is shown with its track, else with its device, else among those that have neither. */
@@ -119,7 +119,7 @@ static void series_pids_set(struct tef_places *p)
 		uint32_t pid = se->track != TRACK_NONE ? p->of_track[se->track].pid
 						       : u64map_get(&pid_of, se->device);
 
-		p->series_pid[i] = pid == U64MAP_NONE ? p->loose_pid : pid;
+		p->series_pid[i] = pid == U64MAP_NONE ? p->unlinked_pid : pid;
 	}
 }
 
@@ -164,7 +164,7 @@ static char *series_name_make(struct tef_places *p, size_t i)
 void tef_places_init(const struct model *m, struct tef_places *ret)
 {
 	*ret = (struct tef_places){ .m = m };
-	own_order_init(m, &ret->order);
+	native_order_init(m, &ret->order);
 	ret->of_track = xcalloc(m->tracks.nr + 1, sizeof(*ret->of_track));
 	ret->series_pid = xcalloc(m->series.nr + 1, sizeof(*ret->series_pid));
 	ret->series_name = xcalloc(m->series.nr + 1, sizeof(*ret->series_name));
@@ -187,7 +187,7 @@ void tef_places_release(struct tef_places *p)
 	free(p->series_name);
 	free(p->series_pid);
 	free(p->of_track);
-	own_order_release(&p->order);
+	native_order_release(&p->order);
 	u64map_release(&p->tids);
 	u64map_release(&p->lanes);
 	u64map_release(&p->shown);
@@ -244,13 +244,13 @@ static void describe_thread(struct tef_places *p, track_id id, struct strbuf *to
 
 static void describe_series(struct tef_places *p, series_id i, struct strbuf *to)
 {
-	if (p->series_pid[i] == p->loose_pid)
-		meta_name(to, "process_name", (struct tef_place){ p->loose_pid, 0 }, "counters");
+	if (p->series_pid[i] == p->unlinked_pid)
+		meta_name(to, "process_name", (struct tef_place){ p->unlinked_pid, 0 }, "counters");
 	meta_begin(to, "profrig_series", (struct tef_place){ p->series_pid[i], 0 });
 	strbuf_addstr(to, "{\"shown\":");
 	strbuf_addstr(to, p->series_name[i]);
 	strbuf_addstr(to, ",\"series\":");
-	own_series_text(p->m, &p->order, i, to);
+	native_series_text(p->m, &p->order, i, to);
 	strbuf_addstr(to, "}}");
 }
 
@@ -261,7 +261,7 @@ void tef_places_describe(struct tef_places *p, struct strbuf *to)
 		const struct track *t = &p->m->tracks.v[id];
 
 		meta_begin(to, "profrig_track", p->of_track[id]);
-		own_track_text(p->m, &p->order, id, to);
+		native_track_text(p->m, &p->order, id, to);
 		strbuf_addch(to, '}');
 		if (stands_alone(t))
 			describe_process(p, id, to);

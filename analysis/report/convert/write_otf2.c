@@ -143,7 +143,7 @@ static void archive_set_up(struct otf2_out *o)
 						     .otf2_free_all = chunks_free };
 	CLEANUP(strbuf_release) struct strbuf file = STRBUF_INIT;
 
-	own_file_text(o->m, o->base_ns, &file);
+	native_file_text(o->m, o->base_ns, &file);
 	otf2_out_ok(o, OTF2_Archive_SetFlushCallbacks(o->archive, &flush, NULL));
 	otf2_out_ok(o, OTF2_Archive_SetMemoryCallbacks(o->archive, &memory, NULL));
 	otf2_out_ok(o, OTF2_Archive_SetSerialCollectiveCallbacks(o->archive));
@@ -158,7 +158,7 @@ static void archive_fill(struct otf2_out *o)
 {
 	size_t strings = intern_count(o->m->strings);
 
-	own_order_init(o->m, &o->order);
+	native_order_init(o->m, &o->order);
 	o->string_of = xreallocarray(NULL, strings + 1, sizeof(*o->string_of));
 	memset(o->string_of, 0xff, (strings + 1) * sizeof(*o->string_of));
 	o->base_ns = o->m->first_ns < 0 ? o->m->first_ns : 0;

@@ -6,7 +6,7 @@
  * file.
  */
 #include "converters_private.h"
-#include "own_text.h"
+#include "native_text.h"
 #include "text_out.h"
 
 #include <inttypes.h>

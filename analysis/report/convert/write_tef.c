@@ -3,10 +3,10 @@
  * numbers, events in order of time (metadata first), one process per process and per device.
  *
  *	{"displayTimeUnit":"ns", "baseTimeNanoseconds":N (of real time only), "traceEvents":[
- *	{"ph":"M", "name":"profrig", "args":{own.h: file}}
- *	{"ph":"M", "name":"profrig_track", "pid":P, "tid":T, "args":{own.h: track}}	each track
+ *	{"ph":"M", "name":"profrig", "args":{native.h: file}}
+ *	{"ph":"M", "name":"profrig_track", "pid":P, "tid":T, "args":{native.h: track}}	each track
  *	{"ph":"M", "name":"process_name" …}, thread_name, their sort indexes
- *	{"ph":"M", "name":"profrig_series", "pid":P, "args":{"shown":"…", "series":{own.h}}}
+ *	{"ph":"M", "name":"profrig_series", "pid":P, "args":{"shown":"…", "series":{native.h}}}
  *	{"ph":"M", "name":"profrig_lane", "pid":P, "tid":T, "args":{"track":n}}
  *	{"ph":"X", "name", "cat", "pid", "tid", "ts", "dur", "args", "profrig":{…}}	each span
  *	{"ph":"i", "s":"t", …}	each instant	{"ph":"C", …}	each sample
@@ -266,7 +266,8 @@ static enum args_form put_args(const struct tef_writer *w, uint64_t i, struct st
 	return ARGS_TEXT;
 }
 
-static void put_own(const struct tef_writer *w, uint64_t i, enum args_form args, struct strbuf *to)
+static void native_members_put(const struct tef_writer *w, uint64_t i, enum args_form args,
+			       struct strbuf *to)
 {
 	const struct track *t = &w->m->tracks.v[w->m->spans.track[i]];
 	enum span_kind kind = (enum span_kind)w->m->spans.kind[i];
@@ -278,7 +279,7 @@ static void put_own(const struct tef_writer *w, uint64_t i, enum args_form args,
 		return;
 	strbuf_addstr(to, ",\"profrig\":{");
 	if (kind != usual && kind != SPAN_INSTANT) {
-		strbuf_addf(to, "\"kind\":\"%s\"", own_span_kind_word(kind));
+		strbuf_addf(to, "\"kind\":\"%s\"", native_span_kind_word(kind));
 		comma = ",";
 	}
 	if (put_correlation(to, comma, w->m->spans.correlation[i]))
@@ -308,7 +309,7 @@ static void put_links(struct tef_writer *w, uint64_t i, struct tef_place at, uin
 	for (uint64_t k = w->links.first[i]; k < w->links.first[i + 1]; k++) {
 		uint64_t link = w->links.link[k] / 2;
 		bool end = w->links.link[k] % 2;
-		const char *kind = own_link_kind_word((enum link_kind)w->m->links.kind[link]);
+		const char *kind = native_link_kind_word((enum link_kind)w->m->links.kind[link]);
 
 		if (!link_fits(w, link))
 			continue;
@@ -344,7 +345,7 @@ static void put_span(struct tef_writer *w, uint64_t i)
 	put_us(to, ",\"ts\":", ts);
 	if (!instant)
 		put_us(to, ",\"dur\":", (uint64_t)c->end_ns[i] - (uint64_t)c->start_ns[i]);
-	put_own(w, i, put_args(w, i, to), to);
+	native_members_put(w, i, put_args(w, i, to), to);
 	strbuf_addch(to, '}');
 	if (w->links.first)
 		put_links(w, i, at, ts);
@@ -400,7 +401,7 @@ static int file_begin(struct tef_writer *w, struct err *err)
 		strbuf_addf(to, "\"baseTimeNanoseconds\":%" PRId64 ",", w->m->first_ns);
 	strbuf_addstr(to, "\"traceEvents\":[\n{\"name\":\"profrig\",\"ph\":\"M\",\"pid\":0,"
 			  "\"tid\":0,\"ts\":0,\"args\":");
-	own_file_text(w->m, w->m->first_ns, to);
+	native_file_text(w->m, w->m->first_ns, to);
 	strbuf_addch(to, '}');
 	u64map_release(&w->places.lanes); /* each file describes those it has */
 	tef_places_describe(&w->places, to);

@@ -9,7 +9,7 @@
 
 /* Three significant digits; a value that would round to 1000 belongs to the next unit, which the
  * callers see to. */
-static const char *digits(char *buf, size_t n, double v)
+static const char *number_digits(char *buf, size_t n, double v)
 {
 	double a = fabs(v);
 	int places = a >= 99.95 ? 0 : a >= 9.995 ? 1 : a >= 0.9995 ? 2 : 3;
@@ -37,7 +37,7 @@ char *html_fmt_si(char *buf, double v, const char *unit)
 	if (v == 0)
 		snprintf(buf, 48, "0 %s", unit);
 	else
-		snprintf(buf, 48, "%s %s%s", digits(num, sizeof(num), v / steps[i].mul),
+		snprintf(buf, 48, "%s %s%s", number_digits(num, sizeof(num), v / steps[i].mul),
 			 steps[i].prefix, unit);
 	return buf;
 }
@@ -63,7 +63,8 @@ char *html_fmt_share(char *buf, double share)
 		snprintf(buf, 48, "%s %%",
 			 share == 1   ? "100"
 			 : share == 0 ? "0"
-				      : digits(num, sizeof(num),
-					       share < 1 && share >= 0.9995 ? 99.9 : 100 * share));
+				      : number_digits(num, sizeof(num),
+						      share < 1 && share >= 0.9995 ? 99.9
+										   : 100 * share));
 	return buf;
 }

@@ -100,7 +100,7 @@ void html_row_end(const struct html_out *h)
 	fputs("</tr>\n", h->f);
 }
 
-static const char *colour(const char *s)
+static const char *verdict_colour(const char *s)
 {
 	if (!strcmp(s, "success") || !strcmp(s, "SUCCESS"))
 		return "color:#137333;";
@@ -114,7 +114,7 @@ static const char *colour(const char *s)
 void html_cell(const struct html_out *h, const char *tag, const char *s, bool right)
 {
 	fprintf(h->f, "<%s style=\"" CELL "text-align:%s;%s%s\">", tag, right ? "right" : "left",
-		*tag == 't' && tag[1] == 'h' ? "background:#f1f3f4;" : "", colour(s));
+		*tag == 't' && tag[1] == 'h' ? "background:#f1f3f4;" : "", verdict_colour(s));
 	put_text(h, s, "");
 	fprintf(h->f, "</%s>", tag);
 }

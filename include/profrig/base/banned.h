@@ -1,6 +1,6 @@
 /*
  * banned: calls that parse or copy without a bound, or go through a shell. Included by force before
- * every file of ours; the standard headers that declare them come first.
+ * every file; the standard headers that declare these calls come first.
  */
 #ifndef PROFRIG_BANNED_H
 #define PROFRIG_BANNED_H

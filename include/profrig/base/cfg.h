@@ -1,5 +1,5 @@
 /*
- * cfg: configuration as one tree, from YAML or JSON, every node knowing where it came from.
+ * cfg: configuration as one tree, from YAML or JSON; every node has its file and line.
  *
  * Files ending in .json are parsed strictly as JSON, everything else as YAML 1.1 core (no tags, no
  * anchors beyond plain aliases; duplicate keys are problems). Scalars: null, true/false, integers,
@@ -9,8 +9,8 @@
  * from it.
  *
  * Problems are collected, not returned one by one: `struct problems` holds "file:line: words"
- * lines, printed together by the command line (exit 3). A line is kept once; after 200 of them one
- * says that there are more.
+ * lines, printed together by the command line (exit 3). A line is kept once; after 200 lines a
+ * last one states that there are more.
  */
 #ifndef PROFRIG_CFG_H
 #define PROFRIG_CFG_H
@@ -73,7 +73,7 @@ int cfg_parse_text(struct cfg *c, const char *text, size_t n, const char *name, 
 /* As cfg_parse_text, but the root may be of any kind, a list or a single value too. */
 int cfg_parse_value(struct cfg *c, const char *text, size_t n, const char *name,
 		    enum cfg_syntax syntax, enum cfg_layer layer, struct err *err);
-/* `a.b[0].c=VALUE`, VALUE in YAML; creates what is missing, an index may be one past the end. */
+/* `a.b[0].c=VALUE`, VALUE in YAML; creates missing nodes, an index may be one past the end. */
 int cfg_set(struct cfg *c, const char *assignment, struct err *err);
 /*
  * over wins: maps merge key by key, everything else replaces. Nodes of `over` are copied into
@@ -81,7 +81,7 @@ int cfg_set(struct cfg *c, const char *assignment, struct err *err);
  */
 void cfg_merge(struct cfg *base, const struct cfg *over);
 /*
- * A new node at key of map, replacing what was there; text is copied. For values that come from the
+ * A new node at key of map, in place of an earlier one; text is copied. For values from the
  * command line or from a table.
  */
 struct cfg_node *cfg_put(struct cfg *c, struct cfg_node *map, const char *key, enum cfg_kind kind,

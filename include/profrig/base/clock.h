@@ -24,7 +24,7 @@ struct clock_anchor {
 
 /*
  * Where a trace whose times count from some moment of its own stands: at own_ns of its clock the
- * others read so. A tool of ours leaves it beside its trace (docs/tools.md, "Clocks").
+ * others read so. A tracer of profrig leaves it beside its trace (docs/tools.md, "Clocks").
  */
 struct clock_origin {
 	bool known;

@@ -1,13 +1,13 @@
 /*
- * comm: processes that do one job together, on one machine or on many. Each has a rank, 0 … size −
- * 1, and all run the same program with the same arguments; rank 0 talks to the user and writes what
- * comes out.
+ * comm: processes that do one job together, on one or many machines. Each has a rank from 0 to
+ * size − 1. All run the same program with the same arguments; rank 0 talks to the user and writes
+ * the output.
  *
- * Calls are collective: every rank makes the same ones in the same order, and waits in them for the
- * others. So a rank that finds out that it cannot go on as the others do must tell them, or stop
- * all of them (comm_stop), or they wait for ever.
+ * Calls are collective: every rank makes the same calls in the same order, and each call waits for
+ * the other ranks. A rank that cannot continue must send that to the others or stop all of them
+ * (comm_stop); otherwise they wait for ever.
  *
- * A program that knows no ranks has no comm: NULL stands for a process that is alone.
+ * A single process has no comm: NULL.
  */
 #ifndef PROFRIG_COMM_H
 #define PROFRIG_COMM_H
@@ -25,7 +25,7 @@ struct comm_ops {
 		       struct strbuf *ret);
 	void (*send)(struct comm *c, int to, const void *data, size_t n);
 	void (*receive)(struct comm *c, int from, struct strbuf *ret);
-	/* says why and ends every rank with this exit code */
+	/* prints why and ends every rank with this exit code */
 	void (*stop)(struct comm *c, int code, const char *why) __attribute__((noreturn));
 };
 
@@ -46,7 +46,7 @@ static inline int comm_rank(const struct comm *c)
 	return c ? c->rank : 0;
 }
 
-/* What every rank gave, by rank. */
+/* The bytes of every rank, by rank. */
 struct comm_parts {
 	struct strbuf bytes;
 	size_t *at; /* of rank r: bytes.buf + at[r] up to at[r + 1] */
@@ -55,9 +55,9 @@ void comm_gather(struct comm *c, const void *mine, size_t n, struct comm_parts *
 void comm_parts_release(struct comm_parts *p); /* also a CLEANUP function */
 
 /*
- * Whether the job is done together. Rank 0 decides: true when it wants it and all others are ready;
- * stops all when it wants it and one is not, whose exit code and reason they end with. A program
- * that ends before it came so far calls it with ready = false. Once; later calls return false.
+ * Begins the joint job; rank 0 decides with its own ready. True on every rank when all are ready.
+ * When rank 0 is ready and another rank is not, all ranks stop with that rank's exit code and
+ * reason. A program that ends early calls it with ready = false. Once; later calls return false.
  */
 bool comm_begin(struct comm *c, bool ready, int code, const char *why);
 /* printf-style stop: "rank 3 on node7: …" */

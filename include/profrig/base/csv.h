@@ -9,7 +9,7 @@
  * Blank lines are skipped, and lines that start with '#' when asked (they go to a callback).
  * Writer: fields quoted when they must be; csv_f64 by num_fmt_f64; NaN is an empty field. A record
  * of one empty field is written as "", as it would read as a blank line otherwise. The FILE belongs
- * to one thread; ferror tells of failed writes.
+ * to one thread; ferror reports failed writes.
  */
 #ifndef PROFRIG_CSV_H
 #define PROFRIG_CSV_H

@@ -11,19 +11,18 @@
  *	  leave the folder: openat2(2) with RESOLVE_BENEATH, RESOLVE_NO_SYMLINKS and
  *	  RESOLVE_NO_MAGICLINKS, or component by component with O_NOFOLLOW where the kernel or a
  *	  seccomp filter has no openat2;
- *	- what is opened is a regular file with one name (st_nlink 1), which belongs to a user that
- *	  the folder's owners name; a FIFO or a device is looked at before it is opened, so nothing
- *	  waits for it and no driver is called;
- *	- what is read has been written (door_is_hollow): a call makes a file a terabyte long, and
- *	  reading that takes hours;
- *	- door_stat tells of a link itself, not of what it leads to.
+ *	- only a regular file with one name (st_nlink 1) and an expected owner (door_expect) is
+ *	  opened; its type is checked first, so no open waits for a FIFO or calls a driver;
+ *	- a file that is nearly all holes is refused (door_is_hollow): one call makes a file a
+ *	  terabyte long, and reading that takes hours;
+ *	- door_stat describes a link itself, not its target.
  *
- * Paths elsewhere mean what they mean to the kernel. A held folder is found by its name as it was
- * held and by its absolute name; the innermost one counts. Holding costs two descriptors at most;
- * what is held stays so until it is let go or the process ends. Threads may call at any time.
+ * Other paths are passed to the kernel unchanged. A held folder is found by the name given to
+ * door_hold and by its absolute name; the innermost one counts. Holding costs two descriptors at
+ * most; a folder is held until it is let go or the process ends. Any thread.
  *
  * Calls that open return a descriptor (O_CLOEXEC) or −1, the others 0 or −1, with errno, as the
- * system calls of their names do. Refusals have codes of their own, for which err_sys has words:
+ * system calls of their names do. Refusals have their own errno values; err_sys has their words:
  */
 #ifndef PROFRIG_DOOR_H
 #define PROFRIG_DOOR_H
@@ -52,9 +51,8 @@
 int door_hold(const char *dir, struct err *err);
 void door_let_go(const char *dir);
 /*
- * A folder that may lie in a held one though the workload has no business there (a copy of /sys
- * that stands for the machine's): paths in it mean what they mean to the kernel, until the process
- * ends.
+ * Exempts a folder inside a held one that the workload does not use (a copy of /sys): paths in it
+ * are passed to the kernel unchanged, until the process ends.
  */
 void door_leave_out(const char *dir);
 /* Whether the path lies in a held folder, or is one. */

@@ -1,8 +1,8 @@
 /*
- * err: how a function says what went wrong.
+ * err: error codes with a message.
  *
  * A function that can fail returns 0 (or a count) on success and -errno on failure, and takes
- * `struct err *err` as its last parameter. err may be NULL (the caller does not want words) and is
+ * `struct err *err` as its last parameter. err may be NULL (no message wanted) and is
  * untouched on success.
  *
  *	return err_set(err, EINVAL, "no column '%s'", name);	makes the message, returns -EINVAL

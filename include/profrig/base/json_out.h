@@ -9,7 +9,7 @@
  * characters are escaped, "</" is written "<\/" and "<!" "\u003c!", so that the text may stand
  * inside a script element. Non-finite numbers become null. Depth is at most 64 (assert). No line
  * end follows the root; after it another root may begin (JSON lines). The FILE belongs to one
- * thread; ferror tells of failed writes.
+ * thread; ferror reports failed writes.
  */
 #ifndef PROFRIG_JSON_OUT_H
 #define PROFRIG_JSON_OUT_H

@@ -1,6 +1,6 @@
 /*
- * moments: count, sum, sum of squares and range of non-negative integers, exact: what is added in
- * any order and in any parts gives the same numbers to the last bit.
+ * moments: count, sum, sum of squares and range of non-negative integers, exact:
+ * any order of additions and merges gives the same numbers to the last bit.
  *
  *	struct moments m = MOMENTS_INIT;
  *	moments_add(&m, ns); …

@@ -3,11 +3,11 @@
  * after the other.
  *
  * The logarithms of the ratios of the pairs are averaged; the interval is mean ± t·s/√n of them
- * with Student's t for n − 1 degrees of freedom, taken back by exp: it is one of the ratio of
- * geometric means, and holds what it promises when the noise multiplies (what makes a run 2 %
- * slower does so whatever its length) and pairs are independent. What drifts slowly (clocks,
- * temperature) is the same in both of a pair; taken in the order AB, BA, AB, … a steady drift
- * cancels out of the mean. Sources: Fleming and Wallace, How not to lie with statistics (1986), for
+ * with Student's t for n − 1 degrees of freedom, taken back by exp: an interval of the
+ * ratio of geometric means. It is valid when noise is multiplicative (a disturbance slows runs of
+ * any length by the same share) and pairs are independent. A slow drift (clocks, temperature) is
+ * nearly the same within a pair; in the order AB, BA, AB, … a steady drift cancels out of the
+ * mean. Sources: Fleming and Wallace, How not to lie with statistics (1986), for
  * ratios and geometric means; Georges, Buytaert and Eeckhout, Statistically rigorous Java
  * performance evaluation (2007), for intervals by Student's t over whole runs.
  */

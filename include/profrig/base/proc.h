@@ -4,8 +4,8 @@
  * proc_spawn starts a program from an argv vector (no shell) and reports an exec failure as -errno
  * with a message, not as exit 127. The child gets its own process group unless asked otherwise,
  * default signal dispositions, an empty signal mask, and only descriptors 0, 1, 2 plus what
- * `extra_fds` names. A file without '#!' that the kernel does not know is -ENOEXEC: no shell steps
- * in.
+ * `extra_fds` names. A file without '#!' that the kernel does not know is -ENOEXEC; no shell is
+ * tried.
  */
 #ifndef PROFRIG_PROC_H
 #define PROFRIG_PROC_H
@@ -37,7 +37,6 @@ struct proc_opts {
 		.fd_in = -1, .fd_out = -1, .fd_err = -1 \
 	}
 
-/* How a program ended. */
 struct proc_exit {
 	int code;   /* exit status, -1 when killed by a signal */
 	int signal; /* 0 when it exited */
@@ -52,13 +51,13 @@ int proc_wait(pid_t pid, int timeout_ms, struct proc_exit *ret, struct err *err)
 struct proc_exit proc_exit_from_status(int status);
 /*
  * Runs argv, collects at most `max` bytes of stdout (and of stderr when `errs` is not NULL), kills
- * the group at the timeout (-ETIMEDOUT; < 0 = none). Ends when the program does, also when
- * something in the background still holds its pipes. What is over max is dropped and sets
- * .overflow. A non-zero exit is not an error here: see ret.
+ * the group at the timeout (-ETIMEDOUT; < 0 = none). Returns when the program ends, also when a
+ * background process still holds its pipes. Bytes past max are dropped and set .overflow. A
+ * non-zero exit is no error here: see ret.
  */
 int proc_capture(char *const *argv, int timeout_ms, size_t max, struct strbuf *out,
 		 struct strbuf *errs, struct proc_exit *ret, struct err *err);
-/* Has this process CAP_SYS_PTRACE, and so what it starts? True when that is not known. */
+/* Whether this process and its children have CAP_SYS_PTRACE. True when that is not known. */
 bool proc_may_trace(void);
 /* When a process began, in ticks since boot, by the text of its /proc/PID/stat. 0: unknown. */
 uint64_t proc_start_ticks(const char *stat);

@@ -1,15 +1,15 @@
 /*
- * proc_watch: a long command of others (a build, a pull, a user's script) run to its end,
- * its output kept line by line while it comes.
+ * proc_watch: runs a long external command (a build, a pull, a user's script) to its end and keeps
+ * its output line by line.
  *
  * Standard output and error are one stream, as on a terminal. Every line (ended by '\n' or '\r',
  * cut at 16 KiB) first loses the words of `mask`, then goes to log_fd, to `line`, and into the
  * tail. A line of a secret that has several is masked wherever it stands; pieces shorter than four
- * bytes are left alone, as they would blacken half of any text.
+ * bytes are left alone, as they occur in any text.
  *
  * The command is the leader of its own process group, ended as a whole: with TERM at the timeout
- * and INT at an interrupt, with KILL five seconds later. What it leaves in the background is not
- * waited for.
+ * and INT at an interrupt, with KILL five seconds later. Background processes that outlive
+ * it are not waited for.
  */
 #ifndef PROFRIG_PROC_WATCH_H
 #define PROFRIG_PROC_WATCH_H

@@ -18,7 +18,7 @@
 
 struct regex;
 
-/* -EINVAL: err has what is wrong and at which byte of the pattern. */
+/* -EINVAL: err names the fault and its byte in the pattern. */
 int regex_new(const char *pattern, unsigned flags, struct regex **ret, struct err *err);
 void regex_free(struct regex *re);
 void regex_freep(struct regex **re);

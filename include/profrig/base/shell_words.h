@@ -17,8 +17,8 @@
  * added. */
 int shell_words(const char *text, struct strvec *to, struct err *err);
 /*
- * Does text hold, outside of quotes, what a shell would act on (expand, redirect, join commands)?
- * Then who wrote it may expect more than words. Returns that character, 0 when there is none.
+ * The first character outside of quotes that a shell would act on (expand, redirect, join
+ * commands); 0 when there is none. Text with such a character was written for a shell.
  */
 char shell_words_special(const char *text);
 

@@ -1,5 +1,5 @@
 /*
- * sort: the orders that durations and time stamps are asked for, which come by the ten million.
+ * sort: fast sorts of durations and time stamps, for arrays of tens of millions.
  */
 #ifndef PROFRIG_SORT_H
 #define PROFRIG_SORT_H

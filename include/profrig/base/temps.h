@@ -1,7 +1,6 @@
 /*
- * temps: files and folders that must not outlive this process when a signal (or want of memory)
- * ends it before their owner could rename or remove them: Ctrl-C in the middle of a conversion
- * would leave its hidden half of 10 GB.
+ * temps: removes temporary files and folders when a signal, or a lack of memory, ends this process
+ * before they are renamed or removed. Without it Ctrl-C in a conversion leaves a hidden 10 GB file.
  *
  *	temps_hold(path)	before it is created; absolute, or the working directory stays
  *	…			written, closed
@@ -11,9 +10,9 @@
  *	temps_remove()		in the handler of the signal, and where memory ends, before _exit;
  *				nowhere else
  *
- * Only the process that holds a path removes it: a child between fork and exec has them too. More
- * than TEMPS_MAX at a time, and paths of PATH_MAX bytes, are not held: what they would leave is
- * found by `doctor` (fs_temp_name). Any thread.
+ * Only the process that called temps_hold removes a path; a forked child does not. Paths past
+ * TEMPS_MAX at a time, and paths of PATH_MAX bytes, are not held: `doctor` finds their leftovers
+ * (fs_temp_name). Any thread.
  */
 #ifndef PROFRIG_TEMPS_H
 #define PROFRIG_TEMPS_H

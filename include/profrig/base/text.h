@@ -1,5 +1,5 @@
 /*
- * text: small questions about strings that several modules ask.
+ * text: small string functions that several modules use.
  */
 #ifndef PROFRIG_TEXT_H
 #define PROFRIG_TEXT_H

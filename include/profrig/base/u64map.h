@@ -23,7 +23,7 @@ struct u64map {
 		uint32_t value; /* U64MAP_NONE: the slot is free */
 	} * slots;
 	size_t cap, nr; /* cap is a power of two or 0 */
-	unsigned shift; /* of a hash: what is left is a place */
+	unsigned shift; /* of a hash: the remaining bits are the slot */
 };
 #define U64MAP_INIT \
 	{ \

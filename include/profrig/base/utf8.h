@@ -1,5 +1,5 @@
 /*
- * utf8: is this text what it says it is? Names in traces are bytes; what profrig writes is UTF-8.
+ * utf8: checks and writes UTF-8. Names in traces are any bytes; profrig writes valid UTF-8.
  */
 #ifndef PROFRIG_UTF8_H
 #define PROFRIG_UTF8_H

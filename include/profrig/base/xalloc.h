@@ -17,13 +17,13 @@
 #include <stdio.h>
 
 /*
- * What is done then, after the line: by the thread that found no memory, with locks held by others,
- * so only what a signal handler may do. NULL: nothing.
+ * Sets a function that runs after that line, in the thread that found no memory. Other threads may
+ * hold locks, so it may do only what a signal handler may. NULL: none.
  */
 void xalloc_last_act(void (*act)(void));
 /*
- * What that line says behind "out of memory", for people: what has become of their work, and what
- * to do; and the exit status. words is not copied; NULL: nothing more. Until it is called: NULL, 1.
+ * Sets the text behind "out of memory" in that line (the state of the user's work, what to do) and
+ * the exit status. words is not copied; NULL: no text. The default is NULL, 1.
  */
 void xalloc_last_words(const char *words, int status);
 /* For a library or a system call that finds no memory. */

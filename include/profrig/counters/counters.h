@@ -63,7 +63,7 @@ struct counter_info {
 	/* scaled, per second (W for energy): above it rate_out_of_range; 0 = no check */
 	double max_rate;
 	double period_s;   /* of publication; 0 unknown */
-	double tau_hint_s; /* what the table says; 0 unknown */
+	double tau_hint_s; /* from the table; 0 unknown */
 	/* power gauges: the filter that curve_make corrects for; 0 = none */
 	double tau_s;
 	enum tau_source tau_source;
@@ -77,7 +77,7 @@ struct counter_info {
 	double step_raw, step;
 	bool node;       /* of the whole node, where it belongs to no device */
 	bool inexact;    /* exact units were asked for, and the values do not fit them */
-	char device[64]; /* "" when neither the series nor its name tells */
+	char device[64]; /* "" when neither the series nor its name has one */
 };
 
 /* Whether it is integrated and attributed: an energy counter or a power reading. */

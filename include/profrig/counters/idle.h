@@ -1,16 +1,16 @@
 /*
- * idle: what a device draws when it has nothing to do, so that energy can be split into what the
- * machine costs anyway and what the work adds:
+ * idle: the idle power of a device, to split energy into a static part and the part that the work
+ * adds:
  *
- *	E = P_idle · T + dynamic	(which may be negative: the sum is what was measured)
+ *	E = P_idle · T + dynamic	(may be negative; the sum is the measured energy)
  *
  * The level of one series is measured in the idle windows of a run (`run --idle S`: samplers alone,
- * before and after the workload), or stated by the user, who then is believed.
+ * before and after the workload), or stated by the user (then taken as exact).
  *
  * One window. Its sampled part is cut into at most 40 equal blocks, none shorter than the period of
  * the sensor; a block's power is ΔE/Δt of the series' curve (energy.h), so counters and power
  * readings are treated alike. Blocks that touch a gap, a reset or a stuck counter are left out.
- * Fewer than 5 blocks say nothing.
+ * Fewer than 5 blocks give no result.
  *	settling	A filtered reading (time constants of 0.1 to 1.6 s), clocks that stay high
  *			and warm silicon make the power fall for a while after work. The first d
  *			blocks are dropped, d ≤ half of them, where

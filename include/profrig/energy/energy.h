@@ -197,7 +197,7 @@ void energy_run_round(struct energy_run *run, const struct lane_feed *feeds, int
  */
 void energy_run_ranks(struct energy_run *run, struct comm *c);
 void energy_run_save(const struct energy_run *run, struct strbuf *to);
-void energy_run_load(struct energy_run *run, struct wire *from);
+void energy_run_load(struct energy_run *run, struct serial_in *from);
 
 /* After the last round: */
 void energy_run_job(const struct energy_run *run, size_t job, struct energy_totals *ret);

@@ -1,6 +1,5 @@
 /*
- * counts: how much a trace holds, counted while it is read. Nothing of it is kept, so a trace may
- * be larger than memory.
+ * counts: a sink that counts records and keeps none, so a trace may be larger than memory.
  *
  * Life cycle:
  *	1. counter_new()
@@ -10,10 +9,10 @@
  *
  * Counts, time ranges and errors are those that a model has of the same input before model_finish:
  * an enter and its leave are one span, a call left open is one, a stray leave is none, times out of
- * range are moved to the edge and make the input partial (W_TIME_RANGE). Links are not counted, and
- * readers are told not to collect what they would make them of (no_links, counts_only). Of the
- * sink's own warnings only W_TIME_RANGE, W_LONG_TEXT and W_UNKNOWN_REFERENCE are made: the others
- * say nothing of whether an input was read as a whole.
+ * range are moved to the edge and make the input partial (W_TIME_RANGE). Links are not counted;
+ * readers need not collect data for them (no_links, counts_only). Of the sink's own warnings only
+ * W_TIME_RANGE, W_LONG_TEXT and W_UNKNOWN_REFERENCE are made: the others do not concern whether an
+ * input was read as a whole.
  *
  * One count may differ: where MPI messages of equal communicator, ends and tag lie partly outside
  * of any call and partly have no partner, the instants they become are an upper bound.

@@ -1,14 +1,13 @@
 /*
- * lane: what happened on a track, as a row of changes in time order. A source of calls (a model
- * that was read before, a profile that reads along) turns them into lanes; attribution and coverage
- * need nothing else of a trace.
+ * lane: the events of a track as a sequence of changes in time order. A finished model or a profile
+ * that is being read produces lanes; attribution and coverage need nothing else of a trace.
  *
- * Lanes are handed over in rounds: in each, every lane's events before the round's horizon, which
- * no lane will fall behind again. How a trace is cut into rounds changes no result by a bit, nor
- * does the number of threads.
+ * Lanes are handed over in rounds. A round has a horizon, and holds the events of every lane before
+ * it; later events are never earlier than the horizon. Results do not depend on how a trace is cut
+ * into rounds, nor on the number of threads.
  *
- * A node is a number from 0 on, dense, that means something to its lane's owner alone: a call path,
- * a kernel's name, a single span.
+ * A node is a dense number from 0, defined by the owner of its lane: a call path, a kernel's name,
+ * a single span.
  */
 #ifndef PROFRIG_LANE_H
 #define PROFRIG_LANE_H
@@ -20,7 +19,7 @@
 #include "profrig/model/model.h"
 
 struct strbuf;
-struct wire;
+struct serial_in;
 
 #define NODE_NONE UINT32_MAX
 
@@ -43,23 +42,22 @@ struct lane_feed {
 	track_id track;
 	const struct lane_event *v;
 	size_t nr;
-	/* no event changes whether something is open: there is no need to look for it */
+	/* no event of this part changes whether a node is open */
 	bool steady;
-	int rank; /* who reads this lane; the events of the others' are not here */
+	int rank; /* that reads this lane; v is empty on the other ranks */
 	/* how many there are so far; they grow from round to round */
 	uint32_t nodes, rows;
 	const uint32_t *row_of; /* by node: the row of a table that it adds to; NULL: its own */
 };
 
 /*
- * Who reads lanes while they come. All lanes take part in every round, also without an event, in
- * one order; begin is told them ahead of the first round, when tracks and the series of all
- * locations that hold nothing but samples are known. The last round's horizon is INT64_MAX. w is
- * free to be used.
+ * A consumer of lanes. begin gets all lanes before the first round, when the tracks are known, and
+ * the series of locations that hold samples only. Every round has all lanes in the same order, also
+ * those without an event. The horizon of the last round is INT64_MAX. round may use w.
  *
- * With several ranks each reads some of the lanes; rounds are the same for all of them. After the
- * last one a rank's results are saved and loaded by another, which has them both then, and so on
- * until rank 0 has all.
+ * With several ranks each rank reads some of the lanes; all have the same rounds. After the last
+ * round results are merged pairwise: one rank saves its results, another loads them, until rank 0
+ * has all.
  */
 struct lane_reader {
 	void *ctx;
@@ -67,7 +65,7 @@ struct lane_reader {
 	void (*round)(void *ctx, const struct lane_feed *feeds, size_t n, int64_t horizon_ns,
 		      struct workers *w);
 	void (*save)(void *ctx, struct strbuf *to);
-	void (*load)(void *ctx, struct wire *from);
+	void (*load)(void *ctx, struct serial_in *from);
 };
 
 /*

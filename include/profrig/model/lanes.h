@@ -10,11 +10,11 @@
  *	lanes_release(&l);
  *
  * The spans of a track come in the order of the model's columns: by start; where they nest, of
- * equal starts the longer first. Each goes to the first lane that has room for it. Room is, where
- * the span may nest, an open span that ends no earlier than it does, or none open at all; where it
- * may not, none open. A span is not open any more where it ends: what starts there is its sibling,
- * also what has no length. Spans with equal starts and ends that nest share a lane, in their order.
- * A caller that has one track at a time calls it 0 and releases the lanes before the next.
+ * equal starts the longer first. Each goes to the first lane with room for it. A lane with no open
+ * span has room; for a span that may nest, so has a lane whose innermost open span ends no earlier.
+ * A span is closed at its end: a span that starts there is its sibling, also one without length.
+ * Spans with equal starts and ends that nest share a lane, in their order. A caller with one track
+ * at a time uses track 0 and releases the lanes before the next track.
  *
  * Cost: the logarithm of the number of lanes per span. Memory: the spans that are open.
  */
@@ -36,11 +36,11 @@ struct lanes {
 	}
 
 /*
- * nests: it may lie inside an open span, as calls of a thread do. Work of a queue does not: what
- * looks nested there runs at the same time. Instants may everywhere, as they take no room.
+ * nests: the span may lie inside an open span, as calls of a thread do. Work of a queue never
+ * nests: overlapping work runs at the same time. Instants nest everywhere.
  */
 uint32_t lanes_put(struct lanes *l, track_id track, int64_t start_ns, int64_t end_ns, bool nests);
-/* How many lanes a track has by now; 0 without spans. */
+/* The number of lanes of a track so far; 0 without spans. */
 uint32_t lanes_count(const struct lanes *l, track_id track);
 void lanes_release(struct lanes *l); /* also a CLEANUP function */
 

@@ -1,10 +1,10 @@
 /*
- * sink: what readers push into. Readers build no models of their own.
+ * sink: the interface through which readers deliver tracks, spans and samples.
  *
  * Order per input: sink_input, then clock facts into the input (sink_clock), then tracks/series
  * before what refers to them, spans in any order, enter/leave in time order per track, then
  * sink_input_end. Times are ns of the input's own clock; strings become ids through sink_string.
- * Nothing here fails: problems of the data become warnings (sink_warn) and are counted.
+ * No call fails: problems of the data become warnings (sink_warn) and are counted.
  *
  * Texts (names, categories, arguments, hosts …) are kept whole up to SINK_TEXT_MAX bytes. A longer
  * one keeps its beginning, followed by an ellipsis and a hash of all of it, W_LONG_TEXT; arguments,
@@ -20,13 +20,12 @@
  * outside [-2^61, 2^62) ns are clamped and the input is partial, W_TIME_RANGE; enter/leave times
  * that go backwards on a track are W_TIME_ORDER.
  *
- * sources: a format whose parts are independent (the locations of an archive) does not push them in
- * an order of its own; it offers them, and the sink pulls: one after the other to their ends, or
- * each a little at a time by several threads. A source is pulled by one thread at a time and pushes
- * into the sink that it is given, which is this one or a part of it: of its operations enter,
- * leave, leave_args, open_kind, sample, series, string, warn and callsite are there, and the ids
- * they return hold inside the source. Tracks are made before. When sources returns, all have ended
- * and what they warned of is in their order.
+ * sources: a reader of a format with independent parts (the locations of an archive) offers them as
+ * sources, and the sink pulls: each to its end in turn, or each a little at a time by several
+ * threads. One thread at a time pulls a source. The source pushes into the sink passed to pull,
+ * which has only enter, leave, leave_args, open_kind, sample, series, string, warn and callsite;
+ * the ids that these return are valid inside the source. Tracks are made before. When sources
+ * returns, all sources have ended and their warnings are in the order of the sources.
  */
 #ifndef PROFRIG_SINK_H
 #define PROFRIG_SINK_H
@@ -74,26 +73,26 @@ struct span_def {
 
 struct sink;
 struct strbuf;
-struct wire;
+struct serial_in;
 
 #define CALLSITE_NOBODY UINT32_MAX
 
-/* Lives as long as the call of sources; the reader's own state lies around it. */
+/* Lives as long as the call of sources; embedded in the reader's own struct. */
 struct source {
 	track_id track;    /* whose enters and leaves it has */
 	bool samples_only; /* it has none of them */
 	bool callsites;    /* it may call callsite */
-	uint64_t records;  /* as far as the definitions tell: a hint */
+	uint64_t records;  /* by the definitions: a hint */
 	/* Whether pull will push a call. Costs as much as reading up to the first one. NULL: no. */
 	bool (*has_calls)(const struct source *src);
 	/* Reads up to max records and pushes them: > 0 when more may follow, 0 at the end. */
 	int (*pull)(struct source *src, struct sink *into, uint64_t max);
 	/*
-	 * Instead of pull, where another process has read the source to its end: save puts what the
-	 * reader itself learned of it, load takes it.
+	 * Instead of pull, where another process has read the source to its end: save writes the
+	 * reader's own state of the source, load reads it.
 	 */
 	void (*save)(const struct source *src, struct strbuf *to);
-	void (*load)(struct source *src, struct wire *from);
+	void (*load)(struct source *src, struct serial_in *from);
 };
 
 struct sink_ops {
@@ -108,17 +107,17 @@ struct sink_ops {
 	void (*clock)(struct sink *s);
 	void (*input_end)(struct sink *s);
 	/*
-	 * The current input, which must be the first, begins anew: nothing was pushed. For a reader
-	 * that assumed something and finds at the end that it is not so.
+	 * Restarts the current input, which must be the first, and drops all that was pushed. For
+	 * a reader that finds an assumption wrong at the end.
 	 */
 	void (*input_again)(struct sink *s);
-	/* About how many spans are coming, as far as the reader can tell: room is made at once. */
+	/* An estimate of the number of spans; the sink allocates once. */
 	void (*expect)(struct sink *s, uint64_t spans);
 	str_id (*string)(struct sink *s, const char *str, size_t n);
 	/*
 	 * Inside one analysis equal (kind, host, pid, tid) is one track when pid and tid are known,
-	 * whatever file it came from (a process: pid; a queue: also device), unless no host but two
-	 * ranks are stated; else equal (input, kind, key). Later calls fill in what was unknown
+	 * in any file (a process: pid; a queue: also device), unless no host but two
+	 * ranks are stated; else equal (input, kind, key). Later calls fill in unknown fields
 	 * (name, rank, parent).
 	 */
 	track_id (*track)(struct sink *s, const struct track_def *d);
@@ -129,7 +128,7 @@ struct sink_ops {
 	span_id (*leave)(struct sink *s, track_id t, int64_t t_ns, str_id name);
 	/* arguments of the innermost open span */
 	void (*leave_args)(struct sink *s, track_id t, str_id args);
-	/* its kind; SPAN_HOST unless said */
+	/* its kind; the default is SPAN_HOST */
 	void (*open_kind)(struct sink *s, track_id t, enum span_kind kind);
 	span_id (*span)(struct sink *s, const struct span_def *d);
 	/* NaN = failed read */
@@ -149,7 +148,7 @@ struct sink_ops {
 
 struct sink {
 	const struct sink_ops *ops;
-	/* links are not kept: a reader need not collect what it would make them of */
+	/* links are not kept: a reader need not collect data for them */
 	bool no_links;
 	/* only counts are wanted (counts.h): nothing need be collected for links; sources may push
 	 * spans, too */
@@ -165,8 +164,8 @@ static inline bool sink_streams(const struct sink *s)
 /* The model as a sink; owned by the model. */
 struct sink *model_sink(struct model *m);
 /*
- * From now on take gets the sources that are offered to the model's sink, and no links are kept:
- * what they hold does not become columns (profile.h).
+ * From now on take gets the sources that are offered to the model's sink, no links are kept, and
+ * the events of sources do not become columns (profile.h).
  */
 void model_set_sources(struct model *m, void (*take)(void *ctx, struct source *const *v, size_t n),
 		       void *ctx);

@@ -36,8 +36,8 @@ struct probe {
 
 struct read_opts {
 	bool keep_args;     /* raw arguments of spans are wanted (convert) */
-	const char *device; /* device id to use where the file does not tell; NULL */
-	/* one of the reader's dialects, because the user says so; NULL: as it is recognised */
+	const char *device; /* device id to use where the file has none; NULL */
+	/* one of the reader's dialects, chosen by the user; NULL: the recognised one */
 	const char *dialect;
 	/* threads that may help; borrowed, NULL: none. What is read does not depend on them. */
 	struct workers *workers;
@@ -92,7 +92,7 @@ extern const struct reader *const readers[]; /* NULL-terminated */
 const struct reader *reader_find(const char *name);
 /*
  * "NAME" or "NAME:DIALECT", as people say what a file is. *ret_dialect is the reader's own word,
- * NULL when none was said. -EINVAL: there is no such reader or dialect; err says what there is.
+ * NULL when none is named. -EINVAL: no such reader or dialect; err lists the known ones.
  */
 int reader_parse(const char *text, const struct reader **ret, const char **ret_dialect,
 		 struct err *err);

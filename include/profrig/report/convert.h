@@ -6,7 +6,7 @@
  * lost in silence. Formats that can hold a whole model (tef, otf2) hold it so that reading the
  * file gives an equal one: beside what every viewer understands they carry what it lacks (kinds,
  * correlations, hosts, units …) in a form that only profrig's reader looks at (analysis/readers/
- * own.h has it).
+ * native.h has it).
  *
  * Converters never change the model. A file appears whole or not at all: it is written beside its
  * place and renamed; so is a directory, and one that is there already is replaced only when profrig

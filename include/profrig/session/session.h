@@ -169,6 +169,6 @@ void session_write_formats(const struct report *r, const struct session_opts *o,
  */
 bool run_dir_held(const char *path);
 /* Adds the marks and windows of a run and the measured cost of its tools. */
-void take_moments(const struct rundir *run, struct analysis_moments *mo);
+void run_marks_take(const struct rundir *run, struct analysis_marks *am);
 
 #endif

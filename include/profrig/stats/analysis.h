@@ -52,8 +52,8 @@ struct lane_reader energy_stream_reader(struct energy_stream *es);
 /* Whether the model has counters of energy that the stream did not know when calls began. */
 bool energy_stream_lacks(const struct energy_stream *es);
 
-/* What a run says of its time; common timebase, by time. */
-struct analysis_moments {
+/* Marks, recording windows and tool overhead of a run; common timebase, by time. */
+struct analysis_marks {
 	VEC(struct analysis_mark {
 		char *name, *by;
 		int64_t t_ns, uncertainty_ns; /* -1 unknown */
@@ -74,15 +74,15 @@ struct analysis_moments {
 	}) overhead;
 };
 /* The table `overhead`, owned; NULL when nothing is known. */
-struct table *analysis_overhead_table(const struct analysis_moments *mo);
-void analysis_moments_release(struct analysis_moments *mo);
+struct table *analysis_overhead_table(const struct analysis_marks *am);
+void analysis_marks_release(struct analysis_marks *am);
 
 struct analysis_opts {
 	struct energy_opts energy;
 	/* of a run directory, common timebase; 0 unknown */
 	int64_t workload_start_ns, workload_end_ns;
 	struct idle_opts idle;              /* windows likewise */
-	struct analysis_moments *moments;   /* borrowed; NULL: not wanted, or none */
+	struct analysis_marks *marks;       /* borrowed; NULL: not wanted, or none */
 	const struct energy_stream *stream; /* of a profile; NULL: energy is not known */
 	struct comm *comm;                  /* ranks that read a profile together; NULL: alone */
 };

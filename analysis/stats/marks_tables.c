@@ -6,24 +6,24 @@
 
 #include "profrig/base/xalloc.h"
 
-void analysis_moments_release(struct analysis_moments *mo)
+void analysis_marks_release(struct analysis_marks *am)
 {
-	for (size_t i = 0; i < mo->marks.nr; i++) {
-		free(mo->marks.v[i].name);
-		free(mo->marks.v[i].by);
+	for (size_t i = 0; i < am->marks.nr; i++) {
+		free(am->marks.v[i].name);
+		free(am->marks.v[i].by);
 	}
-	for (size_t i = 0; i < mo->windows.nr; i++) {
-		free(mo->windows.v[i].name);
-		free(mo->windows.v[i].by);
+	for (size_t i = 0; i < am->windows.nr; i++) {
+		free(am->windows.v[i].name);
+		free(am->windows.v[i].by);
 	}
-	for (size_t i = 0; i < mo->overhead.nr; i++) {
-		free(mo->overhead.v[i].tools);
-		free(mo->overhead.v[i].unit);
-		free(mo->overhead.v[i].verdict);
+	for (size_t i = 0; i < am->overhead.nr; i++) {
+		free(am->overhead.v[i].tools);
+		free(am->overhead.v[i].unit);
+		free(am->overhead.v[i].verdict);
 	}
-	VEC_RELEASE(&mo->overhead);
-	VEC_RELEASE(&mo->marks);
-	VEC_RELEASE(&mo->windows);
+	VEC_RELEASE(&am->overhead);
+	VEC_RELEASE(&am->marks);
+	VEC_RELEASE(&am->windows);
 }
 
 /* clang-format off */
@@ -49,12 +49,12 @@ TABLE_FORM(overhead, OVERHEAD,
 	   "one row per set of tools: how much longer the workload takes with it than without, "
 	   "from pairs of runs; 0.1 is 10 %, intervals are of 95 %");
 
-static struct table *marks_table(const struct model *m, const struct analysis_moments *mo)
+static struct table *marks_table(const struct model *m, const struct analysis_marks *am)
 {
 	struct table *t = table_make(&marks_form);
 
-	for (size_t i = 0; i < mo->marks.nr; i++) {
-		const struct analysis_mark *k = &mo->marks.v[i];
+	for (size_t i = 0; i < am->marks.nr; i++) {
+		const struct analysis_mark *k = &am->marks.v[i];
 
 		table_add(t, &(struct marks_row){ k->name, k->t_ns - m->first_ns,
 						  k->uncertainty_ns < 0 ? NAN
@@ -64,12 +64,12 @@ static struct table *marks_table(const struct model *m, const struct analysis_mo
 	return t;
 }
 
-static struct table *windows_table(const struct model *m, const struct analysis_moments *mo)
+static struct table *windows_table(const struct model *m, const struct analysis_marks *am)
 {
 	struct table *t = table_make(&windows_form);
 
-	for (size_t i = 0; i < mo->windows.nr; i++) {
-		const struct analysis_window *w = &mo->windows.v[i];
+	for (size_t i = 0; i < am->windows.nr; i++) {
+		const struct analysis_window *w = &am->windows.v[i];
 		int64_t end = w->w.to_ns < m->last_ns ? w->w.to_ns : m->last_ns;
 
 		end = end > w->w.from_ns ? end : w->w.from_ns;
@@ -79,12 +79,12 @@ static struct table *windows_table(const struct model *m, const struct analysis_
 	return t;
 }
 
-struct table *analysis_overhead_table(const struct analysis_moments *mo)
+struct table *analysis_overhead_table(const struct analysis_marks *am)
 {
-	struct table *t = mo->overhead.nr ? table_make(&overhead_form) : NULL;
+	struct table *t = am->overhead.nr ? table_make(&overhead_form) : NULL;
 
-	for (size_t i = 0; i < mo->overhead.nr; i++) {
-		const struct analysis_overhead *o = &mo->overhead.v[i];
+	for (size_t i = 0; i < am->overhead.nr; i++) {
+		const struct analysis_overhead *o = &am->overhead.v[i];
 
 		table_add(t, &(struct overhead_row){
 				     o->tools, o->alone ? "alone" : "all", o->pairs, o->overhead,
@@ -96,23 +96,23 @@ struct table *analysis_overhead_table(const struct analysis_moments *mo)
 	return t;
 }
 
-static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
-	       struct err *err)
+static int marks_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+		     struct err *err)
 {
 	(void)err;
-	if (o->moments && o->moments->marks.nr)
-		table_set_add(out, marks_table(m, o->moments));
-	if (o->moments && o->moments->windows.nr)
-		table_set_add(out, windows_table(m, o->moments));
-	if (o->moments && o->moments->overhead.nr)
-		table_set_add(out, analysis_overhead_table(o->moments));
+	if (o->marks && o->marks->marks.nr)
+		table_set_add(out, marks_table(m, o->marks));
+	if (o->marks && o->marks->windows.nr)
+		table_set_add(out, windows_table(m, o->marks));
+	if (o->marks && o->marks->overhead.nr)
+		table_set_add(out, analysis_overhead_table(o->marks));
 	return 0;
 }
 
-const struct analysis analysis_moments_tables = {
+const struct analysis analysis_marks_tables = {
 	.name = "moments",
 	.about = "marks, the times in which tools recorded, and what tools cost",
 	.tables = { &marks_form, &windows_form, &overhead_form },
-	.run = run,
+	.run = marks_run,
 	.series_only = true,
 };

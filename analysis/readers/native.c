@@ -1,4 +1,4 @@
-#include "own.h"
+#include "native.h"
 #include "json_scan.h"
 
 #include "profrig/base/num.h"
@@ -8,14 +8,14 @@
 
 /* The members of one object, as they are met. */
 struct members {
-	struct own *o;
+	struct native *o;
 	struct json_cur c;
 	bool some;
 	struct json_text key, value;
 };
 
 /* json_scan looks at blocks, so the text is copied to where it is followed by some. */
-static bool members_open(struct own *o, const char *json, size_t len, struct members *ret)
+static bool members_open(struct native *o, const char *json, size_t len, struct members *ret)
 {
 	strbuf_clear(&o->text);
 	strbuf_reserve(&o->text, len + 64);
@@ -38,24 +38,24 @@ static bool members_next(struct members *ms)
 	return false;
 }
 
-static bool is(const struct members *ms, const char *key)
+static bool member_is(const struct members *ms, const char *key)
 {
 	return json_text_is(&ms->key, key);
 }
 
-static int64_t number(const struct members *ms, int64_t otherwise)
+static int64_t member_number(const struct members *ms, int64_t otherwise)
 {
 	int64_t v;
 
 	return num_i64(ms->value.p, ms->value.n, &v) == 0 ? v : otherwise;
 }
 
-static bool truth(const struct members *ms)
+static bool member_truth(const struct members *ms)
 {
 	return json_text_is(&ms->value, "true");
 }
 
-static const char *words(struct members *ms, struct strbuf *to)
+static const char *member_words(struct members *ms, struct strbuf *to)
 {
 	strbuf_clear(to);
 	json_decode(&ms->value, to);
@@ -70,7 +70,7 @@ static int word_of(const char *word, size_t len, const char *const *known, size_
 	return -1;
 }
 
-bool own_span_kind(const char *word, size_t len, enum span_kind *ret)
+bool native_span_kind(const char *word, size_t len, enum span_kind *ret)
 {
 	static const char *const kinds[] = { "host", "kernel",     "copy",
 					     "fill", "annotation", "instant" };
@@ -81,7 +81,7 @@ bool own_span_kind(const char *word, size_t len, enum span_kind *ret)
 	return k >= 0;
 }
 
-bool own_link_kind(const char *word, size_t len, enum link_kind *ret)
+bool native_link_kind(const char *word, size_t len, enum link_kind *ret)
 {
 	static const char *const kinds[] = { "launch", "flow", "stack" };
 	int k = word_of(word, len, kinds, ARRAY_LEN(kinds));
@@ -102,34 +102,34 @@ static enum trace_clock clock_of(const struct json_text *t)
 	return k < 0 ? TRACE_CLOCK_OWN : (enum trace_clock)k;
 }
 
-bool own_file_take(struct own *o, const char *json, size_t len)
+bool native_file_take(struct native *o, const char *json, size_t len)
 {
 	struct members ms;
 	bool found = members_open(o, json, len, &ms);
 
 	while (found && members_next(&ms)) {
-		if (is(&ms, "clock"))
+		if (member_is(&ms, "clock"))
 			o->file.clock = clock_of(&ms.value);
-		else if (is(&ms, "base_ns"))
-			o->file.base_ns = number(&ms, 0);
-		else if (is(&ms, "anchor_own_ns"))
-			o->file.anchor_own_ns = number(&ms, 0);
-		else if (is(&ms, "anchor_realtime_ns")) {
-			o->file.anchor_realtime_ns = number(&ms, 0);
+		else if (member_is(&ms, "base_ns"))
+			o->file.base_ns = member_number(&ms, 0);
+		else if (member_is(&ms, "anchor_own_ns"))
+			o->file.anchor_own_ns = member_number(&ms, 0);
+		else if (member_is(&ms, "anchor_realtime_ns")) {
+			o->file.anchor_realtime_ns = member_number(&ms, 0);
 			o->file.has_anchor = true;
-		} else if (is(&ms, "driver_numbers"))
-			o->file.driver_numbers = truth(&ms);
-		else if (is(&ms, "group"))
+		} else if (member_is(&ms, "driver_numbers"))
+			o->file.driver_numbers = member_truth(&ms);
+		else if (member_is(&ms, "group"))
 			num_u64(ms.value.p, ms.value.n, &o->file.group);
-		else if (is(&ms, "resolution_hz"))
+		else if (member_is(&ms, "resolution_hz"))
 			num_f64(ms.value.p, ms.value.n, &o->file.resolution_hz);
 	}
 	return found;
 }
 
-void own_file_apply(const struct own *o, struct sink *s)
+void native_file_apply(const struct native *o, struct sink *s)
 {
-	const struct own_file *f = &o->file;
+	const struct native_file *f = &o->file;
 	struct input *in = s->ops->current(s);
 
 	in->clock = f->clock;
@@ -147,9 +147,9 @@ void own_file_apply(const struct own *o, struct sink *s)
 /* ---- tracks ---- */
 
 /* A track named by its number: one that was there before. */
-static bool earlier(const struct own *o, const struct members *ms, track_id *ret)
+static bool member_earlier_track(const struct native *o, const struct members *ms, track_id *ret)
 {
-	int64_t n = number(ms, -1);
+	int64_t n = member_number(ms, -1);
 
 	if (n < 0 || (uint64_t)n >= o->tracks.nr)
 		return false;
@@ -187,35 +187,35 @@ static void texts_release(struct texts *t)
 
 static bool track_member(struct members *ms, struct texts *t, struct track_def *d)
 {
-	if (is(ms, "n"))
-		return number(ms, -1) == (int64_t)ms->o->tracks.nr;
-	if (is(ms, "kind"))
+	if (member_is(ms, "n"))
+		return member_number(ms, -1) == (int64_t)ms->o->tracks.nr;
+	if (member_is(ms, "kind"))
 		return track_kind_of(&ms->value, &d->kind);
-	if (is(ms, "parent"))
-		return earlier(ms->o, ms, &d->parent);
-	if (is(ms, "owner"))
-		return earlier(ms->o, ms, &d->owner);
-	if (is(ms, "host"))
-		d->host = words(ms, &t->host);
-	else if (is(ms, "device"))
-		d->device = words(ms, &t->device);
-	else if (is(ms, "pci"))
-		d->pci = words(ms, &t->pci);
-	else if (is(ms, "name"))
-		d->name = words(ms, &t->name);
-	else if (is(ms, "pid"))
-		d->pid = number(ms, PID_NONE);
-	else if (is(ms, "tid"))
-		d->tid = number(ms, PID_NONE);
-	else if (is(ms, "rank")) {
-		int64_t rank = number(ms, RANK_NONE);
+	if (member_is(ms, "parent"))
+		return member_earlier_track(ms->o, ms, &d->parent);
+	if (member_is(ms, "owner"))
+		return member_earlier_track(ms->o, ms, &d->owner);
+	if (member_is(ms, "host"))
+		d->host = member_words(ms, &t->host);
+	else if (member_is(ms, "device"))
+		d->device = member_words(ms, &t->device);
+	else if (member_is(ms, "pci"))
+		d->pci = member_words(ms, &t->pci);
+	else if (member_is(ms, "name"))
+		d->name = member_words(ms, &t->name);
+	else if (member_is(ms, "pid"))
+		d->pid = member_number(ms, PID_NONE);
+	else if (member_is(ms, "tid"))
+		d->tid = member_number(ms, PID_NONE);
+	else if (member_is(ms, "rank")) {
+		int64_t rank = member_number(ms, RANK_NONE);
 
 		d->rank = rank >= 0 && rank <= INT32_MAX ? (int32_t)rank : RANK_NONE;
 	}
 	return true;
 }
 
-static bool track_parse(struct own *o, const char *json, size_t len, struct texts *t,
+static bool track_parse(struct native *o, const char *json, size_t len, struct texts *t,
 			struct track_def *ret)
 {
 	bool kind = false, numbered = false;
@@ -227,14 +227,14 @@ static bool track_parse(struct own *o, const char *json, size_t len, struct text
 	while (members_next(&ms)) {
 		if (!track_member(&ms, t, ret))
 			return false;
-		kind |= is(&ms, "kind");
-		numbered |= is(&ms, "n");
+		kind |= member_is(&ms, "kind");
+		numbered |= member_is(&ms, "n");
 	}
 	ret->key = o->tracks.nr + 1;
 	return kind && numbered;
 }
 
-bool own_track_take(struct own *o, struct sink *s, const char *json, size_t len)
+bool native_track_take(struct native *o, struct sink *s, const char *json, size_t len)
 {
 	CLEANUP(texts_release) struct texts t = TEXTS_INIT;
 	struct track_def d;
@@ -246,21 +246,21 @@ bool own_track_take(struct own *o, struct sink *s, const char *json, size_t len)
 	return true;
 }
 
-static const char *kept(const char *text, struct pool *pool)
+static const char *text_kept(const char *text, struct pool *pool)
 {
 	return text ? pool_strdup(pool, text) : NULL;
 }
 
-bool own_track_def(struct own *o, const char *json, size_t len, struct pool *pool,
-		   struct track_def *ret)
+bool native_track_def(struct native *o, const char *json, size_t len, struct pool *pool,
+		      struct track_def *ret)
 {
 	CLEANUP(texts_release) struct texts t = TEXTS_INIT;
 	bool sound = track_parse(o, json, len, &t, ret);
 
-	ret->host = kept(ret->host, pool);
-	ret->device = kept(ret->device, pool);
-	ret->pci = kept(ret->pci, pool);
-	ret->name = kept(ret->name, pool);
+	ret->host = text_kept(ret->host, pool);
+	ret->device = text_kept(ret->device, pool);
+	ret->pci = text_kept(ret->pci, pool);
+	ret->name = text_kept(ret->name, pool);
 	return sound;
 }
 
@@ -279,34 +279,34 @@ static bool series_kind_of(const struct json_text *t, enum series_kind *ret)
 static bool series_member(struct members *ms, struct texts *t, struct series_def *d,
 			  int64_t *failed)
 {
-	if (is(ms, "n"))
-		return number(ms, -1) == (int64_t)ms->o->series.nr;
-	if (is(ms, "kind"))
+	if (member_is(ms, "n"))
+		return member_number(ms, -1) == (int64_t)ms->o->series.nr;
+	if (member_is(ms, "kind"))
 		return series_kind_of(&ms->value, &d->kind);
-	if (is(ms, "track"))
-		return earlier(ms->o, ms, &d->track);
-	if (is(ms, "name"))
-		d->name = words(ms, &t->name);
-	else if (is(ms, "unit"))
-		d->unit = words(ms, &t->unit);
-	else if (is(ms, "device"))
-		d->device = words(ms, &t->device);
-	else if (is(ms, "host"))
-		d->host = words(ms, &t->host);
-	else if (is(ms, "pci"))
-		d->pci = words(ms, &t->pci);
-	else if (is(ms, "change_points"))
-		d->change_points = truth(ms);
-	else if (is(ms, "exclusive_sync"))
-		d->exclusive_sync = truth(ms);
-	else if (is(ms, "estimated"))
-		d->estimated = truth(ms);
-	else if (is(ms, "failed"))
-		*failed = number(ms, 0);
+	if (member_is(ms, "track"))
+		return member_earlier_track(ms->o, ms, &d->track);
+	if (member_is(ms, "name"))
+		d->name = member_words(ms, &t->name);
+	else if (member_is(ms, "unit"))
+		d->unit = member_words(ms, &t->unit);
+	else if (member_is(ms, "device"))
+		d->device = member_words(ms, &t->device);
+	else if (member_is(ms, "host"))
+		d->host = member_words(ms, &t->host);
+	else if (member_is(ms, "pci"))
+		d->pci = member_words(ms, &t->pci);
+	else if (member_is(ms, "change_points"))
+		d->change_points = member_truth(ms);
+	else if (member_is(ms, "exclusive_sync"))
+		d->exclusive_sync = member_truth(ms);
+	else if (member_is(ms, "estimated"))
+		d->estimated = member_truth(ms);
+	else if (member_is(ms, "failed"))
+		*failed = member_number(ms, 0);
 	return true;
 }
 
-static bool series_parse(struct own *o, const char *json, size_t len, struct texts *t,
+static bool series_parse(struct native *o, const char *json, size_t len, struct texts *t,
 			 struct series_def *ret, int64_t *failed)
 {
 	bool numbered = false;
@@ -318,14 +318,14 @@ static bool series_parse(struct own *o, const char *json, size_t len, struct tex
 	while (members_next(&ms)) {
 		if (!series_member(&ms, t, ret, failed))
 			return false;
-		numbered |= is(&ms, "n");
+		numbered |= member_is(&ms, "n");
 	}
 	if (!ret->name)
 		ret->name = "";
 	return numbered;
 }
 
-bool own_series_take(struct own *o, struct sink *s, const char *json, size_t len)
+bool native_series_take(struct native *o, struct sink *s, const char *json, size_t len)
 {
 	CLEANUP(texts_release) struct texts t = TEXTS_INIT;
 	struct series_def d;
@@ -341,22 +341,22 @@ bool own_series_take(struct own *o, struct sink *s, const char *json, size_t len
 	return true;
 }
 
-bool own_series_def(struct own *o, const char *json, size_t len, struct pool *pool,
-		    struct series_def *ret)
+bool native_series_def(struct native *o, const char *json, size_t len, struct pool *pool,
+		       struct series_def *ret)
 {
 	CLEANUP(texts_release) struct texts t = TEXTS_INIT;
 	int64_t failed;
 	bool sound = series_parse(o, json, len, &t, ret, &failed);
 
-	ret->name = kept(ret->name, pool);
-	ret->unit = kept(ret->unit, pool);
-	ret->device = kept(ret->device, pool);
-	ret->host = kept(ret->host, pool);
-	ret->pci = kept(ret->pci, pool);
+	ret->name = text_kept(ret->name, pool);
+	ret->unit = text_kept(ret->unit, pool);
+	ret->device = text_kept(ret->device, pool);
+	ret->host = text_kept(ret->host, pool);
+	ret->pci = text_kept(ret->pci, pool);
 	return sound;
 }
 
-void own_release(struct own *o)
+void native_release(struct native *o)
 {
 	VEC_RELEASE(&o->tracks);
 	VEC_RELEASE(&o->kinds);

@@ -1,4 +1,4 @@
-#include "otf2_own.h"
+#include "otf2_native.h"
 #include "otf2_private.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 #define NO_ROLE UINT8_MAX
 
-static void damaged(struct otf2_reading *r, uint64_t count, const char *what)
+static void damage_warn(struct otf2_reading *r, uint64_t count, const char *what)
 {
 	char text[160];
 
@@ -19,25 +19,25 @@ static void damaged(struct otf2_reading *r, uint64_t count, const char *what)
 	r->s->ops->warn(r->s, W_BAD_EVENT, count, text);
 }
 
-void otf2_own_open(struct otf2_reading *r, const char *text)
+void otf2_native_open(struct otf2_reading *r, const char *text)
 {
-	struct otf2_own *o = &r->own;
+	struct otf2_native *o = &r->native;
 
-	o->own.text = (struct strbuf)STRBUF_INIT;
+	o->base.text = (struct strbuf)STRBUF_INIT;
 	if (!text)
 		return;
-	o->there = own_file_take(&o->own, text, strlen(text));
+	o->there = native_file_take(&o->base, text, strlen(text));
 	/* times begin there; later than at 0 would only be one more way to write them */
-	if (o->there && (o->own.file.base_ns > 0 || o->own.file.base_ns < TIME_MIN))
+	if (o->there && (o->base.file.base_ns > 0 || o->base.file.base_ns < TIME_MIN))
 		o->there = false;
 	if (!o->there)
-		o->own.file = (struct own_file){ .base_ns = 0 };
-	damaged(r, !o->there, "a description of the file");
+		o->base.file = (struct native_file){ .base_ns = 0 };
+	damage_warn(r, !o->there, "a description of the file");
 }
 
-bool otf2_own_exact(const struct otf2_reading *r)
+bool otf2_native_exact(const struct otf2_reading *r)
 {
-	return r->own.there && !sink_streams(r->s);
+	return r->native.there && !sink_streams(r->s);
 }
 
 /* ---- tracks ---- */
@@ -48,21 +48,21 @@ static void place_is(struct otf2_reading *r, const struct def_place_property *p,
 	struct def_location *l = p->group ? NULL : DEF_FIND(&r->defs.locations, p->ref);
 
 	if (g)
-		g->track = r->own.own.tracks.v[n];
+		g->track = r->native.base.tracks.v[n];
 	if (!l)
 		return;
-	l->track = r->own.own.tracks.v[n];
-	l->own = n + 1;
+	l->track = r->native.base.tracks.v[n];
+	l->native = n + 1;
 }
 
 static bool track_take(struct otf2_reading *r, const struct def_place_property *p)
 {
-	struct otf2_own *o = &r->own;
+	struct otf2_native *o = &r->native;
 	const char *text = otf2_string(&r->defs, p->value.stringRef);
 	struct track_def d;
 
-	if (!own_track_def(&o->own, text, strlen(text), &r->defs.pool, &d) ||
-	    !own_track_take(&o->own, r->s, text, strlen(text)))
+	if (!native_track_def(&o->base, text, strlen(text), &r->defs.pool, &d) ||
+	    !native_track_take(&o->base, r->s, text, strlen(text)))
 		return false;
 	place_is(r, p, (uint32_t)o->tracks.nr);
 	VEC_PUSH(&o->tracks, d);
@@ -81,23 +81,23 @@ static void tracks_take(struct otf2_reading *r)
 		if (p->type == OTF2_TYPE_STRING && strcmp(name, "profrig::track") == 0) {
 			bad += !track_take(r, p);
 		} else if (p->type == OTF2_TYPE_UINT32 && strcmp(name, "profrig::lane of") == 0) {
-			if (p->value.uint32 < r->own.tracks.nr)
+			if (p->value.uint32 < r->native.tracks.nr)
 				place_is(r, p, p->value.uint32);
 			else
 				bad++;
 		}
 	}
-	damaged(r, bad, "a track");
+	damage_warn(r, bad, "a track");
 }
 
 /* One more location of a track, for a sink that has one row of calls per track. */
 static track_id lane_track(struct otf2_reading *r, const struct def_location *l)
 {
-	struct track_def d = r->own.tracks.v[l->own - 1];
+	struct track_def d = r->native.tracks.v[l->native - 1];
 
 	d.name = otf2_string(&r->defs, l->name);
 	d.tid = PID_NONE;
-	d.key = otf2_own_key(r, l->ref);
+	d.key = otf2_native_key(r, l->ref);
 	if (d.kind == TRACK_QUEUE)
 		d.owner = l->process;
 	/* what is neither a call nor work counts nowhere, and one process or device is enough */
@@ -106,12 +106,12 @@ static track_id lane_track(struct otf2_reading *r, const struct def_location *l)
 	return r->s->ops->track(r->s, &d);
 }
 
-void otf2_own_track_again(struct otf2_reading *r, const struct def_location *l)
+void otf2_native_track_again(struct otf2_reading *r, const struct def_location *l)
 {
-	struct track_def d = r->own.tracks.v[l->own - 1];
+	struct track_def d = r->native.tracks.v[l->native - 1];
 
 	d.owner = l->process;
-	if (l->track == r->own.own.tracks.v[l->own - 1])
+	if (l->track == r->native.base.tracks.v[l->native - 1])
 		r->s->ops->track(r->s, &d);
 	else
 		lane_track(r, l);
@@ -122,7 +122,7 @@ static void locations_complete(struct otf2_reading *r)
 {
 	struct otf2_defs *d = &r->defs;
 	CLEANUP(u64map_release) struct u64map taken = U64MAP_INIT;
-	bool exact = otf2_own_exact(r);
+	bool exact = otf2_native_exact(r);
 
 	for (size_t i = 0; i < d->locations.nr; i++) {
 		struct def_location *l = &d->locations.v[i];
@@ -141,7 +141,7 @@ static void locations_complete(struct otf2_reading *r)
 static void series_take(struct otf2_reading *r)
 {
 	const struct otf2_defs *d = &r->defs;
-	struct otf2_own *o = &r->own;
+	struct otf2_native *o = &r->native;
 	uint64_t bad = 0;
 
 	for (size_t i = 0; i < d->members.nr; i++) {
@@ -149,13 +149,13 @@ static void series_take(struct otf2_reading *r)
 		struct series_def def;
 
 		if (d->members.v[i].ref == i && o->series.nr == i &&
-		    own_series_def(&o->own, text, strlen(text), &r->defs.pool, &def) &&
-		    own_series_take(&o->own, r->s, text, strlen(text)))
+		    native_series_def(&o->base, text, strlen(text), &r->defs.pool, &def) &&
+		    native_series_take(&o->base, r->s, text, strlen(text)))
 			VEC_PUSH(&o->series, def);
 		else
 			bad++;
 	}
-	damaged(r, bad, "a series");
+	damage_warn(r, bad, "a series");
 }
 
 /* ---- what events refer to ---- */
@@ -176,15 +176,15 @@ static uint8_t role_of(const char *name)
 	if (strcmp(name, "callsite id") == 0)
 		return LINK_LAUNCH << 1;
 	if (!space || strncmp(name, "profrig::", 9) != 0 ||
-	    !own_link_kind(name + 9, (size_t)(space - name) - 9, &kind))
+	    !native_link_kind(name + 9, (size_t)(space - name) - 9, &kind))
 		return NO_ROLE;
 	return (uint8_t)(kind << 1 | (strcmp(space, " to") == 0));
 }
 
-void otf2_own_make_tracks(struct otf2_reading *r)
+void otf2_native_make_tracks(struct otf2_reading *r)
 {
 	const struct otf2_defs *d = &r->defs;
-	struct otf2_own *o = &r->own;
+	struct otf2_native *o = &r->native;
 
 	o->correlation = attribute_of(d, "correlation");
 	o->args = attribute_of(d, "args");
@@ -196,7 +196,7 @@ void otf2_own_make_tracks(struct otf2_reading *r)
 	series_take(r);
 }
 
-void otf2_own_make_regions(struct otf2_reading *r)
+void otf2_native_make_regions(struct otf2_reading *r)
 {
 	uint64_t bad = 0;
 
@@ -207,31 +207,32 @@ void otf2_own_make_regions(struct otf2_reading *r)
 
 		region->name_id = sink_puts(r->s, otf2_string(&r->defs, region->name));
 		region->queue_kind = SPAN_HOST;
-		if (!space || !own_span_kind(about, (size_t)(space - about), &region->queue_kind))
+		if (!space ||
+		    !native_span_kind(about, (size_t)(space - about), &region->queue_kind))
 			bad++;
 		region->category_id = sink_puts(r->s, space ? space + 1 : "");
 	}
-	damaged(r, bad, "a region");
+	damage_warn(r, bad, "a region");
 }
 
 /* ---- spans ---- */
 
-static void span_push(struct otf2_location *l, const struct otf2_own_span *held)
+static void span_push(struct otf2_location *l, const struct otf2_native_span *held)
 {
 	span_id span = l->s->ops->span(l->s, &held->d);
 
-	for (size_t i = held->ends; i; i = l->own.ends.v[i - 1].next)
-		l->own.ends.v[i - 1].span = span;
+	for (size_t i = held->ends; i; i = l->native.ends.v[i - 1].next)
+		l->native.ends.v[i - 1].span = span;
 }
 
-static bool starts_with(const struct otf2_own_spans *s, size_t at, size_t around)
+static bool starts_with(const struct otf2_native_spans *s, size_t at, size_t around)
 {
 	return s->held.v[at].d.start_ns == s->held.v[around].d.start_ns;
 }
 
 static void innermost_end(struct otf2_location *l, int64_t t_ns)
 {
-	struct otf2_own_spans *s = &l->own;
+	struct otf2_native_spans *s = &l->native;
 	size_t at = s->open.v[--s->open.nr];
 
 	s->held.v[at].d.end_ns = t_ns;
@@ -245,7 +246,7 @@ static void innermost_end(struct otf2_location *l, int64_t t_ns)
 static void attribute_take(struct otf2_location *l, uint64_t ref, OTF2_Type type,
 			   OTF2_AttributeValue value, struct span_def *d)
 {
-	const struct otf2_own *o = &l->r->own;
+	const struct otf2_native *o = &l->r->native;
 
 	if (ref == o->correlation && type == OTF2_TYPE_UINT64)
 		d->correlation = value.uint64;
@@ -263,7 +264,7 @@ static OTF2_CallbackCode on_enter(OTF2_LocationRef location, OTF2_TimeStamp time
 {
 	struct otf2_location *l = user;
 	const struct def_region *region = DEF_FIND(&l->r->defs.regions, ref);
-	struct otf2_own_span held = { .d = { .track = l->track, .args = STR_NONE } };
+	struct otf2_native_span held = { .d = { .track = l->track, .args = STR_NONE } };
 	uint32_t nr = attributes ? OTF2_AttributeList_GetNumberOfElements(attributes) : 0;
 
 	(void)location, (void)position;
@@ -286,8 +287,8 @@ static OTF2_CallbackCode on_enter(OTF2_LocationRef location, OTF2_TimeStamp time
 							   &value) == OTF2_SUCCESS)
 			attribute_take(l, attribute, type, value, &held.d);
 	}
-	VEC_PUSH(&l->own.open, l->own.held.nr);
-	VEC_PUSH(&l->own.held, held);
+	VEC_PUSH(&l->native.open, l->native.held.nr);
+	VEC_PUSH(&l->native.held, held);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -300,11 +301,11 @@ static OTF2_CallbackCode on_leave(OTF2_LocationRef location, OTF2_TimeStamp time
 
 	(void)location, (void)position, (void)attributes;
 	otf2_tick(l, OTF2_COUNT_LEAVE, time);
-	if (l->own.open.nr == 0) {
+	if (l->native.open.nr == 0) {
 		sink_warnf(l->s, W_STRAY_LEAVE, "region %" PRIu32 " is left and not entered", ref);
 		return OTF2_CALLBACK_SUCCESS;
 	}
-	d = &l->own.held.v[l->own.open.v[l->own.open.nr - 1]].d;
+	d = &l->native.held.v[l->native.open.v[l->native.open.nr - 1]].d;
 	if (!region || region->name_id != d->name)
 		sink_warnf(l->s, W_LEAVE_MISMATCH, "region %" PRIu32 " is left inside another one",
 			   ref);
@@ -312,16 +313,16 @@ static OTF2_CallbackCode on_leave(OTF2_LocationRef location, OTF2_TimeStamp time
 	return OTF2_CALLBACK_SUCCESS;
 }
 
-void otf2_own_end(struct otf2_location *l)
+void otf2_native_end(struct otf2_location *l)
 {
 	char text[96];
 
-	if (l->own.open.nr == 0)
+	if (l->native.open.nr == 0)
 		return;
 	snprintf(text, sizeof(text), "%zu regions are still open at the end of location %" PRIu64,
-		 l->own.open.nr, l->r->defs.locations.v[l->index].ref);
-	l->s->ops->warn(l->s, W_OPEN_SPAN, l->own.open.nr, text);
-	while (l->own.open.nr)
+		 l->native.open.nr, l->r->defs.locations.v[l->index].ref);
+	l->s->ops->warn(l->s, W_OPEN_SPAN, l->native.open.nr, text);
+	while (l->native.open.nr)
 		innermost_end(l, otf2_time(l, l->found.last_ticks));
 }
 
@@ -334,34 +335,35 @@ static OTF2_CallbackCode on_parameter(OTF2_LocationRef location, OTF2_TimeStamp 
 	struct otf2_location *l = user;
 	const struct otf2_defs *d = &l->r->defs;
 	const struct def_name *p = DEF_FIND(&d->parameters, ref);
-	uint8_t role = p ? l->r->own.roles[p - d->parameters.v] : NO_ROLE;
-	struct otf2_own_span *held;
+	uint8_t role = p ? l->r->native.roles[p - d->parameters.v] : NO_ROLE;
+	struct otf2_native_span *held;
 
 	(void)location, (void)position, (void)attributes;
 	otf2_tick(l, OTF2_COUNT_PARAMETER, time);
-	if (role == NO_ROLE || l->own.open.nr == 0) {
+	if (role == NO_ROLE || l->native.open.nr == 0) {
 		sink_warnf(l->s, W_BAD_EVENT, "parameter %" PRIu32 " belongs to no span", ref);
 		return OTF2_CALLBACK_SUCCESS;
 	}
 	if (l->s->no_links)
 		return OTF2_CALLBACK_SUCCESS;
-	held = &l->own.held.v[l->own.open.v[l->own.open.nr - 1]];
-	VEC_PUSH(&l->own.ends,
-		 (struct otf2_own_end){ .number = number,
-					.span = SPAN_NONE,
-					.next = held->ends,
-					.kind = (enum link_kind)(role >> 1),
-					.to = (role & 1) || (role == LINK_LAUNCH << 1 && l->queue &&
-							     otf2_is_callsite(d, p)) });
-	held->ends = l->own.ends.nr;
+	held = &l->native.held.v[l->native.open.v[l->native.open.nr - 1]];
+	VEC_PUSH(&l->native.ends,
+		 (struct otf2_native_end){
+			 .number = number,
+			 .span = SPAN_NONE,
+			 .next = held->ends,
+			 .kind = (enum link_kind)(role >> 1),
+			 .to = (role & 1) ||
+			       (role == LINK_LAUNCH << 1 && l->queue && otf2_is_callsite(d, p)) });
+	held->ends = l->native.ends.nr;
 	return OTF2_CALLBACK_SUCCESS;
 }
 
 /* Links are numbered from 0 on, so there are more ends than numbers. */
-void otf2_own_match(struct otf2_reading *r)
+void otf2_native_match(struct otf2_reading *r)
 {
-	const struct otf2_own_end *v = r->own.ends.v;
-	size_t nr = r->own.ends.nr;
+	const struct otf2_native_end *v = r->native.ends.v;
+	size_t nr = r->native.ends.nr;
 	CLEANUP(xfreep) size_t *at = xcalloc(nr + 1, 2 * sizeof(*at)); /* index + 1 */
 	uint64_t alone = nr;
 
@@ -369,8 +371,8 @@ void otf2_own_match(struct otf2_reading *r)
 		if (v[i].number < nr)
 			at[2 * v[i].number + v[i].to] = i + 1;
 	for (size_t i = 0; i < nr; i++) {
-		const struct otf2_own_end *from = at[2 * i] ? &v[at[2 * i] - 1] : NULL;
-		const struct otf2_own_end *to = at[2 * i + 1] ? &v[at[2 * i + 1] - 1] : NULL;
+		const struct otf2_native_end *from = at[2 * i] ? &v[at[2 * i] - 1] : NULL;
+		const struct otf2_native_end *to = at[2 * i + 1] ? &v[at[2 * i + 1] - 1] : NULL;
 
 		if (!from || !to || from->kind != to->kind)
 			continue;
@@ -382,7 +384,7 @@ void otf2_own_match(struct otf2_reading *r)
 
 /* ---- setting up ---- */
 
-int otf2_own_callbacks(OTF2_EvtReaderCallbacks *c)
+int otf2_native_callbacks(OTF2_EvtReaderCallbacks *c)
 {
 	return OTF2_EvtReaderCallbacks_SetEnterCallback(c, on_enter) != OTF2_SUCCESS ||
 	       OTF2_EvtReaderCallbacks_SetLeaveCallback(c, on_leave) != OTF2_SUCCESS ||
@@ -390,16 +392,16 @@ int otf2_own_callbacks(OTF2_EvtReaderCallbacks *c)
 		       OTF2_SUCCESS;
 }
 
-void otf2_own_release(struct otf2_own *o)
+void otf2_native_release(struct otf2_native *o)
 {
-	own_release(&o->own);
+	native_release(&o->base);
 	free(o->roles);
 	VEC_RELEASE(&o->tracks);
 	VEC_RELEASE(&o->series);
 	VEC_RELEASE(&o->ends);
 }
 
-void otf2_own_spans_release(struct otf2_own_spans *s)
+void otf2_native_spans_release(struct otf2_native_spans *s)
 {
 	VEC_RELEASE(&s->held);
 	VEC_RELEASE(&s->open);

@@ -11,12 +11,12 @@
 
 static void name_save(const struct profile *p, str_id id, struct strbuf *to)
 {
-	wire_put_text(to, id == STR_NONE ? NULL : model_str(p->m, id));
+	serial_put_text(to, id == STR_NONE ? NULL : model_str(p->m, id));
 }
 
-static str_id name_load(struct profile *p, struct wire *from)
+static str_id name_load(struct profile *p, struct serial_in *from)
 {
-	CLEANUP(xfreep) char *text = wire_take_text(from);
+	CLEANUP(xfreep) char *text = serial_take_text(from);
 
 	return text ? intern_puts(p->m->strings, text) : STR_NONE;
 }
@@ -25,40 +25,40 @@ static str_id name_load(struct profile *p, struct wire *from)
 
 void calls_save(const struct profile *p, struct strbuf *to)
 {
-	WIRE_PUT(to, p->calls.nr);
+	SERIAL_PUT(to, p->calls.nr);
 	for (size_t i = 0; i < p->calls.nr; i++) {
 		const struct profile_calls *c = &p->calls.v[i];
 
-		WIRE_PUT(to, c->device);
-		WIRE_PUT(to, c->kernel);
+		SERIAL_PUT(to, c->device);
+		SERIAL_PUT(to, c->kernel);
 		name_save(p, c->name, to);
 		name_save(p, c->category, to);
-		WIRE_PUT(to, c->ns);
-		WIRE_PUT(to, c->sketch.first);
-		WIRE_PUT(to, c->sketch.nr);
-		WIRE_PUT_ARRAY(to, c->sketch.counts, c->sketch.nr);
+		SERIAL_PUT(to, c->ns);
+		SERIAL_PUT(to, c->sketch.first);
+		SERIAL_PUT(to, c->sketch.nr);
+		SERIAL_PUT_ARRAY(to, c->sketch.counts, c->sketch.nr);
 	}
 }
 
-static void sketch_load(struct sketch *s, struct wire *from)
+static void sketch_load(struct sketch *s, struct serial_in *from)
 {
 	struct sketch more = SKETCH_INIT;
 
-	WIRE_TAKE(from, more.first);
-	WIRE_TAKE(from, more.nr);
+	SERIAL_TAKE(from, more.first);
+	SERIAL_TAKE(from, more.nr);
 	if (more.nr > (size_t)(from->end - from->at) / sizeof(*more.counts)) {
 		from->bad = true;
 		return;
 	}
 	more.counts = xcalloc(more.nr + 1, sizeof(*more.counts));
-	wire_take(from, more.counts, more.nr * sizeof(*more.counts));
+	serial_take(from, more.counts, more.nr * sizeof(*more.counts));
 	sketch_merge(s, &more);
 	sketch_release(&more);
 }
 
-uint32_t *calls_load(struct profile *p, struct wire *from, size_t *ret_nr)
+uint32_t *calls_load(struct profile *p, struct serial_in *from, size_t *ret_nr)
 {
-	size_t nr = wire_take_count(from, 1);
+	size_t nr = serial_take_count(from, 1);
 	uint32_t *ids = xcalloc(nr + 1, sizeof(*ids));
 
 	*ret_nr = nr;
@@ -68,11 +68,11 @@ uint32_t *calls_load(struct profile *p, struct wire *from, size_t *ret_nr)
 		bool kernel;
 		str_id name;
 
-		WIRE_TAKE(from, device);
-		WIRE_TAKE(from, kernel);
+		SERIAL_TAKE(from, device);
+		SERIAL_TAKE(from, kernel);
 		name = name_load(p, from);
 		ids[i] = calls_of(p, device, kernel, name, name_load(p, from));
-		WIRE_TAKE(from, ns);
+		SERIAL_TAKE(from, ns);
 		moments_merge(&p->calls.v[ids[i]].ns, &ns);
 		sketch_load(&p->calls.v[ids[i]].sketch, from);
 	}
@@ -83,43 +83,43 @@ uint32_t *calls_load(struct profile *p, struct wire *from, size_t *ret_nr)
 
 void lane_series_save(const struct lane *l, struct strbuf *to)
 {
-	WIRE_PUT(to, l->series.nr);
+	SERIAL_PUT(to, l->series.nr);
 	for (size_t i = 0; i < l->series.nr; i++) {
 		const struct lane_series *s = &l->series.v[i];
 
-		wire_put_text(to, s->name);
-		wire_put_text(to, s->unit);
-		wire_put_text(to, s->device);
-		wire_put_text(to, s->host);
-		wire_put_text(to, s->pci);
-		WIRE_PUT(to, s->def);
-		WIRE_PUT_VEC(to, &s->t_ns);
-		WIRE_PUT_VEC(to, &s->value);
-		WIRE_PUT(to, s->failed);
+		serial_put_text(to, s->name);
+		serial_put_text(to, s->unit);
+		serial_put_text(to, s->device);
+		serial_put_text(to, s->host);
+		serial_put_text(to, s->pci);
+		SERIAL_PUT(to, s->def);
+		SERIAL_PUT_VEC(to, &s->t_ns);
+		SERIAL_PUT_VEC(to, &s->value);
+		SERIAL_PUT(to, s->failed);
 	}
 }
 
-void lane_series_load(struct lane *l, struct wire *from)
+void lane_series_load(struct lane *l, struct serial_in *from)
 {
-	size_t nr = wire_take_count(from, 1);
+	size_t nr = serial_take_count(from, 1);
 
 	for (size_t i = 0; i < nr && !from->bad; i++) {
 		struct lane_series s = { .id = SERIES_NONE };
 
-		s.name = wire_take_text(from);
-		s.unit = wire_take_text(from);
-		s.device = wire_take_text(from);
-		s.host = wire_take_text(from);
-		s.pci = wire_take_text(from);
-		WIRE_TAKE(from, s.def);
+		s.name = serial_take_text(from);
+		s.unit = serial_take_text(from);
+		s.device = serial_take_text(from);
+		s.host = serial_take_text(from);
+		s.pci = serial_take_text(from);
+		SERIAL_TAKE(from, s.def);
 		s.def.name = s.name;
 		s.def.unit = s.unit;
 		s.def.device = s.device;
 		s.def.host = s.host;
 		s.def.pci = s.pci;
-		WIRE_TAKE_VEC(from, &s.t_ns);
-		WIRE_TAKE_VEC(from, &s.value);
-		WIRE_TAKE(from, s.failed);
+		SERIAL_TAKE_VEC(from, &s.t_ns);
+		SERIAL_TAKE_VEC(from, &s.value);
+		SERIAL_TAKE(from, s.failed);
 		VEC_PUSH(&l->series, s);
 	}
 }
@@ -128,20 +128,21 @@ void lane_series_load(struct lane *l, struct wire *from)
 
 static void nodes_save(const struct lane *l, struct strbuf *to)
 {
-	WIRE_PUT_VEC(to, &l->t.nodes);
+	SERIAL_PUT_VEC(to, &l->t.nodes);
 	for (size_t i = 0; i < l->t.nodes.nr; i++) {
 		name_save(l->p, l->t.nodes.v[i].name, to);
 		name_save(l->p, l->t.nodes.v[i].category, to);
 	}
-	WIRE_PUT_VEC(to, &l->t.row_of);
-	WIRE_PUT(to, l->t.rows);
-	WIRE_PUT(to, l->t.spans);
-	WIRE_PUT(to, l->t.covered_ns);
+	SERIAL_PUT_VEC(to, &l->t.row_of);
+	SERIAL_PUT(to, l->t.rows);
+	SERIAL_PUT(to, l->t.spans);
+	SERIAL_PUT(to, l->t.covered_ns);
 }
 
-static void nodes_load(struct lane *l, struct wire *from, const uint32_t *calls, size_t nr_calls)
+static void nodes_load(struct lane *l, struct serial_in *from, const uint32_t *calls,
+		       size_t nr_calls)
 {
-	WIRE_TAKE_VEC(from, &l->t.nodes);
+	SERIAL_TAKE_VEC(from, &l->t.nodes);
 	for (size_t i = 0; i < l->t.nodes.nr; i++) {
 		struct profile_node *n = &l->t.nodes.v[i];
 
@@ -150,34 +151,34 @@ static void nodes_load(struct lane *l, struct wire *from, const uint32_t *calls,
 		from->bad |= n->calls_id >= nr_calls;
 		n->calls_id = from->bad ? 0 : calls[n->calls_id];
 	}
-	WIRE_TAKE_VEC(from, &l->t.row_of);
-	WIRE_TAKE(from, l->t.rows);
-	WIRE_TAKE(from, l->t.spans);
-	WIRE_TAKE(from, l->t.covered_ns);
+	SERIAL_TAKE_VEC(from, &l->t.row_of);
+	SERIAL_TAKE(from, l->t.rows);
+	SERIAL_TAKE(from, l->t.spans);
+	SERIAL_TAKE(from, l->t.covered_ns);
 }
 
 static void warnings_save(const struct lane *l, struct strbuf *to)
 {
-	WIRE_PUT(to, l->warnings.nr);
+	SERIAL_PUT(to, l->warnings.nr);
 	for (size_t i = 0; i < l->warnings.nr; i++) {
-		wire_put_text(to, l->warnings.v[i].code);
-		wire_put_text(to, l->warnings.v[i].text);
-		WIRE_PUT(to, l->warnings.v[i].count);
+		serial_put_text(to, l->warnings.v[i].code);
+		serial_put_text(to, l->warnings.v[i].text);
+		SERIAL_PUT(to, l->warnings.v[i].count);
 	}
 }
 
-static void warnings_load(struct lane *l, struct wire *from)
+static void warnings_load(struct lane *l, struct serial_in *from)
 {
-	size_t nr = wire_take_count(from, 1);
+	size_t nr = serial_take_count(from, 1);
 
 	for (size_t i = 0; i < nr && !from->bad; i++) {
-		CLEANUP(xfreep) char *code = wire_take_text(from);
+		CLEANUP(xfreep) char *code = serial_take_text(from);
 		const struct warning_info *known = warning_find(code ? code : "");
 		struct lane_warning w = { .code = known ? known->code : W_TRUNCATED };
 
 		from->bad |= !known;
-		w.text = wire_take_text(from);
-		WIRE_TAKE(from, w.count);
+		w.text = serial_take_text(from);
+		SERIAL_TAKE(from, w.count);
 		VEC_PUSH(&l->warnings, w);
 	}
 }
@@ -197,7 +198,7 @@ void lane_save(const struct lane *l, struct strbuf *to)
 {
 	nodes_save(l, to);
 	warnings_save(l, to);
-#define X(field) WIRE_PUT(to, l->field);
+#define X(field) SERIAL_PUT(to, l->field);
 	LANE_FIELDS(X)
 #undef X
 	name_save(l->p, l->left_open ? l->left_open_name : STR_NONE, to);
@@ -208,11 +209,11 @@ void lane_save(const struct lane *l, struct strbuf *to)
 		l->sources.v[i]->save(l->sources.v[i], to);
 }
 
-void lane_load(struct lane *l, struct wire *from, const uint32_t *calls, size_t nr_calls)
+void lane_load(struct lane *l, struct serial_in *from, const uint32_t *calls, size_t nr_calls)
 {
 	nodes_load(l, from, calls, nr_calls);
 	warnings_load(l, from);
-#define X(field) WIRE_TAKE(from, l->field);
+#define X(field) SERIAL_TAKE(from, l->field);
 	LANE_FIELDS(X)
 #undef X
 	l->left_open_name = name_load(l->p, from);

@@ -8,7 +8,8 @@
 
 #include "profrig/base/num.h"
 
-static bool next(struct json_cur *c, bool *some, struct json_text *key, struct json_text *value)
+static bool member_next(struct json_cur *c, bool *some, struct json_text *key,
+			struct json_text *value)
 {
 	while (json_member(c, some, key) > 0) {
 		const char *from;
@@ -31,7 +32,7 @@ static bool open_object(const struct json_text *text, struct json_cur *c)
 	return text->p && json_open(c, '{') == 0;
 }
 
-static bool member(const struct json_text *object, const char *name, struct json_text *ret)
+static bool member_find(const struct json_text *object, const char *name, struct json_text *ret)
 {
 	struct json_text key;
 	struct json_cur c;
@@ -39,7 +40,7 @@ static bool member(const struct json_text *object, const char *name, struct json
 
 	if (!open_object(object, &c))
 		return false;
-	while (next(&c, &some, &key, ret))
+	while (member_next(&c, &some, &key, ret))
 		if (json_text_is(&key, name))
 			return true;
 	return false;
@@ -49,11 +50,11 @@ static bool member(const struct json_text *object, const char *name, struct json
 
 static bool take_track(struct tef *t, const struct tef_event *ev)
 {
-	size_t n = t->own.tracks.nr;
+	size_t n = t->native.tracks.nr;
 
-	if (!ev->args.p || !own_track_take(&t->own, t->sink, ev->args.p, ev->args.n))
+	if (!ev->args.p || !native_track_take(&t->native, t->sink, ev->args.p, ev->args.n))
 		return false;
-	tef_place_track(t, &ev->pid, &ev->tid, t->own.tracks.v[n], t->own.kinds.v[n]);
+	tef_place_track(t, &ev->pid, &ev->tid, t->native.tracks.v[n], t->native.kinds.v[n]);
 	return true;
 }
 
@@ -62,27 +63,28 @@ static bool take_lane(struct tef *t, const struct tef_event *ev)
 	struct json_text track;
 	uint64_t n;
 
-	if (!member(&ev->args, "track", &track) || num_u64(track.p, track.n, &n) < 0 ||
-	    n >= t->own.tracks.nr)
+	if (!member_find(&ev->args, "track", &track) || num_u64(track.p, track.n, &n) < 0 ||
+	    n >= t->native.tracks.nr)
 		return false;
-	tef_place_track(t, &ev->pid, &ev->tid, t->own.tracks.v[n], t->own.kinds.v[n]);
+	tef_place_track(t, &ev->pid, &ev->tid, t->native.tracks.v[n], t->native.kinds.v[n]);
 	return true;
 }
 
 static bool take_series(struct tef *t, const struct tef_event *ev)
 {
 	static const struct json_text value = { .p = "value", .n = 5 };
-	size_t n = t->own.series.nr;
+	size_t n = t->native.series.nr;
 	struct json_text shown, series;
 
-	if (!member(&ev->args, "shown", &shown) || !member(&ev->args, "series", &series) ||
-	    !own_series_take(&t->own, t->sink, series.p, series.n))
+	if (!member_find(&ev->args, "shown", &shown) ||
+	    !member_find(&ev->args, "series", &series) ||
+	    !native_series_take(&t->native, t->sink, series.p, series.n))
 		return false;
-	*u64map_at(&t->series, tef_series_key(ev, &shown, &value)) = t->own.series.v[n];
+	*u64map_at(&t->series, tef_series_key(ev, &shown, &value)) = t->native.series.v[n];
 	return true;
 }
 
-void tef_own_metadata(struct tef *t, const struct tef_event *ev)
+void tef_native_metadata(struct tef *t, const struct tef_event *ev)
 {
 	bool taken = true;
 
@@ -102,21 +104,21 @@ static str_id args_text(struct tef *t, const struct tef_event *ev)
 {
 	struct json_text text;
 
-	if (!t->opts->keep_args || !member(&ev->args, "text", &text))
+	if (!t->opts->keep_args || !member_find(&ev->args, "text", &text))
 		return STR_NONE;
 	return tef_string(t, &text);
 }
 
 static void take_facts(struct tef *t, const struct tef_event *ev, struct span_def *d)
 {
-	struct json_cur c = { ev->own, t->map.data + t->map.len };
+	struct json_cur c = { ev->native, t->map.data + t->map.len };
 	struct json_text key, value;
 	bool some = false, args = true;
 
-	if (ev->own && json_open(&c, '{') == 0)
-		while (next(&c, &some, &key, &value)) {
+	if (ev->native && json_open(&c, '{') == 0)
+		while (member_next(&c, &some, &key, &value)) {
 			if (json_text_is(&key, "kind"))
-				own_span_kind(value.p, value.n, &d->kind);
+				native_span_kind(value.p, value.n, &d->kind);
 			else if (json_text_is(&key, "correlation"))
 				num_u64(value.p, value.n, &d->correlation);
 			else if (json_text_is(&key, "args")) {
@@ -129,12 +131,12 @@ static void take_facts(struct tef *t, const struct tef_event *ev, struct span_de
 		d->args = tef_args(t, &ev->args);
 }
 
-void tef_own_span(struct tef *t, const struct tef_event *ev)
+void tef_native_span(struct tef *t, const struct tef_event *ev)
 {
 	struct span_def d = { .args = STR_NONE };
 	tef_slot slot;
 
-	t->own_last = SPAN_NONE;
+	t->native_last = SPAN_NONE;
 	if (ev->ph == 'X' ? !tef_extent(t, ev, &d.start_ns, &d.end_ns)
 			  : !tef_time(t, ev, &d.start_ns))
 		return;
@@ -147,31 +149,31 @@ void tef_own_span(struct tef *t, const struct tef_event *ev)
 	}
 	d.name = tef_string(t, &ev->name);
 	d.category = tef_string(t, &ev->cat);
-	t->own_last = tef_span(t, slot, &d);
+	t->native_last = tef_span(t, slot, &d);
 }
 
 /* ---- links ---- */
 
-void tef_own_flow(struct tef *t, const struct tef_event *ev)
+void tef_native_flow(struct tef *t, const struct tef_event *ev)
 {
-	struct tef_own_end here = { t->own_last, ev->ph == 'f' };
+	struct tef_native_end here = { t->native_last, ev->ph == 'f' };
 	enum link_kind kind = LINK_FLOW;
-	const struct tef_own_end *other;
+	const struct tef_native_end *other;
 	uint32_t *at;
 
 	t->n.flows++;
-	if (here.span == SPAN_NONE || !own_link_kind(ev->cat.p, ev->cat.n, &kind)) {
+	if (here.span == SPAN_NONE || !native_link_kind(ev->cat.p, ev->cat.n, &kind)) {
 		t->n.flows_unmatched++;
 		return;
 	}
-	at = u64map_at(&t->own_ends, tef_id_key(&ev->id));
+	at = u64map_at(&t->native_ends, tef_id_key(&ev->id));
 	if (*at == U64MAP_NONE) {
-		*at = (uint32_t)t->own_end.nr;
-		VEC_PUSH(&t->own_end, here);
+		*at = (uint32_t)t->native_end.nr;
+		VEC_PUSH(&t->native_end, here);
 		t->n.flows_unmatched++;
 		return;
 	}
-	other = &t->own_end.v[*at];
+	other = &t->native_end.v[*at];
 	if (other->to == here.to) {
 		t->n.flows_unmatched++;
 		return;

@@ -16,7 +16,7 @@
 
 static int by_start(const void *va, const void *vb)
 {
-	const struct rocprof_loose *a = va, *b = vb;
+	const struct rocprof_unlinked *a = va, *b = vb;
 
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
@@ -27,7 +27,7 @@ static int by_start(const void *va, const void *vb)
 	return a->name < b->name ? -1 : a->name > b->name;
 }
 
-static track_id lane_track(struct rocprof_csv *rc, const struct rocprof_loose *s, size_t lane)
+static track_id lane_track(struct rocprof_csv *rc, const struct rocprof_unlinked *s, size_t lane)
 {
 	struct track_def d = TRACK_DEF_INIT;
 	char name[64];
@@ -44,7 +44,7 @@ static track_id lane_track(struct rocprof_csv *rc, const struct rocprof_loose *s
 	return rc->sink->ops->track(rc->sink, &d);
 }
 
-static void loose_push(struct rocprof_csv *rc, const struct rocprof_loose *s, track_id track)
+static void unlinked_push(struct rocprof_csv *rc, const struct rocprof_unlinked *s, track_id track)
 {
 	struct span_def d = { .track = track,
 			      .start_ns = s->start_ns,
@@ -57,20 +57,20 @@ static void loose_push(struct rocprof_csv *rc, const struct rocprof_loose *s, tr
 	rc->sink->ops->span(rc->sink, &d);
 }
 
-void rocprof_loose_push(struct rocprof_csv *rc)
+void rocprof_unlinked_push(struct rocprof_csv *rc)
 {
 	CLEANUP(lanes_release) struct lanes lanes = LANES_INIT;
 	track_id tracks[MAX_LANES];
 	uint32_t nr = 0;
 
-	if (rc->loose.nr == 0)
+	if (rc->unlinked.nr == 0)
 		return;
-	qsort(rc->loose.v, rc->loose.nr, sizeof(*rc->loose.v), by_start);
-	for (size_t i = 0; i < rc->loose.nr; i++) {
-		const struct rocprof_loose *s = &rc->loose.v[i];
+	qsort(rc->unlinked.v, rc->unlinked.nr, sizeof(*rc->unlinked.v), by_start);
+	for (size_t i = 0; i < rc->unlinked.nr; i++) {
+		const struct rocprof_unlinked *s = &rc->unlinked.v[i];
 		uint32_t lane;
 
-		if (i > 0 && s->pid != rc->loose.v[i - 1].pid) {
+		if (i > 0 && s->pid != rc->unlinked.v[i - 1].pid) {
 			lanes_release(&lanes);
 			nr = 0;
 		}
@@ -79,6 +79,6 @@ void rocprof_loose_push(struct rocprof_csv *rc)
 			lane = 0;
 		else if (lane == nr)
 			tracks[nr++] = lane_track(rc, s, lane);
-		loose_push(rc, s, tracks[lane]);
+		unlinked_push(rc, s, tracks[lane]);
 	}
 }

@@ -1,4 +1,4 @@
-#include "own_text.h"
+#include "native_text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static bool has_numbers(const struct track *t)
 	return t->kind != TRACK_PROCESS && t->pid != PID_NONE && t->tid != PID_NONE;
 }
 
-static void inherited_set(const struct model *m, struct own_order *o)
+static void inherited_set(const struct model *m, struct native_order *o)
 {
 	CLEANUP(u64map_release) struct u64map count = U64MAP_INIT;
 
@@ -47,9 +47,9 @@ static void inherited_set(const struct model *m, struct own_order *o)
 	}
 }
 
-void own_order_init(const struct model *m, struct own_order *ret)
+void native_order_init(const struct model *m, struct native_order *ret)
 {
-	*ret = (struct own_order){ .nr = m->tracks.nr };
+	*ret = (struct native_order){ .nr = m->tracks.nr };
 	ret->at = xreallocarray(NULL, ret->nr + 1, sizeof(*ret->at));
 	ret->number_of = xreallocarray(NULL, ret->nr + 1, sizeof(*ret->number_of));
 	for (size_t i = 0, n = 0, turn = 0; turn < 2; turn++)
@@ -65,14 +65,14 @@ void own_order_init(const struct model *m, struct own_order *ret)
 	inherited_set(m, ret);
 }
 
-void own_order_release(struct own_order *o)
+void native_order_release(struct native_order *o)
 {
 	free(o->pid_inherited);
 	free(o->at);
 	free(o->number_of);
 }
 
-const char *own_span_kind_word(enum span_kind kind)
+const char *native_span_kind_word(enum span_kind kind)
 {
 	static const char *const words[] = { "host", "kernel",     "copy",
 					     "fill", "annotation", "instant" };
@@ -80,7 +80,7 @@ const char *own_span_kind_word(enum span_kind kind)
 	return words[kind];
 }
 
-const char *own_link_kind_word(enum link_kind kind)
+const char *native_link_kind_word(enum link_kind kind)
 {
 	static const char *const words[] = { "launch", "flow", "stack" };
 
@@ -139,7 +139,7 @@ static uint64_t group_of(const struct model *m)
 	return (group & INT64_MAX) | 1;
 }
 
-void own_file_text(const struct model *m, int64_t base_ns, struct strbuf *to)
+void native_file_text(const struct model *m, int64_t base_ns, struct strbuf *to)
 {
 	static const char *const clocks[] = { "own", "CLOCK_MONOTONIC", "CLOCK_REALTIME",
 					      "CLOCK_BOOTTIME" };
@@ -165,8 +165,8 @@ void own_file_text(const struct model *m, int64_t base_ns, struct strbuf *to)
 	strbuf_addch(to, '}');
 }
 
-void own_track_text(const struct model *m, const struct own_order *o, track_id id,
-		    struct strbuf *to)
+void native_track_text(const struct model *m, const struct native_order *o, track_id id,
+		       struct strbuf *to)
 {
 	static const char *const kinds[] = { "process", "thread", "device", "queue", "counter" };
 	const struct track *t = &m->tracks.v[id];
@@ -191,8 +191,8 @@ void own_track_text(const struct model *m, const struct own_order *o, track_id i
 	strbuf_addch(to, '}');
 }
 
-void own_series_text(const struct model *m, const struct own_order *o, series_id id,
-		     struct strbuf *to)
+void native_series_text(const struct model *m, const struct native_order *o, series_id id,
+			struct strbuf *to)
 {
 	static const char *const kinds[] = { "unknown", "cumulative", "gauge" };
 	const struct series *se = &m->series.v[id];
