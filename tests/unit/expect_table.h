@@ -9,7 +9,7 @@
  * the rows that have that value; that column is no cell of the rows. Cells stand between blanks, or
  * in '' when they hold some. "-" is an empty text or an unknown number, "*" is anything, "a/b" is a
  * quotient, and a last line "..." lets further rows follow. An integer must be equal; a double may
- * differ by 1e-9, and below 1 by that part of it.
+ * differ by 1e-12, and below 1 by that part of it.
  *
  * A failure names the line of the test, the row and the column, and shows the rows that the table
  * has as such a text.
@@ -148,7 +148,7 @@ static inline bool expect_same(const struct table *t, size_t row, size_t col, co
 	    (slash && num_f64(slash + 1, strlen(slash + 1), &b) < 0))
 		return false;
 	v = table_get_f64(t, row, col);
-	return fabs(v - a / b) <= 1e-9 * fmin(1, fabs(a / b)) + 1e-15 * fabs(a / b);
+	return fabs(v - a / b) <= 1e-12 * fmin(1, fabs(a / b)) + 1e-15 * fabs(a / b);
 }
 
 /* The next row that is compared, at or after this one; the number of rows when there is none. */
