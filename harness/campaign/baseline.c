@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/paired.h"
 #include "profrig/run/runs.h"
@@ -88,16 +89,13 @@ void pairing_add(struct pairing *s, const struct prepared *p, size_t block,
 	VEC_PUSH(&s->v, oc);
 }
 
+FIELD_TABLE(run_fields, TEXT_FIELDS(struct paired_run, run_dir, run_id, tools, unit));
+FIELD_TABLE(pairing_fields, FIELD_VEC(struct pairing, v, run_fields),
+	    FIELD_VEC(struct pairing, costs, NULL));
+
 void pairing_release(struct pairing *s)
 {
-	for (size_t i = 0; i < s->v.nr; i++) {
-		free(s->v.v[i].run_dir);
-		free(s->v.v[i].run_id);
-		free(s->v.v[i].tools);
-		free(s->v.v[i].unit);
-	}
-	VEC_RELEASE(&s->v);
-	VEC_RELEASE(&s->costs);
+	fields_release(s, pairing_fields);
 }
 
 static const struct paired_run *bare_of(const struct pairing *s, size_t block)

@@ -19,11 +19,8 @@ static char *folder_name(const char *cwd, const char *path)
 	return xstrdup(fs_base(dir));
 }
 
-static const struct field entry_fields[] = {
-	TEXT_FIELDS(struct catalog_entry, name, about, image),
-	WORDS_FIELDS(struct catalog_entry, tags),
-	FIELDS_END,
-};
+FIELD_TABLE(entry_fields, TEXT_FIELDS(struct catalog_entry, name, about, image),
+	    WORDS_FIELDS(struct catalog_entry, tags));
 
 static void read_model(const char *cwd, const char *path, struct catalog_entry *e)
 {

@@ -16,18 +16,6 @@
 
 /* --- processors --- */
 
-int conf_range(const char *word, uint64_t most, uint64_t *first, uint64_t *last)
-{
-	const char *dash = strchr(word, '-');
-
-	if (num_u64(word, dash ? (size_t)(dash - word) : strlen(word), first) < 0)
-		return -EINVAL;
-	*last = *first;
-	if (dash && num_u64(dash + 1, strlen(dash + 1), last) < 0)
-		return -EINVAL;
-	return *last < *first || *last > most ? -EINVAL : 0;
-}
-
 static char *ranges_of(const cpu_set_t *set)
 {
 	struct strbuf sb = STRBUF_INIT;
@@ -58,7 +46,7 @@ void runconf_fill_cpus(struct loader *l, const struct cfg_node *root)
 	CPU_ZERO(&set);
 	strvec_split(&words, text, ",");
 	for (size_t i = 0; i < words.nr && r == 0; i++) {
-		r = conf_range(words.v[i], MAX_CPU, &first, &last);
+		r = num_range(words.v[i], MAX_CPU, &first, &last);
 		for (; r == 0 && first <= last; first++)
 			CPU_SET(first, &set);
 	}

@@ -9,20 +9,19 @@
 #include <unistd.h>
 
 #include "profrig/base/clock.h"
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/xalloc.h"
 
 #define MAX_COUNTED 100000
 #define MAX_HASHED 1000000
 
+FIELD_TABLE(result_fields,
+	    TEXT_FIELDS(struct data_result, name, source, path, error, note, left_out));
+
 void data_result_release(struct data_result *r)
 {
-	free(r->name);
-	free(r->source);
-	free(r->path);
-	free(r->error);
-	free(r->note);
-	free(r->left_out);
+	fields_release(r, result_fields);
 	/* Until now no other process changed what this run reads. */
 	xclosep(&r->lock_fd);
 	*r = (struct data_result){ .lock_fd = -1 };

@@ -21,7 +21,7 @@
 #include "profrig/base/clock.h"
 #include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
-#include "profrig/base/json_out.h"
+#include "profrig/base/json_fields.h"
 #include "profrig/image/image.h"
 
 #define MAX_MANIFEST ((size_t)16 << 20)
@@ -127,10 +127,7 @@ static void put_models(struct json_out *out, const struct image_plan *ip)
 		json_str(out, "scripts", scripts);
 		json_str(out, "n_gpus", gpus_of(rc));
 		json_f64(out, "timeout", rc->timeout_s);
-		json_arr(out, "tags");
-		for (size_t k = 0; k < rc->tags.nr; k++)
-			json_str(out, NULL, rc->tags.v[k]);
-		json_end(out);
+		json_words(out, "tags", &rc->tags);
 		json_end(out);
 	}
 	json_end(out);
@@ -214,10 +211,7 @@ static void put_credentials(struct json_out *out, const struct image_plan *ip)
 			if (!strvec_has(&ids, b->secrets.v[k].id))
 				strvec_push(&ids, b->secrets.v[k].id);
 	}
-	json_arr(out, "credentials_required");
-	for (size_t i = 0; i < ids.nr; i++)
-		json_str(out, NULL, ids.v[i]);
-	json_end(out);
+	json_words(out, "credentials_required", &ids);
 }
 
 static void put_all(struct json_out *out, const struct image_plan *ip, const char *engine,
@@ -334,17 +328,12 @@ int manifest_read(struct manifest *m, const char *path, struct err *err)
 	return 0;
 }
 
-static const struct field image_fields[] = {
-	TEXT_FIELDS(struct manifest_image, image, registry_image, id, model, word, at),
-	TEXT_FIELDS(struct manifest_image, dockerfile, base),
-	FIELDS_END,
-};
-static const struct field manifest_fields[] = {
-	TEXT_FIELDS(struct manifest, folder),
-	WORDS_FIELDS(struct manifest, failed),
-	FIELD_VEC(struct manifest, images, image_fields),
-	FIELDS_END,
-};
+FIELD_TABLE(image_fields,
+	    TEXT_FIELDS(struct manifest_image, image, registry_image, id, model, word, at),
+	    TEXT_FIELDS(struct manifest_image, dockerfile, base));
+FIELD_TABLE(manifest_fields, TEXT_FIELDS(struct manifest, folder),
+	    WORDS_FIELDS(struct manifest, failed),
+	    FIELD_VEC(struct manifest, images, image_fields));
 
 void manifest_release(struct manifest *m)
 {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "profrig/base/door.h"
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/redact.h"
 
@@ -527,6 +528,16 @@ static void fill_result(const struct run *rn, struct run_result *ret)
 	ret->run_dir = xstrdup(rn->pl->run_dir);
 }
 
+FIELD_TABLE(artifact_fields, TEXT_FIELDS(struct run_artifact, path));
+FIELD_TABLE(metric_fields, TEXT_FIELDS(struct run_metric, detail));
+FIELD_TABLE(seen_fields, TEXT_FIELDS(struct run_seen, path));
+FIELD_TABLE(run_fields, TEXT_FIELDS(struct run, made, latest_was),
+	    FIELD_VEC(struct run, seen, seen_fields), FIELD_VEC(struct run, clocks, NULL),
+	    FIELD_VEC(struct run, idle, NULL), FIELD_VEC(struct run, steps, NULL),
+	    FIELD_VEC(struct run, artifacts, artifact_fields),
+	    FIELD_VEC(struct run, metrics, metric_fields), FIELD_VEC(struct run, devices, NULL),
+	    FIELD_VEC(struct run, samplers, NULL));
+
 static void run_release(struct run *rn)
 {
 	link_release(&rn->link);
@@ -536,25 +547,10 @@ static void run_release(struct run *rn)
 	else
 		registry_leave(&rn->reg);
 	xclosep(&rn->lock_fd);
-	free(rn->made);
-	free(rn->latest_was);
-	for (size_t i = 0; i < rn->artifacts.nr; i++)
-		free(rn->artifacts.v[i].path);
 	for (size_t i = 0; i < rn->samplers.nr; i++)
 		sampling_stats_release(&rn->samplers.v[i].stats);
-	for (size_t i = 0; i < rn->metrics.nr; i++)
-		free(rn->metrics.v[i].detail);
-	for (size_t i = 0; i < rn->seen.nr; i++)
-		free(rn->seen.v[i].path);
-	VEC_RELEASE(&rn->seen);
-	VEC_RELEASE(&rn->clocks);
-	VEC_RELEASE(&rn->idle);
-	VEC_RELEASE(&rn->steps);
-	VEC_RELEASE(&rn->artifacts);
-	VEC_RELEASE(&rn->metrics);
+	fields_release(rn, run_fields);
 	outcome_release(&rn->outcome);
-	VEC_RELEASE(&rn->devices);
-	VEC_RELEASE(&rn->samplers);
 	run_data_release(rn);
 	record_free(&rn->record);
 }

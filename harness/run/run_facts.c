@@ -56,7 +56,8 @@ static void host_facts(struct run_host *h)
 	value_of("/proc/meminfo", "MemTotal", ':', mem, sizeof(mem));
 	if (num_i64(mem, strcspn(mem, " "), &kib) == 0 && kib < INT64_MAX / 1024)
 		h->memory_bytes = kib * 1024;
-	h->cores = sysconf(_SC_NPROCESSORS_ONLN);
+	if (sysconf(_SC_NPROCESSORS_ONLN) > 0)
+		h->cores = sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 /* First line of what a program prints; false unless it ends well and in time. */

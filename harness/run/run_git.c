@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "profrig/base/door.h"
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/temps.h"
 #include "profrig/base/xalloc.h"
@@ -32,16 +33,15 @@ struct repo {
 	char *ours;   /* the folder in place of dir */
 };
 
+FIELD_TABLE(repo_fields, TEXT_FIELDS(struct repo, root, dir, common, ours));
+
 static void repo_release(struct repo *r)
 {
 	if (r->ours) {
 		fs_remove_tree(r->ours, NULL);
 		temps_let_go(r->ours);
 	}
-	free(r->root);
-	free(r->dir);
-	free(r->common);
-	free(r->ours);
+	fields_release(r, repo_fields);
 }
 
 /* --- where it is --- */

@@ -11,31 +11,22 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/num.h"
 #include "profrig/base/text.h"
 #include "profrig/run/runs.h"
 
-static void info_release(struct run_info *r)
-{
-	free(r->id);
-	free(r->dir);
-	free(r->model);
-	free(r->status);
-	free(r->reason);
-	free(r->engine);
-	free(r->result);
-	free(r->started_utc);
-	strvec_release(&r->tools);
-	strvec_release(&r->labels);
-}
+FIELD_TABLE(info_fields,
+	    TEXT_FIELDS(struct run_info, id, dir, model, status, reason, engine, result,
+			started_utc),
+	    WORDS_FIELDS(struct run_info, tools, labels));
+FIELD_TABLE(list_fields, FIELD_VEC(struct run_list, v, info_fields),
+	    WORDS_FIELDS(struct run_list, odd));
 
 void run_list_release(struct run_list *rl)
 {
-	for (size_t i = 0; i < rl->v.nr; i++)
-		info_release(&rl->v.v[i]);
-	VEC_RELEASE(&rl->v);
-	strvec_release(&rl->odd);
+	fields_release(rl, list_fields);
 }
 
 /* <8 digits>T<6 digits>Z-<model>-<6 hex> */
@@ -223,7 +214,7 @@ static void add_run(const char *dir, const char *name, const struct run_filter *
 			r.bytes = f->sizes ? fs_usage(r.dir, &r.bytes_least) : -1;
 			VEC_PUSH(&rl->v, r);
 		} else {
-			info_release(&r);
+			fields_release(&r, info_fields);
 		}
 	}
 	json_decref(doc);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "profrig/base/csv.h"
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/json_out.h"
 #include "profrig/base/num.h"
@@ -27,24 +28,15 @@ static char *stripped(const char *s)
 	return xstrndup(s, n);
 }
 
-static void row_release(struct result_row *r)
-{
-	for (size_t i = 0; i < r->cells.nr; i++) {
-		free(r->cells.v[i].name);
-		free(r->cells.v[i].text);
-	}
-	VEC_RELEASE(&r->cells);
-	free(r->model);
-	free(r->metric);
-	free(r->file);
-}
+FIELD_TABLE(cell_fields, TEXT_FIELDS(struct result_cell, name, text));
+FIELD_TABLE(row_fields, TEXT_FIELDS(struct result_row, model, metric, file),
+	    FIELD_VEC(struct result_row, cells, cell_fields));
+FIELD_TABLE(rows_fields, FIELD_VEC(struct result_rows, v, row_fields),
+	    WORDS_FIELDS(struct result_rows, problems));
 
 void result_rows_release(struct result_rows *rr)
 {
-	for (size_t i = 0; i < rr->v.nr; i++)
-		row_release(&rr->v.v[i]);
-	VEC_RELEASE(&rr->v);
-	strvec_release(&rr->problems);
+	fields_release(rr, rows_fields);
 }
 
 static void problem(struct result_rows *rr, const char *file, uint64_t line, const char *fmt, ...)
@@ -199,7 +191,7 @@ void result_rows_merge(struct result_rows *rr)
 			known = !strcmp(rr->v.v[k].model, r->model) &&
 				!strcmp(rr->v.v[k].metric, r->metric);
 		if (known) {
-			row_release(r);
+			fields_release(r, row_fields);
 			r->model = NULL;
 			continue;
 		}

@@ -180,6 +180,8 @@ struct plan_request {
  */
 int plan_make(const struct plan_request *rq, struct plan *ret, struct problems *p, struct err *err);
 void plan_release(struct plan *pl);
+/* "pre", "workload", "post" */
+const char *plan_step_kind(enum step_kind k);
 
 /* Secrets are printed as "***" in all forms. */
 void plan_print_text(const struct plan *pl, FILE *f);
