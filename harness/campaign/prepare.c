@@ -268,7 +268,7 @@ int prepare(const struct run_options *o, const char *model, char *const *cmd, st
 	}
 	if (r == 0 || (r == -EBADMSG && p->conf.engine))
 		r = plan_first(o, p, &found, said, err);
-	/* What two models share is told once. */
+	/* A problem that two models share is reported once. */
 	for (size_t i = 0; i < found.lines.nr; i++)
 		cfg_problem(problems, NULL, "%s", found.lines.v[i]);
 	problems_release(&found);

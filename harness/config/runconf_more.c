@@ -180,7 +180,7 @@ void runconf_fill_files(struct loader *l, struct runconf_tool *rt, const struct 
 
 /* --- twice --- */
 
-static bool same(const struct cfg_node *a, const struct cfg_node *b);
+static bool same_node(const struct cfg_node *a, const struct cfg_node *b);
 
 static bool same_map(const struct cfg_node *a, const struct cfg_node *b)
 {
@@ -188,13 +188,13 @@ static bool same_map(const struct cfg_node *a, const struct cfg_node *b)
 		const struct cfg_node *x = a->child[i], *y = cfg_get(b, x->key);
 
 		/* Defaults were filled in where only one of them has been looked at. */
-		if (x->layer != LAYER_TOOL && x->kind != CFG_NULL && (!y || !same(x, y)))
+		if (x->layer != LAYER_TOOL && x->kind != CFG_NULL && (!y || !same_node(x, y)))
 			return false;
 	}
 	return true;
 }
 
-static bool same(const struct cfg_node *a, const struct cfg_node *b)
+static bool same_node(const struct cfg_node *a, const struct cfg_node *b)
 {
 	if (a->kind == CFG_MAP)
 		return b->kind == CFG_MAP && same_map(a, b) && same_map(b, a);
@@ -203,7 +203,7 @@ static bool same(const struct cfg_node *a, const struct cfg_node *b)
 	if (b->kind != CFG_SEQ || a->nr != b->nr)
 		return false;
 	for (size_t i = 0; i < a->nr; i++)
-		if (!same(a->child[i], b->child[i]))
+		if (!same_node(a->child[i], b->child[i]))
 			return false;
 	return true;
 }
@@ -240,7 +240,7 @@ static bool covers(const struct cfg_node *a, const struct cfg_node *b)
 
 		if (x->kind == CFG_NULL || (x->kind == CFG_MAP && !has_own(x)))
 			continue;
-		if (!y || !same(x, y))
+		if (!y || !same_node(x, y))
 			return false;
 	}
 	return true;

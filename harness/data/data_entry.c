@@ -45,7 +45,7 @@ void data_files_sort(data_files *f)
 		qsort(f->v, f->nr, sizeof(*f->v), by_rel);
 }
 
-static bool add(data_files *to, const json_t *o)
+static bool add_file(data_files *to, const json_t *o)
 {
 	const char *path = json_string_value(json_object_get(o, "path"));
 	const char *sha = json_string_value(json_object_get(o, "sha256"));
@@ -74,7 +74,7 @@ int entry_read(const char *dir, data_files *ret)
 
 	*ret = (data_files)VEC_INIT;
 	if (good)
-		json_array_foreach(files, i, o) good = good && add(ret, o);
+		json_array_foreach(files, i, o) good = good && add_file(ret, o);
 	json_decref(doc);
 	if (!good)
 		data_files_release(ret);

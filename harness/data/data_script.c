@@ -59,7 +59,7 @@ static void environment(const char *dir, const char *name, struct strvec *env)
 	strvec_pushf(env, "%s%s", ours[3], name);
 }
 
-static int run(struct fetch *f, const char *name, const char *dir, struct err *err)
+static int run_script(struct fetch *f, const char *name, const char *dir, struct err *err)
 {
 	CLEANUP(strvec_release)
 	struct strvec argv = STRVEC_INIT, env = STRVEC_INIT, tail = STRVEC_INIT;
@@ -133,7 +133,7 @@ int script_fetch(struct fetch *f, const char *name, struct err *err)
 	if (r == 0)
 		r = fs_mkdirs(dir, 0755, err);
 	if (r == 0)
-		r = run(f, name, dir, err);
+		r = run_script(f, name, dir, err);
 	if (r == 0)
 		r = local_list(dir, MAX_FILES, &made, more, err);
 	if (r == 0 && !made.nr)

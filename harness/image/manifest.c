@@ -44,7 +44,7 @@ static char *key_of(const struct image_job *j)
 					   : xstrdup(j->image);
 }
 
-static bool good(const struct image_job *j)
+static bool is_good(const struct image_job *j)
 {
 	return j->status == IMAGE_BUILT || j->status == IMAGE_PREBUILT;
 }
@@ -118,7 +118,7 @@ static void put_models(struct json_out *out, const struct image_plan *ip)
 		CLEANUP(xfreep) char *key = key_of(j);
 		CLEANUP(xfreep) char *scripts = scripts_of(rc);
 
-		if (!good(j))
+		if (!is_good(j))
 			continue;
 		json_obj(out, key);
 		json_str(out, "name", rc->model_name);
@@ -165,9 +165,9 @@ static void put_names(struct json_out *out, const char *key, const struct image_
 	json_end(out);
 }
 
-static bool bad(const struct image_job *j)
+static bool is_bad(const struct image_job *j)
 {
-	return !good(j);
+	return !is_good(j);
 }
 
 static bool is_pushed(const struct image_job *j)
@@ -187,8 +187,8 @@ static void put_summary(struct json_out *out, const struct image_plan *ip)
 	for (size_t i = 0; i < ip->jobs.nr; i++)
 		total += ip->jobs.v[i].build_s;
 	json_obj(out, "summary");
-	put_names(out, "successful_builds", ip, good);
-	put_names(out, "failed_builds", ip, bad);
+	put_names(out, "successful_builds", ip, is_good);
+	put_names(out, "failed_builds", ip, is_bad);
 	json_f64(out, "total_build_time", total);
 	put_names(out, "successful_pushes", ip, is_pushed);
 	put_names(out, "failed_pushes", ip, not_pushed);
@@ -229,12 +229,12 @@ static void put_all(struct json_out *out, const struct image_plan *ip, const cha
 	json_str(out, "folder", cwd);
 	json_obj(out, "built_images");
 	for (size_t i = 0; i < ip->jobs.nr; i++)
-		if (good(&ip->jobs.v[i]))
+		if (is_good(&ip->jobs.v[i]))
 			put_image(out, &ip->jobs.v[i]);
 	json_end(out);
 	json_obj(out, "failed_images");
 	for (size_t i = 0; i < ip->jobs.nr; i++)
-		if (!good(&ip->jobs.v[i]))
+		if (!is_good(&ip->jobs.v[i]))
 			put_image(out, &ip->jobs.v[i]);
 	json_end(out);
 	put_models(out, ip);

@@ -53,7 +53,7 @@ static void add_entry(struct mad_models *m, const char *scope, const char *file,
 	e.where = cfg_where(node);
 	e.scripted = scripted;
 	e.name = scope ? xasprintf("%s/%s", scope, name ? name : "?") : xstrdup(name ? name : "?");
-	/* In paths ':' begins arguments; the entry's check tells of it. */
+	/* In paths ':' begins arguments; the entry's check reports it. */
 	for (char *colon = e.name; (colon = strchr(colon, ':'));)
 		*colon = '_';
 	mad_words(cfg_get(node, "tags"), &e.tags);

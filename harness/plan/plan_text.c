@@ -38,7 +38,7 @@ struct rows {
 	VEC(struct flat_row) v;
 };
 
-static void push(struct rows *r, const char *name, const char *value, const char *origin)
+static void rows_push(struct rows *r, const char *name, const char *value, const char *origin)
 {
 	struct strbuf quoted = STRBUF_INIT;
 
@@ -154,8 +154,8 @@ static void print_tools(const struct plan *pl, FILE *f)
 		fprintf(f, "  %s (%s) %s\n", t->tool->name, tool_class_name(t->tool->class),
 			t->tool->file);
 		for (size_t k = 0; k < t->options.nr; k++)
-			push(&r, t->options.v[k].name, t->options.v[k].value,
-			     t->options.v[k].origin);
+			rows_push(&r, t->options.v[k].name, t->options.v[k].value,
+				  t->options.v[k].origin);
 		flush(&r, "      ", f);
 		if (t->passes > 1)
 			fprintf(f, "      runs the workload at least %llu times: %s\n",
@@ -200,7 +200,7 @@ static void print_step(const struct plan *pl, const struct plan_step *s, size_t 
 	else
 		fprintf(f, "     env  nothing but\n");
 	for (size_t i = 0; i < s->env.nr; i++)
-		push(&r, s->env.v[i].name, plan_env_value(&s->env.v[i]), s->env.v[i].origin);
+		rows_push(&r, s->env.v[i].name, plan_env_value(&s->env.v[i]), s->env.v[i].origin);
 	flush(&r, "          ", f);
 }
 

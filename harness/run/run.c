@@ -223,7 +223,7 @@ static void explain_end(struct run *rn, const char *who, const struct run_step *
 				  "tells of"
 				: "");
 	} else {
-		/* How a shell tells of a program that a signal ended. */
+		/* How a shell reports a program that a signal ended. */
 		const char *of = s->code > 128 ? proc_signal_name(s->code - 128) : NULL;
 
 		outcome_fail(&rn->outcome, RUN_FAILED, "%s exited with status %d%s%s%s", who,
@@ -406,7 +406,7 @@ static void do_post(struct run *rn)
 
 /* --- the whole --- */
 
-static void begin(struct run *rn)
+static void run_begin(struct run *rn)
 {
 	struct err err = ERR_INIT;
 
@@ -423,7 +423,7 @@ static void begin(struct run *rn)
 	run_facts_begin(rn);
 }
 
-static void walk(struct run *rn)
+static void run_all_steps(struct run *rn)
 {
 	struct err err = ERR_INIT;
 
@@ -571,11 +571,11 @@ int run_execute(const struct plan *pl, const struct run_opts *o, struct run_resu
 	int r;
 
 	*ret = (struct run_result){ .workload_code = -1 };
-	begin(&rn);
+	run_begin(&rn);
 	r = run_dir_make(&rn, err);
 	if (r == 0) {
 		registry_note(&rn);
-		walk(&rn);
+		run_all_steps(&rn);
 	}
 	run_facts_end(&rn);
 	if (r == 0 && rn.unstarted) {

@@ -123,7 +123,7 @@ void run_facts_begin(struct run *rn)
 
 	host_facts(&rn->host);
 	rn->facts.pl = rn->pl;
-	/* Signals are for who waits, and waits to be woken by them. */
+	/* Signals are for the waiting thread, which they wake. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	rn->facts.running = pthread_create(&rn->facts.thread, NULL, find_out, &rn->facts) == 0;

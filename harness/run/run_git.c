@@ -95,7 +95,7 @@ static bool find_root(struct repo *r, const char *dir)
 	return false;
 }
 
-static bool find(struct repo *r, const char *dir)
+static bool repo_find(struct repo *r, const char *dir)
 {
 	CLEANUP(xfreep) char *common = NULL;
 
@@ -280,7 +280,7 @@ void run_git_look(struct run_git *g, const char *dir)
 	int rc;
 
 	*g = (struct run_git){ .known = false };
-	if (!find(&r, dir))
+	if (!repo_find(&r, dir))
 		return;
 	rc = put_all(&r, &err);
 	add_env(&argv, &r);

@@ -243,7 +243,7 @@ static void end_file(struct sampling *sp)
 
 /* --- opening --- */
 
-static void release(struct sampling *sp)
+static void sampling_release(struct sampling *sp)
 {
 	sp->s->close(sp->st);
 	pthread_cond_destroy(&sp->changed);
@@ -379,7 +379,7 @@ int sampling_open(const struct sampling_opts *o, struct sampling **ret, struct e
 	if (r < 0) {
 		if (sp->fd >= 0)
 			close(sp->fd);
-		release(sp);
+		sampling_release(sp);
 		return r;
 	}
 	*ret = sp;
@@ -634,7 +634,7 @@ static void *sampling_main(void *arg)
 	pthread_cond_broadcast(&sp->changed);
 	pthread_mutex_unlock(&sp->lock);
 	if (orphan)
-		release(sp);
+		sampling_release(sp);
 	return NULL;
 }
 
@@ -778,5 +778,5 @@ void sampling_free(struct sampling *sp)
 			pthread_join(sp->thread, NULL);
 	}
 	if (ours)
-		release(sp);
+		sampling_release(sp);
 }

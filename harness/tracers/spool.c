@@ -44,7 +44,7 @@ int64_t spool_now_ns(void)
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-static inline void put(struct spool_line *l, const char *s, size_t n)
+static inline void line_put(struct spool_line *l, const char *s, size_t n)
 {
 	if (n > SPOOL_LINE - l->len)
 		n = SPOOL_LINE - l->len;
@@ -53,7 +53,7 @@ static inline void put(struct spool_line *l, const char *s, size_t n)
 }
 
 /* A literal: its length is known, so the copy is a few moves. */
-#define PUT(l, literal) put(l, "" literal, sizeof(literal) - 1)
+#define PUT(l, literal) line_put(l, "" literal, sizeof(literal) - 1)
 
 static void put_u64(struct spool_line *l, uint64_t v)
 {
@@ -75,7 +75,7 @@ static void put_u64(struct spool_line *l, uint64_t v)
 	} else {
 		tmp[--n] = (char)('0' + v);
 	}
-	put(l, tmp + n, sizeof(tmp) - n);
+	line_put(l, tmp + n, sizeof(tmp) - n);
 }
 
 /* ns as µs with three decimals */
@@ -86,7 +86,7 @@ static void put_us(struct spool_line *l, int64_t ns)
 			 (char)('0' + v % 10) };
 
 	put_u64(l, v / 1000);
-	put(l, frac, 4);
+	line_put(l, frac, 4);
 }
 
 /* "pid":P,"tid":T,"ts": of this thread, made once. */
@@ -115,8 +115,8 @@ void spool_begin(struct spool_line *l, char ph, int64_t ts_ns, int64_t dur_ns)
 	l->len = 0;
 	l->args = l->comma = false;
 	PUT(l, "{\"ph\":\"");
-	put(l, &ph, 1);
-	put(l, who.text, who.len);
+	line_put(l, &ph, 1);
+	line_put(l, who.text, who.len);
 	put_us(l, ts_ns);
 	if (dur_ns >= 0) {
 		PUT(l, ",\"dur\":");
@@ -131,7 +131,7 @@ static void put_key(struct spool_line *l, const char *key)
 		PUT(l, ",");
 	l->comma = true;
 	PUT(l, "\"");
-	put(l, key, strlen(key));
+	line_put(l, key, strlen(key));
 	PUT(l, "\":");
 }
 
@@ -162,17 +162,17 @@ static size_t put_special(struct spool_line *l, const char *s)
 		size_t n = multibyte((const unsigned char *)s);
 
 		if (n)
-			put(l, s, n);
+			line_put(l, s, n);
 		else
 			PUT(l, "\\ufffd");
 		return n ? n : 1;
 	}
 	if (c == '"' || c == '\\') {
 		PUT(l, "\\");
-		put(l, s, 1);
+		line_put(l, s, 1);
 	} else {
 		char e[6] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
-		put(l, e, 6);
+		line_put(l, e, 6);
 	}
 	return 1;
 }
@@ -186,7 +186,7 @@ static void put_escaped(struct spool_line *l, const char *s)
 		while (run < room && (unsigned char)s[run] >= 0x20 &&
 		       (unsigned char)s[run] < 0x80 && s[run] != '"' && s[run] != '\\')
 			run++;
-		put(l, s, run);
+		line_put(l, s, run);
 		s += run;
 		if (*s && l->len < limit)
 			s += put_special(l, s);
@@ -325,7 +325,7 @@ static bool grow(size_t need)
 	return ok;
 }
 
-static void append(const char *s, size_t n)
+static void spool_append(const char *s, size_t n)
 {
 	size_t at = atomic_fetch_add(&spool.pos, n);
 
@@ -343,7 +343,7 @@ void spool_commit(struct spool_line *l)
 		PUT(l, "}},\n");
 	else
 		PUT(l, "},\n");
-	append(l->buf, l->len);
+	spool_append(l->buf, l->len);
 }
 
 static void first_line(void)
@@ -357,7 +357,7 @@ static void first_line(void)
 	if (gethostname(host, sizeof(host)))
 		host[0] = 0;
 	host[sizeof(host) - 1] = 0;
-	append("[\n", 2);
+	spool_append("[\n", 2);
 	spool_begin(&l, 'M', 0, -1);
 	spool_str(&l, "name", "profrig");
 	spool_args(&l);

@@ -298,7 +298,7 @@ static void leave_out_links(struct run *rn, const struct plan_output *po, const 
 }
 
 /* A folder that cannot be looked into, or is nested too deeply, does not hide the others. */
-static void find(struct run *rn, const struct plan_output *po, struct strvec *files)
+static void find_artifacts(struct run *rn, const struct plan_output *po, struct strvec *files)
 {
 	CLEANUP(strvec_release) struct strvec lost = STRVEC_INIT;
 	struct err err = ERR_INIT;
@@ -325,7 +325,7 @@ static void collect_one(struct run *rn, const struct plan_output *po)
 	if (!ours)
 		fetch(rn, po, home, &files);
 	else if (fs_is_dir(po->dir))
-		find(rn, po, &files);
+		find_artifacts(rn, po, &files);
 	if (ours)
 		leave_out_links(rn, po, po->dir, &files);
 	for (size_t i = 0; i < files.nr && has_room(rn); i++)

@@ -191,7 +191,7 @@ static void do_switch(struct control *c, struct control_client *cl, const json_t
 		answer(cl, status_json(c));
 }
 
-static void request(struct control *c, struct control_client *cl, const char *line, size_t n)
+static void handle_request(struct control *c, struct control_client *cl, const char *line, size_t n)
 {
 	json_t *rq = json_loadb(line, n, 0, NULL);
 	const char *op = json_string_value(json_object_get(rq, "op"));
@@ -229,7 +229,7 @@ static void take_lines(struct control *c, struct control_client *cl)
 		memmove(cl->in.buf, nl + 1, cl->in.len - n - 1);
 		cl->in.len -= n + 1;
 		cl->in.buf[cl->in.len] = '\0';
-		request(c, cl, line, n);
+		handle_request(c, cl, line, n);
 	}
 }
 
@@ -248,7 +248,7 @@ static void listen_to(struct control *c, struct control_client *cl)
 	take_lines(c, cl);
 }
 
-/* --- who may --- */
+/* --- permission --- */
 
 static bool is_ours(int fd)
 {

@@ -136,7 +136,7 @@ static void drain(int fd)
 		;
 }
 
-static void say(struct tool_switch *ts, const struct strvec *lines)
+static void write_lines(struct tool_switch *ts, const struct strvec *lines)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
@@ -165,7 +165,7 @@ static void ask(struct control *c, struct tool_switch *ts, bool on)
 		ts->state = on ? SWITCH_ON : SWITCH_OFF;
 		break;
 	case TOOL_CONTROL_FIFO:
-		say(ts, on ? &ts->plan->on : &ts->plan->off);
+		write_lines(ts, on ? &ts->plan->on : &ts->plan->off);
 		break;
 	case TOOL_CONTROL_SCRIPT:
 	case TOOL_CONTROL_COMMAND:

@@ -116,7 +116,8 @@ static int take_instant(const struct nvml *n, nvml_dev h, double *ret)
 }
 
 /* One reading; returns NVML's code. */
-static int take(const struct nvml *n, nvml_dev h, enum reading what, struct round *rd, double *ret)
+static int nvml_take(const struct nvml *n, nvml_dev h, enum reading what, struct round *rd,
+		     double *ret)
 {
 	unsigned u = 0;
 	unsigned long long e = 0;
@@ -207,7 +208,7 @@ static void add_gpu(struct sampler_state *st, const char *fields, unsigned index
 		double v = 0;
 
 		if (sampler_wants(fields, series_of[w].name) &&
-		    take(&st->lib, h, w, &rd, &v) == 0 &&
+		    nvml_take(&st->lib, h, w, &rd, &v) == 0 &&
 		    sampler_device_add(&d, series_of[w].name, series_of[w].unit))
 			g.what[g.nr++] = w;
 	}
@@ -217,7 +218,7 @@ static void add_gpu(struct sampler_state *st, const char *fields, unsigned index
 	}
 }
 
-static int load(struct sampler_state *st, struct err *err)
+static int nvml_load(struct sampler_state *st, struct err *err)
 {
 	static const char *const names[] = { "libnvidia-ml.so.1", NULL };
 	const char *given = getenv("PROFRIG_NVML_LIB"); /* tests put a stand-in here */
@@ -240,7 +241,7 @@ static int nvml_open(const struct sampler_opts *o, struct sampler_state **ret, s
 	struct sampler_state *st = xcalloc(1, sizeof(*st));
 	const char *fields = sampler_option(o, "fields", "");
 	unsigned count = 0;
-	int r = load(st, err), code = 0;
+	int r = nvml_load(st, err), code = 0;
 
 	if (r == 0)
 		code = st->lib.nvmlDeviceGetCount_v2(&count);
@@ -297,7 +298,7 @@ static int nvml_read(struct sampler_state *st, size_t d, double *v, const char *
 	struct round rd = { 0 };
 
 	for (size_t i = 0; i < g->nr; i++) {
-		int r = take(&st->lib, g->h, g->what[i], &rd, &v[i]);
+		int r = nvml_take(&st->lib, g->h, g->what[i], &rd, &v[i]);
 
 		if (r) {
 			v[i] = NAN;

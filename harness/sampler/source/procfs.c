@@ -49,7 +49,7 @@ struct sampler_state {
 	bool has_pss;
 	double tick_ns, page_bytes;
 	pid_t root;
-	double root_started; /* ticks since boot: tells a reused pid; < 0: not read yet */
+	double root_started; /* ticks since boot: detects a reused pid; < 0: not read yet */
 	VEC(pid_t) tree;     /* parents before children */
 	unsigned char *seen; /* a bit per pid, while walking */
 	int64_t walk_due_ns, pss_due_ns;

@@ -97,7 +97,7 @@ static rsmi_status_t vram(const struct rsmi *s, uint32_t dev, enum reading what,
 }
 
 /* NaN when it failed. */
-static double take(const struct rsmi *s, uint32_t dev, enum reading what)
+static double rsmi_take(const struct rsmi *s, uint32_t dev, enum reading what)
 {
 	rsmi_status_t r = RSMI_STATUS_NOT_SUPPORTED;
 	double v = NAN, step_uj;
@@ -176,7 +176,7 @@ static bool announce(const struct rsmi *s, uint32_t index, const char *fields, s
 {
 	*d = (struct device){ .index = index };
 	for (enum reading w = 0; w < READINGS; w++)
-		if (sampler_wants(fields, series_of[w].name) && !isnan(take(s, index, w)))
+		if (sampler_wants(fields, series_of[w].name) && !isnan(rsmi_take(s, index, w)))
 			d->what[d->nr++] = w;
 	if (!d->nr)
 		return false;
@@ -192,8 +192,8 @@ static bool announce(const struct rsmi *s, uint32_t index, const char *fields, s
 	return true;
 }
 
-static void serve(const struct rsmi *s, const struct device *devices, size_t nr, FILE *in,
-		  FILE *out)
+static void serve_parent(const struct rsmi *s, const struct device *devices, size_t nr, FILE *in,
+			 FILE *out)
 {
 	char line[64], text[32];
 	int64_t n;
@@ -205,7 +205,7 @@ static void serve(const struct rsmi *s, const struct device *devices, size_t nr,
 		    (size_t)n >= nr)
 			return;
 		for (size_t k = 0; k < devices[n].nr; k++) {
-			num_fmt_f64(text, take(s, devices[n].index, devices[n].what[k]));
+			num_fmt_f64(text, rsmi_take(s, devices[n].index, devices[n].what[k]));
 			fprintf(out, "%s%s", k ? " " : "", text);
 		}
 		fputc('\n', out);
@@ -213,7 +213,7 @@ static void serve(const struct rsmi *s, const struct device *devices, size_t nr,
 	}
 }
 
-static int load(struct rsmi *s, struct err *err)
+static int rsmi_load(struct rsmi *s, struct err *err)
 {
 	static const char *const found[] = { "librocm_smi64.so.7",
 					     "librocm_smi64.so.6",
@@ -267,7 +267,7 @@ int main(int argc, char **argv)
 	setrlimit(RLIMIT_CORE, &no_core);
 	if (take_channel(0, "r", &in) < 0 || take_channel(1, "w", &out) < 0)
 		return 2;
-	if (load(&s, &err) < 0) {
+	if (rsmi_load(&s, &err) < 0) {
 		fprintf(out, "error %s\n", err.msg);
 		fclose(out);
 		return 1;
@@ -288,7 +288,7 @@ int main(int argc, char **argv)
 		fprintf(out, "error none of %u devices was selected or gives a reading\n", count);
 	fflush(out);
 	if (nr)
-		serve(&s, devices, nr, in, out);
+		serve_parent(&s, devices, nr, in, out);
 	s.rsmi_shut_down();
 	return nr ? 0 : 1;
 }

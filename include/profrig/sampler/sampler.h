@@ -70,7 +70,7 @@ struct sampler_series {
 struct sampler_device {
 	char id[32];        /* "gpu0", "proc", "pkg0" */
 	char facts[256];    /* "AMD MI300X, pci 0000:03:00.0, …": one header comment line */
-	char pci[32];       /* "0000:03:00.0", as the source writes it; "": it does not tell */
+	char pci[32];       /* "0000:03:00.0", as the source writes it; "": not known */
 	bool estimated;     /* as of the sampler, for a source that only knows at open (replay) */
 	bool change_points; /* rows hold changes only: "storage: change" */
 	size_t nr;
@@ -78,7 +78,7 @@ struct sampler_device {
 };
 
 /*
- * What is known of a device at the start: driver, versions, limits, clocks, temperature, who else
+ * What is known of a device at the start: driver, versions, limits, clocks, temperature, what else
  * uses it. A value is a number (text "") or a word. Names, where a source knows them:
  *	pci driver vbios uuid power_cap_w power_cap_default_w power_cap_max_w clock_hz clock_max_hz
  *	mem_clock_hz mem_clock_max_hz temperature_degc ecc ecc_errors mig compute_partition
