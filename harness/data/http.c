@@ -337,7 +337,7 @@ static bool may_pass(CURLcode code)
 	}
 }
 
-static int judge(struct http *h, CURLcode code, struct err *err)
+static int judge_reply(struct http *h, CURLcode code, struct err *err)
 {
 	const struct data_opts *o = h->rq->events;
 
@@ -388,7 +388,7 @@ int http_get(struct http *h, const struct http_request *rq, struct http_reply *r
 	set_range(h, rq, &headers);
 	h->c.curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER, headers);
 	code = h->c.curl_easy_perform(h->easy);
-	r = judge(h, code, err);
+	r = judge_reply(h, code, err);
 	h->c.curl_slist_free_all(headers);
 	return r;
 }

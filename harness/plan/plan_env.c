@@ -54,7 +54,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void sort(struct plan_step *s)
+static void sort_variables(struct plan_step *s)
 {
 	if (s->env.nr)
 		qsort(s->env.v, s->env.nr, sizeof(*s->env.v), by_name);
@@ -319,7 +319,7 @@ void plan_env_workload(struct maker *m, struct plan_step *step)
 			xstrdup_null(e->from);
 	}
 	put_preload(m, step);
-	sort(step);
+	sort_variables(step);
 	VEC_RELEASE(&g.v);
 }
 
@@ -347,5 +347,5 @@ void plan_env_script(struct maker *m, const struct runconf_tool *tool, struct pl
 		put_variable(step, "PROFRIG_TOOL", tool->tool->name, "profrig", false);
 		put_options(step, tool);
 	}
-	sort(step);
+	sort_variables(step);
 }

@@ -21,12 +21,12 @@
 #define DEFAULT_GRACE_S 10.0
 #define REMOVE_TIMEOUT_MS 20000
 
-static void anchor(struct run *rn, const char *at)
+static void run_anchor(struct run *rn, const char *at)
 {
 	VEC_PUSH(&rn->clocks, ((struct run_clock){ at, clock_anchor_now() }));
 }
 
-static void save(struct run *rn)
+static void run_save(struct run *rn)
 {
 	struct err err = ERR_INIT;
 	int r = run_json_write(rn, rn->pl->run_dir, false, &err);
@@ -313,7 +313,7 @@ static double run_steps(struct run *rn, enum step_kind kind)
 		if (!failed_before && rn->outcome.failed_phase)
 			rn->outcome.failed_step = i + 1;
 		total += step_seconds(&rn->steps.v[i]);
-		save(rn);
+		run_save(rn);
 		outcome_take_interrupt(&rn->outcome);
 		if (kind == STEP_PRE && (rn->outcome.interrupt || !step_went_well(&rn->steps.v[i])))
 			break;
@@ -347,9 +347,9 @@ static void do_idle_before(struct run *rn, double s)
 {
 	if (!(s > 0) || !may_go_on(rn))
 		return;
-	anchor(rn, "idle_start");
+	run_anchor(rn, "idle_start");
 	run_idle(rn, "before", s);
-	save(rn);
+	run_save(rn);
 }
 
 /* Before post scripts, which may have work for the device. Who has a failure to look at is not kept
@@ -359,8 +359,8 @@ static void do_idle_after(struct run *rn, double s)
 	if (!(s > 0) || !may_go_on(rn))
 		return;
 	run_idle(rn, "after", s);
-	anchor(rn, "idle_end");
-	save(rn);
+	run_anchor(rn, "idle_end");
+	run_save(rn);
 }
 
 static void do_workload(struct run *rn)
@@ -379,12 +379,12 @@ static void do_workload(struct run *rn)
 	if (may_go_on(rn)) {
 		run_results_before(rn);
 		outcome_phase(&rn->outcome, "workload");
-		anchor(rn, "workload_start");
+		run_anchor(rn, "workload_start");
 		run_samplers_mark(rn, "workload_start");
 		rn->workload_s = run_steps(rn, STEP_WORKLOAD);
 		control_ended(rn, clock_monotonic_ns());
 		run_samplers_mark(rn, "workload_end");
-		anchor(rn, "workload_end");
+		run_anchor(rn, "workload_end");
 		rn->workload_done = true;
 		do_idle_after(rn, idle_s);
 	}
@@ -410,7 +410,7 @@ static void run_begin(struct run *rn)
 {
 	struct err err = ERR_INIT;
 
-	anchor(rn, "begin");
+	run_anchor(rn, "begin");
 	rn->started_realtime_ns = rn->clocks.v[0].anchor.realtime_ns;
 	if (rn->pl->conf && rn->pl->conf->grace_s >= 0 && isfinite(rn->pl->conf->grace_s))
 		rn->grace_s = rn->pl->conf->grace_s;
@@ -434,7 +434,7 @@ static void run_all_steps(struct run *rn)
 	}
 	rn->outcome.status = RUN_RUNNING;
 	run_data_fetch(rn);
-	save(rn);
+	run_save(rn);
 	if (!outcome_good(&rn->outcome))
 		return;
 	control_open(rn);
@@ -448,7 +448,7 @@ static void run_all_steps(struct run *rn)
 	if (rn->unstarted && rn->o->quick && rn->pl->engine->container)
 		return;
 	rn->unstarted = 0;
-	save(rn);
+	run_save(rn);
 	do_pre(rn);
 	do_workload(rn);
 	do_post(rn);
@@ -486,12 +486,12 @@ static int64_t end_of_day(struct run *rn)
 	return ended;
 }
 
-static void finish(struct run *rn, struct run_result *ret)
+static void run_finish(struct run *rn, struct run_result *ret)
 {
 	struct err err = ERR_INIT;
 
 	ret->exit_code = outcome_conclude(&rn->outcome);
-	anchor(rn, "close");
+	run_anchor(rn, "close");
 	rn->ended_realtime_ns = end_of_day(rn);
 	if (run_json_write(rn, rn->pl->run_dir, true, &err) < 0)
 		ret->exit_code = outcome_unwritten(&rn->outcome, err.msg);
@@ -584,7 +584,7 @@ int run_execute(const struct plan *pl, const struct run_opts *o, struct run_resu
 		control_close(&rn);
 		run_dir_unmake(&rn);
 	} else if (r == 0) {
-		finish(&rn, ret);
+		run_finish(&rn, ret);
 		fill_result(&rn, ret);
 		/* So that a caller with more to do sees it too. */
 		if (rn.outcome.interrupt && o->interrupt)

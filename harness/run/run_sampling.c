@@ -45,7 +45,7 @@ int run_sampler_probe(const struct plan_sampler *ps, struct err *err)
 	if (!s)
 		return -ENODEV;
 	source_opts(ps, &so);
-	r = s->probe(&so, err);
+	r = sampler_probe(s, &so, err);
 	VEC_RELEASE(&so.options);
 	return r;
 }

@@ -171,7 +171,7 @@ static void send_signal(struct progress *p, int sig)
 }
 
 /* INT → TERM → KILL → no more waiting. */
-static void escalate(struct progress *p)
+static void step_escalate(struct progress *p)
 {
 	switch (p->s->sent) {
 	case 0:
@@ -216,13 +216,13 @@ static void watch_limits(struct progress *p)
 		if (p->s->sent || p->rn->outcome.interrupts > 1)
 			send_signal(p, SIGKILL);
 		else
-			escalate(p);
+			step_escalate(p);
 	} else if (p->s->sent) {
 		if (now >= p->escalate_ns)
-			escalate(p);
+			step_escalate(p);
 	} else if (p->limit_ns && now >= p->limit_ns) {
 		p->s->timed_out = SIGINT;
-		escalate(p);
+		step_escalate(p);
 	}
 }
 

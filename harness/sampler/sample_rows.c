@@ -93,7 +93,7 @@ void sample_rows_header(const struct sample_rows *r, const struct sample_header 
 
 /* --- rows --- */
 
-static void summarize(struct sampling_summary *s, int64_t t_ns, double v)
+static void summarize_value(struct sampling_summary *s, int64_t t_ns, double v)
 {
 	if (!isfinite(v)) {
 		s->failed++;
@@ -135,7 +135,7 @@ static uint64_t take_reading(struct sample_rows *r, size_t d, int64_t t_ns, cons
 		if (v[i] == SAMPLER_ABSENT)
 			continue;
 		r->failed += !isfinite(v[i]);
-		summarize(&rd->summary[i], t_ns, v[i]);
+		summarize_value(&rd->summary[i], t_ns, v[i]);
 		if (all || !same_value(rd->read[i], rd->written[i].v))
 			news |= UINT64_C(1) << i;
 		else

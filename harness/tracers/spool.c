@@ -225,7 +225,7 @@ void spool_args(struct spool_line *l)
  * Signals wait meanwhile: a handler that writes an event itself would wait for the lock that the
  * code it interrupted holds. (pthread_sigmask is newer than 2.17; this is the same call.)
  */
-static void lock(sigset_t *before)
+static void spool_lock(sigset_t *before)
 {
 	sigset_t all;
 
@@ -234,7 +234,7 @@ static void lock(sigset_t *before)
 	pthread_mutex_lock(&spool.lock);
 }
 
-static void unlock(const sigset_t *before)
+static void spool_unlock(const sigset_t *before)
 {
 	pthread_mutex_unlock(&spool.lock);
 	sigprocmask(SIG_SETMASK, before, NULL);
@@ -273,7 +273,7 @@ static int own_fd(void)
  * Real blocks, so that a store into the mapping can never meet a full disk (SIGBUS would kill the
  * workload).
  */
-static int allocate(int fd, size_t from, size_t n)
+static int spool_allocate(int fd, size_t from, size_t n)
 {
 	static const char zeros[65536];
 
@@ -289,7 +289,7 @@ static int allocate(int fd, size_t from, size_t n)
 	return 0;
 }
 
-static void complain(const char *what, int code)
+static void spool_complain(const char *what, int code)
 {
 	char text[1024];
 	int n = snprintf(text, sizeof(text), "profrig %s tracer: %s: %s; the workload goes on\n",
@@ -300,28 +300,28 @@ static void complain(const char *what, int code)
 }
 
 /* Room up to `need` bytes; false when there is none to be had. */
-static bool grow(size_t need)
+static bool spool_grow(size_t need)
 {
 	sigset_t before;
 	bool ok = true;
 
-	lock(&before);
+	spool_lock(&before);
 	size_t have = atomic_load(&spool.allocated);
 	while (ok && have < need) {
 		int r = have + GROW > spool.map_len ? -EFBIG : own_fd();
 
 		if (r >= 0)
-			r = allocate(r, have, GROW);
+			r = spool_allocate(r, have, GROW);
 		if (r < 0) {
 			if (atomic_exchange(&spool.state, -1) == 1)
-				complain(spool.dir, -r);
+				spool_complain(spool.dir, -r);
 			ok = false;
 		} else {
 			have += GROW;
 			atomic_store(&spool.allocated, have);
 		}
 	}
-	unlock(&before);
+	spool_unlock(&before);
 	return ok;
 }
 
@@ -330,7 +330,7 @@ static void spool_append(const char *s, size_t n)
 	size_t at = atomic_fetch_add(&spool.pos, n);
 
 	if (at + n > atomic_load_explicit(&spool.allocated, memory_order_acquire) &&
-	    !grow(at + n)) {
+	    !spool_grow(at + n)) {
 		atomic_fetch_add(&spool.dropped, 1);
 		return;
 	}
@@ -410,14 +410,14 @@ static bool open_once(void)
 {
 	sigset_t before;
 
-	lock(&before);
+	spool_lock(&before);
 	int state = atomic_load(&spool.state);
 	if (state == 0) {
 		int r = open_file();
 		if (r == 0)
-			r = allocate(spool.fd, 0, GROW);
+			r = spool_allocate(spool.fd, 0, GROW);
 		if (r < 0) {
-			complain(spool.dir, -r);
+			spool_complain(spool.dir, -r);
 			state = -1;
 		} else {
 			atomic_store(&spool.pos, 0);
@@ -427,7 +427,7 @@ static bool open_once(void)
 		}
 		atomic_store(&spool.state, state);
 	}
-	unlock(&before);
+	spool_unlock(&before);
 	return state == 1;
 }
 
@@ -485,15 +485,15 @@ __attribute__((destructor)) static void spool_end(void)
 	if (spool.pid != getpid())
 		return;
 	/* and a thread that is just opening the file is waited for: it would switch on again */
-	lock(&before);
+	spool_lock(&before);
 	atomic_store(&spool.state, -1);
 	size_t end = atomic_load(&spool.pos), have = atomic_load(&spool.allocated);
 	if (atomic_load(&spool.dropped))
-		complain("events were dropped", ENOSPC);
+		spool_complain("events were dropped", ENOSPC);
 	/* a thread inside append() now must still find its page: leave room for a line of each */
 	end += other_threads() * SPOOL_LINE;
 	int fd = spool.map && end < have ? own_fd() : -1;
 	if (fd >= 0 && ftruncate(fd, (off_t)end) < 0)
-		complain(spool.dir, errno);
-	unlock(&before);
+		spool_complain(spool.dir, errno);
+	spool_unlock(&before);
 }

@@ -128,7 +128,7 @@ void switches_close(struct control *c)
 	flag_close(c);
 }
 
-static void drain(int fd)
+static void drain_ack(int fd)
 {
 	char buf[256];
 
@@ -141,7 +141,7 @@ static void write_lines(struct tool_switch *ts, const struct strvec *lines)
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
 	/* What it said too late belongs to no question any more. */
-	drain(ts->ack);
+	drain_ack(ts->ack);
 	for (size_t i = 0; i < lines->nr; i++)
 		strbuf_addf(&sb, "%s\n", lines->v[i]);
 	if (write(ts->fifo, sb.buf, sb.len) != (ssize_t)sb.len) {
@@ -154,7 +154,7 @@ static void write_lines(struct tool_switch *ts, const struct strvec *lines)
 
 /* --- all of them --- */
 
-static void ask(struct control *c, struct tool_switch *ts, bool on)
+static void ask_switch(struct control *c, struct tool_switch *ts, bool on)
 {
 	ts->want = on;
 	ts->why[0] = '\0';
@@ -180,7 +180,7 @@ void switches_ask(struct control *c, bool on)
 {
 	flag_set(c, on);
 	for (size_t i = 0; i < c->tools.nr; i++)
-		ask(c, &c->tools.v[i], on);
+		ask_switch(c, &c->tools.v[i], on);
 }
 
 bool switches_answered(struct control *c)

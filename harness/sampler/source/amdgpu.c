@@ -385,16 +385,6 @@ static int amdgpu_open(const struct sampler_opts *o, struct sampler_state **ret,
 	return err_set(err, ENODEV, "no AMD GPU in %s" DRM, sampler_root());
 }
 
-static int amdgpu_probe(const struct sampler_opts *o, struct err *err)
-{
-	struct sampler_state *st = NULL;
-	int r = amdgpu_open(o, &st, err);
-
-	if (r == 0)
-		amdgpu_close(st);
-	return r;
-}
-
 static size_t amdgpu_devices(struct sampler_state *st, const struct sampler_device **ret)
 {
 	*ret = st->dev.v;
@@ -513,7 +503,6 @@ const struct sampler sampler_amdgpu = {
 	.about = "AMD power, energy, memory, utilisation from the kernel driver (sysfs)",
 	.vendor = "amd",
 	.options = (const char *const[]){ "fields", NULL },
-	.probe = amdgpu_probe,
 	.open = amdgpu_open,
 	.devices = amdgpu_devices,
 	.read = amdgpu_read,

@@ -178,7 +178,7 @@ static void nvml_close(struct sampler_state *st)
 	free(st);
 }
 
-static void describe(const struct sampler_state *st, nvml_dev h, struct sampler_device *d)
+static void describe_gpu(const struct sampler_state *st, nvml_dev h, struct sampler_device *d)
 {
 	char name[96] = "NVIDIA GPU", uuid[96] = "", driver[80] = "";
 	struct nvml_pci pci = { .id = "" };
@@ -203,7 +203,7 @@ static void add_gpu(struct sampler_state *st, const char *fields, unsigned index
 	struct round rd = { 0 };
 
 	snprintf(d.id, sizeof(d.id), "gpu%u", index);
-	describe(st, h, &d);
+	describe_gpu(st, h, &d);
 	for (enum reading w = 0; w < READINGS; w++) {
 		double v = 0;
 
@@ -276,16 +276,6 @@ static int nvml_open(const struct sampler_opts *o, struct sampler_state **ret, s
 	return 0;
 }
 
-static int nvml_probe(const struct sampler_opts *o, struct err *err)
-{
-	struct sampler_state *st = NULL;
-	int r = nvml_open(o, &st, err);
-
-	if (r == 0)
-		nvml_close(st);
-	return r;
-}
-
 static size_t nvml_devices(struct sampler_state *st, const struct sampler_device **ret)
 {
 	*ret = st->dev.v;
@@ -318,7 +308,6 @@ const struct sampler sampler_nvml = {
 	.about = "NVIDIA power, energy, memory, utilisation, clocks (libnvidia-ml)",
 	.vendor = "nvidia",
 	.options = (const char *const[]){ "fields", NULL },
-	.probe = nvml_probe,
 	.open = nvml_open,
 	.devices = nvml_devices,
 	.read = nvml_read,

@@ -149,7 +149,7 @@ static bool reads(const struct device *d, enum reading what)
 	return false;
 }
 
-static void describe(const struct rsmi *s, const struct device *d, FILE *out)
+static void describe_device(const struct rsmi *s, const struct device *d, FILE *out)
 {
 	char name[128] = "AMD GPU", pci[40];
 	uint64_t bdf = 0;
@@ -171,8 +171,8 @@ static void describe(const struct rsmi *s, const struct device *d, FILE *out)
 }
 
 /* False when the device gives nothing that is wanted. */
-static bool announce(const struct rsmi *s, uint32_t index, const char *fields, struct device *d,
-		     FILE *out)
+static bool announce_devices(const struct rsmi *s, uint32_t index, const char *fields,
+			     struct device *d, FILE *out)
 {
 	*d = (struct device){ .index = index };
 	for (enum reading w = 0; w < READINGS; w++)
@@ -180,7 +180,7 @@ static bool announce(const struct rsmi *s, uint32_t index, const char *fields, s
 			d->what[d->nr++] = w;
 	if (!d->nr)
 		return false;
-	describe(s, d, out);
+	describe_device(s, d, out);
 	for (size_t i = 0; i < d->nr; i++) {
 		enum reading w = d->what[i];
 		/* without an average, the power of the moment is the power */
@@ -280,7 +280,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (uint32_t i = 0; i < count && nr < ARRAY_LEN(devices); i++)
-		if (sampler_selects(which, i) && announce(&s, i, fields, &devices[nr], out))
+		if (sampler_selects(which, i) && announce_devices(&s, i, fields, &devices[nr], out))
 			nr++;
 	if (nr)
 		fputs("ready\n", out);

@@ -120,10 +120,7 @@ struct sampler {
 	const char *vendor;         /* cpu amd nvidia any */
 	bool estimated;             /* what it gives is a model's guess */
 	const char *const *options; /* names of its own options, NULL at the end; NULL: none */
-	/*
-	 * 0 when it would work here, else −errno and words (doctor, and before a run: exit 4). NULL
-	 * options = defaults.
-	 */
+	/* See sampler_probe. NULL: it works when it can be opened. */
 	int (*probe)(const struct sampler_opts *o, struct err *err);
 	int (*open)(const struct sampler_opts *o, struct sampler_state **ret, struct err *err);
 	size_t (*devices)(struct sampler_state *st, const struct sampler_device **ret);
@@ -147,6 +144,8 @@ struct sampler {
 
 extern const struct sampler *const samplers[];
 const struct sampler *sampler_find(const char *name); /* NULL when unknown */
+/* 0 when it would work here, else −errno and words. NULL options = defaults. */
+int sampler_probe(const struct sampler *s, const struct sampler_opts *o, struct err *err);
 /*
  * What a tool's sampler kind means: a source by name, or "auto": the first GPU source whose probe
  * works with these options, in the order amdgpu, rocm_smi, nvml. -ENOENT for an unknown name;
