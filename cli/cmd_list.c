@@ -411,7 +411,7 @@ static void doctor_sampler(struct table *t, const struct sampler *s)
 {
 	struct err err = ERR_INIT;
 	struct sampler_opts so = { .device = "all", .period_s = 0.1 };
-	bool ok = s->probe(&so, &err) == 0;
+	bool ok = sampler_probe(s, &so, &err) == 0;
 
 	finding_row(t, "sampler", s->name, ok, ok ? s->about : err.msg, NULL);
 }

@@ -158,7 +158,7 @@ static int add_default(const struct command *c, const struct asked *a, bool with
 	struct err gpu = ERR_INIT, cpu = ERR_INIT;
 
 	if (add_source(c, a, "auto", s, &gpu) < 0) {
-		bool power = rapl->probe(NULL, &cpu) == 0;
+		bool power = sampler_probe(rapl, NULL, &cpu) == 0;
 
 		if (power)
 			add_source(c, a, "rapl", s, NULL);

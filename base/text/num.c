@@ -151,6 +151,18 @@ int num_u64(const char *s, size_t n, uint64_t *ret)
 	return digits_u64(s, n, ret);
 }
 
+int num_range(const char *s, uint64_t most, uint64_t *ret_first, uint64_t *ret_last)
+{
+	const char *dash = strchr(s, '-');
+
+	if (num_u64(s, dash ? (size_t)(dash - s) : strlen(s), ret_first) < 0)
+		return -EINVAL;
+	*ret_last = *ret_first;
+	if (dash && num_u64(dash + 1, strlen(dash + 1), ret_last) < 0)
+		return -EINVAL;
+	return *ret_last < *ret_first || *ret_last > most ? -EINVAL : 0;
+}
+
 /* [+-] digits [. digits] [e [+-] digits], with a digit before or behind the point. */
 struct decimal {
 	bool negative;

@@ -11,7 +11,7 @@
 #define GIVE_UP_NS (2 * NS_PER_S)
 #define NAP_MIN_NS (5 * NS_PER_MS)
 #define NAP_MAX_NS (100 * NS_PER_MS)
-/* We woke this much late: the machine had no time for anybody. */
+/* Waking later than this means that the machine was too busy. */
 #define STALL_NS (100 * NS_PER_MS)
 
 static void kill_tree_begin(struct agent *a)

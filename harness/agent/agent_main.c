@@ -73,7 +73,7 @@ static int open_signals(void)
 	/* Ignored, not blocked: a reader that went away shows as EPIPE. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	/* Meant for the workload, by who tells all processes of a job. */
+	/* A job manager sends them to all processes of a job; they are for the workload. */
 	signal(SIGUSR1, SIG_IGN);
 	signal(SIGUSR2, SIG_IGN);
 	sigemptyset(&set);
@@ -120,18 +120,18 @@ static void take_requests(struct agent *a)
 		a->in_closed = true;
 }
 
-static void turn(struct agent *a, int sigfd)
+static void agent_turn(struct agent *a, int sigfd)
 {
 	bool listen = !a->in_closed && !a->ending && out_pending(&a->out) < OUT_HIGH;
 	struct pollfd p[3] = {
 		{ .fd = sigfd, .events = POLLIN },
 		{ .fd = a->in_closed ? -1 : STDIN_FILENO, .events = listen ? POLLIN : 0 },
-		/* Also without anything to say: POLLERR tells that the reader has gone. */
+		/* Also when nothing is queued: POLLERR shows that the reader has gone. */
 		{ .fd = a->out.broken ? -1 : STDOUT_FILENO,
 		  .events = out_pending(&a->out) > 0 ? POLLOUT : 0 },
 	};
 
-	/* Nothing tells the poll of what broke since the last turn. */
+	/* poll does not report what broke since the last turn. */
 	if (a->out.broken)
 		kill_tree_whole(a);
 	if (a->done || poll(p, 3, kill_tree_wait_ms(a)) < 0)
@@ -151,7 +151,7 @@ static void turn(struct agent *a, int sigfd)
 	kill_tree_tick(a);
 }
 
-static void bye(struct agent *a)
+static void say_bye(struct agent *a)
 {
 	int64_t until = clock_monotonic_ns() + BYE_TIMEOUT_NS;
 	struct event ev;
@@ -167,7 +167,7 @@ static void bye(struct agent *a)
 	}
 }
 
-static int serve(const char *run_id)
+static int agent_serve(const char *run_id)
 {
 	struct agent a = { .run_id = run_id, .in = STRBUF_INIT, .out = { .q = STRBUF_INIT } };
 	int flags = fcntl(STDOUT_FILENO, F_GETFL);
@@ -180,9 +180,9 @@ static int serve(const char *run_id)
 	fcntl(STDOUT_FILENO, F_SETFL, flags | O_NONBLOCK);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	while (!a.done)
-		turn(&a, sigfd);
+		agent_turn(&a, sigfd);
 	steps_reap(&a);
-	bye(&a);
+	say_bye(&a);
 	tree_release(&a.tree);
 	VEC_RELEASE(&a.steps);
 	VEC_RELEASE(&a.tree_kills);
@@ -208,5 +208,5 @@ int main(int argc, char **argv)
 		fprintf(stderr, "profrig-init: %s\n", strerror(errno));
 		return 1;
 	}
-	return serve(argv[2]);
+	return agent_serve(argv[2]);
 }

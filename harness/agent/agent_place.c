@@ -5,36 +5,23 @@
 
 #include "profrig/base/num.h"
 
-static int add_range(cpu_set_t *set, const char *word)
-{
-	const char *dash = strchr(word, '-');
-	uint64_t first, last;
-
-	if (num_u64(word, dash ? (size_t)(dash - word) : strlen(word), &first) < 0)
-		return -EINVAL;
-	last = first;
-	if (dash && num_u64(dash + 1, strlen(dash + 1), &last) < 0)
-		return -EINVAL;
-	if (last < first || last >= CPU_SETSIZE)
-		return -EINVAL;
-	for (; first <= last; first++)
-		CPU_SET(first, set);
-	return 0;
-}
-
 int place_take(const json_t *rq, cpu_set_t *was, struct err *err)
 {
 	const char *cpus = json_string_value(json_object_get(rq, "cpus"));
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+	uint64_t first, last;
 	cpu_set_t set;
 
 	if (!cpus)
 		return 0;
 	CPU_ZERO(&set);
 	strvec_split(&words, cpus, ",");
-	for (size_t i = 0; i < words.nr; i++)
-		if (add_range(&set, words.v[i]) < 0)
+	for (size_t i = 0; i < words.nr; i++) {
+		if (num_range(words.v[i], CPU_SETSIZE - 1, &first, &last) < 0)
 			return err_set(err, EINVAL, "cpus: '%s'", cpus);
+		for (; first <= last; first++)
+			CPU_SET(first, &set);
+	}
 	if (sched_getaffinity(0, sizeof(*was), was) < 0 ||
 	    sched_setaffinity(0, sizeof(set), &set) < 0)
 		return err_sys(err, errno, "processors %s", cpus);

@@ -4,7 +4,7 @@
  *	agent_main.c	command line, signals, the loop
  *	agent_request.c	request lines → operations
  *	agent_step.c	starts a step, notices that it ended
- *	agent_tree.c	who descends from us, and which step does it belong to
+ *	agent_tree.c	which processes descend from the agent, and to which step each belongs
  *	agent_kill_tree.c	ending processes: TERM, grace, KILL
  *	agent_out.c	events to stdout, never blocking
  *	agent_place.c	on which processors a step runs

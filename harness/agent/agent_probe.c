@@ -34,7 +34,7 @@
 #define GLIBC_LOADER "/lib/ld-linux-riscv64-lp64d.so.1"
 #define MUSL_LOADER "/lib/ld-musl-riscv64.so.1"
 #else
-#error "tell this file the ELF machine of the new architecture and its loaders"
+#error "add the ELF machine of the new architecture and its loaders to this file"
 #endif
 
 #define LIBC "libc.so.6"

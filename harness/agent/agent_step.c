@@ -56,7 +56,7 @@ static int open_output(const char *path, int *ret_fd, struct err *err)
 	return 0;
 }
 
-static int spawn(const json_t *rq, pid_t *ret_pid, struct err *err)
+static int step_spawn(const json_t *rq, pid_t *ret_pid, struct err *err)
 {
 	CLEANUP(strvec_release)
 	struct strvec argv = STRVEC_INIT, env = STRVEC_INIT, dirs = STRVEC_INIT;
@@ -112,7 +112,7 @@ void step_start(struct agent *a, int64_t id, const json_t *rq)
 		tree_scan(a);
 		/* Before the fork: what the step does at once is not to be older than its start. */
 		t_ns = clock_monotonic_ns();
-		r = spawn(rq, &pid, &err);
+		r = step_spawn(rq, &pid, &err);
 	}
 	if (r < 0) {
 		event_begin(&ev, "failed");
@@ -153,7 +153,7 @@ void step_forward(struct agent *a, int index, int sig)
 		kill(s->pid, sig);
 }
 
-static double seconds(const struct timeval *tv)
+static double timeval_s(const struct timeval *tv)
 {
 	return (double)tv->tv_sec + (double)tv->tv_usec * 1e-6;
 }
@@ -169,8 +169,8 @@ static void step_ended(struct agent *a, struct step *s, int64_t t_ns, int status
 	json_i64(&ev.j, "code", x.code);
 	json_i64(&ev.j, "signal", x.signal);
 	json_i64(&ev.j, "t_ns", t_ns);
-	json_f64(&ev.j, "user_s", seconds(&ru->ru_utime));
-	json_f64(&ev.j, "sys_s", seconds(&ru->ru_stime));
+	json_f64(&ev.j, "user_s", timeval_s(&ru->ru_utime));
+	json_f64(&ev.j, "sys_s", timeval_s(&ru->ru_stime));
 	json_i64(&ev.j, "maxrss_bytes", (int64_t)ru->ru_maxrss * 1024);
 	json_u64(&ev.j, "strays", strays);
 	event_end(&ev, &a->out);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/paired.h"
 #include "profrig/run/runs.h"
@@ -15,7 +16,7 @@
 
 /* --- what was run --- */
 
-static double metric(const json_t *run, const char *name, const char **ret_unit)
+static double metric_value(const json_t *run, const char *name, const char **ret_unit)
 {
 	const json_t *m;
 	size_t i;
@@ -44,7 +45,7 @@ static void read_performance(struct paired_run *oc)
 			      : NULL;
 	const char *unit;
 
-	oc->performance = metric(run, "performance", &unit);
+	oc->performance = metric_value(run, "performance", &unit);
 	oc->unit = xstrdup(unit);
 	json_decref(run);
 }
@@ -88,16 +89,13 @@ void pairing_add(struct pairing *s, const struct prepared *p, size_t block,
 	VEC_PUSH(&s->v, oc);
 }
 
+FIELD_TABLE(run_fields, TEXT_FIELDS(struct paired_run, run_dir, run_id, tools, unit));
+FIELD_TABLE(pairing_fields, FIELD_VEC(struct pairing, v, run_fields),
+	    FIELD_VEC(struct pairing, costs, NULL));
+
 void pairing_release(struct pairing *s)
 {
-	for (size_t i = 0; i < s->v.nr; i++) {
-		free(s->v.v[i].run_dir);
-		free(s->v.v[i].run_id);
-		free(s->v.v[i].tools);
-		free(s->v.v[i].unit);
-	}
-	VEC_RELEASE(&s->v);
-	VEC_RELEASE(&s->costs);
+	fields_release(s, pairing_fields);
 }
 
 static const struct paired_run *bare_of(const struct pairing *s, size_t block)
@@ -194,7 +192,7 @@ static void costs_of(struct pairing *s)
 
 /* --- baseline.json --- */
 
-static json_t *number(double v)
+static json_t *number_json(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();
 }
@@ -206,18 +204,18 @@ static json_t *cost_json(const struct cost *c)
 	json_object_set_new(o, "tools", json_string(c->of->tools));
 	json_object_set_new(o, "alone", json_boolean(c->of->alone));
 	json_object_set_new(o, "pairs", json_integer((json_int_t)c->time.n));
-	json_object_set_new(o, "overhead", number(c->time.ratio - 1));
-	json_object_set_new(o, "ci_low", number(c->time.low - 1));
-	json_object_set_new(o, "ci_high", number(c->time.high - 1));
-	json_object_set_new(o, "baseline_s", number(c->baseline_s));
-	json_object_set_new(o, "tools_s", number(c->tools_s));
+	json_object_set_new(o, "overhead", number_json(c->time.ratio - 1));
+	json_object_set_new(o, "ci_low", number_json(c->time.low - 1));
+	json_object_set_new(o, "ci_high", number_json(c->time.high - 1));
+	json_object_set_new(o, "baseline_s", number_json(c->baseline_s));
+	json_object_set_new(o, "tools_s", number_json(c->tools_s));
 	json_object_set_new(o, "unit", json_string(c->speed.n ? c->of->unit : ""));
-	json_object_set_new(o, "baseline_performance", number(c->baseline_speed));
-	json_object_set_new(o, "tools_performance", number(c->tools_speed));
-	json_object_set_new(o, "performance_ratio", number(c->speed.ratio));
-	json_object_set_new(o, "performance_low", number(c->speed.low));
-	json_object_set_new(o, "performance_high", number(c->speed.high));
-	json_object_set_new(o, "budget", number(c->of->budget));
+	json_object_set_new(o, "baseline_performance", number_json(c->baseline_speed));
+	json_object_set_new(o, "tools_performance", number_json(c->tools_speed));
+	json_object_set_new(o, "performance_ratio", number_json(c->speed.ratio));
+	json_object_set_new(o, "performance_low", number_json(c->speed.low));
+	json_object_set_new(o, "performance_high", number_json(c->speed.high));
+	json_object_set_new(o, "budget", number_json(c->of->budget));
 	json_object_set_new(o, "verdict", json_string(cost_verdict(c)));
 	return o;
 }
@@ -225,8 +223,8 @@ static json_t *cost_json(const struct cost *c)
 static json_t *paired_run_json(const struct paired_run *oc)
 {
 	return json_pack("{s:s, s:s, s:I, s:o, s:o, s:s}", "run", oc->run_id, "tools", oc->tools,
-			 "block", (json_int_t)oc->block, "workload_s", number(oc->workload_s),
-			 "performance", number(oc->performance), "unit", oc->unit);
+			 "block", (json_int_t)oc->block, "workload_s", number_json(oc->workload_s),
+			 "performance", number_json(oc->performance), "unit", oc->unit);
 }
 
 static json_t *pairing_json(const struct pairing *s)
@@ -267,7 +265,7 @@ void pairing_pair(struct pairing *s, size_t i, struct strvec *problems)
 	add_problem(run_note_overhead(oc->run_dir, &ro, &err), &err, problems);
 }
 
-static void note(const struct paired_run *oc, const struct cost *c, struct strvec *problems)
+static void note_cost(const struct paired_run *oc, const struct cost *c, struct strvec *problems)
 {
 	struct run_overhead ro = { .baseline_s = NAN,
 				   .workload_s = NAN,
@@ -282,7 +280,7 @@ static void note(const struct paired_run *oc, const struct cost *c, struct strve
 	add_problem(run_note_overhead(oc->run_dir, &ro, &err), &err, problems);
 }
 
-static void tell_run(const struct pairing *s, const struct paired_run *oc, const char *text,
+static void note_run(const struct pairing *s, const struct paired_run *oc, const char *text,
 		     struct strvec *problems)
 {
 	CLEANUP(xfreep) char *path = fs_join(oc->run_dir, "baseline.json");
@@ -292,7 +290,7 @@ static void tell_run(const struct pairing *s, const struct paired_run *oc, const
 	for (size_t i = 0; i < s->costs.nr; i++)
 		if (s->costs.v[i].of->alone == oc->alone &&
 		    !strcmp(s->costs.v[i].of->tools, oc->tools))
-			note(oc, &s->costs.v[i], problems);
+			note_cost(oc, &s->costs.v[i], problems);
 }
 
 /* The last run with all tools, rather than one without, is what people look at. */
@@ -319,7 +317,7 @@ bool pairing_conclude(struct pairing *s, struct strvec *problems)
 	json_decref(doc);
 	for (size_t i = 0; text && i < s->v.nr; i++)
 		if (!s->v.v[i].bare)
-			tell_run(s, &s->v.v[i], text, problems);
+			note_run(s, &s->v.v[i], text, problems);
 	for (size_t i = 0; i < s->costs.nr; i++)
 		over |= cost_over_budget(&s->costs.v[i]);
 	move_latest(s);

@@ -149,14 +149,9 @@ int build_engine(struct build_set *s, struct err *err)
 	return 0;
 }
 
-static const struct field item_fields[] = {
-	TEXT_FIELDS(struct build_item, word, registry, registry_image, use_image, where),
-	FIELDS_END,
-};
-static const struct field items_fields[] = {
-	FIELD_VEC(struct build_items, v, item_fields),
-	FIELDS_END,
-};
+FIELD_TABLE(item_fields,
+	    TEXT_FIELDS(struct build_item, word, registry, registry_image, use_image, where));
+FIELD_TABLE(items_fields, FIELD_VEC(struct build_items, v, item_fields));
 
 static void build_items_release(struct build_items *b)
 {

@@ -118,7 +118,7 @@ static const char *choose(const struct image_engine *e, const struct manifest_im
 	return id || !mi->registry_image ? mi->image : mi->registry_image;
 }
 
-/* A word for models whose images could not be built just now: that was told. */
+/* A word for models whose images could not be built just now; the build has reported that. */
 static void drop_unbuilt(const struct run_options *o, const struct catalog *cat,
 			 struct strvec *unused)
 {
@@ -151,9 +151,9 @@ static int manifest_unused(const struct manifest *m, const char *path, const str
 		       unused->v[0], known.len ? known.buf : "none");
 }
 
-static void add(struct run_options *o, const struct image_engine *e,
-		const struct manifest_image *mi, const struct strvec *runs, struct strvec *models,
-		struct said *said)
+static void add_model(struct run_options *o, const struct image_engine *e,
+		      const struct manifest_image *mi, const struct strvec *runs,
+		      struct strvec *models, struct said *said)
 {
 	const char *image = runs->nr ? choose(e, mi, said) : NULL;
 
@@ -196,7 +196,7 @@ int manifest_models(struct run_options *o, const struct strvec *operands,
 		CLEANUP(strvec_release) struct strvec runs = STRVEC_INIT;
 
 		runs_of(*ret_catalog, &m.images.v[i], &words, &unused, &runs);
-		add(o, e, &m.images.v[i], &runs, models, said);
+		add_model(o, e, &m.images.v[i], &runs, models, said);
 	}
 	drop_unbuilt(o, *ret_catalog, &unused);
 	for (size_t i = 0; i < m.failed.nr; i++)

@@ -34,7 +34,7 @@ static char *file_at(const struct place *pl, const char *word)
 }
 
 /* As prepare takes it; owned, NULL: it is not there. */
-static char *find(const struct place *pl, const struct manifest_image *mi)
+static char *find_word(const struct place *pl, const struct manifest_image *mi)
 {
 	CLEANUP(strvec_release) struct strvec args = STRVEC_INIT;
 	CLEANUP(xfreep) char *file = NULL;
@@ -94,7 +94,7 @@ static size_t worth(const struct place *pl, const struct manifest *m)
 
 	for (size_t i = 0; i < m->images.nr; i++) {
 		const struct manifest_image *mi = &m->images.v[i];
-		CLEANUP(xfreep) char *path = find(pl, mi);
+		CLEANUP(xfreep) char *path = find_word(pl, mi);
 
 		if (path)
 			sum += is_called(path, mi->model) ? 2 : 1;
@@ -180,7 +180,7 @@ struct catalog *manifest_where(struct manifest *m, const char *path)
 	if (!m->ours)
 		catalog_add_built(best.cat, path);
 	for (size_t i = 0; i < m->images.nr; i++)
-		m->images.v[i].at = find(&best, &m->images.v[i]);
+		m->images.v[i].at = find_word(&best, &m->images.v[i]);
 	free(best.prefix);
 	return best.cat;
 }

@@ -6,7 +6,7 @@
 
 #include "profrig/base/fs.h"
 
-/* From the entry alone; most models are told apart so, without reading any configuration. */
+/* From the entry alone: it decides for most models, without reading any configuration. */
 static bool may_want(const struct catalog *cat, const char *path)
 {
 	CLEANUP(strvec_release) struct strvec args = STRVEC_INIT;
@@ -21,7 +21,7 @@ static bool may_want(const struct catalog *cat, const char *path)
 	       !cfg_text(cfg_get(e->node, "env_vars"), "DOCKER_IMAGE_NAME");
 }
 
-/* Mistakes are told when the run itself is prepared. */
+/* Mistakes are reported when the run itself is prepared. */
 static bool wants(const struct run_options *o, const char *path)
 {
 	CLEANUP(xfreep) char *cwd = fs_abs(".");

@@ -51,7 +51,7 @@ struct picking {
 	struct problems *p;
 };
 
-static int load(struct picking *a, struct err *err)
+static int load_catalog(struct picking *a, struct err *err)
 {
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
 	struct err why = ERR_INIT;
@@ -134,7 +134,7 @@ static int pick_word(struct picking *a, const char *word, bool path, struct err 
 		strvec_push(a->models, word);
 		return 0;
 	}
-	r = load(a, err);
+	r = load_catalog(a, err);
 	if (r < 0)
 		return r;
 	catalog_faults(a->cat, word, a->p);

@@ -13,18 +13,13 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/strbuf.h"
 
-static const struct field unbuilt_fields[] = {
-	TEXT_FIELDS(struct unbuilt, word, image, dockerfile, base, why),
-	FIELDS_END,
-};
-static const struct field option_fields[] = {
-	WORDS_FIELDS(struct run_options, tags, tools_dirs, images, names, dockerfiles, bases),
-	WORDS_FIELDS(struct run_options, conf.config_files, conf.sets, conf.labels),
-	TEXT_FIELDS(struct run_options, manifest_context, manifest_made),
-	FIELD_VEC(struct run_options, unbuilt, unbuilt_fields),
-	FIELD_VEC(struct run_options, builds_s, NULL),
-	FIELDS_END,
-};
+FIELD_TABLE(unbuilt_fields, TEXT_FIELDS(struct unbuilt, word, image, dockerfile, base, why));
+FIELD_TABLE(option_fields,
+	    WORDS_FIELDS(struct run_options, tags, tools_dirs, images, names, dockerfiles, bases),
+	    WORDS_FIELDS(struct run_options, conf.config_files, conf.sets, conf.labels),
+	    TEXT_FIELDS(struct run_options, manifest_context, manifest_made),
+	    FIELD_VEC(struct run_options, unbuilt, unbuilt_fields),
+	    FIELD_VEC(struct run_options, builds_s, NULL));
 
 void run_options_init(struct run_options *o)
 {
@@ -273,12 +268,15 @@ int prepare(const struct run_options *o, const char *model, char *const *cmd, st
 	}
 	if (r == 0 || (r == -EBADMSG && p->conf.engine))
 		r = plan_first(o, p, &found, said, err);
-	/* What two models share is told once. */
+	/* A problem that two models share is reported once. */
 	for (size_t i = 0; i < found.lines.nr; i++)
 		cfg_problem(problems, NULL, "%s", found.lines.v[i]);
 	problems_release(&found);
 	return r;
 }
+
+FIELD_TABLE(prepared_fields, TEXT_FIELDS(struct prepared, runs_dir, run_id, run_dir, lib_dir),
+	    WORDS_FIELDS(struct prepared, pins));
 
 void prepared_release(struct prepared *p)
 {
@@ -286,10 +284,6 @@ void prepared_release(struct prepared *p)
 	runconf_release(&p->conf);
 	tool_set_release(&p->tools);
 	devices_release(&p->devices);
-	strvec_release(&p->pins);
-	free(p->runs_dir);
-	free(p->run_id);
-	free(p->run_dir);
-	free(p->lib_dir);
+	fields_release(p, prepared_fields);
 	memset(p, 0, sizeof(*p));
 }

@@ -77,7 +77,7 @@ static bool is_new(const struct prepared *p, size_t i)
 	return !*p->pins.v[i + 1] && (lstat(p->pins.v[i], &st) < 0 || !S_ISLNK(st.st_mode));
 }
 
-static bool holds(const struct prepared *p, size_t i, const char *now)
+static bool pin_unchanged(const struct prepared *p, size_t i, const char *now)
 {
 	return !strcmp(now ? now : "", p->pins.v[i + 1]) || is_new(p, i);
 }
@@ -87,7 +87,7 @@ int pins_hold(const struct prepared *p, struct err *err)
 	for (size_t i = 0; i + 1 < p->pins.nr; i += 2) {
 		CLEANUP(xfreep) char *now = xrealpath(p->pins.v[i]);
 
-		if (holds(p, i, now))
+		if (pin_unchanged(p, i, now))
 			continue;
 		if (now)
 			return err_set(err, ELOOP,
@@ -110,7 +110,7 @@ bool pin_holds(const struct prepared *p, const char *path)
 		if (strcmp(p->pins.v[i], path) != 0)
 			continue;
 		now = xrealpath(path);
-		return holds(p, i, now) || !now;
+		return pin_unchanged(p, i, now) || !now;
 	}
 	return true;
 }

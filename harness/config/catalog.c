@@ -19,11 +19,8 @@ static char *folder_name(const char *cwd, const char *path)
 	return xstrdup(fs_base(dir));
 }
 
-static const struct field entry_fields[] = {
-	TEXT_FIELDS(struct catalog_entry, name, about, image),
-	WORDS_FIELDS(struct catalog_entry, tags),
-	FIELDS_END,
-};
+FIELD_TABLE(entry_fields, TEXT_FIELDS(struct catalog_entry, name, about, image),
+	    WORDS_FIELDS(struct catalog_entry, tags));
 
 static void read_model(const char *cwd, const char *path, struct catalog_entry *e)
 {
@@ -54,7 +51,7 @@ static void release_entry(struct catalog_entry *e)
 	fields_release(e, entry_fields);
 }
 
-static void add(struct catalog *c, const char *cwd, const char *path)
+static void add_model_file(struct catalog *c, const char *cwd, const char *path)
 {
 	struct catalog_entry e;
 
@@ -84,7 +81,7 @@ static void add_folders(struct catalog *c, const char *cwd, const char *below)
 		CLEANUP(xfreep) char *full = fs_join(cwd, path);
 
 		if (fs_is_file(full))
-			add(c, cwd, path);
+			add_model_file(c, cwd, path);
 	}
 }
 
@@ -108,7 +105,8 @@ static void add_entries(struct catalog *c, size_t from)
 }
 
 /* dir: as paths of the catalog begin; NULL: cwd itself. */
-static int load(struct catalog *c, const char *cwd, const char *dir, bool scripts, struct err *err)
+static int load_catalog(struct catalog *c, const char *cwd, const char *dir, bool scripts,
+			struct err *err)
 {
 	CLEANUP(xfreep) char *full = fs_join(cwd, dir ? dir : ".");
 	CLEANUP(xfreep) char *here = fs_join(full, "profrig.yaml");
@@ -119,7 +117,7 @@ static int load(struct catalog *c, const char *cwd, const char *dir, bool script
 	if (!fs_is_dir(full))
 		return err_set(err, ENOENT, "models: no folder '%s'", full);
 	if (fs_is_file(here))
-		add(c, cwd, shown);
+		add_model_file(c, cwd, shown);
 	add_folders(c, cwd, dir);
 	add_folders(c, cwd, examples);
 	mad_models_load(&c->mad, cwd, full, scripts);
@@ -129,17 +127,17 @@ static int load(struct catalog *c, const char *cwd, const char *dir, bool script
 
 int catalog_load(struct catalog *c, const char *cwd, struct err *err)
 {
-	return load(c, cwd, NULL, true, err);
+	return load_catalog(c, cwd, NULL, true, err);
 }
 
 int catalog_load_files(struct catalog *c, const char *cwd, struct err *err)
 {
-	return load(c, cwd, NULL, false, err);
+	return load_catalog(c, cwd, NULL, false, err);
 }
 
 int catalog_load_of(struct catalog *c, const char *cwd, const char *dir, struct err *err)
 {
-	return load(c, cwd, dir, true, err);
+	return load_catalog(c, cwd, dir, true, err);
 }
 
 void catalog_add_built(struct catalog *c, const char *manifest)

@@ -173,7 +173,7 @@ static char *package_word(const struct loader *l, const char *server, const char
 	if (!fs_is_file(path))
 		return NULL;
 	cfg_init(&c);
-	/* A broken one is told where a model needs it. */
+	/* A broken file is reported where a model needs it. */
 	if (cfg_parse_file(&c, path, LAYER_FILE, NULL) == 0) {
 		entry = cfg_get(c.root, server);
 		if (!entry && is_hub(server))

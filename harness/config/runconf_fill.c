@@ -259,7 +259,7 @@ static int add_gpus(struct runconf *rc, const char *word)
 {
 	uint64_t first, last;
 
-	if (conf_range(word, MAX_GPU, &first, &last) < 0)
+	if (num_range(word, MAX_GPU, &first, &last) < 0)
 		return -EINVAL;
 	for (uint64_t i = first; i <= last; i++)
 		if (!gpu_known(rc, (int)i))

@@ -30,8 +30,6 @@ void runconf_init(struct runconf *rc);
 extern const struct field runconf_fields[];
 
 /* runconf_more.c */
-/* "3" or "2-4", up to `most`; 0 or -EINVAL. */
-int conf_range(const char *word, uint64_t most, uint64_t *first, uint64_t *last);
 void runconf_fill_cpus(struct loader *l, const struct cfg_node *root);
 /* What an entry says of an option, by its name or by its variable; NULL: nothing. */
 const struct cfg_node *runconf_option_given(struct loader *l, const struct cfg_node *entry,

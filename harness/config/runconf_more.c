@@ -16,18 +16,6 @@
 
 /* --- processors --- */
 
-int conf_range(const char *word, uint64_t most, uint64_t *first, uint64_t *last)
-{
-	const char *dash = strchr(word, '-');
-
-	if (num_u64(word, dash ? (size_t)(dash - word) : strlen(word), first) < 0)
-		return -EINVAL;
-	*last = *first;
-	if (dash && num_u64(dash + 1, strlen(dash + 1), last) < 0)
-		return -EINVAL;
-	return *last < *first || *last > most ? -EINVAL : 0;
-}
-
 static char *ranges_of(const cpu_set_t *set)
 {
 	struct strbuf sb = STRBUF_INIT;
@@ -58,7 +46,7 @@ void runconf_fill_cpus(struct loader *l, const struct cfg_node *root)
 	CPU_ZERO(&set);
 	strvec_split(&words, text, ",");
 	for (size_t i = 0; i < words.nr && r == 0; i++) {
-		r = conf_range(words.v[i], MAX_CPU, &first, &last);
+		r = num_range(words.v[i], MAX_CPU, &first, &last);
 		for (; r == 0 && first <= last; first++)
 			CPU_SET(first, &set);
 	}
@@ -192,7 +180,7 @@ void runconf_fill_files(struct loader *l, struct runconf_tool *rt, const struct 
 
 /* --- twice --- */
 
-static bool same(const struct cfg_node *a, const struct cfg_node *b);
+static bool same_node(const struct cfg_node *a, const struct cfg_node *b);
 
 static bool same_map(const struct cfg_node *a, const struct cfg_node *b)
 {
@@ -200,13 +188,13 @@ static bool same_map(const struct cfg_node *a, const struct cfg_node *b)
 		const struct cfg_node *x = a->child[i], *y = cfg_get(b, x->key);
 
 		/* Defaults were filled in where only one of them has been looked at. */
-		if (x->layer != LAYER_TOOL && x->kind != CFG_NULL && (!y || !same(x, y)))
+		if (x->layer != LAYER_TOOL && x->kind != CFG_NULL && (!y || !same_node(x, y)))
 			return false;
 	}
 	return true;
 }
 
-static bool same(const struct cfg_node *a, const struct cfg_node *b)
+static bool same_node(const struct cfg_node *a, const struct cfg_node *b)
 {
 	if (a->kind == CFG_MAP)
 		return b->kind == CFG_MAP && same_map(a, b) && same_map(b, a);
@@ -215,7 +203,7 @@ static bool same(const struct cfg_node *a, const struct cfg_node *b)
 	if (b->kind != CFG_SEQ || a->nr != b->nr)
 		return false;
 	for (size_t i = 0; i < a->nr; i++)
-		if (!same(a->child[i], b->child[i]))
+		if (!same_node(a->child[i], b->child[i]))
 			return false;
 	return true;
 }
@@ -252,7 +240,7 @@ static bool covers(const struct cfg_node *a, const struct cfg_node *b)
 
 		if (x->kind == CFG_NULL || (x->kind == CFG_MAP && !has_own(x)))
 			continue;
-		if (!y || !same(x, y))
+		if (!y || !same_node(x, y))
 			return false;
 	}
 	return true;

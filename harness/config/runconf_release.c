@@ -1,56 +1,27 @@
 /* The members of a configuration: what is read as it stands, and what owns memory. */
 #include "runconf_int.h"
 
-static const struct field env_fields[] = {
-	TEXT_FIELDS(struct runconf_env, name, origin, from),
-	/* Secrets do not outlive their use in freed memory. */
-	SECRET_FIELDS(struct runconf_env, value),
-	FIELDS_END,
-};
-static const struct field pair_fields[] = {
-	TEXT_FIELDS(struct name_value, name, value),
-	FIELDS_END,
-};
-static const struct field option_fields[] = {
-	TEXT_FIELDS(struct runconf_option, name, value, origin, path),
-	FIELDS_END,
-};
-static const struct field script_fields[] = {
-	TEXT_FIELDS(struct runconf_script, path, where),
-	WORDS_FIELDS(struct runconf_script, args),
-	FIELDS_END,
-};
-static const struct field tool_fields[] = {
-	TEXT_FIELDS(struct runconf_tool, where, sampler_device, passes_why),
-	WORDS_FIELDS(struct runconf_tool, wrap),
-	FIELD_VEC(struct runconf_tool, options, option_fields),
-	FIELD_VEC(struct runconf_tool, env, env_fields),
-	FIELDS_END,
-};
-static const struct field mount_fields[] = {
-	TEXT_FIELDS(struct runconf_mount, host, container),
-	FIELDS_END,
-};
-static const struct field word_fields[] = {
-	TEXT_FIELDS(struct conf_word, name, value, origin),
-	FIELDS_END,
-};
-static const struct field secret_fields[] = {
-	TEXT_FIELDS(struct build_secret, id, origin),
-	SECRET_FIELDS(struct build_secret, value),
-	FIELDS_END,
-};
-static const struct field source_fields[] = {
-	TEXT_FIELDS(struct data_source, path, sha256, endpoint, region, mirror, where),
-	SECRET_FIELDS(struct data_source, user, password, token),
-	WORDS_FIELDS(struct data_source, args),
-	FIELDS_END,
-};
-static const struct field set_fields[] = {
-	TEXT_FIELDS(struct data_set, name, variable, home),
-	FIELD_VEC(struct data_set, sources, source_fields),
-	FIELDS_END,
-};
+FIELD_TABLE(env_fields, TEXT_FIELDS(struct runconf_env, name, origin, from),
+	    /* Secrets do not outlive their use in freed memory. */
+	    SECRET_FIELDS(struct runconf_env, value));
+FIELD_TABLE(pair_fields, TEXT_FIELDS(struct name_value, name, value));
+FIELD_TABLE(option_fields, TEXT_FIELDS(struct runconf_option, name, value, origin, path));
+FIELD_TABLE(script_fields, TEXT_FIELDS(struct runconf_script, path, where),
+	    WORDS_FIELDS(struct runconf_script, args));
+FIELD_TABLE(tool_fields, TEXT_FIELDS(struct runconf_tool, where, sampler_device, passes_why),
+	    WORDS_FIELDS(struct runconf_tool, wrap),
+	    FIELD_VEC(struct runconf_tool, options, option_fields),
+	    FIELD_VEC(struct runconf_tool, env, env_fields));
+FIELD_TABLE(mount_fields, TEXT_FIELDS(struct runconf_mount, host, container));
+FIELD_TABLE(word_fields, TEXT_FIELDS(struct conf_word, name, value, origin));
+FIELD_TABLE(secret_fields, TEXT_FIELDS(struct build_secret, id, origin),
+	    SECRET_FIELDS(struct build_secret, value));
+FIELD_TABLE(source_fields,
+	    TEXT_FIELDS(struct data_source, path, sha256, endpoint, region, mirror, where),
+	    SECRET_FIELDS(struct data_source, user, password, token),
+	    WORDS_FIELDS(struct data_source, args));
+FIELD_TABLE(set_fields, TEXT_FIELDS(struct data_set, name, variable, home),
+	    FIELD_VEC(struct data_set, sources, source_fields));
 
 const struct field runconf_fields[] = {
 	FIELD_AS(struct runconf, command, WORDS, "model.command"),
@@ -77,30 +48,28 @@ const struct field runconf_fields[] = {
 	WORDS_FIELDS(struct runconf, results.error_patterns, results.benign_patterns),
 	FIELDS_END,
 };
-static const struct field own_fields[] = {
-	TEXT_FIELDS(struct runconf, model_name, dir, dockerfile, base_image, engine, engine_where),
-	TEXT_FIELDS(struct runconf, gpus, cpus, caller_preload, record.mark),
-	TEXT_FIELDS(struct runconf, source.url, source.user, source.ssh_key, source.copy,
-		    source.scripts),
-	SECRET_FIELDS(struct runconf, source.password, build.registry.user,
-		      build.registry.password),
-	TEXT_FIELDS(struct runconf, build.folder, build.dockerfile_where, build.registry.name),
-	TEXT_FIELDS(struct runconf, results.pattern, results.perf_csv, data.cache),
-	WORDS_FIELDS(struct runconf, notes),
-	FIELD_VEC(struct runconf, env, env_fields),
-	FIELD_VEC(struct runconf, mounts, mount_fields),
-	FIELD_VEC(struct runconf, gpu_list, NULL),
-	FIELD_VEC(struct runconf, tools, tool_fields),
-	FIELD_VEC(struct runconf, pre, script_fields),
-	FIELD_VEC(struct runconf, post, script_fields),
-	FIELD_VEC(struct runconf, labels, pair_fields),
-	FIELD_VEC(struct runconf, caller_gpus, pair_fields),
-	FIELD_VEC(struct runconf, build.args, word_fields),
-	FIELD_VEC(struct runconf, build.context, word_fields),
-	FIELD_VEC(struct runconf, build.secrets, secret_fields),
-	FIELD_VEC(struct runconf, data.sets, set_fields),
-	FIELDS_END,
-};
+FIELD_TABLE(own_fields,
+	    TEXT_FIELDS(struct runconf, model_name, dir, dockerfile, base_image, engine,
+			engine_where),
+	    TEXT_FIELDS(struct runconf, gpus, cpus, caller_preload, record.mark),
+	    TEXT_FIELDS(struct runconf, source.url, source.user, source.ssh_key, source.copy,
+			source.scripts),
+	    SECRET_FIELDS(struct runconf, source.password, build.registry.user,
+			  build.registry.password),
+	    TEXT_FIELDS(struct runconf, build.folder, build.dockerfile_where, build.registry.name),
+	    TEXT_FIELDS(struct runconf, results.pattern, results.perf_csv, data.cache),
+	    WORDS_FIELDS(struct runconf, notes), FIELD_VEC(struct runconf, env, env_fields),
+	    FIELD_VEC(struct runconf, mounts, mount_fields),
+	    FIELD_VEC(struct runconf, gpu_list, NULL),
+	    FIELD_VEC(struct runconf, tools, tool_fields),
+	    FIELD_VEC(struct runconf, pre, script_fields),
+	    FIELD_VEC(struct runconf, post, script_fields),
+	    FIELD_VEC(struct runconf, labels, pair_fields),
+	    FIELD_VEC(struct runconf, caller_gpus, pair_fields),
+	    FIELD_VEC(struct runconf, build.args, word_fields),
+	    FIELD_VEC(struct runconf, build.context, word_fields),
+	    FIELD_VEC(struct runconf, build.secrets, secret_fields),
+	    FIELD_VEC(struct runconf, data.sets, set_fields));
 
 void runconf_init(struct runconf *rc)
 {

@@ -1,4 +1,4 @@
-/* What a run is told of its model's sources and of its words, and where secrets come from. */
+/* The sources of a run's model, its words, and where secrets come from. */
 #include "conf_read.h"
 #include "runconf_int.h"
 #include "schema.h"
@@ -175,7 +175,7 @@ void runconf_count_gpus(struct loader *l, const struct cfg_node *model)
 		return;
 	}
 	if (gpus && strcmp(gpus->s, "all") != 0) {
-		/* A list that is none is told of where gpus is looked at. */
+		/* A malformed list is reported where gpus is checked. */
 		if (n > 0 && strcmp(gpus->s, "none") != 0 && strspn(gpus->s, "0123456789,- ") &&
 		    first_of(gpus->s, n, &text) == 0)
 			put_gpus(l, gpus, text.buf);

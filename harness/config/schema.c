@@ -121,7 +121,7 @@ static const char *child_name(const struct schema_key *k, const char *pattern)
 }
 
 /* Cut at the end: a name as long as that is in no table, and people know it by its beginning. */
-static void add(char *buf, size_t size, const char *s)
+static void append_text(char *buf, size_t size, const char *s)
 {
 	size_t have = strlen(buf), n = strnlen(s, size - have - 1);
 
@@ -134,10 +134,10 @@ static struct place below(const struct place *at, const char *key)
 	CLEANUP(xfreep) char *shown = xstrndup(key, (size_t)schema_shown_len(key));
 	struct place to = *at;
 
-	add(to.pattern, sizeof(to.pattern), *at->pattern ? "." : "");
-	add(to.pattern, sizeof(to.pattern), key);
-	add(to.shown, sizeof(to.shown), *at->shown ? "." : "");
-	add(to.shown, sizeof(to.shown), shown);
+	append_text(to.pattern, sizeof(to.pattern), *at->pattern ? "." : "");
+	append_text(to.pattern, sizeof(to.pattern), key);
+	append_text(to.shown, sizeof(to.shown), *at->shown ? "." : "");
+	append_text(to.shown, sizeof(to.shown), shown);
 	return to;
 }
 
@@ -147,8 +147,8 @@ static struct place entry(const struct place *at, size_t i)
 	char index[32];
 
 	snprintf(index, sizeof(index), "[%zu]", i);
-	add(to.pattern, sizeof(to.pattern), "[]");
-	add(to.shown, sizeof(to.shown), index);
+	append_text(to.pattern, sizeof(to.pattern), "[]");
+	append_text(to.shown, sizeof(to.shown), index);
 	return to;
 }
 
@@ -158,7 +158,7 @@ static struct place any_key(const struct place *at, const char *key)
 	struct place to = below(at, key);
 
 	memcpy(to.pattern, at->pattern, sizeof(to.pattern));
-	add(to.pattern, sizeof(to.pattern), ".*");
+	append_text(to.pattern, sizeof(to.pattern), ".*");
 	return to;
 }
 
@@ -401,7 +401,8 @@ void schema_expand(struct cfg *c, const struct schema_key *table)
 	}
 }
 
-static void drop(const struct schema_key *table, struct cfg_node *n, const struct place *at);
+static void drop_unknown(const struct schema_key *table, struct cfg_node *n,
+			 const struct place *at);
 
 static void drop_below(const struct schema_key *table, const struct schema_key *k,
 		       struct cfg_node *n, const struct place *at)
@@ -410,7 +411,7 @@ static void drop_below(const struct schema_key *table, const struct schema_key *
 	size_t nr = 0;
 
 	if (is_type(k, "map"))
-		drop(table, n, at);
+		drop_unknown(table, n, at);
 	for (size_t i = 0; free_keys && n->kind == CFG_MAP && i < n->nr; i++)
 		if (!takes_back(n->child[i]))
 			n->child[nr++] = n->child[i];
@@ -425,11 +426,11 @@ static void drop_below(const struct schema_key *table, const struct schema_key *
 			to = entry(at, i);
 		else
 			break;
-		drop(table, n->child[i], &to);
+		drop_unknown(table, n->child[i], &to);
 	}
 }
 
-static void drop(const struct schema_key *table, struct cfg_node *n, const struct place *at)
+static void drop_unknown(const struct schema_key *table, struct cfg_node *n, const struct place *at)
 {
 	for (size_t i = 0; n->kind == CFG_MAP && i < n->nr; i++) {
 		struct place to = below(at, n->child[i]->key);
@@ -444,7 +445,7 @@ void schema_drop_nulls(struct cfg *c, const struct schema_key *table)
 {
 	struct place at = { "", "" };
 
-	drop(table, c->root, &at);
+	drop_unknown(table, c->root, &at);
 }
 
 void schema_defaults(struct cfg *c, const struct schema_key *table)

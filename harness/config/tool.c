@@ -59,15 +59,9 @@ char *tool_option_path(const struct tool_set *ts, const struct tool *t, const ch
 	return tool_find_script(t->file, value, &ts->dirs);
 }
 
-static const struct field env_fields[] = {
-	TEXT_FIELDS(struct tool_env, name, value, where),
-	FIELDS_END,
-};
-static const struct field script_fields[] = {
-	TEXT_FIELDS(struct tool_script, path),
-	WORDS_FIELDS(struct tool_script, args),
-	FIELDS_END,
-};
+FIELD_TABLE(env_fields, TEXT_FIELDS(struct tool_env, name, value, where));
+FIELD_TABLE(script_fields, TEXT_FIELDS(struct tool_script, path),
+	    WORDS_FIELDS(struct tool_script, args));
 const struct field tool_output_fields[] = {
 	TEXT_FIELDS(struct tool_output, glob, reader, group, when_option, when_value),
 	WORDS_FIELDS(struct tool_output, match),
@@ -79,10 +73,8 @@ const struct field tool_option_fields[] = {
 	FIELD_AS(struct tool_option, def, TEXT, "default"),
 	FIELDS_END,
 };
-static const struct field own_option_fields[] = {
-	TEXT_FIELDS(struct tool_option, name, choices, where, type, about, env, def),
-	FIELDS_END,
-};
+FIELD_TABLE(own_option_fields,
+	    TEXT_FIELDS(struct tool_option, name, choices, where, type, about, env, def));
 const struct field tool_fields[] = {
 	TEXT_FIELDS(struct tool, about, vendor, because, conflicts_because),
 	TEXT_FIELDS(struct tool, passes.option, passes.lines, passes.about),
@@ -95,20 +87,15 @@ const struct field tool_fields[] = {
 	FIELD_AS(struct tool, sampler_period_option, TEXT, "sampler.period_option"),
 	FIELDS_END,
 };
-static const struct field own_fields[] = {
-	TEXT_FIELDS(struct tool, name, file, sampler_where),
-	TEXT_FIELDS(struct tool, control.fifo, control.ack, control.script.path),
-	WORDS_FIELDS(struct tool, control.script.args, notes, problems.lines),
-	FIELD_VEC(struct tool, env, env_fields),
-	FIELD_VEC(struct tool, install, env_fields),
-	FIELD_VEC(struct tool, pre, script_fields),
-	FIELD_VEC(struct tool, post, script_fields),
-	FIELD_VEC(struct tool, outputs, tool_output_fields),
-	FIELD_VEC(struct tool, options, own_option_fields),
-	FIELD_VEC(struct tool, control.env, env_fields),
-	FIELD_VEC(struct tool, control.paused_env, env_fields),
-	FIELDS_END,
-};
+FIELD_TABLE(own_fields, TEXT_FIELDS(struct tool, name, file, sampler_where),
+	    TEXT_FIELDS(struct tool, control.fifo, control.ack, control.script.path),
+	    WORDS_FIELDS(struct tool, control.script.args, notes, problems.lines),
+	    FIELD_VEC(struct tool, env, env_fields), FIELD_VEC(struct tool, install, env_fields),
+	    FIELD_VEC(struct tool, pre, script_fields), FIELD_VEC(struct tool, post, script_fields),
+	    FIELD_VEC(struct tool, outputs, tool_output_fields),
+	    FIELD_VEC(struct tool, options, own_option_fields),
+	    FIELD_VEC(struct tool, control.env, env_fields),
+	    FIELD_VEC(struct tool, control.paused_env, env_fields));
 
 struct tool *tool_new(void)
 {

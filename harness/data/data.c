@@ -9,20 +9,19 @@
 #include <unistd.h>
 
 #include "profrig/base/clock.h"
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/xalloc.h"
 
 #define MAX_COUNTED 100000
 #define MAX_HASHED 1000000
 
+FIELD_TABLE(result_fields,
+	    TEXT_FIELDS(struct data_result, name, source, path, error, note, left_out));
+
 void data_result_release(struct data_result *r)
 {
-	free(r->name);
-	free(r->source);
-	free(r->path);
-	free(r->error);
-	free(r->note);
-	free(r->left_out);
+	fields_release(r, result_fields);
 	/* Until now no other process changed what this run reads. */
 	xclosep(&r->lock_fd);
 	*r = (struct data_result){ .lock_fd = -1 };
@@ -67,7 +66,7 @@ static bool copies(const struct data_source *s)
 
 /* --- is it there? --- */
 
-static int list(struct fetch *f, data_files *ret, struct err *err)
+static int list_source(struct fetch *f, data_files *ret, struct err *err)
 {
 	int r;
 
@@ -222,7 +221,7 @@ static int fetch_copy(struct fetch *f, const char *name, struct err *err)
 		return entry_use(f);
 	r = open_http(f, &why);
 	if (r == 0)
-		r = list(f, &files, &why);
+		r = list_source(f, &files, &why);
 	if (r == 0)
 		return sync_listing(f, &files, err);
 	r = stale(f, r, &why);
@@ -315,13 +314,13 @@ static int use_in_place(struct fetch *f, struct err *err)
 
 /* --- a set --- */
 
-static void start(struct fetch *f, const struct data_conf *c, const struct data_source *s,
-		  const struct data_opts *o, struct data_result *ret)
+static void fetch_init(struct fetch *f, const struct data_conf *c, const struct data_source *s,
+		       const struct data_opts *o, struct data_result *ret)
 {
 	*f = (struct fetch){ .s = s, .o = o, .dir = folder_of(c, s), .ret = ret };
 }
 
-static void end(struct fetch *f)
+static void fetch_release(struct fetch *f)
 {
 	http_close(f->http);
 	local_more_release(&f->more);
@@ -346,9 +345,9 @@ int data_check(const struct data_conf *c, const struct data_set *d, const struct
 		struct fetch f;
 		int r;
 
-		start(&f, c, &d->sources.v[i], o, NULL);
+		fetch_init(&f, c, &d->sources.v[i], o, NULL);
 		r = check_source(&f, &one);
-		end(&f);
+		fetch_release(&f);
 		if (r == 0 || r == -EINTR)
 			return r == 0 ? 0 : err_set(err, EINTR, "interrupted");
 		note_reason(&why, &d->sources.v[i], one.msg);
@@ -364,7 +363,7 @@ static int fetch_source(const struct data_conf *c, const struct data_set *d,
 	struct fetch f;
 	int r;
 
-	start(&f, c, s, o, ret);
+	fetch_init(&f, c, s, o, ret);
 	free(ret->source);
 	ret->source = source_of(s);
 	ret->provider = data_provider_name(s->provider);
@@ -379,7 +378,7 @@ static int fetch_source(const struct data_conf *c, const struct data_set *d,
 	if (r == 0)
 		r = copies(s) ? fetch_into_cache(&f, d->name, err) : use_in_place(&f, err);
 	ret->seconds = (double)(clock_monotonic_ns() - began) / 1e9;
-	end(&f);
+	fetch_release(&f);
 	return r;
 }
 

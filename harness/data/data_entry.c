@@ -7,19 +7,21 @@
 #include <sys/stat.h>
 
 #include "profrig/base/clock.h"
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
-#include "profrig/base/json_out.h"
+#include "profrig/base/json_fields.h"
 #include "profrig/base/xalloc.h"
 
 #define ENTRY_SCHEMA "profrig.data/1"
 
+FIELD_TABLE(owned_fields, TEXT_FIELDS(struct data_file, rel, from, tag));
+JSON_TABLE(entry_fields, JSON_FIELD_AS(false, struct data_file, rel, "path"),
+	   JSON_FIELDS(struct data_file, bytes, mtime_ns, tag, sha256));
+
 void data_files_release(data_files *f)
 {
-	for (size_t i = 0; i < f->nr; i++) {
-		free(f->v[i].rel);
-		free(f->v[i].from);
-		free(f->v[i].tag);
-	}
+	for (size_t i = 0; i < f->nr; i++)
+		fields_release(&f->v[i], owned_fields);
 	VEC_RELEASE(f);
 }
 
@@ -43,7 +45,7 @@ void data_files_sort(data_files *f)
 		qsort(f->v, f->nr, sizeof(*f->v), by_rel);
 }
 
-static bool add(data_files *to, const json_t *o)
+static bool add_file(data_files *to, const json_t *o)
 {
 	const char *path = json_string_value(json_object_get(o, "path"));
 	const char *sha = json_string_value(json_object_get(o, "sha256"));
@@ -72,7 +74,7 @@ int entry_read(const char *dir, data_files *ret)
 
 	*ret = (data_files)VEC_INIT;
 	if (good)
-		json_array_foreach(files, i, o) good = good && add(ret, o);
+		json_array_foreach(files, i, o) good = good && add_file(ret, o);
 	json_decref(doc);
 	if (!good)
 		data_files_release(ret);
@@ -95,17 +97,7 @@ int entry_write(const char *dir, const char *source, const data_files *files, do
 	json_str(&j, "source", source);
 	json_str(&j, "fetched_utc", clock_utc(clock_realtime_ns(), utc));
 	json_f64(&j, "seconds", seconds);
-	json_arr(&j, "files");
-	for (size_t i = 0; i < files->nr; i++) {
-		json_obj(&j, NULL);
-		json_str(&j, "path", files->v[i].rel);
-		json_i64(&j, "bytes", files->v[i].bytes);
-		json_i64(&j, "mtime_ns", files->v[i].mtime_ns);
-		json_str(&j, "tag", files->v[i].tag);
-		json_str(&j, "sha256", files->v[i].sha256);
-		json_end(&j);
-	}
-	json_end(&j);
+	json_rows(&j, "files", files, entry_fields);
 	json_end(&j);
 	putc('\n', f);
 	fclose(f);

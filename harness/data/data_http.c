@@ -160,7 +160,7 @@ static int check_space(const struct transfer *t, uint64_t need, struct err *err)
 		       bytes_words((double)need, a), dir, bytes_words(have, b));
 }
 
-static int begin(void *ctx, const struct http_reply *r, struct err *err)
+static int begin_part(void *ctx, const struct http_reply *r, struct err *err)
 {
 	struct transfer *t = ctx;
 	const char *v = validator(r);
@@ -203,7 +203,7 @@ static int one_try(struct transfer *t, const struct data_file *file, int fd, uin
 				   .from = from,
 				   .if_range = from ? t->tag : NULL,
 				   .fd = fd,
-				   .begin = begin,
+				   .begin = begin_part,
 				   .ctx = t,
 				   .events = t->f->o,
 				   .stop = t->f->stop };

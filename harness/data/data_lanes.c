@@ -87,7 +87,7 @@ static void *lane_main(void *arg)
 	return NULL;
 }
 
-static void show(const struct lanes *all, const struct lane *lanes, size_t nr)
+static void show_progress(const struct lanes *all, const struct lane *lanes, size_t nr)
 {
 	const struct data_opts *o = all->f->o;
 	uint64_t done = all->f->done + all->finished;
@@ -110,7 +110,7 @@ static void wait_for_all(struct lanes *all, const struct lane *lanes, size_t nr)
 		struct timespec ts = { next / NS_PER_S, next % NS_PER_S };
 
 		pthread_cond_timedwait(&all->changed, &all->lock, &ts);
-		show(all, lanes, nr);
+		show_progress(all, lanes, nr);
 		if (fetch_interrupted(all->f)) {
 			err_set(&why, EINTR, "interrupted");
 			give_up(all, -EINTR, &why);

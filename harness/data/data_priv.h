@@ -57,11 +57,11 @@ struct fetch {
 	struct data_result *ret;
 	struct local_more more;  /* of the listing, of a local folder */
 	uint64_t done, total;    /* bytes, of all files; total 0: not known */
-	char tag[256];           /* of the file that came last; "": none was told */
+	char tag[256];           /* of the file that came last; "": the server gave none */
 	const atomic_bool *stop; /* true: others have failed, give up (-ECANCELED); NULL */
 };
 bool fetch_interrupted(const struct fetch *f);
-/* f->ret tells what the copy lacks. */
+/* f->ret says what the copy lacks. */
 void data_left_out(struct fetch *f);
 
 /* --- data_entry.c --- */
@@ -72,7 +72,7 @@ int entry_write(const char *dir, const char *source, const data_files *files, do
 		struct err *err);
 /* A file of an entry is what it was: its size and time, else its hash. */
 bool entry_file_good(const char *dir, const struct data_file *f);
-/* All of it is as it was: f->ret tells of it. -ENOENT: it is not. */
+/* Fills f->ret when all of it is as it was, else -ENOENT. */
 int entry_use(struct fetch *f);
 /* SHA-256 of one file, or of the list of several. */
 void entry_hash(const data_files *files, char ret_hex[65]);
@@ -96,7 +96,7 @@ int data_fetch_one(struct fetch *f, struct data_job *job, data_get *get, struct 
 
 /* --- data_lanes.c --- */
 
-/* All of them, several at a time: 0, or the first error; jobs tell which came. */
+/* All of them, several at a time: 0, or the first error; each job says whether it is done. */
 int data_lanes(struct fetch *f, struct data_job *jobs, size_t nr, data_get *get, struct err *err);
 
 /* --- data_local.c --- */

@@ -59,7 +59,7 @@ static void environment(const char *dir, const char *name, struct strvec *env)
 	strvec_pushf(env, "%s%s", ours[3], name);
 }
 
-static int run(struct fetch *f, const char *name, const char *dir, struct err *err)
+static int run_script(struct fetch *f, const char *name, const char *dir, struct err *err)
 {
 	CLEANUP(strvec_release)
 	struct strvec argv = STRVEC_INIT, env = STRVEC_INIT, tail = STRVEC_INIT;
@@ -98,7 +98,8 @@ static int run(struct fetch *f, const char *name, const char *dir, struct err *e
 }
 
 /* Moves what a script has left; its files are listed with the script's own hash as their tag. */
-static int move(struct fetch *f, const struct data_file *file, const char *part, struct err *err)
+static int move_output(struct fetch *f, const struct data_file *file, const char *part,
+		       struct err *err)
 {
 	(void)f;
 	if (rename(file->from, part) < 0)
@@ -133,7 +134,7 @@ int script_fetch(struct fetch *f, const char *name, struct err *err)
 	if (r == 0)
 		r = fs_mkdirs(dir, 0755, err);
 	if (r == 0)
-		r = run(f, name, dir, err);
+		r = run_script(f, name, dir, err);
 	if (r == 0)
 		r = local_list(dir, MAX_FILES, &made, more, err);
 	if (r == 0 && !made.nr)
@@ -151,7 +152,7 @@ int script_fetch(struct fetch *f, const char *name, struct err *err)
 		r = fs_remove_tree(data, err);
 	/* What a link leads to is not the script's to give away, or is there twice. */
 	if (r == 0)
-		r = data_sync(f, &made, more->linked ? local_copy : move, err);
+		r = data_sync(f, &made, more->linked ? local_copy : move_output, err);
 	if (r == 0)
 		r = local_folders(data, more, err);
 	if (r == 0)

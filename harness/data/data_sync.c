@@ -11,7 +11,7 @@
 #include "profrig/base/search.h"
 #include "profrig/base/xalloc.h"
 
-static const struct data_file *find(const data_files *files, const char *rel)
+static const struct data_file *find_file(const data_files *files, const char *rel)
 {
 	size_t at = LOWER_BOUND(i, 0, files->nr, strcmp(files->v[i].rel, rel) < 0);
 
@@ -22,7 +22,7 @@ static const struct data_file *find(const data_files *files, const char *rel)
 static const struct data_file *reusable(const struct fetch *f, const data_files *have,
 					const struct data_file *want)
 {
-	const struct data_file *h = find(have, want->rel);
+	const struct data_file *h = find_file(have, want->rel);
 
 	if (!h || !h->tag || !want->tag || strcmp(h->tag, want->tag) != 0 ||
 	    (want->bytes >= 0 && want->bytes != h->bytes))
@@ -103,7 +103,7 @@ static void forget_gone(const struct fetch *f, const data_files *have, const dat
 	for (size_t i = 0; i < have->nr; i++) {
 		CLEANUP(xfreep) char *path = xasprintf("%s/data/%s", f->dir, have->v[i].rel);
 
-		if (!find(listing, have->v[i].rel))
+		if (!find_file(listing, have->v[i].rel))
 			unlink(path);
 	}
 }
@@ -171,8 +171,8 @@ static void leave_out(data_files *now, const struct data_job *jobs, size_t nr)
 	now->nr = kept;
 }
 
-static int fill(struct fetch *f, const data_files *have, const data_files *listing, data_get *get,
-		data_files *now, struct err *err)
+static int fill_part(struct fetch *f, const data_files *have, const data_files *listing,
+		     data_get *get, data_files *now, struct err *err)
 {
 	size_t nr;
 	CLEANUP(xfreep) struct data_job *jobs = plan_jobs(f, have, listing, now, &nr);
@@ -208,7 +208,7 @@ int data_sync(struct fetch *f, const data_files *listing, data_get *get, struct 
 	if (r < 0)
 		return r;
 	f->total = total_of(listing);
-	r = fill(f, &have, listing, get, &now, err);
+	r = fill_part(f, &have, listing, get, &now, err);
 	if (r == 0)
 		forget_gone(f, &have, listing);
 	/* Also of a fetch that broke off: the next one keeps what came. */

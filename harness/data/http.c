@@ -53,7 +53,7 @@ struct http {
 	struct err err;
 };
 
-static int load(void **ret_lib, struct curl_lib *c, struct err *err)
+static int load_curl(void **ret_lib, struct curl_lib *c, struct err *err)
 {
 	static const char *const names[] = { "libcurl.so.4", "libcurl-gnutls.so.4",
 					     "libcurl-nss.so.4", "libcurl.so", NULL };
@@ -71,7 +71,7 @@ int data_transfer_works(struct err *err)
 {
 	struct curl_lib c;
 	void *lib;
-	int r = load(&lib, &c, err);
+	int r = load_curl(&lib, &c, err);
 
 	if (r == 0)
 		dynlib_close(lib);
@@ -83,7 +83,7 @@ struct http *http_open(struct err *err)
 	struct http *h = xcalloc(1, sizeof(*h));
 	struct err why = ERR_INIT;
 
-	if (load(&h->lib, &h->c, &why) < 0) {
+	if (load_curl(&h->lib, &h->c, &why) < 0) {
 		err_set(err, ENOTSUP, "libcurl is not here (apt-get install libcurl4): %.200s",
 			why.msg);
 		free(h);
@@ -179,7 +179,7 @@ static int write_all(int fd, const char *s, size_t n)
 	return 0;
 }
 
-static int begin(struct http *h)
+static int begin_reply(struct http *h)
 {
 	const struct http_request *rq = h->rq;
 
@@ -208,7 +208,7 @@ static size_t on_body(char *data, size_t one, size_t n, void *ctx)
 		return 0;
 	}
 	if (!h->began)
-		h->failed = begin(h);
+		h->failed = begin_reply(h);
 	if (h->failed < 0)
 		return 0;
 	if (rq->fd >= 0 && (h->reply->status == 200 || h->reply->status == 206)) {
@@ -337,7 +337,7 @@ static bool may_pass(CURLcode code)
 	}
 }
 
-static int judge(struct http *h, CURLcode code, struct err *err)
+static int judge_reply(struct http *h, CURLcode code, struct err *err)
 {
 	const struct data_opts *o = h->rq->events;
 
@@ -351,7 +351,7 @@ static int judge(struct http *h, CURLcode code, struct err *err)
 		return 0;
 	if (code == CURLE_OK) {
 		/* A body of no bytes has no first one. */
-		int r = h->began || h->rq->head ? 0 : begin(h);
+		int r = h->began || h->rq->head ? 0 : begin_reply(h);
 
 		if (r < 0 && err)
 			*err = h->err;
@@ -388,7 +388,7 @@ int http_get(struct http *h, const struct http_request *rq, struct http_reply *r
 	set_range(h, rq, &headers);
 	h->c.curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER, headers);
 	code = h->c.curl_easy_perform(h->easy);
-	r = judge(h, code, err);
+	r = judge_reply(h, code, err);
 	h->c.curl_slist_free_all(headers);
 	return r;
 }

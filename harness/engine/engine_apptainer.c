@@ -62,7 +62,7 @@ static int add_binds(const struct engine_spec *s, struct strvec *argv, struct er
 }
 
 /* What it cannot do is refused, not left out. */
-static int check(const struct engine_spec *s, struct err *err)
+static int apptainer_check(const struct engine_spec *s, struct err *err)
 {
 	const char *what = s->user ? "container.user" : s->shm_size ? "container.shm_size" : NULL;
 
@@ -89,7 +89,7 @@ static void add_privileges(const struct engine_spec *s, struct strvec *argv)
 
 static int apptainer_start(const struct engine_spec *s, struct strvec *argv, struct err *err)
 {
-	int r = check(s, err);
+	int r = apptainer_check(s, err);
 
 	if (r < 0)
 		return r;

@@ -117,7 +117,7 @@ static void add_option(struct strvec *argv, const char *name, const char *value)
 		strvec_pushl(argv, name, value, NULL);
 }
 
-static int check(const struct engine_spec *s, struct err *err)
+static int container_check(const struct engine_spec *s, struct err *err)
 {
 	if (!s->image || !*s->image)
 		return err_set(err, EINVAL, "no image is stated");
@@ -137,7 +137,7 @@ int engine_container_start(const struct engine_spec *s,
 			   void (*gpus)(const struct engine_spec *s, struct strvec *argv),
 			   struct strvec *argv, struct err *err)
 {
-	int r = check(s, err);
+	int r = container_check(s, err);
 
 	if (r < 0)
 		return r;

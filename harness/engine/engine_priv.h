@@ -1,4 +1,4 @@
-/* engine_priv: what docker and podman, whose command lines are one family, share. */
+/* engine_priv: what docker and podman share: their command lines are one family. */
 #ifndef ENGINE_PRIV_H
 #define ENGINE_PRIV_H
 

@@ -22,20 +22,15 @@ const char *engine_remedy(const struct engine *e, const char *said)
 	return e->fix ? e->fix : "start it";
 }
 
-static const struct field mount_fields[] = {
-	TEXT_FIELDS(struct engine_mount, host, container),
-	FIELDS_END,
-};
-static const struct field spec_fields[] = {
-	TEXT_FIELDS(struct engine_spec, run_id, name, image, lib_dir, run_dir),
-	TEXT_FIELDS(struct engine_spec, workdir, user, network, ipc, shm_size, pull, cpus, gpus),
-	WORDS_FIELDS(struct engine_spec, caps, security, options, gpu_nodes, gpu_groups),
-	FIELD_VEC(struct engine_spec, mounts, mount_fields),
-	FIELD_VEC(struct engine_spec, run_mounts, mount_fields),
-	FIELD_VEC(struct engine_spec, late_mounts, mount_fields),
-	FIELD_VEC(struct engine_spec, gpu_list, NULL),
-	FIELDS_END,
-};
+FIELD_TABLE(mount_fields, TEXT_FIELDS(struct engine_mount, host, container));
+FIELD_TABLE(spec_fields, TEXT_FIELDS(struct engine_spec, run_id, name, image, lib_dir, run_dir),
+	    TEXT_FIELDS(struct engine_spec, workdir, user, network, ipc, shm_size, pull, cpus,
+			gpus),
+	    WORDS_FIELDS(struct engine_spec, caps, security, options, gpu_nodes, gpu_groups),
+	    FIELD_VEC(struct engine_spec, mounts, mount_fields),
+	    FIELD_VEC(struct engine_spec, run_mounts, mount_fields),
+	    FIELD_VEC(struct engine_spec, late_mounts, mount_fields),
+	    FIELD_VEC(struct engine_spec, gpu_list, NULL));
 
 void engine_spec_init(struct engine_spec *s)
 {

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/text.h"
@@ -232,18 +233,14 @@ int dockerfiles_find(const char *path, const struct build_conf *b, struct docker
 	return r;
 }
 
+FIELD_TABLE(arg_fields, TEXT_FIELDS(struct conf_word, name, value, origin));
+FIELD_TABLE(file_fields, TEXT_FIELDS(struct dockerfile, path, why, from),
+	    FIELD_VEC(struct dockerfile, args, arg_fields));
+
 void dockerfile_release(struct dockerfile *d)
 {
-	free(d->path);
-	free(d->why);
-	free(d->from);
+	fields_release(d, file_fields);
 	cfg_release(&d->context);
-	for (size_t i = 0; i < d->args.nr; i++) {
-		free(d->args.v[i].name);
-		free(d->args.v[i].value);
-		free(d->args.v[i].origin);
-	}
-	VEC_RELEASE(&d->args);
 }
 
 void dockerfiles_release(struct dockerfiles *all)

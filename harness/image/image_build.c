@@ -25,7 +25,7 @@ struct builder {
 	}) logins; /* one for each registry */
 };
 
-static void say(const struct builder *bu, const char *verb, const char *image, size_t i)
+static void report_phase(const struct builder *bu, const char *verb, const char *image, size_t i)
 {
 	CLEANUP(xfreep)
 	char *text = bu->ip->jobs.nr > 1
@@ -311,11 +311,11 @@ int image_build_all(struct image_plan *ip, const struct image_opts *o, struct er
 			learn(&bu, j);
 			continue;
 		}
-		say(&bu, "build", j->image, i);
+		report_phase(&bu, "build", j->image, i);
 		if (build_one(&bu, j, &why) == -EINTR)
 			r = -EINTR;
 		if (r == 0 && j->status == IMAGE_BUILT && j->registry_image) {
-			say(&bu, "push", j->registry_image, i);
+			report_phase(&bu, "push", j->registry_image, i);
 			if (push_one(&bu, j, &why) == -EINTR)
 				r = -EINTR;
 		}

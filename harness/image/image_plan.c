@@ -348,18 +348,14 @@ void image_plan_call(struct image_plan *ip, size_t from, const char *name, const
 		full || !registry ? xstrdup(name) : image_registry_name(registry, NULL, name);
 }
 
-static const struct field job_fields[] = {
-	TEXT_FIELDS(struct image_job, word, image, registry_image, dockerfile, context, arch, base),
-	TEXT_FIELDS(struct image_job, command, log, error, push_error, id, digest, base_id, vendor),
-	WORDS_FIELDS(struct image_job, args, tail),
-	FIELDS_END,
-};
-static const struct field plan_fields[] = {
-	TEXT_FIELDS(struct image_plan, context),
-	WORDS_FIELDS(struct image_plan, notes),
-	FIELD_VEC(struct image_plan, jobs, job_fields),
-	FIELDS_END,
-};
+FIELD_TABLE(job_fields,
+	    TEXT_FIELDS(struct image_job, word, image, registry_image, dockerfile, context, arch,
+			base),
+	    TEXT_FIELDS(struct image_job, command, log, error, push_error, id, digest, base_id,
+			vendor),
+	    WORDS_FIELDS(struct image_job, args, tail));
+FIELD_TABLE(plan_fields, TEXT_FIELDS(struct image_plan, context),
+	    WORDS_FIELDS(struct image_plan, notes), FIELD_VEC(struct image_plan, jobs, job_fields));
 
 void image_plan_release(struct image_plan *ip)
 {

@@ -26,7 +26,7 @@ static char *parent(struct err *err)
 	return dir;
 }
 
-static int lock(const char *dir, bool create)
+static int lock_folder(const char *dir, bool create)
 {
 	CLEANUP(xfreep) char *path = fs_join(dir, LOCK);
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0), 0600);
@@ -47,7 +47,7 @@ int private_dir_make(struct private_dir *d, struct err *err)
 		return err && err->code ? -err->code : -EIO;
 	if (!mkdtemp(path))
 		return err_sys(err, errno, "cannot make a private folder in '%s'", dir);
-	d->lock = lock(path, true);
+	d->lock = lock_folder(path, true);
 	d->path = STEAL(path);
 	if (d->lock < 0) {
 		private_dir_remove(d);
@@ -91,7 +91,7 @@ void image_sweep(void)
 		if (strncmp(names.v[i], PREFIX, strlen(PREFIX)) != 0)
 			continue;
 		/* One without a lock is being made just now, or its maker died in between. */
-		fd = lock(path, true);
+		fd = lock_folder(path, true);
 		if (fd >= 0)
 			fs_remove_tree(path, NULL);
 	}

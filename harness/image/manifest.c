@@ -21,7 +21,7 @@
 #include "profrig/base/clock.h"
 #include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
-#include "profrig/base/json_out.h"
+#include "profrig/base/json_fields.h"
 #include "profrig/image/image.h"
 
 #define MAX_MANIFEST ((size_t)16 << 20)
@@ -44,7 +44,7 @@ static char *key_of(const struct image_job *j)
 					   : xstrdup(j->image);
 }
 
-static bool good(const struct image_job *j)
+static bool is_good(const struct image_job *j)
 {
 	return j->status == IMAGE_BUILT || j->status == IMAGE_PREBUILT;
 }
@@ -118,7 +118,7 @@ static void put_models(struct json_out *out, const struct image_plan *ip)
 		CLEANUP(xfreep) char *key = key_of(j);
 		CLEANUP(xfreep) char *scripts = scripts_of(rc);
 
-		if (!good(j))
+		if (!is_good(j))
 			continue;
 		json_obj(out, key);
 		json_str(out, "name", rc->model_name);
@@ -127,10 +127,7 @@ static void put_models(struct json_out *out, const struct image_plan *ip)
 		json_str(out, "scripts", scripts);
 		json_str(out, "n_gpus", gpus_of(rc));
 		json_f64(out, "timeout", rc->timeout_s);
-		json_arr(out, "tags");
-		for (size_t k = 0; k < rc->tags.nr; k++)
-			json_str(out, NULL, rc->tags.v[k]);
-		json_end(out);
+		json_words(out, "tags", &rc->tags);
 		json_end(out);
 	}
 	json_end(out);
@@ -168,9 +165,9 @@ static void put_names(struct json_out *out, const char *key, const struct image_
 	json_end(out);
 }
 
-static bool bad(const struct image_job *j)
+static bool is_bad(const struct image_job *j)
 {
-	return !good(j);
+	return !is_good(j);
 }
 
 static bool is_pushed(const struct image_job *j)
@@ -190,8 +187,8 @@ static void put_summary(struct json_out *out, const struct image_plan *ip)
 	for (size_t i = 0; i < ip->jobs.nr; i++)
 		total += ip->jobs.v[i].build_s;
 	json_obj(out, "summary");
-	put_names(out, "successful_builds", ip, good);
-	put_names(out, "failed_builds", ip, bad);
+	put_names(out, "successful_builds", ip, is_good);
+	put_names(out, "failed_builds", ip, is_bad);
 	json_f64(out, "total_build_time", total);
 	put_names(out, "successful_pushes", ip, is_pushed);
 	put_names(out, "failed_pushes", ip, not_pushed);
@@ -214,10 +211,7 @@ static void put_credentials(struct json_out *out, const struct image_plan *ip)
 			if (!strvec_has(&ids, b->secrets.v[k].id))
 				strvec_push(&ids, b->secrets.v[k].id);
 	}
-	json_arr(out, "credentials_required");
-	for (size_t i = 0; i < ids.nr; i++)
-		json_str(out, NULL, ids.v[i]);
-	json_end(out);
+	json_words(out, "credentials_required", &ids);
 }
 
 static void put_all(struct json_out *out, const struct image_plan *ip, const char *engine,
@@ -235,12 +229,12 @@ static void put_all(struct json_out *out, const struct image_plan *ip, const cha
 	json_str(out, "folder", cwd);
 	json_obj(out, "built_images");
 	for (size_t i = 0; i < ip->jobs.nr; i++)
-		if (good(&ip->jobs.v[i]))
+		if (is_good(&ip->jobs.v[i]))
 			put_image(out, &ip->jobs.v[i]);
 	json_end(out);
 	json_obj(out, "failed_images");
 	for (size_t i = 0; i < ip->jobs.nr; i++)
-		if (!good(&ip->jobs.v[i]))
+		if (!is_good(&ip->jobs.v[i]))
 			put_image(out, &ip->jobs.v[i]);
 	json_end(out);
 	put_models(out, ip);
@@ -334,17 +328,12 @@ int manifest_read(struct manifest *m, const char *path, struct err *err)
 	return 0;
 }
 
-static const struct field image_fields[] = {
-	TEXT_FIELDS(struct manifest_image, image, registry_image, id, model, word, at),
-	TEXT_FIELDS(struct manifest_image, dockerfile, base),
-	FIELDS_END,
-};
-static const struct field manifest_fields[] = {
-	TEXT_FIELDS(struct manifest, folder),
-	WORDS_FIELDS(struct manifest, failed),
-	FIELD_VEC(struct manifest, images, image_fields),
-	FIELDS_END,
-};
+FIELD_TABLE(image_fields,
+	    TEXT_FIELDS(struct manifest_image, image, registry_image, id, model, word, at),
+	    TEXT_FIELDS(struct manifest_image, dockerfile, base));
+FIELD_TABLE(manifest_fields, TEXT_FIELDS(struct manifest, folder),
+	    WORDS_FIELDS(struct manifest, failed),
+	    FIELD_VEC(struct manifest, images, image_fields));
 
 void manifest_release(struct manifest *m)
 {

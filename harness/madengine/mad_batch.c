@@ -112,14 +112,9 @@ int mad_batch_load(struct mad_batch *ret, const char *path, bool lenient, struct
 	return mad_batch_parse(ret, text, n, path, lenient, p, notes);
 }
 
-static const struct field entry_fields[] = {
-	TEXT_FIELDS(struct mad_batch_entry, model, registry, registry_image, where),
-	FIELDS_END,
-};
-static const struct field batch_fields[] = {
-	FIELD_VEC(struct mad_batch, entries, entry_fields),
-	FIELDS_END,
-};
+FIELD_TABLE(entry_fields,
+	    TEXT_FIELDS(struct mad_batch_entry, model, registry, registry_image, where));
+FIELD_TABLE(batch_fields, FIELD_VEC(struct mad_batch, entries, entry_fields));
 
 void mad_batch_release(struct mad_batch *b)
 {

@@ -29,7 +29,8 @@ struct context {
  * JSON, or a literal of Python. When it is neither, the words are of the one that it looks like: a
  * single quote or a True outside of a JSON string is Python's.
  */
-static int parse(struct cfg *c, const char *text, size_t n, const char *name, struct err *err)
+static int parse_context(struct cfg *c, const char *text, size_t n, const char *name,
+			 struct err *err)
 {
 	struct err json = ERR_INIT, python = ERR_INIT;
 	int r;
@@ -54,7 +55,7 @@ static void read_text(struct cfg *ret, const char *text, size_t n, const char *n
 	struct err err = ERR_INIT;
 	struct cfg c;
 
-	if (parse(&c, text, n, name, &err) < 0)
+	if (parse_context(&c, text, n, name, &err) < 0)
 		cfg_problem(p, NULL, "%s", err.msg);
 	else if (c.root->kind != CFG_MAP)
 		cfg_problem(p, c.root, "want a map of keys, {'docker_env_vars': {…}, …}");
@@ -448,7 +449,7 @@ static const struct schema_key below[] = {
 	{ .path = "post_scripts[].args", .type = "scalar" },
 };
 
-static void check(const struct context *a)
+static void check_context(const struct context *a)
 {
 	struct schema_key table[ARRAY_LEN(keys) + ARRAY_LEN(below) + 1] = { { .path = NULL } };
 	struct problems unknown = PROBLEMS_INIT;
@@ -477,7 +478,7 @@ int mad_context_config(const struct cfg *context, const char *dir, bool lenient,
 	size_t before = p->lines.nr;
 
 	mad_tree_init(ret, LAYER_FILE);
-	check(&a);
+	check_context(&a);
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
 		const struct cfg_node *n = cfg_get(context->root, keys[i].key);
 

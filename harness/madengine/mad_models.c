@@ -53,7 +53,7 @@ static void add_entry(struct mad_models *m, const char *scope, const char *file,
 	e.where = cfg_where(node);
 	e.scripted = scripted;
 	e.name = scope ? xasprintf("%s/%s", scope, name ? name : "?") : xstrdup(name ? name : "?");
-	/* In paths ':' begins arguments; the entry's check tells of it. */
+	/* In paths ':' begins arguments; the entry's check reports it. */
 	for (char *colon = e.name; (colon = strchr(colon, ':'));)
 		*colon = '_';
 	mad_words(cfg_get(node, "tags"), &e.tags);
@@ -219,22 +219,13 @@ void mad_models_add_built(struct mad_models *m, const char *manifest)
 	}
 }
 
-static const struct field entry_fields[] = {
-	TEXT_FIELDS(struct mad_entry, name, scope, file, where),
-	WORDS_FIELDS(struct mad_entry, tags, notes, problems.lines, unknown.lines),
-	FIELDS_END,
-};
-static const struct field fault_fields[] = {
-	TEXT_FIELDS(struct mad_fault, scope, text),
-	FIELDS_END,
-};
-static const struct field models_fields[] = {
-	TEXT_FIELDS(struct mad_models, dir),
-	FIELD_VEC(struct mad_models, entries, entry_fields),
-	FIELD_VEC(struct mad_models, faults, fault_fields),
-	FIELD_VEC(struct mad_models, files, NULL),
-	FIELDS_END,
-};
+FIELD_TABLE(entry_fields, TEXT_FIELDS(struct mad_entry, name, scope, file, where),
+	    WORDS_FIELDS(struct mad_entry, tags, notes, problems.lines, unknown.lines));
+FIELD_TABLE(fault_fields, TEXT_FIELDS(struct mad_fault, scope, text));
+FIELD_TABLE(models_fields, TEXT_FIELDS(struct mad_models, dir),
+	    FIELD_VEC(struct mad_models, entries, entry_fields),
+	    FIELD_VEC(struct mad_models, faults, fault_fields),
+	    FIELD_VEC(struct mad_models, files, NULL));
 
 void mad_models_release(struct mad_models *m)
 {

@@ -60,7 +60,7 @@ static void add_scripts(struct tool *t, const struct cfg_node *list, const char 
 }
 
 /* A brace in a command is a brace: nothing here has placeholders. */
-static char *literal(const char *text)
+static char *brace_literal(const char *text)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	const char *s = text;
@@ -100,7 +100,7 @@ static void add_words(struct tool *t, const struct cfg_node *cmd)
 	mad_shell_words(cmd, "cmd", &words, &t->problems, &t->notes);
 	add_wrapper(t, &words);
 	for (size_t i = 0; i < words.nr; i++)
-		strvec_push_take(&t->wrap, literal(words.v[i]));
+		strvec_push_take(&t->wrap, brace_literal(words.v[i]));
 }
 
 static void add_env(struct tool *t, const struct cfg_node *env)
@@ -111,12 +111,12 @@ static void add_env(struct tool *t, const struct cfg_node *env)
 		if (!schema_env_name(n->key) || schema_env_reserved(n->key))
 			cfg_problem(&t->problems, n, "env_vars: '%.80s' cannot be set", n->key);
 		else if (n->s)
-			VEC_PUSH(&t->env, ((struct tool_env){ xstrdup(n->key), literal(n->s),
+			VEC_PUSH(&t->env, ((struct tool_env){ xstrdup(n->key), brace_literal(n->s),
 							      cfg_where(n) }));
 	}
 }
 
-static struct tool *make(const struct cfg_node *n, const char *file, const char *dir)
+static struct tool *make_tool(const struct cfg_node *n, const char *file, const char *dir)
 {
 	struct tool *t = tool_new();
 
@@ -140,7 +140,7 @@ static struct tool *make(const struct cfg_node *n, const char *file, const char 
 	return t;
 }
 
-static void add(struct tool_set *ts, struct tool *t, bool over)
+static void add_tool(struct tool_set *ts, struct tool *t, bool over)
 {
 	for (size_t i = 0; i < ts->tools.nr; i++) {
 		struct tool *was = ts->tools.v[i], *loses = over ? was : t, *wins = over ? t : was;
@@ -187,7 +187,7 @@ int mad_tools_add(struct tool_set *ts, const char *file, const char *dir, bool o
 	if (tools)
 		tool_set_all(ts);
 	for (size_t i = 0; tools && i < tools->nr; i++)
-		add(ts, make(tools->child[i], file, dir), over);
+		add_tool(ts, make_tool(tools->child[i], file, dir), over);
 	if (ts->tools.nr)
 		qsort(ts->tools.v, ts->tools.nr, sizeof(*ts->tools.v), by_name);
 	problems_release(&p);

@@ -94,7 +94,7 @@ void manifest_context_keep(const struct run_options *o, struct image_plan *ip,
 	if (!o->conf.context && !o->conf.context_file)
 		return;
 	cfg_init(&given);
-	/* What is wrong with it was told for the models. */
+	/* Its problems were reported for the models. */
 	if (mad_context_load(&given, NULL, o->conf.context_file, o->conf.context, &p, NULL) == 0) {
 		kept = as_json(&a, given.root, "");
 		ip->context = json_dumps(kept, JSON_COMPACT);

@@ -1,5 +1,5 @@
 /*
- * What a workload was told by a file: the word behind --config among its arguments. The rows of a
+ * The configuration file of a workload: the word behind --config among its arguments. The rows of a
  * CSV file as objects, JSON and YAML as they are; a file that cannot be read is its name alone.
  */
 #include "perf_csv.h"
@@ -112,19 +112,19 @@ static json_t *from_file(const char *path)
 
 /* --- secrets stay out of tables --- */
 
-static void mask(json_t *v)
+static void mask_secrets(json_t *v)
 {
 	const char *key;
 	json_t *child;
 	size_t i;
 
-	json_array_foreach(v, i, child) mask(child);
+	json_array_foreach(v, i, child) mask_secrets(child);
 	json_object_foreach(v, key, child)
 	{
 		if (json_is_string(child) && runconf_is_secret_name(key))
 			json_string_set(child, "***");
 		else
-			mask(child);
+			mask_secrets(child);
 	}
 }
 
@@ -156,7 +156,7 @@ json_t *perf_configs(const struct plan *pl)
 		if (!name)
 			continue;
 		doc = look_up(pl, name);
-		mask(doc);
+		mask_secrets(doc);
 		return doc ? doc : json_string(name);
 	}
 	return json_null();

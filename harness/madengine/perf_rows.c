@@ -25,7 +25,7 @@ const char *const perf_columns[] = {
 	"matches", "owner", "engine", "labels", "profrig_version", "run_dir", "extra", NULL
 };
 
-static void put(json_t *row, const char *key, const char *text)
+static void put_text(json_t *row, const char *key, const char *text)
 {
 	json_object_set_new(row, key, json_string(text ? text : ""));
 }
@@ -38,10 +38,10 @@ static void put_num(json_t *row, const char *key, const json_t *n)
 		num_fmt_i64(buf, json_integer_value(n));
 	else if (json_is_number(n))
 		num_fmt_f64(buf, json_number_value(n));
-	put(row, key, buf);
+	put_text(row, key, buf);
 }
 
-static const char *str(const json_t *doc, const char *key)
+static const char *text_at(const json_t *doc, const char *key)
 {
 	return json_string_value(json_object_get(doc, key));
 }
@@ -81,7 +81,7 @@ static void put_args(json_t *row, const struct plan *pl)
 		strvec_push(&words, word);
 	}
 	text = strvec_shell(&words);
-	put(row, "args", text);
+	put_text(row, "args", text);
 }
 
 /* What runs in or around the workload changes its pace; a sampler beside it hardly does, and
@@ -111,9 +111,9 @@ static void put_tools(json_t *row, const struct runconf *rc)
 	for (size_t i = 0; i < rc->tools.nr; i++)
 		strvec_push(&names, rc->tools.v[i].tool->name);
 	text = strvec_join(&names, "+");
-	put(row, "tools", text);
-	put(row, "profiled", perturbs(rc) ? "yes" : "no");
-	put(row, "baseline", label_is(rc, "baseline", "true") ? "yes" : "no");
+	put_text(row, "tools", text);
+	put_text(row, "profiled", perturbs(rc) ? "yes" : "no");
+	put_text(row, "baseline", label_is(rc, "baseline", "true") ? "yes" : "no");
 }
 
 static void put_labels(json_t *row, const struct runconf *rc)
@@ -123,7 +123,7 @@ static void put_labels(json_t *row, const struct runconf *rc)
 	for (size_t i = 0; i < rc->labels.nr; i++)
 		strbuf_addf(&sb, "%s%s=%s", i ? "," : "", rc->labels.v[i].name,
 			    rc->labels.v[i].value);
-	put(row, "labels", sb.buf);
+	put_text(row, "labels", sb.buf);
 }
 
 /* The Dockerfile, when only one can have made the image, and what that was made from. */
@@ -133,9 +133,9 @@ static void put_dockerfile(json_t *row, const struct runconf *rc)
 	const struct dockerfile *one = NULL;
 	size_t kept = 0;
 
-	put(row, "docker_file", rc->dockerfile);
+	put_text(row, "docker_file", rc->dockerfile);
 	if (rc->base_image)
-		put(row, "base_docker", rc->base_image);
+		put_text(row, "base_docker", rc->base_image);
 	if (rc->base_image || !rc->dockerfile ||
 	    dockerfiles_find(rc->dockerfile, &rc->build, &all, NULL) < 0)
 		return;
@@ -147,8 +147,8 @@ static void put_dockerfile(json_t *row, const struct runconf *rc)
 	if (kept == 1) {
 		const char *base = dockerfile_arg(one, &rc->build, IMAGE_BASE_ARG);
 
-		put(row, "docker_file", one->path);
-		put(row, "base_docker", base ? base : one->from);
+		put_text(row, "docker_file", one->path);
+		put_text(row, "base_docker", base ? base : one->from);
 	}
 	dockerfiles_release(&all);
 }
@@ -167,26 +167,26 @@ static void put_conf(json_t *row, const struct plan *pl)
 	gethostname(host, sizeof(host) - 1);
 	run_gpu_archs(pl->devices, &archs);
 	arch = strvec_join(&archs, "+");
-	put(row, "model", rc->model_name);
-	put(row, "n_gpus", rc->n_gpus);
-	put(row, "nnodes", "1");
-	put(row, "gpus_per_node", rc->n_gpus);
-	put(row, "training_precision", rc->precision);
-	put(row, "pipeline", getenv("pipeline"));
+	put_text(row, "model", rc->model_name);
+	put_text(row, "n_gpus", rc->n_gpus);
+	put_text(row, "nnodes", "1");
+	put_text(row, "gpus_per_node", rc->n_gpus);
+	put_text(row, "training_precision", rc->precision);
+	put_text(row, "pipeline", getenv("pipeline"));
 	put_args(row, pl);
-	put(row, "tags", tags);
+	put_text(row, "tags", tags);
 	if (pl->engine->container)
 		put_dockerfile(row, rc);
-	put(row, "docker_image", pl->engine->container ? pl->spec.image : NULL);
-	put(row, "machine_name", host);
-	put(row, "deployment_type", "local");
-	put(row, "launcher", rc->launcher);
-	put(row, "gpu_architecture", arch);
-	put(row, "build_number", build && *build ? build : "0");
-	put(row, "additional_docker_run_options", options);
-	put(row, "owner", rc->owner);
-	put(row, "engine", pl->engine->name);
-	put(row, "run_dir", pl->run_dir);
+	put_text(row, "docker_image", pl->engine->container ? pl->spec.image : NULL);
+	put_text(row, "machine_name", host);
+	put_text(row, "deployment_type", "local");
+	put_text(row, "launcher", rc->launcher);
+	put_text(row, "gpu_architecture", arch);
+	put_text(row, "build_number", build && *build ? build : "0");
+	put_text(row, "additional_docker_run_options", options);
+	put_text(row, "owner", rc->owner);
+	put_text(row, "engine", pl->engine->name);
+	put_text(row, "run_dir", pl->run_dir);
 	put_tools(row, rc);
 	put_labels(row, rc);
 }
@@ -197,21 +197,21 @@ static void put_run(json_t *row, const json_t *doc)
 	const json_t *d = json_object_get(doc, "durations_s");
 	const json_t *data = json_object_get(doc, "data");
 
-	put(row, "run_id", str(doc, "id"));
-	put(row, "started_utc", str(doc, "started_utc"));
-	put(row, "ended_utc", str(doc, "ended_utc"));
-	put(row, "phase", str(doc, "phase"));
+	put_text(row, "run_id", text_at(doc, "id"));
+	put_text(row, "started_utc", text_at(doc, "started_utc"));
+	put_text(row, "ended_utc", text_at(doc, "ended_utc"));
+	put_text(row, "phase", text_at(doc, "phase"));
 	put_num(row, "exit_code", json_object_get(doc, "exit_code"));
-	put(row, "signal", str(doc, "signal"));
-	put(row, "docker_sha", str(doc, "image_digest"));
-	put(row, "git_commit", str(json_object_get(doc, "git"), "commit"));
-	put(row, "profrig_version", str(json_object_get(doc, "versions"), "profrig"));
+	put_text(row, "signal", text_at(doc, "signal"));
+	put_text(row, "docker_sha", text_at(doc, "image_digest"));
+	put_text(row, "git_commit", text_at(json_object_get(doc, "git"), "commit"));
+	put_text(row, "profrig_version", text_at(json_object_get(doc, "versions"), "profrig"));
 	put_num(row, "build_duration", json_object_get(d, "build"));
 	put_num(row, "test_duration", json_object_get(d, "workload"));
 	/* the first data set, where a run says which it took */
 	data = json_is_array(data) ? json_array_get(data, 0) : NULL;
-	put(row, "dataname", str(data, "name"));
-	put(row, "data_provider_type", str(data, "provider"));
+	put_text(row, "dataname", text_at(data, "name"));
+	put_text(row, "data_provider_type", text_at(data, "provider"));
 	put_num(row, "data_size", json_object_get(data, "bytes"));
 	put_num(row, "data_download_duration", json_object_get(data, "seconds"));
 }
@@ -224,10 +224,10 @@ static void put_pair(json_t *row, const json_t *doc)
 
 	json_array_foreach(json_object_get(doc, "metrics"), i, m)
 	{
-		const char *name = str(m, "name");
+		const char *name = text_at(m, "name");
 
 		if (name && !strcmp(name, "overhead")) {
-			put(row, "baseline_run_id", str(m, "source"));
+			put_text(row, "baseline_run_id", text_at(m, "source"));
 			put_num(row, "overhead_percent", json_object_get(m, "value"));
 		}
 	}
@@ -267,7 +267,7 @@ static void put_result(json_t *row, const struct plan *pl, const json_t *m)
 {
 	const json_t *detail = json_object_get(m, "detail");
 	const json_t *extra = json_object_get(detail, "columns");
-	const char *name = str(m, "name"), *unit = str(m, "unit");
+	const char *name = text_at(m, "name"), *unit = text_at(m, "unit");
 	bool named = !extra && name && strcmp(name, "performance") != 0;
 	CLEANUP(xfreep)
 	char *metric = xasprintf("%s%s%s%s", named ? name : "", named && unit && *unit ? " " : "",
@@ -275,12 +275,12 @@ static void put_result(json_t *row, const struct plan *pl, const json_t *m)
 	char *text = json_object_size(extra) ? json_dumps(extra, JSON_COMPACT) : NULL;
 
 	if (extra)
-		put(row, "model", name);
+		put_text(row, "model", name);
 	put_num(row, "performance", json_object_get(m, "value"));
-	put(row, "metric", metric);
-	put(row, "pick", str(detail, "pick"));
+	put_text(row, "metric", metric);
+	put_text(row, "pick", text_at(detail, "pick"));
 	put_num(row, "matches", json_object_get(detail, "matches"));
-	put(row, "extra", text);
+	put_text(row, "extra", text);
 	if (extra)
 		json_object_set(row, "multi_results", (json_t *)extra);
 	free(text);
@@ -292,12 +292,12 @@ static void put_status(json_t *row, const char *status, const char *reason, cons
 	bool well = !strcmp(status, "success") || !strcmp(status, "partial");
 	bool lacks = m ? !json_is_number(json_object_get(m, "value")) : want_result;
 
-	put(row, "run_status", status);
-	put(row, "reason", reason && *reason ? reason : well && lacks ? "no result" : "");
-	put(row, "status",
-	    !strcmp(status, "skipped") ? "SKIPPED"
-	    : well && !lacks           ? "SUCCESS"
-				       : "FAILURE");
+	put_text(row, "run_status", status);
+	put_text(row, "reason", reason && *reason ? reason : well && lacks ? "no result" : "");
+	put_text(row, "status",
+		 !strcmp(status, "skipped") ? "SKIPPED"
+		 : well && !lacks           ? "SUCCESS"
+					    : "FAILURE");
 }
 
 /* What all rows of a run have in common. New reference. */
@@ -306,12 +306,12 @@ static json_t *common_row(const struct plan *pl, const json_t *doc)
 	json_t *row = json_object();
 
 	for (size_t k = 0; perf_columns[k]; k++)
-		put(row, perf_columns[k], NULL);
+		put_text(row, perf_columns[k], NULL);
 	put_conf(row, pl);
 	if (doc)
 		put_run(row, doc);
 	else
-		put(row, "run_dir", NULL);
+		put_text(row, "run_dir", NULL);
 	put_pair(row, doc);
 	json_object_set_new(row, "multi_results", json_null());
 	json_object_set_new(row, "configs", perf_configs(pl));
@@ -355,8 +355,8 @@ json_t *perf_rows(const struct plan *pl, const json_t *doc, const char *status, 
 
 		if (m)
 			put_result(row, pl, m);
-		put_status(row, doc ? str(doc, "status") : status,
-			   doc ? str(doc, "reason") : reason, m, pl->conf->results.csv != NULL);
+		put_status(row, doc ? text_at(doc, "status") : status,
+			   doc ? text_at(doc, "reason") : reason, m, pl->conf->results.csv != NULL);
 		json_array_append_new(rows, row);
 	}
 	json_decref(common);

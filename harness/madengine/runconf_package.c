@@ -52,7 +52,7 @@ static void read_context(struct loader *l)
 		cfg_problem(l->p, NULL, "%s", err.msg);
 }
 
-static void merge(struct loader *l, struct cfg *c)
+static void merge_tree(struct loader *l, struct cfg *c)
 {
 	schema_expand(c, schema_table);
 	cfg_merge(&l->tree, c);
@@ -78,7 +78,7 @@ void loader_entry(struct loader *l, const char *file, const char *name, const st
 	l->rc->mad_model = true;
 	l->model_file = xstrdup(e->file);
 	l->package = true;
-	merge(l, &c);
+	merge_tree(l, &c);
 	cfg_release(&c);
 }
 
@@ -106,6 +106,6 @@ void loader_context(struct loader *l)
 	if (!l->context.root || l->broken)
 		return;
 	mad_context_config(&l->context, dir, l->rq->lenient, &c, l->p, &l->rc->notes);
-	merge(l, &c);
+	merge_tree(l, &c);
 	cfg_release(&c);
 }

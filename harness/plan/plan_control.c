@@ -1,4 +1,4 @@
-/* How tools are told to record and to pause while the workload runs. */
+/* How tools are switched between recording and pausing while the workload runs. */
 #include "plan_int.h"
 
 #include <math.h>

@@ -15,7 +15,7 @@
 #include "profrig/base/redact.h"
 #include "profrig/base/strbuf.h"
 
-static struct plan_env *find(const struct plan_step *s, const char *name)
+static struct plan_env *find_variable(const struct plan_step *s, const char *name)
 {
 	for (size_t i = 0; i < s->env.nr; i++)
 		if (!strcmp(s->env.v[i].name, name))
@@ -23,10 +23,10 @@ static struct plan_env *find(const struct plan_step *s, const char *name)
 	return NULL;
 }
 
-static struct plan_env *put(struct plan_step *s, const char *name, const char *value,
-			    const char *origin, bool secret)
+static struct plan_env *put_variable(struct plan_step *s, const char *name, const char *value,
+				     const char *origin, bool secret)
 {
-	struct plan_env *e = find(s, name);
+	struct plan_env *e = find_variable(s, name);
 
 	if (!e) {
 		VEC_PUSH(&s->env, ((struct plan_env){ .name = xstrdup(name) }));
@@ -41,7 +41,7 @@ static struct plan_env *put(struct plan_step *s, const char *name, const char *v
 	e->from = NULL;
 	e->data = NULL;
 	e->secret = secret;
-	/* Before anybody can print what holds it. */
+	/* Before anything that holds it can be printed. */
 	if (secret)
 		redact_learn(value);
 	return e;
@@ -54,7 +54,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void sort(struct plan_step *s)
+static void sort_variables(struct plan_step *s)
 {
 	if (s->env.nr)
 		qsort(s->env.v, s->env.nr, sizeof(*s->env.v), by_name);
@@ -65,12 +65,12 @@ static void put_run(const struct maker *m, struct plan_step *s, const char *tool
 	CLEANUP(xfreep) char *out = plan_tool_dir(m, tool);
 	CLEANUP(xfreep) char *mark = fs_join(m->rq->run_dir, PLAN_MARKS);
 
-	put(s, "PROFRIG_RUN_ID", m->rq->run_id, "profrig", false);
-	put(s, "PROFRIG_RUN_DIR", m->rq->run_dir, "profrig", false);
-	put(s, "PROFRIG_OUT", out, "profrig", false);
-	put(s, "PROFRIG_MARK", mark, "profrig", false);
+	put_variable(s, "PROFRIG_RUN_ID", m->rq->run_id, "profrig", false);
+	put_variable(s, "PROFRIG_RUN_DIR", m->rq->run_dir, "profrig", false);
+	put_variable(s, "PROFRIG_OUT", out, "profrig", false);
+	put_variable(s, "PROFRIG_MARK", mark, "profrig", false);
 	if (m->rq->host)
-		put(s, "PROFRIG_HOST", m->rq->host, "profrig", false);
+		put_variable(s, "PROFRIG_HOST", m->rq->host, "profrig", false);
 }
 
 static bool user_settles(const struct runconf *c, const char *name)
@@ -120,7 +120,7 @@ static void put_of_tool(struct maker *m, struct plan_step *s, struct givers *g,
 {
 	struct giver *first = giver_of(g, by->name);
 	CLEANUP(xfreep) char *value = plan_expand(m, by->tool, text);
-	const struct plan_env *was = find(s, by->name);
+	const struct plan_env *was = find_variable(s, by->name);
 
 	/* What the user states in one entry settles it for the files of the others. */
 	if (first && first->by_user && !by->by_user)
@@ -134,7 +134,7 @@ static void put_of_tool(struct maker *m, struct plan_step *s, struct givers *g,
 		VEC_PUSH(&g->v, *by);
 	else if (by->by_user)
 		*first = *by;
-	put(s, by->name, value, origin, runconf_is_secret_name(by->name));
+	put_variable(s, by->name, value, origin, runconf_is_secret_name(by->name));
 }
 
 static const struct runconf_env *entry_env(const struct runconf_tool *t, const char *name)
@@ -189,8 +189,8 @@ static void put_gpus(struct maker *m, struct plan_step *s)
 		strbuf_addf(&list, "%s%d", i ? "," : "", m->conf->gpu_list.v[i]);
 	if (!list.len)
 		strbuf_addstr(&list, "-1");
-	put(s, "HIP_VISIBLE_DEVICES", list.buf, where, false);
-	put(s, "CUDA_VISIBLE_DEVICES", list.buf, where, false);
+	put_variable(s, "HIP_VISIBLE_DEVICES", list.buf, where, false);
+	put_variable(s, "CUDA_VISIBLE_DEVICES", list.buf, where, false);
 }
 
 static void put_path(const struct maker *m, struct plan_step *s, const char *name,
@@ -199,7 +199,8 @@ static void put_path(const struct maker *m, struct plan_step *s, const char *nam
 	CLEANUP(xfreep) char *link = xasprintf("%s/data/%s", m->rq->run_dir, d->name);
 	CLEANUP(xfreep) char *origin = xasprintf("data '%s'", d->name);
 
-	put(s, name, m->container ? d->home : link, origin, false)->data = xstrdup(d->name);
+	put_variable(s, name, m->container ? d->home : link, origin, false)->data =
+		xstrdup(d->name);
 }
 
 /* MAD_DATANAME and MAD_DATAHOME are what models of the orchestrator before look for. */
@@ -214,7 +215,7 @@ static void put_data(const struct maker *m, struct plan_step *s)
 	}
 	if (!d->sets.nr)
 		return;
-	put(s, "MAD_DATANAME", names.buf, "data", false);
+	put_variable(s, "MAD_DATANAME", names.buf, "data", false);
 	put_path(m, s, "MAD_DATAHOME", &d->sets.v[0]);
 }
 
@@ -236,7 +237,7 @@ static void add_libraries(struct maker *m, const struct strvec *names, struct st
 	}
 }
 
-/* What models of a models.json expect to be told of the machine. */
+/* What models of a models.json expect to find about the machine. */
 static void put_machine(struct maker *m, struct plan_step *s)
 {
 	const struct runconf *c = m->conf;
@@ -250,14 +251,14 @@ static void put_machine(struct maker *m, struct plan_step *s)
 		char *eq = strchr(env.v[i], '=');
 
 		*eq = '\0';
-		put(s, env.v[i], eq + 1, "this machine", false);
+		put_variable(s, env.v[i], eq + 1, "this machine", false);
 	}
 }
 
 static void put_preload(struct maker *m, struct plan_step *s)
 {
 	CLEANUP(strbuf_release) struct strbuf libs = STRBUF_INIT, origin = STRBUF_INIT;
-	const struct plan_env *own = find(s, "LD_PRELOAD");
+	const struct plan_env *own = find_variable(s, "LD_PRELOAD");
 	const char *rest = own ? own->value : NULL, *rest_origin = own ? own->origin : NULL;
 
 	for (size_t i = 0; i < m->conf->tools.nr; i++) {
@@ -287,7 +288,7 @@ static void put_preload(struct maker *m, struct plan_step *s)
 		strbuf_addf(&libs, ":%s", rest);
 		strbuf_addf(&origin, ", %s", rest_origin);
 	}
-	put(s, "LD_PRELOAD", libs.buf, origin.buf, false);
+	put_variable(s, "LD_PRELOAD", libs.buf, origin.buf, false);
 }
 
 void plan_env_workload(struct maker *m, struct plan_step *step)
@@ -298,15 +299,15 @@ void plan_env_workload(struct maker *m, struct plan_step *step)
 
 	put_machine(m, step);
 	put_run(m, step, "workload");
-	put(step, "PROFRIG_RECORD", flag, "profrig", false);
+	put_variable(step, "PROFRIG_RECORD", flag, "profrig", false);
 	if (plan_wrap_at(m)) {
 		CLEANUP(xfreep) char *wrap = xasprintf("%s/wrap", m->rq->run_dir);
 
-		put(step, "PROFRIG_WRAP", wrap, "wrap_at", false);
+		put_variable(step, "PROFRIG_WRAP", wrap, "wrap_at", false);
 	}
 	for (size_t i = 0; !m->container && i < c->caller_gpus.nr; i++)
-		put(step, c->caller_gpus.v[i].name, c->caller_gpus.v[i].value,
-		    "the caller's environment", false);
+		put_variable(step, c->caller_gpus.v[i].name, c->caller_gpus.v[i].value,
+			     "the caller's environment", false);
 	for (size_t i = 0; i < c->tools.nr; i++)
 		put_tool(m, step, &g, &c->tools.v[i]);
 	put_gpus(m, step);
@@ -314,10 +315,11 @@ void plan_env_workload(struct maker *m, struct plan_step *step)
 	for (size_t i = 0; i < c->env.nr; i++) {
 		const struct runconf_env *e = &c->env.v[i];
 
-		put(step, e->name, e->value, e->origin, e->secret)->from = xstrdup_null(e->from);
+		put_variable(step, e->name, e->value, e->origin, e->secret)->from =
+			xstrdup_null(e->from);
 	}
 	put_preload(m, step);
-	sort(step);
+	sort_variables(step);
 	VEC_RELEASE(&g.v);
 }
 
@@ -328,7 +330,7 @@ static void put_options(struct plan_step *s, const struct runconf_tool *t)
 
 		for (char *c = name; *c; c++)
 			*c = (char)toupper((unsigned char)*c);
-		put(s, name, t->options.v[i].value, t->options.v[i].origin, false);
+		put_variable(s, name, t->options.v[i].value, t->options.v[i].origin, false);
 	}
 }
 
@@ -338,11 +340,12 @@ void plan_env_script(struct maker *m, const struct runconf_tool *tool, struct pl
 
 	for (size_t i = 0; i < c->env.nr; i++)
 		if (!c->env.v[i].secret && strcmp(c->env.v[i].name, "LD_PRELOAD") != 0)
-			put(step, c->env.v[i].name, c->env.v[i].value, c->env.v[i].origin, false);
+			put_variable(step, c->env.v[i].name, c->env.v[i].value, c->env.v[i].origin,
+				     false);
 	put_run(m, step, tool ? tool->tool->name : "workload");
 	if (tool) {
-		put(step, "PROFRIG_TOOL", tool->tool->name, "profrig", false);
+		put_variable(step, "PROFRIG_TOOL", tool->tool->name, "profrig", false);
 		put_options(step, tool);
 	}
-	sort(step);
+	sort_variables(step);
 }

@@ -34,7 +34,7 @@ static const char *text(const struct cfg_node *n)
 	return n->kind == CFG_NULL || !n->s ? "null" : n->s;
 }
 
-static void add(struct flat *f, const struct cfg_node *n, const char *key, char *value)
+static void flat_add(struct flat *f, const struct cfg_node *n, const char *key, char *value)
 {
 	char *origin =
 		n->layer == LAYER_CLI && n->line == 0 ? xstrdup("command line") : cfg_where(n);
@@ -52,13 +52,13 @@ static void add_list(struct flat *f, const struct cfg_node *n, const char *key)
 		strbuf_add_shell(&sb, text(n->child[i]));
 	}
 	strbuf_addch(&sb, ']');
-	add(f, n, key, strbuf_steal(&sb));
+	flat_add(f, n, key, strbuf_steal(&sb));
 }
 
-static void walk(struct flat *f, const struct cfg_node *n, const char *key)
+static void flat_add_node(struct flat *f, const struct cfg_node *n, const char *key)
 {
 	if (is_leaf(n)) {
-		add(f, n, key, xstrdup(text(n)));
+		flat_add(f, n, key, xstrdup(text(n)));
 		return;
 	}
 	if (n->kind == CFG_SEQ && all_leaves(n)) {
@@ -72,7 +72,7 @@ static void walk(struct flat *f, const struct cfg_node *n, const char *key)
 			below = xasprintf("%s[%zu]", key, i);
 		else
 			below = xasprintf("%s%s%s", key, *key ? "." : "", n->child[i]->key);
-		walk(f, n->child[i], below);
+		flat_add_node(f, n->child[i], below);
 	}
 }
 
@@ -80,7 +80,7 @@ void plan_flatten(const struct runconf *rc, struct flat *ret)
 {
 	*ret = (struct flat){ .rows = VEC_INIT };
 	if (rc->effective.root)
-		walk(ret, rc->effective.root, "");
+		flat_add_node(ret, rc->effective.root, "");
 }
 
 void flat_release(struct flat *f)

@@ -23,6 +23,5 @@ void plan_source_text(const struct plan *pl, FILE *f);
 void plan_source_sh(const struct plan *pl, FILE *f);
 
 const char *plan_env_value(const struct plan_env *e); /* "***" for a secret */
-const char *plan_step_kind(enum step_kind k);         /* "pre", "workload", "post" */
 
 #endif

@@ -1,35 +1,34 @@
 /* The plan for programs: schema profrig.plan/1. */
 #include "plan_flat.h"
 
-#include "profrig/base/json_out.h"
+#include "profrig/base/json_fields.h"
 #include "profrig/base/redact.h"
+
+JSON_TABLE(flat_fields, JSON_FIELDS(struct flat_row, key, value, origin));
+JSON_TABLE(model_fields, JSON_FIELD_AS(false, struct runconf, model_name, "name"),
+	   JSON_FIELDS(struct runconf, command, dir, image, timeout_s, tags));
+JSON_TABLE(step_fields,
+	   JSON_FIELDS(struct plan_step, tool, argv, cwd, timeout_s, out, err, inherit_env));
+JSON_TABLE(sampler_fields, JSON_FIELDS(struct plan_sampler, tool, kind, device, period_s));
+JSON_TABLE(output_fields,
+	   JSON_FIELDS(struct plan_output, tool, dir, glob, reader, required, min_records));
+JSON_TABLE(need_fields, JSON_FIELDS(struct plan_need, tool, what));
+JSON_TABLE(copy_fields, JSON_FIELDS(struct plan_copy, from, to));
+JSON_TABLE(made_fields, JSON_FIELDS(struct plan_made, to, text));
 
 static void json_config(struct json_out *j, const struct plan *pl)
 {
 	struct flat flat;
 
 	plan_flatten(pl->conf, &flat);
-	json_arr(j, "configuration");
-	for (size_t i = 0; i < flat.rows.nr; i++) {
-		json_obj(j, NULL);
-		json_str(j, "key", flat.rows.v[i].key);
-		json_str(j, "value", flat.rows.v[i].value);
-		json_str(j, "origin", flat.rows.v[i].origin);
-		json_end(j);
-	}
-	json_end(j);
+	json_rows(j, "configuration", &flat.rows, flat_fields);
 	flat_release(&flat);
 }
 
 static void json_model(struct json_out *j, const struct runconf *c)
 {
 	json_obj(j, "model");
-	json_str(j, "name", c->model_name);
-	json_words(j, "command", &c->command);
-	json_str(j, "dir", c->dir);
-	json_str(j, "image", c->image);
-	json_f64(j, "timeout_s", c->timeout_s);
-	json_words(j, "tags", &c->tags);
+	json_fields(j, c, model_fields);
 	json_end(j);
 	json_obj(j, "labels");
 	for (size_t i = 0; i < c->labels.nr; i++)
@@ -74,13 +73,7 @@ static void json_step(struct json_out *j, const struct plan_step *s)
 	json_obj(j, NULL);
 	json_str(j, "name", s->name);
 	json_str(j, "kind", plan_step_kind(s->kind));
-	json_str(j, "tool", s->tool);
-	json_words(j, "argv", &s->argv);
-	json_str(j, "cwd", s->cwd);
-	json_f64(j, "timeout_s", s->timeout_s);
-	json_str(j, "out", s->out);
-	json_str(j, "err", s->err);
-	json_bool(j, "inherit_env", s->inherit_env);
+	json_fields(j, s, step_fields);
 	json_arr(j, "env");
 	for (size_t i = 0; i < s->env.nr; i++) {
 		const struct plan_env *e = &s->env.v[i];
@@ -103,10 +96,7 @@ static void json_samplers(struct json_out *j, const struct plan *pl)
 		const struct plan_sampler *s = &pl->samplers.v[i];
 
 		json_obj(j, NULL);
-		json_str(j, "tool", s->tool);
-		json_str(j, "kind", s->kind);
-		json_str(j, "device", s->device);
-		json_f64(j, "period_s", s->period_s);
+		json_fields(j, s, sampler_fields);
 		json_obj(j, "options");
 		for (size_t k = 0; k < s->options.nr; k++)
 			json_str(j, s->options.v[k].name, s->options.v[k].value);
@@ -119,20 +109,7 @@ static void json_samplers(struct json_out *j, const struct plan *pl)
 
 static void json_outputs(struct json_out *j, const struct plan *pl)
 {
-	json_arr(j, "outputs");
-	for (size_t i = 0; i < pl->outputs.nr; i++) {
-		const struct plan_output *o = &pl->outputs.v[i];
-
-		json_obj(j, NULL);
-		json_str(j, "tool", o->tool);
-		json_str(j, "dir", o->dir);
-		json_str(j, "glob", o->glob);
-		json_str(j, "reader", o->reader);
-		json_bool(j, "required", o->required);
-		json_u64(j, "min_records", o->min_records);
-		json_end(j);
-	}
-	json_end(j);
+	json_rows(j, "outputs", &pl->outputs, output_fields);
 	json_arr(j, "privileges");
 	for (size_t i = 0; i < pl->privileges.nr; i++) {
 		const struct plan_privilege *p = &pl->privileges.v[i];
@@ -147,14 +124,7 @@ static void json_outputs(struct json_out *j, const struct plan *pl)
 		json_end(j);
 	}
 	json_end(j);
-	json_arr(j, "needs");
-	for (size_t i = 0; i < pl->needs.nr; i++) {
-		json_obj(j, NULL);
-		json_str(j, "tool", pl->needs.v[i].tool);
-		json_str(j, "what", pl->needs.v[i].what);
-		json_end(j);
-	}
-	json_end(j);
+	json_rows(j, "needs", &pl->needs, need_fields);
 }
 
 static void print_json(const void *ctx, FILE *f)
@@ -173,22 +143,8 @@ static void print_json(const void *ctx, FILE *f)
 	json_tools(&j, pl->conf);
 	plan_source_json(pl, &j);
 	json_words(&j, "mkdirs", &pl->mkdirs);
-	json_arr(&j, "copies");
-	for (size_t i = 0; i < pl->copies.nr; i++) {
-		json_obj(&j, NULL);
-		json_str(&j, "from", pl->copies.v[i].from);
-		json_str(&j, "to", pl->copies.v[i].to);
-		json_end(&j);
-	}
-	json_end(&j);
-	json_arr(&j, "made");
-	for (size_t i = 0; i < pl->made.nr; i++) {
-		json_obj(&j, NULL);
-		json_str(&j, "to", pl->made.v[i].to);
-		json_str(&j, "text", pl->made.v[i].text);
-		json_end(&j);
-	}
-	json_end(&j);
+	json_rows(&j, "copies", &pl->copies, copy_fields);
+	json_rows(&j, "made", &pl->made, made_fields);
 	json_arr(&j, "steps");
 	for (size_t i = 0; i < pl->steps.nr; i++)
 		json_step(&j, &pl->steps.v[i]);

@@ -52,7 +52,8 @@ static const char *given_by_user(const struct runconf *c, const char *what, bool
 	return has_word(options, "--cap-add", what) ? "container.options" : NULL;
 }
 
-static void note(struct maker *m, const struct runconf_tool *t, const char *what, bool security)
+static void note_privilege(struct maker *m, const struct runconf_tool *t, const char *what,
+			   bool security)
 {
 	struct engine_spec *s = &m->pl->spec;
 	struct strvec *to = security ? &s->security : &s->caps;
@@ -77,8 +78,8 @@ void plan_privileges(struct maker *m)
 		const struct runconf_tool *t = &m->conf->tools.v[i];
 
 		for (size_t k = 0; k < t->tool->caps.nr; k++)
-			note(m, t, t->tool->caps.v[k], false);
+			note_privilege(m, t, t->tool->caps.v[k], false);
 		for (size_t k = 0; k < t->tool->security.nr; k++)
-			note(m, t, t->tool->security.v[k], true);
+			note_privilege(m, t, t->tool->security.v[k], true);
 	}
 }

@@ -1,75 +1,34 @@
 #include "profrig/base/fields.h"
 #include "profrig/plan/plan.h"
 
-static const struct field env_fields[] = {
-	TEXT_FIELDS(struct plan_env, name, origin, from, data),
-	SECRET_FIELDS(struct plan_env, value),
-	FIELDS_END,
-};
-static const struct field step_fields[] = {
-	TEXT_FIELDS(struct plan_step, name, tool, cwd, out, err),
-	WORDS_FIELDS(struct plan_step, argv),
-	FIELD_VEC(struct plan_step, env, env_fields),
-	FIELDS_END,
-};
-static const struct field option_fields[] = {
-	TEXT_FIELDS(struct name_value, name, value),
-	FIELDS_END,
-};
-static const struct field sampler_fields[] = {
-	TEXT_FIELDS(struct plan_sampler, tool, kind, device, out),
-	FIELD_VEC(struct plan_sampler, options, option_fields),
-	FIELDS_END,
-};
-static const struct field copy_fields[] = {
-	TEXT_FIELDS(struct plan_copy, from, to),
-	FIELDS_END,
-};
-static const struct field made_fields[] = {
-	TEXT_FIELDS(struct plan_made, to, text),
-	FIELDS_END,
-};
-static const struct field output_fields[] = {
-	TEXT_FIELDS(struct plan_output, tool, dir, glob, reader, group),
-	WORDS_FIELDS(struct plan_output, match),
-	FIELDS_END,
-};
-static const struct field need_fields[] = {
-	TEXT_FIELDS(struct plan_need, tool, what),
-	FIELDS_END,
-};
-static const struct field privilege_fields[] = {
-	TEXT_FIELDS(struct plan_privilege, tool, what, why),
-	FIELDS_END,
-};
-static const struct field data_fields[] = {
-	TEXT_FIELDS(struct plan_data, name, link),
-	FIELDS_END,
-};
-static const struct field inside_fields[] = {
-	TEXT_FIELDS(struct plan_inside, rel),
-	FIELDS_END,
-};
-static const struct field control_fields[] = {
-	TEXT_FIELDS(struct plan_control, tool, fifo, ack),
-	WORDS_FIELDS(struct plan_control, on, off),
-	FIELDS_END,
-};
-static const struct field plan_fields[] = {
-	TEXT_FIELDS(struct plan, run_id, run_dir, source_dir),
-	WORDS_FIELDS(struct plan, engine_argv, mkdirs),
-	FIELD_VEC(struct plan, steps, step_fields),
-	FIELD_VEC(struct plan, copies, copy_fields),
-	FIELD_VEC(struct plan, made, made_fields),
-	FIELD_VEC(struct plan, samplers, sampler_fields),
-	FIELD_VEC(struct plan, outputs, output_fields),
-	FIELD_VEC(struct plan, needs, need_fields),
-	FIELD_VEC(struct plan, inside, inside_fields),
-	FIELD_VEC(struct plan, data, data_fields),
-	FIELD_VEC(struct plan, privileges, privilege_fields),
-	FIELD_VEC(struct plan, controls, control_fields),
-	FIELDS_END,
-};
+FIELD_TABLE(env_fields, TEXT_FIELDS(struct plan_env, name, origin, from, data),
+	    SECRET_FIELDS(struct plan_env, value));
+FIELD_TABLE(step_fields, TEXT_FIELDS(struct plan_step, name, tool, cwd, out, err),
+	    WORDS_FIELDS(struct plan_step, argv), FIELD_VEC(struct plan_step, env, env_fields));
+FIELD_TABLE(option_fields, TEXT_FIELDS(struct name_value, name, value));
+FIELD_TABLE(sampler_fields, TEXT_FIELDS(struct plan_sampler, tool, kind, device, out),
+	    FIELD_VEC(struct plan_sampler, options, option_fields));
+FIELD_TABLE(copy_fields, TEXT_FIELDS(struct plan_copy, from, to));
+FIELD_TABLE(made_fields, TEXT_FIELDS(struct plan_made, to, text));
+FIELD_TABLE(output_fields, TEXT_FIELDS(struct plan_output, tool, dir, glob, reader, group),
+	    WORDS_FIELDS(struct plan_output, match));
+FIELD_TABLE(need_fields, TEXT_FIELDS(struct plan_need, tool, what));
+FIELD_TABLE(privilege_fields, TEXT_FIELDS(struct plan_privilege, tool, what, why));
+FIELD_TABLE(data_fields, TEXT_FIELDS(struct plan_data, name, link));
+FIELD_TABLE(inside_fields, TEXT_FIELDS(struct plan_inside, rel));
+FIELD_TABLE(control_fields, TEXT_FIELDS(struct plan_control, tool, fifo, ack),
+	    WORDS_FIELDS(struct plan_control, on, off));
+FIELD_TABLE(plan_fields, TEXT_FIELDS(struct plan, run_id, run_dir, source_dir),
+	    WORDS_FIELDS(struct plan, engine_argv, mkdirs),
+	    FIELD_VEC(struct plan, steps, step_fields), FIELD_VEC(struct plan, copies, copy_fields),
+	    FIELD_VEC(struct plan, made, made_fields),
+	    FIELD_VEC(struct plan, samplers, sampler_fields),
+	    FIELD_VEC(struct plan, outputs, output_fields),
+	    FIELD_VEC(struct plan, needs, need_fields),
+	    FIELD_VEC(struct plan, inside, inside_fields),
+	    FIELD_VEC(struct plan, data, data_fields),
+	    FIELD_VEC(struct plan, privileges, privilege_fields),
+	    FIELD_VEC(struct plan, controls, control_fields));
 
 static void release_switch(struct plan_step *s)
 {

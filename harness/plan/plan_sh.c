@@ -85,7 +85,7 @@ static void step(const struct plan_step *s, size_t nr, FILE *f)
 	fputs("cd ", f);
 	word(s->cwd, f);
 	fputs(" || exit\n", f);
-	/* By assignment: what env is told stands in its argv. */
+	/* By assignment: words for env would stand in its argv. */
 	for (size_t i = 0; i < s->env.nr; i++) {
 		const struct plan_env *e = &s->env.v[i];
 
@@ -111,7 +111,7 @@ static void step(const struct plan_step *s, size_t nr, FILE *f)
 		fprintf(f, "fi\n");
 }
 
-static void make(const struct plan_made *c, FILE *f)
+static void print_made_file(const struct plan_made *c, FILE *f)
 {
 	fputs("printf %s ", f);
 	word(c->text, f);
@@ -140,7 +140,7 @@ static void head(const struct plan *pl, FILE *f)
 	for (size_t i = 0; i < pl->copies.nr; i++)
 		line("cp", pl->copies.v[i].from, pl->copies.v[i].to, f);
 	for (size_t i = 0; i < pl->made.nr; i++)
-		make(&pl->made.v[i], f);
+		print_made_file(&pl->made.v[i], f);
 	plan_source_sh(pl, f);
 }
 

@@ -66,7 +66,7 @@ void plan_source_text(const struct plan *pl, FILE *f)
 	fprintf(f, "           %s\n", c->source.keep ? "it is kept" : "it goes behind the run");
 }
 
-static void command(FILE *f, const char *words, const char *a, const char *b, const char *c)
+static void print_command(FILE *f, const char *words, const char *a, const char *b, const char *c)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	const char *const args[] = { a, b, c };
@@ -88,20 +88,20 @@ void plan_source_sh(const struct plan *pl, FILE *f)
 	if (!pl->source_dir)
 		return;
 	work = fs_dir(pl->source_dir);
-	command(f, "mkdir -p", work, NULL, NULL);
+	print_command(f, "mkdir -p", work, NULL, NULL);
 	if (c->source.url)
-		command(f, "git clone --depth 1 --recurse-submodules --", c->source.url,
-			pl->source_dir, NULL);
+		print_command(f, "git clone --depth 1 --recurse-submodules --", c->source.url,
+			      pl->source_dir, NULL);
 	else
-		command(f, "mkdir", pl->source_dir, NULL, NULL);
+		print_command(f, "mkdir", pl->source_dir, NULL, NULL);
 	if (c->source.copy) {
 		CLEANUP(xfreep) char *all = fs_join(c->source.copy, ".");
 
-		command(f, "cp -RL", all, pl->source_dir, NULL);
+		print_command(f, "cp -RL", all, pl->source_dir, NULL);
 	}
 	if (c->source.scripts) {
 		CLEANUP(xfreep) char *link = fs_join(work, "scripts");
 
-		command(f, "ln -s", c->source.scripts, link, NULL);
+		print_command(f, "ln -s", c->source.scripts, link, NULL);
 	}
 }

@@ -1,4 +1,4 @@
-/* What the engine is told. */
+/* The plan as the engine's specification. */
 #include "plan_int.h"
 
 #include <string.h>

@@ -38,7 +38,7 @@ struct rows {
 	VEC(struct flat_row) v;
 };
 
-static void push(struct rows *r, const char *name, const char *value, const char *origin)
+static void rows_push(struct rows *r, const char *name, const char *value, const char *origin)
 {
 	struct strbuf quoted = STRBUF_INIT;
 
@@ -50,7 +50,7 @@ static void push(struct rows *r, const char *name, const char *value, const char
 		 ((struct flat_row){ xstrdup(name), strbuf_steal(&quoted), xstrdup(origin) }));
 }
 
-static void flush(struct rows *r, const char *indent, FILE *f)
+static void rows_flush(struct rows *r, const char *indent, FILE *f)
 {
 	size_t name = 0, value = 0;
 
@@ -95,7 +95,7 @@ static void print_config(const struct plan *pl, FILE *f)
 		VEC_PUSH(&r.v, ((struct flat_row){ xstrdup(row->key), xstrdup(row->value),
 						   xstrdup(row->origin) }));
 	}
-	flush(&r, "  ", f);
+	rows_flush(&r, "  ", f);
 	flat_release(&flat);
 }
 
@@ -154,9 +154,9 @@ static void print_tools(const struct plan *pl, FILE *f)
 		fprintf(f, "  %s (%s) %s\n", t->tool->name, tool_class_name(t->tool->class),
 			t->tool->file);
 		for (size_t k = 0; k < t->options.nr; k++)
-			push(&r, t->options.v[k].name, t->options.v[k].value,
-			     t->options.v[k].origin);
-		flush(&r, "      ", f);
+			rows_push(&r, t->options.v[k].name, t->options.v[k].value,
+				  t->options.v[k].origin);
+		rows_flush(&r, "      ", f);
 		if (t->passes > 1)
 			fprintf(f, "      runs the workload at least %llu times: %s\n",
 				(unsigned long long)t->passes, t->passes_why ? t->passes_why : "");
@@ -200,8 +200,8 @@ static void print_step(const struct plan *pl, const struct plan_step *s, size_t 
 	else
 		fprintf(f, "     env  nothing but\n");
 	for (size_t i = 0; i < s->env.nr; i++)
-		push(&r, s->env.v[i].name, plan_env_value(&s->env.v[i]), s->env.v[i].origin);
-	flush(&r, "          ", f);
+		rows_push(&r, s->env.v[i].name, plan_env_value(&s->env.v[i]), s->env.v[i].origin);
+	rows_flush(&r, "          ", f);
 }
 
 static const char *control_words(const struct plan_control *c)

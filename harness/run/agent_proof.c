@@ -15,7 +15,7 @@
 #include "profrig/base/proc.h"
 #include "profrig/base/xalloc.h"
 
-/* What /proc tells of a process to everybody. */
+/* What /proc shows of a process to all users. */
 struct seen {
 	int64_t pid, ppid, inner; /* inner: in the innermost pid namespace */
 	uint64_t start_ticks;
@@ -48,7 +48,7 @@ static int64_t last_number(const char *text, const char *name)
 	return num_i64(at, (size_t)(line + n - at), &v) < 0 ? 0 : v;
 }
 
-static bool look(const char *pid, struct seen *ret)
+static bool look_at_process(const char *pid, struct seen *ret)
 {
 	char path[64], text[8192];
 
@@ -73,7 +73,8 @@ static pid_t the_one(bool (*fits)(const struct seen *s, const void *ctx), const 
 	while (d && (e = readdir(d))) {
 		struct seen s;
 
-		if (!isdigit((unsigned char)e->d_name[0]) || !look(e->d_name, &s) || !fits(&s, ctx))
+		if (!isdigit((unsigned char)e->d_name[0]) || !look_at_process(e->d_name, &s) ||
+		    !fits(&s, ctx))
 			continue;
 		found = (pid_t)s.pid;
 		nr++;
@@ -120,7 +121,7 @@ static bool still_is(pid_t pid, const struct claim *c)
 	struct seen s;
 
 	snprintf(name, sizeof(name), "%d", (int)pid);
-	return look(name, &s) && is_claimed(&s, c);
+	return look_at_process(name, &s) && is_claimed(&s, c);
 }
 
 void link_prove(struct agent_link *l, const json_t *hello)
@@ -177,7 +178,7 @@ int proven_pidfd(pid_t pid, uint64_t start_ticks)
 	int ret = fd;
 
 	snprintf(name, sizeof(name), "%d", (int)pid);
-	if (fd < 0 || !look(name, &s) || s.start_ticks != start_ticks)
+	if (fd < 0 || !look_at_process(name, &s) || s.start_ticks != start_ticks)
 		return -1;
 	fd = -1;
 	return ret;
@@ -222,10 +223,11 @@ int link_child(const struct agent_link *l, int64_t inner, pid_t *ret_pid)
 		return -1;
 	/* Mostly on the host, where it needs no search. */
 	snprintf(name, sizeof(name), "%lld", (long long)inner);
-	*ret_pid = look(name, &s) && is_child(&s, &c) ? (pid_t)inner : the_one(is_child, &c);
+	*ret_pid = look_at_process(name, &s) && is_child(&s, &c) ? (pid_t)inner
+								 : the_one(is_child, &c);
 	fd = pidfd(*ret_pid);
 	snprintf(name, sizeof(name), "%d", (int)*ret_pid);
-	if (fd >= 0 && look(name, &s) && is_child(&s, &c))
+	if (fd >= 0 && look_at_process(name, &s) && is_child(&s, &c))
 		return fd;
 	xclosep(&fd);
 	*ret_pid = 0;

@@ -82,7 +82,7 @@ int link_open(struct agent_link *l, char *const *argv, struct err *err)
 
 /* --- reading --- */
 
-static void take(int *fd, struct strbuf *to, size_t max)
+static void take_bytes(int *fd, struct strbuf *to, size_t max)
 {
 	char buf[16384];
 
@@ -101,7 +101,7 @@ static void take(int *fd, struct strbuf *to, size_t max)
 }
 
 /* Waits until something can be read (or written, with want_write) and takes what there is. */
-static void pump(struct agent_link *l, int timeout_ms, bool want_write)
+static void link_pump(struct agent_link *l, int timeout_ms, bool want_write)
 {
 	struct pollfd p[4] = {
 		{ .fd = l->from, .events = POLLIN },
@@ -115,8 +115,8 @@ static void pump(struct agent_link *l, int timeout_ms, bool want_write)
 		return;
 	while (p[3].revents && read(l->wake_fd, woken, sizeof(woken)) == sizeof(woken))
 		;
-	take(&l->errs_fd, &l->errs, 0);
-	take(&l->from, &l->in, MAX_EVENT + 1);
+	take_bytes(&l->errs_fd, &l->errs, 0);
+	take_bytes(&l->from, &l->in, MAX_EVENT + 1);
 	if (l->from < 0)
 		l->eof = true;
 }
@@ -230,14 +230,14 @@ static const char *last_line(struct strbuf *sb)
 }
 
 /* The engine's process has closed its output: how did it end, and what did it say? */
-static int gone(struct agent_link *l, struct err *err)
+static int link_gone(struct agent_link *l, struct err *err)
 {
 	const char *words;
 	const char *sig;
 
 	if (!l->ended && l->pid > 0)
 		l->ended = proc_wait(l->pid, 2000, &l->exit, NULL) == 0;
-	take(&l->errs_fd, &l->errs, 0);
+	take_bytes(&l->errs_fd, &l->errs, 0);
 	words = last_line(&l->errs);
 	sig = l->ended && l->exit.signal ? proc_signal_name(l->exit.signal) : NULL;
 	if (sig)
@@ -254,17 +254,17 @@ int link_next(struct agent_link *l, int timeout_ms, json_t **ret, struct err *er
 	if (*ret)
 		return 1;
 	if (!l->eof)
-		pump(l, timeout_ms, false);
+		link_pump(l, timeout_ms, false);
 	/* Others may hold the pipe open when the engine's process is dead. */
 	if (!l->eof && !l->ended && proc_wait(l->pid, 0, &l->exit, NULL) == 0) {
 		l->ended = true;
-		pump(l, 0, false);
+		link_pump(l, 0, false);
 		l->eof = true;
 	}
 	*ret = next_event(l);
 	if (*ret)
 		return 1;
-	return l->eof ? gone(l, err) : 0;
+	return l->eof ? link_gone(l, err) : 0;
 }
 
 int link_send(struct agent_link *l, json_t *rq, struct err *err)
@@ -289,9 +289,9 @@ int link_send(struct agent_link *l, json_t *rq, struct err *err)
 		} else if (l->to >= 0 && (errno == EAGAIN || errno == EINTR) && !l->eof) {
 			if (clock_monotonic_ns() > until)
 				return err_set(err, ETIMEDOUT, "takes no requests");
-			pump(l, 1000, true);
+			link_pump(l, 1000, true);
 		} else {
-			return gone(l, err);
+			return link_gone(l, err);
 		}
 	}
 	return 0;
@@ -347,7 +347,7 @@ void link_end(struct agent_link *l)
 		kill(-l->pid, SIGKILL);
 		l->ended = proc_wait(l->pid, 5000, &l->exit, NULL) == 0;
 	}
-	take(&l->errs_fd, &l->errs, 0);
+	take_bytes(&l->errs_fd, &l->errs, 0);
 	l->pid = 0;
 }
 

@@ -624,7 +624,7 @@ static void check_program(struct preflight *pf)
 	}
 }
 
-/* Whether the run's own container can tell the rest by starting. */
+/* Whether the start of the run's own container can check the rest. */
 static bool may_be_tried(const struct plan *pl)
 {
 	const char *policy = pl->spec.pull ? pl->spec.pull : "missing";

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "profrig/base/door.h"
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/redact.h"
 
@@ -20,12 +21,12 @@
 #define DEFAULT_GRACE_S 10.0
 #define REMOVE_TIMEOUT_MS 20000
 
-static void anchor(struct run *rn, const char *at)
+static void run_anchor(struct run *rn, const char *at)
 {
 	VEC_PUSH(&rn->clocks, ((struct run_clock){ at, clock_anchor_now() }));
 }
 
-static void save(struct run *rn)
+static void run_save(struct run *rn)
 {
 	struct err err = ERR_INIT;
 	int r = run_json_write(rn, rn->pl->run_dir, false, &err);
@@ -222,7 +223,7 @@ static void explain_end(struct run *rn, const char *who, const struct run_step *
 				  "tells of"
 				: "");
 	} else {
-		/* How a shell tells of a program that a signal ended. */
+		/* How a shell reports a program that a signal ended. */
 		const char *of = s->code > 128 ? proc_signal_name(s->code - 128) : NULL;
 
 		outcome_fail(&rn->outcome, RUN_FAILED, "%s exited with status %d%s%s%s", who,
@@ -312,7 +313,7 @@ static double run_steps(struct run *rn, enum step_kind kind)
 		if (!failed_before && rn->outcome.failed_phase)
 			rn->outcome.failed_step = i + 1;
 		total += step_seconds(&rn->steps.v[i]);
-		save(rn);
+		run_save(rn);
 		outcome_take_interrupt(&rn->outcome);
 		if (kind == STEP_PRE && (rn->outcome.interrupt || !step_went_well(&rn->steps.v[i])))
 			break;
@@ -346,9 +347,9 @@ static void do_idle_before(struct run *rn, double s)
 {
 	if (!(s > 0) || !may_go_on(rn))
 		return;
-	anchor(rn, "idle_start");
+	run_anchor(rn, "idle_start");
 	run_idle(rn, "before", s);
-	save(rn);
+	run_save(rn);
 }
 
 /* Before post scripts, which may have work for the device. Who has a failure to look at is not kept
@@ -358,8 +359,8 @@ static void do_idle_after(struct run *rn, double s)
 	if (!(s > 0) || !may_go_on(rn))
 		return;
 	run_idle(rn, "after", s);
-	anchor(rn, "idle_end");
-	save(rn);
+	run_anchor(rn, "idle_end");
+	run_save(rn);
 }
 
 static void do_workload(struct run *rn)
@@ -378,12 +379,12 @@ static void do_workload(struct run *rn)
 	if (may_go_on(rn)) {
 		run_results_before(rn);
 		outcome_phase(&rn->outcome, "workload");
-		anchor(rn, "workload_start");
+		run_anchor(rn, "workload_start");
 		run_samplers_mark(rn, "workload_start");
 		rn->workload_s = run_steps(rn, STEP_WORKLOAD);
 		control_ended(rn, clock_monotonic_ns());
 		run_samplers_mark(rn, "workload_end");
-		anchor(rn, "workload_end");
+		run_anchor(rn, "workload_end");
 		rn->workload_done = true;
 		do_idle_after(rn, idle_s);
 	}
@@ -405,11 +406,11 @@ static void do_post(struct run *rn)
 
 /* --- the whole --- */
 
-static void begin(struct run *rn)
+static void run_begin(struct run *rn)
 {
 	struct err err = ERR_INIT;
 
-	anchor(rn, "begin");
+	run_anchor(rn, "begin");
 	rn->started_realtime_ns = rn->clocks.v[0].anchor.realtime_ns;
 	if (rn->pl->conf && rn->pl->conf->grace_s >= 0 && isfinite(rn->pl->conf->grace_s))
 		rn->grace_s = rn->pl->conf->grace_s;
@@ -422,7 +423,7 @@ static void begin(struct run *rn)
 	run_facts_begin(rn);
 }
 
-static void walk(struct run *rn)
+static void run_all_steps(struct run *rn)
 {
 	struct err err = ERR_INIT;
 
@@ -433,7 +434,7 @@ static void walk(struct run *rn)
 	}
 	rn->outcome.status = RUN_RUNNING;
 	run_data_fetch(rn);
-	save(rn);
+	run_save(rn);
 	if (!outcome_good(&rn->outcome))
 		return;
 	control_open(rn);
@@ -447,7 +448,7 @@ static void walk(struct run *rn)
 	if (rn->unstarted && rn->o->quick && rn->pl->engine->container)
 		return;
 	rn->unstarted = 0;
-	save(rn);
+	run_save(rn);
 	do_pre(rn);
 	do_workload(rn);
 	do_post(rn);
@@ -485,12 +486,12 @@ static int64_t end_of_day(struct run *rn)
 	return ended;
 }
 
-static void finish(struct run *rn, struct run_result *ret)
+static void run_finish(struct run *rn, struct run_result *ret)
 {
 	struct err err = ERR_INIT;
 
 	ret->exit_code = outcome_conclude(&rn->outcome);
-	anchor(rn, "close");
+	run_anchor(rn, "close");
 	rn->ended_realtime_ns = end_of_day(rn);
 	if (run_json_write(rn, rn->pl->run_dir, true, &err) < 0)
 		ret->exit_code = outcome_unwritten(&rn->outcome, err.msg);
@@ -527,6 +528,16 @@ static void fill_result(const struct run *rn, struct run_result *ret)
 	ret->run_dir = xstrdup(rn->pl->run_dir);
 }
 
+FIELD_TABLE(artifact_fields, TEXT_FIELDS(struct run_artifact, path));
+FIELD_TABLE(metric_fields, TEXT_FIELDS(struct run_metric, detail));
+FIELD_TABLE(seen_fields, TEXT_FIELDS(struct run_seen, path));
+FIELD_TABLE(run_fields, TEXT_FIELDS(struct run, made, latest_was),
+	    FIELD_VEC(struct run, seen, seen_fields), FIELD_VEC(struct run, clocks, NULL),
+	    FIELD_VEC(struct run, idle, NULL), FIELD_VEC(struct run, steps, NULL),
+	    FIELD_VEC(struct run, artifacts, artifact_fields),
+	    FIELD_VEC(struct run, metrics, metric_fields), FIELD_VEC(struct run, devices, NULL),
+	    FIELD_VEC(struct run, samplers, NULL));
+
 static void run_release(struct run *rn)
 {
 	link_release(&rn->link);
@@ -536,25 +547,10 @@ static void run_release(struct run *rn)
 	else
 		registry_leave(&rn->reg);
 	xclosep(&rn->lock_fd);
-	free(rn->made);
-	free(rn->latest_was);
-	for (size_t i = 0; i < rn->artifacts.nr; i++)
-		free(rn->artifacts.v[i].path);
 	for (size_t i = 0; i < rn->samplers.nr; i++)
 		sampling_stats_release(&rn->samplers.v[i].stats);
-	for (size_t i = 0; i < rn->metrics.nr; i++)
-		free(rn->metrics.v[i].detail);
-	for (size_t i = 0; i < rn->seen.nr; i++)
-		free(rn->seen.v[i].path);
-	VEC_RELEASE(&rn->seen);
-	VEC_RELEASE(&rn->clocks);
-	VEC_RELEASE(&rn->idle);
-	VEC_RELEASE(&rn->steps);
-	VEC_RELEASE(&rn->artifacts);
-	VEC_RELEASE(&rn->metrics);
+	fields_release(rn, run_fields);
 	outcome_release(&rn->outcome);
-	VEC_RELEASE(&rn->devices);
-	VEC_RELEASE(&rn->samplers);
 	run_data_release(rn);
 	record_free(&rn->record);
 }
@@ -575,11 +571,11 @@ int run_execute(const struct plan *pl, const struct run_opts *o, struct run_resu
 	int r;
 
 	*ret = (struct run_result){ .workload_code = -1 };
-	begin(&rn);
+	run_begin(&rn);
 	r = run_dir_make(&rn, err);
 	if (r == 0) {
 		registry_note(&rn);
-		walk(&rn);
+		run_all_steps(&rn);
 	}
 	run_facts_end(&rn);
 	if (r == 0 && rn.unstarted) {
@@ -588,7 +584,7 @@ int run_execute(const struct plan *pl, const struct run_opts *o, struct run_resu
 		control_close(&rn);
 		run_dir_unmake(&rn);
 	} else if (r == 0) {
-		finish(&rn, ret);
+		run_finish(&rn, ret);
 		fill_result(&rn, ret);
 		/* So that a caller with more to do sees it too. */
 		if (rn.outcome.interrupt && o->interrupt)

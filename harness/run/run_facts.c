@@ -56,7 +56,8 @@ static void host_facts(struct run_host *h)
 	value_of("/proc/meminfo", "MemTotal", ':', mem, sizeof(mem));
 	if (num_i64(mem, strcspn(mem, " "), &kib) == 0 && kib < INT64_MAX / 1024)
 		h->memory_bytes = kib * 1024;
-	h->cores = sysconf(_SC_NPROCESSORS_ONLN);
+	if (sysconf(_SC_NPROCESSORS_ONLN) > 0)
+		h->cores = sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 /* First line of what a program prints; false unless it ends well and in time. */
@@ -122,7 +123,7 @@ void run_facts_begin(struct run *rn)
 
 	host_facts(&rn->host);
 	rn->facts.pl = rn->pl;
-	/* Signals are for who waits, and waits to be woken by them. */
+	/* Signals are for the waiting thread, which they wake. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	rn->facts.running = pthread_create(&rn->facts.thread, NULL, find_out, &rn->facts) == 0;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "profrig/base/door.h"
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/temps.h"
 #include "profrig/base/xalloc.h"
@@ -32,16 +33,15 @@ struct repo {
 	char *ours;   /* the folder in place of dir */
 };
 
+FIELD_TABLE(repo_fields, TEXT_FIELDS(struct repo, root, dir, common, ours));
+
 static void repo_release(struct repo *r)
 {
 	if (r->ours) {
 		fs_remove_tree(r->ours, NULL);
 		temps_let_go(r->ours);
 	}
-	free(r->root);
-	free(r->dir);
-	free(r->common);
-	free(r->ours);
+	fields_release(r, repo_fields);
 }
 
 /* --- where it is --- */
@@ -95,7 +95,7 @@ static bool find_root(struct repo *r, const char *dir)
 	return false;
 }
 
-static bool find(struct repo *r, const char *dir)
+static bool repo_find(struct repo *r, const char *dir)
 {
 	CLEANUP(xfreep) char *common = NULL;
 
@@ -130,7 +130,7 @@ static void add_env(struct strvec *argv, const struct repo *r)
 }
 
 /* 0 and what it printed; -ENOENT it ends badly, as where there is nothing to print; -errno. */
-static int ask(struct strvec *argv, struct strbuf *out, struct err *err)
+static int ask_git(struct strvec *argv, struct strbuf *out, struct err *err)
 {
 	struct proc_exit x;
 	int r = proc_capture(argv->v, GIT_TIMEOUT_MS, MAX_OUT, out, NULL, &x, err);
@@ -161,7 +161,7 @@ static int copy_settings(const struct repo *r, const char *copy, struct strbuf *
 	add_env(&argv, r);
 	strvec_pushl(&argv, "config", "--file", copy, "--no-includes", "-z", "--get-regexp", wanted,
 		     NULL);
-	rc = ask(&argv, &out, err);
+	rc = ask_git(&argv, &out, err);
 	for (size_t at = 0; rc == 0 && at < out.len; at += strlen(out.buf + at) + 1) {
 		char *key = out.buf + at, *value = strchr(key, '\n'), *dot = strchr(key, '.');
 
@@ -280,7 +280,7 @@ void run_git_look(struct run_git *g, const char *dir)
 	int rc;
 
 	*g = (struct run_git){ .known = false };
-	if (!find(&r, dir))
+	if (!repo_find(&r, dir))
 		return;
 	rc = put_all(&r, &err);
 	add_env(&argv, &r);
@@ -288,7 +288,7 @@ void run_git_look(struct run_git *g, const char *dir)
 		     "--untracked-files=no", "--ignore-submodules=dirty", "--no-renames", "--", ".",
 		     NULL);
 	if (rc == 0)
-		rc = ask(&argv, &out, &err);
+		rc = ask_git(&argv, &out, &err);
 	if (rc == 0)
 		read_status(g, out.buf ? out.buf : "");
 	else

@@ -44,7 +44,7 @@ static void agent_gone(struct run *rn, const char *who, const char *what)
 }
 
 /* A container that is stopped, or an agent that dies, ends the wait as well. */
-static void listen(struct run *rn, int wait_ms)
+static void idle_listen(struct run *rn, int wait_ms)
 {
 	bool inside = rn->pl->engine->container;
 	struct err err = ERR_INIT;
@@ -64,7 +64,7 @@ static void wait_until(struct run *rn, int64_t until_ns)
 
 	while (!outcome_take_interrupt(&rn->outcome) && !rn->link_lost &&
 	       (left = until_ns - clock_monotonic_ns()) > 0) {
-		listen(rn, left < TICK_MS * NS_PER_MS ? (int)(left / NS_PER_MS) + 1 : TICK_MS);
+		idle_listen(rn, left < TICK_MS * NS_PER_MS ? (int)(left / NS_PER_MS) + 1 : TICK_MS);
 		if (rn->o->events.tick)
 			rn->o->events.tick(rn->o->events.ctx);
 	}

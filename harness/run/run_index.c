@@ -11,31 +11,22 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/num.h"
 #include "profrig/base/text.h"
 #include "profrig/run/runs.h"
 
-static void info_release(struct run_info *r)
-{
-	free(r->id);
-	free(r->dir);
-	free(r->model);
-	free(r->status);
-	free(r->reason);
-	free(r->engine);
-	free(r->result);
-	free(r->started_utc);
-	strvec_release(&r->tools);
-	strvec_release(&r->labels);
-}
+FIELD_TABLE(info_fields,
+	    TEXT_FIELDS(struct run_info, id, dir, model, status, reason, engine, result,
+			started_utc),
+	    WORDS_FIELDS(struct run_info, tools, labels));
+FIELD_TABLE(list_fields, FIELD_VEC(struct run_list, v, info_fields),
+	    WORDS_FIELDS(struct run_list, odd));
 
 void run_list_release(struct run_list *rl)
 {
-	for (size_t i = 0; i < rl->v.nr; i++)
-		info_release(&rl->v.v[i]);
-	VEC_RELEASE(&rl->v);
-	strvec_release(&rl->odd);
+	fields_release(rl, list_fields);
 }
 
 /* <8 digits>T<6 digits>Z-<model>-<6 hex> */
@@ -90,7 +81,7 @@ static int64_t utc_ns(const char *s)
 	return (int64_t)timegm(&tm) * NS_PER_S + (int64_t)(part * 1e9);
 }
 
-static const char *str(const json_t *doc, const char *key)
+static const char *text_at(const json_t *doc, const char *key)
 {
 	const char *s = json_string_value(json_object_get(doc, key));
 
@@ -115,7 +106,7 @@ static char *first_result(const json_t *doc)
 		const json_t *v = json_object_get(m, "value");
 
 		if (json_is_object(json_object_get(m, "detail")) && json_is_number(v))
-			return xasprintf("%.6g %.60s", json_number_value(v), str(m, "unit"));
+			return xasprintf("%.6g %.60s", json_number_value(v), text_at(m, "unit"));
 	}
 	return xstrdup("");
 }
@@ -128,7 +119,7 @@ static void fill_lists(struct run_info *r, const json_t *doc)
 	size_t i;
 
 	json_array_foreach(json_object_get(doc, "tools"), i, tool)
-		strvec_push(&r->tools, str(tool, "name"));
+		strvec_push(&r->tools, text_at(tool, "name"));
 	json_object_foreach(labels, key, v)
 	{
 		const char *text = json_string_value(v);
@@ -138,19 +129,19 @@ static void fill_lists(struct run_info *r, const json_t *doc)
 	}
 }
 
-static void fill(struct run_info *r, const json_t *doc)
+static void fill_info(struct run_info *r, const json_t *doc)
 {
-	int64_t ended = utc_ns(str(doc, "ended_utc"));
-	const char *status = str(doc, "status");
+	int64_t ended = utc_ns(text_at(doc, "ended_utc"));
+	const char *status = text_at(doc, "status");
 	bool open = !strcmp(status, "running") || !strcmp(status, "planned");
 
 	r->live = is_live(r->dir);
-	r->started_utc = xstrdup(str(doc, "started_utc"));
+	r->started_utc = xstrdup(text_at(doc, "started_utc"));
 	r->started_ns = utc_ns(r->started_utc);
-	r->model = xstrdup(str(doc, "model"));
+	r->model = xstrdup(text_at(doc, "model"));
 	r->status = xstrdup(open && !r->live ? "interrupted" : status);
-	r->reason = xstrdup(str(doc, "reason"));
-	r->engine = xstrdup(str(doc, "engine"));
+	r->reason = xstrdup(text_at(doc, "reason"));
+	r->engine = xstrdup(text_at(doc, "engine"));
 	r->result = first_result(doc);
 	if (r->live)
 		ended = clock_realtime_ns();
@@ -172,7 +163,7 @@ static bool has_label(const struct run_info *r, const char *want)
 	return false;
 }
 
-static bool wanted(const struct run_info *r, const struct run_filter *f)
+static bool run_wanted(const struct run_info *r, const struct run_filter *f)
 {
 	if ((f->status && strcmp(f->status, r->status) != 0) ||
 	    (f->model && strcmp(f->model, r->model) != 0) ||
@@ -213,23 +204,24 @@ static void add_run(const char *dir, const char *name, const struct run_filter *
 		strvec_pushf(&rl->odd, "%s: %s", path, err.msg);
 		return;
 	}
-	if (strcmp(str(doc, "schema"), RUN_SCHEMA) != 0 || strcmp(str(doc, "id"), name) != 0) {
+	if (strcmp(text_at(doc, "schema"), RUN_SCHEMA) != 0 ||
+	    strcmp(text_at(doc, "id"), name) != 0) {
 		strvec_pushf(&rl->odd, "%s: its run.json is of another run", path);
 	} else {
 		r.id = xstrdup(name);
 		r.dir = STEAL(path);
-		fill(&r, doc);
-		if (wanted(&r, f)) {
+		fill_info(&r, doc);
+		if (run_wanted(&r, f)) {
 			r.bytes = f->sizes ? fs_usage(r.dir, &r.bytes_least) : -1;
 			VEC_PUSH(&rl->v, r);
 		} else {
-			info_release(&r);
+			fields_release(&r, info_fields);
 		}
 	}
 	json_decref(doc);
 }
 
-/* An id tells the second only. */
+/* An id has a resolution of one second. */
 static int by_start(const void *pa, const void *pb)
 {
 	const struct run_info *a = pa, *b = pb;

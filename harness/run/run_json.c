@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "profrig/base/fs.h"
-#include "profrig/base/json_out.h"
+#include "profrig/base/json_fields.h"
 #include "profrig/base/redact.h"
 
 static void json_text(struct json_out *j, const char *key, const char *s)
@@ -19,14 +19,6 @@ static void json_utc(struct json_out *j, const char *key, int64_t realtime_ns)
 	char buf[32];
 
 	json_str(j, key, realtime_ns ? clock_utc(realtime_ns, buf) : NULL);
-}
-
-static void json_when(struct json_out *j, const char *key, int64_t ns)
-{
-	if (ns)
-		json_i64(j, key, ns);
-	else
-		json_nil(j, key);
 }
 
 static void json_count_or_null(struct json_out *j, const char *key, bool known, int64_t v)
@@ -107,17 +99,17 @@ static void json_signal(struct json_out *j, const char *key, int sig)
 	json_str(j, key, sig > 0 ? name : NULL);
 }
 
-static const char *kind_name(enum step_kind k)
-{
-	return k == STEP_PRE ? "pre" : k == STEP_POST ? "post" : "workload";
-}
-
 static const char *below(const struct run *rn, const char *path)
 {
 	const char *rest = path ? fs_below(rn->pl->run_dir, path) : NULL;
 
 	return rest && *rest ? rest : path;
 }
+
+JSON_TABLE(time_fields, JSON_SET_FIELDS(struct run_step, started_ns, ended_ns));
+JSON_TABLE(pid_fields, JSON_SET_FIELDS(struct run_step, pid, host_pid));
+JSON_TABLE(usage_fields, JSON_FIELDS(struct run_step, user_s, sys_s, maxrss_bytes, strays),
+	   JSON_FIELD_AS(false, struct run_step, killed, "strays_killed"));
 
 static void put_step(struct json_out *j, const struct run *rn, size_t i)
 {
@@ -129,29 +121,22 @@ static void put_step(struct json_out *j, const struct run *rn, size_t i)
 	snprintf(ref, sizeof(ref), "plan.json#/steps/%zu/env", i);
 	json_obj(j, NULL);
 	json_str(j, "name", ps->name);
-	json_str(j, "kind", kind_name(ps->kind));
+	json_str(j, "kind", plan_step_kind(ps->kind));
 	json_str(j, "tool", ps->tool);
 	json_argv(j, ps);
 	json_str(j, "env_ref", ref);
 	json_str(j, "cwd", ps->cwd);
-	json_when(j, "started_ns", s->started_ns);
-	json_when(j, "ended_ns", s->ended_ns);
+	json_fields(j, s, time_fields);
 	json_count_or_null(j, "exit_code", s->ended && s->code >= 0, s->code);
 	json_signal(j, "signal", s->ended ? s->signal : 0);
 	json_str(j, "out", below(rn, ps->out));
 	json_str(j, "err", below(rn, ps->err));
-	json_when(j, "pid", s->pid);
-	json_when(j, "host_pid", s->host_pid);
+	json_fields(j, s, pid_fields);
 	json_bool(j, "timed_out", s->timed_out != 0);
 	json_bool(j, "interrupted", s->interrupted != 0);
 	json_signal(j, "ended_by", s->sent);
-	if (s->ended) {
-		json_f64(j, "user_s", s->user_s);
-		json_f64(j, "sys_s", s->sys_s);
-		json_i64(j, "maxrss_bytes", s->maxrss_bytes);
-		json_u64(j, "strays", s->strays);
-		json_u64(j, "strays_killed", s->killed);
-	}
+	if (s->ended)
+		json_fields(j, s, usage_fields);
 	json_text(j, "error", redact_str(text));
 	json_end(j);
 }
@@ -189,55 +174,11 @@ static void put_artifacts(struct json_out *j, const struct run *rn)
 	json_end(j);
 }
 
-static void put_clocks(struct json_out *j, const struct run *rn)
-{
-	json_arr(j, "clocks");
-	for (size_t i = 0; i < rn->clocks.nr; i++) {
-		const struct run_clock *c = &rn->clocks.v[i];
-
-		json_obj(j, NULL);
-		json_str(j, "at", c->at);
-		json_i64(j, "monotonic_ns", c->anchor.monotonic_ns);
-		json_i64(j, "realtime_ns", c->anchor.realtime_ns);
-		json_i64(j, "boottime_ns", c->anchor.boottime_ns);
-		json_i64(j, "spread_ns", c->anchor.spread_ns);
-		json_end(j);
-	}
-	json_end(j);
-}
-
-static void put_idle(struct json_out *j, const struct run *rn)
-{
-	json_arr(j, "idle");
-	for (size_t i = 0; i < rn->idle.nr; i++) {
-		json_obj(j, NULL);
-		json_str(j, "when", rn->idle.v[i].when);
-		json_i64(j, "start_ns", rn->idle.v[i].start_ns);
-		json_i64(j, "end_ns", rn->idle.v[i].end_ns);
-		json_end(j);
-	}
-	json_end(j);
-}
-
-static void put_host(struct json_out *j, const struct run *rn)
-{
-	const struct run_host *h = &rn->host;
-
-	json_obj(j, "host");
-	json_text(j, "hostname", h->hostname);
-	json_text(j, "kernel", h->kernel);
-	json_text(j, "arch", h->arch);
-	json_text(j, "os", h->os);
-	json_text(j, "cpu", h->cpu);
-	json_count_or_null(j, "cores", h->cores > 0, h->cores);
-	json_count_or_null(j, "memory_bytes", h->memory_bytes > 0, h->memory_bytes);
-	json_end(j);
-}
-
-static void put_or_null(struct json_out *j, const char *key, const char *text)
-{
-	json_str(j, key, *text ? text : NULL);
-}
+JSON_TABLE(clock_fields, JSON_FIELDS(struct run_clock, at, anchor.monotonic_ns, anchor.realtime_ns,
+				     anchor.boottime_ns, anchor.spread_ns));
+JSON_TABLE(idle_fields, JSON_FIELDS(struct run_idle_window, when, start_ns, end_ns));
+JSON_TABLE(host_fields,
+	   JSON_SET_FIELDS(struct run_host, hostname, kernel, arch, os, cpu, cores, memory_bytes));
 
 /* GPUs of the machine, whether the run was given them or not. */
 static void put_gpus(struct json_out *j, const struct devices *d)
@@ -251,16 +192,13 @@ static void put_gpus(struct json_out *j, const struct devices *d)
 		json_str(j, "source", g->vendor == GPU_AMD ? "kfd" : "nvidia");
 		json_str(j, "vendor", gpu_vendor_name(g->vendor));
 		json_str(j, "name", g->name);
-		put_or_null(j, "arch", g->arch);
-		put_or_null(j, "pci", g->pci);
-		put_or_null(j, "uuid", g->id);
-		if (g->memory_bytes > 0)
-			json_i64(j, "memory_bytes", g->memory_bytes);
-		else
-			json_nil(j, "memory_bytes");
+		json_text(j, "arch", g->arch);
+		json_text(j, "pci", g->pci);
+		json_text(j, "uuid", g->id);
+		json_count_or_null(j, "memory_bytes", g->memory_bytes > 0, g->memory_bytes);
 		if (g->vendor == GPU_AMD && g->render_minor >= 0)
 			json_i64(j, "render_minor", g->render_minor);
-		put_or_null(j, "driver", g->vendor == GPU_NVIDIA ? d->driver : d->rocm);
+		json_text(j, "driver", g->vendor == GPU_NVIDIA ? d->driver : d->rocm);
 		json_end(j);
 	}
 }
@@ -309,16 +247,6 @@ static void put_devices(struct json_out *j, const struct run *rn)
 		json_end(j);
 		json_end(j);
 	}
-	json_end(j);
-}
-
-static void put_versions(struct json_out *j, const struct run *rn)
-{
-	json_obj(j, "versions");
-	json_str(j, "profrig", rn->o->version);
-	json_text(j, "agent", rn->agent_version);
-	json_text(j, "engine", rn->engine_version);
-	json_text(j, "libc", rn->libc);
 	json_end(j);
 }
 
@@ -377,23 +305,15 @@ static void put_tools(struct json_out *j, const struct run *rn)
 	json_end(j);
 }
 
+JSON_TABLE(stats_fields,
+	   JSON_FIELDS(struct sampling_stats, rows, ticks, failed, overruns, late,
+		       tick_error_median_ns, tick_error_p99_ns, tick_error_max_ns),
+	   JSON_FIELDS(struct sampling_stats, realtime, period_ns, median_period_ns, max_gap_ns,
+		       read_ns_mean, read_ns_max, cpu_s));
+
 static void put_sampler_stats(struct json_out *j, const struct sampling_stats *st)
 {
-	json_u64(j, "rows", st->rows);
-	json_u64(j, "ticks", st->ticks);
-	json_u64(j, "failed", st->failed);
-	json_u64(j, "overruns", st->overruns);
-	json_u64(j, "late", st->late);
-	json_i64(j, "tick_error_median_ns", st->tick_error_median_ns);
-	json_i64(j, "tick_error_p99_ns", st->tick_error_p99_ns);
-	json_i64(j, "tick_error_max_ns", st->tick_error_max_ns);
-	json_bool(j, "realtime", st->realtime);
-	json_i64(j, "period_ns", st->period_ns);
-	json_i64(j, "median_period_ns", st->median_period_ns);
-	json_i64(j, "max_gap_ns", st->max_gap_ns);
-	json_f64(j, "read_ns_mean", st->read_ns_mean);
-	json_i64(j, "read_ns_max", st->read_ns_max);
-	json_f64(j, "cpu_s", st->cpu_s);
+	json_fields(j, st, stats_fields);
 	json_obj(j, "reasons");
 	for (size_t i = 0; i < st->reasons.nr; i++)
 		json_u64(j, st->reasons.v[i].text, st->reasons.v[i].count);
@@ -419,49 +339,29 @@ static void put_samplers(struct json_out *j, const struct run *rn)
 	json_end(j);
 }
 
+JSON_TABLE(metric_fields, JSON_FIELDS(struct run_metric, name, value, unit, source));
+
 static void put_metrics(struct json_out *j, const struct run *rn)
 {
 	json_arr(j, "metrics");
 	for (size_t i = 0; i < rn->metrics.nr; i++) {
-		const struct run_metric *m = &rn->metrics.v[i];
-
 		json_obj(j, NULL);
-		json_str(j, "name", m->name);
-		json_f64(j, "value", m->value);
-		json_str(j, "unit", m->unit);
-		json_str(j, "source", m->source);
-		if (m->detail)
-			json_raw(j, "detail", m->detail);
+		json_fields(j, &rn->metrics.v[i], metric_fields);
+		if (rn->metrics.v[i].detail)
+			json_raw(j, "detail", rn->metrics.v[i].detail);
 		json_end(j);
 	}
 	json_end(j);
 }
 
-static void put_warnings(struct json_out *j, const struct run *rn)
-{
-	json_arr(j, "warnings");
-	for (size_t i = 0; i < rn->outcome.warnings.nr; i++) {
-		const struct run_warning *w = &rn->outcome.warnings.v[i];
+JSON_TABLE(warning_fields, JSON_FIELDS(struct run_warning, code, severity, count, text));
 
-		json_obj(j, NULL);
-		json_str(j, "code", w->code);
-		json_str(j, "severity", w->severity);
-		json_u64(j, "count", w->count);
-		json_str(j, "text", w->text);
-		json_end(j);
-	}
-	json_end(j);
-}
-
-static void put_labels(struct json_out *j, const struct run *rn)
-{
-	const struct runconf *rc = rn->pl->conf;
-
-	json_obj(j, "labels");
-	for (size_t i = 0; rc && i < rc->labels.nr; i++)
-		json_str(j, rc->labels.v[i].name, rc->labels.v[i].value);
-	json_end(j);
-}
+JSON_TABLE(data_fields, JSON_FIELDS(struct run_data, r.name, r.provider),
+	   JSON_SET_FIELDS(struct run_data, r.source),
+	   JSON_FIELDS(struct run_data, r.path, optional, r.cached),
+	   JSON_SET_FIELDS(struct run_data, r.files));
+JSON_TABLE(fetched_fields, JSON_FIELDS(struct data_result, at_least, fetched_bytes, seconds),
+	   JSON_SET_FIELDS(struct data_result, sha256, error));
 
 static void put_data(struct json_out *j, const struct run *rn)
 {
@@ -470,19 +370,9 @@ static void put_data(struct json_out *j, const struct run *rn)
 		const struct data_result *r = &rn->data.v[i].r;
 
 		json_obj(j, NULL);
-		json_str(j, "name", r->name);
-		json_str(j, "provider", r->provider);
-		json_text(j, "source", r->source);
-		json_str(j, "path", r->path);
-		json_bool(j, "optional", rn->data.v[i].optional);
-		json_bool(j, "cached", r->cached);
-		json_count_or_null(j, "files", r->files > 0, (int64_t)r->files);
+		json_fields(j, &rn->data.v[i], data_fields);
 		json_count_or_null(j, "bytes", r->files > 0, (int64_t)r->bytes);
-		json_bool(j, "at_least", r->at_least);
-		json_u64(j, "fetched_bytes", r->fetched_bytes);
-		json_f64(j, "seconds", r->seconds);
-		json_text(j, "sha256", r->sha256);
-		json_text(j, "error", r->error);
+		json_fields(j, r, fetched_fields);
 		json_end(j);
 	}
 	json_end(j);
@@ -513,6 +403,11 @@ static const struct run_step *workload_of(const struct run *rn)
 	return NULL;
 }
 
+JSON_TABLE(image_fields, JSON_SET_FIELDS(struct run, image_digest, image_repo_digest));
+JSON_TABLE(version_fields, JSON_FIELD_AS(true, struct run, agent_version, "agent"),
+	   JSON_FIELD_AS(true, struct run, engine_version, "engine"),
+	   JSON_SET_FIELDS(struct run, libc));
+
 static void put_all(struct json_out *j, const struct run *rn)
 {
 	const struct plan *pl = rn->pl;
@@ -534,25 +429,32 @@ static void put_all(struct json_out *j, const struct run *rn)
 	put_durations(j, rn);
 	json_str(j, "engine", pl->engine->name);
 	json_str(j, "image", pl->engine->container ? pl->spec.image : NULL);
-	json_text(j, "image_digest", rn->image_digest);
-	json_text(j, "image_repo_digest", rn->image_repo_digest);
-	put_labels(j, rn);
+	json_fields(j, rn, image_fields);
+	json_obj(j, "labels");
+	for (size_t i = 0; pl->conf && i < pl->conf->labels.nr; i++)
+		json_str(j, pl->conf->labels.v[i].name, pl->conf->labels.v[i].value);
+	json_end(j);
 	put_data(j, rn);
-	put_host(j, rn);
+	json_obj(j, "host");
+	json_fields(j, &rn->host, host_fields);
+	json_end(j);
 	put_devices(j, rn);
-	put_versions(j, rn);
+	json_obj(j, "versions");
+	json_str(j, "profrig", rn->o->version);
+	json_fields(j, rn, version_fields);
+	json_end(j);
 	if (rn->link_up)
 		put_verdicts(j, rn);
 	put_git(j, rn);
 	put_tools(j, rn);
-	put_clocks(j, rn);
-	put_idle(j, rn);
+	json_rows(j, "clocks", &rn->clocks, clock_fields);
+	json_rows(j, "idle", &rn->idle, idle_fields);
 	run_record_json(j, rn);
 	put_steps(j, rn);
 	put_samplers(j, rn);
 	put_artifacts(j, rn);
 	put_metrics(j, rn);
-	put_warnings(j, rn);
+	json_rows(j, "warnings", &rn->outcome.warnings, warning_fields);
 	json_end(j);
 }
 

@@ -148,7 +148,7 @@ struct run {
 	char *latest_was;    /* what the link `latest` said before this run; NULL: nothing */
 	char *made; /* the first folder on the way to the run directory that we made, owned */
 
-	/* what run.json tells */
+	/* what run.json holds */
 	struct run_outcome outcome;
 	int64_t started_realtime_ns, ended_realtime_ns;
 	double data_s, pre_s, workload_s, post_s, idle_s;

@@ -45,7 +45,7 @@ int run_sampler_probe(const struct plan_sampler *ps, struct err *err)
 	if (!s)
 		return -ENODEV;
 	source_opts(ps, &so);
-	r = s->probe(&so, err);
+	r = sampler_probe(s, &so, err);
 	VEC_RELEASE(&so.options);
 	return r;
 }
@@ -71,7 +71,7 @@ static void note_silence(struct run *rn, struct run_sampler *s)
 		note_failure(rn, s, "not one reading was made");
 }
 
-/* What bends a measurement is told once, however many samplers read the device. */
+/* What distorts a measurement is reported once, however many samplers read the device. */
 static void judge_device(struct run *rn, const char *id, const struct sampler_facts *f)
 {
 	CLEANUP(xfreep) char *shared = NULL;

@@ -38,7 +38,7 @@ struct tail {
 };
 
 /*
- * In portions, since a workload may write faster than anybody reads, and there are limits to watch.
+ * In portions: a workload may write faster than a terminal reads, and limits must be watched.
  * Returns whether there is more; *moved when some was taken.
  */
 static bool tail_pump(struct run *rn, struct tail *t, bool *moved)
@@ -80,7 +80,7 @@ struct progress {
 	bool over;
 };
 
-static void lost(struct progress *p, const struct err *err)
+static void step_lost(struct progress *p, const struct err *err)
 {
 	struct run *rn = p->rn;
 	const char *who = rn->pl->engine->container ? rn->pl->engine->name : "profrig-init";
@@ -92,13 +92,13 @@ static void lost(struct progress *p, const struct err *err)
 	p->over = true;
 }
 
-static void request(struct progress *p, json_t *rq)
+static void send_request(struct progress *p, json_t *rq)
 {
 	struct err err = ERR_INIT;
 	int r = link_send(&p->rn->link, rq, &err);
 
 	if (r == -EPIPE || r == -ETIMEDOUT) {
-		lost(p, &err);
+		step_lost(p, &err);
 	} else if (r < 0) {
 		snprintf(p->s->text, sizeof(p->s->text), "%.399s", err.msg);
 		p->over = true;
@@ -166,12 +166,12 @@ static void send_signal(struct progress *p, int sig)
 	p->s->sent = sig;
 	p->escalate_ns = clock_monotonic_ns() +
 			 (sig == SIGKILL ? AFTER_KILL_NS : (int64_t)(p->rn->grace_s * 1e9));
-	request(p,
-		json_pack("{s:s, s:I, s:i}", "op", "signal", "id", (json_int_t)p->id, "sig", sig));
+	send_request(p, json_pack("{s:s, s:I, s:i}", "op", "signal", "id", (json_int_t)p->id, "sig",
+				  sig));
 }
 
 /* INT → TERM → KILL → no more waiting. */
-static void escalate(struct progress *p)
+static void step_escalate(struct progress *p)
 {
 	switch (p->s->sent) {
 	case 0:
@@ -190,7 +190,7 @@ static void escalate(struct progress *p)
 	}
 }
 
-/* tell false: they came when no handler was there. */
+/* tell false: they came before a handler was installed. */
 static void pass_on(struct progress *p, bool tell)
 {
 	static const int sigs[] = { SIGUSR1, SIGUSR2 };
@@ -201,8 +201,8 @@ static void pass_on(struct progress *p, bool tell)
 			continue;
 		came[i] = 0;
 		if (tell)
-			request(p, json_pack("{s:s, s:I, s:i}", "op", "forward", "id",
-					     (json_int_t)p->id, "sig", sigs[i]));
+			send_request(p, json_pack("{s:s, s:I, s:i}", "op", "forward", "id",
+						  (json_int_t)p->id, "sig", sigs[i]));
 	}
 }
 
@@ -216,13 +216,13 @@ static void watch_limits(struct progress *p)
 		if (p->s->sent || p->rn->outcome.interrupts > 1)
 			send_signal(p, SIGKILL);
 		else
-			escalate(p);
+			step_escalate(p);
 	} else if (p->s->sent) {
 		if (now >= p->escalate_ns)
-			escalate(p);
+			step_escalate(p);
 	} else if (p->limit_ns && now >= p->limit_ns) {
 		p->s->timed_out = SIGINT;
-		escalate(p);
+		step_escalate(p);
 	}
 }
 
@@ -358,7 +358,7 @@ static void watch_silence(struct progress *p, int64_t waited_ns)
 		struct err err = ERR_INIT;
 
 		err_set(&err, ETIMEDOUT, "gave no answer");
-		lost(p, &err);
+		step_lost(p, &err);
 	}
 	if (!began || p->silent_ns < SILENCE_NS)
 		return;
@@ -392,7 +392,7 @@ static void wait_for_end(struct progress *p)
 			on_event(p, ev);
 			json_decref(ev);
 		} else if (r < 0) {
-			lost(p, &err);
+			step_lost(p, &err);
 		}
 		if (p->over)
 			break;
@@ -420,12 +420,12 @@ static void reap_strays(struct progress *p)
 	int r;
 
 	p->over = false;
-	request(p, json_pack("{s:s, s:I, s:i, s:i}", "op", "reap", "id", (json_int_t)p->id,
-			     "wait_ms", calm ? STRAY_WAIT_MS : 0, "grace_ms", STRAY_GRACE_MS));
+	send_request(p, json_pack("{s:s, s:I, s:i, s:i}", "op", "reap", "id", (json_int_t)p->id,
+				  "wait_ms", calm ? STRAY_WAIT_MS : 0, "grace_ms", STRAY_GRACE_MS));
 	while (!p->over && clock_monotonic_ns() < until) {
 		r = link_next(&p->rn->link, TICK_MS, &ev, &err);
 		if (r < 0) {
-			lost(p, &err);
+			step_lost(p, &err);
 			return;
 		}
 		if (r == 0) {
@@ -469,7 +469,7 @@ void step_run(struct run *rn, size_t index)
 		oom_begin(&p.s->oom, "",
 			  rn->pl->engine->container ? link_agent(&rn->link) : getpid());
 	pass_on(&p, false);
-	request(&p, step_start_request(rn, ps, p.id));
+	send_request(&p, step_start_request(rn, ps, p.id));
 	wait_for_end(&p);
 	if (!p.s->ended || rn->link_lost)
 		return;

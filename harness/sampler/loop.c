@@ -101,7 +101,7 @@ struct sampling {
 
 /* --- the file --- */
 
-static void fail(struct sampling *sp, int code, const char *what, const char *why)
+static void loop_fail(struct sampling *sp, int code, const char *what, const char *why)
 {
 	char buf[128];
 
@@ -125,7 +125,7 @@ static void cut_to_whole_lines(struct sampling *sp, size_t done)
 	lseek(sp->fd, sp->file_bytes, SEEK_SET);
 }
 
-static int flush(struct sampling *sp)
+static int loop_flush(struct sampling *sp)
 {
 	size_t done = 0;
 	int code = 0;
@@ -146,7 +146,7 @@ static int flush(struct sampling *sp)
 		sp->file_bytes += (int64_t)done;
 	strbuf_clear(&sp->out);
 	if (code < 0)
-		fail(sp, code, sp->path, NULL);
+		loop_fail(sp, code, sp->path, NULL);
 	return code;
 }
 
@@ -190,7 +190,7 @@ static void take_in_one(struct sampling *sp, const struct reading *rd)
 	if (rd->took_ns > sp->stats.read_ns_max)
 		sp->stats.read_ns_max = rd->took_ns;
 	if (rd->code < 0)
-		fail(sp, rd->code, sp->dev[rd->device].id, rd->reason);
+		loop_fail(sp, rd->code, sp->dev[rd->device].id, rd->reason);
 	else if (rd->code != 1)
 		note_row(sp, rd->device, rd->t_ns, rd->v, rd->reason);
 }
@@ -233,17 +233,17 @@ static void end_file(struct sampling *sp)
 		    s->late, s->tick_error_p99_ns, s->tick_error_max_ns);
 	if (s->error)
 		strbuf_addf(&sp->out, "# error: %s\n", s->error_text);
-	flush(sp);
+	loop_flush(sp);
 	if (fsync(sp->fd) < 0 && errno != EINVAL && errno != EROFS)
-		fail(sp, -errno, sp->path, NULL);
+		loop_fail(sp, -errno, sp->path, NULL);
 	if (close(sp->fd) < 0 && errno != EINTR)
-		fail(sp, -errno, sp->path, NULL);
+		loop_fail(sp, -errno, sp->path, NULL);
 	sp->fd = -1;
 }
 
 /* --- opening --- */
 
-static void release(struct sampling *sp)
+static void sampling_release(struct sampling *sp)
 {
 	sp->s->close(sp->st);
 	pthread_cond_destroy(&sp->changed);
@@ -357,7 +357,7 @@ static int open_file(struct sampling *sp, struct err *err)
 		strbuf_clear(&sp->out);
 		return 0;
 	}
-	r = flush(sp);
+	r = loop_flush(sp);
 	return r < 0 ? err_set(err, -r, "cannot write %s", sp->stats.error_text) : 0;
 }
 
@@ -379,7 +379,7 @@ int sampling_open(const struct sampling_opts *o, struct sampling **ret, struct e
 	if (r < 0) {
 		if (sp->fd >= 0)
 			close(sp->fd);
-		release(sp);
+		sampling_release(sp);
 		return r;
 	}
 	*ret = sp;
@@ -446,7 +446,7 @@ static int read_all(struct sampling *sp, int64_t *now)
 }
 
 /* How far from its place on the grid a tick began. */
-static void grade(struct sampling *sp, int64_t error_ns)
+static void note_tick_error(struct sampling *sp, int64_t error_ns)
 {
 	sketch_add(&sp->errors, error_ns > 0 ? (uint64_t)error_ns : 0);
 	sp->graded++;
@@ -471,7 +471,7 @@ static void note_pause(struct sampling *sp, bool paused)
 }
 
 /* What file and readings need if the next tick is at next_ns. The lock is held. */
-static int settle(struct sampling *sp, int64_t next_ns)
+static int loop_upkeep(struct sampling *sp, int64_t next_ns)
 {
 	bool due = next_ns - sp->flushed_ns >= FLUSH_NS;
 	int r = 0;
@@ -479,7 +479,7 @@ static int settle(struct sampling *sp, int64_t next_ns)
 	if (due || readings_full(&sp->readings))
 		take_in(sp);
 	if (due || sp->out.len >= FLUSH_BYTES)
-		r = flush(sp);
+		r = loop_flush(sp);
 	if (next_ns - sp->refreshed_ns >= FLUSH_NS) {
 		take_in(sp);
 		sample_rows_refresh(&sp->rows);
@@ -491,7 +491,7 @@ static int settle(struct sampling *sp, int64_t next_ns)
 /*
  * One tick, due at due_ns (0: on no grid), and what is due for the file if the next is at next_ns.
  */
-static int tick(struct sampling *sp, int64_t due_ns, int64_t next_ns)
+static int loop_tick(struct sampling *sp, int64_t due_ns, int64_t next_ns)
 {
 	int64_t begun = clock_monotonic_ns(), now;
 	pid_t pid = atomic_load(&sp->target);
@@ -510,10 +510,10 @@ static int tick(struct sampling *sp, int64_t due_ns, int64_t next_ns)
 	if (r == 0) {
 		sp->stats.ticks++;
 		if (due_ns)
-			grade(sp, begun - due_ns);
+			note_tick_error(sp, begun - due_ns);
 		if (now - begun > sp->longest_tick_ns)
 			sp->longest_tick_ns = now - begun;
-		r = settle(sp, next_ns);
+		r = loop_upkeep(sp, next_ns);
 	}
 	pthread_mutex_unlock(&sp->lock);
 	return r;
@@ -550,7 +550,7 @@ static bool wait_until(struct sampling *sp, int64_t t_ns)
 	pthread_mutex_lock(&sp->lock);
 	atomic_store(&sp->called, sp->stop);
 	while (!sp->stop) {
-		if (sp->flush_now && flush(sp) < 0)
+		if (sp->flush_now && loop_flush(sp) < 0)
 			sp->stop = true;
 		else if (slept || pthread_cond_timedwait(&sp->changed, &sp->lock, &ts) != 0)
 			break;
@@ -569,27 +569,27 @@ static void last_tick(struct sampling *sp, int64_t next)
 	int64_t late = clock_monotonic_ns() - next, missed = late / sp->period_ns;
 
 	if (late < 0) {
-		tick(sp, 0, next);
+		loop_tick(sp, 0, next);
 		return;
 	}
 	pthread_mutex_lock(&sp->lock);
 	sp->stats.overruns += (uint64_t)missed;
 	pthread_mutex_unlock(&sp->lock);
-	tick(sp, next + missed * sp->period_ns, next);
+	loop_tick(sp, next + missed * sp->period_ns, next);
 }
 
 static void sample_from(struct sampling *sp, int64_t next)
 {
 	sp->refreshed_ns = next;
 	while (!wait_until(sp, next)) {
-		if (tick(sp, next, next + sp->period_ns) < 0)
+		if (loop_tick(sp, next, next + sp->period_ns) < 0)
 			return;
 		next = next_tick(sp, next);
 	}
 	last_tick(sp, next);
 }
 
-static void sample(struct sampling *sp)
+static void loop_run(struct sampling *sp)
 {
 	int64_t start = clock_monotonic_ns();
 	bool is_short = sp->period_ns <= SHORT_NS;
@@ -625,7 +625,7 @@ static void *sampling_main(void *arg)
 	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
 	if (sp->realtime)
 		ask_realtime(sp);
-	sample(sp);
+	loop_run(sp);
 	pthread_mutex_lock(&sp->lock);
 	sp->stats.cpu_s = (double)clock_thread_cpu_ns() / 1e9;
 	end_file(sp);
@@ -634,7 +634,7 @@ static void *sampling_main(void *arg)
 	pthread_cond_broadcast(&sp->changed);
 	pthread_mutex_unlock(&sp->lock);
 	if (orphan)
-		release(sp);
+		sampling_release(sp);
 	return NULL;
 }
 
@@ -695,7 +695,7 @@ void sampling_mark(struct sampling *sp, const char *name)
 		atomic_store(&sp->called, true);
 		if (sp->started)
 			pthread_cond_broadcast(&sp->changed);
-		if ((!sp->started || sp->out.len > 2 * FLUSH_BYTES) && flush(sp) < 0)
+		if ((!sp->started || sp->out.len > 2 * FLUSH_BYTES) && loop_flush(sp) < 0)
 			sp->stop = true;
 	}
 	pthread_mutex_unlock(&sp->lock);
@@ -719,7 +719,7 @@ static void end_thread(struct sampling *sp)
 			pieces--;
 	}
 	if (!sp->ended && !sp->abandoned) {
-		fail(sp, -ETIMEDOUT, sp->s->name, "a read hangs");
+		loop_fail(sp, -ETIMEDOUT, sp->s->name, "a read hangs");
 		end_file(sp);
 		sp->abandoned = true;
 	}
@@ -778,5 +778,5 @@ void sampling_free(struct sampling *sp)
 			pthread_join(sp->thread, NULL);
 	}
 	if (ours)
-		release(sp);
+		sampling_release(sp);
 }

@@ -93,7 +93,7 @@ void sample_rows_header(const struct sample_rows *r, const struct sample_header 
 
 /* --- rows --- */
 
-static void summarize(struct sampling_summary *s, int64_t t_ns, double v)
+static void summarize_value(struct sampling_summary *s, int64_t t_ns, double v)
 {
 	if (!isfinite(v)) {
 		s->failed++;
@@ -117,13 +117,13 @@ static void summarize(struct sampling_summary *s, int64_t t_ns, double v)
 }
 
 /* A failure is equal to a failure, other than NaN to NaN. */
-static bool same(double a, double b)
+static bool same_value(double a, double b)
 {
 	return a == b || (isnan(a) && isnan(b));
 }
 
 /* Takes a read in: the fields of it that belong into the file, as bits. */
-static uint64_t take(struct sample_rows *r, size_t d, int64_t t_ns, const double *v)
+static uint64_t take_reading(struct sample_rows *r, size_t d, int64_t t_ns, const double *v)
 {
 	struct sample_rows_device *rd = &r->device.v[d];
 	bool all = !r->changes || rd->refresh;
@@ -135,8 +135,8 @@ static uint64_t take(struct sample_rows *r, size_t d, int64_t t_ns, const double
 		if (v[i] == SAMPLER_ABSENT)
 			continue;
 		r->failed += !isfinite(v[i]);
-		summarize(&rd->summary[i], t_ns, v[i]);
-		if (all || !same(rd->read[i], rd->written[i].v))
+		summarize_value(&rd->summary[i], t_ns, v[i]);
+		if (all || !same_value(rd->read[i], rd->written[i].v))
 			news |= UINT64_C(1) << i;
 		else
 			rd->unwritten |= UINT64_C(1) << i;
@@ -159,7 +159,7 @@ static void set_field(struct sample_field *f, double v)
 }
 
 /* Straight into the text's memory: a thousand ticks a second make tens of thousands of fields. */
-static void put(struct sample_rows *r, size_t d, uint64_t fields, struct strbuf *to)
+static void put_row(struct sample_rows *r, size_t d, uint64_t fields, struct strbuf *to)
 {
 	struct sample_rows_device *rd = &r->device.v[d];
 	char *p;
@@ -190,12 +190,12 @@ static void put(struct sample_rows *r, size_t d, uint64_t fields, struct strbuf 
 bool sample_rows_put(struct sample_rows *r, size_t d, int64_t t_ns, const double *v,
 		     struct strbuf *to)
 {
-	uint64_t news = take(r, d, t_ns, v);
+	uint64_t news = take_reading(r, d, t_ns, v);
 
 	/* every read is a row of its own there, also one that gave nothing */
 	if (!news && r->changes)
 		return false;
-	put(r, d, news, to);
+	put_row(r, d, news, to);
 	r->device.v[d].refresh = false;
 	return true;
 }
@@ -210,7 +210,7 @@ void sample_rows_end(struct sample_rows *r, struct strbuf *to)
 {
 	for (size_t d = 0; d < r->device.nr; d++) {
 		if (r->device.v[d].unwritten)
-			put(r, d, r->device.v[d].unwritten, to);
+			put_row(r, d, r->device.v[d].unwritten, to);
 		r->device.v[d].unwritten = 0;
 	}
 }

@@ -7,7 +7,7 @@
 #include "profrig/base/strbuf.h"
 #include "profrig/sampler/sampler.h"
 
-static struct sampler_fact *add(struct sampler_facts *f, const char *name)
+static struct sampler_fact *add_fact(struct sampler_facts *f, const char *name)
 {
 	struct sampler_fact *a = NULL;
 
@@ -21,7 +21,7 @@ static struct sampler_fact *add(struct sampler_facts *f, const char *name)
 
 void sampler_fact_number(struct sampler_facts *f, const char *name, double v)
 {
-	struct sampler_fact *a = isfinite(v) ? add(f, name) : NULL;
+	struct sampler_fact *a = isfinite(v) ? add_fact(f, name) : NULL;
 
 	if (a)
 		a->number = v;
@@ -29,7 +29,7 @@ void sampler_fact_number(struct sampler_facts *f, const char *name, double v)
 
 void sampler_fact_text(struct sampler_facts *f, const char *name, const char *text)
 {
-	struct sampler_fact *a = text && *text ? add(f, name) : NULL;
+	struct sampler_fact *a = text && *text ? add_fact(f, name) : NULL;
 
 	if (a) {
 		snprintf(a->text, sizeof(a->text), "%s", text);

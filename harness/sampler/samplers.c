@@ -30,6 +30,16 @@ static bool is_gpu_source(const struct sampler *s)
 	return strcmp(s->vendor, "amd") == 0 || strcmp(s->vendor, "nvidia") == 0;
 }
 
+int sampler_probe(const struct sampler *s, const struct sampler_opts *o, struct err *err)
+{
+	struct sampler_state *st;
+	int r = s->probe ? s->probe(o, err) : s->open(o, &st, err);
+
+	if (r == 0 && !s->probe)
+		s->close(st);
+	return r;
+}
+
 int sampler_resolve(const char *name, const struct sampler_opts *o, const struct sampler **ret,
 		    struct err *err)
 {
@@ -48,7 +58,7 @@ int sampler_resolve(const char *name, const struct sampler_opts *o, const struct
 
 		if (!is_gpu_source(samplers[i]))
 			continue;
-		if (samplers[i]->probe(o, &e) == 0) {
+		if (sampler_probe(samplers[i], o, &e) == 0) {
 			*ret = samplers[i];
 			return 0;
 		}

@@ -55,7 +55,7 @@ int sampler_number_at(int fd, double *ret);
 void sampler_facts_user(struct sampler_facts *f, pid_t pid, const char *name, double vram_bytes);
 /* Those that have a DRM handle of the GPU at a PCI address open, but for this one. */
 void sampler_drm_users(const char *pci, struct sampler_facts *f);
-/* What the driver's files in a card's device folder tell besides readings. */
+/* Facts, other than readings, in the driver's files in a card's device folder. */
 void amdgpu_facts(const char *dir, const char *pci, struct sampler_facts *ret);
 /* The device folder of the AMD card at a PCI address, owned; NULL: there is none. */
 char *amdgpu_card_dir(const char *pci);

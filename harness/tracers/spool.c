@@ -44,7 +44,7 @@ int64_t spool_now_ns(void)
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-static inline void put(struct spool_line *l, const char *s, size_t n)
+static inline void line_put(struct spool_line *l, const char *s, size_t n)
 {
 	if (n > SPOOL_LINE - l->len)
 		n = SPOOL_LINE - l->len;
@@ -53,7 +53,7 @@ static inline void put(struct spool_line *l, const char *s, size_t n)
 }
 
 /* A literal: its length is known, so the copy is a few moves. */
-#define PUT(l, literal) put(l, "" literal, sizeof(literal) - 1)
+#define PUT(l, literal) line_put(l, "" literal, sizeof(literal) - 1)
 
 static void put_u64(struct spool_line *l, uint64_t v)
 {
@@ -75,7 +75,7 @@ static void put_u64(struct spool_line *l, uint64_t v)
 	} else {
 		tmp[--n] = (char)('0' + v);
 	}
-	put(l, tmp + n, sizeof(tmp) - n);
+	line_put(l, tmp + n, sizeof(tmp) - n);
 }
 
 /* ns as µs with three decimals */
@@ -86,7 +86,7 @@ static void put_us(struct spool_line *l, int64_t ns)
 			 (char)('0' + v % 10) };
 
 	put_u64(l, v / 1000);
-	put(l, frac, 4);
+	line_put(l, frac, 4);
 }
 
 /* "pid":P,"tid":T,"ts": of this thread, made once. */
@@ -115,8 +115,8 @@ void spool_begin(struct spool_line *l, char ph, int64_t ts_ns, int64_t dur_ns)
 	l->len = 0;
 	l->args = l->comma = false;
 	PUT(l, "{\"ph\":\"");
-	put(l, &ph, 1);
-	put(l, who.text, who.len);
+	line_put(l, &ph, 1);
+	line_put(l, who.text, who.len);
 	put_us(l, ts_ns);
 	if (dur_ns >= 0) {
 		PUT(l, ",\"dur\":");
@@ -131,7 +131,7 @@ static void put_key(struct spool_line *l, const char *key)
 		PUT(l, ",");
 	l->comma = true;
 	PUT(l, "\"");
-	put(l, key, strlen(key));
+	line_put(l, key, strlen(key));
 	PUT(l, "\":");
 }
 
@@ -162,17 +162,17 @@ static size_t put_special(struct spool_line *l, const char *s)
 		size_t n = multibyte((const unsigned char *)s);
 
 		if (n)
-			put(l, s, n);
+			line_put(l, s, n);
 		else
 			PUT(l, "\\ufffd");
 		return n ? n : 1;
 	}
 	if (c == '"' || c == '\\') {
 		PUT(l, "\\");
-		put(l, s, 1);
+		line_put(l, s, 1);
 	} else {
 		char e[6] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
-		put(l, e, 6);
+		line_put(l, e, 6);
 	}
 	return 1;
 }
@@ -186,7 +186,7 @@ static void put_escaped(struct spool_line *l, const char *s)
 		while (run < room && (unsigned char)s[run] >= 0x20 &&
 		       (unsigned char)s[run] < 0x80 && s[run] != '"' && s[run] != '\\')
 			run++;
-		put(l, s, run);
+		line_put(l, s, run);
 		s += run;
 		if (*s && l->len < limit)
 			s += put_special(l, s);
@@ -225,7 +225,7 @@ void spool_args(struct spool_line *l)
  * Signals wait meanwhile: a handler that writes an event itself would wait for the lock that the
  * code it interrupted holds. (pthread_sigmask is newer than 2.17; this is the same call.)
  */
-static void lock(sigset_t *before)
+static void spool_lock(sigset_t *before)
 {
 	sigset_t all;
 
@@ -234,7 +234,7 @@ static void lock(sigset_t *before)
 	pthread_mutex_lock(&spool.lock);
 }
 
-static void unlock(const sigset_t *before)
+static void spool_unlock(const sigset_t *before)
 {
 	pthread_mutex_unlock(&spool.lock);
 	sigprocmask(SIG_SETMASK, before, NULL);
@@ -273,7 +273,7 @@ static int own_fd(void)
  * Real blocks, so that a store into the mapping can never meet a full disk (SIGBUS would kill the
  * workload).
  */
-static int allocate(int fd, size_t from, size_t n)
+static int spool_allocate(int fd, size_t from, size_t n)
 {
 	static const char zeros[65536];
 
@@ -289,7 +289,7 @@ static int allocate(int fd, size_t from, size_t n)
 	return 0;
 }
 
-static void complain(const char *what, int code)
+static void spool_complain(const char *what, int code)
 {
 	char text[1024];
 	int n = snprintf(text, sizeof(text), "profrig %s tracer: %s: %s; the workload goes on\n",
@@ -300,37 +300,37 @@ static void complain(const char *what, int code)
 }
 
 /* Room up to `need` bytes; false when there is none to be had. */
-static bool grow(size_t need)
+static bool spool_grow(size_t need)
 {
 	sigset_t before;
 	bool ok = true;
 
-	lock(&before);
+	spool_lock(&before);
 	size_t have = atomic_load(&spool.allocated);
 	while (ok && have < need) {
 		int r = have + GROW > spool.map_len ? -EFBIG : own_fd();
 
 		if (r >= 0)
-			r = allocate(r, have, GROW);
+			r = spool_allocate(r, have, GROW);
 		if (r < 0) {
 			if (atomic_exchange(&spool.state, -1) == 1)
-				complain(spool.dir, -r);
+				spool_complain(spool.dir, -r);
 			ok = false;
 		} else {
 			have += GROW;
 			atomic_store(&spool.allocated, have);
 		}
 	}
-	unlock(&before);
+	spool_unlock(&before);
 	return ok;
 }
 
-static void append(const char *s, size_t n)
+static void spool_append(const char *s, size_t n)
 {
 	size_t at = atomic_fetch_add(&spool.pos, n);
 
 	if (at + n > atomic_load_explicit(&spool.allocated, memory_order_acquire) &&
-	    !grow(at + n)) {
+	    !spool_grow(at + n)) {
 		atomic_fetch_add(&spool.dropped, 1);
 		return;
 	}
@@ -343,7 +343,7 @@ void spool_commit(struct spool_line *l)
 		PUT(l, "}},\n");
 	else
 		PUT(l, "},\n");
-	append(l->buf, l->len);
+	spool_append(l->buf, l->len);
 }
 
 static void first_line(void)
@@ -357,7 +357,7 @@ static void first_line(void)
 	if (gethostname(host, sizeof(host)))
 		host[0] = 0;
 	host[sizeof(host) - 1] = 0;
-	append("[\n", 2);
+	spool_append("[\n", 2);
 	spool_begin(&l, 'M', 0, -1);
 	spool_str(&l, "name", "profrig");
 	spool_args(&l);
@@ -410,14 +410,14 @@ static bool open_once(void)
 {
 	sigset_t before;
 
-	lock(&before);
+	spool_lock(&before);
 	int state = atomic_load(&spool.state);
 	if (state == 0) {
 		int r = open_file();
 		if (r == 0)
-			r = allocate(spool.fd, 0, GROW);
+			r = spool_allocate(spool.fd, 0, GROW);
 		if (r < 0) {
-			complain(spool.dir, -r);
+			spool_complain(spool.dir, -r);
 			state = -1;
 		} else {
 			atomic_store(&spool.pos, 0);
@@ -427,7 +427,7 @@ static bool open_once(void)
 		}
 		atomic_store(&spool.state, state);
 	}
-	unlock(&before);
+	spool_unlock(&before);
 	return state == 1;
 }
 
@@ -485,15 +485,15 @@ __attribute__((destructor)) static void spool_end(void)
 	if (spool.pid != getpid())
 		return;
 	/* and a thread that is just opening the file is waited for: it would switch on again */
-	lock(&before);
+	spool_lock(&before);
 	atomic_store(&spool.state, -1);
 	size_t end = atomic_load(&spool.pos), have = atomic_load(&spool.allocated);
 	if (atomic_load(&spool.dropped))
-		complain("events were dropped", ENOSPC);
+		spool_complain("events were dropped", ENOSPC);
 	/* a thread inside append() now must still find its page: leave room for a line of each */
 	end += other_threads() * SPOOL_LINE;
 	int fd = spool.map && end < have ? own_fd() : -1;
 	if (fd >= 0 && ftruncate(fd, (off_t)end) < 0)
-		complain(spool.dir, errno);
-	unlock(&before);
+		spool_complain(spool.dir, errno);
+	spool_unlock(&before);
 }

@@ -114,7 +114,7 @@ static void *search_objects(const char *name)
 }
 
 /* The next definition. */
-static void *resolve(const char *name)
+static void *resolve_symbol(const char *name)
 {
 	void *f = dlsym(RTLD_NEXT, name);
 
@@ -137,12 +137,12 @@ static void *resolve(const char *name)
 	static type *real; \
 	type *fn = __atomic_load_n(&real, __ATOMIC_RELAXED); \
 	if (!fn) { \
-		fn = (type *)resolve(symbol); \
+		fn = (type *)resolve_symbol(symbol); \
 		__atomic_store_n(&real, fn, __ATOMIC_RELAXED); \
 	}
 
 /* Returns the start, 0 when this call is not to be recorded. */
-static inline int64_t enter(void)
+static inline int64_t call_enter(void)
 {
 	return inside++ || !record_on() || !spool_enabled() ? 0 : spool_now_ns();
 }
@@ -155,7 +155,7 @@ struct call {
 	double flops, bytes;
 };
 
-static void leave(const struct call *c)
+static void call_leave(const struct call *c)
 {
 	inside--;
 	if (!c->start)
@@ -286,12 +286,12 @@ static struct call trsm_call(const char *name, char side, char ta, int64_t m, in
 			     const T *be, T *c, const I *ldc, size_t l1, size_t l2) \
 	{ \
 		REAL(P##L##gemm##SUF##t, #P #L "gemm" #SUF) \
-		int64_t t = enter(); \
+		int64_t t = call_enter(); \
 		fn(ta, tb, m, n, k, al, a, lda, b, ldb, be, c, ldc, l1, l2); \
 		struct call r = gemm_call(#L "gemm", upper(*ta), upper(*tb), *m, *n, *k, SIZE, \
 					  MUL, NZ(T, be)); \
 		r.start = t; \
-		leave(&r); \
+		call_leave(&r); \
 	} \
 	typedef void P##L##gemv##SUF##t(const char *, const I *, const I *, const T *, const T *, \
 					const I *, const T *, const I *, const T *, T *, \
@@ -302,11 +302,11 @@ static struct call trsm_call(const char *name, char side, char ta, int64_t m, in
 			     const I *incy, size_t l1) \
 	{ \
 		REAL(P##L##gemv##SUF##t, #P #L "gemv" #SUF) \
-		int64_t t = enter(); \
+		int64_t t = call_enter(); \
 		fn(ta, m, n, al, a, lda, x, incx, be, y, incy, l1); \
 		struct call r = gemv_call(#L "gemv", upper(*ta), *m, *n, SIZE, MUL, NZ(T, be)); \
 		r.start = t; \
-		leave(&r); \
+		call_leave(&r); \
 	} \
 	typedef void P##L##axpy##SUF##t(const I *, const T *, const T *, const I *, T *, \
 					const I *); \
@@ -315,11 +315,11 @@ static struct call trsm_call(const char *name, char side, char ta, int64_t m, in
 			     const I *incy) \
 	{ \
 		REAL(P##L##axpy##SUF##t, #P #L "axpy" #SUF) \
-		int64_t t = enter(); \
+		int64_t t = call_enter(); \
 		fn(n, al, x, incx, y, incy); \
 		struct call r = vector_call(#L "axpy", *n, SIZE, MUL, 3); \
 		r.start = t; \
-		leave(&r); \
+		call_leave(&r); \
 	} \
 	typedef void P##L##trsm##SUF##t(const char *, const char *, const char *, const char *, \
 					const I *, const I *, const T *, const T *, const I *, \
@@ -330,11 +330,11 @@ static struct call trsm_call(const char *name, char side, char ta, int64_t m, in
 			     const I *ldb, size_t l1, size_t l2, size_t l3, size_t l4) \
 	{ \
 		REAL(P##L##trsm##SUF##t, #P #L "trsm" #SUF) \
-		int64_t t = enter(); \
+		int64_t t = call_enter(); \
 		fn(si, up, ta, di, m, n, al, a, lda, b, ldb, l1, l2, l3, l4); \
 		struct call r = trsm_call(#L "trsm", upper(*si), upper(*ta), *m, *n, SIZE, MUL); \
 		r.start = t; \
-		leave(&r); \
+		call_leave(&r); \
 	}
 
 #define FORTRAN_DOT(P, NAME, T, R, SIZE, I, SUF) \
@@ -343,11 +343,11 @@ static struct call trsm_call(const char *name, char side, char ta, int64_t m, in
 	R P##NAME##SUF(const I *n, const T *x, const I *incx, const T *y, const I *incy) \
 	{ \
 		REAL(P##NAME##SUF##t, #P #NAME #SUF) \
-		int64_t t = enter(); \
+		int64_t t = call_enter(); \
 		R v = fn(n, x, incx, y, incy); \
 		struct call r = vector_call(#NAME, *n, SIZE, 1, 2); \
 		r.start = t; \
-		leave(&r); \
+		call_leave(&r); \
 		return v; \
 	}
 
@@ -367,12 +367,12 @@ typedef int64_t W;
 				     W lda, const T *b, W ldb, CS be, T *c, W ldc) \
 	{ \
 		REAL(P##cblas_##L##gemm##SUF##t, #P "cblas_" #L "gemm" #SUF) \
-		int64_t t = enter(); \
+		int64_t t = call_enter(); \
 		fn(o, ta, tb, m, n, k, al, a, lda, b, ldb, be, c, ldc); \
 		struct call r = gemm_call(#L "gemm", cblas_trans(ta), cblas_trans(tb), (I)m, (I)n, \
 					  (I)k, SIZE, MUL, NZP(T, be)); \
 		r.start = t; \
-		leave(&r); \
+		call_leave(&r); \
 	} \
 	typedef void P##cblas_##L##gemv##SUF##t(int, int, W, W, CS, const T *, W, const T *, W, \
 						CS, T *, W); \
@@ -381,23 +381,23 @@ typedef int64_t W;
 				     const T *x, W incx, CS be, T *y, W incy) \
 	{ \
 		REAL(P##cblas_##L##gemv##SUF##t, #P "cblas_" #L "gemv" #SUF) \
-		int64_t t = enter(); \
+		int64_t t = call_enter(); \
 		fn(o, ta, m, n, al, a, lda, x, incx, be, y, incy); \
 		struct call r = \
 			gemv_call(#L "gemv", cblas_trans(ta), (I)m, (I)n, SIZE, MUL, NZP(T, be)); \
 		r.start = t; \
-		leave(&r); \
+		call_leave(&r); \
 	} \
 	typedef void P##cblas_##L##axpy##SUF##t(W, CS, const T *, W, T *, W); \
 	P##cblas_##L##axpy##SUF##t P##cblas_##L##axpy##SUF; \
 	void P##cblas_##L##axpy##SUF(W n, CS al, const T *x, W incx, T *y, W incy) \
 	{ \
 		REAL(P##cblas_##L##axpy##SUF##t, #P "cblas_" #L "axpy" #SUF) \
-		int64_t t = enter(); \
+		int64_t t = call_enter(); \
 		fn(n, al, x, incx, y, incy); \
 		struct call r = vector_call(#L "axpy", (I)n, SIZE, MUL, 3); \
 		r.start = t; \
-		leave(&r); \
+		call_leave(&r); \
 	} \
 	typedef void P##cblas_##L##trsm##SUF##t(int, int, int, int, int, W, W, CS, const T *, W, \
 						T *, W); \
@@ -406,12 +406,12 @@ typedef int64_t W;
 				     const T *a, W lda, T *b, W ldb) \
 	{ \
 		REAL(P##cblas_##L##trsm##SUF##t, #P "cblas_" #L "trsm" #SUF) \
-		int64_t t = enter(); \
+		int64_t t = call_enter(); \
 		fn(o, si, up, ta, di, m, n, al, a, lda, b, ldb); \
 		struct call r = trsm_call(#L "trsm", si == 141 ? 'L' : 'R', cblas_trans(ta), (I)m, \
 					  (I)n, SIZE, MUL); \
 		r.start = t; \
-		leave(&r); \
+		call_leave(&r); \
 	}
 
 #define CBLAS_DOT(P, NAME, T, R, SIZE, I, SUF) \
@@ -420,11 +420,11 @@ typedef int64_t W;
 	R P##cblas_##NAME##SUF(W n, const T *x, W incx, const T *y, W incy) \
 	{ \
 		REAL(P##cblas_##NAME##SUF##t, #P "cblas_" #NAME #SUF) \
-		int64_t t = enter(); \
+		int64_t t = call_enter(); \
 		R v = fn(n, x, incx, y, incy); \
 		struct call r = vector_call(#NAME, (I)n, SIZE, 1, 2); \
 		r.start = t; \
-		leave(&r); \
+		call_leave(&r); \
 		return v; \
 	}
 
@@ -437,11 +437,11 @@ typedef int64_t W;
 			     const float *y, const I *incy) \
 	{ \
 		REAL(P##sdsdot##SUF##t, #P "sdsdot" #SUF) \
-		int64_t t = enter(); \
+		int64_t t = call_enter(); \
 		float v = fn(n, b, x, incx, y, incy); \
 		struct call r = vector_call("sdsdot", *n, 4, 1, 2); \
 		r.start = t; \
-		leave(&r); \
+		call_leave(&r); \
 		return v; \
 	}
 
@@ -451,11 +451,11 @@ typedef int64_t W;
 	float P##cblas_sdsdot##SUF(W n, float b, const float *x, W incx, const float *y, W incy) \
 	{ \
 		REAL(P##cblas_sdsdot##SUF##t, #P "cblas_sdsdot" #SUF) \
-		int64_t t = enter(); \
+		int64_t t = call_enter(); \
 		float v = fn(n, b, x, incx, y, incy); \
 		struct call r = vector_call("sdsdot", (I)n, 4, 1, 2); \
 		r.start = t; \
-		leave(&r); \
+		call_leave(&r); \
 		return v; \
 	}
 
@@ -466,11 +466,11 @@ typedef int64_t W;
 					void *ret) \
 	{ \
 		REAL(cblas_##NAME##_sub##SUF##t, #P "cblas_" #NAME "_sub" #SUF) \
-		int64_t t = enter(); \
+		int64_t t = call_enter(); \
 		fn(n, x, incx, y, incy, ret); \
 		struct call r = vector_call(#NAME, (I)n, SIZE, 4, 2); \
 		r.start = t; \
-		leave(&r); \
+		call_leave(&r); \
 	}
 
 #define NZV(T, v) ((v) != 0)

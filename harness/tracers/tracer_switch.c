@@ -52,7 +52,7 @@ static struct profiler profilers[] = {
 };
 
 /* Never loads anything: only what the program has is of interest. */
-static void *find(const struct profiler *p, const char *name)
+static void *find_function(const struct profiler *p, const char *name)
 {
 	void *f = dlsym(RTLD_DEFAULT, name);
 
@@ -69,12 +69,13 @@ static void *find(const struct profiler *p, const char *name)
 /* A primary context that is there already becomes this thread's; none is made. */
 static bool have_context(const struct profiler *p)
 {
-	int (*current)(void **) = (int (*)(void **))find(p, "cuCtxGetCurrent");
-	int (*count)(int *) = (int (*)(int *))find(p, "cuDeviceGetCount");
+	int (*current)(void **) = (int (*)(void **))find_function(p, "cuCtxGetCurrent");
+	int (*count)(int *) = (int (*)(int *))find_function(p, "cuDeviceGetCount");
 	int (*state)(int, unsigned *, int *) =
-		(int (*)(int, unsigned *, int *))find(p, "cuDevicePrimaryCtxGetState");
-	int (*retain)(void **, int) = (int (*)(void **, int))find(p, "cuDevicePrimaryCtxRetain");
-	int (*set)(void *) = (int (*)(void *))find(p, "cuCtxSetCurrent");
+		(int (*)(int, unsigned *, int *))find_function(p, "cuDevicePrimaryCtxGetState");
+	int (*retain)(void **, int) =
+		(int (*)(void **, int))find_function(p, "cuDevicePrimaryCtxRetain");
+	int (*set)(void *) = (int (*)(void *))find_function(p, "cuCtxSetCurrent");
 	void *ctx = NULL;
 	int n = 0;
 
@@ -93,9 +94,9 @@ static bool have_context(const struct profiler *p)
 }
 
 /* Whether it has to be tried again soon: the library is there, and not ready. */
-static bool tell(struct profiler *p, uint32_t on)
+static bool switch_profiler(struct profiler *p, uint32_t on)
 {
-	void *f = p->told == on ? NULL : find(p, on ? p->on : p->off);
+	void *f = p->told == on ? NULL : find_function(p, on ? p->on : p->off);
 
 	if (!f)
 		return false;
@@ -119,12 +120,12 @@ static void *watch(void *unused)
 		soon = false;
 		seen = record_on();
 		for (size_t i = 0; i < sizeof(profilers) / sizeof(profilers[0]); i++)
-			soon |= tell(&profilers[i], seen);
+			soon |= switch_profiler(&profilers[i], seen);
 	} while (record_wait(seen, soon ? LOOK_SOON_MS : LOOK_MS));
 	return NULL;
 }
 
-static void start(void)
+static void start_switch(void)
 {
 	sigset_t all, before;
 	pthread_t thread;
@@ -143,6 +144,6 @@ __attribute__((constructor)) static void begin(void)
 	record_setup();
 	if (!record_wait(!record_on(), 0))
 		return;
-	pthread_atfork(NULL, NULL, start);
-	start();
+	pthread_atfork(NULL, NULL, start_switch);
+	start_switch();
 }

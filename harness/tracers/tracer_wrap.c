@@ -86,7 +86,7 @@ static size_t join_size(size_t dir_len, const char *name)
 	return dir_len + strlen(name) + 2;
 }
 
-static const char *join(char *to, const char *dir, size_t dir_len, const char *name)
+static const char *join_path(char *to, const char *dir, size_t dir_len, const char *name)
 {
 	memcpy(to, dir, dir_len);
 	to[dir_len] = '/';
@@ -142,7 +142,7 @@ static int hand_on(const struct way *w, const char *file, char *const argv[], ch
 	return (w->by_name ? next_execvpe : next_execve)(file, argv, envp);
 }
 
-static size_t count(char *const words[])
+static size_t count_words(char *const words[])
 {
 	size_t n = 0;
 
@@ -161,7 +161,7 @@ static int start_script(const struct way *w, const struct wrapped *found, char *
 			char *const envp[])
 {
 	static const char var[] = PROGRAM_VAR;
-	size_t nr_argv = count(argv), nr_envp = count(envp), n = 0;
+	size_t nr_argv = count_words(argv), nr_envp = count_words(envp), n = 0;
 	size_t var_len = sizeof(var) - 1, program_size = strlen(found->program) + 1;
 	char *program = alloca(var_len + program_size);
 	char **words = alloca((nr_argv + 4) * sizeof(*words));
@@ -193,8 +193,8 @@ static int start_script(const struct way *w, const struct wrapped *found, char *
  * what is not to be wrapped costs no more than some names; a path that is tried and not there fails
  * as ever.
  */
-static int start(const struct way *w, const char *file, const char *path, char *const argv[],
-		 char *const envp[])
+static int start_program(const struct way *w, const char *file, const char *path,
+			 char *const argv[], char *const envp[])
 {
 	const char *dir = in_env(envp, DIR_VAR);
 	size_t n = dir ? strlen(dir) : 0;
@@ -204,18 +204,18 @@ static int start(const struct way *w, const char *file, const char *path, char *
 
 	/* the scripts are no programs to be wrapped */
 	if (n == 0 || (strncmp(path, dir, n) == 0 && path[n] == '/') || !is_program(path) ||
-	    count(argv) + count(envp) > MAX_WORDS) {
+	    count_words(argv) + count_words(envp) > MAX_WORDS) {
 		errno = before;
 		return hand_on(w, file, argv, envp);
 	}
 	script = alloca(join_size(n, last_part(path)));
-	found.script = join(script, dir, n, last_part(path));
+	found.script = join_path(script, dir, n, last_part(path));
 	if (!is_program(found.script)) {
 		found.program = interpreter(path, line, &found.option);
 		found.path = path;
 		if (found.program) {
 			script = alloca(join_size(n, last_part(found.program)));
-			found.script = join(script, dir, n, last_part(found.program));
+			found.script = join_path(script, dir, n, last_part(found.program));
 		}
 		if (!found.program || !is_program(found.script)) {
 			errno = before;
@@ -228,7 +228,7 @@ static int start(const struct way *w, const char *file, const char *path, char *
 
 static int start_path(const struct way *w, const char *path, char *const argv[], char *const envp[])
 {
-	return start(w, path, path, argv, envp);
+	return start_program(w, path, path, argv, envp);
 }
 
 /* By name: the file that the caller's PATH leads to. */
@@ -246,14 +246,14 @@ static int start_name(const struct way *w, const char *name, char *const argv[],
 	/* an empty one is the folder one is in, which is left to libc */
 	for (;; dirs = end + 1) {
 		end = dirs + strcspn(dirs, ":");
-		if (end == dirs || is_program(join(path, dirs, (size_t)(end - dirs), name)) ||
+		if (end == dirs || is_program(join_path(path, dirs, (size_t)(end - dirs), name)) ||
 		    !*end)
 			break;
 	}
 	errno = before;
 	if (end == dirs)
 		return hand_on(w, name, argv, envp);
-	return start(w, name, path, argv, envp);
+	return start_program(w, name, path, argv, envp);
 }
 
 /* --- what programs call --- */

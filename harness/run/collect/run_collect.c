@@ -99,8 +99,8 @@ static char *home_of(const struct run *rn, const struct plan_output *po)
  * Files of a folder that is not the run's, such as the workload's own: moved into the tool's
  * folder. What was there before the workload began is not the run's.
  */
-static void fetch(struct run *rn, const struct plan_output *po, const char *home,
-		  struct strvec *ret)
+static void fetch_artifact(struct run *rn, const struct plan_output *po, const char *home,
+			   struct strvec *ret)
 {
 	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
 	const struct run_step *s = workload_of(rn);
@@ -135,7 +135,7 @@ static const char *refused(const char *path)
 	return fd < 0 ? err_words(errno) : NULL;
 }
 
-static void judge(struct run *rn, struct run_artifact *a, const char *path)
+static void judge_artifact(struct run *rn, struct run_artifact *a, const char *path)
 {
 	const struct plan_output *po = a->output;
 	struct err err = ERR_INIT;
@@ -245,7 +245,7 @@ static void add_file(struct run *rn, const struct plan_output *po, const char *d
 	struct run_artifact a = { .output = po, .bytes = fs_size(path) };
 
 	a.path = xstrdup(path + strlen(rn->pl->run_dir) + 1);
-	judge(rn, &a, path);
+	judge_artifact(rn, &a, path);
 	rn->artifact_bytes += BYTES_BESIDE + json_quoted_max(a.path) + json_quoted_max(a.v.reason);
 	VEC_PUSH(&rn->artifacts, a);
 }
@@ -298,7 +298,7 @@ static void leave_out_links(struct run *rn, const struct plan_output *po, const 
 }
 
 /* A folder that cannot be looked into, or is nested too deeply, does not hide the others. */
-static void find(struct run *rn, const struct plan_output *po, struct strvec *files)
+static void find_artifacts(struct run *rn, const struct plan_output *po, struct strvec *files)
 {
 	CLEANUP(strvec_release) struct strvec lost = STRVEC_INIT;
 	struct err err = ERR_INIT;
@@ -323,9 +323,9 @@ static void collect_one(struct run *rn, const struct plan_output *po)
 	const struct run_artifact *a;
 
 	if (!ours)
-		fetch(rn, po, home, &files);
+		fetch_artifact(rn, po, home, &files);
 	else if (fs_is_dir(po->dir))
-		find(rn, po, &files);
+		find_artifacts(rn, po, &files);
 	if (ours)
 		leave_out_links(rn, po, po->dir, &files);
 	for (size_t i = 0; i < files.nr && has_room(rn); i++)

@@ -12,7 +12,7 @@
 
 #define MAX_LINE_BYTES ((size_t)1 << 20)
 
-static bool holds(const char *line, size_t n, const struct strvec *match)
+static bool line_holds(const char *line, size_t n, const struct strvec *match)
 {
 	for (size_t i = 0; i < match->nr; i++)
 		if (memmem(line, n, match->v[i], strlen(match->v[i])))
@@ -24,7 +24,7 @@ static bool holds(const char *line, size_t n, const struct strvec *match)
  * Longer lines are looked at in parts, so that no file can make us large. A record without the end
  * of its line is where the writer died, or its pipe: *ret_cut.
  */
-static int count(FILE *f, const struct strvec *match, uint64_t *ret, bool *ret_cut)
+static int count_lines(FILE *f, const struct strvec *match, uint64_t *ret, bool *ret_cut)
 {
 	CLEANUP(xfreep) char *buf = xmalloc(MAX_LINE_BYTES);
 	bool found = false;
@@ -32,7 +32,7 @@ static int count(FILE *f, const struct strvec *match, uint64_t *ret, bool *ret_c
 	while (fgets(buf, (int)MAX_LINE_BYTES, f)) {
 		size_t n = strlen(buf);
 
-		found |= holds(buf, n, match);
+		found |= line_holds(buf, n, match);
 		if (n && buf[n - 1] != '\n')
 			continue;
 		*ret += found;
@@ -50,7 +50,7 @@ void run_check_lines(const char *path, const struct plan_output *po, struct run_
 
 	*ret = (struct run_verdict){ .unread = false };
 	snprintf(ret->verdict, sizeof(ret->verdict), "valid");
-	if (!f || count(f, &po->match, &ret->records, &cut) < 0) {
+	if (!f || count_lines(f, &po->match, &ret->records, &cut) < 0) {
 		snprintf(ret->verdict, sizeof(ret->verdict), "damaged");
 		snprintf(ret->reason, sizeof(ret->reason), "%s", err_words(f ? EIO : errno));
 	} else if (cut) {

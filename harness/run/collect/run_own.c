@@ -69,7 +69,7 @@ void run_own(struct run *rn)
 		if (in_use)
 			give_back(rn, pl->conf->dir, rn->started_realtime_ns);
 	}
-	/* What a user of the image wrote, who may give nothing away. */
+	/* A user of the image wrote these files and may not change their owner. */
 	if (geteuid() == 0) {
 		fs_own_below(pl->run_dir, 0, &owned);
 		if (in_use)

@@ -172,7 +172,7 @@ static void drain_wake(struct control *c)
 }
 
 /* Waits for something to do, and does it. */
-static void turn(struct control *c)
+static void control_turn(struct control *c)
 {
 	struct pollfd fds[FDS + 1 + MAX_ACKS];
 	size_t n = FDS;
@@ -195,13 +195,13 @@ static void turn(struct control *c)
 	run_timers(c);
 }
 
-static void *serve(void *ctx)
+static void *control_serve(void *ctx)
 {
 	struct control *c = ctx;
 
 	pthread_mutex_lock(&c->lock);
 	while (!c->stop)
-		turn(c);
+		control_turn(c);
 	marks_read(&c->marks, true, on_mark, c);
 	pthread_mutex_unlock(&c->lock);
 	return NULL;
@@ -214,7 +214,7 @@ static int start_thread(struct control *c, struct err *err)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&c->thread, NULL, serve, c);
+	r = pthread_create(&c->thread, NULL, control_serve, c);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	c->running = r == 0;
 	return r ? err_sys(err, r, "no thread for it") : 0;
@@ -283,7 +283,7 @@ static void share(const char *run_dir, const char *name, mode_t mode)
 	door_chmod(path, mode);
 }
 
-/* Who the workload is inside its container may not be who we are. */
+/* Inside its container the workload may have another user than profrig. */
 void control_share(struct run *rn)
 {
 	const struct plan *pl = rn->pl;

@@ -115,7 +115,7 @@ static int find_socket(const char *run_dir, struct err *err)
 		       CONTROL_SOCKET);
 }
 
-static int reach(const char *run_dir, int *ret, struct err *err)
+static int reach_control(const char *run_dir, int *ret, struct err *err)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 	CLEANUP(xclosep) int at = find_socket(run_dir, err);
@@ -168,7 +168,7 @@ static int send_all(int fd, const char *text, size_t n, int64_t until_ns, struct
 	return 0;
 }
 
-static int receive(int fd, int64_t until_ns, json_t **ret, struct err *err)
+static int receive_answer(int fd, int64_t until_ns, json_t **ret, struct err *err)
 {
 	CLEANUP(strbuf_release) struct strbuf in = STRBUF_INIT;
 	char buf[16384];
@@ -201,10 +201,10 @@ int control_ask(const char *run_dir, json_t *request, int timeout_ms, json_t **r
 		return err_set(err, EINVAL, "a name is valid UTF-8 and shorter than %zu bytes",
 			       CONTROL_MAX_LINE);
 	text[n] = '\n';
-	r = reach(run_dir, &fd, err);
+	r = reach_control(run_dir, &fd, err);
 	if (r == 0)
 		r = send_all(fd, text, n + 1, until_ns, err);
-	return r == 0 ? receive(fd, until_ns, ret, err) : r;
+	return r == 0 ? receive_answer(fd, until_ns, ret, err) : r;
 }
 
 /* --- marking from inside --- */

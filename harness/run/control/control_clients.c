@@ -62,7 +62,7 @@ void clients_close(struct control *c)
 /* --- answers --- */
 
 /* A peer that does not take its answer, which any socket has room for, is no longer one. */
-static void answer(struct control_client *cl, json_t *doc)
+static void client_answer(struct control_client *cl, json_t *doc)
 {
 	CLEANUP(xfreep) char *text = json_dumps(doc, JSON_COMPACT);
 	size_t n = text ? strlen(text) : 0;
@@ -79,9 +79,9 @@ static void answer(struct control_client *cl, json_t *doc)
 		hang_up(cl);
 }
 
-static void refuse(struct control_client *cl, const char *words)
+static void client_refuse(struct control_client *cl, const char *words)
 {
-	answer(cl, json_pack("{s:b, s:s}", "ok", 0, "error", words));
+	client_answer(cl, json_pack("{s:b, s:s}", "ok", 0, "error", words));
 }
 
 static const char *why_always(const struct control *c, const struct tool_switch *ts)
@@ -135,7 +135,7 @@ void clients_answer(struct control *c)
 {
 	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++)
 		if (c->clients[i].fd >= 0 && c->clients[i].waits)
-			answer(&c->clients[i], status_json(c));
+			client_answer(&c->clients[i], status_json(c));
 }
 
 /* --- requests --- */
@@ -158,7 +158,7 @@ static void do_mark(struct control *c, struct control_client *cl, const json_t *
 	m.uncertainty_ns = m.by_maker ? 0 : -1;
 	m.t_ns = m.by_maker ? t : now;
 	control_take_mark(c, &m);
-	answer(cl, status_json(c));
+	client_answer(cl, status_json(c));
 }
 
 static void do_switch(struct control *c, struct control_client *cl, const json_t *rq, bool on)
@@ -171,13 +171,13 @@ static void do_switch(struct control *c, struct control_client *cl, const json_t
 	text_of(rq, "by", by, "ctl");
 	text_of(rq, "name", name, "");
 	if (c->over) {
-		refuse(cl, "the workload is over");
+		client_refuse(cl, "the workload is over");
 		return;
 	}
 	r = on ? record_hold(&c->state, by, clock_monotonic_ns(), &err)
 	       : record_release(&c->state, named ? by : NULL, &err);
 	if (r < 0) {
-		refuse(cl, err.msg);
+		client_refuse(cl, err.msg);
 		return;
 	}
 	c->state.switched = true;
@@ -188,25 +188,26 @@ static void do_switch(struct control *c, struct control_client *cl, const json_t
 	cl->waits = true;
 	control_settle(c);
 	if (cl->fd >= 0 && cl->waits && !c->switching)
-		answer(cl, status_json(c));
+		client_answer(cl, status_json(c));
 }
 
-static void request(struct control *c, struct control_client *cl, const char *line, size_t n)
+static void handle_request(struct control *c, struct control_client *cl, const char *line, size_t n)
 {
 	json_t *rq = json_loadb(line, n, 0, NULL);
 	const char *op = json_string_value(json_object_get(rq, "op"));
 
 	if (!op)
-		refuse(cl, "no request: want one JSON object a line with op start, stop, mark or "
-			   "status");
+		client_refuse(
+			cl, "no request: want one JSON object a line with op start, stop, mark or "
+			    "status");
 	else if (!strcmp(op, "start") || !strcmp(op, "stop"))
 		do_switch(c, cl, rq, op[2] == 'a');
 	else if (!strcmp(op, "mark"))
 		do_mark(c, cl, rq);
 	else if (!strcmp(op, "status"))
-		answer(cl, status_json(c));
+		client_answer(cl, status_json(c));
 	else
-		refuse(cl, "unknown op: there are start, stop, mark and status");
+		client_refuse(cl, "unknown op: there are start, stop, mark and status");
 	json_decref(rq);
 }
 
@@ -218,7 +219,7 @@ static void take_lines(struct control *c, struct control_client *cl)
 		size_t n = nl ? (size_t)(nl - cl->in.buf) : 0;
 
 		if (!nl && cl->in.len >= CONTROL_MAX_LINE) {
-			refuse(cl, "a request is at most 4096 bytes");
+			client_refuse(cl, "a request is at most 4096 bytes");
 			hang_up(cl);
 		}
 		if (!nl)
@@ -229,7 +230,7 @@ static void take_lines(struct control *c, struct control_client *cl)
 		memmove(cl->in.buf, nl + 1, cl->in.len - n - 1);
 		cl->in.len -= n + 1;
 		cl->in.buf[cl->in.len] = '\0';
-		request(c, cl, line, n);
+		handle_request(c, cl, line, n);
 	}
 }
 
@@ -248,7 +249,7 @@ static void listen_to(struct control *c, struct control_client *cl)
 	take_lines(c, cl);
 }
 
-/* --- who may --- */
+/* --- permission --- */
 
 static bool is_ours(int fd)
 {
@@ -277,8 +278,8 @@ static void let_in(struct control *c)
 		return;
 	}
 	strbuf_init(&extra.in);
-	refuse(&extra, is_ours(fd) ? "too many are connected: try again"
-				   : "only the owner of the run may speak to it");
+	client_refuse(&extra, is_ours(fd) ? "too many are connected: try again"
+					  : "only the owner of the run may speak to it");
 	hang_up(&extra);
 }
 

@@ -2,7 +2,7 @@
  * control_priv: the parts of a run's control among themselves (others see profrig/control.h).
  *
  *	control.c		its thread: turns, timers, switching as a whole
- *	control_clients.c	who is connected, and what they are answered
+ *	control_clients.c	connections, and the answers to their requests
  *	control_switch.c	how the tools of one run are switched
  *	control_marks.c		the file with the workload's marks
  *	control_ask.c		the other end, for commands

@@ -128,7 +128,7 @@ void switches_close(struct control *c)
 	flag_close(c);
 }
 
-static void drain(int fd)
+static void drain_ack(int fd)
 {
 	char buf[256];
 
@@ -136,12 +136,12 @@ static void drain(int fd)
 		;
 }
 
-static void say(struct tool_switch *ts, const struct strvec *lines)
+static void write_lines(struct tool_switch *ts, const struct strvec *lines)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
 	/* What it said too late belongs to no question any more. */
-	drain(ts->ack);
+	drain_ack(ts->ack);
 	for (size_t i = 0; i < lines->nr; i++)
 		strbuf_addf(&sb, "%s\n", lines->v[i]);
 	if (write(ts->fifo, sb.buf, sb.len) != (ssize_t)sb.len) {
@@ -154,7 +154,7 @@ static void say(struct tool_switch *ts, const struct strvec *lines)
 
 /* --- all of them --- */
 
-static void ask(struct control *c, struct tool_switch *ts, bool on)
+static void ask_switch(struct control *c, struct tool_switch *ts, bool on)
 {
 	ts->want = on;
 	ts->why[0] = '\0';
@@ -165,7 +165,7 @@ static void ask(struct control *c, struct tool_switch *ts, bool on)
 		ts->state = on ? SWITCH_ON : SWITCH_OFF;
 		break;
 	case TOOL_CONTROL_FIFO:
-		say(ts, on ? &ts->plan->on : &ts->plan->off);
+		write_lines(ts, on ? &ts->plan->on : &ts->plan->off);
 		break;
 	case TOOL_CONTROL_SCRIPT:
 	case TOOL_CONTROL_COMMAND:
@@ -180,7 +180,7 @@ void switches_ask(struct control *c, bool on)
 {
 	flag_set(c, on);
 	for (size_t i = 0; i < c->tools.nr; i++)
-		ask(c, &c->tools.v[i], on);
+		ask_switch(c, &c->tools.v[i], on);
 }
 
 bool switches_answered(struct control *c)

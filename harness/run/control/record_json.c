@@ -1,25 +1,9 @@
 #include "record_state.h"
 
-#include "profrig/base/json_out.h"
+#include "profrig/base/json_fields.h"
 
-static void put_windows(struct json_out *j, const struct record_state *s)
-{
-	json_arr(j, "windows");
-	for (size_t i = 0; s->switched && i < s->windows.nr; i++) {
-		const struct record_window *w = &s->windows.v[i];
-
-		json_obj(j, NULL);
-		json_str(j, "name", w->name);
-		json_i64(j, "start_ns", w->start_ns);
-		if (w->end_ns)
-			json_i64(j, "end_ns", w->end_ns);
-		else
-			json_nil(j, "end_ns");
-		json_str(j, "by", w->by);
-		json_end(j);
-	}
-	json_end(j);
-}
+JSON_TABLE(window_fields, JSON_FIELDS(struct record_window, name, start_ns),
+	   JSON_SET_FIELDS(struct record_window, end_ns), JSON_FIELDS(struct record_window, by));
 
 static void put_marks(struct json_out *j, const struct record_state *s)
 {
@@ -43,6 +27,7 @@ static void put_marks(struct json_out *j, const struct record_state *s)
 
 void record_json(struct json_out *j, const struct record_state *s)
 {
-	put_windows(j, s);
+	json_rows_of(j, "windows", s->windows.v, s->switched ? s->windows.nr : 0,
+		     sizeof(*s->windows.v), window_fields);
 	put_marks(j, s);
 }

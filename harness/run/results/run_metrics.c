@@ -45,7 +45,7 @@ static uint32_t word_index(struct strvec *words, const char *s, size_t n)
 	return (uint32_t)words->nr - 1;
 }
 
-static void add(struct values *vs, struct value v)
+static void add_value(struct values *vs, struct value v)
 {
 	if (vs->v.nr < VALUES_MAX) {
 		VEC_PUSH(&vs->v, v);
@@ -107,7 +107,7 @@ static const char *no_number_end(const char *p, const char *end)
 }
 
 /* A number at p: its end, or NULL. */
-static const char *number(const char *p, const char *end, double *ret, bool *ret_grouped)
+static const char *parse_number(const char *p, const char *end, double *ret, bool *ret_grouped)
 {
 	const char *q = grouped_end(p, end);
 
@@ -166,7 +166,7 @@ static bool performance(struct values *vs, const char *p, const char *end, uint6
 
 	if (at == p)
 		return false;
-	p = number(at, end, &v, &grouped);
+	p = parse_number(at, end, &v, &grouped);
 	if (!p)
 		return false;
 	p = rate(p, end, &per);
@@ -184,8 +184,8 @@ static bool performance(struct values *vs, const char *p, const char *end, uint6
 	strbuf_addstr(&unit, per.buf);
 	if (grouped && vs->grouped++ == 0)
 		vs->grouped_line = line;
-	add(vs, (struct value){ v, line, word_index(&vs->names, "performance", 11),
-				word_index(&vs->units, unit.buf, unit.len) });
+	add_value(vs, (struct value){ v, line, word_index(&vs->names, "performance", 11),
+				      word_index(&vs->units, unit.buf, unit.len) });
 	return true;
 }
 
@@ -200,10 +200,10 @@ static bool trainer(struct values *vs, const char *p, const char *end, uint64_t 
 	while (at < end && *at && strchr(between, *at))
 		at++;
 	if (at == p || at == end || !isdigit((unsigned char)*at) ||
-	    !number(at, end, &v, &grouped) || grouped)
+	    !parse_number(at, end, &v, &grouped) || grouped)
 		return false;
-	add(vs, (struct value){ v, line, word_index(&vs->names, "performance", 11),
-				word_index(&vs->units, "samples_per_second", 18) });
+	add_value(vs, (struct value){ v, line, word_index(&vs->names, "performance", 11),
+				      word_index(&vs->units, "samples_per_second", 18) });
 	return true;
 }
 
@@ -293,7 +293,7 @@ static void group_value(struct search *s, const char *text, uint64_t line)
 
 	if (!regex_group(s->re, "value", &a, &b))
 		return;
-	q = number(text + a, text + b, &v.value, &grouped);
+	q = parse_number(text + a, text + b, &v.value, &grouped);
 	if (q != text + b) {
 		odd(vs, line, text + a, b - a);
 		return;
@@ -307,7 +307,7 @@ static void group_value(struct search *s, const char *text, uint64_t line)
 		v.name = word_index(&vs->names, text + na, nb - na);
 	else
 		v.name = word_index(&vs->names, "performance", 11);
-	add(vs, v);
+	add_value(vs, v);
 }
 
 /* Line by line, so that \s and [^x] of a pattern do not reach into the next one. */

@@ -26,8 +26,8 @@ static const struct results_conf *conf_of(const struct run *rn)
 	return rn->pl->conf ? &rn->pl->conf->results : &none;
 }
 
-static void add(struct run *rn, const char *name, double value, const char *unit,
-		const char *source, char *detail)
+static void add_metric(struct run *rn, const char *name, double value, const char *unit,
+		       const char *source, char *detail)
 {
 	struct run_metric m = { .value = value, .detail = detail };
 
@@ -66,7 +66,7 @@ static void put_value(struct json_out *j, const struct values *vs, const struct 
 	json_end(j);
 }
 
-/* What run.json tells of one metric beside its value. Owned. */
+/* The `detail` of a metric in run.json. Owned. */
 static char *detail_of(const struct run *rn, const struct values *vs, uint32_t name,
 		       const struct picked *p, const char *step, const char *file)
 {
@@ -96,7 +96,7 @@ static char *detail_of(const struct run *rn, const struct values *vs, uint32_t n
 	return text;
 }
 
-static void tell(struct run *rn, const struct values *vs, const char *file)
+static void note_values(struct run *rn, const struct values *vs, const char *file)
 {
 	if (vs->grouped)
 		outcome_warn(&rn->outcome, W_RESULT, "note",
@@ -131,8 +131,8 @@ static size_t report_values(struct run *rn, const struct values *vs, const char 
 
 		if (!p.matches)
 			continue;
-		add(rn, words, p.value, vs->units.v[p.unit], "workload",
-		    detail_of(rn, vs, name, &p, step, file));
+		add_metric(rn, words, p.value, vs->units.v[p.unit], "workload",
+			   detail_of(rn, vs, name, &p, step, file));
 		*bad |= isnan(p.value);
 		if (*p.why)
 			outcome_warn(&rn->outcome, W_RESULT, "warning", "%s in %s: %s", words, file,
@@ -142,7 +142,7 @@ static size_t report_values(struct run *rn, const struct values *vs, const char 
 				     "%s in %s has several units; the values in %s count", words,
 				     file, vs->units.v[p.unit]);
 	}
-	tell(rn, vs, file);
+	note_values(rn, vs, file);
 	return vs->v.nr;
 }
 
@@ -229,7 +229,7 @@ static void results_files(const struct run *rn, const struct plan_step *ps, stru
 }
 
 /* By what it is and not by when: the clock of a file server is its own. */
-static struct run_seen look(const char *path)
+static struct run_seen look_at_file(const char *path)
 {
 	struct run_seen f = { .size = -1 };
 	struct stat st;
@@ -250,7 +250,7 @@ void run_results_before(struct run *rn)
 		if (rn->pl->steps.v[i].kind == STEP_WORKLOAD)
 			results_files(rn, &rn->pl->steps.v[i], &paths);
 	for (size_t i = 0; i < paths.nr; i++) {
-		struct run_seen f = look(paths.v[i]);
+		struct run_seen f = look_at_file(paths.v[i]);
 
 		f.path = xstrdup(paths.v[i]);
 		VEC_PUSH(&rn->seen, f);
@@ -259,7 +259,7 @@ void run_results_before(struct run *rn)
 
 static bool is_old(const struct run *rn, const char *path)
 {
-	struct run_seen now = look(path);
+	struct run_seen now = look_at_file(path);
 
 	for (size_t i = 0; i < rn->seen.nr; i++) {
 		const struct run_seen *f = &rn->seen.v[i];
@@ -321,7 +321,7 @@ static size_t report_rows(struct run *rn, const struct result_rows *rr, bool *ba
 		const struct result_row *r = &rr->v.v[i];
 		CLEANUP(xfreep) char *name = xasprintf("%s_%s", model, r->model);
 
-		add(rn, name, r->value, r->metric, RESULTS_CSV_SOURCE, row_detail(r));
+		add_metric(rn, name, r->value, r->metric, RESULTS_CSV_SOURCE, row_detail(r));
 		*bad |= isnan(r->value);
 	}
 	for (size_t i = 0; i < rr->problems.nr; i++)
@@ -399,17 +399,18 @@ static void report_scan(struct run *rn, const struct plan_step *ps, const char *
 static void workload_metrics(struct run *rn, const struct run_step *s)
 {
 	if (s->started_ns && s->ended_ns)
-		add(rn, "wall", (double)(s->ended_ns - s->started_ns) / 1e9, "s", "workload", NULL);
-	add(rn, "cpu_user", s->user_s, "s", "rusage", NULL);
-	add(rn, "cpu_system", s->sys_s, "s", "rusage", NULL);
-	add(rn, "max_rss", (double)s->maxrss_bytes, "bytes", "rusage", NULL);
+		add_metric(rn, "wall", (double)(s->ended_ns - s->started_ns) / 1e9, "s", "workload",
+			   NULL);
+	add_metric(rn, "cpu_user", s->user_s, "s", "rusage", NULL);
+	add_metric(rn, "cpu_system", s->sys_s, "s", "rusage", NULL);
+	add_metric(rn, "max_rss", (double)s->maxrss_bytes, "bytes", "rusage", NULL);
 }
 
 void run_results(struct run *rn)
 {
 	const struct results_conf *rc = conf_of(rn);
 
-	/* No phase that anybody waits for, but one in which a run can fail. */
+	/* This phase takes no time worth showing, but a run can fail in it. */
 	rn->outcome.phase = "results";
 	for (size_t i = 0; i < rn->steps.nr; i++) {
 		const struct plan_step *ps = &rn->pl->steps.v[i];

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "profrig/base/csv.h"
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/json_out.h"
 #include "profrig/base/num.h"
@@ -27,29 +28,21 @@ static char *stripped(const char *s)
 	return xstrndup(s, n);
 }
 
-static void row_release(struct result_row *r)
-{
-	for (size_t i = 0; i < r->cells.nr; i++) {
-		free(r->cells.v[i].name);
-		free(r->cells.v[i].text);
-	}
-	VEC_RELEASE(&r->cells);
-	free(r->model);
-	free(r->metric);
-	free(r->file);
-}
+FIELD_TABLE(cell_fields, TEXT_FIELDS(struct result_cell, name, text));
+FIELD_TABLE(row_fields, TEXT_FIELDS(struct result_row, model, metric, file),
+	    FIELD_VEC(struct result_row, cells, cell_fields));
+FIELD_TABLE(rows_fields, FIELD_VEC(struct result_rows, v, row_fields),
+	    WORDS_FIELDS(struct result_rows, problems));
 
 void result_rows_release(struct result_rows *rr)
 {
-	for (size_t i = 0; i < rr->v.nr; i++)
-		row_release(&rr->v.v[i]);
-	VEC_RELEASE(&rr->v);
-	strvec_release(&rr->problems);
+	fields_release(rr, rows_fields);
 }
 
-static void problem(struct result_rows *rr, const char *file, uint64_t line, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
-static void problem(struct result_rows *rr, const char *file, uint64_t line, const char *fmt, ...)
+static void row_problem(struct result_rows *rr, const char *file, uint64_t line, const char *fmt,
+			...) __attribute__((format(printf, 4, 5)));
+static void row_problem(struct result_rows *rr, const char *file, uint64_t line, const char *fmt,
+			...)
 {
 	CLEANUP(xfreep) char *words = NULL;
 	va_list ap;
@@ -90,10 +83,10 @@ static bool read_header(struct result_rows *rr, const char *file, const struct s
 				times++;
 			}
 		if (times != 1)
-			problem(rr, file, 1,
-				"%s column '%s'; a results file has at least the columns "
-				"model,performance,metric",
-				times ? "more than one" : "no", wanted[k]);
+			row_problem(rr, file, 1,
+				    "%s column '%s'; a results file has at least the columns "
+				    "model,performance,metric",
+				    times ? "more than one" : "no", wanted[k]);
 		good &= times == 1;
 	}
 	return good;
@@ -113,7 +106,7 @@ static void read_row(struct result_rows *rr, const char *file, uint64_t line, ch
 	CLEANUP(xfreep) char *number = NULL;
 
 	if (n != head->nr) {
-		problem(rr, file, line, "%zu fields where the header has %zu", n, head->nr);
+		row_problem(rr, file, line, "%zu fields where the header has %zu", n, head->nr);
 		return;
 	}
 	bytes = head_bytes + json_bytes(f, n);
@@ -125,7 +118,7 @@ static void read_row(struct result_rows *rr, const char *file, uint64_t line, ch
 	number = stripped(f[at[COL_PERFORMANCE]]);
 	if (num_f64(number, strlen(number), &row.value) < 0 || !isfinite(row.value)) {
 		row.value = NAN;
-		problem(rr, file, line, "performance is '%.40s', which is no number", number);
+		row_problem(rr, file, line, "performance is '%.40s', which is no number", number);
 	}
 	row.file = xstrdup(file);
 	row.model = stripped(f[at[COL_MODEL]]);
@@ -153,7 +146,7 @@ int result_rows_read(const char *path, struct result_rows *rr)
 	for (size_t i = 0; r > 0 && i < n; i++)
 		strvec_push_take(&head, stripped(f[i]));
 	if (r == 0)
-		problem(rr, file, 1, "the file is empty");
+		row_problem(rr, file, 1, "the file is empty");
 	if (r > 0)
 		r = read_header(rr, file, &head, at) ? 0 : -EINVAL;
 	else if (r == 0)
@@ -162,9 +155,9 @@ int result_rows_read(const char *path, struct result_rows *rr)
 	while (r >= 0 && (r = csv_next(csv, &f, &n, &err)) > 0)
 		read_row(rr, file, csv_line(csv), f, n, &head, head_bytes, at);
 	if (r < 0 && err.code)
-		problem(rr, file, csv ? csv_line(csv) : 1, "%s", err.msg);
+		row_problem(rr, file, csv ? csv_line(csv) : 1, "%s", err.msg);
 	if (r == 0 && rr->v.nr == before && rr->more == more) {
-		problem(rr, file, 1, "no row behind the header");
+		row_problem(rr, file, 1, "no row behind the header");
 		r = -EINVAL;
 	}
 	csv_free(csv);
@@ -199,7 +192,7 @@ void result_rows_merge(struct result_rows *rr)
 			known = !strcmp(rr->v.v[k].model, r->model) &&
 				!strcmp(rr->v.v[k].metric, r->metric);
 		if (known) {
-			row_release(r);
+			fields_release(r, row_fields);
 			r->model = NULL;
 			continue;
 		}

@@ -160,7 +160,7 @@ static size_t signal_carriers(const struct swept *s, int sig)
 	return count;
 }
 
-static void nap(int64_t ns)
+static void sweep_nap(int64_t ns)
 {
 	clock_sleep_until_ns(clock_monotonic_ns() + ns);
 }
@@ -189,7 +189,7 @@ size_t sweep_processes(const struct swept *s)
 		proven_ended(agent, AGENT_PATIENCE_MS);
 	for (int i = 0; i < KILL_ROUNDS && (n = signal_carriers(s, SIGKILL)) > 0; i++) {
 		ended = n > ended ? n : ended;
-		nap(20 * NS_PER_MS);
+		sweep_nap(20 * NS_PER_MS);
 	}
 	return ended;
 }

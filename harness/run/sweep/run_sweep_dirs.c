@@ -188,7 +188,7 @@ static void mounts_below(const char *top, struct strvec *points, struct strvec *
 }
 
 /* By a descriptor that leads from the run directory, without links, to the mount of this number. */
-static int unmount(int dir, const char *below, const char *id)
+static int sweep_unmount(int dir, const char *below, const char *id)
 {
 	CLEANUP(xclosep) int fd = door_open_beneath(dir, below, O_PATH, 0);
 	CLEANUP(xfreep) char *way = NULL;
@@ -222,7 +222,7 @@ static void sweep_mounts(struct sweep *sw, const struct swept *s)
 		struct leftover *row =
 			sweep_row(sw, "mount", fs_join(s->dir, points.v[i]),
 				  "in the directory of run %s, whose profrig is dead", s->id);
-		int r = sw->o->fix ? unmount(dir, points.v[i], ids.v[i]) : 0;
+		int r = sw->o->fix ? sweep_unmount(dir, points.v[i], ids.v[i]) : 0;
 
 		if (r < 0)
 			sweep_error(row, "%s", strerror(-r));
@@ -251,7 +251,7 @@ static bool is_open(const json_t *doc)
 	return !status || !strcmp(status, "running") || !strcmp(status, "planned");
 }
 
-static void mark(struct sweep *sw, const char *run_dir)
+static void sweep_unended(struct sweep *sw, const char *run_dir)
 {
 	struct leftover *row = sweep_row(sw, "run", xstrdup(run_dir),
 					 "still says it is running; its profrig is dead");
@@ -300,7 +300,7 @@ int sweep_dir(struct sweep *sw, struct swept *s, pid_t owner)
 		if (foreign)
 			return 1;
 		if (open)
-			mark(sw, s->dir);
+			sweep_unended(sw, s->dir);
 		sweep_mounts(sw, s);
 		sweep_skeleton(sw, s);
 		sweep_rubbish(sw, s);

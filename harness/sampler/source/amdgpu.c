@@ -149,7 +149,7 @@ static bool alike(double a, double b)
 }
 
 /* False: the card has none of it, or another origin gave that series. */
-static bool add(struct opening *o, const char *name, const char *unit, struct origin from)
+static bool opening_add(struct opening *o, const char *name, const char *unit, struct origin from)
 {
 	struct reading r = { .what = from.what, .fd = -1, .hwmon = from.hwmon };
 	double text = NAN, blob = NAN;
@@ -180,13 +180,13 @@ static bool add(struct opening *o, const char *name, const char *unit, struct or
 static void add_text(struct opening *o, const char *name, const char *unit, const char *file,
 		     bool hwmon, double scale)
 {
-	add(o, name, unit, (struct origin){ .file = file, .hwmon = hwmon, .scale = scale });
+	opening_add(o, name, unit, (struct origin){ .file = file, .hwmon = hwmon, .scale = scale });
 }
 
 static void add_both(struct opening *o, const char *name, const char *unit, const char *file,
 		     bool hwmon, double scale, enum gpu_metric what)
 {
-	add(o, name, unit, (struct origin){ file, hwmon, scale, true, what });
+	opening_add(o, name, unit, (struct origin){ file, hwmon, scale, true, what });
 }
 
 static void open_metrics(struct opening *o)
@@ -252,7 +252,7 @@ static void add_vram_total(struct opening *o)
 static void add_series(struct opening *o)
 {
 	add_power(o);
-	add(o, "energy", "J", (struct origin){ .metric = true, .what = GM_ENERGY });
+	opening_add(o, "energy", "J", (struct origin){ .metric = true, .what = GM_ENERGY });
 	add_text(o, "vram_used", "bytes", "mem_info_vram_used", false, 1);
 	add_vram_total(o);
 	add_both(o, "busy", "%", "gpu_busy_percent", false, 1, GM_BUSY);
@@ -385,16 +385,6 @@ static int amdgpu_open(const struct sampler_opts *o, struct sampler_state **ret,
 	return err_set(err, ENODEV, "no AMD GPU in %s" DRM, sampler_root());
 }
 
-static int amdgpu_probe(const struct sampler_opts *o, struct err *err)
-{
-	struct sampler_state *st = NULL;
-	int r = amdgpu_open(o, &st, err);
-
-	if (r == 0)
-		amdgpu_close(st);
-	return r;
-}
-
 static size_t amdgpu_devices(struct sampler_state *st, const struct sampler_device **ret)
 {
 	*ret = st->dev.v;
@@ -451,8 +441,8 @@ static bool is_there(struct card *c)
 }
 
 /* NaN with its code. */
-static double take(const struct reading *rd, const struct card *c, const struct gpu_metrics *blob,
-		   int blob_code, int *code)
+static double card_take(const struct reading *rd, const struct card *c,
+			const struct gpu_metrics *blob, int blob_code, int *code)
 {
 	double v = NAN;
 	int r;
@@ -497,7 +487,7 @@ static int amdgpu_read(struct sampler_state *st, size_t d, double *v, const char
 
 		v[i] = gone && !c->reading.v[i].constant
 			       ? NAN
-			       : take(&c->reading.v[i], c, &blob, blob_code, &code);
+			       : card_take(&c->reading.v[i], c, &blob, blob_code, &code);
 		if (!isnan(v[i]))
 			continue;
 		gone |= is_gone(code);
@@ -513,7 +503,6 @@ const struct sampler sampler_amdgpu = {
 	.about = "AMD power, energy, memory, utilisation from the kernel driver (sysfs)",
 	.vendor = "amd",
 	.options = (const char *const[]){ "fields", NULL },
-	.probe = amdgpu_probe,
 	.open = amdgpu_open,
 	.devices = amdgpu_devices,
 	.read = amdgpu_read,

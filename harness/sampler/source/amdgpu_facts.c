@@ -1,5 +1,5 @@
 /*
- * What the AMD driver's files tell of a GPU besides its readings:
+ * Facts about a GPU, other than readings, in the AMD driver's files:
  *
  *	vbios_version unique_id current_compute_partition current_memory_partition
  *	power_dpm_force_performance_level	words

@@ -1,5 +1,5 @@
 /*
- * Which processes hold a GPU, as the kernel tells in /proc/<pid>/fdinfo/<fd> of the files they have
+ * Which processes hold a GPU, as the kernel shows in /proc/<pid>/fdinfo/<fd> of the files they have
  * open (Documentation/gpu/drm-usage-stats.rst):
  *
  *	drm-driver:	amdgpu

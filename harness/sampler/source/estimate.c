@@ -101,16 +101,6 @@ static void estimate_close(struct sampler_state *st)
 	free(st);
 }
 
-static int estimate_probe(const struct sampler_opts *o, struct err *err)
-{
-	struct sampler_state *st = NULL;
-	int r = estimate_open(o, &st, err);
-
-	if (r == 0)
-		estimate_close(st);
-	return r;
-}
-
 static size_t estimate_devices(struct sampler_state *st, const struct sampler_device **ret)
 {
 	*ret = &st->dev;
@@ -150,7 +140,6 @@ const struct sampler sampler_estimate = {
 	.vendor = "cpu",
 	.estimated = true,
 	.options = (const char *const[]){ "idle_w", "max_w", NULL },
-	.probe = estimate_probe,
 	.open = estimate_open,
 	.devices = estimate_devices,
 	.read = estimate_read,

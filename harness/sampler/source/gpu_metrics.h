@@ -1,5 +1,5 @@
 /*
- * gpu_metrics: the binary file in which the kernel's AMD driver tells all of a GPU's readings at
+ * gpu_metrics: the binary file in which the kernel's AMD driver gives all of a GPU's readings at
  * once.
  *
  * It begins with u16 size, u8 format revision, u8 content revision; little-endian; all bits set

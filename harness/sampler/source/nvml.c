@@ -116,7 +116,8 @@ static int take_instant(const struct nvml *n, nvml_dev h, double *ret)
 }
 
 /* One reading; returns NVML's code. */
-static int take(const struct nvml *n, nvml_dev h, enum reading what, struct round *rd, double *ret)
+static int nvml_take(const struct nvml *n, nvml_dev h, enum reading what, struct round *rd,
+		     double *ret)
 {
 	unsigned u = 0;
 	unsigned long long e = 0;
@@ -177,7 +178,7 @@ static void nvml_close(struct sampler_state *st)
 	free(st);
 }
 
-static void describe(const struct sampler_state *st, nvml_dev h, struct sampler_device *d)
+static void describe_gpu(const struct sampler_state *st, nvml_dev h, struct sampler_device *d)
 {
 	char name[96] = "NVIDIA GPU", uuid[96] = "", driver[80] = "";
 	struct nvml_pci pci = { .id = "" };
@@ -202,12 +203,12 @@ static void add_gpu(struct sampler_state *st, const char *fields, unsigned index
 	struct round rd = { 0 };
 
 	snprintf(d.id, sizeof(d.id), "gpu%u", index);
-	describe(st, h, &d);
+	describe_gpu(st, h, &d);
 	for (enum reading w = 0; w < READINGS; w++) {
 		double v = 0;
 
 		if (sampler_wants(fields, series_of[w].name) &&
-		    take(&st->lib, h, w, &rd, &v) == 0 &&
+		    nvml_take(&st->lib, h, w, &rd, &v) == 0 &&
 		    sampler_device_add(&d, series_of[w].name, series_of[w].unit))
 			g.what[g.nr++] = w;
 	}
@@ -217,7 +218,7 @@ static void add_gpu(struct sampler_state *st, const char *fields, unsigned index
 	}
 }
 
-static int load(struct sampler_state *st, struct err *err)
+static int nvml_load(struct sampler_state *st, struct err *err)
 {
 	static const char *const names[] = { "libnvidia-ml.so.1", NULL };
 	const char *given = getenv("PROFRIG_NVML_LIB"); /* tests put a stand-in here */
@@ -240,7 +241,7 @@ static int nvml_open(const struct sampler_opts *o, struct sampler_state **ret, s
 	struct sampler_state *st = xcalloc(1, sizeof(*st));
 	const char *fields = sampler_option(o, "fields", "");
 	unsigned count = 0;
-	int r = load(st, err), code = 0;
+	int r = nvml_load(st, err), code = 0;
 
 	if (r == 0)
 		code = st->lib.nvmlDeviceGetCount_v2(&count);
@@ -275,16 +276,6 @@ static int nvml_open(const struct sampler_opts *o, struct sampler_state **ret, s
 	return 0;
 }
 
-static int nvml_probe(const struct sampler_opts *o, struct err *err)
-{
-	struct sampler_state *st = NULL;
-	int r = nvml_open(o, &st, err);
-
-	if (r == 0)
-		nvml_close(st);
-	return r;
-}
-
 static size_t nvml_devices(struct sampler_state *st, const struct sampler_device **ret)
 {
 	*ret = st->dev.v;
@@ -297,7 +288,7 @@ static int nvml_read(struct sampler_state *st, size_t d, double *v, const char *
 	struct round rd = { 0 };
 
 	for (size_t i = 0; i < g->nr; i++) {
-		int r = take(&st->lib, g->h, g->what[i], &rd, &v[i]);
+		int r = nvml_take(&st->lib, g->h, g->what[i], &rd, &v[i]);
 
 		if (r) {
 			v[i] = NAN;
@@ -317,7 +308,6 @@ const struct sampler sampler_nvml = {
 	.about = "NVIDIA power, energy, memory, utilisation, clocks (libnvidia-ml)",
 	.vendor = "nvidia",
 	.options = (const char *const[]){ "fields", NULL },
-	.probe = nvml_probe,
 	.open = nvml_open,
 	.devices = nvml_devices,
 	.read = nvml_read,

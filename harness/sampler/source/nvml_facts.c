@@ -1,5 +1,5 @@
 /*
- * What NVML tells of a GPU besides its readings. A call that is absent, not supported or not
+ * Facts about a GPU, other than readings, from NVML. A call that is absent, not supported or not
  * allowed leaves its fact out.
  */
 #include "nvml_api.h"

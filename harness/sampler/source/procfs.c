@@ -49,7 +49,7 @@ struct sampler_state {
 	bool has_pss;
 	double tick_ns, page_bytes;
 	pid_t root;
-	double root_started; /* ticks since boot: tells a reused pid; < 0: not read yet */
+	double root_started; /* ticks since boot: detects a reused pid; < 0: not read yet */
 	VEC(pid_t) tree;     /* parents before children */
 	unsigned char *seen; /* a bit per pid, while walking */
 	int64_t walk_due_ns, pss_due_ns;
@@ -267,7 +267,7 @@ struct usage {
 	bool root_replaced;
 };
 
-static struct usage measure(struct sampler_state *st)
+static struct usage measure_tree(struct sampler_state *st)
 {
 	struct usage u = { .whole = true, .t_ns = clock_monotonic_ns() };
 
@@ -328,10 +328,10 @@ static int procfs_read(struct sampler_state *st, size_t d, double *v, const char
 		return 1; /* the workload has not started */
 	if (clock_monotonic_ns() >= st->walk_due_ns)
 		walk_tree(st);
-	u = measure(st);
+	u = measure_tree(st);
 	if (!u.whole) {
 		walk_tree(st);
-		u = measure(st);
+		u = measure_tree(st);
 	}
 	if (u.alive == 0 || u.root_replaced)
 		return 1; /* it has ended */

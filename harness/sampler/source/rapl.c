@@ -152,16 +152,6 @@ static int rapl_open(const struct sampler_opts *o, struct sampler_state **ret, s
 	return err_set(err, ENODEV, "no RAPL zone in %s (a virtual machine has none)", dir);
 }
 
-static int rapl_probe(const struct sampler_opts *o, struct err *err)
-{
-	struct sampler_state *st = NULL;
-	int r = rapl_open(o, &st, err);
-
-	if (r == 0)
-		rapl_close(st);
-	return r;
-}
-
 static size_t rapl_devices(struct sampler_state *st, const struct sampler_device **ret)
 {
 	*ret = st->dev.v;
@@ -197,7 +187,6 @@ const struct sampler sampler_rapl = {
 	.about = "energy counters of CPU packages and DRAM (powercap)",
 	.vendor = "cpu",
 	.options = (const char *const[]){ "zones", NULL },
-	.probe = rapl_probe,
 	.open = rapl_open,
 	.devices = rapl_devices,
 	.read = rapl_read,

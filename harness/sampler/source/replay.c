@@ -277,7 +277,7 @@ static int load_text(struct sampler_state *st, const char *path, const char *tex
 	return r;
 }
 
-static int load(struct sampler_state *st, const char *path, struct err *err)
+static int load_samples(struct sampler_state *st, const char *path, struct err *err)
 {
 	CLEANUP(xfreep) char *text = NULL;
 	const char *end;
@@ -338,7 +338,7 @@ static int replay_open(const struct sampler_opts *o, struct sampler_state **ret,
 	st->head = (struct samples_header)SAMPLES_HEADER_INIT;
 	r = set_options(st, o, err);
 	if (r == 0)
-		r = load(st, file, err);
+		r = load_samples(st, file, err);
 	if (r == 0 && st->loop && st->event.v[st->event.nr - 1].t_ns == 0)
 		r = err_set(err, EINVAL, "%s: takes no time, so it cannot be looped", file);
 	if (r < 0) {

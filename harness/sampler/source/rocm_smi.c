@@ -42,7 +42,7 @@ struct sampler_state {
 
 /* --- the child --- */
 
-static void reap(struct sampler_state *st)
+static void child_reap(struct sampler_state *st)
 {
 	struct proc_exit how = { 0 };
 
@@ -63,7 +63,7 @@ static void reap(struct sampler_state *st)
 static void rocm_smi_close(struct sampler_state *st)
 {
 	xclosep(&st->fd);
-	reap(st);
+	child_reap(st);
 	VEC_RELEASE(&st->dev);
 	free(st);
 }
@@ -194,7 +194,7 @@ static bool announced(struct sampler_state *st, const char *word, const char *fi
 }
 
 /* The child's announcement; see its header comment. */
-static int handshake(struct sampler_state *st, struct err *err)
+static int child_handshake(struct sampler_state *st, struct err *err)
 {
 	char line[512];
 	int r;
@@ -218,7 +218,7 @@ static int handshake(struct sampler_state *st, struct err *err)
 	if (r == -ETIMEDOUT)
 		return err_set(err, ETIMEDOUT, "librocm_smi64 did not start in %g s",
 			       st->start_ms / 1e3);
-	reap(st);
+	child_reap(st);
 	return err_set(err, ENODEV, "librocm_smi64 does not start: %s", st->why);
 }
 
@@ -240,23 +240,13 @@ static int rocm_smi_open(const struct sampler_opts *o, struct sampler_state **re
 	if (r == 0)
 		r = start_child(st, o, err);
 	if (r == 0)
-		r = handshake(st, err);
+		r = child_handshake(st, err);
 	if (r < 0) {
 		rocm_smi_close(st);
 		return r;
 	}
 	*ret = st;
 	return 0;
-}
-
-static int rocm_smi_probe(const struct sampler_opts *o, struct err *err)
-{
-	struct sampler_state *st = NULL;
-	int r = rocm_smi_open(o, &st, err);
-
-	if (r == 0)
-		rocm_smi_close(st);
-	return r;
 }
 
 static size_t rocm_smi_devices(struct sampler_state *st, const struct sampler_device **ret)
@@ -277,7 +267,7 @@ static void rocm_smi_facts(struct sampler_state *st, size_t d, struct sampler_fa
 
 /* --- reading --- */
 
-static int ask(struct sampler_state *st, size_t d, char *line, size_t n)
+static int child_ask(struct sampler_state *st, size_t d, char *line, size_t n)
 {
 	char text[32];
 	int len = snprintf(text, sizeof(text), "r %zu\n", d);
@@ -291,11 +281,11 @@ static int rocm_smi_read(struct sampler_state *st, size_t d, double *v, const ch
 {
 	char line[2048];
 	const char *p = line;
-	int r = ask(st, d, line, sizeof(line));
+	int r = child_ask(st, d, line, sizeof(line));
 
 	if (r < 0) {
 		st->hung |= r != -EPIPE;
-		reap(st);
+		child_reap(st);
 		*reason = r == -ETIMEDOUT ? "librocm_smi64 hangs"
 			  : r == -EPIPE   ? st->why
 					  : "librocm_smi64's process gave no line";
@@ -318,7 +308,6 @@ const struct sampler sampler_rocm_smi = {
 	.about = "AMD power, energy, memory, utilisation (librocm_smi64 in its own process)",
 	.vendor = "amd",
 	.options = (const char *const[]){ "fields", "timeout_s", NULL },
-	.probe = rocm_smi_probe,
 	.open = rocm_smi_open,
 	.devices = rocm_smi_devices,
 	.read = rocm_smi_read,

@@ -97,7 +97,7 @@ static rsmi_status_t vram(const struct rsmi *s, uint32_t dev, enum reading what,
 }
 
 /* NaN when it failed. */
-static double take(const struct rsmi *s, uint32_t dev, enum reading what)
+static double rsmi_take(const struct rsmi *s, uint32_t dev, enum reading what)
 {
 	rsmi_status_t r = RSMI_STATUS_NOT_SUPPORTED;
 	double v = NAN, step_uj;
@@ -149,7 +149,7 @@ static bool reads(const struct device *d, enum reading what)
 	return false;
 }
 
-static void describe(const struct rsmi *s, const struct device *d, FILE *out)
+static void describe_device(const struct rsmi *s, const struct device *d, FILE *out)
 {
 	char name[128] = "AMD GPU", pci[40];
 	uint64_t bdf = 0;
@@ -171,16 +171,16 @@ static void describe(const struct rsmi *s, const struct device *d, FILE *out)
 }
 
 /* False when the device gives nothing that is wanted. */
-static bool announce(const struct rsmi *s, uint32_t index, const char *fields, struct device *d,
-		     FILE *out)
+static bool announce_devices(const struct rsmi *s, uint32_t index, const char *fields,
+			     struct device *d, FILE *out)
 {
 	*d = (struct device){ .index = index };
 	for (enum reading w = 0; w < READINGS; w++)
-		if (sampler_wants(fields, series_of[w].name) && !isnan(take(s, index, w)))
+		if (sampler_wants(fields, series_of[w].name) && !isnan(rsmi_take(s, index, w)))
 			d->what[d->nr++] = w;
 	if (!d->nr)
 		return false;
-	describe(s, d, out);
+	describe_device(s, d, out);
 	for (size_t i = 0; i < d->nr; i++) {
 		enum reading w = d->what[i];
 		/* without an average, the power of the moment is the power */
@@ -192,8 +192,8 @@ static bool announce(const struct rsmi *s, uint32_t index, const char *fields, s
 	return true;
 }
 
-static void serve(const struct rsmi *s, const struct device *devices, size_t nr, FILE *in,
-		  FILE *out)
+static void serve_parent(const struct rsmi *s, const struct device *devices, size_t nr, FILE *in,
+			 FILE *out)
 {
 	char line[64], text[32];
 	int64_t n;
@@ -205,7 +205,7 @@ static void serve(const struct rsmi *s, const struct device *devices, size_t nr,
 		    (size_t)n >= nr)
 			return;
 		for (size_t k = 0; k < devices[n].nr; k++) {
-			num_fmt_f64(text, take(s, devices[n].index, devices[n].what[k]));
+			num_fmt_f64(text, rsmi_take(s, devices[n].index, devices[n].what[k]));
 			fprintf(out, "%s%s", k ? " " : "", text);
 		}
 		fputc('\n', out);
@@ -213,7 +213,7 @@ static void serve(const struct rsmi *s, const struct device *devices, size_t nr,
 	}
 }
 
-static int load(struct rsmi *s, struct err *err)
+static int rsmi_load(struct rsmi *s, struct err *err)
 {
 	static const char *const found[] = { "librocm_smi64.so.7",
 					     "librocm_smi64.so.6",
@@ -267,7 +267,7 @@ int main(int argc, char **argv)
 	setrlimit(RLIMIT_CORE, &no_core);
 	if (take_channel(0, "r", &in) < 0 || take_channel(1, "w", &out) < 0)
 		return 2;
-	if (load(&s, &err) < 0) {
+	if (rsmi_load(&s, &err) < 0) {
 		fprintf(out, "error %s\n", err.msg);
 		fclose(out);
 		return 1;
@@ -280,7 +280,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (uint32_t i = 0; i < count && nr < ARRAY_LEN(devices); i++)
-		if (sampler_selects(which, i) && announce(&s, i, fields, &devices[nr], out))
+		if (sampler_selects(which, i) && announce_devices(&s, i, fields, &devices[nr], out))
 			nr++;
 	if (nr)
 		fputs("ready\n", out);
@@ -288,7 +288,7 @@ int main(int argc, char **argv)
 		fprintf(out, "error none of %u devices was selected or gives a reading\n", count);
 	fflush(out);
 	if (nr)
-		serve(&s, devices, nr, in, out);
+		serve_parent(&s, devices, nr, in, out);
 	s.rsmi_shut_down();
 	return nr ? 0 : 1;
 }

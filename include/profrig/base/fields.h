@@ -2,11 +2,8 @@
  * fields: the members of a struct as a table, for what would be written once for each member:
  * initialising, reading from a map of the configuration, releasing.
  *
- *	static const struct field fields[] = {
- *		TEXT_FIELDS(struct mount, host, inside),
- *		WORDS_FIELDS(struct mount, options),
- *		FIELDS_END,
- *	};
+ *	FIELD_TABLE(fields, TEXT_FIELDS(struct mount, host, inside),
+ *		    WORDS_FIELDS(struct mount, options));
  *	fields_init(&m, fields); fields_read(&m, fields, map); …; fields_release(&m, fields);
  *
  * A member that owns nothing and is not read needs no row. A row's path below a map is its member's
@@ -20,6 +17,7 @@
 #include <stddef.h>
 
 #include "profrig/base/cfg.h"
+#include "profrig/base/each.h"
 
 enum field_kind {
 	FIELD_TEXT,   /* char *, owned */
@@ -44,24 +42,14 @@ struct field {
 	{ .name = #member, .kind = FIELD_LIST, .at = offsetof(type, member), \
 	  .size = sizeof(*((type *)NULL)->member.v), .of = (table) }
 #define FIELDS_END { .name = NULL }
-/* Up to eight members of one kind. */
-#define TEXT_FIELDS(type, ...) FIELDS_EACH(TEXT, type, __VA_ARGS__)
-#define SECRET_FIELDS(type, ...) FIELDS_EACH(SECRET, type, __VA_ARGS__)
-#define WORDS_FIELDS(type, ...) FIELDS_EACH(WORDS, type, __VA_ARGS__)
-#define BOOL_FIELDS(type, ...) FIELDS_EACH(BOOL, type, __VA_ARGS__)
-#define FIELDS_1(what, type, a) FIELD(type, a, what)
-#define FIELDS_2(what, type, a, ...) FIELD(type, a, what), FIELDS_1(what, type, __VA_ARGS__)
-#define FIELDS_3(what, type, a, ...) FIELD(type, a, what), FIELDS_2(what, type, __VA_ARGS__)
-#define FIELDS_4(what, type, a, ...) FIELD(type, a, what), FIELDS_3(what, type, __VA_ARGS__)
-#define FIELDS_5(what, type, a, ...) FIELD(type, a, what), FIELDS_4(what, type, __VA_ARGS__)
-#define FIELDS_6(what, type, a, ...) FIELD(type, a, what), FIELDS_5(what, type, __VA_ARGS__)
-#define FIELDS_7(what, type, a, ...) FIELD(type, a, what), FIELDS_6(what, type, __VA_ARGS__)
-#define FIELDS_8(what, type, a, ...) FIELD(type, a, what), FIELDS_7(what, type, __VA_ARGS__)
-#define FIELDS_NTH(a, b, c, d, e, f, g, h, nth, ...) nth
-#define FIELDS_EACH(what, type, ...) \
-	FIELDS_NTH(__VA_ARGS__, FIELDS_8, FIELDS_7, FIELDS_6, FIELDS_5, FIELDS_4, FIELDS_3, \
-		   FIELDS_2, FIELDS_1, ) \
-	(what, type, __VA_ARGS__)
+#define FIELD_TABLE(table, ...) \
+	static const struct field table[] = { __VA_ARGS__, FIELDS_END }
+/* Up to 8 members of one kind. */
+#define FIELD_ROW(what, type, member) FIELD(type, member, what)
+#define TEXT_FIELDS(type, ...) EACH(FIELD_ROW, TEXT, type, __VA_ARGS__)
+#define SECRET_FIELDS(type, ...) EACH(FIELD_ROW, SECRET, type, __VA_ARGS__)
+#define WORDS_FIELDS(type, ...) EACH(FIELD_ROW, WORDS, type, __VA_ARGS__)
+#define BOOL_FIELDS(type, ...) EACH(FIELD_ROW, BOOL, type, __VA_ARGS__)
 /* clang-format on */
 
 /* Texts NULL, lists empty, bool false. */

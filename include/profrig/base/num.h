@@ -12,6 +12,8 @@
 
 int num_i64(const char *s, size_t n, int64_t *ret);
 int num_u64(const char *s, size_t n, uint64_t *ret);
+/* "3" or "2-4", NUL-terminated, in order and at most `most`; all else is -EINVAL. */
+int num_range(const char *s, uint64_t most, uint64_t *ret_first, uint64_t *ret_last);
 /*
  * Decimal floating point incl. exponent; "nan", "inf" in any case and sign accepted. Correctly
  * rounded. Too large for a double is -ERANGE, too small becomes a subnormal or 0. More than 511

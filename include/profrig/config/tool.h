@@ -57,7 +57,7 @@ struct tool_passes {
 };
 
 /*
- * How a tool that has started is told to record or to pause.
+ * How a tool that has started is switched between recording and pausing.
  *	FLAG	it looks at $PROFRIG_RECORD itself, as profrig's own tracers do
  *	FIFO	lines are written into a named pipe, answers come from another (perf --control)
  *	SCRIPT	/bin/sh script start|stop, where the workload runs

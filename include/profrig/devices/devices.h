@@ -80,7 +80,7 @@ enum gpu_vendor devices_vendor(const struct devices *d);
  */
 void devices_nodes(const struct devices *d, enum gpu_vendor v, const int *list, size_t nr,
 		   struct strvec *out);
-/* The groups that AMD's device files belong to, as numbers: who is in them may use them. */
+/* The groups that AMD's device files belong to, as numbers: their members may use the GPUs. */
 void devices_groups(const struct devices *d, struct strvec *out);
 
 /*

@@ -57,7 +57,7 @@ const struct image_engine *image_engine_find(const char *name);
 
 /*
  * A registry on this machine ("localhost:5000", "127.0.0.1/x", "[::1]:5000"): docker speaks plain
- * HTTP to those without being told, so podman is told to.
+ * HTTP to those by itself; podman gets an option for it.
  */
 bool image_registry_is_local(const char *registry);
 

@@ -1,6 +1,6 @@
 /*
  * image: images of models: which Dockerfiles are meant, building them, pushing and pulling, and the
- * manifest that tells `run` what there is.
+ * manifest from which `run` knows the images.
  *
  * Which Dockerfiles. model.dockerfile is a file; a folder, whose Dockerfile, Dockerfile.* and
  * *.Dockerfile count; or a prefix, which stands for PREFIX.*. In its first five lines a Dockerfile
@@ -153,7 +153,7 @@ struct manifest_image {
 	char *registry_image, *id; /* NULL: not told */
 	char *model;               /* name */
 	char *word;                /* by which it was found when it was built; NULL: use the name */
-	char *at;                  /* NULL, or where it is now: for who runs it to fill in */
+	char *at;                  /* NULL, or where it is now; the caller fills it in */
 	char *dockerfile, *base;   /* what it was made of, and from; NULL: not told */
 	double build_s;            /* NAN: not told */
 };

@@ -119,7 +119,7 @@ int mad_context_config(const struct cfg *context, const char *dir, bool lenient,
 
 /*
  * Adds the tools of tools.json to ts. One that ts has by that name stays, unless `over`; the tool's
- * notes tell of either. Scripts of it start from dir. -ENOENT or -EINVAL with err when the file
+ * notes report either. Scripts of it start from dir. -ENOENT or -EINVAL with err when the file
  * itself cannot be used; what is wrong with one tool is a problem of that tool.
  */
 int mad_tools_add(struct tool_set *ts, const char *file, const char *dir, bool over,

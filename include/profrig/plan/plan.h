@@ -20,7 +20,7 @@
  * preloads as they were, so nothing is wrapped twice.
  *
  * A container is given nothing for tools' sake but with container.privileged_profiling;
- * `privileges` says for each what it is and who gives it.
+ * `privileges` says for each what it is and which option gives it.
  */
 #ifndef PROFRIG_PLAN_H
 #define PROFRIG_PLAN_H
@@ -99,7 +99,7 @@ struct plan_privilege {
 	char *tool, *what, *why; /* "SYS_ADMIN", "seccomp=unconfined"; why may be NULL */
 	bool security;           /* an option, not a capability */
 	bool wanted;             /* the tool works without it, and knows less */
-	const char *by;          /* who gives it: "container.caps", …; NULL: nothing does */
+	const char *by;          /* the option that gives it: "container.caps", …; NULL: none */
 };
 
 /* A data set: a link in the run directory to where its data is, once it is. */
@@ -154,7 +154,7 @@ struct plan {
 	uint64_t passes; /* so often the workload runs, at least; its timeout is for all of them */
 	const struct devices *devices;     /* of this machine, borrowed; NULL: not looked at */
 	VEC(struct plan_control) controls; /* of every tool that traces, in order */
-	bool starts_paused;                /* tools record nothing until they are told to */
+	bool starts_paused;                /* tools record nothing until they are switched on */
 	const struct runconf *conf;        /* borrowed */
 };
 
@@ -163,7 +163,7 @@ struct plan_request {
 	const struct engine *engine;
 	const char *run_id, *run_dir; /* absolute */
 	const char *lib_dir;          /* host folder with profrig-init and libprofrig_*.so */
-	/* this machine's name, for tracers inside containers (PROFRIG_HOST); NULL: not told */
+	/* this machine's name, for tracers inside containers (PROFRIG_HOST); NULL: not known */
 	const char *host;
 	const struct devices *devices; /* NULL: not known */
 	/*
@@ -180,6 +180,8 @@ struct plan_request {
  */
 int plan_make(const struct plan_request *rq, struct plan *ret, struct problems *p, struct err *err);
 void plan_release(struct plan *pl);
+/* "pre", "workload", "post" */
+const char *plan_step_kind(enum step_kind k);
 
 /* Secrets are printed as "***" in all forms. */
 void plan_print_text(const struct plan *pl, FILE *f);

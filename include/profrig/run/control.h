@@ -8,7 +8,7 @@
  *
  * Protocol: one JSON object a line, at most CONTROL_MAX_LINE bytes, one answer per request.
  *	{"op":"start","name":"epoch 3","by":"ann"}
- *		the name of the window, and who: both may be left out
+ *		the name of the window and of the client: both may be left out
  *	{"op":"stop","by":"ann"}
  *		by: only a hold of theirs; left out: the last
  *	{"op":"mark","name":"epoch 3","t_ns":…,"by":…}
@@ -23,7 +23,7 @@
  * Recording is held: every start adds a hold, every stop takes one away, and what can be switched
  * records while there is any. An answer to start or stop comes when the tools have switched, or
  * were given up on after CONTROL_SWITCH_S. A window is the time between: from when the last tool
- * was on to when the first was told to stop, so all of it was recorded.
+ * was on to when the first was switched off, so all of it was recorded.
  *
  * Bounds: CONTROL_MAX_CLIENTS at a time, one that sends no whole request for CONTROL_PATIENCE_S or
  * does not take its answer is cut off, CONTROL_MAX_HOLDS holds, CONTROL_MAX_WINDOWS windows,

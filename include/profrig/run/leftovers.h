@@ -17,7 +17,7 @@
  * asks engines and processes too for unknown runs.
  *
  * Never touched: a run whose lock is held; a run of another machine (its locks say nothing here);
- * a container that --keep kept; processes of other users; what cannot be told to be dead. Of those
+ * a container that --keep kept; processes of other users; what is not known to be dead. Of those
  * the doubtful ones are listed, with `kept` and the reason.
  */
 #ifndef PROFRIG_LEFTOVERS_H
@@ -34,7 +34,7 @@
 struct leftover {
 	const char *kind; /* of the list above */
 	char *what;       /* a path, a container's name, "2 processes" */
-	char *of;         /* whose it is and how that is known */
+	char *of;         /* the run that it belongs to, and how that is known */
 	int64_t bytes;    /* on disk; -1: none, or not known */
 	bool kept;        /* left alone on purpose */
 	char *done;       /* with fix: what was done, one line; NULL it was not */

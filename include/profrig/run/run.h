@@ -90,7 +90,7 @@ struct run_opts {
 	run_check_fn *check;
 	struct run_events events;
 	volatile sig_atomic_t *interrupt;
-	/* two, or NULL: SIGUSR1, SIGUSR2 came. The workload is told while it runs */
+	/* two, or NULL: SIGUSR1, SIGUSR2 came. The workload gets them while it runs */
 	volatile sig_atomic_t *forward;
 	const char *runs_dir; /* for the `latest` link */
 	const char *version;  /* of profrig */

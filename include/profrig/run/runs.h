@@ -9,8 +9,8 @@
  *
  * A run directory is a folder of that name with a run.json of profrig in it whose id is the
  * folder's name; nothing else is listed, and so nothing else is ever removed. Links are not
- * followed. A run whose profrig lives (run.h: locks) is `live`. One that says it runs and has
- * no one is interrupted.
+ * followed. A run whose profrig lives (run.h: locks) is `live`. One that says it runs, but has
+ * no living profrig, is `interrupted`.
  */
 #ifndef PROFRIG_RUNS_H
 #define PROFRIG_RUNS_H

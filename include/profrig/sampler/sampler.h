@@ -70,7 +70,7 @@ struct sampler_series {
 struct sampler_device {
 	char id[32];        /* "gpu0", "proc", "pkg0" */
 	char facts[256];    /* "AMD MI300X, pci 0000:03:00.0, …": one header comment line */
-	char pci[32];       /* "0000:03:00.0", as the source writes it; "": it does not tell */
+	char pci[32];       /* "0000:03:00.0", as the source writes it; "": not known */
 	bool estimated;     /* as of the sampler, for a source that only knows at open (replay) */
 	bool change_points; /* rows hold changes only: "storage: change" */
 	size_t nr;
@@ -78,7 +78,7 @@ struct sampler_device {
 };
 
 /*
- * What is known of a device at the start: driver, versions, limits, clocks, temperature, who else
+ * What is known of a device at the start: driver, versions, limits, clocks, temperature, what else
  * uses it. A value is a number (text "") or a word. Names, where a source knows them:
  *	pci driver vbios uuid power_cap_w power_cap_default_w power_cap_max_w clock_hz clock_max_hz
  *	mem_clock_hz mem_clock_max_hz temperature_degc ecc ecc_errors mig compute_partition
@@ -120,10 +120,7 @@ struct sampler {
 	const char *vendor;         /* cpu amd nvidia any */
 	bool estimated;             /* what it gives is a model's guess */
 	const char *const *options; /* names of its own options, NULL at the end; NULL: none */
-	/*
-	 * 0 when it would work here, else −errno and words (doctor, and before a run: exit 4). NULL
-	 * options = defaults.
-	 */
+	/* See sampler_probe. NULL: it works when it can be opened. */
 	int (*probe)(const struct sampler_opts *o, struct err *err);
 	int (*open)(const struct sampler_opts *o, struct sampler_state **ret, struct err *err);
 	size_t (*devices)(struct sampler_state *st, const struct sampler_device **ret);
@@ -147,6 +144,8 @@ struct sampler {
 
 extern const struct sampler *const samplers[];
 const struct sampler *sampler_find(const char *name); /* NULL when unknown */
+/* 0 when it would work here, else −errno and words. NULL options = defaults. */
+int sampler_probe(const struct sampler *s, const struct sampler_opts *o, struct err *err);
 /*
  * What a tool's sampler kind means: a source by name, or "auto": the first GPU source whose probe
  * works with these options, in the order amdgpu, rocm_smi, nvml. -ENOENT for an unknown name;

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "profrig/base/json_out.h"
+#include "profrig/base/json_fields.h"
 #include "profrig/base/strbuf.h"
 
 struct doc {
@@ -202,4 +202,53 @@ TEST(test_deep)
 	for (int i = 0; i < 64; i++)
 		json_end(&d.j);
 	doc_is(&d, want);
+}
+
+struct inner {
+	int64_t n_ns;
+};
+struct thing {
+	char *text, *unset;
+	const char *fixed;
+	char chars[8], no_chars[8];
+	bool yes;
+	int64_t negative, zero;
+	uint64_t large, none;
+	double half;
+	struct strvec words;
+	struct inner in;
+};
+
+JSON_TABLE(thing_fields, JSON_FIELDS(struct thing, text, unset, fixed, chars, no_chars, yes),
+	   JSON_FIELDS(struct thing, negative, zero, large, half, words, in.n_ns),
+	   JSON_FIELD_AS(true, struct thing, no_chars, "empty"),
+	   JSON_SET_FIELDS(struct thing, unset, zero, none, large));
+JSON_TABLE(inner_fields, JSON_FIELDS(struct inner, n_ns));
+
+TEST(test_fields)
+{
+	struct thing t = { .text = (char[]){ "a" },
+			   .fixed = "",
+			   .chars = "b",
+			   .yes = true,
+			   .negative = -1,
+			   .large = UINT64_MAX,
+			   .half = 0.5,
+			   .words = STRVEC_INIT,
+			   .in = { 7 } };
+	struct inner two[] = { { 1 }, { 2 } };
+	struct doc d;
+
+	strvec_push(&t.words, "w");
+	doc_begin(&d, 0);
+	json_obj(&d.j, NULL);
+	json_fields(&d.j, &t, thing_fields);
+	json_rows_of(&d.j, "rows", two, 2, sizeof(*two), inner_fields);
+	json_end(&d.j);
+	doc_is(&d, "{\"text\":\"a\",\"unset\":null,\"fixed\":\"\",\"chars\":\"b\","
+		   "\"no_chars\":\"\",\"yes\":true,\"negative\":-1,\"zero\":0,"
+		   "\"large\":18446744073709551615,\"half\":0.5,\"words\":[\"w\"],\"n_ns\":7,"
+		   "\"empty\":null,\"unset\":null,\"zero\":null,\"none\":null,"
+		   "\"large\":18446744073709551615,\"rows\":[{\"n_ns\":1},{\"n_ns\":2}]}");
+	strvec_release(&t.words);
 }

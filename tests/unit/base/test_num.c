@@ -555,3 +555,21 @@ TEST(test_locale)
 	assert_string_equal(buf, "1.5");
 	freelocale(l);
 }
+
+TEST(test_ranges)
+{
+	static const struct {
+		const char *text;
+		uint64_t first, last;
+	} good[] = { { "3", 3, 3 }, { "2-4", 2, 4 }, { "0-7", 0, 7 }, { "5-5", 5, 5 } };
+	static const char *const bad[] = { "", "-", "3-", "-3", "4-2", "8", "0-8", "1-2-3", "a" };
+	uint64_t first, last;
+
+	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+		assert_int_equal(num_range(good[i].text, 7, &first, &last), 0);
+		assert_int_equal(first, good[i].first);
+		assert_int_equal(last, good[i].last);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		assert_int_equal(num_range(bad[i], 7, &first, &last), -EINVAL);
+}

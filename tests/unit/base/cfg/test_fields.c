@@ -22,10 +22,7 @@ struct thing {
 	int after;
 };
 
-static const struct field part_fields[] = {
-	TEXT_FIELDS(struct part, name),
-	FIELDS_END,
-};
+FIELD_TABLE(part_fields, TEXT_FIELDS(struct part, name));
 static const struct field thing_fields[] = {
 	TEXT_FIELDS(struct thing, name, in.deep), FIELD_AS(struct thing, other, TEXT, "a.b"),
 	SECRET_FIELDS(struct thing, secret),      BOOL_FIELDS(struct thing, in.on, in.off),

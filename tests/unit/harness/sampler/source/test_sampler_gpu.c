@@ -281,7 +281,7 @@ GPU_TEST(amdgpu_absent)
 
 	assert_int_equal(source_open("amdgpu", NULL, &s, &err), -ENODEV);
 	assert_non_null(strstr(err.msg, "no AMD GPU in"));
-	assert_int_equal(sampler_find("amdgpu")->probe(NULL, &err), -ENODEV);
+	assert_int_equal(sampler_probe(sampler_find("amdgpu"), NULL, &err), -ENODEV);
 }
 
 /* --- nvml --- */
@@ -373,7 +373,7 @@ GPU_TEST(nvml_failures)
 		setenv(rows[i].env, rows[i].value, 1);
 		if (source_open("nvml", NULL, &s, &err) >= 0 || !strstr(err.msg, rows[i].words))
 			ROW_FAIL(i, "%s", err.msg);
-		assert_int_equal(sampler_find("nvml")->probe(NULL, &err) < 0, 1);
+		assert_int_equal(sampler_probe(sampler_find("nvml"), NULL, &err) < 0, 1);
 		if (before)
 			setenv(rows[i].env, before, 1);
 		else

@@ -320,7 +320,7 @@ REPLAY_TEST(hostile_files)
 			ROW_FAIL(i, "%s", err.msg);
 		if (strncmp(err.msg, recording, strlen(recording)) != 0)
 			ROW_FAIL(i, "no file name: %s", err.msg);
-		assert_true(sampler_find("replay")->probe(&o, &err) < 0);
+		assert_true(sampler_probe(sampler_find("replay"), &o, &err) < 0);
 	}
 }
 
@@ -364,9 +364,9 @@ REPLAY_TEST(options)
 		options_release(&o);
 	}
 	assert_int_equal(source_open("replay", NULL, &s, &err), -EINVAL);
-	assert_int_equal(sampler_find("replay")->probe(NULL, &err), 0);
+	assert_int_equal(sampler_probe(sampler_find("replay"), NULL, &err), 0);
 	sampler_options(&o, "all", 0.1, "file", "/nonexistent.csv", NULL);
 	assert_int_equal(source_open("replay", &o, &s, &err), -ENOENT);
-	assert_int_equal(sampler_find("replay")->probe(&o, &err), -ENOENT);
+	assert_int_equal(sampler_probe(sampler_find("replay"), &o, &err), -ENOENT);
 	options_release(&o);
 }
