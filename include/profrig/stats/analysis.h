@@ -1,6 +1,6 @@
 /*
  * analysis: from a finished model, or profile, to tables. The registry is
- * analysis/stats/analyses.c; each analysis is one file and returns tables whose columns are pinned
+ * the list in analyses_private.h; each analysis is one file and returns tables whose columns are pinned
  * in the contract (docs/tables.md).
  *
  * An analysis reads the model or profile only, asks never which format it came from, and adds no
