@@ -186,7 +186,7 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		{ "analysis", 0, OPT_LIST, &w.only, "A,B,…",
 		  "only these ('profrig list analyses')" },
 		{ "format", 0, OPT_LIST, &w.formats, "F,…",
-		  "csv (always), json, folded, html (all of them)" },
+		  "only these ('profrig list reports'), and csv, which is always written" },
 		{ "attribution", 0, OPT_STR, &w.attribution, "HOW",
 		  "shared (exact) or independent (double counting)" },
 		{ "topology", 0, OPT_STR, &w.topology, "FILE",
@@ -337,7 +337,7 @@ static int report_main(const struct command *c, int argc, char **argv)
 	cli_session_opts(&o);
 	const struct opt opts[] = {
 		{ "format", 0, OPT_LIST, &formats, "F,…",
-		  "csv, json, folded, html (all of these); mail: one file of several runs" },
+		  "only these ('profrig list reports'); mail: one file of several runs" },
 		{ "output", 'o', OPT_STR, &output, "FILE", "mail: where to write it" },
 		MAD_REPORT_OPTS(&mad),
 		{ 0 },

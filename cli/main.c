@@ -28,17 +28,20 @@
 
 #define THREAD_STACK ((size_t)512 << 10)
 
-extern const struct command cmd_run, cmd_plan, cmd_analyze, cmd_report, cmd_info, cmd_convert,
-	cmd_list, cmd_prune, cmd_doctor, cmd_ctl, cmd_mark, cmd_sample, cmd_completion,
-	cmd_complete, cmd_man, cmd_discover, cmd_build;
+/* In the order of --help; the hidden ones are for scripts of ours. */
+/* clang-format off */
+#define COMMANDS(X) \
+	X(run) X(plan) X(discover) X(build) X(analyze) X(report) X(info) X(convert) X(list) \
+	X(prune) X(doctor) X(ctl) X(mark) X(sample) X(completion)
+#define HIDDEN_COMMANDS(X) X(complete) X(man)
+#define COMMAND_DECLARE(name) extern const struct command cmd_##name;
+COMMANDS(COMMAND_DECLARE)
+HIDDEN_COMMANDS(COMMAND_DECLARE)
+/* clang-format on */
 
-const struct command *const commands[] = {
-	&cmd_run,  &cmd_plan,    &cmd_discover,   &cmd_build, &cmd_analyze, &cmd_report,
-	&cmd_info, &cmd_convert, &cmd_list,       &cmd_prune, &cmd_doctor,  &cmd_ctl,
-	&cmd_mark, &cmd_sample,  &cmd_completion, NULL,
-};
-/* For scripts of ours: not in --help. */
-static const struct command *const hidden_commands[] = { &cmd_complete, &cmd_man, NULL };
+#define COMMAND_AT(name) &cmd_##name,
+const struct command *const commands[] = { COMMANDS(COMMAND_AT) NULL };
+static const struct command *const hidden_commands[] = { HIDDEN_COMMANDS(COMMAND_AT) NULL };
 
 volatile sig_atomic_t cli_interrupt;
 static const char *volatile last_words; /* NULL: a signal is noted and nothing else */

@@ -139,19 +139,27 @@ int output_code(const char *dir)
 	return EXIT_MISSING;
 }
 
+/* The path of a report that was asked for and is there. */
+static bool say_report(const struct writer *w, const struct report *r, const struct strvec *formats)
+{
+	CLEANUP(xfreep) char *path = writer_path(w, r);
+
+	if ((formats->nr && !strvec_has(formats, w->name)) || !fs_exists(path))
+		return false;
+	printf("%s\n", path);
+	return true;
+}
+
 void say_written(const struct report *r, const struct strvec *formats)
 {
-	static const char *const order[] = { "html", "csv", "json" };
+	static const char *const first[] = { "html", "csv", "json" };
 
-	for (size_t i = 0; i < ARRAY_LEN(order); i++) {
-		const struct writer *w = writer_find(order[i]);
-		CLEANUP(xfreep) char *path = w && w->path ? w->path(r) : NULL;
-
-		if (path && (!formats->nr || strvec_has(formats, order[i])) && fs_exists(path)) {
-			printf("%s\n", path);
+	for (size_t i = 0; i < ARRAY_LEN(first); i++)
+		if (say_report(writer_find(first[i]), r, formats))
 			return;
-		}
-	}
+	for (size_t i = 0; writers[i]; i++)
+		if (writers[i]->file && say_report(writers[i], r, formats))
+			return;
 	if (fs_exists(r->dir))
 		printf("%s\n", r->dir);
 }

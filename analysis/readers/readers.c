@@ -11,23 +11,8 @@
 #include "profrig/base/xalloc.h"
 #include "profrig/scan/input.h"
 
-/* clang-format off */
-const struct reader *const readers[] = {
-	&reader_otf2,
-	&reader_tef,
-	&reader_samples,
-	&reader_metrics_csv,
-	&reader_rpd,
-	&reader_rocprof_db,
-	&reader_nsys,
-	&reader_rocpd,
-	&reader_rocprof_csv,
-	&reader_perf,
-	&reader_folded,
-	&reader_speedscope,
-	NULL,
-};
-/* clang-format on */
+#define READER_AT(name) &reader_##name,
+const struct reader *const readers[] = { READERS(READER_AT) NULL };
 
 const struct reader *reader_find(const char *name)
 {

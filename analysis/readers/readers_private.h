@@ -3,9 +3,14 @@
 
 #include "profrig/readers/reader.h"
 
-extern const struct reader reader_otf2, reader_tef, reader_samples, reader_metrics_csv, reader_rpd,
-	reader_rocprof_db, reader_nsys, reader_rocpd, reader_rocprof_csv, reader_perf,
-	reader_folded, reader_speedscope;
+/* In the order in which they are listed. */
+/* clang-format off */
+#define READERS(X) \
+	X(otf2) X(tef) X(samples) X(metrics_csv) X(rpd) X(rocprof_db) X(nsys) X(rocpd) \
+	X(rocprof_csv) X(perf) X(folded) X(speedscope)
+#define READER_DECLARE(name) extern const struct reader reader_##name;
+READERS(READER_DECLARE)
+/* clang-format on */
 
 /*
  * How tools that write several formats name their files: NAME.csv, NAME.json, NAME.db, and

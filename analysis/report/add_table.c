@@ -58,17 +58,15 @@ static int list_it(struct report *r, const struct table *t, struct err *err)
 
 static int write_again(const struct report *r, struct err *err)
 {
-	static const struct {
-		const char *format, *file;
-	} all[] = { { "json", "report.json" }, { "html", "report.html" } };
 	CLEANUP(xfreep) char *path = fs_join(r->dir, "analysis.json");
 	int ret = writer_find("csv")->write(r, err);
 
-	for (size_t i = 0; ret >= 0 && i < ARRAY_LEN(all); i++) {
-		CLEANUP(xfreep) char *file = fs_join(r->dir, all[i].file);
+	for (size_t i = 0; ret >= 0 && writers[i]; i++) {
+		CLEANUP(xfreep)
+		char *file = writers[i]->file ? fs_join(r->dir, writers[i]->file) : NULL;
 
-		if (fs_exists(file))
-			ret = writer_find(all[i].format)->write(r, err);
+		if (file && fs_exists(file))
+			ret = writers[i]->write(r, err);
 	}
 	return ret < 0 ? ret
 		       : fs_write_atomic(path, r->analysis_json, strlen(r->analysis_json), err);

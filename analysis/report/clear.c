@@ -102,8 +102,9 @@ void report_clear(const char *dir)
 	}
 	clear_folded(dir);
 	clear_each(dir);
-	clear_file(dir, "report.json");
-	clear_file(dir, "report.html");
+	for (size_t k = 0; writers[k]; k++)
+		if (writers[k]->file)
+			clear_file(dir, writers[k]->file);
 	/* last: without it the rest would belong to no analysis */
 	clear_file(dir, "analysis.json");
 }
@@ -148,14 +149,12 @@ static bool owns_folder(const json_t *doc, const char *dir, const char *folder)
 	return true;
 }
 
-static const char *const own_files[] = { "analysis.json", "report.json", "report.html", NULL };
-
-static bool is_one_of(const char *name, const char *const *words)
+bool report_file_is_own(const char *name)
 {
-	for (; *words; words++)
-		if (!strcmp(name, *words))
+	for (size_t i = 0; writers[i]; i++)
+		if (writers[i]->file && !strcmp(name, writers[i]->file))
 			return true;
-	return false;
+	return !strcmp(name, "analysis.json");
 }
 
 bool report_owns_all(const char *dir)
@@ -167,7 +166,7 @@ bool report_owns_all(const char *dir)
 	if (fs_list(dir, &names, NULL) < 0 || (names.nr && !doc))
 		return false;
 	for (size_t i = 0; i < names.nr; i++) {
-		bool ours = is_one_of(names.v[i], own_files);
+		bool ours = report_file_is_own(names.v[i]);
 
 		for (size_t k = 0; k < ARRAY_LEN(folders) && !ours; k++)
 			ours = strcmp(names.v[i], folders[k]) == 0 &&
@@ -234,7 +233,7 @@ bool report_adopt(const char *dir, const char *to)
 		CLEANUP(xfreep) char *b = fs_join(to, name);
 		bool good;
 
-		if (is_one_of(name, own_files))
+		if (report_file_is_own(name))
 			continue;
 		if (!strcmp(name, "tables") || !strcmp(name, "folded"))
 			good = adopt_folder(doc, dir, name, to);

@@ -40,14 +40,9 @@ static int write_csv(const struct report *r, struct err *err)
 	return 0;
 }
 
-static char *csv_path(const struct report *r)
-{
-	return fs_join(r->dir, "tables");
-}
-
 const struct writer writer_csv = {
 	.name = "csv",
 	.about = "one CSV file per table",
 	.write = write_csv,
-	.path = csv_path,
+	.shown = "tables",
 };

@@ -334,14 +334,9 @@ static int write_folded(const struct report *r, struct err *err)
 	return 0;
 }
 
-static char *folded_path(const struct report *r)
-{
-	return fs_join(r->dir, "folded");
-}
-
 const struct writer writer_folded = {
 	.name = "folded",
 	.about = "folded stacks for flame graph tools: time, device time, energy",
 	.write = write_folded,
-	.path = folded_path,
+	.shown = "folded",
 };

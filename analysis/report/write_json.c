@@ -65,14 +65,10 @@ static int write_json(const struct report *r, struct err *err)
 	return e < 0 ? e : write_report(r, err);
 }
 
-static char *json_path(const struct report *r)
-{
-	return fs_join(r->dir, "analysis.json");
-}
-
 const struct writer writer_json = {
 	.name = "json",
 	.about = "analysis.json, and report.json with all tables in one document",
 	.write = write_json,
-	.path = json_path,
+	.shown = "analysis.json",
+	.file = "report.json",
 };

@@ -2,9 +2,10 @@
 
 #include <string.h>
 
-const struct writer *const writers[] = {
-	&writer_csv, &writer_json, &writer_folded, &writer_html, NULL,
-};
+#include "profrig/base/fs.h"
+
+#define WRITER_AT(name) &writer_##name,
+const struct writer *const writers[] = { WRITERS(WRITER_AT) NULL };
 
 const struct writer *writer_find(const char *name)
 {
@@ -12,4 +13,9 @@ const struct writer *writer_find(const char *name)
 		if (strcmp(writers[i]->name, name) == 0)
 			return writers[i];
 	return NULL;
+}
+
+char *writer_path(const struct writer *w, const struct report *r)
+{
+	return fs_join(r->dir, w->shown);
 }

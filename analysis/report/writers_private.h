@@ -4,7 +4,13 @@
 
 #include "profrig/report/writer.h"
 
-extern const struct writer writer_csv, writer_json, writer_folded, writer_html;
+/* In the order in which they write. */
+/* clang-format off */
+#define WRITERS(X) \
+	X(csv) X(json) X(folded) X(html)
+#define WRITER_DECLARE(name) extern const struct writer writer_##name;
+WRITERS(WRITER_DECLARE)
+/* clang-format on */
 
 /*
  * Writes dir/analysis.json. Tables that an earlier one lists and r does not have are removed

@@ -108,21 +108,18 @@ static bool is_claimed(const char *dir, const char *rel)
  * it, also those that are to be read. */
 static bool is_output(const struct reading *rd, const char *path)
 {
-	static const char *const written[] = { "analysis.json", "report.json", "report.html",
-					       "tables/",       "folded/",     "each/" };
+	static const char *const folders[] = { "tables/", "folded/", "each/" };
 	CLEANUP(xfreep) char *whole = fs_abs(path);
 	size_t n = rd->s->output ? strlen(rd->s->output) : 0;
+	const char *name;
 
 	if (!n || strncmp(whole, rd->s->output, n) != 0 || whole[n] != '/')
 		return false;
-	for (size_t i = 0; i < ARRAY_LEN(written); i++) {
-		size_t k = strlen(written[i]);
-
-		if (strncmp(whole + n + 1, written[i], k) == 0 &&
-		    (written[i][k - 1] == '/' || !whole[n + 1 + k]))
+	name = whole + n + 1;
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+		if (strncmp(name, folders[i], strlen(folders[i])) == 0)
 			return true;
-	}
-	return false;
+	return report_file_is_own(name);
 }
 
 /* Files of a folder that no reader recognises. */

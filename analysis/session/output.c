@@ -48,16 +48,18 @@ void session_output_sweep(const char *dir, const struct session_opts *o,
 				 dir, n, n == 1 ? "" : "s");
 }
 
-static const char *const all_formats[] = { "csv", "json", "folded", "html" };
-
 static size_t format_count(const struct strvec *formats)
 {
-	return formats->nr ? formats->nr : ARRAY_LEN(all_formats);
+	size_t n = formats->nr;
+
+	while (!formats->nr && writers[n])
+		n++;
+	return n;
 }
 
-static const char *format_at(const struct strvec *formats, size_t i)
+static const struct writer *format_at(const struct strvec *formats, size_t i)
 {
-	return formats->nr ? formats->v[i] : all_formats[i];
+	return formats->nr ? writer_find(formats->v[i]) : writers[i];
 }
 
 int session_formats_check(const struct strvec *formats, struct err *err)
@@ -109,7 +111,7 @@ static void write_each(struct writing *w, const struct strvec *formats)
 	for (size_t i = 0; i < format_count(formats); i++) {
 		struct err err = ERR_INIT;
 
-		if (writer_find(format_at(formats, i))->write(w->r, &err) != 0)
+		if (format_at(formats, i)->write(w->r, &err) != 0)
 			write_failed(w, &err);
 	}
 }

@@ -2,23 +2,8 @@
 
 #include <string.h>
 
-/* clang-format off */
-const struct analysis *const analyses[] = {
-	&analysis_functions,
-	&analysis_callpaths,
-	&analysis_kernels,
-	&analysis_busy,
-	&analysis_counters,
-	&analysis_power_filter,
-	&analysis_idle_power,
-	&analysis_energy,
-	&analysis_sharing,
-	&analysis_node_energy,
-	&analysis_timeline,
-	&analysis_marks_tables,
-	NULL,
-};
-/* clang-format on */
+#define ANALYSIS_AT(name) &analysis_##name,
+const struct analysis *const analyses[] = { ANALYSES(ANALYSIS_AT) NULL };
 
 const struct analysis *analysis_find(const char *name)
 {

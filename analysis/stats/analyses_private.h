@@ -4,10 +4,14 @@
 
 #include "profrig/stats/analysis.h"
 
-extern const struct analysis analysis_functions, analysis_callpaths, analysis_kernels,
-	analysis_busy, analysis_counters, analysis_power_filter, analysis_idle_power,
-	analysis_energy, analysis_sharing, analysis_node_energy, analysis_timeline,
-	analysis_marks_tables;
+/* In the order of their tables. */
+/* clang-format off */
+#define ANALYSES(X) \
+	X(functions) X(callpaths) X(kernels) X(busy) X(counters) X(power_filter) \
+	X(idle_power) X(energy) X(sharing) X(node_energy) X(timeline) X(marks_tables)
+#define ANALYSIS_DECLARE(name) extern const struct analysis analysis_##name;
+ANALYSES(ANALYSIS_DECLARE)
+/* clang-format on */
 
 /*
  * call_stats_of the spans of a model by what they belong to: of_span has a number below nr for

@@ -437,7 +437,7 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 	unjoined_say(doc, &h);
 	VEC_RELEASE(&facts.v);
 	json_decref(doc);
-	CLEANUP(xfreep) char *page = rep->dir ? writer_find("html")->path(rep) : NULL;
+	CLEANUP(xfreep) char *page = rep->dir ? writer_path(writer_find("html"), rep) : NULL;
 	fprintf(stderr, "  report  %s\n", page && fs_exists(page) ? page : p->run_dir);
 }
 

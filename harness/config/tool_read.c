@@ -11,8 +11,7 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/num.h"
 #include "profrig/config/placeholder.h"
-
-#define SAMPLER_KINDS "procfs|estimate|rapl|amdgpu|rocm_smi|nvml|replay|auto"
+#include "profrig/sampler/sampler.h"
 
 static const char *known_placeholder(void *ctx, const char *name)
 {
@@ -193,6 +192,18 @@ static void read_option(struct tool *t, const struct cfg_node *n)
 	VEC_PUSH(&t->options, o);
 }
 
+static void check_sampler_kind(struct tool *t, const struct cfg_node *kind)
+{
+	CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
+
+	if (strchr(kind->s, '{') || !strcmp(kind->s, "auto") || sampler_find(kind->s))
+		return;
+	for (size_t i = 0; samplers[i]; i++)
+		strbuf_addf(&names, "%s|", samplers[i]->name);
+	cfg_problem(&t->problems, kind, "sampler.kind: unknown '%.80s' (one of: %sauto)", kind->s,
+		    names.buf);
+}
+
 static void read_sampler(struct tool *t, const struct cfg_node *root)
 {
 	const struct cfg_node *s = cfg_get(root, "sampler"), *kind = cfg_get(s, "kind");
@@ -208,9 +219,7 @@ static void read_sampler(struct tool *t, const struct cfg_node *root)
 		cfg_problem(&t->problems, cfg_get(s, "period_option"),
 			    "sampler.period_option: there is no option '%.80s'",
 			    t->sampler_period_option);
-	if (!strchr(kind->s, '{') && !schema_choice(SAMPLER_KINDS, kind->s))
-		cfg_problem(&t->problems, kind, "sampler.kind: unknown '%.80s' (one of: %s)",
-			    kind->s, SAMPLER_KINDS);
+	check_sampler_kind(t, kind);
 }
 
 static void read_passes(struct tool *t, const struct cfg_node *root)

@@ -21,7 +21,17 @@ bool engine_is_nvidia(const struct engine_spec *s);
 /* "--build-arg … -f … -t … -- CONTEXT": what both call the same. */
 void image_build_words(const struct image_build *b, struct strvec *argv);
 
-extern const struct image_engine image_docker, image_podman;
-extern const struct engine engine_host, engine_docker, engine_podman, engine_apptainer;
+/* What image_engines.c and engines.c list. */
+/* clang-format off */
+#define IMAGE_ENGINES(X) \
+	X(docker) X(podman)
+#define IMAGE_DECLARE(name) extern const struct image_engine image_##name;
+IMAGE_ENGINES(IMAGE_DECLARE)
+
+#define ENGINES(X) \
+	X(docker) X(podman) X(apptainer) X(host)
+#define ENGINE_DECLARE(name) extern const struct engine engine_##name;
+ENGINES(ENGINE_DECLARE)
+/* clang-format on */
 
 #endif

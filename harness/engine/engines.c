@@ -4,8 +4,8 @@
 
 #include "profrig/base/fields.h"
 
-const struct engine *const engines[] = { &engine_docker, &engine_podman, &engine_apptainer,
-					 &engine_host, NULL };
+#define ENGINE_AT(name) &engine_##name,
+const struct engine *const engines[] = { ENGINES(ENGINE_AT) NULL };
 
 const struct engine *engine_find(const char *name)
 {

@@ -4,7 +4,8 @@
 
 #include "profrig/engine/engine_image.h"
 
-static const struct image_engine *const image_engines[] = { &image_docker, &image_podman, NULL };
+#define IMAGE_AT(name) &image_##name,
+static const struct image_engine *const image_engines[] = { IMAGE_ENGINES(IMAGE_AT) NULL };
 
 const struct image_engine *image_engine_find(const char *name)
 {

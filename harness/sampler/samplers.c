@@ -11,11 +11,8 @@
 #include "profrig/base/strbuf.h"
 #include "profrig/sampler/sampler.h"
 
-/* GPU sources first, in the order in which "auto" tries them. */
-const struct sampler *const samplers[] = {
-	&sampler_amdgpu,   &sampler_rocm_smi, &sampler_nvml,   &sampler_rapl,
-	&sampler_estimate, &sampler_procfs,   &sampler_replay, NULL,
-};
+#define SAMPLER_AT(name) &sampler_##name,
+const struct sampler *const samplers[] = { SAMPLERS(SAMPLER_AT) NULL };
 
 const struct sampler *sampler_find(const char *name)
 {

@@ -1,14 +1,16 @@
-/*
- * The sources, one file each; samplers.c lists them. sampler_opts.c holds what profrig-rsmi needs
- * too.
- */
+/* The sources, one file each. sampler_opts.c holds what profrig-rsmi needs too. */
 #ifndef PROFRIG_SAMPLERS_PRIVATE_H
 #define PROFRIG_SAMPLERS_PRIVATE_H
 
 #include "profrig/sampler/sampler.h"
 
-extern const struct sampler sampler_procfs, sampler_estimate, sampler_rapl, sampler_amdgpu,
-	sampler_rocm_smi, sampler_nvml, sampler_replay;
+/* The sources; those of GPUs come first, in the order in which "auto" tries them. */
+/* clang-format off */
+#define SAMPLERS(X) \
+	X(amdgpu) X(rocm_smi) X(nvml) X(rapl) X(estimate) X(procfs) X(replay)
+#define SAMPLER_DECLARE(name) extern const struct sampler sampler_##name;
+SAMPLERS(SAMPLER_DECLARE)
+/* clang-format on */
 
 /*
  * Adds "<name>.<id>" to a device whose id is set. Characters that would break the file's header

@@ -5,9 +5,8 @@
 
 #include "profrig/base/text.h"
 
-const struct converter *const converters[] = {
-	&converter_tef, &converter_otf2, &converter_folded, &converter_speedscope, NULL,
-};
+#define CONVERTER_AT(name) &converter_##name,
+const struct converter *const converters[] = { CONVERTERS(CONVERTER_AT) NULL };
 
 /* The longest suffix tells: ".speedscope.json" is no ".json". */
 const struct converter *converter_of(const char *path)

@@ -4,6 +4,11 @@
 
 #include "profrig/report/convert.h"
 
-extern const struct converter converter_tef, converter_otf2, converter_folded, converter_speedscope;
+/* clang-format off */
+#define CONVERTERS(X) \
+	X(tef) X(otf2) X(folded) X(speedscope)
+#define CONVERTER_DECLARE(name) extern const struct converter converter_##name;
+CONVERTERS(CONVERTER_DECLARE)
+/* clang-format on */
 
 #endif

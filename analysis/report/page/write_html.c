@@ -57,14 +57,9 @@ static int write_page(const struct report *r, FILE *f, struct err *err)
 	return 0;
 }
 
-static char *html_path(const struct report *r)
-{
-	return fs_join(r->dir, "report.html");
-}
-
 static int html_write(const struct report *r, struct err *err)
 {
-	CLEANUP(xfreep) char *path = html_path(r);
+	CLEANUP(xfreep) char *path = fs_join(r->dir, "report.html");
 	CLEANUP(xfreep) char *text = NULL;
 	size_t n = 0;
 	FILE *f = xmemstream(&text, &n);
@@ -80,5 +75,6 @@ const struct writer writer_html = {
 	.name = "html",
 	.about = "report.html: one file, no network",
 	.write = html_write,
-	.path = html_path,
+	.shown = "report.html",
+	.file = "report.html",
 };

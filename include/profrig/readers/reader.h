@@ -1,6 +1,6 @@
 /*
  * reader: one file format, recognised and pushed into a sink. The registry is
- * analysis/readers/readers.c.
+ * analysis/readers/readers_private.h.
  *
  * probe looks at the path and the first bytes (decompressed when the file is gzip or zstd) and
  * answers how sure it is; the surest wins. read pushes everything it can:

@@ -1,6 +1,6 @@
 /*
  * convert: a model written as a file of some trace format. The registry is
- * analysis/report/convert/converters.c.
+ * analysis/report/convert/converters_private.h.
  *
  * A converter writes all that its format has a place for and counts the rest, so that nothing is
  * lost in silence. Formats that can hold a whole model (tef, otf2) hold it so that reading the

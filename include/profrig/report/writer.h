@@ -1,5 +1,5 @@
 /*
- * writer: what people and programs get to see. The registry is analysis/report/writers.c.
+ * writer: what people and programs get to see. The registry is writers_private.h.
  *
  * A report is tables + two JSON texts; writers know nothing else, so `profrig report` can rewrite
  * any format from a directory that `analyze` wrote earlier (report_load). Each writer puts its
@@ -37,11 +37,14 @@ struct writer {
 	const char *name;
 	const char *about;
 	int (*write)(const struct report *r, struct err *err);
-	char *(*path)(const struct report *r); /* what to show to a person; owned */
+	const char *shown; /* to a person: a file or folder below dir */
+	const char *file;  /* all it writes is this file below dir; NULL: there is more */
 };
 
 extern const struct writer *const writers[]; /* NULL-terminated */
 const struct writer *writer_find(const char *name);
+/* Where a report of the writer lies; owned. */
+char *writer_path(const struct writer *w, const struct report *r);
 
 struct report_timings {
 	double read_s, model_s, attribute_s, stats_s, write_s;
@@ -66,6 +69,8 @@ int report_add_table(const char *dir, struct table *take, struct err *err);
  * each/ those of the runs of an ensemble; nothing when there is no analysis.json of profrig.
  */
 void report_clear(const char *dir);
+/* Whether a writer, or analyze itself, gives a file below dir this name. */
+bool report_file_is_own(const char *name);
 /* Whether nothing else lies there. */
 bool report_owns_all(const char *dir);
 /*

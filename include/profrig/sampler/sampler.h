@@ -1,6 +1,6 @@
 /*
  * sampler: power, energy, memory and utilisation read beside the workload, on the host side.
- * Registry: harness/sampler/samplers.c.
+ * Registry: the list in harness/sampler/samplers_private.h.
  *
  * A sampler is one source (const struct of functions); `sampling` is one running instance of it: a
  * thread that ticks on absolute times, reads device after device, stamps each read with the
@@ -115,7 +115,7 @@ void sampler_facts_judge(const struct sampler_facts *f, const char *device, char
 struct sampler_state; /* the source's own */
 
 struct sampler {
-	const char *name; /* procfs estimate rapl amdgpu rocm_smi nvml replay */
+	const char *name;
 	const char *about;
 	const char *vendor;         /* cpu amd nvidia any */
 	bool estimated;             /* what it gives is a model's guess */

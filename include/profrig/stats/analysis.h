@@ -1,7 +1,7 @@
 /*
- * analysis: from a finished model, or profile, to tables. The registry is
- * analysis/stats/analyses.c; each analysis is one file and returns tables whose columns are pinned
- * in the contract (docs/tables.md).
+ * analysis: from a finished model, or profile, to tables. The registry is analyses_private.h; each
+ * analysis is one file and returns tables whose columns are pinned in the contract
+ * (docs/tables.md).
  *
  * An analysis reads the model or profile only, asks never which format it came from, and adds no
  * table when it has nothing to say (a trace without device work has no `kernels`). Rows are in the

