@@ -52,10 +52,9 @@ TEST(test_many_long_texts)
 	s->ops->input(s, "x", "tef");
 	memset(text, 'a', n);
 	for (size_t i = 0; i < fit + 100; i++) {
-		memcpy(text + n - 8,
-		       (char[8]){ (char)('a' + i / 26 / 26), (char)('a' + i / 26 % 26),
-				  (char)('a' + i % 26) },
-		       3);
+		text[n - 8] = (char)('a' + i / 26 / 26);
+		text[n - 7] = (char)('a' + i / 26 % 26);
+		text[n - 6] = (char)('a' + i % 26);
 		last = s->ops->string(s, text, n);
 		first = i ? first : last;
 		whole += intern_len(m->strings, last) == n;
@@ -66,7 +65,7 @@ TEST(test_many_long_texts)
 	assert_int_equal(warned(m, W_LONG_TEXT), 100);
 	assert_non_null(strstr(model_str(m, last), "a…#"));
 	/* one that is there already is found, and short ones are not touched */
-	memcpy(text + n - 8, "aaa", 3);
+	memset(text, 'a', n);
 	assert_int_equal(s->ops->string(s, text, n), first);
 	assert_int_equal(intern_len(m->strings, s->ops->string(s, text, SINK_TEXT_LONG)),
 			 SINK_TEXT_LONG);
