@@ -37,7 +37,7 @@ static void add_metric(struct run *rn, const char *name, double value, const cha
 	VEC_PUSH(&rn->metrics, m);
 }
 
-/* A result that was asked for is not there: what a missing output of a tool is. */
+/* A result that was asked for is not there, or cannot be read: as a missing output of a tool. */
 static void missing(struct run *rn, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void missing(struct run *rn, const char *fmt, ...)
 {
@@ -167,7 +167,7 @@ static size_t output_values(struct run *rn, const struct plan_step *ps, bool *ba
 		if (!files[i])
 			continue;
 		if (values_read(files[i], conf_of(rn), &vs, &err) < 0)
-			outcome_warn(&rn->outcome, W_RESULT, "warning", "%s", err.msg);
+			missing(rn, "results in the output of '%s': %s", ps->name, err.msg);
 		else
 			found = report_values(rn, &vs, ps->name, below(rn, files[i]), bad);
 	}
@@ -374,7 +374,7 @@ static void report_scan(struct run *rn, const struct plan_step *ps, const char *
 
 	if (scan_file(path, conf_of(rn), &sc, &err) < 0) {
 		if (err.code != ENOENT)
-			outcome_warn(&rn->outcome, W_RESULT, "warning", "%s", err.msg);
+			missing(rn, "errors in the output of '%s': %s", ps->name, err.msg);
 		return;
 	}
 	for (size_t i = 0; i < sc.lines.nr; i++) {
