@@ -21,6 +21,8 @@
  * With FAKE_NVML_OLD (fake_nvml_old.c) it is a library of 2017: no fields, no MIG, no _v2 or _v3 of
  * the lists of processes.
  */
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,29 +98,39 @@ static struct {
 	char name[64];
 	int code;
 } failing[64];
+static pthread_mutex_t failing_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic bool any_fails;
 
 void fake_nvml_fail(const char *name, int code)
 {
 	size_t i = 0;
 
+	pthread_mutex_lock(&failing_lock);
 	while (failing[i].name[0] && strcmp(failing[i].name, name) != 0)
 		i++;
 	strncpy(failing[i].name, name, sizeof(failing[i].name) - 1);
 	failing[i].code = code;
+	any_fails = true;
+	pthread_mutex_unlock(&failing_lock);
 }
 
 static int fails(const char *name)
 {
-	for (size_t i = 0; failing[i].name[0]; i++)
+	int code = 0;
+
+	pthread_mutex_lock(&failing_lock);
+	for (size_t i = 0; !code && failing[i].name[0]; i++)
 		if (strcmp(failing[i].name, name) == 0)
-			return failing[i].code;
-	return 0;
+			code = failing[i].code;
+	pthread_mutex_unlock(&failing_lock);
+	return code;
 }
 
 #define FAIL \
 	do { \
-		if (failing[0].name[0] && fails(__func__)) \
-			return (nvmlReturn_t)fails(__func__); \
+		int failed_ = any_fails ? fails(__func__) : 0; \
+		if (failed_) \
+			return (nvmlReturn_t)failed_; \
 	} while (0)
 
 static struct nvmlDevice_st devices[8] = { { 0 }, { 1 }, { 2 }, { 3 }, { 4 }, { 5 }, { 6 }, { 7 } };

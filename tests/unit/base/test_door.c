@@ -5,6 +5,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -303,7 +304,7 @@ DOOR_TEST(test_inner_folders_and_counts)
 }
 
 /* Others swap a file for a link as fast as they can: what is opened is never the victim's. */
-static volatile int swapping;
+static atomic_int swapping;
 
 static void *swap(void *ctx)
 {

@@ -58,7 +58,7 @@ static void attack_apart(struct target *t, size_t at)
 		BAD(t, at, "%s", wrong);
 	if (!is_untouched(&before, &after))
 		BAD(t, at, "the file or its folder was changed");
-#ifndef __SANITIZE_ADDRESS__
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	if (rss > 2 * n + ABOVE_TWICE)
 		BAD(t, at, "%zu MiB of memory for a file of %zu MiB", rss >> 20, n >> 20);
 #endif

@@ -18,13 +18,17 @@
 
 /* --- a plan by hand --- */
 
+/* Of a function that does what a signal's handler does: no order with the thread that it
+ * interrupts. */
+#define AS_HANDLER __attribute__((no_sanitize("thread")))
+
 struct rig {
 	char *top, *runs;
 	struct runconf conf;
 	struct plan plan;
 	struct run_opts opts;
 	struct run_result result;
-	volatile sig_atomic_t interrupt;
+	volatile sig_atomic_t interrupt; /* set by a thread here, by a signal's handler outside */
 	struct strbuf live;
 	size_t live_takes; /* bytes at a time, 0 all */
 	struct strvec phases;

@@ -252,7 +252,7 @@ RUN_TEST(test_missing_mount)
 	unsetenv("PROFRIG_DOCKER");
 }
 
-static void *interrupt_pull(void *arg)
+static AS_HANDLER void *interrupt_pull(void *arg)
 {
 	struct rig *g = arg;
 	CLEANUP(xfreep) char *pulling = in_top(g, "pulling");

@@ -430,7 +430,7 @@ struct poke {
 	const char *when; /* a file that must be there first */
 };
 
-static void *poke_thread(void *arg)
+static AS_HANDLER void *poke_thread(void *arg)
 {
 	struct poke *p = arg;
 
