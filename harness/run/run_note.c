@@ -192,6 +192,7 @@ int run_note_analysis(const char *run_dir, double analyze_s, struct err *err)
 {
 	CLEANUP(xfreep) char *path = fs_join(run_dir, "analysis/analysis.json");
 	json_t *doc = run_json_load(run_dir, err), *durations, *analysis;
+	struct err why = ERR_INIT;
 	int r;
 
 	if (!doc)
@@ -202,12 +203,14 @@ int run_note_analysis(const char *run_dir, double analyze_s, struct err *err)
 		json_object_set_new(doc, "durations_s", durations);
 	}
 	json_object_set_new(durations, "analyze", json_real(analyze_s));
-	analysis = load_file(path, NULL);
+	analysis = load_file(path, &why);
 	copy_warnings(doc, analysis);
 	copy_energy(doc, run_dir);
-	json_decref(analysis);
 	r = run_json_store(run_dir, doc, err);
 	json_decref(doc);
+	if (r == 0 && !analysis && why.code != ENOENT)
+		r = err_set(err, why.code, "its warnings are lost: %s", why.msg);
+	json_decref(analysis);
 	return r;
 }
 
