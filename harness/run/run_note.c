@@ -158,7 +158,7 @@ static void drop_metrics(json_t *metrics, const char *source)
  * Columns counter,device,view,total_j: pinned, the first four; the eighth is flags. Host and device
  * view share a total.
  */
-static void copy_energy(json_t *doc, const char *run_dir)
+static int copy_energy(json_t *doc, const char *run_dir, struct err *err)
 {
 	CLEANUP(xfreep) char *path = fs_join(run_dir, "analysis/tables/energy_totals.csv");
 	json_t *metrics = array_of(doc, "metrics");
@@ -166,11 +166,13 @@ static void copy_energy(json_t *doc, const char *run_dir)
 	struct csv_reader *csv;
 	char *const *f;
 	size_t n;
+	int r;
 
 	drop_metrics(metrics, "energy_totals");
-	if (csv_open_file(path, &csv, NULL) < 0)
-		return;
-	for (bool header = true; csv_next(csv, &f, &n, NULL) > 0; header = false) {
+	r = csv_open_file(path, &csv, err);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	for (bool header = true; (r = csv_next(csv, &f, &n, err)) > 0; header = false) {
 		CLEANUP(xfreep) char *key = NULL;
 		double joules;
 
@@ -186,14 +188,15 @@ static void copy_energy(json_t *doc, const char *run_dir)
 					   n > 7 && text_in_list(f[7], '|', "estimated")));
 	}
 	csv_free(csv);
+	return r;
 }
 
 int run_note_analysis(const char *run_dir, double analyze_s, struct err *err)
 {
 	CLEANUP(xfreep) char *path = fs_join(run_dir, "analysis/analysis.json");
 	json_t *doc = run_json_load(run_dir, err), *durations, *analysis;
-	struct err why = ERR_INIT;
-	int r;
+	struct err why = ERR_INIT, lost = ERR_INIT;
+	int r, energy;
 
 	if (!doc)
 		return err && err->code ? -err->code : -EINVAL;
@@ -205,11 +208,13 @@ int run_note_analysis(const char *run_dir, double analyze_s, struct err *err)
 	json_object_set_new(durations, "analyze", json_real(analyze_s));
 	analysis = load_file(path, &why);
 	copy_warnings(doc, analysis);
-	copy_energy(doc, run_dir);
+	energy = copy_energy(doc, run_dir, &lost);
 	r = run_json_store(run_dir, doc, err);
 	json_decref(doc);
 	if (r == 0 && !analysis && why.code != ENOENT)
 		r = err_set(err, why.code, "its warnings are lost: %s", why.msg);
+	if (r == 0 && energy < 0)
+		r = err_set(err, lost.code, "its energy is lost: %s", lost.msg);
 	json_decref(analysis);
 	return r;
 }
