@@ -11,13 +11,13 @@ FAKE=$B/tests/fakes/no_memory.so
 step_for() { # EVERY ALL: so that no more than MOST are tried
 	[ "$EVERY" = 1 ] || [ $(($2 / $1)) -le $MOST ] && echo "$1" || echo $((($2 + MOST - 1) / MOST))
 }
-# What two results have in common: no ids, no times; not which file of a report is named, and a tool whose needs cannot be looked at does not work.
+# What two results have in common: no ids, no times; nothing that profrig removes at the end of a run, which stays where that fails; not which file of a report is named, and a tool whose needs cannot be looked at does not work.
 plain() { sed -E 's/[0-9]{8}T[0-9]{6}Z-[A-Za-z_]+-[0-9a-f]{6}/ID/g; s/ [0-9.]+ (µ|m)?s / TIME /g; s/[0-9.]+ (µ|m)?J/ENERGY/g; s/ +/ /g; s,/tmp/profrig-test[^/]*/,,g; s,(^|/)(analysis|o)/(tables|report.html|analysis.json)$,\1\2,; s/ (yes|no) / WORKS /' "$@" 2>/dev/null; }
 keys() { jq -r 'paths | map(if type == "number" then "n" else . end) | join(".")' "$1" 2>/dev/null | sort -u; }
 result() { # what a whole one looks like
 	[ -d runs ] || plain out
 	(cd o 2>/dev/null && find . -type f | sort && cat tables/*.csv)
-	(cd runs/2* 2>/dev/null && find . -type f ! -path './analysis/folded/*' ! -path './analysis/tables/*' | sort)
+	(cd runs/2* 2>/dev/null && find . -type f ! -path './analysis/folded/*' ! -path './analysis/tables/*' ! -path './.*' ! -path ./marks ! -path ./record.flag | sort)
 	for f in runs/2*/run.json runs/2*/plan.json o/analysis.json; do
 		[ ! -e "$f" ] || keys "$f"
 	done
