@@ -248,7 +248,7 @@ struct share_changes {
 void changes_sort(struct share_changes *c);
 void changes_release(struct share_changes *c);
 
-/* Who shares at one moment. Zero: nobody so far. */
+/* The sharers that are active at one moment. Zero: none. */
 struct share_state {
 	uint32_t active; /* weight of active sharers (host view), running pieces of work (device) */
 	VEC(uint32_t) open; /* host view, by sharer: its lanes with a call open */

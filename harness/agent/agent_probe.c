@@ -148,26 +148,49 @@ static bool loads(const char *ld, const char *library, bool preload, const char 
 	return r == 0;
 }
 
+/* "… stable release version 2.36.", in a program's words or among its bytes. */
+static bool release_in(const char *text, size_t len, char *buf, size_t n)
+{
+	static const char words[] = "release version ";
+	const char *at = memmem(text, len, words, sizeof(words) - 1), *end = text + len;
+	size_t digits = 0;
+
+	if (!at)
+		return false;
+	at += sizeof(words) - 1;
+	while (at + digits < end && strchr("0123456789.", at[digits]) && at[digits])
+		digits++;
+	if (digits > 0 && at[digits - 1] == '.')
+		digits--;
+	snprintf(buf, n, "glibc %.*s", (int)digits, at);
+	return true;
+}
+
+/*
+ * Every run asks this, and to start a program takes longer than all else that the agent does before
+ * it. So the loader's bytes are looked at; those of an older glibc than 2.33 do not hold the words,
+ * and there the C library is started, which prints them.
+ */
 void probe_libc(char *buf, size_t n)
 {
 	char *argv[] = { (char *)GLIBC_LOADER, (char *)LIBC, NULL }, *env[] = { NULL };
-	const char *ld = loader(), *at;
+	CLEANUP(xfreep) char *bytes = NULL;
+	CLEANUP(xclosep) int fd = -1;
+	const char *ld = loader();
 	char text[LOADER_WORDS];
+	ssize_t got;
 
 	if (!ld || strcmp(ld, GLIBC_LOADER) != 0) {
 		snprintf(buf, n, "%s", ld ? "musl" : "none");
 		return;
 	}
-	/* "GNU C Library (…) stable release version 2.36." */
-	at = loader_run(argv, env, 1, text, NULL) == 0 ? strstr(text, "release version ") : NULL;
-	if (at) {
-		size_t len = strspn(at += 16, "0123456789.");
-
-		snprintf(buf, n, "glibc %.*s", (int)(len > 0 && at[len - 1] == '.' ? len - 1 : len),
-			 at);
-	} else {
+	bytes = xmalloc(HEADER_BYTES);
+	fd = open(ld, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	got = fd < 0 ? -1 : read(fd, bytes, HEADER_BYTES);
+	if (got > 0 && release_in(bytes, (size_t)got, buf, n))
+		return;
+	if (loader_run(argv, env, 1, text, NULL) != 0 || !release_in(text, strlen(text), buf, n))
 		snprintf(buf, n, "glibc ?");
-	}
 }
 
 /* --- one library --- */
