@@ -55,6 +55,15 @@ static void missing(struct run *rn, const char *fmt, ...)
 		rn->outcome.outputs_optional_bad = true;
 }
 
+/* An output file that cannot be read. One that is gone was removed by the workload: a warning, as the rest of the run is there. */
+static void output_unread(struct run *rn, const struct plan_step *ps, const char *sought, const struct err *err)
+{
+	if (err->code == ENOENT)
+		outcome_warn(&rn->outcome, W_RESULT, "warning", "%s", err->msg);
+	else
+		missing(rn, "%s in the output of '%s': %s", sought, ps->name, err->msg);
+}
+
 /* --- values in the output --- */
 
 static void put_value(struct json_out *j, const struct values *vs, const struct value *v)
@@ -167,7 +176,7 @@ static size_t output_values(struct run *rn, const struct plan_step *ps, bool *ba
 		if (!files[i])
 			continue;
 		if (values_read(files[i], conf_of(rn), &vs, &err) < 0)
-			missing(rn, "results in the output of '%s': %s", ps->name, err.msg);
+			output_unread(rn, ps, "results", &err);
 		else
 			found = report_values(rn, &vs, ps->name, below(rn, files[i]), bad);
 	}
@@ -374,7 +383,7 @@ static void report_scan(struct run *rn, const struct plan_step *ps, const char *
 
 	if (scan_file(path, conf_of(rn), &sc, &err) < 0) {
 		if (err.code != ENOENT)
-			missing(rn, "errors in the output of '%s': %s", ps->name, err.msg);
+			output_unread(rn, ps, "errors", &err);
 		return;
 	}
 	for (size_t i = 0; i < sc.lines.nr; i++) {
