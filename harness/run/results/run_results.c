@@ -56,7 +56,8 @@ static void missing(struct run *rn, const char *fmt, ...)
 }
 
 /* An output file that cannot be read. One that is gone was removed by the workload: a warning, as the rest of the run is there. */
-static void output_unread(struct run *rn, const struct plan_step *ps, const char *sought, const struct err *err)
+static void output_unread(struct run *rn, const struct plan_step *ps, const char *sought,
+			  const struct err *err)
 {
 	if (err->code == ENOENT)
 		outcome_warn(&rn->outcome, W_RESULT, "warning", "%s", err->msg);
