@@ -67,6 +67,18 @@ static bool is_far(const struct otf2_defs *d, uint64_t ticks)
 	return otf2_ns(ticks, d->resolution) > TIME_MAX / 2;
 }
 
+/* The time of the first event of a file, 0 when there is none. */
+static uint64_t first_ticks(const char *path, uint64_t event_chunk)
+{
+	struct otf2_record first = { .ticks = 0 };
+	struct otf2_walk w;
+
+	if (otf2_walk_open(&w, path, event_chunk, OTF2_FILE_EVENTS, NULL) == 0)
+		otf2_walk_next(&w, &first);
+	otf2_walk_close(&w);
+	return first.ticks;
+}
+
 uint64_t otf2_far_ticks(const struct otf2_defs *d, const char *dir, uint64_t event_chunk)
 {
 	if (d->has_clock && is_far(d, d->offset))
@@ -74,7 +86,7 @@ uint64_t otf2_far_ticks(const struct otf2_defs *d, const char *dir, uint64_t eve
 	for (size_t i = 0; i < d->locations.nr; i++) {
 		CLEANUP(xfreep)
 		char *path = xasprintf("%s/%" PRIu64 ".evt", dir, d->locations.v[i].ref);
-		uint64_t ticks = otf2_scan_first_ticks(path, event_chunk);
+		uint64_t ticks = first_ticks(path, event_chunk);
 
 		if (ticks)
 			return is_far(d, ticks) ? ticks : 0;

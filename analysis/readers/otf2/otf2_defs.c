@@ -409,6 +409,8 @@ void otf2_defs_release(struct otf2_defs *d)
 	VEC_RELEASE(&d->properties);
 	VEC_RELEASE(&d->place_properties);
 	VEC_RELEASE(&d->location_groups);
+	for (size_t i = 0; i < d->locations.nr; i++)
+		VEC_RELEASE(&d->locations.v[i].local.clock);
 	VEC_RELEASE(&d->locations);
 	VEC_RELEASE(&d->regions);
 	VEC_RELEASE(&d->members);

@@ -34,6 +34,27 @@ struct def_location_group {
 	track_id track;
 };
 
+/*
+ * Local clocks are compared with the archive's now and then. Between two comparisons the difference
+ * is on a straight line; before the first and after the last it goes on. ticks becomes
+ * ticks + offset + slope × (ticks - begin), rounded to the nearest, half to even, as libotf2 does.
+ */
+struct otf2_clock_piece {
+	uint64_t begin, end;
+	double slope;
+	int64_t offset;
+};
+
+/* What a location's own definitions say. The maps belong to libotf2's reader. */
+struct otf2_local {
+	const OTF2_IdMap *maps[OTF2_MAPPING_MAX]; /* from local to global references; NULL: equal */
+	VEC(struct otf2_clock_piece) clock;       /* in order; empty: it is the archive's */
+	bool compared;                            /* once or more: */
+	uint64_t compared_ticks;
+	int64_t compared_offset;
+};
+OTF2_DefReaderCallbacks *otf2_local_callbacks(void); /* user data: struct otf2_local */
+
 struct def_location {
 	uint64_t ref;
 	uint64_t name, group, events;
@@ -43,6 +64,7 @@ struct def_location {
 	/* of a thread; of a queue the one that opened it or alone launches onto it; TRACK_NONE */
 	track_id process;
 	uint32_t native; /* number of its track in an archive of profrig convert, from 1; 0 none */
+	struct otf2_local local;
 };
 
 struct def_region {

@@ -7,12 +7,6 @@
 #include "profrig/base/json_out.h"
 #include "profrig/model/warnings.h"
 
-/* The common head of every event callback of libotf2. */
-#define EVENT_HEAD \
-	OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position, void *user, \
-		OTF2_AttributeList *attributes
-#define EVENT_UNUSED ((void)location, (void)position, (void)attributes)
-
 /* Beside the way of nearly every event, which is faster for being short. */
 #define RARE __attribute__((noinline))
 
@@ -23,7 +17,9 @@ void otf2_location_init(struct otf2_location *l, const struct otf2_reading *r, s
 	*l = (struct otf2_location){ .r = r,
 				     .index = index,
 				     .track = def->track,
+				     .local = &def->local,
 				     .queue = def->type == OTF2_LOCATION_TYPE_ACCELERATOR_STREAM,
+				     .exact = otf2_native_exact(r),
 				     .kinds = r->native.there ||
 					      def->type == OTF2_LOCATION_TYPE_ACCELERATOR_STREAM,
 				     .found = { .first_ticks = UINT64_MAX } };
@@ -91,7 +87,7 @@ void otf2_location_end(struct otf2_location *l)
 {
 	char text[128];
 
-	if (otf2_native_exact(l->r)) {
+	if (l->exact) {
 		otf2_native_end(l);
 		return;
 	}
@@ -202,29 +198,15 @@ static inline void region_enter(struct otf2_location *l, uint64_t ref, uint64_t 
 		l->s->ops->open_kind(l->s, l->track, region->queue_kind);
 }
 
-static OTF2_CallbackCode on_enter(EVENT_HEAD, OTF2_RegionRef region)
+static inline void region_leave_of(struct otf2_location *l, uint64_t ref, uint64_t ticks)
 {
-	struct otf2_location *l = user;
-
-	EVENT_UNUSED;
-	otf2_tick(l, OTF2_COUNT_ENTER, time);
-	region_enter(l, region, time);
-	return OTF2_CALLBACK_SUCCESS;
-}
-
-static OTF2_CallbackCode on_leave(EVENT_HEAD, OTF2_RegionRef region)
-{
-	struct otf2_location *l = user;
 	struct def_region made;
 
-	EVENT_UNUSED;
-	otf2_tick(l, OTF2_COUNT_LEAVE, time);
 	if (__builtin_expect(l->instant, 0)) {
 		l->instant = false;
-		return OTF2_CALLBACK_SUCCESS;
+		return;
 	}
-	region_leave(l, time, region_of(l, region, &made)->name_id);
-	return OTF2_CALLBACK_SUCCESS;
+	region_leave(l, ticks, region_of(l, ref, &made)->name_id);
 }
 
 /* With unwinding, instrumented regions are recorded through the calling context they are entered
@@ -236,27 +218,21 @@ static uint64_t context_region(struct otf2_location *l, uint64_t ref)
 	return c ? c->name : OTF2_UNDEFINED_REGION;
 }
 
-static OTF2_CallbackCode on_context_enter(EVENT_HEAD, OTF2_CallingContextRef context,
-					  uint32_t distance)
+static void on_context_enter(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f)
 {
-	struct otf2_location *l = user;
+	uint64_t context = otf2_ref(l, OTF2_MAPPING_CALLING_CONTEXT, f);
 
-	EVENT_UNUSED;
-	(void)distance;
-	otf2_tick(l, OTF2_COUNT_CONTEXT_ENTER, time);
-	region_enter(l, context_region(l, context), time);
-	return OTF2_CALLBACK_SUCCESS;
+	if (!f->bad)
+		region_enter(l, context_region(l, context), ticks);
 }
 
-static OTF2_CallbackCode on_context_leave(EVENT_HEAD, OTF2_CallingContextRef context)
+static void on_context_leave(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f)
 {
-	struct otf2_location *l = user;
+	uint64_t context = otf2_ref(l, OTF2_MAPPING_CALLING_CONTEXT, f);
 	struct def_region made;
 
-	EVENT_UNUSED;
-	otf2_tick(l, OTF2_COUNT_CONTEXT_LEAVE, time);
-	region_leave(l, time, region_of(l, context_region(l, context), &made)->name_id);
-	return OTF2_CALLBACK_SUCCESS;
+	if (!f->bad)
+		region_leave(l, ticks, region_of(l, context_region(l, context), &made)->name_id);
 }
 
 /* ---- parameters: arguments of the open region, as one JSON object ---- */
@@ -296,27 +272,26 @@ static void parameter_put(struct otf2_location *l, uint64_t ref, const char *tex
 	strbuf_release(&sb);
 }
 
-static OTF2_CallbackCode on_parameter_string(EVENT_HEAD, OTF2_ParameterRef parameter,
-					     OTF2_StringRef string)
+static void on_parameter_string(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f)
 {
-	struct otf2_location *l = user;
+	uint64_t ref = otf2_ref(l, OTF2_MAPPING_PARAMETER, f);
+	uint64_t string = otf2_ref(l, OTF2_MAPPING_STRING, f);
 
-	EVENT_UNUSED;
-	otf2_tick(l, OTF2_COUNT_PARAMETER, time);
-	parameter_put(l, parameter, otf2_string(&l->r->defs, string), NULL);
-	return OTF2_CALLBACK_SUCCESS;
+	(void)ticks;
+	if (!f->bad)
+		parameter_put(l, ref, otf2_string(&l->r->defs, string), NULL);
 }
 
-static OTF2_CallbackCode on_parameter_int(EVENT_HEAD, OTF2_ParameterRef parameter, int64_t value)
+static void on_parameter_int(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f)
 {
-	struct otf2_location *l = user;
+	uint64_t ref = otf2_ref(l, OTF2_MAPPING_PARAMETER, f);
+	int64_t value = (int64_t)otf2_number(f, 8);
 	char number[32];
 
-	EVENT_UNUSED;
-	otf2_tick(l, OTF2_COUNT_PARAMETER, time);
+	(void)ticks;
 	snprintf(number, sizeof(number), "%" PRId64, value);
-	parameter_put(l, parameter, NULL, number);
-	return OTF2_CALLBACK_SUCCESS;
+	if (!f->bad)
+		parameter_put(l, ref, NULL, number);
 }
 
 /* Score-P marks a launch and the work it started with the number of the call's place. */
@@ -346,49 +321,38 @@ static void callsite_put(struct otf2_location *l, uint64_t ref, uint64_t value, 
 	VEC_PUSH(&l->waiting, w);
 }
 
-static OTF2_CallbackCode on_callsite(EVENT_HEAD, OTF2_ParameterRef parameter, uint64_t value)
+static void on_parameter_uint(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f)
 {
-	struct otf2_location *l = user;
-	const struct def_name *p = DEF_FIND(&l->r->defs.parameters, parameter);
+	struct otf2_fields again = *f;
+	uint64_t ref = otf2_ref(l, OTF2_MAPPING_PARAMETER, f), value = otf2_number(f, 8);
+	char number[32];
+
+	if (f->bad)
+		return;
+	if (l->exact) {
+		otf2_native_parameter(l, ticks, &again);
+		return;
+	}
+	callsite_put(l, ref, value, ticks);
+	snprintf(number, sizeof(number), "%" PRIu64, value);
+	parameter_put(l, ref, NULL, number);
+}
+
+void otf2_callsite_event(struct otf2_location *l, struct otf2_fields *f)
+{
+	uint64_t ref = otf2_ref(l, OTF2_MAPPING_PARAMETER, f), value = otf2_number(f, 8);
+	const struct def_name *p = f->bad ? NULL : DEF_FIND(&l->r->defs.parameters, ref);
 	struct otf2_callsite c = { .id = value, .location = l->index };
 	uint32_t *seen;
 
-	EVENT_UNUSED;
-	(void)time;
 	if (!p || !otf2_is_callsite(&l->r->defs, p))
-		return OTF2_CALLBACK_SUCCESS;
+		return;
 	seen = u64map_at(&l->callsites_seen, value);
 	if (*seen == U64MAP_NONE && l->queue)
 		VEC_PUSH(&l->found.work, c);
 	else if (*seen == U64MAP_NONE)
 		VEC_PUSH(&l->found.launches, c);
 	*seen = 0;
-	return OTF2_CALLBACK_SUCCESS;
-}
-
-OTF2_EvtReaderCallbacks *otf2_callsite_callbacks(void)
-{
-	OTF2_EvtReaderCallbacks *c = OTF2_EvtReaderCallbacks_New();
-
-	if (c && OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(c, on_callsite) !=
-			 OTF2_SUCCESS) {
-		OTF2_EvtReaderCallbacks_Delete(c);
-		return NULL;
-	}
-	return c;
-}
-
-static OTF2_CallbackCode on_parameter_uint(EVENT_HEAD, OTF2_ParameterRef parameter, uint64_t value)
-{
-	struct otf2_location *l = user;
-	char number[32];
-
-	EVENT_UNUSED;
-	otf2_tick(l, OTF2_COUNT_PARAMETER, time);
-	callsite_put(l, parameter, value, time);
-	snprintf(number, sizeof(number), "%" PRIu64, value);
-	parameter_put(l, parameter, NULL, number);
-	return OTF2_CALLBACK_SUCCESS;
 }
 
 /* ---- messages ---- */
@@ -414,112 +378,140 @@ static void message_put(struct otf2_location *l, bool receive, const struct otf2
 	}
 }
 
-static struct otf2_message message_of(struct otf2_location *l, uint64_t ticks, uint32_t peer,
-				      OTF2_CommRef comm, uint32_t tag)
+/* The fields that all four kinds of messages begin with. */
+static struct otf2_message message_take(struct otf2_location *l, uint64_t ticks,
+					struct otf2_fields *f, uint64_t *ret_bytes)
 {
-	return (struct otf2_message){ .comm = comm,
-				      .peer = peer,
-				      .tag = tag,
-				      .location = l->index,
-				      .t_ns = otf2_time(l, ticks),
-				      .order_ticks = ticks,
-				      .request = UINT64_MAX,
-				      .span = SPAN_NONE };
+	struct otf2_message m = { .location = l->index,
+				  .t_ns = otf2_time(l, ticks),
+				  .order_ticks = ticks,
+				  .request = UINT64_MAX,
+				  .span = SPAN_NONE };
+
+	m.peer = (uint32_t)otf2_number(f, 4);
+	m.comm = otf2_ref(l, OTF2_MAPPING_COMM, f);
+	m.tag = (uint32_t)otf2_number(f, 4);
+	*ret_bytes = otf2_number(f, 8);
+	return m;
 }
 
-static OTF2_CallbackCode on_mpi_send(EVENT_HEAD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
-				     uint64_t length)
+static void on_mpi_send(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f)
 {
-	struct otf2_location *l = user;
-	struct otf2_message m = message_of(l, time, receiver, comm, tag);
+	uint64_t bytes;
+	struct otf2_message m = message_take(l, ticks, f, &bytes);
 
-	EVENT_UNUSED;
-	otf2_tick(l, OTF2_COUNT_MPI_SEND, time);
-	l->found.sent_bytes += length;
+	if (f->bad)
+		return;
+	l->found.sent_bytes += bytes;
 	message_put(l, false, &m);
-	return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_mpi_isend(EVENT_HEAD, uint32_t receiver, OTF2_CommRef comm,
-				      uint32_t tag, uint64_t length, uint64_t request)
+static void on_mpi_recv(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f)
 {
-	struct otf2_location *l = user;
-	struct otf2_message m = message_of(l, time, receiver, comm, tag);
+	uint64_t bytes;
+	struct otf2_message m = message_take(l, ticks, f, &bytes);
 
-	EVENT_UNUSED;
-	(void)request;
-	otf2_tick(l, OTF2_COUNT_MPI_ISEND, time);
-	l->found.sent_bytes += length;
-	message_put(l, false, &m);
-	return OTF2_CALLBACK_SUCCESS;
-}
-
-static OTF2_CallbackCode on_mpi_recv(EVENT_HEAD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
-				     uint64_t length)
-{
-	struct otf2_location *l = user;
-	struct otf2_message m = message_of(l, time, sender, comm, tag);
-
-	EVENT_UNUSED;
-	otf2_tick(l, OTF2_COUNT_MPI_RECV, time);
-	l->found.received_bytes += length;
+	if (f->bad)
+		return;
+	l->found.received_bytes += bytes;
 	message_put(l, true, &m);
-	return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_mpi_irecv(EVENT_HEAD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
-				      uint64_t length, uint64_t request)
+static void on_mpi_irecv(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f)
 {
-	struct otf2_location *l = user;
-	struct otf2_message m = message_of(l, time, sender, comm, tag);
+	uint64_t bytes;
+	struct otf2_message m = message_take(l, ticks, f, &bytes);
 
-	EVENT_UNUSED;
-	otf2_tick(l, OTF2_COUNT_MPI_IRECV, time);
-	l->found.received_bytes += length;
-	m.request = request;
+	m.request = otf2_number(f, 8);
+	if (f->bad)
+		return;
+	l->found.received_bytes += bytes;
 	message_put(l, true, &m);
-	return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_mpi_irecv_request(EVENT_HEAD, uint64_t request)
+static void on_mpi_irecv_request(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f)
 {
-	struct otf2_location *l = user;
+	uint64_t request = otf2_number(f, 8);
 
-	EVENT_UNUSED;
-	otf2_tick(l, OTF2_COUNT_MPI_REQUEST, time);
-	if (!l->s->no_links)
-		VEC_PUSH(&l->found.requests, (struct otf2_request){ l->index, request, time });
-	return OTF2_CALLBACK_SUCCESS;
+	if (!l->s->no_links && !f->bad)
+		VEC_PUSH(&l->found.requests, (struct otf2_request){ l->index, request, ticks });
 }
 
-OTF2_EvtReaderCallbacks *otf2_event_callbacks(bool exact)
-{
-	OTF2_EvtReaderCallbacks *c = OTF2_EvtReaderCallbacks_New();
-	int bad = 0;
+/* ---- kinds of records ---- */
 
-	if (!c)
-		return NULL;
-	bad |= otf2_count_callbacks(c);
-#define ON(what, fn) (bad |= OTF2_EvtReaderCallbacks_Set##what##Callback(c, fn) != OTF2_SUCCESS)
-	ON(Enter, on_enter);
-	ON(Leave, on_leave);
-	ON(CallingContextEnter, on_context_enter);
-	ON(CallingContextLeave, on_context_leave);
-	ON(Metric, otf2_on_metric);
-	ON(ParameterString, on_parameter_string);
-	ON(ParameterInt, on_parameter_int);
-	ON(ParameterUnsignedInt, on_parameter_uint);
-	ON(MpiSend, on_mpi_send);
-	ON(MpiIsend, on_mpi_isend);
-	ON(MpiRecv, on_mpi_recv);
-	ON(MpiIrecv, on_mpi_irecv);
-	ON(MpiIrecvRequest, on_mpi_irecv_request);
-#undef ON
-	if (exact)
-		bad |= otf2_native_callbacks(c);
-	if (bad) {
-		OTF2_EvtReaderCallbacks_Delete(c);
-		return NULL;
+/*
+ * What a type of record is counted as, and what reads it; NULL: no analysis asks for it yet, so it
+ * is only counted, and its time belongs to the range of the trace.
+ */
+struct kind {
+	enum otf2_count count;
+	void (*read)(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f);
+};
+
+static const struct kind kinds[] = {
+	[0 ... 9] = { OTF2_COUNT_UNKNOWN, NULL },
+	[10] = { OTF2_COUNT_BUFFER_FLUSH, NULL },
+	[11] = { OTF2_COUNT_MEASUREMENT, NULL },
+	[OTF2_EVENT_ENTER] = { OTF2_COUNT_ENTER, NULL },
+	[OTF2_EVENT_LEAVE] = { OTF2_COUNT_LEAVE, NULL },
+	[14] = { OTF2_COUNT_MPI_SEND, on_mpi_send },
+	[15] = { OTF2_COUNT_MPI_ISEND, on_mpi_send },
+	[16] = { OTF2_COUNT_MPI_REQUEST, NULL },
+	[17] = { OTF2_COUNT_MPI_REQUEST, on_mpi_irecv_request },
+	[18] = { OTF2_COUNT_MPI_RECV, on_mpi_recv },
+	[19] = { OTF2_COUNT_MPI_IRECV, on_mpi_irecv },
+	[20 ... 21] = { OTF2_COUNT_MPI_REQUEST, NULL },
+	[22 ... 23] = { OTF2_COUNT_MPI_COLLECTIVE, NULL },
+	[24 ... 30] = { OTF2_COUNT_THREAD, NULL }, /* OpenMP */
+	[31] = { OTF2_COUNT_METRIC, otf2_metric_event },
+	[32] = { OTF2_COUNT_PARAMETER, on_parameter_string },
+	[33] = { OTF2_COUNT_PARAMETER, on_parameter_int },
+	[OTF2_EVENT_PARAMETER_UINT] = { OTF2_COUNT_PARAMETER, on_parameter_uint },
+	[35 ... 52] = { OTF2_COUNT_RMA, NULL },
+	[53 ... 65] = { OTF2_COUNT_THREAD, NULL },
+	[OTF2_EVENT_CONTEXT_ENTER] = { OTF2_COUNT_CONTEXT_ENTER, on_context_enter },
+	[67] = { OTF2_COUNT_CONTEXT_LEAVE, on_context_leave },
+	[68] = { OTF2_COUNT_CONTEXT_SAMPLE, NULL },
+	[69 ... 82] = { OTF2_COUNT_IO, NULL },
+	[83] = { OTF2_COUNT_PROGRAM_BEGIN, NULL },
+	[84] = { OTF2_COUNT_PROGRAM_END, NULL },
+	[85 ... 86] = { OTF2_COUNT_MPI_COLLECTIVE, NULL }, /* that do not block */
+	[87 ... 88] = { OTF2_COUNT_COMM, NULL },
+};
+
+static RARE void event_read(struct otf2_location *l, const struct otf2_walk *w, uint64_t ticks,
+			    struct otf2_record *r)
+{
+	const struct kind *k = r->type < ARRAY_LEN(kinds) ? &kinds[r->type] : &kinds[0];
+	struct otf2_fields attributes = otf2_walk_attributes(w);
+
+	if (k->read)
+		k->read(l, ticks, &r->fields);
+	else if (r->type == OTF2_EVENT_ENTER)
+		otf2_native_enter(l, ticks, &r->fields, &attributes);
+	else if (r->type == OTF2_EVENT_LEAVE)
+		otf2_native_leave(l, ticks, &r->fields);
+	if (!r->fields.bad)
+		otf2_tick(l, k->count, ticks);
+}
+
+void otf2_event(struct otf2_location *l, const struct otf2_walk *w, struct otf2_record *r)
+{
+	uint64_t ticks = otf2_corrected(l, r->ticks), region;
+
+	if (__builtin_expect(
+		    (r->type != OTF2_EVENT_ENTER && r->type != OTF2_EVENT_LEAVE) || l->exact, 0)) {
+		event_read(l, w, ticks, r);
+		return;
 	}
-	return c;
+	region = otf2_ref(l, OTF2_MAPPING_REGION, &r->fields);
+	if (__builtin_expect(r->fields.bad, 0))
+		return;
+	if (r->type == OTF2_EVENT_ENTER) {
+		otf2_tick(l, OTF2_COUNT_ENTER, ticks);
+		region_enter(l, region, ticks);
+	} else {
+		otf2_tick(l, OTF2_COUNT_LEAVE, ticks);
+		region_leave_of(l, region, ticks);
+	}
 }

@@ -1,7 +1,6 @@
 /*
- * The files of an OTF2 archive, looked at before libotf2 opens them. libotf2 never compares a file
- * with what it should be: a chunk cut short is read again and again, for ever. So every file is
- * walked once here, record by record, and libotf2 is asked for as many as are really there.
+ * The anchor of an OTF2 archive and the names of its files, looked at before libotf2 opens them.
+ * The records of its other files: otf2_walk.h.
  */
 #ifndef OTF2_FILES_H
 #define OTF2_FILES_H
@@ -21,24 +20,5 @@ int otf2_find_anchor(const char *path, char **ret_anchor, struct err *err);
 /* A regular file that begins as an anchor does and is no larger than one can be. */
 int otf2_check_anchor(const char *anchor, struct err *err);
 bool otf2_claims(const char *dir, const char *rel);
-
-struct otf2_scan {
-	uint64_t records; /* whole records that libotf2 can be asked for */
-	bool complete;    /* they end with the mark that a writer puts at the end */
-	char why[128];    /* of !complete */
-};
-
-enum otf2_file_kind { OTF2_FILE_EVENTS, OTF2_FILE_DEFINITIONS };
-
-/*
- * Walks a file of fixed-size chunks (the anchor says how large). Memory stays constant. -ENOENT
- * absent, -EBADMSG no such file at all; a damaged or cut file is success with complete = false.
- */
-int otf2_scan_file(const char *path, uint64_t chunk_bytes, enum otf2_file_kind kind,
-		   struct otf2_scan *ret, struct err *err);
-/* Whether a call begins in a file of events; as far as it can be read. */
-bool otf2_scan_calls(const char *path, uint64_t chunk_bytes);
-/* The time of its first event, 0 when there is none. */
-uint64_t otf2_scan_first_ticks(const char *path, uint64_t chunk_bytes);
 
 #endif

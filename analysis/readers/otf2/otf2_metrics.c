@@ -181,53 +181,66 @@ static size_t series_run(struct otf2_location *l, const struct def_metric *m,
 	return *run;
 }
 
-static bool metric_value(OTF2_Type type, OTF2_MetricValue v, double *ret)
+/* False for a type that is no number. */
+static bool metric_value(OTF2_Type type, uint64_t bits, double *ret)
 {
 	switch (type) {
 	case OTF2_TYPE_INT64:
-		*ret = (double)v.signed_int;
+		*ret = (double)(int64_t)bits;
 		return true;
 	case OTF2_TYPE_UINT64:
-		*ret = (double)v.unsigned_int;
+		*ret = (double)bits;
 		return true;
 	case OTF2_TYPE_DOUBLE:
-		*ret = v.floating_point;
+		memcpy(ret, &bits, sizeof(*ret));
 		return true;
 	default:
 		return false;
 	}
 }
 
-OTF2_CallbackCode otf2_on_metric(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
-				 void *user, OTF2_AttributeList *attributes, OTF2_MetricRef metric,
-				 uint8_t nr, const OTF2_Type *types, const OTF2_MetricValue *values)
+/* Whether all of its values lie inside the record; before any of them is used. */
+static bool values_whole(struct otf2_fields f, uint8_t nr)
 {
-	struct otf2_location *l = user;
-	const struct def_metric *m = DEF_FIND(&l->r->defs.metrics, metric);
+	for (uint8_t i = 0; i < nr; i++) {
+		otf2_byte(&f);
+		otf2_number(&f, 8);
+	}
+	return !f.bad;
+}
+
+/* A record: the metric, how many values, then type and value of each. */
+void otf2_metric_event(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f)
+{
+	uint64_t ref = otf2_ref(l, OTF2_MAPPING_METRIC, f);
+	uint8_t nr = otf2_byte(f);
+	const struct def_metric *m = DEF_FIND(&l->r->defs.metrics, ref);
 	const struct def_metric *class = m ? class_of(&l->r->defs, m) : NULL;
 	int64_t t_ns;
 	size_t run;
 
-	(void)location, (void)position, (void)attributes;
-	otf2_tick(l, OTF2_COUNT_METRIC, time);
+	f->bad |= !values_whole(*f, nr);
+	if (f->bad)
+		return;
 	if (!class) {
 		sink_warnf(l->s, W_UNKNOWN_REFERENCE,
-			   "metric %" PRIu32 " is recorded and not defined", metric);
-		return OTF2_CALLBACK_SUCCESS;
+			   "metric %" PRIu64 " is recorded and not defined", ref);
+		return;
 	}
 	run = series_run(l, m, class);
 	if (nr != class->nr)
-		sink_warnf(l->s, W_BAD_EVENT, "metric %" PRIu32 " has %u members and %u values",
-			   metric, class->nr, nr);
-	t_ns = otf2_time(l, time);
+		sink_warnf(l->s, W_BAD_EVENT, "metric %" PRIu64 " has %u members and %u values",
+			   ref, class->nr, nr);
+	t_ns = otf2_time(l, ticks);
 	for (uint8_t i = 0; i < nr && i < class->nr; i++) {
+		OTF2_Type type = otf2_byte(f);
+		uint64_t bits = otf2_number(f, 8);
 		double value;
 
-		if (metric_value(types[i], values[i], &value))
+		if (metric_value(type, bits, &value))
 			l->s->ops->sample(l->s, l->series.v[run + i], t_ns, value);
 		else
-			sink_warnf(l->s, W_BAD_EVENT, "value %u of metric %" PRIu32 " is no number",
-				   i, metric);
+			sink_warnf(l->s, W_BAD_EVENT, "value %u of metric %" PRIu64 " is no number",
+				   i, ref);
 	}
-	return OTF2_CALLBACK_SUCCESS;
 }

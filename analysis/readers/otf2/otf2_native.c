@@ -243,74 +243,95 @@ static void innermost_end(struct otf2_location *l, int64_t t_ns)
 	s->held.nr = at;
 }
 
-static void attribute_take(struct otf2_location *l, uint64_t ref, OTF2_Type type,
-			   OTF2_AttributeValue value, struct span_def *d)
+static void attribute_take(struct otf2_location *l, uint64_t ref, OTF2_Type type, uint64_t value,
+			   struct span_def *d)
 {
 	const struct otf2_native *o = &l->r->native;
 
 	if (ref == o->correlation && type == OTF2_TYPE_UINT64)
-		d->correlation = value.uint64;
+		d->correlation = value;
 	else if (ref == o->args && type == OTF2_TYPE_STRING) {
 		if (l->r->o && l->r->o->keep_args)
-			d->args = sink_puts(l->s, otf2_string(&l->r->defs, value.stringRef));
+			d->args = sink_puts(l->s, otf2_string(&l->r->defs, value));
 	} else {
 		sink_warnf(l->s, W_BAD_EVENT, "attribute %" PRIu64 " says nothing that is known",
 			   ref);
 	}
 }
 
-static OTF2_CallbackCode on_enter(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
-				  void *user, OTF2_AttributeList *attributes, OTF2_RegionRef ref)
+/* How many bytes a value of a type has as they are; 0: it is a number. */
+static size_t attribute_bytes(OTF2_Type type)
 {
-	struct otf2_location *l = user;
+	switch (type) {
+	case OTF2_TYPE_UINT8:
+	case OTF2_TYPE_INT8:
+		return 1;
+	case OTF2_TYPE_UINT16:
+	case OTF2_TYPE_INT16:
+		return 2;
+	case OTF2_TYPE_FLOAT:
+		return 4;
+	case OTF2_TYPE_DOUBLE:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+static void attributes_take(struct otf2_location *l, struct otf2_fields *f, struct span_def *d)
+{
+	uint64_t nr = f->p < f->end ? otf2_number(f, 4) : 0;
+
+	for (uint64_t i = 0; i < nr && !f->bad; i++) {
+		uint64_t ref = otf2_ref(l, OTF2_MAPPING_ATTRIBUTE, f);
+		OTF2_Type type = otf2_byte(f);
+		size_t bytes = attribute_bytes(type);
+		uint64_t value = bytes ? otf2_full(f, bytes) : otf2_number(f, 8);
+
+		if (type == OTF2_TYPE_STRING)
+			value = otf2_global(l, OTF2_MAPPING_STRING, value);
+		if (!f->bad)
+			attribute_take(l, ref, type, value, d);
+	}
+}
+
+void otf2_native_enter(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f,
+		       struct otf2_fields *attributes)
+{
+	uint64_t ref = otf2_ref(l, OTF2_MAPPING_REGION, f);
 	const struct def_region *region = DEF_FIND(&l->r->defs.regions, ref);
 	struct otf2_native_span held = { .d = { .track = l->track, .args = STR_NONE } };
-	uint32_t nr = attributes ? OTF2_AttributeList_GetNumberOfElements(attributes) : 0;
 
-	(void)location, (void)position;
-	otf2_tick(l, OTF2_COUNT_ENTER, time);
-	held.d.start_ns = held.d.end_ns = otf2_time(l, time);
+	held.d.start_ns = held.d.end_ns = otf2_time(l, ticks);
 	if (region) {
 		held.d.name = region->name_id;
 		held.d.category = region->category_id;
 		held.d.kind = region->queue_kind;
 	} else {
 		sink_warnf(l->s, W_UNKNOWN_REFERENCE,
-			   "region %" PRIu32 " is entered and not defined", ref);
+			   "region %" PRIu64 " is entered and not defined", ref);
 	}
-	for (uint32_t i = 0; i < nr; i++) {
-		OTF2_AttributeRef attribute;
-		OTF2_AttributeValue value;
-		OTF2_Type type;
-
-		if (OTF2_AttributeList_GetAttributeByIndex(attributes, i, &attribute, &type,
-							   &value) == OTF2_SUCCESS)
-			attribute_take(l, attribute, type, value, &held.d);
-	}
+	attributes_take(l, attributes, &held.d);
+	f->bad |= attributes->bad;
 	VEC_PUSH(&l->native.open, l->native.held.nr);
 	VEC_PUSH(&l->native.held, held);
-	return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_leave(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
-				  void *user, OTF2_AttributeList *attributes, OTF2_RegionRef ref)
+void otf2_native_leave(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f)
 {
-	struct otf2_location *l = user;
+	uint64_t ref = otf2_ref(l, OTF2_MAPPING_REGION, f);
 	const struct def_region *region = DEF_FIND(&l->r->defs.regions, ref);
 	const struct span_def *d;
 
-	(void)location, (void)position, (void)attributes;
-	otf2_tick(l, OTF2_COUNT_LEAVE, time);
 	if (l->native.open.nr == 0) {
-		sink_warnf(l->s, W_STRAY_LEAVE, "region %" PRIu32 " is left and not entered", ref);
-		return OTF2_CALLBACK_SUCCESS;
+		sink_warnf(l->s, W_STRAY_LEAVE, "region %" PRIu64 " is left and not entered", ref);
+		return;
 	}
 	d = &l->native.held.v[l->native.open.v[l->native.open.nr - 1]].d;
 	if (!region || region->name_id != d->name)
-		sink_warnf(l->s, W_LEAVE_MISMATCH, "region %" PRIu32 " is left inside another one",
+		sink_warnf(l->s, W_LEAVE_MISMATCH, "region %" PRIu64 " is left inside another one",
 			   ref);
-	innermost_end(l, otf2_time(l, time));
-	return OTF2_CALLBACK_SUCCESS;
+	innermost_end(l, otf2_time(l, ticks));
 }
 
 void otf2_native_end(struct otf2_location *l)
@@ -328,24 +349,21 @@ void otf2_native_end(struct otf2_location *l)
 
 /* ---- links ---- */
 
-static OTF2_CallbackCode on_parameter(OTF2_LocationRef location, OTF2_TimeStamp time,
-				      uint64_t position, void *user, OTF2_AttributeList *attributes,
-				      OTF2_ParameterRef ref, uint64_t number)
+void otf2_native_parameter(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f)
 {
-	struct otf2_location *l = user;
 	const struct otf2_defs *d = &l->r->defs;
+	uint64_t ref = otf2_ref(l, OTF2_MAPPING_PARAMETER, f), number = otf2_number(f, 8);
 	const struct def_name *p = DEF_FIND(&d->parameters, ref);
 	uint8_t role = p ? l->r->native.roles[p - d->parameters.v] : NO_ROLE;
 	struct otf2_native_span *held;
 
-	(void)location, (void)position, (void)attributes;
-	otf2_tick(l, OTF2_COUNT_PARAMETER, time);
+	(void)ticks;
 	if (role == NO_ROLE || l->native.open.nr == 0) {
-		sink_warnf(l->s, W_BAD_EVENT, "parameter %" PRIu32 " belongs to no span", ref);
-		return OTF2_CALLBACK_SUCCESS;
+		sink_warnf(l->s, W_BAD_EVENT, "parameter %" PRIu64 " belongs to no span", ref);
+		return;
 	}
 	if (l->s->no_links)
-		return OTF2_CALLBACK_SUCCESS;
+		return;
 	held = &l->native.held.v[l->native.open.v[l->native.open.nr - 1]];
 	VEC_PUSH(&l->native.ends,
 		 (struct otf2_native_end){
@@ -356,7 +374,6 @@ static OTF2_CallbackCode on_parameter(OTF2_LocationRef location, OTF2_TimeStamp 
 			 .to = (role & 1) ||
 			       (role == LINK_LAUNCH << 1 && l->queue && otf2_is_callsite(d, p)) });
 	held->ends = l->native.ends.nr;
-	return OTF2_CALLBACK_SUCCESS;
 }
 
 /* Links are numbered from 0 on, so there are more ends than numbers. */
@@ -380,16 +397,6 @@ void otf2_native_match(struct otf2_reading *r)
 		alone -= 2;
 	}
 	sink_warn(r->s, W_UNKNOWN_REFERENCE, alone, "one end of a link is not in the archive");
-}
-
-/* ---- setting up ---- */
-
-int otf2_native_callbacks(OTF2_EvtReaderCallbacks *c)
-{
-	return OTF2_EvtReaderCallbacks_SetEnterCallback(c, on_enter) != OTF2_SUCCESS ||
-	       OTF2_EvtReaderCallbacks_SetLeaveCallback(c, on_leave) != OTF2_SUCCESS ||
-	       OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(c, on_parameter) !=
-		       OTF2_SUCCESS;
 }
 
 void otf2_native_release(struct otf2_native *o)

@@ -19,6 +19,7 @@
 #define OTF2_NATIVE_PROPERTY "PROFRIG::FILE"
 
 struct def_location;
+struct otf2_fields;
 struct otf2_location;
 struct otf2_reading;
 
@@ -65,9 +66,12 @@ void otf2_native_make_tracks(struct otf2_reading *r);
 void otf2_native_make_regions(struct otf2_reading *r);
 /* Defines the track of l again, once the owner of a queue is known. */
 void otf2_native_track_again(struct otf2_reading *r, const struct def_location *l);
-int otf2_native_callbacks(OTF2_EvtReaderCallbacks *c); /* sets them; != 0 on failure */
-void otf2_native_end(struct otf2_location *l);         /* closes open spans */
-void otf2_native_match(struct otf2_reading *r);        /* joins the ends to links */
+void otf2_native_enter(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f,
+		       struct otf2_fields *attributes);
+void otf2_native_leave(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f);
+void otf2_native_parameter(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f);
+void otf2_native_end(struct otf2_location *l);  /* closes open spans */
+void otf2_native_match(struct otf2_reading *r); /* joins the ends to links */
 void otf2_native_release(struct otf2_native *o);
 void otf2_native_spans_release(struct otf2_native_spans *s);
 

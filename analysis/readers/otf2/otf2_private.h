@@ -1,8 +1,8 @@
 /*
  * The OTF2 reader's parts, in the order they run: definitions (otf2_defs.h), tracks
- * (otf2_tracks.c), the events of each location (otf2_events.c, otf2_metrics.c, otf2_count.c), what
- * ties them together (otf2_messages.c, otf2_callsites.c). otf2_native.c does most of this for
- * archives that profrig wrote. read_otf2.c opens the archive and calls them.
+ * (otf2_tracks.c), the events of each location (otf2_local.c, otf2_walk.c, otf2_events.c,
+ * otf2_metrics.c), what ties them together (otf2_messages.c, otf2_callsites.c). otf2_native.c does
+ * most of this for archives that profrig wrote. read_otf2.c opens the archive and calls them.
  *
  * The sink pulls locations in any order and from any thread (sink.h, sources). Meanwhile struct
  * otf2_reading and the definitions are read-only; what a location finds lies in its struct
@@ -13,6 +13,7 @@
 
 #include "otf2_defs.h"
 #include "otf2_native.h"
+#include "otf2_walk.h"
 
 #include "profrig/base/strbuf.h"
 #include "profrig/base/u64map.h"
@@ -137,10 +138,13 @@ struct otf2_location {
 	struct sink *s; /* what the present pull pushes into */
 	size_t index;   /* in defs.locations */
 	track_id track;
+	const struct otf2_local *local; /* of its definitions */
+	size_t clock_piece;             /* of local->clock that the last time lay in */
 	bool queue;
+	bool exact;                   /* otf2_native_exact */
 	bool kinds;                   /* its regions say what kind of span they are */
 	bool instant;                 /* one of ours is open, which no profile keeps */
-	struct u64map callsites_seen; /* by otf2_callsite_callbacks */
+	struct u64map callsites_seen; /* by otf2_callsite_event */
 	struct otf2_found found;
 	struct otf2_native_spans native;
 	size_t depth; /* open calls */
@@ -162,6 +166,29 @@ struct otf2_location {
 void otf2_errors_catch(void); /* and forgets */
 void otf2_errors_forget(void);
 const char *otf2_error(OTF2_ErrorCode code);
+
+/* A reference of an event as the archive's definitions number it. */
+static inline uint64_t otf2_global(const struct otf2_location *l, OTF2_MappingType type,
+				   uint64_t ref)
+{
+	const OTF2_IdMap *map = l->local->maps[type];
+
+	if (__builtin_expect(map != NULL, 0))
+		OTF2_IdMap_GetGlobalId(map, ref, &ref);
+	return ref;
+}
+/* The next field, which is such a reference. */
+static inline uint64_t otf2_ref(const struct otf2_location *l, OTF2_MappingType type,
+				struct otf2_fields *f)
+{
+	return otf2_global(l, type, otf2_number(f, 4));
+}
+/* A time of the location by the archive's clock: see struct otf2_clock_piece. */
+uint64_t otf2_correct(struct otf2_location *l, uint64_t ticks);
+static inline uint64_t otf2_corrected(struct otf2_location *l, uint64_t ticks)
+{
+	return __builtin_expect(l->local->clock.nr != 0, 0) ? otf2_correct(l, ticks) : ticks;
+}
 
 /* Nearest ns of a tick count, exact; INT64_MAX when it does not fit. */
 int64_t otf2_ns(uint64_t ticks, uint64_t resolution);
@@ -218,10 +245,9 @@ track_id otf2_track_of_location(struct otf2_reading *r, const struct def_locatio
 const char *otf2_device_id(const struct otf2_reading *r, struct pool *pool, const char *host,
 			   int64_t device);
 
-/* User data: struct otf2_location. exact: of an archive of profrig convert (otf2_native.h). */
-OTF2_EvtReaderCallbacks *otf2_event_callbacks(bool exact);
-int otf2_count_callbacks(
-	OTF2_EvtReaderCallbacks *c); /* those that are only counted; != 0 on failure */
+/* What a record of a location says goes into the sink. fields.bad: it cannot be read. */
+void otf2_event(struct otf2_location *l, const struct otf2_walk *w, struct otf2_record *record);
+void otf2_metric_event(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f);
 void otf2_reading_release(struct otf2_reading *r);
 void otf2_location_init(struct otf2_location *l, const struct otf2_reading *r, size_t index);
 void otf2_location_end(struct otf2_location *l); /* closes what is open */
@@ -236,11 +262,6 @@ static inline void otf2_tick(struct otf2_location *l, enum otf2_count kind, uint
 	if (ticks > l->found.last_ticks)
 		l->found.last_ticks = ticks;
 }
-
-OTF2_CallbackCode otf2_on_metric(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
-				 void *user, OTF2_AttributeList *attributes, OTF2_MetricRef metric,
-				 uint8_t nr, const OTF2_Type *types,
-				 const OTF2_MetricValue *values);
 
 void otf2_match_messages(struct otf2_reading *r);
 /*
@@ -264,11 +285,11 @@ bool otf2_has_callsites(const struct otf2_defs *d);
 uint32_t otf2_callsite_process(const struct otf2_reading *r, size_t location);
 /*
  * Before events are read. false: all that can be known of owners is; true: it takes launches and
- * work of all locations, as otf2_callsite_callbacks collects them, to learn more.
+ * work of all locations, as otf2_callsite_event collects them, to learn more.
  */
 bool otf2_owners_wanted(struct otf2_reading *r);
-OTF2_EvtReaderCallbacks *otf2_callsite_callbacks(void); /* each number once */
-void otf2_find_owners(struct otf2_reading *r);          /* of r->found, whose order it changes */
+void otf2_callsite_event(struct otf2_location *l, struct otf2_fields *f); /* each number once */
+void otf2_find_owners(struct otf2_reading *r); /* of r->found, whose order it changes */
 void otf2_match_callsites(struct otf2_reading *r);
 
 #endif

@@ -9,13 +9,12 @@
  *				references; optional
  *	NAME/<location>.evt	the events of one location, in time order
  *
- * Times are ticks of the clock that the definitions describe. Locations are independent: the sink
- * pulls them as it likes, several at once. libotf2 allows that for readers of different locations
- * once it has locks; it applies clock offsets and maps by itself when the local definitions were
- * read first.
+ * Times are ticks of the clock that the definitions describe. libotf2 reads the anchor and the
+ * definitions, otf2_walk.c the events: locations are independent, and the sink pulls them as it
+ * likes, several at once.
  *
- * libotf2 believes what a file says about itself, and reads a cut file for ever. So every file is
- * walked first (otf2_scan.c) and libotf2 is asked for the records that are there; counts in
+ * libotf2 believes what a file says about itself, and reads a cut file for ever. So every file of
+ * definitions is walked first and libotf2 is asked for the records that are there; counts in
  * definitions are hints; what it wants to print is caught and becomes part of a warning.
  *
  * Archives that profrig wrote say more: otf2_native.h.
@@ -27,7 +26,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <otf2/OTF2_Pthread_Locks.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -110,8 +108,7 @@ static int archive_open(struct archive *a, const char *path, struct err *err)
 	if (!a->reader)
 		return err_set(err, EBADMSG, "%s: no archive that libotf2 reads: %s", a->anchor,
 			       otf2_error(OTF2_ERROR_PROCESSED_WITH_FAULTS));
-	if (OTF2_Pthread_Reader_SetLockingCallbacks(a->reader, NULL) != OTF2_SUCCESS ||
-	    OTF2_Reader_SetSerialCollectiveCallbacks(a->reader) != OTF2_SUCCESS ||
+	if (OTF2_Reader_SetSerialCollectiveCallbacks(a->reader) != OTF2_SUCCESS ||
 	    OTF2_Reader_GetChunkSize(a->reader, &a->event_chunk, &a->def_chunk) != OTF2_SUCCESS)
 		return err_set(err, EIO, "%s: %s", a->anchor, otf2_error(OTF2_ERROR_INVALID));
 	return 0;
@@ -206,16 +203,29 @@ static void native_open(struct archive *a)
 	free(text);
 }
 
+/* How many whole records a file of definitions has, and how it ends. */
+static int definitions_walk(const struct archive *a, const char *path, struct otf2_walk *w,
+			    struct err *err)
+{
+	struct otf2_record record;
+	int e = otf2_walk_open(w, path, a->def_chunk, OTF2_FILE_DEFINITIONS, err);
+
+	while (e == 0 && otf2_walk_next(w, &record))
+		;
+	otf2_walk_close(w);
+	return e;
+}
+
 static int definitions_read(struct archive *a, struct err *err)
 {
 	struct input *in = a->r.s->ops->current(a->r.s);
 	CLEANUP(xfreep) char *path = xasprintf("%s.def", a->dir);
 	uint64_t read, expected = 0, locations = 0;
-	struct otf2_scan scan;
+	struct otf2_walk scan;
 	OTF2_ErrorCode code;
 	int e;
 
-	e = otf2_scan_file(path, a->def_chunk, OTF2_FILE_DEFINITIONS, &scan, err);
+	e = definitions_walk(a, path, &scan, err);
 	if (e < 0)
 		return err_wrap(err, e, "definitions");
 	otf2_errors_forget();
@@ -295,23 +305,26 @@ static void locations_select(struct archive *a)
 	}
 }
 
-static int local_definitions(struct archive *a, const struct def_location *l, struct err *err)
+static int local_definitions(struct archive *a, struct def_location *l,
+			     OTF2_DefReaderCallbacks *callbacks, struct err *err)
 {
 	CLEANUP(xfreep) char *path = location_path(a, l, ".def");
 	OTF2_DefReader *reader;
-	struct otf2_scan scan;
+	struct otf2_walk scan;
 	OTF2_ErrorCode code;
 	uint64_t read = 0;
 	int e;
 
-	e = otf2_scan_file(path, a->def_chunk, OTF2_FILE_DEFINITIONS, &scan, err);
+	e = definitions_walk(a, path, &scan, err);
 	if (e < 0)
 		return e;
 	reader = OTF2_Reader_GetDefReader(a->reader, l->ref);
 	if (!reader)
 		return err_set(err, EBADMSG, "%s: %s", path,
 			       otf2_error(OTF2_ERROR_PROCESSED_WITH_FAULTS));
-	code = OTF2_Reader_ReadLocalDefinitions(a->reader, reader, scan.records, &read);
+	code = OTF2_Reader_RegisterDefCallbacks(a->reader, reader, callbacks, &l->local);
+	if (code == OTF2_SUCCESS)
+		code = OTF2_Reader_ReadLocalDefinitions(a->reader, reader, scan.records, &read);
 	OTF2_Reader_CloseDefReader(a->reader, reader);
 	if (code != OTF2_SUCCESS)
 		return err_set(err, EBADMSG, "%s: %s", path, otf2_error(code));
@@ -348,13 +361,15 @@ static void local_missing(struct archive *a, const struct def_location *l, bool 
 
 static void locals_read(struct archive *a)
 {
+	OTF2_DefReaderCallbacks *callbacks = otf2_local_callbacks();
 	bool wanted = wants_local_definitions(a);
-	OTF2_ErrorCode code;
+	OTF2_ErrorCode code = OTF2_ERROR_MEM_FAULT;
 
 	otf2_errors_forget();
-	code = OTF2_Reader_OpenDefFiles(a->reader);
+	if (callbacks)
+		code = OTF2_Reader_OpenDefFiles(a->reader);
 	for (size_t i = 0; i < a->r.defs.locations.nr; i++) {
-		const struct def_location *l = &a->r.defs.locations.v[i];
+		struct def_location *l = &a->r.defs.locations.v[i];
 		struct err err = ERR_INIT;
 
 		if (l->missing)
@@ -363,13 +378,14 @@ static void locals_read(struct archive *a)
 			err_set(&err, EIO, "%s", otf2_error(code));
 		else {
 			otf2_errors_forget();
-			if (local_definitions(a, l, &err) == 0)
+			if (local_definitions(a, l, callbacks, &err) == 0)
 				continue;
 		}
 		local_missing(a, l, wanted, err.msg);
 	}
 	if (code == OTF2_SUCCESS)
 		OTF2_Reader_CloseDefFiles(a->reader);
+	OTF2_DefReaderCallbacks_Delete(callbacks);
 }
 
 /* ---- events ---- */
@@ -377,11 +393,9 @@ static void locals_read(struct archive *a)
 struct location {
 	struct source source;
 	struct archive *a;
-	const OTF2_EvtReaderCallbacks *callbacks;
 	struct otf2_location l;
-	OTF2_EvtReader *reader;
-	struct otf2_scan scan;
-	uint64_t read;
+	struct otf2_walk walk;
+	uint64_t read; /* events */
 	bool begun, partial;
 };
 
@@ -436,83 +450,52 @@ static void compare_count(struct location *lo, const char *path)
 	lo->l.s->ops->warn(lo->l.s, lo->read < def->events ? W_TRUNCATED : W_EVENT_COUNT, 1, text);
 }
 
-/* False when there is nothing to read, which is said. */
-static bool location_open(struct location *lo)
+static int location_open(struct location *lo, struct err *err)
+{
+	CLEANUP(xfreep) char *path = location_path(lo->a, location_def(lo), ".evt");
+
+	return otf2_walk_open(&lo->walk, path, lo->a->event_chunk, OTF2_FILE_EVENTS, err);
+}
+
+static void location_close(struct location *lo)
 {
 	const struct def_location *def = location_def(lo);
 	CLEANUP(xfreep) char *path = location_path(lo->a, def, ".evt");
-	struct err err = ERR_INIT;
 
-	if (otf2_scan_file(path, lo->a->event_chunk, OTF2_FILE_EVENTS, &lo->scan, &err) == 0)
-		return true;
-	location_warn(lo, W_MISSING_LOCATION, MISSING_LOCATION,
-		      MISSING_LOCATION_ARGS(lo->a, def, err.msg));
-	return false;
-}
-
-/* Reads at most `records` more. */
-static OTF2_ErrorCode location_events(struct location *lo, uint64_t records)
-{
-	OTF2_Reader *archive = lo->a->reader;
-	OTF2_ErrorCode code;
-	uint64_t read = 0;
-
-	if (!lo->reader) {
-		lo->reader = OTF2_Reader_GetEvtReader(archive, location_def(lo)->ref);
-		if (!lo->reader)
-			return OTF2_ERROR_PROCESSED_WITH_FAULTS;
-		code = OTF2_Reader_RegisterEvtCallbacks(archive, lo->reader, lo->callbacks, &lo->l);
-		if (code != OTF2_SUCCESS)
-			return code;
-	}
-	if (records == 0)
-		return OTF2_SUCCESS;
-	code = OTF2_Reader_ReadLocalEvents(archive, lo->reader, records, &read);
-	lo->read += read;
-	return code;
-}
-
-static void location_close(struct location *lo, OTF2_ErrorCode code)
-{
-	const struct def_location *def = location_def(lo);
-	CLEANUP(xfreep) char *path = location_path(lo->a, def, ".evt");
-	OTF2_ErrorCode closed;
-
-	if (lo->reader) {
-		closed = OTF2_Reader_CloseEvtReader(lo->a->reader, lo->reader);
-		if (code == OTF2_SUCCESS)
-			code = closed;
-	}
-	lo->reader = NULL;
+	otf2_walk_close(&lo->walk);
 	otf2_location_end(&lo->l);
-	if (code == OTF2_SUCCESS && lo->scan.complete && lo->read == lo->scan.records) {
+	if (lo->walk.complete)
 		compare_count(lo, path);
-		return;
-	}
-	location_warn(lo, W_TRUNCATED,
-		      "location %" PRIu64 " '%s': %" PRIu64 " events were read of %s: %s", def->ref,
-		      otf2_string(&lo->a->r.defs, def->name), lo->read, path,
-		      code != OTF2_SUCCESS ? otf2_error(code)
-		      : lo->scan.complete  ? "it holds more"
-					   : lo->scan.why);
+	else
+		location_warn(lo, W_TRUNCATED,
+			      "location %" PRIu64 " '%s': %" PRIu64 " events were read of %s: %s",
+			      def->ref, otf2_string(&lo->a->r.defs, def->name), lo->read, path,
+			      lo->walk.why);
 }
 
 static int location_pull(struct source *src, struct sink *into, uint64_t max)
 {
 	struct location *lo = (struct location *)src;
-	OTF2_ErrorCode code;
-	uint64_t want, before = lo->read;
+	struct otf2_record record;
+	struct err err = ERR_INIT;
+	uint64_t until = lo->walk.records + max;
 
 	lo->l.s = into;
-	otf2_errors_forget();
-	if (!lo->begun && !location_open(lo))
+	if (!lo->begun && location_open(lo, &err) < 0) {
+		location_warn(lo, W_MISSING_LOCATION, MISSING_LOCATION,
+			      MISSING_LOCATION_ARGS(lo->a, location_def(lo), err.msg));
 		return 0;
+	}
 	lo->begun = true;
-	want = lo->scan.records - before < max ? lo->scan.records - before : max;
-	code = location_events(lo, want);
-	if (code == OTF2_SUCCESS && lo->read == before + want && lo->read < lo->scan.records)
+	while (lo->walk.records != until && otf2_walk_next(&lo->walk, &record)) {
+		otf2_event(&lo->l, &lo->walk, &record);
+		if (record.fields.bad)
+			otf2_walk_refuse(&lo->walk);
+	}
+	lo->read = lo->walk.records;
+	if (lo->read == until)
 		return 1;
-	location_close(lo, code);
+	location_close(lo);
 	return 0;
 }
 
@@ -549,12 +532,18 @@ static bool location_has_calls(const struct source *src)
 {
 	const struct location *lo = (const struct location *)src;
 	CLEANUP(xfreep) char *path = location_path(lo->a, location_def(lo), ".evt");
+	struct otf2_record record = { .type = 0 };
+	struct otf2_walk w;
 
-	return otf2_scan_calls(path, lo->a->event_chunk);
+	if (otf2_walk_open(&w, path, lo->a->event_chunk, OTF2_FILE_EVENTS, NULL) == 0)
+		while (record.type != OTF2_EVENT_ENTER && record.type != OTF2_EVENT_CONTEXT_ENTER &&
+		       otf2_walk_next(&w, &record))
+			;
+	otf2_walk_close(&w);
+	return record.type == OTF2_EVENT_ENTER || record.type == OTF2_EVENT_CONTEXT_ENTER;
 }
 
-static void location_init(struct location *lo, struct archive *a, size_t index,
-			  const OTF2_EvtReaderCallbacks *callbacks)
+static void location_init(struct location *lo, struct archive *a, size_t index)
 {
 	const struct def_location *def = &a->r.defs.locations.v[index];
 
@@ -566,23 +555,23 @@ static void location_init(struct location *lo, struct archive *a, size_t index,
 					     .save = location_save,
 					     .load = location_load },
 				 .a = a,
-				 .callbacks = callbacks };
+				 .walk = { .fd = -1 } };
 	otf2_location_init(&lo->l, &a->r, index);
 }
 
 /* Reads the numbers of places alone. Damage is reported by the second, full reading. */
-static void callsites_collect(struct archive *a, size_t index,
-			      const OTF2_EvtReaderCallbacks *callbacks)
+static void callsites_collect(struct archive *a, size_t index)
 {
-	CLEANUP(xfreep) char *path = location_path(a, &a->r.defs.locations.v[index], ".evt");
-	struct err err = ERR_INIT;
+	struct otf2_record record = { .type = 0 };
 	struct location lo;
 
-	location_init(&lo, a, index, callbacks);
-	if (otf2_scan_file(path, a->event_chunk, OTF2_FILE_EVENTS, &lo.scan, &err) == 0)
-		location_events(&lo, lo.scan.records);
-	if (lo.reader)
-		OTF2_Reader_CloseEvtReader(a->reader, lo.reader);
+	location_init(&lo, a, index);
+	if (location_open(&lo, NULL) == 0) {
+		while (!record.fields.bad && otf2_walk_next(&lo.walk, &record))
+			if (record.type == OTF2_EVENT_PARAMETER_UINT)
+				otf2_callsite_event(&lo.l, &record.fields);
+	}
+	otf2_walk_close(&lo.walk);
 	otf2_location_gather(&a->r, &lo.l);
 	otf2_location_release(&lo.l);
 }
@@ -593,24 +582,19 @@ static void callsites_collect(struct archive *a, size_t index,
  */
 static void owners_learn(struct archive *a)
 {
-	OTF2_EvtReaderCallbacks *callbacks;
 	struct otf2_found *f = &a->r.found;
 
 	if (otf2_native_exact(&a->r) || !otf2_owners_wanted(&a->r) || !sink_streams(a->r.s))
 		return;
-	callbacks = otf2_callsite_callbacks();
-	if (!callbacks)
-		return;
 	for (size_t i = 0; i < a->r.defs.locations.nr; i++)
 		if (!a->r.defs.locations.v[i].missing)
-			callsites_collect(a, i, callbacks);
-	OTF2_EvtReaderCallbacks_Delete(callbacks);
+			callsites_collect(a, i);
 	otf2_find_owners(&a->r);
 	VEC_RELEASE(&f->launches);
 	VEC_RELEASE(&f->work);
 }
 
-static void locations_pull(struct archive *a, const OTF2_EvtReaderCallbacks *callbacks)
+static void locations_pull(struct archive *a)
 {
 	size_t all = a->r.defs.locations.nr, n = 0;
 	bool callsites = otf2_has_callsites(&a->r.defs);
@@ -620,7 +604,7 @@ static void locations_pull(struct archive *a, const OTF2_EvtReaderCallbacks *cal
 	for (size_t i = 0; i < all; i++) {
 		if (a->r.defs.locations.v[i].missing)
 			continue;
-		location_init(&v[n], a, i, callbacks);
+		location_init(&v[n], a, i);
 		v[n].source.callsites = callsites;
 		sources[n] = &v[n].source;
 		n++;
@@ -629,30 +613,10 @@ static void locations_pull(struct archive *a, const OTF2_EvtReaderCallbacks *cal
 	for (size_t i = 0; i < n; i++) {
 		a->events += v[i].read;
 		a->partial |= v[i].partial;
+		otf2_walk_close(&v[i].walk);
 		otf2_location_gather(&a->r, &v[i].l);
 		otf2_location_release(&v[i].l);
 	}
-}
-
-static int locations_read(struct archive *a, struct err *err)
-{
-	OTF2_EvtReaderCallbacks *callbacks = otf2_event_callbacks(otf2_native_exact(&a->r));
-	OTF2_ErrorCode code;
-
-	if (!callbacks)
-		return err_set(err, ENOMEM, "libotf2 makes no callbacks");
-	otf2_errors_forget();
-	code = OTF2_Reader_OpenEvtFiles(a->reader);
-	if (code == OTF2_SUCCESS) {
-		owners_learn(a);
-		locations_pull(a, callbacks);
-		OTF2_Reader_CloseEvtFiles(a->reader);
-	}
-	for (size_t i = 0; code != OTF2_SUCCESS && i < a->r.defs.locations.nr; i++)
-		if (!a->r.defs.locations.v[i].missing)
-			location_missing(a, &a->r.defs.locations.v[i], otf2_error(code));
-	OTF2_EvtReaderCallbacks_Delete(callbacks);
-	return 0;
 }
 
 /* ---- the reader ---- */
@@ -711,9 +675,8 @@ static int archive_read(struct archive *a, struct err *err)
 	otf2_make_tracks(&a->r);
 	locations_select(a);
 	locals_read(a);
-	e = locations_read(a, err);
-	if (e < 0)
-		return e;
+	owners_learn(a);
+	locations_pull(a);
 	facts_put(a);
 	otf2_match_messages(&a->r);
 	otf2_match_callsites(&a->r);
