@@ -253,8 +253,11 @@ struct share_state {
 	uint32_t active; /* weight of active sharers (host view), running pieces of work (device) */
 	VEC(uint32_t) open; /* host view, by sharer: its lanes with a call open */
 };
-void share_state_change(const struct domain *d, struct share_state *s, const struct share_change *v,
-			size_t n);
+/* What n changes come to, in any order: the sum of open calls, which may be "negative". */
+void share_state_sum(const struct domain *d, struct share_state *ret, const struct share_change *v,
+		     size_t n);
+/* A slice whose changes come to `sum` begins at `at`: sum becomes its begin and `at` its end. */
+void share_state_begin(const struct domain *d, struct share_state *at, struct share_state *sum);
 void share_state_copy(struct share_state *to, const struct share_state *from);
 void share_state_release(struct share_state *s);
 

@@ -31,6 +31,18 @@ void slices_release(struct energy_run *run)
 	VEC_RELEASE(&run->slices);
 }
 
+void batches_release(struct share_group *t)
+{
+	for (size_t i = 0; i < t->batches.nr; i++) {
+		struct lane_batch *b = &t->batches.v[i];
+
+		for (size_t k = 0; k < b->curves.nr; k++)
+			share_curve_release(&b->curves.v[k]);
+		VEC_RELEASE(&b->curves);
+	}
+	VEC_RELEASE(&t->batches);
+}
+
 static void run_all(struct workers *w, size_t n, void (*job)(void *, size_t, unsigned), void *ctx)
 {
 	if (w) {
@@ -50,9 +62,8 @@ struct round {
 	int64_t horizon_ns;
 	/* where slices end, in order; the last one is the horizon */
 	VEC(int64_t) cuts;
-	size_t *read;       /* by lane of the domain: events of earlier slices */
-	size_t slices;      /* of the batch */
-	size_t group_lanes; /* lanes that one job takes through the batch */
+	size_t *read;  /* by lane of the domain: events of earlier slices */
+	size_t slices; /* at work side by side */
 };
 
 static void job_changes(void *ctx, size_t i, unsigned worker)
@@ -64,7 +75,6 @@ static void job_changes(void *ctx, size_t i, unsigned worker)
 
 	(void)worker;
 	VEC_CLEAR(&c->v);
-	c->taken = 0;
 	if (r->run->modes[l->lane] == LANE_COVER || f->steady)
 		return;
 	for (size_t k = 0; k < f->nr; k++) {
@@ -150,33 +160,41 @@ static void cuts_make(struct round *r)
 
 /* ---- a slice ---- */
 
-/* Its changes, lane by lane. Counts them where the state at its end is wanted before it is made. */
-static void slice_take(struct share_group *t, struct slice *s, int64_t horizon_ns, bool count)
+/* Its changes in time order. Sums them up where several slices are made at once. */
+static void job_take(void *ctx, size_t i, unsigned worker)
 {
-	s->from_ns = t->at_ns;
-	s->horizon_ns = t->at_ns = horizon_ns;
-	s->first = !t->started;
-	t->started = true;
-	share_state_copy(&s->sharing.at, &t->at);
-	VEC_CLEAR(&s->changes.v);
-	for (size_t i = 0; i < t->d.lanes.nr; i++) {
-		struct lane_changes *c = &t->changes[i];
-		size_t from = c->taken, n;
+	const struct round *r = ctx;
+	const struct share_group *t = r->t;
+	struct slice *s = &r->run->slices.v[i];
 
-		if (from == c->v.nr)
+	(void)worker;
+	VEC_CLEAR(&s->changes.v);
+	for (size_t k = 0; k < t->d.lanes.nr; k++) {
+		const struct lane_changes *c = &t->changes[k];
+		size_t from = LOWER_BOUND(j, 0, c->v.nr, c->v.v[j].t_ns < s->from_ns);
+		size_t to = LOWER_BOUND(j, from, c->v.nr, c->v.v[j].t_ns < s->horizon_ns);
+
+		if (from == to)
 			continue;
-		c->taken = LOWER_BOUND(k, from, c->v.nr, c->v.v[k].t_ns < horizon_ns);
-		n = c->taken - from;
-		if (n == 0)
-			continue;
-		if (count)
-			share_state_change(&t->d, &t->at, c->v.v + from, n);
-		VEC_RESERVE(&s->changes.v, s->changes.v.nr + n);
-		memcpy(s->changes.v.v + s->changes.v.nr, c->v.v + from, n * sizeof(*c->v.v));
-		s->changes.v.nr += n;
+		VEC_RESERVE(&s->changes.v, s->changes.v.nr + to - from);
+		memcpy(s->changes.v.v + s->changes.v.nr, c->v.v + from,
+		       (to - from) * sizeof(*c->v.v));
+		s->changes.v.nr += to - from;
 	}
+	if (r->slices > 1)
+		share_state_sum(&t->d, &s->sharing.at, s->changes.v.v, s->changes.v.nr);
+	changes_sort(&s->changes);
 }
 
+static void curves_make(struct share_curve *curves, const struct domain *d, uint32_t share_class,
+			const struct slice *s)
+{
+	for (size_t g = 0; g < d->grids.nr; g++)
+		share_curve_make(&curves[g], &d->grids.v[g], d, share_class, &s->sharing,
+				 s->from_ns, s->horizon_ns);
+}
+
+/* Who shares in it, and the curves of classes whose lanes are not all of one job. */
 static void job_slice(void *ctx, size_t i, unsigned worker)
 {
 	const struct round *r = ctx;
@@ -186,15 +204,32 @@ static void job_slice(void *ctx, size_t i, unsigned worker)
 	size_t grids = d->grids.nr;
 
 	(void)worker;
-	changes_sort(&s->changes);
 	sharing_make(&s->sharing, d, s->changes.v.v, s->changes.v.nr);
 	while (s->curves.nr < d->classes.nr * grids)
 		VEC_PUSH(&s->curves, ((struct share_curve){ 0 }));
-	for (size_t c = 0; c < d->classes.nr; c++) {
-		for (size_t g = 0; t->curves_wanted[c] && g < grids; g++)
-			share_curve_make(&s->curves.v[c * grids + g], &d->grids.v[g], d, c,
-					 &s->sharing, s->from_ns, s->horizon_ns);
+	for (size_t k = 0; k < t->batches.nr; k++) {
+		const struct lane_batch *b = &t->batches.v[k];
+
+		if (b->first && !b->alone)
+			curves_make(&s->curves.v[b->share_class * grids], d, b->share_class, s);
 	}
+}
+
+/*
+ * The share curves of a job's class in a slice. Where it is the only job of the class it makes them
+ * itself: they are still in its processor's cache then.
+ */
+static const struct share_curve *batch_curves(const struct round *r, struct lane_batch *b,
+					      const struct slice *s)
+{
+	const struct domain *d = &r->t->d;
+
+	if (!b->alone)
+		return &s->curves.v[b->share_class * d->grids.nr];
+	while (b->curves.nr < d->grids.nr)
+		VEC_PUSH(&b->curves, ((struct share_curve){ 0 }));
+	curves_make(b->curves.v, d, b->share_class, s);
+	return b->curves.v;
 }
 
 /* ---- idle and active time ---- */
@@ -222,89 +257,145 @@ static void activity_lane(const struct slice *s, bool active, struct events *ret
 	}
 }
 
-static void activity_read(const struct round *r, struct accumulator *accumulators,
-			  uint32_t share_class, bool active)
+/* ---- batches of lanes ---- */
+
+static void activity_read(const struct round *r, struct lane_batch *b,
+			  struct accumulator *accumulators, bool active)
 {
 	size_t grids = r->t->d.grids.nr;
 	struct events e = { VEC_INIT };
 
 	for (size_t i = 0; i < r->slices; i++) {
-		struct slice *s = &r->run->slices.v[i];
+		const struct slice *s = &r->run->slices.v[i];
 		struct lane_feed f = { .nodes = 1, .rows = 1 };
 
 		activity_lane(s, active, &e);
 		f.v = e.v.v;
 		f.nr = e.v.nr;
-		accumulators_slice(accumulators, &s->curves.v[share_class * grids], grids, &f,
-				   s->horizon_ns);
+		accumulators_slice(accumulators, batch_curves(r, b, s), grids, &f, s->horizon_ns);
 	}
 	VEC_RELEASE(&e.v);
 }
 
-/* ---- a batch of slices ---- */
-
-static void lane_read(const struct round *r, const struct slice *s, size_t i)
+static void lane_read(const struct round *r, const struct share_curve *curves,
+		      const struct slice *s, size_t i)
 {
 	struct share_group *t = r->t;
-	const struct domain_lane *l = &t->d.lanes.v[i];
 	size_t grids = t->d.grids.nr;
-	struct lane_feed f = r->feeds[l->lane];
+	struct lane_feed f = r->feeds[t->d.lanes.v[i].lane];
 
 	if (!t->here[i])
 		return;
 	f.v += r->read[i];
 	f.nr = LOWER_BOUND(k, 0, f.nr - r->read[i], f.v[k].t_ns < s->horizon_ns);
 	r->read[i] += f.nr;
-	accumulators_slice(&t->accumulators[i * grids], &s->curves.v[l->share_class * grids], grids,
-			   &f, s->horizon_ns);
+	accumulators_slice(&t->accumulators[i * grids], curves, grids, &f, s->horizon_ns);
 }
 
-/* The first two take idle and active time, each other one a group of lanes. */
-static void job_lanes(void *ctx, size_t i, unsigned worker)
+static void job_batch(void *ctx, size_t i, unsigned worker)
 {
 	const struct round *r = ctx;
 	const struct share_group *t = r->t;
-	size_t lanes = t->d.lanes.nr, from, to;
+	struct lane_batch *b = &r->t->batches.v[i];
 
 	(void)worker;
-	if (i == 0 && t->idle_here)
-		activity_read(r, t->idle, t->idle_class, false);
-	if (i == 1 && t->idle_here && t->d.independent)
-		activity_read(r, t->given, t->given_class, true);
-	if (i < 2)
+	if (b->from == b->to) {
+		bool active = b->share_class == t->given_class;
+
+		activity_read(r, b, active ? t->given : t->idle, active);
 		return;
-	from = (i - 2) * r->group_lanes;
-	to = from + r->group_lanes < lanes ? from + r->group_lanes : lanes;
-	/* lanes of one class stand side by side, so each share curve is still near for the next
-	 * lane */
+	}
 	for (size_t k = 0; k < r->slices; k++) {
-		for (size_t lane = from; lane < to; lane++)
-			lane_read(r, &r->run->slices.v[k], lane);
+		const struct slice *s = &r->run->slices.v[k];
+		const struct share_curve *curves = batch_curves(r, b, s);
+
+		for (size_t lane = b->from; lane < b->to; lane++)
+			lane_read(r, curves, s, lane);
 	}
 }
+
+static void batch_add(struct share_group *t, size_t nr, uint32_t share_class, size_t from,
+		      size_t to)
+{
+	struct lane_batch *b;
+
+	if (nr == t->batches.nr)
+		VEC_PUSH(&t->batches, ((struct lane_batch){ 0 }));
+	b = &t->batches.v[nr];
+	b->from = from;
+	b->to = to;
+	b->share_class = share_class;
+	b->first = b->alone = true;
+	for (size_t i = 0; i < nr; i++) {
+		if (t->batches.v[i].share_class == share_class)
+			t->batches.v[i].alone = b->alone = b->first = false;
+	}
+}
+
+/*
+ * Lanes of one class that stand side by side make a batch, which one job takes through all slices;
+ * several where there would be too few for the threads.
+ */
+static void batches_make(struct share_group *t, unsigned threads)
+{
+	const struct domain *d = &t->d;
+	size_t most = d->lanes.nr / (threads * 2) + 1, nr = 0;
+
+	if (t->idle_here)
+		batch_add(t, nr++, t->idle_class, 0, 0);
+	if (t->idle_here && d->independent)
+		batch_add(t, nr++, t->given_class, 0, 0);
+	for (size_t from = 0, to; from < d->lanes.nr; from = to) {
+		uint32_t share_class = d->lanes.v[from].share_class;
+		bool here = false;
+
+		for (to = from; to < d->lanes.nr && d->lanes.v[to].share_class == share_class &&
+				(threads == 1 || to - from < most);
+		     to++)
+			here |= t->here[to];
+		if (here)
+			batch_add(t, nr++, share_class, from, to);
+	}
+}
+
+/* ---- slices side by side ---- */
 
 static void group_round(struct round *r, struct workers *w)
 {
 	struct energy_run *run = r->run;
 	struct share_group *t = r->t;
 	unsigned threads = w ? workers_count(w) : 1;
-	size_t lanes = t->d.lanes.nr, most = threads == 1 ? 1 : threads * SLICES_PER_THREAD;
-	CLEANUP(xfreep) size_t *read = xcalloc(lanes + 1, sizeof(*read));
+	size_t most = threads == 1 ? 1 : threads * SLICES_PER_THREAD;
+	CLEANUP(xfreep) size_t *read = xcalloc(t->d.lanes.nr + 1, sizeof(*read));
 
 	most = most < SLICES_MAX ? most : SLICES_MAX;
 	r->read = read;
-	r->group_lanes = lanes / (threads * 2) + 1;
+	if (t->batches.nr == 0)
+		batches_make(t, threads);
 	while (run->slices.nr < most)
 		VEC_PUSH(&run->slices, ((struct slice){ 0 }));
 	cuts_make(r);
 	for (size_t at = 0; at < r->cuts.nr; at += r->slices) {
+		struct slice *v = run->slices.v;
+
 		r->slices = r->cuts.nr - at < most ? r->cuts.nr - at : most;
-		for (size_t i = 0; i < r->slices; i++)
-			slice_take(t, &run->slices.v[i], r->cuts.v[at + i], r->slices > 1);
+		for (size_t i = 0; i < r->slices; i++) {
+			v[i].from_ns = t->at_ns;
+			v[i].horizon_ns = t->at_ns = r->cuts.v[at + i];
+			v[i].first = !t->started;
+			t->started = true;
+		}
+		run_all(w, r->slices, job_take, r);
+		for (size_t i = 0; i < r->slices; i++) {
+			if (r->slices > 1)
+				share_state_begin(&t->d, &t->at, &v[i].sharing.at);
+			else
+				share_state_copy(&v[i].sharing.at, &t->at);
+		}
 		run_all(w, r->slices, job_slice, r);
 		if (r->slices == 1)
-			share_state_copy(&t->at, &run->slices.v[0].sharing.at);
-		run_all(w, 2 + (lanes + r->group_lanes - 1) / r->group_lanes, job_lanes, r);
+			share_state_copy(&t->at, &v[0].sharing.at);
+		run_all(w, t->batches.nr, job_batch, r);
 	}
 }
 

@@ -225,16 +225,12 @@ static void group_place(const struct energy_run *run, struct share_group *t)
 
 	t->spread = false;
 	t->idle_here = home == rank;
-	memset(t->curves_wanted, 0, d->classes.nr * sizeof(*t->curves_wanted));
 	for (size_t i = 0; i < d->lanes.nr; i++) {
 		int at = run->lanes.v[d->lanes.v[i].lane].rank;
 
 		t->spread |= at != home;
 		t->here[i] = at == rank;
-		t->curves_wanted[d->lanes.v[i].share_class] |= t->here[i];
 	}
-	t->curves_wanted[t->idle_class] = t->idle_here;
-	t->curves_wanted[t->given_class] = t->idle_here && d->independent;
 }
 
 void energy_run_ranks(struct energy_run *run, struct comm *c)
@@ -305,7 +301,6 @@ static void group_start(const struct energy_run *run, struct share_group *t)
 	t->idle = xcalloc(grids + 1, sizeof(*t->idle));
 	t->given = xcalloc(grids + 1, sizeof(*t->given));
 	t->here = xcalloc(d->lanes.nr + 1, sizeof(*t->here));
-	t->curves_wanted = xcalloc(d->classes.nr, sizeof(*t->curves_wanted));
 	t->at_ns = INT64_MIN;
 	group_place(run, t);
 	for (size_t g = 0; g < grids; g++) {
@@ -339,7 +334,7 @@ static void group_release(struct share_group *t)
 	free(t->idle);
 	free(t->given);
 	free(t->here);
-	free(t->curves_wanted);
+	batches_release(t);
 	share_state_release(&t->at);
 	domain_release(&t->d);
 }

@@ -22,10 +22,17 @@ struct job {
 };
 #define DOMAIN_NONE SIZE_MAX
 
-/* A lane's changes of the round, and how far slices have taken them. */
+/* A lane's changes of the round. */
 struct lane_changes {
 	VEC(struct share_change) v;
-	size_t taken;
+};
+
+/* Lanes of one class that one job takes through the slices; from == to: idle or active time. */
+struct lane_batch {
+	size_t from, to; /* lanes of the domain */
+	uint32_t share_class;
+	bool first, alone;              /* of its class */
+	VEC(struct share_curve) curves; /* by grid, of the present slice; alone only */
 };
 
 /* A domain at work. accumulators: [lane of the domain][grid]. */
@@ -36,21 +43,21 @@ struct share_group {
 	struct accumulator *idle, *given; /* by grid; node 0 */
 	/* ranks: which lanes (of the domain), and whether the idle and the active time are here */
 	bool *here, idle_here;
-	bool *curves_wanted; /* by class: some lane here reads them */
-	bool spread;         /* its lanes are not all of one rank */
+	bool spread; /* its lanes are not all of one rank */
 	bool started;
 	int64_t at_ns;         /* where the next slice begins */
 	struct share_state at; /* who shares there */
 	struct lane_changes *changes;
+	VEC(struct lane_batch) batches;
 };
 
-/* A stretch of time at work; what it holds is of use for one batch, its memory for all. */
+/* A stretch of time at work; what it holds is of use until the next ones, its memory for all. */
 struct slice {
 	int64_t from_ns, horizon_ns;
 	bool first; /* of all of the group's */
 	struct share_changes changes;
 	struct sharing sharing;
-	VEC(struct share_curve) curves; /* [class][grid] */
+	VEC(struct share_curve) curves; /* [class][grid], of classes with several batches */
 };
 
 struct energy_run {
@@ -65,5 +72,6 @@ struct energy_run {
 };
 
 void slices_release(struct energy_run *run);
+void batches_release(struct share_group *t);
 
 #endif

@@ -93,12 +93,34 @@ static inline void state_step(const struct domain *d, struct share_state *s,
 	s->active += (uint32_t)((*open > 0) - (before > 0)) * d->sharers.v[c->sharer].weight;
 }
 
-void share_state_change(const struct domain *d, struct share_state *s, const struct share_change *v,
-			size_t n)
+void share_state_sum(const struct domain *d, struct share_state *ret, const struct share_change *v,
+		     size_t n)
 {
-	state_fit(d, s);
+	ret->active = 0;
+	VEC_CLEAR(&ret->open);
+	state_fit(d, ret);
+	if (d->view == VIEW_DEVICE) {
+		for (size_t i = 0; i < n; i++)
+			ret->active += (uint32_t)v[i].change;
+		return;
+	}
 	for (size_t i = 0; i < n; i++)
-		state_step(d, s, &v[i]);
+		ret->open.v[v[i].sharer] += (uint32_t)v[i].change;
+}
+
+void share_state_begin(const struct domain *d, struct share_state *at, struct share_state *sum)
+{
+	struct share_state end = *sum;
+
+	state_fit(d, at);
+	end.active += at->active;
+	for (size_t i = 0; i < d->sharers.nr; i++) {
+		end.open.v[i] += at->open.v[i];
+		end.active += (uint32_t)((end.open.v[i] > 0) - (at->open.v[i] > 0)) *
+			      d->sharers.v[i].weight;
+	}
+	*sum = *at;
+	*at = end;
 }
 
 void share_state_copy(struct share_state *to, const struct share_state *from)
