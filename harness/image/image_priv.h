@@ -28,7 +28,7 @@ char *private_file(const struct private_dir *d, const char *name, const char *te
 		   struct err *err);
 
 /* A login in a folder of its own, or none when no user is given (then auth->dir is NULL). */
-int image_login(const struct image_engine *e, const struct build_conf *b,
+int image_login(const struct engine *e, const struct build_conf *b,
 		const struct image_opts *o, struct private_dir *d, struct image_auth *auth,
 		struct err *err);
 

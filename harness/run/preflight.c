@@ -67,7 +67,7 @@ static bool image_there(const struct plan *pl)
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 	struct proc_exit x;
 
-	pl->engine->image(pl->spec.image, &argv);
+	engine_ask(pl->engine, ENGINE_IMAGE, &argv, .of = pl->spec.image);
 	return proc_capture(argv.v, IMAGE_TIMEOUT_MS, 0, NULL, NULL, &x, NULL) == 0 && x.code == 0;
 }
 
@@ -361,9 +361,9 @@ static void forget_container(const struct preflight *pf, const char *name)
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 	struct proc_exit x;
 
-	if (!pf->pl->engine->remove)
+	if (!pf->pl->engine->words[ENGINE_REMOVE])
 		return;
-	pf->pl->engine->remove(name, &argv);
+	engine_ask(pf->pl->engine, ENGINE_REMOVE, &argv, .of = name);
 	proc_capture(argv.v, IMAGE_TIMEOUT_MS, 0, NULL, NULL, &x, NULL);
 }
 

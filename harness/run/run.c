@@ -118,9 +118,9 @@ static void remove_container(struct run *rn)
 	struct err err = ERR_INIT;
 	struct proc_exit x;
 
-	if (!e->remove || !rn->pl->spec.name || rn->pl->spec.keep)
+	if (!e->words[ENGINE_REMOVE] || !rn->pl->spec.name || rn->pl->spec.keep)
 		return;
-	e->remove(rn->pl->spec.name, &argv);
+	engine_ask(e, ENGINE_REMOVE, &argv, .of = rn->pl->spec.name);
 	rn->container_left = true;
 	if (proc_capture(argv.v, REMOVE_TIMEOUT_MS, 65536, &out, &errs, &x, &err) < 0)
 		outcome_warn(&rn->outcome, W_CONTAINER_LEFT, "warning", "container '%s': %s",
