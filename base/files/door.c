@@ -332,11 +332,7 @@ static bool is_expected(const struct held *h, uid_t uid)
 {
 	if (!h->expected.nr || uid == 0 || uid == geteuid() || uid == h->owner)
 		return true;
-	for (size_t i = 0; i < h->expected.nr; i++)
-		if (uid - h->expected.v[i].first < h->expected.v[i].count &&
-		    uid >= h->expected.v[i].first)
-			return true;
-	return false;
+	return VEC_FIND(&h->expected, x, uid - x->first < x->count && uid >= x->first);
 }
 
 /* 0, or the reason why a file is refused. */

@@ -44,21 +44,17 @@ static void duration_text(double s, char *buf, size_t n)
 
 bool cli_known_status(const struct command *c, const char *word)
 {
-	const char *names[RUN_SKIPPED + 2] = { NULL }, *near;
+	const char *names[RUN_SKIPPED + 2] = { NULL };
+	CLEANUP(xfreep) char *hint = NULL;
 
 	for (int i = 0; i <= RUN_SKIPPED; i++) {
 		names[i] = run_status_name((enum run_status)i);
 		if (!word || !strcmp(names[i], word))
 			return true;
 	}
-	near = cfg_did_you_mean(word, names);
-	if (near)
-		cli_usage(c, "there is no status '%s'; did you mean '%s'?", word, near);
-	else
-		cli_usage(c,
-			  "there is no status '%s' (success, failed, timeout, interrupted, "
-			  "partial, skipped, running)",
-			  word);
+	hint = cfg_hint(word, names,
+			" (success, failed, timeout, interrupted, partial, skipped, running)");
+	cli_usage(c, "there is no status '%s'%s", word, hint);
 	return false;
 }
 

@@ -289,15 +289,13 @@ static void json_one(struct json_out *j, const struct command *c, const struct s
 
 static int tool_unknown(const struct command *c, const struct tool_set *ts, const char *name)
 {
-	const char **names = xcalloc(ts->tools.nr + 1, sizeof(*names)), *near;
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	CLEANUP(xfreep) char *hint = NULL;
 
 	for (size_t i = 0; i < ts->tools.nr; i++)
-		names[i] = ts->tools.v[i]->name;
-	near = cfg_did_you_mean(name, names);
-	free(names);
-	if (near)
-		return cli_usage(c, "unknown tool '%s'; did you mean '%s'?", name, near);
-	return cli_usage(c, "unknown tool '%s' (see 'profrig list tools')", name);
+		strvec_push(&names, ts->tools.v[i]->name);
+	hint = cfg_hint(name, (const char *const *)names.v, " (see 'profrig list tools')");
+	return cli_usage(c, "unknown tool '%s'%s", name, hint);
 }
 
 static void print_all(const struct command *c, const struct strvec *dirs, const struct tool_set *ts,

@@ -50,10 +50,7 @@ static bool means(const struct catalog *cat, const struct manifest_image *mi, co
 	/* By a tag, or by another name of the same file. */
 	expand(cat, bare, &models);
 	expand(cat, stem, &expanded);
-	for (size_t i = 0; i < expanded.nr; i++)
-		if (strvec_has(&models, expanded.v[i]))
-			return true;
-	return false;
+	return VEC_FIND(&expanded, x, strvec_has(&models, *x));
 }
 
 /* Owned. */

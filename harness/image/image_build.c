@@ -38,10 +38,7 @@ static void report_phase(const struct builder *bu, const char *verb, const char 
 
 static bool any_secrets(const struct image_plan *ip)
 {
-	for (size_t i = 0; i < ip->jobs.nr; i++)
-		if (ip->jobs.v[i].status == IMAGE_PLANNED && ip->jobs.v[i].secrets)
-			return true;
-	return false;
+	return VEC_FIND(&ip->jobs, x, x->status == IMAGE_PLANNED && x->secrets);
 }
 
 static int probe_builder(struct builder *bu, struct err *err)
@@ -231,10 +228,7 @@ static void told_digest(struct image_job *j, const char *path)
 
 static struct login *login_of(const struct builder *bu, const char *registry)
 {
-	for (size_t i = 0; i < bu->logins.nr; i++)
-		if (!strcmp(bu->logins.v[i].registry, registry))
-			return &bu->logins.v[i];
-	return NULL;
+	return VEC_FIND(&bu->logins, x, !strcmp(x->registry, registry));
 }
 
 /* Before anything is built: a login that is refused would be found out late. */

@@ -323,10 +323,7 @@ static double run_steps(struct run *rn, enum step_kind kind)
 
 static bool has_kind(const struct run *rn, enum step_kind kind)
 {
-	for (size_t i = 0; i < rn->pl->steps.nr; i++)
-		if (rn->pl->steps.v[i].kind == kind)
-			return true;
-	return false;
+	return VEC_FIND(&rn->pl->steps, x, x->kind == kind);
 }
 
 static void do_pre(struct run *rn)
@@ -502,16 +499,24 @@ static void run_finish(struct run *rn, struct run_result *ret)
 	rn->lock_fd = -1;
 }
 
+const struct run_step *run_workload(const struct run *rn)
+{
+	const struct plan_step *ps = plan_workload(rn->pl);
+
+	return ps && rn->steps.nr ? &rn->steps.v[ps - rn->pl->steps.v] : NULL;
+}
+
 static void fill_result(const struct run *rn, struct run_result *ret)
 {
+	const struct run_step *w = run_workload(rn);
+
 	ret->status = rn->outcome.status;
 	snprintf(ret->reason, sizeof(ret->reason), "%s", rn->outcome.reason);
 	ret->workload_code = -1;
-	for (size_t i = 0; i < rn->steps.nr; i++)
-		if (rn->pl->steps.v[i].kind == STEP_WORKLOAD && rn->steps.v[i].ended) {
-			ret->workload_code = rn->steps.v[i].code;
-			ret->workload_signal = rn->steps.v[i].signal;
-		}
+	if (w && w->ended) {
+		ret->workload_code = w->code;
+		ret->workload_signal = w->signal;
+	}
 	ret->workload_s = rn->workload_s;
 	ret->failed_step = rn->outcome.failed_step;
 	for (size_t i = 0; i < rn->metrics.nr && !*ret->result; i++)

@@ -3,8 +3,8 @@
  * what follows it); harness/image runs the commands.
  *
  * No value of a secret is ever a word: a build secret is named by its id and a private file, a
- * password goes to a login on stdin, and what the login learns is kept in the folder of image_auth and
- * nowhere else.
+ * password goes to a login on stdin, and what the login learns is kept in the folder of image_auth
+ * and nowhere else.
  *
  * docker takes build secrets through BuildKit alone. Debian's client 20.10 has it built in, newer
  * ones need the buildx plug-in; `build` without an image tells (its output then holds "--secret").
