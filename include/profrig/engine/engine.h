@@ -79,7 +79,7 @@ void engine_limits_read(struct engine_limits *ret);
 void engine_spec_init(struct engine_spec *s);
 void engine_spec_release(struct engine_spec *s);
 
-/* What is asked of an engine, or told it. `of`, `with` and `auth` are those of struct engine_about. */
+/* What is asked of an engine, or told it; `of`, `with`, `auth`: struct engine_about. */
 enum engine_question {
 	ENGINE_PROBE,  /* exits 0 when the engine answers, prints its version */
 	ENGINE_IMAGE,  /* prints the id of image `of`; exit ≠ 0 when it is absent */
