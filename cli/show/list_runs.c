@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "profrig/base/cfg.h"
-#include "profrig/base/json_out.h"
+#include "profrig/base/json_fields.h"
 #include "profrig/base/log.h"
 #include "profrig/base/table.h"
 
@@ -93,11 +93,7 @@ static void run_json(struct json_out *j, const struct run_info *r)
 	json_str(j, "run", r->dir);
 	json_str(j, "status", r->status);
 	json_str(j, "reason", *r->reason ? r->reason : NULL);
-	json_bool(j, "live", r->live);
-	json_str(j, "model", r->model);
-	json_str(j, "engine", r->engine);
-	json_str(j, "started_utc", r->started_utc);
-	json_f64(j, "duration_s", r->duration_s);
+	json_put(j, struct run_info, r, live, model, engine, started_utc, duration_s);
 	json_str(j, "result", *r->result ? r->result : NULL);
 	json_i64(j, "bytes", r->bytes);
 	json_bool(j, "bytes_complete", !r->bytes_least);

@@ -54,8 +54,10 @@ const struct engine engine_docker = {
 		[ENGINE_PULL] = WORDS(AUTH, "pull", "--", OF),
 		[ENGINE_REMOVE] = WORDS("rm", "--force", "--volumes", "--", OF),
 		[ENGINE_LIST] = WORDS(OUR_CONTAINERS, "{{.Names}} {{.Label \"profrig.run\"}}"),
-		[ENGINE_MOUNTS] = WORDS("container", "inspect", "--format", CONTAINER_MOUNTS, "--", OF),
-		[ENGINE_LOGIN] = WORDS(AUTH, "login", "--username", WITH, "--password-stdin", "--", OF),
+		[ENGINE_MOUNTS] =
+			WORDS("container", "inspect", "--format", CONTAINER_MOUNTS, "--", OF),
+		[ENGINE_LOGIN] =
+			WORDS(AUTH, "login", "--username", WITH, "--password-stdin", "--", OF),
 		[ENGINE_TAG] = WORDS("tag", "--", OF, WITH),
 		[ENGINE_PUSH] = WORDS(AUTH, "push", "--", OF),
 		[ENGINE_FACTS] = WORDS("image", "inspect", "--format", IMAGE_FACTS, "--", OF),

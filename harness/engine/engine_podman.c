@@ -78,9 +78,12 @@ const struct engine engine_podman = {
 		/* Without --time 0 it waits ten seconds for a polite end. */
 		[ENGINE_REMOVE] =
 			WORDS("rm", "--force", "--time", "0", "--ignore", "--volumes", "--", OF),
-		[ENGINE_LIST] = WORDS(OUR_CONTAINERS, "{{.Names}} {{index .Labels \"profrig.run\"}}"),
-		[ENGINE_MOUNTS] = WORDS("container", "inspect", "--format", CONTAINER_MOUNTS, "--", OF),
-		[ENGINE_LOGIN] = WORDS("login", AUTH, "--username", WITH, "--password-stdin", "--", OF),
+		[ENGINE_LIST] =
+			WORDS(OUR_CONTAINERS, "{{.Names}} {{index .Labels \"profrig.run\"}}"),
+		[ENGINE_MOUNTS] =
+			WORDS("container", "inspect", "--format", CONTAINER_MOUNTS, "--", OF),
+		[ENGINE_LOGIN] =
+			WORDS("login", AUTH, "--username", WITH, "--password-stdin", "--", OF),
 		[ENGINE_TAG] = WORDS("tag", "--", OF, WITH),
 		[ENGINE_PUSH] = WORDS("push", AUTH, "--digestfile", WITH, "--", OF),
 		[ENGINE_FACTS] = WORDS("image", "inspect", "--format", IMAGE_FACTS, "--", OF),
