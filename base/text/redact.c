@@ -67,7 +67,7 @@ static void add_quoted(struct strbuf *to, const char *value, const struct quotin
 	}
 }
 
-/* In URLs: with capital digits or small ones, in a path, and all that may stand in a user's part. */
+/* In URLs: capital digits or small ones, a path, and all that may stand in a user's part. */
 static const struct url_form {
 	const char *kept;
 	bool capitals;
