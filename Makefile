@@ -70,7 +70,7 @@ $(B)/obj/%.o: %.c Makefile
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(LIBBASE): $(call obj,$(BASE_SRC))
-$(LIBHARNESS): $(call obj,$(HARNESS_SRC))
+$(LIBHARNESS): $(call obj,$(HARNESS_SRC)) $(EMBEDDED_OBJ)
 $(LIBANALYSIS): $(call obj,$(ANALYSIS_SRC)) $(EMBED_OBJ)
 $(LIBSESSION): $(call obj,$(SESSION_SRC))
 $(LIBBASE) $(LIBHARNESS) $(LIBANALYSIS) $(LIBSESSION):

@@ -13,7 +13,7 @@
 
 #include "profrig/base/clock.h"
 #include "profrig/base/fs.h"
-#include "profrig/base/json_out.h"
+#include "profrig/base/json_fields.h"
 #include "profrig/base/log.h"
 #include "profrig/base/progress.h"
 #include "profrig/base/sort.h"
@@ -466,12 +466,7 @@ static void info_json(const struct model *m, bool links)
 	json_obj(&j, NULL);
 	json_str(&j, "format", in ? in->format : NULL);
 	json_str(&j, "reader", in ? in->reader : NULL);
-	json_bool(&j, "partial", t.partial);
-	json_u64(&j, "tracks", t.tracks);
-	json_u64(&j, "spans", t.spans);
-	json_u64(&j, "instants", t.instants);
-	json_u64(&j, "samples", t.samples);
-	json_u64(&j, "series", t.series);
+	json_put(&j, struct totals, &t, partial, tracks, spans, instants, samples, series);
 	if (links)
 		json_u64(&j, "links", t.links);
 	else

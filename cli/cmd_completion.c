@@ -19,72 +19,8 @@
 
 #define MAX_RUNS 200
 
-static const char bash_script[] =
-	"# bash completion of profrig\n"
-	"_profrig() {\n"
-	"	local line cur=${COMP_WORDS[COMP_CWORD]}\n"
-	"	COMPREPLY=()\n"
-	"	while IFS= read -r line; do\n"
-	"		case $line in\n"
-	"		:files) compopt -o filenames 2>/dev/null\n"
-	"			while IFS= read -r line; do COMPREPLY+=(\"$line\"); done "
-	"< <(compgen -f -- \"$cur\") ;;\n"
-	"		:dirs) compopt -o filenames 2>/dev/null\n"
-	"			while IFS= read -r line; do COMPREPLY+=(\"$line\"); done "
-	"< <(compgen -d -- \"$cur\") ;;\n"
-	"		*) COMPREPLY+=(\"${line%%$'\\t'*}\") ;;\n"
-	"		esac\n"
-	"	done < <(\"${COMP_WORDS[0]}\" __complete \"${COMP_WORDS[@]:1:COMP_CWORD}\" "
-	"2>/dev/null)\n"
-	"}\n"
-	"complete -F _profrig profrig\n";
-
-static const char zsh_script[] =
-	"#compdef profrig\n"
-	"# zsh completion of profrig\n"
-	"_profrig() {\n"
-	"	local line name rest\n"
-	"	local -a found\n"
-	"	for line in \"${(@f)$(\"${words[1]}\" __complete \"${(@)words[2,CURRENT]}\" "
-	"2>/dev/null)}\"; do\n"
-	"		case $line in\n"
-	"		'') ;;\n"
-	"		:files) rest=_files ;;\n"
-	"		:dirs) rest='_files -/' ;;\n"
-	"		*)\n"
-	"			name=${${line%%$'\\t'*}//:/\\\\:}\n"
-	"			if [[ $line == *$'\\t'* ]]; then\n"
-	"				found+=(\"$name:${line#*$'\\t'}\")\n"
-	"			else\n"
-	"				found+=(\"$name\")\n"
-	"			fi ;;\n"
-	"		esac\n"
-	"	done\n"
-	"	(( ${#found} )) && _describe -V profrig found && return\n"
-	"	${=rest}\n"
-	"}\n"
-	"if [ \"$funcstack[1]\" = _profrig ]; then\n"
-	"	_profrig \"$@\"\n"
-	"else\n"
-	"	compdef _profrig profrig\n"
-	"fi\n";
-
-static const char fish_script[] =
-	"# fish completion of profrig\n"
-	"function __profrig_complete\n"
-	"	set -l words (commandline -opc) (commandline -ct)\n"
-	"	for line in ($words[1] __complete $words[2..-1] 2>/dev/null)\n"
-	"		switch $line\n"
-	"			case ':files'\n"
-	"				__fish_complete_path (commandline -ct)\n"
-	"			case ':dirs'\n"
-	"				__fish_complete_directories (commandline -ct)\n"
-	"			case '*'\n"
-	"				echo $line\n"
-	"		end\n"
-	"	end\n"
-	"end\n"
-	"complete -c profrig -f -a '(__profrig_complete)'\n";
+/* completion/profrig.bash and its like (mk/embed.mk). */
+extern const char embedded_profrig_bash[], embedded_profrig_zsh[], embedded_profrig_fish[];
 
 /* --- what could stand here --- */
 
@@ -427,7 +363,9 @@ static int completion_main(const struct command *c, int argc, char **argv)
 {
 	static const struct {
 		const char *shell, *script;
-	} shells[] = { { "bash", bash_script }, { "zsh", zsh_script }, { "fish", fish_script } };
+	} shells[] = { { "bash", embedded_profrig_bash },
+		       { "zsh", embedded_profrig_zsh },
+		       { "fish", embedded_profrig_fish } };
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
 	char **rest;
 	int code = cli_parse(c, NULL, NULL, argc, argv, &words, &rest);
@@ -436,7 +374,7 @@ static int completion_main(const struct command *c, int argc, char **argv)
 		return code;
 	for (size_t i = 0; words.nr == 1 && i < ARRAY_LEN(shells); i++)
 		if (!strcmp(shells[i].shell, words.v[0])) {
-			fputs(shells[i].script, stdout);
+			puts(shells[i].script);
 			return EXIT_DONE;
 		}
 	return cli_usage(c, "name a shell: bash, zsh or fish");

@@ -11,7 +11,7 @@
 
 #include "profrig/base/door.h"
 #include "profrig/base/fs.h"
-#include "profrig/base/json_out.h"
+#include "profrig/base/json_fields.h"
 #include "profrig/base/log.h"
 #include "profrig/base/num.h"
 #include "profrig/base/progress.h"
@@ -192,8 +192,7 @@ static void say_json(const struct conversion *cv)
 	json_obj(&j, NULL);
 	json_str(&j, "format", cv->converter->name);
 	json_str(&j, "path", cv->n.first);
-	json_u64(&j, "files", cv->n.files);
-	json_u64(&j, "bytes", cv->n.bytes);
+	json_put(&j, struct conversion, cv, n.files, n.bytes);
 	json_u64(&j, "spans", cv->t.m->spans.nr - cv->n.spans_out);
 	json_u64(&j, "samples", samples_of(cv->t.m) - cv->n.samples_out);
 	json_u64(&j, "links", cv->t.m->links.nr - cv->n.links_out - cv->n.links_between);

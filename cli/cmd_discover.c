@@ -94,17 +94,16 @@ static void models_find(const struct catalog *cat, const struct run_options *o,
 /* The words of a list of the model, one text; owned. */
 static char *words_of(const struct found *f, const char *path, const char *between)
 {
-	const struct cfg_node *n = f->tree.root ? cfg_path(f->tree.root, path) : NULL;
 	CLEANUP(strvec_release) struct strvec seen = STRVEC_INIT;
 	struct strbuf sb = STRBUF_INIT;
 
-	for (size_t i = 0; n && n->kind == CFG_SEQ && i < n->nr; i++) {
-		const char *word = n->child[i]->s ? n->child[i]->s : cfg_text(n->child[i], "name");
+	CFG_EACH(kid, f->tree.root ? cfg_path(f->tree.root, path) : NULL, CFG_SEQ) {
+		const char *word = kid->s ? kid->s : cfg_text(kid, "name");
 
 		if (!word || strvec_has(&seen, word))
 			continue;
 		/* Of data there may be several sources under one name. */
-		if (n->child[i]->kind == CFG_MAP)
+		if (kid->kind == CFG_MAP)
 			strvec_push(&seen, word);
 		strbuf_addstr(&sb, sb.len ? between : "");
 		if (*between == ' ')
@@ -148,16 +147,15 @@ static void print_table(const struct found *v, size_t nr)
 static void found_words(struct json_out *j, const char *key, const struct found *f,
 			const char *path)
 {
-	const struct cfg_node *n = f->tree.root ? cfg_path(f->tree.root, path) : NULL;
 	CLEANUP(strvec_release) struct strvec seen = STRVEC_INIT;
 
 	json_arr(j, key);
-	for (size_t i = 0; n && n->kind == CFG_SEQ && i < n->nr; i++) {
-		const char *word = n->child[i]->s ? n->child[i]->s : cfg_text(n->child[i], "name");
+	CFG_EACH(kid, f->tree.root ? cfg_path(f->tree.root, path) : NULL, CFG_SEQ) {
+		const char *word = kid->s ? kid->s : cfg_text(kid, "name");
 
 		if (!word || strvec_has(&seen, word))
 			continue;
-		if (n->child[i]->kind == CFG_MAP)
+		if (kid->kind == CFG_MAP)
 			strvec_push(&seen, word);
 		json_str(j, NULL, word);
 	}

@@ -17,7 +17,6 @@
 #include "profrig/base/num.h"
 #include "profrig/base/proc.h"
 #include "profrig/data/data.h"
-#include "profrig/engine/engine_image.h"
 #include "profrig/model/warnings.h"
 #include "profrig/readers/reader.h"
 #include "profrig/report/convert.h"
@@ -352,7 +351,7 @@ static bool doctor_engine(struct table *t, const struct engine *e)
 		finding_row(t, "engine", e->name, true, e->about, NULL);
 		return true;
 	}
-	e->probe(&argv);
+	engine_ask(e, ENGINE_PROBE, &argv);
 	int r = proc_capture(argv.v, 10000, 4096, &out, &errs, &how, &err);
 	bool ok = r == 0 && how.code == 0;
 	strbuf_rtrim(&out);
@@ -366,13 +365,13 @@ static bool doctor_engine(struct table *t, const struct engine *e)
 }
 
 /* What `build` can do with an engine that answers. */
-static void doctor_builder(struct table *t, const struct image_engine *e)
+static void doctor_builder(struct table *t, const struct engine *e)
 {
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	struct proc_exit how = { 0 };
 
-	e->build_probe(&argv);
+	e->build(NULL, &argv);
 	bool runs = proc_capture(argv.v, 10000, 1 << 20, &out, NULL, &how, NULL) == 0;
 	bool secrets = runs && how.code == 0 && strstr(out.buf, "--secret");
 	finding_row(t, "builder", e->name, secrets,
@@ -561,12 +560,11 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 			 : "a workload cannot change what is said of it",
 		    NULL);
 	for (size_t i = 0; engines[i]; i++) {
-		const struct image_engine *builder = image_engine_find(engines[i]->name);
 		bool answers = doctor_engine(t, engines[i]);
 
 		container |= answers && engines[i]->container;
-		if (answers && builder)
-			doctor_builder(t, builder);
+		if (answers && engines[i]->build)
+			doctor_builder(t, engines[i]);
 	}
 	doctor_transfer(t, doctor_libraries(t));
 	doctor_gpus(t);

@@ -96,15 +96,14 @@ static void set_options(const struct asked *a, struct sample_source *s)
 
 static int unknown_source(const struct command *c, const char *word)
 {
-	const char *names[32] = { "auto" }, *near;
-	size_t n = 1;
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	CLEANUP(xfreep) char *hint = NULL;
 
-	for (size_t i = 0; samplers[i] && n < ARRAY_LEN(names) - 1; i++)
-		names[n++] = samplers[i]->name;
-	names[n] = NULL;
-	near = cfg_did_you_mean(word, names);
-	return near ? cli_usage(c, "unknown source '%s'; did you mean '%s'?", word, near)
-		    : cli_usage(c, "unknown source '%s': 'profrig list samplers' shows them", word);
+	strvec_push(&names, "auto");
+	for (size_t i = 0; samplers[i]; i++)
+		strvec_push(&names, samplers[i]->name);
+	hint = cfg_hint(word, (const char *const *)names.v, ": 'profrig list samplers' shows them");
+	return cli_usage(c, "unknown source '%s'%s", word, hint);
 }
 
 /* "nvml", "replay:old.csv". 0, or -errno with words, or an exit code after saying why. */
@@ -215,28 +214,21 @@ static bool wants_folder(const struct asked *a, const struct sample *s)
 /* A word that no source would look at is a mistake, not a wish to be passed over. */
 static int check_options(const struct command *c, const struct asked *a, const struct sample *s)
 {
-	const char *names[64] = { "storage", "realtime" }, *near;
-	size_t n = 2;
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 
+	strvec_pushl(&names, "storage", "realtime", NULL);
 	for (size_t i = 0; i < s->source.nr; i++) {
 		const char *const *own = s->source.v[i].sampler->options;
 
-		while (own && *own && n < ARRAY_LEN(names) - 1)
-			names[n++] = *own++;
+		while (own && *own)
+			strvec_push(&names, *own++);
 	}
-	names[n] = NULL;
 	for (size_t i = 0; i < a->options.nr; i++) {
 		const char *name = a->options.v[i].name;
-		size_t k = 0;
+		CLEANUP(xfreep) char *hint = cfg_hint(name, (const char *const *)names.v, "");
 
-		while (k < n && strcmp(names[k], name) != 0)
-			k++;
-		if (k < n)
-			continue;
-		near = cfg_did_you_mean(name, names);
-		return near ? cli_usage(c, "--option: no source here has '%s'; did you mean '%s'?",
-					name, near)
-			    : cli_usage(c, "--option: no source here has '%s'", name);
+		if (!strvec_has(&names, name))
+			return cli_usage(c, "--option: no source here has '%s'%s", name, hint);
 	}
 	return -1;
 }

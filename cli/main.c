@@ -132,20 +132,17 @@ static void print_version(void)
 
 static int unknown_command(const char *word)
 {
-	const char *names[32];
-	size_t n = 0;
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	CLEANUP(xfreep) char *hint = NULL;
 
-	for (; commands[n] && n < ARRAY_LEN(names) - 1; n++)
-		names[n] = commands[n]->name;
-	names[n] = NULL;
-	const char *near = cfg_did_you_mean(word, names);
+	for (size_t i = 0; commands[i]; i++)
+		strvec_push(&names, commands[i]->name);
+	hint = cfg_hint(word, (const char *const *)names.v, "; 'profrig --help' lists them");
 	if (strcmp(word, "database") == 0)
 		log_error("'database' is madengine's: here it is 'mongoimport --db DB "
 			  "--collection NAME --type csv --headerline --file perf.csv'");
-	else if (near)
-		log_error("unknown command '%s'; did you mean '%s'?", word, near);
 	else
-		log_error("unknown command '%s'; 'profrig --help' lists them", word);
+		log_error("unknown command '%s'%s", word, hint);
 	return EXIT_USAGE;
 }
 

@@ -8,7 +8,7 @@ BEGIN {
 	may["sampler"] = ""
 	may["tracers"] = "none"
 	may["agent"] = "engine"
-	may["config"] = "devices sampler madengine"
+	may["config"] = "devices engine sampler madengine"
 	may["plan"] = "config devices engine"
 	may["image"] = "config engine"
 	may["data"] = "config"

@@ -330,3 +330,10 @@ const char *cfg_did_you_mean(const char *word, const char *const *candidates)
 	}
 	return found ? found : start;
 }
+
+char *cfg_hint(const char *word, const char *const *candidates, const char *otherwise)
+{
+	const char *near = cfg_did_you_mean(word, candidates);
+
+	return near ? xasprintf("; did you mean '%s'?", near) : xstrdup(otherwise);
+}

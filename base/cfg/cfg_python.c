@@ -20,6 +20,7 @@
 
 #include "profrig/base/num.h"
 #include "profrig/base/strbuf.h"
+#include "profrig/base/text.h"
 #include "profrig/base/utf8.h"
 #include "profrig/base/xalloc.h"
 
@@ -71,22 +72,14 @@ static int add_code_point(struct py *p, struct strbuf *out, uint32_t c)
 	return 0;
 }
 
-static int digit_of(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)tolower((unsigned char)c);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
-}
-
 /* Exactly n digits of base 16, or at most 3 of base 8 (n == 0). */
 static int numeric_escape(struct py *p, struct strbuf *out, size_t n)
 {
 	uint32_t c = 0, base = n ? 16 : 8;
 	size_t most = n ? n : 3, have = 0;
 
-	while (have < most && (uint32_t)digit_of(py_peek(p, 0)) < base) {
-		c = c * base + (uint32_t)digit_of(*p->s++);
+	while (have < most && (uint32_t)text_hex_digit(py_peek(p, 0)) < base) {
+		c = c * base + (uint32_t)text_hex_digit(*p->s++);
 		have++;
 	}
 	if (n && have < n)
@@ -216,7 +209,7 @@ static size_t take_digits(struct py *p, uint32_t base, struct strbuf *out)
 	for (;;) {
 		bool gap = py_peek(p, 0) == '_' && (n > 0 || base != 10);
 
-		if ((uint32_t)digit_of(py_peek(p, gap)) >= base)
+		if ((uint32_t)text_hex_digit(py_peek(p, gap)) >= base)
 			return n;
 		p->s += gap;
 		strbuf_addch(out, *p->s++);
@@ -238,7 +231,7 @@ static int based_number(struct py *p, struct cfg_node *n, bool minus)
 	for (size_t i = 0; i < digits.len; i++) {
 		if (v > (uint64_t)INT64_MAX / base)
 			return py_fail(p, "a number that is too large");
-		v = v * base + (uint64_t)digit_of(digits.buf[i]);
+		v = v * base + (uint64_t)text_hex_digit(digits.buf[i]);
 	}
 	if (v > INT64_MAX)
 		return py_fail(p, "a number that is too large");

@@ -332,11 +332,7 @@ static bool is_expected(const struct held *h, uid_t uid)
 {
 	if (!h->expected.nr || uid == 0 || uid == geteuid() || uid == h->owner)
 		return true;
-	for (size_t i = 0; i < h->expected.nr; i++)
-		if (uid - h->expected.v[i].first < h->expected.v[i].count &&
-		    uid >= h->expected.v[i].first)
-			return true;
-	return false;
+	return VEC_FIND(&h->expected, x, uid - x->first < x->count && uid >= x->first);
 }
 
 /* 0, or the reason why a file is refused. */
@@ -545,47 +541,48 @@ int door_parent(const char *path, int *ret_dir, char **ret_name)
 	return 0;
 }
 
+/* A path's last name in its folder, under the lock. */
+struct named {
+	struct way w;
+	struct place p;
+};
+
+static int name_begin(struct named *n, const char *path)
+{
+	n->p = (struct place)PLACE_INIT;
+	way_begin(&n->w, path);
+	return place_of(&n->w, &n->p);
+}
+
+static void name_end(struct named *n)
+{
+	way_end(&n->w);
+	place_release(&n->p);
+}
+
 int door_mkdir(const char *path, mode_t mode)
 {
-	CLEANUP(place_release) struct place p = PLACE_INIT;
-	struct way w;
-	int r;
+	CLEANUP(name_end) struct named n;
+	int r = name_begin(&n, path);
 
-	way_begin(&w, path);
 	/* The folder itself is there. */
-	r = w.h && !*w.rest ? errno_fail(EEXIST) : place_of(&w, &p);
-	if (r == 0)
-		r = mkdirat(p.dir, p.name, mode);
-	way_end(&w);
-	return r;
+	if (n.w.h && !*n.w.rest)
+		return errno_fail(EEXIST);
+	return r < 0 ? r : mkdirat(n.p.dir, n.p.name, mode);
 }
 
 int door_mkfifo(const char *path, mode_t mode)
 {
-	CLEANUP(place_release) struct place p = PLACE_INIT;
-	struct way w;
-	int r;
+	CLEANUP(name_end) struct named n;
 
-	way_begin(&w, path);
-	r = place_of(&w, &p);
-	if (r == 0)
-		r = mkfifoat(p.dir, p.name, mode);
-	way_end(&w);
-	return r;
+	return name_begin(&n, path) < 0 ? -1 : mkfifoat(n.p.dir, n.p.name, mode);
 }
 
 static int remove_name(const char *path, int flags)
 {
-	CLEANUP(place_release) struct place p = PLACE_INIT;
-	struct way w;
-	int r;
+	CLEANUP(name_end) struct named n;
 
-	way_begin(&w, path);
-	r = place_of(&w, &p);
-	if (r == 0)
-		r = unlinkat(p.dir, p.name, flags);
-	way_end(&w);
-	return r;
+	return name_begin(&n, path) < 0 ? -1 : unlinkat(n.p.dir, n.p.name, flags);
 }
 
 int door_unlink(const char *path)
@@ -630,30 +627,16 @@ int door_exchange(const char *a, const char *b)
 
 int door_symlink(const char *target, const char *path)
 {
-	CLEANUP(place_release) struct place p = PLACE_INIT;
-	struct way w;
-	int r;
+	CLEANUP(name_end) struct named n;
 
-	way_begin(&w, path);
-	r = place_of(&w, &p);
-	if (r == 0)
-		r = symlinkat(target, p.dir, p.name);
-	way_end(&w);
-	return r;
+	return name_begin(&n, path) < 0 ? -1 : symlinkat(target, n.p.dir, n.p.name);
 }
 
 ssize_t door_readlink(const char *path, char *buf, size_t size)
 {
-	CLEANUP(place_release) struct place p = PLACE_INIT;
-	struct way w;
-	ssize_t n;
+	CLEANUP(name_end) struct named n;
 
-	way_begin(&w, path);
-	n = place_of(&w, &p);
-	if (n == 0)
-		n = readlinkat(p.dir, p.name, buf, size);
-	way_end(&w);
-	return n;
+	return name_begin(&n, path) < 0 ? -1 : readlinkat(n.p.dir, n.p.name, buf, size);
 }
 
 int door_chmod(const char *path, mode_t mode)

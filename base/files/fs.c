@@ -36,7 +36,7 @@ static ssize_t read_full(int fd, void *buf, size_t n)
 	return (ssize_t)got;
 }
 
-static int write_full(int fd, const void *data, size_t n)
+int fs_write_all(int fd, const void *data, size_t n)
 {
 	const char *p = data;
 
@@ -45,8 +45,8 @@ static int write_full(int fd, const void *data, size_t n)
 
 		if (r < 0 && errno == EINTR)
 			continue;
-		if (r < 0)
-			return -errno;
+		if (r <= 0)
+			return r < 0 ? -errno : -EIO;
 		p += r;
 		n -= (size_t)r;
 	}
@@ -144,7 +144,7 @@ static int open_temp(const char *dir, char **ret_path)
 
 static int fill_temp(int fd, const void *data, size_t n, enum fs_keep keep)
 {
-	int r = write_full(fd, data, n);
+	int r = fs_write_all(fd, data, n);
 
 	if (r == 0 && keep != FS_KEEP_NOTHING && fsync(fd) < 0 && errno != EINVAL)
 		r = -errno;

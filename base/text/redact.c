@@ -9,6 +9,7 @@
 #include "profrig/base/json_out.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/strvec.h"
+#include "profrig/base/text.h"
 #include "profrig/base/xalloc.h"
 
 #define STARS 3
@@ -45,86 +46,32 @@ static void add_json(struct strbuf *to, const char *value)
 	strbuf_add(to, quoted.buf + 1, quoted.len - 2);
 }
 
-/* Each c becomes `by`. */
-static void add_with(struct strbuf *to, const char *value, char c, const char *by)
-{
-	for (; *value; value++)
-		if (*value == c)
-			strbuf_addstr(to, by);
-		else
-			strbuf_addch(to, *value);
-}
+/* Other quotes: of a shell word between single quotes, of CSV, of HTML. */
+static const struct quoting {
+	const char *from, *to[5]; /* each character, and what it becomes */
+} quotings[] = {
+	{ "'", { "'\\''" } },
+	{ "\"", { "\"\"" } },
+	{ "&<>\"'", { "&amp;", "&lt;", "&gt;", "&quot;", "&#39;" } },
+};
 
-/* As it stands between the single quotes of a shell word. */
-static void add_shell(struct strbuf *to, const char *value)
-{
-	add_with(to, value, '\'', "'\\''");
-}
-
-static void add_csv(struct strbuf *to, const char *value)
-{
-	add_with(to, value, '"', "\"\"");
-}
-
-static void add_html(struct strbuf *to, const char *value)
-{
-	for (; *value; value++)
-		if (*value == '&')
-			strbuf_addstr(to, "&amp;");
-		else if (*value == '<')
-			strbuf_addstr(to, "&lt;");
-		else if (*value == '>')
-			strbuf_addstr(to, "&gt;");
-		else if (*value == '"')
-			strbuf_addstr(to, "&quot;");
-		else if (*value == '\'')
-			strbuf_addstr(to, "&#39;");
-		else
-			strbuf_addch(to, *value);
-}
-
-static const char upper[] = "0123456789ABCDEF", lower[] = "0123456789abcdef";
-
-/* RFC 3986: all but unreserved characters, and those of `kept`. */
-static void add_url(struct strbuf *to, const char *value, const char *kept, const char *hex)
+static void add_quoted(struct strbuf *to, const char *value, const struct quoting *q)
 {
 	for (; *value; value++) {
-		unsigned char c = (unsigned char)*value;
+		const char *at = strchr(q->from, *value);
 
-		if ((isascii(c) && isalnum(c)) || strchr("-_.~", c) || strchr(kept, c)) {
-			strbuf_addch(to, c);
-		} else {
-			const char code[] = { '%', hex[c >> 4], hex[c & 15], '\0' };
-
-			strbuf_addstr(to, code);
-		}
+		if (at)
+			strbuf_addstr(to, q->to[at - q->from]);
+		else
+			strbuf_addch(to, *value);
 	}
 }
 
-static void add_url_upper(struct strbuf *to, const char *value)
-{
-	add_url(to, value, "", upper);
-}
-
-static void add_url_lower(struct strbuf *to, const char *value)
-{
-	add_url(to, value, "", lower);
-}
-
-static void add_url_path(struct strbuf *to, const char *value)
-{
-	add_url(to, value, "/", upper);
-}
-
-/* What may stand in a path or a user's part without being encoded (RFC 3986: sub-delims, ':'). */
-static void add_url_loose(struct strbuf *to, const char *value)
-{
-	add_url(to, value, "/!$&'()*+,;=:", upper);
-}
-
-typedef void (*form_fn)(struct strbuf *to, const char *value);
-static const form_fn url_forms[] = { add_url_upper, add_url_lower, add_url_path, add_url_loose };
-static const form_fn quoted_forms[] = { add_json, add_shell, add_csv, add_html };
+/* In URLs: capital digits or small ones, a path, and all that may stand in a user's part. */
+static const struct url_form {
+	const char *kept;
+	bool capitals;
+} url_forms[] = { { "", true }, { "", false }, { "/", true }, { "/!$&'()*+,;=:", true } };
 
 /* Quotes may stand inside quotes: a shell word in the shell word of `sh -c`, all of it in JSON. */
 #define NESTED 3
@@ -132,10 +79,13 @@ static const form_fn quoted_forms[] = { add_json, add_shell, add_csv, add_html }
 static void insert_quoted(const char *value, int nested)
 {
 	secret_insert(value);
-	for (size_t i = 0; nested > 0 && i < ARRAY_LEN(quoted_forms); i++) {
+	for (size_t i = 0; nested > 0 && i <= ARRAY_LEN(quotings); i++) {
 		CLEANUP(strbuf_release) struct strbuf form = STRBUF_INIT;
 
-		quoted_forms[i](&form, value);
+		if (i == 0)
+			add_json(&form, value);
+		else
+			add_quoted(&form, value, &quotings[i - 1]);
 		if (form.len != strlen(value) || memcmp(form.buf, value, form.len) != 0)
 			insert_quoted(form.buf, nested - 1);
 	}
@@ -147,7 +97,7 @@ static void insert_forms(const char *value)
 	for (size_t i = 0; i < ARRAY_LEN(url_forms); i++) {
 		CLEANUP(strbuf_release) struct strbuf form = STRBUF_INIT;
 
-		url_forms[i](&form, value);
+		text_percent_encode(&form, value, url_forms[i].kept, url_forms[i].capitals);
 		insert_quoted(form.buf, NESTED);
 	}
 }

@@ -1,5 +1,6 @@
 #include "profrig/base/text.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -83,5 +84,42 @@ void text_visible(struct strbuf *out, const char *s, size_t n, const char *keep)
 			strbuf_addf(out, code > 0xffff ? "\\U%08x" : "\\u%04x", code);
 		else
 			strbuf_add(out, s + at, len);
+	}
+}
+
+int text_hex_digit(char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at = c ? strchr(digits, tolower((unsigned char)c)) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+bool text_percent_decode(char *s, bool plus)
+{
+	char *to = s;
+
+	for (; *s; s++) {
+		int hi = *s == '%' ? text_hex_digit(s[1]) : -1;
+		int lo = hi >= 0 ? text_hex_digit(s[2]) : -1;
+
+		*to = lo >= 0 ? (char)(hi << 4 | lo) : plus && *s == '+' ? ' ' : *s;
+		if (!*to++)
+			return false;
+		s += lo >= 0 ? 2 : 0;
+	}
+	*to = '\0';
+	return true;
+}
+
+void text_percent_encode(struct strbuf *to, const char *s, const char *kept, bool capitals)
+{
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if ((isascii(c) && isalnum(c)) || strchr("-_.~", c) || strchr(kept, c))
+			strbuf_addch(to, c);
+		else
+			strbuf_addf(to, capitals ? "%%%02X" : "%%%02x", c);
 	}
 }

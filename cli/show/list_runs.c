@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "profrig/base/cfg.h"
-#include "profrig/base/json_out.h"
+#include "profrig/base/json_fields.h"
 #include "profrig/base/log.h"
 #include "profrig/base/table.h"
 
@@ -44,21 +44,17 @@ static void duration_text(double s, char *buf, size_t n)
 
 bool cli_known_status(const struct command *c, const char *word)
 {
-	const char *names[RUN_SKIPPED + 2] = { NULL }, *near;
+	const char *names[RUN_SKIPPED + 2] = { NULL };
+	CLEANUP(xfreep) char *hint = NULL;
 
 	for (int i = 0; i <= RUN_SKIPPED; i++) {
 		names[i] = run_status_name((enum run_status)i);
 		if (!word || !strcmp(names[i], word))
 			return true;
 	}
-	near = cfg_did_you_mean(word, names);
-	if (near)
-		cli_usage(c, "there is no status '%s'; did you mean '%s'?", word, near);
-	else
-		cli_usage(c,
-			  "there is no status '%s' (success, failed, timeout, interrupted, "
-			  "partial, skipped, running)",
-			  word);
+	hint = cfg_hint(word, names,
+			" (success, failed, timeout, interrupted, partial, skipped, running)");
+	cli_usage(c, "there is no status '%s'%s", word, hint);
 	return false;
 }
 
@@ -97,11 +93,7 @@ static void run_json(struct json_out *j, const struct run_info *r)
 	json_str(j, "run", r->dir);
 	json_str(j, "status", r->status);
 	json_str(j, "reason", *r->reason ? r->reason : NULL);
-	json_bool(j, "live", r->live);
-	json_str(j, "model", r->model);
-	json_str(j, "engine", r->engine);
-	json_str(j, "started_utc", r->started_utc);
-	json_f64(j, "duration_s", r->duration_s);
+	json_put(j, struct run_info, r, live, model, engine, started_utc, duration_s);
 	json_str(j, "result", *r->result ? r->result : NULL);
 	json_i64(j, "bytes", r->bytes);
 	json_bool(j, "bytes_complete", !r->bytes_least);

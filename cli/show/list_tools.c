@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profrig/base/json_out.h"
+#include "profrig/base/json_fields.h"
 #include "profrig/base/log.h"
 #include "profrig/base/num.h"
 #include "profrig/base/strbuf.h"
@@ -251,6 +251,10 @@ static void print_one(const struct command *c, const struct strvec *dirs, const 
 	}
 }
 
+JSON_TABLE(option_fields, JSON_FIELDS(struct tool_option, name, type),
+	   JSON_FIELD_AS(false, struct tool_option, def, "default"),
+	   JSON_FIELDS(struct tool_option, choices, about));
+
 static void json_one(struct json_out *j, const struct command *c, const struct strvec *dirs,
 		     const struct tool *t)
 {
@@ -265,39 +269,20 @@ static void json_one(struct json_out *j, const struct command *c, const struct s
 	json_str(j, "file", t->file);
 	json_bool(j, "here", tool_works(c, dirs, t, &why, &fix));
 	json_str(j, "why_not", why.len ? why.buf : NULL);
-	json_words(j, "wrap", &t->wrap);
-	json_words(j, "needs", &t->needs);
-	json_words(j, "provides", &t->provides);
-	json_words(j, "conflicts", &t->conflicts);
-	json_words(j, "caps", &t->caps);
-	json_words(j, "security", &t->security);
-	json_arr(j, "options");
-	for (size_t i = 0; i < t->options.nr; i++) {
-		const struct tool_option *o = &t->options.v[i];
-
-		json_obj(j, NULL);
-		json_str(j, "name", o->name);
-		json_str(j, "type", o->type);
-		json_str(j, "default", o->def);
-		json_str(j, "choices", o->choices);
-		json_str(j, "about", o->about);
-		json_end(j);
-	}
-	json_end(j);
+	json_put(j, struct tool, t, wrap, needs, provides, conflicts, caps, security);
+	json_rows(j, "options", &t->options, option_fields);
 	json_end(j);
 }
 
 static int tool_unknown(const struct command *c, const struct tool_set *ts, const char *name)
 {
-	const char **names = xcalloc(ts->tools.nr + 1, sizeof(*names)), *near;
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	CLEANUP(xfreep) char *hint = NULL;
 
 	for (size_t i = 0; i < ts->tools.nr; i++)
-		names[i] = ts->tools.v[i]->name;
-	near = cfg_did_you_mean(name, names);
-	free(names);
-	if (near)
-		return cli_usage(c, "unknown tool '%s'; did you mean '%s'?", name, near);
-	return cli_usage(c, "unknown tool '%s' (see 'profrig list tools')", name);
+		strvec_push(&names, ts->tools.v[i]->name);
+	hint = cfg_hint(name, (const char *const *)names.v, " (see 'profrig list tools')");
+	return cli_usage(c, "unknown tool '%s'%s", name, hint);
 }
 
 static void print_all(const struct command *c, const struct strvec *dirs, const struct tool_set *ts,

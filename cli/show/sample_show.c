@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "profrig/base/clock.h"
-#include "profrig/base/json_out.h"
+#include "profrig/base/json_fields.h"
 #include "profrig/base/log.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/table.h"
@@ -402,17 +402,9 @@ static void json_source(struct json_out *j, const struct sample *s, const struct
 	json_obj(j, NULL);
 	json_str(j, "source", src->sampler->name);
 	json_str(j, "path", s->keeps ? src->path : NULL);
-	json_u64(j, "rows", st->rows);
-	json_u64(j, "ticks", st->ticks);
-	json_u64(j, "overruns", st->overruns);
-	json_u64(j, "late", st->late);
-	json_u64(j, "failed", st->failed);
-	json_i64(j, "period_ns", st->period_ns);
-	json_i64(j, "median_period_ns", st->median_period_ns);
-	json_i64(j, "tick_error_p99_ns", st->tick_error_p99_ns);
-	json_i64(j, "tick_error_max_ns", st->tick_error_max_ns);
-	json_bool(j, "realtime", st->realtime);
-	json_f64(j, "cpu_s", st->cpu_s);
+	json_put(j, struct sampling_stats, st, rows, ticks, overruns, late, failed, period_ns);
+	json_put(j, struct sampling_stats, st, median_period_ns, tick_error_p99_ns,
+		 tick_error_max_ns, realtime, cpu_s);
 	json_str(j, "error", st->error ? st->error_text : NULL);
 	json_series(j, src);
 	json_end(j);

@@ -314,10 +314,7 @@ static bool have(const struct strvec *env, const char *need, struct strbuf *why)
 	if (!strchr(need, '|'))
 		return have_one(env, need, why);
 	strvec_split(&any, need, "|");
-	for (size_t i = 0; i < any.nr; i++)
-		if (have_one(env, any.v[i], why))
-			return true;
-	return false;
+	return VEC_FIND(&any, x, have_one(env, *x, why));
 }
 
 void probe_needs(struct agent *a, int64_t id, const struct strvec *needs, const struct strvec *env)

@@ -100,10 +100,7 @@ void pairing_release(struct pairing *s)
 
 static const struct paired_run *bare_of(const struct pairing *s, size_t block)
 {
-	for (size_t i = 0; i < s->v.nr; i++)
-		if (s->v.v[i].bare && s->v.v[i].block == block)
-			return &s->v.v[i];
-	return NULL;
+	return VEC_FIND(&s->v, x, x->bare && x->block == block);
 }
 
 struct baseline pairing_base(const struct pairing *s, size_t block)

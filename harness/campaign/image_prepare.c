@@ -131,7 +131,7 @@ int build_engine(struct build_set *s, struct err *err)
 	/* With an image, auto is the first container engine that answers. */
 	const struct engine *e = run_pick_engine(name, "image", &notice, &why);
 
-	s->engine = e ? image_engine_find(e->name) : NULL;
+	s->engine = e && e->build ? e : NULL;
 	if (s->engine && !strcmp(name, "auto"))
 		return 0;
 	if (!e)

@@ -46,7 +46,7 @@ struct build_set {
 	struct tool_set tools;
 	struct image_plan plan;
 	struct strvec words; /* as chosen: one model with several arguments has one image */
-	const struct image_engine *engine;
+	const struct engine *engine;
 	bool tried; /* building began, and the manifest says how it went */
 };
 /*

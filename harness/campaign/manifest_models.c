@@ -50,10 +50,7 @@ static bool means(const struct catalog *cat, const struct manifest_image *mi, co
 	/* By a tag, or by another name of the same file. */
 	expand(cat, bare, &models);
 	expand(cat, stem, &expanded);
-	for (size_t i = 0; i < expanded.nr; i++)
-		if (strvec_has(&models, expanded.v[i]))
-			return true;
-	return false;
+	return VEC_FIND(&expanded, x, strvec_has(&models, *x));
 }
 
 /* Owned. */
@@ -92,17 +89,17 @@ static void runs_of(const struct catalog *cat, const struct manifest_image *mi,
 	}
 }
 
-static const struct image_engine *engine_of(const struct run_options *o)
+static const struct engine *engine_of(const struct run_options *o)
 {
 	CLEANUP(xfreep) char *notice = NULL;
 	const char *engine = run_given_engine(o);
 	const struct engine *e = run_pick_engine(engine ? engine : "auto", "image", &notice, NULL);
 
-	return e ? image_engine_find(e->name) : NULL;
+	return e && e->build ? e : NULL;
 }
 
 /* The image to run: what is here, else what can be pulled. */
-static const char *choose(const struct image_engine *e, const struct manifest_image *mi,
+static const char *choose(const struct engine *e, const struct manifest_image *mi,
 			  struct said *said)
 {
 	CLEANUP(xfreep) char *id = NULL;
@@ -151,7 +148,7 @@ static int manifest_unused(const struct manifest *m, const char *path, const str
 		       unused->v[0], known.len ? known.buf : "none");
 }
 
-static void add_model(struct run_options *o, const struct image_engine *e,
+static void add_model(struct run_options *o, const struct engine *e,
 		      const struct manifest_image *mi, const struct strvec *runs,
 		      struct strvec *models, struct said *said)
 {
@@ -172,7 +169,7 @@ int manifest_models(struct run_options *o, const struct strvec *operands,
 		    struct err *err)
 {
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT, unused = STRVEC_INIT;
-	const struct image_engine *e;
+	const struct engine *e;
 	struct manifest m;
 	struct err why = ERR_INIT;
 	const char *engine;
@@ -183,8 +180,9 @@ int manifest_models(struct run_options *o, const struct strvec *operands,
 		return err_set(err, r == -ENOENT ? ENOENT : EBADMSG, "--manifest: %s", why.msg);
 	}
 	engine = cfg_text(m.tree.root, "engine");
-	if (!run_given_engine(o) && engine && image_engine_find(engine))
-		runconf_give(&o->conf.given, "engine", CFG_STR, image_engine_find(engine)->name);
+	e = engine ? engine_find(engine) : NULL;
+	if (!run_given_engine(o) && e && e->build)
+		runconf_give(&o->conf.given, "engine", CFG_STR, e->name);
 	manifest_context_take(o, &m);
 	e = engine_of(o);
 	strvec_pushv(&words, operands->v);

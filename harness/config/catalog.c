@@ -170,10 +170,7 @@ static void add_path(const struct catalog_entry *e, const char *args, struct str
 
 static const struct catalog_entry *native(const struct catalog *c, const char *name)
 {
-	for (size_t i = 0; i < c->models.nr; i++)
-		if (!c->models.v[i].mad && !strcmp(c->models.v[i].name, name))
-			return &c->models.v[i];
-	return NULL;
+	return VEC_FIND(&c->models, x, !x->mad && !strcmp(x->name, name));
 }
 
 size_t catalog_match(const struct catalog *c, const char *word, struct strvec *paths)

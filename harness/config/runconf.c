@@ -50,15 +50,12 @@ void loader_bad_name(struct loader *l, const struct cfg_node *at, const char *fm
 }
 
 void loader_unknown(struct loader *l, const struct cfg_node *at, const char *what, const char *name,
-		    const char *const *names)
+		    const struct strvec *names)
 {
-	const char *near = cfg_did_you_mean(name, names);
+	CLEANUP(xfreep) char *list = xasprintf(" (see 'profrig list %ss')", what);
+	CLEANUP(xfreep) char *hint = cfg_hint(name, (const char *const *)names->v, list);
 
-	if (near)
-		loader_bad_name(l, at, "unknown %s '%.80s'; did you mean '%s'?", what, name, near);
-	else
-		loader_bad_name(l, at, "unknown %s '%.80s' (see 'profrig list %ss')", what, name,
-				what);
+	loader_bad_name(l, at, "unknown %s '%.80s'%s", what, name, hint);
 }
 
 static char *model_in_dir(const char *model)
@@ -74,19 +71,14 @@ static char *model_in_dir(const char *model)
 
 static void unknown_model(struct loader *l, const struct catalog *cat)
 {
-	const char *model = l->rq->model, *near = NULL;
-	const char **names = xcalloc(cat->models.nr + 1, sizeof(*names));
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 
 	for (size_t i = 0; i < cat->models.nr; i++)
-		names[i] = cat->models.v[i].name;
-	near = cfg_did_you_mean(model, names);
-	free(names);
-	if (strchr(model, '/'))
-		loader_bad_name(l, NULL, "model '%s': no such file or folder", model);
-	else if (near)
-		loader_bad_name(l, NULL, "unknown model '%s'; did you mean '%s'?", model, near);
+		strvec_push(&names, cat->models.v[i].name);
+	if (strchr(l->rq->model, '/'))
+		loader_bad_name(l, NULL, "model '%s': no such file or folder", l->rq->model);
 	else
-		loader_bad_name(l, NULL, "unknown model '%s' (see 'profrig list models')", model);
+		loader_unknown(l, NULL, "model", l->rq->model, &names);
 }
 
 static bool is_configuration(const char *name)
@@ -298,11 +290,11 @@ static void keep_one_tool(struct loader *l)
 	struct cfg_node *tools = cfg_get(l->tree.root, "tools");
 	size_t nr = 0;
 
-	for (size_t i = 0; tools && tools->kind == CFG_SEQ && i < tools->nr; i++) {
-		const char *name = cfg_text(tools->child[i], "name");
+	CFG_EACH(kid, tools, CFG_SEQ) {
+		const char *name = cfg_text(kid, "name");
 
 		if (name && !strcmp(name, l->rq->only_tool))
-			tools->child[nr++] = tools->child[i];
+			tools->child[nr++] = kid;
 	}
 	if (tools)
 		tools->nr = nr;
@@ -355,19 +347,19 @@ static void check_cli_engine(struct loader *l)
 	if (!n || n->layer != LAYER_CLI || n->kind != CFG_STR || schema_choice(k->choices, n->s))
 		return;
 	strvec_split(&known, k->choices, "|");
-	loader_unknown(l, n, "engine", n->s, (const char *const *)known.v);
+	loader_unknown(l, n, "engine", n->s, &known);
 	n->s = k->def;
 }
 
 /* Values of secret variables leave the tree before anyone can print it. */
 static void redact(struct cfg_node *env)
 {
-	for (size_t i = 0; env && env->kind == CFG_MAP && i < env->nr; i++) {
-		if (!runconf_is_secret_name(env->child[i]->key))
+	CFG_EACH(kid, env, CFG_MAP) {
+		if (!runconf_is_secret_name(kid->key))
 			continue;
-		env->child[i]->kind = CFG_STR;
-		env->child[i]->s = "***";
-		env->child[i]->nr = 0;
+		kid->kind = CFG_STR;
+		kid->s = "***";
+		kid->nr = 0;
 	}
 }
 

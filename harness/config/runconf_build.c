@@ -15,10 +15,9 @@
 
 char *conf_secret(const struct loader *l, const char *name)
 {
-	for (size_t i = 0; i < l->rc->env.nr; i++)
-		if (l->rc->env.v[i].secret && !strcmp(l->rc->env.v[i].name, name))
-			return xstrdup(l->rc->env.v[i].value);
-	return xstrdup_null(getenv(name));
+	const struct runconf_env *e = VEC_FIND(&l->rc->env, x, x->secret && !strcmp(x->name, name));
+
+	return xstrdup_null(e ? e->value : getenv(name));
 }
 
 static struct conf_word word_of(const struct cfg_node *n)
@@ -28,11 +27,7 @@ static struct conf_word word_of(const struct cfg_node *n)
 
 static void fill_args(struct loader *l, const struct cfg_node *build)
 {
-	const struct cfg_node *args = conf_map(build, "args");
-
-	for (size_t i = 0; args && i < args->nr; i++) {
-		const struct cfg_node *n = args->child[i];
-
+	CFG_EACH(n, conf_map(build, "args"), CFG_MAP) {
 		if (!schema_env_name(n->key))
 			cfg_problem(l->p, n, "build.args: '%.*s' is no name of an argument",
 				    schema_shown_len(n->key), n->key);
@@ -49,10 +44,7 @@ static void fill_args(struct loader *l, const struct cfg_node *build)
 
 static struct build_secret *secret_find(struct build_conf *b, const char *id)
 {
-	for (size_t i = 0; i < b->secrets.nr; i++)
-		if (!strcmp(b->secrets.v[i].id, id))
-			return &b->secrets.v[i];
-	return NULL;
+	return VEC_FIND(&b->secrets, x, !strcmp(x->id, id));
 }
 
 static void put_secret(struct build_conf *b, const char *id, char *value, char *origin)
@@ -79,15 +71,13 @@ static bool is_id(const char *id)
 
 static void fill_secrets(struct loader *l, const struct cfg_node *build)
 {
-	const struct cfg_node *secrets = conf_map(build, "secrets");
 	const struct runconf *rc = l->rc;
 
 	for (size_t i = 0; i < rc->env.nr; i++)
 		if (rc->env.v[i].secret)
 			put_secret(&l->rc->build, rc->env.v[i].name, xstrdup(rc->env.v[i].value),
 				   xstrdup(rc->env.v[i].origin));
-	for (size_t i = 0; secrets && i < secrets->nr; i++) {
-		const struct cfg_node *n = secrets->child[i];
+	CFG_EACH(n, conf_map(build, "secrets"), CFG_MAP) {
 		const char *from;
 		char *value = NULL;
 
@@ -111,10 +101,7 @@ static const char *vendor_here(void)
 
 static bool has_context(const struct build_conf *b, const char *key)
 {
-	for (size_t i = 0; i < b->context.nr; i++)
-		if (!strcmp(b->context.v[i].name, key))
-			return true;
-	return false;
+	return VEC_FIND(&b->context, x, !strcmp(x->name, key));
 }
 
 static void add_context(struct build_conf *b, const char *key, const char *value,
@@ -138,12 +125,9 @@ static void check_choice(struct loader *l, const struct cfg_node *n, const char 
 
 static void fill_context(struct loader *l, const struct cfg_node *root)
 {
-	const struct cfg_node *context = conf_map(root, "context");
 	struct build_conf *b = &l->rc->build;
 
-	for (size_t i = 0; context && i < context->nr; i++) {
-		const struct cfg_node *n = context->child[i];
-
+	CFG_EACH(n, conf_map(root, "context"), CFG_MAP) {
 		if (n->s && !strcmp(n->key, "gpu_vendor"))
 			check_choice(l, n, "AMD, NVIDIA");
 		else if (n->s && !strcmp(n->key, "guest_os"))

@@ -250,9 +250,9 @@ void runconf_fill_data(struct loader *l, const struct cfg_node *root)
 			      *cache = conf_scalar(root, "data_cache");
 	struct data_conf *d = &l->rc->data;
 
-	for (size_t i = 0; list && list->kind == CFG_SEQ && i < list->nr; i++)
-		if (list->child[i]->kind == CFG_MAP)
-			add_source(l, list->child[i]);
+	CFG_EACH(kid, list, CFG_SEQ)
+		if (kid->kind == CFG_MAP)
+			add_source(l, kid);
 	for (size_t i = 0; i < d->sets.nr; i++) {
 		sort_sources(&d->sets.v[i]);
 		if (!d->sets.v[i].home)

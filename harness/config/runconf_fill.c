@@ -171,11 +171,7 @@ static struct runconf_env env_of(const struct cfg_node *n)
 
 static void fill_env(struct loader *l, const struct cfg_node *root)
 {
-	const struct cfg_node *env = conf_map(root, "env");
-
-	for (size_t i = 0; env && i < env->nr; i++) {
-		const struct cfg_node *n = env->child[i];
-
+	CFG_EACH(n, conf_map(root, "env"), CFG_MAP) {
 		if (env_name_ok(l, n, "env") && n->s)
 			VEC_PUSH(&l->rc->env, env_of(n));
 	}
@@ -197,10 +193,7 @@ static void note_short(struct loader *l, const struct cfg_node *n, const char *v
 
 static void fill_secrets(struct loader *l, const struct cfg_node *root)
 {
-	const struct cfg_node *secrets = conf_map(root, "secrets");
-
-	for (size_t i = 0; secrets && i < secrets->nr; i++) {
-		const struct cfg_node *n = secrets->child[i];
+	CFG_EACH(n, conf_map(root, "secrets"), CFG_MAP) {
 		CLEANUP(xfreep) char *value = NULL;
 		const char *from = NULL;
 
@@ -249,10 +242,7 @@ static void fill_mounts(struct loader *l, const struct cfg_node *root)
 
 static bool gpu_known(const struct runconf *rc, int gpu)
 {
-	for (size_t i = 0; i < rc->gpu_list.nr; i++)
-		if (rc->gpu_list.v[i] == gpu)
-			return true;
-	return false;
+	return VEC_FIND(&rc->gpu_list, x, *x == gpu);
 }
 
 static int add_gpus(struct runconf *rc, const char *word)
@@ -310,15 +300,14 @@ static bool names_sampler(const struct tool *t, const struct tool_option *o)
 static void tool_options(struct loader *l, struct runconf_tool *rt, struct cfg_node *entry)
 {
 	const struct tool *t = rt->tool;
-	const struct cfg_node *given = conf_map(entry, "options");
-	const char **names = xcalloc(t->options.nr + 1, sizeof(*names));
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 
 	for (size_t i = 0; i < t->options.nr; i++) {
 		const struct tool_option *o = &t->options.v[i];
 		const struct cfg_node *n = runconf_option_given(l, entry, o);
 		CLEANUP(xfreep) char *refused = n ? tool_option_refuse(o, n) : NULL;
 
-		names[i] = o->name;
+		strvec_push(&names, o->name);
 		if (refused && names_sampler(t, o))
 			loader_bad_name(l, n, "option '%s' of tool '%s': %s", o->name, t->name,
 					refused);
@@ -330,19 +319,14 @@ static void tool_options(struct loader *l, struct runconf_tool *rt, struct cfg_n
 						   n ? conf_origin(n) : xstrdup(o->where), NULL }));
 		show_default(l, entry, "options", o->name, o->def, o->where);
 	}
-	for (size_t i = 0; given && i < given->nr; i++) {
-		const struct cfg_node *n = given->child[i];
-		const char *near = cfg_did_you_mean(n->key, names);
+	CFG_EACH(n, conf_map(entry, "options"), CFG_MAP) {
+		CLEANUP(xfreep)
+		char *hint = cfg_hint(n->key, (const char *const *)names.v, "");
 
-		if (tool_option_find(t, n->key))
-			continue;
-		if (near)
-			cfg_problem(l->p, n, "tool '%s' has no option '%.80s'; did you mean '%s'?",
-				    t->name, n->key, near);
-		else
-			cfg_problem(l->p, n, "tool '%s' has no option '%.80s'", t->name, n->key);
+		if (!tool_option_find(t, n->key))
+			cfg_problem(l->p, n, "tool '%s' has no option '%.80s'%s", t->name, n->key,
+				    hint);
 	}
-	free(names);
 }
 
 static void tool_sampler(struct loader *l, struct runconf_tool *rt, struct cfg_node *entry)
@@ -370,11 +354,7 @@ static void tool_sampler(struct loader *l, struct runconf_tool *rt, struct cfg_n
 
 static void tool_entry_env(struct loader *l, struct runconf_tool *rt, const struct cfg_node *entry)
 {
-	const struct cfg_node *env = conf_map(entry, "env");
-
-	for (size_t i = 0; env && i < env->nr; i++) {
-		const struct cfg_node *n = env->child[i];
-
+	CFG_EACH(n, conf_map(entry, "env"), CFG_MAP) {
 		if (!env_name_ok(l, n, "env") || !n->s)
 			continue;
 		if (!strcmp(n->key, "LD_PRELOAD"))
@@ -386,14 +366,12 @@ static void tool_entry_env(struct loader *l, struct runconf_tool *rt, const stru
 
 static void unknown_tool(struct loader *l, const struct cfg_node *name)
 {
-	const char **names;
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 
 	tool_set_all(l->ts);
-	names = xcalloc(l->ts->tools.nr + 1, sizeof(*names));
 	for (size_t i = 0; i < l->ts->tools.nr; i++)
-		names[i] = l->ts->tools.v[i]->name;
-	loader_unknown(l, name, "tool", name->s, names);
-	free(names);
+		strvec_push(&names, l->ts->tools.v[i]->name);
+	loader_unknown(l, name, "tool", name->s, &names);
 }
 
 /* A wrapper script of madengine's is what profrig has in its place. */
@@ -445,22 +423,18 @@ static void add_tool(struct loader *l, struct cfg_node *entry, const struct cfg_
 
 static void fill_tools(struct loader *l, const struct cfg_node *root)
 {
-	const struct cfg_node *list = cfg_get(root, "tools");
-
-	for (size_t i = 0; list && list->kind == CFG_SEQ && i < list->nr; i++) {
-		const struct cfg_node *name = conf_scalar(list->child[i], "name");
+	CFG_EACH(kid, cfg_get(root, "tools"), CFG_SEQ) {
+		const struct cfg_node *name = conf_scalar(kid, "name");
 
 		if (name && *name->s)
-			add_tool(l, list->child[i], name);
+			add_tool(l, kid, name);
 	}
 }
 
 static void fill_scripts(struct loader *l, const struct cfg_node *root, bool pre)
 {
-	const struct cfg_node *list = cfg_get(root, pre ? "pre_scripts" : "post_scripts");
-
-	for (size_t i = 0; list && list->kind == CFG_SEQ && i < list->nr; i++) {
-		const struct cfg_node *path = conf_scalar(list->child[i], "path");
+	CFG_EACH(kid, cfg_get(root, pre ? "pre_scripts" : "post_scripts"), CFG_SEQ) {
+		const struct cfg_node *path = conf_scalar(kid, "path");
 		struct runconf_script s = { .args = STRVEC_INIT };
 
 		if (!path)
@@ -468,9 +442,8 @@ static void fill_scripts(struct loader *l, const struct cfg_node *root, bool pre
 		s.path = conf_resolve(l, path);
 		s.missing = !fs_is_file(s.path);
 		s.where = conf_origin(path);
-		s.bash = cfg_text(list->child[i], "shell") &&
-			 !strcmp(cfg_text(list->child[i], "shell"), "bash");
-		cfg_words(list->child[i], "args", &s.args);
+		s.bash = cfg_text(kid, "shell") && !strcmp(cfg_text(kid, "shell"), "bash");
+		cfg_words(kid, "args", &s.args);
 		if (pre)
 			VEC_PUSH(&l->rc->pre, s);
 		else
@@ -519,11 +492,10 @@ static void fill_rest(struct loader *l, const struct cfg_node *root)
 	rc->idle_s = conf_seconds(root, "idle");
 	rc->caller_preload = preload && *preload ? xstrdup(preload) : NULL;
 	fill_caller_gpus(rc);
-	for (size_t i = 0; labels && i < labels->nr; i++)
-		if (labels->child[i]->s)
+	CFG_EACH(kid, labels, CFG_MAP)
+		if (kid->s)
 			VEC_PUSH(&rc->labels,
-				 ((struct name_value){ xstrdup(labels->child[i]->key),
-						       xstrdup(labels->child[i]->s) }));
+				 ((struct name_value){ xstrdup(kid->key), xstrdup(kid->s) }));
 }
 
 void runconf_fill(struct loader *l)

@@ -49,7 +49,7 @@ void loader_bad_name(struct loader *l, const struct cfg_node *at, const char *fm
 	__attribute__((format(printf, 3, 4)));
 /* "unknown WHAT 'NAME'; did you mean …?", or where `profrig list WHATs` shows the names. */
 void loader_unknown(struct loader *l, const struct cfg_node *at, const char *what, const char *name,
-		    const char *const *names);
+		    const struct strvec *names);
 /* runconf_fill.c, for the others. The scalar (not null) or the map at a key, else NULL. */
 const struct cfg_node *conf_scalar(const struct cfg_node *map, const char *key);
 const struct cfg_node *conf_map(const struct cfg_node *map, const char *key);

@@ -26,10 +26,7 @@ static void fill_pattern(struct loader *l, const struct cfg_node *n)
 
 static void check_patterns(struct loader *l, const struct cfg_node *results, const char *key)
 {
-	const struct cfg_node *list = cfg_get(results, key);
-
-	for (size_t i = 0; list && list->kind == CFG_SEQ && i < list->nr; i++) {
-		const struct cfg_node *n = list->child[i];
+	CFG_EACH(n, cfg_get(results, key), CFG_SEQ) {
 		CLEANUP(xfreep) char *pattern = n->s ? results_pattern_regex(n->s) : NULL;
 		CLEANUP(regex_freep) struct regex *re = NULL;
 		struct err err = ERR_INIT;

@@ -244,10 +244,9 @@ static char *secret_of(const struct runconf *rc, const char *cred, const char *w
 {
 	CLEANUP(xfreep) char *name = xasprintf("%s_%s", cred, what);
 
-	for (size_t i = 0; i < rc->env.nr; i++)
-		if (rc->env.v[i].secret && !strcmp(rc->env.v[i].name, name))
-			return xstrdup(rc->env.v[i].value);
-	return NULL;
+	const struct runconf_env *e = VEC_FIND(&rc->env, x, x->secret && !strcmp(x->name, name));
+
+	return e ? xstrdup(e->value) : NULL;
 }
 
 /* "https://user:word@host/…" : what stands between "://" and '@'; 0 when there is none. */

@@ -172,7 +172,7 @@ static const char *kind_words(const struct cfg_node *n)
 
 static void unknown_key(struct check *ck, const struct cfg_node *n, const struct place *at)
 {
-	const char *names[MAX_SIBLINGS + 1] = { NULL }, *near;
+	const char *names[MAX_SIBLINGS + 1] = { NULL };
 	size_t nr = 0;
 	CLEANUP(xfreep) char *in = *at->shown ? xasprintf(" in %s", at->shown) : xstrdup("");
 
@@ -182,12 +182,9 @@ static void unknown_key(struct check *ck, const struct cfg_node *n, const struct
 	/* JSON has no comments, so people write them as keys */
 	if (strncmp(n->key, "_comment", 8) == 0)
 		return;
-	near = cfg_did_you_mean(n->key, names);
-	if (near)
-		cfg_problem(ck->unknown, n, "unknown key '%.80s'%s; did you mean '%s'?", n->key, in,
-			    near);
-	else
-		cfg_problem(ck->unknown, n, "unknown key '%.80s'%s", n->key, in);
+	CLEANUP(xfreep) char *hint = cfg_hint(n->key, names, "");
+
+	cfg_problem(ck->unknown, n, "unknown key '%.80s'%s%s", n->key, in, hint);
 }
 
 static void check_range(struct check *ck, const struct schema_key *k, const struct cfg_node *n,
@@ -203,18 +200,14 @@ static void check_choice(struct check *ck, const struct schema_key *k, const str
 {
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
 	CLEANUP(xfreep) char *list = NULL;
-	const char *near;
+	CLEANUP(xfreep) char *hint = NULL;
 
 	if (!k->choices || schema_choice(k->choices, n->s))
 		return;
 	strvec_split(&words, k->choices, "|");
-	near = cfg_did_you_mean(n->s, (const char *const *)words.v);
+	hint = cfg_hint(n->s, (const char *const *)words.v, "");
 	list = strvec_join(&words, ", ");
-	if (near)
-		cfg_problem(ck->p, n, "%s: unknown '%.80s'; did you mean '%s'? (one of: %s)",
-			    at->shown, n->s, near, list);
-	else
-		cfg_problem(ck->p, n, "%s: unknown '%.80s' (one of: %s)", at->shown, n->s, list);
+	cfg_problem(ck->p, n, "%s: unknown '%.80s'%s (one of: %s)", at->shown, n->s, hint, list);
 }
 
 static void check_number(struct check *ck, const struct schema_key *k, const struct cfg_node *n,
@@ -432,12 +425,12 @@ static void drop_below(const struct schema_key *table, const struct schema_key *
 
 static void drop_unknown(const struct schema_key *table, struct cfg_node *n, const struct place *at)
 {
-	for (size_t i = 0; n->kind == CFG_MAP && i < n->nr; i++) {
-		struct place to = below(at, n->child[i]->key);
+	CFG_EACH(kid, n, CFG_MAP) {
+		struct place to = below(at, kid->key);
 		const struct schema_key *k = schema_find(table, to.pattern);
 
 		if (k)
-			drop_below(table, k, n->child[i], &to);
+			drop_below(table, k, kid, &to);
 	}
 }
 

@@ -2,6 +2,8 @@
  * defaults go by. */
 #include "schema.h"
 
+#include "profrig/engine/engine.h"
+
 #define YEAR_S 31536000.0
 
 const struct schema_key schema_table[] = {
@@ -40,7 +42,7 @@ const struct schema_key schema_table[] = {
 	    "on these GPUs (gfx908, A100) it is not run but noted as skipped"),
 	KEY("engine", "string",
 	    "what starts the workload; auto: a container engine when there is an image",
-	    .def = "auto", .choices = "auto|docker|podman|apptainer|host"),
+	    .def = "auto", .choices = "auto" ENGINE_CHOICES),
 	KEY("env", "map of strings", "environment of the workload"),
 	KEY("secrets", "map of maps",
 	    "variables that reach the workload and nothing that is written"),

@@ -19,10 +19,7 @@ const char *tool_class_name(enum tool_class c)
 
 const struct tool_option *tool_option_find(const struct tool *t, const char *name)
 {
-	for (size_t i = 0; i < t->options.nr; i++)
-		if (!strcmp(t->options.v[i].name, name))
-			return &t->options.v[i];
-	return NULL;
+	return VEC_FIND(&t->options, x, !strcmp(x->name, name));
 }
 
 /* The file as it is found from one folder or its parent. */

@@ -29,8 +29,8 @@ static void add_env(struct tool *t, const struct cfg_node *n, bool paused)
 
 static void read_env(struct tool *t, const struct cfg_node *map, bool paused)
 {
-	for (size_t i = 0; map && map->kind == CFG_MAP && i < map->nr; i++)
-		add_env(t, map->child[i], paused);
+	CFG_EACH(kid, map, CFG_MAP)
+		add_env(t, kid, paused);
 }
 
 /* A pipe lies directly in {out}, where profrig makes it. */

@@ -44,11 +44,7 @@ static void check_placeholders(struct tool *t, const struct cfg_node *n)
 
 static void read_env(struct tool *t, const struct cfg_node *root)
 {
-	const struct cfg_node *env = cfg_get(root, "env");
-
-	for (size_t i = 0; env && env->kind == CFG_MAP && i < env->nr; i++) {
-		const struct cfg_node *n = env->child[i];
-
+	CFG_EACH(n, cfg_get(root, "env"), CFG_MAP) {
 		if (!schema_env_name(n->key))
 			cfg_problem(&t->problems, n, "env: '%.*s' is no name of a variable",
 				    schema_shown_len(n->key), n->key);
@@ -64,22 +60,18 @@ static void read_env(struct tool *t, const struct cfg_node *root)
 
 static void read_install(struct tool *t, const struct cfg_node *root)
 {
-	const struct cfg_node *map = cfg_get(root, "install");
-
-	for (size_t i = 0; map && map->kind == CFG_MAP && i < map->nr; i++)
-		if (map->child[i]->s)
-			VEC_PUSH(&t->install, ((struct tool_env){ xstrdup(map->child[i]->key),
-								  xstrdup(map->child[i]->s),
-								  cfg_where(map->child[i]) }));
+	CFG_EACH(kid, cfg_get(root, "install"), CFG_MAP)
+		if (kid->s)
+			VEC_PUSH(&t->install,
+				 ((struct tool_env){ xstrdup(kid->key), xstrdup(kid->s),
+						     cfg_where(kid) }));
 }
 
 static void read_scripts(struct tool *t, const struct cfg_node *root, bool pre,
 			 const struct strvec *dirs)
 {
-	const struct cfg_node *list = cfg_get(root, pre ? "pre_scripts" : "post_scripts");
-
-	for (size_t i = 0; list && list->kind == CFG_SEQ && i < list->nr; i++) {
-		const char *path = cfg_text(list->child[i], "path");
+	CFG_EACH(kid, cfg_get(root, pre ? "pre_scripts" : "post_scripts"), CFG_SEQ) {
+		const char *path = cfg_text(kid, "path");
 		struct tool_script s = { .args = STRVEC_INIT };
 
 		if (!path)
@@ -88,12 +80,12 @@ static void read_scripts(struct tool *t, const struct cfg_node *root, bool pre,
 		if (!s.path) {
 			s.path = xstrdup(path);
 			s.missing = true;
-			cfg_problem(&t->problems, cfg_get(list->child[i], "path"),
+			cfg_problem(&t->problems, cfg_get(kid, "path"),
 				    "script '%.200s' is neither beside this file nor above it",
 				    path);
 		}
-		cfg_words(list->child[i], "args", &s.args);
-		check_placeholders(t, cfg_get(list->child[i], "args"));
+		cfg_words(kid, "args", &s.args);
+		check_placeholders(t, cfg_get(kid, "args"));
 		if (pre)
 			VEC_PUSH(&t->pre, s);
 		else
@@ -310,8 +302,8 @@ static void read_tree(struct tool *t, const struct cfg_node *root, const struct 
 			t->class = c;
 	t->privileges_wanted =
 		cfg_text(root, "privileges") && !strcmp(cfg_text(root, "privileges"), "wanted");
-	for (size_t i = 0; options && options->kind == CFG_MAP && i < options->nr; i++)
-		read_option(t, options->child[i]);
+	CFG_EACH(kid, options, CFG_MAP)
+		read_option(t, kid);
 	check_files(t, dirs);
 	read_passes(t, root);
 	read_env(t, root);
@@ -327,8 +319,8 @@ static void read_tree(struct tool *t, const struct cfg_node *root, const struct 
 	check_placeholders(t, cfg_path(root, "sampler.kind"));
 	check_placeholders(t, cfg_path(root, "sampler.device"));
 	outputs = cfg_get(root, "outputs");
-	for (size_t i = 0; outputs && i < outputs->nr; i++)
-		check_placeholders(t, cfg_get(outputs->child[i], "glob"));
+	CFG_EACH(kid, outputs, CFG_SEQ)
+		check_placeholders(t, cfg_get(kid, "glob"));
 	check_class(t, root);
 }
 

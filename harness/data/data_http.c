@@ -15,6 +15,7 @@
 
 #include "profrig/base/clock.h"
 #include "profrig/base/fs.h"
+#include "profrig/base/text.h"
 #include "profrig/base/xalloc.h"
 
 #define TRIES 6 /* in a row without a byte more */
@@ -75,14 +76,6 @@ int data_head(struct fetch *f, const char *url, struct http_reply *ret, struct e
 	return r;
 }
 
-static int hex(char c)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c + 32 : c) : NULL;
-
-	return at ? (int)(at - digits) : -1;
-}
-
 /* The last part of the URL's path, as a file's name. Owned. */
 static char *name_of(const char *url)
 {
@@ -94,15 +87,9 @@ static char *name_of(const char *url)
 	while (n > 0 && path[n - 1] == '/')
 		n--;
 	CLEANUP(xfreep) char *text = xstrndup(path, n);
-	char *to = text, *name;
+	char *name;
 
-	for (const char *s = text; *s; s++) {
-		int hi = *s == '%' ? hex(s[1]) : -1, lo = hi >= 0 ? hex(s[2]) : -1;
-
-		*to++ = lo >= 0 ? (char)(hi << 4 | lo) : *s;
-		s += lo >= 0 ? 2 : 0;
-	}
-	*to = '\0';
+	text_percent_decode(text, false);
 	name = strrchr(text, '/');
 	name = name ? name + 1 : text;
 	return xstrdup(*name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 ? name : "data");

@@ -15,23 +15,12 @@
 #include <string.h>
 
 #include "profrig/base/num.h"
+#include "profrig/base/text.h"
 #include "profrig/base/xalloc.h"
 
 #define MAX_PAGE ((size_t)16 << 20)
 #define MAX_PAGES 10000
 #define MAX_OBJECTS 1000000
-
-static void add_encoded(struct strbuf *sb, const char *s, bool slash)
-{
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if ((isascii(c) && isalnum(c)) || strchr("-_.~", c) || (slash && c == '/'))
-			strbuf_addch(sb, c);
-		else
-			strbuf_addf(sb, "%%%02X", c);
-	}
-}
 
 /* A dot or a capital in a bucket's name fits no certificate, so it goes into the path. */
 static bool in_host(const char *bucket, size_t n)
@@ -55,16 +44,16 @@ char *s3_url(const struct data_source *s, const char *key)
 		while (len > 0 && s->endpoint[len - 1] == '/')
 			len--;
 		strbuf_addf(&sb, "%.*s/", (int)len, s->endpoint);
-		add_encoded(&sb, bucket, false);
+		text_percent_encode(&sb, bucket, "", true);
 		strbuf_addch(&sb, '/');
 	} else if (in_host(bucket, n)) {
 		strbuf_addf(&sb, "https://%s.s3.%s.amazonaws.com/", bucket, s->region);
 	} else {
 		strbuf_addf(&sb, "https://s3.%s.amazonaws.com/", s->region);
-		add_encoded(&sb, bucket, false);
+		text_percent_encode(&sb, bucket, "", true);
 		strbuf_addch(&sb, '/');
 	}
-	add_encoded(&sb, key, true);
+	text_percent_encode(&sb, key, "/", true);
 	return strbuf_steal(&sb);
 }
 
@@ -127,35 +116,6 @@ static char *unescape(const char *s, size_t n)
 	return strbuf_steal(&sb);
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)tolower((unsigned char)c);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* In place; false: a byte that no path may hold. */
-static bool percent_decode(char *s)
-{
-	char *to = s;
-
-	for (; *s; s++) {
-		int hi = *s == '%' ? hex_digit(s[1]) : -1, lo = hi >= 0 ? hex_digit(s[2]) : -1;
-
-		if (lo >= 0) {
-			*to = (char)(hi << 4 | lo);
-			if (!*to++)
-				return false;
-			s += 2;
-		} else {
-			*to++ = *s == '+' ? ' ' : *s;
-		}
-	}
-	*to = '\0';
-	return true;
-}
-
 static bool leads_out(const char *rel)
 {
 	for (const char *s = rel; *s;) {
@@ -180,7 +140,7 @@ static int add_object(const char *s, const char *end, const struct data_source *
 	CLEANUP(xfreep) char *url = NULL;
 	int64_t bytes = -1;
 
-	if (!key || !percent_decode(key))
+	if (!key || !text_percent_decode(key, true))
 		return err_set(err, EPROTO, "a listing has an object without a usable key");
 	text = element(s, end, "ETag", &n);
 	etag = text ? unescape(text, n) : NULL;
@@ -238,11 +198,11 @@ static char *list_url(const struct data_source *s, const char *prefix, const cha
 	strbuf_addf(&sb, "%s?", base);
 	if (token) {
 		strbuf_addstr(&sb, "continuation-token=");
-		add_encoded(&sb, token, false);
+		text_percent_encode(&sb, token, "", true);
 		strbuf_addch(&sb, '&');
 	}
 	strbuf_addstr(&sb, "encoding-type=url&list-type=2&prefix=");
-	add_encoded(&sb, prefix, false);
+	text_percent_encode(&sb, prefix, "", true);
 	return strbuf_steal(&sb);
 }
 

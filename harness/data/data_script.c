@@ -24,22 +24,6 @@ int script_check(const struct data_source *s, struct err *err)
 	return err_set(err, ENOENT, "script '%s' is not there", s->path);
 }
 
-static void on_line(void *ctx, const char *line)
-{
-	const struct data_opts *o = ((struct fetch *)ctx)->o;
-
-	if (o->note)
-		o->note(o->ctx, line);
-}
-
-static void on_tick(void *ctx)
-{
-	const struct data_opts *o = ((struct fetch *)ctx)->o;
-
-	if (o->tick)
-		o->tick(o->ctx);
-}
-
 static void environment(const char *dir, const char *name, struct strvec *env)
 {
 	static const char *const ours[] = { "PROFRIG_DATA_DIR=", "PROFRIG_DATA_NAME=",
@@ -83,9 +67,9 @@ static int run_script(struct fetch *f, const char *name, const char *dir, struct
 	w.log_fd = log;
 	w.timeout_s = f->s->timeout_s;
 	w.interrupt = f->o->interrupt;
-	w.line = on_line;
-	w.tick = on_tick;
-	w.ctx = f;
+	w.line = f->o->note;
+	w.tick = f->o->tick;
+	w.ctx = f->o->ctx;
 	r = proc_watch(&w, &tail, &x, err);
 	if (r < 0)
 		return r;

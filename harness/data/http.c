@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "profrig/base/dynlib.h"
+#include "profrig/base/fs.h"
 #include "profrig/base/num.h"
 #include "profrig/base/xalloc.h"
 
@@ -164,21 +165,6 @@ static size_t on_header(char *line, size_t one, size_t n, void *ctx)
 	return n;
 }
 
-static int write_all(int fd, const char *s, size_t n)
-{
-	while (n > 0) {
-		ssize_t w = write(fd, s, n);
-
-		if (w < 0 && errno == EINTR)
-			continue;
-		if (w <= 0)
-			return w < 0 ? -errno : -EIO;
-		s += w;
-		n -= (size_t)w;
-	}
-	return 0;
-}
-
 static int begin_reply(struct http *h)
 {
 	const struct http_request *rq = h->rq;
@@ -212,7 +198,7 @@ static size_t on_body(char *data, size_t one, size_t n, void *ctx)
 	if (h->failed < 0)
 		return 0;
 	if (rq->fd >= 0 && (h->reply->status == 200 || h->reply->status == 206)) {
-		h->failed = write_all(rq->fd, data, n);
+		h->failed = fs_write_all(rq->fd, data, n);
 		if (h->failed < 0)
 			err_sys(&h->err, -h->failed, "cannot write");
 		h->got += n;

@@ -126,10 +126,7 @@ size_t devices_count(const struct devices *d, enum gpu_vendor v)
 
 const struct gpu *devices_gpu(const struct devices *d, enum gpu_vendor v, int index)
 {
-	for (size_t i = 0; i < d->gpus.nr; i++)
-		if (d->gpus.v[i].vendor == v && d->gpus.v[i].index == index)
-			return &d->gpus.v[i];
-	return NULL;
+	return VEC_FIND(&d->gpus, x, x->vendor == v && x->index == index);
 }
 
 bool devices_usable(const struct devices *d, enum gpu_vendor v, const char **ret_why)

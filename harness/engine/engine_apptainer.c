@@ -14,11 +14,6 @@
 #include "profrig/base/text.h"
 #include "profrig/base/xalloc.h"
 
-static void words(struct strvec *argv)
-{
-	engine_words(argv, "PROFRIG_APPTAINER", "apptainer");
-}
-
 static void push_image(const char *image, struct strvec *argv)
 {
 	bool here = *image == '/' || !strncmp(image, "./", 2) || text_suffix(image, ".sif");
@@ -30,48 +25,25 @@ static void push_image(const char *image, struct strvec *argv)
 }
 
 /* source:target[:ro]; apptainer knows no way to quote. */
-static int add_bind(struct strvec *argv, const char *host, const char *inside, bool read_only,
-		    struct err *err)
+static int add_bind(const struct engine_mount *m, struct strvec *argv, struct err *err)
 {
-	if (strpbrk(host, ":,") || strpbrk(inside, ":,"))
+	if (strpbrk(m->host, ":,") || strpbrk(m->container, ":,"))
 		return err_set(err, EINVAL,
-			       "mount '%s' → '%s': apptainer takes no ':' or ',' in a path", host,
-			       inside);
-	if (host[0] != '/' || inside[0] != '/')
-		return err_set(err, EINVAL, "mount '%s' → '%s': both must be absolute paths", host,
-			       inside);
+			       "mount '%s' → '%s': apptainer takes no ':' or ',' in a path",
+			       m->host, m->container);
 	strvec_push(argv, "--bind");
-	strvec_pushf(argv, "%s:%s%s", host, inside, read_only ? ":ro" : "");
+	strvec_pushf(argv, "%s:%s%s", m->host, m->container, m->read_only ? ":ro" : "");
 	return 0;
-}
-
-static int add_binds(const struct engine_spec *s, struct strvec *argv, struct err *err)
-{
-	int r = add_bind(argv, s->lib_dir, ENGINE_LIB_DIR, true, err);
-
-	for (size_t i = 0; r == 0 && i < s->mounts.nr; i++)
-		r = add_bind(argv, s->mounts.v[i].host, s->mounts.v[i].container,
-			     s->mounts.v[i].read_only, err);
-	for (size_t i = 0; r == 0 && s->run_dir && i < s->run_mounts.nr; i++)
-		r = add_bind(argv, s->run_mounts.v[i].host, s->run_mounts.v[i].container,
-			     s->run_mounts.v[i].read_only, err);
-	for (size_t i = 0; r == 0 && s->run_dir && i < s->late_mounts.nr; i++)
-		r = add_bind(argv, s->late_mounts.v[i].host, s->late_mounts.v[i].container,
-			     s->late_mounts.v[i].read_only, err);
-	return r;
 }
 
 /* What it cannot do is refused, not left out. */
 static int apptainer_check(const struct engine_spec *s, struct err *err)
 {
 	const char *what = s->user ? "container.user" : s->shm_size ? "container.shm_size" : NULL;
+	int r = engine_check(s, err);
 
-	if (!s->image || !*s->image)
-		return err_set(err, EINVAL, "no image is stated");
-	if (s->image[0] == '-')
-		return err_set(err, EINVAL, "image '%s' would be an option", s->image);
-	if (!s->lib_dir)
-		return err_set(err, ENOENT, "the folder of profrig-init is not known");
+	if (r < 0)
+		return r;
 	if (what)
 		return err_set(err, EINVAL, "%s: apptainer has no such thing: leave it out", what);
 	return 0;
@@ -93,11 +65,11 @@ static int apptainer_start(const struct engine_spec *s, struct strvec *argv, str
 
 	if (r < 0)
 		return r;
-	words(argv);
+	engine_words(&engine_apptainer, argv);
 	/* Nothing of the caller's environment, home or /tmp; its own processes alone. */
 	strvec_pushl(argv, "--quiet", "exec", "--cleanenv", "--contain", "--no-home", "--pid",
 		     NULL);
-	r = add_binds(s, argv, err);
+	r = engine_mounts(s, add_bind, argv, err);
 	if (r < 0)
 		return r;
 	if (s->workdir)
@@ -115,19 +87,12 @@ static int apptainer_start(const struct engine_spec *s, struct strvec *argv, str
 	return 0;
 }
 
-static void apptainer_probe(struct strvec *argv)
-{
-	words(argv);
-	strvec_push(argv, "--version");
-}
-
 /* A file is looked into; what must be fetched is fetched by this too, and kept in its cache. */
 static void apptainer_image(const char *image, struct strvec *argv)
 {
 	CLEANUP(strvec_release) struct strvec one = STRVEC_INIT;
 
 	push_image(image, &one);
-	words(argv);
 	if (strstr(one.v[0], "://"))
 		strvec_pushl(argv, "--quiet", "exec", "--contain", one.v[0], "true", NULL);
 	else
@@ -137,12 +102,12 @@ static void apptainer_image(const char *image, struct strvec *argv)
 const struct engine engine_apptainer = {
 	.name = "apptainer",
 	.about = "Apptainer: containers as the caller's own processes",
+	.variable = "PROFRIG_APPTAINER",
 	.container = true,
 	.never_auto = true,
 	.all_devices = true,
 	.start = apptainer_start,
-	.probe = apptainer_probe,
-	.image = apptainer_image,
-	.pull = apptainer_image,
+	.words = { [ENGINE_PROBE] = WORDS("--version") },
+	.ask_image = apptainer_image,
 	.fix = "dnf install apptainer || apt-get install apptainer",
 };

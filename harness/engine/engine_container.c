@@ -2,23 +2,10 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "profrig/base/strbuf.h"
-#include "profrig/base/xalloc.h"
-
-void engine_words(struct strvec *argv, const char *variable, const char *program)
-{
-	const char *words = getenv(variable);
-	size_t before = argv->nr;
-
-	if (words)
-		strvec_split(argv, words, " \t\n");
-	if (argv->nr == before)
-		strvec_push(argv, program);
-}
 
 bool engine_is_nvidia(const struct engine_spec *s)
 {
@@ -63,52 +50,27 @@ static void csv_quoted(struct strbuf *sb, const char *key, const char *value)
 	strbuf_addch(sb, '"');
 }
 
-static int add_mount(struct strvec *argv, const char *host, const char *inside, bool read_only,
-		     struct err *err)
+static int add_mount(const struct engine_mount *mount, struct strvec *argv, struct err *err)
 {
+	const char *host = mount->host, *inside = mount->container;
 	CLEANUP(strbuf_release) struct strbuf m = STRBUF_INIT;
 
-	if (host[0] != '/' || inside[0] != '/')
-		return err_set(err, EINVAL, "mount '%s' → '%s': both must be absolute paths", host,
-			       inside);
+	(void)err;
 	/* -v cuts at colons; the fields of --mount are CSV, where a quoted one may hold anything.
 	 */
 	if (!strpbrk(host, ":,\"\n") && !strpbrk(inside, ":,\"\n")) {
 		strvec_push(argv, "-v");
-		strvec_pushf(argv, "%s:%s%s", host, inside, read_only ? ":ro" : "");
+		strvec_pushf(argv, "%s:%s%s", host, inside, mount->read_only ? ":ro" : "");
 		return 0;
 	}
 	strbuf_addstr(&m, "type=bind,");
 	csv_quoted(&m, "source", host);
 	strbuf_addch(&m, ',');
 	csv_quoted(&m, "target", inside);
-	if (read_only)
+	if (mount->read_only)
 		strbuf_addstr(&m, ",readonly");
 	strvec_pushl(argv, "--mount", m.buf, NULL);
 	return 0;
-}
-
-static int add_mounts(const struct engine_spec *s, struct strvec *argv, struct err *err)
-{
-	int r = add_mount(argv, s->lib_dir, ENGINE_LIB_DIR, true, err);
-
-	for (size_t i = 0; r == 0 && i < s->mounts.nr; i++) {
-		const struct engine_mount *m = &s->mounts.v[i];
-
-		r = add_mount(argv, m->host, m->container, m->read_only, err);
-	}
-	/* Last, so that they lie over a mount that holds them. */
-	for (size_t i = 0; r == 0 && s->run_dir && i < s->run_mounts.nr; i++) {
-		const struct engine_mount *m = &s->run_mounts.v[i];
-
-		r = add_mount(argv, m->host, m->container, m->read_only, err);
-	}
-	for (size_t i = 0; r == 0 && s->run_dir && i < s->late_mounts.nr; i++) {
-		const struct engine_mount *m = &s->late_mounts.v[i];
-
-		r = add_mount(argv, m->host, m->container, m->read_only, err);
-	}
-	return r;
 }
 
 static void add_option(struct strvec *argv, const char *name, const char *value)
@@ -119,12 +81,10 @@ static void add_option(struct strvec *argv, const char *name, const char *value)
 
 static int container_check(const struct engine_spec *s, struct err *err)
 {
-	if (!s->image || !*s->image)
-		return err_set(err, EINVAL, "no image is stated");
-	if (s->image[0] == '-')
-		return err_set(err, EINVAL, "image '%s' would be an option", s->image);
-	if (!s->lib_dir)
-		return err_set(err, ENOENT, "the folder of profrig-init is not known");
+	int r = engine_check(s, err);
+
+	if (r < 0)
+		return r;
 	if (!s->name || !isalnum((unsigned char)s->name[0]))
 		return err_set(err, EINVAL, "container name '%s'", s->name ? s->name : "");
 	for (const char *p = s->name; *p; p++)
@@ -148,7 +108,7 @@ int engine_container_start(const struct engine_spec *s,
 	strvec_pushl(argv, "-i", "--init=false", "--pull=never", "--log-driver=none", "--name",
 		     s->name, "--label", NULL);
 	strvec_pushf(argv, "profrig.run=%s", s->run_id);
-	r = add_mounts(s, argv, err);
+	r = engine_mounts(s, add_mount, argv, err);
 	if (r < 0)
 		return r;
 	add_option(argv, "--workdir", s->workdir);
@@ -167,4 +127,24 @@ int engine_container_start(const struct engine_spec *s,
 	strvec_pushl(argv, "--entrypoint", ENGINE_LIB_DIR "/profrig-init", s->image, "--run",
 		     s->run_id, NULL);
 	return 0;
+}
+
+void image_build_words(const struct image_build *b, struct strvec *argv)
+{
+	if (!b) {
+		strvec_push(argv, "--help");
+		return;
+	}
+	for (size_t i = 0; i < b->args->nr; i++)
+		add_option(argv, "--build-arg", b->args->v[i]);
+	for (size_t i = 0; i < b->labels->nr; i++)
+		add_option(argv, "--label", b->labels->v[i]);
+	for (size_t i = 0; i < b->secrets->nr; i++)
+		add_option(argv, "--secret", b->secrets->v[i]);
+	add_option(argv, "--target", b->target);
+	add_option(argv, "--network", b->network);
+	if (b->no_cache)
+		strvec_push(argv, "--no-cache");
+	strvec_pushv(argv, b->options->v);
+	strvec_pushl(argv, "-f", b->dockerfile, "-t", b->image, "--", b->context, NULL);
 }

@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-static void words(struct strvec *argv)
-{
-	engine_words(argv, "PROFRIG_DOCKER", "docker");
-}
-
 static void docker_gpus(const struct engine_spec *s, struct strvec *argv)
 {
 	if (!engine_is_nvidia(s)) {
@@ -23,60 +18,52 @@ static void docker_gpus(const struct engine_spec *s, struct strvec *argv)
 
 static int docker_start(const struct engine_spec *s, struct strvec *argv, struct err *err)
 {
-	words(argv);
+	engine_words(&engine_docker, argv);
 	return engine_container_start(s, docker_gpus, argv, err);
 }
 
-static void docker_probe(struct strvec *argv)
+/* The last --config counts, also when the words of PROFRIG_DOCKER have one. */
+static void docker_auth(const struct image_auth *a, struct strvec *argv)
 {
-	words(argv);
-	strvec_pushl(argv, "version", "--format", "{{.Server.Version}}", NULL);
+	if (a->dir)
+		strvec_pushl(argv, "--config", a->dir, NULL);
 }
 
-static void docker_image(const char *image, struct strvec *argv)
+/* What the caller's DOCKER_BUILDKIT says must not decide. */
+static void docker_build(const struct image_build *b, struct strvec *argv)
 {
-	words(argv);
-	strvec_pushl(argv, "image", "inspect", "--format", "{{.Id}}", "--", image, NULL);
-}
+	bool buildkit = !b || b->secrets_work;
 
-static void docker_pull(const char *image, struct strvec *argv)
-{
-	words(argv);
-	strvec_pushl(argv, "pull", "--", image, NULL);
-}
-
-static void docker_remove(const char *container, struct strvec *argv)
-{
-	words(argv);
-	strvec_pushl(argv, "rm", "--force", "--volumes", "--", container, NULL);
-}
-
-static void docker_list(struct strvec *argv)
-{
-	words(argv);
-	strvec_pushl(argv, "ps", "--all", "--no-trunc", "--filter", "label=profrig.run", "--format",
-		     "{{.Names}} {{.Label \"profrig.run\"}}", NULL);
-}
-
-static void docker_mounts(const char *container, struct strvec *argv)
-{
-	words(argv);
-	strvec_pushl(argv, "container", "inspect", "--format",
-		     "{{.State.Running}}\n{{range .Mounts}}{{println .Source}}{{end}}", "--",
-		     container, NULL);
+	strvec_pushl(argv, "env", buildkit ? "DOCKER_BUILDKIT=1" : "DOCKER_BUILDKIT=0", NULL);
+	engine_words(&engine_docker, argv);
+	strvec_push(argv, "build");
+	if (b && b->secrets_work)
+		strvec_pushl(argv, "--progress", "plain", NULL);
+	image_build_words(b, argv);
 }
 
 const struct engine engine_docker = {
 	.name = "docker",
 	.about = "Docker Engine, through its command line",
+	.variable = "PROFRIG_DOCKER",
 	.container = true,
 	.start = docker_start,
-	.probe = docker_probe,
-	.image = docker_image,
-	.pull = docker_pull,
-	.remove = docker_remove,
-	.list = docker_list,
-	.mounts = docker_mounts,
+	.words = {
+		[ENGINE_PROBE] = WORDS("version", "--format", "{{.Server.Version}}"),
+		[ENGINE_IMAGE] = WORDS("image", "inspect", "--format", "{{.Id}}", "--", OF),
+		[ENGINE_PULL] = WORDS(AUTH, "pull", "--", OF),
+		[ENGINE_REMOVE] = WORDS("rm", "--force", "--volumes", "--", OF),
+		[ENGINE_LIST] = WORDS(OUR_CONTAINERS, "{{.Names}} {{.Label \"profrig.run\"}}"),
+		[ENGINE_MOUNTS] =
+			WORDS("container", "inspect", "--format", CONTAINER_MOUNTS, "--", OF),
+		[ENGINE_LOGIN] =
+			WORDS(AUTH, "login", "--username", WITH, "--password-stdin", "--", OF),
+		[ENGINE_TAG] = WORDS("tag", "--", OF, WITH),
+		[ENGINE_PUSH] = WORDS(AUTH, "push", "--", OF),
+		[ENGINE_FACTS] = WORDS("image", "inspect", "--format", IMAGE_FACTS, "--", OF),
+	},
+	.auth = docker_auth,
+	.build = docker_build,
 	.fix = "apt-get install docker.io && systemctl start docker",
 	.denied = "usermod -aG docker YOU, as root, and log in again",
 };

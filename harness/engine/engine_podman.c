@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-static void words(struct strvec *argv)
-{
-	engine_words(argv, "PROFRIG_PODMAN", "podman");
-}
-
 static void podman_gpus(const struct engine_spec *s, struct strvec *argv)
 {
 	if (!engine_is_nvidia(s)) {
@@ -36,7 +31,7 @@ static int podman_start(const struct engine_spec *s, struct strvec *argv, struct
 
 	if (r < 0)
 		return r;
-	words(argv);
+	engine_words(&engine_podman, argv);
 	/* Near the front, so that the user's own options win. */
 	for (size_t i = 0; i < head; i++)
 		strvec_push(argv, start.v[i]);
@@ -50,57 +45,50 @@ static int podman_start(const struct engine_spec *s, struct strvec *argv, struct
 	return 0;
 }
 
-static void podman_probe(struct strvec *argv)
+static void podman_auth(const struct image_auth *a, struct strvec *argv)
 {
-	words(argv);
-	strvec_pushl(argv, "version", "--format", "{{.Client.Version}}", NULL);
+	if (a->dir) {
+		strvec_push(argv, "--authfile");
+		strvec_pushf(argv, "%s/auth.json", a->dir);
+	}
+	if (a->insecure)
+		strvec_push(argv, "--tls-verify=false");
 }
 
-static void podman_image(const char *image, struct strvec *argv)
+static void podman_build(const struct image_build *b, struct strvec *argv)
 {
-	words(argv);
-	strvec_pushl(argv, "image", "inspect", "--format", "{{.Id}}", "--", image, NULL);
-}
-
-static void podman_pull(const char *image, struct strvec *argv)
-{
-	words(argv);
-	strvec_pushl(argv, "pull", "--", image, NULL);
-}
-
-static void podman_remove(const char *container, struct strvec *argv)
-{
-	words(argv);
-	/* Without --time 0 it waits ten seconds for a polite end. */
-	strvec_pushl(argv, "rm", "--force", "--time", "0", "--ignore", "--volumes", "--", container,
-		     NULL);
-}
-
-static void podman_list(struct strvec *argv)
-{
-	words(argv);
-	strvec_pushl(argv, "ps", "--all", "--no-trunc", "--filter", "label=profrig.run", "--format",
-		     "{{.Names}} {{index .Labels \"profrig.run\"}}", NULL);
-}
-
-static void podman_mounts(const char *container, struct strvec *argv)
-{
-	words(argv);
-	strvec_pushl(argv, "container", "inspect", "--format",
-		     "{{.State.Running}}\n{{range .Mounts}}{{println .Source}}{{end}}", "--",
-		     container, NULL);
+	engine_words(&engine_podman, argv);
+	strvec_push(argv, "build");
+	/* docker's format keeps HEALTHCHECK, SHELL and ONBUILD, which OCI's has no place for. */
+	if (b)
+		strvec_pushl(argv, "--format", "docker", NULL);
+	image_build_words(b, argv);
 }
 
 const struct engine engine_podman = {
 	.name = "podman",
 	.about = "Podman: containers without a daemon",
+	.variable = "PROFRIG_PODMAN",
 	.container = true,
 	.start = podman_start,
-	.probe = podman_probe,
-	.image = podman_image,
-	.pull = podman_pull,
-	.remove = podman_remove,
-	.list = podman_list,
-	.mounts = podman_mounts,
+	.words = {
+		[ENGINE_PROBE] = WORDS("version", "--format", "{{.Client.Version}}"),
+		[ENGINE_IMAGE] = WORDS("image", "inspect", "--format", "{{.Id}}", "--", OF),
+		[ENGINE_PULL] = WORDS("pull", AUTH, "--", OF),
+		/* Without --time 0 it waits ten seconds for a polite end. */
+		[ENGINE_REMOVE] =
+			WORDS("rm", "--force", "--time", "0", "--ignore", "--volumes", "--", OF),
+		[ENGINE_LIST] =
+			WORDS(OUR_CONTAINERS, "{{.Names}} {{index .Labels \"profrig.run\"}}"),
+		[ENGINE_MOUNTS] =
+			WORDS("container", "inspect", "--format", CONTAINER_MOUNTS, "--", OF),
+		[ENGINE_LOGIN] =
+			WORDS("login", AUTH, "--username", WITH, "--password-stdin", "--", OF),
+		[ENGINE_TAG] = WORDS("tag", "--", OF, WITH),
+		[ENGINE_PUSH] = WORDS("push", AUTH, "--digestfile", WITH, "--", OF),
+		[ENGINE_FACTS] = WORDS("image", "inspect", "--format", IMAGE_FACTS, "--", OF),
+	},
+	.auth = podman_auth,
+	.build = podman_build,
 	.fix = "apt-get install podman",
 };

@@ -147,11 +147,8 @@ int dockerfile_parse(struct dockerfile *d, char *text, struct err *err)
 static char *misfit(const struct dockerfile *d, const struct build_conf *b)
 {
 	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT;
-	const struct cfg_node *root = d->context.root;
 
-	for (size_t i = 0; root && i < root->nr; i++) {
-		const struct cfg_node *n = root->child[i];
-
+	CFG_EACH(n, d->context.root, CFG_MAP) {
 		for (size_t k = 0; k < b->context.nr; k++)
 			if (!strcmp(b->context.v[k].name, n->key) && n->s &&
 			    strcasecmp(b->context.v[k].value, n->s) != 0)
@@ -252,11 +249,8 @@ void dockerfiles_release(struct dockerfiles *all)
 
 const char *dockerfile_arg(const struct dockerfile *d, const struct build_conf *b, const char *name)
 {
-	for (size_t i = 0; i < b->args.nr; i++)
-		if (!strcmp(b->args.v[i].name, name))
-			return b->args.v[i].value;
-	for (size_t i = 0; i < d->args.nr; i++)
-		if (!strcmp(d->args.v[i].name, name) && d->args.v[i].value)
-			return d->args.v[i].value;
-	return NULL;
+	const struct conf_word *given = VEC_FIND(&b->args, x, !strcmp(x->name, name));
+	const struct conf_word *own = VEC_FIND(&d->args, x, !strcmp(x->name, name) && x->value);
+
+	return given ? given->value : own ? own->value : NULL;
 }

@@ -38,10 +38,7 @@ static void report_phase(const struct builder *bu, const char *verb, const char 
 
 static bool any_secrets(const struct image_plan *ip)
 {
-	for (size_t i = 0; i < ip->jobs.nr; i++)
-		if (ip->jobs.v[i].status == IMAGE_PLANNED && ip->jobs.v[i].secrets)
-			return true;
-	return false;
+	return VEC_FIND(&ip->jobs, x, x->status == IMAGE_PLANNED && x->secrets);
 }
 
 static int probe_builder(struct builder *bu, struct err *err)
@@ -50,7 +47,7 @@ static int probe_builder(struct builder *bu, struct err *err)
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	struct proc_exit x;
 
-	bu->o->engine->build_probe(&argv);
+	bu->o->engine->build(NULL, &argv);
 	if (proc_capture(argv.v, PROBE_TIMEOUT_MS, 1 << 20, &out, NULL, &x, NULL) == 0)
 		bu->secrets_work = x.code == 0 && strstr(out.buf, "--secret");
 	if (bu->secrets_work || !any_secrets(bu->ip))
@@ -231,10 +228,7 @@ static void told_digest(struct image_job *j, const char *path)
 
 static struct login *login_of(const struct builder *bu, const char *registry)
 {
-	for (size_t i = 0; i < bu->logins.nr; i++)
-		if (!strcmp(bu->logins.v[i].registry, registry))
-			return &bu->logins.v[i];
-	return NULL;
+	return VEC_FIND(&bu->logins, x, !strcmp(x->registry, registry));
 }
 
 /* Before anything is built: a login that is refused would be found out late. */
@@ -276,8 +270,9 @@ static int push_one(const struct builder *bu, struct image_job *j, struct err *e
 	struct proc_exit x = { 0 };
 	int r;
 
-	bu->o->engine->tag(j->image, j->registry_image, &tag);
-	bu->o->engine->push(&l->auth, j->registry_image, digest, &push);
+	engine_ask(bu->o->engine, ENGINE_TAG, &tag, .of = j->image, .with = j->registry_image);
+	engine_ask(bu->o->engine, ENGINE_PUSH, &push, .of = j->registry_image, .with = digest,
+		   .auth = &l->auth);
 	r = watch(bu, j, tag.v, log, 0, &tail, &x, err);
 	if (r == 0 && x.code == 0)
 		r = watch(bu, j, push.v, log, PUSH_TIMEOUT_S, &tail, &x, err);

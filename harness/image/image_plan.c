@@ -117,10 +117,7 @@ static const char *vendor_of(const struct dockerfile *d)
 
 static bool vendor_is_known(const struct build_conf *b)
 {
-	for (size_t i = 0; i < b->context.nr; i++)
-		if (!strcmp(b->context.v[i].name, "gpu_vendor"))
-			return true;
-	return false;
+	return VEC_FIND(&b->context, x, !strcmp(x->name, "gpu_vendor"));
 }
 
 /* Without a GPU here and without a word of the user, images for two vendors would be built by
@@ -152,18 +149,12 @@ static void one_vendor(struct image_plan *ip, const struct runconf *conf, struct
 
 static bool declares(const struct dockerfile *d, const char *name)
 {
-	for (size_t i = 0; i < d->args.nr; i++)
-		if (!strcmp(d->args.v[i].name, name))
-			return true;
-	return false;
+	return VEC_FIND(&d->args, x, !strcmp(x->name, name));
 }
 
 static bool given(const struct build_conf *b, const char *name)
 {
-	for (size_t i = 0; i < b->args.nr; i++)
-		if (!strcmp(b->args.v[i].name, name))
-			return true;
-	return false;
+	return VEC_FIND(&b->args, x, !strcmp(x->name, name));
 }
 
 /* ARG TOKEN: what the reference passed as an argument, which every image's history shows. */

@@ -28,9 +28,8 @@ char *private_file(const struct private_dir *d, const char *name, const char *te
 		   struct err *err);
 
 /* A login in a folder of its own, or none when no user is given (then auth->dir is NULL). */
-int image_login(const struct image_engine *e, const struct build_conf *b,
-		const struct image_opts *o, struct private_dir *d, struct image_auth *auth,
-		struct err *err);
+int image_login(const struct engine *e, const struct build_conf *b, const struct image_opts *o,
+		struct private_dir *d, struct image_auth *auth, struct err *err);
 
 /* Last words of a command for an error: its last line that is not empty. Borrowed from tail. */
 const char *image_last_words(const struct strvec *tail);

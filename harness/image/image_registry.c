@@ -22,13 +22,13 @@ const char *image_last_words(const struct strvec *tail)
 }
 
 /* The folder docker reads its configuration from. Owned, NULL: none is there. */
-static char *docker_folder(const struct image_engine *e)
+static char *docker_folder(const struct engine *e)
 {
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
 	const char *env = getenv("DOCKER_CONFIG"), *home = getenv("HOME");
 	const char *said = NULL;
 
-	e->facts("x", &words);
+	engine_ask(e, ENGINE_FACTS, &words, .of = "x");
 	for (size_t i = 0; i + 1 < words.nr; i++)
 		if (!strcmp(words.v[i], "--config"))
 			said = words.v[i + 1];
@@ -42,7 +42,7 @@ static char *docker_folder(const struct image_engine *e)
  * are linked to, and of config.json all but logins and their keepers is taken along: a keeper would
  * keep our password for ever.
  */
-static int docker_home(const struct image_engine *e, const struct private_dir *d, struct err *err)
+static int docker_home(const struct engine *e, const struct private_dir *d, struct err *err)
 {
 	CLEANUP(xfreep) char *from = docker_folder(e);
 	CLEANUP(xfreep) char *config = from ? fs_join(from, "config.json") : NULL;
@@ -75,9 +75,8 @@ static int docker_home(const struct image_engine *e, const struct private_dir *d
 	return path ? 0 : -EIO;
 }
 
-int image_login(const struct image_engine *e, const struct build_conf *b,
-		const struct image_opts *o, struct private_dir *d, struct image_auth *auth,
-		struct err *err)
+int image_login(const struct engine *e, const struct build_conf *b, const struct image_opts *o,
+		struct private_dir *d, struct image_auth *auth, struct err *err)
 {
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT, tail = STRVEC_INIT;
 	const char *registry = b->registry.name;
@@ -96,7 +95,7 @@ int image_login(const struct image_engine *e, const struct build_conf *b,
 	if (r < 0)
 		return r;
 	auth->dir = d->path;
-	e->login(auth, registry, b->registry.user, &argv);
+	engine_ask(e, ENGINE_LOGIN, &argv, .of = registry, .with = b->registry.user, .auth = auth);
 	w.argv = argv.v;
 	w.input = b->registry.password;
 	w.mask = mask;
@@ -118,8 +117,8 @@ static size_t without_tag(const char *image)
 	return (size_t)(base - image) + strcspn(base, ":@");
 }
 
-void image_facts(const struct image_engine *e, const char *image, const char *repository,
-		 char **ret_id, char **ret_digest)
+void image_facts(const struct engine *e, const char *image, const char *repository, char **ret_id,
+		 char **ret_digest)
 {
 	size_t n = repository ? without_tag(repository) : 0, at;
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT, words = STRVEC_INIT;
@@ -127,7 +126,7 @@ void image_facts(const struct image_engine *e, const char *image, const char *re
 	struct proc_exit x;
 
 	*ret_id = *ret_digest = NULL;
-	e->facts(image, &argv);
+	engine_ask(e, ENGINE_FACTS, &argv, .of = image);
 	if (proc_capture(argv.v, FACTS_TIMEOUT_MS, 65536, &out, NULL, &x, NULL) < 0 || x.code != 0)
 		return;
 	strvec_split(&words, out.buf, " \t\r\n");
@@ -141,7 +140,7 @@ void image_facts(const struct image_engine *e, const char *image, const char *re
 		*ret_digest = xstrdup(words.v[at]);
 }
 
-int image_pull(const struct image_engine *e, const struct build_conf *b, const char *image,
+int image_pull(const struct engine *e, const struct build_conf *b, const char *image,
 	       double timeout_s, const struct image_opts *events, struct err *err)
 {
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT, tail = STRVEC_INIT;
@@ -153,11 +152,11 @@ int image_pull(const struct image_engine *e, const struct build_conf *b, const c
 	int r = 0;
 
 	/* The login is for that registry alone. */
-	if (n && !strncmp(image, b->registry.name, n) && image[n] == '/')
+	if (n && e->auth && !strncmp(image, b->registry.name, n) && image[n] == '/')
 		r = image_login(e, b, events, &dir, &auth, err);
 	if (r < 0)
 		return r;
-	e->pull(&auth, image, &argv);
+	engine_ask(e, ENGINE_PULL, &argv, .of = image, .auth = &auth);
 	w.argv = argv.v;
 	w.timeout_s = timeout_s;
 	if (events) {

@@ -323,8 +323,8 @@ int manifest_read(struct manifest *m, const char *path, struct err *err)
 		if (images->child[i]->kind == CFG_MAP)
 			add_image(m, images->child[i]);
 	bad_ones = cfg_get(m->tree.root, "failed_images");
-	for (size_t i = 0; bad_ones && i < bad_ones->nr; i++)
-		strvec_push(&m->failed, bad_ones->child[i]->key);
+	CFG_EACH(kid, bad_ones, CFG_MAP)
+		strvec_push(&m->failed, kid->key);
 	return 0;
 }
 

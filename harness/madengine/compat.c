@@ -155,10 +155,7 @@ static double vram_of(const struct gpu *g)
 
 static bool any_shown(const struct compat *c, const struct view *w)
 {
-	for (size_t i = 0; i < c->gpu.nr; i++)
-		if (w->shown(&c->gpu.v[i]))
-			return true;
-	return false;
+	return VEC_FIND(&c->gpu, x, w->shown(x));
 }
 
 static int open_view(const struct compat *c, struct view *w, const char *dir, struct err *err)

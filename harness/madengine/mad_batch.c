@@ -66,8 +66,8 @@ static void read_list(struct mad_batch *b, struct cfg_node *root, bool lenient, 
 		cfg_problem(p, root, "want a list of models, [{\"model_name\": …}, …]");
 	else if (!root->nr)
 		cfg_problem(p, root, "names no model: [{\"model_name\": …}, …]");
-	for (size_t i = 0; root->kind == CFG_SEQ && i < root->nr; i++)
-		add_entry(b, root->child[i], p, &unknown);
+	CFG_EACH(kid, root, CFG_SEQ)
+		add_entry(b, kid, p, &unknown);
 	mad_unknown(&unknown, lenient, p, notes);
 	problems_release(&unknown);
 }

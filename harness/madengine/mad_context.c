@@ -169,9 +169,7 @@ static void map_env(struct context *a, const struct cfg_node *n)
 {
 	const struct cfg_node *docker = cfg_get(a->root, "docker_env_vars");
 
-	for (size_t i = 0; n->kind == CFG_MAP && i < n->nr; i++) {
-		const struct cfg_node *v = n->child[i];
-
+	CFG_EACH(v, n, CFG_MAP) {
 		if (n != docker && cfg_get(docker, v->key))
 			continue;
 		if (!strcmp(v->key, "MAD_COLLECT_METRICS") && v->s && mad_truth(v) == 0)
@@ -183,9 +181,8 @@ static void map_env(struct context *a, const struct cfg_node *n)
 
 static void map_build_args(struct context *a, const struct cfg_node *n)
 {
-	for (size_t i = 0; n->kind == CFG_MAP && i < n->nr; i++)
-		mad_put_text(a->ret, mad_map(a->ret, top(a, "build", n), "args", n),
-			     n->child[i]->key, n->child[i]);
+	CFG_EACH(kid, n, CFG_MAP)
+		mad_put_text(a->ret, mad_map(a->ret, top(a, "build", n), "args", n), kid->key, kid);
 }
 
 /* There the container's path is the key. */
@@ -193,8 +190,7 @@ static void map_mounts(struct context *a, const struct cfg_node *n)
 {
 	struct cfg_node *list = mad_list(a->ret, a->ret->root, "mounts", n);
 
-	for (size_t i = 0; n->kind == CFG_MAP && i < n->nr; i++) {
-		const struct cfg_node *m = n->child[i];
+	CFG_EACH(m, n, CFG_MAP) {
 		struct cfg_node *e = mad_add(a->ret, list, CFG_MAP, NULL, m);
 
 		if (m->s) {
@@ -227,25 +223,24 @@ static void map_tool(struct context *a, struct cfg_node *list, const struct cfg_
 		mad_shell_words(cmd, "cmd", &words, a->p, a->notes);
 		mad_put_words(a->ret, e, "wrap", &words, cmd);
 	}
-	for (size_t i = 0; env && env->kind == CFG_MAP && i < env->nr; i++)
-		mad_put_text(a->ret, mad_map(a->ret, e, "env", env), env->child[i]->key,
-			     env->child[i]);
+	CFG_EACH(kid, env, CFG_MAP)
+		mad_put_text(a->ret, mad_map(a->ret, e, "env", env), kid->key, kid);
 }
 
 static void map_tools(struct context *a, const struct cfg_node *n)
 {
 	struct cfg_node *list = mad_put(a->ret, a->ret->root, "tools", CFG_SEQ, NULL, n);
 
-	for (size_t i = 0; n->kind == CFG_SEQ && i < n->nr; i++)
-		map_tool(a, list, n->child[i]);
+	CFG_EACH(kid, n, CFG_SEQ)
+		map_tool(a, list, kid);
 }
 
 static void map_scripts(struct context *a, const struct cfg_node *n)
 {
 	struct cfg_node *list = mad_put(a->ret, a->ret->root, n->key, CFG_SEQ, NULL, n);
 
-	for (size_t i = 0; n->kind == CFG_SEQ && i < n->nr; i++) {
-		const struct cfg_node *s = n->child[i], *path = cfg_get(s, "path");
+	CFG_EACH(s, n, CFG_SEQ) {
+		const struct cfg_node *path = cfg_get(s, "path");
 		const struct cfg_node *args = cfg_get(s, "args");
 		CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
 		struct cfg_node *e;

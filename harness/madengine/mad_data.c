@@ -112,9 +112,7 @@ static int put_secrets(const char *dir, const char *cred, const struct cfg_node 
 
 	if (read_file(dir, "credential.json", &c, p, at) > 0) {
 		entry = cfg_get(c.root, cred);
-		for (size_t i = 0; entry && entry->kind == CFG_MAP && i < entry->nr; i++) {
-			const struct cfg_node *kid = entry->child[i];
-
+		CFG_EACH(kid, entry, CFG_MAP) {
 			if (!kid->s || kid->kind == CFG_NULL)
 				continue;
 			if (is_address(kid->key))

@@ -128,7 +128,6 @@ static void map_callers(struct mapping *a, struct cfg_node *env)
 
 static void map_env(struct mapping *a)
 {
-	const struct cfg_node *vars = cfg_get(a->node, "env_vars");
 	struct cfg_node *env = mad_map(a->ret, a->ret->root, "env", a->node);
 	const char *build = getenv("JENKINS_BUILD_NUMBER");
 
@@ -140,9 +139,7 @@ static void map_env(struct mapping *a)
 		mad_put(a->ret, env, "MAD_OUTPUT_CSV", CFG_STR,
 			cfg_text(a->node, "multiple_results"),
 			cfg_get(a->node, "multiple_results"));
-	for (size_t i = 0; vars && vars->kind == CFG_MAP && i < vars->nr; i++) {
-		const struct cfg_node *v = vars->child[i];
-
+	CFG_EACH(v, cfg_get(a->node, "env_vars"), CFG_MAP) {
 		if (!strcmp(v->key, "DOCKER_IMAGE_NAME"))
 			mad_put_text(a->ret, a->model, "image", v);
 		else

@@ -32,10 +32,7 @@ static void fault(struct mad_models *m, const char *scope, const char *text)
 
 const struct mad_entry *mad_models_find(const struct mad_models *m, const char *name)
 {
-	for (size_t i = 0; i < m->entries.nr; i++)
-		if (!strcmp(m->entries.v[i].name, name))
-			return &m->entries.v[i];
-	return NULL;
+	return VEC_FIND(&m->entries, x, !strcmp(x->name, name));
 }
 
 static void add_entry(struct mad_models *m, const char *scope, const char *file,
@@ -211,11 +208,11 @@ void mad_models_add_built(struct mad_models *m, const char *manifest)
 	if (fs_read(manifest, (size_t)16 << 20, &text, &n, NULL) == 0)
 		cfg_parse_value(c, text, n, manifest, CFG_JSON, LAYER_MODEL, NULL);
 	built = c->root ? cfg_get(c->root, "built_models") : NULL;
-	for (size_t i = 0; built && built->kind == CFG_MAP && i < built->nr; i++) {
-		const char *name = cfg_text(built->child[i], "name");
+	CFG_EACH(kid, built, CFG_MAP) {
+		const char *name = cfg_text(kid, "name");
 
 		if (name && !mad_models_find(m, name))
-			add_entry(m, NULL, manifest, built->child[i], false);
+			add_entry(m, NULL, manifest, kid, false);
 	}
 }
 

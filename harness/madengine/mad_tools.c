@@ -39,8 +39,8 @@ static const char *const outputs[] = {
 
 static void add_scripts(struct tool *t, const struct cfg_node *list, const char *dir, bool pre)
 {
-	for (size_t i = 0; list && list->kind == CFG_SEQ && i < list->nr; i++) {
-		const struct cfg_node *n = list->child[i], *path = cfg_get(n, "path");
+	CFG_EACH(n, list, CFG_SEQ) {
+		const struct cfg_node *path = cfg_get(n, "path");
 		struct tool_script s = { .args = STRVEC_INIT, .bash = true };
 
 		if (!path || !path->s)
@@ -105,9 +105,7 @@ static void add_words(struct tool *t, const struct cfg_node *cmd)
 
 static void add_env(struct tool *t, const struct cfg_node *env)
 {
-	for (size_t i = 0; env && env->kind == CFG_MAP && i < env->nr; i++) {
-		const struct cfg_node *n = env->child[i];
-
+	CFG_EACH(n, env, CFG_MAP) {
 		if (!schema_env_name(n->key) || schema_env_reserved(n->key))
 			cfg_problem(&t->problems, n, "env_vars: '%.80s' cannot be set", n->key);
 		else if (n->s)
@@ -186,8 +184,8 @@ int mad_tools_add(struct tool_set *ts, const char *file, const char *dir, bool o
 	/* Which names there are already must be known. */
 	if (tools)
 		tool_set_all(ts);
-	for (size_t i = 0; tools && i < tools->nr; i++)
-		add_tool(ts, make_tool(tools->child[i], file, dir), over);
+	CFG_EACH(kid, tools, CFG_MAP)
+		add_tool(ts, make_tool(kid, file, dir), over);
 	if (ts->tools.nr)
 		qsort(ts->tools.v, ts->tools.nr, sizeof(*ts->tools.v), by_name);
 	problems_release(&p);

@@ -88,9 +88,9 @@ void mad_words(const struct cfg_node *n, struct strvec *to)
 		return;
 	if (n->kind != CFG_SEQ && n->s && n->kind != CFG_NULL)
 		strvec_split(to, n->s, ",");
-	for (size_t i = 0; n->kind == CFG_SEQ && i < n->nr; i++)
-		if (n->child[i]->s)
-			strvec_push(to, n->child[i]->s);
+	CFG_EACH(kid, n, CFG_SEQ)
+		if (kid->s)
+			strvec_push(to, kid->s);
 }
 
 void mad_note(struct strvec *notes, const struct cfg_node *at, const char *fmt, ...)

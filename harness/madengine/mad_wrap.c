@@ -15,31 +15,11 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/text.h"
 
-/* $1 a folder, $2 a format of rocprofv3, then its options, --, the workload. */
-static const char rocprof_script[] =
-	"out=$1 format=$2\n"
-	"shift 2\n"
-	"mkdir -p \"$out\"\n"
-	"if command -v rocprofv3 >/dev/null 2>&1; then\n"
-	"	exec rocprofv3 --output-format \"$format\" -d \"$out\" \"$@\"\n"
-	"fi\n"
-	"old=\n"
-	"while [ \"$1\" != -- ]; do\n"
-	"	case $1 in\n"
-	"	--hip-trace | --hsa-trace | --sys-trace | --stats) old=\"$old $1\" ;;\n"
-	"	--runtime-trace | --kernel-trace) old=\"$old --hip-trace\" ;;\n"
-	"	esac\n"
-	"	shift\n"
-	"done\n"
-	"shift\n"
-	"exec rocprof $old --roctx-trace --timestamp on -d \"$out/raw\" -o \"$out/results.csv\" "
-	"\"$@\"";
-
-static const char rtl_script[] = "out=$1 mode=lite\n"
-				 "shift\n"
-				 "mkdir -p \"$out\"\n"
-				 "[ -z \"$RTL_MODE\" ] || mode=$RTL_MODE\n"
-				 "exec rtl trace --mode \"$mode\" -o \"$out/trace.db\" -- \"$@\"";
+/*
+ * rocprof.sh and rtl.sh (mk/embed.mk). $1 a folder; of rocprof.sh $2 a format of rocprofv3, then
+ * its options and --; the workload.
+ */
+extern const char embedded_rocprof_sh[], embedded_rtl_sh[];
 
 /* The script that the words start, by its name; *ret_args: the word behind it. NULL: none. */
 static const char *script_of(const struct strvec *words, size_t *ret_args)
@@ -75,7 +55,7 @@ static void rocprof_words(struct strvec *words, size_t at, const struct mad_wrap
 	struct strvec out = STRVEC_INIT;
 	bool kernels = false;
 
-	strvec_pushl(&out, "sh", "-c", rocprof_script, "rocprof", to->out, to->format, NULL);
+	strvec_pushl(&out, "sh", "-c", embedded_rocprof_sh, "rocprof", to->out, to->format, NULL);
 	for (; at < words->nr && strcmp(words->v[at], "--") != 0; at++) {
 		const char *word = words->v[at];
 		CLEANUP(xfreep) char *name = xstrndup(word, strcspn(word, "="));
@@ -120,6 +100,6 @@ enum mad_wrapped mad_wrap(struct strvec *words, const struct mad_wrap *to, char 
 	if (strcmp(script, "rtl_trace_wrapper.sh") != 0)
 		return MAD_WRAP_AS_IT_IS;
 	strvec_clear(words);
-	strvec_pushl(words, "sh", "-c", rtl_script, "rtl", to->out, NULL);
+	strvec_pushl(words, "sh", "-c", embedded_rtl_sh, "rtl", to->out, NULL);
 	return MAD_WRAP_RTL;
 }

@@ -46,14 +46,6 @@ static const char *text_at(const json_t *doc, const char *key)
 	return json_string_value(json_object_get(doc, key));
 }
 
-static const struct plan_step *workload_step(const struct plan *pl)
-{
-	for (size_t i = 0; i < pl->steps.nr; i++)
-		if (pl->steps.v[i].kind == STEP_WORKLOAD)
-			return &pl->steps.v[i];
-	return NULL;
-}
-
 /* The program, with "bash" and the like and the script behind it one. */
 static size_t program_words(const struct strvec *command)
 {
@@ -69,7 +61,7 @@ static size_t program_words(const struct strvec *command)
 /* What stands behind the program, without what is secret. */
 static void put_args(json_t *row, const struct plan *pl)
 {
-	const struct plan_step *ps = workload_step(pl);
+	const struct plan_step *ps = plan_workload(pl);
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
 	CLEANUP(xfreep) char *text = NULL;
 
@@ -88,11 +80,8 @@ static void put_args(json_t *row, const struct plan *pl)
  * scripts run before and after it. */
 static bool perturbs(const struct runconf *rc)
 {
-	for (size_t i = 0; i < rc->tools.nr; i++)
-		if (rc->tools.v[i].tool->class != TOOL_SAMPLER &&
-		    rc->tools.v[i].tool->class != TOOL_SCRIPT)
-			return true;
-	return false;
+	return VEC_FIND(&rc->tools, x,
+			x->tool->class != TOOL_SAMPLER && x->tool->class != TOOL_SCRIPT);
 }
 
 static bool label_is(const struct runconf *rc, const char *name, const char *value)

@@ -136,10 +136,7 @@ static void check_conflicts(struct maker *m)
 
 static bool name_taken(const struct plan *pl, const char *name)
 {
-	for (size_t i = 0; i < pl->steps.nr; i++)
-		if (!strcmp(pl->steps.v[i].name, name))
-			return true;
-	return false;
+	return VEC_FIND(&pl->steps, x, !strcmp(x->name, name));
 }
 
 /* "pre-rpd-setup", made of what is safe in a file's name; a second of that name gets a number. */

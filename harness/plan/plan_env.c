@@ -17,10 +17,7 @@
 
 static struct plan_env *find_variable(const struct plan_step *s, const char *name)
 {
-	for (size_t i = 0; i < s->env.nr; i++)
-		if (!strcmp(s->env.v[i].name, name))
-			return &s->env.v[i];
-	return NULL;
+	return VEC_FIND(&s->env, x, !strcmp(x->name, name));
 }
 
 static struct plan_env *put_variable(struct plan_step *s, const char *name, const char *value,
@@ -75,10 +72,7 @@ static void put_run(const struct maker *m, struct plan_step *s, const char *tool
 
 static bool user_settles(const struct runconf *c, const char *name)
 {
-	for (size_t i = 0; i < c->env.nr; i++)
-		if (!strcmp(c->env.v[i].name, name))
-			return true;
-	return false;
+	return VEC_FIND(&c->env, x, !strcmp(x->name, name));
 }
 
 /* Which tool gave a variable what; kept beside the step's env only while it is made. */
@@ -93,10 +87,7 @@ struct givers {
 
 static struct giver *giver_of(const struct givers *g, const char *name)
 {
-	for (size_t i = 0; i < g->v.nr; i++)
-		if (!strcmp(g->v.v[i].name, name))
-			return &g->v.v[i];
-	return NULL;
+	return VEC_FIND(&g->v, x, !strcmp(x->name, name));
 }
 
 static void dispute(struct maker *m, const struct plan_env *was, const struct runconf_tool *first,
@@ -139,10 +130,7 @@ static void put_of_tool(struct maker *m, struct plan_step *s, struct givers *g,
 
 static const struct runconf_env *entry_env(const struct runconf_tool *t, const char *name)
 {
-	for (size_t i = 0; i < t->env.nr; i++)
-		if (!strcmp(t->env.v[i].name, name))
-			return &t->env.v[i];
-	return NULL;
+	return VEC_FIND(&t->env, x, !strcmp(x->name, name));
 }
 
 static void put_of_file(struct maker *m, struct plan_step *s, struct givers *g,

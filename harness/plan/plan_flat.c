@@ -16,6 +16,18 @@ const char *plan_step_kind(enum step_kind k)
 	return names[k];
 }
 
+const struct plan_step *plan_workload(const struct plan *pl)
+{
+	return VEC_FIND(&pl->steps, s, s->kind == STEP_WORKLOAD);
+}
+
+const char *plan_step_env(const struct plan_step *s, const char *name)
+{
+	const struct plan_env *e = VEC_FIND(&s->env, x, !strcmp(x->name, name));
+
+	return e ? e->value : NULL;
+}
+
 static bool is_leaf(const struct cfg_node *n)
 {
 	return n->kind != CFG_MAP && n->kind != CFG_SEQ;

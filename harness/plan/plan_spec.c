@@ -7,10 +7,7 @@
 
 static bool mounted(const struct runconf *c, const char *container)
 {
-	for (size_t i = 0; i < c->mounts.nr; i++)
-		if (!strcmp(c->mounts.v[i].container, container))
-			return true;
-	return false;
+	return VEC_FIND(&c->mounts, x, !strcmp(x->container, container));
 }
 
 static void add_mounts(struct maker *m, struct engine_spec *s)

@@ -57,13 +57,7 @@ bool plan_output_asked(const struct runconf_tool *t, const struct tool_output *o
 
 static bool any_wrap(const struct maker *m)
 {
-	for (size_t i = 0; i < m->conf->tools.nr; i++) {
-		const struct runconf_tool *t = &m->conf->tools.v[i];
-
-		if ((t->has_wrap ? &t->wrap : &t->tool->wrap)->nr)
-			return true;
-	}
-	return false;
+	return VEC_FIND(&m->conf->tools, t, (t->has_wrap ? &t->wrap : &t->tool->wrap)->nr);
 }
 
 bool plan_wrap_at(const struct maker *m)

@@ -67,7 +67,7 @@ static bool image_there(const struct plan *pl)
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 	struct proc_exit x;
 
-	pl->engine->image(pl->spec.image, &argv);
+	engine_ask(pl->engine, ENGINE_IMAGE, &argv, .of = pl->spec.image);
 	return proc_capture(argv.v, IMAGE_TIMEOUT_MS, 0, NULL, NULL, &x, NULL) == 0 && x.code == 0;
 }
 
@@ -146,20 +146,9 @@ struct need {
 };
 typedef VEC(struct need) need_list;
 
-static const struct plan_step *workload_step(const struct plan *pl)
-{
-	for (size_t i = 0; i < pl->steps.nr; i++)
-		if (pl->steps.v[i].kind == STEP_WORKLOAD)
-			return &pl->steps.v[i];
-	return NULL;
-}
-
 static bool listed(const struct plan *pl, const char *what)
 {
-	for (size_t i = 0; i < pl->needs.nr; i++)
-		if (!strcmp(pl->needs.v[i].what, what))
-			return true;
-	return false;
+	return VEC_FIND(&pl->needs, x, !strcmp(x->what, what));
 }
 
 /*
@@ -168,12 +157,12 @@ static bool listed(const struct plan *pl, const char *what)
  */
 static void preload_words(const struct plan *pl, struct strvec *words)
 {
-	const struct plan_step *ps = workload_step(pl);
+	const struct plan_step *ps = plan_workload(pl);
+	const char *preload = ps ? plan_step_env(ps, "LD_PRELOAD") : NULL;
 	CLEANUP(strvec_release) struct strvec all = STRVEC_INIT;
 
-	for (size_t i = 0; ps && i < ps->env.nr; i++)
-		if (!strcmp(ps->env.v[i].name, "LD_PRELOAD"))
-			strvec_split(&all, ps->env.v[i].value, ": ");
+	if (preload)
+		strvec_split(&all, preload, ": ");
 	for (size_t i = 0; i < all.nr; i++)
 		if (!listed(pl, all.v[i]) && !strvec_has(words, all.v[i]) &&
 		    strcmp(fs_base(all.v[i]), PLAN_WRAP_LIBRARY) != 0)
@@ -186,7 +175,7 @@ static void preload_words(const struct plan *pl, struct strvec *words)
  */
 static const char *program_of(const struct plan *pl)
 {
-	const struct plan_step *ps = workload_step(pl);
+	const struct plan_step *ps = plan_workload(pl);
 	const struct runconf *rc = pl->conf;
 	const char *program = rc && rc->command.nr ? rc->command.v[0] : NULL;
 
@@ -194,17 +183,14 @@ static const char *program_of(const struct plan *pl)
 	    strchr(program, '|') || !strvec_has(&ps->argv, program) ||
 	    !strcmp(ps->argv.v[0], program))
 		return NULL;
-	for (size_t i = 0; i < pl->steps.nr; i++)
-		if (pl->steps.v[i].kind == STEP_PRE && !pl->steps.v[i].tool)
-			return NULL;
-	return program;
+	return VEC_FIND(&pl->steps, s, s->kind == STEP_PRE && !s->tool) ? NULL : program;
 }
 
 /* As the probe in a container takes it, owned; NULL: it is not asked for. */
 static char *program_word(const struct plan *pl)
 {
 	const char *program = pl->engine->container ? program_of(pl) : NULL;
-	const struct plan_step *ps = workload_step(pl);
+	const struct plan_step *ps = plan_workload(pl);
 
 	if (!program || !ps)
 		return NULL;
@@ -223,7 +209,7 @@ static void all_words(const struct plan *pl, struct strvec *words)
 
 static json_t *probe_request(const struct plan *pl, const struct strvec *words)
 {
-	const struct plan_step *ps = workload_step(pl);
+	const struct plan_step *ps = plan_workload(pl);
 	json_t *rq = json_object(), *needs = json_array(), *env = json_array();
 
 	for (size_t i = 0; i < pl->needs.nr; i++)
@@ -248,10 +234,9 @@ static json_t *probe_request(const struct plan *pl, const struct strvec *words)
 
 static const char *tool_of(const struct plan *pl, const char *what)
 {
-	for (size_t i = 0; i < pl->needs.nr; i++)
-		if (!strcmp(pl->needs.v[i].what, what) && pl->needs.v[i].tool)
-			return pl->needs.v[i].tool;
-	return NULL;
+	const struct plan_need *n = VEC_FIND(&pl->needs, x, !strcmp(x->what, what) && x->tool);
+
+	return n ? n->tool : NULL;
 }
 
 /* ", use the tool 'x' instead", or NULL. */
@@ -361,9 +346,9 @@ static void forget_container(const struct preflight *pf, const char *name)
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 	struct proc_exit x;
 
-	if (!pf->pl->engine->remove)
+	if (!pf->pl->engine->words[ENGINE_REMOVE])
 		return;
-	pf->pl->engine->remove(name, &argv);
+	engine_ask(pf->pl->engine, ENGINE_REMOVE, &argv, .of = name);
 	proc_capture(argv.v, IMAGE_TIMEOUT_MS, 0, NULL, NULL, &x, NULL);
 }
 
@@ -596,15 +581,14 @@ static void check_samplers(struct preflight *pf)
  */
 static void check_program(struct preflight *pf)
 {
-	const struct plan_step *ps = workload_step(pf->pl);
+	const struct plan_step *ps = plan_workload(pf->pl);
 	const char *program = program_of(pf->pl), *search = getenv("PATH");
 	CLEANUP(xfreep) char *path = NULL;
 
 	if (!program || pf->pl->engine->container || pf->o->prober || !fs_is_dir(ps->cwd))
 		return;
-	for (size_t i = 0; i < ps->env.nr; i++)
-		if (!strcmp(ps->env.v[i].name, "PATH"))
-			search = ps->env.v[i].value;
+	if (plan_step_env(ps, "PATH"))
+		search = plan_step_env(ps, "PATH");
 	if (strchr(program, '/')) {
 		path = fs_join(ps->cwd, program);
 		if (!fs_exists(path))

@@ -118,9 +118,9 @@ static void remove_container(struct run *rn)
 	struct err err = ERR_INIT;
 	struct proc_exit x;
 
-	if (!e->remove || !rn->pl->spec.name || rn->pl->spec.keep)
+	if (!e->words[ENGINE_REMOVE] || !rn->pl->spec.name || rn->pl->spec.keep)
 		return;
-	e->remove(rn->pl->spec.name, &argv);
+	engine_ask(e, ENGINE_REMOVE, &argv, .of = rn->pl->spec.name);
 	rn->container_left = true;
 	if (proc_capture(argv.v, REMOVE_TIMEOUT_MS, 65536, &out, &errs, &x, &err) < 0)
 		outcome_warn(&rn->outcome, W_CONTAINER_LEFT, "warning", "container '%s': %s",
@@ -323,10 +323,7 @@ static double run_steps(struct run *rn, enum step_kind kind)
 
 static bool has_kind(const struct run *rn, enum step_kind kind)
 {
-	for (size_t i = 0; i < rn->pl->steps.nr; i++)
-		if (rn->pl->steps.v[i].kind == kind)
-			return true;
-	return false;
+	return VEC_FIND(&rn->pl->steps, x, x->kind == kind);
 }
 
 static void do_pre(struct run *rn)
@@ -502,16 +499,24 @@ static void run_finish(struct run *rn, struct run_result *ret)
 	rn->lock_fd = -1;
 }
 
+const struct run_step *run_workload(const struct run *rn)
+{
+	const struct plan_step *ps = plan_workload(rn->pl);
+
+	return ps && rn->steps.nr ? &rn->steps.v[ps - rn->pl->steps.v] : NULL;
+}
+
 static void fill_result(const struct run *rn, struct run_result *ret)
 {
+	const struct run_step *w = run_workload(rn);
+
 	ret->status = rn->outcome.status;
 	snprintf(ret->reason, sizeof(ret->reason), "%s", rn->outcome.reason);
 	ret->workload_code = -1;
-	for (size_t i = 0; i < rn->steps.nr; i++)
-		if (rn->pl->steps.v[i].kind == STEP_WORKLOAD && rn->steps.v[i].ended) {
-			ret->workload_code = rn->steps.v[i].code;
-			ret->workload_signal = rn->steps.v[i].signal;
-		}
+	if (w && w->ended) {
+		ret->workload_code = w->code;
+		ret->workload_signal = w->signal;
+	}
 	ret->workload_s = rn->workload_s;
 	ret->failed_step = rn->outcome.failed_step;
 	for (size_t i = 0; i < rn->metrics.nr && !*ret->result; i++)

@@ -7,52 +7,22 @@
 #include "profrig/base/door.h"
 #include "profrig/base/fs.h"
 
-static void on_phase(void *ctx, const char *phase)
+static struct data_opts opts_of(const struct run_opts *o)
 {
-	const struct run_events *e = ctx;
+	const struct run_events *e = &o->events;
 
-	if (e->phase)
-		e->phase(e->ctx, phase);
-}
-
-static void on_note(void *ctx, const char *text)
-{
-	const struct run_events *e = ctx;
-
-	if (e->note)
-		e->note(e->ctx, text);
-}
-
-static void on_tick(void *ctx)
-{
-	const struct run_events *e = ctx;
-
-	if (e->tick)
-		e->tick(e->ctx);
-}
-
-static void on_progress(void *ctx, uint64_t done, uint64_t total)
-{
-	const struct run_events *e = ctx;
-
-	if (e->bytes)
-		e->bytes(e->ctx, done, total);
-}
-
-static struct data_opts opts_of(const struct run_opts *o, const struct run_events *e)
-{
 	return (struct data_opts){ .interrupt = o->interrupt,
-				   .phase = on_phase,
-				   .progress = on_progress,
-				   .note = on_note,
-				   .tick = on_tick,
-				   .ctx = (void *)e };
+				   .phase = e->phase,
+				   .progress = e->bytes,
+				   .note = e->note,
+				   .tick = e->tick,
+				   .ctx = e->ctx };
 }
 
 int run_data_check(const struct plan *pl, const struct run_opts *o, struct strvec *missing,
 		   struct strvec *optional)
 {
-	struct data_opts d = opts_of(o, &o->events);
+	struct data_opts d = opts_of(o);
 	int r = 0;
 
 	for (size_t i = 0; pl->conf && r != -EINTR && i < pl->conf->data.sets.nr; i++) {
@@ -115,7 +85,7 @@ static void fetch_one(struct run *rn, size_t i, const struct data_opts *o)
 
 void run_data_fetch(struct run *rn)
 {
-	struct data_opts o = opts_of(rn->o, &rn->o->events);
+	struct data_opts o = opts_of(rn->o);
 
 	for (size_t i = 0; i < rn->pl->data.nr; i++) {
 		if (rn->outcome.failed_phase || rn->outcome.interrupt)

@@ -29,21 +29,6 @@ static int make_reserve(const char *dir)
 	return -posix_fallocate(fd, 0, (off_t)RUN_RESERVE_BYTES);
 }
 
-static int write_all(int fd, const char *text, size_t n)
-{
-	while (n > 0) {
-		ssize_t w = write(fd, text, n);
-
-		if (w < 0 && errno == EINTR)
-			continue;
-		if (w <= 0)
-			return w < 0 ? -errno : -EIO;
-		text += w;
-		n -= (size_t)w;
-	}
-	return 0;
-}
-
 /* The reserve's blocks are ours already, so writing over them needs no space; then it takes the
  * other file's name. */
 static int write_over_reserve(const char *reserve, const char *path, const char *text, size_t n)
@@ -53,7 +38,7 @@ static int write_over_reserve(const char *reserve, const char *path, const char 
 
 	if (fd < 0)
 		return -errno;
-	r = write_all(fd, text, n);
+	r = fs_write_all(fd, text, n);
 	if (r < 0)
 		return r;
 	if (ftruncate(fd, (off_t)n) < 0 || fsync(fd) < 0 || door_rename(reserve, path) < 0)

@@ -77,17 +77,16 @@ static void image_facts_of(struct run_facts_job *job)
 {
 	const struct engine *e = job->pl->engine;
 	const char *image = job->pl->spec.image;
-	const struct image_engine *ie = image_engine_find(e->name);
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 	CLEANUP(xfreep) char *id = NULL;
 	CLEANUP(xfreep) char *digest = NULL;
 
-	if (!ie) {
-		e->image(image, &argv);
+	if (!e->words[ENGINE_FACTS]) {
+		engine_ask(e, ENGINE_IMAGE, &argv, .of = image);
 		first_line(&argv, ENGINE_TIMEOUT_MS, job->image_digest, sizeof(job->image_digest));
 		return;
 	}
-	image_facts(ie, image, image, &id, &digest);
+	image_facts(e, image, image, &id, &digest);
 	snprintf(job->image_digest, sizeof(job->image_digest), "%s", id ? id : "");
 	snprintf(job->image_repo_digest, sizeof(job->image_repo_digest), "%s",
 		 digest ? digest : "");
@@ -100,7 +99,7 @@ static void engine_facts(struct run_facts_job *job)
 
 	if (!pl->engine->container)
 		return;
-	pl->engine->probe(&probe);
+	engine_ask(pl->engine, ENGINE_PROBE, &probe);
 	first_line(&probe, ENGINE_TIMEOUT_MS, job->engine_version, sizeof(job->engine_version));
 	if (!pl->spec.image)
 		return;

@@ -156,11 +156,8 @@ static bool has_label(const struct run_info *r, const char *want)
 	size_t n = strlen(want);
 	bool any = !strchr(want, '=');
 
-	for (size_t i = 0; i < r->labels.nr; i++)
-		if (any ? !strncmp(r->labels.v[i], want, n) && r->labels.v[i][n] == '='
-			: !strcmp(r->labels.v[i], want))
-			return true;
-	return false;
+	return VEC_FIND(&r->labels, x,
+			any ? !strncmp(*x, want, n) && (*x)[n] == '=' : !strcmp(*x, want));
 }
 
 static bool run_wanted(const struct run_info *r, const struct run_filter *f)

@@ -55,30 +55,12 @@ char *run_masked(const struct plan_step *s, const char *text)
 }
 
 /* A secret that a user's configuration spells out in a command goes no further than the command. */
-static void json_argv(struct json_out *j, const struct plan_step *s)
+static void json_masked(struct json_out *j, const char *key, const struct plan_step *s,
+			const struct strvec *words)
 {
-	json_arr(j, "argv");
-	for (size_t i = 0; i < s->argv.nr; i++) {
-		CLEANUP(xfreep) char *word = run_masked(s, s->argv.v[i]);
-
-		json_str(j, NULL, word);
-	}
-	json_end(j);
-}
-
-/* As it was typed, or stands in the model: without the tools in front of it. */
-static void put_command(struct json_out *j, const struct plan *pl)
-{
-	const struct plan_step *step = NULL;
-
-	for (size_t i = 0; i < pl->steps.nr; i++)
-		if (pl->steps.v[i].kind == STEP_WORKLOAD)
-			step = &pl->steps.v[i];
-	if (!step || !pl->conf || !pl->conf->command.nr)
-		return;
-	json_arr(j, "command");
-	for (size_t i = 0; i < pl->conf->command.nr; i++) {
-		CLEANUP(xfreep) char *word = run_masked(step, pl->conf->command.v[i]);
+	json_arr(j, key);
+	for (size_t i = 0; i < words->nr; i++) {
+		CLEANUP(xfreep) char *word = run_masked(s, words->v[i]);
 
 		json_str(j, NULL, word);
 	}
@@ -123,7 +105,7 @@ static void put_step(struct json_out *j, const struct run *rn, size_t i)
 	json_str(j, "name", ps->name);
 	json_str(j, "kind", plan_step_kind(ps->kind));
 	json_str(j, "tool", ps->tool);
-	json_argv(j, ps);
+	json_masked(j, "argv", ps, &ps->argv);
 	json_str(j, "env_ref", ref);
 	json_str(j, "cwd", ps->cwd);
 	json_fields(j, s, time_fields);
@@ -395,14 +377,6 @@ static void put_durations(struct json_out *j, const struct run *rn)
 	json_end(j);
 }
 
-static const struct run_step *workload_of(const struct run *rn)
-{
-	for (size_t i = 0; i < rn->steps.nr; i++)
-		if (rn->pl->steps.v[i].kind == STEP_WORKLOAD && rn->steps.v[i].ended)
-			return &rn->steps.v[i];
-	return NULL;
-}
-
 JSON_TABLE(image_fields, JSON_SET_FIELDS(struct run, image_digest, image_repo_digest));
 JSON_TABLE(version_fields, JSON_FIELD_AS(true, struct run, agent_version, "agent"),
 	   JSON_FIELD_AS(true, struct run, engine_version, "engine"),
@@ -411,13 +385,16 @@ JSON_TABLE(version_fields, JSON_FIELD_AS(true, struct run, agent_version, "agent
 static void put_all(struct json_out *j, const struct run *rn)
 {
 	const struct plan *pl = rn->pl;
-	const struct run_step *w = workload_of(rn);
+	const struct plan_step *step = plan_workload(pl);
+	const struct run_step *ran = run_workload(rn), *w = ran && ran->ended ? ran : NULL;
 
 	json_obj(j, NULL);
 	json_str(j, "schema", RUN_SCHEMA);
 	json_str(j, "id", pl->run_id);
 	json_str(j, "model", pl->conf ? pl->conf->model_name : NULL);
-	put_command(j, pl);
+	/* As it was typed, or stands in the model: without the tools in front of it. */
+	if (step && pl->conf && pl->conf->command.nr)
+		json_masked(j, "command", step, &pl->conf->command);
 	json_utc(j, "started_utc", rn->started_realtime_ns);
 	json_utc(j, "ended_utc", rn->ended_realtime_ns);
 	json_str(j, "status", run_status_name(rn->outcome.status));
@@ -462,7 +439,7 @@ int run_json_write(struct run *rn, const char *run_dir, bool final, struct err *
 {
 	CLEANUP(xfreep) char *path = fs_join(run_dir, "run.json");
 	CLEANUP(xfreep) char *text = NULL;
-	enum fs_keep keep = FS_KEEP_NOTHING;
+	const struct run_step *w = run_workload(rn);
 	struct json_out j;
 	size_t n = 0;
 	FILE *f = xmemstream(&text, &n);
@@ -473,9 +450,7 @@ int run_json_write(struct run *rn, const char *run_dir, bool final, struct err *
 	fclose(f);
 	n = redact_json(text, n);
 	/* Before the workload there is nothing yet that a machine which dies could take. */
-	for (size_t i = 0; !final && keep == FS_KEEP_NOTHING && i < rn->steps.nr; i++)
-		if (rn->pl->steps.v[i].kind == STEP_WORKLOAD && rn->steps.v[i].ran)
-			keep = FS_KEEP_DATA;
 	return final ? run_write_reserved(run_dir, "run.json", text, n, err)
-		     : fs_write_kept(path, text, n, keep, err);
+		     : fs_write_kept(path, text, n, w && w->ran ? FS_KEEP_DATA : FS_KEEP_NOTHING,
+				     err);
 }

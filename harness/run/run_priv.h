@@ -285,6 +285,8 @@ void run_samplers_stop(struct run *rn);
  * sampler's. */
 void run_samplers_check(struct run *rn);
 int run_sampler_probe(const struct plan_sampler *ps, struct err *err);
+/* The workload, whether it ran or not; NULL: there is no such step. */
+const struct run_step *run_workload(const struct run *rn);
 /* text with "***" for every secret that the step's environment holds. Owned. */
 char *run_masked(const struct plan_step *s, const char *text);
 

@@ -133,14 +133,6 @@ static void *resolve_symbol(const char *name)
 	return f;
 }
 
-#define REAL(type, symbol) \
-	static type *real; \
-	type *fn = __atomic_load_n(&real, __ATOMIC_RELAXED); \
-	if (!fn) { \
-		fn = (type *)resolve_symbol(symbol); \
-		__atomic_store_n(&real, fn, __ATOMIC_RELAXED); \
-	}
-
 /* Returns the start, 0 when this call is not to be recorded. */
 static inline int64_t call_enter(void)
 {
@@ -270,6 +262,30 @@ static struct call trsm_call(const char *name, char side, char ta, int64_t m, in
 #define NZ_C(T, p) (((const T *)(p))[0] != 0 || ((const T *)(p))[1] != 0)
 
 /*
+ * F, which takes its parameters and hands ARGS to the next definition, with a span for it. RESULT
+ * keeps what that returns, RETURN gives it back; both are empty for a void function.
+ */
+#define TRACED(R, F, PARAMS, ARGS, RESULT, RETURN, CALL) \
+	R F PARAMS; \
+	R F PARAMS \
+	{ \
+		static __typeof__(F) *real; \
+		__typeof__(F) *fn = __atomic_load_n(&real, __ATOMIC_RELAXED); \
+		if (!fn) { \
+			fn = (__typeof__(F) *)resolve_symbol(#F); \
+			__atomic_store_n(&real, fn, __ATOMIC_RELAXED); \
+		} \
+		int64_t t = call_enter(); \
+		RESULT fn ARGS; \
+		struct call r = CALL; \
+		r.start = t; \
+		call_leave(&r); \
+		RETURN; \
+	}
+#define TRACED_CALL(F, PARAMS, ARGS, CALL) TRACED(void, F, PARAMS, ARGS, , , CALL)
+#define TRACED_VALUE(R, F, PARAMS, ARGS, CALL) TRACED(R, F, PARAMS, ARGS, R v =, return v, CALL)
+
+/*
  * One set of definitions per (letter, element type, bytes, flop factor) and per way of naming:
  * prefix P, suffix SUF, which goes with the width of integers. Fortran
  * passes everything by address and the lengths of character arguments behind the rest; callers from
@@ -277,79 +293,33 @@ static struct call trsm_call(const char *name, char side, char ta, int64_t m, in
  * value for real types, by address for complex ones.
  */
 #define FORTRAN(P, L, T, SIZE, MUL, NZ, I, SUF) \
-	typedef void P##L##gemm##SUF##t(const char *, const char *, const I *, const I *, \
-					const I *, const T *, const T *, const I *, const T *, \
-					const I *, const T *, T *, const I *, size_t, size_t); \
-	P##L##gemm##SUF##t P##L##gemm##SUF; \
-	void P##L##gemm##SUF(const char *ta, const char *tb, const I *m, const I *n, const I *k, \
-			     const T *al, const T *a, const I *lda, const T *b, const I *ldb, \
-			     const T *be, T *c, const I *ldc, size_t l1, size_t l2) \
-	{ \
-		REAL(P##L##gemm##SUF##t, #P #L "gemm" #SUF) \
-		int64_t t = call_enter(); \
-		fn(ta, tb, m, n, k, al, a, lda, b, ldb, be, c, ldc, l1, l2); \
-		struct call r = gemm_call(#L "gemm", upper(*ta), upper(*tb), *m, *n, *k, SIZE, \
-					  MUL, NZ(T, be)); \
-		r.start = t; \
-		call_leave(&r); \
-	} \
-	typedef void P##L##gemv##SUF##t(const char *, const I *, const I *, const T *, const T *, \
-					const I *, const T *, const I *, const T *, T *, \
-					const I *, size_t); \
-	P##L##gemv##SUF##t P##L##gemv##SUF; \
-	void P##L##gemv##SUF(const char *ta, const I *m, const I *n, const T *al, const T *a, \
-			     const I *lda, const T *x, const I *incx, const T *be, T *y, \
-			     const I *incy, size_t l1) \
-	{ \
-		REAL(P##L##gemv##SUF##t, #P #L "gemv" #SUF) \
-		int64_t t = call_enter(); \
-		fn(ta, m, n, al, a, lda, x, incx, be, y, incy, l1); \
-		struct call r = gemv_call(#L "gemv", upper(*ta), *m, *n, SIZE, MUL, NZ(T, be)); \
-		r.start = t; \
-		call_leave(&r); \
-	} \
-	typedef void P##L##axpy##SUF##t(const I *, const T *, const T *, const I *, T *, \
-					const I *); \
-	P##L##axpy##SUF##t P##L##axpy##SUF; \
-	void P##L##axpy##SUF(const I *n, const T *al, const T *x, const I *incx, T *y, \
-			     const I *incy) \
-	{ \
-		REAL(P##L##axpy##SUF##t, #P #L "axpy" #SUF) \
-		int64_t t = call_enter(); \
-		fn(n, al, x, incx, y, incy); \
-		struct call r = vector_call(#L "axpy", *n, SIZE, MUL, 3); \
-		r.start = t; \
-		call_leave(&r); \
-	} \
-	typedef void P##L##trsm##SUF##t(const char *, const char *, const char *, const char *, \
-					const I *, const I *, const T *, const T *, const I *, \
-					T *, const I *, size_t, size_t, size_t, size_t); \
-	P##L##trsm##SUF##t P##L##trsm##SUF; \
-	void P##L##trsm##SUF(const char *si, const char *up, const char *ta, const char *di, \
-			     const I *m, const I *n, const T *al, const T *a, const I *lda, T *b, \
-			     const I *ldb, size_t l1, size_t l2, size_t l3, size_t l4) \
-	{ \
-		REAL(P##L##trsm##SUF##t, #P #L "trsm" #SUF) \
-		int64_t t = call_enter(); \
-		fn(si, up, ta, di, m, n, al, a, lda, b, ldb, l1, l2, l3, l4); \
-		struct call r = trsm_call(#L "trsm", upper(*si), upper(*ta), *m, *n, SIZE, MUL); \
-		r.start = t; \
-		call_leave(&r); \
-	}
+	TRACED_CALL( \
+		P##L##gemm##SUF, \
+		(const char *ta, const char *tb, const I *m, const I *n, const I *k, const T *al, \
+		 const T *a, const I *lda, const T *b, const I *ldb, const T *be, T *c, \
+		 const I *ldc, size_t l1, size_t l2), \
+		(ta, tb, m, n, k, al, a, lda, b, ldb, be, c, ldc, l1, l2), \
+		gemm_call(#L "gemm", upper(*ta), upper(*tb), *m, *n, *k, SIZE, MUL, NZ(T, be))) \
+	TRACED_CALL(P##L##gemv##SUF, \
+		    (const char *ta, const I *m, const I *n, const T *al, const T *a, \
+		     const I *lda, const T *x, const I *incx, const T *be, T *y, const I *incy, \
+		     size_t l1), \
+		    (ta, m, n, al, a, lda, x, incx, be, y, incy, l1), \
+		    gemv_call(#L "gemv", upper(*ta), *m, *n, SIZE, MUL, NZ(T, be))) \
+	TRACED_CALL(P##L##axpy##SUF, \
+		    (const I *n, const T *al, const T *x, const I *incx, T *y, const I *incy), \
+		    (n, al, x, incx, y, incy), vector_call(#L "axpy", *n, SIZE, MUL, 3)) \
+	TRACED_CALL(P##L##trsm##SUF, \
+		    (const char *si, const char *up, const char *ta, const char *di, const I *m, \
+		     const I *n, const T *al, const T *a, const I *lda, T *b, const I *ldb, \
+		     size_t l1, size_t l2, size_t l3, size_t l4), \
+		    (si, up, ta, di, m, n, al, a, lda, b, ldb, l1, l2, l3, l4), \
+		    trsm_call(#L "trsm", upper(*si), upper(*ta), *m, *n, SIZE, MUL))
 
 #define FORTRAN_DOT(P, NAME, T, R, SIZE, I, SUF) \
-	typedef R P##NAME##SUF##t(const I *, const T *, const I *, const T *, const I *); \
-	P##NAME##SUF##t P##NAME##SUF; \
-	R P##NAME##SUF(const I *n, const T *x, const I *incx, const T *y, const I *incy) \
-	{ \
-		REAL(P##NAME##SUF##t, #P #NAME #SUF) \
-		int64_t t = call_enter(); \
-		R v = fn(n, x, incx, y, incy); \
-		struct call r = vector_call(#NAME, *n, SIZE, 1, 2); \
-		r.start = t; \
-		call_leave(&r); \
-		return v; \
-	}
+	TRACED_VALUE(R, P##NAME##SUF, \
+		     (const I *n, const T *x, const I *incx, const T *y, const I *incy), \
+		     (n, x, incx, y, incy), vector_call(#NAME, *n, SIZE, 1, 2))
 
 /*
  * Integers of CBLAS are handed on as whole 64-bit words, of which a 32-bit argument is the lower
@@ -360,118 +330,46 @@ static struct call trsm_call(const char *name, char side, char ta, int64_t m, in
 typedef int64_t W;
 
 #define CBLAS(P, L, T, SIZE, MUL, CS, NZP, I, SUF) \
-	typedef void P##cblas_##L##gemm##SUF##t(int, int, int, W, W, W, CS, const T *, W, \
-						const T *, W, CS, T *, W); \
-	P##cblas_##L##gemm##SUF##t P##cblas_##L##gemm##SUF; \
-	void P##cblas_##L##gemm##SUF(int o, int ta, int tb, W m, W n, W k, CS al, const T *a, \
-				     W lda, const T *b, W ldb, CS be, T *c, W ldc) \
-	{ \
-		REAL(P##cblas_##L##gemm##SUF##t, #P "cblas_" #L "gemm" #SUF) \
-		int64_t t = call_enter(); \
-		fn(o, ta, tb, m, n, k, al, a, lda, b, ldb, be, c, ldc); \
-		struct call r = gemm_call(#L "gemm", cblas_trans(ta), cblas_trans(tb), (I)m, (I)n, \
-					  (I)k, SIZE, MUL, NZP(T, be)); \
-		r.start = t; \
-		call_leave(&r); \
-	} \
-	typedef void P##cblas_##L##gemv##SUF##t(int, int, W, W, CS, const T *, W, const T *, W, \
-						CS, T *, W); \
-	P##cblas_##L##gemv##SUF##t P##cblas_##L##gemv##SUF; \
-	void P##cblas_##L##gemv##SUF(int o, int ta, W m, W n, CS al, const T *a, W lda, \
-				     const T *x, W incx, CS be, T *y, W incy) \
-	{ \
-		REAL(P##cblas_##L##gemv##SUF##t, #P "cblas_" #L "gemv" #SUF) \
-		int64_t t = call_enter(); \
-		fn(o, ta, m, n, al, a, lda, x, incx, be, y, incy); \
-		struct call r = \
-			gemv_call(#L "gemv", cblas_trans(ta), (I)m, (I)n, SIZE, MUL, NZP(T, be)); \
-		r.start = t; \
-		call_leave(&r); \
-	} \
-	typedef void P##cblas_##L##axpy##SUF##t(W, CS, const T *, W, T *, W); \
-	P##cblas_##L##axpy##SUF##t P##cblas_##L##axpy##SUF; \
-	void P##cblas_##L##axpy##SUF(W n, CS al, const T *x, W incx, T *y, W incy) \
-	{ \
-		REAL(P##cblas_##L##axpy##SUF##t, #P "cblas_" #L "axpy" #SUF) \
-		int64_t t = call_enter(); \
-		fn(n, al, x, incx, y, incy); \
-		struct call r = vector_call(#L "axpy", (I)n, SIZE, MUL, 3); \
-		r.start = t; \
-		call_leave(&r); \
-	} \
-	typedef void P##cblas_##L##trsm##SUF##t(int, int, int, int, int, W, W, CS, const T *, W, \
-						T *, W); \
-	P##cblas_##L##trsm##SUF##t P##cblas_##L##trsm##SUF; \
-	void P##cblas_##L##trsm##SUF(int o, int si, int up, int ta, int di, W m, W n, CS al, \
-				     const T *a, W lda, T *b, W ldb) \
-	{ \
-		REAL(P##cblas_##L##trsm##SUF##t, #P "cblas_" #L "trsm" #SUF) \
-		int64_t t = call_enter(); \
-		fn(o, si, up, ta, di, m, n, al, a, lda, b, ldb); \
-		struct call r = trsm_call(#L "trsm", si == 141 ? 'L' : 'R', cblas_trans(ta), (I)m, \
-					  (I)n, SIZE, MUL); \
-		r.start = t; \
-		call_leave(&r); \
-	}
+	TRACED_CALL(P##cblas_##L##gemm##SUF, \
+		    (int o, int ta, int tb, W m, W n, W k, CS al, const T *a, W lda, const T *b, \
+		     W ldb, CS be, T *c, W ldc), \
+		    (o, ta, tb, m, n, k, al, a, lda, b, ldb, be, c, ldc), \
+		    gemm_call(#L "gemm", cblas_trans(ta), cblas_trans(tb), (I)m, (I)n, (I)k, SIZE, \
+			      MUL, NZP(T, be))) \
+	TRACED_CALL(P##cblas_##L##gemv##SUF, \
+		    (int o, int ta, W m, W n, CS al, const T *a, W lda, const T *x, W incx, CS be, \
+		     T *y, W incy), \
+		    (o, ta, m, n, al, a, lda, x, incx, be, y, incy), \
+		    gemv_call(#L "gemv", cblas_trans(ta), (I)m, (I)n, SIZE, MUL, NZP(T, be))) \
+	TRACED_CALL(P##cblas_##L##axpy##SUF, (W n, CS al, const T *x, W incx, T *y, W incy), \
+		    (n, al, x, incx, y, incy), vector_call(#L "axpy", (I)n, SIZE, MUL, 3)) \
+	TRACED_CALL(P##cblas_##L##trsm##SUF, \
+		    (int o, int si, int up, int ta, int di, W m, W n, CS al, const T *a, W lda, \
+		     T *b, W ldb), \
+		    (o, si, up, ta, di, m, n, al, a, lda, b, ldb), \
+		    trsm_call(#L "trsm", si == 141 ? 'L' : 'R', cblas_trans(ta), (I)m, (I)n, SIZE, \
+			      MUL))
 
 #define CBLAS_DOT(P, NAME, T, R, SIZE, I, SUF) \
-	typedef R P##cblas_##NAME##SUF##t(W, const T *, W, const T *, W); \
-	P##cblas_##NAME##SUF##t P##cblas_##NAME##SUF; \
-	R P##cblas_##NAME##SUF(W n, const T *x, W incx, const T *y, W incy) \
-	{ \
-		REAL(P##cblas_##NAME##SUF##t, #P "cblas_" #NAME #SUF) \
-		int64_t t = call_enter(); \
-		R v = fn(n, x, incx, y, incy); \
-		struct call r = vector_call(#NAME, (I)n, SIZE, 1, 2); \
-		r.start = t; \
-		call_leave(&r); \
-		return v; \
-	}
+	TRACED_VALUE(R, P##cblas_##NAME##SUF, (W n, const T *x, W incx, const T *y, W incy), \
+		     (n, x, incx, y, incy), vector_call(#NAME, (I)n, SIZE, 1, 2))
 
 /* The start value comes second. */
 #define FORTRAN_SDSDOT(P, I, SUF) \
-	typedef float P##sdsdot##SUF##t(const I *, const float *, const float *, const I *, \
-					const float *, const I *); \
-	P##sdsdot##SUF##t P##sdsdot##SUF; \
-	float P##sdsdot##SUF(const I *n, const float *b, const float *x, const I *incx, \
-			     const float *y, const I *incy) \
-	{ \
-		REAL(P##sdsdot##SUF##t, #P "sdsdot" #SUF) \
-		int64_t t = call_enter(); \
-		float v = fn(n, b, x, incx, y, incy); \
-		struct call r = vector_call("sdsdot", *n, 4, 1, 2); \
-		r.start = t; \
-		call_leave(&r); \
-		return v; \
-	}
+	TRACED_VALUE(float, P##sdsdot##SUF, \
+		     (const I *n, const float *b, const float *x, const I *incx, const float *y, \
+		      const I *incy), \
+		     (n, b, x, incx, y, incy), vector_call("sdsdot", *n, 4, 1, 2))
 
 #define CBLAS_SDSDOT(P, I, SUF) \
-	typedef float P##cblas_sdsdot##SUF##t(W, float, const float *, W, const float *, W); \
-	P##cblas_sdsdot##SUF##t P##cblas_sdsdot##SUF; \
-	float P##cblas_sdsdot##SUF(W n, float b, const float *x, W incx, const float *y, W incy) \
-	{ \
-		REAL(P##cblas_sdsdot##SUF##t, #P "cblas_sdsdot" #SUF) \
-		int64_t t = call_enter(); \
-		float v = fn(n, b, x, incx, y, incy); \
-		struct call r = vector_call("sdsdot", (I)n, 4, 1, 2); \
-		r.start = t; \
-		call_leave(&r); \
-		return v; \
-	}
+	TRACED_VALUE(float, P##cblas_sdsdot##SUF, \
+		     (W n, float b, const float *x, W incx, const float *y, W incy), \
+		     (n, b, x, incx, y, incy), vector_call("sdsdot", (I)n, 4, 1, 2))
 
 #define CBLAS_DOT_SUB(P, NAME, SIZE, I, SUF) \
-	typedef void P##cblas_##NAME##_sub##SUF##t(W, const void *, W, const void *, W, void *); \
-	P##cblas_##NAME##_sub##SUF##t P##cblas_##NAME##_sub##SUF; \
-	void P##cblas_##NAME##_sub##SUF(W n, const void *x, W incx, const void *y, W incy, \
-					void *ret) \
-	{ \
-		REAL(cblas_##NAME##_sub##SUF##t, #P "cblas_" #NAME "_sub" #SUF) \
-		int64_t t = call_enter(); \
-		fn(n, x, incx, y, incy, ret); \
-		struct call r = vector_call(#NAME, (I)n, SIZE, 4, 2); \
-		r.start = t; \
-		call_leave(&r); \
-	}
+	TRACED_CALL(P##cblas_##NAME##_sub##SUF, \
+		    (W n, const void *x, W incx, const void *y, W incy, void *ret), \
+		    (n, x, incx, y, incy, ret), vector_call(#NAME, (I)n, SIZE, 4, 2))
 
 #define NZV(T, v) ((v) != 0)
 

@@ -20,14 +20,6 @@
 
 /* --- outputs that a tool left in the workload's directory --- */
 
-static const struct run_step *workload_of(const struct run *rn)
-{
-	for (size_t i = 0; i < rn->pl->steps.nr; i++)
-		if (rn->pl->steps.v[i].kind == STEP_WORKLOAD)
-			return &rn->steps.v[i];
-	return NULL;
-}
-
 /*
  * What a file's time of change is at least when it was written after monotonic_ns. The clock may
  * have been set since, and files written then have the new one's time: the earliest reading counts.
@@ -103,7 +95,7 @@ static void fetch_artifact(struct run *rn, const struct plan_output *po, const c
 			   struct strvec *ret)
 {
 	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
-	const struct run_step *s = workload_of(rn);
+	const struct run_step *s = run_workload(rn);
 	int64_t since;
 
 	if (!s || !s->started_ns || fs_glob(po->dir, po->glob, &files, NULL) < 0)

@@ -82,10 +82,7 @@ int record_release(struct record_state *s, const char *by, struct err *err)
 
 bool record_is_held_by(const struct record_state *s, const char *by)
 {
-	for (size_t i = 0; i < s->holds.nr; i++)
-		if (!strcmp(s->holds.v[i].by, by))
-			return true;
-	return false;
+	return VEC_FIND(&s->holds, x, !strcmp(x->by, by));
 }
 
 void record_opened(struct record_state *s, const char *name, const char *by, int64_t t_ns)

@@ -55,8 +55,10 @@ static void missing(struct run *rn, const char *fmt, ...)
 		rn->outcome.outputs_optional_bad = true;
 }
 
-/* An output file that cannot be read. One that is gone was removed by the workload: a warning, as
- * the rest of the run is there. */
+/*
+ * An output file that cannot be read. One that is gone was removed by the workload: a warning, as
+ * the rest of the run is there.
+ */
 static void output_unread(struct run *rn, const struct plan_step *ps, const char *sought,
 			  const struct err *err)
 {
@@ -187,14 +189,6 @@ static size_t output_values(struct run *rn, const struct plan_step *ps, bool *ba
 
 /* --- rows of results files --- */
 
-static const char *env_of(const struct plan_step *ps, const char *name)
-{
-	for (size_t i = 0; i < ps->env.nr; i++)
-		if (!strcmp(ps->env.v[i].name, name))
-			return ps->env.v[i].value;
-	return NULL;
-}
-
 /* A container's own folder is not the host's of that name. */
 static bool is_shared(const struct run *rn, const char *path)
 {
@@ -219,7 +213,7 @@ static void results_files(const struct run *rn, const struct plan_step *ps, stru
 	CLEANUP(xfreep) char *beside = rn->pl->source_dir ? fs_dir(rn->pl->source_dir) : NULL;
 	const char *const dirs[] = { ps->cwd && is_shared(rn, ps->cwd) ? ps->cwd : NULL, beside,
 				     rn->pl->conf ? rn->pl->conf->dir : NULL,
-				     env_of(ps, "PROFRIG_OUT") };
+				     plan_step_env(ps, "PROFRIG_OUT") };
 
 	if (*csv == '/') {
 		if (is_there(csv) && is_shared(rn, csv))

@@ -203,9 +203,9 @@ int sweep_list_containers(const struct engine *e, struct strvec *lines)
 	struct proc_exit x;
 	int r;
 
-	if (!e->list)
+	if (!e->words[ENGINE_LIST])
 		return 0;
-	e->list(&argv);
+	engine_ask(e, ENGINE_LIST, &argv);
 	r = proc_capture(argv.v, ENGINE_TIMEOUT_MS, (size_t)4 << 20, &out, NULL, &x, NULL);
 	if (r < 0 || x.code != 0)
 		return r < 0 ? r : -EIO;
@@ -219,7 +219,7 @@ int sweep_remove_container(const struct engine *e, const char *name)
 	struct proc_exit x;
 	int r;
 
-	e->remove(name, &argv);
+	engine_ask(e, ENGINE_REMOVE, &argv, .of = name);
 	r = proc_capture(argv.v, ENGINE_TIMEOUT_MS, 0, NULL, NULL, &x, NULL);
 	return r < 0 ? r : x.code != 0 ? -EIO : 0;
 }
@@ -233,9 +233,9 @@ char *sweep_mounted_dir(const struct engine *e, const char *name, const char *ru
 	struct proc_exit x;
 
 	*ret_running = false;
-	if (!e->mounts)
+	if (!e->words[ENGINE_MOUNTS])
 		return NULL;
-	e->mounts(name, &argv);
+	engine_ask(e, ENGINE_MOUNTS, &argv, .of = name);
 	if (proc_capture(argv.v, ENGINE_TIMEOUT_MS, 1 << 20, &out, NULL, &x, NULL) < 0 || x.code)
 		return NULL;
 	strvec_split(&lines, out.buf, "\n");

@@ -80,12 +80,13 @@ struct round {
 	struct nvml_rates rates;
 };
 
+/* What an optional call returns. */
+#define CALL(n, f, ...) ((n)->f ? (n)->f(__VA_ARGS__) : NVML_NOT_SUPPORTED)
+
 static int take_memory(const struct nvml *n, nvml_dev h, struct round *rd)
 {
 	if (!rd->have_memory)
-		rd->memory_code = n->nvmlDeviceGetMemoryInfo
-					  ? n->nvmlDeviceGetMemoryInfo(h, &rd->memory)
-					  : NVML_NOT_SUPPORTED;
+		rd->memory_code = CALL(n, nvmlDeviceGetMemoryInfo, h, &rd->memory);
 	rd->have_memory = true;
 	return rd->memory_code;
 }
@@ -93,9 +94,7 @@ static int take_memory(const struct nvml *n, nvml_dev h, struct round *rd)
 static int take_rates(const struct nvml *n, nvml_dev h, struct round *rd)
 {
 	if (!rd->have_rates)
-		rd->rates_code = n->nvmlDeviceGetUtilizationRates
-					 ? n->nvmlDeviceGetUtilizationRates(h, &rd->rates)
-					 : NVML_NOT_SUPPORTED;
+		rd->rates_code = CALL(n, nvmlDeviceGetUtilizationRates, h, &rd->rates);
 	rd->have_rates = true;
 	return rd->rates_code;
 }
@@ -103,8 +102,7 @@ static int take_rates(const struct nvml *n, nvml_dev h, struct round *rd)
 static int take_instant(const struct nvml *n, nvml_dev h, double *ret)
 {
 	struct nvml_field f = { .field = FIELD_POWER_INSTANT };
-	int r = n->nvmlDeviceGetFieldValues ? n->nvmlDeviceGetFieldValues(h, 1, &f)
-					    : NVML_NOT_SUPPORTED;
+	int r = CALL(n, nvmlDeviceGetFieldValues, h, 1, &f);
 
 	if (r == 0)
 		r = f.ret;
@@ -125,16 +123,14 @@ static int nvml_take(const struct nvml *n, nvml_dev h, enum reading what, struct
 
 	switch (what) {
 	case POWER:
-		r = n->nvmlDeviceGetPowerUsage ? n->nvmlDeviceGetPowerUsage(h, &u) : r;
+		r = CALL(n, nvmlDeviceGetPowerUsage, h, &u);
 		*ret = u * 1e-3;
 		break;
 	case POWER_INSTANT:
 		r = take_instant(n, h, ret);
 		break;
 	case ENERGY:
-		r = n->nvmlDeviceGetTotalEnergyConsumption
-			    ? n->nvmlDeviceGetTotalEnergyConsumption(h, &e)
-			    : r;
+		r = CALL(n, nvmlDeviceGetTotalEnergyConsumption, h, &e);
 		*ret = (double)e * 1e-3;
 		break;
 	case VRAM_USED:
@@ -148,17 +144,13 @@ static int nvml_take(const struct nvml *n, nvml_dev h, enum reading what, struct
 		*ret = what == BUSY ? rd->rates.gpu : rd->rates.memory;
 		break;
 	case TEMPERATURE:
-		r = n->nvmlDeviceGetTemperature
-			    ? n->nvmlDeviceGetTemperature(h, NVML_SENSOR_GPU, &u)
-			    : r;
+		r = CALL(n, nvmlDeviceGetTemperature, h, NVML_SENSOR_GPU, &u);
 		*ret = u;
 		break;
 	case CLOCK:
 	case MEM_CLOCK:
-		r = n->nvmlDeviceGetClockInfo
-			    ? n->nvmlDeviceGetClockInfo(
-				      h, what == CLOCK ? NVML_CLOCK_GRAPHICS : NVML_CLOCK_MEM, &u)
-			    : r;
+		r = CALL(n, nvmlDeviceGetClockInfo, h,
+			 what == CLOCK ? NVML_CLOCK_GRAPHICS : NVML_CLOCK_MEM, &u);
 		*ret = u * 1e6;
 		break;
 	case READINGS:

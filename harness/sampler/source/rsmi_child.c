@@ -74,14 +74,15 @@ struct device {
 	enum reading what[READINGS];
 };
 
+/* What an optional call returns. */
+#define CALL(s, f, ...) ((s)->f ? (s)->f(__VA_ARGS__) : RSMI_STATUS_NOT_SUPPORTED)
+
 static rsmi_status_t energy(const struct rsmi *s, uint32_t dev, double *ret, double *ret_step_uj)
 {
 	uint64_t count = 0, stamp = 0;
 	float step_uj = 0;
-	rsmi_status_t r = RSMI_STATUS_NOT_SUPPORTED;
+	rsmi_status_t r = CALL(s, rsmi_dev_energy_count_get, dev, &count, &step_uj, &stamp);
 
-	if (s->rsmi_dev_energy_count_get)
-		r = s->rsmi_dev_energy_count_get(dev, &count, &step_uj, &stamp);
 	*ret = (double)count * (double)step_uj * 1e-6;
 	*ret_step_uj = (double)step_uj;
 	return r;
@@ -89,11 +90,8 @@ static rsmi_status_t energy(const struct rsmi *s, uint32_t dev, double *ret, dou
 
 static rsmi_status_t vram(const struct rsmi *s, uint32_t dev, enum reading what, uint64_t *ret)
 {
-	if (what == VRAM_USED && s->rsmi_dev_memory_usage_get)
-		return s->rsmi_dev_memory_usage_get(dev, RSMI_MEM_TYPE_VRAM, ret);
-	if (what == VRAM_TOTAL && s->rsmi_dev_memory_total_get)
-		return s->rsmi_dev_memory_total_get(dev, RSMI_MEM_TYPE_VRAM, ret);
-	return RSMI_STATUS_NOT_SUPPORTED;
+	return what == VRAM_USED ? CALL(s, rsmi_dev_memory_usage_get, dev, RSMI_MEM_TYPE_VRAM, ret)
+				 : CALL(s, rsmi_dev_memory_total_get, dev, RSMI_MEM_TYPE_VRAM, ret);
 }
 
 /* NaN when it failed. */
@@ -107,13 +105,11 @@ static double rsmi_take(const struct rsmi *s, uint32_t dev, enum reading what)
 
 	switch (what) {
 	case POWER:
-		r = s->rsmi_dev_power_ave_get ? s->rsmi_dev_power_ave_get(dev, 0, &u) : r;
+		r = CALL(s, rsmi_dev_power_ave_get, dev, 0, &u);
 		v = (double)u * 1e-6;
 		break;
 	case SOCKET_POWER:
-		r = s->rsmi_dev_current_socket_power_get
-			    ? s->rsmi_dev_current_socket_power_get(dev, &u)
-			    : r;
+		r = CALL(s, rsmi_dev_current_socket_power_get, dev, &u);
 		v = (double)u * 1e-6;
 		break;
 	case ENERGY:
@@ -125,14 +121,12 @@ static double rsmi_take(const struct rsmi *s, uint32_t dev, enum reading what)
 		v = (double)u;
 		break;
 	case BUSY:
-		r = s->rsmi_dev_busy_percent_get ? s->rsmi_dev_busy_percent_get(dev, &percent) : r;
+		r = CALL(s, rsmi_dev_busy_percent_get, dev, &percent);
 		v = percent;
 		break;
 	case TEMPERATURE:
-		r = s->rsmi_dev_temp_metric_get
-			    ? s->rsmi_dev_temp_metric_get(dev, RSMI_TEMP_TYPE_JUNCTION,
-							  RSMI_TEMP_CURRENT, &milli)
-			    : r;
+		r = CALL(s, rsmi_dev_temp_metric_get, dev, RSMI_TEMP_TYPE_JUNCTION,
+			 RSMI_TEMP_CURRENT, &milli);
 		v = (double)milli * 1e-3;
 		break;
 	case READINGS:

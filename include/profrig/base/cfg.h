@@ -89,6 +89,22 @@ struct cfg_node *cfg_put(struct cfg *c, struct cfg_node *map, const char *key, e
 /* As cfg_put, at the end of a list. */
 struct cfg_node *cfg_add(struct cfg *c, struct cfg_node *seq, enum cfg_kind kind, const char *text,
 			 const char *file, enum cfg_layer layer);
+/*
+ * CFG_EACH(n, list, CFG_SEQ) { … }: for every child n of a node that is NULL or whatever it is:
+ * what is not of this kind has none.
+ */
+#define CFG_EACH(n, in, want) \
+	for (struct cfg_node *const *n##_at = cfg_begin(in, want), \
+				    *const *n##_end = cfg_end(in, want), *n; \
+	     n##_at < n##_end && (n = *n##_at); n##_at++)
+static inline struct cfg_node *const *cfg_begin(const struct cfg_node *n, enum cfg_kind kind)
+{
+	return n && n->kind == kind ? n->child : NULL;
+}
+static inline struct cfg_node *const *cfg_end(const struct cfg_node *n, enum cfg_kind kind)
+{
+	return n && n->kind == kind && n->nr ? n->child + n->nr : NULL;
+}
 /* NULL when absent or not a map */
 struct cfg_node *cfg_get(const struct cfg_node *map, const char *key);
 /* Text of the scalar at key, NULL when there is none (absent, null, a list, a map); borrowed. */
@@ -102,5 +118,7 @@ void cfg_problem(struct problems *p, const struct cfg_node *at, const char *fmt,
 	__attribute__((format(printf, 3, 4)));
 /* Closest of candidates (NULL-terminated) within a small edit distance, else NULL; borrowed. */
 const char *cfg_did_you_mean(const char *word, const char *const *candidates);
+/* "; did you mean 'NAME'?" of the closest, else what is said otherwise. Owned. */
+char *cfg_hint(const char *word, const char *const *candidates, const char *otherwise);
 
 #endif

@@ -37,6 +37,8 @@ pid_t fs_temp_pid(const char *name);
 bool fs_temp_abandoned(const char *path);
 /* Removes those of the calling user from a directory; returns how many, adds their bytes. */
 size_t fs_temp_sweep(const char *dir, int64_t *bytes);
+/* All of it to a descriptor; -errno. */
+int fs_write_all(int fd, const void *data, size_t n);
 /* Mode 0644 less the umask. */
 int fs_write_atomic(const char *path, const void *data, size_t n, struct err *err);
 /*

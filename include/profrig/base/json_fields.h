@@ -53,6 +53,10 @@ struct json_field {
 #define JSON_SET_FIELDS(type, ...) EACH(JSON_FIELD_ROW, true, type, __VA_ARGS__)
 #define JSON_TABLE(table, ...) \
 	static const struct json_field table[] = { __VA_ARGS__, { .name = NULL } }
+/* Up to 8 members of a thing at hand, without a table of their own. */
+#define json_put(j, type, thing, ...) \
+	json_fields(j, thing, (const struct json_field[]){ \
+		JSON_FIELDS(type, __VA_ARGS__), { .name = NULL } })
 /* clang-format on */
 
 void json_fields(struct json_out *j, const void *thing, const struct json_field *table);

@@ -14,6 +14,16 @@
 const char *text_suffix(const char *s, const char *suffix);
 /* Is word one of the words of list, such as "a|b|c" with sep '|'? An empty word is in none. */
 bool text_in_list(const char *list, char sep, const char *word);
+/* 0 to 15; -1: c is no hexadecimal digit. */
+int text_hex_digit(char c);
+/*
+ * What %XX stands for, in place, and with plus a blank for each '+'. False: one of them is a NUL,
+ * where the text ends now.
+ */
+bool text_percent_decode(char *s, bool plus);
+/* RFC 3986: all but unreserved characters and those that are kept as %XX, with capitals or not. */
+struct strbuf;
+void text_percent_encode(struct strbuf *to, const char *s, const char *kept, bool capitals);
 /* Control bytes, line ends included, become `with`. */
 void text_no_controls(char *s, char with);
 /*
@@ -22,7 +32,6 @@ void text_no_controls(char *s, char with);
  * those that show nothing are appended as escapes ("\n", "\x1b", "\u202e"), and so are bytes that
  * are no UTF-8 ("\xff"). keep: control bytes that stay ("\t\n"), "" none.
  */
-struct strbuf;
 void text_visible(struct strbuf *out, const char *s, size_t n, const char *keep);
 
 #endif

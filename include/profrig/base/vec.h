@@ -46,6 +46,18 @@ static inline size_t vec_grow_cap(size_t cap, size_t need)
 		(vp)->v[(vp)->nr++] = (__VA_ARGS__); \
 	} while (0)
 
+/* The first element e for which the expression holds; NULL: it holds for none. */
+#define VEC_FIND(vp, e, ...) \
+	({ \
+		__typeof__(*(vp)->v) *e##_found_ = NULL; \
+		for (size_t e##_i_ = 0; !e##_found_ && e##_i_ < (vp)->nr; e##_i_++) { \
+			__typeof__(*(vp)->v) *e = &(vp)->v[e##_i_]; \
+			if (__VA_ARGS__) \
+				e##_found_ = e; \
+		} \
+		e##_found_; \
+	})
+
 #define VEC_CLEAR(vp) ((void)((vp)->nr = 0))
 #define VEC_RELEASE(vp) \
 	do { \

@@ -27,6 +27,7 @@
 #include "profrig/base/err.h"
 #include "profrig/base/strvec.h"
 #include "profrig/base/vec.h"
+#include "profrig/engine/engine_image.h"
 
 #define ENGINE_LIB_DIR "/.profrig" /* inside containers: profrig-init, libprofrig_*.so */
 
@@ -78,38 +79,69 @@ void engine_limits_read(struct engine_limits *ret);
 void engine_spec_init(struct engine_spec *s);
 void engine_spec_release(struct engine_spec *s);
 
+/* What is asked of an engine, or told it; `of`, `with`, `auth`: struct engine_about. */
+enum engine_question {
+	ENGINE_PROBE,  /* exits 0 when the engine answers, prints its version */
+	ENGINE_IMAGE,  /* prints the id of image `of`; exit ≠ 0 when it is absent */
+	ENGINE_PULL,   /* image `of` */
+	ENGINE_REMOVE, /* container `of`, by force; an absent one is fine */
+	ENGINE_LIST,   /* prints "<name> <run id>" of every container labelled profrig.run */
+	/*
+	 * prints whether container `of` runs (true, false), then the host's side of each of its
+	 * mounts, a line each
+	 */
+	ENGINE_MOUNTS,
+	/* of engines that make images (engine_image.h) */
+	ENGINE_LOGIN, /* registry `of` as user `with`; the password is read from stdin */
+	ENGINE_TAG,   /* image `of` gets the name `with` too */
+	/* image `of`; podman writes what the registry calls it to the file `with` */
+	ENGINE_PUSH,
+	/* prints one line: the id of image `of`, then its names by digest ("repo@sha256:…") */
+	ENGINE_FACTS,
+	ENGINE_QUESTIONS
+};
+struct engine_about {
+	const char *of, *with;
+	const struct image_auth *auth; /* NULL: the caller's own logins */
+};
+
 struct engine {
 	const char *name, *about;
+	const char *variable; /* of the environment: words instead of the program's name */
 	bool container;
 	bool never_auto;  /* only when it is asked for */
 	bool all_devices; /* a container sees all GPUs or none: which of them, variables must say */
 	/* argv that starts the agent with its stdin/stdout on ours. */
 	int (*start)(const struct engine_spec *s, struct strvec *argv, struct err *err);
 	/*
-	 * The following are NULL for host; remove and list also for apptainer, whose
-	 * containers are no more than the agent's processes. Each makes an argv.
+	 * What engine_ask makes words of; NULL: there is no such question. The host knows none;
+	 * apptainer no ENGINE_REMOVE and what follows it, as its containers are no more than the
+	 * agent's processes.
 	 */
-	/* exits 0 when the engine answers, prints its version */
-	void (*probe)(struct strvec *argv);
-	/* prints the image id; exit ≠ 0 when absent */
-	void (*image)(const char *image, struct strvec *argv);
-	void (*pull)(const char *image, struct strvec *argv);
-	void (*remove)(const char *container, struct strvec *argv); /* by force; absent is fine */
-	/* prints "<name> <run id>" of every container labelled profrig.run */
-	void (*list)(struct strvec *argv);
-	/*
-	 * prints whether the container runs (true, false), then the host's side of each of its
-	 * mounts, a line each; NULL: nothing of the kind
-	 */
-	void (*mounts)(const char *container, struct strvec *argv);
+	const char *const *words[ENGINE_QUESTIONS];
+	/* Instead of the words of ENGINE_IMAGE and ENGINE_PULL; may be NULL. */
+	void (*ask_image)(const char *image, struct strvec *argv);
+	void (*auth)(const struct image_auth *a, struct strvec *argv);
+	/* NULL: it makes no images. b NULL: prints what a build takes (engine_image.h). */
+	void (*build)(const struct image_build *b, struct strvec *argv);
 	const char *fix;    /* one command that would make it work, for doctor */
 	const char *denied; /* what to do when it is there but refuses the caller; NULL: as fix */
 };
+/* argv of a question that e knows: engine_ask(e, ENGINE_TAG, &argv, .of = "a", .with = "r/a"). */
+#define engine_ask(e, question, argv, ...) \
+	engine_ask_about(e, question, &(const struct engine_about){ __VA_ARGS__ }, argv)
+void engine_ask_about(const struct engine *e, enum engine_question q, const struct engine_about *a,
+		      struct strvec *argv);
 /* What to do about an engine that said so. */
 const char *engine_remedy(const struct engine *e, const char *said);
 
-/* NULL-terminated, in order of auto: docker, podman, host (apptainer is never picked) */
-extern const struct engine *const engines[];
+/* All of them in order of auto, but that apptainer is never picked; as choices: "|docker|…". */
+/* clang-format off */
+#define ENGINES(X) X(docker) X(podman) X(apptainer) X(host)
+#define ENGINE_CHOICE(name) "|" #name
+#define ENGINE_CHOICES ENGINES(ENGINE_CHOICE)
+/* clang-format on */
+extern const struct engine *const engines[]; /* NULL-terminated */
 const struct engine *engine_find(const char *name);
 
 /*

@@ -1,15 +1,14 @@
 /*
- * engine_image: what makes, moves and describes images. As engine.h: pure functions from what is
- * wanted to argv vectors; harness/image runs them. Registry: harness/engine/image_engines.c, in
- * order of auto. The words that PROFRIG_DOCKER and PROFRIG_PODMAN name stand in front here too.
+ * engine_image: what an engine that makes images is told of them (engine.h: build, ENGINE_LOGIN and
+ * what follows it); harness/image runs the commands.
  *
  * No value of a secret is ever a word: a build secret is named by its id and a private file, a
- * password goes to `login` on stdin, and what login learns is kept in the folder of image_auth and
- * nowhere else.
+ * password goes to a login on stdin, and what the login learns is kept in the folder of image_auth
+ * and nowhere else.
  *
  * docker takes build secrets through BuildKit alone. Debian's client 20.10 has it built in, newer
- * ones need the buildx plug-in; `build_probe` tells (its output then holds "--secret"). Without it
- * the classic builder is asked, which can do all but secrets.
+ * ones need the buildx plug-in; `build` without an image tells (its output then holds "--secret").
+ * Without it the classic builder is asked, which can do all but secrets.
  */
 #ifndef PROFRIG_ENGINE_IMAGE_H
 #define PROFRIG_ENGINE_IMAGE_H
@@ -27,7 +26,7 @@ struct image_build {
 	const struct strvec *secrets;     /* "id=ID,src=FILE" each */
 	const struct strvec *options;     /* the user's, word by word, last */
 	bool no_cache;
-	bool secrets_work; /* what build_probe said */
+	bool secrets_work; /* what `build` without an image said */
 };
 
 /* Where an engine finds, and leaves, logins. */
@@ -35,25 +34,6 @@ struct image_auth {
 	const char *dir; /* a private folder; NULL: the caller's own logins */
 	bool insecure;   /* plain HTTP, or an unknown certificate */
 };
-
-struct image_engine {
-	const char *name;
-	void (*build_probe)(struct strvec *argv);
-	void (*build)(const struct image_build *b, struct strvec *argv);
-	/* the password is read from stdin */
-	void (*login)(const struct image_auth *a, const char *registry, const char *user,
-		      struct strvec *argv);
-	void (*tag)(const char *from, const char *to, struct strvec *argv);
-	/* digest_file: podman writes there what the registry calls it; docker tells it by facts */
-	void (*push)(const struct image_auth *a, const char *image, const char *digest_file,
-		     struct strvec *argv);
-	void (*pull)(const struct image_auth *a, const char *image, struct strvec *argv);
-	/* prints one line: the image's id, then its names by digest ("repo@sha256:…"), if any */
-	void (*facts)(const char *image, struct strvec *argv);
-};
-
-/* NULL: the engine makes no images (host). */
-const struct image_engine *image_engine_find(const char *name);
 
 /*
  * A registry on this machine ("localhost:5000", "127.0.0.1/x", "[::1]:5000"): docker speaks plain

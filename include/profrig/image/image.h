@@ -26,7 +26,6 @@
 
 #include "profrig/config/runconf.h"
 #include "profrig/engine/engine.h"
-#include "profrig/engine/engine_image.h"
 
 #define IMAGE_ARCH_ARG "MAD_SYSTEM_GPU_ARCHITECTURE"
 #define IMAGE_BASE_ARG "BASE_DOCKER"
@@ -112,7 +111,7 @@ size_t image_registry_len(const char *image);
 /* --- image_build.c --- */
 
 struct image_opts {
-	const struct image_engine *engine;
+	const struct engine *engine;
 	const char *builds_dir; /* absolute: logs go there */
 	bool no_cache;
 	const volatile sig_atomic_t *interrupt;
@@ -131,13 +130,13 @@ int image_build_all(struct image_plan *ip, const struct image_opts *o, struct er
  * Id and name by digest of an image that is here; NULL both when it is not. Of several names by
  * digest it is that of `repository` (with or without a tag), else the last. Owned.
  */
-void image_facts(const struct image_engine *e, const char *image, const char *repository,
-		 char **ret_id, char **ret_digest);
+void image_facts(const struct engine *e, const char *image, const char *repository, char **ret_id,
+		 char **ret_digest);
 /*
  * Pulls with the registry's login (b may be NULL: the engine's own). -ETIMEDOUT, -EINTR, -EIO with
  * the engine's last words.
  */
-int image_pull(const struct image_engine *e, const struct build_conf *b, const char *image,
+int image_pull(const struct engine *e, const struct build_conf *b, const char *image,
 	       double timeout_s, const struct image_opts *events, struct err *err);
 
 /* --- image_private.c --- */

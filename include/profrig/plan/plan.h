@@ -180,6 +180,10 @@ struct plan_request {
  */
 int plan_make(const struct plan_request *rq, struct plan *ret, struct problems *p, struct err *err);
 void plan_release(struct plan *pl);
+/* The workload's step; NULL: there is none. */
+const struct plan_step *plan_workload(const struct plan *pl);
+/* The value of a variable of a step; NULL: it has none of that name. */
+const char *plan_step_env(const struct plan_step *s, const char *name);
 /* "pre", "workload", "post" */
 const char *plan_step_kind(enum step_kind k);
 

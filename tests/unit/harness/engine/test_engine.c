@@ -38,6 +38,11 @@ static void start_is(const char *engine, const struct engine_spec *s, const char
 #define TAIL " --entrypoint /.profrig/profrig-init img:1 --run R1"
 #define RUN_DIR " -v /runs/R1/.inside:/runs/R1:ro"
 
+static bool knows(const struct engine *e, enum engine_question q)
+{
+	return e->words[q] || (e->ask_image && (q == ENGINE_IMAGE || q == ENGINE_PULL));
+}
+
 TEST(test_registry)
 {
 	static const char *const order[] = { "docker", "podman", "apptainer", "host" };
@@ -49,13 +54,13 @@ TEST(test_registry)
 		assert_ptr_equal(engine_find(order[n]), engines[n]);
 		assert_true(strlen(engines[n]->about) > 10);
 		/* A container engine can do all of it, the host none of it. */
-		assert_int_equal(engines[n]->container, engines[n]->probe != NULL);
-		assert_int_equal(engines[n]->container, engines[n]->image != NULL);
-		assert_int_equal(engines[n]->container, engines[n]->pull != NULL);
+		assert_int_equal(engines[n]->container, knows(engines[n], ENGINE_PROBE));
+		assert_int_equal(engines[n]->container, knows(engines[n], ENGINE_IMAGE));
+		assert_int_equal(engines[n]->container, knows(engines[n], ENGINE_PULL));
 		/* apptainer's containers are processes: nothing is left to be removed. */
 		bool kept = engines[n]->container && strcmp(engines[n]->name, "apptainer") != 0;
-		assert_int_equal(kept, engines[n]->remove != NULL);
-		assert_int_equal(kept, engines[n]->list != NULL);
+		assert_int_equal(kept, knows(engines[n], ENGINE_REMOVE));
+		assert_int_equal(kept, knows(engines[n], ENGINE_LIST));
 		assert_int_equal(engines[n]->never_auto, engines[n]->container && !kept);
 	}
 	assert_int_equal(n, ARRAY_LEN(order));
@@ -133,7 +138,7 @@ TEST(test_words_from_environment)
 	setenv("PROFRIG_PODMAN", " ", 1);
 	start_is("docker", &s, "sudo docker -H unix:///run/x" HEAD RUN_DIR TAIL);
 	start_is("podman", &s, "podman" HEAD RUN_DIR TAIL);
-	engine_find("docker")->probe(&argv);
+	engine_ask(engine_find("docker"), ENGINE_PROBE, &argv);
 	assert_string_equal(argv.v[0], "sudo");
 	assert_string_equal(argv.v[3], "unix:///run/x");
 	unsetenv("PROFRIG_DOCKER");
@@ -255,9 +260,9 @@ TEST(test_apptainer_questions)
 	struct strvec probe = STRVEC_INIT, file = STRVEC_INIT, far = STRVEC_INIT;
 
 	setenv("PROFRIG_APPTAINER", "singularity -d", 1);
-	a->probe(&probe);
-	a->image("/x.sif", &file);
-	a->pull("img:1", &far);
+	engine_ask(a, ENGINE_PROBE, &probe);
+	engine_ask(a, ENGINE_IMAGE, &file, .of = "/x.sif");
+	engine_ask(a, ENGINE_PULL, &far, .of = "img:1");
 	unsetenv("PROFRIG_APPTAINER");
 	CLEANUP(xfreep) char *p = strvec_shell(&probe);
 	CLEANUP(xfreep) char *f = strvec_shell(&file);
@@ -366,12 +371,12 @@ TEST(test_refused)
 	refused(no_lib_dir, "profrig-init");
 }
 
-static void words_are(void (*make)(const char *, struct strvec *), const char *arg,
+static void words_are(const struct engine *e, enum engine_question q, const char *of,
 		      const char *want)
 {
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 
-	make(arg, &argv);
+	engine_ask(e, q, &argv, .of = of);
 	CLEANUP(xfreep) char *got = strvec_shell(&argv);
 	assert_string_equal(got, want);
 }
@@ -381,14 +386,14 @@ TEST(test_other_commands)
 	const struct engine *d = engine_find("docker"), *p = engine_find("podman");
 	CLEANUP(strvec_release) struct strvec dl = STRVEC_INIT, plist = STRVEC_INIT;
 
-	words_are(d->image, "img:1", "docker image inspect --format '{{.Id}}' -- img:1");
-	words_are(d->pull, "img:1", "docker pull -- img:1");
-	words_are(d->remove, "c1", "docker rm --force --volumes -- c1");
-	words_are(p->image, "img:1", "podman image inspect --format '{{.Id}}' -- img:1");
-	words_are(p->pull, "img:1", "podman pull -- img:1");
-	words_are(p->remove, "c1", "podman rm --force --time 0 --ignore --volumes -- c1");
-	d->list(&dl);
-	p->list(&plist);
+	words_are(d, ENGINE_IMAGE, "img:1", "docker image inspect --format '{{.Id}}' -- img:1");
+	words_are(d, ENGINE_PULL, "img:1", "docker pull -- img:1");
+	words_are(d, ENGINE_REMOVE, "c1", "docker rm --force --volumes -- c1");
+	words_are(p, ENGINE_IMAGE, "img:1", "podman image inspect --format '{{.Id}}' -- img:1");
+	words_are(p, ENGINE_PULL, "img:1", "podman pull -- img:1");
+	words_are(p, ENGINE_REMOVE, "c1", "podman rm --force --time 0 --ignore --volumes -- c1");
+	engine_ask(d, ENGINE_LIST, &dl);
+	engine_ask(p, ENGINE_LIST, &plist);
 	CLEANUP(xfreep) char *docker = strvec_shell(&dl);
 	CLEANUP(xfreep) char *podman = strvec_shell(&plist);
 	assert_string_equal(docker, "docker ps --all --no-trunc --filter label=profrig.run "
@@ -406,7 +411,7 @@ TEST(test_other_commands)
 		 "profrig.run=R1 -v /opt/profrig/lib:/.profrig:ro" RUN_DIR
 		 " --ulimit=nofile=9:9" TAIL);
 	start_is("docker", &s, "docker" HEAD RUN_DIR " --ulimit=nofile=9:9" TAIL);
-	words_are(d->mounts, "c1",
+	words_are(d, ENGINE_MOUNTS, "c1",
 		  "docker container inspect --format '{{.State.Running}}\n{{range "
 		  ".Mounts}}{{println .Source}}{{end}}' -- c1");
 }

@@ -1,7 +1,7 @@
 /* The exact words that builders, registries and image stores are asked with. */
 #include "test.h"
 
-#include "profrig/engine/engine_image.h"
+#include "profrig/engine/engine.h"
 
 static void is(struct strvec *argv, const char *want)
 {
@@ -43,7 +43,7 @@ static struct image_build full(struct strvec lists[4])
 
 TEST(test_docker)
 {
-	const struct image_engine *e = image_engine_find("docker");
+	const struct engine *e = engine_find("docker");
 	struct image_auth own = { 0 }, private = { .dir = "/p" };
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT, none = STRVEC_INIT;
 	struct strvec lists[4];
@@ -60,21 +60,21 @@ TEST(test_docker)
 	is(&argv, "env DOCKER_BUILDKIT=1 docker build --progress plain" FULL);
 	e->build(&plain, &argv);
 	is(&argv, "env DOCKER_BUILDKIT=0 docker build -f /d/Dockerfile -t i -- /d");
-	e->build_probe(&argv);
+	e->build(NULL, &argv);
 	is(&argv, "env DOCKER_BUILDKIT=1 docker build --help");
-	e->login(&private, "r:5000", "me", &argv);
+	engine_ask(e, ENGINE_LOGIN, &argv, .of = "r:5000", .with = "me", .auth = &private);
 	is(&argv, "docker --config /p login --username me --password-stdin -- r:5000");
-	e->tag("a", "r:5000/a", &argv);
+	engine_ask(e, ENGINE_TAG, &argv, .of = "a", .with = "r:5000/a");
 	is(&argv, "docker tag -- a r:5000/a");
-	e->push(&private, "r:5000/a", "/d", &argv);
+	engine_ask(e, ENGINE_PUSH, &argv, .of = "r:5000/a", .with = "/d", .auth = &private);
 	is(&argv, "docker --config /p push -- r:5000/a");
-	e->pull(&own, "r:5000/a", &argv);
+	engine_ask(e, ENGINE_PULL, &argv, .of = "r:5000/a", .auth = &own);
 	is(&argv, "docker pull -- r:5000/a");
-	e->facts("a", &argv);
+	engine_ask(e, ENGINE_FACTS, &argv, .of = "a");
 	is(&argv,
 	   "docker image inspect --format '{{.Id}}{{range .RepoDigests}} {{.}}{{end}}' -- a");
 	setenv("PROFRIG_DOCKER", "docker --config /mine -H unix:///s", 1);
-	e->push(&private, "a", "/d", &argv);
+	engine_ask(e, ENGINE_PUSH, &argv, .of = "a", .with = "/d", .auth = &private);
 	is(&argv, "docker --config /mine -H unix:///s --config /p push -- a");
 	unsetenv("PROFRIG_DOCKER");
 	for (size_t i = 0; i < 4; i++)
@@ -83,7 +83,7 @@ TEST(test_docker)
 
 TEST(test_podman)
 {
-	const struct image_engine *e = image_engine_find("podman");
+	const struct engine *e = engine_find("podman");
 	struct image_auth own = { 0 }, private = { .dir = "/p", .insecure = true };
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 	struct strvec lists[4];
@@ -91,19 +91,19 @@ TEST(test_podman)
 
 	e->build(&b, &argv);
 	is(&argv, "podman build --format docker" FULL);
-	e->build_probe(&argv);
+	e->build(NULL, &argv);
 	is(&argv, "podman build --help");
-	e->login(&private, "localhost:5000", "me", &argv);
+	engine_ask(e, ENGINE_LOGIN, &argv, .of = "localhost:5000", .with = "me", .auth = &private);
 	is(&argv, "podman login --authfile /p/auth.json --tls-verify=false --username me "
 		  "--password-stdin -- localhost:5000");
-	e->tag("a", "r/a", &argv);
+	engine_ask(e, ENGINE_TAG, &argv, .of = "a", .with = "r/a");
 	is(&argv, "podman tag -- a r/a");
-	e->push(&private, "localhost:5000/a", "/d", &argv);
+	engine_ask(e, ENGINE_PUSH, &argv, .of = "localhost:5000/a", .with = "/d", .auth = &private);
 	is(&argv, "podman push --authfile /p/auth.json --tls-verify=false --digestfile /d -- "
 		  "localhost:5000/a");
-	e->pull(&own, "r/a", &argv);
+	engine_ask(e, ENGINE_PULL, &argv, .of = "r/a", .auth = &own);
 	is(&argv, "podman pull -- r/a");
-	e->facts("a", &argv);
+	engine_ask(e, ENGINE_FACTS, &argv, .of = "a");
 	is(&argv,
 	   "podman image inspect --format '{{.Id}}{{range .RepoDigests}} {{.}}{{end}}' -- a");
 	for (size_t i = 0; i < 4; i++)
@@ -112,7 +112,7 @@ TEST(test_podman)
 
 TEST(test_registry)
 {
-	assert_null(image_engine_find("host"));
+	assert_null(engine_find("host")->build);
 	assert_true(image_registry_is_local("localhost:5000"));
 	assert_true(image_registry_is_local("localhost"));
 	assert_true(image_registry_is_local("127.0.0.1:5000/x"));
