@@ -9,7 +9,7 @@
 #ifndef PROFRIG_SESSION_TEST_H
 #define PROFRIG_SESSION_TEST_H
 
-#include "warned.h"
+#include "expect_model.h"
 
 #include "profrig/session/session.h"
 

@@ -1,7 +1,7 @@
 /* Who shares which device: rules, variables, queues, addresses; small models with known answers. */
 #include "energy_fixture.h"
 #include "energy_spans.h"
-#include "warned.h"
+#include "expect_model.h"
 
 #include "profrig/topology/topology.h"
 

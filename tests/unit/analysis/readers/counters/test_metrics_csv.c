@@ -49,9 +49,7 @@ TEST(two_ranks)
 			    *cap = series_named(m, "A2rocm_smi:::power_cap:device=1");
 	struct counter_info ci = counter_info(m, (series_id)(e1 - m->series.v));
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_OWN);
-	assert_int_equal(m->series.nr, 5);
+	expect_read(&rd, 0, "clock=own series=5");
 	assert_times(e0, 4, energy0);
 	assert_times(e1, 2, energy1);
 	assert_times(p0, 4, power0); /* it fell, so it holds to the end of its recorder */
@@ -65,10 +63,7 @@ TEST(two_ranks)
 	assert_int_equal(ci.kind, SERIES_CUMULATIVE);
 	assert_near(total_of(m, e0, INTEGRATE_LINEAR), 500, 1e-9);
 	assert_near(total_of(m, p0, INTEGRATE_LINEAR), 100 + 150 + 200 * 2.499, 1e-9);
-	assert_int_equal(fact(m, "rows"), 11);
-	assert_int_equal(fact(m, "changes_only"), 1);
-	assert_int_equal(fact(m, "held"), 2);
-	assert_only_warned(m, NULL);
+	expect_model(m, "fact.rows=11 fact.changes_only=1 fact.held=2 only");
 }
 
 /* A value twice in a row: nothing was left out, so gauges are read as any other. */
@@ -82,8 +77,7 @@ TEST(every_sample)
 	assert_false(power->change_points);
 	assert_int_equal(power->value.nr, 3);
 	assert_near(total_of(rd.m, power, INTEGRATE_LINEAR), 60 + 70, 1e-9);
-	assert_int_equal(fact(rd.m, "changes_only"), 0);
-	assert_int_equal(fact(rd.m, "held"), 0);
+	expect_model(rd.m, "fact.changes_only=0 fact.held=0");
 }
 
 /* The same samples without the repeated one, and in an order that proves nothing. */
@@ -155,14 +149,11 @@ TEST(quoted)
 	struct reading rd = read_path("metrics_csv", FIX "quoted.csv", false);
 	const struct series *s = series_named(rd.m, "name, with commas and\nline end");
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(rd.m->series.nr, 1);
+	expect_read(&rd, 0, "series=1");
 	assert_string_equal(model_str(rd.m, rd.m->tracks.v[s->track].name),
 			    "MPI Rank 7, host \"a\"");
-	assert_int_equal(s->t_ns.v[0], -250000000);
-	assert_int_equal(s->t_ns.v[1], 1200000000);
-	assert_true(s->value.v[0] == 1.5 && s->value.v[1] == 2.5);
-	assert_only_warned(rd.m, NULL);
+	expect_model(rd.m, "only ~'name, with commas and\nline end': t[0]=-250000000 "
+			   "t[1]=1200000000 v[0]=1.5 v[1]=2.5");
 }
 
 TEST(ranks)
@@ -203,15 +194,10 @@ TEST(bad_rows)
 	struct reading rd = read_path("metrics_csv", FIX "bad-rows.csv", false);
 	const struct series *s = series_named(rd.m, "m");
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(s->value.nr, 3);
-	assert_true(s->value.v[1] == 15 && s->value.v[2] == 16);
-	assert_int_equal(s->failed, 4);
+	expect_read(&rd, 0, "~m: samples=3 v[1]=15 v[2]=16 failed=4");
 	assert_int_equal(rd.m->tracks.v[s->track].rank, 3);
 	assert_int_equal(series_named(rd.m, "nobody's")->track, TRACK_NONE);
-	assert_int_equal(warned(rd.m, W_BAD_EVENT), 5);
-	assert_int_equal(warned(rd.m, W_BAD_NUMBER), 3);
-	assert_int_equal(warned(rd.m, W_READ_FAILED), 3);
+	expect_model(rd.m, "W_BAD_EVENT=5 W_BAD_NUMBER=3 W_READ_FAILED=3");
 	for (size_t i = 0; i < rd.m->warnings.nr; i++)
 		if (strcmp(rd.m->warnings.v[i].code, W_BAD_EVENT) == 0)
 			assert_non_null(strstr(rd.m->warnings.v[i].text, "line 3"));
@@ -231,9 +217,7 @@ TEST(empty)
 	};
 	struct reading rd = read_path("metrics_csv", FIX "header-only.csv", false);
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(rd.m->series.nr, 0);
-	assert_only_warned(rd.m, W_EMPTY_INPUT);
+	expect_read(&rd, 0, "series=0 W_EMPTY_INPUT only");
 	reading_release(&rd);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		rd = read_text("metrics_csv", cases[i].text);
@@ -259,8 +243,7 @@ TEST(damaged)
 
 		assert_int_equal(rd.r, READ_PARTIAL);
 		assert_true(rd.m->inputs.v[0].partial);
-		assert_int_equal(rd.m->inputs.v[0].samples, 1);
-		assert_only_warned(rd.m, W_TRUNCATED);
+		expect_model(rd.m, "input.samples=1 W_TRUNCATED only");
 		assert_non_null(strstr(rd.m->warnings.v[0].text, cases[i].words));
 	}
 }
@@ -297,9 +280,7 @@ TEST(too_many_metrics)
 		strbuf_addf(&sb, "g,m%d,1,2\n", i);
 	strbuf_addstr(&sb, "g,m32769,2,3\ng,m7,2,3\n");
 	CLEANUP(reading_release) struct reading rd = read_bytes("metrics_csv", sb.buf, sb.len);
-	assert_int_equal(rd.m->series.nr, 32768);
-	assert_int_equal(series_named(rd.m, "m7")->value.nr, 2);
-	assert_int_equal(warned(rd.m, W_BAD_EVENT), 4);
+	expect_model(rd.m, "series=32768 W_BAD_EVENT=4 ~m7: samples=2");
 }
 
 /* ---- what a converter leaves out of a recorded archive ---- */
@@ -343,8 +324,7 @@ TEST(changes_of_an_archive)
 	assert_int_equal(full.r, 0);
 	assert_int_equal(write_changes(full.m, &sb), 19722);
 	rd = read_bytes("metrics_csv", sb.buf, sb.len);
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(fact(rd.m, "changes_only"), 1);
+	expect_read(&rd, 0, "fact.changes_only=1");
 	for (int d = 0; d < 4; d++) {
 		CLEANUP(xfreep)
 		char *power = xasprintf("A2rocm_smi:::current_socket_power:device=%d", d);

@@ -24,9 +24,7 @@ TEST(processes)
 	CLEANUP(reading_release) struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL));
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(m, NULL);
-	assert_int_equal(m->links.nr, 2);
+	expect_read(&rd, 0, "links=2 only");
 	for (size_t i = 0; i < 2; i++) {
 		const struct track *queue = track_of(m, m->links.to[i]);
 		track_id thread = m->spans.track[m->links.from[i]];
@@ -62,26 +60,14 @@ TEST(ranges)
 		    "INSERT INTO NVTX_EVENTS VALUES (96, 97, 59, NULL, " TID_10_11
 		    ", NULL, 6, 0, 42);"));
 	const struct model *m = rd.m;
-	size_t launch = span_nth(m, "cudaLaunchKernel", 0);
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(m, NULL);
-	assert_int_equal(m->spans.kind[span_at(m, "step")], SPAN_HOST);
-	assert_int_equal(m->spans.parent[span_at(m, "forward")], span_at(m, "step"));
+	expect_read(&rd, 0, "only step: kind=host forward: in=step");
 	/* the kernel is projected on the ranges through its launch */
-	assert_int_equal(m->spans.parent[launch], span_at(m, "all_reduce"));
-	assert_string_equal(model_str(m, m->spans.category[span_at(m, "all_reduce")]), "nvtx:NCCL");
-	assert_string_equal(model_str(m, m->spans.category[span_at(m, "step")]), "nvtx");
-	assert_string_equal(model_str(m, m->spans.args[span_at(m, "registered")]),
-			    "{\"payload\":42}");
-	assert_int_equal(m->spans.kind[span_at(m, "here")], SPAN_INSTANT);
-	assert_int_equal(m->spans.kind[span_at(m, "async a")], SPAN_ANNOTATION);
-	assert_int_not_equal(m->spans.track[span_at(m, "async a")],
-			     m->spans.track[span_at(m, "async b")]);
+	expect_model(m, "cudaLaunchKernel: in=all_reduce all_reduce: cat=nvtx:NCCL step: cat=nvtx "
+			"registered: args={\"payload\":42} here: kind=instant "
+			"'async a': kind=annotation apart='async b'");
 	assert_true(track_of(m, span_at(m, "async a"))->beside);
-	assert_int_equal(fact(m, "nvtx_ranges"), 6);
-	assert_int_equal(fact(m, "nvtx_marks"), 1);
-	assert_int_equal(fact(m, "nvtx_other"), 1);
+	expect_model(m, "fact.nvtx_ranges=6 fact.nvtx_marks=1 fact.nvtx_other=1");
 }
 
 TEST(open_ranges)
@@ -91,10 +77,7 @@ TEST(open_ranges)
 			 SQL(NSYS_SMALL, RANGE(150, NULL, "open", 59, 0), RANGE(10, 20, "a", 59, 0),
 			     RANGE(170, NULL, "late", 60, 0), RANGE(999, NULL, "last", 59, 0)));
 
-	assert_int_equal(rd.r, 0);
-	assert_span(rd.m, "open", 150, 200);
-	assert_span(rd.m, "last", 999, 999);
-	assert_int_equal(warned(rd.m, W_OPEN_SPAN), 3);
+	expect_read(&rd, 0, "W_OPEN_SPAN=3 open: at=150..200 last: at=999");
 	reading_release(&rd);
 }
 
@@ -115,12 +98,10 @@ TEST(graphs)
 	CLEANUP(reading_release) struct reading rd = read_sql("nsys", true, SQL(NSYS_BASE, tables));
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(m->links.nr, 3);
+	expect_read(&rd, 0, "links=3");
 	for (size_t i = 0; i < 3; i++)
 		assert_string_equal(span_name(m, m->links.from[i]), "cudaGraphLaunch");
-	assert_int_equal(m->spans.kind[span_at(m, "[CUDA graph 3]")], SPAN_ANNOTATION);
-	assert_int_equal(m->spans.kind[span_at(m, "[CUDA graph 8]")], SPAN_KERNEL);
+	expect_model(m, "'[CUDA graph 3]': kind=annotation '[CUDA graph 8]': kind=kernel");
 	assert_non_null(strstr(model_str(m, m->spans.args[span_at(m, "void k<int>(int)")]),
 			       "\"graph node id\":900"));
 }
@@ -224,23 +205,14 @@ TEST(other_tables)
 		    "CREATE TABLE SCHED_EVENTS(start INTEGER, cpu INTEGER);"
 		    "INSERT INTO SCHED_EVENTS VALUES (1, 1), (2, 1), (3, 1);"));
 	const struct model *m = rd.m;
-	const struct series *s = series_named(m, "SMs Active");
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(m, W_IGNORED_RECORD);
-	assert_int_equal(warned(m, W_IGNORED_RECORD), 3);
+	expect_read(&rd, 0, "W_IGNORED_RECORD=3 only");
 	assert_non_null(strstr(m->warnings.v[0].text, "SCHED_EVENTS (3)"));
 	assert_int_equal(m->links.nr, 2); /* poll's 1 is not CUDA's */
-	assert_int_equal(m->spans.parent[span_at(m, "poll")], span_nth(m, "cudaLaunchKernel", 0));
-	assert_int_equal(track_of(m, span_at(m, "Buffer flush"))->kind, TRACK_COUNTER);
-	assert_string_equal(model_str(m, s->device), "gpu1");
-	assert_string_equal(model_str(m, s->unit), "%");
-	assert_int_equal(s->value.nr, 2);
-	assert_true(s->value.v[1] == 65);
-	assert_int_equal(series_named(m, "metric 9")->value.nr, 1);
-	assert_string_equal(model_str(m, m->spans.args[span_at(m, "allocate")]),
-			    "{\"bytes\":4096}");
-	assert_int_equal(m->spans.kind[span_at(m, "free")], SPAN_INSTANT);
+	expect_model(m, "poll: in=cudaLaunchKernel 'Buffer flush': on=counter "
+			"~'SMs Active': device=gpu1 unit=% samples=2 v[1]=65 "
+			"~'metric 9': samples=1 allocate: args={\"bytes\":4096} "
+			"free: kind=instant");
 }
 
 /* Files of old schemas and files that were cut down have few columns. */
@@ -261,12 +233,9 @@ TEST(few_columns)
 		    "CREATE TABLE NVTX_EVENTS(start, \"end\", text);"
 		    "INSERT INTO NVTX_EVENTS VALUES (0, 3, 'r');"));
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(rd.m, NULL);
-	assert_string_equal(rd.m->inputs.v[0].format, "Nsight Systems (schema 2.7.1)");
-	assert_string_equal(model_str(rd.m, track_of(rd.m, span_at(rd.m, "k"))->device), "gpu3");
-	assert_int_equal(rd.m->links.nr, 1);
-	assert_span(rd.m, "r", 0, 3);
+	expect_read(&rd, 0,
+		    "format='Nsight Systems (schema 2.7.1)' links=1 only k: device=gpu3 "
+		    "r: at=0..3");
 }
 
 /* One row of runtime calls or of kernels that is wrong in one way. */
@@ -348,8 +317,7 @@ TEST(many_tracks)
 		" INSERT INTO NVTX_EVENTS SELECT i, 1000000 - i, 60, 'r', i, 0, 1, 7, 0 FROM n;";
 	CLEANUP(reading_release) struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL, rows));
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(rd.m->spans.nr, 80004);
+	expect_read(&rd, 0, "spans=80004");
 	assert_in_range(rd.m->tracks.nr, 50000, 65536 + 8);
 	assert_true(warned(rd.m, W_BAD_EVENT) > 0);
 }
@@ -358,8 +326,7 @@ TEST(empty)
 {
 	struct reading rd = read_sql("nsys", false, SQL(NSYS_BASE));
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(rd.m, W_EMPTY_INPUT);
+	expect_read(&rd, 0, "W_EMPTY_INPUT only");
 	reading_release(&rd);
 	rd = read_text("nsys", "SQLite format 4");
 	assert_int_equal(rd.r, -EBADMSG);
@@ -448,7 +415,7 @@ TEST(cpu_samples)
 {
 	CLEANUP(reading_release) struct reading rd = read_sql("nsys", false, SQL(sampled_sql));
 	const struct model *m = rd.m;
-	size_t at = span_at(m, "main"), leaf = span_at(m, "leaf"), sys = span_at(m, "sys_read");
+	size_t at = span_at(m, "main"), leaf = span_at(m, "leaf");
 	const struct track *t = &m->tracks.v[m->spans.track[at]];
 
 	assert_int_equal(rd.r, 0);
@@ -461,14 +428,11 @@ TEST(cpu_samples)
 	assert_int_equal(m->spans.exclusive_ns[at], 0);
 	assert_int_equal(m->spans.parent[leaf], at);
 	assert_int_equal(m->spans.exclusive_ns[leaf], 1000000);
-	assert_int_equal(m->spans.parent[sys], leaf);
-	assert_string_equal(model_str(m, m->spans.category[sys]), "sampled kernel");
+	expect_model(m, "sys_read: in=leaf cat='sampled kernel'");
 	assert_int_equal(m->spans.exclusive_ns[span_at(m, "[libfoo.so.1]")], 1000000);
 	assert_int_equal(m->spans.exclusive_ns[span_at(m, "[unknown]")], 1000000);
-	assert_int_equal(fact(m, "cpu_samples"), 4);
-	assert_int_equal(fact(m, "sample_ns"), 1000000);
-	assert_int_equal(fact(m, "without_stack"), 1);
-	assert_int_equal(warned(m, W_BAD_EVENT), 3);
+	expect_model(m, "fact.cpu_samples=4 fact.sample_ns=1000000 fact.without_stack=1 "
+			"W_BAD_EVENT=3");
 }
 
 TEST(detected)

@@ -40,19 +40,16 @@ IN_PLACE(test_missing_events)
 	file_cut(p->archive, "traces/11.evt", 0);
 
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, READ_PARTIAL, false);
-	assert_int_equal(m->spans.nr, 1);
-	assert_int_equal(warned(m, W_MISSING_LOCATION), 2);
+	expect_model(m, "spans=1 W_MISSING_LOCATION=2");
 	assert_non_null(strstr(warning_text(m, W_MISSING_LOCATION), "location 8 'Lost worker'"));
 	assert_non_null(strstr(warning_text(m, W_MISSING_LOCATION), "; location 11 'Empty file'"));
-	assert_int_equal(fact(m, "events"), 2);
-	assert_int_equal(fact(m, "locations"), 4);
+	expect_model(m, "fact.events=2 fact.locations=4");
 
 	/* all gone */
 	file_remove(p->archive, "traces/7.evt");
 	model_free(m);
 	m = read_archive(p->archive, READ_PARTIAL, false);
-	assert_int_equal(warned(m, W_MISSING_LOCATION), 3);
-	assert_int_equal(m->spans.nr, 0);
+	expect_model(m, "W_MISSING_LOCATION=3 spans=0");
 }
 
 IN_PLACE(test_missing_local_definitions)
@@ -68,8 +65,7 @@ IN_PLACE(test_missing_local_definitions)
 
 	/* the others are there, so this one was lost */
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, READ_PARTIAL, false);
-	assert_int_equal(m->spans.nr, 2);
-	assert_int_equal(warned(m, W_TRUNCATED), 1);
+	expect_model(m, "spans=2 W_TRUNCATED=1");
 	assert_non_null(strstr(warning_text(m, W_TRUNCATED),
 			       "location 8 'Worker': no local definitions: "));
 
@@ -77,9 +73,7 @@ IN_PLACE(test_missing_local_definitions)
 	file_remove(p->archive, "traces/7.def");
 	model_free(m);
 	m = read_archive(p->archive, 0, false);
-	assert_int_equal(m->spans.nr, 2);
-	assert_int_equal(warned(m, W_TRUNCATED), 0);
-	assert_int_equal(warned(m, W_MISSING_DEFINITIONS), 2);
+	expect_model(m, "spans=2 W_TRUNCATED=0 W_MISSING_DEFINITIONS=2");
 	assert_non_null(strstr(warning_text(m, W_MISSING_DEFINITIONS), "location 7 "));
 }
 
@@ -97,8 +91,7 @@ IN_PLACE(test_damaged_local_definitions)
 		assert_int_equal(truncate(def, size), 0);
 		CLEANUP(model_freep)
 		struct model *m = read_archive(p->archive, READ_PARTIAL, false);
-		assert_int_equal(m->spans.nr, 1);
-		assert_int_equal(warned(m, W_TRUNCATED), 1);
+		expect_model(m, "spans=1 W_TRUNCATED=1");
 	}
 }
 
@@ -301,13 +294,8 @@ IN_PLACE(test_scan_numbers)
 	otf2_gen_close(g);
 
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
-	assert_int_equal(fact(m, "events"), 17);
-	assert_int_equal(fact(m, "thread"), 6);
-	assert_int_equal(fact(m, "mpi_request"), 4);
-	assert_int_equal(fact(m, "mpi_collective"), 2);
-	assert_int_equal(fact(m, "rma"), 1);
-	assert_int_equal(fact(m, "io"), 1);
-	assert_int_equal(warned(m, W_TRUNCATED), 0);
+	expect_model(m, "fact.events=17 fact.thread=6 fact.mpi_request=4 fact.mpi_collective=2 "
+			"fact.rma=1 fact.io=1 W_TRUNCATED=0");
 }
 
 IN_PLACE(test_probe)
@@ -365,9 +353,7 @@ IN_PLACE(test_two_archives)
 			reader_otf2.read(i ? second : p->archive, model_sink(m), NULL, NULL), 0);
 	}
 	model_finish(m);
-	assert_int_equal(m->inputs.nr, 2);
-	assert_int_equal(m->spans.nr, 2);
-	assert_int_equal(m->series.nr, 2);
+	expect_model(m, "inputs=2 spans=2 series=2");
 	/* no process ids: equal location numbers are not one thread */
 	assert_int_not_equal(m->spans.track[0], m->spans.track[1]);
 	assert_int_equal(m->series.v[1].t_ns.nr, 1);
@@ -424,8 +410,7 @@ IN_PLACE(test_attributes)
 	OTF2_AttributeList_Delete(list);
 	otf2_gen_close(g);
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
-	assert_int_equal(m->spans.nr, 4);
-	assert_int_equal(m->warnings.nr, 0);
+	expect_model(m, "spans=4 warnings=0");
 }
 
 /* What the definitions state of a file and what is in it. */
@@ -443,8 +428,7 @@ IN_PLACE(test_event_counts)
 
 	/* more than stated: all is read, nothing is missing */
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
-	assert_int_equal(m->spans.nr, 2);
-	assert_int_equal(warned(m, W_EVENT_COUNT), 2);
+	expect_model(m, "spans=2 W_EVENT_COUNT=2");
 	assert_non_null(strstr(warning_text(m, W_EVENT_COUNT), "location 7 'Master thread': 2 "));
 	assert_non_null(strstr(warning_text(m, W_EVENT_COUNT), "/7.evt, "));
 	assert_non_null(strstr(warning_text(m, W_EVENT_COUNT), "definitions state 1"));
@@ -463,8 +447,7 @@ IN_PLACE(test_one_count_for_all)
 	otf2_gen_state_events(g, 8, 1000);
 	otf2_gen_close(g);
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
-	assert_int_equal(m->spans.nr, 2);
-	assert_int_equal(m->warnings.nr, 0);
+	expect_model(m, "spans=2 warnings=0");
 }
 
 /* A whole file of another recording, or of an earlier moment of this one. */
@@ -478,9 +461,7 @@ IN_PLACE(test_too_few_events)
 	otf2_gen_close(g);
 
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, READ_PARTIAL, false);
-	assert_int_equal(m->spans.nr, 1);
-	assert_int_equal(warned(m, W_TRUNCATED), 1);
-	assert_int_equal(warned(m, W_EVENT_COUNT), 0);
+	expect_model(m, "spans=1 W_TRUNCATED=1 W_EVENT_COUNT=0");
 	assert_non_null(strstr(warning_text(m, W_TRUNCATED), "location 7 'Master thread': 2 "));
 	assert_non_null(strstr(warning_text(m, W_TRUNCATED), "/7.evt, "));
 	assert_non_null(strstr(warning_text(m, W_TRUNCATED), "definitions state 1000"));

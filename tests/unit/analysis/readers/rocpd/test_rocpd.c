@@ -46,36 +46,24 @@ TEST(known_answers)
 	}
 	assert_int_equal(covered, 5500); /* of 6500: 0.846154, where the tool's view has 1.0769 */
 	assert_int_equal(last - first, 6500);
-	assert_string_equal(m->inputs.v[0].format, "rocpd (schema 3)");
-	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_BOOTTIME);
+	expect_model(m, "format='rocpd (schema 3)' clock=boottime");
 	assert_true(m->inputs.v[0].driver_numbers);
-	assert_int_equal(fact(m, "copied_bytes"), 4096);
-	assert_int_equal(warned(m, W_UNLINKED_WORK), 3);
-	assert_only_warned(m, W_UNLINKED_WORK);
+	expect_model(m, "fact.copied_bytes=4096 W_UNLINKED_WORK=3 only");
 }
 
 TEST(places)
 {
 	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1)));
 	const struct model *m = rd.m;
-	size_t k = span_nth(m, "k", 0), last = span_at(m, "m"),
-	       call = span_at(m, "hipLaunchKernel"),
+	size_t k = span_nth(m, "k", 0), call = span_at(m, "hipLaunchKernel"),
 	       copy = span_at(m, "MEMORY_COPY_HOST_TO_DEVICE");
 
-	assert_int_equal(track_of(m, call)->pid, 100);
-	assert_int_equal(track_of(m, call)->tid, 101);
-	assert_int_equal(track_of(m, call)->rank, 4);
+	expect_model(m, "hipLaunchKernel: pid=100 tid=101 rank=4");
 	assert_string_equal(model_host_of(m, m->spans.track[call]), "node1");
-	assert_string_equal(model_str(m, track_of(m, call)->name), "main");
-	assert_string_equal(model_str(m, m->spans.category[call]), "HIP_RUNTIME_API");
-	assert_string_equal(model_str(m, track_of(m, k)->device), "gpu0");
-	assert_string_equal(model_str(m, track_of(m, k)->pci), "0:c1:0");
-	assert_string_equal(model_str(m, track_of(m, k)->name), "Stream 3");
-	assert_int_equal(track_of(m, k)->tid, 3);
+	expect_model(m, "hipLaunchKernel: track=main cat=HIP_RUNTIME_API k: device=gpu0 "
+			"pci=0:c1:0 track='Stream 3' tid=3");
 	/* the default stream tells nothing, so the queue does; a copy lies on its GPU */
-	assert_string_equal(model_str(m, track_of(m, last)->name), "Queue 1");
-	assert_int_equal(m->spans.track[copy], m->spans.track[k]);
-	assert_int_equal(m->spans.kind[copy], SPAN_COPY);
+	expect_model(m, "m: track='Queue 1' MEMORY_COPY_HOST_TO_DEVICE: beside=k kind=copy");
 	assert_string_equal(
 		model_str(m, m->spans.args[copy]),
 		"{\"bytes\":4096,\"source device\":\"cpu0\",\"destination device\":\"gpu0\"}");
@@ -100,9 +88,7 @@ TEST(two_guids)
 		    other));
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(fact(m, "databases"), 2);
-	assert_int_equal(m->links.nr, 2);
+	expect_read(&rd, 0, "fact.databases=2 links=2");
 	for (size_t i = 0; i < 2; i++) {
 		const struct track *queue = track_of(m, m->links.to[i]);
 		track_id process = model_process_of(m, m->spans.track[m->links.from[i]]);
@@ -131,10 +117,7 @@ TEST(one_table)
 		" (1, 'b', 1, 1, 5, 6, 1, NULL), (2, 'c', 1, 1, 5, 6, 1, 3);";
 	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", false, SQL(plain));
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(track_of(rd.m, span_at(rd.m, "in a"))->pid, 10);
-	assert_int_equal(track_of(rd.m, span_at(rd.m, "in b"))->tid, 21);
-	assert_int_equal(rd.m->spans.nr, 3);
+	expect_read(&rd, 0, "spans=3 'in a': pid=10 'in b': tid=21");
 	assert_true(warned(rd.m, W_UNKNOWN_REFERENCE) > 0); /* of c */
 }
 
@@ -153,8 +136,7 @@ TEST(many_guids)
 			    "INSERT INTO rocpd_region VALUES (1, 'g%d', 65000, 60000, 1, 2);",
 			    i, 100 + i, i, 200 + i, i);
 	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", false, SQL(sb.buf));
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(rd.m, NULL);
+	expect_read(&rd, 0, "only");
 	for (size_t i = 0; i < rd.m->spans.nr; i++)
 		assert_int_equal(track_of(rd.m, i)->tid, track_of(rd.m, i)->pid + 100);
 	assert_int_equal(rd.m->spans.nr, 40);
@@ -179,16 +161,10 @@ TEST(markers)
 	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, 0);
-	assert_span(m, "step \"1\"", 50, 900);
-	assert_int_equal(m->spans.parent[span_at(m, "hipLaunchKernel")], span_at(m, "step \"1\""));
-	assert_string_equal(model_str(m, m->spans.args[span_at(m, "hipLaunchKernel")]),
-			    "{\"stream\":\"0x1\",\"f\":\"k\"}");
-	assert_int_equal(m->spans.kind[span_at(m, "a")], SPAN_ANNOTATION);
-	assert_int_not_equal(m->spans.track[span_at(m, "a")], m->spans.track[span_at(m, "b")]);
-	assert_int_equal(m->spans.kind[span_at(m, "here")], SPAN_INSTANT);
-	assert_int_equal(track_of(m, span_at(m, "here"))->tid, 101);
-	assert_int_equal(track_of(m, span_at(m, "MARKER_CORE_API"))->kind, TRACK_PROCESS);
+	expect_read(&rd, 0,
+		    "'step \"1\"': at=50..900 hipLaunchKernel: in='step \"1\"' "
+		    "args={\"stream\":\"0x1\",\"f\":\"k\"} a: kind=annotation apart=b "
+		    "here: kind=instant tid=101 MARKER_CORE_API: on=process");
 	assert_int_equal(warned(m, W_BAD_EVENT), 1); /* the sample without a track */
 	assert_int_equal(warned(m, W_SPAN_OVERLAP), 0);
 }
@@ -206,20 +182,11 @@ TEST(counters)
 					     "(2, 1, 10), (2, 1, 5.5), (3, 1, 7), (30, 2, 1000),"
 					     " (30, 3, NULL), (1, 3, 1), (99, 1, 1), (2, 99, 1)");
 	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", false, SQL(ROCPD(U1), rows));
-	const struct series *waves = series_named(rd.m, "SQ_WAVES"),
-			    *energy = series_named(rd.m, "energy");
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(waves->value.nr, 2);
-	assert_true(waves->value.v[0] == 15.5 && waves->t_ns.v[0] == 3000);
-	assert_true(waves->value.v[1] == 7 && waves->t_ns.v[1] == 5000);
-	assert_string_equal(model_str(rd.m, waves->device), "gpu0");
-	assert_string_equal(model_str(rd.m, energy->device), "gpu1");
-	assert_string_equal(model_str(rd.m, energy->unit), "uJ");
-	assert_int_equal(energy->kind, SERIES_CUMULATIVE);
-	assert_int_equal(energy->t_ns.v[0], 123);
-	assert_int_equal(series_named(rd.m, "x")->failed, 1);
-	assert_int_equal(warned(rd.m, W_UNKNOWN_REFERENCE), 2);
+	expect_read(&rd, 0,
+		    "W_UNKNOWN_REFERENCE=2 ~SQ_WAVES: samples=2 v[0]=15.5 t[0]=3000 "
+		    "v[1]=7 t[1]=5000 device=gpu0 ~energy: device=gpu1 unit=uJ "
+		    "kind=cumulative t[0]=123 ~x: failed=1");
 	assert_int_equal(warned(rd.m, W_BAD_EVENT), 1); /* of a call, which has no time for it */
 }
 
@@ -229,14 +196,10 @@ TEST(allocations)
 		U1, "memory_allocate", "agent_id, type, level, start, end, address, size",
 		"(2, 'ALLOC', 'REAL', 10, 20, 4096, 512), (NULL, 'FREE', 'REAL', 30, 35, 4096, 0)");
 	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
-	size_t i = span_at(rd.m, "ALLOC");
 
-	assert_int_equal(rd.r, 0);
-	assert_span(rd.m, "FREE", 30, 35);
-	assert_int_equal(rd.m->spans.kind[i], SPAN_ANNOTATION);
-	assert_string_equal(model_str(rd.m, rd.m->spans.args[i]),
-			    "{\"bytes\":512,\"address\":4096,\"level\":\"REAL\"}");
-	assert_int_equal(fact(rd.m, "allocations"), 2);
+	expect_read(&rd, 0,
+		    "fact.allocations=2 FREE: at=30..35 ALLOC: kind=annotation "
+		    "args={\"bytes\":512,\"address\":4096,\"level\":\"REAL\"}");
 }
 
 TEST(odd_rows)

@@ -156,16 +156,12 @@ TEST(exclusive_times)
 TEST(markers)
 {
 	struct reading rd = read_real(SDK "marker_api_trace.csv");
-	size_t range = span_at(rd.m, "hipLaunchKernel range");
 	uint64_t calls;
 
 	assert_int_equal(sum_of(rd.m, "", &calls), 4962639);
 	assert_int_equal(calls, 5);
-	assert_int_equal(rd.m->inputs.v[0].instants, 2);
-	assert_int_equal(rd.m->spans.kind[range], SPAN_ANNOTATION);
-	assert_int_equal(track_of(rd.m, range)->pid, 717);
-	assert_int_equal(track_of(rd.m, span_at(rd.m, "hipMemcpy"))->tid, 717);
-	assert_only_warned(rd.m, NULL);
+	expect_model(rd.m, "input.instants=2 only 'hipLaunchKernel range': kind=annotation "
+			   "pid=717 hipMemcpy: tid=717");
 	reading_release(&rd);
 	rd = read_real(SDK "python_bindings.csv");
 	assert_int_equal(rd.m->inputs.v[0].instants, 1);
@@ -191,10 +187,8 @@ TEST(counters)
 	/* an older header, without times: nothing is made up */
 	rd = read_real(SDK "kernel_names.csv");
 	assert_int_equal(rd.m->spans.nr + rd.m->series.nr, 0);
-	assert_int_equal(fact(rd.m, "dispatches"), 4);
-	assert_int_equal(fact(rd.m, "sum of SQ_WAVES"), 65536);
-	assert_int_equal(warned(rd.m, W_IGNORED_RECORD), 4);
-	assert_only_warned(rd.m, W_IGNORED_RECORD);
+	expect_model(rd.m, "fact.dispatches=4 'fact.sum of SQ_WAVES'=65536 W_IGNORED_RECORD=4 "
+			   "only");
 	reading_release(&rd);
 }
 
@@ -202,10 +196,8 @@ TEST(allocations)
 {
 	CLEANUP(reading_release) struct reading rd = read_real(SDK "memory_allocation_trace.csv");
 
-	assert_int_equal(fact(rd.m, "allocations"), 2);
-	assert_int_equal(fact(rd.m, "allocated_bytes"), 2048);
-	assert_int_equal(fact(rd.m, "frees"), 2);
-	assert_int_equal(fact(rd.m, "addresses_not_freed"), 0);
+	expect_model(rd.m, "fact.allocations=2 fact.allocated_bytes=2048 fact.frees=2 "
+			   "fact.addresses_not_freed=0");
 }
 
 TEST(summaries)

@@ -68,9 +68,7 @@ TEST(ties)
 
 	assert_int_equal(exclusive(m, "a"), 10);
 	assert_int_equal(exclusive(m, "b"), 10);
-	assert_int_equal(m->spans.parent[span_at(m, "b")], SPAN_NONE);
-	assert_int_equal(m->spans.kind[span_at(m, "mid")], SPAN_INSTANT);
-	assert_int_equal(m->spans.parent[span_at(m, "mid")], SPAN_NONE);
+	expect_model(m, "b: in=none mid: kind=instant in=none");
 	assert_int_equal(device_ns(m, "a", true), 7);
 	assert_int_equal(device_ns(m, "b", true), 5);
 }
@@ -93,15 +91,10 @@ TEST(devices)
 	}
 	assert_int_equal(queues, 3);
 	assert_int_equal(devs, 2);
-	assert_span(m, "k", 1000, 3000);
-	assert_int_equal(m->spans.kind[span_nth(m, "k", 1)], SPAN_KERNEL);
-	assert_string_equal(model_str(m, m->spans.category[span_at(m, "k")]), "KernelExecution");
-	assert_int_equal(m->spans.kind[span_at(m, "CopyHostToDevice")], SPAN_COPY);
-	assert_int_equal(track_of(m, span_at(m, "CopyHostToDevice"))->tid, 1);
-	assert_int_equal(m->spans.kind[span_at(m, "FillBuffer")], SPAN_FILL);
+	expect_model(m, "k: at=1000..3000 cat=KernelExecution k#1: kind=kernel "
+			"CopyHostToDevice: kind=copy tid=1 FillBuffer: kind=fill");
 	assert_true(m->inputs.v[0].driver_numbers);
-	assert_only_warned(m, W_UNLINKED_WORK);
-	assert_int_equal(warned(m, W_UNLINKED_WORK), 4);
+	expect_model(m, "W_UNLINKED_WORK=4 only");
 }
 
 /* The spans of a model as text: all that must not depend on the version of the file. */
@@ -200,13 +193,9 @@ TEST(version_1)
 		    "INSERT INTO rocpd_hsaApi VALUES (1, 100, 1, 12, 15, 12, 1, 0);"));
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, 0);
-	assert_string_equal(m->inputs.v[0].format, "RPD 1");
-	assert_int_equal(m->links.nr, 1);
-	assert_int_equal(fact(m, "hsa_api"), 1);
-	assert_int_equal(fact(m, "copy_bytes"), 128);
-	assert_int_equal(m->spans.parent[span_at(m, "a")], span_at(m, "hipLaunchKernel"));
-	assert_string_equal(model_str(m, m->spans.category[span_at(m, "a")]), "hsa");
+	expect_read(&rd, 0,
+		    "format='RPD 1' links=1 fact.hsa_api=1 fact.copy_bytes=128 "
+		    "a: in=hipLaunchKernel cat=hsa");
 	assert_non_null(strstr(model_str(m, m->spans.args[span_at(m, "k")]), "\"grid\":[4,1,1]"));
 }
 
@@ -225,8 +214,7 @@ TEST(writers)
 		    LAUNCH(1, 1), LAUNCH(4294967297, 4294967297)));
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(m->links.nr, 2);
+	expect_read(&rd, 0, "links=2");
 	for (int i = 0; i < 2; i++) {
 		size_t k = span_nth(m, "k", i);
 
@@ -269,13 +257,10 @@ TEST(overhead)
 				     SQL(RPD_2, API(1, 1, 0, 100, 3, 1), API(2, 1, 10, 60, 9, 1),
 					 OP(1, 0, 0, 200, 207, 7, 5), LAUNCH(1, 1)));
 	const struct model *m = rd.m;
-	size_t own = span_at(m, "ApiTable::writeRows");
 
 	assert_int_equal(exclusive(m, "hipLaunchKernel"), 100);
-	assert_int_equal(track_of(m, own)->kind, TRACK_COUNTER);
-	assert_int_equal(m->spans.kind[own], SPAN_ANNOTATION);
-	assert_int_equal(fact(m, "overhead_rows"), 1);
-	assert_int_equal(fact(m, "overhead_ns"), 50);
+	expect_model(m, "fact.overhead_rows=1 fact.overhead_ns=50 ApiTable::writeRows: on=counter "
+			"kind=annotation");
 }
 
 TEST(endless_overhead)
@@ -336,8 +321,7 @@ TEST(monitor)
 	assert_string_equal(model_str(rd.m, s->device), "gpu0");
 	s = series_named(rd.m, "sclk.gpu-monitor1");
 	assert_string_equal(model_str(rd.m, s->device), "");
-	assert_int_equal(warned(rd.m, W_UNKNOWN_REFERENCE), 1);
-	assert_int_equal(warned(rd.m, W_BAD_NUMBER), 1);
+	expect_model(rd.m, "W_UNKNOWN_REFERENCE=1 W_BAD_NUMBER=1");
 }
 
 TEST(stack_frames)
@@ -350,13 +334,10 @@ TEST(stack_frames)
 		    "INSERT INTO rocpd_stackframe(api_ptr_id, depth, name_id) VALUES (1, 1, 12),"
 		    " (1, 0, 3), (1, 2, 999), (1, NULL, 3);",
 		    OP(1, 0, 0, 50, 60, 7, 5), LAUNCH(1, 1)));
-	size_t call = span_at(rd.m, "hipLaunchKernel");
 
-	assert_string_equal(model_str(rd.m, rd.m->spans.args[call]),
-			    "{\"stack\":[\"hipLaunchKernel\",\"a\",\"?\"]}");
-	assert_string_equal(model_str(rd.m, rd.m->spans.category[call]), "root");
-	assert_int_equal(fact(rd.m, "stack_frames"), 4);
-	assert_int_equal(warned(rd.m, W_BAD_EVENT), 1);
+	expect_model(rd.m, "fact.stack_frames=4 W_BAD_EVENT=1 "
+			   "hipLaunchKernel: args={\"stack\":[\"hipLaunchKernel\",\"a\",\"?\"]} "
+			   "cat=root");
 }
 
 TEST(odd_rows)

@@ -187,10 +187,7 @@ static void assert_times(const struct model *m, const struct run *run)
 
 static void assert_counts(const struct model *m, const struct run *run)
 {
-	assert_int_equal(fact(m, "api"), 125);
-	assert_int_equal(fact(m, "ops"), 85);
-	assert_int_equal(fact(m, "api_ops"), 85);
-	assert_int_equal(fact(m, "copies"), 55);
+	expect_model(m, "fact.api=125 fact.ops=85 fact.api_ops=85 fact.copies=55");
 	/* one of them all that a second thread did */
 	assert_int_equal(fact(m, "overhead_rows"), 5);
 	assert_int_equal(fact(m, "monitor_rows"), run->monitor_rows);
@@ -199,8 +196,7 @@ static void assert_counts(const struct model *m, const struct run *run)
 		assert_int_equal(fact(m, "copy_bytes"), run->bytes);
 	assert_int_equal(m->links.nr, 85);
 	/* all that is odd: the monitor numbers its devices in another way */
-	assert_only_warned(m, W_UNKNOWN_REFERENCE);
-	assert_int_equal(warned(m, W_UNKNOWN_REFERENCE), 1);
+	expect_model(m, "W_UNKNOWN_REFERENCE=1 only");
 }
 
 static void assert_tracks(const struct model *m, const struct run *run)
@@ -228,8 +224,7 @@ TEST(matmul)
 	for (size_t i = 0; i < ARRAY_LEN(runs); i++) {
 		CLEANUP(reading_release) struct reading rd = read_real(runs[i].file);
 
-		assert_string_equal(rd.m->inputs.v[0].format, "RPD 2");
-		assert_int_equal(rd.m->inputs.v[0].clock, TRACE_CLOCK_MONOTONIC);
+		expect_model(rd.m, "format='RPD 2' clock=monotonic");
 		assert_times(rd.m, &runs[i]);
 		assert_counts(rd.m, &runs[i]);
 		assert_tracks(rd.m, &runs[i]);

@@ -7,21 +7,13 @@ TEST(basic)
 {
 	CLEANUP(reading_release) struct reading rd = read_path("folded", FIX "basic.folded", false);
 	const struct model *m = rd.m;
-	size_t leaf = span_at(m, "leaf");
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(m, NULL);
-	assert_string_equal(m->inputs.v[0].format, "folded stacks (sampled)");
-	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_OWN);
-	assert_span(m, "main", 0, 6);
-	assert_span(m, "work", 0, 5);
-	assert_span(m, "leaf", 0, 3);
-	assert_span(m, "idle", 6, 10);
-	assert_string_equal(model_str(m, m->spans.category[leaf]), "sampled kernel");
-	assert_string_equal(model_str(m, m->spans.category[span_at(m, "work")]), "sampled");
+	expect_read(&rd, 0,
+		    "format='folded stacks (sampled)' clock=own only main: at=0..6 "
+		    "work: at=0..5 cat=sampled leaf: at=0..3 cat='sampled kernel' "
+		    "idle: at=6..10");
 	assert_int_equal(m->spans.exclusive_ns[span_at(m, "main")], 1);
-	assert_int_equal(fact(m, "stacks"), 4);
-	assert_int_equal(fact(m, "count_ns"), 1);
+	expect_model(m, "fact.stacks=4 fact.count_ns=1");
 }
 
 TEST(differential)
@@ -30,9 +22,7 @@ TEST(differential)
 	struct reading rd = read_path("folded", FIX "differential.folded", false);
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, 0);
-	assert_string_equal(m->inputs.v[0].format, "folded stacks (sampled, differential)");
-	assert_int_equal(m->tracks.nr, 2);
+	expect_read(&rd, 0, "format='folded stacks (sampled, differential)' tracks=2");
 	assert_string_equal(model_str(m, m->tracks.v[0].name), "before");
 	assert_string_equal(model_str(m, m->tracks.v[1].name), "after");
 	assert_int_equal(time_in(m, "main"), 13 + 12);

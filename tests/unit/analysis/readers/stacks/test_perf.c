@@ -16,22 +16,16 @@ TEST(basic)
 	size_t leaf = span_at(m, "leaf"), work = span_at(m, "work"), lib;
 	const struct track *t = track_of(m, leaf);
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(m, NULL);
-	assert_string_equal(m->inputs.v[0].format, "perf script (sampled stacks)");
-	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_MONOTONIC);
-	assert_int_equal(fact(m, "sample_ns"), 10000000);
-	assert_int_equal(fact(m, "stack_samples"), 4);
+	expect_read(&rd, 0,
+		    "format='perf script (sampled stacks)' clock=monotonic "
+		    "fact.sample_ns=10000000 fact.stack_samples=4 only");
 	/* samples that touch share what they have in common */
 	assert_span(m, "work", INT64_C(10000000000), INT64_C(10020000000));
 	assert_span(m, "leaf", INT64_C(10000000000), INT64_C(10010000000));
 	assert_span(m, "other", INT64_C(10010000000), INT64_C(10020000000));
 	assert_int_equal(m->spans.parent[leaf], work);
 	assert_string_equal(span_name(m, m->spans.parent[m->spans.parent[work]]), "app");
-	assert_int_equal(t->pid, 100);
-	assert_int_equal(t->tid, 100);
-	assert_string_equal(model_str(m, t->name), "app");
-	assert_string_equal(model_str(m, t->host), "node3");
+	expect_model(m, "leaf: pid=100 tid=100 track=app host=node3");
 	assert_int_equal(m->tracks.v[t->parent].kind, TRACK_PROCESS);
 	assert_int_equal(time_in(m, "main"), 30000000);
 	assert_int_equal(time_in(m, "app"), 30000000);
@@ -49,9 +43,7 @@ TEST(flat)
 {
 	CLEANUP(reading_release) struct reading rd = read_path("perf", FIX "flat.perf", false);
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(rd.m, NULL);
-	assert_int_equal(fact(rd.m, "stack_samples"), 3);
+	expect_read(&rd, 0, "fact.stack_samples=3 only");
 	assert_span(rd.m, "native_write_msr", INT64_C(12500000000), INT64_C(12500250000));
 	assert_span(rd.m, "main", INT64_C(12500100000), INT64_C(12500600000));
 	assert_int_equal(track_of(rd.m, span_at(rd.m, "main"))->tid, 4243);
@@ -179,9 +171,7 @@ TEST(sums_hold)
 			    (unsigned long long)(t_us % 1000000), i % 3 ? "a" : "b");
 	}
 	CLEANUP(reading_release) struct reading rd = read_text("perf", sb.buf);
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(rd.m, NULL);
-	assert_int_equal(fact(rd.m, "sample_ns"), 1000000);
+	expect_read(&rd, 0, "fact.sample_ns=1000000 only");
 	assert_int_equal(time_in(rd.m, "main"), 500 * 1000000);
 	assert_int_equal(time_in(rd.m, "x"), 500 * 1000000);
 	assert_int_equal(time_in(rd.m, "b"), 167 * 1000000);
@@ -200,9 +190,7 @@ TEST(several_events)
 
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(time_in(rd.m, "g"), 9000);
-	assert_int_equal(rd.m->inputs.v[0].instants, 3);
-	assert_int_equal(rd.m->spans.kind[span_at(rd.m, "page-faults")], SPAN_INSTANT);
-	assert_int_equal(fact(rd.m, "other_events"), 3);
+	expect_model(rd.m, "input.instants=3 fact.other_events=3 page-faults: kind=instant");
 	reading_release(&rd);
 }
 
@@ -220,11 +208,7 @@ TEST(records)
 			     "a 1/1 [000] 1.100001: PERF_RECORD_LOST_SAMPLES lost 3\n"
 			     "            perf 1/1 [000] 1.200000: PERF_RECORD_EXIT(1:1):(1:1)\n");
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(fact(rd.m, "stack_samples"), 1);
-	assert_int_equal(fact(rd.m, "records"), 6);
-	assert_int_equal(warned(rd.m, W_LOST_EVENTS), 15);
-	assert_only_warned(rd.m, W_LOST_EVENTS);
+	expect_read(&rd, 0, "fact.stack_samples=1 fact.records=6 W_LOST_EVENTS=15 only");
 }
 
 /* The idle thread is one per CPU, so it can be on several at a time. */
@@ -237,11 +221,7 @@ TEST(idle_threads)
 
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->spans.start_ns[span_nth(rd.m, "f", 1)], 1000001000);
-	assert_string_equal(model_str(rd.m, track_of(rd.m, span_nth(rd.m, "f", 0))->name),
-			    "swapper/0");
-	assert_string_equal(model_str(rd.m, track_of(rd.m, span_nth(rd.m, "f", 1))->name),
-			    "swapper/1");
-	assert_only_warned(rd.m, NULL);
+	expect_model(rd.m, "only f: track=swapper/0 f#1: track=swapper/1");
 }
 
 /* Without a frequency the weight is what lies between samples of a CPU. */

@@ -22,9 +22,7 @@ TEST(basic)
 	const struct model *m = rd.m;
 	size_t c = span_at(m, "c \xc3\xa9"), a;
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(m, NULL);
-	assert_int_equal(m->tracks.nr, 2);
+	expect_read(&rd, 0, "tracks=2 only");
 	assert_string_equal(model_str(m, m->tracks.v[0].name), "one");
 	assert_string_equal(model_str(m, m->tracks.v[1].name), "two");
 	a = span_nth(m, "a", 0);
@@ -39,8 +37,7 @@ TEST(basic)
 	assert_string_equal(model_str(m, m->spans.category[a]), "sampled");
 	assert_int_equal(m->spans.start_ns[c], 6);
 	assert_int_equal(m->spans.end_ns[c], 8);
-	assert_int_equal(fact(m, "profiles"), 2);
-	assert_int_equal(fact(m, "untimed_profiles"), 1);
+	expect_model(m, "fact.profiles=2 fact.untimed_profiles=1");
 }
 
 TEST(places)

@@ -162,8 +162,7 @@ TEST(collapsed)
 	CLEANUP(reading_release)
 	struct reading rd = read_real("folded", DIR "example-perf-stacks-collapsed.txt");
 
-	assert_int_equal(fact(rd.m, "stacks"), 710);
-	assert_int_equal(fact(rd.m, "count_ns"), 1);
+	expect_model(rd.m, "fact.stacks=710 fact.count_ns=1");
 	assert_int_equal(deepest(rd.m), 74);
 	assert_int_equal(rd.m->last_ns, 1315);
 	assert_only_warned(rd.m, NULL);

@@ -10,10 +10,7 @@ TEST(chrome_spans)
 	const struct model *m = rd.m;
 	size_t i = span_at(m, "handle");
 
-	assert_int_equal(rd.r, 0);
-	assert_string_equal(m->inputs.v[0].format, "Trace Event Format");
-	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_OWN);
-	assert_span(m, "handle", 100250, 108750);
+	expect_read(&rd, 0, "format='Trace Event Format' clock=own handle: at=100250..108750");
 	assert_string_equal(model_str(m, m->spans.category[i]), "net,http");
 	assert_string_equal(model_str(m, m->spans.args[i]),
 			    "{\"url\": \"/a\", \"n\": [1, {\"x\": \"}\"}]}");
@@ -29,8 +26,7 @@ TEST(chrome_spans)
 	assert_string_equal(model_str(m, track_of(m, i)->name), "io");
 	assert_int_equal(track_of(m, i)->tid, PID_NONE);
 	assert_int_equal(m->spans.track[i], m->spans.track[span_at(m, "recv")]);
-	assert_int_equal(warned(m, W_IGNORED_RECORD), 2);
-	assert_only_warned(m, W_IGNORED_RECORD);
+	expect_model(m, "W_IGNORED_RECORD=2 only");
 }
 
 TEST(chrome_instants)
@@ -57,12 +53,8 @@ TEST(chrome_counters)
 	const struct series *used = series_named(rd.m, "heap.used"),
 			    *fps = series_named(rd.m, "fps");
 
-	assert_int_equal(rd.m->series.nr, 3);
-	assert_int_equal(used->kind, SERIES_GAUGE);
-	assert_int_equal(used->t_ns.nr, 2);
-	assert_int_equal(used->t_ns.v[1], 110000);
-	assert_true(used->value.v[0] == 1500 && used->value.v[1] == 1600);
-	assert_true(series_named(rd.m, "heap.free")->value.v[0] == 20);
+	expect_model(rd.m, "series=3 ~heap.used: kind=gauge samples=2 t[1]=110000 v[0]=1500 "
+			   "v[1]=1600 ~heap.free: v[0]=20");
 	assert_int_equal(rd.m->tracks.v[used->track].kind, TRACK_PROCESS);
 	assert_int_equal(rd.m->tracks.v[used->track].pid, 10);
 	assert_int_equal(fps->value.nr, 1);
@@ -72,8 +64,7 @@ TEST(chrome_async)
 {
 	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "chrome.json", false);
 	const struct model *m = rd.m;
-	size_t a = span_nth(m, "request", 0), b = span_nth(m, "request", 1),
-	       dns = span_at(m, "dns");
+	size_t a = span_nth(m, "request", 0), b = span_nth(m, "request", 1);
 
 	assert_int_equal(m->spans.start_ns[a], 100000);
 	assert_int_equal(m->spans.end_ns[a], 106000);
@@ -81,13 +72,9 @@ TEST(chrome_async)
 	assert_int_equal(m->spans.end_ns[b], 109000);
 	/* they overlap, so they lie in two lanes; what belongs to the first one's id lies with it
 	 */
-	assert_int_not_equal(m->spans.track[a], m->spans.track[b]);
-	assert_int_equal(m->spans.track[dns], m->spans.track[a]);
-	assert_int_equal(m->spans.parent[dns], a);
-	assert_int_equal(m->spans.track[span_at(m, "retry")], m->spans.track[a]);
-	assert_string_equal(model_str(m, track_of(m, a)->name), "rpc async");
-	assert_string_equal(model_str(m, track_of(m, b)->name), "rpc async #2");
-	assert_int_equal(m->spans.kind[a], SPAN_ANNOTATION);
+	expect_model(m, "request: apart=request#1 track='rpc async' kind=annotation "
+			"dns: beside=request in=request retry: beside=request "
+			"request#1: track='rpc async #2'");
 	assert_int_equal(m->tracks.v[track_of(m, a)->parent].pid, 10);
 }
 
@@ -104,8 +91,7 @@ TEST(chrome_flows)
 	assert_int_equal(m->links.to[0], span_at(m, "send"));
 	assert_int_equal(m->links.from[1], span_at(m, "send"));
 	assert_int_equal(m->links.to[1], span_at(m, "recv"));
-	assert_int_equal(fact(m, "flow_points"), 3);
-	assert_int_equal(fact(m, "flow_points_unmatched"), 0);
+	expect_model(m, "fact.flow_points=3 fact.flow_points_unmatched=0");
 }
 
 /* µs of any size come out as exact ns, and what is none is counted and left out. */
@@ -130,18 +116,12 @@ TEST(numbers)
 	const struct model *m = rd.m;
 
 	assert_int_equal(rd.r, READ_PARTIAL); /* a time that does not fit */
-	assert_int_equal(warned(m, W_TIME_RANGE), 1);
-	assert_span(m, "big", 1712195495505582988, 1712195495505582989);
-	assert_span(m, "exp", 1500000, 1502500);
-	assert_span(m, "neg", -5000, -4000);
-	assert_span(m, "round", 1001, 1001);
-	assert_span(m, "back", 10000, 10000);
-	assert_int_equal(m->inputs.v[0].spans, 5);
-	assert_int_equal(warned(m, W_BAD_NUMBER), 3);
+	expect_model(m, "W_TIME_RANGE=1 input.spans=5 W_BAD_NUMBER=3 "
+			"big: at=1712195495505582988..1712195495505582989 "
+			"exp: at=1500000..1502500 neg: at=-5000..-4000 round: at=1001 "
+			"back: at=10000");
 	assert_int_equal(warned(m, W_BAD_EVENT), 2); /* no time, and the array as a counter */
-	assert_int_equal(warned(m, W_NEGATIVE_DURATION), 1);
-	assert_int_equal(series_named(m, "c.b")->failed, 1);
-	assert_int_equal(series_named(m, "c.c")->failed, 1);
+	expect_model(m, "W_NEGATIVE_DURATION=1 ~c.b: failed=1 ~c.c: failed=1");
 }
 
 TEST(strings)
@@ -158,8 +138,7 @@ TEST(strings)
 		"\xc3\"}]");
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(m->spans.nr, 4);
+	expect_read(&rd, 0, "spans=4");
 	assert_string_equal(span_name(m, 0), "a\"b\\c/\n\xc3\xa9\xf0\x9f\x98\x80");
 	assert_string_equal(span_name(m, 1), "lone \xef\xbf\xbd x \xef\xbf\xbd \xef\xbf\xbdq");
 	assert_string_equal(span_name(m, 2), "raw \x01\ttab");
@@ -194,9 +173,7 @@ TEST(array_forms)
 		struct reading rd = read_bytes("tef", cases[i].text,
 					       cases[i].n ? cases[i].n : strlen(cases[i].text));
 
-		assert_int_equal(rd.r, 0);
-		assert_int_equal(rd.m->spans.nr, 1);
-		assert_span(rd.m, "a", 1000, 2000);
+		expect_read(&rd, 0, "spans=1 a: at=1000..2000");
 		assert_false(rd.m->inputs.v[0].partial);
 		assert_only_warned(rd.m, cases[i].warning);
 	}
@@ -230,47 +207,35 @@ TEST(damage)
 	struct reading rd = read_path("tef", FIX "damaged.json", false);
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, READ_PARTIAL);
-	assert_int_equal(m->spans.nr, 3);
-	assert_span(m, "one", 1000, 2000);
-	assert_span(m, "three", 3000, 4000);
-	assert_span(m, "five", 5000, 6000);
-	assert_int_equal(warned(m, W_BAD_EVENT), 2);
-	assert_int_equal(warned(m, W_TRUNCATED), 2);
+	expect_read(&rd, READ_PARTIAL,
+		    "spans=3 W_BAD_EVENT=2 W_TRUNCATED=2 one: at=1000..2000 "
+		    "three: at=3000..4000 five: at=5000..6000");
 	for (size_t i = 0; i < m->warnings.nr; i++)
 		assert_non_null(strstr(m->warnings.v[i].text, "damaged at byte 58"));
 	assert_true(m->inputs.v[0].partial);
 	reading_release(&rd);
 
 	rd = read_path("tef", FIX "cut-object.json", false);
-	assert_int_equal(rd.r, READ_PARTIAL);
-	assert_int_equal(rd.m->spans.nr, 1);
-	assert_only_warned(rd.m, W_TRUNCATED);
+	expect_read(&rd, READ_PARTIAL, "spans=1 W_TRUNCATED only");
 	reading_release(&rd);
 
 	rd = read_text("tef", "{\"traceEvents\":[" EV "],\"otherData\":{\"a\":");
-	assert_int_equal(rd.r, READ_PARTIAL);
-	assert_int_equal(rd.m->spans.nr, 1);
+	expect_read(&rd, READ_PARTIAL, "spans=1");
 	reading_release(&rd);
 
 	rd = read_text("tef", "[" EV "]\n[" EV "]\n");
-	assert_int_equal(rd.r, READ_PARTIAL);
-	assert_int_equal(rd.m->spans.nr, 1);
+	expect_read(&rd, READ_PARTIAL, "spans=1");
 	reading_release(&rd);
 
 	/* elements that are no events are not damage */
 	rd = read_text("tef",
 		       "[1,\"x\",null,[{\"ph\":\"X\"}]," EV ",{\"name\":\"no phase\",\"ts\":3}]");
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(rd.m->spans.nr, 1);
-	assert_int_equal(warned(rd.m, W_BAD_EVENT), 5);
+	expect_read(&rd, 0, "spans=1 W_BAD_EVENT=5");
 	reading_release(&rd);
 
 	/* two writers of one file lost a comma */
 	rd = read_text("tef", "[" EV EV "\n" EV "]");
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(rd.m->spans.nr, 3);
-	assert_only_warned(rd.m, NULL);
+	expect_read(&rd, 0, "spans=3 only");
 	reading_release(&rd);
 }
 
@@ -306,8 +271,7 @@ TEST(nothing_to_read)
 	assert_non_null(strstr(rd.err.msg, FIX "comma-first.json: byte 0: "));
 	reading_release(&rd);
 	rd = read_text("tef", "[\n]");
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(rd.m, W_EMPTY_INPUT);
+	expect_read(&rd, 0, "W_EMPTY_INPUT only");
 	reading_release(&rd);
 }
 
@@ -326,16 +290,10 @@ TEST(pair_problems)
 		"{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":7,\"args\":{\"r\":0}},"
 		"{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":8,\"dur\":1,\"name\":\"e\"}]");
 
-	assert_int_equal(rd.r, 0);
-	assert_span(rd.m, "a", 1000, 4000);
-	assert_span(rd.m, "b", 2000, 4000);
-	assert_span(rd.m, "c", 3000, 9000);
-	assert_span(rd.m, "d", 6000, 7000);
-	assert_string_equal(model_str(rd.m, rd.m->spans.args[span_at(rd.m, "a")]), "{\"k\":1}");
-	assert_string_equal(model_str(rd.m, rd.m->spans.args[span_at(rd.m, "d")]), "{\"r\":0}");
-	assert_int_equal(warned(rd.m, W_STRAY_LEAVE), 2);
-	assert_int_equal(warned(rd.m, W_LEAVE_MISMATCH), 1);
-	assert_int_equal(warned(rd.m, W_OPEN_SPAN), 1);
+	expect_read(&rd, 0,
+		    "W_STRAY_LEAVE=2 W_LEAVE_MISMATCH=1 W_OPEN_SPAN=1 a: at=1000..4000 "
+		    "args={\"k\":1} b: at=2000..4000 c: at=3000..9000 d: at=6000..7000 "
+		    "args={\"r\":0}");
 }
 
 /* Two orders of writing the same calls, both against the rule: buffers one after the other, and
@@ -348,9 +306,7 @@ TEST(pair_orders)
 				 "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1,\"name\":\"a\"},"
 				 "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":2,\"name\":\"b\"}]");
 
-	assert_span(rd.m, "a", 1000, 9000);
-	assert_span(rd.m, "b", 2000, 5000);
-	assert_only_warned(rd.m, NULL);
+	expect_model(rd.m, "only a: at=1000..9000 b: at=2000..5000");
 	reading_release(&rd);
 
 	rd = read_text("tef", "[{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":2,\"name\":\"b\"},"
@@ -359,10 +315,7 @@ TEST(pair_orders)
 			      "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":4},"
 			      "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":8,\"name\":\"c\"},"
 			      "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":7}]");
-	assert_span(rd.m, "b", 2000, 5000);
-	assert_span(rd.m, "a", 1000, 4000);
-	assert_span(rd.m, "c", 8000, 8000);
-	assert_int_equal(warned(rd.m, W_NEGATIVE_DURATION), 1);
+	expect_model(rd.m, "W_NEGATIVE_DURATION=1 b: at=2000..5000 a: at=1000..4000 c: at=8000");
 	assert_int_equal(warned(rd.m, W_STRAY_LEAVE) + warned(rd.m, W_OPEN_SPAN), 0);
 	reading_release(&rd);
 }
@@ -378,12 +331,8 @@ TEST(pairs_of_equal_times)
 				 "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":9}]");
 	const struct model *m = rd.m;
 
-	assert_span(m, "outer", 1000, 9000);
-	assert_span(m, "inner", 1000, 9000);
-	assert_span(m, "open", 1000, 9000);
-	assert_int_equal(m->spans.parent[span_at(m, "outer")], SPAN_NONE);
-	assert_int_equal(m->spans.parent[span_at(m, "inner")], span_at(m, "outer"));
-	assert_int_equal(m->spans.parent[span_at(m, "open")], span_at(m, "inner"));
+	expect_model(m, "outer: at=1000..9000 in=none inner: at=1000..9000 in=outer "
+			"open: at=1000..9000 in=inner");
 	reading_release(&rd);
 }
 
@@ -395,19 +344,14 @@ TEST(far_times)
 	struct reading rd = read_text("tef", "[" AT("1763633300123456789012.25", "a") "," AT(
 						     "1763633300123456789022.5005", "b") "]");
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(rd.m, NULL);
-	assert_span(rd.m, "a", 0, 5000);
-	assert_span(rd.m, "b", 10250, 15250);
+	expect_read(&rd, 0, "only a: at=0..5000 b: at=10250..15250");
 	reading_release(&rd);
 	rd = read_text("tef", "[" AT("1763633300123456789012", "a") "," AT("7", "b") "]");
-	assert_int_equal(warned(rd.m, W_TIME_RANGE), 1);
-	assert_int_equal(rd.m->spans.nr, 1);
+	expect_model(rd.m, "W_TIME_RANGE=1 spans=1");
 	assert_true(rd.m->inputs.v[0].partial);
 	reading_release(&rd);
 	rd = read_text("tef", "[" AT("7", "b") "," AT("1763633300123456789012", "a") "]");
-	assert_int_equal(warned(rd.m, W_TIME_RANGE), 1);
-	assert_span(rd.m, "b", 7000, 12000);
+	expect_model(rd.m, "W_TIME_RANGE=1 b: at=7000..12000");
 	assert_true(rd.m->inputs.v[0].partial);
 	reading_release(&rd);
 #undef AT
@@ -429,11 +373,7 @@ TEST(legacy_async)
 	/* clang-format on */
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(m, NULL);
-	assert_int_equal(m->spans.nr, 6);
-	assert_span(m, "b", 3000, 5000);
-	assert_span(m, "step", 5000, 5000);
+	expect_read(&rd, 0, "spans=6 only b: at=3000..5000 step: at=5000");
 	for (int i = 0, found = 0; i < 3; i++) {
 		size_t at = span_nth(m, "a", i);
 		int64_t start_ns = m->spans.start_ns[at];
@@ -461,13 +401,8 @@ TEST(async_problems)
 		"{\"ph\":\"e\",\"pid\":1,\"id\":5,\"ts\":6,\"name\":\"\"},"
 		"{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":8,\"dur\":2,\"name\":\"last\"}]");
 
-	assert_span(rd.m, "open", 1000, 10000);
-	assert_span(rd.m, "x", 3000, 4000);
-	assert_span(rd.m, "y", 5000, 6000);
-	assert_span(rd.m, "v", 5000, 6000);
-	assert_int_equal(warned(rd.m, W_LEAVE_MISMATCH), 1);
-	assert_int_equal(warned(rd.m, W_STRAY_LEAVE), 1);
-	assert_int_equal(warned(rd.m, W_OPEN_SPAN), 1);
+	expect_model(rd.m, "W_LEAVE_MISMATCH=1 W_STRAY_LEAVE=1 W_OPEN_SPAN=1 open: at=1000..10000 "
+			   "x: at=3000..4000 y: at=5000..6000 v: at=5000..6000");
 }
 
 TEST(flow_problems)
@@ -539,7 +474,5 @@ TEST(deep_nesting)
 		strbuf_addch(&sb, ']');
 	strbuf_addstr(&sb, "},\n" EV "]");
 	CLEANUP(reading_release) struct reading rd = read_bytes("tef", sb.buf, sb.len);
-	assert_int_equal(rd.r, READ_PARTIAL);
-	assert_int_equal(rd.m->spans.nr, 1);
-	assert_span(rd.m, "a", 1000, 2000);
+	expect_read(&rd, READ_PARTIAL, "spans=1 a: at=1000..2000");
 }

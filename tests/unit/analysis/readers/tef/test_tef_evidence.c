@@ -260,8 +260,6 @@ TEST(event_waits)
 		"\"tid\":17,\"ts\":20,\"dur\":9,\"args\":{\"device\":1,\"stream\":17}}]}");
 	const struct model *m = rd.m;
 
-	assert_int_equal(m->spans.kind[span_at(m, "event_wait")], SPAN_ANNOTATION);
-	assert_false(span_is_work(m, span_at(m, "event_wait")));
-	assert_true(span_is_work(m, span_at(m, "fc")));
+	expect_model(m, "event_wait: kind=annotation work=0 fc: work=1");
 	assert_int_equal(m->spans.track[0], m->spans.track[1]);
 }

@@ -314,9 +314,7 @@ TEST(basic_events)
 	CLEANUP(reading_release)
 	struct reading rd = read_real("aiu/samples/basic_event_test_cases.json");
 
-	assert_int_equal(rd.m->inputs.v[0].spans, 24);
-	assert_int_equal(warned(rd.m, W_NEGATIVE_DURATION), 1);
-	assert_int_equal(warned(rd.m, W_SPAN_OVERLAP), 6);
+	expect_model(rd.m, "input.spans=24 W_NEGATIVE_DURATION=1 W_SPAN_OVERLAP=6");
 	assert_int_equal(warned(rd.m, W_STRAY_LEAVE) + warned(rd.m, W_OPEN_SPAN) +
 				 warned(rd.m, W_LEAVE_MISMATCH),
 			 0);

@@ -333,9 +333,7 @@ TEST(behind_events)
 			strbuf_addch(&text, 'x');
 		strbuf_addstr(&text, "\", \"list\": [], \"n\": 1}");
 		CLEANUP(reading_release) struct reading rd = read_bytes("tef", text.buf, text.len);
-		assert_int_equal(rd.r, 0);
-		assert_int_equal(rd.m->inputs.nr, 1);
-		assert_int_equal(rd.m->spans.nr, 2);
+		expect_read(&rd, 0, "inputs=1 spans=2");
 		assert_int_equal(track_of(rd.m, 0)->rank, docs[i].rank);
 		assert_int_equal(rd.m->inputs.v[0].first_ns, docs[i].first_ns);
 	}
