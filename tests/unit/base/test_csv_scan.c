@@ -32,24 +32,13 @@ TEST(shapes)
 {
 	static const struct {
 		const char *text, *want;
-	} cases[] = {
-		{ "", "" },
-		{ "\n\n", "" },
-		{ "\r\n\n", "" },
-		{ "a", "a;." },
-		{ "a,b\n", "a|b;" },
-		{ "a,b\r\nc,d\r\n", "a|b;c|d;" },
-		{ "a,\n,b\n", "a|;|b;" },
-		{ ",\n", "|;" },
-		{ "\xef\xbb\xbf\"a\",b\n", "a|b;" },
-		{ "\"a,b\",\"c\nd\"\n1,2", "a,b|c\nd;1|2;." },
-		{ "\"a\"\"b\",1\n", "a\"\"b|1;" },
-		{ "\"\",\"\"\n", "|;" },
-		{ "\"\"\n\na\n", ";a;" },
-		{ "a\rb,c\n", "a\rb|c;" },
-		{ "\"a,b\nc", "\"a,b\nc;!." },
-		{ "a,\"b", "a|\"b;!." },
-	};
+	} cases[] = LIST(
+		{ "", "" }, { "\n\n", "" }, { "\r\n\n", "" }, { "a", "a;." }, { "a,b\n", "a|b;" },
+		{ "a,b\r\nc,d\r\n", "a|b;c|d;" }, { "a,\n,b\n", "a|;|b;" }, { ",\n", "|;" },
+		{ "\xef\xbb\xbf\"a\",b\n", "a|b;" }, { "\"a,b\",\"c\nd\"\n1,2", "a,b|c\nd;1|2;." },
+		{ "\"a\"\"b\",1\n", "a\"\"b|1;" }, { "\"\",\"\"\n", "|;" },
+		{ "\"\"\n\na\n", ";a;" }, { "a\rb,c\n", "a\rb|c;" }, { "\"a,b\nc", "\"a,b\nc;!." },
+		{ "a,\"b", "a|\"b;!." });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *got = fields_of(cases[i].text, strlen(cases[i].text));

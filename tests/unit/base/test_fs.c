@@ -379,36 +379,23 @@ FS_TEST(test_glob)
 {
 	static const struct {
 		const char *pattern, *want;
-	} rows[] = {
-		{ "*", "a.csv b.txt link" },
-		{ "*.csv", "a.csv" },
-		{ "**", "a.csv b.txt link t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
-		{ "**/*", "a.csv b.txt link t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
-		{ "**/r.csv", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
-		{ "**/*.csv", "a.csv t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
-		{ "t/**/r.csv", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
-		{ "t/*/r.csv", "t/0/r.csv t/1/r.csv" },
-		{ "t/?/r.csv", "t/0/r.csv t/1/r.csv" },
-		{ "t/?/?.csv", "t/0/r.csv t/1/r.csv" },
-		{ "t/**", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
-		{ "t**.csv", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
-		{ "t*.csv", "" },
-		{ "t?r.csv", "" },
-		{ "t/1/x/r.csv", "t/1/x/r.csv" },
-		{ "**/x/**", "t/1/x/r.csv" },
-		{ "**/1/**/r.csv", "t/1/r.csv t/1/x/r.csv" },
-		{ "**/*/**/r.csv", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
-		{ "*/*/*/*", "t/1/x/r.csv" },
-		{ "?.*", "a.csv b.txt" },
-		{ "", "" },
-		{ "t", "" },
-		{ "a.csv/*", "" },
-		{ "a.cs", "" },
-		{ "a.csvx", "" },
-		{ "deep-link/*", "" },
-		{ "link", "link" },
-		{ "dangling", "" },
-	};
+	} rows[] =
+		LIST({ "*", "a.csv b.txt link" }, { "*.csv", "a.csv" },
+		     { "**", "a.csv b.txt link t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		     { "**/*", "a.csv b.txt link t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		     { "**/r.csv", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		     { "**/*.csv", "a.csv t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		     { "t/**/r.csv", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		     { "t/*/r.csv", "t/0/r.csv t/1/r.csv" }, { "t/?/r.csv", "t/0/r.csv t/1/r.csv" },
+		     { "t/?/?.csv", "t/0/r.csv t/1/r.csv" },
+		     { "t/**", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		     { "t**.csv", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" }, { "t*.csv", "" },
+		     { "t?r.csv", "" }, { "t/1/x/r.csv", "t/1/x/r.csv" },
+		     { "**/x/**", "t/1/x/r.csv" }, { "**/1/**/r.csv", "t/1/r.csv t/1/x/r.csv" },
+		     { "**/*/**/r.csv", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		     { "*/*/*/*", "t/1/x/r.csv" }, { "?.*", "a.csv b.txt" }, { "", "" },
+		     { "t", "" }, { "a.csv/*", "" }, { "a.cs", "" }, { "a.csvx", "" },
+		     { "deep-link/*", "" }, { "link", "link" }, { "dangling", "" });
 	CLEANUP(xfreep) char *link = fs_join(dir, "link");
 	CLEANUP(xfreep) char *deep = fs_join(dir, "deep-link");
 	CLEANUP(xfreep) char *dangling = fs_join(dir, "dangling");

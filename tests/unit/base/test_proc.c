@@ -215,13 +215,9 @@ TEST(test_exits)
 	static const struct {
 		const char *script;
 		struct proc_exit end;
-	} rows[] = {
-		{ "exit 0", { 0, 0 } },
-		{ "exit 127", { 127, 0 } },
-		{ "exit 255", { 255, 0 } },
-		{ "kill -TERM $$", { -1, SIGTERM } },
-		{ "kill -KILL $$", { -1, SIGKILL } },
-	};
+	} rows[] =
+		LIST({ "exit 0", { 0, 0 } }, { "exit 127", { 127, 0 } }, { "exit 255", { 255, 0 } },
+		     { "kill -TERM $$", { -1, SIGTERM } }, { "kill -KILL $$", { -1, SIGKILL } });
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct proc_exit end = { 99, 99 };

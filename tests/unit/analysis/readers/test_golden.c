@@ -160,13 +160,10 @@ TEST(test_operators)
 	static const struct {
 		const char *op;
 		int64_t ops, ns;
-	} cases[] = {
-		{ "aten::addmm", 73, 942325 },
-		{ "aten::_flash_attention_forward", 12, 374687 },
-		{ "aten::native_layer_norm", 25, 139695 },
-		{ "aten::gelu", 12, 65659 },
-		{ "aten::miopen_convolution", 1, 46342 },
-	};
+	} cases[] = LIST({ "aten::addmm", 73, 942325 },
+			 { "aten::_flash_attention_forward", 12, 374687 },
+			 { "aten::native_layer_norm", 25, 139695 }, { "aten::gelu", 12, 65659 },
+			 { "aten::miopen_convolution", 1, 46342 });
 
 	CLEANUP(model_freep) struct model *m = read_trace("tef", FALCON);
 	CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;

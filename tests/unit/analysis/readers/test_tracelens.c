@@ -310,16 +310,12 @@ TEST(gpu_timeline)
 		const struct {
 			const char *type;
 			int64_t ns;
-		} want[] = {
-			{ "computation_time", union_of(&ks, true, false) },
-			{ "exposed_comm_time", 0 },
-			{ "exposed_memcpy_time", busy - union_of(&ks, true, false) },
-			{ "busy_time", busy },
-			{ "idle_time", wall - busy },
-			{ "total_time", wall },
-			{ "total_comm_time", 0 },
-			{ "total_memcpy_time", union_of(&ks, false, true) },
-		};
+		} want[] = LIST({ "computation_time", union_of(&ks, true, false) },
+				{ "exposed_comm_time", 0 },
+				{ "exposed_memcpy_time", busy - union_of(&ks, true, false) },
+				{ "busy_time", busy }, { "idle_time", wall - busy },
+				{ "total_time", wall }, { "total_comm_time", 0 },
+				{ "total_memcpy_time", union_of(&ks, false, true) });
 
 		assert_int_equal(sh.rows.nr, 1 + ARRAY_LEN(want));
 		for (size_t i = 0; i < ARRAY_LEN(want); i++) {

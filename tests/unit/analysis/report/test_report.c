@@ -12,35 +12,17 @@
 
 static const struct {
 	const char *name, *back; /* NULL: the same */
-} hostile[] = {
-	{ "main", NULL },
-	{ "", NULL },
-	{ "a,b", NULL },
-	{ "say \"hi\"", NULL },
-	{ "\"", NULL },
-	{ "two\nlines", NULL },
-	{ "cr\r\nlf", NULL },
-	{ "\r", NULL },
-	{ "\n", NULL },
-	{ "# comment?", NULL },
-	{ "=1+2", NULL },
-	{ "+1", NULL },
-	{ "@SUM(A1)", NULL },
-	{ " blanks ", NULL },
-	{ "\ttab\t", NULL },
-	{ "42", NULL },
-	{ "nan", NULL },
-	{ "1e3", NULL },
-	{ "-", NULL },
-	{ "<img src=x onerror=alert(1)></script>", NULL },
+} hostile[] = LIST(
+	{ "main", NULL }, { "", NULL }, { "a,b", NULL }, { "say \"hi\"", NULL }, { "\"", NULL },
+	{ "two\nlines", NULL }, { "cr\r\nlf", NULL }, { "\r", NULL }, { "\n", NULL },
+	{ "# comment?", NULL }, { "=1+2", NULL }, { "+1", NULL }, { "@SUM(A1)", NULL },
+	{ " blanks ", NULL }, { "\ttab\t", NULL }, { "42", NULL }, { "nan", NULL }, { "1e3", NULL },
+	{ "-", NULL }, { "<img src=x onerror=alert(1)></script>", NULL },
 	{ "void f<int, char>(std::vector<std::string> const&)", NULL },
-	{ "\xc3\xa9t\xc3\xa9 \xe6\xbc\xa2 \xf0\x9f\x94\xa5", NULL },
-	{ "\xef\xbb\xbfmark", NULL },
-	{ "\x01\x02\x7f", NULL },
-	{ "bad \xff\xfe end", "bad \xef\xbf\xbd\xef\xbf\xbd end" },
+	{ "\xc3\xa9t\xc3\xa9 \xe6\xbc\xa2 \xf0\x9f\x94\xa5", NULL }, { "\xef\xbb\xbfmark", NULL },
+	{ "\x01\x02\x7f", NULL }, { "bad \xff\xfe end", "bad \xef\xbf\xbd\xef\xbf\xbd end" },
 	{ "cut \xe6\xbc", "cut \xef\xbf\xbd\xef\xbf\xbd" },
-	{ "\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd" },
-};
+	{ "\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd" });
 
 static const double reals[] =
 	LIST(0.0, -0.0, 1.0 / 3, 5e-324, 1.7976931348623157e308, -1e-7, 1e15, 1e17, 12345.5, 2.0,
@@ -197,20 +179,13 @@ TEST(test_inferred)
 	static const struct {
 		const char *csv;
 		enum table_type type;
-	} cases[] = {
-		{ "v\n1\n-2\n", TABLE_I64 },
-		{ "v\n1\n18446744073709551615\n", TABLE_U64 },
-		{ "v\n-1\n18446744073709551615\n", TABLE_F64 },
-		{ "v\n1\n2.5\n", TABLE_F64 },
-		{ "v\n1\n\"\"\n", TABLE_F64 },
-		{ "v\n1\nx\n", TABLE_STR },
-		{ "name\n1\n2\n", TABLE_STR },
-		{ "track\n1\n", TABLE_STR },
-		{ "flags\n\"\"\n", TABLE_STR },
-		{ "v\n", TABLE_STR },
-		{ "v\n1 \n", TABLE_STR },
-		{ "v\n0x10\n", TABLE_STR },
-	};
+	} cases[] =
+		LIST({ "v\n1\n-2\n", TABLE_I64 }, { "v\n1\n18446744073709551615\n", TABLE_U64 },
+		     { "v\n-1\n18446744073709551615\n", TABLE_F64 }, { "v\n1\n2.5\n", TABLE_F64 },
+		     { "v\n1\n\"\"\n", TABLE_F64 }, { "v\n1\nx\n", TABLE_STR },
+		     { "name\n1\n2\n", TABLE_STR }, { "track\n1\n", TABLE_STR },
+		     { "flags\n\"\"\n", TABLE_STR }, { "v\n", TABLE_STR }, { "v\n1 \n", TABLE_STR },
+		     { "v\n0x10\n", TABLE_STR });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(test_dir_done) char *dir = test_dir();

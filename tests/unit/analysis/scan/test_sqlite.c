@@ -212,23 +212,16 @@ TEST(values)
 		bool is_f64;
 		double f64;
 		uint64_t odd;
-	} cases[] = {
-		{ "5", true, 5, true, 5, 0 },
-		{ "-9223372036854775808", true, INT64_MIN, true, -0x1p63, 0 },
-		{ "2.0", true, 2, true, 2, 0 },
-		{ "2.5", false, 0, true, 2.5, 1 },
-		{ "1e22", false, 0, true, 1e22, 1 },
-		{ "9e999", false, 0, true, INFINITY, 1 },
-		{ "'17'", true, 17, true, 17, 0 },
-		{ "'1.5'", false, 0, true, 1.5, 1 },
-		{ "''", false, 0, false, 0, 0 },
-		{ "'  '", false, 0, false, 0, 0 },
-		{ "NULL", false, 0, false, 0, 0 },
-		{ "'abc'", false, 0, false, 0, 2 },
-		{ "'99999999999999999999'", false, 0, true, 1e20, 1 },
-		{ "x'0102'", false, 0, false, 0, 2 },
-		{ "'None'", false, 0, false, 0, 2 },
-	};
+	} cases[] =
+		LIST({ "5", true, 5, true, 5, 0 },
+		     { "-9223372036854775808", true, INT64_MIN, true, -0x1p63, 0 },
+		     { "2.0", true, 2, true, 2, 0 }, { "2.5", false, 0, true, 2.5, 1 },
+		     { "1e22", false, 0, true, 1e22, 1 }, { "9e999", false, 0, true, INFINITY, 1 },
+		     { "'17'", true, 17, true, 17, 0 }, { "'1.5'", false, 0, true, 1.5, 1 },
+		     { "''", false, 0, false, 0, 0 }, { "'  '", false, 0, false, 0, 0 },
+		     { "NULL", false, 0, false, 0, 0 }, { "'abc'", false, 0, false, 0, 2 },
+		     { "'99999999999999999999'", false, 0, true, 1e20, 1 },
+		     { "x'0102'", false, 0, false, 0, 2 }, { "'None'", false, 0, false, 0, 2 });
 	CLEANUP(test_dir_done) char *dir = test_dir();
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

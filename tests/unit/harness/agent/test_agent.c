@@ -351,25 +351,15 @@ RIG_TEST(test_reap_spares_earlier_steps)
 
 RIG_TEST(test_bad_requests)
 {
-	static const char *const lines[] = {
-		"hello",
-		"[1,2]",
-		"7",
-		"{\"op\":\"start\"}",
-		"{\"id\":1}",
-		"{\"op\":\"fly\",\"id\":1}",
-		"{\"op\":\"signal\",\"id\":5,\"sig\":9}",
-		"{\"op\":\"reap\",\"id\":5}",
-		"{\"op\":\"probe\",\"id\":1,\"needs\":{}}",
-		"{\"op\":\"start\",\"id\":\"x\"}",
-		"{\"op\":\"start\",\"id\":-4}",
-		"{\"op\":7,\"id\":1}",
-		"{\"op\":\"probe\",\"id\":1,\"needs\":[null]}",
-		"{\"op\":\"x\",\"op\":\"y\"}",
-		"{\"op\":\"start\",\"id\":1,\"argv\":[\"a\\u0000b\"]}",
-		"\377\376{",
-		"{\"op\":\"start\",\"id\":99999999999999999999999}",
-	};
+	static const char *const lines[] =
+		LIST("hello", "[1,2]", "7", "{\"op\":\"start\"}", "{\"id\":1}",
+		     "{\"op\":\"fly\",\"id\":1}", "{\"op\":\"signal\",\"id\":5,\"sig\":9}",
+		     "{\"op\":\"reap\",\"id\":5}", "{\"op\":\"probe\",\"id\":1,\"needs\":{}}",
+		     "{\"op\":\"start\",\"id\":\"x\"}", "{\"op\":\"start\",\"id\":-4}",
+		     "{\"op\":7,\"id\":1}", "{\"op\":\"probe\",\"id\":1,\"needs\":[null]}",
+		     "{\"op\":\"x\",\"op\":\"y\"}",
+		     "{\"op\":\"start\",\"id\":1,\"argv\":[\"a\\u0000b\"]}", "\377\376{",
+		     "{\"op\":\"start\",\"id\":99999999999999999999999}");
 
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
 		json_t *ev;

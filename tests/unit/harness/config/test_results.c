@@ -41,23 +41,16 @@ TEST(test_merge_rule)
 	static const struct {
 		const char *name, *unit;
 		enum results_merge want;
-	} rows[] = {
-		{ "throughput", "", MERGE_SUM },
-		{ "performance", "samples/s", MERGE_SUM },
-		{ "tokens_per_second", "tokens_per_second", MERGE_SUM },
-		{ "performance", "samples_per_second", MERGE_SUM },
-		{ "requests", "count", MERGE_SUM },
-		{ "latency", "", MERGE_MEAN },
-		{ "p99_latency", "ms", MERGE_MEAN },
-		{ "performance", "ms", MERGE_MEAN },
-		{ "val_loss", "", MERGE_MEAN },
-		{ "accuracy", "%", MERGE_MEAN },
-		{ "time_to_first_token", "", MERGE_MEAN },
-		{ "peak_memory", "GiB", MERGE_MAX },
-		{ "memory", "", MERGE_MAX },
-		{ "memory_bandwidth", "GB/s", MERGE_SUM },
-		{ "what", "nobody knows", MERGE_SUM },
-	};
+	} rows[] =
+		LIST({ "throughput", "", MERGE_SUM }, { "performance", "samples/s", MERGE_SUM },
+		     { "tokens_per_second", "tokens_per_second", MERGE_SUM },
+		     { "performance", "samples_per_second", MERGE_SUM },
+		     { "requests", "count", MERGE_SUM }, { "latency", "", MERGE_MEAN },
+		     { "p99_latency", "ms", MERGE_MEAN }, { "performance", "ms", MERGE_MEAN },
+		     { "val_loss", "", MERGE_MEAN }, { "accuracy", "%", MERGE_MEAN },
+		     { "time_to_first_token", "", MERGE_MEAN }, { "peak_memory", "GiB", MERGE_MAX },
+		     { "memory", "", MERGE_MAX }, { "memory_bandwidth", "GB/s", MERGE_SUM },
+		     { "what", "nobody knows", MERGE_SUM });
 	static const double v[] = { 1, 5, 3 };
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -258,29 +251,20 @@ TEST(test_scan)
 	static const struct {
 		const char *line;
 		uint64_t found, benign;
-	} rows[] = {
+	} rows[] = LIST(
 		{ "RuntimeError: boom", 1, 0 },
 		{ "torch.cuda.OutOfMemoryError: CUDA out of memory", 1, 0 },
-		{ "Traceback (most recent call last):", 1, 0 },
-		{ "java.lang.Exception: x", 1, 0 },
-		{ "worker failed (exitcode: 1)", 1, 0 },
-		{ "test_a FAILED", 1, 0 },
-		{ "FAILED_COUNT=0", 0, 0 },
-		{ "12 passed, 0 FAILED", 0, 0 },
-		{ "12 passed, 10 FAILED", 1, 0 },
-		{ "SystemExit: 0", 0, 0 },
-		{ "SystemExit: 2", 1, 0 },
-		{ "NotSystemExitAtAll", 0, 0 },
-		{ "all is well", 0, 0 },
+		{ "Traceback (most recent call last):", 1, 0 }, { "java.lang.Exception: x", 1, 0 },
+		{ "worker failed (exitcode: 1)", 1, 0 }, { "test_a FAILED", 1, 0 },
+		{ "FAILED_COUNT=0", 0, 0 }, { "12 passed, 0 FAILED", 0, 0 },
+		{ "12 passed, 10 FAILED", 1, 0 }, { "SystemExit: 0", 0, 0 },
+		{ "SystemExit: 2", 1, 0 }, { "NotSystemExitAtAll", 0, 0 }, { "all is well", 0, 0 },
 		{ "E20251230 12:00:00.1 generateRocpd.cpp:583] RuntimeError: no", 0, 1 },
 		{ "W20251230 x simple_timer.cpp:55] FAILED to start", 0, 1 },
-		{ "E20251230 tool.cpp:1] Exception: x", 0, 1 },
-		{ "[rocprofv3] FAILED", 0, 1 },
+		{ "E20251230 tool.cpp:1] Exception: x", 0, 1 }, { "[rocprofv3] FAILED", 0, 1 },
 		{ "rpd_tracer: ValueError: x", 0, 1 },
 		{ "FutureWarning: RuntimeError: later", 0, 1 },
-		{ "quiet (this) RuntimeError: x", 0, 1 },
-		{ "worker 17: ValueError: x", 0, 1 },
-	};
+		{ "quiet (this) RuntimeError: x", 0, 1 }, { "worker 17: ValueError: x", 0, 1 });
 	struct results_conf rc;
 	CLEANUP(sandbox_release) struct sandbox sb;
 

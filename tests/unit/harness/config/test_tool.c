@@ -423,24 +423,14 @@ TEST(placeholders)
 {
 	static const struct {
 		const char *text, *want, *unknown;
-	} cases[] = {
-		{ "", "", NULL },
-		{ "{out}", "/o", NULL },
-		{ "a{out}/{opt.a-b}z", "a/o/ABz", NULL },
-		{ "{{out}}", "{out}", NULL },
-		{ "{{out}", "{/o", NULL },
-		{ "{out}}", "/o}", NULL },
-		{ "{}", "{}", NULL },
-		{ "{", "{", NULL },
-		{ "{out", "{out", NULL },
-		{ "{\"a\":{\"b\":1}}", "{\"a\":{\"b\":1}}", NULL },
-		{ "${X:-{out}}", "${X:-/o}", NULL },
-		{ "{1}", "{1}", NULL },
-		{ "{ out }", "{ out }", NULL },
-		{ "{outt}", NULL, "outt" },
-		{ "${HOME}", NULL, "HOME" },
-		{ "{{{out}}}", "{{out}}", NULL },
-	};
+	} cases[] = LIST({ "", "", NULL }, { "{out}", "/o", NULL },
+			 { "a{out}/{opt.a-b}z", "a/o/ABz", NULL }, { "{{out}}", "{out}", NULL },
+			 { "{{out}", "{/o", NULL }, { "{out}}", "/o}", NULL }, { "{}", "{}", NULL },
+			 { "{", "{", NULL }, { "{out", "{out", NULL },
+			 { "{\"a\":{\"b\":1}}", "{\"a\":{\"b\":1}}", NULL },
+			 { "${X:-{out}}", "${X:-/o}", NULL }, { "{1}", "{1}", NULL },
+			 { "{ out }", "{ out }", NULL }, { "{outt}", NULL, "outt" },
+			 { "${HOME}", NULL, "HOME" }, { "{{{out}}}", "{{out}}", NULL });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;

@@ -174,14 +174,9 @@ TEST(test_apptainer)
 {
 	static const struct {
 		const char *image, *shown;
-	} images[] = {
-		{ "img:1", "docker://img:1" },
-		{ "docker://img:1", "docker://img:1" },
-		{ "oras://r/i:2", "oras://r/i:2" },
-		{ "/images/x.sif", "/images/x.sif" },
-		{ "./box", "./box" },
-		{ "x.sif", "x.sif" },
-	};
+	} images[] = LIST({ "img:1", "docker://img:1" }, { "docker://img:1", "docker://img:1" },
+			  { "oras://r/i:2", "oras://r/i:2" }, { "/images/x.sif", "/images/x.sif" },
+			  { "./box", "./box" }, { "x.sif", "x.sif" });
 
 	for (size_t i = 0; i < ARRAY_LEN(images); i++) {
 		CLEANUP(engine_spec_release) struct engine_spec s = spec_of(images[i].image);

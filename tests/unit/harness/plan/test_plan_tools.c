@@ -315,16 +315,9 @@ PLAN_TEST(cpus)
 {
 	static const struct {
 		const char *text, *want; /* want NULL: a problem */
-	} cases[] = {
-		{ "14-18,32,44-44,62", "14-18,32,44,62" },
-		{ "3,1,2,1-2", "1-3" },
-		{ "0", "0" },
-		{ "4-2", NULL },
-		{ "a", NULL },
-		{ "1,,x", NULL },
-		{ "99999", NULL },
-		{ "-1", NULL },
-	};
+	} cases[] = LIST({ "14-18,32,44-44,62", "14-18,32,44,62" }, { "3,1,2,1-2", "1-3" },
+			 { "0", "0" }, { "4-2", NULL }, { "a", NULL }, { "1,,x", NULL },
+			 { "99999", NULL }, { "-1", NULL });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		strvec_clear(&f->rq.sets);

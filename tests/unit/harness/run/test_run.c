@@ -62,30 +62,21 @@ RUN_TEST(test_performance_lines)
 		const char *text;
 		double value;
 		const char *unit; /* NULL: no metric */
-	} cases[] = {
-		{ "performance: 14164 x", 14164, "x" },
-		{ "performance: 14164/s, x", 14164, "x/s" },
-		{ "performance: 1.2e+4, x", 12000, "x" },
-		{ "performance: .5 x", .5, "x" },
-		{ "performance: -3 x", -3, "x" },
-		{ "performance: 123, /s x", 123, "x/s" },
+	} cases[] = LIST(
+		{ "performance: 14164 x", 14164, "x" }, { "performance: 14164/s, x", 14164, "x/s" },
+		{ "performance: 1.2e+4, x", 12000, "x" }, { "performance: .5 x", .5, "x" },
+		{ "performance: -3 x", -3, "x" }, { "performance: 123, /s x", 123, "x/s" },
 		{ "rank 0: performance: 7 tok/s", 7, "tok/s" },
 		{ "performance: 1 a\nperformance: 2 b", 2, "b" },
 		{ "performance: 1 a\nperformance: none", 1, "a" },
-		{ "performance: 12\nnext", 0, NULL },
-		{ "performance: x 12", 0, NULL },
-		{ "performance:12 x", 0, NULL },
-		{ "val_performance: 3 q", 0, NULL },
+		{ "performance: 12\nnext", 0, NULL }, { "performance: x 12", 0, NULL },
+		{ "performance:12 x", 0, NULL }, { "val_performance: 3 q", 0, NULL },
 		{ "performance: 1,234 tok", 1234, "tok" },
 		{ "performance: 12,345.5 tok", 12345.5, "tok" },
-		{ "performance: 1,23 tok", 0, NULL },
-		{ "performance: 1234,567 tok", 0, NULL },
-		{ "performance: 1,2345 tok", 0, NULL },
-		{ "performance: 7 ms\r\nnext", 7, "ms" },
+		{ "performance: 1,23 tok", 0, NULL }, { "performance: 1234,567 tok", 0, NULL },
+		{ "performance: 1,2345 tok", 0, NULL }, { "performance: 7 ms\r\nnext", 7, "ms" },
 		{ "{\"train_samples_per_second\": 81.5, \"x\": 1}", 81.5, "samples_per_second" },
-		{ "train_samples_per_second = 9\nperformance: 3 x", 3, "x" },
-		{ "", 0, NULL },
-	};
+		{ "train_samples_per_second = 9\nperformance: 3 x", 3, "x" }, { "", 0, NULL });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *command = xasprintf("printf '%%s' '%s'", cases[i].text);

@@ -109,15 +109,10 @@ SAMPLER_TEST(change_points)
 		{ 2, 15, 6 },   { 2, 15, 6 },   { 2, 15, 6 }, { 2, 15, 6 },
 	};
 	/* those of them that say something new; and what each row of the file has of it */
-	static const double want[][3] = {
-		{ 1, 10, 5 },
-		{ SAMPLER_ABSENT, 11, SAMPLER_ABSENT },
-		{ 2, 12, SAMPLER_ABSENT },
-		{ NAN, 13, SAMPLER_ABSENT },
-		{ SAMPLER_ABSENT, 14, SAMPLER_ABSENT },
-		{ 2, 15, SAMPLER_ABSENT },
-		{ SAMPLER_ABSENT, SAMPLER_ABSENT, 6 },
-	};
+	static const double want[][3] = LIST(
+		{ 1, 10, 5 }, { SAMPLER_ABSENT, 11, SAMPLER_ABSENT }, { 2, 12, SAMPLER_ABSENT },
+		{ NAN, 13, SAMPLER_ABSENT }, { SAMPLER_ABSENT, 14, SAMPLER_ABSENT },
+		{ 2, 15, SAMPLER_ABSENT }, { SAMPLER_ABSENT, SAMPLER_ABSENT, 6 });
 	struct sampling *sp;
 	CLEANUP(sampling_stats_release) struct sampling_stats st;
 	int64_t begun;

@@ -161,22 +161,11 @@ TEST(ranks)
 	static const struct {
 		const char *group;
 		int32_t rank;
-	} cases[] = {
-		{ "MPI Rank 12", 12 },
-		{ "rank_3", 3 },
-		{ "Rank:4", 4 },
-		{ "x.rank5", 5 },
-		{ "MPI  RANK #0", 0 },
-		{ "crank 5", RANK_NONE },
-		{ "MPI Rank", RANK_NONE },
-		{ "12", RANK_NONE },
-		{ "Rank 1a", RANK_NONE },
-		{ "Process 3", RANK_NONE },
-		{ "ank 3", RANK_NONE },
-		{ "Rank -1", RANK_NONE },
-		{ "Rank 2147483647", INT32_MAX },
-		{ "Rank 2147483648", RANK_NONE },
-	};
+	} cases[] = LIST({ "MPI Rank 12", 12 }, { "rank_3", 3 }, { "Rank:4", 4 }, { "x.rank5", 5 },
+			 { "MPI  RANK #0", 0 }, { "crank 5", RANK_NONE }, { "MPI Rank", RANK_NONE },
+			 { "12", RANK_NONE }, { "Rank 1a", RANK_NONE }, { "Process 3", RANK_NONE },
+			 { "ank 3", RANK_NONE }, { "Rank -1", RANK_NONE },
+			 { "Rank 2147483647", INT32_MAX }, { "Rank 2147483648", RANK_NONE });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf(HEADER "%s,m,1,2\n", cases[i].group);

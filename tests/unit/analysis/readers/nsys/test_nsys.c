@@ -440,13 +440,9 @@ TEST(detected)
 	static const struct {
 		const char *sql;
 		const char *reader;
-	} cases[] = {
-		{ NSYS_SMALL, "nsys" },
-		{ NSYS_STRINGS NSYS_NVTX, "nsys" },
-		{ NSYS_STRINGS "CREATE TABLE META_DATA_EXPORT(name, value);", "nsys" },
-		{ NSYS_STRINGS, NULL },
-		{ "CREATE TABLE t(a);", NULL },
-	};
+	} cases[] = LIST({ NSYS_SMALL, "nsys" }, { NSYS_STRINGS NSYS_NVTX, "nsys" },
+			 { NSYS_STRINGS "CREATE TABLE META_DATA_EXPORT(name, value);", "nsys" },
+			 { NSYS_STRINGS, NULL }, { "CREATE TABLE t(a);", NULL });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(test_dir_done) char *dir = test_dir();

@@ -102,22 +102,17 @@ TEST(test_names)
 		const char *name;
 		int64_t device, stream, counter_device;
 		int copy, fill;
-	} cases[] = {
-		{ "HIP[1:0]", 1, 0, -1, 0, 0 },
-		{ "CUDA[0:7]", 0, 7, -1, 0, 0 },
-		{ "HIP Context 3", 3, 3, -1, 0, 0 },
-		{ "A2rocm_smi:::energy_count:device=3", 3, 3, 3, 0, 0 },
-		{ "device=12:sensor=4", 12, 4, 12, 0, 0 },
-		{ "hwmon5:power1_input", -1, -1, -1, 0, 0 },
-		{ "2", 2, 2, -1, 0, 0 },
-		{ "", -1, -1, -1, 0, 0 },
-		{ "CUDA[:]", -1, -1, -1, 0, 0 },
-		{ "stream 99999999999999999999", -1, -1, -1, 0, 0 },
-		{ "hipMemcpyAsync", -1, -1, -1, 1, 0 },
-		{ "cudaMemsetAsync", -1, -1, -1, 0, 1 },
-		{ "__amd_rocclr_fillBufferAligned", -1, -1, -1, 0, 1 },
-		{ "copy_kernel(float*)", -1, -1, -1, 0, 0 },
-	};
+	} cases[] = LIST({ "HIP[1:0]", 1, 0, -1, 0, 0 }, { "CUDA[0:7]", 0, 7, -1, 0, 0 },
+			 { "HIP Context 3", 3, 3, -1, 0, 0 },
+			 { "A2rocm_smi:::energy_count:device=3", 3, 3, 3, 0, 0 },
+			 { "device=12:sensor=4", 12, 4, 12, 0, 0 },
+			 { "hwmon5:power1_input", -1, -1, -1, 0, 0 }, { "2", 2, 2, -1, 0, 0 },
+			 { "", -1, -1, -1, 0, 0 }, { "CUDA[:]", -1, -1, -1, 0, 0 },
+			 { "stream 99999999999999999999", -1, -1, -1, 0, 0 },
+			 { "hipMemcpyAsync", -1, -1, -1, 1, 0 },
+			 { "cudaMemsetAsync", -1, -1, -1, 0, 1 },
+			 { "__amd_rocclr_fillBufferAligned", -1, -1, -1, 0, 1 },
+			 { "copy_kernel(float*)", -1, -1, -1, 0, 0 });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		print_message("# '%s'\n", cases[i].name);

@@ -81,16 +81,13 @@ TEST(test_real_mi300a_structure)
 
 TEST(test_real_mi300a_thread)
 {
-	static const struct call_answer calls[] = {
-		{ "main", 1, 26603239501, 2713469 },
-		{ "hipEventSynchronize", 2, 23545715641, 23545715641 },
-		{ "hipMemset", 2, 2613431767, 0 },
-		{ "hipMalloc", 4, 412650973, 0 },
-		{ "hipFree", 4, 24321802, 0 },
-		{ "hipLaunchKernel", 2, 3748359, 0 },
-		{ "__device_stub__heavy_kernel", 1, 2105596, 78033 },
-		{ "__device_stub__light_kernel", 1, 1740147, 14652 },
-	};
+	static const struct call_answer calls[] =
+		LIST({ "main", 1, 26603239501, 2713469 },
+		     { "hipEventSynchronize", 2, 23545715641, 23545715641 },
+		     { "hipMemset", 2, 2613431767, 0 }, { "hipMalloc", 4, 412650973, 0 },
+		     { "hipFree", 4, 24321802, 0 }, { "hipLaunchKernel", 2, 3748359, 0 },
+		     { "__device_stub__heavy_kernel", 1, 2105596, 78033 },
+		     { "__device_stub__light_kernel", 1, 1740147, 14652 });
 	CLEANUP(xfreep) char *path = real("mi300a-two-kernels");
 	CLEANUP(model_freep) struct model *m = read_archive(path, 0, false);
 	const struct track *t = track_named(m, "Master thread");
@@ -278,22 +275,14 @@ TEST(test_real_papi)
 		int32_t rank;
 		const char *call;
 		int64_t cycles, misses, mispredicted;
-	} answers[] = {
-		{ 0, "int main", 1198202, 11175, 798 },
-		{ 0, "MPI_Init", 87875176, 464699, 179630 },
-		{ 0, "MPI_Send", 6383893, 4815, 194 },
-		{ 0, "MPI_Recv", 258976, 4422, 174 },
-		{ 0, "MPI_Finalize", 258499, 1360, 147 },
-		{ 0, "MPI_Comm_size", 6752, 72, 18 },
-		{ 0, "MPI_Comm_rank", 4540, 37, 12 },
-		{ 1, "int main", 1255991, 5729, 429 },
-		{ 1, "MPI_Init", 52345908, 166390, 101904 },
-		{ 1, "MPI_Send", 6068947, 3375, 167 },
-		{ 1, "MPI_Recv", 349625, 6058, 200 },
-		{ 1, "MPI_Finalize", 86916, 1250, 141 },
-		{ 1, "MPI_Comm_size", 48175, 68, 22 },
-		{ 1, "MPI_Comm_rank", 5753, 40, 12 },
-	};
+	} answers[] = LIST(
+		{ 0, "int main", 1198202, 11175, 798 }, { 0, "MPI_Init", 87875176, 464699, 179630 },
+		{ 0, "MPI_Send", 6383893, 4815, 194 }, { 0, "MPI_Recv", 258976, 4422, 174 },
+		{ 0, "MPI_Finalize", 258499, 1360, 147 }, { 0, "MPI_Comm_size", 6752, 72, 18 },
+		{ 0, "MPI_Comm_rank", 4540, 37, 12 }, { 1, "int main", 1255991, 5729, 429 },
+		{ 1, "MPI_Init", 52345908, 166390, 101904 }, { 1, "MPI_Send", 6068947, 3375, 167 },
+		{ 1, "MPI_Recv", 349625, 6058, 200 }, { 1, "MPI_Finalize", 86916, 1250, 141 },
+		{ 1, "MPI_Comm_size", 48175, 68, 22 }, { 1, "MPI_Comm_rank", 5753, 40, 12 });
 	static const struct call_answer mains[] = { { "int main", 1, 451476474, 5274420 },
 						    { "int main", 1, 451335198, 6775106 } };
 	CLEANUP(xfreep) char *path = real("ping-pong-papi");

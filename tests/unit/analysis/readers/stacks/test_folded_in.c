@@ -75,19 +75,14 @@ TEST(names)
 {
 	static const struct {
 		const char *line, *name, *category;
-	} cases[] = {
-		{ "a 1\n", "a", "sampled" },
-		{ "a b c 1\n", "a b c", "sampled" },
-		{ "operator new 3 1\nx 2\n", "operator new 3", "sampled" },
-		{ "a_[k] 1\n", "a", "sampled kernel" },
-		{ "a_[j] 1\n", "a", "sampled jit" },
-		{ "a_[i] 1\n", "a", "sampled inlined" },
-		{ "a_[w] 1\n", "a", "sampled waiting" },
-		{ "a_[x] 1\n", "a_[x]", "sampled" },
-		{ "_[k] 1\n", "_[k]", "sampled" },
-		{ "[libc.so] 1\n", "[libc.so]", "sampled" },
-		{ "\xff\xfe 1\n", "\xff\xfe", "sampled" },
-	};
+	} cases[] =
+		LIST({ "a 1\n", "a", "sampled" }, { "a b c 1\n", "a b c", "sampled" },
+		     { "operator new 3 1\nx 2\n", "operator new 3", "sampled" },
+		     { "a_[k] 1\n", "a", "sampled kernel" }, { "a_[j] 1\n", "a", "sampled jit" },
+		     { "a_[i] 1\n", "a", "sampled inlined" },
+		     { "a_[w] 1\n", "a", "sampled waiting" }, { "a_[x] 1\n", "a_[x]", "sampled" },
+		     { "_[k] 1\n", "_[k]", "sampled" }, { "[libc.so] 1\n", "[libc.so]", "sampled" },
+		     { "\xff\xfe 1\n", "\xff\xfe", "sampled" });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(reading_release) struct reading rd = read_text("folded", cases[i].line);

@@ -101,18 +101,12 @@ static void assert_answers(struct model *m, int64_t unit_ns)
 		const char *name;
 		int64_t samples;
 		bool command; /* inclusive, as the root; else exclusive, as a leaf */
-	} cases[] = {
-		{ "java", 995, true },
-		{ "wrk", 240, true },
-		{ "swapper", 72, true },
-		{ "perf", 6, true },
-		{ "gmain", 1, true },
-		{ "ksoftirqd/3", 1, true },
-		{ "org/mozilla/javascript/ScriptableObject:.createSlot", 91, false },
-		{ "org/mozilla/javascript/ScriptableObject:.getSlot", 54, false },
-		{ "org/mozilla/javascript/IdScriptableObject:.has", 49, false },
-		{ "native_write_msr_safe", 28, false },
-	};
+	} cases[] = LIST({ "java", 995, true }, { "wrk", 240, true }, { "swapper", 72, true },
+			 { "perf", 6, true }, { "gmain", 1, true }, { "ksoftirqd/3", 1, true },
+			 { "org/mozilla/javascript/ScriptableObject:.createSlot", 91, false },
+			 { "org/mozilla/javascript/ScriptableObject:.getSlot", 54, false },
+			 { "org/mozilla/javascript/IdScriptableObject:.has", 49, false },
+			 { "native_write_msr_safe", 28, false });
 	CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
 	const struct table *t = table_of(m, "functions", &ts);
 	int64_t all = 0;
