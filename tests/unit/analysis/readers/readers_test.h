@@ -71,6 +71,19 @@ static inline void reading_release(struct reading *rd)
 		expect_model(rd_->m, text); \
 	} while (0)
 
+/* A text, or a file, read and released again. */
+#define expect_text(reader, bytes, code, text) \
+	do { \
+		CLEANUP(reading_release) struct reading of_text = read_text((reader), (bytes)); \
+		expect_read(&of_text, code, text); \
+	} while (0)
+#define expect_file(reader, path, keep_args, code, text) \
+	do { \
+		CLEANUP(reading_release) \
+		struct reading of_file = read_path((reader), (path), (keep_args)); \
+		expect_read(&of_file, code, text); \
+	} while (0)
+
 static inline void assert_span(const struct model *m, const char *name, int64_t start_ns,
 			       int64_t end_ns)
 {

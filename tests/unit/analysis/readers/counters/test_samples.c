@@ -38,14 +38,13 @@ TEST(marks)
 /* A mark without a time, and one that a killed writer left with half of its digits. */
 TEST(damaged_marks)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text("samples", "t_ns,power.gpu0[W]\n"
-						 "5000,1\n"
-						 "# mark: soon warm up\n"
-						 "# mark: 6000 step\n"
-						 "# mark: 70");
-
-	expect_model(rd.m, "spans=1 W_BAD_EVENT=1 W_UNTERMINATED=1 step: at=6000");
+	expect_text("samples",
+		    "t_ns,power.gpu0[W]\n"
+		    "5000,1\n"
+		    "# mark: soon warm up\n"
+		    "# mark: 6000 step\n"
+		    "# mark: 70",
+		    0, "spans=1 W_BAD_EVENT=1 W_UNTERMINATED=1 step: at=6000");
 }
 
 TEST(headers)
@@ -128,9 +127,7 @@ TEST(nothing_to_read)
 		if (!strstr(rd.err.msg, cases[i].words))
 			fail_msg("'%s' instead of '%s'", rd.err.msg, cases[i].words);
 	}
-	CLEANUP(reading_release) struct reading rd = read_text("samples", "t_ns,power.gpu0[W]\n");
-
-	expect_read(&rd, 0, "W_EMPTY_INPUT only");
+	expect_text("samples", "t_ns,power.gpu0[W]\n", 0, "W_EMPTY_INPUT only");
 }
 
 /* CRLF, quotes in the header, blanks, a mapped file's tail. */

@@ -214,29 +214,16 @@ TEST(damage)
 		assert_non_null(strstr(m->warnings.v[i].text, "damaged at byte 58"));
 	assert_true(m->inputs.v[0].partial);
 	reading_release(&rd);
-
-	rd = read_path("tef", FIX "cut-object.json", false);
-	expect_read(&rd, READ_PARTIAL, "spans=1 W_TRUNCATED only");
-	reading_release(&rd);
-
-	rd = read_text("tef", "{\"traceEvents\":[" EV "],\"otherData\":{\"a\":");
-	expect_read(&rd, READ_PARTIAL, "spans=1");
-	reading_release(&rd);
-
-	rd = read_text("tef", "[" EV "]\n[" EV "]\n");
-	expect_read(&rd, READ_PARTIAL, "spans=1");
-	reading_release(&rd);
-
+	expect_file("tef", FIX "cut-object.json", false, READ_PARTIAL, "spans=1 W_TRUNCATED only");
+	expect_text("tef", "{\"traceEvents\":[" EV "],\"otherData\":{\"a\":", READ_PARTIAL,
+		    "spans=1");
+	expect_text("tef", "[" EV "]\n[" EV "]\n", READ_PARTIAL, "spans=1");
 	/* elements that are no events are not damage */
-	rd = read_text("tef",
-		       "[1,\"x\",null,[{\"ph\":\"X\"}]," EV ",{\"name\":\"no phase\",\"ts\":3}]");
-	expect_read(&rd, 0, "spans=1 W_BAD_EVENT=5");
-	reading_release(&rd);
-
+	expect_text("tef",
+		    "[1,\"x\",null,[{\"ph\":\"X\"}]," EV ",{\"name\":\"no phase\",\"ts\":3}]", 0,
+		    "spans=1 W_BAD_EVENT=5");
 	/* two writers of one file lost a comma */
-	rd = read_text("tef", "[" EV EV "\n" EV "]");
-	expect_read(&rd, 0, "spans=3 only");
-	reading_release(&rd);
+	expect_text("tef", "[" EV EV "\n" EV "]", 0, "spans=3 only");
 }
 
 TEST(nothing_to_read)
@@ -266,31 +253,25 @@ TEST(nothing_to_read)
 		assert_int_equal(rd.m->spans.nr, 0);
 	}
 	struct reading rd = read_path("tef", FIX "comma-first.json", false);
-
 	assert_int_equal(rd.r, -EINVAL);
 	assert_non_null(strstr(rd.err.msg, FIX "comma-first.json: byte 0: "));
 	reading_release(&rd);
-	rd = read_text("tef", "[\n]");
-	expect_read(&rd, 0, "W_EMPTY_INPUT only");
-	reading_release(&rd);
+	expect_text("tef", "[\n]", 0, "W_EMPTY_INPUT only");
 }
 
 TEST(pair_problems)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
-		"tef",
-		"[{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":0},"
-		"{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1,\"name\":\"a\",\"args\":{\"k\":1}},"
-		"{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":2,\"name\":\"b\"},"
-		"{\"ph\":\"B\",\"pid\":1,\"tid\":2,\"ts\":3,\"name\":\"c\"},"
-		"{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":4,\"name\":\"a\"},"
-		"{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":5,\"name\":\"nobody\"},"
-		"{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":6,\"name\":\"d\"},"
-		"{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":7,\"args\":{\"r\":0}},"
-		"{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":8,\"dur\":1,\"name\":\"e\"}]");
-
-	expect_read(&rd, 0,
+	expect_text("tef",
+		    "[{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":0},"
+		    "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1,\"name\":\"a\",\"args\":{\"k\":1}},"
+		    "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":2,\"name\":\"b\"},"
+		    "{\"ph\":\"B\",\"pid\":1,\"tid\":2,\"ts\":3,\"name\":\"c\"},"
+		    "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":4,\"name\":\"a\"},"
+		    "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":5,\"name\":\"nobody\"},"
+		    "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":6,\"name\":\"d\"},"
+		    "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":7,\"args\":{\"r\":0}},"
+		    "{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":8,\"dur\":1,\"name\":\"e\"}]",
+		    0,
 		    "W_STRAY_LEAVE=2 W_LEAVE_MISMATCH=1 W_OPEN_SPAN=1 a: at=1000..4000 "
 		    "args={\"k\":1} b: at=2000..4000 c: at=3000..9000 d: at=6000..7000 "
 		    "args={\"r\":0}");
@@ -388,21 +369,19 @@ TEST(legacy_async)
 
 TEST(async_problems)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
-		"tef",
-		"[{\"ph\":\"b\",\"pid\":1,\"id\":1,\"ts\":1,\"name\":\"open\"},"
-		"{\"ph\":\"e\",\"pid\":1,\"id\":2,\"ts\":2,\"name\":\"stray\"},"
-		"{\"ph\":\"b\",\"pid\":1,\"id2\":{\"local\":\"0x3\"},\"ts\":3,\"name\":\"x\"},"
-		"{\"ph\":\"e\",\"pid\":1,\"id2\":{\"local\":\"0x3\"},\"ts\":4,\"name\":\"x\"},"
-		"{\"ph\":\"b\",\"pid\":1,\"id\":4,\"ts\":5,\"name\":\"y\"},"
-		"{\"ph\":\"e\",\"pid\":1,\"id\":4,\"ts\":6,\"name\":\"z\"},"
-		"{\"ph\":\"b\",\"pid\":1,\"id\":5,\"ts\":5,\"name\":\"v\"},"
-		"{\"ph\":\"e\",\"pid\":1,\"id\":5,\"ts\":6,\"name\":\"\"},"
-		"{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":8,\"dur\":2,\"name\":\"last\"}]");
-
-	expect_model(rd.m, "W_LEAVE_MISMATCH=1 W_STRAY_LEAVE=1 W_OPEN_SPAN=1 open: at=1000..10000 "
-			   "x: at=3000..4000 y: at=5000..6000 v: at=5000..6000");
+	expect_text("tef",
+		    "[{\"ph\":\"b\",\"pid\":1,\"id\":1,\"ts\":1,\"name\":\"open\"},"
+		    "{\"ph\":\"e\",\"pid\":1,\"id\":2,\"ts\":2,\"name\":\"stray\"},"
+		    "{\"ph\":\"b\",\"pid\":1,\"id2\":{\"local\":\"0x3\"},\"ts\":3,\"name\":\"x\"},"
+		    "{\"ph\":\"e\",\"pid\":1,\"id2\":{\"local\":\"0x3\"},\"ts\":4,\"name\":\"x\"},"
+		    "{\"ph\":\"b\",\"pid\":1,\"id\":4,\"ts\":5,\"name\":\"y\"},"
+		    "{\"ph\":\"e\",\"pid\":1,\"id\":4,\"ts\":6,\"name\":\"z\"},"
+		    "{\"ph\":\"b\",\"pid\":1,\"id\":5,\"ts\":5,\"name\":\"v\"},"
+		    "{\"ph\":\"e\",\"pid\":1,\"id\":5,\"ts\":6,\"name\":\"\"},"
+		    "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":8,\"dur\":2,\"name\":\"last\"}]",
+		    0,
+		    "W_LEAVE_MISMATCH=1 W_STRAY_LEAVE=1 W_OPEN_SPAN=1 open: at=1000..10000 "
+		    "x: at=3000..4000 y: at=5000..6000 v: at=5000..6000");
 }
 
 TEST(flow_problems)
