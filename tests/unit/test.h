@@ -103,6 +103,30 @@ static inline uint64_t test_cases(uint64_t usual)
 	return n;
 }
 
+/*
+ * A text made by printf's rules, and the path dir/name, for an argument of a call: each is valid
+ * until 64 later ones are made. Of the main thread alone.
+ */
+static inline __attribute__((format(printf, 1, 2))) char *textf(const char *fmt, ...)
+{
+	static char *made[64];
+	static size_t next;
+	char **text = &made[next++ % ARRAY_LEN(made)];
+	va_list ap;
+
+	free(*text);
+	va_start(ap, fmt);
+	if (vasprintf(text, fmt, ap) < 0)
+		abort();
+	va_end(ap);
+	return *text;
+}
+
+static inline char *in_dir(const char *dir, const char *name)
+{
+	return textf("%s/%s", dir, name);
+}
+
 /* A new directory below $TMPDIR, owned:
  *	CLEANUP(test_dir_done) char *dir = test_dir();
  */

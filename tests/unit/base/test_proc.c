@@ -169,8 +169,6 @@ static int spawn_error(struct proc_opts *o, struct err *err)
 TEST(test_errors)
 {
 	CLEANUP(xfreep) char *dir = test_dir();
-	CLEANUP(xfreep) char *plain = fs_join(dir, "plain");
-	CLEANUP(xfreep) char *script = fs_join(dir, "script");
 	CLEANUP(xfreep) char *path = xasprintf("PATH=%s:/profrig-none", dir);
 	struct proc_opts o = PROC_OPTS_INIT;
 	struct err err = ERR_INIT;
@@ -186,13 +184,13 @@ TEST(test_errors)
 	assert_int_equal(spawn_error(&o, &err), -EACCES);
 	assert_string_equal(err.msg, "cannot start '/': Permission denied");
 	/* Found but not to be run tells more than not found further on. */
-	test_file(plain, "x", 1);
+	test_file(in_dir(dir, "plain"), "x", 1);
 	o.argv = ARGV("plain");
 	o.env = (char *[]){ path, NULL };
 	assert_int_equal(spawn_error(&o, &err), -EACCES);
 	/* Without '#!' this is no program: no shell steps in. */
-	test_file(script, "exit 0\n", 7);
-	assert_int_equal(chmod(script, 0755), 0);
+	test_file(in_dir(dir, "script"), "exit 0\n", 7);
+	assert_int_equal(chmod(in_dir(dir, "script"), 0755), 0);
 	o.argv = ARGV("script");
 	assert_int_equal(spawn_error(&o, &err), -ENOEXEC);
 	o.argv = ARGV("/bin/true");
@@ -246,8 +244,7 @@ TEST(test_environment)
 	o.env = (char *[]){ (char[]){ "A=1" }, path, NULL };
 	o.cwd = "/";
 	CLEANUP(xfreep) char *got = output_of(&o, &end);
-	CLEANUP(xfreep) char *want = xasprintf("%s|x y; *|1|\n/\n", tool);
-	assert_string_equal(got, want);
+	assert_string_equal(got, textf("%s|x y; *|1|\n/\n", tool));
 	assert_int_equal(end.code, 0);
 	xfreep(&got);
 	/* No PATH: the usual places. A relative path counts from cwd. */
@@ -274,7 +271,6 @@ TEST(test_descriptors)
 	int wanted = dup2(0, 300);
 	int marked = fcntl(0, F_DUPFD_CLOEXEC, 310);
 	int extra[] = { wanted, marked, -1 };
-	CLEANUP(xfreep) char *want = xasprintf("0 1 2 300 %d ", marked);
 	struct proc_opts o = PROC_OPTS_INIT;
 	struct proc_exit end;
 
@@ -285,7 +281,7 @@ TEST(test_descriptors)
 	xfreep(&got);
 	o.extra_fds = extra;
 	got = output_of(&o, &end);
-	assert_string_equal(got, want);
+	assert_string_equal(got, textf("0 1 2 300 %d ", marked));
 	close(leak);
 	close(wanted);
 	close(marked);
@@ -403,11 +399,10 @@ TEST(test_groups)
 
 static bool alive(pid_t pid)
 {
-	CLEANUP(xfreep) char *path = xasprintf("/proc/%d/stat", (int)pid);
 	CLEANUP(xfreep) char *text = NULL;
 	const char *state;
 
-	if (fs_read(path, 4096, &text, NULL, NULL) < 0)
+	if (fs_read(textf("/proc/%d/stat", (int)pid), 4096, &text, NULL, NULL) < 0)
 		return false;
 	state = strrchr(text, ')');
 	return state && state[2] != 'Z' && state[2] != 'X';
@@ -503,8 +498,7 @@ TEST(test_capture_timeout)
 					      100, &out, NULL, &end, &err),
 				 -ETIMEDOUT);
 	} while (!out.len && ms < 50000);
-	CLEANUP(xfreep) char *words = xasprintf("'sh' was killed after %d ms", ms);
-	assert_string_equal(err.msg, words);
+	assert_string_equal(err.msg, textf("'sh' was killed after %d ms", ms));
 	assert_int_equal(end.signal, SIGKILL);
 	pid = (pid_t)strtol(out.buf, NULL, 10);
 	assert_true(pid > 0 && dies_soon(pid));

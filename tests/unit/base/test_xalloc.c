@@ -32,7 +32,6 @@ TEST(test_copies)
 	CLEANUP(xfreep) char *c = xstrndup("ab", 100);
 	CLEANUP(xfreep) char *d = xstrndup(NULL, 0);
 	CLEANUP(xfreep) char *e = xmemdup("a\0b", 3);
-	CLEANUP(xfreep) char *f = xasprintf("%s-%d", "x", 7);
 	CLEANUP(xfreep) char *g = xstrdup_null("g");
 
 	assert_string_equal(a, "abc");
@@ -40,7 +39,7 @@ TEST(test_copies)
 	assert_string_equal(c, "ab");
 	assert_string_equal(d, "");
 	assert_memory_equal(e, "a\0b", 3);
-	assert_string_equal(f, "x-7");
+	assert_string_equal(textf("%s-%d", "x", 7), "x-7");
 	assert_string_equal(g, "g");
 	assert_null(xstrdup_null(NULL));
 }

@@ -14,8 +14,7 @@ static struct model *archive(const char *name)
 	struct read_opts o = { 0 };
 	struct err err = ERR_INIT;
 	struct model *m;
-	CLEANUP(xfreep) char *below = xasprintf("otf2/%s/traces.otf2", name);
-	CLEANUP(xfreep) char *path = test_trace(below);
+	CLEANUP(xfreep) char *path = test_trace(textf("otf2/%s/traces.otf2", name));
 
 	assert_non_null(reader);
 	m = model_new();

@@ -167,12 +167,11 @@ TEST(rows)
 static bool is_beside(const char *file)
 {
 	for (size_t i = 0; i < ARRAY_LEN(beside); i++) {
-		CLEANUP(xfreep)
-		char *start = xasprintf("%s%s", beside[i].folder, beside[i].pattern);
 		CLEANUP(xfreep) char *path = test_trace(file);
 		const struct reader *found = NULL;
 
-		if (strncmp(file, start, strlen(start)) != 0)
+		if (strncmp(file, textf("%s%s", beside[i].folder, beside[i].pattern),
+			    strlen(textf("%s%s", beside[i].folder, beside[i].pattern))) != 0)
 			continue;
 		if (!beside[i].member && reader_detect(path, &found, NULL) != -EINVAL) {
 			print_message("%s: taken for a trace\n", file);

@@ -122,9 +122,8 @@ TEST(links_out)
 	assert_int_equal(symlink("../../../out.json", link_a), 0);
 	assert_int_equal(symlink("in.json", link_in), 0);
 	assert_int_equal(symlink("../../out.csv", link_s), 0);
-	CLEANUP(xfreep) char *run = fs_join(dir, "run");
 
-	assert_int_equal(rundir_open(run, &rd, NULL), 0);
+	assert_int_equal(rundir_open(in_dir(dir, "run"), &rd, NULL), 0);
 	assert_int_equal(rd.inputs.nr, 1);
 	assert_null(input_of(&rd, "a"));
 	assert_null(input_of(&rd, "b"));
@@ -135,7 +134,7 @@ TEST(links_out)
 	assert_non_null(strstr(rd.lost.v[2].why, "'samples/l.csv' is a link or leads out"));
 	rundir_release(&rd);
 	test_put(dir, "run/run.json", "{}");
-	assert_int_equal(rundir_open(run, &rd, NULL), 0);
+	assert_int_equal(rundir_open(in_dir(dir, "run"), &rd, NULL), 0);
 	assert_int_equal(rd.inputs.nr, 2); /* in.json and in.csv, no link */
 	for (size_t i = 0; i < rd.inputs.nr; i++)
 		assert_null(strstr(rd.inputs.v[i].path, "/l."));

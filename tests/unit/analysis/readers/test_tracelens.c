@@ -46,8 +46,7 @@ struct sheet {
 static void sheet_open(struct sheet *s, const char *folder, const char *name)
 {
 	CLEANUP(xfreep)
-	char *rel = xasprintf("%sgolden_perf_report_csvs/%s.csv", folder, name);
-	CLEANUP(xfreep) char *path = test_trace(rel);
+	char *path = test_trace(textf("%sgolden_perf_report_csvs/%s.csv", folder, name));
 	struct csv_reader *csv;
 	char *const *cells;
 	size_t n;
@@ -366,14 +365,13 @@ static void add_tuples(struct strbuf *out, const char *p, const char *end)
 /* An argument of an operator, as the sheets have it. */
 static char *argument(const struct model *m, uint64_t op, const char *key)
 {
-	CLEANUP(xfreep) char *quoted = xasprintf("\"%s\": ", key);
-	const char *at = strstr(model_str(m, m->spans.args[op]), quoted), *end;
+	const char *at = strstr(model_str(m, m->spans.args[op]), textf("\"%s\": ", key)), *end;
 	struct strbuf out = STRBUF_INIT;
 	int depth = 0;
 	bool text = false;
 
 	assert_non_null(at);
-	at += strlen(quoted);
+	at += strlen(textf("\"%s\": ", key));
 	end = at;
 	do {
 		text ^= *end == '"';

@@ -302,13 +302,12 @@ TEST(test_tools_around_the_workload)
 			"{\"path\":\"r/samples/x.csv\",\"start_ns\":0,\"end_ns\":9000000000,"
 			"\"clock\":{\"aligned\":true,\"shift_ns\":0}}]}",
 			cases[i].start, cases[i].end);
-		CLEANUP(xfreep)
-		char *run = xasprintf("{\"durations_s\":{\"workload\":2},\"tools\":["
-				      "{\"name\":\"perf\",\"argv\":%s},"
-				      "{\"name\":\"cpu_power\",\"argv\":[]}]}",
-				      cases[i].argv);
 		struct report r = REPORT_INIT;
-		struct headline h = made(&r, analysis, run);
+		struct headline h = made(&r, analysis,
+					 textf("{\"durations_s\":{\"workload\":2},\"tools\":["
+					       "{\"name\":\"perf\",\"argv\":%s},"
+					       "{\"name\":\"cpu_power\",\"argv\":[]}]}",
+					       cases[i].argv));
 
 		assert_int_equal(h.around.nr, *cases[i].names != '\0');
 		if (h.around.nr) {

@@ -73,20 +73,17 @@ TEST(no_name)
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
 	char *path = db_make(dir, "t.db", SQL("CREATE TABLE t(x)", "INSERT INTO t VALUES(1)"));
-	CLEANUP(xfreep) char *folder = xasprintf("%0200d/%0200d", 1, 2);
-	CLEANUP(xfreep) char *deep = fs_join(dir, folder);
 	struct err e = ERR_INIT;
 	int fd;
 
-	assert_int_equal(fs_mkdirs(deep, 0755, NULL), 0);
-	CLEANUP(xfreep) char *far = fs_join(deep, "t.db");
+	assert_int_equal(fs_mkdirs(in_dir(dir, textf("%0200d/%0200d", 1, 2)), 0755, NULL), 0);
+	CLEANUP(xfreep) char *far = fs_join(in_dir(dir, textf("%0200d/%0200d", 1, 2)), "t.db");
 	assert_int_equal(rename(path, far), 0);
 	assert_int_equal(count_of(far, "t", &e), 1);
 	fd = open(far, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
 	unlink(far);
-	CLEANUP(xfreep) char *by_fd = xasprintf("/proc/self/fd/%d", fd);
-	assert_int_equal(count_of(by_fd, "t", &e), 1);
+	assert_int_equal(count_of(textf("/proc/self/fd/%d", fd), "t", &e), 1);
 	close(fd);
 }
 
@@ -117,7 +114,6 @@ TEST(committed_in_log)
 		CLEANUP(test_dir_done) char *dir = test_dir();
 		CLEANUP(test_dir_done) char *tmp = test_dir();
 		CLEANUP(xfreep) char *live = db_make(dir, "live", SQL("CREATE TABLE t(x)"));
-		CLEANUP(xfreep) char *mode = xasprintf("PRAGMA journal_mode=%s", cases[i].mode);
 		CLEANUP(xfreep) char *live_log = xasprintf("%s%s", live, cases[i].log);
 		CLEANUP(xfreep) char *dead = fs_join(dir, "dead");
 		CLEANUP(xfreep) char *dead_log = xasprintf("%s%s", dead, cases[i].log);
@@ -130,7 +126,7 @@ TEST(committed_in_log)
 
 		assert_int_equal(sqlite3_open(live, &w), SQLITE_OK);
 		db_exec(w, "PRAGMA cache_size=1; PRAGMA cache_spill=1");
-		db_exec(w, mode);
+		db_exec(w, textf("PRAGMA journal_mode=%s", cases[i].mode));
 		db_exec(w, "INSERT INTO t VALUES(1); INSERT INTO t VALUES(2)");
 		if (cases[i].rows == 3) {
 			db_exec(w, "INSERT INTO t VALUES(3)");
@@ -326,15 +322,13 @@ TEST(hostile)
 TEST(damaged)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *empty = fs_join(dir, "empty");
-	CLEANUP(xfreep) char *none = fs_join(dir, "none");
 	struct err e = ERR_INIT;
 
 	test_put(dir, "empty", "");
 	test_put(dir, "text", "SQLite format 4");
-	assert_int_equal(count_of(empty, "t", &e), -EBADMSG);
+	assert_int_equal(count_of(in_dir(dir, "empty"), "t", &e), -EBADMSG);
 	assert_non_null(strstr(e.msg, "byte 0: not an SQLite database"));
-	assert_int_equal(count_of(none, "t", &e), -ENOENT);
+	assert_int_equal(count_of(in_dir(dir, "none"), "t", &e), -ENOENT);
 	assert_true(count_of(dir, "t", &e) < 0);
 }
 

@@ -426,12 +426,11 @@ TEST(set_does_not_repeat_values)
 					      "@hunter2" };
 
 	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
-		CLEANUP(xfreep) char *assignment = xasprintf("env.TOKEN=%s", values[i]);
 		struct err err = ERR_INIT;
 		CLEANUP(cfg_release) struct cfg c;
 
 		good(&c, "env: [1]\n");
-		assert_true(cfg_set(&c, assignment, &err) < 0);
+		assert_true(cfg_set(&c, textf("env.TOKEN=%s", values[i]), &err) < 0);
 		assert_null(strstr(err.msg, "hunter2"));
 	}
 }

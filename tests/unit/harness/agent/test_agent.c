@@ -112,8 +112,6 @@ RIG_TEST(test_inherit)
 
 RIG_TEST(test_mkdir_and_cwd)
 {
-	CLEANUP(xfreep) char *want = xasprintf("%s/a/b\n", g->dir);
-
 	say(g,
 	    "{\"op\":\"start\",\"id\":1,\"argv\":[\"pwd\"],\"mkdir\":[\"%s/a/b\"],\"cwd\":\"%s/a/"
 	    "b\",\"out\":\"%s/1.out\"}",
@@ -121,7 +119,7 @@ RIG_TEST(test_mkdir_and_cwd)
 	json_decref(expect(g, "started"));
 	json_decref(expect(g, "exited"));
 	CLEANUP(xfreep) char *out = output(g, 1);
-	assert_string_equal(out, want);
+	assert_string_equal(out, textf("%s/a/b\n", g->dir));
 }
 
 RIG_TEST(test_cannot_start)
@@ -159,10 +157,9 @@ RIG_TEST(test_cannot_start)
 /* A FIFO without a reader would hold its opener. */
 RIG_TEST(test_fifo_as_output)
 {
-	CLEANUP(xfreep) char *fifo = fs_join(g->dir, "fifo");
-
-	assert_int_equal(mkfifo(fifo, 0600), 0);
-	say(g, "{\"op\":\"start\",\"id\":1,\"argv\":[\"true\"],\"out\":\"%s\"}", fifo);
+	assert_int_equal(mkfifo(in_dir(g->dir, "fifo"), 0600), 0);
+	say(g, "{\"op\":\"start\",\"id\":1,\"argv\":[\"true\"],\"out\":\"%s\"}",
+	    in_dir(g->dir, "fifo"));
 	json_decref(expect(g, "failed"));
 }
 
@@ -185,12 +182,10 @@ RIG_TEST(test_signal_reaches_group_and_strays)
 	pid_t in_group, escaped;
 	json_t *ev;
 
-	CLEANUP(xfreep)
-	char *command =
-		xasprintf("sleep 300 & echo $! >%s/group; setsid sh -c 'echo $$ >%s/escaped; "
-			  "exec sleep 300' & wait",
-			  g->dir, g->dir);
-	say_sh(g, 1, command);
+	say_sh(g, 1,
+	       textf("sleep 300 & echo $! >%s/group; setsid sh -c 'echo $$ >%s/escaped; "
+		     "exec sleep 300' & wait",
+		     g->dir, g->dir));
 	json_decref(expect(g, "started"));
 	in_group = written_pid(g, "group");
 	escaped = written_pid(g, "escaped");
@@ -205,13 +200,12 @@ RIG_TEST(test_signal_reaches_group_and_strays)
 
 static void wait_state(pid_t pid, char state)
 {
-	CLEANUP(xfreep) char *path = xasprintf("/proc/%d/stat", (int)pid);
-
 	for (int i = 0; i < LOOKS; i++) {
 		CLEANUP(xfreep) char *data = NULL;
 		const char *bracket;
 
-		assert_int_equal(fs_read(path, 4096, &data, NULL, NULL), 0);
+		assert_int_equal(fs_read(textf("/proc/%d/stat", (int)pid), 4096, &data, NULL, NULL),
+				 0);
 		bracket = strrchr(data, ')');
 		if (bracket && bracket[2] == state)
 			return;
@@ -241,14 +235,12 @@ RIG_TEST(test_reap_finds_double_fork)
 	json_t *ev;
 
 	/* A daemon as the book has it, ignoring what is polite; and its child. */
-	CLEANUP(xfreep)
-	char *command =
-		xasprintf("(setsid sh -c 'trap \"\" TERM INT HUP; echo $$ >%s/daemon; sh -c "
-			  "\"echo \\$\\$ >%s/child; exec sleep 300\"; :' "
-			  "</dev/null >/dev/null 2>&1 &) ; while [ ! -s %s/child ]; do sleep "
-			  "0.02; done; exit 0",
-			  g->dir, g->dir, g->dir);
-	say_sh(g, 1, command);
+	say_sh(g, 1,
+	       textf("(setsid sh -c 'trap \"\" TERM INT HUP; echo $$ >%s/daemon; sh -c "
+		     "\"echo \\$\\$ >%s/child; exec sleep 300\"; :' "
+		     "</dev/null >/dev/null 2>&1 &) ; while [ ! -s %s/child ]; do sleep "
+		     "0.02; done; exit 0",
+		     g->dir, g->dir, g->dir));
 	json_decref(expect(g, "started"));
 	ev = expect(g, "exited");
 	assert_int_equal(num(ev, "code"), 0);
@@ -269,13 +261,12 @@ RIG_TEST(test_reap_finds_double_fork)
 /* A step that is over at once and leaves one process, which ends when <dir>/go is there. */
 static pid_t leave_one_waiting(struct rig *g)
 {
-	CLEANUP(xfreep)
-	char *command = xasprintf("sh -c 'echo $$ >%s/waiting; while [ ! -e %s/go ]; do :; done' & "
-				  "while [ ! -s %s/waiting ]; do :; done",
-				  g->dir, g->dir, g->dir);
 	json_t *ev;
 
-	say_sh(g, 1, command);
+	say_sh(g, 1,
+	       textf("sh -c 'echo $$ >%s/waiting; while [ ! -e %s/go ]; do :; done' & "
+		     "while [ ! -s %s/waiting ]; do :; done",
+		     g->dir, g->dir, g->dir));
 	json_decref(expect(g, "started"));
 	ev = expect(g, "exited");
 	assert_int_equal(num(ev, "strays"), 1);
@@ -319,14 +310,13 @@ RIG_TEST(test_reap_waits_through_stall)
 /* What a first step left running is not a second one's stray, and outlives its reaping. */
 RIG_TEST(test_reap_spares_earlier_steps)
 {
-	CLEANUP(xfreep)
-	char *command = xasprintf("(setsid sh -c 'echo $$ >%s/server; exec sleep 300' &); while [ "
-				  "! -s %s/server ]; do sleep 0.02; done",
-				  g->dir, g->dir);
 	pid_t server;
 	json_t *ev;
 
-	say_sh(g, 1, command);
+	say_sh(g, 1,
+	       textf("(setsid sh -c 'echo $$ >%s/server; exec sleep 300' &); while [ "
+		     "! -s %s/server ]; do sleep 0.02; done",
+		     g->dir, g->dir));
 	json_decref(expect(g, "started"));
 	json_decref(expect(g, "exited"));
 	server = written_pid(g, "server");

@@ -68,12 +68,11 @@ TEST(test_merge_rule)
 static struct picked picked_of(const struct sandbox *sb, const char *text, struct results_conf *rc,
 			       struct values *vs)
 {
-	CLEANUP(xfreep) char *path = fs_join(sb->dir, "out");
 	struct err err = ERR_INIT;
 
 	sandbox_write(sb, "out", text);
 	values_release(vs);
-	if (values_read(path, rc, vs, &err) < 0)
+	if (values_read(in_dir(sb->dir, "out"), rc, vs, &err) < 0)
 		fail_msg("%s", err.msg);
 	return values_pick(vs, 0, rc);
 }
@@ -165,10 +164,8 @@ TEST(test_pattern)
 static int rows_of(const struct sandbox *sb, const char *name, const char *text,
 		   struct result_rows *rr)
 {
-	CLEANUP(xfreep) char *path = fs_join(sb->dir, name);
-
 	sandbox_write(sb, name, text);
-	return result_rows_read(path, rr);
+	return result_rows_read(in_dir(sb->dir, name), rr);
 }
 
 TEST(test_rows)
@@ -231,9 +228,8 @@ TEST(test_rows_of_ranks)
 		char *text = xasprintf("model,performance,metric\nm,%d,samples/s\nm,%d,latency_ms\n"
 				       "m,%d,memory_GiB\n",
 				       100 + rank, 10 + rank, 20 + rank);
-		CLEANUP(xfreep) char *name = xasprintf("r%d.csv", rank);
 
-		assert_int_equal(rows_of(&sb, name, text, &rr), 0);
+		assert_int_equal(rows_of(&sb, textf("r%d.csv", rank), text, &rr), 0);
 	}
 	result_rows_merge(&rr);
 	assert_int_equal(rr.v.nr, 3);
@@ -274,12 +270,10 @@ TEST(test_scan)
 	strvec_push(&rc.benign_patterns, "^worker \\d+: Value");
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(scan_release) struct scan sc = { .found = 0 };
-		CLEANUP(xfreep) char *path = fs_join(sb.dir, "log");
-		CLEANUP(xfreep) char *text = xasprintf("a\n%s\nb\n", rows[i].line);
 		struct err err = ERR_INIT;
 
-		sandbox_write(&sb, "log", text);
-		if (scan_file(path, &rc, &sc, &err) < 0)
+		sandbox_write(&sb, "log", textf("a\n%s\nb\n", rows[i].line));
+		if (scan_file(in_dir(sb.dir, "log"), &rc, &sc, &err) < 0)
 			fail_msg("%s", err.msg);
 		if (sc.found != rows[i].found || sc.benign != rows[i].benign)
 			ROW_FAIL(i, "'%s': found %llu, benign %llu", rows[i].line,
@@ -307,8 +301,7 @@ TEST(test_scan_own)
 		strbuf_addstr(&text, "nothing here\n");
 	strbuf_addstr(&text, "[bad] at the end, without its line's end");
 	sandbox_write(&sb, "log", text.buf);
-	CLEANUP(xfreep) char *path = fs_join(sb.dir, "log");
-	assert_int_equal(scan_file(path, &rc, &sc, NULL), 0);
+	assert_int_equal(scan_file(in_dir(sb.dir, "log"), &rc, &sc, NULL), 0);
 	assert_int_equal(sc.found, 3);
 	assert_int_equal(sc.lines.v[0].line, 3);
 	assert_int_equal(sc.lines.v[1].line, 4);

@@ -180,10 +180,8 @@ TEST(test_apptainer)
 
 	for (size_t i = 0; i < ARRAY_LEN(images); i++) {
 		CLEANUP(engine_spec_release) struct engine_spec s = spec_of(images[i].image);
-		CLEANUP(xfreep)
-		char *want = xasprintf(APPTAINER A_BINDS "%s" A_TAIL, images[i].shown);
 
-		start_is("apptainer", &s, want);
+		start_is("apptainer", &s, textf(APPTAINER A_BINDS "%s" A_TAIL, images[i].shown));
 	}
 }
 

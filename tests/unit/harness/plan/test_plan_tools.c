@@ -40,16 +40,13 @@ static int set_up(void **state)
 
 static void put_tool(struct fixture *f, const char *name, const char *text)
 {
-	CLEANUP(xfreep) char *rel = xasprintf("t/%s.yaml", name);
-	CLEANUP(xfreep) char *whole = xasprintf("name: %s\nabout: x\n%s", name, text);
-
-	sandbox_write(&f->sb, rel, whole);
+	sandbox_write(&f->sb, textf("t/%s.yaml", name),
+		      textf("name: %s\nabout: x\n%s", name, text));
 }
 
 static int make(struct fixture *f, const char *tools)
 {
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
-	CLEANUP(xfreep) char *dir = fs_join(f->sb.dir, "t");
 	struct plan_request prq = { .conf = &f->rc,
 				    .run_id = "R1",
 				    .run_dir = "/runs/R1",
@@ -57,7 +54,7 @@ static int make(struct fixture *f, const char *tools)
 				    .devices = &f->devices };
 	int r;
 
-	strvec_push(&dirs, dir);
+	strvec_push(&dirs, in_dir(f->sb.dir, "t"));
 	plan_release(&f->pl);
 	runconf_release(&f->rc);
 	problems_release(&f->p);
@@ -330,8 +327,7 @@ PLAN_TEST(cpus)
 		make_ok(f, NULL);
 		assert_string_equal(f->pl.spec.cpus, cases[i].want);
 		CLEANUP(xfreep) char *start = strvec_shell(&f->pl.engine_argv);
-		CLEANUP(xfreep) char *want = xasprintf("--cpuset-cpus %s", cases[i].want);
-		assert_non_null(strstr(start, want));
+		assert_non_null(strstr(start, textf("--cpuset-cpus %s", cases[i].want)));
 	}
 }
 

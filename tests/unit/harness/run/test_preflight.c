@@ -112,12 +112,11 @@ static void fake_touch(const struct rig *g, const char *name)
 static void fake_engine(struct rig *g)
 {
 	CLEANUP(xfreep) char *path = in_top(g, "fakedocker");
-	CLEANUP(xfreep) char *agent = fs_join(g->plan.spec.lib_dir, "profrig-init");
 
 	assert_int_equal(fs_write_atomic(path, fake_script, sizeof(fake_script) - 1, NULL), 0);
 	assert_int_equal(chmod(path, 0755), 0);
 	setenv("PROFRIG_DOCKER", path, 1);
-	setenv("AGENT", agent, 1);
+	setenv("AGENT", in_dir(g->plan.spec.lib_dir, "profrig-init"), 1);
 	g->plan.engine = engine_find("docker");
 	g->plan.spec.image = xstrdup("img:1");
 	add_step(g, STEP_WORKLOAD, "workload", "true");

@@ -7,7 +7,6 @@
 
 RUN_TEST(test_success)
 {
-	CLEANUP(xfreep) char *latest = fs_join(g->runs, "latest/run.json");
 	json_t *w, *clocks;
 	char *err;
 
@@ -40,7 +39,7 @@ RUN_TEST(test_success)
 	assert_string_equal(
 		g->live.buf,
 		"performance: 1 x/s\nval_performance: 9 y\nperformance: 2.5e1 samples/s\n");
-	assert_true(access(latest, F_OK) == 0);
+	assert_true(access(in_dir(g->runs, "latest/run.json"), F_OK) == 0);
 	assert_cleared_away(g);
 	CLEANUP(xfreep) char *phases = strvec_shell(&g->phases);
 	assert_string_equal(phases, "start pre workload post collect");
@@ -79,12 +78,11 @@ RUN_TEST(test_performance_lines)
 		{ "train_samples_per_second = 9\nperformance: 3 x", 3, "x" }, { "", 0, NULL });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(xfreep) char *command = xasprintf("printf '%%s' '%s'", cases[i].text);
 		const json_t *m;
 
 		if (i > 0)
 			plan_again(g);
-		add_step(g, STEP_WORKLOAD, "workload", command);
+		add_step(g, STEP_WORKLOAD, "workload", textf("printf '%%s' '%s'", cases[i].text));
 		go(g);
 		m = metric(g, "performance");
 		if (!cases[i].unit && m)
@@ -325,8 +323,6 @@ RUN_TEST(test_pre_server)
 
 RUN_TEST(test_pre_fails)
 {
-	CLEANUP(xfreep) char *ran = fs_join(g->plan.run_dir, "ran");
-
 	add_step(g, STEP_PRE, "pre-good", "true");
 	add_step(g, STEP_PRE, "pre-bad", "exit 4");
 	add_step(g, STEP_PRE, "pre-later", "touch $PROFRIG_RUN_DIR/ran");
@@ -335,7 +331,7 @@ RUN_TEST(test_pre_fails)
 	go(g);
 	ended_as(g, RUN_FAILED, 1, "pre script 'pre-bad' exited with status 4");
 	assert_string_equal(str(g->doc, "phase"), "pre");
-	assert_false(fs_exists(ran));
+	assert_false(fs_exists(in_dir(g->plan.run_dir, "ran")));
 	free(read_below(g, "post"));
 	assert_int_equal(json_array_size(json_object_get(g->doc, "steps")), 3);
 	assert_int_equal(g->result.workload_code, -1);

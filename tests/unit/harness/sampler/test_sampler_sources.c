@@ -278,8 +278,7 @@ TEST_WITH(rapl_not_root, set_up_root, tear_down_root)
 		skip();
 	}
 	zone("intel-rapl:0", "package-0\n", "5000000\n", "262143328850\n");
-	CLEANUP(xfreep) char *path = fs_join(root, "sys/class/powercap/intel-rapl:0/energy_uj");
-	assert_int_equal(chmod(path, 0400), 0);
+	assert_int_equal(chmod(in_dir(root, "sys/class/powercap/intel-rapl:0/energy_uj"), 0400), 0);
 	assert_int_equal(seteuid(65534), 0);
 	r = source_open("rapl", NULL, &s, &err);
 	assert_int_equal(seteuid(0), 0);

@@ -244,12 +244,11 @@ SAMPLER_TEST(change_points_around_a_pause)
 static uint64_t end_figure(const struct samples_file *f, const char *name)
 {
 	const char *end = samples_header(f, "end");
-	CLEANUP(xfreep) char *key = xasprintf("%s=", name);
-	const char *at = end ? strstr(end, key) : NULL;
+	const char *at = end ? strstr(end, textf("%s=", name)) : NULL;
 	uint64_t v = 0;
 
 	assert_non_null(at);
-	at += strlen(key);
+	at += strlen(textf("%s=", name));
 	assert_int_equal(num_u64(at, strcspn(at, " "), &v), 0);
 	return v;
 }

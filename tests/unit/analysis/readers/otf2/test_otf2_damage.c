@@ -4,23 +4,17 @@
 
 static void file_cut(const char *dir, const char *name, int64_t bytes)
 {
-	CLEANUP(xfreep) char *path = fs_join(dir, name);
-
-	assert_int_equal(truncate(path, bytes), 0);
+	assert_int_equal(truncate(in_dir(dir, name), bytes), 0);
 }
 
 static void file_remove(const char *dir, const char *name)
 {
-	CLEANUP(xfreep) char *path = fs_join(dir, name);
-
-	assert_int_equal(unlink(path), 0);
+	assert_int_equal(unlink(in_dir(dir, name)), 0);
 }
 
 static void file_write(const char *dir, const char *name, const void *data, size_t n)
 {
-	CLEANUP(xfreep) char *path = fs_join(dir, name);
-
-	assert_int_equal(fs_write_atomic(path, data, n, NULL), 0);
+	assert_int_equal(fs_write_atomic(in_dir(dir, name), data, n, NULL), 0);
 }
 
 IN_PLACE(test_missing_events)
@@ -85,10 +79,9 @@ IN_PLACE(test_damaged_local_definitions)
 
 	otf2_gen_call(w, 1, 2, 0);
 	otf2_gen_close(g);
-	CLEANUP(xfreep) char *def = fs_join(p->archive, "traces/7.def");
 	/* the last byte says nothing */
-	for (int64_t size = fs_size(def) - 2; size >= 0; size -= 6) {
-		assert_int_equal(truncate(def, size), 0);
+	for (int64_t size = fs_size(in_dir(p->archive, "traces/7.def")) - 2; size >= 0; size -= 6) {
+		assert_int_equal(truncate(in_dir(p->archive, "traces/7.def"), size), 0);
 		CLEANUP(model_freep)
 		struct model *m = read_archive(p->archive, READ_PARTIAL, false);
 		expect_model(m, "spans=1 W_TRUNCATED=1");
@@ -120,13 +113,12 @@ IN_PLACE(test_truncated_events)
 	uint64_t before = PAIRS + 1;
 
 	big_archive(p->archive);
-	CLEANUP(xfreep) char *evt = fs_join(p->archive, "traces/7.evt");
-	size = fs_size(evt);
+	size = fs_size(in_dir(p->archive, "traces/7.evt"));
 	assert_int_equal(size, 1320145);
 	for (size_t i = 0; i < ARRAY_LEN(cuts); i++) {
 		const struct track *t;
 
-		assert_int_equal(truncate(evt, cuts[i]), 0);
+		assert_int_equal(truncate(in_dir(p->archive, "traces/7.evt"), cuts[i]), 0);
 		CLEANUP(model_freep)
 		struct model *m = read_archive(p->archive, READ_PARTIAL, false);
 		assert_int_equal(warned(m, W_TRUNCATED), 1);
@@ -177,14 +169,13 @@ IN_PLACE(test_truncated_definitions)
 	otf2_gen_call(w, 1, 2, 0);
 	otf2_gen_location(g, 8, "Last", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
 	otf2_gen_close(g);
-	CLEANUP(xfreep) char *def = fs_join(p->archive, "traces.def");
-	size = fs_size(def);
+	size = fs_size(in_dir(p->archive, "traces.def"));
 	for (int64_t cut = size - 2; cut >= 0; cut -= 3) {
 		CLEANUP(model_freep) struct model *m = model_new();
 		struct err err = ERR_INIT;
 		int r;
 
-		assert_int_equal(truncate(def, cut), 0);
+		assert_int_equal(truncate(in_dir(p->archive, "traces.def"), cut), 0);
 		r = reader_otf2.read(p->archive, model_sink(m), NULL, &err);
 		model_finish(m);
 		if (r < 0) {

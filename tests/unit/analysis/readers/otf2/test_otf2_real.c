@@ -2,9 +2,7 @@
 
 static char *real(const char *name)
 {
-	CLEANUP(xfreep) char *below = xasprintf("otf2/%s", name);
-
-	return test_trace(below);
+	return test_trace(textf("otf2/%s", name));
 }
 
 struct call_answer {

@@ -306,9 +306,8 @@ static struct model *read_files(const char *dir, const char *const *files)
 	struct err err = ERR_INIT;
 
 	for (; *files; files++) {
-		CLEANUP(xfreep) char *path = fs_join(dir, *files);
-
-		if (reader_find("rocprof_csv")->read(path, model_sink(m), &o, &err) != 0)
+		if (reader_find("rocprof_csv")
+			    ->read(in_dir(dir, *files), model_sink(m), &o, &err) != 0)
 			fail_msg("%s", err.msg);
 	}
 	model_finish(m);

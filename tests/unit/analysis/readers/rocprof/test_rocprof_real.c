@@ -82,8 +82,7 @@ static const struct recording {
 
 static void assert_recording(size_t i, const struct recording *c)
 {
-	CLEANUP(xfreep) char *rel = xasprintf(SDK "%s.csv", c->file);
-	CLEANUP(reading_release) struct reading rd = read_real(rel);
+	CLEANUP(reading_release) struct reading rd = read_real(textf(SDK "%s.csv", c->file));
 	const struct model *m = rd.m;
 	uint64_t calls;
 	int64_t sum = sum_of(m, "", &calls);

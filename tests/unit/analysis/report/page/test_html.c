@@ -321,8 +321,7 @@ TEST(test_short_data_is_not_packed)
 
 static json_t *run_of(const char *status, const char *steps)
 {
-	CLEANUP(xfreep) char *text = xasprintf("{\"status\":\"%s\",\"steps\":[%s]}", status, steps);
-	json_t *run = html_parse(text);
+	json_t *run = html_parse(textf("{\"status\":\"%s\",\"steps\":[%s]}", status, steps));
 
 	assert_non_null(run);
 	return run;
@@ -330,11 +329,8 @@ static json_t *run_of(const char *status, const char *steps)
 
 static void put(const char *name, const char *data, size_t n)
 {
-	CLEANUP(xfreep) char *path = xasprintf("%s/steps/%s", dir, name);
-	CLEANUP(xfreep) char *steps = xasprintf("%s/steps", dir);
-
-	assert_int_equal(fs_mkdirs(steps, 0755, NULL), 0);
-	assert_int_equal(fs_write_atomic(path, data, n, NULL), 0);
+	assert_int_equal(fs_mkdirs(textf("%s/steps", dir), 0755, NULL), 0);
+	assert_int_equal(fs_write_atomic(textf("%s/steps/%s", dir, name), data, n, NULL), 0);
 }
 
 TEST(test_last_forty_lines)
@@ -391,9 +387,6 @@ TEST(test_logs_only_of_the_run)
 {
 	struct report r = { .run_dir = dir };
 	struct html_logs logs;
-	CLEANUP(xfreep) char *link_path = xasprintf("%s/steps/link.out", dir);
-	CLEANUP(xfreep) char *fifo_path = xasprintf("%s/steps/fifo.err", dir);
-	CLEANUP(xfreep) char *secret = xasprintf("%s/secret", dir);
 	json_t *run = run_of(
 		"failed",
 		"{\"name\":\"a\",\"exit_code\":1,\"out\":\"../secret\",\"err\":\"/etc/passwd\"},"
@@ -402,9 +395,9 @@ TEST(test_logs_only_of_the_run)
 		"{\"name\":\"c\",\"exit_code\":1,\"out\":\"..\",\"err\":\"\"}");
 
 	put("x", "x", 1);
-	assert_int_equal(fs_write_atomic(secret, "secret", 6, NULL), 0);
-	assert_int_equal(symlink(secret, link_path), 0);
-	assert_int_equal(mkfifo(fifo_path, 0600), 0);
+	assert_int_equal(fs_write_atomic(textf("%s/secret", dir), "secret", 6, NULL), 0);
+	assert_int_equal(symlink(textf("%s/secret", dir), textf("%s/steps/link.out", dir)), 0);
+	assert_int_equal(mkfifo(textf("%s/steps/fifo.err", dir), 0600), 0);
 	html_logs_read(&r, run, &logs);
 	assert_int_equal(logs.v.nr, 3);
 	for (size_t i = 0; i < logs.v.nr; i++) {

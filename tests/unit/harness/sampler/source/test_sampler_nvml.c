@@ -181,13 +181,12 @@ GPU_TEST(instances)
 GPU_TEST(facts)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-	CLEANUP(xfreep) char *self = xasprintf("%d,99", (int)getpid());
 	CLEANUP(xfreep) char *shared = NULL;
 	CLEANUP(xfreep) char *capped = NULL;
 	struct sampler_facts f = { 0 };
 
 	setenv("FAKE_NVML_CAP_MW", "350000", 1);
-	setenv("FAKE_NVML_USERS", self, 1);
+	setenv("FAKE_NVML_USERS", textf("%d,99", (int)getpid()), 1);
 	CLEANUP(source_close) struct opened s = source_opened("nvml", NULL);
 	s.s->facts(s.st, 0, &f);
 	sampler_facts_text(&f, &text);
