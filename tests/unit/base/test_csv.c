@@ -166,8 +166,7 @@ TEST(test_comments)
 {
 	static const char text[] =
 		"# first, \"x\r\na,#b\n#\n#no blank\n\"#c\"\n #d\n## e f \t\n# end";
-	CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT;
-	CLEANUP(strbuf_release) struct strbuf comments = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT, comments = STRBUF_INIT;
 	struct csv_reader *r = csv_open_mem(text, sizeof(text) - 1);
 
 	csv_comments(r, on_comment, &comments);
@@ -297,8 +296,7 @@ TEST(test_round_trip)
 	uint64_t seed = 17;
 
 	for (int round = 0; round < 3000; round++) {
-		CLEANUP(strbuf_release) struct strbuf want = STRBUF_INIT;
-		CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT;
+		CLEANUP(strbuf_release) struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
 		CLEANUP(xfreep) char *text = NULL;
 		size_t n;
 		FILE *f = open_memstream(&text, &n);

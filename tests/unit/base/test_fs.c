@@ -41,16 +41,13 @@ static char *joined(const struct strvec *sv)
 /* Makes an empty file, and the directories above it. */
 static void touch(const char *rel)
 {
-	CLEANUP(xfreep) char *parent = fs_dir(in_dir(dir, rel));
-
-	assert_int_equal(fs_mkdirs(parent, 0755, NULL), 0);
+	assert_int_equal(fs_mkdirs(kept(fs_dir(in_dir(dir, rel))), 0755, NULL), 0);
 	test_file(in_dir(dir, rel), "", 0);
 }
 
 FS_TEST(test_read)
 {
-	CLEANUP(xfreep) char *path = fs_join(dir, "f");
-	CLEANUP(xfreep) char *big = xmalloc(300000);
+	CLEANUP(xfreep) char *path = fs_join(dir, "f"), *big = xmalloc(300000);
 	struct err err = ERR_INIT;
 	char *data = NULL;
 	size_t n;
@@ -91,10 +88,9 @@ FS_TEST(test_temp_name)
 		LIST("", ".profrig-", ".profrig-12", "profrig-12-0.tmp", ".profrig-x-0.tmp",
 		     ".profrig--1-0.tmp", ".profrig-99999999999999999999-0.tmp");
 	CLEANUP(xfreep) char *one = fs_temp_name("/some/where");
-	CLEANUP(xfreep) char *two = fs_temp_name("/some/where");
 
 	assert_string_equal(fs_below("/some/where", one), fs_base(one));
-	assert_string_not_equal(one, two);
+	assert_string_not_equal(one, kept(fs_temp_name("/some/where")));
 	assert_int_equal(fnmatch(FS_TEMP_PATTERN, fs_base(one), FNM_PERIOD), 0);
 	assert_int_equal(fs_temp_pid(fs_base(one)), getpid());
 	for (size_t i = 0; i < ARRAY_LEN(others); i++)
@@ -174,8 +170,7 @@ FS_TEST(test_write_atomic)
 	assert_int_equal(fs_write_atomic(in_dir(dir, "none/out"), "x", 1, &err), -ENOENT);
 	assert_non_null(strstr(err.msg, "none/out: No such file"));
 	assert_int_equal(fs_list(dir, &names, NULL), 0);
-	CLEANUP(xfreep) char *got = joined(&names);
-	assert_string_equal(got, "out.json sub");
+	assert_string_equal(kept(joined(&names)), "out.json sub");
 }
 
 FS_TEST(test_write_relative)
@@ -216,8 +211,7 @@ FS_TEST(test_mkdirs)
 
 FS_TEST(test_kinds)
 {
-	CLEANUP(xfreep) char *file = fs_join(dir, "file");
-	CLEANUP(xfreep) char *link = fs_join(dir, "link");
+	CLEANUP(xfreep) char *file = fs_join(dir, "file"), *link = fs_join(dir, "link");
 	CLEANUP(xfreep) char *dangling = fs_join(dir, "dangling");
 
 	test_file(file, "12345", 5);
@@ -235,8 +229,7 @@ FS_TEST(test_kinds)
 
 FS_TEST(test_remove_tree)
 {
-	CLEANUP(xfreep) char *tree = fs_join(dir, "tree");
-	CLEANUP(xfreep) char *slash = fs_join(dir, "link/");
+	CLEANUP(xfreep) char *tree = fs_join(dir, "tree"), *slash = fs_join(dir, "link/");
 	CLEANUP(xfreep) char *kept = fs_join(dir, "keep/file");
 	struct err err = ERR_INIT;
 
@@ -312,9 +305,7 @@ FS_TEST(test_remove_closed)
 /* Holes cost nothing, and others may add to a file for ever. */
 FS_TEST(test_copy_file)
 {
-	CLEANUP(xfreep) char *from = fs_join(dir, "from");
-	CLEANUP(xfreep) char *to = fs_join(dir, "to");
-	CLEANUP(xfreep) char *text = NULL;
+	CLEANUP(xfreep) char *from = fs_join(dir, "from"), *to = fs_join(dir, "to"), *text = NULL;
 	volatile sig_atomic_t interrupt = SIGINT;
 	struct err err = ERR_INIT;
 	struct stat st;
@@ -358,8 +349,7 @@ FS_TEST(test_list)
 	touch("B");
 	strvec_push(&names, "first");
 	assert_int_equal(fs_list(dir, &names, &err), 0);
-	CLEANUP(xfreep) char *got = joined(&names);
-	assert_string_equal(got, "first .c B a b");
+	assert_string_equal(kept(joined(&names)), "first .c B a b");
 	assert_int_equal(fs_list("/profrig-none", &names, &err), -ENOENT);
 	assert_string_equal(err.msg, "/profrig-none: No such file or directory");
 }
@@ -468,8 +458,7 @@ FS_TEST(test_glob_hostile)
 
 FS_TEST(test_which)
 {
-	CLEANUP(xfreep) char *prog = fs_join(dir, "bin/prog");
-	CLEANUP(xfreep) char *sub = fs_join(dir, "bin/sub");
+	CLEANUP(xfreep) char *prog = fs_join(dir, "bin/prog"), *sub = fs_join(dir, "bin/sub");
 	CLEANUP(xfreep) char *path = xasprintf("/profrig-none:%s:%s/bin", dir, dir);
 	int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -555,10 +544,8 @@ TEST(test_names)
 		assert_string_equal(got, joins[i][2]);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-		CLEANUP(xfreep) char *got = fs_dir(parts[i][0]);
-
 		assert_string_equal(fs_base(parts[i][0]), parts[i][1]);
-		assert_string_equal(got, parts[i][2]);
+		assert_string_equal(kept(fs_dir(parts[i][0])), parts[i][2]);
 	}
 }
 
@@ -590,33 +577,25 @@ TEST(test_abs)
 		{ "/a/b/../..", "/" },
 	};
 	CLEANUP(xfreep) char *cwd = getcwd(NULL, 0);
-	CLEANUP(xfreep) char *here = fs_abs(".");
-	CLEANUP(xfreep) char *empty = fs_abs("");
-	CLEANUP(xfreep) char *below = fs_abs("x/../y");
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		CLEANUP(xfreep) char *got = fs_abs(rows[i][0]);
-
-		assert_string_equal(got, rows[i][1]);
+		assert_string_equal(kept(fs_abs(rows[i][0])), rows[i][1]);
 	}
-	assert_string_equal(here, cwd);
-	assert_string_equal(empty, cwd);
-	assert_string_equal(below, in_dir(cwd, "y"));
+	assert_string_equal(kept(fs_abs(".")), cwd);
+	assert_string_equal(kept(fs_abs("")), cwd);
+	assert_string_equal(kept(fs_abs("x/../y")), in_dir(cwd, "y"));
 }
 
 TEST(test_self)
 {
-	CLEANUP(xfreep) char *self = fs_self_dir();
-
-	assert_true(fs_is_file(in_dir(self, "test_fs")));
+	assert_true(fs_is_file(in_dir(kept(fs_self_dir()), "test_fs")));
 }
 
 /* All below goes to the folder's owner, links themselves, and what they lead to stays. */
 TEST(test_own_below)
 {
 	CLEANUP(test_dir_done) char *top = test_dir();
-	CLEANUP(xfreep) char *sub = fs_join(top, "own/sub");
-	CLEANUP(xfreep) char *own = fs_join(top, "own");
+	CLEANUP(xfreep) char *sub = fs_join(top, "own/sub"), *own = fs_join(top, "own");
 	struct fs_owned owned = { 0 };
 	struct stat st;
 

@@ -114,8 +114,7 @@ COPY_TEST(into_itself)
 {
 	struct err err = ERR_INIT;
 
-	CLEANUP(xfreep) char *runs = fs_join(p->from, "runs");
-	CLEANUP(xfreep) char *to = fs_join(runs, "1/work");
+	CLEANUP(xfreep) char *runs = fs_join(p->from, "runs"), *to = fs_join(runs, "1/work");
 
 	test_put(runs, "0/old", "x");
 	assert_int_equal(fs_copy_tree(p->from, to, runs, NULL), 0);

@@ -88,8 +88,7 @@ static int role_old_kernel(void)
 /* With 0, 1 and 2 closed, new descriptors land where the child's own belong. */
 static int role_closed(void)
 {
-	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
-	CLEANUP(strbuf_release) struct strbuf errs = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT, errs = STRBUF_INIT;
 	struct proc_exit end;
 	int r;
 
@@ -168,8 +167,7 @@ static int spawn_error(struct proc_opts *o, struct err *err)
 
 TEST(test_errors)
 {
-	CLEANUP(xfreep) char *dir = test_dir();
-	CLEANUP(xfreep) char *path = xasprintf("PATH=%s:/profrig-none", dir);
+	CLEANUP(xfreep) char *dir = test_dir(), *path = xasprintf("PATH=%s:/profrig-none", dir);
 	struct proc_opts o = PROC_OPTS_INIT;
 	struct err err = ERR_INIT;
 
@@ -230,8 +228,7 @@ TEST(test_exits)
 
 TEST(test_environment)
 {
-	CLEANUP(xfreep) char *dir = test_dir();
-	CLEANUP(xfreep) char *tool = fs_join(dir, "profrig-tool");
+	CLEANUP(xfreep) char *dir = test_dir(), *tool = fs_join(dir, "profrig-tool");
 	CLEANUP(xfreep) char *path = xasprintf("PATH=/profrig-none:%s", dir);
 	static const char text[] = "#!/bin/sh\necho \"$0|$1|$A|$HOME\"; pwd -P\n";
 	struct proc_opts o = PROC_OPTS_INIT;
@@ -290,8 +287,7 @@ TEST(test_descriptors)
 /* stdout to 2 and stderr to 1: one dup2 must not take the other's source away. */
 TEST(test_swapped)
 {
-	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
-	CLEANUP(strbuf_release) struct strbuf errs = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT, errs = STRBUF_INIT;
 	int saved[2] = { dup(1), dup(2) }, a[2], b[2];
 	struct proc_opts o = PROC_OPTS_INIT;
 	struct proc_exit end;
@@ -454,8 +450,7 @@ TEST(test_wait)
 
 TEST(test_capture)
 {
-	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
-	CLEANUP(strbuf_release) struct strbuf errs = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT, errs = STRBUF_INIT;
 	struct proc_exit end;
 	char *const *argv = ARGV("sh", "-c", "printf abc; printf defgh >&2; exit 3");
 
@@ -557,8 +552,7 @@ TEST(test_threads)
 /* Descriptors of ours are closed again, whichever way a call ends. */
 TEST(test_no_leaks)
 {
-	CLEANUP(strvec_release) struct strvec before = STRVEC_INIT;
-	CLEANUP(strvec_release) struct strvec after = STRVEC_INIT;
+	CLEANUP(strvec_release) struct strvec before = STRVEC_INIT, after = STRVEC_INIT;
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	struct proc_exit end;
 

@@ -150,8 +150,7 @@ static double *sums_by_name(const struct model *m, const double *j)
 static void same_by_name(const struct model *a, const double *ja, const struct model *b,
 			 const double *jb, double tol)
 {
-	CLEANUP(xfreep) double *sa = sums_by_name(a, ja);
-	CLEANUP(xfreep) double *sb = sums_by_name(b, jb);
+	CLEANUP(xfreep) double *sa = sums_by_name(a, ja), *sb = sums_by_name(b, jb);
 
 	for (size_t i = 0; i < a->tracks.nr * NAMES; i++)
 		assert_near(sa[i], sb[i], tol);

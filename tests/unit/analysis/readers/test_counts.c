@@ -127,9 +127,7 @@ TEST(recordings)
 	static const char *const folders[] = { "otf2", "tef", "rpd", "nsys", "rocprof", "stacks" };
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-		CLEANUP(xfreep) char *dir = test_trace(folders[i]);
-
-		compare_folder(dir);
+		compare_folder(kept(test_trace(folders[i])));
 	}
 }
 

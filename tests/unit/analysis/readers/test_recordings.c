@@ -188,10 +188,9 @@ TEST(every_file_has_a_row)
 	size_t missing = 0, seen = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-		CLEANUP(xfreep) char *dir = test_trace(folders[i]);
 		CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
 
-		assert_true(fs_glob(dir, "**", &files, NULL) >= 0);
+		assert_true(fs_glob(kept(test_trace(folders[i])), "**", &files, NULL) >= 0);
 		for (size_t k = 0; k < files.nr; k++) {
 			CLEANUP(xfreep) char *file = fs_join(folders[i], files.v[k]);
 
@@ -275,11 +274,10 @@ TEST(parts_of_recordings)
 		struct part got;
 
 		if (i == 0 || strcmp(p->file, parts[i - 1].file) != 0) {
-			CLEANUP(xfreep) char *path = test_trace(p->file);
 			const struct recording *row = row_of(p->file);
 
 			reading_release(&rd);
-			rd = read_path(row ? row->reader : "", path, true);
+			rd = read_path(row ? row->reader : "", kept(test_trace(p->file)), true);
 		}
 		got = part_of(rd.m, &p->which);
 		if (!is_stated(p->spans, got.spans) || !is_stated(p->names, got.names) ||

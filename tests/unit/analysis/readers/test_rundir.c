@@ -197,9 +197,7 @@ TEST(visible_devices)
 		rundir_release(&rd);
 	}
 	for (size_t n = sizeof(plan) - 1; n > 0; n -= n > 9 ? 9 : n) {
-		CLEANUP(xfreep) char *cut = xstrndup(plan, n - 1);
-
-		test_put(dir, "plan.json", cut);
+		test_put(dir, "plan.json", kept(xstrndup(plan, n - 1)));
 		assert_int_equal(rundir_open(dir, &rd, NULL), 0);
 		assert_null(rd.visible.rocr);
 		rundir_release(&rd);

@@ -30,8 +30,7 @@ static const struct recorded {
 
 static struct reading read_real(const char *rel)
 {
-	CLEANUP(xfreep) char *path = test_trace(rel);
-	struct reading rd = read_path("tef", path, true);
+	struct reading rd = read_path("tef", kept(test_trace(rel)), true);
 
 	assert_int_equal(rd.r, 0);
 	return rd;
@@ -385,9 +384,7 @@ static char *argument(const struct model *m, uint64_t op, const char *key)
 static bool has_argument(const struct kernels *ks, const struct kernel *k, const struct sheet *sh,
 			 size_t row, const char *key, const char *column)
 {
-	CLEANUP(xfreep) char *text = argument(ks->rd.m, k->op, key);
-
-	return strcmp(text, text_at(sh, row, column)) == 0;
+	return strcmp(kept(argument(ks->rd.m, k->op, key)), text_at(sh, row, column)) == 0;
 }
 
 static bool is_short(const struct kernels *ks, const struct kernel *k)

@@ -111,8 +111,7 @@ TEST(test_folded_sum)
 {
 	static const char *const cols[] = { "counter", "device", "view", "track", "path" };
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *file = fs_join(dir, "folded/energy-c-gpu0.folded");
-	CLEANUP(xfreep) char *text = NULL;
+	CLEANUP(xfreep) char *file = fs_join(dir, "folded/energy-c-gpu0.folded"), *text = NULL;
 	struct table *t = table_new("energy_callpaths");
 	long long sum = 0;
 	size_t n;

@@ -76,11 +76,8 @@ static char *used(const struct headline *h, int use)
 
 static void used_are(const struct headline *h, const char *summed, const char *beside)
 {
-	CLEANUP(xfreep) char *a = used(h, HEADLINE_SUMMED);
-	CLEANUP(xfreep) char *b = used(h, HEADLINE_BESIDE);
-
-	assert_string_equal(a, summed);
-	assert_string_equal(b, beside);
+	assert_string_equal(kept(used(h, HEADLINE_SUMMED)), summed);
+	assert_string_equal(kept(used(h, HEADLINE_BESIDE)), beside);
 }
 
 static const char totals[] = "counter device view total_j\n"

@@ -104,8 +104,7 @@ static void assert_same(const struct table *a, const struct table *b)
 
 TEST(test_round_trip)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(test_dir_done) char *again = test_dir();
+	CLEANUP(test_dir_done) char *dir = test_dir(), *again = test_dir();
 	struct table *tables[] = { hostile_table(), long_table(), table_new("empty") };
 	CLEANUP(table_freep) struct table *expect = table_new("hostile");
 
@@ -136,10 +135,7 @@ TEST(test_round_trip)
 	static const char *const files[] = { "tables/hostile.csv", "tables/long.csv",
 					     "tables/empty.csv", "analysis.json" };
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-		CLEANUP(xfreep) char *a = test_get(dir, files[i]);
-		CLEANUP(xfreep) char *b = test_get(again, files[i]);
-
-		assert_string_equal(a, b);
+		assert_string_equal(kept(test_get(dir, files[i])), kept(test_get(again, files[i])));
 	}
 	CLEANUP(report_release) struct report l2 = load_ok(again);
 	for (size_t i = 0; i < 3; i++)
@@ -163,10 +159,9 @@ TEST(test_csv_bytes)
 	CLEANUP(report_release) struct report r = make_report(dir, &t, 1);
 	write_ok(&r, &writer_csv);
 	CLEANUP(xfreep) char *text = test_get(dir, "tables/t.csv");
-	CLEANUP(xfreep) char *shown = writer_path(&writer_csv, &r);
 
 	assert_string_equal(text, "name,v\n\"a \"\"b\"\",c\",0.1\n\"#x\",\n");
-	assert_string_equal(shown, in_dir(dir, "tables"));
+	assert_string_equal(kept(writer_path(&writer_csv, &r)), in_dir(dir, "tables"));
 }
 
 /* --- types of columns --- */
@@ -277,7 +272,6 @@ TEST(test_load_run)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *inner = fs_join(dir, "analysis");
-	CLEANUP(xfreep) char *run = fs_abs(dir);
 
 	test_put(dir, "run.json", "{\"schema\":\"profrig.run/1\",\"id\":\"x\"}");
 	test_put(dir, "analysis/analysis.json",
@@ -288,7 +282,7 @@ TEST(test_load_run)
 
 		assert_string_equal(l.dir, inner);
 		assert_string_equal(l.run_json, "{\"schema\":\"profrig.run/1\",\"id\":\"x\"}");
-		assert_string_equal(l.run_dir, run);
+		assert_string_equal(l.run_dir, kept(fs_abs(dir)));
 		assert_int_equal(l.tables.checks.nr, 2);
 		assert_true(l.tables.checks.v[0].ok);
 		assert_string_equal(l.tables.checks.v[0].detail, "100%s");
@@ -465,8 +459,7 @@ TEST(test_analysis_json)
 	table_set_add(ts, counters);
 	table_set_check(ts, "sum", false, "1 != 2");
 
-	CLEANUP(xfreep) char *text = report_analysis_json(m, &r, &times);
-	json_t *doc = parse(text), *in, *w, *t;
+	json_t *doc = parse(kept(report_analysis_json(m, &r, &times))), *in, *w, *t;
 
 	assert_true(json_is_null(at(doc, "run")));
 
@@ -531,8 +524,7 @@ TEST(test_analysis_json)
 /* One that lies elsewhere names its run, which is taken while it is still that one. */
 TEST(test_load_run_elsewhere)
 {
-	CLEANUP(test_dir_done) char *run = test_dir();
-	CLEANUP(test_dir_done) char *dir = test_dir();
+	CLEANUP(test_dir_done) char *run = test_dir(), *dir = test_dir();
 	CLEANUP(model_freep) struct model *m = described_model();
 	struct report r = { .dir = dir,
 			    .run_dir = run,
@@ -540,8 +532,7 @@ TEST(test_load_run_elsewhere)
 	struct report_timings times = { 0 };
 
 	test_put(run, "run.json", r.run_json);
-	CLEANUP(xfreep) char *text = report_analysis_json(m, &r, &times);
-	test_put(dir, "analysis.json", text);
+	test_put(dir, "analysis.json", kept(report_analysis_json(m, &r, &times)));
 	for (int same = 1; same >= 0; same--) {
 		CLEANUP(report_release) struct report l = load_ok(dir);
 
@@ -591,8 +582,7 @@ TEST(test_report_json)
 	free(r.run_json);
 	r.run_json = xstrdup("{\"id\":");
 	write_ok(&r, &writer_json);
-	CLEANUP(xfreep) char *text2 = test_get(dir, "report.json");
-	doc = parse(text2);
+	doc = parse(kept(test_get(dir, "report.json")));
 	assert_true(json_is_null(at(doc, "run")));
 	json_decref(doc);
 }

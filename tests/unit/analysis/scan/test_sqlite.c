@@ -59,11 +59,9 @@ TEST(odd_paths)
 		struct err e = ERR_INIT;
 
 		assert_int_equal(rename(made, path), 0);
-		CLEANUP(xfreep) char *before = state_of(dir);
 		if (count_of(path, "t", &e) != 1)
 			ROW_FAIL(i, "%s", e.msg);
-		CLEANUP(xfreep) char *after = state_of(dir);
-		assert_string_equal(before, after);
+		assert_string_equal(kept(state_of(dir)), kept(state_of(dir)));
 		unlink(path);
 	}
 }
@@ -111,8 +109,7 @@ TEST(committed_in_log)
 	} cases[] = { { "WAL", "-wal", 3 }, { "PERSIST", "-journal", 2 } };
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(test_dir_done) char *dir = test_dir();
-		CLEANUP(test_dir_done) char *tmp = test_dir();
+		CLEANUP(test_dir_done) char *dir = test_dir(), *tmp = test_dir();
 		CLEANUP(xfreep) char *live = db_make(dir, "live", SQL("CREATE TABLE t(x)"));
 		CLEANUP(xfreep) char *live_log = xasprintf("%s%s", live, cases[i].log);
 		CLEANUP(xfreep) char *dead = fs_join(dir, "dead");
@@ -143,12 +140,10 @@ TEST(committed_in_log)
 		assert_int_equal(fs_write_atomic(dead_log, bytes, n, NULL), 0);
 		free(bytes);
 		sqlite3_close(w);
-		CLEANUP(xfreep) char *before = state_of(dir);
 		setenv("TMPDIR", tmp, 1);
 		if (count_of(dead, "t", &e) != cases[i].rows)
 			ROW_FAIL(i, "%s", e.msg);
-		CLEANUP(xfreep) char *left = state_of(tmp);
-		assert_string_equal(left, "");
+		assert_string_equal(kept(state_of(tmp)), "");
 		setenv("TMPDIR", "/nonexistent-folder", 1);
 		assert_true(count_of(dead, "t", &e) < 0);
 		assert_non_null(strstr(e.msg, "no copy can be made"));
@@ -156,8 +151,7 @@ TEST(committed_in_log)
 			setenv("TMPDIR", keep, 1);
 		else
 			unsetenv("TMPDIR");
-		CLEANUP(xfreep) char *after = state_of(dir);
-		assert_string_equal(before, after);
+		assert_string_equal(kept(state_of(dir)), kept(state_of(dir)));
 	}
 }
 
@@ -179,8 +173,7 @@ TEST(compressed)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *plain = db_make(dir, "t.db", SQL("CREATE TABLE t(x)"));
-	CLEANUP(xfreep) char *packed = fs_join(dir, "t.db.zst");
-	CLEANUP(xfreep) char *bytes = NULL;
+	CLEANUP(xfreep) char *packed = fs_join(dir, "t.db.zst"), *bytes = NULL;
 	char out[65536];
 	size_t n, len;
 	sqlite3 *w;

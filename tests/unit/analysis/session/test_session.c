@@ -230,8 +230,7 @@ SESSION_TEST(a_file_cannot_be_written)
 static char *abandoned(const char *dir)
 {
 	static const struct timespec long_ago[2] = { { 1000000000, 0 }, { 1000000000, 0 } };
-	CLEANUP(xfreep) char *own = fs_temp_name(dir);
-	CLEANUP(xfreep) char *pid = xasprintf("%d", (int)getpid());
+	CLEANUP(xfreep) char *own = fs_temp_name(dir), *pid = xasprintf("%d", (int)getpid());
 	const char *at = strstr(fs_base(own), pid);
 	pid_t child = fork();
 	char *path;

@@ -108,9 +108,7 @@ static void put_dispatches(const struct heard *h, const char *name, int nr)
 
 static void put_fixture(const struct heard *h, const char *fixture, const char *name)
 {
-	CLEANUP(xfreep) char *text = test_get("tests/fixtures", fixture);
-
-	test_put(h->dir, name, text);
+	test_put(h->dir, name, kept(test_get("tests/fixtures", fixture)));
 }
 
 TEST(the_richer_format_is_read)

@@ -271,18 +271,15 @@ static char *nested(const char *open, const char *middle, const char *close, int
 TEST(depth_has_a_limit)
 {
 	for (int json = 0; json < 2; json++) {
-		CLEANUP(xfreep) char *deepest = nested("[", "1", "]", 63);
-		CLEANUP(xfreep) char *deeper = nested("[", "1", "]", 64);
-		CLEANUP(xfreep) char *much = nested("[", "1", "]", 1000);
 		struct err err = ERR_INIT;
 		struct cfg c;
 
-		assert_int_equal(parse(&c, deepest, json, &err), 0);
+		assert_int_equal(parse(&c, kept(nested("[", "1", "]", 63)), json, &err), 0);
 		cfg_release(&c);
-		assert_true(parse(&c, deeper, json, &err) < 0);
+		assert_true(parse(&c, kept(nested("[", "1", "]", 64)), json, &err) < 0);
 		assert_non_null(strstr(err.msg, "nested too deeply"));
 		cfg_release(&c);
-		assert_true(parse(&c, much, json, &err) < 0);
+		assert_true(parse(&c, kept(nested("[", "1", "]", 1000)), json, &err) < 0);
 		cfg_release(&c);
 	}
 }

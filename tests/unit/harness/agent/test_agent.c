@@ -55,15 +55,12 @@ RIG_TEST(test_exit_code_and_output)
 			    json_number_value(json_object_get(ev, "sys_s")) >
 		    0);
 	json_decref(ev);
-	CLEANUP(xfreep) char *out = output(g, 1);
-	assert_string_equal(out, "unit\nunset\n");
+	assert_string_equal(kept(output(g, 1)), "unit\nunset\n");
 }
 
 /* What a step stamps, first thing it does and last, lies between its start and its end. */
 RIG_TEST(test_stamps)
 {
-	CLEANUP(xfreep) char *self = realpath("/proc/self/exe", NULL);
-
 	for (int i = 0; i < 20; i++) {
 		int64_t started, stamp;
 		json_t *ev;
@@ -71,13 +68,12 @@ RIG_TEST(test_stamps)
 		say(g,
 		    "{\"op\":\"start\",\"id\":%d,\"argv\":[\"%s\",\"--now\"],\"inherit\":true,"
 		    "\"out\":\"%s/%d.out\"}",
-		    i, self, g->dir, i);
+		    i, kept(realpath("/proc/self/exe", NULL)), g->dir, i);
 		ev = expect(g, "started");
 		started = num(ev, "t_ns");
 		json_decref(ev);
 		ev = expect(g, "exited");
-		CLEANUP(xfreep) char *out = output(g, i);
-		stamp = strtoll(out, NULL, 10);
+		stamp = strtoll(kept(output(g, i)), NULL, 10);
 		assert_true(started <= stamp && stamp <= num(ev, "t_ns"));
 		json_decref(ev);
 	}
@@ -93,8 +89,7 @@ RIG_TEST(test_output_is_appended)
 		json_decref(expect(g, "started"));
 		json_decref(expect(g, "exited"));
 	}
-	CLEANUP(xfreep) char *out = output(g, 1);
-	assert_memory_equal(out, "a\0\377ba\0\377b", 8);
+	assert_memory_equal(kept(output(g, 1)), "a\0\377ba\0\377b", 8);
 }
 
 RIG_TEST(test_inherit)
@@ -106,8 +101,7 @@ RIG_TEST(test_inherit)
 	    g->dir);
 	json_decref(expect(g, "started"));
 	json_decref(expect(g, "exited"));
-	CLEANUP(xfreep) char *out = output(g, 1);
-	assert_string_equal(out, "g caller new\n");
+	assert_string_equal(kept(output(g, 1)), "g caller new\n");
 }
 
 RIG_TEST(test_mkdir_and_cwd)
@@ -118,8 +112,7 @@ RIG_TEST(test_mkdir_and_cwd)
 	    g->dir, g->dir, g->dir);
 	json_decref(expect(g, "started"));
 	json_decref(expect(g, "exited"));
-	CLEANUP(xfreep) char *out = output(g, 1);
-	assert_string_equal(out, textf("%s/a/b\n", g->dir));
+	assert_string_equal(kept(output(g, 1)), textf("%s/a/b\n", g->dir));
 }
 
 RIG_TEST(test_cannot_start)
@@ -406,8 +399,7 @@ RIG_TEST(test_largest_line)
 	}
 	json_decref(expect(g, "started"));
 	json_decref(expect(g, "exited"));
-	CLEANUP(xfreep) char *out = output(g, 1);
-	assert_true(strtol(out, NULL, 10) > 500);
+	assert_true(strtol(kept(output(g, 1)), NULL, 10) > 500);
 }
 
 RIG_TEST(test_id_in_use)

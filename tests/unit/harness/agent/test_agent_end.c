@@ -38,8 +38,7 @@ static bool carried(const char *entry)
 
 	assert_int_equal(fs_list("/proc", &pids, NULL), 0);
 	for (size_t i = 0; i < pids.nr; i++) {
-		CLEANUP(xfreep) char *path = xasprintf("/proc/%s/environ", pids.v[i]);
-		CLEANUP(xfreep) char *data = NULL;
+		CLEANUP(xfreep) char *path = xasprintf("/proc/%s/environ", pids.v[i]), *data = NULL;
 		size_t n;
 
 		if (pids.v[i][0] <= '9' && fs_read(path, 1 << 21, &data, &n, NULL) == 0 &&

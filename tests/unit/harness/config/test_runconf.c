@@ -575,9 +575,8 @@ TEST(arguments_of_paths)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		CLEANUP(xfreep) char *got = catalog_path_with(rows[i].path, rows[i].args);
-
-		assert_string_equal(got, rows[i].want);
+		assert_string_equal(kept(catalog_path_with(rows[i].path, rows[i].args)),
+				    rows[i].want);
 	}
 }
 

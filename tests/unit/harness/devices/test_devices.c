@@ -71,8 +71,7 @@ static void nodes_are(const struct devices *d, enum gpu_vendor v, const int *lis
 	CLEANUP(strvec_release) struct strvec nodes = STRVEC_INIT;
 
 	devices_nodes(d, v, list, nr, &nodes);
-	CLEANUP(xfreep) char *got = strvec_shell(&nodes);
-	assert_string_equal(got, want);
+	assert_string_equal(kept(strvec_shell(&nodes)), want);
 }
 
 static void env_is(const struct devices *d, int runtime, const char *want)
@@ -80,8 +79,7 @@ static void env_is(const struct devices *d, int runtime, const char *want)
 	CLEANUP(strvec_release) struct strvec env = STRVEC_INIT;
 
 	devices_mad_env(d, runtime, &env);
-	CLEANUP(xfreep) char *got = strvec_shell(&env);
-	assert_string_equal(got, want);
+	assert_string_equal(kept(strvec_shell(&env)), want);
 }
 
 TEST(test_none)

@@ -28,8 +28,7 @@ static void start_is(const char *engine, const struct engine_spec *s, const char
 
 	if (engine_find(engine)->start(s, &argv, &err) < 0)
 		fail_msg("%s", err.msg);
-	CLEANUP(xfreep) char *got = strvec_shell(&argv);
-	assert_string_equal(got, want);
+	assert_string_equal(kept(strvec_shell(&argv)), want);
 }
 
 #define HEAD \
@@ -83,9 +82,8 @@ TEST(test_late_mounts)
 		assert_true(run && late && run < late);
 		free(STEAL(s.run_dir));
 		assert_int_equal(engine_find(containers[i])->start(&s, &without, &err), 0);
-		CLEANUP(xfreep) char *probe = strvec_shell(&without);
 
-		assert_null(strstr(probe, "/data/d"));
+		assert_null(strstr(kept(strvec_shell(&without)), "/data/d"));
 	}
 }
 
@@ -252,11 +250,9 @@ TEST(test_apptainer_questions)
 	a->image("/x.sif", &file);
 	a->pull("img:1", &far);
 	unsetenv("PROFRIG_APPTAINER");
-	CLEANUP(xfreep) char *p = strvec_shell(&probe);
-	CLEANUP(xfreep) char *f = strvec_shell(&file);
 	CLEANUP(xfreep) char *r = strvec_shell(&far);
-	assert_string_equal(p, "singularity -d --version");
-	assert_string_equal(f, "singularity -d inspect /x.sif");
+	assert_string_equal(kept(strvec_shell(&probe)), "singularity -d --version");
+	assert_string_equal(kept(strvec_shell(&file)), "singularity -d inspect /x.sif");
 	assert_string_equal(r, "singularity -d --quiet exec --contain docker://img:1 true");
 }
 
@@ -365,8 +361,7 @@ static void words_are(void (*make)(const char *, struct strvec *), const char *a
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 
 	make(arg, &argv);
-	CLEANUP(xfreep) char *got = strvec_shell(&argv);
-	assert_string_equal(got, want);
+	assert_string_equal(kept(strvec_shell(&argv)), want);
 }
 
 TEST(test_other_commands)
@@ -382,8 +377,7 @@ TEST(test_other_commands)
 	words_are(p->remove, "c1", "podman rm --force --time 0 --ignore --volumes -- c1");
 	d->list(&dl);
 	p->list(&plist);
-	CLEANUP(xfreep) char *docker = strvec_shell(&dl);
-	CLEANUP(xfreep) char *podman = strvec_shell(&plist);
+	CLEANUP(xfreep) char *docker = strvec_shell(&dl), *podman = strvec_shell(&plist);
 	assert_string_equal(docker, "docker ps --all --no-trunc --filter label=profrig.run "
 				    "--format '{{.Names}} {{.Label \"profrig.run\"}}'");
 	assert_string_equal(podman, "podman ps --all --no-trunc --filter label=profrig.run "

@@ -101,9 +101,7 @@ static const struct plan_step *workload(const struct fixture *f)
 
 static void argv_is(const struct strvec *argv, const char *want)
 {
-	CLEANUP(xfreep) char *got = strvec_shell(argv);
-
-	assert_string_equal(got, want);
+	assert_string_equal(kept(strvec_shell(argv)), want);
 }
 
 static __attribute__((noinline)) char *printed(const struct fixture *f)
@@ -388,8 +386,7 @@ PLAN_TEST(nvidia_gpus)
 	/* Where all GPUs are shown, variables say which. */
 	f->engine = "apptainer";
 	make_ok(f, NULL);
-	CLEANUP(xfreep) char *all = strvec_shell(&f->pl.engine_argv);
-	assert_non_null(strstr(all, " --nv "));
+	assert_non_null(strstr(kept(strvec_shell(&f->pl.engine_argv)), " --nv "));
 	bool found = false;
 	for (size_t i = 0; i < workload(f)->env.nr; i++)
 		found |= !strcmp(workload(f)->env.v[i].name, "CUDA_VISIBLE_DEVICES") &&

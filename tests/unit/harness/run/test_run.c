@@ -17,8 +17,7 @@ RUN_TEST(test_success)
 	add_step(g, STEP_POST, "post-a", "echo post >>$PROFRIG_RUN_DIR/order");
 	go(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
-	CLEANUP(xfreep) char *out = read_below(g, "order");
-	assert_string_equal(out, "pre\nwork\npost\n");
+	assert_string_equal(kept(read_below(g, "order")), "pre\nwork\npost\n");
 	assert_int_equal(json_array_size(json_object_get(g->doc, "steps")), 3);
 	w = step_of(g, "workload");
 	assert_int_equal(json_integer_value(json_object_get(w, "exit_code")), 0);
@@ -41,8 +40,7 @@ RUN_TEST(test_success)
 		"performance: 1 x/s\nval_performance: 9 y\nperformance: 2.5e1 samples/s\n");
 	assert_true(access(in_dir(g->runs, "latest/run.json"), F_OK) == 0);
 	assert_cleared_away(g);
-	CLEANUP(xfreep) char *phases = strvec_shell(&g->phases);
-	assert_string_equal(phases, "start pre workload post collect");
+	assert_string_equal(kept(strvec_shell(&g->phases)), "start pre workload post collect");
 }
 
 static const json_t *metric(const struct rig *g, const char *name)
@@ -136,8 +134,7 @@ RUN_TEST(test_live_in_bits)
 	add_step(g, STEP_WORKLOAD, "workload", "seq 20000");
 	go(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
-	CLEANUP(xfreep) char *sent = read_below(g, "steps/01-workload.out");
-	assert_string_equal(g->live.buf, sent);
+	assert_string_equal(g->live.buf, kept(read_below(g, "steps/01-workload.out")));
 }
 
 static size_t takes_nothing(void *ctx, const char *text, size_t n)
@@ -405,8 +402,7 @@ RUN_TEST(test_engine_fails)
 		     NULL);
 	go(g);
 	ended_as(g, RUN_FAILED, 1, "ended with status 125: no such image");
-	CLEANUP(xfreep) char *words = read_below(g, "steps/engine.err");
-	assert_string_equal(words, "first\nno such image");
+	assert_string_equal(kept(read_below(g, "steps/engine.err")), "first\nno such image");
 }
 
 /* --- interrupts --- */

@@ -21,8 +21,7 @@ static bool opens(const char *path, uid_t owner)
 
 TEST(test_owners)
 {
-	CLEANUP(xfreep) char *dir = test_dir();
-	CLEANUP(xfreep) char *path = fs_join(dir, "written");
+	CLEANUP(xfreep) char *dir = test_dir(), *path = fs_join(dir, "written");
 	CLEANUP(xfreep) char *map = fs_join(dir, "map");
 
 	if (geteuid() != 0) {

@@ -8,8 +8,7 @@
 
 static bool proc_file_has(const char *pid, const char *name, const char *word)
 {
-	CLEANUP(xfreep) char *path = xasprintf("/proc/%s/%s", pid, name);
-	CLEANUP(xfreep) char *data = NULL;
+	CLEANUP(xfreep) char *path = xasprintf("/proc/%s/%s", pid, name), *data = NULL;
 	size_t n;
 
 	return fs_read(path, 1 << 21, &data, &n, NULL) == 0 && memmem(data, n, word, strlen(word));
@@ -186,9 +185,8 @@ RUN_TEST(test_sweep_says_it_once)
 {
 	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
 	CLEANUP(xfreep)
-	char *path = xasprintf("%s/profrig/%s", getenv("XDG_RUNTIME_DIR"), g->plan.run_id);
-	CLEANUP(xfreep)
-	char *entry = xasprintf("{\"run_dir\":\"%s\",\"engine\":\"host\"}", g->plan.run_dir);
+	char *path = xasprintf("%s/profrig/%s", getenv("XDG_RUNTIME_DIR"), g->plan.run_id),
+	     *entry = xasprintf("{\"run_dir\":\"%s\",\"engine\":\"host\"}", g->plan.run_dir);
 
 	add_step(g, STEP_WORKLOAD, "workload", "true");
 	go(g);

@@ -317,8 +317,7 @@ RUN_TEST(test_latest_of_a_run_that_fails_early)
 	add_step(g, STEP_WORKLOAD, "workload", "true");
 	assert_int_equal(run_execute(&g->plan, &g->opts, &g->result, &err), 0);
 	assert_int_equal(g->result.status, RUN_FAILED);
-	CLEANUP(xfreep) char *is = latest_of(g);
-	assert_string_equal(is, g->plan.run_id);
+	assert_string_equal(kept(latest_of(g)), g->plan.run_id);
 }
 
 RUN_TEST(test_run_id)

@@ -163,8 +163,7 @@ RUN_TEST(made_scripts)
 	add_step(g, STEP_WORKLOAD, "workload", "PATH=$PROFRIG_RUN_DIR/wrap:$PATH prog well");
 	go(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
-	CLEANUP(xfreep) char *out = read_below(g, "steps/01-workload.out");
-	assert_string_equal(out, "made well\n");
+	assert_string_equal(kept(read_below(g, "steps/01-workload.out")), "made well\n");
 }
 
 /* GPUs of the machine stand in run.json, whether anything samples them or not. */

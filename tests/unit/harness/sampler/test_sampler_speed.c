@@ -480,9 +480,8 @@ SAMPLER_TEST(eight_at_1_khz)
 	setenv("PROFRIG_SYSFS_ROOT", dir, 1);
 	for (unsigned i = 0; i < 8; i++) {
 		CLEANUP(xfreep) char *pci = xasprintf("0000:%02x:00.0", 0x10 + i);
-		CLEANUP(xfreep) char *card = machine_card(dir, i, pci, "0x1002\n");
 
-		machine_card_metrics(card, 1, 3, &busy);
+		machine_card_metrics(kept(machine_card(dir, i, pci, "0x1002\n")), 1, 3, &busy);
 	}
 	o.source.options.v = option;
 	o.source.options.nr = 1;

@@ -305,20 +305,18 @@ TEST(changes_of_an_archive)
 {
 	static const double steps_j[] = { 2232.101606, 1816.8947, 879.111577, 902.1753 };
 	static const double counted_j[] = { 2237.380365, 1874.190017, 881.594227, 904.416717 };
-	CLEANUP(xfreep) char *path = test_trace("otf2/mi300a-two-kernels");
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	struct reading full, rd;
 
-	full = read_path("otf2", path, false);
+	full = read_path("otf2", kept(test_trace("otf2/mi300a-two-kernels")), false);
 	assert_int_equal(full.r, 0);
 	assert_int_equal(write_changes(full.m, &sb), 19722);
 	rd = read_bytes("metrics_csv", sb.buf, sb.len);
 	expect_read(&rd, 0, "fact.changes_only=1");
 	for (int d = 0; d < 4; d++) {
 		CLEANUP(xfreep)
-		char *power = xasprintf("A2rocm_smi:::current_socket_power:device=%d", d);
-		CLEANUP(xfreep)
-		char *energy = xasprintf("A2rocm_smi:::energy_count:device=%d", d);
+		char *power = xasprintf("A2rocm_smi:::current_socket_power:device=%d", d),
+		     *energy = xasprintf("A2rocm_smi:::energy_count:device=%d", d);
 		double got = total_of(rd.m, series_named(rd.m, power), INTEGRATE_PREVIOUS);
 
 		print_message("# device %d: %.4f J of %.4f\n", d, got, steps_j[d]);

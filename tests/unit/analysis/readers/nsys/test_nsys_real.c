@@ -90,8 +90,7 @@ static struct sums sums_of(const struct model *m, const struct which *w)
 
 static struct reading read_real(const char *rel)
 {
-	CLEANUP(xfreep) char *path = test_trace(rel);
-	struct reading rd = read_path("nsys", path, true);
+	struct reading rd = read_path("nsys", kept(test_trace(rel)), true);
 
 	assert_int_equal(rd.r, 0);
 	assert_false(rd.m->inputs.v[0].partial);
@@ -306,11 +305,10 @@ TEST(short_names)
 /* The recording cut at many places: never more than it holds, and it is never called whole. */
 TEST(cut)
 {
-	CLEANUP(xfreep) char *path = test_trace(H100);
 	CLEANUP(xfreep) char *data = NULL;
 	size_t n = 0;
 
-	assert_int_equal(fs_read(path, 1 << 22, &data, &n, NULL), 0);
+	assert_int_equal(fs_read(kept(test_trace(H100)), 1 << 22, &data, &n, NULL), 0);
 	for (size_t i = 50; i < n; i += 90001) {
 		CLEANUP(reading_release) struct reading rd = read_bytes("nsys", data, i);
 

@@ -283,8 +283,7 @@ TEST(test_real_papi)
 		{ 1, "MPI_Comm_size", 48175, 68, 22 }, { 1, "MPI_Comm_rank", 5753, 40, 12 });
 	static const struct call_answer mains[] = { { "int main", 1, 451476474, 5274420 },
 						    { "int main", 1, 451335198, 6775106 } };
-	CLEANUP(xfreep) char *path = real("ping-pong-papi");
-	CLEANUP(model_freep) struct model *m = read_archive(path, 0, false);
+	CLEANUP(model_freep) struct model *m = read_archive(kept(real("ping-pong-papi")), 0, false);
 
 	expect_model(m, "warnings=0 fact.definitions=544 fact.events=204 fact.metric=84 "
 			"input.samples=252");

@@ -12,8 +12,7 @@
 
 static struct reading read_real(const char *reader, const char *rel)
 {
-	CLEANUP(xfreep) char *path = test_trace(rel);
-	struct reading rd = read_path(reader, path, false);
+	struct reading rd = read_path(reader, kept(test_trace(rel)), false);
 
 	assert_int_equal(rd.r, 0);
 	return rd;
@@ -83,8 +82,7 @@ static void assert_golden(struct model *m, int64_t unit_ns)
 {
 	CLEANUP(xfreep) char *path = test_trace(DIR "example-perf-stacks-collapsed.txt");
 	CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
-	CLEANUP(xfreep) char *want = NULL;
-	CLEANUP(xfreep) char *got = folded_of(table_of(m, "callpaths", &ts), unit_ns);
+	CLEANUP(xfreep) char *want = NULL, *got = folded_of(table_of(m, "callpaths", &ts), unit_ns);
 	size_t n = 0, at = 0;
 
 	assert_true(fs_read(path, 1 << 24, &want, &n, NULL) >= 0);
@@ -172,10 +170,9 @@ TEST(detected)
 		      { DIR "example-perf-stacks-collapsed.txt", "folded" } };
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(xfreep) char *path = test_trace(cases[i].file);
 		const struct reader *found = NULL;
 
-		assert_int_equal(reader_detect(path, &found, NULL), 0);
+		assert_int_equal(reader_detect(kept(test_trace(cases[i].file)), &found, NULL), 0);
 		assert_string_equal(found->name, cases[i].reader);
 	}
 }

@@ -423,8 +423,7 @@ TEST(cut_everywhere)
 					     "uftrace.json", "profrig-blas.json", "damaged.json" };
 
 	for (size_t k = 0; k < ARRAY_LEN(files); k++) {
-		CLEANUP(xfreep) char *path = fs_join(FIX, files[k]);
-		CLEANUP(xfreep) char *text = NULL;
+		CLEANUP(xfreep) char *path = fs_join(FIX, files[k]), *text = NULL;
 		CLEANUP(reading_release) struct reading whole = read_path("tef", path, true);
 		size_t n = 0;
 

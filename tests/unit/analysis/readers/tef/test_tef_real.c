@@ -43,8 +43,7 @@ static struct work work_of(const struct model *m)
 
 static struct reading read_real(const char *rel)
 {
-	CLEANUP(xfreep) char *path = test_trace(rel);
-	struct reading rd = read_path("tef", path, false);
+	struct reading rd = read_path("tef", kept(test_trace(rel)), false);
 
 	assert_int_equal(rd.r, 0);
 	return rd;

@@ -416,8 +416,7 @@ TEST(its_own_is_replaced_and_nothing_else)
 TEST(archives_of_others_stay)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
-	CLEANUP(xfreep) char *anchor = fs_join(path, "traces.otf2");
+	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2"), *anchor = fs_join(path, "traces.otf2");
 	CLEANUP(model_freep) struct model *m = small();
 
 	assert_int_equal(fs_mkdirs(path, 0755, NULL), 0);

@@ -257,8 +257,7 @@ TEST(test_cut_is_in_the_data)
 
 static void unpack(const char *text, size_t n, struct strbuf *out)
 {
-	CLEANUP(xfreep) uint8_t *gz = xmalloc(n);
-	CLEANUP(xfreep) uint8_t *step = xmalloc(65536);
+	CLEANUP(xfreep) uint8_t *gz = xmalloc(n), *step = xmalloc(65536);
 	struct base64_decode_ctx ctx;
 	struct inflate_state st;
 	size_t len = n;
@@ -498,13 +497,12 @@ TEST(test_writer_writes_one_file)
 {
 	struct report r = { .dir = dir,
 			    .analysis_json = (char *)"{\"schema\":\"profrig.analysis/1\"}" };
-	CLEANUP(xfreep) char *path = writer_path(&writer_html, &r);
 	CLEANUP(xfreep) char *text = NULL;
 	size_t n, len;
 	struct err err = ERR_INIT;
 
 	assert_int_equal(writer_html.write(&r, &err), 0);
-	assert_int_equal(fs_read(path, 2000000, &text, &n, &err), 0);
+	assert_int_equal(fs_read(kept(writer_path(&writer_html, &r)), 2000000, &text, &n, &err), 0);
 	assert_int_equal(strncasecmp(text, "<!doctype html>", 15), 0);
 	assert_null(strstr(text, "@PROFRIG_DATA@"));
 	if (page_html(&len)) {

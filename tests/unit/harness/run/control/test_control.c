@@ -113,8 +113,7 @@ static void append(const char *path, const char *text)
 
 TEST(marks_file)
 {
-	CLEANUP(xfreep) char *top = test_dir();
-	CLEANUP(xfreep) char *path = fs_join(top, "marks");
+	CLEANUP(xfreep) char *top = test_dir(), *path = fs_join(top, "marks");
 	struct marks_file mf;
 	struct seen s = { .nr = 0 };
 	int64_t begin = clock_monotonic_ns(), made;

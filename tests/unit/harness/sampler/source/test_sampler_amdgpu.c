@@ -162,8 +162,7 @@ static double read_one(struct opened *s, const char *name)
 
 GPU_TEST(unplugged)
 {
-	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
-	CLEANUP(xfreep) char *again = NULL;
+	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0"), *again = NULL;
 	pid_t pid = some_process();
 	struct gm_values later = busy;
 
@@ -211,8 +210,7 @@ GPU_TEST(replaced)
 /* A sampling over it: NA with the reason while it is away, numbers again afterwards. */
 GPU_TEST(unplugged_while_sampling)
 {
-	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
-	CLEANUP(xfreep) char *path = fs_join(root, "s.csv");
+	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0"), *path = fs_join(root, "s.csv");
 	pid_t pid = some_process();
 	struct sampling_opts o = { .sampler = sampler_find("amdgpu"),
 				   .source.period_s = 0.002,
@@ -261,9 +259,7 @@ static void proc_user(int pid, const char *comm, int fd, const char *pci, const 
 
 GPU_TEST(facts_of_a_card)
 {
-	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
-	CLEANUP(xfreep) char *shared = NULL;
-	CLEANUP(xfreep) char *capped = NULL;
+	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0"), *shared = NULL, *capped = NULL;
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 	struct sampler_facts f = { 0 };
 	struct opened s;
@@ -309,9 +305,7 @@ GPU_TEST(facts_of_a_card)
 
 GPU_TEST(facts_of_a_bare_card)
 {
-	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
-	CLEANUP(xfreep) char *shared = NULL;
-	CLEANUP(xfreep) char *capped = NULL;
+	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0"), *shared = NULL, *capped = NULL;
 	struct sampler_facts f = { 0 };
 	struct opened s;
 
@@ -332,8 +326,7 @@ GPU_TEST(facts_of_a_bare_card)
 /* More than are kept are counted. */
 GPU_TEST(many_users)
 {
-	CLEANUP(xfreep) char *shared = NULL;
-	CLEANUP(xfreep) char *capped = NULL;
+	CLEANUP(xfreep) char *shared = NULL, *capped = NULL;
 	struct sampler_facts f = { 0 };
 
 	for (int i = 0; i < 100; i++)

@@ -239,8 +239,7 @@ GPU_TEST(rsmi_missing_parts)
 	assert_non_null(strstr(err.msg, "profrig-rsmi is not installed"));
 	if (!have_child())
 		skip();
-	CLEANUP(xfreep) char *lib = build_path("");
-	setenv("PROFRIG_LIB_DIR", lib, 1);
+	setenv("PROFRIG_LIB_DIR", kept(build_path("")), 1);
 	setenv("PROFRIG_RSMI_LIB", "/nonexistent/librocm_smi64.so", 1);
 	assert_int_equal(source_open("rocm_smi", NULL, &s, &err), -ENODEV);
 	assert_non_null(strstr(err.msg, "/nonexistent/librocm_smi64.so"));
