@@ -61,6 +61,9 @@ static inline void reading_release(struct reading *rd)
 	rd->m = NULL;
 }
 
+/* Of a local that is released: READING rd = read_text(…). */
+#define READING CLEANUP(reading_release) struct reading
+
 /* What the reader said, and what the model holds (expect_model.h). */
 #define expect_read(rd, code, text) \
 	do { \
@@ -74,7 +77,7 @@ static inline void reading_release(struct reading *rd)
 /* A text, or a file, read and released again. */
 #define expect_text(reader, bytes, code, text) \
 	do { \
-		CLEANUP(reading_release) struct reading of_text = read_text((reader), (bytes)); \
+		READING of_text = read_text((reader), (bytes)); \
 		expect_read(&of_text, code, text); \
 	} while (0)
 #define expect_file(reader, path, keep_args, code, text) \
@@ -154,7 +157,7 @@ static inline void assert_mutations_read(const char *reader, const char *text, s
 
 		for (uint64_t k = rnd(&seed) % most + 1; k > 0; k--)
 			bad[rnd(&seed) % n] = (char)rnd(&seed);
-		CLEANUP(reading_release) struct reading rd = read_bytes(reader, bad, n);
+		READING rd = read_bytes(reader, bad, n);
 		assert_true(rd.r <= READ_PARTIAL);
 		assert_int_equal(warned(rd.m, W_SPAN_OVERLAP), 0);
 	}

@@ -349,9 +349,8 @@ TEST(work_at_zero)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release)
-		struct reading rd = cases[i].sql ? read_sql(cases[i].reader, true, cases[i].sql)
-						 : read_text(cases[i].reader, cases[i].text);
+		READING rd = cases[i].sql ? read_sql(cases[i].reader, true, cases[i].sql)
+					  : read_text(cases[i].reader, cases[i].text);
 
 		if (rd.r != 0 || warned(rd.m, W_BAD_EVENT) != cases[i].bad)
 			ROW_FAIL(i, "%d %s, %d times W_BAD_EVENT", rd.r, rd.err.msg,
@@ -423,9 +422,8 @@ TEST(other_versions_and_equal_ids)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release)
-		struct reading rd = cases[i].sql ? read_sql(cases[i].reader, true, cases[i].sql)
-						 : read_text(cases[i].reader, cases[i].text);
+		READING rd = cases[i].sql ? read_sql(cases[i].reader, true, cases[i].sql)
+					  : read_text(cases[i].reader, cases[i].text);
 
 		if (rd.r != cases[i].r || rd.m->spans.nr != cases[i].spans ||
 		    rd.m->links.nr != cases[i].links)

@@ -153,7 +153,7 @@ TEST(late_events)
 	CLEANUP(xfreep) char *path = temp_file(sb.buf, sb.len);
 	assert_int_equal(reader_detect(path, &rd, NULL), 0);
 	assert_string_equal(rd->name, "tef");
-	CLEANUP(reading_release) struct reading r = read_path("tef", path, false);
+	READING r = read_path("tef", path, false);
 
 	assert_int_equal(r.r, 0);
 	assert_int_equal(track_of(r.m, 0)->rank, 5);

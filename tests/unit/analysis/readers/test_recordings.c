@@ -323,8 +323,7 @@ TEST(samples_of_recordings)
 		const struct sampling *want = &samplings[i];
 		CLEANUP(xfreep) char *path = test_trace(want->file);
 		const struct recording *row = row_of(want->file);
-		CLEANUP(reading_release)
-		struct reading rd = read_path(row ? row->reader : "", path, false);
+		READING rd = read_path(row ? row->reader : "", path, false);
 		/* an archive's ticks count from somewhere, a file of seconds from its begin */
 		int64_t began_ns = strcmp(want->file, MI300A) == 0 ? rd.m->first_ns : 0;
 		size_t seen = 0;

@@ -40,8 +40,7 @@ TEST(two_ranks)
 	static const int64_t energy1[] = { 500000000, 2500000001 };
 	static const int64_t power0[] = { 501000000, 1501000000, 2001000000, 4500000000 };
 	static const int64_t cap1[] = { 10000, 2500000001 };
-	CLEANUP(reading_release)
-	struct reading rd = read_path("metrics_csv", FIX "two-ranks.csv", false);
+	READING rd = read_path("metrics_csv", FIX "two-ranks.csv", false);
 	const struct model *m = rd.m;
 	const struct series *e0 = series_named(m, "A2rocm_smi:::energy_count:device=0"),
 			    *e1 = series_named(m, "A2rocm_smi:::energy_count:device=1"),
@@ -69,8 +68,7 @@ TEST(two_ranks)
 /* A value twice in a row: nothing was left out, so gauges are read as any other. */
 TEST(every_sample)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_path("metrics_csv", FIX "every-sample.csv", false);
+	READING rd = read_path("metrics_csv", FIX "every-sample.csv", false);
 	const struct series *power = series_named(rd.m, "craypm:power");
 
 	assert_int_equal(rd.r, 0);
@@ -108,7 +106,7 @@ TEST(silence_means_unchanged)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf(HEADER "%s", cases[i].rows);
-		CLEANUP(reading_release) struct reading rd = read_text("metrics_csv", text);
+		READING rd = read_text("metrics_csv", text);
 		const struct series *s = &rd.m->series.v[0];
 
 		if (s->change_points != cases[i].changes_only)
@@ -132,7 +130,7 @@ TEST(counters_have_holes)
 	for (int i = 0; i <= 20; i++)
 		strbuf_addf(&sb, "p,craypm:energy,%d,%d\np,craypm:power,%d,%d\n",
 			    i < 10 ? i : i + 30, i * 100, i < 10 ? i : i + 30, i % 2);
-	CLEANUP(reading_release) struct reading rd = read_text("metrics_csv", sb.buf);
+	READING rd = read_text("metrics_csv", sb.buf);
 	for (series_id s = 0; s < 2; s++) {
 		assert_true(rd.m->series.v[s].change_points);
 		ci = counter_info(rd.m, s);
@@ -145,8 +143,7 @@ TEST(counters_have_holes)
 
 TEST(quoted)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_path("metrics_csv", FIX "quoted.csv", false);
+	READING rd = read_path("metrics_csv", FIX "quoted.csv", false);
 	const struct series *s = series_named(rd.m, "name, with commas and\nline end");
 
 	expect_read(&rd, 0, "series=1");
@@ -169,7 +166,7 @@ TEST(ranks)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf(HEADER "%s,m,1,2\n", cases[i].group);
-		CLEANUP(reading_release) struct reading rd = read_text("metrics_csv", text);
+		READING rd = read_text("metrics_csv", text);
 
 		assert_int_equal(rd.m->tracks.nr, 1);
 		if (rd.m->tracks.v[0].rank != cases[i].rank)
@@ -179,8 +176,7 @@ TEST(ranks)
 
 TEST(bad_rows)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_path("metrics_csv", FIX "bad-rows.csv", false);
+	READING rd = read_path("metrics_csv", FIX "bad-rows.csv", false);
 	const struct series *s = series_named(rd.m, "m");
 
 	expect_read(&rd, 0, "~m: samples=3 v[1]=15 v[2]=16 failed=4");
@@ -227,8 +223,7 @@ TEST(damaged)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release)
-		struct reading rd = read_path("metrics_csv", cases[i].path, false);
+		READING rd = read_path("metrics_csv", cases[i].path, false);
 
 		assert_int_equal(rd.r, READ_PARTIAL);
 		assert_true(rd.m->inputs.v[0].partial);
@@ -247,7 +242,7 @@ TEST(cut_everywhere)
 	assert_int_equal(fs_read(FIX "two-ranks.csv", 65536, &text, &n, NULL), 0);
 	for (size_t i = 0; i <= n; i++) {
 		bool at_end = i > 0 && text[i - 1] == '\n', header = i == strlen(HEADER) - 1;
-		CLEANUP(reading_release) struct reading rd = read_bytes("metrics_csv", text, i);
+		READING rd = read_bytes("metrics_csv", text, i);
 
 		rows += at_end;
 		if (i < strlen(HEADER) - 1)
@@ -268,7 +263,7 @@ TEST(too_many_metrics)
 	for (int i = 0; i < 32768 + 3; i++)
 		strbuf_addf(&sb, "g,m%d,1,2\n", i);
 	strbuf_addstr(&sb, "g,m32769,2,3\ng,m7,2,3\n");
-	CLEANUP(reading_release) struct reading rd = read_bytes("metrics_csv", sb.buf, sb.len);
+	READING rd = read_bytes("metrics_csv", sb.buf, sb.len);
 	expect_model(rd.m, "series=32768 W_BAD_EVENT=4 ~m7: samples=2");
 }
 

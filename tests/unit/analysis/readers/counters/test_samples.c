@@ -6,7 +6,7 @@
 
 TEST(devices)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("samples", FIX "gpu.csv", false);
+	READING rd = read_path("samples", FIX "gpu.csv", false);
 	const struct model *m = rd.m;
 	const struct series *power = series_named(m, "power.gpu0");
 
@@ -28,7 +28,7 @@ TEST(devices)
 
 TEST(marks)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("samples", FIX "gpu.csv", false);
+	READING rd = read_path("samples", FIX "gpu.csv", false);
 
 	expect_model(rd.m, "spans=1 'warm up': at=5150000000");
 	assert_int_equal(rd.m->spans.kind[0], SPAN_INSTANT);
@@ -49,7 +49,7 @@ TEST(damaged_marks)
 
 TEST(headers)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("samples", FIX "change.csv", false);
+	READING rd = read_path("samples", FIX "change.csv", false);
 	const struct model *m = rd.m;
 	const struct series *power = series_named(m, "power.cpu0"),
 			    *cpu = series_named(m, "cpu.proc");
@@ -84,7 +84,7 @@ TEST(addresses)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
 		char *text = xasprintf("%s\nt_ns,power.gpu0[W]\n5000,1\n", cases[i].line);
-		CLEANUP(reading_release) struct reading rd = read_text("samples", text);
+		READING rd = read_text("samples", text);
 
 		assert_string_equal(model_str(rd.m, series_named(rd.m, "power.gpu0")->pci),
 				    cases[i].pci);
@@ -93,8 +93,7 @@ TEST(addresses)
 
 TEST(bad_rows)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_path("samples", FIX "bad-rows.csv", false);
+	READING rd = read_path("samples", FIX "bad-rows.csv", false);
 	const struct series *s = series_named(rd.m, "power.gpu0");
 
 	assert_int_equal(rd.r, 0);
@@ -121,7 +120,7 @@ TEST(nothing_to_read)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("samples", cases[i].text);
+		READING rd = read_text("samples", cases[i].text);
 
 		assert_int_equal(rd.r, cases[i].r);
 		if (!strstr(rd.err.msg, cases[i].words))
@@ -136,7 +135,7 @@ TEST(tolerance)
 	static const char text[] =
 		"\xef\xbb\xbf# clock:CLOCK_REALTIME\r\nt_ns,\"power.gpu0[W]\",x[]\r\n 1 , 5 "
 		",7\r\n2,6,8\r\n\0\0\0\0";
-	CLEANUP(reading_release) struct reading rd = read_bytes("samples", text, sizeof(text) - 1);
+	READING rd = read_bytes("samples", text, sizeof(text) - 1);
 
 	expect_read(&rd, 0, "clock=realtime only ~power.gpu0: samples=2 ~x: v[1]=8");
 }
@@ -155,7 +154,7 @@ TEST(device_words)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf("t_ns,%s\n1,2\n", cases[i].column);
-		CLEANUP(reading_release) struct reading rd = read_text("samples", text);
+		READING rd = read_text("samples", text);
 
 		assert_int_equal(rd.r, 0);
 		assert_string_equal(model_str(rd.m, rd.m->series.v[0].device), cases[i].device);
@@ -172,7 +171,7 @@ TEST(cut_everywhere)
 
 		assert_int_equal(fs_read(files[k], 65536, &text, &n, NULL), 0);
 		for (size_t i = 0; i < n; i++) {
-			CLEANUP(reading_release) struct reading rd = read_bytes("samples", text, i);
+			READING rd = read_bytes("samples", text, i);
 			size_t samples = rd.m->inputs.nr ? rd.m->inputs.v[0].samples : 0;
 
 			assert_true(samples >=

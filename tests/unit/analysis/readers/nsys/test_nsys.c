@@ -21,7 +21,7 @@ static size_t queue_count(const struct model *m)
 
 TEST(processes)
 {
-	CLEANUP(reading_release) struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL));
+	READING rd = read_sql("nsys", false, SQL(NSYS_SMALL));
 	const struct model *m = rd.m;
 
 	expect_read(&rd, 0, "links=2 only");
@@ -50,8 +50,7 @@ TEST(processes)
 
 TEST(ranges)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"nsys", true,
 		SQL(NSYS_SMALL, RANGE(50, 500, "step", 59, 0), RANGE(90, 220, "forward", 59, 0),
 		    RANGE(60, 700, "async a", 60, 0), RANGE(80, 900, "async b", 60, 0),
@@ -95,7 +94,7 @@ TEST(graphs)
 		" (120, 140, 0, 1, 7, 5, " PID_10 ", 2, 1, 901);"
 		"INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (100, 140, 0, 3, 4, 1, 7, "
 		"5, " PID_10 "), (200, 250, 0, 8, 9, 1, 7, 6, " PID_10 ");";
-	CLEANUP(reading_release) struct reading rd = read_sql("nsys", true, SQL(NSYS_BASE, tables));
+	READING rd = read_sql("nsys", true, SQL(NSYS_BASE, tables));
 	const struct model *m = rd.m;
 
 	expect_read(&rd, 0, "links=3");
@@ -109,8 +108,7 @@ TEST(graphs)
 /* Processes that see one device each, and call it 0. */
 TEST(devices)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"nsys", false,
 		SQL(NSYS_SMALL,
 		    "CREATE TABLE TARGET_INFO_GPU(id INTEGER, name TEXT, busLocation TEXT);"
@@ -166,8 +164,7 @@ TEST(clocks)
 				       "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES "
 				       "(1700000000000000000, 7);",
 				       cases[i].meta);
-		CLEANUP(reading_release)
-		struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL, meta));
+		READING rd = read_sql("nsys", false, SQL(NSYS_SMALL, meta));
 		const struct input *in = &rd.m->inputs.v[0];
 
 		assert_int_equal(rd.r, 0);
@@ -180,8 +177,7 @@ TEST(clocks)
 
 TEST(other_tables)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"nsys", true,
 		SQL(NSYS_SMALL,
 		    "CREATE TABLE OSRT_API(start INTEGER, \"end\" INTEGER, globalTid INTEGER,"
@@ -218,8 +214,7 @@ TEST(other_tables)
 /* Files of old schemas and files that were cut down have few columns. */
 TEST(few_columns)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"nsys", true,
 		SQL(NSYS_STRINGS
 		    "CREATE TABLE EXPORT_META_DATA(name TEXT, value TEXT);"
@@ -290,8 +285,7 @@ TEST(odd_rows)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release)
-		struct reading rd = read_sql("nsys", true, SQL(NSYS_SMALL, cases[i].sql));
+		READING rd = read_sql("nsys", true, SQL(NSYS_SMALL, cases[i].sql));
 
 		if (rd.r != (warned(rd.m, W_TIME_RANGE) ? READ_PARTIAL : 0) ||
 		    rd.m->spans.nr != 4 + cases[i].spans)
@@ -315,7 +309,7 @@ TEST(many_tracks)
 		"1, NULL FROM n;"
 		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
 		" INSERT INTO NVTX_EVENTS SELECT i, 1000000 - i, 60, 'r', i, 0, 1, 7, 0 FROM n;";
-	CLEANUP(reading_release) struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL, rows));
+	READING rd = read_sql("nsys", false, SQL(NSYS_SMALL, rows));
 
 	expect_read(&rd, 0, "spans=80004");
 	assert_in_range(rd.m->tracks.nr, 50000, 65536 + 8);
@@ -356,7 +350,7 @@ TEST(cut_everywhere)
 
 	CLEANUP(xfreep) char *data = small_file(dir, &n);
 	for (size_t i = 0; i <= n; i++) {
-		CLEANUP(reading_release) struct reading rd = read_bytes("nsys", data, i);
+		READING rd = read_bytes("nsys", data, i);
 
 		if (i == n)
 			assert_int_equal(rd.r, 0);
@@ -381,7 +375,7 @@ TEST(mutated)
 
 		for (size_t i = 0; i < flips; i++)
 			copy[rnd(&seed) % n] = (char)rnd(&seed);
-		CLEANUP(reading_release) struct reading rd = read_bytes("nsys", copy, n);
+		READING rd = read_bytes("nsys", copy, n);
 		assert_true(rd.r <= READ_PARTIAL);
 		whole += rd.r == 0;
 		part += rd.r == READ_PARTIAL;
@@ -413,7 +407,7 @@ static const char sampled_sql[] = NSYS_SMALL
 /* Leaf first and in any order; a sample without a chain, a frame without a symbol. */
 TEST(cpu_samples)
 {
-	CLEANUP(reading_release) struct reading rd = read_sql("nsys", false, SQL(sampled_sql));
+	READING rd = read_sql("nsys", false, SQL(sampled_sql));
 	const struct model *m = rd.m;
 	size_t at = span_at(m, "main"), leaf = span_at(m, "leaf");
 	const struct track *t = &m->tracks.v[m->spans.track[at]];

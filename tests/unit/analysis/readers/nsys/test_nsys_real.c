@@ -190,7 +190,7 @@ TEST(copies)
 		{ "gpu0", "[CUDA memcpy Device-to-Host]", 2, 9, 3808 },
 		{ "gpu1", "[CUDA memcpy Device-to-Host]", 2, 9, 4064 },
 	};
-	CLEANUP(reading_release) struct reading rd = read_real(H100);
+	READING rd = read_real(H100);
 	int64_t all = 0;
 
 	for (size_t k = 0; k < ARRAY_LEN(want); k++) {
@@ -214,7 +214,7 @@ TEST(copies)
 /* Gaps of a queue without a pause in between: no report may call that idle. */
 TEST(healthy_gaps)
 {
-	CLEANUP(reading_release) struct reading rd = read_real(HEALTHY);
+	READING rd = read_real(HEALTHY);
 	struct which w = { .kinds = KERNELS };
 	struct sums s = sums_of(rd.m, &w);
 
@@ -225,7 +225,7 @@ TEST(healthy_gaps)
 
 TEST(one_process)
 {
-	CLEANUP(reading_release) struct reading rd = read_real(MOCK);
+	READING rd = read_real(MOCK);
 	const struct model *m = rd.m;
 	const struct input *in = &m->inputs.v[0];
 	const struct track *t = track_of(m, span_at(m, "cudaLaunchKernel_v7000"));
@@ -249,7 +249,7 @@ TEST(one_process)
 
 TEST(two_processes)
 {
-	CLEANUP(reading_release) struct reading rd = read_real(H100);
+	READING rd = read_real(H100);
 	const struct model *m = rd.m;
 	uint64_t linked[2] = { 0, 0 }, unlinked = 0;
 	struct which kernels = { .kinds = KERNELS };
@@ -278,7 +278,7 @@ TEST(two_processes)
 /* Names without their template arguments, and no collectives. */
 TEST(short_names)
 {
-	CLEANUP(reading_release) struct reading rd = read_real(H100);
+	READING rd = read_real(H100);
 	const struct model *m = rd.m;
 	CLEANUP(strbuf_release) struct strbuf seen = STRBUF_INIT;
 	int names = 0;
@@ -310,7 +310,7 @@ TEST(cut)
 
 	assert_int_equal(fs_read(kept(test_trace(H100)), 1 << 22, &data, &n, NULL), 0);
 	for (size_t i = 50; i < n; i += 90001) {
-		CLEANUP(reading_release) struct reading rd = read_bytes("nsys", data, i);
+		READING rd = read_bytes("nsys", data, i);
 
 		assert_int_not_equal(rd.r, 0);
 		assert_true(rd.m->spans.nr <= 27388);

@@ -115,7 +115,7 @@ static void subset(unsigned filled, bool empty)
 		if (rows)
 			sql[n++] = tables[i].rows;
 	}
-	CLEANUP(reading_release) struct reading rd = read_sql("nsys", false, sql);
+	READING rd = read_sql("nsys", false, sql);
 	check(&rd, filled);
 }
 

@@ -19,7 +19,7 @@ TEST(known_answers)
 		{ "MEMORY_COPY_HOST_TO_DEVICE", 1, 1000 },
 		{ "hipLaunchKernel", 1, 300 },
 	};
-	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1)));
+	READING rd = read_sql("rocpd", true, SQL(ROCPD(U1)));
 	const struct model *m = rd.m;
 	int64_t covered = 0, first = INT64_MAX, last = INT64_MIN;
 
@@ -53,7 +53,7 @@ TEST(known_answers)
 
 TEST(places)
 {
-	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1)));
+	READING rd = read_sql("rocpd", true, SQL(ROCPD(U1)));
 	const struct model *m = rd.m;
 	size_t k = span_nth(m, "k", 0), call = span_at(m, "hipLaunchKernel"),
 	       copy = span_at(m, "MEMORY_COPY_HOST_TO_DEVICE");
@@ -81,11 +81,10 @@ TEST(two_guids)
 		INTO(U2, "string", "id, string",
 		     "(10, 'other')") "UPDATE \"rocpd_info_kernel_symbol" U2
 				      "\" SET display_name = 'k2' WHERE id = 1;";
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
-		"rocpd", false,
-		SQL(ROCPD(U1), ROCPD_TABLES(U2) ROCPD_NAMES(U2, "node1", 200, 5) ROCPD_ROWS(U2),
-		    other));
+	READING rd = read_sql("rocpd", false,
+			      SQL(ROCPD(U1),
+				  ROCPD_TABLES(U2) ROCPD_NAMES(U2, "node1", 200, 5) ROCPD_ROWS(U2),
+				  other));
 	const struct model *m = rd.m;
 
 	expect_read(&rd, 0, "fact.databases=2 links=2");
@@ -115,7 +114,7 @@ TEST(one_table)
 		"INSERT INTO rocpd_string VALUES (1, 'a', 'in a'), (1, 'b', 'in b');"
 		"INSERT INTO rocpd_region VALUES (1, 'a', 1, 1, 5, 6, 1, NULL),"
 		" (1, 'b', 1, 1, 5, 6, 1, NULL), (2, 'c', 1, 1, 5, 6, 1, 3);";
-	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", false, SQL(plain));
+	READING rd = read_sql("rocpd", false, SQL(plain));
 
 	expect_read(&rd, 0, "spans=3 'in a': pid=10 'in b': tid=21");
 	assert_true(warned(rd.m, W_UNKNOWN_REFERENCE) > 0); /* of c */
@@ -135,7 +134,7 @@ TEST(many_guids)
 			    "INSERT INTO rocpd_info_thread VALUES (60000, 'g%d', 65000, %d);"
 			    "INSERT INTO rocpd_region VALUES (1, 'g%d', 65000, 60000, 1, 2);",
 			    i, 100 + i, i, 200 + i, i);
-	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", false, SQL(sb.buf));
+	READING rd = read_sql("rocpd", false, SQL(sb.buf));
 	expect_read(&rd, 0, "only");
 	for (size_t i = 0; i < rd.m->spans.nr; i++)
 		assert_int_equal(track_of(rd.m, i)->tid, track_of(rd.m, i)->pid + 100);
@@ -158,7 +157,7 @@ TEST(markers)
 				     "(1, 1, 300, 23), (2, 2, 310, 24), (3, 9, 320, 24)")
 					INTO(U1, "arg", "event_id, position, name, value",
 					     "(1, 0, 'stream', '0x1'), (1, 1, 'f', 'k')");
-	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
+	READING rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
 	const struct model *m = rd.m;
 
 	expect_read(&rd, 0,
@@ -181,7 +180,7 @@ TEST(counters)
 					INTO(U1, "pmc_event", "event_id, pmc_id, value",
 					     "(2, 1, 10), (2, 1, 5.5), (3, 1, 7), (30, 2, 1000),"
 					     " (30, 3, NULL), (1, 3, 1), (99, 1, 1), (2, 99, 1)");
-	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", false, SQL(ROCPD(U1), rows));
+	READING rd = read_sql("rocpd", false, SQL(ROCPD(U1), rows));
 
 	expect_read(&rd, 0,
 		    "W_UNKNOWN_REFERENCE=2 ~SQ_WAVES: samples=2 v[0]=15.5 t[0]=3000 "
@@ -195,7 +194,7 @@ TEST(allocations)
 	static const char rows[] = INTO(
 		U1, "memory_allocate", "agent_id, type, level, start, end, address, size",
 		"(2, 'ALLOC', 'REAL', 10, 20, 4096, 512), (NULL, 'FREE', 'REAL', 30, 35, 4096, 0)");
-	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
+	READING rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
 
 	expect_read(&rd, 0,
 		    "fact.allocations=2 FREE: at=30..35 ALLOC: kind=annotation "
@@ -249,10 +248,9 @@ TEST(odd_rows)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		/* views may name what a case drops */
-		CLEANUP(reading_release)
-		struct reading rd = read_sql("rocpd", true,
-					     SQL("PRAGMA legacy_alter_table=ON;", ROCPD(U1),
-						 "DROP VIEW rocpd_region;", cases[i].sql));
+		READING rd = read_sql("rocpd", true,
+				      SQL("PRAGMA legacy_alter_table=ON;", ROCPD(U1),
+					  "DROP VIEW rocpd_region;", cases[i].sql));
 
 		if (rd.r != (warned(rd.m, W_TIME_RANGE) ? READ_PARTIAL : 0) ||
 		    rd.m->spans.nr != 5 + cases[i].spans)
@@ -282,7 +280,7 @@ TEST(cut_everywhere)
 
 	CLEANUP(xfreep) char *data = small_file(dir, &n);
 	for (size_t i = 0; i <= n; i += i + 1024 < n ? 7 : 1) {
-		CLEANUP(reading_release) struct reading rd = read_bytes("rocpd", data, i);
+		READING rd = read_bytes("rocpd", data, i);
 
 		if (i < n && rd.r == 0)
 			fail_msg("cut at %zu of %zu is read as a whole", i, n);
@@ -305,7 +303,7 @@ TEST(mutated)
 
 		for (size_t i = 0; i < flips; i++)
 			copy[rnd(&seed) % n] = (char)rnd(&seed);
-		CLEANUP(reading_release) struct reading rd = read_bytes("rocpd", copy, n);
+		READING rd = read_bytes("rocpd", copy, n);
 		assert_true(rd.r <= READ_PARTIAL);
 		whole += rd.r == 0;
 		part += rd.r == READ_PARTIAL;

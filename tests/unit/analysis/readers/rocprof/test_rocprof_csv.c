@@ -57,7 +57,7 @@ TEST(kernel_dialects)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("rocprof_csv", cases[i]);
+		READING rd = read_text("rocprof_csv", cases[i]);
 		const struct track *t;
 
 		if (rd.r != 0 || rd.m->spans.nr != 1)
@@ -104,7 +104,7 @@ TEST(names)
 				  "\"KERNEL_DISPATCH\",\"Agent 4\",1,1,77,2,10,\"next, "
 				  "one\",2,4000,5000,0,1\n",
 				  cases[i].cell);
-		CLEANUP(reading_release) struct reading rd = read_text("rocprof_csv", text);
+		READING rd = read_text("rocprof_csv", text);
 
 		if (rd.r != 0 || rd.m->spans.nr != 2)
 			ROW_FAIL(i, "%d, %zu spans: %s", rd.r, rd.m->spans.nr, rd.err.msg);
@@ -137,8 +137,7 @@ TEST(missing_columns)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release)
-		struct reading rd = read_text("rocprof_csv", cases[i].text);
+		READING rd = read_text("rocprof_csv", cases[i].text);
 
 		if (rd.r != cases[i].r || !strstr(rd.err.msg, cases[i].words))
 			ROW_FAIL(i, "%d %s", rd.r, rd.err.msg);
@@ -147,16 +146,15 @@ TEST(missing_columns)
 
 TEST(calls)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text("rocprof_csv", CALLS
-				      "\"HIP_RUNTIME_API_EXT\",\"outer\",5,7,1,1000,9000\n"
-				      "\"HSA_CORE_API\",\"inner\",5,7,2,2000,3000\n"
-				      "\"HIP_RUNTIME_API_EXT\",\"other\",6,8,1,1000,2000\n"
-				      "\"MARKER_CORE_API\",\"mark, one\",5,7,3,1500,1500\n"
-				      "\"MARKER_CORE_API\",\"range a\",5,0,4,1000,5000\n"
-				      "\"MARKER_CORE_RANGE_API\",\"range b\",5,7,5,3000,8000\n"
-				      "\"MARKER_CORE_API\",\"range c\",5,0,6,1200,2000\n"
-				      "\"MARKER_CORE_API\",\"range d\",6,0,6,1200,2000\n");
+	READING rd = read_text("rocprof_csv",
+			       CALLS "\"HIP_RUNTIME_API_EXT\",\"outer\",5,7,1,1000,9000\n"
+				     "\"HSA_CORE_API\",\"inner\",5,7,2,2000,3000\n"
+				     "\"HIP_RUNTIME_API_EXT\",\"other\",6,8,1,1000,2000\n"
+				     "\"MARKER_CORE_API\",\"mark, one\",5,7,3,1500,1500\n"
+				     "\"MARKER_CORE_API\",\"range a\",5,0,4,1000,5000\n"
+				     "\"MARKER_CORE_RANGE_API\",\"range b\",5,7,5,3000,8000\n"
+				     "\"MARKER_CORE_API\",\"range c\",5,0,6,1200,2000\n"
+				     "\"MARKER_CORE_API\",\"range d\",6,0,6,1200,2000\n");
 	const struct model *m = rd.m;
 	size_t inner = span_at(m, "inner");
 
@@ -175,7 +173,7 @@ TEST(arguments)
 	static const char text[] = "Kind,Agent_Id,Kernel_Name,Start_Timestamp,End_Timestamp,Odd "
 				   "\"\"x,Size,Empty,Zero\n"
 				   "K,Agent 1,k,1000,2000,\"a \"\"b\"\", \\ \xff\",-1.5,,007\n";
-	CLEANUP(reading_release) struct reading rd = read_text("rocprof_csv", text);
+	READING rd = read_text("rocprof_csv", text);
 
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(model_str(rd.m, rd.m->spans.args[0]),
@@ -200,7 +198,7 @@ TEST(copies)
 				       "Correlation_Id,Start_Timestamp,End_Timestamp\n"
 				       "MEMORY_COPY,%s,Agent 4,Agent 5,1,1000,2000\n",
 				       cases[i].direction);
-		CLEANUP(reading_release) struct reading rd = read_text("rocprof_csv", text);
+		READING rd = read_text("rocprof_csv", text);
 
 		assert_int_equal(rd.m->spans.nr, 1);
 		assert_int_equal(rd.m->spans.kind[0], SPAN_COPY);
@@ -211,8 +209,7 @@ TEST(copies)
 
 TEST(allocations)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"rocprof_csv",
 		"Kind,Operation,Agent_Id,Allocation_Size,Address,Correlation_Id,Start_Timestamp,"
 		"End_Timestamp\n"
@@ -266,8 +263,7 @@ TEST(counters_wide)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release)
-		struct reading rd = read_text("rocprof_csv", cases[i].text);
+		READING rd = read_text("rocprof_csv", cases[i].text);
 
 		if (rd.r != 0 || rd.m->spans.nr != cases[i].spans)
 			ROW_FAIL(i, "%d, %zu spans", rd.r, rd.m->spans.nr);
@@ -456,7 +452,7 @@ TEST(bad_rows)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
 		char *text = xasprintf(CALLS "%sH,good,1,1,2,3000,4000\n", cases[i].row);
-		CLEANUP(reading_release) struct reading rd = read_text("rocprof_csv", text);
+		READING rd = read_text("rocprof_csv", text);
 
 		if (rd.r != (warned(rd.m, W_TIME_RANGE) ? READ_PARTIAL : 0) ||
 		    rd.m->spans.nr != cases[i].spans + 1)
@@ -476,7 +472,7 @@ TEST(cut_everywhere)
 	size_t n = strlen(text), header = strlen(CALLS), rows = 0;
 
 	for (size_t i = 0; i <= n; i++) {
-		CLEANUP(reading_release) struct reading rd = read_bytes("rocprof_csv", text, i);
+		READING rd = read_bytes("rocprof_csv", text, i);
 		bool whole_row = i > header && text[i - 1] == '\n';
 		/* that the line end alone is missing cannot be seen */
 		bool unended = i > header && i < n && text[i] == '\n';
@@ -519,7 +515,7 @@ TEST(mutations)
 
 		for (uint64_t k = 1 + rnd(&seed) % 4; k > 0; k--)
 			copy[rnd(&seed) % n] = bytes[rnd(&seed) % (sizeof(bytes) - 1)];
-		CLEANUP(reading_release) struct reading rd = read_bytes("rocprof_csv", copy, n);
+		READING rd = read_bytes("rocprof_csv", copy, n);
 		assert_in_range(rd.m->spans.nr, 0, 4);
 		for (size_t s = 0; s < rd.m->spans.nr; s++)
 			assert_true(rd.m->spans.end_ns[s] >= rd.m->spans.start_ns[s]);
@@ -534,7 +530,7 @@ TEST(many_things)
 	strbuf_addstr(&sb, KERNELS_2025);
 	for (int i = 0; i < 2000; i++)
 		strbuf_addf(&sb, "K,Agent %d,1,1,1,1,1,k,1,%d,%d,0,1\n", i, 1000 + i, 2000 + i);
-	CLEANUP(reading_release) struct reading rd = read_bytes("rocprof_csv", sb.buf, sb.len);
+	READING rd = read_bytes("rocprof_csv", sb.buf, sb.len);
 	expect_read(&rd, 0, "spans=2000");
 	assert_int_equal(warned(rd.m, W_BAD_EVENT), 2000 - 256);
 }
@@ -583,7 +579,7 @@ TEST(detected)
 	test_put(dir, "1_hip_api_trace.csv", text);
 	assert_int_equal(reader_detect(path, &found, NULL), 0);
 	assert_string_equal(found->name, "rocprof_csv");
-	CLEANUP(reading_release) struct reading rd = read_path("rocprof_csv", path, false);
+	READING rd = read_path("rocprof_csv", path, false);
 	assert_int_equal(rd.m->spans.nr, 1);
 	assert_int_equal(rd.m->spans.args[0], STR_NONE);
 }

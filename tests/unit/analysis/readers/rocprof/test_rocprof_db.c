@@ -25,8 +25,7 @@
 /* HIP call → kernel by (pid, Index); HSA calls count apart; a range around it. */
 TEST(hip_trace)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"rocprof_db", true,
 		SQL(CALLS("HIP") CALLS("HSA") WORK("OPS") WORK("COPY") ROCTX KERN,
 		    "INSERT INTO HIP VALUES (100, 200, 7, 8, 'hipLaunchKernel', '( kernel(k) )', 5,"
@@ -61,8 +60,7 @@ TEST(hip_trace)
 
 TEST(dispatches)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"rocprof_db", true,
 		SQL(KERN, KERN_ROW("a", "8", "100", "200"), KERN_ROW("b", "NULL", "300", "250"),
 		    KERN_ROW("c", "8", "NULL", "400"), KERN_ROW("d", "8", "'None'", "400")));
@@ -82,8 +80,7 @@ TEST(dispatches)
 /* A value of a dispatch is a sample at its end, on its queue. */
 TEST(counters)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"rocprof_db", false,
 		SQL(COUNTERS(", BeginNs INTEGER, EndNs INTEGER, CompleteNs INTEGER, "
 			     "DurationNs INTEGER, __section INTEGER") "INSERT INTO KERN VALUES (0, "
@@ -105,8 +102,7 @@ TEST(counters)
 /* Beside the kernels of a HIP trace only the counters are new. */
 TEST(counters_again)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"rocprof_db", false,
 		SQL(WORK(
 			"OPS") "INSERT INTO OPS VALUES (10, 20, 1, 0, 'a', 7, 7, '', 0, 1, '', 0, "
@@ -155,8 +151,7 @@ TEST(odd_files)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release)
-		struct reading rd = read_sql("rocprof_db", false, SQL(cases[i].sql));
+		READING rd = read_sql("rocprof_db", false, SQL(cases[i].sql));
 
 		if (rd.r != cases[i].r)
 			ROW_FAIL(i, "%d: %s", rd.r, rd.err.msg);
@@ -188,7 +183,7 @@ TEST(finite_difference)
 
 	assert_int_equal(reader_detect(path, &which, NULL), 0);
 	assert_string_equal(which->name, "rocprof_db");
-	CLEANUP(reading_release) struct reading rd = read_path("rocprof_db", path, false);
+	READING rd = read_path("rocprof_db", path, false);
 	m = rd.m;
 	expect_read(&rd, 0, "fact.KERN=1004 spans=1004");
 	for (size_t k = 0; k < ARRAY_LEN(kernels); k++) {

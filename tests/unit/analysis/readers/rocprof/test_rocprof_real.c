@@ -82,7 +82,7 @@ static const struct recording {
 
 static void assert_recording(size_t i, const struct recording *c)
 {
-	CLEANUP(reading_release) struct reading rd = read_real(textf(SDK "%s.csv", c->file));
+	READING rd = read_real(textf(SDK "%s.csv", c->file));
 	const struct model *m = rd.m;
 	uint64_t calls;
 	int64_t sum = sum_of(m, "", &calls);
@@ -112,7 +112,7 @@ TEST(sums)
 
 TEST(streams)
 {
-	CLEANUP(reading_release) struct reading rd = read_real(SDK "kernel_trace.csv");
+	READING rd = read_real(SDK "kernel_trace.csv");
 	uint64_t seen = 0;
 
 	for (size_t i = 0; i < rd.m->spans.nr; i++) {
@@ -137,7 +137,7 @@ TEST(exclusive_times)
 		{ "ncclGetVersion", 3942 },        { "ncclGroupStart", 3062 },
 		{ "ncclCommGetAsyncError", 1196 },
 	};
-	CLEANUP(reading_release) struct reading rd = read_real(SDK "rccl_trace.csv");
+	READING rd = read_real(SDK "rccl_trace.csv");
 	int64_t all = 0;
 
 	for (size_t k = 0; k < ARRAY_LEN(want); k++) {
@@ -193,7 +193,7 @@ TEST(counters)
 
 TEST(allocations)
 {
-	CLEANUP(reading_release) struct reading rd = read_real(SDK "memory_allocation_trace.csv");
+	READING rd = read_real(SDK "memory_allocation_trace.csv");
 
 	expect_model(rd.m, "fact.allocations=2 fact.allocated_bytes=2048 fact.frees=2 "
 			   "fact.addresses_not_freed=0");
@@ -211,7 +211,7 @@ TEST(summaries)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release) struct reading rd = read_real(cases[i].file);
+		READING rd = read_real(cases[i].file);
 
 		assert_int_equal(rd.m->spans.nr, 0);
 		assert_int_equal(fact(rd.m, "rows"), cases[i].rows);
@@ -234,7 +234,7 @@ TEST(pc_samples)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *rel = xasprintf(SDK "%s.csv", cases[i].file);
-		CLEANUP(reading_release) struct reading rd = read_real(rel);
+		READING rd = read_real(rel);
 		uint64_t calls;
 
 		assert_int_equal(rd.m->inputs.v[0].instants, cases[i].rows);
@@ -260,7 +260,7 @@ TEST(v1)
 		{ "__amd_rocclr_fillBufferAligned", 1, 5440 },
 		{ "", 1004, 2610787312 },
 	};
-	CLEANUP(reading_release) struct reading rd = read_real(V1 "results.csv");
+	READING rd = read_real(V1 "results.csv");
 	const struct model *m = rd.m;
 	int64_t sum = 0, reach = INT64_MIN, min = INT64_MAX, max = 0, first = INT64_MAX;
 	uint64_t calls;

@@ -41,12 +41,11 @@ TEST(nested)
 	} want[] = {
 		{ "root", 50, 0, 12 }, { "mid", 30, 0, 12 }, { "a", 10, 7, 7 }, { "b", 10, 5, 5 }
 	};
-	CLEANUP(reading_release)
-	struct reading rd = read_sql("rpd", false,
-				     SQL(RPD_2, API(1, 1, 0, 100, 10, 1), API(2, 1, 10, 60, 11, 1),
-					 API(3, 1, 20, 30, 12, 1), API(4, 1, 40, 50, 13, 1),
-					 OP(1, 0, 0, 200, 207, 7, 5), OP(2, 0, 0, 210, 215, 7, 5),
-					 LAUNCH(3, 1), LAUNCH(4, 2)));
+	READING rd = read_sql("rpd", false,
+			      SQL(RPD_2, API(1, 1, 0, 100, 10, 1), API(2, 1, 10, 60, 11, 1),
+				  API(3, 1, 20, 30, 12, 1), API(4, 1, 40, 50, 13, 1),
+				  OP(1, 0, 0, 200, 207, 7, 5), OP(2, 0, 0, 210, 215, 7, 5),
+				  LAUNCH(3, 1), LAUNCH(4, 2)));
 
 	assert_int_equal(rd.r, 0);
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
@@ -59,11 +58,10 @@ TEST(nested)
 
 TEST(ties)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql("rpd", false,
-				     SQL(RPD_2, API(1, 1, 0, 10, 12, 1), API(2, 1, 10, 20, 13, 1),
-					 API(3, 1, 20, 20, 2, 11), OP(1, 0, 0, 200, 207, 7, 5),
-					 OP(2, 0, 0, 210, 215, 7, 5), LAUNCH(1, 1), LAUNCH(2, 2)));
+	READING rd = read_sql("rpd", false,
+			      SQL(RPD_2, API(1, 1, 0, 10, 12, 1), API(2, 1, 10, 20, 13, 1),
+				  API(3, 1, 20, 20, 2, 11), OP(1, 0, 0, 200, 207, 7, 5),
+				  OP(2, 0, 0, 210, 215, 7, 5), LAUNCH(1, 1), LAUNCH(2, 2)));
 	const struct model *m = rd.m;
 
 	assert_int_equal(exclusive(m, "a"), 10);
@@ -76,8 +74,7 @@ TEST(ties)
 /* Equal intervals of two devices are two; types tell kernels, copies and fills. */
 TEST(devices)
 {
-	CLEANUP(reading_release)
-	struct reading rd =
+	READING rd =
 		read_sql("rpd", false,
 			 SQL(RPD_2, OP(1, 0, 0, 1000, 3000, 7, 5), OP(2, 1, 0, 1000, 3000, 7, 5),
 			     OP(3, 0, 1, 2000, 5000, 1, 6), OP(4, 0, 1, 6000, 6001, 1, 8)));
@@ -139,12 +136,10 @@ static char *dump(const struct model *m)
 
 TEST(versions_agree)
 {
-	CLEANUP(reading_release)
-	struct reading two = read_sql("rpd", true, SQL(RPD_2, TEXTS("rocpd_string"), CONTENT));
-	CLEANUP(reading_release)
-	struct reading three = read_sql("rpd", true,
-					SQL(RPD_3, TEXTS("rocpd_ustring"),
-					    "INSERT INTO rocpd_ustring VALUES (1, '');", CONTENT));
+	READING two = read_sql("rpd", true, SQL(RPD_2, TEXTS("rocpd_string"), CONTENT));
+	READING three = read_sql("rpd", true,
+				 SQL(RPD_3, TEXTS("rocpd_ustring"),
+				     "INSERT INTO rocpd_ustring VALUES (1, '');", CONTENT));
 	struct reading none =
 		read_sql("rpd", true,
 			 SQL(RPD_2, TEXTS("rocpd_string"), CONTENT, "DROP TABLE rocpd_metadata;"));
@@ -170,8 +165,7 @@ TEST(versions_agree)
 /* Arguments hang off the work, and HSA has a table of its own. */
 TEST(version_1)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"rpd", true,
 		SQL(RPD_API_2 RPD_OP_2 RPD_STRINGS_1,
 		    "CREATE TABLE rocpd_api_ops(id integer PRIMARY KEY, api_id integer, op_id "
@@ -200,8 +194,7 @@ TEST(version_1)
 /* Two processes: ids are offset, strings are there twice, queues of equal numbers are two. */
 TEST(writers)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"rpd", false,
 		SQL(RPD_3,
 		    "INSERT INTO rocpd_string(id, string) VALUES (4294967297, 'k'),"
@@ -228,8 +221,7 @@ TEST(writers)
 
 TEST(nodes)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"rpd", false,
 		SQL(RPD_3,
 		    "INSERT INTO rocpd_api VALUES (1, 30000100, 30000101, 10, 20, 3, 0, 0, 1);",
@@ -250,10 +242,9 @@ TEST(nodes)
 /* What the tracer spends on itself is no time of the program. */
 TEST(overhead)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql("rpd", false,
-				     SQL(RPD_2, API(1, 1, 0, 100, 3, 1), API(2, 1, 10, 60, 9, 1),
-					 OP(1, 0, 0, 200, 207, 7, 5), LAUNCH(1, 1)));
+	READING rd = read_sql("rpd", false,
+			      SQL(RPD_2, API(1, 1, 0, 100, 3, 1), API(2, 1, 10, 60, 9, 1),
+				  OP(1, 0, 0, 200, 207, 7, 5), LAUNCH(1, 1)));
 	const struct model *m = rd.m;
 
 	assert_int_equal(exclusive(m, "hipLaunchKernel"), 100);
@@ -277,8 +268,7 @@ TEST(endless_overhead)
 /* A graph: one launch, many ops. Work with two launches has two links. */
 TEST(many_to_many)
 {
-	CLEANUP(reading_release)
-	struct reading rd =
+	READING rd =
 		read_sql("rpd", false,
 			 SQL(RPD_2, API(1, 1, 10, 20, 3, 1), API(2, 1, 30, 40, 4, 1),
 			     OP(1, 0, 0, 50, 60, 7, 5), OP(2, 0, 0, 60, 70, 7, 5),
@@ -300,8 +290,7 @@ TEST(monitor)
 {
 	static const int64_t t_ns[] = { 0, 100, 300, 400, 500 };
 	static const double mhz[] = { 800, 1700, 1700, 900, 900 };
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"rpd", false,
 		SQL(RPD_2, OP(1, 0, 0, 50, 60, 7, 5),
 		    "INSERT INTO rocpd_monitor(deviceType, deviceId, monitorType, start, end, "
@@ -324,8 +313,7 @@ TEST(monitor)
 
 TEST(stack_frames)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"rpd", true,
 		SQL(RPD_3,
 		    "INSERT INTO rocpd_api VALUES (1, 100, 100, 10, 20, 3, 11, 10, 1);"
@@ -382,8 +370,7 @@ TEST(odd_rows)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release)
-		struct reading rd = read_sql("rpd", true, SQL(RPD_2, cases[i].sql));
+		READING rd = read_sql("rpd", true, SQL(RPD_2, cases[i].sql));
 
 		if (rd.r != (warned(rd.m, W_TIME_RANGE) ? READ_PARTIAL : 0))
 			ROW_FAIL(i, "%d %s", rd.r, rd.err.msg);
@@ -417,8 +404,7 @@ TEST(odd_tables)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release)
-		struct reading rd = read_sql("rpd", false, SQL(cases[i].sql));
+		READING rd = read_sql("rpd", false, SQL(cases[i].sql));
 		const char *said = rd.err.msg;
 
 		if (rd.r >= 0)
@@ -451,13 +437,13 @@ TEST(cut_anywhere)
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
 	char *path = db_make(dir, "t.rpd", SQL(RPD_3, TEXTS("rocpd_ustring"), CONTENT));
-	CLEANUP(reading_release) struct reading whole = read_path("rpd", path, true);
+	READING whole = read_path("rpd", path, true);
 	int64_t size = fs_size(path);
 	uint64_t errors = 0, partial = 0;
 
 	for (int64_t n = size - 1; n >= 0; n -= n % 512 < 3 ? 1 : 13) {
 		assert_int_equal(truncate(path, n), 0);
-		CLEANUP(reading_release) struct reading rd = read_damaged(path);
+		READING rd = read_damaged(path);
 		errors += rd.r < 0;
 		partial += rd.r == READ_PARTIAL;
 		assert_true(rd.m->spans.nr <= whole.m->spans.nr);
@@ -490,6 +476,6 @@ TEST(mutations)
 			bad[16 + rnd(&seed) % (n - 16)] = (char)rnd(&seed);
 		assert_int_equal(fwrite(bad, 1, n, f), n);
 		fclose(f);
-		CLEANUP(reading_release) struct reading rd = read_damaged(path);
+		READING rd = read_damaged(path);
 	}
 }

@@ -222,7 +222,7 @@ static void assert_tracks(const struct model *m, const struct run *run)
 TEST(matmul)
 {
 	for (size_t i = 0; i < ARRAY_LEN(runs); i++) {
-		CLEANUP(reading_release) struct reading rd = read_real(runs[i].file);
+		READING rd = read_real(runs[i].file);
 
 		expect_model(rd.m, "format='RPD 2' clock=monotonic");
 		assert_times(rd.m, &runs[i]);
@@ -234,7 +234,7 @@ TEST(matmul)
 /* Every op lies below the call that launched it. */
 TEST(launches)
 {
-	CLEANUP(reading_release) struct reading rd = read_real(DIR "matmul_result.rpd");
+	READING rd = read_real(DIR "matmul_result.rpd");
 	const struct model *m = rd.m;
 
 	for (size_t i = 0; i < m->links.nr; i++) {
@@ -257,7 +257,7 @@ TEST(extents)
 	};
 
 	for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
-		CLEANUP(reading_release) struct reading rd = read_real(cases[k].file);
+		READING rd = read_real(cases[k].file);
 		const struct span_columns *c = &rd.m->spans;
 		int64_t first = INT64_MAX, last = INT64_MIN;
 

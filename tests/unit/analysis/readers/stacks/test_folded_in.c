@@ -5,7 +5,7 @@
 
 TEST(basic)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("folded", FIX "basic.folded", false);
+	READING rd = read_path("folded", FIX "basic.folded", false);
 	const struct model *m = rd.m;
 
 	expect_read(&rd, 0,
@@ -18,8 +18,7 @@ TEST(basic)
 
 TEST(differential)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_path("folded", FIX "differential.folded", false);
+	READING rd = read_path("folded", FIX "differential.folded", false);
 	const struct model *m = rd.m;
 
 	expect_read(&rd, 0, "format='folded stacks (sampled, differential)' tracks=2");
@@ -58,7 +57,7 @@ TEST(counts)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("folded", cases[i].text);
+		READING rd = read_text("folded", cases[i].text);
 
 		if (rd.r != 0)
 			ROW_FAIL(i, "result %d: %s", rd.r, rd.err.msg);
@@ -85,7 +84,7 @@ TEST(names)
 		     { "\xff\xfe 1\n", "\xff\xfe", "sampled" });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("folded", cases[i].line);
+		READING rd = read_text("folded", cases[i].line);
 
 		if (rd.r != 0 || strcmp(span_name(rd.m, 0), cases[i].name) != 0)
 			ROW_FAIL(i, "name '%s'", span_name(rd.m, 0));
@@ -99,7 +98,7 @@ TEST(unreadable)
 	static const char *const texts[] = { "", "\n", "a;b", "no count\n", "# only\n" };
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("folded", texts[i]);
+		READING rd = read_text("folded", texts[i]);
 
 		if (rd.r >= 0)
 			ROW_FAIL(i, "result %d", rd.r);
@@ -112,7 +111,7 @@ TEST(damaged)
 	size_t n = strlen(text);
 
 	for (size_t cut = 0; cut <= n; cut++) {
-		CLEANUP(reading_release) struct reading rd = read_bytes("folded", text, cut);
+		READING rd = read_bytes("folded", text, cut);
 
 		if (cut > 23 && rd.r != (text[cut - 1] == '\n' ? 0 : READ_PARTIAL))
 			ROW_FAIL(cut, "result %d", rd.r);
@@ -127,7 +126,7 @@ TEST(deep)
 	for (int i = 0; i < 1000000; i++)
 		strbuf_addstr(&sb, i ? ";f" : "f");
 	strbuf_addstr(&sb, " 3\n");
-	CLEANUP(reading_release) struct reading rd = read_text("folded", sb.buf);
+	READING rd = read_text("folded", sb.buf);
 	assert_int_equal(rd.r, 0);
 	/* as many as there is memory for, and one that stands for the others */
 	assert_true(rd.m->spans.nr > 500000);

@@ -17,8 +17,7 @@
 
 TEST(basic)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_path("speedscope", FIX "basic.speedscope.json", false);
+	READING rd = read_path("speedscope", FIX "basic.speedscope.json", false);
 	const struct model *m = rd.m;
 	size_t c = span_at(m, "c \xc3\xa9"), a;
 
@@ -43,8 +42,7 @@ TEST(basic)
 TEST(places)
 {
 	CLEANUP(xfreep) char *text = test_get(FIX, "basic.speedscope.json");
-	CLEANUP(reading_release)
-	struct reading rd = read_text("speedscope", text); /* which keeps arguments */
+	READING rd = read_text("speedscope", text); /* which keeps arguments */
 	const struct model *m = rd.m;
 
 	for (int i = 0; i < 2; i++)
@@ -65,7 +63,7 @@ TEST(units)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf(SAMPLED("%s", "[0]", "1.5"), cases[i].unit);
-		CLEANUP(reading_release) struct reading rd = read_text("speedscope", text);
+		READING rd = read_text("speedscope", text);
 
 		if (time_in(rd.m, "a") != cases[i].ns)
 			ROW_FAIL(i, "%lld ns", (long long)time_in(rd.m, "a"));
@@ -134,7 +132,7 @@ TEST(malformed)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("speedscope", cases[i].text);
+		READING rd = read_text("speedscope", cases[i].text);
 
 		if (rd.r != cases[i].r)
 			ROW_FAIL(i, "result %d: %s", rd.r, rd.err.msg);
@@ -154,7 +152,7 @@ TEST(unreadable)
 						"{\"shared\":{\"frames\":[{\"name\":\"a");
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("speedscope", texts[i]);
+		READING rd = read_text("speedscope", texts[i]);
 
 		if (rd.r >= 0)
 			ROW_FAIL(i, "result %d", rd.r);
@@ -170,7 +168,7 @@ TEST(damaged)
 
 	assert_true(fs_read(FIX "basic.speedscope.json", 1 << 20, &text, &n, NULL) >= 0);
 	for (size_t cut = 0; cut + 1 < n; cut++) {
-		CLEANUP(reading_release) struct reading rd = read_bytes("speedscope", text, cut);
+		READING rd = read_bytes("speedscope", text, cut);
 
 		if (rd.r == 0)
 			ROW_FAIL(cut, "nothing is said of the cut");

@@ -136,8 +136,7 @@ static uint32_t deepest(const struct model *m)
 
 TEST(recording)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_real("perf", DIR "example-perf-stacks.txt.gz");
+	READING rd = read_real("perf", DIR "example-perf-stacks.txt.gz");
 
 	assert_int_equal(fact(rd.m, "stack_samples"), 1315);
 	assert_int_equal(fact(rd.m, "sample_ns"), SAMPLE_NS);
@@ -151,8 +150,7 @@ TEST(recording)
 
 TEST(collapsed)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_real("folded", DIR "example-perf-stacks-collapsed.txt");
+	READING rd = read_real("folded", DIR "example-perf-stacks-collapsed.txt");
 
 	expect_model(rd.m, "fact.stacks=710 fact.count_ns=1");
 	assert_int_equal(deepest(rd.m), 74);

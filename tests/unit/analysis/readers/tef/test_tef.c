@@ -6,7 +6,7 @@
 
 TEST(chrome_spans)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "chrome.json", true);
+	READING rd = read_path("tef", FIX "chrome.json", true);
 	const struct model *m = rd.m;
 	size_t i = span_at(m, "handle");
 
@@ -37,7 +37,7 @@ TEST(chrome_instants)
 	} want[] = {
 		{ "tick", 104000 }, { "tock", 105000 }, { "mark", 105500 }, { "poll", 105750 }
 	};
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "chrome.json", false);
+	READING rd = read_path("tef", FIX "chrome.json", false);
 
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		assert_span(rd.m, want[i].name, want[i].t_ns, want[i].t_ns);
@@ -49,7 +49,7 @@ TEST(chrome_instants)
 
 TEST(chrome_counters)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "chrome.json", false);
+	READING rd = read_path("tef", FIX "chrome.json", false);
 	const struct series *used = series_named(rd.m, "heap.used"),
 			    *fps = series_named(rd.m, "fps");
 
@@ -62,7 +62,7 @@ TEST(chrome_counters)
 
 TEST(chrome_async)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "chrome.json", false);
+	READING rd = read_path("tef", FIX "chrome.json", false);
 	const struct model *m = rd.m;
 	size_t a = span_nth(m, "request", 0), b = span_nth(m, "request", 1);
 
@@ -80,7 +80,7 @@ TEST(chrome_async)
 
 TEST(chrome_flows)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "chrome.json", false);
+	READING rd = read_path("tef", FIX "chrome.json", false);
 	const struct model *m = rd.m;
 
 	/* s inside parse, t inside send, f without "bp" means the next span */
@@ -97,8 +97,7 @@ TEST(chrome_flows)
 /* µs of any size come out as exact ns, and what is none is counted and left out. */
 TEST(numbers)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"tef",
 		"[{\"ph\":\"X\",\"name\":\"big\",\"pid\":1,\"tid\":1,\"ts\":1712195495505582.988,"
 		"\"dur\":0.001},"
@@ -126,8 +125,7 @@ TEST(numbers)
 
 TEST(strings)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"tef",
 		"[{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1,\"name\":\"a\\\"b\\\\c\\/"
 		"\\n\\u00e9\\ud83d\\ude00\"},"
@@ -169,9 +167,8 @@ TEST(array_forms)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release)
-		struct reading rd = read_bytes("tef", cases[i].text,
-					       cases[i].n ? cases[i].n : strlen(cases[i].text));
+		READING rd = read_bytes("tef", cases[i].text,
+					cases[i].n ? cases[i].n : strlen(cases[i].text));
 
 		expect_read(&rd, 0, "spans=1 a: at=1000..2000");
 		assert_false(rd.m->inputs.v[0].partial);
@@ -187,7 +184,7 @@ TEST(array_cuts)
 	size_t first = strlen("[" EV), last = strlen(text) - 1;
 
 	for (size_t n = 1; n <= strlen(text); n++) {
-		CLEANUP(reading_release) struct reading rd = read_bytes("tef", text, n);
+		READING rd = read_bytes("tef", text, n);
 		bool inside = (n > 1 && n < first) || (n > first + 2 && n < last);
 
 		if (n < first) {
@@ -245,7 +242,7 @@ TEST(nothing_to_read)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("tef", cases[i].text);
+		READING rd = read_text("tef", cases[i].text);
 
 		assert_int_equal(rd.r, cases[i].r);
 		if (!strstr(rd.err.msg, cases[i].words))
@@ -345,7 +342,7 @@ TEST(legacy_async)
 	"{\"ph\":\"" ph "\",\"cat\":\"c\",\"id\":" id ",\"name\":\"" name \
 	"\",\"pid\":1,\"tid\":1,\"ts\":" ts "}"
 	/* clang-format off */
-	CLEANUP(reading_release) struct reading rd = read_text("tef", "["
+	READING rd = read_text("tef", "["
 		OLD("F", "\"0x2\"", "a", "9") "," OLD("S", "\"0x2\"", "a", "2") ","
 		OLD("S", "\"0x2\"", "b", "3") "," OLD("T", "\"0x2\"", "b", "4") ","
 		OLD("F", "\"0x2\"", "b", "5") "," OLD("b", "\"0x2\"", "a", "1") ","
@@ -387,8 +384,7 @@ TEST(async_problems)
 TEST(flow_problems)
 {
 	/* an id used twice, a point with no span, an end before its start by another clock */
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"tef", "[{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":10,\"name\":\"a\"},"
 		       "{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":20,\"dur\":10,\"name\":\"b\"},"
 		       "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":40,\"dur\":10,\"name\":\"c\"},"
@@ -424,12 +420,12 @@ TEST(cut_everywhere)
 
 	for (size_t k = 0; k < ARRAY_LEN(files); k++) {
 		CLEANUP(xfreep) char *path = fs_join(FIX, files[k]), *text = NULL;
-		CLEANUP(reading_release) struct reading whole = read_path("tef", path, true);
+		READING whole = read_path("tef", path, true);
 		size_t n = 0;
 
 		assert_int_equal(fs_read(path, 65536, &text, &n, NULL), 0);
 		for (size_t i = 0; i < n; i++) {
-			CLEANUP(reading_release) struct reading rd = read_bytes("tef", text, i);
+			READING rd = read_bytes("tef", text, i);
 
 			assert_true(rd.m->spans.nr <= whole.m->spans.nr);
 			assert_true(rd.r <= READ_PARTIAL);
@@ -451,6 +447,6 @@ TEST(deep_nesting)
 	for (int i = 0; i < 100000; i++)
 		strbuf_addch(&sb, ']');
 	strbuf_addstr(&sb, "},\n" EV "]");
-	CLEANUP(reading_release) struct reading rd = read_bytes("tef", sb.buf, sb.len);
+	READING rd = read_bytes("tef", sb.buf, sb.len);
 	expect_read(&rd, READ_PARTIAL, "spans=1 a: at=1000..2000");
 }

@@ -4,7 +4,7 @@
 
 TEST(kineto_device)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "kineto.json", true);
+	READING rd = read_path("tef", FIX "kineto.json", true);
 	const struct model *m = rd.m;
 	size_t gemm = span_at(m, "gemm<float>");
 	const struct track *q = track_of(m, gemm), *device = &m->tracks.v[q->parent];
@@ -24,7 +24,7 @@ TEST(kineto_device)
 
 TEST(kineto_host)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "kineto.json", true);
+	READING rd = read_path("tef", FIX "kineto.json", true);
 	const struct model *m = rd.m;
 	size_t call = span_at(m, "hipLaunchKernel"), op = span_at(m, "aten::mm"), devices = 0,
 	       gpu_processes = 0;
@@ -56,8 +56,7 @@ TEST(kineto_host)
  * joins. A merged file's ranks stay apart. */
 TEST(kineto_variants)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"tef",
 		"[{\"ph\":\"X\",\"cat\":\"Kernel\",\"name\":\"old\",\"pid\":2,\"tid\":5,\"ts\":10,"
 		"\"dur\":1,\"args\":{\"External id\":9}},"
@@ -87,8 +86,7 @@ TEST(kineto_variants)
  * of all, and take a process's share of the energy. */
 TEST(kineto_window)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"tef",
 		"{\"schemaVersion\":1,\"deviceProperties\":[],\"traceEvents\":["
 		"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"pid\":9,\"tid\":9,\"ts\":"
@@ -133,7 +131,7 @@ TEST(kineto_base_behind_damage)
 
 TEST(rocprof)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "rocprof-v1.json", true);
+	READING rd = read_path("tef", FIX "rocprof-v1.json", true);
 	const struct model *m = rd.m;
 	size_t call = span_at(m, "hipLaunchKernel"), k = span_at(m, "kernel_a(int*)"),
 	       copy = span_at(m, "CopyHostToDevice");
@@ -155,8 +153,7 @@ TEST(rocprof)
 
 TEST(rocprof_names_behind)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"tef",
 		"[{\"ph\":\"X\",\"name\":\"k\",\"pid\":\"9\",\"tid\":\"1\",\"ts\":\"2\",\"dur\":"
 		"\"1\","
@@ -169,7 +166,7 @@ TEST(rocprof_names_behind)
 /* Other accelerators' words for the same things. */
 TEST(mtia)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "mtia.json", true);
+	READING rd = read_path("tef", FIX "mtia.json", true);
 	const struct model *m = rd.m;
 	size_t call = span_at(m, "mtiaLaunch"), other = span_at(m, "xpuLaunch");
 
@@ -213,7 +210,7 @@ TEST(kineto_properties)
 			EVENT("cuda_runtime", "9", "9", "1", "2", "\"correlation\":3") "," EVENT(
 				"kernel", "7", "1", "5", "2",
 				"\"device\":7,\"stream\":1,\"correlation\":3") "]}");
-		CLEANUP(reading_release) struct reading rd = read_text("tef", text.buf);
+		READING rd = read_text("tef", text.buf);
 		if (rd.r != 0 || rd.m->links.nr != 1)
 			ROW_FAIL(i, "%s, %zu links", rd.err.msg, rd.m->links.nr);
 		expect_model(rd.m, "format='Trace Event Format (Kineto)' only kernel: device=gpu7");
@@ -247,7 +244,7 @@ TEST(device_habits)
 				       "\"name\":\"k\",\"pid\":%s,\"tid\":%s,\"ts\":5,"
 				       "\"dur\":1,\"args\":{%s}}]}",
 				       cases[i].pid, cases[i].tid, cases[i].args);
-		CLEANUP(reading_release) struct reading rd = read_text("tef", text);
+		READING rd = read_text("tef", text);
 		const struct track *q = track_of(rd.m, 0);
 
 		if (q->kind != TRACK_QUEUE || q->tid != cases[i].stream ||
@@ -280,7 +277,7 @@ TEST(kineto_no_time)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("tef", cases[i].text);
+		READING rd = read_text("tef", cases[i].text);
 
 		if (rd.m->spans.nr != cases[i].work || warned(rd.m, W_BAD_EVENT) != cases[i].bad)
 			ROW_FAIL(i, "%zu spans", rd.m->spans.nr);
@@ -291,8 +288,7 @@ TEST(kineto_no_time)
 /* What chrome://tracing writes itself: thread times, marks of objects, samples of stacks. */
 TEST(chrome_samples)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_path("tef", FIX "chrome-samples.json", true);
+	READING rd = read_path("tef", FIX "chrome-samples.json", true);
 	const struct model *m = rd.m;
 	size_t leaf = span_nth(m, "paint \"x\"", 0);
 
@@ -323,7 +319,7 @@ TEST(chrome_deep_stacks)
 	for (int i = 0; i < 5000; i++)
 		strbuf_addf(&text, "%s{\"tid\":1,\"ts\":%d,\"sf\":%d}", i ? "," : "", i, i);
 	strbuf_addstr(&text, "]}");
-	CLEANUP(reading_release) struct reading rd = read_text("tef", text.buf);
+	READING rd = read_text("tef", text.buf);
 	expect_read(&rd, 0, "spans=5000");
 	for (size_t i = 0; i < rd.m->spans.nr; i++)
 		bytes += strlen(model_str(rd.m, rd.m->spans.args[i]));
@@ -333,7 +329,7 @@ TEST(chrome_deep_stacks)
 
 TEST(uftrace)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "uftrace.json", false);
+	READING rd = read_path("tef", FIX "uftrace.json", false);
 	const struct model *m = rd.m;
 	size_t f = span_at(m, "f");
 
@@ -346,8 +342,7 @@ TEST(uftrace)
 
 TEST(profrig_tracer)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_path("tef", FIX "profrig-blas.json", true);
+	READING rd = read_path("tef", FIX "profrig-blas.json", true);
 	const struct model *m = rd.m;
 
 	expect_read(&rd, 0,
@@ -374,7 +369,7 @@ TEST(profrig_holes)
 		"\"half\0\0\0\0\0\0\0\0"
 		"{\"ph\":\"X\",\"pid\":7,\"tid\":7,\"ts\":8.000,\"dur\":1.000,\"name\":\"d\"},\n"
 		"\0\0\0\0\0\0\0\0\0\0";
-	CLEANUP(reading_release) struct reading rd = read_bytes("tef", text, sizeof(text) - 1);
+	READING rd = read_bytes("tef", text, sizeof(text) - 1);
 
 	expect_read(&rd, 0,
 		    "format='Trace Event Format (profrig roctx)' spans=4 W_UNTERMINATED=2 "
@@ -400,7 +395,7 @@ TEST(clocks)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("tef", cases[i].text);
+		READING rd = read_text("tef", cases[i].text);
 
 		assert_int_equal(rd.m->inputs.v[0].clock, cases[i].clock);
 		assert_true(rd.m->inputs.v[0].resolution_hz == cases[i].hz);

@@ -226,8 +226,7 @@ TEST(pairs)
 /* A number of an operator is no correlation, even when it equals one. */
 TEST(external_ids)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"tef",
 		"{\"schemaVersion\":1,\"traceEvents\":["
 		"{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"launch\",\"pid\":1,\"tid\":1,"
@@ -250,8 +249,7 @@ TEST(external_ids)
 /* What a queue of MTIA waits for is no work of it. */
 TEST(event_waits)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"tef",
 		"{\"schemaVersion\":1,\"traceEvents\":["
 		"{\"ph\":\"X\",\"cat\":\"mtia_ccp_events\",\"name\":\"event_wait\",\"pid\":1,"

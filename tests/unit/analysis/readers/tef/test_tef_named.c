@@ -68,7 +68,7 @@ static void assert_on(const struct model *m, const char *name, enum span_kind ki
 
 TEST(tensorflow_processes)
 {
-	CLEANUP(reading_release) struct reading rd = read_text("tef", processes);
+	READING rd = read_text("tef", processes);
 	const struct model *m = rd.m;
 
 	expect_read(&rd, 0, "format='Trace Event Format (TensorFlow)' MatMul: on=thread");
@@ -83,7 +83,7 @@ TEST(tensorflow_processes)
 
 TEST(tensorflow_threads)
 {
-	CLEANUP(reading_release) struct reading rd = read_text("tef", threads);
+	READING rd = read_text("tef", threads);
 	const struct model *m = rd.m;
 
 	assert_on(m, "k", SPAN_KERNEL, "gpu3", 14);
@@ -93,7 +93,7 @@ TEST(tensorflow_threads)
 
 TEST(ascend)
 {
-	CLEANUP(reading_release) struct reading rd = read_text("tef", msprof);
+	READING rd = read_text("tef", msprof);
 	const struct model *m = rd.m;
 
 	expect_read(&rd, 0, "format='Trace Event Format (Ascend)'");
@@ -131,8 +131,7 @@ TEST(names_last)
 
 TEST(system_events)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"tef", "{\"traceEvents\":[" RUN("a", 1, 1, 1, 1,
 						"") "],\"systemTraceEvents\":"
 						    "\"# tracer: nop\\n#\\n swapper-0 [000] 1.0: "

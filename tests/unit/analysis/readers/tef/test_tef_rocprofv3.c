@@ -5,7 +5,7 @@
 
 TEST(work)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX, true);
+	READING rd = read_path("tef", FIX, true);
 	const struct model *m = rd.m;
 	size_t add = span_at(m, "add(float*)"), made = span_at(m, "kernel 6"),
 	       copy = span_at(m, "MEMORY_COPY_HOST_TO_DEVICE");
@@ -29,7 +29,7 @@ TEST(work)
 
 TEST(calls)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX, true);
+	READING rd = read_path("tef", FIX, true);
 	const struct model *m = rd.m;
 	size_t push = span_at(m, "step \"1\""),
 	       ranges[2] = { span_nth(m, "epoch", 0), span_nth(m, "epoch", 1) };
@@ -56,7 +56,7 @@ TEST(calls)
 
 TEST(counters)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX, false);
+	READING rd = read_path("tef", FIX, false);
 	const struct series *s = series_named(rd.m, "SQ_WAVES");
 
 	assert_int_equal(s->t_ns.nr, 1);
@@ -77,8 +77,7 @@ TEST(counters)
 /* Counters alone: what was dispatched is known from them. Names stand behind their use. */
 TEST(counters_alone)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"tef", DOC("\"callback_records\":{\"counter_collection\":[{\"dispatch_data\":{"
 			   "\"start_timestamp\":5,\"end_timestamp\":9,\"dispatch_info\":{"
 			   "\"agent_id\":2,\"queue_id\":1,\"kernel_id\":3,\"dispatch_id\":1}},"
@@ -110,7 +109,7 @@ TEST(two_processes)
 	strbuf_addstr(&text, "},{");
 	strbuf_addf(&text, one, 40, 50, 32, 35, 8, 8, 2);
 	strbuf_addstr(&text, "}]}");
-	CLEANUP(reading_release) struct reading rd = read_text("tef", text.buf);
+	READING rd = read_text("tef", text.buf);
 	m = rd.m;
 	expect_read(&rd, 0, "links=2");
 	for (size_t i = 0; i < 2; i++)
@@ -153,7 +152,7 @@ TEST(odd)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("tef", cases[i].text);
+		READING rd = read_text("tef", cases[i].text);
 
 		if (rd.r != cases[i].r || rd.m->spans.nr != cases[i].spans)
 			ROW_FAIL(i, "result %d: %s, %zu spans", rd.r, rd.err.msg, rd.m->spans.nr);
@@ -172,7 +171,7 @@ TEST(cut_everywhere)
 
 	assert_true(fs_read(FIX, 1 << 20, &text, &n, NULL) >= 0);
 	for (size_t cut = 0; cut + 2 < n; cut++) {
-		CLEANUP(reading_release) struct reading rd = read_bytes("tef", text, cut);
+		READING rd = read_bytes("tef", text, cut);
 
 		if (rd.r == 0)
 			ROW_FAIL(cut, "nothing is said of the cut");
@@ -186,7 +185,7 @@ TEST(cut_everywhere)
 
 		for (uint64_t k = rnd(&seed) % 5 + 1; k > 0; k--)
 			bad[rnd(&seed) % n] = (char)rnd(&seed);
-		CLEANUP(reading_release) struct reading rd = read_bytes("tef", bad, n);
+		READING rd = read_bytes("tef", bad, n);
 		assert_true(rd.r <= READ_PARTIAL);
 	}
 }

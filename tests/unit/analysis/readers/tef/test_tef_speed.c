@@ -330,7 +330,7 @@ TEST(behind_events)
 		for (size_t k = 0; k < docs[i].pad; k++)
 			strbuf_addch(&text, 'x');
 		strbuf_addstr(&text, "\", \"list\": [], \"n\": 1}");
-		CLEANUP(reading_release) struct reading rd = read_bytes("tef", text.buf, text.len);
+		READING rd = read_bytes("tef", text.buf, text.len);
 		expect_read(&rd, 0, "inputs=1 spans=2");
 		assert_int_equal(track_of(rd.m, 0)->rank, docs[i].rank);
 		assert_int_equal(rd.m->inputs.v[0].first_ns, docs[i].first_ns);
