@@ -246,8 +246,7 @@ struct source {
 
 static int measure_speed(const struct source *src, char *file, double seconds, struct speed *ret)
 {
-	CLEANUP(xfreep) char *path = fs_join(out_dir, "speed.csv");
-	CLEANUP(xfreep) char *fields = xstrdup(src->fields);
+	CLEANUP(xfreep) char *path = fs_join(out_dir, "speed.csv"), *fields = xstrdup(src->fields);
 	CLEANUP(xfreep) char *storage = xstrdup(src->storage);
 	struct sampler_option option[] = {
 		{ (char[]){ "fields" }, fields },

@@ -191,8 +191,7 @@ static MACHINE_UNUSED __attribute__((format(printf, 3, 4))) void machine_text(co
 									      const char *text,
 									      const char *fmt, ...)
 {
-	CLEANUP(xfreep) char *below = NULL;
-	CLEANUP(xfreep) char *file = NULL;
+	CLEANUP(xfreep) char *below = NULL, *file = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);

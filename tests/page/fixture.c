@@ -10,24 +10,51 @@
 
 #define BINS 400
 
-struct column {
-	const char *name;
-	enum table_type type;
-	const char *unit;
-};
-
-static struct table *table_of(const char *name, const char *about, const struct column *c, size_t n)
-{
-	struct table *t = table_new(name);
-
-	table_about(t, about);
-	for (size_t i = 0; i < n; i++)
-		table_col(t, c[i].name, c[i].type, c[i].unit);
-	return t;
-}
-#define TABLE(name, about, ...) \
-	table_of(name, about, (const struct column[]){ __VA_ARGS__ }, \
-		 sizeof((const struct column[]){ __VA_ARGS__ }) / sizeof(struct column))
+/* The columns of each table, as an analysis writes them. */
+/* clang-format off */
+#define CALLPATHS(X) \
+	X(STR, track) X(STR, path) X(I64, depth) X(U64, calls) X(I64, inclusive_ns) \
+	X(I64, exclusive_ns) X(I64, device_inclusive_ns) X(I64, device_exclusive_ns) \
+	X(STR, category)
+TABLE_FORM(callpaths, CALLPATHS, "one call path of one track");
+#define BUSY(X) \
+	X(STR, device) X(U64, spans) X(I64, sum_ns) X(I64, union_ns) X(I64, wall_ns) \
+	X(F64, busy) X(I64, idle_ns) X(U64, max_concurrency)
+TABLE_FORM(busy, BUSY, "one device");
+#define KERNELS(X) \
+	X(STR, device) X(STR, name) X(STR, class) X(U64, calls) X(I64, total_ns) X(I64, min_ns) \
+	X(F64, mean_ns) X(F64, median_ns) X(I64, max_ns) X(F64, stddev_ns) X(F64, share)
+TABLE_FORM(kernels, KERNELS, "device work of one name on one device");
+#define COUNTERS(X) \
+	X(STR, series) X(STR, device) X(STR, kind) X(STR, unit) X(F64, scale) X(U64, samples) \
+	X(U64, distinct) X(I64, first_ns) X(I64, last_ns) X(F64, first) X(F64, last) \
+	X(F64, min) X(F64, max) X(F64, mean) X(F64, total) X(STR, total_unit) \
+	X(I64, max_gap_ns) X(I64, median_period_ns) X(STR, flags)
+TABLE_FORM(counters, COUNTERS, "one sampled series");
+#define ENERGY(X) \
+	X(STR, counter) X(STR, device) X(STR, view) X(STR, track) X(STR, name) X(U64, calls) \
+	X(F64, inclusive_j) X(F64, exclusive_j) X(I64, exclusive_ns) X(F64, mean_w) \
+	X(F64, share) X(STR, flags) X(F64, uncertainty_j)
+TABLE_FORM(energy, ENERGY, "energy of one function on one track");
+#define ENERGY_TOTALS(X) \
+	X(STR, counter) X(STR, device) X(STR, view) X(F64, total_j) X(F64, attributed_j) \
+	X(F64, unattributed_j) X(F64, error_rel)
+TABLE_FORM(energy_totals, ENERGY_TOTALS, "one counter on one device");
+#define ENERGY_CALLPATHS(X) \
+	X(STR, counter) X(STR, device) X(STR, view) X(STR, track) X(STR, path) X(I64, depth) \
+	X(U64, calls) X(F64, inclusive_j) X(F64, exclusive_j) X(I64, exclusive_ns) \
+	X(STR, flags)
+TABLE_FORM(energy_callpaths, ENERGY_CALLPATHS, "energy of one call path");
+#define TIMELINE(X) \
+	X(STR, series) X(STR, device) X(STR, unit) X(STR, kind) X(I64, t_ns) X(I64, dt_ns) \
+	X(F64, mean) X(F64, min) X(F64, max)
+TABLE_FORM(timeline, TIMELINE, "one bin of one series");
+#define FUNCTIONS(X) \
+	X(STR, scope) X(STR, name) X(STR, category) X(U64, calls) X(I64, inclusive_ns) \
+	X(I64, exclusive_ns) X(I64, min_ns) X(F64, mean_ns) X(F64, median_ns) X(F64, p95_ns) \
+	X(I64, max_ns) X(F64, stddev_ns) X(F64, share)
+TABLE_FORM(functions, FUNCTIONS, "one function");
+/* clang-format on */
 
 void fx_add(struct report *r, struct table *t)
 {
@@ -67,12 +94,7 @@ static void path_of(const struct fx_call *c, size_t at, struct strbuf *sb)
 void fx_calls(struct report *r, const char *const *tracks, const struct fx_call *calls, size_t n)
 {
 	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT;
-	struct table *t = TABLE(
-		"callpaths", "one call path of one track", { "track", TABLE_STR, NULL },
-		{ "path", TABLE_STR, NULL }, { "depth", TABLE_I64, NULL },
-		{ "calls", TABLE_U64, NULL }, { "inclusive_ns", TABLE_I64, "ns" },
-		{ "exclusive_ns", TABLE_I64, "ns" }, { "device_inclusive_ns", TABLE_I64, "ns" },
-		{ "device_exclusive_ns", TABLE_I64, "ns" }, { "category", TABLE_STR, NULL });
+	struct table *t = table_make(&callpaths_form);
 
 	for (size_t k = 0; tracks[k]; k++) {
 		for (size_t i = 0; i < n; i++) {
@@ -80,16 +102,12 @@ void fx_calls(struct report *r, const char *const *tracks, const struct fx_call 
 			int64_t part = k == 0 ? 1 : 4 + (int64_t)k;
 
 			path_of(calls, i, &path);
-			table_str(t, tracks[k]);
-			table_str(t, path.buf);
-			table_i64(t, calls[i].depth);
-			table_u64(t, calls[i].calls);
-			table_i64(t, inclusive(calls, n, i, false) / part);
-			table_i64(t, calls[i].own_ns / part);
-			table_i64(t, inclusive(calls, n, i, true) / part);
-			table_i64(t, calls[i].device_ns / part);
-			table_str(t, calls[i].category);
-			table_row(t);
+			table_add(t, &(struct callpaths_row){
+					     tracks[k], path.buf, calls[i].depth, calls[i].calls,
+					     inclusive(calls, n, i, false) / part,
+					     calls[i].own_ns / part,
+					     inclusive(calls, n, i, true) / part,
+					     calls[i].device_ns / part, calls[i].category });
 		}
 	}
 	fx_add(r, t);
@@ -97,11 +115,7 @@ void fx_calls(struct report *r, const char *const *tracks, const struct fx_call 
 
 static void add_busy(struct report *r, const struct fx_kernel *k, size_t n)
 {
-	struct table *t = TABLE("busy", "one device", { "device", TABLE_STR, NULL },
-				{ "spans", TABLE_U64, NULL }, { "sum_ns", TABLE_I64, "ns" },
-				{ "union_ns", TABLE_I64, "ns" }, { "wall_ns", TABLE_I64, "ns" },
-				{ "busy", TABLE_F64, NULL }, { "idle_ns", TABLE_I64, "ns" },
-				{ "max_concurrency", TABLE_U64, NULL });
+	struct table *t = table_make(&busy_form);
 
 	for (size_t i = 0; i < n; i++) {
 		int64_t sum = 0, wall = FX_SPAN_NS - 1400000000;
@@ -114,46 +128,26 @@ static void add_busy(struct report *r, const struct fx_kernel *k, size_t n)
 			spans += k[j].calls;
 		}
 		int64_t covered = sum - sum / 50;
-		table_str(t, k[i].device);
-		table_u64(t, spans);
-		table_i64(t, sum);
-		table_i64(t, covered);
-		table_i64(t, wall);
-		table_f64(t, (double)covered / (double)wall);
-		table_i64(t, wall - covered);
-		table_u64(t, 2);
-		table_row(t);
+		table_add(t,
+			  &(struct busy_row){ k[i].device, spans, sum, covered, wall,
+					      (double)covered / (double)wall, wall - covered, 2 });
 	}
 	fx_add(r, t);
 }
 
 void fx_kernels(struct report *r, const struct fx_kernel *k, size_t n)
 {
-	struct table *t = TABLE("kernels", "device work of one name on one device",
-				{ "device", TABLE_STR, NULL }, { "name", TABLE_STR, NULL },
-				{ "class", TABLE_STR, NULL }, { "calls", TABLE_U64, NULL },
-				{ "total_ns", TABLE_I64, "ns" }, { "min_ns", TABLE_I64, "ns" },
-				{ "mean_ns", TABLE_F64, "ns" }, { "median_ns", TABLE_F64, "ns" },
-				{ "max_ns", TABLE_I64, "ns" }, { "stddev_ns", TABLE_F64, "ns" },
-				{ "share", TABLE_F64, NULL });
+	struct table *t = table_make(&kernels_form);
 
 	for (size_t i = 0; i < n; i++) {
 		double mean = (double)k[i].total_ns / (double)k[i].calls, sum = 0;
 
 		for (size_t j = 0; j < n; j++)
 			sum += strcmp(k[j].device, k[i].device) == 0 ? (double)k[j].total_ns : 0;
-		table_str(t, k[i].device);
-		table_str(t, k[i].name);
-		table_str(t, k[i].class);
-		table_u64(t, k[i].calls);
-		table_i64(t, k[i].total_ns);
-		table_i64(t, (int64_t)(0.8 * mean));
-		table_f64(t, mean);
-		table_f64(t, 0.97 * mean);
-		table_i64(t, (int64_t)(2.3 * mean));
-		table_f64(t, 0.11 * mean);
-		table_f64(t, (double)k[i].total_ns / sum);
-		table_row(t);
+		table_add(t, &(struct kernels_row){ k[i].device, k[i].name, k[i].class, k[i].calls,
+						    k[i].total_ns, (int64_t)(0.8 * mean), mean,
+						    0.97 * mean, (int64_t)(2.3 * mean), 0.11 * mean,
+						    (double)k[i].total_ns / sum });
 	}
 	fx_add(r, t);
 	add_busy(r, k, n);
@@ -189,40 +183,25 @@ static void energy_row(struct table *t, const struct fx_counter *c, const char *
 		       const char *track, const char *name, int64_t depth, uint64_t calls,
 		       double incl, double excl, int64_t ns, double total, const char *flags)
 {
-	bool paths = depth >= 0;
+	double w = ns > 0 ? excl / ((double)ns / 1e9) : NAN;
 
-	table_str(t, c->series);
-	table_str(t, c->device);
-	table_str(t, view);
-	table_str(t, track);
-	table_str(t, name);
-	if (paths)
-		table_i64(t, depth);
-	table_u64(t, calls);
-	table_f64(t, incl);
-	table_f64(t, excl);
-	table_i64(t, ns);
-	if (!paths) {
-		table_f64(t, ns > 0 ? excl / ((double)ns / 1e9) : NAN);
-		table_f64(t, total > 0 ? excl / total : NAN);
-	}
-	table_str(t, flags);
-	if (!paths)
-		table_f64(t, c->flags[0] ? NAN : excl * 0.02);
-	table_row(t);
+	if (depth >= 0)
+		table_add(t,
+			  &(struct energy_callpaths_row){ c->series, c->device, view, track, name,
+							  depth, calls, incl, excl, ns, flags });
+	else
+		table_add(t,
+			  &(struct energy_row){ c->series, c->device, view, track, name, calls,
+						incl, excl, ns, w, total > 0 ? excl / total : NAN,
+						flags, c->flags[0] ? NAN : excl * 0.02 });
 }
 
 static void totals_row(struct table *t, const struct fx_counter *c, const char *view, double total,
 		       double attributed, double unattributed)
 {
-	table_str(t, c->series);
-	table_str(t, c->device);
-	table_str(t, view);
-	table_f64(t, total);
-	table_f64(t, attributed);
-	table_f64(t, unattributed);
-	table_f64(t, fabs(total - attributed - unattributed) / total);
-	table_row(t);
+	table_add(t, &(struct energy_totals_row){
+			     c->series, c->device, view, total, attributed, unattributed,
+			     fabs(total - attributed - unattributed) / total });
 }
 
 /* The energy table has one row per function of a track: what its call paths add up to. */
@@ -342,17 +321,12 @@ static void timeline_rows(struct table *t, const struct fx_counter *c)
 	for (size_t b = 0; b < BINS; b++) {
 		double v = wave(c, b);
 
-		table_str(t, c->series);
-		table_str(t, c->device);
 		/* Energy counters are drawn as power. */
-		table_str(t, c->cumulative ? "W" : c->unit);
-		table_str(t, c->cumulative ? "cumulative" : "gauge");
-		table_i64(t, FX_SPAN_NS / BINS * (int64_t)b);
-		table_i64(t, FX_SPAN_NS / BINS);
-		table_f64(t, v);
-		table_f64(t, 0.93 * v);
-		table_f64(t, 1.06 * v);
-		table_row(t);
+		table_add(t, &(struct timeline_row){ c->series, c->device,
+						     c->cumulative ? "W" : c->unit,
+						     c->cumulative ? "cumulative" : "gauge",
+						     FX_SPAN_NS / BINS * (int64_t)b,
+						     FX_SPAN_NS / BINS, v, 0.93 * v, 1.06 * v });
 	}
 }
 
@@ -363,80 +337,19 @@ static void counter_row(struct table *t, const struct fx_counter *c, const struc
 	for (size_t i = 0; i < table_rows(totals); i++)
 		if (strcmp(table_get_str(totals, i, 0), c->series) == 0)
 			total = table_get_f64(totals, i, 3);
-	table_str(t, c->series);
-	table_str(t, c->device);
-	table_str(t, c->cumulative ? "cumulative" : "gauge");
-	table_str(t, c->unit);
-	table_f64(t, 1);
-	table_u64(t, 1240);
-	table_u64(t, 1180);
-	table_i64(t, 0);
-	table_i64(t, FX_SPAN_NS);
-	table_f64(t, wave(c, 0));
-	table_f64(t, wave(c, BINS - 1));
-	table_f64(t, c->low);
-	table_f64(t, c->high);
-	table_f64(t, (c->low + c->high) / 2);
-	table_f64(t, total);
-	table_str(t, isnan(total) ? "" : "J");
-	table_i64(t, 41000000);
-	table_i64(t, 10000000);
-	table_str(t, c->flags);
-	table_row(t);
-}
-
-static struct table *new_counters(void)
-{
-	return TABLE("counters", "one sampled series", { "series", TABLE_STR, NULL },
-		     { "device", TABLE_STR, NULL }, { "kind", TABLE_STR, NULL },
-		     { "unit", TABLE_STR, NULL }, { "scale", TABLE_F64, NULL },
-		     { "samples", TABLE_U64, NULL }, { "distinct", TABLE_U64, NULL },
-		     { "first_ns", TABLE_I64, "ns" }, { "last_ns", TABLE_I64, "ns" },
-		     { "first", TABLE_F64, NULL }, { "last", TABLE_F64, NULL },
-		     { "min", TABLE_F64, NULL }, { "max", TABLE_F64, NULL },
-		     { "mean", TABLE_F64, NULL }, { "total", TABLE_F64, NULL },
-		     { "total_unit", TABLE_STR, NULL }, { "max_gap_ns", TABLE_I64, "ns" },
-		     { "median_period_ns", TABLE_I64, "ns" }, { "flags", TABLE_STR, NULL });
-}
-
-static struct energy_tables new_energy(void)
-{
-	return (struct energy_tables){
-		.energy =
-			TABLE("energy", "energy of one function on one track",
-			      { "counter", TABLE_STR, NULL }, { "device", TABLE_STR, NULL },
-			      { "view", TABLE_STR, NULL }, { "track", TABLE_STR, NULL },
-			      { "name", TABLE_STR, NULL }, { "calls", TABLE_U64, NULL },
-			      { "inclusive_j", TABLE_F64, "J" }, { "exclusive_j", TABLE_F64, "J" },
-			      { "exclusive_ns", TABLE_I64, "ns" }, { "mean_w", TABLE_F64, "W" },
-			      { "share", TABLE_F64, NULL }, { "flags", TABLE_STR, NULL },
-			      { "uncertainty_j", TABLE_F64, "J" }),
-		.totals = TABLE("energy_totals", "one counter on one device",
-				{ "counter", TABLE_STR, NULL }, { "device", TABLE_STR, NULL },
-				{ "view", TABLE_STR, NULL }, { "total_j", TABLE_F64, "J" },
-				{ "attributed_j", TABLE_F64, "J" },
-				{ "unattributed_j", TABLE_F64, "J" },
-				{ "error_rel", TABLE_F64, NULL }),
-		.paths = TABLE("energy_callpaths", "energy of one call path",
-			       { "counter", TABLE_STR, NULL }, { "device", TABLE_STR, NULL },
-			       { "view", TABLE_STR, NULL }, { "track", TABLE_STR, NULL },
-			       { "path", TABLE_STR, NULL }, { "depth", TABLE_I64, NULL },
-			       { "calls", TABLE_U64, NULL }, { "inclusive_j", TABLE_F64, "J" },
-			       { "exclusive_j", TABLE_F64, "J" },
-			       { "exclusive_ns", TABLE_I64, "ns" }, { "flags", TABLE_STR, NULL }),
-	};
+	table_add(t, &(struct counters_row){
+			     c->series, c->device, c->cumulative ? "cumulative" : "gauge", c->unit,
+			     1, 1240, 1180, 0, FX_SPAN_NS, wave(c, 0), wave(c, BINS - 1), c->low,
+			     c->high, (c->low + c->high) / 2, total, isnan(total) ? "" : "J",
+			     41000000, 10000000, c->flags });
 }
 
 void fx_counters(struct report *r, const struct fx_counter *c, size_t n)
 {
-	struct energy_tables e = new_energy();
-	struct table *counters = new_counters();
-	struct table *timeline =
-		TABLE("timeline", "one bin of one series", { "series", TABLE_STR, NULL },
-		      { "device", TABLE_STR, NULL }, { "unit", TABLE_STR, NULL },
-		      { "kind", TABLE_STR, NULL }, { "t_ns", TABLE_I64, "ns" },
-		      { "dt_ns", TABLE_I64, "ns" }, { "mean", TABLE_F64, NULL },
-		      { "min", TABLE_F64, NULL }, { "max", TABLE_F64, NULL });
+	struct energy_tables e = { table_make(&energy_form), table_make(&energy_totals_form),
+				   table_make(&energy_callpaths_form) };
+	struct table *counters = table_make(&counters_form);
+	struct table *timeline = table_make(&timeline_form);
 
 	for (size_t i = 0; i < n; i++) {
 		if (c[i].energy) {
@@ -451,17 +364,6 @@ void fx_counters(struct report *r, const struct fx_counter *c, size_t n)
 	fx_add(r, e.energy);
 	fx_add(r, e.totals);
 	fx_add(r, e.paths);
-}
-
-static struct table *new_functions(void)
-{
-	return TABLE("functions", "one function", { "scope", TABLE_STR, NULL },
-		     { "name", TABLE_STR, NULL }, { "category", TABLE_STR, NULL },
-		     { "calls", TABLE_U64, NULL }, { "inclusive_ns", TABLE_I64, "ns" },
-		     { "exclusive_ns", TABLE_I64, "ns" }, { "min_ns", TABLE_I64, "ns" },
-		     { "mean_ns", TABLE_F64, "ns" }, { "median_ns", TABLE_F64, "ns" },
-		     { "p95_ns", TABLE_F64, "ns" }, { "max_ns", TABLE_I64, "ns" },
-		     { "stddev_ns", TABLE_F64, "ns" }, { "share", TABLE_F64, NULL });
 }
 
 struct function {
@@ -488,25 +390,17 @@ static void function_row(struct table *t, const struct function *f, double sum)
 {
 	double mean = (double)f->inclusive / (double)f->calls;
 
-	table_str(t, f->scope);
-	table_str(t, f->name);
-	table_str(t, f->category);
-	table_u64(t, f->calls);
-	table_i64(t, f->inclusive);
-	table_i64(t, f->exclusive);
-	table_i64(t, (int64_t)(0.7 * mean));
-	table_f64(t, mean);
-	table_f64(t, 0.96 * mean);
-	table_f64(t, 1.4 * mean);
-	table_i64(t, (int64_t)(1.9 * mean));
-	table_f64(t, f->calls > 1 ? 0.13 * mean : 0);
-	table_f64(t, sum > 0 ? (double)f->exclusive / sum : 0);
-	table_row(t);
+	table_add(t, &(struct functions_row){ f->scope, f->name, f->category, f->calls,
+					      f->inclusive, f->exclusive, (int64_t)(0.7 * mean),
+					      mean, 0.96 * mean, 1.4 * mean, (int64_t)(1.9 * mean),
+					      f->calls > 1 ? 0.13 * mean : 0,
+					      sum > 0 ? (double)f->exclusive / sum : 0 });
 }
 
 void fx_functions(struct report *r)
 {
-	struct table *t = new_functions(), *p = fx_find(r, "callpaths"), *k = fx_find(r, "kernels");
+	struct table *t = table_make(&functions_form), *p = fx_find(r, "callpaths"),
+		     *k = fx_find(r, "kernels");
 	functions f = VEC_INIT;
 	const int keys[] = { 0, ~5, 1 };
 
@@ -540,7 +434,7 @@ void fx_big(struct report *r, size_t paths, size_t n_functions)
 {
 	static const char *const track[] = { "main", NULL };
 	static const struct fx_call none[] = { { 0, "main", "host", 1, 1000, 0 } };
-	struct table *p, *t = new_functions();
+	struct table *p, *t = table_make(&functions_form);
 	char text[160];
 
 	fx_calls(r, track, none, 1);
@@ -550,16 +444,8 @@ void fx_big(struct report *r, size_t paths, size_t n_functions)
 
 		snprintf(text, sizeof(text), "main;stage_%03zu;worker_%05zu;leaf_%zu", i / 2000,
 			 i / 20, i);
-		table_str(p, "main");
-		table_str(p, text);
-		table_i64(p, 3);
-		table_u64(p, 1 + i % 13);
-		table_i64(p, own);
-		table_i64(p, own);
-		table_i64(p, 0);
-		table_i64(p, 0);
-		table_str(p, "host");
-		table_row(p);
+		table_add(p, &(struct callpaths_row){ "main", text, 3, 1 + i % 13, own, own, 0, 0,
+						      "host" });
 	}
 	for (size_t i = 0; i < n_functions; i++) {
 		struct function f = { "host",

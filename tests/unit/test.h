@@ -103,6 +103,37 @@ static inline uint64_t test_cases(uint64_t usual)
 	return n;
 }
 
+/*
+ * An owned text, one made by printf's rules, and the path dir/name, for an argument of a call: each
+ * is valid until 64 later ones are made. Of the main thread alone.
+ */
+static inline char *kept(char *owned)
+{
+	static char *texts[64];
+	static size_t next;
+	char **text = &texts[next++ % ARRAY_LEN(texts)];
+
+	free(*text);
+	return *text = owned;
+}
+
+static inline __attribute__((format(printf, 1, 2))) char *textf(const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		abort();
+	va_end(ap);
+	return kept(text);
+}
+
+static inline char *in_dir(const char *dir, const char *name)
+{
+	return textf("%s/%s", dir, name);
+}
+
 /* A new directory below $TMPDIR, owned:
  *	CLEANUP(test_dir_done) char *dir = test_dir();
  */
@@ -125,8 +156,7 @@ static inline void test_dir_done(char **dir)
 /* Writes dir/name, and the folders that name goes through. */
 static inline void test_put(const char *dir, const char *name, const char *text)
 {
-	CLEANUP(xfreep) char *path = fs_join(dir, name);
-	CLEANUP(xfreep) char *folder = fs_dir(path);
+	CLEANUP(xfreep) char *path = fs_join(dir, name), *folder = fs_dir(path);
 	struct err err = ERR_INIT;
 
 	if (fs_mkdirs(folder, 0755, &err) < 0 ||
@@ -149,8 +179,7 @@ static inline char *test_get(const char *dir, const char *name)
 /* Whether a process runs; one that waits to be reaped does not. */
 static inline bool test_alive(pid_t pid)
 {
-	CLEANUP(xfreep) char *path = xasprintf("/proc/%d/stat", (int)pid);
-	CLEANUP(xfreep) char *data = NULL;
+	CLEANUP(xfreep) char *path = xasprintf("/proc/%d/stat", (int)pid), *data = NULL;
 	char *bracket;
 
 	if (fs_read(path, 4096, &data, NULL, NULL) < 0)

@@ -94,8 +94,9 @@ void otf2_walk_refuse(struct otf2_walk *w);
 /* Attributes of the last record; none: no bytes. */
 static inline struct otf2_fields otf2_walk_attributes(const struct otf2_walk *w)
 {
-	return (struct otf2_fields){ w->extras.v, w->extras.v + w->extras.nr, w->big_endian,
-				     false };
+	const unsigned char *p = w->extras.v;
+
+	return (struct otf2_fields){ p, p ? p + w->extras.nr : NULL, w->big_endian, false };
 }
 
 static inline uint64_t otf2_bytes(const unsigned char *p, size_t n, bool big_endian)

@@ -87,14 +87,13 @@ TEST(test_mem)
 TEST(test_file_rows)
 {
 	CLEANUP(xfreep) char *dir = test_dir();
-	CLEANUP(xfreep) char *path = fs_join(dir, "t.csv");
 
 	for (size_t i = 0; i < ARRAY_LEN(reads); i++) {
 		CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT;
 		struct csv_reader *r;
 
-		test_file(path, reads[i].text, strlen(reads[i].text));
-		assert_int_equal(csv_open_file(path, &r, NULL), 0);
+		test_file(in_dir(dir, "t.csv"), reads[i].text, strlen(reads[i].text));
+		assert_int_equal(csv_open_file(in_dir(dir, "t.csv"), &r, NULL), 0);
 		dump(r, &got, NULL);
 		csv_free(r);
 		if (strcmp(got.buf, reads[i].want) != 0)
@@ -167,8 +166,7 @@ TEST(test_comments)
 {
 	static const char text[] =
 		"# first, \"x\r\na,#b\n#\n#no blank\n\"#c\"\n #d\n## e f \t\n# end";
-	CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT;
-	CLEANUP(strbuf_release) struct strbuf comments = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT, comments = STRBUF_INIT;
 	struct csv_reader *r = csv_open_mem(text, sizeof(text) - 1);
 
 	csv_comments(r, on_comment, &comments);
@@ -182,9 +180,8 @@ TEST(test_comments)
 TEST(test_blocks)
 {
 	CLEANUP(xfreep) char *dir = test_dir();
-	CLEANUP(xfreep) char *path = fs_join(dir, "t.csv");
 	enum { N = 40000 };
-	FILE *f = fopen(path, "we");
+	FILE *f = fopen(in_dir(dir, "t.csv"), "we");
 	struct csv_writer w = { .f = f };
 	struct csv_reader *r;
 	char *const *fields;
@@ -202,7 +199,7 @@ TEST(test_blocks)
 		csv_end(&w);
 	}
 	assert_int_equal(fclose(f), 0);
-	assert_int_equal(csv_open_file(path, &r, NULL), 0);
+	assert_int_equal(csv_open_file(in_dir(dir, "t.csv"), &r, NULL), 0);
 	for (int i = 0; i < N; i++) {
 		char buf[64];
 
@@ -299,8 +296,7 @@ TEST(test_round_trip)
 	uint64_t seed = 17;
 
 	for (int round = 0; round < 3000; round++) {
-		CLEANUP(strbuf_release) struct strbuf want = STRBUF_INIT;
-		CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT;
+		CLEANUP(strbuf_release) struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
 		CLEANUP(xfreep) char *text = NULL;
 		size_t n;
 		FILE *f = open_memstream(&text, &n);

@@ -26,8 +26,7 @@ static char *in(const char *dir, const char *name)
 
 static void put(const char *dir, const char *name, const char *text)
 {
-	CLEANUP(xfreep) char *path = in(dir, name);
-	FILE *f = fopen(path, "we");
+	FILE *f = fopen(kept(in(dir, name)), "we");
 
 	assert_non_null(f);
 	fputs(text, f);
@@ -65,11 +64,10 @@ static int teardown(void **state)
 
 static void assert_untouched(const struct ground *g)
 {
-	CLEANUP(xfreep) char *path = in(g->victim, "file");
 	CLEANUP(xfreep) char *text = NULL;
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 
-	assert_int_equal(fs_read(path, 100, &text, NULL, NULL), 0);
+	assert_int_equal(fs_read(kept(in(g->victim, "file")), 100, &text, NULL, NULL), 0);
 	assert_string_equal(text, "precious");
 	assert_int_equal(fs_list(g->victim, &names, NULL), 0);
 	assert_int_equal(names.nr, 1);
@@ -101,18 +99,15 @@ static void assert_refused(const struct ground *g, const char *rel, int reason)
 
 DOOR_TEST(test_plain_files_open)
 {
-	CLEANUP(xfreep) char *path = in(g->run, "plain");
-	CLEANUP(xfreep) char *odd = xasprintf("%s//./plain", g->run);
-	CLEANUP(xfreep) char *back = xasprintf("%s/none/../plain", g->run);
-	CLEANUP(xfreep) char *text = NULL;
-	CLEANUP(xfreep) char *again = NULL;
+	CLEANUP(xfreep) char *path = in(g->run, "plain"), *odd = xasprintf("%s//./plain", g->run);
+	CLEANUP(xfreep) char *text = NULL, *again = NULL;
 	struct stat st;
 
 	assert_int_equal(fs_read(path, 100, &text, NULL, NULL), 0);
 	assert_string_equal(text, "mine");
 	assert_int_equal(fs_read(odd, 100, &again, NULL, NULL), 0);
 	assert_true(door_holds(odd) && door_holds(g->run) && !door_holds(g->victim));
-	assert_int_equal(door_stat(back, &st), -1);
+	assert_int_equal(door_stat(textf("%s/none/../plain", g->run), &st), -1);
 	assert_int_equal(fs_write_atomic(path, "new", 3, NULL), 0);
 	assert_int_equal(fs_size(path), 3);
 	assert_int_equal(door_chmod(path, 0600), 0);
@@ -122,19 +117,14 @@ DOOR_TEST(test_plain_files_open)
 
 DOOR_TEST(test_links_lead_nowhere)
 {
-	CLEANUP(xfreep) char *file = in(g->victim, "file");
-	CLEANUP(xfreep) char *link = in(g->run, "link");
-	CLEANUP(xfreep) char *dir = in(g->run, "dir");
-	CLEANUP(xfreep) char *back = in(g->run, "back");
-	CLEANUP(xfreep) char *dangling = in(g->run, "dangling");
-	CLEANUP(xfreep) char *missing = in(g->victim, "made");
+	CLEANUP(xfreep) char *link = in(g->run, "link"), *dir = in(g->run, "dir");
 	CLEANUP(strvec_release) struct strvec found = STRVEC_INIT;
 	struct err err = ERR_INIT;
 
-	assert_int_equal(symlink(file, link), 0);
+	assert_int_equal(symlink(kept(in(g->victim, "file")), link), 0);
 	assert_int_equal(symlink(g->victim, dir), 0);
-	assert_int_equal(symlink("plain", back), 0);
-	assert_int_equal(symlink(missing, dangling), 0);
+	assert_int_equal(symlink("plain", kept(in(g->run, "back"))), 0);
+	assert_int_equal(symlink(kept(in(g->victim, "made")), kept(in(g->run, "dangling"))), 0);
 	assert_refused(g, "link", DOOR_LINK);
 	assert_refused(g, "dir/file", DOOR_LINK);
 	assert_refused(g, "back", DOOR_LINK);
@@ -142,8 +132,7 @@ DOOR_TEST(test_links_lead_nowhere)
 	assert_null(door_opendir(dir));
 	assert_int_equal(door_chmod(link, 0777), -1);
 	assert_int_equal(fs_mkdirs(dir, 0777, &err), -ENOTDIR);
-	CLEANUP(xfreep) char *below = in(g->run, "dir/sub/x");
-	assert_true(fs_mkdirs(below, 0777, NULL) < 0);
+	assert_true(fs_mkdirs(kept(in(g->run, "dir/sub/x")), 0777, NULL) < 0);
 	CLEANUP(xfreep) char *written = in(g->run, "dir/w");
 	assert_true(fs_write_atomic(written, "x", 1, NULL) < 0);
 	assert_true(fs_remove_tree(written, NULL) < 0);
@@ -161,10 +150,9 @@ DOOR_TEST(test_links_lead_nowhere)
 
 DOOR_TEST(test_a_whole_file_takes_a_links_place)
 {
-	CLEANUP(xfreep) char *file = in(g->victim, "file");
 	CLEANUP(xfreep) char *link = in(g->run, "link");
 
-	assert_int_equal(symlink(file, link), 0);
+	assert_int_equal(symlink(kept(in(g->victim, "file")), link), 0);
 	assert_int_equal(fs_write_atomic(link, "x", 1, NULL), 0);
 	assert_true(fs_is_file(link));
 	assert_untouched(g);
@@ -179,29 +167,24 @@ DOOR_TEST(test_the_way_stays_inside)
 DOOR_TEST(test_what_is_no_file_is_not_opened)
 {
 	CLEANUP(xfreep) char *fifo = in(g->run, "fifo");
-	CLEANUP(xfreep) char *sock = in(g->run, "sock");
-	CLEANUP(xfreep) char *dir = in(g->run, "sub");
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	alarm(20); /* a FIFO that is opened waits for ever */
 	assert_int_equal(mkfifo(fifo, 0666), 0);
-	snprintf(sa.sun_path, sizeof(sa.sun_path), "%.100s", sock);
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%.100s", kept(in(g->run, "sock")));
 	assert_int_equal(bind(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
 	close(fd);
-	assert_int_equal(mkdir(dir, 0755), 0);
+	assert_int_equal(mkdir(kept(in(g->run, "sub")), 0755), 0);
 	assert_refused(g, "fifo", DOOR_NO_FILE);
 	assert_refused(g, "sock", DOOR_NO_FILE);
 	assert_refused(g, "sub", EISDIR);
 	fd = door_open_fifo(fifo, O_RDWR);
 	assert_true(fd >= 0);
 	close(fd);
-	CLEANUP(xfreep) char *plain = in(g->run, "plain");
-	assert_int_equal(door_open_fifo(plain, O_RDWR), -1);
+	assert_int_equal(door_open_fifo(kept(in(g->run, "plain")), O_RDWR), -1);
 	if (geteuid() == 0) {
-		CLEANUP(xfreep) char *dev = in(g->run, "dev");
-
-		if (mknod(dev, S_IFCHR | 0666, makedev(1, 3)) == 0)
+		if (mknod(kept(in(g->run, "dev")), S_IFCHR | 0666, makedev(1, 3)) == 0)
 			assert_refused(g, "dev", DOOR_NO_FILE);
 	}
 	alarm(0);
@@ -209,10 +192,9 @@ DOOR_TEST(test_what_is_no_file_is_not_opened)
 
 DOOR_TEST(test_second_names_are_refused)
 {
-	CLEANUP(xfreep) char *file = in(g->victim, "file");
 	CLEANUP(xfreep) char *hard = in(g->run, "hard");
 
-	assert_int_equal(link(file, hard), 0);
+	assert_int_equal(link(kept(in(g->victim, "file")), hard), 0);
 	{
 		errno = 0;
 		assert_int_equal(door_open(hard, O_WRONLY | O_TRUNC, 0), -1);
@@ -248,13 +230,11 @@ DOOR_TEST(test_owners)
 /* What has the folder's name later is another folder. */
 DOOR_TEST(test_the_folder_that_was_held_counts)
 {
-	CLEANUP(xfreep) char *aside = in(g->top, "aside");
-	CLEANUP(xfreep) char *path = in(g->run, "plain");
-	CLEANUP(xfreep) char *text = NULL;
+	CLEANUP(xfreep) char *aside = in(g->top, "aside"), *text = NULL;
 
 	assert_int_equal(rename(g->run, aside), 0);
 	assert_int_equal(symlink(g->victim, g->run), 0);
-	assert_int_equal(fs_read(path, 100, &text, NULL, NULL), 0);
+	assert_int_equal(fs_read(kept(in(g->run, "plain")), 100, &text, NULL, NULL), 0);
 	assert_string_equal(text, "mine");
 	CLEANUP(xfreep) char *made = in(g->run, "made");
 	assert_int_equal(fs_write_atomic(made, "x", 1, NULL), 0);
@@ -266,10 +246,8 @@ DOOR_TEST(test_the_folder_that_was_held_counts)
 
 DOOR_TEST(test_what_is_left_out)
 {
-	CLEANUP(xfreep) char *sys = in(g->run, "sys");
-	CLEANUP(xfreep) char *link = in(sys, "card0");
-	CLEANUP(xfreep) char *through = in(link, "file");
-	CLEANUP(xfreep) char *text = NULL;
+	CLEANUP(xfreep) char *sys = in(g->run, "sys"), *link = in(sys, "card0");
+	CLEANUP(xfreep) char *through = in(link, "file"), *text = NULL;
 
 	assert_int_equal(mkdir(sys, 0755), 0);
 	assert_int_equal(symlink(g->victim, link), 0);
@@ -289,8 +267,7 @@ DOOR_TEST(test_what_is_left_out)
 
 DOOR_TEST(test_inner_folders_and_counts)
 {
-	CLEANUP(xfreep) char *sub = in(g->run, "sub");
-	CLEANUP(xfreep) char *link = in(g->run, "out");
+	CLEANUP(xfreep) char *sub = in(g->run, "sub"), *link = in(g->run, "out");
 
 	assert_int_equal(mkdir(sub, 0755), 0);
 	assert_int_equal(symlink(g->victim, link), 0);
@@ -309,15 +286,13 @@ static atomic_int swapping;
 static void *swap(void *ctx)
 {
 	const struct ground *g = ctx;
-	CLEANUP(xfreep) char *file = in(g->victim, "file");
-	CLEANUP(xfreep) char *spot = in(g->run, "spot");
-	CLEANUP(xfreep) char *link = in(g->run, "spot.link");
+	CLEANUP(xfreep) char *spot = in(g->run, "spot"), *link = in(g->run, "spot.link");
 	CLEANUP(xfreep) char *plain = in(g->run, "spot.plain");
 
 	while (swapping) {
 		int fd;
 
-		(void)!symlink(file, link);
+		(void)!symlink(kept(in(g->victim, "file")), link);
 		rename(link, spot);
 		fd = open(plain, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 		close(fd);

@@ -41,17 +41,13 @@ static char *joined(const struct strvec *sv)
 /* Makes an empty file, and the directories above it. */
 static void touch(const char *rel)
 {
-	CLEANUP(xfreep) char *path = fs_join(dir, rel);
-	CLEANUP(xfreep) char *parent = fs_dir(path);
-
-	assert_int_equal(fs_mkdirs(parent, 0755, NULL), 0);
-	test_file(path, "", 0);
+	assert_int_equal(fs_mkdirs(kept(fs_dir(in_dir(dir, rel))), 0755, NULL), 0);
+	test_file(in_dir(dir, rel), "", 0);
 }
 
 FS_TEST(test_read)
 {
-	CLEANUP(xfreep) char *path = fs_join(dir, "f");
-	CLEANUP(xfreep) char *big = xmalloc(300000);
+	CLEANUP(xfreep) char *path = fs_join(dir, "f"), *big = xmalloc(300000);
 	struct err err = ERR_INIT;
 	char *data = NULL;
 	size_t n;
@@ -92,10 +88,9 @@ FS_TEST(test_temp_name)
 		LIST("", ".profrig-", ".profrig-12", "profrig-12-0.tmp", ".profrig-x-0.tmp",
 		     ".profrig--1-0.tmp", ".profrig-99999999999999999999-0.tmp");
 	CLEANUP(xfreep) char *one = fs_temp_name("/some/where");
-	CLEANUP(xfreep) char *two = fs_temp_name("/some/where");
 
 	assert_string_equal(fs_below("/some/where", one), fs_base(one));
-	assert_string_not_equal(one, two);
+	assert_string_not_equal(one, kept(fs_temp_name("/some/where")));
 	assert_int_equal(fnmatch(FS_TEMP_PATTERN, fs_base(one), FNM_PERIOD), 0);
 	assert_int_equal(fs_temp_pid(fs_base(one)), getpid());
 	for (size_t i = 0; i < ARRAY_LEN(others); i++)
@@ -152,8 +147,6 @@ FS_TEST(test_temp_sweep)
 FS_TEST(test_write_atomic)
 {
 	CLEANUP(xfreep) char *path = fs_join(dir, "out.json");
-	CLEANUP(xfreep) char *sub = fs_join(dir, "sub");
-	CLEANUP(xfreep) char *none = fs_join(dir, "none/out");
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 	struct err err = ERR_INIT;
 	mode_t mask = umask(027);
@@ -172,13 +165,12 @@ FS_TEST(test_write_atomic)
 	assert_int_equal(fs_write_atomic(path, NULL, 0, &err), 0);
 	assert_int_equal(fs_size(path), 0);
 	/* What fails leaves nothing behind. */
-	assert_int_equal(fs_mkdirs(sub, 0755, NULL), 0);
-	assert_int_equal(fs_write_atomic(sub, "x", 1, &err), -EISDIR);
-	assert_int_equal(fs_write_atomic(none, "x", 1, &err), -ENOENT);
+	assert_int_equal(fs_mkdirs(in_dir(dir, "sub"), 0755, NULL), 0);
+	assert_int_equal(fs_write_atomic(in_dir(dir, "sub"), "x", 1, &err), -EISDIR);
+	assert_int_equal(fs_write_atomic(in_dir(dir, "none/out"), "x", 1, &err), -ENOENT);
 	assert_non_null(strstr(err.msg, "none/out: No such file"));
 	assert_int_equal(fs_list(dir, &names, NULL), 0);
-	CLEANUP(xfreep) char *got = joined(&names);
-	assert_string_equal(got, "out.json sub");
+	assert_string_equal(kept(joined(&names)), "out.json sub");
 }
 
 FS_TEST(test_write_relative)
@@ -198,10 +190,6 @@ FS_TEST(test_write_relative)
 FS_TEST(test_mkdirs)
 {
 	CLEANUP(xfreep) char *deep = fs_join(dir, "a//b/c/");
-	CLEANUP(xfreep) char *file = fs_join(dir, "file");
-	CLEANUP(xfreep) char *below = fs_join(dir, "file/x");
-	CLEANUP(xfreep) char *closed = fs_join(dir, "p/q");
-	CLEANUP(xfreep) char *parent = fs_join(dir, "p");
 	struct err err = ERR_INIT;
 	struct stat st;
 
@@ -210,21 +198,20 @@ FS_TEST(test_mkdirs)
 	assert_int_equal(fs_mkdirs(deep, 0755, &err), 0);
 	assert_int_equal(fs_mkdirs("/", 0755, &err), 0);
 	assert_int_equal(fs_mkdirs(".", 0755, &err), 0);
-	test_file(file, "", 0);
-	assert_int_equal(fs_mkdirs(file, 0755, &err), -ENOTDIR);
-	assert_int_equal(fs_mkdirs(below, 0755, &err), -ENOTDIR);
+	test_file(in_dir(dir, "file"), "", 0);
+	assert_int_equal(fs_mkdirs(in_dir(dir, "file"), 0755, &err), -ENOTDIR);
+	assert_int_equal(fs_mkdirs(in_dir(dir, "file/x"), 0755, &err), -ENOTDIR);
 	assert_int_equal(fs_mkdirs("", 0755, &err), -ENOENT);
-	assert_int_equal(fs_mkdirs(closed, 0500, &err), 0);
-	assert_int_equal(stat(closed, &st), 0);
+	assert_int_equal(fs_mkdirs(in_dir(dir, "p/q"), 0500, &err), 0);
+	assert_int_equal(stat(in_dir(dir, "p/q"), &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0500);
-	assert_int_equal(stat(parent, &st), 0);
+	assert_int_equal(stat(in_dir(dir, "p"), &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0700);
 }
 
 FS_TEST(test_kinds)
 {
-	CLEANUP(xfreep) char *file = fs_join(dir, "file");
-	CLEANUP(xfreep) char *link = fs_join(dir, "link");
+	CLEANUP(xfreep) char *file = fs_join(dir, "file"), *link = fs_join(dir, "link");
 	CLEANUP(xfreep) char *dangling = fs_join(dir, "dangling");
 
 	test_file(file, "12345", 5);
@@ -242,10 +229,7 @@ FS_TEST(test_kinds)
 
 FS_TEST(test_remove_tree)
 {
-	CLEANUP(xfreep) char *tree = fs_join(dir, "tree");
-	CLEANUP(xfreep) char *slash = fs_join(dir, "link/");
-	CLEANUP(xfreep) char *inside = fs_join(dir, "tree/sub/link");
-	CLEANUP(xfreep) char *top_link = fs_join(dir, "link");
+	CLEANUP(xfreep) char *tree = fs_join(dir, "tree"), *slash = fs_join(dir, "link/");
 	CLEANUP(xfreep) char *kept = fs_join(dir, "keep/file");
 	struct err err = ERR_INIT;
 
@@ -253,8 +237,8 @@ FS_TEST(test_remove_tree)
 	touch("tree/a");
 	touch("tree/sub/deeper/b");
 	touch("tree/.hidden");
-	assert_int_equal(symlink("../../keep", inside), 0);
-	assert_int_equal(symlink("keep", top_link), 0);
+	assert_int_equal(symlink("../../keep", in_dir(dir, "tree/sub/link")), 0);
+	assert_int_equal(symlink("keep", in_dir(dir, "link")), 0);
 	assert_int_equal(fs_remove_tree(tree, &err), 0);
 	assert_false(fs_exists(tree));
 	/* With a slash the kernel would look behind the link. */
@@ -281,7 +265,6 @@ FS_TEST(test_remove_refuses)
 FS_TEST(test_remove_deep)
 {
 	int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	CLEANUP(xfreep) char *top = fs_join(dir, "d");
 	struct err err = ERR_INIT;
 	int depth = 0;
 
@@ -291,8 +274,8 @@ FS_TEST(test_remove_deep)
 		depth++;
 	assert_int_equal(depth, 3000);
 	assert_int_equal(fchdir(here), 0);
-	assert_int_equal(fs_remove_tree(top, &err), 0);
-	assert_false(fs_exists(top));
+	assert_int_equal(fs_remove_tree(in_dir(dir, "d"), &err), 0);
+	assert_false(fs_exists(in_dir(dir, "d")));
 	close(here);
 }
 
@@ -300,13 +283,12 @@ FS_TEST(test_remove_deep)
 FS_TEST(test_remove_closed)
 {
 	CLEANUP(xfreep) char *top = fs_join(dir, "closed");
-	CLEANUP(xfreep) char *inner = fs_join(dir, "closed/inner");
 	int status = 0;
 	pid_t pid;
 
 	touch("closed/inner/file");
-	assert_int_equal(chown(inner, 65534, 65534) < 0 && geteuid() == 0, 0);
-	assert_int_equal(chmod(inner, 0), 0);
+	assert_int_equal(chown(in_dir(dir, "closed/inner"), 65534, 65534) < 0 && geteuid() == 0, 0);
+	assert_int_equal(chmod(in_dir(dir, "closed/inner"), 0), 0);
 	if (geteuid() == 0) {
 		assert_int_equal(chown(top, 65534, 65534), 0);
 		assert_int_equal(chmod(dir, 0777), 0);
@@ -323,9 +305,7 @@ FS_TEST(test_remove_closed)
 /* Holes cost nothing, and others may add to a file for ever. */
 FS_TEST(test_copy_file)
 {
-	CLEANUP(xfreep) char *from = fs_join(dir, "from");
-	CLEANUP(xfreep) char *to = fs_join(dir, "to");
-	CLEANUP(xfreep) char *text = NULL;
+	CLEANUP(xfreep) char *from = fs_join(dir, "from"), *to = fs_join(dir, "to"), *text = NULL;
 	volatile sig_atomic_t interrupt = SIGINT;
 	struct err err = ERR_INIT;
 	struct stat st;
@@ -369,8 +349,7 @@ FS_TEST(test_list)
 	touch("B");
 	strvec_push(&names, "first");
 	assert_int_equal(fs_list(dir, &names, &err), 0);
-	CLEANUP(xfreep) char *got = joined(&names);
-	assert_string_equal(got, "first .c B a b");
+	assert_string_equal(kept(joined(&names)), "first .c B a b");
 	assert_int_equal(fs_list("/profrig-none", &names, &err), -ENOENT);
 	assert_string_equal(err.msg, "/profrig-none: No such file or directory");
 }
@@ -379,39 +358,23 @@ FS_TEST(test_glob)
 {
 	static const struct {
 		const char *pattern, *want;
-	} rows[] = {
-		{ "*", "a.csv b.txt link" },
-		{ "*.csv", "a.csv" },
-		{ "**", "a.csv b.txt link t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
-		{ "**/*", "a.csv b.txt link t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
-		{ "**/r.csv", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
-		{ "**/*.csv", "a.csv t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
-		{ "t/**/r.csv", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
-		{ "t/*/r.csv", "t/0/r.csv t/1/r.csv" },
-		{ "t/?/r.csv", "t/0/r.csv t/1/r.csv" },
-		{ "t/?/?.csv", "t/0/r.csv t/1/r.csv" },
-		{ "t/**", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
-		{ "t**.csv", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
-		{ "t*.csv", "" },
-		{ "t?r.csv", "" },
-		{ "t/1/x/r.csv", "t/1/x/r.csv" },
-		{ "**/x/**", "t/1/x/r.csv" },
-		{ "**/1/**/r.csv", "t/1/r.csv t/1/x/r.csv" },
-		{ "**/*/**/r.csv", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
-		{ "*/*/*/*", "t/1/x/r.csv" },
-		{ "?.*", "a.csv b.txt" },
-		{ "", "" },
-		{ "t", "" },
-		{ "a.csv/*", "" },
-		{ "a.cs", "" },
-		{ "a.csvx", "" },
-		{ "deep-link/*", "" },
-		{ "link", "link" },
-		{ "dangling", "" },
-	};
-	CLEANUP(xfreep) char *link = fs_join(dir, "link");
-	CLEANUP(xfreep) char *deep = fs_join(dir, "deep-link");
-	CLEANUP(xfreep) char *dangling = fs_join(dir, "dangling");
+	} rows[] =
+		LIST({ "*", "a.csv b.txt link" }, { "*.csv", "a.csv" },
+		     { "**", "a.csv b.txt link t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		     { "**/*", "a.csv b.txt link t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		     { "**/r.csv", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		     { "**/*.csv", "a.csv t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		     { "t/**/r.csv", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		     { "t/*/r.csv", "t/0/r.csv t/1/r.csv" }, { "t/?/r.csv", "t/0/r.csv t/1/r.csv" },
+		     { "t/?/?.csv", "t/0/r.csv t/1/r.csv" },
+		     { "t/**", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		     { "t**.csv", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" }, { "t*.csv", "" },
+		     { "t?r.csv", "" }, { "t/1/x/r.csv", "t/1/x/r.csv" },
+		     { "**/x/**", "t/1/x/r.csv" }, { "**/1/**/r.csv", "t/1/r.csv t/1/x/r.csv" },
+		     { "**/*/**/r.csv", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		     { "*/*/*/*", "t/1/x/r.csv" }, { "?.*", "a.csv b.txt" }, { "", "" },
+		     { "t", "" }, { "a.csv/*", "" }, { "a.cs", "" }, { "a.csvx", "" },
+		     { "deep-link/*", "" }, { "link", "link" }, { "dangling", "" });
 	CLEANUP(xfreep) char *slash = xasprintf("%s/", dir);
 	struct err err = ERR_INIT;
 
@@ -421,9 +384,9 @@ FS_TEST(test_glob)
 	touch("t/0/r.csv");
 	touch("t/1/r.csv");
 	touch("t/1/x/r.csv");
-	assert_int_equal(symlink("a.csv", link), 0);
-	assert_int_equal(symlink("t", deep), 0);
-	assert_int_equal(symlink("none", dangling), 0);
+	assert_int_equal(symlink("a.csv", in_dir(dir, "link")), 0);
+	assert_int_equal(symlink("t", in_dir(dir, "deep-link")), 0);
+	assert_int_equal(symlink("none", in_dir(dir, "dangling")), 0);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strvec_release) struct strvec found = STRVEC_INIT;
 
@@ -487,8 +450,7 @@ FS_TEST(test_glob_hostile)
 		assert_int_equal(fs_glob(dir, pattern.buf, &found, NULL), 0);
 		assert_int_equal(found.nr, 0);
 	}
-	CLEANUP(xfreep) char *long_name = fs_join(dir, name);
-	assert_int_equal(unlink(long_name), 0);
+	assert_int_equal(unlink(in_dir(dir, name)), 0);
 	touch("\xc3\xa4.csv");
 	assert_int_equal(fs_glob(dir, "?.csv", &found, NULL), 0);
 	assert_int_equal(found.nr, 1);
@@ -496,9 +458,7 @@ FS_TEST(test_glob_hostile)
 
 FS_TEST(test_which)
 {
-	CLEANUP(xfreep) char *prog = fs_join(dir, "bin/prog");
-	CLEANUP(xfreep) char *data = fs_join(dir, "data");
-	CLEANUP(xfreep) char *sub = fs_join(dir, "bin/sub");
+	CLEANUP(xfreep) char *prog = fs_join(dir, "bin/prog"), *sub = fs_join(dir, "bin/sub");
 	CLEANUP(xfreep) char *path = xasprintf("/profrig-none:%s:%s/bin", dir, dir);
 	int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -515,7 +475,7 @@ FS_TEST(test_which)
 	assert_null(fs_which("data", path));
 	assert_null(fs_which("", path));
 	assert_null(fs_which("profrig-none", NULL));
-	assert_null(fs_which(data, NULL));
+	assert_null(fs_which(in_dir(dir, "data"), NULL));
 	assert_null(fs_which("prog", ""));
 	got = fs_which(prog, "");
 	assert_string_equal(got, prog);
@@ -547,15 +507,14 @@ FS_TEST(test_sha256)
 		{ (size_t)2 << 20, 0,
 		  "5647f05ec18958947d32874eeb788fa396a05d0bab7c1b71f112ceb7e9b31eee" },
 	};
-	CLEANUP(xfreep) char *path = fs_join(dir, "f");
 	CLEANUP(xfreep) char *data = xmalloc((size_t)2 << 20);
 	struct err err = ERR_INIT;
 	char hex[65];
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		memset(data, rows[i].c, rows[i].n);
-		test_file(path, data, rows[i].n);
-		assert_int_equal(fs_sha256(path, NULL, hex, &err), 0);
+		test_file(in_dir(dir, "f"), data, rows[i].n);
+		assert_int_equal(fs_sha256(in_dir(dir, "f"), NULL, hex, &err), 0);
 		assert_string_equal(hex, rows[i].hex);
 	}
 	assert_int_equal(fs_sha256("/profrig-none", NULL, hex, &err), -ENOENT);
@@ -585,10 +544,8 @@ TEST(test_names)
 		assert_string_equal(got, joins[i][2]);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-		CLEANUP(xfreep) char *got = fs_dir(parts[i][0]);
-
 		assert_string_equal(fs_base(parts[i][0]), parts[i][1]);
-		assert_string_equal(got, parts[i][2]);
+		assert_string_equal(kept(fs_dir(parts[i][0])), parts[i][2]);
 	}
 }
 
@@ -620,39 +577,25 @@ TEST(test_abs)
 		{ "/a/b/../..", "/" },
 	};
 	CLEANUP(xfreep) char *cwd = getcwd(NULL, 0);
-	CLEANUP(xfreep) char *here = fs_abs(".");
-	CLEANUP(xfreep) char *empty = fs_abs("");
-	CLEANUP(xfreep) char *below = fs_abs("x/../y");
-	CLEANUP(xfreep) char *want = fs_join(cwd, "y");
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		CLEANUP(xfreep) char *got = fs_abs(rows[i][0]);
-
-		assert_string_equal(got, rows[i][1]);
+		assert_string_equal(kept(fs_abs(rows[i][0])), rows[i][1]);
 	}
-	assert_string_equal(here, cwd);
-	assert_string_equal(empty, cwd);
-	assert_string_equal(below, want);
+	assert_string_equal(kept(fs_abs(".")), cwd);
+	assert_string_equal(kept(fs_abs("")), cwd);
+	assert_string_equal(kept(fs_abs("x/../y")), in_dir(cwd, "y"));
 }
 
 TEST(test_self)
 {
-	CLEANUP(xfreep) char *self = fs_self_dir();
-	CLEANUP(xfreep) char *me = fs_join(self, "test_fs");
-
-	assert_true(fs_is_file(me));
+	assert_true(fs_is_file(in_dir(kept(fs_self_dir()), "test_fs")));
 }
 
 /* All below goes to the folder's owner, links themselves, and what they lead to stays. */
 TEST(test_own_below)
 {
 	CLEANUP(test_dir_done) char *top = test_dir();
-	CLEANUP(xfreep) char *sub = fs_join(top, "own/sub");
-	CLEANUP(xfreep) char *file = fs_join(top, "own/sub/file");
-	CLEANUP(xfreep) char *link = fs_join(top, "own/link");
-	CLEANUP(xfreep) char *other = fs_join(top, "other");
-	CLEANUP(xfreep) char *own = fs_join(top, "own");
-	CLEANUP(xfreep) char *program = fs_join(top, "own/program");
+	CLEANUP(xfreep) char *sub = fs_join(top, "own/sub"), *own = fs_join(top, "own");
 	struct fs_owned owned = { 0 };
 	struct stat st;
 
@@ -660,26 +603,26 @@ TEST(test_own_below)
 		test_lacks("root", "only root gives files away");
 	test_put(top, "own/sub/file", "x");
 	test_put(top, "other", "y");
-	assert_int_equal(symlink(other, link), 0);
+	assert_int_equal(symlink(in_dir(top, "other"), in_dir(top, "own/link")), 0);
 	assert_int_equal(chown(own, 1234, 4321), 0);
 	assert_int_equal(fs_own_below(own, INT64_MAX, &owned), 0);
 	assert_int_equal(owned.changed, 0);
 	assert_int_equal(fs_own_below(own, 0, &owned), 0);
 	assert_int_equal(owned.changed, 3);
 	assert_int_equal(owned.failed, 0);
-	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(stat(in_dir(top, "own/sub/file"), &st), 0);
 	assert_int_equal(st.st_uid, 1234);
 	assert_int_equal(st.st_gid, 4321);
-	assert_int_equal(lstat(link, &st), 0);
+	assert_int_equal(lstat(in_dir(top, "own/link"), &st), 0);
 	assert_int_equal(st.st_uid, 1234);
-	assert_int_equal(stat(other, &st), 0);
+	assert_int_equal(stat(in_dir(top, "other"), &st), 0);
 	assert_int_equal(st.st_uid, 0);
 	assert_true(fs_usage(own, NULL) >= 4096);
 	assert_int_equal(chown(own, 0, 0), 0);
 	test_put(top, "own/program", "x");
-	assert_int_equal(chmod(program, 06755), 0);
+	assert_int_equal(chmod(in_dir(top, "own/program"), 06755), 0);
 	assert_int_equal(fs_own_below(own, 0, &owned), 0);
-	assert_int_equal(stat(program, &st), 0);
+	assert_int_equal(stat(in_dir(top, "own/program"), &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0755);
 	assert_int_equal(fs_own_below("/nonexistent/x", 0, &owned), -ENOENT);
 }

@@ -36,26 +36,22 @@ static int tear_down(void **state)
 
 static void link_to(const struct places *p, const char *target, const char *name)
 {
-	CLEANUP(xfreep) char *path = fs_join(p->from, name);
-
-	assert_int_equal(symlink(target, path), 0);
+	assert_int_equal(symlink(target, in_dir(p->from, name)), 0);
 }
 
 static void assert_text(const char *dir, const char *name, const char *want)
 {
-	CLEANUP(xfreep) char *path = fs_join(dir, name);
 	CLEANUP(xfreep) char *text = NULL;
 
-	assert_int_equal(fs_read(path, 8 << 20, &text, NULL, NULL), 0);
+	assert_int_equal(fs_read(in_dir(dir, name), 8 << 20, &text, NULL, NULL), 0);
 	assert_string_equal(text, want);
 }
 
 static bool there(const char *dir, const char *name)
 {
-	CLEANUP(xfreep) char *path = fs_join(dir, name);
 	struct stat st;
 
-	return lstat(path, &st) == 0;
+	return lstat(in_dir(dir, name), &st) == 0;
 }
 
 COPY_TEST(whole_tree)
@@ -68,18 +64,15 @@ COPY_TEST(whole_tree)
 	test_put(p->from, "big", big.buf);
 	test_put(p->from, "empty", "");
 	test_put(p->from, "run.sh", "x");
-	CLEANUP(xfreep) char *script = fs_join(p->from, "run.sh");
-	CLEANUP(xfreep) char *copied = fs_join(p->to, "run.sh");
-	CLEANUP(xfreep) char *fifo = fs_join(p->from, "fifo");
 
-	assert_int_equal(chmod(script, 04750), 0);
-	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_int_equal(chmod(in_dir(p->from, "run.sh"), 04750), 0);
+	assert_int_equal(mkfifo(in_dir(p->from, "fifo"), 0600), 0);
 	assert_int_equal(fs_copy_tree(p->from, p->to, NULL, NULL), 0);
 	assert_text(p->to, "a.txt", "one");
 	assert_text(p->to, "deep/er/b.txt", "two");
 	assert_text(p->to, "empty", "");
 	assert_text(p->to, "big", big.buf);
-	assert_int_equal(stat(copied, &st), 0);
+	assert_int_equal(stat(in_dir(p->to, "run.sh"), &st), 0);
 	/* Permissions, but no set-user-id bit. */
 	assert_int_equal(st.st_mode & 07777, 0750);
 	assert_false(there(p->to, "fifo"));
@@ -93,15 +86,13 @@ COPY_TEST(links)
 	link_to(p, "deep", "folder");
 	link_to(p, "nowhere", "dangling");
 	assert_int_equal(fs_copy_tree(p->from, p->to, NULL, NULL), 0);
-	CLEANUP(xfreep) char *file = fs_join(p->to, "file");
 
-	assert_int_equal(lstat(file, &st), 0);
+	assert_int_equal(lstat(in_dir(p->to, "file"), &st), 0);
 	assert_true(S_ISREG(st.st_mode));
 	assert_text(p->to, "folder/er/b.txt", "two");
-	CLEANUP(xfreep) char *dangling = fs_join(p->to, "dangling");
 	char target[64] = "";
 
-	assert_int_equal(readlink(dangling, target, sizeof(target) - 1), 7);
+	assert_int_equal(readlink(in_dir(p->to, "dangling"), target, sizeof(target) - 1), 7);
 	assert_string_equal(target, "nowhere");
 }
 
@@ -110,10 +101,8 @@ COPY_TEST(over_what_is_there)
 {
 	test_put(p->top, "precious", "mine");
 	test_put(p->to, "other", "stays");
-	CLEANUP(xfreep) char *precious = fs_join(p->top, "precious");
-	CLEANUP(xfreep) char *trap = fs_join(p->to, "a.txt");
 
-	assert_int_equal(symlink(precious, trap), 0);
+	assert_int_equal(symlink(in_dir(p->top, "precious"), in_dir(p->to, "a.txt")), 0);
 	assert_int_equal(fs_copy_tree(p->from, p->to, NULL, NULL), 0);
 	assert_text(p->to, "a.txt", "one");
 	assert_text(p->top, "precious", "mine");
@@ -125,8 +114,7 @@ COPY_TEST(into_itself)
 {
 	struct err err = ERR_INIT;
 
-	CLEANUP(xfreep) char *runs = fs_join(p->from, "runs");
-	CLEANUP(xfreep) char *to = fs_join(runs, "1/work");
+	CLEANUP(xfreep) char *runs = fs_join(p->from, "runs"), *to = fs_join(runs, "1/work");
 
 	test_put(runs, "0/old", "x");
 	assert_int_equal(fs_copy_tree(p->from, to, runs, NULL), 0);
@@ -141,10 +129,9 @@ COPY_TEST(cannot)
 {
 	struct err err = ERR_INIT;
 
-	CLEANUP(xfreep) char *none = fs_join(p->top, "none");
 	CLEANUP(xfreep) char *file = fs_join(p->from, "a.txt");
 
-	assert_true(fs_copy_tree(none, p->to, NULL, &err) < 0);
+	assert_true(fs_copy_tree(in_dir(p->top, "none"), p->to, NULL, &err) < 0);
 	assert_non_null(strstr(err.msg, "none"));
 	/* A file where a folder is to be. */
 	test_put(p->top, "to/deep", "in the way");
@@ -153,9 +140,8 @@ COPY_TEST(cannot)
 	assert_non_null(strstr(err.msg, "deep"));
 	/* A folder where a file is to be. */
 	test_put(p->top, "to2/a.txt/x", "in the way");
-	CLEANUP(xfreep) char *to2 = fs_join(p->top, "to2");
 
 	err = (struct err)ERR_INIT;
-	assert_true(fs_copy_tree(p->from, to2, NULL, &err) < 0);
+	assert_true(fs_copy_tree(p->from, in_dir(p->top, "to2"), NULL, &err) < 0);
 	assert_non_null(strstr(err.msg, "cannot replace"));
 }

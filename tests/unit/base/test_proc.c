@@ -88,8 +88,7 @@ static int role_old_kernel(void)
 /* With 0, 1 and 2 closed, new descriptors land where the child's own belong. */
 static int role_closed(void)
 {
-	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
-	CLEANUP(strbuf_release) struct strbuf errs = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT, errs = STRBUF_INIT;
 	struct proc_exit end;
 	int r;
 
@@ -168,10 +167,7 @@ static int spawn_error(struct proc_opts *o, struct err *err)
 
 TEST(test_errors)
 {
-	CLEANUP(xfreep) char *dir = test_dir();
-	CLEANUP(xfreep) char *plain = fs_join(dir, "plain");
-	CLEANUP(xfreep) char *script = fs_join(dir, "script");
-	CLEANUP(xfreep) char *path = xasprintf("PATH=%s:/profrig-none", dir);
+	CLEANUP(xfreep) char *dir = test_dir(), *path = xasprintf("PATH=%s:/profrig-none", dir);
 	struct proc_opts o = PROC_OPTS_INIT;
 	struct err err = ERR_INIT;
 
@@ -186,13 +182,13 @@ TEST(test_errors)
 	assert_int_equal(spawn_error(&o, &err), -EACCES);
 	assert_string_equal(err.msg, "cannot start '/': Permission denied");
 	/* Found but not to be run tells more than not found further on. */
-	test_file(plain, "x", 1);
+	test_file(in_dir(dir, "plain"), "x", 1);
 	o.argv = ARGV("plain");
 	o.env = (char *[]){ path, NULL };
 	assert_int_equal(spawn_error(&o, &err), -EACCES);
 	/* Without '#!' this is no program: no shell steps in. */
-	test_file(script, "exit 0\n", 7);
-	assert_int_equal(chmod(script, 0755), 0);
+	test_file(in_dir(dir, "script"), "exit 0\n", 7);
+	assert_int_equal(chmod(in_dir(dir, "script"), 0755), 0);
 	o.argv = ARGV("script");
 	assert_int_equal(spawn_error(&o, &err), -ENOEXEC);
 	o.argv = ARGV("/bin/true");
@@ -215,13 +211,9 @@ TEST(test_exits)
 	static const struct {
 		const char *script;
 		struct proc_exit end;
-	} rows[] = {
-		{ "exit 0", { 0, 0 } },
-		{ "exit 127", { 127, 0 } },
-		{ "exit 255", { 255, 0 } },
-		{ "kill -TERM $$", { -1, SIGTERM } },
-		{ "kill -KILL $$", { -1, SIGKILL } },
-	};
+	} rows[] =
+		LIST({ "exit 0", { 0, 0 } }, { "exit 127", { 127, 0 } }, { "exit 255", { 255, 0 } },
+		     { "kill -TERM $$", { -1, SIGTERM } }, { "kill -KILL $$", { -1, SIGKILL } });
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct proc_exit end = { 99, 99 };
@@ -236,8 +228,7 @@ TEST(test_exits)
 
 TEST(test_environment)
 {
-	CLEANUP(xfreep) char *dir = test_dir();
-	CLEANUP(xfreep) char *tool = fs_join(dir, "profrig-tool");
+	CLEANUP(xfreep) char *dir = test_dir(), *tool = fs_join(dir, "profrig-tool");
 	CLEANUP(xfreep) char *path = xasprintf("PATH=/profrig-none:%s", dir);
 	static const char text[] = "#!/bin/sh\necho \"$0|$1|$A|$HOME\"; pwd -P\n";
 	struct proc_opts o = PROC_OPTS_INIT;
@@ -250,8 +241,7 @@ TEST(test_environment)
 	o.env = (char *[]){ (char[]){ "A=1" }, path, NULL };
 	o.cwd = "/";
 	CLEANUP(xfreep) char *got = output_of(&o, &end);
-	CLEANUP(xfreep) char *want = xasprintf("%s|x y; *|1|\n/\n", tool);
-	assert_string_equal(got, want);
+	assert_string_equal(got, textf("%s|x y; *|1|\n/\n", tool));
 	assert_int_equal(end.code, 0);
 	xfreep(&got);
 	/* No PATH: the usual places. A relative path counts from cwd. */
@@ -278,7 +268,6 @@ TEST(test_descriptors)
 	int wanted = dup2(0, 300);
 	int marked = fcntl(0, F_DUPFD_CLOEXEC, 310);
 	int extra[] = { wanted, marked, -1 };
-	CLEANUP(xfreep) char *want = xasprintf("0 1 2 300 %d ", marked);
 	struct proc_opts o = PROC_OPTS_INIT;
 	struct proc_exit end;
 
@@ -289,7 +278,7 @@ TEST(test_descriptors)
 	xfreep(&got);
 	o.extra_fds = extra;
 	got = output_of(&o, &end);
-	assert_string_equal(got, want);
+	assert_string_equal(got, textf("0 1 2 300 %d ", marked));
 	close(leak);
 	close(wanted);
 	close(marked);
@@ -298,8 +287,7 @@ TEST(test_descriptors)
 /* stdout to 2 and stderr to 1: one dup2 must not take the other's source away. */
 TEST(test_swapped)
 {
-	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
-	CLEANUP(strbuf_release) struct strbuf errs = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT, errs = STRBUF_INIT;
 	int saved[2] = { dup(1), dup(2) }, a[2], b[2];
 	struct proc_opts o = PROC_OPTS_INIT;
 	struct proc_exit end;
@@ -407,11 +395,10 @@ TEST(test_groups)
 
 static bool alive(pid_t pid)
 {
-	CLEANUP(xfreep) char *path = xasprintf("/proc/%d/stat", (int)pid);
 	CLEANUP(xfreep) char *text = NULL;
 	const char *state;
 
-	if (fs_read(path, 4096, &text, NULL, NULL) < 0)
+	if (fs_read(textf("/proc/%d/stat", (int)pid), 4096, &text, NULL, NULL) < 0)
 		return false;
 	state = strrchr(text, ')');
 	return state && state[2] != 'Z' && state[2] != 'X';
@@ -463,8 +450,7 @@ TEST(test_wait)
 
 TEST(test_capture)
 {
-	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
-	CLEANUP(strbuf_release) struct strbuf errs = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT, errs = STRBUF_INIT;
 	struct proc_exit end;
 	char *const *argv = ARGV("sh", "-c", "printf abc; printf defgh >&2; exit 3");
 
@@ -507,8 +493,7 @@ TEST(test_capture_timeout)
 					      100, &out, NULL, &end, &err),
 				 -ETIMEDOUT);
 	} while (!out.len && ms < 50000);
-	CLEANUP(xfreep) char *words = xasprintf("'sh' was killed after %d ms", ms);
-	assert_string_equal(err.msg, words);
+	assert_string_equal(err.msg, textf("'sh' was killed after %d ms", ms));
 	assert_int_equal(end.signal, SIGKILL);
 	pid = (pid_t)strtol(out.buf, NULL, 10);
 	assert_true(pid > 0 && dies_soon(pid));
@@ -567,8 +552,7 @@ TEST(test_threads)
 /* Descriptors of ours are closed again, whichever way a call ends. */
 TEST(test_no_leaks)
 {
-	CLEANUP(strvec_release) struct strvec before = STRVEC_INIT;
-	CLEANUP(strvec_release) struct strvec after = STRVEC_INIT;
+	CLEANUP(strvec_release) struct strvec before = STRVEC_INIT, after = STRVEC_INIT;
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	struct proc_exit end;
 

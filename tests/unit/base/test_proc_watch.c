@@ -47,8 +47,7 @@ static void keep(void *ctx, const char *line)
 TEST(test_mask)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *path = fs_join(dir, "log");
-	CLEANUP(xclosep) int log = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	CLEANUP(xclosep) int log = open(in_dir(dir, "log"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	CLEANUP(strvec_release) struct strvec tail = STRVEC_INIT, heard = STRVEC_INIT;
 	CLEANUP(xfreep) char *text = NULL;
 	char *mask[] = { (char *)"first-half\nsecond-half", (char *)"first", (char *)"abc", NULL };
@@ -66,7 +65,7 @@ TEST(test_mask)
 	w.line = keep;
 	w.ctx = &heard;
 	assert_int_equal(proc_watch(&w, &tail, &x, &err), 0);
-	assert_int_equal(fs_read(path, 4096, &text, &n, &err), 0);
+	assert_int_equal(fs_read(in_dir(dir, "log"), 4096, &text, &n, &err), 0);
 	/* Three bytes are no secret that could be told from text. */
 	assert_string_equal(text, "***\nx *** y ***\n***\nabc\n");
 	assert_int_equal(tail.nr, 4);
@@ -76,10 +75,6 @@ TEST(test_mask)
 TEST(test_timeout_ends_the_group)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep)
-	char *script =
-		xasprintf("(sleep 60; echo late >%s/late) & echo $! >%s/pid; wait", dir, dir);
-	CLEANUP(xfreep) char *pidfile = fs_join(dir, "pid");
 	CLEANUP(xfreep) char *text = NULL;
 	int64_t t0 = clock_monotonic_ns(), pid = 0;
 	struct err err = ERR_INIT;
@@ -88,20 +83,19 @@ TEST(test_timeout_ends_the_group)
 	char *argv[4];
 	size_t n;
 
-	sh(&w, script, argv);
+	sh(&w, textf("(sleep 60; echo late >%s/late) & echo $! >%s/pid; wait", dir, dir), argv);
 	w.timeout_s = 0.3;
 	assert_int_equal(proc_watch(&w, NULL, &x, &err), -ETIMEDOUT);
 	assert_non_null(strstr(err.msg, "took longer than 0.3 s"));
 	assert_true(clock_monotonic_ns() - t0 < 20 * NS_PER_S);
-	assert_int_equal(fs_read(pidfile, 64, &text, &n, &err), 0);
+	assert_int_equal(fs_read(in_dir(dir, "pid"), 64, &text, &n, &err), 0);
 	assert_int_equal(num_i64(text, strcspn(text, "\n"), &pid), 0);
 	for (int i = 0; i < 1000 && kill((pid_t)pid, 0) == 0; i++)
 		usleep(10000);
 	/* Gone, or a zombie that the init of this machine has yet to take. */
-	CLEANUP(xfreep) char *stat = xasprintf("/proc/%d/stat", (int)pid);
 	CLEANUP(xfreep) char *line = NULL;
 
-	if (fs_read(stat, 4096, &line, &n, NULL) == 0)
+	if (fs_read(textf("/proc/%d/stat", (int)pid), 4096, &line, &n, NULL) == 0)
 		assert_non_null(strstr(line, ") Z"));
 }
 

@@ -8,33 +8,16 @@
 static const struct {
 	const char *text;
 	const char *want; /* words joined with '|', each ended by it */
-} cases[] = {
-	{ "", "" },
-	{ " \t\n ", "" },
-	{ "a", "a|" },
-	{ " a  b\tc\nd ", "a|b|c|d|" },
-	{ "--lr 1e-3 --name 'two words'", "--lr|1e-3|--name|two words|" },
-	{ "''", "|" },
-	{ "a '' \"\" b", "a|||b|" },
-	{ "a\\ b", "a b|" },
-	{ "a\"b c\"'d e'f", "ab cd ef|" },
-	{ "'a\\b'", "a\\b|" },
-	{ "\"a\\b\"", "a\\b|" },
-	{ "\"a\\\"b\"", "a\"b|" },
-	{ "\"a\\\\b\"", "a\\b|" },
-	{ "\"\\$HOME \\`x\\`\"", "$HOME `x`|" },
-	{ "'$HOME'", "$HOME|" },
-	{ "\\$HOME", "$HOME|" },
-	{ "\"it's\"", "it's|" },
-	{ "'say \"hi\"'", "say \"hi\"|" },
-	{ "a\\\nb", "ab|" },
-	{ "\"a\\\nb\"", "ab|" },
-	{ "\"a\\\\\nb\"", "a\\\nb|" },
-	{ "\\\n", "" },
-	{ "'a\nb'", "a\nb|" },
-	{ "-- x --", "--|x|--|" },
-	{ "\xc3\xa4 'b\xc3\xbc'", "\xc3\xa4|b\xc3\xbc|" },
-};
+} cases[] =
+	LIST({ "", "" }, { " \t\n ", "" }, { "a", "a|" }, { " a  b\tc\nd ", "a|b|c|d|" },
+	     { "--lr 1e-3 --name 'two words'", "--lr|1e-3|--name|two words|" }, { "''", "|" },
+	     { "a '' \"\" b", "a|||b|" }, { "a\\ b", "a b|" }, { "a\"b c\"'d e'f", "ab cd ef|" },
+	     { "'a\\b'", "a\\b|" }, { "\"a\\b\"", "a\\b|" }, { "\"a\\\"b\"", "a\"b|" },
+	     { "\"a\\\\b\"", "a\\b|" }, { "\"\\$HOME \\`x\\`\"", "$HOME `x`|" },
+	     { "'$HOME'", "$HOME|" }, { "\\$HOME", "$HOME|" }, { "\"it's\"", "it's|" },
+	     { "'say \"hi\"'", "say \"hi\"|" }, { "a\\\nb", "ab|" }, { "\"a\\\nb\"", "ab|" },
+	     { "\"a\\\\\nb\"", "a\\\nb|" }, { "\\\n", "" }, { "'a\nb'", "a\nb|" },
+	     { "-- x --", "--|x|--|" }, { "\xc3\xa4 'b\xc3\xbc'", "\xc3\xa4|b\xc3\xbc|" });
 
 static void join(const struct strvec *sv, struct strbuf *sb)
 {

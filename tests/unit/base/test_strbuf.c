@@ -106,20 +106,12 @@ TEST(test_rtrim)
 
 TEST(test_shell)
 {
-	static const char *const rows[][2] = {
-		{ "", "''" },
-		{ "plain-1.0_x/y:z,@%+=", "plain-1.0_x/y:z,@%+=" },
-		{ "two words", "'two words'" },
-		{ "it's", "'it'\\''s'" },
-		{ "'", "''\\'''" },
-		{ "$HOME", "'$HOME'" },
-		{ "a;b", "'a;b'" },
-		{ "*", "'*'" },
-		{ "~", "'~'" },
-		{ "line\nend", "'line\nend'" },
-		{ "\xc3\xa4", "'\xc3\xa4'" },
-		{ "back\\slash", "'back\\slash'" },
-	};
+	static const char *const rows[][2] =
+		LIST({ "", "''" }, { "plain-1.0_x/y:z,@%+=", "plain-1.0_x/y:z,@%+=" },
+		     { "two words", "'two words'" }, { "it's", "'it'\\''s'" }, { "'", "''\\'''" },
+		     { "$HOME", "'$HOME'" }, { "a;b", "'a;b'" }, { "*", "'*'" }, { "~", "'~'" },
+		     { "line\nend", "'line\nend'" }, { "\xc3\xa4", "'\xc3\xa4'" },
+		     { "back\\slash", "'back\\slash'" });
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;

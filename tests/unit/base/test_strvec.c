@@ -70,17 +70,10 @@ TEST(test_split)
 {
 	static const struct {
 		const char *text, *seps, *want;
-	} rows[] = {
-		{ "", ",", "" },
-		{ ",,,", ",", "" },
-		{ "a", ",", "[a]" },
-		{ "a,b", ",", "[a][b]" },
-		{ " a , , b c ,", ",", "[a][b c]" },
-		{ "a;b,c", ",;", "[a][b][c]" },
-		{ "\ta\r\nb\n", "\n", "[a][b]" },
-		{ "a,b", "", "[a,b]" },
-		{ "  ", ",", "" },
-	};
+	} rows[] = LIST({ "", ",", "" }, { ",,,", ",", "" }, { "a", ",", "[a]" },
+			{ "a,b", ",", "[a][b]" }, { " a , , b c ,", ",", "[a][b c]" },
+			{ "a;b,c", ",;", "[a][b][c]" }, { "\ta\r\nb\n", "\n", "[a][b]" },
+			{ "a,b", "", "[a,b]" }, { "  ", ",", "" });
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strvec_release) struct strvec sv = STRVEC_INIT;

@@ -227,10 +227,9 @@ TEST(test_decimals)
 			table_row(t);
 		}
 		/* The heading stands at the right too. */
-		CLEANUP(xfreep)
-		char *want = xasprintf("%*s%s", (int)(strcspn(rows[i].want + 2, "\n") - 1), "",
-				       rows[i].want);
-		assert_text(t, 0, 0, want);
+		assert_text(t, 0, 0,
+			    textf("%*s%s", (int)(strcspn(rows[i].want + 2, "\n") - 1), "",
+				  rows[i].want));
 	}
 }
 

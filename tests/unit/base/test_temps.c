@@ -63,25 +63,17 @@ static void end_by_signal(void (*before)(void))
 
 static void hold_some(void)
 {
-	CLEANUP(xfreep) char *one = fs_join(dir, "one");
-	CLEANUP(xfreep) char *two = fs_join(dir, "two");
-	CLEANUP(xfreep) char *tree = fs_join(dir, "tree");
-	CLEANUP(xfreep) char *never = fs_join(dir, "never made");
-
-	temps_hold(one);
-	temps_hold(two);
-	temps_hold(tree);
-	temps_hold(never);
-	temps_let_go(two);
+	temps_hold(in_dir(dir, "one"));
+	temps_hold(in_dir(dir, "two"));
+	temps_hold(in_dir(dir, "tree"));
+	temps_hold(in_dir(dir, "never made"));
+	temps_let_go(in_dir(dir, "two"));
 	temps_let_go("not held");
 }
 
 TEMPS_TEST(what_is_held_goes)
 {
 	CLEANUP(xfreep) char *one = file("one"), *two = file("two"), *outside = file("outside");
-	CLEANUP(xfreep) char *tree = fs_join(dir, "tree");
-	CLEANUP(xfreep) char *link = fs_join(dir, "tree/sub/link");
-	CLEANUP(xfreep) char *linked = fs_join(dir, "tree/sub/dirlink");
 
 	for (int i = 0; i < 3000; i++) {
 		char name[64];
@@ -90,22 +82,21 @@ TEMPS_TEST(what_is_held_goes)
 		free(file(name));
 	}
 	free(file("tree/sub/deeper/x"));
-	assert_int_equal(symlink(outside, link), 0);
-	assert_int_equal(symlink(dir, linked), 0);
+	assert_int_equal(symlink(outside, in_dir(dir, "tree/sub/link")), 0);
+	assert_int_equal(symlink(dir, in_dir(dir, "tree/sub/dirlink")), 0);
 	end_by_signal(hold_some);
 	assert_false(fs_exists(one));
 	assert_true(fs_exists(two));
-	assert_false(fs_exists(tree));
+	assert_false(fs_exists(in_dir(dir, "tree")));
 	assert_true(fs_exists(outside));
 }
 
 static void memory_ends(void)
 {
-	CLEANUP(xfreep) char *one = fs_join(dir, "one");
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
 	xalloc_last_act(temps_remove);
-	temps_hold(one);
+	temps_hold(in_dir(dir, "one"));
 	dup2(null, STDERR_FILENO);
 	/* no sanitizer takes this for a mistake: the product is too large */
 	free(xreallocarray(NULL, SIZE_MAX / 2, 4));
@@ -142,11 +133,9 @@ static void hold_many(void)
 {
 	for (int round = 0; round < 3; round++)
 		for (int i = 0; i < 2 * TEMPS_MAX; i++) {
-			CLEANUP(xfreep) char *path = xasprintf("%s/%d", dir, i);
-
-			temps_hold(path);
+			temps_hold(textf("%s/%d", dir, i));
 			if (i >= TEMPS_MAX || round < 2)
-				temps_let_go(path);
+				temps_let_go(textf("%s/%d", dir, i));
 		}
 }
 
@@ -165,8 +154,6 @@ TEMPS_TEST(holds_so_many)
 	}
 	end_by_signal(hold_many);
 	for (int i = 0; i < 2 * TEMPS_MAX; i++) {
-		CLEANUP(xfreep) char *path = xasprintf("%s/%d", dir, i);
-
-		assert_int_equal(fs_exists(path), i >= TEMPS_MAX);
+		assert_int_equal(fs_exists(textf("%s/%d", dir, i)), i >= TEMPS_MAX);
 	}
 }

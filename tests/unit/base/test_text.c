@@ -33,22 +33,13 @@ TEST(test_in_list)
 		char sep;
 		const char *word;
 		bool want;
-	} cases[] = {
-		{ "a|bc|d", '|', "a", true },
-		{ "a|bc|d", '|', "bc", true },
-		{ "a|bc|d", '|', "d", true },
-		{ "a|bc|d", '|', "b", false },
-		{ "a|bc|d", '|', "bcd", false },
-		{ "a|bc|d", '|', "c", false },
-		{ "a|bc|d", '|', "a|bc", false },
-		{ "a|bc|d", ',', "a|bc|d", true },
-		{ "docker,traces", ',', "traces", true },
-		{ "", '|', "a", false },
-		{ "", '|', "", false },
-		{ "a||b", '|', "", false },
-		{ "a||b", '|', "b", true },
-		{ "a|", '|', "a", true },
-	};
+	} cases[] = LIST({ "a|bc|d", '|', "a", true }, { "a|bc|d", '|', "bc", true },
+			 { "a|bc|d", '|', "d", true }, { "a|bc|d", '|', "b", false },
+			 { "a|bc|d", '|', "bcd", false }, { "a|bc|d", '|', "c", false },
+			 { "a|bc|d", '|', "a|bc", false }, { "a|bc|d", ',', "a|bc|d", true },
+			 { "docker,traces", ',', "traces", true }, { "", '|', "a", false },
+			 { "", '|', "", false }, { "a||b", '|', "", false },
+			 { "a||b", '|', "b", true }, { "a|", '|', "a", true });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
 		if (text_in_list(cases[i].list, cases[i].sep, cases[i].word) != cases[i].want)

@@ -7,9 +7,7 @@
 
 TEST(test_sizes)
 {
-	CLEANUP(xfreep) char *zero = xmalloc(0);
-	CLEANUP(xfreep) char *cells = xcalloc(4, 8);
-	CLEANUP(xfreep) char *none = xcalloc(0, 8);
+	CLEANUP(xfreep) char *zero = xmalloc(0), *cells = xcalloc(4, 8), *none = xcalloc(0, 8);
 	CLEANUP(xfreep) int *v = NULL;
 
 	assert_non_null(zero);
@@ -27,21 +25,15 @@ TEST(test_sizes)
 
 TEST(test_copies)
 {
-	CLEANUP(xfreep) char *a = xstrdup("abc");
-	CLEANUP(xfreep) char *b = xstrndup("abcdef", 3);
-	CLEANUP(xfreep) char *c = xstrndup("ab", 100);
-	CLEANUP(xfreep) char *d = xstrndup(NULL, 0);
 	CLEANUP(xfreep) char *e = xmemdup("a\0b", 3);
-	CLEANUP(xfreep) char *f = xasprintf("%s-%d", "x", 7);
-	CLEANUP(xfreep) char *g = xstrdup_null("g");
 
-	assert_string_equal(a, "abc");
-	assert_string_equal(b, "abc");
-	assert_string_equal(c, "ab");
-	assert_string_equal(d, "");
+	assert_string_equal(kept(xstrdup("abc")), "abc");
+	assert_string_equal(kept(xstrndup("abcdef", 3)), "abc");
+	assert_string_equal(kept(xstrndup("ab", 100)), "ab");
+	assert_string_equal(kept(xstrndup(NULL, 0)), "");
 	assert_memory_equal(e, "a\0b", 3);
-	assert_string_equal(f, "x-7");
-	assert_string_equal(g, "g");
+	assert_string_equal(textf("%s-%d", "x", 7), "x-7");
+	assert_string_equal(kept(xstrdup_null("g")), "g");
 	assert_null(xstrdup_null(NULL));
 }
 
@@ -108,8 +100,7 @@ TEST(test_threads)
 
 TEST(test_memstream)
 {
-	CLEANUP(xfreep) char *text = NULL;
-	CLEANUP(xfreep) char *long_text = xmalloc(100001);
+	CLEANUP(xfreep) char *text = NULL, *long_text = xmalloc(100001);
 	size_t n = 99;
 	FILE *f = xmemstream(&text, &n);
 

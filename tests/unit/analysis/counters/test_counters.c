@@ -112,34 +112,16 @@ TEST(devices_in_names)
 {
 	static const struct {
 		const char *text, *device;
-	} want[] = {
-		{ "HIP[1:0]", "gpu1" },
-		{ "HIP[0:7]", "gpu0" },
-		{ "HIP Context 2", "gpu2" },
-		{ "CUDA Context 0", "gpu0" },
-		{ "CUDA[3:14]", "gpu3" },
-		{ "cuda:1", "gpu1" },
-		{ "gpu3", "gpu3" },
-		{ "GPU 12", "gpu12" },
-		{ "gpu[5]", "gpu5" },
-		{ "node7:gpu2", "gpu2" },
-		{ "device=2", "gpu2" },
-		{ "device_0:power", "gpu0" },
-		{ "Device 4", "gpu4" },
-		{ "x:device=3:sensor=1", "gpu3" },
-		{ "hipMemcpy", NULL },
-		{ "HIP Memory", NULL },
-		{ "hip_1d_conv", NULL },
-		{ "cuda 12.1", NULL },
-		{ "gpu", NULL },
-		{ "gpu1234567", NULL },
-		{ "mygpu3", NULL },
-		{ "Master thread", NULL },
-		{ "", NULL },
-		{ "device=", NULL },
-		{ "gpu_clk:device=1", "gpu1" },
-		{ "accel1_energy", "accel1" },
-	};
+	} want[] = LIST({ "HIP[1:0]", "gpu1" }, { "HIP[0:7]", "gpu0" }, { "HIP Context 2", "gpu2" },
+			{ "CUDA Context 0", "gpu0" }, { "CUDA[3:14]", "gpu3" },
+			{ "cuda:1", "gpu1" }, { "gpu3", "gpu3" }, { "GPU 12", "gpu12" },
+			{ "gpu[5]", "gpu5" }, { "node7:gpu2", "gpu2" }, { "device=2", "gpu2" },
+			{ "device_0:power", "gpu0" }, { "Device 4", "gpu4" },
+			{ "x:device=3:sensor=1", "gpu3" }, { "hipMemcpy", NULL },
+			{ "HIP Memory", NULL }, { "hip_1d_conv", NULL }, { "cuda 12.1", NULL },
+			{ "gpu", NULL }, { "gpu1234567", NULL }, { "mygpu3", NULL },
+			{ "Master thread", NULL }, { "", NULL }, { "device=", NULL },
+			{ "gpu_clk:device=1", "gpu1" }, { "accel1_energy", "accel1" });
 
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
 		const char *device = want[i].device ? want[i].device : "";

@@ -434,22 +434,12 @@ TEST(whom_a_statement_is_about)
 	static const struct {
 		const char *stated, *device;
 		bool about;
-	} cases[] = {
-		{ "", "gpu0", true },
-		{ "", "", true },
-		{ "gpu0", "gpu0", true },
-		{ "gpu0", "gpu01", false },
-		{ "gpu", "gpu12", true },
-		{ "gpu", "gpux", false },
-		{ "gpu", "gpu", true },
-		{ "gpu1", "gpu12", false },
-		{ "gpu0", "node3:gpu0", true },
-		{ "node3:gpu0", "node3:gpu0", true },
-		{ "node2:gpu0", "node3:gpu0", false },
-		{ "gpu", "node3:gpu0", true },
-		{ "cpu", "gpu0", false },
-		{ "gpu0", "", false },
-	};
+	} cases[] = LIST(
+		{ "", "gpu0", true }, { "", "", true }, { "gpu0", "gpu0", true },
+		{ "gpu0", "gpu01", false }, { "gpu", "gpu12", true }, { "gpu", "gpux", false },
+		{ "gpu", "gpu", true }, { "gpu1", "gpu12", false }, { "gpu0", "node3:gpu0", true },
+		{ "node3:gpu0", "node3:gpu0", true }, { "node2:gpu0", "node3:gpu0", false },
+		{ "gpu", "node3:gpu0", true }, { "cpu", "gpu0", false }, { "gpu0", "", false });
 	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
 
 	readings(&k, 0, 1, ninety);

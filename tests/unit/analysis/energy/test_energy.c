@@ -389,9 +389,8 @@ TEST(hpl_series)
 		{ "A2coretemp:::craypm:accel3_energy", 202, 4271, { NAN, NAN, NAN }, 1 },
 	};
 	static const double edge_s[] = { 5, 10, 20, 25 };
-	CLEANUP(xfreep) char *path = test_trace(hpl_file);
 
-	CLEANUP(trace_release) struct trace t = hpl_trace(path);
+	CLEANUP(trace_release) struct trace t = hpl_trace(kept(test_trace(hpl_file)));
 	trace_finish(&t);
 	assert_int_equal(t.m->series.nr, 8);
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
@@ -415,8 +414,7 @@ TEST(hpl_series)
 
 TEST(hpl_two_ranks)
 {
-	CLEANUP(xfreep) char *path = test_trace(hpl_file);
-	CLEANUP(trace_release) struct trace t = hpl_trace(path);
+	CLEANUP(trace_release) struct trace t = hpl_trace(kept(test_trace(hpl_file)));
 	struct energy_result r;
 	series_id s;
 

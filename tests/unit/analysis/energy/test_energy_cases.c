@@ -139,11 +139,9 @@ TEST(case_10_sharing)
 		o.energy.topology = tp = two_ranks_share(t.m, cases[k].second);
 		CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", &o);
 		for (int i = 0; i < 2; i++) {
-			CLEANUP(xfreep)
-			char *want = xasprintf("view=host name=%s exclusive_j flags\n%s",
-					       i ? "second" : "first", cases[k].want[i]);
-
-			expect_table(table_set_find(&ts, "energy"), want);
+			expect_table(table_set_find(&ts, "energy"),
+				     textf("view=host name=%s exclusive_j flags\n%s",
+					   i ? "second" : "first", cases[k].want[i]));
 		}
 		assert_int_equal(warned(t.m, W_DOUBLE_COUNTING), cases[k].independent);
 		topology_free(tp);

@@ -150,8 +150,7 @@ static double *sums_by_name(const struct model *m, const double *j)
 static void same_by_name(const struct model *a, const double *ja, const struct model *b,
 			 const double *jb, double tol)
 {
-	CLEANUP(xfreep) double *sa = sums_by_name(a, ja);
-	CLEANUP(xfreep) double *sb = sums_by_name(b, jb);
+	CLEANUP(xfreep) double *sa = sums_by_name(a, ja), *sb = sums_by_name(b, jb);
 
 	for (size_t i = 0; i < a->tracks.nr * NAMES; i++)
 		assert_near(sa[i], sb[i], tol);
@@ -437,12 +436,11 @@ static void shared_trace(struct shared_trace *x)
 	plan_tracks(&x->t, &x->p);
 	plan_push(&x->t, &x->p, false);
 	for (int i = 0; i < WINDOWS; i++) {
-		CLEANUP(xfreep)
-		char *name = xasprintf("rocm_smi:::power_average:device=0:sensor=%d", i);
 		struct elementary *w = &x->window[i];
 
 		*w = random_interval(&x->p);
-		w->id = trace_series(&x->t, name, "#", SERIES_GAUGE);
+		w->id = trace_series(&x->t, textf("rocm_smi:::power_average:device=0:sensor=%d", i),
+				     "#", SERIES_GAUGE);
 		x->t.s->ops->sample(x->t.s, w->id, w->from_ns, 1e6);
 		x->t.s->ops->sample(x->t.s, w->id, w->to_ns, 1e6);
 	}

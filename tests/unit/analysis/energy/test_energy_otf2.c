@@ -14,8 +14,7 @@ static struct model *archive(const char *name)
 	struct read_opts o = { 0 };
 	struct err err = ERR_INIT;
 	struct model *m;
-	CLEANUP(xfreep) char *below = xasprintf("otf2/%s/traces.otf2", name);
-	CLEANUP(xfreep) char *path = test_trace(below);
+	CLEANUP(xfreep) char *path = test_trace(textf("otf2/%s/traces.otf2", name));
 
 	assert_non_null(reader);
 	m = model_new();
@@ -152,20 +151,13 @@ TEST(mi300a_host_view)
 		const char *name;
 		uint64_t calls;
 		double exclusive;
-	} want[] = {
-		{ 0, "hipEventSynchronize", 2, 2103.391704 },
-		{ 0, "hipMemset", 2, 113.145195 },
-		{ 0, "hipMalloc", 4, 19.597415 },
-		{ 0, "hipFree", 4, 0.656040 },
-		{ 0, "hipLaunchKernel", 2, 0.296198 },
-		{ 0, "main", 1, 0.158021 },
-		{ 1, "hipEventSynchronize", 2, 1757.976275 },
-		{ 1, "hipMemset", 2, 97.656524 },
-		{ 1, "hipMalloc", 4, 17.417303 },
-		{ 1, "hipFree", 4, 0.623688 },
-		{ 1, "hipLaunchKernel", 2, 0.289886 },
-		{ 1, "main", 1, 0.114074 },
-	};
+	} want[] = LIST({ 0, "hipEventSynchronize", 2, 2103.391704 },
+			{ 0, "hipMemset", 2, 113.145195 }, { 0, "hipMalloc", 4, 19.597415 },
+			{ 0, "hipFree", 4, 0.656040 }, { 0, "hipLaunchKernel", 2, 0.296198 },
+			{ 0, "main", 1, 0.158021 }, { 1, "hipEventSynchronize", 2, 1757.976275 },
+			{ 1, "hipMemset", 2, 97.656524 }, { 1, "hipMalloc", 4, 17.417303 },
+			{ 1, "hipFree", 4, 0.623688 }, { 1, "hipLaunchKernel", 2, 0.289886 },
+			{ 1, "main", 1, 0.114074 });
 	static const double main_j[] = { 2237.285869, 1874.111329, 881.528579, 904.349089 };
 	CLEANUP(model_freep) struct model *m = archive("mi300a-two-kernels");
 	struct energy_result r[4];

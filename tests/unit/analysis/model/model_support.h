@@ -5,13 +5,12 @@
 #ifndef MODEL_SUPPORT_H
 #define MODEL_SUPPORT_H
 
-#include "warned.h"
+#include "expect_model.h"
 
 #include <math.h>
 
 #include "profrig/model/sink.h"
 #include "profrig/model/timebase.h"
-#include "profrig/model/warnings.h"
 
 static inline track_id thread_of(struct sink *s, const char *host, int64_t pid, int64_t tid)
 {
@@ -46,17 +45,6 @@ static inline span_id span_put(struct sink *s, track_id t, const char *name, int
 			      .args = STR_NONE };
 
 	return s->ops->span(s, &d);
-}
-
-/* The column of a span by its name, which the tests keep unique. */
-static inline size_t span_named(const struct model *m, const char *name)
-{
-	for (size_t i = 0; i < m->spans.nr; i++) {
-		if (strcmp(model_str(m, m->spans.name[i]), name) == 0)
-			return i;
-	}
-	fail_msg("no span '%s'", name);
-	return 0;
 }
 
 static inline const char *parent_name(const struct model *m, size_t i)

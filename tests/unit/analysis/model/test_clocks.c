@@ -95,7 +95,7 @@ static void empty_clocked(struct sink *s, enum trace_clock clock)
 
 static void check_clocked(const struct model *m, size_t i, int64_t at, bool aligned)
 {
-	size_t row = span_named(m, m->inputs.v[i].path);
+	size_t row = span_at(m, m->inputs.v[i].path);
 
 	assert_int_equal(m->spans.start_ns[row], at);
 	assert_int_equal(m->spans.end_ns[row], at + 10);
@@ -162,8 +162,7 @@ TEST(test_clocks_from_a_start)
 	check_clocked(m, 3, 50, false);
 	check_clocked(m, 4, 1250, true);
 	check_clocked(m, 5, 691, false);
-	assert_int_equal(warned(m, W_NOT_ALIGNED), 2);
-	assert_int_equal(warned(m, W_CLOCK_ASSUMED), 1);
+	expect_model(m, "W_NOT_ALIGNED=2 W_CLOCK_ASSUMED=1");
 }
 
 TEST(test_clocks_without_anchors)

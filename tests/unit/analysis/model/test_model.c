@@ -34,19 +34,15 @@ TEST(test_frames)
 	s->ops->input_end(s);
 	model_finish(m);
 
-	assert_int_equal(m->spans.nr, 4);
-	assert_int_equal(warned(m, W_STRAY_LEAVE), 1);
-	assert_int_equal(warned(m, W_LEAVE_MISMATCH), 1);
-	assert_int_equal(warned(m, W_NEGATIVE_DURATION), 1);
-	assert_int_equal(warned(m, W_TIME_ORDER), 1);
-	assert_int_equal(warned(m, W_OPEN_SPAN), 1);
-	assert_int_equal(m->spans.end_ns[span_named(m, "a")], 9);
-	assert_string_equal(model_str(m, m->spans.category[span_named(m, "a")]), "cat");
-	assert_int_equal(m->spans.start_ns[span_named(m, "b")], 5);
-	assert_int_equal(m->spans.end_ns[span_named(m, "b")], 7);
-	assert_string_equal(model_str(m, m->spans.args[span_named(m, "b")]), "n=1");
+	expect_model(m, "spans=4 W_STRAY_LEAVE=1 W_LEAVE_MISMATCH=1 W_NEGATIVE_DURATION=1 "
+			"W_TIME_ORDER=1 W_OPEN_SPAN=1");
+	assert_int_equal(m->spans.end_ns[span_at(m, "a")], 9);
+	assert_string_equal(model_str(m, m->spans.category[span_at(m, "a")]), "cat");
+	assert_int_equal(m->spans.start_ns[span_at(m, "b")], 5);
+	assert_int_equal(m->spans.end_ns[span_at(m, "b")], 7);
+	assert_string_equal(model_str(m, m->spans.args[span_at(m, "b")]), "n=1");
 	/* open: ends at the last event of its own track, a sample here */
-	assert_int_equal(m->spans.end_ns[span_named(m, "c")], 40);
+	assert_int_equal(m->spans.end_ns[span_at(m, "c")], 40);
 	assert_int_equal(m->inputs.v[0].first_ns, 0);
 	assert_int_equal(m->inputs.v[0].last_ns, 40);
 }
@@ -65,9 +61,9 @@ TEST(test_open_frames_nest)
 	s->ops->leave(s, t, 30, STR_NONE);
 	model_finish(m); /* also closes an input that its reader gave up */
 	assert_int_equal(warned(m, W_OPEN_SPAN), 2);
-	assert_string_equal(parent_name(m, span_named(m, "loop")), "main");
-	assert_int_equal(m->spans.exclusive_ns[span_named(m, "main")], 10);
-	assert_int_equal(m->spans.exclusive_ns[span_named(m, "loop")], 10);
+	assert_string_equal(parent_name(m, span_at(m, "loop")), "main");
+	assert_int_equal(m->spans.exclusive_ns[span_at(m, "main")], 10);
+	assert_int_equal(m->spans.exclusive_ns[span_at(m, "loop")], 10);
 }
 
 TEST(test_hostile_times)
@@ -90,9 +86,7 @@ TEST(test_hostile_times)
 	model_finish(m);
 	assert_int_equal(warned(m, W_TIME_RANGE), 2);
 	assert_true(m->inputs.v[0].partial);
-	assert_int_equal(warned(m, W_NEGATIVE_DURATION), 1);
-	assert_int_equal(warned(m, W_UNKNOWN_REFERENCE), 4);
-	assert_int_equal(m->spans.nr, 2);
+	expect_model(m, "W_NEGATIVE_DURATION=1 W_UNKNOWN_REFERENCE=4 spans=2");
 	assert_true(m->spans.exclusive_ns[0] > 0);
 	assert_int_equal(m->spans.end_ns[1], m->spans.start_ns[1]);
 	assert_int_equal(m->links.nr, 0);
@@ -140,8 +134,8 @@ TEST(test_tracks_merge_across_inputs)
 
 	assert_int_equal(ranges, blas);
 	assert_int_not_equal(other, blas);
-	assert_string_equal(parent_name(m, span_named(m, "sgemm")), "step");
-	assert_int_equal(m->spans.exclusive_ns[span_named(m, "step")], 80);
+	assert_string_equal(parent_name(m, span_at(m, "sgemm")), "step");
+	assert_int_equal(m->spans.exclusive_ns[span_at(m, "step")], 80);
 	assert_string_equal(model_str(m, m->tracks.v[blas].name), "worker");
 	assert_string_equal(model_str(m, m->tracks.v[other].name), "thread 101");
 	assert_string_equal(model_str(m, m->tracks.v[process].name), "process 100");
@@ -312,9 +306,7 @@ TEST(test_series)
 	}
 	assert_int_equal(m->series.v[a].failed, 2);
 	/* "not read" and "nonsense" are two things */
-	assert_int_equal(warned(m, W_READ_FAILED), 1);
-	assert_int_equal(warned(m, W_BAD_NUMBER), 1);
-	assert_int_equal(m->inputs.v[0].samples, 6);
+	expect_model(m, "W_READ_FAILED=1 W_BAD_NUMBER=1 input.samples=6");
 	assert_int_equal(m->inputs.v[0].series, 2);
 	assert_int_equal(m->first_ns, 1);
 	assert_int_equal(m->last_ns, 9);

@@ -59,7 +59,7 @@ static const char *or_none(const char *name)
 /* Of the span with this name, a line as in nest_case. */
 static void describe_span(const struct model *m, const char *name, struct strbuf *to)
 {
-	size_t i = span_named(m, name);
+	size_t i = span_at(m, name);
 	const struct span_piece *piece = model_piece(m, i), *below = model_below_piece(m, i);
 
 	strbuf_addf(to, "%s %s %u %lld ", name, or_none(parent_name(m, i)), m->spans.depth[i],
@@ -89,7 +89,7 @@ TEST(test_nesting_table)
 			size_t span;
 
 			words.v[i][strcspn(words.v[i], "!")] = '\0';
-			span = span_named(m, words.v[i]);
+			span = span_at(m, words.v[i]);
 			snprintf(times, sizeof(times), "%lld-%lld",
 				 (long long)m->spans.start_ns[span],
 				 (long long)m->spans.end_ns[span]);

@@ -58,8 +58,8 @@ TEST(all_of_it_comes_back)
 	assert_int_equal(n.spans_out + n.spans_cut + n.samples_out + n.links_out, 0);
 	assert_int_equal(cut->links.nr, m->links.nr);
 	/* the two launches do not share their number any more */
-	assert_int_not_equal(cut->spans.correlation[span_named(cut, "gemm")],
-			     cut->spans.correlation[span_named(cut, "copy")]);
+	assert_int_not_equal(cut->spans.correlation[span_at(cut, "gemm")],
+			     cut->spans.correlation[span_at(cut, "copy")]);
 	for (size_t i = 0; i < cut->links.nr; i++)
 		if (cut->links.kind[i] == LINK_LAUNCH)
 			assert_int_equal(cut->spans.correlation[cut->links.from[i]],
@@ -73,7 +73,7 @@ TEST(window_cuts)
 	struct replayed n;
 	CLEANUP(model_freep) struct model *cut = model_cut(m, &w, &n);
 	const struct series *se = &cut->series.v[0];
-	size_t step = span_named(cut, "step"), launch = span_named(cut, "launch");
+	size_t step = span_at(cut, "step"), launch = span_at(cut, "launch");
 
 	assert_int_equal(n.spans, 4); /* step, launch, gemm, mark */
 	assert_int_equal(n.spans_cut, 3);

@@ -59,11 +59,8 @@ TEST(test_real)
 						"ping-pong-papi" };
 
 	for (size_t i = 0; i < ARRAY_LEN(archives); i++) {
-		CLEANUP(xfreep) char *below = xasprintf("otf2/%s", archives[i]);
-		CLEANUP(xfreep) char *path = test_trace(below);
-
 		print_message("# %s\n", archives[i]);
-		both(path, 0);
+		both(kept(test_trace(textf("otf2/%s", archives[i]))), 0);
 	}
 }
 
@@ -174,10 +171,8 @@ TEST(test_made)
 	CLEANUP(test_dir_done) char *dir = test_dir();
 
 	for (uint64_t seed = 1; seed <= 12; seed++) {
-		CLEANUP(xfreep) char *path = xasprintf("%s/%" PRIu64, dir, seed);
-
-		archive_make(path, seed);
-		both(path, 0);
+		archive_make(textf("%s/%" PRIu64, dir, seed), seed);
+		both(textf("%s/%" PRIu64, dir, seed), 0);
 	}
 }
 
@@ -328,12 +323,11 @@ TEST(test_ownership)
 	for (uint32_t i = 0; i < 18; i++) {
 		struct ownership how = { .creators = i / 3 % 2, .sites = i % 3 };
 		uint32_t ranks = 2 + i / 6;
-		CLEANUP(xfreep) char *path = xasprintf("%s/%" PRIu32, dir, i);
 
 		print_message("# %u ranks, creators %d, sites %d\n", ranks, how.creators,
 			      how.sites);
-		ranks_make(path, ranks, &how, 77 + i);
-		one_ownership(path, ranks, &how);
+		ranks_make(textf("%s/%" PRIu32, dir, i), ranks, &how, 77 + i);
+		one_ownership(textf("%s/%" PRIu32, dir, i), ranks, &how);
 	}
 }
 
@@ -342,14 +336,11 @@ TEST(test_damaged)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "a");
-	CLEANUP(xfreep) char *cut = fs_join(dir, "a/traces/1.evt");
-	CLEANUP(xfreep) char *gone = fs_join(dir, "a/traces/3.evt");
-	CLEANUP(xfreep) char *other = fs_join(dir, "a/traces/6.evt");
 
 	archive_make(path, 5);
-	assert_int_equal(truncate(cut, 3000), 0);
+	assert_int_equal(truncate(in_dir(dir, "a/traces/1.evt"), 3000), 0);
 	both(path, READ_PARTIAL);
-	assert_int_equal(unlink(gone), 0);
-	assert_int_equal(truncate(other, 10), 0);
+	assert_int_equal(unlink(in_dir(dir, "a/traces/3.evt")), 0);
+	assert_int_equal(truncate(in_dir(dir, "a/traces/6.evt"), 10), 0);
 	both(path, READ_PARTIAL);
 }

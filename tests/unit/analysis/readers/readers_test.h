@@ -3,10 +3,9 @@
 #ifndef READERS_TEST_H
 #define READERS_TEST_H
 
-#include "warned.h"
+#include "expect_model.h"
 
 #include "profrig/base/strbuf.h"
-#include "profrig/model/warnings.h"
 #include "profrig/readers/reader.h"
 
 struct reading {
@@ -62,35 +61,31 @@ static inline void reading_release(struct reading *rd)
 	rd->m = NULL;
 }
 
-/* Nothing but the warnings named (NULL-terminated). */
-static inline void assert_only_warned(const struct model *m, const char *code)
-{
-	for (size_t i = 0; i < m->warnings.nr; i++)
-		if (!code || strcmp(m->warnings.v[i].code, code) != 0)
-			fail_msg("unexpected %s: %s", m->warnings.v[i].code, m->warnings.v[i].text);
-	if (code)
-		assert_true(warned(m, code) > 0);
-}
+/* Of a local that is released: READING rd = read_text(…). */
+#define READING CLEANUP(reading_release) struct reading
 
-static inline const char *span_name(const struct model *m, size_t i)
-{
-	return model_str(m, m->spans.name[i]);
-}
+/* What the reader said, and what the model holds (expect_model.h). */
+#define expect_read(rd, code, text) \
+	do { \
+		const struct reading *rd_ = (rd); \
+		if (rd_->r != (code)) \
+			fail_msg("%s:%d: the reader said %d: %s", __FILE__, __LINE__, rd_->r, \
+				 rd_->err.msg); \
+		expect_model(rd_->m, text); \
+	} while (0)
 
-/* The nth span of a name in the order of the columns. */
-static inline size_t span_nth(const struct model *m, const char *name, int nth)
-{
-	for (size_t i = 0; i < m->spans.nr; i++)
-		if (strcmp(span_name(m, i), name) == 0 && nth-- == 0)
-			return i;
-	fail_msg("no span '%s'", name);
-	return 0;
-}
-
-static inline size_t span_at(const struct model *m, const char *name)
-{
-	return span_nth(m, name, 0);
-}
+/* A text, or a file, read and released again. */
+#define expect_text(reader, bytes, code, text) \
+	do { \
+		READING of_text = read_text((reader), (bytes)); \
+		expect_read(&of_text, code, text); \
+	} while (0)
+#define expect_file(reader, path, keep_args, code, text) \
+	do { \
+		CLEANUP(reading_release) \
+		struct reading of_file = read_path((reader), (path), (keep_args)); \
+		expect_read(&of_file, code, text); \
+	} while (0)
 
 static inline void assert_span(const struct model *m, const char *name, int64_t start_ns,
 			       int64_t end_ns)
@@ -99,28 +94,6 @@ static inline void assert_span(const struct model *m, const char *name, int64_t 
 
 	assert_int_equal(m->spans.start_ns[i], start_ns);
 	assert_int_equal(m->spans.end_ns[i], end_ns);
-}
-
-static inline const struct track *track_of(const struct model *m, size_t span)
-{
-	return &m->tracks.v[m->spans.track[span]];
-}
-
-static inline const struct series *series_named(const struct model *m, const char *name)
-{
-	for (size_t i = 0; i < m->series.nr; i++)
-		if (strcmp(model_str(m, m->series.v[i].name), name) == 0)
-			return &m->series.v[i];
-	fail_msg("no series '%s'", name);
-	return &m->series.v[0];
-}
-
-static inline int64_t fact(const struct model *m, const char *key)
-{
-	for (size_t i = 0; i < m->inputs.v[0].facts.nr; i++)
-		if (strcmp(m->inputs.v[0].facts.v[i].key, key) == 0)
-			return m->inputs.v[0].facts.v[i].value;
-	return -1;
 }
 
 /* The time of all calls of a name, and how many there are. */
@@ -184,7 +157,7 @@ static inline void assert_mutations_read(const char *reader, const char *text, s
 
 		for (uint64_t k = rnd(&seed) % most + 1; k > 0; k--)
 			bad[rnd(&seed) % n] = (char)rnd(&seed);
-		CLEANUP(reading_release) struct reading rd = read_bytes(reader, bad, n);
+		READING rd = read_bytes(reader, bad, n);
 		assert_true(rd.r <= READ_PARTIAL);
 		assert_int_equal(warned(rd.m, W_SPAN_OVERLAP), 0);
 	}

@@ -235,27 +235,19 @@ static void schema_change(struct target *t, size_t at, const char *sql)
 
 static void without_column(struct target *t, size_t at, const char *table, const char *column)
 {
-	CLEANUP(xfreep)
-	char *drop = xasprintf("ALTER TABLE \"%s\" DROP COLUMN \"%s\"", table, column);
-	CLEANUP(xfreep)
-	char *other = xasprintf("ALTER TABLE \"%s\" RENAME COLUMN \"%s\" TO x", table, column);
-
-	schema_change(t, at, drop);
-	schema_change(t, at + 1, other);
+	schema_change(t, at, textf("ALTER TABLE \"%s\" DROP COLUMN \"%s\"", table, column));
+	schema_change(t, at + 1,
+		      textf("ALTER TABLE \"%s\" RENAME COLUMN \"%s\" TO x", table, column));
 }
 
 static void without_table(struct target *t, size_t at, const char *table)
 {
-	CLEANUP(xfreep) char *drop = xasprintf("DROP TABLE \"%s\"", table);
-	CLEANUP(xfreep) char *empty = xasprintf("DELETE FROM \"%s\"", table);
-	CLEANUP(xfreep)
-	char *view = xasprintf("ALTER TABLE \"%s\" RENAME TO was; CREATE VIEW \"%s\" AS SELECT * "
-			       "FROM was; INSERT INTO was SELECT * FROM was LIMIT 0",
-			       table, table);
-
-	schema_change(t, at, drop);
-	schema_change(t, at + 1, empty);
-	schema_change(t, at + 2, view);
+	schema_change(t, at, textf("DROP TABLE \"%s\"", table));
+	schema_change(t, at + 1, textf("DELETE FROM \"%s\"", table));
+	schema_change(t, at + 2,
+		      textf("ALTER TABLE \"%s\" RENAME TO was; CREATE VIEW \"%s\" AS SELECT * "
+			    "FROM was; INSERT INTO was SELECT * FROM was LIMIT 0",
+			    table, table));
 }
 
 static void schema(struct target *t)
@@ -357,9 +349,8 @@ TEST(work_at_zero)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release)
-		struct reading rd = cases[i].sql ? read_sql(cases[i].reader, true, cases[i].sql)
-						 : read_text(cases[i].reader, cases[i].text);
+		READING rd = cases[i].sql ? read_sql(cases[i].reader, true, cases[i].sql)
+					  : read_text(cases[i].reader, cases[i].text);
 
 		if (rd.r != 0 || warned(rd.m, W_BAD_EVENT) != cases[i].bad)
 			ROW_FAIL(i, "%d %s, %d times W_BAD_EVENT", rd.r, rd.err.msg,
@@ -431,9 +422,8 @@ TEST(other_versions_and_equal_ids)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release)
-		struct reading rd = cases[i].sql ? read_sql(cases[i].reader, true, cases[i].sql)
-						 : read_text(cases[i].reader, cases[i].text);
+		READING rd = cases[i].sql ? read_sql(cases[i].reader, true, cases[i].sql)
+					  : read_text(cases[i].reader, cases[i].text);
 
 		if (rd.r != cases[i].r || rd.m->spans.nr != cases[i].spans ||
 		    rd.m->links.nr != cases[i].links)

@@ -127,9 +127,7 @@ TEST(recordings)
 	static const char *const folders[] = { "otf2", "tef", "rpd", "nsys", "rocprof", "stacks" };
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-		CLEANUP(xfreep) char *dir = test_trace(folders[i]);
-
-		compare_folder(dir);
+		compare_folder(kept(test_trace(folders[i])));
 	}
 }
 
@@ -241,7 +239,7 @@ TEST(written_otf2)
 		CLEANUP(convert_result_release) struct convert_result result = { .files = 0 };
 
 		assert_int_equal(reader_detect(from[i], &rd, NULL), 0);
-		CLEANUP(reading_release) struct reading kept = read_path(rd->name, from[i], true);
+		READING kept = read_path(rd->name, from[i], true);
 		job.model = kept.m;
 		assert_int_equal(converter_find("otf2")->write(&job, &result, NULL), 0);
 		compare_file(reader_find("otf2"), out);

@@ -8,14 +8,13 @@
 
 static struct model *read_trace(const char *reader, const char *name)
 {
-	CLEANUP(xfreep) char *path = test_trace(name);
 	struct model *m = model_new();
 	const struct reader *rd = reader_find(reader);
 	struct read_opts o = { .keep_args = false };
 	struct err err = ERR_INIT;
 
 	assert_non_null(rd);
-	if (rd->read(path, model_sink(m), &o, &err) != 0)
+	if (rd->read(kept(test_trace(name)), model_sink(m), &o, &err) != 0)
 		fail_msg("%s: %s", name, err.msg);
 	model_finish(m);
 	return m;
@@ -160,17 +159,13 @@ TEST(test_operators)
 	static const struct {
 		const char *op;
 		int64_t ops, ns;
-	} cases[] = {
-		{ "aten::addmm", 73, 942325 },
-		{ "aten::_flash_attention_forward", 12, 374687 },
-		{ "aten::native_layer_norm", 25, 139695 },
-		{ "aten::gelu", 12, 65659 },
-		{ "aten::miopen_convolution", 1, 46342 },
-	};
+	} cases[] = LIST({ "aten::addmm", 73, 942325 },
+			 { "aten::_flash_attention_forward", 12, 374687 },
+			 { "aten::native_layer_norm", 25, 139695 }, { "aten::gelu", 12, 65659 },
+			 { "aten::miopen_convolution", 1, 46342 });
 
 	CLEANUP(model_freep) struct model *m = read_trace("tef", FALCON);
-	CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
-	CLEANUP(table_set_release) struct table_set fs = TABLE_SET_INIT;
+	CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT, fs = TABLE_SET_INIT;
 	struct table *p = run_one(m, &analysis_callpaths, &ts);
 	struct table *f = run_one(m, &analysis_functions, &fs);
 

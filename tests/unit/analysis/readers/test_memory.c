@@ -325,8 +325,7 @@ TEST(text_files)
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		const struct text_case *c = &texts[i];
-		CLEANUP(xfreep) char *path = fs_join(dir, "text");
-		FILE *f = fopen(path, "we");
+		FILE *f = fopen(in_dir(dir, "text"), "we");
 
 		assert_non_null(f);
 		fputs(c->head, f);
@@ -334,7 +333,7 @@ TEST(text_files)
 			c->put(f, k);
 		fputs(c->tail, f);
 		fclose(f);
-		check(path, c->reader, c->what);
+		check(in_dir(dir, "text"), c->reader, c->what);
 	}
 }
 

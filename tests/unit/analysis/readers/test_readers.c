@@ -56,33 +56,23 @@ TEST(detection)
 {
 	static const struct {
 		const char *path, *reader;
-	} cases[] = {
-		{ FIX "tef/chrome.json", "tef" },
-		{ FIX "tef/kineto.json", "tef" },
-		{ FIX "tef/rocprof-v1.json", "tef" },
-		{ FIX "tef/rocprofv3.json", "tef" },
-		{ FIX "tef/mtia.json", "tef" },
-		{ FIX "tef/chrome-samples.json", "tef" },
-		{ FIX "tef/profrig-blas.json", "tef" },
-		{ FIX "tef/damaged.json", "tef" },
-		{ FIX "tef/comma-first.json", "tef" },
-		{ FIX "samples/gpu.csv", "samples" },
+	} cases[] = LIST(
+		{ FIX "tef/chrome.json", "tef" }, { FIX "tef/kineto.json", "tef" },
+		{ FIX "tef/rocprof-v1.json", "tef" }, { FIX "tef/rocprofv3.json", "tef" },
+		{ FIX "tef/mtia.json", "tef" }, { FIX "tef/chrome-samples.json", "tef" },
+		{ FIX "tef/profrig-blas.json", "tef" }, { FIX "tef/damaged.json", "tef" },
+		{ FIX "tef/comma-first.json", "tef" }, { FIX "samples/gpu.csv", "samples" },
 		{ FIX "samples/change.csv", "samples" },
 		{ FIX "metrics_csv/two-ranks.csv", "metrics_csv" },
 		{ FIX "metrics_csv/quoted.csv", "metrics_csv" },
 		{ FIX "metrics_csv/header-only.csv", "metrics_csv" },
 		{ FIX "nsys/two-processes.sqlite", "nsys" },
-		{ FIX "rocpd/two-processes.db", "rocpd" },
-		{ FIX "rpd/two-writers-v3.rpd", "rpd" },
-		{ FIX "rpd/v1.rpd", "rpd" },
-		{ FIX "rocprof_db/hip.db", "rocprof_db" },
+		{ FIX "rocpd/two-processes.db", "rocpd" }, { FIX "rpd/two-writers-v3.rpd", "rpd" },
+		{ FIX "rpd/v1.rpd", "rpd" }, { FIX "rocprof_db/hip.db", "rocprof_db" },
 		{ FIX "metrics_csv/not-metrics.csv", NULL },
-		{ FIX "samples/not-samples.csv", NULL },
-		{ FIX "tef/no-events.json", NULL },
-		{ FIX "rundir/complete/run.json", NULL },
-		{ FIX "samples/no-header.csv", NULL },
-		{ FIX "tef", NULL },
-	};
+		{ FIX "samples/not-samples.csv", NULL }, { FIX "tef/no-events.json", NULL },
+		{ FIX "rundir/complete/run.json", NULL }, { FIX "samples/no-header.csv", NULL },
+		{ FIX "tef", NULL });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const struct reader *rd = NULL;
@@ -163,7 +153,7 @@ TEST(late_events)
 	CLEANUP(xfreep) char *path = temp_file(sb.buf, sb.len);
 	assert_int_equal(reader_detect(path, &rd, NULL), 0);
 	assert_string_equal(rd->name, "tef");
-	CLEANUP(reading_release) struct reading r = read_path("tef", path, false);
+	READING r = read_path("tef", path, false);
 
 	assert_int_equal(r.r, 0);
 	assert_int_equal(track_of(r.m, 0)->rank, 5);

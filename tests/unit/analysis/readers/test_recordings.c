@@ -167,12 +167,11 @@ TEST(rows)
 static bool is_beside(const char *file)
 {
 	for (size_t i = 0; i < ARRAY_LEN(beside); i++) {
-		CLEANUP(xfreep)
-		char *start = xasprintf("%s%s", beside[i].folder, beside[i].pattern);
 		CLEANUP(xfreep) char *path = test_trace(file);
 		const struct reader *found = NULL;
 
-		if (strncmp(file, start, strlen(start)) != 0)
+		if (strncmp(file, textf("%s%s", beside[i].folder, beside[i].pattern),
+			    strlen(textf("%s%s", beside[i].folder, beside[i].pattern))) != 0)
 			continue;
 		if (!beside[i].member && reader_detect(path, &found, NULL) != -EINVAL) {
 			print_message("%s: taken for a trace\n", file);
@@ -189,10 +188,9 @@ TEST(every_file_has_a_row)
 	size_t missing = 0, seen = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-		CLEANUP(xfreep) char *dir = test_trace(folders[i]);
 		CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
 
-		assert_true(fs_glob(dir, "**", &files, NULL) >= 0);
+		assert_true(fs_glob(kept(test_trace(folders[i])), "**", &files, NULL) >= 0);
 		for (size_t k = 0; k < files.nr; k++) {
 			CLEANUP(xfreep) char *file = fs_join(folders[i], files.v[k]);
 
@@ -276,11 +274,10 @@ TEST(parts_of_recordings)
 		struct part got;
 
 		if (i == 0 || strcmp(p->file, parts[i - 1].file) != 0) {
-			CLEANUP(xfreep) char *path = test_trace(p->file);
 			const struct recording *row = row_of(p->file);
 
 			reading_release(&rd);
-			rd = read_path(row ? row->reader : "", path, true);
+			rd = read_path(row ? row->reader : "", kept(test_trace(p->file)), true);
 		}
 		got = part_of(rd.m, &p->which);
 		if (!is_stated(p->spans, got.spans) || !is_stated(p->names, got.names) ||
@@ -326,8 +323,7 @@ TEST(samples_of_recordings)
 		const struct sampling *want = &samplings[i];
 		CLEANUP(xfreep) char *path = test_trace(want->file);
 		const struct recording *row = row_of(want->file);
-		CLEANUP(reading_release)
-		struct reading rd = read_path(row ? row->reader : "", path, false);
+		READING rd = read_path(row ? row->reader : "", path, false);
 		/* an archive's ticks count from somewhere, a file of seconds from its begin */
 		int64_t began_ns = strcmp(want->file, MI300A) == 0 ? rd.m->first_ns : 0;
 		size_t seen = 0;

@@ -122,9 +122,8 @@ TEST(links_out)
 	assert_int_equal(symlink("../../../out.json", link_a), 0);
 	assert_int_equal(symlink("in.json", link_in), 0);
 	assert_int_equal(symlink("../../out.csv", link_s), 0);
-	CLEANUP(xfreep) char *run = fs_join(dir, "run");
 
-	assert_int_equal(rundir_open(run, &rd, NULL), 0);
+	assert_int_equal(rundir_open(in_dir(dir, "run"), &rd, NULL), 0);
 	assert_int_equal(rd.inputs.nr, 1);
 	assert_null(input_of(&rd, "a"));
 	assert_null(input_of(&rd, "b"));
@@ -135,7 +134,7 @@ TEST(links_out)
 	assert_non_null(strstr(rd.lost.v[2].why, "'samples/l.csv' is a link or leads out"));
 	rundir_release(&rd);
 	test_put(dir, "run/run.json", "{}");
-	assert_int_equal(rundir_open(run, &rd, NULL), 0);
+	assert_int_equal(rundir_open(in_dir(dir, "run"), &rd, NULL), 0);
 	assert_int_equal(rd.inputs.nr, 2); /* in.json and in.csv, no link */
 	for (size_t i = 0; i < rd.inputs.nr; i++)
 		assert_null(strstr(rd.inputs.v[i].path, "/l."));
@@ -198,9 +197,7 @@ TEST(visible_devices)
 		rundir_release(&rd);
 	}
 	for (size_t n = sizeof(plan) - 1; n > 0; n -= n > 9 ? 9 : n) {
-		CLEANUP(xfreep) char *cut = xstrndup(plan, n - 1);
-
-		test_put(dir, "plan.json", cut);
+		test_put(dir, "plan.json", kept(xstrndup(plan, n - 1)));
 		assert_int_equal(rundir_open(dir, &rd, NULL), 0);
 		assert_null(rd.visible.rocr);
 		rundir_release(&rd);

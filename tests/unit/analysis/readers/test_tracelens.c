@@ -30,8 +30,7 @@ static const struct recorded {
 
 static struct reading read_real(const char *rel)
 {
-	CLEANUP(xfreep) char *path = test_trace(rel);
-	struct reading rd = read_path("tef", path, true);
+	struct reading rd = read_path("tef", kept(test_trace(rel)), true);
 
 	assert_int_equal(rd.r, 0);
 	return rd;
@@ -46,8 +45,7 @@ struct sheet {
 static void sheet_open(struct sheet *s, const char *folder, const char *name)
 {
 	CLEANUP(xfreep)
-	char *rel = xasprintf("%sgolden_perf_report_csvs/%s.csv", folder, name);
-	CLEANUP(xfreep) char *path = test_trace(rel);
+	char *path = test_trace(textf("%sgolden_perf_report_csvs/%s.csv", folder, name));
 	struct csv_reader *csv;
 	char *const *cells;
 	size_t n;
@@ -310,16 +308,12 @@ TEST(gpu_timeline)
 		const struct {
 			const char *type;
 			int64_t ns;
-		} want[] = {
-			{ "computation_time", union_of(&ks, true, false) },
-			{ "exposed_comm_time", 0 },
-			{ "exposed_memcpy_time", busy - union_of(&ks, true, false) },
-			{ "busy_time", busy },
-			{ "idle_time", wall - busy },
-			{ "total_time", wall },
-			{ "total_comm_time", 0 },
-			{ "total_memcpy_time", union_of(&ks, false, true) },
-		};
+		} want[] = LIST({ "computation_time", union_of(&ks, true, false) },
+				{ "exposed_comm_time", 0 },
+				{ "exposed_memcpy_time", busy - union_of(&ks, true, false) },
+				{ "busy_time", busy }, { "idle_time", wall - busy },
+				{ "total_time", wall }, { "total_comm_time", 0 },
+				{ "total_memcpy_time", union_of(&ks, false, true) });
 
 		assert_int_equal(sh.rows.nr, 1 + ARRAY_LEN(want));
 		for (size_t i = 0; i < ARRAY_LEN(want); i++) {
@@ -370,14 +364,13 @@ static void add_tuples(struct strbuf *out, const char *p, const char *end)
 /* An argument of an operator, as the sheets have it. */
 static char *argument(const struct model *m, uint64_t op, const char *key)
 {
-	CLEANUP(xfreep) char *quoted = xasprintf("\"%s\": ", key);
-	const char *at = strstr(model_str(m, m->spans.args[op]), quoted), *end;
+	const char *at = strstr(model_str(m, m->spans.args[op]), textf("\"%s\": ", key)), *end;
 	struct strbuf out = STRBUF_INIT;
 	int depth = 0;
 	bool text = false;
 
 	assert_non_null(at);
-	at += strlen(quoted);
+	at += strlen(textf("\"%s\": ", key));
 	end = at;
 	do {
 		text ^= *end == '"';
@@ -391,9 +384,7 @@ static char *argument(const struct model *m, uint64_t op, const char *key)
 static bool has_argument(const struct kernels *ks, const struct kernel *k, const struct sheet *sh,
 			 size_t row, const char *key, const char *column)
 {
-	CLEANUP(xfreep) char *text = argument(ks->rd.m, k->op, key);
-
-	return strcmp(text, text_at(sh, row, column)) == 0;
+	return strcmp(kept(argument(ks->rd.m, k->op, key)), text_at(sh, row, column)) == 0;
 }
 
 static bool is_short(const struct kernels *ks, const struct kernel *k)

@@ -60,18 +60,14 @@ static struct table *energy_table(void)
 	static const struct {
 		const char *counter, *device, *view, *path;
 		double j;
-	} rows[] = {
+	} rows[] = LIST(
 		{ "a:b", "gpu0", "host", "main", 1.5 },
 		{ "a:b", "gpu0", "host", "main;f", 0.0000014 },
 		{ "a:b", "gpu0", "host", "main;g", 0.0000004 },
-		{ "a:b", "gpu0", "host", "main;n", -3 },
-		{ "a:b", "gpu0", "host", "main;u", NAN },
+		{ "a:b", "gpu0", "host", "main;n", -3 }, { "a:b", "gpu0", "host", "main;u", NAN },
 		{ "a:b", "gpu0", "host", "[unattributed]", 2 },
-		{ "a:b", "gpu0", "device", "kernel", 7 },
-		{ "a/b", "gpu0", "host", "main", 4 },
-		{ "../x", "", "host", "main", 5 },
-		{ "nothing", "gpu0", "host", "main", 0 },
-	};
+		{ "a:b", "gpu0", "device", "kernel", 7 }, { "a/b", "gpu0", "host", "main", 4 },
+		{ "../x", "", "host", "main", 5 }, { "nothing", "gpu0", "host", "main", 0 });
 	struct table *t = table_new("energy_callpaths");
 
 	for (size_t c = 0; c < ARRAY_LEN(cols); c++)
@@ -115,8 +111,7 @@ TEST(test_folded_sum)
 {
 	static const char *const cols[] = { "counter", "device", "view", "track", "path" };
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *file = fs_join(dir, "folded/energy-c-gpu0.folded");
-	CLEANUP(xfreep) char *text = NULL;
+	CLEANUP(xfreep) char *file = fs_join(dir, "folded/energy-c-gpu0.folded"), *text = NULL;
 	struct table *t = table_new("energy_callpaths");
 	long long sum = 0;
 	size_t n;

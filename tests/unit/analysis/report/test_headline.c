@@ -76,11 +76,8 @@ static char *used(const struct headline *h, int use)
 
 static void used_are(const struct headline *h, const char *summed, const char *beside)
 {
-	CLEANUP(xfreep) char *a = used(h, HEADLINE_SUMMED);
-	CLEANUP(xfreep) char *b = used(h, HEADLINE_BESIDE);
-
-	assert_string_equal(a, summed);
-	assert_string_equal(b, beside);
+	assert_string_equal(kept(used(h, HEADLINE_SUMMED)), summed);
+	assert_string_equal(kept(used(h, HEADLINE_BESIDE)), beside);
 }
 
 static const char totals[] = "counter device view total_j\n"
@@ -302,13 +299,12 @@ TEST(test_tools_around_the_workload)
 			"{\"path\":\"r/samples/x.csv\",\"start_ns\":0,\"end_ns\":9000000000,"
 			"\"clock\":{\"aligned\":true,\"shift_ns\":0}}]}",
 			cases[i].start, cases[i].end);
-		CLEANUP(xfreep)
-		char *run = xasprintf("{\"durations_s\":{\"workload\":2},\"tools\":["
-				      "{\"name\":\"perf\",\"argv\":%s},"
-				      "{\"name\":\"cpu_power\",\"argv\":[]}]}",
-				      cases[i].argv);
 		struct report r = REPORT_INIT;
-		struct headline h = made(&r, analysis, run);
+		struct headline h = made(&r, analysis,
+					 textf("{\"durations_s\":{\"workload\":2},\"tools\":["
+					       "{\"name\":\"perf\",\"argv\":%s},"
+					       "{\"name\":\"cpu_power\",\"argv\":[]}]}",
+					       cases[i].argv));
 
 		assert_int_equal(h.around.nr, *cases[i].names != '\0');
 		if (h.around.nr) {

@@ -12,35 +12,17 @@
 
 static const struct {
 	const char *name, *back; /* NULL: the same */
-} hostile[] = {
-	{ "main", NULL },
-	{ "", NULL },
-	{ "a,b", NULL },
-	{ "say \"hi\"", NULL },
-	{ "\"", NULL },
-	{ "two\nlines", NULL },
-	{ "cr\r\nlf", NULL },
-	{ "\r", NULL },
-	{ "\n", NULL },
-	{ "# comment?", NULL },
-	{ "=1+2", NULL },
-	{ "+1", NULL },
-	{ "@SUM(A1)", NULL },
-	{ " blanks ", NULL },
-	{ "\ttab\t", NULL },
-	{ "42", NULL },
-	{ "nan", NULL },
-	{ "1e3", NULL },
-	{ "-", NULL },
-	{ "<img src=x onerror=alert(1)></script>", NULL },
+} hostile[] = LIST(
+	{ "main", NULL }, { "", NULL }, { "a,b", NULL }, { "say \"hi\"", NULL }, { "\"", NULL },
+	{ "two\nlines", NULL }, { "cr\r\nlf", NULL }, { "\r", NULL }, { "\n", NULL },
+	{ "# comment?", NULL }, { "=1+2", NULL }, { "+1", NULL }, { "@SUM(A1)", NULL },
+	{ " blanks ", NULL }, { "\ttab\t", NULL }, { "42", NULL }, { "nan", NULL }, { "1e3", NULL },
+	{ "-", NULL }, { "<img src=x onerror=alert(1)></script>", NULL },
 	{ "void f<int, char>(std::vector<std::string> const&)", NULL },
-	{ "\xc3\xa9t\xc3\xa9 \xe6\xbc\xa2 \xf0\x9f\x94\xa5", NULL },
-	{ "\xef\xbb\xbfmark", NULL },
-	{ "\x01\x02\x7f", NULL },
-	{ "bad \xff\xfe end", "bad \xef\xbf\xbd\xef\xbf\xbd end" },
+	{ "\xc3\xa9t\xc3\xa9 \xe6\xbc\xa2 \xf0\x9f\x94\xa5", NULL }, { "\xef\xbb\xbfmark", NULL },
+	{ "\x01\x02\x7f", NULL }, { "bad \xff\xfe end", "bad \xef\xbf\xbd\xef\xbf\xbd end" },
 	{ "cut \xe6\xbc", "cut \xef\xbf\xbd\xef\xbf\xbd" },
-	{ "\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd" },
-};
+	{ "\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd" });
 
 static const double reals[] =
 	LIST(0.0, -0.0, 1.0 / 3, 5e-324, 1.7976931348623157e308, -1e-7, 1e15, 1e17, 12345.5, 2.0,
@@ -122,8 +104,7 @@ static void assert_same(const struct table *a, const struct table *b)
 
 TEST(test_round_trip)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(test_dir_done) char *again = test_dir();
+	CLEANUP(test_dir_done) char *dir = test_dir(), *again = test_dir();
 	struct table *tables[] = { hostile_table(), long_table(), table_new("empty") };
 	CLEANUP(table_freep) struct table *expect = table_new("hostile");
 
@@ -154,10 +135,7 @@ TEST(test_round_trip)
 	static const char *const files[] = { "tables/hostile.csv", "tables/long.csv",
 					     "tables/empty.csv", "analysis.json" };
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-		CLEANUP(xfreep) char *a = test_get(dir, files[i]);
-		CLEANUP(xfreep) char *b = test_get(again, files[i]);
-
-		assert_string_equal(a, b);
+		assert_string_equal(kept(test_get(dir, files[i])), kept(test_get(again, files[i])));
 	}
 	CLEANUP(report_release) struct report l2 = load_ok(again);
 	for (size_t i = 0; i < 3; i++)
@@ -181,11 +159,9 @@ TEST(test_csv_bytes)
 	CLEANUP(report_release) struct report r = make_report(dir, &t, 1);
 	write_ok(&r, &writer_csv);
 	CLEANUP(xfreep) char *text = test_get(dir, "tables/t.csv");
-	CLEANUP(xfreep) char *shown = writer_path(&writer_csv, &r);
-	CLEANUP(xfreep) char *want = fs_join(dir, "tables");
 
 	assert_string_equal(text, "name,v\n\"a \"\"b\"\",c\",0.1\n\"#x\",\n");
-	assert_string_equal(shown, want);
+	assert_string_equal(kept(writer_path(&writer_csv, &r)), in_dir(dir, "tables"));
 }
 
 /* --- types of columns --- */
@@ -197,20 +173,13 @@ TEST(test_inferred)
 	static const struct {
 		const char *csv;
 		enum table_type type;
-	} cases[] = {
-		{ "v\n1\n-2\n", TABLE_I64 },
-		{ "v\n1\n18446744073709551615\n", TABLE_U64 },
-		{ "v\n-1\n18446744073709551615\n", TABLE_F64 },
-		{ "v\n1\n2.5\n", TABLE_F64 },
-		{ "v\n1\n\"\"\n", TABLE_F64 },
-		{ "v\n1\nx\n", TABLE_STR },
-		{ "name\n1\n2\n", TABLE_STR },
-		{ "track\n1\n", TABLE_STR },
-		{ "flags\n\"\"\n", TABLE_STR },
-		{ "v\n", TABLE_STR },
-		{ "v\n1 \n", TABLE_STR },
-		{ "v\n0x10\n", TABLE_STR },
-	};
+	} cases[] =
+		LIST({ "v\n1\n-2\n", TABLE_I64 }, { "v\n1\n18446744073709551615\n", TABLE_U64 },
+		     { "v\n-1\n18446744073709551615\n", TABLE_F64 }, { "v\n1\n2.5\n", TABLE_F64 },
+		     { "v\n1\n\"\"\n", TABLE_F64 }, { "v\n1\nx\n", TABLE_STR },
+		     { "name\n1\n2\n", TABLE_STR }, { "track\n1\n", TABLE_STR },
+		     { "flags\n\"\"\n", TABLE_STR }, { "v\n", TABLE_STR }, { "v\n1 \n", TABLE_STR },
+		     { "v\n0x10\n", TABLE_STR });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(test_dir_done) char *dir = test_dir();
@@ -243,13 +212,10 @@ TEST(test_declared)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(test_dir_done) char *dir = test_dir();
-		CLEANUP(xfreep)
-		char *json =
-			xasprintf(ANALYSIS("{\"name\":\"t\",\"columns\":[%s]}"), cases[i].said);
-		CLEANUP(xfreep) char *csv = xasprintf("v\n%s\n", cases[i].cell);
 
-		test_put(dir, "analysis.json", json);
-		test_put(dir, "tables/t.csv", csv);
+		test_put(dir, "analysis.json",
+			 textf(ANALYSIS("{\"name\":\"t\",\"columns\":[%s]}"), cases[i].said));
+		test_put(dir, "tables/t.csv", textf("v\n%s\n", cases[i].cell));
 		CLEANUP(report_release) struct report l = load_ok(dir);
 		if (table_column(l.tables.tables.v[0], 0)->type != cases[i].type)
 			ROW_FAIL(i, "type %d", table_column(l.tables.tables.v[0], 0)->type);
@@ -306,7 +272,6 @@ TEST(test_load_run)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *inner = fs_join(dir, "analysis");
-	CLEANUP(xfreep) char *run = fs_abs(dir);
 
 	test_put(dir, "run.json", "{\"schema\":\"profrig.run/1\",\"id\":\"x\"}");
 	test_put(dir, "analysis/analysis.json",
@@ -317,7 +282,7 @@ TEST(test_load_run)
 
 		assert_string_equal(l.dir, inner);
 		assert_string_equal(l.run_json, "{\"schema\":\"profrig.run/1\",\"id\":\"x\"}");
-		assert_string_equal(l.run_dir, run);
+		assert_string_equal(l.run_dir, kept(fs_abs(dir)));
 		assert_int_equal(l.tables.checks.nr, 2);
 		assert_true(l.tables.checks.v[0].ok);
 		assert_string_equal(l.tables.checks.v[0].detail, "100%s");
@@ -494,8 +459,7 @@ TEST(test_analysis_json)
 	table_set_add(ts, counters);
 	table_set_check(ts, "sum", false, "1 != 2");
 
-	CLEANUP(xfreep) char *text = report_analysis_json(m, &r, &times);
-	json_t *doc = parse(text), *in, *w, *t;
+	json_t *doc = parse(kept(report_analysis_json(m, &r, &times))), *in, *w, *t;
 
 	assert_true(json_is_null(at(doc, "run")));
 
@@ -560,8 +524,7 @@ TEST(test_analysis_json)
 /* One that lies elsewhere names its run, which is taken while it is still that one. */
 TEST(test_load_run_elsewhere)
 {
-	CLEANUP(test_dir_done) char *run = test_dir();
-	CLEANUP(test_dir_done) char *dir = test_dir();
+	CLEANUP(test_dir_done) char *run = test_dir(), *dir = test_dir();
 	CLEANUP(model_freep) struct model *m = described_model();
 	struct report r = { .dir = dir,
 			    .run_dir = run,
@@ -569,8 +532,7 @@ TEST(test_load_run_elsewhere)
 	struct report_timings times = { 0 };
 
 	test_put(run, "run.json", r.run_json);
-	CLEANUP(xfreep) char *text = report_analysis_json(m, &r, &times);
-	test_put(dir, "analysis.json", text);
+	test_put(dir, "analysis.json", kept(report_analysis_json(m, &r, &times)));
 	for (int same = 1; same >= 0; same--) {
 		CLEANUP(report_release) struct report l = load_ok(dir);
 
@@ -620,8 +582,7 @@ TEST(test_report_json)
 	free(r.run_json);
 	r.run_json = xstrdup("{\"id\":");
 	write_ok(&r, &writer_json);
-	CLEANUP(xfreep) char *text2 = test_get(dir, "report.json");
-	doc = parse(text2);
+	doc = parse(kept(test_get(dir, "report.json")));
 	assert_true(json_is_null(at(doc, "run")));
 	json_decref(doc);
 }

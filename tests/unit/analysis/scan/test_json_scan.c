@@ -95,23 +95,14 @@ TEST(members)
 	static const struct {
 		const char *text, *got;
 		int r;
-	} cases[] = {
-		{ "{}", "", 0 },
-		{ " { \"a\" : 1 , \"b\":\"x\" } ", "a=1;b~x;", 0 },
-		{ "{,\"a\":1,,}", "a=1;", 0 },
-		{ "{\"a\":true,\"b\":\"\"}", "a=true;b~;", 0 },
-		{ "{\"a\":1 \"b\":2}", "a=1;", JSON_BAD },
-		{ "{\"a\" 1}", "", JSON_BAD },
-		{ "{a:1}", "", JSON_BAD },
-		{ "{\"a\":1]", "a=1;", JSON_BAD },
-		{ "{\"a\":}", "", JSON_BAD },
-		{ "{\"a\":1", "", JSON_CUT },
-		{ "{\"a\":\"1\"", "a~1;", JSON_CUT },
-		{ "{\"a\":", "", JSON_CUT },
-		{ "{\"a\"", "", JSON_CUT },
-		{ "{", "", JSON_CUT },
-		{ "[", "", JSON_BAD },
-	};
+	} cases[] =
+		LIST({ "{}", "", 0 }, { " { \"a\" : 1 , \"b\":\"x\" } ", "a=1;b~x;", 0 },
+		     { "{,\"a\":1,,}", "a=1;", 0 }, { "{\"a\":true,\"b\":\"\"}", "a=true;b~;", 0 },
+		     { "{\"a\":1 \"b\":2}", "a=1;", JSON_BAD }, { "{\"a\" 1}", "", JSON_BAD },
+		     { "{a:1}", "", JSON_BAD }, { "{\"a\":1]", "a=1;", JSON_BAD },
+		     { "{\"a\":}", "", JSON_BAD }, { "{\"a\":1", "", JSON_CUT },
+		     { "{\"a\":\"1\"", "a~1;", JSON_CUT }, { "{\"a\":", "", JSON_CUT },
+		     { "{\"a\"", "", JSON_CUT }, { "{", "", JSON_CUT }, { "[", "", JSON_BAD });
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

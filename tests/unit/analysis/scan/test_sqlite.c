@@ -59,11 +59,9 @@ TEST(odd_paths)
 		struct err e = ERR_INIT;
 
 		assert_int_equal(rename(made, path), 0);
-		CLEANUP(xfreep) char *before = state_of(dir);
 		if (count_of(path, "t", &e) != 1)
 			ROW_FAIL(i, "%s", e.msg);
-		CLEANUP(xfreep) char *after = state_of(dir);
-		assert_string_equal(before, after);
+		assert_string_equal(kept(state_of(dir)), kept(state_of(dir)));
 		unlink(path);
 	}
 }
@@ -73,20 +71,17 @@ TEST(no_name)
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
 	char *path = db_make(dir, "t.db", SQL("CREATE TABLE t(x)", "INSERT INTO t VALUES(1)"));
-	CLEANUP(xfreep) char *folder = xasprintf("%0200d/%0200d", 1, 2);
-	CLEANUP(xfreep) char *deep = fs_join(dir, folder);
 	struct err e = ERR_INIT;
 	int fd;
 
-	assert_int_equal(fs_mkdirs(deep, 0755, NULL), 0);
-	CLEANUP(xfreep) char *far = fs_join(deep, "t.db");
+	assert_int_equal(fs_mkdirs(in_dir(dir, textf("%0200d/%0200d", 1, 2)), 0755, NULL), 0);
+	CLEANUP(xfreep) char *far = fs_join(in_dir(dir, textf("%0200d/%0200d", 1, 2)), "t.db");
 	assert_int_equal(rename(path, far), 0);
 	assert_int_equal(count_of(far, "t", &e), 1);
 	fd = open(far, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
 	unlink(far);
-	CLEANUP(xfreep) char *by_fd = xasprintf("/proc/self/fd/%d", fd);
-	assert_int_equal(count_of(by_fd, "t", &e), 1);
+	assert_int_equal(count_of(textf("/proc/self/fd/%d", fd), "t", &e), 1);
 	close(fd);
 }
 
@@ -114,10 +109,8 @@ TEST(committed_in_log)
 	} cases[] = { { "WAL", "-wal", 3 }, { "PERSIST", "-journal", 2 } };
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(test_dir_done) char *dir = test_dir();
-		CLEANUP(test_dir_done) char *tmp = test_dir();
+		CLEANUP(test_dir_done) char *dir = test_dir(), *tmp = test_dir();
 		CLEANUP(xfreep) char *live = db_make(dir, "live", SQL("CREATE TABLE t(x)"));
-		CLEANUP(xfreep) char *mode = xasprintf("PRAGMA journal_mode=%s", cases[i].mode);
 		CLEANUP(xfreep) char *live_log = xasprintf("%s%s", live, cases[i].log);
 		CLEANUP(xfreep) char *dead = fs_join(dir, "dead");
 		CLEANUP(xfreep) char *dead_log = xasprintf("%s%s", dead, cases[i].log);
@@ -130,7 +123,7 @@ TEST(committed_in_log)
 
 		assert_int_equal(sqlite3_open(live, &w), SQLITE_OK);
 		db_exec(w, "PRAGMA cache_size=1; PRAGMA cache_spill=1");
-		db_exec(w, mode);
+		db_exec(w, textf("PRAGMA journal_mode=%s", cases[i].mode));
 		db_exec(w, "INSERT INTO t VALUES(1); INSERT INTO t VALUES(2)");
 		if (cases[i].rows == 3) {
 			db_exec(w, "INSERT INTO t VALUES(3)");
@@ -147,12 +140,10 @@ TEST(committed_in_log)
 		assert_int_equal(fs_write_atomic(dead_log, bytes, n, NULL), 0);
 		free(bytes);
 		sqlite3_close(w);
-		CLEANUP(xfreep) char *before = state_of(dir);
 		setenv("TMPDIR", tmp, 1);
 		if (count_of(dead, "t", &e) != cases[i].rows)
 			ROW_FAIL(i, "%s", e.msg);
-		CLEANUP(xfreep) char *left = state_of(tmp);
-		assert_string_equal(left, "");
+		assert_string_equal(kept(state_of(tmp)), "");
 		setenv("TMPDIR", "/nonexistent-folder", 1);
 		assert_true(count_of(dead, "t", &e) < 0);
 		assert_non_null(strstr(e.msg, "no copy can be made"));
@@ -160,8 +151,7 @@ TEST(committed_in_log)
 			setenv("TMPDIR", keep, 1);
 		else
 			unsetenv("TMPDIR");
-		CLEANUP(xfreep) char *after = state_of(dir);
-		assert_string_equal(before, after);
+		assert_string_equal(kept(state_of(dir)), kept(state_of(dir)));
 	}
 }
 
@@ -183,8 +173,7 @@ TEST(compressed)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *plain = db_make(dir, "t.db", SQL("CREATE TABLE t(x)"));
-	CLEANUP(xfreep) char *packed = fs_join(dir, "t.db.zst");
-	CLEANUP(xfreep) char *bytes = NULL;
+	CLEANUP(xfreep) char *packed = fs_join(dir, "t.db.zst"), *bytes = NULL;
 	char out[65536];
 	size_t n, len;
 	sqlite3 *w;
@@ -212,23 +201,16 @@ TEST(values)
 		bool is_f64;
 		double f64;
 		uint64_t odd;
-	} cases[] = {
-		{ "5", true, 5, true, 5, 0 },
-		{ "-9223372036854775808", true, INT64_MIN, true, -0x1p63, 0 },
-		{ "2.0", true, 2, true, 2, 0 },
-		{ "2.5", false, 0, true, 2.5, 1 },
-		{ "1e22", false, 0, true, 1e22, 1 },
-		{ "9e999", false, 0, true, INFINITY, 1 },
-		{ "'17'", true, 17, true, 17, 0 },
-		{ "'1.5'", false, 0, true, 1.5, 1 },
-		{ "''", false, 0, false, 0, 0 },
-		{ "'  '", false, 0, false, 0, 0 },
-		{ "NULL", false, 0, false, 0, 0 },
-		{ "'abc'", false, 0, false, 0, 2 },
-		{ "'99999999999999999999'", false, 0, true, 1e20, 1 },
-		{ "x'0102'", false, 0, false, 0, 2 },
-		{ "'None'", false, 0, false, 0, 2 },
-	};
+	} cases[] =
+		LIST({ "5", true, 5, true, 5, 0 },
+		     { "-9223372036854775808", true, INT64_MIN, true, -0x1p63, 0 },
+		     { "2.0", true, 2, true, 2, 0 }, { "2.5", false, 0, true, 2.5, 1 },
+		     { "1e22", false, 0, true, 1e22, 1 }, { "9e999", false, 0, true, INFINITY, 1 },
+		     { "'17'", true, 17, true, 17, 0 }, { "'1.5'", false, 0, true, 1.5, 1 },
+		     { "''", false, 0, false, 0, 0 }, { "'  '", false, 0, false, 0, 0 },
+		     { "NULL", false, 0, false, 0, 0 }, { "'abc'", false, 0, false, 0, 2 },
+		     { "'99999999999999999999'", false, 0, true, 1e20, 1 },
+		     { "x'0102'", false, 0, false, 0, 2 }, { "'None'", false, 0, false, 0, 2 });
 	CLEANUP(test_dir_done) char *dir = test_dir();
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -333,15 +315,13 @@ TEST(hostile)
 TEST(damaged)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *empty = fs_join(dir, "empty");
-	CLEANUP(xfreep) char *none = fs_join(dir, "none");
 	struct err e = ERR_INIT;
 
 	test_put(dir, "empty", "");
 	test_put(dir, "text", "SQLite format 4");
-	assert_int_equal(count_of(empty, "t", &e), -EBADMSG);
+	assert_int_equal(count_of(in_dir(dir, "empty"), "t", &e), -EBADMSG);
 	assert_non_null(strstr(e.msg, "byte 0: not an SQLite database"));
-	assert_int_equal(count_of(none, "t", &e), -ENOENT);
+	assert_int_equal(count_of(in_dir(dir, "none"), "t", &e), -ENOENT);
 	assert_true(count_of(dir, "t", &e) < 0);
 }
 

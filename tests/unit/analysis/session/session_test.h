@@ -9,7 +9,7 @@
 #ifndef PROFRIG_SESSION_TEST_H
 #define PROFRIG_SESSION_TEST_H
 
-#include "warned.h"
+#include "expect_model.h"
 
 #include "profrig/session/session.h"
 
@@ -108,9 +108,8 @@ static inline void run_put(const struct heard *h, const char *name, int us, cons
 	CLEANUP(xfreep)
 	char *trace = xasprintf("[{\"ph\":\"X\",\"name\":\"f\",\"pid\":7,\"tid\":7,\"ts\":0,"
 				"\"dur\":%d}]",
-				us);
-	CLEANUP(xfreep)
-	char *run = xasprintf("{\"schema\":\"profrig.run/1\",\"id\":\"%s\",\"model\":\"m\","
+				us),
+	     *run = xasprintf("{\"schema\":\"profrig.run/1\",\"id\":\"%s\",\"model\":\"m\","
 			      "\"status\":\"success\",%s\"artifacts\":[{\"tool\":\"t\",\"path\":"
 			      "\"artifacts/t/t.json\",\"reader\":\"tef\",\"verdict\":\"valid\"}]}",
 			      name, more);

@@ -23,18 +23,15 @@ static const char five_calls[] =
 static int analyze_names(struct heard *h, const char *out, const char *const *names)
 {
 	CLEANUP(strvec_release) struct strvec inputs = heard_inputs(h, names);
-	CLEANUP(xfreep) char *dir = fs_join(h->dir, out);
 
 	session_result_release(&h->r);
-	return session_analyze(&inputs, &h->o, dir, &h->r, &h->err);
+	return session_analyze(&inputs, &h->o, in_dir(h->dir, out), &h->r, &h->err);
 }
 #define ANALYZE(h, out, ...) analyze_names(h, out, (const char *const[]){ __VA_ARGS__, NULL })
 
 static bool is_there(const struct heard *h, const char *name)
 {
-	CLEANUP(xfreep) char *path = fs_join(h->dir, name);
-
-	return fs_exists(path);
+	return fs_exists(in_dir(h->dir, name));
 }
 
 SESSION_TEST(whole)
@@ -220,9 +217,8 @@ SESSION_TEST(a_file_cannot_be_written)
 	test_put(h->dir, "t.json", five_calls);
 	strvec_push(&h->o.formats, "json");
 	assert_int_equal(ANALYZE(h, "o", "t.json"), 0);
-	CLEANUP(xfreep) char *at = fs_join(h->dir, "o/report.json");
-	assert_int_equal(unlink(at), 0);
-	assert_int_equal(mkdir(at, 0755), 0);
+	assert_int_equal(unlink(in_dir(h->dir, "o/report.json")), 0);
+	assert_int_equal(mkdir(in_dir(h->dir, "o/report.json"), 0755), 0);
 	test_put(h->dir, "o/report.json/x", "");
 	session_write_formats(&h->r.report, &h->o, &out);
 	assert_int_equal(out.end, SESSION_PARTIAL);
@@ -234,8 +230,7 @@ SESSION_TEST(a_file_cannot_be_written)
 static char *abandoned(const char *dir)
 {
 	static const struct timespec long_ago[2] = { { 1000000000, 0 }, { 1000000000, 0 } };
-	CLEANUP(xfreep) char *own = fs_temp_name(dir);
-	CLEANUP(xfreep) char *pid = xasprintf("%d", (int)getpid());
+	CLEANUP(xfreep) char *own = fs_temp_name(dir), *pid = xasprintf("%d", (int)getpid());
 	const char *at = strstr(fs_base(own), pid);
 	pid_t child = fork();
 	char *path;

@@ -7,7 +7,6 @@
 TEST(counters)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *path = fs_join(dir, "c.yaml");
 	CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
 	CLEANUP(counter_options_release) struct counter_options o;
 	struct err err = ERR_INIT;
@@ -18,7 +17,7 @@ TEST(counters)
 		 "counters:\n"
 		 "  - {match: '*power*', tau_s: 0.1}\n"
 		 "  - {match: meter, kind: cumulative, unit: Wh, device: gpu0}\n");
-	assert_int_equal(counter_options_file(&o, path, &p, &err), 0);
+	assert_int_equal(counter_options_file(&o, in_dir(dir, "c.yaml"), &p, &err), 0);
 	assert_int_equal(o.rules.v.nr, 2);
 	r = &o.rules.v.v[0];
 	assert_string_equal(r->match, "*power*");
@@ -120,13 +119,12 @@ TEST(topologies)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(test_dir_done) char *dir = test_dir();
-		CLEANUP(xfreep) char *path = fs_join(dir, "t.yaml");
 		CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
 		struct topology *tp = topology_new();
 		int r;
 
 		test_put(dir, "t.yaml", cases[i].text);
-		r = topology_file_read(tp, path, &p);
+		r = topology_file_read(tp, in_dir(dir, "t.yaml"), &p);
 		topology_free(tp);
 		if (r != (cases[i].words ? -EINVAL : 0))
 			ROW_FAIL(i, "%d: %s", r, p.lines.nr ? p.lines.v[0] : "");

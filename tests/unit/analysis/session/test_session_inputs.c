@@ -78,8 +78,7 @@ SESSION_TEST(damaged_is_partial)
 SESSION_TEST(named_twice_counts_once)
 {
 	test_put(h->dir, "d/t.json", one_call);
-	CLEANUP(xfreep) char *link = fs_join(h->dir, "again.json");
-	assert_int_equal(symlink("d/t.json", link), 0);
+	assert_int_equal(symlink("d/t.json", in_dir(h->dir, "again.json")), 0);
 	assert_int_equal(READ(h, "d/t.json", "again.json", "d"), 0);
 	assert_int_equal(h->t.outcome.end, SESSION_WHOLE);
 	assert_int_equal(h->t.outcome.read, 1);
@@ -109,9 +108,7 @@ static void put_dispatches(const struct heard *h, const char *name, int nr)
 
 static void put_fixture(const struct heard *h, const char *fixture, const char *name)
 {
-	CLEANUP(xfreep) char *text = test_get("tests/fixtures", fixture);
-
-	test_put(h->dir, name, text);
+	test_put(h->dir, name, kept(test_get("tests/fixtures", fixture)));
 }
 
 TEST(the_richer_format_is_read)

@@ -3,8 +3,8 @@
 #define TABLES_SUPPORT_H
 
 #include "energy_fixture.h"
+#include "expect_model.h"
 #include "expect_table.h"
-#include "warned.h"
 
 #include "profrig/stats/analysis.h"
 

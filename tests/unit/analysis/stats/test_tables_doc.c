@@ -41,8 +41,7 @@ static size_t row_compare(const char *s, const struct table_form *f, size_t at)
 
 static void table_compare(const char *doc, const struct table_form *f)
 {
-	CLEANUP(xfreep) char *head = xasprintf("\n## %s\n", f->name);
-	const char *s = strstr(doc, head);
+	const char *s = strstr(doc, textf("\n## %s\n", f->name));
 	size_t nr = 0;
 
 	s = s ? strstr(s, "\n| column |") : NULL;

@@ -1,7 +1,7 @@
 /* Who shares which device: rules, variables, queues, addresses; small models with known answers. */
 #include "energy_fixture.h"
 #include "energy_spans.h"
-#include "warned.h"
+#include "expect_model.h"
 
 #include "profrig/topology/topology.h"
 
@@ -429,20 +429,12 @@ TEST(variables_renumber_and_hide)
 
 TEST(lists_that_tell_nothing)
 {
-	static const struct topology_env cases[] = {
-		{ .rocr = "GPU-4f2a,1" },
-		{ .hip = "0,x" },
-		{ .cuda = "MIG-1" },
-		{ .rocr = "" },
-		{ .cuda = "" },
-		{ .hip = "1", .cuda = "2" },
-		{ .hip = "1,1" },
-		{ .gpus = "2-1" },
-		{ .rocr = "1,2", .cuda = "1,2" },
-		{ .vendor = TOPOLOGY_AMD, .rocr = "2,3", .cuda = "2,3" },
-		{ .gpus = "0-99999" },
-		{ .hip = "99999999999999999999" },
-	};
+	static const struct topology_env cases[] =
+		LIST({ .rocr = "GPU-4f2a,1" }, { .hip = "0,x" }, { .cuda = "MIG-1" },
+		     { .rocr = "" }, { .cuda = "" }, { .hip = "1", .cuda = "2" }, { .hip = "1,1" },
+		     { .gpus = "2-1" }, { .rocr = "1,2", .cuda = "1,2" },
+		     { .vendor = TOPOLOGY_AMD, .rocr = "2,3", .cuda = "2,3" },
+		     { .gpus = "0-99999" }, { .hip = "99999999999999999999" });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(scene_release) struct scene x = run(TWO_QUEUES, &cases[i], false);

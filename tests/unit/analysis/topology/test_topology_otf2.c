@@ -75,14 +75,14 @@ static void assert_shares(struct model *m, const struct topology *tp, const char
 			  const double *want, size_t ranks)
 {
 	struct energy_opts o = { .integration = INTEGRATE_LINEAR, .topology = tp };
-	series_id s = (series_id)(series_named(m, counter, NULL) - m->series.v);
+	series_id s = (series_id)(series_named(m, counter) - m->series.v);
 	CLEANUP(energy_result_release) struct energy_result r;
 
 	assert_int_equal(energy_attribute(m, s, VIEW_HOST, &o, &r, NULL), 0);
 	for (size_t i = 0, n = 0; i < m->spans.nr; i++) {
 		double j = isnan(r.exclusive_j[i]) ? 0 : r.exclusive_j[i];
 
-		if (strcmp(name_of(m, i), "main") != 0)
+		if (strcmp(span_name(m, i), "main") != 0)
 			continue;
 		assert_true(n < ranks);
 		assert_true(fabs(j - want[n]) < 1e-9);

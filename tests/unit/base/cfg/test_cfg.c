@@ -28,39 +28,18 @@ TEST(scalars)
 		const char *text;
 		enum cfg_kind kind;
 		double f;
-	} cases[] = {
-		{ "", CFG_NULL, 0 },
-		{ "~", CFG_NULL, 0 },
-		{ "null", CFG_NULL, 0 },
-		{ "true", CFG_BOOL, 0 },
-		{ "False", CFG_BOOL, 0 },
-		{ "yes", CFG_STR, 0 },
-		{ "no", CFG_STR, 0 },
-		{ "17", CFG_INT, 17 },
-		{ "-3", CFG_INT, -3 },
-		{ "+4", CFG_INT, 4 },
-		{ "007", CFG_INT, 7 },
-		{ "1.10", CFG_FLOAT, 1.1 },
-		{ ".5", CFG_FLOAT, .5 },
-		{ "5.", CFG_FLOAT, 5 },
-		{ "1e3", CFG_FLOAT, 1000 },
-		{ "-.5e-1", CFG_FLOAT, -.05 },
-		{ "99999999999999999999", CFG_FLOAT, 1e20 },
-		{ "1e", CFG_STR, 0 },
-		{ ".", CFG_STR, 0 },
-		{ "-x", CFG_STR, 0 },
-		{ "nan", CFG_STR, 0 },
-		{ "inf", CFG_STR, 0 },
-		{ "infinity", CFG_STR, 0 },
-		{ ".inf", CFG_FLOAT, INFINITY },
-		{ "-.Inf", CFG_FLOAT, -INFINITY },
-		{ "0x10", CFG_STR, 0 },
-		{ "1_000", CFG_STR, 0 },
-		{ "0,2-4", CFG_STR, 0 },
-		{ "1.2.3", CFG_STR, 0 },
-		{ "8g", CFG_STR, 0 },
-		{ "12:30", CFG_STR, 0 },
-	};
+	} cases[] =
+		LIST({ "", CFG_NULL, 0 }, { "~", CFG_NULL, 0 }, { "null", CFG_NULL, 0 },
+		     { "true", CFG_BOOL, 0 }, { "False", CFG_BOOL, 0 }, { "yes", CFG_STR, 0 },
+		     { "no", CFG_STR, 0 }, { "17", CFG_INT, 17 }, { "-3", CFG_INT, -3 },
+		     { "+4", CFG_INT, 4 }, { "007", CFG_INT, 7 }, { "1.10", CFG_FLOAT, 1.1 },
+		     { ".5", CFG_FLOAT, .5 }, { "5.", CFG_FLOAT, 5 }, { "1e3", CFG_FLOAT, 1000 },
+		     { "-.5e-1", CFG_FLOAT, -.05 }, { "99999999999999999999", CFG_FLOAT, 1e20 },
+		     { "1e", CFG_STR, 0 }, { ".", CFG_STR, 0 }, { "-x", CFG_STR, 0 },
+		     { "nan", CFG_STR, 0 }, { "inf", CFG_STR, 0 }, { "infinity", CFG_STR, 0 },
+		     { ".inf", CFG_FLOAT, INFINITY }, { "-.Inf", CFG_FLOAT, -INFINITY },
+		     { "0x10", CFG_STR, 0 }, { "1_000", CFG_STR, 0 }, { "0,2-4", CFG_STR, 0 },
+		     { "1.2.3", CFG_STR, 0 }, { "8g", CFG_STR, 0 }, { "12:30", CFG_STR, 0 });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const struct cfg_node *n;
@@ -292,18 +271,15 @@ static char *nested(const char *open, const char *middle, const char *close, int
 TEST(depth_has_a_limit)
 {
 	for (int json = 0; json < 2; json++) {
-		CLEANUP(xfreep) char *deepest = nested("[", "1", "]", 63);
-		CLEANUP(xfreep) char *deeper = nested("[", "1", "]", 64);
-		CLEANUP(xfreep) char *much = nested("[", "1", "]", 1000);
 		struct err err = ERR_INIT;
 		struct cfg c;
 
-		assert_int_equal(parse(&c, deepest, json, &err), 0);
+		assert_int_equal(parse(&c, kept(nested("[", "1", "]", 63)), json, &err), 0);
 		cfg_release(&c);
-		assert_true(parse(&c, deeper, json, &err) < 0);
+		assert_true(parse(&c, kept(nested("[", "1", "]", 64)), json, &err) < 0);
 		assert_non_null(strstr(err.msg, "nested too deeply"));
 		cfg_release(&c);
-		assert_true(parse(&c, much, json, &err) < 0);
+		assert_true(parse(&c, kept(nested("[", "1", "]", 1000)), json, &err) < 0);
 		cfg_release(&c);
 	}
 }
@@ -421,20 +397,13 @@ TEST(set_refusals)
 {
 	static const struct {
 		const char *set, *words;
-	} cases[] = {
-		{ "nothing", "--set 'nothing': want KEY=VALUE" },
-		{ "=3", "want KEY=VALUE" },
-		{ "a..b=3", "want a path like" },
-		{ ".a=3", "want a path like" },
-		{ "a[=3", "want a path like" },
-		{ "l[3]=x", "index 3, but the list has 2 entries" },
-		{ "l.x=1", "l is a list: write [N]" },
-		{ "s.x=1", "s is a single value" },
-		{ "m[0]=1", "m is a map: write .NAME" },
-		{ "s=[1", "--set s: " },
-		{ "s={a: 1, a: 2}", "is there already" },
-		{ "s=!!str x", "a tag, " },
-	};
+	} cases[] = LIST({ "nothing", "--set 'nothing': want KEY=VALUE" },
+			 { "=3", "want KEY=VALUE" }, { "a..b=3", "want a path like" },
+			 { ".a=3", "want a path like" }, { "a[=3", "want a path like" },
+			 { "l[3]=x", "index 3, but the list has 2 entries" },
+			 { "l.x=1", "l is a list: write [N]" }, { "s.x=1", "s is a single value" },
+			 { "m[0]=1", "m is a map: write .NAME" }, { "s=[1", "--set s: " },
+			 { "s={a: 1, a: 2}", "is there already" }, { "s=!!str x", "a tag, " });
 	CLEANUP(cfg_release) struct cfg c;
 
 	good(&c, "l: [1, 2]\ns: x\nm: {k: v}\n");
@@ -454,12 +423,11 @@ TEST(set_does_not_repeat_values)
 					      "@hunter2" };
 
 	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
-		CLEANUP(xfreep) char *assignment = xasprintf("env.TOKEN=%s", values[i]);
 		struct err err = ERR_INIT;
 		CLEANUP(cfg_release) struct cfg c;
 
 		good(&c, "env: [1]\n");
-		assert_true(cfg_set(&c, assignment, &err) < 0);
+		assert_true(cfg_set(&c, textf("env.TOKEN=%s", values[i]), &err) < 0);
 		assert_null(strstr(err.msg, "hunter2"));
 	}
 }
@@ -508,21 +476,11 @@ TEST(did_you_mean)
 					     "env",     "id",      NULL };
 	static const struct {
 		const char *word, *want;
-	} cases[] = {
-		{ "comand", "command" },
-		{ "commnad", "command" },
-		{ "COMMAND", "command" },
-		{ "commandd", "command" },
-		{ "timout", "timeout" },
-		{ "tiemout", "timeout" },
-		{ "nmae", "name" },
-		{ "evn", "env" },
-		{ "x", NULL },
-		{ "zz", NULL },
-		{ "banana", NULL },
-		{ "commander-in-chief", NULL },
-		{ "", NULL },
-	};
+	} cases[] =
+		LIST({ "comand", "command" }, { "commnad", "command" }, { "COMMAND", "command" },
+		     { "commandd", "command" }, { "timout", "timeout" }, { "tiemout", "timeout" },
+		     { "nmae", "name" }, { "evn", "env" }, { "x", NULL }, { "zz", NULL },
+		     { "banana", NULL }, { "commander-in-chief", NULL }, { "", NULL });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const char *got = cfg_did_you_mean(cases[i].word, words);

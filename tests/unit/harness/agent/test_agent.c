@@ -55,15 +55,12 @@ RIG_TEST(test_exit_code_and_output)
 			    json_number_value(json_object_get(ev, "sys_s")) >
 		    0);
 	json_decref(ev);
-	CLEANUP(xfreep) char *out = output(g, 1);
-	assert_string_equal(out, "unit\nunset\n");
+	assert_string_equal(kept(output(g, 1)), "unit\nunset\n");
 }
 
 /* What a step stamps, first thing it does and last, lies between its start and its end. */
 RIG_TEST(test_stamps)
 {
-	CLEANUP(xfreep) char *self = realpath("/proc/self/exe", NULL);
-
 	for (int i = 0; i < 20; i++) {
 		int64_t started, stamp;
 		json_t *ev;
@@ -71,13 +68,12 @@ RIG_TEST(test_stamps)
 		say(g,
 		    "{\"op\":\"start\",\"id\":%d,\"argv\":[\"%s\",\"--now\"],\"inherit\":true,"
 		    "\"out\":\"%s/%d.out\"}",
-		    i, self, g->dir, i);
+		    i, kept(realpath("/proc/self/exe", NULL)), g->dir, i);
 		ev = expect(g, "started");
 		started = num(ev, "t_ns");
 		json_decref(ev);
 		ev = expect(g, "exited");
-		CLEANUP(xfreep) char *out = output(g, i);
-		stamp = strtoll(out, NULL, 10);
+		stamp = strtoll(kept(output(g, i)), NULL, 10);
 		assert_true(started <= stamp && stamp <= num(ev, "t_ns"));
 		json_decref(ev);
 	}
@@ -93,8 +89,7 @@ RIG_TEST(test_output_is_appended)
 		json_decref(expect(g, "started"));
 		json_decref(expect(g, "exited"));
 	}
-	CLEANUP(xfreep) char *out = output(g, 1);
-	assert_memory_equal(out, "a\0\377ba\0\377b", 8);
+	assert_memory_equal(kept(output(g, 1)), "a\0\377ba\0\377b", 8);
 }
 
 RIG_TEST(test_inherit)
@@ -106,22 +101,18 @@ RIG_TEST(test_inherit)
 	    g->dir);
 	json_decref(expect(g, "started"));
 	json_decref(expect(g, "exited"));
-	CLEANUP(xfreep) char *out = output(g, 1);
-	assert_string_equal(out, "g caller new\n");
+	assert_string_equal(kept(output(g, 1)), "g caller new\n");
 }
 
 RIG_TEST(test_mkdir_and_cwd)
 {
-	CLEANUP(xfreep) char *want = xasprintf("%s/a/b\n", g->dir);
-
 	say(g,
 	    "{\"op\":\"start\",\"id\":1,\"argv\":[\"pwd\"],\"mkdir\":[\"%s/a/b\"],\"cwd\":\"%s/a/"
 	    "b\",\"out\":\"%s/1.out\"}",
 	    g->dir, g->dir, g->dir);
 	json_decref(expect(g, "started"));
 	json_decref(expect(g, "exited"));
-	CLEANUP(xfreep) char *out = output(g, 1);
-	assert_string_equal(out, want);
+	assert_string_equal(kept(output(g, 1)), textf("%s/a/b\n", g->dir));
 }
 
 RIG_TEST(test_cannot_start)
@@ -159,10 +150,9 @@ RIG_TEST(test_cannot_start)
 /* A FIFO without a reader would hold its opener. */
 RIG_TEST(test_fifo_as_output)
 {
-	CLEANUP(xfreep) char *fifo = fs_join(g->dir, "fifo");
-
-	assert_int_equal(mkfifo(fifo, 0600), 0);
-	say(g, "{\"op\":\"start\",\"id\":1,\"argv\":[\"true\"],\"out\":\"%s\"}", fifo);
+	assert_int_equal(mkfifo(in_dir(g->dir, "fifo"), 0600), 0);
+	say(g, "{\"op\":\"start\",\"id\":1,\"argv\":[\"true\"],\"out\":\"%s\"}",
+	    in_dir(g->dir, "fifo"));
 	json_decref(expect(g, "failed"));
 }
 
@@ -185,12 +175,10 @@ RIG_TEST(test_signal_reaches_group_and_strays)
 	pid_t in_group, escaped;
 	json_t *ev;
 
-	CLEANUP(xfreep)
-	char *command =
-		xasprintf("sleep 300 & echo $! >%s/group; setsid sh -c 'echo $$ >%s/escaped; "
-			  "exec sleep 300' & wait",
-			  g->dir, g->dir);
-	say_sh(g, 1, command);
+	say_sh(g, 1,
+	       textf("sleep 300 & echo $! >%s/group; setsid sh -c 'echo $$ >%s/escaped; "
+		     "exec sleep 300' & wait",
+		     g->dir, g->dir));
 	json_decref(expect(g, "started"));
 	in_group = written_pid(g, "group");
 	escaped = written_pid(g, "escaped");
@@ -205,13 +193,12 @@ RIG_TEST(test_signal_reaches_group_and_strays)
 
 static void wait_state(pid_t pid, char state)
 {
-	CLEANUP(xfreep) char *path = xasprintf("/proc/%d/stat", (int)pid);
-
 	for (int i = 0; i < LOOKS; i++) {
 		CLEANUP(xfreep) char *data = NULL;
 		const char *bracket;
 
-		assert_int_equal(fs_read(path, 4096, &data, NULL, NULL), 0);
+		assert_int_equal(fs_read(textf("/proc/%d/stat", (int)pid), 4096, &data, NULL, NULL),
+				 0);
 		bracket = strrchr(data, ')');
 		if (bracket && bracket[2] == state)
 			return;
@@ -241,14 +228,12 @@ RIG_TEST(test_reap_finds_double_fork)
 	json_t *ev;
 
 	/* A daemon as the book has it, ignoring what is polite; and its child. */
-	CLEANUP(xfreep)
-	char *command =
-		xasprintf("(setsid sh -c 'trap \"\" TERM INT HUP; echo $$ >%s/daemon; sh -c "
-			  "\"echo \\$\\$ >%s/child; exec sleep 300\"; :' "
-			  "</dev/null >/dev/null 2>&1 &) ; while [ ! -s %s/child ]; do sleep "
-			  "0.02; done; exit 0",
-			  g->dir, g->dir, g->dir);
-	say_sh(g, 1, command);
+	say_sh(g, 1,
+	       textf("(setsid sh -c 'trap \"\" TERM INT HUP; echo $$ >%s/daemon; sh -c "
+		     "\"echo \\$\\$ >%s/child; exec sleep 300\"; :' "
+		     "</dev/null >/dev/null 2>&1 &) ; while [ ! -s %s/child ]; do sleep "
+		     "0.02; done; exit 0",
+		     g->dir, g->dir, g->dir));
 	json_decref(expect(g, "started"));
 	ev = expect(g, "exited");
 	assert_int_equal(num(ev, "code"), 0);
@@ -269,13 +254,12 @@ RIG_TEST(test_reap_finds_double_fork)
 /* A step that is over at once and leaves one process, which ends when <dir>/go is there. */
 static pid_t leave_one_waiting(struct rig *g)
 {
-	CLEANUP(xfreep)
-	char *command = xasprintf("sh -c 'echo $$ >%s/waiting; while [ ! -e %s/go ]; do :; done' & "
-				  "while [ ! -s %s/waiting ]; do :; done",
-				  g->dir, g->dir, g->dir);
 	json_t *ev;
 
-	say_sh(g, 1, command);
+	say_sh(g, 1,
+	       textf("sh -c 'echo $$ >%s/waiting; while [ ! -e %s/go ]; do :; done' & "
+		     "while [ ! -s %s/waiting ]; do :; done",
+		     g->dir, g->dir, g->dir));
 	json_decref(expect(g, "started"));
 	ev = expect(g, "exited");
 	assert_int_equal(num(ev, "strays"), 1);
@@ -319,14 +303,13 @@ RIG_TEST(test_reap_waits_through_stall)
 /* What a first step left running is not a second one's stray, and outlives its reaping. */
 RIG_TEST(test_reap_spares_earlier_steps)
 {
-	CLEANUP(xfreep)
-	char *command = xasprintf("(setsid sh -c 'echo $$ >%s/server; exec sleep 300' &); while [ "
-				  "! -s %s/server ]; do sleep 0.02; done",
-				  g->dir, g->dir);
 	pid_t server;
 	json_t *ev;
 
-	say_sh(g, 1, command);
+	say_sh(g, 1,
+	       textf("(setsid sh -c 'echo $$ >%s/server; exec sleep 300' &); while [ "
+		     "! -s %s/server ]; do sleep 0.02; done",
+		     g->dir, g->dir));
 	json_decref(expect(g, "started"));
 	json_decref(expect(g, "exited"));
 	server = written_pid(g, "server");
@@ -351,25 +334,15 @@ RIG_TEST(test_reap_spares_earlier_steps)
 
 RIG_TEST(test_bad_requests)
 {
-	static const char *const lines[] = {
-		"hello",
-		"[1,2]",
-		"7",
-		"{\"op\":\"start\"}",
-		"{\"id\":1}",
-		"{\"op\":\"fly\",\"id\":1}",
-		"{\"op\":\"signal\",\"id\":5,\"sig\":9}",
-		"{\"op\":\"reap\",\"id\":5}",
-		"{\"op\":\"probe\",\"id\":1,\"needs\":{}}",
-		"{\"op\":\"start\",\"id\":\"x\"}",
-		"{\"op\":\"start\",\"id\":-4}",
-		"{\"op\":7,\"id\":1}",
-		"{\"op\":\"probe\",\"id\":1,\"needs\":[null]}",
-		"{\"op\":\"x\",\"op\":\"y\"}",
-		"{\"op\":\"start\",\"id\":1,\"argv\":[\"a\\u0000b\"]}",
-		"\377\376{",
-		"{\"op\":\"start\",\"id\":99999999999999999999999}",
-	};
+	static const char *const lines[] =
+		LIST("hello", "[1,2]", "7", "{\"op\":\"start\"}", "{\"id\":1}",
+		     "{\"op\":\"fly\",\"id\":1}", "{\"op\":\"signal\",\"id\":5,\"sig\":9}",
+		     "{\"op\":\"reap\",\"id\":5}", "{\"op\":\"probe\",\"id\":1,\"needs\":{}}",
+		     "{\"op\":\"start\",\"id\":\"x\"}", "{\"op\":\"start\",\"id\":-4}",
+		     "{\"op\":7,\"id\":1}", "{\"op\":\"probe\",\"id\":1,\"needs\":[null]}",
+		     "{\"op\":\"x\",\"op\":\"y\"}",
+		     "{\"op\":\"start\",\"id\":1,\"argv\":[\"a\\u0000b\"]}", "\377\376{",
+		     "{\"op\":\"start\",\"id\":99999999999999999999999}");
 
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
 		json_t *ev;
@@ -426,8 +399,7 @@ RIG_TEST(test_largest_line)
 	}
 	json_decref(expect(g, "started"));
 	json_decref(expect(g, "exited"));
-	CLEANUP(xfreep) char *out = output(g, 1);
-	assert_true(strtol(out, NULL, 10) > 500);
+	assert_true(strtol(kept(output(g, 1)), NULL, 10) > 500);
 }
 
 RIG_TEST(test_id_in_use)

@@ -3,13 +3,11 @@
 
 static void leave_everything_running(struct rig *g)
 {
-	CLEANUP(xfreep)
-	char *command =
-		xasprintf("trap '' TERM INT HUP; echo $$ >%s/leader; (setsid sh -c 'trap \"\" "
-			  "TERM; echo $$ >%s/escaped; while :; do sleep 1; done' &); "
-			  "while :; do sleep 1; done",
-			  g->dir, g->dir);
-	say_sh(g, 1, command);
+	say_sh(g, 1,
+	       textf("trap '' TERM INT HUP; echo $$ >%s/leader; (setsid sh -c 'trap \"\" "
+		     "TERM; echo $$ >%s/escaped; while :; do sleep 1; done' &); "
+		     "while :; do sleep 1; done",
+		     g->dir, g->dir));
 	json_decref(expect(g, "started"));
 }
 
@@ -40,8 +38,7 @@ static bool carried(const char *entry)
 
 	assert_int_equal(fs_list("/proc", &pids, NULL), 0);
 	for (size_t i = 0; i < pids.nr; i++) {
-		CLEANUP(xfreep) char *path = xasprintf("/proc/%s/environ", pids.v[i]);
-		CLEANUP(xfreep) char *data = NULL;
+		CLEANUP(xfreep) char *path = xasprintf("/proc/%s/environ", pids.v[i]), *data = NULL;
 		size_t n;
 
 		if (pids.v[i][0] <= '9' && fs_read(path, 1 << 21, &data, &n, NULL) == 0 &&
@@ -57,9 +54,6 @@ static bool carried(const char *entry)
  */
 RIG_TEST(test_closed_input_during_fork)
 {
-	CLEANUP(xfreep)
-	char *mark = xasprintf("UNIT_MARK=%d.%lld", (int)getpid(), (long long)clock_monotonic_ns());
-
 	for (int i = 0; i < 60; i++) {
 		struct rig other = { .dir = g->dir };
 		struct proc_exit x;
@@ -68,7 +62,7 @@ RIG_TEST(test_closed_input_during_fork)
 		say(&other,
 		    "{\"op\":\"start\",\"id\":1,\"argv\":[\"/bin/sh\",\"-c\",\"sleep 300 & exit "
 		    "0\"],\"env\":[\"PATH=/bin\",\"%s\"]}",
-		    mark);
+		    textf("UNIT_MARK=%d.%lld", (int)getpid(), (long long)clock_monotonic_ns()));
 		/* Some moments more or less, so that one of them is the one. */
 		for (volatile int k = 0; k < i * 3000; k++)
 			;
@@ -76,7 +70,8 @@ RIG_TEST(test_closed_input_during_fork)
 		assert_int_equal(proc_wait(other.pid, PATIENCE_MS, &x, NULL), 0);
 		close(other.from);
 		strbuf_release(&other.in);
-		assert_false(carried(mark));
+		assert_false(carried(textf("UNIT_MARK=%d.%lld", (int)getpid(),
+					   (long long)clock_monotonic_ns())));
 	}
 }
 

@@ -25,21 +25,19 @@ RIG_TEST(processors)
 	assert_int_equal(sched_getaffinity(0, sizeof(mine), &mine), 0);
 	while (!CPU_ISSET(first, &mine))
 		first++;
-	CLEANUP(xfreep) char *cpu = xasprintf("%d", first);
-	CLEANUP(xfreep) char *want = xasprintf("Cpus_allowed_list:\t%d\n", first);
-	ev = step(g, 1, cpu);
+	ev = step(g, 1, textf("%d", first));
 	assert_string_equal(name_of(ev), "started");
 	json_decref(ev);
 	json_decref(expect(g, "exited"));
 	CLEANUP(xfreep) char *out = test_get(g->dir, "1.out");
-	assert_string_equal(out, want);
+	assert_string_equal(out, textf("Cpus_allowed_list:\t%d\n", first));
 	/* It was the step's alone. */
 	say_sh(g, 2, "grep -c . /dev/null; grep Cpus_allowed_list /proc/$PPID/status");
 	json_decref(expect(g, "started"));
 	json_decref(expect(g, "exited"));
 	CLEANUP(xfreep) char *ours = test_get(g->dir, "2.out");
 	if (CPU_COUNT(&mine) > 1)
-		assert_null(strstr(ours, want));
+		assert_null(strstr(ours, textf("Cpus_allowed_list:\t%d\n", first)));
 	ev = step(g, 3, "x-y");
 	assert_string_equal(name_of(ev), "failed");
 	assert_non_null(strstr(text(ev, "text"), "cpus: 'x-y'"));

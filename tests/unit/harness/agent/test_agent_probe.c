@@ -28,14 +28,12 @@ static json_t *probe(struct rig *g, json_t *needs, json_t *env)
 
 RIG_TEST(test_probe)
 {
-	CLEANUP(xfreep) char *tool = fs_join(g->dir, "my-tool");
-	CLEANUP(xfreep) char *plain = fs_join(g->dir, "not-executable");
 	const char *why;
 	json_t *ev;
 
-	assert_int_equal(fs_write_atomic(tool, "#!/bin/sh\n", 10, NULL), 0);
-	assert_int_equal(chmod(tool, 0755), 0);
-	assert_int_equal(fs_write_atomic(plain, "", 0, NULL), 0);
+	assert_int_equal(fs_write_atomic(in_dir(g->dir, "my-tool"), "#!/bin/sh\n", 10, NULL), 0);
+	assert_int_equal(chmod(in_dir(g->dir, "my-tool"), 0755), 0);
+	assert_int_equal(fs_write_atomic(in_dir(g->dir, "not-executable"), "", 0, NULL), 0);
 	ev = probe(g,
 		   json_pack("[s,s,s,s,s,s,s,s,s]", "sh", "no-such-tool", "my-tool",
 			     "not-executable", "libc.so.6", "libno-such.so.3", "/dev/null",

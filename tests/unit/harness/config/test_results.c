@@ -41,23 +41,16 @@ TEST(test_merge_rule)
 	static const struct {
 		const char *name, *unit;
 		enum results_merge want;
-	} rows[] = {
-		{ "throughput", "", MERGE_SUM },
-		{ "performance", "samples/s", MERGE_SUM },
-		{ "tokens_per_second", "tokens_per_second", MERGE_SUM },
-		{ "performance", "samples_per_second", MERGE_SUM },
-		{ "requests", "count", MERGE_SUM },
-		{ "latency", "", MERGE_MEAN },
-		{ "p99_latency", "ms", MERGE_MEAN },
-		{ "performance", "ms", MERGE_MEAN },
-		{ "val_loss", "", MERGE_MEAN },
-		{ "accuracy", "%", MERGE_MEAN },
-		{ "time_to_first_token", "", MERGE_MEAN },
-		{ "peak_memory", "GiB", MERGE_MAX },
-		{ "memory", "", MERGE_MAX },
-		{ "memory_bandwidth", "GB/s", MERGE_SUM },
-		{ "what", "nobody knows", MERGE_SUM },
-	};
+	} rows[] =
+		LIST({ "throughput", "", MERGE_SUM }, { "performance", "samples/s", MERGE_SUM },
+		     { "tokens_per_second", "tokens_per_second", MERGE_SUM },
+		     { "performance", "samples_per_second", MERGE_SUM },
+		     { "requests", "count", MERGE_SUM }, { "latency", "", MERGE_MEAN },
+		     { "p99_latency", "ms", MERGE_MEAN }, { "performance", "ms", MERGE_MEAN },
+		     { "val_loss", "", MERGE_MEAN }, { "accuracy", "%", MERGE_MEAN },
+		     { "time_to_first_token", "", MERGE_MEAN }, { "peak_memory", "GiB", MERGE_MAX },
+		     { "memory", "", MERGE_MAX }, { "memory_bandwidth", "GB/s", MERGE_SUM },
+		     { "what", "nobody knows", MERGE_SUM });
 	static const double v[] = { 1, 5, 3 };
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -75,12 +68,11 @@ TEST(test_merge_rule)
 static struct picked picked_of(const struct sandbox *sb, const char *text, struct results_conf *rc,
 			       struct values *vs)
 {
-	CLEANUP(xfreep) char *path = fs_join(sb->dir, "out");
 	struct err err = ERR_INIT;
 
 	sandbox_write(sb, "out", text);
 	values_release(vs);
-	if (values_read(path, rc, vs, &err) < 0)
+	if (values_read(in_dir(sb->dir, "out"), rc, vs, &err) < 0)
 		fail_msg("%s", err.msg);
 	return values_pick(vs, 0, rc);
 }
@@ -172,10 +164,8 @@ TEST(test_pattern)
 static int rows_of(const struct sandbox *sb, const char *name, const char *text,
 		   struct result_rows *rr)
 {
-	CLEANUP(xfreep) char *path = fs_join(sb->dir, name);
-
 	sandbox_write(sb, name, text);
-	return result_rows_read(path, rr);
+	return result_rows_read(in_dir(sb->dir, name), rr);
 }
 
 TEST(test_rows)
@@ -238,9 +228,8 @@ TEST(test_rows_of_ranks)
 		char *text = xasprintf("model,performance,metric\nm,%d,samples/s\nm,%d,latency_ms\n"
 				       "m,%d,memory_GiB\n",
 				       100 + rank, 10 + rank, 20 + rank);
-		CLEANUP(xfreep) char *name = xasprintf("r%d.csv", rank);
 
-		assert_int_equal(rows_of(&sb, name, text, &rr), 0);
+		assert_int_equal(rows_of(&sb, textf("r%d.csv", rank), text, &rr), 0);
 	}
 	result_rows_merge(&rr);
 	assert_int_equal(rr.v.nr, 3);
@@ -258,29 +247,20 @@ TEST(test_scan)
 	static const struct {
 		const char *line;
 		uint64_t found, benign;
-	} rows[] = {
+	} rows[] = LIST(
 		{ "RuntimeError: boom", 1, 0 },
 		{ "torch.cuda.OutOfMemoryError: CUDA out of memory", 1, 0 },
-		{ "Traceback (most recent call last):", 1, 0 },
-		{ "java.lang.Exception: x", 1, 0 },
-		{ "worker failed (exitcode: 1)", 1, 0 },
-		{ "test_a FAILED", 1, 0 },
-		{ "FAILED_COUNT=0", 0, 0 },
-		{ "12 passed, 0 FAILED", 0, 0 },
-		{ "12 passed, 10 FAILED", 1, 0 },
-		{ "SystemExit: 0", 0, 0 },
-		{ "SystemExit: 2", 1, 0 },
-		{ "NotSystemExitAtAll", 0, 0 },
-		{ "all is well", 0, 0 },
+		{ "Traceback (most recent call last):", 1, 0 }, { "java.lang.Exception: x", 1, 0 },
+		{ "worker failed (exitcode: 1)", 1, 0 }, { "test_a FAILED", 1, 0 },
+		{ "FAILED_COUNT=0", 0, 0 }, { "12 passed, 0 FAILED", 0, 0 },
+		{ "12 passed, 10 FAILED", 1, 0 }, { "SystemExit: 0", 0, 0 },
+		{ "SystemExit: 2", 1, 0 }, { "NotSystemExitAtAll", 0, 0 }, { "all is well", 0, 0 },
 		{ "E20251230 12:00:00.1 generateRocpd.cpp:583] RuntimeError: no", 0, 1 },
 		{ "W20251230 x simple_timer.cpp:55] FAILED to start", 0, 1 },
-		{ "E20251230 tool.cpp:1] Exception: x", 0, 1 },
-		{ "[rocprofv3] FAILED", 0, 1 },
+		{ "E20251230 tool.cpp:1] Exception: x", 0, 1 }, { "[rocprofv3] FAILED", 0, 1 },
 		{ "rpd_tracer: ValueError: x", 0, 1 },
 		{ "FutureWarning: RuntimeError: later", 0, 1 },
-		{ "quiet (this) RuntimeError: x", 0, 1 },
-		{ "worker 17: ValueError: x", 0, 1 },
-	};
+		{ "quiet (this) RuntimeError: x", 0, 1 }, { "worker 17: ValueError: x", 0, 1 });
 	struct results_conf rc;
 	CLEANUP(sandbox_release) struct sandbox sb;
 
@@ -290,12 +270,10 @@ TEST(test_scan)
 	strvec_push(&rc.benign_patterns, "^worker \\d+: Value");
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(scan_release) struct scan sc = { .found = 0 };
-		CLEANUP(xfreep) char *path = fs_join(sb.dir, "log");
-		CLEANUP(xfreep) char *text = xasprintf("a\n%s\nb\n", rows[i].line);
 		struct err err = ERR_INIT;
 
-		sandbox_write(&sb, "log", text);
-		if (scan_file(path, &rc, &sc, &err) < 0)
+		sandbox_write(&sb, "log", textf("a\n%s\nb\n", rows[i].line));
+		if (scan_file(in_dir(sb.dir, "log"), &rc, &sc, &err) < 0)
 			fail_msg("%s", err.msg);
 		if (sc.found != rows[i].found || sc.benign != rows[i].benign)
 			ROW_FAIL(i, "'%s': found %llu, benign %llu", rows[i].line,
@@ -323,8 +301,7 @@ TEST(test_scan_own)
 		strbuf_addstr(&text, "nothing here\n");
 	strbuf_addstr(&text, "[bad] at the end, without its line's end");
 	sandbox_write(&sb, "log", text.buf);
-	CLEANUP(xfreep) char *path = fs_join(sb.dir, "log");
-	assert_int_equal(scan_file(path, &rc, &sc, NULL), 0);
+	assert_int_equal(scan_file(in_dir(sb.dir, "log"), &rc, &sc, NULL), 0);
 	assert_int_equal(sc.found, 3);
 	assert_int_equal(sc.lines.v[0].line, 3);
 	assert_int_equal(sc.lines.v[1].line, 4);

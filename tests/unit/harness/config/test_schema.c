@@ -219,9 +219,7 @@ static void assert_documented(const struct schema_key *table, const char *file, 
 	if (fs_read(file, (size_t)1 << 20, &text, NULL, &err) < 0)
 		fail_msg("%s", err.msg);
 	for (const struct schema_key *k = table; k->path; k++) {
-		CLEANUP(xfreep) char *key = xasprintf("`%s`", k->path);
-
-		if ((whole || !strpbrk(k->path, ".[")) && !strstr(text, key))
+		if ((whole || !strpbrk(k->path, ".[")) && !strstr(text, textf("`%s`", k->path)))
 			fail_msg("%s does not tell of %s", file, k->path);
 	}
 }

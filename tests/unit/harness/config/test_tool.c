@@ -150,9 +150,8 @@ TEST(opened_as_loaded)
 	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
-	CLEANUP(xfreep) char *dir = fs_join(sb.dir, "t");
 	sandbox_write(&sb, "t/zz.yaml", "name: perf\nabout: mine\nclass: env\nenv: {A: b}\n");
-	strvec_push(&dirs, dir);
+	strvec_push(&dirs, in_dir(sb.dir, "t"));
 	assert_int_equal(tool_set_load(&all, &dirs, NULL), 0);
 	assert_int_equal(tool_set_open(&lazy, &dirs, NULL), 0);
 	assert_int_equal(lazy.tools.nr, 0);
@@ -308,11 +307,8 @@ TEST(a_base)
 	assert_string_equal(o->def, "7");
 	tool_set_release(&ts);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(xfreep)
-		char *text =
-			xasprintf("name: x\nclass: env\nbase: %s\nenv: {A: 1}\n", cases[i].base);
-
-		t = one_tool(&sb, &ts, text);
+		t = one_tool(&sb, &ts,
+			     textf("name: x\nclass: env\nbase: %s\nenv: {A: 1}\n", cases[i].base));
 		if (!problems_hold(&t->problems, cases[i].words))
 			fail_msg("%s: '%s'", cases[i].base,
 				 t->problems.lines.nr ? t->problems.lines.v[0] : "");
@@ -423,24 +419,14 @@ TEST(placeholders)
 {
 	static const struct {
 		const char *text, *want, *unknown;
-	} cases[] = {
-		{ "", "", NULL },
-		{ "{out}", "/o", NULL },
-		{ "a{out}/{opt.a-b}z", "a/o/ABz", NULL },
-		{ "{{out}}", "{out}", NULL },
-		{ "{{out}", "{/o", NULL },
-		{ "{out}}", "/o}", NULL },
-		{ "{}", "{}", NULL },
-		{ "{", "{", NULL },
-		{ "{out", "{out", NULL },
-		{ "{\"a\":{\"b\":1}}", "{\"a\":{\"b\":1}}", NULL },
-		{ "${X:-{out}}", "${X:-/o}", NULL },
-		{ "{1}", "{1}", NULL },
-		{ "{ out }", "{ out }", NULL },
-		{ "{outt}", NULL, "outt" },
-		{ "${HOME}", NULL, "HOME" },
-		{ "{{{out}}}", "{{out}}", NULL },
-	};
+	} cases[] = LIST({ "", "", NULL }, { "{out}", "/o", NULL },
+			 { "a{out}/{opt.a-b}z", "a/o/ABz", NULL }, { "{{out}}", "{out}", NULL },
+			 { "{{out}", "{/o", NULL }, { "{out}}", "/o}", NULL }, { "{}", "{}", NULL },
+			 { "{", "{", NULL }, { "{out", "{out", NULL },
+			 { "{\"a\":{\"b\":1}}", "{\"a\":{\"b\":1}}", NULL },
+			 { "${X:-{out}}", "${X:-/o}", NULL }, { "{1}", "{1}", NULL },
+			 { "{ out }", "{ out }", NULL }, { "{outt}", NULL, "outt" },
+			 { "${HOME}", NULL, "HOME" }, { "{{{out}}}", "{{out}}", NULL });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;

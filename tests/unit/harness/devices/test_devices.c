@@ -9,11 +9,8 @@
 
 static void put_node(const char *root, int node, const char *gpu_id, const char *properties)
 {
-	CLEANUP(xfreep) char *id = xasprintf(NODES "%d/gpu_id", node);
-	CLEANUP(xfreep) char *text = xasprintf(NODES "%d/properties", node);
-
-	test_put(root, id, gpu_id);
-	test_put(root, text, properties);
+	test_put(root, textf(NODES "%d/gpu_id", node), gpu_id);
+	test_put(root, textf(NODES "%d/properties", node), properties);
 }
 
 /* Two CPUs, an MI300X, an MI250X of ROCm's names "gfx90a", in the order 2, 10. */
@@ -74,8 +71,7 @@ static void nodes_are(const struct devices *d, enum gpu_vendor v, const int *lis
 	CLEANUP(strvec_release) struct strvec nodes = STRVEC_INIT;
 
 	devices_nodes(d, v, list, nr, &nodes);
-	CLEANUP(xfreep) char *got = strvec_shell(&nodes);
-	assert_string_equal(got, want);
+	assert_string_equal(kept(strvec_shell(&nodes)), want);
 }
 
 static void env_is(const struct devices *d, int runtime, const char *want)
@@ -83,8 +79,7 @@ static void env_is(const struct devices *d, int runtime, const char *want)
 	CLEANUP(strvec_release) struct strvec env = STRVEC_INIT;
 
 	devices_mad_env(d, runtime, &env);
-	CLEANUP(xfreep) char *got = strvec_shell(&env);
-	assert_string_equal(got, want);
+	assert_string_equal(kept(strvec_shell(&env)), want);
 }
 
 TEST(test_none)
@@ -140,12 +135,11 @@ TEST(test_amd)
 TEST(test_amd_not_ours)
 {
 	CLEANUP(test_dir_done) char *root = test_dir();
-	CLEANUP(xfreep) char *kfd = fs_join(root, "dev/kfd");
 	struct devices d;
 	const char *why;
 
 	amd_machine(root);
-	unlink(kfd);
+	unlink(in_dir(root, "dev/kfd"));
 	devices_find(&d, root);
 	assert_int_equal(d.gpus.nr, 2);
 	assert_false(devices_usable(&d, GPU_AMD, &why));
@@ -192,8 +186,7 @@ TEST(test_nvidia_by_library)
 {
 	CLEANUP(test_dir_done) char *root = test_dir();
 	const char *b = getenv("B");
-	CLEANUP(xfreep) char *lib = xasprintf("%s/tests/fakes/fake_nvml.so", b ? b : "build");
-	CLEANUP(xfreep) char *path = fs_abs(lib);
+	CLEANUP(xfreep) char *path = fs_abs(textf("%s/tests/fakes/fake_nvml.so", b ? b : "build"));
 	struct devices d;
 
 	setenv("PROFRIG_NVML_LIB", path, 1);

@@ -28,8 +28,7 @@ static void start_is(const char *engine, const struct engine_spec *s, const char
 
 	if (engine_find(engine)->start(s, &argv, &err) < 0)
 		fail_msg("%s", err.msg);
-	CLEANUP(xfreep) char *got = strvec_shell(&argv);
-	assert_string_equal(got, want);
+	assert_string_equal(kept(strvec_shell(&argv)), want);
 }
 
 #define HEAD \
@@ -88,9 +87,8 @@ TEST(test_late_mounts)
 		assert_true(run && late && run < late);
 		free(STEAL(s.run_dir));
 		assert_int_equal(engine_find(containers[i])->start(&s, &without, &err), 0);
-		CLEANUP(xfreep) char *probe = strvec_shell(&without);
 
-		assert_null(strstr(probe, "/data/d"));
+		assert_null(strstr(kept(strvec_shell(&without)), "/data/d"));
 	}
 }
 
@@ -179,21 +177,14 @@ TEST(test_apptainer)
 {
 	static const struct {
 		const char *image, *shown;
-	} images[] = {
-		{ "img:1", "docker://img:1" },
-		{ "docker://img:1", "docker://img:1" },
-		{ "oras://r/i:2", "oras://r/i:2" },
-		{ "/images/x.sif", "/images/x.sif" },
-		{ "./box", "./box" },
-		{ "x.sif", "x.sif" },
-	};
+	} images[] = LIST({ "img:1", "docker://img:1" }, { "docker://img:1", "docker://img:1" },
+			  { "oras://r/i:2", "oras://r/i:2" }, { "/images/x.sif", "/images/x.sif" },
+			  { "./box", "./box" }, { "x.sif", "x.sif" });
 
 	for (size_t i = 0; i < ARRAY_LEN(images); i++) {
 		CLEANUP(engine_spec_release) struct engine_spec s = spec_of(images[i].image);
-		CLEANUP(xfreep)
-		char *want = xasprintf(APPTAINER A_BINDS "%s" A_TAIL, images[i].shown);
 
-		start_is("apptainer", &s, want);
+		start_is("apptainer", &s, textf(APPTAINER A_BINDS "%s" A_TAIL, images[i].shown));
 	}
 }
 
@@ -264,11 +255,9 @@ TEST(test_apptainer_questions)
 	engine_ask(a, ENGINE_IMAGE, &file, .of = "/x.sif");
 	engine_ask(a, ENGINE_PULL, &far, .of = "img:1");
 	unsetenv("PROFRIG_APPTAINER");
-	CLEANUP(xfreep) char *p = strvec_shell(&probe);
-	CLEANUP(xfreep) char *f = strvec_shell(&file);
 	CLEANUP(xfreep) char *r = strvec_shell(&far);
-	assert_string_equal(p, "singularity -d --version");
-	assert_string_equal(f, "singularity -d inspect /x.sif");
+	assert_string_equal(kept(strvec_shell(&probe)), "singularity -d --version");
+	assert_string_equal(kept(strvec_shell(&file)), "singularity -d inspect /x.sif");
 	assert_string_equal(r, "singularity -d --quiet exec --contain docker://img:1 true");
 }
 
@@ -377,8 +366,7 @@ static void words_are(const struct engine *e, enum engine_question q, const char
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 
 	engine_ask(e, q, &argv, .of = of);
-	CLEANUP(xfreep) char *got = strvec_shell(&argv);
-	assert_string_equal(got, want);
+	assert_string_equal(kept(strvec_shell(&argv)), want);
 }
 
 TEST(test_other_commands)

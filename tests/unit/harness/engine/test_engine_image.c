@@ -5,9 +5,7 @@
 
 static void is(struct strvec *argv, const char *want)
 {
-	CLEANUP(xfreep) char *got = strvec_shell(argv);
-
-	assert_string_equal(got, want);
+	assert_string_equal(kept(strvec_shell(argv)), want);
 	strvec_clear(argv);
 }
 

@@ -71,13 +71,10 @@ TEST(test_names)
 		if (strcmp(got, rows[i].want) != 0)
 			ROW_FAIL(i, "%s, not %s", got, rows[i].want);
 	}
-	CLEANUP(xfreep) char *plain = image_registry_name("r:5000", NULL, "ci-m");
 	CLEANUP(xfreep) char *repo = image_registry_name("docker.io", "me/repo", "ci-m");
 
-	CLEANUP(xfreep) char *tagged = image_registry_name("r", "x", "a/m:7");
-
-	assert_string_equal(tagged, "r/x:a_m_7");
-	assert_string_equal(plain, "r:5000/ci-m");
+	assert_string_equal(kept(image_registry_name("r", "x", "a/m:7")), "r/x:a_m_7");
+	assert_string_equal(kept(image_registry_name("r:5000", NULL, "ci-m")), "r:5000/ci-m");
 	assert_string_equal(repo, "docker.io/me/repo:ci-m");
 }
 
@@ -117,14 +114,12 @@ TEST(test_selection)
 		"# CONTEXT {'colour': 'red'}\nFROM x\n\n\n\n# CONTEXT {'guest_os': 'CENTOS'}\n");
 	sandbox_write(&sb, "docker/m.amd.Dockerfile~", "FROM old\n");
 	sandbox_write(&sb, "docker/other.Dockerfile", "FROM x\n");
-	CLEANUP(xfreep) char *amd = images(&sb, SETS("context.gpu_vendor=amd"), NULL);
 	CLEANUP(xfreep)
 	char *cent = images(&sb, SETS("context={gpu_vendor: AMD, guest_os: CENTOS, colour: blue}"),
-			    NULL);
-	CLEANUP(xfreep)
-	char *red = images(&sb, SETS("context={gpu_vendor: NVIDIA, colour: red}"), NULL);
+			    NULL),
+	     *red = images(&sb, SETS("context={gpu_vendor: NVIDIA, colour: red}"), NULL);
 
-	assert_string_equal(amd,
+	assert_string_equal(kept(images(&sb, SETS("context.gpu_vendor=amd"), NULL)),
 			    "ci-t_m_m.amd m.amd.Dockerfile -;ci-t_m_m.any m.any.Dockerfile -;");
 	assert_string_equal(cent, "ci-t_m_m.cent m.cent.Dockerfile -;");
 	assert_string_equal(red, "ci-t_m_m.any m.any.Dockerfile -;ci-t_m_m.nv m.nv.Dockerfile -;");
@@ -202,13 +197,11 @@ TEST(test_vendor_is_no_accident)
 	sandbox_init(&sb);
 	sandbox_write(&sb, "profrig.yaml", "model: {name: m, dockerfile: d}\n");
 	sandbox_write(&sb, "d.a.Dockerfile", "# CONTEXT {'gpu_vendor': 'AMD'}\nFROM x\n");
-	CLEANUP(xfreep) char *one = images(&sb, NULL, NULL);
 
-	assert_string_equal(one, "ci-m_d.a d.a.Dockerfile -;");
+	assert_string_equal(kept(images(&sb, NULL, NULL)), "ci-m_d.a d.a.Dockerfile -;");
 	sandbox_write(&sb, "d.b.Dockerfile", "# CONTEXT {'gpu_vendor': 'NVIDIA'}\nFROM x\n");
-	CLEANUP(xfreep) char *two = images(&sb, NULL, NULL);
 
-	assert_string_equal(two, "ci-m_d.a d.a.Dockerfile -;");
+	assert_string_equal(kept(images(&sb, NULL, NULL)), "ci-m_d.a d.a.Dockerfile -;");
 	CLEANUP(xfreep) char *other = images(&sb, SETS("context.gpu_vendor=NVIDIA"), NULL);
 
 	assert_string_equal(other, "ci-m_d.b d.b.Dockerfile -;");
@@ -226,24 +219,21 @@ TEST(test_archs_and_image)
 	sandbox_write(&sb, "tok", "hunter2");
 	sandbox_write(&sb, "d.a.Dockerfile",
 		      "arg \\\n  MAD_SYSTEM_GPU_ARCHITECTURE\nFROM x\nARG TOK\n");
-	CLEANUP(xfreep) char *named = images(&sb, NULL, &notes);
 
-	assert_string_equal(named, "mine:1 d.a.Dockerfile -;");
+	assert_string_equal(kept(images(&sb, NULL, &notes)), "mine:1 d.a.Dockerfile -;");
 	assert_int_equal(notes.nr, 2);
 	assert_non_null(strstr(notes.v[0], "d.a.Dockerfile:4: ARG TOK is left empty"));
 	assert_non_null(strstr(notes.v[1], "--target-archs"));
-	CLEANUP(xfreep)
-	char *two = images(&sb, SETS("build.target_archs=[gfx90a, gfx942]"), NULL);
 	CLEANUP(xfreep) char *one = images(&sb, SETS("build.target_archs=[gfx90a]"), NULL);
 
-	assert_string_equal(two, "ci-m_d.a_gfx90a d.a.Dockerfile gfx90a;"
-				 "ci-m_d.a_gfx942 d.a.Dockerfile gfx942;");
+	assert_string_equal(kept(images(&sb, SETS("build.target_archs=[gfx90a, gfx942]"), NULL)),
+			    "ci-m_d.a_gfx90a d.a.Dockerfile gfx90a;"
+			    "ci-m_d.a_gfx942 d.a.Dockerfile gfx942;");
 	assert_string_equal(one, "mine:1 d.a.Dockerfile gfx90a;");
 	sandbox_write(&sb, "d.b.Dockerfile", "FROM x\n");
 	strvec_clear(&notes);
-	CLEANUP(xfreep) char *mixed = images(&sb, SETS("build.target_archs=[gfx90a]"), &notes);
 
-	assert_string_equal(mixed,
+	assert_string_equal(kept(images(&sb, SETS("build.target_archs=[gfx90a]"), &notes)),
 			    "ci-m_d.a_gfx90a d.a.Dockerfile gfx90a;ci-m_d.b d.b.Dockerfile -;");
 	assert_non_null(strstr(notes.v[1], "one image for all architectures"));
 }
@@ -325,8 +315,7 @@ TEST(test_manifest)
 	assert_string_equal(m.images.v[0].id, "sha256:1");
 	assert_string_equal(m.images.v[0].model, "T/m");
 	assert_string_equal(m.images.v[0].word, "here/profrig.yaml");
-	CLEANUP(xfreep) char *cwd = fs_abs(".");
-	assert_string_equal(m.folder, cwd);
+	assert_string_equal(m.folder, kept(fs_abs(".")));
 	assert_true(m.images.v[0].build_s == 2.5);
 	assert_int_equal(m.failed.nr, 1);
 	assert_string_equal(m.failed.v[0], "ci-t_m_d.b");

@@ -10,25 +10,20 @@
 
 static int convert(const char *text, struct strvec *written, struct err *err)
 {
-	CLEANUP(xfreep) char *path = fs_join(root, "s.csv");
-	CLEANUP(xfreep) char *power = fs_join(root, POWER);
-	CLEANUP(xfreep) char *vram = fs_join(root, VRAM);
-
 	setenv("TZ", "UTC", 1);
 	tzset();
-	unlink(power);
-	unlink(vram);
-	machine_write(path, text, strlen(text));
-	return sampler_compat_write(path, root, written, err);
+	unlink(in_dir(root, POWER));
+	unlink(in_dir(root, VRAM));
+	machine_write(in_dir(root, "s.csv"), text, strlen(text));
+	return sampler_compat_write(in_dir(root, "s.csv"), root, written, err);
 }
 
 /* NULL: the view is not to be there. */
 static void view_is(const char *name, const char *want)
 {
-	CLEANUP(xfreep) char *path = fs_join(root, name);
 	CLEANUP(xfreep) char *text = NULL;
 	size_t n;
-	int r = fs_read(path, 65536, &text, &n, NULL);
+	int r = fs_read(in_dir(root, name), 65536, &text, &n, NULL);
 
 	if (!want) {
 		assert_int_equal(r, -ENOENT);
@@ -140,16 +135,14 @@ GPU_TEST(nothing_to_show)
 GPU_TEST(unwritable)
 {
 	CLEANUP(strvec_release) struct strvec written = STRVEC_INIT;
-	CLEANUP(xfreep) char *power = fs_join(root, POWER);
 	struct err err = ERR_INIT;
 
 	machine_text(root, HEAD "t_ns,power.gpu0[W]\n1,2\n", "s.csv");
 	CLEANUP(xfreep) char *path = fs_join(root, "s.csv");
-	CLEANUP(xfreep) char *nowhere = fs_join(root, "none");
-	assert_int_equal(sampler_compat_write(path, nowhere, &written, &err), -ENOENT);
+	assert_int_equal(sampler_compat_write(path, in_dir(root, "none"), &written, &err), -ENOENT);
 	assert_non_null(strstr(err.msg, "cannot write"));
 	/* a disk that is full */
-	assert_int_equal(symlink("/dev/full", power), 0);
+	assert_int_equal(symlink("/dev/full", in_dir(root, POWER)), 0);
 	assert_int_equal(sampler_compat_write(path, root, &written, &err), -ENOSPC);
 	assert_int_equal(written.nr, 0);
 }

@@ -252,9 +252,7 @@ PLAN_TEST(disputes)
 	make_ok(f);
 	assert_var(workload(f), "SHARED", "same", "command line");
 	for (int i = 0; i < 2; i++) {
-		CLEANUP(xfreep) char *one = xasprintf("tools[%d].env.SHARED=third", i);
-
-		set(f, one);
+		set(f, textf("tools[%d].env.SHARED=third", i));
 		make_ok(f);
 		assert_var(workload(f), "SHARED", "third", "command line");
 	}
@@ -398,8 +396,7 @@ PLAN_TEST(container)
 	assert_string_equal(workload(f)->cwd, "/work");
 	/* A mount of the user's at the model's folder is not doubled. */
 	set(f, NULL);
-	CLEANUP(xfreep) char *own = xasprintf("mounts=[{host: /, container: %s}]", f->rc.dir);
-	set(f, own);
+	set(f, textf("mounts=[{host: /, container: %s}]", f->rc.dir));
 	make_ok(f);
 	assert_int_equal(f->pl.spec.mounts.nr, 1);
 }
@@ -620,10 +617,9 @@ static int run_sh(struct fixture *f, const struct sandbox *sb, const char *compl
 
 static char *slurp(const struct sandbox *sb, const char *rel)
 {
-	CLEANUP(xfreep) char *path = fs_join(sb->dir, rel);
 	char *text = NULL;
 
-	if (fs_read(path, 65536, &text, NULL, NULL) < 0)
+	if (fs_read(in_dir(sb->dir, rel), 65536, &text, NULL, NULL) < 0)
 		fail_msg("no %s", rel);
 	return text;
 }
@@ -669,8 +665,7 @@ PLAN_TEST(sh_form_runs)
 	sandbox_init(&sb);
 	sandbox_write(&sb, "bad.sh", "exit 3\n");
 	f->prq.run_dir = sb.dir;
-	CLEANUP(xfreep) char *bad = xasprintf("pre_scripts=[%s/bad.sh]", sb.dir);
-	set(f, bad);
+	set(f, textf("pre_scripts=[%s/bad.sh]", sb.dir));
 	make_ok(f);
 	assert_int_equal(run_sh(f, &sb, NULL), 3);
 	stopped = slurp(&sb, "order");

@@ -40,16 +40,13 @@ static int set_up(void **state)
 
 static void put_tool(struct fixture *f, const char *name, const char *text)
 {
-	CLEANUP(xfreep) char *rel = xasprintf("t/%s.yaml", name);
-	CLEANUP(xfreep) char *whole = xasprintf("name: %s\nabout: x\n%s", name, text);
-
-	sandbox_write(&f->sb, rel, whole);
+	sandbox_write(&f->sb, textf("t/%s.yaml", name),
+		      textf("name: %s\nabout: x\n%s", name, text));
 }
 
 static int make(struct fixture *f, const char *tools)
 {
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
-	CLEANUP(xfreep) char *dir = fs_join(f->sb.dir, "t");
 	struct plan_request prq = { .conf = &f->rc,
 				    .run_id = "R1",
 				    .run_dir = "/runs/R1",
@@ -57,7 +54,7 @@ static int make(struct fixture *f, const char *tools)
 				    .devices = &f->devices };
 	int r;
 
-	strvec_push(&dirs, dir);
+	strvec_push(&dirs, in_dir(f->sb.dir, "t"));
 	plan_release(&f->pl);
 	runconf_release(&f->rc);
 	problems_release(&f->p);
@@ -104,9 +101,7 @@ static const struct plan_step *workload(const struct fixture *f)
 
 static void argv_is(const struct strvec *argv, const char *want)
 {
-	CLEANUP(xfreep) char *got = strvec_shell(argv);
-
-	assert_string_equal(got, want);
+	assert_string_equal(kept(strvec_shell(argv)), want);
 }
 
 static __attribute__((noinline)) char *printed(const struct fixture *f)
@@ -315,16 +310,9 @@ PLAN_TEST(cpus)
 {
 	static const struct {
 		const char *text, *want; /* want NULL: a problem */
-	} cases[] = {
-		{ "14-18,32,44-44,62", "14-18,32,44,62" },
-		{ "3,1,2,1-2", "1-3" },
-		{ "0", "0" },
-		{ "4-2", NULL },
-		{ "a", NULL },
-		{ "1,,x", NULL },
-		{ "99999", NULL },
-		{ "-1", NULL },
-	};
+	} cases[] = LIST({ "14-18,32,44-44,62", "14-18,32,44,62" }, { "3,1,2,1-2", "1-3" },
+			 { "0", "0" }, { "4-2", NULL }, { "a", NULL }, { "1,,x", NULL },
+			 { "99999", NULL }, { "-1", NULL });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		strvec_clear(&f->rq.sets);
@@ -337,8 +325,7 @@ PLAN_TEST(cpus)
 		make_ok(f, NULL);
 		assert_string_equal(f->pl.spec.cpus, cases[i].want);
 		CLEANUP(xfreep) char *start = strvec_shell(&f->pl.engine_argv);
-		CLEANUP(xfreep) char *want = xasprintf("--cpuset-cpus %s", cases[i].want);
-		assert_non_null(strstr(start, want));
+		assert_non_null(strstr(start, textf("--cpuset-cpus %s", cases[i].want)));
 	}
 }
 
@@ -399,8 +386,7 @@ PLAN_TEST(nvidia_gpus)
 	/* Where all GPUs are shown, variables say which. */
 	f->engine = "apptainer";
 	make_ok(f, NULL);
-	CLEANUP(xfreep) char *all = strvec_shell(&f->pl.engine_argv);
-	assert_non_null(strstr(all, " --nv "));
+	assert_non_null(strstr(kept(strvec_shell(&f->pl.engine_argv)), " --nv "));
 	bool found = false;
 	for (size_t i = 0; i < workload(f)->env.nr; i++)
 		found |= !strcmp(workload(f)->env.v[i].name, "CUDA_VISIBLE_DEVICES") &&

@@ -104,20 +104,17 @@ static char *in_top(const struct rig *g, const char *name)
 
 static void fake_touch(const struct rig *g, const char *name)
 {
-	CLEANUP(xfreep) char *path = in_top(g, name);
-
-	assert_int_equal(fs_write_atomic(path, "", 0, NULL), 0);
+	assert_int_equal(fs_write_atomic(kept(in_top(g, name)), "", 0, NULL), 0);
 }
 
 static void fake_engine(struct rig *g)
 {
 	CLEANUP(xfreep) char *path = in_top(g, "fakedocker");
-	CLEANUP(xfreep) char *agent = fs_join(g->plan.spec.lib_dir, "profrig-init");
 
 	assert_int_equal(fs_write_atomic(path, fake_script, sizeof(fake_script) - 1, NULL), 0);
 	assert_int_equal(chmod(path, 0755), 0);
 	setenv("PROFRIG_DOCKER", path, 1);
-	setenv("AGENT", agent, 1);
+	setenv("AGENT", in_dir(g->plan.spec.lib_dir, "profrig-init"), 1);
 	g->plan.engine = engine_find("docker");
 	g->plan.spec.image = xstrdup("img:1");
 	add_step(g, STEP_WORKLOAD, "workload", "true");
@@ -125,10 +122,9 @@ static void fake_engine(struct rig *g)
 
 static char *fake_log(const struct rig *g)
 {
-	CLEANUP(xfreep) char *path = in_top(g, "log");
 	char *data = NULL;
 
-	assert_int_equal(fs_read(path, 1 << 20, &data, NULL, NULL), 0);
+	assert_int_equal(fs_read(kept(in_top(g, "log")), 1 << 20, &data, NULL, NULL), 0);
 	return data;
 }
 
@@ -166,9 +162,7 @@ RUN_TEST(test_images)
 
 		g->opts.notes = &notes;
 		for (size_t k = 0; k < ARRAY_LEN(files); k++) {
-			CLEANUP(xfreep) char *path = in_top(g, files[k]);
-
-			unlink(path);
+			unlink(kept(in_top(g, files[k])));
 		}
 		if (cases[i].image)
 			fake_touch(g, "image");
@@ -247,17 +241,15 @@ RUN_TEST(test_missing_mount)
 		 ((struct engine_mount){ xstrdup("/no/such/data"), xstrdup("/data"), true }));
 	assert_int_equal(run_preflight(&g->plan, &g->opts, &missing, NULL), 1);
 	assert_non_null(strstr(missing.v[0], "mount '/no/such/data' does not exist"));
-	CLEANUP(xfreep) char *log = fake_log(g);
-	assert_null(strstr(log, "\nrun "));
+	assert_null(strstr(kept(fake_log(g)), "\nrun "));
 	unsetenv("PROFRIG_DOCKER");
 }
 
 static AS_HANDLER void *interrupt_pull(void *arg)
 {
 	struct rig *g = arg;
-	CLEANUP(xfreep) char *pulling = in_top(g, "pulling");
 
-	wait_for_file(pulling);
+	wait_for_file(kept(in_top(g, "pulling")));
 	g->interrupt = SIGINT;
 	return NULL;
 }

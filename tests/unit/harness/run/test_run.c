@@ -7,7 +7,6 @@
 
 RUN_TEST(test_success)
 {
-	CLEANUP(xfreep) char *latest = fs_join(g->runs, "latest/run.json");
 	json_t *w, *clocks;
 	char *err;
 
@@ -18,8 +17,7 @@ RUN_TEST(test_success)
 	add_step(g, STEP_POST, "post-a", "echo post >>$PROFRIG_RUN_DIR/order");
 	go(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
-	CLEANUP(xfreep) char *out = read_below(g, "order");
-	assert_string_equal(out, "pre\nwork\npost\n");
+	assert_string_equal(kept(read_below(g, "order")), "pre\nwork\npost\n");
 	assert_int_equal(json_array_size(json_object_get(g->doc, "steps")), 3);
 	w = step_of(g, "workload");
 	assert_int_equal(json_integer_value(json_object_get(w, "exit_code")), 0);
@@ -40,10 +38,9 @@ RUN_TEST(test_success)
 	assert_string_equal(
 		g->live.buf,
 		"performance: 1 x/s\nval_performance: 9 y\nperformance: 2.5e1 samples/s\n");
-	assert_true(access(latest, F_OK) == 0);
+	assert_true(access(in_dir(g->runs, "latest/run.json"), F_OK) == 0);
 	assert_cleared_away(g);
-	CLEANUP(xfreep) char *phases = strvec_shell(&g->phases);
-	assert_string_equal(phases, "start pre workload post collect");
+	assert_string_equal(kept(strvec_shell(&g->phases)), "start pre workload post collect");
 }
 
 static const json_t *metric(const struct rig *g, const char *name)
@@ -62,38 +59,28 @@ RUN_TEST(test_performance_lines)
 		const char *text;
 		double value;
 		const char *unit; /* NULL: no metric */
-	} cases[] = {
-		{ "performance: 14164 x", 14164, "x" },
-		{ "performance: 14164/s, x", 14164, "x/s" },
-		{ "performance: 1.2e+4, x", 12000, "x" },
-		{ "performance: .5 x", .5, "x" },
-		{ "performance: -3 x", -3, "x" },
-		{ "performance: 123, /s x", 123, "x/s" },
+	} cases[] = LIST(
+		{ "performance: 14164 x", 14164, "x" }, { "performance: 14164/s, x", 14164, "x/s" },
+		{ "performance: 1.2e+4, x", 12000, "x" }, { "performance: .5 x", .5, "x" },
+		{ "performance: -3 x", -3, "x" }, { "performance: 123, /s x", 123, "x/s" },
 		{ "rank 0: performance: 7 tok/s", 7, "tok/s" },
 		{ "performance: 1 a\nperformance: 2 b", 2, "b" },
 		{ "performance: 1 a\nperformance: none", 1, "a" },
-		{ "performance: 12\nnext", 0, NULL },
-		{ "performance: x 12", 0, NULL },
-		{ "performance:12 x", 0, NULL },
-		{ "val_performance: 3 q", 0, NULL },
+		{ "performance: 12\nnext", 0, NULL }, { "performance: x 12", 0, NULL },
+		{ "performance:12 x", 0, NULL }, { "val_performance: 3 q", 0, NULL },
 		{ "performance: 1,234 tok", 1234, "tok" },
 		{ "performance: 12,345.5 tok", 12345.5, "tok" },
-		{ "performance: 1,23 tok", 0, NULL },
-		{ "performance: 1234,567 tok", 0, NULL },
-		{ "performance: 1,2345 tok", 0, NULL },
-		{ "performance: 7 ms\r\nnext", 7, "ms" },
+		{ "performance: 1,23 tok", 0, NULL }, { "performance: 1234,567 tok", 0, NULL },
+		{ "performance: 1,2345 tok", 0, NULL }, { "performance: 7 ms\r\nnext", 7, "ms" },
 		{ "{\"train_samples_per_second\": 81.5, \"x\": 1}", 81.5, "samples_per_second" },
-		{ "train_samples_per_second = 9\nperformance: 3 x", 3, "x" },
-		{ "", 0, NULL },
-	};
+		{ "train_samples_per_second = 9\nperformance: 3 x", 3, "x" }, { "", 0, NULL });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(xfreep) char *command = xasprintf("printf '%%s' '%s'", cases[i].text);
 		const json_t *m;
 
 		if (i > 0)
 			plan_again(g);
-		add_step(g, STEP_WORKLOAD, "workload", command);
+		add_step(g, STEP_WORKLOAD, "workload", textf("printf '%%s' '%s'", cases[i].text));
 		go(g);
 		m = metric(g, "performance");
 		if (!cases[i].unit && m)
@@ -147,8 +134,7 @@ RUN_TEST(test_live_in_bits)
 	add_step(g, STEP_WORKLOAD, "workload", "seq 20000");
 	go(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
-	CLEANUP(xfreep) char *sent = read_below(g, "steps/01-workload.out");
-	assert_string_equal(g->live.buf, sent);
+	assert_string_equal(g->live.buf, kept(read_below(g, "steps/01-workload.out")));
 }
 
 static size_t takes_nothing(void *ctx, const char *text, size_t n)
@@ -334,8 +320,6 @@ RUN_TEST(test_pre_server)
 
 RUN_TEST(test_pre_fails)
 {
-	CLEANUP(xfreep) char *ran = fs_join(g->plan.run_dir, "ran");
-
 	add_step(g, STEP_PRE, "pre-good", "true");
 	add_step(g, STEP_PRE, "pre-bad", "exit 4");
 	add_step(g, STEP_PRE, "pre-later", "touch $PROFRIG_RUN_DIR/ran");
@@ -344,7 +328,7 @@ RUN_TEST(test_pre_fails)
 	go(g);
 	ended_as(g, RUN_FAILED, 1, "pre script 'pre-bad' exited with status 4");
 	assert_string_equal(str(g->doc, "phase"), "pre");
-	assert_false(fs_exists(ran));
+	assert_false(fs_exists(in_dir(g->plan.run_dir, "ran")));
 	free(read_below(g, "post"));
 	assert_int_equal(json_array_size(json_object_get(g->doc, "steps")), 3);
 	assert_int_equal(g->result.workload_code, -1);
@@ -418,8 +402,7 @@ RUN_TEST(test_engine_fails)
 		     NULL);
 	go(g);
 	ended_as(g, RUN_FAILED, 1, "ended with status 125: no such image");
-	CLEANUP(xfreep) char *words = read_below(g, "steps/engine.err");
-	assert_string_equal(words, "first\nno such image");
+	assert_string_equal(kept(read_below(g, "steps/engine.err")), "first\nno such image");
 }
 
 /* --- interrupts --- */

@@ -21,8 +21,7 @@ static bool opens(const char *path, uid_t owner)
 
 TEST(test_owners)
 {
-	CLEANUP(xfreep) char *dir = test_dir();
-	CLEANUP(xfreep) char *path = fs_join(dir, "written");
+	CLEANUP(xfreep) char *dir = test_dir(), *path = fs_join(dir, "written");
 	CLEANUP(xfreep) char *map = fs_join(dir, "map");
 
 	if (geteuid() != 0) {
@@ -50,17 +49,16 @@ TEST(test_owners)
 TEST(test_all_users)
 {
 	CLEANUP(xfreep) char *dir = test_dir();
-	CLEANUP(xfreep) char *path = fs_join(dir, "written");
 
 	if (geteuid() != 0) {
 		print_message("needs root\n");
 		skip();
 		return;
 	}
-	assert_int_equal(fs_write_atomic(path, "x", 1, NULL), 0);
+	assert_int_equal(fs_write_atomic(in_dir(dir, "written"), "x", 1, NULL), 0);
 	assert_int_equal(door_hold(dir, NULL), 0);
 	run_expect_owners(dir, "/proc/self/uid_map");
-	assert_true(opens(path, 4711));
+	assert_true(opens(in_dir(dir, "written"), 4711));
 	door_let_go(dir);
 	fs_remove_tree(dir, NULL);
 }

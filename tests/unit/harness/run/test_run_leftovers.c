@@ -8,8 +8,7 @@
 
 static bool proc_file_has(const char *pid, const char *name, const char *word)
 {
-	CLEANUP(xfreep) char *path = xasprintf("/proc/%s/%s", pid, name);
-	CLEANUP(xfreep) char *data = NULL;
+	CLEANUP(xfreep) char *path = xasprintf("/proc/%s/%s", pid, name), *data = NULL;
 	size_t n;
 
 	return fs_read(path, 1 << 21, &data, &n, NULL) == 0 && memmem(data, n, word, strlen(word));
@@ -18,13 +17,12 @@ static bool proc_file_has(const char *pid, const char *name, const char *word)
 /* No process of this run id is left: not its agent, and none that has it in its environment. */
 static void assert_no_process(const char *run_id)
 {
-	CLEANUP(xfreep) char *mark = xasprintf("PROFRIG_RUN_ID=%s", run_id);
 	CLEANUP(strvec_release) struct strvec pids = STRVEC_INIT;
 
 	assert_int_equal(fs_list("/proc", &pids, NULL), 0);
 	for (size_t i = 0; i < pids.nr; i++)
 		if (pids.v[i][0] >= '0' && pids.v[i][0] <= '9' &&
-		    (proc_file_has(pids.v[i], "environ", mark) ||
+		    (proc_file_has(pids.v[i], "environ", textf("PROFRIG_RUN_ID=%s", run_id)) ||
 		     proc_file_has(pids.v[i], "cmdline", run_id)))
 			fail_msg("process %s of %s lives", pids.v[i], run_id);
 }
@@ -85,7 +83,6 @@ RUN_TEST(test_kill9)
 	print_message("# seed %u\n", seed);
 	for (int i = 0; i < 300 && (i < 20 || begun < 8); i++) {
 		CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
-		CLEANUP(xfreep) char *tmp = xasprintf("%s/.%s.tmp", g->runs, g->plan.run_id);
 		bool killed;
 
 		add_steps(g, i);
@@ -93,7 +90,7 @@ RUN_TEST(test_kill9)
 						 (i % 2 ? longest_us / 7 : longest_us));
 		finished_off += run_sweep_leftovers(NULL, &lines, NULL) > 0;
 		assert_no_process(g->plan.run_id);
-		assert_false(fs_exists(tmp));
+		assert_false(fs_exists(textf("%s/.%s.tmp", g->runs, g->plan.run_id)));
 		if (!killed) {
 			longest_us = longest_us / 2 + 1000;
 		} else if (fs_exists(g->plan.run_dir)) {
@@ -144,7 +141,6 @@ RUN_TEST(test_always_readable)
 RUN_TEST(test_sweep_spares_the_living)
 {
 	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
-	CLEANUP(xfreep) char *working = fs_join(g->plan.run_dir, "working");
 	struct proc_exit x;
 	pid_t pid;
 
@@ -156,7 +152,7 @@ RUN_TEST(test_sweep_spares_the_living)
 		run_execute(&g->plan, &g->opts, &g->result, NULL);
 		_exit(0);
 	}
-	assert_true(wait_for_file(working));
+	assert_true(wait_for_file(in_dir(g->plan.run_dir, "working")));
 	assert_int_equal(run_sweep_leftovers(NULL, &lines, NULL), 0);
 	assert_int_equal(lines.nr, 0);
 	test_put(g->plan.run_dir, "go", "");
@@ -189,9 +185,8 @@ RUN_TEST(test_sweep_says_it_once)
 {
 	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
 	CLEANUP(xfreep)
-	char *path = xasprintf("%s/profrig/%s", getenv("XDG_RUNTIME_DIR"), g->plan.run_id);
-	CLEANUP(xfreep)
-	char *entry = xasprintf("{\"run_dir\":\"%s\",\"engine\":\"host\"}", g->plan.run_dir);
+	char *path = xasprintf("%s/profrig/%s", getenv("XDG_RUNTIME_DIR"), g->plan.run_id),
+	     *entry = xasprintf("{\"run_dir\":\"%s\",\"engine\":\"host\"}", g->plan.run_dir);
 
 	add_step(g, STEP_WORKLOAD, "workload", "true");
 	go(g);
@@ -220,12 +215,11 @@ static const char hanging_script[] =
 RUN_TEST(test_container_left)
 {
 	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
-	CLEANUP(xfreep) char *docker = fs_join(g->top, "docker");
 
 	test_put(g->top, "docker", hanging_script);
 	test_put(g->top, "id", g->plan.run_id);
-	assert_int_equal(chmod(docker, 0755), 0);
-	setenv("PROFRIG_DOCKER", docker, 1);
+	assert_int_equal(chmod(in_dir(g->top, "docker"), 0755), 0);
+	setenv("PROFRIG_DOCKER", in_dir(g->top, "docker"), 1);
 	g->plan.engine = engine_find("docker");
 	g->plan.spec.image = xstrdup("img:1");
 	add_step(g, STEP_WORKLOAD, "workload", "true");

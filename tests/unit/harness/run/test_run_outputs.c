@@ -54,14 +54,12 @@ RUN_TEST(test_verdicts)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(xfreep)
-		char *command =
-			xasprintf("cd $PROFRIG_RUN_DIR/artifacts/t && { %s; }", cases[i].command);
 		const json_t *a;
 
 		if (i > 0)
 			plan_again(g);
-		add_step(g, STEP_WORKLOAD, "workload", command);
+		add_step(g, STEP_WORKLOAD, "workload",
+			 textf("cd $PROFRIG_RUN_DIR/artifacts/t && { %s; }", cases[i].command));
 		add_output(g, "t", "out*.json", cases[i].required, cases[i].min_records);
 		go(g);
 		ended_as(g, cases[i].status, cases[i].exit_code, cases[i].reason);
@@ -122,7 +120,6 @@ RUN_TEST(test_check_refuses)
 RUN_TEST(test_output_in_workdir)
 {
 	CLEANUP(xfreep) char *old = fs_join(g->top, "old.trace");
-	CLEANUP(xfreep) char *new = fs_join(g->top, "new.trace");
 	struct timespec past[2] = { { .tv_sec = 1000000 }, { .tv_sec = 1000000 } };
 	const json_t *list;
 
@@ -139,7 +136,7 @@ RUN_TEST(test_output_in_workdir)
 	assert_string_equal(str(json_array_get(list, 0), "path"), "artifacts/t/new.trace");
 	free(read_below(g, "artifacts/t/new.trace"));
 	assert_true(fs_exists(old));
-	assert_false(fs_exists(new));
+	assert_false(fs_exists(in_dir(g->top, "new.trace")));
 }
 
 /* --- secrets --- */
@@ -169,14 +166,13 @@ RUN_TEST(test_sampler)
 {
 	const json_t *s;
 	/* lasts until there are enough, a minute at most */
-	CLEANUP(xfreep)
-	char *work = xasprintf("i=0; while [ $i -lt 600 ] && "
-			       "[ $(grep -c '^[0-9]' '%s/samples/cpu.csv') -lt 5 ]; "
-			       "do i=$((i + 1)); sleep 0.1; done",
-			       g->plan.run_dir);
 
 	add_sampler(g, "procfs");
-	add_step(g, STEP_WORKLOAD, "workload", work);
+	add_step(g, STEP_WORKLOAD, "workload",
+		 textf("i=0; while [ $i -lt 600 ] && "
+		       "[ $(grep -c '^[0-9]' '%s/samples/cpu.csv') -lt 5 ]; "
+		       "do i=$((i + 1)); sleep 0.1; done",
+		       g->plan.run_dir));
 	go(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
 	assert_true(g->result.samples >= 5);
@@ -234,11 +230,9 @@ RUN_TEST(test_copies)
 
 RUN_TEST(test_copy_missing)
 {
-	CLEANUP(xfreep) char *from = fs_join(g->top, "nosuch.sh");
-
 	add_step(g, STEP_WORKLOAD, "workload", "true");
-	VEC_PUSH(&g->plan.copies,
-		 ((struct plan_copy){ xstrdup(from), fs_join(g->plan.run_dir, "scripts/01-x") }));
+	VEC_PUSH(&g->plan.copies, ((struct plan_copy){ xstrdup(in_dir(g->top, "nosuch.sh")),
+						       fs_join(g->plan.run_dir, "scripts/01-x") }));
 	go(g);
 	ended_as(g, RUN_FAILED, 1, "nosuch.sh");
 }
@@ -267,22 +261,19 @@ RUN_TEST(test_exists_already)
 /* A user's own folder named `latest` is left alone. */
 RUN_TEST(test_latest_is_a_folder)
 {
-	CLEANUP(xfreep) char *latest = fs_join(g->runs, "latest");
-
-	assert_int_equal(fs_mkdirs(latest, 0755, NULL), 0);
+	assert_int_equal(fs_mkdirs(in_dir(g->runs, "latest"), 0755, NULL), 0);
 	add_step(g, STEP_WORKLOAD, "workload", "true");
 	go(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
-	assert_true(fs_is_dir(latest));
+	assert_true(fs_is_dir(in_dir(g->runs, "latest")));
 	assert_string_equal(str(json_array_get(json_object_get(g->doc, "warnings"), 0), "code"),
 			    "W_LATEST_LINK");
 }
 
 static char *latest_of(const struct rig *g)
 {
-	CLEANUP(xfreep) char *link = fs_join(g->runs, "latest");
 	char buf[512];
-	ssize_t n = readlink(link, buf, sizeof(buf));
+	ssize_t n = readlink(in_dir(g->runs, "latest"), buf, sizeof(buf));
 
 	return xstrndup(buf, n > 0 ? (size_t)n : 0);
 }
@@ -326,8 +317,7 @@ RUN_TEST(test_latest_of_a_run_that_fails_early)
 	add_step(g, STEP_WORKLOAD, "workload", "true");
 	assert_int_equal(run_execute(&g->plan, &g->opts, &g->result, &err), 0);
 	assert_int_equal(g->result.status, RUN_FAILED);
-	CLEANUP(xfreep) char *is = latest_of(g);
-	assert_string_equal(is, g->plan.run_id);
+	assert_string_equal(kept(latest_of(g)), g->plan.run_id);
 }
 
 RUN_TEST(test_run_id)

@@ -16,10 +16,8 @@ static void add_log(struct rig *g, const char *glob, const char *word, uint64_t 
 
 static void workload(struct rig *g, const char *command)
 {
-	CLEANUP(xfreep)
-	char *line = xasprintf("cd $PROFRIG_RUN_DIR/artifacts/t && %s", command);
-
-	add_step(g, STEP_WORKLOAD, "workload", line);
+	add_step(g, STEP_WORKLOAD, "workload",
+		 textf("cd $PROFRIG_RUN_DIR/artifacts/t && %s", command));
 }
 
 static int64_t records(const struct rig *g)
@@ -160,15 +158,12 @@ RUN_TEST(if_any)
 
 RUN_TEST(made_scripts)
 {
-	CLEANUP(xfreep) char *to = fs_join(g->plan.run_dir, "wrap/prog");
-
-	VEC_PUSH(&g->plan.made,
-		 ((struct plan_made){ xstrdup(to), xstrdup("#!/bin/sh\necho made $1\n") }));
+	VEC_PUSH(&g->plan.made, ((struct plan_made){ xstrdup(in_dir(g->plan.run_dir, "wrap/prog")),
+						     xstrdup("#!/bin/sh\necho made $1\n") }));
 	add_step(g, STEP_WORKLOAD, "workload", "PATH=$PROFRIG_RUN_DIR/wrap:$PATH prog well");
 	go(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
-	CLEANUP(xfreep) char *out = read_below(g, "steps/01-workload.out");
-	assert_string_equal(out, "made well\n");
+	assert_string_equal(kept(read_below(g, "steps/01-workload.out")), "made well\n");
 }
 
 /* GPUs of the machine stand in run.json, whether anything samples them or not. */

@@ -65,15 +65,12 @@ TEST(test_load)
 	for (size_t i = 0; i < 2; i++) {
 		CLEANUP(xfreep)
 		char *id = i ? xasprintf("20260102T030404Z-m-0a1b2c") : xstrdup(good);
-		CLEANUP(xfreep) char *path = xasprintf("%s/run.json", id);
-		CLEANUP(xfreep)
-		char *text =
-			xasprintf("{\"schema\":\"profrig.run/1\",\"id\":\"%s\",\"model\":\"m\","
-				  "\"status\":\"running\",\"started_utc\":"
-				  "\"2026-01-02T03:04:05.%zuZ\",\"labels\":{\"a\":\"1\"}}",
-				  id, 5 - i);
 
-		sandbox_write(&sb, path, text);
+		sandbox_write(&sb, textf("%s/run.json", id),
+			      textf("{\"schema\":\"profrig.run/1\",\"id\":\"%s\",\"model\":\"m\","
+				    "\"status\":\"running\",\"started_utc\":"
+				    "\"2026-01-02T03:04:05.%zuZ\",\"labels\":{\"a\":\"1\"}}",
+				    id, 5 - i));
 	}
 	sandbox_write(&sb, "20260102T030405Z-x-0a1b2c/run.json", "{\"schema\":\"other\"}");
 	sandbox_write(&sb, "20260102T030405Z-y-0a1b2c/run.json", "no JSON");

@@ -278,8 +278,7 @@ TEST_WITH(rapl_not_root, set_up_root, tear_down_root)
 		skip();
 	}
 	zone("intel-rapl:0", "package-0\n", "5000000\n", "262143328850\n");
-	CLEANUP(xfreep) char *path = fs_join(root, "sys/class/powercap/intel-rapl:0/energy_uj");
-	assert_int_equal(chmod(path, 0400), 0);
+	assert_int_equal(chmod(in_dir(root, "sys/class/powercap/intel-rapl:0/energy_uj"), 0400), 0);
 	assert_int_equal(seteuid(65534), 0);
 	r = source_open("rapl", NULL, &s, &err);
 	assert_int_equal(seteuid(0), 0);
@@ -293,26 +292,13 @@ TEST(selection)
 {
 	static const struct {
 		const char *device, *yes, *no;
-	} rows[] = {
-		{ NULL, "0 1 99", "" },
-		{ "", "0 7", "" },
-		{ "all", "0 63", "" },
-		{ "0", "0", "1 10" },
-		{ "1", "1", "0 10 11" },
-		{ "0,2", "0 2", "1 3" },
-		{ "gpu1", "1", "0 2" },
-		{ "0-2", "0 1 2", "3" },
-		{ "0, 2-4", "0 2 3 4", "1 5" },
-		{ "gpu2-gpu3", "2 3", "1 4" },
-		{ "2-", "", "0 2 3" },
-		{ "x", "", "0 1" },
-		{ "1x", "", "1" },
-		{ "-1", "", "0 1" },
-		{ ",,3", "", "0 3" },
-		{ "0,x", "0", "1" },
-		{ "99999999", "", "0 9" },
-		{ "allx", "", "0" },
-	};
+	} rows[] = LIST({ NULL, "0 1 99", "" }, { "", "0 7", "" }, { "all", "0 63", "" },
+			{ "0", "0", "1 10" }, { "1", "1", "0 10 11" }, { "0,2", "0 2", "1 3" },
+			{ "gpu1", "1", "0 2" }, { "0-2", "0 1 2", "3" },
+			{ "0, 2-4", "0 2 3 4", "1 5" }, { "gpu2-gpu3", "2 3", "1 4" },
+			{ "2-", "", "0 2 3" }, { "x", "", "0 1" }, { "1x", "", "1" },
+			{ "-1", "", "0 1" }, { ",,3", "", "0 3" }, { "0,x", "0", "1" },
+			{ "99999999", "", "0 9" }, { "allx", "", "0" });
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		for (int want = 0; want < 2; want++) {
@@ -335,22 +321,13 @@ TEST(fields)
 	static const struct {
 		const char *fields, *name;
 		bool yes;
-	} rows[] = {
-		{ NULL, "power", true },
-		{ "", "power", true },
-		{ "power", "power", true },
-		{ "power", "power_instant", true },
-		{ "power_instant", "power", false },
-		{ "power,energy", "energy", true },
-		{ "power, energy", "energy", true },
-		{ "power,energy", "vram_used", false },
-		{ "vram", "vram_total", true },
-		{ "vram_used", "vram_total", false },
-		{ "pow", "power", false },
-		{ "powers", "power", false },
-		{ ",", "power", false },
-		{ "mem", "mem_busy", true },
-	};
+	} rows[] = LIST({ NULL, "power", true }, { "", "power", true }, { "power", "power", true },
+			{ "power", "power_instant", true }, { "power_instant", "power", false },
+			{ "power,energy", "energy", true }, { "power, energy", "energy", true },
+			{ "power,energy", "vram_used", false }, { "vram", "vram_total", true },
+			{ "vram_used", "vram_total", false }, { "pow", "power", false },
+			{ "powers", "power", false }, { ",", "power", false },
+			{ "mem", "mem_busy", true });
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (sampler_wants(rows[i].fields, rows[i].name) != rows[i].yes)

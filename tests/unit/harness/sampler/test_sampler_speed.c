@@ -109,15 +109,10 @@ SAMPLER_TEST(change_points)
 		{ 2, 15, 6 },   { 2, 15, 6 },   { 2, 15, 6 }, { 2, 15, 6 },
 	};
 	/* those of them that say something new; and what each row of the file has of it */
-	static const double want[][3] = {
-		{ 1, 10, 5 },
-		{ SAMPLER_ABSENT, 11, SAMPLER_ABSENT },
-		{ 2, 12, SAMPLER_ABSENT },
-		{ NAN, 13, SAMPLER_ABSENT },
-		{ SAMPLER_ABSENT, 14, SAMPLER_ABSENT },
-		{ 2, 15, SAMPLER_ABSENT },
-		{ SAMPLER_ABSENT, SAMPLER_ABSENT, 6 },
-	};
+	static const double want[][3] = LIST(
+		{ 1, 10, 5 }, { SAMPLER_ABSENT, 11, SAMPLER_ABSENT }, { 2, 12, SAMPLER_ABSENT },
+		{ NAN, 13, SAMPLER_ABSENT }, { SAMPLER_ABSENT, 14, SAMPLER_ABSENT },
+		{ 2, 15, SAMPLER_ABSENT }, { SAMPLER_ABSENT, SAMPLER_ABSENT, 6 });
 	struct sampling *sp;
 	CLEANUP(sampling_stats_release) struct sampling_stats st;
 	int64_t begun;
@@ -249,12 +244,11 @@ SAMPLER_TEST(change_points_around_a_pause)
 static uint64_t end_figure(const struct samples_file *f, const char *name)
 {
 	const char *end = samples_header(f, "end");
-	CLEANUP(xfreep) char *key = xasprintf("%s=", name);
-	const char *at = end ? strstr(end, key) : NULL;
+	const char *at = end ? strstr(end, textf("%s=", name)) : NULL;
 	uint64_t v = 0;
 
 	assert_non_null(at);
-	at += strlen(key);
+	at += strlen(textf("%s=", name));
 	assert_int_equal(num_u64(at, strcspn(at, " "), &v), 0);
 	return v;
 }
@@ -486,9 +480,8 @@ SAMPLER_TEST(eight_at_1_khz)
 	setenv("PROFRIG_SYSFS_ROOT", dir, 1);
 	for (unsigned i = 0; i < 8; i++) {
 		CLEANUP(xfreep) char *pci = xasprintf("0000:%02x:00.0", 0x10 + i);
-		CLEANUP(xfreep) char *card = machine_card(dir, i, pci, "0x1002\n");
 
-		machine_card_metrics(card, 1, 3, &busy);
+		machine_card_metrics(kept(machine_card(dir, i, pci, "0x1002\n")), 1, 3, &busy);
 	}
 	o.source.options.v = option;
 	o.source.options.nr = 1;

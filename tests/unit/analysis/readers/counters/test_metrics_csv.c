@@ -40,8 +40,7 @@ TEST(two_ranks)
 	static const int64_t energy1[] = { 500000000, 2500000001 };
 	static const int64_t power0[] = { 501000000, 1501000000, 2001000000, 4500000000 };
 	static const int64_t cap1[] = { 10000, 2500000001 };
-	CLEANUP(reading_release)
-	struct reading rd = read_path("metrics_csv", FIX "two-ranks.csv", false);
+	READING rd = read_path("metrics_csv", FIX "two-ranks.csv", false);
 	const struct model *m = rd.m;
 	const struct series *e0 = series_named(m, "A2rocm_smi:::energy_count:device=0"),
 			    *e1 = series_named(m, "A2rocm_smi:::energy_count:device=1"),
@@ -49,9 +48,7 @@ TEST(two_ranks)
 			    *cap = series_named(m, "A2rocm_smi:::power_cap:device=1");
 	struct counter_info ci = counter_info(m, (series_id)(e1 - m->series.v));
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_OWN);
-	assert_int_equal(m->series.nr, 5);
+	expect_read(&rd, 0, "clock=own series=5");
 	assert_times(e0, 4, energy0);
 	assert_times(e1, 2, energy1);
 	assert_times(p0, 4, power0); /* it fell, so it holds to the end of its recorder */
@@ -65,25 +62,20 @@ TEST(two_ranks)
 	assert_int_equal(ci.kind, SERIES_CUMULATIVE);
 	assert_near(total_of(m, e0, INTEGRATE_LINEAR), 500, 1e-9);
 	assert_near(total_of(m, p0, INTEGRATE_LINEAR), 100 + 150 + 200 * 2.499, 1e-9);
-	assert_int_equal(fact(m, "rows"), 11);
-	assert_int_equal(fact(m, "changes_only"), 1);
-	assert_int_equal(fact(m, "held"), 2);
-	assert_only_warned(m, NULL);
+	expect_model(m, "fact.rows=11 fact.changes_only=1 fact.held=2 only");
 }
 
 /* A value twice in a row: nothing was left out, so gauges are read as any other. */
 TEST(every_sample)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_path("metrics_csv", FIX "every-sample.csv", false);
+	READING rd = read_path("metrics_csv", FIX "every-sample.csv", false);
 	const struct series *power = series_named(rd.m, "craypm:power");
 
 	assert_int_equal(rd.r, 0);
 	assert_false(power->change_points);
 	assert_int_equal(power->value.nr, 3);
 	assert_near(total_of(rd.m, power, INTEGRATE_LINEAR), 60 + 70, 1e-9);
-	assert_int_equal(fact(rd.m, "changes_only"), 0);
-	assert_int_equal(fact(rd.m, "held"), 0);
+	expect_model(rd.m, "fact.changes_only=0 fact.held=0");
 }
 
 /* The same samples without the repeated one, and in an order that proves nothing. */
@@ -114,7 +106,7 @@ TEST(silence_means_unchanged)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf(HEADER "%s", cases[i].rows);
-		CLEANUP(reading_release) struct reading rd = read_text("metrics_csv", text);
+		READING rd = read_text("metrics_csv", text);
 		const struct series *s = &rd.m->series.v[0];
 
 		if (s->change_points != cases[i].changes_only)
@@ -138,7 +130,7 @@ TEST(counters_have_holes)
 	for (int i = 0; i <= 20; i++)
 		strbuf_addf(&sb, "p,craypm:energy,%d,%d\np,craypm:power,%d,%d\n",
 			    i < 10 ? i : i + 30, i * 100, i < 10 ? i : i + 30, i % 2);
-	CLEANUP(reading_release) struct reading rd = read_text("metrics_csv", sb.buf);
+	READING rd = read_text("metrics_csv", sb.buf);
 	for (series_id s = 0; s < 2; s++) {
 		assert_true(rd.m->series.v[s].change_points);
 		ci = counter_info(rd.m, s);
@@ -151,18 +143,14 @@ TEST(counters_have_holes)
 
 TEST(quoted)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_path("metrics_csv", FIX "quoted.csv", false);
+	READING rd = read_path("metrics_csv", FIX "quoted.csv", false);
 	const struct series *s = series_named(rd.m, "name, with commas and\nline end");
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(rd.m->series.nr, 1);
+	expect_read(&rd, 0, "series=1");
 	assert_string_equal(model_str(rd.m, rd.m->tracks.v[s->track].name),
 			    "MPI Rank 7, host \"a\"");
-	assert_int_equal(s->t_ns.v[0], -250000000);
-	assert_int_equal(s->t_ns.v[1], 1200000000);
-	assert_true(s->value.v[0] == 1.5 && s->value.v[1] == 2.5);
-	assert_only_warned(rd.m, NULL);
+	expect_model(rd.m, "only ~'name, with commas and\nline end': t[0]=-250000000 "
+			   "t[1]=1200000000 v[0]=1.5 v[1]=2.5");
 }
 
 TEST(ranks)
@@ -170,26 +158,15 @@ TEST(ranks)
 	static const struct {
 		const char *group;
 		int32_t rank;
-	} cases[] = {
-		{ "MPI Rank 12", 12 },
-		{ "rank_3", 3 },
-		{ "Rank:4", 4 },
-		{ "x.rank5", 5 },
-		{ "MPI  RANK #0", 0 },
-		{ "crank 5", RANK_NONE },
-		{ "MPI Rank", RANK_NONE },
-		{ "12", RANK_NONE },
-		{ "Rank 1a", RANK_NONE },
-		{ "Process 3", RANK_NONE },
-		{ "ank 3", RANK_NONE },
-		{ "Rank -1", RANK_NONE },
-		{ "Rank 2147483647", INT32_MAX },
-		{ "Rank 2147483648", RANK_NONE },
-	};
+	} cases[] = LIST({ "MPI Rank 12", 12 }, { "rank_3", 3 }, { "Rank:4", 4 }, { "x.rank5", 5 },
+			 { "MPI  RANK #0", 0 }, { "crank 5", RANK_NONE }, { "MPI Rank", RANK_NONE },
+			 { "12", RANK_NONE }, { "Rank 1a", RANK_NONE }, { "Process 3", RANK_NONE },
+			 { "ank 3", RANK_NONE }, { "Rank -1", RANK_NONE },
+			 { "Rank 2147483647", INT32_MAX }, { "Rank 2147483648", RANK_NONE });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf(HEADER "%s,m,1,2\n", cases[i].group);
-		CLEANUP(reading_release) struct reading rd = read_text("metrics_csv", text);
+		READING rd = read_text("metrics_csv", text);
 
 		assert_int_equal(rd.m->tracks.nr, 1);
 		if (rd.m->tracks.v[0].rank != cases[i].rank)
@@ -199,19 +176,13 @@ TEST(ranks)
 
 TEST(bad_rows)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_path("metrics_csv", FIX "bad-rows.csv", false);
+	READING rd = read_path("metrics_csv", FIX "bad-rows.csv", false);
 	const struct series *s = series_named(rd.m, "m");
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(s->value.nr, 3);
-	assert_true(s->value.v[1] == 15 && s->value.v[2] == 16);
-	assert_int_equal(s->failed, 4);
+	expect_read(&rd, 0, "~m: samples=3 v[1]=15 v[2]=16 failed=4");
 	assert_int_equal(rd.m->tracks.v[s->track].rank, 3);
 	assert_int_equal(series_named(rd.m, "nobody's")->track, TRACK_NONE);
-	assert_int_equal(warned(rd.m, W_BAD_EVENT), 5);
-	assert_int_equal(warned(rd.m, W_BAD_NUMBER), 3);
-	assert_int_equal(warned(rd.m, W_READ_FAILED), 3);
+	expect_model(rd.m, "W_BAD_EVENT=5 W_BAD_NUMBER=3 W_READ_FAILED=3");
 	for (size_t i = 0; i < rd.m->warnings.nr; i++)
 		if (strcmp(rd.m->warnings.v[i].code, W_BAD_EVENT) == 0)
 			assert_non_null(strstr(rd.m->warnings.v[i].text, "line 3"));
@@ -231,9 +202,7 @@ TEST(empty)
 	};
 	struct reading rd = read_path("metrics_csv", FIX "header-only.csv", false);
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(rd.m->series.nr, 0);
-	assert_only_warned(rd.m, W_EMPTY_INPUT);
+	expect_read(&rd, 0, "series=0 W_EMPTY_INPUT only");
 	reading_release(&rd);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		rd = read_text("metrics_csv", cases[i].text);
@@ -254,13 +223,11 @@ TEST(damaged)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release)
-		struct reading rd = read_path("metrics_csv", cases[i].path, false);
+		READING rd = read_path("metrics_csv", cases[i].path, false);
 
 		assert_int_equal(rd.r, READ_PARTIAL);
 		assert_true(rd.m->inputs.v[0].partial);
-		assert_int_equal(rd.m->inputs.v[0].samples, 1);
-		assert_only_warned(rd.m, W_TRUNCATED);
+		expect_model(rd.m, "input.samples=1 W_TRUNCATED only");
 		assert_non_null(strstr(rd.m->warnings.v[0].text, cases[i].words));
 	}
 }
@@ -275,7 +242,7 @@ TEST(cut_everywhere)
 	assert_int_equal(fs_read(FIX "two-ranks.csv", 65536, &text, &n, NULL), 0);
 	for (size_t i = 0; i <= n; i++) {
 		bool at_end = i > 0 && text[i - 1] == '\n', header = i == strlen(HEADER) - 1;
-		CLEANUP(reading_release) struct reading rd = read_bytes("metrics_csv", text, i);
+		READING rd = read_bytes("metrics_csv", text, i);
 
 		rows += at_end;
 		if (i < strlen(HEADER) - 1)
@@ -296,10 +263,8 @@ TEST(too_many_metrics)
 	for (int i = 0; i < 32768 + 3; i++)
 		strbuf_addf(&sb, "g,m%d,1,2\n", i);
 	strbuf_addstr(&sb, "g,m32769,2,3\ng,m7,2,3\n");
-	CLEANUP(reading_release) struct reading rd = read_bytes("metrics_csv", sb.buf, sb.len);
-	assert_int_equal(rd.m->series.nr, 32768);
-	assert_int_equal(series_named(rd.m, "m7")->value.nr, 2);
-	assert_int_equal(warned(rd.m, W_BAD_EVENT), 4);
+	READING rd = read_bytes("metrics_csv", sb.buf, sb.len);
+	expect_model(rd.m, "series=32768 W_BAD_EVENT=4 ~m7: samples=2");
 }
 
 /* ---- what a converter leaves out of a recorded archive ---- */
@@ -335,21 +300,18 @@ TEST(changes_of_an_archive)
 {
 	static const double steps_j[] = { 2232.101606, 1816.8947, 879.111577, 902.1753 };
 	static const double counted_j[] = { 2237.380365, 1874.190017, 881.594227, 904.416717 };
-	CLEANUP(xfreep) char *path = test_trace("otf2/mi300a-two-kernels");
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	struct reading full, rd;
 
-	full = read_path("otf2", path, false);
+	full = read_path("otf2", kept(test_trace("otf2/mi300a-two-kernels")), false);
 	assert_int_equal(full.r, 0);
 	assert_int_equal(write_changes(full.m, &sb), 19722);
 	rd = read_bytes("metrics_csv", sb.buf, sb.len);
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(fact(rd.m, "changes_only"), 1);
+	expect_read(&rd, 0, "fact.changes_only=1");
 	for (int d = 0; d < 4; d++) {
 		CLEANUP(xfreep)
-		char *power = xasprintf("A2rocm_smi:::current_socket_power:device=%d", d);
-		CLEANUP(xfreep)
-		char *energy = xasprintf("A2rocm_smi:::energy_count:device=%d", d);
+		char *power = xasprintf("A2rocm_smi:::current_socket_power:device=%d", d),
+		     *energy = xasprintf("A2rocm_smi:::energy_count:device=%d", d);
 		double got = total_of(rd.m, series_named(rd.m, power), INTEGRATE_PREVIOUS);
 
 		print_message("# device %d: %.4f J of %.4f\n", d, got, steps_j[d]);

@@ -6,47 +6,31 @@
 
 TEST(devices)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("samples", FIX "gpu.csv", false);
+	READING rd = read_path("samples", FIX "gpu.csv", false);
 	const struct model *m = rd.m;
-	const struct series *power = series_named(m, "power.gpu0"),
-			    *energy = series_named(m, "energy.gpu0"),
-			    *other = series_named(m, "power.node3:gpu1");
+	const struct series *power = series_named(m, "power.gpu0");
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(m->series.nr, 5);
-	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_MONOTONIC);
+	expect_read(&rd, 0, "series=5 clock=monotonic");
 	assert_true(m->inputs.v[0].has_realtime_anchor);
 	assert_int_equal(m->inputs.v[0].anchor_own_ns, 5000000000);
 	assert_int_equal(m->inputs.v[0].anchor_realtime_ns, 1700000000000000000);
-	assert_int_equal(power->kind, SERIES_GAUGE);
-	assert_int_equal(energy->kind, SERIES_CUMULATIVE);
-	assert_string_equal(model_str(m, power->unit), "W");
-	assert_string_equal(model_str(m, energy->unit), "J");
-	assert_string_equal(model_str(m, power->device), "gpu0");
-	assert_string_equal(model_str(m, other->device), "node3:gpu1");
-	assert_string_equal(model_str(m, power->host), "node3");
+	expect_model(m, "~power.gpu0: kind=gauge unit=W device=gpu0 host=node3 "
+			"~energy.gpu0: kind=cumulative unit=J "
+			"~power.node3:gpu1: device=node3:gpu1");
 	assert_int_equal(power->track, TRACK_NONE);
 	/* empty is not read, NA is a failed read */
-	assert_int_equal(power->value.nr, 2);
-	assert_int_equal(power->failed, 1);
-	assert_true(power->value.v[1] == 90.125 && power->t_ns.v[1] == 5100000000);
-	assert_int_equal(energy->value.nr, 3);
-	assert_true(energy->value.v[2] == 1017.5);
-	assert_int_equal(other->value.nr, 1);
-	assert_int_equal(other->t_ns.v[0], 5000000400);
-	assert_int_equal(series_named(m, "vram_used.gpu0")->value.nr, 2);
+	expect_model(m, "~power.gpu0: samples=2 failed=1 v[1]=90.125 t[1]=5100000000 "
+			"~energy.gpu0: samples=3 v[2]=1017.5 ~power.node3:gpu1: samples=1 "
+			"t[0]=5000000400 ~vram_used.gpu0: samples=2");
 	assert_false(power->change_points || power->estimated);
-	assert_int_equal(fact(m, "rows"), 5);
-	assert_int_equal(warned(m, W_READ_FAILED), 2);
-	assert_only_warned(m, W_READ_FAILED);
+	expect_model(m, "fact.rows=5 W_READ_FAILED=2 only");
 }
 
 TEST(marks)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("samples", FIX "gpu.csv", false);
+	READING rd = read_path("samples", FIX "gpu.csv", false);
 
-	assert_int_equal(rd.m->spans.nr, 1);
-	assert_span(rd.m, "warm up", 5150000000, 5150000000);
+	expect_model(rd.m, "spans=1 'warm up': at=5150000000");
 	assert_int_equal(rd.m->spans.kind[0], SPAN_INSTANT);
 	assert_int_equal(track_of(rd.m, 0)->kind, TRACK_COUNTER);
 }
@@ -54,38 +38,28 @@ TEST(marks)
 /* A mark without a time, and one that a killed writer left with half of its digits. */
 TEST(damaged_marks)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text("samples", "t_ns,power.gpu0[W]\n"
-						 "5000,1\n"
-						 "# mark: soon warm up\n"
-						 "# mark: 6000 step\n"
-						 "# mark: 70");
-
-	assert_int_equal(rd.m->spans.nr, 1);
-	assert_span(rd.m, "step", 6000, 6000);
-	assert_int_equal(warned(rd.m, W_BAD_EVENT), 1);
-	assert_int_equal(warned(rd.m, W_UNTERMINATED), 1);
+	expect_text("samples",
+		    "t_ns,power.gpu0[W]\n"
+		    "5000,1\n"
+		    "# mark: soon warm up\n"
+		    "# mark: 6000 step\n"
+		    "# mark: 70",
+		    0, "spans=1 W_BAD_EVENT=1 W_UNTERMINATED=1 step: at=6000");
 }
 
 TEST(headers)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("samples", FIX "change.csv", false);
+	READING rd = read_path("samples", FIX "change.csv", false);
 	const struct model *m = rd.m;
 	const struct series *power = series_named(m, "power.cpu0"),
-			    *cpu = series_named(m, "cpu.proc"),
-			    *energy = series_named(m, "energy.pkg0"),
-			    *temp = series_named(m, "temp");
+			    *cpu = series_named(m, "cpu.proc");
 
 	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_BOOTTIME);
 	assert_true(power->change_points && power->estimated && cpu->estimated);
 	assert_string_equal(model_str(m, power->device), "cpu0");
 	assert_string_equal(model_str(m, cpu->device), ""); /* a process is no device */
-	assert_string_equal(model_str(m, energy->device), "pkg0");
-	assert_string_equal(model_str(m, temp->unit), "");
-	assert_int_equal(power->value.nr, 2);
-	assert_int_equal(cpu->value.nr, 2);
-	assert_true(energy->value.v[1] == 0.0025);
-	assert_only_warned(m, NULL);
+	expect_model(m, "only ~energy.pkg0: device=pkg0 v[1]=0.0025 ~temp: unit='' "
+			"~power.cpu0: samples=2 ~cpu.proc: samples=2");
 }
 
 /* Where a device sits, in the words of each sampler; other facts and broken addresses are left. */
@@ -110,7 +84,7 @@ TEST(addresses)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
 		char *text = xasprintf("%s\nt_ns,power.gpu0[W]\n5000,1\n", cases[i].line);
-		CLEANUP(reading_release) struct reading rd = read_text("samples", text);
+		READING rd = read_text("samples", text);
 
 		assert_string_equal(model_str(rd.m, series_named(rd.m, "power.gpu0")->pci),
 				    cases[i].pci);
@@ -119,16 +93,13 @@ TEST(addresses)
 
 TEST(bad_rows)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_path("samples", FIX "bad-rows.csv", false);
+	READING rd = read_path("samples", FIX "bad-rows.csv", false);
 	const struct series *s = series_named(rd.m, "power.gpu0");
 
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(s->value.nr, 3); /* the cut last row would be 1 instead of 1x.x */
-	assert_true(s->value.v[2] == 12 && s->t_ns.v[2] == 6);
-	assert_int_equal(warned(rd.m, W_BAD_EVENT), 3);
-	assert_int_equal(warned(rd.m, W_BAD_NUMBER), 1);
-	assert_int_equal(warned(rd.m, W_UNTERMINATED), 1);
+	expect_model(rd.m, "W_BAD_EVENT=3 W_BAD_NUMBER=1 W_UNTERMINATED=1 ~power.gpu0: v[2]=12 "
+			   "t[2]=6");
 	for (size_t i = 0; i < rd.m->warnings.nr; i++)
 		if (strcmp(rd.m->warnings.v[i].code, W_BAD_EVENT) == 0)
 			assert_non_null(strstr(rd.m->warnings.v[i].text, "line 5"));
@@ -149,16 +120,13 @@ TEST(nothing_to_read)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("samples", cases[i].text);
+		READING rd = read_text("samples", cases[i].text);
 
 		assert_int_equal(rd.r, cases[i].r);
 		if (!strstr(rd.err.msg, cases[i].words))
 			fail_msg("'%s' instead of '%s'", rd.err.msg, cases[i].words);
 	}
-	CLEANUP(reading_release) struct reading rd = read_text("samples", "t_ns,power.gpu0[W]\n");
-
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(rd.m, W_EMPTY_INPUT);
+	expect_text("samples", "t_ns,power.gpu0[W]\n", 0, "W_EMPTY_INPUT only");
 }
 
 /* CRLF, quotes in the header, blanks, a mapped file's tail. */
@@ -167,13 +135,9 @@ TEST(tolerance)
 	static const char text[] =
 		"\xef\xbb\xbf# clock:CLOCK_REALTIME\r\nt_ns,\"power.gpu0[W]\",x[]\r\n 1 , 5 "
 		",7\r\n2,6,8\r\n\0\0\0\0";
-	CLEANUP(reading_release) struct reading rd = read_bytes("samples", text, sizeof(text) - 1);
+	READING rd = read_bytes("samples", text, sizeof(text) - 1);
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(rd.m->inputs.v[0].clock, TRACE_CLOCK_REALTIME);
-	assert_int_equal(series_named(rd.m, "power.gpu0")->value.nr, 2);
-	assert_true(series_named(rd.m, "x")->value.v[1] == 8);
-	assert_only_warned(rd.m, NULL);
+	expect_read(&rd, 0, "clock=realtime only ~power.gpu0: samples=2 ~x: v[1]=8");
 }
 
 TEST(device_words)
@@ -190,7 +154,7 @@ TEST(device_words)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf("t_ns,%s\n1,2\n", cases[i].column);
-		CLEANUP(reading_release) struct reading rd = read_text("samples", text);
+		READING rd = read_text("samples", text);
 
 		assert_int_equal(rd.r, 0);
 		assert_string_equal(model_str(rd.m, rd.m->series.v[0].device), cases[i].device);
@@ -207,7 +171,7 @@ TEST(cut_everywhere)
 
 		assert_int_equal(fs_read(files[k], 65536, &text, &n, NULL), 0);
 		for (size_t i = 0; i < n; i++) {
-			CLEANUP(reading_release) struct reading rd = read_bytes("samples", text, i);
+			READING rd = read_bytes("samples", text, i);
 			size_t samples = rd.m->inputs.nr ? rd.m->inputs.v[0].samples : 0;
 
 			assert_true(samples >=
@@ -223,8 +187,7 @@ TEST(out_of_range)
 	struct reading rd =
 		read_text("samples", "t_ns,energy.gpu0[J]\n9223372036854775807,0.1\n-5,1e400\n");
 
-	assert_int_equal(rd.r, READ_PARTIAL);
-	assert_int_equal(warned(rd.m, W_TIME_RANGE), 1);
+	expect_read(&rd, READ_PARTIAL, "W_TIME_RANGE=1");
 	assert_int_equal(warned(rd.m, W_BAD_NUMBER), 1); /* a value that does not fit */
 	reading_release(&rd);
 }

@@ -21,12 +21,10 @@ static size_t queue_count(const struct model *m)
 
 TEST(processes)
 {
-	CLEANUP(reading_release) struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL));
+	READING rd = read_sql("nsys", false, SQL(NSYS_SMALL));
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(m, NULL);
-	assert_int_equal(m->links.nr, 2);
+	expect_read(&rd, 0, "links=2 only");
 	for (size_t i = 0; i < 2; i++) {
 		const struct track *queue = track_of(m, m->links.to[i]);
 		track_id thread = m->spans.track[m->links.from[i]];
@@ -52,8 +50,7 @@ TEST(processes)
 
 TEST(ranges)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"nsys", true,
 		SQL(NSYS_SMALL, RANGE(50, 500, "step", 59, 0), RANGE(90, 220, "forward", 59, 0),
 		    RANGE(60, 700, "async a", 60, 0), RANGE(80, 900, "async b", 60, 0),
@@ -62,26 +59,14 @@ TEST(ranges)
 		    "INSERT INTO NVTX_EVENTS VALUES (96, 97, 59, NULL, " TID_10_11
 		    ", NULL, 6, 0, 42);"));
 	const struct model *m = rd.m;
-	size_t launch = span_nth(m, "cudaLaunchKernel", 0);
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(m, NULL);
-	assert_int_equal(m->spans.kind[span_at(m, "step")], SPAN_HOST);
-	assert_int_equal(m->spans.parent[span_at(m, "forward")], span_at(m, "step"));
+	expect_read(&rd, 0, "only step: kind=host forward: in=step");
 	/* the kernel is projected on the ranges through its launch */
-	assert_int_equal(m->spans.parent[launch], span_at(m, "all_reduce"));
-	assert_string_equal(model_str(m, m->spans.category[span_at(m, "all_reduce")]), "nvtx:NCCL");
-	assert_string_equal(model_str(m, m->spans.category[span_at(m, "step")]), "nvtx");
-	assert_string_equal(model_str(m, m->spans.args[span_at(m, "registered")]),
-			    "{\"payload\":42}");
-	assert_int_equal(m->spans.kind[span_at(m, "here")], SPAN_INSTANT);
-	assert_int_equal(m->spans.kind[span_at(m, "async a")], SPAN_ANNOTATION);
-	assert_int_not_equal(m->spans.track[span_at(m, "async a")],
-			     m->spans.track[span_at(m, "async b")]);
+	expect_model(m, "cudaLaunchKernel: in=all_reduce all_reduce: cat=nvtx:NCCL step: cat=nvtx "
+			"registered: args={\"payload\":42} here: kind=instant "
+			"'async a': kind=annotation apart='async b'");
 	assert_true(track_of(m, span_at(m, "async a"))->beside);
-	assert_int_equal(fact(m, "nvtx_ranges"), 6);
-	assert_int_equal(fact(m, "nvtx_marks"), 1);
-	assert_int_equal(fact(m, "nvtx_other"), 1);
+	expect_model(m, "fact.nvtx_ranges=6 fact.nvtx_marks=1 fact.nvtx_other=1");
 }
 
 TEST(open_ranges)
@@ -91,10 +76,7 @@ TEST(open_ranges)
 			 SQL(NSYS_SMALL, RANGE(150, NULL, "open", 59, 0), RANGE(10, 20, "a", 59, 0),
 			     RANGE(170, NULL, "late", 60, 0), RANGE(999, NULL, "last", 59, 0)));
 
-	assert_int_equal(rd.r, 0);
-	assert_span(rd.m, "open", 150, 200);
-	assert_span(rd.m, "last", 999, 999);
-	assert_int_equal(warned(rd.m, W_OPEN_SPAN), 3);
+	expect_read(&rd, 0, "W_OPEN_SPAN=3 open: at=150..200 last: at=999");
 	reading_release(&rd);
 }
 
@@ -112,15 +94,13 @@ TEST(graphs)
 		" (120, 140, 0, 1, 7, 5, " PID_10 ", 2, 1, 901);"
 		"INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (100, 140, 0, 3, 4, 1, 7, "
 		"5, " PID_10 "), (200, 250, 0, 8, 9, 1, 7, 6, " PID_10 ");";
-	CLEANUP(reading_release) struct reading rd = read_sql("nsys", true, SQL(NSYS_BASE, tables));
+	READING rd = read_sql("nsys", true, SQL(NSYS_BASE, tables));
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(m->links.nr, 3);
+	expect_read(&rd, 0, "links=3");
 	for (size_t i = 0; i < 3; i++)
 		assert_string_equal(span_name(m, m->links.from[i]), "cudaGraphLaunch");
-	assert_int_equal(m->spans.kind[span_at(m, "[CUDA graph 3]")], SPAN_ANNOTATION);
-	assert_int_equal(m->spans.kind[span_at(m, "[CUDA graph 8]")], SPAN_KERNEL);
+	expect_model(m, "'[CUDA graph 3]': kind=annotation '[CUDA graph 8]': kind=kernel");
 	assert_non_null(strstr(model_str(m, m->spans.args[span_at(m, "void k<int>(int)")]),
 			       "\"graph node id\":900"));
 }
@@ -128,8 +108,7 @@ TEST(graphs)
 /* Processes that see one device each, and call it 0. */
 TEST(devices)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"nsys", false,
 		SQL(NSYS_SMALL,
 		    "CREATE TABLE TARGET_INFO_GPU(id INTEGER, name TEXT, busLocation TEXT);"
@@ -185,8 +164,7 @@ TEST(clocks)
 				       "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES "
 				       "(1700000000000000000, 7);",
 				       cases[i].meta);
-		CLEANUP(reading_release)
-		struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL, meta));
+		READING rd = read_sql("nsys", false, SQL(NSYS_SMALL, meta));
 		const struct input *in = &rd.m->inputs.v[0];
 
 		assert_int_equal(rd.r, 0);
@@ -199,8 +177,7 @@ TEST(clocks)
 
 TEST(other_tables)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"nsys", true,
 		SQL(NSYS_SMALL,
 		    "CREATE TABLE OSRT_API(start INTEGER, \"end\" INTEGER, globalTid INTEGER,"
@@ -224,30 +201,20 @@ TEST(other_tables)
 		    "CREATE TABLE SCHED_EVENTS(start INTEGER, cpu INTEGER);"
 		    "INSERT INTO SCHED_EVENTS VALUES (1, 1), (2, 1), (3, 1);"));
 	const struct model *m = rd.m;
-	const struct series *s = series_named(m, "SMs Active");
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(m, W_IGNORED_RECORD);
-	assert_int_equal(warned(m, W_IGNORED_RECORD), 3);
+	expect_read(&rd, 0, "W_IGNORED_RECORD=3 only");
 	assert_non_null(strstr(m->warnings.v[0].text, "SCHED_EVENTS (3)"));
 	assert_int_equal(m->links.nr, 2); /* poll's 1 is not CUDA's */
-	assert_int_equal(m->spans.parent[span_at(m, "poll")], span_nth(m, "cudaLaunchKernel", 0));
-	assert_int_equal(track_of(m, span_at(m, "Buffer flush"))->kind, TRACK_COUNTER);
-	assert_string_equal(model_str(m, s->device), "gpu1");
-	assert_string_equal(model_str(m, s->unit), "%");
-	assert_int_equal(s->value.nr, 2);
-	assert_true(s->value.v[1] == 65);
-	assert_int_equal(series_named(m, "metric 9")->value.nr, 1);
-	assert_string_equal(model_str(m, m->spans.args[span_at(m, "allocate")]),
-			    "{\"bytes\":4096}");
-	assert_int_equal(m->spans.kind[span_at(m, "free")], SPAN_INSTANT);
+	expect_model(m, "poll: in=cudaLaunchKernel 'Buffer flush': on=counter "
+			"~'SMs Active': device=gpu1 unit=% samples=2 v[1]=65 "
+			"~'metric 9': samples=1 allocate: args={\"bytes\":4096} "
+			"free: kind=instant");
 }
 
 /* Files of old schemas and files that were cut down have few columns. */
 TEST(few_columns)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"nsys", true,
 		SQL(NSYS_STRINGS
 		    "CREATE TABLE EXPORT_META_DATA(name TEXT, value TEXT);"
@@ -261,12 +228,9 @@ TEST(few_columns)
 		    "CREATE TABLE NVTX_EVENTS(start, \"end\", text);"
 		    "INSERT INTO NVTX_EVENTS VALUES (0, 3, 'r');"));
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(rd.m, NULL);
-	assert_string_equal(rd.m->inputs.v[0].format, "Nsight Systems (schema 2.7.1)");
-	assert_string_equal(model_str(rd.m, track_of(rd.m, span_at(rd.m, "k"))->device), "gpu3");
-	assert_int_equal(rd.m->links.nr, 1);
-	assert_span(rd.m, "r", 0, 3);
+	expect_read(&rd, 0,
+		    "format='Nsight Systems (schema 2.7.1)' links=1 only k: device=gpu3 "
+		    "r: at=0..3");
 }
 
 /* One row of runtime calls or of kernels that is wrong in one way. */
@@ -321,8 +285,7 @@ TEST(odd_rows)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release)
-		struct reading rd = read_sql("nsys", true, SQL(NSYS_SMALL, cases[i].sql));
+		READING rd = read_sql("nsys", true, SQL(NSYS_SMALL, cases[i].sql));
 
 		if (rd.r != (warned(rd.m, W_TIME_RANGE) ? READ_PARTIAL : 0) ||
 		    rd.m->spans.nr != 4 + cases[i].spans)
@@ -346,10 +309,9 @@ TEST(many_tracks)
 		"1, NULL FROM n;"
 		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
 		" INSERT INTO NVTX_EVENTS SELECT i, 1000000 - i, 60, 'r', i, 0, 1, 7, 0 FROM n;";
-	CLEANUP(reading_release) struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL, rows));
+	READING rd = read_sql("nsys", false, SQL(NSYS_SMALL, rows));
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(rd.m->spans.nr, 80004);
+	expect_read(&rd, 0, "spans=80004");
 	assert_in_range(rd.m->tracks.nr, 50000, 65536 + 8);
 	assert_true(warned(rd.m, W_BAD_EVENT) > 0);
 }
@@ -358,8 +320,7 @@ TEST(empty)
 {
 	struct reading rd = read_sql("nsys", false, SQL(NSYS_BASE));
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(rd.m, W_EMPTY_INPUT);
+	expect_read(&rd, 0, "W_EMPTY_INPUT only");
 	reading_release(&rd);
 	rd = read_text("nsys", "SQLite format 4");
 	assert_int_equal(rd.r, -EBADMSG);
@@ -389,7 +350,7 @@ TEST(cut_everywhere)
 
 	CLEANUP(xfreep) char *data = small_file(dir, &n);
 	for (size_t i = 0; i <= n; i++) {
-		CLEANUP(reading_release) struct reading rd = read_bytes("nsys", data, i);
+		READING rd = read_bytes("nsys", data, i);
 
 		if (i == n)
 			assert_int_equal(rd.r, 0);
@@ -414,7 +375,7 @@ TEST(mutated)
 
 		for (size_t i = 0; i < flips; i++)
 			copy[rnd(&seed) % n] = (char)rnd(&seed);
-		CLEANUP(reading_release) struct reading rd = read_bytes("nsys", copy, n);
+		READING rd = read_bytes("nsys", copy, n);
 		assert_true(rd.r <= READ_PARTIAL);
 		whole += rd.r == 0;
 		part += rd.r == READ_PARTIAL;
@@ -446,9 +407,9 @@ static const char sampled_sql[] = NSYS_SMALL
 /* Leaf first and in any order; a sample without a chain, a frame without a symbol. */
 TEST(cpu_samples)
 {
-	CLEANUP(reading_release) struct reading rd = read_sql("nsys", false, SQL(sampled_sql));
+	READING rd = read_sql("nsys", false, SQL(sampled_sql));
 	const struct model *m = rd.m;
-	size_t at = span_at(m, "main"), leaf = span_at(m, "leaf"), sys = span_at(m, "sys_read");
+	size_t at = span_at(m, "main"), leaf = span_at(m, "leaf");
 	const struct track *t = &m->tracks.v[m->spans.track[at]];
 
 	assert_int_equal(rd.r, 0);
@@ -461,14 +422,11 @@ TEST(cpu_samples)
 	assert_int_equal(m->spans.exclusive_ns[at], 0);
 	assert_int_equal(m->spans.parent[leaf], at);
 	assert_int_equal(m->spans.exclusive_ns[leaf], 1000000);
-	assert_int_equal(m->spans.parent[sys], leaf);
-	assert_string_equal(model_str(m, m->spans.category[sys]), "sampled kernel");
+	expect_model(m, "sys_read: in=leaf cat='sampled kernel'");
 	assert_int_equal(m->spans.exclusive_ns[span_at(m, "[libfoo.so.1]")], 1000000);
 	assert_int_equal(m->spans.exclusive_ns[span_at(m, "[unknown]")], 1000000);
-	assert_int_equal(fact(m, "cpu_samples"), 4);
-	assert_int_equal(fact(m, "sample_ns"), 1000000);
-	assert_int_equal(fact(m, "without_stack"), 1);
-	assert_int_equal(warned(m, W_BAD_EVENT), 3);
+	expect_model(m, "fact.cpu_samples=4 fact.sample_ns=1000000 fact.without_stack=1 "
+			"W_BAD_EVENT=3");
 }
 
 TEST(detected)
@@ -476,13 +434,9 @@ TEST(detected)
 	static const struct {
 		const char *sql;
 		const char *reader;
-	} cases[] = {
-		{ NSYS_SMALL, "nsys" },
-		{ NSYS_STRINGS NSYS_NVTX, "nsys" },
-		{ NSYS_STRINGS "CREATE TABLE META_DATA_EXPORT(name, value);", "nsys" },
-		{ NSYS_STRINGS, NULL },
-		{ "CREATE TABLE t(a);", NULL },
-	};
+	} cases[] = LIST({ NSYS_SMALL, "nsys" }, { NSYS_STRINGS NSYS_NVTX, "nsys" },
+			 { NSYS_STRINGS "CREATE TABLE META_DATA_EXPORT(name, value);", "nsys" },
+			 { NSYS_STRINGS, NULL }, { "CREATE TABLE t(a);", NULL });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(test_dir_done) char *dir = test_dir();

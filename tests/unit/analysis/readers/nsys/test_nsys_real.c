@@ -90,8 +90,7 @@ static struct sums sums_of(const struct model *m, const struct which *w)
 
 static struct reading read_real(const char *rel)
 {
-	CLEANUP(xfreep) char *path = test_trace(rel);
-	struct reading rd = read_path("nsys", path, true);
+	struct reading rd = read_path("nsys", kept(test_trace(rel)), true);
 
 	assert_int_equal(rd.r, 0);
 	assert_false(rd.m->inputs.v[0].partial);
@@ -191,7 +190,7 @@ TEST(copies)
 		{ "gpu0", "[CUDA memcpy Device-to-Host]", 2, 9, 3808 },
 		{ "gpu1", "[CUDA memcpy Device-to-Host]", 2, 9, 4064 },
 	};
-	CLEANUP(reading_release) struct reading rd = read_real(H100);
+	READING rd = read_real(H100);
 	int64_t all = 0;
 
 	for (size_t k = 0; k < ARRAY_LEN(want); k++) {
@@ -215,19 +214,18 @@ TEST(copies)
 /* Gaps of a queue without a pause in between: no report may call that idle. */
 TEST(healthy_gaps)
 {
-	CLEANUP(reading_release) struct reading rd = read_real(HEALTHY);
+	READING rd = read_real(HEALTHY);
 	struct which w = { .kinds = KERNELS };
 	struct sums s = sums_of(rd.m, &w);
 
 	assert_int_equal(s.gaps, 399);
 	assert_int_equal(s.gap_ns, 3990000);
-	assert_int_equal(rd.m->links.nr, 400);
-	assert_only_warned(rd.m, NULL);
+	expect_model(rd.m, "links=400 only");
 }
 
 TEST(one_process)
 {
-	CLEANUP(reading_release) struct reading rd = read_real(MOCK);
+	READING rd = read_real(MOCK);
 	const struct model *m = rd.m;
 	const struct input *in = &m->inputs.v[0];
 	const struct track *t = track_of(m, span_at(m, "cudaLaunchKernel_v7000"));
@@ -243,8 +241,7 @@ TEST(one_process)
 			    "DESKTOP-KBEMEQS");
 	/* there is no table of ranges: that is not "none" */
 	assert_int_equal(fact(m, "nvtx_ranges"), -1);
-	assert_int_equal(fact(m, "kernels"), 2);
-	assert_int_equal(m->links.nr, 3);
+	expect_model(m, "fact.kernels=2 links=3");
 	for (size_t i = 0; i < m->tracks.nr; i++)
 		if (m->tracks.v[i].kind == TRACK_QUEUE)
 			assert_string_equal(model_str(m, m->tracks.v[i].pci), "0:1:0");
@@ -252,7 +249,7 @@ TEST(one_process)
 
 TEST(two_processes)
 {
-	CLEANUP(reading_release) struct reading rd = read_real(H100);
+	READING rd = read_real(H100);
 	const struct model *m = rd.m;
 	uint64_t linked[2] = { 0, 0 }, unlinked = 0;
 	struct which kernels = { .kinds = KERNELS };
@@ -275,14 +272,13 @@ TEST(two_processes)
 		unlinked += span_is_work(m, i);
 	unlinked -= m->links.nr;
 	assert_int_equal(warned(m, W_UNLINKED_WORK), unlinked);
-	assert_int_equal(fact(m, "nvtx_ranges"), 16782);
-	assert_only_warned(m, W_UNLINKED_WORK);
+	expect_model(m, "fact.nvtx_ranges=16782 W_UNLINKED_WORK only");
 }
 
 /* Names without their template arguments, and no collectives. */
 TEST(short_names)
 {
-	CLEANUP(reading_release) struct reading rd = read_real(H100);
+	READING rd = read_real(H100);
 	const struct model *m = rd.m;
 	CLEANUP(strbuf_release) struct strbuf seen = STRBUF_INIT;
 	int names = 0;
@@ -309,13 +305,12 @@ TEST(short_names)
 /* The recording cut at many places: never more than it holds, and it is never called whole. */
 TEST(cut)
 {
-	CLEANUP(xfreep) char *path = test_trace(H100);
 	CLEANUP(xfreep) char *data = NULL;
 	size_t n = 0;
 
-	assert_int_equal(fs_read(path, 1 << 22, &data, &n, NULL), 0);
+	assert_int_equal(fs_read(kept(test_trace(H100)), 1 << 22, &data, &n, NULL), 0);
 	for (size_t i = 50; i < n; i += 90001) {
-		CLEANUP(reading_release) struct reading rd = read_bytes("nsys", data, i);
+		READING rd = read_bytes("nsys", data, i);
 
 		assert_int_not_equal(rd.r, 0);
 		assert_true(rd.m->spans.nr <= 27388);

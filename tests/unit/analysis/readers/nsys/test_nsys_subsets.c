@@ -115,7 +115,7 @@ static void subset(unsigned filled, bool empty)
 		if (rows)
 			sql[n++] = tables[i].rows;
 	}
-	CLEANUP(reading_release) struct reading rd = read_sql("nsys", false, sql);
+	READING rd = read_sql("nsys", false, sql);
 	check(&rd, filled);
 }
 
@@ -137,19 +137,17 @@ TEST(processes_of_each_work)
 	static const char *const names[] = { "KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE" };
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		CLEANUP(xfreep)
-		char *sql = xasprintf("CREATE TABLE CUPTI_ACTIVITY_KIND_%s" DEVICE_COLUMNS
-				      "bytes INTEGER);INSERT INTO CUPTI_ACTIVITY_KIND_%s VALUES "
-				      "(300, 400, 0, 1, 7, 1, " PID_20 ", 0),"
-				      " (310, 420, 0, 1, 7, 1, " PID_10 ", 0);",
-				      names[i], names[i]);
 		struct reading rd = read_sql(
 			"nsys", false,
 			SQL(NSYS_STRINGS NSYS_RUNTIME
 			    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (10, 20, 0, " TID_10_11
 			    ", 1, 3, 0),"
 			    " (11, 21, 0, " TID_20_21 ", 1, 3, 0);",
-			    sql));
+			    textf("CREATE TABLE CUPTI_ACTIVITY_KIND_%s" DEVICE_COLUMNS
+				  "bytes INTEGER);INSERT INTO CUPTI_ACTIVITY_KIND_%s VALUES "
+				  "(300, 400, 0, 1, 7, 1, " PID_20 ", 0),"
+				  " (310, 420, 0, 1, 7, 1, " PID_10 ", 0);",
+				  names[i], names[i])));
 		const struct model *m = rd.m;
 
 		assert_int_equal(m->links.nr, 2);

@@ -5,13 +5,9 @@
 #ifndef OTF2_SUPPORT_H
 #define OTF2_SUPPORT_H
 
+#include "expect_model.h"
 #include "otf2_private.h"
 #include "readers_private.h"
-#include "warned.h"
-
-#include <inttypes.h>
-
-#include "profrig/model/warnings.h"
 
 struct place {
 	char dir[64];     /* of the test, removed afterwards */
@@ -54,56 +50,6 @@ static inline struct model *read_archive(const char *path, int want, bool args)
 	if (r >= 0)
 		assert_int_equal(m->inputs.v[0].partial, want == READ_PARTIAL);
 	return m;
-}
-
-static inline int64_t fact(const struct model *m, const char *key)
-{
-	const struct input *in = &m->inputs.v[0];
-
-	for (size_t i = 0; i < in->facts.nr; i++) {
-		if (strcmp(in->facts.v[i].key, key) == 0)
-			return in->facts.v[i].value;
-	}
-	return 0;
-}
-
-static inline const struct track *track_named(const struct model *m, const char *name)
-{
-	for (size_t i = 0; i < m->tracks.nr; i++) {
-		if (strcmp(model_str(m, m->tracks.v[i].name), name) == 0)
-			return &m->tracks.v[i];
-	}
-	fail_msg("no track '%s'", name);
-	abort();
-}
-
-static inline const struct series *series_named(const struct model *m, const char *name,
-						const char *track)
-{
-	for (size_t i = 0; i < m->series.nr; i++) {
-		const struct series *s = &m->series.v[i];
-
-		if (strcmp(model_str(m, s->name), name) == 0 &&
-		    (!track || strcmp(model_str(m, m->tracks.v[s->track].name), track) == 0))
-			return s;
-	}
-	fail_msg("no series '%s'", name);
-	abort();
-}
-
-static inline size_t span_named(const struct model *m, const char *name)
-{
-	for (size_t i = 0; i < m->spans.nr; i++) {
-		if (strcmp(model_str(m, m->spans.name[i]), name) == 0)
-			return i;
-	}
-	fail_msg("no span '%s'", name);
-	abort();
-}
-
-static inline const char *name_of(const struct model *m, uint64_t span)
-{
-	return model_str(m, m->spans.name[span]);
 }
 
 #define IN_PLACE(f) TEST_OF(f, struct place *p, place_make, place_remove)

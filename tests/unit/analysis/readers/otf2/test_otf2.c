@@ -102,22 +102,17 @@ TEST(test_names)
 		const char *name;
 		int64_t device, stream, counter_device;
 		int copy, fill;
-	} cases[] = {
-		{ "HIP[1:0]", 1, 0, -1, 0, 0 },
-		{ "CUDA[0:7]", 0, 7, -1, 0, 0 },
-		{ "HIP Context 3", 3, 3, -1, 0, 0 },
-		{ "A2rocm_smi:::energy_count:device=3", 3, 3, 3, 0, 0 },
-		{ "device=12:sensor=4", 12, 4, 12, 0, 0 },
-		{ "hwmon5:power1_input", -1, -1, -1, 0, 0 },
-		{ "2", 2, 2, -1, 0, 0 },
-		{ "", -1, -1, -1, 0, 0 },
-		{ "CUDA[:]", -1, -1, -1, 0, 0 },
-		{ "stream 99999999999999999999", -1, -1, -1, 0, 0 },
-		{ "hipMemcpyAsync", -1, -1, -1, 1, 0 },
-		{ "cudaMemsetAsync", -1, -1, -1, 0, 1 },
-		{ "__amd_rocclr_fillBufferAligned", -1, -1, -1, 0, 1 },
-		{ "copy_kernel(float*)", -1, -1, -1, 0, 0 },
-	};
+	} cases[] = LIST({ "HIP[1:0]", 1, 0, -1, 0, 0 }, { "CUDA[0:7]", 0, 7, -1, 0, 0 },
+			 { "HIP Context 3", 3, 3, -1, 0, 0 },
+			 { "A2rocm_smi:::energy_count:device=3", 3, 3, 3, 0, 0 },
+			 { "device=12:sensor=4", 12, 4, 12, 0, 0 },
+			 { "hwmon5:power1_input", -1, -1, -1, 0, 0 }, { "2", 2, 2, -1, 0, 0 },
+			 { "", -1, -1, -1, 0, 0 }, { "CUDA[:]", -1, -1, -1, 0, 0 },
+			 { "stream 99999999999999999999", -1, -1, -1, 0, 0 },
+			 { "hipMemcpyAsync", -1, -1, -1, 1, 0 },
+			 { "cudaMemsetAsync", -1, -1, -1, 0, 1 },
+			 { "__amd_rocclr_fillBufferAligned", -1, -1, -1, 0, 1 },
+			 { "copy_kernel(float*)", -1, -1, -1, 0, 0 });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		print_message("# '%s'\n", cases[i].name);
@@ -146,9 +141,8 @@ IN_PLACE(test_regions)
 	otf2_gen_close(g);
 
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
-	assert_int_equal(m->warnings.nr, 0);
-	assert_int_equal(m->spans.nr, 3);
-	assert_string_equal(name_of(m, 0), "main");
+	expect_model(m, "warnings=0 spans=3");
+	assert_string_equal(span_name(m, 0), "main");
 	assert_string_equal(model_str(m, m->spans.category[0]), "COMPILER");
 	assert_int_equal(m->spans.start_ns[0], 7);  /* 6.67 */
 	assert_int_equal(m->spans.end_ns[0], 67);   /* 66.67 */
@@ -164,10 +158,7 @@ IN_PLACE(test_regions)
 	assert_true(m->inputs.v[0].resolution_hz == 1.5e9);
 	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_OWN);
 	assert_false(m->inputs.v[0].has_realtime_anchor);
-	assert_int_equal(fact(m, "events"), 8);
-	assert_int_equal(fact(m, "enter"), 3);
-	assert_int_equal(fact(m, "program_begin"), 1);
-	assert_int_equal(fact(m, "regions"), 2);
+	expect_model(m, "fact.events=8 fact.enter=3 fact.program_begin=1 fact.regions=2");
 	t = track_named(m, "Master thread");
 	assert_int_equal(t->kind, TRACK_THREAD);
 	assert_string_equal(model_str(m, t->host), "node1");
@@ -213,15 +204,12 @@ IN_PLACE(test_unbalanced)
 	otf2_gen_close(g);
 
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
-	assert_int_equal(warned(m, W_STRAY_LEAVE), 1);
-	assert_int_equal(warned(m, W_LEAVE_MISMATCH), 1);
-	assert_int_equal(warned(m, W_UNKNOWN_REFERENCE), 3);
-	assert_int_equal(warned(m, W_OPEN_SPAN), 2);
-	assert_int_equal(m->spans.nr, 4);
+	expect_model(m, "W_STRAY_LEAVE=1 W_LEAVE_MISMATCH=1 W_UNKNOWN_REFERENCE=3 W_OPEN_SPAN=2 "
+			"spans=4");
 	/* open to the last record of the location, though that is only counted */
-	assert_int_equal(m->spans.end_ns[span_named(m, "main")], 70);
-	assert_int_equal(m->spans.end_ns[span_named(m, "region 99")], 70);
-	assert_int_equal(m->spans.end_ns[span_named(m, "work")], 25);
+	assert_int_equal(m->spans.end_ns[span_at(m, "main")], 70);
+	assert_int_equal(m->spans.end_ns[span_at(m, "region 99")], 70);
+	assert_int_equal(m->spans.end_ns[span_at(m, "work")], 25);
 	assert_int_equal(fact(m, "buffer_flush"), 1);
 }
 
@@ -253,10 +241,8 @@ IN_PLACE(test_parameters_and_contexts)
 	for (int args = 0; args < 2; args++) {
 		CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, args);
 
-		assert_int_equal(m->spans.nr, 2);
-		assert_int_equal(fact(m, "parameter"), 4);
-		assert_int_equal(fact(m, "calling_context_enter"), 1);
-		assert_string_equal(name_of(m, 1), "work");
+		expect_model(m, "spans=2 fact.parameter=4 fact.calling_context_enter=1");
+		assert_string_equal(span_name(m, 1), "work");
 		assert_int_equal(m->spans.parent[1], 0);
 		assert_int_equal(m->warnings.nr, 0);
 		if (!args) {
@@ -370,7 +356,7 @@ IN_PLACE(test_streams)
 	/* the launch with its number, in the innermost call; the other one is not in the trace */
 	assert_int_equal(m->links.nr, 1);
 	assert_int_equal(m->links.kind[0], LINK_LAUNCH);
-	assert_string_equal(name_of(m, m->links.from[0]), "work");
+	assert_string_equal(span_name(m, m->links.from[0]), "work");
 	assert_int_equal(m->links.to[0], q->first_span);
 	assert_int_equal(warned(m, W_UNLINKED_WORK), 1);
 }
@@ -440,13 +426,11 @@ IN_PLACE(test_strict_class)
 	otf2_gen_close(g);
 
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
-	assert_int_equal(m->series.nr, 6);
-	assert_int_equal(fact(m, "metric"), 7);
+	expect_model(m, "series=6 fact.metric=7");
 	assert_int_equal(m->inputs.v[0].samples, 4 * 3 + 3 + 2);
-	assert_int_equal(warned(m, W_UNKNOWN_REFERENCE), 1);
-	assert_int_equal(warned(m, W_BAD_EVENT), 1);
+	expect_model(m, "W_UNKNOWN_REFERENCE=1 W_BAD_EVENT=1");
 	for (size_t i = 0; i < 3; i++) {
-		const struct series *s = series_named(m, names[i], "Master thread");
+		const struct series *s = series_on(m, names[i], "Master thread");
 		static const double last[] = { 300, 30, 3 };
 
 		assert_true(s->exclusive_sync);
@@ -455,9 +439,9 @@ IN_PLACE(test_strict_class)
 		assert_int_equal(s->t_ns.v[3], 30);
 		assert_true(s->value.v[3] == last[i]);
 	}
-	assert_int_equal(series_named(m, "CYC", "Worker")->t_ns.nr, 2);
-	assert_int_equal(series_named(m, "MSP", "Worker")->t_ns.nr, 1);
-	assert_true(series_named(m, "MSP", "Worker")->value.v[0] == 9007199254740992.0);
+	assert_int_equal(series_on(m, "CYC", "Worker")->t_ns.nr, 2);
+	assert_int_equal(series_on(m, "MSP", "Worker")->t_ns.nr, 1);
+	assert_true(series_on(m, "MSP", "Worker")->value.v[0] == 9007199254740992.0);
 }
 
 IN_PLACE(test_async_metrics)
@@ -488,9 +472,8 @@ IN_PLACE(test_async_metrics)
 	otf2_gen_close(g);
 
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
-	assert_int_equal(m->series.nr, 6);
-	assert_int_equal(m->inputs.v[0].samples, 12);
-	s = series_named(m, "memory", "sampler");
+	expect_model(m, "series=6 input.samples=12");
+	s = series_on(m, "memory", "sampler");
 	assert_int_equal(s->kind, SERIES_GAUGE);
 	assert_true(s->change_points);
 	assert_false(s->exclusive_sync);
@@ -498,10 +481,10 @@ IN_PLACE(test_async_metrics)
 	assert_string_equal(model_str(m, s->host), "node1");
 	assert_int_equal(s->t_ns.nr, 2);
 	assert_true(s->value.v[1] == -3);
-	s = series_named(m, "power [Other process]", "sampler");
+	s = series_on(m, "power [Other process]", "sampler");
 	assert_string_equal(model_str(m, s->unit), "10^-3 W");
 	assert_true(s->value.v[0] == 0.5 && s->value.v[1] == 2.0);
-	s = series_named(m, "power [3.1]", "sampler");
+	s = series_on(m, "power [3.1]", "sampler");
 	assert_true(s->value.v[0] == 1.0 && s->value.v[1] == 2.5);
 	assert_int_equal(track_named(m, "sampler")->kind, TRACK_COUNTER);
 }
@@ -552,7 +535,8 @@ IN_PLACE(test_messages)
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
 	assert_int_equal(m->links.nr, 3);
 	for (size_t i = 0; i < m->links.nr; i++) {
-		const char *from = name_of(m, m->links.from[i]), *to = name_of(m, m->links.to[i]);
+		const char *from = span_name(m, m->links.from[i]),
+			   *to = span_name(m, m->links.to[i]);
 
 		assert_int_equal(m->links.kind[i], LINK_FLOW);
 		flows += strcmp(from, "first") == 0 && strcmp(to, "wait") == 0;
@@ -562,14 +546,11 @@ IN_PLACE(test_messages)
 	assert_int_equal(flows, 3);
 	assert_int_equal(m->inputs.v[0].instants, 4);
 	assert_int_equal(m->inputs.v[0].spans, 4 + 4);
-	assert_int_equal(m->spans.kind[span_named(m, "unmatched send")], SPAN_INSTANT);
-	assert_int_equal(m->spans.start_ns[span_named(m, "unmatched send")], 50);
-	assert_int_equal(m->spans.start_ns[span_named(m, "unmatched receive")], 60);
-	assert_int_equal(fact(m, "messages"), 3);
-	assert_int_equal(fact(m, "mpi_send"), 3);
-	assert_int_equal(fact(m, "mpi_isend"), 1);
-	assert_int_equal(fact(m, "mpi_request"), 2);
-	assert_int_equal(fact(m, "mpi_send_bytes"), 302);
+	assert_int_equal(m->spans.kind[span_at(m, "unmatched send")], SPAN_INSTANT);
+	assert_int_equal(m->spans.start_ns[span_at(m, "unmatched send")], 50);
+	assert_int_equal(m->spans.start_ns[span_at(m, "unmatched receive")], 60);
+	expect_model(m, "fact.messages=3 fact.mpi_send=3 fact.mpi_isend=1 fact.mpi_request=2 "
+			"fact.mpi_send_bytes=302");
 	assert_int_equal(track_named(m, "T1")->rank, 1);
 	assert_int_equal(track_named(m, "Rank 0")->rank, 0);
 }

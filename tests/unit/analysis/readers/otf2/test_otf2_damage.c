@@ -4,23 +4,17 @@
 
 static void file_cut(const char *dir, const char *name, int64_t bytes)
 {
-	CLEANUP(xfreep) char *path = fs_join(dir, name);
-
-	assert_int_equal(truncate(path, bytes), 0);
+	assert_int_equal(truncate(in_dir(dir, name), bytes), 0);
 }
 
 static void file_remove(const char *dir, const char *name)
 {
-	CLEANUP(xfreep) char *path = fs_join(dir, name);
-
-	assert_int_equal(unlink(path), 0);
+	assert_int_equal(unlink(in_dir(dir, name)), 0);
 }
 
 static void file_write(const char *dir, const char *name, const void *data, size_t n)
 {
-	CLEANUP(xfreep) char *path = fs_join(dir, name);
-
-	assert_int_equal(fs_write_atomic(path, data, n, NULL), 0);
+	assert_int_equal(fs_write_atomic(in_dir(dir, name), data, n, NULL), 0);
 }
 
 IN_PLACE(test_missing_events)
@@ -40,19 +34,16 @@ IN_PLACE(test_missing_events)
 	file_cut(p->archive, "traces/11.evt", 0);
 
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, READ_PARTIAL, false);
-	assert_int_equal(m->spans.nr, 1);
-	assert_int_equal(warned(m, W_MISSING_LOCATION), 2);
+	expect_model(m, "spans=1 W_MISSING_LOCATION=2");
 	assert_non_null(strstr(warning_text(m, W_MISSING_LOCATION), "location 8 'Lost worker'"));
 	assert_non_null(strstr(warning_text(m, W_MISSING_LOCATION), "; location 11 'Empty file'"));
-	assert_int_equal(fact(m, "events"), 2);
-	assert_int_equal(fact(m, "locations"), 4);
+	expect_model(m, "fact.events=2 fact.locations=4");
 
 	/* all gone */
 	file_remove(p->archive, "traces/7.evt");
 	model_free(m);
 	m = read_archive(p->archive, READ_PARTIAL, false);
-	assert_int_equal(warned(m, W_MISSING_LOCATION), 3);
-	assert_int_equal(m->spans.nr, 0);
+	expect_model(m, "W_MISSING_LOCATION=3 spans=0");
 }
 
 IN_PLACE(test_missing_local_definitions)
@@ -68,8 +59,7 @@ IN_PLACE(test_missing_local_definitions)
 
 	/* the others are there, so this one was lost */
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, READ_PARTIAL, false);
-	assert_int_equal(m->spans.nr, 2);
-	assert_int_equal(warned(m, W_TRUNCATED), 1);
+	expect_model(m, "spans=2 W_TRUNCATED=1");
 	assert_non_null(strstr(warning_text(m, W_TRUNCATED),
 			       "location 8 'Worker': no local definitions: "));
 
@@ -77,9 +67,7 @@ IN_PLACE(test_missing_local_definitions)
 	file_remove(p->archive, "traces/7.def");
 	model_free(m);
 	m = read_archive(p->archive, 0, false);
-	assert_int_equal(m->spans.nr, 2);
-	assert_int_equal(warned(m, W_TRUNCATED), 0);
-	assert_int_equal(warned(m, W_MISSING_DEFINITIONS), 2);
+	expect_model(m, "spans=2 W_TRUNCATED=0 W_MISSING_DEFINITIONS=2");
 	assert_non_null(strstr(warning_text(m, W_MISSING_DEFINITIONS), "location 7 "));
 }
 
@@ -91,14 +79,12 @@ IN_PLACE(test_damaged_local_definitions)
 
 	otf2_gen_call(w, 1, 2, 0);
 	otf2_gen_close(g);
-	CLEANUP(xfreep) char *def = fs_join(p->archive, "traces/7.def");
 	/* the last byte says nothing */
-	for (int64_t size = fs_size(def) - 2; size >= 0; size -= 6) {
-		assert_int_equal(truncate(def, size), 0);
+	for (int64_t size = fs_size(in_dir(p->archive, "traces/7.def")) - 2; size >= 0; size -= 6) {
+		assert_int_equal(truncate(in_dir(p->archive, "traces/7.def"), size), 0);
 		CLEANUP(model_freep)
 		struct model *m = read_archive(p->archive, READ_PARTIAL, false);
-		assert_int_equal(m->spans.nr, 1);
-		assert_int_equal(warned(m, W_TRUNCATED), 1);
+		expect_model(m, "spans=1 W_TRUNCATED=1");
 	}
 }
 
@@ -127,13 +113,12 @@ IN_PLACE(test_truncated_events)
 	uint64_t before = PAIRS + 1;
 
 	big_archive(p->archive);
-	CLEANUP(xfreep) char *evt = fs_join(p->archive, "traces/7.evt");
-	size = fs_size(evt);
+	size = fs_size(in_dir(p->archive, "traces/7.evt"));
 	assert_int_equal(size, 1320145);
 	for (size_t i = 0; i < ARRAY_LEN(cuts); i++) {
 		const struct track *t;
 
-		assert_int_equal(truncate(evt, cuts[i]), 0);
+		assert_int_equal(truncate(in_dir(p->archive, "traces/7.evt"), cuts[i]), 0);
 		CLEANUP(model_freep)
 		struct model *m = read_archive(p->archive, READ_PARTIAL, false);
 		assert_int_equal(warned(m, W_TRUNCATED), 1);
@@ -184,14 +169,13 @@ IN_PLACE(test_truncated_definitions)
 	otf2_gen_call(w, 1, 2, 0);
 	otf2_gen_location(g, 8, "Last", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
 	otf2_gen_close(g);
-	CLEANUP(xfreep) char *def = fs_join(p->archive, "traces.def");
-	size = fs_size(def);
+	size = fs_size(in_dir(p->archive, "traces.def"));
 	for (int64_t cut = size - 2; cut >= 0; cut -= 3) {
 		CLEANUP(model_freep) struct model *m = model_new();
 		struct err err = ERR_INIT;
 		int r;
 
-		assert_int_equal(truncate(def, cut), 0);
+		assert_int_equal(truncate(in_dir(p->archive, "traces.def"), cut), 0);
 		r = reader_otf2.read(p->archive, model_sink(m), NULL, &err);
 		model_finish(m);
 		if (r < 0) {
@@ -301,13 +285,8 @@ IN_PLACE(test_scan_numbers)
 	otf2_gen_close(g);
 
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
-	assert_int_equal(fact(m, "events"), 17);
-	assert_int_equal(fact(m, "thread"), 6);
-	assert_int_equal(fact(m, "mpi_request"), 4);
-	assert_int_equal(fact(m, "mpi_collective"), 2);
-	assert_int_equal(fact(m, "rma"), 1);
-	assert_int_equal(fact(m, "io"), 1);
-	assert_int_equal(warned(m, W_TRUNCATED), 0);
+	expect_model(m, "fact.events=17 fact.thread=6 fact.mpi_request=4 fact.mpi_collective=2 "
+			"fact.rma=1 fact.io=1 W_TRUNCATED=0");
 }
 
 IN_PLACE(test_probe)
@@ -365,9 +344,7 @@ IN_PLACE(test_two_archives)
 			reader_otf2.read(i ? second : p->archive, model_sink(m), NULL, NULL), 0);
 	}
 	model_finish(m);
-	assert_int_equal(m->inputs.nr, 2);
-	assert_int_equal(m->spans.nr, 2);
-	assert_int_equal(m->series.nr, 2);
+	expect_model(m, "inputs=2 spans=2 series=2");
 	/* no process ids: equal location numbers are not one thread */
 	assert_int_not_equal(m->spans.track[0], m->spans.track[1]);
 	assert_int_equal(m->series.v[1].t_ns.nr, 1);
@@ -424,8 +401,7 @@ IN_PLACE(test_attributes)
 	OTF2_AttributeList_Delete(list);
 	otf2_gen_close(g);
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
-	assert_int_equal(m->spans.nr, 4);
-	assert_int_equal(m->warnings.nr, 0);
+	expect_model(m, "spans=4 warnings=0");
 }
 
 /* What the definitions state of a file and what is in it. */
@@ -443,8 +419,7 @@ IN_PLACE(test_event_counts)
 
 	/* more than stated: all is read, nothing is missing */
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
-	assert_int_equal(m->spans.nr, 2);
-	assert_int_equal(warned(m, W_EVENT_COUNT), 2);
+	expect_model(m, "spans=2 W_EVENT_COUNT=2");
 	assert_non_null(strstr(warning_text(m, W_EVENT_COUNT), "location 7 'Master thread': 2 "));
 	assert_non_null(strstr(warning_text(m, W_EVENT_COUNT), "/7.evt, "));
 	assert_non_null(strstr(warning_text(m, W_EVENT_COUNT), "definitions state 1"));
@@ -463,8 +438,7 @@ IN_PLACE(test_one_count_for_all)
 	otf2_gen_state_events(g, 8, 1000);
 	otf2_gen_close(g);
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
-	assert_int_equal(m->spans.nr, 2);
-	assert_int_equal(m->warnings.nr, 0);
+	expect_model(m, "spans=2 warnings=0");
 }
 
 /* A whole file of another recording, or of an earlier moment of this one. */
@@ -478,9 +452,7 @@ IN_PLACE(test_too_few_events)
 	otf2_gen_close(g);
 
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, READ_PARTIAL, false);
-	assert_int_equal(m->spans.nr, 1);
-	assert_int_equal(warned(m, W_TRUNCATED), 1);
-	assert_int_equal(warned(m, W_EVENT_COUNT), 0);
+	expect_model(m, "spans=1 W_TRUNCATED=1 W_EVENT_COUNT=0");
 	assert_non_null(strstr(warning_text(m, W_TRUNCATED), "location 7 'Master thread': 2 "));
 	assert_non_null(strstr(warning_text(m, W_TRUNCATED), "/7.evt, "));
 	assert_non_null(strstr(warning_text(m, W_TRUNCATED), "definitions state 1000"));

@@ -2,9 +2,7 @@
 
 static char *real(const char *name)
 {
-	CLEANUP(xfreep) char *below = xasprintf("otf2/%s", name);
-
-	return test_trace(below);
+	return test_trace(textf("otf2/%s", name));
 }
 
 struct call_answer {
@@ -22,7 +20,7 @@ static void check_calls(const struct model *m, const struct track *t, const stru
 	uint64_t calls = 0;
 
 	for (uint64_t i = t->first_span; i < t->first_span + t->spans; i++) {
-		if (strncmp(name_of(m, i), a->name, strlen(a->name)) != 0)
+		if (strncmp(span_name(m, i), a->name, strlen(a->name)) != 0)
 			continue;
 		calls++;
 		inclusive += m->spans.end_ns[i] - m->spans.start_ns[i];
@@ -76,21 +74,18 @@ TEST(test_real_mi300a_structure)
 	/* each kernel hangs on its launch */
 	assert_int_equal(m->links.nr, 2);
 	for (size_t i = 0; i < 2; i++)
-		assert_string_equal(name_of(m, m->links.from[i]), "hipLaunchKernel");
+		assert_string_equal(span_name(m, m->links.from[i]), "hipLaunchKernel");
 }
 
 TEST(test_real_mi300a_thread)
 {
-	static const struct call_answer calls[] = {
-		{ "main", 1, 26603239501, 2713469 },
-		{ "hipEventSynchronize", 2, 23545715641, 23545715641 },
-		{ "hipMemset", 2, 2613431767, 0 },
-		{ "hipMalloc", 4, 412650973, 0 },
-		{ "hipFree", 4, 24321802, 0 },
-		{ "hipLaunchKernel", 2, 3748359, 0 },
-		{ "__device_stub__heavy_kernel", 1, 2105596, 78033 },
-		{ "__device_stub__light_kernel", 1, 1740147, 14652 },
-	};
+	static const struct call_answer calls[] =
+		LIST({ "main", 1, 26603239501, 2713469 },
+		     { "hipEventSynchronize", 2, 23545715641, 23545715641 },
+		     { "hipMemset", 2, 2613431767, 0 }, { "hipMalloc", 4, 412650973, 0 },
+		     { "hipFree", 4, 24321802, 0 }, { "hipLaunchKernel", 2, 3748359, 0 },
+		     { "__device_stub__heavy_kernel", 1, 2105596, 78033 },
+		     { "__device_stub__light_kernel", 1, 1740147, 14652 });
 	CLEANUP(xfreep) char *path = real("mi300a-two-kernels");
 	CLEANUP(model_freep) struct model *m = read_archive(path, 0, false);
 	const struct track *t = track_named(m, "Master thread");
@@ -152,7 +147,7 @@ TEST(test_real_mi300a_counters)
 
 		snprintf(name, sizeof(name), "A2rocm_smi:::energy_count:device=%d", device);
 		snprintf(id, sizeof(id), "gpu%d", device);
-		s = series_named(m, name, NULL);
+		s = series_named(m, name);
 		assert_int_equal(s->t_ns.nr, 1740);
 		assert_string_equal(model_str(m, s->device), id);
 		assert_true(s->value.v[1739] - s->value.v[0] == rises[device]);
@@ -163,7 +158,7 @@ TEST(test_real_mi300a_counters)
 		}
 		assert_in_range(gap, 5500000, 5600000);
 	}
-	s = series_named(m, "A2rocm_smi:::energy_count:device=0", NULL);
+	s = series_named(m, "A2rocm_smi:::energy_count:device=0");
 	assert_in_range(s->t_ns.v[0] - m->first_ns, 5375179, 5375181);
 	assert_in_range(s->t_ns.v[1739] - m->first_ns, 7192976217, 7192976219);
 	/* one location, two devices: the instances are told apart */
@@ -197,18 +192,14 @@ static void check_messages(const struct model *m)
 {
 	uint64_t sent[2] = { 0 };
 
-	assert_int_equal(fact(m, "mpi_send"), 16);
-	assert_int_equal(fact(m, "mpi_recv"), 16);
+	expect_model(m, "fact.mpi_send=16 fact.mpi_recv=16");
 	assert_int_equal(fact(m, "mpi_send_bytes"), 2 * 4177920);
-	assert_int_equal(fact(m, "messages"), 16);
-	assert_int_equal(m->inputs.v[0].spans, 42);
-	assert_int_equal(m->inputs.v[0].instants, 0);
-	assert_int_equal(m->links.nr, 16);
+	expect_model(m, "fact.messages=16 input.spans=42 input.instants=0 links=16");
 	for (size_t i = 0; i < m->links.nr; i++) {
 		uint64_t from = m->links.from[i], to = m->links.to[i];
 
-		assert_string_equal(name_of(m, from), "MPI_Send");
-		assert_string_equal(name_of(m, to), "MPI_Recv");
+		assert_string_equal(span_name(m, from), "MPI_Send");
+		assert_string_equal(span_name(m, to), "MPI_Recv");
 		assert_int_not_equal(m->spans.track[from], m->spans.track[to]);
 		assert_in_range(m->tracks.v[m->spans.track[from]].rank, 0, 1);
 		sent[m->tracks.v[m->spans.track[from]].rank]++;
@@ -235,12 +226,8 @@ TEST(test_real_ping_pong)
 	CLEANUP(xfreep) char *path = real("ping-pong/traces.otf2");
 	CLEANUP(model_freep) struct model *m = read_archive(path, 0, false);
 
-	assert_int_equal(m->warnings.nr, 0);
-	assert_int_equal(fact(m, "definitions"), 533);
-	assert_int_equal(fact(m, "regions"), 235);
-	assert_int_equal(fact(m, "events"), 120);
-	assert_int_equal(fact(m, "enter"), 42);
-	assert_int_equal(fact(m, "program_end"), 2);
+	expect_model(m, "warnings=0 fact.definitions=533 fact.regions=235 fact.events=120 "
+			"fact.enter=42 fact.program_end=2");
 	check_messages(m);
 	check_ping_pong(m, rank0, ARRAY_LEN(rank0), 0, 2095197216);
 	check_ping_pong(m, rank1, ARRAY_LEN(rank1), 1, 2095197216);
@@ -271,10 +258,10 @@ static int64_t counted(const struct model *m, const struct track *t, const char 
 			if (s->t_ns.v[k] == m->spans.end_ns[i])
 				in[1] = (int64_t)s->value.v[k];
 		}
-		if (strncmp(name_of(m, i), call, strlen(call)) == 0)
+		if (strncmp(span_name(m, i), call, strlen(call)) == 0)
 			sum += in[1] - in[0];
 		if (m->spans.parent[i] != SPAN_NONE &&
-		    strncmp(name_of(m, m->spans.parent[i]), call, strlen(call)) == 0)
+		    strncmp(span_name(m, m->spans.parent[i]), call, strlen(call)) == 0)
 			sum -= in[1] - in[0];
 	}
 	return sum;
@@ -286,32 +273,20 @@ TEST(test_real_papi)
 		int32_t rank;
 		const char *call;
 		int64_t cycles, misses, mispredicted;
-	} answers[] = {
-		{ 0, "int main", 1198202, 11175, 798 },
-		{ 0, "MPI_Init", 87875176, 464699, 179630 },
-		{ 0, "MPI_Send", 6383893, 4815, 194 },
-		{ 0, "MPI_Recv", 258976, 4422, 174 },
-		{ 0, "MPI_Finalize", 258499, 1360, 147 },
-		{ 0, "MPI_Comm_size", 6752, 72, 18 },
-		{ 0, "MPI_Comm_rank", 4540, 37, 12 },
-		{ 1, "int main", 1255991, 5729, 429 },
-		{ 1, "MPI_Init", 52345908, 166390, 101904 },
-		{ 1, "MPI_Send", 6068947, 3375, 167 },
-		{ 1, "MPI_Recv", 349625, 6058, 200 },
-		{ 1, "MPI_Finalize", 86916, 1250, 141 },
-		{ 1, "MPI_Comm_size", 48175, 68, 22 },
-		{ 1, "MPI_Comm_rank", 5753, 40, 12 },
-	};
+	} answers[] = LIST(
+		{ 0, "int main", 1198202, 11175, 798 }, { 0, "MPI_Init", 87875176, 464699, 179630 },
+		{ 0, "MPI_Send", 6383893, 4815, 194 }, { 0, "MPI_Recv", 258976, 4422, 174 },
+		{ 0, "MPI_Finalize", 258499, 1360, 147 }, { 0, "MPI_Comm_size", 6752, 72, 18 },
+		{ 0, "MPI_Comm_rank", 4540, 37, 12 }, { 1, "int main", 1255991, 5729, 429 },
+		{ 1, "MPI_Init", 52345908, 166390, 101904 }, { 1, "MPI_Send", 6068947, 3375, 167 },
+		{ 1, "MPI_Recv", 349625, 6058, 200 }, { 1, "MPI_Finalize", 86916, 1250, 141 },
+		{ 1, "MPI_Comm_size", 48175, 68, 22 }, { 1, "MPI_Comm_rank", 5753, 40, 12 });
 	static const struct call_answer mains[] = { { "int main", 1, 451476474, 5274420 },
 						    { "int main", 1, 451335198, 6775106 } };
-	CLEANUP(xfreep) char *path = real("ping-pong-papi");
-	CLEANUP(model_freep) struct model *m = read_archive(path, 0, false);
+	CLEANUP(model_freep) struct model *m = read_archive(kept(real("ping-pong-papi")), 0, false);
 
-	assert_int_equal(m->warnings.nr, 0);
-	assert_int_equal(fact(m, "definitions"), 544);
-	assert_int_equal(fact(m, "events"), 204);
-	assert_int_equal(fact(m, "metric"), 84);
-	assert_int_equal(m->inputs.v[0].samples, 252);
+	expect_model(m, "warnings=0 fact.definitions=544 fact.events=204 fact.metric=84 "
+			"input.samples=252");
 	check_messages(m);
 	for (int32_t rank = 0; rank < 2; rank++)
 		check_calls(m, thread_of_rank(m, rank), &mains[rank], 2095191439);

@@ -19,7 +19,7 @@ TEST(known_answers)
 		{ "MEMORY_COPY_HOST_TO_DEVICE", 1, 1000 },
 		{ "hipLaunchKernel", 1, 300 },
 	};
-	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1)));
+	READING rd = read_sql("rocpd", true, SQL(ROCPD(U1)));
 	const struct model *m = rd.m;
 	int64_t covered = 0, first = INT64_MAX, last = INT64_MIN;
 
@@ -46,36 +46,24 @@ TEST(known_answers)
 	}
 	assert_int_equal(covered, 5500); /* of 6500: 0.846154, where the tool's view has 1.0769 */
 	assert_int_equal(last - first, 6500);
-	assert_string_equal(m->inputs.v[0].format, "rocpd (schema 3)");
-	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_BOOTTIME);
+	expect_model(m, "format='rocpd (schema 3)' clock=boottime");
 	assert_true(m->inputs.v[0].driver_numbers);
-	assert_int_equal(fact(m, "copied_bytes"), 4096);
-	assert_int_equal(warned(m, W_UNLINKED_WORK), 3);
-	assert_only_warned(m, W_UNLINKED_WORK);
+	expect_model(m, "fact.copied_bytes=4096 W_UNLINKED_WORK=3 only");
 }
 
 TEST(places)
 {
-	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1)));
+	READING rd = read_sql("rocpd", true, SQL(ROCPD(U1)));
 	const struct model *m = rd.m;
-	size_t k = span_nth(m, "k", 0), last = span_at(m, "m"),
-	       call = span_at(m, "hipLaunchKernel"),
+	size_t k = span_nth(m, "k", 0), call = span_at(m, "hipLaunchKernel"),
 	       copy = span_at(m, "MEMORY_COPY_HOST_TO_DEVICE");
 
-	assert_int_equal(track_of(m, call)->pid, 100);
-	assert_int_equal(track_of(m, call)->tid, 101);
-	assert_int_equal(track_of(m, call)->rank, 4);
+	expect_model(m, "hipLaunchKernel: pid=100 tid=101 rank=4");
 	assert_string_equal(model_host_of(m, m->spans.track[call]), "node1");
-	assert_string_equal(model_str(m, track_of(m, call)->name), "main");
-	assert_string_equal(model_str(m, m->spans.category[call]), "HIP_RUNTIME_API");
-	assert_string_equal(model_str(m, track_of(m, k)->device), "gpu0");
-	assert_string_equal(model_str(m, track_of(m, k)->pci), "0:c1:0");
-	assert_string_equal(model_str(m, track_of(m, k)->name), "Stream 3");
-	assert_int_equal(track_of(m, k)->tid, 3);
+	expect_model(m, "hipLaunchKernel: track=main cat=HIP_RUNTIME_API k: device=gpu0 "
+			"pci=0:c1:0 track='Stream 3' tid=3");
 	/* the default stream tells nothing, so the queue does; a copy lies on its GPU */
-	assert_string_equal(model_str(m, track_of(m, last)->name), "Queue 1");
-	assert_int_equal(m->spans.track[copy], m->spans.track[k]);
-	assert_int_equal(m->spans.kind[copy], SPAN_COPY);
+	expect_model(m, "m: track='Queue 1' MEMORY_COPY_HOST_TO_DEVICE: beside=k kind=copy");
 	assert_string_equal(
 		model_str(m, m->spans.args[copy]),
 		"{\"bytes\":4096,\"source device\":\"cpu0\",\"destination device\":\"gpu0\"}");
@@ -93,16 +81,13 @@ TEST(two_guids)
 		INTO(U2, "string", "id, string",
 		     "(10, 'other')") "UPDATE \"rocpd_info_kernel_symbol" U2
 				      "\" SET display_name = 'k2' WHERE id = 1;";
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
-		"rocpd", false,
-		SQL(ROCPD(U1), ROCPD_TABLES(U2) ROCPD_NAMES(U2, "node1", 200, 5) ROCPD_ROWS(U2),
-		    other));
+	READING rd = read_sql("rocpd", false,
+			      SQL(ROCPD(U1),
+				  ROCPD_TABLES(U2) ROCPD_NAMES(U2, "node1", 200, 5) ROCPD_ROWS(U2),
+				  other));
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(fact(m, "databases"), 2);
-	assert_int_equal(m->links.nr, 2);
+	expect_read(&rd, 0, "fact.databases=2 links=2");
 	for (size_t i = 0; i < 2; i++) {
 		const struct track *queue = track_of(m, m->links.to[i]);
 		track_id process = model_process_of(m, m->spans.track[m->links.from[i]]);
@@ -129,12 +114,9 @@ TEST(one_table)
 		"INSERT INTO rocpd_string VALUES (1, 'a', 'in a'), (1, 'b', 'in b');"
 		"INSERT INTO rocpd_region VALUES (1, 'a', 1, 1, 5, 6, 1, NULL),"
 		" (1, 'b', 1, 1, 5, 6, 1, NULL), (2, 'c', 1, 1, 5, 6, 1, 3);";
-	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", false, SQL(plain));
+	READING rd = read_sql("rocpd", false, SQL(plain));
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(track_of(rd.m, span_at(rd.m, "in a"))->pid, 10);
-	assert_int_equal(track_of(rd.m, span_at(rd.m, "in b"))->tid, 21);
-	assert_int_equal(rd.m->spans.nr, 3);
+	expect_read(&rd, 0, "spans=3 'in a': pid=10 'in b': tid=21");
 	assert_true(warned(rd.m, W_UNKNOWN_REFERENCE) > 0); /* of c */
 }
 
@@ -152,9 +134,8 @@ TEST(many_guids)
 			    "INSERT INTO rocpd_info_thread VALUES (60000, 'g%d', 65000, %d);"
 			    "INSERT INTO rocpd_region VALUES (1, 'g%d', 65000, 60000, 1, 2);",
 			    i, 100 + i, i, 200 + i, i);
-	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", false, SQL(sb.buf));
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(rd.m, NULL);
+	READING rd = read_sql("rocpd", false, SQL(sb.buf));
+	expect_read(&rd, 0, "only");
 	for (size_t i = 0; i < rd.m->spans.nr; i++)
 		assert_int_equal(track_of(rd.m, i)->tid, track_of(rd.m, i)->pid + 100);
 	assert_int_equal(rd.m->spans.nr, 40);
@@ -176,19 +157,13 @@ TEST(markers)
 				     "(1, 1, 300, 23), (2, 2, 310, 24), (3, 9, 320, 24)")
 					INTO(U1, "arg", "event_id, position, name, value",
 					     "(1, 0, 'stream', '0x1'), (1, 1, 'f', 'k')");
-	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
+	READING rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, 0);
-	assert_span(m, "step \"1\"", 50, 900);
-	assert_int_equal(m->spans.parent[span_at(m, "hipLaunchKernel")], span_at(m, "step \"1\""));
-	assert_string_equal(model_str(m, m->spans.args[span_at(m, "hipLaunchKernel")]),
-			    "{\"stream\":\"0x1\",\"f\":\"k\"}");
-	assert_int_equal(m->spans.kind[span_at(m, "a")], SPAN_ANNOTATION);
-	assert_int_not_equal(m->spans.track[span_at(m, "a")], m->spans.track[span_at(m, "b")]);
-	assert_int_equal(m->spans.kind[span_at(m, "here")], SPAN_INSTANT);
-	assert_int_equal(track_of(m, span_at(m, "here"))->tid, 101);
-	assert_int_equal(track_of(m, span_at(m, "MARKER_CORE_API"))->kind, TRACK_PROCESS);
+	expect_read(&rd, 0,
+		    "'step \"1\"': at=50..900 hipLaunchKernel: in='step \"1\"' "
+		    "args={\"stream\":\"0x1\",\"f\":\"k\"} a: kind=annotation apart=b "
+		    "here: kind=instant tid=101 MARKER_CORE_API: on=process");
 	assert_int_equal(warned(m, W_BAD_EVENT), 1); /* the sample without a track */
 	assert_int_equal(warned(m, W_SPAN_OVERLAP), 0);
 }
@@ -205,21 +180,12 @@ TEST(counters)
 					INTO(U1, "pmc_event", "event_id, pmc_id, value",
 					     "(2, 1, 10), (2, 1, 5.5), (3, 1, 7), (30, 2, 1000),"
 					     " (30, 3, NULL), (1, 3, 1), (99, 1, 1), (2, 99, 1)");
-	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", false, SQL(ROCPD(U1), rows));
-	const struct series *waves = series_named(rd.m, "SQ_WAVES"),
-			    *energy = series_named(rd.m, "energy");
+	READING rd = read_sql("rocpd", false, SQL(ROCPD(U1), rows));
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(waves->value.nr, 2);
-	assert_true(waves->value.v[0] == 15.5 && waves->t_ns.v[0] == 3000);
-	assert_true(waves->value.v[1] == 7 && waves->t_ns.v[1] == 5000);
-	assert_string_equal(model_str(rd.m, waves->device), "gpu0");
-	assert_string_equal(model_str(rd.m, energy->device), "gpu1");
-	assert_string_equal(model_str(rd.m, energy->unit), "uJ");
-	assert_int_equal(energy->kind, SERIES_CUMULATIVE);
-	assert_int_equal(energy->t_ns.v[0], 123);
-	assert_int_equal(series_named(rd.m, "x")->failed, 1);
-	assert_int_equal(warned(rd.m, W_UNKNOWN_REFERENCE), 2);
+	expect_read(&rd, 0,
+		    "W_UNKNOWN_REFERENCE=2 ~SQ_WAVES: samples=2 v[0]=15.5 t[0]=3000 "
+		    "v[1]=7 t[1]=5000 device=gpu0 ~energy: device=gpu1 unit=uJ "
+		    "kind=cumulative t[0]=123 ~x: failed=1");
 	assert_int_equal(warned(rd.m, W_BAD_EVENT), 1); /* of a call, which has no time for it */
 }
 
@@ -228,15 +194,11 @@ TEST(allocations)
 	static const char rows[] = INTO(
 		U1, "memory_allocate", "agent_id, type, level, start, end, address, size",
 		"(2, 'ALLOC', 'REAL', 10, 20, 4096, 512), (NULL, 'FREE', 'REAL', 30, 35, 4096, 0)");
-	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
-	size_t i = span_at(rd.m, "ALLOC");
+	READING rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
 
-	assert_int_equal(rd.r, 0);
-	assert_span(rd.m, "FREE", 30, 35);
-	assert_int_equal(rd.m->spans.kind[i], SPAN_ANNOTATION);
-	assert_string_equal(model_str(rd.m, rd.m->spans.args[i]),
-			    "{\"bytes\":512,\"address\":4096,\"level\":\"REAL\"}");
-	assert_int_equal(fact(rd.m, "allocations"), 2);
+	expect_read(&rd, 0,
+		    "fact.allocations=2 FREE: at=30..35 ALLOC: kind=annotation "
+		    "args={\"bytes\":512,\"address\":4096,\"level\":\"REAL\"}");
 }
 
 TEST(odd_rows)
@@ -286,10 +248,9 @@ TEST(odd_rows)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		/* views may name what a case drops */
-		CLEANUP(reading_release)
-		struct reading rd = read_sql("rocpd", true,
-					     SQL("PRAGMA legacy_alter_table=ON;", ROCPD(U1),
-						 "DROP VIEW rocpd_region;", cases[i].sql));
+		READING rd = read_sql("rocpd", true,
+				      SQL("PRAGMA legacy_alter_table=ON;", ROCPD(U1),
+					  "DROP VIEW rocpd_region;", cases[i].sql));
 
 		if (rd.r != (warned(rd.m, W_TIME_RANGE) ? READ_PARTIAL : 0) ||
 		    rd.m->spans.nr != 5 + cases[i].spans)
@@ -319,7 +280,7 @@ TEST(cut_everywhere)
 
 	CLEANUP(xfreep) char *data = small_file(dir, &n);
 	for (size_t i = 0; i <= n; i += i + 1024 < n ? 7 : 1) {
-		CLEANUP(reading_release) struct reading rd = read_bytes("rocpd", data, i);
+		READING rd = read_bytes("rocpd", data, i);
 
 		if (i < n && rd.r == 0)
 			fail_msg("cut at %zu of %zu is read as a whole", i, n);
@@ -342,7 +303,7 @@ TEST(mutated)
 
 		for (size_t i = 0; i < flips; i++)
 			copy[rnd(&seed) % n] = (char)rnd(&seed);
-		CLEANUP(reading_release) struct reading rd = read_bytes("rocpd", copy, n);
+		READING rd = read_bytes("rocpd", copy, n);
 		assert_true(rd.r <= READ_PARTIAL);
 		whole += rd.r == 0;
 		part += rd.r == READ_PARTIAL;

@@ -72,12 +72,12 @@ static uint64_t row_add(struct strbuf *sb, uint64_t i, uint64_t kinds)
 static void compare_threads(struct strbuf *sb, uint64_t rows, int i)
 {
 	CLEANUP(xfreep) char *path = temp_file(sb->buf, sb->len);
-	CLEANUP(reading_release) struct reading one = read_by(path, 1);
+	READING one = read_by(path, 1);
 
 	if (rows && one.m->spans.nr != rows)
 		ROW_FAIL(i, "%zu spans of %" PRIu64 " rows", one.m->spans.nr, rows);
 	for (unsigned threads = 2; threads < 6; threads += threads == 3 ? 2 : 1) {
-		CLEANUP(reading_release) struct reading more = read_by(path, threads);
+		READING more = read_by(path, threads);
 
 		assert_int_equal(one.r, more.r);
 		assert_models_equal(one.m, more.m, "threads");

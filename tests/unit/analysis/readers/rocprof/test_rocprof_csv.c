@@ -57,7 +57,7 @@ TEST(kernel_dialects)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("rocprof_csv", cases[i]);
+		READING rd = read_text("rocprof_csv", cases[i]);
 		const struct track *t;
 
 		if (rd.r != 0 || rd.m->spans.nr != 1)
@@ -104,7 +104,7 @@ TEST(names)
 				  "\"KERNEL_DISPATCH\",\"Agent 4\",1,1,77,2,10,\"next, "
 				  "one\",2,4000,5000,0,1\n",
 				  cases[i].cell);
-		CLEANUP(reading_release) struct reading rd = read_text("rocprof_csv", text);
+		READING rd = read_text("rocprof_csv", text);
 
 		if (rd.r != 0 || rd.m->spans.nr != 2)
 			ROW_FAIL(i, "%d, %zu spans: %s", rd.r, rd.m->spans.nr, rd.err.msg);
@@ -137,8 +137,7 @@ TEST(missing_columns)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release)
-		struct reading rd = read_text("rocprof_csv", cases[i].text);
+		READING rd = read_text("rocprof_csv", cases[i].text);
 
 		if (rd.r != cases[i].r || !strstr(rd.err.msg, cases[i].words))
 			ROW_FAIL(i, "%d %s", rd.r, rd.err.msg);
@@ -147,35 +146,26 @@ TEST(missing_columns)
 
 TEST(calls)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text("rocprof_csv", CALLS
-				      "\"HIP_RUNTIME_API_EXT\",\"outer\",5,7,1,1000,9000\n"
-				      "\"HSA_CORE_API\",\"inner\",5,7,2,2000,3000\n"
-				      "\"HIP_RUNTIME_API_EXT\",\"other\",6,8,1,1000,2000\n"
-				      "\"MARKER_CORE_API\",\"mark, one\",5,7,3,1500,1500\n"
-				      "\"MARKER_CORE_API\",\"range a\",5,0,4,1000,5000\n"
-				      "\"MARKER_CORE_RANGE_API\",\"range b\",5,7,5,3000,8000\n"
-				      "\"MARKER_CORE_API\",\"range c\",5,0,6,1200,2000\n"
-				      "\"MARKER_CORE_API\",\"range d\",6,0,6,1200,2000\n");
+	READING rd = read_text("rocprof_csv",
+			       CALLS "\"HIP_RUNTIME_API_EXT\",\"outer\",5,7,1,1000,9000\n"
+				     "\"HSA_CORE_API\",\"inner\",5,7,2,2000,3000\n"
+				     "\"HIP_RUNTIME_API_EXT\",\"other\",6,8,1,1000,2000\n"
+				     "\"MARKER_CORE_API\",\"mark, one\",5,7,3,1500,1500\n"
+				     "\"MARKER_CORE_API\",\"range a\",5,0,4,1000,5000\n"
+				     "\"MARKER_CORE_RANGE_API\",\"range b\",5,7,5,3000,8000\n"
+				     "\"MARKER_CORE_API\",\"range c\",5,0,6,1200,2000\n"
+				     "\"MARKER_CORE_API\",\"range d\",6,0,6,1200,2000\n");
 	const struct model *m = rd.m;
-	size_t inner = span_at(m, "inner"), mark = span_at(m, "mark, one");
+	size_t inner = span_at(m, "inner");
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_BOOTTIME);
+	expect_read(&rd, 0, "clock=boottime");
 	assert_string_equal(span_name(m, m->spans.parent[inner]), "outer");
-	assert_int_equal(m->spans.kind[mark], SPAN_INSTANT);
-	assert_int_equal(track_of(m, inner)->pid, 5);
-	assert_int_equal(track_of(m, inner)->tid, 7);
-	assert_int_equal(track_of(m, span_at(m, "other"))->pid, 6);
+	expect_model(m, "'mark, one': kind=instant inner: pid=5 tid=7 other: pid=6");
 	/* ranges that overlap lie on tracks of their own, those that nest do not */
 	assert_true(m->spans.track[span_at(m, "range a")] != m->spans.track[span_at(m, "range b")]);
-	assert_int_equal(m->spans.track[span_at(m, "range a")],
-			 m->spans.track[span_at(m, "range c")]);
+	expect_model(m, "'range a': beside='range c'");
 	assert_true(track_of(m, span_at(m, "range b"))->beside);
-	assert_string_equal(model_str(m, track_of(m, span_at(m, "range b"))->name),
-			    "process ranges #2");
-	assert_int_equal(track_of(m, span_at(m, "range d"))->pid, 6);
-	assert_only_warned(m, NULL);
+	expect_model(m, "only 'range b': track='process ranges #2' 'range d': pid=6");
 }
 
 TEST(arguments)
@@ -183,7 +173,7 @@ TEST(arguments)
 	static const char text[] = "Kind,Agent_Id,Kernel_Name,Start_Timestamp,End_Timestamp,Odd "
 				   "\"\"x,Size,Empty,Zero\n"
 				   "K,Agent 1,k,1000,2000,\"a \"\"b\"\", \\ \xff\",-1.5,,007\n";
-	CLEANUP(reading_release) struct reading rd = read_text("rocprof_csv", text);
+	READING rd = read_text("rocprof_csv", text);
 
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(model_str(rd.m, rd.m->spans.args[0]),
@@ -208,7 +198,7 @@ TEST(copies)
 				       "Correlation_Id,Start_Timestamp,End_Timestamp\n"
 				       "MEMORY_COPY,%s,Agent 4,Agent 5,1,1000,2000\n",
 				       cases[i].direction);
-		CLEANUP(reading_release) struct reading rd = read_text("rocprof_csv", text);
+		READING rd = read_text("rocprof_csv", text);
 
 		assert_int_equal(rd.m->spans.nr, 1);
 		assert_int_equal(rd.m->spans.kind[0], SPAN_COPY);
@@ -219,8 +209,7 @@ TEST(copies)
 
 TEST(allocations)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"rocprof_csv",
 		"Kind,Operation,Agent_Id,Allocation_Size,Address,Correlation_Id,Start_Timestamp,"
 		"End_Timestamp\n"
@@ -230,12 +219,8 @@ TEST(allocations)
 		"M,MEMORY_ALLOCATION_ALLOCATE,Agent 1,300,\"0x10\",4,3000,3100\n"
 		"M,MEMORY_ALLOCATION_FREE,,0,\"0x99\",5,4000,4100\n");
 
-	assert_int_equal(fact(rd.m, "allocations"), 3);
-	assert_int_equal(fact(rd.m, "allocated_bytes"), 600);
-	assert_int_equal(fact(rd.m, "frees"), 2);
-	assert_int_equal(fact(rd.m, "addresses_not_freed"), 2);
-	assert_int_equal(rd.m->spans.nr, 5);
-	assert_only_warned(rd.m, NULL);
+	expect_model(rd.m, "fact.allocations=3 fact.allocated_bytes=600 fact.frees=2 "
+			   "fact.addresses_not_freed=2 spans=5 only");
 }
 
 TEST(counters_long)
@@ -247,19 +232,11 @@ TEST(counters_long)
 				   "2,2,Agent 1,1,50,51,\"k, b\",\"SQ_WAVES\",8,3000,4000\n"
 				   "2,2,Agent 1,1,50,51,\"k, b\",\"GRBM_COUNT\",nan,3000,4000\n"
 				   "2,2,Agent 1,1,50,51,\"k, b\",\"GRBM_COUNT\",many,3000,4000\n");
-	const struct series *s = series_named(rd.m, "SQ_WAVES");
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(rd.m->spans.nr, 2);
+	expect_read(&rd, 0, "spans=2");
 	assert_int_equal(track_of(rd.m, 0)->pid, 50);
-	assert_int_equal(s->value.nr, 2);
-	assert_true(s->value.v[0] == 16 && s->value.v[1] == 8);
-	assert_int_equal(s->t_ns.v[1], 4000);
-	assert_string_equal(model_str(rd.m, s->device), "gpu1");
-	assert_int_equal(s->kind, SERIES_UNKNOWN);
-	assert_int_equal(fact(rd.m, "dispatches"), 2);
-	assert_int_equal(warned(rd.m, W_READ_FAILED), 1);
-	assert_int_equal(warned(rd.m, W_BAD_NUMBER), 1);
+	expect_model(rd.m, "fact.dispatches=2 W_READ_FAILED=1 W_BAD_NUMBER=1 ~SQ_WAVES: samples=2 "
+			   "v[0]=16 v[1]=8 t[1]=4000 device=gpu1 kind=unknown");
 	assert_said(rd.m, W_BAD_NUMBER, "line 6");
 	reading_release(&rd);
 }
@@ -286,8 +263,7 @@ TEST(counters_wide)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release)
-		struct reading rd = read_text("rocprof_csv", cases[i].text);
+		READING rd = read_text("rocprof_csv", cases[i].text);
 
 		if (rd.r != 0 || rd.m->spans.nr != cases[i].spans)
 			ROW_FAIL(i, "%d, %zu spans", rd.r, rd.m->spans.nr);
@@ -300,8 +276,7 @@ TEST(counters_wide)
 					    cases[i].device);
 			assert_only_warned(rd.m, NULL);
 		} else {
-			assert_int_equal(fact(rd.m, "sum of SQ_WAVES"), 24);
-			assert_only_warned(rd.m, W_IGNORED_RECORD);
+			expect_model(rd.m, "'fact.sum of SQ_WAVES'=24 W_IGNORED_RECORD only");
 		}
 	}
 }
@@ -312,10 +287,7 @@ TEST(summaries)
 		read_text("rocprof_csv", "Name,Calls,TotalDurationNs,AverageNs,Percentage\n"
 					 "\"f, g\",3,100,33,50\nh,2,100,50,50\n");
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(rd.m->spans.nr, 0);
-	assert_int_equal(fact(rd.m, "calls"), 5);
-	assert_int_equal(fact(rd.m, "total_ns"), 200);
+	expect_read(&rd, 0, "spans=0 fact.calls=5 fact.total_ns=200");
 	assert_said(rd.m, W_IGNORED_RECORD, "a summary");
 	assert_only_warned(rd.m, W_IGNORED_RECORD);
 	reading_release(&rd);
@@ -330,9 +302,8 @@ static struct model *read_files(const char *dir, const char *const *files)
 	struct err err = ERR_INIT;
 
 	for (; *files; files++) {
-		CLEANUP(xfreep) char *path = fs_join(dir, *files);
-
-		if (reader_find("rocprof_csv")->read(path, model_sink(m), &o, &err) != 0)
+		if (reader_find("rocprof_csv")
+			    ->read(in_dir(dir, *files), model_sink(m), &o, &err) != 0)
 			fail_msg("%s", err.msg);
 	}
 	model_finish(m);
@@ -370,9 +341,7 @@ TEST(one_run)
 	test_put(dir, files[5], "Name,Calls,TotalDurationNs\nk1,1,1000\n");
 	CLEANUP(model_freep) struct model *m = read_files(dir, files);
 	/* the dispatches of the counters are those of the trace */
-	assert_int_equal(m->spans.nr, 7);
-	assert_int_equal(series_named(m, "SQ_WAVES")->value.nr, 1);
-	assert_int_equal(warned(m, W_DUPLICATE_INPUT), 2);
+	expect_model(m, "spans=7 W_DUPLICATE_INPUT=2 ~SQ_WAVES: samples=1");
 	/* launches lie in another file */
 	assert_int_equal(m->links.nr, 3);
 	for (size_t i = 0; i < m->links.nr; i++) {
@@ -387,14 +356,11 @@ TEST(one_run)
 	assert_int_equal(warned(m, W_UNLINKED_WORK), 1);
 	/* devices are GPUs, and where they sit is known */
 	q = track_of(m, span_at(m, "k2"));
-	assert_string_equal(model_str(m, q->device), "gpu1");
-	assert_string_equal(model_str(m, q->pci), "1:c8:0");
-	assert_string_equal(model_str(m, track_of(m, span_at(m, "k1"))->device), "gpu0");
+	expect_model(m, "k2: device=gpu1 pci=1:c8:0 k1: device=gpu0");
 	/* the process of the name is that of the rows, and the copy's queue is the kernel's */
 	assert_int_equal(q->pid, 4242);
 	assert_int_equal(q->owner, track_of(m, span_at(m, "launch1"))->parent);
-	assert_int_equal(m->spans.track[span_at(m, "k1")],
-			 m->spans.track[span_at(m, "MEMORY_COPY_HOST_TO_DEVICE")]);
+	expect_model(m, "k1: beside=MEMORY_COPY_HOST_TO_DEVICE");
 }
 
 /* Releases of 2024: the counters' times are in the trace beside them. */
@@ -414,10 +380,7 @@ TEST(counters_joined)
 		 "K,4,1,9,1,a,0,1000,2000\nK,4,1,9,2,b,0,3000,4000\n");
 	CLEANUP(model_freep) struct model *m = read_files(dir, files);
 	s = series_named(m, "SQ_WAVES");
-	assert_int_equal(s->value.nr, 2);
-	assert_int_equal(s->t_ns.v[1], 4000);
-	assert_true(s->value.v[1] == 5);
-	assert_int_equal(m->spans.nr, 3);
+	expect_model(m, "spans=3 ~SQ_WAVES: samples=2 t[1]=4000 v[1]=5");
 	assert_int_equal(s->track, m->spans.track[0]);
 	assert_int_equal(warned(m, W_BAD_EVENT), 1);
 }
@@ -440,9 +403,7 @@ TEST(two_runs)
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(span_name(m, m->links.from[i])[1],
 				 span_name(m, m->links.to[i])[1]);
-	assert_int_equal(track_of(m, span_at(m, "ka"))->pid, 70);
-	assert_int_equal(track_of(m, span_at(m, "kb"))->pid, 80);
-	assert_int_equal(track_of(m, span_at(m, "kc"))->pid, PID_NONE);
+	expect_model(m, "ka: pid=70 kb: pid=80 kc: pid=none");
 }
 
 /* Two processes in one converted file have equal correlations. */
@@ -491,7 +452,7 @@ TEST(bad_rows)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
 		char *text = xasprintf(CALLS "%sH,good,1,1,2,3000,4000\n", cases[i].row);
-		CLEANUP(reading_release) struct reading rd = read_text("rocprof_csv", text);
+		READING rd = read_text("rocprof_csv", text);
 
 		if (rd.r != (warned(rd.m, W_TIME_RANGE) ? READ_PARTIAL : 0) ||
 		    rd.m->spans.nr != cases[i].spans + 1)
@@ -511,7 +472,7 @@ TEST(cut_everywhere)
 	size_t n = strlen(text), header = strlen(CALLS), rows = 0;
 
 	for (size_t i = 0; i <= n; i++) {
-		CLEANUP(reading_release) struct reading rd = read_bytes("rocprof_csv", text, i);
+		READING rd = read_bytes("rocprof_csv", text, i);
 		bool whole_row = i > header && text[i - 1] == '\n';
 		/* that the line end alone is missing cannot be seen */
 		bool unended = i > header && i < n && text[i] == '\n';
@@ -554,7 +515,7 @@ TEST(mutations)
 
 		for (uint64_t k = 1 + rnd(&seed) % 4; k > 0; k--)
 			copy[rnd(&seed) % n] = bytes[rnd(&seed) % (sizeof(bytes) - 1)];
-		CLEANUP(reading_release) struct reading rd = read_bytes("rocprof_csv", copy, n);
+		READING rd = read_bytes("rocprof_csv", copy, n);
 		assert_in_range(rd.m->spans.nr, 0, 4);
 		for (size_t s = 0; s < rd.m->spans.nr; s++)
 			assert_true(rd.m->spans.end_ns[s] >= rd.m->spans.start_ns[s]);
@@ -569,9 +530,8 @@ TEST(many_things)
 	strbuf_addstr(&sb, KERNELS_2025);
 	for (int i = 0; i < 2000; i++)
 		strbuf_addf(&sb, "K,Agent %d,1,1,1,1,1,k,1,%d,%d,0,1\n", i, 1000 + i, 2000 + i);
-	CLEANUP(reading_release) struct reading rd = read_bytes("rocprof_csv", sb.buf, sb.len);
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(rd.m->spans.nr, 2000);
+	READING rd = read_bytes("rocprof_csv", sb.buf, sb.len);
+	expect_read(&rd, 0, "spans=2000");
 	assert_int_equal(warned(rd.m, W_BAD_EVENT), 2000 - 256);
 }
 
@@ -619,7 +579,7 @@ TEST(detected)
 	test_put(dir, "1_hip_api_trace.csv", text);
 	assert_int_equal(reader_detect(path, &found, NULL), 0);
 	assert_string_equal(found->name, "rocprof_csv");
-	CLEANUP(reading_release) struct reading rd = read_path("rocprof_csv", path, false);
+	READING rd = read_path("rocprof_csv", path, false);
 	assert_int_equal(rd.m->spans.nr, 1);
 	assert_int_equal(rd.m->spans.args[0], STR_NONE);
 }

@@ -25,8 +25,7 @@
 /* HIP call → kernel by (pid, Index); HSA calls count apart; a range around it. */
 TEST(hip_trace)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"rocprof_db", true,
 		SQL(CALLS("HIP") CALLS("HSA") WORK("OPS") WORK("COPY") ROCTX KERN,
 		    "INSERT INTO HIP VALUES (100, 200, 7, 8, 'hipLaunchKernel', '( kernel(k) )', 5,"
@@ -44,19 +43,13 @@ TEST(hip_trace)
 	const struct model *m = rd.m;
 	size_t launch = span_at(m, "hipLaunchKernel");
 
-	assert_int_equal(rd.r, 0);
-	assert_string_equal(m->inputs.v[0].format, "rocprof v1 database");
-	assert_int_equal(m->links.nr, 3);
+	expect_read(&rd, 0, "format='rocprof v1 database' links=3");
 	assert_int_equal(m->links.from[0], launch);
 	assert_int_equal(m->links.to[0], span_at(m, "k"));
-	assert_int_equal(m->spans.parent[launch], span_at(m, "step"));
-	assert_int_equal(m->spans.kind[span_at(m, "mark")], SPAN_INSTANT);
-	assert_int_equal(m->spans.kind[span_at(m, "<barrier packet>")], SPAN_ANNOTATION);
-	assert_int_equal(m->spans.kind[span_at(m, "FillBuffer")], SPAN_FILL);
-	assert_int_equal(m->spans.kind[span_at(m, "async-copy")], SPAN_COPY);
-	assert_string_equal(model_str(m, track_of(m, span_at(m, "CopyHostToDevice"))->device),
-			    "gpu1");
-	assert_string_equal(model_str(m, m->spans.args[launch]), "{\"args\":\"( kernel(k) )\"}");
+	expect_model(m, "hipLaunchKernel: in=step args='{\"args\":\"( kernel(k) )\"}' "
+			"mark: kind=instant '<barrier packet>': kind=annotation "
+			"FillBuffer: kind=fill async-copy: kind=copy "
+			"CopyHostToDevice: device=gpu1");
 	for (size_t i = 0; i < m->links.nr; i++)
 		if (m->links.to[i] == span_at(m, "async-copy"))
 			assert_int_equal(m->links.from[i], span_at(m, "hsa_amd_memory_async_copy"));
@@ -67,24 +60,17 @@ TEST(hip_trace)
 
 TEST(dispatches)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"rocprof_db", true,
 		SQL(KERN, KERN_ROW("a", "8", "100", "200"), KERN_ROW("b", "NULL", "300", "250"),
 		    KERN_ROW("c", "8", "NULL", "400"), KERN_ROW("d", "8", "'None'", "400")));
-	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(m->spans.nr, 2);
-	assert_span(m, "a", 100, 200);
-	assert_span(m, "b", 300, 300);
-	assert_string_equal(model_str(m, track_of(m, span_at(m, "a"))->device), "gpu8");
-	assert_string_equal(model_str(m, m->spans.args[span_at(m, "a")]),
-			    "{\"grid_items\":1024,\"block_items\":256,\"lds\":0,\"scratch\":16,"
-			    "\"vgpr\":24,\"sgpr\":32}");
-	assert_int_equal(warned(m, W_NEGATIVE_DURATION), 1);
-	assert_int_equal(warned(m, W_BAD_EVENT), 2);
-	assert_int_equal(warned(m, W_BAD_NUMBER), 1);
+	expect_read(&rd, 0,
+		    "spans=2 W_NEGATIVE_DURATION=1 W_BAD_EVENT=2 W_BAD_NUMBER=1 "
+		    "a: at=100..200 device=gpu8 "
+		    "args={\"grid_items\":1024,\"block_items\":256,\"lds\":0,\"scratch\":16,"
+		    "\"vgpr\":24,\"sgpr\":32} "
+		    "b: at=300");
 }
 
 #define COUNTERS(times) \
@@ -94,8 +80,7 @@ TEST(dispatches)
 /* A value of a dispatch is a sample at its end, on its queue. */
 TEST(counters)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"rocprof_db", false,
 		SQL(COUNTERS(", BeginNs INTEGER, EndNs INTEGER, CompleteNs INTEGER, "
 			     "DurationNs INTEGER, __section INTEGER") "INSERT INTO KERN VALUES (0, "
@@ -107,23 +92,17 @@ TEST(counters)
 								      "50, 60, 70, 10, 0);"));
 	const struct series *waves = series_named(rd.m, "SQ_WAVES");
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(rd.m->spans.nr, 3);
+	expect_read(&rd, 0, "spans=3");
 	assert_int_equal(rd.m->series.nr, 3); /* TCC_HIT[0] on two queues */
-	assert_int_equal(waves->value.nr, 2);
-	assert_int_equal(waves->t_ns.v[1], 40);
-	assert_true(waves->value.v[1] == 32);
-	assert_string_equal(model_str(rd.m, waves->device), "gpu1");
+	expect_model(rd.m, "~SQ_WAVES: samples=2 t[1]=40 v[1]=32 device=gpu1");
 	assert_int_equal(waves->track, rd.m->spans.track[span_at(rd.m, "b")]);
-	assert_true(series_named(rd.m, "TCC_HIT[0]")->value.v[0] == 2.5);
-	assert_int_equal(warned(rd.m, W_BAD_NUMBER), 1);
+	expect_model(rd.m, "W_BAD_NUMBER=1 ~TCC_HIT[0]: v[0]=2.5");
 }
 
 /* Beside the kernels of a HIP trace only the counters are new. */
 TEST(counters_again)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"rocprof_db", false,
 		SQL(WORK(
 			"OPS") "INSERT INTO OPS VALUES (10, 20, 1, 0, 'a', 7, 7, '', 0, 1, '', 0, "
@@ -132,10 +111,7 @@ TEST(counters_again)
 									   "VALUES (0, 'a', 1, 0, "
 									   "7, 16, 2.5, 10, 20);"));
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(rd.m->spans.nr, 1);
-	assert_int_equal(series_named(rd.m, "SQ_WAVES")->value.nr, 1);
-	assert_int_equal(warned(rd.m, W_IGNORED_RECORD), 1);
+	expect_read(&rd, 0, "spans=1 W_IGNORED_RECORD=1 ~SQ_WAVES: samples=1");
 }
 
 TEST(counters_untimed)
@@ -145,11 +121,9 @@ TEST(counters_untimed)
 			 SQL(COUNTERS("") "INSERT INTO KERN VALUES (0, 'a', 1, 0, 7, 16,"
 					  " 2), (1, 'b', 1, 0, 7, 32, 3);"));
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(fact(rd.m, "sum of SQ_WAVES"), 48);
-	assert_int_equal(fact(rd.m, "sum of TCC_HIT[0]"), 5);
-	assert_int_equal(rd.m->series.nr, 0);
-	assert_int_equal(warned(rd.m, W_BAD_EVENT), 1);
+	expect_read(&rd, 0,
+		    "'fact.sum of SQ_WAVES'=48 'fact.sum of TCC_HIT[0]'=5 series=0 "
+		    "W_BAD_EVENT=1");
 	reading_release(&rd);
 }
 
@@ -177,8 +151,7 @@ TEST(odd_files)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release)
-		struct reading rd = read_sql("rocprof_db", false, SQL(cases[i].sql));
+		READING rd = read_sql("rocprof_db", false, SQL(cases[i].sql));
 
 		if (rd.r != cases[i].r)
 			ROW_FAIL(i, "%d: %s", rd.r, rd.err.msg);
@@ -210,11 +183,9 @@ TEST(finite_difference)
 
 	assert_int_equal(reader_detect(path, &which, NULL), 0);
 	assert_string_equal(which->name, "rocprof_db");
-	CLEANUP(reading_release) struct reading rd = read_path("rocprof_db", path, false);
+	READING rd = read_path("rocprof_db", path, false);
 	m = rd.m;
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(fact(m, "KERN"), 1004);
-	assert_int_equal(m->spans.nr, 1004);
+	expect_read(&rd, 0, "fact.KERN=1004 spans=1004");
 	for (size_t k = 0; k < ARRAY_LEN(kernels); k++) {
 		uint64_t n = 0;
 		int64_t sum = 0, min = INT64_MAX, max = 0;

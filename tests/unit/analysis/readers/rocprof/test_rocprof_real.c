@@ -82,8 +82,7 @@ static const struct recording {
 
 static void assert_recording(size_t i, const struct recording *c)
 {
-	CLEANUP(xfreep) char *rel = xasprintf(SDK "%s.csv", c->file);
-	CLEANUP(reading_release) struct reading rd = read_real(rel);
+	READING rd = read_real(textf(SDK "%s.csv", c->file));
 	const struct model *m = rd.m;
 	uint64_t calls;
 	int64_t sum = sum_of(m, "", &calls);
@@ -113,7 +112,7 @@ TEST(sums)
 
 TEST(streams)
 {
-	CLEANUP(reading_release) struct reading rd = read_real(SDK "kernel_trace.csv");
+	READING rd = read_real(SDK "kernel_trace.csv");
 	uint64_t seen = 0;
 
 	for (size_t i = 0; i < rd.m->spans.nr; i++) {
@@ -138,7 +137,7 @@ TEST(exclusive_times)
 		{ "ncclGetVersion", 3942 },        { "ncclGroupStart", 3062 },
 		{ "ncclCommGetAsyncError", 1196 },
 	};
-	CLEANUP(reading_release) struct reading rd = read_real(SDK "rccl_trace.csv");
+	READING rd = read_real(SDK "rccl_trace.csv");
 	int64_t all = 0;
 
 	for (size_t k = 0; k < ARRAY_LEN(want); k++) {
@@ -156,16 +155,12 @@ TEST(exclusive_times)
 TEST(markers)
 {
 	struct reading rd = read_real(SDK "marker_api_trace.csv");
-	size_t range = span_at(rd.m, "hipLaunchKernel range");
 	uint64_t calls;
 
 	assert_int_equal(sum_of(rd.m, "", &calls), 4962639);
 	assert_int_equal(calls, 5);
-	assert_int_equal(rd.m->inputs.v[0].instants, 2);
-	assert_int_equal(rd.m->spans.kind[range], SPAN_ANNOTATION);
-	assert_int_equal(track_of(rd.m, range)->pid, 717);
-	assert_int_equal(track_of(rd.m, span_at(rd.m, "hipMemcpy"))->tid, 717);
-	assert_only_warned(rd.m, NULL);
+	expect_model(rd.m, "input.instants=2 only 'hipLaunchKernel range': kind=annotation "
+			   "pid=717 hipMemcpy: tid=717");
 	reading_release(&rd);
 	rd = read_real(SDK "python_bindings.csv");
 	assert_int_equal(rd.m->inputs.v[0].instants, 1);
@@ -191,21 +186,17 @@ TEST(counters)
 	/* an older header, without times: nothing is made up */
 	rd = read_real(SDK "kernel_names.csv");
 	assert_int_equal(rd.m->spans.nr + rd.m->series.nr, 0);
-	assert_int_equal(fact(rd.m, "dispatches"), 4);
-	assert_int_equal(fact(rd.m, "sum of SQ_WAVES"), 65536);
-	assert_int_equal(warned(rd.m, W_IGNORED_RECORD), 4);
-	assert_only_warned(rd.m, W_IGNORED_RECORD);
+	expect_model(rd.m, "fact.dispatches=4 'fact.sum of SQ_WAVES'=65536 W_IGNORED_RECORD=4 "
+			   "only");
 	reading_release(&rd);
 }
 
 TEST(allocations)
 {
-	CLEANUP(reading_release) struct reading rd = read_real(SDK "memory_allocation_trace.csv");
+	READING rd = read_real(SDK "memory_allocation_trace.csv");
 
-	assert_int_equal(fact(rd.m, "allocations"), 2);
-	assert_int_equal(fact(rd.m, "allocated_bytes"), 2048);
-	assert_int_equal(fact(rd.m, "frees"), 2);
-	assert_int_equal(fact(rd.m, "addresses_not_freed"), 0);
+	expect_model(rd.m, "fact.allocations=2 fact.allocated_bytes=2048 fact.frees=2 "
+			   "fact.addresses_not_freed=0");
 }
 
 TEST(summaries)
@@ -220,7 +211,7 @@ TEST(summaries)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release) struct reading rd = read_real(cases[i].file);
+		READING rd = read_real(cases[i].file);
 
 		assert_int_equal(rd.m->spans.nr, 0);
 		assert_int_equal(fact(rd.m, "rows"), cases[i].rows);
@@ -243,7 +234,7 @@ TEST(pc_samples)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *rel = xasprintf(SDK "%s.csv", cases[i].file);
-		CLEANUP(reading_release) struct reading rd = read_real(rel);
+		READING rd = read_real(rel);
 		uint64_t calls;
 
 		assert_int_equal(rd.m->inputs.v[0].instants, cases[i].rows);
@@ -269,7 +260,7 @@ TEST(v1)
 		{ "__amd_rocclr_fillBufferAligned", 1, 5440 },
 		{ "", 1004, 2610787312 },
 	};
-	CLEANUP(reading_release) struct reading rd = read_real(V1 "results.csv");
+	READING rd = read_real(V1 "results.csv");
 	const struct model *m = rd.m;
 	int64_t sum = 0, reach = INT64_MIN, min = INT64_MAX, max = 0, first = INT64_MAX;
 	uint64_t calls;

@@ -41,12 +41,11 @@ TEST(nested)
 	} want[] = {
 		{ "root", 50, 0, 12 }, { "mid", 30, 0, 12 }, { "a", 10, 7, 7 }, { "b", 10, 5, 5 }
 	};
-	CLEANUP(reading_release)
-	struct reading rd = read_sql("rpd", false,
-				     SQL(RPD_2, API(1, 1, 0, 100, 10, 1), API(2, 1, 10, 60, 11, 1),
-					 API(3, 1, 20, 30, 12, 1), API(4, 1, 40, 50, 13, 1),
-					 OP(1, 0, 0, 200, 207, 7, 5), OP(2, 0, 0, 210, 215, 7, 5),
-					 LAUNCH(3, 1), LAUNCH(4, 2)));
+	READING rd = read_sql("rpd", false,
+			      SQL(RPD_2, API(1, 1, 0, 100, 10, 1), API(2, 1, 10, 60, 11, 1),
+				  API(3, 1, 20, 30, 12, 1), API(4, 1, 40, 50, 13, 1),
+				  OP(1, 0, 0, 200, 207, 7, 5), OP(2, 0, 0, 210, 215, 7, 5),
+				  LAUNCH(3, 1), LAUNCH(4, 2)));
 
 	assert_int_equal(rd.r, 0);
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
@@ -59,18 +58,15 @@ TEST(nested)
 
 TEST(ties)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql("rpd", false,
-				     SQL(RPD_2, API(1, 1, 0, 10, 12, 1), API(2, 1, 10, 20, 13, 1),
-					 API(3, 1, 20, 20, 2, 11), OP(1, 0, 0, 200, 207, 7, 5),
-					 OP(2, 0, 0, 210, 215, 7, 5), LAUNCH(1, 1), LAUNCH(2, 2)));
+	READING rd = read_sql("rpd", false,
+			      SQL(RPD_2, API(1, 1, 0, 10, 12, 1), API(2, 1, 10, 20, 13, 1),
+				  API(3, 1, 20, 20, 2, 11), OP(1, 0, 0, 200, 207, 7, 5),
+				  OP(2, 0, 0, 210, 215, 7, 5), LAUNCH(1, 1), LAUNCH(2, 2)));
 	const struct model *m = rd.m;
 
 	assert_int_equal(exclusive(m, "a"), 10);
 	assert_int_equal(exclusive(m, "b"), 10);
-	assert_int_equal(m->spans.parent[span_at(m, "b")], SPAN_NONE);
-	assert_int_equal(m->spans.kind[span_at(m, "mid")], SPAN_INSTANT);
-	assert_int_equal(m->spans.parent[span_at(m, "mid")], SPAN_NONE);
+	expect_model(m, "b: in=none mid: kind=instant in=none");
 	assert_int_equal(device_ns(m, "a", true), 7);
 	assert_int_equal(device_ns(m, "b", true), 5);
 }
@@ -78,8 +74,7 @@ TEST(ties)
 /* Equal intervals of two devices are two; types tell kernels, copies and fills. */
 TEST(devices)
 {
-	CLEANUP(reading_release)
-	struct reading rd =
+	READING rd =
 		read_sql("rpd", false,
 			 SQL(RPD_2, OP(1, 0, 0, 1000, 3000, 7, 5), OP(2, 1, 0, 1000, 3000, 7, 5),
 			     OP(3, 0, 1, 2000, 5000, 1, 6), OP(4, 0, 1, 6000, 6001, 1, 8)));
@@ -93,15 +88,10 @@ TEST(devices)
 	}
 	assert_int_equal(queues, 3);
 	assert_int_equal(devs, 2);
-	assert_span(m, "k", 1000, 3000);
-	assert_int_equal(m->spans.kind[span_nth(m, "k", 1)], SPAN_KERNEL);
-	assert_string_equal(model_str(m, m->spans.category[span_at(m, "k")]), "KernelExecution");
-	assert_int_equal(m->spans.kind[span_at(m, "CopyHostToDevice")], SPAN_COPY);
-	assert_int_equal(track_of(m, span_at(m, "CopyHostToDevice"))->tid, 1);
-	assert_int_equal(m->spans.kind[span_at(m, "FillBuffer")], SPAN_FILL);
+	expect_model(m, "k: at=1000..3000 cat=KernelExecution k#1: kind=kernel "
+			"CopyHostToDevice: kind=copy tid=1 FillBuffer: kind=fill");
 	assert_true(m->inputs.v[0].driver_numbers);
-	assert_only_warned(m, W_UNLINKED_WORK);
-	assert_int_equal(warned(m, W_UNLINKED_WORK), 4);
+	expect_model(m, "W_UNLINKED_WORK=4 only");
 }
 
 /* The spans of a model as text: all that must not depend on the version of the file. */
@@ -146,24 +136,20 @@ static char *dump(const struct model *m)
 
 TEST(versions_agree)
 {
-	CLEANUP(reading_release)
-	struct reading two = read_sql("rpd", true, SQL(RPD_2, TEXTS("rocpd_string"), CONTENT));
-	CLEANUP(reading_release)
-	struct reading three = read_sql("rpd", true,
-					SQL(RPD_3, TEXTS("rocpd_ustring"),
-					    "INSERT INTO rocpd_ustring VALUES (1, '');", CONTENT));
+	READING two = read_sql("rpd", true, SQL(RPD_2, TEXTS("rocpd_string"), CONTENT));
+	READING three = read_sql("rpd", true,
+				 SQL(RPD_3, TEXTS("rocpd_ustring"),
+				     "INSERT INTO rocpd_ustring VALUES (1, '');", CONTENT));
 	struct reading none =
 		read_sql("rpd", true,
 			 SQL(RPD_2, TEXTS("rocpd_string"), CONTENT, "DROP TABLE rocpd_metadata;"));
 	CLEANUP(xfreep) char *a = dump(two.m);
-	CLEANUP(xfreep) char *b = dump(three.m);
-	CLEANUP(xfreep) char *c = dump(none.m);
 
 	assert_int_equal(two.r | three.r | none.r, 0);
 	assert_string_equal(two.m->inputs.v[0].format, "RPD 2");
 	assert_string_equal(three.m->inputs.v[0].format, "RPD 3");
-	assert_string_equal(a, b);
-	assert_string_equal(a, c);
+	assert_string_equal(a, kept(dump(three.m)));
+	assert_string_equal(a, kept(dump(none.m)));
 	assert_int_equal(two.m->links.nr, 2);
 	assert_non_null(strstr(a, "|step|UserMarker|"));
 	assert_non_null(strstr(a, "{\"launch\":{\"grid\":[8,1,1],\"block\":[64,1,1],\"lds\":0,"
@@ -179,8 +165,7 @@ TEST(versions_agree)
 /* Arguments hang off the work, and HSA has a table of its own. */
 TEST(version_1)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"rpd", true,
 		SQL(RPD_API_2 RPD_OP_2 RPD_STRINGS_1,
 		    "CREATE TABLE rocpd_api_ops(id integer PRIMARY KEY, api_id integer, op_id "
@@ -200,21 +185,16 @@ TEST(version_1)
 		    "INSERT INTO rocpd_hsaApi VALUES (1, 100, 1, 12, 15, 12, 1, 0);"));
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, 0);
-	assert_string_equal(m->inputs.v[0].format, "RPD 1");
-	assert_int_equal(m->links.nr, 1);
-	assert_int_equal(fact(m, "hsa_api"), 1);
-	assert_int_equal(fact(m, "copy_bytes"), 128);
-	assert_int_equal(m->spans.parent[span_at(m, "a")], span_at(m, "hipLaunchKernel"));
-	assert_string_equal(model_str(m, m->spans.category[span_at(m, "a")]), "hsa");
+	expect_read(&rd, 0,
+		    "format='RPD 1' links=1 fact.hsa_api=1 fact.copy_bytes=128 "
+		    "a: in=hipLaunchKernel cat=hsa");
 	assert_non_null(strstr(model_str(m, m->spans.args[span_at(m, "k")]), "\"grid\":[4,1,1]"));
 }
 
 /* Two processes: ids are offset, strings are there twice, queues of equal numbers are two. */
 TEST(writers)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"rpd", false,
 		SQL(RPD_3,
 		    "INSERT INTO rocpd_string(id, string) VALUES (4294967297, 'k'),"
@@ -225,8 +205,7 @@ TEST(writers)
 		    LAUNCH(1, 1), LAUNCH(4294967297, 4294967297)));
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(m->links.nr, 2);
+	expect_read(&rd, 0, "links=2");
 	for (int i = 0; i < 2; i++) {
 		size_t k = span_nth(m, "k", i);
 
@@ -242,8 +221,7 @@ TEST(writers)
 
 TEST(nodes)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"rpd", false,
 		SQL(RPD_3,
 		    "INSERT INTO rocpd_api VALUES (1, 30000100, 30000101, 10, 20, 3, 0, 0, 1);",
@@ -264,18 +242,14 @@ TEST(nodes)
 /* What the tracer spends on itself is no time of the program. */
 TEST(overhead)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql("rpd", false,
-				     SQL(RPD_2, API(1, 1, 0, 100, 3, 1), API(2, 1, 10, 60, 9, 1),
-					 OP(1, 0, 0, 200, 207, 7, 5), LAUNCH(1, 1)));
+	READING rd = read_sql("rpd", false,
+			      SQL(RPD_2, API(1, 1, 0, 100, 3, 1), API(2, 1, 10, 60, 9, 1),
+				  OP(1, 0, 0, 200, 207, 7, 5), LAUNCH(1, 1)));
 	const struct model *m = rd.m;
-	size_t own = span_at(m, "ApiTable::writeRows");
 
 	assert_int_equal(exclusive(m, "hipLaunchKernel"), 100);
-	assert_int_equal(track_of(m, own)->kind, TRACK_COUNTER);
-	assert_int_equal(m->spans.kind[own], SPAN_ANNOTATION);
-	assert_int_equal(fact(m, "overhead_rows"), 1);
-	assert_int_equal(fact(m, "overhead_ns"), 50);
+	expect_model(m, "fact.overhead_rows=1 fact.overhead_ns=50 ApiTable::writeRows: on=counter "
+			"kind=annotation");
 }
 
 TEST(endless_overhead)
@@ -294,8 +268,7 @@ TEST(endless_overhead)
 /* A graph: one launch, many ops. Work with two launches has two links. */
 TEST(many_to_many)
 {
-	CLEANUP(reading_release)
-	struct reading rd =
+	READING rd =
 		read_sql("rpd", false,
 			 SQL(RPD_2, API(1, 1, 10, 20, 3, 1), API(2, 1, 30, 40, 4, 1),
 			     OP(1, 0, 0, 50, 60, 7, 5), OP(2, 0, 0, 60, 70, 7, 5),
@@ -317,8 +290,7 @@ TEST(monitor)
 {
 	static const int64_t t_ns[] = { 0, 100, 300, 400, 500 };
 	static const double mhz[] = { 800, 1700, 1700, 900, 900 };
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"rpd", false,
 		SQL(RPD_2, OP(1, 0, 0, 50, 60, 7, 5),
 		    "INSERT INTO rocpd_monitor(deviceType, deviceId, monitorType, start, end, "
@@ -336,27 +308,22 @@ TEST(monitor)
 	assert_string_equal(model_str(rd.m, s->device), "gpu0");
 	s = series_named(rd.m, "sclk.gpu-monitor1");
 	assert_string_equal(model_str(rd.m, s->device), "");
-	assert_int_equal(warned(rd.m, W_UNKNOWN_REFERENCE), 1);
-	assert_int_equal(warned(rd.m, W_BAD_NUMBER), 1);
+	expect_model(rd.m, "W_UNKNOWN_REFERENCE=1 W_BAD_NUMBER=1");
 }
 
 TEST(stack_frames)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_sql(
+	READING rd = read_sql(
 		"rpd", true,
 		SQL(RPD_3,
 		    "INSERT INTO rocpd_api VALUES (1, 100, 100, 10, 20, 3, 11, 10, 1);"
 		    "INSERT INTO rocpd_stackframe(api_ptr_id, depth, name_id) VALUES (1, 1, 12),"
 		    " (1, 0, 3), (1, 2, 999), (1, NULL, 3);",
 		    OP(1, 0, 0, 50, 60, 7, 5), LAUNCH(1, 1)));
-	size_t call = span_at(rd.m, "hipLaunchKernel");
 
-	assert_string_equal(model_str(rd.m, rd.m->spans.args[call]),
-			    "{\"stack\":[\"hipLaunchKernel\",\"a\",\"?\"]}");
-	assert_string_equal(model_str(rd.m, rd.m->spans.category[call]), "root");
-	assert_int_equal(fact(rd.m, "stack_frames"), 4);
-	assert_int_equal(warned(rd.m, W_BAD_EVENT), 1);
+	expect_model(rd.m, "fact.stack_frames=4 W_BAD_EVENT=1 "
+			   "hipLaunchKernel: args={\"stack\":[\"hipLaunchKernel\",\"a\",\"?\"]} "
+			   "cat=root");
 }
 
 TEST(odd_rows)
@@ -403,8 +370,7 @@ TEST(odd_rows)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release)
-		struct reading rd = read_sql("rpd", true, SQL(RPD_2, cases[i].sql));
+		READING rd = read_sql("rpd", true, SQL(RPD_2, cases[i].sql));
 
 		if (rd.r != (warned(rd.m, W_TIME_RANGE) ? READ_PARTIAL : 0))
 			ROW_FAIL(i, "%d %s", rd.r, rd.err.msg);
@@ -438,8 +404,7 @@ TEST(odd_tables)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release)
-		struct reading rd = read_sql("rpd", false, SQL(cases[i].sql));
+		READING rd = read_sql("rpd", false, SQL(cases[i].sql));
 		const char *said = rd.err.msg;
 
 		if (rd.r >= 0)
@@ -472,13 +437,13 @@ TEST(cut_anywhere)
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
 	char *path = db_make(dir, "t.rpd", SQL(RPD_3, TEXTS("rocpd_ustring"), CONTENT));
-	CLEANUP(reading_release) struct reading whole = read_path("rpd", path, true);
+	READING whole = read_path("rpd", path, true);
 	int64_t size = fs_size(path);
 	uint64_t errors = 0, partial = 0;
 
 	for (int64_t n = size - 1; n >= 0; n -= n % 512 < 3 ? 1 : 13) {
 		assert_int_equal(truncate(path, n), 0);
-		CLEANUP(reading_release) struct reading rd = read_damaged(path);
+		READING rd = read_damaged(path);
 		errors += rd.r < 0;
 		partial += rd.r == READ_PARTIAL;
 		assert_true(rd.m->spans.nr <= whole.m->spans.nr);
@@ -511,6 +476,6 @@ TEST(mutations)
 			bad[16 + rnd(&seed) % (n - 16)] = (char)rnd(&seed);
 		assert_int_equal(fwrite(bad, 1, n, f), n);
 		fclose(f);
-		CLEANUP(reading_release) struct reading rd = read_damaged(path);
+		READING rd = read_damaged(path);
 	}
 }

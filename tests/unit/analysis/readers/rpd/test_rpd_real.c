@@ -187,10 +187,7 @@ static void assert_times(const struct model *m, const struct run *run)
 
 static void assert_counts(const struct model *m, const struct run *run)
 {
-	assert_int_equal(fact(m, "api"), 125);
-	assert_int_equal(fact(m, "ops"), 85);
-	assert_int_equal(fact(m, "api_ops"), 85);
-	assert_int_equal(fact(m, "copies"), 55);
+	expect_model(m, "fact.api=125 fact.ops=85 fact.api_ops=85 fact.copies=55");
 	/* one of them all that a second thread did */
 	assert_int_equal(fact(m, "overhead_rows"), 5);
 	assert_int_equal(fact(m, "monitor_rows"), run->monitor_rows);
@@ -199,8 +196,7 @@ static void assert_counts(const struct model *m, const struct run *run)
 		assert_int_equal(fact(m, "copy_bytes"), run->bytes);
 	assert_int_equal(m->links.nr, 85);
 	/* all that is odd: the monitor numbers its devices in another way */
-	assert_only_warned(m, W_UNKNOWN_REFERENCE);
-	assert_int_equal(warned(m, W_UNKNOWN_REFERENCE), 1);
+	expect_model(m, "W_UNKNOWN_REFERENCE=1 only");
 }
 
 static void assert_tracks(const struct model *m, const struct run *run)
@@ -226,10 +222,9 @@ static void assert_tracks(const struct model *m, const struct run *run)
 TEST(matmul)
 {
 	for (size_t i = 0; i < ARRAY_LEN(runs); i++) {
-		CLEANUP(reading_release) struct reading rd = read_real(runs[i].file);
+		READING rd = read_real(runs[i].file);
 
-		assert_string_equal(rd.m->inputs.v[0].format, "RPD 2");
-		assert_int_equal(rd.m->inputs.v[0].clock, TRACE_CLOCK_MONOTONIC);
+		expect_model(rd.m, "format='RPD 2' clock=monotonic");
 		assert_times(rd.m, &runs[i]);
 		assert_counts(rd.m, &runs[i]);
 		assert_tracks(rd.m, &runs[i]);
@@ -239,7 +234,7 @@ TEST(matmul)
 /* Every op lies below the call that launched it. */
 TEST(launches)
 {
-	CLEANUP(reading_release) struct reading rd = read_real(DIR "matmul_result.rpd");
+	READING rd = read_real(DIR "matmul_result.rpd");
 	const struct model *m = rd.m;
 
 	for (size_t i = 0; i < m->links.nr; i++) {
@@ -262,7 +257,7 @@ TEST(extents)
 	};
 
 	for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
-		CLEANUP(reading_release) struct reading rd = read_real(cases[k].file);
+		READING rd = read_real(cases[k].file);
 		const struct span_columns *c = &rd.m->spans;
 		int64_t first = INT64_MAX, last = INT64_MIN;
 

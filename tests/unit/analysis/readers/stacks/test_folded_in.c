@@ -5,34 +5,23 @@
 
 TEST(basic)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("folded", FIX "basic.folded", false);
+	READING rd = read_path("folded", FIX "basic.folded", false);
 	const struct model *m = rd.m;
-	size_t leaf = span_at(m, "leaf");
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(m, NULL);
-	assert_string_equal(m->inputs.v[0].format, "folded stacks (sampled)");
-	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_OWN);
-	assert_span(m, "main", 0, 6);
-	assert_span(m, "work", 0, 5);
-	assert_span(m, "leaf", 0, 3);
-	assert_span(m, "idle", 6, 10);
-	assert_string_equal(model_str(m, m->spans.category[leaf]), "sampled kernel");
-	assert_string_equal(model_str(m, m->spans.category[span_at(m, "work")]), "sampled");
+	expect_read(&rd, 0,
+		    "format='folded stacks (sampled)' clock=own only main: at=0..6 "
+		    "work: at=0..5 cat=sampled leaf: at=0..3 cat='sampled kernel' "
+		    "idle: at=6..10");
 	assert_int_equal(m->spans.exclusive_ns[span_at(m, "main")], 1);
-	assert_int_equal(fact(m, "stacks"), 4);
-	assert_int_equal(fact(m, "count_ns"), 1);
+	expect_model(m, "fact.stacks=4 fact.count_ns=1");
 }
 
 TEST(differential)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_path("folded", FIX "differential.folded", false);
+	READING rd = read_path("folded", FIX "differential.folded", false);
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, 0);
-	assert_string_equal(m->inputs.v[0].format, "folded stacks (sampled, differential)");
-	assert_int_equal(m->tracks.nr, 2);
+	expect_read(&rd, 0, "format='folded stacks (sampled, differential)' tracks=2");
 	assert_string_equal(model_str(m, m->tracks.v[0].name), "before");
 	assert_string_equal(model_str(m, m->tracks.v[1].name), "after");
 	assert_int_equal(time_in(m, "main"), 13 + 12);
@@ -68,7 +57,7 @@ TEST(counts)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("folded", cases[i].text);
+		READING rd = read_text("folded", cases[i].text);
 
 		if (rd.r != 0)
 			ROW_FAIL(i, "result %d: %s", rd.r, rd.err.msg);
@@ -85,22 +74,17 @@ TEST(names)
 {
 	static const struct {
 		const char *line, *name, *category;
-	} cases[] = {
-		{ "a 1\n", "a", "sampled" },
-		{ "a b c 1\n", "a b c", "sampled" },
-		{ "operator new 3 1\nx 2\n", "operator new 3", "sampled" },
-		{ "a_[k] 1\n", "a", "sampled kernel" },
-		{ "a_[j] 1\n", "a", "sampled jit" },
-		{ "a_[i] 1\n", "a", "sampled inlined" },
-		{ "a_[w] 1\n", "a", "sampled waiting" },
-		{ "a_[x] 1\n", "a_[x]", "sampled" },
-		{ "_[k] 1\n", "_[k]", "sampled" },
-		{ "[libc.so] 1\n", "[libc.so]", "sampled" },
-		{ "\xff\xfe 1\n", "\xff\xfe", "sampled" },
-	};
+	} cases[] =
+		LIST({ "a 1\n", "a", "sampled" }, { "a b c 1\n", "a b c", "sampled" },
+		     { "operator new 3 1\nx 2\n", "operator new 3", "sampled" },
+		     { "a_[k] 1\n", "a", "sampled kernel" }, { "a_[j] 1\n", "a", "sampled jit" },
+		     { "a_[i] 1\n", "a", "sampled inlined" },
+		     { "a_[w] 1\n", "a", "sampled waiting" }, { "a_[x] 1\n", "a_[x]", "sampled" },
+		     { "_[k] 1\n", "_[k]", "sampled" }, { "[libc.so] 1\n", "[libc.so]", "sampled" },
+		     { "\xff\xfe 1\n", "\xff\xfe", "sampled" });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("folded", cases[i].line);
+		READING rd = read_text("folded", cases[i].line);
 
 		if (rd.r != 0 || strcmp(span_name(rd.m, 0), cases[i].name) != 0)
 			ROW_FAIL(i, "name '%s'", span_name(rd.m, 0));
@@ -114,7 +98,7 @@ TEST(unreadable)
 	static const char *const texts[] = { "", "\n", "a;b", "no count\n", "# only\n" };
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("folded", texts[i]);
+		READING rd = read_text("folded", texts[i]);
 
 		if (rd.r >= 0)
 			ROW_FAIL(i, "result %d", rd.r);
@@ -127,7 +111,7 @@ TEST(damaged)
 	size_t n = strlen(text);
 
 	for (size_t cut = 0; cut <= n; cut++) {
-		CLEANUP(reading_release) struct reading rd = read_bytes("folded", text, cut);
+		READING rd = read_bytes("folded", text, cut);
 
 		if (cut > 23 && rd.r != (text[cut - 1] == '\n' ? 0 : READ_PARTIAL))
 			ROW_FAIL(cut, "result %d", rd.r);
@@ -142,7 +126,7 @@ TEST(deep)
 	for (int i = 0; i < 1000000; i++)
 		strbuf_addstr(&sb, i ? ";f" : "f");
 	strbuf_addstr(&sb, " 3\n");
-	CLEANUP(reading_release) struct reading rd = read_text("folded", sb.buf);
+	READING rd = read_text("folded", sb.buf);
 	assert_int_equal(rd.r, 0);
 	/* as many as there is memory for, and one that stands for the others */
 	assert_true(rd.m->spans.nr > 500000);

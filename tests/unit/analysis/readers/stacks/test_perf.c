@@ -11,27 +11,21 @@ static const char *category_at(const struct model *m, size_t i)
 
 TEST(basic)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("perf", FIX "basic.perf", false);
+	READING rd = read_path("perf", FIX "basic.perf", false);
 	const struct model *m = rd.m;
 	size_t leaf = span_at(m, "leaf"), work = span_at(m, "work"), lib;
 	const struct track *t = track_of(m, leaf);
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(m, NULL);
-	assert_string_equal(m->inputs.v[0].format, "perf script (sampled stacks)");
-	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_MONOTONIC);
-	assert_int_equal(fact(m, "sample_ns"), 10000000);
-	assert_int_equal(fact(m, "stack_samples"), 4);
+	expect_read(&rd, 0,
+		    "format='perf script (sampled stacks)' clock=monotonic "
+		    "fact.sample_ns=10000000 fact.stack_samples=4 only");
 	/* samples that touch share what they have in common */
 	assert_span(m, "work", INT64_C(10000000000), INT64_C(10020000000));
 	assert_span(m, "leaf", INT64_C(10000000000), INT64_C(10010000000));
 	assert_span(m, "other", INT64_C(10010000000), INT64_C(10020000000));
 	assert_int_equal(m->spans.parent[leaf], work);
 	assert_string_equal(span_name(m, m->spans.parent[m->spans.parent[work]]), "app");
-	assert_int_equal(t->pid, 100);
-	assert_int_equal(t->tid, 100);
-	assert_string_equal(model_str(m, t->name), "app");
-	assert_string_equal(model_str(m, t->host), "node3");
+	expect_model(m, "leaf: pid=100 tid=100 track=app host=node3");
 	assert_int_equal(m->tracks.v[t->parent].kind, TRACK_PROCESS);
 	assert_int_equal(time_in(m, "main"), 30000000);
 	assert_int_equal(time_in(m, "app"), 30000000);
@@ -47,11 +41,9 @@ TEST(basic)
 /* Samples without call chains stand on one line, the command filled up with blanks. */
 TEST(flat)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("perf", FIX "flat.perf", false);
+	READING rd = read_path("perf", FIX "flat.perf", false);
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(rd.m, NULL);
-	assert_int_equal(fact(rd.m, "stack_samples"), 3);
+	expect_read(&rd, 0, "fact.stack_samples=3 only");
 	assert_span(rd.m, "native_write_msr", INT64_C(12500000000), INT64_C(12500250000));
 	assert_span(rd.m, "main", INT64_C(12500100000), INT64_C(12500600000));
 	assert_int_equal(track_of(rd.m, span_at(rd.m, "main"))->tid, 4243);
@@ -85,7 +77,7 @@ TEST(heads)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf("%s\n\t 10 f (/x)\n\n", cases[i].head);
-		CLEANUP(reading_release) struct reading rd = read_text("perf", text);
+		READING rd = read_text("perf", text);
 		size_t f = 0;
 
 		if (rd.r != 0)
@@ -141,7 +133,7 @@ TEST(names)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
 		char *text = xasprintf("c 1/2 5.0001: cycles:\n\t %s\n\n", cases[i].frame);
-		CLEANUP(reading_release) struct reading rd = read_text("perf", text);
+		READING rd = read_text("perf", text);
 		size_t f = rd.m->spans.nr - 1;
 
 		if (rd.r != 0 || rd.m->spans.nr != 2)
@@ -156,9 +148,8 @@ TEST(names)
 /* For java alone the L in front of a class goes. */
 TEST(java_names)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text("perf", "java 1/2 5.0001: cycles:\n\t 10 Lorg/x/Y:.z (/m)\n"
-					      "\t 20 Lone (/m)\n\n");
+	READING rd = read_text("perf", "java 1/2 5.0001: cycles:\n\t 10 Lorg/x/Y:.z (/m)\n"
+				       "\t 20 Lone (/m)\n\n");
 
 	span_at(rd.m, "org/x/Y:.z");
 	span_at(rd.m, "Lone");
@@ -178,10 +169,8 @@ TEST(sums_hold)
 			    (int)(rnd(&seed) % 3) + 1, (unsigned long long)(t_us / 1000000),
 			    (unsigned long long)(t_us % 1000000), i % 3 ? "a" : "b");
 	}
-	CLEANUP(reading_release) struct reading rd = read_text("perf", sb.buf);
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(rd.m, NULL);
-	assert_int_equal(fact(rd.m, "sample_ns"), 1000000);
+	READING rd = read_text("perf", sb.buf);
+	expect_read(&rd, 0, "fact.sample_ns=1000000 only");
 	assert_int_equal(time_in(rd.m, "main"), 500 * 1000000);
 	assert_int_equal(time_in(rd.m, "x"), 500 * 1000000);
 	assert_int_equal(time_in(rd.m, "b"), 167 * 1000000);
@@ -200,16 +189,13 @@ TEST(several_events)
 
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(time_in(rd.m, "g"), 9000);
-	assert_int_equal(rd.m->inputs.v[0].instants, 3);
-	assert_int_equal(rd.m->spans.kind[span_at(rd.m, "page-faults")], SPAN_INSTANT);
-	assert_int_equal(fact(rd.m, "other_events"), 3);
+	expect_model(rd.m, "input.instants=3 fact.other_events=3 page-faults: kind=instant");
 	reading_release(&rd);
 }
 
 TEST(records)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"perf",
 		"a 1/1 [000] 0.900000: PERF_RECORD_COMM exec: a:1/1\n"
 		"a 1/1 [000] 0.900001: PERF_RECORD_MMAP2 1/1: [0x4000(0x1000) @ 0 08:01 1 2]: r-xp "
@@ -220,28 +206,19 @@ TEST(records)
 			     "a 1/1 [000] 1.100001: PERF_RECORD_LOST_SAMPLES lost 3\n"
 			     "            perf 1/1 [000] 1.200000: PERF_RECORD_EXIT(1:1):(1:1)\n");
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(fact(rd.m, "stack_samples"), 1);
-	assert_int_equal(fact(rd.m, "records"), 6);
-	assert_int_equal(warned(rd.m, W_LOST_EVENTS), 15);
-	assert_only_warned(rd.m, W_LOST_EVENTS);
+	expect_read(&rd, 0, "fact.stack_samples=1 fact.records=6 W_LOST_EVENTS=15 only");
 }
 
 /* The idle thread is one per CPU, so it can be on several at a time. */
 TEST(idle_threads)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"perf", STACK("swapper 0/0 [000] 1.000000: 1000000 cpu-clock:", "f")
 				STACK("swapper 0/0 [001] 1.000001: 1000000 cpu-clock:", "f"));
 
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->spans.start_ns[span_nth(rd.m, "f", 1)], 1000001000);
-	assert_string_equal(model_str(rd.m, track_of(rd.m, span_nth(rd.m, "f", 0))->name),
-			    "swapper/0");
-	assert_string_equal(model_str(rd.m, track_of(rd.m, span_nth(rd.m, "f", 1))->name),
-			    "swapper/1");
-	assert_only_warned(rd.m, NULL);
+	expect_model(rd.m, "only f: track=swapper/0 f#1: track=swapper/1");
 }
 
 /* Without a frequency the weight is what lies between samples of a CPU. */
@@ -307,7 +284,7 @@ TEST(odd)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("perf", cases[i].text);
+		READING rd = read_text("perf", cases[i].text);
 
 		if (rd.r != cases[i].r)
 			ROW_FAIL(i, "result %d: %s", rd.r, rd.err.msg);
@@ -324,7 +301,7 @@ TEST(unreadable)
 					     "{\"a\": 1}" };
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("perf", texts[i]);
+		READING rd = read_text("perf", texts[i]);
 
 		if (i == 2 ? rd.r != 0 : rd.r >= 0)
 			ROW_FAIL(i, "result %d", rd.r);
@@ -339,7 +316,7 @@ TEST(damaged)
 
 	assert_true(fs_read(FIX "basic.perf", 1 << 20, &text, &n, NULL) >= 0);
 	for (size_t cut = 0; cut <= n; cut++) {
-		CLEANUP(reading_release) struct reading rd = read_bytes("perf", text, cut);
+		READING rd = read_bytes("perf", text, cut);
 
 		if (rd.r == 0 && cut < n && cut > 0 && text[cut - 1] != '\n')
 			ROW_FAIL(cut, "cut inside a line and not partial");
@@ -355,7 +332,7 @@ TEST(deep)
 	for (int i = 0; i < 1000000; i++)
 		strbuf_addstr(&sb, "\t 1 f (x)\n");
 	strbuf_addstr(&sb, "\n");
-	CLEANUP(reading_release) struct reading rd = read_text("perf", sb.buf);
+	READING rd = read_text("perf", sb.buf);
 	assert_int_equal(rd.r, 0);
 	/* as many as there is memory for, and one that stands for the others */
 	assert_true(rd.m->spans.nr > 500000);

@@ -17,14 +17,11 @@
 
 TEST(basic)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_path("speedscope", FIX "basic.speedscope.json", false);
+	READING rd = read_path("speedscope", FIX "basic.speedscope.json", false);
 	const struct model *m = rd.m;
 	size_t c = span_at(m, "c \xc3\xa9"), a;
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(m, NULL);
-	assert_int_equal(m->tracks.nr, 2);
+	expect_read(&rd, 0, "tracks=2 only");
 	assert_string_equal(model_str(m, m->tracks.v[0].name), "one");
 	assert_string_equal(model_str(m, m->tracks.v[1].name), "two");
 	a = span_nth(m, "a", 0);
@@ -39,15 +36,13 @@ TEST(basic)
 	assert_string_equal(model_str(m, m->spans.category[a]), "sampled");
 	assert_int_equal(m->spans.start_ns[c], 6);
 	assert_int_equal(m->spans.end_ns[c], 8);
-	assert_int_equal(fact(m, "profiles"), 2);
-	assert_int_equal(fact(m, "untimed_profiles"), 1);
+	expect_model(m, "fact.profiles=2 fact.untimed_profiles=1");
 }
 
 TEST(places)
 {
 	CLEANUP(xfreep) char *text = test_get(FIX, "basic.speedscope.json");
-	CLEANUP(reading_release)
-	struct reading rd = read_text("speedscope", text); /* which keeps arguments */
+	READING rd = read_text("speedscope", text); /* which keeps arguments */
 	const struct model *m = rd.m;
 
 	for (int i = 0; i < 2; i++)
@@ -68,7 +63,7 @@ TEST(units)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf(SAMPLED("%s", "[0]", "1.5"), cases[i].unit);
-		CLEANUP(reading_release) struct reading rd = read_text("speedscope", text);
+		READING rd = read_text("speedscope", text);
 
 		if (time_in(rd.m, "a") != cases[i].ns)
 			ROW_FAIL(i, "%lld ns", (long long)time_in(rd.m, "a"));
@@ -137,7 +132,7 @@ TEST(malformed)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("speedscope", cases[i].text);
+		READING rd = read_text("speedscope", cases[i].text);
 
 		if (rd.r != cases[i].r)
 			ROW_FAIL(i, "result %d: %s", rd.r, rd.err.msg);
@@ -157,7 +152,7 @@ TEST(unreadable)
 						"{\"shared\":{\"frames\":[{\"name\":\"a");
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("speedscope", texts[i]);
+		READING rd = read_text("speedscope", texts[i]);
 
 		if (rd.r >= 0)
 			ROW_FAIL(i, "result %d", rd.r);
@@ -173,7 +168,7 @@ TEST(damaged)
 
 	assert_true(fs_read(FIX "basic.speedscope.json", 1 << 20, &text, &n, NULL) >= 0);
 	for (size_t cut = 0; cut + 1 < n; cut++) {
-		CLEANUP(reading_release) struct reading rd = read_bytes("speedscope", text, cut);
+		READING rd = read_bytes("speedscope", text, cut);
 
 		if (rd.r == 0)
 			ROW_FAIL(cut, "nothing is said of the cut");

@@ -12,8 +12,7 @@
 
 static struct reading read_real(const char *reader, const char *rel)
 {
-	CLEANUP(xfreep) char *path = test_trace(rel);
-	struct reading rd = read_path(reader, path, false);
+	struct reading rd = read_path(reader, kept(test_trace(rel)), false);
 
 	assert_int_equal(rd.r, 0);
 	return rd;
@@ -83,8 +82,7 @@ static void assert_golden(struct model *m, int64_t unit_ns)
 {
 	CLEANUP(xfreep) char *path = test_trace(DIR "example-perf-stacks-collapsed.txt");
 	CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
-	CLEANUP(xfreep) char *want = NULL;
-	CLEANUP(xfreep) char *got = folded_of(table_of(m, "callpaths", &ts), unit_ns);
+	CLEANUP(xfreep) char *want = NULL, *got = folded_of(table_of(m, "callpaths", &ts), unit_ns);
 	size_t n = 0, at = 0;
 
 	assert_true(fs_read(path, 1 << 24, &want, &n, NULL) >= 0);
@@ -101,18 +99,12 @@ static void assert_answers(struct model *m, int64_t unit_ns)
 		const char *name;
 		int64_t samples;
 		bool command; /* inclusive, as the root; else exclusive, as a leaf */
-	} cases[] = {
-		{ "java", 995, true },
-		{ "wrk", 240, true },
-		{ "swapper", 72, true },
-		{ "perf", 6, true },
-		{ "gmain", 1, true },
-		{ "ksoftirqd/3", 1, true },
-		{ "org/mozilla/javascript/ScriptableObject:.createSlot", 91, false },
-		{ "org/mozilla/javascript/ScriptableObject:.getSlot", 54, false },
-		{ "org/mozilla/javascript/IdScriptableObject:.has", 49, false },
-		{ "native_write_msr_safe", 28, false },
-	};
+	} cases[] = LIST({ "java", 995, true }, { "wrk", 240, true }, { "swapper", 72, true },
+			 { "perf", 6, true }, { "gmain", 1, true }, { "ksoftirqd/3", 1, true },
+			 { "org/mozilla/javascript/ScriptableObject:.createSlot", 91, false },
+			 { "org/mozilla/javascript/ScriptableObject:.getSlot", 54, false },
+			 { "org/mozilla/javascript/IdScriptableObject:.has", 49, false },
+			 { "native_write_msr_safe", 28, false });
 	CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
 	const struct table *t = table_of(m, "functions", &ts);
 	int64_t all = 0;
@@ -144,8 +136,7 @@ static uint32_t deepest(const struct model *m)
 
 TEST(recording)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_real("perf", DIR "example-perf-stacks.txt.gz");
+	READING rd = read_real("perf", DIR "example-perf-stacks.txt.gz");
 
 	assert_int_equal(fact(rd.m, "stack_samples"), 1315);
 	assert_int_equal(fact(rd.m, "sample_ns"), SAMPLE_NS);
@@ -159,11 +150,9 @@ TEST(recording)
 
 TEST(collapsed)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_real("folded", DIR "example-perf-stacks-collapsed.txt");
+	READING rd = read_real("folded", DIR "example-perf-stacks-collapsed.txt");
 
-	assert_int_equal(fact(rd.m, "stacks"), 710);
-	assert_int_equal(fact(rd.m, "count_ns"), 1);
+	expect_model(rd.m, "fact.stacks=710 fact.count_ns=1");
 	assert_int_equal(deepest(rd.m), 74);
 	assert_int_equal(rd.m->last_ns, 1315);
 	assert_only_warned(rd.m, NULL);
@@ -179,10 +168,9 @@ TEST(detected)
 		      { DIR "example-perf-stacks-collapsed.txt", "folded" } };
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(xfreep) char *path = test_trace(cases[i].file);
 		const struct reader *found = NULL;
 
-		assert_int_equal(reader_detect(path, &found, NULL), 0);
+		assert_int_equal(reader_detect(kept(test_trace(cases[i].file)), &found, NULL), 0);
 		assert_string_equal(found->name, cases[i].reader);
 	}
 }

@@ -6,14 +6,11 @@
 
 TEST(chrome_spans)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "chrome.json", true);
+	READING rd = read_path("tef", FIX "chrome.json", true);
 	const struct model *m = rd.m;
 	size_t i = span_at(m, "handle");
 
-	assert_int_equal(rd.r, 0);
-	assert_string_equal(m->inputs.v[0].format, "Trace Event Format");
-	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_OWN);
-	assert_span(m, "handle", 100250, 108750);
+	expect_read(&rd, 0, "format='Trace Event Format' clock=own handle: at=100250..108750");
 	assert_string_equal(model_str(m, m->spans.category[i]), "net,http");
 	assert_string_equal(model_str(m, m->spans.args[i]),
 			    "{\"url\": \"/a\", \"n\": [1, {\"x\": \"}\"}]}");
@@ -29,8 +26,7 @@ TEST(chrome_spans)
 	assert_string_equal(model_str(m, track_of(m, i)->name), "io");
 	assert_int_equal(track_of(m, i)->tid, PID_NONE);
 	assert_int_equal(m->spans.track[i], m->spans.track[span_at(m, "recv")]);
-	assert_int_equal(warned(m, W_IGNORED_RECORD), 2);
-	assert_only_warned(m, W_IGNORED_RECORD);
+	expect_model(m, "W_IGNORED_RECORD=2 only");
 }
 
 TEST(chrome_instants)
@@ -41,7 +37,7 @@ TEST(chrome_instants)
 	} want[] = {
 		{ "tick", 104000 }, { "tock", 105000 }, { "mark", 105500 }, { "poll", 105750 }
 	};
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "chrome.json", false);
+	READING rd = read_path("tef", FIX "chrome.json", false);
 
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		assert_span(rd.m, want[i].name, want[i].t_ns, want[i].t_ns);
@@ -53,16 +49,12 @@ TEST(chrome_instants)
 
 TEST(chrome_counters)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "chrome.json", false);
+	READING rd = read_path("tef", FIX "chrome.json", false);
 	const struct series *used = series_named(rd.m, "heap.used"),
 			    *fps = series_named(rd.m, "fps");
 
-	assert_int_equal(rd.m->series.nr, 3);
-	assert_int_equal(used->kind, SERIES_GAUGE);
-	assert_int_equal(used->t_ns.nr, 2);
-	assert_int_equal(used->t_ns.v[1], 110000);
-	assert_true(used->value.v[0] == 1500 && used->value.v[1] == 1600);
-	assert_true(series_named(rd.m, "heap.free")->value.v[0] == 20);
+	expect_model(rd.m, "series=3 ~heap.used: kind=gauge samples=2 t[1]=110000 v[0]=1500 "
+			   "v[1]=1600 ~heap.free: v[0]=20");
 	assert_int_equal(rd.m->tracks.v[used->track].kind, TRACK_PROCESS);
 	assert_int_equal(rd.m->tracks.v[used->track].pid, 10);
 	assert_int_equal(fps->value.nr, 1);
@@ -70,10 +62,9 @@ TEST(chrome_counters)
 
 TEST(chrome_async)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "chrome.json", false);
+	READING rd = read_path("tef", FIX "chrome.json", false);
 	const struct model *m = rd.m;
-	size_t a = span_nth(m, "request", 0), b = span_nth(m, "request", 1),
-	       dns = span_at(m, "dns");
+	size_t a = span_nth(m, "request", 0), b = span_nth(m, "request", 1);
 
 	assert_int_equal(m->spans.start_ns[a], 100000);
 	assert_int_equal(m->spans.end_ns[a], 106000);
@@ -81,19 +72,15 @@ TEST(chrome_async)
 	assert_int_equal(m->spans.end_ns[b], 109000);
 	/* they overlap, so they lie in two lanes; what belongs to the first one's id lies with it
 	 */
-	assert_int_not_equal(m->spans.track[a], m->spans.track[b]);
-	assert_int_equal(m->spans.track[dns], m->spans.track[a]);
-	assert_int_equal(m->spans.parent[dns], a);
-	assert_int_equal(m->spans.track[span_at(m, "retry")], m->spans.track[a]);
-	assert_string_equal(model_str(m, track_of(m, a)->name), "rpc async");
-	assert_string_equal(model_str(m, track_of(m, b)->name), "rpc async #2");
-	assert_int_equal(m->spans.kind[a], SPAN_ANNOTATION);
+	expect_model(m, "request: apart=request#1 track='rpc async' kind=annotation "
+			"dns: beside=request in=request retry: beside=request "
+			"request#1: track='rpc async #2'");
 	assert_int_equal(m->tracks.v[track_of(m, a)->parent].pid, 10);
 }
 
 TEST(chrome_flows)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "chrome.json", false);
+	READING rd = read_path("tef", FIX "chrome.json", false);
 	const struct model *m = rd.m;
 
 	/* s inside parse, t inside send, f without "bp" means the next span */
@@ -104,15 +91,13 @@ TEST(chrome_flows)
 	assert_int_equal(m->links.to[0], span_at(m, "send"));
 	assert_int_equal(m->links.from[1], span_at(m, "send"));
 	assert_int_equal(m->links.to[1], span_at(m, "recv"));
-	assert_int_equal(fact(m, "flow_points"), 3);
-	assert_int_equal(fact(m, "flow_points_unmatched"), 0);
+	expect_model(m, "fact.flow_points=3 fact.flow_points_unmatched=0");
 }
 
 /* µs of any size come out as exact ns, and what is none is counted and left out. */
 TEST(numbers)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"tef",
 		"[{\"ph\":\"X\",\"name\":\"big\",\"pid\":1,\"tid\":1,\"ts\":1712195495505582.988,"
 		"\"dur\":0.001},"
@@ -130,24 +115,17 @@ TEST(numbers)
 	const struct model *m = rd.m;
 
 	assert_int_equal(rd.r, READ_PARTIAL); /* a time that does not fit */
-	assert_int_equal(warned(m, W_TIME_RANGE), 1);
-	assert_span(m, "big", 1712195495505582988, 1712195495505582989);
-	assert_span(m, "exp", 1500000, 1502500);
-	assert_span(m, "neg", -5000, -4000);
-	assert_span(m, "round", 1001, 1001);
-	assert_span(m, "back", 10000, 10000);
-	assert_int_equal(m->inputs.v[0].spans, 5);
-	assert_int_equal(warned(m, W_BAD_NUMBER), 3);
+	expect_model(m, "W_TIME_RANGE=1 input.spans=5 W_BAD_NUMBER=3 "
+			"big: at=1712195495505582988..1712195495505582989 "
+			"exp: at=1500000..1502500 neg: at=-5000..-4000 round: at=1001 "
+			"back: at=10000");
 	assert_int_equal(warned(m, W_BAD_EVENT), 2); /* no time, and the array as a counter */
-	assert_int_equal(warned(m, W_NEGATIVE_DURATION), 1);
-	assert_int_equal(series_named(m, "c.b")->failed, 1);
-	assert_int_equal(series_named(m, "c.c")->failed, 1);
+	expect_model(m, "W_NEGATIVE_DURATION=1 ~c.b: failed=1 ~c.c: failed=1");
 }
 
 TEST(strings)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"tef",
 		"[{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1,\"name\":\"a\\\"b\\\\c\\/"
 		"\\n\\u00e9\\ud83d\\ude00\"},"
@@ -158,8 +136,7 @@ TEST(strings)
 		"\xc3\"}]");
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(m->spans.nr, 4);
+	expect_read(&rd, 0, "spans=4");
 	assert_string_equal(span_name(m, 0), "a\"b\\c/\n\xc3\xa9\xf0\x9f\x98\x80");
 	assert_string_equal(span_name(m, 1), "lone \xef\xbf\xbd x \xef\xbf\xbd \xef\xbf\xbdq");
 	assert_string_equal(span_name(m, 2), "raw \x01\ttab");
@@ -190,13 +167,10 @@ TEST(array_forms)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release)
-		struct reading rd = read_bytes("tef", cases[i].text,
-					       cases[i].n ? cases[i].n : strlen(cases[i].text));
+		READING rd = read_bytes("tef", cases[i].text,
+					cases[i].n ? cases[i].n : strlen(cases[i].text));
 
-		assert_int_equal(rd.r, 0);
-		assert_int_equal(rd.m->spans.nr, 1);
-		assert_span(rd.m, "a", 1000, 2000);
+		expect_read(&rd, 0, "spans=1 a: at=1000..2000");
 		assert_false(rd.m->inputs.v[0].partial);
 		assert_only_warned(rd.m, cases[i].warning);
 	}
@@ -210,7 +184,7 @@ TEST(array_cuts)
 	size_t first = strlen("[" EV), last = strlen(text) - 1;
 
 	for (size_t n = 1; n <= strlen(text); n++) {
-		CLEANUP(reading_release) struct reading rd = read_bytes("tef", text, n);
+		READING rd = read_bytes("tef", text, n);
 		bool inside = (n > 1 && n < first) || (n > first + 2 && n < last);
 
 		if (n < first) {
@@ -230,48 +204,23 @@ TEST(damage)
 	struct reading rd = read_path("tef", FIX "damaged.json", false);
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, READ_PARTIAL);
-	assert_int_equal(m->spans.nr, 3);
-	assert_span(m, "one", 1000, 2000);
-	assert_span(m, "three", 3000, 4000);
-	assert_span(m, "five", 5000, 6000);
-	assert_int_equal(warned(m, W_BAD_EVENT), 2);
-	assert_int_equal(warned(m, W_TRUNCATED), 2);
+	expect_read(&rd, READ_PARTIAL,
+		    "spans=3 W_BAD_EVENT=2 W_TRUNCATED=2 one: at=1000..2000 "
+		    "three: at=3000..4000 five: at=5000..6000");
 	for (size_t i = 0; i < m->warnings.nr; i++)
 		assert_non_null(strstr(m->warnings.v[i].text, "damaged at byte 58"));
 	assert_true(m->inputs.v[0].partial);
 	reading_release(&rd);
-
-	rd = read_path("tef", FIX "cut-object.json", false);
-	assert_int_equal(rd.r, READ_PARTIAL);
-	assert_int_equal(rd.m->spans.nr, 1);
-	assert_only_warned(rd.m, W_TRUNCATED);
-	reading_release(&rd);
-
-	rd = read_text("tef", "{\"traceEvents\":[" EV "],\"otherData\":{\"a\":");
-	assert_int_equal(rd.r, READ_PARTIAL);
-	assert_int_equal(rd.m->spans.nr, 1);
-	reading_release(&rd);
-
-	rd = read_text("tef", "[" EV "]\n[" EV "]\n");
-	assert_int_equal(rd.r, READ_PARTIAL);
-	assert_int_equal(rd.m->spans.nr, 1);
-	reading_release(&rd);
-
+	expect_file("tef", FIX "cut-object.json", false, READ_PARTIAL, "spans=1 W_TRUNCATED only");
+	expect_text("tef", "{\"traceEvents\":[" EV "],\"otherData\":{\"a\":", READ_PARTIAL,
+		    "spans=1");
+	expect_text("tef", "[" EV "]\n[" EV "]\n", READ_PARTIAL, "spans=1");
 	/* elements that are no events are not damage */
-	rd = read_text("tef",
-		       "[1,\"x\",null,[{\"ph\":\"X\"}]," EV ",{\"name\":\"no phase\",\"ts\":3}]");
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(rd.m->spans.nr, 1);
-	assert_int_equal(warned(rd.m, W_BAD_EVENT), 5);
-	reading_release(&rd);
-
+	expect_text("tef",
+		    "[1,\"x\",null,[{\"ph\":\"X\"}]," EV ",{\"name\":\"no phase\",\"ts\":3}]", 0,
+		    "spans=1 W_BAD_EVENT=5");
 	/* two writers of one file lost a comma */
-	rd = read_text("tef", "[" EV EV "\n" EV "]");
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(rd.m->spans.nr, 3);
-	assert_only_warned(rd.m, NULL);
-	reading_release(&rd);
+	expect_text("tef", "[" EV EV "\n" EV "]", 0, "spans=3 only");
 }
 
 TEST(nothing_to_read)
@@ -293,7 +242,7 @@ TEST(nothing_to_read)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("tef", cases[i].text);
+		READING rd = read_text("tef", cases[i].text);
 
 		assert_int_equal(rd.r, cases[i].r);
 		if (!strstr(rd.err.msg, cases[i].words))
@@ -301,41 +250,28 @@ TEST(nothing_to_read)
 		assert_int_equal(rd.m->spans.nr, 0);
 	}
 	struct reading rd = read_path("tef", FIX "comma-first.json", false);
-
 	assert_int_equal(rd.r, -EINVAL);
 	assert_non_null(strstr(rd.err.msg, FIX "comma-first.json: byte 0: "));
 	reading_release(&rd);
-	rd = read_text("tef", "[\n]");
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(rd.m, W_EMPTY_INPUT);
-	reading_release(&rd);
+	expect_text("tef", "[\n]", 0, "W_EMPTY_INPUT only");
 }
 
 TEST(pair_problems)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
-		"tef",
-		"[{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":0},"
-		"{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1,\"name\":\"a\",\"args\":{\"k\":1}},"
-		"{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":2,\"name\":\"b\"},"
-		"{\"ph\":\"B\",\"pid\":1,\"tid\":2,\"ts\":3,\"name\":\"c\"},"
-		"{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":4,\"name\":\"a\"},"
-		"{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":5,\"name\":\"nobody\"},"
-		"{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":6,\"name\":\"d\"},"
-		"{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":7,\"args\":{\"r\":0}},"
-		"{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":8,\"dur\":1,\"name\":\"e\"}]");
-
-	assert_int_equal(rd.r, 0);
-	assert_span(rd.m, "a", 1000, 4000);
-	assert_span(rd.m, "b", 2000, 4000);
-	assert_span(rd.m, "c", 3000, 9000);
-	assert_span(rd.m, "d", 6000, 7000);
-	assert_string_equal(model_str(rd.m, rd.m->spans.args[span_at(rd.m, "a")]), "{\"k\":1}");
-	assert_string_equal(model_str(rd.m, rd.m->spans.args[span_at(rd.m, "d")]), "{\"r\":0}");
-	assert_int_equal(warned(rd.m, W_STRAY_LEAVE), 2);
-	assert_int_equal(warned(rd.m, W_LEAVE_MISMATCH), 1);
-	assert_int_equal(warned(rd.m, W_OPEN_SPAN), 1);
+	expect_text("tef",
+		    "[{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":0},"
+		    "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1,\"name\":\"a\",\"args\":{\"k\":1}},"
+		    "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":2,\"name\":\"b\"},"
+		    "{\"ph\":\"B\",\"pid\":1,\"tid\":2,\"ts\":3,\"name\":\"c\"},"
+		    "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":4,\"name\":\"a\"},"
+		    "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":5,\"name\":\"nobody\"},"
+		    "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":6,\"name\":\"d\"},"
+		    "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":7,\"args\":{\"r\":0}},"
+		    "{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":8,\"dur\":1,\"name\":\"e\"}]",
+		    0,
+		    "W_STRAY_LEAVE=2 W_LEAVE_MISMATCH=1 W_OPEN_SPAN=1 a: at=1000..4000 "
+		    "args={\"k\":1} b: at=2000..4000 c: at=3000..9000 d: at=6000..7000 "
+		    "args={\"r\":0}");
 }
 
 /* Two orders of writing the same calls, both against the rule: buffers one after the other, and
@@ -348,9 +284,7 @@ TEST(pair_orders)
 				 "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1,\"name\":\"a\"},"
 				 "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":2,\"name\":\"b\"}]");
 
-	assert_span(rd.m, "a", 1000, 9000);
-	assert_span(rd.m, "b", 2000, 5000);
-	assert_only_warned(rd.m, NULL);
+	expect_model(rd.m, "only a: at=1000..9000 b: at=2000..5000");
 	reading_release(&rd);
 
 	rd = read_text("tef", "[{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":2,\"name\":\"b\"},"
@@ -359,10 +293,7 @@ TEST(pair_orders)
 			      "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":4},"
 			      "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":8,\"name\":\"c\"},"
 			      "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":7}]");
-	assert_span(rd.m, "b", 2000, 5000);
-	assert_span(rd.m, "a", 1000, 4000);
-	assert_span(rd.m, "c", 8000, 8000);
-	assert_int_equal(warned(rd.m, W_NEGATIVE_DURATION), 1);
+	expect_model(rd.m, "W_NEGATIVE_DURATION=1 b: at=2000..5000 a: at=1000..4000 c: at=8000");
 	assert_int_equal(warned(rd.m, W_STRAY_LEAVE) + warned(rd.m, W_OPEN_SPAN), 0);
 	reading_release(&rd);
 }
@@ -378,12 +309,8 @@ TEST(pairs_of_equal_times)
 				 "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":9}]");
 	const struct model *m = rd.m;
 
-	assert_span(m, "outer", 1000, 9000);
-	assert_span(m, "inner", 1000, 9000);
-	assert_span(m, "open", 1000, 9000);
-	assert_int_equal(m->spans.parent[span_at(m, "outer")], SPAN_NONE);
-	assert_int_equal(m->spans.parent[span_at(m, "inner")], span_at(m, "outer"));
-	assert_int_equal(m->spans.parent[span_at(m, "open")], span_at(m, "inner"));
+	expect_model(m, "outer: at=1000..9000 in=none inner: at=1000..9000 in=outer "
+			"open: at=1000..9000 in=inner");
 	reading_release(&rd);
 }
 
@@ -395,19 +322,14 @@ TEST(far_times)
 	struct reading rd = read_text("tef", "[" AT("1763633300123456789012.25", "a") "," AT(
 						     "1763633300123456789022.5005", "b") "]");
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(rd.m, NULL);
-	assert_span(rd.m, "a", 0, 5000);
-	assert_span(rd.m, "b", 10250, 15250);
+	expect_read(&rd, 0, "only a: at=0..5000 b: at=10250..15250");
 	reading_release(&rd);
 	rd = read_text("tef", "[" AT("1763633300123456789012", "a") "," AT("7", "b") "]");
-	assert_int_equal(warned(rd.m, W_TIME_RANGE), 1);
-	assert_int_equal(rd.m->spans.nr, 1);
+	expect_model(rd.m, "W_TIME_RANGE=1 spans=1");
 	assert_true(rd.m->inputs.v[0].partial);
 	reading_release(&rd);
 	rd = read_text("tef", "[" AT("7", "b") "," AT("1763633300123456789012", "a") "]");
-	assert_int_equal(warned(rd.m, W_TIME_RANGE), 1);
-	assert_span(rd.m, "b", 7000, 12000);
+	expect_model(rd.m, "W_TIME_RANGE=1 b: at=7000..12000");
 	assert_true(rd.m->inputs.v[0].partial);
 	reading_release(&rd);
 #undef AT
@@ -420,7 +342,7 @@ TEST(legacy_async)
 	"{\"ph\":\"" ph "\",\"cat\":\"c\",\"id\":" id ",\"name\":\"" name \
 	"\",\"pid\":1,\"tid\":1,\"ts\":" ts "}"
 	/* clang-format off */
-	CLEANUP(reading_release) struct reading rd = read_text("tef", "["
+	READING rd = read_text("tef", "["
 		OLD("F", "\"0x2\"", "a", "9") "," OLD("S", "\"0x2\"", "a", "2") ","
 		OLD("S", "\"0x2\"", "b", "3") "," OLD("T", "\"0x2\"", "b", "4") ","
 		OLD("F", "\"0x2\"", "b", "5") "," OLD("b", "\"0x2\"", "a", "1") ","
@@ -429,11 +351,7 @@ TEST(legacy_async)
 	/* clang-format on */
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, 0);
-	assert_only_warned(m, NULL);
-	assert_int_equal(m->spans.nr, 6);
-	assert_span(m, "b", 3000, 5000);
-	assert_span(m, "step", 5000, 5000);
+	expect_read(&rd, 0, "spans=6 only b: at=3000..5000 step: at=5000");
 	for (int i = 0, found = 0; i < 3; i++) {
 		size_t at = span_nth(m, "a", i);
 		int64_t start_ns = m->spans.start_ns[at];
@@ -448,33 +366,25 @@ TEST(legacy_async)
 
 TEST(async_problems)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
-		"tef",
-		"[{\"ph\":\"b\",\"pid\":1,\"id\":1,\"ts\":1,\"name\":\"open\"},"
-		"{\"ph\":\"e\",\"pid\":1,\"id\":2,\"ts\":2,\"name\":\"stray\"},"
-		"{\"ph\":\"b\",\"pid\":1,\"id2\":{\"local\":\"0x3\"},\"ts\":3,\"name\":\"x\"},"
-		"{\"ph\":\"e\",\"pid\":1,\"id2\":{\"local\":\"0x3\"},\"ts\":4,\"name\":\"x\"},"
-		"{\"ph\":\"b\",\"pid\":1,\"id\":4,\"ts\":5,\"name\":\"y\"},"
-		"{\"ph\":\"e\",\"pid\":1,\"id\":4,\"ts\":6,\"name\":\"z\"},"
-		"{\"ph\":\"b\",\"pid\":1,\"id\":5,\"ts\":5,\"name\":\"v\"},"
-		"{\"ph\":\"e\",\"pid\":1,\"id\":5,\"ts\":6,\"name\":\"\"},"
-		"{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":8,\"dur\":2,\"name\":\"last\"}]");
-
-	assert_span(rd.m, "open", 1000, 10000);
-	assert_span(rd.m, "x", 3000, 4000);
-	assert_span(rd.m, "y", 5000, 6000);
-	assert_span(rd.m, "v", 5000, 6000);
-	assert_int_equal(warned(rd.m, W_LEAVE_MISMATCH), 1);
-	assert_int_equal(warned(rd.m, W_STRAY_LEAVE), 1);
-	assert_int_equal(warned(rd.m, W_OPEN_SPAN), 1);
+	expect_text("tef",
+		    "[{\"ph\":\"b\",\"pid\":1,\"id\":1,\"ts\":1,\"name\":\"open\"},"
+		    "{\"ph\":\"e\",\"pid\":1,\"id\":2,\"ts\":2,\"name\":\"stray\"},"
+		    "{\"ph\":\"b\",\"pid\":1,\"id2\":{\"local\":\"0x3\"},\"ts\":3,\"name\":\"x\"},"
+		    "{\"ph\":\"e\",\"pid\":1,\"id2\":{\"local\":\"0x3\"},\"ts\":4,\"name\":\"x\"},"
+		    "{\"ph\":\"b\",\"pid\":1,\"id\":4,\"ts\":5,\"name\":\"y\"},"
+		    "{\"ph\":\"e\",\"pid\":1,\"id\":4,\"ts\":6,\"name\":\"z\"},"
+		    "{\"ph\":\"b\",\"pid\":1,\"id\":5,\"ts\":5,\"name\":\"v\"},"
+		    "{\"ph\":\"e\",\"pid\":1,\"id\":5,\"ts\":6,\"name\":\"\"},"
+		    "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":8,\"dur\":2,\"name\":\"last\"}]",
+		    0,
+		    "W_LEAVE_MISMATCH=1 W_STRAY_LEAVE=1 W_OPEN_SPAN=1 open: at=1000..10000 "
+		    "x: at=3000..4000 y: at=5000..6000 v: at=5000..6000");
 }
 
 TEST(flow_problems)
 {
 	/* an id used twice, a point with no span, an end before its start by another clock */
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"tef", "[{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":10,\"name\":\"a\"},"
 		       "{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":20,\"dur\":10,\"name\":\"b\"},"
 		       "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":40,\"dur\":10,\"name\":\"c\"},"
@@ -509,14 +419,13 @@ TEST(cut_everywhere)
 					     "uftrace.json", "profrig-blas.json", "damaged.json" };
 
 	for (size_t k = 0; k < ARRAY_LEN(files); k++) {
-		CLEANUP(xfreep) char *path = fs_join(FIX, files[k]);
-		CLEANUP(xfreep) char *text = NULL;
-		CLEANUP(reading_release) struct reading whole = read_path("tef", path, true);
+		CLEANUP(xfreep) char *path = fs_join(FIX, files[k]), *text = NULL;
+		READING whole = read_path("tef", path, true);
 		size_t n = 0;
 
 		assert_int_equal(fs_read(path, 65536, &text, &n, NULL), 0);
 		for (size_t i = 0; i < n; i++) {
-			CLEANUP(reading_release) struct reading rd = read_bytes("tef", text, i);
+			READING rd = read_bytes("tef", text, i);
 
 			assert_true(rd.m->spans.nr <= whole.m->spans.nr);
 			assert_true(rd.r <= READ_PARTIAL);
@@ -538,8 +447,6 @@ TEST(deep_nesting)
 	for (int i = 0; i < 100000; i++)
 		strbuf_addch(&sb, ']');
 	strbuf_addstr(&sb, "},\n" EV "]");
-	CLEANUP(reading_release) struct reading rd = read_bytes("tef", sb.buf, sb.len);
-	assert_int_equal(rd.r, READ_PARTIAL);
-	assert_int_equal(rd.m->spans.nr, 1);
-	assert_span(rd.m, "a", 1000, 2000);
+	READING rd = read_bytes("tef", sb.buf, sb.len);
+	expect_read(&rd, READ_PARTIAL, "spans=1 a: at=1000..2000");
 }

@@ -4,47 +4,34 @@
 
 TEST(kineto_device)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "kineto.json", true);
+	READING rd = read_path("tef", FIX "kineto.json", true);
 	const struct model *m = rd.m;
-	size_t gemm = span_at(m, "gemm<float>"), step = span_at(m, "step");
+	size_t gemm = span_at(m, "gemm<float>");
 	const struct track *q = track_of(m, gemm), *device = &m->tracks.v[q->parent];
 
-	assert_int_equal(rd.r, 0);
-	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (Kineto)");
-	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_REALTIME);
+	expect_read(&rd, 0, "format='Trace Event Format (Kineto)' clock=realtime");
 	/* baseTimeNanoseconds + ts, all digits */
 	assert_span(m, "gemm<float>", 1735632360000000000 + 4203669604610100,
 		    1735632360000000000 + 4203669604619700);
-	assert_int_equal(m->spans.kind[gemm], SPAN_KERNEL);
-	assert_int_equal(m->spans.kind[span_at(m, "Memcpy HtoD (Host -> Device)")], SPAN_COPY);
-	assert_int_equal(m->spans.kind[span_at(m, "Memset (Device)")], SPAN_FILL);
-	assert_int_equal(q->kind, TRACK_QUEUE);
-	assert_int_equal(q->tid, 7);
-	assert_int_equal(q->rank, 3);
-	assert_string_equal(model_str(m, q->device), "gpu1");
+	expect_model(m, "gemm<float>: kind=kernel on=queue tid=7 rank=3 device=gpu1 "
+			"'Memcpy HtoD (Host -> Device)': kind=copy 'Memset (Device)': kind=fill");
 	assert_int_equal(device->kind, TRACK_DEVICE);
 	assert_string_equal(model_str(m, device->device), "gpu1");
 	assert_string_equal(model_str(m, device->host), "node7");
 	/* the annotation came before the work that names its queue, lies on it and is no work */
-	assert_int_equal(m->spans.track[step], m->spans.track[gemm]);
-	assert_int_equal(m->spans.kind[step], SPAN_ANNOTATION);
-	assert_false(span_is_work(m, step));
-	assert_true(span_is_work(m, gemm));
+	expect_model(m, "step: beside=gemm<float> kind=annotation work=0 gemm<float>: work=1");
 }
 
 TEST(kineto_host)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "kineto.json", true);
+	READING rd = read_path("tef", FIX "kineto.json", true);
 	const struct model *m = rd.m;
 	size_t call = span_at(m, "hipLaunchKernel"), op = span_at(m, "aten::mm"), devices = 0,
 	       gpu_processes = 0;
 
 	assert_int_equal(m->spans.correlation[call], 77);
 	assert_int_equal(m->spans.correlation[op], 0); /* its External id counts something else */
-	assert_int_equal(m->spans.parent[call], op);
-	assert_string_equal(model_str(m, track_of(m, call)->name), "thread 501 (main)");
-	assert_int_equal(track_of(m, call)->pid, 500);
-	assert_int_equal(track_of(m, call)->rank, 3);
+	expect_model(m, "hipLaunchKernel: in=aten::mm track='thread 501 (main)' pid=500 rank=3");
 	/* one launch by correlation, the ac2g flow does not double it; one fwdbwd flow */
 	assert_int_equal(m->links.nr, 2);
 	for (size_t i = 0; i < 2; i++) {
@@ -55,8 +42,7 @@ TEST(kineto_host)
 				 launch ? span_at(m, "gemm<float>") : span_at(m, "MmBackward0"));
 	}
 	assert_int_not_equal(m->links.kind[0], m->links.kind[1]);
-	assert_int_equal(warned(m, W_UNLINKED_WORK), 2);
-	assert_only_warned(m, W_UNLINKED_WORK);
+	expect_model(m, "W_UNLINKED_WORK=2 only");
 	/* metadata of devices makes no processes */
 	for (size_t i = 0; i < m->tracks.nr; i++) {
 		devices += m->tracks.v[i].kind == TRACK_DEVICE;
@@ -70,8 +56,7 @@ TEST(kineto_host)
  * joins. A merged file's ranks stay apart. */
 TEST(kineto_variants)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"tef",
 		"[{\"ph\":\"X\",\"cat\":\"Kernel\",\"name\":\"old\",\"pid\":2,\"tid\":5,\"ts\":10,"
 		"\"dur\":1,\"args\":{\"External id\":9}},"
@@ -89,26 +74,19 @@ TEST(kineto_variants)
 	const struct model *m = rd.m;
 	size_t old = span_at(m, "old"), r0 = span_at(m, "r0"), r1 = span_at(m, "r1");
 
-	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_OWN);
-	assert_string_equal(model_str(m, track_of(m, old)->device), "gpu2");
-	assert_int_equal(track_of(m, old)->tid, 5);
-	assert_int_equal(m->links.nr, 1);
+	expect_model(m, "clock=own links=1 old: device=gpu2 tid=5");
 	assert_int_equal(m->links.from[0], span_at(m, "cudaLaunch"));
 	assert_int_equal(m->links.to[0], old);
 	assert_int_not_equal(m->spans.track[r0], m->spans.track[r1]);
 	assert_int_not_equal(m->spans.correlation[r0], m->spans.correlation[r1]);
-	assert_int_equal(track_of(m, r1)->rank, 1);
-	assert_int_equal(m->spans.track[span_at(m, "n1")], m->spans.track[r1]);
-	assert_string_equal(model_str(m, track_of(m, span_at(m, "flush"))->name), "thread 0");
-	assert_int_equal(track_of(m, span_at(m, "flush"))->kind, TRACK_THREAD);
+	expect_model(m, "r1: rank=1 n1: beside=r1 flush: track='thread 0' on=thread");
 }
 
 /* The profiler's own window stands beside the threads: as one of them it would be the longest call
  * of all, and take a process's share of the energy. */
 TEST(kineto_window)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"tef",
 		"{\"schemaVersion\":1,\"deviceProperties\":[],\"traceEvents\":["
 		"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"pid\":9,\"tid\":9,\"ts\":"
@@ -117,12 +95,9 @@ TEST(kineto_window)
 		"{\"ph\":\"X\",\"cat\":\"Trace\",\"name\":\"PyTorch Profiler "
 		"(0)\",\"pid\":\"Spans\","
 		"\"tid\":\"PyTorch Profiler\",\"ts\":5,\"dur\":100,\"args\":{\"Op count\":0}}]}");
-	const struct track *t = track_of(rd.m, span_at(rd.m, "PyTorch Profiler (0)"));
 
-	assert_span(rd.m, "PyTorch Profiler (0)", 5000, 105000);
-	assert_int_equal(t->kind, TRACK_COUNTER);
-	assert_string_equal(model_str(rd.m, t->name), "PyTorch Profiler");
-	assert_int_equal(track_of(rd.m, span_at(rd.m, "aten::mm"))->kind, TRACK_THREAD);
+	expect_model(rd.m, "'PyTorch Profiler (0)': at=5000..105000 on=counter "
+			   "track='PyTorch Profiler' aten::mm: on=thread");
 }
 
 /* A category "kernel" alone makes no device trace. */
@@ -150,32 +125,22 @@ TEST(kineto_base_behind_damage)
 				 "\"tid\":7,\"ts\":3,\"dur\":1,\"args\":{\"device\":0}}"
 				 "],\"baseTimeNanoseconds\": 1700000000000000000}");
 
-	assert_int_equal(rd.r, READ_PARTIAL);
-	assert_span(rd.m, "a", 1700000000000001500, 1700000000000002500);
+	expect_read(&rd, READ_PARTIAL, "a: at=1700000000000001500..1700000000000002500");
 	reading_release(&rd);
 }
 
 TEST(rocprof)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "rocprof-v1.json", true);
+	READING rd = read_path("tef", FIX "rocprof-v1.json", true);
 	const struct model *m = rd.m;
 	size_t call = span_at(m, "hipLaunchKernel"), k = span_at(m, "kernel_a(int*)"),
 	       copy = span_at(m, "CopyHostToDevice");
 
-	assert_int_equal(rd.r, 0);
-	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (rocprof v1)");
-	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_BOOTTIME);
+	expect_read(&rd, 0, "format='Trace Event Format (rocprof v1)' clock=boottime");
 	/* ns of the arguments, not the µs of ts and dur */
-	assert_span(m, "hipLaunchKernel", 1000750, 1003950);
-	assert_span(m, "kernel_a(int*)", 2000235, 2010395);
-	assert_int_equal(track_of(m, call)->pid, 4240);
-	assert_int_equal(track_of(m, call)->tid, 4242);
-	assert_string_equal(model_str(m, m->spans.category[call]), "CPU HIP API");
-	assert_int_equal(m->spans.kind[k], SPAN_KERNEL);
-	assert_int_equal(m->spans.kind[copy], SPAN_COPY);
-	assert_string_equal(model_str(m, track_of(m, k)->device), "gpu3");
-	assert_int_equal(track_of(m, k)->tid, 1);
-	assert_string_equal(model_str(m, track_of(m, copy)->device), "gpu3");
+	expect_model(m, "hipLaunchKernel: at=1000750..1003950 pid=4240 tid=4242 cat='CPU HIP API' "
+			"kernel_a(int*): at=2000235..2010395 kind=kernel device=gpu3 tid=1 "
+			"CopyHostToDevice: kind=copy device=gpu3");
 	assert_int_equal(m->tracks.v[track_of(m, k)->parent].kind, TRACK_DEVICE);
 	assert_int_equal(track_of(m, k)->parent, track_of(m, copy)->parent);
 	/* the flow's whole µs lies before the call begins */
@@ -188,48 +153,32 @@ TEST(rocprof)
 
 TEST(rocprof_names_behind)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"tef",
 		"[{\"ph\":\"X\",\"name\":\"k\",\"pid\":\"9\",\"tid\":\"1\",\"ts\":\"2\",\"dur\":"
 		"\"1\","
 		"\"args\":{\"BeginNs\":\"2000\",\"EndNs\":\"2500\",\"stream-id\":\"1\"}},"
 		"{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":9,\"args\":{\"name\":\"GPU3\"}}]");
-	size_t k = span_at(rd.m, "k");
 
-	assert_span(rd.m, "k", 2000, 2500);
-	assert_int_equal(rd.m->spans.kind[k], SPAN_KERNEL);
-	assert_string_equal(model_str(rd.m, track_of(rd.m, k)->device), "gpu3");
-	assert_int_equal(fact(rd.m, "metadata"), 1);
+	expect_model(rd.m, "fact.metadata=1 k: at=2000..2500 kind=kernel device=gpu3");
 }
 
 /* Other accelerators' words for the same things. */
 TEST(mtia)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "mtia.json", true);
+	READING rd = read_path("tef", FIX "mtia.json", true);
 	const struct model *m = rd.m;
-	size_t k = span_at(m, "fc_kernel"), call = span_at(m, "mtiaLaunch"),
-	       other = span_at(m, "xpuLaunch"), job = span_at(m, "dpe_job");
+	size_t call = span_at(m, "mtiaLaunch"), other = span_at(m, "xpuLaunch");
 
-	assert_int_equal(rd.r, 0);
-	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (Kineto)");
-	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_REALTIME);
-	assert_int_equal(m->spans.kind[k], SPAN_KERNEL);
-	assert_true(span_is_work(m, k));
-	assert_string_equal(model_str(m, track_of(m, k)->device), "gpu1");
-	assert_int_equal(track_of(m, k)->tid, 17);
+	expect_read(&rd, 0,
+		    "format='Trace Event Format (Kineto)' clock=realtime "
+		    "fc_kernel: kind=kernel work=1 device=gpu1 tid=17");
 	/* without arguments the place tells device and queue */
-	assert_true(span_is_work(m, job));
-	assert_string_equal(model_str(m, track_of(m, job)->device), "gpu0");
-	assert_int_equal(track_of(m, job)->tid, 3);
-	assert_int_equal(track_of(m, call)->kind, TRACK_THREAD);
-	assert_int_equal(m->spans.kind[other], SPAN_HOST);
-	assert_int_equal(m->spans.parent[call], span_at(m, "aten::linear"));
-	assert_int_equal(m->links.nr, 2);
+	expect_model(m, "links=2 dpe_job: work=1 device=gpu0 tid=3 mtiaLaunch: on=thread "
+			"in=aten::linear xpuLaunch: kind=host");
 	for (size_t i = 0; i < 2; i++)
 		assert_true(m->links.from[i] == call || m->links.from[i] == other);
-	assert_int_equal(track_of(m, k)->rank, 4);
-	assert_only_warned(m, W_UNLINKED_WORK);
+	expect_model(m, "W_UNLINKED_WORK only fc_kernel: rank=4");
 }
 
 #define EVENT(cat, pid, tid, ts, dur, args) \
@@ -250,7 +199,6 @@ TEST(kineto_properties)
 	for (size_t i = 0; i < ARRAY_LEN(counts) * 2; i++) {
 		int n = counts[i / 2];
 		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-		size_t k;
 
 		strbuf_addstr(&text, "{\"schemaVersion\":1,\"deviceProperties\":[");
 		for (int d = 0; d < n; d++) {
@@ -262,13 +210,10 @@ TEST(kineto_properties)
 			EVENT("cuda_runtime", "9", "9", "1", "2", "\"correlation\":3") "," EVENT(
 				"kernel", "7", "1", "5", "2",
 				"\"device\":7,\"stream\":1,\"correlation\":3") "]}");
-		CLEANUP(reading_release) struct reading rd = read_text("tef", text.buf);
-		k = span_at(rd.m, "kernel");
+		READING rd = read_text("tef", text.buf);
 		if (rd.r != 0 || rd.m->links.nr != 1)
 			ROW_FAIL(i, "%s, %zu links", rd.err.msg, rd.m->links.nr);
-		assert_string_equal(rd.m->inputs.v[0].format, "Trace Event Format (Kineto)");
-		assert_string_equal(model_str(rd.m, track_of(rd.m, k)->device), "gpu7");
-		assert_only_warned(rd.m, NULL);
+		expect_model(rd.m, "format='Trace Event Format (Kineto)' only kernel: device=gpu7");
 	}
 }
 
@@ -299,7 +244,7 @@ TEST(device_habits)
 				       "\"name\":\"k\",\"pid\":%s,\"tid\":%s,\"ts\":5,"
 				       "\"dur\":1,\"args\":{%s}}]}",
 				       cases[i].pid, cases[i].tid, cases[i].args);
-		CLEANUP(reading_release) struct reading rd = read_text("tef", text);
+		READING rd = read_text("tef", text);
 		const struct track *q = track_of(rd.m, 0);
 
 		if (q->kind != TRACK_QUEUE || q->tid != cases[i].stream ||
@@ -332,7 +277,7 @@ TEST(kineto_no_time)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("tef", cases[i].text);
+		READING rd = read_text("tef", cases[i].text);
 
 		if (rd.m->spans.nr != cases[i].work || warned(rd.m, W_BAD_EVENT) != cases[i].bad)
 			ROW_FAIL(i, "%zu spans", rd.m->spans.nr);
@@ -343,23 +288,17 @@ TEST(kineto_no_time)
 /* What chrome://tracing writes itself: thread times, marks of objects, samples of stacks. */
 TEST(chrome_samples)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_path("tef", FIX "chrome-samples.json", true);
+	READING rd = read_path("tef", FIX "chrome-samples.json", true);
 	const struct model *m = rd.m;
-	size_t task = span_at(m, "Task"), leaf = span_nth(m, "paint \"x\"", 0);
+	size_t leaf = span_nth(m, "paint \"x\"", 0);
 
-	assert_int_equal(rd.r, 0);
-	assert_string_equal(m->inputs.v[0].format, "Trace Event Format");
+	expect_read(&rd, 0, "format='Trace Event Format'");
 	/* displayTimeUnit is for the viewer: times are µs in any case; tts is not the time */
-	assert_span(m, "Task", 1000500, 1004500);
-	assert_int_equal(m->spans.kind[span_at(m, "ProfileChunk")], SPAN_INSTANT);
-	assert_int_equal(fact(m, "stack_samples"), 4);
-	assert_int_equal(m->spans.kind[leaf], SPAN_INSTANT);
+	expect_model(m, "fact.stack_samples=4 Task: at=1000500..1004500 "
+			"ProfileChunk: kind=instant 'paint \"x\"': kind=instant");
 	assert_int_equal(m->spans.start_ns[leaf], 1001000);
-	assert_int_equal(m->spans.parent[leaf], task);
-	assert_string_equal(model_str(m, m->spans.category[leaf]), "cycles:HG");
-	assert_string_equal(model_str(m, m->spans.args[leaf]),
-			    "{\"stack\":\"main;paint \\\"x\\\"\"}");
+	expect_model(m, "'paint \"x\"': in=Task cat=cycles:HG "
+			"args='{\"stack\":\"main;paint \\\"x\\\"\"}'");
 	assert_int_equal(track_of(m, span_at(m, "main"))->tid, 99); /* no event is on it */
 	assert_int_equal(m->spans.kind[span_at(m, "cycles:HG")], SPAN_INSTANT); /* no frame 77 */
 	assert_int_equal(warned(m, W_UNKNOWN_REFERENCE), 1);
@@ -380,9 +319,8 @@ TEST(chrome_deep_stacks)
 	for (int i = 0; i < 5000; i++)
 		strbuf_addf(&text, "%s{\"tid\":1,\"ts\":%d,\"sf\":%d}", i ? "," : "", i, i);
 	strbuf_addstr(&text, "]}");
-	CLEANUP(reading_release) struct reading rd = read_text("tef", text.buf);
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(rd.m->spans.nr, 5000);
+	READING rd = read_text("tef", text.buf);
+	expect_read(&rd, 0, "spans=5000");
 	for (size_t i = 0; i < rd.m->spans.nr; i++)
 		bytes += strlen(model_str(rd.m, rd.m->spans.args[i]));
 	assert_in_range(bytes, 10000, text.len + 65536);
@@ -391,38 +329,26 @@ TEST(chrome_deep_stacks)
 
 TEST(uftrace)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "uftrace.json", false);
+	READING rd = read_path("tef", FIX "uftrace.json", false);
 	const struct model *m = rd.m;
 	size_t f = span_at(m, "f");
 
-	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (uftrace)");
-	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_MONOTONIC);
-	assert_span(m, "main", 2054326478724, 2054326486477);
-	assert_int_equal(m->spans.parent[f], span_at(m, "main"));
+	expect_model(m, "format='Trace Event Format (uftrace)' clock=monotonic "
+			"main: at=2054326478724..2054326486477 f: in=main");
 	assert_int_equal(m->spans.exclusive_ns[f], 1026 - 92 - 79);
 	/* no tid: the main thread */
-	assert_int_equal(track_of(m, f)->pid, 10667);
-	assert_int_equal(track_of(m, f)->tid, 10667);
-	assert_string_equal(model_str(m, track_of(m, f)->name), "[10667] a");
-	assert_only_warned(m, NULL);
+	expect_model(m, "only f: pid=10667 tid=10667 track='[10667] a'");
 }
 
 TEST(profrig_tracer)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_path("tef", FIX "profrig-blas.json", true);
+	READING rd = read_path("tef", FIX "profrig-blas.json", true);
 	const struct model *m = rd.m;
-	size_t i = span_at(m, "cblas_sgemm");
 
-	assert_int_equal(rd.r, 0);
-	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (profrig blas)");
-	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_MONOTONIC);
-	assert_span(m, "cblas_sgemm", 5000001001, 5000003501);
-	assert_span(m, "sdot_", 5000002000, 5000002999);
-	assert_string_equal(model_str(m, m->spans.category[i]), "blas");
-	assert_string_equal(model_str(m, track_of(m, i)->host), "node1");
-	assert_int_equal(track_of(m, i)->tid, 77);
-	assert_int_equal(track_of(m, span_at(m, "sdot_"))->tid, 78);
+	expect_read(&rd, 0,
+		    "format='Trace Event Format (profrig blas)' clock=monotonic "
+		    "cblas_sgemm: at=5000001001..5000003501 cat=blas host=node1 tid=77 "
+		    "sdot_: at=5000002000..5000002999 tid=78");
 	assert_only_warned(m, NULL); /* never closed is how these files are */
 }
 
@@ -443,18 +369,12 @@ TEST(profrig_holes)
 		"\"half\0\0\0\0\0\0\0\0"
 		"{\"ph\":\"X\",\"pid\":7,\"tid\":7,\"ts\":8.000,\"dur\":1.000,\"name\":\"d\"},\n"
 		"\0\0\0\0\0\0\0\0\0\0";
-	CLEANUP(reading_release) struct reading rd = read_bytes("tef", text, sizeof(text) - 1);
-	const struct model *m = rd.m;
+	READING rd = read_bytes("tef", text, sizeof(text) - 1);
 
-	assert_int_equal(rd.r, 0);
-	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (profrig roctx)");
-	assert_span(m, "a", 2000, 3000);
-	assert_span(m, "b", 4000, 5000);
-	assert_span(m, "c", 6000, 7000);
-	assert_span(m, "d", 8000, 9000);
-	assert_int_equal(m->spans.nr, 4);
-	assert_int_equal(warned(m, W_UNTERMINATED), 2);
-	assert_only_warned(m, W_UNTERMINATED);
+	expect_read(&rd, 0,
+		    "format='Trace Event Format (profrig roctx)' spans=4 W_UNTERMINATED=2 "
+		    "only a: at=2000..3000 b: at=4000..5000 c: at=6000..7000 "
+		    "d: at=8000..9000");
 }
 
 TEST(clocks)
@@ -475,7 +395,7 @@ TEST(clocks)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("tef", cases[i].text);
+		READING rd = read_text("tef", cases[i].text);
 
 		assert_int_equal(rd.m->inputs.v[0].clock, cases[i].clock);
 		assert_true(rd.m->inputs.v[0].resolution_hz == cases[i].hz);

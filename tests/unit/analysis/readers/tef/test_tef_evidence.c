@@ -226,8 +226,7 @@ TEST(pairs)
 /* A number of an operator is no correlation, even when it equals one. */
 TEST(external_ids)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"tef",
 		"{\"schemaVersion\":1,\"traceEvents\":["
 		"{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"launch\",\"pid\":1,\"tid\":1,"
@@ -250,8 +249,7 @@ TEST(external_ids)
 /* What a queue of MTIA waits for is no work of it. */
 TEST(event_waits)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"tef",
 		"{\"schemaVersion\":1,\"traceEvents\":["
 		"{\"ph\":\"X\",\"cat\":\"mtia_ccp_events\",\"name\":\"event_wait\",\"pid\":1,"
@@ -260,8 +258,6 @@ TEST(event_waits)
 		"\"tid\":17,\"ts\":20,\"dur\":9,\"args\":{\"device\":1,\"stream\":17}}]}");
 	const struct model *m = rd.m;
 
-	assert_int_equal(m->spans.kind[span_at(m, "event_wait")], SPAN_ANNOTATION);
-	assert_false(span_is_work(m, span_at(m, "event_wait")));
-	assert_true(span_is_work(m, span_at(m, "fc")));
+	expect_model(m, "event_wait: kind=annotation work=0 fc: work=1");
 	assert_int_equal(m->spans.track[0], m->spans.track[1]);
 }

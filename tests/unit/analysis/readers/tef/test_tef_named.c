@@ -68,12 +68,10 @@ static void assert_on(const struct model *m, const char *name, enum span_kind ki
 
 TEST(tensorflow_processes)
 {
-	CLEANUP(reading_release) struct reading rd = read_text("tef", processes);
+	READING rd = read_text("tef", processes);
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, 0);
-	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (TensorFlow)");
-	assert_int_equal(track_of(m, span_at(m, "MatMul"))->kind, TRACK_THREAD);
+	expect_read(&rd, 0, "format='Trace Event Format (TensorFlow)' MatMul: on=thread");
 	assert_on(m, "again", SPAN_ANNOTATION, "gpu1", PID_NONE);
 	assert_on(m, "k7", SPAN_KERNEL, "gpu1", 7);
 	assert_on(m, "up", SPAN_COPY, "gpu1", 8);
@@ -85,7 +83,7 @@ TEST(tensorflow_processes)
 
 TEST(tensorflow_threads)
 {
-	CLEANUP(reading_release) struct reading rd = read_text("tef", threads);
+	READING rd = read_text("tef", threads);
 	const struct model *m = rd.m;
 
 	assert_on(m, "k", SPAN_KERNEL, "gpu3", 14);
@@ -95,16 +93,14 @@ TEST(tensorflow_threads)
 
 TEST(ascend)
 {
-	CLEANUP(reading_release) struct reading rd = read_text("tef", msprof);
+	READING rd = read_text("tef", msprof);
 	const struct model *m = rd.m;
 
-	assert_int_equal(rd.r, 0);
-	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (Ascend)");
+	expect_read(&rd, 0, "format='Trace Event Format (Ascend)'");
 	assert_on(m, "MatMulV2", SPAN_KERNEL, "gpu5", 7);
 	assert_on(m, "EVENT_WAIT", SPAN_ANNOTATION, "gpu5", 7);
 	assert_on(m, "copy", SPAN_COPY, "gpu5", 41);
-	assert_int_equal(track_of(m, span_at(m, "aten::mm"))->kind, TRACK_THREAD);
-	assert_int_equal(m->links.nr, 1);
+	expect_model(m, "links=1 aten::mm: on=thread");
 	assert_int_equal(m->links.kind[0], LINK_LAUNCH);
 	assert_int_equal(m->links.from[0], span_at(m, "Node@launch"));
 	assert_int_equal(m->links.to[0], span_at(m, "MatMulV2"));
@@ -135,14 +131,11 @@ TEST(names_last)
 
 TEST(system_events)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"tef", "{\"traceEvents\":[" RUN("a", 1, 1, 1, 1,
 						"") "],\"systemTraceEvents\":"
 						    "\"# tracer: nop\\n#\\n swapper-0 [000] 1.0: "
 						    "x\\n a-1 [000] 2.0: y\\n\"}");
 
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(rd.m->spans.nr, 1);
-	assert_int_equal(warned(rd.m, W_IGNORED_RECORD), 2);
+	expect_read(&rd, 0, "spans=1 W_IGNORED_RECORD=2");
 }

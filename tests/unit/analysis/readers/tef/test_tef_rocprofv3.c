@@ -5,54 +5,39 @@
 
 TEST(work)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX, true);
+	READING rd = read_path("tef", FIX, true);
 	const struct model *m = rd.m;
 	size_t add = span_at(m, "add(float*)"), made = span_at(m, "kernel 6"),
 	       copy = span_at(m, "MEMORY_COPY_HOST_TO_DEVICE");
 	const struct track *q = track_of(m, add), *device = &m->tracks.v[q->parent];
 
-	assert_int_equal(rd.r, 0);
-	assert_string_equal(m->inputs.v[0].format, "rocprofv3 JSON");
-	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_BOOTTIME);
+	expect_read(&rd, 0, "format='rocprofv3 JSON' clock=boottime");
 	assert_true(m->inputs.v[0].driver_numbers);
-	assert_span(m, "add(float*)", 1000300000, 1000304000);
-	assert_int_equal(m->spans.kind[add], SPAN_KERNEL);
-	assert_string_equal(model_str(m, m->spans.category[add]), "KERNEL_DISPATCH");
+	expect_model(m, "add(float*): at=1000300000..1000304000 kind=kernel cat=KERNEL_DISPATCH");
 	/* devices count by the driver's nodes, which the file does not list in order */
-	assert_string_equal(model_str(m, q->device), "gpu0");
-	assert_string_equal(model_str(m, q->pci), "0:c1:0");
-	assert_string_equal(model_str(m, track_of(m, made)->device), "gpu1");
-	assert_string_equal(model_str(m, track_of(m, made)->pci), "0:c5:0");
-	assert_int_equal(q->kind, TRACK_QUEUE);
+	expect_model(m, "add(float*): device=gpu0 pci=0:c1:0 on=queue 'kernel 6': device=gpu1 "
+			"pci=0:c5:0");
 	assert_int_equal(q->tid, 2); /* of the null stream: the queue */
 	assert_int_equal(track_of(m, made)->tid, 3);
 	assert_int_equal(m->tracks.v[q->owner].pid, 717);
 	assert_int_equal(device->kind, TRACK_DEVICE);
 	assert_string_equal(model_str(m, device->host), "node3");
-	assert_int_equal(m->spans.kind[copy], SPAN_COPY);
-	assert_int_equal(m->spans.track[copy], m->spans.track[made]);
+	expect_model(m, "MEMORY_COPY_HOST_TO_DEVICE: kind=copy beside='kernel 6'");
 	assert_non_null(strstr(model_str(m, m->spans.args[copy]), "\"bytes\": 4096"));
-	assert_int_equal(m->spans.kind[span_at(m, "SCRATCH_MEMORY_ALLOC")], SPAN_ANNOTATION);
-	assert_int_equal(m->spans.track[span_at(m, "SCRATCH_MEMORY_ALLOC")], m->spans.track[add]);
+	expect_model(m, "SCRATCH_MEMORY_ALLOC: kind=annotation beside=add(float*)");
 }
 
 TEST(calls)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX, true);
+	READING rd = read_path("tef", FIX, true);
 	const struct model *m = rd.m;
-	size_t push = span_at(m, "step \"1\""), launch = span_nth(m, "hipLaunchKernel", 0),
-	       wait = span_at(m, "s_waitcnt"),
+	size_t push = span_at(m, "step \"1\""),
 	       ranges[2] = { span_nth(m, "epoch", 0), span_nth(m, "epoch", 1) };
 
-	assert_int_equal(track_of(m, launch)->pid, 717);
-	assert_int_equal(track_of(m, launch)->tid, 717);
-	assert_string_equal(model_str(m, m->spans.category[launch]), "HIP_RUNTIME_API");
-	assert_int_equal(track_of(m, span_at(m, "hipMemcpyAsync"))->tid, 718);
-	assert_int_equal(m->spans.parent[launch], push);
-	assert_int_equal(m->spans.kind[push], SPAN_ANNOTATION);
-	assert_int_equal(m->spans.kind[span_at(m, "here")], SPAN_INSTANT);
-	assert_int_equal(m->spans.parent[span_at(m, "ncclAllReduce")], push);
-	assert_int_equal(m->spans.kind[span_at(m, "MEMORY_ALLOCATION_ALLOCATE")], SPAN_ANNOTATION);
+	expect_model(m, "hipLaunchKernel: pid=717 tid=717 cat=HIP_RUNTIME_API in='step \"1\"' "
+			"hipMemcpyAsync: tid=718 'step \"1\"': kind=annotation here: kind=instant "
+			"ncclAllReduce: in='step \"1\"' "
+			"MEMORY_ALLOCATION_ALLOCATE: kind=annotation");
 	/* a list that is not known holds calls */
 	assert_span(m, "hipMalloc", 1000229000, 1000229500);
 	/* two ranges of the process overlap: each has a track, and none is the thread's */
@@ -61,25 +46,22 @@ TEST(calls)
 		assert_int_not_equal(m->spans.track[ranges[i]], m->spans.track[push]);
 		assert_int_equal(m->tracks.v[track_of(m, ranges[i])->parent].pid, 717);
 	}
-	assert_int_equal(m->spans.kind[wait], SPAN_INSTANT);
-	assert_string_equal(model_str(m, track_of(m, wait)->name), "PC samples");
+	expect_model(m, "s_waitcnt: kind=instant track='PC samples'");
 	/* each launch with its work; a call's arguments are no record */
 	assert_int_equal(m->links.nr, 3);
 	for (size_t i = 0; i < 3; i++)
 		assert_true(m->links.kind[i] == LINK_LAUNCH && span_is_work(m, m->links.to[i]));
-	assert_int_equal(warned(m, W_UNLINKED_WORK), 0);
-	assert_int_equal(warned(m, W_SPAN_OVERLAP), 0);
+	expect_model(m, "W_UNLINKED_WORK=0 W_SPAN_OVERLAP=0");
 }
 
 TEST(counters)
 {
-	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX, false);
+	READING rd = read_path("tef", FIX, false);
 	const struct series *s = series_named(rd.m, "SQ_WAVES");
 
 	assert_int_equal(s->t_ns.nr, 1);
 	assert_true(s->value.v[0] == 1024.5); /* both instances */
-	assert_int_equal(s->t_ns.v[0], 1000304000);
-	assert_string_equal(model_str(rd.m, s->device), "gpu0");
+	expect_model(rd.m, "~SQ_WAVES: t[0]=1000304000 device=gpu0");
 	assert_int_equal(rd.m->tracks.v[s->track].kind, TRACK_QUEUE);
 	/* the other dispatch is in no list of times, so its counter has no place */
 	assert_int_equal(warned(rd.m, W_IGNORED_RECORD), 1);
@@ -95,8 +77,7 @@ TEST(counters)
 /* Counters alone: what was dispatched is known from them. Names stand behind their use. */
 TEST(counters_alone)
 {
-	CLEANUP(reading_release)
-	struct reading rd = read_text(
+	READING rd = read_text(
 		"tef", DOC("\"callback_records\":{\"counter_collection\":[{\"dispatch_data\":{"
 			   "\"start_timestamp\":5,\"end_timestamp\":9,\"dispatch_info\":{"
 			   "\"agent_id\":2,\"queue_id\":1,\"kernel_id\":3,\"dispatch_id\":1}},"
@@ -104,11 +85,9 @@ TEST(counters_alone)
 			   "\"kernel_symbols\":[{\"kernel_id\":3,\"kernel_name\":\"k\"}],"
 			   "\"agents\":[{\"id\":2,\"type\":2,\"logical_node_type_id\":6}]"));
 
-	assert_int_equal(rd.r, 0);
-	assert_span(rd.m, "k", 5, 9);
+	expect_read(&rd, 0, "k: at=5..9");
 	assert_string_equal(model_str(rd.m, track_of(rd.m, 0)->device), "gpu6");
-	assert_int_equal(series_named(rd.m, "counter 8")->t_ns.nr, 1);
-	assert_only_warned(rd.m, W_UNKNOWN_REFERENCE);
+	expect_model(rd.m, "W_UNKNOWN_REFERENCE only ~'counter 8': samples=1");
 }
 
 /* Processes of one file count everything from the start. */
@@ -130,10 +109,9 @@ TEST(two_processes)
 	strbuf_addstr(&text, "},{");
 	strbuf_addf(&text, one, 40, 50, 32, 35, 8, 8, 2);
 	strbuf_addstr(&text, "}]}");
-	CLEANUP(reading_release) struct reading rd = read_text("tef", text.buf);
+	READING rd = read_text("tef", text.buf);
 	m = rd.m;
-	assert_int_equal(rd.r, 0);
-	assert_int_equal(m->links.nr, 2);
+	expect_read(&rd, 0, "links=2");
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(track_of(m, m->links.from[i])->pid,
 				 m->tracks.v[track_of(m, m->links.to[i])->owner].pid);
@@ -174,7 +152,7 @@ TEST(odd)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(reading_release) struct reading rd = read_text("tef", cases[i].text);
+		READING rd = read_text("tef", cases[i].text);
 
 		if (rd.r != cases[i].r || rd.m->spans.nr != cases[i].spans)
 			ROW_FAIL(i, "result %d: %s, %zu spans", rd.r, rd.err.msg, rd.m->spans.nr);
@@ -193,7 +171,7 @@ TEST(cut_everywhere)
 
 	assert_true(fs_read(FIX, 1 << 20, &text, &n, NULL) >= 0);
 	for (size_t cut = 0; cut + 2 < n; cut++) {
-		CLEANUP(reading_release) struct reading rd = read_bytes("tef", text, cut);
+		READING rd = read_bytes("tef", text, cut);
 
 		if (rd.r == 0)
 			ROW_FAIL(cut, "nothing is said of the cut");
@@ -207,7 +185,7 @@ TEST(cut_everywhere)
 
 		for (uint64_t k = rnd(&seed) % 5 + 1; k > 0; k--)
 			bad[rnd(&seed) % n] = (char)rnd(&seed);
-		CLEANUP(reading_release) struct reading rd = read_bytes("tef", bad, n);
+		READING rd = read_bytes("tef", bad, n);
 		assert_true(rd.r <= READ_PARTIAL);
 	}
 }

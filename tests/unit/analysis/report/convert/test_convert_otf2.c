@@ -49,9 +49,8 @@ static struct model *read_archive(const char *path, int want)
 static void round_trip(struct model *m, const char *what)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
-	struct convert_result res = converted(m, path, 0);
-	CLEANUP(model_freep) struct model *back = read_archive(path, 0);
+	struct convert_result res = converted(m, in_dir(dir, "a.otf2"), 0);
+	CLEANUP(model_freep) struct model *back = read_archive(in_dir(dir, "a.otf2"), 0);
 
 	assert_int_equal(res.spans_out + res.samples_out + res.links_out, 0);
 	assert_models_equal(m, back, what);
@@ -249,7 +248,6 @@ TEST(odd_texts)
 TEST(texts_that_were_cut)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
 	CLEANUP(model_freep) struct model *m = begun(TRACE_CLOCK_MONOTONIC), *back = NULL;
 	struct sink *s = model_sink(m);
 	track_id t = thread_of(s, NULL, 1, 1);
@@ -264,8 +262,8 @@ TEST(texts_that_were_cut)
 	span_full(s, t, "sound", "", NULL, 3, 4, SPAN_HOST, 0);
 	free(large);
 	ended(m);
-	assert_int_equal(converted(m, path, 0).spans_out, 0);
-	back = read_archive(path, 0);
+	assert_int_equal(converted(m, in_dir(dir, "a.otf2"), 0).spans_out, 0);
+	back = read_archive(in_dir(dir, "a.otf2"), 0);
 	assert_int_equal(back->spans.nr, 3);
 	assert_int_equal(strlen(model_str(back, back->spans.name[1])),
 			 strlen(model_str(m, m->spans.name[1])));
@@ -418,8 +416,7 @@ TEST(its_own_is_replaced_and_nothing_else)
 TEST(archives_of_others_stay)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
-	CLEANUP(xfreep) char *anchor = fs_join(path, "traces.otf2");
+	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2"), *anchor = fs_join(path, "traces.otf2");
 	CLEANUP(model_freep) struct model *m = small();
 
 	assert_int_equal(fs_mkdirs(path, 0755, NULL), 0);
@@ -450,13 +447,12 @@ static void full_disk_child(const char *path)
 TEST(a_full_disk_is_an_error)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
 	CLEANUP(strvec_release) struct strvec left = STRVEC_INIT;
 	int status = -1;
 	pid_t child = fork();
 
 	if (child == 0)
-		full_disk_child(path);
+		full_disk_child(in_dir(dir, "a.otf2"));
 	assert_true(child > 0);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
@@ -520,8 +516,7 @@ static struct model *rich(void)
 TEST(otf2_print_reads_it)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
-	CLEANUP(xfreep) char *anchor = fs_join(path, "traces.otf2");
+	CLEANUP(xfreep) char *anchor = fs_join(in_dir(dir, "a.otf2"), "traces.otf2");
 	CLEANUP(xfreep) char *tool = fs_which("otf2-print", NULL);
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT, errs = STRBUF_INIT;
 	char *argv[] = { tool, anchor, NULL }, *defs[] = { tool, (char[]){ "-G" }, anchor, NULL };
@@ -533,7 +528,7 @@ TEST(otf2_print_reads_it)
 		model_free(m);
 		test_lacks("otf2-print", "otf2-print is not there");
 	}
-	converted(m, path, 0);
+	converted(m, in_dir(dir, "a.otf2"), 0);
 	assert_int_equal(proc_capture(argv, 60000, 1 << 20, &out, &errs, &how, &err), 0);
 	assert_int_equal(how.code, 0);
 	assert_string_equal(errs.buf, "");
@@ -551,15 +546,14 @@ TEST(otf2_print_reads_it)
 TEST(streamed)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
 	CLEANUP(model_freep) struct model *m = rich(), *back = model_new();
 	struct profile *p = profile_new(back, &(struct profile_opts){ .threads = 2 });
 	struct read_opts o = { .keep_args = false };
 	struct err err = ERR_INIT;
 	uint64_t spans = 0;
 
-	converted(m, path, 0);
-	assert_int_equal(reader_otf2.read(path, model_sink(back), &o, &err), 0);
+	converted(m, in_dir(dir, "a.otf2"), 0);
+	assert_int_equal(reader_otf2.read(in_dir(dir, "a.otf2"), model_sink(back), &o, &err), 0);
 	model_finish(back);
 	profile_finish(p);
 	for (size_t i = 0; i < p->tracks.nr; i++)

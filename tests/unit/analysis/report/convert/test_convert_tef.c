@@ -80,12 +80,11 @@ static void check_json(const char *path)
 static void recording(const struct model *m, const char *what)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *path = fs_join(dir, "x.json");
 	CLEANUP(convert_result_release) struct convert_result n = { .files = 0 };
 
 	there_and_back(tef(), m, "x.json", what);
-	convert_file(tef(), m, path, 0, &n);
-	check_json(path);
+	convert_file(tef(), m, in_dir(dir, "x.json"), 0, &n);
+	check_json(in_dir(dir, "x.json"));
 }
 
 TEST(recordings_come_back)
@@ -127,12 +126,11 @@ static void check_nesting(const char *path)
 TEST(lanes_nest)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *path = fs_join(dir, "x.json");
 	CLEANUP(model_freep) struct model *m = odd_model(0);
 	CLEANUP(convert_result_release) struct convert_result n = { .files = 0 };
 
-	convert_file(tef(), m, path, 0, &n);
-	check_nesting(path);
+	convert_file(tef(), m, in_dir(dir, "x.json"), 0, &n);
+	check_nesting(in_dir(dir, "x.json"));
 }
 
 /* ---- parts ---- */
@@ -170,13 +168,12 @@ static struct model *many_spans(size_t nr)
 TEST(parts_hold_all_once)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *path = fs_join(dir, "x.json.gz");
 	CLEANUP(model_freep) struct model *m = many_spans(5000), *back = model_new();
 	struct read_opts o = { .keep_args = true };
 	CLEANUP(convert_result_release) struct convert_result n = { .files = 0 };
 	uint64_t spans = 0;
 
-	convert_file(tef(), m, path, 100000, &n);
+	convert_file(tef(), m, in_dir(dir, "x.json.gz"), 100000, &n);
 	assert_true(n.files > 5);
 	assert_int_equal(n.links_between, n.files - 1);
 	for (uint64_t i = 0; i < n.files; i++) {
@@ -203,7 +200,6 @@ TEST(parts_hold_all_once)
 TEST(launches_across_parts)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *path = fs_join(dir, "x.json");
 	CLEANUP(model_freep) struct model *m = model_new(), *back = model_new();
 	struct sink *s = model_sink(m);
 	struct track_def d = TRACK_DEF_INIT;
@@ -226,7 +222,7 @@ TEST(launches_across_parts)
 	}
 	s->ops->input_end(s);
 	model_finish(m);
-	convert_file(tef(), m, path, 20000, &n);
+	convert_file(tef(), m, in_dir(dir, "x.json"), 20000, &n);
 	assert_true(n.links_between > 500);
 	for (uint64_t i = 0; i < n.files; i++) {
 		CLEANUP(xfreep) char *part = xasprintf("%s/x-%d.json", dir, (int)i);
@@ -272,15 +268,13 @@ TEST(damaged_descriptions)
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(test_dir_done) char *dir = test_dir();
-		CLEANUP(xfreep) char *path = fs_join(dir, "x.json");
-		CLEANUP(xfreep)
-		char *text = xasprintf("[{\"ph\":\"M\",\"name\":\"profrig\",\"args\":{\"tracer\":"
-				       "\"convert\",\"base_ns\":5}},%s]",
-				       rows[i].event);
 		uint64_t bad = 0;
 
-		test_put(dir, "x.json", text);
-		CLEANUP(model_freep) struct model *m = read_back(path);
+		test_put(dir, "x.json",
+			 textf("[{\"ph\":\"M\",\"name\":\"profrig\",\"args\":{\"tracer\":"
+			       "\"convert\",\"base_ns\":5}},%s]",
+			       rows[i].event));
+		CLEANUP(model_freep) struct model *m = read_back(in_dir(dir, "x.json"));
 		for (size_t k = 0; k < m->warnings.nr; k++)
 			if (strcmp(m->warnings.v[k].code, W_BAD_EVENT) == 0)
 				bad += m->warnings.v[k].count;

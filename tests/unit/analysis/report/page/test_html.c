@@ -257,8 +257,7 @@ TEST(test_cut_is_in_the_data)
 
 static void unpack(const char *text, size_t n, struct strbuf *out)
 {
-	CLEANUP(xfreep) uint8_t *gz = xmalloc(n);
-	CLEANUP(xfreep) uint8_t *step = xmalloc(65536);
+	CLEANUP(xfreep) uint8_t *gz = xmalloc(n), *step = xmalloc(65536);
 	struct base64_decode_ctx ctx;
 	struct inflate_state st;
 	size_t len = n;
@@ -321,8 +320,7 @@ TEST(test_short_data_is_not_packed)
 
 static json_t *run_of(const char *status, const char *steps)
 {
-	CLEANUP(xfreep) char *text = xasprintf("{\"status\":\"%s\",\"steps\":[%s]}", status, steps);
-	json_t *run = html_parse(text);
+	json_t *run = html_parse(textf("{\"status\":\"%s\",\"steps\":[%s]}", status, steps));
 
 	assert_non_null(run);
 	return run;
@@ -330,11 +328,8 @@ static json_t *run_of(const char *status, const char *steps)
 
 static void put(const char *name, const char *data, size_t n)
 {
-	CLEANUP(xfreep) char *path = xasprintf("%s/steps/%s", dir, name);
-	CLEANUP(xfreep) char *steps = xasprintf("%s/steps", dir);
-
-	assert_int_equal(fs_mkdirs(steps, 0755, NULL), 0);
-	assert_int_equal(fs_write_atomic(path, data, n, NULL), 0);
+	assert_int_equal(fs_mkdirs(textf("%s/steps", dir), 0755, NULL), 0);
+	assert_int_equal(fs_write_atomic(textf("%s/steps/%s", dir, name), data, n, NULL), 0);
 }
 
 TEST(test_last_forty_lines)
@@ -391,9 +386,6 @@ TEST(test_logs_only_of_the_run)
 {
 	struct report r = { .run_dir = dir };
 	struct html_logs logs;
-	CLEANUP(xfreep) char *link_path = xasprintf("%s/steps/link.out", dir);
-	CLEANUP(xfreep) char *fifo_path = xasprintf("%s/steps/fifo.err", dir);
-	CLEANUP(xfreep) char *secret = xasprintf("%s/secret", dir);
 	json_t *run = run_of(
 		"failed",
 		"{\"name\":\"a\",\"exit_code\":1,\"out\":\"../secret\",\"err\":\"/etc/passwd\"},"
@@ -402,9 +394,9 @@ TEST(test_logs_only_of_the_run)
 		"{\"name\":\"c\",\"exit_code\":1,\"out\":\"..\",\"err\":\"\"}");
 
 	put("x", "x", 1);
-	assert_int_equal(fs_write_atomic(secret, "secret", 6, NULL), 0);
-	assert_int_equal(symlink(secret, link_path), 0);
-	assert_int_equal(mkfifo(fifo_path, 0600), 0);
+	assert_int_equal(fs_write_atomic(textf("%s/secret", dir), "secret", 6, NULL), 0);
+	assert_int_equal(symlink(textf("%s/secret", dir), textf("%s/steps/link.out", dir)), 0);
+	assert_int_equal(mkfifo(textf("%s/steps/fifo.err", dir), 0600), 0);
 	html_logs_read(&r, run, &logs);
 	assert_int_equal(logs.v.nr, 3);
 	for (size_t i = 0; i < logs.v.nr; i++) {
@@ -487,16 +479,10 @@ TEST(test_numbers_for_people)
 	static const struct {
 		double v;
 		const char *si, *share;
-	} cases[] = {
-		{ 0, "0 J", "0 %" },
-		{ 1, "1.00 J", "100 %" },
-		{ 0.9997, "1.00 J", "99.9 %" },
-		{ 1840, "1.84 kJ", "184000 %" },
-		{ 999.6, "1.00 kJ", "99960 %" },
-		{ 0.00001, "10.0 µJ", "< 0.01 %" },
-		{ 0.773, "773 mJ", "77.3 %" },
-		{ NAN, "–", "–" },
-	};
+	} cases[] = LIST({ 0, "0 J", "0 %" }, { 1, "1.00 J", "100 %" },
+			 { 0.9997, "1.00 J", "99.9 %" }, { 1840, "1.84 kJ", "184000 %" },
+			 { 999.6, "1.00 kJ", "99960 %" }, { 0.00001, "10.0 µJ", "< 0.01 %" },
+			 { 0.773, "773 mJ", "77.3 %" }, { NAN, "–", "–" });
 	char buf[48];
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -511,13 +497,12 @@ TEST(test_writer_writes_one_file)
 {
 	struct report r = { .dir = dir,
 			    .analysis_json = (char *)"{\"schema\":\"profrig.analysis/1\"}" };
-	CLEANUP(xfreep) char *path = writer_path(&writer_html, &r);
 	CLEANUP(xfreep) char *text = NULL;
 	size_t n, len;
 	struct err err = ERR_INIT;
 
 	assert_int_equal(writer_html.write(&r, &err), 0);
-	assert_int_equal(fs_read(path, 2000000, &text, &n, &err), 0);
+	assert_int_equal(fs_read(kept(writer_path(&writer_html, &r)), 2000000, &text, &n, &err), 0);
 	assert_int_equal(strncasecmp(text, "<!doctype html>", 15), 0);
 	assert_null(strstr(text, "@PROFRIG_DATA@"));
 	if (page_html(&len)) {

@@ -113,8 +113,7 @@ static void append(const char *path, const char *text)
 
 TEST(marks_file)
 {
-	CLEANUP(xfreep) char *top = test_dir();
-	CLEANUP(xfreep) char *path = fs_join(top, "marks");
+	CLEANUP(xfreep) char *top = test_dir(), *path = fs_join(top, "marks");
 	struct marks_file mf;
 	struct seen s = { .nr = 0 };
 	int64_t begin = clock_monotonic_ns(), made;
@@ -198,16 +197,14 @@ static struct talker talkers[TALKERS];
 static void *all_talk(void *ctx)
 {
 	struct rig *g = ctx;
-	CLEANUP(xfreep) char *started = fs_join(g->plan.run_dir, "started");
-	CLEANUP(xfreep) char *done = fs_join(g->plan.run_dir, "go");
 	FILE *f;
 
-	if (wait_for_file(started))
+	if (wait_for_file(in_dir(g->plan.run_dir, "started")))
 		for (size_t i = 0; i < TALKERS; i++)
 			pthread_create(&talkers[i].thread, NULL, talk, &talkers[i]);
 	for (size_t i = 0; i < TALKERS; i++)
 		pthread_join(talkers[i].thread, NULL);
-	f = fopen(done, "we");
+	f = fopen(in_dir(g->plan.run_dir, "go"), "we");
 	if (f)
 		fclose(f);
 	return NULL;

@@ -13,8 +13,7 @@ static char *root;
 
 static inline int set_up(void **state)
 {
-	CLEANUP(xfreep) char *lib = build_path("");
-	CLEANUP(xfreep) char *nvml = build_path("tests/fakes/fake_nvml.so");
+	CLEANUP(xfreep) char *lib = build_path(""), *nvml = build_path("tests/fakes/fake_nvml.so");
 	CLEANUP(xfreep) char *rsmi = build_path("tests/fakes/fake_rsmi.so");
 
 	(void)state;

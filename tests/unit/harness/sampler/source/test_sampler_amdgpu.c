@@ -49,8 +49,7 @@ GPU_TEST(one_read_for_all)
 	int64_t before, looking;
 
 	for (unsigned i = 0; i < CARDS; i++) {
-		CLEANUP(xfreep) char *pci = xasprintf("0000:%02x:00.0", 0x10 + i);
-		CLEANUP(xfreep) char *dir = full_card(i, pci);
+		CLEANUP(xfreep) char *dir = full_card(i, textf("0000:%02x:00.0", 0x10 + i));
 	}
 	sampler_options(&o, "all", 0.001, "fields", "power,energy,busy,mem_busy,temperature", NULL);
 	CLEANUP(source_close) struct opened s = source_opened("amdgpu", &o);
@@ -108,7 +107,6 @@ GPU_TEST(units_of_its_own)
 GPU_TEST(average_and_moment)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
-	CLEANUP(xfreep) char *average = fs_join(dir, "hwmon/hwmon5/power1_average");
 	struct opened s;
 
 	machine_card_metrics(dir, 1, 4, &busy);
@@ -116,7 +114,7 @@ GPU_TEST(average_and_moment)
 	assert_true(source_value(&s, 0, "power") == 250);
 	assert_true(source_value(&s, 0, "power_instant") == 305);
 	source_close(&s);
-	unlink(average);
+	unlink(in_dir(dir, "hwmon/hwmon5/power1_average"));
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
 	assert_true(source_value(&s, 0, "power") == 305);
 	assert_int_equal(series_index(&s, 0, "power_instant"), -1);
@@ -149,11 +147,8 @@ static void end_process(pid_t pid)
 
 static void link_to_process(const char *dir, const char *file, pid_t pid)
 {
-	CLEANUP(xfreep) char *path = fs_join(dir, file);
-	CLEANUP(xfreep) char *to = xasprintf("/proc/%d/oom_score_adj", (int)pid);
-
-	unlink(path);
-	assert_int_equal(symlink(to, path), 0);
+	unlink(in_dir(dir, file));
+	assert_int_equal(symlink(textf("/proc/%d/oom_score_adj", (int)pid), in_dir(dir, file)), 0);
 }
 
 static double read_one(struct opened *s, const char *name)
@@ -167,10 +162,7 @@ static double read_one(struct opened *s, const char *name)
 
 GPU_TEST(unplugged)
 {
-	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
-	CLEANUP(xfreep) char *drm = fs_join(root, "sys/class/drm");
-	CLEANUP(xfreep) char *device = fs_join(root, "sys/devices");
-	CLEANUP(xfreep) char *again = NULL;
+	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0"), *again = NULL;
 	pid_t pid = some_process();
 	struct gm_values later = busy;
 
@@ -179,8 +171,8 @@ GPU_TEST(unplugged)
 	assert_true(read_one(&s, "vram_used") >= -1000);
 	assert_true(read_one(&s, "energy") == 1000);
 	end_process(pid);
-	fs_remove_tree(drm, NULL);
-	fs_remove_tree(device, NULL);
+	fs_remove_tree(in_dir(root, "sys/class/drm"), NULL);
+	fs_remove_tree(in_dir(root, "sys/devices"), NULL);
 	assert_true(isnan(read_one(&s, "vram_used")));
 	assert_string_equal(s.reason, "device gone");
 	/* then the others are not asked any more, and nothing of the old files is believed */
@@ -201,13 +193,12 @@ GPU_TEST(unplugged)
 GPU_TEST(replaced)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
-	CLEANUP(xfreep) char *drm = fs_join(root, "sys/class/drm");
 	pid_t pid = some_process();
 
 	link_to_process(dir, "mem_info_vram_used", pid);
 	CLEANUP(source_close) struct opened s = source_opened("amdgpu", NULL);
 	end_process(pid);
-	fs_remove_tree(drm, NULL);
+	fs_remove_tree(in_dir(root, "sys/class/drm"), NULL);
 	CLEANUP(xfreep) char *other = full_card(0, "0000:c6:00.0");
 	for (int i = 0; i < 4; i++) {
 		assert_true(isnan(read_one(&s, "energy")) || i == 0);
@@ -219,8 +210,7 @@ GPU_TEST(replaced)
 /* A sampling over it: NA with the reason while it is away, numbers again afterwards. */
 GPU_TEST(unplugged_while_sampling)
 {
-	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
-	CLEANUP(xfreep) char *path = fs_join(root, "s.csv");
+	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0"), *path = fs_join(root, "s.csv");
 	pid_t pid = some_process();
 	struct sampling_opts o = { .sampler = sampler_find("amdgpu"),
 				   .source.period_s = 0.002,
@@ -255,14 +245,13 @@ GPU_TEST(unplugged_while_sampling)
 /* One process as /proc shows it, with a handle of the GPU at pci. */
 static void proc_user(int pid, const char *comm, int fd, const char *pci, const char *vram)
 {
-	CLEANUP(xfreep) char *fd_dir = xasprintf("%s/proc/%d/fd", root, pid);
-	CLEANUP(xfreep) char *link = xasprintf("%s/%d", fd_dir, fd);
+	CLEANUP(xfreep) char *link = xasprintf("%s/%d", textf("%s/proc/%d/fd", root, pid), fd);
 	CLEANUP(xfreep)
 	char *info = xasprintf("pos:\t0\nflags:\t02\ndrm-driver:\tamdgpu\ndrm-client-id:\t%d\n"
 			       "drm-pdev:\t%s\n%s",
 			       fd, pci, vram);
 
-	assert_int_equal(fs_mkdirs(fd_dir, 0755, NULL), 0);
+	assert_int_equal(fs_mkdirs(textf("%s/proc/%d/fd", root, pid), 0755, NULL), 0);
 	assert_int_equal(symlink("/dev/dri/renderD128", link), 0);
 	machine_text(root, info, "proc/%d/fdinfo/%d", pid, fd);
 	machine_text(root, comm, "proc/%d/comm", pid);
@@ -270,9 +259,7 @@ static void proc_user(int pid, const char *comm, int fd, const char *pci, const 
 
 GPU_TEST(facts_of_a_card)
 {
-	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
-	CLEANUP(xfreep) char *shared = NULL;
-	CLEANUP(xfreep) char *capped = NULL;
+	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0"), *shared = NULL, *capped = NULL;
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 	struct sampler_facts f = { 0 };
 	struct opened s;
@@ -318,9 +305,7 @@ GPU_TEST(facts_of_a_card)
 
 GPU_TEST(facts_of_a_bare_card)
 {
-	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
-	CLEANUP(xfreep) char *shared = NULL;
-	CLEANUP(xfreep) char *capped = NULL;
+	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0"), *shared = NULL, *capped = NULL;
 	struct sampler_facts f = { 0 };
 	struct opened s;
 
@@ -341,8 +326,7 @@ GPU_TEST(facts_of_a_bare_card)
 /* More than are kept are counted. */
 GPU_TEST(many_users)
 {
-	CLEANUP(xfreep) char *shared = NULL;
-	CLEANUP(xfreep) char *capped = NULL;
+	CLEANUP(xfreep) char *shared = NULL, *capped = NULL;
 	struct sampler_facts f = { 0 };
 
 	for (int i = 0; i < 100; i++)

@@ -27,9 +27,7 @@ GPU_TEST(amdgpu_revisions)
 	CLEANUP(source_close) struct opened s = source_opened("amdgpu", NULL);
 	assert_int_equal(s.nr, 9);
 	for (size_t d = 0; d < 9; d++) {
-		CLEANUP(xfreep) char *rev = xasprintf("gpu_metrics 1.%zu", d);
-
-		assert_non_null(strstr(s.dev[d].facts, rev));
+		assert_non_null(strstr(s.dev[d].facts, textf("gpu_metrics 1.%zu", d)));
 		/* 1.0 counts energy in a unit that is not stated */
 		assert_string_equal(names_of(&s, d, &b),
 				    d == 0 ? "power busy mem_busy temperature"
@@ -92,10 +90,8 @@ GPU_TEST(amdgpu_full)
 	assert_true(source_value(&s, 0, "energy") == 1234568.5);
 	source_close(&s);
 	/* no gpu_metrics and only power_input: then it is the power */
-	CLEANUP(xfreep) char *average = fs_join(dir, "hwmon/hwmon5/power1_average");
-	CLEANUP(xfreep) char *blob = fs_join(dir, "gpu_metrics");
-	unlink(average);
-	unlink(blob);
+	unlink(in_dir(dir, "hwmon/hwmon5/power1_average"));
+	unlink(in_dir(dir, "gpu_metrics"));
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
 	assert_true(source_value(&s, 0, "power") == 260.5);
 	assert_int_equal(series_index(&s, 0, "power_instant"), -1);
@@ -147,14 +143,12 @@ GPU_TEST(amdgpu_order_and_selection)
 	CLEANUP(xfreep) char *b = full_card(1, "0000:03:00.0", 4);
 	CLEANUP(xfreep) char *intel = machine_card(root, 2, "0000:00:02.0", "0x8086\n");
 	CLEANUP(xfreep) char *bare = machine_card(root, 3, "0000:01:00.0", "0x1002\n");
-	CLEANUP(xfreep) char *connector = fs_join(root, "sys/class/drm/card0-DP-1");
-	CLEANUP(xfreep) char *render = fs_join(root, "sys/class/drm/renderD128");
 	struct sampler_opts o;
 	struct opened s;
 	struct err err = ERR_INIT;
 
-	fs_mkdirs(connector, 0755, NULL);
-	fs_mkdirs(render, 0755, NULL);
+	fs_mkdirs(in_dir(root, "sys/class/drm/card0-DP-1"), 0755, NULL);
+	fs_mkdirs(in_dir(root, "sys/class/drm/renderD128"), 0755, NULL);
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
 	/* gpu0 is the one that gives nothing */
 	assert_int_equal(s.nr, 2);
@@ -210,7 +204,6 @@ GPU_TEST(amdgpu_unknown_blobs)
 GPU_TEST(amdgpu_hostile_blobs)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0", 3);
-	CLEANUP(xfreep) char *path = fs_join(dir, "gpu_metrics");
 	struct gm_values none = { 0xffff, 0xffff, 0xffff, 0xffff, UINT64_MAX };
 	struct gm_values hundredths = busy;
 	unsigned char blob[4096];
@@ -218,7 +211,7 @@ GPU_TEST(amdgpu_hostile_blobs)
 
 	machine_metrics(blob, 1, 3, &busy);
 	for (size_t n = 0; n < 32; n++) {
-		machine_write(path, blob, n);
+		machine_write(in_dir(dir, "gpu_metrics"), blob, n);
 		assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
 		/* the accumulator ends at byte 32 */
 		assert_int_equal(series_index(&s, 0, "energy"), -1);
@@ -229,8 +222,7 @@ GPU_TEST(amdgpu_hostile_blobs)
 	assert_int_equal(series_index(&s, 0, "energy"), -1);
 	source_close(&s);
 	/* activity of 87.00 % in hundredths is no % */
-	CLEANUP(xfreep) char *text = fs_join(dir, "gpu_busy_percent");
-	unlink(text);
+	unlink(in_dir(dir, "gpu_busy_percent"));
 	hundredths.busy = 8700;
 	machine_card_metrics(dir, 1, 3, &hundredths);
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
@@ -241,7 +233,6 @@ GPU_TEST(amdgpu_hostile_blobs)
 GPU_TEST(amdgpu_failing_reads)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0", 3);
-	CLEANUP(xfreep) char *path = fs_join(dir, "gpu_metrics");
 	static const char *const bad[] = { "", "nan\n", "inf\n", "0x10\n", "12 W\n", "-\n" };
 	double v[SAMPLER_MAX_SERIES];
 	int used, energy, power;
@@ -265,11 +256,11 @@ GPU_TEST(amdgpu_failing_reads)
 	assert_true(isnan(v[energy]) && v[power] == 250);
 	assert_string_equal(s.reason, "gpu_metrics changed its revision");
 	/* half of it */
-	machine_write(path, "\x78\x00\x01\x03zz", 6);
+	machine_write(in_dir(dir, "gpu_metrics"), "\x78\x00\x01\x03zz", 6);
 	source_read(&s, 0, v);
 	assert_true(isnan(v[energy]));
 	assert_string_equal(s.reason, "gpu_metrics has no value");
-	machine_write(path, "", 0);
+	machine_write(in_dir(dir, "gpu_metrics"), "", 0);
 	source_read(&s, 0, v);
 	assert_true(isnan(v[energy]));
 }

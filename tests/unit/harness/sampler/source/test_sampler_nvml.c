@@ -29,10 +29,8 @@ static const char *(*error_string)(int);
 
 static int load_library(void **state)
 {
-	CLEANUP(xfreep) char *path = build_path("tests/fakes/fake_nvml.so");
-
 	set_up(state);
-	library = dlopen(path, RTLD_NOW);
+	library = dlopen(kept(build_path("tests/fakes/fake_nvml.so")), RTLD_NOW);
 	assert_non_null(library);
 	*(void **)&fail_call = dlsym(library, "fake_nvml_fail");
 	*(void **)&error_string = dlsym(library, "nvmlErrorString");
@@ -131,11 +129,10 @@ LIB_TEST(lost_and_found)
 
 GPU_TEST(old_library)
 {
-	CLEANUP(xfreep) char *path = build_path("tests/fakes/fake_nvml_old.so");
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
 	struct sampler_facts f = { 0 };
 
-	setenv("PROFRIG_NVML_LIB", path, 1);
+	setenv("PROFRIG_NVML_LIB", kept(build_path("tests/fakes/fake_nvml_old.so")), 1);
 	setenv("FAKE_NVML_USERS", "1234", 1);
 	CLEANUP(source_close) struct opened s = source_opened("nvml", NULL);
 	assert_string_equal(names_of(&s, 0, &b),
@@ -151,11 +148,10 @@ GPU_TEST(old_library)
 /* A library without what everything rests on. */
 GPU_TEST(no_such_library)
 {
-	CLEANUP(xfreep) char *rsmi = build_path("tests/fakes/fake_rsmi.so");
 	struct opened s;
 	struct err err = ERR_INIT;
 
-	setenv("PROFRIG_NVML_LIB", rsmi, 1);
+	setenv("PROFRIG_NVML_LIB", kept(build_path("tests/fakes/fake_rsmi.so")), 1);
 	assert_true(source_open("nvml", NULL, &s, &err) < 0);
 	assert_non_null(strstr(err.msg, "nvmlInit_v2"));
 }
@@ -181,13 +177,11 @@ GPU_TEST(instances)
 GPU_TEST(facts)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-	CLEANUP(xfreep) char *self = xasprintf("%d,99", (int)getpid());
-	CLEANUP(xfreep) char *shared = NULL;
-	CLEANUP(xfreep) char *capped = NULL;
+	CLEANUP(xfreep) char *shared = NULL, *capped = NULL;
 	struct sampler_facts f = { 0 };
 
 	setenv("FAKE_NVML_CAP_MW", "350000", 1);
-	setenv("FAKE_NVML_USERS", self, 1);
+	setenv("FAKE_NVML_USERS", textf("%d,99", (int)getpid()), 1);
 	CLEANUP(source_close) struct opened s = source_opened("nvml", NULL);
 	s.s->facts(s.st, 0, &f);
 	sampler_facts_text(&f, &text);

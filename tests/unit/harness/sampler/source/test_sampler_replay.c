@@ -111,7 +111,6 @@ static const char two_gpus[] = "# profrig samples: 1\n"
 
 REPLAY_TEST(round_trip)
 {
-	CLEANUP(xfreep) char *second = fs_join(dir, "second.csv");
 	struct sampling_stats st;
 	struct samples_file f;
 
@@ -133,8 +132,8 @@ REPLAY_TEST(round_trip)
 			       "device: gpu1: replayed: AMD Instinct MI300X, pci 0000:43:00.0"));
 	samples_release(&f);
 	/* and what was played is a recording */
-	play(copy, second, 8, 0.002, NULL, NULL, NULL);
-	check_same(recording, second);
+	play(copy, in_dir(dir, "second.csv"), 8, 0.002, NULL, NULL, NULL);
+	check_same(recording, in_dir(dir, "second.csv"));
 }
 
 /* Rows wait for their time: none is early, and a late tick changes no stamp. */
@@ -257,10 +256,7 @@ REPLAY_TEST(cut_recordings)
 	struct samples_file f;
 
 	for (size_t i = 0; i < ARRAY_LEN(tails); i++) {
-		CLEANUP(xfreep)
-		char *text = xasprintf("t_ns,power.gpu0[W]\n10,100\n20,200\n%s", tails[i]);
-
-		write_recording(text);
+		write_recording(textf("t_ns,power.gpu0[W]\n10,100\n20,200\n%s", tails[i]));
 		play(recording, copy, 2, 0.005, NULL, NULL, NULL);
 		samples_read(copy, &f);
 		if (f.t_ns.nr != 2)

@@ -239,15 +239,13 @@ GPU_TEST(rsmi_missing_parts)
 	assert_non_null(strstr(err.msg, "profrig-rsmi is not installed"));
 	if (!have_child())
 		skip();
-	CLEANUP(xfreep) char *lib = build_path("");
-	setenv("PROFRIG_LIB_DIR", lib, 1);
+	setenv("PROFRIG_LIB_DIR", kept(build_path("")), 1);
 	setenv("PROFRIG_RSMI_LIB", "/nonexistent/librocm_smi64.so", 1);
 	assert_int_equal(source_open("rocm_smi", NULL, &s, &err), -ENODEV);
 	assert_non_null(strstr(err.msg, "/nonexistent/librocm_smi64.so"));
 	/* a program that is not the child says other things, or nothing */
-	CLEANUP(xfreep) char *impostor = fs_join(root, "profrig-rsmi");
-	machine_write(impostor, "#!/bin/sh\necho hello there\nread x\n", 33);
-	chmod(impostor, 0755);
+	machine_write(in_dir(root, "profrig-rsmi"), "#!/bin/sh\necho hello there\nread x\n", 33);
+	chmod(in_dir(root, "profrig-rsmi"), 0755);
 	setenv("PROFRIG_LIB_DIR", root, 1);
 	assert_int_equal(source_open("rocm_smi", NULL, &s, &err), -EPROTO);
 	assert_string_equal(err.msg, "profrig-rsmi said 'hello'");
