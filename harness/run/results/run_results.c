@@ -55,7 +55,7 @@ static void missing(struct run *rn, const char *fmt, ...)
 		rn->outcome.outputs_optional_bad = true;
 }
 
-/* The workload may remove an output file: a missing one is a warning, an unreadable one an error. */
+/* The workload may remove an output file: a missing one is a warning, an unreadable an error. */
 static void output_unread(struct run *rn, const struct plan_step *ps, const char *sought,
 			  const struct err *err)
 {
