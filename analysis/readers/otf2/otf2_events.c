@@ -13,7 +13,7 @@
 		OTF2_AttributeList *attributes
 #define EVENT_UNUSED ((void)location, (void)position, (void)attributes)
 
-/* Beside the way of nearly every event, which is faster for being short. */
+/* Out of line, so that the path of nearly every event is short. */
 #define RARE __attribute__((noinline))
 
 void otf2_location_init(struct otf2_location *l, const struct otf2_reading *r, size_t index)
@@ -38,7 +38,7 @@ static inline struct otf2_frame *frame_find(struct otf2_location *l)
 	return f && f->depth == l->depth ? f : NULL;
 }
 
-/* Before anything is added to what it has. */
+/* Called before something is added to the innermost call. */
 static struct otf2_frame *frame_get(struct otf2_location *l)
 {
 	if (!frame_find(l))
@@ -71,7 +71,7 @@ static RARE void frame_close(struct otf2_location *l, const struct otf2_frame *f
 	l->depth--;
 }
 
-/* The innermost call goes. */
+/* Ends the innermost call. */
 static inline void region_leave(struct otf2_location *l, uint64_t ticks, str_id name)
 {
 	const struct otf2_frame *f = frame_find(l);

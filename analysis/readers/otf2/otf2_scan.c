@@ -1,5 +1,5 @@
 /*
- * A file is a row of chunks of one size, the last one as long as it is. A chunk:
+ * A file is a sequence of chunks of one size; the last one may be shorter. A chunk:
  *
  *	03 B first:8 last:8	header; B = 42 little endian, 23 big endian; numbers of its first
  *				and last record (event files)
@@ -7,7 +7,7 @@
  *	06 len …		attributes of the event after it, behind its time (event files)
  *	type len …		a record, type >= 10 in event files; len is one byte, or ff and
  *				eight bytes
- *	00			the chunk ends here, the next one begins at its own place
+ *	00			the chunk ends here, the next one begins at its own offset
  *	02			the file ends here
  *
  * Some event records are one compressed number without a length of their own: its first byte says
@@ -46,11 +46,11 @@
 struct walk {
 	const unsigned char *data;
 	size_t size, at;
-	size_t dropped;   /* what lies before it is not mapped any more */
+	size_t dropped;   /* pages before it are unmapped */
 	size_t chunk_end; /* where the chunk would end, at most the end of the file */
 	bool big_endian, events;
-	/* of this chunk; libotf2 believes the header, and behind the last record that it states
-	 * takes for a chunk whatever its memory holds */
+	/* of this chunk; libotf2 trusts the header, and behind its last record takes arbitrary
+	 * memory for a chunk */
 	uint64_t records, stated;
 	bool announced;     /* a time or attributes came, and now their event */
 	bool to_call, call; /* only to the first call; it came */
@@ -128,10 +128,10 @@ static inline size_t either(bool first, size_t a, size_t b)
 }
 
 /*
- * Most of a file: a time, then an enter or leave whose length is a byte and at most eight. What is
- * left of the chunk is looked at once for all three. All that a record has to wait for is where the
- * one before it ends, so lengths are read at both places where they may be, with a time and
- * without: not one load after the other, and no branch that fails wherever a time is left out.
+ * Most of a file: a time, then an enter or leave whose length is a byte and at most eight. The rest
+ * of the chunk is checked once for all three. A record depends only on the end of the one before
+ * it, so lengths are read at both possible offsets, with a time and without: no chain of loads, and
+ * no unpredictable branch where times are left out.
  */
 static void usual_pass(struct walk *w)
 {
@@ -156,7 +156,7 @@ static void usual_pass(struct walk *w)
 	w->scan->records += records;
 }
 
-/* Type and length are read, the rest is passed over. */
+/* Reads type and length and skips the rest. */
 static bool record_pass(struct walk *w)
 {
 	unsigned char type = w->data[w->at];
