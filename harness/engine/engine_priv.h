@@ -7,7 +7,7 @@
 
 /* The words of an environment variable, else the program's own name. */
 void engine_words(struct strvec *argv, const char *variable, const char *program);
-/* "run … IMAGE --run ID" behind the engine's words. gpus adds what this engine calls GPUs. */
+/* "run … IMAGE --run ID" behind the engine's words. gpus adds this engine's options for GPUs. */
 int engine_container_start(const struct engine_spec *s,
 			   void (*gpus)(const struct engine_spec *s, struct strvec *argv),
 			   struct strvec *argv, struct err *err);

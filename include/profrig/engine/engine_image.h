@@ -1,15 +1,15 @@
 /*
- * engine_image: what makes, moves and describes images. As engine.h: pure functions from what is
- * wanted to argv vectors; harness/image runs them. Registry: harness/engine/image_engines.c, in
- * order of auto. The words that PROFRIG_DOCKER and PROFRIG_PODMAN name stand in front here too.
+ * engine_image: builds, moves and describes images. As engine.h: pure functions from a request to
+ * argv vectors; harness/image runs them. Registry: harness/engine/image_engines.c, in order of
+ * auto. The words of PROFRIG_DOCKER and PROFRIG_PODMAN are in front here too.
  *
  * No value of a secret is ever a word: a build secret is named by its id and a private file, a
- * password goes to `login` on stdin, and what login learns is kept in the folder of image_auth and
+ * password goes to `login` on stdin, and login keeps its data in the folder of image_auth and
  * nowhere else.
  *
- * docker takes build secrets through BuildKit alone. Debian's client 20.10 has it built in, newer
- * ones need the buildx plug-in; `build_probe` tells (its output then holds "--secret"). Without it
- * the classic builder is asked, which can do all but secrets.
+ * docker supports build secrets through BuildKit alone. Debian's client 20.10 has it built in,
+ * newer ones need the buildx plug-in; the output of `build_probe` then holds "--secret". Without it
+ * the classic builder is used, which supports all but secrets.
  */
 #ifndef PROFRIG_ENGINE_IMAGE_H
 #define PROFRIG_ENGINE_IMAGE_H
@@ -27,7 +27,7 @@ struct image_build {
 	const struct strvec *secrets;     /* "id=ID,src=FILE" each */
 	const struct strvec *options;     /* the user's, word by word, last */
 	bool no_cache;
-	bool secrets_work; /* what build_probe said */
+	bool secrets_work; /* output of build_probe */
 };
 
 /* Where an engine finds, and leaves, logins. */
@@ -44,7 +44,7 @@ struct image_engine {
 	void (*login)(const struct image_auth *a, const char *registry, const char *user,
 		      struct strvec *argv);
 	void (*tag)(const char *from, const char *to, struct strvec *argv);
-	/* digest_file: podman writes there what the registry calls it; docker tells it by facts */
+	/* digest_file: podman writes the registry's digest there; docker has it in facts */
 	void (*push)(const struct image_auth *a, const char *image, const char *digest_file,
 		     struct strvec *argv);
 	void (*pull)(const struct image_auth *a, const char *image, struct strvec *argv);
