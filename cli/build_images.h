@@ -8,7 +8,7 @@
 #include "cli.h"
 #include "image_prepare.h"
 
-/* build_prepare, with its words printed: an exit code. */
+/* build_prepare, with its messages printed: an exit code. */
 int build_plan(const struct command *c, const struct run_options *o, const struct build_request *rq,
 	       const struct strvec *words, struct build_set *ret);
 /*
@@ -17,7 +17,7 @@ int build_plan(const struct command *c, const struct run_options *o, const struc
  */
 int build_run(const struct command *c, struct build_set *s, const struct build_request *rq,
 	      const char *builds_dir, const char *manifest, char **ret_manifest);
-/* Builds the images of the words' models first; o->manifest is then what was written. */
+/* Builds the images of the words' models first; sets o->manifest. */
 int build_first(const struct command *c, struct run_options *o, const struct strvec *words);
 /* For `plan`: the models and images that building first would give; nothing is built. */
 int build_foresee(const struct command *c, struct run_options *o, const struct strvec *words,
@@ -26,9 +26,9 @@ int build_foresee(const struct command *c, struct run_options *o, const struct s
 int choose_images(const struct command *c, struct run_options *o, const struct strvec *words,
 		  struct catalog **ret_catalog, struct strvec *models);
 /*
- * Entries of models.json that have a dockerfile and no image run in what is built of it, as
- * madengine's users expect of `run --tags`. dry: the images are those that would be built. models
- * may become more, o->images gets an entry for each.
+ * For entries of models.json with a dockerfile and no image, builds the image, as `madengine run
+ * --tags` does. dry: only names the images. models may become more, o->images gets an entry for
+ * each.
  */
 int package_images(const struct command *c, struct run_options *o, bool dry, struct strvec *models);
 

@@ -1,6 +1,6 @@
 /*
- * cli: what the commands share: option tables, exit codes, what they print. Private to cli/, the
- * only place that knows both halves and the only printer of errors.
+ * cli: shared by the commands: option tables, exit codes, output. Private to cli/, the only room
+ * that includes both halves and the only printer of errors.
  */
 #ifndef PROFRIG_CLI_H
 #define PROFRIG_CLI_H
@@ -49,7 +49,7 @@ enum opt_kind {
 	OPT_CONF_STR,
 	OPT_CONF_WORDS, /* "A,B" is a list */
 	OPT_CONF_SECONDS,
-	OPT_ANSWER, /* refused; arg says what to write instead */
+	OPT_ANSWER, /* refused; arg has the replacement */
 	OPT_IDLE,   /* accepted, without effect */
 };
 
@@ -93,9 +93,9 @@ bool mad_value(const struct opt *opts, const struct opt **o, const char *value);
 bool mad_more_values(const struct opt *o, const char *word);
 /*
  * Parses argv by the table and the common options (--help, -q, -v, --json when json is not NULL).
- * Operands are returned in order; what follows the first "--" in *ret_rest (NULL when there is no
- * "--"). Returns -1 to go on, else an exit code (help was printed, a usage error, or the working
- * directory is gone, which is said).
+ * Operands are returned in order; those behind the first "--" in *ret_rest (NULL without "--").
+ * Returns -1 to go on, else an exit code after printing: help, a usage error, or a missing working
+ * directory.
  */
 int cli_parse(const struct command *c, const struct opt *opts, bool *json, int argc, char **argv,
 	      struct strvec *operands, char ***ret_rest);
@@ -111,7 +111,7 @@ void cli_print_row(FILE *f, const char *left, const char *text, size_t text_at);
 /* What --help of a command prints. */
 extern bool cli_helped; /* it was printed, and nothing else was done */
 void cli_print_help(const struct command *c, const struct opt *opts, bool json);
-/* Prints "profrig COMMAND: words" and the hint to --help; returns EXIT_USAGE. */
+/* Prints "profrig COMMAND: message" and the hint to --help; returns EXIT_USAGE. */
 int cli_usage(const struct command *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cli_problems(const struct problems *p);
 
@@ -122,12 +122,12 @@ char *cli_si(double v, const char *unit, char *buf);
 char *cli_bytes(int64_t v, char *buf);
 /* Prints the runs of a folder; exit code. */
 int list_runs(const char *dir, const struct run_filter *f, bool json);
-/* False, said, when word is no status of a run; NULL is fine. */
+/* False after an error message when word is no status of a run; NULL is fine. */
 bool cli_known_status(const struct command *c, const char *word);
 
 /*
- * Text that a trace brought along, for a terminal: control bytes become '?', and what is longer
- * than max bytes (0: any) ends in "…".
+ * Text of a trace for a terminal: control bytes become '?', and a text longer than max bytes (0: no
+ * limit) ends in "…".
  */
 void cli_put(FILE *f, const char *s, size_t max);
 
@@ -172,7 +172,8 @@ void cli_put(FILE *f, const char *s, size_t max);
 
 #define MAX_RUN_JSON ((size_t)64 << 20)
 /*
- * What words and o->tags stand for (models_pick): -1 to go on, or an exit code after printing why.
+ * The models of words and o->tags (models_pick): -1 to go on, or an exit code after an error
+ * message.
  */
 int pick_models(const struct command *c, const struct run_options *o, const struct strvec *words,
 		struct catalog **ret_catalog, struct strvec *models);
@@ -180,12 +181,12 @@ int pick_models(const struct command *c, const struct run_options *o, const stru
 void cli_said(struct said *s);
 /* The exit code of what harness/campaign returned (prepare.h); a message is printed. */
 int cli_failed(const struct command *c, int r, const struct err *err);
-/* prepare, with its words printed: 0 or an exit code; 3 may have its reasons in problems. */
+/* prepare, with its messages printed: 0 or an exit code; 3 may have its reasons in problems. */
 int cli_prepare(const struct command *c, const struct run_options *o, const char *model,
 		char *const *cmd, struct prepared *p, struct problems *problems);
 /* The tools of --tools-dir and of the search path; 0, or an exit code (2 3) after printing why. */
 int load_tools(const struct command *c, const struct strvec *dirs, struct tool_set *ret);
-/* Words that are worth a warning, each printed once by this process. */
+/* Prints each warning once per process. */
 void warn_once(const struct strvec *lines);
 /* Rows of what killed runs left (doctor_leftovers.c); fix: removes it. */
 void doctor_leftovers(struct table *t, const char *runs_dir, bool fix);
@@ -197,7 +198,7 @@ bool tool_works(const struct command *c, const struct strvec *dirs, const struct
 		struct strbuf *detail, const char **ret_fix);
 /* When nothing more is to be asked of it. */
 void tool_works_end(void);
-/* All tools, one a row, with what they need and whether they work here; NULL with an exit code. */
+/* Table of all tools, with their needs and whether they work here; NULL with an exit code. */
 struct table *tools_table(const struct command *c, const struct strvec *dirs, bool json,
 			  int *ret_code);
 /* Everything about the tools of these names (NULL: all). Exit code. */
@@ -208,7 +209,7 @@ int tools_print(const struct command *c, const struct strvec *dirs, const struct
 
 /* session_opts_init, with the ranks of this job and a listener that prints. */
 void cli_session_opts(struct session_opts *o);
-/* --reader: 0, or 2 after saying what is wrong. text may be NULL. */
+/* --reader: 0, or 2 after an error message. text may be NULL. */
 int parse_reader(const struct command *c, const char *text, struct session_opts *ret);
 int cli_session_code(const struct session_outcome *out);
 /* Prints why a session failed, unless its notes did; exit code. */
@@ -226,7 +227,7 @@ int analyze_runs(const struct strvec *runs, const char *out, struct report *ret)
  * code of the analysis alone.
  */
 int analyze_run(const char *run_dir, int code_so_far, struct report *rep);
-/* Says why something was not written; advise: and what to do where a full disk is why. */
+/* Prints why something was not written; advise: with advice when the disk is full. */
 void cli_write_failed(const struct err *err, bool advise);
 /* 0, or 4 after saying why dir cannot be made or written to. */
 int output_code(const char *dir);
@@ -234,18 +235,18 @@ int output_code(const char *dir);
 void say_written(const struct report *r, const struct strvec *formats);
 
 /* Five lines on stderr after a run. rep may be empty. */
-/* The lines that close an analysis; what is missing even with -q. fresh: it was made just now, and
- * not loaded. */
+/* Prints the closing lines of an analysis; missing parts also with -q. fresh: made now, not
+ * loaded. */
 void print_analysis(const struct report *rep, bool fresh);
-/* The same of what was only read: of a conversion. */
+/* The same for a conversion, which only reads. */
 void print_inputs(const struct model *m);
 struct baseline;
 void print_summary(const struct prepared *p, const struct run_result *r, const struct report *rep,
 		   const struct baseline *base);
 
 /*
- * The ranks of this job. ranks_none.c is linked into profrig, which is always alone (NULL),
- * ranks_mpi.c into profrig-mpi. At the end of the program; returns what it shall exit with.
+ * The ranks of this job. ranks_none.c is linked into profrig, which has one process (NULL),
+ * ranks_mpi.c into profrig-mpi. At the end of the program; returns the exit code.
  */
 extern struct comm *cli_comm;
 struct comm *ranks_open(int *argc, char ***argv);
@@ -260,14 +261,14 @@ void helper_take_over(int argc, char **argv);
 
 /* The signal that came (SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM) once they are caught, else 0. */
 extern volatile sig_atomic_t cli_interrupt;
-/* Whether SIGUSR1, SIGUSR2 came: they end nothing, the workload is told. */
+/* Whether SIGUSR1, SIGUSR2 came: they end nothing and are forwarded to the workload. */
 extern volatile sig_atomic_t cli_forward[2];
 void cli_catch_signals(void);
 /* contract: 143 after SIGTERM and SIGALRM, 130 after all others */
 int cli_interrupt_code(int sig);
 /*
- * From now on a signal prints the words, takes half-written files away (temps.h) and ends profrig
- * at once. NULL: it is noted, as before.
+ * From now on a signal prints `words`, removes half-written files (temps.h) and ends profrig at
+ * once. NULL: it is only noted, as before.
  */
 void cli_exit_at_signal(const char *words);
 

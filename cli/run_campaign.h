@@ -12,8 +12,8 @@
 /* All models of cp are prepared. */
 int run_campaign(const struct run_options *o, const struct campaign *cp);
 /*
- * status NULL: as run.json says. A table that cannot be written takes nothing from the run, but it
- * is not all that was asked for.
+ * status NULL: that of run.json. When the table cannot be written the run itself is complete, but
+ * the exit code reports it.
  */
 int note_results(const struct prepared *p, const char *status, const char *reason);
 

@@ -1,5 +1,4 @@
-/* What the data itself tells of its counters: in which steps they count, and which filter lies
- * behind a power reading. */
+/* Learns from the data: the steps in which counters count, and the filter of a power reading. */
 #include "attribution_private.h"
 
 #include <stdlib.h>
@@ -40,7 +39,7 @@ static double learn_step(const struct model *m, series_id s)
 	return counts_in(se, f->step_raw) ? f->step_raw : 0;
 }
 
-/* The counter in its true units, asked for or not, unless the user gave it other ones. */
+/* The counter in exact units, also without the option, unless the user gave it other ones. */
 static struct counter_info true_units(const struct model *m, series_id s, double step_raw)
 {
 	const struct counter_fact *f = counter_fact_find(model_str(m, m->series.v[s].name));

@@ -115,8 +115,8 @@ double points_step(const struct points *p, size_t i, const struct counter_info *
 	if (step >= 0)
 		return step;
 	if (p->modulus > 0 && step + p->modulus >= 0) {
-		/* A reset of a counter of known width looks like a wrap, but one that no device
-		 * could do. */
+		/* A reset of a counter of known width looks like a wrap with an impossible
+		 * rate. */
 		step += p->modulus;
 		if (ci->max_rate <= 0 || step * p->scale <= GAP_PERIODS * ci->max_rate * seconds) {
 			*wrapped = true;
@@ -149,8 +149,7 @@ static void examine_gaps(struct examination *x, int64_t max_gap_ns)
 {
 	const struct points *p = x->p;
 
-	/* silence means "unchanged" in the one; the other is read when calls begin and end, however
-	 * long they last */
+	/* the one stores only changes; the other is read when calls begin and end */
 	if (counter_holds(x->m, x->s, x->ci) || x->m->series.v[x->s].exclusive_sync)
 		return;
 	for (size_t i = 0; i + 1 < p->n; i++) {
@@ -187,8 +186,7 @@ static size_t first_at(const struct series *se, int64_t t_ns)
 	return LOWER_BOUND(i, 0, se->t_ns.nr, se->t_ns.v[i] < t_ns);
 }
 
-/* What the companion says was drawn in [from, to], each value held until the next; NaN when it says
- * nothing. */
+/* Energy in [from, to] by the companion's readings, each held until the next; NaN without any. */
 static double companion_j(struct examination *x, int64_t from_ns, int64_t to_ns)
 {
 	double sum = 0, held = NAN;
@@ -219,12 +217,12 @@ static double companion_j(struct examination *x, int64_t from_ns, int64_t to_ns)
 	return sum * 1e-9 * counter_info(x->m, x->companion).scale;
 }
 
-/* Less than this part of its mean power no device is thought to draw when it idles. */
+/* The least idle power of a device, as a part of its mean power. */
 #define IDLE_PART 0.025
 
 /*
- * Whether a counter that stood still from one point to another missed energy. An idle device with a
- * coarse counter stands still too: it missed less than a step.
+ * Whether a counter that did not change from one point to another missed energy. The coarse counter
+ * of an idle device does not change either: it missed less than a step.
  */
 static bool missed_energy(struct examination *x, size_t from, size_t to)
 {
@@ -257,7 +255,7 @@ static void stuck_run(struct examination *x, size_t from, size_t to)
 	points_mark(x, from, to + 1 < p->n ? to + 1 : to, CURVE_STUCK | CURVE_DEAD);
 }
 
-/* The smallest step that the counter is seen to make, and the power of all of them. */
+/* The smallest step of the counter in the data, and its mean power. */
 static void find_resolution(struct examination *x)
 {
 	const struct points *p = x->p;

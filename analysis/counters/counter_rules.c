@@ -10,7 +10,7 @@ static unsigned char lower(char c)
 	return c >= 'A' && c <= 'Z' ? (unsigned char)(c | 0x20) : (unsigned char)c;
 }
 
-/* Behind "[a-z_]", or NULL when the bracket is not closed and so stands for itself. */
+/* Behind "[a-z_]", or NULL when the bracket is not closed and so is an ordinary character. */
 static const char *set_end(const char *p)
 {
 	p += 1 + (p[1] == '!' || p[1] == '^');
@@ -152,7 +152,7 @@ static void apply_exact(const struct counter_learned *learned, bool wanted, stru
 	ci->scale = ci->step / ci->step_raw;
 }
 
-/* What a model guesses went through no sensor's filter: only an entry of its own gives it one. */
+/* An estimate passed no sensor's filter: only a rule for its name gives it one. */
 static void apply_tau(const struct counter_rules *rules, const struct counter_learned *learned,
 		      const struct counter_rule *r, bool estimated, struct counter_info *ci)
 {

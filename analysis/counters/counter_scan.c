@@ -47,7 +47,7 @@ static void scan_values(const struct series *se, const struct counter_info *ci,
 	}
 }
 
-/* Total and mean come from the curve, so they are what attribution would hand out. */
+/* Total and mean come from the curve, so they equal those of the attribution. */
 static void scan_curve(const struct model *m, series_id s, const struct counter_info *ci,
 		       int64_t max_gap_ns, struct counter_scan *ret)
 {

@@ -7,8 +7,8 @@
 #include "profrig/base/num.h"
 
 /*
- * The table of known counters: first match wins, '*' is anything, case does not matter. Names come
- * in families:
+ * The table of known counters: first match wins, '*' matches any text, case does not matter.
+ * Families of names:
  *
  *	PAPI components, often behind a recorder's prefix	A2rocm_smi:::energy_count:device=3
  *	kernel hwmon files					hwmon5:power1_input
@@ -16,8 +16,8 @@
  *	RAPL through PAPI, powercap or perf			rapl:::PACKAGE_ENERGY:PACKAGE0
  *	profrig's own sample files				power.gpu0 with unit W
  *
- * Limits of power are far above what one package of that kind draws and far below what a misread
- * counter shows.
+ * Limits of power are far above the real power of such a package and far below that of a misread
+ * counter.
  */
 
 #define GPU_MAX_W 1500
@@ -176,8 +176,7 @@ bool counter_unit(const char *name, const char **ret_base, double *ret_scale)
 	return false;
 }
 
-/* What no known counter is called: asked of each of them, again and again, it would take minutes.
- */
+/* Cache of unknown names: matching each of them with all rows again would take minutes. */
 #define LONGEST_KNOWN 1024
 
 const struct counter_fact *counter_fact_find(const char *name)
@@ -193,15 +192,14 @@ const struct counter_fact *counter_fact_find(const char *name)
 static const struct device_word {
 	const char *word, *id;
 } device_words[] = {
-	/* what a device of a GPU runtime is called, most telling first */
+	/* names of a GPU runtime's devices, most specific first */
 	{ "device", "gpu" },
 	{ "gpu", "gpu" },
 	{ "hip context", "gpu" },
 	{ "cuda context", "gpu" },
 	{ "hip", "gpu" },
 	{ "cuda", "gpu" },
-	/* what only counters name: Cray PM's accelerator N is a whole card, which may be two
-	   devices */
+	/* of counters only: Cray PM's accelerator N is a whole card, which may be two devices */
 	{ "accel", "accel" },
 	{ "hwmon", "hwmon" },
 	{ "package", "pkg" },

@@ -27,7 +27,7 @@ const char *idle_method_name(enum idle_method m)
 	return names[m];
 }
 
-/* ---- what the user states ---- */
+/* ---- statements of the user ---- */
 
 void idle_opts_release(struct idle_opts *o)
 {
@@ -129,7 +129,7 @@ struct block {
 };
 
 struct found {
-	double level_w, stderr_w; /* NaN: not found, why says so */
+	double level_w, stderr_w; /* NaN: not found, see why */
 	uint64_t samples;
 	int64_t duration_ns;
 	bool settled;
@@ -347,7 +347,7 @@ static const char *why_not(const char *when, const struct found *f)
 	static const struct {
 		const char *why, *before, *after;
 	} words[] = {
-		{ "no idle window", "", "" }, /* one is what was asked for, or all there was */
+		{ "no idle window", "", "" }, /* one window is wanted, or the only one there was */
 		{ "not sampled", "before: not sampled", "after: not sampled" },
 		{ "too few readings", "before: too few readings", "after: too few readings" },
 	};
@@ -383,7 +383,7 @@ static void level_measure(const struct curve *c, const struct idle_opts *o, int6
 		level_take(l, IDLE_AFTER, &a);
 		l->reason = why_not("before", &b);
 	} else {
-		/* what is wrong with a window that is there says more */
+		/* the problem of an existing window is the better reason */
 		l->reason = strcmp(b.why, "no idle window") == 0 || is_too_few(&a) ? a.why : b.why;
 		l->too_few = is_too_few(&b) || is_too_few(&a);
 	}
@@ -403,7 +403,7 @@ void idle_find(const struct model *m, series_id s, const struct counter_info *ci
 				.reason = "" };
 	double stated = stated_w(o, m, s, ci);
 
-	/* a change tells nothing of how often was looked */
+	/* changes do not give the number of samples */
 	if (ci->quantity == QUANTITY_OTHER)
 		l.reason = "no power or energy";
 	else if (!m->inputs.v[se->input].aligned)

@@ -295,7 +295,7 @@ static struct spread spread_of(const struct fitting *f)
 	return s;
 }
 
-/* What quantisation alone leaves is step/√12; sensors are a little worse. */
+/* Quantisation alone leaves step/√12; sensors are a little worse. */
 static double near_enough(const struct spread *s)
 {
 	return fmax(6 * s->step_w / sqrt(12), 0.02 * s->sd_w);

@@ -6,7 +6,7 @@
  * An accumulator reads one lane on one grid. Inside an interval it only adds up time: a node's own
  * and its share-time. When the interval ends, each node that was touched turns into energy of every
  * counter of the grid, and each row into one observation for the statistics. So an event costs the
- * same for one counter as for eight, and a call that goes on for thousands of intervals costs one
+ * same for one counter as for eight, and a call that spans thousands of intervals costs one
  * look-up.
  */
 
@@ -195,7 +195,7 @@ static void flush_node(struct accumulator *w, uint32_t node, int64_t interval)
 							 w->moment[node]);
 		}
 	} else if (!w->negative && w->most_units_per_ns * ns < 0x1p62) {
-		/* nearly always: what is small at the highest rate is small at all of them */
+		/* nearly always: small at the highest rate is small at all */
 		for (size_t c = 0; c < g->counters.nr; c++)
 			energy[c] += fixed_from_units(w->rate[c].units_per_ns * ns);
 	} else {
@@ -205,9 +205,9 @@ static void flush_node(struct accumulator *w, uint32_t node, int64_t interval)
 }
 
 /*
- * Adds a piece of time. Whether it is the first one in the interval cannot be guessed, so it is no
- * branch: what an earlier interval left is masked away, and the id is put behind the others in any
- * case, where it counts or not. Returns how many ids there are then.
+ * Adds a piece of time. Whether it is the first one in the interval is unpredictable, so there is
+ * no branch: the sum of an earlier interval is masked away, and the id is always written behind the
+ * others, where it counts or not. Returns the new number of ids.
  */
 static inline size_t touched_add(struct touched *t, int64_t interval, int64_t own_ns,
 				 fixed128 share_time, uint32_t id, uint32_t *open, size_t nr)
@@ -230,7 +230,7 @@ static void touch_row(struct accumulator *w, uint32_t node, int64_t interval)
 				      w->open_rows.v, w->open_rows.nr);
 }
 
-/* What a row has of the changes of filtered readings. */
+/* A row's part of the changes of filtered readings. */
 static void flush_changes(struct accumulator *w, uint32_t row, int64_t interval, double share_ns)
 {
 	const struct grid *g = w->grid;
@@ -373,7 +373,7 @@ static bool accumulator_doubled(const struct accumulator *w)
 	return false;
 }
 
-/* Several pieces of one row are one observation an interval, so they take the long way. */
+/* Several pieces of one row are one observation per interval, so they are added one by one. */
 static bool may_give_whole(const struct accumulator *w, const struct share_curve *l, int64_t from,
 			   int64_t to)
 {
@@ -388,8 +388,8 @@ static bool may_give_whole(const struct accumulator *w, const struct share_curve
 #define SEEK_NEAR ((size_t)8)
 
 /*
- * The last knot at or before t_ns, which is not before knot k. Where it is cannot be guessed, so
- * the next few times are counted without a branch; what is further away is searched.
+ * The last knot at or before t_ns, which is not before knot k. The distance is unpredictable, so
+ * the next few times are counted without a branch; a larger one is searched.
  */
 static size_t knot_seek(const struct share_curve *l, size_t k, int64_t t_ns)
 {
@@ -539,9 +539,9 @@ struct calls {
 };
 
 /*
- * The hot loop: calls whose next event lies before the next knot, which nearly all do. A call then
- * costs one multiplication and three additions, whatever the number of counters. Returns the first
- * event that does not.
+ * The hot loop: calls whose next event is before the next knot, as nearly all are. A call then
+ * costs one multiplication and three additions for any number of counters. Returns the first event
+ * behind the knot.
  */
 static inline size_t calls_read(struct calls *ret, const struct lane_feed *feed, size_t from,
 				int64_t end_ns)
@@ -568,7 +568,7 @@ static uint32_t innermost_of(const struct accumulator *w)
 	return w->running.nr ? w->running.v[0].node : NODE_NONE;
 }
 
-/* Share-time from the curve's beginning (or the interval's) to t_ns, which lies behind a knot. */
+/* Share-time from the curve's beginning (or the interval's) to t_ns, which is after a knot. */
 static inline fixed128 share_curve_time(const struct share_curve *l, size_t knot, int64_t t_ns)
 {
 	const struct knot *k = &l->knots.v[knot];
@@ -586,7 +586,8 @@ static size_t next_interval(const struct share_curve *l, size_t knot)
 
 /*
  * Calls of one interval, where others change the share as often as this lane's calls do. A call
- * costs a look for its knot, one multiplication and the additions. Returns the first event behind.
+ * costs a search for its knot, one multiplication and the additions. Returns the first event
+ * behind.
  */
 static size_t calls_in_interval(struct accumulator *w, const struct share_curve *l,
 				const struct lane_feed *feed, size_t from)
@@ -644,10 +645,9 @@ static void accumulator_slice(struct accumulator *w, const struct share_curve *l
 /* ---- several grids at once ---- */
 
 /*
- * Counters with sample times of their own need an accumulator each, but not each its own look at
- * every event: between two knots of any of them (a stretch) a node's time is added up once, and
- * then given to all. Sums of whole numbers do not care. Only events that reach a knot are read by
- * every accumulator itself.
+ * Counters with sample times of their own need an accumulator each, but these need not all read
+ * every event: between two knots of any of them (a stretch) a node's time is summed once for all,
+ * exactly, as sums are of whole numbers. Only events at a knot are read by every accumulator.
  */
 struct stretch {
 	struct accumulator *w; /* of all grids; the first one lends its sums */
@@ -707,7 +707,7 @@ static size_t stretch_read(const struct stretch *s, size_t from)
 	return i;
 }
 
-/* Accumulators may stand at knots of their own; an event brings them together. */
+/* Accumulators may be at different knots; an event brings them together. */
 static void accumulators_together(const struct stretch *s)
 {
 	for (size_t i = 0; i < s->feed->nr; i = stretch_read(s, i + 1)) {
@@ -716,7 +716,7 @@ static void accumulators_together(const struct stretch *s)
 	}
 }
 
-/* Where power is not even inside an interval it also matters when a node's time was. */
+/* Where power varies inside an interval, the position of a node's time counts too. */
 static bool may_go_together(const struct accumulator *w, size_t grids)
 {
 	for (size_t g = 0; g < grids; g++) {
@@ -726,7 +726,7 @@ static bool may_go_together(const struct accumulator *w, size_t grids)
 	return grids > 1;
 }
 
-/* To where the next slice begins; behind the last one there is no time. */
+/* To the start of the next slice; there is no time behind the last one. */
 static void slice_end(struct accumulator *w, const struct share_curve *l, int64_t horizon_ns)
 {
 	accumulator_advance(w, l, horizon_ns < INT64_MAX ? horizon_ns : l->t_ns.v[l->knots.nr - 1]);

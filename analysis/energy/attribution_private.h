@@ -1,25 +1,25 @@
 /*
- * What the parts of attribution share.
+ * The parts of attribution, in the order in which data passes through them:
  *
  *	series → points → curve (counter_points.c, curve.c): the counter as cumulative energy over
  *		time
- *	curves of equal sample times → grid (grid.c): what an interval's power is
+ *	curves of equal sample times → grid (grid.c): the power of each interval
  *	changes of all lanes → slices of a round (energy_round.c)
- *	changes of a slice → sharing (energy_sharing.c): how many sharers are active
+ *	changes of a slice → sharing (energy_sharing.c): the number of active sharers
  *	grid + sharing → share curve (share_curve.c): a slice of time, cut where a share changes
- *	share curve + a lane's events → accumulator (accumulator.c): what each node gets
- *	energy_run.c puts them together; uncertainty.c says how far to trust the sums
+ *	share curve + a lane's events → accumulator (accumulator.c): energy of each node
+ *	energy_run.c joins them; uncertainty.c bounds the error of the sums
  *
  * The result is that of a global sweep over all boundaries of all tracks (energy_sweep.h, the
  * tests' oracle), but every lane is read by itself.
  *
- * What makes it fast where each event changes who shares (bench_otf2, roots):
- *	- a slice stays in a cache, its merge and its curves too; slices know nothing of each
- *	  other but who shares where they begin, so threads work on several at once
+ * Speed where each event changes the sharers (bench_otf2, roots):
+ *	- a slice fits a cache, with its merge and its curves; slices share nothing but the state
+ *	  at their start, so threads work on several at once
  *	- a share curve has no knot where its share stays, and divides once per fraction
- *	- times of knots lie side by side; neither the search in them nor the merge of changes
- *	  has a branch that cannot be guessed
- *	- a knot's sum goes to the next one without a copy; memory is used again
+ *	- times of knots are adjacent; neither the search in them nor the merge of changes has an
+ *	  unpredictable branch
+ *	- a knot's sum goes to the next one without a copy; memory is reused
  */
 #ifndef ATTRIBUTION_PRIVATE_H
 #define ATTRIBUTION_PRIVATE_H
@@ -32,7 +32,7 @@
 #include "profrig/energy/energy.h"
 #include "profrig/model/lane.h"
 
-/* ---- what the user says, and what was learned (counter_rules.c) ---- */
+/* ---- rules of the user and facts learned from the data (counter_rules.c) ---- */
 
 const struct counter_fact *counter_fact_find(const char *name); /* counters.c */
 /* known: the counter is in the table. Also decides whether exact units are used. */
@@ -40,16 +40,18 @@ void rules_apply(const struct model *m, series_id s, bool known, struct counter_
 
 /* ---- samples of a series, cleaned (counter_points.c) ---- */
 
-/* One point per distinct time; left is the value up to it, right from it on (they differ only where
- * a time was recorded twice). Values as recorded, in exact units counts: value × scale is in the
- * counter's unit. */
+/*
+ * One point per distinct time; left is the value up to it, right the value from it on (they differ
+ * only where a time was recorded twice). Values are as recorded (in exact units: counts); value ×
+ * scale is in the counter's unit.
+ */
 struct points {
 	double scale, modulus; /* modulus: of the values here */
 	size_t n;
 	int64_t *t_ns;
 	double *left, *right;
 	size_t finite;       /* samples with a value */
-	uint64_t duplicates; /* samples at a time that was there already */
+	uint64_t duplicates; /* samples at the time of an earlier one */
 	uint64_t changes;
 	int64_t median_period_ns; /* between points; 0 when there are fewer than two */
 	int64_t median_change_ns; /* between changes of a cumulative value; the period when it
@@ -60,18 +62,16 @@ struct points {
 void points_make(const struct model *m, series_id s, const struct counter_info *ci,
 		 struct points *ret);
 void points_release(struct points *p);
-/* Cuts off the last period of every long hold of a change-point series: there the change happened.
- */
+/* Cuts off the last period of every long hold of a change-point series: the change is in it. */
 void points_split_holds(struct points *p);
 
-/* Counts of what is odd about the intervals between points; marks (one byte of enum curve_mark per
- * interval) may be NULL. */
+/* Counts of defective intervals. marks: a byte of enum curve_mark per interval; may be NULL. */
 struct oddities {
 	uint64_t wraps, resets, gaps, rates, stuck;
 	unsigned flags;
 };
 
-/* A hole: longer than this many median periods. A stuck counter: no change for as many. */
+/* A gap is longer than this many median periods; a stuck counter does not change for as many. */
 #define GAP_PERIODS 10
 
 /* The raw increment of interval i of a cumulative series: unwrapped; 0 and *reset for a backwards
@@ -84,8 +84,10 @@ void points_examine(const struct model *m, series_id s, const struct counter_inf
 
 /* ---- grid (grid.c) ---- */
 
-/* Intervals are numbered by the sample they begin with; OUTSIDE_BEFORE and n - 1 are the time
- * before the first and after the last sample. */
+/*
+ * An interval has the number of the sample at its start; OUTSIDE_BEFORE and n - 1 are the time
+ * before the first and after the last sample.
+ */
 #define OUTSIDE_BEFORE (-1)
 
 /* One counter on the grid. */
@@ -93,10 +95,10 @@ struct grid_counter {
 	size_t job;
 	struct curve curve; /* owned */
 	double step_j;      /* the counter's own resolution; 0 = fine or unknown */
-	double max_w;       /* what such a device can draw at most; 0 = not known */
+	double max_w;       /* bound of the device's power; 0 = not known */
 	/*
-	 * for stretches of whole intervals, sums over the intervals before i that are not dead:
-	 * how many, how long, Σ W and Σ W² of their mean power, in units that make them exact
+	 * for runs of whole intervals, sums over the live intervals before i: number, length, Σ W
+	 * and Σ W² of their mean power, in units that make them exact
 	 */
 	uint32_t *whole; /* NULL, as live_ns: none is dead */
 	int64_t *live_ns, *power, *power_squared;
@@ -125,8 +127,8 @@ bool grid_inside(const struct grid *g, int64_t interval);
 /* All marks of the intervals [from, to). */
 uint8_t grid_marks(const struct grid_counter *c, int64_t from, int64_t to);
 /*
- * An interval's energy as statistics see it: of a reading whose filter is known and not corrected
- * for, what the correction would make of it, since the reading itself hardly moves with the calls.
+ * An interval's energy for the statistics. Where a filter is known and not corrected for, the
+ * correction is added, since the reading itself hardly follows the calls.
  */
 static inline double curve_statistic_j(const struct curve *c, int64_t interval)
 {
@@ -134,7 +136,7 @@ static inline double curve_statistic_j(const struct curve *c, int64_t interval)
 
 	return c->dw && c->tau_s <= 0 ? j + c->tau_error_s * c->dw[interval] : j;
 }
-/* What share-time (ns) of an interval has of the change of a reading; 0 without dw. */
+/* The part of a reading's change that a share-time (ns) of the interval has; 0 without dw. */
 static inline fixed128 grid_change(const struct grid_counter *c, int64_t interval, double share_ns)
 {
 	const struct curve *k = &c->curve;
@@ -153,7 +155,7 @@ double grid_rate(const struct grid_counter *c, int64_t interval);
 fixed128 grid_energy(const struct grid_counter *c, int64_t interval, fixed128 share_time,
 		     fixed128 moment);
 
-/* Of [from, to) those that are not dead, and their time. */
+/* The number of live intervals in [from, to), and their time. */
 static inline int64_t grid_whole(const struct grid_counter *c, int64_t from, int64_t to)
 {
 	return c->whole ? c->whole[to] - c->whole[from] : to - from;
@@ -176,11 +178,10 @@ static inline fixed128 moment_of(int64_t x0_ns, int64_t x1_ns, uint64_t share)
 	return (fixed128)((unsigned __int128)(x1 - x0) * (x0 + x1) * (share >> MOMENT_SHIFT));
 }
 
-/* ---- who shares (energy_sharing.c) ---- */
+/* ---- sharers (energy_sharing.c) ---- */
 
 /*
- * A step function of time: v[i] holds until t_ns[i], where the next one begins, and v[nr] for ever.
- * t_ns[nr] is INT64_MAX.
+ * A step function of time: v[i] holds until t_ns[i], v[nr] for ever; t_ns[nr] is INT64_MAX.
  */
 struct steps {
 	size_t nr;
@@ -190,11 +191,11 @@ struct steps {
 };
 
 /*
- * How a sharer's part of the curve is found:
+ * A sharer's part of the curve:
  *	CLASS_COMMON	1 / sharers
  *	CLASS_SPLIT	weight / (weights of all sharers · its own threads with a call open)
  *	CLASS_IDLE	1 while there are no sharers
- *	CLASS_GIVEN	the number of sharers (independent mode: what they get together)
+ *	CLASS_GIVEN	the number of sharers (independent mode: their sum)
  */
 #define GIVEN_SHIFT 20 /* shares of CLASS_GIVEN are of 2^40, so that they may be large */
 enum share_class_kind { CLASS_COMMON, CLASS_SPLIT, CLASS_IDLE, CLASS_GIVEN };
@@ -202,21 +203,21 @@ enum share_class_kind { CLASS_COMMON, CLASS_SPLIT, CLASS_IDLE, CLASS_GIVEN };
 struct share_class {
 	enum share_class_kind kind;
 	uint32_t weight;
-	uint32_t sharer; /* CLASS_SPLIT: whose */
+	uint32_t sharer; /* CLASS_SPLIT */
 };
 
 /* A process of the host view (or a thread without one). */
 struct sharer {
 	track_id id;
-	uint32_t lanes; /* how many take part */
+	uint32_t lanes; /* number that take part */
 	uint32_t share_class;
 	uint32_t weight; /* WEIGHT_UNIT where weights differ, else 1 */
 };
 
-/* Weights of a topology are told apart to a thousandth. */
+/* Weights of a topology have a resolution of a thousandth. */
 #define WEIGHT_UNIT 1000
 
-/* Lanes that share the same counters. Does not change once it is made. */
+/* Lanes that share the same counters. Constant once made. */
 struct domain {
 	enum energy_view view;
 	bool independent;
@@ -261,7 +262,7 @@ void share_state_begin(const struct domain *d, struct share_state *at, struct sh
 void share_state_copy(struct share_state *to, const struct share_state *from);
 void share_state_release(struct share_state *s);
 
-/* Who shares over the time of a slice. Zero is empty; its memory is used again. */
+/* The sharers over the time of a slice. Zero is empty; its memory is reused. */
 struct sharing {
 	struct share_state at; /* the state where it begins; sharing_make moves it to the end */
 	struct steps active;
@@ -275,9 +276,9 @@ void sharing_release(struct sharing *s);
 /* ---- share curve (share_curve.c) ---- */
 
 /*
- * The stretch of a slice on one grid for one class: cut at every sample and wherever the share
- * changes. The last knot goes on for ever. Sums begin with the slice or, later, with the interval:
- * only differences of two knots of one interval mean anything.
+ * A slice on one grid for one class, cut at every sample and at every change of the share. The last
+ * knot holds for ever. Sums begin at the slice's start or, later, at the interval's, so only
+ * differences of two knots of one interval are meaningful.
  */
 struct knot {
 	int64_t interval;    /* of the grid */
@@ -291,10 +292,10 @@ struct share_curve {
 		uint64_t part, whole, share;
 	} fractions[64]; /* by whole */
 	VEC(struct knot) knots;
-	VEC(int64_t) t_ns;     /* of the knots; side by side, as they are searched */
+	VEC(int64_t) t_ns;     /* of the knots; adjacent for the search */
 	VEC(fixed128) moments; /* of the knots, where the grid has moments */
-	/* per interval that begins inside the share curve: its first knot, and per counter what the
-	 * intervals before it gave, for differences */
+	/* per interval that begins inside the share curve: its first knot, and per counter the sums
+	 * of the intervals before it, for differences */
 	int64_t first_interval;
 	VEC(size_t) first_knot;
 	VEC(struct share_sum { fixed128 energy, share_time, change; })
@@ -302,8 +303,7 @@ struct share_curve {
 };
 
 /*
- * The stretch [from_ns, horizon_ns) of a class on a grid; share is that where it begins: see
- * share_begin. l: zero, or of another stretch.
+ * The share curve of a class on a grid over [from_ns, horizon_ns). l: zero, or to be reused.
  */
 void share_curve_make(struct share_curve *l, const struct grid *g, const struct domain *d,
 		      size_t share_class, const struct sharing *s, int64_t from_ns,
@@ -312,7 +312,7 @@ void share_curve_release(struct share_curve *l);
 
 /* ---- uncertainty (uncertainty.c) ---- */
 
-/* What a row and a counter saw of each other; sums over the intervals that the row touched. */
+/* Statistics of one row and one counter: sums over the intervals that the row touched. */
 struct row_stats {
 	/* whole intervals of the row, exact */
 	uint64_t whole;
@@ -324,9 +324,9 @@ struct row_stats {
 	uint64_t mixed;
 	double f, ff, p, fp;
 	double pp, gp, g, gg; /* W², J, s, s² */
-	double bound_j;       /* what the row can have had at most more or less */
+	double bound_j;       /* largest possible error of the row's energy */
 	double step_var;      /* of the counter's steps and of its times, J² */
-	fixed128 change;      /* of a filtered reading, in its share of the time; W */
+	fixed128 change;      /* of a filtered reading, in the row's share of the time; W */
 };
 
 void row_stats_whole(struct row_stats *r, const struct grid_counter *c, int64_t from, int64_t to);
@@ -339,10 +339,10 @@ struct row_part {
 	double share;    /* share-time / own time */
 	double per_step; /* variance of its energy per step_var */
 };
-/* A counter in that interval; what the innermost loops need, side by side. */
+/* A counter in that interval: what the innermost loops need. */
 struct interval_rate {
 	double units_per_ns; /* of fixed numbers; 0 when it is dead */
-	double w, j;         /* mean power; energy of all of it */
+	double w, j;         /* mean power; energy of the whole interval */
 	double max_w;        /* INFINITY: not known */
 	double step_var;
 	bool dead;
@@ -351,7 +351,7 @@ struct row_part row_part_of(int64_t own_ns, double share_ns, int64_t len_ns);
 /* c: of the counter */
 double row_stats_half_width(const struct row_stats *r, const struct curve *c);
 
-/* How far f of an interval's energy can be from what the row really had of it. */
+/* The largest possible distance of f × the interval's energy from the row's real part of it. */
 static inline double row_farthest(const struct interval_rate *c, const struct row_part *part)
 {
 	double most = fabs(c->j), device = c->max_w * part->own_s, given = part->f * most;
@@ -360,7 +360,7 @@ static inline double row_farthest(const struct interval_rate *c, const struct ro
 	return given > most - given ? given : most - given;
 }
 
-/* For every row and counter of every interval, so it has no branch. */
+/* Runs for every row and counter of every interval, so it has no branch. */
 static inline void row_stats_mixed(struct row_stats *r, const struct interval_rate *c,
 				   const struct row_part *part)
 {
@@ -386,7 +386,7 @@ struct node_time {
 	uint8_t marks;
 };
 
-/* A node or a row inside the interval that is being read. */
+/* A node or a row inside the current interval. */
 struct touched {
 	int64_t interval;
 	int64_t own_ns;
@@ -399,7 +399,7 @@ struct accumulator {
 	const struct grid *grid;
 	enum lane_mode mode;
 	int64_t now_ns;
-	int64_t interval; /* that now_ns lies in: of what is touched */
+	int64_t interval; /* that holds now_ns */
 	size_t knot;      /* of the share curve that holds now_ns */
 	uint32_t nodes, rows;
 	struct touched *node, *row; /* by node, by row */
@@ -411,7 +411,7 @@ struct accumulator {
 	struct row_stats *stats; /* [row][counter] */
 	const uint32_t *row_of;
 	VEC(uint32_t) open_nodes, open_rows; /* touched in this interval; there is room for all */
-	/* what is open: one node of LANE_CALLS, pieces by node otherwise */
+	/* open nodes: one of LANE_CALLS, pieces by node otherwise */
 	VEC(struct running {
 		uint32_t node;
 		uint32_t pieces;
@@ -420,7 +420,7 @@ struct accumulator {
 	double most_units_per_ns;   /* of them */
 	bool negative;              /* one of them is */
 	bool statistics;
-	/* of the first accumulator of a lane: the stretch that all of them read together */
+	/* of the first accumulator of a lane: shared by all of them for a stretch of events */
 	int64_t stretch; /* its number */
 	uint32_t nr_sums;
 	struct touched *sums; /* by node */
@@ -430,20 +430,20 @@ struct accumulator {
 void accumulator_init(struct accumulator *w, const struct grid *g, enum lane_mode mode,
 		      bool statistics);
 /*
- * A lane on all grids of its domain over one slice: as many accumulators, curves of its share
- * class, and the lane's events of the slice. The next slice begins at its horizon.
+ * Reads a lane's events of one slice on all grids of its domain: w and l have one element per grid,
+ * l the curves of the lane's share class. The next slice begins at horizon_ns.
  */
 void accumulators_slice(struct accumulator *w, const struct share_curve *l, size_t grids,
 			const struct lane_feed *feed, int64_t horizon_ns);
 void accumulator_release(struct accumulator *w);
-/* What it found, for an accumulator of the same lane and grid that has read nothing. */
+/* Results as bytes; load fills an accumulator of the same lane and grid. */
 void accumulator_save(const struct accumulator *w, struct strbuf *to);
 void accumulator_load(struct accumulator *w, struct serial_in *from);
 
 /* A process, or the thread itself when it has none. */
 track_id energy_sharer_of(const struct model *m, track_id t);
 
-/* Leaves of a curve what lies in the windows (in order, apart; energy.h). */
+/* Cuts a curve to windows (in order, disjoint; energy.h). */
 void curve_window(struct curve *c, const struct window *w, size_t nr);
 
 #endif

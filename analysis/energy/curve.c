@@ -31,9 +31,9 @@ static void cumulative_curve(const struct points *p, const struct counter_info *
 }
 
 /*
- * An interval's energy is that of its mean power; how it lies inside the interval is what p0 and p1
- * say. A filtered reading y stands for the power y + τ·dy/dt: an interval gets τ times the change
- * of the reading from its start to the start of the next, a jump at its end included.
+ * An interval's energy is that of its mean power; p0 and p1 give its distribution inside the
+ * interval. A filtered reading y means the power y + τ·dy/dt: an interval gets τ times the change
+ * of the reading from its start to the start of the next, with a jump at its end.
  */
 static void gauge_curve(const struct points *p, enum integration integration, struct curve *c)
 {
@@ -66,8 +66,8 @@ static void gauge_curve(const struct points *p, enum integration integration, st
 	}
 }
 
-/* A counter that is read more often than it is published stands still and then jumps; what it
- * counted belongs to all of the time since its last change. Where intervals are dead they end. */
+/* A counter that is read more often than it is published holds and then jumps; the energy belongs
+ * to the whole time since its last change, back to the last dead interval. */
 static void keep_changes(struct points *p, uint8_t *marks)
 {
 	uint8_t merged = 0;

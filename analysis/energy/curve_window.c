@@ -1,4 +1,4 @@
-/* What of a curve lies in windows of time. */
+/* Cuts a curve to windows of time. */
 #include "attribution_private.h"
 
 #include <string.h>

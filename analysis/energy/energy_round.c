@@ -6,12 +6,12 @@
 #include "profrig/base/search.h"
 
 /*
- * How many changes a slice has, about. Share curves are as long as there are changes, and every
- * accumulator of a class reads its share curve, so curves must stay in the processor's cache: with
- * 50 000 root calls per thread and second those of a whole round take 40 MB.
+ * Number of changes of a slice, about. A share curve is as long as its slice has changes, and every
+ * accumulator of a class reads it, so it must stay in the processor's cache: with 50 000 root calls
+ * per thread and second the curves of a whole round take 40 MB.
  */
 #define SLICE_CHANGES ((size_t)4096)
-/* Slices are cut at times that are drawn from the changes, so many for each or more. */
+/* Slices are cut at times sampled from the changes, at least so many per slice. */
 #define SLICE_DRAWN ((size_t)16)
 /* More threads need more slices at once, so that one is not waited for after each. */
 #define SLICES_PER_THREAD 4
@@ -131,8 +131,8 @@ static int cmp_times(const void *pa, const void *pb)
 }
 
 /*
- * Every lane's changes at even distances, as far from each other as makes a lane that has fewer
- * matter little. All changes of one time are of one slice.
+ * Samples every lane's changes at one distance, small enough that lanes with fewer changes can be
+ * neglected. All changes of one time are in one slice.
  */
 static void cuts_make(struct round *r)
 {
@@ -160,8 +160,13 @@ static void cuts_make(struct round *r)
 
 /* ---- a slice ---- */
 
+<<<<<<< HEAD
 /* Its changes in time order. Sums them up where several slices are made at once. */
 static void job_take(void *ctx, size_t i, unsigned worker)
+=======
+/* Its changes, lane by lane. Also updates the state at its end, when the next slice needs it. */
+static void slice_take(struct share_group *t, struct slice *s, int64_t horizon_ns, bool count)
+>>>>>>> w-words
 {
 	const struct round *r = ctx;
 	const struct share_group *t = r->t;
@@ -304,7 +309,13 @@ static void job_batch(void *ctx, size_t i, unsigned worker)
 
 		activity_read(r, b, active ? t->given : t->idle, active);
 		return;
+<<<<<<< HEAD
 	}
+=======
+	from = (i - 2) * r->group_lanes;
+	to = from + r->group_lanes < lanes ? from + r->group_lanes : lanes;
+	/* lanes of one class are adjacent, so each share curve is still cached for the next */
+>>>>>>> w-words
 	for (size_t k = 0; k < r->slices; k++) {
 		const struct slice *s = &r->run->slices.v[k];
 		const struct share_curve *curves = batch_curves(r, b, s);

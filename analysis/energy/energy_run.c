@@ -6,9 +6,9 @@
 
 #include "profrig/topology/topology.h"
 
-/* ---- who takes part ---- */
+/* ---- lanes that take part ---- */
 
-/* 0: it does not; else its process' weight. */
+/* 0: it does not take part; else its process's weight. */
 static uint32_t lane_weight(const struct energy_run *run, const struct job *j, size_t lane)
 {
 	const struct lane_def *l = &run->lanes.v[lane];
@@ -58,7 +58,7 @@ static uint32_t sharer_at(struct domain *d, uint32_t *of_track, track_id id, uin
 	return of_track[id];
 }
 
-/* Equal weights are none. */
+/* Equal weights have no effect. */
 static bool weights_differ(const struct domain *d)
 {
 	for (size_t s = 1; s < d->sharers.nr; s++) {
@@ -131,8 +131,7 @@ static size_t group_of(struct energy_run *run, const struct job *j)
 /* ---- jobs ---- */
 
 /* The counter's resolution: the greatest common divisor of its increments when they are whole
- * numbers; most counters of energy are fine enough to have none worth naming. Increments that are
- * all the same say nothing. */
+ * numbers; most energy counters are too fine to have one. Equal increments give none. */
 static double step_of(const struct series *se)
 {
 	double before = NAN, first = 0;
@@ -386,7 +385,7 @@ void energy_run_freep(struct energy_run **run)
 
 /* ---- results ---- */
 
-/* Where a lane stands in the group of a job; SIZE_MAX: it takes no part. */
+/* Index of a lane in the group of a job; SIZE_MAX: it does not take part. */
 static size_t place_of(const struct share_group *t, size_t lane)
 {
 	size_t lo = 0, hi = t->d.lanes.nr;

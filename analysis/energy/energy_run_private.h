@@ -1,18 +1,17 @@
 /*
- * What an energy_run consists of (energy_run.c: its parts, their life, ranks and results;
- * energy_round.c: what a round does with them).
+ * energy_run: its state (energy_run.c: life cycle, ranks, results) and its rounds (energy_round.c).
  *
- * A share group is the lanes that share the same counters. In a round it gets every lane's events;
- * those that change who shares (its changes) are cut into slices of time. A slice is made of them
- * and of the state where it begins alone, so several are made at once; then each lane goes through
- * them in order, lanes side by side.
+ * A share group has the lanes that share the same counters. In a round it takes every lane's
+ * events; those that change the sharers are cut into slices of time. A slice depends on its changes
+ * and on the state at its start alone, so threads make several at once; then each lane passes
+ * through them in order, lanes in parallel.
  */
 #ifndef ENERGY_RUN_PRIVATE_H
 #define ENERGY_RUN_PRIVATE_H
 
 #include "attribution_private.h"
 
-/* A job's curve before it found its grid, and what is known of it. */
+/* A job: its counter's facts, its grid and its totals. */
 struct job {
 	struct energy_job what;
 	struct counter_info info;
@@ -22,7 +21,11 @@ struct job {
 };
 #define DOMAIN_NONE SIZE_MAX
 
+<<<<<<< HEAD
 /* A lane's changes of the round. */
+=======
+/* A lane's changes of the round; slices have taken the first `taken`. */
+>>>>>>> w-words
 struct lane_changes {
 	VEC(struct share_change) v;
 };
@@ -35,7 +38,7 @@ struct lane_batch {
 	VEC(struct share_curve) curves; /* by grid, of the present slice; alone only */
 };
 
-/* A domain at work. accumulators: [lane of the domain][grid]. */
+/* A domain and its accumulators, [lane of the domain][grid]. */
 struct share_group {
 	struct domain d;
 	struct accumulator *accumulators;
@@ -43,15 +46,24 @@ struct share_group {
 	struct accumulator *idle, *given; /* by grid; node 0 */
 	/* ranks: which lanes (of the domain), and whether the idle and the active time are here */
 	bool *here, idle_here;
+<<<<<<< HEAD
 	bool spread; /* its lanes are not all of one rank */
+=======
+	bool *curves_wanted; /* by class: some lane here reads them */
+	bool spread;         /* its lanes are of several ranks */
+>>>>>>> w-words
 	bool started;
-	int64_t at_ns;         /* where the next slice begins */
-	struct share_state at; /* who shares there */
+	int64_t at_ns;         /* start of the next slice */
+	struct share_state at; /* sharers at that time */
 	struct lane_changes *changes;
 	VEC(struct lane_batch) batches;
 };
 
+<<<<<<< HEAD
 /* A stretch of time at work; what it holds is of use until the next ones, its memory for all. */
+=======
+/* A slice of time. Contents are valid for one batch of slices; the memory is reused. */
+>>>>>>> w-words
 struct slice {
 	int64_t from_ns, horizon_ns;
 	bool first; /* of all of the group's */
@@ -67,7 +79,7 @@ struct energy_run {
 	VEC(struct lane_def) lanes;
 	enum lane_mode *modes;
 	VEC(struct share_group) groups;
-	VEC(struct slice) slices; /* as many as are worked on at once */
+	VEC(struct slice) slices; /* one batch */
 	struct comm *comm;
 };
 

@@ -44,8 +44,8 @@ static void digit_sort(struct share_changes *c, int64_t first_ns, unsigned shift
 }
 
 /*
- * A slice is a short time with many changes in it, so two passes do, whatever the number of lanes
- * (merging those of 16 took three times as long).
+ * A slice is a short time with many changes, so two passes suffice for any number of lanes (merging
+ * those of 16 took three times as long).
  */
 void changes_sort(struct share_changes *c)
 {
@@ -150,7 +150,7 @@ static void steps_begin(struct steps *st, uint32_t value, size_t n)
 	st->v[0] = value;
 }
 
-/* Whether it is a step cannot be guessed, so it is no branch. */
+/* Whether it is a step is unpredictable, so there is no branch. */
 static inline void steps_put(struct steps *st, int64_t t_ns, uint32_t value)
 {
 	st->t_ns[st->nr] = t_ns;

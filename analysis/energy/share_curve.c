@@ -2,7 +2,7 @@
 
 #include "profrig/base/search.h"
 
-/* Beside the way of nearly every knot, which is faster for being short. */
+/* Out of line, so that the path of nearly every knot is short. */
 #define RARE __attribute__((noinline))
 
 /* Where a share curve is being made. */
@@ -23,7 +23,7 @@ static uint64_t fraction(uint64_t part, uint64_t whole)
 	return whole ? (uint64_t)(scaled / whole) : 0;
 }
 
-/* The same of the curve's own class, whose few fractions come again and again: no division. */
+/* The same for the curve's own class, whose few fractions repeat: no division. */
 static inline uint64_t share_fraction(struct share_curve *l, uint64_t part, uint64_t whole)
 {
 	struct share_fraction *f = &l->fractions[whole % ARRAY_LEN(l->fractions)];
@@ -55,7 +55,7 @@ static inline uint64_t share_now(const struct builder *b)
 	return share_of(b->l, b->d, b->c, b->active->v[b->at_active], b->parts->v[b->at_parts]);
 }
 
-/* The time of the next step; all that lies there is behind then. */
+/* The time of the next step; moves behind all steps of that time. */
 static inline int64_t step_next_ns(const struct builder *b)
 {
 	int64_t active = b->active->t_ns[b->at_active], parts = b->parts->t_ns[b->at_parts];
@@ -93,7 +93,7 @@ static void curve_until(const struct share_curve *l, int64_t t_ns, fixed128 *sha
 				    k->share);
 }
 
-/* An interval begins: what the one before it gave is known now. */
+/* An interval begins: the sums of the one before it are complete. */
 static void interval_begin(struct share_curve *l, int64_t interval, fixed128 share_time,
 			   fixed128 moment)
 {
@@ -155,8 +155,8 @@ static RARE void knots_with_moments(struct builder *b, int64_t end_ns)
 }
 
 /*
- * The share changes inside an interval. What goes from one knot to the next stays in registers, and
- * a knot whose share is that of the one before it is written over by the next, without a branch.
+ * The share changes inside an interval. State that passes from knot to knot stays in registers, and
+ * the next knot overwrites one with the share of its predecessor, without a branch.
  */
 static void knots_inside(struct builder *b, int64_t end_ns)
 {
@@ -165,7 +165,7 @@ static void knots_inside(struct builder *b, int64_t end_ns)
 	size_t nr = l->knots.nr;
 	struct knot k = l->knots.v[nr - 1];
 	int64_t at_ns = l->t_ns.v[nr - 1], t_ns;
-	/* outside there is no power, so time does not matter; nor may it overflow */
+	/* outside there is no power, so no time is added, which could overflow */
 	uint64_t counts = grid_inside(l->grid, b->interval) ? UINT64_MAX : 0;
 
 	while ((t_ns = step_next_ns(&now)) < end_ns) {

@@ -3,33 +3,32 @@
 #include "profrig/base/student.h"
 
 /*
- * How far a row's energy may be from the truth.
+ * The uncertainty of a row's energy.
  *
- * Between two samples a counter says how much was used but not when, and attribution takes it as
- * even. In an interval that a row has to itself that is no mistake. In one that it shares with
- * something else (f of its time, mean power P) the row's true power p is not P, and the mistake is
- * g·(p − P), g its share-time. All of a row's mistakes have the same sign when its power is above,
- * or below, that of what runs around it: repeating a call does not average them out. But it shows
- * them: over the intervals that the row touched, P is a straight line in f, whose value at f = 1 is
- * the row's own power. Least squares gives
+ * Between two samples a counter gives the amount of energy but not its time, and attribution takes
+ * it as even. In an interval that a row has alone there is no error. In one that it shares with
+ * something else (f of its time, mean power P) the row's true power p is not P, and the error is
+ * g·(p − P), g its share-time. All errors of a row have the same sign when its power is above, or
+ * below, that of its surroundings: repeating a call does not average them out, but makes them
+ * visible: over the intervals that the row touched, P is a straight line in f, whose value at f = 1
+ * is the row's own power. Least squares gives
  *
  *	P = a + b·f + ε,  p̂ = a + b,  s² = rss / (n − 2)
  *	D̂ = p̂·Σg − Σ(g·P)					over the shared intervals
  *	σ² = s²·(Σg)²·(n − 2Σf + Σf²) / (n·Σf² − (Σf)²) + s²·Σg²
  *
  * the first part of σ² being the uncertainty of p̂ and the second the scatter of single intervals.
- * Half-width: |D̂| + t(0.975, n − 2)·σ. Whatever the line says, in one interval the row had between
- * nothing and the smaller of all of its energy and what the device can draw in the row's time; the
- * sum of those distances is the most that the half-width can be, and what is left when there are
- * too few intervals for a line.
+ * Half-width: |D̂| + t(0.975, n − 2)·σ. In one interval the row's energy is between 0 and the
+ * smaller of the interval's energy and the device's maximum in the row's time; the sum of those
+ * distances bounds the half-width, and replaces it when there are too few intervals for a line.
  *
  * The counter's own steps q (a value is known to ± q/2 where a call begins and ends) add
  * q²/12 per edge.
  *
- * A power reading behind a filter of time constant τ stands for y + τ·dy/dt. If τ may be Δτ off,
- * a row's energy may be Δτ·|Σ Δy| off, Δy the change of the reading in the row's share of the
- * time: in every interval the same way, so it is added to all of the above. And a power that was
- * corrected by too small a τ moves less than the real one: D̂ may be too small by Δτ/τ of itself.
+ * A power reading behind a filter of time constant τ means y + τ·dy/dt. If τ may be Δτ off, a row's
+ * energy may be Δτ·|Σ Δy| off, Δy the change of the reading in the row's share of the time: with
+ * the same sign in every interval, so it is added to all of the above. A power that was corrected
+ * by too small a τ moves less than the real one: D̂ may be too small by Δτ/τ of itself.
  */
 
 #define CONFIDENCE 0.95

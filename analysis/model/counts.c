@@ -1,7 +1,7 @@
 /*
- * A model whose sink keeps definitions and warnings, and of everything else only the counts in
- * struct input. The open calls of a track (track_state.open) hold, instead of a row of the columns,
- * the number of the span and its kind.
+ * A model whose sink keeps definitions and warnings, and only counts everything else (struct
+ * input). The open calls of a track (track_state.open) hold the number of the span and its kind
+ * instead of a row of the columns.
  */
 #include "profrig/model/counts.h"
 #include "model_private.h"
@@ -15,7 +15,7 @@
 
 struct counter {
 	struct model *m;
-	struct sink_ops ops; /* those of the model's sink, but for what is counted */
+	struct sink_ops ops; /* those of the model's sink, except for counted records */
 	uint64_t spans, work;
 };
 

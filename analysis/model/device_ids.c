@@ -15,7 +15,7 @@ static bool is_plain(const struct model *m, str_id device)
 	return device && !strchr(model_str(m, device), ':');
 }
 
-/* Whether this is one more host than was seen before. What is not known is no other host. */
+/* Whether this host differs from the one seen before. An unknown host does not. */
 static bool is_another(str_id host, str_id *seen)
 {
 	if (!host)

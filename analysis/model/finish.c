@@ -5,8 +5,8 @@
 
 #include "profrig/base/strbuf.h"
 
-/* What a parent knows holds for its children. Parents may have been named after their children, so
- * this goes up from each. */
+/* Children inherit facts of their parents. Parents may be defined after their children, so this
+ * walks up from each. */
 static void tracks_inherit(struct model *m)
 {
 	for (size_t i = 0; i < m->tracks.nr; i++) {
@@ -59,7 +59,7 @@ static bool has_calls(const struct model *m, const struct track *t)
 	return false;
 }
 
-/* Async ranges say what a program is about, not what runs: where calls are known, those count. */
+/* Async ranges name phases of a program, not what runs: where there are calls, only those count. */
 static void beside_set(struct model *m)
 {
 	CLEANUP(xfreep) bool *calls = xcalloc(m->tracks.nr + 1, sizeof(*calls));

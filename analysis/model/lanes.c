@@ -10,9 +10,9 @@ struct lane {
 };
 
 /*
- * A lane's value is where its innermost open span ends, FREE when none is open. A tree over the
- * lanes has the least value, which is what ends next, and the greatest, which says where there is
- * room. Lanes behind the last used one are free.
+ * A lane's value is the end of its innermost open span, FREE when none is open. A tree over the
+ * lanes has the least value, which ends next, and the greatest, which shows where there is room.
+ * Lanes behind the last used one are free.
  */
 struct lanes_track {
 	struct lane *lanes;

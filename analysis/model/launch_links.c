@@ -21,7 +21,7 @@ static uint64_t counts_with(const struct model *m, input_id input)
 	return group ? group : input;
 }
 
-/* Neighbours stay neighbours: most ids are counted, and are asked for in their order. */
+/* Keeps neighbours together: most ids are consecutive and looked up in order. */
 static size_t launch_hash(uint64_t correlation, uint64_t group)
 {
 	uint64_t h = (correlation >> 4) + group * UINT64_C(0x9e3779b97f4a7c15);
@@ -48,9 +48,9 @@ static uint64_t *launch_slot(const struct model *m, const struct launch_map *map
 	return &map->slots[at];
 }
 
-/* Some of the spans: each thread looks through one stretch after the other. */
+/* A range of the spans; threads take one range after the other. */
 #define STRETCH ((size_t)1 << 14)
-/* So many numbers for each launch are still taken for counting. */
+/* Ids count as consecutive up to so many numbers per launch. */
 #define COUNTED_MAX 4
 
 struct stretch {
@@ -166,7 +166,7 @@ void links_push(struct model *m, uint64_t from, uint64_t to, enum link_kind kind
 	l->kind[l->nr++] = (uint8_t)kind;
 }
 
-/* Counted here and told once: there may be millions. */
+/* Counted here, one warning: there may be millions. */
 static void unlinked_warn(struct model *m, const uint64_t *count, const uint64_t *first)
 {
 	for (size_t i = 0; i < m->inputs.nr; i++)

@@ -1,7 +1,7 @@
 /*
- * Where device work was launched, in a model that is about to be cut: the calls that were open, by
- * name from the outermost one. A window may hold a kernel and not its launch, or only the second
- * half of it; what it costs still belongs to the path that the whole trace has for it.
+ * The call paths that launched device work, kept before a model is cut. A window may hold a kernel
+ * and not its launch, or only the second half of it; its costs still belong to the path that it has
+ * in the whole trace.
  */
 #include "model_private.h"
 
@@ -85,7 +85,7 @@ static void place_work(struct placing *p)
 	}
 }
 
-/* Only places on the way to a launch stay. */
+/* Only paths to a launch stay. */
 static void places_prune(struct placing *p)
 {
 	struct model *m = p->m;

@@ -37,7 +37,7 @@ static str_id text_cut(struct model *m, const char *text, size_t n, size_t max, 
 	return intern_put(m->strings, cut.buf, cut.len);
 }
 
-/* Beside the way of nearly every text. */
+/* Out of line: texts are rarely long. */
 static __attribute__((noinline)) str_id long_text_put(struct model *m, const char *text, size_t n,
 						      uint64_t *ret_hash)
 {

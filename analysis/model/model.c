@@ -184,7 +184,7 @@ void model_warn(struct model *m, input_id input, const char *code, uint64_t coun
 			error_text_add(&m->warnings.v[row], fmt, ap);
 	}
 	va_end(ap);
-	/* what is there of it is not what was recorded */
+	/* the part that was read differs from the recording */
 	if (input < m->inputs.nr && strcmp(code, W_TIME_RANGE) == 0)
 		m->inputs.v[input].partial = true;
 }

@@ -1,6 +1,4 @@
-/*
- * What the parts of the model share: the sink's look-up tables and the steps of model_finish.
- */
+/* The sink's look-up tables and the steps of model_finish, shared by the files of this folder. */
 #ifndef MODEL_PRIVATE_H
 #define MODEL_PRIVATE_H
 
@@ -15,18 +13,18 @@
 
 #define INPUT_NONE UINT32_MAX
 
-/* What the sink knows of a track besides what people see. */
+/* The sink's own state of a track. */
 struct track_state {
 	VEC(uint64_t) open; /* rows of open frames, innermost last */
 	int64_t frame_ns;   /* last enter or leave of the current input, stored time */
 	int64_t last_ns;    /* its latest time of any kind but samples */
-	input_id input;     /* last one that named it */
+	input_id input;     /* the last one that named it */
 	uint64_t spans;
 };
 
 /*
- * Memory that a column lay in before model_finish put it in order: where the next one goes. Fresh
- * memory costs more than copying.
+ * Memory of columns that model_finish has sorted into other memory, reused for the next column:
+ * fresh memory costs more than copying.
  */
 struct spares {
 	pthread_mutex_t lock;
@@ -37,9 +35,9 @@ struct spares {
 };
 
 struct input_state {
-	int64_t moved_ns; /* what was stored must still move by this */
+	int64_t moved_ns; /* by which stored times must still move */
 	bool anchored;    /* its shift came from anchors, so it is on a run's CLOCK_MONOTONIC */
-	bool fixed;       /* its times went on to a sink that did not keep them: they stay */
+	bool fixed;       /* its times were passed on and not kept: they cannot move */
 };
 
 struct model_priv {
@@ -50,7 +48,7 @@ struct model_priv {
 	input_id current;        /* INPUT_NONE between inputs */
 	struct input *in;        /* the current one */
 	int64_t shift_ns;        /* of the current input */
-	VEC(track_id) in_tracks; /* that the current input has named */
+	VEC(track_id) in_tracks; /* tracks that the current input has named */
 	series_id in_series;     /* the first one of the current input */
 	void (*take)(void *ctx, struct source *const *v, size_t n); /* NULL: the sink pulls */
 	void *take_ctx;
@@ -59,11 +57,11 @@ struct model_priv {
 	struct u64map track_ids, series_ids;
 	size_t last_warning;        /* row of the one counted last */
 	struct u64map warning_rows; /* by input and code */
-	struct u64map long_texts;   /* by text that was cut: what stands for it as arguments */
+	struct u64map long_texts;   /* by cut text: its replacement as arguments */
 	VEC(struct track_state) track_states;
 	track_id last_track; /* of the last row */
-	bool scattered;      /* rows of a track do not stand together, in the tracks' order */
-	size_t populated;    /* rows whose memory is there */
+	bool scattered;      /* rows are not grouped by track in the tracks' order */
+	size_t populated;    /* rows whose memory is mapped */
 	struct spares spares;
 	VEC(struct input_state) input_states;
 };
@@ -100,28 +98,28 @@ static inline bool model_track_known(struct model_priv *p, track_id t)
 
 void sink_input_close(struct model_priv *p);
 void model_clear(struct model *m); /* all that was pushed, and the strings */
-/* The input's shift from the sink's time base, as far as its time range is known by now. */
+/* Sets the input's shift from the sink's time base, by its time range so far. */
 void timebase_apply(struct model *m, input_id input);
-/* The inputs so far are all that its clock is related to; from now on its shift stays. */
+/* Relates the input's clock to the inputs so far; its shift is then final. */
 void timebase_fix(struct model *m, input_id input);
-void timebase_settle(
-	struct model *m); /* relates inputs to each other, then moves what was stored */
-/* job(ctx, i, worker) for i < n, by all threads there are. */
+/* Relates inputs to each other, then moves stored times. */
+void timebase_settle(struct model *m);
+/* job(ctx, i, worker) for i < n, on all threads of the workers. */
 void model_run(struct model *m, size_t n, void (*job)(void *ctx, size_t i, unsigned worker),
 	       void *ctx);
-/* At least n bytes, owned, to be written all over. Any thread. */
+/* At least n bytes with any contents, owned. Any thread. */
 void *spare_take(struct model *m, size_t n);
 void spare_give(struct model *m, void *p, size_t n);
 void spares_release(struct model *m);
 void device_ids_qualify(struct model *m);
-/* Room for cap rows in all the columns that the sink fills. */
+/* Reserves cap rows in all columns that the sink fills. */
 void spans_reserve(struct span_columns *c, size_t cap);
 void spans_release(struct span_columns *c);
 void spans_sort(struct model *m); /* by (track, start, longer first, push order); links follow */
 void series_sort(struct model *m);
 void spans_nest(struct model *m);
 void launch_links(struct model *m);
-/* Sets model.places; by span, PLACE_NONE or where it was launched. Owned. */
+/* Sets model.places. By span: index of its launch there, or PLACE_NONE. Owned. */
 uint32_t *launch_places(struct model *m);
 void links_push(struct model *m, uint64_t from, uint64_t to, enum link_kind kind);
 

@@ -41,7 +41,7 @@ enum trace_clock model_clock(const struct model *m)
 	}
 	if (!known)
 		return TRACE_CLOCK_OWN;
-	/* all were moved: onto real time by an anchor of their own, or onto the run's clock */
+	/* all were shifted: to real time by their own anchor, or to the run's clock */
 	if (known->has_realtime_anchor &&
 	    known->shift_ns == known->anchor_realtime_ns - known->anchor_own_ns)
 		return TRACE_CLOCK_REALTIME;
@@ -126,7 +126,7 @@ static void samples_replay(struct replay *r, size_t i)
 	const struct series *se = &r->m->series.v[i];
 	size_t from = 0, to = se->t_ns.nr;
 
-	/* a sensor that had ended, or had not begun, says nothing of the window */
+	/* a sensor that had ended, or had not begun, has no value in the window */
 	if (to && (se->t_ns.v[to - 1] < r->w.from_ns || se->t_ns.v[0] > r->w.to_ns))
 		to = 0;
 	while (from + 1 < to && se->t_ns.v[from + 1] <= r->w.from_ns)
@@ -196,7 +196,7 @@ static span_id span_replay(struct replay *r, size_t i)
 	};
 
 	if (d.end_ns < r->w.from_ns || d.start_ns > r->w.to_ns ||
-	    /* what only touches an edge has nothing inside, unless it has no length at all */
+	    /* a span that only touches an edge is outside, unless it has no length */
 	    (d.start_ns < d.end_ns && (d.end_ns == r->w.from_ns || d.start_ns == r->w.to_ns))) {
 		r->n.spans_out++;
 		return SPAN_NONE;

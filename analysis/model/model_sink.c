@@ -10,7 +10,7 @@
 
 #include "profrig/model/warnings.h"
 
-/* A reader may be wrong about what is coming. */
+/* A reader's estimate may be wrong. */
 #define MAX_EXPECTED ((size_t)1 << 24)
 
 /* An enter takes its row at once, so rows of one thread are pushed in start order and model_finish
@@ -57,7 +57,7 @@ static bool any_open(const struct model_priv *p)
 	return false;
 }
 
-/* What was sampled on a track is among its events. */
+/* Samples on a track count as its events. */
 static void samples_count(struct model_priv *p)
 {
 	const struct model *m = p->model;
@@ -132,7 +132,7 @@ static void sink_op_input_again(struct sink *s)
 	sink_op_input(s, path, reader);
 }
 
-/* Beside the way of nearly every text. */
+/* Out of line: texts are rarely long. */
 static __attribute__((noinline)) void text_was_cut(struct model_priv *p, str_id id, size_t n,
 						   uint64_t hash)
 {
@@ -181,7 +181,7 @@ static str_id host_of(struct model_priv *p, const char *said)
 						    : p->default_host;
 }
 
-/* What makes two of them one. Their hash stands for them: 64 bits of few. */
+/* The identity of a track, as a 64-bit hash. */
 struct id_key {
 	uint64_t w[4];
 };
@@ -320,7 +320,7 @@ static void sink_op_expect(struct sink *s, uint64_t spans)
 		spans_reserve(c, c->nr + most);
 }
 
-/* Memory of so many rows is made at a time. */
+/* Rows whose memory is mapped at a time. */
 #define ROWS_POPULATED ((size_t)1 << 15)
 
 static __attribute__((noinline)) void rows_populate(struct model_priv *p)

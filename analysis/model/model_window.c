@@ -1,10 +1,8 @@
 /*
- * A finished model cut to windows of time, in place. Spans are cut at the edges, and one that
- * reaches through several windows has a part in each; then they are sorted and nested anew. Samples
- * stay as they are: what they say of a window is a matter of curves (energy.h), which are cut
- * exactly, and what they say of the time around it may be wanted still (idle power). Of two spans
- * that overlap in part and both begin before a window, the longer one counts as the outer one in
- * it.
+ * Cuts a finished model to windows of time, in place. Spans are cut at the edges, and one that
+ * crosses several windows has a part in each; then they are sorted and nested again. Samples stay:
+ * curves (energy.h) are cut exactly, and idle power needs the time around. Of two spans that
+ * overlap partly and both begin before a window, the longer one is the outer one in it.
  */
 #include "model_private.h"
 
@@ -54,7 +52,7 @@ static void span_cut(struct cutting *cu, size_t i)
 		int64_t a = start > w->from_ns ? start : w->from_ns;
 		int64_t b = end < w->to_ns ? end : w->to_ns;
 
-		/* what only touches an edge has nothing inside, unless it has no length at all */
+		/* a span that only touches an edge is outside, unless it has no length */
 		if (a > b || (a == b && start < end))
 			continue;
 		whole |= a == start && b == end;
@@ -96,11 +94,11 @@ static void columns_replace(struct cutting *cu)
 		cu->m->priv->track_states.v[i].spans = 0;
 	for (size_t i = 0; i < c->nr; i++)
 		cu->m->priv->track_states.v[c->track[i]].spans++;
-	cu->m->priv->scattered = false; /* parts stand where their spans stood */
+	cu->m->priv->scattered = false; /* parts have the positions of their spans */
 	VEC_CLEAR(&cu->m->pieces);
 }
 
-/* Of its overlaps a trace was told when it was whole. */
+/* The whole trace was already warned of its overlaps. */
 static void nest_silently(struct model *m)
 {
 	size_t nr = m->warnings.nr;
@@ -125,7 +123,7 @@ void model_window(struct model *m, const struct window *w, size_t nr, struct mod
 	cu.part_of = xreallocarray(NULL, m->spans.nr + 1, sizeof(*cu.part_of));
 	for (size_t i = 0; i < m->spans.nr; i++)
 		span_cut(&cu, i);
-	if (cu.to.cap == 0) /* nothing lies inside, and columns are never NULL */
+	if (cu.to.cap == 0) /* nothing is inside, and columns are never NULL */
 		spans_reserve(&cu.to, 1);
 	links_cut(&cu);
 	columns_replace(&cu);

@@ -4,9 +4,9 @@
 
 /*
  * One pass per thread over its spans in (start, longer first) order. The stack holds every span
- * that started and was not yet found ended: below its top there may be ended ones (partial
- * overlap), they surface later and get nothing. So the top is always the open span that started
- * last, and the time between two starts goes to the call on top.
+ * that started and is not yet popped: below its top there may be ended ones (partial overlap),
+ * which get no time when they surface. So the top is always the open span that started last, and
+ * the time between two starts belongs to it.
  */
 struct frame {
 	uint64_t span, piece;
@@ -52,7 +52,7 @@ static void nester_advance(struct nester *n, int64_t to_ns)
 	n->now_ns = to_ns;
 }
 
-/* The rule of model.h: cut at the end of the parent's own part; the rest is a root, or hangs below
+/* The rule of model.h: cut at the end of the parent's own part; the rest is a root, or a child of
  * the parent's piece when it ends with that. */
 static uint64_t span_cut(struct nester *n, const struct frame *parent, uint64_t span)
 {

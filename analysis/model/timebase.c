@@ -53,8 +53,8 @@ static int64_t origin_shift(const struct timebase *tb)
 	return time_shift(time_shift(realtime, realtime_shift(tb, realtime)), -own);
 }
 
-/* A recording of the workload that counts from its own beginning, which nothing tells: it lies in
- * the workload, so it began at its start or later by what is left of it. */
+/* A recording of the workload that counts from its own beginning, at an unknown time: it fits
+ * inside the workload, so it began at the workload's start or later by at most the rest. */
 static bool fits_workload(const struct timebase *tb, const struct input *in)
 {
 	int64_t length = tb->workload_end_ns - tb->workload_start_ns;
@@ -116,8 +116,7 @@ void timebase_apply(struct model *m, input_id input)
 	m->priv->input_states.v[input].anchored = tb && tb->anchors.nr > 0 && in->aligned;
 }
 
-/* Inputs of one domain share a clock. A run's anchors make CLOCK_MONOTONIC of whatever they could
- * relate. */
+/* Inputs of one domain share a clock. Inputs related by a run's anchors are in CLOCK_MONOTONIC. */
 static enum trace_clock domain_of(const struct model *m, size_t i, bool own_is_realtime)
 {
 	const struct input *in = &m->inputs.v[i];

@@ -1,8 +1,8 @@
 /*
- * Rounds. Tracks are read side by side, each until its buffer is full; the one that has come least
- * far says up to which time all of them are complete, which is handed out and forgotten. It has
- * room then, so every round comes further. Tracks whose events are not asked for are read to their
- * ends at once.
+ * Rounds. Tracks are read in parallel, each until its buffer is full. All of them are complete up
+ * to the earliest of their last times, the horizon; events before it go to the reader of lanes and
+ * are dropped. That frees room, so every round advances. Tracks without a reader of their events
+ * are read to the end at once.
  */
 #include "profile_private.h"
 
@@ -17,7 +17,7 @@
 
 /* ---- lanes of the sources ---- */
 
-/* Two locations of one reference are one track: their sources come one after the other. */
+/* Two locations of one reference are one track: their sources are read in turn. */
 static void lanes_make(struct profile *p, struct source *const *v, size_t n)
 {
 	struct profile_priv *priv = p->priv;
@@ -88,7 +88,7 @@ static void job_pull(void *profile, size_t i, unsigned worker)
 	lane_pull(priv->active.v[i], &priv->by_worker[worker]);
 }
 
-/* Reads on, on all lanes that are asked for. */
+/* Reads on, on the active lanes. */
 static void lanes_pull(struct profile *p, bool samples_only)
 {
 	struct profile_priv *priv = p->priv;
@@ -116,8 +116,7 @@ static void job_find_calls(void *profile, size_t i, unsigned worker)
 }
 
 /*
- * Which process takes part in what a device draws is known by who has calls (topology.h), and that
- * before the first one is read.
+ * Energy needs to know which processes have calls (topology.h) before the first one is read.
  */
 static void calls_find(struct profile *p)
 {
@@ -129,7 +128,7 @@ static void calls_find(struct profile *p)
 		p->m->tracks.v[priv->lanes.v[i]->t.track].calls |= priv->lanes.v[i]->calls;
 }
 
-/* The counters whose samples lie in locations of their own, before anything else is read. */
+/* Reads the counters with locations of their own before anything else. */
 static void pull_samples(struct profile *p)
 {
 	struct profile_priv *priv = p->priv;
@@ -141,7 +140,7 @@ static void pull_samples(struct profile *p)
 			lane_series_merge(priv->lanes.v[i]);
 }
 
-/* What lies before it is complete on every track that is read here. */
+/* Every track that this rank reads is complete before it. */
 static int64_t lanes_horizon(const struct profile *p)
 {
 	const struct profile_priv *priv = p->priv;
@@ -245,7 +244,7 @@ static void worker_release(struct worker *w)
 	VEC_RELEASE(&w->calls);
 }
 
-/* What the workers counted, each for itself. */
+/* Merges the counts of the workers. */
 static void calls_gather(struct profile *p)
 {
 	for (unsigned w = 0; w < workers_count(p->priv->workers); w++) {
@@ -369,14 +368,14 @@ void profile_finish(struct profile *p)
 
 		tree_sum(t);
 		tree_mark_recursion(t, p->calls.nr);
-		/* so that names of tracks are told apart where it matters */
+		/* makes names of tracks unique */
 		p->m->tracks.v[t->track].spans += t->spans;
 	}
 }
 
 /*
- * What a record of an archive costs as part of a model: half a span of 65 bytes in columns, and
- * what analyses need to sort durations and build their trees. Measured: 40.
+ * Bytes of a record of an archive in a model: half a span of 65 bytes in columns, and the memory of
+ * analyses to sort durations and build trees. Measured: 40.
  */
 #define MODEL_BYTES_PER_RECORD 48
 

@@ -34,7 +34,7 @@ static bool comes_first(const struct lane *a, const struct lane *b)
 	return x->t_ns != y->t_ns ? x->t_ns < y->t_ns : x->change < y->change;
 }
 
-/* The lane at i goes down until none below it comes before it. */
+/* Sifts the lane at i down the heap. */
 static void heap_sift(struct lane **heap, size_t n, size_t i)
 {
 	for (;;) {

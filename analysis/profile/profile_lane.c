@@ -1,8 +1,8 @@
 /*
- * The sink of one track. Times of a track only go forward, so its calls are a stack, and what is
- * left to decide is the order of what happens at one moment. The model sorts by start, longer
- * first: a call without length lies below whatever is open after that moment, and beside the others
- * of its kind. So calls get their nodes when time moves on: then those still open are the long
+ * The sink of one track. Times of a track only go forward, so its calls are a stack, and only the
+ * order of calls at one moment is left to decide. The model sorts by start, longer first: a call
+ * without length is a child of the innermost call that is open after that moment, and a sibling of
+ * others without length. So calls get their nodes when time moves on: those still open are the long
  * ones, in the order of the stack, and those that opened and closed meanwhile are their children.
  */
 #include "profile_private.h"
@@ -18,10 +18,10 @@
 #include "profrig/model/warnings.h"
 
 #define INSTANTS_LIMIT ((size_t)4096)
-/* at a time where nothing else sets a limit; progress is shown in between */
+/* records per pull without another limit; progress is shown in between */
 #define PULL_RECORDS ((uint64_t)1 << 18)
 
-/* Beside the way of nearly every event, which is faster for being short. */
+/* Out of line, so that the path of nearly every event is short. */
 #define RARE __attribute__((noinline))
 
 static struct lane *lane_of(struct sink *s)
@@ -31,7 +31,7 @@ static struct lane *lane_of(struct sink *s)
 
 /* ---- warnings: as the model counts them, kept until all lanes are done ---- */
 
-/* The text is made of the first one, and of each error. */
+/* The text is formatted for the first one, and for each error. */
 static void lane_warn(struct lane *l, const char *code, uint64_t count, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
@@ -497,7 +497,7 @@ static void series_free(struct lane_series *se)
 	VEC_RELEASE(&se->value);
 }
 
-/* What is of use only while it is read. */
+/* Releases memory that is used only while the track is read. */
 static void lane_empty(struct lane *l)
 {
 	VEC_RELEASE(&l->sources);
@@ -523,7 +523,7 @@ void lane_free(struct lane *l)
 	free(l);
 }
 
-/* What the reader left open ends with the track's last event, a sample too. */
+/* Calls that the reader left open end with the track's last event, which may be a sample. */
 static void lane_end(struct lane *l)
 {
 	l->left_open = l->open.nr;

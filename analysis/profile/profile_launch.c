@@ -1,7 +1,7 @@
 /*
- * Who launched what runs on a device, as far as the trace tells by numbers for the places of the
- * program. The launches of a place wait in a queue for its work; a place mostly launches from one
- * call path, so a queue is a few runs of equal launches, however many they are.
+ * Matches device work with its launch by the numbers of call sites. The launches of a call site
+ * wait in a queue for their work; a call site mostly launches from one call path, so a queue is a
+ * few runs of equal launches, however many launches there are.
  */
 #include "profile_private.h"
 
@@ -9,7 +9,7 @@
 
 #include "profrig/base/xalloc.h"
 
-/* ---- on a lane: who it is about, as soon as that is known ---- */
+/* ---- on a lane: the nodes of marks, once they are known ---- */
 
 void lane_op_callsite(struct sink *s, track_id t, int64_t t_ns, uint32_t process, uint64_t id)
 {
@@ -101,7 +101,7 @@ static int cmp_due(const void *pa, const void *pb)
 	return a->mark < b->mark ? -1 : a->mark > b->mark;
 }
 
-/* Of a place in a process. Those of one hash, which hardly happens, lie in a list. */
+/* The queue of a call site in a process. Queues of equal hash, which are rare, are in a list. */
 static struct launches *launches_of(struct profile_priv *priv, uint32_t process, uint64_t id)
 {
 	uint64_t hash = (id ^ (uint64_t)process << 32) * UINT64_C(0x9e3779b97f4a7c15) + process;
@@ -199,7 +199,7 @@ static void work_credit(struct profile *p, const struct lane *l, const struct la
 	d->linked_ns = ns_sum(d->linked_ns, m->ns);
 }
 
-/* Work that is matched and has ended is done with; so is a launch that stands in its queue. */
+/* Drops work that is matched and has ended, and launches that are in their queue. */
 static void marks_drop(struct profile *p, struct lane *l)
 {
 	size_t done = 0;
@@ -240,7 +240,7 @@ static void dues_collect(struct profile_priv *priv, int64_t horizon_ns, struct d
 	}
 }
 
-/* Every rank matches all of them, so that all know the same queues. */
+/* Every rank matches all marks, so that all ranks have the same queues. */
 static void dues_exchange(struct comm *c, struct dues *due)
 {
 	CLEANUP(comm_parts_release) struct comm_parts all = { STRBUF_INIT, NULL };

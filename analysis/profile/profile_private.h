@@ -1,8 +1,12 @@
 /*
- * The parts of the profile: profile.c hands the sources round, profile_lane.c is the sink of one
- * track, profile_tree.c its call paths, profile_device.c what runs at the same time,
- * profile_launch.c who launched it; profile_ranks.c is what ranks say to each other, and
- * profile_serial.c a lane on its way between two of them.
+ * The parts of the profile:
+ *	profile.c		threads and rounds
+ *	profile_lane.c		the sink of one track
+ *	profile_tree.c		its call paths
+ *	profile_device.c	concurrency of a device's queues
+ *	profile_launch.c	launches and the work they launched
+ *	profile_ranks.c		messages between ranks
+ *	profile_serial.c	a lane as bytes
  */
 #ifndef PROFILE_PRIVATE_H
 #define PROFILE_PRIVATE_H
@@ -16,22 +20,22 @@
 
 #define LANE_EVENTS_MIN ((size_t)512)
 
-/* A call that is open. */
+/* An open call. */
 struct frame {
 	int64_t start_ns;
-	uint32_t node; /* once it is settled; NODE_NONE for an annotation */
+	uint32_t node; /* once settled; NODE_NONE for an annotation */
 	str_id name, category;
 	enum span_kind kind;
 	uint64_t mark; /* work: of the launch, counted from 1 over the lane; 0: none */
 };
 
-/* A launch, or the work that was launched; see profile_launch.c. */
+/* A launch or launched work; see profile_launch.c. */
 struct launch_mark {
 	uint64_t id;
 	uint32_t process;
 	int64_t t_ns;
 	size_t frame; /* of a launch; MARK_SETTLED: node is known */
-	uint32_t by;  /* of work: index of the lane that launched it, LANE_NONE; with node */
+	uint32_t by;  /* of work: index of the launching lane, LANE_NONE; node is there */
 	uint32_t node;
 	str_id name, category; /* of a launch that took no time; STR_NONE */
 	int64_t ns;            /* of work: its duration */
@@ -41,14 +45,14 @@ struct launch_mark {
 #define MARK_OPEN (-1)
 #define MARK_NO_WORK (-2)
 
-/* Calls that took no time, until it is known below what they lie. */
+/* Calls that took no time, until their parent is known. */
 struct instant_calls {
 	str_id name, category;
 	int64_t ns; /* 0, unless the track's clock went backwards */
 	uint64_t calls;
 };
 
-/* One code's warnings; of an error each is kept by itself, since all their texts count. */
+/* The warnings of one code; errors are kept one by one, since all their texts are wanted. */
 struct lane_warning {
 	const char *code;
 	uint64_t count;
@@ -57,17 +61,17 @@ struct lane_warning {
 
 struct lane_series {
 	char *name, *unit, *device, *host, *pci;
-	struct series_def def; /* its texts are those above */
-	series_id id;          /* in the model; SERIES_NONE before it was put there */
+	struct series_def def; /* with the texts above */
+	series_id id;          /* in the model; SERIES_NONE before it is there */
 	VEC(int64_t) t_ns;
 	VEC(double) value;
 	uint64_t failed;
 };
 
 /*
- * What only one thread has at a time. Durations are counted in batches: each falls into a bucket of
- * its function that is in no near cache, and in a batch the processor waits for many of them at
- * once. Without, half of lane_op_leave was that wait.
+ * State of one thread. Durations are counted in batches: each increments a bucket that is rarely in
+ * a near cache, and a batch overlaps these misses. Without batches they took half the time of
+ * lane_op_leave.
  */
 #define WORKER_BATCH 64
 
@@ -83,7 +87,7 @@ struct worker {
 	}) calls; /* by id */
 };
 
-/* A track on its way. */
+/* A track while it is read. */
 struct lane {
 	struct sink sink;
 	struct profile *p;
@@ -91,21 +95,21 @@ struct lane {
 	struct worker *worker; /* that pulls it now */
 	struct profile_track t;
 	size_t index;                 /* in profile_priv.lanes */
-	int rank;                     /* who reads it */
-	bool here;                    /* this rank has what was read of it */
+	int rank;                     /* that reads it */
+	bool here;                    /* this rank has its results */
 	VEC(struct source *) sources; /* nearly always one */
 	size_t source;                /* the present one */
 	bool samples_only, done;
 	bool calls;      /* a thread that will have some */
-	bool nests;      /* a thread; what nests nowhere and is no queue's work counts nowhere */
+	bool nests;      /* a thread; other spans count only as work of a queue */
 	uint32_t device; /* of a queue, in profile.devices */
 	/* calls */
 	VEC(struct frame) open;
-	size_t settled; /* frames from here on began at now_ns: their nodes are not known yet */
+	size_t settled; /* frames from here on began at now_ns and have no node yet */
 	VEC(struct instant_calls) instants; /* at now_ns */
 	size_t instants_limit;
 	int64_t now_ns;        /* never goes back */
-	int64_t frame_ns;      /* the last time as it came */
+	int64_t frame_ns;      /* the last time as recorded */
 	struct u64map row_ids; /* by name: row */
 	uint32_t *slots;       /* of the tree: nodes by (parent, name, category, kind) */
 	size_t nr_slots;       /* a power of two */
@@ -113,18 +117,21 @@ struct lane {
 	str_id left_open_name;
 	/* launches or launched work, in order of time */
 	VEC(struct launch_mark) marks;
-	uint64_t marks_before; /* dropped ones */
-	size_t marks_pending;  /* nodes of launches from here on are not known yet */
-	size_t marks_matched;  /* those before are */
+	uint64_t marks_before; /* number of dropped ones */
+	size_t marks_pending;  /* launches from here on have no node yet */
+	size_t marks_matched;  /* those before are matched */
 	int64_t mark_ns;       /* of the last one */
-	/* events that were not seen yet */
+	/* events that no round has had yet */
 	bool keeps_events;
-	bool in_step; /* not read further ahead than its buffer allows */
+	bool in_step; /* read no further ahead than its buffer allows */
 	VEC(struct lane_event) events;
-	/* of them, those that change whether something is open; of a lane elsewhere 1 for any */
+	/*
+	 * number of events that open the first call or close the last; another rank's lane: 1 for
+	 * any
+	 */
 	size_t changes;
-	size_t seen;        /* how many of them the present round hands out */
-	size_t merged;      /* how many of these its device has taken */
+	size_t seen;        /* number of events in the present round */
+	size_t merged;      /* number of these that its device has taken */
 	uint32_t last_node; /* of the last event */
 	int64_t since_ns;   /* when the first call opened */
 	/* of a queue's work */
@@ -135,7 +142,7 @@ struct lane {
 	uint64_t samples;
 	int64_t sample_ns; /* the latest */
 	VEC(struct lane_warning) warnings;
-	struct intern *series_keys; /* id − 1: place in series; NULL before the first */
+	struct intern *series_keys; /* id − 1: index in series; NULL before the first */
 	VEC(struct lane_series) series;
 };
 
@@ -145,13 +152,13 @@ struct profile_priv {
 	struct worker *by_worker;
 	VEC(struct lane *) lanes; /* those of the present sources first */
 	size_t first_lane;        /* of the present sources */
-	size_t lane_events;       /* that one may hold */
+	size_t lane_events;       /* capacity of one lane */
 	int64_t shift_ns;         /* of the present input */
 	input_id input;
 	bool agreed; /* all ranks read the same sources */
 	VEC(struct lane_feed) feeds;
 	VEC(struct lane *) active; /* of this round */
-	struct u64map launch_ids;  /* by hash of process and callsite: place in launches */
+	struct u64map launch_ids;  /* by hash of process and callsite: index in launches */
 	VEC(struct launches {
 		uint64_t id;
 		uint32_t process, next; /* next: of the same hash; U64MAP_NONE */
@@ -161,18 +168,18 @@ struct profile_priv {
 		}) runs;
 		size_t first;
 	}) launches;
-	/* time of work that a call launched, until all is read: the call's lane may be elsewhere */
-	struct u64map credit_ids; /* (lane, node): place in credits */
+	/* time of launched work, until all is read: the call's lane may be on another rank */
+	struct u64map credit_ids; /* (lane, node): index in credits */
 	VEC(struct credit {
 		uint32_t lane, node;
 		int64_t ns;
 	}) credits;
 	uint64_t tied, untied;       /* work */
 	atomic_uint_fast64_t pulled; /* records, about */
-	/* what lanes share while they are read */
+	/* shared by the lanes that are read */
 	pthread_mutex_t lock;
 	struct u64map symbols;  /* (name, category) */
-	struct u64map call_ids; /* (who, symbol) → profile.calls */
+	struct u64map call_ids; /* (device or threads, symbol) → profile.calls */
 	VEC(struct device_lanes {
 		VEC(struct lane *) lanes;
 		uint64_t running;
@@ -180,7 +187,7 @@ struct profile_priv {
 	}) devices; /* as profile.devices */
 };
 
-/* Whether this rank reads it. */
+/* Whether this rank reads the lane. */
 static inline bool is_own(const struct profile *p, const struct lane *l)
 {
 	return l->rank == comm_rank(p->priv->o.comm);
@@ -194,23 +201,23 @@ void lane_pull(struct lane *l, struct worker *w);
 void lane_series_merge(struct lane *l);
 /* Counts and warnings go into the model's current input. */
 void lane_close(struct lane *l);
-void lane_say_open(const struct lane *l); /* after all of them */
+void lane_say_open(const struct lane *l); /* after all lanes are closed */
 
 void tree_init(struct lane *l);
-/* The node of a call that is not where its hash says; made when it is new. */
+/* tree_child of a call that is not in its hash's slot. */
 uint32_t tree_child_search(struct lane *l, uint32_t parent, str_id name, str_id category,
 			   enum span_kind kind);
 void tree_release(struct lane *l);
 void tree_sum(struct profile_track *t); /* inclusive from exclusive times */
-/* calls: how many profile.calls there are */
+/* calls: number of profile.calls */
 void tree_mark_recursion(struct profile_track *t, size_t calls);
 
-/* Place in profile.calls, made when it is new; device: LANE_NONE on threads. */
+/* Index in profile.calls, made when it is new; device: LANE_NONE on threads. */
 uint32_t calls_of(struct profile *p, uint32_t device, bool kernel, str_id name, str_id category);
 void worker_count(struct worker *w); /* its batch */
 
 uint32_t device_of(struct profile *p, struct lane *l);
-/* Sweeps over what the present round hands out of a device's queues. */
+/* Sweeps over the events of a device's queues in the present round. */
 void device_round(void *profile, size_t device, unsigned worker);
 void device_sum(struct profile *p);
 
@@ -218,23 +225,23 @@ void lane_op_callsite(struct sink *s, track_id t, int64_t t_ns, uint32_t process
 void marks_instant(struct lane *l, const struct frame *f);
 void marks_settle(struct lane *l, uint32_t below);
 void marks_work(struct lane *l, const struct frame *f, int64_t ns);
-/* anybody: some rank has launches or work to match in this round. */
+/* anybody: a rank has launches or work to match in this round. */
 void launches_match(struct profile *p, int64_t horizon_ns, bool anybody);
 void credit_add(struct profile_priv *priv, uint32_t lane, uint32_t node, int64_t ns);
 void credits_pay(struct profile *p); /* when all lanes are here */
 void launches_release(struct profile_priv *priv);
 
-/* ---- ranks (profile_ranks.c); all do nothing for a process that is alone ---- */
+/* ---- ranks (profile_ranks.c); no-ops in a single process ---- */
 
-/* Stops all when not all have the same sources. text: of a rank that has none; NULL. */
+/* Stops all ranks when their sources differ. text: of a rank that has none; NULL. */
 void ranks_agree(struct profile *p, struct source *const *v, size_t n, const char *text);
-/* Who reads which of the present lanes. */
+/* Assigns the present lanes to ranks. */
 void ranks_assign(struct profile *p);
-/* All learn which tracks will have calls: some rank found out of each. */
+/* Shares which tracks will have calls: of each track one rank knows. */
 void ranks_calls(struct profile *p);
-/* All get the series of the locations that hold nothing but samples. */
+/* Shares the series of locations that hold samples only. */
 void ranks_samples(struct profile *p);
-/* The horizon of all ranks, whether anybody has something to match, and which lanes change. */
+/* The horizon of all ranks, whether a rank has something to match, and the lanes that change. */
 int64_t ranks_horizon(struct profile *p, int64_t own_ns, bool *ret_marks);
 /* Results travel to rank 0. */
 void ranks_reduce(struct profile *p);
@@ -242,17 +249,17 @@ void ranks_reduce(struct profile *p);
 /* ---- a lane as bytes (profile_serial.c) ---- */
 
 void lane_save(const struct lane *l, struct strbuf *to);
-/* calls: by the sender's calls ids, the own ones. */
+/* calls: ids of this rank by the sender's ids. */
 void lane_load(struct lane *l, struct serial_in *from, const uint32_t *calls, size_t nr_calls);
 void lane_series_save(const struct lane *l, struct strbuf *to);
 void lane_series_load(struct lane *l, struct serial_in *from);
 void calls_save(const struct profile *p, struct strbuf *to);
-/* Adds them to the own ones; which those are, by the sender's ids. The caller frees it. */
+/* Adds the sender's calls; returns ids of this rank by the sender's ids. The caller frees it. */
 uint32_t *calls_load(struct profile *p, struct serial_in *from, size_t *ret_nr);
 
-/* ---- what every call comes by, so it is no call itself ---- */
+/* ---- the path of every call, inlined ---- */
 
-/* Two of one name below one parent differ in category or kind: too rare to count here. */
+/* Children of equal name that differ in category or kind are rare, so these are not hashed. */
 static inline size_t tree_hash(uint32_t parent, str_id name)
 {
 	return (size_t)((((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
@@ -264,7 +271,7 @@ static inline bool tree_is_it(const struct profile_node *n, uint32_t parent, str
 	return n->name == name && n->parent == parent && n->category == category && n->kind == kind;
 }
 
-/* The node will be wanted when time moves on; it lies in no near cache. Any parent is allowed. */
+/* The node is used when time moves on and is in no near cache. Any parent is allowed. */
 static inline void tree_fetch(const struct lane *l, uint32_t parent, str_id name)
 {
 	uint32_t node = l->slots[tree_hash(parent, name) & (l->nr_slots - 1)];

@@ -1,7 +1,7 @@
 /*
- * What the ranks of a profile say to each other (profile.h). They run the same code on the same
- * definitions, so lanes, devices and rounds have the same numbers everywhere; only what a rank read
- * of its own lanes must be told.
+ * Messages between the ranks of a profile (profile.h). Ranks run the same code on the same
+ * definitions, so lanes, devices and rounds have the same numbers everywhere; only results of a
+ * rank's own lanes are sent.
  */
 #include "profile_private.h"
 
@@ -25,7 +25,7 @@ static uint64_t hash_mix(uint64_t h, uint64_t v)
 	return (h ^ v) * UINT64_C(0x100000001b3);
 }
 
-/* Numbers of tracks and strings go from rank to rank, so all must mean the same by them. */
+/* Ranks exchange numbers of tracks and strings, so these must be equal everywhere. */
 static uint64_t sources_fingerprint(const struct profile *p, struct source *const *v, size_t n)
 {
 	uint64_t h = hash_mix(hash_mix(UINT64_C(0xcbf29ce484222325), p->m->tracks.nr), n);
@@ -85,9 +85,9 @@ void ranks_agree(struct profile *p, struct source *const *v, size_t n, const cha
 	compare_views(c, &all);
 }
 
-/* ---- who reads what ---- */
+/* ---- assignment of lanes ---- */
 
-/* What is read by one rank: a thread, a location of samples, all queues of a device. */
+/* A unit that one rank reads: a thread, a location of samples, all queues of a device. */
 struct share {
 	uint64_t records;
 	size_t lane; /* its first */
@@ -127,7 +127,7 @@ static size_t share_of(const struct profile *p, const struct lane *l)
 	return l->t.queue ? first_of_device(p, l)->index : l->index;
 }
 
-/* The largest share goes to the rank that has least. */
+/* The largest unit goes to the rank with the least so far. */
 static void shares_deal(struct profile *p, struct share *v, size_t n, int size)
 {
 	CLEANUP(xfreep) uint64_t *load = xcalloc((size_t)size, sizeof(*load));
@@ -224,7 +224,7 @@ struct round_of_rank {
 	bool marks;
 };
 
-/* What is behind it: of each lane that the rank reads, whether it changes. */
+/* Followed by a flag for each lane of the rank: whether it changes. */
 static void lanes_unsteady(struct profile *p, int rank, struct serial_in *in)
 {
 	for (size_t i = p->priv->first_lane; i < p->priv->lanes.nr; i++) {
@@ -296,7 +296,7 @@ static void devices_save(const struct profile *p, struct strbuf *to)
 	}
 }
 
-/* One rank has all of a device's queues; what the others have of it is 0. */
+/* One rank has all of a device's queues; on the others the figures are 0. */
 static void devices_load(struct profile *p, struct serial_in *from)
 {
 	for (size_t i = 0; i < p->devices.nr; i++) {
@@ -385,7 +385,7 @@ static void results_receive(struct profile *p, int from)
 		comm_stop(priv->o.comm, 1, DAMAGED, from);
 }
 
-/* A rank that has sent what it has is done. */
+/* A rank is done once it has sent its results. */
 static void results_gone(struct profile *p)
 {
 	VEC_CLEAR(&p->priv->credits);

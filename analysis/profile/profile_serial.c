@@ -202,7 +202,7 @@ void lane_save(const struct lane *l, struct strbuf *to)
 	LANE_FIELDS(X)
 #undef X
 	name_save(l->p, l->left_open ? l->left_open_name : STR_NONE, to);
-	/* those of the others everybody has */
+	/* all ranks have the others */
 	if (!l->samples_only)
 		lane_series_save(l, to);
 	for (size_t i = 0; i < l->sources.nr; i++)

@@ -14,7 +14,7 @@ struct members {
 	struct json_text key, value;
 };
 
-/* json_scan looks at blocks, so the text is copied to where it is followed by some. */
+/* json_scan reads whole blocks, so the text is copied to a buffer with room behind it. */
 static bool members_open(struct native *o, const char *json, size_t len, struct members *ret)
 {
 	strbuf_clear(&o->text);
@@ -146,7 +146,7 @@ void native_file_apply(const struct native *o, struct sink *s)
 
 /* ---- tracks ---- */
 
-/* A track named by its number: one that was there before. */
+/* A track by its number: an earlier one. */
 static bool member_earlier_track(const struct native *o, const struct members *ms, track_id *ret)
 {
 	int64_t n = member_number(ms, -1);

@@ -63,7 +63,7 @@ int reader_parse(const char *text, const struct reader **ret, const char **ret_d
 	return 0;
 }
 
-/* What people bring that no reader takes, so that they learn what it is. */
+/* Known files without a reader, for a helpful message. */
 static const char *unrecognised_name(const unsigned char *head, size_t n)
 {
 	static const struct {
@@ -129,7 +129,7 @@ static char *bare_name(const char *path)
 	return end ? xstrndup(name, (size_t)(end - name)) : xstrdup(name);
 }
 
-/* A path's beginning, and what it is called. */
+/* A path's first bytes, and its name. */
 struct looked {
 	struct probe probe;
 	char *name;

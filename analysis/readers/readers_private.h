@@ -13,8 +13,8 @@ READERS(READER_DECLARE)
 /* clang-format on */
 
 /*
- * How tools that write several formats name their files: NAME.csv, NAME.json, NAME.db, and
- * rocprofv3 puts "_results" behind NAME. DIR/NAME, owned.
+ * DIR/NAME of a file by a tool that writes several formats: NAME.csv, NAME.json, NAME.db;
+ * rocprofv3 appends "_results" to NAME. Owned.
  */
 char *recording_named(const struct probe *p);
 

@@ -30,8 +30,8 @@ static bool is_unseen(int code)
 }
 
 /*
- * Other programs write a run.json too, so the name alone says nothing. One that the machine fails
- * to show counts: reading it then says why.
+ * Other programs write a run.json too, so the name alone proves nothing. One that cannot be read
+ * counts: opening it then gives the error.
  */
 bool rundir_is(const char *path)
 {
@@ -89,7 +89,7 @@ static int64_t int_of(const json_t *o, const char *key)
 	return (int64_t)json_integer_value(json_object_get(o, key));
 }
 
-/* host is an object of facts; which of its names is there depends on what wrote it. */
+/* host is an object of facts; its names depend on the version that wrote it. */
 static char *host_of(const json_t *run)
 {
 	static const char *const names[] = { "hostname", "name", "nodename" };
@@ -208,7 +208,7 @@ static void take_marks(const json_t *run, struct rundir *rd)
 		qsort(rd->marks.v, rd->marks.nr, sizeof(*rd->marks.v), by_time);
 }
 
-/* One that is still open was when its profrig died; the workload went with it. */
+/* A window that is still open was so when its profrig died, with the workload. */
 static void take_windows(const json_t *run, struct rundir *rd)
 {
 	const json_t *w;
@@ -317,7 +317,7 @@ static const char *vendor_of(const json_t *run)
 	return amd == nvidia ? "" : amd ? "amd" : "nvidia";
 }
 
-/* A run whose plan is gone or strange shows all devices as far as one knows. */
+/* A run without a valid plan is assumed to show all devices. */
 static void take_visible(struct rundir *rd)
 {
 	CLEANUP(xfreep) char *file = fs_join(rd->path, "plan.json");
@@ -343,9 +343,9 @@ static void take_visible(struct rundir *rd)
 }
 
 /*
- * A path as run.json has it, relative to the run directory or absolute below it. NULL when it is
- * not there, is a link, or leads out of the directory: a run directory may come from anybody. The
- * directory is held, so no link is on the way either.
+ * A path of run.json, relative to the run directory or absolute below it. NULL when it is missing,
+ * is a link, or leads out of the directory: run directories are untrusted. The directory is held,
+ * so no component is a link either.
  */
 static char *path_inside(const char *dir, const char *path)
 {
@@ -399,7 +399,7 @@ __attribute__((format(printf, 3, 4))) static void add_lost(struct rundir *rd, co
 	va_end(ap);
 }
 
-/* "missing" and "empty" were found when the run ended and are told there. */
+/* The run itself reported "missing" and "empty" at its end. */
 static bool is_to_read(const char *verdict)
 {
 	return verdict && strcmp(verdict, "missing") != 0 && strcmp(verdict, "empty") != 0;
@@ -471,7 +471,7 @@ static void found_artifact(struct rundir *rd, const char *rel, const char *tool)
 	free(path);
 }
 
-/* A run that was killed never came to list its artifacts: look at what lies there. */
+/* A killed run did not list its artifacts: searches its directory. */
 static void find_artifacts(struct rundir *rd)
 {
 	CLEANUP(xfreep) char *dir = fs_join(rd->path, "artifacts");
@@ -492,7 +492,7 @@ static void find_artifacts(struct rundir *rd)
 	}
 }
 
-/* Says whether the header of a sampling file calls its values estimated. */
+/* Whether the header of a sampling file calls its values estimated. */
 static bool says_estimated(const char *path)
 {
 	char head[SAMPLES_HEADER];

@@ -1,4 +1,4 @@
-/* One more table for an analysis that is written already: found out when other runs had ended. */
+/* Adds a table to a written analysis, such as one that needs other runs. */
 #include "table_json.h"
 #include "writers_private.h"
 
@@ -10,7 +10,7 @@
 #include "profrig/base/json_out.h"
 #include "profrig/base/xalloc.h"
 
-/* What analysis.json says of a table, as a tree. */
+/* The entry of a table in analysis.json, as a tree. */
 static json_t *table_described(const struct table *t)
 {
 	CLEANUP(xfreep) char *file = xasprintf("tables/%s.csv", table_name(t));

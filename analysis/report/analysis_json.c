@@ -154,7 +154,7 @@ static void write_timings(struct json_out *j, const struct report_timings *t)
 	json_end(j);
 }
 
-/* What the tables are of; of several parts the whole they span, and each. */
+/* The window of the tables; of several their extent, and each. */
 static void write_window(struct json_out *j, const struct model *m, const struct report *r)
 {
 	size_t nr = m->windows.nr;
@@ -181,7 +181,7 @@ static void write_window(struct json_out *j, const struct model *m, const struct
 	json_end(j);
 }
 
-/* What `report` needs to find the run again, and to know it. */
+/* Data with which `report` finds and recognises the run. */
 static void write_run(struct json_out *j, const struct report *r)
 {
 	json_t *run = r->run_dir && r->run_json ? json_loads(r->run_json, 0, NULL) : NULL;

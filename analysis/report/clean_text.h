@@ -1,6 +1,6 @@
 /*
- * clean_text: names of a trace made fit for a text file: every byte that is not UTF-8 becomes
- * U+FFFD, as in the JSON that profrig writes.
+ * clean_text: names of a trace for text files: every byte that is not UTF-8 becomes U+FFFD, as in
+ * profrig's JSON.
  */
 #ifndef PROFRIG_CLEAN_TEXT_H
 #define PROFRIG_CLEAN_TEXT_H

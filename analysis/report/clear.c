@@ -179,7 +179,7 @@ bool report_owns_all(const char *dir)
 
 /* ---- files of others ---- */
 
-/* A second name for the same file; what has that name already is the newer. */
+/* Links the file; an existing one of that name is newer and stays. */
 static bool link_into(const char *from, const char *to)
 {
 	CLEANUP(xclosep) int a = -1, b = -1;

@@ -88,7 +88,7 @@ static double tools_extent(const json_t *analysis)
 	return to > from ? to - from : 0;
 }
 
-/* A tool around the workload takes its own time before and behind it, which the run's has too. */
+/* A tool around the workload takes time before and after it, which the run's time includes. */
 static void around_find(const json_t *analysis, const json_t *run, struct headline *h)
 {
 	const json_t *tool;

@@ -27,7 +27,7 @@ bool headline_is_accelerator(const char *device)
 	return false;
 }
 
-/* node, node3, psys, system: they hold what other counters hold too. */
+/* node, node3, psys, system: they include other counters. */
 static bool is_whole_node(const char *device)
 {
 	const char *s = last_part(device);
@@ -37,8 +37,8 @@ static bool is_whole_node(const char *device)
 }
 
 /*
- * The row of a counter of a device, SIZE_MAX when there is none. Both tables have one order, so the
- * search goes on where the last one ended.
+ * The row of a counter of a device, SIZE_MAX when there is none. Both tables have the same order,
+ * so the search continues at the end of the last one.
  */
 static size_t row_of(struct col counter, struct col device, const struct headline_counter *c,
 		     size_t *at)

@@ -28,7 +28,7 @@ static inline size_t col_rows(struct col c)
 
 /* The table `energy_totals` and what follows from it. */
 void headline_energy(const struct report *r, struct headline *h);
-/* Where the time went; after the devices. */
+/* The split of the time; after the devices. */
 void headline_split(const struct report *r, struct headline *h);
 
 #endif

@@ -35,8 +35,7 @@ struct paths {
 };
 
 /*
- * Adds the calls at a level whose path begins with prefix, by name. Their sum; 0: there are none,
- * and nothing is added.
+ * Adds the calls at a level whose path begins with prefix, by name. Returns their sum; 0: none.
  */
 static double calls_below(const struct paths *p, const char *prefix, int level, struct headline *h)
 {
@@ -76,7 +75,7 @@ static double own_ns(const struct paths *p, const char *path, int level)
 	return ns;
 }
 
-/* The heaviest as they are, then what is left, then the time inside the opened wrapper. */
+/* The heaviest calls, then the rest, then the exclusive time of the opened wrapper. */
 static void parts_cut(struct headline *h, double self)
 {
 	CLEANUP(strbuf_release) struct strbuf name = STRBUF_INIT;

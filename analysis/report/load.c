@@ -1,7 +1,7 @@
 /*
- * Reads back what the csv and json writers wrote. The directory may have been edited, or made to
- * fool: names of tables are checked before they become files, and what a column is said to be holds
- * only when all of its cells are.
+ * Reads the output of the csv and json writers. The directory may be edited or hostile: names of
+ * tables are checked before they become paths, and the stated type of a column is used only when
+ * all of its cells have it.
  */
 #include "table_json.h"
 #include "writers_private.h"
@@ -50,7 +50,7 @@ struct column {
 	char *name, *unit;
 	bool known;           /* type says what it is */
 	enum table_type type; /* then: of the cells so far */
-	bool i64, u64, f64;   /* what all cells so far could be */
+	bool i64, u64, f64;   /* types that fit all cells so far */
 };
 
 struct columns {
@@ -96,7 +96,7 @@ static void column_declare(struct column *col, const json_t *said)
 	}
 }
 
-/* The header row, with what analysis.json says of each column (by place and name). */
+/* The header row, with the entry of each column in analysis.json (by index and name). */
 static void columns_begin(struct columns *cs, char *const *fields, size_t n, const json_t *said)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -313,8 +313,8 @@ static bool take_run(struct report *r, const char *dir, const char *id)
 }
 
 /*
- * An analysis inside a run directory belongs to that run. One that lies elsewhere names its run,
- * which may have moved since, or be a path of another machine: then its id is not found there.
+ * An analysis inside a run directory belongs to that run. One elsewhere names its run, which may
+ * have moved, or be a path of another machine: then its id is not found there.
  */
 static void load_run(struct report *r, const json_t *analysis)
 {

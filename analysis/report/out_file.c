@@ -10,7 +10,7 @@
 #include "profrig/base/temps.h"
 #include "profrig/base/xalloc.h"
 
-/* stdio forgets why a write failed, and tries what came after it as if nothing were missing. */
+/* stdio forgets the errno of a failed write, and writes on behind the gap. */
 struct out_sink {
 	int fd;
 	int failed; /* errno of the first write that failed */
@@ -62,7 +62,7 @@ int out_file_open(const char *dir, const char *name, struct out_file *ret, struc
 	return 0;
 }
 
-/* 0 when all of it lies on the disk; else an errno. */
+/* 0 when all of it is on the disk; else an errno. */
 static int out_finish(struct out_file *o)
 {
 	int code = fflush(o->f) != 0 ? errno : 0;

@@ -6,8 +6,8 @@
  *	table_write_csv(t, o.f);
  *	return out_file_commit(&o, err);			or out_file_drop: nothing remains
  *
- * The error is that of the first write which failed, however long ago: from there on nothing is
- * written. It cannot seek, and has no descriptor of its own.
+ * The error is that of the first failed write; after it nothing is written. The stream cannot seek
+ * and has no descriptor.
  */
 #ifndef PROFRIG_OUT_FILE_H
 #define PROFRIG_OUT_FILE_H

@@ -11,7 +11,7 @@
 #include "profrig/base/strvec.h"
 #include "profrig/base/xalloc.h"
 
-/* A link that the user made leads to the folder that is meant; in a held folder there is none. */
+/* Follows a link of the user to the real folder; in a held folder there are no links. */
 static char *real_name(const char *dir)
 {
 	char *real = door_holds(dir) ? NULL : xrealpath(dir);
@@ -50,7 +50,7 @@ char *report_stage(const char *dir)
 	return NULL;
 }
 
-/* One after the other: of a folder in which others have files too. */
+/* One by one: for a folder with foreign files. */
 static int move_into(const char *from, const char *dir, struct err *err)
 {
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
@@ -78,7 +78,7 @@ static int move_all(const char *stage, const char *dir, struct err *err)
 	if (r < 0)
 		return r;
 	report_clear(dir);
-	/* it says what is there, so it comes last */
+	/* it lists the others, so it comes last */
 	if (door_rename(last, aside) < 0)
 		return err_sys(err, errno, "%s", last);
 	r = move_into(stage, dir, err);
@@ -99,7 +99,7 @@ int report_commit(const char *stage, const char *dir, struct err *err)
 	if (is_replaceable(real, parent) && door_stat(real, &st) == 0 &&
 	    (report_owns_all(real) || (st.st_uid == geteuid() && report_adopt(real, stage))) &&
 	    door_chmod(stage, st.st_mode & 07777) == 0 && door_exchange(stage, real) == 0) {
-		/* What others put there meanwhile; where that fails, the old folder stays. */
+		/* Files that others added meanwhile; where that fails, the old folder stays. */
 		if (!report_adopt(stage, real))
 			return 0;
 		r = 0;

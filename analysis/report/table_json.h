@@ -16,8 +16,8 @@ extern const char *const table_json_type[];
 /* "columns": [{name, type, unit}, …] */
 void table_json_columns(struct json_out *j, const struct table *t);
 /*
- * A cell; key: NULL inside arrays. Integers beyond ±exact are strings of digits: readers would
- * round them.
+ * A cell; key: NULL inside arrays. Integers beyond ±exact become strings of digits, as readers
+ * would round them.
  */
 void table_json_cell(struct json_out *j, const char *key, const struct table *t, size_t row,
 		     size_t col, int64_t exact);

@@ -13,7 +13,7 @@
 
 #define PACKED_BYTES ((size_t)1 << 18)
 
-/* One of gz and zs is there. */
+/* Either gz or zs is set. */
 struct text_packer {
 	struct gz_deflater *gz;
 	ZSTD_CStream *zs;

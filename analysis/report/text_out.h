@@ -6,7 +6,7 @@
  *	text_out_open(path, &t, err);
  *	strbuf_addstr(&t.text, "…");		any number of times,
  *	text_out_step(&t);			and now and then
- *	return text_out_commit(&t, err);	tells of every failed write before it
+ *	return text_out_commit(&t, err);	also for errors of earlier writes
  */
 #ifndef REPORT_TEXT_OUT_H
 #define REPORT_TEXT_OUT_H
@@ -23,9 +23,9 @@ struct text_out {
 	struct out_file o;
 	struct strbuf text; /* not written yet */
 	struct text_packer *packer;
-	uint64_t text_bytes; /* written, before they were packed */
-	uint64_t bytes;      /* as they lie on disk, after commit */
-	int failed;          /* to pack it: an errno */
+	uint64_t text_bytes; /* written, before packing */
+	uint64_t bytes;      /* on disk, after commit */
+	int failed;          /* errno of packing */
 };
 #define TEXT_OUT_INIT \
 	{ \
@@ -34,7 +34,7 @@ struct text_out {
 #define TEXT_OUT_STEP ((size_t)1 << 18)
 
 int text_out_open(const char *path, struct text_out *t, struct err *err);
-/* Writes out what has gathered. */
+/* Writes out the gathered text. */
 void text_out_flush(struct text_out *t);
 static inline void text_out_step(struct text_out *t)
 {

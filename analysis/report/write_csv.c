@@ -26,7 +26,7 @@ static int write_table(const struct report *r, const struct table *t, struct err
 
 static int write_csv(const struct report *r, struct err *err)
 {
-	/* Tables and what analysis.json says of them belong together. */
+	/* Tables and their entries in analysis.json belong together. */
 	int w = report_write_analysis(r, err);
 
 	if (w < 0)

@@ -1,8 +1,7 @@
 /*
- * Folded stacks: "frame;frame;frame value" a line, as flame graph tools read them. Values are whole
- * nanoseconds or microjoules that belong to the path itself; what rounds to nothing has no line.
- * What a line loses or wins by rounding goes to the next one, so the graph as a whole stays right
- * however many small paths it has.
+ * Folded stacks for flame graph tools: "frame;frame;frame value" a line. Values are exclusive, in
+ * whole nanoseconds or microjoules; values that round to 0 have no line. The rounding error of a
+ * line is carried to the next one, so the sum is right for any number of small paths.
  */
 #include "clean_text.h"
 #include "folded_lines.h"
@@ -28,7 +27,7 @@
 struct folded {
 	const struct table *t;
 	size_t track, path, value;
-	double unit; /* of the value, in what the file counts */
+	double unit; /* of the value, in units of the file */
 };
 
 struct line {
@@ -231,7 +230,7 @@ static void add_safe(struct strbuf *out, const char *s)
 	}
 }
 
-/* energy-<counter>-<device>, with "-device" behind it for the view of what ran there. */
+/* energy-<counter>-<device>, with the suffix "-device" for the device view. */
 static char *group_name(const struct group *g, const struct strvec *written)
 {
 	struct strbuf sb = STRBUF_INIT;

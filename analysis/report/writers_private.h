@@ -1,4 +1,4 @@
-/* The writers of writers.c, each in the file write_<name>.c, and what they share. */
+/* The registry of writers, each in the file write_<name>.c, and their helpers. */
 #ifndef PROFRIG_WRITERS_PRIVATE_H
 #define PROFRIG_WRITERS_PRIVATE_H
 
@@ -13,8 +13,8 @@ WRITERS(WRITER_DECLARE)
 /* clang-format on */
 
 /*
- * Writes dir/analysis.json. Tables that an earlier one lists and r does not have are removed
- * before; nothing else in dir/tables is touched.
+ * Writes dir/analysis.json. Before, removes the tables that an earlier one lists and r lacks;
+ * nothing else in dir/tables changes.
  */
 int report_write_analysis(const struct report *r, struct err *err);
 

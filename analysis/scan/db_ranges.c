@@ -1,6 +1,6 @@
 /*
- * Ranges that are started on one thread and stopped on another, or in any order: no thread executes
- * them, so they are annotations beside the threads of their process.
+ * Ranges that start on one thread and stop on another, or in any order: no thread executes them, so
+ * they are annotations beside the threads of their process.
  */
 #include "db_scan.h"
 

@@ -219,7 +219,7 @@ uint64_t db_hash(uint64_t a, uint64_t b, uint64_t c)
 
 /* ---- arguments ---- */
 
-/* A blob that is kept for every span must not be larger than what people look at. */
+/* Bound of a blob that is kept for every span. */
 #define MAX_ARGS 65536
 
 void db_args_begin(struct db_scan *sc)

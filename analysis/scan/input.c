@@ -3,9 +3,9 @@
  * behind the data come from the tail of the last page or, where the size leaves no tail, from the
  * page after it.
  *
- * Compressed input is mapped the same way and inflated from there in one go. Both formats may be a
- * chain (gzip members, zstd frames); what follows the last one is padding when it is all zeros and
- * damage otherwise.
+ * Compressed input is mapped the same way and inflated from there at once. Both formats may be a
+ * chain (gzip members, zstd frames); bytes behind the last one are padding when they are all zeros,
+ * else damage.
  */
 #include "profrig/scan/input.h"
 
@@ -30,7 +30,7 @@
 #define FIRST_OUT ((size_t)1 << 16)
 /* Deflate's limit; what promises more is not believed. */
 #define MAX_RATIO 1032
-/* How far it is told, and how far memory is made ahead: a file may promise more than it has. */
+/* Step of progress, and memory faulted in ahead: a file may state more than it has. */
 #define OUT_STEP ((size_t)1 << 20)
 #define AHEAD_MAX ((size_t)16 << 20)
 
@@ -44,7 +44,7 @@ struct out_buf {
 	size_t max;
 	bool fixed;
 	bool full;
-	atomic_size_t *progress; /* len, for who is ahead; NULL */
+	atomic_size_t *progress; /* len, for the thread that faults in memory; NULL */
 };
 
 static size_t page_round(size_t n)
@@ -277,7 +277,7 @@ static int inflate_into(enum packing how, const struct input_map *in, struct out
 				: inflate_zstd(in->data, in->len, out, note, err);
 }
 
-/* The buffer held more than came out: give the pages back, and make sure of the zeros behind the
+/* The buffer is larger than the text: frees the pages behind it, and zeroes the bytes behind the
  * data. */
 static int finish_map(struct out_buf *out, struct input_map *ret, struct err *err)
 {
@@ -293,7 +293,7 @@ static int finish_map(struct out_buf *out, struct input_map *ret, struct err *er
 	return 0;
 }
 
-/* What a file says that it inflates to; 0 when it does not, or says what cannot be. */
+/* The stated inflated size; 0 without one, or when it is impossible. */
 static size_t size_said(enum packing how, const struct input_map *in)
 {
 	unsigned long long n = 0;
@@ -316,13 +316,13 @@ struct inflating {
 	struct input_map *note;
 	struct err *err;
 	int r;
-	char *p; /* where it begins; it may grow elsewhere, what is made here is of no use then */
+	char *p; /* its start; the buffer may move when it grows, and this memory is then unused */
 	size_t cap;
 	atomic_size_t progress;
 	atomic_bool done;
 };
 
-/* Pages of memory, a little ahead of what is inflated into them. */
+/* Faults in pages a little ahead of inflating. */
 static void make_ahead(struct inflating *f)
 {
 	size_t at = 0;
@@ -429,7 +429,7 @@ int input_map_by(struct workers *w, const char *path, uint64_t max_bytes, struct
 	return r < 0 ? err_wrap(err, r, "%s", path) : 0;
 }
 
-/* Mapped pages count as memory of the process: no more than this of a file is there at a time. */
+/* Mapped pages count as memory of the process: at most this much of a file is resident. */
 #define WALK_BYTES ((size_t)4 << 20)
 
 size_t input_walk(const struct input_map *m, size_t at)

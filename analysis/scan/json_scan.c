@@ -50,7 +50,7 @@ static inline const char *string_stop(const char *p, const char *end)
 #endif
 }
 
-/* p stands behind the opening quote; the closing one, or end. */
+/* p: behind the opening quote. Returns the closing one, or end. */
 static inline const char *string_end(const char *p, const char *end, bool *escaped)
 {
 	for (;;) {
@@ -166,11 +166,11 @@ int json_scalar(struct json_cur *c, struct json_text *ret)
 	return ret->n > 0 ? 0 : JSON_BAD;
 }
 
-/* ---- what is skipped, 64 bytes at a time ---- */
+/* ---- skipping, 64 bytes at a time ---- */
 
 #define BLOCK 64
 
-/* Where in a block something stands, a bit per byte. */
+/* Positions in a block, a bit per byte. */
 struct block {
 	uint64_t quote, back, open, close; /* open: '{' and '['; close: '}' and ']' */
 };
@@ -249,11 +249,11 @@ static uint64_t escaped_of(uint64_t back, bool *carry)
 	return escaped;
 }
 
-/* Where an array of objects is skipped that may also be walked: what is taken as a member of one of
- * them there must not be too deep here. */
+/* An array of objects may be skipped or walked: a depth that is allowed for a member when it is
+ * walked must be allowed here too. */
 #define REST_MAX_DEPTH (JSON_MAX_DEPTH + 2)
 
-/* What is open; '[' or '{' by bit. */
+/* Open brackets; '[' or '{' by bit. */
 struct nest {
 	uint64_t is_array[REST_MAX_DEPTH / 64 + 1];
 	unsigned int depth, limit;
@@ -288,9 +288,9 @@ struct skip {
 };
 
 /*
- * A block at p, of which `left` bytes are text. Only brackets outside of strings are looked at one
- * by one: which bytes lie in strings comes from the parity of the quotes before them, for 64 at
- * once. Returns where it ended, with *ret as skip_nested's, or NULL.
+ * A block at p, of which `left` bytes are text. Only brackets outside of strings are handled one by
+ * one: bytes inside strings follow from the parity of the quotes before them, for 64 at once.
+ * Returns the end of the value, with *ret as skip_nested's, or NULL.
  */
 static inline __attribute__((always_inline)) const char *skip_block(struct skip *s, struct block b,
 								    const char *p, size_t left,
@@ -417,7 +417,7 @@ static bool hex_escape(const char *p, const char *end, uint32_t *ret)
 	return true;
 }
 
-/* The escape at p (a backslash); where the text goes on. */
+/* Decodes the escape at p (a backslash); returns the position behind it. */
 static const char *decode_escape(const char *p, const char *end, struct strbuf *out)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";

@@ -1,14 +1,14 @@
 /*
- * json_scan: a pull tokenizer over JSON text in memory, for scanners that take a few members out of
+ * json_scan: a pull tokenizer over JSON text in memory, for scanners that need a few members of
  * very many objects.
  *
- * Nothing is allocated and nothing is copied: strings and numbers come as slices of the text,
- * decoded only on request. The text must be followed by at least 64 readable bytes (input.h gives
- * zeros), because blocks are looked at 16 bytes at a time; they are never taken for data.
+ * It neither allocates nor copies: strings and numbers are slices of the text, decoded on request.
+ * The text must be followed by at least 64 readable bytes (input.h gives zeros), because it is
+ * scanned in blocks of 16 bytes; these bytes are never data.
  *
- * What is accepted beyond RFC 8259, because real trace files hold it: dangling and doubled commas,
- * raw control characters in strings, NUL bytes as blanks (holes and tails of mapped files), bare
- * words (NaN, Infinity), invalid UTF-8.
+ * Beyond RFC 8259 it accepts what real trace files hold: dangling and doubled commas, raw control
+ * characters in strings, NUL bytes as blanks (holes and tails of mapped files), bare words (NaN,
+ * Infinity), invalid UTF-8.
  *
  *	struct json_cur c = { data, data + len };
  *	bool some = false;
@@ -16,8 +16,8 @@
  *	while (r >= 0 && (r = json_member(&c, &some, &key)) > 0)
  *		r = json_text_is(&key, "ts") ? json_scalar(&c, &ts) : json_skip(&c);
  *
- * Every function returns JSON_CUT when the text ended inside what it was reading and JSON_BAD when
- * the next character cannot stand there; c->p is then at that character.
+ * Every function returns JSON_CUT when the text ends inside a value, and JSON_BAD at a character
+ * that is not allowed there; c->p is then at that character.
  */
 #ifndef ANALYSIS_JSON_SCAN_H
 #define ANALYSIS_JSON_SCAN_H
@@ -41,7 +41,7 @@ struct json_text {
 	const char *p;
 	size_t n : 62;
 	size_t escaped : 1; /* holds a backslash */
-	size_t quoted : 1;  /* was a string: p, n are what stands between the quotes */
+	size_t quoted : 1;  /* was a string: p, n are the text between the quotes */
 };
 
 /* The next character after blanks, not consumed; 0 at the end. */
@@ -55,16 +55,16 @@ int json_member(struct json_cur *c, bool *some, struct json_text *key);
 int json_element(struct json_cur *c, bool *some);
 /* A string, number or bare word. 0. */
 int json_scalar(struct json_cur *c, struct json_text *ret);
-/* Any value: brackets must match, what stands between them is not looked at. 0. */
+/* Any value: brackets must match, nothing else is checked. 0. */
 int json_skip(struct json_cur *c);
 /*
- * The rest of a value that was opened with `open`, up to and with its end. above: how many values
- * around it count as nesting too. 0.
+ * The rest of a value that was opened with `open`, with its end. above: number of values around it
+ * that count as nesting. 0.
  */
 int json_skip_open(struct json_cur *c, char open, unsigned int above);
 /*
- * The rest of an array or object that was opened with `open`, up to and with its end. 0. walked:
- * NULL, or told every megabyte how far it is.
+ * The rest of an array or object that was opened with `open`, with its end. 0. walked: called every
+ * megabyte with the position; NULL: none.
  */
 int json_skip_rest(struct json_cur *c, char open, void (*walked)(void *ctx, const char *at),
 		   void *ctx);
@@ -78,8 +78,9 @@ void json_decode(const struct json_text *t, struct strbuf *out);
  * change nothing. */
 size_t json_plain_len(const struct json_text *t);
 
-/* A cursor over a slice (of a text that is followed by readable bytes); over nothing when it was
- * never set. */
+/*
+ * A cursor over a slice (of a text that is followed by readable bytes); empty for an unset slice.
+ */
 struct json_cur json_cur_of(const struct json_text *t);
 
 /* Characters of numbers and bare words. */

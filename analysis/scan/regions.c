@@ -103,7 +103,7 @@ unsigned regions_wait(struct regions *r, const char *at, void *own)
 	for (; r->done < region; r->done++) {
 		unsigned gone = (unsigned)(r->done % REGION_SLOTS);
 
-		/* one that is being parsed must come to its end before its slot is used again */
+		/* a slot is not reused while its region is being parsed */
 		while (r->done < r->next && !r->ready[gone])
 			pthread_cond_wait(&r->changed, &r->lock);
 		r->ready[gone] = false;

@@ -3,27 +3,27 @@
  *
  *	struct regions *r = regions_new(begin, n, each, parse, ctx);
  *	on other threads: regions_help(r, own);
- *	on the one that pushes, at going forward:
- *		unsigned slot = regions_wait(r, at, own);	what parse left in slot
+ *	on the pushing thread, with growing positions `at`:
+ *		unsigned slot = regions_wait(r, at, own);	parse has filled this slot
  *	regions_quit(r);
  *
- * A free thread takes the next region, the thread that pushes too while it has nothing to push.
- * parse(ctx, from, to, slot, own) reads what begins in [from, to) and keeps it in its slot, one of
- * REGION_SLOTS; own is the caller's of regions_help or regions_wait: what a thread has alone.
+ * A free thread takes the next region; so does the pushing thread while it has nothing to push.
+ * parse(ctx, from, to, slot, own) parses the items that begin in [from, to) and keeps them in its
+ * slot, one of REGION_SLOTS; own is private to the thread, from regions_help or regions_wait.
  *
- * Where the first thing of a region begins is a guess, as it is unknown what the text before it
- * opened. It cannot do harm when what was parsed counts only where what came before it ends just
- * there, and the rest is parsed by the thread that pushes: then the result is the same for any
- * number of threads. The cut does not depend on them either.
+ * The start of the first item of a region is a guess, as the text before it is not parsed yet. So
+ * the pushing thread uses a parsed item only where the item before it ends exactly at its start,
+ * and parses the rest itself: the result is the same for any number of threads. So is the cut into
+ * regions.
  *
- * A slot is valid until regions_wait is asked for a later region.
+ * A slot is valid until regions_wait gets a position in a later region.
  */
 #ifndef REGIONS_H
 #define REGIONS_H
 
 #include <stddef.h>
 
-/* Regions that may wait for being pushed. */
+/* Regions that may be parsed ahead. */
 #define REGION_SLOTS 8
 
 typedef void region_parse_fn(void *ctx, const char *from, const char *to, unsigned slot, void *own);
@@ -31,14 +31,14 @@ typedef void region_parse_fn(void *ctx, const char *from, const char *to, unsign
 struct regions;
 struct regions *regions_new(const char *begin, size_t n, size_t each, region_parse_fn *parse,
 			    void *ctx);
-/* NULL is fine; when no thread helps any more. */
+/* NULL is fine. After the last regions_help has returned. */
 void regions_free(struct regions *r);
-/* Parses until the pool ends. */
+/* Parses regions until the end of the text or regions_quit. */
 void regions_help(struct regions *r, void *own);
 void regions_quit(struct regions *r);
-/* The slot of the region that `at` lies in; regions before it are given up. */
+/* The slot of the region that holds `at`; frees the slots of regions before it. */
 unsigned regions_wait(struct regions *r, const char *at, void *own);
-/* Where the region ends that `at` lies in. */
+/* The end of the region that holds `at`. */
 const char *regions_end(const struct regions *r, const char *at);
 
 #endif

@@ -54,7 +54,7 @@ static int copy_blocks(int from, int to)
 
 static int copy_descriptor(int from, int to)
 {
-	/* shares blocks where the file system can; what it leaves is copied byte by byte */
+	/* shares blocks where the file system can; the rest is copied byte by byte */
 	while (copy_file_range(from, NULL, to, NULL, (size_t)1 << 30, 0) > 0)
 		;
 	return copy_blocks(from, to);
@@ -75,7 +75,7 @@ static int copy_file(const char *from, const char *to, struct err *err)
 	return r < 0 ? err_sys(err, -r, "copying %s to %s", from, to) : 0;
 }
 
-/* A log that ended meanwhile is none. */
+/* A log that was removed meanwhile is no log. */
 static int copy_all(const char *path, const char *dir, struct err *err)
 {
 	CLEANUP(xfreep) char *db = fs_join(dir, "db");
@@ -119,7 +119,7 @@ static bool same_state(const struct state *a, const struct state *b)
 	return true;
 }
 
-/* What other users have there is never followed: mkdir takes no name that exists. */
+/* mkdir fails for a name that exists, so nothing of other users is followed. */
 static int make_dir(const char *tmp, char **ret)
 {
 	for (;;) {

@@ -1,4 +1,4 @@
-/* sqlite_copy: a database together with its log, where its writer left one. */
+/* sqlite_copy: a private copy of a database and its log. */
 #ifndef ANALYSIS_SQLITE_COPY_H
 #define ANALYSIS_SQLITE_COPY_H
 
@@ -10,8 +10,8 @@
 bool sqlite_copy_needed(const char *path);
 /*
  * A new directory (mode 0700, in TMPDIR or /tmp) with the file as "db" and its logs beside it. The
- * caller owns the path and calls sqlite_copy_remove; on failure nothing is left. *ret_changing: the
- * files were written while they were copied, each time it was tried.
+ * caller owns the path and calls sqlite_copy_remove; on failure nothing is left. *ret_changing: a
+ * program wrote the files during every attempt to copy them.
  */
 int sqlite_copy_make(const char *path, char **ret_dir, bool *ret_changing, struct err *err);
 void sqlite_copy_remove(const char *dir);

@@ -108,7 +108,7 @@ int sqlite_fail(const struct sqlite_db *db, int rc, const char *what, struct err
 		       what ? ": " : "", why);
 }
 
-/* The file as a URI: all bytes that could mean something in one are escaped. */
+/* The file as a URI: all special bytes are escaped. */
 static char *uri_of(const char *path)
 {
 	static const char hex[] = "0123456789ABCDEF";
@@ -173,7 +173,7 @@ static void set_limits(struct sqlite_db *db)
 
 	for (size_t i = 0; i < ARRAY_LEN(limits); i++)
 		sqlite3_limit(db->handle, limits[i].id, limits[i].max);
-	/* no value that is stored is longer than what it is stored in */
+	/* no stored value is longer than the file */
 	sqlite3_limit(db->handle, SQLITE_LIMIT_LENGTH,
 		      length > INT32_MAX ? INT32_MAX : (int)length);
 	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -204,8 +204,8 @@ static int page_bytes_row(void *ctx, int n, char **values, char **names)
 }
 
 /*
- * SQLite refuses a file that is shorter than its header says, unless it hears that its user wants
- * to repair it. That cannot be: the connection only reads.
+ * SQLite rejects a file that is shorter than its header says, unless the connection may repair it,
+ * which a read-only one never does.
  */
 static int read_cut(struct sqlite_db *db, struct err *err)
 {
@@ -226,7 +226,7 @@ static int read_cut(struct sqlite_db *db, struct err *err)
 	return r;
 }
 
-/* Reads the schema, which also puts a copy in order. From here on only reading is admitted. */
+/* Reads the schema, which also recovers a copy. From here on only reading is allowed. */
 static int db_settle(struct sqlite_db *db, struct err *err)
 {
 	int r = db_exec(db, "PRAGMA cell_size_check=ON;", err);
@@ -256,7 +256,7 @@ static int open_handle(struct sqlite_db *db, const char *name, int flags, struct
 	return err_set(err, sqlite_errno(rc), "%s: %s", db->path, sqlite3_errstr(rc));
 }
 
-/* SQLite opens by the name alone: what it leads to must be what a held folder (door.h) shows. */
+/* SQLite opens by name: the file of that name must be the one in the held folder (door.h). */
 static bool is_what_the_door_shows(const char *path)
 {
 	CLEANUP(xclosep) int fd = door_open(path, O_RDONLY, 0);
@@ -311,7 +311,7 @@ static int open_bytes(struct sqlite_db *db, struct err *err)
 	if (db->map.len < 100)
 		return err_set(err, EBADMSG, "%s: an SQLite database needs more bytes than %zu",
 			       db->path, db->map.len);
-	/* What was inflated is ours alone; a file is shared with others. */
+	/* Inflated memory is private; a mapped file is shared with other programs. */
 	if (!db->map.compressed)
 		db->image = xmemdup(db->map.data, db->map.len);
 	bytes = db->image ? db->image : (unsigned char *)(uintptr_t)db->map.data;
@@ -326,7 +326,7 @@ static int open_bytes(struct sqlite_db *db, struct err *err)
 	return rc == SQLITE_OK ? db_settle(db, err) : sqlite_fail(db, rc, NULL, err);
 }
 
-/* SQLite wants a name that still leads to the file, and not a long one. */
+/* SQLite needs a short name that still leads to the file. */
 static bool has_name_for_sqlite(const char *path)
 {
 	CLEANUP(xfreep) char *real = xrealpath(path);
@@ -467,7 +467,7 @@ int sqlite_db_list(struct sqlite_db *db, const char *prefix, struct strvec *out,
 
 /* ---- probing ---- */
 
-/* What the file asked about last has. Probing is done by one thread. */
+/* Names in the file that was probed last. One thread probes. */
 static struct {
 	char *path;
 	int64_t size, mtime_ns, log_size;
@@ -481,7 +481,7 @@ static int64_t log_size(const char *path)
 	return fs_size(wal);
 }
 
-/* The file alone mostly has all tables, so that no copy is made to look. */
+/* The file alone mostly has all tables, so probing makes no copy. */
 static void list_names(const char *path)
 {
 	struct sqlite_db db = { .path = probed.path };

@@ -1,38 +1,38 @@
 /*
- * sqlite_db: SQLite files of other people's tools, read as hostile input. What every reader of an
- * SQLite format shares.
+ * sqlite_db: SQLite files of other tools, read as hostile input; shared by the readers of SQLite
+ * formats.
  *
  * Life cycle:
  *	1. sqlite_db_open(path, &db, err)
- *	2. sqlite_db_kind, sqlite_db_has_column: what this version of the format has
+ *	2. sqlite_db_kind, sqlite_db_has_column: tables and columns of this version of the format
  *	3. sqlite_rows_table or sqlite_rows_query, then while (sqlite_rows_next() > 0) columns,
  *	   then sqlite_rows_close, which warns of odd values
  *	4. sqlite_db_close
  *
  * Nothing is written to or beside the file. It is opened read-only and immutable, without a lock,
- * so a file that its writer holds locked is read all the same. Where a write-ahead log or a
- * rollback journal that is not empty stands beside it ("-wal", "-journal"), the file alone is not
- * what was committed: both are copied to a private directory (TMPDIR, else /tmp; mode 0700) and
- * SQLite puts the copy in order. Its names are removed as soon as it is open, so nothing stays
- * behind, however the program ends. A gzip or zstd file is inflated into memory and read there, as
- * is one that has no name (a descriptor in /proc).
+ * so a file that its writer has locked is read too. With a write-ahead log or a rollback journal
+ * beside it that is not empty ("-wal", "-journal"), the file alone is not the committed state: both
+ * are copied to a private directory (TMPDIR, else /tmp; mode 0700) and SQLite recovers the copy.
+ * The names of the copy are removed once it is open, so nothing remains, however the program ends.
+ * A gzip or zstd file is inflated into memory and read there, as is one without a name (a
+ * descriptor in /proc).
  *
- * A file that lies about itself (views without an end, columns that are computed, damaged pages)
- * can do no harm: no extensions, no triggers, no writing functions, an authorizer that admits
- * reading alone, no recursive queries, values no longer than the file, and a bound on the steps of
- * each query that grows with the file's size.
+ * A hostile file (endless views, computed columns, damaged pages) does no harm: no extensions, no
+ * triggers, no writing functions, an authorizer that allows reading only, no recursive queries,
+ * values no longer than the file, and a bound on the steps of each query that grows with the file's
+ * size.
  *
- * Any column of SQLite can hold a value of any type. The column functions take what can be meant (a
- * whole number as REAL or as TEXT), answer false for NULL and an empty text, which mean "unknown",
- * and false for everything else too, which is counted and told as W_BAD_NUMBER with table, column
- * and row.
+ * Any column of SQLite can hold a value of any type. The column functions convert plausible types
+ * (a whole number as REAL or as TEXT), return false for NULL and an empty text, which mean
+ * "unknown", and false for everything else, which is counted and warned of as W_BAD_NUMBER with
+ * table, column and row.
  *
- * A file shorter than its header says is opened all the same; whatever needs a page that is missing
- * fails when it comes to it.
+ * A file that is shorter than its header states can be opened; a query that needs a missing page
+ * fails when it reaches it.
  *
  * Errors: -errno, "path: SQLite's message". -EBADMSG damaged or no database, -ELOOP the bound on
- * steps, -EFBIG a value larger than can be true, -EACCES something other than reading, -ENOENT a
- * table or column that is missing. Not for several threads at once.
+ * steps, -EFBIG a value larger than possible, -EACCES anything but reading, -ENOENT a missing table
+ * or column. For one thread at a time.
  */
 #ifndef ANALYSIS_SQLITE_DB_H
 #define ANALYSIS_SQLITE_DB_H
@@ -60,24 +60,24 @@ struct sqlite_db {
 	uint64_t bytes;       /* of the file */
 	bool copied;          /* a private copy is read */
 	bool changing;        /* the file changed while it was copied: a program writes it */
-	char damage[200];     /* what is wrong with the whole of it, "" when nothing is */
+	char damage[200];     /* of the file as a whole, "" none */
 	uint64_t page_bytes;
-	uint64_t steps, max_steps; /* of the queries that are open */
+	uint64_t steps, max_steps; /* of the open queries */
 };
 
-/* Size that a database's first bytes state, 0 when they state none or are of something else. */
+/* The size that a database's first bytes state; 0 when they state none, or for another format. */
 uint64_t sqlite_stated_bytes(const unsigned char *head, size_t n);
 int sqlite_db_open(const char *path, struct sqlite_db **ret, struct err *err);
 void sqlite_db_close(struct sqlite_db *db); /* NULL is fine */
 
 /*
- * Tells the sink of the current input how the file was read: facts and warnings; a file that is cut
- * makes it partial. Its tables are read as far as they go.
+ * Adds facts and warnings of the file to the current input; a cut file makes it partial, and its
+ * tables are read as far as they are there.
  */
 void sqlite_db_warn(const struct sqlite_db *db, struct sink *s);
 /*
- * What a reader returns, before input_end: 0; READ_PARTIAL where the input is partial or lost is an
- * error (code not 0); and where it is and nothing was read, that error.
+ * The return value of a reader, before input_end: 0; READ_PARTIAL when the input is partial or
+ * `lost` is an error (code not 0); that error when nothing was read as well.
  */
 int sqlite_db_result(const struct sqlite_db *db, struct sink *s, const struct err *lost,
 		     struct err *err);
@@ -100,36 +100,34 @@ struct sqlite_rows {
 	struct sqlite_db *db;
 	sqlite3_stmt *stmt;
 	char *what;       /* "table 'rocpd_op'" */
-	uint64_t rows;    /* so far, the one in hand included */
-	struct tally odd; /* values of a type that cannot be meant */
+	uint64_t rows;    /* so far, with the current one */
+	struct tally odd; /* values of an implausible type */
 };
 
 /*
- * All rows of a table or view. columns: their names, a blank between two, in the order in which the
- * column functions number them. "a|b" is the first of both that the table has; one that ends in '?'
- * may be missing and reads as NULL in every row ("id arch_vgpr|vgpr? name"). -ENOENT: no such
- * table, or it lacks a column, which is named.
+ * All rows of a table or view. columns: names separated by blanks, numbered in this order. "a|b" is
+ * the first of the two that the table has; a name that ends in '?' may be missing and reads as NULL
+ * in every row ("id arch_vgpr|vgpr? name"). -ENOENT: no such table, or it lacks a column, which err
+ * names.
  */
 int sqlite_rows_table(struct sqlite_db *db, const char *table, const char *columns,
 		      struct sqlite_rows *ret, struct err *err);
 /* Any SELECT, in SQLite's printf: %w inside "…" quotes a name, %Q is a text. */
 int sqlite_rows_query(struct sqlite_db *db, const char *what, struct sqlite_rows *ret,
 		      struct err *err, const char *fmt, ...);
-/* 1: a row is in hand; 0: the end; < 0: the rest cannot be read. */
+/* 1: a row is current; 0: the end; < 0: the rest cannot be read. */
 int sqlite_rows_next(struct sqlite_rows *q, struct err *err);
-/*
- * Warns of odd values (s may be NULL) and releases. Also for what was never opened but is all 0.
- */
+/* Warns of odd values (s may be NULL) and releases; an all-zero struct is fine. */
 void sqlite_rows_close(struct sqlite_rows *q, struct sink *s);
-void sqlite_rows_release(struct sqlite_rows *q); /* without words; a CLEANUP function */
+void sqlite_rows_release(struct sqlite_rows *q); /* no warnings; a CLEANUP function */
 
-/* What is not simply an integer: see above. */
+/* A value of another type than INTEGER. */
 bool sqlite_rows_i64_other(struct sqlite_rows *q, int col, int64_t *ret);
 
 /* *ret is 0 when false. */
 static inline bool sqlite_rows_i64(struct sqlite_rows *q, int col, int64_t *ret)
 {
-	/* half the calls of sqlite3_column_type and _int64; safe while one thread has the handle */
+	/* half the calls of sqlite3_column_type and _int64; safe with one thread per handle */
 	sqlite3_value *v = sqlite3_column_value(q->stmt, col);
 
 	if (__builtin_expect(sqlite3_value_type(v) != SQLITE_INTEGER, 0))
@@ -148,8 +146,8 @@ static inline int64_t sqlite_rows_i64_or(struct sqlite_rows *q, int col, int64_t
 /* NaN when false. */
 bool sqlite_rows_f64(struct sqlite_rows *q, int col, double *ret);
 /*
- * The bytes of a text (or blob), numbers as text; NULL for NULL. Valid until the next row; ended by
- * a NUL that *ret_n does not count; NULs may stand inside.
+ * The bytes of a text (or blob), numbers as text; NULL for NULL. Valid until the next row; followed
+ * by a NUL that *ret_n does not count; NULs inside are possible.
  */
 const char *sqlite_rows_text(struct sqlite_rows *q, int col, size_t *ret_n);
 static inline bool sqlite_rows_null(struct sqlite_rows *q, int col)
@@ -160,8 +158,7 @@ static inline bool sqlite_rows_null(struct sqlite_rows *q, int col)
 /* ---- tables that others refer to ---- */
 
 /*
- * From the id of a row, any 64-bit number, to one below 2^32 - 1. Ids that are dense from 0, which
- * most are, lie in an array.
+ * Map of row ids (64 bits) to numbers below 2^32 - 1; an array for ids dense from 0, as most are.
  */
 struct sqlite_ids {
 	VEC(uint32_t) low;
@@ -170,7 +167,7 @@ struct sqlite_ids {
 };
 #define SQLITE_ID_NONE U64MAP_NONE
 
-/* false: the id has a number already, which stays. */
+/* false: the id has a number already, which is kept. */
 bool sqlite_ids_add(struct sqlite_ids *ids, int64_t id, uint32_t number);
 static inline uint32_t sqlite_ids_get(const struct sqlite_ids *ids, int64_t id)
 {
@@ -182,7 +179,7 @@ void sqlite_ids_release(struct sqlite_ids *ids);
 
 /*
  * A table of (id, text) in memory, each text once: a file that several processes wrote holds it
- * once for each. Texts go to the sink when they are first asked for.
+ * once for each. A text becomes a string of the sink at its first use.
  */
 struct sqlite_strings {
 	struct sink *sink;
@@ -196,21 +193,21 @@ void sqlite_strings_init(struct sqlite_strings *st, struct sink *s);
 void sqlite_strings_release(struct sqlite_strings *st);
 /*
  * Adds all rows of a table; columns names its id and its text. The first of equal ids counts
- * (duplicate_ids). A negative result leaves what was read.
+ * (duplicate_ids). After an error the rows read so far stay.
  */
 int sqlite_strings_load(struct sqlite_strings *st, struct sqlite_db *db, const char *table,
 			const char *columns, struct err *err);
-/* The text of an id, NULL when it is not there. */
+/* The text of an id; NULL: unknown id. */
 const char *sqlite_strings_text(const struct sqlite_strings *st, int64_t id);
-/* The sink's id of it, STR_NONE when it is not there. */
+/* The same as an id of the sink; STR_NONE: unknown id. */
 str_id sqlite_strings_id(struct sqlite_strings *st, int64_t id);
 
 /* ---- probing ---- */
 
 /*
- * Whether the probed file is an SQLite database that has all of these tables or views
- * (NULL-terminated). A name that ends in '*' is the beginning of one. The names of the file that
- * was asked about last are kept, so that every reader of the registry may ask.
+ * Whether the probed file is an SQLite database with all of these tables or views
+ * (NULL-terminated). A name that ends in '*' is a prefix. The names of the last file are cached, as
+ * every reader of the registry probes.
  */
 bool sqlite_probe_has(const struct probe *p, const char *const *names);
 

@@ -1,4 +1,4 @@
-/* What the parts of sqlite_db share. */
+/* Shared by the files of sqlite_db. */
 #ifndef ANALYSIS_SQLITE_PRIVATE_H
 #define ANALYSIS_SQLITE_PRIVATE_H
 

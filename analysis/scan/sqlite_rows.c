@@ -162,7 +162,7 @@ int sqlite_rows_table(struct sqlite_db *db, const char *table, const char *colum
 
 	*ret = (struct sqlite_rows){ .db = db };
 	r = select_of(db, table, columns, &sql, err);
-	/* The schema is walked only to say what is wrong: merged files have very many tables. */
+	/* The schema is walked for error messages only: merged files have very many tables. */
 	if (r < 0 && !sqlite_db_has(db, table))
 		return err_set(err, ENOENT, "%s: no table '%s'", db->path, table);
 	return r < 0 ? r : rows_prepare(db, what, sql.buf, ret, err);
@@ -188,7 +188,7 @@ static void odd_value(struct sqlite_rows *q, int col)
 	text_no_controls(q->odd.text, ' ');
 }
 
-/* A text of digits that a column of numbers holds; blanks are none. */
+/* A text of digits in a column of numbers, without blanks. */
 static bool empty_text(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

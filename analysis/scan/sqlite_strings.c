@@ -4,7 +4,7 @@
 
 #include "profrig/base/xalloc.h"
 
-/* An array this much larger than what is in it is no waste. */
+/* An array may be so many times larger than its number of entries. */
 static bool is_dense(const struct sqlite_ids *ids, int64_t id)
 {
 	return id >= 0 && (uint64_t)id < 2 * (uint64_t)ids->nr + 65536;

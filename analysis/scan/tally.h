@@ -7,7 +7,7 @@
  *	tally_warn(&bad_rows, sink, W_BAD_EVENT, "rows without a time");
  *		→ "rows without a time, first on line 7", count 3
  *
- * One tally takes one of the three notes: tally_line and tally_byte keep a place in the input,
+ * One tally takes one kind of note: tally_line and tally_byte keep a position in the input,
  * tally_text keeps a text (cut to its buffer). Nothing is allocated. For one thread.
  */
 #ifndef ANALYSIS_TALLY_H
@@ -26,7 +26,7 @@ void tally_line(struct tally *t, uint64_t line);
 void tally_byte(struct tally *t, uint64_t offset);
 void tally_text(struct tally *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /*
- * Warns with the count when there is one. what: the text, the place follows it; NULL for a tally
+ * Warns with the count unless it is 0. what: the text, followed by the position; NULL for a tally
  * that has a text.
  */
 void tally_warn(const struct tally *t, struct sink *s, const char *code, const char *what);

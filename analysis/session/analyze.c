@@ -98,7 +98,7 @@ static void approximate_warn(struct model *m, const struct table_set *ts)
 			   "median_ns and p95_ns of functions and kernels are at most 0.8 %% off");
 }
 
-/* The part that was asked for, or in which the run's tools recorded. */
+/* The window of the options, or those in which the run's tools recorded. */
 static int windows_cut(struct session *s, struct report *rep, struct err *err)
 {
 	const struct analysis_marks *marks = s->ao.marks;
@@ -154,14 +154,14 @@ static void session_release(struct session *s)
 	free(s->run_dir);
 }
 
-/* Lanes cost time and serve energy alone. */
+/* Lanes cost time, and only energy needs them. */
 static struct lane_reader lanes_for(const struct session *s)
 {
 	return is_wanted(&s->o->only, "energy") ? energy_stream_reader(s->energy)
 						: (struct lane_reader){ .ctx = NULL };
 }
 
-/* Some counter's samples lie among the calls of threads: its energy needs single calls. */
+/* A counter's samples are among the calls of threads: its energy needs single calls. */
 static bool energy_needs_calls(const struct session *s)
 {
 	return is_wanted(&s->o->only, "energy") && energy_stream_lacks(s->energy);
@@ -236,8 +236,8 @@ static int analyze_into(struct session *s, const struct strvec *inputs, struct r
 }
 
 /*
- * All ranks but the first read along and write nothing. A rank that cannot go on stops the others
- * with its reason.
+ * All ranks but the first read and write nothing. A rank that fails stops the others with its
+ * reason.
  */
 static void analyze_along(struct session *s, const struct strvec *inputs)
 {
@@ -251,7 +251,7 @@ static void analyze_along(struct session *s, const struct strvec *inputs)
 	session_release(s);
 }
 
-/* At most twice: what was streamed is read into a model when its energy needs single calls. */
+/* At most twice: a streamed input is read again, into a model, when energy needs single calls. */
 static int analyze_one(const struct strvec *inputs, const struct session_opts *o,
 		       const char *output, struct session_result *ret, struct err *err)
 {

@@ -1,6 +1,6 @@
 /*
- * Several run directories are an ensemble: each is analysed by itself into DIR/each/<id>; the
- * tables `ensemble` (mean, spread, outliers of the figures they share) and `runs` lie in DIR.
+ * Several run directories are an ensemble: each is analysed by itself into DIR/each/<id>; DIR has
+ * the tables `ensemble` (mean, spread, outliers of the figures they share) and `runs`.
  */
 #include "session_private.h"
 
@@ -47,7 +47,7 @@ static const char *text_at(const json_t *obj, const char *key)
 
 /* ---- which inputs are runs ---- */
 
-/* An ensemble that lies beside its runs, where a pattern of a shell matches it too. */
+/* An ensemble beside its runs, which a shell pattern for the runs matches too. */
 static bool is_analysis(const char *dir)
 {
 	CLEANUP(xfreep) char *facts = fs_join(dir, "analysis.json");

@@ -12,7 +12,7 @@
 
 /* ---- which files ---- */
 
-/* A bit for each suffix of formats that stand side by side; 0: none of them. */
+/* A bit for each suffix of formats that tools write together; 0: none of them. */
 static unsigned format_bit(const char *path)
 {
 	static const char *const packed[] = { ".gz", ".zst" };
@@ -246,7 +246,7 @@ static void format_choose(struct format_duplicates *e, size_t first, size_t end,
 	for (size_t i = 1; i < all.nr; i++)
 		if (is_better(&all.v[i], &all.v[best]))
 			best = i;
-	/* where nothing can be read, each says why */
+	/* where no file can be read, each gets its own error */
 	for (size_t i = 0; has_some(&all.v[best]) && i < all.nr; i++)
 		if (i != best)
 			leave_out(e, &all.v[i], &all.v[best]);

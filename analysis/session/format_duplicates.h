@@ -1,11 +1,11 @@
 /*
  * format_duplicates: one recording in several formats, file beside file, as rocprof and rocprofv3
  * write it. Read together, everything in it would count once for each format. So one format is
- * read: one that is whole before one that is not, then the one with most in it, then the one whose
- * reader is richest. The others are left out, with a warning that says what only they have.
+ * read: a whole one before a damaged one, then the one with most records, then the one with the
+ * richest reader. The others are left out, with a warning that lists what only they have.
  *
- *	1. format_duplicates_gather with the files that are going to be read: by their names, then
- *	   by their beginnings, those are kept that may be of one recording
+ *	1. format_duplicates_gather with the files to be read: keeps those that, by their names and
+ *	   first bytes, may be of one recording
  *	2. format_duplicates_decide counts the records of each format of such a recording
  *	3. format_duplicates_why of each file before it is read
  */

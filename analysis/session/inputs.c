@@ -1,6 +1,6 @@
 /*
  * Inputs, read into one model: run directories, folders of traces and single files. An input that
- * cannot be read stands in the model as a partial one with the reason, so that a report made of the
+ * cannot be read is kept in the model as a partial one with the reason, so that a report of the
  * others names the missing one.
  */
 #include "reading.h"
@@ -104,8 +104,8 @@ static bool is_claimed(const char *dir, const char *rel)
 	return false;
 }
 
-/* Whether a path is what an analysis into the same folder wrote there; other files may lie beside
- * it, also those that are to be read. */
+/* Whether an analysis into the same folder wrote a path; the folder may hold other files, also
+ * inputs. */
 static bool is_output(const struct reading *rd, const char *path)
 {
 	static const char *const folders[] = { "tables/", "folded/", "each/" };
@@ -157,7 +157,7 @@ static void folder_files(struct reading *rd, const char *dir, const struct strve
 		if (!is_claimed(dir, rel) && !is_output(rd, path))
 			folder_file(rd, path, strchr(rel, '/') ? NULL : whole, &others);
 	}
-	/* the settings and profiles that lie beside an archive are nothing to wonder at */
+	/* settings and profiles beside an archive are expected */
 	if (others.nr && !whole)
 		model_warn(rd->m, UINT32_MAX, W_IGNORED_FILE, others.nr,
 			   "%s: files that are no traces, first %s", dir, others.first);
@@ -174,7 +174,7 @@ static uint64_t inputs_met(const struct reading *rd)
 }
 
 /*
- * Archives are claimed whole by their reader, other files are read when some reader knows them. A
+ * A reader claims an archive as a whole; other files are read when a reader recognises them. A
  * directory that cannot be entered does not hide the others.
  */
 static void read_folder(struct reading *rd, const char *dir)
@@ -236,8 +236,8 @@ static size_t runs_in(const char *dir, char **ret)
 }
 
 /*
- * Runs have clocks and threads of their own, so what several of them recorded is not one trace; as
- * one their times would be added up.
+ * Each run has its own clocks and threads, so the recordings of several are not one trace: their
+ * times would add up.
  */
 static int one_run_at_most(const struct strvec *inputs, struct err *err)
 {

@@ -40,7 +40,7 @@ void session_output_sweep(const char *dir, const struct session_opts *o,
 
 		n += fs_temp_sweep(path, &note.bytes);
 	}
-	/* whole results, on their way */
+	/* whole results that are being moved */
 	n += fs_temp_sweep(beside, &note.bytes);
 	if (n)
 		session_note_put(o, out, note,
@@ -73,7 +73,7 @@ int session_formats_check(const struct strvec *formats, struct err *err)
 	return 0;
 }
 
-/* Files of one report on their way. */
+/* State of writing the files of one report. */
 struct writing {
 	const struct report *r;
 	const struct session_opts *o;

@@ -1,14 +1,14 @@
 /*
  * Model or profile: whether the inputs can be streamed, and whether they should be.
  *
- * They can be when they are one archive of a format that offers sources (reader.h), by itself or in
- * a run, with nothing but counters beside it: a profile and spans in the model would be two halves
- * of one table.
+ * They can be when they are one archive of a format that offers sources (reader.h), alone or in a
+ * run, and all other inputs have counters only: a profile and spans in the model would be two
+ * halves of one table.
  *
- * They should be, as it is faster and takes less memory, unless a window asks for single calls.
- * A small archive is read into the model all the same: that takes less than a second, and gives the
- * exact percentiles that a profile has no more (W_APPROXIMATE). An archive whose counters lie among
- * the calls of threads shows that only while it is read; analyze.c then reads it again.
+ * They should be, as it is faster and takes less memory, unless a window needs single calls. A
+ * small archive is read into the model: that takes less than a second, and gives exact percentiles,
+ * which a profile lacks (W_APPROXIMATE). Whether an archive's counters are among the calls of
+ * threads shows only while it is read; analyze.c then reads it again.
  */
 #include "session_private.h"
 
@@ -80,7 +80,7 @@ static char *streamable_add(struct streamable *s, const char *path, const struct
 	return NULL;
 }
 
-/* The file beside an archive that has calls of its own, owned; NULL: there is none. */
+/* Another input that has calls, owned; NULL: there is none. */
 static char *other_calls_in(const char *dir, const struct reader *whole)
 {
 	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT, lost = STRVEC_INIT;
@@ -141,7 +141,7 @@ static char *why_not(const struct strvec *inputs, const struct session_opts *o,
 	return why;
 }
 
-/* Every location is a file that stays open while it is read in turns with the others. */
+/* Every location is a file that stays open while locations are read in turns. */
 static void files_allow(void)
 {
 	struct rlimit r;

@@ -18,7 +18,7 @@ struct reading {
 	struct format_duplicates duplicates;
 };
 
-/* Reads one file or archive, unless that was done or another format of it is read. */
+/* Reads one file or archive, unless it was read before or another format of it is read. */
 void reading_input(struct reading *rd, const char *path, const struct reader *reader);
 /* Notes an input that cannot be read and keeps it in the model as a partial one. */
 void reading_failed(struct reading *rd, const char *path, const char *why);

@@ -22,7 +22,7 @@ static bool place_of(const char *path, const struct reader *reader, struct seen_
 	return true;
 }
 
-/* An archive's directory and the file in it that stands for the archive. */
+/* An archive's directory and the anchor file in it. */
 static bool place_holds(const struct seen_place *dir, const struct seen_place *file)
 {
 	return dir->is_dir && !file->is_dir && dir->reader == file->reader &&
@@ -62,7 +62,7 @@ static void place_add(struct seen_inputs *seen, const struct seen_place *p)
 	if (*here == U64MAP_NONE)
 		*here = (uint32_t)seen->places.nr;
 	inside = u64map_at(&seen->by_parent, place_key(p->parent_dev, p->parent_ino));
-	/* Of what one folder holds, an archive may also be named by the folder. */
+	/* An archive in a folder may also be named by the folder. */
 	if (*inside == U64MAP_NONE || (p->reader && p->reader->claims))
 		*inside = (uint32_t)seen->places.nr;
 	VEC_PUSH(&seen->places, *p);

@@ -7,7 +7,7 @@
 struct session {
 	const struct session_opts *o;
 	struct session_outcome *out;
-	const char *output; /* absolute folder whose results are no inputs; NULL: none */
+	const char *output; /* absolute folder of results, which are no inputs; NULL: none */
 	struct model *m;
 	struct profile *profile;      /* takes the calls of a streamed archive; NULL */
 	struct energy_stream *energy; /* of the calls of a profile */
@@ -33,7 +33,7 @@ int session_fail(struct session_outcome *out, enum session_end end, int r);
 
 /* ---- pick_sink.c ---- */
 
-/* The reader of an input: the one that was asked for, or what recognises it. As reader_detect. */
+/* The reader of an input: that of the options, else as reader_detect. */
 int session_detect(const struct session_opts *o, const char *path, const struct reader **ret,
 		   struct err *err);
 /* A profile into s->m, by as many threads and ranks as there are. */

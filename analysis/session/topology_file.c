@@ -43,7 +43,7 @@ static bool is_word(const struct cfg_node *n)
 	return n->kind != CFG_NULL && n->kind != CFG_MAP && n->kind != CFG_SEQ && *n->s;
 }
 
-/* A word or a list of words, each with its place; NULL when there is none. */
+/* A word or a list of words, each with its line; NULL when there is none. */
 typedef void word_fn(void *to, const struct cfg_node *n, struct problems *p);
 
 static void each_word(const struct cfg_node *n, const char *what, word_fn *fn, void *to,

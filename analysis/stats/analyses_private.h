@@ -1,4 +1,4 @@
-/* The analyses of analyses.c, each in the file of its name, and what two of them need. */
+/* The registry of analyses, each in the file of its name, and a helper of two of them. */
 #ifndef PROFRIG_ANALYSES_PRIVATE_H
 #define PROFRIG_ANALYSES_PRIVATE_H
 
@@ -14,8 +14,8 @@ ANALYSES(ANALYSIS_DECLARE)
 /* clang-format on */
 
 /*
- * call_stats_of the spans of a model by what they belong to: of_span has a number below nr for
- * each, or U64MAP_NONE. ret holds nr.
+ * call_stats_of the spans of a model, by group: of_span has a group below nr for each span, or
+ * U64MAP_NONE. ret has nr elements.
  */
 void call_stats_by(const struct model *m, const uint32_t *of_span, size_t nr,
 		   struct call_stats *ret);

@@ -111,7 +111,7 @@ void call_stats_by(const struct model *m, const uint32_t *of_span, size_t nr,
 	for (size_t i = 0; i < m->spans.nr; i++)
 		if (of_span[i] != U64MAP_NONE)
 			dur[at[of_span[i]]++] = span_ns(m, i);
-	/* each now stands where the next one begins */
+	/* each is now the start of the next one */
 	for (size_t k = 0; k < nr; k++)
 		ret[k] = call_stats_of(dur + (k ? at[k - 1] : 0), at[k] - (k ? at[k - 1] : 0));
 }

@@ -64,9 +64,8 @@ static void add_calls(struct callpaths *cp)
 	}
 }
 
-/* The node each piece of device work is charged to: of the deepest of its launches, so that a link
- * from an outer span beside one from the call changes nothing. In a window it is the node that the
- * work has in the whole. */
+/* The node of each piece of device work: that of its deepest launch, so that an extra link from an
+ * outer span changes nothing. In a window it is the node of the work in the whole trace. */
 static uint32_t *launch_nodes(const struct callpaths *cp)
 {
 	const struct model *m = cp->m;
@@ -118,8 +117,8 @@ static void add_device_work(struct callpaths *cp)
 	}
 }
 
-/* Inclusive is what the subtree holds, so a moment counts once in a path whatever overlaps; where
- * calls are well nested this is the sum of their durations. */
+/* Inclusive is the sum over the subtree, so a moment counts once in a path with any overlap; where
+ * calls nest well this is the sum of their durations. */
 static void sum_subtrees(struct callpaths *cp)
 {
 	struct metrics *me = cp->of_node;

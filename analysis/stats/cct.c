@@ -295,7 +295,7 @@ static int cmp_sibling(const void *pa, const void *pb, void *ctx)
 	uint32_t ta = o->place[na->track], tb = o->place[nb->track];
 	if (ta != tb)
 		return ta < tb ? -1 : 1;
-	/* parents, so that the children of one node lie together; CCT_NONE, the roots, last */
+	/* parents, so that the children of one node are adjacent; CCT_NONE, the roots, last */
 	if (na->parent != nb->parent)
 		return na->parent < nb->parent ? -1 : 1;
 	if (o->weight[a] != o->weight[b])

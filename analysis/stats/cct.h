@@ -1,6 +1,6 @@
 /*
- * cct: the calling-context tree of a finished model: one node per (track, call path), the node of
- * every span. `callpaths` and `energy_callpaths` hang their numbers on it.
+ * cct: the calling-context tree of a finished model: one node per (track, call path), and the node
+ * of every span. `callpaths` and `energy_callpaths` sum by its nodes.
  *
  *	CLEANUP(cct_release) struct cct c = CCT_INIT;
  *	cct_build(m, &c);
@@ -13,20 +13,19 @@
  *
  * Calls are the spans of THREAD tracks without instants, which have no node.
  *
- * A span that outlives its parent has two parts (model.h, partial overlap): node_of_span is where
- * its main part hangs (and where the call counts), node_of_piece, by index of model.pieces, where
- * the rest hangs. Time and energy of such a span are to be split between the two nodes. A node's
- * inclusive is its exclusive plus the inclusive of its children, always: where calls are well
- * nested that is the sum of their durations, and where some outlive their parents no moment counts
- * twice.
+ * A span that outlives its parent has two parts (model.h, partial overlap): node_of_span is the
+ * node of its main part (where the call counts), node_of_piece, by index of model.pieces, that of
+ * the rest. The caller splits time and energy of such a span between the two. A node's inclusive is
+ * always its exclusive plus the inclusive of its children: the sum of durations where calls nest
+ * well; where some outlive their parents no moment counts twice.
  *
  * Names of frames are canonical: a ';' is written ':', so that paths can be split again; calls
  * whose names become equal share a node.
  *
- * Paths of a very deep tree would need memory by the square of the depth, so there is a ceiling
- * (CCT_MAX_DEPTH levels, CCT_MAX_PATH_BYTES over all paths). Calls below it share one `collapsed`
- * node "[deeper]" under their ancestor at the ceiling and are counted in cut_spans. Their exclusive
- * sums up there; a collapsed node's inclusive is its exclusive.
+ * Memory for paths grows with the square of the depth, so there is a ceiling (CCT_MAX_DEPTH levels,
+ * CCT_MAX_PATH_BYTES over all paths). Calls below it share one `collapsed` node "[deeper]" under
+ * their ancestor at the ceiling and are counted in cut_spans. A collapsed node's inclusive is its
+ * exclusive.
  */
 #ifndef PROFRIG_CCT_H
 #define PROFRIG_CCT_H
@@ -43,7 +42,7 @@
 #define CCT_MAX_PATH_BYTES ((uint64_t)512 << 20)
 
 struct cct_node {
-	uint32_t parent; /* CCT_NONE for a root; smaller than the own index */
+	uint32_t parent; /* CCT_NONE for a root; parents come before children */
 	track_id track;
 	str_id name;    /* in cct.names */
 	uint32_t depth; /* 0 = root */
@@ -56,7 +55,7 @@ struct cct {
 	uint32_t *node_of_span;  /* by span index; CCT_NONE: not a call on a host track */
 	uint32_t *node_of_piece; /* by index of model.pieces; NULL when there are none */
 	uint32_t *node_of_place; /* by index of model.places; NULL without them */
-	uint32_t **node_of_path; /* of a profile: by place in profile.tracks and by node there */
+	uint32_t **node_of_path; /* of a profile: by index in profile.tracks and by node there */
 	size_t nr_tracks;
 	struct intern *names;
 	uint64_t cut_spans;
@@ -67,11 +66,11 @@ struct cct {
 	}
 
 void cct_build(const struct model *m, struct cct *ret);
-/* With nodes for model.places too, which a window may have no call of. */
+/* With nodes for model.places too: a window may hold no call of theirs. */
 void cct_build_places(const struct model *m, struct cct *ret);
 /* The same tree of a profile; its nodes are found by node_of_path. */
 void cct_build_profile(const struct profile *p, struct cct *ret);
-/* What the two are made of: other ceilings than CCT_MAX_DEPTH and CCT_MAX_PATH_BYTES. */
+/* The same with other ceilings. */
 void cct_build_limited(const struct model *m, uint32_t max_depth, uint64_t max_path_bytes,
 		       bool places, struct cct *ret);
 void cct_release(struct cct *c);
@@ -79,8 +78,9 @@ void cct_release(struct cct *c);
 /* Whether spans of this track are calls. */
 bool cct_host_track(const struct model *m, track_id t);
 
-/* The node that what a span started belongs to: its own, for an instant that of the innermost
- * open call; CCT_NONE when there is none. */
+/*
+ * The node of a launching span: its own, of an instant that of the innermost open call; or CCT_NONE
+ */
 uint32_t cct_node_of(const struct cct *c, const struct model *m, uint64_t span);
 
 /* Replaces out by the path of a node: names from the root joined by ';'. */

@@ -5,10 +5,10 @@
 
 #include "profrig/base/xalloc.h"
 
-/* Order matters: the first match wins, so what is more specific stands higher. */
+/* The first match wins, so more specific rules come first. */
 const struct class_rule class_rules[] = {
-	/* a pointwise kernel of a compiler is named after what was fused into it, attention and
-	   convolution too */
+	/* names of a compiler's pointwise kernels list all fused operations, also attention
+	   and convolution */
 	{ "elementwise", "^triton_poi_" },
 	{ "elementwise", "^triton_for_" },
 	{ "collective", "|nccl" },
@@ -63,7 +63,7 @@ const struct class_rule class_rules[] = {
 	{ "softmax", "logsumexp" },
 	{ "reduce", "^triton_red_" },
 	{ "reduce", "^triton_per_" },
-	/* before gemm: most convolutions are matrix products inside, and say so */
+	/* before gemm: most convolutions are matrix products, with "gemm" in their name */
 	{ "conv", "implicit_gemm" },
 	{ "conv", "implicitgemm" },
 	{ "conv", "implicit_convolve" },
@@ -277,8 +277,8 @@ const struct class_rule class_rules[] = {
 	{ NULL, NULL },
 };
 
-/* Words that hold a pattern and say nothing about the kernel: a library that began with products of
- * matrices and now does everything. */
+/* Words with a pattern that do not describe the kernel: FBGEMM began with matrix products and now
+ * does everything. */
 static const char *const noise[] = { "fbgemm" };
 
 static bool is_letter(char c)
@@ -301,7 +301,7 @@ static bool pattern_matches(const char *name, const char *pattern)
 
 const char *kernel_class(const char *name)
 {
-	char lower[4096]; /* C++ names go on for pages, what matters stands in front */
+	char lower[4096]; /* C++ names can be pages long; the class is in front */
 	size_t n = 0;
 	for (; name[n] && n < sizeof(lower) - 1; n++)
 		lower[n] = name[n] >= 'A' && name[n] <= 'Z' ? (char)(name[n] - 'A' + 'a') : name[n];

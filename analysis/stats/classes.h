@@ -1,17 +1,16 @@
 /*
- * classes: what kind of work a kernel does, told from its name by one table of rules.
- *
- * Libraries and compilers have naming habits: Tensile's "Cijk_" is a matrix product,
- * "ncclDevKernel_" a collective, "triton_poi_" a fused elementwise kernel. Rules are tried in table
- * order, the first that matches wins; what none knows is "other".
+ * classes: the kind of work of a kernel, from its name by a table of rules: Tensile's "Cijk_" is a
+ * matrix product, "ncclDevKernel_" a collective, "triton_poi_" a fused elementwise kernel. The
+ * first rule that matches wins; without one the class is "other".
  */
 #ifndef PROFRIG_CLASSES_H
 #define PROFRIG_CLASSES_H
 
 struct class_rule {
 	const char *class;
-	/* A piece of the name in lower case. '^' in front: the name begins with it; '|' in front:
-	 * no letter stands before it. */
+	/*
+	 * part of the name in lower case; '^' in front: its start; '|' in front: not after a letter
+	 */
 	const char *pattern;
 };
 

@@ -43,7 +43,7 @@ static const char *total_unit(const struct counter_info *ci)
 	return ci->kind == SERIES_CUMULATIVE ? ci->unit : "";
 }
 
-/* The total as attribution will hand it out: with the integration that was asked for. */
+/* The total as in the attribution: with the integration of the options. */
 static double total_of(const struct model *m, const struct series_label *l,
 		       const struct energy_opts *o, const struct counter_scan *scan)
 {
@@ -57,8 +57,8 @@ static double total_of(const struct model *m, const struct series_label *l,
 	return curve_total(&c);
 }
 
-/* Of a model that was cut: what the samples in its windows say, and means of its curve. What is odd
- * about a counter is told of all of it. */
+/* For a model that was cut: figures of the samples in its windows, and means of its curve. Flags
+ * are those of the whole counter. */
 static void scan_windows(const struct model *m, const struct series_label *l,
 			 const struct energy_opts *o, struct counter_scan *scan)
 {
@@ -137,7 +137,7 @@ static void add_row(struct table *t, const struct model *m, const struct series_
 			     .tau_s = l->info.quantity == QUANTITY_POWER ? l->info.tau_s : NAN });
 }
 
-/* Failed reads are told by who reads. */
+/* The sink warns of failed reads. */
 static void scan_warn(struct model *m, const struct series_label *l,
 		      const struct counter_scan *scan)
 {

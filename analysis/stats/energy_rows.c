@@ -108,7 +108,7 @@ static bool has_pieces(const struct model *m, track_id t)
 	return i < m->pieces.nr && m->pieces.v[i].span < tr->first_span + tr->spans;
 }
 
-/* Functions whose names differ only in what a path cannot hold share their paths. */
+/* Functions whose names differ only in characters that a path replaces share their paths. */
 static bool share_paths(const struct energy_groups *g, const struct lane_place *place)
 {
 	CLEANUP(u64map_release) struct u64map paths = U64MAP_INIT;

@@ -1,6 +1,6 @@
 /*
- * energy_rows: what attribution gives, summed up by who it belongs to: (track, name) for the table
- * `energy`, call paths for `energy_callpaths`.
+ * energy_rows: sums of attributed energy: by (track, name) for the table `energy`, by call path for
+ * `energy_callpaths`.
  *
  * The groups and the lanes to read are found once per model; then a run reads them for any number
  * of jobs, and every job is collected into the groups:
@@ -22,7 +22,7 @@
 
 #define GROUP_NONE UINT32_MAX
 
-/* What does not depend on a counter. */
+/* The part of a row that does not depend on a counter. */
 struct energy_group {
 	track_id track;
 	str_id name;
@@ -31,11 +31,11 @@ struct energy_group {
 	double exclusive_ns; /* Σ of their exclusive times */
 };
 
-/* What one job gives a group. */
+/* Results of one job for a group. */
 struct energy_value {
 	struct sum inclusive_j, exclusive_j, share_ns;
 	int64_t exclusive_ns;
-	uint8_t own_marks;    /* of the time it was innermost */
+	uint8_t own_marks;    /* of the time in which it was innermost */
 	uint8_t marks;        /* of all of its time */
 	double uncertainty_j; /* rows only; NaN: not known */
 	bool taken;           /* its calls take part */
@@ -49,7 +49,7 @@ struct lane_node {
 	bool outermost;  /* no caller on its path is the same function */
 };
 
-/* Where a lane's nodes and rows stand among all. */
+/* The position of a lane's nodes and rows among all. */
 struct lane_place {
 	size_t first_node; /* of energy_groups.nodes */
 	size_t first_row;  /* of energy_groups.group_of_row */
@@ -70,12 +70,12 @@ struct energy_groups {
 	VEC(struct lane_place) places;
 	VEC(struct lane_node) nodes;
 	VEC(uint32_t) group_of_row;
-	/* what the lanes borrow */
+	/* borrowed by the lanes */
 	uint32_t *node_of_span, *node_of_piece, *row_of_span, *row_of_node;
 };
 
 void energy_groups_make(const struct model *m, struct energy_groups *ret);
-/* Of a finished profile; lanes are those that a run read along. */
+/* Of a finished profile; lanes: those of the run that read it. */
 void energy_groups_of_profile(const struct profile *p, const struct lane_def *lanes, size_t nr,
 			      struct energy_groups *ret);
 void energy_groups_release(struct energy_groups *g);

@@ -18,8 +18,8 @@ struct energy_stream {
 
 /* ---- jobs ---- */
 
-/* A counter of no device at all (a node, a CPU package) has no device view; one of an idle GPU has,
- * as long as the trace knows queues. */
+/* A counter without a device (a node, a CPU package) has no device view; one of an idle GPU has, if
+ * the trace has queues. */
 static bool has_device_view(const struct model *m, const struct series_label *l,
 			    const struct energy_opts *o)
 {

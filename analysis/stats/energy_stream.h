@@ -1,5 +1,5 @@
 /*
- * energy_stream: energy of an archive that is read along (profile.h) and not kept.
+ * energy_stream: energy of an archive whose events are not kept (profile.h).
  *
  *	es = energy_stream_new(m, &opts, rules, topology)
  *	profile_new(m, &(struct profile_opts){ .lanes = energy_stream_reader(es) })
@@ -9,8 +9,8 @@
  *	analyses: opts.stream = es
  *	energy_stream_free(es)
  *
- * Known in time are the counters of inputs that were read before, and those of the archive whose
- * samples lie in locations of their own. m, rules and topology outlive the stream.
+ * It knows in time the counters of inputs that were read before, and those of the archive whose
+ * samples are in locations of their own. m, rules and topology outlive the stream.
  */
 #ifndef PROFRIG_ENERGY_STREAM_H
 #define PROFRIG_ENERGY_STREAM_H
@@ -19,16 +19,18 @@
 
 #include "profrig/stats/analysis.h"
 
-/* Which (series, view) are attributed: those of energy and power, in the order of the labels, the
- * device view before the host view. The device view is of devices only, and where there are queues
- * at all. */
+/*
+ * The pairs (series, view) that are attributed: series of energy and power, in the order of the
+ * labels, the device view before the host view. The device view is for devices only, and only where
+ * there are queues.
+ */
 struct energy_jobs {
 	VEC(struct energy_job) v;
 };
 void energy_jobs_find(const struct model *m, const struct series_label *labels,
 		      const struct energy_opts *o, struct energy_jobs *ret);
 
-/* What a finished stream has; lanes are those of energy_run. */
+/* Results of a finished stream; lanes are those of energy_run. */
 const struct energy_run *energy_stream_run(const struct energy_stream *es);
 const struct lane_def *energy_stream_lanes(const struct energy_stream *es, size_t *ret_nr);
 /* SIZE_MAX: the job was not known in time. */

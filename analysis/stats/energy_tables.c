@@ -47,7 +47,7 @@ TABLE_FORM(energy_callpaths, ENERGY_CALLPATHS,
 	   "energy of every call path (host view) or device operation (device view) by counter; a "
 	   "path after its caller, the dearest first, [unattributed] last");
 
-/* One (counter, device, view) on its way into the tables. */
+/* State of adding one (counter, device, view) to the tables. */
 struct job {
 	const struct series_label *label;
 	enum energy_view view;
@@ -64,7 +64,7 @@ struct tables {
 	struct table *energy, *totals, *paths;
 	struct energy_groups g;
 	struct strvec tracks;
-	uint32_t *track_place; /* by track: where it stands among all */
+	uint32_t *track_place; /* by track: its position in the order */
 	bool *outside;         /* by span: not all of it was sampled, for any counter */
 	const char *outside_counter;
 	bool *outside_path; /* of a profile: by cct node, then by group */
@@ -146,14 +146,13 @@ static void totals_flags(const struct tables *ts, const struct job *j, char *buf
 
 /* ---- rows ---- */
 
-/* Where a counter says nothing about all of a call's own time (a reset), its energy is unknown and
- * not 0. */
+/* Where a counter is dead in all of a call's exclusive time (a reset), energy is unknown, not 0. */
 static bool is_unknown(const struct energy_group *g, const struct energy_value *v)
 {
 	return v->exclusive_ns == 0 && v->marks & CURVE_DEAD && g->exclusive_ns > 0;
 }
 
-/* A single value says nothing about the energy around it. */
+/* A single sample gives no energy. */
 static double known_j(const struct job *j, double v)
 {
 	return j->r.flags & CF_SHORT ? NAN : v;
@@ -177,7 +176,7 @@ static double share_of(double j, double total_j)
 	return total_j == 0 ? NAN : j == 0 ? 0 : j / total_j;
 }
 
-/* Adds a row with what all rows of energy have: E = idle power · time + dynamic; the time of a
+/* Adds a row with the columns of all rows of energy: E = idle power · time + dynamic; the time of a
  * shared device is shared like its energy. */
 static void energy_add(const struct tables *ts, const struct job *j, struct energy_row row,
 		       double share_ns)
@@ -240,7 +239,7 @@ static void path_row(const struct tables *ts, const struct job *j, const char *t
 						.flags = flags });
 }
 
-/* What no call or work covers, in the tables of functions and of paths. */
+/* Energy without a call or work, in the tables of functions and of paths. */
 static void unattributed_rows(const struct tables *ts, const struct job *j)
 {
 	const struct energy_totals *r = &j->r;
@@ -284,7 +283,7 @@ static void totals_row(const struct tables *ts, const struct job *j)
 
 /* ---- order of rows ---- */
 
-/* Exclusive descending, what is unknown last; then track, then name. */
+/* Exclusive descending, unknown last; then track, then name. */
 static int cmp_rows(const void *pa, const void *pb, void *ctx)
 {
 	const struct tables *ts = ctx;
@@ -466,7 +465,7 @@ static int run_jobs(struct tables *ts, struct job *jobs, size_t nr, struct err *
 	return 0;
 }
 
-/* Counters that are read together, so that what is kept of each node fits. */
+/* Number of counters that are read together, which bounds the memory per node. */
 #define JOBS_BYTES ((size_t)256 << 20)
 #define NODE_BYTES 64
 
@@ -573,7 +572,7 @@ static int energy_tables_run(struct model *m, const struct analysis_opts *o, str
 	return r;
 }
 
-/* What the stream did not know in time is told of, not left out in silence. */
+/* Warns of counters that the stream did not know in time. */
 static void say_missing(struct tables *ts, const struct energy_stream *es, const struct job *j)
 {
 	struct energy_job what = { j->label->series, j->view };

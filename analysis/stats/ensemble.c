@@ -45,7 +45,7 @@ static const struct subject {
 	  { "calls", "inclusive_j", "exclusive_j" } },
 };
 
-/* What the runs say about one number: in the order of runs, one value a run at most. */
+/* The values of one number: in the order of runs, at most one per run. */
 struct observed {
 	VEC(struct observation {
 		uint32_t run;
@@ -310,7 +310,7 @@ static bool is_empty(const char *column, const struct observed *o)
 	return true;
 }
 
-/* Names of the runs that stand out. */
+/* Names of the outlier runs. */
 static void outliers_add(struct ensemble *e, const struct observed *o, const double *v,
 			 struct strbuf *sb)
 {

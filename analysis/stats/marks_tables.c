@@ -1,4 +1,4 @@
-/* Marks, and when tools recorded: of a run, whatever part of it is analysed. */
+/* Marks and recording windows of a whole run, also when a part of it is analysed. */
 #include "analyses_private.h"
 
 #include <math.h>

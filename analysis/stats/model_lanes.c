@@ -37,7 +37,7 @@ static void event_put(struct reader *r, int64_t t_ns, uint32_t node, int32_t cha
 	VEC_PUSH(&r->events, (struct lane_event){ t_ns, node, change });
 }
 
-/* Goes to the next span that counts on this lane. */
+/* Moves to the next span that counts on this lane. */
 static bool span_settle(struct reader *r)
 {
 	for (; r->next < r->end; r->next++) {
@@ -180,7 +180,7 @@ static void events_drop(struct reader *r, size_t n)
 		memmove(r->events.v, r->events.v + n, r->events.nr * sizeof(*r->events.v));
 }
 
-/* Up to where every lane is known; INT64_MAX when all are read to their ends. */
+/* The time up to which every lane is complete; INT64_MAX when all are read to their ends. */
 static int64_t fill_all(struct reader *readers, size_t nr, size_t max)
 {
 	int64_t horizon_ns = INT64_MAX;

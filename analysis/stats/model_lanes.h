@@ -7,11 +7,11 @@
  *	model_lanes_run(m, lanes, nr, 0, run);
  *	energy_run_value(run, job, lane, node)
  *
- * What a node is, the caller says, by span: a call path, a function, the span itself. Spans that
- * are no calls (LANE_CALLS, LANE_COVER: instants) or no work (LANE_WORK) are passed over; so are
- * those whose node is NODE_NONE on a LANE_COVER. The innermost call is the one that started last;
- * a span that outlives its parent goes over to its piece's node where the parent's own part ends
- * (model.h, partial overlap).
+ * The caller gives each span a node: a call path, a function, the span itself. Spans that are no
+ * calls (LANE_CALLS, LANE_COVER: instants) or no work (LANE_WORK) are skipped, as are spans with
+ * NODE_NONE on a LANE_COVER. The innermost call is the one that started last; a span that outlives
+ * its parent changes to its piece's node where the parent's own part ends (model.h, partial
+ * overlap).
  */
 #ifndef PROFRIG_MODEL_LANES_H
 #define PROFRIG_MODEL_LANES_H
@@ -27,7 +27,7 @@ struct model_lane {
 };
 
 /*
- * Reads all lanes in rounds of about that many events (0: as many as memory does not notice).
+ * Reads all lanes in rounds of about round_events events (0: a default that needs little memory).
  */
 void model_lanes_run(const struct model *m, const struct model_lane *lanes, size_t nr,
 		     size_t round_events, struct energy_run *run);

@@ -1,11 +1,11 @@
 /*
- * Whether what is inside a node counted no more than the node itself did, which stands upstream of
- * it: losses of conversion, network, fans and memory only make the node's share larger. How large
- * they are differs by machine, so none is assumed.
+ * Checks that the devices of a node used no more energy than the node, whose counter is upstream of
+ * them: losses of conversion, network, fans and memory only make the node's figure larger. Their
+ * size differs by machine, so none is assumed.
  *
- * Devices of one kind are added up; kinds never are, as one may be in the other: the counter of a
- * GH200's GPU is the whole module's, the Cray sensor of a card has the GPUs behind it. For the same
- * reason a device that has several counters counts once.
+ * Devices of one kind are added up; kinds never are, as one may contain the other: the counter of a
+ * GH200's GPU is the whole module's, the Cray sensor of a card contains its GPUs. For the same
+ * reason a device with several counters counts once.
  */
 #include "analyses_private.h"
 #include "series_label.h"
@@ -31,7 +31,7 @@ TABLE_FORM(node_energy, NODE_ENERGY,
 /* Sensors of one machine agree to about a percent; AMD's factor alone is 0.27 %. */
 #define SENSORS_AGREE 0.01
 
-/* Whose ids say that they measure different things. */
+/* Kinds of devices, by the word in their ids. */
 static const char *const kinds[] = { "gpu", "accel", "pkg", "cpu" };
 
 /* A counter of a device, or of a node. */
@@ -46,7 +46,9 @@ struct meters {
 	VEC(struct meter) v;
 };
 
-/* What a node's counter and those of its devices say of the time that all of them sampled. */
+/*
+ * Energy of a node's counter and of its devices' counters, over the time that all of them sampled.
+ */
 struct comparison {
 	const struct meter *node;
 	int kind;
@@ -101,7 +103,7 @@ static void meter_take(struct meters *ms, const struct series_label *l, const st
 	}
 	if (curve_make(ms->m, l->series, &l->info, o, &me.c, NULL) < 0)
 		return;
-	/* one that never counts measures nothing */
+	/* a counter that never changes measures nothing */
 	if (me.c.n < 2 || curve_total(&me.c) <= 0)
 		curve_release(&me.c);
 	else
@@ -115,8 +117,9 @@ static double mean_w(const struct meter *me)
 	return curve_total(c) / ((double)(c->t_ns[c->n - 1] - c->t_ns[0]) * 1e-9);
 }
 
-/* An energy counter rather than readings of power; of equals the one that counts most, as it may
- * have the others in it. */
+/*
+ * Prefers an energy counter to readings of power, then the largest, which may include the others.
+ */
 static bool is_better(const struct meter *a, const struct meter *b)
 {
 	bool counts_a = a->label->info.quantity == QUANTITY_ENERGY;
@@ -157,8 +160,7 @@ static double energy_of(const struct comparison *x, const struct curve *c)
 	return curve_at(c, x->to_ns, &hint) - from;
 }
 
-/* A counter is published once in its period, so that much of it may lie on the wrong side of the
- * edges. */
+/* A counter is published once per period, so its value at an edge may be off by one period. */
 static double edges_j(const struct meter *me)
 {
 	return mean_w(me) * (double)me->c.median_period_ns * 1e-9;
@@ -175,7 +177,7 @@ static void comparison_run(struct comparison *x)
 		comparison_narrow(x, &x->devices.v[i]->c);
 	x->verdict = "not_compared";
 	x->node_j = x->devices_j = x->slack_j = NAN;
-	/* what a counter lost with a reset its devices have all the same */
+	/* energy that the node's counter lost in a reset is still in its devices' counters */
 	if (x->to_ns <= x->from_ns || node->flags & CF_RESET)
 		return;
 	x->node_j = energy_of(x, node);

@@ -42,13 +42,13 @@ static bool same_row(const struct series_label *a, const struct series_label *b)
 	return strcmp(a->name, b->name) == 0 && strcmp(a->device, b->device) == 0;
 }
 
-/* Counts of a thread, such as PAPI's, are told apart by their track. */
+/* Counts of a thread, such as PAPI's, are distinguished by their track. */
 static bool is_told_apart(const struct series_label *l)
 {
 	return l->info.kind == SERIES_GAUGE || l->info.quantity != QUANTITY_OTHER;
 }
 
-/* What tells a series from the others of its name: the first of these that differs between two. */
+/* Distinguishes series of one name: by the first of these that differs between two. */
 enum difference { BY_FILE, BY_TRACK, BY_PATH, BY_NUMBER };
 
 static const char *file_of(const struct model *m, const struct series_label *l)

@@ -1,4 +1,4 @@
-/* series_label: in which order series come in tables, and which device they show. */
+/* series_label: the order of series in tables, and the names and devices that tables show. */
 #ifndef PROFRIG_SERIES_LABEL_H
 #define PROFRIG_SERIES_LABEL_H
 
@@ -6,16 +6,17 @@
 
 struct series_label {
 	series_id series;
-	/* the counter's own; with the file's or track's behind it where one device has several
-	 * series of that name that are integrated or drawn, so that a row says which it is about */
+	/* the counter's own; followed by the file's or track's where one device has several series
+	 * of that name that are integrated or drawn */
 	const char *name;
 	char *own;        /* name, when it is not the model's; NULL */
 	char device[160]; /* "node3:gpu2" when the series are of several hosts, else "gpu2"; "" */
 	struct counter_info info;
 };
 
-/* One per series of the model, by name, device, series id; numbers in names by value. m->series.nr
- * long, with one more that ends it. */
+/*
+ * One per series of the model, by name (numbers by value), device, series id; plus one as the end.
+ */
 struct series_label *series_labels(const struct model *m);
 void series_labels_freep(struct series_label **labels);
 

@@ -1,4 +1,4 @@
-/* Who shares which energy counter, and which rule says so: the premise of the table energy. */
+/* The sharers of each energy counter, and the rule behind it: the premise of the table energy. */
 #include "analyses_private.h"
 #include "series_label.h"
 #include "track_names.h"
@@ -21,7 +21,7 @@ TABLE_FORM(sharing, SHARING,
 	   "who shares the energy of each counter, and which rule says so; by counter, device and "
 	   "view, then in the order of tracks");
 
-/* Rows of one counter and view; the rest is one row that counts them. */
+/* Rows of one counter and view; more are counted in one row. */
 #define MAX_SHARERS 64
 
 struct sharing {
@@ -39,7 +39,7 @@ static void sharing_row_add(struct sharing *sh, const struct series_label *l, co
 	table_add(sh->t, &(struct sharing_row){ l->name, l->device, view, sharer, rule, weight });
 }
 
-/* A process is known by its rank, else by its name; host and pid behind it where they are known. */
+/* A process is shown by its rank, else by its name; followed by host and pid where known. */
 static void process_name(const struct model *m, track_id p, track_id thread, struct strbuf *out)
 {
 	const struct track *tr = &m->tracks.v[p];

@@ -6,8 +6,7 @@
 
 #include "profrig/base/xalloc.h"
 
-/* What a page can draw: no more than this many points per series, whatever the length of the run.
- */
+/* Points per series that a page can draw, for a run of any length. */
 #define MAX_BINS 2000
 
 /* clang-format off */
@@ -19,7 +18,7 @@ TABLE_FORM(timeline, TIMELINE,
 	   "one row per series and time bin: gauges, and energy counters as power; at most 2000 "
 	   "equal bins from the first to the last sample of a series");
 
-/* One series on its way into bins. */
+/* State of one series. */
 struct binning {
 	const struct model *m;
 	const struct series_label *label;
@@ -28,7 +27,7 @@ struct binning {
 	size_t sample; /* the first that no bin has had */
 };
 
-/* A bin no shorter than a sampling period, so that a bin always says something. */
+/* A bin is no shorter than a sampling period, so that no bin is empty. */
 static int64_t bins_of(const struct binning *b)
 {
 	int64_t length = b->c.t_ns[b->c.n - 1] - b->c.t_ns[0], n;
@@ -53,8 +52,8 @@ static void bin_widen(struct bin *bin, double v)
 		bin->max = v;
 }
 
-/* Adds what interval i says about the bin: the value at both ends of their intersection, and the
- * integral over it. */
+/* Adds interval i to the bin: the value at both ends of their intersection, and the integral over
+ * it. */
 static void add_interval(struct binning *b, struct bin *bin, size_t i)
 {
 	const struct curve *c = &b->c;
@@ -78,8 +77,8 @@ static void add_interval(struct binning *b, struct bin *bin, size_t i)
 	bin->live_s += x1 - x0;
 }
 
-/* A curve whose intervals are even shows their means; the readings at their ends are in the bin all
- * the same. Behind a filter they are not what the device drew. */
+/* A curve with even intervals shows their means; the bin also has the readings at their ends,
+ * unless a filter makes them differ from the device's power. */
 static void add_samples(struct binning *b, struct bin *bin)
 {
 	const struct series *se = &b->m->series.v[b->label->series];

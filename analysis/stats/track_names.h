@@ -1,8 +1,8 @@
 /*
- * track_names: what a track is called in tables, and in which order tracks come.
+ * track_names: names and order of tracks in tables.
  *
- * Trace files name tracks alike ("Master thread" on every rank). A name that several tracks with
- * spans share gets in front what tells them apart: the rank, else the process, else host, pid and
+ * Trace files give equal names to several tracks ("Master thread" on every rank). A name that
+ * several tracks with spans share gets a prefix: the rank, else the process, else host, pid and
  * tid: "rank 1/Master thread". Names are unique among tracks with spans.
  */
 #ifndef PROFRIG_TRACK_NAMES_H

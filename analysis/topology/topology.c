@@ -193,8 +193,7 @@ static bool any_common(const struct topology *tp, struct slice a, struct slice b
 	return false;
 }
 
-/* Whether a list of GPUs says anything about a counter, and if so, that it holds none of what that
- * measures. */
+/* Whether a list of GPUs applies to a counter, and holds none of its devices. */
 static bool list_hides(const struct topology *tp, const struct device_list *l,
 		       struct slice measures)
 {

@@ -1,7 +1,7 @@
 /*
- * On which device a queue's work runs. The number in a trace is the process' own; samplers name
- * physical devices. The first of these that knows: a rule of the file, the PCI address, the run's
- * variables, else both numbers are taken to mean the same.
+ * On which device a queue's work runs. The number in a trace is the process's own; samplers name
+ * physical devices. The first of these that applies: a rule of the file, the PCI address, the run's
+ * variables, else both numbers are taken as the same.
  */
 #include "topology_private.h"
 
@@ -34,7 +34,8 @@ static const struct topology_rule *visible_rule(const struct topology *tp, track
 	return NULL;
 }
 
-/* What the processes of a queue agree on. by_queue is sorted; *at moves to the next queue's. */
+/* The device on which the processes of a queue agree. by_queue is sorted; *at moves to the next
+ * queue's. */
 static bool place_by_file(struct topology_work *w, track_id q, int64_t index, size_t *at)
 {
 	struct topology *tp = w->tp;
@@ -91,7 +92,7 @@ static bool place_by_pci(struct topology_work *w, track_id q)
 	return true;
 }
 
-/* The list that the numbers of an input's queues go into; NULL when nothing is known. */
+/* The list that the numbers of an input's queues index; NULL unknown. */
 static const struct device_list *list_of(const struct topology_work *w, track_id q)
 {
 	const struct model *m = w->m;

@@ -1,6 +1,6 @@
 /*
- * Where something is known about who uses which device of a node, whether it may take a device from
- * a process: only when everything the process uses has a counter of its own.
+ * Whether queues or variables may exclude a process from a device of its node: only when everything
+ * that the process uses has a counter of its own.
  */
 #include "topology_private.h"
 
@@ -11,7 +11,7 @@
 
 enum { ENERGY, POWER, QUANTITIES };
 
-/* A host, as series name it ("" = not known); its sharers: those with calls that may lie on it. */
+/* A host by its name in series ("" = unknown); its sharers: those with calls that may be on it. */
 struct node {
 	const char *host;
 	VEC(str_id) live[QUANTITIES]; /* ids that a counter measures which moves */
@@ -84,7 +84,7 @@ static void add_live(struct nodes *ns, const bool *live)
 	}
 }
 
-/* One process of a node: what it has queues on. */
+/* One process of a node: the devices on which it has queues. */
 static void add_sharer(struct node *n, const struct topology *tp, const struct topology_track *p)
 {
 	for (int q = 0; q < QUANTITIES; q++)
@@ -128,7 +128,7 @@ static void look_at(struct nodes *ns, struct node *n)
 				n->runs[q] |= UINT64_C(1) << r;
 }
 
-/* The host that a series' device lies on. */
+/* The host of a series' device. */
 static char *host_of(const struct topology_work *w, series_id s)
 {
 	const char *device = w->info[s].device, *id = topology_id(device);

@@ -1,6 +1,6 @@
 /*
- * Who works on which queue: the process that the trace says opened it, the processes of the queue's
- * rank, the processes whose calls launched its work.
+ * The processes that use a queue: the one that opened it according to the trace, those of the
+ * queue's rank, those whose calls launched its work.
  */
 #include "topology_private.h"
 

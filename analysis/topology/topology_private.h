@@ -1,4 +1,4 @@
-/* What the parts of a topology share: what it was told, and what that means for one model. */
+/* The rules of a topology, and their result for one model. */
 #ifndef TOPOLOGY_PRIVATE_H
 #define TOPOLOGY_PRIVATE_H
 
@@ -11,12 +11,12 @@ struct device_list {
 	VEC(int64_t) v;
 };
 
-/* One run: what ROCR_VISIBLE_DEVICES leaves (driver), and what the others leave of that. */
+/* One run: the devices after ROCR_VISIBLE_DEVICES (driver), then after the other variables. */
 struct topology_run {
 	char *host;
 	input_id first, end;
 	struct device_list driver, runtime;
-	char *unknown; /* why it cannot be said; then both are all. NULL */
+	char *unknown; /* why a variable cannot be followed; then both are all. NULL */
 };
 #define MAX_RUNS 64 /* bits of struct topology_series */
 
@@ -30,8 +30,8 @@ struct topology_track {
 	bool is_sharer, active; /* active: it has calls */
 	int32_t rank;
 	int64_t local_rank; /* −1 */
-	struct slice rules; /* of rule_ids, ascending: that match it */
-	struct slice owned; /* of device_ids: where it has queues */
+	struct slice rules; /* of rule_ids, ascending: rules that match it */
+	struct slice owned; /* of device_ids: devices on which it has queues */
 	int run;            /* −1 */
 	/* a queue */
 	str_id device; /* of ids; 0 when it has none */
@@ -41,9 +41,9 @@ struct topology_track {
 /* By series; only of energy and power. */
 struct topology_series {
 	struct slice measures; /* of device_ids */
-	struct slice rules;    /* of rule_ids, ascending: that name it */
-	bool queues;           /* who has queues on it shares it */
-	uint64_t runs;         /* bit: what this run shows its processes may exclude them */
+	struct slice rules;    /* of rule_ids, ascending: rules that name it */
+	bool queues;           /* shared by the processes with queues on it */
+	uint64_t runs;         /* bit: variables of this run may exclude its processes */
 };
 
 struct topology {
@@ -63,22 +63,21 @@ struct topology {
 const char *topology_id(const char *device);
 /* "gpu7" → 7, −1 for other names. */
 int64_t topology_gpu(const char *id);
-/* Unknown hosts cannot be told apart, so they match. A host may stand in front of a device's name
- * instead of in the track. */
+/* Unknown hosts match any. The host may be a prefix of the device's name instead of the track's. */
 bool topology_same_node(const char *a_host, const char *a_device, const char *b_host,
 			const char *b_device);
 track_id topology_sharer(const struct model *m, track_id t);
 
-/* What is known while a model is looked at. */
+/* State while a topology is resolved. */
 struct topology_work {
-	bool quiet; /* nothing is said yet */
+	bool quiet; /* no warnings */
 	struct topology *tp;
 	struct model *m;
 	struct counter_info *info; /* by series */
 	struct intern *devices;    /* of all series and queues, "host:id" or "id" */
 	bool *matched;             /* by rule: some process */
-	bool own_numbers; /* the numbers of queues are those of each process: they tell nothing */
-	/* who has opened or used which queue; by sharer, then queue, no pair twice */
+	bool own_numbers; /* each process numbers its queues' devices itself: no use across them */
+	/* processes that opened or used a queue; by sharer, then queue, no pair twice */
 	VEC(struct topology_owner { track_id sharer, queue; }) owners;
 	VEC(struct topology_owner) by_queue; /* the same the other way round */
 };
@@ -87,7 +86,7 @@ bool topology_rule_matches(const struct topology *tp, const struct topology_rule
 			   const struct model *m, track_id sharer);
 /* Whether a rule names the device of this host. */
 bool topology_rule_names(const struct topology_rule *r, const char *host, const char *id);
-/* Says what is wrong with rules: no process matches, nothing has that name. */
+/* Warns of rules that match no process and of names that no device has. */
 void topology_rules_check(struct topology_work *w);
 
 /* topology_owners.c */
@@ -99,7 +98,7 @@ void topology_find_limits(struct topology_work *w);
 
 void topology_warn(struct topology_work *w, input_id input, const char *code, uint64_t count,
 		   const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* What was resolved, not what was added. */
+/* Drops the result, keeps the rules. */
 void topology_forget(struct topology *tp);
 
 #endif

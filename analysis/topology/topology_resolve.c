@@ -1,4 +1,4 @@
-/* What a topology was told, applied to one model: a row for every track and every series. */
+/* Applies a topology to one model: makes a row for every track and every series. */
 #include "topology_private.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* What a file says: which processes a rule matches, which devices it names. */
+/* Rules of a file: which processes a rule matches, which devices it names. */
 #include "topology_private.h"
 
 #include <fnmatch.h>
@@ -18,7 +18,7 @@ static bool glob_matches(const char *pattern, const char *s)
 	       (strpbrk(pattern, "*?[") && fnmatch(pattern, s, FNM_NOESCAPE) == 0);
 }
 
-/* "node3" names "node3.cluster.example" too. What is not known may be any. */
+/* "node3" matches "node3.cluster.example" too. An unknown host matches all. */
 static bool host_matches(const char *pattern, const char *host)
 {
 	char first[MAX_HOST];

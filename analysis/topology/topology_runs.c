@@ -1,13 +1,13 @@
 /*
- * What a run showed its processes: lists of devices, each inside what the one before it leaves.
+ * The devices visible to the processes of a run: lists, each of which indexes the one before it.
  *
- *	a container's devices, in ascending order whatever the order they were asked for in
+ *	a container's devices, in ascending order for any order of its options
  *	ROCR_VISIBLE_DEVICES: the driver's devices, so all that ROCm's tools number
  *	HIP_VISIBLE_DEVICES, else CUDA_VISIBLE_DEVICES, else GPU_DEVICE_ORDINAL: the runtime's
  *
- * NVIDIA's runtime knows CUDA_VISIBLE_DEVICES alone.
- * In all of them the first index that does not exist ends the list. A device by its UUID may be
- * any, so such a list says nothing.
+ * NVIDIA's runtime reads CUDA_VISIBLE_DEVICES alone.
+ * In all of them the first index that does not exist ends the list. A UUID may be any device, so a
+ * list with one cannot be followed.
  */
 #include "topology_private.h"
 
@@ -44,7 +44,7 @@ static int64_t list_at(const struct device_list *l, int64_t n)
 	return (size_t)n < l->v.nr ? l->v.v[n] : -1;
 }
 
-/* false: the text names devices in a way that does not tell their numbers. */
+/* false: the text names devices other than by number. */
 static bool list_inside(const struct device_list *outer, const char *text, struct device_list *ret)
 {
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
@@ -103,7 +103,7 @@ static bool same_list(const struct device_list *a, const struct device_list *b)
 	return same;
 }
 
-/* A list that shows nothing although it does not say so is one of another program's numbers. */
+/* A list without valid indexes that is not empty on purpose is of another numbering. */
 static char *list_narrow(const struct device_list *outer, const char *name, const char *value,
 			 struct device_list *ret)
 {
@@ -147,8 +147,8 @@ static void run_init(struct topology_run *run)
 	run->driver.all = run->runtime.all = true;
 }
 
-/* Schedulers set the variables of all vendors; without knowing whose devices these are, both
- * readings must agree. */
+/* Schedulers set the variables of all vendors; where the vendor is unknown, both readings must
+ * agree. */
 static char *lists_make(struct topology_run *run, const struct topology_env *e)
 {
 	struct topology_run other = { .host = NULL };

@@ -1,9 +1,9 @@
 /*
- * log_line: what log.c and progress.c share: stderr, and whether an unfinished progress line stands
- * on it.
+ * log_line: shared by log.c and progress.c: stderr, and whether it shows an unfinished progress
+ * line.
  *
- * log_line_write puts the text out in one write(2). When `redrawn` is false and a progress line
- * stands there, it is wiped first.
+ * log_line_write writes the text by one write(2). When `redrawn` is false, it first wipes a shown
+ * progress line.
  */
 #ifndef PROFRIG_LOG_LINE_H
 #define PROFRIG_LOG_LINE_H

@@ -1,8 +1,8 @@
 /*
- * sample: the parts of `profrig sample` among themselves.
+ * sample: the parts of `profrig sample`.
  *
  *	cmd_sample.c	the command: sources, the program beside them, the end
- *	sample_show.c	what it shows: the live line, the summary, --json
+ *	sample_show.c	its output: the live line, the summary, --json
  */
 #ifndef PROFRIG_CLI_SAMPLE_H
 #define PROFRIG_CLI_SAMPLE_H
@@ -28,7 +28,7 @@ struct sample {
 	struct strvec views; /* paths of what --compat made */
 };
 
-/* What is known of one device, of whichever sources read it. NaN: not known. */
+/* One device, from all sources that read it. NaN: not known. */
 struct sample_figures {
 	char id[32];
 	double power_w, mean_w, max_w; /* the last one; over the time */

@@ -29,7 +29,7 @@
 /* --- events --- */
 
 struct agent_out {
-	char key[AGENT_KEY_LEN + 1]; /* "" until it came: nothing is said */
+	char key[AGENT_KEY_LEN + 1]; /* "" until it is received: no output before */
 	struct strbuf q;             /* not yet taken by the reader */
 	size_t sent;                 /* of q */
 	bool broken;                 /* there is no reader any more */
@@ -67,7 +67,7 @@ struct step {
 
 struct tree_proc {
 	pid_t pid, ppid, pgrp;
-	uint64_t start; /* clock ticks since boot; with pid it names a process for good */
+	uint64_t start; /* clock ticks since boot; with the pid it identifies a process */
 	bool ours;      /* descends from us */
 	bool dead;      /* a zombie */
 	bool known;     /* owner is decided */
@@ -138,7 +138,7 @@ void say_hello(struct agent *a);
 
 /* Takes the bytes of stdin that came; lines that are complete are carried out. */
 void requests_feed(struct agent *a, const char *data, size_t n);
-/* argv-like array of strings under key; -errno with words. Absent is empty. */
+/* argv-like array of strings under key; -errno with err. Absent is empty. */
 int request_strings(const json_t *rq, const char *key, struct strvec *out, struct err *err);
 /* The environment a request asks for: "env", over our own with "inherit". */
 int request_env(const json_t *rq, struct strvec *out, struct err *err);
@@ -146,8 +146,8 @@ int request_env(const json_t *rq, struct strvec *out, struct err *err);
 /* --- processors --- */
 
 /*
- * "cpus" of a request: sets the agent's own affinity, which the child about to be started inherits,
- * and keeps what it was in *was. 0 nothing asked, 1 set, -errno.
+ * "cpus" of a request: sets the agent's own affinity, which the next child inherits, and keeps the
+ * old one in *was. 0 not wanted, 1 set, -errno.
  */
 int place_take(const json_t *rq, cpu_set_t *was, struct err *err);
 void place_back(const cpu_set_t *was);

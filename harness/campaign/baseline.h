@@ -35,13 +35,13 @@ struct paired_run {
 	size_t block;
 	double workload_s; /* NAN: it did not end well */
 	double performance;
-	char *unit;                      /* of what the workload said of its speed; "" nothing */
+	char *unit;                      /* of the workload's performance; "" none */
 	double budget;                   /* NAN: none is stated */
 	const struct prepared *prepared; /* until it is prepared again */
 	bool noted;
 };
 
-/* What one set of tools costs, over all pairs. */
+/* The cost of one set of tools, over all pairs. */
 struct cost {
 	const struct paired_run *of; /* the first of its kind */
 	struct paired_ratio time, speed;

@@ -21,7 +21,7 @@ void build_request_release(struct build_request *rq);
 /* A model of a build and what becomes of it. */
 struct build_item {
 	char *word;           /* as prepare takes it; NULL: the model of --config */
-	char *registry;       /* images are pushed there; NULL: where the configuration says */
+	char *registry;       /* destination of images; NULL: that of the configuration */
 	char *registry_image; /* what its one image is called there; NULL: as images are called */
 	char *use_image;      /* that image is taken, nothing is built; NULL */
 	char *where;          /* of the batch file; NULL */
@@ -30,8 +30,8 @@ struct build_items {
 	VEC(struct build_item) v;
 };
 /*
- * The models of a batch file; what is wrong in it is added to p. The catalog is read as by
- * models_pick. -EINVAL: there is no such file, and ret is empty.
+ * The models of a batch file; its faults are added to p. The catalog is read as by models_pick.
+ * -EINVAL: there is no such file, and ret is empty.
  */
 int batch_models(const struct run_options *o, const struct build_request *rq,
 		 struct catalog **ret_catalog, struct build_items *ret, struct problems *p,
@@ -46,8 +46,13 @@ struct build_set {
 	struct tool_set tools;
 	struct image_plan plan;
 	struct strvec words; /* as chosen: one model with several arguments has one image */
+<<<<<<< HEAD
 	const struct engine *engine;
 	bool tried; /* building began, and the manifest says how it went */
+=======
+	const struct image_engine *engine;
+	bool tried; /* building began; the manifest has its result */
+>>>>>>> w-words
 };
 /*
  * words and o->tags: models; none: the one of --config. Errors as in prepare.h; problems of all
@@ -58,7 +63,7 @@ int build_prepare(const char *command, const struct run_options *o, const struct
 		  struct said *said, struct err *err);
 /* Which engine builds: s->engine. -ENOENT, -ENODEV. */
 int build_engine(struct build_set *s, struct err *err);
-/* Those of the words that are of the job's model, each a run of its image. */
+/* The words that name the job's model; each is a run of its image. */
 void build_words_of(const struct build_set *s, const struct image_job *j, struct strvec *ret);
 void build_set_release(struct build_set *s);
 

@@ -2,11 +2,10 @@
  * manifest_models: the models and images that a manifest names, for `run --manifest`.
  *
  * Each image of the manifest is one run of its model; MODEL words and tags pick some of them. A
- * word with arguments (X:key=value) gives the model these instead of those it was built with, and
- * several words of one model are a run each. The image is
- * the one that is here, else that of the registry, which the run pulls. The engine is the
- * manifest's unless the command line says another. Of a manifest of madengine the context is one of
- * the run, too. Where the models are: manifest_where.h.
+ * word with arguments (X:key=value) replaces those of the build, and several words of one model are
+ * a run each. The image is the local one, else that of the registry, which the run pulls. The
+ * engine is the manifest's unless the command line names another. The context of a manifest of
+ * madengine applies to the run, too. manifest_where.h finds the models.
  */
 #ifndef MANIFEST_MODELS_H
 #define MANIFEST_MODELS_H

@@ -1,6 +1,6 @@
 /*
- * package_images: entries of models.json that have a dockerfile and no image run in what is built
- * of it, as madengine's users expect of `run --tags`: what `run --build` does, for them alone.
+ * package_images: builds the images of entries of models.json that have a dockerfile and no image,
+ * as `madengine run --tags` does: `run --build` for these entries alone.
  */
 #ifndef PACKAGE_IMAGES_H
 #define PACKAGE_IMAGES_H
@@ -14,8 +14,8 @@
 void package_images_wanted(const struct run_options *o, const struct strvec *models,
 			   struct strvec *wanted, struct said *said);
 /*
- * What models becomes: built, which have images of their own now, then those that were not wanted,
- * as they are ("" in o->images).
+ * The new value of models: built ones, which have images now, then the others as they are ("" in
+ * o->images).
  */
 void package_images_join(struct run_options *o, const struct strvec *wanted, struct strvec *built,
 			 struct strvec *models);

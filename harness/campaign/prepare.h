@@ -5,9 +5,9 @@
  *	prepare_again(&p, &err)		before each further run
  *	prepared_release(&p)		also after a prepare that failed
  *
- * Errors of this room, each of which the command line has an exit code for: -EINVAL the call is
- * wrong, -ENOENT a word names nothing, -EBADMSG a configuration is wrong (err says how, or, when
- * its message is empty, problems do), -ENODEV this machine lacks what was asked for.
+ * Errors of this room, each with an exit code of the command line: -EINVAL a wrong call, -ENOENT a
+ * word that names nothing, -EBADMSG a wrong configuration (see err or, when its message is empty,
+ * problems), -ENODEV this machine lacks something that was requested.
  */
 #ifndef PREPARE_H
 #define PREPARE_H
@@ -19,7 +19,7 @@
 #include "profrig/plan/plan.h"
 #include "profrig/run/run.h"
 
-/* One configured run: what run and plan both need. Heap-allocated parts live as long as it. */
+/* One configured run, for run and plan. Heap-allocated parts live as long as it. */
 struct prepared {
 	struct tool_set tools;
 	struct runconf conf;
@@ -30,7 +30,7 @@ struct prepared {
 	double build_s; /* how long its image took to build, NAN: not known */
 	bool bare;
 	bool alone;         /* one of several tools */
-	struct strvec pins; /* a configured path, then what it led to (prepare_pins.c) */
+	struct strvec pins; /* a configured path, then its target (prepare_pins.c) */
 };
 
 /*
@@ -43,8 +43,8 @@ int prepare(const struct run_options *o, const char *model, char *const *cmd, st
 struct runconf_request run_request(const struct run_options *o, const char *model, char *const *cmd,
 				   const char *cwd);
 /*
- * A new run id, and the plan once more, since the id stands in all its paths. -ELOOP: a configured
- * path leads elsewhere than when p was prepared.
+ * A new run id, and the plan again, since the id is in all its paths. -ELOOP: a configured path now
+ * leads elsewhere.
  */
 int prepare_again(struct prepared *p, struct err *err);
 void prepared_release(struct prepared *p);
@@ -59,7 +59,7 @@ void pins_real(const struct prepared *p, struct strvec *real);
 void pins_take(struct prepared *p);
 /* Whether all lead there still: 0 or -ELOOP. */
 int pins_hold(const struct prepared *p, struct err *err);
-/* Of one path, in silence; also true when it is gone, or never was one of those. */
+/* The same for one path, without messages; also true for a missing path and for other paths. */
 bool pin_holds(const struct prepared *p, const char *path);
 
 #endif

@@ -31,7 +31,7 @@ struct run_options {
 	const char *manifest;
 	bool build;           /* first the images */
 	struct strvec images; /* of the manifest, one for each model; empty: the models' own */
-	struct strvec names;  /* likewise what it calls the model; "" unknown */
+	struct strvec names;  /* likewise its name of the model; "" unknown */
 	VEC(double) builds_s; /* how long each took to build, NAN: not known */
 	double build_s;       /* of this one */
 	/* what each was made of, and from; "" unknown */

@@ -1,6 +1,6 @@
 /*
- * said: what a user must know of a preparation that may still succeed, in the order in which it was
- * found. The command line prints it (cli_said); what ends a preparation is an err.
+ * said: messages of a preparation that may still succeed, in the order in which they came up. The
+ * command line prints them (cli_said); an error that ends a preparation is an err.
  *
  *	struct said s = SAID_INIT;	said_add(&s, SAID_NOTICE, …);	said_release(&s);
  */

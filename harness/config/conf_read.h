@@ -1,6 +1,6 @@
 /*
  * conf_read: files that a command line names. One run of profrig may read them several times, once
- * for each model, so what comes through a pipe ("--config <(…)") is kept for the next time.
+ * for each model, so the contents of a pipe ("--config <(…)") are kept.
  */
 #ifndef CONF_READ_H
 #define CONF_READ_H

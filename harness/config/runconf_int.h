@@ -26,12 +26,12 @@ struct loader {
 void runconf_fill_record(struct loader *l);
 
 void runconf_init(struct runconf *rc);
-/* runconf_release.c: what is read as it stands (fields_read), before anything else of it. */
+/* runconf_release.c: members that fields_read reads, before all others. */
 extern const struct field runconf_fields[];
 
 /* runconf_more.c */
 void runconf_fill_cpus(struct loader *l, const struct cfg_node *root);
-/* What an entry says of an option, by its name or by its variable; NULL: nothing. */
+/* The value of an option in an entry, by its name or by its variable; NULL: none. */
 const struct cfg_node *runconf_option_given(struct loader *l, const struct cfg_node *entry,
 					    const struct tool_option *o);
 /* The period that a tool's file states, itself or by an option. */
@@ -44,7 +44,7 @@ void runconf_fill_files(struct loader *l, struct runconf_tool *rt, const struct 
  */
 bool runconf_known_tool(struct loader *l, const struct cfg_node *entry,
 			const struct cfg_node *name);
-/* Notes what is wrong with a name: of the command line (exit 2) or of a file (exit 3). */
+/* Adds the problem of a name: of the command line (exit 2) or of a file (exit 3). */
 void loader_bad_name(struct loader *l, const struct cfg_node *at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* "unknown WHAT 'NAME'; did you mean …?", or where `profrig list WHATs` shows the names. */
@@ -75,13 +75,13 @@ void loader_context(struct loader *l);
 void loader_package_release(struct loader *l);
 
 /*
- * runconf_source.c. What secrets.NAME stands for, read now; NULL after noting why there is none.
- * *ret_from: the caller's variable that it came from (borrowed from n), NULL for a file. Owned.
+ * runconf_source.c. The value of secrets.NAME, read now; NULL after adding a problem. *ret_from:
+ * the environment variable it came from (borrowed from n), NULL for a file. Owned.
  */
 char *conf_secret_value(struct loader *l, const struct cfg_node *n, const char **ret_from);
 /* model.wrap and model.args around l->rc->command. */
 void runconf_fill_words(struct loader *l, const struct cfg_node *model);
-/* model.n_gpus: how many of `gpus`, or which when that does not say; before gpus is looked at. */
+/* model.n_gpus: the number of `gpus`, or the GPUs when that is not given; before gpus is read. */
 void runconf_count_gpus(struct loader *l, const struct cfg_node *model);
 /* What models of a package find of the machine in their environment, before env is looked at. */
 void runconf_machine_env(struct loader *l);

@@ -2,9 +2,9 @@
  * schema: checks a tree against a table of keys (struct schema_key): unknown keys with a
  * suggestion, types, choices, ranges, what is required (schema_check, runconf.h).
  *
- * The table is data; this is the only code that knows what its type names mean. Null is "not given"
- * everywhere but in lists of strings, and in maps with free keys (env) of layers that have nothing
- * below them to take back.
+ * The table is data; only this code interprets its type names. Null means "not given" except in
+ * lists of strings, and in maps with free keys (env) of layers without a lower layer whose value it
+ * could remove.
  */
 #ifndef PROFRIG_SCHEMA_H
 #define PROFRIG_SCHEMA_H

@@ -9,13 +9,13 @@
 #include "profrig/config/tool.h"
 
 extern const struct schema_key tool_table[];
-/* What is read of a file, an output, an option as it stands (fields_read). */
+/* Members of a file, an output, an option that fields_read reads. */
 extern const struct field tool_fields[], tool_output_fields[], tool_option_fields[];
 
 /* One with nothing in it. */
 struct tool *tool_new(void);
-/* Never NULL: what is wrong with the file stands in the tool's problems. dirs: the search path, for
- * its scripts. */
+/* Never NULL: faults of the file are in the tool's problems. dirs: the search path, for its
+ * scripts. */
 struct tool *tool_read(const char *path, const struct strvec *dirs);
 /* In the tool file's folder, that folder's parent, then dirs likewise. Absolute and owned; NULL
  * when it is nowhere. */

@@ -37,15 +37,16 @@ void data_files_add(data_files *f, const char *rel, const char *from, const char
 /* By the bytes of rel. */
 void data_files_sort(data_files *f);
 
-/* What the listing of a folder says beside its files; zero is empty. */
+/* Properties of a folder's listing; zero is empty. */
 struct local_more {
-	struct strvec dirs;     /* its folders, relative, each behind the one that holds it */
-	struct strvec left_out; /* what is no file and no folder, with the reason: "x/y: …" */
-	bool linked;            /* a link led to some of it */
+	struct strvec dirs; /* its folders, relative, each behind the one that holds it */
+	struct strvec
+		left_out; /* entries that are neither file nor folder, with the reason: "x/y: …" */
+	bool linked;      /* a link led to some of it */
 };
 void local_more_init(struct local_more *m);
 void local_more_release(struct local_more *m);
-/* One sentence about what was left out, owned; NULL: nothing was. */
+/* One sentence about entries that were left out, owned; NULL: none were. */
 char *local_left_out(const struct local_more *m);
 
 /* One data set from one source. */
@@ -61,16 +62,16 @@ struct fetch {
 	const atomic_bool *stop; /* true: others have failed, give up (-ECANCELED); NULL */
 };
 bool fetch_interrupted(const struct fetch *f);
-/* f->ret says what the copy lacks. */
+/* f->ret names what the copy lacks. */
 void data_left_out(struct fetch *f);
 
 /* --- data_entry.c --- */
 
-/* 0 and what was there; -ENOENT: nothing that can be used. */
+/* 0 and the existing entry; -ENOENT: no usable one. */
 int entry_read(const char *dir, data_files *ret);
 int entry_write(const char *dir, const char *source, const data_files *files, double seconds,
 		struct err *err);
-/* A file of an entry is what it was: its size and time, else its hash. */
+/* Whether a file of an entry is unchanged: by size and time, else by its hash. */
 bool entry_file_good(const char *dir, const struct data_file *f);
 /* Fills f->ret when all of it is as it was, else -ENOENT. */
 int entry_use(struct fetch *f);
@@ -79,10 +80,10 @@ void entry_hash(const data_files *files, char ret_hex[65]);
 
 /* --- data_sync.c --- */
 
-/* Brings one file into `part`, taking up what is there. */
+/* Fetches one file into `part`, continuing an earlier transfer. */
 typedef int data_get(struct fetch *f, const struct data_file *file, const char *part,
 		     struct err *err);
-/* Brings dir/data to what the listing says, reusing what is good; files get their hashes. */
+/* Makes dir/data equal to the listing, reusing good files; sets the hashes of files. */
 int data_sync(struct fetch *f, const data_files *listing, data_get *get, struct err *err);
 
 /* A file that has to come: `want` of the listing becomes `file` of the entry. */
@@ -96,7 +97,7 @@ int data_fetch_one(struct fetch *f, struct data_job *job, data_get *get, struct 
 
 /* --- data_lanes.c --- */
 
-/* All of them, several at a time: 0, or the first error; each job says whether it is done. */
+/* Runs all jobs, several at a time: 0, or the first error; sets each job's done. */
 int data_lanes(struct fetch *f, struct data_job *jobs, size_t nr, data_get *get, struct err *err);
 
 /* --- data_local.c --- */

@@ -1,15 +1,16 @@
 /*
- * http: one request at a time through libcurl, which is loaded when it is first needed.
+ * http: one request at a time through libcurl, which is loaded at its first use.
  *
- *	struct http *h = http_open(err);		NULL: libcurl is not here
+ *	struct http *h = http_open(err);		NULL: libcurl is missing
  *	http_get(h, &rq, &reply, err);			0: an answer came, whole; see reply.status
  *	http_close(h)
  *
- * -EAGAIN: it broke off or never came about, trying again may help; -EINTR: interrupted;
- * -ECANCELED: stopped; -ENOSPC: the disk is full; -EPROTO: all else. Redirects are followed, at
- * most ten, to http and https only, and take no credentials to another host; signed requests follow
- * none. A transfer that does not move for a minute is given up. Proxies as the environment says
- * (http_proxy, no_proxy). A struct http is one thread's at a time, and opened by one at a time.
+ * -EAGAIN: no connection, or it broke off; a retry may help. -EINTR: interrupted; -ECANCELED:
+ * stopped; -ENOSPC: the disk is full; -EPROTO: any other failure. Redirects are followed, at most
+ * ten, to http and https only, and take no credentials to another host; signed requests follow
+ * none. A transfer without progress for a minute is given up. Proxies come from the environment
+ * (http_proxy, no_proxy). A struct http is for one thread at a time; one thread at a time opens
+ * one.
  */
 #ifndef DATA_HTTP_H
 #define DATA_HTTP_H
@@ -29,8 +30,8 @@ struct http_reply {
 	long status;
 	char etag[256];         /* as sent, with its quotes; "" */
 	char modified[64];      /* Last-Modified; "" */
-	char bucket_region[64]; /* where S3 says the bucket is; "" */
-	int64_t length;         /* of the body that came; -1 not told */
+	char bucket_region[64]; /* region of the bucket, from S3's answer; "" */
+	int64_t length;         /* of the received body; -1 not stated */
 	int64_t from, total;    /* of Content-Range; -1 */
 };
 
@@ -38,7 +39,7 @@ struct http_request {
 	const char *url;
 	struct http_access access;
 	bool head;
-	bool peek;            /* the answer's head, asked for with GET; no body comes */
+	bool peek;            /* the head of the answer to a GET, without the body */
 	uint64_t from;        /* begin there, if_range holds */
 	const char *if_range; /* NULL: from is 0 */
 	/*
@@ -47,7 +48,7 @@ struct http_request {
 	 */
 	int fd;
 	struct strbuf *text; /* with a ceiling; NULL: thrown away */
-	/* before the first byte of a good body: < 0 ends it, with that and its words in err */
+	/* before the first byte of a good body: < 0 ends the request with this error */
 	int (*begin)(void *ctx, const struct http_reply *r, struct err *err);
 	void *ctx;
 	const struct data_opts *events;

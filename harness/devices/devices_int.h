@@ -12,7 +12,7 @@ void devices_find_nvidia(struct devices *d, const char *root);
 
 /* A small file without its line end; NULL when it cannot be read. Owned. */
 char *device_text(const char *path);
-/* What stands behind key and characters of sep, to the end of the line. */
+/* The text behind key and characters of sep, to the end of the line. */
 bool device_line(const char *text, const char *key, const char *sep, char *ret, size_t n);
 /* "key number"; -1 when there is none. */
 int64_t device_number(const char *text, const char *key);

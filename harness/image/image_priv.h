@@ -7,8 +7,7 @@
 
 #include "profrig/image/image.h"
 
-/* What a Dockerfile's text says, which is taken apart in place; d->path and d->context are set up
- * before. */
+/* Parses a Dockerfile's text in place; d->path and d->context are set before. */
 int dockerfile_parse(struct dockerfile *d, char *text, struct err *err);
 void dockerfile_release(struct dockerfile *d);
 
@@ -27,11 +26,18 @@ void private_dir_remove(struct private_dir *d);
 char *private_file(const struct private_dir *d, const char *name, const char *text,
 		   struct err *err);
 
+<<<<<<< HEAD
 /* A login in a folder of its own, or none when no user is given (then auth->dir is NULL). */
 int image_login(const struct engine *e, const struct build_conf *b, const struct image_opts *o,
 		struct private_dir *d, struct image_auth *auth, struct err *err);
+=======
+/* A login in a private folder, or none when no user is given (then auth->dir is NULL). */
+int image_login(const struct image_engine *e, const struct build_conf *b,
+		const struct image_opts *o, struct private_dir *d, struct image_auth *auth,
+		struct err *err);
+>>>>>>> w-words
 
-/* Last words of a command for an error: its last line that is not empty. Borrowed from tail. */
+/* The last line of a command's output that is not empty, for an error. Borrowed from tail. */
 const char *image_last_words(const struct strvec *tail);
 
 #endif

@@ -24,7 +24,7 @@ struct cfg_node *mad_map(struct cfg *c, struct cfg_node *map, const char *key,
 			 const struct cfg_node *from);
 struct cfg_node *mad_list(struct cfg *c, struct cfg_node *map, const char *key,
 			  const struct cfg_node *from);
-/* A new value at a key, over what is there; text is copied. */
+/* Sets the value of a key; text is copied. */
 struct cfg_node *mad_put(struct cfg *c, struct cfg_node *map, const char *key, enum cfg_kind kind,
 			 const char *text, const struct cfg_node *from);
 /* The scalar n, as it is written, as a text. */
@@ -36,15 +36,15 @@ struct cfg_node *mad_add(struct cfg *c, struct cfg_node *list, enum cfg_kind kin
 			 const struct cfg_node *from);
 /* A list of scalars, or one text with commas between. */
 void mad_words(const struct cfg_node *n, struct strvec *to);
-/* The words of a text as a shell would cut them; a problem at n when it cannot. Notes what a shell
- * would do more. */
+/* Splits a text into words as a shell would; a problem at n when that fails. Notes expansions of a
+ * shell that do not happen. */
 void mad_shell_words(const struct cfg_node *n, const char *what, struct strvec *to,
 		     struct problems *p, struct strvec *notes);
 /* JSON has no comments, so people write them as keys: "_comment…" goes, at every depth. */
 void mad_drop_comments(struct cfg_node *n);
 /* An empty tree of that layer. */
 void mad_tree_init(struct cfg *c, enum cfg_layer layer);
-/* "file:12: words" */
+/* "file:12: text" */
 void mad_note(struct strvec *notes, const struct cfg_node *at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* secrets: for the caller's variables whose names hold MAD_SECRETS. */
@@ -58,9 +58,9 @@ int mad_truth(const struct cfg_node *n);
 /* --- mad_script.c --- */
 
 /*
- * What list_models() gives, as a list of maps in ret (lines 0; always to be released). name NULL:
- * all, as they are; else the one of this name (without scope) after its update_model(). What it
- * prints goes to notes. -errno: `why` says it, with what the script wrote to stderr.
+ * The result of list_models(), as a list of maps in ret (lines 0; always to be released). name
+ * NULL: all, unchanged; else the one of this name (without scope) after its update_model(). Its
+ * output goes to notes. -errno: `why` has the reason, with the script's stderr.
  */
 int mad_script_list(const char *path, const char *shown, const char *dir, const char *name,
 		    struct cfg *ret, struct strvec *notes, struct strbuf *why);
@@ -69,7 +69,7 @@ int mad_script_list(const char *path, const char *shown, const char *dir, const 
 
 /* Empty texts and nulls of a map leave it: in models.json they mean "not given". */
 void mad_drop_empty(struct cfg_node *map);
-/* Everything that is wrong with an entry's values; what is worth knowing to notes. */
+/* Adds all faults of an entry's values; hints go to notes. */
 void mad_check_entry(const struct cfg_node *entry, struct problems *p, struct problems *unknown,
 		     struct strvec *notes);
 /* Unknown keys become problems, or notes. */
@@ -104,18 +104,18 @@ char *mad_cred_config(const char *dir, const struct cfg_node *n, struct cfg *ret
 
 struct mad_wrap {
 	const char *out, *format; /* where a recording goes, and which of rocprofv3's it is */
-	const char *counters;     /* stands for a file of tools/counters; NULL: none does */
-	bool own_words;           /* the tool has words of its own for its wrapper */
+	const char *counters;     /* the word for a file of tools/counters; NULL: none */
+	bool own_words;           /* the tool has its own words for its wrapper */
 };
 enum mad_wrapped {
 	MAD_WRAP_AS_IT_IS,
-	MAD_WRAP_OWN,     /* the tool's own words take their place */
+	MAD_WRAP_OWN,     /* the tool's own words replace them */
 	MAD_WRAP_ROCPROF, /* replaced; rocprofv3 or rocprof is needed */
 	MAD_WRAP_RTL      /* replaced; rtl is needed */
 };
 /*
- * Puts what profrig has for a script of madengine's scripts/common/tools in the place of the words
- * that start it. *ret_counters: "counters/NAME" where `counters` stands for that file, owned; else
+ * Replaces the words that start a script of madengine's scripts/common/tools by profrig's
+ * counterpart. *ret_counters: "counters/NAME" where `counters` stands for that file, owned; else
  * untouched.
  */
 enum mad_wrapped mad_wrap(struct strvec *words, const struct mad_wrap *to, char **ret_counters);

@@ -1,7 +1,7 @@
 /*
- * manifest_context: what --additional-context told a build, kept in the manifest for its runs: env,
- * mounts, GPUs, tools and scripts are for the run, too. What the run is told itself goes before it,
- * key by key.
+ * manifest_context: the --additional-context of a build, kept in the manifest for its runs: env,
+ * mounts, GPUs, tools and scripts apply to the run, too. The run's own context overrides it, key by
+ * key.
  */
 #ifndef MANIFEST_CONTEXT_H
 #define MANIFEST_CONTEXT_H

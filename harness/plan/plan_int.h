@@ -32,12 +32,12 @@ char *plan_tool_dir(const struct maker *m, const char *tool);
 /* text with the placeholders of tool replaced; owned. An unknown one is a problem and stays as it
  * is. */
 char *plan_expand(struct maker *m, const struct runconf_tool *t, const char *text);
-/* The words a tool puts in front of the workload, expanded. */
+/* A tool's words in front of the workload, expanded. */
 void plan_wrap(struct maker *m, const struct runconf_tool *t, struct strvec *argv);
 /* A preload library as the workload will see it; owned. */
 char *plan_library(const struct maker *m, const char *name);
 
-/* Do the words of tool `at` stand there already, by a tool that it shares them with? */
+/* Whether a tool that shares the words of tool `at` has added them already. */
 bool plan_wrapped_already(struct maker *m, size_t at);
 
 /* plan_tool.c */
@@ -53,7 +53,7 @@ void plan_files(struct maker *m, const struct runconf_tool *t);
 bool plan_output_asked(const struct runconf_tool *t, const struct tool_output *o);
 /* Do the tools of this plan stand in front of programs of the workload, not of all of it? */
 bool plan_wrap_at(const struct maker *m);
-/* What then stands in front of the workload. */
+/* The resulting words in front of the workload. */
 void plan_wrap_start(struct maker *m, struct strvec *argv);
 void plan_wrap_files(struct maker *m);
 
@@ -62,7 +62,7 @@ void plan_env_workload(struct maker *m, struct plan_step *step);
 /* tool NULL: a script of the user. */
 void plan_env_script(struct maker *m, const struct runconf_tool *tool, struct plan_step *step);
 
-/* A word of a wrap that stands for any number of words. */
+/* A word of a wrap that expands to any number of words. */
 #define CONTROL_WORD "{control}"
 
 /* plan_control.c */
@@ -70,7 +70,7 @@ void plan_controls(struct maker *m);
 /* Whether the tool is started so that it can be switched; and so that it begins paused. */
 bool plan_is_switched(const struct maker *m, const struct runconf_tool *t);
 bool plan_starts_paused(const struct maker *m, const struct runconf_tool *t);
-/* What {control} in a wrap stands for. */
+/* The value of {control} in a wrap. */
 void plan_control_words(struct maker *m, const struct runconf_tool *t, struct strvec *argv);
 /* plan_source.c */
 void plan_source(struct maker *m);

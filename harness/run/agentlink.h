@@ -1,21 +1,21 @@
 /*
- * agentlink: our end of the wire to profrig-init (profrig/agent.h), whatever engine started it.
+ * agentlink: profrig's end of the connection to profrig-init (agent.h), for any engine.
  *
  *	link_open(&l, argv, err)		starts the engine's process, which is the agent or
  *						leads to it, and hands it the key of this
  *						connection: bytes that lack it are no events
  *	link_send(&l, rq, err)			one request (the json_t reference is taken over)
  *	link_next(&l, timeout_ms, &ev, err)	1 and an event (owned), 0 none in time or a signal
- *						came, -EPIPE the engine is gone: err says what it
- *						left
+ *						came, -EPIPE the engine is gone: err has its last
+ *						output
  *	link_end(&l)				asks the agent to end, waits, in the end kills; safe
  *						at any time
  *	link_release(&l)
  *
  *	link_agent(&l)				the agent's pid here while it lives, 0 unknown
  *
- * What the engine writes to stderr is kept (bounded) in l.errs: it is where docker says why nothing
- * starts. No signal is raised by writing to an engine that died.
+ * The engine's stderr is kept (bounded) in l.errs: docker's reasons for a failed start are there.
+ * Writing to a dead engine raises no signal.
  */
 #ifndef AGENTLINK_H
 #define AGENTLINK_H
@@ -34,7 +34,7 @@
 struct agent_link {
 	pid_t pid; /* of the engine's process, 0 none */
 	int to, from, errs_fd;
-	int wake_fd; /* of the caller, or -1: what comes there ends a wait in link_next */
+	int wake_fd; /* of the caller, or -1: input there ends a wait in link_next */
 	char key[AGENT_KEY_LEN + 1];
 	struct strbuf in;     /* bytes of events not yet taken */
 	size_t taken;         /* of in */
@@ -69,23 +69,23 @@ int link_hello(struct agent_link *l, int timeout_ms, const volatile sig_atomic_t
 	       json_t **ret, struct err *err);
 
 /*
- * Which process of this machine has said hello (agent_proof.c)? Its name proves nothing, since
- * anything may carry it. On the host it is our child. In a container it is the one that has, in the
- * innermost pid namespace, the pid of the hello, began at the tick of the hello, and is in its pid
- * namespace where we may look. No workload is that: none was started yet. 0 when none is found
- * (another machine's engine, a virtual machine) or several are.
+ * The process of this machine that sent "hello" (agent_proof.c). Its name proves nothing. On the
+ * host it is a child of profrig. In a container it is the one with the pid of the hello in the
+ * innermost pid namespace, the start tick of the hello, and its pid namespace where that is
+ * readable. No workload can match, as none has started yet. 0 when none is found (another machine's
+ * engine, a virtual machine) or several are.
  */
 void link_prove(struct agent_link *l, const json_t *hello);
 pid_t link_agent(const struct agent_link *l);
-/* The agent's effective user here, -1 unknown. Not /proc's owner of it: that is root's of what is
- * not dumpable. */
+/* The agent's effective user here, -1 unknown. The owner in /proc is no help: root's for a process
+ * that is not dumpable. */
 int64_t link_agent_uid(const struct agent_link *l);
 /*
  * A pidfd of the agent's child that has this pid where the agent lives, and its pid here. -1: not
  * found.
  */
 int link_child(const struct agent_link *l, int64_t inner, pid_t *ret_pid);
-/* A pidfd of the process that has this pid and began then; -1: it is gone. */
+/* A pidfd of the process with this pid and start time; -1: it is gone. */
 int proven_pidfd(pid_t pid, uint64_t start_ticks);
 int proven_signal(int pidfd, int sig);
 bool proven_ended(int pidfd, int timeout_ms); /* a zombie has ended, too */

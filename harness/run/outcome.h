@@ -1,11 +1,11 @@
 /*
- * outcome: how a run goes and ends: its phase, the first failure, warnings, interrupts, and what
- * follows from them at the end: status, reason and exit code. Knows nothing of plans, engines and
- * files; every part of a run may call it.
+ * outcome: the progress and end of a run: its phase, the first failure, warnings, interrupts, and
+ * the resulting status, reason and exit code. Independent of plans, engines and files; every part
+ * of a run may call it.
  *
- *	outcome_phase(&oc, "pre")		the run enters a phase; the front end hears of it
- *	outcome_fail(&oc, RUN_TIMEOUT, …)	the first failure names the run and its phase; later
- *						ones change nothing
+ *	outcome_phase(&oc, "pre")		the run enters a phase; the front end is notified
+ *	outcome_fail(&oc, RUN_TIMEOUT, …)	the first failure gives the run's status and phase;
+ *						later ones change nothing
  *	outcome_warn(&oc, W_…, "note", …)	one more row of run.json warnings[]
  *	outcome_take_interrupt(&oc)		between two waits: whether a signal came
  *	outcome_good(&oc)			neither a failure nor an interrupt so far
@@ -59,7 +59,7 @@ bool outcome_take_interrupt(struct run_outcome *oc);
 bool outcome_good(const struct run_outcome *oc);
 /* Outputs that are bad become a failure, an interrupt comes before all else. docs/contract.md. */
 int outcome_conclude(struct run_outcome *oc);
-/* run.json itself could not be written: the run failed, whatever it was before. */
+/* run.json itself could not be written: the run failed, with any earlier status. */
 int outcome_unwritten(struct run_outcome *oc, const char *why);
 void outcome_release(struct run_outcome *oc);
 

@@ -1,30 +1,29 @@
 /*
- * run_priv: the parts of a run among themselves. run.c walks the plan; everything a run knows is in
- * struct run.
+ * run_priv: the parts of a run. run.c walks the plan; struct run is the whole state.
  *
- *	run.c		run_execute: the order of things, which also holds when some fail
+ *	run.c		run_execute: the order of the phases, also after failures
  *	outcome.h	status, reason, warnings, interrupts
  *	run_step.c	one step: start, wait, time limits, interrupts, live output
  *	run_dir.c	the run directory: made whole, the `latest` link, the reserve for a full
  *			disk
  *	run_hold.c	other folders in which the workload may write
- *	run_source.c	the folder of the run's own, where a model has one
+ *	run_source.c	the run's own copy of the source, where a model has one
  *	run_json.c	struct run → run.json
  *	run_note.c	changes to a run.json already written (analysis, leftovers)
  *	run_facts.c	host, versions, git
- *	run_data.c	what the workload reads: is it there, bring it
+ *	run_data.c	the workload's data: checks and fetches it
  *	run_pull.c	the image, when it must be fetched
  *	run_sampling.c	samplers beside the workload
- *	run_idle.c	the time before and after the workload in which they run alone
- *	run_registry.h	which runs are alive
- *	preflight.c	what must hold before a run directory exists
+ *	run_idle.c	samplers alone, before and after the workload
+ *	run_registry.h	the live runs
+ *	preflight.c	checks before a run directory exists
  *	agentlink.h	talking to profrig-init
  *
  * Four folders, each with one header for the others:
- *	control/	run_control.h	a live run is spoken to
+ *	control/	run_control.h	requests to a live run
  *	collect/	run_collect.h	outputs → artifacts with verdicts
- *	results/	run_results.h	what the workload's output and its results files say
- *	sweep/		run_sweep.h	finishing off runs whose profrig is gone
+ *	results/	run_results.h	numbers in the workload's output and results files
+ *	sweep/		run_sweep.h	cleaning up after killed profrigs
  */
 #ifndef RUN_PRIV_H
 #define RUN_PRIV_H
@@ -118,7 +117,7 @@ struct run_git {
 	char why[200]; /* there is a repository, and nothing is known of it */
 };
 
-/* What programs have to be asked for is asked by a thread, while the engine starts. */
+/* A thread collects facts that need programs, while the engine starts. */
 struct run_facts_job {
 	const struct plan *pl;
 	pthread_t thread;
@@ -137,16 +136,16 @@ struct run {
 	int lock_fd;
 	struct control *control; /* NULL before and after */
 	struct agent_link link;
-	bool link_up; /* the agent has said hello */
+	bool link_up; /* the agent has sent "hello" */
 	bool link_lost;
-	/* the workload may have CAP_SYS_PTRACE, and so forge what the agent says */
+	/* the workload may have CAP_SYS_PTRACE, and so forge the agent's events */
 	bool verdicts_open;
 	int unstarted;       /* -ENOLINK, -ENOPKG: it cannot begin (run_opts.quick), 0 it can */
 	bool container_left; /* it could not be removed */
 	bool workload_done;  /* it ran, well or not */
 	struct strvec held;  /* folders, until the run is over (run_hold.c) */
-	char *latest_was;    /* what the link `latest` said before this run; NULL: nothing */
-	char *made; /* the first folder on the way to the run directory that we made, owned */
+	char *latest_was;    /* target of the link `latest` before this run; NULL: none */
+	char *made; /* the outermost folder of the run directory's path that was created, owned */
 
 	/* what run.json holds */
 	struct run_outcome outcome;
@@ -172,7 +171,7 @@ struct run {
 
 /* --- run_step.c --- */
 
-/* What the agent is asked for to start a step. */
+/* The agent's request that starts a step. */
 json_t *step_start_request(const struct run *rn, const struct plan_step *ps, int64_t id);
 /* Never fails: what happened is in rn->steps. */
 void step_run(struct run *rn, size_t index);
@@ -197,8 +196,8 @@ void run_dir_latest(struct run *rn);
 /* As if the run had never been, `latest` too: of one that could not begin. */
 void run_dir_unmake(struct run *rn);
 /*
- * Lets an agent that is another user than we are into the folders, and write where steps and tools
- * do. uid_inside: what it is in its container.
+ * Gives an agent of another user access to the folders, and write access where steps and tools
+ * write. uid_inside: its user in the container.
  */
 void run_dir_share(struct run *rn, int64_t uid_inside);
 void run_dir_close(struct run *rn);
@@ -217,7 +216,7 @@ void run_disk_room(const struct plan *pl, struct strvec *missing);
 /* preflight: one line for each data set that is nowhere. 0, or -EINTR. */
 int run_data_check(const struct plan *pl, const struct run_opts *o, struct strvec *missing,
 		   struct strvec *optional);
-/* Brings all of it; what cannot be brought and is not optional is the run's failure. */
+/* Fetches all data; a failure for data that is not optional is the run's failure. */
 void run_data_fetch(struct run *rn);
 /* Whether the variables of a data set are set; name NULL: they belong to none. */
 bool run_data_there(const struct run *rn, const char *name);
@@ -231,8 +230,8 @@ int run_pull(const struct plan *pl, const struct run_opts *o, struct err *err);
 /* --- preflight.c --- */
 
 /*
- * Asks the agent of a container that has said hello for what tools need. Returns how many lines
- * were added to missing, or -errno when it does not answer.
+ * Checks the tools' needs through the agent of a container, after its "hello". Returns the number
+ * of lines added to missing, or -errno when the agent does not answer.
  */
 int preflight_needs(const struct plan *pl, const struct run_opts *o, struct agent_link *l,
 		    struct strvec *missing, struct err *err);
@@ -254,7 +253,7 @@ int run_note_interrupted(const char *run_dir, struct err *err);
  * called again. */
 void run_facts_begin(struct run *rn);
 void run_facts_end(struct run *rn);
-/* The commit of the repository that dir lies in, when it is known. */
+/* The commit of the repository around dir, when it is known. */
 void run_git_facts(struct run *rn, const char *dir);
 /* Without running anything that the repository names, and within some seconds (run_git.c). */
 void run_git_look(struct run_git *g, const char *dir);
@@ -281,8 +280,8 @@ void run_samplers_mark(struct run *rn, const char *name);
 void run_samplers_pause(struct run *rn, bool pause);
 void run_samplers_target(struct run *rn, pid_t pid);
 void run_samplers_stop(struct run *rn);
-/* Once nothing of the run lives: a samples file that is gone, or lacks rows, is a failed
- * sampler's. */
+/* After all processes have ended: a samples file that is gone or lacks rows means a failed
+ * sampler. */
 void run_samplers_check(struct run *rn);
 int run_sampler_probe(const struct plan_sampler *ps, struct err *err);
 /* The workload, whether it ran or not; NULL: there is no such step. */

@@ -33,8 +33,8 @@ void registry_leave_behind(struct registration *reg);
 /* Takes the lock of an entry or a run directory's .lock; -EWOULDBLOCK: its owner lives. */
 int registry_lock(const char *path, bool create, int *ret_fd);
 /*
- * The entry and the .lock say, once that is known, which directory and which agent are the run's:
- * what a later profrig finishes off must be proven to be this run's.
+ * Records the run's directory and agent in the entry and the .lock, once they are known: a later
+ * profrig cleans up only what it can prove to be this run's.
  */
 void registry_note(const struct run *rn);
 struct registered {

@@ -1,12 +1,12 @@
 /*
- * readings: what was read of devices, as numbers, on its way from the thread that reads to the one
- * that makes rows of it: in the order it was read, eight rounds of all devices at most.
+ * readings: a queue of readings, as numbers, between the thread that reads devices and the one that
+ * makes rows: in the order of reading, at most eight rounds of all devices.
  *
- * One thread adds, without a lock: next is the place for a reading, which no other thread sees
- * before add. Taking needs a lock of the owner's, so that one thread at a time does it; what take
- * returned is valid until that lock is let go. The adding thread starts a round only when
- * readings_full, asked under the lock, said no. No dynamic memory after init, which keeps nothing
- * of the devices.
+ * One thread adds, without a lock: readings_next is the slot of a reading, invisible to other
+ * threads before readings_add. Taking needs the owner's lock, so that one thread at a time does it;
+ * the result is valid until that lock is released. The adding thread starts a round only when
+ * readings_full, called under the lock, is false. No dynamic memory after init, which borrows
+ * nothing.
  */
 #ifndef PROFRIG_READINGS_H
 #define PROFRIG_READINGS_H
@@ -26,7 +26,7 @@ struct reading {
 	int code; /* what the source's read returned */
 };
 
-/* Reading k, from 0, lies at [k % room]. */
+/* Reading k, from 0, is at [k % room]. */
 struct readings {
 	struct reading *at;
 	size_t room, nr_dev;

@@ -1,14 +1,14 @@
 /*
- * sample_rows: what a samples file holds, as text: header, rows, and with change-point storage only
- * what is new in them. Of every series it keeps a summary and the last value.
+ * sample_rows: the text of a samples file: header and rows; with change-point storage only changes.
+ * Of every series it keeps a summary and the last value.
  *
- * Change-point storage: a field is written when its value is another than the one written last, a
- * failure being a value; a row in which nothing changed is not written. So that a hole and a value
- * that stood still can be told apart, and a crash costs a second at most, everything is written
- * again with the first read after sample_rows_refresh; and the end of a series is the end of its
- * readings, so sample_rows_end writes the last one where it was left out.
+ * Change-point storage: a field is written when its value differs from the last one written, a
+ * failure being a value; a row without changes is not written. To distinguish a gap from a constant
+ * value, and to bound the loss of a crash to a second, all fields are written with the first read
+ * after sample_rows_refresh. A series ends with its last reading, so sample_rows_end writes that
+ * where it was left out.
  *
- * Not for two threads at once.
+ * For one thread at a time.
  */
 #ifndef PROFRIG_SAMPLE_ROWS_H
 #define PROFRIG_SAMPLE_ROWS_H
@@ -17,8 +17,8 @@
 #include "profrig/sampler/sampler.h"
 
 /*
- * A field as it was written last. Asked 1000 times a second, a device mostly gives the value it
- * gave before, so its text is kept: a row of such values takes half the time of one of new values.
+ * A field as it was written last. Read 1000 times a second, a device mostly repeats its value, so
+ * the text is kept: a row of such values takes half the time of one of new values.
  */
 struct sample_field {
 	double v; /* SAMPLER_ABSENT: nothing yet */
@@ -31,7 +31,7 @@ struct sample_rows {
 	size_t nr_dev;
 	bool changes;
 	uint64_t rows, failed;
-	/* what a tick touches lies close together: after a sleep little of it is in a cache */
+	/* data of a tick is close together: after a sleep little of it is in a cache */
 	VEC(struct sample_rows_device {
 		size_t nr;            /* series */
 		size_t before, after; /* fields of other devices on its left and right */

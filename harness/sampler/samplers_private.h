@@ -20,14 +20,13 @@ bool sampler_device_add(struct sampler_device *d, const char *name, const char *
 /* True when `device` (NULL, "all", "0,2-4", "gpu1") selects index i. */
 bool sampler_selects(const char *device, unsigned i);
 /*
- * Whether `device` is well-formed (-EINVAL) and names only indexes below n (-ENODEV): what was
- * asked for is not left out in silence.
+ * Whether `device` is well-formed (-EINVAL) and names only indexes below n (-ENODEV): a requested
+ * device is never left out in silence.
  */
 int sampler_check_selection(const char *device, unsigned n, struct err *err);
 /*
- * True when the list `fields` (NULL or "" = everything) names the series or its family, which is
- * what stands before the first '_': "power" takes power and power_instant, "vram" takes vram_used
- * and vram_total.
+ * True when the list `fields` (NULL or "" = everything) names the series or its family, the part
+ * before the first '_': "power" selects power and power_instant, "vram" vram_used and vram_total.
  */
 bool sampler_wants(const char *fields, const char *name);
 /* Whether every word of `fields` names a series or a family that a GPU source knows (-EINVAL). */
@@ -42,8 +41,7 @@ void sampler_clean_line(char *s);
  */
 const char *sampler_root(void);
 /*
- * A small file's text without its final line end and blanks; what does not fit is cut. Length, or
- * -errno.
+ * A small file's text without its final line end and blanks, cut to the buffer. Length, or -errno.
  */
 int sampler_read_text(const char *path, char *buf, size_t n);
 /* A file that holds one finite number. */

@@ -21,7 +21,7 @@ extern const struct record_flag *record_flag;
 
 /* From the library's constructor. */
 void record_setup(void);
-/* false: there is no flag to watch. Else returns when it differs from `seen`, or after so long. */
+/* false: there is no flag to watch. Else returns when it differs from `seen`, or at the timeout. */
 bool record_wait(uint32_t seen, int timeout_ms);
 
 static inline bool record_on(void)

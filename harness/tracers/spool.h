@@ -48,6 +48,6 @@ void spool_begin(struct spool_line *l, char ph, int64_t ts_ns, int64_t dur_ns);
 void spool_str(struct spool_line *l, const char *key, const char *value); /* ,"key":"escaped" */
 void spool_int(struct spool_line *l, const char *key, int64_t value);     /* ,"key":123 */
 void spool_args(struct spool_line *l);   /* ,"args":{ and the next member has no comma */
-void spool_commit(struct spool_line *l); /* closes what is open and appends */
+void spool_commit(struct spool_line *l); /* closes open spans and appends */
 
 #endif

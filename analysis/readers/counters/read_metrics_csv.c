@@ -1,23 +1,22 @@
 /*
- * Metric CSV, what converters of OTF2 archives make of an archive's counters:
+ * Metric CSV: the counters of an OTF2 archive, as converters write them:
  *
  *	Group,Metric Name,Time,Value
  *	MPI Rank 0,A2rocm_smi:::energy_count:device=0,0.19654027372442903,103765944891752
  *
- * A group is a location group, mostly a process: "MPI Rank 0" tells its rank. Time is seconds since
- * an origin that the file does not name, so the clock is the file's own. Values are as recorded;
- * kind, unit and device follow from the metric's name alone (attribution/counters). Series lie in
- * the file in any order. A file with nothing but the header is what a process without counters has.
+ * A group is a location group, mostly a process: "MPI Rank 0" gives its rank. Time is in seconds
+ * from an unknown origin, so the clock is the file's own. Values are as recorded; kind, unit and
+ * device follow from the metric's name alone (counters.h). Series are in any order. A process
+ * without counters has a file with the header only.
  *
- * Converters leave out rows that repeat their series' value, unless told to keep them. The text
- * does not say which it was, so a first pass looks: a series in order of time with two equal values
- * in a row proves that everything was kept; else only changes were. Then silence means "unchanged":
- * a gauge holds its value until the next row, while an energy counter, which moves whenever power
- * is drawn, is still a line between its rows (counter_holds() knows which is which). The rows left
- * out at the end of a series would take its last stretch with them; so a series whose value ever
- * fell or never changed, which no energy counter at work does, gets its last value once more at the
- * last row of its recorder: what stands before ":::" reads all its counters together. A series that
- * only rises is taken as a counter and gets nothing.
+ * By default converters leave out rows that repeat their series' value. The text does not state it,
+ * so a first pass decides: two equal values in a row, in a series in order of time, prove that
+ * everything was kept; else only changes were. Then a gauge holds its value until the next row,
+ * while an energy counter, which grows whenever power is drawn, is linear between its rows
+ * (counter_holds). Rows left out at the end of a series would lose its last interval. So a series
+ * whose value fell once or never changed, which excludes a working energy counter, gets its last
+ * value again at the last row of its recorder: the component before ":::" reads all its counters
+ * together. A series that only rises is taken as a counter and gets nothing.
  */
 #include "readers_private.h"
 #include "tally.h"
@@ -213,7 +212,7 @@ static void push_row(struct metrics_csv *mc, const struct row *row)
 	mc->sink->ops->sample(mc->sink, row->metric->id, row->t_ns, row->value);
 }
 
-/* Hands every row behind the header to take. The text stops where it is no CSV any more: damage. */
+/* Calls take for every row behind the header. The text ends where it is no valid CSV: damage. */
 static int read_rows(struct metrics_csv *mc, row_fn *take, struct err *err)
 {
 	struct csv_reader *csv = csv_open_mem(mc->map.data, mc->map.len);
@@ -339,8 +338,8 @@ static int metrics_finish(struct metrics_csv *mc)
 	return in->partial ? READ_PARTIAL : 0;
 }
 
-/* Takes what stands behind the last line end off the text: a row there may have lost digits, which
- * cannot be seen. A header may stand alone. */
+/* Cuts the text at the last line end: a row behind it may have lost digits. A header without a line
+ * end stays. */
 static void drop_tail(struct metrics_csv *mc)
 {
 	const char *end = mc->map.len ? memrchr(mc->map.data, '\n', mc->map.len) : NULL;

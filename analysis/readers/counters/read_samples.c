@@ -1,6 +1,6 @@
 /*
- * profrig's sampling files (base/samples_file.h has the format). Rows are written while a run goes
- * on, so the last line may be cut; a value in it may have lost digits, so it is not used.
+ * profrig's sampling files (samples_file.h has the format). Rows are written during a run, so the
+ * last line may be cut and its value may have lost digits: it is not used.
  */
 #include "readers_private.h"
 #include "tally.h"
@@ -69,7 +69,7 @@ static const char *host_of(const struct samples *sm)
 	return sm->head.host[0] ? sm->head.host : NULL;
 }
 
-/* Marks need a sink with its clock set, so they are taken only behind the header. */
+/* Marks need a sink with its clock set, so they are read only behind the header. */
 static void take_mark(struct samples *sm, struct text line)
 {
 	struct span_def d = { .kind = SPAN_INSTANT, .args = STR_NONE };
@@ -156,7 +156,7 @@ static series_id column_series(struct samples *sm, const char *field)
 	return sm->sink->ops->series(sm->sink, &d);
 }
 
-/* 1: it was the header; 0: nothing stood on the line. */
+/* 1: it was the header; 0: an empty line. */
 static int take_header(struct samples *sm, struct text line, struct err *err)
 {
 	struct csv_reader *csv = csv_open_mem(line.p, line.n);

@@ -1,7 +1,4 @@
-/*
- * nsys: what the parts of the reader of Nsight Systems exports share; read_nsys.c describes the
- * format.
- */
+/* nsys: the parts of the reader of Nsight Systems exports; read_nsys.c describes the format. */
 #ifndef ANALYSIS_NSYS_H
 #define ANALYSIS_NSYS_H
 
@@ -9,7 +6,6 @@
 
 #include "profrig/base/intern.h"
 
-/* Names are of few kinds; a table of strings has up to millions. */
 typedef uint32_t nsys_slot;
 #define NSYS_SLOT_NONE U64MAP_NONE
 #define NSYS_COPY_KINDS 14
@@ -17,7 +13,7 @@ typedef uint32_t nsys_slot;
 struct nsys_process {
 	track_id id;
 	int64_t global, pid;
-	track_id overhead; /* where the profiler's own work is shown; TRACK_NONE not yet */
+	track_id overhead; /* of the profiler's own work; TRACK_NONE not yet */
 };
 
 struct nsys_thread {
@@ -31,7 +27,7 @@ struct nsys_gpu {
 	int64_t id;
 	str_id name; /* of nsys.names */
 	char pci[32];
-	track_id track; /* TRACK_NONE until work of it is seen */
+	track_id track; /* TRACK_NONE until it has work */
 };
 
 struct nsys {
@@ -40,12 +36,12 @@ struct nsys {
 	struct intern *names;          /* of processes, threads, devices */
 	char host[256], product[64], schema[32];
 	int64_t schema_major;
-	/* times begin at the session's start, or are of the real-time clock, and are shifted */
+	/* times count from the session's start; else they are of the real-time clock, shifted */
 	bool normalized;
 	int64_t shift_ns, session_utc_ns; /* 0 unknown */
-	const char *device;               /* where the file does not tell; NULL */
-	bool by_process;                  /* device work tells its process */
-	/* by db_hash of what they are: slots, and ids of names */
+	const char *device;               /* where the file names none; NULL */
+	bool by_process;                  /* device work has its process */
+	/* by db_hash of their identity: slots, and ids of names */
 	struct u64map slots, process_names, thread_names, ranks, device_numbers, gpu_slots;
 	struct u64map domains; /* of NVTX: their categories, ids of the sink */
 	struct u64map graphs;  /* correlations of graph launches whose nodes were recorded */
@@ -54,27 +50,27 @@ struct nsys {
 	VEC(struct nsys_process) processes;
 	VEC(struct nsys_thread) threads;
 	VEC(struct nsys_gpu) gpus;
-	int64_t last_global; /* the thread that was asked for last, and its slot */
+	int64_t last_global; /* the last thread that was looked up, and its slot */
 	nsys_slot last_thread;
 };
 
 /* ---- nsys_tracks.c ---- */
 
-/* Reads names, ranks and devices; tracks are made when something lies on them. */
+/* Reads names, ranks and devices; a track is made for its first span. */
 void nsys_tracks_load(struct nsys *ns);
 void nsys_tracks_release(struct nsys *ns);
 nsys_slot nsys_thread(struct nsys *ns, int64_t global);
-/* Where the profiler's own work of a process is shown. */
+/* The track of the profiler's own work in a process. */
 track_id nsys_overhead(struct nsys *ns, int64_t global);
-/* Beside a thread: what was sampled of it. Not kept: asked for once. */
+/* A new track for the stack samples of a thread; call it once per thread. */
 track_id nsys_sampled(struct nsys *ns, int64_t global);
 /* The device's id in the machine, "gpu0"; buf holds 32. */
 track_id nsys_device(struct nsys *ns, int64_t global, int64_t device, char *buf);
 track_id nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t context,
 		    int64_t stream);
-/* Ids of calls are counted in each process, so the process is part of them. 0: none. */
+/* The process is part of it, as each process numbers its calls itself. 0: none. */
 uint64_t nsys_correlation(struct nsys *ns, int64_t global, int64_t id);
-/* The text of a StringIds row as an id of the sink; otherwise where there is none. */
+/* The text of a StringIds row as an id of the sink; `otherwise` without one. */
 str_id nsys_string(struct nsys *ns, struct sqlite_rows *q, int col, str_id otherwise);
 
 /* ---- the rows ---- */

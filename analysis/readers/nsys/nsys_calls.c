@@ -1,7 +1,7 @@
 /*
  * Calls of APIs: one table for each API, all with start, end, globalTid and a name. Calls of CUDA
- * carry the correlationId of what they launch; other APIs use numbers of their own. The profiler's
- * own work is not the application's: it lies on a track beside the threads.
+ * carry the correlationId of their work; other APIs use numbers of their own. The profiler's own
+ * work is not the application's: it has a track beside the threads.
  */
 #include "nsys.h"
 

@@ -1,7 +1,7 @@
 /*
- * What was sampled on devices (GPU_METRICS: percentages and rates, named by TARGET_INFO_GPU_METRICS
- * as (typeId, metricId); the low byte of a typeId is the device's number in the machine) and what
- * was allocated on them (CUDA_GPU_MEMORY_USAGE_EVENTS: instants with bytes in their arguments).
+ * Samples of devices (GPU_METRICS: percentages and rates, named by TARGET_INFO_GPU_METRICS as
+ * (typeId, metricId); the low byte of a typeId is the device's number in the machine) and their
+ * allocations (CUDA_GPU_MEMORY_USAGE_EVENTS: instants with bytes in their arguments).
  */
 #include "nsys.h"
 

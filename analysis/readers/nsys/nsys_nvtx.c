@@ -1,8 +1,8 @@
 /*
- * NVTX: what the program says of itself. Push/pop ranges nest on their thread as calls do, so what
- * is launched inside one is found through the calls inside it. Start/end ranges belong to a
- * process. A name stands in the row (text) or in StringIds (textId). A domain's name is a row of
- * its own, by (process, domainId), somewhere in the table; it becomes the category.
+ * NVTX: ranges and marks of the program. Push/pop ranges nest on their thread as calls do, so work
+ * launched inside one is found through the calls inside it. Start/end ranges belong to a process. A
+ * name is in the row (text) or in StringIds (textId). A domain's name is a row of its own, by
+ * (process, domainId), anywhere in the table; it becomes the category.
  *
  * A range without an end was open when the recording stopped: it ends with its thread's last event.
  */
@@ -55,7 +55,7 @@ struct nvtx {
 	int64_t last_ns;
 };
 
-/* Name of the row in hand, from StringIds where the row itself has none. */
+/* Name of the current row, from StringIds where the row itself has none. */
 static str_id name_of(struct nvtx *nv, struct sqlite_rows *q)
 {
 	struct sink *s = nv->ns->sc.sink;

@@ -5,11 +5,11 @@
  *	SAMPLING_CALLCHAINS	id of the sample, stackDepth (0 = leaf), symbol and module (ids of
  *				StringIds), kernelMode, unresolved: a row for each frame
  *
- * They become spans as stack_spans.h says, on a track beside the thread, because the thread's own
- * track has calls with their true times: annotations, so that they are no calls and take no part
- * where calls are known. No table tells the period, so a sample stands for the median distance of
- * neighbouring samples on one CPU: the fact sample_ns. A frame without a symbol is named after its
- * module, "[libcuda.so]"; a sample without a chain is one frame, "[unknown]".
+ * They become spans (stack_spans.h) on a track beside the thread, because the thread's own track
+ * has calls with their true times: annotations, so that they do not count as calls. No table has
+ * the period, so the weight of a sample is the median distance of neighbouring samples on one CPU:
+ * the fact sample_ns. A frame without a symbol is named after its module, "[libcuda.so]"; a sample
+ * without a chain is one frame, "[unknown]".
  *
  * Facts: NVIDIA's reference of the export's schema.
  */

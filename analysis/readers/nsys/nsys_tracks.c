@@ -1,10 +1,10 @@
 /*
  * Processes, threads, devices and queues of an export. A globalTid holds hardware, virtual machine,
- * pid and tid (8, 8, 24 and 24 bits); a globalPid is the same with tid 0. Files name every process
- * of the machine, so tracks are made only of those that something happens on.
+ * pid and tid (8, 8, 24 and 24 bits); a globalPid is the same with tid 0. Files list every process
+ * of the machine, so tracks are made only of those with events.
  *
- * A deviceId is what the process calls its device, behind CUDA_VISIBLE_DEVICES.
- * TARGET_INFO_CUDA_DEVICE tells of each process which device of the machine that is.
+ * A deviceId is the process's own number of a device, after CUDA_VISIBLE_DEVICES.
+ * TARGET_INFO_CUDA_DEVICE maps it to the device of the machine.
  */
 #include "nsys.h"
 
@@ -177,7 +177,7 @@ static track_id track_of(struct nsys *ns, struct track_def *d)
 	return db_scan_track(&ns->sc, d);
 }
 
-/* global: a globalTid or globalPid; 0 when the row does not tell */
+/* global: a globalTid or globalPid; 0 unknown */
 static nsys_slot nsys_process(struct nsys *ns, int64_t global)
 {
 	int64_t own = process_global(global);
@@ -200,7 +200,7 @@ static nsys_slot nsys_process(struct nsys *ns, int64_t global)
 	return slot;
 }
 
-/* Valid until another process is seen. */
+/* Valid until another process is added. */
 static struct nsys_process *process_at(struct nsys *ns, int64_t global)
 {
 	nsys_slot slot = nsys_process(ns, global); /* may move all of them */

@@ -1,8 +1,8 @@
 /*
- * What ran on devices. Kernels, copies and fills name the call that launched them by correlationId;
- * of a graph's launch all nodes carry the one of the launch (and their graphNodeId), or, where
- * graphs were traced as a whole, CUPTI_ACTIVITY_KIND_GRAPH_TRACE has one row for all of it. Waiting
- * for a stream or event (SYNCHRONIZATION) is no work but is shown on its queue.
+ * Device work. Kernels, copies and fills have the correlationId of the call that launched them. All
+ * nodes of a graph have that of the graph's launch (and their graphNodeId); where graphs were
+ * traced as a whole, CUPTI_ACTIVITY_KIND_GRAPH_TRACE has one row per launch. Waiting for a stream
+ * or event (SYNCHRONIZATION) is no work but is shown on its queue.
  */
 #include "nsys.h"
 
@@ -86,7 +86,7 @@ static str_id kernel_args(struct nsys *ns, struct sqlite_rows *q, const struct p
 	return db_args_end(&ns->sc);
 }
 
-/* The full name tells template instances apart; files of old schemas may lack it. */
+/* The full name distinguishes template instances; files of old schemas may lack it. */
 static str_id kernel_name(struct nsys *ns, struct sqlite_rows *q)
 {
 	static const int cols[] = { K_DEMANGLED, K_SHORT, K_MANGLED };

@@ -4,7 +4,7 @@
  *
  *	StringIds			id, value: most names are ids of it
  *	CUPTI_ACTIVITY_KIND_KERNEL, _MEMCPY, _MEMSET, _GRAPH_TRACE, _SYNCHRONIZATION
- *					what ran on devices (nsys_work.c)
+ *					device work (nsys_work.c)
  *	CUPTI_ACTIVITY_KIND_RUNTIME, OSRT_API, CUBLAS_EVENTS, MPI_…
  *					calls (nsys_calls.c)
  *	NVTX_EVENTS			ranges and marks of the program (nsys_nvtx.c)
@@ -15,10 +15,10 @@
  *	META_DATA_EXPORT		name, value: versions; EXPORT_META_DATA in old files
  *
  * Times are ns since the capture began, unless the export shifted or normalized them;
- * TARGET_INFO_SESSION_START_TIME tells the real time of that moment. A correlationId joins a call
- * with what it launched; each process counts its own. Files that were cut out of a longer recording
- * lack many launches: such work stays without one. A kernel's name is its full one, with template
- * arguments; the short one stands among its arguments.
+ * TARGET_INFO_SESSION_START_TIME has the real time of that moment. A correlationId joins a call
+ * with its work; each process numbers its own. Files that were cut out of a longer recording lack
+ * many launches: such work is unlinked. A kernel's name is its full one, with template arguments;
+ * the short one is among its arguments.
  *
  * Facts: public files of schemas 2 and 3, and the comments in their own CREATE TABLE statements.
  */
@@ -120,7 +120,7 @@ static void clock_set(struct nsys *ns)
 			   "schema version %s: only 2 and 3 are known", ns->schema);
 }
 
-/* Tables that hold no events, or none that mean anything without those of another table. */
+/* Tables without events, or whose rows are useless without those of another table. */
 static bool is_no_loss(const char *name)
 {
 	static const char *const beginnings[] = {
@@ -137,7 +137,7 @@ static bool is_no_loss(const char *name)
 	return false;
 }
 
-/* What the file holds beyond that is said, with its number of rows. */
+/* Warns of other tables, with their number of rows. */
 static void ignored_warn(struct nsys *ns)
 {
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
@@ -171,7 +171,7 @@ static void nsys_release(struct nsys *ns)
 	sqlite_db_close(ns->sc.db);
 }
 
-/* Whether all work tells its process: then calls are found by process and number. */
+/* Whether all work has its process: then calls are found by process and number. */
 static bool tells_process(struct nsys *ns)
 {
 	static const char *const tables[] = {

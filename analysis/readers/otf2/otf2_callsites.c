@@ -18,7 +18,7 @@ bool otf2_has_callsites(const struct otf2_defs *d)
 	return false;
 }
 
-/* Archives of ours number links, whatever process they are of. */
+/* Native archives number links across processes. */
 uint32_t otf2_callsite_process(const struct otf2_reading *r, size_t location)
 {
 	const struct def_location *l = &r->defs.locations.v[location];
@@ -31,7 +31,7 @@ uint32_t otf2_callsite_process(const struct otf2_reading *r, size_t location)
 	return l->process;
 }
 
-/* ---- whose queues are ---- */
+/* ---- the processes of queues ---- */
 
 static bool is_orphan(const struct def_location *l)
 {
@@ -136,7 +136,7 @@ static void places_make(struct otf2_reading *r, struct places *p)
 	memset(p->hits, 0, p->tracks * sizeof(*p->hits));
 }
 
-/* [*ret_from, returned): the launches at a place, the equal ones beside each other. */
+/* [*ret_from, returned): the launches of a call site, which are adjacent. */
 static size_t place_find(const struct places *p, uint64_t id, size_t *ret_from)
 {
 	size_t to = LOWER_BOUND(i, 0, p->v.nr, p->v.v[i].id < id);
@@ -158,7 +158,7 @@ static bool place_count(struct places *p, uint64_t id)
 	return to > from;
 }
 
-/* The one that launches at all of them; TRACK_NONE: there are several, or none. */
+/* The only process that launches at all of them; TRACK_NONE: several, or none. */
 static track_id owner_take(struct places *p, uint32_t places)
 {
 	track_id owner = TRACK_NONE;

@@ -216,7 +216,7 @@ static OTF2_CallbackCode on_group(void *user, OTF2_GroupRef self, OTF2_StringRef
 	struct otf2_defs *d = user;
 
 	(void)name, (void)flags;
-	/* groups of regions can be large and are not asked for */
+	/* groups of regions can be large and are not used */
 	if (type != OTF2_GROUP_TYPE_COMM_LOCATIONS && type != OTF2_GROUP_TYPE_COMM_GROUP &&
 	    type != OTF2_GROUP_TYPE_COMM_SELF)
 		return OTF2_CALLBACK_SUCCESS;
@@ -451,7 +451,7 @@ const char *otf2_paradigm(const struct otf2_defs *d, OTF2_Paradigm p)
 	return p < ARRAY_LEN(names) && names[p] ? names[p] : "";
 }
 
-/* Trees are a few levels deep; the bound is for files whose parents go round. */
+/* Trees are a few levels deep; the bound is for files with a cycle of parents. */
 #define TREE_DEPTH 64
 
 const char *otf2_host(const struct otf2_defs *d, uint64_t node)

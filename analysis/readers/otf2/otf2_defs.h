@@ -1,7 +1,7 @@
 /*
- * The definitions of one OTF2 archive: what its event records refer to by number. Read once from
- * NAME.def; sorted by reference afterwards, so looking one up is an index when the references are
- * dense and a binary search when they are not.
+ * otf2_defs: the definitions of one OTF2 archive, to which its event records refer by number. Read
+ * once from NAME.def, then sorted by reference: a look-up is an index where references are dense,
+ * else a binary search.
  */
 #ifndef OTF2_DEFS_H
 #define OTF2_DEFS_H
@@ -30,7 +30,7 @@ struct def_location_group {
 	uint64_t ref;
 	uint64_t name, node, creator;
 	OTF2_LocationGroupType type;
-	uint32_t rank; /* UINT32_MAX when the archive does not say */
+	uint32_t rank; /* UINT32_MAX unknown */
 	track_id track;
 };
 
@@ -61,7 +61,8 @@ struct def_location {
 	OTF2_LocationType type;
 	bool missing; /* has no event file */
 	track_id track;
-	/* of a thread; of a queue the one that opened it or alone launches onto it; TRACK_NONE */
+	/* of a thread; of a queue: the one that opened it or the only one that launches onto it;
+	 * TRACK_NONE */
 	track_id process;
 	uint32_t native; /* number of its track in an archive of profrig convert, from 1; 0 none */
 	struct otf2_local local;
@@ -72,9 +73,9 @@ struct def_region {
 	uint64_t name, about;
 	OTF2_RegionRole role;
 	OTF2_Paradigm paradigm;
-	/* made when the tracks are */
+	/* made with the tracks */
 	str_id name_id, category_id;
-	enum span_kind queue_kind; /* what it is when it runs on an accelerator's stream */
+	enum span_kind queue_kind; /* kind of its spans on an accelerator's stream */
 };
 
 struct def_member {
@@ -85,7 +86,7 @@ struct def_member {
 	OTF2_Base base;
 };
 
-/* Classes and instances share one number space: an event names either. */
+/* Classes and instances share one number space: an event refers to either. */
 struct def_metric {
 	uint64_t ref;
 	bool instance;
@@ -116,7 +117,7 @@ struct def_name {
 	uint64_t name; /* a calling context: its region */
 };
 
-/* Of a node of the system tree; only texts are kept. */
+/* Of a node of the system tree; texts only. */
 struct def_property {
 	uint64_t ref;
 	uint64_t name, value;
@@ -172,11 +173,11 @@ void otf2_defs_finish(struct otf2_defs *d);               /* after the last reco
 
 const char *otf2_string(const struct otf2_defs *d, uint64_t ref); /* "" when unknown */
 const char *otf2_paradigm(const struct otf2_defs *d, OTF2_Paradigm p);
-/* The host a system tree node lies on, "" when the tree does not say. */
+/* The host of a system tree node, "" unknown. */
 const char *otf2_host(const struct otf2_defs *d, uint64_t node);
 /* Device index of a node of the system tree (or of one above it), -1. */
 int64_t otf2_node_device(const struct otf2_defs *d, uint64_t node);
-/* Where that device sits (model_pci), "" when the tree does not say; buf holds 32. */
+/* PCI address of that device (model_pci), "" unknown; buf holds 32. */
 const char *otf2_node_pci(const struct otf2_defs *d, uint64_t node, char *buf);
 
 #endif

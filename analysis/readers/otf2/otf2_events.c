@@ -7,7 +7,17 @@
 #include "profrig/base/json_out.h"
 #include "profrig/model/warnings.h"
 
+<<<<<<< HEAD
 /* Beside the way of nearly every event, which is faster for being short. */
+=======
+/* The common head of every event callback of libotf2. */
+#define EVENT_HEAD \
+	OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position, void *user, \
+		OTF2_AttributeList *attributes
+#define EVENT_UNUSED ((void)location, (void)position, (void)attributes)
+
+/* Out of line, so that the path of nearly every event is short. */
+>>>>>>> w-words
 #define RARE __attribute__((noinline))
 
 void otf2_location_init(struct otf2_location *l, const struct otf2_reading *r, size_t index)
@@ -34,7 +44,7 @@ static inline struct otf2_frame *frame_find(struct otf2_location *l)
 	return f && f->depth == l->depth ? f : NULL;
 }
 
-/* Before anything is added to what it has. */
+/* Called before something is added to the innermost call. */
 static struct otf2_frame *frame_get(struct otf2_location *l)
 {
 	if (!frame_find(l))
@@ -67,7 +77,7 @@ static RARE void frame_close(struct otf2_location *l, const struct otf2_frame *f
 	l->depth--;
 }
 
-/* The innermost call goes. */
+/* Ends the innermost call. */
 static inline void region_leave(struct otf2_location *l, uint64_t ticks, str_id name)
 {
 	const struct otf2_frame *f = frame_find(l);

@@ -12,7 +12,7 @@
 /* Chunk header, byte order mark, then the name of the format. */
 #define ANCHOR_HEAD 6
 #define ANCHOR_MAX (1 << 20)
-/* Where things lie in it. */
+/* Offsets in it. */
 #define AT_FORMAT 7
 #define AT_EVENT_CHUNK 12
 #define AT_DEF_CHUNK 20
@@ -88,9 +88,9 @@ static bool strings_pass(const char *data, size_t n, size_t *at, uint64_t string
 }
 
 /*
- * Three strings; from format 2 on pairs of strings (as many as the number before them says: libotf2
- * goes on for that many, however short the file is) and the trace's number; from format 3 on two
- * counts. Then the file's end is marked. Later formats only add to the end.
+ * Three strings; from format 2 on a number, that many pairs of strings (libotf2 reads on for that
+ * many, however short the file is) and the trace's number; from format 3 on two counts. Then an end
+ * mark. Later formats only add to the end.
  */
 static bool anchor_whole(const char *data, size_t n)
 {
@@ -165,7 +165,7 @@ static bool anchor_beside(const char *dir, const char *rel, size_t n)
 	return fs_is_file(path);
 }
 
-/* NAME.def and what lies in NAME/ belong to NAME.otf2, wherever below dir that is. */
+/* NAME.def and files in NAME/ belong to NAME.otf2, anywhere below dir. */
 bool otf2_claims(const char *dir, const char *rel)
 {
 	size_t n = strlen(rel);

@@ -6,10 +6,10 @@
 #include "profrig/model/warnings.h"
 
 /*
- * Sends and receives find each other after all locations are read. Ranks inside a communicator
- * become ranks of the job (the list of locations that communicate), then equal (communicator, from,
- * to, tag) pairs up in the order of posting, as MPI promises. A pair is a flow from the call around
- * the send to the call around the receive; what is left alone becomes an instant on its thread.
+ * Matches sends and receives after all locations are read. Ranks inside a communicator become ranks
+ * of the job (the list of locations that communicate); messages of equal (communicator, from, to,
+ * tag) are paired in the order of posting, as MPI guarantees. A pair is a flow from the call around
+ * the send to the call around the receive; an unmatched message becomes an instant on its thread.
  */
 struct half {
 	uint64_t comm;
@@ -213,8 +213,8 @@ void otf2_message_count(const struct otf2_reading *r, const struct otf2_message 
 }
 
 /*
- * Messages in calls that have no partner. Where a channel has messages outside of calls, too, it is
- * not known which of them have one: as many as can be are taken to lie in calls.
+ * The number of unmatched messages in calls. Where a channel has messages outside of calls too, it
+ * is unknown which of them are unmatched: as many as possible are taken to be in calls.
  */
 static void channels_put(const struct otf2_reading *r)
 {

@@ -9,8 +9,8 @@
 /*
  * A METRIC record names a class (recorded by its own location) or an instance of one (recorded by
  * the location too, on behalf of its scope: a process, a node, a device). Every member is a series
- * of the recording location's track. Kind and unit are what the archive claims, which is a hint:
- * plug-ins declare power, clocks and percentages alike as accumulated "#".
+ * of the recording location's track. Kind and unit are those of the archive, a hint only: plug-ins
+ * declare power, clocks and percentages alike as accumulated "#".
  */
 
 static const struct def_metric *class_of(const struct otf2_defs *d, const struct def_metric *m)
@@ -58,7 +58,7 @@ static const char *metric_host(const struct otf2_location *l, const struct def_m
 	return g ? otf2_host(d, g->node) : "";
 }
 
-/* What the counter's name says, else the device that its scope is, lies on or belongs to. */
+/* The device in the counter's name, else that of its scope. */
 static const char *metric_device(struct otf2_location *l, const struct def_metric *m,
 				 const char *name, const char *host)
 {
@@ -109,7 +109,7 @@ static enum series_kind metric_kind(OTF2_MetricMode mode)
 	}
 }
 
-/* A series id belongs to one member of one metric of the location; `owner` tells them apart. */
+/* A series id belongs to one member of one metric of the location: its `owner`. */
 static bool series_take(struct otf2_location *l, series_id id, uint64_t owner)
 {
 	uint32_t *at = u64map_at(&l->owner_of, id);
@@ -121,8 +121,8 @@ static bool series_take(struct otf2_location *l, series_id id, uint64_t owner)
 	return true;
 }
 
-/* Two instances of one class on one location would be one series by name: the scope tells them
- * apart, else the reference does. */
+/* Two instances of one class on one location have equal names: the scope, else the reference,
+ * distinguishes them. */
 static series_id series_make(struct otf2_location *l, const struct def_metric *m,
 			     const struct def_metric *class, uint8_t i)
 {

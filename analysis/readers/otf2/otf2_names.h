@@ -1,6 +1,6 @@
 /*
- * What the names in an OTF2 archive tell: device and stream numbers, and whether a region on a
- * stream copies or fills.
+ * otf2_names: facts from the names in an OTF2 archive: device and stream numbers, and whether a
+ * region on a stream copies or fills.
  */
 #ifndef OTF2_NAMES_H
 #define OTF2_NAMES_H
@@ -14,8 +14,7 @@
 int64_t otf2_name_device(const char *name);
 /* Stream number: "HIP[1:0]" → 0, "Stream 7" → 7. -1. */
 int64_t otf2_name_stream(const char *name);
-/* The device of a counter: only what "device=N" says, since a number at the end is often a
- * sensor's. -1. */
+/* The device of a counter: "device=N" only, since a number at the end is often a sensor's. -1. */
 int64_t otf2_name_counter_device(const char *name);
 int otf2_name_is_copy(const char *name);
 int otf2_name_is_fill(const char *name);

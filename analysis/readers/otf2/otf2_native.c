@@ -27,7 +27,7 @@ void otf2_native_open(struct otf2_reading *r, const char *text)
 	if (!text)
 		return;
 	o->there = native_file_take(&o->base, text, strlen(text));
-	/* times begin there; later than at 0 would only be one more way to write them */
+	/* the origin of times; above 0 it would only be another notation */
 	if (o->there && (o->base.file.base_ns > 0 || o->base.file.base_ns < TIME_MIN))
 		o->there = false;
 	if (!o->there)
@@ -100,7 +100,9 @@ static track_id lane_track(struct otf2_reading *r, const struct def_location *l)
 	d.key = otf2_native_key(r, l->ref);
 	if (d.kind == TRACK_QUEUE)
 		d.owner = l->process;
-	/* what is neither a call nor work counts nowhere, and one process or device is enough */
+	/*
+	 * spans that are neither calls nor work do not count, and one process or device is enough
+	 */
 	if (d.kind != TRACK_THREAD && d.kind != TRACK_QUEUE)
 		d.kind = TRACK_COUNTER;
 	return r->s->ops->track(r->s, &d);
@@ -117,7 +119,7 @@ void otf2_native_track_again(struct otf2_reading *r, const struct def_location *
 		lane_track(r, l);
 }
 
-/* Samples know their track by their series, so they need none where links are kept. */
+/* Samples have their track by the series, so they need none where links are kept. */
 static void locations_complete(struct otf2_reading *r)
 {
 	struct otf2_defs *d = &r->defs;

@@ -1,11 +1,17 @@
 /*
  * The OTF2 reader's parts, in the order they run: definitions (otf2_defs.h), tracks
+<<<<<<< HEAD
  * (otf2_tracks.c), the events of each location (otf2_local.c, otf2_walk.c, otf2_events.c,
  * otf2_metrics.c), what ties them together (otf2_messages.c, otf2_callsites.c). otf2_native.c does
  * most of this for archives that profrig wrote. read_otf2.c opens the archive and calls them.
+=======
+ * (otf2_tracks.c), the events of each location (otf2_events.c, otf2_metrics.c, otf2_count.c), links
+ * between them (otf2_messages.c, otf2_callsites.c). otf2_native.c replaces most of this for
+ * archives that profrig wrote. read_otf2.c opens the archive and calls them.
+>>>>>>> w-words
  *
  * The sink pulls locations in any order and from any thread (sink.h, sources). Meanwhile struct
- * otf2_reading and the definitions are read-only; what a location finds lies in its struct
+ * otf2_reading and the definitions are read-only; results of a location are in its struct
  * otf2_location. otf2_location_gather adds these up afterwards, in the order of the locations.
  */
 #ifndef OTF2_PRIVATE_H
@@ -21,29 +27,28 @@
 
 #define NO_INDEX SIZE_MAX
 
-/* A send or a receive, waiting for its other half until all locations are read. */
+/* A send or a receive; matched after all locations are read. */
 struct otf2_message {
 	uint64_t comm;
 	uint32_t peer, tag;
 	size_t location; /* index in defs.locations */
 	int64_t t_ns;
-	uint64_t order_ticks; /* when it was posted: messages of one kind do not overtake */
+	uint64_t order_ticks; /* of its post: messages of one kind do not overtake */
 	uint64_t request;     /* of a receive posted earlier; UINT64_MAX */
 	span_id span;         /* the call around it; SPAN_NONE */
 	bool matched;
 };
 
-/* A launch (host call) or the work it launched (device): tracers tie them by a number that names
- * the place of the call. */
+/* A launch (host call) or the work it launched (device); both have the number of the call site. */
 struct otf2_callsite {
 	uint64_t id;
 	int64_t t_ns;
 	span_id span;
 	size_t location;  /* index in defs.locations */
-	track_id process; /* once all are read */
+	track_id process; /* set after all locations are read */
 };
 
-/* A receive that was posted and not yet complete. */
+/* A posted receive that is not complete yet. */
 struct otf2_request {
 	size_t location;
 	uint64_t request, ticks;
@@ -54,14 +59,14 @@ struct otf2_waiting {
 	size_t at; /* index in the vector of its kind */
 };
 
-/* An open call that has something; most never do. */
+/* An open call with arguments or messages; most calls have neither and no frame. */
 struct otf2_frame {
-	size_t depth;   /* how many calls are open, with this one */
-	size_t waiting; /* messages that waited for a call before this one */
+	size_t depth;   /* number of open calls, with this one */
+	size_t waiting; /* length of otf2_location.waiting at its begin */
 	char *args;     /* owned; JSON object without its closing brace, NULL when there are none */
 };
 
-/* How often each kind of record was read, with its name in `info`. */
+/* Counted kinds of records, with their names in `info`. */
 /* clang-format off */
 #define OTF2_COUNTS(X) \
 	X(ENTER, "enter") \
@@ -95,7 +100,7 @@ enum otf2_count {
 		OTF2_COUNT_NR
 };
 
-/* What the records of one location, or of all, come to. */
+/* Sums over the records of one location, or of all. */
 struct otf2_found {
 	int64_t counts[OTF2_COUNT_NR];
 	uint64_t sent_bytes, received_bytes;
@@ -113,20 +118,20 @@ struct otf2_reading {
 	bool many_hosts;
 	uint64_t base_ticks;            /* otf2_far_ticks */
 	struct otf2_native native;      /* of an archive that profrig wrote */
-	struct otf2_found found;        /* by all locations, once they are gathered */
+	struct otf2_found found;        /* of all gathered locations */
 	struct otf2_channels *channels; /* messages of a sink that only counts; else NULL */
 };
 
 /*
- * Conversion of times that mostly grow: the second of the last one is kept, and the division that
- * is left is by a number that stays, so it is a multiplication.
+ * Conversion of times that mostly grow: it keeps the second of the last one, and the remaining
+ * division by a constant is a multiplication.
  */
 struct otf2_clock {
 	uint64_t resolution, inverse; /* inverse: 2^64 / resolution; 0: too fast a clock for that */
-	uint64_t base_ticks;          /* that times count from; 0 unless they are far */
-	int64_t base_ns;              /* what they are then; <= 0 */
-	uint64_t second_ticks;        /* that a second began at */
-	uint64_t second_length;       /* of ticks: the resolution; 0 where there is no inverse */
+	uint64_t base_ticks;          /* origin of times; 0 unless they are far */
+	int64_t base_ns;              /* time at the origin; <= 0 */
+	uint64_t second_ticks;        /* start of the current second */
+	uint64_t second_length;       /* in ticks: the resolution; 0 without an inverse */
 	int64_t second_ns;
 	uint64_t ticks; /* the last one: metrics come in bunches of one time */
 	int64_t ns;
@@ -135,33 +140,39 @@ struct otf2_clock {
 /* A location while it is read. */
 struct otf2_location {
 	const struct otf2_reading *r;
-	struct sink *s; /* what the present pull pushes into */
+	struct sink *s; /* of the present pull */
 	size_t index;   /* in defs.locations */
 	track_id track;
 	const struct otf2_local *local; /* of its definitions */
 	size_t clock_piece;             /* of local->clock that the last time lay in */
 	bool queue;
+<<<<<<< HEAD
 	bool exact;                   /* otf2_native_exact */
 	bool kinds;                   /* its regions say what kind of span they are */
 	bool instant;                 /* one of ours is open, which no profile keeps */
 	struct u64map callsites_seen; /* by otf2_callsite_event */
+=======
+	bool kinds;                   /* its regions have a kind of span */
+	bool instant;                 /* a native instant is open, which no profile keeps */
+	struct u64map callsites_seen; /* by otf2_callsite_callbacks */
+>>>>>>> w-words
 	struct otf2_found found;
 	struct otf2_native_spans native;
 	size_t depth; /* open calls */
 	VEC(struct otf2_frame) frames;
 	VEC(struct otf2_waiting)
-	waiting; /* what happened in the frames; gets their span when they close */
+	waiting; /* events inside the frames; get their span when they close */
 	struct pool pool;
 	VEC(series_id) series;  /* runs of ids: one run per metric */
 	size_t *series_run;     /* by index in defs.metrics; NULL before the first metric */
-	struct u64map owner_of; /* by series id: place in owners */
-	VEC(uint64_t) owners;   /* which member of which metric */
+	struct u64map owner_of; /* by series id: index in owners */
+	VEC(uint64_t) owners;   /* metric and member */
 	struct otf2_clock clock;
 };
 
 /*
- * libotf2 prints what goes wrong. Caught, it becomes part of a warning: otf2_error is the first
- * that this thread caught since it forgot the ones before, or what the code stands for.
+ * libotf2 prints its errors; caught, they become parts of warnings. otf2_error: the first one that
+ * this thread caught since otf2_errors_forget, else the meaning of the code.
  */
 void otf2_errors_catch(void); /* and forgets */
 void otf2_errors_forget(void);
@@ -192,11 +203,11 @@ static inline uint64_t otf2_corrected(struct otf2_location *l, uint64_t ticks)
 
 /* Nearest ns of a tick count, exact; INT64_MAX when it does not fit. */
 int64_t otf2_ns(uint64_t ticks, uint64_t resolution);
-/* As otf2_time, of any one time: what the archive's times count from is taken off. */
+/* As otf2_time, for a single time. */
 int64_t otf2_ns_of(const struct otf2_reading *r, uint64_t ticks);
 /*
- * What times count from where the clock is far beyond those that fit: the time at which the archive
- * says that it begins, or at which its first location with events does. Else 0.
+ * The origin of times where the clock is far beyond the range of ns: the archive's stated begin, or
+ * the first event of its first location with events. Else 0.
  */
 uint64_t otf2_far_ticks(const struct otf2_defs *d, const char *dir, uint64_t event_chunk);
 void otf2_clock_init(struct otf2_clock *c, uint64_t resolution, uint64_t base_ticks,
@@ -212,7 +223,7 @@ static inline int64_t otf2_clock_ns(struct otf2_clock *c, uint64_t ticks)
 		return otf2_clock_second(c, ticks);
 	product = rest * UINT64_C(1000000000) + c->resolution / 2;
 	ns = (uint64_t)((unsigned __int128)product * c->inverse >> 64);
-	/* the inverse was rounded down, so at most two are missing */
+	/* the inverse is rounded down, so at most two are missing */
 	for (product -= ns * c->resolution; product >= c->resolution; product -= c->resolution)
 		ns++;
 	return c->second_ns + (int64_t)ns;
@@ -229,14 +240,14 @@ static inline int64_t otf2_time(struct otf2_location *l, uint64_t ticks)
 	return c->ns;
 }
 
-/* Of a track that is made up: beside those that an archive of ours numbers. */
+/* The key of a made-up track, distinct from the numbers in a native archive. */
 static inline uint64_t otf2_native_key(const struct otf2_reading *r, uint64_t key)
 {
 	return r->native.there ? key | (uint64_t)1 << 62 : key;
 }
 
 void otf2_make_tracks(struct otf2_reading *r);
-/* Once its number in an archive of ours is known. */
+/* After its number in a native archive is known. */
 void otf2_set_process(const struct otf2_reading *r, struct def_location *l);
 /* By the archive's own names and types. */
 track_id otf2_track_of_location(struct otf2_reading *r, const struct def_location *l,
@@ -265,8 +276,8 @@ static inline void otf2_tick(struct otf2_location *l, enum otf2_count kind, uint
 
 void otf2_match_messages(struct otf2_reading *r);
 /*
- * Instead, where the sink only counts: the instants that the messages would become. Memory for each
- * channel (communicator, from, to, tag), not for each message.
+ * For a sink that only counts: the number of instants that the messages would become. Memory for
+ * each channel (communicator, from, to, tag), not for each message.
  */
 struct otf2_channels *otf2_channels_new(void);
 void otf2_channels_free(struct otf2_channels *c); /* NULL is fine */
@@ -274,18 +285,23 @@ void otf2_message_count(const struct otf2_reading *r, const struct otf2_message 
 			bool in_call);
 
 /*
- * Call sites: a parameter with a number for the place of the program, on launches and on the work
- * that they launched. Two processes of one program have equal numbers. So the process that a queue
- * is of must be known: the archive says who opened it, or only one process launches at the places
- * that the queue's work comes from. The work of a queue of which neither is known stays unlinked.
+ * Call sites: a parameter with a number of the code location, on launches and on the work that they
+ * launched. Two processes of one program have equal numbers. So the process of a queue must be
+ * known: from the archive, or because only one process launches at the queue's call sites. Work of
+ * other queues stays unlinked.
  */
 bool otf2_is_callsite(const struct otf2_defs *d, const struct def_name *parameter);
 bool otf2_has_callsites(const struct otf2_defs *d);
-/* What the numbers of a location are unique in: CALLSITE_NOBODY when that is unknown. */
+/* The process in which the numbers of a location are unique, or CALLSITE_NOBODY. */
 uint32_t otf2_callsite_process(const struct otf2_reading *r, size_t location);
 /*
+<<<<<<< HEAD
  * Before events are read. false: all that can be known of owners is; true: it takes launches and
  * work of all locations, as otf2_callsite_event collects them, to learn more.
+=======
+ * Before events are read. true: some owners are unknown, and launches and work of all locations
+ * (collected by otf2_callsite_callbacks) may give them.
+>>>>>>> w-words
  */
 bool otf2_owners_wanted(struct otf2_reading *r);
 void otf2_callsite_event(struct otf2_location *l, struct otf2_fields *f); /* each number once */

@@ -54,7 +54,7 @@ static track_id process_track(struct otf2_reading *r, struct def_location_group 
 	return r->s->ops->track(r->s, &d);
 }
 
-/* Streams of older archives lie in their process' group, those of newer ones in a group of their
+/* Streams of older archives are in their process's group, those of newer ones in a group of their
  * context below the device's node. */
 static int64_t stream_device(const struct otf2_defs *d, const struct def_location *l,
 			     const struct def_location_group *g)
@@ -152,8 +152,8 @@ track_id otf2_track_of_location(struct otf2_reading *r, const struct def_locatio
 								: other_track(r, l, g);
 }
 
-/* On a stream everything is a kernel that is not known to be something else: tracers give kernels
- * no role. */
+/* A region on a stream is a kernel unless it is known to be something else: tracers give kernels no
+ * role. */
 static enum span_kind queue_kind(const struct def_region *region, const char *name)
 {
 	if (otf2_name_is_fill(name))

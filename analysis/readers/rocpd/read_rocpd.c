@@ -1,13 +1,13 @@
 /*
  * rocpd, the database of rocprofiler-sdk (rocprofv3 --output-format rocpd), schema 3. In spite of
  * its name it is none of rocmProfileData. Tables have a suffix of their process, a UUID with '_'
- * for '-', and every row says it again in its column guid; views without a suffix show them all:
+ * for '-', which every row repeats in its column guid; views without a suffix show them all:
  *
  *	rocpd_metadata_…		tag, value: schema_version, guid
  *	rocpd_string_…			id, string
  *	rocpd_info_{node,process,thread,agent,queue,stream,pmc,kernel_symbol,code_object}_…
- *	rocpd_track_…			where samples lie (rocpd_defs.c)
- *	rocpd_event_…			category, stack_id: what all below have in common
+ *	rocpd_track_…			tracks of samples (rocpd_defs.c)
+ *	rocpd_event_…			category, stack_id: common to all below
  *	rocpd_arg_…, rocpd_pmc_event_…	arguments and counters of events
  *	rocpd_region_…, rocpd_sample_…	calls, ranges, marks (rocpd_events.c)
  *	rocpd_kernel_dispatch_…, rocpd_memory_copy_…, rocpd_memory_allocate_…	(rocpd_work.c)
@@ -16,8 +16,8 @@
  * together with the guid. Times are ns of CLOCK_BOOTTIME. An event's stack_id is the number of the
  * call that caused it, so equal ones join a region with the work it launched, inside one process.
  *
- * Facts: the schema of rocprofiler-sdk 1.0.0. No recording of it is public, so what stands in
- * free text (an agent's extdata, a process's environment) is used where it is as expected.
+ * Facts: the schema of rocprofiler-sdk 1.0.0. No recording of it is public, so free text (an
+ * agent's extdata, a process's environment) is used where it has the expected form.
  */
 #include "json_scan.h"
 #include "readers_private.h"
@@ -46,7 +46,7 @@ bool rocpd_table(struct rocpd *rc, const struct db_table *t)
 	struct db_table of_set = *t;
 
 	of_set.name = name;
-	of_set.shown = t->name; /* the suffix says nothing to people */
+	of_set.shown = t->name; /* messages leave out the suffix */
 	return db_scan_table(&rc->sc, &of_set, rc);
 }
 
@@ -127,7 +127,7 @@ char *rocpd_json_member(struct rocpd *rc, const char *json, size_t n, const char
 
 	strbuf_clear(&rc->json);
 	strbuf_add(&rc->json, json, n);
-	strbuf_add(&rc->json, room, sizeof(room)); /* the scanner looks at whole blocks */
+	strbuf_add(&rc->json, room, sizeof(room)); /* the scanner reads whole blocks */
 	c = (struct json_cur){ rc->json.buf, rc->json.buf + n };
 	if (json_open(&c, '{') < 0)
 		return NULL;

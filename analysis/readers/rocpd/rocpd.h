@@ -1,6 +1,5 @@
 /*
- * rocpd: what the parts of the reader of rocprofiler-sdk databases share; read_rocpd.c describes
- * the format.
+ * rocpd: the parts of the reader of rocprofiler-sdk databases; read_rocpd.c describes the format.
  */
 #ifndef ANALYSIS_ROCPD_H
 #define ANALYSIS_ROCPD_H
@@ -9,7 +8,7 @@
 
 #include "profrig/base/intern.h"
 
-/* What has ids that are unique with a guid. */
+/* Things with ids that are unique together with a guid. */
 enum rocpd_kind {
 	ROCPD_STRING, /* → id of the sink */
 	ROCPD_EVENT,
@@ -26,8 +25,8 @@ enum rocpd_kind {
 };
 
 /*
- * Numbers by (guid, id). The first guids, mostly the only ones, have arrays of their own; a file
- * that names very many must not get one for each.
+ * Numbers by (guid, id). The first guids, mostly the only ones, have arrays of their own; more
+ * guids share a map, which bounds the memory of a hostile file.
  */
 #define ROCPD_NEAR 8
 struct rocpd_ids {
@@ -38,11 +37,11 @@ struct rocpd_ids {
 /* Tables of one suffix. */
 struct rocpd_set {
 	char *suffix;
-	uint32_t guid; /* where a row has none */
+	uint32_t guid; /* of rows without one */
 };
 
 struct rocpd_process {
-	track_id id; /* TRACK_NONE until something of it happens */
+	track_id id; /* TRACK_NONE until it has a span */
 	int64_t pid;
 	int32_t rank;
 	str_id host, name; /* of names */
@@ -90,8 +89,8 @@ struct rocpd_value {
 struct rocpd {
 	struct db_scan sc;
 	struct intern *names, *guid_names;
-	const char *device; /* where the file does not tell; NULL */
-	uint32_t last_guid; /* the one that was asked for last */
+	const char *device; /* where the file names none; NULL */
+	uint32_t last_guid; /* the one that was looked up last */
 	struct rocpd_ids ids[ROCPD_KINDS];
 	VEC(struct rocpd_set) sets;
 	VEC(struct rocpd_process) processes;
@@ -101,27 +100,27 @@ struct rocpd {
 	VEC(struct rocpd_track) tracks;
 	VEC(struct rocpd_event) events;
 	VEC(struct rocpd_value) values;
-	uint32_t args_event;   /* whose arguments are being put together */
+	uint32_t args_event;   /* the event whose arguments are collected */
 	int64_t copied;        /* bytes */
-	VEC(int64_t) event_ns; /* when it happened, by event; only where there are values */
+	VEC(int64_t) event_ns; /* by event; only where there are values */
 	struct u64map queues;
 	struct u64map process_ranges; /* ids of the sink: names of calls that start one */
-	const struct rocpd_set *set;  /* that is being read */
+	const struct rocpd_set *set;  /* the current one */
 	struct strbuf json;
 	char version[32];
 };
 
-/* As db_scan_table, of the set in hand; t->name is what stands between "rocpd_" and the suffix. */
+/* As db_scan_table, for the current set: table "rocpd_" + t->name + suffix. */
 bool rocpd_table(struct rocpd *rc, const struct db_table *t);
-/* The guid of the row in hand, by its id in guid_names. */
+/* The guid of the current row, by its id in guid_names. */
 uint32_t rocpd_guid_of(struct rocpd *rc, struct sqlite_rows *q, int col);
 /* SQLITE_ID_NONE: the id is NULL or names nothing. */
 uint32_t rocpd_find(struct rocpd *rc, enum rocpd_kind kind, uint32_t guid, struct sqlite_rows *q,
 		    int col);
 uint32_t rocpd_get(const struct rocpd *rc, enum rocpd_kind kind, uint32_t guid, int64_t id);
-/* false: the id has a number already, which stays. */
+/* false: the id has a number already, which is kept. */
 bool rocpd_add(struct rocpd *rc, enum rocpd_kind kind, uint32_t guid, int64_t id, uint32_t number);
-/* Numbers the row in hand; false: it has no id, or another has it already. */
+/* Numbers the current row; false: it has no id, or another row has it. */
 bool rocpd_number(struct rocpd *rc, enum rocpd_kind kind, uint32_t guid, struct sqlite_rows *q,
 		  int col, uint32_t number);
 /* A text member of a JSON object; owned, NULL when it is not there. */
@@ -130,7 +129,7 @@ char *rocpd_json_member(struct rocpd *rc, const char *json, size_t n, const char
 /* ---- rocpd_defs.c ---- */
 
 void rocpd_read_definitions(struct rocpd *rc);
-/* These make what the file does not define. */
+/* These make entries that the file does not define. */
 uint32_t rocpd_process(struct rocpd *rc, uint32_t guid, struct sqlite_rows *q, int col);
 uint32_t rocpd_thread(struct rocpd *rc, uint32_t guid, struct sqlite_rows *q, int tid, int pid);
 uint32_t rocpd_agent(struct rocpd *rc, uint32_t guid, struct sqlite_rows *q, int col);
@@ -139,7 +138,7 @@ track_id rocpd_thread_track(struct rocpd *rc, uint32_t thread);
 track_id rocpd_memory_track(struct rocpd *rc, uint32_t agent);
 track_id rocpd_queue_track(struct rocpd *rc, uint32_t guid, uint32_t agent, uint32_t process,
 			   struct sqlite_rows *q, int stream, int queue);
-/* Ids are counted in each process. 0: none. */
+/* The process is part of it, as each process numbers its calls itself. 0: none. */
 uint64_t rocpd_correlation(uint32_t process, uint64_t stack);
 
 /* ---- rocpd_events.c: regions, marks, arguments, counters ---- */
@@ -156,7 +155,7 @@ static inline const struct rocpd_event *rocpd_event_at(const struct rocpd *rc, u
 }
 void rocpd_event_time(struct rocpd *rc, uint32_t event, int64_t t_ns);
 
-/* ---- rocpd_work.c: what ran on devices ---- */
+/* ---- rocpd_work.c: device work ---- */
 
 void rocpd_read_work(struct rocpd *rc);
 

@@ -1,10 +1,10 @@
 /*
  * Nodes, processes, threads, agents, queues, streams, kernel symbols and counters of a rocpd
- * database, and the tracks they become when something lies on them. What rows refer to without
- * defining it is made up from its id (W_UNKNOWN_REFERENCE).
+ * database, and their tracks, made at the first event. Undefined references get a definition made
+ * of their id (W_UNKNOWN_REFERENCE).
  *
- * A device is "gpuN" by its agent's type_index: ROCm's own number, behind ROCR_VISIBLE_DEVICES.
- * Work with a stream lies on its stream; what has only the default stream, on its queue.
+ * A device is "gpuN" by its agent's type_index: ROCm's own number, after ROCR_VISIBLE_DEVICES. Work
+ * is on its stream, or on its queue when it has the default stream only.
  */
 #include "rocpd.h"
 
@@ -31,7 +31,7 @@ static const char *name_or_null(const struct rocpd *rc, str_id id)
 	return *s ? s : NULL;
 }
 
-/* Tables of (guid, id, name) whose ids stand for names. */
+/* Tables of (guid, id, name). */
 static bool name_take(struct rocpd *rc, struct sqlite_rows *q, enum rocpd_kind kind)
 {
 	return rocpd_number(rc, kind, rocpd_guid_of(rc, q, 0), q, 1, name_put(rc, q, 2));
@@ -52,7 +52,7 @@ static bool take_stream(void *rc, struct sqlite_rows *q)
 	return name_take(rc, q, ROCPD_STREAM);
 }
 
-/* What launchers tell their processes, the surest first. */
+/* Variables of launchers with the rank, the most reliable first. */
 static int32_t rank_in(struct rocpd *rc, const char *json, size_t n)
 {
 	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
@@ -338,7 +338,7 @@ static track_id rocpd_agent_track(struct rocpd *rc, uint32_t agent)
 	return a->id = db_scan_track(&rc->sc, &d);
 }
 
-/* What is freed often does not tell its device. */
+/* Rows of freed memory often lack the device. */
 track_id rocpd_memory_track(struct rocpd *rc, uint32_t agent)
 {
 	struct rocpd_agent *a = agent == SQLITE_ID_NONE ? NULL : &rc->agents.v[agent];

@@ -1,8 +1,8 @@
 /*
- * Events are what regions, samples, dispatches and copies have in common: category, correlation,
+ * Events hold the common part of regions, samples, dispatches and copies: category, correlation,
  * arguments, values of counters. Regions are calls and pushed ranges of a thread; ranges that a
- * process starts and stops (roctxRangeStart) belong to no thread. Samples are what had no length:
- * marks, or times at which counters were read. The text of a marker stands in its event's extdata.
+ * process starts and stops (roctxRangeStart) belong to no thread. Samples have no length: marks, or
+ * times of counter reads. The text of a marker is in its event's extdata.
  *
  * A dispatch's counter has one row for each instance of its block; their sum is the value.
  */
@@ -77,7 +77,7 @@ void rocpd_read_events(struct rocpd *rc)
 
 /* ---- arguments ---- */
 
-/* Those of one event stand together, in order. */
+/* Arguments of one event are adjacent, in order. */
 static void args_next(struct rocpd *rc, uint32_t event)
 {
 	str_id args = db_args_end(&rc->sc);
@@ -198,7 +198,7 @@ void rocpd_push_values(struct rocpd *rc)
 
 enum { R_GUID, R_ID, R_PROCESS, R_THREAD, R_START, R_END, R_NAME, R_EVENT };
 
-/* What the program said, else the name of the call. */
+/* The program's text, else the name of the call. */
 static void take_names(struct rocpd *rc, const struct rocpd_event *ev, uint32_t name,
 		       struct span_def *d)
 {

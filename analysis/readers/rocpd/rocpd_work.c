@@ -1,8 +1,8 @@
 /*
- * What ran on devices: kernel dispatches and copies, each with the event whose stack_id is that of
- * the call that caused it, and what was allocated. A copy lies on the device it reads from, unless
- * that is a CPU. Allocations are calls too, and are there as such; here they are annotations of
- * their device, with bytes in their arguments.
+ * Device work: kernel dispatches and copies, each with an event whose stack_id is that of the call
+ * that caused it; and allocations. A copy is on the device it reads from, unless that is a CPU.
+ * Allocations are calls too, in the table of regions; here they are annotations of their device,
+ * with bytes in their arguments.
  */
 #include "rocpd.h"
 

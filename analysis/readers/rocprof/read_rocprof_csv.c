@@ -1,7 +1,7 @@
 /*
  * CSV files of AMD's profilers. rocprofv3 writes one per kind of record and process, each with a
- * header; which kind it is follows from its columns (rocprof_header.c), and a column that a kind
- * cannot do without is an error when it is missing:
+ * header; the kind follows from its columns (rocprof_header.c), and a required column that is
+ * missing is an error:
  *
  *	kernel_trace		Kind, Agent_Id, Queue_Id, [Stream_Id,] Thread_Id, Kernel_Name,
  *				Correlation_Id, Start_Timestamp, End_Timestamp, sizes, registers
@@ -13,16 +13,16 @@
  *				releases before 2025 have no times in it
  *	pc_sampling_…		Sample_Timestamp, Instruction, …
  *	agent_info		devices; used by the other files of its run
- *	…_stats			Name, Calls, TotalDurationNs, …: sums of what another file holds
+ *	…_stats			Name, Calls, TotalDurationNs, …: sums over another file
  *
  * Files converted from a rocpd database have a Guid in front, and correlations count by it.
  * rocprof v1's results.csv has a row for each dispatch (KernelName, gpu-id, queue-id, pid, tid, …,
  * BeginNs, EndNs) and a column for each counter; rocprofiler-compute's pmc_perf.csv is alike.
  *
  * Times are ns; of rocprofv3 those of CLOCK_BOOTTIME, which the HSA runtime's system clock is
- * (inferred, not stated in the files). Texts stand in quotes, but some releases do not double the
- * quotes inside: a row with the wrong number of fields is taken apart from both ends, where only
- * numbers are. Rows are not in order. The last line end may be missing.
+ * (inferred, not stated in the files). Texts are in quotes, but some releases do not double the
+ * quotes inside: a row with the wrong number of fields is split from both ends, where only numbers
+ * are. Rows are not in order. The last line end may be missing.
  */
 #include "readers_private.h"
 #include "rocprof_csv.h"
@@ -168,7 +168,7 @@ uint64_t rocprof_correlation(struct rocprof_csv *rc)
 	return (uint64_t)id ^ rc->guid_salt;
 }
 
-/* ---- rows whose quotes do not tell where the fields are ---- */
+/* ---- rows with bad quotes ---- */
 
 /* Cuts the first field off t. */
 static bool cut_first(struct csv_text *t, struct csv_text *field)
@@ -217,7 +217,7 @@ static bool line_glue(struct rocprof_csv *rc, struct csv_text line)
 	for (size_t i = rc->head.nr; i-- > text + 1;)
 		if (!cut_last(&line, &rc->cells[i]))
 			return false;
-	/* what is left is the text when its quotes are there; else a field is missing */
+	/* the rest is the text when it is quoted; else a field is missing */
 	if (line.n < 2 || line.p[0] != '"' || line.p[line.n - 1] != '"')
 		return false;
 	rc->cells[text] = csv_bare(line.p, line.p + line.n);
@@ -225,7 +225,7 @@ static bool line_glue(struct rocprof_csv *rc, struct csv_text line)
 	       cell_is_number(rc, COL_CALLS);
 }
 
-/* false: it is no row, or the one the text breaks off in. */
+/* false: it is no row, or the row in which the text ends. */
 static bool line_repair(struct rocprof_csv *rc)
 {
 	rc->glued = rc->row->line.n <= CSV_MAX_RECORD && line_glue(rc, rc->row->line);
@@ -288,7 +288,7 @@ static void take_row(struct rocprof_csv *rc)
 	rc->rows++;
 }
 
-/* A last row without a line end whose last field is the end of a span: with digits lost that lies
+/* A last row without a line end whose last field is the end of a span: with lost digits it is
  * before the start. */
 static bool lost_digits(struct rocprof_csv *rc)
 {
@@ -300,16 +300,16 @@ static bool lost_digits(struct rocprof_csv *rc)
 	       (end.n == 0 || (num_i64(end.p, end.n, &b) == 0 && b < a));
 }
 
-/* A span, and what it takes to sort it; what else a row may make is in the model already. */
+/* Memory of a span and of sorting it; anything else of a row is in the model already. */
 #define ROW_BYTES 112
 #define SAMPLE_BYTES 24
 /* Of the ids of dispatches and addresses. */
 #define ID_BYTES 40
 
-/* So many at a time are paid for. */
+/* Rows per step of the budget. */
 #define ROWS_PAID 64
 
-/* Rows are longer than what they become; those that were made shorter do not all find room. */
+/* Real rows are longer than their spans; of hostile, shorter ones some find no room. */
 static void settle_memory(struct rocprof_csv *rc)
 {
 	const struct input *in = rc->sink->ops->current(rc->sink);
@@ -338,7 +338,7 @@ static void read_row(struct rocprof_csv *rc)
 		take_row(rc);
 }
 
-/* What another core parsed lies in its cache. */
+/* Rows that another core parsed are in its cache. */
 static inline void row_prefetch(const struct rocprof_part *p, size_t i)
 {
 	if (i + 8 < p->nr)
@@ -361,7 +361,7 @@ static void read_rows(struct rocprof_csv *rc, struct rocprof_ahead *a, struct ro
 	}
 }
 
-/* Each thread has one part; only the caller's, who pushes, ends before all is done. */
+/* Each thread has one part; only the pushing one ends before all is done. */
 struct together {
 	struct rocprof_csv *rc;
 	struct rocprof_ahead *ahead;
@@ -473,7 +473,7 @@ static void facts_put(struct rocprof_csv *rc)
 	}
 }
 
-/* Files that hold no calls by their nature say so, and are not called empty. */
+/* Files of kinds without calls state that, and are not called empty. */
 static void empty_warn(struct rocprof_csv *rc)
 {
 	const struct input *in = rc->sink->ops->current(rc->sink);
@@ -499,7 +499,7 @@ static void empty_warn(struct rocprof_csv *rc)
 	}
 }
 
-/* Most kinds have a span in each row; the first rows tell how long one is. */
+/* Most kinds have a span in each row; the first rows give the length of one. */
 static uint64_t expected_spans(const struct rocprof_csv *rc)
 {
 	size_t n = rc->map.len < PROBE_BYTES ? rc->map.len : PROBE_BYTES, lines = 0;

@@ -2,9 +2,9 @@
  * rocprof v1's results.db: the SQLite file beside results.csv and results.json, one table per kind
  * of activity, of which a run has only some. Times are ns of CLOCK_BOOTTIME.
  *
- *	KERN	dispatches as the queue interceptor saw them: Index, KernelName, gpu-id, queue-id,
+ *	KERN	dispatches, from the queue interceptor: Index, KernelName, gpu-id, queue-id,
  *		pid, tid, grd (work items), wgr, lds, scr …, sig, obj; then one column per counter
- *		that was asked for; with time stamps: DispatchNs, BeginNs, EndNs, CompleteNs,
+ *		of the options; with time stamps: DispatchNs, BeginNs, EndNs, CompleteNs,
  *		and DurationNs, which is EndNs − BeginNs
  *	HIP HSA	calls: BeginNs, EndNs, pid, tid, Name, args, Index (correlation), Data
  *	rocTX	ranges, marks without length: BeginNs, EndNs, pid, tid, Name
@@ -13,12 +13,12 @@
  *	COPY	the same for copies and fills; those of the HSA trace, "async-copy", have no device,
  *		and Index is that of the HSA call
  *
- * Names of kernels and barriers keep the double quotes of the text files; they are taken off. Where
- * OPS has rows, KERN holds the same dispatches once more: they are not counted twice.
+ * Names of kernels and barriers keep the double quotes of the text files; the reader removes them.
+ * Where OPS has rows, KERN repeats the same dispatches, which then do not count.
  *
- * A counter is a value of a dispatch. The model has samples of series, so it is a sample of a
- * series of the dispatch's queue at the dispatch's end, as in rocprof's tables; where dispatches
- * have no times all there is of it is its sum, the fact "sum of NAME".
+ * A counter is a value of a dispatch. The model has samples of series, so it becomes a sample of a
+ * series of the dispatch's queue at the dispatch's end; where dispatches have no times only its sum
+ * is kept, the fact "sum of NAME".
  *
  * Source of facts: the post-processing script of rocprof, and one public recording.
  */
@@ -41,7 +41,7 @@
 
 struct rocprof {
 	const char *path;
-	const char *device_asked; /* where the file does not tell; NULL */
+	const char *device_asked; /* where the file names none; NULL */
 	struct db_scan sc;
 	struct u64map threads, queues; /* → track_id */
 	VEC(struct rocprof_db_counter {
@@ -50,11 +50,11 @@ struct rocprof {
 	}) counters;
 	struct u64map series; /* by queue and counter */
 	bool dispatches_again, timed;
-	char device[32]; /* of the dispatch in hand; "" unknown */
+	char device[32]; /* of the current dispatch; "" unknown */
 	uint64_t crowd;  /* counters left out */
 };
 
-/* What a call and the work it started have in common besides pid and Index. */
+/* Salts of correlations: a call and its work share the salt, pid and Index. */
 enum domain { DOMAIN_NONE, DOMAIN_HIP, DOMAIN_HSA };
 
 /* ---- tracks ---- */
@@ -87,7 +87,7 @@ static track_id thread_track(struct rocprof *r, int64_t pid, int64_t tid)
 	return *at;
 }
 
-/* device < 0: the file does not tell which. */
+/* device < 0: unknown. */
 static track_id queue_track(struct rocprof *r, int64_t pid, int64_t device, int64_t queue)
 {
 	uint64_t key = db_hash(pid, device, queue);
@@ -143,14 +143,14 @@ static bool extent_at(struct rocprof *r, struct sqlite_rows *q, int begin, struc
 	return false;
 }
 
-/* BeginNs and EndNs stand first and second in all selections. */
+/* BeginNs and EndNs are the first two columns of all selections. */
 #define CALLS "BeginNs EndNs pid tid Name? args? Index?"
 #define WORK "BeginNs EndNs dev-id? queue-id? Name? pid|proc-id? Index?"
 #define DISPATCHES " KernelName gpu-id? queue-id? pid? grd? wgr? lds? scr? arch_vgpr|vgpr? sgpr?"
 
 enum { CALL_BEGIN, CALL_END, CALL_PID, CALL_TID, CALL_NAME, CALL_ARGS, CALL_INDEX };
 
-/* rocprof's arguments are a text of its own: "( stream(0), kernel(k) )". */
+/* rocprof's arguments have a syntax of their own: "( stream(0), kernel(k) )". */
 static str_id call_args(struct rocprof *r, struct sqlite_rows *q)
 {
 	size_t n;
@@ -266,7 +266,7 @@ enum {
 	KERN_SCRATCH,
 	KERN_VGPR,
 	KERN_SGPR,
-	KERN_COLUMNS, /* counters stand behind them */
+	KERN_COLUMNS, /* counters follow them */
 };
 
 static str_id kern_args(struct rocprof *r, struct sqlite_rows *q)

@@ -1,8 +1,7 @@
 /*
  * Rows name a device by its agent. "GPU 1" counts GPUs; "Agent 4" and the bare 4 of older releases
- * count CPUs too, by the driver's nodes or by those the process could see. The file agent_info of
- * the same run knows which is which; without it the number is kept, as equal cells are equal
- * devices.
+ * count CPUs too, by the driver's nodes or by those visible to the process. The file agent_info of
+ * the same run resolves them; without it the number is kept, as equal cells are equal devices.
  */
 #include "rocprof_csv.h"
 
@@ -86,7 +85,7 @@ void rocprof_agents_read(struct rocprof_group *g, const char *path)
 		g->agents.v[i].index = seen[g->agents.v[i].gpu]++;
 }
 
-/* By the number in "Agent 4": as the process counted, else as the driver does. */
+/* By the number in "Agent 4": that of the process, else that of the driver. */
 static const struct rocprof_agent *by_number(const struct rocprof_group *g, int64_t number)
 {
 	for (size_t i = 0; i < g->agents.nr; i++)

@@ -14,7 +14,7 @@
 
 /* Small enough for the rows of one to stay in a core's cache until they are pushed. */
 #define REGION_BYTES ((size_t)96 << 10)
-/* Of a region with more of them the rest is left to the thread that pushes. */
+/* The pushing thread parses the rest of a region with more of them. */
 #define PART_ROWS 4096
 #define PART_ENDS 32768
 #define ENDS_STEP CSV_SLACK
@@ -33,7 +33,7 @@ struct rocprof_ahead {
 	const char *at;                               /* where the next row to push begins */
 };
 
-/* Behind the header line, so there is text enough before it. */
+/* Behind the header line, so there is enough text before it. */
 static inline bool number_at(const struct rocprof_header *h, const struct csv_record *r,
 			     enum rocprof_column c, int64_t *ret)
 {
@@ -103,8 +103,8 @@ static void part_begin(const struct rocprof_ahead *a, struct rocprof_part *part,
 }
 
 /*
- * Rows that begin in [from, to). limit: where the text ends, or where reading must end as it is not
- * known that a row begins at from; one that comes up to that is not taken.
+ * Rows that begin in [from, to). limit: the end of the text, or a bound where it is unknown whether
+ * a row begins at from; a row that reaches it is dropped.
  */
 static void part_read(const struct rocprof_ahead *a, struct rocprof_part *ret, const char *from,
 		      const char *to, const char *limit, struct rocprof_parser *p)

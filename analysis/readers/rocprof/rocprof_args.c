@@ -1,4 +1,4 @@
-/* A row as a JSON object, for who wants to keep what the model has no column for. */
+/* A row as a JSON object, which keeps fields that the model has no column for. */
 #include "rocprof_csv.h"
 
 #include "profrig/base/json_out.h"

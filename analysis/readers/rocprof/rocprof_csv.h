@@ -1,9 +1,14 @@
 /*
- * What the files of the rocprof CSV reader share: read_rocprof_csv.c (the rows), rocprof_header.c
- * (what a file is, by its columns), rocprof_group.c (files of one run), rocprof_agents.c (devices),
- * rocprof_tracks.c (tracks and series), rocprof_work.c, rocprof_host.c, rocprof_unlinked.c (what a
- * row becomes), rocprof_ahead.c (rows found), rocprof_texts.c (texts by number), rocprof_args.c (a
- * row as JSON).
+ * The parts of the rocprof CSV reader:
+ *	read_rocprof_csv.c	the rows
+ *	rocprof_header.c	the kind of a file, by its columns
+ *	rocprof_group.c		files of one run
+ *	rocprof_agents.c	devices
+ *	rocprof_tracks.c	tracks and series
+ *	rocprof_work.c, rocprof_host.c, rocprof_unlinked.c	rows → spans and samples
+ *	rocprof_ahead.c		rows parsed by several threads
+ *	rocprof_texts.c		texts by number
+ *	rocprof_args.c		a row as JSON
  */
 #ifndef ROCPROF_CSV_H
 #define ROCPROF_CSV_H
@@ -32,7 +37,7 @@ enum rocprof_kind {
 	ROCPROF_AGENTS,
 };
 
-/* Columns that are looked at; names are compared without case and without '_', '-' and blanks. */
+/* Columns that are read; names are compared without case and without '_', '-' and blanks. */
 enum rocprof_column {
 	COL_KIND,
 	COL_GUID,
@@ -74,7 +79,7 @@ enum rocprof_column {
 
 #define ROCPROF_MAX_COLUMNS 4096
 #define ROCPROF_TEXTS 3
-/* Which texts those are, by kind. */
+/* The texts, by kind. */
 enum { TEXT_DOMAIN, TEXT_FUNCTION, TEXT_THREAD };
 enum { TEXT_WORK, TEXT_KIND };
 
@@ -83,8 +88,8 @@ struct rocprof_header {
 	bool v1, timed;
 	size_t nr;
 	int at[COL_NR]; /* -1: there is none */
-	int text;       /* the column whose text may hold anything; -1 */
-	/* columns first to last hold texts that come again and again; first is -1 where not */
+	int text;       /* the column with free text; -1 */
+	/* columns first to last hold texts that repeat; first is -1 where not */
 	struct rocprof_columns {
 		int first, last;
 	} texts[ROCPROF_TEXTS];
@@ -96,13 +101,13 @@ struct rocprof_header {
 
 void rocprof_header_read(struct rocprof_header *h, const struct csv_record *r);
 void rocprof_header_release(struct rocprof_header *h);
-/* The column that this kind cannot do without and does not have; NULL. */
+/* A required column that is missing; NULL. */
 const char *rocprof_header_lacks(const struct rocprof_header *h);
-/* Whether a column of that name is none that a row about a dispatch has anyhow. */
+/* Whether a column of that name is a counter, and no known column of a dispatch. */
 bool rocprof_names_counter(struct csv_text name);
 const char *rocprof_kind_name(const struct rocprof_header *h);
 
-/* What "Agent 4" is. */
+/* A device of the agent list, such as "Agent 4". */
 struct rocprof_agent {
 	int64_t node, logical; /* logical: -1 unknown */
 	bool gpu;
@@ -110,9 +115,9 @@ struct rocprof_agent {
 	char pci[32];
 };
 
-/* The files that one process of one run left: DIR/PREFIX_*.csv. */
+/* The files of one process of one run: DIR/PREFIX_*.csv. */
 struct rocprof_group {
-	char *dir, *prefix; /* prefix: NULL when the name does not tell */
+	char *dir, *prefix; /* prefix: NULL when the name has none */
 	uint64_t key;       /* 0: none */
 	int64_t pid;        /* PID_NONE */
 	VEC(struct rocprof_agent) agents;
@@ -122,17 +127,17 @@ struct rocprof_group {
 char *rocprof_group_name(const struct probe *p);
 void rocprof_group_find(struct rocprof_group *g, const char *path, const struct rocprof_header *h);
 void rocprof_group_release(struct rocprof_group *g);
-/* Whether a file of this kind lies beside, such as "kernel_trace". */
+/* Whether the group has a file of this kind, such as "kernel_trace". */
 bool rocprof_group_has(const struct rocprof_group *g, const char *kind);
 
-/* When dispatches ended, by their ids. */
+/* Ends of dispatches, by id. */
 struct rocprof_ends {
 	struct u64map at;
 	VEC(int64_t) end_ns;
 };
 void rocprof_group_ends(const struct rocprof_group *g, struct rocprof_ends *ret);
 
-/* A device as rows name it. */
+/* A device by its name in rows. */
 struct rocprof_device {
 	struct csv_text said; /* the cell, owned */
 	char name[32], pci[32];
@@ -140,7 +145,7 @@ struct rocprof_device {
 	track_id track;
 };
 
-/* Spans that no thread and no queue executes, until all are known (rocprof_unlinked.c). */
+/* A span that neither a thread nor a queue executes (rocprof_unlinked.c). */
 struct rocprof_unlinked {
 	int64_t start_ns, end_ns;
 	int64_t pid;
@@ -150,8 +155,7 @@ struct rocprof_unlinked {
 
 #define ROCPROF_NO_TEXT UINT32_MAX
 
-/* A text, and what it stands for to the thread that pushes: one more than the id, 0 when that was
- * not asked for yet. */
+/* A text, and for the pushing thread its string and track: id + 1, 0 not looked up yet. */
 struct rocprof_text {
 	uint64_t head[2]; /* its first bytes */
 	struct csv_text text;
@@ -162,8 +166,8 @@ struct rocprof_text {
 struct rocprof_texts;
 struct rocprof_texts *rocprof_texts_new(void);
 /*
- * The number of a text, whose memory must stay, or ROCPROF_NO_TEXT: there is no room for more.
- * *last: the one before it in the same column, at first 0.
+ * The number of a text, whose memory must stay, or ROCPROF_NO_TEXT: no room for more. *last: the
+ * number of the text before it in the same column, at first 0.
  */
 uint32_t rocprof_texts_find(struct rocprof_texts *d, struct csv_text t, uint32_t *last);
 struct rocprof_text *rocprof_texts_at(struct rocprof_texts *d, uint32_t i);
@@ -177,8 +181,8 @@ struct rocprof_row {
 		struct csv_text line; /* where it is not whole */
 	};
 	uint32_t texts[ROCPROF_TEXTS]; /* of the header's texts */
-	uint32_t start;                /* where it begins, from its part's text */
-	uint32_t ends;                 /* of its fields, among its part's */
+	uint32_t start;                /* offset in its part's text */
+	uint32_t ends;                 /* index of its fields in its part's ends */
 	bool whole;                    /* it has as many fields as the header */
 	bool ended;                    /* its line has an end */
 	bool timed, correlated;        /* these numbers are known */
@@ -190,22 +194,22 @@ struct rocprof_part {
 	struct rocprof_row *rows;
 	uint32_t *ends; /* from text */
 	size_t nr, ends_nr;
-	const char *end; /* where the next row begins */
+	const char *end; /* start of the next row */
 	struct rocprof_texts *texts;
 };
 
 /* rocprof_ahead.c: rows from an offset on, parsed by several threads. */
 struct rocprof_ahead;
-struct rocprof_parser; /* what a thread has of its own */
+struct rocprof_parser; /* state of one thread */
 struct rocprof_ahead *rocprof_ahead_new(const struct input_map *map, size_t from,
 					const struct rocprof_header *head);
-/* When no thread helps any more. */
+/* After the last rocprof_ahead_help has returned. */
 void rocprof_ahead_free(struct rocprof_ahead *a);
 struct rocprof_parser *rocprof_parser_new(const struct rocprof_ahead *a);
 void rocprof_parser_free(struct rocprof_parser *p);
-/* For the thread that pushes; shared with what it parses. */
+/* For the pushing thread; shared with the rows that it parses. */
 struct rocprof_texts *rocprof_parser_texts(const struct rocprof_parser *p);
-/* Parses until the pool ends. */
+/* Parses until the end of the file or rocprof_ahead_quit. */
 void rocprof_ahead_help(struct rocprof_ahead *a, struct rocprof_parser *p);
 void rocprof_ahead_quit(struct rocprof_ahead *a);
 /* The next rows of the file, at least one; NULL: there are no more. */
@@ -222,7 +226,7 @@ struct rocprof_csv {
 	struct rocprof_header head;
 	struct rocprof_group group;
 	const struct rocprof_part *part;
-	const struct rocprof_row *row; /* the row at hand, of part */
+	const struct rocprof_row *row; /* the current row, of part */
 	bool glued;                    /* its fields are in cells */
 	struct csv_text *cells;
 	struct strbuf text, args;
@@ -230,7 +234,7 @@ struct rocprof_csv {
 	size_t device; /* the last one */
 	struct u64map queues, threads, processes, series, dispatches, addresses;
 	struct rocprof_queue {
-		size_t device; /* and one, as 0 is none */
+		size_t device; /* index + 1; 0: none */
 		int64_t pid, tid;
 		track_id track;
 	} queues_seen[ROCPROF_SEEN];
@@ -254,16 +258,16 @@ struct rocprof_csv {
 	struct mem_budget memory;
 	struct {
 		uint64_t rows, samples, ids;
-	} paid;        /* what was taken off it */
-	bool full;     /* there is none left */
+	} paid;        /* taken off it so far */
+	bool full;     /* it is used up */
 	str_id newest; /* string */
 	bool dispatches_elsewhere;
-	struct rocprof_ends dispatch_ends; /* where the file has none */
+	struct rocprof_ends dispatch_ends; /* for a file without times */
 	uint64_t rows, repaired, unfreed;
 	int64_t allocations, frees, allocated_bytes;
 	int64_t calls, total_ns; /* of summaries */
 	struct tally bad_rows, bad_numbers, no_time, many, crowd;
-	const char *cut; /* the row the text ends in the middle of */
+	const char *cut; /* the row in which the text ends */
 };
 
 static inline bool rocprof_has(const struct rocprof_csv *rc, enum rocprof_column c)
@@ -300,20 +304,20 @@ static inline struct csv_text rocprof_cell(const struct rocprof_csv *rc, enum ro
 }
 
 void rocprof_fault(struct rocprof_csv *rc, struct tally *f);
-/* false: there is none; what is no number is counted. */
+/* false: an empty cell, or no number, which is counted. */
 bool rocprof_number(struct rocprof_csv *rc, enum rocprof_column c, int64_t *ret);
-/* Start and end; false where there are none to use, which is counted. In boot time nothing starts
- * at 0: that is what a record has whose time was never learned. */
+/* Start and end. false: no usable ones, which is counted; so is a start of 0, which no time since
+ * boot is and which tracers write for an unknown one. */
 bool rocprof_times(struct rocprof_csv *rc, int64_t *start_ns, int64_t *end_ns);
 str_id rocprof_string(struct rocprof_csv *rc, struct csv_text t);
-/* The same for a text that mostly is that of the row before. */
+/* The same for a text that mostly equals that of the row before. */
 str_id rocprof_category(struct rocprof_csv *rc, struct csv_text t);
 /* The i-th of the header's texts in this row; NULL where it has no number. */
 struct rocprof_text *rocprof_text(struct rocprof_csv *rc, size_t i);
-/* That of the i-th text, which is column c. */
+/* The string of the i-th text, which is column c. */
 str_id rocprof_column_string(struct rocprof_csv *rc, size_t i, enum rocprof_column c);
 uint64_t rocprof_correlation(struct rocprof_csv *rc);
-/* The row without name and times as a JSON object; STR_NONE when it is not wanted. */
+/* The row without name and times as a JSON object; STR_NONE unless arguments are kept. */
 str_id rocprof_args(struct rocprof_csv *rc);
 
 /* rocprof_agents.c */
@@ -325,10 +329,10 @@ int64_t rocprof_pid(struct rocprof_csv *rc);
 track_id rocprof_process(struct rocprof_csv *rc, int64_t pid);
 track_id rocprof_thread(struct rocprof_csv *rc);
 track_id rocprof_queue(struct rocprof_csv *rc, size_t device);
-/* What a dispatch has of a counter. */
+/* A counter's value of a dispatch. */
 void rocprof_sample(struct rocprof_csv *rc, size_t device, track_id queue, int64_t t_ns,
 		    struct csv_text counter, double value);
-/* In a file without times that is all there is of it. */
+/* Adds to a counter's sum: all that a file without times gives. */
 void rocprof_total(struct rocprof_csv *rc, struct csv_text counter, double value);
 
 /* One row each. */

@@ -1,9 +1,8 @@
 /*
  * rocprofv3 writes one file per kind of record and process: DIR/PREFIX_<kind>.csv, PREFIX being the
- * pid unless the user said otherwise. Those of one prefix belong together: they number their
- * correlations together, one of them names the devices, and where the rows of one do not tell the
- * process, the rows of another do. A file whose name is the kind alone was renamed and belongs to
- * no group.
+ * pid by default. Files of one prefix belong together: they number their correlations together, one
+ * of them names the devices, and rows of one may have the process that rows of another lack. A file
+ * whose name is the kind alone was renamed and belongs to no group.
  */
 #include "rocprof_csv.h"
 
@@ -42,7 +41,7 @@ static const char *const kinds[] = {
 	"api_trace",
 };
 
-/* Files whose rows tell the process. */
+/* Files whose rows have the process. */
 static const char *const process_describe[] = { "hip_api_trace",    "hsa_api_trace",
 						"marker_api_trace", "rccl_api_trace",
 						"hip_trace",        "counter_collection" };

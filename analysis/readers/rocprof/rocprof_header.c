@@ -167,7 +167,7 @@ static void text_set(struct rocprof_header *h, size_t i, enum rocprof_column fir
 	h->texts[i] = (struct rocprof_columns){ h->at[first], h->at[last] };
 }
 
-/* A thread is its process's number and its own, where they stand side by side. */
+/* A thread is the pair of its process's number and its own, where the columns are adjacent. */
 static void texts_set(struct rocprof_header *h)
 {
 	for (size_t i = 0; i < ROCPROF_TEXTS; i++)
@@ -205,7 +205,7 @@ void rocprof_header_read(struct rocprof_header *h, const struct csv_record *r)
 		struct rocprof_name name = { column_of(t), xstrndup(t.p, t.n) };
 
 		if (name.column < COL_NR && header_has(h, name.column))
-			name.column = COL_FACT; /* a second one says nothing more */
+			name.column = COL_FACT; /* a second one is ignored */
 		if (name.column < COL_NR)
 			h->at[name.column] = (int)i;
 		VEC_PUSH(&h->names, name);

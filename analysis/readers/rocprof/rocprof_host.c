@@ -1,6 +1,6 @@
 /*
- * Rows about the host: API calls and markers, allocations, and PC samples, of which nothing tells
- * the device.
+ * Rows about the host: API calls and markers, allocations, and PC samples, which do not name the
+ * device.
  *
  * A marker whose start is its end is a mark. Ranges of a process (roctxRangeStart) may end on
  * another thread than they began on and have thread 0: they are no calls of a thread. Allocations
@@ -69,7 +69,7 @@ void rocprof_call(struct rocprof_csv *rc)
 	rc->sink->ops->span(rc->sink, &d);
 }
 
-/* What is allocated and not freed, by address. */
+/* Live allocations, by address. */
 static void memory_balance(struct rocprof_csv *rc, bool frees)
 {
 	struct csv_text address = rocprof_cell(rc, COL_ADDRESS);

@@ -1,7 +1,7 @@
 /*
- * Numbers for texts that come again and again. Programs make the same calls in the same order, over
- * and over: what came behind a text the last time is looked at first. Then a hash table, and what
- * it does not have is new. It never forgets, so that numbers hold; it is full at some size.
+ * Numbers for texts that repeat. Programs make the same calls in the same order again and again, so
+ * the successor of a text at its last occurrence is compared first; then a hash table is searched.
+ * Texts are never removed, so numbers stay valid; the table has a maximum size.
  */
 #include "rocprof_csv.h"
 
@@ -14,7 +14,7 @@
 struct rocprof_texts {
 	uint32_t nr;
 	struct rocprof_text v[TEXTS];
-	uint32_t next[TEXTS];   /* which came behind it the last time */
+	uint32_t next[TEXTS];   /* its successor at the last occurrence */
 	uint32_t place[PLACES]; /* by hash: the number and one; 0 is free */
 };
 

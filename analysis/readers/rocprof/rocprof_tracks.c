@@ -79,7 +79,7 @@ static track_id thread_of(struct rocprof_csv *rc)
 	return *at;
 }
 
-/* Both numbers as one text where they stand side by side: few threads have all the rows. */
+/* Both numbers as one text where the columns are adjacent: few threads have all the rows. */
 track_id rocprof_thread(struct rocprof_csv *rc)
 {
 	struct rocprof_text *t =
@@ -91,7 +91,7 @@ track_id rocprof_thread(struct rocprof_csv *rc)
 	if (t && t->track)
 		return t->track - 1;
 	r = thread_of(rc);
-	/* what is told of a row is told of each */
+	/* problems are counted for each row */
 	if (t && rc->bad_numbers.nr == bad && rc->tracks.asked <= MAX_TRACKS)
 		t->track = r + 1;
 	return r;

@@ -1,7 +1,7 @@
 /*
- * Spans that no thread executes overlap as they like, and a thread track nests. They go to tracks
- * of their own, as many as are needed for all to nest; one that holds the one before it, or begins
- * when that is over, needs no further track.
+ * Spans that no thread executes overlap freely, and a thread track nests. They get tracks of their
+ * own, as many as are needed for all to nest; a span that encloses the one before it, or begins
+ * after its end, needs no further track.
  */
 #include "rocprof_csv.h"
 

@@ -1,10 +1,10 @@
 /*
  * Rows about devices: dispatches, copies, scratch memory, counters.
  *
- * Counters are values of a dispatch. The model has samples of series, so a value is a sample of a
- * series of the dispatch's queue at the dispatch's end; nothing integrates it, as its kind is not
- * known. Where a kernel trace of the same run lies beside, the dispatches are in that and are not
- * made again; it also knows the times that counter files of older releases lack.
+ * Counters are values of a dispatch. The model has samples of series, so a value becomes a sample
+ * of a series of the dispatch's queue at the dispatch's end; nothing integrates it, as its kind is
+ * unknown. Where the run has a kernel trace too, the dispatches come from that; it also has the
+ * times that counter files of older releases lack.
  */
 #include "rocprof_csv.h"
 
@@ -46,7 +46,7 @@ static bool text_contains(struct csv_text t, const char *word)
 	return memmem(t.p, t.n, word, strlen(word)) != NULL;
 }
 
-/* A copy runs on the device it goes to when it comes from the host, else on the one it leaves. */
+/* A copy from the host runs on the destination device, any other on the source device. */
 static size_t copy_device(struct rocprof_csv *rc, struct csv_text direction)
 {
 	bool from_host = text_contains(direction, "HOST_TO");
@@ -130,7 +130,7 @@ void rocprof_counter(struct rocprof_csv *rc)
 
 	if (!value_of(rc, rocprof_cell(rc, COL_VALUE), &value))
 		return;
-	rocprof_correlation(rc); /* sees to the guid */
+	rocprof_correlation(rc); /* checks the guid */
 	fresh = is_new_dispatch(rc);
 	rocprof_total(rc, counter, value);
 	if (rc->head.timed ? !rocprof_times(rc, &start_ns, &end_ns) : !end_elsewhere(rc, &end_ns))

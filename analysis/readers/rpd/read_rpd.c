@@ -1,6 +1,6 @@
 /*
  * RPD (rocmProfileData): one SQLite file that any number of processes append to. Times are ns of
- * CLOCK_MONOTONIC (documents that say µs are wrong). Version 3; what differs before it behind "<":
+ * CLOCK_MONOTONIC (documents that say µs are wrong). Version 3; earlier versions behind "<":
  *
  *	rocpd_metadata	tag, value: schema_version (2, 3; absent: 1 or 2), session_count, pid_stride
  *			and gpu_stride (files merged of several nodes)
@@ -21,12 +21,11 @@
  * its text in args; a mark is one without length. Nothing is indexed but ids, so all tables are
  * read once from begin to end and joined here.
  *
- * What the tracer spends on itself (overhead_names) has rows of its own on the threads it
- * interrupted. It is no time of the program: it goes to a track beside the threads, and what it
- * adds up to is in the facts. A tracer that found no work on a device leaves a file without it,
- * which is told.
+ * The tracer's own time (overhead_names) has rows on the threads that it interrupted. It is no time
+ * of the program: it goes to a track beside the threads, and its sum is in the facts. A file
+ * without device work gets a warning.
  *
- * Source of facts: the tracer's schema files and what it writes, as recorded in two public files.
+ * Source of facts: the tracer's schema files and two public recordings.
  */
 #include "readers_private.h"
 #include "rpd.h"
@@ -84,7 +83,7 @@ const struct rpd_known *rpd_learn(struct rpd *r, struct rpd_known *into, int64_t
 
 	into->name = rpd_name(r, id);
 	into->id = id;
-	/* what is missing is counted each time */
+	/* missing strings are counted each time */
 	into->class = name ? class_of(name) : RPD_UNASKED;
 	return into;
 }
@@ -131,7 +130,7 @@ static bool take_tag(void *vp, struct sqlite_rows *q)
 	return true;
 }
 
-/* The tables say more surely than the row of metadata what there is to read. */
+/* The tables are more reliable than the row of metadata. */
 static void find_version(struct rpd *r)
 {
 	static const struct db_table metadata = { "rocpd_metadata", "tag value", .take = take_tag };
@@ -276,7 +275,7 @@ static int probe_rpd(const struct probe *p)
 		return 95;
 	if (sqlite_probe_has(p, api) || sqlite_probe_has(p, op))
 		return 60;
-	/* so that a damaged .rpd is told what is wrong, and is not an unknown file */
+	/* so that a damaged .rpd gets a proper error, and is not an unknown file */
 	return sqlite_probe_has(p, none) && text_suffix(p->name, ".rpd") ? 10 : 0;
 }
 

@@ -3,7 +3,7 @@
  *
  *	read_rpd.c	probe, version, strings, the order of reading
  *	rpd_api.c	calls, ranges and marks on threads; stack frames
- *	rpd_ops.c	device work on queues, what launched it, arguments of launches and copies
+ *	rpd_ops.c	device work on queues, its launches, arguments of launches and copies
  *	rpd_monitor.c	monitor rows as series
  */
 #ifndef ANALYSIS_RPD_H
@@ -11,7 +11,7 @@
 
 #include "db_scan.h"
 
-/* What a name says of a row of rocpd_api. */
+/* The class of a row of rocpd_api, by its name. */
 enum rpd_class { RPD_UNASKED, RPD_CALL, RPD_MARKER, RPD_OVERHEAD };
 
 struct rpd_counts {
@@ -23,7 +23,7 @@ struct rpd_counts {
 	struct tally unknown_strings;
 };
 
-/* A row of rocpd_api_ops of an op that has several: those beyond the first, then the first. */
+/* A row of rocpd_api_ops of an op with several: those beyond the first, then the first. */
 struct rpd_extra {
 	int64_t api, op;
 	span_id op_span; /* of the one that extra_ops names */
@@ -39,7 +39,7 @@ struct rpd {
 
 	struct sqlite_strings names; /* rocpd_string */
 	struct sqlite_strings texts; /* rocpd_ustring; empty below version 3 */
-	/* by the low bits of the id: names are few and are asked for in every row */
+	/* cache by the low bits of the id: names are few and looked up in every row */
 	struct rpd_known {
 		int64_t id;
 		str_id name;
@@ -59,7 +59,7 @@ struct rpd {
 	struct {
 		int64_t pid, tid;
 		track_id track;
-	} last; /* TRACK_NONE: nothing yet */
+	} last; /* TRACK_NONE: none yet */
 	track_id overhead;
 	bool hsa; /* rows of rocpd_hsaApi are read */
 	VEC(struct rpd_frame { int64_t api, depth, name; }) frames; /* by api and depth */
@@ -67,7 +67,7 @@ struct rpd {
 	/* rpd_ops.c */
 	VEC(int64_t) launches;       /* by first mention: the api of an op */
 	struct sqlite_ids op_launch; /* op → index of launches */
-	struct sqlite_ids launching; /* apis that launched something */
+	struct sqlite_ids launching; /* apis that launched work */
 	VEC(struct rpd_extra) extras;
 	struct sqlite_ids extra_apis; /* api → index of extra_spans */
 	struct sqlite_ids extra_ops;  /* op → index of extras: its first launch */
@@ -97,7 +97,7 @@ struct rpd {
 };
 
 /* read_rpd.c */
-/* The same, and what it says. */
+/* A name and its class; rpd_learn fills the cache. */
 const struct rpd_known *rpd_learn(struct rpd *r, struct rpd_known *into, int64_t id);
 static inline const struct rpd_known *rpd_known(struct rpd *r, int64_t id)
 {
@@ -106,9 +106,9 @@ static inline const struct rpd_known *rpd_known(struct rpd *r, int64_t id)
 	return __builtin_expect(k->id == id && k->class != RPD_UNASKED, 1) ? k
 									   : rpd_learn(r, k, id);
 }
-/* args_id of rocpd_api: where the version keeps it. NULL unknown. */
+/* The text of args_id of rocpd_api. NULL unknown. */
 const char *rpd_args_text(struct rpd *r, int64_t id, size_t *ret_n);
-/* Which process wrote a row: ids are offset by the writer's number times 2^32. */
+/* The writer of a row: ids are offset by the writing process's number times 2^32. */
 static inline int64_t rpd_slot_of(int64_t id)
 {
 	return id >> 32;
@@ -117,16 +117,16 @@ static inline int64_t rpd_slot_of(int64_t id)
 /* rpd_api.c */
 void rpd_api_read(struct rpd *r);
 track_id rpd_process(struct rpd *r, int64_t pid);
-/* "node3" of a file of several; NULL. buf holds 32. */
+/* "node3" in a file of several nodes; else NULL. buf holds 32. */
 const char *rpd_host(int64_t node, char *buf);
 
 /* rpd_ops.c */
 void rpd_launches_read(struct rpd *r);
 void rpd_ops_read(struct rpd *r);
 void rpd_extra_api(struct rpd *r, int64_t api, span_id span);
-/* A row of this id is of this process. */
+/* Notes that the writer of this row belongs to this process. */
 void rpd_writer(struct rpd *r, int64_t id, int64_t pid);
-/* As JSON, of a call (version 1: of an op); NULL none. */
+/* Arguments of a call (version 1: of an op) as JSON; NULL none. */
 const char *rpd_launch_args(struct rpd *r, int64_t of);
 void rpd_ops_release(struct rpd *r);
 

@@ -146,7 +146,7 @@ static bool take_copy(void *vp, struct sqlite_rows *q)
 	bool sized = sqlite_rows_i64(q, COPY_SIZE, &bytes) && bytes >= 0;
 
 	r->n.copies++;
-	/* An empty text stands for what did not fit: unknown, and never 0. */
+	/* An empty text means that a value did not fit: unknown, and never 0. */
 	if (!sized)
 		r->n.copies_unsized++;
 	else if (__builtin_add_overflow(r->n.copy_bytes, bytes, &r->n.copy_bytes))
@@ -231,7 +231,7 @@ void rpd_writer(struct rpd *r, int64_t id, int64_t pid)
 	}
 }
 
-/* The process whose queue it is, where the writer is known to be one. */
+/* The process of the queue, where the writer is a known process. */
 static track_id owner_of(struct rpd *r, int64_t slot)
 {
 	uint32_t at = sqlite_ids_get(&r->slot_at, slot);

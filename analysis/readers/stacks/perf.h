@@ -2,7 +2,7 @@
  * perf: the parts of the reader of perf script's text (read_perf.c has the map of the format).
  *
  *	perf_line.c	single lines
- *	perf_survey.c	lines → samples; which event is the time, and what a sample of it counts
+ *	perf_survey.c	lines → samples; the event that gives the time, and the weight of a sample
  *	read_perf.c	samples → spans of threads
  */
 #ifndef ANALYSIS_PERF_H
@@ -16,7 +16,7 @@
 #include "profrig/base/u64map.h"
 #include "profrig/scan/input.h"
 
-/* Of a period, and of the distance of two samples. */
+/* Bounds of a period, and of the distance of two samples. */
 #define PERF_MAX_SAMPLE_NS INT64_C(10000000000)
 #define PERF_MAX_TIME_NS (INT64_C(1) << 60)
 
@@ -26,7 +26,7 @@ struct perf_event {
 	int64_t sample_ns; /* 0: not known yet */
 	bool clock;
 	VEC(int64_t) gaps;
-	/* of the samples that have one: how many, and all of them */
+	/* number and sum over the samples that have one */
 	uint64_t periods;
 	double period_sum;
 };
@@ -36,7 +36,7 @@ struct perf_thread {
 	int64_t last_ns; /* of its latest sample, as recorded */
 };
 
-/* What a frame's text behind its address means: names as they are and as java's. */
+/* A frame by its text behind the address: its name as printed and as a java name. */
 struct perf_known {
 	str_id name[2], category;
 };
@@ -64,7 +64,7 @@ struct perf {
 	VEC(struct perf_thread) threads;
 	VEC(struct stack_frame) frames; /* leaf first */
 	struct stack_limit limit;
-	size_t unnamed; /* frames of a sample that there was no memory for */
+	size_t unnamed; /* frames of a sample that the memory budget left out */
 	struct track_limit tracks;
 	struct strbuf text;
 	str_id category[4];
@@ -80,14 +80,14 @@ struct perf_sample {
 	struct perf_text stack;
 	uint64_t line;
 	bool padded; /* blanks before the command: the frame is on its line */
-	bool ended;  /* something stands behind the stack */
+	bool ended;  /* text follows the stack */
 };
 
-/* Takes a last sample whose last line has no end off the text: what is missing cannot be seen. */
+/* Drops a last sample whose last line has no end: the loss behind it is unknown. */
 void perf_drop_tail(struct perf *p);
 /* First pass: counts samples and chooses the event that is the time. */
 void perf_survey(struct perf *p);
-/* false at the end. A line that belongs to nothing is counted in the first pass. */
+/* false at the end. A stray line is counted in the first pass. */
 bool perf_next_sample(struct perf *p, struct perf_sample *ret);
 uint32_t perf_event_at(struct perf *p, struct perf_text event);
 

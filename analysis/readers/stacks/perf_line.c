@@ -140,7 +140,7 @@ static bool parse_cpu(struct perf_text t, struct perf_head *h)
 	return true;
 }
 
-/* Letters that tell where a sample was taken, between CPU and time. */
+/* Letters for the context of a sample, between CPU and time. */
 static bool is_misc(struct perf_text t)
 {
 	for (size_t i = 0; i < t.n; i++)
@@ -149,7 +149,7 @@ static bool is_misc(struct perf_text t)
 	return t.n > 0 && t.n <= 4;
 }
 
-/* What stands left of time and event: command, ids, CPU; each may be missing. */
+/* The part before time and event: command, ids, CPU; each may be missing. */
 static void parse_left(struct perf_text left, struct perf_head *h)
 {
 	struct perf_text before = left, word = last_word(&before);
@@ -190,7 +190,7 @@ static const char *colon_word(struct perf_text line, size_t *at, struct perf_tex
 	return NULL;
 }
 
-/* What stands right of the time: period, event, and the rest. */
+/* The part behind the time: period, event, and the rest. */
 static void parse_right(struct perf_text right, struct perf_head *h)
 {
 	size_t at = 0;
@@ -227,7 +227,7 @@ static void head_init(struct perf_head *h)
 	};
 }
 
-/* Without a time the period stands behind ids or a CPU: a number alone is the thread. */
+/* Without a time the period follows ids or a CPU: a number alone is the thread. */
 static void parse_untimed(struct perf_text line, struct perf_text event, size_t at,
 			  struct perf_head *h)
 {

@@ -99,7 +99,7 @@ static bool next_is_frame(const struct perf *p)
 	       perf_frame_parse(line, &f);
 }
 
-/* A line in a stack that is no part of it: the next event's, which has no call chain. */
+/* A line in a stack that is no part of it: that of the next event, without a call chain. */
 static bool ends_stack(struct perf_text line)
 {
 	struct perf_frame f;
@@ -169,7 +169,7 @@ bool perf_next_sample(struct perf *p, struct perf_sample *ret)
 
 /* --- first pass: which event is the time, and how much a sample of it --- */
 
-/* For a clock's events, what they stand for; for others, how far apart they are. */
+/* The period of a clock's events; for others, their distance. */
 static void note_gap(struct perf *p, uint32_t event, const struct perf_head *h)
 {
 	struct perf_event *ev = &p->events.v[event];

@@ -1,24 +1,24 @@
 /*
- * Folded stacks, what flame graph tools read and write:
+ * Folded stacks, the format of flame graph tools:
  *
  *	java;start_thread;java_start;read_[k] 12	frames root first, a blank, the count
  *	java;start_thread 0.5				counts may have decimals
  *	java;start_thread 10 12				differential: before and after
  *
- * A frame may hold blanks. Behind its name may stand what it is: _[k] kernel, _[j] compiled at run
- * time, _[i] inlined, _[w] a thread that waits; it becomes the category. A file is differential
- * when all its lines have two numbers. Blank lines and lines that begin with '#' say nothing.
+ * A frame may hold blanks. A suffix of its name is its kind: _[k] kernel, _[j] compiled at run
+ * time, _[i] inlined, _[w] a waiting thread; it becomes the category. A file is differential when
+ * all its lines have two numbers. Blank lines and lines that begin with '#' are skipped.
  *
- * There is no time in it, and no thread. So the lines are laid one after another on a timeline that
- * begins at 0, on one track (differential: on the tracks "before" and "after"); what spans of
- * samples mean is said in stack_spans.h. A count of 1 is 1 ns; where counts have decimals it is
- * 10, 100 … ns, so that every count in the file is whole: the fact count_ns. The clock is the
- * file's own and means nothing. Lines in any order give the same sums; only `calls`, which counts
- * uninterrupted stretches, depends on it.
+ * The format has no times and no threads. So the lines are put one after another on a timeline that
+ * begins at 0, on one track (differential: on the tracks "before" and "after"), as spans of samples
+ * (stack_spans.h). A count of 1 is 1 ns; where counts have decimals it is 10, 100 … ns, so that
+ * every count in the file is whole: the fact count_ns. The clock is the file's own, without
+ * meaning. Lines in any order give the same sums; only `calls`, which counts uninterrupted spans,
+ * depends on the order.
  *
- * A count of 0 has no place on a timeline: such lines are counted (W_IGNORED_RECORD). A negative
- * one counts as nothing (W_NEGATIVE_DURATION). The last line must have its line end: a count may
- * have lost digits, which cannot be seen.
+ * A line with a count of 0 has no length and is only counted (W_IGNORED_RECORD). A negative count
+ * is ignored (W_NEGATIVE_DURATION). A last line without a line end is dropped: its count may have
+ * lost digits.
  */
 #include "readers_private.h"
 #include "stack_spans.h"
@@ -72,7 +72,7 @@ static bool number_begins(struct slice t)
 	return i < t.n && ((t.p[i] >= '0' && t.p[i] <= '9') || t.p[i] == '.');
 }
 
-/* A number, however odd: what num_decimal makes of it is seen later. */
+/* A number in any form; num_decimal checks it later. */
 static bool is_number(struct slice t)
 {
 	if (!number_begins(t))
@@ -99,7 +99,7 @@ static struct slice last_word(struct slice *t)
 	return word;
 }
 
-/* false: no stack with a number behind it. */
+/* false: no stack followed by a number. */
 static bool parse_line(struct slice text, struct folded_line *ret)
 {
 	struct slice before;
@@ -365,8 +365,8 @@ static int read_folded(const char *path, struct sink *s, const struct read_opts 
 	return folded_finish(&fo);
 }
 
-/* Whether what is seen is folded: every line a stack with a number, some stack of several frames;
- * a list of words with numbers is taken only under the name. */
+/* Whether the text is folded: every line a stack with a number, some stack of several frames; a
+ * list of words with numbers counts only with the file's suffix. */
 static int probe_folded(const struct probe *p)
 {
 	const char *at = (const char *)p->head, *end = at + p->head_len, *nl;

@@ -1,5 +1,5 @@
 /*
- * What `perf script` prints of a recording:
+ * The output of `perf script`:
  *
  *	# hostname : node3				with --header
  *	# event : name = cpu-clock, …, { sample_period, sample_freq } = 99, …, freq = 1, …
@@ -11,18 +11,18 @@
  *							an event without call chains: one line
  *	java 978 [000] 7628263.1: PERF_RECORD_LOST lost 12	--show-lost-events and the like
  *
- * Of the line above a stack every part may be missing (-F); perf keeps their order. A command may
- * hold blanks. What perf_line.c makes of a line, the names of frames included, is said there.
+ * Every part of the line above a stack may be missing (-F); perf keeps their order. A command may
+ * hold blanks. perf_line.c parses lines and names of frames.
  *
- * Time. One event of the recording is the measure: a clock (cpu-clock, task-clock), else cycles,
- * else the one with most samples. Its samples become spans as stack_spans.h says, the command as
- * their root frame, on the thread's track; swapper's, which is one thread of every CPU, on one
- * track per CPU. A sample of a clock stands for its period, which is ns; one of any other event
- * for 1/frequency where the header or the recorded command line tells it, else for the median
- * distance of neighbouring samples on one CPU (of one thread where the CPU is not shown): the fact
- * sample_ns has it. Where all samples of the event have periods, and these vary, each stands for so
- * much more or less as its period is above or below their mean. Without times the samples
- * of a thread follow one another. Samples of other events are instants named after their event.
+ * Time. One event of the recording gives the time: a clock (cpu-clock, task-clock), else cycles,
+ * else the one with most samples. Its samples become spans (stack_spans.h), with the command as
+ * root frame, on the thread's track; swapper's, which is one thread of every CPU, on one track per
+ * CPU. The weight of a clock's sample is its period, in ns; that of any other event 1/frequency
+ * where the header or the recorded command line has it, else the median distance of neighbouring
+ * samples on one CPU (of one thread where the CPU is not shown): the fact sample_ns. Where all
+ * samples of the event have periods that vary, weights are proportional to them. Without times the
+ * samples of a thread follow one another. Samples of other events are instants named after their
+ * event.
  *
  * The clock is perf's own; that of `perf record -k` where the header names it. Lost samples are
  * counted (W_LOST_EVENTS).
@@ -37,7 +37,7 @@
 
 #include "profrig/model/warnings.h"
 
-/* Beyond it frames are looked at each time they come. */
+/* Beyond it frames are parsed at each occurrence. */
 #define MAX_TEXT_BYTES ((size_t)32 << 20)
 
 static track_id process_track(struct perf *p, const struct perf_head *h)
@@ -71,7 +71,7 @@ static track_id thread_track(struct perf *p, const struct perf_head *h, bool idl
 	return track_limit_make(&p->tracks, p->sink, &d);
 }
 
-/* Threads are told apart by their ids; what has none by its CPU, else by its command. */
+/* A thread is identified by its ids, else by its CPU, else by its command. */
 static uint32_t thread_at(struct perf *p, const struct perf_head *h)
 {
 	bool idle = h->tid <= 0 && h->cpu >= 0;
@@ -141,7 +141,7 @@ static struct perf_known line_learn(struct perf *p, struct perf_text line)
 	return k;
 }
 
-/* There is no memory for its name. */
+/* The memory budget has no room for its name. */
 static struct perf_known unknown_frame(struct perf *p)
 {
 	str_id deeper = sink_puts(p->sink, "[deeper]");
@@ -150,7 +150,7 @@ static struct perf_known unknown_frame(struct perf *p)
 	return (struct perf_known){ { deeper, deeper }, category_id(p, STACK_SAMPLED) };
 }
 
-/* Most frames of a recording were seen before, at another address. */
+/* Most frames of a recording repeat an earlier one at another address. */
 static struct perf_known known_frame(struct perf *p, struct perf_text line, struct perf_text text)
 {
 	str_id id;
@@ -431,7 +431,7 @@ static int read_perf(const char *path, struct sink *s, const struct read_opts *o
 	return perf_finish(&p);
 }
 
-/* What the lines of a text are, for the probe. */
+/* Kinds of lines of a text, for the probe. */
 struct perf_signs {
 	unsigned heads, whole_heads, frames, others, odd, comments;
 };

@@ -10,23 +10,23 @@
  *	   "samples": [[0, 1], [0]], "weights": [2, 1]}]
  *	"name", "exporter", "activeProfileIndex": for the viewer
  *
- * A frame is a place in shared.frames; its file, line and column are its spans' arguments. Every
+ * A frame is an index in shared.frames; its file, line and column are its spans' arguments. Every
  * profile is a track of its own, named after it: the file has no process or thread ids.
  *
  * evented: O and C are enters and leaves, at their own times. sampled: a stack, root first, and a
- * weight; the weights are laid one after another from startValue on, and what the spans mean is
- * said in stack_spans.h. A weight of 0 has no place in time and is counted (W_IGNORED_RECORD).
+ * weight; samples follow one another from startValue on (stack_spans.h). A weight of 0 has no
+ * length and is only counted (W_IGNORED_RECORD).
  *
  * unit: seconds, milliseconds, microseconds, nanoseconds are times; bytes and none are not: then 1
- * is 1 ns, or 1 ms where values of that profile have decimals, on a timeline that means nothing
- * (the fact untimed_profiles counts these); so is a unit with another name (W_BAD_EVENT). The clock
- * is the file's own.
+ * is 1 ns, or 1 ms where values of that profile have decimals, on a timeline without meaning (the
+ * fact untimed_profiles counts these); the same for an unknown unit (W_BAD_EVENT). The clock is the
+ * file's own.
  *
- * What is wrong in it: an enter or leave without a frame, a time or a known type, and samples
- * without a weight, are left out (W_BAD_EVENT); values that are no numbers W_BAD_NUMBER; frames
- * that the list does not have are named by their number (W_UNKNOWN_REFERENCE); a leave of another
- * frame than the innermost, one too many and one too few are the sink's (W_LEAVE_MISMATCH,
- * W_STRAY_LEAVE, W_OPEN_SPAN). A text that is cut is read up to there (W_TRUNCATED).
+ * Damage: an enter or leave without a frame, a time or a known type, and samples without a weight,
+ * are left out (W_BAD_EVENT); values that are no numbers W_BAD_NUMBER; frames that are not in the
+ * list are named by their number (W_UNKNOWN_REFERENCE); the sink handles a leave of another frame
+ * than the innermost, one too many and one too few (W_LEAVE_MISMATCH, W_STRAY_LEAVE, W_OPEN_SPAN).
+ * A cut text is read up to the cut (W_TRUNCATED).
  */
 #include "json_scan.h"
 #include "readers_private.h"
@@ -48,7 +48,7 @@
 
 enum speed_type { SPEED_UNKNOWN, SPEED_EVENTED, SPEED_SAMPLED };
 
-/* A profile: what it says of itself, and where its lists begin (NULL: it has none). */
+/* A profile: its properties, and the starts of its lists (NULL: it has none). */
 struct speed_profile {
 	enum speed_type type;
 	struct json_text name, unit, start;
@@ -97,7 +97,7 @@ static bool is_nested(struct json_cur *c)
 	return ch == '{' || ch == '[';
 }
 
-/* A scalar, or nothing where something else stands. */
+/* A scalar, or an empty text for any other value. */
 static int take_text(struct json_cur *c, struct json_text *ret)
 {
 	return is_nested(c) ? json_skip(c) : json_scalar(c, ret);
@@ -435,7 +435,7 @@ static void read_samples(struct speed *sp, const struct speed_profile *p, struct
 		damaged_at(sp, &w, rw);
 }
 
-/* Values with a point: is any number among them (the text holds nothing else)? */
+/* Whether any of the numbers in a text has a point. */
 static bool list_has_decimals(const struct speed *sp, const char *list)
 {
 	struct json_cur c = cursor_at(sp, list ? list : sp->map.data + sp->map.len);
@@ -549,7 +549,7 @@ static void add_frame(struct speed *sp, const struct speed_frame *raw)
 	mem_budget_take(&sp->limit.memory, sizeof(f));
 }
 
-/* Those that there is no memory for are as those that are not in the list. */
+/* Frames beyond the memory budget count as not in the list. */
 static void read_frames(struct speed *sp)
 {
 	struct json_cur c = cursor_at(sp, sp->list ? sp->list + 1 : sp->map.data + sp->map.len);

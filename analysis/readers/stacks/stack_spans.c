@@ -5,7 +5,7 @@
 
 #include "profrig/model/warnings.h"
 
-/* Half of what the model can hold, so that a clock's shift still fits. */
+/* Half of the model's range, so that a clock's shift still fits. */
 #define LATEST_NS (INT64_C(1) << 61)
 
 static void leave_to(struct sink *s, struct stack_track *t, size_t depth)

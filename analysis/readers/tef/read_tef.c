@@ -1,7 +1,7 @@
 /*
  * Trace Event Format: JSON, either an array of events or an object whose member "traceEvents" is
- * that array. An array need not be closed: writers append to it until they die. Members of an event
- * come in any order:
+ * that array. An array may lack its end: writers append to it until they die. Members of an event
+ * are in any order:
  *
  *	ph	phase: X complete (ts, dur), B begin and E end, i instant, C counter (args: value
  *		per series), b n e async (pid, cat, id), s t f flow (cat, name, id), M metadata
@@ -11,11 +11,10 @@
  *	pid tid	numbers or words
  *	name cat id args
  *
- * There is no version and no clock in it. Who wrote a file is told by several signs (tef_doc.c),
- * and with the writer come clock, device tracks and correlations: Kineto (PyTorch), rocprof v1,
- * TensorFlow, Ascend, uftrace, profrig's own tracers, anything else. Who knows better says so
- * (read_opts.dialect). rocprofv3's JSON holds no trace events, but belongs to the same tools
- * (tef_rocprofv3.c).
+ * It has no version and no clock. The writer is recognised by several signs (tef_doc.c) and
+ * determines clock, device tracks and correlations: Kineto (PyTorch), rocprof v1, TensorFlow,
+ * Ascend, uftrace, profrig's own tracers, anything else; read_opts.dialect overrides it.
+ * rocprofv3's JSON has no trace events, but belongs to the same tools (tef_rocprofv3.c).
  */
 #include "readers_private.h"
 #include "tef.h"
@@ -67,12 +66,12 @@ static int probe_tef(const struct probe *p)
 			       ? 80
 			       : 0;
 	}
-	/* so that a damaged .json is told where, and is not an unknown file */
+	/* so that a damaged .json gets an error with an offset, and is not an unknown file */
 	if (p->head[at] != '[')
 		return text_suffix(p->name, ".json") ? 10 : 0;
 	if (head_has(p, "\"ph\""))
 		return 90;
-	/* An array in which nothing stands yet: a tracer that was killed at once. */
+	/* An empty, open array: a tracer that was killed at once. */
 	for (at++; at < p->head_len; at++)
 		if (!is_blank(p->head[at]) && p->head[at] != ']' && p->head[at] != 0)
 			return 0;
@@ -119,7 +118,7 @@ static void clock_set(struct tef *t)
 	t->sink->ops->clock(t->sink);
 }
 
-/* What was learned from the events. */
+/* Drops everything that was learned from the events. */
 static void tef_forget(struct tef *t)
 {
 	tef_shapes_free(t->shapes);
@@ -159,7 +158,7 @@ static void tef_release(struct tef *t)
 	strbuf_release(&t->text);
 }
 
-/* What was guessed can only be taken back where nothing but this was pushed. */
+/* A guess can be corrected only while the sink has this input alone. */
 static int read_events(struct tef *t, bool alone, struct err *err)
 {
 	int r;

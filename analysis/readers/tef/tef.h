@@ -2,18 +2,18 @@
  * tef: the parts of the Trace Event Format reader (read_tef.c has the map of the format).
  *
  *	tef_doc.c	the document around the events: form, dialect, clock, rank
- *	tef_walk.c	event after event, and what is damaged
+ *	tef_walk.c	event after event, recovery after damage
  *	tef_ahead.c	events parsed by other threads
- *	tef_event.c	one event's members, and what each phase pushes
- *	tef_shape.c	the same for events that are laid out like others before them
- *	tef_memo.c	what events ask again and again
+ *	tef_event.c	one event's members, and the push of each phase
+ *	tef_shape.c	a faster parser for events with the layout of earlier ones
+ *	tef_memo.c	caches of look-ups that repeat
  *	tef_tracks.c	pid and tid of the file → tracks of the sink
- *	tef_device.c	the dialects that know devices: Kineto and rocprof v1
- *	tef_named.c	the dialects in which names tell devices: TensorFlow and Ascend
+ *	tef_device.c	the dialects with devices: Kineto and rocprof v1
+ *	tef_named.c	the dialects with devices in names: TensorFlow and Ascend
  *	tef_pairs.c	B with E
- *	tef_async.c	b with e, laid into lanes
+ *	tef_async.c	b with e, spread over tracks so that none overlap
  *	tef_flows.c	s, t, f → links between the spans around them
- *	tef_native.c	what profrig's converter wrote, which says more than others
+ *	tef_native.c	the dialect of profrig's converter
  *	tef_samples.c	samples of stacks beside the events
  *	tef_rocprofv3*	no trace events, but JSON of the same family
  */
@@ -43,13 +43,13 @@ enum tef_dialect {
 	TEF_ASCEND,
 	TEF_DIALECTS
 };
-extern const char *const tef_dialects[]; /* their words */
+extern const char *const tef_dialects[]; /* names of the dialects */
 
-/* What is known of a document before its events are pushed. */
+/* Properties of a document, known before its events are pushed. */
 struct tef_doc {
 	bool array_form;
 	size_t events_at;  /* offset behind the '[' of the events */
-	size_t events_end; /* guessed: behind their ']'; 0 when it is not */
+	size_t events_end; /* guess: behind their ']'; 0 none */
 	enum tef_dialect dialect;
 	char tracer[16]; /* of TEF_PROFRIG: "blas", "roctx" */
 	char host[256];  /* "" unknown */
@@ -59,23 +59,23 @@ struct tef_doc {
 	enum trace_clock clock;
 	bool fractions;               /* times have digits behind the point */
 	bool native;                  /* written by profrig convert (native.h) */
-	const char *samples, *frames; /* where chrome's lists of them begin; NULL */
-	uint64_t system_events;       /* of the kernel, beside the events; they are not read */
-	size_t spans;                 /* that there may be, from the first events */
+	const char *samples, *frames; /* start of chrome's lists; NULL */
+	uint64_t system_events;       /* of the kernel, beside the events; not read */
+	size_t spans;                 /* estimate, from the first events */
 };
 
-/* What has been seen so far of a document that decides about it. */
+/* Evidence for the dialect of a document, from the events so far. */
 struct tef_signals {
 	int kineto, rocprof;
 	bool profrig, uftrace, tensorflow, ascend;
-	enum trace_clock clock; /* said in so many words */
+	enum trace_clock clock; /* stated explicitly */
 	int64_t first_ns;
 	bool timed;
 };
 
 /*
- * A pid, tid or id as the file has it: absent, a number, a number that is written otherwise than
- * numbers are ("05", 5.0), or a word. Events are handed from thread to thread, so they are small.
+ * A pid, tid or id as in the file: absent, a number, a number in an unusual form ("05", 5.0), or a
+ * word. Events pass between threads, so they are small.
  */
 enum tef_id_type { TEF_ID_NONE, TEF_ID_NUMBER, TEF_ID_ODD, TEF_ID_WORD };
 struct tef_id {
@@ -87,7 +87,7 @@ struct tef_id {
 	size_t type : 4;
 };
 
-/* A time in µs as the file has it, absent when p is NULL; or in ns, if that was easy to tell. */
+/* A time in µs as in the file, absent when p is NULL; or already converted to ns (known). */
 struct tef_us {
 	union {
 		int64_t ns;
@@ -97,7 +97,7 @@ struct tef_us {
 	size_t known : 1;
 };
 
-/* What categories mean to Kineto. */
+/* Classes of Kineto's categories. */
 enum tef_class {
 	TEF_CLASS_UNKNOWN, /* not looked up yet */
 	TEF_CLASS_OTHER,
@@ -107,10 +107,10 @@ enum tef_class {
 	TEF_CLASS_NOTE,
 	TEF_CLASS_RUNTIME,
 	TEF_CLASS_WINDOW,
-	TEF_CLASS_LAUNCH /* flows that say what correlations say */
+	TEF_CLASS_LAUNCH /* flows that repeat correlations */
 };
 
-/* What Kineto says in args. */
+/* Kineto's args. */
 struct tef_args {
 	struct tef_id device, stream;
 	uint64_t correlation; /* or else the external id; 0 also when it is no number */
@@ -118,7 +118,7 @@ struct tef_args {
 	bool has_correlation;
 };
 
-/* A text that one parser has met before: it has a number there. */
+/* Numbers of texts that one parser has met before. */
 #define TEF_TEXT_NONE UINT16_MAX
 struct tef_known {
 	uint16_t name, cat;
@@ -132,7 +132,7 @@ struct tef_event {
 	bool enclosing;  /* "bp": "e" */
 	bool scoped;     /* there is a scope */
 	uint8_t class;   /* enum tef_class of cat */
-	bool args_known; /* kineto is what args say; else they were not looked at */
+	bool args_known; /* kineto is parsed from args */
 	struct tef_known known;
 	struct json_text name, cat;
 	struct tef_us ts, dur;
@@ -140,11 +140,11 @@ struct tef_event {
 	struct tef_args kineto;
 	struct json_text args;
 	struct tef_id id;
-	uint64_t scope;     /* equal scopes have equal ones */
+	uint64_t scope;     /* hash: equal for equal scopes */
 	const char *native; /* the value of the member "profrig", NULL */
 };
 
-/* Members that mean something. */
+/* Members that are read. */
 enum tef_member {
 	TEF_OTHER,
 	TEF_PH,
@@ -170,29 +170,29 @@ struct tef_track {
 	struct track_def def; /* without its strings */
 	track_id id;
 	int64_t last_ns;       /* latest time pushed */
-	uint64_t name_key;     /* where its name is found; 0 has none */
-	struct json_text word; /* an id that is a word names the track when nothing else does */
+	uint64_t name_key;     /* key of its name; 0 none */
+	struct json_text word; /* an id that is a word: the name of a track without another */
 	char device[32];
 };
 
-/* Where spans go of a place that names tell. */
+/* The queue of a (pid, tid), by its name. */
 struct tef_named {
-	tef_slot queue; /* TEF_SLOT_NONE: on the thread, like others */
-	bool copies;    /* all of them */
-	bool again;     /* they stand in other queues too */
+	tef_slot queue; /* TEF_SLOT_NONE: spans are on the thread */
+	bool copies;    /* all spans are copies */
+	bool again;     /* its spans repeat those of other queues */
 };
 
-/* A begin or an end, kept until all are known. */
+/* A begin or an end, kept until all are read. */
 struct tef_edge {
 	int64_t t_ns;
 	uint32_t place; /* of tef.edge_places */
 	str_id name, category, args;
-	uint32_t said; /* behind what its args say, of tef.edge_args; 0: nothing */
+	uint32_t said; /* index + 1 in tef.edge_args; 0: none */
 	uint8_t class; /* enum tef_class, TEF_CLASS_UNKNOWN: it has no category */
 	bool end, named;
 };
 
-/* Where begins and ends are paired. */
+/* A (pid, tid) on which begins and ends are paired. */
 struct tef_edge_place {
 	struct tef_id pid, tid;
 	int64_t last_ns; /* the latest time of them */
@@ -217,7 +217,7 @@ struct tef_flow {
 	bool enclosing;
 };
 
-/* A span that was pushed, for finding what encloses a flow's end. */
+/* A pushed span, to find the one that encloses a flow's end. */
 struct tef_slice {
 	int64_t start_ns, end_ns;
 	uint64_t correlation;
@@ -228,10 +228,10 @@ struct tef_slice {
 /* The first of the two ends of a link. */
 struct tef_native_end {
 	span_id span;
-	bool to; /* it leads here */
+	bool to; /* the link ends here */
 };
 
-/* A span on the device whose queue is named by another event of the same pid and tid. */
+/* A device span whose queue another event of the same pid and tid names. */
 struct tef_late {
 	struct tef_id pid, tid;
 	int32_t rank;
@@ -252,19 +252,19 @@ struct tef {
 	struct tef_doc doc;
 	struct tef_doc head; /* as tef_doc_scan left it */
 	struct tef_signals signals;
-	const char *heard; /* up to here events have been asked for signals */
-	bool again;        /* they say now that the document is another one */
+	const char *heard; /* events before it were searched for signals */
+	bool again;        /* the signals contradict doc */
 	struct tef_counts n;
 	struct tef_shapes *shapes;
 	struct tef_memo *memo;
-	bool timed;         /* an event with a time came */
-	__int128 origin_ns; /* that times count from: 0, or the first where that is far beyond */
-	size_t at;          /* offset of the event in hand, for words about it */
-	size_t walk;        /* when to tell input_walk again */
+	bool timed;         /* an event had a time */
+	__int128 origin_ns; /* of times: 0, or the first time where that is out of range */
+	size_t at;          /* offset of the current event, for messages */
+	size_t walk;        /* offset of the next input_walk */
 	struct strbuf text; /* for decoding */
 
 	VEC(struct tef_track) tracks;
-	struct u64map slots;  /* tracks by what they are */
+	struct u64map slots;  /* tracks by their identity */
 	struct u64map places; /* tracks by the file's pid and tid */
 	uint32_t places_changed;
 	VEC(char *) names;
@@ -280,22 +280,22 @@ struct tef {
 	VEC(struct tef_slice) slices;
 	span_id first_span; /* the first that is in slices */
 	VEC(struct tef_late) late;
-	VEC(struct tef_named) named; /* what places mean */
+	VEC(struct tef_named) named; /* by (pid, tid) */
 	struct u64map named_at;
 
 	struct native native;
-	span_id native_last;       /* the span before what is read */
+	span_id native_last;       /* the last pushed span */
 	struct u64map native_ends; /* ids of links → native_end */
 	VEC(struct tef_native_end) native_end;
 };
 
 /* tef_doc.c: tef_doc_scan, then one of the other two. */
 int tef_doc_scan(struct tef *t, struct err *err);
-/* What stands behind the events; false when it cannot be guessed where they end. */
+/* Reads the members behind the events; false: their end cannot be guessed. */
 bool tef_doc_guess(struct tef *t);
 void tef_doc_rest(struct tef *t);
-/* Whether an event behind the first ones, or those heard before it, makes the dialect another one.
- * It leaves doc as it is. */
+/* Whether an event behind the first ones, or an earlier one, contradicts the dialect of doc, which
+ * does not change. */
 bool tef_doc_hear(struct tef *t, const struct tef_event *ev);
 bool tef_doc_equal(const struct tef_doc *a, const struct tef_doc *b);
 
@@ -303,26 +303,27 @@ bool tef_doc_equal(const struct tef_doc *a, const struct tef_doc *b);
 #define TEF_AGAIN 2
 /*
  * Pushes all events: 0, READ_PARTIAL, < 0 when there was nothing to read, or TEF_AGAIN: an event
- * told the dialect, or the guess of what stands behind the events was wrong. Then what was pushed
- * is of no use; t->doc is right now.
+ * contradicts the dialect, or the guess of the events' end was wrong. The pushed events are then
+ * invalid, and t->doc is corrected.
  */
 int tef_walk(struct tef *t, struct err *err);
-/* Hears all events before the first is pushed, so that the dialect cannot change any more. */
+/*
+ * Searches all events for signals before the first push, so that the dialect cannot change later.
+ */
 void tef_walk_hear(struct tef *t);
-/* Could an event begin at p? Only behind a comma, a bracket, another event, or at a line's or a
- * hole's end. */
+/* Whether an event can begin at p: behind a comma, a bracket, another event, or at the end of a
+ * line or a hole. */
 bool tef_may_begin(const char *begin, const char *p);
 
 /* tef_ahead.c: the events from an offset on, parsed by several threads. */
 struct tef_ahead *tef_ahead_new(const struct input_map *map, size_t from);
-void tef_ahead_free(struct tef_ahead *a); /* NULL is fine; when no thread helps any more */
-/* Parses until the pool ends. */
+void tef_ahead_free(struct tef_ahead *a); /* NULL is fine. After the last tef_ahead_help. */
+/* Parses until the end of the events or tef_ahead_quit. */
 void tef_ahead_help(struct tef_ahead *a, struct tef_shapes *shapes);
 void tef_ahead_quit(struct tef_ahead *a);
 /*
- * Events from the one at `at` on, valid until the next call, which must be for a later one;
- * *ret_end: behind them. When there are none: up to where others must be parsed before it makes
- * sense to ask again.
+ * Events from the one at `at` on, valid until the next call, which must be for a later one.
+ * *ret_end: behind them; without any: the end of the text that the caller must parse itself.
  */
 const struct tef_event *tef_ahead_get(struct tef_ahead *a, const char *at,
 				      struct tef_shapes *shapes, size_t *ret_nr,
@@ -336,7 +337,7 @@ void tef_scope_set(struct tef_event *ev, const struct json_text *text);
 /* Half of what the model can hold, so that a start plus a duration stays inside. */
 #define TEF_TIME_MAX (INT64_C(1) << 61)
 void tef_event_push(struct tef *t, const struct tef_event *ev);
-/* When the event was, in the document's clock. Counts what is no time. */
+/* The event's time in the document's clock. Counts bad ones. */
 bool tef_time(struct tef *t, const struct tef_event *ev, int64_t *ret_ns);
 str_id tef_string(struct tef *t, const struct json_text *text);
 str_id tef_name_of(struct tef *t, const struct tef_event *ev);
@@ -344,12 +345,12 @@ str_id tef_category_of(struct tef *t, const struct tef_event *ev);
 str_id tef_args(struct tef *t, const struct json_text *args);
 void tef_bad_event(struct tef *t, const char *what);
 void tef_bad_number(struct tef *t, const char *what, const struct json_text *text);
-/* Where the series of a counter event is found: key is the member of its args. */
+/* Key of the series of a counter event in tef.series; key: the member of its args. */
 uint64_t tef_series_key(const struct tef_event *ev, const struct json_text *name,
 			const struct json_text *key);
-/* Pushes a span on a slot, and remembers it for flows. */
+/* Pushes a span on a slot, and keeps it for flows. */
 span_id tef_span(struct tef *t, tef_slot slot, struct span_def *d);
-/* start + duration, and what is missing or out of range counted. */
+/* Start and start + duration; counts missing ones and those out of range. */
 bool tef_extent(struct tef *t, const struct tef_event *ev, int64_t *start_ns, int64_t *end_ns);
 
 /* tef_shape.c */
@@ -357,23 +358,23 @@ bool tef_extent(struct tef *t, const struct tef_event *ev, int64_t *start_ns, in
 /* parser: below TEF_PARSERS, another one for each thread. */
 struct tef_shapes *tef_shapes_new(const struct tef_doc *doc, const char *begin, unsigned parser);
 void tef_shapes_free(struct tef_shapes *s); /* NULL is fine */
-/* As tef_event_parse; an event that is laid out like one before it takes much less. */
+/* As tef_event_parse, and much faster for an event with the layout of an earlier one. */
 int tef_shapes_parse(struct tef_shapes *s, struct json_cur *c, struct tef_event *ret);
 
 /* tef_memo.c */
 struct tef_texts *tef_texts_new(void);
 void tef_texts_free(struct tef_texts *x); /* NULL is fine */
-/* The number of a text of the file, TEF_TEXT_NONE when there are too many. */
+/* The number of a text, TEF_TEXT_NONE when there are too many. */
 uint16_t tef_texts_number(struct tef_texts *x, const struct json_text *t);
 struct tef_memo *tef_memo_new(void);
 void tef_memo_free(struct tef_memo *m); /* NULL is fine */
-/* Where the id of a parser's text is kept; STR_NONE when it is not known yet. */
+/* The slot for the id of a parser's text; STR_NONE at first. */
 str_id *tef_memo_text(struct tef_memo *m, unsigned parser, uint16_t text);
 /* TEF_SLOT_NONE: not known. */
 tef_slot tef_memo_thread(struct tef_memo *m, const struct tef_id *pid, const struct tef_id *tid);
 void tef_memo_thread_add(struct tef_memo *m, const struct tef_id *pid, const struct tef_id *tid,
 			 tef_slot slot);
-/* The queue of a pid, tid, device and stream, as long as no place has become another track's. */
+/* The queue of a pid, tid, device and stream; valid for one value of tef.places_changed. */
 tef_slot tef_memo_queue(struct tef_memo *m, const struct tef_event *ev, const struct tef_args *a,
 			uint32_t places);
 void tef_memo_queue_add(struct tef_memo *m, const struct tef_event *ev, const struct tef_args *a,
@@ -389,52 +390,51 @@ uint64_t tef_place_key(const struct tef_id *pid, const struct tef_id *tid);
 void tef_place_set(struct tef *t, uint64_t place, tef_slot slot);
 tef_slot tef_process(struct tef *t, const struct tef_id *pid);
 tef_slot tef_thread(struct tef *t, const struct tef_id *pid, const struct tef_id *tid);
-/* The thread that is there already, TEF_SLOT_NONE. */
+/* An existing thread, TEF_SLOT_NONE. */
 tef_slot tef_thread_known(const struct tef *t, const struct tef_id *pid, const struct tef_id *tid);
-/* The thread that events of the place (pid, tid) are on, whatever its real ids. */
+/* The thread of the events of (pid, tid), which may have other real ids. */
 tef_slot tef_thread_at(struct tef *t, uint64_t place, const struct tef_id *pid,
 		       const struct tef_id *tid);
 tef_slot tef_lane(struct tef *t, const struct tef_id *pid, str_id category, const char *name,
 		  uint32_t lane);
-/* What a tracer says of itself, beside all threads. */
+/* A track beside all threads for a tracer's own spans. */
 tef_slot tef_window(struct tef *t, const struct tef_id *pid, const struct tef_id *tid);
-/* From now on events of the place (pid, tid) are on a track that is there already. */
+/* Puts later events of (pid, tid) on an existing track. */
 void tef_place_track(struct tef *t, const struct tef_id *pid, const struct tef_id *tid,
 		     track_id track, enum track_kind kind);
 /* place 0: none. */
 tef_slot tef_queue(struct tef *t, uint64_t place, const char *device, const struct tef_id *stream,
 		   int32_t rank);
-/* Names and labels that metadata gives to processes and threads. */
+/* Takes names and labels of processes and threads from metadata. */
 void tef_names_take(struct tef *t, const struct tef_event *ev);
 /* NULL: unknown */
 const char *tef_process_name(const struct tef *t, const struct tef_id *pid);
 const char *tef_process_label(const struct tef *t, const struct tef_id *pid);
 const char *tef_thread_name(const struct tef *t, uint64_t place);
-/* A scalar of an event's args as text, valid until t->text is used again; NULL: there is none. */
+/* A scalar of an event's args as text, valid until the next use of t->text; NULL: there is none. */
 const char *tef_said(struct tef *t, const struct tef_event *ev, const char *key);
 void tef_names_apply(struct tef *t);
 void tef_tracks_release(struct tef *t);
 
-/* tef_device.c: true when the event was device work or belongs to the dialect otherwise, and was
+/* tef_device.c: true when the event belongs to the dialect (as device work or otherwise) and was
  * pushed. */
 bool tef_kineto_span(struct tef *t, const struct tef_event *ev);
-/* The same for a span that is known but for its kind, correlation and track; of ev only pid and tid
- * count. */
+/* The same for a span without kind, correlation and track; of ev only pid and tid are used. */
 bool tef_kineto_put(struct tef *t, const struct tef_event *ev, enum tef_class class,
 		    const struct tef_args *a, struct span_def *d);
 bool tef_rocprof_span(struct tef *t, const struct tef_event *ev);
 void tef_late_push(struct tef *t);
-/* The device an id means, as the model names devices: "gpu3". */
+/* The model's name of a device: "gpu3". */
 void tef_device_name(const struct tef *t, const struct tef_id *id, char *buf, size_t n);
 enum tef_class tef_kineto_class(const struct json_text *cat);
 /* The class of an event: mostly that of its category. */
 enum tef_class tef_kineto_class_of(const struct tef_event *ev);
-/* Whether the dialect says where spans of this class lie; others are calls. */
+/* Whether the dialect defines the track of spans of this class; others are calls. */
 static inline bool tef_class_is_kineto(enum tef_class class)
 {
 	return class >= TEF_CLASS_KERNEL && class <= TEF_CLASS_WINDOW;
 }
-/* Whether events of this class have anything to say in args. */
+/* Whether args of this class are read. */
 static inline bool tef_class_has_args(unsigned int class)
 {
 	return class >= TEF_CLASS_KERNEL && class <= TEF_CLASS_RUNTIME;
@@ -450,14 +450,14 @@ enum tef_arg {
 enum tef_arg tef_arg_of(const struct json_text *key);
 void tef_arg_take(struct tef_args *a, enum tef_arg arg, const struct json_text *value);
 struct tef_args tef_kineto_args(const struct tef_doc *doc, const struct json_text *args);
-/* How strongly an event speaks for a dialect. */
+/* Strength of an event as evidence for the dialect. */
 int tef_kineto_signal(const struct tef_event *ev);
 int tef_rocprof_signal(const struct tef_event *ev);
 
-/* tef_named.c: names must have been read before. True when the span, known but for its kind and
- * track, was pushed on a queue. */
+/* tef_named.c, after the names are read. True: the span, without kind and track so far, was pushed
+ * on a queue. */
 bool tef_named_put(struct tef *t, const struct tef_event *ev, struct span_def *d);
-/* Whether metadata speaks for the dialect. */
+/* Whether metadata is evidence for the dialect. */
 bool tef_tensorflow_signal(struct tef *t, const struct tef_event *ev);
 bool tef_ascend_signal(struct tef *t, const struct tef_event *ev);
 
@@ -479,7 +479,7 @@ void tef_edge_add(struct tef *t, const struct tef_event *ev);
 void tef_edges_push(struct tef *t);
 
 /* tef_async.c */
-/* ph: what the event is read as, b n e */
+/* ph: the phase that the event is read as, b n e */
 void tef_async_add(struct tef *t, const struct tef_event *ev, char ph);
 void tef_asyncs_push(struct tef *t);
 

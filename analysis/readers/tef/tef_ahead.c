@@ -1,8 +1,8 @@
 /*
- * Events parsed ahead by other threads (regions.h). A region has the events that begin in it; where
- * the first of them does is a guess, and what was parsed counts only where the events before it end
- * just there. The thread that pushes walks in the file's order and parses itself what is not
- * covered, and everything that is no whole event.
+ * Events parsed ahead by other threads (regions.h). A region has the events that begin in it; the
+ * start of the first is a guess, and events count only where the events before them end exactly
+ * there. The pushing thread walks in the file's order and parses the uncovered text itself, and
+ * everything that is no whole event.
  */
 #include "regions.h"
 #include "tef.h"
@@ -10,9 +10,9 @@
 /* Small enough for the events of one to stay in a core's cache until they are pushed. */
 #define REGION_MIN ((size_t)2 << 10)
 #define REGION_MAX ((size_t)128 << 10)
-/* Of a region of smaller events the rest is left to the thread that pushes. */
+/* The pushing thread parses the rest of a region with smaller events. */
 #define EVENT_BYTES 48
-/* That look like the begin of an event and are none; what hostile text makes of them is bounded. */
+/* Bound of false starts of events, for hostile text. */
 #define GUESSES 16
 
 struct slot {
@@ -111,7 +111,7 @@ const struct tef_event *tef_ahead_get(struct tef_ahead *a, const char *at,
 	const struct slot *s = &a->slots[regions_wait(a->regions, at, shapes)];
 
 	*ret_nr = 0;
-	/* nothing, or it begins in what is no event or was pushed already */
+	/* none, or it begins inside other text or before the last pushed event's end */
 	*ret_end = regions_end(a->regions, at);
 	if (s->nr > 0 && s->v[0].at > at)
 		*ret_end = s->v[0].at;

@@ -1,7 +1,7 @@
 /*
  * Async spans (b … e, in older files S … F) belong to no thread and overlap freely. Within a group
- * (pid, category, id) they nest. A run of a group, from its first begin until nothing of it is
- * open, goes into the first lane that is free; every lane is a track of its own.
+ * (pid, category, id) they nest. A run of a group, from its first begin until all its spans are
+ * closed, gets the first lane that is free; every lane is a track of its own.
  */
 #include "tef.h"
 

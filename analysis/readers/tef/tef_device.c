@@ -1,23 +1,22 @@
 /*
- * Kineto (PyTorch): device work has pid = device and tid = stream, and says so again in args; its
- * category tells kernel, copy and fill apart. Runtime calls and the work they launch share
- * args.correlation. Older files have only "External id" for it, which elsewhere numbers operators:
- * it never equals a correlation. What frameworks project on the
- * device (gpu_user_annotation) has neither: it lies on the queue that work of the same pid and tid
- * names. Files merged from several ranks carry args.rank and have made pids unique. One "Trace" of
- * a made-up process spans all that the profiler recorded: it is a mark and no call, else a thread
- * that never rests would take its part of everything.
+ * Kineto (PyTorch): device work has pid = device and tid = stream, repeated in args; its category
+ * gives kernel, copy or fill. Runtime calls and the work they launch share args.correlation. Older
+ * files have only "External id" for it, which elsewhere numbers operators and never equals a
+ * correlation. Annotations that frameworks project on the device (gpu_user_annotation) have
+ * neither: they are on the queue of the work of the same pid and tid. Files merged from several
+ * ranks have args.rank and unique pids. One "Trace" of a made-up process spans the whole recording:
+ * it is a mark and no call, else a thread that is always busy would take part of everything.
  *
- * Other accelerators write the same with words of their own: calls are of a category that ends in
- * _runtime or _driver (mtia_runtime, xpu_driver, privateuse1_runtime; of late just these words),
- * MTIA's device work is mtia_ccp_events, but for its "event_wait", which waits for another. Their
- * devices count as gpuN too.
+ * Other accelerators use other words: calls have a category that ends in _runtime or _driver
+ * (mtia_runtime, xpu_driver, privateuse1_runtime; newer files just these words), MTIA's device work
+ * is mtia_ccp_events, except its "event_wait", which waits for another. Their devices count as gpuN
+ * too.
  *
- * A time of 0 in a trace that otherwise has dates: the work was never timed, and would stretch the
- * trace by decades. It is left out.
+ * Work with a time of 0 in a trace with dates was never timed, and would stretch the trace by
+ * decades. It is left out.
  *
- * rocprof v1: pid is a kind of activity ("CPU HIP API", "COPY", "GPU0"), the real pid and tid and
- * exact times stand in args. ts and dur are whole µs with dur 0 raised to 1, so they are not used.
+ * rocprof v1: pid is a kind of activity ("CPU HIP API", "COPY", "GPU0"); the real pid and tid and
+ * exact times are in args. ts and dur are whole µs with dur 0 raised to 1, so they are not used.
  */
 #include "tef.h"
 
@@ -76,7 +75,7 @@ static bool is_work(enum tef_class class)
 	return class == TEF_CLASS_KERNEL || class == TEF_CLASS_COPY || class == TEF_CLASS_FILL;
 }
 
-/* Members of args; what is broken inside is as good as absent. */
+/* Members of args; broken ones count as absent. */
 static int next_arg(struct json_cur *c, bool *some, struct json_text *key, struct json_text *value)
 {
 	int r;
@@ -209,7 +208,7 @@ static void keep_late(struct tef *t, const struct tef_event *ev, const struct te
 		 (struct tef_late){ .pid = ev->pid, .tid = ev->tid, .rank = a->rank, .span = *d });
 }
 
-/* The queue that device work is on; what args do not tell, its pid and tid do. */
+/* The queue of device work, by args, else by its pid and tid. */
 static tef_slot kineto_queue(struct tef *t, const struct tef_event *ev, const struct tef_args *a)
 {
 	const struct tef_id *device = a->device.type == TEF_ID_NONE ? &ev->pid : &a->device;
@@ -361,7 +360,7 @@ static struct rocprof_args rocprof_args(const struct tef_event *ev)
 	return a;
 }
 
-/* Which activity this is: GPU<n>, COPY and OPS run on a device, the rest on the host. */
+/* The kind of activity: GPU<n>, COPY and OPS run on a device, the rest on the host. */
 static bool rocprof_on_device(const char *activity, const struct tef_event *ev,
 			      enum span_kind *kind)
 {

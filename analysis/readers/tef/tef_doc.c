@@ -1,14 +1,14 @@
 /*
- * Clock, rank and dialect must be known before the first push. They are told by members before the
- * events, by the first events, and by members behind the events: Kineto writes its time base there.
- * To walk over all events for the sake of those would take a quarter of the time of reading them,
- * so the end of the events is looked for from the end of the file (tef_doc_guess): the first ']' of
- * its last bytes behind which there is nothing but members and the end of the document. Hardly
- * anything else can look like that, and who reads the events sees whether they end there. If not,
- * tef_doc_rest does it in the long way.
+ * Clock, rank and dialect must be known before the first push. They follow from members before the
+ * events, from the first events, and from members behind the events: Kineto writes its time base
+ * there. A walk over all events to reach those would take a quarter of the time of reading them, so
+ * the end of the events is searched from the end of the file (tef_doc_guess): the first ']' of its
+ * last bytes with only members and the end of the document behind it. Hardly any other text looks
+ * like that, and tef_walk checks whether the events end there. If not, tef_doc_rest walks over
+ * them.
  *
- * Signs of a dialect may stand anywhere: a program may run for long before it uses a device. Events
- * are heard while they are read, and what one says late has all be read again.
+ * Signs of a dialect may be anywhere: a program may run for long before it uses a device. Events
+ * are searched for signs while they are read, and a late contradiction restarts the reading.
  */
 #include "tef.h"
 
@@ -22,10 +22,10 @@
 #define SAMPLE_EVENTS 2000
 /* Signals that make a dialect. */
 #define SURE 2
-/* Room for more spans than are foreseen costs nothing as long as they do not come. */
+/* Reserved room for spans that do not come costs nothing. */
 #define SPANS_SPARE 1.25
 #define TAIL_BYTES ((size_t)1 << 16)
-/* Bytes that may be looked at in vain. */
+/* Bound of a search without a result, in bytes. */
 #define TAIL_TRIES ((size_t)1 << 22)
 /* µs that can only be a date: 2001 … 2100. Nothing has been up for thirty years. */
 #define EPOCH_MIN_NS (INT64_C(1000000000) * INT64_C(1000000000))
@@ -154,7 +154,7 @@ static void sample_event(struct tef *t, struct tef_signals *sg, const struct tef
 	}
 }
 
-/* How many spans there will be, if the rest is like the first events. */
+/* Estimate of the number of spans, from the first events. */
 static void expect_spans(struct tef *t, size_t spans, const struct json_cur *from,
 			 const struct json_cur *to)
 {
@@ -224,8 +224,7 @@ static void scanned(void *ctx, const char *at)
 	input_walk(&t->map, (size_t)(at - t->map.data));
 }
 
-/* The lines of the kernel's trace that Chrome puts beside the events, but for comments; otherwise
- * one. */
+/* The number of lines, without comments, of the kernel's trace that Chrome adds; otherwise one. */
 static int count_system_events(struct tef *t, struct json_cur *c)
 {
 	struct json_text value;
@@ -283,7 +282,7 @@ static int object_member(struct tef *t, struct tef_signals *sg, struct json_cur 
 	return json_skip(c);
 }
 
-/* The first walk ended at some damage; the time base may still stand in the file's last bytes. */
+/* The first walk ended at damage; the time base may still be in the file's last bytes. */
 static void find_base(struct tef *t)
 {
 	static const char key[] = "\"baseTimeNanoseconds\"";
@@ -326,7 +325,7 @@ static void dialect_decide(struct tef *t, const struct tef_signals *sg)
 		d->base_ns = t->native.file.base_ns;
 }
 
-/* What is told before the events, and where they begin. */
+/* Members before the events, and the start of the events. */
 static int scan_head(struct tef *t, struct tef_signals *sg, struct json_cur *c)
 {
 	struct json_text key;
@@ -377,7 +376,7 @@ int tef_doc_scan(struct tef *t, struct err *err)
 	return 0;
 }
 
-/* Whether there are members from c on, behind one that ended there, and then nothing more. */
+/* Whether only members follow from c on, behind one that ended there. */
 static bool ends_document(struct json_cur *c)
 {
 	struct json_text key;
@@ -390,7 +389,7 @@ static bool ends_document(struct json_cur *c)
 	return r == 0 && json_peek(c) == 0;
 }
 
-/* Offset behind the ']' of the events, 0 when nothing looks like it. */
+/* Offset behind the ']' of the events, 0 not found. */
 static size_t find_end(const struct tef *t)
 {
 	const char *data = t->map.data, *end = data + t->map.len;

@@ -231,7 +231,7 @@ str_id tef_category_of(struct tef *t, const struct tef_event *ev)
 	return known_string(t, &ev->cat, ev->known.parser, ev->known.cat);
 }
 
-/* Arguments stay JSON text: only what is no UTF-8 at all is repaired, escapes are not touched. */
+/* Arguments stay JSON text: only invalid UTF-8 is repaired, escapes stay. */
 str_id tef_args(struct tef *t, const struct json_text *args)
 {
 	struct json_text part = *args;
@@ -312,7 +312,7 @@ static bool time_absent(const struct tef_us *us)
 	return !us->known && !us->p;
 }
 
-/* What is known is in range, so that its text is not needed. */
+/* A known time is in range, so its text is not needed. */
 static void bad_us(struct tef *t, const char *what, const struct tef_us *us)
 {
 	tef_bad_number(t, what, &(struct json_text){ .p = us->p, .n = us->n });

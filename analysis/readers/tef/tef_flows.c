@@ -39,7 +39,7 @@ void tef_flow_add(struct tef *t, const struct tef_event *ev)
 		VEC_PUSH(&t->flows, f);
 }
 
-/* The slices by track and start, and what each lies in: the last earlier one of its track that is
+/* The slices by track and start, and the parent of each: the last earlier one of its track that is
  * still open. */
 struct nest {
 	struct tef *t;
@@ -161,8 +161,8 @@ static bool link_points(struct tef *t, const struct tef_slice *from, const struc
 }
 
 /*
- * One chain's points. Ids are used again: each s begins anew. But with a single s every other point
- * belongs to it, also one that a second clock puts before it.
+ * One chain's points. Ids are reused: each s begins a new chain. But with a single s every other
+ * point belongs to it, also one that a second clock puts before it.
  */
 static void chain_push(const struct nest *nest, const struct tef_flow *f, size_t n)
 {

@@ -1,10 +1,10 @@
 /*
- * What neighbouring events ask again and again, answered without a hash of the whole text: which id
- * a name has, which track a pid and a tid mean. Small tables with one place for each key: a newer
- * one takes the place of an older one, and whatever is not there is asked for in the long way.
+ * Caches of look-ups that neighbouring events repeat, without a hash of the whole text: the id of a
+ * name, the track of a pid and a tid. Small tables with one slot for each key: a newer entry
+ * replaces an older one, and a miss takes the full look-up.
  *
- * Names are told apart by the thread that parsed them, while their bytes are near: it numbers them,
- * and who pushes keeps the id of each number and need not look at the text.
+ * The parsing thread numbers names, while their bytes are in its cache; the pushing thread keeps
+ * the id of each number and does not read the text.
  */
 #include "tef.h"
 
@@ -13,7 +13,7 @@
 #define TRACKS 256
 
 struct known_text {
-	char *text; /* as it stands in the file */
+	char *text; /* as in the file */
 	uint32_t n;
 	uint16_t number;
 };

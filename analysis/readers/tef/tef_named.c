@@ -1,15 +1,15 @@
 /*
- * Timelines in which names alone tell devices: there are no categories, and pids are made up.
+ * Timelines with devices in names only: there are no categories, and pids are made up.
  *
  * TensorFlow: a process for each stream, named "/device:GPU:0/stream:7 Compute" or
- * "/gpu:0/context#0/stream#7:Kernel Compute"; copies are in "/device:GPU:0/memcpy Compute". Of late
- * a process for each device, "/device:GPU:0", with threads named "Stream #7(Compute)". What is in
- * "stream:all" and "memcpy" stands in the streams of numbers once more, where there are such: then
- * it is shown, but is no work. "/job:…/device:GPU:0 Compute" is when the host ran operators.
+ * "/gpu:0/context#0/stream#7:Kernel Compute"; copies are in "/device:GPU:0/memcpy Compute". Newer
+ * files have a process for each device, "/device:GPU:0", with threads named "Stream #7(Compute)".
+ * "stream:all" and "memcpy" repeat the numbered streams, where there are such: then their spans are
+ * shown, but are no work. "/job:…/device:GPU:0 Compute" has the host's times of operators.
  *
  * Ascend (msprof, torch_npu): the process "Ascend Hardware", labelled "NPU 3", has threads named
- * "Stream 7"; args["Task Type"] tells operators, copies and what streams wait for apart. Flows lead
- * from the calls of CANN to what they launched.
+ * "Stream 7"; args["Task Type"] gives operators, copies and waits of streams. Flows lead from the
+ * calls of CANN to their work.
  */
 #include "tef.h"
 
@@ -23,7 +23,7 @@ static struct json_text digits_at(const char *p)
 	return (struct json_text){ .p = p, .n = strspn(p, "0123456789") };
 }
 
-/* Behind the last of the words that stands in name; NULL when none does. */
+/* The position behind the last of the words in name; NULL without any. */
 static const char *text_behind(const char *name, const char *const *words)
 {
 	for (; *words; words++) {
@@ -74,7 +74,7 @@ bool tef_ascend_signal(struct tef *t, const struct tef_event *ev)
 	return name && strncmp(name, ascend, sizeof(ascend) - 1) == 0;
 }
 
-/* Whether the file has streams of the device that have numbers of their own. */
+/* Whether the file has numbered streams of the device. */
 static bool has_numbers(const struct tef *t, const char *device)
 {
 	struct json_text want = digits_at(device);

@@ -1,8 +1,8 @@
 /*
- * What `profrig convert` wrote (write_tef.c has the layout). Tracks and series are
- * made as they say they were, before any event; an event's pid and tid then lead to its track. A
- * span's member "profrig" tells its kind and correlation. A flow point belongs to the span that
- * stands before it, so a link is between the spans it was between, whatever else lies around them.
+ * The output of `profrig convert` (write_tef.c has the layout). Tracks and series are made from
+ * their metadata before any event; an event's pid and tid then give its track. A span's member
+ * "profrig" has its kind and correlation. A flow point belongs to the span before it in the file,
+ * so links join the same spans as before.
  */
 #include "tef.h"
 

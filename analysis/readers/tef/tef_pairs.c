@@ -1,16 +1,15 @@
 /*
- * B and E of one thread come in time order by the format's rules, but files break them: buffers of
+ * B and E of one thread are in time order by the format's rules, but files break them: buffers of
  * several cores are written one after the other, pairs are written whole. So a thread whose times
  * go back is paired twice without pushing, in the order of the file and in the order of time, and
- * the order that leaves fewer problems is taken.
+ * the order with fewer problems wins.
  *
  * An end with a name closes the innermost open begin of that name; begins above it end there too
  * (mismatch). An end that fits no open begin is stray and closes nothing, except that a begin of
  * its name at the very same time makes a span of zero length with it.
  *
- * Where a span lies is known when both of its events are: of device work the begin or the end may
- * be the one that tells category, queue or correlation. So they are paired by pid and tid, and
- * tracks are made behind that.
+ * The track of a span needs both of its events: of device work either may have category, queue or
+ * correlation. So they are paired by pid and tid, and tracks are made afterwards.
  */
 #include "tef.h"
 
@@ -18,7 +17,7 @@
 
 #define MAX_ORPHANS 64
 
-/* A begin that waits for its end, and where its span stands among those of its track. */
+/* An open begin, and the index of its span among those of its track. */
 struct open_begin {
 	uint32_t edge;
 	size_t span;
@@ -39,7 +38,7 @@ struct pairing {
 	VEC(struct paired) spans;
 	VEC(struct open_begin) open; /* innermost last */
 	uint32_t *open_of; /* open begins by name: an end that fits none must not search them all */
-	VEC(uint32_t) orphans; /* ends of the time in hand that fitted nothing */
+	VEC(uint32_t) orphans; /* unmatched ends of the current time */
 	uint64_t strays, mismatches, left_open, negative;
 };
 
@@ -69,7 +68,7 @@ static uint32_t place_of(struct tef *t, const struct tef_event *ev)
 	return *at;
 }
 
-/* What only a dialect with devices asks for. */
+/* For dialects with devices only. */
 static void edge_device(struct tef *t, const struct tef_event *ev, struct tef_edge *e)
 {
 	struct tef_args a;
@@ -180,7 +179,7 @@ static void take_end(struct pairing *p, uint32_t at)
 	close_innermost(p, e->t_ns, at);
 }
 
-/* The latest time that is known of where a span is that never ends. */
+/* The latest known time of the track of a span without an end. */
 static int64_t place_last(const struct tef *t, const struct tef_edge_place *place)
 {
 	tef_slot slots[] = { tef_thread_known(t, &place->pid, &place->tid),
@@ -238,7 +237,7 @@ static bool in_time_order(const struct tef_edge *edges, const uint32_t *order, s
 	return true;
 }
 
-/* What the begin's args leave open, the end's may tell. */
+/* Fields that the begin's args lack come from the end's. */
 static struct tef_args args_both(const struct tef *t, const struct tef_edge *b,
 				 const struct tef_edge *e)
 {

@@ -1,6 +1,6 @@
 /*
- * rocprofv3 --output-format json: no trace events, but what its library records, member by member.
- * One object for each process:
+ * rocprofv3 --output-format json: no trace events, but the records of its library, member by
+ * member. One object for each process:
  *
  *	{"rocprofiler-sdk-tool": [{
  *	  "metadata": {"pid": 7, "node": {"hostname": "n1"}, …},
@@ -14,14 +14,14 @@
  *	    "records": [{"counter_id": {"handle": 3}, "value": 1.5}]}]},
  *	  "buffer_records": {"kernel_dispatch": [records], "hip_api": …, "memory_copy": …}}]}
  *
- * A record has kind and operation, which are places in strings.buffer_records, thread_id,
+ * A record has kind and operation, which are indexes in strings.buffer_records, thread_id,
  * correlation_id.internal, which joins a call with the work it launched, start_timestamp and
  * end_timestamp in ns of CLOCK_BOOTTIME, and by its list: dispatch_info {agent_id, queue_id,
  * kernel_id, dispatch_id}, stream_id, src_agent_id, dst_agent_id, bytes. An id is a number or
  * {"handle": number}.
  *
- * Records stand behind the names they use, but nothing promises that, and a list can be longer than
- * memory wants to keep: a first walk finds where members begin, the second reads them.
+ * Records follow the names they use, but nothing guarantees that, and a list can be too long to
+ * keep: a first walk finds the starts of members, the second reads them.
  *
  * Facts: the description of this output in rocprofiler-sdk's manual and its own tests of it.
  */
@@ -86,7 +86,7 @@ static int take_process(struct v3 *v, struct json_cur *c)
 		r = json_skip(c);
 		input_walk(&v->t->map, (size_t)(c->p - v->t->map.data));
 		if (r < 0)
-			break; /* what is cut is read up to there */
+			break; /* a cut text is read up to the cut */
 	}
 	VEC_PUSH(&v->processes, p);
 	return r;

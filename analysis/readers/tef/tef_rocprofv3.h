@@ -1,5 +1,5 @@
 /*
- * tef_rocprofv3: the parts of reading what rocprofv3 writes as JSON (tef_rocprofv3.c has the map).
+ * tef_rocprofv3: the parts of the reader of rocprofv3's JSON (tef_rocprofv3.c has the map).
  *
  *	tef_rocprofv3.c		the document, its processes, damage
  *	tef_rocprofv3_defs.c	agents, names, tracks
@@ -45,7 +45,7 @@ struct v3_names {
 	VEC(str_id) v;
 };
 
-/* What a record says of itself, at any of its levels. */
+/* Fields of a record, at any of its levels. */
 enum v3_field {
 	V3_START,
 	V3_END,
@@ -72,7 +72,7 @@ struct v3_record {
 };
 
 struct v3_process {
-	const char *at[V3_MEMBERS]; /* where a member's value begins; NULL */
+	const char *at[V3_MEMBERS]; /* start of a member's value; NULL */
 };
 
 struct v3 {
@@ -83,7 +83,7 @@ struct v3 {
 	uint64_t records, dropped;
 	struct tally unknown;
 
-	/* of the process in hand; numbers of the file mean something only together with nr */
+	/* of the current process; numbers of the file are unique together with nr */
 	uint32_t nr;
 	int64_t pid;
 	track_id process, pc;
@@ -97,7 +97,7 @@ struct v3 {
 	VEC(struct json_text) counters;
 	struct u64map dispatch_at; /* → dispatch_ends */
 	VEC(int64_t) dispatch_ends;
-	/* by what they are made for, of all processes */
+	/* by their identity, of all processes */
 	struct u64map track_at; /* → tracks */
 	VEC(track_id) tracks;
 	struct u64map series_at;
@@ -119,7 +119,7 @@ void v3_forget(struct v3 *v);
 str_id v3_name(const struct v3_names *names, uint64_t id); /* STR_NONE: there is none */
 const struct v3_agent *v3_agent(const struct v3 *v, const struct json_text *handle); /* NULL */
 track_id v3_thread(struct v3 *v, const struct json_text *tid);
-/* agent NULL: it is not told, or not in the list. */
+/* agent NULL: unknown, or not in the list. */
 track_id v3_queue(struct v3 *v, const struct v3_agent *agent, const struct json_text *queue);
 track_id v3_pc_track(struct v3 *v);
 

@@ -1,4 +1,4 @@
-/* What the records of a process refer to, and the tracks they lie on. */
+/* Definitions of a process, and the tracks of its records. */
 #include "tef_rocprofv3.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@ enum { GPU = 2 };
 
 #define MAX_AGENTS 4096
 
-/* What a track is made for. */
+/* Kinds of tracks. */
 enum { KEY_V3_PROCESS = 101, KEY_V3_THREAD, KEY_V3_DEVICE, KEY_V3_STREAM, KEY_V3_QUEUE, KEY_V3_PC };
 
 typedef int member_fn(struct v3 *v, struct json_cur *c, const struct json_text *key, void *to);

@@ -1,10 +1,10 @@
 /*
- * The lists of records. A list that is not known here is taken for calls, which is what new kinds
- * of API are. Ranges of a process (roctxRangeStart) are no calls of a thread: they may end on
- * another one, and overlap. A marker whose start is its end is a mark.
+ * The lists of records. An unknown list is taken for calls, as new kinds are mostly APIs. Ranges of
+ * a process (roctxRangeStart) are no calls of a thread: they may end on another one, and overlap. A
+ * marker whose start is its end is a mark.
  *
  * Counters of a dispatch become samples of its queue at its end, the instances of a counter summed.
- * Where dispatches were not traced by themselves, those that have counters are the kernels.
+ * Where dispatches were not traced, those with counters are the kernels.
  */
 #include "tef_rocprofv3.h"
 
@@ -107,7 +107,7 @@ static int take_members(struct json_cur *c, struct v3_record *rec, int depth)
 	return r;
 }
 
-/* 1: rec is one; 0: something else stood there. */
+/* 1: rec is a record; 0: another value. */
 static int take_record(struct v3 *v, struct json_cur *c, struct v3_record *rec)
 {
 	const char *from;
@@ -242,7 +242,7 @@ static void push_kernel(struct v3 *v, const struct v3_record *rec)
 	VEC_PUSH(&v->dispatch_ends, d.end_ns);
 }
 
-/* A copy runs on the device it goes to when it comes from the host, else on the one it leaves. */
+/* A copy from the host runs on the destination device, any other on the source device. */
 static void push_copy(struct v3 *v, const struct v3_record *rec)
 {
 	const struct v3_agent *from = agent_of(v, &rec->field[V3_SOURCE]);
@@ -312,7 +312,7 @@ static void push_call(struct v3 *v, const struct v3_record *rec)
 	span_push(v, &d);
 }
 
-/* What is allocated for a queue lies on it, what a thread allocates on that. */
+/* An allocation for a queue is on the queue, one by a thread on the thread. */
 static void push_memory(struct v3 *v, const struct v3_record *rec)
 {
 	struct span_def d = { .kind = SPAN_ANNOTATION };
@@ -432,7 +432,7 @@ static series_id series_of(struct v3 *v, const struct v3_record *rec, uint64_t c
 	return *at = v->t->sink->ops->series(v->t->sink, &d);
 }
 
-/* When a dispatch ended: as its own record says, or that of its trace. */
+/* The end of a dispatch, from its own record or from that of the kernel trace. */
 static bool end_of(const struct v3 *v, const struct v3_record *rec, int64_t *ret)
 {
 	uint64_t id, ns;

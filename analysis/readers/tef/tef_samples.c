@@ -4,9 +4,8 @@
  *	"stackFrames": {"5": {"name": "main", "category": "app"}, "6": {"name": "f", "parent": "5"}}
  *	"samples": [{"cpu": 0, "tid": 7, "ts": 1000.0, "name": "cycles", "sf": "6", "weight": 1}]
  *
- * A sample tells neither its process nor how long it stands for, so it becomes a mark on its
- * thread: the innermost frame's name, the kind of sample as its category, the whole stack in its
- * arguments.
+ * A sample has neither a process nor a duration, so it becomes a mark on its thread: the innermost
+ * frame's name, the kind of sample as its category, the whole stack in its arguments.
  */
 #include "tef.h"
 
@@ -213,7 +212,7 @@ void tef_samples_push(struct tef *t)
 			continue;
 		}
 		if (take_sample(&c, &s) < 0)
-			break; /* a damage that the walk over the events tells */
+			break; /* the walk over the events reports this damage */
 		sample_push(&sp, &s);
 	}
 	sink_fact(t->sink, "stack_samples", (int64_t)sp.nr);

@@ -1,17 +1,16 @@
 /*
  * A program writes the events of a trace in a few shapes: the same members in the same order with
- * the same blanks, only the values differ. So what stands between two values (", \"tid\": ") is
- * learned once and from then on compared, 32 bytes at a time, and not taken apart again.
+ * the same blanks, only the values differ. So the text between two values (", \"tid\": ") is parsed
+ * once and from then on compared, 32 bytes at a time.
  *
- * What was learned is a graph: a step is the text up to a value, and knows which steps have come
- * behind it, the last one first. Values that there are few of (ph, cat, bp) belong to the text of
- * their step, so that what follows is foreseen for kernels and for operators separately; pid, tid
- * and the like remember their last value. Args are walked in the same way where their class has
- * something to say there, and else skipped.
+ * The shapes form a graph: a step is the text up to a value, and has the steps that followed it,
+ * the last one first. Values with few variants (ph, cat, bp) belong to the text of their step, so
+ * that kernels and operators have separate successors; steps of pid, tid and the like keep their
+ * last value. Args are walked in the same way where their class is read, and else skipped.
  *
- * That equal bytes behind equal states are equal tokens makes this exact. All that is not as
- * foreseen (an escape in a key, an exponent, damage, …) is left to tef_event_parse, from the
- * event's first byte on, and if it finds nothing wrong the steps of the event are learned.
+ * This is exact, as equal bytes behind equal states are equal tokens. An event that fits no shape
+ * (an escape in a key, an exponent, damage, …) goes to tef_event_parse, from its first byte on, and
+ * if that succeeds the steps of the event are learned.
  */
 #include "tef.h"
 
@@ -64,10 +63,10 @@ struct step {
 	uint8_t arg;               /* enum tef_arg */
 	char open;                 /* of STEP_NESTED */
 	uint8_t member;            /* enum tef_member of STEP_TEXT */
-	uint16_t field;            /* where in the event an id goes */
+	uint16_t field;            /* the field of the event for an id */
 	uint16_t inside;           /* of STEP_ARGS: the step that its members follow */
 	uint16_t next[NEXT_MAX];
-	/* the last value with the byte behind it, and what it is */
+	/* the last value with the byte behind it, and its meaning */
 	uint8_t memo_n;
 	uint32_t memo_mask;
 	char memo[32];
@@ -99,7 +98,7 @@ static bool step_text(struct step *st, const char *from, const char *to)
 	return true;
 }
 
-/* The step behind prev that is like st; a new one when there is none. */
+/* The step behind prev that equals st; a new one when there is none. */
 static uint16_t step_add(struct tef_shapes *s, uint16_t prev, const struct step *st)
 {
 	struct step *p = &s->steps[prev];
@@ -198,7 +197,7 @@ static bool step_of_arg(struct step *st, enum tef_arg arg, const char *from,
 	return step_scalar(st, from, v, STEP_ARG_NUMBER, STEP_ARG_TEXT);
 }
 
-/* The step is behind prev now; false when there is no room. */
+/* Adds the step behind prev; false when there is no room. */
 static bool step_take(struct tef_shapes *s, uint16_t *prev, const struct step *st)
 {
 	uint16_t at = step_add(s, *prev, st);
@@ -252,7 +251,7 @@ static bool learn_nested(struct tef_shapes *s, uint16_t *prev, struct json_cur *
 	return true;
 }
 
-/* Learns the members of an object that was opened, and goes on behind it. */
+/* Learns the members of an object that was opened, and moves behind it. */
 static bool learn_members(struct tef_shapes *s, uint16_t *prev, struct json_cur *c,
 			  const char *from, bool in_args)
 {
@@ -387,8 +386,8 @@ FAST_INLINE const char *word_take(const char *p, const char *end, struct json_te
 	return p > from && p < end ? p : NULL;
 }
 
-/* A time in µs: digits, and perhaps three more behind a point. Of what else there is of numbers, or
- * is out of range with add_ns, the text is kept. */
+/* A time in µs: digits, and perhaps three more behind a point. Of any other number, or one that is
+ * out of range with add_ns, the text is kept. */
 FAST_INLINE const char *us_take(const char *p, const char *end, int64_t add_ns, struct tef_us *ret)
 {
 	uint32_t stop = not_digits(p);
@@ -516,13 +515,13 @@ FAST_INLINE const char *arg_number_take(const struct step *st, const char *p, co
 	}
 }
 
-/* Where the id of a step goes. */
+/* The field for the id of a step. */
 static inline struct tef_id *id_of(struct tef_event *ev, const struct step *st)
 {
 	return (struct tef_id *)(void *)((char *)ev + st->field);
 }
 
-/* Steps that mean the same in an event and in its args; NULL also for those that cannot be here. */
+/* Steps with the same meaning in an event and in its args; NULL also for unexpected ones. */
 FAST_INLINE const char *value_take(struct step *st, const char *p, const char *end,
 				   struct tef_event *ev, unsigned int above)
 {
@@ -544,7 +543,7 @@ FAST_INLINE const char *value_take(struct step *st, const char *p, const char *e
 	}
 }
 
-/* Args from behind their '{'; NULL when they are not as foreseen. */
+/* Args from behind their '{'; NULL when they fit no shape. */
 FAST static const char *follow_args(struct tef_shapes *s, struct step *st, const char *p,
 				    const char *end, struct tef_event *ev)
 {
@@ -642,7 +641,7 @@ FAST_INLINE void whole_take(struct tef_event *ev, const struct step *st, const c
 	}
 }
 
-/* By hand, as the compiler's way takes longer to begin than to do it. */
+/* By hand: the compiler's string instruction has a long start-up. */
 FAST_INLINE void event_clear(struct tef_event *ev, const char *at)
 {
 	char *p = (char *)ev;
@@ -656,7 +655,7 @@ FAST_INLINE void event_clear(struct tef_event *ev, const char *at)
 	ev->known.name = ev->known.cat = TEF_TEXT_NONE;
 }
 
-/* Behind the event at p; NULL when it is not as foreseen. */
+/* Behind the event at p; NULL when it fits no shape. */
 FAST static const char *shape_follow(struct tef_shapes *s, const char *p, const char *end,
 				     struct tef_event *ev)
 {

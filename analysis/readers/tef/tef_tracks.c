@@ -5,7 +5,7 @@
 
 #include "profrig/base/num.h"
 
-/* What a key is made for, so that a thread and a queue of equal numbers stay apart. */
+/* Kinds of keys, so that a thread and a queue of equal numbers differ. */
 enum {
 	KEY_NUMBER = 1,
 	KEY_WORD,
@@ -24,7 +24,7 @@ uint64_t tef_hash(uint64_t a, uint64_t b, uint64_t c)
 	uint64_t v[3] = { a, b, c };
 	uint64_t h = XXH3_64bits(v, sizeof(v));
 
-	return h ? h : 1; /* 0 says that there is none */
+	return h ? h : 1; /* 0: there is none */
 }
 
 uint64_t tef_hash_text(const struct json_text *t)
@@ -191,7 +191,7 @@ tef_slot tef_thread_known(const struct tef *t, const struct tef_id *pid, const s
 
 tef_slot tef_thread(struct tef *t, const struct tef_id *pid, const struct tef_id *tid)
 {
-	/* Without a tid the main thread is meant, whose tid is the pid on Linux. */
+	/* Without a tid: the main thread, whose tid is the pid on Linux. */
 	const struct tef_id *own = tid->type == TEF_ID_NONE ? pid : tid;
 	tef_slot slot = tef_memo_thread(t->memo, pid, own);
 

@@ -1,6 +1,5 @@
 /*
- * The events, one after the other, with what is damaged among them; then what could only be pushed
- * when all were known.
+ * Walks over the events and recovers after damage; then pushes the records that need all events.
  */
 #include "tef.h"
 
@@ -22,12 +21,11 @@ static size_t offset(const struct tef *t, const struct json_cur *c)
 	return (size_t)(c->p - t->map.data);
 }
 
-/* What the second walk met. */
+/* Results of the second walk. */
 struct damage {
 	size_t first_at; /* byte of the first damaged place */
 	uint64_t places;
-	uint64_t holes; /* events a dying writer left half written: NUL bytes where the rest should
-			   be */
+	uint64_t holes; /* half-written events of a dying writer: NUL bytes instead of the rest */
 	bool cut;       /* the text ends inside an event or the document */
 	size_t cut_at;
 	bool open_end; /* array form without its ']' */
@@ -86,7 +84,7 @@ static int next_event(struct tef *t, struct json_cur *c, bool *some, struct tef_
 		d->open_end = true;
 		return -1;
 	}
-	/* Writers that share a file lose commas; nothing else is lost by it. */
+	/* Writers that share a file lose commas, which does no harm. */
 	if (*from == '{')
 		r = tef_shapes_parse(t->shapes, c, ev);
 	else if (r > 0 && (r = json_skip(c)) == 0)
@@ -109,7 +107,7 @@ static int next_event(struct tef *t, struct json_cur *c, bool *some, struct tef_
 	return -1;
 }
 
-/* What follows the events of an object. True at more events: a member may stand twice. */
+/* Members behind the events of an object. True at more events: a member may occur twice. */
 static bool read_tail(struct tef *t, struct json_cur *c, struct damage *d)
 {
 	struct json_text key;
@@ -187,7 +185,7 @@ static void counts_put(struct tef *t)
 	}
 }
 
-/* Names that tell what events are; they may stand behind them. */
+/* Reads names that determine the kind of events; they may be behind these. */
 static void read_names(struct tef *t)
 {
 	struct json_cur c = { t->map.data + t->doc.events_at, t->map.data + t->map.len };
@@ -201,8 +199,8 @@ static void read_names(struct tef *t)
 }
 
 /*
- * The events ended, or no more of them can be read: whether that is where they were thought to end.
- * If not, what stands behind them is read in the long way; mostly it says the same.
+ * The events ended, or no more of them can be read: checks the guess of their end. If it was wrong,
+ * the members behind them are read again; mostly they are the same.
  */
 static bool guess_holds(struct tef *t, const struct json_cur *c, int r, const struct damage *d)
 {
@@ -233,14 +231,15 @@ static const char *element_at(struct json_cur c)
 	return c.p;
 }
 
-/* What another core parsed lies in its cache. */
+/* Events that another core parsed are in its cache. */
 static inline void event_prefetch(const struct tef_event *v, size_t i, size_t nr)
 {
 	for (size_t k = 0; i + 8 < nr && k < sizeof(*v); k += 64)
 		__builtin_prefetch((const char *)&v[i + 8] + k);
 }
 
-/* Pushes what others have parsed from c on; returns up to where the next ones must be parsed here.
+/*
+ * Pushes events that others have parsed from c on; returns the end of the text to be parsed here.
  */
 static const char *push_ahead(struct tef *t, struct json_cur *c, bool *some, struct tef_ahead *a)
 {
@@ -268,7 +267,7 @@ static const char *push_ahead(struct tef *t, struct json_cur *c, bool *some, str
 	}
 }
 
-/* One array of events. ahead: NULL, or what other threads do. */
+/* One array of events. ahead: events of other threads; NULL. */
 static int walk_array(struct tef *t, struct json_cur *c, struct damage *d, struct tef_ahead *ahead)
 {
 	const char *alone = ahead ? c->p : c->end;
@@ -317,7 +316,7 @@ static void do_part(void *ctx, size_t i, unsigned worker)
 	}
 }
 
-/* Each thread has one part, and only the caller's, who does the walk, ends before all do. */
+/* Each thread has one part, and only the caller's, the walk, ends before all do. */
 static int walk_together(struct tef *t, struct json_cur *c, struct damage *d)
 {
 	struct workers *w = t->opts->workers;

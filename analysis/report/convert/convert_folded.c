@@ -1,8 +1,8 @@
 /*
- * Folded stacks of a whole trace in one file: the call paths of threads with the time that was
- * theirs alone, and what ran on the queues of devices by its name. Each thread and each queue is a
- * root of its own where there are several, so nothing is added up that ran side by side. Values are
- * ns. There is no place in it for when something ran, for instants, counters and links.
+ * Folded stacks of a whole trace in one file: the call paths of threads with their exclusive time,
+ * and work on the queues of devices by its name. Each thread and each queue is a root where there
+ * are several, so concurrent times are not added up. Values are ns. The format cannot hold times of
+ * events, instants, counters and links.
  */
 #include "converters_private.h"
 #include "folded_lines.h"

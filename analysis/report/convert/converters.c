@@ -8,7 +8,7 @@
 #define CONVERTER_AT(name) &converter_##name,
 const struct converter *const converters[] = { CONVERTERS(CONVERTER_AT) NULL };
 
-/* The longest suffix tells: ".speedscope.json" is no ".json". */
+/* The longest suffix wins: ".speedscope.json" is no ".json". */
 const struct converter *converter_of(const char *path)
 {
 	const struct converter *best = NULL;

@@ -87,7 +87,7 @@ const char *native_link_kind_word(enum link_kind kind)
 	return words[kind];
 }
 
-/* ---- objects, member by member; what says nothing is left out ---- */
+/* ---- objects, member by member; default values are left out ---- */
 
 static void put_key(struct strbuf *to, const char *key)
 {

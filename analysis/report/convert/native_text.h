@@ -1,6 +1,6 @@
 /*
- * native_text: writes the JSON objects in which a converter keeps what the format has no place for.
- * analysis/readers/native.h describes and reads them.
+ * native_text: writes the JSON objects in which a converter keeps the parts of a model that the
+ * format cannot hold. native.h describes and reads them.
  *
  * native_order numbers the tracks of a model so that parents and owners come first.
  */

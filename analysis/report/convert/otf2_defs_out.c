@@ -135,7 +135,7 @@ uint32_t otf2_out_region(struct otf2_out *o, uint64_t span)
 	return *region;
 }
 
-/* ---- what stands first ---- */
+/* ---- first definitions ---- */
 
 static void attribute_define(struct otf2_out *o, uint32_t ref, const char *name, const char *about,
 			     OTF2_Type type)
@@ -171,7 +171,7 @@ void otf2_out_begin(struct otf2_out *o)
 	}
 }
 
-/* ---- what stands last ---- */
+/* ---- last definitions ---- */
 
 static void groups_write(struct otf2_out *o)
 {
@@ -258,7 +258,7 @@ static void class_write(struct otf2_out *o, series_id s, struct strbuf *sb)
 			       se->device ? OTF2_RECORDER_KIND_GPU : OTF2_RECORDER_KIND_CPU));
 }
 
-/* Classes have the numbers of their series, instances those behind them. */
+/* Classes have the numbers of their series, instances the numbers after these. */
 static void metrics_write(struct otf2_out *o)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;

@@ -8,7 +8,7 @@
 
 /* ---- ends of links, by span ---- */
 
-/* A launch whose two ends Score-P's parameter tells: from a call to work on a queue. */
+/* A launch for Score-P's parameter: from a call to work on a queue. */
 static bool is_callsite(const struct model *m, uint64_t link)
 {
 	const struct link_columns *l = &m->links;
@@ -120,7 +120,7 @@ static void sample_put(struct writing *w, const struct cursor *c)
 					     o->metric_of[c->series], 1, &type, &v));
 }
 
-/* What was read at one time with an enter or leave stands before it. */
+/* A sample at the time of an enter or leave is written before it. */
 static void samples_until(struct writing *w, int64_t t_ns)
 {
 	while (w->samples.heap.nr && w->samples.heap.v[0].t_ns <= t_ns &&
@@ -302,7 +302,7 @@ static bool only_integers(const struct series *se)
 	return true;
 }
 
-/* Readers want the local definitions of every location, and we have none. */
+/* Readers need local definitions of every location, here empty ones. */
 static void locals_write(struct otf2_out *o)
 {
 	if (o->failed != OTF2_SUCCESS || !otf2_out_ok(o, OTF2_Archive_OpenDefFiles(o->archive)))

@@ -1,10 +1,10 @@
 /*
  * otf2_out: the parts of the OTF2 converter (write_otf2.c), in the order they run: places
  * (otf2_places_out.c: hosts, devices, processes and their locations), the events of each location
- * (otf2_events_out.c), with strings and regions defined when they are first met
- * (otf2_defs_out.c), and at last the definitions that had to wait for numbers of events.
+ * (otf2_events_out.c), with strings and regions defined at their first use (otf2_defs_out.c), and
+ * last the definitions that need numbers of events.
  *
- * What every tool sees:
+ * For every tool:
  *	clock		ticks are ns; offset = the first time, length up to the last
  *	system tree	machine → one node per host → one device node per device, with its PCI
  *			address as properties
@@ -18,9 +18,9 @@
  *	METRIC		samples, each series a class of one member
  *	attributes	of ENTER: "correlation" (uint64), "args" (string)
  *	"callsite id"	parameter, equal for a launch and the work it launched and for no other:
- *			what Score-P writes, too
+ *			as Score-P writes it
  *
- * What only profrig's reader uses (analysis/readers/otf2/otf2_native.h):
+ * For profrig's reader only (otf2_native.h):
  *	archive		property PROFRIG::FILE: native_file_text
  *	group, location	property "profrig::track": native_track_text of the track it stands for,
  *			in the order of their numbers
@@ -29,12 +29,11 @@
  *	region		description: "KIND CATEGORY"
  *	metric member	reference = number of the series, description = native_series_text
  *	parameters	"profrig::launch from", "profrig::launch to" and so on: the number of a
- *			link that begins or ends at the open span, unless it is a launch that
- *			"callsite id" tells
+ *			link that begins or ends at the open span, except launches with a
+ *			"callsite id"
  *
- * Not exact: every text ends at its first NUL byte. A name or category is cut where it gets longer
- * than half a chunk of definitions (8 MiB at most), arguments longer than that are left out; such
- * spans are counted as spans_out.
+ * Not exact: every text ends at its first NUL byte. A name or category is cut at half a chunk of
+ * definitions (8 MiB at most), longer arguments are left out; such spans are counted as spans_out.
  */
 #ifndef REPORT_OTF2_OUT_H
 #define REPORT_OTF2_OUT_H
@@ -54,13 +53,13 @@ enum { ATTRIBUTE_CORRELATION, ATTRIBUTE_ARGS };
 /* Parameters: a launch that ends at a queue, then from and to of each other kind. */
 enum { PARAMETER_CALLSITE, PARAMETER_LINK, PARAMETER_NR = PARAMETER_LINK + 2 * LINK_KINDS };
 
-/* A location, as far as its definition needs it; its reference is its index. */
+/* Data of a location's definition; its reference is its index. */
 struct out_location {
 	uint32_t name, group; /* references */
 	OTF2_LocationType type;
 	uint64_t events;
-	track_id track; /* whose spans it holds; TRACK_NONE */
-	bool is_track;  /* it stands for the track: profrig's reader makes it of this */
+	track_id track; /* of its spans; TRACK_NONE */
+	bool is_track;  /* it stands for the track: profrig's reader makes the track of it */
 };
 
 /* Accelerator groups: the queues of a device that one process opened. */
@@ -75,9 +74,9 @@ struct otf2_out {
 	OTF2_GlobalDefWriter *defs;
 	OTF2_ErrorCode failed; /* the first failure; nothing is written after it */
 	struct native_order order;
-	int64_t base_ns;   /* what times count from */
+	int64_t base_ns;   /* origin of times */
 	size_t string_max; /* longer ones do not fit a record */
-	bool long_strings; /* there are some */
+	bool long_strings; /* there are longer ones */
 	uint64_t spans_out, links_out;
 
 	uint32_t *string_of; /* reference by str_id; UINT32_MAX: not defined yet */
@@ -85,7 +84,7 @@ struct otf2_out {
 	struct u64map pairs;     /* (name, category) → number */
 	VEC(uint32_t) region_of; /* by number × SPAN_KINDS + kind; UINT32_MAX */
 	uint32_t regions;
-	uint32_t paradigms; /* that are defined, a bit each */
+	uint32_t paradigms; /* defined ones, a bit each */
 
 	uint32_t nodes;
 	struct u64map host_nodes, device_nodes;   /* host, (host, device) → node */
@@ -94,8 +93,8 @@ struct otf2_out {
 	uint32_t *group_of;                       /* of a process or device, by track; UINT32_MAX */
 	VEC(struct out_group) groups;
 	VEC(struct out_location) locations;
-	uint32_t *home_of;    /* by series: the location that has its samples */
-	uint32_t *metric_of;  /* by series: the metric that its records name */
+	uint32_t *home_of;    /* by series: the location of its samples */
+	uint32_t *metric_of;  /* by series: the metric of its records */
 	uint8_t *integers;    /* by series: all its values are whole numbers */
 	size_t *first_series; /* by location of places, and one behind: where its series begin */
 	series_id *series_at; /* by location */
@@ -116,13 +115,13 @@ static inline OTF2_TimeStamp otf2_out_time(const struct otf2_out *o, int64_t t_n
 	return (uint64_t)t_ns - (uint64_t)o->base_ns;
 }
 
-/* A metric is a class, or what a location records on behalf of something else. */
+/* Whether a series is a metric class of its location, and not an instance for something else. */
 static inline bool otf2_out_recorded_here(const struct series *se)
 {
 	return se->exclusive_sync && se->track != TRACK_NONE;
 }
 
-/* References. The definition of a string or region is written when it is first asked for. */
+/* References. A string or region is defined at its first use. */
 uint32_t otf2_out_string(struct otf2_out *o, str_id id);
 uint32_t otf2_out_puts(struct otf2_out *o, const char *text);
 uint32_t otf2_out_region(struct otf2_out *o, uint64_t span);

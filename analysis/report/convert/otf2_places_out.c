@@ -82,7 +82,7 @@ uint32_t otf2_out_node(struct otf2_out *o, str_id host, str_id device)
 	if (*at != U64MAP_NONE)
 		return *at;
 	*at = o->nodes;
-	/* "node3:gpu0" lies below its host already */
+	/* "node3:gpu0" is below its host already */
 	name = model_str(o->m, device);
 	colon = strrchr(name, ':');
 	node_write(o, otf2_out_puts(o, colon ? colon + 1 : name), "device", parent,
@@ -120,7 +120,7 @@ static void process_groups(struct otf2_out *o)
 	}
 }
 
-/* For what belongs to no process: the first one of its host, else one that is made up. */
+/* For tracks without a process: the first process of the host, else a made-up one. */
 static uint32_t host_group(struct otf2_out *o, str_id host)
 {
 	uint32_t *at = u64map_at(&o->host_groups, host);
@@ -198,7 +198,7 @@ static OTF2_LocationType type_of(const struct track *t)
 	return OTF2_LOCATION_TYPE_CPU_THREAD;
 }
 
-/* What is recorded with the calls of a track is among them. */
+/* A series recorded with the calls of a track is in the track's location. */
 static uint8_t *recording_tracks(const struct model *m)
 {
 	uint8_t *recording = xcalloc(m->tracks.nr + 1, 1);
@@ -209,7 +209,7 @@ static uint8_t *recording_tracks(const struct model *m)
 	return recording;
 }
 
-/* By track: its location. Groups stand for processes and devices, which need one for spans only. */
+/* By track: its location. Processes and devices are groups, and have a location for spans only. */
 static uint32_t *track_locations(struct otf2_out *o)
 {
 	const struct model *m = o->m;

@@ -1,5 +1,5 @@
 /*
- * tef_out: the parts of the Trace Event Format converter (write_tef.c says what is written).
+ * tef_out: the parts of the Trace Event Format converter (write_tef.c describes the output).
  *
  *	write_tef.c		the events in order of time, parts
  *	tef_out_places.c	tracks and series of the model → pid, tid, counter names
@@ -14,7 +14,7 @@
 #include "profrig/base/u64map.h"
 #include "profrig/base/vec.h"
 
-/* Texts of the model as JSON strings with their quotes, made when they are first wanted. */
+/* Texts of the model as JSON strings with their quotes, made at their first use. */
 struct json_names {
 	const struct model *m;
 	struct strbuf text;
@@ -25,7 +25,7 @@ void json_names_init(const struct model *m, struct json_names *ret);
 void json_names_add(struct json_names *n, str_id id, struct strbuf *to);
 void json_names_release(struct json_names *n);
 
-/* Where a track's events stand. */
+/* The pid and tid of a track's events. */
 struct tef_place {
 	uint32_t pid, tid;
 };
@@ -34,9 +34,9 @@ struct tef_places {
 	const struct model *m;
 	struct native_order order;
 	struct tef_place *of_track; /* lane 0 */
-	struct u64map tids;         /* that are taken: (pid, tid) */
+	struct u64map tids;         /* used ones: (pid, tid) */
 	struct u64map lanes;        /* (track, lane) → tid, from lane 1 on */
-	struct u64map shown;        /* (pid, hash of name) taken by counters */
+	struct u64map shown;        /* (pid, hash of name) used by counters */
 	uint32_t unlinked_pid;      /* of counters that belong to no process */
 	uint32_t *series_pid;       /* by series */
 	char **series_name;         /* by series, as viewers show it, a JSON string; owned */
@@ -54,12 +54,12 @@ void tef_places_describe_lane(struct tef_places *p, track_id t, uint32_t lane, s
 /* The links that begin or end at each span. */
 struct span_links {
 	uint64_t *first; /* by span, of the next one too: its part of link */
-	uint64_t *link;  /* index of the model's link × 2, + 1: the span is where it leads to */
+	uint64_t *link;  /* index of the model's link × 2, + 1 when it ends at the span */
 };
 void span_links_init(const struct model *m, struct span_links *ret);
 void span_links_release(struct span_links *l);
 
-/* The number that a device's id ends in, −1 when it ends in none. */
+/* The number at the end of a device's id, −1 without one. */
 int64_t tef_device_index(const char *device);
 
 #endif

@@ -42,7 +42,7 @@ void json_names_release(struct json_names *n)
 
 /* ---- numbers ---- */
 
-/* wish if it is free, else a number of our own. */
+/* `wish` if it is free, else an unused number. */
 static uint32_t take_tid(struct tef_places *p, uint32_t pid, int64_t wish)
 {
 	uint32_t *at;
@@ -136,7 +136,7 @@ static void tids_set(struct tef_places *p)
 
 /* ---- counters ---- */
 
-/* What viewers tell counters of one process apart by. */
+/* Names by which viewers distinguish counters of one process. */
 static char *series_name_make(struct tef_places *p, size_t i)
 {
 	const struct series *se = &p->m->series.v[i];
@@ -218,7 +218,7 @@ static void meta_number(struct strbuf *to, const char *event, struct tef_place a
 	strbuf_addf(to, "{\"%s\":%" PRIu32 "}}", key, v);
 }
 
-/* A process per process, device, and track that stands for itself. */
+/* A process per process, device, and track without either. */
 static void describe_process(struct tef_places *p, track_id id, struct strbuf *to)
 {
 	const struct track *t = &p->m->tracks.v[id];

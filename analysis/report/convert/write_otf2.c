@@ -1,9 +1,9 @@
 /*
  * A model as an OTF2 archive, through libotf2: the folder NAME.otf2 holds traces.otf2, traces.def
- * and traces/. otf2_out.h says what stands in them.
+ * and traces/. otf2_out.h describes their contents.
  *
- * Memory: a chunk or two of what is being written, the numbers of strings and regions, of links
- * 8 bytes a span and 8 a link, and of the largest track with more than one lane 12 bytes a span.
+ * Memory: a chunk or two of output, the numbers of strings and regions, for links 8 bytes a span
+ * and 8 a link, and for the largest track with more than one lane 12 bytes a span.
  */
 #include "converters_private.h"
 #include "otf2_out.h"
@@ -65,7 +65,7 @@ static int errno_of(OTF2_ErrorCode code)
 	}
 }
 
-/* ---- memory of libotf2: it keeps up to 128 MiB of a location unless it is told otherwise ---- */
+/* ---- memory of libotf2: by default it keeps up to 128 MiB of a location ---- */
 
 #define CHUNKS 2
 
@@ -81,7 +81,7 @@ static void *chunk_allocate(void *user, OTF2_FileType type, OTF2_LocationRef loc
 	(void)user, (void)type, (void)location;
 	if (!b)
 		*buffer = b = xcalloc(1, sizeof(*b));
-	/* none: it writes what it has */
+	/* none: libotf2 writes out its buffer */
 	if (b->chunks.nr == CHUNKS)
 		return NULL;
 	VEC_PUSH(&b->chunks, xmalloc(bytes));
@@ -115,7 +115,7 @@ static OTF2_FlushType pre_flush(void *user, OTF2_FileType type, OTF2_LocationRef
 
 /* ---- the archive ---- */
 
-/* A record lies in one chunk. */
+/* A record cannot cross chunks. */
 static void sizes_choose(struct otf2_out *o, uint64_t *ret_events, uint64_t *ret_defs)
 {
 	size_t longest = 0, all = 0, strings = intern_count(o->m->strings);
@@ -176,9 +176,8 @@ static void archive_fill(struct otf2_out *o)
 }
 
 /*
- * A writer that failed once reads past its memory when it is closed, so then nothing is closed:
- * what it holds is lost until the process ends. Of many a failure libotf2 tells its error callback
- * alone.
+ * A writer that failed once reads past its memory when it is closed, so it is not closed and its
+ * memory leaks until the process ends. libotf2 reports many failures to its error callback alone.
  */
 static int archive_write(const struct convert_job *job, const char *dir, struct convert_result *ret,
 			 struct err *err)
@@ -219,7 +218,7 @@ static bool is_ours(const char *dir)
 	       memmem(data, n, "OTF2", 4) && memmem(data, n, OWN_PROPERTY, sizeof(OWN_PROPERTY));
 }
 
-/* Nothing of anybody else goes with it. */
+/* Removes only files of an archive. */
 static int place_check(const char *path, struct err *err)
 {
 	static const char *const names[] = { ARCHIVE_NAME, ARCHIVE_NAME ".def",
@@ -285,7 +284,7 @@ static int exchange_by_steps(const char *temp, const char *path)
 	return rename(old, temp) < 0 ? -errno : 0;
 }
 
-/* What was there goes only when the new one stands in its place. */
+/* The old archive is removed once the new one is in place. */
 static int place_take(const char *temp, const char *path, struct err *err)
 {
 	int r;

@@ -1,9 +1,8 @@
 /*
  * speedscope's file format: an evented profile per track, times in whole ns from the trace's first
- * instant on. A profile is one stack, so spans that overlap without one being inside the other lie
- * in further profiles of the track ("stream 7 (2)"). There is no place in it for instants, counters
- * and links; of arguments only a frame's file, line and column stay, where they came from such a
- * file.
+ * instant on. A profile is one stack, so spans that overlap without nesting are in further profiles
+ * of the track ("stream 7 (2)"). The format cannot hold instants, counters and links; of arguments
+ * only a frame's file, line and column stay, where they came from such a file.
  */
 #include "converters_private.h"
 #include "native_text.h"
@@ -26,7 +25,7 @@ struct speed_writer {
 	struct text_out out;
 	struct u64map frame_of; /* (name, args) → frame */
 	struct lanes lanes;
-	VEC(uint32_t) lane_of; /* by span of the track in hand */
+	VEC(uint32_t) lane_of; /* by span of the current track */
 	VEC(uint64_t) open;    /* spans, innermost last */
 	uint64_t done;
 	bool some; /* a profile was written */

@@ -1,6 +1,6 @@
 /*
- * Trace Event Format, for Perfetto, Chrome and whatever else reads it: valid JSON, numbers as
- * numbers, events in order of time (metadata first), one process per process and per device.
+ * Trace Event Format, for Perfetto, Chrome and other viewers: valid JSON, numbers as numbers,
+ * events in order of time (metadata first), one process per process and per device.
  *
  *	{"displayTimeUnit":"ns", "baseTimeNanoseconds":N (of real time only), "traceEvents":[
  *	{"ph":"M", "name":"profrig", "args":{native.h: file}}
@@ -12,15 +12,15 @@
  *	{"ph":"i", "s":"t", …}	each instant	{"ph":"C", …}	each sample
  *	{"ph":"s"|"f", "id":k, "cat":"launch"|"flow"|"stack", …}	a link of the span before it
  *
- * ts and dur are µs with three digits behind the point, from the first instant on: a double, which
- * most viewers make of them, then keeps the ns of traces of 100 days.
+ * ts and dur are µs with three digits behind the point, from the first instant on: a double, the
+ * type in most viewers, then keeps the ns of traces of 100 days.
  *
- * Viewers cannot show spans of one thread that overlap without one being inside the other; such a
- * one goes to another lane, a thread of its own ("stream 7 (2)"). Work on queues never nests.
+ * Viewers cannot show spans of one thread that overlap without nesting; such a span gets another
+ * lane, shown as a thread ("stream 7 (2)"). Work on queues never nests.
  *
- * The member "profrig" of a span has what the rest does not tell: "kind" (unless it is work on a
- * queue, or a host span elsewhere), "correlation", and of args "none" (made up here) or "text" (not
- * JSON where it came from).
+ * The member "profrig" of a span has the rest of it: "kind" (unless it is work on a queue, or a
+ * host span elsewhere), "correlation", and for args "none" (made up here) or "text" (no JSON in the
+ * source).
  */
 #include "converters_private.h"
 #include "tef_out.h"
@@ -42,10 +42,10 @@
 #define PROGRESS_EVENTS 65536
 
 /*
- * One JSON object by RFC 8259, in valid UTF-8. Strict, because what a trace brought along goes into
- * the JSON parser of another program: readers take arguments as they come, with raw control
- * characters, bare words and all. A convert takes a fifth longer for it than with a hand-written
- * check, and a third of what it takes with jansson.
+ * One JSON object by RFC 8259, in valid UTF-8. Strict, because texts of a trace go into the JSON
+ * parser of another program, and readers keep arguments with raw control characters and bare words.
+ * A convert takes a fifth longer for it than with a hand-written check, and a third of the time
+ * with jansson.
  */
 #define ARGS_MAX_DEPTH 120 /* a reader takes 128 */
 #define BLANK "[ \\t\\n\\r]*+"
@@ -80,7 +80,7 @@ struct tef_writer {
 	VEC(struct lane_cursor) heap;
 	struct text_out out;
 	uint32_t part;
-	uint32_t *part_of_link; /* 1 + part in which its first end stands; 0: none yet */
+	uint32_t *part_of_link; /* 1 + part with its first end; 0: none yet */
 	uint64_t events;
 	struct convert_result *n;
 };
@@ -202,7 +202,7 @@ static bool put_correlation(struct strbuf *to, const char *comma, uint64_t v)
 	return v != 0;
 }
 
-/* What tools that know PyTorch's traces look for, where the trace brought nothing itself. */
+/* Members for tools that read PyTorch's traces, where the trace has no arguments. */
 static void put_made_args(const struct tef_writer *w, uint64_t i, struct strbuf *to)
 {
 	const struct track *t = &w->m->tracks.v[w->m->spans.track[i]];
@@ -289,7 +289,7 @@ static void native_members_put(const struct tef_writer *w, uint64_t i, enum args
 	strbuf_addch(to, '}');
 }
 
-/* An end of a link whose other end stands in an earlier part has nowhere to lead to. */
+/* A link cannot be written when its other end is in an earlier part. */
 static bool link_fits(struct tef_writer *w, uint64_t link)
 {
 	uint32_t *part = &w->part_of_link[link];

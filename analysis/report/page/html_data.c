@@ -9,8 +9,8 @@
 #include "profrig/base/json_out.h"
 #include "profrig/base/xalloc.h"
 
-/* JSON that someone else wrote: a '<' can only stand inside its strings, where \u003c says the same
- * and closes no element. */
+/* JSON of another program: a '<' can only be inside its strings, where \u003c means the same and
+ * closes no element. */
 static void write_raw(struct json_out *j, const char *key, const char *text)
 {
 	CLEANUP(xfreep) char *safe = NULL;

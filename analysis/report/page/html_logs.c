@@ -55,8 +55,8 @@ static char *last_lines(char *s, size_t n, bool cut)
 }
 
 /*
- * Only plain files of the run's own steps folder: what run.json says is not trusted to point
- * elsewhere, and a pipe left there must not block.
+ * Only plain files of the run's own steps folder: paths in run.json are not trusted, and a pipe
+ * must not block.
  */
 static void read_tail(const char *run_dir, const char *said, struct html_tail *ret)
 {
@@ -128,8 +128,8 @@ void html_logs_read(const struct report *r, const json_t *run, struct html_logs 
 	{
 		if (step_failed(step) && ret->v.nr < MAX_LOGS)
 			add_step(ret, r->run_dir, step);
-		/* No step failed (an empty output, a kill of profrig itself): the workload's own
-		 * words, else the last that began. */
+		/* No step failed (an empty output, a kill of profrig itself): the workload's
+		 * output, else that of the last step. */
 		if (is_workload(step) ||
 		    (json_number_value(json_object_get(step, "started_ns")) > 0 &&
 		     (!last || !is_workload(last))))

@@ -1,6 +1,6 @@
 /*
- * The document of a build without node: the first screen in words and every table, no script. It
- * stands alone like the page does.
+ * The document of a build without node: the headline as text and every table, no script. It needs
+ * no other file, like the page.
  */
 #include "html_private.h"
 #include "table_json.h"

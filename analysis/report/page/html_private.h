@@ -16,21 +16,21 @@
 
 struct json_t; /* jansson's; its header and json_out.h both define json_null */
 
-/* What of a table goes into the page. */
+/* Limits of a table in the page. */
 struct html_limits {
 	size_t rows;
 	size_t bytes; /* of the cells of one table as JSON, about */
 };
 
 /*
- * The rows of a table that are shown: all, or the heaviest (by own time, energy, total; call paths
- * by what is below them too) within the limits, in the table's order. [unattributed] rows always
- * stay: sums would not add up without them.
+ * The rows of a table that are shown: all, or the heaviest (by exclusive time, energy, total; call
+ * paths by inclusive) within the limits, in the table's order. [unattributed] rows always stay:
+ * sums would not add up without them.
  */
 struct html_rows {
 	size_t *row; /* NULL: all */
 	size_t nr, of;
-	char *words; /* what was left out, NULL when nothing was */
+	char *words; /* note on left-out rows, NULL without any */
 };
 void html_rows_choose(const struct table *t, struct html_limits limit, struct html_rows *ret);
 void html_rows_release(struct html_rows *r);
@@ -39,7 +39,7 @@ static inline size_t html_rows_at(const struct html_rows *r, size_t i)
 	return r->row ? r->row[i] : i;
 }
 
-/* The last lines of one stream of a step; text is owned and may hold any bytes but NUL. */
+/* The last lines of one stream of a step; text is owned and may hold any byte but NUL. */
 struct html_tail {
 	char *file; /* "steps/03-workload.err" */
 	char *text;
@@ -52,28 +52,28 @@ struct html_log {
 struct html_logs {
 	VEC(struct html_log) v;
 };
-/* Of the steps that went wrong; none when the run went well or there was no run. */
+/* Of the failed steps; none after a good run or without a run. */
 void html_logs_read(const struct report *r, const struct json_t *run, struct html_logs *ret);
 void html_logs_release(struct html_logs *l);
 
-/* The largest integer that a JavaScript number holds exactly; beyond it digits go as a string. */
+/* The largest integer that a JavaScript number holds exactly; larger ones become strings. */
 #define HTML_EXACT_MAX ((int64_t)1 << 53)
 
-/* "headline": the figures of headline.h as the page's facts.js wants them. */
+/* "headline": the figures of headline.h for the page's facts.js. */
 struct json_out;
 void html_write_headline(struct json_out *j, const struct report *r);
 /* {analysis, run, tables, headline, logs, problems}, one line. */
 void html_write_data(const struct report *r, struct html_limits limit, FILE *f);
 /*
- * The same as a JSON string "gzip:<base64>" when it is long (a tenth of the size, for an e-mail and
- * a browser alike), else as it is: short pages can be read by eye.
+ * The same as a JSON string "gzip:<base64>" when it is long (a tenth of the size), else as it is:
+ * short pages stay readable.
  */
 #define HTML_PACK_MIN ((size_t)1 << 20)
 void html_write_packed(const char *data, size_t n, FILE *f);
 /* A complete document by html_out.h. */
 void html_write_plain(const struct report *r, size_t max_rows, FILE *f);
 
-/* A JSON object, or NULL when the text is absent or is none. free takes NULL. */
+/* A JSON object, or NULL when the text is absent or is no object. free takes NULL. */
 struct json_t *html_parse(const char *text);
 void html_parse_free(struct json_t *doc);
 

@@ -14,9 +14,9 @@ struct weighted {
 };
 
 /*
- * What makes a row worth its place; two columns count alike (own time on the host, linked time on
- * the device). A call path is as heavy as all below it, so that no path stays without its
- * ancestors: main() has hardly any time of its own.
+ * Columns that give a row its weight; two count alike (exclusive time on the host, linked time on
+ * the device). A call path has the weight of its subtree, so that no path is shown without its
+ * ancestors: main() has hardly any exclusive time.
  */
 static const struct {
 	const char *name, *of_path, *words;
@@ -83,7 +83,7 @@ static double column_sum(const struct table *t, size_t col)
 	return sum;
 }
 
-/* Adds each row's part of one column's sum; false when the column is not there or says nothing. */
+/* Adds each row's part of one column's sum; false when the column is missing or empty. */
 static bool add_column(const struct table *t, const char *name, struct weighted *w)
 {
 	int c = table_find_col(t, name);

@@ -1,6 +1,6 @@
 /*
- * run_collect: after the workload: outputs of tools become artifacts with verdicts. What is wrong
- * with them becomes warnings and the run's outcome (outcome.h).
+ * run_collect: after the workload: outputs of tools become artifacts with verdicts. Their faults
+ * become warnings and the run's outcome (outcome.h).
  */
 #ifndef RUN_COLLECT_H
 #define RUN_COLLECT_H

@@ -1,12 +1,11 @@
 /*
- * control_marks: the file into which a workload writes its marks (profrig/control.h). A plain file
- * and no fifo: appending to it never waits, also without a reader.
+ * control_marks: the file into which a workload writes its marks (control.h). A plain file and no
+ * fifo: appending to it never blocks, also without a reader.
  *
  *	marks_open(&mf, path)		makes it
- *	marks_read(&mf, …)		what is new; returns whether there is more. It is looked
- *					at from time to time: to end an inotify watch the kernel
- *					makes its owner wait for 15 ms, more than all of a run
- *					costs
+ *	marks_read(&mf, …)		new lines; returns whether there are more. Called
+ *					periodically, without inotify: to end a watch blocks its
+ *					owner for 15 ms, more than the whole cost of a run
  *	marks_close(&mf)		removes it
  */
 #ifndef CONTROL_MARKS_H

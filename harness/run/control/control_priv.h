@@ -1,16 +1,16 @@
 /*
- * control_priv: the parts of a run's control among themselves (others see profrig/control.h).
+ * control_priv: the parts of a run's control (for others: control.h).
  *
  *	control.c		its thread: turns, timers, switching as a whole
  *	control_clients.c	connections, and the answers to their requests
- *	control_switch.c	how the tools of one run are switched
+ *	control_switch.c	switching the tools of one run
  *	control_marks.c		the file with the workload's marks
  *	control_ask.c		the other end, for commands
  *	record_state.c		holds, windows, marks
  *
- * Two threads: the run's (which talks to the agent, and so starts what has to be started where the
- * workload runs) and the control's. What both touch is under `lock`. The run's thread is never
- * waited for, and never waits: it is handed work, and takes it when it comes by (control_pump).
+ * Two threads: the run's (which talks to the agent, and so starts programs where the workload runs)
+ * and the control's. `lock` protects shared data. Neither thread waits for the other: the control
+ * queues work for the run's thread, which takes it at its next control_pump.
  */
 #ifndef CONTROL_PRIV_H
 #define CONTROL_PRIV_H
@@ -30,7 +30,7 @@ enum switch_state {
 	SWITCH_ON,
 	SWITCH_OFF,
 	SWITCH_ASKED,
-	SWITCH_SILENT, /* it did not answer, or said no */
+	SWITCH_SILENT, /* it did not answer, or refused */
 };
 
 struct tool_switch {
@@ -38,7 +38,7 @@ struct tool_switch {
 	enum switch_state state;
 	bool want;
 	int fifo, ack;
-	int64_t id;    /* of the step that was asked for, 0 none */
+	int64_t id;    /* of the requested step, 0 none */
 	bool sent;     /* to the agent */
 	char why[160]; /* of SILENT */
 };
@@ -57,7 +57,7 @@ struct control {
 	pthread_mutex_t lock;
 	int wake[2];     /* [0] wakes the control's thread */
 	int wake_run[2]; /* [0] the run's, while it waits for the agent */
-	int listen, dir; /* the socket, and the folder it lies in */
+	int listen, dir; /* the socket, and its folder */
 	struct control_client clients[CONTROL_MAX_CLIENTS];
 	struct marks_file marks;
 	struct control_flag *flag; /* only its address is used (flag_write) */
@@ -69,7 +69,7 @@ struct control {
 	VEC(struct tool_switch) tools;
 	bool live;      /* the workload runs */
 	bool over;      /* it has ended */
-	bool recording; /* what the tools were told last */
+	bool recording; /* the last state sent to the tools */
 	bool switching; /* they have not all answered */
 	bool stop;      /* the thread shall end */
 	int64_t started_ns, give_up_ns, next_id;
@@ -87,7 +87,7 @@ void control_take_mark(struct control *c, const struct record_mark *m);
 
 int switches_open(struct control *c, struct err *err);
 void switches_close(struct control *c);
-/* Tells all; what answers later is ASKED. */
+/* Switches all tools; those that answer later are ASKED. */
 void switches_ask(struct control *c, bool on);
 /* Reads answers. Returns whether all have come. */
 bool switches_answered(struct control *c);

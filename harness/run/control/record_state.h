@@ -1,14 +1,14 @@
 /*
- * record_state: what is known of recording: who holds it, its windows, the marks. Plain data and
- * rules, no files and no threads; control.c keeps it under a lock.
+ * record_state: the state of recording: its holds, its windows, the marks. Plain data and rules, no
+ * files and no threads; control.c keeps it under a lock.
  *
  *	record_hold(&s, by, t_ns)		−ENOSPC: too many
- *	record_release(&s, by, …)		by NULL: the last one; −ENOENT with words
+ *	record_release(&s, by, …)		by NULL: the last one; −ENOENT with err
  *	record_opened(&s, name, by, t_ns), record_closed(&s, t_ns)
  *	record_mark(&s, …)
  *	record_free(&s)
  *
- * Windows are what counts. A run in which nothing was ever switched has none: all of it counts.
+ * Only time inside windows counts. A run without any switching has no windows: all of it counts.
  */
 #ifndef RECORD_STATE_H
 #define RECORD_STATE_H
@@ -34,7 +34,7 @@ struct record_window {
 struct record_mark {
 	char name[CONTROL_MAX_NAME + 1], by[CONTROL_MAX_NAME + 1];
 	int64_t t_ns;           /* CLOCK_MONOTONIC */
-	int64_t uncertainty_ns; /* it was made at most so long before t_ns; -1 not known */
+	int64_t uncertainty_ns; /* it was made at most this long before t_ns; -1 not known */
 	bool by_maker;          /* t_ns was taken where it was made, else where it arrived */
 };
 
@@ -43,7 +43,7 @@ struct record_state {
 	VEC(struct record_window) windows;
 	VEC(struct record_mark) marks;
 	uint64_t windows_dropped, marks_dropped;
-	bool switched; /* windows say which part counts */
+	bool switched; /* only time inside windows counts */
 };
 
 void record_free(struct record_state *s);

@@ -15,7 +15,7 @@ struct run;
 
 /* From when the run directory is there. A failure is a warning: the run goes without. */
 void control_open(struct run *rn);
-/* What the agent has to be asked for; called whenever the run comes by. */
+/* Sends queued requests to the agent; called in the run's loop. */
 void control_pump(struct run *rn);
 /* Whether an event of the agent was an answer to that. */
 bool control_event(struct run *rn, const json_t *ev);
@@ -25,7 +25,7 @@ void control_attach(struct run *rn);
 void control_share(struct run *rn);
 void control_started(struct run *rn, int64_t t_ns);
 void control_ended(struct run *rn, int64_t t_ns);
-/* Ends it; what it found is in rn->record. */
+/* Ends it; results are in rn->record. */
 void control_close(struct run *rn);
 /* run.json: windows and marks so far. */
 void run_record_json(struct json_out *j, const struct run *rn);

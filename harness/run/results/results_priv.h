@@ -22,7 +22,7 @@
 #define VALUES_MAX ((size_t)1000000)
 
 struct value {
-	double value; /* NAN: what stands there is no number */
+	double value; /* NAN: the text is no number */
 	uint64_t line;
 	uint32_t name, unit; /* indexes */
 };
@@ -48,7 +48,7 @@ int values_read(const char *path, const struct results_conf *rc, struct values *
 		struct err *err);
 
 struct picked {
-	double value;   /* NAN: none; why says so */
+	double value;   /* NAN: none, see why */
 	uint64_t line;  /* 0: of no single one (mean, median) */
 	size_t matches; /* of this name */
 	size_t skipped; /* before the steady part */
@@ -70,7 +70,7 @@ struct result_row {
 };
 struct result_rows {
 	VEC(struct result_row) v;
-	struct strvec problems; /* "file:line: words" */
+	struct strvec problems; /* "file:line: text" */
 	uint64_t more;          /* rows over ROWS_MAX or ROWS_MAX_BYTES */
 	size_t bytes;           /* of JSON that those kept become, at most */
 };
@@ -78,7 +78,7 @@ struct result_rows {
 /* All of them stand in run.json, each with the names of its columns. */
 #define ROWS_MAX_BYTES ((size_t)8 << 20)
 void result_rows_release(struct result_rows *rr);
-/* Adds the rows of one file. 0, or -EINVAL when it is no results file: then problems say why. */
+/* Adds the rows of one file. 0, or -EINVAL with problems when it is no results file. */
 int result_rows_read(const char *path, struct result_rows *rr);
 /* Rows of one model and metric become one, by results_merge. */
 void result_rows_merge(struct result_rows *rr);

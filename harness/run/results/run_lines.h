@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RUN_MAX_LINE ((size_t)4096) /* no more of a line is looked at from where something stands */
+#define RUN_MAX_LINE ((size_t)4096) /* the rest of a longer line is ignored */
 
 /* line: the number of the line that text begins with, from 1. False ends the walk. */
 typedef bool run_lines_fn(void *ctx, const char *text, size_t n, uint64_t line);

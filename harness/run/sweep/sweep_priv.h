@@ -34,28 +34,28 @@ const char *sweep_value_in(const char *data, size_t n, const char *name);
 /* pid is profrig itself or what started it. */
 bool sweep_is_ancestor(pid_t pid);
 int sweep_remove_container(const struct engine *e, const char *name);
-/* "<name> <run id>" of all containers that are labelled; -errno when the engine does not say. */
+/* "<name> <run id>" of all labelled containers; -errno when the engine does not answer. */
 int sweep_list_containers(const struct engine *e, struct strvec *lines);
 
 /*
- * The lock of a profrig that is gone. A child it had just forked holds its locks until it calls
- * exec, so a lock whose owner is dead is asked for again for a moment.
+ * The lock of a dead profrig. A child that it had just forked holds its locks until exec, so a lock
+ * of a dead owner is retried for a moment.
  */
 int sweep_lock_of_dead(const char *path, pid_t owner, int *ret_fd);
 /*
  * The run directory that a container has mounted, whose name ends in the run's id. Owned, NULL:
- * there is none, or the engine does not say.
+ * none, or the engine does not answer.
  */
 char *sweep_mounted_dir(const struct engine *e, const char *name, const char *run_id,
 			bool *ret_running);
 /*
- * Holds the folder that a run directory lies in (door.h) for the rest of the process, and looks
- * whether the directory is one, is ours, and is the one on record: s->there.
+ * Holds the parent folder of a run directory (door.h) for the rest of the process, and sets
+ * s->there when the directory is a run directory, has the right owner, and is the recorded one.
  */
 void sweep_look(struct swept *s);
 /* 0 done, 1 its profrig lives, or it is another machine's. */
 int sweep_dir(struct sweep *sw, struct swept *s, pid_t owner);
-/* Directories of dead runs in o->runs_dir that no registry knows. */
+/* Directories of dead runs in o->runs_dir that are in no registry. */
 void sweep_runs_dir(struct sweep *sw);
 
 /* What engines and /proc know of runs that were not seen. */

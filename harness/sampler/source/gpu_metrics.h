@@ -4,10 +4,10 @@
  *
  * It begins with u16 size, u8 format revision, u8 content revision; little-endian; all bits set
  * means "not there". Offsets are from the kernel's kgd_pp_interface.h. energy_accumulator counts
- * 2^-16 J; the header says so from 1.4 on, and 1.1 to 1.3 are taken alike (it fits MI250X). Up to
- * 1.3 power is an average, from 1.4 on it is that of the moment. Formats 2 and 3 are APUs: no
- * energy counter, and units that differ between chips, so nothing is read of them. A revision that
- * is not in the table is not guessed at.
+ * 2^-16 J: stated by that header from 1.4 on, assumed for 1.1 to 1.3 (it fits MI250X). Up to 1.3
+ * power is an average, from 1.4 on it is instantaneous. Formats 2 and 3 are APUs: no energy
+ * counter, and units that differ between chips, so they are not read, nor are revisions that are
+ * not in the table.
  */
 #ifndef PROFRIG_GPU_METRICS_H
 #define PROFRIG_GPU_METRICS_H

@@ -1,8 +1,8 @@
 /*
- * nvml_api: what is called of NVIDIA's NVML, declared here from its API reference, as Debian has no
- * header of it. A name ending in _v2 or _v3 is what nvml.h makes of the plain one.
+ * nvml_api: the calls of NVIDIA's NVML that profrig uses, declared here from its API reference, as
+ * Debian has no header of it. nvml.h maps plain names to those ending in _v2 or _v3.
  *
- * NVML_MUST is in every driver that is of use; what of NVML_MAY an old one lacks is NULL.
+ * NVML_MUST is in every usable driver; a call of NVML_MAY that an old one lacks is NULL.
  */
 #ifndef PROFRIG_NVML_API_H
 #define PROFRIG_NVML_API_H

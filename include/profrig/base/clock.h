@@ -23,8 +23,8 @@ struct clock_anchor {
 };
 
 /*
- * Where a trace whose times count from some moment of its own stands: at own_ns of its clock the
- * others read so. A tracer of profrig leaves it beside its trace (docs/tools.md, "Clocks").
+ * Relates a trace whose clock has its own origin: at own_ns of that clock the others had these
+ * values. A tracer of profrig writes it beside its trace (docs/tools.md, "Clocks").
  */
 struct clock_origin {
 	bool known;

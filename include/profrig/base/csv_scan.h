@@ -1,6 +1,6 @@
 /*
- * csv_scan: where the fields of a CSV text lie, without copying them. For files of hundreds of MB
- * whose columns are mostly not wanted; csv.h is for everything else.
+ * csv_scan: finds the fields of a CSV text without copying them. For files of hundreds of MB of
+ * which few columns are used; csv.h is for everything else.
  *
  *	struct csv_scan s;
  *	struct csv_record r;
@@ -10,12 +10,12 @@
  *	csv_scan_release(&s);
  *
  * A separator is a comma or a line end outside of quotes, and quotes are counted, nothing else: a
- * doubled quote inside a quoted field needs no rule. Text is looked at 64 bytes at a time. Memory
+ * doubled quote inside a quoted field needs no rule. Text is scanned 64 bytes at a time. Memory
  * does not depend on the text: records are limited (CSV_MAX_FIELDS, CSV_MAX_RECORD).
  *
- * Writers that put quotes around a field and do not double those inside it make records that do not
- * have the number of fields they should. The caller sees that, asks csv_scan_line() for the line of
- * the record alone, and the next record begins behind it.
+ * Writers that do not double the quotes inside a quoted field make records with a wrong number of
+ * fields. The caller detects that, calls csv_scan_line() for the line of the record alone, and the
+ * next record begins behind it.
  *
  * Blank lines are skipped, CRLF is a line end, a byte order mark at the beginning is no text. data
  * belongs to the caller.
@@ -65,8 +65,8 @@ struct csv_text {
 void csv_scan_init(struct csv_scan *s, const char *data, size_t n);
 void csv_scan_release(struct csv_scan *s);
 /*
- * Goes on with the record that begins at `from`. Those that begin at `until` or behind it are not
- * wanted: they come all the same, but nothing is looked for ahead of them.
+ * Continues with the record that begins at `from`. `until`: the caller wants no record that begins
+ * there or later; such records are still returned, but not scanned ahead.
  */
 void csv_scan_range(struct csv_scan *s, size_t from, size_t until);
 /* 1 a record, 0 the end. */

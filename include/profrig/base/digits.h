@@ -60,9 +60,9 @@ static inline int64_t digits_join(__m128i pairs)
 #endif
 
 /*
- * The n digits that stand before end. false: it is not so, or there are none or more than
- * DIGITS_MAX, or this is not x86; *ret is untouched then. DIGITS_MAX bytes before end must be
- * readable. A caller that knows that they are digits takes the three steps above.
+ * The value of the n digits before end. false: other characters, none or more than DIGITS_MAX, or
+ * no x86; *ret is untouched then. DIGITS_MAX bytes before end must be readable. A caller that knows
+ * that they are digits uses the three steps above.
  */
 static inline bool digits_before(const char *end, size_t n, int64_t *ret)
 {

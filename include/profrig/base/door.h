@@ -2,13 +2,13 @@
  * door: the one way into folders in which others may write.
  *
  * A workload can write into its run directory and into the model's folder. A path string is no safe
- * name for what lies there: any part of it may have become a link, a FIFO or a hard link by the
- * time it is used. So such a folder is held before the workload starts: door_hold opens it, and
- * from then on each call of this header (and each of fs.h, input.h, csv.h, which rest on it) takes
- * a path that lies in a held folder only as a name below that descriptor:
+ * name for a file there: any part of it may have become a link, a FIFO or a hard link by the time
+ * it is used. So such a folder is held before the workload starts: door_hold opens it, and from
+ * then on each call of this header (and of fs.h, input.h, csv.h, which use it) treats a path in a
+ * held folder only as a name below that descriptor:
  *
- *	- no symbolic link is followed, neither on the way nor at its end, and the way does not
- *	  leave the folder: openat2(2) with RESOLVE_BENEATH, RESOLVE_NO_SYMLINKS and
+ *	- no symbolic link is followed, neither inside nor at the end of the path, and the path
+ *	  does not leave the folder: openat2(2) with RESOLVE_BENEATH, RESOLVE_NO_SYMLINKS and
  *	  RESOLVE_NO_MAGICLINKS, or component by component with O_NOFOLLOW where the kernel or a
  *	  seccomp filter has no openat2;
  *	- only a regular file with one name (st_nlink 1) and an expected owner (door_expect) is
@@ -37,7 +37,7 @@
 
 #include "profrig/base/err.h"
 
-#define DOOR_LINK ELOOP       /* a symbolic link, on the way or at its end */
+#define DOOR_LINK ELOOP       /* a symbolic link, inside or at the end of the path */
 #define DOOR_OUTSIDE EXDEV    /* the way leads out of the folder ("..") */
 #define DOOR_NO_FILE EBADFD   /* a FIFO, a device, a socket */
 #define DOOR_HARD_LINK EMLINK /* the file has a second name */
@@ -55,7 +55,7 @@ void door_let_go(const char *dir);
  * are passed to the kernel unchanged, until the process ends.
  */
 void door_leave_out(const char *dir);
-/* Whether the path lies in a held folder, or is one. */
+/* Whether the path is in a held folder, or is one. */
 bool door_holds(const char *path);
 /*
  * Users whose files are expected in a held folder: [first, first + count). Without any call all
@@ -91,8 +91,8 @@ int door_chmod(const char *path, mode_t mode);
 bool door_is_hollow(int fd);
 
 /*
- * For the calls of the *at family: the folder in which the last name of a path lies (O_PATH, to be
- * closed), and that name (owned). Of a path that is not held AT_FDCWD and the whole path.
+ * For the calls of the *at family: the folder of the last name of a path (O_PATH, to be closed),
+ * and that name (owned). For a path that is not held: AT_FDCWD and the whole path.
  */
 int door_parent(const char *path, int *ret_dir, char **ret_name);
 /* A path below a descriptor of the caller's own, under the same rules for the way. */

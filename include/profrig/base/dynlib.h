@@ -46,9 +46,9 @@ int dynlib_load(void *handle, const struct dynlib_sym *syms, size_t n, void *int
 void dynlib_close(void *handle);
 
 /*
- * dynlib_none.c stands in for dynlib.c where profrig is linked statically (mk/tarball.mk): there
- * dynlib_open always fails, and dynlib_possible is -ENOSYS with the words that dynlib_absent, which
- * is only there, was given.
+ * dynlib_none.c replaces dynlib.c where profrig is linked statically (mk/tarball.mk): dynlib_open
+ * always fails, and dynlib_possible is -ENOSYS with the text given to dynlib_absent, which exists
+ * only there.
  */
 int dynlib_possible(struct err *err);
 void dynlib_absent(const char *why);

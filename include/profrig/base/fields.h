@@ -1,6 +1,6 @@
 /*
- * fields: the members of a struct as a table, for what would be written once for each member:
- * initialising, reading from a map of the configuration, releasing.
+ * fields: the members of a struct as a table, which replaces code per member: initialising, reading
+ * from a map of the configuration, releasing.
  *
  *	FIELD_TABLE(fields, TEXT_FIELDS(struct mount, host, inside),
  *		    WORDS_FIELDS(struct mount, options));
@@ -23,7 +23,7 @@ enum field_kind {
 	FIELD_TEXT,   /* char *, owned */
 	FIELD_SECRET, /* char *, owned, overwritten before it is freed; never read */
 	FIELD_WORDS,  /* struct strvec */
-	FIELD_BOOL,   /* bool; read: whether true stands there */
+	FIELD_BOOL,   /* bool; read: whether the value is true */
 	FIELD_LIST,   /* a VEC of structs, each with a table of its own; never read */
 };
 
@@ -54,7 +54,7 @@ struct field {
 
 /* Texts NULL, lists empty, bool false. */
 void fields_init(void *thing, const struct field *table);
-/* What stands below the map (NULL: nothing does); texts are copied. thing was initialised. */
+/* Reads the members from the map (NULL: none); texts are copied. thing is initialised before. */
 void fields_read(void *thing, const struct field *table, const struct cfg_node *map);
 void fields_release(void *thing, const struct field *table);
 

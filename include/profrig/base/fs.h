@@ -52,7 +52,7 @@ int fs_write_kept(const char *path, const void *data, size_t n, enum fs_keep kee
 int fs_mkdirs(const char *path, mode_t mode, struct err *err);
 /*
  * Removes a file or a whole tree, never following links; absent is success. "/", "." and ".." are
- * -EINVAL. Own folders without permissions are given them on the way.
+ * -EINVAL. Folders of the caller without permissions get them first.
  */
 int fs_remove_tree(const char *path, struct err *err);
 /* Copies one file, replacing `to`: its length at the start counts; holes stay. */
@@ -89,7 +89,7 @@ char *fs_join(const char *dir, const char *name); /* name absolute → name; own
  * a relative path stays as it is.
  */
 char *fs_abs(const char *path);
-/* The part of path behind dir and its '/', "" for dir itself; NULL when it lies elsewhere. */
+/* The part of path behind dir and its '/', "" for dir itself; NULL when it is not below dir. */
 const char *fs_below(const char *dir, const char *path);
 const char *fs_base(const char *path); /* after the last '/', borrowed */
 char *fs_dir(const char *path);        /* dirname, owned */

@@ -1,11 +1,11 @@
 /*
- * gz: gzip members, in and out. gz_isal.c does it with isa-l; gz_zlib.c with zlib, which is slower
- * and can be linked into a static program: mk/tarball.mk takes that one.
+ * gz: gzip members, in and out. gz_isal.c uses isa-l; gz_zlib.c uses zlib, which is slower and can
+ * be linked into a static program (mk/tarball.mk).
  *
  *	z = gz_inflater_new();
  *	while ((step = gz_inflate(z, &io, &why)) == GZ_MORE)
  *		more input, or room for more output
- *	GZ_END: a member ended, io.in is what stands behind it. The next call begins a new one.
+ *	GZ_END: a member ended, io.in is behind it. The next call begins a new one.
  */
 #ifndef PROFRIG_GZ_H
 #define PROFRIG_GZ_H
@@ -31,9 +31,9 @@ void gz_inflater_free(struct gz_inflater *z);
 enum gz_step gz_inflate(struct gz_inflater *z, struct gz_io *io, const char **ret_why);
 
 /*
- * One member. With `end`, what is in io is the last of the input: GZ_MORE until all of it is out,
- * then GZ_END. Without, GZ_MORE: give it the next piece when io.in_left is 0 and there is room
- * left. GZ_BAD: the library refuses.
+ * One member. With `end`, io has the last of the input: GZ_MORE until all of it is written, then
+ * GZ_END. Without, GZ_MORE: pass the next piece when io.in_left is 0 and there is room left.
+ * GZ_BAD: the library fails.
  */
 struct gz_deflater;
 enum gz_effort { GZ_FAST, GZ_SMALL };

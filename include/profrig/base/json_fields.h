@@ -7,8 +7,8 @@
  *	json_rows(&j, "steps", &all, fields);			a list of objects, of a VEC
  *
  * A member may be a text (char * or char[]), bool, int64_t, uint64_t, double or struct strvec;
- * its type is found out by the compiler. Its key is its name, of "a.b" the name b; JSON_FIELD_AS
- * gives it another one. Members are written in the order of the table.
+ * the compiler selects the type. Its key is its name, of "a.b" the name b; JSON_FIELD_AS gives it
+ * another one. Members are written in the order of the table.
  */
 #ifndef PROFRIG_JSON_FIELDS_H
 #define PROFRIG_JSON_FIELDS_H

@@ -24,7 +24,7 @@ struct json_out {
 	int indent;
 	int depth;
 	char kind[64]; /* '{' or '[' per level */
-	bool some[64]; /* a member stands at this level */
+	bool some[64]; /* this level has a member */
 };
 
 void json_out_init(struct json_out *j, FILE *f, int indent);

@@ -17,7 +17,7 @@ int log_level(void);
 bool log_color(void);
 /* "profrig: error: …" */
 void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* What it said last, also when it was not shown; "" before the first. Not while others log. */
+/* The last message, also when it was not shown; "" before the first. Not while others log. */
 const char *log_last_error(void);
 void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -1,10 +1,9 @@
 /*
- * paired: how many times more one thing takes than another, from pairs that were measured one
- * after the other.
+ * paired: the ratio of two durations (or sizes), from pairs that were measured one after the other.
  *
  * The logarithms of the ratios of the pairs are averaged; the interval is mean ± t·s/√n of them
- * with Student's t for n − 1 degrees of freedom, taken back by exp: an interval of the
- * ratio of geometric means. It is valid when noise is multiplicative (a disturbance slows runs of
+ * with Student's t for n − 1 degrees of freedom, transformed back by exp: an interval of the ratio
+ * of geometric means. It is valid when noise is multiplicative (a disturbance slows runs of
  * any length by the same share) and pairs are independent. A slow drift (clocks, temperature) is
  * nearly the same within a pair; in the order AB, BA, AB, … a steady drift cancels out of the
  * mean. Sources: Fleming and Wallace, How not to lie with statistics (1986), for

@@ -23,13 +23,13 @@
 
 struct proc_watch {
 	char *const *argv;
-	char *const *env;  /* NULL: inherit */
-	const char *cwd;   /* NULL: inherit */
-	const char *input; /* what it reads on stdin; NULL: /dev/null. No copy stays behind. */
-	char *const *mask; /* NULL-terminated, or NULL */
-	double timeout_s;  /* 0: none */
-	int log_fd;        /* -1: none */
-	const volatile sig_atomic_t *interrupt;    /* NULL: none */
+	char *const *env;                       /* NULL: inherit */
+	const char *cwd;                        /* NULL: inherit */
+	const char *input;                      /* its stdin; NULL: /dev/null. No copy remains. */
+	char *const *mask;                      /* NULL-terminated, or NULL */
+	double timeout_s;                       /* 0: none */
+	int log_fd;                             /* -1: none */
+	const volatile sig_atomic_t *interrupt; /* NULL: none */
 	void (*line)(void *ctx, const char *line); /* NULL: no listener */
 	void (*tick)(void *ctx);                   /* a few times a second; NULL */
 	void *ctx;

@@ -1,6 +1,6 @@
 /*
- * samples_file: the text of profrig's sampling files (docs/contract.md, Sampling files), for what
- * writes them (the samplers) and what reads them (the samples reader, the source replay, views for
+ * samples_file: the text of profrig's sampling files (docs/contract.md, Sampling files), for the
+ * writers (the samplers) and the readers (the samples reader, the source replay, views for
  * madengine). Version 1:
  *
  *	# profrig samples: 1
@@ -17,11 +17,11 @@
  *	# facts: gpu0: pci=0000:c1:00.0 …		only where a source has facts
  *	t_ns,power.gpu0[W],energy.gpu0[J]	t_ns, then name.device[unit]
  *	5000000,81.5,
- *	# mark: 5100000 warm		may stand between rows
+ *	# mark: 5100000 warm		between rows
  *
  * One row is one read of one device: fields of other devices are empty. NA is a read that failed.
- * No field holds a comma, a quote or a line end, so none is quoted; readers take quotes all the
- * same, as a spreadsheet writes them.
+ * No field holds a comma, a quote or a line end, so none is quoted; readers accept quotes, as a
+ * spreadsheet writes them.
  *
  * Life cycle: a samples_header of SAMPLES_HEADER_INIT; samples_header_take for each comment line;
  * samples_header_release. A writer fills one and calls samples_header_put. Nothing is an error:

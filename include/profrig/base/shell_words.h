@@ -1,7 +1,7 @@
 /*
- * shell_words: one string into words as a POSIX shell would cut it, without a shell: quotes and
+ * shell_words: splits a string into words as a POSIX shell would, without a shell: quotes and
  * backslashes are removed, nothing is expanded and nothing is run. `$`, backticks, `;`, `|`, `*`
- * and the like are letters as any other.
+ * and the like are ordinary characters.
  *
  * POSIX.1-2017, Shell Command Language, 2.2 Quoting and 2.6.5 Field Splitting.
  */

@@ -1,6 +1,5 @@
 /*
- * sketch: how often values of each size came, so that quantiles of any number of them need a few
- * kilobytes.
+ * sketch: a histogram of values, so that quantiles of any number of them need a few kilobytes.
  *
  * Values below 64 have a bucket each; above, every octave [2^k, 2^(k+1)) is cut into 64 buckets of
  * one width. A bucket stands for its middle, which is at most 1/128 = 0.8 % away from every value
@@ -32,7 +31,7 @@ static inline uint32_t sketch_bucket(uint64_t v)
 
 	if (v < SKETCH_STEPS)
 		return (uint32_t)v;
-	/* as one instruction knows it: the highest bit's number, less 6 */
+	/* by one instruction: the highest bit's number, minus 6 */
 	shift = ((uint32_t)__builtin_clzll(v) ^ 63) - 6;
 	return shift * SKETCH_STEPS + (uint32_t)(v >> shift);
 }
@@ -50,8 +49,8 @@ static inline void sketch_add(struct sketch *s, uint64_t v)
 
 void sketch_merge(struct sketch *s, const struct sketch *more);
 /*
- * What stands at place k (from 0, below n) of the n values in ascending order, at most SKETCH_ERROR
- * of itself wrong; 0 for an empty sketch.
+ * The k-th (from 0, below n) of the n values in ascending order, with a relative error of at most
+ * SKETCH_ERROR; 0 for an empty sketch.
  */
 double sketch_at(const struct sketch *s, uint64_t k);
 void sketch_release(struct sketch *s);

@@ -35,9 +35,9 @@ bool strvec_has(const struct strvec *sv, const char *s);
 void strvec_sort(struct strvec *sv); /* byte order */
 /* Pieces of s between any character of seps, blanks around them trimmed, empty pieces dropped. */
 void strvec_split(struct strvec *sv, const char *s, const char *seps);
-/* The words with something between. Owned by the caller. */
+/* The words, joined by a separator. Owned by the caller. */
 char *strvec_join(const struct strvec *sv, const char *between);
-/* Joined words as a shell would need them (strbuf_add_shell). Owned by the caller. */
+/* The words, joined and quoted for a shell (strbuf_add_shell). Owned by the caller. */
 char *strvec_shell(const struct strvec *sv);
 
 #endif

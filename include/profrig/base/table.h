@@ -88,7 +88,7 @@ struct table_form {
 struct table *table_make(const struct table_form *f);
 /* row: a struct of TABLE_FORM. */
 void table_add(struct table *t, const void *row);
-/* "ns", "J", …; NULL where the name says none. */
+/* "ns", "J", …; NULL for a name without one. */
 const char *table_field_unit(const char *name);
 
 const char *table_name(const struct table *t);

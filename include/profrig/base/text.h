@@ -8,11 +8,11 @@
 #include <stddef.h>
 
 /*
- * Where s ends with suffix and more stands before it: that place ("a.json", ".json" → ".json"),
+ * When s ends with suffix and is longer: the position of the suffix ("a.json", ".json" → ".json"),
  * else NULL. Borrowed.
  */
 const char *text_suffix(const char *s, const char *suffix);
-/* Is word one of the words of list, such as "a|b|c" with sep '|'? An empty word is in none. */
+/* Whether word is one of the words of list, such as "a|b|c" with sep '|'. An empty word is not. */
 bool text_in_list(const char *list, char sep, const char *word);
 /* 0 to 15; -1: c is no hexadecimal digit. */
 int text_hex_digit(char c);
@@ -27,10 +27,10 @@ void text_percent_encode(struct strbuf *to, const char *s, const char *kept, boo
 /* Control bytes, line ends included, become `with`. */
 void text_no_controls(char *s, char with);
 /*
- * For a terminal or a page, where a name must neither move the cursor nor reorder or hide what
- * stands around it: control characters (C0, DEL, C1), those that set the direction of text, and
- * those that show nothing are appended as escapes ("\n", "\x1b", "\u202e"), and so are bytes that
- * are no UTF-8 ("\xff"). keep: control bytes that stay ("\t\n"), "" none.
+ * For a terminal or a page, where a name must not move the cursor, reorder or hide the text around
+ * it: control characters (C0, DEL, C1), those that set the direction of text, and invisible ones
+ * are appended as escapes ("\n", "\x1b", "\u202e"), and so are bytes that are no UTF-8 ("\xff").
+ * keep: control bytes that stay ("\t\n"), "" none.
  */
 void text_visible(struct strbuf *out, const char *s, size_t n, const char *keep);
 

@@ -35,7 +35,7 @@ static inline uint64_t u64map_pair(uint32_t a, uint32_t b)
 	return (uint64_t)a << 32 | b;
 }
 
-/* Where the value of key lies, U64MAP_NONE when it is new; the caller sets it at once. */
+/* The slot of key's value, U64MAP_NONE when it is new; the caller sets it at once. */
 uint32_t *u64map_at(struct u64map *map, uint64_t key);
 /* The value of key, U64MAP_NONE when it is not there. */
 uint32_t u64map_get(const struct u64map *map, uint64_t key);

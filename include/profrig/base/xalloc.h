@@ -22,8 +22,8 @@
  */
 void xalloc_last_act(void (*act)(void));
 /*
- * Sets the text behind "out of memory" in that line (the state of the user's work, what to do) and
- * the exit status. words is not copied; NULL: no text. The default is NULL, 1.
+ * Sets the text behind "out of memory" in that line (the state of the user's work, advice) and the
+ * exit status. words is not copied; NULL: no text. The default is NULL, 1.
  */
 void xalloc_last_words(const char *words, int status);
 /* For a library or a system call that finds no memory. */

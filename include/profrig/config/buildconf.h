@@ -1,6 +1,6 @@
 /*
- * buildconf: the parts of a run's configuration (runconf.h) that say how a model's image is made
- * and where its data comes from, typed. Filled by runconf_load, released with the runconf.
+ * buildconf: the parts of a run's configuration (runconf.h) about a model's image and data, typed.
+ * Filled by runconf_load, released with the runconf.
  */
 #ifndef PROFRIG_BUILDCONF_H
 #define PROFRIG_BUILDCONF_H
@@ -46,7 +46,7 @@ enum data_provider { DATA_SCRIPT, DATA_LOCAL, DATA_S3, DATA_NAS, DATA_HTTP };
 /* One place where a data set can be had. */
 struct data_source {
 	enum data_provider provider;
-	char *path;                    /* as data.h says for the provider; files absolute */
+	char *path;                    /* in the provider's form (data.h); files absolute */
 	char *sha256;                  /* NULL: not given; 64 lower-case hex digits */
 	char *endpoint, *region;       /* of s3; NULL */
 	char *mirror;                  /* absolute folder for the copy; NULL: the cache */

@@ -3,7 +3,7 @@
  * (docs/tools.md).
  *
  * A placeholder is '{', a name of letters, digits, '_', '-' and '.', '}'. "{{name}}" stands for the
- * text "{name}". Every other brace is itself, so JSON and shell text need no escape unless they
+ * text "{name}". Every other brace is literal, so JSON and shell text need no escape unless they
  * hold exactly such a word.
  */
 #ifndef PROFRIG_PLACEHOLDER_H

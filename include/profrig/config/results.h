@@ -1,26 +1,26 @@
 /*
- * results: which numbers of a run are its results, and which of its lines are errors; as
- * configured under `results:`.
+ * results: the rules under `results:`: which numbers of a run are its results, and which of its
+ * lines are errors.
  *
- * A workload says how it did in its own output ("performance: 123 samples/s"), in a CSV file, or
- * both. What is found there goes into run.json's metrics; the rules here say what counts.
+ * A workload reports its results in its own output ("performance: 123 samples/s"), in a CSV file,
+ * or both. They go into run.json's metrics.
  *
  *	pattern	a regular expression with the groups value, unit (else the unit is "") and
  *		name (else "performance"), looked for in every line; NULL: the performance line,
  *		below
  *	pick	which of several values of one name is reported: the last, the first, …
- *	steady	so many of the first ones are left out before that, or such a part of them
+ *	steady	number, or share, of the first values that are left out before that
  *	csv	a file with at least the columns model,performance,metric: a row is a metric
  *	require	a run without a result has failed
  *
  * The performance line is "performance: VALUE UNIT" with the word at the start of the line or
  * behind something that is no letter, digit or '_'; VALUE may be followed by a comma, by "/s" or by
- * both; all of it stands on one line. 1,234 is read as 1234. Without any such line
+ * both; all of it is on one line. 1,234 is read as 1234. Without any such line
  * "train_samples_per_second = VALUE" counts, with ' " : = or blanks between.
  *
- * error_patterns are searched in what the workload printed. A pattern is plain text found anywhere
- * in a line, or a regular expression: written /so/, or holding a '\', ".*" or ".+", or beginning
- * with '^'. A line that one of benign_patterns is found in is no error.
+ * error_patterns are searched in the workload's output. A pattern is plain text found anywhere in a
+ * line, or a regular expression: written /so/, or with a '\', ".*" or ".+", or beginning with '^'.
+ * A line that matches one of benign_patterns is no error.
  */
 #ifndef PROFRIG_RESULTS_H
 #define PROFRIG_RESULTS_H
@@ -65,9 +65,9 @@ extern const char *const results_default_errors[];
 extern const char *const results_default_benign[];
 
 /*
- * How values of one metric that several ranks or nodes report become one, by the words of its name
- * and unit: what is a rate or a count adds up, what is a time, a loss or an accuracy is averaged,
- * of memory the most counts; a name that says nothing adds up.
+ * How values of one metric from several ranks or nodes are combined, by the words of its name and
+ * unit: rates and counts are added, times, losses and accuracies averaged, of memory the maximum
+ * counts; values of any other name are added.
  */
 enum results_merge { MERGE_SUM, MERGE_MEAN, MERGE_MAX };
 enum results_merge results_merge_of(const char *name, const char *unit);

@@ -1,9 +1,9 @@
 /*
- * runconf: the configuration of one run, typed and complete: what `plan` needs and nothing else.
+ * runconf: the configuration of one run, typed and complete: the input of `plan`.
  *
  * runconf_load merges built-in < tools.d < model < file < command line, checks the whole against
  * the schema table and reports all problems at once. Names of tools and engines are resolved here;
- * whether they work is asked later (run/).
+ * run/ checks later whether they work.
  */
 #ifndef PROFRIG_RUNCONF_H
 #define PROFRIG_RUNCONF_H
@@ -54,7 +54,7 @@ struct runconf_script {
 /* When tools record (docs/live.md). */
 struct runconf_record {
 	bool given; /* anything of it was configured: tools are started so that they can switch */
-	bool begin; /* from the workload's start, or `after` it; else when asked, or at the mark */
+	bool begin; /* from the workload's start, or `after` it; else on request, or at the mark */
 	char *mark; /* start: "mark NAME"; NULL */
 	double after_s, for_s; /* for: 0 no end */
 	bool samplers;         /* samplers pause too */
@@ -66,8 +66,7 @@ struct runconf {
 	char *dir;        /* absolute: where the workload runs on host */
 	char *image;      /* NULL: none stated */
 	char *dockerfile; /* NULL; absolute folder or file with which `build` would make it */
-	/* what the image was made from, when dockerfile is what it was made of: who knows fills it
-	 * in; NULL */
+	/* the base of the image, when dockerfile is its Dockerfile; set by the caller; NULL */
 	char *base_image;
 	double timeout_s; /* 0 = none */
 	/*
@@ -105,7 +104,7 @@ struct runconf {
 		double pull_timeout_s; /* 0: none */
 	} container;
 	bool keep, live;
-	/* of a models.json: told of the machine as models of that kind expect (devices_mad_env) */
+	/* of a models.json: its environment describes the machine (devices_mad_env) */
 	bool mad_model;
 	bool force_tools;   /* also those of a vendor whose GPUs are not found */
 	bool skip_workload; /* only the scripts run */
@@ -149,15 +148,15 @@ struct runconf_request {
 /*
  * Puts the value of a command-line option at its path, "engine" or "model.timeout", over an earlier
  * one. CFG_SEQ: text is words with commas between. CFG_NULL: the option counts as not given.
- * cfg_path reads what was given; the caller releases the tree with cfg_release.
+ * cfg_path reads given values; the caller releases the tree with cfg_release.
  */
 void runconf_give(struct cfg *given, const char *path, enum cfg_kind kind, const char *text);
 
 /*
- * 0; -EINVAL: p holds configuration problems (exit 3), and rc what could be made out all the same,
- * so that plan_make can look for more (engine NULL: nothing could); -ENOENT with err: an unknown
- * name or file, or a --set or --label that is none, given on the command line (exit 2). The
- * environment is read here (secrets, LD_PRELOAD) and nowhere later.
+ * 0; -EINVAL: p holds configuration problems (exit 3), and rc the valid part, so that plan_make can
+ * find more problems (engine NULL: there is no valid part); -ENOENT with err: an unknown name or
+ * file, or an invalid --set or --label, on the command line (exit 2). The environment is read here
+ * (secrets, LD_PRELOAD) and nowhere later.
  */
 int runconf_load(struct runconf *rc, const struct runconf_request *rq, const struct tool_set *ts,
 		 struct problems *p, struct err *err);
@@ -190,21 +189,20 @@ int catalog_load_of(struct catalog *c, const char *cwd, const char *dir, struct 
 void catalog_add_built(struct catalog *c, const char *manifest);
 void catalog_release(struct catalog *c);
 /*
- * Paths of the models `word` stands for (mad.h says what a word may be): the profrig.yaml of that
- * name, else all with that tag, of both kinds; "all" is every model. A word's ":key=value" stands
- * behind the path: "models.json#NAME:key=value", "m/profrig.yaml#:key=value". A path that is there
- * already is not added again. How many were found.
+ * Adds the paths of the models that `word` names (mad.h has the forms of words): the profrig.yaml
+ * of that name, else all with that tag, of both kinds; "all" is every model. A word's ":key=value"
+ * is appended to the path: "models.json#NAME:key=value", "m/profrig.yaml#:key=value". A path is
+ * added once. Returns how many were found.
  */
 size_t catalog_match(const struct catalog *c, const char *word, struct strvec *paths);
-/* What is wrong with files that could hide what word means; nothing for the name of a profrig.yaml.
- */
+/* Faults of files that may define word; none when word is the name of a profrig.yaml. */
 void catalog_faults(const struct catalog *c, const char *word, struct problems *p);
 /* Parts of a path with '#': file, name and arguments; false when it has none. All owned. */
 bool catalog_path_split(const char *path, char **ret_file, char **ret_name, struct strvec *args);
 /* The same model with these arguments (":key=value", "" for none) instead of its own; owned. */
 char *catalog_path_with(const char *path, const char *args);
 
-/* One row per configuration key, for `list options`: key, type, default, what it does. */
+/* One row per configuration key, for `list options`: key, type, default, description. */
 struct schema_key {
 	const char *path; /* "container.shm_size", "tools[].name", "secrets.*.from_env" (any key) */
 	/*
@@ -220,8 +218,8 @@ struct schema_key {
 	const char *shorthand; /* of a list of maps: a plain entry X stands for {shorthand: X} */
 };
 extern const struct schema_key schema_table[]; /* ends with path NULL */
-/* Checks any file's tree against such a table. Also finds what is wrong below keys that are wrong
- * themselves, so one pass shows everything. */
+/* Checks any file's tree against such a table. Also checks below wrong keys, so that one pass shows
+ * all problems. */
 void schema_check(const struct cfg_node *root, const struct schema_key *table, struct problems *p);
 
 #endif

@@ -2,9 +2,9 @@
  * tool: one profiling tool as data: tools.d/<name>.yaml (docs/tools.md).
  *
  * tool_set_load reads every tool file of the search path (first of a name wins) and validates all
- * of them; a broken file is a problem only when the tool is used (tool_find says so), `list tools`
- * shows it as broken. tool_set_open only looks which files there are, which is all that a run
- * without tools needs; tool_find then reads those that can be meant, tool_set_all the rest.
+ * of them; a broken file is a problem only when the tool is used (tool_find), `list tools` shows it
+ * as broken. tool_set_open only lists the files, which is enough for a run without tools; tool_find
+ * then reads the matching ones, tool_set_all the rest.
  */
 #ifndef PROFRIG_TOOL_H
 #define PROFRIG_TOOL_H
@@ -36,7 +36,7 @@ struct tool_output {
 	/* it is looked for only when this option has this value; NULL: always */
 	char *when_option, *when_value;
 	char *group; /* one output of each group must be there, whichever; NULL: this one */
-	bool if_any; /* kept and read where there is one; that there is none says nothing */
+	bool if_any; /* kept and read where there is one; its absence is no fault */
 };
 
 struct tool_option {
@@ -74,8 +74,8 @@ enum tool_control_kind {
 struct tool_control {
 	enum tool_control_kind kind;
 	/*
-	 * What makes it ready to be switched, for runs that ask for it: words in the place of
-	 * {control} in `wrap`, variables, libraries; and those that make it start paused.
+	 * For runs with switching: words that replace {control} in `wrap`, variables, libraries;
+	 * and those that start it paused.
 	 */
 	struct strvec wrap, paused, preload;
 	VEC(struct tool_env) env, paused_env;
@@ -89,10 +89,10 @@ struct tool {
 	char *file; /* absolute */
 	enum tool_class class;
 	struct strvec wrap, needs, preload, provides, conflicts;
-	char *conflicts_because; /* for people; NULL: the word says enough */
-	/* what a container must allow it: capabilities without "CAP_", --security-opt words */
+	char *conflicts_because; /* for messages; NULL: the word suffices */
+	/* permissions in a container: capabilities without "CAP_", --security-opt words */
 	struct strvec caps, security;
-	bool privileges_wanted; /* without them it works and knows less */
+	bool privileges_wanted; /* without them it works and records less */
 	char *because;          /* why it needs them, for people; may be NULL */
 	struct tool_passes passes;
 	struct strvec instead; /* tools to try where this one's needs are not met */
@@ -110,7 +110,7 @@ struct tool {
 	char *sampler_where; /* file:line */
 	struct tool_control control;
 	double budget; /* share of the workload's time it may cost; NaN: not stated */
-	/* of tools.json: words that another tool of it has too are put there once */
+	/* of tools.json: words that several of its tools have are added once */
 	bool shared_wrap;
 	struct strvec notes;      /* worth telling when it is used */
 	struct problems problems; /* of its file; empty = usable */
@@ -129,7 +129,7 @@ struct tool_set {
  */
 int tool_set_load(struct tool_set *ts, const struct strvec *extra_dirs, struct err *err);
 int tool_set_open(struct tool_set *ts, const struct strvec *extra_dirs, struct err *err);
-/* Reads what is not read yet: a cache, so the set may be const. */
+/* Reads the unread files; they are a cache, so the set may be const. */
 void tool_set_all(const struct tool_set *ts);
 void tool_set_release(struct tool_set *ts);
 const struct tool *tool_find(const struct tool_set *ts, const char *name); /* also a broken one */
@@ -140,7 +140,7 @@ const struct tool_option *tool_option_find(const struct tool *t, const char *nam
  * and owned; NULL when there is none.
  */
 char *tool_option_path(const struct tool_set *ts, const struct tool *t, const char *value);
-/* NULL when the option takes the value, else what it wants instead; owned. */
+/* NULL when the option accepts the value, else the expected form; owned. */
 char *tool_option_refuse(const struct tool_option *o, const struct cfg_node *value);
 
 #endif

@@ -1,19 +1,18 @@
 /*
- * counters: what a counter means: kind, quantity, unit, scale, device, filter. One table
- * (attribution/counters.c), because trace files lie (docs/energy.md: Score-P plug-ins declare
- * power, clocks and percentages as accumulated "#"), and over it what the user says (struct
- * counter_rules).
+ * counters: the meaning of a counter: kind, quantity, unit, scale, device, filter. It comes from
+ * one table (counters.c), because trace files declare wrong kinds and units (docs/energy.md:
+ * Score-P plug-ins declare power, clocks and percentages as accumulated "#"), and from the user's
+ * rules (struct counter_rules), which override the table.
  *
- * A series is looked up by name, first match in table order; a name that carries the device
- * ("…energy_count:device=3", "energy.gpu0") gives the device id too ("gpu3"). Unknown series are
- * listed (kind unknown) and never integrated by guess. profrig's own sample files (reader
- * `samples`) state kind and unit themselves through the name and the bracketed unit: power[W]
- * gauge, energy[J] cumulative, the rest gauges.
+ * A series is looked up by name, first match in table order; a name with a device
+ * ("…energy_count:device=3", "energy.gpu0") gives the device id ("gpu3"). Unknown series are listed
+ * (kind unknown) and never integrated. profrig's own sample files (reader `samples`) state kind and
+ * unit by the name and the bracketed unit: power[W] gauge, energy[J] cumulative, the rest gauges.
  *
  * Values: scaled = raw × scale, in `unit`. Energy in J, power in W.
  *
- * Life cycle: counters_learn(m, &rules) after model_finish and before anything asks counter_info;
- * the rules outlive the model's use. Without it the table alone decides.
+ * Life cycle: counters_learn(m, &rules) after model_finish and before the first counter_info; the
+ * rules must outlive the last one. Without counters_learn the table alone decides.
  */
 #ifndef PROFRIG_COUNTERS_H
 #define PROFRIG_COUNTERS_H
@@ -23,35 +22,35 @@
 
 enum quantity { QUANTITY_OTHER, QUANTITY_ENERGY, QUANTITY_POWER };
 
-/* One row of the table of known counters; the first whose pattern matches a name counts. */
+/* One row of the table of known counters. */
 struct counter_fact {
-	const char *pattern; /* '*' is anything, case does not matter */
+	const char *pattern; /* '*' matches any text; case does not matter */
 	enum series_kind kind;
 	enum quantity quantity;
 	const char *unit;
-	double scale;   /* 0: from the unit that the file states */
-	double modulus; /* raw; 0: no width is a fact of the name (powercap's differs by machine) */
+	double scale;    /* 0: from the unit that the file states */
+	double modulus;  /* raw; 0: unknown, as it differs by machine (powercap) */
 	double max_rate; /* scaled, per second; 0: no check */
 	double period_s; /* between publications; 0: not known */
 	/*
-	 * Time constant of the one-pole filter behind a power reading, as found on one machine; 0:
-	 * nothing is known. A hint that is shown and never applied: it differs by product and
-	 * firmware (docs/energy.md).
+	 * Time constant of the one-pole filter behind a power reading, as measured on one machine;
+	 * 0: unknown. A hint that is shown and never applied: it differs by product and firmware
+	 * (docs/energy.md).
 	 */
 	double tau_hint_s;
 	/*
-	 * A counter whose library multiplies whole counts by step_raw and cuts the result to whole
-	 * raw units, although one count is `step` (scaled); 0, 0: values are what they say.
+	 * A counter whose library multiplies whole counts by step_raw and truncates to whole raw
+	 * units, although one count is `step` (scaled); 0, 0: raw values are exact.
 	 */
 	double step_raw, step;
-	bool node; /* of the whole node, where it belongs to no device */
+	bool node; /* of the whole node, unless it belongs to a device */
 };
 extern const struct counter_fact counter_facts[]; /* ends with pattern NULL */
 
-/* Of one product the time constants of single devices were seen to differ by so much of it. */
+/* Measured spread of the time constant among devices of one product, relative. */
 #define TAU_SPREAD 0.05
 
-/* Where a power reading's time constant came from. */
+/* Source of a power reading's time constant. */
 enum tau_source { TAU_NONE, TAU_USER, TAU_FIT };
 
 struct counter_info {
@@ -68,14 +67,14 @@ struct counter_info {
 	double tau_s;
 	enum tau_source tau_source;
 	/*
-	 * how far from tau_s the filter's real time constant may be: TAU_SPREAD of it, or all of
-	 * what is known of a filter that is not corrected for; 0: nothing is known of any
+	 * bound of |real time constant − tau_s|: TAU_SPREAD × tau_s, or the whole known constant of
+	 * a filter that is not corrected for; 0: no filter is known
 	 */
 	double tau_error_s;
 	/* not 0: exact units; a value is round(raw / step_raw) counts of `step`, and scale is their
 	 * ratio */
 	double step_raw, step;
-	bool node;       /* of the whole node, where it belongs to no device */
+	bool node;       /* of the whole node, unless it belongs to a device */
 	bool inexact;    /* exact units were asked for, and the values do not fit them */
 	char device[64]; /* "" when neither the series nor its name has one */
 };
@@ -86,16 +85,15 @@ static inline bool counter_is_energy(const struct counter_info *ci)
 	return ci->quantity == QUANTITY_ENERGY || ci->quantity == QUANTITY_POWER;
 }
 
-/* Whether it measures a whole node: as the table says of one without a device, or as the device
- * "node", which a rule may give it. */
+/* Whether it measures a whole node: by the table, or by a rule that gives it the device "node". */
 bool counter_is_of_node(const struct counter_info *ci);
 
-/* facts of one series of a finished model. */
+/* Facts of one series of a finished model. */
 struct counter_info counter_info(const struct model *m, series_id s);
 /*
- * Whether a value of the series holds until the next one: of a series that stores only changes. Not
- * so an energy counter: the device draws power all the time, so a counter's silence is a line or a
- * hole as it is in any other series.
+ * Whether a value holds until the next one: true for a series that stores only changes, unless it
+ * is an energy counter. A device draws power all the time, so a counter that does not change is
+ * interpolated, or has a gap, as in any other series.
  */
 bool counter_holds(const struct model *m, series_id s, const struct counter_info *ci);
 
@@ -103,12 +101,12 @@ double counter_value(const struct counter_info *ci, double raw);
 
 bool counter_matches(const char *pattern, const char *name);
 
-/* A unit that files may state: what it is called after scaling, and the scale. False: not known. */
+/* A unit of a file: its name after scaling, and the scale. False: unknown unit. */
 bool counter_unit(const char *name, const char **ret_base, double *ret_scale);
 
 /*
- * What the user says of the counters whose name matches. Of several entries that match, the first
- * that gives a field decides it; what none gives stays as the table has it.
+ * A user's rule for the counters whose name matches. Of several matching rules the first that gives
+ * a field decides it; a field that none gives comes from the table.
  */
 enum counter_field {
 	RULE_KIND = 1,
@@ -140,7 +138,7 @@ struct power_filter; /* tau_fit.h */
 
 struct counter_rules {
 	VEC(struct counter_rule) v;
-	double tau_s;     /* of power readings for which no entry gives one; 0 none */
+	double tau_s;     /* of power readings without one in a rule; 0 none */
 	bool tau_fit;     /* correct power readings by the filter found from the data */
 	bool exact_units; /* count in the counters' own steps where the table knows them */
 	/* filled by counters_learn */
@@ -157,13 +155,28 @@ struct counter_rules {
 		.v = VEC_INIT, .filters = VEC_INIT \
 	}
 
-/* Hangs the rules on the finished model (m->counter_rules, borrowed) and learns from its data:
- * which counters count in whole steps, and the filter of every power reading. */
+/*
+ * Sets m->counter_rules (borrowed) of the finished model and learns from its data: the counters
+ * that count in whole steps, and the filter of every power reading.
+ */
 void counters_learn(struct model *m, struct counter_rules *r);
 void counter_rules_release(struct counter_rules *r);
 
 /*
- * Why a series is not plain; bits of counter_scan.flags, printed by counter_flags() as "wrap|gap".
+ * Defects of a series; bits of counter_scan.flags, printed by counter_flags() as "wrap|gap".
+ *	stuck	a cumulative energy counter without a change over 10 periods (of its changes) that
+ *		missed more than its own resolution: the power reading of the same device gives more
+ *		than two of the counter's smallest steps, or, without such a reading, one smallest
+ *		step is less than 2.5 % of the counter's mean power; or it never changes. Its energy
+ *		is unknown until the next change (curve_mark CURVE_DEAD); so is the total of a
+ *		counter that never changes.
+ *	stale	an energy counter that most reads find unchanged (read more often than it
+ *		refreshes), or any series read more than twice in its known period
+ *	rate	above max_rate or below 0: an energy counter's increment per time from change to
+ *		change, or a power reading; or an interval whose energy the correction of a filter
+ *		makes negative
+ *	gap	an interval longer than 10 median periods or than max_gap_ns (when > 0)
+ *	short	fewer than two values
  */
 enum counter_flag {
 	CF_WRAP = 1,
@@ -192,20 +205,6 @@ struct counter_scan {
 	int64_t unknown_ns;
 	uint64_t wraps, resets, gaps, rates, stuck, duplicates;
 };
-
-/*
- * stuck: a cumulative energy counter without a change over 10 periods (of its changes) that missed
- * more than its own resolution: the power reading of the same device says that it drew more than
- * two of the counter's smallest steps; or, where there is none, one smallest step would be less
- * than 2.5 % of the counter's mean power; or it never changes. Its energy is unknown until the next
- * change (curve_mark CURVE_DEAD), and the total of a counter that never changes is. stale: an
- * energy counter that most reads find unchanged (read more often than it refreshes), or any series
- * read more than twice in its known period. rate: an energy counter's increment per time from
- * change to change, or a power reading, above max_rate or below 0, or an interval whose energy a
- * filter undone makes negative. gap: an interval longer than 10 median periods or than max_gap_ns
- * (when > 0). short: fewer than two values.
- */
-
 struct counter_scan counter_scan(const struct model *m, series_id s, const struct counter_info *ci,
 				 int64_t max_gap_ns);
 /* Names of set flags joined by '|', "" for none; buf holds at least 128. Returns buf. */

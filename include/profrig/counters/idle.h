@@ -1,11 +1,11 @@
 /*
- * idle: the idle power of a device, to split energy into a static part and the part that the work
- * adds:
+ * idle: the idle power of a device, which splits energy into a static part and the part of the
+ * work:
  *
  *	E = P_idle · T + dynamic	(may be negative; the sum is the measured energy)
  *
  * The level of one series is measured in the idle windows of a run (`run --idle S`: samplers alone,
- * before and after the workload), or stated by the user (then taken as exact).
+ * before and after the workload), or stated by the user (then exact).
  *
  * One window. Its sampled part is cut into at most 40 equal blocks, none shorter than the period of
  * the sensor; a block's power is ΔE/Δt of the series' curve (energy.h), so counters and power
@@ -16,17 +16,17 @@
  *			blocks are dropped, d ≤ half of them, where
  *				Σ_{i>d} (x_i − mean)² / (n − d)²
  *			is least: the marginal standard error rule of simulation output analysis
- *			(White 1997): dropping ends where it would cost more in fewer data than it
- *			gains in bias. In a quiet window nothing is dropped.
- *	unsettled	What is kept still changes: its two halves differ by more than 3 standard
- *			errors (of noise from successive differences, which a trend does not widen),
- *			5 % and 1 W. The window was too short.
- *	standard error	sd / √n of the blocks kept, taken as independent.
+ *			(White 1997): dropping ends where fewer data cost more than the bias does.
+ *			In a quiet window nothing is dropped.
+ *	unsettled	The kept blocks still change: their two halves differ by more than 3
+ *			standard errors (of noise from successive differences, which a trend does
+ *			not widen), 5 % and 1 W. The window was too short.
+ *	standard error	sd / √n of the kept blocks, taken as independent.
  *
- * Both windows. The mean of the two levels: leakage grows with temperature, so idle before (cold)
- * and after (warm) bracket what it was during the run; half their difference is no noise but not
- * known either: stderr² = (se_before² + se_after²)/4 + drift²/12. A window that is unsettled is not
- * used when the other one is settled.
+ * Both windows. The level is the mean of the two: leakage grows with temperature, so idle power
+ * before (cold) and after (warm) brackets that of the run. Their difference is no noise, but the
+ * level within it is unknown: stderr² = (se_before² + se_after²)/4 + drift²/12. An unsettled window
+ * is not used when the other one is settled.
  *
  * Unknown is NaN, with a reason.
  */
@@ -43,7 +43,7 @@ struct idle_window {
 	int64_t start_ns, end_ns;
 };
 
-/* device: "gpu0", "node3:gpu0", "gpu" (all whose id is that word and a number), "" (all) */
+/* device: "gpu0", "node3:gpu0", "gpu" (all ids of this word and a number), "" (all) */
 struct idle_stated {
 	char device[64];
 	double power_w;
@@ -56,11 +56,11 @@ struct idle_opts {
 void idle_opts_release(struct idle_opts *o);
 
 /*
- * Adds what "90" or "gpu0=90,cpu=20" states, in W. -EINVAL: no such list, not between 0 and 1e6, or
- * a device that was stated before.
+ * Adds statements such as "90" or "gpu0=90,cpu=20", in W. -EINVAL: bad syntax, a value outside 0 to
+ * 1e6, or a device that was stated before.
  */
 int idle_state(struct idle_opts *o, const char *text, struct err *err);
-/* Whether a statement is about the series; the closest counts: device, then word, then all. */
+/* Whether a statement is about the series. The closest counts: device, then word, then all. */
 bool idle_is_about(const struct idle_stated *st, const struct model *m, series_id s,
 		   const struct counter_info *ci);
 
@@ -73,12 +73,12 @@ struct idle_level {
 	int64_t duration_ns;
 	enum idle_method method;
 	bool unsettled;     /* a window that is used was too short */
-	bool too_few;       /* unknown, as a window that was sampled has too few readings */
-	const char *reason; /* why there is none, or not of both windows; "" */
+	bool too_few;       /* unknown: a sampled window has too few readings */
+	const char *reason; /* why the level, or that of one window, is unknown; "" */
 };
 
 /*
- * c: the series' curve. The series is one of power or energy; of any other the level is unknown.
+ * c: the series' curve. The level is unknown unless the series is of power or energy.
  */
 void idle_find(const struct model *m, series_id s, const struct counter_info *ci,
 	       const struct curve *c, const struct idle_opts *o, struct idle_level *ret);
@@ -91,7 +91,7 @@ double idle_level_w(const struct model *m, series_id s, const struct counter_inf
  * when less than half of it was sampled.
  */
 double idle_mean(const struct curve *c, struct idle_window w);
-/* What was drawn in the idle time before and after the workload, as far as the model is of it. */
+/* Energy of the idle time before and after the workload, as far as the model holds it. */
 double idle_energy_j(const struct model *m, const struct curve *c, const struct idle_opts *o);
 
 #endif

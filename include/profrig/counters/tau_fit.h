@@ -6,11 +6,12 @@
  * τ turns it into y' = (P − y)/τ, solved exactly from the first reading on. The reading is compared
  * with gain·y + offset by least squares; τ is what makes the rms smallest (a coarse search over all
  * τ, then a golden section). The gain is 1 unless a free one leaves a rms smaller by a tenth. A
- * moving average of width W and the power at face value (τ = 0) are compared likewise, with a free
+ * moving average of width W and the unfiltered power (τ = 0) are compared likewise, with a free
  * gain.
  *
- * No step of power, no information: a flat run fits every τ. A result is taken only when its rms is
- * near what the reading's own steps leave (step/√12), and clearly below that of the alternatives.
+ * A run without a step of power fits every τ and gives no information. A result counts only when
+ * its rms is near the quantisation noise of the reading (step/√12) and clearly below the rms of the
+ * alternatives.
  *
  * Cost: linear in the samples; of more than TAU_FIT_READINGS the stretch of that many with the
  * greatest variance is used.
@@ -23,12 +24,12 @@
 #define TAU_FIT_READINGS 65536
 
 enum filter_verdict {
-	FILTER_NO_COUNTER,     /* nothing to compare with */
+	FILTER_NO_COUNTER,
 	FILTER_NO_INFORMATION, /* too few readings, or no step of power */
-	FILTER_NOT_MODELLED,   /* no model comes near the reading */
+	FILTER_NOT_MODELLED,   /* no model fits the reading */
 	FILTER_NONE,           /* the reading follows the counter at once */
 	FILTER_ONE_POLE,
-	FILTER_BOXCAR, /* a moving average: known, not corrected for */
+	FILTER_BOXCAR, /* a moving average: found, not corrected for */
 };
 const char *filter_verdict_name(enum filter_verdict v); /* "one_pole" */
 
@@ -42,7 +43,7 @@ struct tau_fit_data {
 	const double *w;
 };
 
-/* What is not known is NaN. Gain and offset: reading ≈ gain·(filtered counter power) + offset. */
+/* Unknown is NaN. Gain and offset: reading ≈ gain·(filtered counter power) + offset. */
 struct tau_fit {
 	enum filter_verdict verdict;
 	double tau_s, gain, offset_w, rms_w; /* best one-pole filter, whatever the verdict */
@@ -62,8 +63,8 @@ struct power_filter {
 };
 
 /*
- * Compares power reading `power` with counter `energy`, each as described by its facts (unfiltered;
- * the counter best in exact units).
+ * Compares the reading `power` with the counter `energy`. pi, ei: their facts, without a filter;
+ * the counter best in exact units.
  */
 void power_filter_find(const struct model *m, series_id power, const struct counter_info *pi,
 		       series_id energy, const struct counter_info *ei, struct power_filter *ret);

@@ -1,8 +1,8 @@
 /*
- * data: what a workload reads, brought to where it can read it (docs/data.md).
+ * data: fetches the data of a workload (docs/data.md).
  *
  * A data set (struct data_set) has sources, tried in the order script, local, s3 with an endpoint
- * of its own, nas, s3, http. data_check asks which of them is there; data_fetch brings it:
+ * of its own, nas, s3, http. data_check finds one that is available; data_fetch fetches it:
  *
  *	local	a file or folder of this machine, used as it is
  *	nas	the same on a mounted file system, or a copy of it with mirrorlocal
@@ -10,12 +10,11 @@
  *	s3	one object, or all below a prefix, signed with SigV4 (without credentials: unsigned)
  *	script	run with bash (/bin/sh where there is none) and PROFRIG_DATA_DIR, which it fills
  *
- * What is fetched lies in <cache>/<provider>-<16 hex>/: `data/` as it is handed out, `part/` what
- * has come so far, entry.json (schema profrig.data/1) what it is; the 16 digits are the hash of
- * where it comes from. A lock keeps two runs from fetching one thing twice. A part is taken up
- * where it ended when the server still has the same (ETag, If-Range), else begun again. An entry
- * is believed when its files have the sizes and times they had; those that changed are hashed
- * again, and what is damaged is fetched anew.
+ * Fetched data is in <cache>/<provider>-<16 hex>/: `data/` for workloads, `part/` for unfinished
+ * transfers, entry.json (schema profrig.data/1) with its facts; the 16 digits are the hash of its
+ * source. A lock keeps two runs from fetching one thing twice. A part is continued when the server
+ * still has the same file (ETag, If-Range), else begun again. An entry is valid when its files have
+ * the recorded sizes and times; changed files are hashed, and damaged ones are fetched again.
  *
  * SHA-256 of a folder: of the text "<sha256>  <path>\n" of all its files, sorted by path's bytes.
  *
@@ -41,14 +40,14 @@ struct data_opts {
 	void *ctx;
 };
 
-/* What was found of a set, or brought. */
+/* The found or fetched source of a set. */
 struct data_result {
 	char *name;
 	const char *provider; /* NULL: none of its sources is there */
 	char *source;         /* for people: no credentials, no query of an URL */
 	char *path;           /* absolute: the file or folder to read; NULL: none */
 	char *error;          /* why not, or NULL */
-	char *note;           /* for people: what is not as asked for; NULL */
+	char *note;           /* message about a deviation from the configuration; NULL */
 	char *left_out;       /* for people: what the copy of a folder lacks; NULL */
 	char sha256[65];      /* "": not known */
 	uint64_t files, bytes, fetched_bytes;
@@ -60,8 +59,8 @@ struct data_result {
 void data_result_release(struct data_result *r);
 
 /*
- * 0 when one of the sources is there, -ENOENT with every reason when none is, -EINTR. Nothing is
- * fetched; a server is asked for one head.
+ * 0 when one of the sources is available, -ENOENT with every reason when none is, -EINTR. Fetches
+ * nothing; a server gets one request for a head.
  */
 int data_check(const struct data_conf *c, const struct data_set *d, const struct data_opts *o,
 	       struct err *err);

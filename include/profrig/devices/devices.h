@@ -1,13 +1,13 @@
 /*
- * devices: which GPUs this machine has, told by the kernel; no program is started and no device is
- * opened for work.
+ * devices: the GPUs of this machine, from the kernel; no program is started and no device is opened
+ * for work.
  *
- *	devices_find(&d, root)		reads, never fails: what is not there is not in the list
+ *	devices_find(&d, root)		never fails: absent devices are not in the list
  *	devices_usable(&d, GPU_AMD, &why)
  *	devices_release(&d)
  *
- * Sources, all below `root` ("" for the machine itself, a folder for tests; $PROFRIG_SYSFS_ROOT is
- * what callers hand on, devices_root):
+ * Sources, all below `root` ("" for the machine itself, a folder for tests; callers pass
+ * $PROFRIG_SYSFS_ROOT, devices_root):
  *
  *	AMD	/sys/class/kfd/kfd/topology/nodes/<n>/properties, of nodes that have a gpu_id:
  *		gfx_target_version 90402 → "gfx942" (major × 10000 + minor × 100 + stepping, the
@@ -39,7 +39,7 @@ struct gpu {
 	enum gpu_vendor vendor;
 	int index;
 	char name[96];        /* "AMD Instinct MI300X", "NVIDIA H100 80GB HBM3"; never empty */
-	char arch[32];        /* "gfx942"; "sm_90" once NVML was asked, else "" */
+	char arch[32];        /* "gfx942"; "sm_90" after devices_ask_nvml, else "" */
 	char pci[24];         /* "0000:c1:00.0"; "" unknown */
 	char id[64];          /* unique_id in hexadecimal, or the UUID; "" unknown */
 	int render_minor;     /* of /dev/dri/renderD<n>; -1 unknown, or none */

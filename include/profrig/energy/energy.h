@@ -1,28 +1,29 @@
 /*
- * energy: exact, conservative attribution of counters to calls by the rules of
- * docs/energy.md.
+ * energy: exact, conservative attribution of counters to calls by the rules of docs/energy.md.
  *
- * curve: cumulative energy of one series as a step-free function of time. Cumulative counters:
- * E(t_i) = v_i, linear between samples; of a counter that is read more often than it is published
- * (stale), linear between its changes. Power gauges: previous (step), linear (exact integral of the
- * interpolated power), trapezoid (an interval's energy spread evenly inside it). A backwards step
- * splits the series (the interval's energy is unknown and counts as unattributed 0, flag reset); a
- * declared modulus unwraps. Never extrapolated: outside [first, last] the curve is flat.
+ * curve: cumulative energy of one series as a function of time.
+ *	counter		E(t_i) = v_i, linear between samples; of a stale counter (read more often
+ *			than it is published), linear between its changes
+ *	power gauge	previous: a step; linear: the exact integral of the interpolated power;
+ *			trapezoid: the interval's energy spread evenly over it
+ * A backwards step splits the series: the interval's energy is unknown, counts as 0 and as
+ * unattributed (flag reset). A declared modulus unwraps. Nothing is extrapolated: outside [first,
+ * last] the curve is flat.
  *
  * Filtered power: a reading y behind a one-pole filter of time constant τ (counter_info.tau_s)
- * stands for the power y + τ·dy/dt, so E(a, b) = ∫y dt + τ·(y(b) − y(a)), exactly, and sums over
- * neighbouring windows telescope. linear: inside an interval, dy/dt is its slope; previous and
- * trapezoid: the interval's τ·Δy is spread evenly in it. Of a change-point series, which holds its
- * value, it lies in the last period (median spacing of changes) before the change. A jump at a time
- * that was recorded twice belongs to the interval that ends there. An interval whose energy becomes
- * negative (steps of the reading times τ) is marked CURVE_RATE: long spans are right, it is not.
+ * means the power y + τ·dy/dt, so E(a, b) = ∫y dt + τ·(y(b) − y(a)), exactly, and sums over
+ * neighbouring windows telescope. linear: dy/dt is the interval's slope. previous, trapezoid: the
+ * interval's τ·Δy is spread evenly over it; in a change-point series, whose values hold, over the
+ * last period (median spacing of changes) before the change. A jump at a time that was recorded
+ * twice belongs to the interval that ends there. An interval of negative energy (from steps of the
+ * reading, times τ) is marked CURVE_RATE: long spans are right, that interval is not.
  *
  * Host view, shared: in every elementary interval the processes of the device's node with any call
  * open take equal shares, and a process's threads with a call open take equal parts of its share;
  * the energy goes to the innermost open call (exclusive) and to all open ones (inclusive). Device
- * view: every piece of work running on a queue of that device takes an equal share; inclusive =
- * exclusive. Independent mode: each process (each piece of work) takes all: double counting, said
- * so in the flags.
+ * view: each piece of work that runs on a queue of the device takes an equal share; inclusive =
+ * exclusive. Independent mode: each process (each piece of work) takes all; this counts energy
+ * several times, and the flags say so.
  *
  * Law, checked in every run: Σ exclusive + unattributed = last − first, relative error ≤ 1e-9.
  */
@@ -38,14 +39,14 @@ struct topology;
 enum integration { INTEGRATE_LINEAR, INTEGRATE_PREVIOUS, INTEGRATE_TRAPEZOID };
 enum energy_view { VIEW_HOST, VIEW_DEVICE };
 
-/* What is odd about an interval of a curve, or about the sampled time that a span touches. */
+/* Defects of an interval of a curve, or of the sampled time that a span touches. */
 enum curve_mark {
 	CURVE_DEAD = 1, /* its energy is unattributed: reset, stand-still, longer than max_gap_ns */
 	CURVE_RESET = 2,  /* the counter went backwards; what it counted is unknown (0) */
 	CURVE_GAP = 4,    /* longer than 10 median periods, or than max_gap_ns */
 	CURVE_RATE = 8,   /* more power than the device can draw, or less than none */
 	CURVE_STUCK = 16, /* the counter stood still although the device drew power; with DEAD */
-	/* spans only: part of its time lies before the first or after the last sample */
+	/* spans only: part of its time is before the first or after the last sample */
 	SPAN_OUTSIDE = 32,
 };
 
@@ -53,11 +54,10 @@ struct energy_opts {
 	enum integration integration;
 	bool independent;
 	int64_t max_gap_ns; /* intervals longer than this are unattributed; 0 = no limit */
-	bool whole;         /* curves of all that was sampled, also of a model cut to windows */
-	/* who shares which device (topology.h), resolved; NULL: all processes of its node */
+	bool whole;         /* curves of all samples, also for a model that was cut to windows */
+	/* sharers of each device (topology.h), resolved; NULL: all processes of its node */
 	const struct topology *topology;
-	/* changes of who shares that are worked on at once; 0: as many as a cache holds. No result
-	 * depends on it */
+	/* changes of the sharers per slice; 0: as many as a cache holds. Results do not change */
 	size_t slice_changes;
 };
 
@@ -75,19 +75,18 @@ struct curve {
 	uint8_t *marks;
 	/* of the samples, or of the changes of a counter that is read more often than it changes */
 	int64_t median_period_ns;
-	double tau_s; /* of the filter that was corrected for; 0 none */
-	/* how far from it the real one may be; then dw[i]: the reading's change over interval i */
-	double tau_error_s, *dw; /* W; NULL where the error is 0 */
+	double tau_s; /* of the filter that is corrected for; 0 none */
+	/* bound of |real τ − tau_s|; dw[i]: change of the reading over interval i; NULL without */
+	double tau_error_s, *dw; /* W */
 	unsigned flags;          /* enum counter_flag */
 };
 
 /*
- * Gauges of which only changes are stored are integrated with `previous` whatever is asked for (a
- * value holds until the next one), and have no gaps. Samples of equal time: a counter keeps one
- * value (the last; the first at the very start), so the total stays last − first; a gauge jumps.
- * Of a model that was cut to windows the curve is what lies in them, cut at their edges: energy up
- * to an edge is that of the curve there, exactly; between windows it is flat and CURVE_DEAD.
- * -EINVAL for a series of unknown kind.
+ * A gauge that stores only changes is integrated with `previous` under any option, as a value holds
+ * until the next one; it has no gaps. Samples of equal time: a counter keeps one value (the last;
+ * the first at the very start), so the total stays last − first; a gauge jumps. The curve of a
+ * model that was cut to windows is cut at their edges, exactly; between windows it is flat and
+ * CURVE_DEAD. -EINVAL for a series of unknown kind.
  */
 int curve_make(const struct model *m, series_id s, const struct counter_info *ci,
 	       const struct energy_opts *o, struct curve *ret, struct err *err);
@@ -109,14 +108,13 @@ double curve_total(const struct curve *c);
  *	energy_run_job(), _value(), _uncertainty()
  *	energy_run_free(run)
  *
- * It keeps nothing of an event: memory grows with nodes × jobs and with the samples. Every sum is
- * kept in fixed point (attribution/fixed.h), so results do not depend on how the events were cut
- * into rounds, nor on threads.
+ * A run keeps no events: memory grows with nodes × jobs and with the samples. Sums are in fixed
+ * point (fixed.h), so results depend neither on the cut into rounds nor on threads.
  *
- * Between two samples of a counter power is what the curve says, so the energy of a piece of time
- * is that power times the piece's share-time, ∫ dt / sharers. The sharers are a step function of
- * time for all lanes together; a lane then only needs its own events. Counters that were sampled
- * at the same times and have the same sharers are read together.
+ * Between two samples the curve gives the power, so the energy of a piece of time is that power
+ * times the piece's share-time, ∫ dt / sharers. The sharers are one step function of time for all
+ * lanes; beside it a lane needs its own events only. Counters with equal sample times and equal
+ * sharers are read together.
  */
 struct energy_job {
 	series_id series;
@@ -127,8 +125,8 @@ enum lane_mode {
 	LANE_CALLS, /* one node at a time: the innermost call */
 	LANE_WORK,  /* any number of pieces of work at a time; each is a sharer by itself */
 	/*
-	 * any number of nodes at a time, each once however often it is open; takes no part in
-	 * sharing, but reads what its track's process gets: inclusive energy where calls overlap
+	 * any number of nodes at a time, each counted once however often it is open; no sharer, but
+	 * a reader of its process's share: inclusive energy where calls overlap
 	 */
 	LANE_COVER,
 };
@@ -136,10 +134,10 @@ enum lane_mode {
 struct lane_def {
 	track_id track;
 	enum lane_mode mode;
-	int rank; /* who reads it; 0 for a process that is alone */
+	int rank; /* that reads it; 0 in a single process */
 };
 
-/* What one node of a lane got of one job. */
+/* The part of one job that one node of a lane has. */
 struct node_energy {
 	double exclusive_j;   /* of a LANE_COVER: while it was open */
 	double share_ns;      /* sampled time divided by the number of sharers */
@@ -148,19 +146,19 @@ struct node_energy {
 };
 
 /*
- * unattributed_j is not the remainder but integrated by itself (time when no process is active, and
- * dead intervals), so error_rel is a real check: |total − attributed − unattributed| / |total|, 0
- * for a total of 0. In independent mode every sharer gets all, so attributed_j may be a multiple of
- * the total; error_rel then compares it with the energy of each sharer's own active time, summed.
+ * unattributed_j is integrated by itself (time when no process is active, and dead intervals) and
+ * is not the remainder, so error_rel is a real check: |total − attributed − unattributed| /
+ * |total|, 0 for a total of 0. In independent mode attributed_j may be a multiple of the total;
+ * error_rel then compares it with the summed energy of each sharer's own active time.
  */
 struct energy_totals {
 	char device[64];
 	double total_j, attributed_j, unattributed_j, error_rel;
-	double dead_j;                /* part of unattributed_j that lies in dead intervals */
+	double dead_j;                /* part of unattributed_j in dead intervals */
 	double unattributed_share_ns; /* as share_ns, of the time when no process was active */
 	int64_t unattributed_ns;      /* sampled time in which no process was active */
 	double unattributed_uncertainty_j;
-	int64_t median_period_ns;  /* what the sensor resolves (struct curve) */
+	int64_t median_period_ns;  /* resolution of the sensor (struct curve) */
 	int64_t first_ns, last_ns; /* of the samples; first > last when there are none */
 	unsigned flags;            /* enum counter_flag */
 	bool taken;                /* some lane takes part */
@@ -169,12 +167,12 @@ struct energy_totals {
 struct energy_run;
 
 /*
- * Who takes part, host view: THREAD tracks on the series' host (all when it has none, and those
- * whose host is unknown) that see its device (topology.h); a strictly synchronous counter
- * (series.exclusive_sync) belongs to the thread it was recorded on alone. Device view: work on
- * queues whose device equals the series' device (and host, where both are known), or is one that
- * the series measures too. Lanes are copied; m and o outlive the run. -EINVAL for a series of
- * unknown kind.
+ * Lanes that take part, host view: THREAD tracks on the series' host (all when it has none, and
+ * those whose host is unknown) that see its device (topology.h); a strictly synchronous counter
+ * (series.exclusive_sync) belongs to the thread that recorded it alone. Device view: work on queues
+ * whose device equals the series' device (and host, where both are known), or is one that the
+ * series measures too. Lanes are copied; m and o outlive the run. -EINVAL for a series of unknown
+ * kind.
  */
 int energy_run_new(const struct model *m, const struct energy_job *jobs, size_t nr_jobs,
 		   const struct lane_def *lanes, size_t nr_lanes, const struct energy_opts *o,
@@ -182,18 +180,18 @@ int energy_run_new(const struct model *m, const struct energy_job *jobs, size_t 
 void energy_run_free(struct energy_run *run);
 void energy_run_freep(struct energy_run **run);
 /*
- * feeds: one per lane, all its events before horizon_ns that no earlier round had. w: threads to
- * use, NULL for none but the caller's.
+ * feeds: one per lane, with all its events before horizon_ns that no earlier round had. w: threads
+ * to use; NULL: the caller's alone.
  */
 void energy_run_round(struct energy_run *run, const struct lane_feed *feeds, int64_t horizon_ns,
 		      struct workers *w);
 
 /*
- * Several ranks (comm.h), told before the first round: each gives the events of its own lanes
- * (lane_def.rank), and gets what it must know of the others: in the host view when a process became
- * active, in the device view all work of devices whose queues are not read by one rank. After the
- * last round save has what this rank's lanes got, and what it loaded; load adds what another rank
- * saved.
+ * Several ranks (comm.h), set before the first round: each feeds the events of its own lanes
+ * (lane_def.rank). In the host view ranks exchange when a process becomes active, in the device
+ * view all work of devices whose queues are read by several ranks. After the last round
+ * energy_run_save writes the results of this rank's lanes and of what it loaded; energy_run_load
+ * adds what another rank saved.
  */
 void energy_run_ranks(struct energy_run *run, struct comm *c);
 void energy_run_save(const struct energy_run *run, struct strbuf *to);
@@ -204,13 +202,13 @@ void energy_run_job(const struct energy_run *run, size_t job, struct energy_tota
 /* Borrowed; NULL when the series is too short to integrate. */
 const struct curve *energy_run_curve(const struct energy_run *run, size_t job);
 bool energy_run_takes_part(const struct energy_run *run, size_t job, size_t lane);
-/* All 0 for a lane that does not take part, and for a node that never was open while sampled. */
+/* All 0 for a lane that does not take part, and for a node that was never open while sampled. */
 struct node_energy energy_run_value(const struct energy_run *run, size_t job, size_t lane,
 				    uint32_t node);
-/* 95 % half-width of the exclusive energy of a row (uncertainty.h); NaN when nothing is known. */
+/* 95 % half-width of the exclusive energy of a row (uncertainty.c); NaN when unknown. */
 double energy_run_uncertainty(const struct energy_run *run, size_t job, size_t lane, uint32_t row);
 
-/* Who takes part (above). */
+/* Whether a track takes part (energy_run_new). */
 bool energy_track_takes_part(const struct model *m, const struct energy_opts *o, series_id s,
 			     const char *device, enum energy_view view, track_id t);
 

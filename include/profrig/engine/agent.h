@@ -1,10 +1,10 @@
 /*
  * agent: the protocol of profrig-init, JSON lines over its stdin and stdout (docs/architecture.md).
  *
- * The first request is the key of the run. Each event is a line "<key> <object>": what others write
- * into the same pipe lacks the key, is counted and passed over, and swallows no event, because the
- * key may stand anywhere in a line. The agent is not dumpable: without CAP_SYS_PTRACE a workload
- * can neither read the key from it nor open its pipes.
+ * The first request is the key of the run. Each event is a line "<key> <object>": output of other
+ * programs in the same pipe lacks the key, is counted and skipped, and hides no event, because the
+ * key may be anywhere in a line. The agent is not dumpable: without CAP_SYS_PTRACE a workload can
+ * neither read the key from it nor open its pipes.
  *
  * Requests (one object a line, at most 1 MiB):
  *	{"op":"key","id":0,"key":"<32 hex digits>"}
@@ -12,8 +12,7 @@
  *	{"op":"probe","id":N,"needs":["rocprofv3","libfoo.so.1","/dev/kfd"],"env":[…],
  *	 "inherit":true}
  *		a word with '/' is a path, lib*.so* a library, else a program in PATH, "a|b" either;
- *		PATH and
- *		LD_LIBRARY_PATH of the given environment count (default: the agent's)
+ *		PATH and LD_LIBRARY_PATH are those of the given environment (default: the agent's)
  *	{"op":"start","id":N,"argv":[…],"env":["A=b",…],"cwd":"/x","out":"/run/steps/03.out",
  *	 "err":"…","mkdir":["/run/artifacts/x"],"cpus":"0-7,16"}
  *		stdin is /dev/null, in a process group of its own; env is complete when "inherit" is
@@ -22,13 +21,13 @@
  *	{"op":"signal","id":N,"sig":15}
  *		to the step's process group and its strays (descendants that left the group)
  *	{"op":"forward","id":N,"sig":10}
- *		to those processes of the step that catch it, which a wrapper and a shell mostly do
- *		not; when none does, to the step's first process, as if it had been sent there
+ *		to those processes of the step that catch it, as wrappers and shells mostly do not;
+ *		when none does, to the step's first process
  *	{"op":"reap","id":N,"wait_ms":0,"grace_ms":200}
- *		ends what a finished step left behind: wait_ms to end by itself, TERM, grace, KILL
+ *		ends processes of a finished step: wait_ms to end by themselves, TERM, grace, KILL
  *	{"op":"own","id":N,"dir":"/run","since_ns":0}
- *		gives what lies below dir to dir's owner, as far as the agent may: what changed
- *		since then (CLOCK_REALTIME)
+ *		gives files below dir that changed since then (CLOCK_REALTIME) to dir's owner, as
+ *		far as the agent may
  *	{"op":"hold","id":0,"dir":"/run"}
  *		holds a folder (door.h): out and err below it are opened without following a link
  *	{"op":"end"}
@@ -50,14 +49,13 @@
  *	{"ev":"error","text":"…"}
  *	{"ev":"bye","killed":K}
  *	{"ev":"ending","by":"SIGTERM"}
- *		a signal told the agent to end: as "end"
+ *		a signal ends the agent, as "end" does
  *
- * A descendant belongs to the step whose group it is in, else to its parent's step, else to the
- * step that was started last before it was first seen; once known this stays. When stdin closes the
- * agent ends all its descendants (TERM, 2 s, KILL) and itself: a killed profrig leaves nothing
- * behind. It reaps orphans, being PID 1 or a subreaper. It opens output files itself, append-only,
- * below the folder that it was asked to hold. It is linked statically and needs nothing from the
- * image.
+ * A descendant belongs to the step of its process group, else to its parent's step, else to the
+ * last step started before it was first seen; this does not change later. When stdin closes the
+ * agent ends all its descendants (TERM, 2 s, KILL) and itself: nothing survives a killed profrig.
+ * It reaps orphans, being PID 1 or a subreaper. It opens output files itself, append-only, below
+ * its held folder. It is linked statically and needs nothing from the image.
  */
 #ifndef PROFRIG_AGENT_H
 #define PROFRIG_AGENT_H

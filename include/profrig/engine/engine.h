@@ -1,21 +1,21 @@
 /*
- * engine: what starts profrig-init, the agent. Engines are pure functions from a spec to argv
- * vectors; run/ executes them. Registry: harness/engine/engines.c (docker, podman, apptainer,
- * host).
+ * engine: starts profrig-init, the agent. Engines are pure functions from a spec to argv vectors;
+ * run/ executes them. Registry: harness/engine/engines.c (docker, podman, apptainer, host).
  *
- * The agent is the container's PID 1 (on host: a subreaper child) and everything else is asked of
- * it over its stdin/stdout (agent.h). One container per run, named "profrig-<run id>" and labelled
- * profrig.run=<run id>, started with --rm -i and without a tty. No secret and no environment of the
- * workload is in any argv: steps carry their environment through the agent's stdin.
+ * The agent is the container's PID 1 (on host: a subreaper child) and does everything else by
+ * requests over its stdin/stdout (agent.h). One container per run, named "profrig-<run id>" and
+ * labelled profrig.run=<run id>, started with --rm -i and without a tty. No secret and no
+ * environment of the workload is in any argv: steps carry their environment through the agent's
+ * stdin.
  *
- * GPUs, when asked for: AMD gets /dev/kfd and one render node each (gpu_nodes; where they are not
+ * GPUs, when requested: AMD gets /dev/kfd and one render node each (gpu_nodes; where they are not
  * known, /dev/dri or /dev/dri/renderD<128+n>), NVIDIA --gpus (docker) or the CDI devices
- * nvidia.com/gpu (podman). network, ipc, user and the
- * like are the engine's defaults when NULL. `options` come last, so they win.
+ * nvidia.com/gpu (podman). network, ipc, user and the like are the engine's defaults when NULL.
+ * `options` come last, so they win.
  *
- * Mounts every container gets: what it may see of the run directory at its own absolute path
+ * Mounts of every container: the visible parts of the run directory at their own absolute paths
  * (run_mounts), the folder of the agent and the preload libraries at /.profrig (ro), and the
- * model's directory at its own absolute path (rw) unless workdir says otherwise and the image holds
+ * model's directory at its own absolute path (rw) unless workdir is elsewhere and the image holds
  * the model.
  */
 #ifndef PROFRIG_ENGINE_H
@@ -44,8 +44,8 @@ struct engine_spec {
 	char *run_dir; /* NULL for a throw-away probe container */
 	VEC(struct engine_mount) mounts; /* the user's and the model's */
 	/*
-	 * the run directory as the container sees it (plan_inside.c), in order, then what lies in
-	 * it; a throw-away container has none of them
+	 * the run directory as the container sees it (plan_inside.c), in order, then its contents;
+	 * a throw-away container has none of them
 	 */
 	VEC(struct engine_mount) run_mounts, late_mounts;
 	char *workdir, *user, *network, *ipc, *shm_size, *pull; /* NULL = default */
@@ -56,8 +56,7 @@ struct engine_spec {
 	char *gpus;                   /* NULL none, "all", "0,2" (expanded) */
 	VEC(int) gpu_list;
 	/*
-	 * "amd" or "nvidia"; NULL: told from the device files of this machine (amd when there is
-	 * none)
+	 * "amd" or "nvidia"; NULL: from the device files of this machine (amd when there is none)
 	 */
 	const char *gpu_vendor;
 	/*
@@ -109,8 +108,8 @@ struct engine {
 	const char *name, *about;
 	const char *variable; /* of the environment: words instead of the program's name */
 	bool container;
-	bool never_auto;  /* only when it is asked for */
-	bool all_devices; /* a container sees all GPUs or none: which of them, variables must say */
+	bool never_auto;  /* only on request */
+	bool all_devices; /* a container sees all GPUs or none; variables select among them */
 	/* argv that starts the agent with its stdin/stdout on ours. */
 	int (*start)(const struct engine_spec *s, struct strvec *argv, struct err *err);
 	/*
@@ -127,12 +126,16 @@ struct engine {
 	const char *fix;    /* one command that would make it work, for doctor */
 	const char *denied; /* what to do when it is there but refuses the caller; NULL: as fix */
 };
+<<<<<<< HEAD
 /* argv of a question that e knows: engine_ask(e, ENGINE_TAG, &argv, .of = "a", .with = "r/a"). */
 #define engine_ask(e, question, argv, ...) \
 	engine_ask_about(e, question, &(const struct engine_about){ __VA_ARGS__ }, argv)
 void engine_ask_about(const struct engine *e, enum engine_question q, const struct engine_about *a,
 		      struct strvec *argv);
 /* What to do about an engine that said so. */
+=======
+/* Advice for an engine's error text. */
+>>>>>>> w-words
 const char *engine_remedy(const struct engine *e, const char *said);
 
 /* All of them in order of auto, but that apptainer is never picked; as choices: "|docker|…". */

@@ -1,23 +1,23 @@
 /*
- * image: images of models: which Dockerfiles are meant, building them, pushing and pulling, and the
- * manifest from which `run` knows the images.
+ * image: images of models: finding Dockerfiles, building, pushing and pulling, and the manifest of
+ * the images, which `run` reads.
  *
- * Which Dockerfiles. model.dockerfile is a file; a folder, whose Dockerfile, Dockerfile.* and
+ * Dockerfiles. model.dockerfile is a file; a folder, whose Dockerfile, Dockerfile.* and
  * *.Dockerfile count; or a prefix, which stands for PREFIX.*. In its first five lines a Dockerfile
- * may say "# CONTEXT {'gpu_vendor': 'AMD', 'guest_os': 'UBUNTU'}": it is kept when every key that
+ * may have "# CONTEXT {'gpu_vendor': 'AMD', 'guest_os': 'UBUNTU'}": it is kept when every key that
  * the configuration's context has too is equal there (case does not count). All that are kept are
  * built, so a model may have several images.
  *
- * Names. ci-<model>_<Dockerfile>[_<architecture>], in lower case, '/' and what no name may hold as
- * '_', ".Dockerfile" left out. A model that states model.image and has one Dockerfile gets that
- * name instead. In a registry: <registry>/[<repository>:]<image>.
+ * Names. ci-<model>_<Dockerfile>[_<architecture>], in lower case, with '_' for '/' and invalid
+ * characters, without ".Dockerfile". A model with model.image and one Dockerfile gets that name
+ * instead. In a registry: <registry>/[<repository>:]<image>.
  *
  * Architectures. A Dockerfile that declares ARG MAD_SYSTEM_GPU_ARCHITECTURE is built once for each
- * of the architectures asked for, others once.
+ * of the requested architectures, others once.
  *
- * Secrets (struct build_secret) lie in files of mode 0600 in a private folder below the runtime
+ * Secrets (struct build_secret) are in files of mode 0600 in a private folder below the runtime
  * directory while a build runs, logins in another; both folders are locked while they are used, and
- * image_sweep removes what a killed profrig left. They are masked in build logs.
+ * image_sweep removes those of a killed profrig. They are masked in build logs.
  */
 #ifndef PROFRIG_IMAGE_H
 #define PROFRIG_IMAGE_H
@@ -45,7 +45,7 @@ struct dockerfiles {
 	VEC(struct dockerfile) v; /* by path */
 };
 /*
- * All that path stands for, judged by the context. -ENOENT: there is none; -EINVAL: one has a
+ * All Dockerfiles of a path, filtered by the context. -ENOENT: there is none; -EINVAL: one has a
  * CONTEXT that is no map.
  */
 int dockerfiles_find(const char *path, const struct build_conf *b, struct dockerfiles *ret,
@@ -74,7 +74,7 @@ struct image_job {
 	bool pushed;
 	char *command; /* as a shell would need it */
 	char *log;     /* absolute */
-	char *vendor;  /* of GPUs, as its Dockerfile says; NULL: for any */
+	char *vendor;  /* of GPUs, from its Dockerfile; NULL: any */
 	char *error;   /* why it could not be built; NULL */
 	char *push_error;
 	char *id, *digest, *base_id; /* NULL: not known */
@@ -87,16 +87,15 @@ struct image_plan {
 	char *context;       /* JSON that the manifest keeps for its runs; NULL */
 };
 /*
- * Adds the images of a model. What is wrong goes to p: no Dockerfile stated, none that fits (all
- * that were looked at, and why not), names that collide. use_image: no build, that image is taken
- * as it is.
+ * Adds the images of a model. Problems go to p: no Dockerfile stated, none that fits (with the
+ * reason for each), names that collide. use_image: no build, that image is used as it is.
  */
 void image_plan_add(struct image_plan *ip, const struct runconf *conf, const char *word,
 		    const char *use_image, struct problems *p);
 /*
- * Calls the image of the jobs from `from` on `name` in its registry; the registry goes in front
- * unless name says one (image_registry_len). Problems, at `where`: there are several images, or no
- * registry is known. Of an image that is not built it is where it is.
+ * Sets the registry's name of the image of the jobs from `from` on to `name`, with the registry in
+ * front unless name has one (image_registry_len). Problems, at `where`: several images, or no known
+ * registry. An image that is not built keeps its location.
  */
 void image_plan_call(struct image_plan *ip, size_t from, const char *name, const char *where,
 		     struct problems *p);
@@ -134,7 +133,7 @@ void image_facts(const struct engine *e, const char *image, const char *reposito
 		 char **ret_digest);
 /*
  * Pulls with the registry's login (b may be NULL: the engine's own). -ETIMEDOUT, -EINTR, -EIO with
- * the engine's last words.
+ * the engine's last line.
  */
 int image_pull(const struct engine *e, const struct build_conf *b, const char *image,
 	       double timeout_s, const struct image_opts *events, struct err *err);

@@ -1,9 +1,9 @@
 /*
- * mad: what people bring along from madengine, read as it is (docs/madengine.md).
+ * mad: reads the files of madengine unchanged (docs/madengine.md).
  *
  * A package is a folder with models.json, scripts/<dir>/models.json (or get_models_json.py, run
  * with python3), credential.json, data.json and scripts/common/tools.json; any of them may be
- * missing. It is $MODEL_DIR, else the folder profrig is called in.
+ * missing. It is $MODEL_DIR, else the working directory.
  *
  *	mad_models_load → entries, each with what is wrong with it
  *	mad_entry_matches "S/X:k=v", mad_tag_args
@@ -33,10 +33,10 @@ struct mad_entry {
 	struct cfg_node *node;             /* a map, without empty values; of one of the files */
 	bool scripted;                     /* of get_models_json.py */
 	struct problems problems, unknown; /* of its values; keys that no entry has */
-	struct strvec notes;               /* what is worth knowing and no problem */
+	struct strvec notes;               /* hints that are no problems */
 };
 
-/* What is wrong with a file, of which scope; NULL: ./models.json. */
+/* Fault of a file, with its scope; NULL: ./models.json. */
 struct mad_fault {
 	char *scope, *text;
 };
@@ -50,9 +50,9 @@ struct mad_models {
 };
 
 /*
- * Reads the package of dir ($MODEL_DIR goes before it); files are shown as cwd reaches them. Never
- * fails: what cannot be read is a fault. Scripts are run here, one after the other, each at most a
- * minute; without `scripts` they are passed over.
+ * Reads the package of dir ($MODEL_DIR overrides it); files are shown relative to cwd. Never fails:
+ * an unreadable file is a fault. Runs the scripts one after the other, each at most a minute;
+ * without `scripts` it skips them.
  */
 void mad_models_load(struct mad_models *m, const char *cwd, const char *dir, bool scripts);
 /*
@@ -87,10 +87,9 @@ void mad_models_faults(const struct mad_models *m, const char *word, struct prob
 
 /*
  * The configuration of an entry (args: of the tag, may be NULL), layer LAYER_MODEL. Of a scripted
- * one update_model() is called first. context: the tree of mad_context_load, whose `data` goes
- * before data.json; NULL. Unknown keys are problems, or notes with `lenient`. What is wrong is
- * added to p, what is worth knowing to notes. -EINVAL when anything was added to p; ret is whole as
- * far as it goes.
+ * one update_model() is called first. context: the tree of mad_context_load, whose `data` overrides
+ * data.json; NULL. Unknown keys are problems, or notes with `lenient`. Faults are added to p, hints
+ * to notes. -EINVAL when anything was added to p; ret has the valid part.
  */
 int mad_model_config(const struct mad_models *m, const struct mad_entry *e,
 		     const struct strvec *args, const struct cfg *context, bool lenient,
@@ -101,7 +100,7 @@ int mad_model_config(const struct mad_models *m, const struct mad_entry *e,
 /*
  * --additional-context: JSON, or a literal of Python. file wins over base (of a manifest), text
  * over file, maps key by key at every depth; each may be NULL. -ENOENT with err: no such file (exit
- * 2); -EINVAL: p says what is wrong (exit 3).
+ * 2); -EINVAL with problems in p (exit 3).
  */
 struct mad_context_base {
 	const char *text, *name; /* name: of the file it is of */
@@ -120,7 +119,7 @@ int mad_context_config(const struct cfg *context, const char *dir, bool lenient,
 /*
  * Adds the tools of tools.json to ts. One that ts has by that name stays, unless `over`; the tool's
  * notes report either. Scripts of it start from dir. -ENOENT or -EINVAL with err when the file
- * itself cannot be used; what is wrong with one tool is a problem of that tool.
+ * itself cannot be used; a fault of one tool is a problem of that tool.
  */
 int mad_tools_add(struct tool_set *ts, const char *file, const char *dir, bool over,
 		  struct err *err);
@@ -135,16 +134,16 @@ int mad_tools_add(struct tool_set *ts, const char *file, const char *dir, bool o
 struct mad_batch_entry {
 	char *model; /* a word, as mad_entry_matches takes it; or a YAML model */
 	bool build;  /* else registry_image is the model's image */
-	char *registry, *registry_image; /* NULL: not said */
+	char *registry, *registry_image; /* NULL: not stated */
 	char *where;                     /* "batch.json:3" */
 };
 struct mad_batch {
-	VEC(struct mad_batch_entry) entries; /* those that say enough of themselves */
+	VEC(struct mad_batch_entry) entries; /* those with enough data */
 };
 /*
- * Reads it whole: what is wrong is added to p, unknown keys are problems, or notes with `lenient`.
- * -ENOENT with err: no such file (exit 2); -EINVAL: p says what is wrong (exit 3), ret is whole as
- * far as it goes.
+ * Reads it whole: faults are added to p, unknown keys are problems, or notes with `lenient`.
+ * -ENOENT with err: no such file (exit 2); -EINVAL with problems in p (exit 3), ret has the valid
+ * part.
  */
 int mad_batch_load(struct mad_batch *ret, const char *path, bool lenient, struct problems *p,
 		   struct strvec *notes, struct err *err);

@@ -10,8 +10,8 @@
  *	5. model_free()
  *
  * Time: int64 ns on one timebase. Each input has its own clock; the sink adds input.shift_ns
- * (timebase.h) when it stores a time. Values: double, as recorded (raw); units and scales belong to
- * attribution/counters.
+ * (timebase.h) when it stores a time. Values: double, as recorded (raw); counters.h has units and
+ * scales.
  *
  * Nesting is by containment per track (docs/contract.md, Definitions): longer first at equal
  * starts; a span that starts where another ends, also a zero-length one, is its sibling. Only
@@ -64,7 +64,7 @@ struct track {
 	int32_t rank;     /* RANK_NONE */
 	str_id device;    /* "gpu0", "node3:gpu2" for devices and queues, else "" */
 	track_id owner;   /* a queue: the process that opened it; TRACK_NONE when unknown */
-	str_id pci;       /* a queue: where its device sits, as model_pci() writes it; "" */
+	str_id pci;       /* a queue: address of its device, as model_pci() writes it; "" */
 	str_id name;      /* shown to people */
 	input_id input;   /* the first input that named it */
 	/*
@@ -104,9 +104,9 @@ struct span_columns {
 	uint8_t *kind; /* enum span_kind */
 	input_id *input;
 	/* after model_finish */
-	uint64_t *parent; /* column index or SPAN_NONE; always smaller than the own index */
+	uint64_t *parent; /* column index or SPAN_NONE; parents come before children */
 	uint32_t *depth;  /* depth of parent + 1; 0 = root */
-	/* time it was the innermost one; never negative, never above end − start */
+	/* time in which it was the innermost one; never negative, never above end − start */
 	int64_t *exclusive_ns;
 };
 
@@ -124,15 +124,15 @@ enum series_kind { SERIES_UNKNOWN, SERIES_CUMULATIVE, SERIES_GAUGE };
 struct series {
 	str_id name;           /* the source's own counter name */
 	str_id unit;           /* as recorded; a hint */
-	enum series_kind kind; /* as recorded; a hint: attribution/counters decides */
+	enum series_kind kind; /* as recorded; a hint: counters.h decides */
 	track_id track;        /* where it was recorded; TRACK_NONE */
 	/*
-	 * "" when the series belongs to no device, or its name tells (counters.h). After
-	 * model_finish ids that more than one host or rank has are told apart: "node3:gpu0".
+	 * "" when the series belongs to no device, or its name has the id (counters.h). After
+	 * model_finish an id that several hosts or ranks have gets a prefix: "node3:gpu0".
 	 */
 	str_id device;
 	str_id host;
-	str_id pci; /* where its device sits, as model_pci() writes it; "" unknown */
+	str_id pci; /* address of its device, as model_pci() writes it; "" unknown */
 	input_id input;
 	bool change_points; /* only changes are stored: a value holds until the next one */
 	/* recorded together with enter/leave of its track (strictly synchronous) */
@@ -162,8 +162,8 @@ struct warning {
 	const char *code; /* from warnings.h */
 	enum severity severity;
 	uint64_t count;
-	char *text;     /* first occurrence, with file and place; of an error all of them */
-	bool cut;       /* an error had more than the text tells */
+	char *text;     /* first occurrence, with file and position; of an error all of them */
+	bool cut;       /* an error had more texts than fit */
 	input_id input; /* UINT32_MAX: not of one input */
 };
 
@@ -182,9 +182,9 @@ struct input {
 	double resolution_hz;     /* ticks per second of the recording clock; 1e9 when ns */
 	bool has_realtime_anchor; /* own clock's anchor_own_ns happened at anchor_realtime_ns */
 	int64_t anchor_own_ns, anchor_realtime_ns;
-	/* an own clock that counts from when the recording began, as far as its reader can tell */
+	/* the reader's guess: an own clock that counts from the start of the recording */
 	bool from_start;
-	/* that was taken to be the start of the workload, at most start_slack_ns too early */
+	/* that start is assumed to be the workload's, at most start_slack_ns too early */
 	bool start_taken;
 	int64_t start_slack_ns;
 	int64_t shift_ns; /* added to the input's own times */
@@ -194,7 +194,7 @@ struct input {
 	 * HIP_VISIBLE_DEVICES and the like do not. Else they are the runtime's.
 	 */
 	bool driver_numbers;
-	/* files that count their correlations together have one number; 0: it does so alone */
+	/* inputs that number their correlations together have one group; 0: none */
 	uint64_t group;
 	bool partial; /* something could not be read */
 	/* spans: instants included; links: after model_finish all of them */
@@ -208,8 +208,8 @@ struct input {
 };
 
 /*
- * A call path of a whole model, of which only windows are left: the calls that were open where
- * device work was launched. Parents come before children.
+ * A node of the call paths that launched device work, kept when a model is cut to windows. Parents
+ * come before children.
  */
 struct launch_place {
 	uint32_t parent; /* index in model.places, PLACE_NONE for an outermost call */
@@ -227,7 +227,7 @@ struct counter_rules;
 
 struct model {
 	struct intern *strings;
-	uint64_t long_texts; /* bytes of those that are long (sink.h) */
+	uint64_t long_texts; /* bytes of the long ones (sink.h) */
 	VEC(struct track) tracks;
 	struct span_columns spans;
 	VEC(struct span_piece) pieces; /* after model_finish */
@@ -236,9 +236,9 @@ struct model {
 	VEC(struct warning) warnings;
 	VEC(struct input) inputs;
 	bool finished;
-	/* what it was cut to (model_window): in order, apart; none: it is whole */
+	/* windows it was cut to (model_window): in order, disjoint; none: it is whole */
 	VEC(struct window) windows;
-	/* after model_window: which place of the whole launched a piece of work, as far as known */
+	/* after model_window: known launches of the work that is left */
 	VEC(struct launch_place) places;
 	VEC(struct placed_work {
 		uint64_t work; /* span index */
@@ -246,9 +246,9 @@ struct model {
 	}) placed;
 	/* earliest and latest instant of all inputs after model_finish; 0, 0 when empty */
 	int64_t first_ns, last_ns;
-	/* after model_finish: devices or counters are of more than one host, and say of which */
+	/* after model_finish: devices or counters are of more than one host, and name it */
 	bool several_hosts;
-	/* what is known of its counters beside the table (counters.h); NULL; borrowed */
+	/* facts of its counters beside the table (counters.h); NULL; borrowed */
 	const struct counter_rules *counter_rules;
 	struct model_priv *priv; /* the sink's look-up tables */
 };
@@ -261,26 +261,25 @@ void model_finish(struct model *m);
 struct workers;
 void model_set_workers(struct model *m, struct workers *w);
 /*
- * The part of model_finish that needs no spans, for who reads along (lane.h): tracks know their
- * hosts and names, devices their ids, series are sorted. May be done again when there is more.
+ * The part of model_finish that needs no spans, for consumers of lanes (lane.h): sets hosts and
+ * names of tracks and ids of devices, sorts series. May be repeated as more is read.
  */
 void model_settle(struct model *m);
 
 /*
- * Counts one more occurrence of code for an input. The first one's text is kept; of an error, which
- * says what is missing, each one's, joined by "; ", up to WARNING_MAX_TEXT.
+ * Adds count occurrences of code to an input. The first text is kept; of an error, whose texts name
+ * what is missing, every text, joined by "; ", up to WARNING_MAX_TEXT.
  */
 #define WARNING_MAX_TEXT 65536
 void model_warn(struct model *m, input_id input, const char *code, uint64_t count, const char *fmt,
 		...) __attribute__((format(printf, 5, 6)));
 
 /*
- * Cuts a finished model to windows (nr > 0, in order, apart). What is known of the whole is asked
- * before: who shares what (topology_resolve), so that the windows of a trace add up. Spans are cut
- * at their edges, those outside are gone, and so are links of which an end is; work that is left
- * keeps the place of its launch (placed). first_ns and last_ns
- * stay, so times are still counted from the start of the whole. Samples stay too: the caller that
- * makes curves of them gets what lies in the windows (curve_make).
+ * Cuts a finished model to windows (nr > 0, in order, disjoint). Call topology_resolve before, on
+ * the whole model, so that the windows of a trace add up. Spans are cut at the edges; spans outside
+ * and links to them are removed; work that is left keeps the call path of its launch (placed).
+ * first_ns and last_ns stay, so times still count from the start of the whole. Samples stay:
+ * curve_make cuts curves to the windows.
  */
 struct model_windowed {
 	uint64_t spans_cut, spans_out, links_out;
@@ -310,9 +309,9 @@ const struct span_piece *model_piece(const struct model *m, uint64_t span);
 const struct span_piece *model_below_piece(const struct model *m, uint64_t span);
 
 /*
- * A PCI address as it is compared, "domain:bus:device" in hexadecimal without leading zeros: the
- * function is left out, as most sources do not tell it. buf holds 32. false when a number is out of
- * range (model_pci) or the text is none such as "0000:c1:00.0" or "00000000:C1:00.0".
+ * A PCI address in the form that is compared, "domain:bus:device" in hexadecimal without leading
+ * zeros and without the function, which most sources lack. buf holds 32. false: a number is out of
+ * range (model_pci), or the text has another form than "0000:c1:00.0" or "00000000:C1:00.0".
  */
 bool model_pci(int64_t domain, int64_t bus, int64_t device, char *buf);
 bool model_pci_text(const char *text, size_t n, char *buf);

@@ -1,15 +1,13 @@
 /*
- * replay: a finished model pushed into a sink again, as one input: all of it, or what lies in a
- * window of time. This is how a part of a trace is cut out, and how a model of many inputs becomes
- * one that a single file can hold.
+ * replay: pushes a finished model into a sink as one input: all of it, or a window of time. It cuts
+ * a part out of a trace, and makes of a model of many inputs one that a single file can hold.
  *
- * Tracks and series come along with their hosts, ranks and device ids as model_finish left them.
- * Times are those of the model's time base. Correlations of inputs that counted by themselves are
- * told apart: they are numbered anew where two inputs use the same.
+ * Tracks and series have the hosts, ranks and device ids that model_finish gave them. Times are on
+ * the model's time base. Correlations are renumbered where two inputs use the same independently.
  *
- * The window is [from_ns, to_ns]. A span that reaches out of it is cut at its edges, an instant or
- * a sample outside is left out, but the sample before the window and the one behind it stay: a
- * counter's value at the edge lies between them. A link stays when both of its spans do.
+ * The window is [from_ns, to_ns]. A span that crosses an edge is cut there; an instant or a sample
+ * outside is left out, except the last sample before the window and the first one after it, between
+ * which a counter is interpolated at the edges. A link stays when both of its spans do.
  */
 #ifndef PROFRIG_REPLAY_H
 #define PROFRIG_REPLAY_H
@@ -35,7 +33,7 @@ void model_replay(const struct model *m, const struct window *w, struct sink *in
 		  struct replayed *ret);
 /* A finished model of its own with one input, owned by the caller. */
 struct model *model_cut(const struct model *m, const struct window *w, struct replayed *ret);
-/* The clock that the times of a finished model are of. */
+/* The clock of the times of a finished model. */
 enum trace_clock model_clock(const struct model *m);
 
 #endif

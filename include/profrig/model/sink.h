@@ -88,7 +88,7 @@ struct source {
 	/* Reads up to max records and pushes them: > 0 when more may follow, 0 at the end. */
 	int (*pull)(struct source *src, struct sink *into, uint64_t max);
 	/*
-	 * Instead of pull, where another process has read the source to its end: save writes the
+	 * Instead of pull, where another MPI rank has read the source to its end: save writes the
 	 * reader's own state of the source, load reads it.
 	 */
 	void (*save)(const struct source *src, struct strbuf *to);
@@ -116,9 +116,9 @@ struct sink_ops {
 	str_id (*string)(struct sink *s, const char *str, size_t n);
 	/*
 	 * Inside one analysis equal (kind, host, pid, tid) is one track when pid and tid are known,
-	 * in any file (a process: pid; a queue: also device), unless no host but two
-	 * ranks are stated; else equal (input, kind, key). Later calls fill in unknown fields
-	 * (name, rank, parent).
+	 * in any file (a process: pid; a queue: also device), unless two ranks and no host are
+	 * stated; else equal (input, kind, key). Later calls fill in unknown fields (name, rank,
+	 * parent).
 	 */
 	track_id (*track)(struct sink *s, const struct track_def *d);
 	/* equal (input, track, device, name) is one series */
@@ -137,11 +137,11 @@ struct sink_ops {
 	void (*warn)(struct sink *s, const char *code, uint64_t count, const char *text);
 	void (*sources)(struct sink *s, struct source *const *v, size_t n);
 	/*
-	 * Only where no links are kept, and by sources: the innermost open call launches, or the
-	 * innermost open work was launched by, the place of the program that has this number in
-	 * this process (a number that launches and work of one process share, CALLSITE_NOBODY when
-	 * the work's process is unknown). The first work of a place is that of its first launch,
-	 * the second of the second; without a launch before it, it is W_UNLINKED_WORK.
+	 * From sources only, and only where no links are kept: the innermost open call (or open
+	 * work) has this call site, a number that is unique in the process and equal for launches
+	 * and the work they launch. The n-th work of a call site belongs to its n-th launch; work
+	 * without an earlier launch is W_UNLINKED_WORK. process: CALLSITE_NOBODY when the work's
+	 * process is unknown.
 	 */
 	void (*callsite)(struct sink *s, track_id t, int64_t t_ns, uint32_t process, uint64_t id);
 };
@@ -150,8 +150,7 @@ struct sink {
 	const struct sink_ops *ops;
 	/* links are not kept: a reader need not collect data for them */
 	bool no_links;
-	/* only counts are wanted (counts.h): nothing need be collected for links; sources may push
-	 * spans, too */
+	/* only counts are wanted (counts.h): no data for links either; sources may push spans */
 	bool counts_only;
 };
 
@@ -164,16 +163,15 @@ static inline bool sink_streams(const struct sink *s)
 /* The model as a sink; owned by the model. */
 struct sink *model_sink(struct model *m);
 /*
- * From now on take gets the sources that are offered to the model's sink, no links are kept, and
- * the events of sources do not become columns (profile.h).
+ * From this call on take gets the sources that readers offer to the model's sink, no links are
+ * kept, and the events of sources do not become columns (profile.h).
  */
 void model_set_sources(struct model *m, void (*take)(void *ctx, struct source *const *v, size_t n),
 		       void *ctx);
 /*
- * The host of tracks and series whose input does not name one, from this call on (a run directory
- * knows it); NULL or "" = unknown. So a trace that says where it was recorded and one that does not
- * still share their threads. everywhere: also of those whose input names another, because that is
- * the name of the container the workload ran in.
+ * From this call on the host of tracks and series whose input names none (from a run directory);
+ * NULL or "" = unknown. So a trace with a host and one without share their threads. everywhere:
+ * also of those whose input names another, which is then the name of the workload's container.
  */
 void model_set_default_host(struct model *m, const char *host, bool everywhere);
 
@@ -190,8 +188,7 @@ static inline void sink_warn(struct sink *s, const char *code, uint64_t count, c
 }
 
 /*
- * printf-style form of ops->warn; text is only made for the first occurrence by the model, so keep
- * it off hot paths.
+ * printf-style form of ops->warn. It formats the text at every call, so keep it off hot paths.
  */
 void sink_warnf(struct sink *s, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -201,17 +198,16 @@ void sink_warnf(struct sink *s, const char *code, const char *fmt, ...)
  */
 void sink_fact(struct sink *s, const char *key, int64_t value);
 
-/* ---- for those that are sinks: what every one of them does alike ---- */
+/* ---- shared by implementations of sinks ---- */
 
-/*
- * A text as the model keeps it. *ret_hash: 0 when it is whole; else of the whole, and what is kept
- * was cut.
- */
+/* A text as the model keeps it. *ret_hash: that of a text that is cut, 0 when it is whole. */
 str_id sink_text_put(struct model *m, const char *text, size_t n, uint64_t *ret_hash);
 #define SAY_LONG_TEXT "a text of %zu bytes was cut; it begins '%.40s'"
 
-/* Times are kept inside [TIME_MIN, TIME_MAX] so that neither a difference nor a sum of two
- * overflows; real times reach to the year 2116. */
+/*
+ * Times are kept inside [TIME_MIN, TIME_MAX], so that neither a difference nor a sum of two
+ * overflows; real times reach to the year 2116.
+ */
 #define TIME_MIN (-(INT64_C(1) << 61))
 #define TIME_MAX ((INT64_C(1) << 62) - 1)
 
@@ -225,7 +221,7 @@ static inline int64_t time_shift(int64_t t_ns, int64_t by_ns)
 	return time_clamp(time_clamp(t_ns) + time_clamp(by_ns));
 }
 
-/* The words of their warnings. */
+/* Texts of warnings. */
 #define SAY_BAD_TIME "time %" PRId64 " ns is out of range"
 #define SAY_TIME_ORDER "enter or leave on track '%s' is %" PRId64 " ns before the one before it"
 #define SAY_STRAY_LEAVE "leave of '%s' on track '%s' without an enter"

@@ -1,6 +1,5 @@
 /*
- * warnings: the stable identifiers of everything profrig warns about; `profrig list warnings`
- * prints this table.
+ * warnings: the stable codes of all warnings; `profrig list warnings` prints this table.
  */
 #ifndef PROFRIG_WARNINGS_H
 #define PROFRIG_WARNINGS_H
@@ -71,12 +70,12 @@
 struct warning_info {
 	const char *code;
 	enum severity severity;
-	const char *about; /* what it means and what to do */
+	const char *about; /* meaning, and advice */
 };
 
 extern const struct warning_info warning_table[]; /* ends with code NULL */
 const struct warning_info *warning_find(const char *code);
-/* Whether each one's text counts: it is an error, and of what comes a few times. */
+/* Whether every text is kept, and not the first alone: an error that occurs a few times. */
 bool warning_keeps_texts(const struct warning_info *info);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * plan: configuration → what would happen, as data. Pure: no process is started, no file is
- * read or written, no clock is read; what it must know of the machine stands in the request.
+ * plan: configuration → the steps of a run, as data. Pure: no process is started, no file is read
+ * or written, no clock is read; facts of the machine are in the request.
  *
  * Steps are in order of execution: pre scripts (outermost tool first, then the user's), the
  * workload inside its wrappers, post scripts (the user's, then innermost tool first). Each step's
- * environment is complete with the origin of every variable. Paths are those the step sees; the run
- * directory has the same path everywhere.
+ * environment is complete with the origin of every variable. Paths are those inside the step; the
+ * run directory has the same path everywhere.
  *
  * Stacking [T1 … Tn]: argv = Tn.wrap … T1.wrap workload. Equal env values of two tools are fine,
  * different ones are a problem unless the user's env settles the variable. A variable is a step's
@@ -14,13 +14,13 @@
  * LD_PRELOAD (T1 first, a user's own LD_PRELOAD after them). conflicts: words of one tool's
  * `conflicts` that name another tool or appear in its `provides`.
  *
- * wrap_at: the words of all tools stand in front of each of these programs instead, in a script of
- * that name in <run>/wrap, which the workload finds first in its PATH; PLAN_WRAP_LIBRARY, which is
- * preloaded, finds those that are started by a path. What that program starts has the PATH and the
- * preloads as they were, so nothing is wrapped twice.
+ * wrap_at: the words of all tools are in front of each of these programs instead, in a script of
+ * that name in <run>/wrap, which is first in the workload's PATH; PLAN_WRAP_LIBRARY, which is
+ * preloaded, redirects those that are started by a path. Children of that program have the original
+ * PATH and preloads, so nothing is wrapped twice.
  *
- * A container is given nothing for tools' sake but with container.privileged_profiling;
- * `privileges` says for each what it is and which option gives it.
+ * A container gets no privileges for tools without container.privileged_profiling; `privileges`
+ * lists each privilege and the option that gives it.
  */
 #ifndef PROFRIG_PLAN_H
 #define PROFRIG_PLAN_H
@@ -72,7 +72,7 @@ struct plan_copy {
 	char *from, *to;
 };
 
-/* Written there, to be run: what stands in front of a program, as <run>/wrap/<program>. */
+/* A script with the words in front of a program, <run>/wrap/<program>. */
 struct plan_made {
 	char *to, *text;
 };
@@ -98,7 +98,7 @@ struct plan_output {
 struct plan_privilege {
 	char *tool, *what, *why; /* "SYS_ADMIN", "seccomp=unconfined"; why may be NULL */
 	bool security;           /* an option, not a capability */
-	bool wanted;             /* the tool works without it, and knows less */
+	bool wanted;             /* the tool works without it, and records less */
 	const char *by;          /* the option that gives it: "container.caps", …; NULL: none */
 };
 
@@ -167,8 +167,8 @@ struct plan_request {
 	const char *host;
 	const struct devices *devices; /* NULL: not known */
 	/*
-	 * Folders by way of links: a name (of a mounted folder, of the folder of runs) and the one
-	 * that the kernel knows, in pairs. NULL, or a name that is not among them: it is that.
+	 * Folders behind links: pairs of a name (of a mounted folder, of the folder of runs) and
+	 * its real path. NULL, or a name that is not among them: the name is the real path.
 	 */
 	const struct strvec *real;
 	struct engine_limits limits;

@@ -1,32 +1,31 @@
 /*
- * profile: what is left of a trace when its events are not kept: per thread a tree of call paths,
- * per queue its work by name, per function the statistics of its calls. Memory grows with the
- * number of distinct call paths (some 100 bytes each), of locations (a buffer each, and what their
- * reader holds) and of counter samples (16 bytes each), not with that of calls.
+ * profile: aggregates of a trace whose events are not kept: a tree of call paths per thread, work
+ * by name per queue, statistics of the calls per function. Memory grows with the number of distinct
+ * call paths (some 100 bytes each), of locations (a buffer each, and the reader's state) and of
+ * counter samples (16 bytes each), not with the number of calls.
  *
  * Life cycle:
  *	1. m = model_new(); p = profile_new(m, &opts)
- *	2. readers push into model_sink(m); sources they offer (sink.h) go into the profile, by
- *	   several threads; all the rest goes into the model as ever: tracks, series, samples,
- *	   warnings
+ *	2. readers push into model_sink(m); the sources that they offer (sink.h) go into the
+ *	   profile, by several threads; everything else goes into the model: tracks, series,
+ *	   samples, warnings
  *	3. model_finish(m); profile_finish(p)
- *	4. analyses read both; m has tracks and series, but none of the spans
+ *	4. analyses read both; m has tracks and series but no spans
  *	5. profile_free(p); model_free(m)
  *
- * Calls, inclusive and exclusive times are those that nesting gives the same events in a model,
- * exactly: also that a call without length at the end of another is its neighbour and not its
- * child. Only where times of a track go backwards (W_TIME_ORDER) do they differ: here a track's
- * clock stands still until it is reached again; single calls keep their own durations.
+ * Calls, inclusive and exclusive times equal those that nesting gives the same events in a model,
+ * exactly; a call without length at the end of another is its sibling. They differ only where times
+ * of a track go backwards (W_TIME_ORDER): the track's clock then stands still until its old value
+ * is reached; single calls keep their own durations.
  *
- * Results do not depend on the number of threads: sums are of whole numbers, and what threads find
- * is put together in the order of tracks. Ids of profile.calls may differ from run to run.
+ * Results do not depend on the number of threads or ranks: sums are of whole numbers, and results
+ * of threads are merged in track order. Ids of profile.calls may differ from run to run.
  *
- * Ranks (comm.h): all of them read the definitions, and all sample locations get to all of them;
- * of the others each reads a part, the queues of a device together. They go on in rounds, in step:
- * between two of them they tell each other how far they have come, when a process became active,
- * and what was launched. In the end results travel to rank 0 along a binomial tree, log2(size)
- * steps. Only there the profile is that of the trace; the other ranks' are not to be looked at.
- * Nothing depends on the number of ranks either.
+ * Ranks (comm.h): every rank reads the definitions and gets all sample locations; each of the other
+ * locations is read by one rank, the queues of a device by the same. Ranks proceed in rounds;
+ * between two rounds they exchange how far each has read, when a process became active, and
+ * launches. At the end results travel to rank 0 along a binomial tree, log2(size) steps; the
+ * profile is complete on rank 0 only.
  */
 #ifndef PROFRIG_PROFILE_H
 #define PROFRIG_PROFILE_H
@@ -45,27 +44,26 @@ struct profile_opts {
 };
 
 struct profile_node {
-	uint32_t parent; /* NODE_NONE: outermost; always smaller than the own index */
+	uint32_t parent; /* NODE_NONE: outermost; parents come before children */
 	uint32_t depth;  /* 0: outermost */
 	str_id name, category;
-	enum span_kind kind; /* SPAN_HOST on a thread, else what runs on the queue */
+	enum span_kind kind; /* SPAN_HOST on a thread, else a kind of work */
 	uint32_t calls_id;   /* in profile.calls */
 	uint64_t calls;
 	int64_t exclusive_ns; /* of work: the sum of durations */
 	int64_t device_ns;    /* of the work that these calls launched themselves */
-	int64_t inclusive_ns; /* after profile_finish: with everything below */
-	/* after profile_finish: the same function is above it, its time is in that one's */
-	bool recursive;
+	int64_t inclusive_ns; /* after profile_finish */
+	bool recursive;       /* after profile_finish: an ancestor is the same function */
 };
 
-/* A track that was read; only those of threads and queues have nodes. */
+/* Only tracks of threads and queues have nodes. */
 struct profile_track {
 	track_id track;
 	bool queue;
-	VEC(struct profile_node) nodes; /* of a queue: none below another */
+	VEC(struct profile_node) nodes; /* of a queue: all are outermost */
 	VEC(uint32_t) row_of;           /* by node: its function, numbered by first use */
 	uint32_t rows;
-	uint64_t spans;     /* all that was entered, annotations of a queue too */
+	uint64_t spans;     /* all, annotations of a queue too */
 	int64_t covered_ns; /* time in which any call was open */
 };
 
@@ -82,7 +80,7 @@ struct profile_device {
 	str_id device; /* of the model's tracks */
 	uint64_t pieces, max_concurrency;
 	int64_t sum_ns, union_ns, first_ns, last_ns;
-	uint64_t linked; /* pieces that a call is known to have launched */
+	uint64_t linked; /* pieces with a known launch */
 	int64_t linked_ns;
 };
 
@@ -96,16 +94,16 @@ struct profile {
 
 struct profile *profile_new(struct model *m, const struct profile_opts *o);
 /*
- * With ranks: for the one that found no archive to read, after all inputs. why: for people. All are
- * stopped unless none found one.
+ * A rank that found no archive calls this after all inputs. All ranks stop with an error that shows
+ * `why`, unless no rank found one.
  */
 void profile_give_up(struct profile *p, const char *why);
 void profile_free(struct profile *p); /* NULL is fine */
 void profile_finish(struct profile *p);
 
 /*
- * The sink that --sink auto takes for a trace of so many records on a machine with so much memory:
- * the profile when a model would need more than a quarter of it. Unknown memory (0) is plenty.
+ * The choice of --sink auto: true when a model of so many records would need more than a quarter of
+ * the memory. Unknown memory (0) counts as enough.
  */
 bool profile_is_better(uint64_t records, uint64_t memory_bytes);
 

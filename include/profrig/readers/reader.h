@@ -3,11 +3,12 @@
  * analysis/readers/readers_private.h.
  *
  * probe looks at the path and the first bytes (decompressed when the file is gzip or zstd) and
- * answers how sure it is; the surest wins. read pushes everything it can:
+ * returns its certainty; the highest wins. read pushes everything it can:
  *	0		all of it was read
  *	READ_PARTIAL	results were pushed, but part of the input could not be read; a
- *			severity-error warning says what (exit 6)
- *	< 0		nothing could be read (exit 5); err says why with file and offset or line
+ *			severity-error warning names it (exit 6)
+ *	< 0		nothing could be read (exit 5); err has the cause with file and offset or
+ *			line
  * Readers never change or create a file beside the input, never print, and bound every buffer.
  */
 #ifndef PROFRIG_READER_H
@@ -39,7 +40,7 @@ struct read_opts {
 	const char *device; /* device id to use where the file has none; NULL */
 	/* one of the reader's dialects, chosen by the user; NULL: the recognised one */
 	const char *dialect;
-	/* threads that may help; borrowed, NULL: none. What is read does not depend on them. */
+	/* threads that may help; borrowed, NULL: none. Results do not depend on them. */
 	struct workers *workers;
 };
 
@@ -56,33 +57,30 @@ struct reader {
 	 */
 	bool (*claims)(const char *dir, const char *rel);
 	/*
-	 * About how many records the input has, told without reading them; 0 unknown. NULL: the
-	 * format offers no sources (sink.h), so it can only be read into memory as a whole.
+	 * Estimate of the number of records, without reading them; 0 unknown. NULL: the format
+	 * offers no sources (sink.h), so it can only be read into memory as a whole.
 	 */
 	uint64_t (*records)(const char *path);
-	bool counters_only; /* what it reads holds samples and no calls */
-	/* what read_opts.dialect may be, NULL-terminated; NULL: the format has one only */
+	bool counters_only; /* its inputs hold samples and no calls */
+	/* values of read_opts.dialect, NULL-terminated; NULL: the format has one only */
 	const char *const *dialects;
 	/*
-	 * Some tools write one recording in several formats, file beside file; together they would
-	 * count everything once for each. Of a file of this format: what the recording is called,
-	 * the same in all its formats and no path of a file, owned; NULL: it has no others.
+	 * Some tools write one recording in several formats, file beside file; read together, they
+	 * would count everything once for each. The name of a file's recording, equal in all its
+	 * formats and no path of a file, owned; NULL: it has no others.
 	 */
 	char *(*recording)(const struct probe *p);
 	int richness; /* of such formats: the more it can hold, the larger */
 };
 
-/*
- * What the reader's read does and gives. -EIO: the file became shorter meanwhile, so what came of
- * it counts for nothing.
- */
+/* The reader's read. -EIO: the file became shorter meanwhile, so the results are invalid. */
 int reader_read(const struct reader *rd, const char *path, struct sink *s,
 		const struct read_opts *o, struct err *err);
 
 /*
- * What a file holds, in memory that does not grow with its events (counts.h). Returns what
- * reader_read does; ret is filled in any case. *ret_problem, owned: why what was read is not the
- * whole; untouched when it is, or when nothing could be read.
+ * Counts a file's records in memory that does not grow with its events (counts.h). Returns as
+ * reader_read; ret is filled in any case. *ret_problem, owned: why the input is partial; untouched
+ * when it is whole, or when nothing could be read.
  */
 int reader_count(const struct reader *rd, const char *path, struct counts *ret, char **ret_problem,
 		 struct err *err);
@@ -91,8 +89,8 @@ extern const struct reader *const readers[]; /* NULL-terminated */
 
 const struct reader *reader_find(const char *name);
 /*
- * "NAME" or "NAME:DIALECT", as people say what a file is. *ret_dialect is the reader's own word,
- * NULL when none is named. -EINVAL: no such reader or dialect; err lists the known ones.
+ * Parses "NAME" or "NAME:DIALECT". *ret_dialect is one of the reader's dialects, NULL when none is
+ * named. -EINVAL: no such reader or dialect; err lists the known ones.
  */
 int reader_parse(const char *text, const struct reader **ret, const char **ret_dialect,
 		 struct err *err);
@@ -103,21 +101,20 @@ int reader_parse(const char *text, const struct reader **ret, const char **ret_d
 int reader_detect(const char *path, const struct reader **ret, struct err *err);
 
 /*
- * The reader of a file and what its recording is called (above), owned; 0 with *ret_name NULL when
- * it has none. Errors as reader_detect.
+ * The reader of a file and the name of its recording (above), owned; 0 with *ret_name NULL when it
+ * has none. Errors as reader_detect.
  */
 int reader_recording(const char *path, const struct reader **ret, char **ret_name, struct err *err);
 
 /*
- * An artifact checked by counting what it holds (contract: an empty trace is a failure). Used by
- * the harness through a callback, and by tests. A file for which a reader was asked that is not
- * built in cannot be checked: it is valid when it has bytes, and unread.
+ * Checks an artifact by counting its records (contract: an empty trace is a failure). The harness
+ * uses it through a callback. A file whose reader is not built in cannot be checked: it is valid
+ * when it has bytes, and unread.
  */
 struct artifact_check {
 	const char *verdict; /* "valid", "empty", "damaged" */
-	/* that read it; "" when none was asked for and none fits (then valid when it has bytes) */
-	char reader[32];
-	bool unread;               /* it was not looked into */
+	char reader[32];     /* that read it; "" when none fits (then valid when it has bytes) */
+	bool unread;
 	uint64_t records;          /* spans + samples */
 	int64_t first_ns, last_ns; /* own clock; 0, 0 when empty */
 	char reason[256];          /* why damaged, empty or unread */
@@ -135,26 +132,26 @@ struct rundir {
 		char *path;
 		char *reader;
 		char *tool;
-		struct clock_origin origin; /* what the tool left beside it */
+		struct clock_origin origin; /* from a file of the tool */
 	}) inputs;
-	/* what should be there and cannot be read: paths that are missing or lead out of the
-	 * directory, readers that are not known, directories that cannot be entered */
+	/* listed and unreadable: paths that are missing or lead out of the directory, unknown
+	 * readers, directories that cannot be entered */
 	VEC(struct rundir_lost { char *path, *why; }) lost;
 	int64_t workload_start_ns, workload_end_ns; /* CLOCK_MONOTONIC; 0 when it never ran */
 	/* samplers alone, before and after the workload; CLOCK_MONOTONIC, 0 when there was none */
 	int64_t idle_before_ns[2], idle_after_ns[2];
-	/* marked moments, and what was recorded; CLOCK_MONOTONIC, by time */
+	/* marks, and windows of recording; CLOCK_MONOTONIC, by time */
 	VEC(struct rundir_mark {
 		char *name, *by;
 		int64_t t_ns, uncertainty_ns; /* -1 unknown */
 		bool made;                    /* the time was taken where it was made */
 	}) marks;
-	/* none: all of it counts */
+	/* none: the whole run */
 	VEC(struct rundir_window {
 		char *name, *by;
 		int64_t start_ns, end_ns;
 	}) windows;
-	/* of baseline.json: what tools cost; NaN unknown */
+	/* cost of tools, from baseline.json; NaN unknown */
 	VEC(struct rundir_overhead {
 		char *tools, *unit, *verdict;
 		bool alone;
@@ -165,16 +162,16 @@ struct rundir {
 	}) overhead;
 	int64_t root_pid; /* of the workload, 0 unknown */
 	bool estimated;
-	bool container; /* the workload ran in one, under a host name of its own */
-	/* whose devices were sampled: "amd", "nvidia"; "" both, neither or not known */
+	bool container; /* the workload ran in one, with a host name of its own */
+	/* of the sampled devices: "amd", "nvidia"; "" both, neither or not known */
 	const char *gpu_vendor;
-	/* of plan.json, which devices the workload was shown; NULL = not stated */
+	/* devices visible to the workload, from plan.json; NULL = not stated */
 	struct rundir_visible {
-		char *gpus; /* that a container was given: "0,2-4", "all", "none" */
+		char *gpus;                        /* of the container: "0,2-4", "all", "none" */
 		char *rocr, *hip, *cuda, *ordinal; /* ROCR_VISIBLE_DEVICES … GPU_DEVICE_ORDINAL */
 	} visible;
 };
-/* has a run.json that says it is one of profrig's, whole or not */
+/* Whether it has a run.json of profrig, whole or not. */
 bool rundir_is(const char *path);
 int rundir_open(const char *path, struct rundir *ret, struct err *err);
 void rundir_release(struct rundir *r);

@@ -2,15 +2,13 @@
  * convert: a model written as a file of some trace format. The registry is
  * analysis/report/convert/converters_private.h.
  *
- * A converter writes all that its format has a place for and counts the rest, so that nothing is
- * lost in silence. Formats that can hold a whole model (tef, otf2) hold it so that reading the
- * file gives an equal one: beside what every viewer understands they carry what it lacks (kinds,
- * correlations, hosts, units …) in a form that only profrig's reader looks at (analysis/readers/
- * native.h has it).
+ * A converter writes everything that its format can hold and counts the rest, so that nothing is
+ * lost in silence. Formats that can hold a whole model (tef, otf2) hold it so that reading the file
+ * gives an equal one: beside the parts that every viewer understands they carry the rest (kinds,
+ * correlations, hosts, units …) in a form that only profrig's reader uses (native.h).
  *
- * Converters never change the model. A file appears whole or not at all: it is written beside its
- * place and renamed; so is a directory, and one that is there already is replaced only when profrig
- * wrote it.
+ * Converters never change the model. A file or directory appears whole or not at all: it is written
+ * under a temporary name and renamed. An existing directory is replaced only when profrig wrote it.
  */
 #ifndef PROFRIG_CONVERT_H
 #define PROFRIG_CONVERT_H
@@ -21,24 +19,24 @@
 
 struct convert_job {
 	const struct model *model; /* finished, of one input (replay.h) */
-	/* the analysis "callpaths" of it; NULL unless the converter wants_paths */
+	/* table of the analysis "callpaths"; NULL unless the converter wants_paths */
 	const struct table *callpaths;
 	const char *path; /* to be written, with its suffix */
 	/*
-	 * 0: one file. Else several, of at most about so many bytes of text each (before they are
-	 * compressed): path with -0, -1, … before its suffix. Each stands for itself in a viewer;
-	 * together they hold every event once, each in the part where it starts.
+	 * 0: one file. Else several, of at most about so many bytes of text each (before
+	 * compression): path with -0, -1, … before its suffix. A viewer can open each alone;
+	 * together they hold every event once, in the part where it starts.
 	 */
 	uint64_t split_bytes;
 };
 
 struct convert_result {
-	uint64_t files, bytes; /* written; bytes as they lie on disk */
+	uint64_t files, bytes; /* written; bytes on disk */
 	char *first;           /* path of the first file, owned */
-	/* What the format has no place for. */
+	/* records that the format cannot hold */
 	uint64_t spans_out, samples_out, links_out;
-	uint64_t links_between; /* links from one part to another, which no part can hold */
-	char *stale; /* a file that is called like the next part and is older than these, owned */
+	uint64_t links_between; /* links between two parts, which no part can hold */
+	char *stale;            /* an older file with the name of the next part, owned */
 };
 
 struct converter {

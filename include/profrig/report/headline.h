@@ -1,6 +1,6 @@
 /*
- * headline: the figures that several outputs show first: time, energy, busy share, where the time
- * went, the largest costs. They are computed here only, from the tables and the two JSON texts of a
+ * headline: the figures that several outputs show first: time, energy, busy share, split of the
+ * time, largest costs. They are computed here only, from the tables and the two JSON texts of a
  * report, so that the page, the plain page and the closing lines of a command agree, also when
  * `profrig report` writes them again.
  *
@@ -27,13 +27,13 @@ struct headline_counter {
 	double j;                            /* total without the idle time around the workload */
 	bool estimated, accelerator;
 	/*
-	 * How far to trust a counter, smaller is better: accelerators first, measured before
+	 * Preference among counters, smaller is better: accelerators first, measured before
 	 * estimated, energy counters before integrated power.
 	 */
 	int rank;
 	bool outranked; /* integrated power of a device that has an energy counter */
 	/*
-	 * One counter per device, so that nothing is added twice: summed in energy_j, or shown
+	 * One counter per device, so that no energy counts twice: summed in energy_j, or shown
 	 * beside it (CPUs beside accelerators).
 	 */
 	enum { HEADLINE_NEITHER, HEADLINE_SUMMED, HEADLINE_BESIDE } use;
@@ -69,20 +69,21 @@ struct headline {
 
 	VEC(struct headline_counter) counters; /* in the table's order */
 	double energy_j;
-	bool estimated, integrated; /* some of energy_j */
+	bool estimated, integrated; /* a part of energy_j is */
 
 	double busy;        /* of all accelerators, NaN without device work */
-	double recorded_ns; /* what `busy` is a share of; 0: each device's own extent */
+	double recorded_ns; /* `busy` is a share of it; 0: of each device's own extent */
 	VEC(struct headline_device) devices;
 	struct strvec without; /* accelerators without any work */
 
-	const char *split_of; /* what the parts add up to, "" when nothing is known */
+	const char *split_of; /* name of the sum of the parts, "" without parts */
 	double split_ns;
 	size_t split_devices;
 	VEC(struct headline_part) parts;
 	size_t more; /* calls that the part of kind "rest" holds; 0: not known */
-	/* Host calls: the path of the wrapper that was opened, "" none; whether calls stand beside
-	 * it. */
+	/*
+	 * Host calls: the path of the wrapper around them, "" none; mostly: others are beside it.
+	 */
 	const char *within;
 	bool mostly;
 	struct intern *names; /* of parts */

@@ -1,7 +1,7 @@
 /*
- * html_out: a document without script, style sheet or anything to fetch, as mail programs show it:
- * headings, notes and tables with inline styles. For `report --format mail` and for the page of a
- * build without node.
+ * html_out: a document without script, style sheet or network access, for mail programs: headings,
+ * notes and tables with inline styles. For `report --format mail` and for the page of a build
+ * without node.
  *
  *	struct html_out h = { .f = f };
  *	html_begin(&h, "title", "");
@@ -10,7 +10,7 @@
  *	html_end(&h);
  *
  * Every text is escaped where it is written; control characters and bytes that are no UTF-8 become
- * visible (text_visible). Errors of the FILE are for the caller to ask.
+ * visible (text_visible). The caller checks the FILE for errors.
  */
 #ifndef PROFRIG_HTML_OUT_H
 #define PROFRIG_HTML_OUT_H
@@ -21,11 +21,11 @@
 
 struct html_out {
 	FILE *f;
-	size_t max_text; /* bytes of one text, the rest is cut; 0: any */
-	bool guard;      /* texts are redacted, and none is a formula to a spreadsheet */
+	size_t max_text; /* bytes of one text, the rest is cut; 0: no limit */
+	bool guard;      /* redact texts, and quote those that a spreadsheet takes for a formula */
 };
 
-/* more: what else belongs in the head, as HTML. */
+/* more: further HTML of the head. */
 void html_begin(const struct html_out *h, const char *title, const char *more);
 void html_end(const struct html_out *h);
 void html_heading(const struct html_out *h, int level, const char *s);
@@ -36,7 +36,7 @@ void html_table(const struct html_out *h);
 void html_table_end(const struct html_out *h);
 void html_row_begin(const struct html_out *h);
 void html_row_end(const struct html_out *h);
-/* tag: "td" or "th". Words that are states of a run have their colour. */
+/* tag: "td" or "th". States of a run are coloured. */
 void html_cell(const struct html_out *h, const char *tag, const char *s, bool right);
 /* nr cells as one row, left-aligned. */
 void html_row(const struct html_out *h, const char *tag, const char *const *cells, size_t nr);

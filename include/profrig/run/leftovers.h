@@ -1,24 +1,24 @@
 /*
- * leftovers: what profrigs that were killed have left on this machine, found and removed.
+ * leftovers: finds and removes the remains of killed profrigs on this machine.
  *
- * A run is dead when the locks its profrig held (run.h) are free. What is looked for:
+ * A run is dead when the locks of its profrig (run.h) are free. Kinds:
  *
- *	entry		the registry's, of a dead run; also one torn before it was whole
- *	run		a directory that still says "running": it is marked interrupted
+ *	entry		the registry's, of a dead run; also a half-written one
+ *	run		a directory with the status "running": it is marked interrupted
  *	container	of a dead run, also of its throw-away probe
- *	processes	the agent of a dead run, and all that carry its PROFRIG_RUN_ID
+ *	processes	the agent of a dead run, and all with its PROFRIG_RUN_ID
  *	file		half-written files, blocks set aside, sockets and FIFOs in its directory;
  *			with `all` also half-written files that a killed analysis left
- *	folder		a run directory that was killed before it had its name
+ *	folder		a run directory whose profrig was killed before it had its name
  *	mount		anything mounted below its directory
  *
- * The registry finds runs wherever their directories are; runs_dir also finds those that it has
- * forgotten, as after a reboot (a folder of more than LEFTOVERS_MAX_RUNS only with `all`); `all`
- * asks engines and processes too for unknown runs.
+ * The registry has the runs of all directories; runs_dir also finds runs that it has lost, as after
+ * a reboot (a folder of more than LEFTOVERS_MAX_RUNS only with `all`); `all` also searches engines
+ * and processes for unknown runs.
  *
- * Never touched: a run whose lock is held; a run of another machine (its locks say nothing here);
- * a container that --keep kept; processes of other users; what is not known to be dead. Of those
- * the doubtful ones are listed, with `kept` and the reason.
+ * Never touched: a run whose lock is held; a run of another machine (its locks are invisible here);
+ * a container of --keep; processes of other users; anything that may be alive. Doubtful ones are
+ * listed, with `kept` and the reason.
  */
 #ifndef PROFRIG_LEFTOVERS_H
 #define PROFRIG_LEFTOVERS_H
@@ -37,7 +37,7 @@ struct leftover {
 	char *of;         /* the run that it belongs to, and how that is known */
 	int64_t bytes;    /* on disk; -1: none, or not known */
 	bool kept;        /* left alone on purpose */
-	char *done;       /* with fix: what was done, one line; NULL it was not */
+	char *done;       /* with fix: the action taken, one line; NULL none */
 	char *error;      /* with fix: why not */
 };
 struct leftovers {

@@ -2,10 +2,10 @@
  * run: walks a plan: engine, agent, pre scripts, samplers, workload, post scripts, teardown,
  * collection, run.json (docs/architecture.md).
  *
- * run_execute never leaves early: whatever fails, post scripts run, samplers stop, outputs are
- * collected and judged, run.json says what happened. It prints nothing; run_events is how a front
- * end hears of progress. run.json is rewritten atomically after every step, a small reserve file
- * makes that possible on a full disk.
+ * run_execute never returns early: after any failure post scripts run, samplers stop, outputs are
+ * collected and judged, and run.json reports it. It prints nothing; run_events notifies a front end
+ * of progress. run.json is rewritten atomically after every step, a small reserve file makes that
+ * possible on a full disk.
  *
  * Signals: the caller sets `interrupt` (an int written by its SIGINT/SIGTERM handler) to the
  * signal's number; the workload gets INT, after grace TERM, after grace KILL; a second Ctrl-C goes
@@ -13,15 +13,14 @@
  * puts the first one back at its end.
  *
  * Idle power (configuration: idle): samplers start that much before the workload and stop that much
- * after it, before post scripts; run.json says when. What a pre script left running belongs to it,
- * what the workload left has been ended. After a workload that failed it is left out; an interrupt
- * ends it at once, and the run is interrupted.
+ * after it, before post scripts; run.json has the times. Processes of a pre script keep running,
+ * those of the workload have been ended. There is no idle time after a failed workload; an
+ * interrupt ends it at once, and the run is interrupted.
  *
- * What is judged how:
- *	processes	what the workload leaves running may end by itself within a second; what has
- *			to be ended is a failure ("left 2 processes running"). What a pre script
- *			leaves running lives until the agent ends: a post script may want to talk to
- *			it.
+ * Rules of judgement:
+ *	processes	processes of the workload may end by themselves within a second; one that
+ *			has to be ended is a failure ("left 2 processes running"). Processes of a
+ *			pre script live until the agent ends: a post script may need them.
  *	outputs		a pattern is fine when one of its files is valid and none is damaged: tools
  *			write a file per process, and those that never used a GPU are empty. Of a
  *			plan_output whose dir is not in the run directory, files newer than the
@@ -30,9 +29,9 @@
  *			written over blocks set aside at the beginning.
  *
  * A run is alive while its profrig holds two locks (flock): on its entry in the registry (see
- * run_sweep_leftovers), and on <run>/.lock, which stands for the lock on run.json: that file is
- * replaced by every write, and a lock would stay with the replaced one. Both files are gone when
- * the run is over. A run directory appears under its name only when it holds a run.json.
+ * run_sweep_leftovers), and on <run>/.lock, a lock beside run.json, which every write replaces
+ * together with its locks. Both files are removed at the end of the run. A run directory appears
+ * under its name only when it holds a run.json.
  */
 #ifndef PROFRIG_RUN_H
 #define PROFRIG_RUN_H
@@ -50,7 +49,7 @@ enum run_status {
 	RUN_TIMEOUT,
 	RUN_INTERRUPTED,
 	RUN_PARTIAL,
-	RUN_SKIPPED /* all but the workload ran, as was asked */
+	RUN_SKIPPED /* all but the workload ran, as requested */
 };
 const char *run_status_name(enum run_status s);
 
@@ -80,7 +79,7 @@ struct run_events {
 	void *ctx;
 	/* a few times a second while a step runs */
 	void (*tick)(void *ctx);
-	/* what a pull, or what fetches data, says last */
+	/* last line of a pull or a fetch of data */
 	void (*note)(void *ctx, const char *text);
 	/* so much of the data is here; total 0: unknown */
 	void (*bytes)(void *ctx, uint64_t done, uint64_t total);
@@ -95,8 +94,8 @@ struct run_opts {
 	const char *runs_dir; /* for the `latest` link */
 	const char *version;  /* of profrig */
 	double build_s;       /* how long the image took to build; 0: not known */
-	/* preflight adds what is not as asked for and is no reason not to run; run_execute puts it
-	 * into run.json, and adds what is to be said at the end. May be NULL. */
+	/* preflight adds deviations that do not prevent a run; run_execute writes them into
+	 * run.json, and adds messages for the end. May be NULL. */
 	struct strvec *notes;
 	/*
 	 * preflight for `plan`: pulls nothing, starts no container (so what an image lacks is not
@@ -104,10 +103,10 @@ struct run_opts {
 	 */
 	bool dry;
 	/*
-	 * Trust the engine: preflight leaves it, the image and what tools need there to
-	 * run_execute, whose container is then the only one. When that does not start, or holds not
-	 * all that tools need, run_execute undoes what it made and returns -ENOLINK (preflight
-	 * without quick says why, and pulls) or -ENOPKG with the lines in `missing`.
+	 * Trust the engine: preflight leaves the checks of engine, image and tools' needs to
+	 * run_execute, which then starts the only container. When that does not start, or lacks a
+	 * need, run_execute removes everything it made and returns -ENOLINK (preflight without
+	 * quick finds the reason, and pulls) or -ENOPKG with the lines in `missing`.
 	 */
 	bool quick;
 	struct strvec *missing;
@@ -134,18 +133,17 @@ void run_result_over(struct run_result *r);
 void run_result_release(struct run_result *r); /* also that */
 
 /*
- * Everything that must hold before a run begins: engine answers, image is there (or pulled), needs
- * are met (asked in a throw-away container, unless quick), samplers work. All that is missing is
- * collected as lines with what to do; returns their number (exit 4 when > 0), < 0 on an internal
- * failure.
+ * The checks before a run begins: the engine answers, the image is there (or pulled), needs are met
+ * (checked in a throw-away container, unless quick), samplers work. Everything missing becomes a
+ * line with advice; returns their number (exit 4 when > 0), < 0 on an internal failure.
  */
 int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec *missing,
 		  struct err *err);
 
-/* Words for the user when there is less room on the disk than there should be; owned, NULL. */
+/* Message when the disk has too little room; owned, NULL. */
 char *run_disk_warning(const struct plan *pl);
 
-/* Starts nothing before it is asked; free accepts NULL. */
+/* Starts nothing by itself; free accepts NULL. */
 struct run_prober *run_prober_new(void);
 void run_prober_free(struct run_prober *p);
 
@@ -155,7 +153,7 @@ void run_prober_free(struct run_prober *p);
  */
 const struct engine *run_pick_engine(const char *name, const char *image, char **ret_notice,
 				     struct err *err);
-/* 0 when the engine answers, else -errno with its words. */
+/* 0 when the engine answers, else -errno with its message. */
 int run_engine_answers(const struct engine *e, struct err *err);
 
 /* < 0: the run directory could not be created at all, or see `quick`; otherwise ret is complete. */
@@ -185,9 +183,9 @@ struct run_overhead {
 int run_note_overhead(const char *run_dir, const struct run_overhead *o, struct err *err);
 
 /*
- * Adds the rows of a run to the table results.perf_csv names (perf_csv.h). status NULL:
- * run.json says how it ended; else no run directory was made, and it is "failed" or "skipped".
- * What the run's tools cost is there when run_note_overhead was before.
+ * Adds the rows of a run to the table of results.perf_csv (perf_csv.h). status NULL: that of
+ * run.json; else no run directory was made, and it is "failed" or "skipped". For the cost of the
+ * run's tools call run_note_overhead before.
  */
 int run_perf_csv(const struct plan *pl, const char *status, const char *reason,
 		 const volatile sig_atomic_t *interrupt, struct err *err);
@@ -201,7 +199,7 @@ const char *run_skip_arch(const struct runconf *rc, const struct devices *d);
 char *run_new_id(const char *model);
 /*
  * Folder with profrig-init and preload libraries: the binary's own in a build tree, ../lib/profrig
- * from it when installed (whether it is there, preflight tells). Owned.
+ * from it when installed (preflight checks whether it is there). Owned.
  */
 char *run_lib_dir(void);
 
@@ -249,9 +247,9 @@ struct run_warning_info {
 extern const struct run_warning_info run_warning_table[];
 
 /*
- * What the next run does about runs that were killed: leftovers.h, with fix, in the registry and in
- * runs_dir (NULL: none). An engine that does not answer is asked again next time. lines: what was
- * done, one each. Returns how many runs were finished off.
+ * Cleans up after killed runs, before the next one: leftovers.h, with fix, in the registry and in
+ * runs_dir (NULL: none). An engine that does not answer is retried next time. lines: one per
+ * action. Returns the number of runs.
  */
 int run_sweep_leftovers(const char *runs_dir, struct strvec *lines, struct err *err);
 

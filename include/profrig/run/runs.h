@@ -1,5 +1,5 @@
 /*
- * runs: the run directories in a folder: what they are, which of them to remove, and removing them.
+ * runs: the run directories in a folder: lists them, chooses some by a rule, and removes them.
  *
  *	struct run_list rl = RUN_LIST_INIT;
  *	runs_load("runs", &filter, &rl, &err);		oldest first
@@ -8,9 +8,9 @@
  *	run_list_release(&rl);
  *
  * A run directory is a folder of that name with a run.json of profrig in it whose id is the
- * folder's name; nothing else is listed, and so nothing else is ever removed. Links are not
- * followed. A run whose profrig lives (run.h: locks) is `live`. One that says it runs, but has
- * no living profrig, is `interrupted`.
+ * folder's name; nothing else is listed or removed. Links are not followed. A run whose profrig
+ * lives (run.h: locks) is `live`. One with the status "running" and no living profrig is
+ * `interrupted`.
  */
 #ifndef PROFRIG_RUNS_H
 #define PROFRIG_RUNS_H
@@ -23,14 +23,14 @@
 #include "profrig/base/vec.h"
 
 struct run_info {
-	char *id, *dir; /* dir: the folder's path, below the one that was asked for */
+	char *id, *dir; /* dir: the folder's path, below the listed one */
 	char *model, *status, *reason, *engine, *result;
 	char *started_utc;
 	int64_t started_ns; /* CLOCK_REALTIME, 0 unknown */
 	double duration_s;  /* of all of it; NAN unknown */
 	struct strvec tools;
 	struct strvec labels; /* "k=v" */
-	int64_t bytes;        /* on the disk; −1: not asked */
+	int64_t bytes;        /* on the disk; −1: not measured */
 	bool bytes_least;     /* not all of it could be looked at */
 	bool live;
 	bool kept;   /* label keep, with any value but false */
@@ -61,7 +61,7 @@ int runs_names(const char *dir, struct strvec *ret, struct err *err);
 struct prune_rule {
 	double older_s;       /* < 0: not by age */
 	int64_t larger_bytes; /* < 0: not by size; all together, the oldest go first */
-	int64_t keep;         /* the newest ones that stay whatever the rest says; 0 none */
+	int64_t keep;         /* number of newest ones that always stay; 0 none */
 };
 /*
  * Which of the listed runs go: neither live nor kept ones, and not the newest `keep`. Without a
@@ -70,9 +70,9 @@ struct prune_rule {
 void runs_choose(struct run_list *rl, const struct prune_rule *rule, int64_t now_ns);
 
 /*
- * Removes a run: 0; -EBUSY: it lives, or another process is removing it. It loses its name at once,
- * so that a removal cut short leaves nothing that looks like a run; runs_sweep_removed ends such
- * ones. Returns what it took on the disk in ret_bytes.
+ * Removes a run: 0; -EBUSY: it lives, or another process is removing it. It is renamed first, so
+ * that an interrupted removal leaves nothing that looks like a run; runs_sweep_removed removes such
+ * remains. ret_bytes: its size on the disk.
  */
 int run_remove(const char *dir, const struct run_info *r, int64_t *ret_bytes, struct err *err);
 /* What earlier removals left; how many. dry: only counts. */

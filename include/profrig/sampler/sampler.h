@@ -6,22 +6,22 @@
  * thread that ticks on absolute times, reads device after device, stamps each read with the
  * midpoint of CLOCK_MONOTONIC before and after it, and streams rows to a CSV file
  * (docs/contract.md, Sampling files), written at least once a second, always in whole lines.
- * Nothing here prints. No tick is lost in silence: those that were made, that were late, and that
- * were skipped are counted, with the worst error, in the file's last line and in sampling_stats.
+ * Nothing here prints. Ticks that were made, late and skipped are counted, with the worst error, in
+ * the file's last line and in sampling_stats.
  *
  *	sampling_open(&opts, &sp, err)	finds devices, opens them, writes the header (−ENODEV /
- *					−ENOENT with words when the source does not work here)
+ *					−ENOENT with err when the source does not work here)
  *	sampling_start(sp)		thread; all signals are blocked in it
  *	sampling_target(sp, pid)	the workload's root process, for sources that follow a
  *					process tree; may come at any time, any thread
  *	sampling_pause(sp, true)	ticks go on without reading, until false; any thread
  *	sampling_mark(sp, "name")	a comment line "# mark: <t_ns> name"; any thread; never
  *					waits for a read
- *	sampling_summary(sp, d, i, &s)	what series i of device d gave so far; any thread
+ *	sampling_summary(sp, d, i, &s)	summary of series i of device d so far; any thread
  *	sampling_stop(sp, &stats)	one last read of every device, file closed and fsynced;
  *					within one period. A read that hangs is given up after 2 s
  *	sampling_free(sp)		stops too; a thread that still hangs in a read frees the
- *					rest when it comes back
+ *					rest when it returns
  *
  * open, start, stop and free are for one thread, which outlives the sampling (a source may have a
  * child process that ends with the thread that opened it).
@@ -29,12 +29,12 @@
  * Options that every source has (sampler_opts.options):
  *	storage		"every" (default) or "change": a field is written when its value changes,
  *			and at least once a second
- *	realtime	"yes": the thread asks for a real-time priority; where that is not allowed
- *			it goes on without (stats.realtime_error)
+ *	realtime	"yes": the thread requests a real-time priority; without permission it runs
+ *			on normally (stats.realtime_error)
  *
  * A missing reading is a value: NaN → "NA" with a reason counted; "not supported" is found at open
  * and the series does not exist. When the source is gone or the file cannot be written, the thread
- * ends, rows before are intact, and stats.error says why.
+ * ends, earlier rows are intact, and stats.error has the reason.
  */
 #ifndef PROFRIG_SAMPLER_H
 #define PROFRIG_SAMPLER_H
@@ -71,15 +71,15 @@ struct sampler_device {
 	char id[32];        /* "gpu0", "proc", "pkg0" */
 	char facts[256];    /* "AMD MI300X, pci 0000:03:00.0, …": one header comment line */
 	char pci[32];       /* "0000:03:00.0", as the source writes it; "": not known */
-	bool estimated;     /* as of the sampler, for a source that only knows at open (replay) */
+	bool estimated;     /* as of the sampler, for a source that finds it at open (replay) */
 	bool change_points; /* rows hold changes only: "storage: change" */
 	size_t nr;
 	struct sampler_series series[SAMPLER_MAX_SERIES];
 };
 
 /*
- * What is known of a device at the start: driver, versions, limits, clocks, temperature, what else
- * uses it. A value is a number (text "") or a word. Names, where a source knows them:
+ * Facts of a device at the start: driver, versions, limits, clocks, temperature, other users. A
+ * value is a number (text "") or a word. Names, where a source has them:
  *	pci driver vbios uuid power_cap_w power_cap_default_w power_cap_max_w clock_hz clock_max_hz
  *	mem_clock_hz mem_clock_max_hz temperature_degc ecc ecc_errors mig compute_partition
  *	memory_partition performance_level
@@ -106,8 +106,8 @@ const struct sampler_fact *sampler_fact(const struct sampler_facts *f, const cha
 /* " name=value name=value": numbers shortest, words in quotes when they hold blanks. */
 void sampler_facts_text(const struct sampler_facts *f, struct strbuf *to);
 /*
- * What of it bends a measurement, a line each: others that hold the device (*ret_shared), a power
- * cap below the default (*ret_capped). Owned, NULL when there is nothing to say.
+ * Facts that affect a measurement, a line each: other processes on the device (*ret_shared), a
+ * power cap below the default (*ret_capped). Owned, NULL without any.
  */
 void sampler_facts_judge(const struct sampler_facts *f, const char *device, char **ret_shared,
 			 char **ret_capped);
@@ -118,7 +118,7 @@ struct sampler {
 	const char *name;
 	const char *about;
 	const char *vendor;         /* cpu amd nvidia any */
-	bool estimated;             /* what it gives is a model's guess */
+	bool estimated;             /* values come from a model */
 	const char *const *options; /* names of its own options, NULL at the end; NULL: none */
 	/* See sampler_probe. NULL: it works when it can be opened. */
 	int (*probe)(const struct sampler_opts *o, struct err *err);
@@ -128,14 +128,14 @@ struct sampler {
 	 * Reads device d: v[i] for its series i (NaN = failed, reason: a short word counted by the
 	 * loop; SAMPLER_ABSENT = not read this time). Returns 0; 1 when there is nothing to read at
 	 * this moment (no row is written); 2 when a row was read and another one, of any device, is
-	 * due already (the loop goes round again at once); or -errno when the source is gone for
-	 * good (the loop stops and says so, with the reason when there is one). Reasons stay valid
+	 * due already (the loop repeats at once); or -errno when the source is permanently gone
+	 * (the loop stops and reports it, with the reason when there is one). Reasons stay valid
 	 * (they are literals, or a library's own).
 	 */
 	int (*read)(struct sampler_state *st, size_t d, double *v, const char **reason);
 	/* NULL: does not care. Called from the sampling thread */
 	void (*target)(struct sampler_state *st, pid_t pid);
-	/* NULL: knows nothing. Called once, before the first read; may take some milliseconds */
+	/* NULL: no facts. Called once, before the first read; may take some milliseconds */
 	void (*facts)(struct sampler_state *st, size_t d, struct sampler_facts *ret);
 	/* A source with its own times (replay): stamp of the last read; NULL: the loop stamps */
 	int64_t (*stamp)(struct sampler_state *st);
@@ -144,7 +144,7 @@ struct sampler {
 
 extern const struct sampler *const samplers[];
 const struct sampler *sampler_find(const char *name); /* NULL when unknown */
-/* 0 when it would work here, else −errno and words. NULL options = defaults. */
+/* 0 when it would work here, else −errno and err. NULL options = defaults. */
 int sampler_probe(const struct sampler *s, const struct sampler_opts *o, struct err *err);
 /*
  * What a tool's sampler kind means: a source by name, or "auto": the first GPU source whose probe
@@ -175,7 +175,7 @@ struct sampling_stats {
 	int64_t read_ns_max;
 	double cpu_s;       /* of the thread (rocm_smi's child process not included) */
 	bool realtime;      /* it ran with a real-time priority */
-	int realtime_error; /* -errno: it was asked for and not allowed */
+	int realtime_error; /* -errno: it was requested and not allowed */
 	VEC(struct sampling_reason {
 		char text[48];
 		uint64_t count;
@@ -195,7 +195,7 @@ struct sampling_summary {
 
 struct sampling;
 int sampling_open(const struct sampling_opts *o, struct sampling **ret, struct err *err);
-/* What was opened; valid until sampling_free. */
+/* The opened devices; valid until sampling_free. */
 size_t sampling_devices(const struct sampling *sp, const struct sampler_device **ret);
 /* Of device d, as they were when it was opened. */
 const struct sampler_facts *sampling_facts(const struct sampling *sp, size_t d);

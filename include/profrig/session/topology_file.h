@@ -1,6 +1,6 @@
 /*
- * topology_file: which processes share which device, as a file of --topology says it in YAML or
- * JSON (docs/energy.md, "Who shares a device"):
+ * topology_file: reads a file of --topology, YAML or JSON: which processes share which device
+ * (docs/energy.md, "Who shares a device"):
  *
  *	sharing:
  *	  - {ranks: "0-3", devices: [gpu0, "node3:gpu2"], weight: 2}
@@ -15,7 +15,7 @@
 #include "profrig/topology/topology.h"
 
 /*
- * Adds what the file says to tp. -EINVAL: the file cannot be read or something in it is wrong; p
+ * Adds the rules of the file to tp. -EINVAL: the file cannot be read or something in it is wrong; p
  * (empty before) has a line for each problem.
  */
 int topology_file_read(struct topology *tp, const char *path, struct problems *p);

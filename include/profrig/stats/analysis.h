@@ -1,11 +1,10 @@
 /*
  * analysis: from a finished model, or profile, to tables. The registry is analyses_private.h; each
- * analysis is one file and returns tables whose columns are pinned in the contract
- * (docs/tables.md).
+ * analysis is one file and returns tables with the columns of docs/tables.md.
  *
- * An analysis reads the model or profile only, asks never which format it came from, and adds no
- * table when it has nothing to say (a trace without device work has no `kernels`). Rows are in the
- * defined order, so output is byte-identical from run to run.
+ * An analysis reads the model or profile only, never depends on the trace's format, and adds no
+ * table without rows (a trace without device work has no `kernels`). Rows have a defined order, so
+ * output is byte-identical from run to run.
  */
 #ifndef PROFRIG_ANALYSIS_H
 #define PROFRIG_ANALYSIS_H
@@ -38,8 +37,8 @@ void table_set_check(struct table_set *ts, const char *name, bool ok, const char
 	__attribute__((format(printf, 4, 5)));
 
 /*
- * Energy of an archive that is read along and not kept (analysis/stats/energy_stream.h): made
- * before the profile, whose lanes it reads; o, rules and topology outlive it.
+ * Energy of an archive whose events are not kept (energy_stream.h). Made before the profile, whose
+ * lanes it reads; o, rules and topology outlive it.
  */
 struct counter_rules;
 struct topology;
@@ -49,7 +48,7 @@ struct energy_stream *energy_stream_new(struct model *m, const struct analysis_o
 					struct counter_rules *rules, struct topology *topology);
 void energy_stream_free(struct energy_stream *es); /* NULL is fine */
 struct lane_reader energy_stream_reader(struct energy_stream *es);
-/* Whether the model has counters of energy that the stream did not know when calls began. */
+/* Whether the model has energy counters that came after the stream had chosen its jobs. */
 bool energy_stream_lacks(const struct energy_stream *es);
 
 /* Marks, recording windows and tool overhead of a run; common timebase, by time. */
@@ -62,8 +61,8 @@ struct analysis_marks {
 	VEC(struct analysis_window {
 		char *name, *by;
 		struct window w;
-	}) windows; /* that tools recorded in */
-	/* what tools cost, by baseline.json; ratios and shares, NaN unknown */
+	}) windows; /* of recordings by tools */
+	/* cost of tools, from baseline.json; ratios and shares, NaN unknown */
 	VEC(struct analysis_overhead {
 		char *tools, *unit, *verdict;
 		bool alone;
@@ -73,7 +72,7 @@ struct analysis_marks {
 			budget;
 	}) overhead;
 };
-/* The table `overhead`, owned; NULL when nothing is known. */
+/* The table `overhead`, owned; NULL without data. */
 struct table *analysis_overhead_table(const struct analysis_marks *am);
 void analysis_marks_release(struct analysis_marks *am);
 
@@ -95,14 +94,16 @@ struct analysis {
 		   struct err *err);
 	/* needs tracks and series alone, which the model of a profile has too */
 	bool series_only;
-	/* else: the same tables of a finished profile; NULL: they need what it does not keep */
+	/*
+	 * else: the same tables of a finished profile; NULL: they need data that it does not keep
+	 */
 	int (*run_profile)(const struct profile *p, const struct analysis_opts *o,
 			   struct table_set *out, struct err *err);
 };
 /* The model is const to an analysis except for model_warn. */
 
 /* Of a model, or of a profile and its model; p: NULL when the model has all. */
-#define ANALYSIS_LEFT_OUT 1 /* it needs what a profile does not keep */
+#define ANALYSIS_LEFT_OUT 1 /* it needs data that a profile does not keep */
 int analysis_run(const struct analysis *a, struct model *m, const struct profile *p,
 		 const struct analysis_opts *o, struct table_set *out, struct err *err);
 
@@ -119,7 +120,7 @@ struct call_stats {
 	double mean_ns, median_ns, p95_ns, stddev_ns;
 };
 struct call_stats call_stats_of(const int64_t *dur_ns, size_t n); /* type 7 percentiles, n − 1 */
-/* As exact but for median and p95, which are at most SKETCH_ERROR of themselves wrong. */
+/* Exact except median and p95, whose relative error is at most SKETCH_ERROR. */
 struct call_stats call_stats_approx(const struct moments *mo, const struct sketch *sk);
 
 #endif

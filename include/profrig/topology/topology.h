@@ -1,29 +1,31 @@
 /*
  * topology: which processes share which device, and on which device a queue's work really runs.
  *
- * Without one (NULL) the rule of the node holds: every process of a device's node shares it, and
- * work belongs to the device whose id its queue has. A topology narrows that down; it never widens
- * it beyond the node. What it says comes from, the first that speaks:
+ * Without a topology (NULL) the rule of the node holds: every process of a device's node shares it,
+ * and work belongs to the device whose id its queue has. A topology narrows this down and never
+ * widens it beyond the node. Its sources, the first that applies wins:
  *
- *	file		rules a person wrote (topology_add_rule, topology_add_counter). A device
- *			that any rule names is shared by the processes that the rules name with it,
- *			and by no other process; what no rule names is discovered as without a file.
- *	pci		the queue's device and a sampled device sit at the same PCI address
+ *	file		rules of the user (topology_add_rule, topology_add_counter). A device that a
+ *			rule names is shared by the processes that rules name with it and by no
+ *			other; a device that no rule names is discovered as without a file.
+ *	pci		the queue's device and a sampled device have the same PCI address
  *	visible_devices	the variables of the run (topology_add_env): a process sees the devices
  *			that are listed, and its own device number i is the i-th of them
  *	queues		on a node where every process with calls has opened queues, a device is
- *			shared by the processes that have queues on it; one without queues by all
- *	node, index	nothing is known: the node's processes, the number in the names
+ *			shared by the processes that have queues on it; a device without queues by
+ *			all
+ *	node, index	otherwise: the node's processes, the number in the names
  *
- * Discovery takes a device from a process only when the process' own energy is measured elsewhere:
- * all devices that it sees, or has queues on, must have a counter of the same quantity that moves.
- * (On MI250X one counter serves two devices; there nothing is excluded until a file says which.)
+ * Discovery excludes a process from a device only when the process's own energy is measured
+ * elsewhere: all devices that it sees, or has queues on, must have a counter of the same quantity
+ * that moves. (On MI250X one counter serves two devices; there nothing is excluded unless a file
+ * says so.)
  *
  * Life cycle:
- *	topology_new() → topology_add_… (what is known) → model_finish → topology_resolve(tp, m)
+ *	topology_new → topology_add_… → model_finish → topology_resolve(tp, m)
  *	→ topology_sees, topology_runs_on, topology_weight … (read-only, from any thread)
- *	→ topology_free()
- * It belongs to one model, which must outlive it. Strings it hands out live as long as it does.
+ *	→ topology_free
+ * It belongs to one model, which must outlive it. Strings that it returns live as long as it does.
  */
 #ifndef PROFRIG_TOPOLOGY_H
 #define PROFRIG_TOPOLOGY_H
@@ -39,25 +41,25 @@ struct topology_range {
 };
 
 /*
- * The processes that match all selectors which are not empty, and what they see. devices: ids with
- * or without their host, shell patterns ("gpu0", "node3:gpu2", "gpu*"). visible: physical indexes
- * in the order in which these processes number them (as ROCR_VISIBLE_DEVICES would list them); of
- * several rules with such a list the first that matches a process counts for it.
+ * The processes that match all selectors which are not empty, and the devices they see. devices:
+ * ids with or without their host, shell patterns ("gpu0", "node3:gpu2", "gpu*"). visible: physical
+ * indexes in the order in which these processes number them (as in ROCR_VISIBLE_DEVICES); for a
+ * process the first matching rule with such a list counts.
  */
 struct topology_rule {
 	VEC(struct topology_range) ranks;
-	VEC(struct topology_range) local_ranks; /* places among the ranks of a host, from 0 */
+	VEC(struct topology_range) local_ranks; /* index among the ranks of a host, from 0 */
 	struct strvec hosts;     /* patterns; the name up to its first '.' may match too */
 	struct strvec processes; /* pids, or patterns of process names */
 	struct strvec devices;
-	VEC(int64_t) visible; /* beside devices, which it adds to */
-	double weight;        /* > 0; 1 = as everybody */
+	VEC(int64_t) visible; /* in addition to devices */
+	double weight;        /* > 0; default 1 */
 	char *where;          /* "topology.yaml:3", for warnings */
 };
 void topology_rule_init(struct topology_rule *r);
 void topology_rule_release(struct topology_rule *r);
 
-/* The counters of one device measure several: queues and processes of all of them take part. */
+/* Counters of one device that measure several: queues and processes of all of them take part. */
 struct topology_counter {
 	char *device;           /* "gpu0", "node3:gpu0" */
 	struct strvec measures; /* ids without a host: "gpu0", "gpu1" */
@@ -67,13 +69,13 @@ void topology_counter_release(struct topology_counter *c);
 
 enum topology_vendor { TOPOLOGY_ANY, TOPOLOGY_AMD, TOPOLOGY_NVIDIA };
 
-/* What a run showed its processes. Strings are borrowed for the call. */
+/* The devices that a run made visible to its processes. Strings are borrowed for the call. */
 struct topology_env {
 	const char *host;            /* of the processes; "" any */
 	input_id first, end;         /* the inputs [first, end) are of this run */
-	enum topology_vendor vendor; /* whose runtime reads the variables */
-	const char *gpus;            /* indexes that a container was given ("0,2-4"); NULL all */
-	/* ROCR_VISIBLE_DEVICES, then inside what that leaves HIP_VISIBLE_DEVICES, else
+	enum topology_vendor vendor; /* of the runtime that reads the variables */
+	const char *gpus;            /* indexes that the container has ("0,2-4"); NULL all */
+	/* ROCR_VISIBLE_DEVICES, then within its devices HIP_VISIBLE_DEVICES, else
 	 * CUDA_VISIBLE_DEVICES, else GPU_DEVICE_ORDINAL; NULL unset */
 	const char *rocr, *hip, *cuda, *ordinal;
 };
@@ -83,9 +85,9 @@ enum topology_why {
 	WHY_INDEX,   /* of a queue: the number in its name */
 	WHY_PCI,     /* of a queue: the address of its device */
 	WHY_VISIBLE, /* variables such as ROCR_VISIBLE_DEVICES */
-	WHY_QUEUES,  /* who has queues on the device */
+	WHY_QUEUES,  /* the process has queues on the device */
 	WHY_FILE,    /* a rule of the file */
-	WHY_THREAD,  /* the counter was read by this very thread */
+	WHY_THREAD,  /* this thread read the counter */
 };
 const char *topology_why_name(enum topology_why why); /* "visible_devices" */
 
@@ -94,32 +96,32 @@ void topology_free(struct topology *tp); /* NULL is fine */
 void topology_add_rule(struct topology *tp, struct topology_rule *take);
 void topology_add_counter(struct topology *tp, struct topology_counter *take);
 void topology_add_env(struct topology *tp, const struct topology_env *env);
-/* false: what no rule names is shared by the node, with the numbers that the names have. */
+/* false: devices that no rule names are shared by the node, by the numbers in their names. */
 void topology_discover(struct topology *tp, bool on);
 /*
- * Applies what was added to a finished model. Rules that match no process and names of devices that
- * are not there become W_TOPOLOGY, variables that cannot be followed W_VISIBLE_DEVICES.
+ * Applies the rules to a finished model. Rules that match no process and names of absent devices
+ * become W_TOPOLOGY, variables that cannot be followed W_VISIBLE_DEVICES.
  */
 void topology_resolve(struct topology *tp, struct model *m);
-/* The same from what is known so far (model_settle), in silence; topology_resolve comes later. */
+/* The same for a model that is settled (model_settle), without warnings; resolve it again later. */
 void topology_prepare(struct topology *tp, struct model *m);
-/* For the next model: keeps what a file says, forgets what runs told and what was resolved. */
+/* For the next model: keeps the rules of the file, forgets runs and what was resolved. */
 void topology_again(struct topology *tp);
 
 /*
  * Host view: whether a thread's process shares the device of series s. device: the series'
- * counter_info().device, which costs a look-up. Says nothing about whether it has calls.
+ * counter_info().device, which costs a look-up. Whether the process has calls does not matter.
  */
 bool topology_sees(const struct topology *tp, const struct model *m, track_id thread, series_id s,
 		   const char *device);
-/* Device view: whether a queue's work runs on what series s measures. */
+/* Device view: whether a queue's work runs on a device that series s measures. */
 bool topology_runs_on(const struct topology *tp, const struct model *m, track_id queue, series_id s,
 		      const char *device);
-/* What part its process takes in proportion to the others, 1 unless a rule says otherwise. */
+/* Weight of the thread's process in the share; 1 unless a rule gives another. */
 double topology_weight(const struct topology *tp, const struct model *m, track_id thread,
 		       series_id s);
 
-/* Why it sees or runs on it; to be asked only where that is so. */
+/* The reason, where topology_sees or topology_runs_on is true. */
 enum topology_why topology_why_sees(const struct topology *tp, const struct model *m,
 				    track_id thread, series_id s);
 enum topology_why topology_why_runs_on(const struct topology *tp, const struct model *m,
