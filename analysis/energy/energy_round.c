@@ -160,13 +160,8 @@ static void cuts_make(struct round *r)
 
 /* ---- a slice ---- */
 
-<<<<<<< HEAD
 /* Its changes in time order. Sums them up where several slices are made at once. */
 static void job_take(void *ctx, size_t i, unsigned worker)
-=======
-/* Its changes, lane by lane. Also updates the state at its end, when the next slice needs it. */
-static void slice_take(struct share_group *t, struct slice *s, int64_t horizon_ns, bool count)
->>>>>>> w-words
 {
 	const struct round *r = ctx;
 	const struct share_group *t = r->t;
@@ -309,13 +304,7 @@ static void job_batch(void *ctx, size_t i, unsigned worker)
 
 		activity_read(r, b, active ? t->given : t->idle, active);
 		return;
-<<<<<<< HEAD
 	}
-=======
-	from = (i - 2) * r->group_lanes;
-	to = from + r->group_lanes < lanes ? from + r->group_lanes : lanes;
-	/* lanes of one class are adjacent, so each share curve is still cached for the next */
->>>>>>> w-words
 	for (size_t k = 0; k < r->slices; k++) {
 		const struct slice *s = &r->run->slices.v[k];
 		const struct share_curve *curves = batch_curves(r, b, s);

@@ -21,11 +21,7 @@ struct job {
 };
 #define DOMAIN_NONE SIZE_MAX
 
-<<<<<<< HEAD
 /* A lane's changes of the round. */
-=======
-/* A lane's changes of the round; slices have taken the first `taken`. */
->>>>>>> w-words
 struct lane_changes {
 	VEC(struct share_change) v;
 };
@@ -46,12 +42,7 @@ struct share_group {
 	struct accumulator *idle, *given; /* by grid; node 0 */
 	/* ranks: which lanes (of the domain), and whether the idle and the active time are here */
 	bool *here, idle_here;
-<<<<<<< HEAD
 	bool spread; /* its lanes are not all of one rank */
-=======
-	bool *curves_wanted; /* by class: some lane here reads them */
-	bool spread;         /* its lanes are of several ranks */
->>>>>>> w-words
 	bool started;
 	int64_t at_ns;         /* start of the next slice */
 	struct share_state at; /* sharers at that time */
@@ -59,11 +50,7 @@ struct share_group {
 	VEC(struct lane_batch) batches;
 };
 
-<<<<<<< HEAD
 /* A stretch of time at work; what it holds is of use until the next ones, its memory for all. */
-=======
-/* A slice of time. Contents are valid for one batch of slices; the memory is reused. */
->>>>>>> w-words
 struct slice {
 	int64_t from_ns, horizon_ns;
 	bool first; /* of all of the group's */

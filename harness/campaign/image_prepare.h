@@ -46,13 +46,8 @@ struct build_set {
 	struct tool_set tools;
 	struct image_plan plan;
 	struct strvec words; /* as chosen: one model with several arguments has one image */
-<<<<<<< HEAD
 	const struct engine *engine;
 	bool tried; /* building began, and the manifest says how it went */
-=======
-	const struct image_engine *engine;
-	bool tried; /* building began; the manifest has its result */
->>>>>>> w-words
 };
 /*
  * words and o->tags: models; none: the one of --config. Errors as in prepare.h; problems of all

@@ -4,7 +4,6 @@
 
 #include "profrig/engine/engine.h"
 
-<<<<<<< HEAD
 #define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 /* In the words of a question: what struct engine_about has. */
 #define OF "\1"
@@ -24,11 +23,6 @@ typedef int engine_mount_fn(const struct engine_mount *m, struct strvec *argv, s
 int engine_mounts(const struct engine_spec *s, engine_mount_fn *add, struct strvec *argv,
 		  struct err *err);
 /* "run … IMAGE --run ID" behind the engine's words. gpus adds what this engine calls GPUs. */
-=======
-/* The words of an environment variable, else the program's own name. */
-void engine_words(struct strvec *argv, const char *variable, const char *program);
-/* "run … IMAGE --run ID" behind the engine's words. gpus adds this engine's options for GPUs. */
->>>>>>> w-words
 int engine_container_start(const struct engine_spec *s,
 			   void (*gpus)(const struct engine_spec *s, struct strvec *argv),
 			   struct strvec *argv, struct err *err);

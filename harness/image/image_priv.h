@@ -26,16 +26,9 @@ void private_dir_remove(struct private_dir *d);
 char *private_file(const struct private_dir *d, const char *name, const char *text,
 		   struct err *err);
 
-<<<<<<< HEAD
 /* A login in a folder of its own, or none when no user is given (then auth->dir is NULL). */
 int image_login(const struct engine *e, const struct build_conf *b, const struct image_opts *o,
 		struct private_dir *d, struct image_auth *auth, struct err *err);
-=======
-/* A login in a private folder, or none when no user is given (then auth->dir is NULL). */
-int image_login(const struct image_engine *e, const struct build_conf *b,
-		const struct image_opts *o, struct private_dir *d, struct image_auth *auth,
-		struct err *err);
->>>>>>> w-words
 
 /* The last line of a command's output that is not empty, for an error. Borrowed from tail. */
 const char *image_last_words(const struct strvec *tail);

@@ -7,17 +7,7 @@
 #include "profrig/base/json_out.h"
 #include "profrig/model/warnings.h"
 
-<<<<<<< HEAD
 /* Beside the way of nearly every event, which is faster for being short. */
-=======
-/* The common head of every event callback of libotf2. */
-#define EVENT_HEAD \
-	OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position, void *user, \
-		OTF2_AttributeList *attributes
-#define EVENT_UNUSED ((void)location, (void)position, (void)attributes)
-
-/* Out of line, so that the path of nearly every event is short. */
->>>>>>> w-words
 #define RARE __attribute__((noinline))
 
 void otf2_location_init(struct otf2_location *l, const struct otf2_reading *r, size_t index)

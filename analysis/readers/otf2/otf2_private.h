@@ -1,14 +1,8 @@
 /*
  * The OTF2 reader's parts, in the order they run: definitions (otf2_defs.h), tracks
-<<<<<<< HEAD
  * (otf2_tracks.c), the events of each location (otf2_local.c, otf2_walk.c, otf2_events.c,
  * otf2_metrics.c), what ties them together (otf2_messages.c, otf2_callsites.c). otf2_native.c does
  * most of this for archives that profrig wrote. read_otf2.c opens the archive and calls them.
-=======
- * (otf2_tracks.c), the events of each location (otf2_events.c, otf2_metrics.c, otf2_count.c), links
- * between them (otf2_messages.c, otf2_callsites.c). otf2_native.c replaces most of this for
- * archives that profrig wrote. read_otf2.c opens the archive and calls them.
->>>>>>> w-words
  *
  * The sink pulls locations in any order and from any thread (sink.h, sources). Meanwhile struct
  * otf2_reading and the definitions are read-only; results of a location are in its struct
@@ -146,16 +140,10 @@ struct otf2_location {
 	const struct otf2_local *local; /* of its definitions */
 	size_t clock_piece;             /* of local->clock that the last time lay in */
 	bool queue;
-<<<<<<< HEAD
 	bool exact;                   /* otf2_native_exact */
 	bool kinds;                   /* its regions say what kind of span they are */
 	bool instant;                 /* one of ours is open, which no profile keeps */
 	struct u64map callsites_seen; /* by otf2_callsite_event */
-=======
-	bool kinds;                   /* its regions have a kind of span */
-	bool instant;                 /* a native instant is open, which no profile keeps */
-	struct u64map callsites_seen; /* by otf2_callsite_callbacks */
->>>>>>> w-words
 	struct otf2_found found;
 	struct otf2_native_spans native;
 	size_t depth; /* open calls */
@@ -295,13 +283,8 @@ bool otf2_has_callsites(const struct otf2_defs *d);
 /* The process in which the numbers of a location are unique, or CALLSITE_NOBODY. */
 uint32_t otf2_callsite_process(const struct otf2_reading *r, size_t location);
 /*
-<<<<<<< HEAD
  * Before events are read. false: all that can be known of owners is; true: it takes launches and
  * work of all locations, as otf2_callsite_event collects them, to learn more.
-=======
- * Before events are read. true: some owners are unknown, and launches and work of all locations
- * (collected by otf2_callsite_callbacks) may give them.
->>>>>>> w-words
  */
 bool otf2_owners_wanted(struct otf2_reading *r);
 void otf2_callsite_event(struct otf2_location *l, struct otf2_fields *f); /* each number once */

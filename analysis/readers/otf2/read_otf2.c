@@ -13,15 +13,9 @@
  * definitions, otf2_walk.c the events: locations are independent, and the sink pulls them as it
  * likes, several at once.
  *
-<<<<<<< HEAD
  * libotf2 believes what a file says about itself, and reads a cut file for ever. So every file of
  * definitions is walked first and libotf2 is asked for the records that are there; counts in
  * definitions are hints; what it wants to print is caught and becomes part of a warning.
-=======
- * libotf2 trusts counts in a file, and reads a cut file for ever. So every file is walked first
- * (otf2_scan.c), and libotf2 reads the number of records that are there; counts in definitions are
- * hints; its printed errors are caught and become parts of warnings.
->>>>>>> w-words
  *
  * Archives that profrig wrote have more: otf2_native.h.
  */

@@ -55,14 +55,10 @@ static void missing(struct run *rn, const char *fmt, ...)
 		rn->outcome.outputs_optional_bad = true;
 }
 
-<<<<<<< HEAD
 /*
  * An output file that cannot be read. One that is gone was removed by the workload: a warning, as
  * the rest of the run is there.
  */
-=======
-/* The workload may remove an output file: a missing one is a warning, an unreadable an error. */
->>>>>>> w-words
 static void output_unread(struct run *rn, const struct plan_step *ps, const char *sought,
 			  const struct err *err)
 {

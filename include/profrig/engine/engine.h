@@ -126,16 +126,12 @@ struct engine {
 	const char *fix;    /* one command that would make it work, for doctor */
 	const char *denied; /* what to do when it is there but refuses the caller; NULL: as fix */
 };
-<<<<<<< HEAD
 /* argv of a question that e knows: engine_ask(e, ENGINE_TAG, &argv, .of = "a", .with = "r/a"). */
 #define engine_ask(e, question, argv, ...) \
 	engine_ask_about(e, question, &(const struct engine_about){ __VA_ARGS__ }, argv)
 void engine_ask_about(const struct engine *e, enum engine_question q, const struct engine_about *a,
 		      struct strvec *argv);
 /* What to do about an engine that said so. */
-=======
-/* Advice for an engine's error text. */
->>>>>>> w-words
 const char *engine_remedy(const struct engine *e, const char *said);
 
 /* All of them in order of auto, but that apptainer is never picked; as choices: "|docker|…". */

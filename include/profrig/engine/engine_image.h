@@ -1,5 +1,4 @@
 /*
-<<<<<<< HEAD
  * engine_image: what an engine that makes images is told of them (engine.h: build, ENGINE_LOGIN and
  * what follows it); harness/image runs the commands.
  *
@@ -10,19 +9,6 @@
  * docker takes build secrets through BuildKit alone. Debian's client 20.10 has it built in, newer
  * ones need the buildx plug-in; `build` without an image tells (its output then holds "--secret").
  * Without it the classic builder is asked, which can do all but secrets.
-=======
- * engine_image: builds, moves and describes images. As engine.h: pure functions from a request to
- * argv vectors; harness/image runs them. Registry: harness/engine/image_engines.c, in order of
- * auto. The words of PROFRIG_DOCKER and PROFRIG_PODMAN are in front here too.
- *
- * No value of a secret is ever a word: a build secret is named by its id and a private file, a
- * password goes to `login` on stdin, and login keeps its data in the folder of image_auth and
- * nowhere else.
- *
- * docker supports build secrets through BuildKit alone. Debian's client 20.10 has it built in,
- * newer ones need the buildx plug-in; the output of `build_probe` then holds "--secret". Without it
- * the classic builder is used, which supports all but secrets.
->>>>>>> w-words
  */
 #ifndef PROFRIG_ENGINE_IMAGE_H
 #define PROFRIG_ENGINE_IMAGE_H
@@ -40,11 +26,7 @@ struct image_build {
 	const struct strvec *secrets;     /* "id=ID,src=FILE" each */
 	const struct strvec *options;     /* the user's, word by word, last */
 	bool no_cache;
-<<<<<<< HEAD
 	bool secrets_work; /* what `build` without an image said */
-=======
-	bool secrets_work; /* output of build_probe */
->>>>>>> w-words
 };
 
 /* Where an engine finds, and leaves, logins. */
@@ -53,28 +35,6 @@ struct image_auth {
 	bool insecure;   /* plain HTTP, or an unknown certificate */
 };
 
-<<<<<<< HEAD
-=======
-struct image_engine {
-	const char *name;
-	void (*build_probe)(struct strvec *argv);
-	void (*build)(const struct image_build *b, struct strvec *argv);
-	/* the password is read from stdin */
-	void (*login)(const struct image_auth *a, const char *registry, const char *user,
-		      struct strvec *argv);
-	void (*tag)(const char *from, const char *to, struct strvec *argv);
-	/* digest_file: podman writes the registry's digest there; docker has it in facts */
-	void (*push)(const struct image_auth *a, const char *image, const char *digest_file,
-		     struct strvec *argv);
-	void (*pull)(const struct image_auth *a, const char *image, struct strvec *argv);
-	/* prints one line: the image's id, then its names by digest ("repo@sha256:…"), if any */
-	void (*facts)(const char *image, struct strvec *argv);
-};
-
-/* NULL: the engine makes no images (host). */
-const struct image_engine *image_engine_find(const char *name);
-
->>>>>>> w-words
 /*
  * A registry on this machine ("localhost:5000", "127.0.0.1/x", "[::1]:5000"): docker speaks plain
  * HTTP to those by itself; podman gets an option for it.
