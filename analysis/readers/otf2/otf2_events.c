@@ -378,10 +378,11 @@ static void message_put(struct otf2_location *l, bool receive, const struct otf2
 	}
 }
 
-/* The fields that all four kinds of messages begin with. */
-static struct otf2_message message_take(struct otf2_location *l, uint64_t ticks,
-					struct otf2_fields *f, uint64_t *ret_bytes)
+/* A message of any of the four kinds; `more`: with the number of its request behind. */
+static void message_event(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f,
+			  bool receive, bool more)
 {
+	uint64_t *sum = receive ? &l->found.received_bytes : &l->found.sent_bytes, bytes;
 	struct otf2_message m = { .location = l->index,
 				  .t_ns = otf2_time(l, ticks),
 				  .order_ticks = ticks,
@@ -391,42 +392,29 @@ static struct otf2_message message_take(struct otf2_location *l, uint64_t ticks,
 	m.peer = (uint32_t)otf2_number(f, 4);
 	m.comm = otf2_ref(l, OTF2_MAPPING_COMM, f);
 	m.tag = (uint32_t)otf2_number(f, 4);
-	*ret_bytes = otf2_number(f, 8);
-	return m;
-}
-
-static void on_mpi_send(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f)
-{
-	uint64_t bytes;
-	struct otf2_message m = message_take(l, ticks, f, &bytes);
-
+	bytes = otf2_number(f, 8);
+	if (more)
+		m.request = otf2_number(f, 8);
 	if (f->bad)
 		return;
-	l->found.sent_bytes += bytes;
-	message_put(l, false, &m);
+	*sum += bytes;
+	message_put(l, receive, &m);
+}
+
+/* The request of a send is of no use. */
+static void on_mpi_send(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f)
+{
+	message_event(l, ticks, f, false, false);
 }
 
 static void on_mpi_recv(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f)
 {
-	uint64_t bytes;
-	struct otf2_message m = message_take(l, ticks, f, &bytes);
-
-	if (f->bad)
-		return;
-	l->found.received_bytes += bytes;
-	message_put(l, true, &m);
+	message_event(l, ticks, f, true, false);
 }
 
 static void on_mpi_irecv(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f)
 {
-	uint64_t bytes;
-	struct otf2_message m = message_take(l, ticks, f, &bytes);
-
-	m.request = otf2_number(f, 8);
-	if (f->bad)
-		return;
-	l->found.received_bytes += bytes;
-	message_put(l, true, &m);
+	message_event(l, ticks, f, true, true);
 }
 
 static void on_mpi_irecv_request(struct otf2_location *l, uint64_t ticks, struct otf2_fields *f)

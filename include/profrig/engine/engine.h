@@ -78,7 +78,7 @@ void engine_limits_read(struct engine_limits *ret);
 void engine_spec_init(struct engine_spec *s);
 void engine_spec_release(struct engine_spec *s);
 
-/* What is asked of an engine, or told it; `of`, `with`, `auth`: struct engine_about. */
+/* A command of an engine; `of`, `with`, `auth`: struct engine_about. */
 enum engine_question {
 	ENGINE_PROBE,  /* exits 0 when the engine answers, prints its version */
 	ENGINE_IMAGE,  /* prints the id of image `of`; exit ≠ 0 when it is absent */
@@ -106,7 +106,9 @@ struct engine_about {
 
 struct engine {
 	const char *name, *about;
-	const char *variable; /* of the environment: words instead of the program's name */
+	/* of the environment: words instead of the program's name, split at blanks, such as
+	 * PROFRIG_DOCKER="docker -H unix:///x" */
+	const char *variable;
 	bool container;
 	bool never_auto;  /* only on request */
 	bool all_devices; /* a container sees all GPUs or none; variables select among them */
@@ -142,10 +144,5 @@ const char *engine_remedy(const struct engine *e, const char *said);
 /* clang-format on */
 extern const struct engine *const engines[]; /* NULL-terminated */
 const struct engine *engine_find(const char *name);
-
-/*
- * Extra words for the engine's command line from the environment: PROFRIG_DOCKER="docker -H
- * unix:///x", PROFRIG_PODMAN="podman --root …" (split at blanks).
- */
 
 #endif

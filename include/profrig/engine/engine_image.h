@@ -1,6 +1,6 @@
 /*
- * engine_image: what an engine that makes images is told of them (engine.h: build, ENGINE_LOGIN and
- * what follows it); harness/image runs the commands.
+ * engine_image: the values that the image commands of an engine are made of (engine.h: build,
+ * ENGINE_LOGIN and the questions after it); harness/image runs the commands.
  *
  * No value of a secret is ever a word: a build secret is named by its id and a private file, a
  * password goes to a login on stdin, and what the login learns is kept in the folder of image_auth

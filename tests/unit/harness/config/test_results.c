@@ -50,7 +50,7 @@ TEST(test_merge_rule)
 		     { "val_loss", "", MERGE_MEAN }, { "accuracy", "%", MERGE_MEAN },
 		     { "time_to_first_token", "", MERGE_MEAN }, { "peak_memory", "GiB", MERGE_MAX },
 		     { "memory", "", MERGE_MAX }, { "memory_bandwidth", "GB/s", MERGE_SUM },
-		     { "what", "nobody knows", MERGE_SUM });
+		     { "what", "an unknown unit", MERGE_SUM });
 	static const double v[] = { 1, 5, 3 };
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
