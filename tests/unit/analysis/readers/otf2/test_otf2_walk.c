@@ -1,6 +1,6 @@
 /*
  * Event files as profrig's walk reads them and as libotf2 does: each kind of record, random
- * archives, the other byte order. Then files that no writer makes.
+ * archives, the other byte order.
  */
 #include "otf2_support.h"
 #include "tests/fixtures/gen/otf2_gen.c"
