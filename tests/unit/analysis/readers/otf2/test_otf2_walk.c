@@ -262,7 +262,7 @@ static void attributes_draw(OTF2_AttributeList *list, uint64_t *seed)
 /* Dense ones name each reference from 0 on, sparse ones leave some out. */
 static void maps_draw(struct otf2_gen *g, uint64_t *seed)
 {
-	for (OTF2_MappingType type = 0; type < OTF2_MAPPING_MAX; type++) {
+	for (unsigned type = 0; type < OTF2_MAPPING_MAX; type++) {
 		bool sparse = rnd(seed) % 2;
 		uint64_t nr = 1 + rnd(seed) % 150, base = rnd(seed) % 1009;
 		OTF2_IdMap *map;
@@ -273,7 +273,7 @@ static void maps_draw(struct otf2_gen *g, uint64_t *seed)
 		for (uint64_t i = 0; i < nr; i++)
 			if (!sparse || i == 0 || rnd(seed) % 2)
 				OTF2_IdMap_AddIdPair(map, i, 200 + (i * 37 + base) % 1009);
-		otf2_gen_map(g, THREAD, type, map);
+		otf2_gen_map(g, THREAD, (OTF2_MappingType)type, map);
 	}
 }
 

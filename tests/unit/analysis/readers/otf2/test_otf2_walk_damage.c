@@ -17,7 +17,8 @@ static size_t chunk_put(char *to, uint64_t first, uint64_t records, const char *
 {
 	uint64_t last = first + records - 1;
 
-	memcpy(to, "\3\102", 2);
+	to[0] = 3;
+	to[1] = 0x42;
 	memcpy(to + 2, &first, 8);
 	memcpy(to + 10, &last, 8);
 	memcpy(to + HEADER, body, n);
