@@ -206,9 +206,8 @@ static bool attributes_take(struct otf2_walk *w, uint64_t n)
 {
 	if (!walk_have(w, n))
 		return false;
-	VEC_RESERVE(&w->extras, w->extras.nr + (size_t)n);
-	memcpy(w->extras.v + w->extras.nr, w->p, (size_t)n);
-	w->extras.nr += (size_t)n;
+	for (uint64_t i = 0; i < n; i++)
+		VEC_PUSH(&w->extras, w->p[i]);
 	w->p += n;
 	w->announced = true;
 	return true;
