@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "profrig/base/progress.h"
+#include "profrig/base/search.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/model/warnings.h"
 
@@ -29,15 +30,8 @@ static void lanes_make(struct profile *p, struct source *const *v, size_t n)
 		uint32_t *at = u64map_at(&by_track, v[i]->track);
 		struct lane *l;
 
-		if (*at == U64MAP_NONE) {
-			*at = (uint32_t)priv->lanes.nr;
-			l = lane_new(p, v[i]->track);
-			l->index = priv->lanes.nr;
-			VEC_PUSH(&priv->lanes, l);
-			VEC_PUSH(&p->tracks, &l->t);
-			if (l->t.queue)
-				l->device = device_of(p, l);
-		}
+		if (*at == U64MAP_NONE)
+			*at = (uint32_t)lane_add(p, v[i]->track)->index;
 		l = priv->lanes.v[*at];
 		VEC_PUSH(&l->sources, v[i]);
 		l->samples_only &= v[i]->samples_only;
@@ -156,21 +150,9 @@ static int64_t lanes_horizon(const struct profile *p)
 }
 
 /* Events are in the order of time. */
-static size_t events_before(const struct lane *l, int64_t t_ns)
+static size_t events_before(const struct lane_event *v, size_t nr, int64_t t_ns)
 {
-	size_t lo = 0, hi = l->events.nr;
-
-	if (t_ns == INT64_MAX)
-		return hi;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (l->events.v[mid].t_ns < t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return t_ns == INT64_MAX ? nr : LOWER_BOUND(i, 0, nr, v[i].t_ns < t_ns);
 }
 
 static void feeds_make(struct profile *p)
@@ -191,6 +173,14 @@ static void feeds_make(struct profile *p)
 							   .nodes = (uint32_t)l->t.nodes.nr,
 							   .rows = l->t.rows,
 							   .row_of = l->t.row_of.v });
+		if (l->covers)
+			VEC_PUSH(&priv->feeds, (struct lane_feed){ .track = l->t.track,
+								   .v = l->cover.v,
+								   .nr = l->cover_seen,
+								   .cover = true,
+								   .rank = l->rank,
+								   .nodes = l->t.rows,
+								   .rows = l->t.rows });
 	}
 }
 
@@ -211,8 +201,10 @@ static void hand_out(struct profile *p, int64_t t_ns)
 	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++) {
 		struct lane *l = priv->lanes.v[i];
 
-		if (l->keeps_events)
-			l->seen = events_before(l, t_ns);
+		if (!l->keeps_events)
+			continue;
+		l->seen = events_before(l->events.v, l->events.nr, t_ns);
+		l->cover_seen = events_before(l->cover.v, l->cover.nr, t_ns);
 	}
 	workers_run(priv->workers, p->devices.nr, device_round, p);
 	if (!priv->o.lanes.round)
@@ -221,20 +213,25 @@ static void hand_out(struct profile *p, int64_t t_ns)
 	priv->o.lanes.round(priv->o.lanes.ctx, priv->feeds.v, priv->feeds.nr, t_ns, priv->workers);
 }
 
+#define EVENTS_DROP(events, seen) \
+	do { \
+		(events)->nr -= *(seen); \
+		if (*(seen)) \
+			memmove((events)->v, (events)->v + *(seen), \
+				(events)->nr * sizeof(*(events)->v)); \
+		*(seen) = 0; \
+	} while (0)
+
 static void job_forget(void *profile, size_t i, unsigned worker)
 {
 	struct profile_priv *priv = ((struct profile *)profile)->priv;
 	struct lane *l = priv->lanes.v[priv->first_lane + i];
 
 	(void)worker;
-	if (l->seen == 0)
-		return;
 	for (size_t k = 0; l->changes && k < l->seen; k++)
 		l->changes -= l->events.v[k].change != 0;
-	memmove(l->events.v, l->events.v + l->seen,
-		(l->events.nr - l->seen) * sizeof(*l->events.v));
-	l->events.nr -= l->seen;
-	l->seen = 0;
+	EVENTS_DROP(&l->events, &l->seen);
+	EVENTS_DROP(&l->cover, &l->cover_seen);
 }
 
 static void worker_release(struct worker *w)
@@ -270,22 +267,13 @@ static void launches_say(struct profile *p)
 	priv->tied = priv->untied = 0;
 }
 
-static void take_sources(void *profile, struct source *const *v, size_t n)
+void profile_rounds(struct profile *p)
 {
-	struct profile *p = profile;
 	struct profile_priv *priv = p->priv;
 	bool marks;
 	int64_t t_ns;
 
-	ranks_agree(p, v, n, NULL);
-	priv->input = (input_id)(p->m->inputs.nr - 1);
-	priv->shift_ns = p->m->inputs.v[priv->input].shift_ns;
-	lanes_make(p, v, n);
-	ranks_assign(p);
 	lanes_share_buffer(p);
-	calls_find(p);
-	progress_begin(p);
-	pull_samples(p);
 	profile_begin(p);
 	do {
 		lanes_pull(p, false);
@@ -295,6 +283,22 @@ static void take_sources(void *profile, struct source *const *v, size_t n)
 		workers_run(priv->workers, priv->lanes.nr - priv->first_lane, job_forget, p);
 	} while (t_ns != INT64_MAX);
 	calls_gather(p);
+}
+
+static void take_sources(void *profile, struct source *const *v, size_t n)
+{
+	struct profile *p = profile;
+	struct profile_priv *priv = p->priv;
+
+	ranks_agree(p, v, n, NULL);
+	priv->input = (input_id)(p->m->inputs.nr - 1);
+	priv->shift_ns = p->m->inputs.v[priv->input].shift_ns;
+	lanes_make(p, v, n);
+	ranks_assign(p);
+	calls_find(p);
+	progress_begin(p);
+	pull_samples(p);
+	profile_rounds(p);
 	ranks_reduce(p);
 	credits_pay(p);
 	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++)
@@ -312,7 +316,7 @@ void profile_give_up(struct profile *p, const char *why)
 		ranks_agree(p, NULL, 0, why);
 }
 
-struct profile *profile_new(struct model *m, const struct profile_opts *o)
+struct profile *profile_alloc(struct model *m, const struct profile_opts *o)
 {
 	struct profile *p = xcalloc(1, sizeof(*p));
 
@@ -322,6 +326,13 @@ struct profile *profile_new(struct model *m, const struct profile_opts *o)
 	p->priv->workers = workers_new(o->threads);
 	p->priv->by_worker = xcalloc(workers_count(p->priv->workers), sizeof(*p->priv->by_worker));
 	pthread_mutex_init(&p->priv->lock, NULL);
+	return p;
+}
+
+struct profile *profile_new(struct model *m, const struct profile_opts *o)
+{
+	struct profile *p = profile_alloc(m, o);
+
 	model_set_sources(m, take_sources, p);
 	return p;
 }
@@ -369,7 +380,8 @@ void profile_finish(struct profile *p)
 		tree_sum(t);
 		tree_mark_recursion(t, p->calls.nr);
 		/* makes names of tracks unique */
-		p->m->tracks.v[t->track].spans += t->spans;
+		if (!p->of_model)
+			p->m->tracks.v[t->track].spans += t->spans;
 	}
 }
 

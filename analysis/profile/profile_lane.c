@@ -105,21 +105,12 @@ static inline int64_t time_take(struct lane *l, int64_t t_ns)
 	return time_shift(t_ns, l->shift_ns);
 }
 
-static inline void event_put(struct lane *l, uint32_t node, int32_t change)
-{
-	l->last_node = node;
-	if (!l->keeps_events)
-		return;
-	l->changes += change != 0;
-	VEC_PUSH(&l->events, (struct lane_event){ l->now_ns, node, change });
-}
-
 static bool is_work(const struct frame *f)
 {
 	return f->kind == SPAN_KERNEL || f->kind == SPAN_COPY || f->kind == SPAN_FILL;
 }
 
-static void work_count(struct lane *l, const struct frame *f, int64_t ns)
+void work_count(struct lane *l, const struct frame *f, int64_t ns)
 {
 	uint32_t node = f->node != NODE_NONE
 				? f->node
@@ -163,8 +154,7 @@ static RARE void instants_settle(struct lane *l, uint32_t below)
 	VEC_CLEAR(&l->instants);
 }
 
-/* The first call opens, or the last one closes. */
-static RARE void covered_put(struct lane *l, uint32_t node)
+RARE void covered_put(struct lane *l, uint32_t node)
 {
 	if (l->last_node == NODE_NONE)
 		l->since_ns = l->now_ns;
@@ -187,26 +177,17 @@ static inline uint32_t thread_settle(struct lane *l)
 		instants_settle(l, node);
 	if (__builtin_expect(l->marks_pending < l->marks.nr, 0))
 		marks_settle(l, node);
-	if (__builtin_expect(l->last_node == NODE_NONE || node == NODE_NONE, 0)) {
-		if (l->last_node != node)
-			covered_put(l, node);
-	} else if (node != l->last_node) {
-		event_put(l, node, 0);
-	}
 	return node;
 }
 
 /* What happened at one moment is complete: a later one comes. */
 static inline void moment_end(struct lane *l, int64_t next_ns)
 {
-	if (__builtin_expect(!l->nests, 0)) {
-		queue_settle(l);
-	} else {
-		uint32_t node = thread_settle(l);
-
-		if (node != NODE_NONE)
-			l->t.nodes.v[node].exclusive_ns += next_ns - l->now_ns;
+	if (__builtin_expect(l->nests, 1)) {
+		innermost_until(l, thread_settle(l), next_ns);
+		return;
 	}
+	queue_settle(l);
 	l->now_ns = next_ns;
 }
 
@@ -463,7 +444,7 @@ void lane_series_merge(struct lane *l)
 
 /* ---- life ---- */
 
-struct lane *lane_new(struct profile *p, track_id track)
+static struct lane *lane_new(struct profile *p, track_id track)
 {
 	struct lane *l = xcalloc(1, sizeof(*l));
 
@@ -474,6 +455,7 @@ struct lane *lane_new(struct profile *p, track_id track)
 	tree_init(l);
 	l->t.track = track;
 	l->t.queue = p->m->tracks.v[track].kind == TRACK_QUEUE;
+	l->t.device = LANE_NONE;
 	l->nests = p->m->tracks.v[track].kind == TRACK_THREAD;
 	l->samples_only = true;
 	l->instants_limit = INSTANTS_LIMIT;
@@ -483,6 +465,18 @@ struct lane *lane_new(struct profile *p, track_id track)
 	l->last_node = NODE_NONE;
 	l->work_first_ns = l->first_ns = INT64_MAX;
 	l->work_last_ns = l->last_ns = INT64_MIN;
+	return l;
+}
+
+struct lane *lane_add(struct profile *p, track_id track)
+{
+	struct lane *l = lane_new(p, track);
+
+	l->index = p->priv->lanes.nr;
+	VEC_PUSH(&p->priv->lanes, l);
+	VEC_PUSH(&p->tracks, &l->t);
+	if (l->t.queue)
+		l->t.device = device_of(p, l);
 	return l;
 }
 
@@ -497,13 +491,14 @@ static void series_free(struct lane_series *se)
 	VEC_RELEASE(&se->value);
 }
 
-/* Releases memory that is used only while the track is read. */
-static void lane_empty(struct lane *l)
+void lane_empty(struct lane *l)
 {
+	lane_read_release(l);
 	VEC_RELEASE(&l->sources);
 	VEC_RELEASE(&l->open);
 	VEC_RELEASE(&l->instants);
 	VEC_RELEASE(&l->events);
+	VEC_RELEASE(&l->cover);
 	VEC_RELEASE(&l->marks);
 	for (size_t i = 0; i < l->series.nr; i++)
 		series_free(&l->series.v[i]);
@@ -548,6 +543,10 @@ static size_t lane_room(const struct lane *l)
 void lane_pull(struct lane *l, struct worker *w)
 {
 	l->worker = w;
+	if (l->reader) {
+		lane_read_spans(l);
+		return;
+	}
 	/* some of it in any case: a full buffer may hold nothing but what happens at one moment */
 	do {
 		struct source *src = l->sources.v[l->source];

@@ -190,7 +190,7 @@ void credits_pay(struct profile *p)
 
 static void work_credit(struct profile *p, const struct lane *l, const struct launch_mark *m)
 {
-	struct profile_device *d = &p->devices.v[l->device];
+	struct profile_device *d = &p->devices.v[l->t.device];
 
 	if (m->by == LANE_NONE || m->node == NODE_NONE || m->ns == MARK_NO_WORK)
 		return;

@@ -2,6 +2,7 @@
  * The parts of the profile:
  *	profile.c		threads and rounds
  *	profile_lane.c		the sink of one track
+ *	profile_model.c		tracks of a finished model instead
  *	profile_tree.c		its call paths
  *	profile_device.c	concurrency of a device's queues
  *	profile_launch.c	launches and the work they launched
@@ -99,10 +100,10 @@ struct lane {
 	bool here;                    /* this rank has its results */
 	VEC(struct source *) sources; /* nearly always one */
 	size_t source;                /* the present one */
+	struct span_reader *reader;   /* of a finished model's spans, instead of sources; NULL */
 	bool samples_only, done;
 	bool calls;      /* a thread that will have some */
 	bool nests;      /* a thread; other spans count only as work of a queue */
-	uint32_t device; /* of a queue, in profile.devices */
 	/* calls */
 	VEC(struct frame) open;
 	size_t settled; /* frames from here on began at now_ns and have no node yet */
@@ -125,6 +126,9 @@ struct lane {
 	bool keeps_events;
 	bool in_step; /* read no further ahead than its buffer allows */
 	VEC(struct lane_event) events;
+	bool covers;                  /* calls overlap partly: a second lane has their functions */
+	VEC(struct lane_event) cover; /* its events: rows that begin and end */
+	size_t cover_seen;
 	/*
 	 * number of events that open the first call or close the last; another rank's lane: 1 for
 	 * any
@@ -193,8 +197,15 @@ static inline bool is_own(const struct profile *p, const struct lane *l)
 	return l->rank == comm_rank(p->priv->o.comm);
 }
 
-struct lane *lane_new(struct profile *p, track_id track);
+/* A profile that takes no sources. */
+struct profile *profile_alloc(struct model *m, const struct profile_opts *o);
+/* Reads the present lanes to their ends, round by round. */
+void profile_rounds(struct profile *p);
+
+struct lane *lane_add(struct profile *p, track_id track);
 void lane_free(struct lane *l);
+/* Releases memory that is used only while the track is read. */
+void lane_empty(struct lane *l);
 /* Pulls until the lane is full or at its end. */
 void lane_pull(struct lane *l, struct worker *w);
 /* Series and samples so far go into the model. */
@@ -202,6 +213,14 @@ void lane_series_merge(struct lane *l);
 /* Counts and warnings go into the model's current input. */
 void lane_close(struct lane *l);
 void lane_say_open(const struct lane *l); /* after all lanes are closed */
+/* The first call opens, or the last one closes. */
+void covered_put(struct lane *l, uint32_t node);
+/* One more piece of work, of a node or (NODE_NONE) not yet. */
+void work_count(struct lane *l, const struct frame *f, int64_t ns);
+
+/* lane_pull of a track of a finished model. */
+void lane_read_spans(struct lane *l);
+void lane_read_release(struct lane *l);
 
 void tree_init(struct lane *l);
 /* tree_child of a call that is not in its hash's slot. */
@@ -300,6 +319,29 @@ static inline void calls_add(struct lane *l, uint32_t calls_id, int64_t ns)
 	w->batch[w->nr_batch++] = (struct worker_duration){ ns, calls_id };
 	if (__builtin_expect(w->nr_batch == WORKER_BATCH, 0))
 		worker_count(w);
+}
+
+static inline void event_put(struct lane *l, uint32_t node, int32_t change)
+{
+	l->last_node = node;
+	if (!l->keeps_events)
+		return;
+	l->changes += change != 0;
+	VEC_PUSH(&l->events, (struct lane_event){ l->now_ns, node, change });
+}
+
+/* A thread's innermost open call from now_ns up to next_ns; NODE_NONE: nothing is open. */
+static inline void innermost_until(struct lane *l, uint32_t node, int64_t next_ns)
+{
+	if (__builtin_expect(l->last_node == NODE_NONE || node == NODE_NONE, 0)) {
+		if (l->last_node != node)
+			covered_put(l, node);
+	} else if (node != l->last_node) {
+		event_put(l, node, 0);
+	}
+	if (node != NODE_NONE)
+		l->t.nodes.v[node].exclusive_ns += next_ns - l->now_ns;
+	l->now_ns = next_ns;
 }
 
 static inline int64_t ns_sum(int64_t a, int64_t b)

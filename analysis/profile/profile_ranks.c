@@ -104,7 +104,7 @@ static int larger_first(const void *pa, const void *pb)
 
 static const struct lane *first_of_device(const struct profile *p, const struct lane *l)
 {
-	const struct device_lanes *d = &p->priv->devices.v[l->device];
+	const struct device_lanes *d = &p->priv->devices.v[l->t.device];
 
 	for (size_t i = 0; i < d->lanes.nr; i++)
 		if (d->lanes.v[i]->index >= p->priv->first_lane)

@@ -68,7 +68,7 @@ static uint32_t node_add(struct lane *l, uint32_t parent, str_id name, str_id ca
 			 enum span_kind kind)
 {
 	uint32_t depth = parent == NODE_NONE ? 0 : l->t.nodes.v[parent].depth + 1;
-	uint32_t device = l->t.queue ? l->device : LANE_NONE;
+	uint32_t device = l->t.queue ? l->t.device : LANE_NONE;
 
 	VEC_PUSH(&l->t.nodes,
 		 ((struct profile_node){ .parent = parent,
@@ -107,6 +107,8 @@ void tree_release(struct lane *l)
 	l->nr_slots = 0;
 	VEC_RELEASE(&l->t.nodes);
 	VEC_RELEASE(&l->t.row_of);
+	VEC_RELEASE(&l->t.durations);
+	VEC_RELEASE(&l->t.unions);
 	u64map_release(&l->row_ids);
 }
 

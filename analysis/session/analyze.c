@@ -27,7 +27,7 @@ static bool is_wanted(const struct strvec *only, const char *name)
 static void analysis_run_one(struct session *s, const struct analysis *a, struct table_set *ts)
 {
 	struct err err = ERR_INIT;
-	int r = analysis_run(a, s->m, s->profile, &s->ao, ts, &err);
+	int r = analysis_run(a, s->m, s->profile ? s->profile : s->of_model, &s->ao, ts, &err);
 
 	if (r == ANALYSIS_LEFT_OUT) {
 		model_warn(s->m, UINT32_MAX, W_NOT_IN_PROFILE, 1, "%s", a->name);
@@ -149,6 +149,7 @@ static void session_begin(struct session *s)
 static void session_release(struct session *s)
 {
 	profile_free(s->profile);
+	profile_free(s->of_model);
 	energy_stream_free(s->energy);
 	model_free(s->m);
 	free(s->run_dir);
@@ -190,10 +191,25 @@ static int inputs_take(struct session *s, const struct strvec *inputs, struct re
 	if (s->profile) {
 		profile_finish(s->profile);
 		rep->sink = "profile";
-		s->ao.stream = s->energy;
 	}
+	s->ao.stream = s->energy;
 	topology_resolve(s->o->topology, s->m);
 	return windows_cut(s, rep, err);
+}
+
+/* Several analyses share the aggregates of a model. */
+static void aggregate(struct session *s)
+{
+	int64_t at = clock_monotonic_ns();
+	bool wanted = false;
+
+	for (size_t i = 0; analyses[i]; i++)
+		wanted |= analyses[i]->of_profile && is_wanted(&s->o->only, analyses[i]->name);
+	if (!s->profile && wanted)
+		s->of_model = profile_of_model(
+			s->m, &(struct profile_opts){ .threads = (unsigned)s->o->threads,
+						      .lanes = lanes_for(s) });
+	s->times.attribute_s += session_lap_s(&at);
 }
 
 static int tables_make(struct session *s, struct report *rep, struct err *err)
@@ -201,6 +217,8 @@ static int tables_make(struct session *s, struct report *rep, struct err *err)
 	int r;
 
 	s->ao.energy.topology = s->o->topology;
+	counters_learn(s->m, s->o->counters);
+	aggregate(s);
 	analyses_run(s, &rep->tables);
 	if (s->profile)
 		approximate_warn(s->m, &rep->tables);

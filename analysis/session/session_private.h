@@ -10,7 +10,8 @@ struct session {
 	const char *output; /* absolute folder of results, which are no inputs; NULL: none */
 	struct model *m;
 	struct profile *profile;      /* takes the calls of a streamed archive; NULL */
-	struct energy_stream *energy; /* of the calls of a profile */
+	struct profile *of_model;     /* aggregates of the calls in the model; NULL */
+	struct energy_stream *energy; /* of the calls of either */
 	struct analysis_opts ao;      /* completed by what a run directory says */
 	struct report_timings times;
 	char *run_dir; /* the run directory among the inputs, owned; NULL */

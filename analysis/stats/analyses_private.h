@@ -14,10 +14,10 @@ ANALYSES(ANALYSIS_DECLARE)
 /* clang-format on */
 
 /*
- * call_stats_of the spans of a model, by group: of_span has a group below nr for each span, or
- * U64MAP_NONE. ret has nr elements.
+ * Of the calls of a profile, by group: group_of has a group below nr for each of profile.calls, or
+ * U64MAP_NONE. Of a model's profile all are exact, else as call_stats_approx. ret has nr elements.
  */
-void call_stats_by(const struct model *m, const uint32_t *of_span, size_t nr,
+void call_stats_by(const struct profile *p, const uint32_t *group_of, size_t nr,
 		   struct call_stats *ret);
 
 #endif

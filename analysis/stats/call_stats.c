@@ -91,27 +91,182 @@ struct call_stats call_stats_approx(const struct moments *mo, const struct sketc
 	return s;
 }
 
-void call_stats_by(const struct model *m, const uint32_t *of_span, size_t nr,
+/*
+ * Exact order statistics: a sketch tells the bucket of each, and how many calls are below it; only
+ * the durations of those buckets are looked at, in a second pass over the spans.
+ */
+#define RANKS 4
+
+struct wanted {
+	uint64_t rank[RANKS]; /* from 0: two around the median, two around the 95th percentile */
+	uint32_t bucket[RANKS];
+	uint64_t below[RANKS]; /* calls in lower buckets */
+	size_t first[RANKS], nr[RANKS]; /* durations of the bucket; the same for equal buckets */
+	uint32_t buckets;               /* different ones */
+	uint32_t slot[RANKS];           /* by bucket: a rank of it */
+};
+
+struct exact {
+	const struct profile *p;
+	const uint32_t *group_of;
+	struct wanted *groups;
+	size_t *filled; /* by group and rank */
+	int64_t *ns;
+	uint32_t *first_calls; /* by name: index in profile.calls, U64MAP_NONE */
+	uint32_t *next_calls;  /* of the same name */
+};
+
+static void wanted_find(struct wanted *w, const struct moments *mo, const struct sketch *sk,
+			size_t *total)
+{
+	uint64_t n = mo->n, sum = 0;
+	size_t at = 0;
+
+	w->rank[0] = (n - 1) / 2;
+	w->rank[1] = n / 2;
+	w->rank[2] = (uint64_t)((double)(n - 1) * 0.95);
+	w->rank[3] = w->rank[2] + 1 < n ? w->rank[2] + 1 : n - 1;
+	for (size_t i = 0; i < RANKS; i++) {
+		while (sum + sk->counts[at] <= w->rank[i])
+			sum += sk->counts[at++];
+		w->bucket[i] = sk->first + (uint32_t)at;
+		w->below[i] = sum;
+		w->nr[i] = sk->counts[at];
+		if (i && w->bucket[i] == w->bucket[i - 1]) {
+			w->first[i] = w->first[i - 1];
+			continue;
+		}
+		w->first[i] = *total;
+		*total += w->nr[i];
+		w->slot[w->buckets++] = (uint32_t)i;
+	}
+}
+
+static void names_find(struct exact *x)
+{
+	const struct profile *p = x->p;
+	size_t names = intern_count(p->m->strings);
+
+	x->first_calls = xreallocarray(NULL, names + 1, sizeof(*x->first_calls));
+	x->next_calls = xreallocarray(NULL, p->calls.nr + 1, sizeof(*x->next_calls));
+	for (size_t i = 0; i < names; i++)
+		x->first_calls[i] = U64MAP_NONE;
+	for (uint32_t i = 0; i < p->calls.nr; i++) {
+		x->next_calls[i] = x->first_calls[p->calls.v[i].name];
+		x->first_calls[p->calls.v[i].name] = i;
+	}
+}
+
+static inline uint32_t calls_id_of(const struct exact *x, uint32_t device, uint64_t span)
+{
+	const struct span_columns *c = &x->p->m->spans;
+	bool kernel = device != UINT32_MAX && c->kind[span] == SPAN_KERNEL;
+	uint32_t id;
+
+	for (id = x->first_calls[c->name[span]]; id != U64MAP_NONE; id = x->next_calls[id]) {
+		const struct profile_calls *k = &x->p->calls.v[id];
+
+		if (k->category == c->category[span] && k->device == device && k->kernel == kernel)
+			return id;
+	}
+	return U64MAP_NONE;
+}
+
+static inline void duration_take(struct exact *x, uint32_t group, int64_t ns)
+{
+	struct wanted *w = &x->groups[group];
+	uint32_t bucket = sketch_bucket((uint64_t)ns);
+
+	for (uint32_t k = 0; k < w->buckets; k++) {
+		uint32_t slot = w->slot[k];
+
+		if (w->bucket[slot] == bucket) {
+			x->ns[w->first[slot] + x->filled[group * RANKS + slot]++] = ns;
+			return;
+		}
+	}
+}
+
+static void durations_gather(struct exact *x)
+{
+	const struct model *m = x->p->m;
+
+	for (size_t i = 0; i < x->p->tracks.nr; i++) {
+		const struct profile_track *pt = x->p->tracks.v[i];
+		const struct track *t = &m->tracks.v[pt->track];
+
+		for (uint64_t k = t->first_span; k < t->first_span + t->spans; k++) {
+			uint32_t id, group;
+
+			if (pt->queue ? !span_is_work(m, k) : m->spans.kind[k] == SPAN_INSTANT)
+				continue;
+			id = calls_id_of(x, pt->device, k);
+			group = id == U64MAP_NONE ? U64MAP_NONE : x->group_of[id];
+			if (group != U64MAP_NONE)
+				duration_take(x, group, span_ns(m, k));
+		}
+	}
+}
+
+static double wanted_at(const struct exact *x, const struct wanted *w, size_t rank)
+{
+	return (double)x->ns[w->first[rank] + (w->rank[rank] - w->below[rank])];
+}
+
+static void group_settle(struct exact *x, size_t group, uint64_t n, struct call_stats *s)
+{
+	const struct wanted *w = &x->groups[group];
+	double h = (double)(n - 1) * 0.95;
+
+	for (uint32_t k = 0; k < w->buckets; k++)
+		sort_i64(x->ns + w->first[w->slot[k]], w->nr[w->slot[k]]);
+	s->median_ns = (double)(((__int128)x->ns[w->first[0] + (w->rank[0] - w->below[0])] +
+				 x->ns[w->first[1] + (w->rank[1] - w->below[1])])) /
+		       2;
+	s->p95_ns = wanted_at(x, w, 2);
+	s->p95_ns += (h - (double)w->rank[2]) * (wanted_at(x, w, 3) - s->p95_ns);
+}
+
+static void make_exact(const struct profile *p, const uint32_t *group_of, size_t nr,
+		       const struct moments *mo, const struct sketch *sk, struct call_stats *ret)
+{
+	struct exact x = { .p = p, .group_of = group_of };
+	size_t total = 0;
+
+	x.groups = xcalloc(nr + 1, sizeof(*x.groups));
+	x.filled = xcalloc(nr * RANKS + 1, sizeof(*x.filled));
+	for (size_t g = 0; g < nr; g++)
+		if (mo[g].n)
+			wanted_find(&x.groups[g], &mo[g], &sk[g], &total);
+	x.ns = xreallocarray(NULL, total + 1, sizeof(*x.ns));
+	names_find(&x);
+	durations_gather(&x);
+	for (size_t g = 0; g < nr; g++)
+		if (mo[g].n)
+			group_settle(&x, g, mo[g].n, &ret[g]);
+	free(x.groups);
+	free(x.filled);
+	free(x.ns);
+	free(x.first_calls);
+	free(x.next_calls);
+}
+
+void call_stats_by(const struct profile *p, const uint32_t *group_of, size_t nr,
 		   struct call_stats *ret)
 {
-	CLEANUP(xfreep) size_t *at = xcalloc(nr + 1, sizeof(*at));
-	CLEANUP(xfreep) int64_t *dur = NULL;
-	size_t sum = 0;
+	CLEANUP(xfreep) struct moments *mo = xcalloc(nr + 1, sizeof(*mo));
+	CLEANUP(xfreep) struct sketch *sk = xcalloc(nr + 1, sizeof(*sk));
 
-	for (size_t i = 0; i < m->spans.nr; i++)
-		if (of_span[i] != U64MAP_NONE)
-			at[of_span[i]]++;
-	for (size_t k = 0; k < nr; k++) {
-		size_t n = at[k];
-
-		at[k] = sum;
-		sum += n;
+	for (size_t i = 0; i < p->calls.nr; i++) {
+		if (group_of[i] == U64MAP_NONE)
+			continue;
+		moments_merge(&mo[group_of[i]], &p->calls.v[i].ns);
+		sketch_merge(&sk[group_of[i]], &p->calls.v[i].sketch);
 	}
-	dur = xreallocarray(NULL, sum + 1, sizeof(*dur));
-	for (size_t i = 0; i < m->spans.nr; i++)
-		if (of_span[i] != U64MAP_NONE)
-			dur[at[of_span[i]]++] = span_ns(m, i);
-	/* each is now the start of the next one */
-	for (size_t k = 0; k < nr; k++)
-		ret[k] = call_stats_of(dur + (k ? at[k - 1] : 0), at[k] - (k ? at[k - 1] : 0));
+	for (size_t g = 0; g < nr; g++)
+		ret[g] = call_stats_approx(&mo[g], &sk[g]);
+	if (nr && p->of_model)
+		make_exact(p, group_of, nr, mo, sk, ret);
+	for (size_t g = 0; g < nr; g++)
+		sketch_release(&sk[g]);
 }

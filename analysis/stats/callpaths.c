@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/model/warnings.h"
 
@@ -38,84 +37,6 @@ struct callpaths {
 	int64_t device_ns;     /* Σ of all device work */
 	int64_t covered_ns;    /* Σ over threads of the time in which any call was open */
 };
-
-static void add_calls(struct callpaths *cp)
-{
-	const struct model *m = cp->m;
-
-	for (size_t i = 0, k = 0; i < m->spans.nr; i++) {
-		uint32_t node = cp->cct.node_of_span[i];
-		int64_t exclusive;
-		struct metrics *me;
-
-		if (node == CCT_NONE)
-			continue;
-		exclusive = m->spans.exclusive_ns[i];
-		if (k < m->pieces.nr && m->pieces.v[k].span == i) {
-			const struct span_piece *piece = &m->pieces.v[k];
-
-			me = &cp->of_node[cp->cct.node_of_piece[k++]];
-			me->exclusive_ns = ns_add(me->exclusive_ns, piece->exclusive_ns);
-			exclusive -= piece->exclusive_ns;
-		}
-		me = &cp->of_node[node];
-		me->calls++;
-		me->exclusive_ns = ns_add(me->exclusive_ns, exclusive);
-	}
-}
-
-/* The node of each piece of device work: that of its deepest launch, so that an extra link from an
- * outer span changes nothing. In a window it is the node of the work in the whole trace. */
-static uint32_t *launch_nodes(const struct callpaths *cp)
-{
-	const struct model *m = cp->m;
-	uint32_t *node_of = xreallocarray(NULL, m->spans.nr + 1, sizeof(*node_of));
-	for (size_t i = 0; i < m->spans.nr; i++)
-		node_of[i] = CCT_NONE;
-	for (size_t i = 0; i < m->placed.nr; i++)
-		node_of[m->placed.v[i].work] = cp->cct.node_of_place[m->placed.v[i].place];
-	if (m->windows.nr)
-		return node_of;
-	for (size_t l = 0; l < m->links.nr; l++) {
-		if (m->links.kind[l] != LINK_LAUNCH)
-			continue;
-		uint64_t to = m->links.to[l];
-		uint32_t node = cct_node_of(&cp->cct, m, m->links.from[l]);
-		if (node == CCT_NONE)
-			continue;
-		uint32_t old = node_of[to];
-		if (old == CCT_NONE || cp->cct.nodes[node].depth > cp->cct.nodes[old].depth ||
-		    (cp->cct.nodes[node].depth == cp->cct.nodes[old].depth && node < old))
-			node_of[to] = node;
-	}
-	return node_of;
-}
-
-static void add_device_work(struct callpaths *cp)
-{
-	const struct model *m = cp->m;
-	CLEANUP(xfreep) uint32_t *node_of = launch_nodes(cp);
-	CLEANUP(u64map_release) struct u64map devices = U64MAP_INIT;
-	for (size_t i = 0; i < m->spans.nr; i++) {
-		if (!span_is_work(m, i))
-			continue;
-		int64_t ns = span_ns(m, i);
-		cp->device_ns = ns_add(cp->device_ns, ns);
-		if (node_of[i] != CCT_NONE) {
-			struct metrics *me = &cp->of_node[node_of[i]];
-			me->device_exclusive_ns = ns_add(me->device_exclusive_ns, ns);
-			continue;
-		}
-		str_id device = m->tracks.v[m->spans.track[i]].device;
-		uint32_t *id = u64map_at(&devices, device);
-		if (*id == U64MAP_NONE) {
-			*id = (uint32_t)cp->lost.nr;
-			VEC_PUSH(&cp->lost, ((struct lost){ .device = device }));
-		}
-		cp->lost.v[*id].pieces++;
-		cp->lost.v[*id].ns = ns_add(cp->lost.v[*id].ns, ns);
-	}
-}
 
 /* Inclusive is the sum over the subtree, so a moment counts once in a path with any overlap; where
  * calls nest well this is the sum of their durations. */
@@ -178,26 +99,6 @@ static struct table *make_table(struct callpaths *cp)
 	return t;
 }
 
-/* Length of the union of the calls of all host tracks, each track by itself. */
-static int64_t covered_ns(const struct callpaths *cp)
-{
-	const struct model *m = cp->m;
-	int64_t sum = 0, until = 0;
-	track_id track = TRACK_NONE;
-	for (size_t i = 0; i < m->spans.nr; i++) {
-		if (cp->cct.node_of_span[i] == CCT_NONE)
-			continue;
-		int64_t from = m->spans.start_ns[i], to = m->spans.end_ns[i];
-		if (m->spans.track[i] == track && from < until)
-			from = until;
-		track = m->spans.track[i];
-		if (to > from)
-			sum = ns_add(sum, to - from);
-		until = to > from ? to : from;
-	}
-	return sum;
-}
-
 static void check_sums(const struct callpaths *cp, struct table_set *out)
 {
 	int64_t exclusive = 0, device = 0, lost = 0, covered = cp->covered_ns;
@@ -234,24 +135,7 @@ static void add_tables(struct callpaths *cp, struct table_set *out)
 	VEC_RELEASE(&cp->lost);
 }
 
-static int callpaths_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
-			 struct err *err)
-{
-	(void)o;
-	(void)err;
-	struct callpaths cp = { .m = m };
-	cct_build_places(m, &cp.cct);
-	cp.of_node = xcalloc(cp.cct.nr + 1, sizeof(*cp.of_node));
-	add_calls(&cp);
-	add_device_work(&cp);
-	cp.covered_ns = covered_ns(&cp);
-	add_tables(&cp, out);
-	return 0;
-}
-
-/* ---- of a profile ---- */
-
-static void add_paths(struct callpaths *cp, const struct profile *p)
+static void paths_add(struct callpaths *cp, const struct profile *p)
 {
 	for (size_t i = 0; i < p->tracks.nr; i++) {
 		const struct profile_track *t = p->tracks.v[i];
@@ -268,24 +152,44 @@ static void add_paths(struct callpaths *cp, const struct profile *p)
 	}
 }
 
-static int callpaths_run_profile(const struct profile *p, const struct analysis_opts *o,
-				 struct table_set *out, struct err *err)
+/* In a window work has the path that launched it in the whole trace. */
+static void placed_add(struct callpaths *cp)
+{
+	const struct model *m = cp->m;
+
+	for (size_t i = 0; i < m->placed.nr; i++) {
+		struct metrics *me =
+			&cp->of_node[cp->cct.node_of_place[m->placed.v[i].place]];
+
+		me->device_exclusive_ns =
+			ns_add(me->device_exclusive_ns, span_ns(m, m->placed.v[i].work));
+	}
+}
+
+static void devices_add(struct callpaths *cp, const struct profile *p)
+{
+	for (size_t i = 0; i < p->devices.nr; i++) {
+		const struct profile_device *d = &p->devices.v[i];
+
+		cp->device_ns = ns_add(cp->device_ns, d->sum_ns);
+		if (d->pieces > d->linked)
+			VEC_PUSH(&cp->lost, ((struct lost){ d->device, d->pieces - d->linked,
+							   d->sum_ns - d->linked_ns }));
+	}
+}
+
+static int callpaths_run(const struct profile *p, const struct analysis_opts *o,
+			 struct table_set *out, struct err *err)
 {
 	struct callpaths cp = { .m = p->m };
 
 	(void)o;
 	(void)err;
-	cct_build_profile(p, &cp.cct);
+	cct_build(p, true, &cp.cct);
 	cp.of_node = xcalloc(cp.cct.nr + 1, sizeof(*cp.of_node));
-	add_paths(&cp, p);
-	for (size_t i = 0; i < p->devices.nr; i++) {
-		const struct profile_device *d = &p->devices.v[i];
-
-		cp.device_ns = ns_add(cp.device_ns, d->sum_ns);
-		if (d->pieces > d->linked)
-			VEC_PUSH(&cp.lost, ((struct lost){ d->device, d->pieces - d->linked,
-							   d->sum_ns - d->linked_ns }));
-	}
+	paths_add(&cp, p);
+	placed_add(&cp);
+	devices_add(&cp, p);
 	add_tables(&cp, out);
 	return 0;
 }
@@ -294,6 +198,5 @@ const struct analysis analysis_callpaths = {
 	.name = "callpaths",
 	.about = "time by call path, with the device work each path launched",
 	.tables = { &callpaths_form },
-	.run = callpaths_run,
-	.run_profile = callpaths_run_profile,
+	.of_profile = callpaths_run,
 };

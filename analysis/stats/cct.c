@@ -19,11 +19,6 @@ struct builder {
 	uint32_t max_depth;
 };
 
-bool cct_host_track(const struct model *m, track_id t)
-{
-	return m->tracks.v[t].kind == TRACK_THREAD;
-}
-
 static str_id frame_of(struct builder *b, str_id name)
 {
 	str_id *f = &b->frame_of_name[name];
@@ -68,42 +63,6 @@ static uint32_t child_below(struct builder *b, track_id track, uint32_t parent, 
 	return child_of(b, track, parent, frame_of(b, name), false);
 }
 
-static uint32_t enclosing_node(const struct cct *c, const struct model *m, uint64_t span)
-{
-	const struct span_piece *piece = model_below_piece(m, span);
-
-	if (piece)
-		return c->node_of_piece[piece - m->pieces.v];
-	return m->spans.parent[span] == SPAN_NONE ? CCT_NONE
-						  : c->node_of_span[m->spans.parent[span]];
-}
-
-/* piece: the first row of model.pieces whose span is not before the track. */
-static size_t add_track(struct builder *b, track_id t, size_t piece)
-{
-	const struct model *m = b->m;
-	struct cct *c = b->c;
-	const struct track *tr = &m->tracks.v[t];
-
-	for (uint64_t i = tr->first_span; i < tr->first_span + tr->spans; i++) {
-		uint32_t node;
-
-		if (m->spans.kind[i] == SPAN_INSTANT)
-			continue;
-		node = child_below(b, t, enclosing_node(c, m, i), m->spans.name[i]);
-		c->cut_spans += c->nodes[node].collapsed;
-		c->node_of_span[i] = node;
-		if (piece < m->pieces.nr && m->pieces.v[piece].span == i) {
-			uint64_t up = m->pieces.v[piece].parent;
-
-			c->node_of_piece[piece++] = child_below(
-				b, t, up == PIECE_NONE ? CCT_NONE : c->node_of_piece[up],
-				m->spans.name[i]);
-		}
-	}
-	return piece;
-}
-
 static void builder_begin(struct builder *b)
 {
 	size_t names = intern_count(b->m->strings);
@@ -136,25 +95,7 @@ static void add_places(struct builder *b)
 	b->c->node_of_place = node_of;
 }
 
-static void tree_build(const struct model *m, uint32_t max_depth, bool places, struct cct *c)
-{
-	struct builder b = { .m = m, .c = c, .max_depth = max_depth };
-	size_t piece = 0;
-
-	builder_begin(&b);
-	c->node_of_span = xreallocarray(NULL, m->spans.nr + 1, sizeof(*c->node_of_span));
-	memset(c->node_of_span, 0xff, m->spans.nr * sizeof(*c->node_of_span));
-	if (m->pieces.nr)
-		c->node_of_piece = xcalloc(m->pieces.nr, sizeof(*c->node_of_piece));
-	for (track_id t = 0; t < m->tracks.nr; t++)
-		if (cct_host_track(m, t))
-			piece = add_track(&b, t, piece);
-	if (places)
-		add_places(&b);
-	builder_end(&b);
-}
-
-static void build_profile(const struct profile *p, uint32_t max_depth, struct cct *c)
+static void tree_build(const struct profile *p, uint32_t max_depth, bool places, struct cct *c)
 {
 	struct builder b = { .m = p->m, .c = c, .max_depth = max_depth };
 
@@ -175,6 +116,8 @@ static void build_profile(const struct profile *p, uint32_t max_depth, struct cc
 				c->cut_spans += n->calls;
 		}
 	}
+	if (places)
+		add_places(&b);
 	builder_end(&b);
 }
 
@@ -204,41 +147,24 @@ static uint32_t affordable_depth(const struct cct *c, uint64_t max_bytes)
 	return UINT32_MAX;
 }
 
-void cct_build_limited(const struct model *m, uint32_t max_depth, uint64_t max_path_bytes,
+void cct_build_limited(const struct profile *p, uint32_t max_depth, uint64_t max_path_bytes,
 		       bool places, struct cct *ret)
-{
-	struct cct c = CCT_INIT;
-	tree_build(m, max_depth, places, &c);
-	uint32_t affordable = affordable_depth(&c, max_path_bytes);
-	if (affordable < max_depth) {
-		cct_release(&c);
-		tree_build(m, affordable, places, &c);
-	}
-	*ret = c;
-}
-
-void cct_build(const struct model *m, struct cct *ret)
-{
-	cct_build_limited(m, CCT_MAX_DEPTH, CCT_MAX_PATH_BYTES, false, ret);
-}
-
-void cct_build_places(const struct model *m, struct cct *ret)
-{
-	cct_build_limited(m, CCT_MAX_DEPTH, CCT_MAX_PATH_BYTES, true, ret);
-}
-
-void cct_build_profile(const struct profile *p, struct cct *ret)
 {
 	struct cct c = CCT_INIT;
 	uint32_t affordable;
 
-	build_profile(p, CCT_MAX_DEPTH, &c);
-	affordable = affordable_depth(&c, CCT_MAX_PATH_BYTES);
-	if (affordable < CCT_MAX_DEPTH) {
+	tree_build(p, max_depth, places, &c);
+	affordable = affordable_depth(&c, max_path_bytes);
+	if (affordable < max_depth) {
 		cct_release(&c);
-		build_profile(p, affordable, &c);
+		tree_build(p, affordable, places, &c);
 	}
 	*ret = c;
+}
+
+void cct_build(const struct profile *p, bool places, struct cct *ret)
+{
+	cct_build_limited(p, CCT_MAX_DEPTH, CCT_MAX_PATH_BYTES, places, ret);
 }
 
 void cct_release(struct cct *c)
@@ -247,19 +173,9 @@ void cct_release(struct cct *c)
 		free(c->node_of_path[i]);
 	free(c->node_of_path);
 	free(c->nodes);
-	free(c->node_of_span);
-	free(c->node_of_piece);
 	free(c->node_of_place);
 	intern_free(c->names);
 	*c = (struct cct)CCT_INIT;
-}
-
-uint32_t cct_node_of(const struct cct *c, const struct model *m, uint64_t span)
-{
-	if (!cct_host_track(m, m->spans.track[span]))
-		return CCT_NONE;
-	return m->spans.kind[span] == SPAN_INSTANT ? enclosing_node(c, m, span)
-						   : c->node_of_span[span];
 }
 
 void cct_path(const struct cct *c, uint32_t node, struct strbuf *out)

@@ -1,23 +1,18 @@
 /*
- * cct: the calling-context tree of a finished model: one node per (track, call path), and the node
- * of every span. `callpaths` and `energy_callpaths` sum by its nodes.
+ * cct: the calling-context tree of a profile's threads: one node per (track, call path).
+ * `callpaths` and `energy_callpaths` sum by its nodes.
  *
  *	CLEANUP(cct_release) struct cct c = CCT_INIT;
- *	cct_build(m, &c);
- *	for each span i with c.node_of_span[i] != CCT_NONE:
- *		metric[c.node_of_span[i]] += …
+ *	cct_build(p, false, &c);
+ *	for each node k of profile track i:
+ *		metric[c.node_of_path[i][k]] += …
  *	for (size_t n = c.nr; n-- > 0;)		subtree sums in place: parents come before children
  *		if (c.nodes[n].parent != CCT_NONE)
  *			metric[c.nodes[n].parent] += metric[n];
  *	order = cct_preorder(&c, m, weight);	rows for a table
  *
- * Calls are the spans of THREAD tracks without instants, which have no node.
- *
- * A span that outlives its parent has two parts (model.h, partial overlap): node_of_span is the
- * node of its main part (where the call counts), node_of_piece, by index of model.pieces, that of
- * the rest. The caller splits time and energy of such a span between the two. A node's inclusive is
- * always its exclusive plus the inclusive of its children: the sum of durations where calls nest
- * well; where some outlive their parents no moment counts twice.
+ * A node's inclusive is always its exclusive plus the inclusive of its children: the sum of
+ * durations where calls nest well; where some outlive their parents no moment counts twice.
  *
  * Names of frames are canonical: a ';' is written ':', so that paths can be split again; calls
  * whose names become equal share a node.
@@ -52,10 +47,8 @@ struct cct_node {
 struct cct {
 	struct cct_node *nodes;
 	size_t nr, cap;
-	uint32_t *node_of_span;  /* by span index; CCT_NONE: not a call on a host track */
-	uint32_t *node_of_piece; /* by index of model.pieces; NULL when there are none */
 	uint32_t *node_of_place; /* by index of model.places; NULL without them */
-	uint32_t **node_of_path; /* of a profile: by index in profile.tracks and by node there */
+	uint32_t **node_of_path; /* by index in profile.tracks and by node there */
 	size_t nr_tracks;
 	struct intern *names;
 	uint64_t cut_spans;
@@ -65,23 +58,12 @@ struct cct {
 		.nodes = NULL \
 	}
 
-void cct_build(const struct model *m, struct cct *ret);
-/* With nodes for model.places too: a window may hold no call of theirs. */
-void cct_build_places(const struct model *m, struct cct *ret);
-/* The same tree of a profile; its nodes are found by node_of_path. */
-void cct_build_profile(const struct profile *p, struct cct *ret);
+/* places: with nodes for model.places too, of which a window may hold no call. */
+void cct_build(const struct profile *p, bool places, struct cct *ret);
 /* The same with other ceilings. */
-void cct_build_limited(const struct model *m, uint32_t max_depth, uint64_t max_path_bytes,
+void cct_build_limited(const struct profile *p, uint32_t max_depth, uint64_t max_path_bytes,
 		       bool places, struct cct *ret);
 void cct_release(struct cct *c);
-
-/* Whether spans of this track are calls. */
-bool cct_host_track(const struct model *m, track_id t);
-
-/*
- * The node of a launching span: its own, of an instant that of the innermost open call; or CCT_NONE
- */
-uint32_t cct_node_of(const struct cct *c, const struct model *m, uint64_t span);
 
 /* Replaces out by the path of a node: names from the root joined by ';'. */
 void cct_path(const struct cct *c, uint32_t node, struct strbuf *out);

@@ -2,25 +2,20 @@
  * energy_rows: sums of attributed energy: by (track, name) for the table `energy`, by call path for
  * `energy_callpaths`.
  *
- * The groups and the lanes to read are found once per model; then a run reads them for any number
- * of jobs, and every job is collected into the groups:
+ * The groups are found once per profile, whose lanes a run has read for any number of jobs; every
+ * job is collected into the groups:
  *
- *	energy_groups_make(m, &g)
- *	energy_run_new(m, jobs, …, g.defs.v, g.defs.nr, …, &run)
- *	model_lanes_run(m, g.lanes.v, g.lanes.nr, 0, run)
- *	energy_collect(&g, run, job)	fills g.rows and, in the host view, g.paths
+ *	energy_groups_make(p, lanes, nr, &g)	lanes: those of the run
+ *	energy_collect(&g, run, job)		fills g.rows and, in the host view, g.paths
  *	energy_groups_release(&g)
  */
 #ifndef PROFRIG_ENERGY_ROWS_H
 #define PROFRIG_ENERGY_ROWS_H
 
 #include "cct.h"
-#include "model_lanes.h"
 
 #include "profrig/base/sum.h"
 #include "profrig/energy/energy.h"
-
-#define GROUP_NONE UINT32_MAX
 
 /* The part of a row that does not depend on a counter. */
 struct energy_group {
@@ -45,39 +40,33 @@ struct energy_value {
 struct lane_node {
 	uint32_t path; /* cct node; CCT_NONE for device work */
 	uint32_t group;
-	uint32_t parent; /* of a profile: the caller's node on the same lane, NODE_NONE */
+	uint32_t parent; /* the caller's node on the same lane, NODE_NONE */
 	bool outermost;  /* no caller on its path is the same function */
 };
 
-/* The position of a lane's nodes and rows among all. */
+/* A lane's nodes and rows among all. */
 struct lane_place {
 	size_t first_node; /* of energy_groups.nodes */
 	size_t first_row;  /* of energy_groups.group_of_row */
-	/* lane that has the inclusive sums, where they do not follow from the tree (calls overlap);
-	 * SIZE_MAX: the tree has them */
+	uint32_t nodes, rows;
+	enum lane_mode mode;
+	/* the lane that has the inclusive sums, where calls overlap; SIZE_MAX: the tree has them */
 	size_t cover;
 };
 
 struct energy_groups {
-	bool trees; /* a lane's nodes are a tree of their own: those of a profile */
 	VEC(struct energy_group) groups;
 	struct cct cct;
 	struct energy_group *of_path; /* by cct node; track and name unused */
 	struct energy_value *rows, *paths;
 	/* by lane */
-	VEC(struct model_lane) lanes;
-	VEC(struct lane_def) defs;
 	VEC(struct lane_place) places;
 	VEC(struct lane_node) nodes;
 	VEC(uint32_t) group_of_row;
-	/* borrowed by the lanes */
-	uint32_t *node_of_span, *node_of_piece, *row_of_span, *row_of_node;
 };
 
-void energy_groups_make(const struct model *m, struct energy_groups *ret);
-/* Of a finished profile; lanes: those of the run that read it. */
-void energy_groups_of_profile(const struct profile *p, const struct lane_def *lanes, size_t nr,
-			      struct energy_groups *ret);
+void energy_groups_make(const struct profile *p, const struct lane_def *lanes, size_t nr,
+			struct energy_groups *ret);
 void energy_groups_release(struct energy_groups *g);
 void energy_collect(struct energy_groups *g, const struct energy_run *run, size_t job);
 

@@ -92,16 +92,21 @@ static void stream_begin(void *ctx, const struct lane_feed *feeds, size_t n)
 	struct energy_stream *es = ctx;
 	CLEANUP(series_labels_freep) struct series_label *labels = NULL;
 
-	model_settle(es->m);
-	counters_learn(es->m, es->rules);
-	topology_prepare(es->topology, es->m);
 	es->energy = es->o->energy;
-	es->energy.topology = es->topology;
+	if (!es->m->finished) {
+		model_settle(es->m);
+		counters_learn(es->m, es->rules);
+		topology_prepare(es->topology, es->m);
+		es->energy.topology = es->topology;
+	}
 	for (size_t i = 0; i < n; i++) {
 		bool queue = es->m->tracks.v[feeds[i].track].kind == TRACK_QUEUE;
 
 		VEC_PUSH(&es->lanes,
-			 (struct lane_def){ feeds[i].track, queue ? LANE_WORK : LANE_CALLS,
+			 (struct lane_def){ feeds[i].track,
+					    feeds[i].cover ? LANE_COVER
+					    : queue	   ? LANE_WORK
+							   : LANE_CALLS,
 					    feeds[i].rank });
 	}
 	labels = series_labels(es->m);

@@ -57,17 +57,21 @@ struct job {
 
 struct tables {
 	struct model *m;
-	const struct profile *p; /* NULL: the model has the spans */
+	const struct profile *p;
 	const struct energy_opts *o;
 	const struct idle_opts *idle;
 	struct table_set *out;
 	struct table *energy, *totals, *paths;
+	const struct lane_def *lanes;
 	struct energy_groups g;
 	struct strvec tracks;
 	uint32_t *track_place; /* by track: its position in the order */
-	bool *outside;         /* by span: not all of it was sampled, for any counter */
+	/* What was not sampled as a whole, for any counter. Of a model calls: those that begin
+	 * before or end after what all counters of their lane sampled. Else call paths, and device
+	 * work by name: by cct node, then by group. */
+	struct window *sampled; /* by lane */
+	bool *outside_path;
 	const char *outside_counter;
-	bool *outside_path; /* of a profile: by cct node, then by group */
 	VEC(struct job) jobs;
 };
 
@@ -362,52 +366,65 @@ static void job_check(const struct tables *ts, const struct job *j)
 			ts->o->independent ? " (every sharer gets all)" : "");
 }
 
-static bool takes_part(const struct tables *ts, const struct job *j, size_t lane)
+static bool is_outside(const struct model *m, uint64_t i, const struct window *w)
 {
-	const struct lane_def *l = &ts->g.defs.v[lane];
+	int64_t start_ns = m->spans.start_ns[i], end_ns = m->spans.end_ns[i];
 
-	return l->mode != LANE_COVER && (l->mode == LANE_WORK) == (j->view == VIEW_DEVICE) &&
-	       energy_track_takes_part(ts->m, ts->o, j->label->series, j->r.device, j->view,
-				       l->track);
+	return start_ns != end_ns && (start_ns < w->from_ns || end_ns > w->to_ns);
 }
 
-static void note_outside(struct tables *ts, const struct job *j)
+static uint64_t calls_outside(const struct tables *ts, size_t lane, const struct window *w)
 {
-	const struct span_columns *sp = &ts->m->spans;
+	const struct lane_place *p = &ts->g.places.v[lane];
+	const struct track *t = &ts->m->tracks.v[ts->lanes[lane].track];
+	uint64_t nr = 0;
 
-	if (ts->p)
-		return;
-	for (size_t l = 0; l < ts->g.lanes.nr; l++) {
-		const struct track *t = &ts->m->tracks.v[ts->g.defs.v[l].track];
+	for (uint64_t i = t->first_span; i < t->first_span + t->spans; i++)
+		nr += is_outside(ts->m, i, w) &&
+		      (p->mode == LANE_CALLS || span_is_work(ts->m, i));
+	return nr;
+}
 
-		if (!takes_part(ts, j, l))
+static void note_outside_calls(struct tables *ts, const struct energy_run *run, size_t number,
+			       const struct job *j)
+{
+	for (size_t l = 0; l < ts->g.places.nr; l++) {
+		struct window *w = &ts->sampled[l];
+
+		if (ts->g.places.v[l].mode == LANE_COVER || !energy_run_takes_part(run, number, l))
 			continue;
-		for (size_t i = t->first_span; i < t->first_span + t->spans; i++) {
-			if (ts->g.node_of_span[i] == NODE_NONE ||
-			    sp->start_ns[i] == sp->end_ns[i] ||
-			    (sp->start_ns[i] >= j->r.first_ns && sp->end_ns[i] <= j->r.last_ns))
-				continue;
-			ts->outside[i] = true;
-			if (!ts->outside_counter)
-				ts->outside_counter = j->label->name;
-		}
+		w->from_ns = j->r.first_ns > w->from_ns ? j->r.first_ns : w->from_ns;
+		w->to_ns = j->r.last_ns < w->to_ns ? j->r.last_ns : w->to_ns;
+		if (!ts->outside_counter && calls_outside(ts, l, w))
+			ts->outside_counter = j->label->name;
 	}
 }
 
-/* A profile has no single calls: call paths, and device work by name behind them. */
 static void note_outside_paths(struct tables *ts, const struct job *j)
 {
 	bool host = j->view == VIEW_HOST;
 	const struct energy_value *v = host ? ts->g.paths : ts->g.rows;
 	size_t nr = host ? ts->g.cct.nr : ts->g.groups.nr;
 
-	for (size_t i = 0; ts->p && i < nr; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		if (!(v[i].own_marks & SPAN_OUTSIDE))
 			continue;
 		ts->outside_path[i + (host ? 0 : ts->g.cct.nr)] = true;
 		if (!ts->outside_counter)
 			ts->outside_counter = j->label->name;
 	}
+}
+
+static uint64_t outside_count(const struct tables *ts)
+{
+	uint64_t nr = 0;
+
+	for (size_t l = 0; ts->p->of_model && ts->outside_counter && l < ts->g.places.nr; l++)
+		if (ts->g.places.v[l].mode != LANE_COVER)
+			nr += calls_outside(ts, l, &ts->sampled[l]);
+	for (size_t i = 0; !ts->p->of_model && i < ts->g.cct.nr + ts->g.groups.nr; i++)
+		nr += ts->outside_path[i];
+	return nr;
 }
 
 /* The machine is idle outside of the windows that a trace was cut to. */
@@ -435,10 +452,11 @@ static void collect_job(struct tables *ts, const struct energy_run *run, size_t 
 	if (!j->r.taken && !(j->r.flags & CF_SHORT))
 		model_warn(ts->m, ts->m->series.v[j->label->series].input, W_NO_SHARER, 1,
 			   "%s: nothing in the %s view", j->label->name, view_name(j->view));
-	if (!(j->r.flags & CF_SHORT))
-		note_outside(ts, j);
 	energy_collect(&ts->g, run, number);
-	note_outside_paths(ts, j);
+	if (!ts->p->of_model)
+		note_outside_paths(ts, j);
+	else if (!(j->r.flags & CF_SHORT))
+		note_outside_calls(ts, run, number, j);
 	energy_rows(ts, j);
 	if (j->view == VIEW_HOST)
 		path_rows(ts, j);
@@ -447,27 +465,6 @@ static void collect_job(struct tables *ts, const struct energy_run *run, size_t 
 	if (!(j->r.flags & CF_SHORT))
 		job_check(ts, j);
 }
-
-static int run_jobs(struct tables *ts, struct job *jobs, size_t nr, struct err *err)
-{
-	CLEANUP(xfreep) struct energy_job *what = xcalloc(nr + 1, sizeof(*what));
-	CLEANUP(energy_run_freep) struct energy_run *run = NULL;
-	int r;
-
-	for (size_t i = 0; i < nr; i++)
-		what[i] = (struct energy_job){ jobs[i].label->series, jobs[i].view };
-	r = energy_run_new(ts->m, what, nr, ts->g.defs.v, ts->g.defs.nr, ts->o, &run, err);
-	if (r < 0)
-		return err_wrap(err, r, "energy");
-	model_lanes_run(ts->m, ts->g.lanes.v, ts->g.lanes.nr, 0, run);
-	for (size_t i = 0; i < nr; i++)
-		collect_job(ts, run, i, &jobs[i]);
-	return 0;
-}
-
-/* Number of counters that are read together, which bounds the memory per node. */
-#define JOBS_BYTES ((size_t)256 << 20)
-#define NODE_BYTES 64
 
 /* ---- tables ---- */
 
@@ -478,7 +475,6 @@ static void tables_prepare(struct tables *ts)
 
 	track_names(m, &ts->tracks);
 	ts->track_place = xcalloc(m->tracks.nr + 1, sizeof(*ts->track_place));
-	ts->outside = xcalloc(m->spans.nr + 1, sizeof(*ts->outside));
 	for (uint32_t i = 0; i < m->tracks.nr; i++)
 		ts->track_place[order[i]] = i;
 	ts->energy = table_make(&energy_form);
@@ -486,21 +482,17 @@ static void tables_prepare(struct tables *ts)
 	ts->paths = table_make(&energy_callpaths_form);
 }
 
-static void tables_finish(struct tables *ts, bool ok)
+static void tables_finish(struct tables *ts)
 {
-	uint64_t outside = 0;
+	uint64_t outside = outside_count(ts);
 
-	for (size_t i = 0; i < ts->m->spans.nr; i++)
-		outside += ts->outside[i];
-	for (size_t i = 0; ts->p && i < ts->g.cct.nr + ts->g.groups.nr; i++)
-		outside += ts->outside_path[i];
 	if (outside > 0)
 		model_warn(ts->m, UINT32_MAX, W_OUTSIDE_SAMPLES, outside,
 			   "%s outside the sampled time, first met for %s",
-			   ts->p ? "call paths" : "calls", ts->outside_counter);
+			   ts->p->of_model ? "calls" : "call paths", ts->outside_counter);
 	if (ts->o->independent)
 		model_warn(ts->m, UINT32_MAX, W_DOUBLE_COUNTING, 1, "independent attribution");
-	if (ok && table_rows(ts->totals) > 0) {
+	if (table_rows(ts->totals) > 0) {
 		table_set_add(ts->out, STEAL(ts->energy));
 		table_set_add(ts->out, STEAL(ts->totals));
 		table_set_add(ts->out, STEAL(ts->paths));
@@ -512,7 +504,7 @@ static void tables_finish(struct tables *ts, bool ok)
 	strvec_release(&ts->tracks);
 	VEC_RELEASE(&ts->jobs);
 	free(ts->track_place);
-	free(ts->outside);
+	free(ts->sampled);
 	free(ts->outside_path);
 }
 
@@ -536,40 +528,6 @@ static void jobs_label(struct tables *ts, const struct series_label *labels,
 	for (size_t i = 0; i < what->v.nr; i++)
 		VEC_PUSH(&ts->jobs, (struct job){ .label = &labels[of_series[what->v.v[i].series]],
 						  .view = what->v.v[i].view });
-}
-
-static int run_model(struct tables *ts, const struct series_label *labels, struct err *err)
-{
-	struct energy_jobs what = { VEC_INIT };
-	size_t batch;
-	int r = 0;
-
-	energy_groups_make(ts->m, &ts->g);
-	energy_jobs_find(ts->m, labels, ts->o, &what);
-	jobs_label(ts, labels, &what);
-	VEC_RELEASE(&what.v);
-	batch = 1 + JOBS_BYTES / NODE_BYTES / (ts->g.nodes.nr + 1);
-	for (size_t i = 0; i < ts->jobs.nr && r == 0; i += batch)
-		r = run_jobs(ts, &ts->jobs.v[i], batch < ts->jobs.nr - i ? batch : ts->jobs.nr - i,
-			     err);
-	return r;
-}
-
-static int energy_tables_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
-			     struct err *err)
-{
-	CLEANUP(series_labels_freep) struct series_label *labels = series_labels(m);
-	struct tables ts = {
-		.m = m, .o = &o->energy, .idle = &o->idle, .out = out, .tracks = STRVEC_INIT
-	};
-	int r;
-
-	if (!any_energy(m, labels))
-		return 0;
-	tables_prepare(&ts);
-	r = run_model(&ts, labels, err);
-	tables_finish(&ts, r == 0);
-	return r;
 }
 
 /* Warns of counters that the stream did not know in time. */
@@ -597,8 +555,21 @@ static void collect_stream(struct tables *ts, const struct energy_stream *es)
 	}
 }
 
-static int energy_tables_run_profile(const struct profile *p, const struct analysis_opts *o,
-				     struct table_set *out, struct err *err)
+static void lanes_take(struct tables *ts, const struct energy_stream *es)
+{
+	size_t nr = 0;
+
+	if (es)
+		ts->lanes = energy_stream_lanes(es, &nr);
+	energy_groups_make(ts->p, ts->lanes, nr, &ts->g);
+	ts->outside_path = xcalloc(ts->g.cct.nr + ts->g.groups.nr + 1, sizeof(*ts->outside_path));
+	ts->sampled = xcalloc(nr + 1, sizeof(*ts->sampled));
+	for (size_t i = 0; i < nr; i++)
+		ts->sampled[i] = (struct window){ INT64_MIN, INT64_MAX };
+}
+
+static int energy_tables_run(const struct profile *p, const struct analysis_opts *o,
+			     struct table_set *out, struct err *err)
 {
 	CLEANUP(series_labels_freep) struct series_label *labels = series_labels(p->m);
 	struct tables ts = { .m = p->m,
@@ -608,22 +579,17 @@ static int energy_tables_run_profile(const struct profile *p, const struct analy
 			     .out = out,
 			     .tracks = STRVEC_INIT };
 	struct energy_jobs what = { VEC_INIT };
-	const struct lane_def *lanes = NULL;
-	size_t nr = 0;
 
 	(void)err;
 	if (!any_energy(p->m, labels))
 		return 0;
 	tables_prepare(&ts);
-	if (o->stream)
-		lanes = energy_stream_lanes(o->stream, &nr);
-	energy_groups_of_profile(p, lanes, nr, &ts.g);
-	ts.outside_path = xcalloc(ts.g.cct.nr + ts.g.groups.nr + 1, sizeof(*ts.outside_path));
+	lanes_take(&ts, o->stream);
 	energy_jobs_find(p->m, labels, &o->energy, &what);
 	jobs_label(&ts, labels, &what);
 	VEC_RELEASE(&what.v);
 	collect_stream(&ts, o->stream);
-	tables_finish(&ts, true);
+	tables_finish(&ts);
 	return 0;
 }
 
@@ -631,6 +597,5 @@ const struct analysis analysis_energy = {
 	.name = "energy",
 	.about = "energy and integrated power attributed to functions, call paths and device work",
 	.tables = { &energy_form, &energy_totals_form, &energy_callpaths_form },
-	.run = energy_tables_run,
-	.run_profile = energy_tables_run_profile,
+	.of_profile = energy_tables_run,
 };

@@ -20,52 +20,12 @@ struct kernel {
 	str_id device, name;
 	const char *class;
 	struct call_stats stats;
-	uint64_t calls;
 	int64_t device_ns; /* Σ of all work of its device */
 };
 
 struct kernels {
 	VEC(struct kernel) all;
-	uint32_t *of_span; /* U64MAP_NONE: not work */
 };
-
-/* A kernel and a copy of one name are two rows, so that a row has one class. */
-static void kernels_collect(const struct model *m, struct kernels *ks)
-{
-	CLEANUP(u64map_release) struct u64map names = U64MAP_INIT;
-	CLEANUP(u64map_release) struct u64map ids = U64MAP_INIT;
-	uint32_t next_name = 0;
-	for (size_t i = 0; i < m->spans.nr; i++) {
-		ks->of_span[i] = U64MAP_NONE;
-		if (!span_is_work(m, i))
-			continue;
-		bool kernel = m->spans.kind[i] == SPAN_KERNEL;
-		str_id device = m->tracks.v[m->spans.track[i]].device;
-		uint32_t *name = u64map_at(&names, u64map_pair(kernel, m->spans.name[i]));
-		if (*name == U64MAP_NONE)
-			*name = next_name++;
-		uint32_t *id = u64map_at(&ids, u64map_pair(device, *name));
-		if (*id == U64MAP_NONE) {
-			const char *class =
-				kernel ? kernel_class(model_str(m, m->spans.name[i])) : "copy";
-			*id = (uint32_t)ks->all.nr;
-			VEC_PUSH(&ks->all, ((struct kernel){ .device = device,
-							     .name = m->spans.name[i],
-							     .class = class }));
-		}
-		ks->of_span[i] = *id;
-		ks->all.v[*id].calls++;
-	}
-}
-
-static void kernels_measure(const struct model *m, struct kernels *ks)
-{
-	CLEANUP(xfreep) struct call_stats *stats = xcalloc(ks->all.nr + 1, sizeof(*stats));
-
-	call_stats_by(m, ks->of_span, ks->all.nr, stats);
-	for (size_t k = 0; k < ks->all.nr; k++)
-		ks->all.v[k].stats = stats[k];
-}
 
 static int cmp_kernel(const void *pa, const void *pb, void *ctx)
 {
@@ -78,7 +38,7 @@ static int cmp_kernel(const void *pa, const void *pb, void *ctx)
 	d = strcmp(model_str(ctx, a->name), model_str(ctx, b->name));
 	if (!d)
 		d = strcmp(a->class, b->class);
-	return d ? d : (a->calls > b->calls) - (a->calls < b->calls);
+	return d ? d : (a->stats.calls > b->stats.calls) - (a->stats.calls < b->stats.calls);
 }
 
 /* In table order the kernels of one device are neighbours. */
@@ -104,7 +64,7 @@ static struct table *make_table(const struct model *m, const struct kernels *ks)
 
 		table_add(t, &(struct kernels_row){
 				     model_str(m, kn->device), model_str(m, kn->name), kn->class,
-				     (int64_t)kn->calls, s->sum_ns, s->min_ns, s->mean_ns,
+				     (int64_t)s->calls, s->sum_ns, s->min_ns, s->mean_ns,
 				     s->median_ns, s->max_ns, s->stddev_ns,
 				     kn->device_ns > 0 ? (double)s->sum_ns / (double)kn->device_ns
 						       : 0 });
@@ -119,61 +79,49 @@ static void add_table(struct model *m, struct kernels *ks, struct table_set *out
 	table_set_add(out, make_table(m, ks));
 }
 
-static int kernels_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
-		       struct err *err)
+/*
+ * A kernel and a copy of one name are two rows, so that a row has one class. Calls of one name come
+ * together when only their categories differ. of_calls: by profile.calls; U64MAP_NONE: on threads.
+ */
+static void kernels_find(const struct profile *p, struct kernels *ks, uint32_t *of_calls)
 {
-	(void)o;
-	(void)err;
-	struct kernels ks = { VEC_INIT, xreallocarray(NULL, m->spans.nr + 1, sizeof(uint32_t)) };
-	kernels_collect(m, &ks);
-	if (ks.all.nr) {
-		kernels_measure(m, &ks);
-		add_table(m, &ks, out);
-	}
-	VEC_RELEASE(&ks.all);
-	free(ks.of_span);
-	return 0;
-}
-
-/* Calls of one name come together here when only their categories differ. */
-struct gathered {
-	struct moments ns;
-	struct sketch sketch;
-};
-
-static int kernels_run_profile(const struct profile *p, const struct analysis_opts *o,
-			       struct table_set *out, struct err *err)
-{
-	CLEANUP(xfreep) struct gathered *all = xcalloc(p->calls.nr + 1, sizeof(*all));
 	CLEANUP(u64map_release) struct u64map ids = U64MAP_INIT;
-	struct kernels ks = { VEC_INIT, NULL };
 
-	(void)o;
-	(void)err;
 	for (size_t i = 0; i < p->calls.nr; i++) {
 		const struct profile_calls *c = &p->calls.v[i];
 		uint32_t *id;
 
+		of_calls[i] = U64MAP_NONE;
 		if (c->device == UINT32_MAX)
 			continue;
 		id = u64map_at(&ids, u64map_pair(c->device << 1 | c->kernel, c->name));
 		if (*id == U64MAP_NONE) {
-			*id = (uint32_t)ks.all.nr;
-			VEC_PUSH(&ks.all,
+			*id = (uint32_t)ks->all.nr;
+			VEC_PUSH(&ks->all,
 				 ((struct kernel){
 					 .device = p->devices.v[c->device].device,
 					 .name = c->name,
 					 .class = c->kernel ? kernel_class(model_str(p->m, c->name))
 							    : "copy" }));
 		}
-		moments_merge(&all[*id].ns, &c->ns);
-		sketch_merge(&all[*id].sketch, &c->sketch);
+		of_calls[i] = *id;
 	}
-	for (size_t k = 0; k < ks.all.nr; k++) {
-		ks.all.v[k].stats = call_stats_approx(&all[k].ns, &all[k].sketch);
-		ks.all.v[k].calls = all[k].ns.n;
-		sketch_release(&all[k].sketch);
-	}
+}
+
+static int kernels_run(const struct profile *p, const struct analysis_opts *o,
+		       struct table_set *out, struct err *err)
+{
+	CLEANUP(xfreep) uint32_t *of_calls = xcalloc(p->calls.nr + 1, sizeof(*of_calls));
+	CLEANUP(xfreep) struct call_stats *stats = NULL;
+	struct kernels ks = { VEC_INIT };
+
+	(void)o;
+	(void)err;
+	kernels_find(p, &ks, of_calls);
+	stats = xcalloc(ks.all.nr + 1, sizeof(*stats));
+	call_stats_by(p, of_calls, ks.all.nr, stats);
+	for (size_t k = 0; k < ks.all.nr; k++)
+		ks.all.v[k].stats = stats[k];
 	if (ks.all.nr)
 		add_table(p->m, &ks, out);
 	VEC_RELEASE(&ks.all);
@@ -184,6 +132,5 @@ const struct analysis analysis_kernels = {
 	.name = "kernels",
 	.about = "time and class of every kernel, copy and fill by device",
 	.tables = { &kernels_form },
-	.run = kernels_run,
-	.run_profile = kernels_run_profile,
+	.of_profile = kernels_run,
 };

@@ -42,6 +42,8 @@ struct lane_feed {
 	track_id track;
 	const struct lane_event *v;
 	size_t nr;
+	/* it has the functions of the lane before it, whose calls overlap: nodes are rows */
+	bool cover;
 	/* no event of this part changes whether a node is open */
 	bool steady;
 	int rank; /* that reads this lane; v is empty on the other ranks */

@@ -60,11 +60,21 @@ struct profile_node {
 struct profile_track {
 	track_id track;
 	bool queue;
+	uint32_t device; /* a queue's, in profile.devices; UINT32_MAX: a thread */
 	VEC(struct profile_node) nodes; /* of a queue: all are outermost */
 	VEC(uint32_t) row_of;           /* by node: its function, numbered by first use */
 	uint32_t rows;
 	uint64_t spans;     /* all, annotations of a queue too */
 	int64_t covered_ns; /* time in which any call was open */
+	/*
+	 * calls that overlap partly (model.h), which the tree does not tell: the time in which any
+	 * call of a function was open, and by node the sum of durations; empty where calls nest
+	 */
+	VEC(int64_t) durations;
+	VEC(struct profile_union {
+		uint32_t calls_id;
+		int64_t ns, until_ns;
+	}) unions;
 };
 
 /* All calls of one name: of a function on the threads, of a kernel, a copy or fill on a device. */
@@ -86,6 +96,7 @@ struct profile_device {
 
 struct profile {
 	struct model *m;
+	bool of_model;                      /* m has all spans too (profile_of_model) */
 	VEC(struct profile_track *) tracks; /* in the order of their sources */
 	VEC(struct profile_calls) calls;
 	VEC(struct profile_device) devices;
@@ -93,6 +104,12 @@ struct profile {
 };
 
 struct profile *profile_new(struct model *m, const struct profile_opts *o);
+/*
+ * The same aggregates of a finished model, which stays; the result is finished. Launches are the
+ * links of the model, for the deepest call of several; work that a window keeps (model.placed) is
+ * linked, and in no node's device_ns. No ranks.
+ */
+struct profile *profile_of_model(struct model *m, const struct profile_opts *o);
 /*
  * A rank that found no archive calls this after all inputs. All ranks stop with an error that shows
  * `why`, unless no rank found one.

@@ -37,8 +37,9 @@ void table_set_check(struct table_set *ts, const char *name, bool ok, const char
 	__attribute__((format(printf, 4, 5)));
 
 /*
- * Energy of an archive whose events are not kept (energy_stream.h). Made before the profile, whose
- * lanes it reads; o, rules and topology outlive it.
+ * Energy of the calls that a profile reads (energy_stream.h). Made before the profile, whose lanes
+ * it reads; o, rules and topology outlive it. Of a finished model it takes topology and rules from
+ * o and the model, and both may be NULL.
  */
 struct counter_rules;
 struct topology;
@@ -82,7 +83,7 @@ struct analysis_opts {
 	int64_t workload_start_ns, workload_end_ns;
 	struct idle_opts idle;              /* windows likewise */
 	struct analysis_marks *marks;       /* borrowed; NULL: not wanted, or none */
-	const struct energy_stream *stream; /* of a profile; NULL: energy is not known */
+	const struct energy_stream *stream; /* that read the profile; NULL: energy is not known */
 	struct comm *comm;                  /* ranks that read a profile together; NULL: alone */
 };
 
@@ -90,19 +91,20 @@ struct analysis {
 	const char *name;
 	const char *about;
 	const struct table_form *tables[4]; /* NULL-terminated */
+	/* one of the two; of_profile: all it needs is the aggregates of a profile */
 	int (*run)(struct model *m, const struct analysis_opts *o, struct table_set *out,
 		   struct err *err);
-	/* needs tracks and series alone, which the model of a profile has too */
+	int (*of_profile)(const struct profile *p, const struct analysis_opts *o,
+			  struct table_set *out, struct err *err);
+	/* run needs tracks and series alone, which the model of a profile has too */
 	bool series_only;
-	/*
-	 * else: the same tables of a finished profile; NULL: they need data that it does not keep
-	 */
-	int (*run_profile)(const struct profile *p, const struct analysis_opts *o,
-			   struct table_set *out, struct err *err);
 };
 /* The model is const to an analysis except for model_warn. */
 
-/* Of a model, or of a profile and its model; p: NULL when the model has all. */
+/*
+ * p: of m, whether its events were kept or not; NULL: one is made of the finished model for the
+ * call. o->stream has read p.
+ */
 #define ANALYSIS_LEFT_OUT 1 /* it needs data that a profile does not keep */
 int analysis_run(const struct analysis *a, struct model *m, const struct profile *p,
 		 const struct analysis_opts *o, struct table_set *out, struct err *err);

@@ -6,32 +6,129 @@
 #define ENERGY_SPANS_H
 
 #include "energy_result.h"
-#include "model_lanes.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "profrig/base/sort.h"
 #include "profrig/base/vec.h"
+#include "profrig/energy/energy.h"
 #include "profrig/base/xalloc.h"
 
 struct span_lanes {
-	VEC(struct model_lane) lanes;
 	VEC(struct lane_def) defs;
 	uint32_t *node_of_span, *node_of_piece;
 };
 
-static inline void span_lanes_add(struct span_lanes *l, const struct model *m, track_id t,
-				  enum lane_mode mode)
-{
-	const struct track *tr = &m->tracks.v[t];
-	struct model_lane lane = { .def = { t, mode },
-				   .node_of_span = l->node_of_span,
-				   .node_of_piece = mode == LANE_CALLS ? l->node_of_piece : NULL };
+/* ---- events: of a whole track at once ---- */
 
-	lane.nodes = lane.rows = (uint32_t)(tr->spans + m->pieces.nr);
-	VEC_PUSH(&l->lanes, lane);
-	VEC_PUSH(&l->defs, lane.def);
+struct span_events {
+	VEC(struct lane_event) v;
+};
+
+/* Ends before begins of one moment. */
+static inline int cmp_span_events(const void *pa, const void *pb)
+{
+	const struct lane_event *a = pa, *b = pb;
+
+	if (a->t_ns != b->t_ns)
+		return a->t_ns < b->t_ns ? -1 : 1;
+	return (a->change > b->change) - (a->change < b->change);
+}
+
+static inline void span_events_work(const struct span_lanes *l, const struct model *m,
+				    const struct track *t, bool work, struct span_events *ret)
+{
+	for (size_t i = t->first_span; i < t->first_span + t->spans; i++) {
+		int64_t start_ns = m->spans.start_ns[i], end_ns = m->spans.end_ns[i];
+
+		if (start_ns == end_ns || (work && !span_is_work(m, i)))
+			continue;
+		VEC_PUSH(&ret->v, ((struct lane_event){ start_ns, l->node_of_span[i], 1 }));
+		VEC_PUSH(&ret->v, ((struct lane_event){ end_ns, l->node_of_span[i], -1 }));
+	}
+	qsort(ret->v.v, ret->v.nr, sizeof(*ret->v.v), cmp_span_events);
+}
+
+static inline uint32_t span_node_at(const struct span_lanes *l, const struct model *m, size_t i,
+				    int64_t t_ns)
+{
+	const struct span_piece *piece = model_piece(m, i);
+
+	return piece && piece->start_ns <= t_ns ? l->node_of_piece[piece - m->pieces.v]
+						: l->node_of_span[i];
+}
+
+/* The innermost call is the open one that started last. */
+static inline void span_events_calls(const struct span_lanes *l, const struct model *m,
+				     const struct track *t, struct span_events *ret)
+{
+	size_t next = t->first_span, end = next + t->spans;
+	VEC(int64_t) times = VEC_INIT;
+	VEC(size_t) open = VEC_INIT;
+	uint32_t last = NODE_NONE;
+
+	for (size_t i = next; i < end; i++) {
+		const struct span_piece *piece = model_piece(m, i);
+
+		VEC_PUSH(&times, m->spans.start_ns[i]);
+		VEC_PUSH(&times, m->spans.end_ns[i]);
+		if (piece)
+			VEC_PUSH(&times, piece->start_ns);
+	}
+	sort_i64(times.v, times.nr);
+	for (size_t k = 0; k < times.nr; k++) {
+		int64_t t_ns = times.v[k];
+		uint32_t node;
+
+		for (; next < end && m->spans.start_ns[next] <= t_ns; next++)
+			if (m->spans.kind[next] != SPAN_INSTANT)
+				VEC_PUSH(&open, next);
+		while (open.nr && m->spans.end_ns[open.v[open.nr - 1]] <= t_ns)
+			open.nr--;
+		node = open.nr ? span_node_at(l, m, open.v[open.nr - 1], t_ns) : NODE_NONE;
+		if (node == last)
+			continue;
+		VEC_PUSH(&ret->v,
+			 ((struct lane_event){ t_ns, node, (last == NODE_NONE) -
+								   (node == NODE_NONE) }));
+		last = node;
+	}
+	VEC_RELEASE(&times);
+	VEC_RELEASE(&open);
+}
+
+static inline void span_lanes_run(const struct span_lanes *l, const struct model *m,
+				  struct energy_run *run)
+{
+	struct span_events *events = xcalloc(l->defs.nr + 1, sizeof(*events));
+	CLEANUP(xfreep) struct lane_feed *feeds = xcalloc(l->defs.nr + 1, sizeof(*feeds));
+
+	for (size_t i = 0; i < l->defs.nr; i++) {
+		const struct track *t = &m->tracks.v[l->defs.v[i].track];
+		uint32_t nodes = (uint32_t)(t->spans + m->pieces.nr);
+
+		if (l->defs.v[i].mode == LANE_CALLS)
+			span_events_calls(l, m, t, &events[i]);
+		else
+			span_events_work(l, m, t, l->defs.v[i].mode == LANE_WORK, &events[i]);
+		feeds[i] = (struct lane_feed){ .v = events[i].v.v,
+					       .nr = events[i].v.nr,
+					       .nodes = nodes,
+					       .rows = nodes };
+	}
+	energy_run_round(run, feeds, INT64_MAX, NULL);
+	for (size_t i = 0; i < l->defs.nr; i++)
+		VEC_RELEASE(&events[i].v);
+	free(events);
+}
+
+/* ---- lanes ---- */
+
+static inline void span_lanes_add(struct span_lanes *l, track_id t, enum lane_mode mode)
+{
+	VEC_PUSH(&l->defs, ((struct lane_def){ t, mode, 0 }));
 }
 
 /* Nodes: a span's place on its track, then pieces. */
@@ -52,17 +149,16 @@ static inline void span_lanes_make(struct span_lanes *l, const struct model *m,
 		if (m->tracks.v[t].spans == 0)
 			continue;
 		if (view == VIEW_DEVICE && kind == TRACK_QUEUE)
-			span_lanes_add(l, m, t, LANE_WORK);
+			span_lanes_add(l, t, LANE_WORK);
 		if (view == VIEW_HOST && kind == TRACK_THREAD) {
-			span_lanes_add(l, m, t, LANE_CALLS);
-			span_lanes_add(l, m, t, LANE_COVER);
+			span_lanes_add(l, t, LANE_CALLS);
+			span_lanes_add(l, t, LANE_COVER);
 		}
 	}
 }
 
 static inline void span_lanes_release(struct span_lanes *l)
 {
-	VEC_RELEASE(&l->lanes);
 	VEC_RELEASE(&l->defs);
 	free(l->node_of_span);
 	free(l->node_of_piece);
@@ -133,7 +229,7 @@ static inline int energy_attribute(const struct model *m, series_id s, enum ener
 	span_lanes_make(&l, m, view);
 	r = energy_run_new(m, &job, 1, l.defs.v, l.defs.nr, o, &run, err);
 	if (r == 0) {
-		model_lanes_run(m, l.lanes.v, l.lanes.nr, 0, run);
+		span_lanes_run(&l, m, run);
 		energy_run_job(run, 0, &t);
 		*ret = (struct energy_result){ .series = s,
 					       .view = view,
@@ -152,7 +248,7 @@ static inline int energy_attribute(const struct model *m, series_id s, enum ener
 		any &= t.taken;
 		if (any)
 			span_results_alloc(ret, m);
-		for (size_t i = 0; any && i < l.lanes.nr; i++) {
+		for (size_t i = 0; any && i < l.defs.nr; i++) {
 			if (energy_run_takes_part(run, 0, i))
 				span_results_collect(ret, m, &l, run, i);
 		}

@@ -4,7 +4,7 @@
  * test_energy_invariants_tables.c.
  */
 #include "energy_random.h"
-#include "energy_rows.h"
+#include "energy_read.h"
 
 #include "profrig/base/sort.h"
 #include "profrig/base/sum.h"
@@ -251,15 +251,19 @@ PROPERTY(invariant_03_order_of_events)
 }
 
 /* Of one job in each. Returns how many nodes have energy. */
-static size_t same_bits(const struct energy_groups *g, const struct energy_run *run, size_t job,
-			const struct energy_run *other, size_t other_job)
+static size_t same_bits(const struct energy_read *run, size_t job, const struct energy_read *other,
+			size_t other_job)
 {
+	CLEANUP(energy_groups_release) struct energy_groups g;
 	size_t compared = 0;
 
-	for (size_t l = 0; l < g->lanes.nr; l++) {
-		for (uint32_t n = 0; n < g->lanes.v[l].nodes; n++) {
-			struct node_energy a = energy_run_value(run, job, l, n);
-			struct node_energy b = energy_run_value(other, other_job, l, n);
+	energy_groups_make(run->p, run->lanes.v, run->lanes.nr, &g);
+	for (size_t l = 0; l < g.places.nr; l++) {
+		const struct lane_place *p = &g.places.v[l];
+
+		for (uint32_t n = 0; n < (p->mode == LANE_COVER ? p->rows : p->nodes); n++) {
+			struct node_energy a = energy_run_value(run->run, job, l, n);
+			struct node_energy b = energy_run_value(other->run, other_job, l, n);
 
 			assert_true(a.exclusive_j == b.exclusive_j);
 			assert_true(a.share_ns == b.share_ns);
@@ -267,9 +271,9 @@ static size_t same_bits(const struct energy_groups *g, const struct energy_run *
 			assert_int_equal(a.marks, b.marks);
 			compared += a.exclusive_j > 0;
 		}
-		for (uint32_t n = 0; n < g->lanes.v[l].rows; n++) {
-			double a = energy_run_uncertainty(run, job, l, n);
-			double b = energy_run_uncertainty(other, other_job, l, n);
+		for (uint32_t n = 0; n < p->rows; n++) {
+			double a = energy_run_uncertainty(run->run, job, l, n);
+			double b = energy_run_uncertainty(other->run, other_job, l, n);
 
 			assert_true(a == b || (isnan(a) && isnan(b)));
 		}
@@ -286,24 +290,19 @@ PROPERTY(invariant_03_other_counters)
 
 	for (uint64_t k = 0; next_case(&k, 7000000, CASES / 2);) {
 		struct energy_job jobs[COUNTERS];
-		struct energy_run *together, *alone;
+		struct energy_read together, alone;
 		CLEANUP(random_trace_release) struct random_trace x;
-		struct energy_groups g;
 
 		random_trace_of(&x, COUNTERS);
-		energy_groups_make(x.t.m, &g);
 		for (series_id i = 0; i < COUNTERS; i++)
 			jobs[i] = (struct energy_job){ x.id + i, VIEW_HOST };
-		energy_run_new(x.t.m, jobs, COUNTERS, g.defs.v, g.defs.nr, &x.o, &together, NULL);
-		model_lanes_run(x.t.m, g.lanes.v, g.lanes.nr, 1 + (size_t)below(40), together);
+		energy_read(x.t.m, jobs, COUNTERS, &x.o, 1 + (size_t)below(40), &together);
 		for (size_t i = 0; i < COUNTERS; i++) {
-			energy_run_new(x.t.m, &jobs[i], 1, g.defs.v, g.defs.nr, &x.o, &alone, NULL);
-			model_lanes_run(x.t.m, g.lanes.v, g.lanes.nr, 0, alone);
-			compared += same_bits(&g, together, i, alone, 0);
-			energy_run_free(alone);
+			energy_read(x.t.m, &jobs[i], 1, &x.o, 0, &alone);
+			compared += same_bits(&together, i, &alone, 0);
+			energy_read_release(&alone);
 		}
-		energy_run_free(together);
-		energy_groups_release(&g);
+		energy_read_release(&together);
 	}
 	assert_true(compared > test_cases(CASES / 2) * 10);
 }
@@ -314,23 +313,17 @@ PROPERTY(invariant_03_partition)
 	size_t compared = 0;
 
 	for (uint64_t k = 0; next_case(&k, 6000000, CASES);) {
-		struct energy_run *runs[2];
+		struct energy_read runs[2];
 		CLEANUP(random_trace_release) struct random_trace x;
-		struct energy_groups g;
 
 		random_trace(&x);
-		energy_groups_make(x.t.m, &g);
 		struct energy_job jobs[] = { { x.id, VIEW_HOST }, { x.id, VIEW_DEVICE } };
-		for (int i = 0; i < 2; i++) {
-			energy_run_new(x.t.m, jobs, 2, g.defs.v, g.defs.nr, &x.o, &runs[i], NULL);
-			model_lanes_run(x.t.m, g.lanes.v, g.lanes.nr, i ? 0 : 1 + (size_t)below(40),
-					runs[i]);
-		}
+		for (int i = 0; i < 2; i++)
+			energy_read(x.t.m, jobs, 2, &x.o, i ? 0 : 1 + (size_t)below(40), &runs[i]);
 		for (size_t j = 0; j < 2; j++)
-			compared += same_bits(&g, runs[0], j, runs[1], j);
-		energy_run_free(runs[0]);
-		energy_run_free(runs[1]);
-		energy_groups_release(&g);
+			compared += same_bits(&runs[0], j, &runs[1], j);
+		energy_read_release(&runs[0]);
+		energy_read_release(&runs[1]);
 	}
 	assert_true(compared > test_cases(CASES) * 5);
 }

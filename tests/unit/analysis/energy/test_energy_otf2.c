@@ -365,7 +365,7 @@ TEST(mi300a_tables)
 	int unknown = 0;
 
 	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(analysis_find(names[i])->run(m, &o, &ts, NULL), 0);
+		assert_int_equal(analysis_run(analysis_find(names[i]), m, NULL, &o, &ts, NULL), 0);
 	for (size_t i = 0; i < ts.checks.nr; i++)
 		if (!ts.checks.v[i].ok)
 			fail_msg("%s: %s", ts.checks.v[i].name, ts.checks.v[i].detail);

@@ -23,7 +23,7 @@ static void tables_of(const char *archive, const struct energy_opts *energy, str
 
 	*ret = (struct table_set)TABLE_SET_INIT;
 	for (size_t i = 0; analyses[i]; i++)
-		if (analyses[i]->run(m, &o, ret, &err) < 0)
+		if (analysis_run(analyses[i], m, NULL, &o, ret, &err) < 0)
 			fail_msg("%s: %s", analyses[i]->name, err.msg);
 }
 

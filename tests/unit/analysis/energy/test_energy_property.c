@@ -1,6 +1,6 @@
 /* Attribution of random traces against the oracle, one global sweep (invariants 1, 2, 6 and 7). */
 #include "energy_random.h"
-#include "energy_rows.h"
+#include "energy_read.h"
 #include "energy_sweep.h"
 
 #include "profrig/base/sum.h"
@@ -99,6 +99,53 @@ struct summed {
 	uint8_t *row_marks;
 };
 
+static void span_path(const struct model *m, uint64_t span, struct strbuf *out);
+
+static void piece_path(const struct model *m, const struct span_piece *p, struct strbuf *out)
+{
+	if (p->parent != PIECE_NONE) {
+		piece_path(m, &m->pieces.v[p->parent], out);
+		strbuf_addch(out, ';');
+	}
+	strbuf_addstr(out, model_str(m, m->spans.name[p->span]));
+}
+
+/* As model.h tells: below the parent, or its piece. */
+static void span_path(const struct model *m, uint64_t span, struct strbuf *out)
+{
+	const struct span_piece *below = model_below_piece(m, span);
+
+	if (below)
+		piece_path(m, below, out);
+	else if (m->spans.parent[span] != SPAN_NONE)
+		span_path(m, m->spans.parent[span], out);
+	if (out->len)
+		strbuf_addch(out, ';');
+	strbuf_addstr(out, model_str(m, m->spans.name[span]));
+}
+
+static uint32_t path_find(const struct cct *c, track_id t, const char *path)
+{
+	CLEANUP(strbuf_release) struct strbuf of_node = STRBUF_INIT;
+
+	for (uint32_t i = 0; i < c->nr; i++) {
+		cct_path(c, i, &of_node);
+		if (c->nodes[i].track == t && strcmp(of_node.buf, path) == 0)
+			return i;
+	}
+	fail_msg("no node '%s'", path);
+	return CCT_NONE;
+}
+
+static uint32_t group_find(const struct energy_groups *g, track_id t, str_id name)
+{
+	for (uint32_t i = 0; i < g->groups.nr; i++)
+		if (g->groups.v[i].track == t && g->groups.v[i].name == name)
+			return i;
+	fail_msg("no group");
+	return 0;
+}
+
 static void sum_oracle(const struct model *m, const struct energy_groups *g,
 		       const struct energy_result *r, struct summed *ret)
 {
@@ -110,35 +157,35 @@ static void sum_oracle(const struct model *m, const struct energy_groups *g,
 	ret->row_marks = xcalloc(g->groups.nr + 1, 1);
 	for (size_t i = 0; i <= g->groups.nr; i++)
 		until[i] = INT64_MIN;
-	for (size_t l = 0; l < g->lanes.nr; l++) {
-		const struct track *t = &m->tracks.v[g->defs.v[l].track];
+	for (size_t i = 0; r->exclusive_j && i < m->spans.nr; i++) {
+		CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT;
+		const struct span_piece *p = model_piece(m, i);
+		double piece = p && r->pieces ? r->pieces[p - m->pieces.v].exclusive_j : 0;
+		track_id t = m->spans.track[i];
+		uint32_t group;
+		bool fresh;
 
-		if (g->defs.v[l].mode == LANE_COVER)
+		if (isnan(r->exclusive_j[i]))
 			continue;
-		for (size_t i = t->first_span; i < t->first_span + t->spans; i++) {
-			const struct span_piece *p = model_piece(m, i);
-			double piece = p && r->pieces ? r->pieces[p - m->pieces.v].exclusive_j : 0;
-			uint32_t group;
-			bool fresh;
-
-			if (!r->exclusive_j || isnan(r->exclusive_j[i]))
-				continue;
-			group = g->group_of_row.v[g->places.v[l].first_row + g->row_of_span[i]];
-			fresh = m->spans.start_ns[i] >= until[group];
-			if (m->spans.end_ns[i] > until[group])
-				until[group] = m->spans.end_ns[i];
-			if (r->view == VIEW_HOST && r->new_j)
-				ret->row_inclusive[group] += r->new_j[i];
-			else if (fresh || r->view == VIEW_DEVICE)
-				ret->row_inclusive[group] += r->inclusive_j[i];
-			ret->row_exclusive[group] += r->exclusive_j[i];
-			ret->row_marks[group] |= r->marks[i];
-			if (r->view == VIEW_DEVICE)
-				continue;
-			ret->path_exclusive[g->cct.node_of_span[i]] += r->exclusive_j[i] - piece;
-			if (p)
-				ret->path_exclusive[g->cct.node_of_piece[p - m->pieces.v]] += piece;
-		}
+		group = group_find(g, t, m->spans.name[i]);
+		fresh = m->spans.start_ns[i] >= until[group];
+		if (m->spans.end_ns[i] > until[group])
+			until[group] = m->spans.end_ns[i];
+		if (r->view == VIEW_HOST && r->new_j)
+			ret->row_inclusive[group] += r->new_j[i];
+		else if (fresh || r->view == VIEW_DEVICE)
+			ret->row_inclusive[group] += r->inclusive_j[i];
+		ret->row_exclusive[group] += r->exclusive_j[i];
+		ret->row_marks[group] |= r->marks[i];
+		if (r->view == VIEW_DEVICE)
+			continue;
+		span_path(m, i, &path);
+		ret->path_exclusive[path_find(&g->cct, t, path.buf)] += r->exclusive_j[i] - piece;
+		if (!p)
+			continue;
+		strbuf_clear(&path);
+		piece_path(m, p, &path);
+		ret->path_exclusive[path_find(&g->cct, t, path.buf)] += piece;
 	}
 	free(until);
 }
@@ -166,27 +213,23 @@ PROPERTY(rows_equal_the_global_sweep)
 {
 	for (uint64_t k = 0; next_case(&k, 5000000, CASES);) {
 		CLEANUP(random_trace_release) struct random_trace x;
-		struct energy_groups g;
 
 		random_trace(&x);
-		energy_groups_make(x.t.m, &g);
 		for (int view = VIEW_HOST; view <= VIEW_DEVICE; view++) {
 			struct energy_job job = { x.id, (enum energy_view)view };
 			CLEANUP(energy_result_release) struct energy_result slow;
-			struct energy_run *run;
+			CLEANUP(energy_groups_release) struct energy_groups g;
+			struct energy_read read;
 			CLEANUP(summed_release) struct summed want;
 
 			energy_attribute_sweep(x.t.m, x.id, job.view, &x.o, &slow, NULL);
-			assert_int_equal(energy_run_new(x.t.m, &job, 1, g.defs.v, g.defs.nr, &x.o,
-							&run, NULL),
-					 0);
-			model_lanes_run(x.t.m, g.lanes.v, g.lanes.nr, 0, run);
-			energy_collect(&g, run, 0);
+			energy_read(x.t.m, &job, 1, &x.o, 0, &read);
+			energy_groups_make(read.p, read.lanes.v, read.lanes.nr, &g);
+			energy_collect(&g, read.run, 0);
 			sum_oracle(x.t.m, &g, &slow, &want);
 			same_sums(&g, &want, tolerance_of(&slow, x.t.m));
-			energy_run_free(run);
+			energy_read_release(&read);
 		}
-		energy_groups_release(&g);
 	}
 }
 

@@ -5,7 +5,7 @@
  * errors), and be at most twice as wide as the narrowest of fixed width that holds it in 95 %.
  */
 #include "energy_fixture.h"
-#include "energy_rows.h"
+#include "energy_read.h"
 #include "energy_spans.h"
 
 #include "profrig/base/sort.h"
@@ -222,25 +222,24 @@ static void push_calls(struct trace *t, track_id th, const struct simulation *s)
 	}
 }
 
-static struct outcome read_row(const struct model *m, series_id id, double truth)
+static struct outcome read_row(struct model *m, series_id id, double truth)
 {
 	struct energy_opts o = { .integration = INTEGRATE_LINEAR };
 	struct energy_job job = { id, VIEW_HOST };
 	struct outcome ret = { NAN, NAN };
 	struct energy_groups g;
-	struct energy_run *run;
+	struct energy_read r;
 
-	energy_groups_make(m, &g);
-	assert_int_equal(energy_run_new(m, &job, 1, g.defs.v, g.defs.nr, &o, &run, NULL), 0);
-	model_lanes_run(m, g.lanes.v, g.lanes.nr, 0, run);
-	energy_collect(&g, run, 0);
+	energy_read(m, &job, 1, &o, 0, &r);
+	energy_groups_make(r.p, r.lanes.v, r.lanes.nr, &g);
+	energy_collect(&g, r.run, 0);
 	for (size_t i = 0; i < g.groups.nr; i++) {
 		if (strcmp(model_str(m, g.groups.v[i].name), "row") != 0)
 			continue;
 		ret.error_j = fabs(sum_value(&g.rows[i].exclusive_j) - truth);
 		ret.half_width_j = g.rows[i].uncertainty_j;
 	}
-	energy_run_free(run);
+	energy_read_release(&r);
 	energy_groups_release(&g);
 	return ret;
 }
@@ -371,23 +370,22 @@ TEST(case_08_short_kernel_is_not_known)
 	series_id id = trace_series(&t, ENERGY_NAME, "#", SERIES_UNKNOWN);
 	struct energy_job job = { id, VIEW_DEVICE };
 	struct energy_groups g;
-	struct energy_run *run;
+	struct energy_read r;
 
 	for (int i = 0; i <= 100; i++)
 		t.s->ops->sample(t.s, id, i * (int64_t)PERIOD_NS, i * 1.2e6);
 	trace_span_ns(&t, q, "short", 41000000, 42000000, SPAN_KERNEL);
 	trace_span_ns(&t, q, "whole", 100000000, 200000000, SPAN_KERNEL);
 	trace_finish(&t);
-	energy_groups_make(t.m, &g);
-	assert_int_equal(energy_run_new(t.m, &job, 1, g.defs.v, g.defs.nr, &o, &run, NULL), 0);
-	model_lanes_run(t.m, g.lanes.v, g.lanes.nr, 0, run);
-	energy_collect(&g, run, 0);
+	energy_read(t.m, &job, 1, &o, 0, &r);
+	energy_groups_make(r.p, r.lanes.v, r.lanes.nr, &g);
+	energy_collect(&g, r.run, 0);
 	assert_int_equal(g.groups.nr, 2);
 	assert_near(sum_value(&g.rows[0].exclusive_j), 0.3, 1e-12);
 	/* 1.2 J in the interval: between 0.3 J too much and 0.9 J too little */
 	assert_near(g.rows[0].uncertainty_j, 0.9, 1e-9);
 	assert_near(sum_value(&g.rows[1].exclusive_j), 30, 1e-9);
 	assert_near(g.rows[1].uncertainty_j, 0, 1e-9);
-	energy_run_free(run);
+	energy_read_release(&r);
 	energy_groups_release(&g);
 }

@@ -187,7 +187,7 @@ static inline void outcome_analyse(struct outcome *o)
 	o->e->ao.energy.topology = o->e->topology;
 	o->e->ao.stream = o->e->stream;
 	for (size_t i = 0; analyses[i]; i++) {
-		if (!analyses[i]->run_profile && !analyses[i]->series_only)
+		if (!analyses[i]->of_profile && !analyses[i]->series_only)
 			continue;
 		assert_int_equal(analysis_run(analyses[i], o->m, o->p, &o->e->ao, &o->ts, NULL), 0);
 	}

@@ -85,7 +85,7 @@ static inline struct table_set analyse(struct model *m, const struct analysis *a
 	struct analysis_opts o = { .workload_start_ns = 0 };
 	struct table_set ts = TABLE_SET_INIT;
 
-	assert_int_equal(a->run(m, &o, &ts, NULL), 0);
+	assert_int_equal(analysis_run(a, m, NULL, &o, &ts, NULL), 0);
 	return ts;
 }
 

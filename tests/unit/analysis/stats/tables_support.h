@@ -16,7 +16,7 @@ static inline struct table_set run(struct model *m, const char *name, const stru
 	struct err err = ERR_INIT;
 
 	assert_non_null(a);
-	if (a->run(m, o ? o : &plain, &ts, &err) < 0)
+	if (analysis_run(a, m, NULL, o ? o : &plain, &ts, &err) < 0)
 		fail_msg("%s", err.msg);
 	return ts;
 }

@@ -358,6 +358,7 @@ TEST(test_deep)
 TEST(test_path_bytes)
 {
 	CLEANUP(model_freep) struct model *m = nested(20, "name");
+	struct profile *p = profile_of_model(m, &(struct profile_opts){ .threads = 1 });
 	static const struct {
 		uint64_t bytes;
 		size_t nodes;
@@ -368,11 +369,12 @@ TEST(test_path_bytes)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(cct_release) struct cct c = CCT_INIT;
 
-		cct_build_limited(m, CCT_MAX_DEPTH, cases[i].bytes, false, &c);
+		cct_build_limited(p, CCT_MAX_DEPTH, cases[i].bytes, false, &c);
 		if (c.nr != cases[i].nodes)
 			ROW_FAIL(i, "%zu nodes", c.nr);
 		assert_int_equal(c.nodes[c.nr - 1].collapsed, i >= 2);
 	}
+	profile_free(p);
 }
 
 TEST(test_node_of)
@@ -389,15 +391,17 @@ TEST(test_node_of)
 	CLEANUP(model_freep) struct model *m = make_end(&k);
 	CLEANUP(cct_release) struct cct c = CCT_INIT;
 	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT;
+	struct profile *p;
 
-	cct_build(m, &c);
+	p = profile_of_model(m, &(struct profile_opts){ .threads = 1 });
+	cct_build(p, false, &c);
+	/* instants have no node, and the queue's is no call path */
 	assert_int_equal(c.nr, 1);
-	assert_int_equal(c.node_of_span[0], 0);
-	assert_int_equal(c.node_of_span[1], CCT_NONE);
-	assert_int_equal(cct_node_of(&c, m, 0), 0);
-	assert_int_equal(cct_node_of(&c, m, 1), 0);
-	assert_int_equal(cct_node_of(&c, m, 2), CCT_NONE);
-	assert_int_equal(cct_node_of(&c, m, 3), CCT_NONE);
+	assert_int_equal(p->tracks.nr, 2);
+	assert_int_equal(p->tracks.v[0]->nodes.nr, 1);
+	assert_int_equal(p->tracks.v[1]->nodes.nr, 1);
+	assert_int_equal(c.node_of_path[0][0], 0);
 	cct_path(&c, 0, &path);
 	assert_string_equal(path.buf, "f");
+	profile_free(p);
 }
