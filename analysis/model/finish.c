@@ -127,7 +127,7 @@ void model_settle(struct model *m)
 	series_sort(m);
 }
 
-void model_finish(struct model *m)
+static void finish(struct model *m, bool nested)
 {
 	assert(!m->finished);
 	sink_input_close(m->priv);
@@ -135,8 +135,21 @@ void model_finish(struct model *m)
 	model_settle(m);
 	spans_sort(m);
 	beside_set(m);
-	spans_nest(m);
+	pieces_find(m, true);
 	launch_links(m);
 	range_set(m);
+	if (nested)
+		model_nest(m);
+	spares_release(m);
 	m->finished = true;
+}
+
+void model_finish(struct model *m)
+{
+	finish(m, true);
+}
+
+void model_finish_flat(struct model *m)
+{
+	finish(m, false);
 }

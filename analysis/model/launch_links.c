@@ -115,6 +115,8 @@ static void launches_map(struct linking *l)
 		last = l->v[i].last > last ? l->v[i].last : last;
 	}
 	l->map.counted = l->m->inputs.nr == 1 && last < COUNTED_MAX * (nr + 1);
+	if (nr)
+		model_nest(l->m);
 	for (l->map.cap = 16; l->map.cap < nr * 2; l->map.cap *= 2)
 		;
 	if (l->map.counted)

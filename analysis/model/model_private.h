@@ -117,7 +117,7 @@ void spans_reserve(struct span_columns *c, size_t cap);
 void spans_release(struct span_columns *c);
 void spans_sort(struct model *m); /* by (track, start, longer first, push order); links follow */
 void series_sort(struct model *m);
-void spans_nest(struct model *m);
+void pieces_find(struct model *m, bool warns);
 void launch_links(struct model *m);
 /* Sets model.places. By span: index of its launch there, or PLACE_NONE. Owned. */
 uint32_t *launch_places(struct model *m);

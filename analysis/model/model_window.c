@@ -98,24 +98,13 @@ static void columns_replace(struct cutting *cu)
 	VEC_CLEAR(&cu->m->pieces);
 }
 
-/* The whole trace was already warned of its overlaps. */
-static void nest_silently(struct model *m)
-{
-	size_t nr = m->warnings.nr;
-	CLEANUP(xfreep) uint64_t *counts = xcalloc(nr + 1, sizeof(*counts));
-
-	for (size_t i = 0; i < nr; i++)
-		counts[i] = m->warnings.v[i].count;
-	spans_nest(m);
-	for (size_t i = 0; i < nr; i++)
-		m->warnings.v[i].count = counts[i];
-}
-
 void model_window(struct model *m, const struct window *w, size_t nr, struct model_windowed *ret)
 {
 	struct cutting cu = { .m = m };
+	bool nested = m->spans.parent != NULL;
 
 	assert(m->finished && nr > 0);
+	model_nest(m);
 	VEC_CLEAR(&m->windows);
 	for (size_t i = 0; i < nr; i++)
 		VEC_PUSH(&m->windows, w[i]);
@@ -128,7 +117,10 @@ void model_window(struct model *m, const struct window *w, size_t nr, struct mod
 	links_cut(&cu);
 	columns_replace(&cu);
 	spans_sort(m);
-	nest_silently(m);
+	/* the whole trace was already warned of its overlaps */
+	pieces_find(m, false);
+	if (nested)
+		model_nest(m);
 	free(cu.part_of);
 	free(cu.place_of);
 	if (ret)

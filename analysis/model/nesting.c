@@ -15,9 +15,11 @@ struct frame {
 
 struct nester {
 	struct model *m;
+	bool columns; /* they are filled, else pieces are all that is wanted */
 	VEC(struct frame) stack;
 	int64_t now_ns;
 	VEC(struct span_piece) pieces; /* of one track: parents are indexes in here */
+	VEC(uint64_t) parents;         /* of their spans */
 };
 
 static void frame_credit(struct nester *n, const struct frame *f, int64_t until_ns)
@@ -37,8 +39,13 @@ static void frame_credit(struct nester *n, const struct frame *f, int64_t until_
 	n->now_ns = until_ns;
 }
 
-static void nester_advance(struct nester *n, int64_t to_ns)
+static inline void nester_advance(struct nester *n, int64_t to_ns)
 {
+	if (!n->columns) {
+		while (n->stack.nr && n->stack.v[n->stack.nr - 1].end_ns <= to_ns)
+			n->stack.nr--;
+		return;
+	}
 	while (n->stack.nr) {
 		const struct frame *top = &n->stack.v[n->stack.nr - 1];
 
@@ -70,6 +77,7 @@ static uint64_t span_cut(struct nester *n, const struct frame *parent, uint64_t 
 		below = PIECE_NONE;
 	VEC_PUSH(&n->pieces,
 		 (struct span_piece){ .span = span, .parent = below, .start_ns = limit });
+	VEC_PUSH(&n->parents, parent->span);
 	return n->pieces.nr - 1;
 }
 
@@ -86,8 +94,10 @@ static void nest_track(struct nester *n, const struct track *t)
 			/* by value: cut may not move it, but the push below does */
 			struct frame parent = n->stack.v[n->stack.nr - 1];
 
-			c->parent[i] = parent.span;
-			c->depth[i] = c->depth[parent.span] + 1;
+			if (n->columns) {
+				c->parent[i] = parent.span;
+				c->depth[i] = c->depth[parent.span] + 1;
+			}
 			if (c->kind[i] != SPAN_INSTANT)
 				piece = span_cut(n, &parent, i);
 		}
@@ -104,7 +114,7 @@ static void nest_job(void *ctx, size_t i, unsigned worker)
 	const struct track *t = &n->m->tracks.v[i];
 
 	(void)worker;
-	for (uint64_t k = t->first_span; k < t->first_span + t->spans; k++) {
+	for (uint64_t k = t->first_span; n->columns && k < t->first_span + t->spans; k++) {
 		c->parent[k] = SPAN_NONE;
 		c->depth[k] = 0;
 		c->exclusive_ns[k] = t->kind == TRACK_THREAD ? 0 : c->end_ns[k] - c->start_ns[k];
@@ -114,10 +124,9 @@ static void nest_job(void *ctx, size_t i, unsigned worker)
 	VEC_RELEASE(&n->stack);
 }
 
-static void overlap_warn(struct model *m, uint64_t span)
+static void overlap_warn(struct model *m, uint64_t span, uint64_t parent)
 {
 	const struct span_columns *c = &m->spans;
-	uint64_t parent = c->parent[span];
 
 	if (c->end_ns[span] > c->end_ns[parent])
 		model_warn(m, c->input[span], W_SPAN_OVERLAP, 1,
@@ -127,7 +136,7 @@ static void overlap_warn(struct model *m, uint64_t span)
 }
 
 /* A track's pieces behind those of the tracks before it. */
-static void pieces_take(struct model *m, struct nester *n)
+static void pieces_take(struct model *m, struct nester *n, bool warns)
 {
 	size_t before = m->pieces.nr;
 
@@ -137,26 +146,39 @@ static void pieces_take(struct model *m, struct nester *n)
 		if (piece.parent != PIECE_NONE)
 			piece.parent += before;
 		VEC_PUSH(&m->pieces, piece);
-		overlap_warn(m, piece.span);
+		if (warns)
+			overlap_warn(m, piece.span, n->parents.v[i]);
 	}
 	VEC_RELEASE(&n->pieces);
+	VEC_RELEASE(&n->parents);
 }
 
-void spans_nest(struct model *m)
+static void tracks_nest(struct model *m, bool columns, bool warns)
+{
+	CLEANUP(xfreep) struct nester *n = xcalloc(m->tracks.nr + 1, sizeof(*n));
+
+	for (size_t t = 0; t < m->tracks.nr; t++)
+		n[t] = (struct nester){ .m = m, .columns = columns };
+	model_run(m, m->tracks.nr, nest_job, n);
+	VEC_CLEAR(&m->pieces);
+	for (size_t t = 0; t < m->tracks.nr; t++)
+		pieces_take(m, &n[t], warns);
+}
+
+void pieces_find(struct model *m, bool warns)
+{
+	tracks_nest(m, false, warns);
+}
+
+void model_nest(struct model *m)
 {
 	struct span_columns *c = &m->spans;
-	CLEANUP(xfreep) struct nester *n = NULL;
 
-	if (c->nr == 0)
+	if (c->nr == 0 || c->parent)
 		return;
 	c->parent = spare_take(m, c->nr * sizeof(*c->parent));
 	c->exclusive_ns = spare_take(m, c->nr * sizeof(*c->exclusive_ns));
 	c->depth = spare_take(m, c->nr * sizeof(*c->depth));
 	spares_release(m);
-	n = xcalloc(m->tracks.nr, sizeof(*n));
-	for (size_t t = 0; t < m->tracks.nr; t++)
-		n[t].m = m;
-	model_run(m, m->tracks.nr, nest_job, n);
-	for (size_t t = 0; t < m->tracks.nr; t++)
-		pieces_take(m, &n[t]);
+	tracks_nest(m, true, false);
 }

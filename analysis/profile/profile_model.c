@@ -24,10 +24,10 @@ struct span_reader {
 	size_t piece;       /* of model.pieces, not before `next` */
 	/* calls: a stack, below whose top some may have ended; work: a heap by end */
 	struct open_spans open;
-	struct open_spans covers;  /* a heap: rows, where calls overlap */
-	struct u64map union_of;    /* by id of calls: index in profile_track.unions */
-	uint32_t *node_of_span;    /* by span: a thread's node; NULL: no launch needs it */
-	uint32_t *node_of_piece;   /* by index of model.pieces */
+	struct open_spans covers; /* a heap: rows, where calls overlap */
+	struct u64map union_of;   /* by id of calls: index in profile_track.unions */
+	uint32_t *node_of_span;   /* by span: a thread's node; NULL: no launch needs it */
+	uint32_t *node_of_piece;  /* by index of model.pieces */
 };
 
 /* ---- a heap, the earliest end on top ---- */
@@ -278,8 +278,7 @@ static bool has_pieces(const struct model *m, const struct track *t)
 static bool counts(const struct model *m, const struct track *t)
 {
 	for (uint64_t i = t->first_span; i < t->first_span + t->spans; i++)
-		if (t->kind == TRACK_QUEUE ? span_is_work(m, i)
-					   : m->spans.kind[i] != SPAN_INSTANT)
+		if (t->kind == TRACK_QUEUE ? span_is_work(m, i) : m->spans.kind[i] != SPAN_INSTANT)
 			return true;
 	return false;
 }
@@ -324,8 +323,7 @@ struct launching {
 
 static uint32_t depth_of(const struct launching *la, uint64_t span)
 {
-	const struct lane *l =
-		la->p->priv->lanes.v[la->lane_of_track[la->p->m->spans.track[span]]];
+	const struct lane *l = la->p->priv->lanes.v[la->lane_of_track[la->p->m->spans.track[span]]];
 
 	return l->t.nodes.v[la->node_of_span[span]].depth;
 }
@@ -372,8 +370,7 @@ static void launch_credit(const struct launching *la, uint64_t work)
 	d->linked_ns = ns_sum(d->linked_ns, ns);
 	if (la->link_of && la->link_of[work]) {
 		uint64_t from = m->links.from[la->link_of[work] - 1];
-		struct lane *l =
-			la->p->priv->lanes.v[la->lane_of_track[m->spans.track[from]]];
+		struct lane *l = la->p->priv->lanes.v[la->lane_of_track[m->spans.track[from]]];
 		struct profile_node *n = &l->t.nodes.v[la->node_of_span[from]];
 
 		n->device_ns = ns_sum(n->device_ns, ns);

@@ -102,8 +102,8 @@ struct lane {
 	size_t source;                /* the present one */
 	struct span_reader *reader;   /* of a finished model's spans, instead of sources; NULL */
 	bool samples_only, done;
-	bool calls;      /* a thread that will have some */
-	bool nests;      /* a thread; other spans count only as work of a queue */
+	bool calls; /* a thread that will have some */
+	bool nests; /* a thread; other spans count only as work of a queue */
 	/* calls */
 	VEC(struct frame) open;
 	size_t settled; /* frames from here on began at now_ns and have no node yet */

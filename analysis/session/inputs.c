@@ -381,7 +381,7 @@ int session_read_inputs(struct session *s, const struct strvec *inputs, struct e
 		return session_fail(s->out, SESSION_NOTHING_READ,
 				    err_set(err, ENODATA, "no input could be read"));
 	s->times.read_s = session_lap_s(&at);
-	model_finish(s->m);
+	model_finish_flat(s->m);
 	s->times.model_s = session_lap_s(&at);
 	if (s->o->listener.have_read)
 		s->o->listener.have_read(s->o->listener.ctx, s->m);

@@ -100,7 +100,7 @@ struct call_stats call_stats_approx(const struct moments *mo, const struct sketc
 struct wanted {
 	uint64_t rank[RANKS]; /* from 0: two around the median, two around the 95th percentile */
 	uint32_t bucket[RANKS];
-	uint64_t below[RANKS]; /* calls in lower buckets */
+	uint64_t below[RANKS];          /* calls in lower buckets */
 	size_t first[RANKS], nr[RANKS]; /* durations of the bucket; the same for equal buckets */
 	uint32_t buckets;               /* different ones */
 	uint32_t slot[RANKS];           /* by bucket: a rank of it */

@@ -158,8 +158,7 @@ static void placed_add(struct callpaths *cp)
 	const struct model *m = cp->m;
 
 	for (size_t i = 0; i < m->placed.nr; i++) {
-		struct metrics *me =
-			&cp->of_node[cp->cct.node_of_place[m->placed.v[i].place]];
+		struct metrics *me = &cp->of_node[cp->cct.node_of_place[m->placed.v[i].place]];
 
 		me->device_exclusive_ns =
 			ns_add(me->device_exclusive_ns, span_ns(m, m->placed.v[i].work));
@@ -174,7 +173,7 @@ static void devices_add(struct callpaths *cp, const struct profile *p)
 		cp->device_ns = ns_add(cp->device_ns, d->sum_ns);
 		if (d->pieces > d->linked)
 			VEC_PUSH(&cp->lost, ((struct lost){ d->device, d->pieces - d->linked,
-							   d->sum_ns - d->linked_ns }));
+							    d->sum_ns - d->linked_ns }));
 	}
 }
 

@@ -102,12 +102,11 @@ static void stream_begin(void *ctx, const struct lane_feed *feeds, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		bool queue = es->m->tracks.v[feeds[i].track].kind == TRACK_QUEUE;
 
-		VEC_PUSH(&es->lanes,
-			 (struct lane_def){ feeds[i].track,
-					    feeds[i].cover ? LANE_COVER
-					    : queue	   ? LANE_WORK
-							   : LANE_CALLS,
-					    feeds[i].rank });
+		VEC_PUSH(&es->lanes, (struct lane_def){ feeds[i].track,
+							feeds[i].cover ? LANE_COVER
+							: queue        ? LANE_WORK
+								       : LANE_CALLS,
+							feeds[i].rank });
 	}
 	labels = series_labels(es->m);
 	energy_jobs_find(es->m, labels, &es->energy, &es->jobs);

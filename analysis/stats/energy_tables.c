@@ -53,6 +53,7 @@ struct job {
 	enum energy_view view;
 	struct energy_totals r;
 	double idle_w; /* NaN: not known */
+	size_t number; /* in the run; SIZE_MAX: it has too few samples, or is not there */
 };
 
 struct tables {
@@ -66,12 +67,11 @@ struct tables {
 	struct energy_groups g;
 	struct strvec tracks;
 	uint32_t *track_place; /* by track: its position in the order */
-	/* What was not sampled as a whole, for any counter. Of a model calls: those that begin
-	 * before or end after what all counters of their lane sampled. Else call paths, and device
-	 * work by name: by cct node, then by group. */
-	struct window *sampled; /* by lane */
-	bool *outside_path;
+	/* What was not sampled as a whole, for any counter: of a model calls, else call paths, and
+	 * device work by name behind them. */
+	uint64_t outside;
 	const char *outside_counter;
+	bool *outside_path;
 	VEC(struct job) jobs;
 };
 
@@ -366,38 +366,75 @@ static void job_check(const struct tables *ts, const struct job *j)
 			ts->o->independent ? " (every sharer gets all)" : "");
 }
 
-static bool is_outside(const struct model *m, uint64_t i, const struct window *w)
-{
-	int64_t start_ns = m->spans.start_ns[i], end_ns = m->spans.end_ns[i];
-
-	return start_ns != end_ns && (start_ns < w->from_ns || end_ns > w->to_ns);
-}
-
+/* Of a lane those that begin before or end after a window; most lanes have none. */
 static uint64_t calls_outside(const struct tables *ts, size_t lane, const struct window *w)
 {
-	const struct lane_place *p = &ts->g.places.v[lane];
+	const struct span_columns *c = &ts->m->spans;
 	const struct track *t = &ts->m->tracks.v[ts->lanes[lane].track];
-	uint64_t nr = 0;
+	bool work = ts->g.places.v[lane].mode == LANE_WORK;
+	uint64_t nr = 0, end = t->first_span + t->spans;
 
-	for (uint64_t i = t->first_span; i < t->first_span + t->spans; i++)
-		nr += is_outside(ts->m, i, w) &&
-		      (p->mode == LANE_CALLS || span_is_work(ts->m, i));
+	if (ts->g.places.v[lane].mode == LANE_COVER)
+		return 0;
+	for (uint64_t i = t->first_span; i < end; i++)
+		nr += c->start_ns[i] < w->from_ns || c->end_ns[i] > w->to_ns;
+	if (nr == 0)
+		return 0;
+	nr = 0;
+	for (uint64_t i = t->first_span; i < end; i++)
+		nr += (c->start_ns[i] < w->from_ns || c->end_ns[i] > w->to_ns) &&
+		      c->start_ns[i] != c->end_ns[i] && (!work || span_is_work(ts->m, i));
 	return nr;
 }
 
-static void note_outside_calls(struct tables *ts, const struct energy_run *run, size_t number,
-			       const struct job *j)
+static struct window sampled_of(const struct job *j)
+{
+	return (struct window){ j->r.first_ns, j->r.last_ns };
+}
+
+/* The counter for which calls are outside first. */
+static const char *outside_name(const struct tables *ts, const struct energy_stream *es)
+{
+	for (size_t i = 0; i < ts->jobs.nr; i++) {
+		const struct job *j = &ts->jobs.v[i];
+		struct window w = sampled_of(j);
+
+		for (size_t l = 0; j->number != SIZE_MAX && l < ts->g.places.nr; l++)
+			if (energy_run_takes_part(energy_stream_run(es), j->number, l) &&
+			    calls_outside(ts, l, &w))
+				return j->label->name;
+	}
+	return "";
+}
+
+/* The time that all counters of a lane sampled. */
+static struct window sampled_by_all(const struct tables *ts, const struct energy_stream *es,
+				    size_t lane)
+{
+	struct window all = { INT64_MIN, INT64_MAX };
+
+	for (size_t i = 0; i < ts->jobs.nr; i++) {
+		const struct job *j = &ts->jobs.v[i];
+		struct window w = sampled_of(j);
+
+		if (j->number == SIZE_MAX ||
+		    !energy_run_takes_part(energy_stream_run(es), j->number, lane))
+			continue;
+		all.from_ns = w.from_ns > all.from_ns ? w.from_ns : all.from_ns;
+		all.to_ns = w.to_ns < all.to_ns ? w.to_ns : all.to_ns;
+	}
+	return all;
+}
+
+static void note_outside_calls(struct tables *ts, const struct energy_stream *es)
 {
 	for (size_t l = 0; l < ts->g.places.nr; l++) {
-		struct window *w = &ts->sampled[l];
+		struct window w = sampled_by_all(ts, es, l);
 
-		if (ts->g.places.v[l].mode == LANE_COVER || !energy_run_takes_part(run, number, l))
-			continue;
-		w->from_ns = j->r.first_ns > w->from_ns ? j->r.first_ns : w->from_ns;
-		w->to_ns = j->r.last_ns < w->to_ns ? j->r.last_ns : w->to_ns;
-		if (!ts->outside_counter && calls_outside(ts, l, w))
-			ts->outside_counter = j->label->name;
+		ts->outside += calls_outside(ts, l, &w);
 	}
+	if (ts->outside)
+		ts->outside_counter = outside_name(ts, es);
 }
 
 static void note_outside_paths(struct tables *ts, const struct job *j)
@@ -409,22 +446,11 @@ static void note_outside_paths(struct tables *ts, const struct job *j)
 	for (size_t i = 0; i < nr; i++) {
 		if (!(v[i].own_marks & SPAN_OUTSIDE))
 			continue;
+		ts->outside += !ts->outside_path[i + (host ? 0 : ts->g.cct.nr)];
 		ts->outside_path[i + (host ? 0 : ts->g.cct.nr)] = true;
 		if (!ts->outside_counter)
 			ts->outside_counter = j->label->name;
 	}
-}
-
-static uint64_t outside_count(const struct tables *ts)
-{
-	uint64_t nr = 0;
-
-	for (size_t l = 0; ts->p->of_model && ts->outside_counter && l < ts->g.places.nr; l++)
-		if (ts->g.places.v[l].mode != LANE_COVER)
-			nr += calls_outside(ts, l, &ts->sampled[l]);
-	for (size_t i = 0; !ts->p->of_model && i < ts->g.cct.nr + ts->g.groups.nr; i++)
-		nr += ts->outside_path[i];
-	return nr;
 }
 
 /* The machine is idle outside of the windows that a trace was cut to. */
@@ -448,6 +474,7 @@ static void collect_job(struct tables *ts, const struct energy_run *run, size_t 
 	const struct curve *c = energy_run_curve(run, number);
 
 	energy_run_job(run, number, &j->r);
+	j->number = j->r.flags & CF_SHORT ? SIZE_MAX : number;
 	j->idle_w = idle_of(ts, j, c);
 	if (!j->r.taken && !(j->r.flags & CF_SHORT))
 		model_warn(ts->m, ts->m->series.v[j->label->series].input, W_NO_SHARER, 1,
@@ -455,8 +482,6 @@ static void collect_job(struct tables *ts, const struct energy_run *run, size_t 
 	energy_collect(&ts->g, run, number);
 	if (!ts->p->of_model)
 		note_outside_paths(ts, j);
-	else if (!(j->r.flags & CF_SHORT))
-		note_outside_calls(ts, run, number, j);
 	energy_rows(ts, j);
 	if (j->view == VIEW_HOST)
 		path_rows(ts, j);
@@ -484,10 +509,8 @@ static void tables_prepare(struct tables *ts)
 
 static void tables_finish(struct tables *ts)
 {
-	uint64_t outside = outside_count(ts);
-
-	if (outside > 0)
-		model_warn(ts->m, UINT32_MAX, W_OUTSIDE_SAMPLES, outside,
+	if (ts->outside > 0)
+		model_warn(ts->m, UINT32_MAX, W_OUTSIDE_SAMPLES, ts->outside,
 			   "%s outside the sampled time, first met for %s",
 			   ts->p->of_model ? "calls" : "call paths", ts->outside_counter);
 	if (ts->o->independent)
@@ -504,7 +527,6 @@ static void tables_finish(struct tables *ts)
 	strvec_release(&ts->tracks);
 	VEC_RELEASE(&ts->jobs);
 	free(ts->track_place);
-	free(ts->sampled);
 	free(ts->outside_path);
 }
 
@@ -527,7 +549,8 @@ static void jobs_label(struct tables *ts, const struct series_label *labels,
 		of_series[labels[i].series] = i;
 	for (size_t i = 0; i < what->v.nr; i++)
 		VEC_PUSH(&ts->jobs, (struct job){ .label = &labels[of_series[what->v.v[i].series]],
-						  .view = what->v.v[i].view });
+						  .view = what->v.v[i].view,
+						  .number = SIZE_MAX });
 }
 
 /* Warns of counters that the stream did not know in time. */
@@ -563,9 +586,6 @@ static void lanes_take(struct tables *ts, const struct energy_stream *es)
 		ts->lanes = energy_stream_lanes(es, &nr);
 	energy_groups_make(ts->p, ts->lanes, nr, &ts->g);
 	ts->outside_path = xcalloc(ts->g.cct.nr + ts->g.groups.nr + 1, sizeof(*ts->outside_path));
-	ts->sampled = xcalloc(nr + 1, sizeof(*ts->sampled));
-	for (size_t i = 0; i < nr; i++)
-		ts->sampled[i] = (struct window){ INT64_MIN, INT64_MAX };
 }
 
 static int energy_tables_run(const struct profile *p, const struct analysis_opts *o,
@@ -589,6 +609,8 @@ static int energy_tables_run(const struct profile *p, const struct analysis_opts
 	jobs_label(&ts, labels, &what);
 	VEC_RELEASE(&what.v);
 	collect_stream(&ts, o->stream);
+	if (p->of_model)
+		note_outside_calls(&ts, o->stream);
 	tables_finish(&ts);
 	return 0;
 }

@@ -103,7 +103,7 @@ struct span_columns {
 	str_id *args;  /* raw text of arguments, STR_NONE when none or not kept */
 	uint8_t *kind; /* enum span_kind */
 	input_id *input;
-	/* after model_finish */
+	/* after model_finish or model_nest, else NULL */
 	uint64_t *parent; /* column index or SPAN_NONE; parents come before children */
 	uint32_t *depth;  /* depth of parent + 1; 0 = root */
 	/* time in which it was the innermost one; never negative, never above end − start */
@@ -115,7 +115,7 @@ struct span_piece {
 	uint64_t span;    /* ascending */
 	uint64_t parent;  /* index in model.pieces of the piece it hangs below, PIECE_NONE = root */
 	int64_t start_ns; /* it ends with its span */
-	int64_t exclusive_ns; /* part of the span's exclusive_ns */
+	int64_t exclusive_ns; /* part of the span's exclusive_ns; after model_nest */
 };
 #define PIECE_NONE UINT64_MAX
 
@@ -257,6 +257,12 @@ struct model *model_new(void);
 void model_free(struct model *m); /* NULL is fine */
 void model_freep(struct model **m);
 void model_finish(struct model *m);
+/*
+ * Without the columns parent, depth and exclusive_ns, which few need: model_nest fills them when
+ * they are wanted. model_finish does both.
+ */
+void model_finish_flat(struct model *m);
+void model_nest(struct model *m);
 /* Threads that may help model_finish; borrowed, NULL: none. Results do not depend on them. */
 struct workers;
 void model_set_workers(struct model *m, struct workers *w);

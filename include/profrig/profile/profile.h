@@ -60,7 +60,7 @@ struct profile_node {
 struct profile_track {
 	track_id track;
 	bool queue;
-	uint32_t device; /* a queue's, in profile.devices; UINT32_MAX: a thread */
+	uint32_t device;                /* a queue's, in profile.devices; UINT32_MAX: a thread */
 	VEC(struct profile_node) nodes; /* of a queue: all are outermost */
 	VEC(uint32_t) row_of;           /* by node: its function, numbered by first use */
 	uint32_t rows;

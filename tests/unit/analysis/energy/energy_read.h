@@ -33,7 +33,7 @@ static inline void read_begin(void *ctx, const struct lane_feed *feeds, size_t n
 
 		VEC_PUSH(&r->lanes, ((struct lane_def){ feeds[i].track,
 							feeds[i].cover ? LANE_COVER
-							: queue	       ? LANE_WORK
+							: queue        ? LANE_WORK
 								       : LANE_CALLS,
 							0 }));
 	}
@@ -69,8 +69,8 @@ static inline void read_round(void *ctx, const struct lane_feed *feeds, size_t n
 			part[i] = rest[i];
 			part[i].steady = false;
 			if (to_ns != horizon_ns)
-				part[i].nr = LOWER_BOUND(k, 0, rest[i].nr,
-							 rest[i].v[k].t_ns < to_ns);
+				part[i].nr =
+					LOWER_BOUND(k, 0, rest[i].nr, rest[i].v[k].t_ns < to_ns);
 			rest[i].v += part[i].nr;
 			rest[i].nr -= part[i].nr;
 			fed += part[i].nr;
@@ -87,9 +87,7 @@ static inline void energy_read(struct model *m, const struct energy_job *jobs, s
 	struct profile_opts po = { .threads = 1,
 				   .lanes = { ret, read_begin, read_round, NULL, NULL } };
 
-	*ret = (struct energy_read){
-		.m = m, .jobs = jobs, .nr_jobs = nr_jobs, .o = o, .cut = cut
-	};
+	*ret = (struct energy_read){ .m = m, .jobs = jobs, .nr_jobs = nr_jobs, .o = o, .cut = cut };
 	ret->p = profile_of_model(m, &po);
 }
 

@@ -13,8 +13,8 @@
 
 #include "profrig/base/sort.h"
 #include "profrig/base/vec.h"
-#include "profrig/energy/energy.h"
 #include "profrig/base/xalloc.h"
+#include "profrig/energy/energy.h"
 
 struct span_lanes {
 	VEC(struct lane_def) defs;
@@ -90,9 +90,8 @@ static inline void span_events_calls(const struct span_lanes *l, const struct mo
 		node = open.nr ? span_node_at(l, m, open.v[open.nr - 1], t_ns) : NODE_NONE;
 		if (node == last)
 			continue;
-		VEC_PUSH(&ret->v,
-			 ((struct lane_event){ t_ns, node, (last == NODE_NONE) -
-								   (node == NODE_NONE) }));
+		VEC_PUSH(&ret->v, ((struct lane_event){
+					  t_ns, node, (last == NODE_NONE) - (node == NODE_NONE) }));
 		last = node;
 	}
 	VEC_RELEASE(&times);
@@ -113,10 +112,9 @@ static inline void span_lanes_run(const struct span_lanes *l, const struct model
 			span_events_calls(l, m, t, &events[i]);
 		else
 			span_events_work(l, m, t, l->defs.v[i].mode == LANE_WORK, &events[i]);
-		feeds[i] = (struct lane_feed){ .v = events[i].v.v,
-					       .nr = events[i].v.nr,
-					       .nodes = nodes,
-					       .rows = nodes };
+		feeds[i] = (struct lane_feed){
+			.v = events[i].v.v, .nr = events[i].v.nr, .nodes = nodes, .rows = nodes
+		};
 	}
 	energy_run_round(run, feeds, INT64_MAX, NULL);
 	for (size_t i = 0; i < l->defs.nr; i++)
