@@ -162,8 +162,8 @@ static void sum_subtrees(struct energy_groups *g)
 	}
 }
 
-/* A function's inclusive, recursion counted once: from the outermost nodes of a lane's tree (parents
- * come before children), or from the lane that covers it. */
+/* A function's inclusive, recursion counted once: from the outermost nodes of a lane's tree, whose
+ * parents come before children, or from the lane that covers it. */
 static void collect_inclusive(struct energy_groups *g, const struct energy_run *run, size_t job,
 			      size_t lane)
 {

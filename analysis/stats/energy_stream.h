@@ -1,6 +1,6 @@
 /*
- * energy_stream: energy while a profile is made (profile.h), of an archive whose events are not kept
- * or of a finished model.
+ * energy_stream: energy while a profile is made (profile.h), of an archive whose events are not
+ * kept or of a finished model.
  *
  *	es = energy_stream_new(m, &opts, rules, topology)
  *	profile_new(m, &(struct profile_opts){ .lanes = energy_stream_reader(es) })

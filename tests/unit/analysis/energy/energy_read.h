@@ -10,6 +10,9 @@
 #define ENERGY_READ_H
 
 #include "energy_rows.h"
+#include "test.h"
+
+#include <string.h>
 
 #include "profrig/base/search.h"
 
