@@ -17,12 +17,12 @@
 
 struct watch {
 	const struct proc_watch *w;
-	struct strvec mask; /* single lines of the secrets, longest first */
+	struct strvec mask; /* the secrets' lines, longest first */
 	struct strvec *tail;
 	struct strbuf line;
 	int from;
 	int log_error;
-	int sent; /* the signal sent last */
+	int sent; /* the last signal sent */
 	int why;  /* 0, ETIMEDOUT, EINTR, or the log's error */
 	int64_t sent_ns;
 };
@@ -46,7 +46,7 @@ static void prepare_mask(struct watch *x)
 			if (strlen(lines.v[i]) >= MIN_SECRET)
 				strvec_push(&x->mask, lines.v[i]);
 	}
-	/* One may hold another: the whole of it must go. */
+	/* One secret may contain another: the longer one must be hidden as a whole. */
 	if (x->mask.nr)
 		qsort(x->mask.v, x->mask.nr, sizeof(*x->mask.v), longer_first);
 }
@@ -106,18 +106,20 @@ static void watch_take(struct watch *x, const char *s, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		bool ends = s[i] == '\n' || s[i] == '\r';
 
-		/* "\r\n" is one end. */
+		/* "\r
+		 * " is one line end. */
 		if (ends && (s[i] == '\n' || x->line.len > 0))
 			end_line(x);
 		else if (!ends && s[i] != '\0')
 			strbuf_addch(&x->line, s[i]);
-		/* A secret must not be cut in two, so only what cannot hold one is cut. */
+		/* Lines are cut only at this length, far above that of a secret: one that is cut in
+		 * two is not found. */
 		if (x->line.len >= MAX_LINE)
 			end_line(x);
 	}
 }
 
-/* Until the pipe is empty; false at its end. */
+/* Reads until the pipe is empty; false at its end. */
 static bool watch_drain(struct watch *x)
 {
 	char buf[16384];
@@ -138,7 +140,7 @@ static bool watch_drain(struct watch *x)
 
 /* --- the command --- */
 
-/* A file without a name: nothing to clean up, whatever ends us. */
+/* A file without a name needs no clean-up, whichever way the process ends. */
 static int input_fd(const char *text, struct err *err)
 {
 	size_t n = strlen(text);
@@ -217,7 +219,9 @@ static int watch_follow(struct watch *x, pid_t pid, struct proc_exit *ret, struc
 		int64_t now;
 
 		poll(&p, 1, open ? TICK_MS : 10);
-		/* Asked first: what it wrote before its end is then in the pipe. */
+		/*
+		 * The exit is asked for before reading: output from before it is then in the pipe.
+		 */
 		r = proc_wait(pid, 0, ret, NULL);
 		open = open && watch_drain(x);
 		if (r != -ETIMEDOUT)
