@@ -1,5 +1,5 @@
 /*
- * prune: removes run directories by age, by size, by what became of them.
+ * prune: removes run directories by age, by size, by status.
  */
 #include "cli.h"
 
