@@ -1,5 +1,4 @@
-/* Every key of a run's configuration: what `profrig list options` prints and what validation and
- * defaults go by. */
+/* Every key of a run's configuration, for `profrig list options`, validation and defaults. */
 #include "schema.h"
 
 #include "profrig/engine/engine.h"
