@@ -2,7 +2,7 @@
  * Commands of madengine's tools that begin with a script of its scripts/common/tools. A package
  * does not contain those scripts, so profrig replaces them:
  *
- *	rocprof_wrapper.sh WORDS --	rocprofv3 with WORDS, or the first rocprof with the options it has
+ *	rocprof_wrapper.sh WORDS --	rocprofv3 with WORDS, or the first rocprof with what it has
  *	rtl_trace_wrapper.sh		the tool's own words (mode: RTL_MODE)
  *	get_library_trace.py, runTracer.sh	the tool's own words
  *
