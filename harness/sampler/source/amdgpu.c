@@ -17,8 +17,8 @@
  * open or at any read, and when the two differ in magnitude (firmware with other units).
  *
  * Files are kept open. When one of them reports that its device is gone (unplugged, or the driver
- * was unloaded), all readings fail, and from time to time the card is searched at that PCI address;
- * its numbers below /sys/class may have changed.
+ * was unloaded), all readings fail, and from time to time profrig looks for a card at that PCI
+ * address; its numbers below /sys/class may have changed.
  *
  * Devices are numbered by PCI address, as ROCm numbers them without *_VISIBLE_DEVICES.
  */
@@ -425,7 +425,7 @@ static bool reopen(struct card *c)
 	return true;
 }
 
-/* Whether the card can be read. A missing card is searched, but not at every tick. */
+/* Whether the card can be read. Looks for a missing card, but not at every tick. */
 static bool is_there(struct card *c)
 {
 	int64_t now;

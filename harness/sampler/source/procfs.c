@@ -7,11 +7,11 @@
  *	/proc/<pid>/smaps_rollup	Pss
  *	the process CPU clock		ns, where ticks of 10 ms would be too coarse
  *
- * When a child is waited for, its time moves to its parent's cutime. So the sum over the tree only
- * grows when parents are read first and no process ends during the read: the time of such a process
- * would be in neither. That sum is taken again; if that fails too, it is left out, and the next
- * good one covers the longer interval. Only a process that leaves the tree (a daemon, a child that
- * is not waited for) takes its time away.
+ * When a child is waited for, its time moves to its parent's cutime. So the sum over the tree never
+ * decreases if parents are read first and no process ends during the read (its time would be in
+ * neither). A sum with such a process is taken again; if that fails too, it is left out, and the
+ * next good one covers the longer interval. Only a process that leaves the tree (a daemon, a child
+ * that is not waited for) takes its time away.
  *
  * Walking the tree reads a file per thread. Pss walks page tables and keeps the process from
  * mapping memory meanwhile. So both are done as often as they take no more than WALK_SHARE and

@@ -7,7 +7,7 @@
  *	at start	device <index> <PCI address> <facts>
  *			series <name> <unit>		of the device named last
  *			ready				or: error <words>, and the end
- *	r <n>@@NL@@		reads the n-th device that was announced; answers one line: values separated
+ *	r <n>\n		reads the n-th device that was announced; answers one line: values separated
  *			by blanks, "nan" for a failed one
  * It ends when stdin closes. Arguments: devices ("all", "0,2-4"), fields ("" = everything).
  */
