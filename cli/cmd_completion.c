@@ -382,7 +382,7 @@ static int completion_main(const struct command *c, int argc, char **argv)
 
 extern const struct command cmd_completion, cmd_complete;
 const struct command cmd_completion = { "completion", "bash|zsh|fish",
-					"print what makes a shell complete profrig's words",
+					"print a completion script for a shell",
 					"source <(profrig completion bash)", completion_main };
 const struct command cmd_complete = { "__complete", "WORD…", "what may stand there", "",
 				      complete_main };

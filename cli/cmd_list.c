@@ -265,7 +265,7 @@ static int list_main(const struct command *c, int argc, char **argv)
 		{ "tools-dir", 0, OPT_LIST, &dirs, "DIR",
 		  "look for tools here first (repeatable)" },
 		{ "output", 'o', OPT_STR, &runs_dir, "DIR", "runs: of this folder (./runs)" },
-		{ "status", 0, OPT_STR, &filter.status, "STATUS", "runs: that ended so" },
+		{ "status", 0, OPT_STR, &filter.status, "STATUS", "runs: with this status" },
 		{ "model", 0, OPT_STR, &filter.model, "NAME", "runs: of this model" },
 		{ "tool", 0, OPT_STR, &filter.tool, "NAME", "runs: with this tool" },
 		{ "label", 0, OPT_LIST, &labels, "K[=V]", "runs: with this label (repeatable)" },

@@ -406,8 +406,8 @@ static int stop_all(struct sample *s)
 		sampling_stop(src->sampling, &src->stats);
 		src->stopped = true;
 		if (src->stats.realtime_error)
-			log_warn("%s: no real-time priority: %s (it takes root, CAP_SYS_NICE or a "
-				 "limit rtprio)",
+			log_warn("%s: no real-time priority: %s (needs root, CAP_SYS_NICE or an "
+				 "rtprio limit)",
 				 src->sampler->name, strerror(-src->stats.realtime_error));
 		code = exit_worse(code, source_judge(s, src));
 	}

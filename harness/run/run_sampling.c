@@ -112,8 +112,8 @@ static void note_ticks(struct run *rn, const struct run_sampler *s)
 
 	if (st->realtime_error)
 		outcome_warn(&rn->outcome, W_SAMPLER_LATE, "note",
-			     "sampler of tool '%s': no real-time priority: %s (it takes root, "
-			     "CAP_SYS_NICE or a limit rtprio)",
+			     "sampler of tool '%s': no real-time priority: %s (needs root, "
+			     "CAP_SYS_NICE or an rtprio limit)",
 			     s->plan->tool, strerror(-st->realtime_error));
 	if (st->overruns * 5 > st->ticks + st->overruns)
 		outcome_warn(
