@@ -1,6 +1,6 @@
 /*
- * Literals of Python as a tree: what ast.literal_eval would take, of it what a configuration has a
- * use for (The Python Language Reference 3.12, 2.4 Literals, 6.2 Atoms).
+ * Literals of Python as a tree: the part of ast.literal_eval's language that a configuration needs
+ * (The Python Language Reference 3.12, 2.4 Literals, 6.2 Atoms).
  *
  *	{'k': v, …}			map; keys are strings
  *	[v, …]  (v, …)  (v)		list, list, v itself

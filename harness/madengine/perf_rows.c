@@ -19,7 +19,7 @@ const char *const perf_columns[] = {
 	"relative_change", "status", "build_duration", "test_duration", "dataname",
 	"data_provider_type", "data_size", "data_download_duration", "build_number",
 	"additional_docker_run_options",
-	/* ours */
+	/* profrig's */
 	"run_id", "started_utc", "ended_utc", "run_status", "reason", "phase", "exit_code",
 	"signal", "tools", "profiled", "baseline", "baseline_run_id", "overhead_percent", "pick",
 	"matches", "owner", "engine", "labels", "profrig_version", "run_dir", "extra", NULL
