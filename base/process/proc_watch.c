@@ -106,8 +106,7 @@ static void watch_take(struct watch *x, const char *s, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		bool ends = s[i] == '\n' || s[i] == '\r';
 
-		/* "\r
-		 * " is one line end. */
+		/* "\r\n" is one line end. */
 		if (ends && (s[i] == '\n' || x->line.len > 0))
 			end_line(x);
 		else if (!ends && s[i] != '\0')
@@ -219,9 +218,7 @@ static int watch_follow(struct watch *x, pid_t pid, struct proc_exit *ret, struc
 		int64_t now;
 
 		poll(&p, 1, open ? TICK_MS : 10);
-		/*
-		 * The exit is asked for before reading: output from before it is then in the pipe.
-		 */
+		/* The exit is asked for first: output from before it is then in the pipe. */
 		r = proc_wait(pid, 0, ret, NULL);
 		open = open && watch_drain(x);
 		if (r != -ETIMEDOUT)

@@ -119,9 +119,7 @@ static void progress_draw(uint64_t done, int64_t now)
 	state.drawn_ns = now;
 }
 
-/*
- * Makes text of unknown origin fit for a terminal. Called before it is cut to the terminal's width.
- */
+/* Makes text of unknown origin fit for a terminal, before it is cut to the terminal's width. */
 static void words_clean(struct strbuf *sb)
 {
 	if (sb->len)

@@ -161,7 +161,7 @@ static void blocks_scan(struct csv_scan *s, size_t want)
 	blocks_plain(s, want);
 }
 
-/* Blocks that hold about as many separators as are wanted. */
+/* Estimates the number of separators in the text up to s->until. */
 static size_t blocks_wanted(const struct csv_scan *s)
 {
 	return AHEAD_MIN + (s->until > s->indexed ? (s->until - s->indexed) / BLOCK * 4 : 0);

@@ -67,9 +67,7 @@ static void add_quoted(struct strbuf *to, const char *value, const struct quotin
 	}
 }
 
-/*
- * URL encodings: capital or small hex digits, a path, and all characters that a user part may hold.
- */
+/* URL encodings: capital or small hex digits, a path, and the characters of a user part. */
 static const struct url_form {
 	const char *kept;
 	bool capitals;

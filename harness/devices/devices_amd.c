@@ -88,8 +88,7 @@ static bool name_of_id(const char *root, const char *device, const char *revisio
 	return false;
 }
 
-/* "74a1" from "0x74a1
- * "; a revision has at least two digits. */
+/* "74a1" from "0x74a1\n"; a revision has at least two digits. */
 static char *hex_of(const char *dir, const char *file, size_t digits)
 {
 	CLEANUP(xfreep) char *path = fs_join(dir, file);

@@ -148,8 +148,7 @@ static bool plain(const char *s)
 		       '\0';
 }
 
-/* Copies "key
- * value\0" settings. git reads a copy of the file, and no included file. */
+/* Copies settings, "key\nvalue\0" each. git reads a copy of the file, and no included file. */
 static int copy_settings(const struct repo *r, const char *copy, struct strbuf *to, struct err *err)
 {
 	static const char wanted[] = "^(extensions\\.objectformat|core\\.(filemode|symlinks|"
