@@ -1,4 +1,4 @@
-/* The analysis of a run that has just ended: whatever ends it leaves the run as it is. */
+/* The analysis of a run that has just ended. The run stays complete however the analysis ends. */
 #include "cli.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * Building images, shown on a terminal: what `build`, `run --build` and models with a dockerfile
- * have in common.
+ * Building images, with progress on a terminal: shared by `build`, `run --build` and models with a
+ * dockerfile.
  */
 #include "build_images.h"
 #include "manifest_models.h"
@@ -151,8 +151,8 @@ int build_run(const struct command *c, struct build_set *s, const struct build_r
 }
 
 /*
- * The manifest of images that a run builds for itself. What `profrig build` wrote stays: where its
- * name is taken, the new one lies beside the logs. NULL: there.
+ * Where to write the manifest of images that a run builds for itself. A manifest of `profrig build`
+ * is kept: when its name is taken, NULL is returned and the new one goes beside the logs.
  */
 static char *manifest_of_run(const struct run_options *o)
 {
@@ -246,11 +246,11 @@ int package_images(const struct command *c, struct run_options *o, bool dry, str
 	cli_said(&said);
 	if (!wanted.nr)
 		return -1;
-	/* They are chosen already. */
+	/* The tags have selected the models already. */
 	strvec_clear(&o->tags);
 	code = dry ? build_foresee(c, o, &wanted, true, &built)
 		   : build_wanted(c, o, &wanted, &built);
-	/* When none could be built there may be models that need none. */
+	/* When no image could be built, some models may not need one. */
 	if (code == o->build_code && o->unbuilt.nr && models->nr > wanted.nr)
 		code = -1;
 	if (code < 0)

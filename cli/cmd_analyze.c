@@ -1,6 +1,6 @@
 /*
- * analyze: inputs → tables and report. report: write the reports of a run or analysis directory
- * again. info: what a trace is.
+ * analyze: inputs → tables and report. report: writes the reports of a run or analysis directory
+ * again. info: describes traces.
  */
 #include "cli.h"
 #include "mad_report.h"
@@ -95,14 +95,14 @@ static int parse_topology(const char *file, struct topology *ret)
 	return EXIT_CONFIG;
 }
 
-/* What stands behind "--" is an input like the others, whatever it begins with. */
+/* Words behind "--" are inputs too, even when they begin with '-'. */
 static void take_rest(char **rest, struct strvec *operands)
 {
 	for (; rest && *rest; rest++)
 		strvec_push(operands, *rest);
 }
 
-/* Lists given as one option or as several; one that names nothing is a mistake and not "all". */
+/* Lists given as one option or as several. An empty list is an error and does not mean "all". */
 static int split_lists(const struct command *c, const char *option, const struct strvec *given,
 		       struct strvec *ret)
 {
@@ -138,7 +138,7 @@ static int analyze_and_say(const struct strvec *inputs, const struct session_opt
 	return code;
 }
 
-/* What the options of analyze say, before it is checked. */
+/* The options of analyze as given, before they are checked. */
 struct analyze_words {
 	struct strvec inputs, only, formats, idle;
 	const char *out, *integration, *attribution, *sink, *counters, *tau, *topology, *reader;
@@ -233,8 +233,8 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 	return code;
 }
 
-/* The format that takes several runs, and tables of runs: a CSV file is nothing else. Each run is
- * analysed before, unless it was. */
+/* The format mail takes several runs, and tables of runs (a CSV file as input always means one).
+ * Runs without an analysis are analysed first. */
 static int analyze_mail(const struct command *c, const struct strvec *inputs,
 			const struct strvec *formats, const char *output)
 {
@@ -266,7 +266,7 @@ static bool is_mail(const struct strvec *inputs, const struct strvec *formats)
 	       (csv && (!formats->nr || (formats->nr == 1 && strvec_has(formats, "html"))));
 }
 
-/* The reports of a run or an analysis; of a run that was not analysed its analysis. */
+/* Writes the reports of a run or an analysis; a run that was not analysed is analysed. */
 static int report_one(const struct strvec *dirs, const struct session_opts *o)
 {
 	const char *dir = dirs->v[0];
@@ -386,7 +386,9 @@ static const char *clock_name(enum trace_clock c)
 	return names[c];
 }
 
-/* Tracks and series of one device come together mostly; the rest is for devices_unique. */
+/*
+ * Tracks and series of one device mostly follow each other; devices_unique removes other repeats.
+ */
 static void device_add(struct strvec *devices, const char *id)
 {
 	if (*id && !(devices->nr && strcmp(devices->v[devices->nr - 1], id) == 0))
@@ -453,7 +455,7 @@ static void info_warnings_json(struct json_out *j, const struct model *m)
 	json_end(j);
 }
 
-/* links: whether they were kept, and so can be counted. */
+/* links: the model kept them, so they can be counted. */
 static void info_json(const struct model *m, bool links)
 {
 	struct json_out j;
@@ -493,7 +495,7 @@ static void info_json(const struct model *m, bool links)
 	putchar('\n');
 }
 
-/* One input; what its file says of itself is foreign text. */
+/* One input; texts from its file are untrusted. */
 static void info_input(const struct input *in)
 {
 	bool any = in->first_ns <= in->last_ns;
@@ -542,7 +544,7 @@ static void info_text(const struct model *m, bool links)
 	}
 }
 
-/* What is larger than memory is counted as it comes by. */
+/* Inputs larger than memory are counted while they are read. */
 static int info_print(const struct strvec *inputs, struct session_opts *o, bool json)
 {
 	CLEANUP(session_trace_release) struct session_trace t;

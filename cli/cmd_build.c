@@ -1,10 +1,10 @@
 /*
  * build: models → Dockerfiles that fit → images → registry → manifest.
  *
- * Exit codes: 0 all images are there (and pushed, with a registry); 1 one could not be built or
- * pushed; 2, 3 as for run, 3 also when no Dockerfile fits; 4 no engine that builds, a login that is
- * refused, no builder that keeps secrets, a manifest that cannot be written; 130, 143 interrupted.
- * The manifest is written in all cases in which something was tried.
+ * Exit codes: 0 all images are there (and pushed, with a registry); 1 an image could not be built
+ * or pushed; 2, 3 as for run, 3 also when no Dockerfile fits; 4 no engine that builds, a login that
+ * is refused, no builder that keeps secrets, a manifest that cannot be written; 130, 143
+ * interrupted. The manifest is written whenever a build was tried.
  */
 #include "build_images.h"
 #include "cli.h"
@@ -21,7 +21,7 @@
 #include "profrig/image/image.h"
 
 struct build_options {
-	struct run_options run; /* what builds and runs have in common */
+	struct run_options run; /* options shared by builds and runs */
 	struct build_request rq;
 	const char *builds_dir, *manifest;
 	bool dry;
@@ -67,7 +67,7 @@ static void print_json(const struct image_plan *ip, const char *manifest)
 	putchar('\n');
 }
 
-/* -1 to go on, or 2 after saying why. */
+/* -1 to go on, or 2 after printing the reason. */
 static int bad_call(const struct command *c, const struct build_options *o,
 		    const struct strvec *operands)
 {

@@ -1,10 +1,10 @@
 /*
- * completion: scripts for shells, and what they ask.
+ * completion: scripts for shells, and the command that they ask.
  *
- * The scripts know nothing: they hand the words of the line to `profrig __complete WORD…`, the last
- * of which is being typed, and show what it prints, a candidate a line with a tab and words about
- * it. A line ":files" or ":dirs" leaves the rest to the shell. So every shell has every command and
- * option that there is, from the tables they are parsed by.
+ * The scripts hold no names. They pass the words of the line to `profrig __complete WORD…`; the
+ * last word is the one being typed. They show its output, a candidate a line with a tab and a
+ * description. A line ":files" or ":dirs" leaves the rest to the shell. So every shell offers every
+ * command and option, from the tables by which the command line is parsed.
  */
 #include "cli.h"
 
@@ -19,20 +19,20 @@
 
 #define MAX_RUNS 200
 
-/* completion/profrig.bash and its like (mk/embed.mk). */
+/* completion/profrig.bash, .zsh and .fish (mk/embed.mk). */
 extern const char embedded_profrig_bash[], embedded_profrig_zsh[], embedded_profrig_fish[];
 
-/* --- what could stand here --- */
+/* --- candidates --- */
 
 struct asking {
-	const char *cur;   /* what is typed so far */
-	size_t skip;       /* of it: what a candidate stands behind, as in "a,b,c" */
-	size_t operands;   /* how many stand before it */
-	const char *first; /* of them; NULL */
+	const char *cur;   /* the word typed so far */
+	size_t skip;       /* bytes of cur in front of the part to complete, as in "a,b,c" */
+	size_t operands;   /* how many operands come before it */
+	const char *first; /* first operand, or NULL */
 	struct strvec out;
 };
 
-/* about: NULL none; its first line. */
+/* about: the description, of which the first line is shown; NULL: none. */
 static void word_offer(struct asking *a, const char *word, const char *about)
 {
 	size_t n = about ? strcspn(about, "\n") : 0;
@@ -74,7 +74,7 @@ static void offer_tools(struct asking *a)
 	tool_set_release(&ts);
 }
 
-/* Behind the last comma; what stands before it is not offered again. */
+/* Completes behind the last comma; names before it are not offered again. */
 static void offer_tool_list(struct asking *a)
 {
 	CLEANUP(strvec_release) struct strvec used = STRVEC_INIT;
@@ -173,7 +173,7 @@ static void offer_statuses(struct asking *a)
 }
 
 static const struct {
-	const char *command, *option; /* command NULL: of any */
+	const char *command, *option; /* command NULL: any command */
 	void (*offer)(struct asking *a);
 	const char *words;
 } values[] = {
@@ -194,7 +194,7 @@ static const struct {
 	{ NULL, "attribution", NULL, "shared independent" },
 };
 
-/* Where no row says what an option takes, the word that stands for it in --help does. */
+/* An option without a row here takes what its word in --help names: a DIR or a FILE. */
 static void offer_value(struct asking *a, const struct command *c, const struct opt *o)
 {
 	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
@@ -227,7 +227,7 @@ static const struct {
 	{ "sample", NULL, false, false },
 };
 
-/* "a|b|c" as usage is what may stand there. */
+/* A usage such as "a|b|c" lists the words to offer. */
 static bool offer_usage(struct asking *a, const struct command *c)
 {
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
@@ -237,7 +237,7 @@ static bool offer_usage(struct asking *a, const struct command *c)
 	strvec_split(&words, c->usage, "|\n ");
 	if (a->operands && strcmp(a->first, "tool") == 0)
 		offer_tools(a);
-	/* NAME… stands for what the user thinks of */
+	/* words in capitals (NAME…) are chosen by the user */
 	for (size_t i = 0; i < words.nr && !a->operands; i++)
 		if (islower((unsigned char)*words.v[i]))
 			word_offer(a, words.v[i], NULL);
@@ -314,7 +314,7 @@ static void command_described(void *ctx, const struct command *c, const struct o
 			continue;
 		a->first = a->operands++ ? a->first : l->words[i];
 	}
-	/* bash makes words of "--engine=docker" and of "--engine=": three, and two. */
+	/* bash splits "--engine=docker" into three words, and "--engine=" into two. */
 	if (!strcmp(prev, "=") && l->nr > 2) {
 		o = option_of(opts, l->words[l->nr - 3]);
 	} else if (!strcmp(a->cur, "=") && o) {
@@ -382,7 +382,7 @@ static int completion_main(const struct command *c, int argc, char **argv)
 
 extern const struct command cmd_completion, cmd_complete;
 const struct command cmd_completion = { "completion", "bash|zsh|fish",
-					"print what makes a shell complete profrig's words",
+					"print a completion script for a shell",
 					"source <(profrig completion bash)", completion_main };
 const struct command cmd_complete = { "__complete", "WORD…", "what may stand there", "",
 				      complete_main };

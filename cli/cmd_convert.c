@@ -1,5 +1,6 @@
 /*
- * convert: traces → one file of another format. What the format cannot hold is counted and said.
+ * convert: traces → one file of another format. Content that the format cannot hold is counted and
+ * reported.
  */
 #include "cli.h"
 
@@ -91,7 +92,7 @@ static bool is_input(const struct strvec *inputs, const char *output)
 	return false;
 }
 
-/* A file is one input, and a part of the time is cut out of it. */
+/* Several inputs become one model, and --window cuts out a part of the time. */
 static int window_cut(struct conversion *cv)
 {
 	struct window w = WINDOW_ALL;
@@ -142,7 +143,7 @@ static int write_out(struct conversion *cv)
 	return code;
 }
 
-/* ---- what is said of it ---- */
+/* ---- messages ---- */
 
 static void say_count(struct strbuf *to, uint64_t n, const char *what)
 {

@@ -1,5 +1,5 @@
 /*
- * ctl: speaks to a live run. mark: marks a moment from inside a workload.
+ * ctl: sends requests to a live run. mark: notes a moment from inside a workload.
  */
 #include "cli.h"
 
@@ -24,7 +24,7 @@ static const char *text_at(const json_t *o, const char *key)
 	return s ? s : "";
 }
 
-/* Who asks, for those who look at the status later. */
+/* The user's name, for those who read the status later. */
 static const char *me(void)
 {
 	const struct passwd *pw = getpwuid(getuid());
@@ -78,7 +78,7 @@ static void say_status(const json_t *answer)
 	say_tools(answer);
 }
 
-/* A tool that does not follow is worth a word, whatever was asked. */
+/* A tool that does not answer is reported after any request. */
 static int silent_tools(const json_t *answer)
 {
 	const json_t *tool;
@@ -126,7 +126,7 @@ static json_t *ctl_request(const struct ctl *ctl, const char *op, const char *na
 {
 	json_t *rq = json_pack("{s:s}", "op", op);
 
-	/* A stop takes the last hold away, unless it is said whose. */
+	/* A stop without --as ends the recording for all holders. */
 	if (ctl->as || strcmp(op, "stop") != 0)
 		json_object_set_new(rq, "by", json_string(ctl->as ? ctl->as : me()));
 	if (name)
@@ -155,7 +155,7 @@ static int bad_words(const struct ctl *ctl, const struct strvec *words)
 
 static int ctl_ask(const struct ctl *ctl, const struct strvec *words)
 {
-	/* Before anything else: it is the time that counts. */
+	/* First of all, because the request carries the time of a mark. */
 	json_t *rq = ctl_request(ctl, words->v[1], words->nr > 2 ? words->v[2] : NULL);
 	CLEANUP(xfreep) char *dir = NULL;
 	struct err err = ERR_INIT;

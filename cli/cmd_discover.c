@@ -1,6 +1,6 @@
 /*
- * discover: which models there are, of which kind and from where, and what is wrong with them. The
- * words choose as those of run do.
+ * discover: lists models with kind and source, and the problems of each. Words select models as for
+ * run.
  */
 #include "cli.h"
 #include "pick_models.h"
@@ -17,7 +17,9 @@
 #include "profrig/base/log.h"
 #include "profrig/base/table.h"
 
-/* A model as it would be run; the tree holds what is known, also of a broken one. */
+/*
+ * A model as it would be run. The tree holds the parts that could be read, also of a broken model.
+ */
 struct found {
 	char *name, *from;
 	struct cfg tree;
@@ -47,7 +49,7 @@ static const struct catalog_entry *entry_of(const struct catalog *cat, const cha
 	return NULL;
 }
 
-/* A profrig.yaml, checked as run would check it, but for what only a run needs. */
+/* A profrig.yaml, checked as run checks it, except for what only a run needs. */
 static void read_native(const char *path, struct found *f)
 {
 	struct err err = ERR_INIT;
@@ -91,7 +93,7 @@ static void models_find(const struct catalog *cat, const struct run_options *o,
 		f->name = xstrdup(file);
 }
 
-/* The words of a list of the model, one text; owned. */
+/* The entries of a list of the model, joined with `between`; owned. */
 static char *words_of(const struct found *f, const char *path, const char *between)
 {
 	CLEANUP(strvec_release) struct strvec seen = STRVEC_INIT;
@@ -102,7 +104,7 @@ static char *words_of(const struct found *f, const char *path, const char *betwe
 
 		if (!word || strvec_has(&seen, word))
 			continue;
-		/* Of data there may be several sources under one name. */
+		/* A data set may have several sources under one name. */
 		if (kid->kind == CFG_MAP)
 			strvec_push(&seen, word);
 		strbuf_addstr(&sb, sb.len ? between : "");
@@ -195,7 +197,7 @@ static void print_json(const struct found *v, size_t nr)
 	putchar('\n');
 }
 
-/* What a run needs, and looking at models does not: data and logins may be elsewhere. */
+/* Problems that stop a run but not a list of models: data and logins may be on other machines. */
 static bool is_of_a_run(const char *problem)
 {
 	return strstr(problem, " is not in data.json of ") ||
@@ -234,7 +236,7 @@ static int print_all(const struct run_options *o, const struct catalog *cat,
 	return code;
 }
 
-/* The context as run would take it: it may hold data of the models, and mistakes. */
+/* The context, read as run reads it: it may hold data sets of models, and mistakes. */
 static int check_context(const struct command *c, const struct run_options *o, struct cfg *ret)
 {
 	CLEANUP(xfreep) char *cwd = fs_abs(".");

@@ -1,6 +1,6 @@
 /*
- * list: the registries and catalogues, straight from their tables. doctor: what works here, and
- * what would fix the rest.
+ * list: the registries and catalogues, from their tables. doctor: what works here, and how to fix
+ * the rest.
  */
 #include "cli.h"
 #include "table_json.h"
@@ -22,7 +22,7 @@
 #include "profrig/report/convert.h"
 #include "profrig/sampler/sampler.h"
 
-/* What a list is made from; code is the exit status when it cannot be made. */
+/* The inputs of a list; code is the exit status when it cannot be made. */
 struct asked {
 	const struct command *command;
 	const struct strvec *tools_dirs;
@@ -55,7 +55,7 @@ static struct table *list_samplers(struct asked *unused)
 	return t;
 }
 
-/* Words with something between; owned. words NULL, or ended by NULL. */
+/* The words joined with a separator; owned. words is NULL, or ends with NULL. */
 static char *words_joined(const char *const *words, const char *between)
 {
 	struct strbuf sb = STRBUF_INIT;
@@ -210,7 +210,7 @@ static struct table *list_counters(struct asked *unused)
 	return t;
 }
 
-/* Has options and columns of its own: list_runs.c. */
+/* list_runs.c prints this kind, with options and columns of its own. */
 static struct table *no_table(struct asked *unused)
 {
 	(void)unused;
@@ -219,7 +219,7 @@ static struct table *no_table(struct asked *unused)
 
 static const struct {
 	const char *kind;
-	struct table *(*make)(struct asked *a); /* NULL after telling why */
+	struct table *(*make)(struct asked *a); /* NULL after printing the reason */
 } kinds[] = {
 	{ "tools", list_tools },       { "engines", list_engines },
 	{ "samplers", list_samplers }, { "readers", list_readers },
@@ -265,7 +265,7 @@ static int list_main(const struct command *c, int argc, char **argv)
 		{ "tools-dir", 0, OPT_LIST, &dirs, "DIR",
 		  "look for tools here first (repeatable)" },
 		{ "output", 'o', OPT_STR, &runs_dir, "DIR", "runs: of this folder (./runs)" },
-		{ "status", 0, OPT_STR, &filter.status, "STATUS", "runs: that ended so" },
+		{ "status", 0, OPT_STR, &filter.status, "STATUS", "runs: with this status" },
 		{ "model", 0, OPT_STR, &filter.model, "NAME", "runs: of this model" },
 		{ "tool", 0, OPT_STR, &filter.tool, "NAME", "runs: with this tool" },
 		{ "label", 0, OPT_LIST, &labels, "K[=V]", "runs: with this label (repeatable)" },
@@ -314,7 +314,7 @@ static int list_main(const struct command *c, int argc, char **argv)
 
 /* doctor */
 
-/* A command for a package manager that is not here fixes nothing. */
+/* A fix by a package manager that is missing here is left out. */
 static bool can_be_run(const char *fix)
 {
 	static const char *const managers[] = { "apt-get", "dnf" };
@@ -381,7 +381,7 @@ static void doctor_builder(struct table *t, const struct engine *e)
 		    "apt-get install docker-buildx || apt-get install docker-buildx-plugin");
 }
 
-/* A portable profrig on a machine whose libraries it cannot use: what that takes away. */
+/* Reports what a portable profrig lacks on a machine whose libraries it cannot use. */
 static bool doctor_libraries(struct table *t)
 {
 	struct err err = ERR_INIT;
@@ -434,7 +434,7 @@ static void doctor_gpu(struct table *t, const struct gpu *g, const char *why, co
 	finding_row(t, "gpu", id, !*why, detail.buf, "");
 }
 
-/* One row for each GPU; none is a row too, since people look for it. */
+/* One row for each GPU, or a row that says there is none, since users look for it. */
 static void doctor_gpus(struct table *t)
 {
 	CLEANUP(devices_release) struct devices d;
@@ -469,7 +469,7 @@ static void doctor_tool(struct table *t, const struct command *c, const struct s
 		    fix);
 }
 
-/* A row for each tool; for people those of a vendor whose GPUs are not here have one together. */
+/* A row for each tool. On a terminal the tools of a vendor without a GPU here share one row. */
 static void doctor_tools(struct table *t, const struct command *c, const struct strvec *dirs,
 			 const struct tool_set *ts, bool all)
 {
@@ -500,7 +500,7 @@ static void doctor_tools(struct table *t, const struct command *c, const struct 
 	}
 }
 
-/* For people: the command that fixes a thing stands with what is wrong with it. */
+/* On a terminal the command that fixes a problem follows the problem. */
 static void doctor_text(const struct table *t)
 {
 	struct table *text = table_of_texts("doctor", "state", "kind", "name", "detail");

@@ -1,9 +1,8 @@
 /*
- * man: manual pages, out of the tables that the command line is parsed by, so that they cannot say
- * anything else. `profrig __man WORD [FILE]` prints one: WORD is profrig, a command, or
- * profrig.yaml for the keys of a configuration. FILE holds what no table knows, in roff: what
- * stands before the options, and behind a line "=after" what stands behind them. `make man` calls
- * it (mk/man.mk).
+ * man: manual pages from the tables by which the command line is parsed, so that the two always
+ * agree. `profrig __man WORD [FILE]` prints one: WORD is profrig, a command, or profrig.yaml for
+ * the keys of a configuration. FILE holds the text that no table has, in roff: the part before the
+ * options, and behind a line "=after" the part that follows them. `make man` calls it (mk/man.mk).
  */
 #include "cli.h"
 
@@ -19,8 +18,9 @@
 #define MAX_EXTRA ((size_t)256 << 10)
 #define AFTER "\n=after\n"
 
-/* Text that roff would take for something else: '-' is a hyphen, '\' an escape, a line's first '.'
- * a request. */
+/*
+ * Escapes roff's special characters: '-' is a hyphen, '\' an escape, a line's first '.' a request.
+ */
 static void put_text(const char *s)
 {
 	bool start = true;
@@ -81,7 +81,7 @@ static void see_also(const char *self)
 /* --- a command --- */
 
 struct page {
-	const char *before, *after; /* roff of people, "" none */
+	const char *before, *after; /* roff from FILE; "" none */
 };
 
 static void put_option(const struct opt *o)
@@ -208,7 +208,7 @@ static int man_main(const struct command *c, int argc, char **argv)
 	CLEANUP(xfreep) char *text = NULL;
 	char *after;
 
-	/* What pages there are, for make. */
+	/* Lists the pages, for make. */
 	if (argc < 2) {
 		puts("profrig\nprofrig.yaml");
 		for (size_t i = 0; commands[i]; i++)

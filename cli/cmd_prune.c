@@ -1,5 +1,5 @@
 /*
- * prune: removes run directories by age, by size, by what became of them.
+ * prune: removes run directories by age, by size, by status.
  */
 #include "cli.h"
 
@@ -138,7 +138,7 @@ static int prune_main(const struct command *c, int argc, char **argv)
 		  "the oldest runs, until the rest is no larger than this: 500M, 10G" },
 		{ "keep", 0, OPT_INT, &p.keep, "N", "never the newest N" },
 		{ "status", 0, OPT_STR, &p.filter.status, "STATUS",
-		  "only runs that ended so: failed, timeout, …" },
+		  "only runs with this status: failed, timeout, …" },
 		{ "model", 0, OPT_STR, &p.filter.model, "NAME", "only runs of this model" },
 		{ "tool", 0, OPT_STR, &p.filter.tool, "NAME", "only runs with this tool" },
 		{ "label", 0, OPT_LIST, &p.filter.labels, "K[=V]",

@@ -1,5 +1,5 @@
 /*
- * run: prepare, then run_campaign. plan: prepare → print.
+ * run: prepares runs and executes them (run_campaign). plan: prepares and prints.
  */
 #include "build_images.h"
 #include "manifest_models.h"
@@ -15,8 +15,8 @@
 #include "profrig/base/text.h"
 
 /*
- * run and plan take the same, so that a line can be tried by changing one word. clang-format would
- * take the rows of the table apart.
+ * run and plan take the same options, so that a line can be tried by changing one word.
+ * clang-format would reflow the rows of the table.
  */
 /* clang-format off */
 #define RUN_OPTS(o) \
@@ -99,8 +99,8 @@ static void say_leftovers(const char *runs_dir)
 		log_notice("%s", lines.v[i]);
 }
 
-/* Told before anything starts, where it shows: a sampler that can read no power is only known once
- * it is open. */
+/* Printed before the run starts, where it is seen. Whether a sampler other than procfs can read
+ * power is only known when it is open. */
 static void say_idle(const struct prepared *p)
 {
 	for (size_t i = 0; i < p->plan.samplers.nr; i++)
@@ -111,7 +111,7 @@ static void say_idle(const struct prepared *p)
 			 "and rapl do), so there is nothing to wait for");
 }
 
-/* How long it will take is not what people expect of one run. */
+/* Several passes take longer than users expect of one run. */
 static void say_passes(const struct prepared *p)
 {
 	for (size_t i = 0; i < p->conf.tools.nr; i++) {
@@ -133,7 +133,7 @@ static void say_passes(const struct prepared *p)
 	}
 }
 
-/* r: what preparing p came to. */
+/* r: the exit code of preparing p. */
 static int without_tools(const struct command *c, const struct run_options *o,
 			 const struct prepared *p, int r)
 {
@@ -153,7 +153,7 @@ static int same_model(const struct command *c, const struct run_options *o,
 	return cli_failed(c, manifest_same_model(o, &p->conf, i, &err), &err);
 }
 
-/* The runs beside full that --baseline asks for: without tools, with each alone. */
+/* The other runs that --baseline asks for: one without tools, and one with each tool alone. */
 static int prepare_compared(const struct command *c, const struct run_options *o, const char *model,
 			    char *const *cmd, const struct prepared *full, struct campaign_model *m,
 			    struct problems *problems)
@@ -162,7 +162,7 @@ static int prepare_compared(const struct command *c, const struct run_options *o
 	struct run_options one = *o;
 	int code;
 
-	/* What is wrong with the one is wrong with the other and told once. */
+	/* Both runs share their problems, which are reported once. */
 	one.conf.bare = true;
 	code = cli_prepare(c, &one, model, cmd, campaign_add_variant(m), problems);
 	one = *o;
@@ -175,7 +175,7 @@ static int prepare_compared(const struct command *c, const struct run_options *o
 	return code;
 }
 
-/* The i-th of the models; model NULL: the one of the configuration, or cmd. */
+/* Prepares model number i. model NULL: the configuration's model, or cmd. */
 static int prepare_model(const struct command *c, const struct run_options *o, const char *model,
 			 size_t i, char *const *cmd, struct campaign *cp, struct problems *problems)
 {
@@ -202,7 +202,8 @@ static int prepare_model(const struct command *c, const struct run_options *o, c
 	return code;
 }
 
-/* A typing error in the last model must not show when the first has run for an hour. */
+/* All models are prepared first, so that a typing error in the last one is found before the first
+ * has run for an hour. */
 static int prepare_all(const struct command *c, const struct run_options *o,
 		       const struct strvec *models, char *const *cmd, struct campaign *cp)
 {
@@ -284,7 +285,7 @@ static int run_all(const struct command *c, const struct run_options *o,
 	return code;
 }
 
-/* Also a model whose image could not be built has its row. */
+/* A model whose image could not be built also gets its row. */
 static int note_unbuilt(const struct command *c, const struct run_options *o)
 {
 	int code = o->build_code;
@@ -331,7 +332,7 @@ static int run_main(const struct command *c, int argc, char **argv)
 		code = package_images(c, &o, false, &models);
 	if (code < 0) {
 		code = run_all(c, &o, &models, rest);
-		/* Also when it came between two runs, or before the first. */
+		/* An interrupt may also come between two runs, or before the first. */
 		if (cli_interrupt)
 			code = exit_worse(code, cli_interrupt_code(cli_interrupt));
 	}
@@ -353,7 +354,7 @@ static int print_plan(const struct run_options *o, const char *format, const str
 	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
 	run_preflight(&p->plan, &ro, &missing, NULL);
 	for (size_t i = 0; i < missing.nr; i++) {
-		/* why the status is 4 is no mere warning */
+		/* this gives exit code 4, so it is an error */
 		if (o->check)
 			log_error("missing: %s", missing.v[i]);
 		else
@@ -373,7 +374,7 @@ static int plan_each(const struct command *c, const struct run_options *o,
 
 	if (!text_in_list("text,json,sh", ',', format))
 		return cli_usage(c, "--format is text, json or sh, not '%s'", format);
-	/* The first of two scripts would end before the second begins. */
+	/* The first script would end the shell before the second begins. */
 	if (nr > 1 && strcmp(format, "sh") == 0)
 		return cli_usage(c, "as a script one run at a time, not %zu", nr);
 	code = prepare_all(c, o, models, cmd, &cp);

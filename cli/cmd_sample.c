@@ -1,5 +1,5 @@
 /*
- * sample: samplers alone, around a command or until it is ended; no run directory.
+ * sample: samplers alone, around a command or until they are stopped; no run directory.
  */
 #include "sample.h"
 
@@ -22,20 +22,21 @@
 #include "profrig/base/progress.h"
 
 #define LOOK_MS 250
-/* A terminal's Ctrl-C reaches the command too: it is told only when that did not end it. */
+/* Ctrl-C in a terminal also reaches the command: it is passed on only when the command still runs
+ * after this time. */
 #define OWN_END_MS 500
 
 struct asked {
 	const char *sources, *device, *output, *fields, *storage, *compat;
 	double period_s, duration_s, idle_s; /* duration_s < 0: not given */
 	struct strvec words;                 /* --option NAME=VALUE */
-	VEC(struct sampler_option) options;  /* those, taken apart; owned */
+	VEC(struct sampler_option) options;  /* parsed from words; owned */
 	bool realtime, propagate, live, json;
 };
 
-/* What became of the command. */
+/* The state of the command. */
 struct child {
-	pid_t pid; /* 0: there is none */
+	pid_t pid; /* 0: no command was given */
 	bool ended;
 	struct proc_exit how;
 	int told; /* signals that were passed on */
@@ -78,7 +79,7 @@ static void add_option(struct sample_source *s, char *name, const char *value)
 			 ((struct sampler_option){ name, (char *)(uintptr_t)value }));
 }
 
-/* Borrows from a and from s. */
+/* The options borrow from a and from s. */
 static void set_options(const struct asked *a, struct sample_source *s)
 {
 	static char file[] = "file", fields[] = "fields", storage[] = "storage";
@@ -106,7 +107,8 @@ static int unknown_source(const struct command *c, const char *word)
 	return cli_usage(c, "unknown source '%s'%s", word, hint);
 }
 
-/* "nvml", "replay:old.csv". 0, or -errno with words, or an exit code after saying why. */
+/* Adds "nvml" or "replay:old.csv". 0, or -errno with err set, or an exit code after printing the
+ * reason. */
 static int add_source(const struct command *c, const struct asked *a, const char *word,
 		      struct sample *s, struct err *err)
 {
@@ -149,7 +151,7 @@ static int add_named(const struct command *c, const struct asked *a, struct samp
 	return -1;
 }
 
-/* Not asked: the GPUs, else the processor's counters, and the processes of the command. */
+/* Without --source: the GPUs, else the processor's counters, and the processes of the command. */
 static int add_default(const struct command *c, const struct asked *a, bool with_command,
 		       struct sample *s)
 {
@@ -201,7 +203,7 @@ static char *path_in(const struct sample *s, size_t index, const char *dir)
 	return path;
 }
 
-/* Several files want a folder, which the name of one file is not. */
+/* Several files need a folder; an output that names one file is none. */
 static bool wants_folder(const struct asked *a, const struct sample *s)
 {
 	size_t n = a->output ? strlen(a->output) : 0;
@@ -211,7 +213,7 @@ static bool wants_folder(const struct asked *a, const struct sample *s)
 	return a->compat && !(n > 4 && strcmp(a->output + n - 4, ".csv") == 0);
 }
 
-/* A word that no source would look at is a mistake, not a wish to be passed over. */
+/* An option that no source reads is an error and is not ignored. */
 static int check_options(const struct command *c, const struct asked *a, const struct sample *s)
 {
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
@@ -251,7 +253,7 @@ static bool same_file(const char *a, const char *b)
 	       x.st_ino == y.st_ino;
 }
 
-/* What is played is not written over. */
+/* A recording that is played must not be overwritten. */
 static int check_recordings(const struct command *c, const struct sample *s)
 {
 	for (size_t i = 0; s->keeps && i < s->source.nr; i++)
@@ -323,7 +325,7 @@ static int open_all(const struct command *c, struct sample *s)
 	return -1;
 }
 
-/* Views of two sources have the same names, so each after the first has a folder. */
+/* The views of two sources have the same names, so every source after the first gets a folder. */
 static int write_views(const struct asked *a, struct sample *s)
 {
 	CLEANUP(xfreep)
@@ -353,7 +355,7 @@ static int write_views(const struct asked *a, struct sample *s)
 	return EXIT_PARTIAL;
 }
 
-/* --- while it lasts --- */
+/* --- while sampling --- */
 
 static void mark_all(struct sample *s, const char *name)
 {
@@ -375,7 +377,7 @@ static int start_all(struct sample *s)
 	return -1;
 }
 
-/* What is over before the second tick leaves nothing to read: that is no fault. */
+/* A command that ends before the second tick leaves no reading, which is no error. */
 static int source_judge(const struct sample *s, const struct sample_source *src)
 {
 	const struct sampling_stats *st = &src->stats;
@@ -404,8 +406,8 @@ static int stop_all(struct sample *s)
 		sampling_stop(src->sampling, &src->stats);
 		src->stopped = true;
 		if (src->stats.realtime_error)
-			log_warn("%s: no real-time priority: %s (it takes root, CAP_SYS_NICE or a "
-				 "limit rtprio)",
+			log_warn("%s: no real-time priority: %s (needs root, CAP_SYS_NICE or an "
+				 "rtprio limit)",
 				 src->sampler->name, strerror(-src->stats.realtime_error));
 		code = exit_worse(code, source_judge(s, src));
 	}
@@ -424,7 +426,7 @@ static int child_spawn(char *const *cmd, const char *program, struct child *ch)
 	o.fd_in = 0;
 	o.fd_out = 1;
 	o.fd_err = 2;
-	/* so that a terminal's signals and its input are the command's as without profrig */
+	/* so that the command gets a terminal's signals and input as it does without profrig */
 	o.same_group = true;
 	if (proc_spawn(&o, &ch->pid, &err) == 0)
 		return -1;
@@ -520,7 +522,7 @@ static int command_watch(const struct asked *a, struct sample *s, char *const *c
 	return -1;
 }
 
-/* The command goes on when the time for sampling is over. */
+/* The command may run on after the time for sampling is over. */
 static void wait_for(struct child *ch)
 {
 	while (ch->pid && !ch->ended) {
@@ -538,7 +540,7 @@ static int child_code(const struct asked *a, const struct child *ch)
 	return ch->how.signal ? 128 + ch->how.signal : ch->how.code;
 }
 
-/* A line that is drawn again and again does not go with what a command writes between. */
+/* A line that is redrawn would mix with the output of a command on the same terminal. */
 static bool shows_live(const struct asked *a, bool with_command)
 {
 	if (log_level() <= 0 || !log_terminal())
@@ -566,7 +568,7 @@ static int sample_and_show(const struct asked *a, struct sample *s, char *const 
 		code = child_code(a, &ch);
 	if (a->compat)
 		code = exit_worse(code, write_views(a, s));
-	/* where nothing else ends it, Ctrl-C is the end that was meant */
+	/* Ctrl-C is the normal end when there is no command and no duration */
 	if (cli_interrupt && (cmd || a->duration_s >= 0 || cli_interrupt != SIGINT))
 		code = exit_worse(code, cli_interrupt_code(cli_interrupt));
 	sample_print_summary(s);

@@ -1,6 +1,6 @@
 /*
- * help: what --help prints, in two columns within 80. A left word that is longer than its column
- * has a line of its own.
+ * help: the text of --help, in two columns within 80 cells. A left word that is longer than its
+ * column gets a line of its own.
  */
 #include "cli.h"
 
@@ -10,7 +10,7 @@
 #include "profrig/base/text.h"
 
 #define WIDTH 80
-#define TEXT_AT 28 /* where what an option does begins */
+#define TEXT_AT 28 /* column where the description of an option begins */
 
 static size_t text_columns(const char *s, size_t n)
 {
@@ -21,7 +21,7 @@ static size_t text_columns(const char *s, size_t n)
 	return w;
 }
 
-/* How much of s goes onto one line: up to a blank, which is left out, or behind a '|'. */
+/* Bytes of s for one line: up to a blank, which is dropped, or up to and with a '|'. */
 static size_t piece_length(const char *s)
 {
 	size_t n = strcspn(s, " |");
@@ -29,7 +29,7 @@ static size_t piece_length(const char *s)
 	return s[n] == '|' ? n + 1 : n;
 }
 
-/* Prints text from column `at`, where the line stands, and wraps it to column `indent`. */
+/* Prints text from column `at`, where the cursor is, wrapped to column `indent`. */
 static void put_wrapped(FILE *f, const char *text, size_t at, size_t indent)
 {
 	bool blank = false;

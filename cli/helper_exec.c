@@ -1,7 +1,7 @@
 /*
- * The static profrig of a portable build (mk/tarball.mk). What may load a library of the machine
- * (NVML, libcurl, the modules of a user database) is done by profrig-dynamic, which lies beside it
- * and is the same program linked against an old glibc.
+ * The static profrig of a portable build (mk/tarball.mk). Commands that may load a library of the
+ * machine (NVML, libcurl, the modules of a user database) are run by profrig-dynamic, which is in
+ * the same folder and is the same program linked against an old glibc.
  */
 #include "cli.h"
 
@@ -20,7 +20,7 @@
 #define START_MS 10000
 #define WORDS_MAX 4096
 
-/* The others read files and write files, or answer at once. */
+/* The other commands only read and write files, or answer at once. */
 static bool may_load(const char *command)
 {
 	static const char *const those[] = { "run",  "plan", "discover", "build",
@@ -32,7 +32,7 @@ static bool may_load(const char *command)
 	return false;
 }
 
-/* Without a loader of its own, or with a glibc that is too old, it does not get to main. */
+/* Without its loader, or with a glibc that is too old, the program does not reach main. */
 static bool helper_starts(char *path, struct strbuf *why)
 {
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT, errs = STRBUF_INIT;
@@ -73,6 +73,6 @@ void helper_take_over(int argc, char **argv)
 		strbuf_addstr(&why, HELPER " does not start");
 	}
 	dynlib_absent(why.buf);
-	/* Others are modules, of which a static program takes none. */
+	/* Other sources are modules, which a static program cannot load. */
 	__nss_configure_lookup("passwd", "files");
 }

@@ -1,4 +1,4 @@
-/* profrig that loads libraries itself: there is nothing to hand over. */
+/* A profrig that loads libraries itself: no command is handed over. */
 #include "cli.h"
 
 void helper_take_over(int argc, char **argv)

@@ -1,8 +1,8 @@
 /*
- * What madengine means by words that both command lines have. The words that only madengine has
- * are rows of the option tables (MAD_RUN_OPTS, MAD_BUILD_OPTS): they take every spelling that an
- * option takes. docs/madengine.md has the table for people; tests/cli/mad_documentation.sh goes
- * through it.
+ * Options that both command lines have but madengine gives another meaning. Options that only
+ * madengine has are rows of the option tables (MAD_RUN_OPTS, MAD_BUILD_OPTS), so that they take
+ * every spelling of an option. docs/madengine.md has the table for users;
+ * tests/cli/mad_documentation.sh checks it.
  */
 #include "cli.h"
 #include "mad_report.h"
@@ -33,7 +33,7 @@ bool mad_value(const struct opt *opts, const struct opt **o, const char *value)
 {
 	const struct opt *table = option_named(opts, "perf-csv");
 
-	/* run and plan: the commands that have a table of results */
+	/* only run and plan have a table of results */
 	if (!table)
 		return true;
 	if (strcmp((*o)->name, "output") == 0 && is_table(value))

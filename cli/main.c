@@ -28,7 +28,7 @@
 
 #define THREAD_STACK ((size_t)512 << 10)
 
-/* In the order of --help; the hidden ones are for scripts of ours. */
+/* In the order of --help; the hidden commands are for profrig's own scripts. */
 /* clang-format off */
 #define COMMANDS(X) \
 	X(run) X(plan) X(discover) X(build) X(analyze) X(report) X(info) X(convert) X(list) \
@@ -44,8 +44,8 @@ const struct command *const commands[] = { COMMANDS(COMMAND_AT) NULL };
 static const struct command *const hidden_commands[] = { HIDDEN_COMMANDS(COMMAND_AT) NULL };
 
 volatile sig_atomic_t cli_interrupt;
-static const char *volatile last_words; /* NULL: a signal is noted and nothing else */
-static bool on_terminal;                /* a line of progress may stand there */
+static const char *volatile last_words; /* NULL: a signal is only noted */
+static bool on_terminal;                /* a line of progress may be shown there */
 
 volatile sig_atomic_t cli_forward[2];
 
@@ -54,7 +54,7 @@ int cli_interrupt_code(int sig)
 	return 128 + (sig == SIGTERM || sig == SIGALRM ? SIGTERM : SIGINT);
 }
 
-/* Schedulers warn of the end of the time this way: that is the workload's to know. */
+/* Schedulers announce the end of the time with these signals: they are passed to the workload. */
 static void on_user_signal(int sig)
 {
 	cli_forward[sig == SIGUSR2] = 1;
@@ -87,7 +87,7 @@ void cli_catch_signals(void)
 	sigaction(SIGALRM, &sa, NULL);
 	sigaction(SIGUSR1, &user, NULL);
 	sigaction(SIGUSR2, &user, NULL);
-	/* Ignored when nohup started us, so that the end of the terminal is not ours. */
+	/* Ignored when nohup started profrig, so that it outlives the terminal. */
 	if (sigaction(SIGHUP, NULL, &was) < 0 || was.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &sa, NULL);
 }
@@ -147,9 +147,9 @@ static int unknown_command(const char *word)
 }
 
 /*
- * A standard stream that the caller closed would be the number of the next file that is opened, and
- * progress would be written into that. What is printed without a reader stays an error, hence
- * O_RDONLY for it.
+ * A standard stream that the caller closed would give its number to the next opened file, and
+ * progress would be written into that file. Standard output is opened with O_RDONLY, so that
+ * printing to it stays an error.
  */
 static void open_standard_streams(void)
 {
@@ -161,9 +161,9 @@ static void open_standard_streams(void)
 }
 
 /*
- * What stands in the caller's variables may be spelled out on a command line, which goes into plans
- * and run.json. Short ones, and paths of files that hold a secret, are none. Base64 may begin with
- * a '/' too, so a path is what leads to something.
+ * Values of the caller's variables may be written out on a command line, which goes into plans and
+ * run.json. Short values, and paths of files that hold a secret, are none. Base64 may begin with a
+ * '/' too, so a path counts only when the file exists.
  */
 static void learn_secrets(void)
 {
@@ -180,7 +180,7 @@ static void learn_secrets(void)
 
 struct comm *cli_comm;
 
-/* With ranks: not all commands are done together, and rank 0 alone speaks. */
+/* Only analyze works with several ranks. */
 static int ranks_check(const char *command)
 {
 	if (comm_alone(cli_comm) || strcmp(command, "analyze") == 0)
@@ -190,7 +190,7 @@ static int ranks_check(const char *command)
 	return EXIT_USAGE;
 }
 
-/* Nothing was started that would have to be ended in order: a signal ends them there and then. */
+/* These commands start no process that needs an orderly end: a signal ends them at once. */
 static bool only_reads_and_writes(const struct command *c)
 {
 	return c == &cmd_analyze || c == &cmd_report || c == &cmd_info || c == &cmd_convert;
@@ -198,7 +198,8 @@ static bool only_reads_and_writes(const struct command *c)
 
 #define MORE_MEMORY "leave it more memory (other programs, ulimit -v)"
 
-/* Until a command knows better: where memory ends it has done nothing that stays. */
+/* The message for the end of memory, until a command sets a better one: nothing lasting is done
+ * yet. */
 static void plan_last_words(const struct command *c)
 {
 	if (only_reads_and_writes(c))
@@ -218,14 +219,16 @@ static bool is_pipe_without_reader(int fd)
 	return poll(&p, 1, 0) > 0 && (p.revents & POLLERR);
 }
 
-/* What could not be printed is no success. */
+/* Output that could not be written makes the exit code non-zero. */
 static int code_printed(const struct command *c, int code)
 {
 	bool results = (c == &cmd_run || c == &cmd_build) && !cli_helped;
 
 	if (!fflush(stdout) && !ferror(stdout))
 		return code;
-	/* as with "doctor | head"; where a run or an image lies is no list to be cut */
+	/*
+	 * a cut list, as in "doctor | head", is fine; the place of a run or an image must be seen
+	 */
 	if (!results && is_pipe_without_reader(STDOUT_FILENO))
 		return code;
 	log_error("cannot write to standard output");
@@ -292,7 +295,7 @@ static int cli_main(int argc, char **argv)
 	return unknown_command(argv[at]);
 }
 
-/* Threads have what the stack may grow to (ulimit -s), however little that is. */
+/* By default the stack limit (ulimit -s) sets the size of thread stacks, which may be too small. */
 static void give_threads_room(void)
 {
 	pthread_attr_t attr;
@@ -316,14 +319,14 @@ int main(int argc, char **argv)
 	open_standard_streams();
 	xalloc_last_act(temps_remove);
 	signal(SIGPIPE, SIG_IGN);
-	/* where memory ends a document is not taken for a bad one */
+	/* so that the end of memory is not reported as a bad document */
 	json_set_alloc_funcs(xmalloc, free);
-	/* lines go out whole, also where both outputs are one file */
+	/* whole lines, also where stdout and stderr are one file */
 	setvbuf(stdout, out_buffer, _IOLBF, sizeof(out_buffer));
 	learn_secrets();
 	if (*devices_root())
 		door_leave_out(devices_root());
-	/* So that a file at its limit (ulimit -f) is an error with words: EFBIG. */
+	/* A file at its size limit (ulimit -f) then gives the error EFBIG. */
 	signal(SIGXFSZ, SIG_IGN);
 	cli_comm = ranks_open(&argc, &argv);
 	code = cli_main(argc, argv);

@@ -169,7 +169,7 @@ struct grammar {
 	size_t nr, nr_shorts;
 };
 
-/* how getopt_long returns them */
+/* the values that getopt_long returns */
 enum { OPERAND = 1, IN_TABLE = 0x1000, JSON };
 
 static bool is_flag(const struct opt *o)
@@ -193,7 +193,9 @@ static void grammar_add(struct grammar *g, const char *name, int has_arg, int va
 static void grammar_make(struct grammar *g, const struct opt *opts, bool json)
 {
 	*g = (struct grammar){ .nr = 0 };
-	/* operands come in their places; a missing value is told from an unknown option */
+	/*
+	 * operands are returned in their places; ':' tells a missing value from an unknown option
+	 */
 	g->nr_shorts = (size_t)snprintf(g->shorts, sizeof(g->shorts), "-:hqv");
 	for (const struct opt *o = opts; o && o->name; o++) {
 		int has_arg = is_flag(o) || o->kind == OPT_IDLE               ? no_argument
@@ -227,8 +229,8 @@ static int unknown_option(const struct command *c, const struct option *longs, c
 }
 
 /*
- * getopt_long takes unique prefixes for options; a script that relies on one breaks with the next
- * option added, so they are refused.
+ * getopt_long takes unique prefixes of options. They are refused, because a script that uses one
+ * breaks when a later option shares the prefix.
  */
 static int refuse_abbreviations(const struct command *c, const struct option *longs, int argc,
 				char **argv)
@@ -266,8 +268,8 @@ void cli_describe(const struct command *c, cli_described_fn *fn, void *ctx)
 }
 
 /*
- * Relative names, ./tools.d and the workload depend on it. A workload may have removed its own and
- * still mark, and be spoken to.
+ * Relative names, ./tools.d and the workload need the working directory. A workload may have
+ * removed its own and can still use mark and ctl.
  */
 static int standing_somewhere(const struct command *c)
 {
@@ -290,7 +292,7 @@ struct parse {
 	const struct opt *opts;
 	bool *json;
 	struct strvec *operands;
-	const struct opt *last; /* that took the word before; NULL */
+	const struct opt *last; /* the option of the word before; NULL */
 	int verbose;
 };
 
@@ -309,7 +311,7 @@ static int take_operand(struct parse *p, const char *word)
 	return -1;
 }
 
-/* What getopt_long found: an exit code, or -1 to go on. */
+/* Handles a result of getopt_long. Returns an exit code, or -1 to go on. */
 static int option_take(struct parse *p, const struct grammar *g, int o, const struct opt *which,
 		       const char *word)
 {
@@ -336,7 +338,7 @@ static int option_take(struct parse *p, const struct grammar *g, int o, const st
 	case ':':
 		return cli_usage(p->c, "option '%s' wants an argument", word);
 	case '?':
-		/* a letter in the middle of a word is told alone */
+		/* of grouped letters only the unknown one is named */
 		return unknown_option(p->c, g->longs, optopt > 0 && optopt < 0x80 ? letter : word);
 	}
 	for (const struct opt *i = p->opts; i && i->name; i++)
@@ -366,7 +368,7 @@ int cli_parse(const struct command *c, const struct opt *opts, bool *json, int a
 		}
 	grammar_make(&g, opts, json != NULL);
 
-	char *saved_end = argv[argc]; /* getopt wants NULL there, "--" may stand */
+	char *saved_end = argv[argc]; /* getopt wants NULL there, where "--" may be */
 	argv[argc] = NULL;
 	optind = 0;
 	opterr = 0;

@@ -1,6 +1,6 @@
 /*
- * What the preparation of runs and builds has to say: lines, errors and exit codes for what
- * harness/campaign returns.
+ * Prints the messages of preparing runs and builds: lines, errors and exit codes for the results of
+ * harness/campaign.
  */
 #include "cli.h"
 #include "pick_models.h"

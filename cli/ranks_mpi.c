@@ -1,12 +1,11 @@
 /*
  * The ranks of profrig-mpi: comm.h by MPI.
  *
- * A rank that waits sleeps between two looks: MPI libraries spin, which costs the others a
- * processor where there are more ranks than processors. So all calls are the ones that return at
- * once.
+ * A waiting rank sleeps between two tests. MPI libraries spin, which takes a processor from the
+ * others where there are more ranks than processors. So only non-blocking calls are used.
  *
- * A rank that dies takes the others with it, which is the launcher's work (mpirun ends all with
- * SIGTERM). Rank 0 says then that nothing was written.
+ * When a rank dies the launcher ends all (mpirun by SIGTERM). Rank 0 then prints that nothing was
+ * written.
  */
 #include "cli.h"
 
@@ -26,9 +25,9 @@
 #define TAG_BYTES 2
 #define LOOKS 200
 #define SLEEP_NS 20000
-/* Counts are ints: longer messages go in pieces. */
+/* Counts are ints: longer messages are sent in pieces. */
 #define PIECE ((size_t)1 << 29)
-/* What fits beside a length goes with it: rounds have little to say. */
+/* Data that fits beside its length is sent with it: most rounds send little. */
 #define SLOT 248
 
 struct slot {
@@ -67,7 +66,7 @@ static size_t piece_of(size_t length, size_t done, size_t most)
 	return left < most ? left : most;
 }
 
-/* The parts beyond their slots, the same stretch of all of them at a time. */
+/* Gathers the parts that do not fit their slots, the same range of all ranks at a time. */
 static void gather_long(struct mpi_comm *m, const char *mine, const size_t *lengths,
 			const size_t *starts, char *to)
 {
@@ -160,7 +159,8 @@ static void mpi_receive(struct comm *c, int from, struct strbuf *ret)
 	ret->len = length;
 }
 
-/* Mostly all ranks find out at once: the others leave the words to rank 0, which ends them. */
+/* Mostly all ranks find the error at once: the others wait for rank 0, which prints it and ends
+ * them. */
 static void mpi_stop(struct comm *c, int code, const char *why) __attribute__((noreturn));
 
 static void mpi_stop(struct comm *c, int code, const char *why)
@@ -223,7 +223,7 @@ int ranks_close(struct comm *c, int code)
 
 	if (m->comm.rank == 0)
 		cli_exit_at_signal(NULL);
-	/* who ended early must not let the others wait for the beginning */
+	/* a rank that ended early must still take part, or the others wait for ever */
 	comm_begin(c, false, code, log_last_error());
 	MPI_Ibarrier(MPI_COMM_WORLD, &request);
 	wait_for(&request);
@@ -231,6 +231,6 @@ int ranks_close(struct comm *c, int code)
 	free(m->slots);
 	free(m->counts);
 	free(m->places);
-	/* the launcher's code is then that of rank 0 */
+	/* the launcher then returns the code of rank 0 */
 	return c->rank > 0 ? EXIT_DONE : code;
 }

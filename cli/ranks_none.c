@@ -1,4 +1,4 @@
-/* profrig without MPI: a process that is alone. */
+/* profrig without MPI: a single process. */
 #include "cli.h"
 
 struct comm *ranks_open(int *argc, char ***argv)

@@ -35,7 +35,7 @@ static int check_artifact(const char *path, const char *reader, uint64_t min_rec
 	return 0;
 }
 
-/* ctx: whether the workload's output, shown live, stands in the middle of a line. */
+/* ctx: whether live output of the workload ended in the middle of a line. */
 static void on_phase(void *ctx, const char *phase)
 {
 	bool *mid_line = ctx;
@@ -66,7 +66,7 @@ static void on_bytes(void *ctx, uint64_t done, uint64_t total)
 	progress_update(done);
 }
 
-/* A pipe or terminal that is writable takes so much without waiting, mostly. */
+/* A writable pipe or terminal mostly takes PIPE_BUF bytes without blocking. */
 static size_t on_output(void *ctx, const char *text, size_t n)
 {
 	struct pollfd p = { .fd = 2, .events = POLLOUT };
@@ -78,7 +78,7 @@ static size_t on_output(void *ctx, const char *text, size_t n)
 		ssize_t w = write(2, text + at, part);
 		if (w < 0 && errno == EINTR)
 			break;
-		if (w <= 0) /* it will never be read */
+		if (w <= 0) /* it cannot be written any more */
 			return n;
 		at += (size_t)w;
 	}
@@ -122,7 +122,7 @@ static int missing_prerequisites(const struct prepared *p, const struct run_opts
 	return n == 0 ? EXIT_DONE : EXIT_MISSING;
 }
 
-/* -v: the commands, -vv: also what is set for them. */
+/* -v: the commands; -vv: also their environment. */
 static void say_plan(const struct plan *pl)
 {
 	CLEANUP(xfreep) char *start = strvec_shell(&pl->engine_argv);
@@ -146,8 +146,8 @@ static void say_plan(const struct plan *pl)
 }
 
 /*
- * The container that is the run's tells by starting that all is there; only when it does not is it
- * looked into why, and what can be pulled is.
+ * The first try starts the run's container without asking before: a start that works proves that
+ * all is there. Only when it fails are the prerequisites checked and missing images pulled.
  */
 static int step_execute(const struct prepared *p, struct run_opts *ro, struct run_result *ret)
 {
@@ -198,8 +198,7 @@ int note_results(const struct prepared *p, const char *status, const char *reaso
 	return EXIT_PARTIAL;
 }
 
-/* An exit code, with everything said, for a model that is not for the GPUs of this machine; else
- * -1. */
+/* An exit code, after printing all, when the model is not for the GPUs of this machine; else -1. */
 static int left_out(const struct run_options *o, const struct prepared *p)
 {
 	CLEANUP(xfreep) char *why = NULL;
@@ -236,7 +235,7 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 		.version = PROFRIG_VERSION,
 		.build_s = p->build_s,
 	};
-	/* A line that is drawn again and again does not go with output between. */
+	/* A line that is redrawn would mix with the output. */
 	if (p->conf.live && log_level() > 0)
 		progress_setup(1);
 	say_plan(&p->plan);
@@ -255,7 +254,7 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 	else
 		code = exit_worse(code, note_results(p, NULL, NULL));
 	if (!o->no_analyze && r.status != RUN_SKIPPED) {
-		/* whatever kept it from being whole: the run itself is there */
+		/* the run itself is complete even when its analysis is not */
 		if (analyze_run(p->run_dir, code, &rep) != EXIT_DONE)
 			code = exit_worse(code, EXIT_PARTIAL);
 	}
@@ -274,8 +273,8 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 	return code;
 }
 
-/* Of several runs of one thing: mean, spread and outliers. They lie beside the runs, under a name
- * that no run has. */
+/* Compares several runs of one model: mean, spread and outliers. The tables lie beside the runs,
+ * under a name that no run has. */
 static int see_together(const struct run_options *o, const struct strvec *dirs)
 {
 	CLEANUP(xfreep) char *runs = fs_dir(dirs->v[0]);
@@ -295,11 +294,11 @@ static int see_together(const struct run_options *o, const struct strvec *dirs)
 	return code == EXIT_DONE ? EXIT_DONE : EXIT_PARTIAL;
 }
 
-/* What the runs of a campaign come to. */
+/* The results of a campaign. */
 struct running {
 	const struct run_options *o;
-	struct pairing pairing; /* of the model at hand, as dirs */
-	struct strvec dirs;     /* of its runs with tools */
+	struct pairing pairing; /* of the current model, as dirs */
+	struct strvec dirs;     /* of the model's runs with tools */
 	int code;
 };
 
@@ -321,7 +320,8 @@ static void say_problems(struct strvec *problems)
 	strvec_clear(problems);
 }
 
-/* What a run cost is known when its pair has ended, and goes into the table of results with it. */
+/* The overhead of a run is known when its pair has ended; it goes into the table of results with
+ * it. */
 static void running_on_block_end(void *ctx)
 {
 	struct running *rg = ctx;
@@ -365,7 +365,7 @@ static void running_on_run(void *ctx, const struct campaign_run *cr)
 	}
 	if (r == EXIT_DONE)
 		r = run_one(rg->o, p, &rg->pairing, cr->block);
-	/* Also what could not even be set up is a result. */
+	/* A run that could not even be set up has a result, too. */
 	if (r != EXIT_DONE && !cli_interrupt && !fs_is_dir(p->run_dir))
 		r = exit_worse(r, note_results(p, "failed", log_last_error()));
 	rg->code = exit_worse(rg->code, r);

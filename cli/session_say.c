@@ -1,4 +1,4 @@
-/* Sessions of the command line: their notes as messages, their ends as exit codes. */
+/* Prints the notes of a session as messages and maps its end to an exit code. */
 #include "cli.h"
 
 #include <errno.h>
@@ -100,7 +100,7 @@ int cli_session_code(const struct session_outcome *out)
 
 int cli_session_failed(const struct session_outcome *out, const struct err *err)
 {
-	/* why nothing could be read is said already */
+	/* the reason was printed already */
 	if (out->end != SESSION_NOTHING_READ)
 		log_error("%s", err->msg);
 	return cli_session_code(out);
@@ -139,7 +139,7 @@ int output_code(const char *dir)
 	return EXIT_MISSING;
 }
 
-/* The path of a report that was asked for and is there. */
+/* Prints the path of a report that was requested and exists. */
 static bool say_report(const struct writer *w, const struct report *r, const struct strvec *formats)
 {
 	CLEANUP(xfreep) char *path = writer_path(w, r);

@@ -131,8 +131,10 @@ static int cmp_times(const void *pa, const void *pb)
 }
 
 /*
- * Samples every lane's changes at one distance, small enough that lanes with fewer changes can be
- * neglected. All changes of one time are in one slice.
+ * Cuts a round into slices of about `changes` changes. The time of every step-th change of each
+ * lane is drawn; of the sorted times every `drawn`-th is a cut. step is small enough that the
+ * changes behind a lane's last drawn one, all lanes together, are less than one slice. All changes
+ * of one time are in one slice.
  */
 static void cuts_make(struct round *r)
 {

@@ -143,7 +143,7 @@ int cfg_build_attach(struct cfg_build *b, struct cfg_node *parent, const char *k
 	return 0;
 }
 
-/* What the YAML 1.2 core schema calls a float: the number parser alone would also take "nan" and
+/* A float of the YAML 1.2 core schema: the number parser alone would also take "nan" and
  * "infinity". */
 static bool looks_float(const char *s)
 {
@@ -239,7 +239,7 @@ static int cfg_parse(struct cfg *c, const char *text, size_t n, const char *name
 	cfg_build_init(&b, c, name, layer);
 	if (n > CFG_MAX_BYTES)
 		return err_set(err, EFBIG, "%s: larger than %zu bytes", name, CFG_MAX_BYTES);
-	/* Some editors put a byte order mark in front. */
+	/* Some editors write a byte order mark first. */
 	if (n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) {
 		text += 3;
 		n -= 3;

@@ -1,4 +1,5 @@
-/* Changing a tree after it was read: merging, --set, values from tables; and the spelling helper.
+/*
+ * Changes to a tree after it was read: merging, --set, values from tables; and the spelling helper.
  */
 #include "cfg_build.h"
 
@@ -9,7 +10,7 @@
 #include "profrig/base/num.h"
 #include "profrig/base/xalloc.h"
 
-#define MEAN_MAX 64 /* longest word that is compared */
+#define MEAN_MAX 64 /* longer words are not compared */
 
 static struct cfg_node *node_copy(struct pool *p, const struct cfg_node *from)
 {
@@ -26,7 +27,7 @@ static struct cfg_node *node_copy(struct pool *p, const struct cfg_node *from)
 	return n;
 }
 
-/* Takes over's content into base's slot; the slot keeps its key. */
+/* Moves the content of over into base's slot; the slot keeps its key. */
 static void node_replace(struct cfg_node *base, const struct cfg_node *over)
 {
 	const char *key = base->key;
@@ -97,7 +98,8 @@ struct cfg_node *cfg_add(struct cfg *c, struct cfg_node *seq, enum cfg_kind kind
 }
 
 /*
- * One piece of a path: "name" or "[3]". Returns what follows, NULL when it is malformed.
+ * One piece of a path: "name" or "[3]". next_piece returns the rest of the path, NULL when the
+ * piece is malformed.
  */
 struct piece {
 	const char *name;
@@ -155,7 +157,7 @@ struct cfg_node *cfg_path(const struct cfg_node *root, const char *path)
 	return (struct cfg_node *)n;
 }
 
-/* The child that p names, made when it is missing; a value that is no map or list gives way. */
+/* The child that p names, made when it is missing. A value that is no map or list is replaced. */
 static struct cfg_node *make_child(struct cfg *c, struct cfg_node *n, const struct piece *p,
 				   struct err *err)
 {
@@ -294,7 +296,7 @@ static size_t edit_distance(const char *a, size_t na, const char *b, size_t nb)
 	return prev[nb];
 }
 
-/* timeout_multiplier, of timeout: the longest that is the beginning of the word. */
+/* The longest candidate that begins the word: timeout for timeout_multiplier. */
 static const char *candidate_beginning(const char *word, const char *const *candidates)
 {
 	const char *found = NULL;
@@ -322,7 +324,7 @@ const char *cfg_did_you_mean(const char *word, const char *const *candidates)
 		if (len > MEAN_MAX)
 			continue;
 		d = edit_distance(word, n, *candidates, len);
-		/* As many changes as letters: any word of that length would do. */
+		/* With as many changes as letters, any word of that length would match. */
 		if (d >= len || d > best || (found && d == best))
 			continue;
 		best = d;

@@ -1,8 +1,7 @@
 /*
- * JSON: jansson decides what is valid and gives the values; it keeps members in the order of the
- * text but no lines. So a second walk over the text, which is known to be valid by then, notes line
- * and extent of every key and value in that same order, and the tree is made from both side by
- * side.
+ * JSON. jansson checks the text and gives the values. It keeps members in the order of the text,
+ * but no line numbers. A second walk over the text, known to be valid by then, notes line and
+ * extent of every key and value in the same order. The tree is made from both together.
  */
 #include "cfg_build.h"
 
@@ -14,18 +13,18 @@
 #include "profrig/base/xalloc.h"
 
 struct token {
-	size_t at, len; /* a number's text; only scalars have it */
+	size_t at, len; /* the text of a number; set for scalars only */
 	int line;
 };
 
 struct json_state {
 	struct cfg_build *b;
 	const char *text;
-	VEC(struct token) tokens; /* keys and values in order of the text */
+	VEC(struct token) tokens; /* keys and values in the order of the text */
 	size_t next;
 };
 
-/* What may stand between values and ends a number or word. */
+/* Characters that may stand between values; each ends a number or word. */
 static bool is_gap(char c)
 {
 	switch (c) {

@@ -1,6 +1,6 @@
 /*
- * Literals of Python as a tree: what ast.literal_eval would take, of it what a configuration has a
- * use for (The Python Language Reference 3.12, 2.4 Literals, 6.2 Atoms).
+ * Literals of Python as a tree: the part of ast.literal_eval's language that a configuration needs
+ * (The Python Language Reference 3.12, 2.4 Literals, 6.2 Atoms).
  *
  *	{'k': v, …}			map; keys are strings
  *	[v, …]  (v, …)  (v)		list, list, v itself
@@ -42,7 +42,7 @@ static char py_peek(const struct py *p, size_t ahead)
 	return (size_t)(p->end - p->s) > ahead ? p->s[ahead] : '\0';
 }
 
-/* Blanks, line ends, comments and lines that go on on the next one. */
+/* Blanks, line ends, comments and line continuations. */
 static void skip_blanks(struct py *p)
 {
 	while (p->s < p->end) {
@@ -87,7 +87,7 @@ static int numeric_escape(struct py *p, struct strbuf *out, size_t n)
 	return add_code_point(p, out, c);
 }
 
-/* p->s stands behind the backslash. */
+/* p->s is behind the backslash. */
 static int py_escape(struct py *p, struct strbuf *out)
 {
 	static const char from[] = "\\'\"abfnrtv", to[] = "\\'\"\a\b\f\n\r\t\v";
@@ -108,7 +108,7 @@ static int py_escape(struct py *p, struct strbuf *out)
 	} else if (c == 'N') {
 		return py_fail(p, "\\N{…} in a string: write the character itself");
 	} else {
-		/* Python keeps what it does not know. */
+		/* Python keeps an unknown escape as it is. */
 		strbuf_addch(out, '\\');
 		return 0;
 	}
@@ -116,7 +116,7 @@ static int py_escape(struct py *p, struct strbuf *out)
 	return 0;
 }
 
-/* One character that is itself. */
+/* One character without a special meaning. */
 static int plain_character(struct py *p, struct strbuf *out)
 {
 	size_t n = utf8_len(p->s, (size_t)(p->end - p->s));
@@ -131,7 +131,7 @@ static int plain_character(struct py *p, struct strbuf *out)
 	return 0;
 }
 
-/* p->s stands at the opening quote. */
+/* p->s is at the opening quote. */
 static int py_quoted(struct py *p, bool raw, struct strbuf *out)
 {
 	char q = *p->s;
@@ -147,7 +147,8 @@ static int py_quoted(struct py *p, bool raw, struct strbuf *out)
 			return 0;
 		}
 		if (*p->s == '\\' && raw) {
-			/* It keeps a quote from ending the text and stays itself. */
+			/* In a raw string the backslash keeps a quote from ending the text, and
+			 * both stay. */
 			strbuf_addch(out, *p->s++);
 			if (p->s < p->end && (*p->s != '\n' || triple))
 				r = plain_character(p, out);
@@ -161,7 +162,7 @@ static int py_quoted(struct py *p, bool raw, struct strbuf *out)
 	return r;
 }
 
-/* Length of a prefix with the quote behind it, 0 when this is no string. */
+/* Length of a prefix with the quote behind it, 0 when the text is no string. */
 static size_t string_prefix(struct py *p, bool *ret_raw, bool *ret_refused)
 {
 	size_t n = 0;
@@ -175,7 +176,7 @@ static size_t string_prefix(struct py *p, bool *ret_raw, bool *ret_refused)
 	return py_peek(p, n) == '\'' || py_peek(p, n) == '"' ? n + 1 : 0;
 }
 
-/* Neighbouring strings are one. 1: there was a string. */
+/* Neighbouring strings are joined. Returns 1 when there was a string. */
 static int py_strings(struct py *p, char **ret)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -201,7 +202,7 @@ static int py_strings(struct py *p, char **ret)
 
 /* --- numbers --- */
 
-/* The digits of base from s on, '_' between them left out. */
+/* Reads the digits of base from s on and leaves out the '_' between them. */
 static size_t take_digits(struct py *p, uint32_t base, struct strbuf *out)
 {
 	size_t n = 0;
@@ -240,7 +241,7 @@ static int based_number(struct py *p, struct cfg_node *n, bool minus)
 	return 0;
 }
 
-/* 1 when an exponent follows, whose letter, sign and digits are taken. */
+/* Returns 1 and takes letter, sign and digits when an exponent follows. */
 static int py_exponent(struct py *p, struct strbuf *text)
 {
 	size_t sign = py_peek(p, 1) == '+' || py_peek(p, 1) == '-';
@@ -321,7 +322,7 @@ static int py_word(struct py *p, struct cfg_node *n)
 					 : "a character that begins no value");
 }
 
-/* What comes behind an entry: 1 another, 0 the end (taken). */
+/* The separator behind an entry: 1 another entry follows, 0 the end (taken). */
 static int next_entry(struct py *p, char close)
 {
 	skip_blanks(p);
@@ -361,7 +362,7 @@ static int py_member(struct py *p, struct cfg_node *map)
 	return cfg_build_attach(p->b, map, key, kid, p->err);
 }
 
-/* p->s stands behind the opening bracket. (v) is v, (v,) a list of one. */
+/* p->s is behind the opening bracket. (v) is v, (v,) is a list of one. */
 static int py_entries(struct py *p, struct cfg_node *n, char close, struct cfg_node **ret_alone)
 {
 	int r;

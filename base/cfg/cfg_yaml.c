@@ -1,8 +1,8 @@
 /*
- * YAML through libyaml's events. What a configuration has no use for is refused with its line:
- * tags, several documents, keys that are no scalars, merge keys. An alias is a copy of what its
- * anchor names, counted against the limit of values, so that a few lines cannot blow up into
- * gigabytes; an anchor counts only once its value is complete, so none contains itself.
+ * YAML through libyaml's events. Features that a configuration does not need are refused with their
+ * line: tags, several documents, keys that are no scalars, merge keys. An alias is a copy of its
+ * anchor's value. The copies count against the limit of values, so that a few lines cannot grow
+ * into gigabytes. An anchor is known only when its value is complete, so none contains itself.
  */
 #include "cfg_build.h"
 
@@ -14,11 +14,11 @@
 #include "profrig/base/vec.h"
 #include "profrig/base/xalloc.h"
 
-#define MAX_ANCHORS 1000 /* each alias looks through them */
+#define MAX_ANCHORS 1000 /* each alias searches all of them */
 
 struct frame {
 	struct cfg_node *node;
-	const char *key; /* of the value that comes next, NULL: a key comes next */
+	const char *key; /* of the next value; NULL: a key comes next */
 	const char *anchor;
 	int key_line;
 };
@@ -57,7 +57,7 @@ static int parser_error(struct yaml_state *st, struct err *err)
 	if (p->error == YAML_READER_ERROR)
 		return err_set(err, EINVAL, "%s: no UTF-8 text (byte %zu): %s", st->b->file,
 			       p->problem_offset, p->problem);
-	/* The usual mistakes; libyaml names no character. */
+	/* The usual mistakes; libyaml does not name the character. */
 	if (strstr(p->problem, "cannot start any token"))
 		return err_set(
 			err, EINVAL,
@@ -70,7 +70,7 @@ static int parser_error(struct yaml_state *st, struct err *err)
 	return err_set(err, EINVAL, "%s:%zu: %s", st->b->file, line, p->problem);
 }
 
-/* Hands a finished or opened value to the map, list or document it stands in. */
+/* Hands a finished or opened value to its map, list or document. */
 static int node_place(struct yaml_state *st, struct cfg_node *n, struct err *err)
 {
 	struct frame *f = st->depth ? &st->stack[st->depth - 1] : NULL;
@@ -83,7 +83,7 @@ static int node_place(struct yaml_state *st, struct cfg_node *n, struct err *err
 	if (f->node->kind != CFG_MAP)
 		return cfg_build_attach(st->b, f->node, NULL, n, err);
 	key = STEAL(f->key);
-	/* People look for the key, not for where a folded value begins. */
+	/* Messages give the line of the key, not the line where a folded value begins. */
 	n->line = f->key_line;
 	return cfg_build_attach(st->b, f->node, key, n, err);
 }
@@ -112,7 +112,7 @@ static const char *text_keep(struct yaml_state *st, const yaml_char_t *s)
 	return s ? pool_strdup(&st->b->c->pool, (const char *)s) : NULL;
 }
 
-/* Neither here nor for an alias is the word repeated: it may be a secret that lacks its quotes. */
+/* The word is not repeated here or for an alias: it may be a secret without its quotes. */
 static void check_tag(struct yaml_state *st, const yaml_char_t *tag, const struct cfg_node *n)
 {
 	if (tag)
@@ -215,7 +215,7 @@ static int on_alias(struct yaml_state *st, const yaml_event_t *ev, struct err *e
 
 	if (wants_key(st))
 		return at_line(st, ev, err, "an alias as a key");
-	/* The latest of a name counts. */
+	/* The last anchor of a name counts. */
 	for (size_t i = st->anchors.nr; i-- > 0;) {
 		struct cfg_node *n;
 
@@ -224,7 +224,7 @@ static int on_alias(struct yaml_state *st, const yaml_event_t *ev, struct err *e
 		n = copy_tree(st, st->anchors.v[i].node, st->depth, ev, err);
 		if (!n)
 			return -EINVAL;
-		n->key = NULL; /* the anchor's; it may stand in a list now */
+		n->key = NULL; /* the anchor's key; the copy may stand in a list */
 		return node_place(st, n, err);
 	}
 	return at_line(st, ev, err,

@@ -29,7 +29,7 @@ void fields_init(void *thing, const struct field *table)
 	}
 }
 
-/* The map that holds what a path names, and its key there. */
+/* The map that holds the value of a path, and its key there. */
 static const struct cfg_node *field_holder(const struct cfg_node *map, const char *path,
 					   const char **key)
 {

@@ -65,7 +65,7 @@ static const char *code_describe(int code)
 {
 	const char *s;
 
-	/* Those of door.h, for which the system's words are about something else. */
+	/* The codes of door.h: the system's words for them are about something else. */
 	switch (code) {
 	case ELOOP:
 		return "a symbolic link is in the way";

@@ -1,6 +1,6 @@
 /*
- * Open addressing with linear probing. A slot keeps the low half of the hash beside the id: it
- * picks the place, tells most texts apart without touching their text, and lets the table grow
+ * Open addressing with linear probing. A slot keeps the low half of the hash beside the id. It
+ * gives the place, tells most texts apart without touching their text, and lets the table grow
  * without hashing again.
  */
 #include "profrig/base/intern.h"
@@ -50,7 +50,7 @@ struct intern *intern_new(void)
 
 	in->slots = slots_new(SLOTS_MIN);
 	in->mask = SLOTS_MIN - 1;
-	/* The empty string has its place by rule and never enters the table. */
+	/* The empty string has a fixed id and never enters the table. */
 	VEC_PUSH(&in->texts, ((struct text){ "", 0 }));
 	return in;
 }
@@ -70,7 +70,7 @@ static inline uint32_t hash_of(const char *s, size_t n)
 	return (uint32_t)XXH3_64bits(s, n);
 }
 
-/* The slot that holds the string, or the free one where it would go. */
+/* The slot of the string, or the free slot where it would go. */
 static inline struct slot *slot_probe(const struct intern *in, const char *s, size_t n,
 				      uint32_t hash)
 {

@@ -31,7 +31,7 @@ void pool_release(struct pool *p)
 	*p = (struct pool)POOL_INIT;
 }
 
-/* Blocks come zeroed and are never used twice, so nothing has to be cleared on the way out. */
+/* Blocks are zeroed and never used twice, so allocation clears nothing. */
 static struct pool_block *block_new(size_t size)
 {
 	size_t bytes;
@@ -54,7 +54,7 @@ static void *take_slow(struct pool *p, size_t n)
 	if (size < BLOCK_MIN)
 		size = BLOCK_MIN;
 	if (p->head && n > size / 4) {
-		/* Large ones stand behind the head, whose rest stays in use. */
+		/* A large block goes behind the head block, whose rest stays in use. */
 		b = block_new(n);
 		b->next = p->head->next;
 		p->head->next = b;

@@ -17,7 +17,7 @@ static void insertion_sort(int64_t *v, size_t n)
 	}
 }
 
-/* One pass per byte that differs at all: durations rarely fill more than four of the eight. */
+/* One pass for each byte that differs at all: durations rarely fill more than four of the eight. */
 void sort_i64(int64_t *v, size_t n)
 {
 	if (n < SMALL) {
@@ -94,7 +94,7 @@ int64_t median_i64(int64_t *v, size_t n)
 
 /* ---- spans ---- */
 
-/* Shorter ones are made this long. */
+/* Shorter runs are extended to this length. */
 #define RUN 16
 
 static void run_insert(struct sort_span *v, size_t from, size_t to)
@@ -134,7 +134,7 @@ static void spans_merge(const struct sort_span *from, struct sort_span *to, size
 	memcpy(to + at + (mid - a), from + b, (hi - b) * sizeof(*to));
 }
 
-/* Merges neighbours; the runs that are left. */
+/* Merges neighbouring runs; returns how many are left. */
 static size_t runs_merge(const struct sort_span *from, struct sort_span *to, size_t *ends,
 			 size_t nr)
 {

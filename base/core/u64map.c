@@ -7,7 +7,9 @@
 
 #define CAP_MIN ((size_t)256)
 
-/* One multiplication: its high bits depend on all bits of the key, so the place is taken there. */
+/*
+ * One multiplication: its high bits depend on all bits of the key, so the place is taken from them.
+ */
 static inline size_t place_of(const struct u64map *map, uint64_t key)
 {
 	return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> map->shift);

@@ -31,13 +31,14 @@ static void stderr_say(const char *text)
 	(void)r;
 }
 
-/* No stdio and no exit handlers: either may want memory, or a lock that this thread holds. */
+/* No stdio and no exit handlers: either may need memory, or a lock that this thread holds. */
 _Noreturn void xalloc_failed(void)
 {
 	static atomic_flag begun = ATOMIC_FLAG_INIT;
 	const char *words = atomic_load(&last_words);
 
-	/* Threads run out of it together: one of them speaks, and ends all. */
+	/* Several threads may run out of memory together: the first one writes the message and ends
+	 * the process. */
 	while (atomic_flag_test_and_set(&begun))
 		pause();
 	stderr_say("profrig: error: out of memory");
@@ -151,7 +152,7 @@ char *xasprintf(const char *fmt, ...)
 }
 
 /*
- * A cookie, as open_memstream(3) drops what it has no room for and says so only to the call
+ * A cookie, because open_memstream(3) drops text when memory ends and reports that only to the call
  * that wrote it.
  */
 struct memstream {
@@ -239,7 +240,7 @@ char *xrealpath(const char *path)
 	return real;
 }
 
-/* The pointers are of any type: memcpy moves them without breaking the aliasing rules. */
+/* The pointer may be of any type: memcpy moves it without breaking the aliasing rules. */
 void xfreep(void *pp)
 {
 	void *p;

@@ -13,7 +13,7 @@
 #include "profrig/base/vec.h"
 #include "profrig/base/xalloc.h"
 
-/* A file that appears and vanishes again while it is opened. */
+/* Limits retries for a file that appears and vanishes while it is opened. */
 #define MAX_TRIES 16
 
 /* --- the folders that are held --- */
@@ -23,7 +23,7 @@ struct owners {
 };
 
 struct held {
-	char *name; /* as it was given, without slashes at its end */
+	char *name; /* as given, without slashes at its end */
 	char *abs;
 	int fd; /* O_PATH; -1: left out, by door_leave_out */
 	unsigned refs;
@@ -34,7 +34,9 @@ struct held {
 static VEC(struct held) held;
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 
-/* The rest of a path behind a folder's name, "" for the folder; NULL when it lies elsewhere. */
+/*
+ * The part of a path behind a folder's name, "" for the folder itself; NULL when it is elsewhere.
+ */
 static const char *rest_behind(const char *name, const char *path)
 {
 	const char *rest = fs_below(name, path);
@@ -45,8 +47,8 @@ static const char *rest_behind(const char *name, const char *path)
 }
 
 /*
- * The innermost held folder of a path. A path that begins with a folder's name is its own, whatever
- * follows: with ".." in it, it is refused below the folder and not taken for a path elsewhere.
+ * The innermost held folder of a path. A path that begins with a held folder's name belongs to that
+ * folder. With ".." in it, it is refused below the folder and not treated as a path elsewhere.
  */
 static const struct held *held_find(const char *path, const char **ret_rest)
 {
@@ -71,11 +73,11 @@ static const struct held *held_find(const char *path, const char **ret_rest)
 	return best;
 }
 
-/* One path under the lock: where it leads. */
+/* Where a path leads; found under the lock. */
 struct way {
 	const struct held *h; /* NULL: not held */
 	const char *rest;
-	char *clean; /* owned, when only the clean absolute form lies in a held folder */
+	char *clean; /* owned; set when only the clean absolute form is in a held folder */
 };
 
 static void way_begin(struct way *w, const char *path)
@@ -205,7 +207,7 @@ void door_expect(const char *dir, uid_t first, uid_t count)
 
 static bool without_openat2;
 
-/* Asked of what surely is there: a seccomp filter may say EPERM to a call it does not know. */
+/* Opens a path that surely exists: a seccomp filter may answer EPERM to a call it does not know. */
 static void openat2_probe(void)
 {
 	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC };
@@ -222,7 +224,7 @@ static int errno_fail(int code)
 	return -1;
 }
 
-/* One component. The kernel has one word for a link and for a file that is no folder. */
+/* One component. The kernel reports a link and a file that is no folder with the same code. */
 static int open_component(int dir, const char *name, int flags, mode_t mode)
 {
 	int fd = openat(dir, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
@@ -276,7 +278,7 @@ int door_open_beneath(int dir, const char *rel, int flags, mode_t mode)
 		rel = ".";
 	if (without_openat2)
 		return open_by_components(dir, rel, flags, mode);
-	/* A name with ".." in it that others rename meanwhile is to be asked for again. */
+	/* EAGAIN: a name with ".." was renamed by another process meanwhile; ask again. */
 	for (int i = 0; i < MAX_TRIES; i++) {
 		fd = syscall(SYS_openat2, dir, rel, &how, sizeof(how));
 		if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
@@ -285,10 +287,10 @@ int door_open_beneath(int dir, const char *rel, int flags, mode_t mode)
 	return (int)fd;
 }
 
-/* The folder in which a path's last name lies. */
+/* The folder that holds a path's last name. */
 struct place {
 	int dir;
-	int own;    /* to be closed, −1 none */
+	int own;    /* to be closed; −1 none */
 	char *name; /* owned */
 };
 #define PLACE_INIT \
@@ -351,7 +353,7 @@ static int entry_refusal(const struct held *h, const struct stat *st)
 
 #define HOLLOW_FROM ((off_t)1 << 30)
 #define HOLLOW_PARTS 16
-/* Each costs a call; a file of more pieces than that has been written. */
+/* Each piece costs a call; a file with more pieces than this has real content. */
 #define MAX_PIECES 100000
 
 bool door_is_hollow(int fd)
@@ -365,7 +367,7 @@ bool door_is_hollow(int fd)
 		off_t data = lseek(fd, at, SEEK_DATA);
 
 		if (data < 0 || data >= st.st_size) {
-			/* ENXIO: only holes follow. Other words are of systems without holes. */
+			/* ENXIO: only holes follow. Other codes come from systems without holes. */
 			bool hollow = data >= 0 || errno == ENXIO;
 
 			lseek(fd, 0, SEEK_SET);
@@ -381,8 +383,8 @@ bool door_is_hollow(int fd)
 }
 
 /*
- * The file that was looked at, whatever has its name by now. Without /proc the name is opened again
- * and what it leads to compared.
+ * Reopens the file that was checked, even when another file has its name by now. Without /proc the
+ * name is opened again and the two files are compared.
  */
 static int entry_reopen(int seen, const struct held *h, const char *rest, int flags)
 {
@@ -454,7 +456,9 @@ int door_open(const char *path, int flags, mode_t mode)
 
 	way_begin(&w, path);
 	if (!w.h) {
-		/* May take as long as a FIFO's other end does; others are not to wait for that. */
+		/*
+		 * open may wait for the other end of a FIFO; other threads must not wait for that.
+		 */
 		way_end(&w);
 		return open(path, flags | O_CLOEXEC, mode);
 	}
@@ -541,7 +545,7 @@ int door_parent(const char *path, int *ret_dir, char **ret_name)
 	return 0;
 }
 
-/* A path's last name in its folder, under the lock. */
+/* A path's last name in its folder; found under the lock. */
 struct named {
 	struct way w;
 	struct place p;
@@ -565,7 +569,7 @@ int door_mkdir(const char *path, mode_t mode)
 	CLEANUP(name_end) struct named n;
 	int r = name_begin(&n, path);
 
-	/* The folder itself is there. */
+	/* The path is the held folder itself, which exists. */
 	if (n.w.h && !*n.w.rest)
 		return errno_fail(EEXIST);
 	return r < 0 ? r : mkdirat(n.p.dir, n.p.name, mode);

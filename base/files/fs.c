@@ -17,7 +17,7 @@
 #define READ_STEP ((size_t)65536)
 #define HASH_BLOCK ((size_t)1 << 20)
 
-/* read(2) until n bytes or the end; the bytes, or -errno. */
+/* read(2) until n bytes or the end; returns the bytes, or -errno. */
 static ssize_t read_full(int fd, void *buf, size_t n)
 {
 	size_t got = 0;
@@ -61,7 +61,7 @@ static const char *kind_of(mode_t mode)
 				: "a device";
 }
 
-/* A pipe that the caller hands over has its name there; elsewhere a FIFO lies in wait. */
+/* The caller hands over pipes under these names; a FIFO elsewhere may be a trap. */
 static bool is_stream_name(const char *path)
 {
 	return !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6);
@@ -122,7 +122,7 @@ int fs_read(const char *path, size_t max, char **ret_data, size_t *ret_len, stru
 	return 0;
 }
 
-/* The mode goes through the umask, which mkstemp would not do. */
+/* The mode goes through the umask, which mkstemp does not apply. */
 static int open_temp(const char *dir, char **ret_path)
 {
 	for (;;) {
@@ -167,7 +167,7 @@ int fs_write_kept(const char *path, const void *data, size_t n, enum fs_keep kee
 	if (fd < 0)
 		return err_sys(err, -fd, "%s", path);
 	r = fill_temp(fd, data, n, keep);
-	/* Some file systems tell of a failed write only here. */
+	/* Some file systems report a failed write only here. */
 	plain = fd;
 	fd = -1;
 	if (close(plain) < 0 && r == 0 && errno != EINTR)
@@ -202,8 +202,11 @@ int fs_mkdirs(const char *path, mode_t mode, struct err *err)
 		end = strchrnul(p, '/');
 		c = *end;
 		*end = '\0';
-		/* Parents must let us in, whatever the mode of the last. What is there already is
-		 * fine, also on a read-only file system, where mkdir has other words for it. */
+		/*
+		 * Parents need write and search permission, whatever the mode of the last one. An
+		 * existing folder is fine, also on a read-only file system, where mkdir gives
+		 * another code.
+		 */
 		if (end > p && door_mkdir(part, c ? mode | 0300 : mode) < 0) {
 			int code = errno;
 
@@ -308,7 +311,7 @@ void fs_sha256_text(const void *text, size_t n, char ret_hex[65])
 	to_hex(digest, ret_hex);
 }
 
-/* Where to stop: a file to which others always add would have no end. */
+/* Where to stop: a file to which others keep adding would have no end. */
 static off_t end_of(int fd)
 {
 	struct stat st;

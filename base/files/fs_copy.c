@@ -18,7 +18,7 @@ struct copying {
 	struct err *err;
 };
 
-/* Where the file system cannot do it alone, by hand. n: at most so many bytes. */
+/* For file systems without copy_file_range. Copies at most n bytes. */
 static int copy_by_hand(int in, int out, off_t n)
 {
 	char buf[65536];
@@ -37,7 +37,7 @@ static int copy_by_hand(int in, int out, off_t n)
 	return got < 0 ? -errno : 0;
 }
 
-/* From where both stand. */
+/* Copies from the current offsets of both. */
 static int copy_bytes(int in, int out, off_t n)
 {
 	while (n > 0) {
@@ -51,7 +51,7 @@ static int copy_bytes(int in, int out, off_t n)
 	return 0;
 }
 
-/* What is written of a file, each piece where it was. */
+/* Copies the written pieces of a file, each to its place; holes stay holes. */
 static int copy_pieces(int in, int out, off_t size)
 {
 	off_t at = 0;
@@ -62,7 +62,7 @@ static int copy_pieces(int in, int out, off_t size)
 
 		if (data < 0 && errno == ENXIO)
 			break;
-		/* A system without holes has one piece. */
+		/* A system without holes reports one piece. */
 		end = data < 0 ? size : lseek(in, data, SEEK_HOLE);
 		data = data < 0 ? at : data;
 		end = end <= data || end > size ? size : end;
@@ -82,7 +82,7 @@ static int copy_data(int in, int out)
 
 	if (fstat(in, &st) < 0)
 		return -errno;
-	/* Files of /proc do not know their size. */
+	/* Files of /proc report size 0. */
 	return st.st_size > 0 ? copy_pieces(in, out, st.st_size) : copy_by_hand(in, out, INT64_MAX);
 }
 
@@ -94,7 +94,7 @@ int fs_copy_file(const char *from, const char *to, mode_t mode, struct err *err)
 
 	if (in < 0)
 		return err_sys(err, errno, "cannot read '%s'", from);
-	/* Over a link, which may lead anywhere, nothing is written. */
+	/* An existing link may lead anywhere, so it is removed and not written through. */
 	if (door_unlink(to) < 0 && errno != ENOENT)
 		return err_sys(err, errno, "cannot replace '%s'", to);
 	out = door_open(to, O_WRONLY | O_CREAT | O_EXCL, 0600);

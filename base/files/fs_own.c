@@ -18,7 +18,7 @@ struct owning {
 	uid_t uid;
 	gid_t gid;
 	int64_t since_ns;
-	size_t left; /* entries that are still looked at */
+	size_t left; /* entries that may still be looked at */
 	struct fs_owned *ret;
 };
 
@@ -30,9 +30,9 @@ static bool is_due(const struct owning *o, const struct stat *st)
 }
 
 /*
- * A container's root makes programs that run as root for any user, and devices that its
- * own rules close to it: on the host both would be open. What lies too deep to be looked at is
- * closed as a whole.
+ * Root in a container can make set-id programs, and device nodes that the container's own rules
+ * close. On the host both would be open to any user. A folder too deep to be looked at is closed as
+ * a whole.
  */
 static void entry_disarm(const struct owning *o, int dir, const char *name, const struct stat *seen,
 			 int depth)

@@ -1,4 +1,4 @@
-/* The half of fs.h that only handles names. */
+/* The half of fs.h that handles names only. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ char *fs_join(const char *dir, const char *name)
 	return xasprintf("%s%s%s", dir, dir[n - 1] == '/' ? "" : "/", name);
 }
 
-/* Adds the parts of a path to a clean absolute one; sb is "" for the root. */
+/* Adds the parts of a path to a clean absolute path; sb is "" for the root. */
 static void add_parts(struct strbuf *sb, const char *path)
 {
 	for (;;) {

@@ -6,7 +6,7 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/xalloc.h"
 
-/* A folder in /tmp could have been put there by anybody. */
+/* Any user may have made a folder in /tmp. */
 static int check_folder(const char *dir, struct err *err)
 {
 	struct stat st;
@@ -34,7 +34,7 @@ char *fs_runtime_dir(struct err *err)
 	const char *xdg = getenv("XDG_RUNTIME_DIR");
 	CLEANUP(xfreep) char *dir = NULL;
 
-	/* Of another user it is with sudo -E: a folder made there would lock its owner out. */
+	/* With sudo -E it belongs to another user: a folder made there would lock its owner out. */
 	if (xdg && *xdg == '/' && is_own_dir(xdg))
 		dir = fs_join(xdg, "profrig");
 	else

@@ -1,4 +1,5 @@
-/* The names of fs.h for what is not whole yet, and what those who were killed left of it. */
+/* The temporary names of fs.h for unfinished files, and removal of those that killed processes
+ * left. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <signal.h>
@@ -14,7 +15,7 @@
 #include "profrig/base/xalloc.h"
 
 #define PREFIX ".profrig-"
-/* An archive of OTF2 and the folder in it. */
+/* An OTF2 archive and the folder in it. */
 #define MAX_DEPTH 3
 
 char *fs_temp_name(const char *dir)
@@ -36,7 +37,7 @@ pid_t fs_temp_pid(const char *name)
 	return (pid_t)pid;
 }
 
-/* CLOCK_REALTIME, of what was written last below it; 0 when there is nothing. */
+/* CLOCK_REALTIME of the latest write below path; 0 when there is none. */
 static int64_t last_written_ns(const char *path, int depth)
 {
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;

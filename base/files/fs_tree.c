@@ -12,7 +12,7 @@
 #include "profrig/base/strbuf.h"
 #include "profrig/base/xalloc.h"
 
-/* One descriptor a level is open on the way down. */
+/* One descriptor a level stays open on the way down. */
 #define MAX_DEPTH 256
 #define MAX_MOVES 1000
 
@@ -50,7 +50,7 @@ static int list_names(DIR *d, struct strvec *out)
 	return r;
 }
 
-/* Sorts what was found and hands it over behind what the caller has. */
+/* Sorts the found names and appends them to the caller's. */
 static void move_sorted(struct strvec *from, struct strvec *to)
 {
 	strvec_sort(from);
@@ -77,8 +77,8 @@ int fs_list(const char *dir, struct strvec *out, struct err *err)
 /* --- removal --- */
 
 /*
- * A tree may be nested more deeply than descriptors last: what lies MAX_DEPTH below the top moves
- * up to it, and goes in the next round.
+ * A tree may be nested more deeply than there are descriptors: folders MAX_DEPTH below the top move
+ * up to it and are removed in the next round.
  */
 struct removal {
 	struct strbuf path; /* for messages */
@@ -89,8 +89,8 @@ struct removal {
 static int remove_at(struct removal *rm, int at, const char *name, int depth, struct err *err);
 
 /*
- * A folder whose owner may not look into it, or take names out of it, is opened up: it is on its
- * way out. By a descriptor of it, so that no link has a say.
+ * A folder that its owner may not read or change gets those permissions, as it is removed anyway.
+ * The change goes through a descriptor, so that a link cannot redirect it.
  */
 static int open_for_removal(int at, const char *name)
 {
@@ -108,7 +108,7 @@ static int open_for_removal(int at, const char *name)
 	return openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Names are read first: some file systems skip entries when others go away under the reader. */
+/* Names are read first: some file systems skip entries when others are removed during the read. */
 static int remove_entries(struct removal *rm, int at, const char *name, int depth, struct err *err)
 {
 	CLEANUP(closedirp) DIR *d = NULL;
@@ -190,7 +190,7 @@ int fs_remove_tree(const char *path, struct err *err)
 	const char *last;
 	int at = -1, r;
 
-	/* A slash at the end would make the kernel follow a link. */
+	/* With a slash at the end the kernel would follow a link. */
 	strbuf_addstr(&rm.path, path);
 	while (rm.path.len > 1 && rm.path.buf[rm.path.len - 1] == '/')
 		rm.path.buf[--rm.path.len] = '\0';
@@ -211,8 +211,8 @@ int fs_remove_tree(const char *path, struct err *err)
 
 /*
  * Two places to go back to are enough: the last '*', which grows inside its component, and the last
- * '**', which grows over any. An earlier star has no better choice than its shortest match, as the
- * later one takes whatever follows. Time is at most quadratic.
+ * '**', which grows over any. The shortest match of an earlier star is the best one, as the later
+ * star takes the rest. Time is at most quadratic.
  */
 struct back {
 	const char *p, *s;
@@ -274,8 +274,7 @@ static bool glob_match(const char *pattern, const char *end, const char *s)
 	}
 }
 
-/* Whether something below the directory `rel` can match: saves walks through what a pattern does
- * not name. */
+/* Whether something below the directory `rel` can match; a walk of other directories is saved. */
 static bool may_hold(const char *pattern, const char *rel)
 {
 	const char *end = pattern;
@@ -298,14 +297,14 @@ static bool may_hold(const char *pattern, const char *rel)
 struct walk {
 	const char *pattern;
 	struct strvec found;
-	struct strbuf path;  /* the directory given, then what is below it */
+	struct strbuf path;  /* the given directory, then the path below it */
 	size_t root;         /* where the relative part begins */
 	bool held;           /* door.h: no link is followed */
-	struct strvec *lost; /* why directories could not be read; NULL: that is an error */
+	struct strvec *lost; /* unreadable directories; NULL: one is an error */
 };
 
-/* In a held folder all that is no directory is listed: what is no file is refused by its name when
- * it is opened, and so does not vanish without a word. */
+/* In a held folder every entry but a directory is listed. An entry that is no regular file is
+ * refused by its name when it is opened, and so does not vanish without a message. */
 static int entry_type(const struct walk *w, DIR *d, const struct dirent *e)
 {
 	struct stat st;
@@ -345,7 +344,7 @@ static int walk_entry(struct walk *w, int type, int depth, struct err *err)
 	return 0;
 }
 
-/* A directory below the first that cannot be read: the end of the walk, or something to tell. */
+/* A directory below the first that cannot be read ends the walk, or goes to w->lost. */
 static int walk_fails(struct walk *w, int depth, const struct err *why, struct err *err)
 {
 	if (!w->lost || depth == 0)
@@ -367,7 +366,7 @@ static int walk_dir(struct walk *w, int depth, struct err *err)
 		return walk_fails(w, depth, &why, err);
 	}
 	d = door_opendir(w->path.buf);
-	/* What is gone again since its parent was read is no error. */
+	/* A directory that was removed since its parent was read is no error. */
 	if (!d && depth > 0 && errno == ENOENT)
 		return 0;
 	if (!d) {

@@ -10,7 +10,7 @@
 
 #define MAX_DEPTH 64
 
-/* A file with several names counts as often as it is met: two runs hardly share one. */
+/* A file with several names counts each time it is met: two runs hardly share one. */
 static int64_t usage_below(int parent, const char *name, int depth, bool *least)
 {
 	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

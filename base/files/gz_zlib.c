@@ -7,9 +7,9 @@
 
 /* zlib's counts are as wide as an int. */
 #define CALL_MAX ((size_t)1 << 30)
-/* zlib's own choice of how much memory a deflater has. */
+/* zlib's default for the memory of a deflater. */
 #define MEM_LEVEL 8
-/* The largest window, and 16 for the wrapper of gzip. */
+/* The largest window; 16 asks for the gzip wrapper. */
 #define GZIP_BITS (MAX_WBITS + 16)
 
 struct gz_inflater {
@@ -29,7 +29,7 @@ void gz_inflater_free(struct gz_inflater *z)
 	free(z);
 }
 
-/* The words of zlib are the only thing that tells them apart. */
+/* Only the message of zlib tells these errors apart. */
 static const char *word_of(const z_stream *s)
 {
 	const char *msg = s->msg ? s->msg : "";

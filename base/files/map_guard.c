@@ -12,7 +12,7 @@
 
 #include "profrig/base/xalloc.h"
 
-/* begin is written last and taken away first: the handler looks without the lock. */
+/* begin is written last and cleared first: the handler looks without the lock. */
 struct guarded {
 	_Atomic uintptr_t begin;
 	size_t len;
@@ -22,9 +22,9 @@ struct guarded {
 
 static struct guarded guarded[MAP_GUARD_MAX];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char *lost_name; /* of one that was let go meanwhile */
+static char *lost_name; /* of a guarded file that was released meanwhile */
 
-/* mmap is a system call and nothing else, so it may stand here. */
+/* mmap is a plain system call, so a signal handler may use it. */
 static bool hole_fill(struct guarded *g, uintptr_t begin, uintptr_t at)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -49,7 +49,7 @@ static void on_sigbus(int sig, siginfo_t *si, void *context)
 		    hole_fill(&guarded[i], begin, at))
 			return;
 	}
-	/* Not ours: the same access again ends the process. */
+	/* A fault elsewhere: the same access again ends the process. */
 	signal(sig, SIG_DFL);
 }
 

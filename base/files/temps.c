@@ -13,7 +13,7 @@
 
 #include "profrig/base/door.h"
 
-/* Trees of ours are two levels deep: an archive of OTF2 and its folder. */
+/* profrig's temporary trees are two levels deep: an OTF2 archive and its folder. */
 #define MAX_DEPTH 4
 
 enum state { FREE, BUSY, HELD };
@@ -21,12 +21,12 @@ enum state { FREE, BUSY, HELD };
 static struct held {
 	_Atomic int state;
 	pid_t owner;
-	int dir; /* of path's folder, or AT_FDCWD with all of path as the name */
+	int dir; /* the folder of path, or AT_FDCWD with all of path as the name */
 	char path[PATH_MAX], name[PATH_MAX];
 } held[TEMPS_MAX];
 static atomic_bool ending;
 
-/* The signal's handler has no locks to ask for the way with, so the folder is opened now. */
+/* The signal handler cannot take the locks of door.h, so the folder is opened now. */
 static void hold_name(struct held *h)
 {
 	char *name = NULL;
@@ -74,10 +74,10 @@ void temps_let_go(const char *path)
 	}
 }
 
-/* Whether it is gone. */
+/* Returns whether the entry is gone. */
 static bool remove_at(int at, const char *name, int depth);
 
-/* Whether any of the first entries could be removed: else there is no use in another look. */
+/* Returns whether any of the first entries could be removed: if not, another look is useless. */
 static bool remove_some(int dir, int depth)
 {
 	/* opendir allocates */
@@ -106,7 +106,7 @@ static bool remove_at(int at, const char *name, int depth)
 	dir = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0)
 		return false;
-	/* From the start each time: some file systems skip entries when others go away. */
+	/* From the start each time: some file systems skip entries when others are removed. */
 	while (remove_some(dir, depth + 1))
 		lseek(dir, 0, SEEK_SET);
 	close(dir);

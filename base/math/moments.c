@@ -45,7 +45,7 @@ static struct u256 product(u128 a, u128 b)
 }
 
 /*
- * Σ(x − mean)² = (n·Σx² − (Σx)²) / n: the difference is taken in whole numbers, so that a small
+ * Σ(x − mean)² = (n·Σx² − (Σx)²) / n: the difference is taken in integers, so that a small
  * deviation of large values loses nothing.
  */
 double moments_stddev(const struct moments *m)
@@ -58,7 +58,7 @@ double moments_stddev(const struct moments *m)
 		return 0;
 	all = product(m->squares, m->n);
 	mean = product(m->sum, m->sum);
-	/* only where squares has come to its end */
+	/* only after the sum of squares has saturated */
 	if (all.hi < mean.hi || (all.hi == mean.hi && all.lo < mean.lo))
 		return 0;
 	hi = all.hi - mean.hi - (all.lo < mean.lo);

@@ -53,7 +53,7 @@ static double normal_z(double confidence)
 	return lo + (hi - lo) / 2;
 }
 
-/* The one that is asked for by the thousand. */
+/* Nearly every call asks for this one, so its quantile is a constant. */
 #define USUAL_CONFIDENCE 0.95
 #define USUAL_Z 1.959963984540054
 

@@ -38,7 +38,7 @@ struct clock_anchor clock_anchor_now(void)
 {
 	struct clock_anchor best = { .spread_ns = INT64_MAX };
 
-	/* A try that was interrupted shows as a wide spread; the narrowest is the truest. */
+	/* An interrupted try has a wide spread; the narrowest is the most exact. */
 	for (int i = 0; i < ANCHOR_TRIES; i++) {
 		int64_t before = clock_monotonic_ns();
 		int64_t real = clock_realtime_ns();

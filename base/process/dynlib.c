@@ -11,8 +11,8 @@ int dynlib_open(const char *const *names, void **ret_handle, struct err *err)
 {
 	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT;
 
-	/* All of the loader's words are kept: the name that exists but lacks a dependency may not
-	 * be the last. */
+	/* All messages of the loader are kept: the message about an existing library that lacks a
+	 * dependency may not be the last. */
 	for (; *names; names++) {
 		void *h = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
 		const char *words;
@@ -40,8 +40,8 @@ int dynlib_load(void *handle, const struct dynlib_sym *syms, size_t n, void *int
 	for (size_t i = 0; i < n; i++) {
 		void *p = dlsym(handle, syms[i].name);
 
-		/* A function pointer read as what it is, stored through bytes: ISO C has no cast
-		 * for it. */
+		/* The symbol is copied as bytes, because ISO C has no cast from an object pointer
+		 * to a function pointer. */
 		memcpy((char *)into + syms[i].offset, &p, sizeof(p));
 	}
 	return 0;

@@ -37,7 +37,7 @@ void metronome_wait(struct metronome *m, int64_t t_ns)
 	int fd = m->fd[beats % 2];
 	uint64_t expired;
 
-	/* the first read may only tell of beats that were not waited for */
+	/* the first read may only report beats that passed before the wait */
 	while (clock_monotonic_ns() < t_ns)
 		if (fd < 0 || (read(fd, &expired, sizeof(expired)) < 0 && errno != EINTR)) {
 			clock_sleep_until_ns(t_ns);

@@ -1,5 +1,5 @@
 /*
- * Between fork and exec the child may call only what is async-signal-safe, because other threads
+ * Between fork and exec the child may call only async-signal-safe functions, because other threads
  * may have held locks at the fork. So everything that needs memory (paths to try, environment) is
  * made before, and a failure travels back as two integers through a pipe that exec closes.
  */
@@ -92,7 +92,7 @@ static void child_signals(void)
 	struct sigaction sa = { .sa_handler = SIG_DFL };
 	sigset_t none;
 
-	/* SIGKILL, SIGSTOP and libc's own refuse: as they should. */
+	/* SIGKILL, SIGSTOP and libc's own signals fail, which is right. */
 	for (int sig = 1; sig < NSIG; sig++)
 		sigaction(sig, &sa, NULL);
 	sigemptyset(&none);
@@ -103,7 +103,7 @@ static void child_signals(void)
 #define DIRENT_LEN_AT 16
 #define DIRENT_NAME_AT 19
 
-/* For kernels (or seccomp profiles) without close_range. No opendir: it allocates. */
+/* For kernels (or seccomp profiles) without close_range. opendir allocates, so it is not used. */
 static int mark_by_list(void)
 {
 	_Alignas(8) char buf[4096];
@@ -128,7 +128,7 @@ static int mark_by_list(void)
 	return n < 0 ? -EIO : 0;
 }
 
-/* Descriptors above 2 get the mark that exec acts on: the report pipe must live until then. */
+/* Descriptors above 2 are closed by exec and not now: the report pipe must live until then. */
 static void mark_others(void)
 {
 	struct rlimit rl;
@@ -145,7 +145,7 @@ static void mark_others(void)
 }
 
 /* All sources first move above 2, so that no dup2 overwrites one still needed (stdout and stderr
- * swapped, say). */
+ * swapped, for example). */
 static void child_fds(struct plan *p)
 {
 	int high[3];
@@ -167,8 +167,7 @@ static void child_fds(struct plan *p)
 			child_fail(p->report, STAGE_FDS, errno);
 }
 
-/* As execvp goes on: a directory on the way that is missing or closed to us is no reason to stop.
- */
+/* Goes on like execvp when a directory of PATH is missing or unreadable. */
 static int child_exec(const struct plan *p)
 {
 	int code = ENOENT;
@@ -183,7 +182,8 @@ static int child_exec(const struct plan *p)
 		case ETIMEDOUT:
 			break;
 		case EACCES:
-			/* A closed directory of PATH hides nothing we could name. */
+			/* An unreadable directory of PATH is not reported: it is unknown whether
+			 * the program is there. */
 			if (p->paths.nr == 1 || access(p->paths.v[i], F_OK) == 0)
 				code = EACCES;
 			break;
@@ -208,7 +208,7 @@ static _Noreturn void child_main(struct plan *p)
 	}
 	if (o->die_with_parent) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		/* The parent may have gone before the request. */
+		/* The parent may have ended before the request. */
 		if (getppid() != p->parent)
 			_exit(127);
 	}
@@ -226,7 +226,7 @@ static pid_t fork_blocked(struct plan *p)
 	pid_t pid;
 	int saved;
 
-	/* No handler of ours may run in the child, where it would write to our pipes. */
+	/* profrig's handlers must not run in the child: they would write to the parent's pipes. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	pid = fork();
@@ -263,7 +263,7 @@ static int failure_explain(const struct proc_opts *o, const struct failure *f, s
 	return err_sys(err, f->code, "cannot start '%s'", o->argv[0]);
 }
 
-/* Blocks until the child has called exec (the pipe closes) or said why it could not. */
+/* Blocks until the child has called exec (the pipe closes) or has reported why it could not. */
 static int await_exec(const struct proc_opts *o, int fd, pid_t pid, struct err *err)
 {
 	struct failure f = { 0, 0 };
@@ -274,7 +274,7 @@ static int await_exec(const struct proc_opts *o, int fd, pid_t pid, struct err *
 	} while (n < 0 && errno == EINTR);
 	if (n == 0)
 		return 0;
-	/* Without word of it the program may run: no one would know what it is for. */
+	/* Without a complete report the program may run in an unknown state, so it is killed. */
 	if (n != (ssize_t)sizeof(f))
 		kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -309,7 +309,7 @@ static int plan_spawn(struct plan *p, pid_t *ret_pid, struct err *err)
 	pid = fork_blocked(p);
 	if (pid < 0)
 		return err_sys(err, errno, "cannot start '%s': fork", o->argv[0]);
-	/* Both sides do it, so it is done whichever runs first. */
+	/* Parent and child both set it, so it is set whichever runs first. */
 	if (!o->same_group && !o->new_session)
 		setpgid(pid, pid);
 	xclosep(&to_parent);
@@ -419,9 +419,9 @@ struct stream {
 };
 
 /*
- * Takes what is there now. What is over the ceiling is read too, so that the program does not block
- * on a full pipe. The number of reads covers the largest pipe, and ends a race against a program
- * that writes without end.
+ * Reads the bytes that are there now. Bytes over the limit are read too, so that the program does
+ * not block on a full pipe. The number of reads covers the largest pipe and is bounded, as a
+ * program may write without end.
  */
 static void stream_drain(struct stream *s)
 {
@@ -466,8 +466,8 @@ static int stream_open(struct stream *s, struct strbuf *to, size_t max, int *ret
 }
 
 /*
- * Ends when the program does, not when its pipes do: what it left in the background may hold them
- * for ever. Without pidfd the poll is cut into short ones.
+ * Ends when the program ends, not when its pipes do: its background processes may hold them for
+ * ever. Without pidfd the poll is cut into short ones.
  */
 static int child_collect(pid_t pid, int timeout_ms, struct stream s[2], struct proc_exit *ret)
 {
@@ -488,7 +488,7 @@ static int child_collect(pid_t pid, int timeout_ms, struct stream s[2], struct p
 		if (pidfd < 0 && (wait < 0 || wait > 20))
 			wait = 20;
 		poll(p, ARRAY_LEN(p), (int)wait);
-		/* Reaped before reading: what it wrote last is then in the pipe for sure. */
+		/* Reaped before reading: the program's last output is then in the pipe. */
 		r = child_reap(pid, WNOHANG, ret);
 		stream_drain(&s[0]);
 		stream_drain(&s[1]);

@@ -17,12 +17,13 @@
 
 struct watch {
 	const struct proc_watch *w;
-	struct strvec mask; /* single lines of the secrets, longest first */
+	struct strvec mask; /* the secrets' lines, longest first */
 	struct strvec *tail;
 	struct strbuf line;
+	size_t max_line;
 	int from;
 	int log_error;
-	int sent; /* the signal sent last */
+	int sent; /* the last signal sent */
 	int why;  /* 0, ETIMEDOUT, EINTR, or the log's error */
 	int64_t sent_ns;
 };
@@ -46,9 +47,10 @@ static void prepare_mask(struct watch *x)
 			if (strlen(lines.v[i]) >= MIN_SECRET)
 				strvec_push(&x->mask, lines.v[i]);
 	}
-	/* One may hold another: the whole of it must go. */
+	/* One secret may contain another: the longer one must be hidden as a whole. */
 	if (x->mask.nr)
 		qsort(x->mask.v, x->mask.nr, sizeof(*x->mask.v), longer_first);
+	x->max_line = MAX_LINE + (x->mask.nr ? 2 * strlen(x->mask.v[0]) : 0);
 }
 
 static void mask_word(struct strbuf *line, const char *secret)
@@ -101,23 +103,51 @@ static void end_line(struct watch *x)
 	strbuf_clear(&x->line);
 }
 
+/*
+ * A line that grows too long is cut, never inside a secret: what may be the beginning of one goes
+ * into the next line, and a whole one stays in this.
+ */
+static void line_cut(struct watch *x)
+{
+	size_t longest = x->mask.nr ? strlen(x->mask.v[0]) : 1, cut = x->line.len - (longest - 1);
+	CLEANUP(xfreep) char *rest = NULL;
+	bool moved = true;
+
+	while (moved) {
+		moved = false;
+		for (size_t i = 0; i < x->mask.nr; i++) {
+			size_t n = strlen(x->mask.v[i]), from = cut < n ? 0 : cut - n + 1;
+			const char *at = strstr(x->line.buf + from, x->mask.v[i]);
+			size_t start = at ? (size_t)(at - x->line.buf) : cut;
+
+			moved |= start < cut && start + n > cut;
+			cut = start < cut && start + n > cut ? start + n : cut;
+		}
+	}
+	rest = xstrdup(x->line.buf + cut);
+	x->line.len = cut;
+	x->line.buf[cut] = '\0';
+	end_line(x);
+	strbuf_addstr(&x->line, rest);
+	explicit_bzero(rest, strlen(rest));
+}
+
 static void watch_take(struct watch *x, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		bool ends = s[i] == '\n' || s[i] == '\r';
 
-		/* "\r\n" is one end. */
+		/* "\r\n" is one line end. */
 		if (ends && (s[i] == '\n' || x->line.len > 0))
 			end_line(x);
 		else if (!ends && s[i] != '\0')
 			strbuf_addch(&x->line, s[i]);
-		/* A secret must not be cut in two, so only what cannot hold one is cut. */
-		if (x->line.len >= MAX_LINE)
-			end_line(x);
+		if (x->line.len >= x->max_line)
+			line_cut(x);
 	}
 }
 
-/* Until the pipe is empty; false at its end. */
+/* Reads until the pipe is empty; false at its end. */
 static bool watch_drain(struct watch *x)
 {
 	char buf[16384];
@@ -138,7 +168,7 @@ static bool watch_drain(struct watch *x)
 
 /* --- the command --- */
 
-/* A file without a name: nothing to clean up, whatever ends us. */
+/* A file without a name needs no clean-up, whichever way the process ends. */
 static int input_fd(const char *text, struct err *err)
 {
 	size_t n = strlen(text);
@@ -217,7 +247,7 @@ static int watch_follow(struct watch *x, pid_t pid, struct proc_exit *ret, struc
 		int64_t now;
 
 		poll(&p, 1, open ? TICK_MS : 10);
-		/* Asked first: what it wrote before its end is then in the pipe. */
+		/* The exit is asked for first: output from before it is then in the pipe. */
 		r = proc_wait(pid, 0, ret, NULL);
 		open = open && watch_drain(x);
 		if (r != -ETIMEDOUT)

@@ -1,7 +1,7 @@
 /*
- * progress_update must cost nothing in the inner loop, so it does not ask the clock each time:
- * `threshold` is the count at which the next look is worth while, guessed from the rate so far.
- * The thread that reaches it looks; the lock decides when several do.
+ * progress_update must cost nothing in the inner loop, so it does not read the clock each time:
+ * `threshold` is the count at which the next look at it is due, estimated from the rate until now.
+ * A thread that reaches it looks; the lock decides between several.
  */
 #include "profrig/base/progress.h"
 #include "log_line.h"
@@ -35,7 +35,7 @@ static struct {
 	int mode;
 	struct strbuf phase, note;
 	uint64_t total;
-	bool items; /* counts are no bytes */
+	bool items; /* counts are not bytes */
 	int64_t began_ns;
 	int64_t drawn_ns;
 	bool shown;
@@ -67,8 +67,8 @@ static void add_bytes(struct strbuf *sb, double v)
 	strbuf_addf(sb, v < 9.95 && u > 0 ? "%.1f %s" : "%.0f %s", v, units[u]);
 }
 
-/* Shortens to a number of terminal cells, a code point each; the end goes, the phase is read from
- * the left. */
+/* Shortens to a number of terminal cells, one per code point. The end is cut, as the phase is read
+ * from the left. */
 static void cut_to_width(struct strbuf *sb, size_t width)
 {
 	size_t cells = 0;
@@ -119,7 +119,7 @@ static void progress_draw(uint64_t done, int64_t now)
 	state.drawn_ns = now;
 }
 
-/* Words of unknown origin, as they may stand on a terminal. Before they are cut to its width. */
+/* Makes text of unknown origin fit for a terminal, before it is cut to the terminal's width. */
 static void words_clean(struct strbuf *sb)
 {
 	if (sb->len)
@@ -158,7 +158,7 @@ void progress_phase(const char *fmt, ...)
 		if (progress_heard(PATIENCE_MS))
 			log_line_write(line.buf, line.len, false);
 	} else if (state.mode == 2) {
-		/* At once: a phase may be all there is to see for hours. */
+		/* Drawn at once: a phase may be all that is shown for hours. */
 		progress_draw(0, state.began_ns);
 		set_threshold(1);
 	}
@@ -191,8 +191,8 @@ static void progress_look(uint64_t done)
 
 	if (now - state.drawn_ns >= REDRAW_NS)
 		progress_draw(done, now);
-	/* What comes in during LOOK_NS at the rate so far, at most as much again as all that came.
-	 */
+	/* The count that comes in during LOOK_NS at the rate until now, at most as much as has come
+	 * until now. */
 	step = elapsed > LOOK_NS ? (double)done * (double)LOOK_NS / (double)elapsed : (double)done;
 	if (step < 1)
 		step = 1;

@@ -1,6 +1,6 @@
 /*
- * Threads sleep between two runs; each run has a number, so that none takes part twice. The lock
- * hands over what a run is; its jobs are taken by one atomic counter.
+ * Threads sleep between two runs. Each run has a number, so that no thread takes part twice. A
+ * run's data is handed over under the lock; its jobs are taken by one atomic counter.
  */
 #include "profrig/base/workers.h"
 
@@ -74,7 +74,7 @@ static unsigned processors(void)
 	return (unsigned)CPU_COUNT(&set);
 }
 
-/* Signals are for the thread that waits for them: none comes to a worker. */
+/* Signals are blocked in workers, as another thread waits for them. */
 static void threads_start(struct workers *w, unsigned n)
 {
 	sigset_t all, old;

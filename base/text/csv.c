@@ -1,7 +1,7 @@
 /*
  * The reader copies fields out of a window (all of the text, or a block of the file) into one
- * scratch buffer, a NUL behind each, and turns offsets into pointers when the record is whole: the
- * window may be refilled and the scratch may move meanwhile.
+ * scratch buffer, each with a NUL behind it. Offsets become pointers when the record is complete,
+ * because the window may be refilled and the scratch buffer may move before that.
  */
 #include "profrig/base/csv.h"
 
@@ -24,13 +24,13 @@
 
 struct csv_reader {
 	const char *p, *end; /* the window */
-	int fd;              /* -1: memory, or the end was seen */
+	int fd;              /* -1: the text is in memory, or the end was read */
 	char *block;
 	char *path;         /* for messages; NULL for memory */
 	struct strbuf text; /* the fields of this record */
 	VEC(size_t) starts;
 	VEC(char *) fields;
-	uint64_t line; /* where the window stands */
+	uint64_t line; /* line number at the window's start */
 	uint64_t record_line;
 	bool begun; /* past a byte order mark */
 	bool comments;
@@ -112,7 +112,7 @@ static int record_bad(struct csv_reader *r, uint64_t line, int code, const char 
 	return err_set(err, code, "line %llu: %s", (unsigned long long)line, what);
 }
 
-/* 1 when there are bytes in the window, 0 at the end. */
+/* 1 when the window has bytes, 0 at the end. */
 static int reader_refill(struct csv_reader *r, struct err *err)
 {
 	ssize_t n;
@@ -146,8 +146,8 @@ static const unsigned char stops[256] = {
 
 /*
  * Copies up to the first byte of a class in `set`, which stays in the window. Returns it, -1 at the
- * end of the text (in *ret), or an error. A NUL byte would cut the field for its reader, so
- * it is refused.
+ * end of the text (in *ret), or an error. A NUL byte is refused, because it would cut the field for
+ * its reader.
  */
 static int copy_until(struct csv_reader *r, size_t field, unsigned set, int *ret, struct err *err)
 {
@@ -160,7 +160,7 @@ static int copy_until(struct csv_reader *r, size_t field, unsigned set, int *ret
 			*ret = -1;
 			return more;
 		}
-		/* In memory the window has no bound of its own. */
+		/* A window in memory has no size limit of its own. */
 		stop = r->end - r->p > (ptrdiff_t)CSV_MAX_FIELD + 1 ? r->p + CSV_MAX_FIELD + 1
 								    : r->end;
 		for (p = r->p; p < stop && !(stops[(unsigned char)*p] & set); p++)
@@ -180,7 +180,7 @@ static int copy_until(struct csv_reader *r, size_t field, unsigned set, int *ret
 	}
 }
 
-/* Behind the opening quote; up to what follows the closing one. */
+/* Starts behind the opening quote and ends with the byte behind the closing one. */
 static int field_quoted(struct csv_reader *r, size_t field, int *ret, struct err *err)
 {
 	for (;;) {
@@ -228,7 +228,7 @@ static int field_unquoted(struct csv_reader *r, size_t field, int *ret, struct e
 	return 0;
 }
 
-/* Takes the rest of the line, which begins with '#', and tells the listener. */
+/* Takes the rest of a line that begins with '#' and hands it to the listener. */
 static int comment_skip(struct csv_reader *r, struct err *err)
 {
 	const char *s;
@@ -255,7 +255,7 @@ static int skip_mark(struct csv_reader *r, struct err *err)
 	return more;
 }
 
-/* 1 a record stands in text and starts, 2 the line was blank or a comment, 0 the end. */
+/* 1 a record is in text and starts, 2 the line was blank or a comment, 0 the end. */
 static int record_read(struct csv_reader *r, struct err *err)
 {
 	int c = ',';
@@ -329,8 +329,8 @@ static inline void writer_put(struct csv_writer *w, const char *s, size_t n)
 	fwrite_unlocked(s, 1, n, w->f);
 }
 
-/* A line of one empty field would look blank, so csv_end must know: 1 = that is all there is so
- * far. */
+/* A line of one empty field would look blank. 1 tells csv_end that the line has only this field
+ * yet. */
 static inline void next_field(struct csv_writer *w, bool empty)
 {
 	if (w->begun)

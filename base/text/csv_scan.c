@@ -11,8 +11,8 @@
 
 #define BLOCK 64
 /*
- * Separators looked for in one go: enough to be worth it, few enough to stay in the first cache.
- * Where single lines had to be taken it begins small again: what was found ahead is lost then.
+ * Separators found in one go: enough to be worth it, few enough to stay in the L1 cache. After
+ * single lines were taken it starts small again, because separators found ahead are lost then.
  */
 #define AHEAD_MIN 64
 #define AHEAD_MAX 2048
@@ -72,8 +72,8 @@ static inline struct masks masks_plain(const char *p)
 #endif
 
 /*
- * The separators of one block, whose place counts from base. Eight are written at a time, also
- * where there are fewer: a loop that ends after as many as there are is guessed wrong too often.
+ * Notes the separators of one block, whose places count from base. They are always written in
+ * groups of eight: a loop that ends at the exact number is mispredicted too often.
  */
 static inline __attribute__((always_inline)) void mask_note(struct csv_scan *s, struct masks m,
 							    uint32_t base)
@@ -112,7 +112,7 @@ static void scan_room(struct csv_scan *s, size_t need)
 	s->lines = xreallocarray(s->lines, s->cap, sizeof(*s->lines));
 }
 
-/* What is done goes, so that offsets stay small. */
+/* Drops consumed separators, so that offsets stay small. */
 static void scan_rebase(struct csv_scan *s)
 {
 	uint32_t by = (uint32_t)(s->next - s->origin);
@@ -161,13 +161,13 @@ static void blocks_scan(struct csv_scan *s, size_t want)
 	blocks_plain(s, want);
 }
 
-/* About as many separators as what is wanted has. */
+/* Estimates the number of separators in the text up to s->until. */
 static size_t blocks_wanted(const struct csv_scan *s)
 {
 	return AHEAD_MIN + (s->until > s->indexed ? (s->until - s->indexed) / BLOCK * 4 : 0);
 }
 
-/* Looks at more text. */
+/* Scans more text. */
 static void look_on(struct csv_scan *s)
 {
 	size_t want, left;
@@ -232,7 +232,7 @@ static void record_take(struct csv_scan *s, size_t last, struct csv_record *ret)
 	s->first = last + 1;
 }
 
-/* What is left when no line end comes any more, or none within the limits. */
+/* Takes the rest of the text when no line end follows, or none within the limits. */
 static void take_rest(struct csv_scan *s, struct csv_record *ret)
 {
 	size_t last = s->nr;

@@ -39,7 +39,7 @@ static void new_line(struct json_out *j)
 enum {
 	PLAIN,
 	ESCAPE, /* a quote, a backslash or a control character */
-	LESS,   /* '<': what follows decides */
+	LESS,   /* '<': the next byte decides */
 	HIGH,   /* starts, or breaks, a UTF-8 sequence */
 };
 
@@ -139,7 +139,7 @@ size_t json_quoted_max(const char *s)
 		if (c < ' ' || c == 0x7f)
 			n += 6; /* \u001b */
 		else if (c >= 0x80)
-			n += 3; /* U+FFFD in the place of a byte that is no UTF-8 */
+			n += 3; /* U+FFFD replaces a byte that is no UTF-8 */
 		else
 			n += c == '"' || c == '\\' ? 2 : 1;
 	}
@@ -151,7 +151,7 @@ static void put_string(struct json_out *j, const char *text, size_t n)
 	text_quote(&(struct text_to){ .f = j->f }, text, n);
 }
 
-/* Comma, line, key: all that stands in front of a value. */
+/* Comma, line end and key in front of a value. */
 static void value_begin(struct json_out *j, const char *key)
 {
 	if (j->depth == 0) {

@@ -1,6 +1,6 @@
 /*
- * One scanner (scan_decimal) checks the shape of a decimal and remembers where its parts are;
- * num_f64 and num_decimal each have an exact short way for what fits 64 bits, and a general way
+ * One scanner (scan_decimal) checks the shape of a decimal and notes where its parts are. num_f64
+ * and num_decimal each have an exact fast path for values that fit 64 bits, and a general path
  * behind it.
  */
 #include "profrig/base/num.h"
@@ -20,7 +20,7 @@
 #include "profrig/base/xalloc.h"
 
 #define F64_MAX_TEXT 512
-/* Exponents beyond are all alike: no text is long enough to bring them back into range. */
+/* Larger exponents are all alike: no text is long enough to bring them back into range. */
 #define EXP_LIMIT INT64_C(1000000000000000)
 
 static const uint64_t pow10_u64[] = {
@@ -57,7 +57,7 @@ static inline bool is_digit(char c)
 	return (unsigned char)(c - '0') < 10;
 }
 
-/* At most 19 digits, which cannot overflow; the first ones one by one, the rest by eights. */
+/* At most 19 digits, which cannot overflow; the first ones singly, the rest by eights. */
 static inline int digits_short(const char *s, size_t n, uint64_t *ret)
 {
 	size_t head = n % 8;
@@ -127,7 +127,7 @@ static bool take_sign(const char **s, size_t *n)
 int num_i64(const char *s, size_t n, int64_t *ret)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	/* what nearly all are: no sign, and no way to overflow */
+	/* the usual case: no sign, and too short to overflow */
 	if (n > 0 && n <= 18 && is_digit(*s)) {
 		uint64_t u;
 		int e = digits_short(s, n, &u);
@@ -335,7 +335,7 @@ static int decimal_short(const struct decimal *d, int64_t e, int64_t *ret)
 	return signed_i64(v, d->negative, ret);
 }
 
-/* Any number of digits: those up to the unit place make the value, the next one rounds it. */
+/* Any number of digits: those up to the unit place make the value, the next digit rounds it. */
 static int decimal_long(const struct decimal *d, int64_t e, int64_t *ret)
 {
 	int64_t places = (int64_t)d->point + e; /* digits that stand before the shifted point */
@@ -485,8 +485,7 @@ size_t num_fmt_i64(char *buf, int64_t v)
 	return 1 + num_fmt_u64(buf + 1, 0 - (uint64_t)v);
 }
 
-/* printf writes the locale's decimal point, of one or more bytes; nothing else here is foreign to a
- * number. */
+/* printf writes the locale's decimal point, of one or more bytes; all other bytes are ASCII. */
 static size_t fix_point(char *buf, size_t n)
 {
 	size_t to = 0;
@@ -534,7 +533,7 @@ static size_t put_digits(char *buf, uint64_t digits, int exp10)
 	return to;
 }
 
-/* m × 2^e, exactly. */
+/* m × 2^e, exact */
 struct binary {
 	uint64_t m;
 	int e;
@@ -543,8 +542,8 @@ struct binary {
 /*
  * The digits of %.*e with precision p - 1, and whether they read back as the value. v × 10^k = m ×
  * 5^k / 2^s, and m × 5^k fits 128 bits, so all is exact: the rounding (half to even, as printf),
- * and how far the decimal is from v against half the distance to the next double, which is 5^k / 2
- * in units of 2^-s (below a power of two: half of that).
+ * and the comparison of the decimal's distance from v with half the distance to the next double,
+ * which is 5^k / 2 in units of 2^-s (below a power of two: half of that).
  */
 static bool exact_digits(struct binary v, int p, int exp10, uint64_t *ret, bool *ret_back)
 {
@@ -587,7 +586,7 @@ static bool exact_digits(struct binary v, int p, int exp10, uint64_t *ret, bool 
 		rest = (one << s) - rest;
 		below = false;
 	}
-	/* A carry into one digit more, or a wrong exp10: left to printf. */
+	/* A carry into one more digit, or a wrong exp10: printf does it. */
 	if (d < pow10_u64[p - 1] || d >= pow10_u64[p])
 		return false;
 	rest *= below && v.m == UINT64_C(1) << (DBL_MANT_DIG - 1) ? 4 : 2;
@@ -596,7 +595,7 @@ static bool exact_digits(struct binary v, int p, int exp10, uint64_t *ret, bool 
 	return true;
 }
 
-/* The common magnitudes without printf and strtod; 0 when it is none of them. */
+/* The common magnitudes without printf and strtod; returns 0 for any other. */
 static size_t fmt_common(char *buf, double v)
 {
 	double a = fabs(v);

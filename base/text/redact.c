@@ -19,7 +19,7 @@ static struct strvec known = STRVEC_INIT;
 
 /* --- learning --- */
 
-/* Longer ones first: one may be a part of another. */
+/* Longer ones first: a secret may be a part of another. */
 static void secret_insert(const char *value)
 {
 	size_t i = 0;
@@ -37,7 +37,7 @@ static void secret_insert(const char *value)
 
 /* --- the forms in which words are written --- */
 
-/* As it stands in JSON, without the quotes. */
+/* The value as JSON writes it, without the quotes. */
 static void add_json(struct strbuf *to, const char *value)
 {
 	CLEANUP(strbuf_release) struct strbuf quoted = STRBUF_INIT;
@@ -46,7 +46,7 @@ static void add_json(struct strbuf *to, const char *value)
 	strbuf_add(to, quoted.buf + 1, quoted.len - 2);
 }
 
-/* Other quotes: of a shell word between single quotes, of CSV, of HTML. */
+/* Quoting of a shell word in single quotes, of CSV, of HTML. */
 static const struct quoting {
 	const char *from, *to[5]; /* each character, and what it becomes */
 } quotings[] = {
@@ -67,13 +67,13 @@ static void add_quoted(struct strbuf *to, const char *value, const struct quotin
 	}
 }
 
-/* In URLs: capital digits or small ones, a path, and all that may stand in a user's part. */
+/* URL encodings: capital or small hex digits, a path, and the characters of a user part. */
 static const struct url_form {
 	const char *kept;
 	bool capitals;
 } url_forms[] = { { "", true }, { "", false }, { "/", true }, { "/!$&'()*+,;=:", true } };
 
-/* Quotes may stand inside quotes: a shell word in the shell word of `sh -c`, all of it in JSON. */
+/* Quoting may be nested: a shell word inside a shell word of `sh -c`, all of it in JSON. */
 #define NESTED 3
 
 static void insert_quoted(const char *value, int nested)
@@ -119,7 +119,7 @@ void redact_learn(const char *value)
 
 /* --- finding --- */
 
-/* Cuts out all that equals value; stars are shorter than any of them. */
+/* Replaces every occurrence of value; the stars are shorter than any secret. */
 static size_t secret_cut(char *text, size_t n, const char *value)
 {
 	size_t len = strlen(value), to = 0, from = 0;
@@ -139,7 +139,7 @@ static size_t secret_cut(char *text, size_t n, const char *value)
 	}
 }
 
-/* Without the sign that something was cut off (err.h: '+', an ellipsis). */
+/* The length without the sign that text was cut off (err.h: '+', an ellipsis). */
 static size_t before_mark(const char *text, size_t n)
 {
 	static const char ellipsis[] = "\xe2\x80\xa6", dots[] = "...";
@@ -151,7 +151,7 @@ static size_t before_mark(const char *text, size_t n)
 	return n;
 }
 
-/* How many bytes at the end of a text are the beginning of value; 0 when fewer than REDACT_SURE. */
+/* How many bytes at the end of a text begin value; 0 when fewer than REDACT_SURE. */
 static size_t begun_at_end(const char *text, size_t n, const char *value)
 {
 	size_t len = strlen(value);
@@ -162,7 +162,7 @@ static size_t begun_at_end(const char *text, size_t n, const char *value)
 	return 0;
 }
 
-/* A text that was cut may end in the midst of a secret. */
+/* A text that was cut may end inside a secret. */
 static size_t cut_end(char *text, size_t n, const char *value)
 {
 	size_t end = before_mark(text, n), k = begun_at_end(text, end, value);
@@ -180,7 +180,7 @@ static bool ends_authority(char c)
 	       c == '\\' || isspace((unsigned char)c) || c == '\0';
 }
 
-/* What is to be hidden of "user:password@host…"; 0 nothing. */
+/* Length of the secret part of "user:password@host…"; 0 when there is none. */
 static size_t hidden_part(const char *text, size_t n, bool http, size_t *ret_start)
 {
 	size_t end = 0, at = 0, colon = 0;
@@ -247,7 +247,7 @@ char *redact_str(char *s)
 	return s;
 }
 
-/* Behind the string that begins behind a quote at `at`: its closing quote, or n. */
+/* For a string that begins behind the quote at `at`: the place of its closing quote, or n. */
 static size_t string_end(const char *text, size_t at, size_t n)
 {
 	while (at < n && text[at] != '"')

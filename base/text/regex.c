@@ -8,7 +8,7 @@
 
 #include "profrig/base/xalloc.h"
 
-/* What a sensible pattern needs on a line of some KiB is far below. */
+/* Sensible patterns need far fewer steps on a line of some KiB. */
 #define MATCH_LIMIT 1000000u
 #define HEAP_LIMIT_KIB 20000u
 #define MAX_PATTERN ((size_t)8192)
@@ -39,7 +39,7 @@ int regex_new(const char *pattern, unsigned flags, struct regex **ret, struct er
 		return err_set(err, EINVAL, "'%.120s' is no regular expression: %s at byte %zu",
 			       pattern, (const char *)words, (size_t)at);
 	}
-	/* Without a JIT compiler it is slower and the same. */
+	/* Without a JIT compiler matching is slower, with the same result. */
 	pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
 	re = xcalloc(1, sizeof(*re));
 	re->code = code;

@@ -31,13 +31,13 @@ static bool text_is(struct text t, const char *s)
 	return t.n == strlen(s) && memcmp(t.p, s, t.n) == 0;
 }
 
-/* As much as the buffer holds. */
+/* Copies as much as fits. */
 static void text_copy(struct text t, char *buf, size_t size)
 {
 	snprintf(buf, size, "%.*s", (int)(t.n < size ? t.n : size - 1), t.p);
 }
 
-/* What stands behind a word, up to one of the bytes of stops; false: no such word. */
+/* The text behind a word, up to one of the bytes of stops; false when the word is missing. */
 static bool text_behind(struct text t, const char *word, const char *stops, struct text *ret)
 {
 	const char *end = t.p + t.n, *at = memmem(t.p, t.n, word, strlen(word)), *stop;

@@ -11,13 +11,13 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Inside double quotes a backslash is itself unless one of these follows. */
+/* In double quotes a backslash stands for itself unless one of these follows. */
 static bool escapes_in_quotes(char c)
 {
 	return c && strchr("$`\"\\", c);
 }
 
-/* From behind the opening quote to behind the closing one; NULL when there is none. */
+/* From behind the opening quote to behind the closing one; NULL when that is missing. */
 static const char *double_quoted(const char *s, struct strbuf *word)
 {
 	for (; *s && *s != '"'; s++) {
@@ -44,7 +44,7 @@ static const char *single_quoted(const char *s, struct strbuf *word)
 	return end + 1;
 }
 
-/* One word, s at its first character. NULL with err when it has no end. */
+/* One word, s at its first character. NULL with err when a quote is not closed. */
 static const char *next_word(const char *s, struct strbuf *word, struct err *err)
 {
 	while (*s && !is_blank(*s)) {
@@ -62,7 +62,7 @@ static const char *next_word(const char *s, struct strbuf *word, struct err *err
 			err_set(err, EINVAL, "a backslash at the end");
 			return NULL;
 		}
-		/* A line that goes on on the next one. */
+		/* A line continuation. */
 		if (c != '\\' || *s != '\n')
 			strbuf_addch(word, *s);
 		s++;
@@ -89,7 +89,7 @@ int shell_words(const char *text, struct strvec *to, struct err *err)
 				strvec_remove(to, to->nr - 1);
 			return -EINVAL;
 		}
-		/* Of a word that is only a line's continuation nothing stays, quotes leave "". */
+		/* A word that is only a line continuation is dropped; empty quotes give "". */
 		if (word.len || memchr(start, '\'', (size_t)(text - start)) ||
 		    memchr(start, '"', (size_t)(text - start)))
 			strvec_push(to, word.buf);

@@ -8,7 +8,7 @@
 
 #include "profrig/base/xalloc.h"
 
-/* Shared by all empty buffers, so never written: cap == 0 says that buf is not ours. */
+/* Shared by all empty buffers, so never written: cap == 0 marks that buf is not allocated. */
 char strbuf_empty[1];
 
 void strbuf_init(struct strbuf *sb)

@@ -254,7 +254,7 @@ struct order {
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* Unknown stands last whichever way the rest goes. */
+/* Unknown values come last in either direction. */
 static int compare_f64(double a, double b, int sign)
 {
 	if (isnan(a) || isnan(b))
@@ -299,7 +299,7 @@ static int compare_rows(const void *pa, const void *pb, void *ctx)
 		if (r)
 			return r;
 	}
-	/* qsort promises no stability. */
+	/* qsort is not stable. */
 	return COMPARE(a, b);
 }
 

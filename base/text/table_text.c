@@ -1,4 +1,4 @@
-/* The half of table.h that is read by people. Everything goes through the public getters. */
+/* The half of table.h that prints text for people. It uses the public getters only. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static size_t cells_of(const char *s)
 	return n;
 }
 
-/* Nothing in a name may move the cursor. */
+/* A name must not move the cursor. */
 static char *text_printable(const char *s)
 {
 	struct strbuf sb = STRBUF_INIT;
@@ -45,7 +45,7 @@ static char *column_heading(const struct table_column *col)
 	size_t name = strlen(col->name);
 	size_t unit = col->unit ? strlen(col->unit) : 0;
 
-	/* "inclusive_ns" says its unit already. */
+	/* "inclusive_ns" already names its unit. */
 	if (unit == 0 ||
 	    (name > unit && col->name[name - unit - 1] == '_' && text_suffix(col->name, col->unit)))
 		return text_printable(col->name);
@@ -81,8 +81,8 @@ static int decimals_of(const struct table *t, size_t col, size_t rows)
 	return digits >= 4 ? 1 : 5 - digits;
 }
 
-/* What the fixed form would show as nothing, or as a tail of invented digits, is written with an
- * exponent. */
+/* A value that the fixed form would show as zero, or with a tail of meaningless digits, is written
+ * with an exponent. */
 static void add_f64(struct strvec *to, double v, int decimals)
 {
 	char buf[400];
@@ -140,8 +140,8 @@ static void column_fill(struct text_col *out, const struct table *t, size_t col,
 	}
 }
 
-/* Takes from the widest string column, down to the next widest, until the line fits or nothing is
- * left to take. */
+/* Shortens the widest string column down to the next widest, until the line fits or no column can
+ * be shortened further. */
 static void columns_shrink(struct text_col *cols, size_t n, size_t width)
 {
 	for (;;) {
@@ -160,7 +160,7 @@ static void columns_shrink(struct text_col *cols, size_t n, size_t width)
 		for (size_t c = 0; c < n; c++)
 			if (cols[c].left && cols[c].width < widest->width && cols[c].width > second)
 				second = cols[c].width;
-		/* Equal ones take turns, one cell at a time. */
+		/* Columns of equal width are shortened in turn, one cell at a time. */
 		for (size_t c = 0; c < n; c++)
 			if (cols[c].left && &cols[c] != widest && cols[c].width == widest->width)
 				second = widest->width - 1;
@@ -175,8 +175,8 @@ static void add_blanks(struct strbuf *sb, size_t n, char c)
 		strbuf_addch(sb, c);
 }
 
-/* Bytes of s for one line of width cells: whole words, or parts of a path; a part of a word only
- * when it is longer. */
+/* Bytes of s for one line of width cells: whole words, or parts of a path; a word is cut only when
+ * it is longer than the line. */
 static size_t text_fitting(const char *s, size_t width)
 {
 	size_t cells = 0, cut = 0, i;
@@ -192,8 +192,8 @@ static size_t text_fitting(const char *s, size_t width)
 	return i;
 }
 
-/* One line of a row; what is left of its strings stays in col->rest. Returns whether that is
- * anything. */
+/* Writes one line of a row; the rest of its strings stays in col->rest. Returns whether a rest is
+ * left. */
 static bool add_line(struct strbuf *sb, struct text_col *cols, size_t n)
 {
 	bool more = false;

@@ -37,7 +37,8 @@ void text_no_controls(char *s, char with)
 			*s = with;
 }
 
-/* Of these a name shows nothing, or what is not there; joiners of emoji and of Persian stay. */
+/* Characters that are invisible or change the order of the text; joiners of emoji and of Persian
+ * stay. */
 static bool is_hidden(uint32_t c)
 {
 	return (c >= 0x80 && c < 0xa0) || c == 0x61c || c == 0x200b || c == 0x200e || c == 0x200f ||

@@ -1,7 +1,7 @@
 /*
- * What `doctor` does about runs that were killed, a row for each thing. Those of the registry are
- * finished off as the next run would do it; what is not registered (a folder of runs after a
- * reboot, containers and processes of unknown runs) is listed, and goes with --fix.
+ * The rows of `doctor` about runs that were killed. Registered runs are finished off as the next
+ * run would do it. Unregistered leftovers (a folder of runs after a reboot, containers and
+ * processes of unknown runs) are listed, and removed with --fix.
  */
 #include "cli.h"
 
@@ -45,14 +45,14 @@ struct tally {
 	size_t gone, left;
 };
 
-/* done_only: what was left alone is looked at again. */
+/* done_only: lists finished-off leftovers only, as another call lists the rest. */
 static void leftovers_look(struct table *t, const struct leftovers_opts *o, bool done_only,
 			   struct tally *tally)
 {
 	struct leftovers found = { VEC_INIT };
 	struct err err = ERR_INIT;
 
-	/* The other look says it. */
+	/* The other call reports it. */
 	if (leftovers_find(o, &found, &err) < 0 && !done_only)
 		log_warn("leftovers of killed runs: %s", err.msg);
 	for (size_t i = 0; i < found.rows.nr; i++) {

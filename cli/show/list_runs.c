@@ -1,5 +1,5 @@
 /*
- * list runs: what lies in a folder of runs, the newest last.
+ * list runs: the runs in a folder, the newest last.
  */
 #include "cli.h"
 
@@ -27,7 +27,7 @@ char *cli_bytes(int64_t v, char *buf)
 	return buf;
 }
 
-/* 95 s → "1m35s": for times that are not compared to the millisecond. */
+/* 95 s → "1m35s": for durations that need no milliseconds. */
 static void duration_text(double s, char *buf, size_t n)
 {
 	int64_t whole = isfinite(s) && s >= 0 && s < 1e12 ? (int64_t)(s + 0.5) : 0;
@@ -127,7 +127,7 @@ int list_runs(const char *dir, const struct run_filter *f, bool json)
 	struct err err = ERR_INIT;
 	int r = runs_load(dir, f, &rl, &err);
 
-	/* Nothing has run here yet: that is no mistake. */
+	/* Without a first run there is no folder, which is no error. */
 	if (r == -ENOENT && !strcmp(dir, "runs"))
 		r = 0;
 	if (r < 0) {

@@ -1,4 +1,4 @@
-/* What `list tools`, `list tool NAME` and doctor say of tools. */
+/* `list tools`, `list tool NAME` and the tools of doctor. */
 #include "cli.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 /* --- whether they work --- */
 
-/* What preflight says of a tool is "tool 'NAME' lacks this: do that"; the middle is news here. */
+/* Preflight prints "tool 'NAME' lacks this: do that"; only the middle part is added here. */
 static void add_lack(struct strbuf *detail, const struct tool *tool, const char *line)
 {
 	CLEANUP(xfreep) char *head = xasprintf("tool '%s'", tool->name);
@@ -22,7 +22,7 @@ static void add_lack(struct strbuf *detail, const struct tool *tool, const char 
 	end = strlen(line);
 	for (const char *s = strstr(line, ": "); s; s = strstr(s + 1, ": "))
 		end = (size_t)(s - line);
-	/* Why it does not stands with the samplers. */
+	/* The rows of the samplers give the reason. */
 	const char *why = strstr(line, " works here (");
 	why = why ? why : strstr(line, " does not work here (");
 	why = why ? strstr(why, " (") : NULL;
@@ -30,7 +30,7 @@ static void add_lack(struct strbuf *detail, const struct tool *tool, const char 
 	strbuf_addf(detail, "%s%.*s", detail->len ? "; " : "", (int)end, line);
 }
 
-/* For as long as the program: many tools are asked about one after the other. */
+/* Kept until the program ends, as many tools are checked one after the other. */
 static struct run_prober *the_prober;
 
 static struct run_prober *shared_prober(void)
@@ -56,7 +56,7 @@ static const char *tool_edit(const struct tool *tool)
 
 /*
  * The command that installs what a tool lacks, "" none; borrowed from the tool. *ret_image: an
- * image may have it, as it may not have a GPU.
+ * image may have the missing part, unlike a GPU.
  */
 static const char *tool_install(const struct tool *t, const char *missing, bool *ret_image)
 {
@@ -117,7 +117,7 @@ static void add_words(struct strbuf *sb, const struct strvec *words)
 		strbuf_addf(sb, "%s%s", sb->len ? " " : "", words->v[i]);
 }
 
-/* A GPU, what its file lists, and the first word of what stands in front of the workload. */
+/* A GPU, the needs from the tool's file, and the first word in front of the workload. */
 static char *needs_of(const struct tool *t)
 {
 	struct strbuf sb = STRBUF_INIT;
@@ -169,7 +169,7 @@ struct table *tools_table(const struct command *c, const struct strvec *dirs, bo
 	return t;
 }
 
-/* --- everything about one --- */
+/* --- all about one --- */
 
 static void print_words(const char *label, const struct strvec *words)
 {

@@ -1,7 +1,7 @@
 /*
- * mail: runs and tables of runs as one small HTML file that mail programs show: tables with inline
- * styles, no script, no style sheet, nothing to fetch. Mail programs cut off what is longer than
- * some 100 KB, so rows are limited and what is left out is said.
+ * mail: runs and tables of runs as one small HTML file for mail programs: tables with inline
+ * styles, no script, no style sheet, nothing to fetch. Mail programs cut off text beyond some 100
+ * KB, so rows are limited and the rest is counted.
  */
 #include "mail.h"
 
@@ -135,7 +135,7 @@ static void run_table(const struct html_out *h, json_t *const *docs, size_t nr)
 	}
 }
 
-/* A cell for people, by what its column ends in: energies, times, shares. */
+/* A cell formatted by the ending of its column's name: energies, times, shares. */
 static void value_cell(const struct html_out *h, const char *column, const char *value)
 {
 	char words[64];
@@ -166,7 +166,7 @@ static void head_cell(const struct html_out *h, const char *column)
 	html_cell(h, "th", plain, false);
 }
 
-/* The first rows of a table that an analysis wrote, some of its columns. */
+/* The first rows of an analysis table, with some of its columns. */
 static void top_rows(const struct html_out *h, const char *run_dir, const char *name,
 		     const char *title, const char *const *columns)
 {

@@ -8,7 +8,7 @@
 #include "profrig/base/num.h"
 #include "profrig/readers/reader.h"
 
-/* The tables of a run that is analysed already get one more. */
+/* A run that is analysed already gets one more table. */
 static void add_table(const struct paired_run *pr, struct strvec *problems)
 {
 	CLEANUP(xfreep) char *dir = fs_join(pr->run_dir, "analysis");

@@ -43,7 +43,7 @@ static double span_s(const struct sampling_summary *s)
 	return (double)(s->last_ns - s->first_ns) / 1e9;
 }
 
-/* Over time; rounding does not take it out of what was read. */
+/* The mean over time, kept within the values that were read in spite of rounding. */
 static double mean_of(const struct sampling_summary *s)
 {
 	double mean = span_s(s) > 0 ? s->integral / span_s(s) : s->sum / (double)s->samples;
@@ -74,7 +74,7 @@ static void figures_take(struct sample_figures *f, const char *series,
 	if (name_is(series, "power") || (name_is(series, "power_instant") && isnan(f->power_w))) {
 		take_power(f, s);
 	} else if (name_is(series, "energy")) {
-		/* a counter that went back says nothing of the whole */
+		/* a counter that went back gives no total */
 		f->counter_j = s->last >= s->first && s->min >= s->first ? s->last - s->first : NAN;
 		if (isnan(f->mean_w) && span_s(s) > 0)
 			f->mean_w = f->counter_j / span_s(s);
@@ -154,7 +154,7 @@ static size_t text_cells(const char *s)
 	return n;
 }
 
-/* From nothing to the most of what is shown: a small change looks small. */
+/* Drawn from zero to the largest value shown, so that a small change looks small. */
 static void put_spark(const struct sample_spark *sp, struct strbuf *to)
 {
 	static const char *const bars[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
@@ -177,7 +177,7 @@ static void put_si(struct strbuf *to, double v, const char *unit)
 		strbuf_addf(to, " %s", cli_si(v, unit, b));
 }
 
-/* How much is told of each device: as much as lets all of them fit. */
+/* How much is shown of each device: as much as lets all of them fit. */
 enum detail { POWER, POWER_AND_USE, FIGURES, HISTORY };
 
 /* "gpu0 305 W ▂▄▆█ 1.24 kJ 20.1 GB 87 %" */
@@ -204,7 +204,7 @@ static void spark_push(struct sample_spark *s, double w)
 	s->w[SAMPLE_SPARKS - 1] = w;
 }
 
-/* The time, and of several GPUs what they draw together. */
+/* The elapsed time, and the sum of several GPUs. */
 static void put_begin(const struct sample_figures *f, size_t nr, int64_t lasted_ns,
 		      struct strbuf *to)
 {
@@ -226,7 +226,7 @@ static void put_begin(const struct sample_figures *f, size_t nr, int64_t lasted_
 	put_si(to, j, "J");
 }
 
-/* Devices as far as they fit; what does not is counted. False: one was left out. */
+/* Adds devices while they fit and counts the rest. False: one was left out. */
 static bool put_devices(const struct sample_figures *f, size_t shown, size_t all,
 			const struct sample_live *l, enum detail detail, size_t width,
 			struct strbuf *to)

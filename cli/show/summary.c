@@ -1,6 +1,6 @@
 /*
- * Some lines that close a run or an analysis, on stderr: what happened, where time went, where
- * energy went, what was collected or read, what of it is missing and why, where to look.
+ * The closing lines of a run or an analysis on stderr: status, time, energy, artifacts or inputs,
+ * missing data with reasons, path of the report.
  */
 #include "baseline.h"
 #include "cli.h"
@@ -17,7 +17,7 @@
 #include "profrig/model/warnings.h"
 #include "profrig/report/headline.h"
 
-/* none: words where no call was recorded. */
+/* none: printed where no call was recorded. */
 static void where_time(const struct headline *h, const char *none)
 {
 	fputs("  time    ", stderr);
@@ -35,7 +35,8 @@ static void where_time(const struct headline *h, const char *none)
 #define SAID_LINES 5
 #define SAID_TAIL ((size_t)16 << 10)
 
-/* The last lines that are not blank of a file, first to last; a line cut in front is left out. */
+/* The last non-blank lines of a file, first to last; a line whose beginning was cut off is left
+ * out. */
 static void last_words(const char *path, struct strvec *ret)
 {
 	CLEANUP(xfclosep) FILE *f = path ? door_fopen(path, "re") : NULL;
@@ -55,14 +56,14 @@ static void last_words(const char *path, struct strvec *ret)
 			continue;
 		if (strlen(line) > 160)
 			line[160] = '\0';
-		/* What a progress bar draws over is a blank for us. */
+		/* A progress bar's carriage return becomes a blank. */
 		for (char *s = line; *s; s++)
 			*s = strchr("\t\r", *s) ? ' ' : *s;
 		strvec_push(ret, line);
 	}
 }
 
-/* file: where it stands; NULL: a later line says so. */
+/* file: the file of the line; NULL: a later line names it. */
 static void say_line(const char *head, const char *line, const char *file)
 {
 	fputs(head, stderr);
@@ -73,8 +74,8 @@ static void say_line(const char *head, const char *line, const char *file)
 }
 
 /*
- * A failed run shows what the failing step said last: its error output, else its output. Live, it
- * stands right above.
+ * A failed run shows the last lines of the failing step: its error output, else its output. With
+ * live output they are on the screen already.
  */
 static bool said_last(const struct prepared *p, const struct run_result *r,
 		      const struct report *rep)
@@ -100,7 +101,7 @@ static bool said_last(const struct prepared *p, const struct run_result *r,
 	return false;
 }
 
-/* Counters measure overlapping things, so each stands for itself; only the first few are shown. */
+/* Counters measure overlapping parts, so each is shown alone and only the first few are shown. */
 static void where_energy(const struct headline *h, const char *none)
 {
 	size_t shown = 0, left = 0;
@@ -152,14 +153,14 @@ static void count_kinds(const char *text, struct strvec *codes, size_t nr[ARRAY_
 
 /* An input of an analysis; borrowed. */
 struct read_input {
-	const char *path, *reader, *why; /* why: what its first error says, NULL */
-	bool partial, told;              /* told: the error was shown when it was read */
+	const char *path, *reader, *why; /* why: the first error of the input, or NULL */
+	bool partial, told;              /* told: the error was printed during reading */
 };
 struct read_inputs {
 	VEC(struct read_input) v;
 };
 
-/* fresh: what could not be read at all was told then. */
+/* fresh: errors of unreadable inputs were printed during this analysis. */
 static void facts_of_json(const json_t *doc, bool fresh, struct read_inputs *ret)
 {
 	const json_t *in, *w;
@@ -255,7 +256,7 @@ static void missing_line(const char *path, const char *why)
 	fputc('\n', stderr);
 }
 
-/* Also with -q: an exit code alone says nothing. */
+/* Printed also with -q: an exit code alone gives no reason. */
 static void missing_say(const struct read_inputs *f)
 {
 	size_t nr = 0;
@@ -268,7 +269,7 @@ static void missing_say(const struct read_inputs *f)
 			nr - MISSING_LINES);
 }
 
-/* Energy that lies beside the calls because their clocks have nothing in common. */
+/* Energy that is in no call because the clocks of calls and samples have nothing in common. */
 static void unjoined_say(const json_t *doc, const struct headline *h)
 {
 	const char *why = NULL;
@@ -298,7 +299,7 @@ static void unjoined_say(const json_t *doc, const struct headline *h)
 	}
 }
 
-/* What was only noted is no warning. */
+/* Notes are not counted as warnings. */
 static void warnings_say(const struct report *rep)
 {
 	CLEANUP(strvec_release) struct strvec codes = STRVEC_INIT;
@@ -344,7 +345,7 @@ static void collected_say(const struct run_result *r, const struct report *rep)
 static void overhead_say(const struct run_result *r, const struct baseline *base)
 {
 	double more = r->workload_s / base->workload_s - 1;
-	/* How long something took that did not end well says nothing of its tools. */
+	/* The duration of a failed run says nothing about its tools. */
 	bool good = r->status == RUN_SUCCESS || r->status == RUN_PARTIAL;
 
 	if (good && isfinite(more))
@@ -352,7 +353,7 @@ static void overhead_say(const struct run_result *r, const struct baseline *base
 			more < 0 ? "shorter" : "longer");
 }
 
-/* With -q: how a run ended that did not go well, and what one that did lacks. */
+/* With -q: how a failed run ended, and what a good one lacks. */
 static void print_quietly(const struct prepared *p, const struct run_result *r,
 			  const struct report *rep)
 {
@@ -367,7 +368,7 @@ static void print_quietly(const struct prepared *p, const struct run_result *r,
 	json_decref(doc);
 }
 
-/* Tools in front of the workload take time of their own before and behind it. */
+/* Tools in front of the workload take time before and after it. */
 static void around_say(const struct headline *h)
 {
 	CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
@@ -419,7 +420,7 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 		fprintf(stderr, "  report  %s\n", p->run_dir);
 		return;
 	}
-	/* who looks for what went wrong is not told of tools */
+	/* after a failure no tools are recommended */
 	bool good = r->status == RUN_SUCCESS || r->status == RUN_PARTIAL;
 	if (!said_last(p, r, rep))
 		where_time(&h, p->bare ? "not traced: this is the baseline"

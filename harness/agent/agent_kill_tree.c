@@ -7,7 +7,7 @@
 #include "profrig/base/clock.h"
 
 #define END_GRACE_NS (2 * NS_PER_S)
-/* What does not die of KILL sleeps in the kernel; it is not waited for longer than this. */
+/* A process that survives KILL sleeps in the kernel; the wait for it ends after this time. */
 #define GIVE_UP_NS (2 * NS_PER_S)
 #define NAP_MIN_NS (5 * NS_PER_MS)
 #define NAP_MAX_NS (100 * NS_PER_MS)
@@ -64,8 +64,8 @@ static void kill_over(struct agent *a, const struct tree_kill *h)
 	event_end(&ev, &a->out);
 }
 
-/* Whatever descends from a subreaper or PID 1 is its child or has an ancestor that is, so having no
- * child is a proof that no list of processes can give. */
+/* A descendant of a subreaper or PID 1 is its child or has an ancestor that is. So having no child
+ * proves that none is left, which no list of processes can. */
 static bool none_left(const struct tree_kill *h, size_t alive)
 {
 	siginfo_t si;
@@ -75,7 +75,7 @@ static bool none_left(const struct tree_kill *h, size_t alive)
 	return waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
 }
 
-/* True when it is over. */
+/* Returns true when the kill is over. */
 static bool kill_one_tick(struct agent *a, struct tree_kill *h, int64_t now)
 {
 	size_t alive = tree_count(a, h->owner);
@@ -87,7 +87,7 @@ static bool kill_one_tick(struct agent *a, struct tree_kill *h, int64_t now)
 		tree_signal(a, h->owner, SIGTERM, 0);
 		h->termed = true;
 	}
-	/* Again at every tick: they may fork as fast as they die. */
+	/* Repeated at every tick, as processes may fork as fast as they die. */
 	if (now >= h->kill_ns) {
 		if (alive > h->killed)
 			h->killed = alive;
@@ -103,7 +103,9 @@ static void put_off(int64_t *deadline, int64_t from, int64_t by)
 		*deadline += by;
 }
 
-/* Who was to end by itself needs time to run for that, not only time to pass. */
+/*
+ * Processes that may end by themselves need time to run, so a stall of the machine does not count.
+ */
 static void allow_for_stall(struct agent *a, int64_t now)
 {
 	int64_t late = now - a->kill_due_ns;

@@ -1,6 +1,6 @@
 /*
- * profrig-init: PID 1 of a profiled container, or on the host the parent of everything a run
- * starts. See profrig/agent.h for what it says and hears.
+ * profrig-init: PID 1 of a profiled container, or on the host the parent of every process that a
+ * run starts. See profrig/agent.h for its events and requests.
  */
 #include "agent_priv.h"
 
@@ -18,7 +18,7 @@
 #include "profrig/base/clock.h"
 #include "profrig/base/proc.h"
 
-/* Events waiting for a reader; over this no request is read. */
+/* Bytes of unread events above which no request is read. */
 #define OUT_HIGH ((size_t)1 << 20)
 #define BYE_TIMEOUT_NS NS_PER_S
 
@@ -70,10 +70,10 @@ static int open_signals(void)
 {
 	sigset_t set;
 
-	/* Ignored, not blocked: a reader that went away shows as EPIPE. */
+	/* Ignored, not blocked: a reader that has gone gives EPIPE. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	/* A job manager sends them to all processes of a job; they are for the workload. */
+	/* A job manager sends these to all processes of a job; they are meant for the workload. */
 	signal(SIGUSR1, SIG_IGN);
 	signal(SIGUSR2, SIG_IGN);
 	sigemptyset(&set);
@@ -86,7 +86,7 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* An engine stops its container this way; the reader should know why all ends. */
+/* An engine stops its container by a signal; the event gives the reader the reason. */
 static void say_ending(struct agent *a, int sig)
 {
 	struct event ev;
@@ -126,12 +126,12 @@ static void agent_turn(struct agent *a, int sigfd)
 	struct pollfd p[3] = {
 		{ .fd = sigfd, .events = POLLIN },
 		{ .fd = a->in_closed ? -1 : STDIN_FILENO, .events = listen ? POLLIN : 0 },
-		/* Also when nothing is queued: POLLERR shows that the reader has gone. */
+		/* Polled even when nothing is queued: POLLERR shows that the reader has gone. */
 		{ .fd = a->out.broken ? -1 : STDOUT_FILENO,
 		  .events = out_pending(&a->out) > 0 ? POLLOUT : 0 },
 	};
 
-	/* poll does not report what broke since the last turn. */
+	/* poll does not watch an output that broke since the last turn. */
 	if (a->out.broken)
 		kill_tree_whole(a);
 	if (a->done || poll(p, 3, kill_tree_wait_ms(a)) < 0)
@@ -203,7 +203,7 @@ int main(int argc, char **argv)
 		      stderr);
 		return 2;
 	}
-	/* Before the key comes: the workload has our user, and could read it here. */
+	/* Before the key arrives: the workload has the same user and could read it from memory. */
 	if (prctl(PR_SET_DUMPABLE, 0) < 0) {
 		fprintf(stderr, "profrig-init: %s\n", strerror(errno));
 		return 1;

@@ -1,7 +1,7 @@
 /*
- * A library is given to the loader of the image, which lists what it would load for it and runs
- * nothing of it; what it complains of is the reason. Where the library is looked for by its name it
- * is preloaded into that list.
+ * The image's own loader checks a library: it lists the libraries that it would load, and runs no
+ * code of them. Its error message is the reason. A library that is found by name is preloaded for
+ * that list.
  */
 #include "agent_priv.h"
 
@@ -40,9 +40,9 @@
 #define LIBC "libc.so.6"
 #define LOADER_MS 10000
 #define LOADER_WORDS 8192 /* less than a pipe takes */
-/* The names of what a library needs stand near its beginning. */
+/* The names of needed libraries are near the beginning of a file. */
 #define HEADER_BYTES ((size_t)1 << 20)
-/* Where tools find libraries that the loader has not been told of. */
+/* Folders where tools look for libraries outside of the loader's own list. */
 #define MORE_DIRS "/usr/local/lib:/usr/local/lib64:/opt/rocm/lib:/opt/rocm/lib64"
 
 static bool is_file(const char *path)
@@ -61,8 +61,8 @@ static const char *loader(void)
 						: NULL;
 }
 
-/* Runs it with env alone; what it writes to fd (1 or 2). More than a pipe holds stops it until its
- * time is up. */
+/* Runs a loader with env alone and reads its output from fd (1 or 2). Output beyond the size of a
+ * pipe blocks it until its time is up. */
 static int loader_run(char *const *argv, char *const *env, int fd, char text[LOADER_WORDS],
 		      struct err *err)
 {
@@ -99,7 +99,7 @@ static int loader_run(char *const *argv, char *const *env, int fd, char text[LOA
 	return x.code;
 }
 
-/* From the loader's line to what it is about; "" when the library was not found. */
+/* Cuts the loader's line down to the reason; "" when the library was not found. */
 static void complaint(char *line, const char *program, struct strbuf *why)
 {
 	static const char failed[] = "error while loading shared libraries: ";
@@ -122,7 +122,7 @@ static void complaint(char *line, const char *program, struct strbuf *why)
 		strbuf_add(why, at + 1, (size_t)(end - at - 1));
 }
 
-/* Whether the loader is content with a library: a path, or with preload a name to be looked for. */
+/* Whether the loader accepts a library: a path, or with preload a name to search for. */
 static bool loads(const char *ld, const char *library, bool preload, const char *dirs,
 		  struct strbuf *why)
 {
@@ -148,7 +148,7 @@ static bool loads(const char *ld, const char *library, bool preload, const char 
 	return r == 0;
 }
 
-/* "… stable release version 2.36.", in a program's words or among its bytes. */
+/* "… stable release version 2.36.", in the output of a program or among its bytes. */
 static bool release_in(const char *text, size_t len, char *buf, size_t n)
 {
 	static const char words[] = "release version ";
@@ -167,9 +167,9 @@ static bool release_in(const char *text, size_t len, char *buf, size_t n)
 }
 
 /*
- * Every run asks this, and to start a program takes longer than all else that the agent does before
- * it. So the loader's bytes are looked at; those of an older glibc than 2.33 do not hold the words,
- * and there the C library is started, which prints them.
+ * Every run needs this, and starting a program takes longer than all that the agent does before it.
+ * So the loader's bytes are searched. Those of a glibc older than 2.33 do not hold the text; there
+ * the C library is started, which prints it.
  */
 void probe_libc(char *buf, size_t n)
 {
@@ -195,10 +195,10 @@ void probe_libc(char *buf, size_t n)
 
 /* --- one library --- */
 
-/* What can be said without a loader. needs_glibc: it names glibc's C library. */
+/* Checks that need no loader. needs_glibc: the library needs glibc's C library. */
 static int library_check(const char *path, bool *needs_glibc, struct err *err)
 {
-	/* O_NONBLOCK: not to wait for the other end of a FIFO. */
+	/* With O_NONBLOCK the open does not wait for the other end of a FIFO. */
 	CLEANUP(xclosep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	CLEANUP(xfreep) char *data = xmalloc(HEADER_BYTES);
 	ssize_t n = fd < 0 ? -1 : read(fd, data, HEADER_BYTES);
@@ -306,7 +306,7 @@ static bool have_one(const struct strvec *env, const char *need, struct strbuf *
 	return have_program(env, need, why);
 }
 
-/* "a|b": either will do. */
+/* "a|b": one of them is enough. */
 static bool have(const struct strvec *env, const char *need, struct strbuf *why)
 {
 	CLEANUP(strvec_release) struct strvec any = STRVEC_INIT;

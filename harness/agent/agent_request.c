@@ -98,7 +98,7 @@ static void op_probe(struct agent *a, int64_t id, const json_t *rq)
 		event_error(&a->out, "probe %lld: %s", (long long)id, err.msg);
 		return;
 	}
-	/* Asked about no environment in particular: ours. */
+	/* A probe without an environment uses the agent's. */
 	if (env.nr == 0)
 		strvec_pushv(&env, environ);
 	probe_needs(a, id, &needs, &env);
@@ -130,7 +130,7 @@ static void op_reap(struct agent *a, int64_t id, const json_t *rq)
 				  request_ms(rq, "grace_ms", 200));
 }
 
-/* Files of a workload that is root in here would be root's out there too. */
+/* Files of a workload that runs as root in the container would belong to root on the host. */
 static void op_own(struct agent *a, int64_t id, const json_t *rq)
 {
 	const char *dir = json_string_value(json_object_get(rq, "dir"));
@@ -146,7 +146,7 @@ static void op_own(struct agent *a, int64_t id, const json_t *rq)
 	event_end(&ev, &a->out);
 }
 
-/* Before the first step: later its name may lead elsewhere. */
+/* Held before the first step, after which the name may lead elsewhere. */
 static void op_hold(struct agent *a, const json_t *rq)
 {
 	const char *dir = json_string_value(json_object_get(rq, "dir"));
@@ -158,7 +158,7 @@ static void op_hold(struct agent *a, const json_t *rq)
 		event_error(&a->out, "%s", err.msg);
 }
 
-/* Nothing else is done before, as nothing could be said of it. */
+/* No other request is served before, as its events could not carry the key. */
 static void op_key(struct agent *a, const json_t *rq)
 {
 	const char *key = json_string_value(json_object_get(rq, "key"));

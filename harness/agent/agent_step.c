@@ -40,14 +40,14 @@ static int make_dirs(const char *path, struct err *err)
 	return 0;
 }
 
-/* Where a step's output goes. NULL: /dev/null. */
+/* Opens the file for a step's output. NULL: /dev/null. */
 static int open_output(const char *path, int *ret_fd, struct err *err)
 {
 	int fd;
 
 	if (!path)
 		return 0;
-	/* O_NONBLOCK: where no folder is held, a FIFO must not hold us. */
+	/* O_NONBLOCK: in a folder that is not held, a FIFO must not block the agent. */
 	fd = door_open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_NONBLOCK, 0644);
 	if (fd < 0)
 		return err_sys(err, errno, "cannot open '%s'", path);
@@ -85,7 +85,7 @@ static int step_spawn(const json_t *rq, pid_t *ret_pid, struct err *err)
 	o.cwd = json_string_value(json_object_get(rq, "cwd"));
 	o.fd_out = out;
 	o.fd_err = errs;
-	/* A kill of the agent is a kill of the steps. */
+	/* The steps die with the agent. */
 	o.die_with_parent = true;
 	placed = place_take(rq, &was, err);
 	if (placed < 0)
@@ -110,7 +110,7 @@ void step_start(struct agent *a, int64_t id, const json_t *rq)
 		r = err_set(&err, EMFILE, "more than %d steps", AGENT_MAX_STEPS);
 	else {
 		tree_scan(a);
-		/* Before the fork: what the step does at once is not to be older than its start. */
+		/* Taken before the fork, so that no act of the step is earlier than its start. */
 		t_ns = clock_monotonic_ns();
 		r = step_spawn(rq, &pid, &err);
 	}
@@ -135,7 +135,7 @@ void step_signal(struct agent *a, int index, int sig)
 	const struct step *s = &a->steps.v[index];
 
 	tree_scan(a);
-	/* The whole group at once, so that none forks out of the way. */
+	/* The whole group at once, so that no process escapes by a fork. */
 	if (s->running) {
 		kill(-s->pid, sig);
 		if (sig == SIGTERM || sig == SIGINT || sig == SIGHUP)
@@ -177,8 +177,8 @@ static void step_ended(struct agent *a, struct step *s, int64_t t_ns, int status
 }
 
 /*
- * Looks before it reaps: while the first process is a zombie its pid still names the group, so the
- * scan can tell what the step left behind.
+ * Scans before it reaps: while the first process is a zombie its pid still names the group, so the
+ * scan can find the processes that the step left behind.
  */
 void steps_reap(struct agent *a)
 {
@@ -192,7 +192,7 @@ void steps_reap(struct agent *a)
 
 		if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) < 0 || si.si_pid == 0)
 			return;
-		/* The look at all processes takes its time, which is not the step's. */
+		/* The time of the scan does not belong to the step. */
 		t_ns = clock_monotonic_ns();
 		for (size_t i = 0; i < a->steps.nr && !s; i++)
 			if (a->steps.v[i].running && a->steps.v[i].pid == si.si_pid)

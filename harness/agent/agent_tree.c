@@ -12,10 +12,10 @@
 #include "profrig/base/num.h"
 
 #define MAX_RESCANS 8
-/* Of the list of children; with more of them, all processes are looked at. */
+/* Longest list of children that is read; with a longer one all processes are scanned. */
 #define MAX_CHILDREN_TEXT 512
 
-/* Fields of /proc/<pid>/stat after the name, which may hold blanks and brackets itself. */
+/* Fields of /proc/<pid>/stat behind the name, which may hold blanks and parentheses itself. */
 enum { STAT_STATE, STAT_PPID, STAT_PGRP, STAT_START = 19, STAT_FIELDS };
 
 static bool parse_stat(const char *s, struct tree_proc *p)
@@ -33,7 +33,8 @@ static bool parse_stat(const char *s, struct tree_proc *p)
 		n = strcspn(s, " \n");
 		if (n == 0)
 			return false;
-		/* Negative fields (priorities, a session of -1) are none of those wanted. */
+		/* The fields that are used are never negative (priorities, or a session of -1, may
+		 * be). */
 		if (i == STAT_STATE)
 			p->dead = *s == 'Z' || *s == 'X';
 		else
@@ -84,7 +85,7 @@ static struct tree_proc *tree_find(const struct tree *t, pid_t pid)
 	return bsearch(&key, t->procs.v, t->procs.nr, sizeof(key), by_pid);
 }
 
-/* False when a process went away between the list of names and its file. */
+/* False when a process ended between the list of names and the read of its file. */
 static bool tree_read(struct tree *t)
 {
 	bool whole = true;
@@ -108,7 +109,7 @@ static bool tree_read(struct tree *t)
 	return whole;
 }
 
-/* What is known of a process without asking its parent. */
+/* Decides by the process alone, without its parent. */
 static bool own_evidence(const struct agent *a, const struct tree *old, struct tree_proc *p)
 {
 	const struct tree_proc *was = tree_find(old, p->pid);
@@ -117,7 +118,7 @@ static bool own_evidence(const struct agent *a, const struct tree *old, struct t
 		p->owner = was->owner;
 		return true;
 	}
-	/* While the first process is not reaped its pid, and so the group's, is not given to
+	/* Until the first process is reaped, its pid (and so the group's number) is not given to
 	 * another process. */
 	for (size_t i = 0; i < a->steps.nr; i++) {
 		const struct step *s = &a->steps.v[i];
@@ -131,8 +132,8 @@ static bool own_evidence(const struct agent *a, const struct tree *old, struct t
 }
 
 /*
- * Walks up from p to the first ancestor that decides, then hands the decision down. The list may be
- * torn (it was read while processes came and went), so the walk is bounded by its length.
+ * Walks up from p to the first ancestor that decides, then hands the decision down. Processes came
+ * and went while the list was read, so it may hold a loop: the walk is bounded by its length.
  */
 static void decide(const struct agent *a, const struct tree *old, struct tree *t,
 		   struct tree_proc *p)
@@ -166,7 +167,7 @@ static void decide(const struct agent *a, const struct tree *old, struct tree *t
 	top->known = true;
 }
 
-/* A process of ours that died since the scan before may have forked in between. */
+/* A process of the run that died since the last scan may have forked in between. */
 static bool newly_dead(const struct tree *old, const struct tree_proc *p)
 {
 	const struct tree_proc *was;
@@ -177,7 +178,7 @@ static bool newly_dead(const struct tree *old, const struct tree_proc *p)
 	return !was || !was->dead || was->start != p->start;
 }
 
-/* Returns whether the picture holds together. */
+/* Returns whether the scan is consistent. */
 static bool scan_once(struct agent *a)
 {
 	struct tree fresh = { .procs = VEC_INIT };
@@ -198,9 +199,9 @@ static bool scan_once(struct agent *a)
 }
 
 /*
- * Whatever descends from a subreaper or PID 1 is its child, or has an ancestor that is one and
- * lives: when all children are dead no process is left. Only this process takes children off this
- * list, so it holds still while it is read. True is a proof, false is none.
+ * A descendant of a subreaper or PID 1 is its child, or has a live ancestor that is one: when all
+ * children are dead no process is left. Only this process reaps them, so the list does not change
+ * while it is read. True is a proof, false is none.
  */
 static bool none_lives(void)
 {
@@ -219,7 +220,8 @@ static bool none_lives(void)
 
 		if (!end || num_u64(buf + at, (size_t)(end - buf - at), &pid) < 0)
 			return false;
-		/* Not its state: a zombie may be the first of several threads, the others alive. */
+		/* The state in /proc is not enough: the first of several threads may be a zombie
+		 * while others live. */
 		if (waitid(P_PID, (id_t)pid, &si, WEXITED | WNOHANG | WNOWAIT) < 0 || !si.si_pid)
 			return false;
 		at = end + 1 - buf;
@@ -229,13 +231,13 @@ static bool none_lives(void)
 
 void tree_scan(struct agent *a)
 {
-	/* Mostly a step leaves nothing behind, and a machine may have thousands of processes. */
+	/* Mostly a step leaves no process behind, and a machine may have thousands of processes. */
 	if (none_lives()) {
 		tree_release(&a->tree);
 		return;
 	}
-	/* The list of names is read before the files: a process listed alive may have forked a
-	 * child that is not listed and be found dead. */
+	/* The list of names is read before the files: a listed process may have forked an unlisted
+	 * child and be dead when its file is read. */
 	for (int i = 0; i < MAX_RESCANS && !scan_once(a); i++)
 		;
 }
@@ -270,7 +272,7 @@ size_t tree_signal(const struct agent *a, int owner, int sig, pid_t skip_pgrp)
 			continue;
 		if (kill(p->pid, sig) < 0)
 			continue;
-		/* A stopped process takes what can be caught only when it runs again. */
+		/* A stopped process acts on a signal that can be caught only when it runs again. */
 		if (sig == SIGTERM || sig == SIGINT || sig == SIGHUP)
 			kill(p->pid, SIGCONT);
 		n++;

@@ -14,7 +14,7 @@
 #define CONFIDENCE 0.95
 #define METHOD "paired log ratios, Student t"
 
-/* --- what was run --- */
+/* --- the runs --- */
 
 static double metric_value(const json_t *run, const char *name, const char **ret_unit)
 {
@@ -59,7 +59,9 @@ static char *tools_of(const struct prepared *p)
 	return strbuf_steal(&sb);
 }
 
-/* Of all tools together: the one of the run, else those of the tools if all state one. */
+/*
+ * The budget of all tools together: that of the run, else the sum over the tools if all state one.
+ */
 static double budget_of(const struct prepared *p)
 {
 	double sum = 0;
@@ -112,7 +114,7 @@ struct baseline pairing_base(const struct pairing *s, size_t block)
 	return ret;
 }
 
-/* --- what it cost --- */
+/* --- the cost --- */
 
 static double geometric(const double *v, const double *other, size_t n)
 {
@@ -166,7 +168,7 @@ const char *cost_verdict(const struct cost *c)
 		return "";
 	if (!cost_over_budget(c))
 		return "within";
-	/* The lower end of the interval may still be within. */
+	/* The interval's lower end may still be within the budget. */
 	return c->time.low - 1 <= c->of->budget ? "unclear" : "over";
 }
 
@@ -290,7 +292,7 @@ static void note_run(const struct pairing *s, const struct paired_run *oc, const
 			note_cost(oc, &s->costs.v[i], problems);
 }
 
-/* The last run with all tools, rather than one without, is what people look at. */
+/* `latest` points to the last run with all tools, which users look at. */
 static void move_latest(const struct pairing *s)
 {
 	const struct paired_run *to = NULL;

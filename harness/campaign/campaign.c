@@ -38,7 +38,7 @@ struct prepared *campaign_full(const struct campaign_model *m)
 	return m->variants.v[m->variants.nr - 1];
 }
 
-/* The heat of a run makes the next one slower. */
+/* A run heats the machine, which makes the next one slower. */
 static void campaign_cool_down(const struct campaign *c, const struct campaign_front *f)
 {
 	int64_t until = clock_monotonic_ns() + (int64_t)(c->cooldown_s * 1e9), left;

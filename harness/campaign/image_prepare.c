@@ -57,7 +57,7 @@ static char *quoted(const char *value)
 	return strbuf_steal(&sb);
 }
 
-/* The command line's own words, as --set takes them; in front of --set, which wins. */
+/* Options of the command line as --set values; they go in front of --set, which wins. */
 static void put_sets(const struct build_request *rq, const char *registry,
 		     const struct run_options *o, struct strvec *sets)
 {
@@ -128,7 +128,7 @@ int build_engine(struct build_set *s, struct err *err)
 	const char *name = s->confs.nr ? s->confs.v[0]->engine : "auto";
 	CLEANUP(xfreep) char *notice = NULL;
 	struct err why = ERR_INIT;
-	/* With an image, auto is the first container engine that answers. */
+	/* With an image, auto selects the first container engine that answers. */
 	const struct engine *e = run_pick_engine(name, "image", &notice, &why);
 
 	s->engine = e && e->build ? e : NULL;
@@ -175,7 +175,7 @@ void build_words_of(const struct build_set *s, const struct image_job *j, struct
 		strvec_push(ret, *j->word ? j->word : j->conf->model_name);
 }
 
-/* Once for each model, whatever arguments it shall have. */
+/* Adds a model once, whatever its arguments. */
 static void add_word(struct build_items *items, const struct build_request *rq, const char *word)
 {
 	for (size_t i = 0; word && i < items->v.nr; i++)
@@ -211,7 +211,7 @@ static int items_of(const char *command, const struct run_options *o,
 	return 0;
 }
 
-/* A wrong call comes before a wrong configuration. */
+/* A usage error takes precedence over a configuration error. */
 static int worse(int r, int of_model)
 {
 	return r == -EINVAL || r == -ENOENT || of_model == 0 ? r : of_model;

@@ -13,8 +13,8 @@
 #include "profrig/base/strbuf.h"
 #include "profrig/image/image.h"
 
-/* The models a word stands for; what no model has is itself: a file, or a name of the manifest
- * alone. */
+/* The models that a word selects. A word without a model stands for itself: a file, or a name that
+ * only the manifest has. */
 static void expand(const struct catalog *cat, const char *word, struct strvec *keys)
 {
 	CLEANUP(strvec_release) struct strvec paths = STRVEC_INIT;
@@ -28,7 +28,7 @@ static void expand(const struct catalog *cat, const char *word, struct strvec *k
 	}
 }
 
-/* What prepare takes for the image's model, with the arguments it was built with. Owned. */
+/* The model of the image as prepare takes it, with the arguments of the build. Owned. */
 static char *own_path(const struct manifest_image *mi)
 {
 	if (mi->at)
@@ -36,7 +36,7 @@ static char *own_path(const struct manifest_image *mi)
 	return xstrdup(mi->word && *mi->word ? mi->word : mi->model ? mi->model : mi->image);
 }
 
-/* stem: a word without its arguments. */
+/* Whether a word selects the image's model. stem: the word without its arguments. */
 static bool means(const struct catalog *cat, const struct manifest_image *mi, const char *own,
 		  const char *stem)
 {
@@ -47,7 +47,7 @@ static bool means(const struct catalog *cat, const struct manifest_image *mi, co
 		return true;
 	if (mi->word && !strcmp(stem, mi->word))
 		return true;
-	/* By a tag, or by another name of the same file. */
+	/* A tag, or another name of the same file. */
 	expand(cat, bare, &models);
 	expand(cat, stem, &expanded);
 	return VEC_FIND(&expanded, x, strvec_has(&models, *x));
@@ -63,7 +63,8 @@ static char *with_args(const char *own, const char *args)
 	return fs_is_file(inside) ? catalog_path_with(inside, args) : xasprintf("%s%s", own, args);
 }
 
-/* What the image shall run, by the words; none: as it was built. A used word leaves `unused`. */
+/* The runs of the image that the words ask for; without words the one it was built for. A used word
+ * is removed from `unused`. */
 static void runs_of(const struct catalog *cat, const struct manifest_image *mi,
 		    const struct strvec *words, struct strvec *unused, struct strvec *runs)
 {
@@ -98,7 +99,7 @@ static const struct engine *engine_of(const struct run_options *o)
 	return e && e->build ? e : NULL;
 }
 
-/* The image to run: what is here, else what can be pulled. */
+/* The image to run: the one on this machine, else the one in the registry. */
 static const char *choose(const struct engine *e, const struct manifest_image *mi,
 			  struct said *said)
 {
@@ -115,7 +116,7 @@ static const char *choose(const struct engine *e, const struct manifest_image *m
 	return id || !mi->registry_image ? mi->image : mi->registry_image;
 }
 
-/* A word for models whose images could not be built just now; the build has reported that. */
+/* Drops words for models whose images could not be built just now; the build has reported them. */
 static void drop_unbuilt(const struct run_options *o, const struct catalog *cat,
 			 struct strvec *unused)
 {
@@ -215,7 +216,7 @@ int manifest_same_model(const struct run_options *o, const struct runconf *rc, s
 	const struct cfg_node *name = cfg_get(model, "name");
 	const char *want = i < o->names.nr ? o->names.v[i] : "";
 
-	/* What a file beside the model or the command line calls it, it is called on purpose. */
+	/* A name given beside the model or on the command line was chosen on purpose. */
 	if (!*want || !strcmp(want, rc->model_name) || (name && name->layer != LAYER_MODEL))
 		return 0;
 	return err_set(

@@ -6,9 +6,9 @@
 
 #include "profrig/base/fs.h"
 
-/* One folder that may be it. */
+/* A folder in which the models may be. */
 struct place {
-	char *prefix; /* what paths in it begin with; NULL: it is the one here */
+	char *prefix; /* beginning of its paths; NULL: the working directory */
 	struct catalog *cat;
 };
 
@@ -21,7 +21,7 @@ static const struct catalog_entry *by_name(const struct catalog *cat, const char
 	return NULL;
 }
 
-/* The file that a word without arguments means there; owned, NULL: there is none. */
+/* The file that a word without arguments names there; owned, NULL: there is none. */
 static char *file_at(const struct place *pl, const char *word)
 {
 	char *path = pl->prefix ? fs_join(pl->prefix, word) : xstrdup(word);
@@ -33,7 +33,7 @@ static char *file_at(const struct place *pl, const char *word)
 	return NULL;
 }
 
-/* As prepare takes it; owned, NULL: it is not there. */
+/* The image's model as prepare takes it; owned, NULL: it is not there. */
 static char *find_word(const struct place *pl, const struct manifest_image *mi)
 {
 	CLEANUP(strvec_release) struct strvec args = STRVEC_INIT;
@@ -53,7 +53,7 @@ static char *find_word(const struct place *pl, const struct manifest_image *mi)
 	return e ? catalog_path_with(e->path, own + strcspn(own, ":")) : NULL;
 }
 
-/* Whether the file at path calls its model so, or not at all. */
+/* Whether the file at path gives its model this name, or none. */
 static bool is_called(const char *path, const char *name)
 {
 	CLEANUP(xfreep) char *file = catalog_path_with(path, "");
@@ -72,7 +72,7 @@ static bool is_called(const char *path, const char *name)
 	return same;
 }
 
-/* Whether the scripts of an entry that only madengine's manifest has are there. */
+/* Whether the scripts of an entry are there that only madengine's manifest lists. */
 static bool has_scripts(const struct place *pl, const struct manifest *m, const char *name)
 {
 	const struct cfg_node *built = cfg_get(m->tree.root, "built_models");
@@ -120,8 +120,8 @@ static void place_release(struct place *pl)
 	catalog_free(pl->cat);
 }
 
-/* The package that MODEL_DIR named when the image was built: its words are absolute. Owned, NULL:
- * it was where everything else was. */
+/* The package that MODEL_DIR named when the image was built (its paths are absolute). Owned, NULL:
+ * the package was in the same place as the rest. */
 static char *package_of(const struct manifest_image *mi)
 {
 	const char *word = mi->word ? mi->word : "", *hash = mad_path_hash(word);

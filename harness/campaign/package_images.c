@@ -6,7 +6,7 @@
 
 #include "profrig/base/fs.h"
 
-/* From the entry alone: it decides for most models, without reading any configuration. */
+/* Decided by the entry alone, so that most models need no configuration. */
 static bool may_want(const struct catalog *cat, const char *path)
 {
 	CLEANUP(strvec_release) struct strvec args = STRVEC_INIT;
@@ -21,7 +21,7 @@ static bool may_want(const struct catalog *cat, const char *path)
 	       !cfg_text(cfg_get(e->node, "env_vars"), "DOCKER_IMAGE_NAME");
 }
 
-/* Mistakes are reported when the run itself is prepared. */
+/* Errors are reported when the run itself is prepared. */
 static bool wants(const struct run_options *o, const char *path)
 {
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
@@ -32,7 +32,7 @@ static bool wants(const struct run_options *o, const char *path)
 	struct runconf rc;
 	bool yes;
 
-	/* No tool is known here, and none has a say in it. */
+	/* The tools are not loaded here, and do not matter. */
 	cfg_init(&rq.given);
 	if (engine)
 		runconf_give(&rq.given, "engine", CFG_STR, engine);

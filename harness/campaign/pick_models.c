@@ -1,4 +1,4 @@
-/* From the words of a command line to models. */
+/* Finds the models that the words of a command line select. */
 #include "pick_models.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ void catalog_free(struct catalog *cat)
 	free(cat);
 }
 
-/* A file, or a folder that holds a model; any other folder may have a tag's name by chance. */
+/* A file, or a folder that holds a model; another folder may have the name of a tag by chance. */
 bool pick_is_path(const char *word)
 {
 	CLEANUP(xfreep) char *file = fs_join(word, "profrig.yaml");
@@ -32,7 +32,7 @@ char *pick_model_key(const char *path)
 	return mad_path_hash(bare) ? STEAL(bare) : fs_abs(inside ? inside : bare);
 }
 
-/* The file of a package, or the folder of one that is no model itself. */
+/* The file of a package, or a package's folder that is no model itself. */
 static bool is_models_json(const char *word)
 {
 	CLEANUP(xfreep) char *inside = fs_join(word, "models.json");
@@ -65,7 +65,7 @@ static int load_catalog(struct picking *a, struct err *err)
 	return err_set(err, EINVAL, "%s", why.msg);
 }
 
-/* "model2" → "dummy2/model2": the scope is what people forget. */
+/* "model2" → "dummy2/model2": users often leave out the scope. */
 static const char *scoped_name(const struct catalog *cat, const char *tag)
 {
 	for (size_t i = 0; i < cat->models.nr; i++) {
@@ -107,7 +107,7 @@ char *pick_unknown(const struct catalog *cat, const char *word, bool path)
 	return xasprintf("no model has the name or tag '%s'; 'profrig discover' lists them", tag);
 }
 
-/* "dummy2:dummy_2" is how madengine's documentation writes "dummy2/dummy_2". */
+/* madengine's documentation writes "dummy2:dummy_2" for "dummy2/dummy_2". */
 static bool match_scope(const struct catalog *cat, const char *word, struct strvec *models)
 {
 	CLEANUP(xfreep) char *scoped = xstrdup(word);
@@ -119,7 +119,7 @@ static bool match_scope(const struct catalog *cat, const char *word, struct strv
 	return catalog_match(cat, scoped, models) > 0;
 }
 
-/* path: the word may be a file or a folder, too. */
+/* path: the word may also be a file or a folder. */
 static int pick_word(struct picking *a, const char *word, bool path, struct err *err)
 {
 	CLEANUP(xfreep) char *why = NULL;

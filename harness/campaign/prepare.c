@@ -1,5 +1,5 @@
 /*
- * From the command line to a plan: tools, configuration, engine, run id. Shared by run and plan.
+ * From the command line to a plan: tools, configuration, engine, run id. Used by run and plan.
  */
 #include "prepare.h"
 
@@ -47,8 +47,7 @@ void run_options_release(struct run_options *o)
 }
 
 /*
- * An engine named on the command line that does not exist is a wrong word, one from a file a wrong
- * configuration.
+ * An unknown engine is a usage error on the command line, and a configuration error in a file.
  */
 static int pick_engine(const struct run_options *o, struct prepared *p, struct said *said,
 		       struct err *err)
@@ -63,9 +62,9 @@ static int pick_engine(const struct run_options *o, struct prepared *p, struct s
 }
 
 /*
- * What only containers have, and a workload on the host has not. A model that has an image and is
- * run on the host for once is what --engine is for: of values that are further away than the
- * choice of the engine the image is passed over and the rest is no warning.
+ * Settings for containers that a workload on the host does not use. --engine may run a model with
+ * an image on the host for once: for values from a lower layer than the choice of the engine, the
+ * image is not mentioned and the rest is a notice, not a warning.
  */
 static void say_host(const struct prepared *p, struct said *said)
 {
@@ -174,7 +173,8 @@ int prepare_again(struct prepared *p, struct err *err)
 	return r;
 }
 
-/* Of a package that is here. It may be there for other reasons: broken, it stops no run. */
+/* Tools of a package in this folder. A broken package stops no run, as it may be there for other
+ * reasons. */
 static void add_package_tools(struct tool_set *ts, struct said *said)
 {
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
@@ -186,7 +186,7 @@ static void add_package_tools(struct tool_set *ts, struct said *said)
 		said_add(said, SAID_WARNING_ONCE, "its tools are left out: %s", err.msg);
 }
 
-/* --tools-config. */
+/* Tools of --tools-config. */
 static int add_named_tools(const struct run_options *o, struct tool_set *ts, struct err *err)
 {
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
@@ -204,7 +204,7 @@ int tools_load(const struct strvec *dirs, struct tool_set *ret, struct said *sai
 	struct err why = ERR_INIT;
 	int r = tool_set_open(ret, dirs, &why);
 
-	/* -ENOENT: a --tools-dir that is not there */
+	/* -ENOENT: a missing --tools-dir */
 	if (r < 0)
 		return err_set(err, r == -ENOENT ? EINVAL : EBADMSG, "%s", why.msg);
 	add_package_tools(ret, said);
@@ -212,9 +212,9 @@ int tools_load(const struct strvec *dirs, struct tool_set *ret, struct said *sai
 }
 
 /*
- * A configuration with problems is planned too, so that what only planning finds (conflicts,
- * missing scripts) is told with the rest and not one run later; without asking which engines
- * answer.
+ * A configuration with problems is planned too, so that problems which only planning finds
+ * (conflicts, missing scripts) are reported with the rest and not one run later. Engines are not
+ * asked then.
  */
 static int plan_first(const struct run_options *o, struct prepared *p, struct problems *problems,
 		      struct said *said, struct err *err)

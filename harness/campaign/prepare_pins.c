@@ -1,7 +1,7 @@
 /*
- * What a configured path led to when the command began. A workload that may write in the model's
- * folder, or in one that is mounted for it, could put a link in the place of a script or of a mount
- * for the next run to copy or to mount: a run is refused whose paths lead elsewhere by then.
+ * The targets of configured paths when the command began. A workload that may write in the model's
+ * folder, or in a mounted one, could replace a script or a mount by a link, which the next run
+ * would copy or mount. A run is refused when one of its paths leads elsewhere by then.
  */
 #include "prepare.h"
 
@@ -18,7 +18,7 @@ static void pin_add(struct prepared *p, const char *path)
 {
 	CLEANUP(xfreep) char *real = NULL;
 
-	/* What lies in the run directory is made anew each time. */
+	/* Files in the run directory are made anew each time. */
 	if (!path || fs_below(p->run_dir, path))
 		return;
 	for (size_t i = 0; i < p->pins.nr; i += 2)
@@ -69,7 +69,7 @@ void pins_take(struct prepared *p)
 		}
 }
 
-/* What was not there may have been made since, but not as a link. */
+/* A path that did not exist may have been made since, but not as a link. */
 static bool is_new(const struct prepared *p, size_t i)
 {
 	struct stat st;

@@ -1,6 +1,6 @@
 /*
- * Which models there are: profrig.yaml here, in the folders here, and in those of examples/; and
- * the entries of models.json.
+ * The models: profrig.yaml here, in the folders here, and in those of examples/; and the entries of
+ * models.json.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -65,8 +65,8 @@ static void add_model_file(struct catalog *c, const char *cwd, const char *path)
 	VEC_PUSH(&c->models, e);
 }
 
-/* profrig.yaml of every folder below `below` (NULL: cwd itself). A folder that cannot be read holds
- * no model for us. */
+/* profrig.yaml of every folder below `below` (NULL: cwd itself). An unreadable folder counts as one
+ * without a model. */
 static void add_folders(struct catalog *c, const char *cwd, const char *below)
 {
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
@@ -104,7 +104,7 @@ static void add_entries(struct catalog *c, size_t from)
 	}
 }
 
-/* dir: as paths of the catalog begin; NULL: cwd itself. */
+/* dir: the beginning of the catalogue's paths; NULL: cwd itself. */
 static int load_catalog(struct catalog *c, const char *cwd, const char *dir, bool scripts,
 			struct err *err)
 {
@@ -188,7 +188,7 @@ size_t catalog_match(const struct catalog *c, const char *word, struct strvec *p
 	for (size_t i = 0; i < c->models.nr; i++) {
 		const struct catalog_entry *e = &c->models.v[i];
 
-		/* A path that was given before means what it did. */
+		/* A path that an earlier listing gave is accepted as it is. */
 		if (strcmp(e->path, tag) != 0 && (e->mad ? !mad_entry_matches(e->mad, word)
 							 : !all && !strvec_has(&e->tags, tag)))
 			continue;

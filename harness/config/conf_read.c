@@ -11,7 +11,7 @@ struct piped {
 	char *path, *text;
 	size_t n;
 };
-static VEC(struct piped) kept; /* as long as the process lives */
+static VEC(struct piped) kept; /* until the process ends */
 
 int conf_read(const char *path, size_t max, char **ret, size_t *ret_n, struct err *err)
 {

@@ -6,7 +6,7 @@
 
 #include "profrig/base/xalloc.h"
 
-/* Length of the name at s when it is followed by '}', else 0. */
+/* Length of the name at s when '}' follows it, else 0. */
 static size_t name_length(const char *s)
 {
 	size_t n = 0;

@@ -10,8 +10,8 @@
 #include "profrig/base/num.h"
 #include "profrig/base/xalloc.h"
 
-/* Words that stand for an error in what Python and GPU programs print. A test summary's "0 FAILED"
- * and a program that ends by sys.exit(0) are none. */
+/* Words for errors in the output of Python and GPU programs. A test summary's "0 FAILED" and a
+ * program that ends by sys.exit(0) are no errors. */
 const char *const results_default_errors[] = {
 	"OutOfMemoryError",
 	"HIP out of memory",
@@ -29,7 +29,7 @@ const char *const results_default_errors[] = {
 	NULL,
 };
 
-/* Lines of profilers and of Ray that look like errors and harm nothing. */
+/* Lines of profilers and of Ray that look like errors and are harmless. */
 const char *const results_default_benign[] = {
 	"Failed to establish connection to the metrics exporter agent",
 	"RpcError: Running out of retries to initialize the metrics agent",
@@ -146,7 +146,7 @@ enum results_merge results_merge_of(const char *name, const char *unit)
 					    "score",      "utilization", "mfu",     "bleu",
 					    "f1",         NULL };
 	static const char *const rate[] = { "throughput", "per_second", "per_sec", "qps", NULL };
-	/* "loss/s" is no rate of anything that adds up, but "GiB/s" and "tokens/s" are. */
+	/* "loss/s" is no rate of something that adds up, but "GiB/s" and "tokens/s" are. */
 	const char *per = strstr(unit, "/s");
 	bool is_rate = per && !isalpha((unsigned char)per[2]);
 

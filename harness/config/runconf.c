@@ -87,7 +87,7 @@ static bool is_configuration(const char *name)
 	       text_suffix(name, ".json");
 }
 
-/* A file that was named as the model. What people write first is a program. */
+/* A file that was named as the model. A common mistake is to name a program. */
 static char *model_file(struct loader *l, const char *path)
 {
 	const char *model = l->rq->model;
@@ -99,8 +99,8 @@ static char *model_file(struct loader *l, const char *path)
 	return NULL;
 }
 
-/* A name of the catalogue, a tag that one model has, or the reason why it is neither; or a file,
- * which may have the name of a model because it is the model's program. */
+/* A model's name in the catalogue, or a tag that only one model has; else the reason is reported.
+ * It may also be a file: a model's program can have the model's name. */
 static char *model_by_name(struct loader *l, const char *path)
 {
 	CLEANUP(strvec_release) struct strvec paths = STRVEC_INIT;
@@ -128,7 +128,7 @@ static char *model_by_name(struct loader *l, const char *path)
 
 static void load_file(struct loader *l, const char *shown, enum cfg_layer layer);
 
-/* "models.json#NAME:args", as catalog_match gives it; 1 when the model is such. */
+/* "models.json#NAME:args", as catalog_match returns it; 1 when the model has this form. */
 static int model_of_package(struct loader *l, const char *model)
 {
 	CLEANUP(strvec_release) struct strvec args = STRVEC_INIT;
@@ -180,7 +180,7 @@ static void load_file(struct loader *l, const char *shown, enum cfg_layer layer)
 	bool json = len > 5 && !strcmp(shown + len - 5, ".json");
 	int r;
 
-	/* A pipe will do: --config <(…) */
+	/* A pipe is accepted: --config <(…) */
 	if (fs_is_dir(path) || !fs_exists(path)) {
 		loader_bad_name(l, NULL,
 				fs_is_dir(path) ? "'%s' is a folder, want a file"
@@ -206,8 +206,7 @@ static void load_file(struct loader *l, const char *shown, enum cfg_layer layer)
 	cfg_release(&c);
 }
 
-/* The map at a key of the root, made (or made anew when it is something else) for the command
- * line. */
+/* The map at a key of the root; made, or replaced when it is no map, for the command line. */
 static struct cfg_node *cli_map(struct loader *l, const char *key)
 {
 	struct cfg_node *n = cfg_get(l->tree.root, key);
@@ -314,7 +313,7 @@ static void apply_command_line(struct loader *l)
 	if (rq->image)
 		cfg_put(&l->tree, cli_map(l, "model"), "image", CFG_STR, rq->image, cli, LAYER_CLI);
 	cli_labels(l);
-	/* --set tools[0].options.x=… needs the entry as a map. */
+	/* --set tools[0].options.x=… needs a map as the entry. */
 	schema_expand(&l->tree, schema_table);
 	for (size_t i = 0; i < rq->sets.nr; i++) {
 		struct err err = ERR_INIT;
@@ -324,7 +323,7 @@ static void apply_command_line(struct loader *l)
 	}
 	if (rq->only_tool)
 		keep_one_tool(l);
-	/* Last, since what --set says of a tool is for the other run. */
+	/* Last, since --set may name the tools of the other run. */
 	if (rq->bare) {
 		cfg_put(&l->tree, root, "tools", CFG_SEQ, NULL, cli, LAYER_CLI);
 		cfg_put(&l->tree, root, "idle", CFG_FLOAT, "0", cli, LAYER_CLI);
@@ -335,8 +334,8 @@ static void apply_command_line(struct loader *l)
 }
 
 /*
- * As a problem of the schema an unknown engine would be exit 3 also when the command line
- * named it.
+ * Checked here, because as a problem of the schema an unknown engine on the command line would give
+ * exit code 3.
  */
 static void check_cli_engine(struct loader *l)
 {
@@ -351,7 +350,7 @@ static void check_cli_engine(struct loader *l)
 	n->s = k->def;
 }
 
-/* Values of secret variables leave the tree before anyone can print it. */
+/* Values of secret variables are removed from the tree before it can be printed. */
 static void redact(struct cfg_node *env)
 {
 	CFG_EACH(kid, env, CFG_MAP) {
@@ -371,7 +370,7 @@ static void keep_effective(struct loader *l)
 	redact(cfg_get(l->tree.root, "env"));
 	for (size_t i = 0; tools && i < tools->nr; i++)
 		redact(cfg_get(tools->child[i], "env"));
-	/* Only {from_env: NAME} may stay: whatever else was written there was meant to be one. */
+	/* Only {from_env: NAME} stays: another value was meant to be the secret itself. */
 	for (size_t i = 0; secrets && i < secrets->nr; i++) {
 		if (secrets->child[i]->kind == CFG_MAP)
 			continue;
@@ -394,7 +393,7 @@ static void load_layers(struct loader *l)
 	if (rq->model && !model_of_package(l, rq->model)) {
 		CLEANUP(xfreep) char *found = find_model(l);
 
-		/* A name may have led into a package, too. */
+		/* The name may also lead into a package. */
 		if (found && !model_of_package(l, found)) {
 			l->model_file = STEAL(found);
 			load_file(l, l->model_file, LAYER_MODEL);
@@ -416,7 +415,7 @@ int runconf_load(struct runconf *rc, const struct runconf_request *rq, const str
 	cfg_init(&l.tree);
 	cfg_parse_text(&l.tree, "", 0, "built-in", false, LAYER_BUILTIN, NULL);
 	load_layers(&l);
-	/* Without one of its files the rest would complain of what that file holds. */
+	/* Without one of its files, errors would follow from what that file holds. */
 	if (!l.usage.code && !l.broken) {
 		apply_command_line(&l);
 		check_cli_engine(&l);

@@ -1,4 +1,4 @@
-/* build:, context: and registry: of a configuration. */
+/* The keys build:, context: and registry: of a configuration. */
 #include "runconf_int.h"
 #include "schema.h"
 
@@ -83,7 +83,7 @@ static void fill_secrets(struct loader *l, const struct cfg_node *build)
 
 		if (!is_id(n->key))
 			cfg_problem(l->p, n, "build.secrets: '%.80s' is no id", n->key);
-		/* A run needs none of them. */
+		/* A run does not use them. */
 		else if (l->rq->builds)
 			value = conf_secret_value(l, n, &from);
 		if (value)
@@ -91,7 +91,7 @@ static void fill_secrets(struct loader *l, const struct cfg_node *build)
 	}
 }
 
-/* The GPU of this machine, where the configuration does not say for which one an image is. */
+/* The vendor of this machine's GPU, for a configuration that names none for an image. */
 static const char *vendor_here(void)
 {
 	if (fs_exists("/dev/kfd"))
@@ -144,8 +144,8 @@ static bool is_hub(const char *server)
 	return !strcmp(server, "docker.io") || !strcmp(server, "dockerhub");
 }
 
-/* What credential.json of a package has for this registry, which it calls by its name, or
- * dockerhub. Owned, NULL: nothing. */
+/* The value in a package's credential.json for this registry, under the registry's name or
+ * dockerhub. Owned, NULL: none. */
 static char *package_word(const struct loader *l, const char *server, const char *key)
 {
 	CLEANUP(xfreep) char *dir = loader_package_dir(l);
@@ -168,7 +168,7 @@ static char *package_word(const struct loader *l, const char *server, const char
 	return value;
 }
 
-/* The variables of madengine's users for Docker Hub count as well, and their credential.json. */
+/* madengine's variables for Docker Hub and its credential.json count as well. */
 static char *registry_word(const struct loader *l, const struct cfg_node *registry, const char *key,
 			   const char *usual, const char *hub, const char *entry)
 {

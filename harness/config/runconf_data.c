@@ -1,4 +1,4 @@
-/* data: and data_cache: of a configuration. Entries of one name are one data set. */
+/* The keys data: and data_cache: of a configuration. Entries of one name form one data set. */
 #include "runconf_int.h"
 #include "schema.h"
 
@@ -102,7 +102,7 @@ static void fill_sha256(struct loader *l, struct data_source *s, const struct cf
 		*c = (char)tolower((unsigned char)*c);
 }
 
-/* A password in an address would stand in plans, messages and run.json. */
+/* A password in an address would be shown in plans, messages and run.json. */
 static bool url_ok(struct loader *l, const struct cfg_node *n, const char *what)
 {
 	bool http = !strncmp(n->s, "http://", 7) || !strncmp(n->s, "https://", 8);
@@ -191,7 +191,7 @@ static bool provider_of(const struct cfg_node *n, enum data_provider *ret)
 	return false;
 }
 
-/* An address may be signed: what plans and run.json show ends before that. */
+/* An address may be signed: plans and run.json show it without its query. */
 static void hide_query(struct loader *l, struct cfg_node *path)
 {
 	const char *query = path ? strchr(path->s, '?') : NULL;
@@ -211,7 +211,7 @@ static void add_source(struct loader *l, const struct cfg_node *entry)
 	struct data_source s = { .args = STRVEC_INIT, .timeout_s = SCRIPT_TIMEOUT_S };
 	struct data_set *d;
 
-	/* What is missing or misspelt, the schema has said. */
+	/* The schema has reported missing and misspelt keys. */
 	if (!name || !path || !provider_of(conf_scalar(entry, "provider"), &s.provider))
 		return;
 	if (!schema_file_name(name->s) || strlen(name->s) > 64) {

@@ -1,5 +1,5 @@
-/* The second half of runconf_load: typed fields out of the merged tree, and what only shows there:
- * names, paths, gaps. */
+/* The second half of runconf_load: typed fields from the merged tree, and checks that need all of
+ * it: names, paths, gaps. */
 #include "mad_int.h"
 #include "runconf_int.h"
 #include "schema.h"
@@ -125,7 +125,7 @@ static void fill_model(struct loader *l, const struct cfg_node *root)
 	const struct cfg_node *dockerfile = conf_scalar(model, "dockerfile");
 	struct runconf *rc = l->rc;
 
-	/* Of an entry of a package its scripts were found wanting before. */
+	/* Missing scripts of a package's entry were reported before. */
 	if (!l->rq->builds && !(l->package && l->p->lines.nr) &&
 	    (!command || command->kind == CFG_SEQ || command->kind == CFG_NULL) &&
 	    !rc->command.nr) {
@@ -177,7 +177,8 @@ static void fill_env(struct loader *l, const struct cfg_node *root)
 	}
 }
 
-/* The owner of so short a secret thinks it hidden. A user's name is among them and mostly short. */
+/* So short a secret is not hidden everywhere, which its owner should know. User names are mostly
+ * short and are left out. */
 static void note_short(struct loader *l, const struct cfg_node *n, const char *value)
 {
 	CLEANUP(xfreep) char *where = cfg_where(n);
@@ -276,7 +277,8 @@ static void fill_gpus(struct loader *l, const struct cfg_node *root)
 			    n->s);
 }
 
-/* Puts what the tool's file says into the entry where the user is silent, for 'plan' to show. */
+/* Adds the default of the tool's file to the entry when the user gives no value, for 'plan' to
+ * show. */
 static void show_default(struct loader *l, struct cfg_node *entry, const char *map, const char *key,
 			 const char *text, const char *where)
 {
@@ -289,7 +291,7 @@ static void show_default(struct loader *l, struct cfg_node *entry, const char *m
 		cfg_put(&l->tree, m, key, CFG_STR, text, where, LAYER_TOOL);
 }
 
-/* "{opt.source}": an unknown sampler is a wrong name like that of a tool. */
+/* "{opt.source}": the option names a sampler, so an unknown one is a usage error as for a tool. */
 static bool names_sampler(const struct tool *t, const struct tool_option *o)
 {
 	CLEANUP(xfreep) char *kind = xasprintf("{opt.%s}", o->name);
@@ -374,7 +376,7 @@ static void unknown_tool(struct loader *l, const struct cfg_node *name)
 	loader_unknown(l, name, "tool", name->s, &names);
 }
 
-/* A wrapper script of madengine's is what profrig has in its place. */
+/* profrig has its own replacements for madengine's wrapper scripts. */
 static void tool_wrap(struct loader *l, struct runconf_tool *rt, struct cfg_node *entry)
 {
 	const struct tool *t = rt->tool;
@@ -407,7 +409,7 @@ static void add_tool(struct loader *l, struct cfg_node *entry, const struct cfg_
 	}
 	for (size_t i = 0; i < rt.tool->problems.lines.nr; i++)
 		cfg_problem(l->p, NULL, "%s", rt.tool->problems.lines.v[i]);
-	/* What else is wrong with the entry would mostly follow from that. */
+	/* Most other problems of the entry would follow from these. */
 	if (rt.tool->problems.lines.nr)
 		return;
 	if (runconf_known_tool(l, entry, name))
@@ -463,8 +465,8 @@ static void fill_container(struct loader *l, const struct cfg_node *root)
 		cfg_problem(l->p, workdir, "container.workdir: want an absolute path");
 }
 
-/* Slurm, for one, sets them. They are kept because an analysis needs them: what a trace calls
- * device 0 is not what a sampler calls so. */
+/* Slurm, for example, sets these variables. They are kept for the analysis: device 0 of a trace
+ * need not be device 0 of a sampler. */
 static void fill_caller_gpus(struct runconf *rc)
 {
 	static const char *const names[] = { "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",

@@ -1,5 +1,5 @@
-/* Parts of runconf_fill.c that stand for themselves: processors, files that options name, tools
- * that are named twice. */
+/* Separate parts of runconf_fill.c: processors, files that options name, tools that are named
+ * twice. */
 #include "runconf_int.h"
 #include "schema.h"
 
@@ -59,7 +59,7 @@ void runconf_fill_cpus(struct loader *l, const struct cfg_node *root)
 
 /* --- options --- */
 
-/* A variable is text; as an option it may be a number or a yes. */
+/* A variable is text; as an option it may be a number or a boolean. */
 static const struct cfg_node *of_variable(struct loader *l, const struct cfg_node *env)
 {
 	struct cfg_node *n = pool_alloc(&l->tree.pool, sizeof(*n));
@@ -119,7 +119,7 @@ static uint64_t count_lines(const char *text, const char *prefix)
 	return found;
 }
 
-/* Where the user's file is: beside the configuration, else as the tool's own are found. */
+/* The user's file: beside the configuration, else where the tool's own files are found. */
 static char *find_file(const struct loader *l, const struct runconf_tool *rt,
 		       const struct runconf_option *o, const struct cfg_node *given)
 {
@@ -166,7 +166,7 @@ void runconf_fill_files(struct loader *l, struct runconf_tool *rt, const struct 
 
 		if (strcmp(to->type, "file") != 0 || !*o->value)
 			continue;
-		/* What stands there may be the tool's own default, put there to be shown. */
+		/* The value may be the tool's own default, added to be shown. */
 		if (n && (n->kind == CFG_NULL || n->layer == LAYER_TOOL))
 			n = NULL;
 		o->path = find_file(l, rt, o, n);
@@ -178,7 +178,7 @@ void runconf_fill_files(struct loader *l, struct runconf_tool *rt, const struct 
 	}
 }
 
-/* --- twice --- */
+/* --- tools named twice --- */
 
 static bool same_node(const struct cfg_node *a, const struct cfg_node *b);
 
@@ -187,7 +187,7 @@ static bool same_map(const struct cfg_node *a, const struct cfg_node *b)
 	for (size_t i = 0; i < a->nr; i++) {
 		const struct cfg_node *x = a->child[i], *y = cfg_get(b, x->key);
 
-		/* Defaults were filled in where only one of them has been looked at. */
+		/* Defaults were added only to the entries that were looked at already. */
 		if (x->layer != LAYER_TOOL && x->kind != CFG_NULL && (!y || !same_node(x, y)))
 			return false;
 	}
@@ -208,7 +208,7 @@ static bool same_node(const struct cfg_node *a, const struct cfg_node *b)
 	return true;
 }
 
-/* The map {} that holds defaults alone is as good as none. */
+/* The earlier entry of this name, or NULL. */
 static const struct cfg_node *first_entry(const struct loader *l, const struct cfg_node *entry,
 					  const char *name)
 {
@@ -231,8 +231,9 @@ static bool has_own(const struct cfg_node *map)
 	return false;
 }
 
-/* As same_map for whole entries: options, env, wrap and sampler of one may be absent in the other
- * when they say nothing. */
+/*
+ * same_map for whole entries: a map without values of the user's may be absent in the other entry.
+ */
 static bool covers(const struct cfg_node *a, const struct cfg_node *b)
 {
 	for (size_t i = 0; i < a->nr; i++) {

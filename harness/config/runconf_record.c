@@ -1,4 +1,4 @@
-/* When tools record, and what they may cost. */
+/* When tools record, and their overhead budget. */
 #include "runconf_int.h"
 #include "schema.h"
 

@@ -1,8 +1,8 @@
-/* The members of a configuration: what is read as it stands, and what owns memory. */
+/* The members of a configuration: those read as they are, and those that own memory. */
 #include "runconf_int.h"
 
 FIELD_TABLE(env_fields, TEXT_FIELDS(struct runconf_env, name, origin, from),
-	    /* Secrets do not outlive their use in freed memory. */
+	    /* Secrets must not stay in freed memory. */
 	    SECRET_FIELDS(struct runconf_env, value));
 FIELD_TABLE(pair_fields, TEXT_FIELDS(struct name_value, name, value));
 FIELD_TABLE(option_fields, TEXT_FIELDS(struct runconf_option, name, value, origin, path));

@@ -1,4 +1,4 @@
-/* What counts as a run's result, and what its directory needs, out of the merged tree. */
+/* The results of a run, and the needs of its directory, from the merged tree. */
 #include "runconf_int.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ static void fill_scan(struct loader *l, const struct cfg_node *results)
 	check_patterns(l, results, "benign_patterns");
 }
 
-/* As for all runs of this machine: MAD_COLLECT_METRICS=false says that none reports a result. */
+/* MAD_COLLECT_METRICS=false means that no run of this machine reports a result. */
 static bool told_to_collect(const struct runconf *rc)
 {
 	const char *said = getenv("MAD_COLLECT_METRICS");

@@ -1,4 +1,4 @@
-/* The sources of a run's model, its words, and where secrets come from. */
+/* The sources of a run's model, the words around its command, and the sources of secrets. */
 #include "conf_read.h"
 #include "runconf_int.h"
 #include "schema.h"
@@ -32,7 +32,7 @@ static char *from_env(struct loader *l, const struct cfg_node *n, const struct c
 	return NULL;
 }
 
-/* The scalar that the words of `key` lead to. */
+/* The scalar at the path `key`. */
 static char *member_of(struct loader *l, const struct cfg_node *n, const char *path,
 		       const char *text, size_t len, const struct strvec *key)
 {
@@ -41,7 +41,7 @@ static char *member_of(struct loader *l, const struct cfg_node *n, const char *p
 	struct cfg c;
 
 	cfg_init(&c);
-	/* The parser's words would repeat some of the text. */
+	/* The parser's message would repeat some of the text. */
 	if (cfg_parse_value(&c, text, len, path, CFG_JSON, LAYER_FILE, NULL) < 0) {
 		cfg_problem(l->p, n, "secrets.%s: '%s' is no JSON", n->key, path);
 	} else {
@@ -109,7 +109,7 @@ void runconf_fill_words(struct loader *l, const struct cfg_node *model)
 	cfg_words(model, "wrap", &all);
 	strvec_pushv(&all, l->rc->command.v);
 	cfg_words(model, "args", &all);
-	/* Of a model without a command it stays empty: that is a problem of its own. */
+	/* A model without a command is reported elsewhere; its command stays empty. */
 	if (!l->rc->command.nr)
 		return;
 	was = l->rc->command;
@@ -198,7 +198,7 @@ void runconf_count_gpus(struct loader *l, const struct cfg_node *model)
 	put_gpus(l, gpus && n > 0 ? gpus : count, text.buf);
 }
 
-/* How many the model will see: what it asks for, at most those that `gpus` names; -1 all. */
+/* How many GPUs the model will see: its n_gpus, else the number in `gpus`; -1 all. */
 static int gpus_asked(const struct loader *l)
 {
 	const char *count = cfg_text(cfg_get(l->tree.root, "model"), "n_gpus");
@@ -238,7 +238,7 @@ void runconf_machine_env(struct loader *l)
 	}
 }
 
-/* --- the folder of the run's own --- */
+/* --- the run's own folder --- */
 
 static char *secret_of(const struct runconf *rc, const char *cred, const char *what)
 {
@@ -249,7 +249,7 @@ static char *secret_of(const struct runconf *rc, const char *cred, const char *w
 	return e ? xstrdup(e->value) : NULL;
 }
 
-/* "https://user:word@host/…" : what stands between "://" and '@'; 0 when there is none. */
+/* "https://user:word@host/…": the part between "://" and '@'; 0 when there is none. */
 static size_t user_part(const char *url, const char **ret)
 {
 	const char *start = strstr(url, "://"), *at;
@@ -275,7 +275,7 @@ static void fill_url(struct loader *l, const struct cfg_node *model, struct cfg_
 		cfg_problem(l->p, url,
 			    "model.url: holds a password; name it under secrets, and that secret "
 			    "under model.cred");
-		/* It is not printed. */
+		/* The address holds a password and must not be printed. */
 		url->s = "***";
 		return;
 	}

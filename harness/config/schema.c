@@ -17,7 +17,7 @@ struct check {
 	struct problems *p, *unknown;
 };
 
-/* Where the walk stands: the table's pattern and what people would write. */
+/* The place of the walk: the table's pattern, and the path as users write it. */
 struct place {
 	char pattern[128];
 	char shown[256];
@@ -120,7 +120,7 @@ static const char *child_name(const struct schema_key *k, const char *pattern)
 	return strpbrk(rest, ".[") ? NULL : rest;
 }
 
-/* Cut at the end: a name as long as that is in no table, and people know it by its beginning. */
+/* Cut at the end: a longer name is in no table, and its beginning is enough for a message. */
 static void append_text(char *buf, size_t size, const char *s)
 {
 	size_t have = strlen(buf), n = strnlen(s, size - have - 1);
@@ -152,7 +152,7 @@ static struct place entry(const struct place *at, size_t i)
 	return to;
 }
 
-/* An entry of a map whose keys are free. */
+/* An entry of a map with free keys. */
 static struct place any_key(const struct place *at, const char *key)
 {
 	struct place to = below(at, key);
@@ -179,7 +179,7 @@ static void unknown_key(struct check *ck, const struct cfg_node *n, const struct
 	for (const struct schema_key *k = ck->table; k->path && nr < MAX_SIBLINGS; k++)
 		if (child_name(k, at->pattern))
 			names[nr++] = child_name(k, at->pattern);
-	/* JSON has no comments, so people write them as keys */
+	/* JSON has no comments, so users write them as keys */
 	if (strncmp(n->key, "_comment", 8) == 0)
 		return;
 	CLEANUP(xfreep) char *hint = cfg_hint(n->key, names, "");
@@ -232,7 +232,7 @@ static void check_scalar(struct check *ck, const struct schema_key *k, const str
 			 const struct place *at)
 {
 	if (is_type(k, "string") || is_type(k, "path")) {
-		/* An unquoted true where a name is wanted is hardly meant as a name. */
+		/* An unquoted true is hardly meant as a name. */
 		if (!is_scalar(n) || n->kind == CFG_BOOL)
 			cfg_problem(ck->p, n, "%s: want a text, not %s%s", at->shown, kind_words(n),
 				    n->kind == CFG_BOOL ? " (put it in quotes)" : "");
@@ -253,7 +253,7 @@ static void check_scalar(struct check *ck, const struct schema_key *k, const str
 	}
 }
 
-/* Of a map with free keys: null takes back what a layer below may have set. */
+/* In a map with free keys, null removes a value of a lower layer. */
 static bool takes_back(const struct cfg_node *n)
 {
 	return n->kind == CFG_NULL && n->layer >= LAYER_FILE;
@@ -276,7 +276,7 @@ static void check_strings(struct check *ck, const struct schema_key *k, const st
 	for (size_t i = 0; i < n->nr; i++) {
 		struct place to = map ? below(at, n->child[i]->key) : entry(at, i);
 
-		/* Values are not repeated: they may be secrets. */
+		/* Values are left out of messages: they may be secrets. */
 		if (map && takes_back(n->child[i]))
 			continue;
 		if (n->child[i]->kind == CFG_NULL)

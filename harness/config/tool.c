@@ -22,7 +22,7 @@ const struct tool_option *tool_option_find(const struct tool *t, const char *nam
 	return VEC_FIND(&t->options, x, !strcmp(x->name, name));
 }
 
-/* The file as it is found from one folder or its parent. */
+/* The file in a folder or in the folder's parent. */
 static char *beside(const char *dir, const char *path)
 {
 	CLEANUP(xfreep) char *parent = fs_dir(dir);
@@ -166,7 +166,7 @@ static int list_dir(struct tool_set *ts, const char *dir, struct err *err)
 	for (size_t i = 0; i < names.nr; i++) {
 		CLEANUP(xfreep) char *path = fs_join(dir, names.v[i]);
 
-		/* One that cannot be looked at is listed as broken, with the reason. */
+		/* An unreadable file is listed as broken, with the reason. */
 		if (text_suffix(names.v[i], ".yaml") && !fs_is_dir(path))
 			strvec_push(&ts->files, path);
 	}
@@ -204,7 +204,7 @@ void tool_set_all(const struct tool_set *ts)
 		qsort(own->tools.v, own->tools.nr, sizeof(*own->tools.v), by_name);
 }
 
-/* Can this file hold a tool of that name? It stands in its text, or is the file's own. */
+/* Whether this file may hold a tool of that name: its text or the file's own name has it. */
 static bool may_hold(const char *path, const char *name)
 {
 	CLEANUP(xfreep) char *text = NULL;

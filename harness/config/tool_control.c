@@ -1,4 +1,4 @@
-/* How a tool is switched while it runs, and what it may cost. */
+/* How a tool is switched while it runs, and its overhead budget. */
 #include "schema.h"
 #include "tool_int.h"
 
@@ -33,7 +33,7 @@ static void read_env(struct tool *t, const struct cfg_node *map, bool paused)
 		add_env(t, kid, paused);
 }
 
-/* A pipe lies directly in {out}, where profrig makes it. */
+/* profrig makes the pipe, directly in {out}. */
 static char *read_pipe(struct tool *t, const struct cfg_node *c, const char *key)
 {
 	const char *name = cfg_text(c, key);

@@ -1,5 +1,5 @@
-/* One tools.d file into a struct tool. Whatever the file holds, the tool comes out; its problems
- * say whether it may be used. */
+/* Reads one tools.d file into a struct tool. A broken file gives a tool, too; its problems say
+ * whether it may be used. */
 #include "schema.h"
 #include "tool_int.h"
 
@@ -230,7 +230,7 @@ static void read_passes(struct tool *t, const struct cfg_node *root)
 		cfg_problem(&t->problems, p, "passes: want option and lines, least, or about");
 }
 
-/* Its default is a file that comes with the tool. */
+/* The default of an option of type file must come with the tool. */
 static void check_files(struct tool *t, const struct strvec *dirs)
 {
 	for (size_t i = 0; i < t->options.nr; i++) {
@@ -324,7 +324,7 @@ static void read_tree(struct tool *t, const struct cfg_node *root, const struct 
 	check_class(t, root);
 }
 
-/* Puts the file that `base` names below the tree: maps are joined key by key, all else replaced. */
+/* Merges the file that `base` names below the tree: maps key by key, all else is replaced. */
 static void read_base(struct tool *t, struct cfg *c, const struct strvec *dirs)
 {
 	const struct cfg_node *n = cfg_get(c->root, "base");

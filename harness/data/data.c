@@ -22,7 +22,7 @@ FIELD_TABLE(result_fields,
 void data_result_release(struct data_result *r)
 {
 	fields_release(r, result_fields);
-	/* Until now no other process changed what this run reads. */
+	/* Held until now, so that no other process changed the data which this run reads. */
 	xclosep(&r->lock_fd);
 	*r = (struct data_result){ .lock_fd = -1 };
 }
@@ -39,7 +39,7 @@ static char *source_of(const struct data_source *s)
 	return xstrdup(s->path);
 }
 
-/* By where it comes from, so that runs and models share it. */
+/* Named after the source, so that runs and models share the folder. */
 static char *folder_of(const struct data_conf *c, const struct data_source *s)
 {
 	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT;
@@ -64,7 +64,7 @@ static bool copies(const struct data_source *s)
 	return remote(s) || s->provider == DATA_SCRIPT || s->mirror;
 }
 
-/* --- is it there? --- */
+/* --- checks --- */
 
 static int list_source(struct fetch *f, data_files *ret, struct err *err)
 {
@@ -95,7 +95,8 @@ static int open_http(struct fetch *f, struct err *err)
 	return f->http ? 0 : -ENOTSUP;
 }
 
-/* What a cache holds whole, and of which the user says what it must be, needs no server. */
+/* Whether the cache holds the whole set with the checksum that the user states; then no server is
+ * needed. */
 static bool cached_as_told(const struct fetch *f)
 {
 	CLEANUP(data_files_release) data_files have = VEC_INIT;
@@ -144,11 +145,11 @@ static int check_source(struct fetch *f, struct err *err)
 		r = data_head(f, f->s->path, &reply, err);
 	else if (r == 0)
 		r = s3_list(f, &files, err);
-	/* Without the server, what was fetched before will do. */
+	/* Without the server, data that was fetched before is used. */
 	return r < 0 && r != -EINTR && has_entry(f) ? 0 : r;
 }
 
-/* --- bring it --- */
+/* --- fetching --- */
 
 static int lock_wait(struct fetch *f, int fd, int how, struct err *err)
 {
@@ -198,7 +199,7 @@ static int sync_listing(struct fetch *f, const data_files *files, struct err *er
 	return r;
 }
 
-/* Uses what there is when the server does not answer. */
+/* Uses the cached data when the server does not answer. */
 static int stale(struct fetch *f, int r, const struct err *why)
 {
 	if (r == -EINTR || !remote(f->s) || entry_use(f) < 0)
@@ -248,7 +249,7 @@ static int fetch_locked(struct fetch *f, const char *name, struct err *err)
 	r = sum_matches(f, err);
 	if (r == 0)
 		return 0;
-	/* What was put together of parts may be wrong where they meet. */
+	/* A file put together from parts of several tries may be wrong where they meet. */
 	forget(f);
 	f->done = 0;
 	r = fetch_copy(f, name, err);
@@ -272,7 +273,7 @@ static int fetch_into_cache(struct fetch *f, const char *name, struct err *err)
 	r = lock_wait(f, f->ret->lock_fd, LOCK_EX, err);
 	if (r == 0)
 		r = fetch_locked(f, name, err);
-	/* Others may read it now, and none may change it before this run has ended. */
+	/* Others may read the data now; none may change it before this run has ended. */
 	if (r == 0)
 		r = lock_wait(f, f->ret->lock_fd, LOCK_SH, err);
 	else
@@ -290,7 +291,8 @@ static int use_in_place(struct fetch *f, struct err *err)
 	local_more_init(&f->more);
 	r = local_list(f->s->path, f->s->sha256 ? MAX_HASHED : MAX_COUNTED, &files, &f->more, err);
 	f->ret->cached = true;
-	/* Millions of files of a mounted disk take minutes, and nothing rests on their number. */
+	/* Listing millions of files on a mounted disk takes minutes, and only a checksum needs all
+	 * of them. */
 	f->ret->at_least = r == -E2BIG && !f->s->sha256;
 	if (f->ret->at_least)
 		r = 0;
@@ -312,7 +314,7 @@ static int use_in_place(struct fetch *f, struct err *err)
 	return r;
 }
 
-/* --- a set --- */
+/* --- one set --- */
 
 static void fetch_init(struct fetch *f, const struct data_conf *c, const struct data_source *s,
 		       const struct data_opts *o, struct data_result *ret)
@@ -373,7 +375,7 @@ static int fetch_source(const struct data_conf *c, const struct data_set *d,
 
 		o->phase(o->ctx, phase);
 	}
-	/* A listing says the same. */
+	/* For remote sources the listing is the check. */
 	r = remote(s) ? 0 : check_source(&f, err);
 	if (r == 0)
 		r = copies(s) ? fetch_into_cache(&f, d->name, err) : use_in_place(&f, err);

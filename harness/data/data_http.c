@@ -1,7 +1,7 @@
 /*
- * One file from a server. What has come is kept beside the validator it came with (part.tag: a
- * strong ETag, else Last-Modified): asked for with If-Range, the server sends the rest when it
- * still has the same, else the whole.
+ * One file from a server. The received part is kept beside the validator that came with it
+ * (part.tag: a strong ETag, else Last-Modified). A request with If-Range gets the rest when the
+ * server still has the same file, else the whole.
  */
 #include "data_priv.h"
 
@@ -18,7 +18,7 @@
 #include "profrig/base/text.h"
 #include "profrig/base/xalloc.h"
 
-#define TRIES 6 /* in a row without a byte more */
+#define TRIES 6 /* in a row without new bytes */
 #define FIRST_WAIT_MS 200
 #define LAST_WAIT_MS 5000
 
@@ -33,7 +33,7 @@ bool fetch_interrupted(const struct fetch *f)
 	return f->o->interrupt && *f->o->interrupt;
 }
 
-/* What If-Range takes; a weak ETag says nothing of bytes. */
+/* The validator for If-Range; a weak ETag does not stand for equal bytes. */
 static const char *validator(const struct http_reply *r)
 {
 	if (*r->etag && strncmp(r->etag, "W/", 2) != 0)
@@ -112,9 +112,9 @@ struct transfer {
 	struct fetch *f;
 	const char *part;
 	char *tag_file;
-	char tag[256];  /* validator of what is in part; "": none */
-	char seen[256]; /* ETag of what came last */
-	int64_t want;   /* bytes of the whole; -1 */
+	char tag[256];  /* validator of the bytes in part; "": none */
+	char seen[256]; /* ETag of the last reply */
+	int64_t want;   /* bytes of the whole; -1: unknown */
 };
 
 static char *bytes_words(double v, char *buf)
@@ -128,7 +128,7 @@ static char *bytes_words(double v, char *buf)
 	return buf;
 }
 
-/* Better told before hours of it than after. */
+/* A full disk is reported before hours of transfer, not after. */
 static int check_space(const struct transfer *t, uint64_t need, struct err *err)
 {
 	CLEANUP(xfreep) char *dir = fs_dir(t->part);
@@ -164,7 +164,7 @@ static int begin_part(void *ctx, const struct http_reply *r, struct err *err)
 	return rest > 0 ? check_space(t, (uint64_t)rest, err) : 0;
 }
 
-/* What an earlier try, or an earlier run, left of the same thing. */
+/* Bytes of the same file that an earlier try or run left. */
 static uint64_t take_up(struct transfer *t, int fd, const char *expected)
 {
 	CLEANUP(xfreep) char *tag = NULL;
@@ -248,7 +248,7 @@ static int try_often(struct transfer *t, const struct data_file *file, int fd, s
 		if (r != -EAGAIN)
 			return r;
 		now = (uint64_t)lseek(fd, 0, SEEK_END);
-		/* Who gets on may break off as often as it likes. */
+		/* A transfer that makes progress may break off any number of times. */
 		if (now > best) {
 			best = now;
 			tries = 0;
@@ -276,7 +276,7 @@ int http_fetch(struct fetch *f, const struct data_file *file, const char *part, 
 	if (fd < 0)
 		return err_sys(err, errno, "'%s'", part);
 	r = try_often(&t, file, fd, err);
-	/* What cannot become whole here is only in the way of others. */
+	/* On a full disk the part is useless and takes space from others. */
 	if (r == -ENOSPC || r == -EDQUOT)
 		unlink(part);
 	if (r == 0 || r == -ENOSPC || r == -EDQUOT)

@@ -1,8 +1,8 @@
 /*
- * Several files of one set at a time, as a server far away takes longer to answer than to send, and
- * gives each connection a part of what it has. Each lane is a thread with a connection of its own
- * that takes the next file; the caller's thread shows how far all are, and sees interrupts. The
- * first error ends all lanes; what they had by then is taken up by the next try.
+ * Several files of one set at a time, as a distant server takes longer to answer than to send, and
+ * shares its bandwidth between connections. Each lane is a thread with its own connection that
+ * takes the next file. The caller's thread shows the progress of all and handles interrupts. The
+ * first error ends all lanes; the next try continues with the bytes that they received.
  */
 #include "data_priv.h"
 
@@ -23,9 +23,9 @@ struct lanes;
 struct lane {
 	struct lanes *all;
 	struct fetch f;
-	struct data_opts opts; /* without words for people: those are the caller's thread's */
+	struct data_opts opts; /* without messages: the caller's thread prints them */
 	struct data_result ret;
-	_Atomic uint64_t got; /* of the file under way */
+	_Atomic uint64_t got; /* of the current file */
 	pthread_t thread;
 };
 
@@ -35,10 +35,10 @@ struct lanes {
 	struct data_job *jobs;
 	size_t nr;
 	atomic_bool stop;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects the members below */
 	pthread_cond_t changed;
 	size_t next, running;
-	uint64_t finished; /* bytes of whole files */
+	uint64_t finished; /* bytes of finished files */
 	int code;
 	struct err err;
 };
@@ -51,7 +51,7 @@ static void note_got(void *ctx, uint64_t done, uint64_t total)
 	atomic_store(&l->got, done);
 }
 
-/* The first says why. The lock is held. */
+/* Keeps the first error. The lock is held. */
 static void give_up(struct lanes *all, int code, const struct err *err)
 {
 	if (all->code)
@@ -119,7 +119,7 @@ static void wait_for_all(struct lanes *all, const struct lane *lanes, size_t nr)
 	pthread_mutex_unlock(&all->lock);
 }
 
-/* Its connection is opened here: libcurl's first may be made by one thread only. */
+/* The connection is opened by the caller's thread: only one thread may open libcurl's first. */
 static int open_lane(struct lane *l, struct lanes *all, struct err *err)
 {
 	l->all = all;
@@ -133,7 +133,7 @@ static int open_lane(struct lane *l, struct lanes *all, struct err *err)
 	return l->f.http ? 0 : -ENOTSUP;
 }
 
-/* Signals are for the caller's thread. Returns how many threads there are. */
+/* Signals are left to the caller's thread. Returns the number of threads. */
 static size_t start_threads(struct lanes *all, struct lane *lanes, size_t nr)
 {
 	sigset_t every, old;

@@ -13,7 +13,7 @@
 #define COPY_BLOCK ((size_t)1 << 20)
 #define MAX_DEPTH 256
 
-/* What changes with the content, mostly. */
+/* Mostly changes when the content does. */
 static char *tag_of(const struct stat *st)
 {
 	return xasprintf("%lld %lld.%09ld", (long long)st->st_size, (long long)st->st_mtim.tv_sec,
@@ -27,7 +27,7 @@ static void add_file(const char *path, const char *rel, const struct stat *st, d
 	data_files_add(ret, rel, path, tag, st->st_size);
 }
 
-/* --- what there is --- */
+/* --- listing --- */
 
 void local_more_init(struct local_more *m)
 {
@@ -57,7 +57,7 @@ struct listing {
 	size_t max;
 };
 
-/* A folder on the way down: a link may lead back to it. */
+/* An ancestor of the current folder: a link may lead back to it. */
 struct above {
 	const struct above *up;
 	dev_t dev;
@@ -143,7 +143,7 @@ int local_list(const char *path, size_t max, data_files *ret, struct local_more 
 	return list_dir(&l, path, "", &top, err);
 }
 
-/* --- a copy of it --- */
+/* --- copying --- */
 
 static int by_bytes(const void *a, const void *b)
 {

@@ -22,7 +22,8 @@
 #define MAX_PAGES 10000
 #define MAX_OBJECTS 1000000
 
-/* A dot or a capital in a bucket's name fits no certificate, so it goes into the path. */
+/* A certificate does not match a bucket's name with a dot or a capital, so such a name goes into
+ * the path. */
 static bool in_host(const char *bucket, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -71,7 +72,7 @@ static char *key_of(const struct data_source *s)
 
 /* --- a page --- */
 
-/* What stands between <tag> and </tag> within [s, end); NULL: nothing. */
+/* The text between <tag> and </tag> within [s, end); NULL: none. */
 static const char *element(const char *s, const char *end, const char *tag, size_t *ret_n)
 {
 	CLEANUP(xfreep) char *open = xasprintf("<%s>", tag);
@@ -88,7 +89,7 @@ static const char *element(const char *s, const char *end, const char *tag, size
 	return at;
 }
 
-/* The five entities of XML. Owned. */
+/* Resolves the five entities of XML. Owned. */
 static char *unescape(const char *s, size_t n)
 {
 	static const struct {
@@ -147,7 +148,7 @@ static int add_object(const char *s, const char *end, const struct data_source *
 	text = element(s, end, "Size", &n);
 	if (!text || num_i64(text, n, &bytes) < 0 || bytes < 0)
 		return err_set(err, EPROTO, "a listing has no size of object '%.200s'", key);
-	/* "data/train" means neither "data/train2" nor the marker "data/train/". */
+	/* "data/train" selects neither "data/train2" nor the marker "data/train/". */
 	if (np && (strncmp(key, prefix, np) != 0 || (key[np] && key[np] != '/')))
 		return 0;
 	rel = !np ? key : key[np] ? key + np + 1 : strrchr(key, '/') ? strrchr(key, '/') + 1 : key;
@@ -189,7 +190,7 @@ int s3_parse_page(const char *xml, const struct data_source *s, const char *pref
 
 /* --- the listing --- */
 
-/* Parameters in the order of their names: that is what the signature is made over. */
+/* Parameters are sorted by name, as the signature needs them. */
 static char *list_url(const struct data_source *s, const char *prefix, const char *token)
 {
 	CLEANUP(xfreep) char *base = s3_url(s, "");

@@ -1,7 +1,7 @@
 /*
- * A user's script that brings data: it runs on this machine with PROFRIG_DATA_DIR (and
- * MAD_DATAHOME, for those written for the orchestrator before), which it fills. What it brought is
- * kept until the script itself, or its arguments, change.
+ * A user's script that provides data. It runs on this machine and fills PROFRIG_DATA_DIR (also
+ * given as MAD_DATAHOME, for scripts written for madengine). Its files are kept until the script
+ * itself, or its arguments, change.
  */
 #include "data_priv.h"
 
@@ -81,7 +81,7 @@ static int run_script(struct fetch *f, const char *name, const char *dir, struct
 	return 0;
 }
 
-/* Moves what a script has left; its files are listed with the script's own hash as their tag. */
+/* Moves a file of the script; files are listed with the script's own hash as their tag. */
 static int move_output(struct fetch *f, const struct data_file *file, const char *part,
 		       struct err *err)
 {
@@ -131,10 +131,10 @@ int script_fetch(struct fetch *f, const char *name, struct err *err)
 			f->ret->fetched_bytes += (uint64_t)made.v[i].bytes;
 	}
 	data_files_sort(&made);
-	/* All of it is new, so nothing of the old may be taken for it. */
+	/* All files are new, so the old ones must not be taken for them. */
 	if (r == 0)
 		r = fs_remove_tree(data, err);
-	/* What a link leads to is not the script's to give away, or is there twice. */
+	/* Files behind a link are copied: they do not belong to the script, or have two names. */
 	if (r == 0)
 		r = data_sync(f, &made, more->linked ? local_copy : move_output, err);
 	if (r == 0)

@@ -1,4 +1,5 @@
-/* From a listing to the cache: keep what is good, fetch the rest into part/, put it in place. */
+/* From a listing to the cache: keeps good files, fetches the rest into part/ and moves it into
+ * place. */
 #include "data_priv.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ static const struct data_file *find_file(const data_files *files, const char *re
 	return at < files->nr && strcmp(files->v[at].rel, rel) == 0 ? &files->v[at] : NULL;
 }
 
-/* The entry's file when it is still what the listing wants and what was fetched. */
+/* The cached file when it matches the listing and is unchanged since it was fetched. */
 static const struct data_file *reusable(const struct fetch *f, const data_files *have,
 					const struct data_file *want)
 {
@@ -38,7 +39,7 @@ static int finish_file(struct fetch *f, const char *part, struct data_file *file
 
 	if (r == 0)
 		r = fs_mkdirs(parent, 0755, err);
-	/* Read-only: a workload on host that writes there would spoil it for all others. */
+	/* Read-only, as a workload on the host that writes there would spoil it for all runs. */
 	if (r == 0 && (chmod(part, 0444) < 0 || rename(part, path) < 0))
 		r = err_sys(err, errno, "cannot put '%s' into the cache", file->rel);
 	if (r == 0) {
@@ -48,7 +49,7 @@ static int finish_file(struct fetch *f, const char *part, struct data_file *file
 	return r;
 }
 
-/* part/ is flat: names there are numbers of no meaning but being the same for the same file. */
+/* part/ is flat: a name there is a hash of the file's path, so that a later try finds it again. */
 static char *part_of(const struct fetch *f, const struct data_file *file)
 {
 	char sha[65];
@@ -86,7 +87,7 @@ static uint64_t total_of(const data_files *listing)
 	return total;
 }
 
-/* Whether one name is a file and a folder, which S3 allows and no file system does. */
+/* Whether one name is both a file and a folder, which S3 allows and file systems do not. */
 static int check_names(const data_files *listing, struct err *err)
 {
 	for (size_t i = 1; i < listing->nr; i++) {
@@ -108,7 +109,7 @@ static void forget_gone(const struct fetch *f, const data_files *have, const dat
 	}
 }
 
-/* A name may have been a file and be a folder now, or the other way round. */
+/* A name may have changed from a file to a folder, or the other way round. */
 static void make_way(const struct fetch *f, const char *rel)
 {
 	CLEANUP(xfreep) char *path = xasprintf("%s/data/%s", f->dir, rel);
@@ -125,7 +126,7 @@ static void make_way(const struct fetch *f, const char *rel)
 	}
 }
 
-/* What there will be: what is good already, and jobs for the rest. */
+/* The future list of files: those that are good already, and jobs for the rest. */
 static struct data_job *plan_jobs(struct fetch *f, const data_files *have,
 				  const data_files *listing, data_files *now, size_t *ret_nr)
 {
@@ -153,7 +154,7 @@ static struct data_job *plan_jobs(struct fetch *f, const data_files *have,
 	return jobs;
 }
 
-/* What did not come is not there; jobs are in the order of files. */
+/* Files that were not fetched are dropped; jobs are in the order of files. */
 static void leave_out(data_files *now, const struct data_job *jobs, size_t nr)
 {
 	size_t kept = 0, j = 0;
@@ -179,7 +180,7 @@ static int fill_part(struct fetch *f, const data_files *have, const data_files *
 	int r = 0;
 
 	f->ret->cached = nr == 0;
-	/* Copies of this machine would only be in each other's way. */
+	/* Copies on this machine would only slow each other down. */
 	if (get == http_fetch && nr > 1)
 		r = data_lanes(f, jobs, nr, get, err);
 	for (size_t i = 0; r == 0 && i < nr; i++) {
@@ -211,7 +212,7 @@ int data_sync(struct fetch *f, const data_files *listing, data_get *get, struct 
 	r = fill_part(f, &have, listing, get, &now, err);
 	if (r == 0)
 		forget_gone(f, &have, listing);
-	/* Also of a fetch that broke off: the next one keeps what came. */
+	/* Also written when the fetch broke off: the next one keeps the files that arrived. */
 	if (now.nr && !f->ret->cached) {
 		w = entry_write(f->dir, f->ret->source, &now, f->ret->seconds, r == 0 ? err : NULL);
 		r = r < 0 ? r : w;

@@ -1,6 +1,6 @@
 #include "http.h"
 
-/* setopt is called through a pointer, where curl's own checks of types cannot follow. */
+/* setopt is called through a pointer, so curl's own type checks cannot work. */
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #define MAX_REDIRECTS 10L
 #define CONNECT_TIMEOUT_S 30L
 #define STALL_S 60L
-/* SHA-256 of nothing, which is what a GET sends. */
+/* SHA-256 of an empty body, as a GET sends. */
 #define EMPTY_SHA256 "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 #define CURL_SYMS(X) \
@@ -36,7 +36,7 @@ struct curl_lib {
 #define CURL_ROW(f) DYNLIB_SYM(struct curl_lib, f),
 static const struct dynlib_sym curl_syms[] = { CURL_SYMS(CURL_ROW) };
 
-/* As macros these would check types; they are members here. */
+/* These macros would check types; here the names are members. */
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 
@@ -45,12 +45,12 @@ struct http {
 	struct curl_lib c;
 	CURL *easy;
 	char words[CURL_ERROR_SIZE];
-	/* of the request under way */
+	/* of the current request */
 	const struct http_request *rq;
 	struct http_reply *reply;
 	bool began;
 	uint64_t got;
-	int failed; /* what our own end said: -errno */
+	int failed; /* error of this side: -errno */
 	struct err err;
 };
 
@@ -98,7 +98,7 @@ struct http *http_open(struct err *err)
 	return NULL;
 }
 
-/* The library stays loaded: what it registers with the process is not made for leaving. */
+/* The library stays loaded: it registers things with the process that cannot be undone. */
 void http_close(struct http *h)
 {
 	if (h && h->easy)
@@ -175,7 +175,7 @@ static int begin_reply(struct http *h)
 		return 0;
 	if (h->reply->status == 206 && h->reply->from != (int64_t)rq->from)
 		return err_set(&h->err, EPROTO, "the server sent another part than was asked for");
-	/* The whole comes, since it changed or since the server sends no parts. */
+	/* The server sends the whole file: it changed, or the server sends no parts. */
 	if (h->reply->status == 200 && (ftruncate(rq->fd, 0) < 0 || lseek(rq->fd, 0, SEEK_SET) < 0))
 		return err_sys(&h->err, errno, "cannot write");
 	if (h->reply->status == 200)
@@ -287,11 +287,11 @@ static void set_fixed(struct http *h)
 	c->curl_easy_setopt(h->easy, CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S);
 	c->curl_easy_setopt(h->easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	c->curl_easy_setopt(h->easy, CURLOPT_LOW_SPEED_TIME, STALL_S);
-	/* Names of keys may hold "..", and what was signed must be what is sent. */
+	/* Keys may hold "..", and the path must be sent as it was signed. */
 	c->curl_easy_setopt(h->easy, CURLOPT_PATH_AS_IS, 1L);
 	c->curl_easy_setopt(h->easy, CURLOPT_USERAGENT, "profrig/" PROFRIG_VERSION);
 	c->curl_easy_setopt(h->easy, CURLOPT_ERRORBUFFER, h->words);
-	/* Before 7.85 the two had other names. */
+	/* Before curl 7.85 the two options had other names. */
 	c->curl_easy_setopt(h->easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	c->curl_easy_setopt(h->easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
 	c->curl_easy_setopt(h->easy, CURLOPT_HEADERFUNCTION, on_header);
@@ -336,7 +336,7 @@ static int judge_reply(struct http *h, CURLcode code, struct err *err)
 	if (h->rq->peek && (code == CURLE_OK || h->began))
 		return 0;
 	if (code == CURLE_OK) {
-		/* A body of no bytes has no first one. */
+		/* Without a first byte the reply of an empty body is begun here. */
 		int r = h->began || h->rq->head ? 0 : begin_reply(h);
 
 		if (r < 0 && err)

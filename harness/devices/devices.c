@@ -75,13 +75,13 @@ int64_t device_number(const char *text, const char *key)
 	return v;
 }
 
-/* May it be opened? Words when not. */
+/* Whether the file may be opened; why gets the reason when not. */
 bool device_opens(const char *root, const char *file, const char *driver, const char *group,
 		  char *why, size_t n)
 {
 	CLEANUP(xfreep) char *path = xasprintf("%s%s", root, file);
 
-	/* Opening /dev/kfd would make a process of ours known to the driver. */
+	/* Asked without opening: that would register this process with the driver of /dev/kfd. */
 	if (faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0)
 		return true;
 	if (errno == ENOENT)
@@ -147,7 +147,7 @@ enum gpu_vendor devices_vendor(const struct devices *d)
 
 static void add_node(const struct gpu *g, struct strvec *out)
 {
-	/* NVIDIA's minor is that of /dev/nvidia<n>; it has render nodes too and needs none. */
+	/* NVIDIA's minor number is that of /dev/nvidia<n>; its render nodes are not needed. */
 	if (g->render_minor >= 0)
 		strvec_pushf(out, g->vendor == GPU_AMD ? "/dev/dri/renderD%d" : "/dev/nvidia%d",
 			     g->render_minor);

@@ -1,4 +1,4 @@
-/* AMD's half: KFD's topology, and names from DRM. */
+/* AMD's GPUs: KFD's topology, and names from DRM. */
 #include "devices_int.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static char *read_raw(const char *dir, const char *file)
 	return fs_read(path, DEVICE_FILE_MAX, &text, NULL, NULL) == 0 ? text : NULL;
 }
 
-/* gfx_target_version: decimal places of two digits, names hexadecimal ones of one. */
+/* gfx_target_version has two decimal digits for each part; the name has one hexadecimal digit. */
 static void put_arch(struct gpu *g, int64_t version)
 {
 	if (version > 0 && version < 1000000)
@@ -41,7 +41,7 @@ static void put_pci(struct gpu *g, const char *properties)
 			 (unsigned)(where & 7));
 }
 
-/* Local memory is in banks of heap type 1 (visible to the host) and 2 (not). */
+/* Local memory is in banks of heap type 1 (visible to the host) and 2 (not visible). */
 static int64_t memory_of(const char *node)
 {
 	int64_t total = 0;
@@ -88,7 +88,7 @@ static bool name_of_id(const char *root, const char *device, const char *revisio
 	return false;
 }
 
-/* Of "0x74a1\n", "74a1"; of a revision two digits at least. */
+/* "74a1" from "0x74a1\n"; a revision has at least two digits. */
 static char *hex_of(const char *dir, const char *file, size_t digits)
 {
 	CLEANUP(xfreep) char *path = fs_join(dir, file);
@@ -168,8 +168,8 @@ void devices_find_amd(struct devices *d, const char *root)
 		CLEANUP(xfreep) char *gpu_id = read_raw(dir, "gpu_id");
 		CLEANUP(xfreep) char *properties = NULL;
 
-		/* A CPU has gpu_id 0 and no target; a GPU that our cgroup keeps from us lets
-		 * nothing be read. */
+		/* A CPU has gpu_id 0 and no target; a GPU outside of this process's cgroup cannot
+		 * be read. */
 		if (gpu_id && !strncmp(gpu_id, "0\n", 2))
 			continue;
 		properties = read_raw(dir, "properties");

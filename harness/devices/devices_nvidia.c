@@ -1,4 +1,4 @@
-/* NVIDIA's half: the driver's folder in /proc, else NVML. */
+/* NVIDIA's GPUs: the driver's folder in /proc, else NVML. */
 #include "devices_int.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #define GPUS "/proc/driver/nvidia/gpus"
 #define VERSION "/proc/driver/nvidia/version"
 
-/* Of NVIDIA's NVML API reference; sampler/nvml.c says why there is no header. */
+/* From NVIDIA's NVML API reference; sampler/source/nvml_api.h says why there is no header. */
 typedef struct nvml_gpu *nvml_gpu;
 struct nvml_amount {
 	unsigned long long total, free, used;
@@ -53,7 +53,7 @@ struct lib {
 #define ROW_OPT(f) DYNLIB_SYM_OPT(struct lib, f),
 static const struct dynlib_sym symbols[] = { MUST(ROW) MAY(ROW_OPT) };
 
-/* Calls each for every GPU that answers, between init and shutdown. */
+/* Calls each() for every GPU that answers, between init and shutdown. */
 static bool with_nvml(struct devices *d,
 		      void (*each)(struct devices *d, const struct lib *l, unsigned i, nvml_gpu h))
 {
@@ -130,7 +130,7 @@ void devices_ask_nvml(struct devices *d)
 		with_nvml(d, complete);
 }
 
-/* Folders are named by PCI address, and fs_list sorts: that is the driver's order. */
+/* Folders are named by PCI address and fs_list sorts them, which gives the driver's order. */
 static void find_in_proc(struct devices *d, const char *root)
 {
 	CLEANUP(xfreep) char *gpus = xasprintf("%s" GPUS, root);
@@ -191,7 +191,7 @@ void devices_find_nvidia(struct devices *d, const char *root)
 		 has_file(root, "/var/run/cdi/nvidia.yaml");
 	find_driver(d, root);
 	find_in_proc(d, root);
-	/* WSL has the library and /dev/dxg alone. */
+	/* WSL has only the library and /dev/dxg. */
 	if (!devices_count(d, GPU_NVIDIA) &&
 	    (has_file(root, "/dev/nvidiactl") || has_file(root, "/dev/dxg")))
 		with_nvml(d, add_of_nvml);

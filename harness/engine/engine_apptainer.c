@@ -1,10 +1,10 @@
 /*
  * Apptainer: containers as processes of the caller, common on clusters.
  *
- * There is no daemon and no name: the container is the agent and what descends from it, and ends
- * with it. Images are SIF files and folders ("./x.sif", "/images/x"), or whatever apptainer fetches
- * itself ("docker://…"; a plain name is one of docker's). GPUs come all or none (--rocm, --nv),
- * so which of them is said by variables; processors are the agent's business.
+ * There is no daemon and no name: the container is the agent with its descendants, and ends with
+ * it. Images are SIF files and folders ("./x.sif", "/images/x"), or addresses that apptainer
+ * fetches ("docker://…"; a plain name is one of docker's). GPUs are given all or none (--rocm,
+ * --nv), so variables select some of them; the agent sets the processors.
  */
 #include "engine_priv.h"
 
@@ -24,7 +24,7 @@ static void push_image(const char *image, struct strvec *argv)
 		strvec_pushf(argv, "docker://%s", image);
 }
 
-/* source:target[:ro]; apptainer knows no way to quote. */
+/* source:target[:ro]; apptainer has no quoting. */
 static int add_bind(const struct engine_mount *m, struct strvec *argv, struct err *err)
 {
 	if (strpbrk(m->host, ":,") || strpbrk(m->container, ":,"))
@@ -36,7 +36,7 @@ static int add_bind(const struct engine_mount *m, struct strvec *argv, struct er
 	return 0;
 }
 
-/* What it cannot do is refused, not left out. */
+/* Settings that apptainer does not support are refused and not left out. */
 static int apptainer_check(const struct engine_spec *s, struct err *err)
 {
 	const char *what = s->user ? "container.user" : s->shm_size ? "container.shm_size" : NULL;
@@ -66,7 +66,7 @@ static int apptainer_start(const struct engine_spec *s, struct strvec *argv, str
 	if (r < 0)
 		return r;
 	engine_words(&engine_apptainer, argv);
-	/* Nothing of the caller's environment, home or /tmp; its own processes alone. */
+	/* Without the caller's environment, home and /tmp, and with process ids of its own. */
 	strvec_pushl(argv, "--quiet", "exec", "--cleanenv", "--contain", "--no-home", "--pid",
 		     NULL);
 	r = engine_mounts(s, add_bind, argv, err);
@@ -87,7 +87,8 @@ static int apptainer_start(const struct engine_spec *s, struct strvec *argv, str
 	return 0;
 }
 
-/* A file is looked into; what must be fetched is fetched by this too, and kept in its cache. */
+/* A file is inspected. An image to be fetched is fetched by this too, and kept in apptainer's
+ * cache. */
 static void apptainer_image(const char *image, struct strvec *argv)
 {
 	CLEANUP(strvec_release) struct strvec one = STRVEC_INIT;

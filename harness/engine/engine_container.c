@@ -31,7 +31,7 @@ void engine_amd_devices(const struct engine_spec *s, struct strvec *argv)
 	strvec_pushl(argv, "--device", "/dev/kfd", NULL);
 	if (!strcmp(s->gpus, "all"))
 		strvec_pushl(argv, "--device", "/dev/dri", NULL);
-	/* The first render node of a Linux system is number 128. */
+	/* Linux numbers render nodes from 128. */
 	else
 		for (size_t i = 0; i < s->gpu_list.nr; i++) {
 			strvec_push(argv, "--device");
@@ -56,8 +56,8 @@ static int add_mount(const struct engine_mount *mount, struct strvec *argv, stru
 	CLEANUP(strbuf_release) struct strbuf m = STRBUF_INIT;
 
 	(void)err;
-	/* -v cuts at colons; the fields of --mount are CSV, where a quoted one may hold anything.
-	 */
+	/* -v cuts at colons; the fields of --mount are CSV, in which a quoted one may hold any
+	 * character. */
 	if (!strpbrk(host, ":,\"\n") && !strpbrk(inside, ":,\"\n")) {
 		strvec_push(argv, "-v");
 		strvec_pushf(argv, "%s:%s%s", host, inside, mount->read_only ? ":ro" : "");
@@ -101,7 +101,7 @@ int engine_container_start(const struct engine_spec *s,
 
 	if (r < 0)
 		return r;
-	/* The agent's events are no log: the engine need not keep them. */
+	/* The engine need not keep the agent's events as a log. */
 	strvec_push(argv, "run");
 	if (!s->keep)
 		strvec_push(argv, "--rm");

@@ -9,7 +9,7 @@ static void docker_gpus(const struct engine_spec *s, struct strvec *argv)
 		return;
 	}
 	strvec_push(argv, "--gpus");
-	/* The value is CSV itself, so a list of devices keeps its quotes. */
+	/* The value is CSV, so a list of devices keeps its quotes. */
 	if (!strcmp(s->gpus, "all"))
 		strvec_push(argv, "all");
 	else
@@ -22,14 +22,14 @@ static int docker_start(const struct engine_spec *s, struct strvec *argv, struct
 	return engine_container_start(s, docker_gpus, argv, err);
 }
 
-/* The last --config counts, also when the words of PROFRIG_DOCKER have one. */
+/* The last --config counts, also when PROFRIG_DOCKER holds one. */
 static void docker_auth(const struct image_auth *a, struct strvec *argv)
 {
 	if (a->dir)
 		strvec_pushl(argv, "--config", a->dir, NULL);
 }
 
-/* What the caller's DOCKER_BUILDKIT says must not decide. */
+/* The caller's DOCKER_BUILDKIT must not decide. */
 static void docker_build(const struct image_build *b, struct strvec *argv)
 {
 	bool buildkit = !b || b->secrets_work;

@@ -1,4 +1,4 @@
-/* What this process may not raise, read for container managers. */
+/* Limits that this process may not raise, for container managers. */
 #include <linux/capability.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -6,7 +6,7 @@
 
 #include "profrig/engine/engine.h"
 
-/* What podman lowers its own number of processes to, and so may not exceed itself. */
+/* podman lowers its own limit of processes to this value, so a container cannot have more. */
 #define PODMAN_PROCESSES 32768
 
 static bool may_raise_limits(void)
@@ -14,7 +14,7 @@ static bool may_raise_limits(void)
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = { { 0 } };
 
-	/* Others than root do not manage root's containers: podman asks for less then. */
+	/* Only root manages root's containers; for other users podman asks for less. */
 	return geteuid() != 0 || syscall(SYS_capget, &head, data) < 0 ||
 	       (data[0].effective & (1U << CAP_SYS_RESOURCE));
 }

@@ -8,12 +8,13 @@ static void podman_gpus(const struct engine_spec *s, struct strvec *argv)
 		engine_amd_devices(s, argv);
 		return;
 	}
-	/* Without a CDI file the bare devices; the driver's libraries are then the image's. */
+	/* Without a CDI file only the devices are given; the driver's libraries must then be in the
+	 * image. */
 	if (s->gpu_nodes.nr) {
 		engine_node_devices(s, argv);
 		return;
 	}
-	/* podman knows NVIDIA's devices by their CDI names; --gpus came with version 5 only. */
+	/* podman knows NVIDIA's devices by CDI names; its --gpus exists since version 5 only. */
 	if (!strcmp(s->gpus, "all"))
 		strvec_pushl(argv, "--device", "nvidia.com/gpu=all", NULL);
 	else
@@ -32,7 +33,7 @@ static int podman_start(const struct engine_spec *s, struct strvec *argv, struct
 	if (r < 0)
 		return r;
 	engine_words(&engine_podman, argv);
-	/* Near the front, so that the user's own options win. */
+	/* Placed first, so that the user's own options win. */
 	for (size_t i = 0; i < head; i++)
 		strvec_push(argv, start.v[i]);
 	if (s->max_files)
@@ -59,7 +60,7 @@ static void podman_build(const struct image_build *b, struct strvec *argv)
 {
 	engine_words(&engine_podman, argv);
 	strvec_push(argv, "build");
-	/* docker's format keeps HEALTHCHECK, SHELL and ONBUILD, which OCI's has no place for. */
+	/* The docker format keeps HEALTHCHECK, SHELL and ONBUILD, which the OCI format lacks. */
 	if (b)
 		strvec_pushl(argv, "--format", "docker", NULL);
 	image_build_words(b, argv);
@@ -75,7 +76,7 @@ const struct engine engine_podman = {
 		[ENGINE_PROBE] = WORDS("version", "--format", "{{.Client.Version}}"),
 		[ENGINE_IMAGE] = WORDS("image", "inspect", "--format", "{{.Id}}", "--", OF),
 		[ENGINE_PULL] = WORDS("pull", AUTH, "--", OF),
-		/* Without --time 0 it waits ten seconds for a polite end. */
+		/* Without --time 0 podman waits ten seconds for the container to end. */
 		[ENGINE_REMOVE] =
 			WORDS("rm", "--force", "--time", "0", "--ignore", "--volumes", "--", OF),
 		[ENGINE_LIST] =

@@ -1,13 +1,13 @@
 /*
- * What a Dockerfile says that matters before it is built:
+ * The parts of a Dockerfile that matter before it is built:
  *
- *	# CONTEXT {'gpu_vendor': 'AMD'}		in the first five lines: when it is meant
- *	ARG NAME[=DEFAULT] …			what may be given
- *	FROM [--platform=…] IMAGE [AS NAME]	what it is made from
- *	RUN --mount=type=secret,…		whether it wants secrets
+ *	# CONTEXT {'gpu_vendor': 'AMD'}		in the first five lines: for which context
+ *	ARG NAME[=DEFAULT] …			arguments that may be given
+ *	FROM [--platform=…] IMAGE [AS NAME]	the base image
+ *	RUN --mount=type=secret,…		whether it needs secrets
  *
- * Instructions have any case; '\' at a line's end continues it (unless "# escape=`" says another
- * sign), comment lines between are left out. Nothing else is looked at: the builder is who parses
+ * Instructions have any case; '\' at a line's end continues it (unless "# escape=`" names another
+ * sign), and comment lines in between are skipped. The rest is left to the builder, which parses
  * it.
  */
 #include "image_priv.h"
@@ -100,7 +100,7 @@ static int context_line(struct dockerfile *d, const char *s, unsigned line, stru
 	if (strncmp(s, "CONTEXT", 7) != 0 || !strchr(" \t{", s[7]) || !s[7] || d->context.root)
 		return 0;
 	s = skip_blanks(s + 7);
-	/* A map of texts in Python's writing is one in YAML's, too. */
+	/* A map of texts as Python writes it is valid YAML, too. */
 	r = cfg_parse_text(&d->context, s, strlen(s), where, false, LAYER_MODEL, err);
 	if (r < 0)
 		return err_set(err, EINVAL,
@@ -143,7 +143,7 @@ int dockerfile_parse(struct dockerfile *d, char *text, struct err *err)
 	return r;
 }
 
-/* Why the context forbids it; owned, NULL: it does not. */
+/* The context that the Dockerfile asks for instead; owned, NULL: it fits. */
 static char *misfit(const struct dockerfile *d, const struct build_conf *b)
 {
 	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT;
@@ -182,7 +182,7 @@ static bool is_dockerfile_name(const char *name)
 	       text_suffix(name, ".Dockerfile");
 }
 
-/* What editors leave, and the lists of what a build context leaves out. */
+/* Files of editors, and lists of files that a build context leaves out. */
 static bool is_leftover(const char *name)
 {
 	return text_suffix(name, "~") || text_suffix(name, ".bak") || text_suffix(name, ".orig") ||

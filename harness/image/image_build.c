@@ -1,4 +1,4 @@
-/* Walks an image_plan: builds, looks at what came out, pushes. */
+/* Executes an image_plan: builds, inspects the results, pushes. */
 #include "image_priv.h"
 
 #include <errno.h>
@@ -209,7 +209,7 @@ static int build_one(const struct builder *bu, struct image_job *j, struct err *
 	return r;
 }
 
-/* What podman wrote of the push: "sha256:…". */
+/* The digest that podman wrote at the push: "sha256:…". */
 static void told_digest(struct image_job *j, const char *path)
 {
 	CLEANUP(xfreep) char *text = NULL;
@@ -231,7 +231,7 @@ static struct login *login_of(const struct builder *bu, const char *registry)
 	return VEC_FIND(&bu->logins, x, !strcmp(x->registry, registry));
 }
 
-/* Before anything is built: a login that is refused would be found out late. */
+/* Before any build, as a refused login would otherwise be found late. */
 static int log_in(struct builder *bu, struct err *err)
 {
 	int r = 0;

@@ -1,4 +1,4 @@
-/* From configurations to images to be. */
+/* From configurations to planned images. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ char *image_registry_name(const char *registry, const char *repository, const ch
 	if (repository && *repository) {
 		CLEANUP(xfreep) char *tag = xstrdup(image);
 
-		/* A tag holds neither path nor tag. */
+		/* A tag may hold neither '/' nor ':'. */
 		for (char *c = tag; *c; c++)
 			if (!isalnum((unsigned char)*c) && !strchr("_.-", *c))
 				*c = '_';
@@ -76,7 +76,7 @@ size_t image_registry_len(const char *image)
 {
 	size_t n = strcspn(image, "/");
 
-	/* What has neither dot nor port is the first folder of a repository. */
+	/* Without a dot or a port it is the first folder of a repository. */
 	return image[n] && (memchr(image, '.', n) || memchr(image, ':', n) ||
 			    (n == 9 && !strncmp(image, "localhost", n)))
 		       ? n
@@ -112,7 +112,7 @@ static const char *vendor_of(const struct dockerfile *d)
 	return d->context.root ? cfg_text(d->context.root, "gpu_vendor") : NULL;
 }
 
-/* The vendor of images where neither the configuration nor a GPU of this machine says one. */
+/* The vendor of images when neither the configuration nor a GPU of this machine gives one. */
 #define DEFAULT_VENDOR "AMD"
 
 static bool vendor_is_known(const struct build_conf *b)
@@ -120,7 +120,7 @@ static bool vendor_is_known(const struct build_conf *b)
 	return VEC_FIND(&b->context, x, !strcmp(x->name, "gpu_vendor"));
 }
 
-/* Without a GPU here and without a word of the user, images for two vendors would be built by
+/* Without a GPU here and without a choice of the user's, images for two vendors would be built by
  * accident. */
 static void one_vendor(struct image_plan *ip, const struct runconf *conf, struct dockerfiles *all)
 {
@@ -157,7 +157,8 @@ static bool given(const struct build_conf *b, const char *name)
 	return VEC_FIND(&b->args, x, !strcmp(x->name, name));
 }
 
-/* ARG TOKEN: what the reference passed as an argument, which every image's history shows. */
+/* An ARG with the name of a secret: madengine passes it as an argument, which the image's history
+ * shows. */
 static void secret_args(struct image_plan *ip, const struct dockerfile *d,
 			const struct build_conf *b)
 {

@@ -13,7 +13,7 @@
 #define PREFIX "private-"
 #define LOCK ".lock"
 
-/* Beside the registry of runs, in a folder of its own: what lies there are runs. */
+/* A folder of its own beside the registry of runs, whose entries are all runs. */
 static char *parent(struct err *err)
 {
 	CLEANUP(xfreep) char *runtime = fs_runtime_dir(err);
@@ -90,7 +90,7 @@ void image_sweep(void)
 
 		if (strncmp(names.v[i], PREFIX, strlen(PREFIX)) != 0)
 			continue;
-		/* One without a lock is being made just now, or its maker died in between. */
+		/* A folder without a lock is just being made, or its maker died in between. */
 		fd = lock_folder(path, true);
 		if (fd >= 0)
 			fs_remove_tree(path, NULL);

@@ -1,4 +1,4 @@
-/* Logins, pulls, and what an engine knows of an image. */
+/* Logins, pulls, and an engine's facts about an image. */
 #include "image_priv.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ const char *image_last_words(const struct strvec *tail)
 	return "it said nothing";
 }
 
-/* The folder docker reads its configuration from. Owned, NULL: none is there. */
+/* The folder of docker's configuration. Owned, NULL: there is none. */
 static char *docker_folder(const struct engine *e)
 {
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
@@ -38,9 +38,9 @@ static char *docker_folder(const struct engine *e)
 }
 
 /*
- * A private folder hides the user's own, with the contexts and plug-ins that may lie there. They
- * are linked to, and of config.json all but logins and their keepers is taken along: a keeper would
- * keep our password for ever.
+ * A private folder hides the user's own, with its contexts and plug-ins. Those are linked to, and
+ * config.json is copied without logins and credential helpers: a helper would keep the run's
+ * password for ever.
  */
 static int docker_home(const struct engine *e, const struct private_dir *d, struct err *err)
 {
@@ -151,7 +151,7 @@ int image_pull(const struct engine *e, const struct build_conf *b, const char *i
 	size_t n = b && b->registry.name ? strlen(b->registry.name) : 0;
 	int r = 0;
 
-	/* The login is for that registry alone. */
+	/* The login is sent to that registry only. */
 	if (n && e->auth && !strncmp(image, b->registry.name, n) && image[n] == '/')
 		r = image_login(e, b, events, &dir, &auth, err);
 	if (r < 0)

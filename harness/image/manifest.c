@@ -1,5 +1,5 @@
 /*
- * The manifest: one JSON object. What the reference's readers look for:
+ * The manifest: one JSON object. Keys that madengine reads:
  *
  *	built_images	image → {model, docker_image, dockerfile, base_docker, docker_sha,
  *			build_duration, build_command, log_file, gpu_vendor, [gpu_architecture,
@@ -9,9 +9,9 @@
  *			docker_gpus
  *	credentials_required, deployment_config, summary, [push_failures]
  *
- * Ours beyond that: schema, created_utc, engine, build_id, folder, failed_images, and of an image
- * status, image_id, repo_digest, docker_context, and of a model the word that found it. An image
- * that could not be built is in failed_images alone: all of built_images may be run.
+ * profrig adds: schema, created_utc, engine, build_id, folder, failed_images; to an image status,
+ * image_id, repo_digest, docker_context; and to a model the word that selected it. An image that
+ * could not be built is in failed_images only: every image of built_images may be run.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,7 +26,7 @@
 
 #define MAX_MANIFEST ((size_t)16 << 20)
 
-/* NULL: not known. Without a GPU on this machine the Dockerfile alone knows its vendor. */
+/* NULL: unknown. Without a GPU on this machine only the Dockerfile gives the vendor. */
 static const char *context_value(const struct image_job *j, const char *key)
 {
 	const struct build_conf *b = &j->conf->build;
@@ -37,7 +37,7 @@ static const char *context_value(const struct image_job *j, const char *key)
 	return !strcmp(key, "gpu_vendor") ? j->vendor : NULL;
 }
 
-/* As a key: several models may share an image that was not built here. */
+/* The image's key. Several models may share a prebuilt image, so its key is the model's name. */
 static char *key_of(const struct image_job *j)
 {
 	return j->status == IMAGE_PREBUILT ? image_name(j->conf->model_name, NULL, NULL)
@@ -87,7 +87,7 @@ static void put_image(struct json_out *out, const struct image_job *j)
 	json_end(out);
 }
 
-/* The entry's script, as a package says it: "scripts/x/run.sh"; of other models the program. */
+/* The entry's script as its package writes it: "scripts/x/run.sh"; for other models the program. */
 static char *scripts_of(const struct runconf *rc)
 {
 	CLEANUP(xfreep) char *package = NULL;
@@ -280,7 +280,7 @@ static void add_image(struct manifest *m, const struct cfg_node *n)
 	const struct cfg_node *model = cfg_get(cfg_get(m->tree.root, "built_models"), n->key);
 	const char *image = cfg_text(n, "docker_image"), *name = cfg_text(model, "name");
 
-	/* The reference names the image after the key when it names none. */
+	/* madengine uses the key as the image's name when there is none. */
 	VEC_PUSH(&m->images, ((struct manifest_image){
 				     .image = xstrdup(image && *image ? image : n->key),
 				     .registry_image = xstrdup_null(cfg_text(n, "registry_image")),

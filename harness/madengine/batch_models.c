@@ -1,6 +1,7 @@
 /*
- * From a batch file (mad.h) to the models of a build: words to models, and where the image of each
- * shall be. All problems of the file are told at once, with those of the models' configurations.
+ * From a batch file (mad.h) to the models of a build: finds the models of the words, and the target
+ * of each image. All problems of the file are reported together with those of the models'
+ * configurations.
  */
 #include "image_prepare.h"
 #include "pick_models.h"
@@ -19,7 +20,7 @@ struct batch {
 	struct problems *p;
 };
 
-/* "docker.io" for either of its names. */
+/* "dockerhub" and "docker.io" are one server. */
 static const char *server_name(const char *registry)
 {
 	return strcmp(registry, "dockerhub") != 0 ? registry : "docker.io";
@@ -56,7 +57,7 @@ static char *full_image(const struct batch *b, const struct mad_batch_entry *e)
 	return NULL;
 }
 
-/* An image with a registry in its name goes there, whatever --registry says of the others. */
+/* An image with a registry in its name goes there, whatever --registry is. */
 static char *registry_of(const struct batch *b, const struct mad_batch_entry *e, const char *image)
 {
 	size_t n = image ? image_registry_len(image) : 0;
@@ -147,7 +148,7 @@ int batch_models(const struct run_options *o, const struct build_request *rq,
 	return 0;
 }
 
-/* Whether the registry's password is the variable's, which says nothing of whose it is. */
+/* Whether the password comes from the variable, which does not name the registry it is for. */
 static bool of_variable(const struct runconf *rc)
 {
 	const struct cfg_node *r =

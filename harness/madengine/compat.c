@@ -1,10 +1,10 @@
 /*
- * Views of a samples file as madengine's own power and memory tools left them: one row per tick
- * with a column for each GPU, local time without a zone, CRLF line ends as its writer made.
+ * Views of a samples file in the form of madengine's own power and memory tools: one row per tick
+ * with a column for each GPU, local time without a zone, CRLF line ends as Python's csv module
+ * writes them.
  *
- * Rows of a samples file belong to one device each. Those that follow each other, of different
- * devices and within half a period, are one tick. With change-point storage a field that is empty
- * holds what stood there before.
+ * A row of a samples file belongs to one device. Consecutive rows of different devices within half
+ * a period form one tick. With change-point storage an empty field repeats the value before it.
  */
 #include "samplers_private.h"
 
@@ -27,7 +27,7 @@
 
 #define NONE SIZE_MAX
 
-/* One GPU: where its values stand, and those of the tick that is being put together. */
+/* One GPU: the fields of its values, and the values of the current tick. */
 struct gpu {
 	char id[32];
 	size_t power, instant, used, total; /* fields, NONE */
@@ -59,7 +59,7 @@ static void take_comment(void *ctx, const char *line)
 	samples_header_take(&c->head, line, strlen(line));
 }
 
-/* The header is complete. False: it has no time of day. */
+/* Called when the header is complete. False: it has no time of day. */
 static bool take_header(struct compat *c)
 {
 	if (c->head.period_s < 1e6)
@@ -82,7 +82,7 @@ static struct gpu *gpu_of(struct compat *c, const char *id, size_t n)
 	return &c->gpu.v[c->gpu.nr - 1];
 }
 
-/* "power.gpu0[W]" in field i. */
+/* Notes a column such as "power.gpu0[W]" in field i. */
 static void take_column(struct compat *c, const char *head, size_t i)
 {
 	const struct samples_column col = samples_column_take(head);
@@ -288,7 +288,7 @@ static int close_views(struct view *views, size_t nr, int r, struct strvec *writ
 		if (r == 0)
 			strvec_push(written, views[i].path);
 		else
-			door_unlink(views[i].path); /* half of it would be taken for all */
+			door_unlink(views[i].path); /* half a file would be taken for the whole */
 		free(views[i].path);
 	}
 	return r;

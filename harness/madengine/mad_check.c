@@ -1,4 +1,4 @@
-/* Every key of an entry of models.json, and what is wrong with one. */
+/* Every key of an entry of models.json, and its checks. */
 #include "mad_int.h"
 #include "schema.h"
 

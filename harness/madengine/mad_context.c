@@ -1,4 +1,4 @@
-/* --additional-context as what a profrig.yaml would say. */
+/* Turns --additional-context into the form of a profrig.yaml. */
 #include "conf_read.h"
 #include "mad_int.h"
 #include "schema.h"
@@ -26,8 +26,8 @@ struct context {
 /* --- reading --- */
 
 /*
- * JSON, or a literal of Python. When it is neither, the words are of the one that it looks like: a
- * single quote or a True outside of a JSON string is Python's.
+ * JSON, or a literal of Python. When it is neither, the error is that of the likelier form: text
+ * with a single quote, in a file not named .json, is taken for Python.
  */
 static int parse_context(struct cfg *c, const char *text, size_t n, const char *name,
 			 struct err *err)
@@ -72,7 +72,7 @@ static const struct schema_key shorthands[] = {
 	{ .path = NULL },
 };
 
-/* None over a value takes it back. */
+/* None removes an earlier value. */
 static void drop_nulls(struct cfg_node *n)
 {
 	size_t kept = 0;
@@ -121,7 +121,7 @@ static struct cfg_node *top(struct context *a, const char *key, const struct cfg
 	return mad_map(a->ret, a->ret->root, key, from);
 }
 
-/* What Dockerfiles are chosen by. */
+/* Keys by which Dockerfiles are selected. */
 static void map_choice(struct context *a, const struct cfg_node *n)
 {
 	static const struct {
@@ -185,7 +185,7 @@ static void map_build_args(struct context *a, const struct cfg_node *n)
 		mad_put_text(a->ret, mad_map(a->ret, top(a, "build", n), "args", n), kid->key, kid);
 }
 
-/* There the container's path is the key. */
+/* In a context the container's path is the key. */
 static void map_mounts(struct context *a, const struct cfg_node *n)
 {
 	struct cfg_node *list = mad_list(a->ret, a->ret->root, "mounts", n);
@@ -314,7 +314,7 @@ static void map_no_metrics(struct context *a, const struct cfg_node *n)
 
 static void map_n_gpus(struct context *a, const struct cfg_node *n)
 {
-	/* Of several the first of this order counts; the table below has it. */
+	/* Of several keys the first in the order of the table below counts. */
 	if (!cfg_get(cfg_get(a->ret->root, "model"), "n_gpus"))
 		mad_put_text(a->ret, top(a, "model", n), "n_gpus", n);
 }
@@ -343,7 +343,7 @@ static void map_distributed(struct context *a, const struct cfg_node *n)
 	}
 }
 
-/* Kubernetes, Slurm and what only they read. */
+/* Keys for Kubernetes and Slurm. */
 static void map_elsewhere(struct context *a, const struct cfg_node *n)
 {
 	if (a->lenient)
@@ -355,7 +355,7 @@ static void map_elsewhere(struct context *a, const struct cfg_node *n)
 			    n->key);
 }
 
-/* What has a place elsewhere. */
+/* Keys that profrig takes elsewhere. */
 static void map_answered(struct context *a, const struct cfg_node *n)
 {
 	bool data = strcmp(n->key, "mirrorlocal") == 0;
@@ -403,7 +403,7 @@ static const struct {
 	{ "log_error_pattern_scan", "scalar", map_scan },
 	{ "log_error_patterns", "list of strings", map_patterns },
 	{ "log_error_benign_patterns", "list of strings", map_patterns },
-	/* Read where a model names its data. */
+	/* Read when a model names its data. */
 	{ "data", "any", map_nothing },
 	{ "live_output", "scalar", map_live },
 	{ "skip_perf_collection", "scalar", map_no_metrics },
@@ -413,11 +413,11 @@ static const struct {
 	{ "num_gpus", "scalar", map_n_gpus },
 	{ "ngpus", "scalar", map_n_gpus },
 	{ "distributed", "any", map_distributed },
-	/* run.json always has the machine, its devices and its versions. */
+	/* run.json always describes the machine, its devices and its versions. */
 	{ "rocenv_mode", "string", map_nothing },
 	{ "gen_sys_env_details", "scalar", map_nothing },
 	{ "generate_sys_env_details", "scalar", map_nothing },
-	/* Detected where it is needed. */
+	/* Detected when needed. */
 	{ "gpu_renderDs", "any", map_nothing },
 	{ "timeout", "any", map_answered },
 	{ "timeout_multiplier", "any", map_answered },
@@ -477,7 +477,7 @@ int mad_context_config(const struct cfg *context, const char *dir, bool lenient,
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
 		const struct cfg_node *n = cfg_get(context->root, keys[i].key);
 
-		/* null, and an empty text of anything but arguments: not given */
+		/* null, and an empty text for anything but arguments, count as absent */
 		if (n && n->kind != CFG_NULL &&
 		    (n->kind != CFG_STR || *n->s || keys[i].map == map_words))
 			keys[i].map(&a, n);

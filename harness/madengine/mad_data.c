@@ -4,8 +4,8 @@
  *	{"DATANAME": {"PROVIDER": {"path": …, "home": …, "mirrorlocal": …, "args": …}}}
  *	{"NAME": {"username": …, "password": …, …}}
  *
- * Of several providers of one name the first that has the data serves, in the order of `providers`
- * below. No value of credential.json comes into a tree: its file and key do.
+ * Of several providers of one name, the first in the order of `providers` below that has the data
+ * is used. A value of credential.json never enters a configuration tree: only its file and key do.
  */
 #include "mad_int.h"
 #include "schema.h"
@@ -17,7 +17,7 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/shell_words.h"
 
-/* In the order in which they are tried. cred: their entry of credential.json. */
+/* In the order in which they are tried. cred: the provider's entry of credential.json. */
 static const struct provider {
 	const char *name, *ours, *cred;
 } providers[] = {
@@ -25,7 +25,7 @@ static const struct provider {
 	{ "nas", "nas", NULL },       { "aws", "s3", "MAD_AWS_S3" },
 };
 
-/* 1: read; 0: there is no such file. */
+/* 1: read; 0: the file does not exist. */
 static int read_file(const char *dir, const char *name, struct cfg *c, struct problems *p,
 		     const struct cfg_node *at)
 {
@@ -48,7 +48,9 @@ static int read_file(const char *dir, const char *name, struct cfg *c, struct pr
 		mad_drop_comments(c->root);
 		return 1;
 	}
-	/* The parser's words may repeat what stands there: of this file only where it is. */
+	/*
+	 * The parser's message may repeat the text. For credential.json only the place is reported.
+	 */
 	if (r == 0 || !strcmp(name, "credential.json"))
 		cfg_problem(p, at, "%s: '%s' is no JSON map, or has a key twice", name, path);
 	else
@@ -58,7 +60,7 @@ static int read_file(const char *dir, const char *name, struct cfg *c, struct pr
 
 /* --- credential.json --- */
 
-/* A name for a variable: what no variable may hold becomes '_'. */
+/* A name for a variable: characters that a variable's name may not hold become '_'. */
 static char *variable(const char *a, const char *b)
 {
 	char *name = b ? xasprintf("%s_%s", a, b) : xstrdup(a);
@@ -88,7 +90,7 @@ static void put_secret(struct cfg *ret, const char *dir, const char *cred, const
 	mad_add(ret, list, CFG_STR, key, at);
 }
 
-/* The address of a server stands among them, and is none: it may be shown. */
+/* An endpoint is among the secrets and may be shown. */
 static bool is_address(const char *key)
 {
 	return strcasestr(key, "endpoint") != NULL;
@@ -102,7 +104,7 @@ static void put_address(struct cfg *ret, const char *cred, const struct cfg_node
 	mad_put(ret, mad_map(ret, ret->root, "env", at), name, CFG_STR, n->s, at);
 }
 
-/* Every text of the entry `cred`; how many, -1: there is no such entry. */
+/* Adds every text of the entry `cred`. Returns how many; -1: there is no such entry. */
 static int put_secrets(const char *dir, const char *cred, const struct cfg_node *at,
 		       struct cfg *ret, struct problems *p)
 {
@@ -154,7 +156,7 @@ static void put_credentials(const char *dir, const struct provider *pr, struct c
 	}
 }
 
-/* The address of a MinIO server is no secret, but it stands among them. */
+/* The address of a MinIO server is kept among the secrets, but is none. */
 static void put_endpoint(const char *dir, struct cfg *ret, struct cfg_node *entry,
 			 const struct cfg_node *at, struct problems *p)
 {
@@ -173,7 +175,7 @@ static void put_endpoint(const char *dir, struct cfg *ret, struct cfg_node *entr
 	cfg_release(&c);
 }
 
-/* madengine's, and whether the run can do without. */
+/* madengine's keys, and profrig's "optional". */
 static const struct schema_key provider_table[] = {
 	{ .path = "path", .type = "any" },        { .path = "home", .type = "any" },
 	{ .path = "mirrorlocal", .type = "any" }, { .path = "args", .type = "any" },

@@ -1,4 +1,4 @@
-/* An entry of models.json as what a profrig.yaml would say. */
+/* Turns an entry of models.json into the form of a profrig.yaml. */
 #include "mad_int.h"
 #include "schema.h"
 
@@ -13,15 +13,15 @@
 struct mapping {
 	const struct mad_models *m;
 	const struct mad_entry *e;
-	const struct cfg_node *node; /* of the entry, updated when it is scripted */
+	const struct cfg_node *node; /* the entry; after update_model() when it is scripted */
 	struct cfg *ret;
-	struct cfg_node *model; /* ret's */
+	struct cfg_node *model; /* in ret */
 	struct problems *p;
 	struct strvec *notes;
 	struct problems unknown; /* keys */
 };
 
-/* A path of the entry, absolute: below its scope's folder, or the package's. */
+/* An absolute path: relative paths start at the scope's folder, or at the package's. */
 static char *entry_path(const struct mapping *a, const char *path)
 {
 	CLEANUP(xfreep)
@@ -41,7 +41,7 @@ static void put_command(struct mapping *a, const char *shell, const char *file,
 	mad_add(a->ret, list, CFG_STR, file, from);
 }
 
-/* .sh and .slurm are run by bash, .py by python3; of a folder, its run.sh. */
+/* bash runs .sh and .slurm, python3 runs .py; of a folder run.sh is taken. */
 static void map_scripts(struct mapping *a)
 {
 	const struct cfg_node *n = cfg_get(a->node, "scripts");
@@ -102,7 +102,7 @@ static void map_image(struct mapping *a)
 		cfg_problem(a->p, context, "dockercontext: no folder '%.300s'", dir);
 }
 
-/* What madengine hands on of its own environment; on host it is inherited anyway. */
+/* Variables that madengine passes on from its own environment; on the host all are inherited. */
 static bool handed_on(const char *name)
 {
 	static const char names[] = "MASTER_ADDR|MASTER_PORT|WORLD_SIZE|RANK|NODE_RANK|NNODES|"
@@ -158,7 +158,7 @@ static void map_results(struct mapping *a)
 		      { "log_error_benign_patterns", "benign_patterns" } };
 
 	mad_put_text(a->ret, results, "csv", cfg_get(a->node, "multiple_results"));
-	/* A model that is to be measured and says nothing has failed. */
+	/* A model that reports no result has failed, unless it is told not to measure. */
 	mad_put(a->ret, results, "require", CFG_BOOL,
 		collect && !strcmp(collect, "false") ? "false" : "true", a->node);
 	mad_put(a->ret, results, "log_scan", CFG_STR, scan && mad_truth(scan) == 0 ? "off" : "fail",
@@ -204,7 +204,7 @@ static void map_plain(struct mapping *a)
 	mad_put_text(a->ret, a->model, "owner", cfg_get(a->node, "owner"));
 	mad_put_text(a->ret, a->model, "precision", cfg_get(a->node, "training_precision"));
 	mad_put_text(a->ret, a->model, "n_gpus", cfg_get(a->node, "n_gpus"));
-	/* -1 is "no word of it". */
+	/* -1 means no timeout of the entry's own. */
 	if (timeout && schema_seconds(timeout, &s) == 0 && s >= 0)
 		mad_put(a->ret, a->model, "timeout", timeout->kind, timeout->s, timeout);
 	if (cred && cred->s) {
@@ -215,7 +215,7 @@ static void map_plain(struct mapping *a)
 	}
 }
 
-/* What a launcher of the container's is started with, on one machine. */
+/* The command that starts a launcher in the container, on one machine. */
 static void map_runner(struct mapping *a)
 {
 	const struct cfg_node *launcher = cfg_get(cfg_get(a->node, "distributed"), "launcher");
@@ -241,7 +241,7 @@ char *mad_runner(const char *launcher, const char *n_gpus)
 	return xasprintf("torchrun --standalone --nproc_per_node=%s", n);
 }
 
-/* The entry again, as its update_model() leaves it. -1 after saying why there is none. */
+/* The entry after the script's update_model(). NULL after reporting a problem. */
 static const struct cfg_node *updated(struct mapping *a, struct cfg *c)
 {
 	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT;

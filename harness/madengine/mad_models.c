@@ -1,5 +1,5 @@
 /*
- * Which entries a package has:
+ * The entries of a package:
  *
  *	models.json				[{"name": "a", …}, …]
  *	scripts/<dir>/models.json		the same, names become <dir>/a
@@ -50,11 +50,11 @@ static void add_entry(struct mad_models *m, const char *scope, const char *file,
 	e.where = cfg_where(node);
 	e.scripted = scripted;
 	e.name = scope ? xasprintf("%s/%s", scope, name ? name : "?") : xstrdup(name ? name : "?");
-	/* In paths ':' begins arguments; the entry's check reports it. */
+	/* In a path ':' begins the arguments; the check of the entry reports such a name. */
 	for (char *colon = e.name; (colon = strchr(colon, ':'));)
 		*colon = '_';
 	mad_words(cfg_get(node, "tags"), &e.tags);
-	/* Of a scripted one it is what update_model() leaves that counts. */
+	/* A scripted entry is checked after update_model(). */
 	if (!scripted)
 		mad_check_entry(node, &e.problems, &e.unknown, &e.notes);
 	else if (!name)
@@ -69,7 +69,7 @@ static void add_entry(struct mad_models *m, const char *scope, const char *file,
 	VEC_PUSH(&m->entries, e);
 }
 
-/* Takes over c. */
+/* Takes ownership of c. */
 static void add_entries(struct mad_models *m, const char *scope, const char *file, struct cfg *c,
 			bool scripted)
 {
@@ -96,7 +96,7 @@ static void add_entries(struct mad_models *m, const char *scope, const char *fil
 	}
 }
 
-/* How messages name a file of the package: as it is reached from where profrig was called. */
+/* The name of a package's file in messages: relative to the working directory when below it. */
 static char *shown_name(const struct mad_models *m, const char *cwd, const char *rel)
 {
 	CLEANUP(xfreep) char *path = fs_join(m->dir, rel);
@@ -204,7 +204,7 @@ void mad_models_add_built(struct mad_models *m, const char *manifest)
 
 	cfg_init(c);
 	VEC_PUSH(&m->files, c);
-	/* Who calls has read it before, and told what is wrong with it. */
+	/* The caller has read the file before and reported its problems. */
 	if (fs_read(manifest, (size_t)16 << 20, &text, &n, NULL) == 0)
 		cfg_parse_value(c, text, n, manifest, CFG_JSON, LAYER_MODEL, NULL);
 	built = c->root ? cfg_get(c->root, "built_models") : NULL;
@@ -233,9 +233,9 @@ void mad_models_release(struct mad_models *m)
 	fields_release(m, models_fields);
 }
 
-/* --- what a word means --- */
+/* --- the meaning of a word --- */
 
-/* Of "S/X", with exactly one '/' and something on both sides, the length of S; else 0. */
+/* For "S/X", with exactly one '/' and text on both sides, the length of S; else 0. */
 static size_t scope_len(const char *tag)
 {
 	const char *slash = strchr(tag, '/');
@@ -250,7 +250,7 @@ static bool in_scope(const struct mad_entry *e, const char *tag, size_t len)
 	return e->scope && strlen(e->scope) == len && !memcmp(e->scope, tag, len);
 }
 
-/* The next '#' in at that may stand between a file and what is said of it. */
+/* The next '#' in at that may end a file's name. */
 static const char *next_hash(const char *at)
 {
 	static const char *const ends[] = { ".json#", ".py#", ".yaml#", ".yml#", "#:" };
@@ -265,7 +265,7 @@ static const char *next_hash(const char *at)
 	return first ? strchr(first, '#') : NULL;
 }
 
-/* Whether there is a file or folder with this '#' in its name. */
+/* Whether a file or folder exists with this '#' in its name. */
 static bool in_a_name(const char *path, const char *hash)
 {
 	CLEANUP(xfreep)

@@ -1,7 +1,7 @@
 /*
- * get_models_json.py. Such a script imports CustomModel from madengine and gives objects of it; so
- * list_models.py brings a class of that name along, unless the real one is installed. What the
- * script prints goes to stderr, so that stdout holds our JSON alone.
+ * get_models_json.py. Such a script imports CustomModel from madengine and returns objects of it,
+ * so list_models.py provides a class of that name when madengine is not installed. Output of the
+ * script goes to stderr, so that stdout holds only profrig's JSON.
  */
 #include "mad_int.h"
 
@@ -18,7 +18,7 @@
 /* list_models.py (mk/embed.mk). argv: the script, the package's folder, NAME to update or "". */
 extern const char embedded_list_models_py[];
 
-/* The script has no lines that stand for its entries. */
+/* The entries come from a script, so they have no lines. */
 static void drop_lines(struct cfg_node *n)
 {
 	n->line = 0;
@@ -26,7 +26,7 @@ static void drop_lines(struct cfg_node *n)
 		drop_lines(n->child[i]);
 }
 
-/* What it said, on lines of their own below the message; the last of it when it is long. */
+/* The script's output, on lines of their own below the message; only the end when it is long. */
 static void add_words(struct strbuf *sb, struct strbuf *said)
 {
 	const char *text = said->buf;
@@ -61,7 +61,7 @@ static int failed(const char *shown, const struct proc_exit *x, struct strbuf *e
 int mad_script_list(const char *path, const char *shown, const char *dir, const char *name,
 		    struct cfg *ret, struct strvec *notes, struct strbuf *why)
 {
-	/* unbuffered: what it printed and what Python says of it stay in order */
+	/* unbuffered: the script's output and Python's messages stay in order */
 	char *argv[] = { (char *)"python3",
 			 (char *)"-uc",
 			 (char *)embedded_list_models_py,

@@ -4,8 +4,8 @@
  *	{"tools": {"NAME": {"cmd": "…", "env_vars": {…}, "pre_scripts": [{"path": …, "args": …}],
  *	                    "post_scripts": […]}}}
  *
- * What such a tool leaves is not written there; its scripts and programs put it under names that
- * are always the same, and those are looked for.
+ * The file does not name the outputs of a tool. Its scripts and programs use fixed names, which are
+ * searched for.
  */
 #include "mad_int.h"
 #include "schema.h"
@@ -31,7 +31,7 @@ static const struct schema_key tools_table[] = {
 	{ .path = NULL },
 };
 
-/* In the workload's folder, where the scripts of such tools leave them. */
+/* In the workload's folder, where the scripts of these tools write them. */
 static const char *const outputs[] = {
 	"./*_profiler_output.csv", "./*_output.csv",  "./*_trace.csv",
 	"./rocprof_output/**",     "./rpd_output/**", "./rocm_trace_lite_output/**",
@@ -59,7 +59,7 @@ static void add_scripts(struct tool *t, const struct cfg_node *list, const char 
 	}
 }
 
-/* A brace in a command is a brace: nothing here has placeholders. */
+/* Escapes braces, because commands of tools.json have no placeholders. */
 static char *brace_literal(const char *text)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
@@ -80,7 +80,7 @@ static char *brace_literal(const char *text)
 	return strbuf_steal(&sb);
 }
 
-/* In the workload's folder, where the outputs of such tools are looked for. */
+/* Their output goes to the workload's folder, where it is searched for. */
 static void add_wrapper(struct tool *t, struct strvec *words)
 {
 	static const struct mad_wrap to_rocprof = { "rocprof_output", "csv", NULL, false };
@@ -181,7 +181,7 @@ int mad_tools_add(struct tool_set *ts, const char *file, const char *dir, bool o
 			r = err_set(err, EINVAL, "%s", p.lines.v[0]);
 	}
 	tools = r == 0 ? cfg_get(c.root, "tools") : NULL;
-	/* Which names there are already must be known. */
+	/* Loads all tools first, so that double names are found. */
 	if (tools)
 		tool_set_all(ts);
 	CFG_EACH(kid, tools, CFG_MAP)

@@ -1,12 +1,12 @@
 /*
- * Commands of madengine's tools that begin with a script of its scripts/common/tools. Those scripts
- * are not part of a package's models, so each stands for what profrig does in its place:
+ * Commands of madengine's tools that begin with a script of its scripts/common/tools. A package
+ * does not contain those scripts, so profrig replaces them:
  *
  *	rocprof_wrapper.sh WORDS --	rocprofv3 with WORDS, or the first rocprof with what it has
  *	rtl_trace_wrapper.sh		the tool's own words (mode: RTL_MODE)
  *	get_library_trace.py, runTracer.sh	the tool's own words
  *
- * Where the recording goes, and its format, are the tool's, which has to find and read it.
+ * The tool decides the place and format of the recording, as it has to find and read it.
  */
 #include "mad_int.h"
 
@@ -16,12 +16,14 @@
 #include "profrig/base/text.h"
 
 /*
- * rocprof.sh and rtl.sh (mk/embed.mk). $1 a folder; of rocprof.sh $2 a format of rocprofv3, then
- * its options and --; the workload.
+ * rocprof.sh and rtl.sh (mk/embed.mk). $1 is a folder. For rocprof.sh $2 is a format of rocprofv3,
+ * followed by its options and --. The workload comes last.
  */
 extern const char embedded_rocprof_sh[], embedded_rtl_sh[];
 
-/* The script that the words start, by its name; *ret_args: the word behind it. NULL: none. */
+/*
+ * The name of the script that the words start; *ret_args: index of the word behind it. NULL: none.
+ */
 static const char *script_of(const struct strvec *words, size_t *ret_args)
 {
 	size_t at = words->nr > 1 && text_in_list("bash|sh|python3|python", '|', words->v[0]);
@@ -33,7 +35,7 @@ static const char *script_of(const struct strvec *words, size_t *ret_args)
 	return fs_base(words->v[at]);
 }
 
-/* Options of rocprofv3 that say where the recording goes; each takes a value. */
+/* Options of rocprofv3 about the place and form of its output; each takes a value. */
 static bool is_about_output(const char *word)
 {
 	return text_in_list("-d|--output-directory|-o|--output-file|-f|--output-format|"
@@ -41,7 +43,7 @@ static bool is_about_output(const char *word)
 			    '|', word);
 }
 
-/* "…/tools/counters/NAME": NAME */
+/* "NAME" of "…/tools/counters/NAME" */
 static const char *counters_file(const char *path)
 {
 	const char *dir = strstr(path, "tools/counters/");

@@ -12,7 +12,7 @@
 
 struct keeping {
 	const struct image_plan *ip;
-	struct strvec *left_out; /* NULL: nothing is */
+	struct strvec *left_out; /* NULL: every value is kept */
 };
 
 static bool in_text(const char *text, const char *secret)
@@ -56,7 +56,7 @@ static json_t *map_json(const struct keeping *a, const struct cfg_node *n, const
 	return map;
 }
 
-/* New reference; NULL: it is left out. */
+/* New reference; NULL: the value is left out. */
 static json_t *as_json(const struct keeping *a, const struct cfg_node *n, const char *where)
 {
 	json_t *list, *v;
@@ -73,7 +73,7 @@ static json_t *as_json(const struct keeping *a, const struct cfg_node *n, const 
 		strvec_push(a->left_out, where);
 		return NULL;
 	}
-	/* A float keeps its digits as a text. */
+	/* A float is kept as text, with its digits. */
 	if (n->kind != CFG_SEQ)
 		return json_string(n->s ? n->s : "");
 	list = json_array();
@@ -94,7 +94,7 @@ void manifest_context_keep(const struct run_options *o, struct image_plan *ip,
 	if (!o->conf.context && !o->conf.context_file)
 		return;
 	cfg_init(&given);
-	/* Its problems were reported for the models. */
+	/* Its problems were reported with the models. */
 	if (mad_context_load(&given, NULL, o->conf.context_file, o->conf.context, &p, NULL) == 0) {
 		kept = as_json(&a, given.root, "");
 		ip->context = json_dumps(kept, JSON_COMPACT);

@@ -1,6 +1,7 @@
 /*
  * The configuration file of a workload: the word behind --config among its arguments. The rows of a
- * CSV file as objects, JSON and YAML as they are; a file that cannot be read is its name alone.
+ * CSV file become objects, JSON and YAML stay as they are; an unreadable file is represented by its
+ * name.
  */
 #include "perf_csv.h"
 #include "run_priv.h"
@@ -13,7 +14,7 @@
 
 #define MAX_CONFIG ((size_t)1 << 20)
 
-/* --- one file; NULL: it cannot be read, or is no such file --- */
+/* --- one file; NULL: it cannot be read, or has another format --- */
 
 static json_t *from_csv(const char *path)
 {
@@ -110,7 +111,7 @@ static json_t *from_file(const char *path)
 	return NULL;
 }
 
-/* --- secrets stay out of tables --- */
+/* --- no secrets in tables --- */
 
 static void mask_secrets(json_t *v)
 {
@@ -128,7 +129,7 @@ static void mask_secrets(json_t *v)
 	}
 }
 
-/* The run's own folder is gone by now; what was copied into it is where it was. */
+/* The run's own folder is gone by now; files that were copied into it are found at their origin. */
 static json_t *look_up(const struct plan *pl, const char *name)
 {
 	const char *const dirs[] = { pl->source_dir, pl->conf->source.copy, pl->conf->dir };

@@ -30,7 +30,7 @@ static void add_columns(struct strvec *to, const char *const *names)
 			strvec_push(to, *names);
 }
 
-/* Those of a table that begins with these rows. */
+/* The columns of a table that begins with these rows. */
 static void columns_of(const json_t *rows, bool super, struct strvec *to)
 {
 	const json_t *row, *v;
@@ -50,7 +50,7 @@ static void columns_of(const json_t *rows, bool super, struct strvec *to)
 	}
 }
 
-/* 1 and the columns a table has; 0: it is empty. */
+/* 1 and the columns of the table; 0: it is empty. */
 static int header_of(int fd, const char *path, struct strvec *to, struct err *err)
 {
 	CLEANUP(xfreep) char *text = xmalloc(MAX_HEADER);
@@ -128,7 +128,7 @@ static bool ends_torn(int fd, off_t size)
 	return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
 }
 
-/* All of it or nothing: what a full disk took half of is cut off again. */
+/* Writes all or nothing: a part that fitted on a full disk is cut off again. */
 static int write_whole(int fd, const char *path, const char *text, size_t n, off_t at,
 		       struct err *err)
 {
@@ -179,7 +179,7 @@ static int open_table(const char *path, int flags, struct err *err)
 		close(fd);
 		return err_set(err, EINVAL, "'%s' is no regular file", path);
 	}
-	/* Nothing is added to a file that lies elsewhere too: others can give it this name. */
+	/* A file with a second name is refused: another user may have given it this one. */
 	if (st.st_nlink > 1) {
 		close(fd);
 		return err_sys(err, DOOR_HARD_LINK, "'%s'", path);
@@ -187,8 +187,8 @@ static int open_table(const char *path, int flags, struct err *err)
 	return fd;
 }
 
-/* Others hold it for as long as a row takes, mostly; one that was stopped, or that holds it on
- * purpose, must not keep us from ending. */
+/* Mostly the lock is held for the time of one row. A process that was stopped, or that holds it on
+ * purpose, must not keep the run from ending. */
 static int lock_table(int fd, const char *path, const volatile sig_atomic_t *interrupt,
 		      struct err *err)
 {
@@ -214,7 +214,7 @@ static int lock_table(int fd, const char *path, const volatile sig_atomic_t *int
 
 /* --- JSON companions --- */
 
-/* A list of objects: the new ones take the place of the bracket that closes it. */
+/* A list of objects: the new ones are written over the bracket at its end. */
 static int append_json(const char *path, const json_t *rows, struct err *err)
 {
 	static const char close_list[] = "\n]\n";
@@ -269,8 +269,8 @@ static int replace_csv(const char *path, const json_t *rows, bool super, struct 
 	return fs_write_atomic(path, text, n, err);
 }
 
-/* Without what only super tables have: a results file's other columns stand beside the rest. New
- * reference. */
+/* Without the columns of super tables; other columns of a results file become columns of the row.
+ * New reference. */
 static json_t *plain_rows(const json_t *rows)
 {
 	json_t *plain = json_array(), *row;
@@ -289,7 +289,7 @@ static json_t *plain_rows(const json_t *rows)
 	return plain;
 }
 
-/* Files beside the table that have not got the rows, and why the first has not. */
+/* Files beside the table that could not be written, and the reason of the first. */
 struct lacking {
 	struct strbuf files;
 	size_t nr;
@@ -308,7 +308,7 @@ static void lack_note(struct lacking *l, const char *path, int r, const struct e
 	l->why = *err;
 }
 
-/* The rows of the last run alone. */
+/* The rows of the last run only. */
 static void latest(const char *stem, bool super, const json_t *rows, struct lacking *l)
 {
 	CLEANUP(xfreep) char *csv = xasprintf("%s_entry%s.csv", stem, super ? "_super" : "");
@@ -357,7 +357,7 @@ static int perf_append(const char *path, const json_t *rows, const volatile sig_
 		fd = open_table(path, 0, err);
 		r = fd < 0 ? fd : 0;
 	}
-	/* The table's own lock is that of its companions too. */
+	/* The table's lock protects its companions too. */
 	if (r == 0)
 		r = lock_table(fd, path, interrupt, err);
 	if (r == 0)

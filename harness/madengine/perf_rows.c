@@ -19,7 +19,7 @@ const char *const perf_columns[] = {
 	"relative_change", "status", "build_duration", "test_duration", "dataname",
 	"data_provider_type", "data_size", "data_download_duration", "build_number",
 	"additional_docker_run_options",
-	/* ours */
+	/* profrig's */
 	"run_id", "started_utc", "ended_utc", "run_status", "reason", "phase", "exit_code",
 	"signal", "tools", "profiled", "baseline", "baseline_run_id", "overhead_percent", "pick",
 	"matches", "owner", "engine", "labels", "profrig_version", "run_dir", "extra", NULL
@@ -46,7 +46,7 @@ static const char *text_at(const json_t *doc, const char *key)
 	return json_string_value(json_object_get(doc, key));
 }
 
-/* The program, with "bash" and the like and the script behind it one. */
+/* The words of the program: "bash" or the like and its script count together. */
 static size_t program_words(const struct strvec *command)
 {
 	const char *base = command->nr ? fs_base(command->v[0]) : "";
@@ -58,7 +58,7 @@ static size_t program_words(const struct strvec *command)
 		       : 1;
 }
 
-/* What stands behind the program, without what is secret. */
+/* The words behind the program, with secrets masked. */
 static void put_args(json_t *row, const struct plan *pl)
 {
 	const struct plan_step *ps = plan_workload(pl);
@@ -76,8 +76,8 @@ static void put_args(json_t *row, const struct plan *pl)
 	put_text(row, "args", text);
 }
 
-/* What runs in or around the workload changes its pace; a sampler beside it hardly does, and
- * scripts run before and after it. */
+/* Tools in or around the workload change its pace. A sampler beside it hardly does, and scripts run
+ * before and after it. */
 static bool perturbs(const struct runconf *rc)
 {
 	return VEC_FIND(&rc->tools, x,
@@ -115,7 +115,7 @@ static void put_labels(json_t *row, const struct runconf *rc)
 	put_text(row, "labels", sb.buf);
 }
 
-/* The Dockerfile, when only one can have made the image, and what that was made from. */
+/* The Dockerfile, when only one can have made the image, and its base image. */
 static void put_dockerfile(json_t *row, const struct runconf *rc)
 {
 	struct dockerfiles all = { VEC_INIT };
@@ -142,7 +142,7 @@ static void put_dockerfile(json_t *row, const struct runconf *rc)
 	dockerfiles_release(&all);
 }
 
-/* What is known before anything runs. */
+/* Values that are known before the run. */
 static void put_conf(json_t *row, const struct plan *pl)
 {
 	const struct runconf *rc = pl->conf;
@@ -180,7 +180,7 @@ static void put_conf(json_t *row, const struct plan *pl)
 	put_labels(row, rc);
 }
 
-/* What run.json says of it. */
+/* Values from run.json. */
 static void put_run(json_t *row, const json_t *doc)
 {
 	const json_t *d = json_object_get(doc, "durations_s");
@@ -197,7 +197,7 @@ static void put_run(json_t *row, const json_t *doc)
 	put_text(row, "profrig_version", text_at(json_object_get(doc, "versions"), "profrig"));
 	put_num(row, "build_duration", json_object_get(d, "build"));
 	put_num(row, "test_duration", json_object_get(d, "workload"));
-	/* the first data set, where a run says which it took */
+	/* the first data set, when the run used one */
 	data = json_is_array(data) ? json_array_get(data, 0) : NULL;
 	put_text(row, "dataname", text_at(data, "name"));
 	put_text(row, "data_provider_type", text_at(data, "provider"));
@@ -205,7 +205,7 @@ static void put_run(json_t *row, const json_t *doc)
 	put_num(row, "data_download_duration", json_object_get(data, "seconds"));
 }
 
-/* What the tools cost (run_note_overhead). */
+/* The tools' overhead (run_note_overhead). */
 static void put_pair(json_t *row, const json_t *doc)
 {
 	const json_t *m;
@@ -236,7 +236,7 @@ static bool of_file(const json_t *m)
 	return json_object_get(json_object_get(m, "detail"), "columns") != NULL;
 }
 
-/* The results file, where there is one, is the result. */
+/* When there is a results file, its rows are the results. */
 static size_t results_of(const json_t *doc, json_t *list)
 {
 	const json_t *m;
@@ -289,7 +289,7 @@ static void put_status(json_t *row, const char *status, const char *reason, cons
 					    : "FAILURE");
 }
 
-/* What all rows of a run have in common. New reference. */
+/* The values that all rows of a run share. New reference. */
 static json_t *common_row(const struct plan *pl, const json_t *doc)
 {
 	json_t *row = json_object();
@@ -307,7 +307,7 @@ static json_t *common_row(const struct plan *pl, const json_t *doc)
 	return row;
 }
 
-/* In strings at any depth, but for the names by which a run is found again. */
+/* Masks strings at any depth, except the names by which a run is found. */
 static void hide_secrets(json_t *v)
 {
 	const char *key;

@@ -1,4 +1,4 @@
-/* Entries of models.json and contexts, as layers of a run's configuration. */
+/* Entries of models.json, and contexts, as layers of a run's configuration. */
 #include "runconf_int.h"
 #include "schema.h"
 
@@ -32,7 +32,7 @@ void loader_package_release(struct loader *l)
 	cfg_release(&l->context);
 }
 
-/* Read once: an entry looks into it for its data, before it is a layer of its own. */
+/* Read once, before it becomes a layer: an entry searches it for its data. */
 static void read_context(struct loader *l)
 {
 	const struct runconf_request *rq = l->rq;

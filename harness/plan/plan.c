@@ -96,7 +96,8 @@ static bool word_hits(const struct tool *t, const char *word)
 	return !strcmp(t->name, word) || strvec_has(&t->provides, word);
 }
 
-/* Why a cannot run beside b, as its file says it: in words, or by the word that they share. */
+/* Why a cannot run beside b, according to a's file: the reason it states, or the word that both
+ * share. */
 static const char *conflict(const struct tool *a, const struct tool *b, bool in_words)
 {
 	for (size_t i = 0; i < a->conflicts.nr; i++)
@@ -139,7 +140,9 @@ static bool name_taken(const struct plan *pl, const char *name)
 	return VEC_FIND(&pl->steps, x, !strcmp(x->name, name));
 }
 
-/* "pre-rpd-setup", made of what is safe in a file's name; a second of that name gets a number. */
+/*
+ * "pre-rpd-setup", with only characters that are safe in a file name; a second one gets a number.
+ */
 static char *step_name(const struct plan *pl, enum step_kind kind, const char *tool,
 		       const char *path)
 {
@@ -223,8 +226,8 @@ static void add_own_script(struct maker *m, enum step_kind kind, const struct ru
 		   (struct script){ rs->path, rs->where, &rs->args, rs->bash, rs->missing });
 }
 
-/* Several tools of a tools.json share one wrapper, each with variables of its own: it stands where
- * the first of them has it, the innermost. */
+/* Several tools of a tools.json share one wrapper, each with variables of its own. It is placed
+ * once, at the first of them, the innermost. */
 bool plan_wrapped_already(struct maker *m, size_t at)
 {
 	const struct runconf_tool *t = &m->conf->tools.v[at];
@@ -262,7 +265,7 @@ static void add_workload(struct maker *m)
 		if (!plan_wrapped_already(m, i))
 			plan_wrap(m, &m->conf->tools.v[i], &s.argv);
 	strvec_pushv(&s.argv, m->conf->command.v);
-	/* What runs seven times may take seven times as long. */
+	/* A workload that runs seven times may take seven times as long. */
 	s.timeout_s *= (double)m->pl->passes;
 	plan_env_workload(m, &s);
 	add_step(m, &s);
@@ -381,7 +384,7 @@ static void add_mkdirs(struct maker *m)
 		strvec_push_take(&m->pl->mkdirs, plan_tool_dir(m, m->conf->tools.v[i].tool->name));
 }
 
-/* What a container sees at the data set's home, a workload on host finds by the link. */
+/* A container mounts the data set at its home; on the host a link leads to it. */
 static void add_data(struct maker *m)
 {
 	const struct data_conf *d = &m->conf->data;

@@ -12,7 +12,8 @@ static bool is_paused(const struct runconf_record *r)
 	return !r->begin || r->after_s > 0;
 }
 
-/* An entry that has words of its own in front of the workload must leave the place for ours. */
+/* An entry with its own words in front of the workload must keep the place (CONTROL_WORD) for
+ * profrig's. */
 static bool takes_words(const struct runconf_tool *t)
 {
 	const struct tool_control *c = &t->tool->control;
@@ -97,7 +98,7 @@ static void add_fifo(struct maker *m, const struct runconf_tool *t, struct plan_
 	strvec_pushv(&pc->off, c->stop.v);
 }
 
-/* The flag costs nothing and needs nothing, so it works in every run. */
+/* The flag costs nothing and needs nothing, so every run has it. */
 static void add_control(struct maker *m, const struct runconf_tool *t)
 {
 	struct plan_control pc = { .tool = xstrdup(t->tool->name),

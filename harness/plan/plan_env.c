@@ -1,8 +1,8 @@
 /*
  * The environment of each step, with the origin of every variable.
  *
- * Workload: what profrig says of the run < tools, innermost first < the GPUs chosen < the user;
- * then LD_PRELOAD of all tools in front of the user's own.
+ * Workload, later ones win: profrig's variables of the run, tools (innermost first), the selected
+ * GPUs, the user's. Then LD_PRELOAD: the libraries of all tools in front of the user's own.
  */
 #include "plan_int.h"
 
@@ -38,7 +38,7 @@ static struct plan_env *put_variable(struct plan_step *s, const char *name, cons
 	e->from = NULL;
 	e->data = NULL;
 	e->secret = secret;
-	/* Before anything that holds it can be printed. */
+	/* Learnt before a text with the value can be printed. */
 	if (secret)
 		redact_learn(value);
 	return e;
@@ -75,11 +75,11 @@ static bool user_settles(const struct runconf *c, const char *name)
 	return VEC_FIND(&c->env, x, !strcmp(x->name, name));
 }
 
-/* Which tool gave a variable what; kept beside the step's env only while it is made. */
+/* The tool that set a variable; needed only while a step's env is made. */
 struct giver {
 	const char *name;
 	const struct runconf_tool *tool;
-	bool by_user; /* its entry in the configuration, not its file */
+	bool by_user; /* set in the configuration's entry and not in the tool's file */
 };
 struct givers {
 	VEC(struct giver) v;
@@ -113,7 +113,9 @@ static void put_of_tool(struct maker *m, struct plan_step *s, struct givers *g,
 	CLEANUP(xfreep) char *value = plan_expand(m, by->tool, text);
 	const struct plan_env *was = find_variable(s, by->name);
 
-	/* What the user states in one entry settles it for the files of the others. */
+	/*
+	 * A value that the user states in one entry takes precedence over the files of other tools.
+	 */
 	if (first && first->by_user && !by->by_user)
 		return;
 	if (first && first->by_user == by->by_user && was && strcmp(was->value, value) != 0 &&
@@ -159,9 +161,9 @@ static void put_tool(struct maker *m, struct plan_step *s, struct givers *g,
 }
 
 /*
- * On host, and where an engine shows all GPUs, nothing else keeps the workload off the others.
- * ROCm reads HIP_VISIBLE_DEVICES first and the other only without it; for both runtimes an index
- * that does not exist ends the list.
+ * On the host, and where an engine shows all GPUs, only these variables limit the workload to its
+ * GPUs. ROCm reads HIP_VISIBLE_DEVICES first, and the other only without it. For both runtimes an
+ * index that does not exist ends the list.
  */
 static void put_gpus(struct maker *m, struct plan_step *s)
 {
@@ -191,7 +193,7 @@ static void put_path(const struct maker *m, struct plan_step *s, const char *nam
 		xstrdup(d->name);
 }
 
-/* MAD_DATANAME and MAD_DATAHOME are what models of the orchestrator before look for. */
+/* Models written for madengine read MAD_DATANAME and MAD_DATAHOME. */
 static void put_data(const struct maker *m, struct plan_step *s)
 {
 	const struct data_conf *d = &m->conf->data;
@@ -207,7 +209,7 @@ static void put_data(const struct maker *m, struct plan_step *s)
 	put_path(m, s, "MAD_DATAHOME", &d->sets.v[0]);
 }
 
-/* Two tools may be switched by the same library, which once is enough for. */
+/* Two tools may be switched by the same library, which is added once. */
 static void add_libraries(struct maker *m, const struct strvec *names, struct strbuf *libs)
 {
 	for (size_t k = 0; k < names->nr; k++) {
@@ -225,7 +227,7 @@ static void add_libraries(struct maker *m, const struct strvec *names, struct st
 	}
 }
 
-/* What models of a models.json expect to find about the machine. */
+/* Variables about the machine that models of a models.json expect. */
 static void put_machine(struct maker *m, struct plan_step *s)
 {
 	const struct runconf *c = m->conf;

@@ -1,11 +1,11 @@
 /*
- * The run directory as a container sees it. What the workload may write lies in its own folder on
- * the host; the rest of the run directory (run.json, plan.json, samples, analysis, profrig's own
- * files) is not in the container at all:
+ * The run directory as a container sees it. Folders and files that the workload may write are
+ * mounted from the run directory on the host. The rest of the run directory (run.json, plan.json,
+ * samples, analysis, profrig's own files) is not in the container at all:
  *
  *	<run>			PLAN_INSIDE, read-only: empty files and folders for the mounts below
  *	artifacts/<tool>/	writable
- *	work/			writable: the folder of the run's own (plan_source.c)
+ *	work/			writable: the run's own folder (plan_source.c)
  *	marks, steps/<step>.*	writable, file by file
  *	record.flag, scripts/, files/<tool>/, wrap/	read-only
  *
@@ -49,7 +49,7 @@ static bool is_artifacts(const char *rel)
 	return !strncmp(rel, "artifacts/", 10);
 }
 
-/* Of the plan's folders those that steps look into. */
+/* Adds those folders of the plan that steps read. */
 static void inside_add_folders(struct maker *m)
 {
 	static const char *const seen[] = { "scripts", "wrap" };
@@ -84,7 +84,7 @@ static void inside_add_all(struct maker *m)
 		inside_add(m, PLAN_WRAP_LOG, true, true);
 }
 
-/* A mount may name the same folder by way of links. */
+/* A mount may name the same folder through links. */
 static const char *real_name(const struct maker *m, const char *path)
 {
 	const struct strvec *real = m->rq->real;
@@ -100,7 +100,7 @@ static void mount_add(struct engine_spec *s, char *host, char *container, bool r
 	VEC_PUSH(&s->run_mounts, ((struct engine_mount){ host, container, read_only }));
 }
 
-/* Where the folder of runs shows through a mount, at `container` or below it. */
+/* Hides the folder of runs where it is visible through a mount, at `container` or below it. */
 static void hide_behind(struct maker *m, const struct engine_mount *mount)
 {
 	struct engine_spec *s = &m->pl->spec;
@@ -111,7 +111,7 @@ static void hide_behind(struct maker *m, const struct engine_mount *mount)
 	if (!below)
 		return;
 	there = *below ? fs_join(mount->container, below) : NULL;
-	/* The workload asked for the folder of runs itself: this run alone can be hidden. */
+	/* The user mounted the folder of runs itself: only this run can be hidden. */
 	if (!there)
 		there = fs_join(mount->container, fs_base(m->rq->run_dir));
 	if (strcmp(there, m->rq->run_dir) != 0)

@@ -1,4 +1,4 @@
-/* The plan for programs: schema profrig.plan/1. */
+/* The plan as JSON: schema profrig.plan/1. */
 #include "plan_flat.h"
 
 #include "profrig/base/json_fields.h"
@@ -156,7 +156,7 @@ static void print_json(const void *ctx, FILE *f)
 	fputc('\n', f);
 }
 
-/* A user may have spelled a secret out in a command. */
+/* Masked, as a user may have written a secret into a command. */
 void plan_print_json(const struct plan *pl, FILE *f)
 {
 	redact_json_through(f, print_json, pl);

@@ -1,6 +1,6 @@
 /*
- * What tools want a container to allow: each capability and security option is noted with the tool
- * that wants it and who gives it. Nothing is given for a tool's sake unless
+ * Privileges of a container that tools need. Each capability and security option is noted with the
+ * tool that needs it and the setting that grants it. None is granted because of a tool unless
  * container.privileged_profiling says so.
  */
 #include "plan_int.h"
@@ -38,7 +38,7 @@ static bool has_cap(const struct strvec *caps, const char *cap)
 	return false;
 }
 
-/* The user's own words for it, or NULL. */
+/* The setting of the user's that grants it, or NULL. */
 static const char *given_by_user(const struct runconf *c, const char *what, bool security)
 {
 	const struct strvec *options = &c->container.options;

@@ -1,8 +1,8 @@
 /*
- * The plan as a POSIX shell script. On host it can be run by hand: same folders, scripts,
- * environment, order, and post scripts after a failure too. In a container its steps are what runs
- * inside. Samplers and the judging of outputs are profrig's own and stand there as comments; so do
- * timeouts. Secrets are taken from the environment of the script's caller.
+ * The plan as a POSIX shell script. On the host it can be run by hand: same folders, scripts,
+ * environment and order, and post scripts also after a failure. For a container it holds the steps
+ * that run inside. Samplers, timeouts and the judging of outputs need profrig and appear as
+ * comments. Secrets are taken from the environment of the script's caller.
  */
 #include "plan_flat.h"
 
@@ -31,7 +31,7 @@ static void line(const char *command, const char *a, const char *b, FILE *f)
 	fputc('\n', f);
 }
 
-/* A comment must not end before its text does. */
+/* A line end in the text would end the comment. */
 static void comment(const char *label, const char *text, FILE *f)
 {
 	fprintf(f, "# %s", label);
@@ -40,7 +40,7 @@ static void comment(const char *label, const char *text, FILE *f)
 	fputc('\n', f);
 }
 
-/* The variable of the script's caller that a secret is taken from. */
+/* The variable of the script's caller that holds a secret. */
 static const char *holder(const struct plan_env *e)
 {
 	return e->from ? e->from : e->name;
@@ -61,7 +61,7 @@ static void step_comment(const struct plan_step *s, size_t nr, FILE *f)
 				holder(&s->env.v[i]));
 }
 
-/* Asked for before anything is done: their values are not written here. */
+/* Checked at the start, as the script does not hold their values. */
 static void secrets(const struct plan *pl, FILE *f)
 {
 	for (size_t i = 0; i < pl->steps.nr; i++)
@@ -85,7 +85,7 @@ static void step(const struct plan_step *s, size_t nr, FILE *f)
 	fputs("cd ", f);
 	word(s->cwd, f);
 	fputs(" || exit\n", f);
-	/* By assignment: words for env would stand in its argv. */
+	/* By assignment: arguments of env would be visible in its argv. */
 	for (size_t i = 0; i < s->env.nr; i++) {
 		const struct plan_env *e = &s->env.v[i];
 
@@ -173,7 +173,7 @@ static void print_sh(const void *ctx, FILE *f)
 	tail(pl, f);
 }
 
-/* A user may have spelled a secret out in a command. */
+/* Masked, as a user may have written a secret into a command. */
 void plan_print_sh(const struct plan *pl, FILE *f)
 {
 	redact_through(f, print_sh, pl);

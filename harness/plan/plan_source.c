@@ -1,11 +1,11 @@
 /*
- * The folder of the run's own in which some models run:
+ * The run's own folder, in which some models run:
  *
  *	<run>/work/run_directory	model.url cloned, the files of model.copy over it
  *	<run>/work/scripts		→ model.scripts
  *
- * What a workload writes beside its folder (../results.csv) stays in the run directory so, and two
- * runs of one model have nothing in common.
+ * Files that a workload writes beside its folder (../results.csv) stay in the run directory this
+ * way, and two runs of one model share nothing.
  */
 #include "plan_flat.h"
 #include "plan_int.h"

@@ -14,7 +14,7 @@ static void add_mounts(struct maker *m, struct engine_spec *s)
 {
 	const struct runconf *c = m->conf;
 
-	/* With a workdir the image holds the model; a mount would hide it. */
+	/* A workdir means that the image holds the model, which a mount would hide. */
 	if (!c->container.workdir && !m->pl->source_dir && !mounted(c, c->dir))
 		VEC_PUSH(&s->mounts,
 			 ((struct engine_mount){ xstrdup(c->dir), xstrdup(c->dir), false }));
@@ -25,7 +25,7 @@ static void add_mounts(struct maker *m, struct engine_spec *s)
 	plan_source_mount(m, s);
 }
 
-/* A tool of one vendor says it; else what is here does. */
+/* The vendor of a tool; without one the vendor of this machine's GPUs. */
 static const char *gpu_vendor(const struct maker *m)
 {
 	const struct runconf *c = m->conf;
@@ -82,7 +82,7 @@ void plan_engine_spec(struct maker *m)
 	s->cpus = xstrdup_null(c->cpus);
 	if (!m->container)
 		return;
-	/* Of a package several models may be meant. */
+	/* A package may have several models, so this message names the model. */
 	if (!c->image && c->mad_model)
 		plan_problem(m, c->engine_where,
 			     "engine '%s' needs an image for model '%s': dockerfile, "

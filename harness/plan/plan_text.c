@@ -1,5 +1,5 @@
-/* The plan for people: one block per thing, names and values in columns, where each value came from
- * at the end of its line. */
+/* The plan as text for people: one block per topic, names and values in columns, the origin of each
+ * value at the end of its line. */
 #include "plan_flat.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #define VALUE_WIDTH 56 /* wider values push their origin to the right, the others stay aligned */
 
-/* Places that it takes on a screen; text is UTF-8. */
+/* The width on a screen; the text is UTF-8. */
 static size_t places(const char *s)
 {
 	size_t n = 0;
@@ -91,7 +91,6 @@ static void print_config(const struct plan *pl, FILE *f)
 	for (size_t i = 0; i < flat.rows.nr; i++) {
 		struct flat_row *row = &flat.rows.v[i];
 
-		/* Lists are words already. */
 		VEC_PUSH(&r.v, ((struct flat_row){ xstrdup(row->key), xstrdup(row->value),
 						   xstrdup(row->origin) }));
 	}
@@ -99,7 +98,7 @@ static void print_config(const struct plan *pl, FILE *f)
 	flat_release(&flat);
 }
 
-/* Which GPUs the run may use, as far as this machine knows them. */
+/* The GPUs that the run may use, as far as they are known on this machine. */
 static void print_gpus(const struct plan *pl, FILE *f)
 {
 	const struct runconf *c = pl->conf;
@@ -308,7 +307,7 @@ static void print_text(const void *ctx, FILE *f)
 	print_outputs(pl, f);
 }
 
-/* A user may have spelled a secret out in a command. */
+/* Masked, as a user may have written a secret into a command. */
 void plan_print_text(const struct plan *pl, FILE *f)
 {
 	redact_through(f, print_text, pl);

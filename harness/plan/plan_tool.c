@@ -1,5 +1,5 @@
-/* What tools bring along beside argv and environment: files that options name, outputs that depend
- * on options, and scripts that put the tools in front of one program of the workload. */
+/* Parts of tools besides argv and environment: files that options name, outputs that depend on
+ * options, and scripts that put the tools in front of one program of the workload. */
 #include "plan_int.h"
 
 #include <string.h>
@@ -65,7 +65,7 @@ bool plan_wrap_at(const struct maker *m)
 	return m->conf->wrap_at.nr && any_wrap(m);
 }
 
-/* The PATH of an image is not known here, so it is made where the workload starts. */
+/* An image's PATH is unknown here, so the new one is made where the workload starts. */
 void plan_wrap_start(struct maker *m, struct strvec *argv)
 {
 	strvec_pushl(argv, SCRIPT_SHELL, "-c", "PATH=$0:$PATH; export PATH; exec \"$@\"", NULL);
@@ -73,8 +73,8 @@ void plan_wrap_start(struct maker *m, struct strvec *argv)
 }
 
 /*
- * Takes its own folder out of the PATH and its library out of what is preloaded: the program itself
- * is found behind the one, and what it starts is not wrapped once more by the other.
+ * The script takes its folder out of PATH and its library out of LD_PRELOAD: so it finds the
+ * program itself, and the programs that this one starts are not wrapped again.
  */
 static char *wrap_script(struct maker *m, const char *program)
 {
@@ -89,7 +89,7 @@ static char *wrap_script(struct maker *m, const char *program)
 			plan_wrap(m, &m->conf->tools.v[i], &wrap);
 	CLEANUP(xfreep) char *words = strvec_shell(&wrap);
 
-	/* Names that no workload has: all others may be its own. */
+	/* Names that no workload uses: any other name may be one of its own. */
 	strbuf_addstr(&sb, "#!/bin/sh\nset -f\n{ echo ");
 	strbuf_add_shell(&sb, program);
 	strbuf_addstr(&sb, " >>");

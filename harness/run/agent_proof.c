@@ -15,7 +15,7 @@
 #include "profrig/base/proc.h"
 #include "profrig/base/xalloc.h"
 
-/* What /proc shows of a process to all users. */
+/* The facts of a process that /proc shows to all users. */
 struct seen {
 	int64_t pid, ppid, inner; /* inner: in the innermost pid namespace */
 	uint64_t start_ticks;
@@ -62,7 +62,7 @@ static bool look_at_process(const char *pid, struct seen *ret)
 	return true;
 }
 
-/* Of all processes that `fits` takes: the only one, or 0. */
+/* The only process for which `fits` is true, or 0. */
 static pid_t the_one(bool (*fits)(const struct seen *s, const void *ctx), const void *ctx)
 {
 	DIR *d = door_opendir("/proc");
@@ -91,7 +91,7 @@ struct claim {
 	uint64_t start_ticks, pid_ns;
 };
 
-/* Where we may not look (another user's namespaces) the rest has to do. */
+/* Another user's namespaces cannot be read; the other checks must do then. */
 static bool other_namespace(int64_t pid, uint64_t pid_ns)
 {
 	char path[64];
@@ -114,7 +114,8 @@ static int pidfd(pid_t pid)
 	return pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 }
 
-/* The descriptor names one process for good; it is this one if it still fits after that. */
+/* A pidfd stands for one process for good. It is the agent's when the process still fits after the
+ * pidfd was opened. */
 static bool still_is(pid_t pid, const struct claim *c)
 {
 	char name[24];
@@ -144,7 +145,7 @@ void link_prove(struct agent_link *l, const json_t *hello)
 	}
 }
 
-/* "Uid:" real, effective, saved, of file systems (proc(5)). */
+/* "Uid:" has the real, effective, saved and file system ids (proc(5)). */
 int64_t link_agent_uid(const struct agent_link *l)
 {
 	char path[64], text[8192], *at;
@@ -186,7 +187,7 @@ int proven_pidfd(pid_t pid, uint64_t start_ticks)
 
 pid_t link_agent(const struct agent_link *l)
 {
-	/* EPERM: it lives, and is another user's. */
+	/* EPERM: the process lives and belongs to another user. */
 	if (l->agent_fd < 0 || (proven_signal(l->agent_fd, 0) < 0 && errno != EPERM))
 		return 0;
 	return l->agent;
@@ -221,7 +222,7 @@ int link_child(const struct agent_link *l, int64_t inner, pid_t *ret_pid)
 	*ret_pid = 0;
 	if (c.parent <= 0)
 		return -1;
-	/* Mostly on the host, where it needs no search. */
+	/* On the host, the usual case, no search is needed. */
 	snprintf(name, sizeof(name), "%lld", (long long)inner);
 	*ret_pid = look_at_process(name, &s) && is_child(&s, &c) ? (pid_t)inner
 								 : the_one(is_child, &c);

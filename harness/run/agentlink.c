@@ -25,7 +25,7 @@ static int nonblocking(int fd)
 	return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
 }
 
-/* An engine that ended at once says why when it is asked for "hello". */
+/* No error here when the engine ended at once: the wait for "hello" reports the reason. */
 static int hand_over_key(struct agent_link *l, struct err *err)
 {
 	unsigned char bytes[AGENT_KEY_LEN / 2];
@@ -46,8 +46,8 @@ int link_open(struct agent_link *l, char *const *argv, struct err *err)
 
 	*l = (struct agent_link)AGENT_LINK_INIT;
 	strbuf_limit(&l->errs, MAX_ERRS);
-	/* Sockets, not pipes: send() can be told not to raise SIGPIPE, and nothing can open one of
-	 * them by its name in /proc. */
+	/* Sockets, not pipes: send() can suppress SIGPIPE, and no process can open a socket by its
+	 * name in /proc. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) < 0 ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, out) < 0 ||
 	    pipe2(errs, O_CLOEXEC) < 0)
@@ -57,8 +57,8 @@ int link_open(struct agent_link *l, char *const *argv, struct err *err)
 		o.fd_in = in[1];
 		o.fd_out = out[1];
 		o.fd_err = errs[1];
-		/* Away from our terminal: Ctrl-C is for us to pass on, and nothing may stop at a
-		 * read. */
+		/* A session without the terminal: profrig passes Ctrl-C on, and no process stops at
+		 * a read. */
 		o.new_session = true;
 		r = proc_spawn(&o, &l->pid, err);
 	}
@@ -100,7 +100,7 @@ static void take_bytes(int *fd, struct strbuf *to, size_t max)
 	}
 }
 
-/* Waits until something can be read (or written, with want_write) and takes what there is. */
+/* Waits until there is data to read (or, with want_write, room to write) and reads it. */
 static void link_pump(struct agent_link *l, int timeout_ms, bool want_write)
 {
 	struct pollfd p[4] = {
@@ -131,7 +131,7 @@ static void drop_taken(struct agent_link *l)
 	l->taken = 0;
 }
 
-/* Before "hello" it is the engine's own chatter. */
+/* Bytes from before "hello" are the engine's own output. */
 static void take_foreign(struct agent_link *l, size_t n)
 {
 	l->taken += n;
@@ -139,7 +139,7 @@ static void take_foreign(struct agent_link *l, size_t n)
 		l->foreign += n;
 }
 
-/* Behind the last key in a line: an event that came before it was cut off. NULL: there is none. */
+/* The text behind the last key in a line: an event before it was cut off. NULL: there is no key. */
 static const char *behind_key(const struct agent_link *l, const char *line, size_t n)
 {
 	const char *found = NULL, *at = line, *end = line + n;
@@ -151,7 +151,9 @@ static const char *behind_key(const struct agent_link *l, const char *line, size
 	return found;
 }
 
-/* A line without an end that is longer than any event: what may still become one stays. */
+/*
+ * Drops an unfinished line that is longer than any event, except the end that may still become one.
+ */
 static void drop_endless(struct agent_link *l)
 {
 	const char *at = behind_key(l, l->in.buf, l->in.len);
@@ -163,7 +165,7 @@ static void drop_endless(struct agent_link *l)
 	drop_taken(l);
 }
 
-/* Agents of older versions know of no key and greet at once. */
+/* Agents of older versions have no key and send "hello" at once. */
 static bool is_old_hello(const char *line, size_t n)
 {
 	json_t *ev = json_loadb(line, n, 0, NULL);
@@ -173,7 +175,7 @@ static bool is_old_hello(const char *line, size_t n)
 	return is;
 }
 
-/* The next whole line that is an event. What others wrote is counted and passed over. */
+/* The next whole line that is an event. Bytes of other writers are counted and skipped. */
 static json_t *next_event(struct agent_link *l)
 {
 	for (;;) {
@@ -202,7 +204,7 @@ static json_t *next_event(struct agent_link *l)
 	}
 }
 
-/* Behind what is wrong, engines say where help is to be found. */
+/* Engines print advice behind the error. */
 static bool is_advice(const char *line)
 {
 	static const char *const begins[] = { "Usage:", "See '", "Run '" };
@@ -213,7 +215,7 @@ static bool is_advice(const char *line)
 	return !*line;
 }
 
-/* The last line that says something. */
+/* The last line that is no advice. */
 static const char *last_line(struct strbuf *sb)
 {
 	char *nl = sb->buf;
@@ -229,7 +231,7 @@ static const char *last_line(struct strbuf *sb)
 	return nl ? nl + 1 : sb->buf;
 }
 
-/* The engine's process has closed its output: how did it end, and what did it say? */
+/* The engine's process has closed its output: reports how it ended, with its last words. */
 static int link_gone(struct agent_link *l, struct err *err)
 {
 	const char *words;
@@ -255,7 +257,7 @@ int link_next(struct agent_link *l, int timeout_ms, json_t **ret, struct err *er
 		return 1;
 	if (!l->eof)
 		link_pump(l, timeout_ms, false);
-	/* Others may hold the pipe open when the engine's process is dead. */
+	/* Another process may hold the pipe open when the engine's process is dead. */
 	if (!l->eof && !l->ended && proc_wait(l->pid, 0, &l->exit, NULL) == 0) {
 		l->ended = true;
 		link_pump(l, 0, false);
@@ -280,7 +282,7 @@ int link_send(struct agent_link *l, json_t *rq, struct err *err)
 		return err_set(err, E2BIG,
 			       "request of %zu bytes: arguments and environment are too large", n);
 	text[n++] = '\n'; /* over the NUL */
-	link_wake(l);     /* a step may have stopped it */
+	link_wake(l);     /* a step may have stopped the agent */
 	for (size_t at = 0; at < n;) {
 		ssize_t w = l->to < 0 ? -1 : send(l->to, text + at, n - at, MSG_NOSIGNAL);
 
@@ -335,7 +337,7 @@ void link_end(struct agent_link *l)
 
 	if (l->pid <= 0)
 		return;
-	/* The end of its input is the request that always arrives, if it runs. */
+	/* The end of its input reaches the agent in any case, if it runs. */
 	link_wake(l);
 	xclosep(&l->to);
 	while (!l->eof && clock_monotonic_ns() < until)

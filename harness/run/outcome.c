@@ -11,7 +11,7 @@
 #define EXIT_WORKLOAD_FAILED 1
 #define EXIT_OUTPUT_PARTIAL 6
 #define EXIT_OUTPUT_BAD 7
-#define MAX_WARNINGS 2000 /* all of them stand in run.json */
+#define MAX_WARNINGS 2000 /* run.json lists all of them */
 
 const struct run_warning_info run_warning_table[] = {
 	{ W_SAMPLER,
@@ -149,7 +149,7 @@ bool outcome_good(const struct run_outcome *oc)
 
 /* --- the end --- */
 
-/* Whether a warning of collecting says why outputs of the run are bad. */
+/* Whether a warning gives the reason for bad outputs of the run. */
 static bool warning_of_outputs(const struct run_warning *w, bool required)
 {
 	static const char *const optional[] = { W_OUTPUT_OPTIONAL, W_OUTPUT_UNREAD, W_SAMPLER,

@@ -20,7 +20,7 @@ struct preflight {
 	const struct devices *devices;
 };
 
-/* "what: what to do" */
+/* A line "what: what to do". */
 static void lacks(struct preflight *pf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void lacks(struct preflight *pf, const char *fmt, ...)
 {
@@ -71,20 +71,22 @@ static bool image_there(const struct plan *pl)
 	return proc_capture(argv.v, IMAGE_TIMEOUT_MS, 0, NULL, NULL, &x, NULL) == 0 && x.code == 0;
 }
 
-/* An image of the registry the configuration names: it has been built before. */
+/*
+ * Whether the image belongs to a registry, such as the configuration's: it has been built before.
+ */
 static bool registry_image(const struct plan *pl)
 {
 	const char *registry = pl->conf->build.registry.name;
 	size_t n = registry ? strlen(registry) : 0;
 
-	/* "host:5000/…" and "host.tld/…" are no images that only this machine has. */
+	/* "host:5000/…" names an image of a registry, too. */
 	if (n && !strncmp(pl->spec.image, registry, n) && pl->spec.image[n] == '/')
 		return true;
 	n = strcspn(pl->spec.image, "/");
 	return pl->spec.image[n] == '/' && memchr(pl->spec.image, ':', n);
 }
 
-/* A failed pull of an image that is here too is no reason not to run it. */
+/* When the pull fails, an image on this machine is used. */
 static void pull_failed(struct preflight *pf, bool there, const char *why)
 {
 	const char *image = pf->pl->spec.image;
@@ -139,7 +141,7 @@ static int check_image(struct preflight *pf, bool *ret_there, struct err *err)
 	return 0;
 }
 
-/* --- what the workload's side must hold --- */
+/* --- needs on the workload's side --- */
 
 struct need {
 	const char *tool, *what;
@@ -152,8 +154,9 @@ static bool listed(const struct plan *pl, const char *what)
 }
 
 /*
- * Libraries that a preload list names: the loader only grumbles when they do not fit, and no trace
- * is written. That of wrap_at may not fit: what the workload starts by name is found without it.
+ * Libraries of the preload list: when they do not fit, the loader only warns and no trace is
+ * written. That of wrap_at may not fit: programs that the workload starts by name are found without
+ * it.
  */
 static void preload_words(const struct plan *pl, struct strvec *words)
 {
@@ -170,8 +173,8 @@ static void preload_words(const struct plan *pl, struct strvec *words)
 }
 
 /*
- * The workload's own program, behind what wraps it; NULL: there is none to look for, or not yet,
- * since a script or a clone may bring it. What nothing wraps says itself that it cannot be started.
+ * The workload's own program, behind its wrappers. NULL: there is none to check, or not yet, since
+ * a script or a clone may bring it. Without a wrapper the start itself reports a missing program.
  */
 static const char *program_of(const struct plan *pl)
 {
@@ -186,7 +189,7 @@ static const char *program_of(const struct plan *pl)
 	return VEC_FIND(&pl->steps, s, s->kind == STEP_PRE && !s->tool) ? NULL : program;
 }
 
-/* As the probe in a container takes it, owned; NULL: it is not asked for. */
+/* The program for the probe in a container, owned; NULL: it is not probed. */
 static char *program_word(const struct plan *pl)
 {
 	const char *program = pl->engine->container ? program_of(pl) : NULL;
@@ -197,7 +200,7 @@ static char *program_word(const struct plan *pl)
 	return strchr(program, '/') ? fs_join(ps->cwd, program) : xstrdup(program);
 }
 
-/* What is asked for beside the tools' needs. */
+/* Probed beside the needs of the tools. */
 static void all_words(const struct plan *pl, struct strvec *words)
 {
 	CLEANUP(xfreep) char *program = program_word(pl);
@@ -216,7 +219,7 @@ static json_t *probe_request(const struct plan *pl, const struct strvec *words)
 		json_array_append_new(needs, json_string(pl->needs.v[i].what));
 	for (size_t i = 0; i < words->nr; i++)
 		json_array_append_new(needs, json_string(words->v[i]));
-	/* Only where programs and libraries are looked for; nothing secret is needed for that. */
+	/* Only the variables by which programs and libraries are found; secrets are not needed. */
 	for (size_t i = 0; ps && i < ps->env.nr; i++) {
 		const struct plan_env *e = &ps->env.v[i];
 		CLEANUP(xfreep) char *entry = xasprintf("%s=%s", e->name, e->value);
@@ -326,7 +329,7 @@ int preflight_needs(const struct plan *pl, const struct run_opts *o, struct agen
 	return r < 0 ? r : (int)(missing->nr - before);
 }
 
-/* The same start as the run's, without its directory and under another name. */
+/* The start of the run, without its directory and under another name. */
 static int probe_argv(const struct preflight *pf, char *name, struct strvec *argv, struct err *err)
 {
 	const struct plan *pl = pf->pl;
@@ -335,7 +338,7 @@ static int probe_argv(const struct preflight *pf, char *name, struct strvec *arg
 	spec.run_dir = NULL;
 	spec.keep = false;
 	spec.name = name;
-	/* A device that is not there was reported; the rest can still be asked. */
+	/* A missing device was reported; the rest can still be probed. */
 	if (devices_vendor(pf->devices) == GPU_NONE)
 		spec.gpus = NULL;
 	return pl->engine->start(&spec, argv, err);
@@ -432,14 +435,15 @@ static int check_needs(struct preflight *pf, struct err *err)
 	int r;
 
 	all_words(pl, &words);
-	/* On the host there is nothing else to learn; a container is also started to see that it
-	 * starts. */
+	/*
+	 * On the host only needs are probed; a container is also started to see whether it starts.
+	 */
 	if (!pl->engine->container && pl->needs.nr + words.nr == 0)
 		return 0;
 	r = probe_argv(pf, name, &argv, err);
 	if (r < 0)
 		return r;
-	/* As a run's: a kill here leaves a container too. */
+	/* Registered like a run: when profrig is killed here, a container is left, too. */
 	if (pl->engine->container)
 		registry_enter(pl, &reg, NULL);
 	if (pf->o->prober && !pl->engine->container)
@@ -477,7 +481,7 @@ static bool check_mounts(struct preflight *pf)
 	return all;
 }
 
-/* The GPUs that are asked for by number. */
+/* GPUs that are selected by number. */
 static void check_gpu_list(struct preflight *pf)
 {
 	const struct runconf *rc = pf->pl->conf;
@@ -498,7 +502,7 @@ static void check_vendor(struct preflight *pf, const struct tool *t)
 	enum gpu_vendor v = gpu_vendor_of(t->vendor), here = devices_vendor(pf->devices);
 	const char *why;
 
-	/* A sampler's source knows better what it needs, and says so. */
+	/* The sampler's source reports its own needs better. */
 	if (v == GPU_NONE || t->sampler_kind || devices_usable(pf->devices, v, &why))
 		return;
 	lacks(pf,
@@ -524,7 +528,7 @@ static void check_gpus(struct preflight *pf)
 		check_vendor(pf, rc->tools.v[i].tool);
 }
 
-/* The kernel would leave out those that are not there, without a word. */
+/* The kernel would silently ignore processors that do not exist. */
 static void check_cpus(struct preflight *pf)
 {
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
@@ -542,7 +546,7 @@ static void check_cpus(struct preflight *pf)
 		      last, have);
 }
 
-/* What a tool cannot do without, and the container would not allow. */
+/* Privileges that a tool needs and the container does not grant. */
 static void check_privileges(struct preflight *pf)
 {
 	for (size_t i = 0; i < pf->pl->privileges.nr; i++) {
@@ -576,8 +580,8 @@ static void check_samplers(struct preflight *pf)
 }
 
 /*
- * Wrappers say little when what they wrap cannot be started. As the step will look for it: by the
- * PATH it gets, in its folder.
+ * Checked here, as wrappers give poor messages about a program that cannot be started. The search
+ * is the step's: its PATH and its folder.
  */
 static void check_program(struct preflight *pf)
 {
@@ -608,7 +612,7 @@ static void check_program(struct preflight *pf)
 	}
 }
 
-/* Whether the start of the run's own container can check the rest. */
+/* Whether the start of the run's own container can replace the remaining checks. */
 static bool may_be_tried(const struct plan *pl)
 {
 	const char *policy = pl->spec.pull ? pl->spec.pull : "missing";
@@ -647,7 +651,7 @@ int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec
 		return (int)(missing->nr - before);
 	if (pl->engine->container)
 		r = check_image(&pf, &there, err);
-	/* A mount or an agent that is not there would be all the engine has to say. */
+	/* With a missing mount or agent the engine would report only that. */
 	if (r == 0 && there && mounts && agent && !(o->dry && pl->engine->container))
 		r = check_needs(&pf, err);
 	return r < 0 ? r : (int)(missing->nr - before);

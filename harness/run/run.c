@@ -31,7 +31,7 @@ static void run_save(struct run *rn)
 	struct err err = ERR_INIT;
 	int r = run_json_write(rn, rn->pl->run_dir, false, &err);
 
-	/* The old one stays readable; the last write has the reserve. */
+	/* The old run.json stays readable; the last write uses the reserve. */
 	if (r == -ENOSPC || r == -EDQUOT)
 		outcome_fail(&rn->outcome, RUN_FAILED, "the disk of the run directory is full");
 }
@@ -58,7 +58,7 @@ static void engine_hello(struct run *rn, const json_t *ev)
 
 		run_expect_owners(rn->pl->run_dir, map);
 	}
-	/* A failure shows with the first step. */
+	/* A failure is found with the first step. */
 	link_send(&rn->link,
 		  json_pack("{s:s, s:i, s:s}", "op", "hold", "id", 0, "dir", rn->pl->run_dir),
 		  NULL);
@@ -75,8 +75,8 @@ static void engine_start(struct run *rn)
 		strvec_pushv(&argv, rn->pl->engine_argv.v);
 	else
 		r = rn->pl->engine->start(&rn->pl->spec, &argv, &err);
-	/* As long as a workload of our user lives, it cannot read our memory or open what we have
-	 * open. */
+	/* While a workload of the same user lives, it cannot read this process's memory or open its
+	 * files. */
 	prctl(PR_SET_DUMPABLE, 0);
 	if (r == 0)
 		r = link_open(&rn->link, argv.v, &err);
@@ -96,7 +96,7 @@ static void engine_start(struct run *rn)
 	json_decref(hello);
 }
 
-/* With `quick` nothing was asked before. */
+/* Needed after `quick`, which skips the probe before the run. */
 static void engine_needs(struct run *rn)
 {
 	struct err err = ERR_INIT;
@@ -108,8 +108,8 @@ static void engine_needs(struct run *rn)
 	rn->unstarted = n > 0 ? -ENOPKG : n < 0 ? -ENOLINK : 0;
 }
 
-/* Containers go by themselves (--rm) when the agent ends; this is for when something in between
- * died. */
+/* Containers remove themselves (--rm) when the agent ends. This is for the case that a process in
+ * between died. */
 static void remove_container(struct run *rn)
 {
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
@@ -136,13 +136,13 @@ static void keep_engine_words(struct run *rn)
 {
 	CLEANUP(xfreep) char *path = fs_join(rn->pl->run_dir, "steps/engine.err");
 
-	/* Engines repeat in their errors what they were told. */
+	/* Engines repeat their arguments in error messages. */
 	rn->link.errs.len = redact(rn->link.errs.buf, rn->link.errs.len, REDACT_MIN);
 	if (rn->link.errs.len > 0)
 		fs_write_atomic(path, rn->link.errs.buf, rn->link.errs.len, NULL);
 }
 
-/* The workload may write where the agent does: as root, or by a tool's help. */
+/* A workload may be able to write to the agent's connection: as root, or through a tool. */
 static void report_foreign(struct run *rn)
 {
 	const struct agent_link *l = &rn->link;
@@ -182,13 +182,13 @@ static void engine_stop(struct run *rn)
 		return;
 	if (rn->pl->engine->container)
 		remove_container(rn);
-	/* Also the container's: a daemon that died removes nothing, and its containers live on. */
+	/* Also for containers: when the daemon died, it removes none and they live on. */
 	sweep_own(rn);
 }
 
 /*
- * Of a run that could not begin. An engine that itself says so (125 to 127) has no container, and
- * one that is not there was never asked.
+ * Cleans up a run that could not begin. With exit code 125 to 127 the engine made no container, and
+ * an engine that was not started has none either.
  */
 static void engine_give_up(struct run *rn)
 {
@@ -223,7 +223,7 @@ static void explain_end(struct run *rn, const char *who, const struct run_step *
 				  "tells of"
 				: "");
 	} else {
-		/* How a shell reports a program that a signal ended. */
+		/* A shell reports the end by a signal in this form. */
 		const char *of = s->code > 128 ? proc_signal_name(s->code - 128) : NULL;
 
 		outcome_fail(&rn->outcome, RUN_FAILED, "%s exited with status %d%s%s%s", who,
@@ -231,7 +231,7 @@ static void explain_end(struct run *rn, const char *who, const struct run_step *
 	}
 }
 
-/* Before other words for the same end. */
+/* Called before other reasons for the same end are noted. */
 static void explain_oom(struct run *rn, const char *who, const struct run_step *s)
 {
 	bool killed = s->signal == SIGKILL || s->code == 128 + SIGKILL;
@@ -270,7 +270,7 @@ static void judge_step(struct run *rn, size_t i)
 			     (unsigned long long)s->killed, s->killed == 1 ? "" : "es",
 			     s->killed == 1 ? "it was" : "they were");
 	explain_oom(rn, who, s);
-	/* To be interrupted comes before all other ends. */
+	/* An interrupt takes precedence over all other ends. */
 	if ((step_went_well(s) && !s->killed) || s->interrupted)
 		return;
 	if (*s->text && s->timed_out)
@@ -349,8 +349,7 @@ static void do_idle_before(struct run *rn, double s)
 	run_save(rn);
 }
 
-/* Before post scripts, which may have work for the device. Who has a failure to look at is not kept
- * waiting. */
+/* Before post scripts, which may use the device. After a failure, return at once. */
 static void do_idle_after(struct run *rn, double s)
 {
 	if (!(s > 0) || !may_go_on(rn))
@@ -401,7 +400,7 @@ static void do_post(struct run *rn)
 	rn->post_s = run_steps(rn, STEP_POST);
 }
 
-/* --- the whole --- */
+/* --- the whole run --- */
 
 static void run_begin(struct run *rn)
 {
@@ -453,7 +452,7 @@ static void run_all_steps(struct run *rn)
 	run_own(rn);
 	engine_stop(rn);
 	control_close(rn);
-	/* Tools leave nothing where nothing ran. */
+	/* Without a workload the tools have no outputs. */
 	if (!rn->outcome.skipped)
 		run_collect(rn);
 	run_wrap_at_check(rn);
@@ -464,12 +463,12 @@ static void run_all_steps(struct run *rn)
 
 #define CLOCK_STEP_NS NS_PER_S
 
-/* By the clock of the beginning, so that a run does not end before it began. */
+/* By the clock of the start, so that a run does not end before it began. */
 static int64_t end_of_day(struct run *rn)
 {
 	const struct clock_anchor *first = &rn->clocks.v[0].anchor;
 	const struct clock_anchor *last = &rn->clocks.v[rn->clocks.nr - 1].anchor;
-	/* Boot time goes on while the machine sleeps, as the time of day does. */
+	/* Boot time includes sleep, as the time of day does. */
 	int64_t ended = first->realtime_ns + (last->boottime_ns - first->boottime_ns);
 	int64_t step = last->realtime_ns - ended;
 
@@ -493,7 +492,7 @@ static void run_finish(struct run *rn, struct run_result *ret)
 	if (run_json_write(rn, rn->pl->run_dir, true, &err) < 0)
 		ret->exit_code = outcome_unwritten(&rn->outcome, err.msg);
 	run_dir_close(rn);
-	/* It lives for others until its analysis is written too. */
+	/* Other processes see the run as live until its analysis is written, too. */
 	ret->locked = rn->lock_fd >= 0;
 	ret->lock_fd = rn->lock_fd;
 	rn->lock_fd = -1;
@@ -591,7 +590,7 @@ int run_execute(const struct plan *pl, const struct run_opts *o, struct run_resu
 	} else if (r == 0) {
 		run_finish(&rn, ret);
 		fill_result(&rn, ret);
-		/* So that a caller with more to do sees it too. */
+		/* So that a caller with more runs stops, too. */
 		if (rn.outcome.interrupt && o->interrupt)
 			*o->interrupt = rn.outcome.interrupt;
 	}

@@ -43,7 +43,7 @@ int run_data_check(const struct plan *pl, const struct run_opts *o, struct strve
 
 static void put_link(struct run *rn, const struct plan_data *p, struct run_data *d)
 {
-	/* A container mounts what stands there: an empty folder where there is nothing. */
+	/* A container needs a folder to mount: an empty one when there is no data. */
 	if (!d->r.path)
 		fs_mkdirs(p->link, 0755, NULL);
 	else if (door_symlink(d->r.path, p->link) < 0)

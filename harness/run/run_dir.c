@@ -12,7 +12,7 @@
 #include "profrig/base/door.h"
 #include "profrig/base/fs.h"
 
-/* --- a file that must be written also when nothing else can be --- */
+/* --- a file that must be written also on a full disk --- */
 
 static bool no_space(int r)
 {
@@ -29,8 +29,8 @@ static int make_reserve(const char *dir)
 	return -posix_fallocate(fd, 0, (off_t)RUN_RESERVE_BYTES);
 }
 
-/* The reserve's blocks are ours already, so writing over them needs no space; then it takes the
- * other file's name. */
+/* The reserve's blocks are allocated, so writing over them needs no space. Then it takes the other
+ * file's name. */
 static int write_over_reserve(const char *reserve, const char *path, const char *text, size_t n)
 {
 	CLEANUP(xclosep) int fd = door_open(reserve, O_WRONLY, 0);
@@ -57,13 +57,13 @@ int run_write_reserved(const char *run_dir, const char *name, const char *text, 
 		return r;
 	if (write_over_reserve(reserve, path, text, n) == 0)
 		return 0;
-	/* Larger than the reserve, or a file system that writes elsewhere: what it held is free
-	 * now. */
+	/* The text is larger than the reserve, or the file system writes to new blocks: removing
+	 * the reserve frees its space. */
 	door_unlink(reserve);
 	return fs_write_atomic(path, text, n, err);
 }
 
-/* Asked by trying, since reserved blocks and quotas make statvfs a guess. */
+/* Tested by a write, since reserved blocks and quotas make statvfs a guess. */
 bool run_disk_full(const char *run_dir)
 {
 	CLEANUP(xfreep) char *path = fs_join(run_dir, RUN_SPACE);
@@ -98,7 +98,7 @@ static int write_plan(const struct plan *pl, const char *dir, struct err *err)
 	return fs_write_kept(path, text, n, FS_KEEP_NOTHING, err);
 }
 
-/* A lock file that is not held is one of the dead, so it gets its name when it is locked. */
+/* An unlocked lock file means a dead run, so the file gets its name only when it is locked. */
 static int make_lock(const char *dir, const char *lock, int *ret_fd)
 {
 	CLEANUP(xfreep) char *tmp = fs_join(dir, ".profrig-lock.tmp");
@@ -125,7 +125,7 @@ static int fill_skeleton(struct run *rn, const char *dir, struct err *err)
 	return r;
 }
 
-/* The first folder on the way to dir that is not there; NULL: all are. Owned. */
+/* The uppermost missing folder on the way to dir; NULL: all exist. Owned. */
 static char *first_missing(const char *dir)
 {
 	char *at = xstrdup(dir), *missing = NULL;
@@ -141,7 +141,7 @@ static char *first_missing(const char *dir)
 	return missing;
 }
 
-/* What the user can do about it, behind the reason. */
+/* Adds advice for the user to the reason. */
 static int cannot_make(int r, const char *parent, struct err *err)
 {
 	CLEANUP(xfreep) char *why = err ? xstrdup(err->msg) : NULL;
@@ -160,8 +160,8 @@ static int cannot_make(int r, const char *parent, struct err *err)
 	return r;
 }
 
-/* Made under a name that no reader looks at and then renamed, so that a directory with its real
- * name always holds a run.json. */
+/* Made under a name that readers ignore and then renamed, so that a directory with its real name
+ * always holds a run.json. */
 int run_dir_make(struct run *rn, struct err *err)
 {
 	const struct plan *pl = rn->pl;
@@ -172,8 +172,8 @@ int run_dir_make(struct run *rn, struct err *err)
 
 	rn->made = first_missing(parent);
 	r = fs_mkdirs(parent, 0777, err);
-	/* For as long as this process lives: the next run of a repetition comes after a workload
-	 * that could have put a link in its place. */
+	/* Held until this process ends: before the next repetition a workload could put a link in
+	 * its place. */
 	if (r == 0)
 		r = door_hold(parent, err);
 	if (r < 0)
@@ -233,7 +233,7 @@ void run_dir_latest(struct run *rn)
 			     strerror(-r));
 }
 
-/* Back to the run before, unless a newer one has taken it meanwhile. */
+/* Points back to the previous run, unless a newer one has taken the link. */
 static void latest_undo(const struct run *rn)
 {
 	const char *dir = rn->o->runs_dir;
@@ -256,7 +256,7 @@ void run_dir_unmake(struct run *rn)
 	fs_remove_tree(rn->pl->run_dir, NULL);
 	/* A held folder cannot be removed. */
 	door_let_go(at);
-	/* Not what is in use by now: rmdir leaves it. */
+	/* rmdir leaves folders that another run uses by now. */
 	while (rn->made && fs_below(rn->made, at) && door_rmdir(at) == 0) {
 		char *up = fs_dir(at);
 
@@ -293,7 +293,7 @@ static int make_empty(const char *path, struct err *err)
 	return fd < 0 ? err_sys(err, errno, "cannot make '%s'", path) : 0;
 }
 
-/* Folders with nothing but names in them: whatever the umask, any user of a container may pass. */
+/* Folders that hold only names: whatever the umask, any user of a container may pass. */
 static int make_passage(const char *top, const char *rel, struct err *err)
 {
 	CLEANUP(xfreep) char *path = fs_join(top, rel);
@@ -309,7 +309,7 @@ static int make_passage(const char *top, const char *rel, struct err *err)
 	return r;
 }
 
-/* What is mounted, and its place in the empty copy that is mounted in the run directory's stead. */
+/* Makes a mounted file or folder, and its mount point in the empty copy of the run directory. */
 static int make_inside(const struct plan *pl, const struct plan_inside *in, struct err *err)
 {
 	CLEANUP(xfreep) char *top = fs_join(pl->run_dir, PLAN_INSIDE);
@@ -354,7 +354,8 @@ int run_dir_fill(struct run *rn, struct err *err)
 	return r < 0 ? r : make_all_inside(pl, err);
 }
 
-/* Who the agent is here: the image, its configuration and user namespaces all have a say. */
+/* Whether the agent runs as another user: the image, its configuration and user namespaces all
+ * matter. */
 static bool agent_is_other_user(const struct run *rn, int64_t uid_inside)
 {
 	int64_t uid = link_agent_uid(&rn->link);

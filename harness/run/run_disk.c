@@ -6,7 +6,7 @@
 
 #include "profrig/base/fs.h"
 
-/* The folder in which the run will make the first one of its own. Owned. */
+/* The nearest existing folder above a path. Owned. */
 static char *nearest_folder(const char *path)
 {
 	char *dir = fs_dir(path);
@@ -38,7 +38,7 @@ static char *lack_of_room(const struct plan *pl, int64_t want)
 	CLEANUP(xfreep) char *need = NULL;
 	struct statvfs st;
 
-	/* A file system without blocks of its own (0 of 0) does not tell. */
+	/* A file system that reports no blocks (0 of 0) gives no answer. */
 	if (want <= 0 || statvfs(dir, &st) < 0 || !st.f_blocks ||
 	    (double)st.f_bavail * (double)st.f_frsize >= (double)want)
 		return NULL;

@@ -15,7 +15,7 @@
 
 #define ENGINE_TIMEOUT_MS 10000
 
-/* The value of the first line that begins with key, then blanks and sep. */
+/* The value of the first line that begins with key, followed by blanks and sep. */
 static void value_of(const char *path, const char *key, char sep, char *buf, size_t n)
 {
 	FILE *f = door_fopen(path, "re");
@@ -60,7 +60,7 @@ static void host_facts(struct run_host *h)
 		h->cores = sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* First line of what a program prints; false unless it ends well and in time. */
+/* The first line that a program prints; false unless it ends well and in time. */
 static bool first_line(const struct strvec *argv, int timeout_ms, char *buf, size_t n)
 {
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
@@ -72,7 +72,7 @@ static bool first_line(const struct strvec *argv, int timeout_ms, char *buf, siz
 	return true;
 }
 
-/* Its id is what ran here; its name by digest is what another machine can pull. */
+/* The id names the image that ran here; other machines can pull it by its digest. */
 static void image_facts_of(struct run_facts_job *job)
 {
 	const struct engine *e = job->pl->engine;
@@ -122,7 +122,7 @@ void run_facts_begin(struct run *rn)
 
 	host_facts(&rn->host);
 	rn->facts.pl = rn->pl;
-	/* Signals are for the waiting thread, which they wake. */
+	/* Signals are left to the waiting thread, which they wake. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	rn->facts.running = pthread_create(&rn->facts.thread, NULL, find_out, &rn->facts) == 0;

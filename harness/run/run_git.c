@@ -1,11 +1,10 @@
 /*
- * Commit and state of the repository that a model's folder belongs to. Nothing of the repository's
- * own configuration takes part: it names programs (filters, monitors, hooks, pagers, helpers) that
- * git would run as our user, and a workload may have written it. So git sees a folder of ours in
- * the place of .git: HEAD copied, references, objects and index by links, and of the configuration
- * only how files are stored and compared. Content filters do not run: of a file that one has made
- * (git-lfs) and whose times have changed since git looked, the state counts as changed. Submodules
- * count by the commit they are at.
+ * Commit and state of the repository around a model's folder. The repository's own configuration is
+ * not used: it names programs (filters, monitors, hooks, pagers, helpers) that git would run, and a
+ * workload may have written it. So git gets a folder of profrig's in the place of .git: HEAD as a
+ * copy, references, objects and index as links, and from the configuration only how files are
+ * stored and compared. Content filters do not run: a filtered file (git-lfs) whose times changed
+ * since git's last look counts as changed. Submodules count by their commit.
  */
 #include "run_priv.h"
 
@@ -28,8 +27,8 @@
 
 struct repo {
 	char *root;   /* of the working tree */
-	char *dir;    /* .git, or where the file of that name leads */
-	char *common; /* dir, or for a linked working tree that of the main one */
+	char *dir;    /* .git, or the folder that a file of this name leads to */
+	char *common; /* dir, or for a linked working tree that of the main tree */
 	char *ours;   /* the folder in place of dir */
 };
 
@@ -46,7 +45,7 @@ static void repo_release(struct repo *r)
 
 /* --- where it is --- */
 
-/* What a small file says, without the word before it and the line's end. NULL: nothing. Owned. */
+/* The text of a small file behind `word`, without the line's end. NULL: none. Owned. */
 static char *said_by(const char *path, const char *word)
 {
 	CLEANUP(xfreep) char *text = NULL;
@@ -69,7 +68,7 @@ static char *from(const char *dir, char *path)
 	return full;
 }
 
-/* Nearly always there is none, and to start git only to hear so takes longer than all the rest. */
+/* Most folders have no repository, and starting git to find out takes longer than all the rest. */
 static bool find_root(struct repo *r, const char *dir)
 {
 	CLEANUP(xfreep) char *at = xrealpath(dir);
@@ -110,7 +109,7 @@ static bool repo_find(struct repo *r, const char *dir)
 
 /* --- asking git --- */
 
-/* As env(1) makes it: ours alone say where things are and what is read. */
+/* Words of env(1): only profrig's variables name places and sources. */
 static void add_env(struct strvec *argv, const struct repo *r)
 {
 	strvec_pushl(argv, "env", "-u", "XDG_CONFIG_HOME", NULL);
@@ -129,7 +128,7 @@ static void add_env(struct strvec *argv, const struct repo *r)
 	strvec_push(argv, "git");
 }
 
-/* 0 and what it printed; -ENOENT it ends badly, as where there is nothing to print; -errno. */
+/* 0 and the output; -ENOENT when git fails, as it does without a result; -errno. */
 static int ask_git(struct strvec *argv, struct strbuf *out, struct err *err)
 {
 	struct proc_exit x;
@@ -140,7 +139,7 @@ static int ask_git(struct strvec *argv, struct strbuf *out, struct err *err)
 	return r < 0 ? r : x.code == 0 ? 0 : err_set(err, ENOENT, "git cannot read it");
 }
 
-/* --- the folder in its place --- */
+/* --- the folder in place of .git --- */
 
 static bool plain(const char *s)
 {
@@ -149,7 +148,7 @@ static bool plain(const char *s)
 		       '\0';
 }
 
-/* "key\nvalue\0" each; git reads the copy of a file here, and of nothing that it includes. */
+/* Copies settings, "key\nvalue\0" each. git reads a copy of the file, and no included file. */
 static int copy_settings(const struct repo *r, const char *copy, struct strbuf *to, struct err *err)
 {
 	static const char wanted[] = "^(extensions\\.objectformat|core\\.(filemode|symlinks|"
@@ -185,7 +184,7 @@ static int put_config(const struct repo *r, struct err *err)
 	size_t n;
 	int rc = fs_read(theirs, MAX_CONFIG, &text, &n, err);
 
-	/* Version 1 has what extensions name; without any it means what version 0 does. */
+	/* Version 1 allows extensions; without any it equals version 0. */
 	strbuf_addstr(&ours, "[core]\n\trepositoryformatversion = 1\n\tbare = false\n");
 	if (rc == 0)
 		rc = fs_write_atomic(copy, text, n, err);
@@ -250,9 +249,9 @@ static int put_all(struct repo *r, struct err *err)
 	return rc < 0 ? rc : put_config(r, err);
 }
 
-/* --- what it says --- */
+/* --- its output --- */
 
-/* "# branch.oid <commit>", other lines with '#', then one for each change. */
+/* Lines: "# branch.oid <commit>", other lines with '#', then one for each change. */
 static void read_status(struct run_git *g, const char *text)
 {
 	static const char oid[] = "# branch.oid ";

@@ -1,4 +1,6 @@
-/* GPUs that a model is not for: by AMD's target (gfx90a) or a word of NVIDIA's product. */
+/*
+ * GPUs that a model does not support, by AMD's target (gfx90a) or a word of NVIDIA's product name.
+ */
 #include "run_priv.h"
 
 #include <ctype.h>
@@ -16,7 +18,7 @@ void run_gpu_archs(const struct devices *d, struct strvec *ret)
 			strvec_push(ret, kind_of(&d->gpus.v[i]));
 }
 
-/* "A100" is a word of "NVIDIA A100-SXM4-80GB", and "gfx90a" is all of "gfx90a". */
+/* "A100" is a word of "NVIDIA A100-SXM4-80GB", and "gfx90a" of "gfx90a". */
 static bool has_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);

@@ -1,7 +1,7 @@
 /*
  * Folders that the workload may write and profrig reads afterwards are held (door.h) before the
- * engine starts: outputs that tools leave in the working directory, results files. Scripts, copies
- * and data were taken before, by links too where their owner made some.
+ * engine starts: outputs that tools write to the working directory, and results files. Scripts,
+ * copies and data were read before; there the user's own links are followed.
  */
 #include "run_priv.h"
 
@@ -13,7 +13,7 @@
 
 #define UID_MAP_MAX 65536 /* 340 lines at most */
 
-/* "/" holds also /proc and what programs are found in, all of it by links. */
+/* "/" is not held: it also holds /proc and the programs, which are reached through links. */
 static void hold_one(struct run *rn, const char *dir)
 {
 	struct err err = ERR_INIT;
@@ -47,7 +47,7 @@ void run_hold(struct run *rn)
 	}
 }
 
-/* Lines of "inside outside count" (user_namespaces(7)), outside as seen from here. */
+/* Lines "inside outside count" (user_namespaces(7)), with outside as this process sees it. */
 void run_expect_owners(const char *dir, const char *uid_map)
 {
 	CLEANUP(xfreep) char *text = NULL;

@@ -11,8 +11,7 @@
 
 #define MAX_MODEL 64
 
-/* The id names a directory, a container and a file: letters, digits, '_', '.', '-', nothing else.
- */
+/* The id names a directory, a container and a file: only letters, digits, '_', '.' and '-'. */
 static void safe_name(const char *model, char buf[MAX_MODEL + 1])
 {
 	size_t n = 0;

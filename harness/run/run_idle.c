@@ -1,7 +1,6 @@
 /*
- * Idle power: for some time before and after the workload the samplers run alone. Here it is only
- * waited for, and noted when that was; what the device drew meanwhile, analysis finds in the
- * samples.
+ * Idle power: before and after the workload the samplers run alone for some time. This file only
+ * waits and notes when it did; the analysis finds the power in the samples.
  */
 #include "run_priv.h"
 
@@ -43,7 +42,7 @@ static void agent_gone(struct run *rn, const char *who, const char *what)
 		     what);
 }
 
-/* A container that is stopped, or an agent that dies, ends the wait as well. */
+/* A container that is stopped, or an agent that dies, also ends the wait. */
 static void idle_listen(struct run *rn, int wait_ms)
 {
 	bool inside = rn->pl->engine->container;

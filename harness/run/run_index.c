@@ -145,7 +145,7 @@ static void fill_info(struct run_info *r, const json_t *doc)
 	r->result = first_result(doc);
 	if (r->live)
 		ended = clock_realtime_ns();
-	/* The clock may have been set back since it began. */
+	/* The clock may have been set back since the run began. */
 	r->duration_s = ended > 0 ? (double)(ended - r->started_ns) / 1e9 : NAN;
 	r->duration_s = r->duration_s < 0 ? 0 : r->duration_s;
 	fill_lists(r, doc);
@@ -172,7 +172,7 @@ static bool run_wanted(const struct run_info *r, const struct run_filter *f)
 	return true;
 }
 
-/* 1, or 0 for a link, which would lead out of the folder, and other files; -errno unseen. */
+/* 1 for a directory, 0 for other files and for links, which lead out of the folder; -errno. */
 static int is_plain_dir(const char *path)
 {
 	struct stat st;
@@ -218,7 +218,7 @@ static void add_run(const char *dir, const char *name, const struct run_filter *
 	json_decref(doc);
 }
 
-/* An id has a resolution of one second. */
+/* Ids have a resolution of one second. */
 static int by_start(const void *pa, const void *pb)
 {
 	const struct run_info *a = pa, *b = pb;
@@ -240,7 +240,7 @@ int runs_load(const char *dir, const struct run_filter *f, struct run_list *ret,
 	return r < 0 ? r : 0;
 }
 
-/* --- which ones go --- */
+/* --- selection --- */
 
 static int64_t size_of(const struct run_info *r)
 {
@@ -291,7 +291,7 @@ int run_remove(const char *dir, const struct run_info *r, int64_t *ret_bytes, st
 	int ret;
 
 	*ret_bytes = 0;
-	/* Made when it is not there, so that no other process takes the run up meanwhile. */
+	/* Made when it is missing, so that no other process takes up the run meanwhile. */
 	ret = registry_lock(lock, true, &fd);
 	if (ret == -EWOULDBLOCK)
 		return err_set(err, EBUSY, "'%s' lives", r->dir);
@@ -360,7 +360,7 @@ void runs_relink_latest(const char *dir)
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 	struct stat st;
 
-	/* It points to something, or is none of ours. */
+	/* The link is valid, or is not profrig's. */
 	if (stat(link, &st) == 0 || lstat(link, &st) < 0 || !S_ISLNK(st.st_mode))
 		return;
 	runs_names(dir, &names, NULL);

@@ -48,13 +48,13 @@ char *run_masked(const struct plan_step *s, const char *text)
 				xasprintf("%.*s***%s", (int)(at - word), word, at + strlen(value));
 
 			free(word);
-			word = masked; /* shorter, so this ends */
+			word = masked; /* shorter, so the loop ends */
 		}
 	}
 	return word;
 }
 
-/* A secret that a user's configuration spells out in a command goes no further than the command. */
+/* A secret in a command of the user's configuration must not get into run.json. */
 static void json_masked(struct json_out *j, const char *key, const struct plan_step *s,
 			const struct strvec *words)
 {
@@ -162,7 +162,7 @@ JSON_TABLE(idle_fields, JSON_FIELDS(struct run_idle_window, when, start_ns, end_
 JSON_TABLE(host_fields,
 	   JSON_SET_FIELDS(struct run_host, hostname, kernel, arch, os, cpu, cores, memory_bytes));
 
-/* GPUs of the machine, whether the run was given them or not. */
+/* All GPUs of the machine, also those that the run may not use. */
 static void put_gpus(struct json_out *j, const struct devices *d)
 {
 	for (size_t i = 0; d && i < d->gpus.nr; i++) {
@@ -185,7 +185,7 @@ static void put_gpus(struct json_out *j, const struct devices *d)
 	}
 }
 
-/* Of the device when sampling began. */
+/* The device's facts when sampling began. */
 static void put_facts(struct json_out *j, const struct sampler_facts *f)
 {
 	json_obj(j, "start");
@@ -232,7 +232,7 @@ static void put_devices(struct json_out *j, const struct run *rn)
 	json_end(j);
 }
 
-/* Whether the workload could have written what is said of it. */
+/* Whether the workload could have forged the verdicts. */
 static void put_verdicts(struct json_out *j, const struct run *rn)
 {
 	json_obj(j, "verdicts");
@@ -392,7 +392,7 @@ static void put_all(struct json_out *j, const struct run *rn)
 	json_str(j, "schema", RUN_SCHEMA);
 	json_str(j, "id", pl->run_id);
 	json_str(j, "model", pl->conf ? pl->conf->model_name : NULL);
-	/* As it was typed, or stands in the model: without the tools in front of it. */
+	/* The command as typed, or as in the model: without the tools in front of it. */
 	if (step && pl->conf && pl->conf->command.nr)
 		json_masked(j, "command", step, &pl->conf->command);
 	json_utc(j, "started_utc", rn->started_realtime_ns);
@@ -449,7 +449,7 @@ int run_json_write(struct run *rn, const char *run_dir, bool final, struct err *
 	putc('\n', f);
 	fclose(f);
 	n = redact_json(text, n);
-	/* Before the workload there is nothing yet that a machine which dies could take. */
+	/* Before the workload there is no data yet that a crash of the machine could lose. */
 	return final ? run_write_reserved(run_dir, "run.json", text, n, err)
 		     : fs_write_kept(path, text, n, w && w->ran ? FS_KEEP_DATA : FS_KEEP_NOTHING,
 				     err);

@@ -48,7 +48,7 @@ static int run_json_store(const char *run_dir, json_t *doc, struct err *err)
 		return err_set(err, EINVAL, "run.json cannot be written");
 	n = strlen(text);
 	n = redact_json(text, n);
-	text[n] = '\n'; /* instead of the NUL: what follows takes a length */
+	text[n] = '\n'; /* replaces the NUL: the write takes a length */
 	return run_write_reserved(run_dir, "run.json", text, n + 1, err);
 }
 
@@ -80,7 +80,8 @@ int run_note_interrupted(const char *run_dir, struct err *err)
 		json_object_set_new(doc, "reason", json_string("profrig ended before the run did"));
 		started = json_string_value(json_object_get(doc, "started_utc"));
 		clock_utc(clock_realtime_ns(), now);
-		/* Of fixed width, so their order is that of time. The clock may have been set. */
+		/* Times have a fixed width, so text order is time order. The clock may have been
+		 * set. */
 		json_object_set_new(
 			doc, "ended_utc",
 			json_string(started && strcmp(now, started) < 0 ? started : now));
@@ -109,7 +110,7 @@ static json_t *row_of_analysis(const json_t *rows, const char *code)
 	return NULL;
 }
 
-/* One row per code, with the first one's text: thousands of inputs may have warnings. */
+/* One row per code, with the text of the first: thousands of inputs may have warnings. */
 static void copy_warning(json_t *to, json_t *w)
 {
 	const char *code = json_string_value(json_object_get(w, "code"));
@@ -133,7 +134,7 @@ static void copy_warnings(json_t *doc, const json_t *analysis)
 	const json_t *from = json_object_get(analysis, "warnings");
 	size_t i;
 
-	/* An analysis done again replaces what the last one said. */
+	/* A repeated analysis replaces the warnings of the last one. */
 	for (i = json_array_size(to); i-- > 0;) {
 		const char *s = json_string_value(json_object_get(json_array_get(to, i), "source"));
 
@@ -155,8 +156,8 @@ static void drop_metrics(json_t *metrics, const char *source)
 }
 
 /*
- * Columns counter,device,view,total_j: pinned, the first four; the eighth is flags. Host and device
- * view share a total.
+ * The file's first columns are fixed: counter,device,view,total_j; the eighth is flags. The views
+ * of host and device share a total.
  */
 static int copy_energy(json_t *doc, const char *run_dir, struct err *err)
 {

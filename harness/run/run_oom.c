@@ -1,7 +1,7 @@
 /*
- * The kernel counts what it kills for lack of memory: for each memory cgroup (v2: memory.events,
- * v1: memory.oom_control, both "oom_kill N"), and for the machine (/proc/vmstat). A container's
- * cgroup is gone when its agent is, so it is asked as soon as the step has ended.
+ * The kernel counts processes that it kills for lack of memory: for each memory cgroup (v2:
+ * memory.events, v1: memory.oom_control, both "oom_kill N"), and for the machine (/proc/vmstat). A
+ * container's cgroup vanishes with its agent, so it is read as soon as the step has ended.
  */
 #include "run_oom.h"
 
@@ -40,7 +40,7 @@ static uint64_t machine_kills(const char *root)
 	return kills_in(path);
 }
 
-/* "4:memory:/a/b" → v1's file; "0::/a/b" → v2's. */
+/* "4:memory:/a/b" names v1's file, "0::/a/b" v2's. */
 static void group_file(struct oom_watch *w, const char *root, const char *line)
 {
 	const char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL;

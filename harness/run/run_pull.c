@@ -1,4 +1,4 @@
-/* An image before a run. */
+/* Pulls the image before a run. */
 #include "run_priv.h"
 
 #include "profrig/image/image.h"

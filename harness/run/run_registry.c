@@ -17,7 +17,7 @@ char *registry_dir(struct err *err)
 	return fs_runtime_dir(err);
 }
 
-/* For reading alone what is another user's: a lock is a lock. */
+/* A file of another user's is opened for reading, which is enough for a lock. */
 static int open_lock(const char *path, bool create)
 {
 	int fd = door_open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | (create ? O_CREAT : 0), 0600);
@@ -36,7 +36,7 @@ int registry_lock(const char *path, bool create, int *ret_fd)
 		return -errno;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return -errno;
-	/* Its owner may have unlinked it meanwhile, and made another in its place. */
+	/* The owner may have unlinked it meanwhile and made another of that name. */
 	if (fstat(fd, &ours) < 0 || door_lstat(path, &there) < 0 || ours.st_ino != there.st_ino ||
 	    ours.st_dev != there.st_dev)
 		return -ENOENT;
@@ -45,7 +45,7 @@ int registry_lock(const char *path, bool create, int *ret_fd)
 	return 0;
 }
 
-/* ---- what is written there ---- */
+/* ---- the text of an entry ---- */
 
 static uint64_t own_pid_ns(void)
 {
@@ -54,7 +54,7 @@ static uint64_t own_pid_ns(void)
 	return stat("/proc/self/ns/pid", &st) == 0 ? (uint64_t)st.st_ino : 0;
 }
 
-/* Pids count from the start of the machine. Owned; "" unknown. */
+/* Process ids are only valid for one boot. Owned; "" unknown. */
 static char *boot_id(void)
 {
 	char *text = NULL;
@@ -95,7 +95,7 @@ static char *entry_text(const struct plan *pl, const struct agent_link *l)
 	return text;
 }
 
-/* Whole at once: it stands where the one before it stood, and is longer. */
+/* One write replaces the old text, which is never longer. */
 static int put_text(int fd, const char *text)
 {
 	size_t n = strlen(text);
@@ -103,7 +103,7 @@ static int put_text(int fd, const char *text)
 	return pwrite(fd, text, n, 0) == (ssize_t)n ? 0 : -EIO;
 }
 
-/* The entry appears under its name only when it is locked and whole. */
+/* The entry gets its name only when it is locked and complete. */
 int registry_enter(const struct plan *pl, struct registration *ret, struct err *err)
 {
 	CLEANUP(xfreep) char *dir = registry_dir(err);
@@ -156,7 +156,7 @@ void registry_read(const json_t *entry, struct registered *ret)
 	*ret = (struct registered){ .dev = (dev_t)member(entry, "dir_dev"),
 				    .ino = (ino_t)member(entry, "dir_ino") };
 	if (!boot || strcmp(boot, now) != 0) {
-		ret->dev = 0; /* it may have another number now */
+		ret->dev = 0; /* the device may have another number after a boot */
 		return;
 	}
 	if (member(entry, "pid_ns") != own_pid_ns())

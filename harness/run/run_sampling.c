@@ -23,8 +23,8 @@ static void source_opts(const struct plan_sampler *ps, struct sampler_opts *ret)
 								  ps->options.v[i].value }));
 }
 
-/* The source a plan's sampler means ("auto": the first GPU source that works here), or NULL with
- * words. */
+/* The source of a plan's sampler ("auto": the first GPU source that works here), or NULL with err
+ * set. */
 static const struct sampler *run_sampler_source(const struct plan_sampler *ps, struct err *err)
 {
 	const struct sampler *s = NULL;
@@ -50,7 +50,7 @@ int run_sampler_probe(const struct plan_sampler *ps, struct err *err)
 	return r;
 }
 
-/* --- their life beside the workload --- */
+/* --- beside the workload --- */
 
 static void note_failure(struct run *rn, struct run_sampler *s, const char *words)
 {
@@ -60,7 +60,7 @@ static void note_failure(struct run *rn, struct run_sampler *s, const char *word
 		     words);
 }
 
-/* A workload that is over before the second tick leaves nothing to read: that is no fault. */
+/* A workload that ends before the second tick leaves no reading, which is no error. */
 static void note_silence(struct run *rn, struct run_sampler *s)
 {
 	if (rn->workload_s + rn->idle_s < 2 * s->plan->period_s)
@@ -71,7 +71,7 @@ static void note_silence(struct run *rn, struct run_sampler *s)
 		note_failure(rn, s, "not one reading was made");
 }
 
-/* What distorts a measurement is reported once, however many samplers read the device. */
+/* A distortion of the measurement is reported once per device, also with several samplers. */
 static void judge_device(struct run *rn, const char *id, const struct sampler_facts *f)
 {
 	CLEANUP(xfreep) char *shared = NULL;
@@ -103,7 +103,7 @@ static void note_devices(struct run *rn, struct run_sampler *s)
 	}
 }
 
-/* Ticks that were left out now and then are in run.json; a fifth of them is worth a line. */
+/* run.json has the number of skipped ticks; a fifth of all is worth a warning. */
 static void note_ticks(struct run *rn, const struct run_sampler *s)
 {
 	const struct sampling_stats *st = &s->stats;
@@ -112,8 +112,8 @@ static void note_ticks(struct run *rn, const struct run_sampler *s)
 
 	if (st->realtime_error)
 		outcome_warn(&rn->outcome, W_SAMPLER_LATE, "note",
-			     "sampler of tool '%s': no real-time priority: %s (it takes root, "
-			     "CAP_SYS_NICE or a limit rtprio)",
+			     "sampler of tool '%s': no real-time priority: %s (needs root, "
+			     "CAP_SYS_NICE or an rtprio limit)",
 			     s->plan->tool, strerror(-st->realtime_error));
 	if (st->overruns * 5 > st->ticks + st->overruns)
 		outcome_warn(
@@ -125,7 +125,7 @@ static void note_ticks(struct run *rn, const struct run_sampler *s)
 			slow ? "" : ", so something else kept the machine busy (option realtime)");
 }
 
-/* Option compat: the views of other programs, in the tool's folder before post scripts see it. */
+/* Option compat: writes views for other programs into the tool's folder before post scripts run. */
 static void write_views(struct run *rn, const struct run_sampler *s)
 {
 	CLEANUP(xfreep) char *dir = xasprintf("%s/artifacts/%s", rn->pl->run_dir, s->plan->tool);
@@ -228,9 +228,9 @@ void run_samplers_stop(struct run *rn)
 	}
 }
 
-/* --- what they left --- */
+/* --- checks of the files --- */
 
-/* Rows of a samples file: they begin with their time. A hole that was cut into it has none. */
+/* Rows of a samples file begin with their time, a digit. A hole in the file has none. */
 static uint64_t count_rows(FILE *f)
 {
 	CLEANUP(xfreep) char *block = xmalloc(READ_BLOCK);
@@ -288,4 +288,4 @@ void run_samplers_check(struct run *rn)
 	}
 }
 
-/* --- whom they follow --- */
+/* --- the processes they follow --- */

@@ -1,10 +1,10 @@
 /*
- * The folder of the run's own in which some models run (plan_source.c): made before the first step
- * by this process, since no image needs git for it, and gone behind the last.
+ * The run's own folder, in which some models run (plan_source.c). This process makes it before the
+ * first step, since no image needs git for it, and removes it after the last.
  *
- * git is told credentials by its environment alone: a helper that prints two variables, named in
- * GIT_CONFIG_* (git-config(1), gitcredentials(7)). Nothing of it is written, and it asks no
- * questions.
+ * git gets credentials through its environment only: a helper that prints two variables, named in
+ * GIT_CONFIG_* (git-config(1), gitcredentials(7)). They are not written to any file, and git asks
+ * no questions.
  */
 #include "run_priv.h"
 
@@ -57,7 +57,7 @@ static void git_env(const struct runconf *c, struct strvec *env)
 		return;
 	strvec_pushf(env, "PROFRIG_GIT_USERNAME=%s", c->source.user ? c->source.user : "");
 	strvec_pushf(env, "PROFRIG_GIT_PASSWORD=%s", c->source.password ? c->source.password : "");
-	/* The first forgets the helpers of the user's configuration. */
+	/* The first setting removes the helpers of the user's configuration. */
 	strvec_pushl(env, "GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=credential.helper",
 		     "GIT_CONFIG_VALUE_0=", "GIT_CONFIG_KEY_1=credential.helper",
 		     "GIT_CONFIG_VALUE_1=!f() { test \"$1\" = get || exit 0; "
@@ -66,7 +66,7 @@ static void git_env(const struct runconf *c, struct strvec *env)
 		     NULL);
 }
 
-/* ssh://host/… is no place for a user's name of credential.json but by being put there. */
+/* ssh takes the user name of credential.json only from the address. */
 static char *clone_url(const struct runconf *c)
 {
 	const char *url = c->source.url, *host = url + 6;
@@ -83,7 +83,7 @@ static void git_start(struct strvec *argv)
 		     NULL);
 }
 
-/* Waits for git; an interrupt or the end of the time ends it and all it started. */
+/* Waits for git; an interrupt or the time limit kills git and its children. */
 static int wait_for(struct run *rn, pid_t pid, struct proc_exit *x, struct err *err)
 {
 	for (int64_t left = CLONE_TIMEOUT_S * 1000 / TICK_MS; left > 0; left--) {
@@ -101,7 +101,7 @@ static int wait_for(struct run *rn, pid_t pid, struct proc_exit *x, struct err *
 		       : err_set(err, ETIMEDOUT, "git took longer than %d s", CLONE_TIMEOUT_S);
 }
 
-/* The last line that says something, for people. */
+/* The last error line of git's output. */
 static void last_words(const char *path, char *buf, size_t n)
 {
 	CLEANUP(xfreep) char *text = NULL;
@@ -120,7 +120,7 @@ static void last_words(const char *path, char *buf, size_t n)
 	}
 }
 
-/* 0, or -errno with words; what git says goes to steps/source.err. */
+/* 0, or -errno with err set; git's output goes to steps/source.err. */
 static int git(struct run *rn, struct strvec *argv, const char *dir, struct err *err)
 {
 	CLEANUP(xfreep) char *out = fs_join(rn->pl->run_dir, "steps/source.out");
@@ -156,7 +156,7 @@ static int git(struct run *rn, struct strvec *argv, const char *dir, struct err 
 	return r;
 }
 
-/* Some servers hand out no single commits: then the whole history of a submodule is fetched. */
+/* Some servers do not send single commits: then the whole history of a submodule is fetched. */
 static int submodules(struct run *rn, const char *dir, struct err *err)
 {
 	CLEANUP(strvec_release) struct strvec shallow = STRVEC_INIT, whole = STRVEC_INIT;
@@ -220,7 +220,7 @@ void run_source_make(struct run *rn)
 		r = clone_source(rn, &err);
 	if (r == 0)
 		r = fs_mkdirs(pl->source_dir, 0777, &err);
-	/* The runs may lie among what is copied. */
+	/* The folder of runs may be inside the copied folder. */
 	if (r == 0 && pl->conf->source.copy)
 		r = fs_copy_tree(pl->conf->source.copy, pl->source_dir, runs, &err);
 	if (r == 0)
@@ -258,6 +258,6 @@ void run_source_done(struct run *rn)
 	if (fs_remove_tree(pl->source_dir, &err) < 0)
 		outcome_warn(&rn->outcome, W_SOURCE_LEFT, "warning", "%s", err.msg);
 	door_unlink(link);
-	/* What the model wrote beside its folder stays. */
+	/* Files that the model wrote beside its folder stay. */
 	door_rmdir(work);
 }

@@ -13,20 +13,23 @@
 #include "profrig/base/door.h"
 #include "profrig/base/utf8.h"
 
-/* How long to wait for the agent's word on something it does at once. */
+/* How long to wait for the agent's answer to a request that it serves at once. */
 #define ANSWER_NS (60 * NS_PER_S)
-/* From the end of a step's first process to the agent's word of it; in steps of at most. */
+/* From the end of a step's first process to the agent's report; one wait counts at most
+ * SILENCE_STEP_NS. */
 #define SILENCE_NS (10 * NS_PER_S)
 #define SILENCE_STEP_NS NS_PER_S
-/* After KILL; what is stuck in the kernel longer is left to the container's end. */
+/* After KILL; a process that is stuck longer in the kernel is left to the container's end. */
 #define AFTER_KILL_NS (10 * NS_PER_S)
 #define TICK_MS 250
 #define LIVE_TICK_MS 100
-/* Reads before something else has its turn, and how long a reader that takes nothing is waited for
- * when all is written. */
+/*
+ * Reads in one go, and how long to wait for an output that takes no data when the step has ended.
+ */
 #define TAIL_PORTION 16
 #define TAIL_PATIENCE_NS (5 * NS_PER_S)
-/* What the workload left running may end by itself in this time, and has to after the next. */
+/* Processes that the workload left may end by themselves in the first time, and after SIGTERM in
+ * the second. */
 #define STRAY_WAIT_MS 1000
 #define STRAY_GRACE_MS 1000
 
@@ -39,7 +42,7 @@ struct tail {
 
 /*
  * In portions: a workload may write faster than a terminal reads, and limits must be watched.
- * Returns whether there is more; *moved when some was taken.
+ * Returns whether more data is left; sets *moved when some was taken.
  */
 static bool tail_pump(struct run *rn, struct tail *t, bool *moved)
 {
@@ -73,10 +76,10 @@ struct progress {
 	struct run_step *s;
 	int64_t id;
 	int64_t limit_ns;    /* 0 none */
-	int64_t escalate_ns; /* 0: nothing was sent yet */
+	int64_t escalate_ns; /* 0: no signal was sent yet */
 	struct tail tail[2];
-	int gone_fd;       /* pidfd of its first process, -1 not known */
-	int64_t silent_ns; /* how long the agent has had to say that it began, or is gone */
+	int gone_fd;       /* pidfd of the step's first process, -1 unknown */
+	int64_t silent_ns; /* how long the agent's report of the start or the end has been due */
 	bool over;
 };
 
@@ -129,12 +132,12 @@ json_t *step_start_request(const struct run *rn, const struct plan_step *ps, int
 	json_object_set_new(rq, "id", json_integer(id));
 	json_object_set_new(rq, "argv", strings(&ps->argv));
 	json_object_set_new(rq, "env", env);
-	/* In a container the agent's environment is the image's own, which belongs to the image. */
+	/* In a container the agent's environment is the image's own, which steps inherit. */
 	json_object_set_new(rq, "inherit",
 			    json_boolean(ps->inherit_env || rn->pl->engine->container));
 	if (ps->cwd)
 		json_object_set_new(rq, "cwd", json_string(ps->cwd));
-	/* Also in a container: rootless ones have no cpuset where cgroups are not delegated. */
+	/* Also in a container: rootless ones have no cpuset when cgroups are not delegated. */
 	if (rn->pl->spec.cpus)
 		json_object_set_new(rq, "cpus", json_string(rn->pl->spec.cpus));
 	if (ps->out)
@@ -149,7 +152,7 @@ static bool is_text(const char *s)
 	return !s || utf8_valid(s);
 }
 
-/* A request that lacks what could not be said in JSON would start something else, or elsewhere. */
+/* JSON cannot hold other bytes, and a request without them would start something else. */
 static bool all_text(const struct plan_step *ps)
 {
 	for (size_t i = 0; i < ps->argv.nr; i++)
@@ -190,7 +193,7 @@ static void step_escalate(struct progress *p)
 	}
 }
 
-/* tell false: they came before a handler was installed. */
+/* tell false: the signals came before a handler was installed. */
 static void pass_on(struct progress *p, bool tell)
 {
 	static const int sigs[] = { SIGUSR1, SIGUSR2 };
@@ -212,7 +215,7 @@ static void watch_limits(struct progress *p)
 
 	if (outcome_take_interrupt(&p->rn->outcome)) {
 		p->s->interrupted = p->s->interrupted ? p->s->interrupted : SIGINT;
-		/* Asked again, or already being ended: no more patience. */
+		/* A second interrupt, or one while the step is being ended: escalate at once. */
 		if (p->s->sent || p->rn->outcome.interrupts > 1)
 			send_signal(p, SIGKILL);
 		else
@@ -243,11 +246,12 @@ static void on_started(struct progress *p, const json_t *ev)
 	if (p->plan->kind != STEP_WORKLOAD)
 		return;
 	control_started(rn, s->started_ns);
-	/* A wrapper may be gone already; the agent is above all that follows. */
+	/* The first process of the container may be gone already; the agent is the ancestor of all
+	 * others. */
 	s->host_pid = child > 0 ? child : inside ? link_agent(&rn->link) : s->pid;
 	if (s->host_pid > 0)
 		run_samplers_target(rn, (pid_t)s->host_pid);
-	/* From here on a profrig that is killed leaves a directory that says so much. */
+	/* From here on run.json shows the started workload even if profrig is killed. */
 	run_json_write(rn, rn->pl->run_dir, false, NULL);
 }
 
@@ -270,7 +274,7 @@ static void on_exited(struct progress *p, const json_t *ev)
 		control_ended(p->rn, s->ended_ns);
 }
 
-/* The container (or the agent) is stopped under us. */
+/* The container (or the agent) was stopped by another program. */
 static void on_ending(struct progress *p, const json_t *ev)
 {
 	bool inside = p->rn->pl->engine->container;
@@ -302,7 +306,7 @@ static void on_event(struct progress *p, const json_t *ev)
 	}
 }
 
-/* Returns whether more is waiting and would be taken. */
+/* Returns whether more data is waiting and would be taken. */
 static bool pump_tails(struct progress *p, bool *more)
 {
 	bool moved = false;
@@ -315,7 +319,8 @@ static bool pump_tails(struct progress *p, bool *more)
 	return *more && moved;
 }
 
-/* What is left when the step is over. The files have it all, so there is no wait for the end. */
+/* Shows the remaining output when the step is over. The files have all of it, so the wait is
+ * limited. */
 static void drain_tails(struct progress *p)
 {
 	int64_t until = clock_monotonic_ns() + TAIL_PATIENCE_NS;
@@ -340,10 +345,9 @@ static bool first_process_gone(const struct progress *p)
 }
 
 /*
- * The agent owes a word: that the step began, or, once its first process is gone, how it ended. It
- * may be stopped, also by a step that was quicker than its word (then it goes on now), or its word
- * was lost. What it would have said is not known, so the step has failed. Time in which we were
- * stopped ourselves does not count.
+ * The agent must report that the step began or, once its first process is gone, how it ended. The
+ * agent may be stopped, also by a quick step (it is continued here), or its report was lost.
+ * Without the report the step has failed. Time in which profrig itself was stopped does not count.
  */
 static void watch_silence(struct progress *p, int64_t waited_ns)
 {
@@ -410,7 +414,8 @@ static void wait_for_end(struct progress *p)
 	xclosep(&p->gone_fd);
 }
 
-/* What the step left behind: given a moment when it ended by itself, none when it was ended. */
+/* Ends the processes that the step left: after a wait when the step ended by itself, at once when
+ * it was ended. */
 static void reap_strays(struct progress *p)
 {
 	int64_t until = clock_monotonic_ns() + ANSWER_NS;
@@ -464,7 +469,8 @@ void step_run(struct run *rn, size_t index)
 			 "an argument, an environment value or a path is not valid UTF-8");
 		return;
 	}
-	/* The agent's memory cgroup is the workload's, which may be dead before we hear of it. */
+	/* The agent shares its memory cgroup with the workload, and may be gone when the step's end
+	 * is known. */
 	if (ps->kind == STEP_WORKLOAD)
 		oom_begin(&p.s->oom, "",
 			  rn->pl->engine->container ? link_agent(&rn->link) : getpid());
@@ -473,7 +479,7 @@ void step_run(struct run *rn, size_t index)
 	wait_for_end(&p);
 	if (!p.s->ended || rn->link_lost)
 		return;
-	/* A pre script may start something that is to live until a post script ends it. */
+	/* A pre script may start a process that lives until a post script ends it. */
 	if (p.s->strays > 0 && (ps->kind == STEP_WORKLOAD || p.s->sent))
 		reap_strays(&p);
 }

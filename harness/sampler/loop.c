@@ -1,20 +1,20 @@
 /*
- * The sampling thread. Ticks are start + k·period on CLOCK_MONOTONIC, so the period does not drift;
- * a tick whose time has passed when the one before ends is skipped and counted. The thread sleeps
- * to absolute deadlines: with short periods on a metronome, the cheapest there is, and a stop is
- * seen at the next tick; with longer ones on a condition, which a stop or a mark ends at once.
+ * The sampling thread. Ticks are start + k·period on CLOCK_MONOTONIC, so the period does not drift.
+ * A tick whose time has passed when the one before ends is skipped and counted. The thread sleeps
+ * to absolute deadlines. With short periods it uses a metronome, which costs least, and sees a stop
+ * at the next tick; with longer ones it waits on a condition, which a stop or a mark ends at once.
  *
  * The lock is held for bookkeeping and writes, never during a read: a driver that takes long, or
- * hangs, delays neither a mark nor, beyond GRACE_NS, a stop. A thread that hangs is left alone then
- * (abandoned): the file is ended without it, and it frees everything itself when it comes back.
+ * hangs, delays neither a mark nor, beyond GRACE_NS, a stop. A thread that hangs is abandoned then:
+ * the file is ended without it, and it frees everything itself when its read returns.
  *
- * A tick does little, because after a sleep hardly anything is in a cache: it leaves what it read
- * as numbers, and every few rounds (readings.h), or when a client asks, they are taken in:
- * summed up and made rows. With eight devices at 1 kHz that takes a seventh less CPU time than tick
- * by tick; more rounds at once gain no more and make that one tick longer. The holder of the lock
- * may take in, so what a round read before it hung is the owner's.
+ * A tick does little, because after a sleep hardly anything is in a cache: it leaves its readings
+ * as numbers. Every few rounds (readings.h), or when a client asks, they are summed up and made
+ * into rows. With eight devices at 1 kHz that takes a seventh less CPU time than tick by tick; more
+ * rounds at once gain no more and make that one tick longer. Any holder of the lock may do this, so
+ * the readings of a round before a hang are not lost.
  *
- * Rows are kept in memory as text and written in whole lines; when a write ends early (disk full),
+ * Rows are kept in memory as text and written in whole lines. When a write ends early (disk full),
  * the file is cut back to its last whole line.
  */
 #include "intervals.h"
@@ -52,12 +52,12 @@
 #define MAX_REASONS 64
 #define FLUSH_NS (NS_PER_S / 2)
 #define FLUSH_BYTES 65536
-/* Waited for in short pieces: a machine that stands still for seconds uses up one of them. */
+/* Waited for in short pieces: a machine that stops for seconds uses up only one of them. */
 #define GRACE_NS (2 * NS_PER_S)
 #define PIECE_NS (50 * NS_PER_MS)
 /*
- * A source with rows due all the time (a recording played very fast) is left for the loop's own
- * business this often.
+ * A source may always have rows due (a recording played very fast). This often the loop interrupts
+ * it for its other work.
  */
 #define ROUND_NS (100 * NS_PER_MS)
 #define TIMER_SLACK_NS 1UL
@@ -73,8 +73,8 @@ struct sampling {
 	char *path;
 	pthread_t thread;
 	bool realtime;        /* asked for */
-	bool started, joined; /* of the owner's thread */
-	pid_t told;           /* of the sampling thread, as the next two */
+	bool started, joined; /* started, joined: of the owner's thread */
+	pid_t told;           /* told, was_paused, metronome and readings: of the sampling thread */
 	bool was_paused;
 	struct metronome metronome; /* for periods of up to SHORT_NS */
 	struct readings readings;
@@ -87,11 +87,11 @@ struct sampling {
 	bool stop, flush_now, ended, abandoned, orphan;
 	int fd;
 	struct strbuf out;  /* whole lines that are not in the file yet */
-	int64_t file_bytes; /* whole lines that are */
+	int64_t file_bytes; /* whole lines in the file */
 	int64_t flushed_ns, refreshed_ns, longest_tick_ns;
 	struct sample_rows rows;
-	struct sketch errors; /* of ticks, ns */
-	uint64_t graded;      /* how many they are of */
+	struct sketch errors; /* of ticks, in ns */
+	uint64_t graded;      /* number of ticks in errors */
 	struct sampling_stats stats;
 	int64_t *last_ns; /* per device: its last row */
 	double read_ns_sum;
@@ -113,13 +113,13 @@ static void loop_fail(struct sampling *sp, int code, const char *what, const cha
 	sampler_clean_line(sp->stats.error_text);
 }
 
-/* The first `done` bytes of out are in the file, behind file_bytes. */
+/* Called when the first `done` bytes of out are in the file, behind file_bytes. */
 static void cut_to_whole_lines(struct sampling *sp, size_t done)
 {
 	const char *nl = memrchr(sp->out.buf, '\n', done);
 
 	sp->file_bytes += nl ? nl + 1 - sp->out.buf : 0;
-	/* what is not a regular file cannot be cut, and need not be */
+	/* only a regular file can be cut, and only there it is needed */
 	if (ftruncate(sp->fd, sp->file_bytes) < 0)
 		return;
 	lseek(sp->fd, sp->file_bytes, SEEK_SET);
@@ -150,7 +150,7 @@ static int loop_flush(struct sampling *sp)
 	return code;
 }
 
-/* --- what was read --- */
+/* --- readings --- */
 
 static void count_reason(struct sampling_stats *s, const char *reason)
 {
@@ -195,7 +195,7 @@ static void take_in_one(struct sampling *sp, const struct reading *rd)
 		note_row(sp, rd->device, rd->t_ns, rd->v, rd->reason);
 }
 
-/* All that was read until now. The lock is held. */
+/* Takes in all readings until now. The lock is held. */
 static void take_in(struct sampling *sp)
 {
 	const struct reading *rd;
@@ -206,7 +206,8 @@ static void take_in(struct sampling *sp)
 
 /* --- the end --- */
 
-/* Figures, last line, file closed. The lock is held, or there is no other thread. */
+/* Writes the last line with the figures and closes the file. The lock is held, or there is no other
+ * thread. */
 static void end_file(struct sampling *sp)
 {
 	struct sampling_stats *s = &sp->stats;
@@ -260,7 +261,7 @@ static void sampling_release(struct sampling *sp)
 	free(sp);
 }
 
-/* What the options say to all sources. */
+/* Options that all sources share. */
 struct loop_options {
 	int64_t period_ns;
 	bool changes, realtime;
@@ -338,8 +339,8 @@ static void put_header(struct sampling *sp, const struct sampling_opts *o)
 }
 
 /*
- * A new file comes with its header: a kill leaves a file that can be read, or none. What
- * is there already is written over, whatever it is.
+ * A new file appears together with its header, so that a kill leaves a readable file or none. An
+ * existing file is overwritten, whatever its type.
  */
 static int open_file(struct sampling *sp, struct err *err)
 {
@@ -401,8 +402,9 @@ const struct sampler_facts *sampling_facts(const struct sampling *sp, size_t d)
 /* --- the thread --- */
 
 /*
- * Reads all devices from *now on, one after the other: a read begins when the one before ends, the
- * last of them at *now. < 0 when the thread has to end, 2 when more rows are due.
+ * Reads all devices from *now on, one after the other: a read begins when the one before ends, and
+ * the end of the last is set in *now. Returns < 0 when the thread has to end, 2 when more rows are
+ * due.
  */
 static int read_round(struct sampling *sp, int64_t *now)
 {
@@ -426,7 +428,7 @@ static int read_round(struct sampling *sp, int64_t *now)
 	return ret;
 }
 
-/* As above, for as many rounds as are due, up to ROUND_NS; 0 or < 0. */
+/* Reads rounds while more rows are due, up to ROUND_NS; returns 0 or < 0. */
 static int read_all(struct sampling *sp, int64_t *now)
 {
 	int64_t end = *now + ROUND_NS;
@@ -445,7 +447,7 @@ static int read_all(struct sampling *sp, int64_t *now)
 	return r < 0 ? r : 0;
 }
 
-/* How far from its place on the grid a tick began. */
+/* Notes by how much a tick began late. */
 static void note_tick_error(struct sampling *sp, int64_t error_ns)
 {
 	sketch_add(&sp->errors, error_ns > 0 ? (uint64_t)error_ns : 0);
@@ -456,7 +458,7 @@ static void note_tick_error(struct sampling *sp, int64_t error_ns)
 		sp->stats.late++;
 }
 
-/* What stood still before a pause ends there, and begins anew behind it. */
+/* At a pause the unwritten unchanged values are written; after it all values are written anew. */
 static void note_pause(struct sampling *sp, bool paused)
 {
 	if (paused == sp->was_paused)
@@ -470,7 +472,7 @@ static void note_pause(struct sampling *sp, bool paused)
 	pthread_mutex_unlock(&sp->lock);
 }
 
-/* What file and readings need if the next tick is at next_ns. The lock is held. */
+/* Work on file and readings that is due when the next tick is at next_ns. The lock is held. */
 static int loop_upkeep(struct sampling *sp, int64_t next_ns)
 {
 	bool due = next_ns - sp->flushed_ns >= FLUSH_NS;
@@ -489,7 +491,8 @@ static int loop_upkeep(struct sampling *sp, int64_t next_ns)
 }
 
 /*
- * One tick, due at due_ns (0: on no grid), and what is due for the file if the next is at next_ns.
+ * One tick, due at due_ns (0: outside of the grid), and the file work that is due when the next
+ * tick is at next_ns.
  */
 static int loop_tick(struct sampling *sp, int64_t due_ns, int64_t next_ns)
 {
@@ -519,7 +522,7 @@ static int loop_tick(struct sampling *sp, int64_t due_ns, int64_t next_ns)
 	return r;
 }
 
-/* The next time on the grid; those that are past already are overruns. */
+/* The next time on the grid; times that have passed are overruns. */
 static int64_t next_tick(struct sampling *sp, int64_t next)
 {
 	int64_t late;
@@ -537,7 +540,8 @@ static int64_t next_tick(struct sampling *sp, int64_t next)
 	return next;
 }
 
-/* Until t_ns or a stop, which it returns; writes what a mark wants written. */
+/* Waits until t_ns or a stop, and returns whether to stop; flushes the file when a mark asks for
+ * it. */
 static bool wait_until(struct sampling *sp, int64_t t_ns)
 {
 	struct timespec ts = { t_ns / NS_PER_S, t_ns % NS_PER_S };
@@ -561,8 +565,8 @@ static bool wait_until(struct sampling *sp, int64_t t_ns)
 }
 
 /*
- * The last read closes the energy balance up to the end. Where it is late for its place, or for
- * more than one, those are not lost in silence either.
+ * The last read completes the energy balance up to the end. When it is late, the missed ticks are
+ * counted as overruns, too.
  */
 static void last_tick(struct sampling *sp, int64_t next)
 {
@@ -601,7 +605,7 @@ static void loop_run(struct sampling *sp)
 		metronome_release(&sp->metronome);
 }
 
-/* The least of them goes before everything that has none. */
+/* The lowest real-time priority already precedes all threads without one. */
 static void ask_realtime(struct sampling *sp)
 {
 	struct sched_param p = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };
@@ -621,7 +625,7 @@ static void *sampling_main(void *arg)
 
 	snprintf(name, sizeof(name), "smp-%s", sp->s->name);
 	pthread_setname_np(pthread_self(), name);
-	/* the default lets a timer be 50 µs late */
+	/* by default a timer may be 50 µs late */
 	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
 	if (sp->realtime)
 		ask_realtime(sp);
@@ -647,8 +651,8 @@ int sampling_start(struct sampling *sp, struct err *err)
 
 	assert(!sp->started);
 	/*
-	 * Signals are for the owner's threads; and a pipe whose reader is gone, or a file at its
-	 * size limit, is an error here, not an end.
+	 * Signals are left to the owner's threads. A broken pipe, or a file at its size limit,
+	 * gives an error here and no signal.
 	 */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -678,7 +682,7 @@ void sampling_mark(struct sampling *sp, const char *name)
 
 	snprintf(text, sizeof(text), "%s", name);
 	n = strlen(text);
-	/* half a character at the cut */
+	/* drops a character that was cut */
 	if (n == sizeof(text) - 1) {
 		while (n > 0 && ((unsigned char)text[n - 1] & 0xc0) == 0x80)
 			n--;
@@ -701,7 +705,7 @@ void sampling_mark(struct sampling *sp, const char *name)
 	pthread_mutex_unlock(&sp->lock);
 }
 
-/* Waits for the thread; a read that hangs is given up. */
+/* Waits for the thread; a read that hangs is abandoned. */
 static void end_thread(struct sampling *sp)
 {
 	int64_t pieces;

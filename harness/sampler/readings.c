@@ -14,7 +14,7 @@ void readings_init(struct readings *r, const struct sampler_device *dev, size_t 
 	*r = (struct readings){ .room = BATCH * nr_dev, .nr_dev = nr_dev };
 	for (size_t d = 0; d < nr_dev; d++)
 		series += dev[d].nr;
-	/* readings and, behind them, their values */
+	/* the readings, followed by their values */
 	r->at = xcalloc(1, r->room * sizeof(*r->at) + (BATCH * series + 1) * sizeof(*v));
 	v = (double *)(r->at + r->room);
 	for (size_t k = 0; k < r->room; k++) {

@@ -5,8 +5,8 @@
  * One thread adds, without a lock: readings_next is the slot of a reading, invisible to other
  * threads before readings_add. Taking needs the owner's lock, so that one thread at a time does it;
  * the result is valid until that lock is released. The adding thread starts a round only when
- * readings_full, called under the lock, is false. No dynamic memory after init, which borrows
- * nothing.
+ * readings_full, called under the lock, is false. Only readings_init allocates memory; it does not
+ * keep `dev`.
  */
 #ifndef PROFRIG_READINGS_H
 #define PROFRIG_READINGS_H

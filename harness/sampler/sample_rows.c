@@ -116,13 +116,13 @@ static void summarize_value(struct sampling_summary *s, int64_t t_ns, double v)
 	s->last = v;
 }
 
-/* A failure is equal to a failure, other than NaN to NaN. */
+/* A failure equals a failure, unlike NaN and NaN. */
 static bool same_value(double a, double b)
 {
 	return a == b || (isnan(a) && isnan(b));
 }
 
-/* Takes a read in: the fields of it that belong into the file, as bits. */
+/* Takes in a reading. Returns the fields to be written, as bits. */
 static uint64_t take_reading(struct sample_rows *r, size_t d, int64_t t_ns, const double *v)
 {
 	struct sample_rows_device *rd = &r->device.v[d];
@@ -145,7 +145,7 @@ static uint64_t take_reading(struct sample_rows *r, size_t d, int64_t t_ns, cons
 	return news;
 }
 
-/* What a number takes at most, with its comma (num.h); so much is copied of a field, always. */
+/* The longest number with its comma (num.h); this many bytes of a field are always copied. */
 #define NUMBER_ROOM 33
 
 static void set_field(struct sample_field *f, double v)
@@ -158,7 +158,7 @@ static void set_field(struct sample_field *f, double v)
 	f->n = (unsigned char)(p - f->text);
 }
 
-/* Straight into the text's memory: a thousand ticks a second make tens of thousands of fields. */
+/* Written directly into the buffer: a thousand ticks a second make tens of thousands of fields. */
 static void put_row(struct sample_rows *r, size_t d, uint64_t fields, struct strbuf *to)
 {
 	struct sample_rows_device *rd = &r->device.v[d];
@@ -192,7 +192,7 @@ bool sample_rows_put(struct sample_rows *r, size_t d, int64_t t_ns, const double
 {
 	uint64_t news = take_reading(r, d, t_ns, v);
 
-	/* every read is a row of its own there, also one that gave nothing */
+	/* without change-point storage every read gives a row, even an empty one */
 	if (!news && r->changes)
 		return false;
 	put_row(r, d, news, to);

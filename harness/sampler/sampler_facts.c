@@ -64,7 +64,7 @@ void sampler_facts_text(const struct sampler_facts *f, struct strbuf *to)
 		strbuf_addf(to, " other_processes=%zu", f->users);
 }
 
-/* --- what bends a measurement --- */
+/* --- distortions of a measurement --- */
 
 static double number_of(const struct sampler_facts *f, const char *name)
 {

@@ -130,7 +130,7 @@ int sampler_number_at(int fd, double *ret)
 
 	if (r < 0)
 		return r;
-	/* a text that fills the buffer may have lost digits */
+	/* in a text that fills the buffer digits may be missing */
 	if (r == (int)sizeof(buf) - 1 || num_f64(buf, (size_t)r, &v) < 0 || !isfinite(v))
 		return -EINVAL;
 	*ret = v;

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define GROW ((size_t)1 << 20)
-#define STRING_ROOM 400 /* bytes kept free behind a string for the members that follow it */
+#define STRING_ROOM 400 /* bytes kept free behind a string for later members */
 
 static struct {
 	const char *tracer;
@@ -27,7 +27,7 @@ static struct {
 	char path[1024];
 	dev_t dev;
 	ino_t ino;
-	int fd; /* as long as the workload leaves it alone: see own_fd */
+	int fd; /* valid while the workload leaves it open: see own_fd */
 	char *map;
 	size_t map_len;
 	_Atomic size_t allocated;
@@ -52,7 +52,7 @@ static inline void line_put(struct spool_line *l, const char *s, size_t n)
 	l->len += n;
 }
 
-/* A literal: its length is known, so the copy is a few moves. */
+/* The length of a literal is known, so the copy is a few moves. */
 #define PUT(l, literal) line_put(l, "" literal, sizeof(literal) - 1)
 
 static void put_u64(struct spool_line *l, uint64_t v)
@@ -135,7 +135,7 @@ static void put_key(struct spool_line *l, const char *key)
 	PUT(l, "\":");
 }
 
-/* Bytes of the character of several that begins at s; 0 when that is no UTF-8. */
+/* Bytes of the multi-byte character at s; 0 when it is no UTF-8. */
 static size_t multibyte(const unsigned char *s)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -152,7 +152,7 @@ static size_t multibyte(const unsigned char *s)
 	return c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : n;
 }
 
-/* One character that is not plain ASCII; bytes of s that it stands for. */
+/* Writes one character that is not plain ASCII; returns how many bytes of s it has. */
 static size_t put_special(struct spool_line *l, const char *s)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -222,8 +222,8 @@ void spool_args(struct spool_line *l)
 }
 
 /*
- * Signals wait meanwhile: a handler that writes an event itself would wait for the lock that the
- * code it interrupted holds. (pthread_sigmask is newer than 2.17; this is the same call.)
+ * Signals are blocked while the lock is held: a handler that writes an event would wait for the
+ * lock of the code it interrupted. (pthread_sigmask is newer than 2.17; this is the same call.)
  */
 static void spool_lock(sigset_t *before)
 {
@@ -251,8 +251,8 @@ static bool is_own(int fd)
 
 /*
  * The file's descriptor or -errno. A workload that closes every descriptor it finds (daemons do)
- * closes ours, and the number may be that of a file of its own afterwards, which must not be grown
- * or cut in our file's place.
+ * also closes the tracer's. The number may then be that of a file of its own, which must not be
+ * grown or cut instead.
  */
 static int own_fd(void)
 {
@@ -270,8 +270,8 @@ static int own_fd(void)
 }
 
 /*
- * Real blocks, so that a store into the mapping can never meet a full disk (SIGBUS would kill the
- * workload).
+ * Allocates blocks, so that a store into the mapping cannot fail on a full disk (SIGBUS would kill
+ * the workload).
  */
 static int spool_allocate(int fd, size_t from, size_t n)
 {
@@ -299,7 +299,7 @@ static void spool_complain(const char *what, int code)
 		return;
 }
 
-/* Room up to `need` bytes; false when there is none to be had. */
+/* Makes room up to `need` bytes; false when that is impossible. */
 static bool spool_grow(size_t need)
 {
 	sigset_t before;
@@ -391,8 +391,8 @@ static int open_file(void)
 	spool.dev = st.st_dev;
 	spool.ino = st.st_ino;
 	/*
-	 * Address space only: the file grows under the mapping. Where that is limited (batch
-	 * systems do), most of it is left to the workload.
+	 * Only address space is reserved: the file grows under the mapping. When it is limited
+	 * (batch systems do that), most of it is left to the workload.
 	 */
 	if (getrlimit(RLIMIT_AS, &space) == 0)
 		while (len > GROW && len > space.rlim_cur / 16)
@@ -465,7 +465,7 @@ void spool_setup(const char *tracer, const char *env_dir)
 	pthread_atfork(NULL, NULL, after_fork_child);
 }
 
-/* 64 when nothing says otherwise. */
+/* 64 when /proc gives no answer. */
 static size_t other_threads(void)
 {
 	DIR *d = opendir("/proc/self/task");
@@ -484,13 +484,15 @@ __attribute__((destructor)) static void spool_end(void)
 
 	if (spool.pid != getpid())
 		return;
-	/* and a thread that is just opening the file is waited for: it would switch on again */
+	/*
+	 * also waits for a thread that is opening the file, which would switch recording on again
+	 */
 	spool_lock(&before);
 	atomic_store(&spool.state, -1);
 	size_t end = atomic_load(&spool.pos), have = atomic_load(&spool.allocated);
 	if (atomic_load(&spool.dropped))
 		spool_complain("events were dropped", ENOSPC);
-	/* a thread inside append() now must still find its page: leave room for a line of each */
+	/* a thread inside append() must still find its page: leaves room for a line of each */
 	end += other_threads() * SPOOL_LINE;
 	int fd = spool.map && end < have ? own_fd() : -1;
 	if (fd >= 0 && ftruncate(fd, (off_t)end) < 0)

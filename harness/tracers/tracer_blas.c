@@ -2,12 +2,12 @@
  * libprofrig_blas.so: one span per call of the gemm, gemv, axpy, dot and trsm families of any BLAS,
  * by LD_PRELOAD.
  *
- * Fortran (sgemm_) and CBLAS (cblas_sgemm) entry points, those for 64-bit integers (OpenBLAS:
- * sgemm_64_, cblas_sgemm64_; MKL, reference: sgemm_64, cblas_sgemm_64) and those of the OpenBLAS in
- * Python wheels (scipy_ before either) are taken over and passed on to the next definition. A BLAS
- * that implements one entry point by calling another gives one span: the outermost. The complex dot
- * functions of Fortran return their value in a compiler-dependent way and are left alone; their
- * CBLAS forms (…_sub) are traced.
+ * It defines the Fortran (sgemm_) and CBLAS (cblas_sgemm) entry points, those for 64-bit integers
+ * (OpenBLAS: sgemm_64_, cblas_sgemm64_; MKL, reference: sgemm_64, cblas_sgemm_64) and those of the
+ * OpenBLAS in Python wheels (scipy_ before either), and passes calls on to the next definition. A
+ * BLAS that implements one entry point by calling another gives one span: the outermost. The
+ * complex dot functions of Fortran return their value in a compiler-dependent way and are left
+ * alone; their CBLAS forms (…_sub) are traced.
  *
  * flops: gemm 2mnk, gemv 2mn, axpy and dot 2n, trsm m²n or mn² (times 4 for complex types). bytes:
  * every operand read once, results written once.
@@ -44,7 +44,7 @@ __attribute__((constructor)) static void begin(void)
 	spool_setup("blas", "PROFRIG_BLAS_OUT");
 }
 
-/* The paths of loaded objects, one after the other, each with its NUL. */
+/* The paths of loaded objects, one after the other, each with a NUL behind it. */
 struct objects {
 	char *text;
 	size_t len;
@@ -73,7 +73,7 @@ static bool is_blas(const char *path)
 	       strstr(base, "armpl");
 }
 
-/* Whether f is of this library: then it is the caller and not the one to call. */
+/* Whether f belongs to this library, which must not call itself. */
 static bool is_ours(void *f)
 {
 	Dl_info at, self;
@@ -88,16 +88,17 @@ static void *search_object(const char *path, const char *name)
 	void *f = h ? dlsym(h, name) : NULL;
 
 	if (f && !is_ours(f))
-		return f; /* and what is used stays loaded */
+		return f; /* the object stays loaded while it is used */
 	if (h)
 		dlclose(h);
 	return NULL;
 }
 
 /*
- * In an object loaded with RTLD_LOCAL (Python extensions), which is not "next": first in what is
- * called like a BLAS, then anywhere. Paths are taken first and opened afterwards: the walk holds a
- * lock of the loader that a dlopen in another thread wants while it holds the one ours would want.
+ * Searches objects loaded with RTLD_LOCAL (Python extensions), which RTLD_NEXT does not find: first
+ * those with the name of a BLAS, then all. Paths are collected first and opened afterwards: the
+ * walk holds a lock of the loader, and a dlopen of another thread may wait for it while it holds
+ * the lock that this dlopen needs.
  */
 static void *search_objects(const char *name)
 {
@@ -133,7 +134,7 @@ static void *resolve_symbol(const char *name)
 	return f;
 }
 
-/* Returns the start, 0 when this call is not to be recorded. */
+/* Returns the start, 0 when this call is not recorded. */
 static inline int64_t call_enter(void)
 {
 	return inside++ || !record_on() || !spool_enabled() ? 0 : spool_now_ns();
@@ -255,15 +256,15 @@ static struct call trsm_call(const char *name, char side, char ta, int64_t m, in
 }
 
 /*
- * s(p) is non-zero when the scalar at p (real, or complex pair) is: beta = 0 means the result is
- * not read.
+ * s(p) is non-zero when the scalar at p (real, or complex pair) is: with beta = 0 the result is not
+ * read.
  */
 #define NZ_R(T, p) (*(const T *)(p) != 0)
 #define NZ_C(T, p) (((const T *)(p))[0] != 0 || ((const T *)(p))[1] != 0)
 
 /*
- * F, which takes its parameters and hands ARGS to the next definition, with a span for it. RESULT
- * keeps what that returns, RETURN gives it back; both are empty for a void function.
+ * Defines F, which passes ARGS on to the next definition and records a span. RESULT keeps the value
+ * of that call, RETURN returns it; both are empty for a void function.
  */
 #define TRACED(R, F, PARAMS, ARGS, RESULT, RETURN, CALL) \
 	R F PARAMS; \
@@ -286,11 +287,11 @@ static struct call trsm_call(const char *name, char side, char ta, int64_t m, in
 #define TRACED_VALUE(R, F, PARAMS, ARGS, CALL) TRACED(R, F, PARAMS, ARGS, R v =, return v, CALL)
 
 /*
- * One set of definitions per (letter, element type, bytes, flop factor) and per way of naming:
- * prefix P, suffix SUF, which goes with the width of integers. Fortran
- * passes everything by address and the lengths of character arguments behind the rest; callers from
- * C leave those out, handing on what stands there is harmless. CS: how CBLAS passes scalars: by
- * value for real types, by address for complex ones.
+ * One set of definitions per (letter, element type, bytes, flop factor) and per naming scheme:
+ * prefix P and suffix SUF, which depends on the width of integers. Fortran passes all by address,
+ * and the lengths of character arguments behind the rest. C callers leave the lengths out; passing
+ * on the words in their place is harmless. CS: how CBLAS passes scalars: by value for real types,
+ * by address for complex ones.
  */
 #define FORTRAN(P, L, T, SIZE, MUL, NZ, I, SUF) \
 	TRACED_CALL( \
@@ -322,10 +323,10 @@ static struct call trsm_call(const char *name, char side, char ta, int64_t m, in
 		     (n, x, incx, y, incy), vector_call(#NAME, *n, SIZE, 1, 2))
 
 /*
- * Integers of CBLAS are handed on as whole 64-bit words, of which a 32-bit argument is the lower
- * half (both ABIs give each a word of its own): some libraries have 64-bit integers under the plain
- * names too (Debian's libblas64, MKL's ilp64), and of a stride of -1 nothing may be cut off. The
- * figures take plain names for 32 bits.
+ * CBLAS integers are passed on as whole 64-bit words, of which a 32-bit argument is the lower half
+ * (both ABIs give each a word of its own). Some libraries have 64-bit integers under the plain
+ * names too (Debian's libblas64, MKL's ilp64), and a stride of -1 must not be cut. The figures take
+ * integers under plain names for 32 bits.
  */
 typedef int64_t W;
 
@@ -354,7 +355,7 @@ typedef int64_t W;
 	TRACED_VALUE(R, P##cblas_##NAME##SUF, (W n, const T *x, W incx, const T *y, W incy), \
 		     (n, x, incx, y, incy), vector_call(#NAME, (I)n, SIZE, 1, 2))
 
-/* The start value comes second. */
+/* The start value is the second argument. */
 #define FORTRAN_SDSDOT(P, I, SUF) \
 	TRACED_VALUE(float, P##sdsdot##SUF, \
 		     (const I *n, const float *b, const float *x, const I *incx, const float *y, \

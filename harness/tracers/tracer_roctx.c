@@ -2,14 +2,15 @@
  * libprofrig_roctx.so: the roctx marker calls without ROCm. Marked-up code gives spans on any
  * machine.
  *
- * Preloaded, it is what a program finds that was linked with -lroctx64 or looks the calls up
- * weakly; its soname is that of ROCm's own library, so a program that needs libroctx64.so.4 starts
- * in an image that has none. When another roctx follows in the search order, calls are handed on to
- * it as well.
+ * Preloaded, it provides the calls to programs that were linked with -lroctx64 or look them up
+ * weakly. Its soname is that of ROCm's own library, so a program that needs libroctx64.so.4 starts
+ * in an image without it. When another roctx follows in the search order, calls are passed on to
+ * it, too.
  *
- * push/pop → B/E of the calling thread, written when they happen: what was open at a kill is in the
- * file. start/stop → async b/e by id. mark → instant. What begins while recording is paused is not
- * written, nor is its end; what began before is ended all the same.
+ * push/pop → B/E of the calling thread, written when they happen, so that the file shows the open
+ * ranges after a kill. start/stop → async b/e by id. mark → instant. A range that begins while
+ * recording is paused is not written, and neither is its end. A range that began before gets its
+ * end also during a pause.
  */
 #include "record.h"
 #include "spool.h"
@@ -50,8 +51,8 @@ __attribute__((constructor)) static void begin(void)
 }
 
 /*
- * Ranges of this thread that were not written, by their level, and ranges between threads, by their
- * id. Deeper levels, and older ids that are still open, are taken for written.
+ * Ranges of this thread that were not written, by level, and ranges between threads, by id. Deeper
+ * levels, and older ids that are still open, count as written.
  */
 #define LEVELS 256
 #define IDS 4096
@@ -90,7 +91,7 @@ static bool end_id(roctx_range_id_t id)
 	return !atomic_compare_exchange_strong(&unwritten_id[id % IDS], &mine, 0);
 }
 
-/* The same call of a roctx further down, or NULL. */
+/* The same call in a roctx library further down, or NULL. */
 #define NEXT(f) \
 	static __typeof__(f) *next; \
 	static atomic_int looked; \
@@ -135,7 +136,7 @@ void roctxMarkA(const char *message)
 		next(message);
 }
 
-/* Returns the level of the range that begins, 0 for the outermost. */
+/* Returns the level of the new range, 0 for the outermost. */
 int roctxRangePushA(const char *message)
 {
 	NEXT(roctxRangePushA)
@@ -146,7 +147,7 @@ int roctxRangePushA(const char *message)
 	return depth++;
 }
 
-/* Returns the level of the range that ends, -1 when none is open (nothing is written then). */
+/* Returns the level of the ended range, -1 when none is open (no event is written then). */
 int roctxRangePop(void)
 {
 	NEXT(roctxRangePop)

@@ -1,14 +1,14 @@
 /*
- * libprofrig_switch.so: passes the run's recording switch on to profilers that are switched from
- * inside the program only: rocprofv3 --selected-regions (roctxProfilerResume, roctxProfilerPause)
+ * libprofrig_switch.so: passes the run's recording switch on to profilers that can only be switched
+ * from inside the program: rocprofv3 --selected-regions (roctxProfilerResume, roctxProfilerPause)
  * and nsys --capture-range=cudaProfilerApi (cuProfilerStart, cuProfilerStop of the driver library;
  * the runtime's cudaProfilerStart calls them).
  *
- * A thread per process waits for the flag to change (record.h) and calls those that the process
- * has. Libraries that are loaded later are found at the next look, once a second. The driver's
- * calls are about the context of the calling thread, so the first device's primary context that
- * the program has made is made this thread's; until there is one it is looked for more often. All
- * signals are blocked in the thread, and it ends when the process does.
+ * A thread per process waits for the flag to change (record.h) and calls the functions that the
+ * process has. Libraries loaded later are found at the next look, once a second. The driver's calls
+ * use the context of the calling thread. So the first primary context that the program has made is
+ * also set for this thread; until there is one, the looks are more frequent. All signals are
+ * blocked in the thread, and it ends with the process.
  */
 #include "record.h"
 
@@ -32,11 +32,11 @@ __asm__(".symver pthread_detach,pthread_detach@" OLD_VERSION);
 #define LOOK_SOON_MS 20
 #define MAX_DEVICES 64
 
-/* A pair of calls that some profiler listens to. */
+/* A pair of calls by which a profiler is switched. */
 struct profiler {
-	const char *const *libraries; /* where they are looked for when they are not global */
+	const char *const *libraries; /* searched when the calls are not global */
 	const char *on, *off;
-	bool cuda; /* they take nothing and want a context; else 0, which means all threads */
+	bool cuda; /* the calls need a context; others take an argument, 0 for all threads */
 	uint32_t told;
 };
 
@@ -51,7 +51,7 @@ static struct profiler profilers[] = {
 	{ cuda_libraries, "cuProfilerStart", "cuProfilerStop", true, 0 },
 };
 
-/* Never loads anything: only what the program has is of interest. */
+/* Loads no library: only those of the program matter. */
 static void *find_function(const struct profiler *p, const char *name)
 {
 	void *f = dlsym(RTLD_DEFAULT, name);
@@ -66,7 +66,7 @@ static void *find_function(const struct profiler *p, const char *name)
 	return f;
 }
 
-/* A primary context that is there already becomes this thread's; none is made. */
+/* Sets an existing primary context for this thread; makes none. */
 static bool have_context(const struct profiler *p)
 {
 	int (*current)(void **) = (int (*)(void **))find_function(p, "cuCtxGetCurrent");
@@ -80,9 +80,9 @@ static bool have_context(const struct profiler *p)
 	int n = 0;
 
 	if (!current || !count || !state || !retain || !set)
-		return true; /* not the driver library as one knows it */
+		return true; /* an unusual driver library */
 	if (current(&ctx) != 0 || count(&n) != 0)
-		return false; /* the program has not begun with it */
+		return false; /* the program has not used CUDA yet */
 	for (int d = 0; !ctx && d < n && d < MAX_DEVICES; d++) {
 		unsigned flags;
 		int active = 0;
@@ -93,7 +93,7 @@ static bool have_context(const struct profiler *p)
 	return ctx != NULL;
 }
 
-/* Whether it has to be tried again soon: the library is there, and not ready. */
+/* Returns whether to try again soon: the library is loaded, but not ready. */
 static bool switch_profiler(struct profiler *p, uint32_t on)
 {
 	void *f = p->told == on ? NULL : find_function(p, on ? p->on : p->off);

@@ -1,19 +1,19 @@
 /*
- * libprofrig_wrap.so: programs of wrap_at that are started by a path get their tools too: what
- * Python starts as sys.executable, what a script of a virtual environment names in its first line.
- * (Those started by name are found in the run's folder of wrap scripts, which PATH begins with; but
- * a workload may put another folder before it.)
+ * libprofrig_wrap.so: gives their tools to programs of wrap_at that are started by a path, such as
+ * Python's sys.executable, or the first line of a script in a virtual environment. (Programs
+ * started by name are found in the run's folder of wrap scripts, with which PATH begins; but a
+ * workload may put another folder before it.)
  *
- * PROFRIG_WRAP names that folder. To start a path whose last part is a script there, or whose first
- * line ("#!") names such a program, is to start that script, with PROFRIG_WRAPPED=<the program's
- * path>; the script takes both variables away, so what the program starts is left alone. All else
- * is handed on as it came.
+ * PROFRIG_WRAP names that folder. When a started path has the last part of a script there, or its
+ * first line ("#!") names such a program, that script is started instead, and PROFRIG_WRAPPED is
+ * the path of the program. The script removes both variables, so the program's own children are
+ * left alone. Other starts are passed on unchanged.
  *
- * A child of vfork may use nothing but its stack, and shares its memory with the parent: the next
- * functions are looked up at the start, lists of words are made by alloca, nothing is kept.
+ * A child of vfork may use only its stack, and shares its memory with the parent. So the next
+ * functions are looked up at the start, lists of words are made by alloca, and no state is kept.
  *
- * Not seen: what is linked statically, what is no child of a preloaded program, and who asks the
- * kernel without libc.
+ * Not seen: statically linked programs, programs that are not started by a preloaded one, and
+ * system calls that bypass libc.
  */
 #include <alloca.h>
 #include <dlfcn.h>
@@ -35,7 +35,7 @@ __asm__(".symver dlsym,dlsym@GLIBC_2.17");
 
 #define DIR_VAR "PROFRIG_WRAP="
 #define PROGRAM_VAR "PROFRIG_WRAPPED="
-#define MAX_WORDS 16384 /* more are handed on as they are: they would be on the stack */
+#define MAX_WORDS 16384 /* more would be too large for the stack: passed on unchanged */
 #define FIRST_LINE 256
 
 typedef int exec_fn(const char *, char *const[], char *const[]);
@@ -55,7 +55,7 @@ __attribute__((constructor)) static void look_up(void)
 	next_spawnp = (spawn_fn *)dlsym(RTLD_NEXT, "posix_spawnp");
 }
 
-/* How the caller starts something: exec, or spawn with what belongs to it; by path or by name. */
+/* How the caller starts a program: exec, or spawn with its arguments; by path or by name. */
 struct way {
 	bool spawn, by_name;
 	pid_t *pid;
@@ -80,7 +80,7 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Bytes that join() writes. */
+/* The number of bytes that join_path writes. */
 static size_t join_size(size_t dir_len, const char *name)
 {
 	return dir_len + strlen(name) + 2;
@@ -94,8 +94,9 @@ static const char *join_path(char *to, const char *dir, size_t dir_len, const ch
 	return to;
 }
 
-/* A file that can be executed: a folder can too, by its mode alone. libc has no stat before 2.33
- * that has a name. */
+/*
+ * An executable file; folders can have the mode of one, too. Before 2.33 libc has no callable stat.
+ */
 static bool is_program(const char *path)
 {
 	struct stat st;
@@ -104,8 +105,8 @@ static bool is_program(const char *path)
 	       S_ISREG(st.st_mode);
 }
 
-/* The words of a script's first line: its interpreter and at most one option, as execve(2) takes
- * them. line holds FIRST_LINE bytes, which they point into; NULL: it has none. */
+/* The words of a script's first line, as execve(2) takes them: the interpreter and at most one
+ * option. They point into line, which holds FIRST_LINE bytes. NULL: there is no such line. */
 static const char *interpreter(const char *path, char *line, const char **ret_option)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -151,10 +152,10 @@ static size_t count_words(char *const words[])
 	return n;
 }
 
-/* What is to be started instead. */
+/* The start that replaces the caller's. */
 struct wrapped {
 	const char *script, *program;
-	const char *path, *option; /* of a script that program interprets; NULL */
+	const char *path, *option; /* of a script that program interprets; else NULL */
 };
 
 static int start_script(const struct way *w, const struct wrapped *found, char *const argv[],
@@ -189,9 +190,9 @@ static int start_script(const struct way *w, const struct wrapped *found, char *
 }
 
 /*
- * file is what the caller says, path where that is. Threads may have a stack of a few pages, so
- * what is not to be wrapped costs no more than some names; a path that is tried and not there fails
- * as ever.
+ * file is the name that the caller gives, path the file that it leads to. Threads may have a stack
+ * of a few pages, so a program that is not wrapped costs only some names. A path that does not
+ * exist fails as usual.
  */
 static int start_program(const struct way *w, const char *file, const char *path,
 			 char *const argv[], char *const envp[])
@@ -202,7 +203,7 @@ static int start_program(const struct way *w, const char *file, const char *path
 	char line[FIRST_LINE], *script;
 	int before = errno;
 
-	/* the scripts are no programs to be wrapped */
+	/* wrap scripts are not wrapped themselves */
 	if (n == 0 || (strncmp(path, dir, n) == 0 && path[n] == '/') || !is_program(path) ||
 	    count_words(argv) + count_words(envp) > MAX_WORDS) {
 		errno = before;
@@ -231,7 +232,7 @@ static int start_path(const struct way *w, const char *path, char *const argv[],
 	return start_program(w, path, path, argv, envp);
 }
 
-/* By name: the file that the caller's PATH leads to. */
+/* Starts a program by name: finds the file through the caller's PATH. */
 static int start_name(const struct way *w, const char *name, char *const argv[], char *const envp[])
 {
 	const char *dirs = in_env(environ, "PATH="), *end;
@@ -243,7 +244,7 @@ static int start_name(const struct way *w, const char *name, char *const argv[],
 	if (!dirs || !*name || !in_env(envp, DIR_VAR))
 		return hand_on(w, name, argv, envp);
 	path = alloca(join_size(strlen(dirs), name));
-	/* an empty one is the folder one is in, which is left to libc */
+	/* an empty element is the working directory, which is left to libc */
 	for (;; dirs = end + 1) {
 		end = dirs + strcspn(dirs, ":");
 		if (end == dirs || is_program(join_path(path, dirs, (size_t)(end - dirs), name)) ||
@@ -278,7 +279,8 @@ int execvp(const char *file, char *const argv[])
 	return start_name(&(struct way){ .by_name = true }, file, argv, environ);
 }
 
-/* The words of a call that lists them, on the caller's stack; ap stands behind their NULL then. */
+/* The words of a call that lists them, copied to the caller's stack; ap is behind their NULL
+ * afterwards. */
 #define LIST_WORDS(first, ap, words) \
 	do { \
 		size_t n = 1; \

@@ -283,8 +283,9 @@ bool otf2_has_callsites(const struct otf2_defs *d);
 /* The process in which the numbers of a location are unique, or CALLSITE_NOBODY. */
 uint32_t otf2_callsite_process(const struct otf2_reading *r, size_t location);
 /*
- * Before events are read. false: all that can be known of owners is; true: it takes launches and
- * work of all locations, as otf2_callsite_event collects them, to learn more.
+ * Called before events are read, for archives with call sites. When only one process has threads,
+ * all queues without a process get that one. Returns whether queues without a process are left:
+ * otf2_find_owners then needs the launches and the work of all locations (otf2_callsite_event).
  */
 bool otf2_owners_wanted(struct otf2_reading *r);
 void otf2_callsite_event(struct otf2_location *l, struct otf2_fields *f); /* each number once */

@@ -322,8 +322,10 @@ void tef_ahead_free(struct tef_ahead *a); /* NULL is fine. After the last tef_ah
 void tef_ahead_help(struct tef_ahead *a, struct tef_shapes *shapes);
 void tef_ahead_quit(struct tef_ahead *a);
 /*
- * Events from the one at `at` on, valid until the next call, which must be for a later one.
- * *ret_end: behind them; without any: the end of the text that the caller must parse itself.
+ * The events that were parsed ahead from `at` on, where an event begins. The first is the one at
+ * `at`, and *ret_end is behind the last. *ret_nr is 0 when no event was found at `at`: the caller
+ * must parse the text up to *ret_end itself. Waits for the region of `at`, and parses regions with
+ * `shapes` meanwhile. The events are valid until the next call, which must be for a later position.
  */
 const struct tef_event *tef_ahead_get(struct tef_ahead *a, const char *at,
 				      struct tef_shapes *shapes, size_t *ret_nr,

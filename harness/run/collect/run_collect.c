@@ -14,15 +14,15 @@
 #include "profrig/base/utf8.h"
 
 #define MAX_ARTIFACTS 100000
-/* What run.json says of them, at most. */
+/* Limit for the texts about artifacts in run.json. */
 #define MAX_ARTIFACT_BYTES ((size_t)32 << 20)
 #define BYTES_BESIDE 400 /* of the path and the reason */
 
 /* --- outputs that a tool left in the workload's directory --- */
 
 /*
- * What a file's time of change is at least when it was written after monotonic_ns. The clock may
- * have been set since, and files written then have the new one's time: the earliest reading counts.
+ * The least time of change of a file that was written after monotonic_ns. When the clock was set
+ * since, files carry the new clock's time: the earliest reading counts.
  */
 static int64_t written_since(const struct run *rn, int64_t monotonic_ns)
 {
@@ -33,20 +33,20 @@ static int64_t written_since(const struct run *rn, int64_t monotonic_ns)
 		int64_t t = a->realtime_ns + (monotonic_ns - a->monotonic_ns);
 
 		since = t < since ? t : since;
-		/* Those before it knew older clocks. */
+		/* Earlier readings belong to older clocks. */
 		if (a->monotonic_ns <= monotonic_ns)
 			break;
 	}
 	return since;
 }
 
-/* Moved, not copied: traces are large, and one place is enough. */
+/* Moved, not copied: traces are large, and one copy is enough. */
 static int move_file(const char *from, const char *to)
 {
 	CLEANUP(xclosep) int fd = door_open(from, O_RDONLY, 0);
 	int r;
 
-	/* Only what could be read there is moved: no link, FIFO or file with a second name. */
+	/* Only a file that could be read is moved: no link, FIFO or file with a second name. */
 	if (fd < 0)
 		return -errno;
 	if (door_rename(from, to) == 0)
@@ -56,7 +56,7 @@ static int move_file(const char *from, const char *to)
 	return r;
 }
 
-/* A name of its own in the tool's folder. */
+/* An unused name in the tool's folder. */
 static char *free_name(const char *dir, const char *base)
 {
 	char *to = fs_join(dir, base);
@@ -88,8 +88,8 @@ static char *home_of(const struct run *rn, const struct plan_output *po)
 }
 
 /*
- * Files of a folder that is not the run's, such as the workload's own: moved into the tool's
- * folder. What was there before the workload began is not the run's.
+ * Files of a folder outside of the run directory, such as the workload's own: moved into the tool's
+ * folder. Files from before the workload began are left alone.
  */
 static void fetch_artifact(struct run *rn, const struct plan_output *po, const char *home,
 			   struct strvec *ret)
@@ -100,7 +100,7 @@ static void fetch_artifact(struct run *rn, const struct plan_output *po, const c
 
 	if (!s || !s->started_ns || fs_glob(po->dir, po->glob, &files, NULL) < 0)
 		return;
-	/* File times move in steps of the kernel's tick, which may lie 10 ms back. */
+	/* File times advance with the kernel's tick, which may be 10 ms back. */
 	since = written_since(rn, s->started_ns) - 10 * NS_PER_MS;
 	fs_mkdirs(home, 0777, NULL);
 	for (size_t i = 0; i < files.nr; i++) {
@@ -119,7 +119,7 @@ static void put_verdict(struct run_verdict *v, const char *verdict, const char *
 	snprintf(v->reason, sizeof(v->reason), "%s", reason);
 }
 
-/* Why a file is not looked into: a link, a FIFO, a second name. NULL: it is a plain file. */
+/* The reason why a file is not read: a link, a FIFO, a second name. NULL: it is a plain file. */
 static const char *refused(const char *path)
 {
 	CLEANUP(xclosep) int fd = door_open(path, O_RDONLY, 0);
@@ -174,9 +174,9 @@ static bool is(const struct run_artifact *a, const char *verdict)
 }
 
 /*
- * The artifact that decides. A tool writes one file for each process, and those that never touched
- * a GPU are empty: they say nothing against the output as long as one file has records. A damaged
- * file always does.
+ * The artifact that decides. A tool writes one file for each process, and the files of processes
+ * that never used a GPU are empty. They do no harm while one file has records. A damaged file
+ * always decides.
  */
 static const struct run_artifact *decisive(const struct run *rn, size_t from)
 {
@@ -193,7 +193,7 @@ static const struct run_artifact *decisive(const struct run *rn, size_t from)
 	return best;
 }
 
-/* One of the same group has records, found before or still to be looked for. */
+/* Whether an output of the same group has records. */
 static bool group_is_met(const struct run *rn, const struct plan_output *po)
 {
 	for (size_t i = 0; po->group && i < rn->artifacts.nr; i++) {
@@ -247,7 +247,7 @@ static bool has_room(const struct run *rn)
 	return rn->artifacts.nr < MAX_ARTIFACTS && rn->artifact_bytes < MAX_ARTIFACT_BYTES;
 }
 
-/* Tools that were told to wait all the time are not to blame. */
+/* Tools that were paused for the whole run are not at fault. */
 static bool never_recorded(const struct run *rn)
 {
 	return rn->record.switched && !rn->record.windows.nr;
@@ -261,8 +261,8 @@ static bool is_link(const char *path)
 }
 
 /*
- * No link is followed. One beside files that match too is left out with a word, as tools leave such
- * links to their newest file; where there is nothing else it is the output, and damaged.
+ * Links are not followed. A link beside matching files is left out with a warning, as tools make
+ * such links to their newest file. A link alone is the output, and counts as damaged.
  */
 static void leave_out_links(struct run *rn, const struct plan_output *po, const char *dir,
 			    struct strvec *files)
@@ -289,7 +289,7 @@ static void leave_out_links(struct run *rn, const struct plan_output *po, const 
 	*files = plain;
 }
 
-/* A folder that cannot be looked into, or is nested too deeply, does not hide the others. */
+/* A folder that cannot be read, or is nested too deeply, does not hide the others. */
 static void find_artifacts(struct run *rn, const struct plan_output *po, struct strvec *files)
 {
 	CLEANUP(strvec_release) struct strvec lost = STRVEC_INIT;
@@ -309,7 +309,8 @@ static void collect_one(struct run *rn, const struct plan_output *po)
 {
 	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
 	CLEANUP(xfreep) char *home = home_of(rn, po);
-	/* The workload's folder, too, may lie in the run's: what is there does not stay. */
+	/* The workload's folder may be inside the run directory, too, but is removed after the run:
+	 * only the tool's own folder keeps its files. */
 	bool ours = fs_below(home, po->dir);
 	size_t from = rn->artifacts.nr;
 	const struct run_artifact *a;

@@ -1,5 +1,5 @@
-/* Outputs that are logs: no reader takes them, so their records are the lines that hold what the
- * tool says they do. */
+/* Outputs that are logs. They have no reader, so their records are the lines with one of the tool's
+ * words. */
 #include "run_collect.h"
 #include "run_priv.h"
 
@@ -21,8 +21,8 @@ static bool line_holds(const char *line, size_t n, const struct strvec *match)
 }
 
 /*
- * Longer lines are looked at in parts, so that no file can make us large. A record without the end
- * of its line is where the writer died, or its pipe: *ret_cut.
+ * Longer lines are read in parts, so that no file can use up the memory. A record without the end
+ * of its line shows that the writer died, or its pipe broke: *ret_cut.
  */
 static int count_lines(FILE *f, const struct strvec *match, uint64_t *ret, bool *ret_cut)
 {

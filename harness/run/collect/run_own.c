@@ -1,8 +1,8 @@
 /*
- * To whom the run directory belongs. A daemon that is not ours runs containers as root, so what a
- * workload writes would be root's, and its owner could neither move nor remove the run. The agent,
- * which is that root, gives it to the folder's owner, after the last step. In containers without a
- * daemon root is the caller anyway.
+ * The owner of the run directory. A daemon that runs as root starts containers as root, so files of
+ * the workload would belong to root, and the user could neither move nor remove the run. The agent,
+ * which is root there, gives them to the folder's owner after the last step. In containers without
+ * a daemon root is the caller anyway.
  */
 #include "run_collect.h"
 #include "run_priv.h"
@@ -16,7 +16,7 @@
 
 #define OWN_TIMEOUT_NS (60 * NS_PER_S)
 
-/* Does what the agent wrote belong to another user? */
+/* Whether files of the agent belong to another user. */
 static bool is_strange(const struct run *rn)
 {
 	for (size_t i = 0; i < rn->pl->steps.nr; i++) {
@@ -29,7 +29,7 @@ static bool is_strange(const struct run *rn)
 	return false;
 }
 
-/* The agent's answer is waited for: it is to be done when outputs are collected. */
+/* Waits for the agent's answer, so that the files are readable when outputs are collected. */
 static void give_back(struct run *rn, const char *dir, int64_t since_ns)
 {
 	int64_t until = clock_monotonic_ns() + OWN_TIMEOUT_NS;
@@ -52,7 +52,7 @@ static void give_back(struct run *rn, const char *dir, int64_t since_ns)
 	}
 }
 
-/* Of the model's folder, what the workload made or changed there. */
+/* In the model's folder only files that the workload made or changed. */
 void run_own(struct run *rn)
 {
 	const struct plan *pl = rn->pl;
@@ -62,14 +62,14 @@ void run_own(struct run *rn)
 
 	if (!pl->engine->container)
 		return;
-	/* Mostly root's own, by root: nothing to give away, and it may be large. */
+	/* A folder of root's is used by root and needs no change; it may be large. */
 	in_use = in_use && door_stat(pl->conf->dir, &st) == 0 && st.st_uid != 0;
 	if (rn->link_up && !rn->link_lost) {
 		give_back(rn, pl->run_dir, 0);
 		if (in_use)
 			give_back(rn, pl->conf->dir, rn->started_realtime_ns);
 	}
-	/* A user of the image wrote these files and may not change their owner. */
+	/* A user of the image wrote these files, and the agent may not change their owner. */
 	if (geteuid() == 0) {
 		fs_own_below(pl->run_dir, 0, &owned);
 		if (in_use)

@@ -4,7 +4,7 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/strbuf.h"
 
-/* The scripts that stand in front of wrap_at's programs (plan_tool.c) leave a line there. */
+/* The scripts in front of wrap_at's programs (plan_tool.c) write a line there. */
 void run_wrap_at_check(struct run *rn)
 {
 	CLEANUP(xfreep) char *dir = fs_join(rn->pl->run_dir, "wrap");

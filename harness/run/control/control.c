@@ -15,8 +15,8 @@
 #include "profrig/base/fs.h"
 
 #define CONFIGURED "record"
-/* The marks file is looked at so often: a mark may start the recording. Its time is told by the
- * file's own. */
+/* How often the marks file is read: a mark may start the recording. The time of a mark comes from
+ * the file. */
 #define LOOK_NS (20 * NS_PER_MS)
 #define LOOK_IDLE_NS (200 * NS_PER_MS)
 #define LONGEST_NAP_MS 1000
@@ -27,7 +27,7 @@ static void wake(struct control *c)
 {
 	ssize_t w = write(c->wake[1], "", 1);
 
-	(void)w; /* full: it is awake already */
+	(void)w; /* full: the thread is awake already */
 }
 
 static void wake_run(struct control *c)
@@ -52,7 +52,7 @@ static void switched(struct control *c)
 	if (c->recording)
 		record_opened(&c->state, c->name, c->by, clock_monotonic_ns());
 	c->name[0] = '\0';
-	/* The wish may have changed meanwhile. */
+	/* The request may have changed meanwhile. */
 	control_settle(c);
 }
 
@@ -60,7 +60,7 @@ static void begin_switch(struct control *c, bool on)
 {
 	int64_t now = clock_monotonic_ns();
 
-	/* What was not recorded to its end is no part of a window. */
+	/* Time after the request to pause is not part of a window. */
 	if (!on)
 		record_closed(&c->state, now);
 	c->recording = on;
@@ -171,7 +171,7 @@ static void drain_wake(struct control *c)
 		;
 }
 
-/* Waits for something to do, and does it. */
+/* Waits for an event and handles it. */
 static void control_turn(struct control *c)
 {
 	struct pollfd fds[FDS + 1 + MAX_ACKS];
@@ -188,7 +188,7 @@ static void control_turn(struct control *c)
 			fds[i].revents = 0;
 	drain_wake(c);
 	pthread_mutex_lock(&c->lock);
-	/* First of all, since others' times are taken where they are made. */
+	/* First, as the times of other requests are taken at their origin. */
 	if (marks_read(&c->marks, false, on_mark, c))
 		wake(c);
 	clients_serve(c, fds);
@@ -283,7 +283,7 @@ static void share(const char *run_dir, const char *name, mode_t mode)
 	door_chmod(path, mode);
 }
 
-/* Inside its container the workload may have another user than profrig. */
+/* In its container the workload may run as another user than profrig. */
 void control_share(struct run *rn)
 {
 	const struct plan *pl = rn->pl;
@@ -391,7 +391,7 @@ void run_record_json(struct json_out *j, const struct run *rn)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* --- what only the run's thread may ask the agent for --- */
+/* --- requests to the agent, for the run's thread only --- */
 
 static void send_step(struct run *rn, struct tool_switch *ts)
 {

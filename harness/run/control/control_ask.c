@@ -1,4 +1,4 @@
-/* The other end of a run's control: finding the run, asking, marking. */
+/* The client's side of a run's control: finding the run, asking, marking. */
 #include "run_priv.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static char *real_dir(const char *path)
 	return NULL;
 }
 
-/* Of an entry of the registry; NULL when it cannot be read. */
+/* The directory of an entry of the registry; NULL when the entry cannot be read. */
 static char *registered_dir(const char *registry, const char *name)
 {
 	CLEANUP(xfreep) char *path = fs_join(registry, name);
@@ -54,7 +54,7 @@ static bool ends_with_digits(const char *id, const char *word)
 	return k == 6 && n > k && id[n - k - 1] == '-' && !strcmp(id + n - k, word);
 }
 
-/* The newest of those that fit; "latest" fits all. Ids begin with the time. */
+/* The newest entry that fits; "latest" fits all. Ids begin with the time. */
 static char *find_registered(const char *word)
 {
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
@@ -94,7 +94,7 @@ int control_find(const char *word, const char *runs_dir, char **ret_dir, struct 
 
 /* --- asking --- */
 
-/* The socket itself, and no link that a workload put in its place: another run's may be meant. */
+/* The socket itself: a link, which a workload may have put there, could lead to another run's. */
 static int find_socket(const char *run_dir, struct err *err)
 {
 	CLEANUP(xclosep) int dir = door_open(run_dir, O_PATH | O_DIRECTORY, 0);

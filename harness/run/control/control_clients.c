@@ -22,7 +22,8 @@ static int bind_at(struct control *c, struct err *err)
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 
 	snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d/%s", c->dir, CONTROL_SOCKET);
-	/* Linux gives the file this mode, so that there is no moment at which others get in. */
+	/* Linux gives this mode to the socket's file, so that no other user can connect at any
+	 * moment. */
 	if (fchmod(c->listen, 0600) < 0 ||
 	    bind(c->listen, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
 	    fchmodat(c->dir, CONTROL_SOCKET, 0600, 0) < 0 || listen(c->listen, BACKLOG) < 0)
@@ -61,7 +62,7 @@ void clients_close(struct control *c)
 
 /* --- answers --- */
 
-/* A peer that does not take its answer, which any socket has room for, is no longer one. */
+/* Every socket has room for an answer: a peer that does not take it is disconnected. */
 static void client_answer(struct control_client *cl, json_t *doc)
 {
 	CLEANUP(xfreep) char *text = json_dumps(doc, JSON_COMPACT);
@@ -211,7 +212,7 @@ static void handle_request(struct control *c, struct control_client *cl, const c
 	json_decref(rq);
 }
 
-/* Whole lines, until one has to wait for its answer. */
+/* Handles whole lines, until one has to wait for its answer. */
 static void take_lines(struct control *c, struct control_client *cl)
 {
 	while (cl->fd >= 0 && !cl->waits) {
@@ -224,7 +225,7 @@ static void take_lines(struct control *c, struct control_client *cl)
 		}
 		if (!nl)
 			return;
-		/* The line is looked at where it lies, and may end in hanging up. */
+		/* Copied, because handling the line may hang up and free the buffer. */
 		CLEANUP(xfreep) char *line = xstrndup(cl->in.buf, n);
 
 		memmove(cl->in.buf, nl + 1, cl->in.len - n - 1);
@@ -302,7 +303,7 @@ void clients_serve(struct control *c, const struct pollfd *fds)
 
 		if (cl->fd >= 0 && !cl->waits && fds[i].fd == cl->fd && fds[i].revents)
 			listen_to(c, cl);
-		/* Those that had to wait for their answer may have said more meanwhile. */
+		/* A client that waited for its answer may have sent more meanwhile. */
 		else if (cl->fd >= 0 && !cl->waits && cl->in.len)
 			take_lines(c, cl);
 		if (cl->fd >= 0 && !cl->waits && now >= cl->until_ns)

@@ -28,9 +28,9 @@ int marks_open(struct marks_file *mf, const char *path, int64_t begin_ns, struct
 }
 
 /*
- * When the last line was written, by CLOCK_MONOTONIC: [*ret_from, the value returned]. The kernel
- * stamps files with the time of its last tick; one that cannot be (of a server with a clock of its
- * own) says nothing.
+ * When the last line was written, by CLOCK_MONOTONIC: between *ret_from and the value returned. The
+ * kernel stamps files with the time of its last tick. An impossible stamp (of a server with another
+ * clock) is ignored.
  */
 static int64_t written_ns(const struct marks_file *mf, int64_t now_ns, int64_t *ret_from)
 {
@@ -50,7 +50,7 @@ static int64_t written_ns(const struct marks_file *mf, int64_t now_ns, int64_t *
 	return from + tick.tv_nsec < now_ns ? from + tick.tv_nsec : now_ns;
 }
 
-/* "@T NAME": how many bytes of the line are not the name. */
+/* For "@T NAME": how many bytes of the line come before the name. */
 static size_t take_time(struct marks_file *mf, const char *line, size_t n, int64_t now_ns,
 			struct record_mark *m)
 {
@@ -99,8 +99,8 @@ static void take_line(struct marks_file *mf, struct look *l)
 	mf->line.overflow = false;
 }
 
-/* The last line of a block was written when the file was; those before it at any time since the
- * last look. */
+/* The last line of a block was written at the file's time of change; those before it at any time
+ * since the last look. */
 static void take_block(struct marks_file *mf, const char *text, size_t n, struct look *l)
 {
 	int64_t last_ns;
@@ -120,7 +120,7 @@ static void take_block(struct marks_file *mf, const char *text, size_t n, struct
 	}
 }
 
-/* Who writes with ">" instead of ">>" begins the file anew each time. */
+/* A writer that uses ">" instead of ">>" begins the file anew each time. */
 static void look_for_cut(struct marks_file *mf)
 {
 	struct stat st;

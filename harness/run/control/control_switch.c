@@ -15,11 +15,11 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/log.h"
 
-/* --- what tracers of ours look at --- */
+/* --- the flag that profrig's tracers read --- */
 
 /*
- * By a write and not through the mapping, which only names the word to wake for: the workload may
- * have emptied the file, and the write makes it whole again.
+ * Written with pwrite and not through the mapping, which only gives the address to wake: the
+ * workload may have emptied the file, and the write restores it.
  */
 static void flag_write(const struct control *c)
 {
@@ -30,7 +30,7 @@ static void flag_write(const struct control *c)
 			 n < 0 ? strerror(errno) : "the disk is full");
 }
 
-/* Real blocks: a mapping over a hole would kill the workload when the disk is full. */
+/* Allocates blocks: a mapping over a hole would kill the workload when the disk is full. */
 static int flag_open(struct control *c, struct err *err)
 {
 	static const char zeros[CONTROL_FLAG_BYTES];
@@ -75,7 +75,7 @@ static void flag_close(struct control *c)
 
 /* --- pipes --- */
 
-/* Open for both, so that neither a tool that is not there yet nor one that is gone matters. */
+/* Open for reading and writing, so that the tool may start later or be gone. */
 static int pipe_open(const char *path, int *ret, struct err *err)
 {
 	if (door_mkfifo(path, 0600) < 0)
@@ -140,7 +140,7 @@ static void write_lines(struct tool_switch *ts, const struct strvec *lines)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
-	/* What it said too late belongs to no question any more. */
+	/* Late answers belong to an earlier request. */
 	drain_ack(ts->ack);
 	for (size_t i = 0; i < lines->nr; i++)
 		strbuf_addf(&sb, "%s\n", lines->v[i]);
@@ -152,7 +152,7 @@ static void write_lines(struct tool_switch *ts, const struct strvec *lines)
 	}
 }
 
-/* --- all of them --- */
+/* --- all tools --- */
 
 static void ask_switch(struct control *c, struct tool_switch *ts, bool on)
 {

@@ -30,7 +30,7 @@ int run_lines(const char *path, run_lines_fn *fn, void *ctx)
 	if (!f)
 		return -errno;
 	buf = xmalloc(PIECE + RUN_MAX_LINE + 1);
-	/* What a piece has begun and not ended is looked at again with the next. */
+	/* An unfinished line at the end of a piece is kept for the next one. */
 	while ((got = fread(buf + kept, 1, PIECE, f)) > 0) {
 		size_t len = kept + got, upto = len;
 		const char *nl = memrchr(buf, '\n', len);

@@ -31,7 +31,7 @@ void values_release(struct values *vs)
 	values_init(vs);
 }
 
-/* Those over the bound share the last place, whose text says so. */
+/* Words over the limit share the last index, named "(more)". */
 static uint32_t word_index(struct strvec *words, const char *s, size_t n)
 {
 	CLEANUP(xfreep) char *word = xstrndup(s, n < MAX_WORD ? n : MAX_WORD);
@@ -65,9 +65,11 @@ static void odd(struct values *vs, uint64_t line, const char *text, size_t n)
 	text_no_controls(vs->odd_text, '?');
 }
 
-/* --- numbers as people print them --- */
+/* --- numbers in output for people --- */
 
-/* Digits in groups of three: "1,234" and "12,345,678"; returns its end, NULL when it is no such. */
+/*
+ * Digits in groups of three: "1,234" and "12,345,678". Returns the end, or NULL for another form.
+ */
 static const char *grouped_end(const char *p, const char *end)
 {
 	const char *q = p + (p < end && (*p == '+' || *p == '-'));
@@ -106,7 +108,7 @@ static const char *no_number_end(const char *p, const char *end)
 	return NULL;
 }
 
-/* A number at p: its end, or NULL. */
+/* A number at p: returns its end, or NULL. */
 static const char *parse_number(const char *p, const char *end, double *ret, bool *ret_grouped)
 {
 	const char *q = grouped_end(p, end);
@@ -140,7 +142,7 @@ static const char *blanks(const char *p, const char *end)
 	return p;
 }
 
-/* "/s" behind the number or its comma: part of the unit. */
+/* "/s" behind the number or its comma belongs to the unit. */
 static const char *rate(const char *p, const char *end, struct strbuf *ret)
 {
 	const char *q = p;
@@ -156,7 +158,7 @@ static const char *rate(const char *p, const char *end, struct strbuf *ret)
 	return q;
 }
 
-/* What stands behind "performance:" on its line: value[/s][,] unit. */
+/* The text behind "performance:" on its line: value[/s][,] unit. */
 static bool performance(struct values *vs, const char *p, const char *end, uint64_t line)
 {
 	CLEANUP(strbuf_release) struct strbuf per = STRBUF_INIT, unit = STRBUF_INIT;
@@ -189,7 +191,7 @@ static bool performance(struct values *vs, const char *p, const char *end, uint6
 	return true;
 }
 
-/* train_samples_per_second['" :=]+value, as trainers print it at their end. */
+/* train_samples_per_second['" :=]+value, which trainers print at their end. */
 static bool trainer(struct values *vs, const char *p, const char *end, uint64_t line)
 {
 	static const char between[] = "'\" \t:=";
@@ -214,7 +216,7 @@ static bool parameter(char c)
 	return isdigit((unsigned char)c) || c == ';';
 }
 
-/* Behind ESC, '[' and parameters the letter that ends a colour: "\033[1;32m". */
+/* Whether the letter before `at` ends a colour sequence (ESC, '[', parameters): "\033[1;32m". */
 static bool ends_colour(const char *text, const char *at)
 {
 	if (!isalpha((unsigned char)at[-1]))
@@ -224,14 +226,14 @@ static bool ends_colour(const char *text, const char *at)
 	return at - text >= 2 && at[-1] == '[' && at[-2] == '\033';
 }
 
-/* A word that only ends in the key, such as val_performance:, is another metric. */
+/* A longer word that ends in the key, such as val_performance:, is another metric. */
 static bool starts_word(const char *text, const char *at)
 {
 	return at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_') ||
 	       ends_colour(text, at);
 }
 
-/* The text without colours. */
+/* Copies the text without its colour sequences. */
 static void without_colours(const char *p, const char *end, struct strbuf *to)
 {
 	for (; p < end; p++) {
@@ -269,7 +271,7 @@ static void find_key(struct values *vs, const char *text, size_t n, uint64_t lin
 
 	while ((at = memmem(at, (size_t)(end - at), word, len))) {
 		const char *rest = at + len;
-		/* No further: the key may stand a thousand times in a line without an end. */
+		/* Bounded: a line without an end may hold the key a thousand times. */
 		size_t room = (size_t)(end - rest) <= RUN_MAX_LINE ? (size_t)(end - rest)
 								   : RUN_MAX_LINE + 1;
 		const char *eol = memchr(rest, '\n', room);
@@ -310,7 +312,7 @@ static void group_value(struct search *s, const char *text, uint64_t line)
 	add_value(vs, v);
 }
 
-/* Line by line, so that \s and [^x] of a pattern do not reach into the next one. */
+/* Line by line, so that \s and [^x] of a pattern do not match across lines. */
 static void find_pattern(struct search *s, const char *text, size_t n, uint64_t line)
 {
 	const char *end = text + n;
@@ -368,7 +370,7 @@ int values_read(const char *path, const struct results_conf *rc, struct values *
 	return 0;
 }
 
-/* --- which one --- */
+/* --- selection --- */
 
 static int by_value(const void *pa, const void *pb)
 {
@@ -426,7 +428,7 @@ struct picked values_pick(const struct values *vs, uint32_t name, const struct r
 		snprintf(p.why, sizeof(p.why), "results.steady leaves out all %zu of its values",
 			 p.matches);
 	} else if (!of.nr || (rc->pick == PICK_LAST && isnan(last.value))) {
-		/* An earlier value would hide that it went wrong. */
+		/* An earlier value would hide the failure. */
 		snprintf(p.why, sizeof(p.why), "its last value, in line %llu, is not a number",
 			 (unsigned long long)last.line);
 	} else {

@@ -13,7 +13,7 @@
 #include "profrig/base/json_out.h"
 #include "profrig/base/text.h"
 
-/* In run.json; the count says how many there were. */
+/* How many values run.json lists; the count is of all. */
 #define SHOWN_VALUES 1000
 #define MAX_FILE ((size_t)64 << 20)
 
@@ -37,7 +37,7 @@ static void add_metric(struct run *rn, const char *name, double value, const cha
 	VEC_PUSH(&rn->metrics, m);
 }
 
-/* A result that was asked for is not there, or cannot be read: as a missing output of a tool. */
+/* A required result that is missing or unreadable counts like a tool's missing output. */
 static void missing(struct run *rn, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void missing(struct run *rn, const char *fmt, ...)
 {
@@ -56,8 +56,8 @@ static void missing(struct run *rn, const char *fmt, ...)
 }
 
 /*
- * An output file that cannot be read. One that is gone was removed by the workload: a warning, as
- * the rest of the run is there.
+ * An output file that cannot be read. A missing one was removed by the workload and gives a
+ * warning, as the rest of the run exists.
  */
 static void output_unread(struct run *rn, const struct plan_step *ps, const char *sought,
 			  const struct err *err)
@@ -134,7 +134,7 @@ static void note_values(struct run *rn, const struct values *vs, const char *fil
 			     (unsigned long long)vs->more, VALUES_MAX);
 }
 
-/* Returns how many metrics there were, good or not; *bad when one of them has no value. */
+/* Returns how many values there were, good or not; sets *bad when a metric has no value. */
 static size_t report_values(struct run *rn, const struct values *vs, const char *step,
 			    const char *file, bool *bad)
 {
@@ -166,7 +166,7 @@ static const char *below(const struct run *rn, const char *path)
 	return rest ? rest : path;
 }
 
-/* What the workload prints goes to stdout, mostly; loggers write to stderr. */
+/* Results mostly go to stdout; loggers write to stderr. */
 static size_t output_values(struct run *rn, const struct plan_step *ps, bool *bad)
 {
 	const char *const files[] = { ps->out, ps->err };
@@ -189,7 +189,7 @@ static size_t output_values(struct run *rn, const struct plan_step *ps, bool *ba
 
 /* --- rows of results files --- */
 
-/* A container's own folder is not the host's of that name. */
+/* A folder that exists only in the container is not the host's folder of that name. */
 static bool is_shared(const struct run *rn, const char *path)
 {
 	const char *dir = rn->pl->conf ? rn->pl->conf->dir : NULL;
@@ -199,17 +199,17 @@ static bool is_shared(const struct run *rn, const char *path)
 	       fs_below(rn->pl->run_dir, path);
 }
 
-/* Also what is no file: it is refused where it is opened, with its name. */
+/* Includes special files: they are refused by name when they are opened. */
 static bool is_there(const char *path)
 {
 	return fs_exists(path) && !fs_is_dir(path);
 }
 
-/* The workload's folder first, then the model's, then what is kept with the run. */
+/* The workload's folder first, then the model's, then the copy in the run directory. */
 static void results_files(const struct run *rn, const struct plan_step *ps, struct strvec *paths)
 {
 	const char *csv = conf_of(rn)->csv;
-	/* Beside a folder of the run's own, scripts of a package leave it. */
+	/* Scripts of a package write the file beside the run's own folder. */
 	CLEANUP(xfreep) char *beside = rn->pl->source_dir ? fs_dir(rn->pl->source_dir) : NULL;
 	const char *const dirs[] = { ps->cwd && is_shared(rn, ps->cwd) ? ps->cwd : NULL, beside,
 				     rn->pl->conf ? rn->pl->conf->dir : NULL,
@@ -233,7 +233,7 @@ static void results_files(const struct run *rn, const struct plan_step *ps, stru
 	}
 }
 
-/* By what it is and not by when: the clock of a file server is its own. */
+/* Compared with the file before the workload, not by times: a file server has its own clock. */
 static struct run_seen look_at_file(const char *path)
 {
 	struct run_seen f = { .size = -1 };
@@ -276,7 +276,7 @@ static bool is_old(const struct run *rn, const char *path)
 	return false;
 }
 
-/* The workload's own folder may hold another one tomorrow. */
+/* A later run may replace the file in the workload's folder. */
 static void keep_copy(struct run *rn, const char *path)
 {
 	CLEANUP(xfreep) char *dir = fs_join(rn->pl->run_dir, "results");
@@ -415,7 +415,7 @@ void run_results(struct run *rn)
 {
 	const struct results_conf *rc = conf_of(rn);
 
-	/* This phase takes no time worth showing, but a run can fail in it. */
+	/* Too short to be shown as a phase, but a run can fail in it. */
 	rn->outcome.phase = "results";
 	for (size_t i = 0; i < rn->steps.nr; i++) {
 		const struct plan_step *ps = &rn->pl->steps.v[i];
@@ -433,7 +433,7 @@ void run_results(struct run *rn)
 			report_scan(rn, ps, ps->out);
 		if (rc->scan != SCAN_OFF && ps->err)
 			report_scan(rn, ps, ps->err);
-		/* Else the reason stands already. */
+		/* In the other cases the reason was reported. */
 		if (rc->require && !found && !rc->csv)
 			missing(rn, "no result: %s",
 				rc->pattern ? "results.pattern matches no line of the workload's "

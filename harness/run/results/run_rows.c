@@ -68,7 +68,7 @@ static size_t json_bytes(char *const *s, size_t n)
 	return bytes;
 }
 
-/* Where each of the three stands; false, said, when one is missing or stands twice. */
+/* Finds the three columns. False after a report when one is missing or there twice. */
 static bool read_header(struct result_rows *rr, const char *file, const struct strvec *head,
 			size_t at[COLS])
 {

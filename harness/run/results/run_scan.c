@@ -27,7 +27,7 @@ struct pattern_list {
 struct scanner {
 	const struct results_conf *rc;
 	struct pattern_list errors, benign;
-	struct regex *any; /* where one of the errors may stand: all of them in one */
+	struct regex *any; /* all errors as one pattern, to find candidates */
 	bool compiled;
 	int failed;
 	struct err *err;
@@ -106,7 +106,8 @@ static int add_patterns(struct pattern_list *to, const char *const *texts, struc
 	return r;
 }
 
-/* Each for itself: asked only of lines in which one of the errors stands, so mostly never. */
+/* Compiled on demand: single patterns are only matched with lines in which an error was found, so
+ * mostly never. */
 static int compile_each(struct scanner *s)
 {
 	if (s->compiled)
@@ -130,7 +131,7 @@ static void compile_any(struct scanner *s)
 
 		strbuf_addf(&any, "%s(?:%s)", any.len ? "|" : "", re);
 	}
-	/* References of one pattern to its groups mean others among many. */
+	/* References to groups would mean other groups in the joined pattern. */
 	if (has_reference(any.buf))
 		return;
 	if (regex_new(any.buf, REGEX_LINES, &s->any, NULL) < 0)
@@ -183,7 +184,8 @@ static bool on_piece(void *ctx, const char *text, size_t n, uint64_t line)
 
 		if (r == 0)
 			break;
-		/* Given up, or no pattern for all: the line that comes next is asked itself. */
+		/* The match was given up, or there is no joined pattern: the next line is checked
+		 * alone. */
 		if (r < 0 || !s->any)
 			a = from;
 		start = memrchr(text + from, '\n', a - from);

@@ -15,7 +15,7 @@
 #define ENGINE_TIMEOUT_MS 15000
 #define MAX_ENTRY 65536
 #define MAX_ENVIRON ((size_t)2 << 20)
-/* An agent whose profrig died takes 2 s to end what it started, and a little to notice. */
+/* An agent whose profrig died needs a moment to notice and 2 s to end its steps. */
 #define AGENT_PATIENCE_MS 4000
 #define KILL_ROUNDS 50
 #define UNBORN_NS (60 * NS_PER_S)
@@ -84,7 +84,7 @@ const char *sweep_value_in(const char *data, size_t n, const char *name)
 	return NULL;
 }
 
-/* Whether two names, or a name and a directory on record, are of one directory. */
+/* Whether dir is the run's directory, by its name or by device and inode. */
 static bool swept_is_dir(const struct swept *s, const char *dir)
 {
 	struct stat st;
@@ -127,7 +127,7 @@ static pid_t parent_of(pid_t pid)
 	return (pid_t)v;
 }
 
-/* profrig may itself run inside a run whose profrig is dead. */
+/* profrig may itself be started inside a run whose profrig is dead. */
 bool sweep_is_ancestor(pid_t pid)
 {
 	pid_t at = getpid();
@@ -140,7 +140,7 @@ bool sweep_is_ancestor(pid_t pid)
 	return pid == 1;
 }
 
-/* sig 0: only counts them. */
+/* sig 0: only counts the processes. */
 static size_t signal_carriers(const struct swept *s, int sig)
 {
 	size_t count = 0;
@@ -165,7 +165,7 @@ static void sweep_nap(int64_t ns)
 	clock_sleep_until_ns(clock_monotonic_ns() + ns);
 }
 
-/* Of the agent on record, -1: it is gone, or none is on record. */
+/* A pidfd of the recorded agent; -1: it is gone, or none is recorded. */
 static int agent_of(const struct swept *s)
 {
 	return s->known.agent > 0 ? proven_pidfd(s->known.agent, s->known.agent_ticks) : -1;
@@ -178,8 +178,8 @@ size_t sweep_processes(const struct swept *s)
 
 	if (agent >= 0 && sweep_is_ancestor(s->known.agent))
 		return 0;
-	/* Mostly its input has closed; a dead dockerd keeps it open. SIGCONT wakes a stopped
-	 * agent. */
+	/* Mostly the agent's input has closed, which ends it; a dead dockerd keeps it open. SIGCONT
+	 * wakes a stopped agent. */
 	if (agent >= 0) {
 		ended += proven_signal(agent, SIGTERM) == 0;
 		proven_signal(agent, SIGCONT);
@@ -224,7 +224,7 @@ int sweep_remove_container(const struct engine *e, const char *name)
 	return r < 0 ? r : x.code != 0 ? -EIO : 0;
 }
 
-/* The sources of a container's mounts; one is the run directory, or what it shows of it. */
+/* The run directory that a container mounts, itself or the folder made for it (PLAN_INSIDE). */
 char *sweep_mounted_dir(const struct engine *e, const char *name, const char *run_id,
 			bool *ret_running)
 {
@@ -251,7 +251,7 @@ char *sweep_mounted_dir(const struct engine *e, const char *name, const char *ru
 	return NULL;
 }
 
-/* The registry is ours alone, so the id in it is enough. */
+/* Only this user can write the registry, so an id from there is proof enough. */
 static bool is_its_container(const struct engine *e, const char *name, const struct swept *s)
 {
 	bool running;
@@ -277,7 +277,7 @@ static bool sweep_container(struct sweep *sw, const struct engine *e, const char
 	return true;
 }
 
-/* Whether no container of this run is left. */
+/* Returns whether no container of this run is left. */
 static bool sweep_containers(struct sweep *sw, const struct engine *e, const struct swept *s)
 {
 	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
@@ -312,7 +312,7 @@ static bool processes_of(struct sweep *sw, const struct swept *s)
 	struct leftover *row;
 	size_t n;
 
-	/* profrig may itself run inside a run whose profrig is dead. */
+	/* profrig may itself be started inside a run whose profrig is dead. */
 	if (agent >= 0 && sweep_is_ancestor(s->known.agent))
 		return true;
 	if (sw->o->fix)
@@ -360,12 +360,12 @@ static void sweep_entry(struct sweep *sw, const char *path, const char *run_id)
 	s.dir = run_dir && *run_dir == '/' ? run_dir : NULL;
 	registry_read(entry, &s.known);
 	strvec_push(&sw->seen, run_id);
-	/* Else it is alive, or being finished off by another profrig. */
+	/* Otherwise the run is alive, or another profrig finishes it off. */
 	if (sweep_lock_of_dead(path, owner, &fd) == 0 &&
 	    (!s.dir || sweep_dir(sw, &s, owner) == 0)) {
 		sw->dead++;
 		/*
-		 * While the engine does not answer the entry stays, for the next profrig to ask
+		 * While the engine does not answer the entry stays, for the next profrig to try
 		 * again.
 		 */
 		if (sweep_run(sw, &s, engine) && sw->o->fix)
@@ -378,7 +378,7 @@ static void sweep_entry(struct sweep *sw, const char *path, const char *run_id)
 	json_decref(entry);
 }
 
-/* An entry whose profrig died before it was whole; a fresh one may be about to be. */
+/* An entry whose profrig died before it was complete; a fresh one may still become complete. */
 static void sweep_unborn_entry(struct sweep *sw, const char *path)
 {
 	CLEANUP(xclosep) int fd = -1;

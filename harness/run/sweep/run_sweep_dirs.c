@@ -20,7 +20,7 @@
 #define LOCK_NAP_NS (20 * NS_PER_MS)
 #define MAX_DEPTH 64
 #define MAX_LOCK 65536
-/* A run directory that has been made and not locked yet, a link that is about to be renamed. */
+/* The age up to which a run directory may be unlocked, or a link wait for its renaming. */
 #define UNBORN_NS (60 * NS_PER_S)
 /* 20260304T050607Z-model-c0ffee */
 #define STAMP "[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]T[0-9][0-9][0-9][0-9][0-9][0-9]Z-"
@@ -38,11 +38,11 @@ int sweep_lock_of_dead(const char *path, pid_t owner, int *ret_fd)
 	return r;
 }
 
-/* --- whose it is --- */
+/* --- the owner --- */
 
 /*
- * The folder around it stays held, so that what others put in the place of the directory, or of
- * anything in it, is a name that leads nowhere.
+ * The folder around the directory stays held, so that a link which others put in the place of the
+ * directory, or of an entry in it, is refused.
  */
 void sweep_look(struct swept *s)
 {
@@ -59,7 +59,7 @@ void sweep_look(struct swept *s)
 	s->known.ino = st.st_ino;
 }
 
-/* What .lock says of its run, of which it must be a file of ours. NULL: it says nothing. */
+/* The text of .lock, which must be a file of this user's. NULL: none. */
 static json_t *sweep_read_lock(const char *path)
 {
 	CLEANUP(xfreep) char *text = NULL;
@@ -72,7 +72,7 @@ static json_t *sweep_read_lock(const char *path)
 	return json_loadb(text, n, 0, NULL);
 }
 
-/* --- what lies in it --- */
+/* --- its entries --- */
 
 static bool is_rubbish(const char *name, mode_t mode, bool top)
 {
@@ -104,7 +104,7 @@ static void find_rubbish(const char *dir, dev_t dev, size_t depth, struct strvec
 	}
 }
 
-/* Half-written files and what only the living have a use for. */
+/* Half-written files, and files that only live runs need. */
 static void sweep_rubbish(struct sweep *sw, const struct swept *s)
 {
 	CLEANUP(strvec_release) struct strvec rubbish = STRVEC_INIT;
@@ -113,7 +113,7 @@ static void sweep_rubbish(struct sweep *sw, const struct swept *s)
 	for (size_t i = 0; i < rubbish.nr; i++) {
 		bool lock = !strcmp(fs_base(rubbish.v[i]), RUN_LOCK);
 
-		/* Every killed run has these: no news. */
+		/* Every killed run has one, so it is not listed. */
 		if (!sw->o->fix && lock)
 			continue;
 		if (sw->o->fix && (lock || !sw->o->all)) {
@@ -132,7 +132,7 @@ static void sweep_rubbish(struct sweep *sw, const struct swept *s)
 	}
 }
 
-/* The folders that containers were shown. */
+/* The folders that were mounted in containers. */
 static void sweep_skeleton(struct sweep *sw, const struct swept *s)
 {
 	static const char *const shown[] = { PLAN_INSIDE, PLAN_HIDDEN };
@@ -146,7 +146,7 @@ static void sweep_skeleton(struct sweep *sw, const struct swept *s)
 
 /* --- mounts below it --- */
 
-/* Blanks and the like stand in mountinfo as \040. */
+/* mountinfo writes blanks and the like as \040. */
 static void unescape(char *s)
 {
 	char *to = s;
@@ -162,7 +162,7 @@ static void unescape(char *s)
 	*to = '\0';
 }
 
-/* Mount points strictly below a directory, the deepest of a pile last. */
+/* Mount points strictly below a directory; of several at one point the uppermost last. */
 static void mounts_below(const char *top, struct strvec *points, struct strvec *ids)
 {
 	CLEANUP(xfreep) char *text = NULL;
@@ -187,7 +187,8 @@ static void mounts_below(const char *top, struct strvec *points, struct strvec *
 	}
 }
 
-/* By a descriptor that leads from the run directory, without links, to the mount of this number. */
+/* Unmounts through a descriptor opened from the run directory without links, when it is the mount
+ * of this number. */
 static int sweep_unmount(int dir, const char *below, const char *id)
 {
 	CLEANUP(xclosep) int fd = door_open_beneath(dir, below, O_PATH, 0);
@@ -233,7 +234,7 @@ static void sweep_mounts(struct sweep *sw, const struct swept *s)
 
 /* --- a run directory --- */
 
-/* A lock on a shared file system may be known on its own machine only. */
+/* The lock of a run on a shared file system may be visible on its own machine only. */
 static bool of_another_machine(const json_t *doc)
 {
 	const char *there =
@@ -313,7 +314,7 @@ int sweep_dir(struct sweep *sw, struct swept *s, pid_t owner)
 
 /* --- a folder of runs --- */
 
-/* ".20260304T050607Z-model-c0ffee.tmp" and the link that was to be `latest`. */
+/* ".20260304T050607Z-model-c0ffee.tmp", and links that were to become `latest`. */
 static void sweep_dot(struct sweep *sw, const char *dir, const char *name)
 {
 	CLEANUP(xfreep) char *path = fs_join(dir, name);
@@ -346,7 +347,7 @@ static void sweep_forgotten(struct sweep *sw, const char *run_dir)
 	struct swept s = { .id = fs_base(run_dir), .dir = run_dir };
 	json_t *entry, *doc;
 
-	/* Who ends well takes it away. */
+	/* A run that ends well removes it. */
 	if (!fs_exists(lock) || strvec_has(&sw->seen, s.id))
 		return;
 	strvec_push(&sw->seen, s.id);
@@ -365,7 +366,9 @@ static void sweep_forgotten(struct sweep *sw, const char *run_dir)
 	json_decref(doc);
 }
 
-/* Left by an analysis: the run itself had ended well. The file's name holds its writer's pid. */
+/*
+ * Files of a killed analysis; the run itself had ended well. A file's name holds its writer's pid.
+ */
 static void sweep_analysis(struct sweep *sw, const char *run_dir)
 {
 	static const char *const dirs[] = { ".", "analysis", "analysis/tables", "analysis/folded" };
@@ -405,7 +408,7 @@ void sweep_runs_dir(struct sweep *sw)
 			strvec_push(&runs, e->d_name);
 	if (d)
 		closedir(d);
-	/* To look at very many takes longer than a run should. */
+	/* Checking very many runs takes longer than a run should wait. */
 	for (size_t i = 0; i < runs.nr && (sw->o->all || runs.nr <= LEFTOVERS_MAX_RUNS); i++) {
 		CLEANUP(xfreep) char *path = fs_join(dir, runs.v[i]);
 

@@ -13,7 +13,7 @@
 
 #define MAX_ENVIRON ((size_t)2 << 20)
 
-/* What the lock in a run directory says of its profrig. */
+/* The state of a run's profrig, by the lock in its directory. */
 enum life { LIVES, DEAD, UNKNOWN };
 
 static enum life life_of(const char *run_dir)
@@ -103,7 +103,7 @@ static void stray_process(struct sweep *sw, const char *name)
 	if (!run_id || !run_dir || strcmp(fs_base(run_dir), run_id) != 0 ||
 	    strvec_has(&sw->seen, run_id) || sweep_is_ancestor((pid_t)pid))
 		return;
-	/* Once for all processes of a run. */
+	/* One row for all processes of a run. */
 	strvec_push(&sw->seen, run_id);
 	life = life_of(run_dir);
 	if (life == DEAD) {

@@ -12,13 +12,13 @@
  *					temp2_input (junction), temp1_input (edge) m°C,
  *					freq1_input Hz
  *
- * Each text file costs a call into the driver, which asks the firmware; gpu_metrics is one call for
- * all that is in it, so it goes first. The text file stands in for what gpu_metrics lacks, at open
- * or at any read, and where the two are of different magnitude (firmware with units of its own).
+ * Each text file costs a call into the driver, which asks the firmware. gpu_metrics is one call for
+ * all of its fields, so it is preferred. A text file is used for a field that gpu_metrics lacks, at
+ * open or at any read, and when the two differ in magnitude (firmware with other units).
  *
- * Files are kept open. When one of them says that its device is gone (unplugged, or the driver was
- * unloaded), all readings fail, and now and then it is looked whether there is a card at that PCI
- * address again; its numbers below /sys/class may be others then.
+ * Files are kept open. When one of them reports that its device is gone (unplugged, or the driver
+ * was unloaded), all readings fail, and from time to time profrig looks for a card at that PCI
+ * address; its numbers below /sys/class may have changed.
  *
  * Devices are numbered by PCI address, as ROCm numbers them without *_VISIBLE_DEVICES.
  */
@@ -44,18 +44,18 @@
 
 struct reading {
 	bool metric, constant;
-	enum gpu_metric what; /* when metric */
-	const char *file;     /* text file, NULL none; below hwmon/hwmon<M>/ when hwmon */
+	enum gpu_metric what; /* used when metric is set */
+	const char *file;     /* text file, or NULL; below hwmon/hwmon<M>/ when hwmon */
 	bool hwmon;
-	int fd;       /* of that */
-	double scale; /* constant: the value */
+	int fd;       /* of the text file */
+	double scale; /* when constant: the value */
 };
 
 struct card {
 	char *dir, *pci;
 	int metrics_fd;
 	const struct gpu_metrics_layout *layout;
-	int64_t gone_ns; /* when it was last looked for; 0: it is there */
+	int64_t gone_ns; /* time of the last search; 0: the card is there */
 	VEC(struct reading) reading;
 };
 
@@ -95,7 +95,7 @@ static int open_text(const char *dir, const char *file)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* A file of the card, or of whichever of its hwmon folders has it. */
+/* Opens a file of the card, or of the first of its hwmon folders that has it. */
 static int open_file(const struct card *c, const char *file, bool hwmon)
 {
 	CLEANUP(xfreep) char *base = fs_join(c->dir, "hwmon");
@@ -120,7 +120,7 @@ struct opening {
 	struct card *c;
 	struct sampler_device *d;
 	const char *fields;
-	struct gpu_metrics blob; /* when c->layout */
+	struct gpu_metrics blob; /* set when c->layout is */
 	char note[96];
 };
 
@@ -134,7 +134,7 @@ static bool has(const struct opening *o, const char *name)
 	return false;
 }
 
-/* Where a series may come from; the text file's number times scale has the unit. */
+/* A possible source of a series; the text file's number times scale has the unit. */
 struct origin {
 	const char *file;
 	bool hwmon;
@@ -148,7 +148,7 @@ static bool alike(double a, double b)
 	return a <= MAGNITUDE * b && b <= MAGNITUDE * a;
 }
 
-/* False: the card has none of it, or another origin gave that series. */
+/* False: the card does not have the series, or another source provides it. */
 static bool opening_add(struct opening *o, const char *name, const char *unit, struct origin from)
 {
 	struct reading r = { .what = from.what, .fd = -1, .hwmon = from.hwmon };
@@ -167,7 +167,7 @@ static bool opening_add(struct opening *o, const char *name, const char *unit, s
 	}
 	if (from.metric && o->c->layout)
 		blob = gpu_metrics_get(&o->blob, o->c->layout, from.what);
-	/* of an idle GPU both may be next to nothing */
+	/* of an idle GPU both may be almost zero */
 	r.metric = isfinite(blob) && (!r.file || alike(blob + 1, text + 1));
 	if ((!r.metric && !r.file) || !sampler_device_add(o->d, name, unit)) {
 		xclosep(&r.fd);
@@ -218,8 +218,8 @@ static bool has_number(const struct card *c, const char *file)
 }
 
 /*
- * power is the average where there is one, and then power_instant that of the moment; alone, that
- * of the moment is the power. gpu_metrics has the one or the other.
+ * power is the average when there is one, and power_instant is then the power of the moment.
+ * Without an average, power is that of the moment. gpu_metrics has one of the two.
  */
 static void add_power(struct opening *o)
 {
@@ -277,7 +277,7 @@ static void open_card(struct card *c, unsigned index, const char *fields, struct
 	for (size_t i = 0; i < c->reading.nr; i++)
 		uses_blob |= c->reading.v[i].metric;
 	if (!uses_blob)
-		c->layout = NULL; /* it need not be read */
+		c->layout = NULL; /* it is not needed */
 	snprintf(d->pci, sizeof(d->pci), "%.31s", c->pci);
 	snprintf(d->facts, sizeof(d->facts), "%.60s, pci %.30s, %s", product, c->pci, o.note);
 }
@@ -287,7 +287,7 @@ static int by_pci(const void *a, const void *b)
 	return strcmp(((const struct card *)a)->pci, ((const struct card *)b)->pci);
 }
 
-/* Of a DRM entry: its device folder and PCI address. False: no AMD card. */
+/* Finds the device folder and PCI address of a DRM entry. False: it is no AMD card. */
 static bool is_card(const char *drm, const char *entry, struct card *ret)
 {
 	CLEANUP(xfreep) char *dir = NULL, *vendor_path = NULL;
@@ -403,7 +403,7 @@ static bool is_gone(int code)
 	return code == -ENODEV || code == -ENXIO || code == -ESRCH;
 }
 
-/* Whether the card at that address is there again: its files, all anew. */
+/* Opens the files of the card again when it is back. */
 static bool reopen(struct card *c)
 {
 	char *dir = amdgpu_card_dir(c->pci);
@@ -425,7 +425,7 @@ static bool reopen(struct card *c)
 	return true;
 }
 
-/* Whether there is something to read of; looks for a card that was gone, but not at every tick. */
+/* Whether the card can be read. Looks for a missing card, but not at every tick. */
 static bool is_there(struct card *c)
 {
 	int64_t now;
@@ -440,7 +440,7 @@ static bool is_there(struct card *c)
 	return !c->gone_ns;
 }
 
-/* NaN with its code. */
+/* The value; NaN with a code when it cannot be read. */
 static double card_take(const struct reading *rd, const struct card *c,
 			const struct gpu_metrics *blob, int blob_code, int *code)
 {

@@ -1,6 +1,6 @@
 /*
- * Which processes hold a GPU, as the kernel shows in /proc/<pid>/fdinfo/<fd> of the files they have
- * open (Documentation/gpu/drm-usage-stats.rst):
+ * The processes that hold a GPU, from /proc/<pid>/fdinfo/<fd> of their open files
+ * (Documentation/gpu/drm-usage-stats.rst):
  *
  *	drm-driver:	amdgpu
  *	drm-pdev:	0000:c1:00.0
@@ -8,8 +8,8 @@
  *	drm-memory-vram:	4096 KiB	older kernels
  *	drm-resident-vram:	4096 KiB	newer ones
  *
- * Only files below /dev/dri are asked, for a link costs less to read than what a driver has to say.
- * Of other users' processes one sees nothing without being root.
+ * Only files below /dev/dri are read, as reading a link costs less than the driver's answer.
+ * Processes of other users are visible to root only.
  */
 #include "samplers_private.h"
 
@@ -86,7 +86,7 @@ static void look_at(const char *proc, const char *pid_text, const char *pci,
 {
 	CLEANUP(xfreep) char *fds = xasprintf("%s/%s/fd", proc, pid_text);
 	CLEANUP(xfreep) char *comm = xasprintf("%s/%s/comm", proc, pid_text);
-	double most = NAN; /* handles of one process may share what they hold */
+	double most = NAN; /* handles of one process may share memory */
 	char name[32] = "";
 	bool found = false;
 	DIR *d = door_opendir(fds);

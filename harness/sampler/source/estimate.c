@@ -1,12 +1,11 @@
 /*
- * estimate: a machine's CPU power guessed from its utilisation, for machines without a sensor.
+ * estimate: a machine's CPU power estimated from its utilisation, for machines without a sensor.
  *
  *	power = idle_w + (max_w − idle_w) · busy time / elapsed time	(all CPUs, /proc/stat)
  *
- * idle_w and max_w are stated by the user (tool options); every number that comes of it carries
- * "estimated". The kernel counts in ticks of 10 ms, so a read in which none has passed gives no
- * row: power is the mean since the last row, energy the running integral of exactly that from 0 at
- * the first row.
+ * The user states idle_w and max_w (tool options); every number computed from them is marked
+ * "estimated". The kernel counts in ticks of 10 ms, so a read without a new tick gives no row:
+ * power is the mean since the last row, energy its running integral from 0 at the first row.
  */
 #include "samplers_private.h"
 
@@ -28,8 +27,8 @@ struct sampler_state {
 };
 
 /*
- * "cpu  user nice system idle iowait irq softirq steal …" in ticks. What a hypervisor stole is not
- * this machine's work.
+ * "cpu  user nice system idle iowait irq softirq steal …" in ticks. Time that a hypervisor stole is
+ * not this machine's work.
  */
 static int read_busy(double *busy, double *all)
 {
@@ -118,11 +117,11 @@ static int estimate_read(struct sampler_state *st, size_t d, double *v, const ch
 		v[0] = v[1] = NAN;
 		return 0;
 	}
-	v[0] = SAMPLER_ABSENT; /* the first read has no interval behind it */
+	v[0] = SAMPLER_ABSENT; /* the first read has no interval before it */
 	if (st->last_ns) {
 		if (all <= st->last_all || now <= st->last_ns)
 			return 1;
-		/* iowait may run backwards, and the idle ticks of another CPU be late */
+		/* iowait may decrease, and the idle ticks of another CPU may be late */
 		share = fmin(1, fmax(0, (busy - st->last_busy) / (all - st->last_all)));
 		v[0] = st->idle_w + (st->max_w - st->idle_w) * share;
 		st->energy_j += v[0] * (double)(now - st->last_ns) / 1e9;

@@ -17,7 +17,7 @@ static const struct gpu_metrics_layout layouts[] = {
 
 int gpu_metrics_read(int fd, struct gpu_metrics *ret)
 {
-	/* libc's pread opens and closes a door for pthread_cancel, which is a tenth of it here */
+	/* libc's pread is a cancellation point, which costs a tenth of the call here */
 	long got = syscall(SYS_pread64, fd, ret->at, (size_t)GPU_METRICS_BYTES, (off_t)0);
 
 	ret->n = got > 0 ? (size_t)got : 0;
@@ -39,7 +39,7 @@ const struct gpu_metrics_layout *gpu_metrics_layout(const struct gpu_metrics *m)
 	return NULL;
 }
 
-/* A field that the file is too short for is not there either. */
+/* A field behind the end of the file is absent. */
 static double field(const struct gpu_metrics *m, size_t offset, unsigned size)
 {
 	uint64_t v = 0, none = UINT64_MAX >> (64 - 8 * size);
@@ -51,7 +51,7 @@ static double field(const struct gpu_metrics *m, size_t offset, unsigned size)
 	return v == none ? NAN : (double)v;
 }
 
-/* Some firmware counts activity in hundredths; a value that cannot be % is none. */
+/* Some firmware counts activity in hundredths; a value that cannot be a percentage is absent. */
 static double percent(double v)
 {
 	return v > 100 ? NAN : v;

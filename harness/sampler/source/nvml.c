@@ -72,7 +72,7 @@ struct sampler_state {
 	gpu;
 };
 
-/* What one call gives for two series, while one device is read. */
+/* The results of calls that give two series, while one device is read. */
 struct round {
 	bool have_memory, have_rates;
 	int memory_code, rates_code;
@@ -80,7 +80,7 @@ struct round {
 	struct nvml_rates rates;
 };
 
-/* What an optional call returns. */
+/* The result of an optional call. */
 #define CALL(n, f, ...) ((n)->f ? (n)->f(__VA_ARGS__) : NVML_NOT_SUPPORTED)
 
 static int take_memory(const struct nvml *n, nvml_dev h, struct round *rd)

@@ -7,13 +7,13 @@
  *	/proc/<pid>/smaps_rollup	Pss
  *	the process CPU clock		ns, where ticks of 10 ms would be too coarse
  *
- * A child's time, once it is waited for, is found again in its parent's cutime, so the sum over the
- * tree only grows, as long as it is taken parents first and no process ends in between: then its
- * time is in neither. Such a sum is taken again, and if that fails too, left out: the next good one
- * covers the longer interval. Only what leaves the tree (a daemon, a child that is not waited for)
- * takes its time away.
+ * When a child is waited for, its time moves to its parent's cutime. So the sum over the tree never
+ * decreases if parents are read first and no process ends during the read (its time would be in
+ * neither). A sum with such a process is taken again; if that fails too, it is left out, and the
+ * next good one covers the longer interval. Only a process that leaves the tree (a daemon, a child
+ * that is not waited for) takes its time away.
  *
- * Walking the tree costs a file per thread, Pss walks page tables and keeps the process from
+ * Walking the tree reads a file per thread. Pss walks page tables and keeps the process from
  * mapping memory meanwhile. So both are done as often as they take no more than WALK_SHARE and
  * PSS_SHARE of the time.
  */
@@ -53,7 +53,7 @@ struct sampler_state {
 	VEC(pid_t) tree;     /* parents before children */
 	unsigned char *seen; /* a bit per pid, while walking */
 	int64_t walk_due_ns, pss_due_ns;
-	int64_t last_ns; /* of the last good sum; 0: none */
+	int64_t last_ns; /* time of the last good sum; 0: none */
 	double last_cpu_ns;
 };
 
@@ -104,7 +104,7 @@ static size_t procfs_devices(struct sampler_state *st, const struct sampler_devi
 
 /* --- the tree --- */
 
-/* A process that moves to another parent during the walk is met twice. */
+/* A process that gets another parent during the walk is found twice. */
 static void add_pid(struct sampler_state *st, unsigned pid)
 {
 	unsigned char bit = (unsigned char)(1u << (pid % 8));
@@ -166,7 +166,7 @@ static void walk_tree(struct sampler_state *st)
 
 /* --- one process --- */
 
-/* What is used of /proc/<pid>/stat. */
+/* The fields of /proc/<pid>/stat that are used. */
 struct stat_line {
 	char state;
 	double utime, stime, cutime, cstime; /* ticks */
@@ -175,7 +175,7 @@ struct stat_line {
 };
 
 /*
- * proc(5) counts fields from 1; the second, the command's name in parentheses, may hold blanks and
+ * proc(5) counts fields from 1. The second, the command's name in parentheses, may hold blanks and
  * parentheses.
  */
 static bool parse_stat(const char *line, struct stat_line *ret)
@@ -214,8 +214,8 @@ static bool read_stat(pid_t pid, struct stat_line *ret)
 }
 
 /*
- * ns a process has run, without its children; the kernel's encoding of "CPU clock of process pid"
- * is what clock_getcpuclockid makes.
+ * CPU time of a process without its children, in ns. clock_getcpuclockid gives the kernel's
+ * encoding of a process's CPU clock.
  */
 static double own_cpu_ns(const struct sampler_state *st, pid_t pid, const struct stat_line *s)
 {
@@ -227,7 +227,7 @@ static double own_cpu_ns(const struct sampler_state *st, pid_t pid, const struct
 	return (s->utime + s->stime) * st->tick_ns;
 }
 
-/* Sum over readable processes; NaN with a reason when one that lives cannot be read. */
+/* Sum over readable processes; NaN with a reason when a live one cannot be read. */
 static double read_pss(const struct sampler_state *st, const char **reason)
 {
 	double sum = 0;
@@ -263,7 +263,7 @@ struct usage {
 	int64_t t_ns;
 	double cpu_ns, rss_bytes;
 	size_t alive;
-	bool whole; /* none of the tree was gone */
+	bool whole; /* every process of the tree could be read */
 	bool root_replaced;
 };
 
@@ -296,7 +296,7 @@ static struct usage measure_tree(struct sampler_state *st)
 /* % of one CPU since the last good sum. */
 static double utilisation(struct sampler_state *st, const struct usage *u, const char **reason)
 {
-	/* cutime and cstime are cut to whole ticks when a child's exact time moves there */
+	/* cutime and cstime are cut to whole ticks when a child's exact time is added to them */
 	double rounding = 2 * st->tick_ns * (double)u->alive;
 	double delta = u->cpu_ns - st->last_cpu_ns;
 	int64_t dt = u->t_ns - st->last_ns;

@@ -7,11 +7,11 @@
  *				CVE-2020-8694
  *
  * Wraps are undone here (the range is declared), so the series only grows. A step back that would
- * mean more than MAX_W is no wrap but a counter that was set back (suspend, a module loaded again):
- * it is passed on as it is, and analysis splits the series there.
+ * mean more than MAX_W is no wrap but a reset of the counter (suspend, a module loaded again): it
+ * is passed on as it is, and the analysis splits the series there.
  *
- * core and uncore are parts of package, and psys contains all: zones that may be added up (package,
- * dram) are the default, option zones names others or "all".
+ * core and uncore are parts of package, and psys contains all. The default is the zones that may be
+ * added up (package, dram); option zones names others or "all".
  */
 #include "samplers_private.h"
 
@@ -130,7 +130,7 @@ static int rapl_open(const struct sampler_opts *o, struct sampler_state **ret, s
 	for (size_t i = 0; i < entries.nr; i++) {
 		int r;
 
-		/* intel-rapl-mmio:… is the same package again */
+		/* intel-rapl-mmio:… repeats the same package */
 		if (strncmp(entries.v[i], "intel-rapl:", 11) != 0)
 			continue;
 		seen++;

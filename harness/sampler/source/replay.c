@@ -1,12 +1,12 @@
 /*
  * replay: plays a recorded samples file as if its machine were here: for demonstrations, for tests
- * of everything downstream, for comparing attribution settings on one recording.
+ * of all that reads samples, for comparing attribution settings on one recording.
  *
  * Rows come out when they are due: the recording's first row at the first tick, the others at their
- * recorded distance (option speed: times as fast). Stamps are those distances exactly, not the
- * moment of the tick. Option file names the recording; loop=yes starts over at its end, as if the
- * last interval came once more (cumulative series go on from their last value). "estimated" and
- * "storage: change" pass on to what is written.
+ * recorded distance (option speed: times as fast). Their times are at exactly these distances and
+ * not those of the ticks. Option file names the recording. With loop=yes it starts again at its
+ * end, as if the last interval came once more (cumulative series continue from their last value).
+ * "estimated" and "storage: change" are passed on to the new file.
  *
  * A row of several devices is played as one row for each. The last line of a recording that was cut
  * off (kill -9, full disk) is not used.
@@ -37,7 +37,7 @@
 struct column {
 	size_t device, series;
 	bool cumulative;
-	double first, last; /* of one lap; NaN: nothing yet */
+	double first, last; /* of one lap; NaN: no value yet */
 	double base;        /* added in this lap */
 };
 
@@ -135,7 +135,7 @@ static void take_comment(void *ctx, const char *line)
 	samples_header_take(&st->head, line, strlen(line));
 }
 
-/* What is known of devices, whether a column names them or not; those that none names go later. */
+/* Adds the devices that the header describes; those without a column are dropped later. */
 static void add_described(struct sampler_state *st)
 {
 	for (size_t i = 0; i < st->head.devices.nr; i++) {
@@ -187,7 +187,7 @@ static int row_time(struct sampler_state *st, const char *field, int64_t *ret, s
 	return 0;
 }
 
-/* The event of this row for a device, made when there is none yet. */
+/* The event of this row for a device; made when there is none. */
 static struct event *event_of(struct sampler_state *st, size_t row_first, int64_t t_ns,
 			      size_t device)
 {
@@ -305,7 +305,7 @@ static int set_options(struct sampler_state *st, const struct sampler_opts *o, s
 	return 0;
 }
 
-/* Devices that a comment named but no column has. */
+/* Drops devices that a comment names but no column has. */
 static void drop_empty_devices(struct sampler_state *st)
 {
 	size_t kept = 0;
@@ -356,7 +356,7 @@ static int replay_probe(const struct sampler_opts *o, struct err *err)
 	int r;
 
 	if (!sampler_option(o, "file", NULL))
-		return 0; /* asked in general: it works anywhere */
+		return 0; /* a general question: replay works anywhere */
 	r = replay_open(o, &st, err);
 	if (r == 0)
 		replay_close(st);
@@ -380,7 +380,7 @@ static int64_t due_ns(const struct sampler_state *st)
 	return st->begun_ns + st->lap_ns + (int64_t)(since / st->speed);
 }
 
-/* The interval before the last row: how long after it the next lap begins. */
+/* The length of the last interval: the next lap begins this much after the last row. */
 static int64_t last_step(const struct sampler_state *st)
 {
 	size_t i = st->event.nr - 1;

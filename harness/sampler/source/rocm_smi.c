@@ -1,12 +1,11 @@
 /*
- * rocm_smi: AMD GPUs through librocm_smi64, in a process of its own (rsmi_child.c has the
- * protocol and the reasons).
+ * rocm_smi: AMD GPUs through librocm_smi64, in a process of its own (rsmi_child.c has the protocol
+ * and the reasons).
  *
- * It is the second choice on AMD, for kernels whose sysfs lacks what the library makes up for.
- * /sys/class/drm is looked for first: without it there is nothing to find. A socket joins the two
- * processes, so that a child that died is an error here and not a SIGPIPE. An answer that does not
- * come in time (option timeout_s) means that the library hangs: the source is gone then, and the
- * child is killed.
+ * It is the second choice on AMD, for kernels whose sysfs lacks fields that the library computes.
+ * Without /sys/class/drm there is no GPU to find, so it is checked first. The two processes are
+ * joined by a socket, so that a dead child gives an error here and not a SIGPIPE. When an answer is
+ * late (option timeout_s) the library hangs: the source counts as gone, and the child is killed.
  */
 #include "samplers_private.h"
 
@@ -84,7 +83,7 @@ static bool take_line(struct sampler_state *st, char *line, size_t n)
 
 /*
  * 0, -ETIMEDOUT, -EPROTO for a line that does not end, -EPIPE when the child is gone. Waits in
- * short pieces, of which a machine that stands still for seconds uses up one.
+ * short pieces, so that a machine that stops for seconds uses up only one of them.
  */
 static int read_line(struct sampler_state *st, char *line, size_t n, int timeout_ms)
 {
@@ -174,7 +173,7 @@ static int start_child(struct sampler_state *st, const struct sampler_opts *o, s
 
 /* --- opening --- */
 
-/* "device 3 PCI words …" or "series power W", cut at its first blanks; rest may be NULL. */
+/* Handles "device 3 PCI words …" or "series power W", cut at its first blanks; rest may be NULL. */
 static bool announced(struct sampler_state *st, const char *word, const char *first,
 		      const char *rest)
 {
@@ -193,7 +192,7 @@ static bool announced(struct sampler_state *st, const char *word, const char *fi
 	return strcmp(word, "series") == 0 && rest && last && sampler_device_add(last, first, rest);
 }
 
-/* The child's announcement; see its header comment. */
+/* Reads the child's announcement; see the child's header comment. */
 static int child_handshake(struct sampler_state *st, struct err *err)
 {
 	char line[512];
@@ -255,7 +254,7 @@ static size_t rocm_smi_devices(struct sampler_state *st, const struct sampler_de
 	return st->dev.nr;
 }
 
-/* The library's calls for these are many and slow; the driver's files have the same. */
+/* The library needs many slow calls for the facts; the driver's files have the same ones. */
 static void rocm_smi_facts(struct sampler_state *st, size_t d, struct sampler_facts *ret)
 {
 	const char *pci = st->dev.v[d].pci;

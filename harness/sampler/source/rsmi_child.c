@@ -1,9 +1,9 @@
 /*
- * profrig-rsmi: the process in which librocm_smi64 lives.
+ * profrig-rsmi: the process in which librocm_smi64 runs.
  *
- * The library may print, abort on trees it does not expect, and leave files in /dev/shm; here it
- * can hurt nothing but this process. The parent (rocm_smi.c) talks to it over stdin and stdout,
- * which are taken away from the library before it is loaded:
+ * The library may print, abort on trees that it does not expect, and leave files in /dev/shm; here
+ * it can harm only this process. The parent (rocm_smi.c) talks to it over stdin and stdout, which
+ * are taken away from the library before it is loaded:
  *	at start	device <index> <PCI address> <facts>
  *			series <name> <unit>		of the device named last
  *			ready				or: error <words>, and the end
@@ -42,7 +42,7 @@
 	X(rsmi_dev_temp_metric_get) \
 	X(rsmi_dev_current_socket_power_get)
 
-/* Newer than Debian's header (ROCm 6): power of the moment, µW. */
+/* Newer than Debian's header (ROCm 6): power of the moment in µW. */
 rsmi_status_t rsmi_dev_current_socket_power_get(uint32_t dv_ind, uint64_t *socket_power);
 
 struct rsmi {
@@ -74,7 +74,7 @@ struct device {
 	enum reading what[READINGS];
 };
 
-/* What an optional call returns. */
+/* The result of an optional call. */
 #define CALL(s, f, ...) ((s)->f ? (s)->f(__VA_ARGS__) : RSMI_STATUS_NOT_SUPPORTED)
 
 static rsmi_status_t energy(const struct rsmi *s, uint32_t dev, double *ret, double *ret_step_uj)
@@ -94,7 +94,7 @@ static rsmi_status_t vram(const struct rsmi *s, uint32_t dev, enum reading what,
 				 : CALL(s, rsmi_dev_memory_total_get, dev, RSMI_MEM_TYPE_VRAM, ret);
 }
 
-/* NaN when it failed. */
+/* NaN when the call failed. */
 static double rsmi_take(const struct rsmi *s, uint32_t dev, enum reading what)
 {
 	rsmi_status_t r = RSMI_STATUS_NOT_SUPPORTED;
@@ -164,7 +164,7 @@ static void describe_device(const struct rsmi *s, const struct device *d, FILE *
 	fputc('\n', out);
 }
 
-/* False when the device gives nothing that is wanted. */
+/* False when the device has none of the wanted series. */
 static bool announce_devices(const struct rsmi *s, uint32_t index, const char *fields,
 			     struct device *d, FILE *out)
 {
@@ -177,7 +177,7 @@ static bool announce_devices(const struct rsmi *s, uint32_t index, const char *f
 	describe_device(s, d, out);
 	for (size_t i = 0; i < d->nr; i++) {
 		enum reading w = d->what[i];
-		/* without an average, the power of the moment is the power */
+		/* without an average, power is the power of the moment */
 		bool alone = w == SOCKET_POWER && !reads(d, POWER);
 
 		fprintf(out, "series %s %s\n", series_of[alone ? POWER : w].name,
@@ -235,7 +235,7 @@ static int rsmi_load(struct rsmi *s, struct err *err)
 	return 0;
 }
 
-/* What the library prints goes nowhere; an abort leaves no core file. */
+/* Output of the library goes to /dev/null. */
 static int take_channel(int fd, const char *mode, FILE **ret)
 {
 	int kept = fcntl(fd, F_DUPFD_CLOEXEC, 3), null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -3,9 +3,9 @@
  * its output line by line.
  *
  * Standard output and error are one stream, as on a terminal. Every line (ended by '\n' or '\r',
- * cut at 16 KiB) first loses the words of `mask`, then goes to log_fd, to `line`, and into the
- * tail. A line of a secret that has several is masked wherever it stands; pieces shorter than four
- * bytes are left alone, as they occur in any text.
+ * cut at 16 KiB, not inside a secret) first loses the words of `mask`, then goes to log_fd, to
+ * `line`, and into the tail. A line of a secret that has several is masked wherever it stands;
+ * pieces shorter than four bytes are left alone, as they occur in any text.
  *
  * The command is the leader of its own process group, ended as a whole: with TERM at the timeout
  * and INT at an interrupt, with KILL five seconds later. Background processes that outlive

@@ -66,7 +66,8 @@ struct runconf {
 	char *dir;        /* absolute: where the workload runs on host */
 	char *image;      /* NULL: none stated */
 	char *dockerfile; /* NULL; absolute folder or file with which `build` would make it */
-	/* the base of the image, when dockerfile is its Dockerfile; set by the caller; NULL */
+	/* the image that `image` was built from, as a manifest or a build of this command names
+	 * it, or NULL; prepare (harness/campaign) sets it with dockerfile, not runconf_load */
 	char *base_image;
 	double timeout_s; /* 0 = none */
 	/*

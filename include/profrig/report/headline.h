@@ -82,7 +82,8 @@ struct headline {
 	VEC(struct headline_part) parts;
 	size_t more; /* calls that the part of kind "rest" holds; 0: not known */
 	/*
-	 * Host calls: the path of the wrapper around them, "" none; mostly: others are beside it.
+	 * Parts of host calls: the path of the opened wrapper (main;solve) whose calls are listed,
+	 * "" when none is opened. mostly: calls beside a wrapper are listed, too.
 	 */
 	const char *within;
 	bool mostly;

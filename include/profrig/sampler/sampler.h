@@ -208,12 +208,13 @@ void sampling_stop(struct sampling *sp, struct sampling_stats *ret);
 void sampling_free(struct sampling *sp);
 
 /*
- * The views of other programs (madengine) from a samples file, beside each other in dir:
- *	gpu_info_power_profiler_output.csv	time,Power(Watt) GPU0,…	when it has power
- *	gpu_info_vram_profiler_output.csv	time,vram(%) GPU0,…	memory in use and in all
- * A row per tick, local time; power in W, memory in % of what the GPU has, two digits; what failed
- * or is not known is an empty field. Each replaces what was there under its name. Their names are
- * added to `written`. -ENODATA when the file has neither.
+ * Writes a samples file in the form of madengine's tools, as up to two files in dir:
+ *	gpu_info_power_profiler_output.csv	time,Power(Watt) GPU0,…	when a GPU has power
+ *	gpu_info_vram_profiler_output.csv	time,vram(%) GPU0,…	when it has memory
+ * One row per tick, in local time. Power is in W, memory in % of the GPU's total, both rounded to
+ * two decimals; a failed or unknown value is an empty field. Existing files of these names are
+ * overwritten. The paths of the files are added to `written`. -ENODATA when the samples have
+ * neither power nor memory of a GPU.
  */
 int sampler_compat_write(const char *samples, const char *dir, struct strvec *written,
 			 struct err *err);

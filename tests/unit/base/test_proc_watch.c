@@ -72,6 +72,39 @@ TEST(test_mask)
 	assert_string_equal(heard.v[1], "x *** y ***");
 }
 
+/* Lines longer than 16 KiB are cut, but not inside a secret, wherever it lies. */
+TEST(test_mask_of_long_lines)
+{
+	CLEANUP(test_dir_done) char *dir = test_dir();
+	CLEANUP(xclosep) int log = open(in_dir(dir, "log"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	CLEANUP(xfreep) char *text = NULL;
+	char *mask[] = { (char *)"first-half-of-all", (char *)"half", NULL };
+	struct err err = ERR_INIT;
+	struct proc_watch w;
+	struct proc_exit x;
+	size_t n, found = 0, xs = 0;
+	char *argv[4];
+
+	sh(&w,
+	   "x=$(head -c 16370 /dev/zero | tr '\\0' x); i=0; while [ $i -lt 90 ]; do\n"
+	   "printf '%s%s-half-%s\\n' $x first of-all$x; x=${x}x; i=$((i+1)); done",
+	   argv);
+	w.mask = mask;
+	w.log_fd = log;
+	assert_int_equal(proc_watch(&w, NULL, &x, &err), 0);
+	assert_int_equal(x.code, 0);
+	assert_int_equal(fs_read(in_dir(dir, "log"), (size_t)8 << 20, &text, &n, &err), 0);
+	assert_null(strstr(text, "first"));
+	assert_null(strstr(text, "half"));
+	assert_null(strstr(text, "of-all"));
+	for (const char *at = text; (at = strstr(at, "***")); at += 3)
+		found++;
+	assert_int_equal(found, 90);
+	for (const char *at = text; *at; at++)
+		xs += *at == 'x';
+	assert_int_equal(xs, 2 * (90 * 16370 + 89 * 90 / 2));
+}
+
 TEST(test_timeout_ends_the_group)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
