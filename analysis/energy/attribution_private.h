@@ -243,6 +243,7 @@ struct share_change {
 
 /* Changes of several lanes; one lane's are in the order of time. Zero is empty. */
 struct share_changes {
+	int64_t first_ns, last_ns; /* none is before or after them */
 	VEC(struct share_change) v;
 	VEC(struct share_change) room; /* to sort them */
 };
@@ -254,12 +255,12 @@ struct share_state {
 	uint32_t active; /* weight of active sharers (host view), running pieces of work (device) */
 	VEC(uint32_t) open; /* host view, by sharer: its lanes with a call open */
 };
-/* What n changes come to, in any order: the sum of open calls, which may be "negative". */
-void share_state_sum(const struct domain *d, struct share_state *ret, const struct share_change *v,
-		     size_t n);
+/* What changes come to, in any order: the sum of open calls, which may be "negative". */
+void share_state_zero(const struct domain *d, struct share_state *ret);
+void share_state_add(const struct domain *d, struct share_state *sum, uint32_t sharer,
+		     uint32_t change);
 /* A slice whose changes come to `sum` begins at `at`: sum becomes its begin and `at` its end. */
 void share_state_begin(const struct domain *d, struct share_state *at, struct share_state *sum);
-void share_state_copy(struct share_state *to, const struct share_state *from);
 void share_state_release(struct share_state *s);
 
 /* The sharers over the time of a slice. Zero is empty; its memory is reused. */

@@ -66,28 +66,23 @@ struct round {
 	size_t slices; /* at work side by side */
 };
 
-static void job_changes(void *ctx, size_t i, unsigned worker)
+static void parts_take(const struct round *r)
 {
-	const struct round *r = ctx;
-	const struct domain_lane *l = &r->t->d.lanes.v[i];
-	const struct lane_feed *f = &r->feeds[l->lane];
-	struct lane_changes *c = &r->t->changes[i];
+	for (size_t i = 0; i < r->t->d.lanes.nr; i++) {
+		size_t lane = r->t->d.lanes.v[i].lane;
+		const struct lane_feed *f = &r->feeds[lane];
+		struct lane_part *p = &r->t->parts[i];
 
-	(void)worker;
-	VEC_CLEAR(&c->v);
-	if (r->run->modes[l->lane] == LANE_COVER || f->steady)
-		return;
-	for (size_t k = 0; k < f->nr; k++) {
-		if (f->v[k].change)
-			VEC_PUSH(&c->v, ((struct share_change){ f->v[k].t_ns, l->sharer,
-								f->v[k].change }));
+		p->v = f->v;
+		p->nr = f->changes && r->run->modes[lane] != LANE_COVER ? f->nr : 0;
+		p->changes = f->changes < p->nr ? f->changes : p->nr;
 	}
 }
 
-static bool any_unsteady(const struct share_group *t, const struct lane_feed *feeds)
+static bool any_changes(const struct share_group *t, const struct lane_feed *feeds)
 {
 	for (size_t i = 0; i < t->d.lanes.nr; i++) {
-		if (!feeds[t->d.lanes.v[i].lane].steady)
+		if (feeds[t->d.lanes.v[i].lane].changes)
 			return true;
 	}
 	return false;
@@ -97,7 +92,7 @@ static bool any_unsteady(const struct share_group *t, const struct lane_feed *fe
 static bool is_exchanged(const struct energy_run *run, const struct share_group *t,
 			 const struct lane_feed *feeds)
 {
-	return !comm_alone(run->comm) && t->spread && any_unsteady(t, feeds);
+	return !comm_alone(run->comm) && t->spread && any_changes(t, feeds);
 }
 
 /* A lane is read by one rank, so nothing of it is here twice. */
@@ -107,8 +102,14 @@ static void group_exchange(struct energy_run *run, const struct share_group *t)
 	CLEANUP(comm_parts_release) struct comm_parts all = { STRBUF_INIT, NULL };
 
 	for (size_t i = 0; i < t->d.lanes.nr; i++) {
-		SERIAL_PUT_VEC(&mine, &t->changes[i].v);
-		VEC_CLEAR(&t->changes[i].v);
+		struct lane_part *p = &t->parts[i];
+
+		VEC_CLEAR(&p->ranks);
+		for (size_t k = 0; k < p->nr; k++)
+			if (p->v[k].change)
+				VEC_PUSH(&p->ranks, p->v[k]);
+		SERIAL_PUT_VEC(&mine, &p->ranks);
+		VEC_CLEAR(&p->ranks);
 	}
 	comm_gather(run->comm, mine.buf, mine.len, &all);
 	for (int rank = 0; rank < run->comm->size; rank++) {
@@ -116,10 +117,16 @@ static void group_exchange(struct energy_run *run, const struct share_group *t)
 					all.bytes.buf + all.at[rank + 1], false };
 
 		for (size_t i = 0; i < t->d.lanes.nr; i++)
-			SERIAL_TAKE_VEC(&in, &t->changes[i].v);
+			SERIAL_TAKE_VEC(&in, &t->parts[i].ranks);
 		if (in.bad)
 			comm_stop(run->comm, 1, "what rank %d sent does not end as it should",
 				  rank);
+	}
+	for (size_t i = 0; i < t->d.lanes.nr; i++) {
+		struct lane_part *p = &t->parts[i];
+
+		p->v = p->ranks.v;
+		p->nr = p->changes = p->ranks.nr;
 	}
 }
 
@@ -147,8 +154,11 @@ static void cuts_make(struct round *r)
 	step = changes / drawn;
 	VEC_CLEAR(&r->cuts);
 	for (size_t i = 0; i < lanes; i++) {
-		for (size_t k = step - 1; k < t->changes[i].v.nr; k += step)
-			VEC_PUSH(&r->cuts, t->changes[i].v.v[k].t_ns);
+		const struct lane_part *p = &t->parts[i];
+		size_t each = p->changes ? step * p->nr / p->changes : 1;
+
+		for (size_t k = each - 1; k < p->nr; k += each)
+			VEC_PUSH(&r->cuts, p->v[k].t_ns);
 	}
 	if (r->cuts.nr)
 		qsort(r->cuts.v, r->cuts.nr, sizeof(*r->cuts.v), cmp_times);
@@ -162,7 +172,35 @@ static void cuts_make(struct round *r)
 
 /* ---- a slice ---- */
 
-/* Its changes in time order. Sums them up where several slices are made at once. */
+/* Of one lane. Which events are changes is unpredictable, so there is no branch. */
+static void changes_take(struct slice *s, const struct domain *d, const struct lane_part *p,
+			 uint32_t sharer)
+{
+	size_t from = LOWER_BOUND(j, 0, p->nr, p->v[j].t_ns < s->from_ns);
+	size_t to = LOWER_BOUND(j, from, p->nr, p->v[j].t_ns < s->horizon_ns);
+	struct share_change *v;
+	uint32_t sum = 0;
+	size_t nr;
+
+	if (from == to)
+		return;
+	if (p->v[from].t_ns < s->changes.first_ns)
+		s->changes.first_ns = p->v[from].t_ns;
+	if (p->v[to - 1].t_ns > s->changes.last_ns)
+		s->changes.last_ns = p->v[to - 1].t_ns;
+	VEC_RESERVE(&s->changes.v, s->changes.v.nr + to - from);
+	v = s->changes.v.v;
+	nr = s->changes.v.nr;
+	for (size_t k = from; k < to; k++) {
+		v[nr] = (struct share_change){ p->v[k].t_ns, sharer, p->v[k].change };
+		nr += p->v[k].change != 0;
+		sum += (uint32_t)p->v[k].change;
+	}
+	s->changes.v.nr = nr;
+	share_state_add(d, &s->sharing.at, sharer, sum);
+}
+
+/* Its changes in time order, and what they come to. */
 static void job_take(void *ctx, size_t i, unsigned worker)
 {
 	const struct round *r = ctx;
@@ -171,20 +209,11 @@ static void job_take(void *ctx, size_t i, unsigned worker)
 
 	(void)worker;
 	VEC_CLEAR(&s->changes.v);
-	for (size_t k = 0; k < t->d.lanes.nr; k++) {
-		const struct lane_changes *c = &t->changes[k];
-		size_t from = LOWER_BOUND(j, 0, c->v.nr, c->v.v[j].t_ns < s->from_ns);
-		size_t to = LOWER_BOUND(j, from, c->v.nr, c->v.v[j].t_ns < s->horizon_ns);
-
-		if (from == to)
-			continue;
-		VEC_RESERVE(&s->changes.v, s->changes.v.nr + to - from);
-		memcpy(s->changes.v.v + s->changes.v.nr, c->v.v + from,
-		       (to - from) * sizeof(*c->v.v));
-		s->changes.v.nr += to - from;
-	}
-	if (r->slices > 1)
-		share_state_sum(&t->d, &s->sharing.at, s->changes.v.v, s->changes.v.nr);
+	s->changes.first_ns = INT64_MAX;
+	s->changes.last_ns = INT64_MIN;
+	share_state_zero(&t->d, &s->sharing.at);
+	for (size_t k = 0; k < t->d.lanes.nr; k++)
+		changes_take(s, &t->d, &t->parts[k], t->d.lanes.v[k].sharer);
 	changes_sort(&s->changes);
 }
 
@@ -388,15 +417,9 @@ static void group_round(struct round *r, struct workers *w)
 			t->started = true;
 		}
 		run_all(w, r->slices, job_take, r);
-		for (size_t i = 0; i < r->slices; i++) {
-			if (r->slices > 1)
-				share_state_begin(&t->d, &t->at, &v[i].sharing.at);
-			else
-				share_state_copy(&v[i].sharing.at, &t->at);
-		}
+		for (size_t i = 0; i < r->slices; i++)
+			share_state_begin(&t->d, &t->at, &v[i].sharing.at);
 		run_all(w, r->slices, job_slice, r);
-		if (r->slices == 1)
-			share_state_copy(&t->at, &v[0].sharing.at);
 		run_all(w, t->batches.nr, job_batch, r);
 	}
 }
@@ -408,7 +431,7 @@ void energy_run_round(struct energy_run *run, const struct lane_feed *feeds, int
 
 	for (size_t i = 0; i < run->groups.nr; i++) {
 		r.t = &run->groups.v[i];
-		run_all(w, r.t->d.lanes.nr, job_changes, &r);
+		parts_take(&r);
 		if (is_exchanged(run, r.t, feeds))
 			group_exchange(run, r.t);
 		group_round(&r, w);

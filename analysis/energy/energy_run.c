@@ -295,7 +295,7 @@ static void group_start(const struct energy_run *run, struct share_group *t)
 	const struct domain *d = &t->d;
 	size_t grids = d->grids.nr;
 
-	t->changes = xcalloc(d->lanes.nr + 1, sizeof(*t->changes));
+	t->parts = xcalloc(d->lanes.nr + 1, sizeof(*t->parts));
 	t->accumulators = xcalloc(d->lanes.nr * grids + 1, sizeof(*t->accumulators));
 	t->idle = xcalloc(grids + 1, sizeof(*t->idle));
 	t->given = xcalloc(grids + 1, sizeof(*t->given));
@@ -320,15 +320,15 @@ static void group_release(struct share_group *t)
 {
 	size_t grids = t->d.grids.nr;
 
-	for (size_t i = 0; t->changes && i < t->d.lanes.nr; i++)
-		VEC_RELEASE(&t->changes[i].v);
+	for (size_t i = 0; t->parts && i < t->d.lanes.nr; i++)
+		VEC_RELEASE(&t->parts[i].ranks);
 	for (size_t i = 0; t->accumulators && i < t->d.lanes.nr * grids; i++)
 		accumulator_release(&t->accumulators[i]);
 	for (size_t g = 0; t->idle && g < grids; g++) {
 		accumulator_release(&t->idle[g]);
 		accumulator_release(&t->given[g]);
 	}
-	free(t->changes);
+	free(t->parts);
 	free(t->accumulators);
 	free(t->idle);
 	free(t->given);

@@ -21,9 +21,11 @@ struct job {
 };
 #define DOMAIN_NONE SIZE_MAX
 
-/* A lane's changes of the round. */
-struct lane_changes {
-	VEC(struct share_change) v;
+/* Of a lane's events in the round those that change the sharers, among others. */
+struct lane_part {
+	const struct lane_event *v;
+	size_t nr, changes;           /* changes: at most */
+	VEC(struct lane_event) ranks; /* v, where they come from another rank too */
 };
 
 /* Lanes of one class that one job takes through the slices; from == to: idle or active time. */
@@ -46,7 +48,7 @@ struct share_group {
 	bool started;
 	int64_t at_ns;         /* start of the next slice */
 	struct share_state at; /* sharers at that time */
-	struct lane_changes *changes;
+	struct lane_part *parts; /* by lane of the domain */
 	VEC(struct lane_batch) batches;
 };
 

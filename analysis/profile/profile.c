@@ -168,7 +168,7 @@ static void feeds_make(struct profile *p)
 		VEC_PUSH(&priv->feeds, (struct lane_feed){ .track = l->t.track,
 							   .v = l->events.v,
 							   .nr = l->seen,
-							   .steady = l->changes == 0,
+							   .changes = l->changes,
 							   .rank = l->rank,
 							   .nodes = (uint32_t)l->t.nodes.nr,
 							   .rows = l->t.rows,
@@ -178,6 +178,7 @@ static void feeds_make(struct profile *p)
 								   .v = l->cover.v,
 								   .nr = l->cover_seen,
 								   .cover = true,
+								   .changes = l->cover_seen,
 								   .rank = l->rank,
 								   .nodes = l->t.rows,
 								   .rows = l->t.rows });

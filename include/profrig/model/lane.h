@@ -44,8 +44,7 @@ struct lane_feed {
 	size_t nr;
 	/* it has the functions of the lane before it, whose calls overlap: nodes are rows */
 	bool cover;
-	/* no event of this part changes whether a node is open */
-	bool steady;
+	size_t changes; /* at most so many events of this part change whether a node is open */
 	int rank; /* that reads this lane; v is empty on the other ranks */
 	/* how many there are so far; they grow from round to round */
 	uint32_t nodes, rows;

@@ -70,10 +70,10 @@ static inline void read_round(void *ctx, const struct lane_feed *feeds, size_t n
 		to_ns = cut ? part_end(rest, n, cut, horizon_ns) : horizon_ns;
 		for (size_t i = 0; i < n; i++) {
 			part[i] = rest[i];
-			part[i].steady = false;
 			if (to_ns != horizon_ns)
 				part[i].nr =
 					LOWER_BOUND(k, 0, rest[i].nr, rest[i].v[k].t_ns < to_ns);
+			part[i].changes = part[i].nr;
 			rest[i].v += part[i].nr;
 			rest[i].nr -= part[i].nr;
 			fed += part[i].nr;

@@ -113,7 +113,11 @@ static inline void span_lanes_run(const struct span_lanes *l, const struct model
 		else
 			span_events_work(l, m, t, l->defs.v[i].mode == LANE_WORK, &events[i]);
 		feeds[i] = (struct lane_feed){
-			.v = events[i].v.v, .nr = events[i].v.nr, .nodes = nodes, .rows = nodes
+			.v = events[i].v.v,
+			.nr = events[i].v.nr,
+			.changes = events[i].v.nr,
+			.nodes = nodes,
+			.rows = nodes,
 		};
 	}
 	energy_run_round(run, feeds, INT64_MAX, NULL);
