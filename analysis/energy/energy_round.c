@@ -74,6 +74,7 @@ static void parts_take(const struct round *r)
 		struct lane_part *p = &r->t->parts[i];
 
 		p->v = f->v;
+		p->taken = 0;
 		p->nr = f->changes && r->run->modes[lane] != LANE_COVER ? f->nr : 0;
 		p->changes = f->changes < p->nr ? f->changes : p->nr;
 	}
@@ -172,12 +173,24 @@ static void cuts_make(struct round *r)
 
 /* ---- a slice ---- */
 
+/* The first event at or after t_ns; from the first candidate on, as it is mostly near. */
+static size_t events_until(const struct lane_event *v, size_t from, size_t nr, int64_t t_ns)
+{
+	size_t step = 64;
+
+	while (from + step < nr && v[from + step].t_ns < t_ns) {
+		from += step;
+		step *= 2;
+	}
+	return LOWER_BOUND(i, from, from + step < nr ? from + step : nr, v[i].t_ns < t_ns);
+}
+
 /* Of one lane. Which events are changes is unpredictable, so there is no branch. */
 static void changes_take(struct slice *s, const struct domain *d, const struct lane_part *p,
 			 uint32_t sharer)
 {
-	size_t from = LOWER_BOUND(j, 0, p->nr, p->v[j].t_ns < s->from_ns);
-	size_t to = LOWER_BOUND(j, from, p->nr, p->v[j].t_ns < s->horizon_ns);
+	size_t from = events_until(p->v, p->taken, p->nr, s->from_ns);
+	size_t to = events_until(p->v, from, p->nr, s->horizon_ns);
 	struct share_change *v;
 	uint32_t sum = 0;
 	size_t nr;
@@ -317,8 +330,8 @@ static void lane_read(const struct round *r, const struct share_curve *curves,
 
 	if (!t->here[i])
 		return;
+	f.nr = events_until(f.v, r->read[i], f.nr, s->horizon_ns) - r->read[i];
 	f.v += r->read[i];
-	f.nr = LOWER_BOUND(k, 0, f.nr - r->read[i], f.v[k].t_ns < s->horizon_ns);
 	r->read[i] += f.nr;
 	accumulators_slice(&t->accumulators[i * grids], curves, grids, &f, s->horizon_ns);
 }
@@ -419,6 +432,9 @@ static void group_round(struct round *r, struct workers *w)
 		run_all(w, r->slices, job_take, r);
 		for (size_t i = 0; i < r->slices; i++)
 			share_state_begin(&t->d, &t->at, &v[i].sharing.at);
+		for (size_t i = 0; i < t->d.lanes.nr; i++)
+			t->parts[i].taken = events_until(t->parts[i].v, t->parts[i].taken,
+							 t->parts[i].nr, t->at_ns);
 		run_all(w, r->slices, job_slice, r);
 		run_all(w, t->batches.nr, job_batch, r);
 	}

@@ -25,6 +25,7 @@ struct job {
 struct lane_part {
 	const struct lane_event *v;
 	size_t nr, changes;           /* changes: at most */
+	size_t taken;                 /* those of earlier slices */
 	VEC(struct lane_event) ranks; /* v, where they come from another rank too */
 };
 
