@@ -214,7 +214,7 @@ void launch_links(struct model *m)
 	struct linking l = { .m = m, .nr = (m->spans.nr + STRETCH - 1) / STRETCH };
 	size_t works = 0;
 
-	if (!has_work(m))
+	if (!m->spans.correlation || !has_work(m))
 		return;
 	l.linked = linked = already_linked(m);
 	l.v = xcalloc(l.nr, sizeof(*l.v));

@@ -172,7 +172,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 
 static uint64_t correlation_replay(struct replay *r, size_t i)
 {
-	uint64_t c = r->m->spans.correlation[i];
+	uint64_t c = span_correlation(&r->m->spans, i);
 	input_id input = r->m->spans.input[i];
 	uint64_t group = r->m->inputs.v[input].group;
 	uint32_t *at;

@@ -305,7 +305,8 @@ void spans_reserve(struct span_columns *c, size_t cap)
 	c->end_ns = xreallocarray(c->end_ns, cap, sizeof(*c->end_ns));
 	c->name = xreallocarray(c->name, cap, sizeof(*c->name));
 	c->category = xreallocarray(c->category, cap, sizeof(*c->category));
-	c->correlation = xreallocarray(c->correlation, cap, sizeof(*c->correlation));
+	if (c->correlation)
+		c->correlation = xreallocarray(c->correlation, cap, sizeof(*c->correlation));
 	c->args = xreallocarray(c->args, cap, sizeof(*c->args));
 	c->kind = xreallocarray(c->kind, cap, sizeof(*c->kind));
 	c->input = xreallocarray(c->input, cap, sizeof(*c->input));
@@ -339,7 +340,8 @@ static __attribute__((noinline)) void rows_populate(struct model_priv *p)
 	xpopulate(c->end_ns + row, n * sizeof(*c->end_ns));
 	xpopulate(c->name + row, n * sizeof(*c->name));
 	xpopulate(c->category + row, n * sizeof(*c->category));
-	xpopulate(c->correlation + row, n * sizeof(*c->correlation));
+	if (c->correlation)
+		xpopulate(c->correlation + row, n * sizeof(*c->correlation));
 	xpopulate(c->args + row, n * sizeof(*c->args));
 	xpopulate(c->kind + row, n * sizeof(*c->kind));
 	xpopulate(c->input + row, n * sizeof(*c->input));
@@ -361,7 +363,10 @@ static inline span_id row_push(struct model_priv *p, const struct span_def *d)
 	c->end_ns[row] = d->end_ns;
 	c->name[row] = d->name;
 	c->category[row] = d->category;
-	c->correlation[row] = d->correlation;
+	if (__builtin_expect(d->correlation && !c->correlation, 0))
+		c->correlation = xcalloc(c->cap, sizeof(*c->correlation));
+	if (c->correlation)
+		c->correlation[row] = d->correlation;
 	c->args[row] = args_of(p, d->args);
 	c->kind[row] = (uint8_t)d->kind;
 	c->input[row] = p->current;

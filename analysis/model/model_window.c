@@ -33,7 +33,8 @@ static void part_push(struct cutting *cu, size_t i, int64_t start_ns, int64_t en
 	to->end_ns[to->nr] = end_ns;
 	to->name[to->nr] = from->name[i];
 	to->category[to->nr] = from->category[i];
-	to->correlation[to->nr] = from->correlation[i];
+	if (from->correlation)
+		to->correlation[to->nr] = from->correlation[i];
 	to->args[to->nr] = from->args[i];
 	to->kind[to->nr] = from->kind[i];
 	to->input[to->nr] = from->input[i];
@@ -108,6 +109,8 @@ void model_window(struct model *m, const struct window *w, size_t nr, struct mod
 	VEC_CLEAR(&m->windows);
 	for (size_t i = 0; i < nr; i++)
 		VEC_PUSH(&m->windows, w[i]);
+	if (m->spans.correlation)
+		cu.to.correlation = xcalloc(1, sizeof(*cu.to.correlation));
 	cu.place_of = launch_places(m);
 	cu.part_of = xreallocarray(NULL, m->spans.nr + 1, sizeof(*cu.part_of));
 	for (size_t i = 0; i < m->spans.nr; i++)

@@ -74,7 +74,7 @@ static void column_gather(struct sorting *so, size_t at, size_t size)
 
 	/* the pointers are of several types: memcpy moves them within the aliasing rules */
 	memcpy(&from, (char *)c + at, sizeof(from));
-	if (is_constant(from, size, c->nr))
+	if (!from || is_constant(from, size, c->nr))
 		return;
 	to = spare_take(so->m, c->nr * size);
 	if (size == 8)

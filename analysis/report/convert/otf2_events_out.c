@@ -181,9 +181,9 @@ static void attributes_put(struct writing *w, uint64_t span)
 	const struct span_columns *c = &o->m->spans;
 	bool lost = o->long_strings && too_long(o, c->args[span]);
 
-	if (c->correlation[span])
+	if (span_correlation(c, span))
 		otf2_out_ok(o, OTF2_AttributeList_AddUint64(w->attributes, ATTRIBUTE_CORRELATION,
-							    c->correlation[span]));
+							    span_correlation(c, span)));
 	if (c->args[span] != STR_NONE && !lost)
 		otf2_out_ok(o, OTF2_AttributeList_AddStringRef(w->attributes, ATTRIBUTE_ARGS,
 							       otf2_out_string(o, c->args[span])));

@@ -218,7 +218,7 @@ static void put_made_args(const struct tef_writer *w, uint64_t i, struct strbuf 
 		strbuf_addf(to, "%s\"stream\":%" PRId64, comma, t->tid);
 		comma = ",";
 	}
-	put_correlation(to, comma, w->m->spans.correlation[i]);
+	put_correlation(to, comma, span_correlation(&w->m->spans, i));
 	strbuf_addch(to, '}');
 }
 
@@ -251,7 +251,7 @@ static enum args_form put_args(const struct tef_writer *w, uint64_t i, struct st
 	if (args == STR_NONE) {
 		bool queue = w->m->tracks.v[w->m->spans.track[i]].kind == TRACK_QUEUE;
 
-		if (queue || w->m->spans.correlation[i])
+		if (queue || span_correlation(&w->m->spans, i))
 			put_made_args(w, i, to);
 		return ARGS_NONE;
 	}
@@ -274,7 +274,7 @@ static void native_members_put(const struct tef_writer *w, uint64_t i, enum args
 	enum span_kind usual = t->kind == TRACK_QUEUE ? SPAN_KERNEL : SPAN_HOST;
 	const char *comma = "";
 
-	if ((kind == usual || kind == SPAN_INSTANT) && !w->m->spans.correlation[i] &&
+	if ((kind == usual || kind == SPAN_INSTANT) && !span_correlation(&w->m->spans, i) &&
 	    args == ARGS_THEIRS)
 		return;
 	strbuf_addstr(to, ",\"profrig\":{");
@@ -282,7 +282,7 @@ static void native_members_put(const struct tef_writer *w, uint64_t i, enum args
 		strbuf_addf(to, "\"kind\":\"%s\"", native_span_kind_word(kind));
 		comma = ",";
 	}
-	if (put_correlation(to, comma, w->m->spans.correlation[i]))
+	if (put_correlation(to, comma, span_correlation(&w->m->spans, i)))
 		comma = ",";
 	if (args != ARGS_THEIRS)
 		strbuf_addf(to, "%s\"args\":\"%s\"", comma, args == ARGS_NONE ? "none" : "text");

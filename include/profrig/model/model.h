@@ -98,7 +98,10 @@ struct span_columns {
 	/* end >= start; an instant has end = start; in [-2^61, 2^62), so differences fit */
 	int64_t *start_ns, *end_ns;
 	str_id *name, *category; /* category: the trace's own word, "" when none */
-	/* 0 = none; joins an API call with device work inside one input, or one group of them */
+	/*
+	 * 0 = none; joins an API call with device work inside one input, or one group of them.
+	 * NULL while all are 0: span_correlation()
+	 */
 	uint64_t *correlation;
 	str_id *args;  /* raw text of arguments, STR_NONE when none or not kept */
 	uint8_t *kind; /* enum span_kind */
@@ -295,6 +298,11 @@ void model_window(struct model *m, const struct window *w, size_t nr, struct mod
 static inline const char *model_str(const struct model *m, str_id id)
 {
 	return intern_str(m->strings, id);
+}
+
+static inline uint64_t span_correlation(const struct span_columns *c, size_t i)
+{
+	return c->correlation ? c->correlation[i] : 0;
 }
 
 static inline bool span_is_work(const struct model *m, size_t i)

@@ -246,7 +246,7 @@ static inline bool model_number(const struct model_words *x, const char *key, in
 		{ "pid", t, t ? t->pid : 0 },
 		{ "tid", t, t ? t->tid : 0 },
 		{ "rank", t, t ? t->rank : 0 },
-		{ "correlation", t, t ? (int64_t)m->spans.correlation[x->span] : 0 },
+		{ "correlation", t, t ? (int64_t)span_correlation(&m->spans, x->span) : 0 },
 		{ "work", t, t && span_is_work(m, x->span) },
 		{ "samples", s, s ? (int64_t)s->value.nr : 0 },
 		{ "failed", s, s ? (int64_t)s->failed : 0 },

@@ -45,7 +45,7 @@ static inline void dump_span(struct strbuf *sb, const struct model *m, uint64_t 
 	const struct span_piece *piece = model_piece(m, i);
 
 	strbuf_addf(sb, "%d %" PRId64 " %" PRId64 " %" PRIu64, (int)c->kind[i], c->start_ns[i],
-		    c->end_ns[i], c->correlation[i]);
+		    c->end_ns[i], span_correlation(c, i));
 	dump_text(sb, m, c->name[i]);
 	dump_text(sb, m, c->category[i]);
 	dump_text(sb, m, c->args[i]);

@@ -137,7 +137,7 @@ static void spans_say(const struct model *m, struct strbuf *sb)
 			    "span %u %" PRId64 " %" PRId64 " '%s' '%s' %" PRIu64 " '%s' %d %" PRIu64
 			    " %u %" PRId64 "\n",
 			    c->track[i], c->start_ns[i], c->end_ns[i], model_str(m, c->name[i]),
-			    model_str(m, c->category[i]), c->correlation[i],
+			    model_str(m, c->category[i]), span_correlation(c, i),
 			    model_str(m, c->args[i]), c->kind[i], c->parent[i], c->depth[i],
 			    c->exclusive_ns[i]);
 	for (size_t i = 0; i < m->pieces.nr; i++)
