@@ -31,11 +31,17 @@ void data_result_release(struct data_result *r)
 
 static char *source_of(const struct data_source *s)
 {
-	if (s->provider == DATA_HTTP)
+	switch (s->provider) {
+	case DATA_HTTP:
 		return http_shown(s->path);
-	if (s->provider == DATA_S3)
+	case DATA_S3:
 		return s->endpoint ? xasprintf("s3://%s at %s", s->path, s->endpoint)
 				   : xasprintf("s3://%s", s->path);
+	case DATA_SCRIPT:
+	case DATA_LOCAL:
+	case DATA_NAS:
+		break;
+	}
 	return xstrdup(s->path);
 }
 
@@ -56,7 +62,16 @@ static char *folder_of(const struct data_conf *c, const struct data_source *s)
 
 static bool remote(const struct data_source *s)
 {
-	return s->provider == DATA_HTTP || s->provider == DATA_S3;
+	switch (s->provider) {
+	case DATA_HTTP:
+	case DATA_S3:
+		return true;
+	case DATA_SCRIPT:
+	case DATA_LOCAL:
+	case DATA_NAS:
+		break;
+	}
+	return false;
 }
 
 static bool copies(const struct data_source *s)
@@ -68,7 +83,7 @@ static bool copies(const struct data_source *s)
 
 static int list_source(struct fetch *f, data_files *ret, struct err *err)
 {
-	int r;
+	int r = 0;
 
 	switch (f->s->provider) {
 	case DATA_HTTP:
@@ -77,7 +92,9 @@ static int list_source(struct fetch *f, data_files *ret, struct err *err)
 	case DATA_S3:
 		r = s3_list(f, ret, err);
 		break;
-	default:
+	case DATA_SCRIPT:
+	case DATA_LOCAL:
+	case DATA_NAS:
 		local_more_release(&f->more);
 		local_more_init(&f->more);
 		r = local_list(f->s->path, MAX_HASHED, ret, &f->more, err);
@@ -120,10 +137,26 @@ static bool has_entry(const struct fetch *f)
 	return entry_read(f->dir, &have) == 0;
 }
 
-static int check_source(struct fetch *f, struct err *err)
+static int check_server(struct fetch *f, struct err *err)
 {
 	CLEANUP(data_files_release) data_files files = VEC_INIT;
 	struct http_reply reply;
+
+	switch (f->s->provider) {
+	case DATA_HTTP:
+		return data_head(f, f->s->path, &reply, err);
+	case DATA_S3:
+		return s3_list(f, &files, err);
+	case DATA_SCRIPT:
+	case DATA_LOCAL:
+	case DATA_NAS:
+		break;
+	}
+	return 0;
+}
+
+static int check_source(struct fetch *f, struct err *err)
+{
 	int r;
 
 	switch (f->s->provider) {
@@ -134,16 +167,15 @@ static int check_source(struct fetch *f, struct err *err)
 		if (access(f->s->path, R_OK) < 0)
 			return err_sys(err, errno, "'%s'", f->s->path);
 		return 0;
-	default:
+	case DATA_HTTP:
+	case DATA_S3:
 		break;
 	}
 	if (cached_as_told(f))
 		return 0;
 	r = open_http(f, err);
-	if (r == 0 && f->s->provider == DATA_HTTP)
-		r = data_head(f, f->s->path, &reply, err);
-	else if (r == 0)
-		r = s3_list(f, &files, err);
+	if (r == 0)
+		r = check_server(f, err);
 	/* Without the server, what was fetched before will do. */
 	return r < 0 && r != -EINTR && has_entry(f) ? 0 : r;
 }
