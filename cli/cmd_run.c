@@ -25,7 +25,7 @@
 	{ "output", 'o', OPT_STR, &(o)->runs_dir, "DIR", "where run directories go (./runs)" }, \
 	{ "label", 0, OPT_LIST, &(o)->conf.labels, "K=V", "label of the run (repeatable)" }, \
 	{ "engine", 0, OPT_CONF_STR, GIVEN(o, "engine"), "NAME", \
-	  "auto, docker, podman, apptainer or host" }, \
+	  "auto" ENGINE_WORDS }, \
 	{ "image", 0, OPT_CONF_STR, GIVEN(o, "model.image"), "NAME", "container image" }, \
 	{ "build", 0, OPT_FLAG, &(o)->build, NULL, "build the models' images first" }, \
 	{ "manifest", 0, OPT_STR, &(o)->manifest, "FILE", \

@@ -2,6 +2,8 @@
  * the catalogue. */
 #include "conf_test.h"
 
+#include "profrig/engine/engine.h"
+
 struct fixture {
 	struct sandbox sb;
 	struct tool_set ts;
@@ -436,8 +438,8 @@ TEST(unknown_names)
 	/* In a file the same names are problems of the file. */
 	model(&f, "model: {command: [x]}\ntools: [zzz]\nengine: dokcer\n");
 	EXPECT(&f,
-	       "m/profrig.yaml:3: engine: unknown 'dokcer'; did you mean 'docker'? (one of: auto, "
-	       "docker, podman, apptainer, host)",
+	       "m/profrig.yaml:3: engine: unknown 'dokcer'; did you mean 'docker'? (one of: "
+	       "auto" ENGINE_WORDS ")",
 	       "m/profrig.yaml:2: unknown tool 'zzz' (see 'profrig list tools')");
 }
 

@@ -6,6 +6,8 @@
 
 #include <ctype.h>
 
+#include "profrig/engine/engine.h"
+
 static void check(const char *text, const char *const *want)
 {
 	CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
@@ -111,8 +113,8 @@ TEST(choices_and_ranges)
 	      "tools: [{name: a, sampler: {period_s: 0}}, {name: b, sampler: {period_s: .inf}},\n"
 	      "  {name: c, sampler: {period_s: 5s}}]\n"
 	      "mounts: [{host: a, mode: rx}]\n",
-	      "profrig.yaml:1: engine: unknown 'dokcer'; did you mean 'docker'? (one of: auto, "
-	      "docker, podman, apptainer, host)",
+	      "profrig.yaml:1: engine: unknown 'dokcer'; did you mean 'docker'? (one of: "
+	      "auto" ENGINE_WORDS ")",
 	      "profrig.yaml:2: container.pull: unknown 'sometimes' (one of: missing, always, "
 	      "never)",
 	      "profrig.yaml:3: model.timeout: -1 is not between 0 and 31536000",
