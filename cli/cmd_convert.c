@@ -282,10 +282,9 @@ static int convert_main(const struct command *c, int argc, char **argv)
 	const struct opt opts[] = {
 		{ "output", 'o', OPT_STR, &cv.output, "FILE",
 		  "where to write, and in which format: NAME.json[.gz|.zst] (Trace Event Format), "
-		  "NAME.otf2, "
-		  "NAME.folded, NAME.speedscope.json" },
+		  "NAME.otf2, … ('profrig list converters')" },
 		{ "to", 0, OPT_STR, &cv.to, "FORMAT",
-		  "tef, otf2, folded or speedscope, for any name of the file" },
+		  "the format, for any name of the file ('profrig list converters')" },
 		{ "window", 0, OPT_STR, &cv.window, "FROM:TO",
 		  "only this part: ns since the start, 1.5s:2s, 10%:90%, or the name of a span" },
 		{ "split-size", 0, OPT_STR, &cv.split, "SIZE",
