@@ -181,7 +181,7 @@ static int fill_part(struct fetch *f, const data_files *have, const data_files *
 	f->ret->cached = nr == 0;
 	/* Copies of this machine would only be in each other's way. */
 	if (get == http_fetch && nr > 1)
-		r = data_lanes(f, jobs, nr, get, err);
+		r = data_slots(f, jobs, nr, get, err);
 	for (size_t i = 0; r == 0 && i < nr; i++) {
 		if (!jobs[i].done)
 			r = data_fetch_one(f, &jobs[i], get, err);
