@@ -4,7 +4,7 @@
 
 #include "profrig/base/sort.h"
 #include "profrig/base/xalloc.h"
-#include "profrig/model/lanes.h"
+#include "profrig/model/nest_rows.h"
 
 /* ---- ends of links, by span ---- */
 
@@ -206,7 +206,7 @@ static void span_put(struct writing *w, uint64_t span)
 	VEC_PUSH(&w->open, span);
 }
 
-/* The spans of a lane: at[from … to), or where there is but one lane, from … to themselves. */
+/* The spans of a row: at[from … to), or where there is but one row, from … to themselves. */
 static void location_write(struct writing *w, size_t location, const uint64_t *at, uint64_t from,
 			   uint64_t to)
 {
@@ -231,32 +231,32 @@ static void location_write(struct writing *w, size_t location, const uint64_t *a
 	otf2_out_ok(o, OTF2_Archive_CloseEvtWriter(o->archive, w->out));
 }
 
-/* ---- lanes of a track ---- */
+/* ---- rows of a track ---- */
 
-static size_t lane_location(struct otf2_out *o, size_t first, uint32_t lane)
+static size_t row_location(struct otf2_out *o, size_t first, uint32_t row)
 {
 	struct out_location l = o->locations.v[first];
 	CLEANUP(xfreep) char *name = NULL;
 
-	if (lane == 0)
+	if (row == 0)
 		return first;
-	name = xasprintf("%s (%u)", model_str(o->m, o->m->tracks.v[l.track].name), lane + 1);
+	name = xasprintf("%s (%u)", model_str(o->m, o->m->tracks.v[l.track].name), row + 1);
 	l.name = otf2_out_puts(o, name);
 	l.is_track = false;
 	VEC_PUSH(&o->locations, l);
 	return o->locations.nr - 1;
 }
 
-/* The spans of a track by lane: first[k] is where those of lane k begin in at. */
-static void lanes_sort(const struct track *t, const uint32_t *lane_of, uint64_t *at,
-		       uint64_t *first, uint32_t lanes)
+/* The spans of a track by row: first[k] is where those of row k begin in at. */
+static void rows_sort(const struct track *t, const uint32_t *row_of, uint64_t *at, uint64_t *first,
+		      uint32_t rows)
 {
 	for (uint64_t i = 0; i < t->spans; i++)
-		first[lane_of[i] + 2]++;
-	for (uint32_t k = 2; k < lanes + 2; k++)
+		first[row_of[i] + 2]++;
+	for (uint32_t k = 2; k < rows + 2; k++)
 		first[k] += first[k - 1];
 	for (uint64_t i = 0; i < t->spans; i++)
-		at[first[lane_of[i] + 1]++] = t->first_span + i;
+		at[first[row_of[i] + 1]++] = t->first_span + i;
 }
 
 static void track_write(struct writing *w, size_t location)
@@ -265,27 +265,27 @@ static void track_write(struct writing *w, size_t location)
 	const struct span_columns *c = &m->spans;
 	track_id id = w->o->locations.v[location].track;
 	const struct track *t = &m->tracks.v[id];
-	CLEANUP(lanes_release) struct lanes l = LANES_INIT;
-	CLEANUP(xfreep) uint32_t *lane_of = xreallocarray(NULL, t->spans + 1, sizeof(*lane_of));
+	CLEANUP(nest_rows_release) struct nest_rows l = NEST_ROWS_INIT;
+	CLEANUP(xfreep) uint32_t *row_of = xreallocarray(NULL, t->spans + 1, sizeof(*row_of));
 	CLEANUP(xfreep) uint64_t *at = NULL, *first = NULL;
-	uint32_t lanes;
+	uint32_t rows;
 
 	for (uint64_t i = 0; i < t->spans; i++) {
 		uint64_t span = t->first_span + i;
 
-		lane_of[i] =
-			lanes_put(&l, 0, c->start_ns[span], c->end_ns[span], lanes_nests(m, span));
+		row_of[i] = nest_rows_put(&l, 0, c->start_ns[span], c->end_ns[span],
+					  nest_rows_nests(m, span));
 	}
-	lanes = lanes_count(&l, 0);
-	if (lanes <= 1) {
+	rows = nest_rows_count(&l, 0);
+	if (rows <= 1) {
 		location_write(w, location, NULL, t->first_span, t->first_span + t->spans);
 		return;
 	}
 	at = xreallocarray(NULL, t->spans, sizeof(*at));
-	first = xcalloc(lanes + 2, sizeof(*first));
-	lanes_sort(t, lane_of, at, first, lanes);
-	for (uint32_t k = 0; k < lanes; k++)
-		location_write(w, lane_location(w->o, location, k), at, first[k], first[k + 1]);
+	first = xcalloc(rows + 2, sizeof(*first));
+	rows_sort(t, row_of, at, first, rows);
+	for (uint32_t k = 0; k < rows; k++)
+		location_write(w, row_location(w->o, location, k), at, first[k], first[k + 1]);
 }
 
 /* ---- all ---- */

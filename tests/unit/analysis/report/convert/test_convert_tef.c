@@ -123,7 +123,7 @@ static void check_nesting(const char *path)
 	json_decref(root);
 }
 
-TEST(lanes_nest)
+TEST(rows_nest)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(model_freep) struct model *m = odd_model(0);

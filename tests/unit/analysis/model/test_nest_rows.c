@@ -1,15 +1,15 @@
-/* Spans that overlap on one track, laid into lanes in which they nest. */
+/* Spans that overlap on one track, laid into rows in which they nest. */
 #include "test.h"
 
-#include "profrig/model/lanes.h"
+#include "profrig/model/nest_rows.h"
 
 struct interval {
 	int64_t start, end;
 };
 
-static uint32_t put(struct lanes *l, int64_t start, int64_t end, bool nests)
+static uint32_t put(struct nest_rows *l, int64_t start, int64_t end, bool nests)
 {
-	return lanes_put(l, 3, start, end, nests);
+	return nest_rows_put(l, 3, start, end, nests);
 }
 
 TEST(known_cases)
@@ -20,7 +20,7 @@ TEST(known_cases)
 		size_t nr;
 		struct interval v[5];
 		uint32_t want[5];
-	} rows[] = {
+	} cases[] = {
 		{ "nested calls", true, 3, { { 0, 9 }, { 1, 8 }, { 2, 3 } }, { 0, 0, 0 } },
 		{ "nested kernels", false, 3, { { 0, 9 }, { 1, 8 }, { 2, 3 } }, { 0, 1, 2 } },
 		{ "touching", false, 3, { { 0, 5 }, { 5, 9 }, { 9, 12 } }, { 0, 0, 0 } },
@@ -30,42 +30,43 @@ TEST(known_cases)
 		{ "no length", false, 3, { { 5, 5 }, { 5, 5 }, { 5, 5 } }, { 0, 0, 0 } },
 		ROW("no length at an end", true, 4, { { 0, 5 }, { 1, 5 }, { 5, 7 }, { 5, 5 } },
 		    { 0, 0, 0, 0 }),
-		ROW("a freed lane is taken again", false, 5,
+		ROW("a freed row is taken again", false, 5,
 		    { { 0, 9 }, { 1, 2 }, { 2, 4 }, { 3, 5 }, { 9, 10 } }, { 0, 1, 1, 2, 0 }),
 		ROW("outlives what it began in", true, 4,
 		    { { 0, 10 }, { 2, 6 }, { 4, 8 }, { 7, 8 } }, { 0, 0, 1, 0 }),
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		CLEANUP(lanes_release) struct lanes l = LANES_INIT;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(nest_rows_release) struct nest_rows l = NEST_ROWS_INIT;
 
-		for (size_t k = 0; k < rows[i].nr; k++) {
-			uint32_t got = put(&l, rows[i].v[k].start, rows[i].v[k].end, rows[i].nests);
+		for (size_t k = 0; k < cases[i].nr; k++) {
+			uint32_t got =
+				put(&l, cases[i].v[k].start, cases[i].v[k].end, cases[i].nests);
 
-			if (got != rows[i].want[k])
-				ROW_FAIL(i, "%s: span %zu is in lane %u, not %u", rows[i].what, k,
-					 got, rows[i].want[k]);
+			if (got != cases[i].want[k])
+				ROW_FAIL(i, "%s: span %zu is in row %u, not %u", cases[i].what, k,
+					 got, cases[i].want[k]);
 		}
 	}
 }
 
 TEST(tracks_are_apart)
 {
-	CLEANUP(lanes_release) struct lanes l = LANES_INIT;
+	CLEANUP(nest_rows_release) struct nest_rows l = NEST_ROWS_INIT;
 
-	assert_int_equal(lanes_put(&l, 7, -5, 9, false), 0);
-	assert_int_equal(lanes_put(&l, 2, -5, 9, false), 0);
-	assert_int_equal(lanes_put(&l, 7, 0, 9, false), 1);
-	assert_int_equal(lanes_count(&l, 7), 2);
-	assert_int_equal(lanes_count(&l, 2), 1);
-	assert_int_equal(lanes_count(&l, 3), 0);
-	assert_int_equal(lanes_count(&l, 100), 0);
+	assert_int_equal(nest_rows_put(&l, 7, -5, 9, false), 0);
+	assert_int_equal(nest_rows_put(&l, 2, -5, 9, false), 0);
+	assert_int_equal(nest_rows_put(&l, 7, 0, 9, false), 1);
+	assert_int_equal(nest_rows_count(&l, 7), 2);
+	assert_int_equal(nest_rows_count(&l, 2), 1);
+	assert_int_equal(nest_rows_count(&l, 3), 0);
+	assert_int_equal(nest_rows_count(&l, 100), 0);
 }
 
 /* An instant lies inside a kernel. */
 TEST(instants_take_no_room)
 {
-	CLEANUP(lanes_release) struct lanes l = LANES_INIT;
+	CLEANUP(nest_rows_release) struct nest_rows l = NEST_ROWS_INIT;
 
 	assert_int_equal(put(&l, 0, 10, false), 0);
 	assert_int_equal(put(&l, 0, 0, true), 0);
@@ -78,7 +79,7 @@ TEST(instants_take_no_room)
 /* Times of a file may be anything. */
 TEST(outermost_times)
 {
-	CLEANUP(lanes_release) struct lanes l = LANES_INIT;
+	CLEANUP(nest_rows_release) struct nest_rows l = NEST_ROWS_INIT;
 
 	assert_int_equal(put(&l, INT64_MIN, INT64_MAX, false), 0);
 	assert_int_equal(put(&l, 0, INT64_MAX, false), 1);
@@ -90,24 +91,24 @@ TEST(outermost_times)
 
 TEST(a_released_one_begins_anew)
 {
-	CLEANUP(lanes_release) struct lanes l = LANES_INIT;
+	CLEANUP(nest_rows_release) struct nest_rows l = NEST_ROWS_INIT;
 
-	assert_int_equal(lanes_put(&l, 0, 0, 9, false), 0);
-	assert_int_equal(lanes_put(&l, 0, 1, 9, false), 1);
-	lanes_release(&l);
-	assert_int_equal(lanes_count(&l, 0), 0);
-	assert_int_equal(lanes_put(&l, 0, 0, 9, false), 0);
+	assert_int_equal(nest_rows_put(&l, 0, 0, 9, false), 0);
+	assert_int_equal(nest_rows_put(&l, 0, 1, 9, false), 1);
+	nest_rows_release(&l);
+	assert_int_equal(nest_rows_count(&l, 0), 0);
+	assert_int_equal(nest_rows_put(&l, 0, 0, 9, false), 0);
 }
 
 TEST(many_at_once)
 {
-	CLEANUP(lanes_release) struct lanes l = LANES_INIT;
+	CLEANUP(nest_rows_release) struct nest_rows l = NEST_ROWS_INIT;
 
 	for (int64_t i = 0; i < 100000; i++)
 		assert_int_equal(put(&l, i, 1000000 + i, true), i);
 	for (int64_t i = 0; i < 100000; i++)
 		assert_int_equal(put(&l, 1000000 + i, 2000000, false), i);
-	assert_int_equal(lanes_count(&l, 3), 100000);
+	assert_int_equal(nest_rows_count(&l, 3), 100000);
 }
 
 static int by_start(const void *pa, const void *pb)
@@ -119,25 +120,25 @@ static int by_start(const void *pa, const void *pb)
 	return (a->end < b->end) - (a->end > b->end);
 }
 
-/* What the header says, span by span: the first lane in which nothing is in the way. */
-static bool has_room(const struct interval *v, const uint32_t *lane, size_t at, uint32_t in,
+/* What the header says, span by span: the first row in which nothing is in the way. */
+static bool has_room(const struct interval *v, const uint32_t *row, size_t at, uint32_t in,
 		     bool nests)
 {
 	for (size_t i = 0; i < at; i++)
-		if (lane[i] == in && v[i].end > v[at].start && (!nests || v[i].end < v[at].end))
+		if (row[i] == in && v[i].end > v[at].start && (!nests || v[i].end < v[at].end))
 			return false;
 	return true;
 }
 
-TEST(first_lane_with_room)
+TEST(first_row_with_room)
 {
 	uint64_t seed = 42;
 
 	for (uint64_t c = 0; c < test_cases(300); c++) {
-		CLEANUP(lanes_release) struct lanes l = LANES_INIT;
+		CLEANUP(nest_rows_release) struct nest_rows l = NEST_ROWS_INIT;
 		bool nests = rnd(&seed) % 2;
 		struct interval v[60];
-		uint32_t lane[60];
+		uint32_t row[60];
 		size_t nr = rnd(&seed) % ARRAY_LEN(v);
 
 		for (size_t i = 0; i < nr; i++) {
@@ -149,11 +150,11 @@ TEST(first_lane_with_room)
 		for (size_t i = 0; i < nr; i++) {
 			uint32_t want = 0;
 
-			while (!has_room(v, lane, i, want, nests))
+			while (!has_room(v, row, i, want, nests))
 				want++;
-			lane[i] = put(&l, v[i].start, v[i].end, nests);
-			if (lane[i] != want)
-				ROW_FAIL(c, "span %zu is in lane %u, not %u", i, lane[i], want);
+			row[i] = put(&l, v[i].start, v[i].end, nests);
+			if (row[i] != want)
+				ROW_FAIL(c, "span %zu is in row %u, not %u", i, row[i], want);
 		}
 	}
 }
