@@ -54,7 +54,7 @@ struct cursor {
 	size_t at;
 };
 
-struct samples {
+struct sample_merge {
 	VEC(struct cursor) heap; /* the earliest first, of equal times the first series */
 };
 
@@ -63,7 +63,7 @@ static bool cursor_before(const struct cursor *a, const struct cursor *b)
 	return a->t_ns != b->t_ns ? a->t_ns < b->t_ns : a->series < b->series;
 }
 
-static void heap_down(struct samples *s, size_t i)
+static void sample_merge_sift(struct sample_merge *s, size_t i)
 {
 	struct cursor *v = s->heap.v, moved = v[i];
 
@@ -77,7 +77,7 @@ static void heap_down(struct samples *s, size_t i)
 	v[i] = moved;
 }
 
-static void samples_open(struct samples *s, const struct otf2_out *o, size_t location)
+static void sample_merge_open(struct sample_merge *s, const struct otf2_out *o, size_t location)
 {
 	for (size_t i = o->first_series[location]; i < o->first_series[location + 1]; i++) {
 		const struct series *se = &o->m->series.v[o->series_at[i]];
@@ -86,10 +86,10 @@ static void samples_open(struct samples *s, const struct otf2_out *o, size_t loc
 			VEC_PUSH(&s->heap, (struct cursor){ se->t_ns.v[0], o->series_at[i], 0 });
 	}
 	for (size_t i = s->heap.nr / 2; i-- > 0;)
-		heap_down(s, i);
+		sample_merge_sift(s, i);
 }
 
-static void samples_release(struct samples *s)
+static void sample_merge_release(struct sample_merge *s)
 {
 	VEC_RELEASE(&s->heap);
 }
@@ -100,7 +100,7 @@ struct writing {
 	struct otf2_out *o;
 	OTF2_EvtWriter *out;
 	OTF2_AttributeList *attributes;
-	struct samples samples;
+	struct sample_merge samples;
 	VEC(uint64_t) open; /* spans */
 };
 
@@ -134,7 +134,7 @@ static void samples_until(struct writing *w, int64_t t_ns)
 		else
 			*c = w->samples.heap.v[--w->samples.heap.nr];
 		if (w->samples.heap.nr)
-			heap_down(&w->samples, 0);
+			sample_merge_sift(&w->samples, 0);
 	}
 }
 
@@ -331,7 +331,7 @@ void otf2_out_events(struct otf2_out *o)
 	else
 		otf2_out_ok(o, OTF2_Archive_OpenEvtFiles(o->archive));
 	for (size_t i = 0; i < places && o->failed == OTF2_SUCCESS; i++) {
-		samples_open(&w.samples, o, i);
+		sample_merge_open(&w.samples, o, i);
 		if (o->locations.v[i].track == TRACK_NONE)
 			location_write(&w, i, NULL, 0, 0);
 		else
@@ -342,7 +342,7 @@ void otf2_out_events(struct otf2_out *o)
 	locals_write(o);
 	if (w.attributes)
 		OTF2_AttributeList_Delete(w.attributes);
-	samples_release(&w.samples);
+	sample_merge_release(&w.samples);
 	VEC_RELEASE(&w.open);
 }
 
