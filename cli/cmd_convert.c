@@ -119,7 +119,7 @@ static int paths_of(struct conversion *cv, struct table_set *tables)
 	return EXIT_PARTIAL;
 }
 
-static int write_out(struct conversion *cv)
+static int conversion_write(struct conversion *cv)
 {
 	struct table_set tables = TABLE_SET_INIT;
 	struct convert_job job = { .model = cv->t.m,
@@ -234,7 +234,7 @@ static int inputs_convert(struct conversion *cv, const struct strvec *inputs)
 	print_inputs(cv->t.m);
 	r = window_cut(cv);
 	if (r == EXIT_DONE)
-		r = write_out(cv);
+		r = conversion_write(cv);
 	if (r != EXIT_DONE)
 		return r;
 	say_left_out(cv);

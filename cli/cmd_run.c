@@ -272,8 +272,8 @@ static int choose_models(const struct command *c, struct run_options *o,
 	return code;
 }
 
-static int run_all(const struct command *c, const struct run_options *o,
-		   const struct strvec *models, char *const *cmd)
+static int models_run(const struct command *c, const struct run_options *o,
+		      const struct strvec *models, char *const *cmd)
 {
 	struct campaign cp;
 	int code = prepare_all(c, o, models, cmd, &cp);
@@ -330,7 +330,7 @@ static int run_main(const struct command *c, int argc, char **argv)
 	if (code < 0)
 		code = package_images(c, &o, false, &models);
 	if (code < 0) {
-		code = run_all(c, &o, &models, rest);
+		code = models_run(c, &o, &models, rest);
 		/* Also when it came between two runs, or before the first. */
 		if (cli_interrupt)
 			code = exit_worse(code, cli_interrupt_code(cli_interrupt));

@@ -181,7 +181,7 @@ static void events_drop(struct reader *r, size_t n)
 }
 
 /* The time up to which every lane is complete; INT64_MAX when all are read to their ends. */
-static int64_t fill_all(struct reader *readers, size_t nr, size_t max)
+static int64_t readers_fill(struct reader *readers, size_t nr, size_t max)
 {
 	int64_t horizon_ns = INT64_MAX;
 
@@ -207,7 +207,7 @@ void model_lanes_run(const struct model *m, const struct model_lane *lanes, size
 	do {
 		size_t fed = 0;
 
-		horizon_ns = fill_all(readers, nr, max);
+		horizon_ns = readers_fill(readers, nr, max);
 		for (size_t i = 0; i < nr; i++) {
 			feeds[i] = (struct lane_feed){
 				.v = readers[i].events.v,

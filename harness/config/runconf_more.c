@@ -233,7 +233,7 @@ static bool has_own(const struct cfg_node *map)
 
 /* As same_map for whole entries: options, env, wrap and sampler of one may be absent in the other
  * when they say nothing. */
-static bool covers(const struct cfg_node *a, const struct cfg_node *b)
+static bool node_covers(const struct cfg_node *a, const struct cfg_node *b)
 {
 	for (size_t i = 0; i < a->nr; i++) {
 		const struct cfg_node *x = a->child[i], *y = cfg_get(b, x->key);
@@ -252,7 +252,7 @@ bool runconf_known_tool(struct loader *l, const struct cfg_node *entry, const st
 
 	if (!first)
 		return false;
-	if (!covers(first, entry) || !covers(entry, first))
+	if (!node_covers(first, entry) || !node_covers(entry, first))
 		cfg_problem(l->p, name, "tool '%s' is in the list twice, with different settings",
 			    name->s);
 	return true;

@@ -60,7 +60,7 @@ static char *folder_of(const struct data_conf *c, const struct data_source *s)
 			 data_provider_name(s->provider), sha);
 }
 
-static bool remote(const struct data_source *s)
+static bool source_is_remote(const struct data_source *s)
 {
 	switch (s->provider) {
 	case DATA_HTTP:
@@ -74,9 +74,9 @@ static bool remote(const struct data_source *s)
 	return false;
 }
 
-static bool copies(const struct data_source *s)
+static bool source_is_copied(const struct data_source *s)
 {
-	return remote(s) || s->provider == DATA_SCRIPT || s->mirror;
+	return source_is_remote(s) || s->provider == DATA_SCRIPT || s->mirror;
 }
 
 /* --- is it there? --- */
@@ -106,7 +106,7 @@ static int list_source(struct fetch *f, data_files *ret, struct err *err)
 
 static int open_http(struct fetch *f, struct err *err)
 {
-	if (f->http || !remote(f->s))
+	if (f->http || !source_is_remote(f->s))
 		return 0;
 	f->http = http_open(err);
 	return f->http ? 0 : -ENOTSUP;
@@ -220,7 +220,7 @@ static int sync_listing(struct fetch *f, const data_files *files, struct err *er
 	CLEANUP(xfreep) char *data = fs_join(f->dir, "data");
 	int r;
 
-	if (remote(f->s))
+	if (source_is_remote(f->s))
 		return data_sync(f, files, http_fetch, err);
 	r = data_sync(f, files, local_copy, err);
 	if (r == 0)
@@ -231,9 +231,9 @@ static int sync_listing(struct fetch *f, const data_files *files, struct err *er
 }
 
 /* Uses what there is when the server does not answer. */
-static int stale(struct fetch *f, int r, const struct err *why)
+static int fetch_stale(struct fetch *f, int r, const struct err *why)
 {
-	if (r == -EINTR || !remote(f->s) || entry_use(f) < 0)
+	if (r == -EINTR || !source_is_remote(f->s) || entry_use(f) < 0)
 		return r;
 	f->ret->note = xasprintf("data '%s': %s does not answer (%.200s): what was fetched before "
 				 "is used, which may be old",
@@ -256,11 +256,11 @@ static int fetch_copy(struct fetch *f, const char *name, struct err *err)
 		r = list_source(f, &files, &why);
 	if (r == 0)
 		return sync_listing(f, &files, err);
-	r = stale(f, r, &why);
+	r = fetch_stale(f, r, &why);
 	return r < 0 ? err_set(err, -r, "%s", why.msg) : 0;
 }
 
-static void forget(const struct fetch *f)
+static void fetch_forget(const struct fetch *f)
 {
 	static const char *const names[] = { "entry.json", "data", "part" };
 
@@ -281,13 +281,13 @@ static int fetch_locked(struct fetch *f, const char *name, struct err *err)
 	if (r == 0)
 		return 0;
 	/* What was put together of parts may be wrong where they meet. */
-	forget(f);
+	fetch_forget(f);
 	f->done = 0;
 	r = fetch_copy(f, name, err);
 	if (r == 0)
 		r = sum_matches(f, err);
 	if (r == -EBADMSG)
-		forget(f);
+		fetch_forget(f);
 	return r;
 }
 
@@ -406,9 +406,10 @@ static int fetch_source(const struct data_conf *c, const struct data_set *d,
 		o->phase(o->ctx, phase);
 	}
 	/* A listing says the same. */
-	r = remote(s) ? 0 : check_source(&f, err);
+	r = source_is_remote(s) ? 0 : check_source(&f, err);
 	if (r == 0)
-		r = copies(s) ? fetch_into_cache(&f, d->name, err) : use_in_place(&f, err);
+		r = source_is_copied(s) ? fetch_into_cache(&f, d->name, err)
+					: use_in_place(&f, err);
 	ret->seconds = (double)(clock_monotonic_ns() - began) / 1e9;
 	fetch_release(&f);
 	return r;

@@ -52,7 +52,7 @@ static void note_got(void *ctx, uint64_t done, uint64_t total)
 }
 
 /* The first says why. The lock is held. */
-static void give_up(struct slots *all, int code, const struct err *err)
+static void slots_give_up(struct slots *all, int code, const struct err *err)
 {
 	if (all->code)
 		return;
@@ -79,7 +79,7 @@ static void *slot_main(void *arg)
 		if (r == 0)
 			all->finished += (uint64_t)job->file->bytes;
 		else
-			give_up(all, r, &err);
+			slots_give_up(all, r, &err);
 	}
 	all->running--;
 	pthread_cond_signal(&all->changed);
@@ -113,7 +113,7 @@ static void wait_for_all(struct slots *all, const struct slot *slots, size_t nr)
 		show_progress(all, slots, nr);
 		if (fetch_interrupted(all->f)) {
 			err_set(&why, EINTR, "interrupted");
-			give_up(all, -EINTR, &why);
+			slots_give_up(all, -EINTR, &why);
 		}
 	}
 	pthread_mutex_unlock(&all->lock);

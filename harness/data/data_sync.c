@@ -19,8 +19,8 @@ static const struct data_file *find_file(const data_files *files, const char *re
 }
 
 /* The entry's file when it is still what the listing wants and what was fetched. */
-static const struct data_file *reusable(const struct fetch *f, const data_files *have,
-					const struct data_file *want)
+static const struct data_file *file_reusable(const struct fetch *f, const data_files *have,
+					     const struct data_file *want)
 {
 	const struct data_file *h = find_file(have, want->rel);
 
@@ -136,7 +136,7 @@ static struct data_job *plan_jobs(struct fetch *f, const data_files *have,
 		data_files_add(now, listing->v[i].rel, NULL, listing->v[i].tag,
 			       listing->v[i].bytes);
 	for (size_t i = 0; i < listing->nr; i++) {
-		const struct data_file *old = reusable(f, have, &listing->v[i]);
+		const struct data_file *old = file_reusable(f, have, &listing->v[i]);
 		struct data_file *file = &now->v[i];
 
 		if (!old) {

@@ -204,7 +204,7 @@ static void push_sample(struct nsys_stacks *sm, struct stack_track *t, const str
 		sm->strange++;
 }
 
-static void push_all(struct nsys_stacks *sm)
+static void stacks_push(struct nsys_stacks *sm)
 {
 	struct stack_track t = STACK_TRACK_INIT(TRACK_NONE);
 
@@ -237,7 +237,7 @@ void nsys_read_samples(struct nsys *ns)
 		db_scan_table(&ns->sc, &chains, &sm);
 		samples_join(&sm);
 		samples_measure(&sm);
-		push_all(&sm);
+		stacks_push(&sm);
 		sink_fact(s, "cpu_samples", (int64_t)sm.all.nr);
 		sink_fact(s, "sample_ns", sm.sample_ns);
 		sink_fact(s, "without_stack", (int64_t)sm.stackless);

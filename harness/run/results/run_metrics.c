@@ -55,7 +55,7 @@ static void add_value(struct values *vs, struct value v)
 	vs->v.v[vs->v.nr - 1] = v;
 }
 
-static void odd(struct values *vs, uint64_t line, const char *text, size_t n)
+static void values_odd(struct values *vs, uint64_t line, const char *text, size_t n)
 {
 	if (vs->odd++ > 0)
 		return;
@@ -133,7 +133,7 @@ static const char *parse_number(const char *p, const char *end, double *ret, boo
 
 /* --- the performance line --- */
 
-static const char *blanks(const char *p, const char *end)
+static const char *blanks_skip(const char *p, const char *end)
 {
 	while (p < end && (*p == ' ' || *p == '\t' || *p == '\r'))
 		p++;
@@ -141,13 +141,13 @@ static const char *blanks(const char *p, const char *end)
 }
 
 /* "/s" behind the number or its comma: part of the unit. */
-static const char *rate(const char *p, const char *end, struct strbuf *ret)
+static const char *rate_skip(const char *p, const char *end, struct strbuf *ret)
 {
 	const char *q = p;
 
 	if (q < end && *q == ',')
 		q++;
-	q = blanks(q, end);
+	q = blanks_skip(q, end);
 	if (q + 1 >= end || *q != '/' || !isalpha((unsigned char)q[1]))
 		return p;
 	strbuf_addch(ret, *q++);
@@ -157,10 +157,10 @@ static const char *rate(const char *p, const char *end, struct strbuf *ret)
 }
 
 /* What stands behind "performance:" on its line: value[/s][,] unit. */
-static bool performance(struct values *vs, const char *p, const char *end, uint64_t line)
+static bool performance_line(struct values *vs, const char *p, const char *end, uint64_t line)
 {
 	CLEANUP(strbuf_release) struct strbuf per = STRBUF_INIT, unit = STRBUF_INIT;
-	const char *at = blanks(p, end), *word;
+	const char *at = blanks_skip(p, end), *word;
 	bool grouped = false;
 	double v;
 
@@ -169,11 +169,11 @@ static bool performance(struct values *vs, const char *p, const char *end, uint6
 	p = parse_number(at, end, &v, &grouped);
 	if (!p)
 		return false;
-	p = rate(p, end, &per);
-	word = per.len ? blanks(p, end) : p;
+	p = rate_skip(p, end, &per);
+	word = per.len ? blanks_skip(p, end) : p;
 	if (word < end && *word == ',')
 		p = word + 1;
-	word = blanks(p, end);
+	word = blanks_skip(p, end);
 	if (word == p || word == end)
 		return false;
 	for (p = word; p < end && !isspace((unsigned char)*p) && *p != ','; p++)
@@ -190,7 +190,7 @@ static bool performance(struct values *vs, const char *p, const char *end, uint6
 }
 
 /* train_samples_per_second['" :=]+value, as trainers print it at their end. */
-static bool trainer(struct values *vs, const char *p, const char *end, uint64_t line)
+static bool trainer_line(struct values *vs, const char *p, const char *end, uint64_t line)
 {
 	static const char between[] = "'\" \t:=";
 	const char *at = p;
@@ -209,7 +209,7 @@ static bool trainer(struct values *vs, const char *p, const char *end, uint64_t 
 
 typedef bool parse_fn(struct values *vs, const char *p, const char *end, uint64_t line);
 
-static bool parameter(char c)
+static bool is_parameter(char c)
 {
 	return isdigit((unsigned char)c) || c == ';';
 }
@@ -219,7 +219,7 @@ static bool ends_colour(const char *text, const char *at)
 {
 	if (!isalpha((unsigned char)at[-1]))
 		return false;
-	for (at--; at > text && parameter(at[-1]); at--)
+	for (at--; at > text && is_parameter(at[-1]); at--)
 		;
 	return at - text >= 2 && at[-1] == '[' && at[-2] == '\033';
 }
@@ -236,7 +236,7 @@ static void without_colours(const char *p, const char *end, struct strbuf *to)
 {
 	for (; p < end; p++) {
 		if (p + 1 < end && p[0] == '\033' && p[1] == '[') {
-			for (p += 2; p < end && parameter(*p); p++)
+			for (p += 2; p < end && is_parameter(*p); p++)
 				;
 			continue;
 		}
@@ -277,8 +277,9 @@ static void find_key(struct values *vs, const char *text, size_t n, uint64_t lin
 		if (!eol)
 			eol = rest + room;
 		if (starts_word(text, at) && (size_t)(eol - rest) <= RUN_MAX_LINE &&
-		    !parse_line(parse, vs, rest, eol, line_at(&count, at)) && parse == performance)
-			odd(vs, line_at(&count, at), at, (size_t)(eol - at));
+		    !parse_line(parse, vs, rest, eol, line_at(&count, at)) &&
+		    parse == performance_line)
+			values_odd(vs, line_at(&count, at), at, (size_t)(eol - at));
 		at = rest;
 	}
 }
@@ -295,7 +296,7 @@ static void group_value(struct search *s, const char *text, uint64_t line)
 		return;
 	q = parse_number(text + a, text + b, &v.value, &grouped);
 	if (q != text + b) {
-		odd(vs, line, text + a, b - a);
+		values_odd(vs, line, text + a, b - a);
 		return;
 	}
 	if (grouped && vs->grouped++ == 0)
@@ -336,8 +337,8 @@ static bool on_piece(void *ctx, const char *text, size_t n, uint64_t line)
 	if (s->re) {
 		find_pattern(s, text, n, line);
 	} else {
-		find_key(s->vs, text, n, line, key, performance);
-		find_key(s->trainer, text, n, line, trainer_key, trainer);
+		find_key(s->vs, text, n, line, key, performance_line);
+		find_key(s->trainer, text, n, line, trainer_key, trainer_line);
 	}
 	return true;
 }
@@ -377,7 +378,7 @@ static int by_value(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
-static struct value chosen(struct value *v, size_t n, enum results_pick pick)
+static struct value value_chosen(struct value *v, size_t n, enum results_pick pick)
 {
 	double sum = 0;
 
@@ -430,7 +431,7 @@ struct picked values_pick(const struct values *vs, uint32_t name, const struct r
 		snprintf(p.why, sizeof(p.why), "its last value, in line %llu, is not a number",
 			 (unsigned long long)last.line);
 	} else {
-		one = chosen(of.v, of.nr, rc->pick);
+		one = value_chosen(of.v, of.nr, rc->pick);
 		p.value = one.value;
 		p.line = one.line;
 		if (odd_ones)
