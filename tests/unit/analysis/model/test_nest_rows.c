@@ -7,7 +7,7 @@ struct interval {
 	int64_t start, end;
 };
 
-static uint32_t put(struct nest_rows *l, int64_t start, int64_t end, bool nests)
+static uint32_t span_put(struct nest_rows *l, int64_t start, int64_t end, bool nests)
 {
 	return nest_rows_put(l, 3, start, end, nests);
 }
@@ -40,8 +40,8 @@ TEST(known_cases)
 		CLEANUP(nest_rows_release) struct nest_rows l = NEST_ROWS_INIT;
 
 		for (size_t k = 0; k < cases[i].nr; k++) {
-			uint32_t got =
-				put(&l, cases[i].v[k].start, cases[i].v[k].end, cases[i].nests);
+			uint32_t got = span_put(&l, cases[i].v[k].start, cases[i].v[k].end,
+						cases[i].nests);
 
 			if (got != cases[i].want[k])
 				ROW_FAIL(i, "%s: span %zu is in row %u, not %u", cases[i].what, k,
@@ -68,12 +68,12 @@ TEST(instants_take_no_room)
 {
 	CLEANUP(nest_rows_release) struct nest_rows l = NEST_ROWS_INIT;
 
-	assert_int_equal(put(&l, 0, 10, false), 0);
-	assert_int_equal(put(&l, 0, 0, true), 0);
-	assert_int_equal(put(&l, 5, 5, true), 0);
-	assert_int_equal(put(&l, 5, 8, false), 1);
-	assert_int_equal(put(&l, 10, 10, true), 0);
-	assert_int_equal(put(&l, 10, 12, false), 0);
+	assert_int_equal(span_put(&l, 0, 10, false), 0);
+	assert_int_equal(span_put(&l, 0, 0, true), 0);
+	assert_int_equal(span_put(&l, 5, 5, true), 0);
+	assert_int_equal(span_put(&l, 5, 8, false), 1);
+	assert_int_equal(span_put(&l, 10, 10, true), 0);
+	assert_int_equal(span_put(&l, 10, 12, false), 0);
 }
 
 /* Times of a file may be anything. */
@@ -81,12 +81,12 @@ TEST(outermost_times)
 {
 	CLEANUP(nest_rows_release) struct nest_rows l = NEST_ROWS_INIT;
 
-	assert_int_equal(put(&l, INT64_MIN, INT64_MAX, false), 0);
-	assert_int_equal(put(&l, 0, INT64_MAX, false), 1);
-	assert_int_equal(put(&l, 1, 0, false), 2); /* ends before it begins */
-	assert_int_equal(put(&l, 2, 3, false), 2);
-	assert_int_equal(put(&l, INT64_MAX, INT64_MAX, false), 0);
-	assert_int_equal(put(&l, INT64_MAX, INT64_MAX, true), 0);
+	assert_int_equal(span_put(&l, INT64_MIN, INT64_MAX, false), 0);
+	assert_int_equal(span_put(&l, 0, INT64_MAX, false), 1);
+	assert_int_equal(span_put(&l, 1, 0, false), 2); /* ends before it begins */
+	assert_int_equal(span_put(&l, 2, 3, false), 2);
+	assert_int_equal(span_put(&l, INT64_MAX, INT64_MAX, false), 0);
+	assert_int_equal(span_put(&l, INT64_MAX, INT64_MAX, true), 0);
 }
 
 TEST(a_released_one_begins_anew)
@@ -105,9 +105,9 @@ TEST(many_at_once)
 	CLEANUP(nest_rows_release) struct nest_rows l = NEST_ROWS_INIT;
 
 	for (int64_t i = 0; i < 100000; i++)
-		assert_int_equal(put(&l, i, 1000000 + i, true), i);
+		assert_int_equal(span_put(&l, i, 1000000 + i, true), i);
 	for (int64_t i = 0; i < 100000; i++)
-		assert_int_equal(put(&l, 1000000 + i, 2000000, false), i);
+		assert_int_equal(span_put(&l, 1000000 + i, 2000000, false), i);
 	assert_int_equal(nest_rows_count(&l, 3), 100000);
 }
 
@@ -152,7 +152,7 @@ TEST(first_row_with_room)
 
 			while (!has_room(v, row, i, want, nests))
 				want++;
-			row[i] = put(&l, v[i].start, v[i].end, nests);
+			row[i] = span_put(&l, v[i].start, v[i].end, nests);
 			if (row[i] != want)
 				ROW_FAIL(c, "span %zu is in row %u, not %u", i, row[i], want);
 		}

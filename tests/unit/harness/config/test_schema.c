@@ -8,7 +8,7 @@
 
 #include "profrig/engine/engine.h"
 
-static void check(const char *text, const char *const *want)
+static void text_check(const char *text, const char *const *want)
 {
 	CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
 	struct err err = ERR_INIT;
@@ -22,7 +22,7 @@ static void check(const char *text, const char *const *want)
 	assert_problems(&p, want);
 }
 
-#define CHECK(text, ...) check(text, (const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
+#define CHECK(text, ...) text_check(text, (const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
 
 TEST(whole_configuration_is_fine)
 {
