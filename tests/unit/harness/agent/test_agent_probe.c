@@ -22,7 +22,7 @@ static json_t *agent_probe(struct rig *g, json_t *needs, json_t *env)
 	CLEANUP(xfreep) char *line = json_dumps(rq, JSON_COMPACT);
 
 	json_decref(rq);
-	say(g, "%s", line);
+	rig_say(g, "%s", line);
 	return expect(g, "probe");
 }
 

@@ -262,7 +262,7 @@ SAMPLER_TEST(none_is_lost)
 
 	fake_device("gpu0", 1);
 	fake.read_ms = 3;
-	sp = begin(0.001);
+	sp = fake_begin(0.001);
 	WAIT_UNTIL(fake.reads >= 50);
 	sampling_stop(sp, &st);
 	sampling_free(sp);
@@ -290,7 +290,7 @@ SAMPLER_TEST(late_tick)
 	fake_device("gpu0", 1);
 	pid = fork();
 	if (pid == 0) {
-		struct sampling *sp = begin(0.4);
+		struct sampling *sp = fake_begin(0.4);
 
 		while (fake.reads < 3)
 			sleep_ms(2);

@@ -226,7 +226,7 @@ TEST_WITH(many_speak_at_once, setup, teardown)
 	for (i = 0; i < TALKERS; i++)
 		talkers[i] = (struct talker){ .run_dir = g->plan.run_dir, .name = names_of[i] };
 	assert_int_equal(pthread_create(&thread, NULL, all_talk, g), 0);
-	go(g);
+	rig_run(g);
 	pthread_join(thread, NULL);
 	ended_as(g, RUN_SUCCESS, 0, NULL);
 	for (i = 0; i < TALKERS; i++) {
