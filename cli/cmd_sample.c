@@ -522,7 +522,7 @@ static int command_watch(const struct asked *a, struct sample *s, char *const *c
 }
 
 /* The command goes on when the time for sampling is over. */
-static void wait_for(struct child *ch)
+static void child_wait(struct child *ch)
 {
 	while (ch->pid && !ch->ended) {
 		pass_on(ch);
@@ -561,7 +561,7 @@ static int sample_and_show(const struct asked *a, struct sample *s, char *const 
 	progress_end();
 	if (code >= 0)
 		return code;
-	wait_for(&ch);
+	child_wait(&ch);
 	code = exit_worse(child_code(a, &ch), bad);
 	if (a->propagate && child_code(a, &ch))
 		code = child_code(a, &ch);

@@ -131,8 +131,8 @@ static char *needs_of(const struct tool *t)
 	return strbuf_steal(&sb);
 }
 
-static void add_row(struct table *t, const struct command *c, const struct strvec *dirs,
-		    const struct tool *tool)
+static void tools_row_add(struct table *t, const struct command *c, const struct strvec *dirs,
+			  const struct tool *tool)
 {
 	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT;
 	CLEANUP(xfreep) char *needs = needs_of(tool);
@@ -163,7 +163,7 @@ struct table *tools_table(const struct command *c, const struct strvec *dirs, bo
 	tool_set_all(&ts);
 	t = table_text_cols("tools", columns, ARRAY_LEN(columns) - (json ? 0 : 2));
 	for (size_t i = 0; i < ts.tools.nr; i++)
-		add_row(t, c, dirs, ts.tools.v[i]);
+		tools_row_add(t, c, dirs, ts.tools.v[i]);
 	tool_works_end();
 	tool_set_release(&ts);
 	return t;

@@ -158,8 +158,8 @@ static char *dockerfile_misfit(const struct dockerfile *d, const struct build_co
 	return why.len ? strbuf_steal(&why) : NULL;
 }
 
-static int look_at(struct dockerfiles *all, const char *path, const struct build_conf *b,
-		   struct err *err)
+static int dockerfile_look_at(struct dockerfiles *all, const char *path, const struct build_conf *b,
+			      struct err *err)
 {
 	struct dockerfile d = { .path = xstrdup(path) };
 	CLEANUP(xfreep) char *text = NULL;
@@ -226,7 +226,7 @@ int dockerfiles_find(const char *path, const struct build_conf *b, struct docker
 	*ret = (struct dockerfiles){ .v = VEC_INIT };
 	r = dockerfile_candidates(path, &paths, err);
 	for (size_t i = 0; r == 0 && i < paths.nr; i++)
-		r = look_at(ret, paths.v[i], b, err);
+		r = dockerfile_look_at(ret, paths.v[i], b, err);
 	return r;
 }
 

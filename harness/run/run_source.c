@@ -84,7 +84,7 @@ static void git_start(struct strvec *argv)
 }
 
 /* Waits for git; an interrupt or the end of the time ends it and all it started. */
-static int wait_for(struct run *rn, pid_t pid, struct proc_exit *x, struct err *err)
+static int clone_wait(struct run *rn, pid_t pid, struct proc_exit *x, struct err *err)
 {
 	for (int64_t left = CLONE_TIMEOUT_S * 1000 / TICK_MS; left > 0; left--) {
 		int r = proc_wait(pid, TICK_MS, x, err);
@@ -143,7 +143,7 @@ static int source_git(struct run *rn, struct strvec *argv, const char *dir, stru
 	o.die_with_parent = true;
 	r = proc_spawn(&o, &pid, err);
 	if (r == 0)
-		r = wait_for(rn, pid, &x, err);
+		r = clone_wait(rn, pid, &x, err);
 	for (size_t i = 0; i < env.nr; i++)
 		if (!strncmp(env.v[i], "PROFRIG_GIT_", 12))
 			explicit_bzero(env.v[i], strlen(env.v[i]));

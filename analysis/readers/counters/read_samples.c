@@ -212,7 +212,7 @@ static size_t count_fields(struct text line)
 	return n;
 }
 
-static void take_row(struct samples_reading *sm, struct text line)
+static void samples_row_take(struct samples_reading *sm, struct text line)
 {
 	struct text rest = line;
 	int64_t t_ns = 0;
@@ -286,7 +286,7 @@ static int read_lines(struct samples_reading *sm, struct err *err)
 			continue;
 		}
 		if (begun) {
-			take_row(sm, line);
+			samples_row_take(sm, line);
 			continue;
 		}
 		r = take_header(sm, line, err);
