@@ -67,9 +67,9 @@ enum {
 
 #define KERNEL \
 	WORK_COLUMNS \
-		"demangledName? shortName? mangledName? graphNodeId? registersPerThread? " \
-		"staticSharedMemory? dynamicSharedMemory? gridX? gridY? gridZ? blockX? blockY? " \
-		"blockZ?"
+	"demangledName? shortName? mangledName? graphNodeId? registersPerThread? " \
+	"staticSharedMemory? dynamicSharedMemory? gridX? gridY? gridZ? blockX? blockY? " \
+	"blockZ?"
 
 static str_id kernel_args(struct nsys *ns, struct sqlite_rows *q, const struct nsys_position *p)
 {
