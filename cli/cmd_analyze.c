@@ -96,7 +96,7 @@ static int parse_topology(const char *file, struct topology *ret)
 }
 
 /* Words behind "--" are inputs too, even when they begin with '-'. */
-static void take_rest(char **rest, struct strvec *operands)
+static void operands_take_rest(char **rest, struct strvec *operands)
 {
 	for (; rest && *rest; rest++)
 		strvec_push(operands, *rest);
@@ -218,7 +218,7 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 	};
 	int code = cli_parse(c, opts, &w.json, argc, argv, &w.inputs, &rest);
 
-	take_rest(rest, &w.inputs);
+	operands_take_rest(rest, &w.inputs);
 	if (code < 0) {
 		code = analyze_parse(c, &w, &o);
 		if (code == EXIT_DONE)
@@ -345,7 +345,7 @@ static int report_main(const struct command *c, int argc, char **argv)
 	int code = cli_parse(c, opts, NULL, argc, argv, &dirs, &rest);
 	if (code < 0)
 		code = mad_report_words(c, &mad, &dirs, &formats, &output);
-	take_rest(rest, &dirs);
+	operands_take_rest(rest, &dirs);
 	if (code < 0)
 		code = report_checked(c, &dirs, &formats, output, &o);
 	session_opts_release(&o);
@@ -593,7 +593,7 @@ static int info_main(const struct command *c, int argc, char **argv)
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, &json, argc, argv, &inputs, &rest);
-	take_rest(rest, &inputs);
+	operands_take_rest(rest, &inputs);
 	if (code < 0)
 		code = info_checked(c, &inputs, sink, reader, json, &o);
 	session_opts_release(&o);

@@ -15,6 +15,7 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/text.h"
 #include "profrig/readers/reader.h"
+#include "profrig/report/convert.h"
 #include "profrig/sampler/sampler.h"
 
 #define MAX_RUNS 200
@@ -166,6 +167,12 @@ static void offer_reports(struct asking *a)
 		word_offer(a, writers[i]->name, writers[i]->about);
 }
 
+static void offer_converters(struct asking *a)
+{
+	for (size_t i = 0; converters[i]; i++)
+		word_offer(a, converters[i]->name, converters[i]->about);
+}
+
 static void offer_statuses(struct asking *a)
 {
 	for (int i = 0; i <= RUN_SKIPPED; i++)
@@ -179,6 +186,7 @@ static const struct {
 } values[] = {
 	{ "plan", "format", NULL, "text json sh" },
 	{ NULL, "format", offer_reports, NULL },
+	{ "convert", "to", offer_converters, NULL },
 	{ NULL, "source", offer_samplers, NULL },
 	{ NULL, "storage", NULL, "every change" },
 	{ NULL, "compat", NULL, "madengine" },

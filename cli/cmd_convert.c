@@ -120,7 +120,7 @@ static int paths_of(struct conversion *cv, struct table_set *tables)
 	return EXIT_PARTIAL;
 }
 
-static int write_out(struct conversion *cv)
+static int conversion_write(struct conversion *cv)
 {
 	struct table_set tables = TABLE_SET_INIT;
 	struct convert_job job = { .model = cv->t.m,
@@ -235,7 +235,7 @@ static int inputs_convert(struct conversion *cv, const struct strvec *inputs)
 	print_inputs(cv->t.m);
 	r = window_cut(cv);
 	if (r == EXIT_DONE)
-		r = write_out(cv);
+		r = conversion_write(cv);
 	if (r != EXIT_DONE)
 		return r;
 	say_left_out(cv);
@@ -283,10 +283,9 @@ static int convert_main(const struct command *c, int argc, char **argv)
 	const struct opt opts[] = {
 		{ "output", 'o', OPT_STR, &cv.output, "FILE",
 		  "where to write, and in which format: NAME.json[.gz|.zst] (Trace Event Format), "
-		  "NAME.otf2, "
-		  "NAME.folded, NAME.speedscope.json" },
+		  "NAME.otf2, … ('profrig list converters')" },
 		{ "to", 0, OPT_STR, &cv.to, "FORMAT",
-		  "tef, otf2, folded or speedscope, for any name of the file" },
+		  "the format, for any name of the file ('profrig list converters')" },
 		{ "window", 0, OPT_STR, &cv.window, "FROM:TO",
 		  "only this part: ns since the start, 1.5s:2s, 10%:90%, or the name of a span" },
 		{ "split-size", 0, OPT_STR, &cv.split, "SIZE",

@@ -25,7 +25,7 @@ static const char *text_at(const json_t *o, const char *key)
 }
 
 /* The user's name, for those who read the status later. */
-static const char *me(void)
+static const char *caller_name(void)
 {
 	const struct passwd *pw = getpwuid(getuid());
 
@@ -128,7 +128,7 @@ static json_t *ctl_request(const struct ctl *ctl, const char *op, const char *na
 
 	/* A stop without --as ends the recording for all holders. */
 	if (ctl->as || strcmp(op, "stop") != 0)
-		json_object_set_new(rq, "by", json_string(ctl->as ? ctl->as : me()));
+		json_object_set_new(rq, "by", json_string(ctl->as ? ctl->as : caller_name()));
 	if (name)
 		json_object_set_new(rq, "name", json_string(name));
 	if (!strcmp(op, "mark"))

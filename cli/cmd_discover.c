@@ -204,8 +204,8 @@ static bool is_of_a_run(const char *problem)
 	       strstr(problem, " is not in credential.json of ");
 }
 
-static int print_all(const struct run_options *o, const struct catalog *cat,
-		     const struct cfg *context, const struct strvec *paths)
+static int discovery_print(const struct run_options *o, const struct catalog *cat,
+			   const struct cfg *context, const struct strvec *paths)
 {
 	struct found *v = xcalloc(paths->nr ? paths->nr : 1, sizeof(*v));
 	struct problems all = PROBLEMS_INIT;
@@ -291,7 +291,7 @@ static int discover_main(const struct command *c, int argc, char **argv)
 		code = pick_models(c, &o, &words, &cat, &paths);
 	}
 	if (code < 0)
-		code = print_all(&o, cat, &context, &paths);
+		code = discovery_print(&o, cat, &context, &paths);
 	cfg_release(&context);
 	catalog_free(cat);
 	run_options_release(&o);

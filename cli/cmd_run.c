@@ -25,7 +25,7 @@
 	{ "output", 'o', OPT_STR, &(o)->runs_dir, "DIR", "where run directories go (./runs)" }, \
 	{ "label", 0, OPT_LIST, &(o)->conf.labels, "K=V", "label of the run (repeatable)" }, \
 	{ "engine", 0, OPT_CONF_STR, GIVEN(o, "engine"), "NAME", \
-	  "auto, docker, podman, apptainer or host" }, \
+	  "auto" ENGINE_WORDS }, \
 	{ "image", 0, OPT_CONF_STR, GIVEN(o, "model.image"), "NAME", "container image" }, \
 	{ "build", 0, OPT_FLAG, &(o)->build, NULL, "build the models' images first" }, \
 	{ "manifest", 0, OPT_STR, &(o)->manifest, "FILE", \
@@ -273,8 +273,8 @@ static int choose_models(const struct command *c, struct run_options *o,
 	return code;
 }
 
-static int run_all(const struct command *c, const struct run_options *o,
-		   const struct strvec *models, char *const *cmd)
+static int models_run(const struct command *c, const struct run_options *o,
+		      const struct strvec *models, char *const *cmd)
 {
 	struct campaign cp;
 	int code = prepare_all(c, o, models, cmd, &cp);
@@ -331,7 +331,7 @@ static int run_main(const struct command *c, int argc, char **argv)
 	if (code < 0)
 		code = package_images(c, &o, false, &models);
 	if (code < 0) {
-		code = run_all(c, &o, &models, rest);
+		code = models_run(c, &o, &models, rest);
 		/* An interrupt may also come between two runs, or before the first. */
 		if (cli_interrupt)
 			code = exit_worse(code, cli_interrupt_code(cli_interrupt));

@@ -304,7 +304,7 @@ static void say_facts(const struct sample_source *src)
 	}
 }
 
-static int open_all(const struct command *c, struct sample *s)
+static int sources_open(const struct command *c, struct sample *s)
 {
 	for (size_t i = 0; i < s->source.nr; i++) {
 		struct sample_source *src = &s->source.v[i];
@@ -363,7 +363,7 @@ static void mark_all(struct sample *s, const char *name)
 		sampling_mark(s->source.v[i].sampling, name);
 }
 
-static int start_all(struct sample *s)
+static int sources_start(struct sample *s)
 {
 	s->started_ns = clock_monotonic_ns();
 	for (size_t i = 0; i < s->source.nr; i++) {
@@ -393,7 +393,7 @@ static int source_judge(const struct sample *s, const struct sample_source *src)
 	return EXIT_PARTIAL;
 }
 
-static int stop_all(struct sample *s)
+static int sources_stop(struct sample *s)
 {
 	int code = EXIT_DONE;
 
@@ -461,7 +461,8 @@ static void pass_on(struct child *ch)
 }
 
 /* Waits in short pieces, until the command ends, a signal comes, or until_ns. */
-static void look_on(struct sample *s, struct child *ch, struct sample_live *live, int64_t until_ns)
+static void child_watch(struct sample *s, struct child *ch, struct sample_live *live,
+			int64_t until_ns)
 {
 	while (!ch->ended && !(cli_interrupt && !ch->pid)) {
 		int64_t left = until_ns - clock_monotonic_ns();
@@ -491,7 +492,7 @@ static void sample_idle(struct sample *s, double seconds, struct sample_live *li
 	if (!(seconds > 0) || cli_interrupt)
 		return;
 	mark_all(s, "idle_start");
-	look_on(s, &none, live, clock_monotonic_ns() + (int64_t)(seconds * 1e9));
+	child_watch(s, &none, live, clock_monotonic_ns() + (int64_t)(seconds * 1e9));
 	mark_all(s, "idle_end");
 }
 
@@ -514,7 +515,7 @@ static int command_watch(const struct asked *a, struct sample *s, char *const *c
 	}
 	if (code >= 0)
 		return code;
-	look_on(s, ch, live, until);
+	child_watch(s, ch, live, until);
 	if (cmd)
 		mark_all(s, ch->ended ? "workload_end" : "sampling_end");
 	if (!cmd || ch->ended)
@@ -523,7 +524,7 @@ static int command_watch(const struct asked *a, struct sample *s, char *const *c
 }
 
 /* The command may run on after the time for sampling is over. */
-static void wait_for(struct child *ch)
+static void child_wait(struct child *ch)
 {
 	while (ch->pid && !ch->ended) {
 		pass_on(ch);
@@ -553,16 +554,16 @@ static int sample_and_show(const struct asked *a, struct sample *s, char *const 
 {
 	struct sample_live live;
 	struct child ch = { 0 };
-	int code = start_all(s), bad;
+	int code = sources_start(s), bad;
 
 	sample_live_init(&live);
 	if (code < 0)
 		code = command_watch(a, s, cmd, program, &ch, shows_live(a, cmd) ? &live : NULL);
-	bad = stop_all(s);
+	bad = sources_stop(s);
 	progress_end();
 	if (code >= 0)
 		return code;
-	wait_for(&ch);
+	child_wait(&ch);
 	code = exit_worse(child_code(a, &ch), bad);
 	if (a->propagate && child_code(a, &ch))
 		code = child_code(a, &ch);
@@ -612,7 +613,7 @@ static int bad_call(const struct command *c, const struct asked *a, const struct
 	return -1;
 }
 
-static int run_it(const struct command *c, const struct asked *a, char *const *cmd)
+static int sample_run(const struct command *c, const struct asked *a, char *const *cmd)
 {
 	CLEANUP(xfreep) char *program = cmd ? fs_which(cmd[0], NULL) : NULL;
 	struct sample s = { .views = STRVEC_INIT };
@@ -630,7 +631,7 @@ static int run_it(const struct command *c, const struct asked *a, char *const *c
 	if (code < 0)
 		code = check_recordings(c, &s);
 	if (code < 0)
-		code = open_all(c, &s);
+		code = sources_open(c, &s);
 	if (code < 0)
 		code = sample_and_show(a, &s, cmd, program);
 	sample_release(&s);
@@ -681,7 +682,7 @@ static int sample_main(const struct command *c, int argc, char **argv)
 		a.period_s = 0;
 	if (code < 0) {
 		cli_catch_signals();
-		code = run_it(c, &a, cmd);
+		code = sample_run(c, &a, cmd);
 	}
 	asked_release(&a);
 	return code;

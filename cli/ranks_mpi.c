@@ -41,7 +41,7 @@ struct mpi_comm {
 	int *counts, *places;
 };
 
-static void wait_for(MPI_Request *request)
+static void request_wait(MPI_Request *request)
 {
 	const struct timespec nap = { 0, SLEEP_NS };
 	int done = 0;
@@ -88,7 +88,7 @@ static void gather_long(struct mpi_comm *m, const char *mine, const size_t *leng
 		strbuf_reserve(&piece, total);
 		MPI_Iallgatherv(mine + done, m->counts[m->comm.rank], MPI_BYTE, piece.buf,
 				m->counts, m->places, MPI_BYTE, MPI_COMM_WORLD, &request);
-		wait_for(&request);
+		request_wait(&request);
 		for (int r = 0; r < m->comm.size; r++)
 			memcpy(to + starts[r] + done, piece.buf + m->places[r],
 			       (size_t)m->counts[r]);
@@ -109,7 +109,7 @@ static void mpi_gather(struct comm *c, const void *mine, size_t n, size_t *lengt
 		memcpy(own.bytes, mine, n);
 	MPI_Iallgather(&own, sizeof(own), MPI_BYTE, m->slots, sizeof(own), MPI_BYTE, MPI_COMM_WORLD,
 		       &request);
-	wait_for(&request);
+	request_wait(&request);
 	for (int r = 0; r < c->size; r++) {
 		lengths[r] = m->slots[r].length;
 		starts[r] = total;
@@ -133,11 +133,11 @@ static void mpi_send(struct comm *c, int to, const void *data, size_t n)
 
 	(void)c;
 	MPI_Isend(&length, 1, MPI_UINT64_T, to, TAG_LENGTH, MPI_COMM_WORLD, &request);
-	wait_for(&request);
+	request_wait(&request);
 	for (size_t done = 0; done < n; done += PIECE) {
 		MPI_Isend((const char *)data + done, (int)piece_of(n, done, PIECE), MPI_BYTE, to,
 			  TAG_BYTES, MPI_COMM_WORLD, &request);
-		wait_for(&request);
+		request_wait(&request);
 	}
 }
 
@@ -148,13 +148,13 @@ static void mpi_receive(struct comm *c, int from, struct strbuf *ret)
 
 	(void)c;
 	MPI_Irecv(&length, 1, MPI_UINT64_T, from, TAG_LENGTH, MPI_COMM_WORLD, &request);
-	wait_for(&request);
+	request_wait(&request);
 	strbuf_clear(ret);
 	strbuf_reserve(ret, length);
 	for (size_t done = 0; done < length; done += PIECE) {
 		MPI_Irecv(ret->buf + done, (int)piece_of(length, done, PIECE), MPI_BYTE, from,
 			  TAG_BYTES, MPI_COMM_WORLD, &request);
-		wait_for(&request);
+		request_wait(&request);
 	}
 	ret->len = length;
 }
@@ -226,7 +226,7 @@ int ranks_close(struct comm *c, int code)
 	/* a rank that ended early must still take part, or the others wait for ever */
 	comm_begin(c, false, code, log_last_error());
 	MPI_Ibarrier(MPI_COMM_WORLD, &request);
-	wait_for(&request);
+	request_wait(&request);
 	MPI_Finalize();
 	free(m->slots);
 	free(m->counts);

@@ -215,8 +215,8 @@ static int left_out(const struct run_options *o, const struct prepared *p)
 	return note_results(p, "skipped", why);
 }
 
-static int run_one(const struct run_options *o, const struct prepared *p, struct pairing *pairing,
-		   size_t block)
+static int block_run(const struct run_options *o, const struct prepared *p, struct pairing *pairing,
+		     size_t block)
 {
 	struct baseline base = { .workload_s = NAN };
 	struct run_result r = { 0 };
@@ -364,7 +364,7 @@ static void running_on_run(void *ctx, const struct campaign_run *cr)
 		return;
 	}
 	if (r == EXIT_DONE)
-		r = run_one(rg->o, p, &rg->pairing, cr->block);
+		r = block_run(rg->o, p, &rg->pairing, cr->block);
 	/* A run that could not even be set up has a result, too. */
 	if (r != EXIT_DONE && !cli_interrupt && !fs_is_dir(p->run_dir))
 		r = exit_worse(r, note_results(p, "failed", log_last_error()));

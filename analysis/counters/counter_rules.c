@@ -5,7 +5,7 @@
 
 #include "profrig/counters/tau_fit.h"
 
-static unsigned char lower(char c)
+static unsigned char char_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (unsigned char)(c | 0x20) : (unsigned char)c;
 }
@@ -27,7 +27,8 @@ static bool in_set(const char *p, const char *end, unsigned char c)
 	for (p += 1 + other; p < end - 1; p++) {
 		bool range = p[1] == '-' && p + 2 < end - 1;
 
-		found |= range ? c >= lower(p[0]) && c <= lower(p[2]) : c == lower(*p);
+		found |= range ? c >= char_lower(p[0]) && c <= char_lower(p[2])
+			       : c == char_lower(*p);
 		p += range ? 2 : 0;
 	}
 	return found != other;
@@ -43,7 +44,7 @@ static const char *pattern_step(const char *p, unsigned char c)
 		return NULL;
 	if (end)
 		return in_set(p, end, c) ? end : NULL;
-	return *p == '?' || lower(*p) == c ? p + 1 : NULL;
+	return *p == '?' || char_lower(*p) == c ? p + 1 : NULL;
 }
 
 /*
@@ -56,7 +57,7 @@ bool counter_matches(const char *pattern, const char *name)
 	const char *p = pattern, *star = NULL, *from = NULL;
 
 	while (*name) {
-		const char *next = *p == '*' ? NULL : pattern_step(p, lower(*name));
+		const char *next = *p == '*' ? NULL : pattern_step(p, char_lower(*name));
 
 		if (*p == '*') {
 			star = ++p;

@@ -329,7 +329,7 @@ static void level_take(struct idle_level *l, enum idle_method method, const stru
 	l->unsettled = !f->settled;
 }
 
-static void take_both(struct idle_level *l, const struct found *b, const struct found *a)
+static void level_take_both(struct idle_level *l, const struct found *b, const struct found *a)
 {
 	double noise = (b->stderr_w * b->stderr_w + a->stderr_w * a->stderr_w) / 4;
 
@@ -375,7 +375,7 @@ static void level_measure(const struct curve *c, const struct idle_opts *o, int6
 	l->after_w = a.level_w;
 	l->drift_w = a.level_w - b.level_w;
 	if (has_b && has_a && b.settled == a.settled) {
-		take_both(l, &b, &a);
+		level_take_both(l, &b, &a);
 	} else if (has_b && (!has_a || b.settled)) {
 		level_take(l, IDLE_BEFORE, &b);
 		l->reason = why_not("after", &a);

@@ -47,8 +47,8 @@ struct share_group {
 	bool *here, idle_here;
 	bool spread; /* its lanes are not all of one rank */
 	bool started;
-	int64_t at_ns;         /* start of the next slice */
-	struct share_state at; /* sharers at that time */
+	int64_t at_ns;           /* start of the next slice */
+	struct share_state at;   /* sharers at that time */
 	struct lane_part *parts; /* by lane of the domain */
 	VEC(struct lane_batch) batches;
 };

@@ -163,7 +163,7 @@ static void series_replay(struct replay *r)
 
 /* ---- spans, links ---- */
 
-static uint64_t mix(uint64_t a, uint64_t b)
+static uint64_t hash_mix(uint64_t a, uint64_t b)
 {
 	uint64_t h = (a ^ b * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd6e8feb86659fd93);
 
@@ -179,7 +179,7 @@ static uint64_t correlation_replay(struct replay *r, size_t i)
 
 	if (!r->several || c == 0)
 		return c;
-	at = u64map_at(&r->number_of, mix(group ? group : input, c));
+	at = u64map_at(&r->number_of, hash_mix(group ? group : input, c));
 	if (*at == U64MAP_NONE)
 		*at = (uint32_t)++r->numbers;
 	return *at;

@@ -142,7 +142,7 @@ static void looked_release(struct looked *l)
 	free(l->head);
 }
 
-static int look_at(const char *path, struct looked *l, struct err *err)
+static int probe_look_at(const char *path, struct looked *l, struct err *err)
 {
 	int64_t n;
 
@@ -179,7 +179,7 @@ static const struct reader *probe_surest(const struct probe *p)
 static int format_detect(const char *path, const struct reader **ret, struct err *err)
 {
 	CLEANUP(looked_release) struct looked l = { .name = NULL };
-	int r = look_at(path, &l, err);
+	int r = probe_look_at(path, &l, err);
 
 	*ret = r < 0 ? NULL : probe_surest(&l.probe);
 	if (r >= 0 && !*ret)
@@ -203,7 +203,7 @@ int reader_detect(const char *path, const struct reader **ret, struct err *err)
 int reader_recording(const char *path, const struct reader **ret, char **ret_name, struct err *err)
 {
 	CLEANUP(looked_release) struct looked l = { .name = NULL };
-	int r = look_at(path, &l, err);
+	int r = probe_look_at(path, &l, err);
 
 	if (r < 0)
 		return r;

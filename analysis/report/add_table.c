@@ -56,7 +56,7 @@ static int list_it(struct report *r, const struct table *t, struct err *err)
 	return 0;
 }
 
-static int write_again(const struct report *r, struct err *err)
+static int report_rewrite(const struct report *r, struct err *err)
 {
 	CLEANUP(xfreep) char *path = fs_join(r->dir, "analysis.json");
 	int ret = writer_find("csv")->write(r, err);
@@ -84,7 +84,7 @@ int report_add_table(const char *dir, struct table *take, struct err *err)
 	ret = list_it(&r, take, err);
 	table_set_add(&r.tables, take);
 	if (ret == 0)
-		ret = write_again(&r, err);
+		ret = report_rewrite(&r, err);
 	report_release(&r);
 	return ret;
 }

@@ -68,7 +68,7 @@ static int move_into(const char *from, const char *dir, struct err *err)
 	return r;
 }
 
-static int move_all(const char *stage, const char *dir, struct err *err)
+static int stage_move_files(const char *stage, const char *dir, struct err *err)
 {
 	CLEANUP(xfreep) char *last = fs_join(stage, "analysis.json");
 	CLEANUP(xfreep) char *aside = fs_temp_name(dir);
@@ -104,7 +104,7 @@ int report_commit(const char *stage, const char *dir, struct err *err)
 			return 0;
 		r = 0;
 	} else {
-		r = move_all(stage, real, err);
+		r = stage_move_files(stage, real, err);
 	}
 	fs_remove_tree(stage, NULL);
 	return r;

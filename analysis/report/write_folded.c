@@ -57,7 +57,7 @@ static bool row_unattributed(const struct folded *fo, size_t row)
 	return strcmp(table_get_str(fo->t, row, fo->path), UNATTRIBUTED) == 0;
 }
 
-static void add_row(struct rows *rows, const struct folded *fo, size_t row)
+static void folded_row_add(struct rows *rows, const struct folded *fo, size_t row)
 {
 	struct line line = { .row = row };
 
@@ -145,7 +145,7 @@ void folded_lines(const struct table *t, struct text_out *to)
 	struct rows rows = { .all = VEC_INIT };
 
 	for (size_t row = 0; row < table_rows(t); row++)
-		add_row(&rows, &fo, row);
+		folded_row_add(&rows, &fo, row);
 	write_lines(&fo, &rows, to);
 	VEC_RELEASE(&rows.all);
 }
@@ -184,7 +184,7 @@ static int write_time(const struct report *r, const char *name, const char *valu
 	if (e < 0)
 		return e;
 	for (size_t row = 0; row < table_rows(fo.t); row++)
-		add_row(&rows, &fo, row);
+		folded_row_add(&rows, &fo, row);
 	e = write_file(r, name, &fo, &rows, written, err);
 	VEC_RELEASE(&rows.all);
 	return e;
@@ -284,7 +284,7 @@ static int write_energy(const struct report *r, struct strvec *written, struct e
 					   table_get_str(fo.t, row, counter),
 					   table_get_str(fo.t, row, device));
 
-		add_row(&g->rows, &fo, row);
+		folded_row_add(&g->rows, &fo, row);
 	}
 	intern_free(keys);
 	for (size_t i = 0; i < gs.all.nr && e >= 0; i++) {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "profrig/model/lanes.h"
+#include "profrig/model/nest_rows.h"
 
 void db_range_add(struct db_scan *sc, track_id process, const struct span_def *d)
 {
@@ -32,7 +32,7 @@ static int by_place(const void *va, const void *vb)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static track_id lane_track(struct db_scan *sc, const struct db_range *r, uint32_t number)
+static track_id row_track(struct db_scan *sc, const struct db_range *r, uint32_t number)
 {
 	struct track_def d = TRACK_DEF_INIT;
 	char name[48];
@@ -48,9 +48,9 @@ static track_id lane_track(struct db_scan *sc, const struct db_range *r, uint32_
 	return db_scan_track(sc, &d);
 }
 
-static void range_push(struct db_scan *sc, const struct db_range *r, track_id lane)
+static void range_push(struct db_scan *sc, const struct db_range *r, track_id track)
 {
-	struct span_def d = { .track = lane,
+	struct span_def d = { .track = track,
 			      .start_ns = r->start_ns,
 			      .end_ns = r->end_ns,
 			      .name = r->name,
@@ -63,23 +63,23 @@ static void range_push(struct db_scan *sc, const struct db_range *r, track_id la
 
 void db_ranges_push(struct db_scan *sc)
 {
-	CLEANUP(lanes_release) struct lanes lanes = LANES_INIT;
+	CLEANUP(nest_rows_release) struct nest_rows rows = NEST_ROWS_INIT;
 	VEC(track_id) tracks = VEC_INIT;
 
 	if (sc->ranges.nr > 1)
 		qsort(sc->ranges.v, sc->ranges.nr, sizeof(*sc->ranges.v), by_place);
 	for (size_t i = 0; i < sc->ranges.nr; i++) {
 		const struct db_range *r = &sc->ranges.v[i], *last = i > 0 ? r - 1 : r;
-		uint32_t lane;
+		uint32_t row;
 
 		if (last->process != r->process || last->category != r->category) {
-			lanes_release(&lanes);
+			nest_rows_release(&rows);
 			VEC_CLEAR(&tracks);
 		}
-		lane = lanes_put(&lanes, 0, r->start_ns, r->end_ns, false);
-		if (lane == tracks.nr)
-			VEC_PUSH(&tracks, lane_track(sc, r, lane));
-		range_push(sc, r, tracks.v[lane]);
+		row = nest_rows_put(&rows, 0, r->start_ns, r->end_ns, false);
+		if (row == tracks.nr)
+			VEC_PUSH(&tracks, row_track(sc, r, row));
+		range_push(sc, r, tracks.v[row]);
 	}
 	VEC_RELEASE(&tracks);
 	VEC_CLEAR(&sc->ranges);

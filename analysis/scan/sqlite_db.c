@@ -342,7 +342,7 @@ static int open_file(struct sqlite_db *db, struct err *err)
 	return has_name_for_sqlite(db->path) ? open_plain(db, err) : open_bytes(db, err);
 }
 
-static int open_any(struct sqlite_db *db, struct err *err)
+static int db_open_any(struct sqlite_db *db, struct err *err)
 {
 	char head[sizeof(MAGIC)];
 	FILE *f = door_fopen(db->path, "re");
@@ -368,7 +368,7 @@ int sqlite_db_open(const char *path, struct sqlite_db **ret, struct err *err)
 
 	db->path = xstrdup(path);
 	db->page_bytes = 4096;
-	r = open_any(db, err);
+	r = db_open_any(db, err);
 	if (r < 0) {
 		sqlite_db_close(db);
 		return r;

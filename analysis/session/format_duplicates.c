@@ -164,7 +164,8 @@ static bool is_better(const struct one_format *a, const struct one_format *b)
 }
 
 /* "3 calls and 4 samples" */
-static void put_more(struct strbuf *sb, const struct one_format *a, const struct one_format *b)
+static void difference_put(struct strbuf *sb, const struct one_format *a,
+			   const struct one_format *b)
 {
 	static const char *const words[DUPLICATE_KINDS] = { "dispatches and copies",
 							    "calls and marks", "samples" };
@@ -201,7 +202,7 @@ static void leave_out(struct format_duplicates *e, const struct one_format *ed,
 	CLEANUP(strbuf_release) struct strbuf more = STRBUF_INIT;
 	const char *other = known_as(e, best);
 
-	put_more(&more, ed, best);
+	difference_put(&more, ed, best);
 	for (size_t i = ed->first; i < ed->end; i++) {
 		struct duplicate_file *f = &e->files.v[i];
 

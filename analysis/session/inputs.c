@@ -83,7 +83,7 @@ void reading_input(struct reading *rd, const char *path, const struct reader *re
 	rd->s->out->partial += r == READ_PARTIAL;
 }
 
-static void read_one(struct reading *rd, const char *path)
+static void input_read(struct reading *rd, const char *path)
 {
 	struct err err = ERR_INIT;
 	const struct reader *reader;
@@ -279,7 +279,7 @@ static void read_input(struct reading *rd, const char *path)
 	} else if (fs_is_dir(path)) {
 		read_folder(rd, path);
 	} else {
-		read_one(rd, path);
+		input_read(rd, path);
 	}
 }
 

@@ -9,7 +9,7 @@
 #include "profrig/base/xalloc.h"
 
 /* Type 7: linear between the order statistics around (n − 1)·p. */
-static double quantile(const int64_t *sorted, size_t n, double p)
+static double sorted_quantile(const int64_t *sorted, size_t n, double p)
 {
 	double h = (double)(n - 1) * p;
 	size_t lo = (size_t)h;
@@ -19,7 +19,7 @@ static double quantile(const int64_t *sorted, size_t n, double p)
 	return a + (h - (double)lo) * (b - a);
 }
 
-static double median(const int64_t *sorted, size_t n)
+static double sorted_median(const int64_t *sorted, size_t n)
 {
 	size_t half = n / 2;
 	__int128 sum = (__int128)sorted[half] + sorted[n % 2 ? half : half - 1];
@@ -52,8 +52,8 @@ struct call_stats call_stats_of(const int64_t *dur_ns, size_t n)
 	CLEANUP(xfreep) int64_t *sorted = xreallocarray(NULL, n, sizeof(*sorted));
 	memcpy(sorted, dur_ns, n * sizeof(*sorted));
 	sort_i64(sorted, n);
-	s.median_ns = median(sorted, n);
-	s.p95_ns = quantile(sorted, n, 0.95);
+	s.median_ns = sorted_median(sorted, n);
+	s.p95_ns = sorted_quantile(sorted, n, 0.95);
 	return s;
 }
 

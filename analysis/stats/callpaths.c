@@ -58,8 +58,8 @@ static void sum_subtrees(struct callpaths *cp)
 	}
 }
 
-static void add_row(struct table *t, const char *track, const char *path, uint32_t depth,
-		    const struct metrics *me)
+static void callpaths_row_add(struct table *t, const char *track, const char *path, uint32_t depth,
+			      const struct metrics *me)
 {
 	table_add(t, &(struct callpaths_row){ track, path, depth, (int64_t)me->calls,
 					      me->inclusive_ns, me->exclusive_ns,
@@ -85,7 +85,8 @@ static struct table *make_table(struct callpaths *cp)
 	for (size_t k = 0; k < cp->cct.nr; k++) {
 		const struct cct_node *node = &cp->cct.nodes[order[k]];
 		cct_path(&cp->cct, order[k], &path);
-		add_row(t, tracks.v[node->track], path.buf, node->depth, &cp->of_node[order[k]]);
+		callpaths_row_add(t, tracks.v[node->track], path.buf, node->depth,
+				  &cp->of_node[order[k]]);
 	}
 	if (cp->lost.nr)
 		qsort_r(cp->lost.v, cp->lost.nr, sizeof(*cp->lost.v), cmp_lost, (void *)cp->m);
@@ -94,7 +95,7 @@ static struct table *make_table(struct callpaths *cp)
 		struct metrics me = { .calls = l->pieces,
 				      .device_inclusive_ns = l->ns,
 				      .device_exclusive_ns = l->ns };
-		add_row(t, model_str(cp->m, l->device), "[unattributed]", 0, &me);
+		callpaths_row_add(t, model_str(cp->m, l->device), "[unattributed]", 0, &me);
 	}
 	return t;
 }

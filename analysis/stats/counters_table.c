@@ -96,9 +96,9 @@ static void scan_windows(const struct model *m, const struct series_label *l,
 	scan->mean = seconds > 0 ? sum / seconds : NAN;
 }
 
-static void add_row(struct table *t, const struct model *m, const struct series_label *l,
-		    const struct energy_opts *o, const struct counter_scan *scan,
-		    const struct strvec *tracks)
+static void counters_row_add(struct table *t, const struct model *m, const struct series_label *l,
+			     const struct energy_opts *o, const struct counter_scan *scan,
+			     const struct strvec *tracks)
 {
 	const struct series *se = &m->series.v[l->series];
 	int64_t origin = scan->samples ? m->first_ns : 0;
@@ -206,7 +206,7 @@ static int counters_run(struct model *m, const struct analysis_opts *o, struct t
 		scan_warn(m, l, &scan);
 		if (m->windows.nr)
 			scan_windows(m, l, &o->energy, &scan);
-		add_row(t, m, l, &o->energy, &scan, &tracks);
+		counters_row_add(t, m, l, &o->energy, &scan, &tracks);
 	}
 	warn_unused(m);
 	table_set_add(out, t);

@@ -153,7 +153,7 @@ static void ids_collect(const struct table *t, int col, struct numbers *ret)
 	ret->all.nr = nr;
 }
 
-static void escape(struct strbuf *sb, const char *s, size_t n)
+static void key_escape(struct strbuf *sb, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n && s[i]; i++) {
 		if (s[i] == '|' || s[i] == '\\')
@@ -172,10 +172,10 @@ static void add_track(struct strbuf *sb, const char *s, const struct numbers *id
 		const uint64_t *found =
 			bsearch(&id, ids->all.v, ids->all.nr, sizeof(*ids->all.v), cmp_u64);
 
-		escape(sb, s, (size_t)(at - s));
+		key_escape(sb, s, (size_t)(at - s));
 		strbuf_addf(sb, "{%zu}", found ? (size_t)(found - ids->all.v) + 1 : 0);
 	}
-	escape(sb, s, SIZE_MAX);
+	key_escape(sb, s, SIZE_MAX);
 }
 
 /* ---- adding ---- */
@@ -224,7 +224,7 @@ static struct row *row_at(struct part *p, const struct table *t, size_t r, const
 		if (c->keys[i] == c->track)
 			add_track(key, s, ids);
 		else
-			escape(key, s, SIZE_MAX);
+			key_escape(key, s, SIZE_MAX);
 	}
 	id = intern_put(p->keys, key->buf, key->len);
 	while (p->rows.nr <= id)
@@ -232,7 +232,7 @@ static struct row *row_at(struct part *p, const struct table *t, size_t r, const
 	return &p->rows.v[id];
 }
 
-static void observe(struct observed *o, uint32_t run, double value)
+static void observed_add(struct observed *o, uint32_t run, double value)
 {
 	struct observation *last = o->all.nr ? &o->all.v[o->all.nr - 1] : NULL;
 
@@ -258,8 +258,8 @@ static void part_add(struct part *p, const struct subject *s, const struct table
 
 		for (size_t i = 0; i < MAX_VALUES && s->values[i]; i++)
 			if (c.values[i] >= 0)
-				observe(&row->values[i], run,
-					table_get_f64(t, r, (size_t)c.values[i]));
+				observed_add(&row->values[i], run,
+					     table_get_f64(t, r, (size_t)c.values[i]));
 	}
 	VEC_RELEASE(&ids.all);
 }
@@ -282,7 +282,7 @@ struct summary {
 	double mean, stddev, half;
 };
 
-static struct summary summarise(const double *v, size_t n)
+static struct summary values_summarise(const double *v, size_t n)
 {
 	struct summary ret = { 0, NAN, NAN };
 	struct sum sum = SUM_INIT, squares = SUM_INIT;
@@ -344,7 +344,7 @@ static void row_write(struct ensemble *e, struct table *t, const struct subject 
 
 	for (size_t i = 0; i < o->all.nr; i++)
 		v[i] = o->all.v[i].value;
-	sum = summarise(v, o->all.nr);
+	sum = values_summarise(v, o->all.nr);
 	outliers_add(e, o, v, &outliers);
 	table_add(t, &(struct ensemble_row){ s->table, key, s->values[column], o->all.nr, sum.mean,
 					     sum.stddev, sum.mean - sum.half, sum.mean + sum.half,

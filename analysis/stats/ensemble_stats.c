@@ -20,7 +20,7 @@ static int cmp_f64(const void *pa, const void *pb)
 }
 
 /* Sorts v. */
-static double median(double *v, size_t n)
+static double values_median(double *v, size_t n)
 {
 	qsort(v, n, sizeof(*v), cmp_f64);
 	return n % 2 ? v[n / 2] : v[n / 2 - 1] + (v[n / 2] - v[n / 2 - 1]) / 2;
@@ -37,10 +37,10 @@ size_t ensemble_outliers(const double *v, size_t n, bool *ret)
 	if (n < FIRST_CRITICAL)
 		return 0;
 	memcpy(d, v, n * sizeof(*d));
-	mid = median(d, n);
+	mid = values_median(d, n);
 	for (size_t i = 0; i < n; i++)
 		d[i] = fabs(v[i] - mid);
-	mad = median(d, n);
+	mad = values_median(d, n);
 	limit = n - FIRST_CRITICAL < ARRAY_LEN(critical) ? critical[n - FIRST_CRITICAL]
 							 : LAST_CRITICAL;
 	for (size_t i = 0; i < n; i++) {

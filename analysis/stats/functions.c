@@ -25,8 +25,8 @@ struct function {
 	struct call_stats stats;
 };
 
-static void add_row(struct table *t, const struct model *m, const struct function *f,
-		    int64_t scope_sum)
+static void functions_row_add(struct table *t, const struct model *m, const struct function *f,
+			      int64_t scope_sum)
 {
 	const struct call_stats *s = &f->stats;
 
@@ -49,7 +49,7 @@ static void add_table(const struct model *m, const struct function *v, size_t n,
 	for (size_t i = 0; i < n; i++)
 		sum[v[i].scope] = ns_add(sum[v[i].scope], v[i].exclusive_ns);
 	for (size_t i = 0; i < n; i++)
-		add_row(t, m, &v[i], sum[v[i].scope]);
+		functions_row_add(t, m, &v[i], sum[v[i].scope]);
 	/* scope, exclusive descending, name, category */
 	table_sort(t, (const int[]){ 0, ~5, 1, 2 }, 4);
 	table_set_add(out, t);

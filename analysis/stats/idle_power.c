@@ -38,9 +38,9 @@ static const struct series_label *thermometer(const struct model *m, const struc
 	return NULL;
 }
 
-static void add_row(struct table *t, const struct model *m, const struct series_label *l,
-		    const struct series_label *thermo, const struct analysis_opts *o,
-		    const struct idle_level *v, double idle_j)
+static void idle_row_add(struct table *t, const struct model *m, const struct series_label *l,
+			 const struct series_label *thermo, const struct analysis_opts *o,
+			 const struct idle_level *v, double idle_j)
 {
 	CLEANUP(curve_release) struct curve c = { 0 };
 	struct energy_opts whole = o->energy;
@@ -109,8 +109,8 @@ static int idle_power_run(struct model *m, const struct analysis_opts *o, struct
 			return r;
 		}
 		idle_find(m, l->series, &l->info, &c, &o->idle, &v);
-		add_row(t, m, l, thermometer(m, labels, l->device), o, &v,
-			idle_energy_j(m, &c, &o->idle));
+		idle_row_add(t, m, l, thermometer(m, labels, l->device), o, &v,
+			     idle_energy_j(m, &c, &o->idle));
 		level_warn(m, l, &v);
 	}
 	warn_of_unmatched(m, labels, &o->idle);

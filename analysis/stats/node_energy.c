@@ -190,7 +190,7 @@ static void comparison_run(struct comparison *x)
 	x->verdict = x->devices_j <= x->node_j + x->slack_j ? "ok" : "exceeded";
 }
 
-static void add_row(struct table *t, const struct comparison *x)
+static void node_row_add(struct table *t, const struct comparison *x)
 {
 	table_add(t, &(struct node_energy_row){ x->node->label->name, x->node->label->device,
 						kinds[x->kind], x->devices.nr,
@@ -208,7 +208,7 @@ static void node_rows(struct table *t, struct model *m, const struct meters *ms,
 		find_devices(ms, &x);
 		if (x.devices.nr > 0) {
 			comparison_run(&x);
-			add_row(t, &x);
+			node_row_add(t, &x);
 		}
 		if (x.devices.nr > 0 && x.devices_j > x.node_j + x.slack_j)
 			model_warn(m, m->series.v[node->label->series].input, W_NODE_ENERGY, 1,

@@ -24,8 +24,8 @@ static const char *label_of(const struct series_label *labels, const size_t *pla
 	return s == SERIES_NONE ? "" : labels[place[s]].name;
 }
 
-static void add_row(struct table *t, const struct series_label *l, const struct power_filter *f,
-		    const char *energy)
+static void filter_row_add(struct table *t, const struct series_label *l,
+			   const struct power_filter *f, const char *energy)
 {
 	static const char *const sources[] = { "none", "user", "fit" };
 
@@ -76,7 +76,7 @@ static int power_filter_run(struct model *m, const struct analysis_opts *o, stru
 
 		if (!f)
 			continue;
-		add_row(t, &labels[i], f, label_of(labels, place, f->energy));
+		filter_row_add(t, &labels[i], f, label_of(labels, place, f->energy));
 		filter_warn(m, &labels[i], f);
 	}
 	table_set_add(out, t);

@@ -154,14 +154,14 @@ static void warn_lists(struct topology_work *w, const bool *beyond)
 				      w->m->inputs.v[i].path);
 }
 
-struct place {
+struct device_number {
 	str_id id, pci;
 	const char *host;
 };
 
-static int by_place(const void *pa, const void *pb)
+static int by_device_number(const void *pa, const void *pb)
 {
-	const struct place *a = pa, *b = pb;
+	const struct device_number *a = pa, *b = pb;
 
 	if (a->id != b->id)
 		return a->id < b->id ? -1 : 1;
@@ -174,15 +174,15 @@ static int by_place(const void *pa, const void *pb)
 static void find_own_numbers(struct topology_work *w)
 {
 	const struct model *m = w->m;
-	CLEANUP(xfreep) struct place *v = xreallocarray(NULL, m->tracks.nr + 1, sizeof(*v));
+	CLEANUP(xfreep) struct device_number *v = xreallocarray(NULL, m->tracks.nr + 1, sizeof(*v));
 	uint64_t twice = 0;
 	size_t nr = 0;
 
 	for (track_id q = 0; q < m->tracks.nr; q++)
 		if (m->tracks.v[q].pci && w->tp->track[q].why == WHY_INDEX)
-			v[nr++] = (struct place){ w->tp->track[q].device, m->tracks.v[q].pci,
-						  model_host_of(m, q) };
-	qsort(v, nr, sizeof(*v), by_place);
+			v[nr++] = (struct device_number){ w->tp->track[q].device,
+							  m->tracks.v[q].pci, model_host_of(m, q) };
+	qsort(v, nr, sizeof(*v), by_device_number);
 	for (size_t i = 1; i < nr; i++)
 		twice += v[i].id == v[i - 1].id && strcmp(v[i].host, v[i - 1].host) == 0 &&
 			 v[i].pci != v[i - 1].pci;

@@ -111,7 +111,7 @@ static bool all_live(const struct node *n, int q, const struct device_list *l, s
 	return true;
 }
 
-static void look_at(struct nodes *ns, struct node *n)
+static void node_look_at(struct nodes *ns, struct node *n)
 {
 	const struct topology_work *w = ns->w;
 	struct topology *tp = w->tp;
@@ -197,7 +197,7 @@ void topology_find_limits(struct topology_work *w)
 		live[s] = w->tp->series[s].measures.nr > 0 && series_moves(&w->m->series.v[s]);
 	add_live(&ns, live);
 	for (size_t i = 0; i < ns.v.nr; i++)
-		look_at(&ns, &ns.v.v[i]);
+		node_look_at(&ns, &ns.v.v[i]);
 	limits_set(&ns, node_of);
 	nodes_release(&ns);
 	intern_free(hosts);

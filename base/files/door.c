@@ -288,17 +288,17 @@ int door_open_beneath(int dir, const char *rel, int flags, mode_t mode)
 }
 
 /* The folder that holds a path's last name. */
-struct place {
+struct parent_dir {
 	int dir;
 	int own;    /* to be closed; −1 none */
 	char *name; /* owned */
 };
-#define PLACE_INIT \
+#define PARENT_DIR_INIT \
 	{ \
 		AT_FDCWD, -1, NULL \
 	}
 
-static void place_release(struct place *p)
+static void parent_dir_release(struct parent_dir *p)
 {
 	int code = errno;
 
@@ -307,7 +307,7 @@ static void place_release(struct place *p)
 	errno = code;
 }
 
-static int place_of(const struct way *w, struct place *ret)
+static int parent_dir_open(const struct way *w, struct parent_dir *ret)
 {
 	CLEANUP(xfreep) char *dir = NULL;
 	CLEANUP(xfreep) char *rest = without_slashes(w->rest);
@@ -527,17 +527,17 @@ int door_lstat(const char *path, struct stat *ret)
 
 int door_parent(const char *path, int *ret_dir, char **ret_name)
 {
-	struct place p = PLACE_INIT;
+	struct parent_dir p = PARENT_DIR_INIT;
 	struct way w;
 	int r;
 
 	way_begin(&w, path);
-	r = place_of(&w, &p);
+	r = parent_dir_open(&w, &p);
 	if (r == 0 && w.h && p.own < 0)
 		p.own = p.dir = fcntl(w.h->fd, F_DUPFD_CLOEXEC, 3);
 	way_end(&w);
 	if (r < 0 || p.dir == -1) {
-		place_release(&p);
+		parent_dir_release(&p);
 		return -1;
 	}
 	*ret_dir = p.dir;
@@ -548,20 +548,20 @@ int door_parent(const char *path, int *ret_dir, char **ret_name)
 /* A path's last name in its folder; found under the lock. */
 struct named {
 	struct way w;
-	struct place p;
+	struct parent_dir p;
 };
 
 static int name_begin(struct named *n, const char *path)
 {
-	n->p = (struct place)PLACE_INIT;
+	n->p = (struct parent_dir)PARENT_DIR_INIT;
 	way_begin(&n->w, path);
-	return place_of(&n->w, &n->p);
+	return parent_dir_open(&n->w, &n->p);
 }
 
 static void name_end(struct named *n)
 {
 	way_end(&n->w);
-	place_release(&n->p);
+	parent_dir_release(&n->p);
 }
 
 int door_mkdir(const char *path, mode_t mode)
@@ -601,17 +601,17 @@ int door_rmdir(const char *path)
 
 static int rename_at(const char *from, const char *to, unsigned int flags)
 {
-	CLEANUP(place_release) struct place a = PLACE_INIT, b = PLACE_INIT;
+	CLEANUP(parent_dir_release) struct parent_dir a = PARENT_DIR_INIT, b = PARENT_DIR_INIT;
 	struct way w;
 	int r;
 
 	way_begin(&w, from);
-	r = place_of(&w, &a);
+	r = parent_dir_open(&w, &a);
 	way_end(&w);
 	if (r < 0)
 		return r;
 	way_begin(&w, to);
-	r = place_of(&w, &b);
+	r = parent_dir_open(&w, &b);
 	if (r == 0)
 		r = flags ? renameat2(a.dir, a.name, b.dir, b.name, flags)
 			  : renameat(a.dir, a.name, b.dir, b.name);

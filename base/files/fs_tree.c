@@ -16,7 +16,7 @@
 #define MAX_DEPTH 256
 #define MAX_MOVES 1000
 
-static void closedirp(DIR **d)
+static void dir_closep(DIR **d)
 {
 	if (*d)
 		closedir(*d);
@@ -61,7 +61,7 @@ static void move_sorted(struct strvec *from, struct strvec *to)
 
 int fs_list(const char *dir, struct strvec *out, struct err *err)
 {
-	CLEANUP(closedirp) DIR *d = door_opendir(dir);
+	CLEANUP(dir_closep) DIR *d = door_opendir(dir);
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 	int r;
 
@@ -111,7 +111,7 @@ static int open_for_removal(int at, const char *name)
 /* Names are read first: some file systems skip entries when others are removed during the read. */
 static int remove_entries(struct removal *rm, int at, const char *name, int depth, struct err *err)
 {
-	CLEANUP(closedirp) DIR *d = NULL;
+	CLEANUP(dir_closep) DIR *d = NULL;
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 	size_t len = rm->path.len;
 	int fd = open_for_removal(at, name);
@@ -138,7 +138,7 @@ static int remove_entries(struct removal *rm, int at, const char *name, int dept
 	return 0;
 }
 
-static int move_up(struct removal *rm, int at, const char *name, struct err *err)
+static int removal_move_up(struct removal *rm, int at, const char *name, struct err *err)
 {
 	for (int i = 0; i < MAX_MOVES; i++) {
 		CLEANUP(xfreep) char *to = xasprintf(".deep-%u", rm->moved++);
@@ -157,7 +157,7 @@ static int remove_dir(struct removal *rm, int at, const char *name, int depth, s
 	int r;
 
 	if (depth > MAX_DEPTH)
-		return move_up(rm, at, name, err);
+		return removal_move_up(rm, at, name, err);
 	do {
 		moved = rm->moved;
 		r = remove_entries(rm, at, name, depth, err);
@@ -355,7 +355,7 @@ static int walk_fails(struct walk *w, int depth, const struct err *why, struct e
 
 static int walk_dir(struct walk *w, int depth, struct err *err)
 {
-	CLEANUP(closedirp) DIR *d = NULL;
+	CLEANUP(dir_closep) DIR *d = NULL;
 	size_t len = w->path.len;
 	struct err why = ERR_INIT;
 	struct dirent *e;

@@ -65,7 +65,7 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-static unsigned processors(void)
+static unsigned processors_count(void)
 {
 	cpu_set_t set;
 
@@ -100,7 +100,7 @@ struct workers *workers_new(unsigned n)
 	struct workers *w = xcalloc(1, sizeof(*w));
 
 	if (n == 0)
-		n = processors();
+		n = processors_count();
 	if (n > WORKERS_MAX)
 		n = WORKERS_MAX;
 	w->nr = 1;

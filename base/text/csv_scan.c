@@ -168,7 +168,7 @@ static size_t blocks_wanted(const struct csv_scan *s)
 }
 
 /* Scans more text. */
-static void look_on(struct csv_scan *s)
+static void scan_look_further(struct csv_scan *s)
 {
 	size_t want, left;
 
@@ -233,7 +233,7 @@ static void record_take(struct csv_scan *s, size_t last, struct csv_record *ret)
 }
 
 /* Takes the rest of the text when no line end follows, or none within the limits. */
-static void take_rest(struct csv_scan *s, struct csv_record *ret)
+static void scan_take_rest(struct csv_scan *s, struct csv_record *ret)
 {
 	size_t last = s->nr;
 
@@ -249,14 +249,14 @@ static int record_scan(struct csv_scan *s, struct csv_record *ret)
 {
 	while (s->line == s->lines_nr && s->indexed < s->n && s->nr - s->first <= CSV_MAX_FIELDS &&
 	       s->indexed - s->next <= CSV_MAX_RECORD)
-		look_on(s);
+		scan_look_further(s);
 	if (s->line < s->lines_nr) {
 		record_take(s, s->lines[s->line++], ret);
 		return 1;
 	}
 	if (s->next >= s->n)
 		return 0;
-	take_rest(s, ret);
+	scan_take_rest(s, ret);
 	return 1;
 }
 

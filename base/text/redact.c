@@ -297,7 +297,8 @@ size_t redact_json(char *text, size_t n)
 	return to;
 }
 
-static void through(FILE *f, void (*print)(const void *ctx, FILE *to), const void *ctx, bool json)
+static void redact_print(FILE *f, void (*print)(const void *ctx, FILE *to), const void *ctx,
+			 bool json)
 {
 	CLEANUP(xfreep) char *text = NULL;
 	size_t n = 0;
@@ -310,10 +311,10 @@ static void through(FILE *f, void (*print)(const void *ctx, FILE *to), const voi
 
 void redact_through(FILE *f, void (*print)(const void *ctx, FILE *to), const void *ctx)
 {
-	through(f, print, ctx, false);
+	redact_print(f, print, ctx, false);
 }
 
 void redact_json_through(FILE *f, void (*print)(const void *ctx, FILE *to), const void *ctx)
 {
-	through(f, print, ctx, true);
+	redact_print(f, print, ctx, true);
 }

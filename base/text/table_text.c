@@ -224,7 +224,7 @@ static bool add_line(struct strbuf *sb, struct text_col *cols, size_t n)
 	return more;
 }
 
-static void add_row(struct strbuf *sb, struct text_col *cols, size_t n, size_t i)
+static void text_row_add(struct strbuf *sb, struct text_col *cols, size_t n, size_t i)
 {
 	for (size_t c = 0; c < n; c++)
 		cols[c].rest = cols[c].cells.v[i];
@@ -245,7 +245,7 @@ void table_write_text(const struct table *t, FILE *f, size_t max_rows, size_t wi
 		columns_shrink(cols, n, width);
 	for (size_t i = 0; i <= rows; i++) {
 		strbuf_clear(&line);
-		add_row(&line, cols, n, i);
+		text_row_add(&line, cols, n, i);
 		if (i == 0) {
 			for (size_t c = 0; c < n; c++) {
 				add_blanks(&line, c ? GAP : 0, ' ');

@@ -131,8 +131,8 @@ static char *needs_of(const struct tool *t)
 	return strbuf_steal(&sb);
 }
 
-static void add_row(struct table *t, const struct command *c, const struct strvec *dirs,
-		    const struct tool *tool)
+static void tools_row_add(struct table *t, const struct command *c, const struct strvec *dirs,
+			  const struct tool *tool)
 {
 	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT;
 	CLEANUP(xfreep) char *needs = needs_of(tool);
@@ -163,7 +163,7 @@ struct table *tools_table(const struct command *c, const struct strvec *dirs, bo
 	tool_set_all(&ts);
 	t = table_text_cols("tools", columns, ARRAY_LEN(columns) - (json ? 0 : 2));
 	for (size_t i = 0; i < ts.tools.nr; i++)
-		add_row(t, c, dirs, ts.tools.v[i]);
+		tools_row_add(t, c, dirs, ts.tools.v[i]);
 	tool_works_end();
 	tool_set_release(&ts);
 	return t;
@@ -213,7 +213,7 @@ static void print_output(const struct tool_output *o)
 	putchar('\n');
 }
 
-static void print_one(const struct command *c, const struct strvec *dirs, const struct tool *t)
+static void tool_print(const struct command *c, const struct strvec *dirs, const struct tool *t)
 {
 	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT;
 	const char *fix;
@@ -285,8 +285,8 @@ static int tool_unknown(const struct command *c, const struct tool_set *ts, cons
 	return cli_usage(c, "unknown tool '%s'%s", name, hint);
 }
 
-static void print_all(const struct command *c, const struct strvec *dirs, const struct tool_set *ts,
-		      const struct strvec *names, bool json)
+static void tools_print_all(const struct command *c, const struct strvec *dirs,
+			    const struct tool_set *ts, const struct strvec *names, bool json)
 {
 	struct json_out j;
 
@@ -300,7 +300,7 @@ static void print_all(const struct command *c, const struct strvec *dirs, const 
 		if (json)
 			json_one(&j, c, dirs, t);
 		else
-			print_one(c, dirs, t);
+			tool_print(c, dirs, t);
 		if (!json && i + 1 < (names ? names->nr : ts->tools.nr))
 			putchar('\n');
 	}
@@ -323,7 +323,7 @@ int tools_print(const struct command *c, const struct strvec *dirs, const struct
 		if (!tool_find(&ts, names->v[i]))
 			code = tool_unknown(c, &ts, names->v[i]);
 	if (code == EXIT_DONE)
-		print_all(c, dirs, &ts, names, json);
+		tools_print_all(c, dirs, &ts, names, json);
 	tool_set_release(&ts);
 	return code;
 }

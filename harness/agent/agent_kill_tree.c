@@ -97,7 +97,7 @@ static bool kill_one_tick(struct agent *a, struct tree_kill *h, int64_t now)
 	return false;
 }
 
-static void put_off(int64_t *deadline, int64_t from, int64_t by)
+static void deadline_put_off(int64_t *deadline, int64_t from, int64_t by)
 {
 	if (*deadline > from)
 		*deadline += by;
@@ -113,9 +113,9 @@ static void allow_for_stall(struct agent *a, int64_t now)
 	if (late < STALL_NS)
 		return;
 	for (size_t i = 0; i < a->tree_kills.nr; i++) {
-		put_off(&a->tree_kills.v[i].term_ns, a->kill_due_ns, late);
-		put_off(&a->tree_kills.v[i].kill_ns, a->kill_due_ns, late);
-		put_off(&a->tree_kills.v[i].give_up_ns, a->kill_due_ns, late);
+		deadline_put_off(&a->tree_kills.v[i].term_ns, a->kill_due_ns, late);
+		deadline_put_off(&a->tree_kills.v[i].kill_ns, a->kill_due_ns, late);
+		deadline_put_off(&a->tree_kills.v[i].give_up_ns, a->kill_due_ns, late);
 	}
 }
 

@@ -54,7 +54,7 @@ static bool is_file(const char *path)
 
 /* --- the loader --- */
 
-static const char *loader(void)
+static const char *loader_find(void)
 {
 	return access(GLIBC_LOADER, X_OK) == 0  ? GLIBC_LOADER
 	       : access(MUSL_LOADER, X_OK) == 0 ? MUSL_LOADER
@@ -100,7 +100,7 @@ static int loader_run(char *const *argv, char *const *env, int fd, char text[LOA
 }
 
 /* Cuts the loader's line down to the reason; "" when the library was not found. */
-static void complaint(char *line, const char *program, struct strbuf *why)
+static void loader_complaint(char *line, const char *program, struct strbuf *why)
 {
 	static const char failed[] = "error while loading shared libraries: ";
 	char *at = strstr(line, failed), *end;
@@ -123,8 +123,8 @@ static void complaint(char *line, const char *program, struct strbuf *why)
 }
 
 /* Whether the loader accepts a library: a path, or with preload a name to search for. */
-static bool loads(const char *ld, const char *library, bool preload, const char *dirs,
-		  struct strbuf *why)
+static bool loader_loads(const char *ld, const char *library, bool preload, const char *dirs,
+			 struct strbuf *why)
 {
 	CLEANUP(xfreep) char *path = xasprintf("LD_LIBRARY_PATH=%s", dirs);
 	CLEANUP(xfreep) char *load = xasprintf("LD_PRELOAD=%s", library);
@@ -138,7 +138,7 @@ static bool loads(const char *ld, const char *library, bool preload, const char 
 	for (char *l = strtok_r(text, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
 		if (strstr(l, "no version information available"))
 			continue;
-		complaint(l, program, why);
+		loader_complaint(l, program, why);
 		return false;
 	}
 	if (r < 0)
@@ -176,7 +176,7 @@ void probe_libc(char *buf, size_t n)
 	char *argv[] = { (char *)GLIBC_LOADER, (char *)LIBC, NULL }, *env[] = { NULL };
 	CLEANUP(xfreep) char *bytes = NULL;
 	CLEANUP(xclosep) int fd = -1;
-	const char *ld = loader();
+	const char *ld = loader_find();
 	char text[LOADER_WORDS];
 	ssize_t got;
 
@@ -219,7 +219,7 @@ static int library_check(const char *path, bool *needs_glibc, struct err *err)
 
 static bool library_works(const char *path, const char *dirs, struct strbuf *why)
 {
-	const char *ld = loader();
+	const char *ld = loader_find();
 	struct err err = ERR_INIT;
 	bool needs_glibc = false;
 
@@ -231,7 +231,7 @@ static bool library_works(const char *path, const char *dirs, struct strbuf *why
 		strbuf_addf(why, "needs glibc; the C library here is %s", ld ? "musl" : "none");
 		return false;
 	}
-	return !ld || loads(ld, path, false, dirs, why);
+	return !ld || loader_loads(ld, path, false, dirs, why);
 }
 
 static bool is_library_name(const char *path)
@@ -261,10 +261,10 @@ static bool have_library(const char *name, const struct strvec *env, struct strb
 	const char *own = env_get(env, "LD_LIBRARY_PATH");
 	CLEANUP(xfreep) char *dirs = xasprintf("%s%s" MORE_DIRS, own ? own : "", own ? ":" : "");
 	CLEANUP(strvec_release) struct strvec all = STRVEC_INIT;
-	const char *ld = loader();
+	const char *ld = loader_find();
 
 	if (ld && !strcmp(ld, GLIBC_LOADER))
-		return loads(ld, name, true, dirs, why);
+		return loader_loads(ld, name, true, dirs, why);
 	strvec_split(&all, dirs, ":");
 	strvec_pushl(&all, "/lib", "/usr/lib", NULL);
 	for (size_t i = 0; i < all.nr; i++) {
@@ -307,7 +307,7 @@ static bool have_one(const struct strvec *env, const char *need, struct strbuf *
 }
 
 /* "a|b": one of them is enough. */
-static bool have(const struct strvec *env, const char *need, struct strbuf *why)
+static bool need_is_met(const struct strvec *env, const char *need, struct strbuf *why)
 {
 	CLEANUP(strvec_release) struct strvec any = STRVEC_INIT;
 
@@ -326,7 +326,7 @@ void probe_needs(struct agent *a, int64_t id, const struct strvec *needs, const 
 	for (size_t i = 0; i < needs->nr; i++) {
 		CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT;
 
-		if (strvec_has(&missing, needs->v[i]) || have(env, needs->v[i], &why))
+		if (strvec_has(&missing, needs->v[i]) || need_is_met(env, needs->v[i], &why))
 			continue;
 		strvec_push(&missing, needs->v[i]);
 		strvec_push(&reasons, why.buf);

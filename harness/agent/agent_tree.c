@@ -135,8 +135,8 @@ static bool own_evidence(const struct agent *a, const struct tree *old, struct t
  * Walks up from p to the first ancestor that decides, then hands the decision down. Processes came
  * and went while the list was read, so it may hold a loop: the walk is bounded by its length.
  */
-static void decide(const struct agent *a, const struct tree *old, struct tree *t,
-		   struct tree_proc *p)
+static void proc_decide(const struct agent *a, const struct tree *old, struct tree *t,
+			struct tree_proc *p)
 {
 	const pid_t self = getpid();
 	struct tree_proc *at = p, *top = NULL;
@@ -189,7 +189,7 @@ static bool scan_once(struct agent *a)
 		self->known = true;
 	for (size_t i = 0; i < fresh.procs.nr; i++) {
 		if (!fresh.procs.v[i].known)
-			decide(a, &a->tree, &fresh, &fresh.procs.v[i]);
+			proc_decide(a, &a->tree, &fresh, &fresh.procs.v[i]);
 		if (newly_dead(&a->tree, &fresh.procs.v[i]))
 			whole = false;
 	}
@@ -247,7 +247,7 @@ void tree_release(struct tree *t)
 	VEC_RELEASE(&t->procs);
 }
 
-static bool wanted(const struct tree_proc *p, int owner)
+static bool proc_wanted(const struct tree_proc *p, int owner)
 {
 	return p->ours && !p->dead && (owner == OWNER_ALL || p->owner == owner);
 }
@@ -257,7 +257,7 @@ size_t tree_count(const struct agent *a, int owner)
 	size_t n = 0;
 
 	for (size_t i = 0; i < a->tree.procs.nr; i++)
-		n += wanted(&a->tree.procs.v[i], owner);
+		n += proc_wanted(&a->tree.procs.v[i], owner);
 	return n;
 }
 
@@ -268,7 +268,7 @@ size_t tree_signal(const struct agent *a, int owner, int sig, pid_t skip_pgrp)
 	for (size_t i = 0; i < a->tree.procs.nr; i++) {
 		const struct tree_proc *p = &a->tree.procs.v[i];
 
-		if (!wanted(p, owner) || (skip_pgrp && p->pgrp == skip_pgrp))
+		if (!proc_wanted(p, owner) || (skip_pgrp && p->pgrp == skip_pgrp))
 			continue;
 		if (kill(p->pid, sig) < 0)
 			continue;
@@ -281,7 +281,7 @@ size_t tree_signal(const struct agent *a, int owner, int sig, pid_t skip_pgrp)
 }
 
 /* "SigCgt:" is a mask in hex, signal 1 the lowest bit (proc(5)). */
-static bool catches(pid_t pid, int sig)
+static bool proc_catches(pid_t pid, int sig)
 {
 	char path[64], text[4096], *at;
 	ssize_t n;
@@ -304,7 +304,7 @@ size_t tree_signal_catching(const struct agent *a, int owner, int sig)
 	for (size_t i = 0; i < a->tree.procs.nr; i++) {
 		const struct tree_proc *p = &a->tree.procs.v[i];
 
-		n += wanted(p, owner) && catches(p->pid, sig) && kill(p->pid, sig) == 0;
+		n += proc_wanted(p, owner) && proc_catches(p->pid, sig) && kill(p->pid, sig) == 0;
 	}
 	return n;
 }

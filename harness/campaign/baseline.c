@@ -116,7 +116,7 @@ struct baseline pairing_base(const struct pairing *s, size_t block)
 
 /* --- the cost --- */
 
-static double geometric(const double *v, const double *other, size_t n)
+static double geometric_mean(const double *v, const double *other, size_t n)
 {
 	double sum = 0;
 	size_t k = 0;
@@ -149,10 +149,10 @@ static void cost_of(const struct pairing *s, const struct paired_run *of, struct
 		n++;
 	}
 	*ret = (struct cost){ .of = of,
-			      .baseline_s = geometric(b, a, n),
-			      .tools_s = geometric(a, b, n),
-			      .baseline_speed = geometric(pb, pa, n),
-			      .tools_speed = geometric(pa, pb, n) };
+			      .baseline_s = geometric_mean(b, a, n),
+			      .tools_s = geometric_mean(a, b, n),
+			      .baseline_speed = geometric_mean(pb, pa, n),
+			      .tools_speed = geometric_mean(pa, pb, n) };
 	paired_ratio(a, b, n, CONFIDENCE, &ret->time);
 	paired_ratio(pa, pb, n, CONFIDENCE, &ret->speed);
 }

@@ -49,7 +49,7 @@ static int check_args(const struct build_request *rq, struct err *err)
 	return 0;
 }
 
-static char *quoted(const char *value)
+static char *value_quoted(const char *value)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
@@ -63,7 +63,7 @@ static void put_sets(const struct build_request *rq, const char *registry,
 {
 	for (size_t i = 0; i < rq->args.nr; i++) {
 		const char *eq = strchr(rq->args.v[i], '=');
-		CLEANUP(xfreep) char *value = quoted(eq + 1);
+		CLEANUP(xfreep) char *value = value_quoted(eq + 1);
 
 		strvec_pushf(sets, "build.args.%.*s=%s", (int)(eq - rq->args.v[i]), rq->args.v[i],
 			     value);
@@ -75,14 +75,14 @@ static void put_sets(const struct build_request *rq, const char *registry,
 		for (size_t i = 0; i < rq->archs.nr; i++)
 			strvec_split(&archs, rq->archs.v[i], ", ");
 		for (size_t i = 0; i < archs.nr; i++) {
-			CLEANUP(xfreep) char *word = quoted(archs.v[i]);
+			CLEANUP(xfreep) char *word = value_quoted(archs.v[i]);
 
 			strbuf_addf(&list, "%s%s", i ? ", " : "", word);
 		}
 		strvec_pushf(sets, "build.target_archs=[%s]", list.buf);
 	}
 	if (registry) {
-		CLEANUP(xfreep) char *name = quoted(registry);
+		CLEANUP(xfreep) char *name = value_quoted(registry);
 
 		strvec_pushf(sets, "registry.name=%s", name);
 	}
@@ -212,7 +212,7 @@ static int items_of(const char *command, const struct run_options *o,
 }
 
 /* A usage error takes precedence over a configuration error. */
-static int worse(int r, int of_model)
+static int code_worse(int r, int of_model)
 {
 	return r == -EINVAL || r == -ENOENT || of_model == 0 ? r : of_model;
 }
@@ -235,12 +235,12 @@ int build_prepare(const char *command, const struct run_options *o, const struct
 		r = items_of(command, o, rq, words, ret, &items, p, said, err);
 	with.conf.catalog = ret->catalog;
 	for (size_t i = 0; i < items.v.nr; i++)
-		r = worse(r, load_model(&with, rq, &items.v.v[i], ret, p, said,
-					r == -EINVAL ? NULL : err));
+		r = code_worse(r, load_model(&with, rq, &items.v.v[i], ret, p, said,
+					     r == -EINVAL ? NULL : err));
 	if (rq->batch)
 		batch_check_logins(&ret->plan, p);
 	if (p->lines.nr)
-		r = worse(r, -EBADMSG);
+		r = code_worse(r, -EBADMSG);
 	manifest_context_keep(o, &ret->plan, &left_out);
 	for (size_t i = 0; i < left_out.nr && r == 0 && !strcmp(command, "build"); i++)
 		said_add(said, SAID_WARNING,

@@ -15,7 +15,7 @@
 
 /* The models that a word selects. A word without a model stands for itself: a file, or a name that
  * only the manifest has. */
-static void expand(const struct catalog *cat, const char *word, struct strvec *keys)
+static void word_expand(const struct catalog *cat, const char *word, struct strvec *keys)
 {
 	CLEANUP(strvec_release) struct strvec paths = STRVEC_INIT;
 
@@ -37,8 +37,8 @@ static char *own_path(const struct manifest_image *mi)
 }
 
 /* Whether a word selects the image's model. stem: the word without its arguments. */
-static bool means(const struct catalog *cat, const struct manifest_image *mi, const char *own,
-		  const char *stem)
+static bool word_means(const struct catalog *cat, const struct manifest_image *mi, const char *own,
+		       const char *stem)
 {
 	CLEANUP(strvec_release) struct strvec models = STRVEC_INIT, expanded = STRVEC_INIT;
 	CLEANUP(xfreep) char *bare = catalog_path_with(own, "");
@@ -48,8 +48,8 @@ static bool means(const struct catalog *cat, const struct manifest_image *mi, co
 	if (mi->word && !strcmp(stem, mi->word))
 		return true;
 	/* A tag, or another name of the same file. */
-	expand(cat, bare, &models);
-	expand(cat, stem, &expanded);
+	word_expand(cat, bare, &models);
+	word_expand(cat, stem, &expanded);
 	return VEC_FIND(&expanded, x, strvec_has(&models, *x));
 }
 
@@ -79,7 +79,7 @@ static void runs_of(const struct catalog *cat, const struct manifest_image *mi,
 		CLEANUP(xfreep) char *stem = xstrndup(word, (size_t)(args - word));
 		CLEANUP(xfreep) char *run = NULL;
 
-		if (strcmp(word, mi->image) != 0 && !means(cat, mi, own, stem))
+		if (strcmp(word, mi->image) != 0 && !word_means(cat, mi, own, stem))
 			continue;
 		run = *args ? with_args(own, args) : xstrdup(own);
 		if (!strvec_has(runs, run))
@@ -100,8 +100,8 @@ static const struct engine *engine_of(const struct run_options *o)
 }
 
 /* The image to run: the one on this machine, else the one in the registry. */
-static const char *choose(const struct engine *e, const struct manifest_image *mi,
-			  struct said *said)
+static const char *image_choose(const struct engine *e, const struct manifest_image *mi,
+				struct said *said)
 {
 	CLEANUP(xfreep) char *id = NULL;
 	CLEANUP(xfreep) char *digest = NULL;
@@ -126,7 +126,7 @@ static void drop_unbuilt(const struct run_options *o, const struct catalog *cat,
 		CLEANUP(strvec_release) struct strvec models = STRVEC_INIT;
 		bool known = false;
 
-		expand(cat, stem, &models);
+		word_expand(cat, stem, &models);
 		for (size_t k = 0; k < o->unbuilt.nr; k++) {
 			CLEANUP(xfreep) char *key = pick_model_key(o->unbuilt.v[k].word);
 
@@ -153,7 +153,7 @@ static void add_model(struct run_options *o, const struct engine *e,
 		      const struct manifest_image *mi, const struct strvec *runs,
 		      struct strvec *models, struct said *said)
 {
-	const char *image = runs->nr ? choose(e, mi, said) : NULL;
+	const char *image = runs->nr ? image_choose(e, mi, said) : NULL;
 
 	for (size_t i = 0; i < runs->nr; i++) {
 		strvec_push(models, runs->v[i]);

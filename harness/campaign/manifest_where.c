@@ -7,7 +7,7 @@
 #include "profrig/base/fs.h"
 
 /* A folder in which the models may be. */
-struct place {
+struct manifest_folder {
 	char *prefix; /* beginning of its paths; NULL: the working directory */
 	struct catalog *cat;
 };
@@ -22,9 +22,9 @@ static const struct catalog_entry *by_name(const struct catalog *cat, const char
 }
 
 /* The file that a word without arguments names there; owned, NULL: there is none. */
-static char *file_at(const struct place *pl, const char *word)
+static char *folder_file(const struct manifest_folder *mf, const char *word)
 {
-	char *path = pl->prefix ? fs_join(pl->prefix, word) : xstrdup(word);
+	char *path = mf->prefix ? fs_join(mf->prefix, word) : xstrdup(word);
 	CLEANUP(xfreep) char *inside = fs_join(path, "profrig.yaml");
 
 	if (fs_is_file(path) || fs_is_file(inside))
@@ -34,7 +34,7 @@ static char *file_at(const struct place *pl, const char *word)
 }
 
 /* The image's model as prepare takes it; owned, NULL: it is not there. */
-static char *find_word(const struct place *pl, const struct manifest_image *mi)
+static char *folder_word(const struct manifest_folder *mf, const struct manifest_image *mi)
 {
 	CLEANUP(strvec_release) struct strvec args = STRVEC_INIT;
 	CLEANUP(xfreep) char *file = NULL;
@@ -42,12 +42,12 @@ static char *find_word(const struct place *pl, const struct manifest_image *mi)
 	const char *word = mi->word && *mi->word ? mi->word : NULL;
 	bool split = word && catalog_path_split(word, &file, &name, &args);
 	const struct catalog_entry *e =
-		by_name(pl->cat, split && *name ? name : mi->model, split && *name);
+		by_name(mf->cat, split && *name ? name : mi->model, split && *name);
 	CLEANUP(xfreep) char *path = NULL;
 	const char *own = split ? mad_path_hash(word) : "";
 
 	if (word && !(split && *name))
-		path = file_at(pl, split ? file : word);
+		path = folder_file(mf, split ? file : word);
 	if (path)
 		return catalog_path_with(path, own + strcspn(own, ":"));
 	return e ? catalog_path_with(e->path, own + strcspn(own, ":")) : NULL;
@@ -73,14 +73,15 @@ static bool is_called(const char *path, const char *name)
 }
 
 /* Whether the scripts of an entry are there that only madengine's manifest lists. */
-static bool has_scripts(const struct place *pl, const struct manifest *m, const char *name)
+static bool folder_has_scripts(const struct manifest_folder *mf, const struct manifest *m,
+			       const char *name)
 {
 	const struct cfg_node *built = cfg_get(m->tree.root, "built_models");
 
 	for (size_t i = 0; name && built && built->kind == CFG_MAP && i < built->nr; i++) {
 		const char *is = cfg_text(built->child[i], "name");
 		const char *scripts = cfg_text(built->child[i], "scripts");
-		CLEANUP(xfreep) char *path = scripts ? fs_join(pl->cat->mad.dir, scripts) : NULL;
+		CLEANUP(xfreep) char *path = scripts ? fs_join(mf->cat->mad.dir, scripts) : NULL;
 
 		if (path && is && !strcmp(is, name))
 			return fs_exists(path);
@@ -88,36 +89,36 @@ static bool has_scripts(const struct place *pl, const struct manifest *m, const 
 	return false;
 }
 
-static size_t worth(const struct place *pl, const struct manifest *m)
+static size_t folder_worth(const struct manifest_folder *mf, const struct manifest *m)
 {
 	size_t sum = 0;
 
 	for (size_t i = 0; i < m->images.nr; i++) {
 		const struct manifest_image *mi = &m->images.v[i];
-		CLEANUP(xfreep) char *path = find_word(pl, mi);
+		CLEANUP(xfreep) char *path = folder_word(mf, mi);
 
 		if (path)
 			sum += is_called(path, mi->model) ? 2 : 1;
-		else if (!m->ours && has_scripts(pl, m, mi->model))
+		else if (!m->ours && folder_has_scripts(mf, m, mi->model))
 			sum++;
 	}
 	return sum;
 }
 
-static void place_of(const char *dir, const char *cwd, struct place *ret)
+static void folder_load(const char *dir, const char *cwd, struct manifest_folder *ret)
 {
 	const char *below = fs_below(cwd, dir);
 
-	*ret = (struct place){ .cat = xcalloc(1, sizeof(*ret->cat)) };
+	*ret = (struct manifest_folder){ .cat = xcalloc(1, sizeof(*ret->cat)) };
 	if (strcmp(dir, cwd) != 0)
 		ret->prefix = xstrdup(below ? below : dir);
 	catalog_load_of(ret->cat, cwd, ret->prefix, NULL);
 }
 
-static void place_release(struct place *pl)
+static void folder_release(struct manifest_folder *mf)
 {
-	free(pl->prefix);
-	catalog_free(pl->cat);
+	free(mf->prefix);
+	catalog_free(mf->cat);
 }
 
 /* The package that MODEL_DIR named when the image was built (its paths are absolute). Owned, NULL:
@@ -160,27 +161,27 @@ struct catalog *manifest_where(struct manifest *m, const char *path)
 {
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
-	struct place best = { 0 }, pl;
+	struct manifest_folder best = { 0 }, mf;
 	size_t most = 0, n;
 
 	dirs_of(m, path, cwd, &dirs);
 	for (size_t i = 0; i < dirs.nr; i++) {
 		if (best.cat && most >= 2 * m->images.nr)
 			break;
-		place_of(dirs.v[i], cwd, &pl);
-		n = worth(&pl, m);
+		folder_load(dirs.v[i], cwd, &mf);
+		n = folder_worth(&mf, m);
 		if (best.cat && n <= most) {
-			place_release(&pl);
+			folder_release(&mf);
 			continue;
 		}
-		place_release(&best);
-		best = pl;
+		folder_release(&best);
+		best = mf;
 		most = n;
 	}
 	if (!m->ours)
 		catalog_add_built(best.cat, path);
 	for (size_t i = 0; i < m->images.nr; i++)
-		m->images.v[i].at = find_word(&best, &m->images.v[i]);
+		m->images.v[i].at = folder_word(&best, &m->images.v[i]);
 	free(best.prefix);
 	return best.cat;
 }

@@ -22,7 +22,7 @@ static bool may_want(const struct catalog *cat, const char *path)
 }
 
 /* Errors are reported when the run itself is prepared. */
-static bool wants(const struct run_options *o, const char *path)
+static bool options_want(const struct run_options *o, const char *path)
 {
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
 	const struct tool_set none = { .tools = VEC_INIT, .dirs = STRVEC_INIT };
@@ -80,7 +80,7 @@ void package_images_wanted(const struct run_options *o, const struct strvec *mod
 	if (run_given_image(o) || o->manifest || (engine && !strcmp(engine, "host")))
 		return;
 	for (size_t i = 0; i < models->nr; i++)
-		if (may_want(o->conf.catalog, models->v[i]) && wants(o, models->v[i]))
+		if (may_want(o->conf.catalog, models->v[i]) && options_want(o, models->v[i]))
 			strvec_push(wanted, models->v[i]);
 	if (!wanted->nr || container_answers(o))
 		return;

@@ -168,7 +168,7 @@ static void add_path(const struct catalog_entry *e, const char *args, struct str
 		strvec_push(paths, path);
 }
 
-static const struct catalog_entry *native(const struct catalog *c, const char *name)
+static const struct catalog_entry *catalog_native(const struct catalog *c, const char *name)
 {
 	return VEC_FIND(&c->models, x, !x->mad && !strcmp(x->name, name));
 }
@@ -177,7 +177,7 @@ size_t catalog_match(const struct catalog *c, const char *word, struct strvec *p
 {
 	const char *args = mad_word_args(word);
 	CLEANUP(xfreep) char *tag = xstrndup(word, (size_t)(args - word));
-	const struct catalog_entry *named = native(c, tag);
+	const struct catalog_entry *named = catalog_native(c, tag);
 	bool all = !strcmp(tag, "all");
 	size_t n = 0;
 
@@ -202,7 +202,7 @@ void catalog_faults(const struct catalog *c, const char *word, struct problems *
 {
 	CLEANUP(xfreep) char *tag = xstrndup(word, (size_t)(mad_word_args(word) - word));
 
-	if (!native(c, tag))
+	if (!catalog_native(c, tag))
 		mad_models_faults(&c->mad, word, p);
 }
 

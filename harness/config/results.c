@@ -118,7 +118,7 @@ char *results_pattern_regex(const char *pattern)
 }
 
 /* A word that begins where a word of the text begins: "loss" is in "val_loss" and "lossy". */
-static bool says(const char *text, const char *word)
+static bool text_says(const char *text, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -131,7 +131,7 @@ static bool says(const char *text, const char *word)
 static bool says_any(const char *name, const char *unit, const char *const *words)
 {
 	for (; *words; words++)
-		if (says(name, *words) || says(unit, *words))
+		if (text_says(name, *words) || text_says(unit, *words))
 			return true;
 	return false;
 }

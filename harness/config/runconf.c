@@ -351,7 +351,7 @@ static void check_cli_engine(struct loader *l)
 }
 
 /* Values of secret variables are removed from the tree before it can be printed. */
-static void redact(struct cfg_node *env)
+static void env_redact(struct cfg_node *env)
 {
 	CFG_EACH(kid, env, CFG_MAP) {
 		if (!runconf_is_secret_name(kid->key))
@@ -367,9 +367,9 @@ static void keep_effective(struct loader *l)
 	struct cfg_node *tools = cfg_get(l->tree.root, "tools");
 	struct cfg_node *secrets = cfg_get(l->tree.root, "secrets");
 
-	redact(cfg_get(l->tree.root, "env"));
+	env_redact(cfg_get(l->tree.root, "env"));
 	for (size_t i = 0; tools && i < tools->nr; i++)
-		redact(cfg_get(tools->child[i], "env"));
+		env_redact(cfg_get(tools->child[i], "env"));
 	/* Only {from_env: NAME} stays: another value was meant to be the secret itself. */
 	for (size_t i = 0; secrets && i < secrets->nr; i++) {
 		if (secrets->child[i]->kind == CFG_MAP)

@@ -10,17 +10,15 @@
 
 #define SCRIPT_TIMEOUT_S 1200.0
 
-/* In the order in which sources are tried; s3 with an endpoint of its own comes before nas. */
-static const char *const names[] = {
-	[DATA_SCRIPT] = "script", [DATA_LOCAL] = "local", [DATA_S3] = "s3",
-	[DATA_NAS] = "nas",       [DATA_HTTP] = "http",
-};
+#define DATA_PROVIDER_NAME(value, name) [value] = name,
+static const char *const names[] = { DATA_PROVIDERS(DATA_PROVIDER_NAME) };
 
 const char *data_provider_name(enum data_provider p)
 {
 	return names[p];
 }
 
+/* The order in which sources are tried. */
 static int rank_of(const struct data_source *s)
 {
 	switch (s->provider) {

@@ -481,7 +481,7 @@ static void fill_caller_gpus(struct runconf *rc)
 	}
 }
 
-static void fill_rest(struct loader *l, const struct cfg_node *root)
+static void conf_fill_rest(struct loader *l, const struct cfg_node *root)
 {
 	const struct cfg_node *engine = conf_scalar(root, "engine"),
 			      *labels = conf_map(root, "labels");
@@ -518,7 +518,7 @@ void runconf_fill(struct loader *l)
 	fill_scripts(l, root, false);
 	fill_container(l, root);
 	runconf_fill_source(l, conf_map(root, "model"));
-	fill_rest(l, root);
+	conf_fill_rest(l, root);
 	runconf_fill_build(l, root);
 	runconf_fill_data(l, root);
 	runconf_fill_record(l);

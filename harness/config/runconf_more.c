@@ -234,7 +234,7 @@ static bool has_own(const struct cfg_node *map)
 /*
  * same_map for whole entries: a map without values of the user's may be absent in the other entry.
  */
-static bool covers(const struct cfg_node *a, const struct cfg_node *b)
+static bool node_covers(const struct cfg_node *a, const struct cfg_node *b)
 {
 	for (size_t i = 0; i < a->nr; i++) {
 		const struct cfg_node *x = a->child[i], *y = cfg_get(b, x->key);
@@ -253,7 +253,7 @@ bool runconf_known_tool(struct loader *l, const struct cfg_node *entry, const st
 
 	if (!first)
 		return false;
-	if (!covers(first, entry) || !covers(entry, first))
+	if (!node_covers(first, entry) || !node_covers(entry, first))
 		cfg_problem(l->p, name, "tool '%s' is in the list twice, with different settings",
 			    name->s);
 	return true;

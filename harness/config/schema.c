@@ -18,7 +18,7 @@ struct check {
 };
 
 /* The place of the walk: the table's pattern, and the path as users write it. */
-struct place {
+struct key_path {
 	char pattern[128];
 	char shown[256];
 };
@@ -129,10 +129,10 @@ static void append_text(char *buf, size_t size, const char *s)
 	buf[have + n] = '\0';
 }
 
-static struct place below(const struct place *at, const char *key)
+static struct key_path key_path_below(const struct key_path *at, const char *key)
 {
 	CLEANUP(xfreep) char *shown = xstrndup(key, (size_t)schema_shown_len(key));
-	struct place to = *at;
+	struct key_path to = *at;
 
 	append_text(to.pattern, sizeof(to.pattern), *at->pattern ? "." : "");
 	append_text(to.pattern, sizeof(to.pattern), key);
@@ -141,9 +141,9 @@ static struct place below(const struct place *at, const char *key)
 	return to;
 }
 
-static struct place entry(const struct place *at, size_t i)
+static struct key_path key_path_entry(const struct key_path *at, size_t i)
 {
-	struct place to = *at;
+	struct key_path to = *at;
 	char index[32];
 
 	snprintf(index, sizeof(index), "[%zu]", i);
@@ -153,9 +153,9 @@ static struct place entry(const struct place *at, size_t i)
 }
 
 /* An entry of a map with free keys. */
-static struct place any_key(const struct place *at, const char *key)
+static struct key_path key_path_any(const struct key_path *at, const char *key)
 {
-	struct place to = below(at, key);
+	struct key_path to = key_path_below(at, key);
 
 	memcpy(to.pattern, at->pattern, sizeof(to.pattern));
 	append_text(to.pattern, sizeof(to.pattern), ".*");
@@ -170,7 +170,7 @@ static const char *kind_words(const struct cfg_node *n)
 	return words[n->kind];
 }
 
-static void unknown_key(struct check *ck, const struct cfg_node *n, const struct place *at)
+static void unknown_key(struct check *ck, const struct cfg_node *n, const struct key_path *at)
 {
 	const char *names[MAX_SIBLINGS + 1] = { NULL };
 	size_t nr = 0;
@@ -188,7 +188,7 @@ static void unknown_key(struct check *ck, const struct cfg_node *n, const struct
 }
 
 static void check_range(struct check *ck, const struct schema_key *k, const struct cfg_node *n,
-			const struct place *at, double v)
+			const struct key_path *at, double v)
 {
 	if (k->min < k->max && !(v >= k->min && v <= k->max))
 		cfg_problem(ck->p, n, "%s: %.80s is not between %.15g and %.15g", at->shown, n->s,
@@ -196,7 +196,7 @@ static void check_range(struct check *ck, const struct schema_key *k, const stru
 }
 
 static void check_choice(struct check *ck, const struct schema_key *k, const struct cfg_node *n,
-			 const struct place *at)
+			 const struct key_path *at)
 {
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
 	CLEANUP(xfreep) char *list = NULL;
@@ -211,7 +211,7 @@ static void check_choice(struct check *ck, const struct schema_key *k, const str
 }
 
 static void check_number(struct check *ck, const struct schema_key *k, const struct cfg_node *n,
-			 const struct place *at)
+			 const struct key_path *at)
 {
 	double v = n->f;
 
@@ -229,7 +229,7 @@ static void check_number(struct check *ck, const struct schema_key *k, const str
 }
 
 static void check_scalar(struct check *ck, const struct schema_key *k, const struct cfg_node *n,
-			 const struct place *at)
+			 const struct key_path *at)
 {
 	if (is_type(k, "string") || is_type(k, "path")) {
 		/* An unquoted true is hardly meant as a name. */
@@ -260,7 +260,7 @@ static bool takes_back(const struct cfg_node *n)
 }
 
 static void check_strings(struct check *ck, const struct schema_key *k, const struct cfg_node *n,
-			  const struct place *at)
+			  const struct key_path *at)
 {
 	bool map = is_type(k, "map of strings");
 
@@ -274,7 +274,8 @@ static void check_strings(struct check *ck, const struct schema_key *k, const st
 		return;
 	}
 	for (size_t i = 0; i < n->nr; i++) {
-		struct place to = map ? below(at, n->child[i]->key) : entry(at, i);
+		struct key_path to =
+			map ? key_path_below(at, n->child[i]->key) : key_path_entry(at, i);
 
 		/* Values are left out of messages: they may be secrets. */
 		if (map && takes_back(n->child[i]))
@@ -288,10 +289,10 @@ static void check_strings(struct check *ck, const struct schema_key *k, const st
 	}
 }
 
-static void check_map(struct check *ck, const struct cfg_node *n, const struct place *at);
+static void check_map(struct check *ck, const struct cfg_node *n, const struct key_path *at);
 
 static void check_maps(struct check *ck, const struct schema_key *k, const struct cfg_node *n,
-		       const struct place *at)
+		       const struct key_path *at)
 {
 	bool map = is_type(k, "map of maps");
 
@@ -301,7 +302,8 @@ static void check_maps(struct check *ck, const struct schema_key *k, const struc
 		return;
 	}
 	for (size_t i = 0; i < n->nr; i++) {
-		struct place to = map ? any_key(at, n->child[i]->key) : entry(at, i);
+		struct key_path to =
+			map ? key_path_any(at, n->child[i]->key) : key_path_entry(at, i);
 
 		if (n->child[i]->kind == CFG_MAP)
 			check_map(ck, n->child[i], &to);
@@ -312,7 +314,7 @@ static void check_maps(struct check *ck, const struct schema_key *k, const struc
 }
 
 static void check_value(struct check *ck, const struct schema_key *k, const struct cfg_node *n,
-			const struct place *at)
+			const struct key_path *at)
 {
 	if (n->kind == CFG_NULL || is_type(k, "any"))
 		return;
@@ -336,10 +338,10 @@ static void check_value(struct check *ck, const struct schema_key *k, const stru
 	}
 }
 
-static void check_map(struct check *ck, const struct cfg_node *n, const struct place *at)
+static void check_map(struct check *ck, const struct cfg_node *n, const struct key_path *at)
 {
 	for (size_t i = 0; i < n->nr; i++) {
-		struct place to = below(at, n->child[i]->key);
+		struct key_path to = key_path_below(at, n->child[i]->key);
 		const struct schema_key *k = schema_find(ck->table, to.pattern);
 
 		/* "a.b" as one key would look like a path. */
@@ -362,7 +364,7 @@ void schema_check_keys(const struct cfg_node *root, const struct schema_key *tab
 		       struct problems *p, struct problems *unknown)
 {
 	struct check ck = { .table = table, .p = p, .unknown = unknown };
-	struct place at = { "", "" };
+	struct key_path at = { "", "" };
 
 	check_map(&ck, root, &at);
 }
@@ -395,10 +397,10 @@ void schema_expand(struct cfg *c, const struct schema_key *table)
 }
 
 static void drop_unknown(const struct schema_key *table, struct cfg_node *n,
-			 const struct place *at);
+			 const struct key_path *at);
 
 static void drop_below(const struct schema_key *table, const struct schema_key *k,
-		       struct cfg_node *n, const struct place *at)
+		       struct cfg_node *n, const struct key_path *at)
 {
 	bool free_keys = is_type(k, "map of strings") || is_type(k, "map of maps");
 	size_t nr = 0;
@@ -411,22 +413,23 @@ static void drop_below(const struct schema_key *table, const struct schema_key *
 	if (free_keys && n->kind == CFG_MAP)
 		n->nr = nr;
 	for (size_t i = 0; i < n->nr; i++) {
-		struct place to;
+		struct key_path to;
 
 		if (is_type(k, "map of maps") && n->kind == CFG_MAP)
-			to = any_key(at, n->child[i]->key);
+			to = key_path_any(at, n->child[i]->key);
 		else if (is_type(k, "list of maps") && n->kind == CFG_SEQ)
-			to = entry(at, i);
+			to = key_path_entry(at, i);
 		else
 			break;
 		drop_unknown(table, n->child[i], &to);
 	}
 }
 
-static void drop_unknown(const struct schema_key *table, struct cfg_node *n, const struct place *at)
+static void drop_unknown(const struct schema_key *table, struct cfg_node *n,
+			 const struct key_path *at)
 {
 	CFG_EACH(kid, n, CFG_MAP) {
-		struct place to = below(at, kid->key);
+		struct key_path to = key_path_below(at, kid->key);
 		const struct schema_key *k = schema_find(table, to.pattern);
 
 		if (k)
@@ -436,7 +439,7 @@ static void drop_unknown(const struct schema_key *table, struct cfg_node *n, con
 
 void schema_drop_nulls(struct cfg *c, const struct schema_key *table)
 {
-	struct place at = { "", "" };
+	struct key_path at = { "", "" };
 
 	drop_unknown(table, c->root, &at);
 }

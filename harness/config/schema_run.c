@@ -127,7 +127,7 @@ const struct schema_key schema_table[] = {
 	KEY("data[].name", "string", "the workload finds it by PROFRIG_DATA_<NAME>",
 	    .required = true),
 	KEY("data[].provider", "string", "where it comes from", .required = true,
-	    .choices = "local|nas|http|s3|script"),
+	    .choices = DATA_PROVIDER_CHOICES),
 	KEY("data[].path", "string",
 	    "file or folder, URL, s3://BUCKET/PREFIX, or the script that brings it",
 	    .required = true),

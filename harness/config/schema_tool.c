@@ -2,9 +2,11 @@
 #include "schema.h"
 #include "tool_int.h"
 
-#define READERS \
-	"otf2|tef|rpd|rocpd|nsys|rocprof_csv|rocprof_db|samples|metrics_csv|perf|folded|" \
-	"speedscope"
+#include "profrig/base/reader_names.h"
+
+#define READER_CHOICE(name) "|" #name
+/* without the first bar */
+#define READER_CHOICES (&(READERS(READER_CHOICE))[1])
 
 const struct schema_key tool_table[] = {
 	KEY("name", "string", "by which it is asked for", .required = true),
@@ -68,7 +70,7 @@ const struct schema_key tool_table[] = {
 	KEY("budget", "string", "how much longer the workload may take with it, such as 10%"),
 	KEY("outputs", "list of maps", NULL, .shorthand = "glob"),
 	KEY("outputs[].glob", "string", NULL, .required = true),
-	KEY("outputs[].reader", "string", NULL, .choices = READERS),
+	KEY("outputs[].reader", "string", NULL, .choices = READER_CHOICES),
 	KEY("outputs[].required", "bool", "default: true"),
 	KEY("outputs[].min_records", "int", "fewer are an empty output; default: 1", .max = 1e15),
 	KEY("outputs[].match", "list of strings",

@@ -23,7 +23,7 @@ const struct tool_option *tool_option_find(const struct tool *t, const char *nam
 }
 
 /* The file in a folder or in the folder's parent. */
-static char *beside(const char *dir, const char *path)
+static char *path_beside(const char *dir, const char *path)
 {
 	CLEANUP(xfreep) char *parent = fs_dir(dir);
 	char *found = fs_join(dir, path);
@@ -41,12 +41,12 @@ static char *beside(const char *dir, const char *path)
 char *tool_find_script(const char *file, const char *path, const struct strvec *dirs)
 {
 	CLEANUP(xfreep) char *own = fs_dir(file);
-	CLEANUP(xfreep) char *found = beside(own, path);
+	CLEANUP(xfreep) char *found = path_beside(own, path);
 
 	for (size_t i = 0; !found && i < dirs->nr; i++) {
 		CLEANUP(xfreep) char *dir = fs_abs(dirs->v[i]);
 
-		found = beside(dir, path);
+		found = path_beside(dir, path);
 	}
 	return found ? fs_abs(found) : NULL;
 }
@@ -173,7 +173,7 @@ static int list_dir(struct tool_set *ts, const char *dir, struct err *err)
 	return 0;
 }
 
-static const struct tool *known(const struct tool_set *ts, const char *name)
+static const struct tool *tool_known(const struct tool_set *ts, const char *name)
 {
 	for (size_t i = 0; i < ts->tools.nr; i++)
 		if (!strcmp(ts->tools.v[i]->name, name))
@@ -185,7 +185,7 @@ static void read_file(struct tool_set *ts, const char *path)
 {
 	struct tool *t = tool_read(path, &ts->dirs);
 
-	if (known(ts, t->name))
+	if (tool_known(ts, t->name))
 		tool_free(t);
 	else
 		VEC_PUSH(&ts->tools, t);
@@ -218,7 +218,7 @@ static bool may_hold(const char *path, const char *name)
 const struct tool *tool_find(const struct tool_set *ts, const char *name)
 {
 	struct tool_set *own = (struct tool_set *)ts;
-	const struct tool *t = known(own, name);
+	const struct tool *t = tool_known(own, name);
 
 	for (size_t i = 0; !t && i < own->files.nr;) {
 		if (!may_hold(own->files.v[i], name)) {
@@ -227,7 +227,7 @@ const struct tool *tool_find(const struct tool_set *ts, const char *name)
 		}
 		read_file(own, own->files.v[i]);
 		strvec_remove(&own->files, i);
-		t = known(own, name);
+		t = tool_known(own, name);
 	}
 	return t;
 }

@@ -31,11 +31,17 @@ void data_result_release(struct data_result *r)
 
 static char *source_of(const struct data_source *s)
 {
-	if (s->provider == DATA_HTTP)
+	switch (s->provider) {
+	case DATA_HTTP:
 		return http_shown(s->path);
-	if (s->provider == DATA_S3)
+	case DATA_S3:
 		return s->endpoint ? xasprintf("s3://%s at %s", s->path, s->endpoint)
 				   : xasprintf("s3://%s", s->path);
+	case DATA_SCRIPT:
+	case DATA_LOCAL:
+	case DATA_NAS:
+		break;
+	}
 	return xstrdup(s->path);
 }
 
@@ -54,21 +60,30 @@ static char *folder_of(const struct data_conf *c, const struct data_source *s)
 			 data_provider_name(s->provider), sha);
 }
 
-static bool remote(const struct data_source *s)
+static bool source_is_remote(const struct data_source *s)
 {
-	return s->provider == DATA_HTTP || s->provider == DATA_S3;
+	switch (s->provider) {
+	case DATA_HTTP:
+	case DATA_S3:
+		return true;
+	case DATA_SCRIPT:
+	case DATA_LOCAL:
+	case DATA_NAS:
+		break;
+	}
+	return false;
 }
 
-static bool copies(const struct data_source *s)
+static bool source_is_copied(const struct data_source *s)
 {
-	return remote(s) || s->provider == DATA_SCRIPT || s->mirror;
+	return source_is_remote(s) || s->provider == DATA_SCRIPT || s->mirror;
 }
 
 /* --- checks --- */
 
 static int list_source(struct fetch *f, data_files *ret, struct err *err)
 {
-	int r;
+	int r = 0;
 
 	switch (f->s->provider) {
 	case DATA_HTTP:
@@ -77,7 +92,9 @@ static int list_source(struct fetch *f, data_files *ret, struct err *err)
 	case DATA_S3:
 		r = s3_list(f, ret, err);
 		break;
-	default:
+	case DATA_SCRIPT:
+	case DATA_LOCAL:
+	case DATA_NAS:
 		local_more_release(&f->more);
 		local_more_init(&f->more);
 		r = local_list(f->s->path, MAX_HASHED, ret, &f->more, err);
@@ -89,7 +106,7 @@ static int list_source(struct fetch *f, data_files *ret, struct err *err)
 
 static int open_http(struct fetch *f, struct err *err)
 {
-	if (f->http || !remote(f->s))
+	if (f->http || !source_is_remote(f->s))
 		return 0;
 	f->http = http_open(err);
 	return f->http ? 0 : -ENOTSUP;
@@ -121,10 +138,26 @@ static bool has_entry(const struct fetch *f)
 	return entry_read(f->dir, &have) == 0;
 }
 
-static int check_source(struct fetch *f, struct err *err)
+static int check_server(struct fetch *f, struct err *err)
 {
 	CLEANUP(data_files_release) data_files files = VEC_INIT;
 	struct http_reply reply;
+
+	switch (f->s->provider) {
+	case DATA_HTTP:
+		return data_head(f, f->s->path, &reply, err);
+	case DATA_S3:
+		return s3_list(f, &files, err);
+	case DATA_SCRIPT:
+	case DATA_LOCAL:
+	case DATA_NAS:
+		break;
+	}
+	return 0;
+}
+
+static int check_source(struct fetch *f, struct err *err)
+{
 	int r;
 
 	switch (f->s->provider) {
@@ -135,16 +168,15 @@ static int check_source(struct fetch *f, struct err *err)
 		if (access(f->s->path, R_OK) < 0)
 			return err_sys(err, errno, "'%s'", f->s->path);
 		return 0;
-	default:
+	case DATA_HTTP:
+	case DATA_S3:
 		break;
 	}
 	if (cached_as_told(f))
 		return 0;
 	r = open_http(f, err);
-	if (r == 0 && f->s->provider == DATA_HTTP)
-		r = data_head(f, f->s->path, &reply, err);
-	else if (r == 0)
-		r = s3_list(f, &files, err);
+	if (r == 0)
+		r = check_server(f, err);
 	/* Without the server, data that was fetched before is used. */
 	return r < 0 && r != -EINTR && has_entry(f) ? 0 : r;
 }
@@ -189,7 +221,7 @@ static int sync_listing(struct fetch *f, const data_files *files, struct err *er
 	CLEANUP(xfreep) char *data = fs_join(f->dir, "data");
 	int r;
 
-	if (remote(f->s))
+	if (source_is_remote(f->s))
 		return data_sync(f, files, http_fetch, err);
 	r = data_sync(f, files, local_copy, err);
 	if (r == 0)
@@ -200,9 +232,9 @@ static int sync_listing(struct fetch *f, const data_files *files, struct err *er
 }
 
 /* Uses the cached data when the server does not answer. */
-static int stale(struct fetch *f, int r, const struct err *why)
+static int fetch_stale(struct fetch *f, int r, const struct err *why)
 {
-	if (r == -EINTR || !remote(f->s) || entry_use(f) < 0)
+	if (r == -EINTR || !source_is_remote(f->s) || entry_use(f) < 0)
 		return r;
 	f->ret->note = xasprintf("data '%s': %s does not answer (%.200s): what was fetched before "
 				 "is used, which may be old",
@@ -225,11 +257,11 @@ static int fetch_copy(struct fetch *f, const char *name, struct err *err)
 		r = list_source(f, &files, &why);
 	if (r == 0)
 		return sync_listing(f, &files, err);
-	r = stale(f, r, &why);
+	r = fetch_stale(f, r, &why);
 	return r < 0 ? err_set(err, -r, "%s", why.msg) : 0;
 }
 
-static void forget(const struct fetch *f)
+static void fetch_forget(const struct fetch *f)
 {
 	static const char *const names[] = { "entry.json", "data", "part" };
 
@@ -250,13 +282,13 @@ static int fetch_locked(struct fetch *f, const char *name, struct err *err)
 	if (r == 0)
 		return 0;
 	/* A file put together from parts of several tries may be wrong where they meet. */
-	forget(f);
+	fetch_forget(f);
 	f->done = 0;
 	r = fetch_copy(f, name, err);
 	if (r == 0)
 		r = sum_matches(f, err);
 	if (r == -EBADMSG)
-		forget(f);
+		fetch_forget(f);
 	return r;
 }
 
@@ -376,9 +408,10 @@ static int fetch_source(const struct data_conf *c, const struct data_set *d,
 		o->phase(o->ctx, phase);
 	}
 	/* For remote sources the listing is the check. */
-	r = remote(s) ? 0 : check_source(&f, err);
+	r = source_is_remote(s) ? 0 : check_source(&f, err);
 	if (r == 0)
-		r = copies(s) ? fetch_into_cache(&f, d->name, err) : use_in_place(&f, err);
+		r = source_is_copied(s) ? fetch_into_cache(&f, d->name, err)
+					: use_in_place(&f, err);
 	ret->seconds = (double)(clock_monotonic_ns() - began) / 1e9;
 	fetch_release(&f);
 	return r;

@@ -34,7 +34,7 @@ bool fetch_interrupted(const struct fetch *f)
 }
 
 /* The validator for If-Range; a weak ETag does not stand for equal bytes. */
-static const char *validator(const struct http_reply *r)
+static const char *reply_validator(const struct http_reply *r)
 {
 	if (*r->etag && strncmp(r->etag, "W/", 2) != 0)
 		return r->etag;
@@ -150,7 +150,7 @@ static int check_space(const struct transfer *t, uint64_t need, struct err *err)
 static int begin_part(void *ctx, const struct http_reply *r, struct err *err)
 {
 	struct transfer *t = ctx;
-	const char *v = validator(r);
+	const char *v = reply_validator(r);
 	bool whole = r->status == 200;
 	int64_t rest = r->length;
 
@@ -165,7 +165,7 @@ static int begin_part(void *ctx, const struct http_reply *r, struct err *err)
 }
 
 /* Bytes of the same file that an earlier try or run left. */
-static uint64_t take_up(struct transfer *t, int fd, const char *expected)
+static uint64_t transfer_resume(struct transfer *t, int fd, const char *expected)
 {
 	CLEANUP(xfreep) char *tag = NULL;
 	off_t size = lseek(fd, 0, SEEK_END);
@@ -242,7 +242,7 @@ static int try_often(struct transfer *t, const struct data_file *file, int fd, s
 	int wait = FIRST_WAIT_MS, r = 0;
 
 	for (int tries = 0; tries < TRIES;) {
-		uint64_t from = take_up(t, fd, file->tag), now;
+		uint64_t from = transfer_resume(t, fd, file->tag), now;
 
 		r = one_try(t, file, fd, from, err);
 		if (r != -EAGAIN)

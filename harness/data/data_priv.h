@@ -3,7 +3,7 @@
  *
  *	data.c		which source; the order of things
  *	data_sync.c	a listing of what there should be → the cache
- *	data_lanes.c	several files at a time
+ *	data_slots.c	several files at a time
  *	data_entry.c	entry.json: what a cache folder holds, and whether it still does
  *	data_local.c	folders of this machine: counting, hashing, copying
  *	data_http.c	one file from a server, with resumption and patience
@@ -95,10 +95,10 @@ struct data_job {
 /* Brings it and puts it in place. */
 int data_fetch_one(struct fetch *f, struct data_job *job, data_get *get, struct err *err);
 
-/* --- data_lanes.c --- */
+/* --- data_slots.c --- */
 
 /* Runs all jobs, several at a time: 0, or the first error; sets each job's done. */
-int data_lanes(struct fetch *f, struct data_job *jobs, size_t nr, data_get *get, struct err *err);
+int data_slots(struct fetch *f, struct data_job *jobs, size_t nr, data_get *get, struct err *err);
 
 /* --- data_local.c --- */
 

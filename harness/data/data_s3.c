@@ -73,7 +73,7 @@ static char *key_of(const struct data_source *s)
 /* --- a page --- */
 
 /* The text between <tag> and </tag> within [s, end); NULL: none. */
-static const char *element(const char *s, const char *end, const char *tag, size_t *ret_n)
+static const char *xml_element(const char *s, const char *end, const char *tag, size_t *ret_n)
 {
 	CLEANUP(xfreep) char *open = xasprintf("<%s>", tag);
 	CLEANUP(xfreep) char *close = xasprintf("</%s>", tag);
@@ -90,7 +90,7 @@ static const char *element(const char *s, const char *end, const char *tag, size
 }
 
 /* Resolves the five entities of XML. Owned. */
-static char *unescape(const char *s, size_t n)
+static char *xml_unescape(const char *s, size_t n)
 {
 	static const struct {
 		const char *name;
@@ -135,17 +135,17 @@ static int add_object(const char *s, const char *end, const struct data_source *
 		      const char *prefix, data_files *ret, struct err *err)
 {
 	size_t n, np = strlen(prefix);
-	const char *text = element(s, end, "Key", &n), *rel;
-	CLEANUP(xfreep) char *key = text ? unescape(text, n) : NULL;
+	const char *text = xml_element(s, end, "Key", &n), *rel;
+	CLEANUP(xfreep) char *key = text ? xml_unescape(text, n) : NULL;
 	CLEANUP(xfreep) char *etag = NULL;
 	CLEANUP(xfreep) char *url = NULL;
 	int64_t bytes = -1;
 
 	if (!key || !text_percent_decode(key, true))
 		return err_set(err, EPROTO, "a listing has an object without a usable key");
-	text = element(s, end, "ETag", &n);
-	etag = text ? unescape(text, n) : NULL;
-	text = element(s, end, "Size", &n);
+	text = xml_element(s, end, "ETag", &n);
+	etag = text ? xml_unescape(text, n) : NULL;
+	text = xml_element(s, end, "Size", &n);
 	if (!text || num_i64(text, n, &bytes) < 0 || bytes < 0)
 		return err_set(err, EPROTO, "a listing has no size of object '%.200s'", key);
 	/* "data/train" selects neither "data/train2" nor the marker "data/train/". */
@@ -174,17 +174,17 @@ int s3_parse_page(const char *xml, const struct data_source *s, const char *pref
 	*ret_next = NULL;
 	if (!strstr(xml, "<ListBucketResult"))
 		return err_set(err, EPROTO, "the server's answer is no listing of a bucket");
-	while (r == 0 && (text = element(at, end, "Contents", &n))) {
+	while (r == 0 && (text = xml_element(at, end, "Contents", &n))) {
 		r = add_object(text, text + n, s, prefix, ret, err);
 		at = text + n;
 	}
-	text = element(xml, end, "IsTruncated", &n);
+	text = xml_element(xml, end, "IsTruncated", &n);
 	if (r < 0 || !text || n != 4 || strncmp(text, "true", 4) != 0)
 		return r;
-	text = element(xml, end, "NextContinuationToken", &n);
+	text = xml_element(xml, end, "NextContinuationToken", &n);
 	if (!text || !n)
 		return err_set(err, EPROTO, "a listing breaks off");
-	*ret_next = unescape(text, n);
+	*ret_next = xml_unescape(text, n);
 	return 0;
 }
 
@@ -207,14 +207,14 @@ static char *list_url(const struct data_source *s, const char *prefix, const cha
 	return strbuf_steal(&sb);
 }
 
-static int refused(const struct fetch *f, const struct http_reply *reply, const char *text,
-		   struct err *err)
+static int reply_refused(const struct fetch *f, const struct http_reply *reply, const char *text,
+			 struct err *err)
 {
 	const char *end = text + strlen(text), *code;
 	char words[64];
 	size_t n = 0;
 
-	code = element(text, end, "Code", &n);
+	code = xml_element(text, end, "Code", &n);
 	if (*reply->bucket_region && strcmp(reply->bucket_region, f->s->region) != 0)
 		return err_set(err, ENOENT, "the bucket is in region %s: set region",
 			       reply->bucket_region);
@@ -247,7 +247,7 @@ int s3_list(struct fetch *f, data_files *ret, struct err *err)
 		if (r < 0)
 			return r;
 		if (reply.status != 200)
-			return refused(f, &reply, text.buf, err);
+			return reply_refused(f, &reply, text.buf, err);
 		free(STEAL(token));
 		r = s3_parse_page(text.buf, f->s, prefix, ret, &token, err);
 		if (r < 0 || !token)

@@ -24,7 +24,7 @@ int script_check(const struct data_source *s, struct err *err)
 	return err_set(err, ENOENT, "script '%s' is not there", s->path);
 }
 
-static void environment(const char *dir, const char *name, struct strvec *env)
+static void script_environment(const char *dir, const char *name, struct strvec *env)
 {
 	static const char *const ours[] = { "PROFRIG_DATA_DIR=", "PROFRIG_DATA_NAME=",
 					    "MAD_DATAHOME=", "MAD_DATANAME=" };
@@ -60,7 +60,7 @@ static int run_script(struct fetch *f, const char *name, const char *dir, struct
 		strvec_push(&argv, bash ? bash : "/bin/sh");
 	strvec_push(&argv, f->s->path);
 	strvec_pushv(&argv, f->s->args.v);
-	environment(dir, name, &env);
+	script_environment(dir, name, &env);
 	w.argv = argv.v;
 	w.env = env.v;
 	w.cwd = cwd;

@@ -20,8 +20,8 @@ static const struct data_file *find_file(const data_files *files, const char *re
 }
 
 /* The cached file when it matches the listing and is unchanged since it was fetched. */
-static const struct data_file *reusable(const struct fetch *f, const data_files *have,
-					const struct data_file *want)
+static const struct data_file *file_reusable(const struct fetch *f, const data_files *have,
+					     const struct data_file *want)
 {
 	const struct data_file *h = find_file(have, want->rel);
 
@@ -137,7 +137,7 @@ static struct data_job *plan_jobs(struct fetch *f, const data_files *have,
 		data_files_add(now, listing->v[i].rel, NULL, listing->v[i].tag,
 			       listing->v[i].bytes);
 	for (size_t i = 0; i < listing->nr; i++) {
-		const struct data_file *old = reusable(f, have, &listing->v[i]);
+		const struct data_file *old = file_reusable(f, have, &listing->v[i]);
 		struct data_file *file = &now->v[i];
 
 		if (!old) {
@@ -182,7 +182,7 @@ static int fill_part(struct fetch *f, const data_files *have, const data_files *
 	f->ret->cached = nr == 0;
 	/* Copies on this machine would only slow each other down. */
 	if (get == http_fetch && nr > 1)
-		r = data_lanes(f, jobs, nr, get, err);
+		r = data_slots(f, jobs, nr, get, err);
 	for (size_t i = 0; r == 0 && i < nr; i++) {
 		if (!jobs[i].done)
 			r = data_fetch_one(f, &jobs[i], get, err);

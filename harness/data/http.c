@@ -208,7 +208,7 @@ static size_t on_body(char *data, size_t one, size_t n, void *ctx)
 	return h->failed < 0 ? 0 : n;
 }
 
-static bool stopped(const struct http_request *rq)
+static bool request_stopped(const struct http_request *rq)
 {
 	return rq->stop && atomic_load(rq->stop);
 }
@@ -223,7 +223,7 @@ static int on_progress(void *ctx, curl_off_t total, curl_off_t done, curl_off_t 
 	(void)up_total;
 	(void)up_done;
 	(void)done;
-	if ((o && o->interrupt && *o->interrupt) || stopped(h->rq))
+	if ((o && o->interrupt && *o->interrupt) || request_stopped(h->rq))
 		return 1;
 	if (o && o->progress && h->rq->fd >= 0 && h->began)
 		o->progress(o->ctx, h->got,
@@ -345,7 +345,7 @@ static int judge_reply(struct http *h, CURLcode code, struct err *err)
 	}
 	if (code == CURLE_ABORTED_BY_CALLBACK && o && o->interrupt && *o->interrupt)
 		return err_set(err, EINTR, "interrupted");
-	if (code == CURLE_ABORTED_BY_CALLBACK && stopped(h->rq))
+	if (code == CURLE_ABORTED_BY_CALLBACK && request_stopped(h->rq))
 		return err_set(err, ECANCELED, "stopped");
 	return err_set(err, may_pass(code) ? EAGAIN : EPROTO, "%s",
 		       *h->words ? h->words : h->c.curl_easy_strerror(code));

@@ -117,7 +117,7 @@ static void add_of_nvml(struct devices *d, const struct lib *l, unsigned i, nvml
 	VEC_PUSH(&d->gpus, g);
 }
 
-static void complete(struct devices *d, const struct lib *l, unsigned i, nvml_gpu h)
+static void device_complete(struct devices *d, const struct lib *l, unsigned i, nvml_gpu h)
 {
 	for (size_t k = 0; k < d->gpus.nr; k++)
 		if (d->gpus.v[k].vendor == GPU_NVIDIA && d->gpus.v[k].index == (int)i)
@@ -127,7 +127,7 @@ static void complete(struct devices *d, const struct lib *l, unsigned i, nvml_gp
 void devices_ask_nvml(struct devices *d)
 {
 	if (devices_count(d, GPU_NVIDIA))
-		with_nvml(d, complete);
+		with_nvml(d, device_complete);
 }
 
 /* Folders are named by PCI address and fs_list sorts them, which gives the driver's order. */

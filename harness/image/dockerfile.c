@@ -78,7 +78,7 @@ static void from_words(struct dockerfile *d, const char *s)
 	}
 }
 
-static void instruction(struct dockerfile *d, const char *s, unsigned line)
+static void dockerfile_instruction(struct dockerfile *d, const char *s, unsigned line)
 {
 	s = skip_blanks(s);
 	if (!strncasecmp(s, "ARG", 3) && isspace((unsigned char)s[3]))
@@ -137,14 +137,14 @@ int dockerfile_parse(struct dockerfile *d, char *text, struct err *err)
 			continue;
 		}
 		strbuf_addstr(&whole, s);
-		instruction(d, whole.buf, began);
+		dockerfile_instruction(d, whole.buf, began);
 		strbuf_clear(&whole);
 	}
 	return r;
 }
 
 /* The context that the Dockerfile asks for instead; owned, NULL: it fits. */
-static char *misfit(const struct dockerfile *d, const struct build_conf *b)
+static char *dockerfile_misfit(const struct dockerfile *d, const struct build_conf *b)
 {
 	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT;
 
@@ -158,8 +158,8 @@ static char *misfit(const struct dockerfile *d, const struct build_conf *b)
 	return why.len ? strbuf_steal(&why) : NULL;
 }
 
-static int look_at(struct dockerfiles *all, const char *path, const struct build_conf *b,
-		   struct err *err)
+static int dockerfile_look_at(struct dockerfiles *all, const char *path, const struct build_conf *b,
+			      struct err *err)
 {
 	struct dockerfile d = { .path = xstrdup(path) };
 	CLEANUP(xfreep) char *text = NULL;
@@ -171,7 +171,7 @@ static int look_at(struct dockerfiles *all, const char *path, const struct build
 	if (r == 0)
 		r = dockerfile_parse(&d, text, err);
 	if (r == 0)
-		d.why = misfit(&d, b);
+		d.why = dockerfile_misfit(&d, b);
 	VEC_PUSH(&all->v, d);
 	return r;
 }
@@ -189,7 +189,7 @@ static bool is_leftover(const char *name)
 	       text_suffix(name, ".dockerignore");
 }
 
-static int candidates(const char *path, struct strvec *to, struct err *err)
+static int dockerfile_candidates(const char *path, struct strvec *to, struct err *err)
 {
 	bool folder = fs_is_dir(path);
 	CLEANUP(xfreep) char *dir = folder ? xstrdup(path) : fs_dir(path);
@@ -224,9 +224,9 @@ int dockerfiles_find(const char *path, const struct build_conf *b, struct docker
 	int r;
 
 	*ret = (struct dockerfiles){ .v = VEC_INIT };
-	r = candidates(path, &paths, err);
+	r = dockerfile_candidates(path, &paths, err);
 	for (size_t i = 0; r == 0 && i < paths.nr; i++)
-		r = look_at(ret, paths.v[i], b, err);
+		r = dockerfile_look_at(ret, paths.v[i], b, err);
 	return r;
 }
 

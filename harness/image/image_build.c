@@ -60,8 +60,9 @@ static int probe_builder(struct builder *bu, struct err *err)
 
 /* --- one image --- */
 
-static void failed(struct image_job *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void failed(struct image_job *j, const char *fmt, ...)
+static void job_failed(struct image_job *j, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+static void job_failed(struct image_job *j, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -80,7 +81,7 @@ static void secret_masks(const struct build_conf *b, struct strvec *mask)
 		strvec_push(mask, b->registry.password);
 }
 
-static void forget(struct strvec *secrets)
+static void secrets_forget(struct strvec *secrets)
 {
 	for (size_t i = 0; i < secrets->nr; i++)
 		explicit_bzero(secrets->v[i], strlen(secrets->v[i]));
@@ -101,10 +102,11 @@ static int secret_files(const struct build_conf *b, const struct private_dir *d,
 	return 0;
 }
 
-static int watch(const struct builder *bu, const struct image_job *j, char *const *argv, int log,
-		 double timeout_s, struct strvec *tail, struct proc_exit *x, struct err *err)
+static int builder_watch(const struct builder *bu, const struct image_job *j, char *const *argv,
+			 int log, double timeout_s, struct strvec *tail, struct proc_exit *x,
+			 struct err *err)
 {
-	CLEANUP(forget) struct strvec mask = STRVEC_INIT;
+	CLEANUP(secrets_forget) struct strvec mask = STRVEC_INIT;
 	struct proc_watch w = PROC_WATCH_INIT;
 
 	secret_masks(&j->conf->build, &mask);
@@ -132,7 +134,7 @@ static int open_log(const struct builder *bu, struct image_job *j, struct err *e
 	return fd >= 0 ? fd : err_sys(err, errno, "cannot write '%s'", j->log);
 }
 
-static void learn(const struct builder *bu, struct image_job *j)
+static void image_learn(const struct builder *bu, struct image_job *j)
 {
 	char *none;
 
@@ -173,13 +175,13 @@ static int run_build(const struct builder *bu, struct image_job *j, const struct
 	j->command = strvec_shell(&argv);
 	if (log >= 0)
 		dprintf(log, "$ %s\n", j->command);
-	r = watch(bu, j, argv.v, log, b->timeout_s, &j->tail, &x, err);
+	r = builder_watch(bu, j, argv.v, log, b->timeout_s, &j->tail, &x, err);
 	j->build_s = (double)(clock_monotonic_ns() - began) / 1e9;
 	if (r < 0)
-		failed(j, "%s", err->msg);
+		job_failed(j, "%s", err->msg);
 	else if (x.code != 0)
-		failed(j, "%s build ended with status %d", bu->o->engine->name,
-		       x.code > 0 ? x.code : 128 + x.signal);
+		job_failed(j, "%s build ended with status %d", bu->o->engine->name,
+			   x.code > 0 ? x.code : 128 + x.signal);
 	else
 		j->status = IMAGE_BUILT;
 	return r;
@@ -200,12 +202,12 @@ static int build_one(const struct builder *bu, struct image_job *j, struct err *
 	if (r == 0 && j->secrets)
 		r = secret_files(&j->conf->build, &dir, &secrets, err);
 	if (r < 0) {
-		failed(j, "%s", err->msg);
+		job_failed(j, "%s", err->msg);
 		return r;
 	}
 	r = run_build(bu, j, &secrets, log, err);
 	if (j->status == IMAGE_BUILT)
-		learn(bu, j);
+		image_learn(bu, j);
 	return r;
 }
 
@@ -259,7 +261,7 @@ static void log_out(struct builder *bu)
 	VEC_RELEASE(&bu->logins);
 }
 
-static int push_one(const struct builder *bu, struct image_job *j, struct err *err)
+static int image_push_one(const struct builder *bu, struct image_job *j, struct err *err)
 {
 	CLEANUP(strvec_release)
 	struct strvec tag = STRVEC_INIT, push = STRVEC_INIT, tail = STRVEC_INIT;
@@ -273,9 +275,9 @@ static int push_one(const struct builder *bu, struct image_job *j, struct err *e
 	engine_ask(bu->o->engine, ENGINE_TAG, &tag, .of = j->image, .with = j->registry_image);
 	engine_ask(bu->o->engine, ENGINE_PUSH, &push, .of = j->registry_image, .with = digest,
 		   .auth = &l->auth);
-	r = watch(bu, j, tag.v, log, 0, &tail, &x, err);
+	r = builder_watch(bu, j, tag.v, log, 0, &tail, &x, err);
 	if (r == 0 && x.code == 0)
-		r = watch(bu, j, push.v, log, PUSH_TIMEOUT_S, &tail, &x, err);
+		r = builder_watch(bu, j, push.v, log, PUSH_TIMEOUT_S, &tail, &x, err);
 	if (r < 0)
 		j->push_error = xstrdup(err->msg);
 	else if (x.code != 0)
@@ -283,7 +285,7 @@ static int push_one(const struct builder *bu, struct image_job *j, struct err *e
 	else
 		j->pushed = true;
 	if (j->pushed) {
-		learn(bu, j);
+		image_learn(bu, j);
 		told_digest(j, digest);
 	}
 	return r;
@@ -303,7 +305,7 @@ int image_build_all(struct image_plan *ip, const struct image_opts *o, struct er
 		struct err why = ERR_INIT;
 
 		if (j->status == IMAGE_PREBUILT) {
-			learn(&bu, j);
+			image_learn(&bu, j);
 			continue;
 		}
 		report_phase(&bu, "build", j->image, i);
@@ -311,7 +313,7 @@ int image_build_all(struct image_plan *ip, const struct image_opts *o, struct er
 			r = -EINTR;
 		if (r == 0 && j->status == IMAGE_BUILT && j->registry_image) {
 			report_phase(&bu, "push", j->registry_image, i);
-			if (push_one(&bu, j, &why) == -EINTR)
+			if (image_push_one(&bu, j, &why) == -EINTR)
 				r = -EINTR;
 		}
 	}

@@ -147,12 +147,12 @@ static void one_vendor(struct image_plan *ip, const struct runconf *conf, struct
 			     conf->model_name, DEFAULT_VENDOR, left_out, DEFAULT_VENDOR, left_out);
 }
 
-static bool declares(const struct dockerfile *d, const char *name)
+static bool dockerfile_declares(const struct dockerfile *d, const char *name)
 {
 	return VEC_FIND(&d->args, x, !strcmp(x->name, name));
 }
 
-static bool given(const struct build_conf *b, const char *name)
+static bool arg_is_given(const struct build_conf *b, const char *name)
 {
 	return VEC_FIND(&b->args, x, !strcmp(x->name, name));
 }
@@ -222,10 +222,10 @@ static void add_dockerfile(struct image_plan *ip, const struct runconf *conf, co
 			   const struct dockerfile *d, bool only)
 {
 	const struct build_conf *b = &conf->build;
-	bool wants = declares(d, IMAGE_ARCH_ARG);
+	bool wants = dockerfile_declares(d, IMAGE_ARCH_ARG);
 
 	secret_args(ip, d, b);
-	if (wants && !b->archs.nr && !given(b, IMAGE_ARCH_ARG) &&
+	if (wants && !b->archs.nr && !arg_is_given(b, IMAGE_ARCH_ARG) &&
 	    !dockerfile_arg(d, b, IMAGE_ARCH_ARG))
 		strvec_pushf(&ip->notes,
 			     "%s wants to know the architecture (ARG %s) and none is given: "

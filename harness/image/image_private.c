@@ -14,7 +14,7 @@
 #define LOCK ".lock"
 
 /* A folder of its own beside the registry of runs, whose entries are all runs. */
-static char *parent(struct err *err)
+static char *private_parent(struct err *err)
 {
 	CLEANUP(xfreep) char *runtime = fs_runtime_dir(err);
 	char *dir = runtime ? fs_join(runtime, ".build") : NULL;
@@ -40,7 +40,7 @@ static int lock_folder(const char *dir, bool create)
 
 int private_dir_make(struct private_dir *d, struct err *err)
 {
-	CLEANUP(xfreep) char *dir = parent(err);
+	CLEANUP(xfreep) char *dir = private_parent(err);
 	CLEANUP(xfreep) char *path = dir ? xasprintf("%s/" PREFIX "XXXXXX", dir) : NULL;
 
 	if (!path)
@@ -79,7 +79,7 @@ char *private_file(const struct private_dir *d, const char *name, const char *te
 
 void image_sweep(void)
 {
-	CLEANUP(xfreep) char *dir = parent(NULL);
+	CLEANUP(xfreep) char *dir = private_parent(NULL);
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 
 	if (!dir || fs_list(dir, &names, NULL) < 0)

@@ -214,8 +214,8 @@ static void put_credentials(struct json_out *out, const struct image_plan *ip)
 	json_words(out, "credentials_required", &ids);
 }
 
-static void put_all(struct json_out *out, const struct image_plan *ip, const char *engine,
-		    const char *build_id, const char *version)
+static void manifest_put(struct json_out *out, const struct image_plan *ip, const char *engine,
+			 const char *build_id, const char *version)
 {
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
 	char utc[32];
@@ -258,7 +258,7 @@ int manifest_write(const struct image_plan *ip, const char *engine, const char *
 	FILE *f = xmemstream(&text, &n);
 
 	json_out_init(&out, f, 2);
-	put_all(&out, ip, engine, build_id, version);
+	manifest_put(&out, ip, engine, build_id, version);
 	putc('\n', f);
 	fclose(f);
 	return fs_write_atomic(path, text, n, err);

@@ -124,7 +124,7 @@ static void take_value(char *const *field, size_t n, size_t at, double *ret)
 		*ret = NAN;
 }
 
-static void take_row(struct gpu *g, char *const *field, size_t n)
+static void compat_row_take(struct gpu *g, char *const *field, size_t n)
 {
 	take_value(field, n, power_field(g), &g->power_w);
 	take_value(field, n, g->used, &g->used_bytes);
@@ -223,8 +223,8 @@ static void end_tick(struct compat *c, struct view *views, size_t nr)
 	}
 }
 
-static int add_row(struct compat *c, char *const *field, size_t n, struct view *views, size_t nr,
-		   struct err *err)
+static int compat_row_add(struct compat *c, char *const *field, size_t n, struct view *views,
+			  size_t nr, struct err *err)
 {
 	int64_t t;
 
@@ -239,7 +239,7 @@ static int add_row(struct compat *c, char *const *field, size_t n, struct view *
 			end_tick(c, views, nr);
 			c->tick_ns = t;
 		}
-		take_row(g, field, n);
+		compat_row_take(g, field, n);
 		g->in_tick = true;
 	}
 	return 0;
@@ -318,7 +318,7 @@ int sampler_compat_write(const char *samples, const char *dir, struct strvec *wr
 	csv_comments(csv, take_comment, &c);
 	r = open_views(&c, csv, views, ARRAY_LEN(views), dir, err);
 	while (r == 0 && (more = csv_next(csv, &field, &n, err)) == 1)
-		r = add_row(&c, field, n, views, ARRAY_LEN(views), err);
+		r = compat_row_add(&c, field, n, views, ARRAY_LEN(views), err);
 	if (more < 0)
 		r = more;
 	end_tick(&c, views, ARRAY_LEN(views));

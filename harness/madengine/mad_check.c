@@ -53,7 +53,7 @@ void mad_drop_empty(struct cfg_node *map)
 }
 
 /* A whole number, in quotes or not. */
-static bool whole(const struct cfg_node *n, int64_t *ret)
+static bool whole_number(const struct cfg_node *n, int64_t *ret)
 {
 	return n->s && n->kind != CFG_BOOL && num_i64(n->s, strlen(n->s), ret) == 0;
 }
@@ -63,10 +63,10 @@ static void check_counts(const struct cfg_node *e, struct problems *p)
 	const struct cfg_node *gpus = cfg_get(e, "n_gpus"), *nodes = cfg_get(e, "nnodes");
 	int64_t v;
 
-	if (gpus && gpus->s && (!whole(gpus, &v) || v < -1 || v > 1024))
+	if (gpus && gpus->s && (!whole_number(gpus, &v) || v < -1 || v > 1024))
 		cfg_problem(p, gpus, "n_gpus: want a number of GPUs, or -1 for all, not '%.40s'",
 			    gpus->s);
-	if (nodes && nodes->s && (!whole(nodes, &v) || v < 1))
+	if (nodes && nodes->s && (!whole_number(nodes, &v) || v < 1))
 		cfg_problem(p, nodes, "nnodes: want a number of machines, not '%.40s'", nodes->s);
 	else if (nodes && nodes->s && v > 1)
 		cfg_problem(p, nodes, "nnodes: %.40s machines, but 'profrig run' is of one",
@@ -80,7 +80,7 @@ static void check_distributed(const struct cfg_node *e, struct problems *p)
 
 	if (d && d->kind != CFG_MAP)
 		cfg_problem(p, d, "distributed: want a map");
-	if (nodes && (!whole(nodes, &v) || v != 1))
+	if (nodes && (!whole_number(nodes, &v) || v != 1))
 		cfg_problem(p, nodes,
 			    "distributed.nnodes: '%.40s' machines, but 'profrig run' is of one",
 			    nodes->s ? nodes->s : "?");

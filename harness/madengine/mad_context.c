@@ -116,7 +116,7 @@ int mad_context_load(struct cfg *ret, const struct mad_context_base *base, const
 
 /* --- one key each --- */
 
-static struct cfg_node *top(struct context *a, const char *key, const struct cfg_node *from)
+static struct cfg_node *context_top(struct context *a, const char *key, const struct cfg_node *from)
 {
 	return mad_map(a->ret, a->ret->root, key, from);
 }
@@ -137,32 +137,32 @@ static void map_choice(struct context *a, const struct cfg_node *n)
 		    strcmp(upper, choices[i].b) != 0)
 			cfg_problem(a->p, n, "context.%s: want one of %s, %s, not '%.80s'", n->key,
 				    choices[i].a, choices[i].b, n->s);
-	mad_put(a->ret, top(a, "context", n), n->key, CFG_STR, upper, n);
+	mad_put(a->ret, context_top(a, "context", n), n->key, CFG_STR, upper, n);
 	if (!strcmp(n->key, "guest_os"))
-		mad_put(a->ret, top(a, "env", n), "MAD_GUEST_OS", CFG_STR, upper, n);
+		mad_put(a->ret, context_top(a, "env", n), "MAD_GUEST_OS", CFG_STR, upper, n);
 }
 
 static void map_word(struct context *a, const struct cfg_node *n)
 {
 	if (n->s)
-		mad_put_text(a->ret, top(a, "context", n), n->key, n);
+		mad_put_text(a->ret, context_top(a, "context", n), n->key, n);
 }
 
 static void map_image(struct context *a, const struct cfg_node *n)
 {
-	mad_put_text(a->ret, top(a, "model", n), "image", n);
+	mad_put_text(a->ret, context_top(a, "model", n), "image", n);
 }
 
 static void map_rocm(struct context *a, const struct cfg_node *n)
 {
 	if (!cfg_text(cfg_get(a->root, "docker_env_vars"), "ROCM_PATH"))
-		mad_put_text(a->ret, top(a, "env", n), "ROCM_PATH", n);
+		mad_put_text(a->ret, context_top(a, "env", n), "ROCM_PATH", n);
 }
 
 static void no_metrics(struct context *a, const struct cfg_node *n)
 {
-	mad_put(a->ret, top(a, "env", n), "MAD_COLLECT_METRICS", CFG_STR, "false", n);
-	mad_put(a->ret, top(a, "results", n), "require", CFG_BOOL, "false", n);
+	mad_put(a->ret, context_top(a, "env", n), "MAD_COLLECT_METRICS", CFG_STR, "false", n);
+	mad_put(a->ret, context_top(a, "results", n), "require", CFG_BOOL, "false", n);
 }
 
 static void map_env(struct context *a, const struct cfg_node *n)
@@ -175,14 +175,15 @@ static void map_env(struct context *a, const struct cfg_node *n)
 		if (!strcmp(v->key, "MAD_COLLECT_METRICS") && v->s && mad_truth(v) == 0)
 			no_metrics(a, v);
 		else
-			mad_put_text(a->ret, top(a, "env", n), v->key, v);
+			mad_put_text(a->ret, context_top(a, "env", n), v->key, v);
 	}
 }
 
 static void map_build_args(struct context *a, const struct cfg_node *n)
 {
 	CFG_EACH(kid, n, CFG_MAP)
-		mad_put_text(a->ret, mad_map(a->ret, top(a, "build", n), "args", n), kid->key, kid);
+		mad_put_text(a->ret, mad_map(a->ret, context_top(a, "build", n), "args", n),
+			     kid->key, kid);
 }
 
 /* In a context the container's path is the key. */
@@ -263,8 +264,8 @@ static void map_words(struct context *a, const struct cfg_node *n)
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
 
 	mad_shell_words(n, n->key, &words, a->p, a->notes);
-	mad_put_words(a->ret, top(a, "model", n), !strcmp(n->key, "model_args") ? "args" : "wrap",
-		      &words, n);
+	mad_put_words(a->ret, context_top(a, "model", n),
+		      !strcmp(n->key, "model_args") ? "args" : "wrap", &words, n);
 }
 
 static void map_scan(struct context *a, const struct cfg_node *n)
@@ -275,7 +276,8 @@ static void map_scan(struct context *a, const struct cfg_node *n)
 		cfg_problem(a->p, n, "%s: want true or false, not '%.40s'", n->key,
 			    n->s ? n->s : "a list");
 	else
-		mad_put(a->ret, top(a, "results", n), "log_scan", CFG_STR, on ? "fail" : "off", n);
+		mad_put(a->ret, context_top(a, "results", n), "log_scan", CFG_STR,
+			on ? "fail" : "off", n);
 }
 
 static void map_patterns(struct context *a, const struct cfg_node *n)
@@ -288,8 +290,8 @@ static void map_patterns(struct context *a, const struct cfg_node *n)
 		cfg_problem(a->p, n,
 			    "%s: is empty (log_error_pattern_scan: false looks for nothing)",
 			    n->key);
-	mad_put_words(a->ret, top(a, "results", n), errors ? "error_patterns" : "benign_patterns",
-		      &words, n);
+	mad_put_words(a->ret, context_top(a, "results", n),
+		      errors ? "error_patterns" : "benign_patterns", &words, n);
 }
 
 static void map_live(struct context *a, const struct cfg_node *n)
@@ -316,7 +318,7 @@ static void map_n_gpus(struct context *a, const struct cfg_node *n)
 {
 	/* Of several keys the first in the order of the table below counts. */
 	if (!cfg_get(cfg_get(a->ret->root, "model"), "n_gpus"))
-		mad_put_text(a->ret, top(a, "model", n), "n_gpus", n);
+		mad_put_text(a->ret, context_top(a, "model", n), "n_gpus", n);
 }
 
 static void map_distributed(struct context *a, const struct cfg_node *n)
@@ -337,8 +339,8 @@ static void map_distributed(struct context *a, const struct cfg_node *n)
 		CLEANUP(xfreep)
 		char *runner = mad_runner(launcher->s, per_node ? per_node->s : NULL);
 
-		mad_put_text(a->ret, top(a, "model", n), "launcher", launcher);
-		mad_put(a->ret, top(a, "env", n), "MAD_MULTI_NODE_RUNNER", CFG_STR, runner,
+		mad_put_text(a->ret, context_top(a, "model", n), "launcher", launcher);
+		mad_put(a->ret, context_top(a, "env", n), "MAD_MULTI_NODE_RUNNER", CFG_STR, runner,
 			launcher);
 	}
 }

@@ -61,7 +61,7 @@ static int read_file(const char *dir, const char *name, struct cfg *c, struct pr
 /* --- credential.json --- */
 
 /* A name for a variable: characters that a variable's name may not hold become '_'. */
-static char *variable(const char *a, const char *b)
+static char *data_variable(const char *a, const char *b)
 {
 	char *name = b ? xasprintf("%s_%s", a, b) : xstrdup(a);
 
@@ -80,7 +80,7 @@ static void put_secret(struct cfg *ret, const char *dir, const char *cred, const
 		       const struct cfg_node *at)
 {
 	CLEANUP(xfreep) char *path = fs_join(dir, "credential.json");
-	CLEANUP(xfreep) char *name = variable(cred, key);
+	CLEANUP(xfreep) char *name = data_variable(cred, key);
 	struct cfg_node *secrets = mad_map(ret, ret->root, "secrets", at);
 	struct cfg_node *s = mad_map(ret, secrets, name, at), *list;
 
@@ -99,7 +99,7 @@ static bool is_address(const char *key)
 static void put_address(struct cfg *ret, const char *cred, const struct cfg_node *n,
 			const struct cfg_node *at)
 {
-	CLEANUP(xfreep) char *name = variable(cred, n->key);
+	CLEANUP(xfreep) char *name = data_variable(cred, n->key);
 
 	mad_put(ret, mad_map(ret, ret->root, "env", at), name, CFG_STR, n->s, at);
 }
@@ -135,7 +135,7 @@ char *mad_cred_config(const char *dir, const struct cfg_node *n, struct cfg *ret
 
 	if (put_secrets(dir, n->s, n, ret, p) < 0 && p->lines.nr == before)
 		cfg_problem(p, n, "cred: '%.80s' is not in credential.json of '%s'", n->s, dir);
-	return variable(n->s, NULL);
+	return data_variable(n->s, NULL);
 }
 
 /* --- data.json --- */
@@ -149,7 +149,7 @@ static void put_credentials(const char *dir, const struct provider *pr, struct c
 	if (!pr->cred || put_secrets(dir, pr->cred, at, ret, p) < 0)
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
-		CLEANUP(xfreep) char *name = variable(pr->cred, roles[i][0]);
+		CLEANUP(xfreep) char *name = data_variable(pr->cred, roles[i][0]);
 
 		if (cfg_get(cfg_get(ret->root, "secrets"), name))
 			mad_put(ret, entry, roles[i][1], CFG_STR, name, at);

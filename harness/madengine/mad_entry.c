@@ -242,7 +242,7 @@ char *mad_runner(const char *launcher, const char *n_gpus)
 }
 
 /* The entry after the script's update_model(). NULL after reporting a problem. */
-static const struct cfg_node *updated(struct mapping *a, struct cfg *c)
+static const struct cfg_node *entry_updated(struct mapping *a, struct cfg *c)
 {
 	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT;
 	CLEANUP(xfreep)
@@ -296,7 +296,7 @@ int mad_model_config(const struct mad_models *m, const struct mad_entry *e,
 	strvec_pushv(&a.unknown.lines, e->unknown.lines.v);
 	strvec_pushv(notes, e->notes.v);
 	if (e->scripted)
-		a.node = updated(&a, &c);
+		a.node = entry_updated(&a, &c);
 	mad_unknown(&a.unknown, lenient, p, notes);
 	if (a.node) {
 		a.model = mad_map(ret, ret->root, "model", a.node);

@@ -23,7 +23,7 @@ char *mad_package_dir(const char *cwd)
 	return fs_abs(dir && *dir ? dir : cwd);
 }
 
-static void fault(struct mad_models *m, const char *scope, const char *text)
+static void models_fault(struct mad_models *m, const char *scope, const char *text)
 {
 	VEC_PUSH(&m->faults, ((struct mad_fault){ xstrdup_null(scope), xstrdup(text) }));
 }
@@ -79,7 +79,7 @@ static void add_entries(struct mad_models *m, const char *scope, const char *fil
 		char *text = xasprintf("%s:%d: want a list of models, [{\"name\": …}, …]", file,
 				       c->root->line);
 
-		fault(m, scope, text);
+		models_fault(m, scope, text);
 		return;
 	}
 	for (size_t i = 0; i < c->root->nr; i++) {
@@ -91,7 +91,7 @@ static void add_entries(struct mad_models *m, const char *scope, const char *fil
 			CLEANUP(xfreep) char *where = cfg_where(n);
 			CLEANUP(xfreep) char *text = xasprintf("%s: want a map of keys", where);
 
-			fault(m, scope, text);
+			models_fault(m, scope, text);
 		}
 	}
 }
@@ -122,7 +122,7 @@ static void read_json(struct mad_models *m, const char *scope, const char *path,
 		add_entries(m, scope, shown, c, false);
 		return;
 	}
-	fault(m, scope, err.msg);
+	models_fault(m, scope, err.msg);
 	cfg_release(c);
 	free(c);
 }
@@ -141,7 +141,7 @@ static void read_script(struct mad_models *m, const char *scope, const char *pat
 			strvec_pushv(&m->entries.v[i].notes, notes.v);
 		return;
 	}
-	fault(m, scope, why.buf);
+	models_fault(m, scope, why.buf);
 	cfg_release(c);
 	free(c);
 }
@@ -161,7 +161,7 @@ static void read_scope(struct mad_models *m, const char *cwd, const char *scope,
 		char *text =
 			xasprintf("%s: %s is there, too: want one of them", shown_json, SCRIPT);
 
-		fault(m, scope, text);
+		models_fault(m, scope, text);
 	} else if (has_json) {
 		read_json(m, scope, json, shown_json);
 	} else if (has_script && scripts) {
@@ -179,7 +179,7 @@ void mad_models_load(struct mad_models *m, const char *cwd, const char *dir, boo
 	if (!fs_is_dir(m->dir)) {
 		CLEANUP(xfreep) char *text = xasprintf("MODEL_DIR: no folder '%s'", m->dir);
 
-		fault(m, NULL, text);
+		models_fault(m, NULL, text);
 		return;
 	}
 	root = fs_join(m->dir, "models.json");

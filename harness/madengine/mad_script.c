@@ -45,8 +45,8 @@ static void add_words(struct strbuf *sb, struct strbuf *said)
 	}
 }
 
-static int failed(const char *shown, const struct proc_exit *x, struct strbuf *errs,
-		  struct strbuf *why)
+static int script_failed(const char *shown, const struct proc_exit *x, struct strbuf *errs,
+			 struct strbuf *why)
 {
 	const char *name = proc_signal_name(x->signal);
 
@@ -85,7 +85,7 @@ int mad_script_list(const char *path, const char *shown, const char *dir, const 
 		return r;
 	}
 	if (x.code != 0)
-		return failed(shown, &x, &errs, why);
+		return script_failed(shown, &x, &errs, why);
 	r = out.overflow
 		    ? err_set(&err, EFBIG, "%s: more than %zu bytes of models", shown, MAX_OUTPUT)
 		    : cfg_parse_value(ret, out.buf, out.len, shown, CFG_JSON, LAYER_MODEL, &err);

@@ -29,7 +29,7 @@ void mad_drop_comments(struct cfg_node *n)
 	n->nr = kept;
 }
 
-static struct cfg_node *origin(struct cfg_node *n, const struct cfg_node *from)
+static struct cfg_node *node_origin(struct cfg_node *n, const struct cfg_node *from)
 {
 	n->line = from->line;
 	return n;
@@ -38,17 +38,17 @@ static struct cfg_node *origin(struct cfg_node *n, const struct cfg_node *from)
 struct cfg_node *mad_put(struct cfg *c, struct cfg_node *map, const char *key, enum cfg_kind kind,
 			 const char *text, const struct cfg_node *from)
 {
-	return origin(cfg_put(c, map, key, kind, text, from->file, from->layer), from);
+	return node_origin(cfg_put(c, map, key, kind, text, from->file, from->layer), from);
 }
 
 struct cfg_node *mad_add(struct cfg *c, struct cfg_node *list, enum cfg_kind kind, const char *text,
 			 const struct cfg_node *from)
 {
-	return origin(cfg_add(c, list, kind, text, from->file, from->layer), from);
+	return node_origin(cfg_add(c, list, kind, text, from->file, from->layer), from);
 }
 
-static struct cfg_node *container(struct cfg *c, struct cfg_node *map, const char *key,
-				  enum cfg_kind kind, const struct cfg_node *from)
+static struct cfg_node *node_container(struct cfg *c, struct cfg_node *map, const char *key,
+				       enum cfg_kind kind, const struct cfg_node *from)
 {
 	struct cfg_node *n = cfg_get(map, key);
 
@@ -58,13 +58,13 @@ static struct cfg_node *container(struct cfg *c, struct cfg_node *map, const cha
 struct cfg_node *mad_map(struct cfg *c, struct cfg_node *map, const char *key,
 			 const struct cfg_node *from)
 {
-	return container(c, map, key, CFG_MAP, from);
+	return node_container(c, map, key, CFG_MAP, from);
 }
 
 struct cfg_node *mad_list(struct cfg *c, struct cfg_node *map, const char *key,
 			  const struct cfg_node *from)
 {
-	return container(c, map, key, CFG_SEQ, from);
+	return node_container(c, map, key, CFG_SEQ, from);
 }
 
 void mad_put_text(struct cfg *c, struct cfg_node *map, const char *key, const struct cfg_node *n)

@@ -130,7 +130,7 @@ static void mask_secrets(json_t *v)
 }
 
 /* The run's own folder is gone by now; files that were copied into it are found at their origin. */
-static json_t *look_up(const struct plan *pl, const char *name)
+static json_t *config_look_up(const struct plan *pl, const char *name)
 {
 	const char *const dirs[] = { pl->source_dir, pl->conf->source.copy, pl->conf->dir };
 	json_t *doc = NULL;
@@ -156,7 +156,7 @@ json_t *perf_configs(const struct plan *pl)
 
 		if (!name)
 			continue;
-		doc = look_up(pl, name);
+		doc = config_look_up(pl, name);
 		mask_secrets(doc);
 		return doc ? doc : json_string(name);
 	}

@@ -309,7 +309,7 @@ static void lack_note(struct lacking *l, const char *path, int r, const struct e
 }
 
 /* The rows of the last run only. */
-static void latest(const char *stem, bool super, const json_t *rows, struct lacking *l)
+static void latest_write(const char *stem, bool super, const json_t *rows, struct lacking *l)
 {
 	CLEANUP(xfreep) char *csv = xasprintf("%s_entry%s.csv", stem, super ? "_super" : "");
 	CLEANUP(xfreep) char *json = xasprintf("%s_entry%s.json", stem, super ? "_super" : "");
@@ -321,7 +321,7 @@ static void latest(const char *stem, bool super, const json_t *rows, struct lack
 	json_decref(plain);
 }
 
-static int companions(const char *path, const json_t *rows, struct err *err)
+static int companions_write(const char *path, const json_t *rows, struct err *err)
 {
 	const char *dot = strrchr(fs_base(path), '.');
 	CLEANUP(xfreep)
@@ -333,8 +333,8 @@ static int companions(const char *path, const json_t *rows, struct err *err)
 	struct err e = ERR_INIT;
 	int fd, r;
 
-	latest(stem, false, rows, &l);
-	latest(stem, true, rows, &l);
+	latest_write(stem, false, rows, &l);
+	latest_write(stem, true, rows, &l);
 	fd = open_table(super, O_NOFOLLOW, &e);
 	lack_note(&l, super, fd < 0 ? fd : append_csv(fd, super, rows, true, &e), &e);
 	xclosep(&fd);
@@ -362,7 +362,7 @@ static int perf_append(const char *path, const json_t *rows, const volatile sig_
 		r = lock_table(fd, path, interrupt, err);
 	if (r == 0)
 		r = append_csv(fd, path, rows, false, err);
-	return r < 0 ? err_wrap(err, r, "not kept") : companions(path, rows, err);
+	return r < 0 ? err_wrap(err, r, "not kept") : companions_write(path, rows, err);
 }
 
 int run_perf_csv(const struct plan *pl, const char *status, const char *reason,

@@ -78,7 +78,7 @@ static void put_args(json_t *row, const struct plan *pl)
 
 /* Tools in or around the workload change its pace. A sampler beside it hardly does, and scripts run
  * before and after it. */
-static bool perturbs(const struct runconf *rc)
+static bool tools_perturb(const struct runconf *rc)
 {
 	return VEC_FIND(&rc->tools, x,
 			x->tool->class != TOOL_SAMPLER && x->tool->class != TOOL_SCRIPT);
@@ -101,7 +101,7 @@ static void put_tools(json_t *row, const struct runconf *rc)
 		strvec_push(&names, rc->tools.v[i].tool->name);
 	text = strvec_join(&names, "+");
 	put_text(row, "tools", text);
-	put_text(row, "profiled", perturbs(rc) ? "yes" : "no");
+	put_text(row, "profiled", tools_perturb(rc) ? "yes" : "no");
 	put_text(row, "baseline", label_is(rc, "baseline", "true") ? "yes" : "no");
 }
 
@@ -260,7 +260,7 @@ static void put_result(json_t *row, const struct plan *pl, const json_t *m)
 	bool named = !extra && name && strcmp(name, "performance") != 0;
 	CLEANUP(xfreep)
 	char *metric = xasprintf("%s%s%s%s", named ? name : "", named && unit && *unit ? " " : "",
-				 unit ? unit : "", perturbs(pl->conf) ? " (profiled)" : "");
+				 unit ? unit : "", tools_perturb(pl->conf) ? " (profiled)" : "");
 	char *text = json_object_size(extra) ? json_dumps(extra, JSON_COMPACT) : NULL;
 
 	if (extra)

@@ -35,7 +35,7 @@ struct expansion {
 	char *path; /* of the last option that names a file */
 };
 
-static const char *lookup(void *ctx, const char *name)
+static const char *variable_lookup(void *ctx, const char *name)
 {
 	struct expansion *x = ctx;
 
@@ -63,7 +63,7 @@ char *plan_expand(struct maker *m, const struct runconf_tool *t, const char *tex
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	struct expansion x = { .m = m, .t = t, .out = dir };
 
-	bool fine = placeholder_expand(&sb, text, lookup, &x, &unknown) == 0;
+	bool fine = placeholder_expand(&sb, text, variable_lookup, &x, &unknown) == 0;
 
 	free(x.path);
 	if (fine)
@@ -98,7 +98,7 @@ static bool word_hits(const struct tool *t, const char *word)
 
 /* Why a cannot run beside b, according to a's file: the reason it states, or the word that both
  * share. */
-static const char *conflict(const struct tool *a, const struct tool *b, bool in_words)
+static const char *tools_conflict(const struct tool *a, const struct tool *b, bool in_words)
 {
 	for (size_t i = 0; i < a->conflicts.nr; i++)
 		if (word_hits(b, a->conflicts.v[i]))
@@ -109,9 +109,9 @@ static const char *conflict(const struct tool *a, const struct tool *b, bool in_
 static const char *conflict_of_two(const struct tool *a, const struct tool *b)
 {
 	for (int in_words = 1; in_words >= 0; in_words--) {
-		const char *why = conflict(a, b, in_words);
+		const char *why = tools_conflict(a, b, in_words);
 
-		why = why ? why : conflict(b, a, in_words);
+		why = why ? why : tools_conflict(b, a, in_words);
 		if (why)
 			return why;
 	}

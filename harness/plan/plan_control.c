@@ -45,7 +45,7 @@ void plan_control_words(struct maker *m, const struct runconf_tool *t, struct st
 		strvec_push_take(argv, plan_expand(m, t, c->paused.v[i]));
 }
 
-static struct plan_step *beside(struct maker *m, const struct runconf_tool *t)
+static struct plan_step *step_beside(struct maker *m, const struct runconf_tool *t)
 {
 	struct plan_step *s = xcalloc(1, sizeof(*s));
 
@@ -65,8 +65,8 @@ static void add_commands(struct maker *m, const struct runconf_tool *t, struct p
 {
 	const struct tool_control *c = &t->tool->control;
 
-	pc->start = beside(m, t);
-	pc->stop = beside(m, t);
+	pc->start = step_beside(m, t);
+	pc->stop = step_beside(m, t);
 	for (size_t i = 0; i < c->start.nr; i++)
 		strvec_push_take(&pc->start->argv, plan_expand(m, t, c->start.v[i]));
 	for (size_t i = 0; i < c->stop.nr; i++)
@@ -80,8 +80,8 @@ static void add_script(struct maker *m, const struct runconf_tool *t, struct pla
 
 	if (t->tool->control.script.missing)
 		plan_problem(m, t->tool->file, "script '%.200s' is not there", path);
-	pc->start = beside(m, t);
-	pc->stop = beside(m, t);
+	pc->start = step_beside(m, t);
+	pc->stop = step_beside(m, t);
 	strvec_pushl(&pc->start->argv, SCRIPT_SHELL, copy, "start", NULL);
 	strvec_pushl(&pc->stop->argv, SCRIPT_SHELL, copy, "stop", NULL);
 	VEC_PUSH(&m->pl->copies, ((struct plan_copy){ xstrdup(path), copy }));

@@ -90,8 +90,9 @@ static struct giver *giver_of(const struct givers *g, const char *name)
 	return VEC_FIND(&g->v, x, !strcmp(x->name, name));
 }
 
-static void dispute(struct maker *m, const struct plan_env *was, const struct runconf_tool *first,
-		    const struct runconf_tool *second, const char *value, const char *origin)
+static void variable_dispute(struct maker *m, const struct plan_env *was,
+			     const struct runconf_tool *first, const struct runconf_tool *second,
+			     const char *value, const char *origin)
 {
 	if (was->secret)
 		plan_problem(m, second->where,
@@ -120,7 +121,7 @@ static void put_of_tool(struct maker *m, struct plan_step *s, struct givers *g,
 		return;
 	if (first && first->by_user == by->by_user && was && strcmp(was->value, value) != 0 &&
 	    !user_settles(m->conf, by->name)) {
-		dispute(m, was, first->tool, by->tool, value, origin);
+		variable_dispute(m, was, first->tool, by->tool, value, origin);
 		return;
 	}
 	if (!first)

@@ -41,7 +41,7 @@ static bool all_leaves(const struct cfg_node *n)
 	return true;
 }
 
-static const char *text(const struct cfg_node *n)
+static const char *node_text(const struct cfg_node *n)
 {
 	return n->kind == CFG_NULL || !n->s ? "null" : n->s;
 }
@@ -61,7 +61,7 @@ static void add_list(struct flat *f, const struct cfg_node *n, const char *key)
 	strbuf_addch(&sb, '[');
 	for (size_t i = 0; i < n->nr; i++) {
 		strbuf_addstr(&sb, i ? ", " : "");
-		strbuf_add_shell(&sb, text(n->child[i]));
+		strbuf_add_shell(&sb, node_text(n->child[i]));
 	}
 	strbuf_addch(&sb, ']');
 	flat_add(f, n, key, strbuf_steal(&sb));
@@ -70,7 +70,7 @@ static void add_list(struct flat *f, const struct cfg_node *n, const char *key)
 static void flat_add_node(struct flat *f, const struct cfg_node *n, const char *key)
 {
 	if (is_leaf(n)) {
-		flat_add(f, n, key, xstrdup(text(n)));
+		flat_add(f, n, key, xstrdup(node_text(n)));
 		return;
 	}
 	if (n->kind == CFG_SEQ && all_leaves(n)) {

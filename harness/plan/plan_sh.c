@@ -12,7 +12,7 @@
 #include "profrig/base/redact.h"
 #include "profrig/base/strbuf.h"
 
-static void word(const char *s, FILE *f)
+static void sh_word(const char *s, FILE *f)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
@@ -20,19 +20,19 @@ static void word(const char *s, FILE *f)
 	fputs(sb.buf, f);
 }
 
-static void line(const char *command, const char *a, const char *b, FILE *f)
+static void sh_line(const char *command, const char *a, const char *b, FILE *f)
 {
 	fprintf(f, "%s ", command);
-	word(a, f);
+	sh_word(a, f);
 	if (b) {
 		fputc(' ', f);
-		word(b, f);
+		sh_word(b, f);
 	}
 	fputc('\n', f);
 }
 
 /* A line end in the text would end the comment. */
-static void comment(const char *label, const char *text, FILE *f)
+static void sh_comment(const char *label, const char *text, FILE *f)
 {
 	fprintf(f, "# %s", label);
 	for (; *text; text++)
@@ -41,7 +41,7 @@ static void comment(const char *label, const char *text, FILE *f)
 }
 
 /* The variable of the script's caller that holds a secret. */
-static const char *holder(const struct plan_env *e)
+static const char *sh_holder(const struct plan_env *e)
 {
 	return e->from ? e->from : e->name;
 }
@@ -58,11 +58,11 @@ static void step_comment(const struct plan_step *s, size_t nr, FILE *f)
 	for (size_t i = 0; i < s->env.nr; i++)
 		if (s->env.v[i].secret)
 			fprintf(f, "# %s=***: a secret, taken from your own %s\n", s->env.v[i].name,
-				holder(&s->env.v[i]));
+				sh_holder(&s->env.v[i]));
 }
 
 /* Checked at the start, as the script does not hold their values. */
-static void secrets(const struct plan *pl, FILE *f)
+static void sh_secrets(const struct plan *pl, FILE *f)
 {
 	for (size_t i = 0; i < pl->steps.nr; i++)
 		for (size_t k = 0; k < pl->steps.v[i].env.nr; k++) {
@@ -70,11 +70,11 @@ static void secrets(const struct plan *pl, FILE *f)
 
 			if (e->secret)
 				fprintf(f, ": \"${%s?holds a secret of this run: export it}\"\n",
-					holder(e));
+					sh_holder(e));
 		}
 }
 
-static void step(const struct plan_step *s, size_t nr, FILE *f)
+static void sh_step(const struct plan_step *s, size_t nr, FILE *f)
 {
 	CLEANUP(xfreep) char *argv = strvec_shell(&s->argv);
 
@@ -83,14 +83,14 @@ static void step(const struct plan_step *s, size_t nr, FILE *f)
 		fprintf(f, "if [ \"$status\" -eq 0 ]; then\n");
 	fprintf(f, "(\n");
 	fputs("cd ", f);
-	word(s->cwd, f);
+	sh_word(s->cwd, f);
 	fputs(" || exit\n", f);
 	/* By assignment: arguments of env would be visible in its argv. */
 	for (size_t i = 0; i < s->env.nr; i++) {
 		const struct plan_env *e = &s->env.v[i];
 
-		if (e->secret && strcmp(holder(e), e->name) != 0)
-			fprintf(f, "%s=$%s\nexport %s\n", e->name, holder(e), e->name);
+		if (e->secret && strcmp(sh_holder(e), e->name) != 0)
+			fprintf(f, "%s=$%s\nexport %s\n", e->name, sh_holder(e), e->name);
 	}
 	fprintf(f, "exec env%s \\\n", s->inherit_env ? "" : " -i");
 	for (size_t i = 0; i < s->env.nr; i++) {
@@ -99,13 +99,13 @@ static void step(const struct plan_step *s, size_t nr, FILE *f)
 		if (e->secret)
 			continue;
 		fprintf(f, "\t%s=", e->name);
-		word(e->value, f);
+		sh_word(e->value, f);
 		fprintf(f, " \\\n");
 	}
 	fprintf(f, "\t%s\n) </dev/null >", argv);
-	word(s->out, f);
+	sh_word(s->out, f);
 	fputs(" 2>", f);
-	word(s->err, f);
+	sh_word(s->err, f);
 	fprintf(f, " || failed $?\n");
 	if (s->kind != STEP_POST)
 		fprintf(f, "fi\n");
@@ -114,63 +114,63 @@ static void step(const struct plan_step *s, size_t nr, FILE *f)
 static void print_made_file(const struct plan_made *c, FILE *f)
 {
 	fputs("printf %s ", f);
-	word(c->text, f);
+	sh_word(c->text, f);
 	fputs(" >", f);
-	word(c->to, f);
-	line("\nchmod 755", c->to, NULL, f);
+	sh_word(c->to, f);
+	sh_line("\nchmod 755", c->to, NULL, f);
 }
 
-static void head(const struct plan *pl, FILE *f)
+static void sh_head(const struct plan *pl, FILE *f)
 {
 	CLEANUP(xfreep) char *start = strvec_shell(&pl->engine_argv);
 
 	fprintf(f, "#!/bin/sh\n");
-	comment("run ", pl->run_id, f);
-	comment("model ", pl->conf->model_name, f);
+	sh_comment("run ", pl->run_id, f);
+	sh_comment("model ", pl->conf->model_name, f);
 	if (pl->engine->container) {
-		comment("engine ", pl->engine->name, f);
-		comment("the steps below run inside what this starts: ", start, f);
+		sh_comment("engine ", pl->engine->name, f);
+		sh_comment("the steps below run inside what this starts: ", start, f);
 	}
 	fprintf(f, "status=0\n# the first failure is the one that counts\n"
 		   "failed() { [ \"$status\" -ne 0 ] || status=$1; }\n");
-	secrets(pl, f);
+	sh_secrets(pl, f);
 	fputc('\n', f);
 	for (size_t i = 0; i < pl->mkdirs.nr; i++)
-		line("mkdir -p", pl->mkdirs.v[i], NULL, f);
+		sh_line("mkdir -p", pl->mkdirs.v[i], NULL, f);
 	for (size_t i = 0; i < pl->copies.nr; i++)
-		line("cp", pl->copies.v[i].from, pl->copies.v[i].to, f);
+		sh_line("cp", pl->copies.v[i].from, pl->copies.v[i].to, f);
 	for (size_t i = 0; i < pl->made.nr; i++)
 		print_made_file(&pl->made.v[i], f);
 	plan_source_sh(pl, f);
 }
 
-static void tail(const struct plan *pl, FILE *f)
+static void sh_tail(const struct plan *pl, FILE *f)
 {
 	fputc('\n', f);
 	for (size_t i = 0; i < pl->samplers.nr; i++)
-		comment(pl->conf->idle_s > 0
-				? "sampled beside the workload, and for a while around it: "
-				: "sampled beside the workload: ",
-			pl->samplers.v[i].tool, f);
+		sh_comment(pl->conf->idle_s > 0
+				   ? "sampled beside the workload, and for a while around it: "
+				   : "sampled beside the workload: ",
+			   pl->samplers.v[i].tool, f);
 	for (size_t i = 0; i < pl->outputs.nr; i++) {
 		CLEANUP(xfreep)
 		char *path = xasprintf("%s/%s", pl->outputs.v[i].dir, pl->outputs.v[i].glob);
 
-		comment(pl->outputs.v[i].required ? "required output: " : "optional output: ", path,
-			f);
+		sh_comment(pl->outputs.v[i].required ? "required output: " : "optional output: ",
+			   path, f);
 	}
 	if (pl->source_dir && !pl->conf->source.keep)
-		line("rm -rf", pl->source_dir, NULL, f);
+		sh_line("rm -rf", pl->source_dir, NULL, f);
 	fprintf(f, "exit \"$status\"\n");
 }
 
 static void print_sh(const void *ctx, FILE *f)
 {
 	const struct plan *pl = ctx;
-	head(pl, f);
+	sh_head(pl, f);
 	for (size_t i = 0; i < pl->steps.nr; i++)
-		step(&pl->steps.v[i], i + 1, f);
-	tail(pl, f);
+		sh_step(&pl->steps.v[i], i + 1, f);
+	sh_tail(pl, f);
 }
 
 /* Masked, as a user may have written a secret into a command. */

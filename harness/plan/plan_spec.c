@@ -5,7 +5,7 @@
 
 #include "profrig/base/strbuf.h"
 
-static bool mounted(const struct runconf *c, const char *container)
+static bool path_is_mounted(const struct runconf *c, const char *container)
 {
 	return VEC_FIND(&c->mounts, x, !strcmp(x->container, container));
 }
@@ -15,7 +15,7 @@ static void add_mounts(struct maker *m, struct engine_spec *s)
 	const struct runconf *c = m->conf;
 
 	/* A workdir means that the image holds the model, which a mount would hide. */
-	if (!c->container.workdir && !m->pl->source_dir && !mounted(c, c->dir))
+	if (!c->container.workdir && !m->pl->source_dir && !path_is_mounted(c, c->dir))
 		VEC_PUSH(&s->mounts,
 			 ((struct engine_mount){ xstrdup(c->dir), xstrdup(c->dir), false }));
 	for (size_t i = 0; i < c->mounts.nr; i++)

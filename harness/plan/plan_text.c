@@ -12,7 +12,7 @@
 #define VALUE_WIDTH 56 /* wider values push their origin to the right, the others stay aligned */
 
 /* The width on a screen; the text is UTF-8. */
-static size_t places(const char *s)
+static size_t text_places(const char *s)
 {
 	size_t n = 0;
 
@@ -21,16 +21,16 @@ static size_t places(const char *s)
 	return n;
 }
 
-static size_t wider(size_t have, const char *s)
+static size_t text_wider(size_t have, const char *s)
 {
-	size_t n = places(s);
+	size_t n = text_places(s);
 
 	return n > have && n <= VALUE_WIDTH ? n : have;
 }
 
-static int padded(size_t n, const char *s)
+static int text_padded(size_t n, const char *s)
 {
-	return (int)(n + strlen(s) - places(s));
+	return (int)(n + strlen(s) - text_places(s));
 }
 
 /* Rows of three columns, the first two padded. */
@@ -55,15 +55,15 @@ static void rows_flush(struct rows *r, const char *indent, FILE *f)
 	size_t name = 0, value = 0;
 
 	for (size_t i = 0; i < r->v.nr; i++) {
-		name = wider(name, r->v.v[i].key);
-		value = wider(value, r->v.v[i].value);
+		name = text_wider(name, r->v.v[i].key);
+		value = text_wider(value, r->v.v[i].value);
 	}
 	for (size_t i = 0; i < r->v.nr; i++) {
 		struct flat_row *row = &r->v.v[i];
 
-		fprintf(f, "%s%-*s  ", indent, padded(name, row->key), row->key);
+		fprintf(f, "%s%-*s  ", indent, text_padded(name, row->key), row->key);
 		if (*row->origin)
-			fprintf(f, "%-*s  %s\n", padded(value, row->value), row->value,
+			fprintf(f, "%-*s  %s\n", text_padded(value, row->value), row->value,
 				row->origin);
 		else
 			fprintf(f, "%s\n", row->value);

@@ -109,7 +109,7 @@ static bool is_claimed(const struct seen *s, const void *ctx)
 	       !other_namespace(s->pid, c->pid_ns);
 }
 
-static int pidfd(pid_t pid)
+static int proc_pidfd(pid_t pid)
 {
 	return pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 }
@@ -138,7 +138,7 @@ void link_prove(struct agent_link *l, const json_t *hello)
 		return;
 	l->agent = ours ? l->pid : the_one(is_claimed, &c);
 	l->agent_ticks = c.start_ticks;
-	l->agent_fd = pidfd(l->agent);
+	l->agent_fd = proc_pidfd(l->agent);
 	if (l->agent_fd < 0 || !still_is(l->agent, &c)) {
 		xclosep(&l->agent_fd);
 		l->agent = 0;
@@ -173,7 +173,7 @@ bool proven_ended(int fd, int timeout_ms)
 
 int proven_pidfd(pid_t pid, uint64_t start_ticks)
 {
-	CLEANUP(xclosep) int fd = pidfd(pid);
+	CLEANUP(xclosep) int fd = proc_pidfd(pid);
 	char name[24];
 	struct seen s;
 	int ret = fd;
@@ -226,7 +226,7 @@ int link_child(const struct agent_link *l, int64_t inner, pid_t *ret_pid)
 	snprintf(name, sizeof(name), "%lld", (long long)inner);
 	*ret_pid = look_at_process(name, &s) && is_child(&s, &c) ? (pid_t)inner
 								 : the_one(is_child, &c);
-	fd = pidfd(*ret_pid);
+	fd = proc_pidfd(*ret_pid);
 	snprintf(name, sizeof(name), "%d", (int)*ret_pid);
 	if (fd >= 0 && look_at_process(name, &s) && is_child(&s, &c))
 		return fd;

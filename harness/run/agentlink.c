@@ -18,7 +18,7 @@
 #define SEND_TIMEOUT_NS (60 * NS_PER_S)
 #define END_TIMEOUT_MS 15000
 
-static int nonblocking(int fd)
+static int fd_nonblocking(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
 
@@ -70,8 +70,8 @@ int link_open(struct agent_link *l, char *const *argv, struct err *err)
 	l->errs_fd = errs[0];
 	if (r == 0)
 		shutdown(l->from, SHUT_WR);
-	if (r == 0 &&
-	    (nonblocking(l->to) < 0 || nonblocking(l->from) < 0 || nonblocking(l->errs_fd) < 0))
+	if (r == 0 && (fd_nonblocking(l->to) < 0 || fd_nonblocking(l->from) < 0 ||
+		       fd_nonblocking(l->errs_fd) < 0))
 		r = err_sys(err, errno, "cannot set up pipes for '%s'", argv[0]);
 	if (r == 0)
 		r = hand_over_key(l, err);

@@ -21,8 +21,9 @@ struct preflight {
 };
 
 /* A line "what: what to do". */
-static void lacks(struct preflight *pf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void lacks(struct preflight *pf, const char *fmt, ...)
+static void preflight_lacks(struct preflight *pf, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+static void preflight_lacks(struct preflight *pf, const char *fmt, ...)
 {
 	CLEANUP(strbuf_release) struct strbuf line = STRBUF_INIT;
 	va_list ap;
@@ -41,10 +42,11 @@ static bool check_agent(struct preflight *pf)
 
 	if (access(agent, X_OK) == 0)
 		return true;
-	lacks(pf,
-	      "profrig-init is neither beside this program nor in '%s': run 'make', or 'make "
-	      "install'",
-	      dir);
+	preflight_lacks(
+		pf,
+		"profrig-init is neither beside this program nor in '%s': run 'make', or 'make "
+		"install'",
+		dir);
 	return false;
 }
 
@@ -57,8 +59,8 @@ static bool check_engine(struct preflight *pf)
 
 	if (run_engine_answers(e, &err) == 0)
 		return true;
-	lacks(pf, "engine '%s' does not answer (%s): %s, or choose another with --engine", e->name,
-	      err.msg, engine_remedy(e, err.msg));
+	preflight_lacks(pf, "engine '%s' does not answer (%s): %s, or choose another with --engine",
+			e->name, err.msg, engine_remedy(e, err.msg));
 	return false;
 }
 
@@ -97,10 +99,11 @@ static void pull_failed(struct preflight *pf, bool there, const char *why)
 			"image '%s' could not be pulled (%.300s): the one that is here is used",
 			image, why);
 	else if (!there)
-		lacks(pf,
-		      "image '%s' cannot be pulled (%.300s): build it, or check its name and your "
-		      "login",
-		      image, why);
+		preflight_lacks(pf,
+				"image '%s' cannot be pulled (%.300s): build it, or check its name "
+				"and your "
+				"login",
+				image, why);
 }
 
 static int check_image(struct preflight *pf, bool *ret_there, struct err *err)
@@ -113,23 +116,25 @@ static int check_image(struct preflight *pf, bool *ret_there, struct err *err)
 
 	*ret_there = false;
 	if (!pl->spec.image || !*pl->spec.image) {
-		lacks(pf,
-		      "no image for engine '%s': state model.image or --image, or use --engine "
-		      "host",
-		      docker);
+		preflight_lacks(
+			pf,
+			"no image for engine '%s': state model.image or --image, or use --engine "
+			"host",
+			docker);
 		return 0;
 	}
 	*ret_there = image_there(pl);
 	if (pf->o->dry ? *ret_there : *ret_there && strcmp(policy, "always") != 0)
 		return 0;
 	if (pl->conf && pl->conf->dockerfile && !*ret_there && !registry_image(pl)) {
-		lacks(pf, "image '%s' is not there: 'profrig run --build' builds it first",
-		      pl->spec.image);
+		preflight_lacks(pf,
+				"image '%s' is not there: 'profrig run --build' builds it first",
+				pl->spec.image);
 		return 0;
 	}
 	if (!strcmp(policy, "never") || pf->o->dry) {
-		lacks(pf, "image '%s' is not there: %s pull %s", pl->spec.image, docker,
-		      pl->spec.image);
+		preflight_lacks(pf, "image '%s' is not there: %s pull %s", pl->spec.image, docker,
+				pl->spec.image);
 		return 0;
 	}
 	r = run_pull(pl, pf->o, &why);
@@ -148,7 +153,7 @@ struct need {
 };
 typedef VEC(struct need) need_list;
 
-static bool listed(const struct plan *pl, const char *what)
+static bool plan_lists(const struct plan *pl, const char *what)
 {
 	return VEC_FIND(&pl->needs, x, !strcmp(x->what, what));
 }
@@ -167,7 +172,7 @@ static void preload_words(const struct plan *pl, struct strvec *words)
 	if (preload)
 		strvec_split(&all, preload, ": ");
 	for (size_t i = 0; i < all.nr; i++)
-		if (!listed(pl, all.v[i]) && !strvec_has(words, all.v[i]) &&
+		if (!plan_lists(pl, all.v[i]) && !strvec_has(words, all.v[i]) &&
 		    strcmp(fs_base(all.v[i]), PLAN_WRAP_LIBRARY) != 0)
 			strvec_push(words, all.v[i]);
 }
@@ -206,7 +211,7 @@ static void all_words(const struct plan *pl, struct strvec *words)
 	CLEANUP(xfreep) char *program = program_word(pl);
 
 	preload_words(pl, words);
-	if (program && !listed(pl, program) && !strvec_has(words, program))
+	if (program && !plan_lists(pl, program) && !strvec_has(words, program))
 		strvec_push(words, program);
 }
 
@@ -269,13 +274,16 @@ static void report_need(struct preflight *pf, const char *what, const char *why)
 	CLEANUP(xfreep) char *program = program_word(pl);
 
 	if (tool)
-		lacks(pf, "tool '%s' needs '%s', which %s: %s%s, or leave the tool out", tool, what,
-		      state, inside ? "use an image that has it" : "install it",
-		      instead ? instead : "");
+		preflight_lacks(pf, "tool '%s' needs '%s', which %s: %s%s, or leave the tool out",
+				tool, what, state,
+				inside ? "use an image that has it" : "install it",
+				instead ? instead : "");
 	else if (program && !strcmp(program, what))
-		lacks(pf, "no program '%s': it %s: correct the command", program_of(pl), state);
+		preflight_lacks(pf, "no program '%s': it %s: correct the command", program_of(pl),
+				state);
 	else
-		lacks(pf, "'%s', which LD_PRELOAD names, %s: correct the path", what, state);
+		preflight_lacks(pf, "'%s', which LD_PRELOAD names, %s: correct the path", what,
+				state);
 }
 
 static void report_probe(struct preflight *pf, const json_t *ev)
@@ -454,12 +462,16 @@ static int check_needs(struct preflight *pf, struct err *err)
 	if (r == -EINTR)
 		return err_set(err, EINTR, "interrupted");
 	if (r < 0 && pl->engine->container)
-		lacks(pf,
-		      "a container of image '%s' does not start (%s %s): try '%s run --rm %s true'",
-		      pl->spec.image, pl->engine->name, why.msg, pl->engine->name, pl->spec.image);
+		preflight_lacks(pf,
+				"a container of image '%s' does not start (%s %s): try '%s run "
+				"--rm %s true'",
+				pl->spec.image, pl->engine->name, why.msg, pl->engine->name,
+				pl->spec.image);
 	else if (r < 0)
-		lacks(pf, "profrig-init does not start (%s): run 'make', or install profrig again",
-		      why.msg);
+		preflight_lacks(
+			pf,
+			"profrig-init does not start (%s): run 'make', or install profrig again",
+			why.msg);
 	return 0;
 }
 
@@ -473,9 +485,10 @@ static bool check_mounts(struct preflight *pf)
 	for (size_t i = 0; pf->pl->engine->container && i < s->mounts.nr; i++) {
 		if (fs_exists(s->mounts.v[i].host))
 			continue;
-		lacks(pf,
-		      "mount '%s' does not exist on this machine: create it, or correct the path",
-		      s->mounts.v[i].host);
+		preflight_lacks(
+			pf,
+			"mount '%s' does not exist on this machine: create it, or correct the path",
+			s->mounts.v[i].host);
 		all = false;
 	}
 	return all;
@@ -492,9 +505,10 @@ static void check_gpu_list(struct preflight *pf)
 	count = devices_count(pf->devices, v);
 	for (size_t i = 0; rc && count && i < rc->gpu_list.nr; i++)
 		if (!devices_gpu(pf->devices, v, rc->gpu_list.v[i]))
-			lacks(pf,
-			      "gpus: GPU %d is not here (there are %zu, from 0): correct 'gpus'",
-			      rc->gpu_list.v[i], count);
+			preflight_lacks(
+				pf,
+				"gpus: GPU %d is not here (there are %zu, from 0): correct 'gpus'",
+				rc->gpu_list.v[i], count);
 }
 
 static void check_vendor(struct preflight *pf, const struct tool *t)
@@ -505,13 +519,14 @@ static void check_vendor(struct preflight *pf, const struct tool *t)
 	/* The sampler's source reports its own needs better. */
 	if (v == GPU_NONE || t->sampler_kind || devices_usable(pf->devices, v, &why))
 		return;
-	lacks(pf,
-	      "tool '%s' is for %s GPUs and none can be used here (%s%s): leave it out, run where "
-	      "there is one, or --force-tools",
-	      t->name, v == GPU_AMD ? "AMD" : "NVIDIA", why,
-	      here == GPU_AMD      ? "; there are AMD's"
-	      : here == GPU_NVIDIA ? "; there are NVIDIA's"
-				   : "");
+	preflight_lacks(pf,
+			"tool '%s' is for %s GPUs and none can be used here (%s%s): leave it out, "
+			"run where "
+			"there is one, or --force-tools",
+			t->name, v == GPU_AMD ? "AMD" : "NVIDIA", why,
+			here == GPU_AMD      ? "; there are AMD's"
+			: here == GPU_NVIDIA ? "; there are NVIDIA's"
+					     : "");
 }
 
 static void check_gpus(struct preflight *pf)
@@ -519,10 +534,11 @@ static void check_gpus(struct preflight *pf)
 	const struct runconf *rc = pf->pl->conf;
 
 	if (pf->pl->spec.gpus && devices_vendor(pf->devices) == GPU_NONE)
-		lacks(pf,
-		      "gpus: no GPU can be used here (%s; %s): leave 'gpus' out, or run where "
-		      "there is one",
-		      pf->devices->amd_why, pf->devices->nvidia_why);
+		preflight_lacks(
+			pf,
+			"gpus: no GPU can be used here (%s; %s): leave 'gpus' out, or run where "
+			"there is one",
+			pf->devices->amd_why, pf->devices->nvidia_why);
 	check_gpu_list(pf);
 	for (size_t i = 0; rc && !rc->force_tools && i < rc->tools.nr; i++)
 		check_vendor(pf, rc->tools.v[i].tool);
@@ -542,8 +558,10 @@ static void check_cpus(struct preflight *pf)
 	strvec_split(&words, cpus, ",-");
 	last = words.v[words.nr - 1];
 	if (num_u64(last, strlen(last), &n) == 0 && n >= (uint64_t)have)
-		lacks(pf, "cpus: processor %s is not here (there are %ld, from 0): correct 'cpus'",
-		      last, have);
+		preflight_lacks(
+			pf,
+			"cpus: processor %s is not here (there are %ld, from 0): correct 'cpus'",
+			last, have);
 }
 
 /* Privileges that a tool needs and the container does not grant. */
@@ -554,11 +572,12 @@ static void check_privileges(struct preflight *pf)
 
 		if (p->by || p->wanted)
 			continue;
-		lacks(pf,
-		      "tool '%s' needs %s %s in a container (%s): add --privileged-profiling, "
-		      "which gives this run's tools what they declare and nothing else",
-		      p->tool, p->security ? "the security option" : "the capability", p->what,
-		      p->why ? p->why : "its file says so");
+		preflight_lacks(
+			pf,
+			"tool '%s' needs %s %s in a container (%s): add --privileged-profiling, "
+			"which gives this run's tools what they declare and nothing else",
+			p->tool, p->security ? "the security option" : "the capability", p->what,
+			p->why ? p->why : "its file says so");
 	}
 }
 
@@ -574,8 +593,8 @@ static void check_samplers(struct preflight *pf)
 		what = strcmp(ps->kind, "auto") == 0
 			       ? xstrdup("no sampler of a GPU works here")
 			       : xasprintf("sampler '%s' does not work here", ps->kind);
-		lacks(pf, "tool '%s': %s (%s): leave it out, or see 'profrig doctor'", ps->tool,
-		      what, why.msg);
+		preflight_lacks(pf, "tool '%s': %s (%s): leave it out, or see 'profrig doctor'",
+				ps->tool, what, why.msg);
 	}
 }
 
@@ -596,19 +615,22 @@ static void check_program(struct preflight *pf)
 	if (strchr(program, '/')) {
 		path = fs_join(ps->cwd, program);
 		if (!fs_exists(path))
-			lacks(pf, "no program '%s' (in %s): correct the command", program, ps->cwd);
+			preflight_lacks(pf, "no program '%s' (in %s): correct the command", program,
+					ps->cwd);
 		else if (access(path, X_OK) < 0 || fs_is_dir(path))
-			lacks(pf,
-			      "'%s' (in %s) may not be executed: 'chmod +x' it, or name the "
-			      "program that reads it",
-			      program, ps->cwd);
+			preflight_lacks(
+				pf,
+				"'%s' (in %s) may not be executed: 'chmod +x' it, or name the "
+				"program that reads it",
+				program, ps->cwd);
 	} else if (search) {
 		path = fs_which(program, search);
 		if (!path)
-			lacks(pf,
-			      "no program '%s' in PATH: correct the command, or name it with its "
-			      "folder",
-			      program);
+			preflight_lacks(
+				pf,
+				"no program '%s' in PATH: correct the command, or name it with its "
+				"folder",
+				program);
 	}
 }
 

@@ -20,7 +20,7 @@ static char *nearest_folder(const char *path)
 	return dir;
 }
 
-static char *human(double bytes)
+static char *bytes_human(double bytes)
 {
 	static const char units[] = "KMGT";
 	size_t i = 0;
@@ -42,8 +42,8 @@ static char *lack_of_room(const struct plan *pl, int64_t want)
 	if (want <= 0 || statvfs(dir, &st) < 0 || !st.f_blocks ||
 	    (double)st.f_bavail * (double)st.f_frsize >= (double)want)
 		return NULL;
-	have = human((double)st.f_bavail * (double)st.f_frsize);
-	need = human((double)want);
+	have = bytes_human((double)st.f_bavail * (double)st.f_frsize);
+	need = bytes_human((double)want);
 	return xasprintf("only %s are free where '%s' lies, and runs want %s", have, runs, need);
 }
 

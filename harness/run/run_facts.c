@@ -106,7 +106,7 @@ static void engine_facts(struct run_facts_job *job)
 	image_facts_of(job);
 }
 
-static void *find_out(void *arg)
+static void *facts_find(void *arg)
 {
 	struct run_facts_job *job = arg;
 
@@ -125,10 +125,10 @@ void run_facts_begin(struct run *rn)
 	/* Signals are left to the waiting thread, which they wake. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rn->facts.running = pthread_create(&rn->facts.thread, NULL, find_out, &rn->facts) == 0;
+	rn->facts.running = pthread_create(&rn->facts.thread, NULL, facts_find, &rn->facts) == 0;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!rn->facts.running)
-		find_out(&rn->facts);
+		facts_find(&rn->facts);
 }
 
 void run_facts_end(struct run *rn)

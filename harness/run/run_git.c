@@ -57,7 +57,7 @@ static char *said_by(const char *path, const char *word)
 	return text[strlen(word)] ? xstrdup(text + strlen(word)) : NULL;
 }
 
-static char *from(const char *dir, char *path)
+static char *path_from(const char *dir, char *path)
 {
 	char *full;
 
@@ -80,7 +80,7 @@ static bool find_root(struct repo *r, const char *dir)
 		if (fs_is_dir(git))
 			r->dir = xstrdup(git);
 		else if (fs_exists(git))
-			r->dir = from(at, said_by(git, "gitdir: "));
+			r->dir = path_from(at, said_by(git, "gitdir: "));
 		if (r->dir) {
 			r->root = xstrdup(at);
 			return true;
@@ -101,7 +101,7 @@ static bool repo_find(struct repo *r, const char *dir)
 	if (!find_root(r, dir))
 		return false;
 	common = fs_join(r->dir, "commondir");
-	r->common = from(r->dir, said_by(common, ""));
+	r->common = path_from(r->dir, said_by(common, ""));
 	if (!r->common)
 		r->common = xstrdup(r->dir);
 	return true;
@@ -141,7 +141,7 @@ static int ask_git(struct strvec *argv, struct strbuf *out, struct err *err)
 
 /* --- the folder in place of .git --- */
 
-static bool plain(const char *s)
+static bool path_is_plain(const char *s)
 {
 	return *s &&
 	       s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.")] ==
@@ -167,7 +167,7 @@ static int copy_settings(const struct repo *r, const char *copy, struct strbuf *
 		if (!value || !dot || dot > value)
 			continue;
 		*value = *dot = '\0';
-		if (plain(value + 1))
+		if (path_is_plain(value + 1))
 			strbuf_addf(to, "[%s]\n\t%s = %s\n", key, dot + 1, value + 1);
 		*value = '\n';
 	}
@@ -228,7 +228,7 @@ static int put_shared_indexes(const struct repo *r, struct err *err)
 	return rc;
 }
 
-static int put_all(struct repo *r, struct err *err)
+static int repo_put(struct repo *r, struct err *err)
 {
 	const char *tmp = getenv("TMPDIR");
 	int rc;
@@ -281,7 +281,7 @@ void run_git_look(struct run_git *g, const char *dir)
 	*g = (struct run_git){ .known = false };
 	if (!repo_find(&r, dir))
 		return;
-	rc = put_all(&r, &err);
+	rc = repo_put(&r, &err);
 	add_env(&argv, &r);
 	strvec_pushl(&argv, "-C", dir, "status", "--porcelain=v2", "--branch",
 		     "--untracked-files=no", "--ignore-submodules=dirty", "--no-renames", "--", ".",

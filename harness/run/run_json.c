@@ -81,7 +81,7 @@ static void json_signal(struct json_out *j, const char *key, int sig)
 	json_str(j, key, sig > 0 ? name : NULL);
 }
 
-static const char *below(const struct run *rn, const char *path)
+static const char *path_below(const struct run *rn, const char *path)
 {
 	const char *rest = path ? fs_below(rn->pl->run_dir, path) : NULL;
 
@@ -111,8 +111,8 @@ static void put_step(struct json_out *j, const struct run *rn, size_t i)
 	json_fields(j, s, time_fields);
 	json_count_or_null(j, "exit_code", s->ended && s->code >= 0, s->code);
 	json_signal(j, "signal", s->ended ? s->signal : 0);
-	json_str(j, "out", below(rn, ps->out));
-	json_str(j, "err", below(rn, ps->err));
+	json_str(j, "out", path_below(rn, ps->out));
+	json_str(j, "err", path_below(rn, ps->err));
 	json_fields(j, s, pid_fields);
 	json_bool(j, "timed_out", s->timed_out != 0);
 	json_bool(j, "interrupted", s->interrupted != 0);
@@ -311,7 +311,7 @@ static void put_samplers(struct json_out *j, const struct run *rn)
 		json_obj(j, NULL);
 		json_str(j, "tool", s->plan->tool);
 		json_str(j, "source", s->source ? s->source->name : s->plan->kind);
-		json_str(j, "path", below(rn, s->plan->out));
+		json_str(j, "path", path_below(rn, s->plan->out));
 		json_bool(j, "estimated", s->estimated);
 		if (s->stopped)
 			put_sampler_stats(j, &s->stats);
@@ -382,7 +382,7 @@ JSON_TABLE(version_fields, JSON_FIELD_AS(true, struct run, agent_version, "agent
 	   JSON_FIELD_AS(true, struct run, engine_version, "engine"),
 	   JSON_SET_FIELDS(struct run, libc));
 
-static void put_all(struct json_out *j, const struct run *rn)
+static void run_json_put(struct json_out *j, const struct run *rn)
 {
 	const struct plan *pl = rn->pl;
 	const struct plan_step *step = plan_workload(pl);
@@ -445,7 +445,7 @@ int run_json_write(struct run *rn, const char *run_dir, bool final, struct err *
 	FILE *f = xmemstream(&text, &n);
 
 	json_out_init(&j, f, 1);
-	put_all(&j, rn);
+	run_json_put(&j, rn);
 	putc('\n', f);
 	fclose(f);
 	n = redact_json(text, n);

@@ -143,7 +143,7 @@ void registry_note(const struct run *rn)
 		put_text(rn->lock_fd, text);
 }
 
-static uint64_t member(const json_t *entry, const char *key)
+static uint64_t entry_member(const json_t *entry, const char *key)
 {
 	return (uint64_t)json_integer_value(json_object_get(entry, key));
 }
@@ -153,16 +153,16 @@ void registry_read(const json_t *entry, struct registered *ret)
 	const char *boot = json_string_value(json_object_get(entry, "boot"));
 	CLEANUP(xfreep) char *now = boot_id();
 
-	*ret = (struct registered){ .dev = (dev_t)member(entry, "dir_dev"),
-				    .ino = (ino_t)member(entry, "dir_ino") };
+	*ret = (struct registered){ .dev = (dev_t)entry_member(entry, "dir_dev"),
+				    .ino = (ino_t)entry_member(entry, "dir_ino") };
 	if (!boot || strcmp(boot, now) != 0) {
 		ret->dev = 0; /* the device may have another number after a boot */
 		return;
 	}
-	if (member(entry, "pid_ns") != own_pid_ns())
+	if (entry_member(entry, "pid_ns") != own_pid_ns())
 		return;
-	ret->agent = (pid_t)member(entry, "agent");
-	ret->agent_ticks = member(entry, "agent_start_ticks");
+	ret->agent = (pid_t)entry_member(entry, "agent");
+	ret->agent_ticks = entry_member(entry, "agent_start_ticks");
 }
 
 void registry_leave(struct registration *reg)

@@ -141,7 +141,7 @@ static void write_views(struct run *rn, const struct run_sampler *s)
 	VEC_RELEASE(&so.options);
 }
 
-static void open_one(struct run *rn, struct run_sampler *s)
+static void run_sampler_open(struct run *rn, struct run_sampler *s)
 {
 	struct sampling_opts o = { .path = s->plan->out, .run_id = rn->pl->run_id };
 	struct err err = ERR_INIT;
@@ -166,7 +166,7 @@ void run_samplers_open(struct run *rn)
 {
 	for (size_t i = 0; i < rn->pl->samplers.nr; i++) {
 		VEC_PUSH(&rn->samplers, ((struct run_sampler){ .plan = &rn->pl->samplers.v[i] }));
-		open_one(rn, &rn->samplers.v[i]);
+		run_sampler_open(rn, &rn->samplers.v[i]);
 	}
 }
 

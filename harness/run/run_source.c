@@ -84,7 +84,7 @@ static void git_start(struct strvec *argv)
 }
 
 /* Waits for git; an interrupt or the time limit kills git and its children. */
-static int wait_for(struct run *rn, pid_t pid, struct proc_exit *x, struct err *err)
+static int clone_wait(struct run *rn, pid_t pid, struct proc_exit *x, struct err *err)
 {
 	for (int64_t left = CLONE_TIMEOUT_S * 1000 / TICK_MS; left > 0; left--) {
 		int r = proc_wait(pid, TICK_MS, x, err);
@@ -121,7 +121,7 @@ static void last_words(const char *path, char *buf, size_t n)
 }
 
 /* 0, or -errno with err set; git's output goes to steps/source.err. */
-static int git(struct run *rn, struct strvec *argv, const char *dir, struct err *err)
+static int source_git(struct run *rn, struct strvec *argv, const char *dir, struct err *err)
 {
 	CLEANUP(xfreep) char *out = fs_join(rn->pl->run_dir, "steps/source.out");
 	CLEANUP(xfreep) char *errs = fs_join(rn->pl->run_dir, "steps/source.err");
@@ -143,7 +143,7 @@ static int git(struct run *rn, struct strvec *argv, const char *dir, struct err 
 	o.die_with_parent = true;
 	r = proc_spawn(&o, &pid, err);
 	if (r == 0)
-		r = wait_for(rn, pid, &x, err);
+		r = clone_wait(rn, pid, &x, err);
 	for (size_t i = 0; i < env.nr; i++)
 		if (!strncmp(env.v[i], "PROFRIG_GIT_", 12))
 			explicit_bzero(env.v[i], strlen(env.v[i]));
@@ -157,7 +157,7 @@ static int git(struct run *rn, struct strvec *argv, const char *dir, struct err 
 }
 
 /* Some servers do not send single commits: then the whole history of a submodule is fetched. */
-static int submodules(struct run *rn, const char *dir, struct err *err)
+static int source_submodules(struct run *rn, const char *dir, struct err *err)
 {
 	CLEANUP(strvec_release) struct strvec shallow = STRVEC_INIT, whole = STRVEC_INIT;
 	CLEANUP(xfreep) char *list = fs_join(dir, ".gitmodules");
@@ -168,12 +168,12 @@ static int submodules(struct run *rn, const char *dir, struct err *err)
 	git_start(&shallow);
 	strvec_pushl(&shallow, "submodule", "update", "--init", "--recursive", "--depth", "1",
 		     NULL);
-	r = git(rn, &shallow, dir, NULL);
+	r = source_git(rn, &shallow, dir, NULL);
 	if (r == 0 || r == -EINTR)
 		return r;
 	git_start(&whole);
 	strvec_pushl(&whole, "submodule", "update", "--init", "--recursive", NULL);
-	return git(rn, &whole, dir, err);
+	return source_git(rn, &whole, dir, err);
 }
 
 static int clone_source(struct run *rn, struct err *err)
@@ -185,9 +185,9 @@ static int clone_source(struct run *rn, struct err *err)
 
 	git_start(&argv);
 	strvec_pushl(&argv, "clone", "--depth", "1", "--", url, rn->pl->source_dir, NULL);
-	r = git(rn, &argv, NULL, err);
+	r = source_git(rn, &argv, NULL, err);
 	if (r == 0)
-		r = submodules(rn, rn->pl->source_dir, err);
+		r = source_submodules(rn, rn->pl->source_dir, err);
 	if (r == 0)
 		run_git_facts(rn, rn->pl->source_dir);
 	return r < 0 ? err_wrap(err, r, "cannot clone '%s'", c->source.url) : 0;
@@ -229,7 +229,7 @@ void run_source_make(struct run *rn)
 		outcome_fail(&rn->outcome, RUN_FAILED, "%s", err.msg);
 }
 
-static int open_up(const char *path, const struct stat *st, int type, struct FTW *at)
+static int entry_open_up(const char *path, const struct stat *st, int type, struct FTW *at)
 {
 	(void)at;
 	if (type == FTW_F || type == FTW_D)
@@ -243,7 +243,7 @@ void run_source_share(const struct run *rn)
 	CLEANUP(xfreep) char *work = rn->pl->source_dir ? fs_dir(rn->pl->source_dir) : NULL;
 
 	if (work)
-		nftw(work, open_up, 16, FTW_PHYS);
+		nftw(work, entry_open_up, 16, FTW_PHYS);
 }
 
 void run_source_done(struct run *rn)

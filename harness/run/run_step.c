@@ -108,7 +108,7 @@ static void send_request(struct progress *p, json_t *rq)
 	}
 }
 
-static json_t *strings(const struct strvec *sv)
+static json_t *json_strings(const struct strvec *sv)
 {
 	json_t *list = json_array();
 
@@ -130,7 +130,7 @@ json_t *step_start_request(const struct run *rn, const struct plan_step *ps, int
 	}
 	json_object_set_new(rq, "op", json_string("start"));
 	json_object_set_new(rq, "id", json_integer(id));
-	json_object_set_new(rq, "argv", strings(&ps->argv));
+	json_object_set_new(rq, "argv", json_strings(&ps->argv));
 	json_object_set_new(rq, "env", env);
 	/* In a container the agent's environment is the image's own, which steps inherit. */
 	json_object_set_new(rq, "inherit",

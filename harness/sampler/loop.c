@@ -196,7 +196,7 @@ static void take_in_one(struct sampling *sp, const struct reading *rd)
 }
 
 /* Takes in all readings until now. The lock is held. */
-static void take_in(struct sampling *sp)
+static void sampling_take_in(struct sampling *sp)
 {
 	const struct reading *rd;
 
@@ -214,7 +214,7 @@ static void end_file(struct sampling *sp)
 
 	if (sp->fd < 0)
 		return;
-	take_in(sp);
+	sampling_take_in(sp);
 	s->median_period_ns = intervals_median(&sp->intervals);
 	s->read_ns_mean = sp->reads ? sp->read_ns_sum / (double)sp->reads : 0;
 	sample_rows_end(&sp->rows, &sp->out);
@@ -429,7 +429,7 @@ static int read_round(struct sampling *sp, int64_t *now)
 }
 
 /* Reads rounds while more rows are due, up to ROUND_NS; returns 0 or < 0. */
-static int read_all(struct sampling *sp, int64_t *now)
+static int sampling_read_due(struct sampling *sp, int64_t *now)
 {
 	int64_t end = *now + ROUND_NS;
 	int r;
@@ -439,7 +439,7 @@ static int read_all(struct sampling *sp, int64_t *now)
 		if (sp->abandoned)
 			r = -ECANCELED;
 		else if (readings_full(&sp->readings))
-			take_in(sp);
+			sampling_take_in(sp);
 		pthread_mutex_unlock(&sp->lock);
 		if (r < 0)
 			break;
@@ -465,7 +465,7 @@ static void note_pause(struct sampling *sp, bool paused)
 		return;
 	sp->was_paused = paused;
 	pthread_mutex_lock(&sp->lock);
-	take_in(sp);
+	sampling_take_in(sp);
 	if (paused)
 		sample_rows_end(&sp->rows, &sp->out);
 	sample_rows_refresh(&sp->rows);
@@ -479,11 +479,11 @@ static int loop_upkeep(struct sampling *sp, int64_t next_ns)
 	int r = 0;
 
 	if (due || readings_full(&sp->readings))
-		take_in(sp);
+		sampling_take_in(sp);
 	if (due || sp->out.len >= FLUSH_BYTES)
 		r = loop_flush(sp);
 	if (next_ns - sp->refreshed_ns >= FLUSH_NS) {
-		take_in(sp);
+		sampling_take_in(sp);
 		sample_rows_refresh(&sp->rows);
 		sp->refreshed_ns = next_ns;
 	}
@@ -506,7 +506,7 @@ static int loop_tick(struct sampling *sp, int64_t due_ns, int64_t next_ns)
 	sp->told = pid;
 	note_pause(sp, paused);
 	now = clock_monotonic_ns();
-	r = paused ? 0 : read_all(sp, &now);
+	r = paused ? 0 : sampling_read_due(sp, &now);
 	pthread_mutex_lock(&sp->lock);
 	if (sp->abandoned)
 		r = -ECANCELED;
@@ -693,7 +693,7 @@ void sampling_mark(struct sampling *sp, const char *name)
 	sampler_clean_line(text);
 	pthread_mutex_lock(&sp->lock);
 	if (sp->fd >= 0) {
-		take_in(sp);
+		sampling_take_in(sp);
 		samples_mark_put(t_ns, text, &sp->out);
 		sp->flush_now = true;
 		atomic_store(&sp->called, true);
@@ -754,7 +754,7 @@ void sampling_summary(struct sampling *sp, size_t d, size_t i, struct sampling_s
 	assert(d < sp->nr_dev && i < sp->dev[d].nr);
 	pthread_mutex_lock(&sp->lock);
 	if (sp->fd >= 0)
-		take_in(sp);
+		sampling_take_in(sp);
 	*ret = sp->rows.device.v[d].summary[i];
 	pthread_mutex_unlock(&sp->lock);
 }

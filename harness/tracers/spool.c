@@ -136,7 +136,7 @@ static void put_key(struct spool_line *l, const char *key)
 }
 
 /* Bytes of the multi-byte character at s; 0 when it is no UTF-8. */
-static size_t multibyte(const unsigned char *s)
+static size_t text_multibyte(const unsigned char *s)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	size_t n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
@@ -159,7 +159,7 @@ static size_t put_special(struct spool_line *l, const char *s)
 	unsigned char c = (unsigned char)*s;
 
 	if (c >= 0x80) {
-		size_t n = multibyte((const unsigned char *)s);
+		size_t n = text_multibyte((const unsigned char *)s);
 
 		if (n)
 			line_put(l, s, n);

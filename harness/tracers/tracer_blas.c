@@ -178,7 +178,7 @@ static void call_leave(const struct call *c)
 	spool_commit(&l);
 }
 
-static char upper(char c)
+static char char_upper(char c)
 {
 	return c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
 }
@@ -189,7 +189,7 @@ static char cblas_trans(int t)
 	return t == 111 ? 'N' : t == 112 ? 'T' : t == 113 ? 'C' : t == 114 ? 'R' : '?';
 }
 
-static double d(int64_t v)
+static double as_double(int64_t v)
 {
 	return v > 0 ? (double)v : 0;
 }
@@ -204,8 +204,9 @@ static struct call gemm_call(const char *name, char ta, char tb, int64_t m, int6
 		.k = k,
 		.ta = ta,
 		.tb = tb,
-		.flops = mul * 2 * d(m) * d(n) * d(k),
-		.bytes = size * (d(m) * d(k) + d(k) * d(n) + d(m) * d(n) * (reads_c ? 2 : 1)),
+		.flops = mul * 2 * as_double(m) * as_double(n) * as_double(k),
+		.bytes = size * (as_double(m) * as_double(k) + as_double(k) * as_double(n) +
+				 as_double(m) * as_double(n) * (reads_c ? 2 : 1)),
 	};
 }
 
@@ -213,7 +214,7 @@ static struct call gemv_call(const char *name, char t, int64_t m, int64_t n, dou
 			     double mul, int reads_y)
 {
 	bool plain = t == 'N' || t == 'R';
-	double out = d(plain ? m : n), in = d(plain ? n : m);
+	double out = as_double(plain ? m : n), in = as_double(plain ? n : m);
 
 	return (struct call){
 		.name = name,
@@ -221,8 +222,8 @@ static struct call gemv_call(const char *name, char t, int64_t m, int64_t n, dou
 		.n = n,
 		.k = -1,
 		.ta = t,
-		.flops = mul * 2 * d(m) * d(n),
-		.bytes = size * (d(m) * d(n) + in + out * (reads_y ? 2 : 1)),
+		.flops = mul * 2 * as_double(m) * as_double(n),
+		.bytes = size * (as_double(m) * as_double(n) + in + out * (reads_y ? 2 : 1)),
 	};
 }
 
@@ -233,15 +234,15 @@ static struct call vector_call(const char *name, int64_t n, double size, double 
 		.m = -1,
 		.n = n,
 		.k = -1,
-		.flops = mul * 2 * d(n),
-		.bytes = size * touches * d(n),
+		.flops = mul * 2 * as_double(n),
+		.bytes = size * touches * as_double(n),
 	};
 }
 
 static struct call trsm_call(const char *name, char side, char ta, int64_t m, int64_t n,
 			     double size, double mul)
 {
-	double a = d(side == 'L' ? m : n);
+	double a = as_double(side == 'L' ? m : n);
 
 	return (struct call){
 		.name = name,
@@ -250,8 +251,8 @@ static struct call trsm_call(const char *name, char side, char ta, int64_t m, in
 		.k = -1,
 		.ta = ta,
 		.tb = 0,
-		.flops = mul * d(m) * d(n) * a,
-		.bytes = size * (a * a / 2 + 2 * d(m) * d(n)),
+		.flops = mul * as_double(m) * as_double(n) * a,
+		.bytes = size * (a * a / 2 + 2 * as_double(m) * as_double(n)),
 	};
 }
 
@@ -294,19 +295,19 @@ static struct call trsm_call(const char *name, char side, char ta, int64_t m, in
  * by address for complex ones.
  */
 #define FORTRAN(P, L, T, SIZE, MUL, NZ, I, SUF) \
-	TRACED_CALL( \
-		P##L##gemm##SUF, \
-		(const char *ta, const char *tb, const I *m, const I *n, const I *k, const T *al, \
-		 const T *a, const I *lda, const T *b, const I *ldb, const T *be, T *c, \
-		 const I *ldc, size_t l1, size_t l2), \
-		(ta, tb, m, n, k, al, a, lda, b, ldb, be, c, ldc, l1, l2), \
-		gemm_call(#L "gemm", upper(*ta), upper(*tb), *m, *n, *k, SIZE, MUL, NZ(T, be))) \
+	TRACED_CALL(P##L##gemm##SUF, \
+		    (const char *ta, const char *tb, const I *m, const I *n, const I *k, \
+		     const T *al, const T *a, const I *lda, const T *b, const I *ldb, const T *be, \
+		     T *c, const I *ldc, size_t l1, size_t l2), \
+		    (ta, tb, m, n, k, al, a, lda, b, ldb, be, c, ldc, l1, l2), \
+		    gemm_call(#L "gemm", char_upper(*ta), char_upper(*tb), *m, *n, *k, SIZE, MUL, \
+			      NZ(T, be))) \
 	TRACED_CALL(P##L##gemv##SUF, \
 		    (const char *ta, const I *m, const I *n, const T *al, const T *a, \
 		     const I *lda, const T *x, const I *incx, const T *be, T *y, const I *incy, \
 		     size_t l1), \
 		    (ta, m, n, al, a, lda, x, incx, be, y, incy, l1), \
-		    gemv_call(#L "gemv", upper(*ta), *m, *n, SIZE, MUL, NZ(T, be))) \
+		    gemv_call(#L "gemv", char_upper(*ta), *m, *n, SIZE, MUL, NZ(T, be))) \
 	TRACED_CALL(P##L##axpy##SUF, \
 		    (const I *n, const T *al, const T *x, const I *incx, T *y, const I *incy), \
 		    (n, al, x, incx, y, incy), vector_call(#L "axpy", *n, SIZE, MUL, 3)) \
@@ -315,7 +316,7 @@ static struct call trsm_call(const char *name, char side, char ta, int64_t m, in
 		     const I *n, const T *al, const T *a, const I *lda, T *b, const I *ldb, \
 		     size_t l1, size_t l2, size_t l3, size_t l4), \
 		    (si, up, ta, di, m, n, al, a, lda, b, ldb, l1, l2, l3, l4), \
-		    trsm_call(#L "trsm", upper(*si), upper(*ta), *m, *n, SIZE, MUL))
+		    trsm_call(#L "trsm", char_upper(*si), char_upper(*ta), *m, *n, SIZE, MUL))
 
 #define FORTRAN_DOT(P, NAME, T, R, SIZE, I, SUF) \
 	TRACED_VALUE(R, P##NAME##SUF, \

@@ -100,7 +100,7 @@ static bool end_id(roctx_range_id_t id)
 		atomic_store_explicit(&looked, 1, memory_order_release); \
 	}
 
-static void event(char ph, const char *name, roctx_range_id_t id)
+static void range_event(char ph, const char *name, roctx_range_id_t id)
 {
 	struct spool_line l;
 
@@ -131,7 +131,7 @@ void roctxMarkA(const char *message)
 {
 	NEXT(roctxMarkA)
 	if (record_on())
-		event('i', message ? message : "", 0);
+		range_event('i', message ? message : "", 0);
 	if (next)
 		next(message);
 }
@@ -141,7 +141,7 @@ int roctxRangePushA(const char *message)
 {
 	NEXT(roctxRangePushA)
 	if (begin_level(depth))
-		event('B', message ? message : "", 0);
+		range_event('B', message ? message : "", 0);
 	if (next)
 		next(message);
 	return depth++;
@@ -156,7 +156,7 @@ int roctxRangePop(void)
 	if (depth == 0)
 		return -1;
 	if (end_level(--depth))
-		event('E', NULL, 0);
+		range_event('E', NULL, 0);
 	return depth;
 }
 
@@ -167,7 +167,7 @@ roctx_range_id_t roctxRangeStartA(const char *message)
 	roctx_range_id_t id = next ? next(message) : atomic_fetch_add(&last, 1) + 1;
 
 	if (begin_id(id))
-		event('b', message ? message : "", id);
+		range_event('b', message ? message : "", id);
 	return id;
 }
 
@@ -175,7 +175,7 @@ void roctxRangeStop(roctx_range_id_t id)
 {
 	NEXT(roctxRangeStop)
 	if (end_id(id))
-		event('e', "", id);
+		range_event('e', "", id);
 	if (next)
 		next(id);
 }

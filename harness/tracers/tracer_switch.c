@@ -110,7 +110,7 @@ static bool switch_profiler(struct profiler *p, uint32_t on)
 	return false;
 }
 
-static void *watch(void *unused)
+static void *switch_watch(void *unused)
 {
 	uint32_t seen;
 	bool soon;
@@ -134,7 +134,7 @@ static void start_switch(void)
 		profilers[i].told = 0;
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
-	if (pthread_create(&thread, NULL, watch, NULL) == 0)
+	if (pthread_create(&thread, NULL, switch_watch, NULL) == 0)
 		pthread_detach(thread);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }

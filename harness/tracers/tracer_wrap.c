@@ -107,7 +107,7 @@ static bool is_program(const char *path)
 
 /* The words of a script's first line, as execve(2) takes them: the interpreter and at most one
  * option. They point into line, which holds FIRST_LINE bytes. NULL: there is no such line. */
-static const char *interpreter(const char *path, char *line, const char **ret_option)
+static const char *script_interpreter(const char *path, char *line, const char **ret_option)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, line, FIRST_LINE - 1);
@@ -212,7 +212,7 @@ static int start_program(const struct way *w, const char *file, const char *path
 	script = alloca(join_size(n, last_part(path)));
 	found.script = join_path(script, dir, n, last_part(path));
 	if (!is_program(found.script)) {
-		found.program = interpreter(path, line, &found.option);
+		found.program = script_interpreter(path, line, &found.option);
 		found.path = path;
 		if (found.program) {
 			script = alloca(join_size(n, last_part(found.program)));

@@ -96,7 +96,7 @@ static struct model *make_model(int64_t end_ns, bool same_times)
 	return m;
 }
 
-static double measure(const struct model *m, const struct events *e)
+static double attribution_measure(const struct model *m, const struct events *e)
 {
 	struct energy_opts o = { .integration = INTEGRATE_LINEAR };
 	struct lane_def lane = { 0, LANE_CALLS, 0 };
@@ -127,12 +127,12 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void report(const char *what, const struct model *m, const struct events *e)
+static void attribution_report(const char *what, const struct model *m, const struct events *e)
 {
 	double took[REPEATS], rate;
 
 	for (int i = 0; i < REPEATS; i++)
-		took[i] = measure(m, e);
+		took[i] = attribution_measure(m, e);
 	qsort(took, REPEATS, sizeof(*took), by_value);
 	rate = CALLS / took[REPEATS / 2] * 1e-6;
 	printf("attribution, %d energy counters %-29s %6.1f M calls/s, %5.1f ns per call  "
@@ -148,7 +148,8 @@ int main(void)
 	for (int same = 1; same >= 0; same--) {
 		struct model *m = make_model(e.v.v[e.v.nr - 1].t_ns, same);
 
-		report(same ? "sampled together:" : "each sampled at other times:", m, &e);
+		attribution_report(same ? "sampled together:" : "each sampled at other times:", m,
+				   &e);
 		model_free(m);
 	}
 	VEC_RELEASE(&e.v);

@@ -47,7 +47,7 @@ static inline uint64_t number(const char *name, uint64_t otherwise, uint64_t max
 }
 
 /* Exit status; output is thrown away, errors too when a failure is an answer. */
-static inline int run(const struct strvec *argv, bool quiet, struct cost *ret)
+static inline int program_run(const struct strvec *argv, bool quiet, struct cost *ret)
 {
 	int64_t begun = clock_monotonic_ns();
 	struct rusage use;
@@ -74,7 +74,7 @@ static inline struct cost must_run(const struct strvec *argv)
 {
 	struct cost c;
 
-	if (run(argv, false, &c) != 0) {
+	if (program_run(argv, false, &c) != 0) {
 		fprintf(stderr, "bench: failed: %s\n", strvec_shell(argv));
 		exit(1);
 	}

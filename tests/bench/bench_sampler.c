@@ -76,7 +76,7 @@ static double bare_read_us(const struct sampler *s, const struct sampler_opts *o
 	return (double)begun / 1e3 / (double)n / (double)*ret_devices;
 }
 
-static int measure(const char *name, const char *fields, double seconds)
+static int sampler_measure(const char *name, const char *fields, double seconds)
 {
 	CLEANUP(xfreep) char *path = fs_join(out_dir, "bench.csv");
 	struct sampling_opts o = { .sampler = sampler_find(name), .path = path };
@@ -359,11 +359,11 @@ int main(int argc, char **argv)
 		/* long ones are about the rest */
 		double s = seconds < 5 ? seconds : 5;
 
-		failed |= measure("procfs", "", s);
-		failed |= measure("estimate", "", s);
-		failed |= measure("nvml", "", s);
-		failed |= measure("amdgpu", "", s);
-		failed |= measure("amdgpu", "power,energy", s);
+		failed |= sampler_measure("procfs", "", s);
+		failed |= sampler_measure("estimate", "", s);
+		failed |= sampler_measure("nvml", "", s);
+		failed |= sampler_measure("amdgpu", "", s);
+		failed |= sampler_measure("amdgpu", "power,energy", s);
 	}
 	failed |= at_speed(seconds);
 	fs_remove_tree(dir, NULL);

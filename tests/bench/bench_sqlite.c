@@ -96,7 +96,7 @@ static const char rocpd_schema[] =
 	" INTEGER, grid_size_z INTEGER, region_name_id INTEGER, event_id INTEGER, extdata TEXT"
 	" DEFAULT '{}');";
 
-static void run(sqlite3 *db, const char *sql)
+static void sql_run(sqlite3 *db, const char *sql)
 {
 	if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK) {
 		fprintf(stderr, "bench_sqlite: %s: %s\n", sql, sqlite3_errmsg(db));
@@ -104,7 +104,7 @@ static void run(sqlite3 *db, const char *sql)
 	}
 }
 
-static sqlite3_stmt *prepare(sqlite3 *db, const char *sql)
+static sqlite3_stmt *statement_prepare(sqlite3 *db, const char *sql)
 {
 	sqlite3_stmt *st;
 
@@ -115,7 +115,7 @@ static sqlite3_stmt *prepare(sqlite3 *db, const char *sql)
 	return st;
 }
 
-static void insert(sqlite3_stmt *st, const int64_t *v, int n)
+static void rows_insert(sqlite3_stmt *st, const int64_t *v, int n)
 {
 	for (int i = 0; i < n; i++)
 		sqlite3_bind_int64(st, i + 1, v[i]);
@@ -128,8 +128,9 @@ static void insert(sqlite3_stmt *st, const int64_t *v, int n)
 /* A call around two, each around two …; 31 calls of depth 5 in the end, and the next tree. */
 static void make_ranges(sqlite3 *db, uint64_t rows)
 {
-	sqlite3_stmt *api = prepare(db, "INSERT INTO rocpd_api(pid, tid, start, end, apiName_id,"
-					" args_id) VALUES (4711, ?, ?, ?, ?, 1)");
+	sqlite3_stmt *api =
+		statement_prepare(db, "INSERT INTO rocpd_api(pid, tid, start, end, apiName_id,"
+				      " args_id) VALUES (4711, ?, ?, ?, ?, 1)");
 	uint64_t done = 0;
 
 	for (uint64_t tree = 0; done < rows; tree++) {
@@ -139,10 +140,10 @@ static void make_ranges(sqlite3 *db, uint64_t rows)
 			int level = 31 - __builtin_clz((unsigned)node);
 			int64_t len = 8192 >> level, k = node - (1 << level);
 
-			insert(api,
-			       (int64_t[]){ 4711 + (int64_t)(tree % 4), at + k * len + level,
-					    at + (k + 1) * len - level, 4 + node % 20 },
-			       4);
+			rows_insert(api,
+				    (int64_t[]){ 4711 + (int64_t)(tree % 4), at + k * len + level,
+						 at + (k + 1) * len - level, 4 + node % 20 },
+				    4);
 		}
 	}
 	sqlite3_finalize(api);
@@ -150,19 +151,22 @@ static void make_ranges(sqlite3 *db, uint64_t rows)
 
 static void make_trace(sqlite3 *db, uint64_t rows)
 {
-	sqlite3_stmt *api = prepare(db, "INSERT INTO rocpd_api(pid, tid, start, end, apiName_id,"
-					" args_id) VALUES (4711, 4711, ?, ?, 3, 1)");
-	sqlite3_stmt *op = prepare(db, "INSERT INTO rocpd_op(gpuId, queueId, sequenceId,"
-				       " completionSignal, start, end, description_id, opType_id)"
-				       " VALUES (2, ?, 0, '', ?, ?, ?, 2)");
-	sqlite3_stmt *link = prepare(db, "INSERT INTO rocpd_api_ops(api_id, op_id) VALUES (?, ?)");
+	sqlite3_stmt *api =
+		statement_prepare(db, "INSERT INTO rocpd_api(pid, tid, start, end, apiName_id,"
+				      " args_id) VALUES (4711, 4711, ?, ?, 3, 1)");
+	sqlite3_stmt *op =
+		statement_prepare(db, "INSERT INTO rocpd_op(gpuId, queueId, sequenceId,"
+				      " completionSignal, start, end, description_id, opType_id)"
+				      " VALUES (2, ?, 0, '', ?, ?, ?, 2)");
+	sqlite3_stmt *link =
+		statement_prepare(db, "INSERT INTO rocpd_api_ops(api_id, op_id) VALUES (?, ?)");
 
 	for (uint64_t i = 0; i < rows / 2; i++) {
 		int64_t at = EPOCH + (int64_t)i * 5000, n = (int64_t)i + 1;
 
-		insert(api, (int64_t[]){ at, at + 2000 }, 2);
-		insert(op, (int64_t[]){ n % 3, at + 3000, at + 7000, 4 + n % 20 }, 4);
-		insert(link, (int64_t[]){ n, n }, 2);
+		rows_insert(api, (int64_t[]){ at, at + 2000 }, 2);
+		rows_insert(op, (int64_t[]){ n % 3, at + 3000, at + 7000, 4 + n % 20 }, 4);
+		rows_insert(link, (int64_t[]){ n, n }, 2);
 	}
 	sqlite3_finalize(api);
 	sqlite3_finalize(op);
@@ -172,9 +176,10 @@ static void make_trace(sqlite3 *db, uint64_t rows)
 static void make_nsys(sqlite3 *db, uint64_t rows)
 {
 	static const int64_t pid = (INT64_C(1) << 48) + (INT64_C(4711) << 24);
-	sqlite3_stmt *call = prepare(db, "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, 0,"
-					 " ?, ?, 1, 0, NULL)");
-	sqlite3_stmt *kernel = prepare(
+	sqlite3_stmt *call =
+		statement_prepare(db, "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, 0,"
+				      " ?, ?, 1, 0, NULL)");
+	sqlite3_stmt *kernel = statement_prepare(
 		db,
 		"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, 0, 1, ?, ?, ?, ?, ?, ?, 1, 0,"
 		" 32, 1024, 1, 1, 256, 1, 1, 0, 1024, 0, 145752064)");
@@ -182,9 +187,11 @@ static void make_nsys(sqlite3 *db, uint64_t rows)
 	for (uint64_t i = 0; i < rows; i++) {
 		int64_t at = 1000000000 + (int64_t)i * 5000, n = (int64_t)i + 1, name = 4 + n % 20;
 
-		insert(call, (int64_t[]){ at, at + 2000, pid + 4711 + n % 3, n }, 4);
-		insert(kernel,
-		       (int64_t[]){ at + 3000, at + 7000, 7 + n % 3, n, pid, name, name, name }, 8);
+		rows_insert(call, (int64_t[]){ at, at + 2000, pid + 4711 + n % 3, n }, 4);
+		rows_insert(
+			kernel,
+			(int64_t[]){ at + 3000, at + 7000, 7 + n % 3, n, pid, name, name, name },
+			8);
 	}
 	sqlite3_finalize(call);
 	sqlite3_finalize(kernel);
@@ -193,14 +200,14 @@ static void make_nsys(sqlite3 *db, uint64_t rows)
 static void make_rocpd(sqlite3 *db, uint64_t rows)
 {
 	sqlite3_stmt *event =
-		prepare(db, "INSERT INTO rocpd_event" SUFFIX "(id, category_id,"
-			    " stack_id, parent_stack_id, correlation_id) VALUES (?, ?,"
-			    " ?, ?, 0)");
+		statement_prepare(db, "INSERT INTO rocpd_event" SUFFIX "(id, category_id,"
+				      " stack_id, parent_stack_id, correlation_id) VALUES (?, ?,"
+				      " ?, ?, 0)");
 	sqlite3_stmt *region =
-		prepare(db, "INSERT INTO rocpd_region" SUFFIX "(id, nid, pid, tid,"
-			    " start, end, name_id, event_id) VALUES (?, 1, 1, 1, ?, ?,"
-			    " 3, ?)");
-	sqlite3_stmt *kernel = prepare(
+		statement_prepare(db, "INSERT INTO rocpd_region" SUFFIX "(id, nid, pid, tid,"
+				      " start, end, name_id, event_id) VALUES (?, 1, 1, 1, ?, ?,"
+				      " 3, ?)");
+	sqlite3_stmt *kernel = statement_prepare(
 		db,
 		"INSERT INTO rocpd_kernel_dispatch" SUFFIX
 		"(id, nid, pid, tid, agent_id, kernel_id,"
@@ -216,17 +223,18 @@ static void make_rocpd(sqlite3 *db, uint64_t rows)
 				      " 'kernel %d', 'kernel %d')",
 				      (int)i, (int)i, (int)i);
 
-		run(db, sql);
+		sql_run(db, sql);
 	}
 	for (uint64_t i = 0; i < rows; i++) {
 		int64_t at = EPOCH + (int64_t)i * 5000, n = (int64_t)i + 1;
 
-		insert(event, (int64_t[]){ 2 * n, 1, n, n }, 4);
-		insert(event, (int64_t[]){ 2 * n + 1, 2, n, n }, 4);
-		insert(region, (int64_t[]){ n, at, at + 2000, 2 * n }, 4);
-		insert(kernel,
-		       (int64_t[]){ n, 4 + n % 20, n, 1 + n % 3, at + 3000, at + 7000, 2 * n + 1 },
-		       7);
+		rows_insert(event, (int64_t[]){ 2 * n, 1, n, n }, 4);
+		rows_insert(event, (int64_t[]){ 2 * n + 1, 2, n, n }, 4);
+		rows_insert(region, (int64_t[]){ n, at, at + 2000, 2 * n }, 4);
+		rows_insert(
+			kernel,
+			(int64_t[]){ n, 4 + n % 20, n, 1 + n % 3, at + 3000, at + 7000, 2 * n + 1 },
+			7);
 	}
 	sqlite3_finalize(event);
 	sqlite3_finalize(region);
@@ -251,16 +259,16 @@ static char *make_file(const char *dir, const struct made *m, uint64_t rows)
 
 	if (sqlite3_open(path, &db) != SQLITE_OK)
 		exit(1);
-	run(db, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN");
-	run(db, m->schema);
+	sql_run(db, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN");
+	sql_run(db, m->schema);
 	for (int i = 4; i < 24; i++) {
 		CLEANUP(xfreep)
 		char *sql = xasprintf("INSERT INTO %s VALUES (%d, 'name %d')", m->strings, i, i);
 
-		run(db, sql);
+		sql_run(db, sql);
 	}
 	m->make(db, rows);
-	run(db, "COMMIT");
+	sql_run(db, "COMMIT");
 	sqlite3_close(db);
 	return path;
 }
@@ -285,13 +293,14 @@ static double bare_s(const char *path, bool fetch, uint64_t *ret_rows)
 
 	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
 		exit(1);
-	names = prepare(db, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE"
-			    " 'sqlite%'");
+	names = statement_prepare(
+		db, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE"
+		    " 'sqlite%'");
 	while (sqlite3_step(names) == SQLITE_ROW) {
 		CLEANUP(xfreep)
 		char *sql = xasprintf("SELECT * FROM \"%s\"",
 				      (const char *)sqlite3_column_text(names, 0));
-		sqlite3_stmt *st = prepare(db, sql);
+		sqlite3_stmt *st = statement_prepare(db, sql);
 		int n = sqlite3_column_count(st);
 
 		for (; sqlite3_step(st) == SQLITE_ROW; rows++)
@@ -344,7 +353,7 @@ static double median(double *v)
 	return v[RUNS / 2];
 }
 
-static void measure(const struct made *m, const char *path)
+static void reader_measure(const struct made *m, const char *path)
 {
 	double bare[RUNS], fetch[RUNS], read[RUNS], whole[RUNS];
 	uint64_t rows = 0;
@@ -381,7 +390,7 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
 		CLEANUP(xfreep) char *path = make_file(dir, &files[i], rows);
 
-		measure(&files[i], path);
+		reader_measure(&files[i], path);
 		unlink(path);
 	}
 	fs_remove_tree(dir, NULL);

@@ -14,14 +14,14 @@ struct counts {
 	size_t nr, cap;
 };
 
-static void check(OTF2_ErrorCode code, const char *what)
+static void otf2_check(OTF2_ErrorCode code, const char *what)
 {
 	if (code == OTF2_SUCCESS)
 		return;
 	fprintf(stderr, "otf2_count: %s: %s\n", what, OTF2_Error_GetDescription(code));
 	exit(2);
 }
-#define CHECK(call) check((call), #call)
+#define CHECK(call) otf2_check((call), #call)
 
 static OTF2_CallbackCode on_enter(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
 				  void *user, OTF2_AttributeList *attributes, OTF2_RegionRef region)

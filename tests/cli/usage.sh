@@ -78,6 +78,11 @@ for k in tools engines samplers readers analyses tables reports converters model
 	code "list $k --json" 0 "$PROFRIG" list $k --json
 	check "list $k --json is JSON" jq -e 'type == "array"' "$T/out"
 done
+# what a list has and its page in docs lacks
+undocumented() { "$PROFRIG" list "$1" --json | jq -r "$2" | while read -r word; do grep -qF -- "$word" "docs/$3" || echo "$word"; done; }
+is "docs/samplers.md has a row for every sampler" "$(undocumented samplers '.[] | "| `" + .name + "` |"' samplers.md)" ""
+is "docs/engines.md has a column for every engine" "$(undocumented engines '.[] | "| " + .name + " |"' engines.md)" ""
+is "docs/convert.md has the ending of every converter" "$(undocumented converters '.[].files | split(" ")[-1] | "| `" + .' convert.md)" ""
 like "list models shows the tags" "$("$PROFRIG" list models)" "mlp +demo,cpu "
 like "list tables has the columns of a table and their units" "$("$PROFRIG" list tables)" "busy +union_ns +i64 +ns"
 like "list readers shows the dialects" "$("$PROFRIG" list readers)" "chrome,kineto,rocprof_v1,rocprofv3,profrig,uftrace,tensorflow,ascend"

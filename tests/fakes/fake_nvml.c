@@ -114,7 +114,7 @@ void fake_nvml_fail(const char *name, int code)
 	pthread_mutex_unlock(&failing_lock);
 }
 
-static int fails(const char *name)
+static int call_fails(const char *name)
 {
 	int code = 0;
 
@@ -128,7 +128,7 @@ static int fails(const char *name)
 
 #define FAIL \
 	do { \
-		int failed_ = any_fails ? fails(__func__) : 0; \
+		int failed_ = any_fails ? call_fails(__func__) : 0; \
 		if (failed_) \
 			return (nvmlReturn_t)failed_; \
 	} while (0)
@@ -222,7 +222,7 @@ nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *dev
 	return NVML_SUCCESS;
 }
 
-static nvmlReturn_t put(const char *text, char *to, unsigned int length)
+static nvmlReturn_t text_put(const char *text, char *to, unsigned int length)
 {
 	if (length <= strlen(text))
 		return NVML_ERROR_INSUFFICIENT_SIZE;
@@ -233,13 +233,13 @@ static nvmlReturn_t put(const char *text, char *to, unsigned int length)
 nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t d, char *name, unsigned int length)
 {
 	FAIL;
-	return put(d->index == 1 ? "NVIDIA Fake T4" : name0, name, length);
+	return text_put(d->index == 1 ? "NVIDIA Fake T4" : name0, name, length);
 }
 
 nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t d, char *uuid, unsigned int length)
 {
 	FAIL;
-	return put(d->index == 1 ? "GPU-1111" : "GPU-0000", uuid, length);
+	return text_put(d->index == 1 ? "GPU-1111" : "GPU-0000", uuid, length);
 }
 
 nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t d, nvmlPciInfo_t *pci)
@@ -247,8 +247,8 @@ nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t d, nvmlPciInfo_t *pci)
 	FAIL;
 	memset(pci, 0, sizeof(*pci));
 	pci->bus = d->index == 1 ? 0x41 : 0x01;
-	return put(d->index == 1 ? "00000000:41:00.0" : "00000000:01:00.0", pci->busId,
-		   sizeof(pci->busId));
+	return text_put(d->index == 1 ? "00000000:41:00.0" : "00000000:01:00.0", pci->busId,
+			sizeof(pci->busId));
 }
 
 nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t d, unsigned int *mw)
@@ -356,7 +356,7 @@ typedef struct {
 nvmlReturn_t nvmlDeviceGetVbiosVersion(nvmlDevice_t d, char *text, unsigned int length)
 {
 	FAIL;
-	return put(d->index == 1 ? "90.04.84.00.01" : "96.00.74.00.01", text, length);
+	return text_put(d->index == 1 ? "90.04.84.00.01" : "96.00.74.00.01", text, length);
 }
 
 nvmlReturn_t nvmlDeviceGetPowerManagementLimit(nvmlDevice_t d, unsigned int *mw)

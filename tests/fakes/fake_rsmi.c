@@ -37,7 +37,7 @@ static void noise(void)
 		return;
 }
 
-static void hang(void)
+static void call_hang(void)
 {
 	for (;;)
 		pause();
@@ -50,7 +50,7 @@ rsmi_status_t rsmi_init(uint64_t flags)
 	if (mode("abort"))
 		abort();
 	if (mode("hang"))
-		hang();
+		call_hang();
 	return mode("init_fail") ? RSMI_STATUS_INIT_ERROR : RSMI_STATUS_SUCCESS;
 }
 
@@ -95,7 +95,7 @@ rsmi_status_t rsmi_dev_power_ave_get(uint32_t dev, uint32_t sensor, uint64_t *uw
 		if (mode("abort_later"))
 			abort();
 		if (mode("hang_later"))
-			hang();
+			call_hang();
 		if (mode("die_later"))
 			_exit(3);
 		if (mode("fail_later"))

@@ -3,7 +3,7 @@
 
 #include "profrig/base/xalloc.h"
 
-static void require(bool ok)
+static void scan_require(bool ok)
 {
 	if (!ok)
 		abort();
@@ -15,7 +15,7 @@ static void check_text(const struct json_cur *c, const char *begin, const struct
 {
 	CLEANUP(strbuf_release) struct strbuf once = STRBUF_INIT;
 
-	require(t->p >= begin && t->p + t->n <= c->end);
+	scan_require(t->p >= begin && t->p + t->n <= c->end);
 	json_decode(t, &once);
 	for (size_t i = 0; i < once.len; i++) {
 		/* a backslash in the result is a decoded one; cut there, the pieces are plain */
@@ -23,12 +23,12 @@ static void check_text(const struct json_cur *c, const char *begin, const struct
 
 		while (i + piece.n < once.len && once.buf[i + piece.n] != '\\')
 			piece.n++;
-		require(json_plain_len(&piece) == piece.n);
+		scan_require(json_plain_len(&piece) == piece.n);
 		i += piece.n;
 	}
 }
 
-static int walk(struct json_cur *c, const char *begin, int depth)
+static int scan_walk(struct json_cur *c, const char *begin, int depth)
 {
 	struct json_text key, value;
 	bool some = false;
@@ -46,12 +46,12 @@ static int walk(struct json_cur *c, const char *begin, int depth)
 	c->p++;
 	for (;;) {
 		r = ch == '{' ? json_member(c, &some, &key) : json_element(c, &some);
-		require(c->p >= begin && c->p <= c->end);
+		scan_require(c->p >= begin && c->p <= c->end);
 		if (r <= 0)
 			return r;
 		if (ch == '{')
 			check_text(c, begin, &key);
-		r = walk(c, begin, depth + 1);
+		r = scan_walk(c, begin, depth + 1);
 		if (r < 0)
 			return r;
 	}
@@ -65,12 +65,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
 	if (n > 0)
 		memcpy(text, data, n);
-	r = walk(&c, text, 0);
-	require(r == 0 || r == JSON_CUT || r == JSON_BAD);
+	r = scan_walk(&c, text, 0);
+	scan_require(r == 0 || r == JSON_CUT || r == JSON_BAD);
 	s = json_skip(&skip);
-	require(skip.p >= text && skip.p <= skip.end);
+	scan_require(skip.p >= text && skip.p <= skip.end);
 	/* skipping is laxer than walking, never stricter, and ends in the same place */
 	if (r == 0)
-		require(s == 0 && skip.p == c.p);
+		scan_require(s == 0 && skip.p == c.p);
 	return 0;
 }

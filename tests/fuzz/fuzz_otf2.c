@@ -33,7 +33,7 @@ static struct archive {
 	} sound[FILES];
 } archives[ARCHIVES];
 
-static void must(bool ok, const char *what)
+static void otf2_must(bool ok, const char *what)
 {
 	if (ok)
 		return;
@@ -125,23 +125,23 @@ static void ours_make(const char *path)
 		3, 0.5);
 	s->ops->input_end(s);
 	model_finish(m);
-	must(converter_otf2.write(&job, &res, NULL) == 0, "an archive can be written");
+	otf2_must(converter_otf2.write(&job, &res, NULL) == 0, "an archive can be written");
 	free(res.first);
 	model_free(m);
 }
 
 static void archives_make(void)
 {
-	must(mkdtemp(dir) != NULL, "a folder can be made");
+	otf2_must(mkdtemp(dir) != NULL, "a folder can be made");
 	for (size_t i = 0; i < ARCHIVES; i++) {
 		archives[i].path = fs_join(dir, names[i]);
 		(i ? ours_make : others_make)(archives[i].path);
 		for (size_t k = 0; k < FILES; k++) {
 			CLEANUP(xfreep) char *path = fs_join(archives[i].path, files[i][k]);
 
-			must(fs_read(path, 1 << 20, &archives[i].sound[k].data,
-				     &archives[i].sound[k].n, NULL) == 0,
-			     "the archive is there");
+			otf2_must(fs_read(path, 1 << 20, &archives[i].sound[k].data,
+					  &archives[i].sound[k].n, NULL) == 0,
+				  "the archive is there");
 		}
 	}
 	atexit(archives_remove);
@@ -152,7 +152,7 @@ static void file_put(const struct archive *a, size_t which, const void *data, si
 	CLEANUP(xfreep) char *path = fs_join(a->path, files[a - archives][which]);
 	CLEANUP(xfclosep) FILE *f = fopen(path, "wbe");
 
-	must(f && fwrite(data, 1, n, f) == n, "a file can be written");
+	otf2_must(f && fwrite(data, 1, n, f) == n, "a file can be written");
 }
 
 /* Messages become instants in a model alone, and their times may be out of range. */
@@ -169,10 +169,10 @@ static void warnings_check(const struct model *a, const struct model *b)
 
 	for (; i < a->warnings.nr && k < b->warnings.nr;
 	     i = warning_next(a, i + 1), k = warning_next(b, k + 1))
-		must(a->warnings.v[i].code == b->warnings.v[k].code &&
-			     a->warnings.v[i].count == b->warnings.v[k].count,
-		     "both sinks warn of the same");
-	must(i == a->warnings.nr && k == b->warnings.nr, "and as often");
+		otf2_must(a->warnings.v[i].code == b->warnings.v[k].code &&
+				  a->warnings.v[i].count == b->warnings.v[k].count,
+			  "both sinks warn of the same");
+	otf2_must(i == a->warnings.nr && k == b->warnings.nr, "and as often");
 }
 
 /* Through a profile: the same result and the same warnings, and times that add up. */
@@ -184,7 +184,8 @@ static void profile_check(const char *path, int want, const struct model *other)
 	struct err e = ERR_INIT;
 	const char *format;
 
-	must(reader_otf2.read(path, model_sink(m), &o, &e) == want, "both sinks read it alike");
+	otf2_must(reader_otf2.read(path, model_sink(m), &o, &e) == want,
+		  "both sinks read it alike");
 	/* a model takes the spans of our own archives in another way */
 	format = other->inputs.nr ? other->inputs.v[0].format : NULL;
 	if (!format || !strstr(format, "profrig"))
@@ -196,10 +197,11 @@ static void profile_check(const char *path, int want, const struct model *other)
 		int64_t sum = 0;
 
 		for (size_t k = 0; !t->queue && k < t->nodes.nr; k++) {
-			must(t->nodes.v[k].exclusive_ns >= 0, "exclusive times are none below 0");
+			otf2_must(t->nodes.v[k].exclusive_ns >= 0,
+				  "exclusive times are none below 0");
 			sum += t->nodes.v[k].exclusive_ns;
 		}
-		must(sum == t->covered_ns, "exclusive times add up");
+		otf2_must(sum == t->covered_ns, "exclusive times add up");
 	}
 	profile_free(p);
 	model_free(m);
@@ -225,15 +227,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	r = reader_otf2.read(a->path, model_sink(m), &o, &e);
 	profile_check(a->path, r, m);
 	model_finish(m);
-	must(r <= READ_PARTIAL, "the result is an error, 0 or partial");
-	must(r >= 0 || e.msg[0], "an error has words");
-	must(r != READ_PARTIAL || m->inputs.v[0].partial, "a partial input says so");
+	otf2_must(r <= READ_PARTIAL, "the result is an error, 0 or partial");
+	otf2_must(r >= 0 || e.msg[0], "an error has words");
+	otf2_must(r != READ_PARTIAL || m->inputs.v[0].partial, "a partial input says so");
 	for (size_t i = 0; i < m->spans.nr; i++)
-		must(m->spans.end_ns[i] >= m->spans.start_ns[i] && m->spans.exclusive_ns[i] >= 0,
-		     "spans are ordered");
+		otf2_must(m->spans.end_ns[i] >= m->spans.start_ns[i] &&
+				  m->spans.exclusive_ns[i] >= 0,
+			  "spans are ordered");
 	for (size_t i = 0; i < m->links.nr; i++)
-		must(m->links.from[i] < m->spans.nr && m->links.to[i] < m->spans.nr,
-		     "links join spans");
+		otf2_must(m->links.from[i] < m->spans.nr && m->links.to[i] < m->spans.nr,
+			  "links join spans");
 	model_free(m);
 	file_put(a, which, a->sound[which].data, a->sound[which].n);
 	return 0;

@@ -14,7 +14,7 @@
 
 #define READS 200
 
-static void play(const char *path, const char *loop)
+static void recording_play(const char *path, const char *loop)
 {
 	struct sampler_option options[] = { { (char[]){ "file" }, xstrdup(path) },
 					    { (char[]){ "loop" }, xstrdup(loop) },
@@ -47,8 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
 	if (fd < 0 || write(fd, data, n) != (ssize_t)n)
 		abort();
-	play(path, "no");
-	play(path, "yes");
+	recording_play(path, "no");
+	recording_play(path, "yes");
 	close(fd);
 	return 0;
 }

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static void require(bool ok, const char *what)
+static void results_require(bool ok, const char *what)
 {
 	if (ok)
 		return;
@@ -24,14 +24,14 @@ static void values(const char *path, struct results_conf *rc)
 	values_init(&vs);
 	values_read(path, rc, &vs, NULL);
 	for (size_t i = 0; i < vs.v.nr; i++)
-		require(vs.v.v[i].name < vs.names.nr && vs.v.v[i].unit < vs.units.nr &&
-				vs.v.v[i].line > 0 && !isinf(vs.v.v[i].value),
-			"values have names, units and lines");
+		results_require(vs.v.v[i].name < vs.names.nr && vs.v.v[i].unit < vs.units.nr &&
+					vs.v.v[i].line > 0 && !isinf(vs.v.v[i].value),
+				"values have names, units and lines");
 	for (uint32_t name = 0; name < vs.names.nr; name++) {
 		struct picked p = values_pick(&vs, name, rc);
 
-		require(p.matches > 0 && (!isnan(p.value) || *p.why),
-			"a pick, or why there is none");
+		results_require(p.matches > 0 && (!isnan(p.value) || *p.why),
+				"a pick, or why there is none");
 	}
 	values_release(&vs);
 }
@@ -41,22 +41,23 @@ static void rows(const char *path)
 	struct result_rows rr = { .problems = STRVEC_INIT };
 	int r = result_rows_read(path, &rr);
 
-	require(r == 0 || rr.problems.nr > 0, "what is wrong is said");
-	require(r < 0 || rr.v.nr > 0 || rr.problems.nr > 0, "rows, or why there are none");
+	results_require(r == 0 || rr.problems.nr > 0, "what is wrong is said");
+	results_require(r < 0 || rr.v.nr > 0 || rr.problems.nr > 0, "rows, or why there are none");
 	result_rows_read(path, &rr);
 	result_rows_merge(&rr);
 	for (size_t i = 0; i < rr.v.nr; i++)
-		require(rr.v.v[i].model && rr.v.v[i].metric && !isinf(rr.v.v[i].value),
-			"rows are whole");
+		results_require(rr.v.v[i].model && rr.v.v[i].metric && !isinf(rr.v.v[i].value),
+				"rows are whole");
 	result_rows_release(&rr);
 }
 
-static void scan(const char *path, const struct results_conf *rc)
+static void results_scan(const char *path, const struct results_conf *rc)
 {
 	struct scan sc = { .found = 0 };
 
 	scan_file(path, rc, &sc, NULL);
-	require(sc.lines.nr <= SCAN_KEPT && sc.lines.nr <= sc.found, "lines that were found");
+	results_require(sc.lines.nr <= SCAN_KEPT && sc.lines.nr <= sc.found,
+			"lines that were found");
 	scan_release(&sc);
 }
 
@@ -87,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		rows(path);
 		break;
 	default:
-		scan(path, &rc);
+		results_scan(path, &rc);
 		break;
 	}
 	results_conf_release(&rc);

@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 /* No name that is taken leads out of the folder it is for. */
-static void check(const char *rel)
+static void page_check(const char *rel)
 {
 	CLEANUP(xfreep) char *framed = xasprintf("/%s/", rel);
 
@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		if (s3_parse_page(xml, &s, prefixes[k], &files, &next, &err) < 0 && !*err.msg)
 			abort();
 		for (size_t i = 0; i < files.nr; i++) {
-			check(files.v[i].rel);
+			page_check(files.v[i].rel);
 			if (files.v[i].bytes < 0)
 				abort();
 		}

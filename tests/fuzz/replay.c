@@ -8,7 +8,7 @@
 
 #define MAX_BYTES ((size_t)64 << 20)
 
-static void run(const char *data, size_t n)
+static void entry_run(const char *data, size_t n)
 {
 	/* a copy of exactly that size, so that a sanitizer sees a read past its end */
 	uint8_t *copy = xmemdup(data, n ? n : 1);
@@ -26,7 +26,7 @@ static int run_stdin(void)
 	strbuf_limit(&sb, MAX_BYTES);
 	while ((n = fread(buf, 1, sizeof(buf), stdin)) > 0)
 		strbuf_add(&sb, buf, n);
-	run(sb.buf, sb.len);
+	entry_run(sb.buf, sb.len);
 	return 0;
 }
 
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 			failed = 1;
 			continue;
 		}
-		run(data, n);
+		entry_run(data, n);
 	}
 	return failed;
 }

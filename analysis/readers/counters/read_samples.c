@@ -18,7 +18,7 @@
 #include "profrig/model/warnings.h"
 #include "profrig/scan/input.h"
 
-struct samples {
+struct samples_reading {
 	const char *path;
 	const struct read_opts *opts;
 	struct sink *sink;
@@ -64,13 +64,13 @@ static bool next_line(struct text *rest, struct text *line, bool *whole)
 	return true;
 }
 
-static const char *host_of(const struct samples *sm)
+static const char *host_of(const struct samples_reading *sm)
 {
 	return sm->head.host[0] ? sm->head.host : NULL;
 }
 
 /* Marks need a sink with its clock set, so they are read only behind the header. */
-static void take_mark(struct samples *sm, struct text line)
+static void take_mark(struct samples_reading *sm, struct text line)
 {
 	struct span_def d = { .kind = SPAN_INSTANT, .args = STR_NONE };
 	const char *name;
@@ -130,7 +130,7 @@ static const char *device_of(const char *name)
 	return NULL;
 }
 
-static series_id column_series(struct samples *sm, const char *field)
+static series_id column_series(struct samples_reading *sm, const char *field)
 {
 	const struct samples_column c = samples_column_take(field);
 	CLEANUP(xfreep) char *name = xstrndup(field, c.series_n);
@@ -157,7 +157,7 @@ static series_id column_series(struct samples *sm, const char *field)
 }
 
 /* 1: it was the header; 0: an empty line. */
-static int take_header(struct samples *sm, struct text line, struct err *err)
+static int take_header(struct samples_reading *sm, struct text line, struct err *err)
 {
 	struct csv_reader *csv = csv_open_mem(line.p, line.n);
 	char *const *fields;
@@ -193,7 +193,7 @@ static int take_header(struct samples *sm, struct text line, struct err *err)
 	return r;
 }
 
-static bool take_value(struct samples *sm, size_t column, int64_t t_ns, struct text f)
+static bool take_value(struct samples_reading *sm, size_t column, int64_t t_ns, struct text f)
 {
 	double v;
 	enum samples_value what = samples_value_take(f.p, f.n, &v);
@@ -212,7 +212,7 @@ static size_t count_fields(struct text line)
 	return n;
 }
 
-static void take_row(struct samples *sm, struct text line)
+static void samples_row_take(struct samples_reading *sm, struct text line)
 {
 	struct text rest = line;
 	int64_t t_ns = 0;
@@ -241,7 +241,7 @@ static void take_row(struct samples *sm, struct text line)
 	sm->rows++;
 }
 
-static int samples_finish(struct samples *sm, bool cut)
+static int samples_finish(struct samples_reading *sm, bool cut)
 {
 	struct input *in = sm->sink->ops->current(sm->sink);
 	char text[192];
@@ -262,7 +262,7 @@ static int samples_finish(struct samples *sm, bool cut)
 	return sm->map.truncated ? READ_PARTIAL : 0;
 }
 
-static int read_lines(struct samples *sm, struct err *err)
+static int read_lines(struct samples_reading *sm, struct err *err)
 {
 	struct text rest = { sm->map.data, sm->map.len }, line;
 	bool begun = false, whole = true;
@@ -286,7 +286,7 @@ static int read_lines(struct samples *sm, struct err *err)
 			continue;
 		}
 		if (begun) {
-			take_row(sm, line);
+			samples_row_take(sm, line);
 			continue;
 		}
 		r = take_header(sm, line, err);
@@ -299,7 +299,7 @@ static int read_lines(struct samples *sm, struct err *err)
 	return samples_finish(sm, false);
 }
 
-static void samples_release(struct samples *sm)
+static void samples_release(struct samples_reading *sm)
 {
 	input_unmap(&sm->map);
 	VEC_RELEASE(&sm->columns);
@@ -310,7 +310,7 @@ static int read_samples(const char *path, struct sink *s, const struct read_opts
 			struct err *err)
 {
 	CLEANUP(samples_release)
-	struct samples sm = {
+	struct samples_reading sm = {
 		.path = path, .opts = o, .sink = s, .head = SAMPLES_HEADER_INIT, .marks = TRACK_NONE
 	};
 	int r = input_map(path, 0, &sm.map, err);

@@ -53,7 +53,7 @@ static bool take_launching(void *ns, struct sqlite_rows *q)
 	return take_call(ns, q, true);
 }
 
-static bool take_other(void *ns, struct sqlite_rows *q)
+static bool call_take_other(void *ns, struct sqlite_rows *q)
 {
 	return take_call(ns, q, false);
 }
@@ -75,7 +75,7 @@ static bool take_overhead(void *vp, struct sqlite_rows *q)
 
 #define CALL "start end globalTid? nameId|textId? correlationId? eventClass? returnValue?"
 #define LAUNCHING CALL, .take = take_launching, .fact = "api_calls", .category
-#define OTHER CALL, .take = take_other, .fact = "api_calls", .category
+#define OTHER CALL, .take = call_take_other, .fact = "api_calls", .category
 #define OVERHEAD \
 	"start end globalTid? nameId?", .take = take_overhead, .fact = "overhead", .category
 

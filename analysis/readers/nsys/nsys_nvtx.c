@@ -159,7 +159,7 @@ static void take_range(struct nvtx *nv, struct sqlite_rows *q, bool start_end, n
 		 (struct open_range){ .thread = thread, .start_end = start_end, .d = *d });
 }
 
-static bool take_row(void *vp, struct sqlite_rows *q)
+static bool nvtx_row_take(void *vp, struct sqlite_rows *q)
 {
 	struct nvtx *nv = vp;
 	struct nsys *ns = nv->ns;
@@ -210,7 +210,7 @@ void nsys_read_nvtx(struct nsys *ns)
 {
 	struct nvtx nv = { .ns = ns, .last_ns = INT64_MIN };
 	const struct db_table t = { "NVTX_EVENTS", ns->sc.keep_args ? ALL : PLAIN,
-				    .take = take_row };
+				    .take = nvtx_row_take };
 
 	if (!db_scan_has(&ns->sc, t.name))
 		return;

@@ -41,7 +41,7 @@ struct frame {
 	bool kernel;
 };
 
-struct samples {
+struct nsys_stacks {
 	struct nsys *ns;
 	struct sqlite_ids ids; /* of COMPOSITE_EVENTS: samples */
 	VEC(struct sample) all;
@@ -55,7 +55,7 @@ struct samples {
 
 static bool take_sample(void *vp, struct sqlite_rows *q)
 {
-	struct samples *sm = vp;
+	struct nsys_stacks *sm = vp;
 	struct sample s = { .cpu = sqlite_rows_i64_or(q, 3, -1) };
 	int64_t id;
 
@@ -72,7 +72,7 @@ static bool take_sample(void *vp, struct sqlite_rows *q)
 	return true;
 }
 
-static str_id module_name(struct samples *sm, struct sqlite_rows *q, int col)
+static str_id module_name(struct nsys_stacks *sm, struct sqlite_rows *q, int col)
 {
 	int64_t id;
 	const char *path =
@@ -84,7 +84,7 @@ static str_id module_name(struct samples *sm, struct sqlite_rows *q, int col)
 	return sink_puts(sm->ns->sc.sink, name);
 }
 
-static str_id frame_name(struct samples *sm, struct sqlite_rows *q, int symbol, int module,
+static str_id frame_name(struct nsys_stacks *sm, struct sqlite_rows *q, int symbol, int module,
 			 int unresolved)
 {
 	str_id name = STR_NONE;
@@ -100,7 +100,7 @@ static str_id frame_name(struct samples *sm, struct sqlite_rows *q, int symbol, 
 
 static bool take_frame(void *vp, struct sqlite_rows *q)
 {
-	struct samples *sm = vp;
+	struct nsys_stacks *sm = vp;
 	struct frame f = { .kernel = sqlite_rows_i64_or(q, 4, 0) != 0 };
 	int64_t id, depth;
 
@@ -153,7 +153,7 @@ static int by_thread(const void *va, const void *vb)
 	return (a->first > b->first) - (a->first < b->first);
 }
 
-static void samples_join(struct samples *sm)
+static void samples_join(struct nsys_stacks *sm)
 {
 	if (sm->frames.nr > 0)
 		qsort(sm->frames.v, sm->frames.nr, sizeof(*sm->frames.v), by_depth);
@@ -165,7 +165,7 @@ static void samples_join(struct samples *sm)
 	}
 }
 
-static void samples_measure(struct samples *sm)
+static void samples_measure(struct nsys_stacks *sm)
 {
 	VEC(int64_t) gaps = VEC_INIT;
 
@@ -182,7 +182,7 @@ static void samples_measure(struct samples *sm)
 	VEC_RELEASE(&gaps);
 }
 
-static void push_sample(struct samples *sm, struct stack_track *t, const struct sample *s)
+static void push_sample(struct nsys_stacks *sm, struct stack_track *t, const struct sample *s)
 {
 	struct stack_frame unknown = { .category = sm->sampled, .args = STR_NONE };
 
@@ -204,7 +204,7 @@ static void push_sample(struct samples *sm, struct stack_track *t, const struct 
 		sm->strange++;
 }
 
-static void push_all(struct samples *sm)
+static void stacks_push(struct nsys_stacks *sm)
 {
 	struct stack_track t = STACK_TRACK_INIT(TRACK_NONE);
 
@@ -224,7 +224,7 @@ static void push_all(struct samples *sm)
 
 void nsys_read_samples(struct nsys *ns)
 {
-	struct samples sm = { .ns = ns };
+	struct nsys_stacks sm = { .ns = ns };
 	struct sink *s = ns->sc.sink;
 	struct input *in = s->ops->current(s);
 
@@ -237,7 +237,7 @@ void nsys_read_samples(struct nsys *ns)
 		db_scan_table(&ns->sc, &chains, &sm);
 		samples_join(&sm);
 		samples_measure(&sm);
-		push_all(&sm);
+		stacks_push(&sm);
 		sink_fact(s, "cpu_samples", (int64_t)sm.all.nr);
 		sink_fact(s, "sample_ns", sm.sample_ns);
 		sink_fact(s, "without_stack", (int64_t)sm.stackless);

@@ -11,15 +11,16 @@
 #include "profrig/model/warnings.h"
 
 /* The columns that all tables of device activity begin with here. */
-#define PLACE "start end deviceId contextId? streamId? correlationId? globalPid? "
+#define WORK_COLUMNS "start end deviceId contextId? streamId? correlationId? globalPid? "
 enum { W_START, W_END, W_DEVICE, W_CONTEXT, W_STREAM, W_CORRELATION, W_PROCESS, W_OWN };
 
-struct place {
+struct nsys_position {
 	int64_t device, context, stream, correlation, process;
 };
 
 /* False: the row is left out. */
-static bool take_place(struct nsys *ns, struct sqlite_rows *q, struct span_def *d, struct place *p)
+static bool position_take(struct nsys *ns, struct sqlite_rows *q, struct span_def *d,
+			  struct nsys_position *p)
 {
 	if (!db_scan_work_times(&ns->sc, q, W_START, W_END, d))
 		return false;
@@ -34,14 +35,14 @@ static bool take_place(struct nsys *ns, struct sqlite_rows *q, struct span_def *
 	return true;
 }
 
-static bool work_push(struct nsys *ns, const struct place *p, struct span_def *d)
+static bool work_push(struct nsys *ns, const struct nsys_position *p, struct span_def *d)
 {
 	d->track = nsys_queue(ns, p->process, p->device, p->context, p->stream);
 	ns->sc.sink->ops->span(ns->sc.sink, d);
 	return true;
 }
 
-static void args_place(struct nsys *ns, const struct place *p)
+static void args_put_position(struct nsys *ns, const struct nsys_position *p)
 {
 	db_args_begin(&ns->sc);
 	db_args_i64(&ns->sc, "device", p->device);
@@ -65,15 +66,16 @@ enum {
 };
 
 #define KERNEL \
-	PLACE "demangledName? shortName? mangledName? graphNodeId? registersPerThread? " \
-	      "staticSharedMemory? dynamicSharedMemory? gridX? gridY? gridZ? blockX? blockY? " \
-	      "blockZ?"
+	WORK_COLUMNS \
+	"demangledName? shortName? mangledName? graphNodeId? registersPerThread? " \
+	"staticSharedMemory? dynamicSharedMemory? gridX? gridY? gridZ? blockX? blockY? " \
+	"blockZ?"
 
-static str_id kernel_args(struct nsys *ns, struct sqlite_rows *q, const struct place *p)
+static str_id kernel_args(struct nsys *ns, struct sqlite_rows *q, const struct nsys_position *p)
 {
 	const char *name = sqlite_strings_text(&ns->strings, sqlite_rows_i64_or(q, K_SHORT, -1));
 
-	args_place(ns, p);
+	args_put_position(ns, p);
 	if (name)
 		db_args_str(&ns->sc, "short name", name, strlen(name));
 	db_args_column(&ns->sc, "registers per thread", q, K_REGISTERS);
@@ -106,9 +108,9 @@ static bool take_kernel(void *vp, struct sqlite_rows *q)
 {
 	struct nsys *ns = vp;
 	struct span_def d = { .kind = SPAN_KERNEL };
-	struct place p;
+	struct nsys_position p;
 
-	if (!take_place(ns, q, &d, &p))
+	if (!position_take(ns, q, &d, &p))
 		return false;
 	d.name = kernel_name(ns, q);
 	if (d.correlation && !sqlite_rows_null(q, K_NODE))
@@ -144,7 +146,8 @@ static const char *const memory_kinds[] = {
 
 enum { C_BYTES = W_OWN, C_KIND, C_FROM, C_TO, C_FROM_DEVICE, C_TO_DEVICE, C_NODE };
 
-#define COPY PLACE "bytes? copyKind? srcKind? dstKind? srcDeviceId? dstDeviceId? graphNodeId?"
+#define COPY \
+	WORK_COLUMNS "bytes? copyKind? srcKind? dstKind? srcDeviceId? dstDeviceId? graphNodeId?"
 
 static const char *word_of(const char *const *words, size_t n, int64_t i)
 {
@@ -161,9 +164,9 @@ static void args_memory(struct nsys *ns, const char *key, struct sqlite_rows *q,
 	db_args_str(&ns->sc, key, word, strlen(word));
 }
 
-static str_id copy_args(struct nsys *ns, struct sqlite_rows *q, const struct place *p)
+static str_id copy_args(struct nsys *ns, struct sqlite_rows *q, const struct nsys_position *p)
 {
-	args_place(ns, p);
+	args_put_position(ns, p);
 	db_args_column(&ns->sc, "bytes", q, C_BYTES);
 	args_memory(ns, "source memory", q, C_FROM);
 	args_memory(ns, "destination memory", q, C_TO);
@@ -178,9 +181,9 @@ static bool take_copy(void *vp, struct sqlite_rows *q)
 	struct nsys *ns = vp;
 	struct span_def d = { .kind = SPAN_COPY };
 	int64_t kind, n;
-	struct place p;
+	struct nsys_position p;
 
-	if (!take_place(ns, q, &d, &p))
+	if (!position_take(ns, q, &d, &p))
 		return false;
 	kind = sqlite_rows_i64_or(q, C_KIND, 0);
 	d.name = ns->copy_names[kind >= 0 && (uint64_t)kind < ARRAY_LEN(copy_kinds) ? kind : 0];
@@ -216,13 +219,13 @@ static bool take_fill(void *vp, struct sqlite_rows *q)
 {
 	struct nsys *ns = vp;
 	struct span_def d = { .kind = SPAN_FILL };
-	struct place p;
+	struct nsys_position p;
 
-	if (!take_place(ns, q, &d, &p))
+	if (!position_take(ns, q, &d, &p))
 		return false;
 	d.name = sink_puts(ns->sc.sink, "[CUDA memset]");
 	if (ns->sc.keep_args) {
-		args_place(ns, &p);
+		args_put_position(ns, &p);
 		db_args_column(&ns->sc, "bytes", q, F_BYTES);
 		db_args_column(&ns->sc, "value", q, F_VALUE);
 		db_args_column(&ns->sc, "graph node id", q, F_NODE);
@@ -249,9 +252,9 @@ static bool take_graph(void *vp, struct sqlite_rows *q)
 {
 	struct nsys *ns = vp;
 	struct span_def d = { .kind = SPAN_KERNEL };
-	struct place p;
+	struct nsys_position p;
 
-	if (!take_place(ns, q, &d, &p))
+	if (!position_take(ns, q, &d, &p))
 		return false;
 	if (u64map_get(&ns->graphs, d.correlation) != U64MAP_NONE) {
 		d.kind = SPAN_ANNOTATION;
@@ -259,7 +262,7 @@ static bool take_graph(void *vp, struct sqlite_rows *q)
 	}
 	d.name = graph_name(ns, q);
 	if (ns->sc.keep_args) {
-		args_place(ns, &p);
+		args_put_position(ns, &p);
 		db_args_column(&ns->sc, "graph id", q, G_GRAPH);
 		db_args_column(&ns->sc, "graph exec id", q, G_EXEC);
 		d.args = db_args_end(&ns->sc);
@@ -274,10 +277,10 @@ static bool take_wait(void *vp, struct sqlite_rows *q)
 {
 	struct nsys *ns = vp;
 	struct span_def d = { .kind = SPAN_ANNOTATION };
-	struct place p;
+	struct nsys_position p;
 	int64_t kind;
 
-	if (!take_place(ns, q, &d, &p))
+	if (!position_take(ns, q, &d, &p))
 		return false;
 	kind = sqlite_rows_i64_or(q, W_OWN, 0);
 	if (kind < 0 || (uint64_t)kind >= ARRAY_LEN(wait_kinds))
@@ -285,7 +288,7 @@ static bool take_wait(void *vp, struct sqlite_rows *q)
 	d.name = sink_puts(ns->sc.sink, wait_kinds[kind]);
 	d.correlation = 0; /* that of the call that waits: nothing was launched */
 	if (ns->sc.keep_args) {
-		args_place(ns, &p);
+		args_put_position(ns, &p);
 		d.args = db_args_end(&ns->sc);
 	}
 	return work_push(ns, &p, &d);
@@ -297,12 +300,12 @@ void nsys_read_work(struct nsys *ns)
 						 .take = take_kernel, .fact = "kernels",
 						 .category = "kernel" };
 	static const struct db_table rest[] = {
-		{ "CUPTI_ACTIVITY_KIND_MEMSET", PLACE "bytes? value? graphNodeId?",
+		{ "CUPTI_ACTIVITY_KIND_MEMSET", WORK_COLUMNS "bytes? value? graphNodeId?",
 		  .take = take_fill, .fact = "fills", .category = "gpu_memset" },
-		{ "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", PLACE "graphId? graphExecId?",
+		{ "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", WORK_COLUMNS "graphId? graphExecId?",
 		  .take = take_graph, .fact = "graph_launches", .category = "graph" },
-		{ "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", PLACE "syncType?", .take = take_wait,
-		  .fact = "synchronizations", .category = "cuda_sync" },
+		{ "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", WORK_COLUMNS "syncType?",
+		  .take = take_wait, .fact = "synchronizations", .category = "cuda_sync" },
 	};
 
 	db_scan_table(&ns->sc, &kernels, ns);

@@ -192,7 +192,7 @@ static bool tells_process(struct nsys *ns)
 	return some;
 }
 
-static void read_all(struct nsys *ns)
+static void nsys_read_all(struct nsys *ns)
 {
 	db_scan_strings(&ns->sc, &ns->strings, "StringIds", "id value");
 	read_meta(ns);
@@ -220,7 +220,7 @@ static int read_nsys(const char *path, struct sink *s, const struct read_opts *o
 	ns.names = intern_new();
 	sqlite_strings_init(&ns.strings, s);
 	s->ops->input(s, path, "nsys");
-	read_all(&ns);
+	nsys_read_all(&ns);
 	return db_scan_result(&ns.sc, err);
 }
 

@@ -91,7 +91,7 @@ static void tracks_take(struct otf2_reading *r)
 }
 
 /* One more location of a track, for a sink that has one row of calls per track. */
-static track_id lane_track(struct otf2_reading *r, const struct def_location *l)
+static track_id row_track(struct otf2_reading *r, const struct def_location *l)
 {
 	struct track_def d = r->native.tracks.v[l->native - 1];
 
@@ -116,7 +116,7 @@ void otf2_native_track_again(struct otf2_reading *r, const struct def_location *
 	if (l->track == r->native.base.tracks.v[l->native - 1])
 		r->s->ops->track(r->s, &d);
 	else
-		lane_track(r, l);
+		row_track(r, l);
 }
 
 /* Samples have their track by the series, so they need none where links are kept. */
@@ -135,7 +135,7 @@ static void locations_complete(struct otf2_reading *r)
 		if (l->track == TRACK_NONE && (!exact || l->type != OTF2_LOCATION_TYPE_METRIC))
 			l->track = otf2_track_of_location(r, l, g);
 		else if (*first != U64MAP_NONE && !exact)
-			l->track = lane_track(r, l);
+			l->track = row_track(r, l);
 		*first = 1;
 	}
 }

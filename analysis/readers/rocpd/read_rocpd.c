@@ -258,7 +258,7 @@ static void input_describe(struct rocpd *rc)
 }
 
 /* Each kind from all sets before the next kind: rows of one set may refer to another's. */
-static void read_all(struct rocpd *rc)
+static void rocpd_read_all(struct rocpd *rc)
 {
 	static void (*const parts[])(struct rocpd *) = {
 		rocpd_read_strings,   rocpd_read_definitions, rocpd_read_events,
@@ -323,7 +323,7 @@ static int read_rocpd(const char *path, struct sink *s, const struct read_opts *
 		return r;
 	s->ops->input(s, path, "rocpd");
 	input_describe(&rc);
-	read_all(&rc);
+	rocpd_read_all(&rc);
 	return db_scan_result(&rc.sc, err);
 }
 

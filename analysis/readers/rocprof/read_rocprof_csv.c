@@ -251,7 +251,7 @@ static void take_stats(struct rocprof_csv *rc)
 		rocprof_fault(rc, &rc->bad_numbers);
 }
 
-static void take_row(struct rocprof_csv *rc)
+static void csv_row_take(struct rocprof_csv *rc)
 {
 	switch (rc->head.kind) {
 	case ROCPROF_KERNELS:
@@ -335,7 +335,7 @@ static void read_row(struct rocprof_csv *rc)
 	else if (rc->full)
 		rocprof_fault(rc, &rc->crowd);
 	else
-		take_row(rc);
+		csv_row_take(rc);
 }
 
 /* Rows that another core parsed are in its cache. */

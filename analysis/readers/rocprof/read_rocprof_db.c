@@ -442,7 +442,7 @@ static void read_kern(struct rocprof *r)
 	kern_put(r);
 }
 
-static void read_all(struct rocprof *r)
+static void rocprof_read_all(struct rocprof *r)
 {
 	struct sink *s = r->sc.sink;
 	struct input *in;
@@ -497,7 +497,7 @@ static int read_rocprof_db(const char *path, struct sink *s, const struct read_o
 	if (!any)
 		return err_set(err, EINVAL, "%s: no table of rocprof v1 (KERN, HIP, HSA, OPS …)",
 			       path);
-	read_all(&r);
+	rocprof_read_all(&r);
 	rc = sqlite_db_result(r.sc.db, s, &r.sc.damage, err);
 	s->ops->input_end(s);
 	return rc;

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "profrig/model/lanes.h"
+#include "profrig/model/nest_rows.h"
 
 /* More at once go onto the first track, where the model counts their overlaps. */
-#define MAX_LANES 64
+#define MAX_ROWS 64
 
 static int by_start(const void *va, const void *vb)
 {
@@ -27,13 +27,13 @@ static int by_start(const void *va, const void *vb)
 	return a->name < b->name ? -1 : a->name > b->name;
 }
 
-static track_id lane_track(struct rocprof_csv *rc, const struct rocprof_unlinked *s, size_t lane)
+static track_id row_track(struct rocprof_csv *rc, const struct rocprof_unlinked *s, size_t row)
 {
 	struct track_def d = TRACK_DEF_INIT;
 	char name[64];
 
-	if (lane > 0)
-		snprintf(name, sizeof(name), "%s #%zu", s->what, lane + 1);
+	if (row > 0)
+		snprintf(name, sizeof(name), "%s #%zu", s->what, row + 1);
 	else
 		snprintf(name, sizeof(name), "%s", s->what);
 	d.kind = TRACK_THREAD;
@@ -59,8 +59,8 @@ static void unlinked_push(struct rocprof_csv *rc, const struct rocprof_unlinked 
 
 void rocprof_unlinked_push(struct rocprof_csv *rc)
 {
-	CLEANUP(lanes_release) struct lanes lanes = LANES_INIT;
-	track_id tracks[MAX_LANES];
+	CLEANUP(nest_rows_release) struct nest_rows rows = NEST_ROWS_INIT;
+	track_id tracks[MAX_ROWS];
 	uint32_t nr = 0;
 
 	if (rc->unlinked.nr == 0)
@@ -68,17 +68,17 @@ void rocprof_unlinked_push(struct rocprof_csv *rc)
 	qsort(rc->unlinked.v, rc->unlinked.nr, sizeof(*rc->unlinked.v), by_start);
 	for (size_t i = 0; i < rc->unlinked.nr; i++) {
 		const struct rocprof_unlinked *s = &rc->unlinked.v[i];
-		uint32_t lane;
+		uint32_t row;
 
 		if (i > 0 && s->pid != rc->unlinked.v[i - 1].pid) {
-			lanes_release(&lanes);
+			nest_rows_release(&rows);
 			nr = 0;
 		}
-		lane = lanes_put(&lanes, 0, s->start_ns, s->end_ns, true);
-		if (lane >= MAX_LANES)
-			lane = 0;
-		else if (lane == nr)
-			tracks[nr++] = lane_track(rc, s, lane);
-		unlinked_push(rc, s, tracks[lane]);
+		row = nest_rows_put(&rows, 0, s->start_ns, s->end_ns, true);
+		if (row >= MAX_ROWS)
+			row = 0;
+		else if (row == nr)
+			tracks[nr++] = row_track(rc, s, row);
+		unlinked_push(rc, s, tracks[row]);
 	}
 }

@@ -182,7 +182,7 @@ struct api_row {
 	struct span_def d;
 };
 
-static bool take_row(struct rpd *r, struct sqlite_rows *q, struct api_row *row)
+static bool api_row_take(struct rpd *r, struct sqlite_rows *q, struct api_row *row)
 {
 	struct span_def *d = &row->d;
 	const struct rpd_known *known;
@@ -292,7 +292,7 @@ static bool take_call(void *vp, struct sqlite_rows *q)
 	struct api_row row = { .id = 0 };
 
 	*(r->hsa ? &r->n.hsa : &r->n.api) += 1;
-	if (take_row(r, q, &row))
+	if (api_row_take(r, q, &row))
 		push_row(r, q, &row);
 	return true;
 }

@@ -397,8 +397,8 @@ tef_slot tef_thread_known(const struct tef *t, const struct tef_id *pid, const s
 /* The thread of the events of (pid, tid), which may have other real ids. */
 tef_slot tef_thread_at(struct tef *t, uint64_t place, const struct tef_id *pid,
 		       const struct tef_id *tid);
-tef_slot tef_lane(struct tef *t, const struct tef_id *pid, str_id category, const char *name,
-		  uint32_t lane);
+tef_slot tef_row(struct tef *t, const struct tef_id *pid, str_id category, const char *name,
+		 uint32_t row);
 /* A track beside all threads for a tracer's own spans. */
 tef_slot tef_window(struct tef *t, const struct tef_id *pid, const struct tef_id *tid);
 /* Puts later events of (pid, tid) on an existing track. */

@@ -1,11 +1,11 @@
 /*
  * Async spans (b … e, in older files S … F) belong to no thread and overlap freely. Within a group
  * (pid, category, id) they nest. A run of a group, from its first begin until all its spans are
- * closed, gets the first lane that is free; every lane is a track of its own.
+ * closed, gets the first row that is free; every row is a track of its own.
  */
 #include "tef.h"
 
-#include "profrig/model/lanes.h"
+#include "profrig/model/nest_rows.h"
 #include "profrig/model/warnings.h"
 
 /* An end that fits no name searches the open spans of its group. */
@@ -130,7 +130,7 @@ static void group_close(struct asyncs *as)
 		span_end(as, as->open.nr - 1, as->last_ns, STR_NONE);
 }
 
-static int by_lane_order(const void *va, const void *vb)
+static int by_row_order(const void *va, const void *vb)
 {
 	const struct async_run *a = va, *b = vb;
 
@@ -143,21 +143,21 @@ static int by_lane_order(const void *va, const void *vb)
 	return a->begin->order < b->begin->order ? -1 : a->begin->order > b->begin->order;
 }
 
-static tef_slot lane_slot(struct tef *t, const struct tef_async *a, uint32_t lane)
+static tef_slot row_slot(struct tef *t, const struct tef_async *a, uint32_t row)
 {
 	CLEANUP(strbuf_release) struct strbuf name = STRBUF_INIT;
 
 	json_decode(&a->cat, &name);
 	strbuf_addstr(&name, name.len ? " async" : "async");
-	if (lane > 0)
-		strbuf_addf(&name, " #%u", lane + 1);
-	return tef_lane(t, &a->pid, a->category, name.buf, lane);
+	if (row > 0)
+		strbuf_addf(&name, " #%u", row + 1);
+	return tef_row(t, &a->pid, a->category, name.buf, row);
 }
 
-static void run_push(struct asyncs *as, const struct async_run *run, uint32_t lane)
+static void run_push(struct asyncs *as, const struct async_run *run, uint32_t row)
 {
 	struct tef *t = as->t;
-	tef_slot slot = lane_slot(t, run->begin, lane);
+	tef_slot slot = row_slot(t, run->begin, row);
 
 	for (size_t i = run->first; i < run->first + run->nr; i++) {
 		const struct async_span *s = &as->spans.v[i];
@@ -172,24 +172,24 @@ static void run_push(struct asyncs *as, const struct async_run *run, uint32_t la
 	}
 }
 
-static bool same_lanes(const struct async_run *a, const struct async_run *b)
+static bool same_rows(const struct async_run *a, const struct async_run *b)
 {
 	return a->begin->pid_key == b->begin->pid_key && a->begin->category == b->begin->category;
 }
 
-static void lanes_push(struct asyncs *as)
+static void rows_push(struct asyncs *as)
 {
-	CLEANUP(lanes_release) struct lanes lanes = LANES_INIT;
+	CLEANUP(nest_rows_release) struct nest_rows rows = NEST_ROWS_INIT;
 
 	if (as->runs.nr == 0)
 		return;
-	qsort(as->runs.v, as->runs.nr, sizeof(*as->runs.v), by_lane_order);
+	qsort(as->runs.v, as->runs.nr, sizeof(*as->runs.v), by_row_order);
 	for (size_t i = 0; i < as->runs.nr; i++) {
 		const struct async_run *run = &as->runs.v[i];
 
-		if (i > 0 && !same_lanes(run, &as->runs.v[i - 1]))
-			lanes_release(&lanes);
-		run_push(as, run, lanes_put(&lanes, 0, run->start_ns, run->end_ns, false));
+		if (i > 0 && !same_rows(run, &as->runs.v[i - 1]))
+			nest_rows_release(&rows);
+		run_push(as, run, nest_rows_put(&rows, 0, run->start_ns, run->end_ns, false));
 	}
 }
 
@@ -212,7 +212,7 @@ void tef_asyncs_push(struct tef *t)
 		event_take(&as, &t->asyncs.v[i]);
 	}
 	group_close(&as);
-	lanes_push(&as);
+	rows_push(&as);
 	sink_warn(t->sink, W_STRAY_LEAVE, as.strays,
 		  "ends of async spans that were never begun were ignored");
 	sink_warn(t->sink, W_LEAVE_MISMATCH, as.mismatches,

@@ -31,7 +31,7 @@
 #define EPOCH_MIN_NS (INT64_C(1000000000) * INT64_C(1000000000))
 #define EPOCH_MAX_NS (INT64_C(4102444800) * INT64_C(1000000000))
 
-static size_t offset(const struct tef *t, const struct json_cur *c)
+static size_t cursor_offset(const struct tef *t, const struct json_cur *c)
 {
 	return (size_t)(c->p - t->map.data);
 }
@@ -217,7 +217,7 @@ static int take_base(struct tef *t, struct json_cur *c)
 	return r;
 }
 
-static void scanned(void *ctx, const char *at)
+static void doc_scanned(void *ctx, const char *at)
 {
 	const struct tef *t = ctx;
 
@@ -253,7 +253,7 @@ static int object_member(struct tef *t, struct tef_signals *sg, struct json_cur 
 
 	if (json_text_is(key, "traceEvents") && ch == '[' && t->doc.events_at == 0) {
 		c->p++;
-		t->doc.events_at = offset(t, c);
+		t->doc.events_at = cursor_offset(t, c);
 		sample_events(t, sg, *c);
 		return 0;
 	}
@@ -357,18 +357,18 @@ int tef_doc_scan(struct tef *t, struct err *err)
 	if (ch != '[' && ch != '{')
 		return err_set(err, EINVAL,
 			       "%s: byte %zu: a trace begins with '[' or '{', not '%c'", t->path,
-			       offset(t, &c), ch >= ' ' && ch < 127 ? ch : '?');
+			       cursor_offset(t, &c), ch >= ' ' && ch < 127 ? ch : '?');
 	c.p++;
 	if (ch == '[') {
 		t->doc.array_form = true;
-		t->doc.events_at = offset(t, &c);
+		t->doc.events_at = cursor_offset(t, &c);
 		sample_events(t, sg, c);
 		t->head = t->doc;
 		return 0;
 	}
 	r = scan_head(t, sg, &c);
 	if (t->doc.events_at == 0)
-		return err_set(err, EINVAL, "%s: byte %zu: %s", t->path, offset(t, &c),
+		return err_set(err, EINVAL, "%s: byte %zu: %s", t->path, cursor_offset(t, &c),
 			       r == 0          ? "the object has no traceEvents array"
 			       : r == JSON_CUT ? "ends before its traceEvents array"
 					       : "damaged before its traceEvents array");
@@ -449,7 +449,7 @@ void tef_doc_rest(struct tef *t)
 
 	t->doc = t->head;
 	if (!t->doc.array_form) {
-		if (json_skip_rest(&c, '[', scanned, t) == 0)
+		if (json_skip_rest(&c, '[', doc_scanned, t) == 0)
 			scan_tail(t, &sg, c);
 		else
 			find_base(t);

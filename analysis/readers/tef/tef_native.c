@@ -58,7 +58,7 @@ static bool take_track(struct tef *t, const struct tef_event *ev)
 	return true;
 }
 
-static bool take_lane(struct tef *t, const struct tef_event *ev)
+static bool nest_row_take(struct tef *t, const struct tef_event *ev)
 {
 	struct json_text track;
 	uint64_t n;
@@ -91,7 +91,7 @@ void tef_native_metadata(struct tef *t, const struct tef_event *ev)
 	if (json_text_is(&ev->name, "profrig_track"))
 		taken = take_track(t, ev);
 	else if (json_text_is(&ev->name, "profrig_lane"))
-		taken = take_lane(t, ev);
+		taken = nest_row_take(t, ev);
 	else if (json_text_is(&ev->name, "profrig_series"))
 		taken = take_series(t, ev);
 	if (!taken)

@@ -256,7 +256,7 @@ static void push_copy(struct v3 *v, const struct v3_record *rec)
 	span_push(v, &d);
 }
 
-/* Beside the threads, in lanes of their own. */
+/* Beside the threads, in rows of their own. */
 static void unlinked_push(struct v3 *v, const struct v3_record *rec, const struct span_def *d)
 {
 	struct tef_async a = { .t_ns = d->start_ns,

@@ -23,7 +23,7 @@ struct frame {
 	bool made;
 };
 
-struct samples {
+struct tef_stacks {
 	struct tef *t;
 	VEC(struct frame) frames;
 	struct u64map frame_at, thread_at;
@@ -40,7 +40,7 @@ static int take_text(struct json_cur *c, struct json_text *to)
 	return ch == '{' || ch == '[' ? json_skip(c) : json_scalar(c, to);
 }
 
-static int take_frame(struct samples *sp, struct json_cur *c, const struct json_text *id)
+static int take_frame(struct tef_stacks *sp, struct json_cur *c, const struct json_text *id)
 {
 	struct json_text key, parent = { .p = NULL };
 	struct frame f = { .name = { .p = NULL } };
@@ -65,7 +65,7 @@ static int take_frame(struct samples *sp, struct json_cur *c, const struct json_
 	return r;
 }
 
-static void take_frames(struct samples *sp)
+static void take_frames(struct tef_stacks *sp)
 {
 	struct json_cur c = { sp->t->doc.frames, sp->t->map.data + sp->t->map.len };
 	struct json_text key;
@@ -80,7 +80,7 @@ static void take_frames(struct samples *sp)
 }
 
 /* Threads of the events by their number, which is one of the machine's. */
-static void find_threads(struct samples *sp)
+static void find_threads(struct tef_stacks *sp)
 {
 	for (size_t i = 0; i < sp->t->tracks.nr; i++) {
 		const struct track_def *d = &sp->t->tracks.v[i].def;
@@ -94,7 +94,7 @@ static void find_threads(struct samples *sp)
 	}
 }
 
-static tef_slot thread_of(struct samples *sp, const struct json_text *tid)
+static tef_slot thread_of(struct tef_stacks *sp, const struct json_text *tid)
 {
 	static const struct json_text absent = { .p = NULL };
 	struct tef_id pid = tef_id_of(&absent), id = tef_id_of(tid);
@@ -104,7 +104,7 @@ static tef_slot thread_of(struct samples *sp, const struct json_text *tid)
 	return at != U64MAP_NONE ? at : tef_thread(sp->t, &pid, &id);
 }
 
-static struct frame *frame_of(struct samples *sp, const struct tef_id *id)
+static struct frame *frame_of(struct tef_stacks *sp, const struct tef_id *id)
 {
 	uint32_t at =
 		id->type == TEF_ID_NONE ? U64MAP_NONE : u64map_get(&sp->frame_at, tef_id_key(id));
@@ -116,7 +116,7 @@ static struct frame *frame_of(struct samples *sp, const struct tef_id *id)
  * {"stack":"main;f"}, root first. All of them take no more memory than the file: a long chain of
  * frames could be every frame's.
  */
-static str_id make_args(struct samples *sp, const struct frame *leaf)
+static str_id make_args(struct tef_stacks *sp, const struct frame *leaf)
 {
 	const struct frame *path[MAX_FRAMES];
 	struct strbuf *names = &sp->t->text;
@@ -140,7 +140,7 @@ static str_id make_args(struct samples *sp, const struct frame *leaf)
 	return sp->t->sink->ops->string(sp->t->sink, sp->stack.buf, sp->stack.len);
 }
 
-static str_id stack_args(struct samples *sp, struct frame *leaf)
+static str_id stack_args(struct tef_stacks *sp, struct frame *leaf)
 {
 	if (!sp->t->opts->keep_args || !leaf)
 		return STR_NONE;
@@ -172,7 +172,7 @@ static int take_sample(struct json_cur *c, struct sample *s)
 	return r;
 }
 
-static void sample_push(struct samples *sp, const struct sample *s)
+static void sample_push(struct tef_stacks *sp, const struct sample *s)
 {
 	struct span_def d = { .kind = SPAN_INSTANT };
 	struct tef_id id = tef_id_of(&s->frame);
@@ -193,7 +193,7 @@ static void sample_push(struct samples *sp, const struct sample *s)
 
 void tef_samples_push(struct tef *t)
 {
-	struct samples sp = { .t = t, .stack = STRBUF_INIT };
+	struct tef_stacks sp = { .t = t, .stack = STRBUF_INIT };
 	struct json_cur c = { t->doc.samples, t->map.data + t->map.len };
 	struct sample s;
 	bool some = false;

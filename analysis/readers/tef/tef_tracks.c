@@ -14,7 +14,7 @@ enum {
 	KEY_THREAD,
 	KEY_DEVICE,
 	KEY_QUEUE,
-	KEY_LANE,
+	KEY_ROW,
 	KEY_WINDOW,
 	KEY_LABEL
 };
@@ -202,10 +202,10 @@ tef_slot tef_thread(struct tef *t, const struct tef_id *pid, const struct tef_id
 	return slot;
 }
 
-tef_slot tef_lane(struct tef *t, const struct tef_id *pid, str_id category, const char *name,
-		  uint32_t lane)
+tef_slot tef_row(struct tef *t, const struct tef_id *pid, str_id category, const char *name,
+		 uint32_t row)
 {
-	uint64_t key = tef_hash(KEY_LANE, tef_id_key(pid), (uint64_t)category << 32 | lane);
+	uint64_t key = tef_hash(KEY_ROW, tef_id_key(pid), (uint64_t)category << 32 | row);
 	uint32_t slot = u64map_get(&t->slots, key);
 	struct tef_track tr = { .def = { .kind = TRACK_THREAD,
 					 .pid = id_known(pid),

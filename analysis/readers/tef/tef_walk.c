@@ -16,7 +16,7 @@
 /* That room is made for before they come. */
 #define SLICES_MAX ((size_t)1 << 24)
 
-static size_t offset(const struct tef *t, const struct json_cur *c)
+static size_t cursor_offset(const struct tef *t, const struct json_cur *c)
 {
 	return (size_t)(c->p - t->map.data);
 }
@@ -127,7 +127,7 @@ static bool read_tail(struct tef *t, struct json_cur *c, struct damage *d)
 		d->cut = true;
 		d->cut_at = t->map.len;
 	} else if (r == JSON_BAD || json_peek(c)) {
-		damaged_at(d, offset(t, c));
+		damaged_at(d, cursor_offset(t, c));
 	}
 	return false;
 }
@@ -206,8 +206,8 @@ static bool guess_holds(struct tef *t, const struct json_cur *c, int r, const st
 {
 	struct tef_doc guessed = t->doc;
 
-	if (guessed.events_end == 0 ||
-	    (r == 0 && offset(t, c) == guessed.events_end && d->places == 0 && d->holes == 0))
+	if (guessed.events_end == 0 || (r == 0 && cursor_offset(t, c) == guessed.events_end &&
+					d->places == 0 && d->holes == 0))
 		return true;
 	tef_doc_rest(t);
 	return tef_doc_equal(&guessed, &t->doc);
@@ -215,7 +215,7 @@ static bool guess_holds(struct tef *t, const struct json_cur *c, int r, const st
 
 static void walk_finish(struct tef *t, const struct json_cur *c)
 {
-	size_t at = offset(t, c);
+	size_t at = cursor_offset(t, c);
 
 	if (__builtin_expect(at >= t->walk, 0)) {
 		t->walk = input_walk(&t->map, at);
@@ -275,7 +275,7 @@ static int walk_array(struct tef *t, struct json_cur *c, struct damage *d, struc
 	bool some = false;
 	int r;
 
-	t->walk = input_walk(&t->map, offset(t, c));
+	t->walk = input_walk(&t->map, cursor_offset(t, c));
 	do {
 		if (ahead && element_at(*c) >= alone)
 			alone = push_ahead(t, c, &some, ahead);
@@ -322,9 +322,9 @@ static int walk_together(struct tef *t, struct json_cur *c, struct damage *d)
 	struct workers *w = t->opts->workers;
 	struct together g = { .t = t, .c = c, .d = d };
 
-	if (!w || workers_count(w) < 2 || t->map.len - offset(t, c) < AHEAD_MIN)
+	if (!w || workers_count(w) < 2 || t->map.len - cursor_offset(t, c) < AHEAD_MIN)
 		return walk_array(t, c, d, NULL);
-	g.ahead = tef_ahead_new(&t->map, offset(t, c));
+	g.ahead = tef_ahead_new(&t->map, cursor_offset(t, c));
 	workers_run(w, workers_count(w), do_part, &g);
 	tef_ahead_free(g.ahead);
 	return g.r;
@@ -349,7 +349,7 @@ void tef_walk_hear(struct tef *t)
 	int r;
 
 	t->shapes = tef_shapes_new(&t->doc, t->map.data, 0);
-	t->walk = input_walk(&t->map, offset(t, &c));
+	t->walk = input_walk(&t->map, cursor_offset(t, &c));
 	do {
 		while ((r = next_event(t, &c, &some, &ev, &unused)) > 0) {
 			changed |= tef_doc_hear(t, &ev);

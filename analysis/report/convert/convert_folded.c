@@ -19,7 +19,7 @@ struct sum {
 	int64_t ns;
 };
 
-static void add_row(struct table *to, const char *track, const char *path, int64_t ns)
+static void stack_row_add(struct table *to, const char *track, const char *path, int64_t ns)
 {
 	table_str(to, track);
 	table_str(to, path);
@@ -33,9 +33,9 @@ static void add_host(const struct table *callpaths, struct table *to)
 	int ns = table_find_col(callpaths, "exclusive_ns");
 
 	for (size_t i = 0; i < table_rows(callpaths); i++)
-		add_row(to, table_get_str(callpaths, i, (size_t)track),
-			table_get_str(callpaths, i, (size_t)path),
-			table_get_i64(callpaths, i, (size_t)ns));
+		stack_row_add(to, table_get_str(callpaths, i, (size_t)track),
+			      table_get_str(callpaths, i, (size_t)path),
+			      table_get_i64(callpaths, i, (size_t)ns));
 }
 
 static void add_name(const struct model *m, const struct sum *sum, const char *track,
@@ -45,7 +45,7 @@ static void add_name(const struct model *m, const struct sum *sum, const char *t
 
 	for (char *c = frame; *c; c++)
 		*c = *c == ';' ? ':' : *c;
-	add_row(to, track, frame, sum->ns);
+	stack_row_add(to, track, frame, sum->ns);
 }
 
 /* What ran on a queue, by name: such stacks have one frame. */

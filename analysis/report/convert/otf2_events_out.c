@@ -4,7 +4,7 @@
 
 #include "profrig/base/sort.h"
 #include "profrig/base/xalloc.h"
-#include "profrig/model/lanes.h"
+#include "profrig/model/nest_rows.h"
 
 /* ---- ends of links, by span ---- */
 
@@ -54,7 +54,7 @@ struct cursor {
 	size_t at;
 };
 
-struct samples {
+struct sample_merge {
 	VEC(struct cursor) heap; /* the earliest first, of equal times the first series */
 };
 
@@ -63,7 +63,7 @@ static bool cursor_before(const struct cursor *a, const struct cursor *b)
 	return a->t_ns != b->t_ns ? a->t_ns < b->t_ns : a->series < b->series;
 }
 
-static void heap_down(struct samples *s, size_t i)
+static void sample_merge_sift(struct sample_merge *s, size_t i)
 {
 	struct cursor *v = s->heap.v, moved = v[i];
 
@@ -77,7 +77,7 @@ static void heap_down(struct samples *s, size_t i)
 	v[i] = moved;
 }
 
-static void samples_open(struct samples *s, const struct otf2_out *o, size_t location)
+static void sample_merge_open(struct sample_merge *s, const struct otf2_out *o, size_t location)
 {
 	for (size_t i = o->first_series[location]; i < o->first_series[location + 1]; i++) {
 		const struct series *se = &o->m->series.v[o->series_at[i]];
@@ -86,10 +86,10 @@ static void samples_open(struct samples *s, const struct otf2_out *o, size_t loc
 			VEC_PUSH(&s->heap, (struct cursor){ se->t_ns.v[0], o->series_at[i], 0 });
 	}
 	for (size_t i = s->heap.nr / 2; i-- > 0;)
-		heap_down(s, i);
+		sample_merge_sift(s, i);
 }
 
-static void samples_release(struct samples *s)
+static void sample_merge_release(struct sample_merge *s)
 {
 	VEC_RELEASE(&s->heap);
 }
@@ -100,7 +100,7 @@ struct writing {
 	struct otf2_out *o;
 	OTF2_EvtWriter *out;
 	OTF2_AttributeList *attributes;
-	struct samples samples;
+	struct sample_merge samples;
 	VEC(uint64_t) open; /* spans */
 };
 
@@ -134,7 +134,7 @@ static void samples_until(struct writing *w, int64_t t_ns)
 		else
 			*c = w->samples.heap.v[--w->samples.heap.nr];
 		if (w->samples.heap.nr)
-			heap_down(&w->samples, 0);
+			sample_merge_sift(&w->samples, 0);
 	}
 }
 
@@ -206,7 +206,7 @@ static void span_put(struct writing *w, uint64_t span)
 	VEC_PUSH(&w->open, span);
 }
 
-/* The spans of a lane: at[from … to), or where there is but one lane, from … to themselves. */
+/* The spans of a row: at[from … to), or where there is but one row, from … to themselves. */
 static void location_write(struct writing *w, size_t location, const uint64_t *at, uint64_t from,
 			   uint64_t to)
 {
@@ -231,32 +231,32 @@ static void location_write(struct writing *w, size_t location, const uint64_t *a
 	otf2_out_ok(o, OTF2_Archive_CloseEvtWriter(o->archive, w->out));
 }
 
-/* ---- lanes of a track ---- */
+/* ---- rows of a track ---- */
 
-static size_t lane_location(struct otf2_out *o, size_t first, uint32_t lane)
+static size_t row_location(struct otf2_out *o, size_t first, uint32_t row)
 {
 	struct out_location l = o->locations.v[first];
 	CLEANUP(xfreep) char *name = NULL;
 
-	if (lane == 0)
+	if (row == 0)
 		return first;
-	name = xasprintf("%s (%u)", model_str(o->m, o->m->tracks.v[l.track].name), lane + 1);
+	name = xasprintf("%s (%u)", model_str(o->m, o->m->tracks.v[l.track].name), row + 1);
 	l.name = otf2_out_puts(o, name);
 	l.is_track = false;
 	VEC_PUSH(&o->locations, l);
 	return o->locations.nr - 1;
 }
 
-/* The spans of a track by lane: first[k] is where those of lane k begin in at. */
-static void lanes_sort(const struct track *t, const uint32_t *lane_of, uint64_t *at,
-		       uint64_t *first, uint32_t lanes)
+/* The spans of a track by row: first[k] is where those of row k begin in at. */
+static void rows_sort(const struct track *t, const uint32_t *row_of, uint64_t *at, uint64_t *first,
+		      uint32_t rows)
 {
 	for (uint64_t i = 0; i < t->spans; i++)
-		first[lane_of[i] + 2]++;
-	for (uint32_t k = 2; k < lanes + 2; k++)
+		first[row_of[i] + 2]++;
+	for (uint32_t k = 2; k < rows + 2; k++)
 		first[k] += first[k - 1];
 	for (uint64_t i = 0; i < t->spans; i++)
-		at[first[lane_of[i] + 1]++] = t->first_span + i;
+		at[first[row_of[i] + 1]++] = t->first_span + i;
 }
 
 static void track_write(struct writing *w, size_t location)
@@ -265,27 +265,27 @@ static void track_write(struct writing *w, size_t location)
 	const struct span_columns *c = &m->spans;
 	track_id id = w->o->locations.v[location].track;
 	const struct track *t = &m->tracks.v[id];
-	CLEANUP(lanes_release) struct lanes l = LANES_INIT;
-	CLEANUP(xfreep) uint32_t *lane_of = xreallocarray(NULL, t->spans + 1, sizeof(*lane_of));
+	CLEANUP(nest_rows_release) struct nest_rows l = NEST_ROWS_INIT;
+	CLEANUP(xfreep) uint32_t *row_of = xreallocarray(NULL, t->spans + 1, sizeof(*row_of));
 	CLEANUP(xfreep) uint64_t *at = NULL, *first = NULL;
-	uint32_t lanes;
+	uint32_t rows;
 
 	for (uint64_t i = 0; i < t->spans; i++) {
 		uint64_t span = t->first_span + i;
 
-		lane_of[i] =
-			lanes_put(&l, 0, c->start_ns[span], c->end_ns[span], lanes_nests(m, span));
+		row_of[i] = nest_rows_put(&l, 0, c->start_ns[span], c->end_ns[span],
+					  nest_rows_nests(m, span));
 	}
-	lanes = lanes_count(&l, 0);
-	if (lanes <= 1) {
+	rows = nest_rows_count(&l, 0);
+	if (rows <= 1) {
 		location_write(w, location, NULL, t->first_span, t->first_span + t->spans);
 		return;
 	}
 	at = xreallocarray(NULL, t->spans, sizeof(*at));
-	first = xcalloc(lanes + 2, sizeof(*first));
-	lanes_sort(t, lane_of, at, first, lanes);
-	for (uint32_t k = 0; k < lanes; k++)
-		location_write(w, lane_location(w->o, location, k), at, first[k], first[k + 1]);
+	first = xcalloc(rows + 2, sizeof(*first));
+	rows_sort(t, row_of, at, first, rows);
+	for (uint32_t k = 0; k < rows; k++)
+		location_write(w, row_location(w->o, location, k), at, first[k], first[k + 1]);
 }
 
 /* ---- all ---- */
@@ -331,7 +331,7 @@ void otf2_out_events(struct otf2_out *o)
 	else
 		otf2_out_ok(o, OTF2_Archive_OpenEvtFiles(o->archive));
 	for (size_t i = 0; i < places && o->failed == OTF2_SUCCESS; i++) {
-		samples_open(&w.samples, o, i);
+		sample_merge_open(&w.samples, o, i);
 		if (o->locations.v[i].track == TRACK_NONE)
 			location_write(&w, i, NULL, 0, 0);
 		else
@@ -342,7 +342,7 @@ void otf2_out_events(struct otf2_out *o)
 	locals_write(o);
 	if (w.attributes)
 		OTF2_AttributeList_Delete(w.attributes);
-	samples_release(&w.samples);
+	sample_merge_release(&w.samples);
 	VEC_RELEASE(&w.open);
 }
 

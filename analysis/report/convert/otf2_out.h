@@ -12,7 +12,7 @@
  *			on it, that process being its creator
  *	locations	CPU_THREAD per thread, ACCELERATOR_STREAM per queue, METRIC per track of
  *			counters, else per track, device or host that series belong to. Further
- *			lanes (lanes.h) of a track are locations "NAME (2)", "NAME (3)" …
+ *			rows (nest_rows.h) of a track are locations "NAME (2)", "NAME (3)" …
  *	regions		one per name, category and kind of span
  *	ENTER, LEAVE	spans; instants have no length
  *	METRIC		samples, each series a class of one member
@@ -127,7 +127,7 @@ uint32_t otf2_out_puts(struct otf2_out *o, const char *text);
 uint32_t otf2_out_region(struct otf2_out *o, uint64_t span);
 
 void otf2_out_begin(struct otf2_out *o); /* attributes, parameters */
-/* Hosts, devices, groups, the locations of tracks and series; events add further lanes. */
+/* Hosts, devices, groups, the locations of tracks and series; events add further rows. */
 void otf2_out_places(struct otf2_out *o);
 /* The node of a host, or of a device on it. */
 uint32_t otf2_out_node(struct otf2_out *o, str_id host, str_id device);

@@ -33,9 +33,9 @@ struct tef_place {
 struct tef_places {
 	const struct model *m;
 	struct native_order order;
-	struct tef_place *of_track; /* lane 0 */
+	struct tef_place *of_track; /* row 0 */
 	struct u64map tids;         /* used ones: (pid, tid) */
-	struct u64map lanes;        /* (track, lane) → tid, from lane 1 on */
+	struct u64map rows;         /* (track, row) → tid, from row 1 on */
 	struct u64map shown;        /* (pid, hash of name) used by counters */
 	uint32_t unlinked_pid;      /* of counters that belong to no process */
 	uint32_t *series_pid;       /* by series */
@@ -46,10 +46,10 @@ void tef_places_init(const struct model *m, struct tef_places *ret);
 void tef_places_release(struct tef_places *p);
 /* All tracks and series, in front of each file's events. */
 void tef_places_describe(struct tef_places *p, struct strbuf *to);
-/* The place of a lane; described into `to` at its first use in a file (fresh). */
-struct tef_place tef_places_lane(struct tef_places *p, track_id t, uint32_t lane, bool *ret_fresh);
-void tef_places_describe_lane(struct tef_places *p, track_id t, uint32_t lane, struct tef_place at,
-			      struct strbuf *to);
+/* The place of a row; described into `to` at its first use in a file (fresh). */
+struct tef_place tef_places_row(struct tef_places *p, track_id t, uint32_t row, bool *ret_fresh);
+void tef_places_describe_row(struct tef_places *p, track_id t, uint32_t row, struct tef_place at,
+			     struct strbuf *to);
 
 /* The links that begin or end at each span. */
 struct span_links {

@@ -189,7 +189,7 @@ void tef_places_release(struct tef_places *p)
 	free(p->of_track);
 	native_order_release(&p->order);
 	u64map_release(&p->tids);
-	u64map_release(&p->lanes);
+	u64map_release(&p->rows);
 	u64map_release(&p->shown);
 }
 
@@ -272,15 +272,15 @@ void tef_places_describe(struct tef_places *p, struct strbuf *to)
 		describe_series(p, (series_id)i, to);
 }
 
-struct tef_place tef_places_lane(struct tef_places *p, track_id t, uint32_t lane, bool *ret_fresh)
+struct tef_place tef_places_row(struct tef_places *p, track_id t, uint32_t row, bool *ret_fresh)
 {
 	struct tef_place at = p->of_track[t];
 	uint32_t *tid;
 
 	*ret_fresh = false;
-	if (lane == 0)
+	if (row == 0)
 		return at;
-	tid = u64map_at(&p->lanes, u64map_pair(t, lane));
+	tid = u64map_at(&p->rows, u64map_pair(t, row));
 	if (*tid == U64MAP_NONE) {
 		*tid = take_tid(p, at.pid, -1);
 		*ret_fresh = true;
@@ -289,12 +289,12 @@ struct tef_place tef_places_lane(struct tef_places *p, track_id t, uint32_t lane
 	return at;
 }
 
-void tef_places_describe_lane(struct tef_places *p, track_id t, uint32_t lane, struct tef_place at,
-			      struct strbuf *to)
+void tef_places_describe_row(struct tef_places *p, track_id t, uint32_t row, struct tef_place at,
+			     struct strbuf *to)
 {
 	CLEANUP(xfreep)
 	char *name =
-		xasprintf("%s (%" PRIu32 ")", model_str(p->m, p->m->tracks.v[t].name), lane + 1);
+		xasprintf("%s (%" PRIu32 ")", model_str(p->m, p->m->tracks.v[t].name), row + 1);
 
 	meta_name(to, "thread_name", at, name);
 	meta_number(to, "thread_sort_index", at, "sort_index", p->order.number_of[t]);

@@ -3,7 +3,7 @@
  * and traces/. otf2_out.h describes their contents.
  *
  * Memory: a chunk or two of output, the numbers of strings and regions, for links 8 bytes a span
- * and 8 a link, and for the largest track with more than one lane 12 bytes a span.
+ * and 8 a link, and for the largest track with more than one row 12 bytes a span.
  */
 #include "converters_private.h"
 #include "otf2_out.h"

@@ -18,15 +18,15 @@
 #include "profrig/base/u64map.h"
 #include "profrig/base/vec.h"
 #include "profrig/base/xalloc.h"
-#include "profrig/model/lanes.h"
+#include "profrig/model/nest_rows.h"
 
 struct speed_writer {
 	const struct model *m;
 	struct text_out out;
 	struct u64map frame_of; /* (name, args) → frame */
-	struct lanes lanes;
-	VEC(uint32_t) lane_of; /* by span of the current track */
-	VEC(uint64_t) open;    /* spans, innermost last */
+	struct nest_rows rows;
+	VEC(uint32_t) row_of; /* by span of the current track */
+	VEC(uint64_t) open;   /* spans, innermost last */
 	uint64_t done;
 	bool some; /* a profile was written */
 };
@@ -118,7 +118,7 @@ static void close_until(struct speed_writer *w, int64_t t_ns, bool *some)
 }
 
 static void put_profile(struct speed_writer *w, const struct track *t, const char *name,
-			uint32_t lane)
+			uint32_t row)
 {
 	const struct span_columns *c = &w->m->spans;
 	bool some = false;
@@ -131,7 +131,7 @@ static void put_profile(struct speed_writer *w, const struct track *t, const cha
 		    (uint64_t)w->m->last_ns - (uint64_t)w->m->first_ns);
 	w->some = true;
 	for (uint64_t i = t->first_span; i < t->first_span + t->spans; i++) {
-		if (!is_shown(w->m, i) || w->lane_of.v[i - t->first_span] != lane)
+		if (!is_shown(w->m, i) || w->row_of.v[i - t->first_span] != row)
 			continue;
 		close_until(w, c->start_ns[i], &some);
 		put_event(w, 'O', i, c->start_ns[i], &some);
@@ -142,36 +142,36 @@ static void put_profile(struct speed_writer *w, const struct track *t, const cha
 	strbuf_addstr(&w->out.text, "]}");
 }
 
-/* The lane of each of its spans; returns how many lanes there are. */
-static uint32_t lanes_set(struct speed_writer *w, track_id id)
+/* The row of each of its spans; returns how many rows there are. */
+static uint32_t rows_set(struct speed_writer *w, track_id id)
 {
 	const struct track *t = &w->m->tracks.v[id];
 	const struct span_columns *c = &w->m->spans;
 	uint32_t nr = 0;
 
-	VEC_CLEAR(&w->lane_of);
+	VEC_CLEAR(&w->row_of);
 	for (uint64_t i = t->first_span; i < t->first_span + t->spans; i++) {
-		uint32_t lane = 0;
+		uint32_t row = 0;
 
 		if (is_shown(w->m, i)) {
-			lane = lanes_put(&w->lanes, id, c->start_ns[i], c->end_ns[i],
-					 lanes_nests(w->m, i));
-			nr = lane + 1 > nr ? lane + 1 : nr;
+			row = nest_rows_put(&w->rows, id, c->start_ns[i], c->end_ns[i],
+					    nest_rows_nests(w->m, i));
+			nr = row + 1 > nr ? row + 1 : nr;
 		}
-		VEC_PUSH(&w->lane_of, lane);
+		VEC_PUSH(&w->row_of, row);
 	}
 	return nr;
 }
 
-static char *profile_name(const struct model *m, const struct track *t, uint32_t lane)
+static char *profile_name(const struct model *m, const struct track *t, uint32_t row)
 {
 	const char *name = model_str(m, t->name), *device = model_str(m, t->device);
 	bool told = !*device || strstr(name, device);
 	struct strbuf sb = STRBUF_INIT;
 
 	strbuf_addf(&sb, "%s%s%s", told ? "" : device, told ? "" : " ", name);
-	if (lane > 0)
-		strbuf_addf(&sb, " (%" PRIu32 ")", lane + 1);
+	if (row > 0)
+		strbuf_addf(&sb, " (%" PRIu32 ")", row + 1);
 	return strbuf_steal(&sb);
 }
 
@@ -180,12 +180,12 @@ static void put_profiles(struct speed_writer *w)
 	strbuf_addstr(&w->out.text, "\"profiles\":[");
 	for (track_id id = 0; id < w->m->tracks.nr; id++) {
 		const struct track *t = &w->m->tracks.v[id];
-		uint32_t nr = lanes_set(w, id);
+		uint32_t nr = rows_set(w, id);
 
-		for (uint32_t lane = 0; lane < nr; lane++) {
-			CLEANUP(xfreep) char *name = profile_name(w->m, t, lane);
+		for (uint32_t row = 0; row < nr; row++) {
+			CLEANUP(xfreep) char *name = profile_name(w->m, t, row);
 
-			put_profile(w, t, name, lane);
+			put_profile(w, t, name, row);
 		}
 	}
 	strbuf_addch(&w->out.text, ']');
@@ -203,7 +203,7 @@ static void count_left_out(const struct model *m, struct convert_result *ret)
 static int write_speedscope(const struct convert_job *job, struct convert_result *ret,
 			    struct err *err)
 {
-	struct speed_writer w = { .m = job->model, .out = TEXT_OUT_INIT, .lanes = LANES_INIT };
+	struct speed_writer w = { .m = job->model, .out = TEXT_OUT_INIT, .rows = NEST_ROWS_INIT };
 	const char *name = job->model->inputs.nr ? job->model->inputs.v[0].path : "";
 	int r = text_out_open(job->path, &w.out, err);
 
@@ -226,9 +226,9 @@ static int write_speedscope(const struct convert_job *job, struct convert_result
 		ret->first = xstrdup(job->path);
 		count_left_out(job->model, ret);
 	}
-	lanes_release(&w.lanes);
+	nest_rows_release(&w.rows);
 	u64map_release(&w.frame_of);
-	VEC_RELEASE(&w.lane_of);
+	VEC_RELEASE(&w.row_of);
 	VEC_RELEASE(&w.open);
 	return r;
 }

@@ -16,7 +16,7 @@
  * type in most viewers, then keeps the ns of traces of 100 days.
  *
  * Viewers cannot show spans of one thread that overlap without nesting; such a span gets another
- * lane, shown as a thread ("stream 7 (2)"). Work on queues never nests.
+ * row, shown as a thread ("stream 7 (2)"). Work on queues never nests.
  *
  * The member "profrig" of a span has the rest of it: "kind" (unless it is work on a queue, or a
  * host span elsewhere), "correlation", and for args "none" (made up here) or "text" (no JSON in the
@@ -36,7 +36,7 @@
 #include "profrig/base/regex.h"
 #include "profrig/base/text.h"
 #include "profrig/base/xalloc.h"
-#include "profrig/model/lanes.h"
+#include "profrig/model/nest_rows.h"
 #include "profrig/model/replay.h"
 
 #define PROGRESS_EVENTS 65536
@@ -62,7 +62,7 @@ static const char json_object[] =
 	"\\[(?:" BLANK "\\]|(?:" VALUE "(?:,(?!" BLANK "\\])|(?=\\])))++\\]))\\z";
 
 /* The spans of a track or the samples of a series, up to where they are written. */
-struct lane_cursor {
+struct event_cursor {
 	int64_t t_ns;
 	uint64_t at, end;
 	uint32_t id;
@@ -74,10 +74,10 @@ struct tef_writer {
 	const struct model *m;
 	struct tef_places places;
 	struct json_names names;
-	struct lanes lanes;
+	struct nest_rows rows;
 	struct span_links links;
 	struct regex *json_object;
-	VEC(struct lane_cursor) heap;
+	VEC(struct event_cursor) heap;
 	struct text_out out;
 	uint32_t part;
 	uint32_t *part_of_link; /* 1 + part with its first end; 0: none yet */
@@ -87,7 +87,7 @@ struct tef_writer {
 
 /* ---- the order of time ---- */
 
-static bool comes_before(const struct lane_cursor *a, const struct lane_cursor *b)
+static bool comes_before(const struct event_cursor *a, const struct event_cursor *b)
 {
 	if (a->t_ns != b->t_ns)
 		return a->t_ns < b->t_ns;
@@ -98,7 +98,7 @@ static bool comes_before(const struct lane_cursor *a, const struct lane_cursor *
 
 static void sift_down(struct tef_writer *w, size_t i)
 {
-	struct lane_cursor *h = w->heap.v, moving = h[i];
+	struct event_cursor *h = w->heap.v, moving = h[i];
 
 	for (;;) {
 		size_t child = 2 * i + 1;
@@ -122,16 +122,16 @@ static void heap_build(struct tef_writer *w)
 
 		if (t->spans)
 			VEC_PUSH(&w->heap,
-				 ((struct lane_cursor){ w->m->spans.start_ns[t->first_span],
-							t->first_span, t->first_span + t->spans,
-							(uint32_t)i, false }));
+				 ((struct event_cursor){ w->m->spans.start_ns[t->first_span],
+							 t->first_span, t->first_span + t->spans,
+							 (uint32_t)i, false }));
 	}
 	for (size_t i = 0; i < w->m->series.nr; i++) {
 		const struct series *se = &w->m->series.v[i];
 
 		if (se->t_ns.nr)
-			VEC_PUSH(&w->heap, ((struct lane_cursor){ se->t_ns.v[0], 0, se->t_ns.nr,
-								  (uint32_t)i, true }));
+			VEC_PUSH(&w->heap, ((struct event_cursor){ se->t_ns.v[0], 0, se->t_ns.nr,
+								   (uint32_t)i, true }));
 	}
 	for (size_t i = w->heap.nr / 2; i-- > 0;)
 		sift_down(w, i);
@@ -140,7 +140,7 @@ static void heap_build(struct tef_writer *w)
 /* The top one moves on to its next. */
 static void heap_advance(struct tef_writer *w)
 {
-	struct lane_cursor *top = &w->heap.v[0];
+	struct event_cursor *top = &w->heap.v[0];
 
 	if (++top->at == top->end)
 		*top = w->heap.v[--w->heap.nr];
@@ -326,14 +326,14 @@ static void put_span(struct tef_writer *w, uint64_t i)
 	const struct span_columns *c = &w->m->spans;
 	struct strbuf *to = &w->out.text;
 	bool instant = c->kind[i] == SPAN_INSTANT, fresh = false;
-	uint32_t lane = instant ? 0
-				: lanes_put(&w->lanes, c->track[i], c->start_ns[i], c->end_ns[i],
-					    lanes_nests(w->m, i));
-	struct tef_place at = tef_places_lane(&w->places, c->track[i], lane, &fresh);
+	uint32_t row = instant ? 0
+			       : nest_rows_put(&w->rows, c->track[i], c->start_ns[i], c->end_ns[i],
+					       nest_rows_nests(w->m, i));
+	struct tef_place at = tef_places_row(&w->places, c->track[i], row, &fresh);
 	uint64_t ts = since_start(w, c->start_ns[i]);
 
 	if (fresh)
-		tef_places_describe_lane(&w->places, c->track[i], lane, at, to);
+		tef_places_describe_row(&w->places, c->track[i], row, at, to);
 	strbuf_addstr(to, instant ? ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":"
 				  : ",\n{\"ph\":\"X\",\"name\":");
 	json_names_add(&w->names, c->name[i], to);
@@ -403,7 +403,7 @@ static int file_begin(struct tef_writer *w, struct err *err)
 			  "\"tid\":0,\"ts\":0,\"args\":");
 	native_file_text(w->m, w->m->first_ns, to);
 	strbuf_addch(to, '}');
-	u64map_release(&w->places.lanes); /* each file describes those it has */
+	u64map_release(&w->places.rows); /* each file describes those it has */
 	tef_places_describe(&w->places, to);
 	return 0;
 }
@@ -434,7 +434,7 @@ static void put_events(struct tef_writer *w)
 	uint64_t at_begin = w->events;
 
 	while (w->heap.nr && !is_full(w, at_begin)) {
-		const struct lane_cursor *top = &w->heap.v[0];
+		const struct event_cursor *top = &w->heap.v[0];
 
 		if (top->samples)
 			put_sample(w, top->id, top->at);
@@ -477,7 +477,7 @@ static uint64_t samples_of(const struct model *m)
 static int write_tef(const struct convert_job *job, struct convert_result *ret, struct err *err)
 {
 	struct tef_writer w = {
-		.job = job, .m = job->model, .lanes = LANES_INIT, .out = TEXT_OUT_INIT, .n = ret
+		.job = job, .m = job->model, .rows = NEST_ROWS_INIT, .out = TEXT_OUT_INIT, .n = ret
 	};
 	int r = regex_new(json_object, 0, &w.json_object, err);
 
@@ -495,7 +495,7 @@ static int write_tef(const struct convert_job *job, struct convert_result *ret, 
 	VEC_RELEASE(&w.heap);
 	span_links_release(&w.links);
 	regex_free(w.json_object);
-	lanes_release(&w.lanes);
+	nest_rows_release(&w.rows);
 	json_names_release(&w.names);
 	tef_places_release(&w.places);
 	return r;

@@ -120,7 +120,7 @@ static void put_verdict(struct run_verdict *v, const char *verdict, const char *
 }
 
 /* The reason why a file is not read: a link, a FIFO, a second name. NULL: it is a plain file. */
-static const char *refused(const char *path)
+static const char *path_refused(const char *path)
 {
 	CLEANUP(xclosep) int fd = door_open(path, O_RDONLY, 0);
 
@@ -134,7 +134,7 @@ static void judge_artifact(struct run *rn, struct run_artifact *a, const char *p
 	const char *why;
 	int r;
 
-	why = refused(path);
+	why = path_refused(path);
 	if (why) {
 		put_verdict(&a->v, "damaged", why);
 		return;
@@ -168,7 +168,7 @@ static void judge_artifact(struct run *rn, struct run_artifact *a, const char *p
 	}
 }
 
-static bool is(const struct run_artifact *a, const char *verdict)
+static bool verdict_is(const struct run_artifact *a, const char *verdict)
 {
 	return !strcmp(a->v.verdict, verdict);
 }
@@ -178,16 +178,16 @@ static bool is(const struct run_artifact *a, const char *verdict)
  * that never used a GPU are empty. They do no harm while one file has records. A damaged file
  * always decides.
  */
-static const struct run_artifact *decisive(const struct run *rn, size_t from)
+static const struct run_artifact *artifact_decisive(const struct run *rn, size_t from)
 {
 	const struct run_artifact *best = &rn->artifacts.v[from];
 
 	for (size_t i = from; i < rn->artifacts.nr; i++) {
 		const struct run_artifact *a = &rn->artifacts.v[i];
 
-		if (is(a, "damaged") || is(a, "missing"))
+		if (verdict_is(a, "damaged") || verdict_is(a, "missing"))
 			return a;
-		if (is(a, "valid"))
+		if (verdict_is(a, "valid"))
 			best = a;
 	}
 	return best;
@@ -200,7 +200,7 @@ static bool group_is_met(const struct run *rn, const struct plan_output *po)
 		const struct run_artifact *a = &rn->artifacts.v[i];
 
 		if (a->output->group && !strcmp(a->output->group, po->group) &&
-		    !strcmp(a->output->tool, po->tool) && is(a, "valid"))
+		    !strcmp(a->output->tool, po->tool) && verdict_is(a, "valid"))
 			return true;
 	}
 	return false;
@@ -333,15 +333,16 @@ static void collect_one(struct run *rn, const struct plan_output *po)
 		add_missing(rn, po);
 	if (rn->artifacts.nr == from)
 		return;
-	a = decisive(rn, from);
-	if (is(a, "valid") && a->v.unread && !po->if_any) {
+	a = artifact_decisive(rn, from);
+	if (verdict_is(a, "valid") && a->v.unread && !po->if_any) {
 		outcome_warn(&rn->outcome, W_OUTPUT_UNREAD, "warning",
 			     "output '%s' of tool '%s' is kept but not checked: %.200s", a->path,
 			     po->tool, a->v.reason);
 		rn->outcome.outputs_optional_bad = true;
 	}
-	if (is(a, "valid") ||
-	    (is(a, "empty") && (po->if_any || group_is_met(rn, po) || group_goes_on(rn, po))))
+	if (verdict_is(a, "valid") ||
+	    (verdict_is(a, "empty") &&
+	     (po->if_any || group_is_met(rn, po) || group_goes_on(rn, po))))
 		return;
 	if (never_recorded(rn)) {
 		outcome_warn(&rn->outcome, W_OUTPUT_OPTIONAL, "warning",

@@ -30,7 +30,7 @@ static bool is_strange(const struct run *rn)
 }
 
 /* Waits for the agent's answer, so that the files are readable when outputs are collected. */
-static void give_back(struct run *rn, const char *dir, int64_t since_ns)
+static void dir_give_back(struct run *rn, const char *dir, int64_t since_ns)
 {
 	int64_t until = clock_monotonic_ns() + OWN_TIMEOUT_NS;
 	bool answered = false;
@@ -65,9 +65,9 @@ void run_own(struct run *rn)
 	/* A folder of root's is used by root and needs no change; it may be large. */
 	in_use = in_use && door_stat(pl->conf->dir, &st) == 0 && st.st_uid != 0;
 	if (rn->link_up && !rn->link_lost) {
-		give_back(rn, pl->run_dir, 0);
+		dir_give_back(rn, pl->run_dir, 0);
 		if (in_use)
-			give_back(rn, pl->conf->dir, rn->started_realtime_ns);
+			dir_give_back(rn, pl->conf->dir, rn->started_realtime_ns);
 	}
 	/* A user of the image wrote these files, and the agent may not change their owner. */
 	if (geteuid() == 0) {

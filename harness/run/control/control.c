@@ -23,7 +23,7 @@
 #define FDS (CONTROL_MAX_CLIENTS + 1)
 #define MAX_ACKS 32
 
-static void wake(struct control *c)
+static void control_wake(struct control *c)
 {
 	ssize_t w = write(c->wake[1], "", 1);
 
@@ -37,7 +37,7 @@ static void wake_run(struct control *c)
 	(void)w;
 }
 
-static const struct runconf_record *configured(const struct control *c)
+static const struct runconf_record *control_configured(const struct control *c)
 {
 	static const struct runconf_record none = { .begin = true };
 
@@ -46,7 +46,7 @@ static const struct runconf_record *configured(const struct control *c)
 
 /* --- switching, with the lock held --- */
 
-static void switched(struct control *c)
+static void control_switched(struct control *c)
 {
 	c->switching = false;
 	if (c->recording)
@@ -70,7 +70,7 @@ static void begin_switch(struct control *c, bool on)
 	run_samplers_pause(c->rn, !on);
 	wake_run(c);
 	if (switches_answered(c))
-		switched(c);
+		control_switched(c);
 }
 
 void control_settle(struct control *c)
@@ -85,7 +85,7 @@ void control_settle(struct control *c)
 
 static void hold_configured(struct control *c, int64_t now)
 {
-	const struct runconf_record *r = configured(c);
+	const struct runconf_record *r = control_configured(c);
 
 	c->after_ns = 0;
 	if (record_is_held_by(&c->state, CONFIGURED) ||
@@ -102,7 +102,7 @@ static void hold_configured(struct control *c, int64_t now)
 
 void control_take_mark(struct control *c, const struct record_mark *m)
 {
-	const struct runconf_record *r = configured(c);
+	const struct runconf_record *r = control_configured(c);
 
 	record_mark(&c->state, m);
 	if (!r->mark || strcmp(r->mark, m->name) != 0 || c->over)
@@ -131,7 +131,7 @@ static void run_timers(struct control *c)
 	}
 	if (c->switching && (switches_answered(c) || now >= c->give_up_ns)) {
 		switches_give_up(c);
-		switched(c);
+		control_switched(c);
 	}
 }
 
@@ -190,7 +190,7 @@ static void control_turn(struct control *c)
 	pthread_mutex_lock(&c->lock);
 	/* First, as the times of other requests are taken at their origin. */
 	if (marks_read(&c->marks, false, on_mark, c))
-		wake(c);
+		control_wake(c);
 	clients_serve(c, fds);
 	run_timers(c);
 }
@@ -224,7 +224,7 @@ static int start_thread(struct control *c, struct err *err)
 
 static void hold_from_the_start(struct control *c)
 {
-	const struct runconf_record *r = configured(c);
+	const struct runconf_record *r = control_configured(c);
 
 	c->state.switched = r->given;
 	c->recording = !c->rn->pl->starts_paused;
@@ -234,7 +234,7 @@ static void hold_from_the_start(struct control *c)
 		record_hold(&c->state, r->given ? CONFIGURED : "run", clock_monotonic_ns(), NULL);
 }
 
-static int open_all(struct control *c, struct err *err)
+static int control_open_files(struct control *c, struct err *err)
 {
 	CLEANUP(xfreep) char *path = fs_join(c->rn->pl->run_dir, CONTROL_MARKS);
 	int r = 0;
@@ -266,7 +266,7 @@ void control_open(struct run *rn)
 	pthread_mutex_init(&c->lock, NULL);
 	rn->control = c;
 	hold_from_the_start(c);
-	if (open_all(c, &err) < 0)
+	if (control_open_files(c, &err) < 0)
 		outcome_warn(&rn->outcome, W_NO_CONTROL, "warning",
 			     "the run cannot be spoken to: %s", err.msg);
 }
@@ -276,7 +276,7 @@ void control_attach(struct run *rn)
 	rn->link.wake_fd = rn->control ? rn->control->wake_run[0] : -1;
 }
 
-static void share(const char *run_dir, const char *name, mode_t mode)
+static void file_share(const char *run_dir, const char *name, mode_t mode)
 {
 	CLEANUP(xfreep) char *path = fs_join(run_dir, name);
 
@@ -288,8 +288,8 @@ void control_share(struct run *rn)
 {
 	const struct plan *pl = rn->pl;
 
-	share(pl->run_dir, CONTROL_MARKS, 0666);
-	share(pl->run_dir, CONTROL_FLAG, 0644);
+	file_share(pl->run_dir, CONTROL_MARKS, 0666);
+	file_share(pl->run_dir, CONTROL_FLAG, 0644);
 	for (size_t i = 0; i < pl->controls.nr; i++) {
 		if (pl->controls.v[i].fifo)
 			door_chmod(pl->controls.v[i].fifo, 0666);
@@ -306,7 +306,7 @@ void control_started(struct run *rn, int64_t t_ns)
 	if (!c)
 		return;
 	pthread_mutex_lock(&c->lock);
-	r = configured(c);
+	r = control_configured(c);
 	c->live = true;
 	c->started_ns = t_ns;
 	if (c->recording)
@@ -320,7 +320,7 @@ void control_started(struct run *rn, int64_t t_ns)
 		run_samplers_pause(rn, true);
 	control_settle(c);
 	pthread_mutex_unlock(&c->lock);
-	wake(c);
+	control_wake(c);
 }
 
 void control_ended(struct run *rn, int64_t t_ns)
@@ -342,7 +342,7 @@ void control_ended(struct run *rn, int64_t t_ns)
 	VEC_CLEAR(&c->state.holds);
 	run_samplers_pause(rn, false);
 	pthread_mutex_unlock(&c->lock);
-	wake(c);
+	control_wake(c);
 }
 
 void control_close(struct run *rn)
@@ -354,7 +354,7 @@ void control_close(struct run *rn)
 	pthread_mutex_lock(&c->lock);
 	c->stop = true;
 	pthread_mutex_unlock(&c->lock);
-	wake(c);
+	control_wake(c);
 	if (c->running)
 		pthread_join(c->thread, NULL);
 	clients_close(c);
@@ -451,6 +451,6 @@ bool control_event(struct run *rn, const json_t *ev)
 		if (c->tools.v[i].id == id)
 			step_ended(&c->tools.v[i], ev, failed);
 	pthread_mutex_unlock(&c->lock);
-	wake(c);
+	control_wake(c);
 	return true;
 }

@@ -153,7 +153,7 @@ static int wait_on(int fd, short events, int64_t until_ns)
 	return left > 0 ? poll(&p, 1, (int)(left / NS_PER_MS) + 1) : 0;
 }
 
-static int send_all(int fd, const char *text, size_t n, int64_t until_ns, struct err *err)
+static int text_send(int fd, const char *text, size_t n, int64_t until_ns, struct err *err)
 {
 	for (size_t at = 0; at < n;) {
 		ssize_t w = send(fd, text + at, n - at, MSG_NOSIGNAL);
@@ -203,7 +203,7 @@ int control_ask(const char *run_dir, json_t *request, int timeout_ms, json_t **r
 	text[n] = '\n';
 	r = reach_control(run_dir, &fd, err);
 	if (r == 0)
-		r = send_all(fd, text, n + 1, until_ns, err);
+		r = text_send(fd, text, n + 1, until_ns, err);
 	return r == 0 ? receive_answer(fd, until_ns, ret, err) : r;
 }
 

@@ -55,7 +55,7 @@ static void add_value(struct values *vs, struct value v)
 	vs->v.v[vs->v.nr - 1] = v;
 }
 
-static void odd(struct values *vs, uint64_t line, const char *text, size_t n)
+static void values_odd(struct values *vs, uint64_t line, const char *text, size_t n)
 {
 	if (vs->odd++ > 0)
 		return;
@@ -135,7 +135,7 @@ static const char *parse_number(const char *p, const char *end, double *ret, boo
 
 /* --- the performance line --- */
 
-static const char *blanks(const char *p, const char *end)
+static const char *blanks_skip(const char *p, const char *end)
 {
 	while (p < end && (*p == ' ' || *p == '\t' || *p == '\r'))
 		p++;
@@ -143,13 +143,13 @@ static const char *blanks(const char *p, const char *end)
 }
 
 /* "/s" behind the number or its comma belongs to the unit. */
-static const char *rate(const char *p, const char *end, struct strbuf *ret)
+static const char *rate_skip(const char *p, const char *end, struct strbuf *ret)
 {
 	const char *q = p;
 
 	if (q < end && *q == ',')
 		q++;
-	q = blanks(q, end);
+	q = blanks_skip(q, end);
 	if (q + 1 >= end || *q != '/' || !isalpha((unsigned char)q[1]))
 		return p;
 	strbuf_addch(ret, *q++);
@@ -159,10 +159,10 @@ static const char *rate(const char *p, const char *end, struct strbuf *ret)
 }
 
 /* The text behind "performance:" on its line: value[/s][,] unit. */
-static bool performance(struct values *vs, const char *p, const char *end, uint64_t line)
+static bool performance_line(struct values *vs, const char *p, const char *end, uint64_t line)
 {
 	CLEANUP(strbuf_release) struct strbuf per = STRBUF_INIT, unit = STRBUF_INIT;
-	const char *at = blanks(p, end), *word;
+	const char *at = blanks_skip(p, end), *word;
 	bool grouped = false;
 	double v;
 
@@ -171,11 +171,11 @@ static bool performance(struct values *vs, const char *p, const char *end, uint6
 	p = parse_number(at, end, &v, &grouped);
 	if (!p)
 		return false;
-	p = rate(p, end, &per);
-	word = per.len ? blanks(p, end) : p;
+	p = rate_skip(p, end, &per);
+	word = per.len ? blanks_skip(p, end) : p;
 	if (word < end && *word == ',')
 		p = word + 1;
-	word = blanks(p, end);
+	word = blanks_skip(p, end);
 	if (word == p || word == end)
 		return false;
 	for (p = word; p < end && !isspace((unsigned char)*p) && *p != ','; p++)
@@ -192,7 +192,7 @@ static bool performance(struct values *vs, const char *p, const char *end, uint6
 }
 
 /* train_samples_per_second['" :=]+value, which trainers print at their end. */
-static bool trainer(struct values *vs, const char *p, const char *end, uint64_t line)
+static bool trainer_line(struct values *vs, const char *p, const char *end, uint64_t line)
 {
 	static const char between[] = "'\" \t:=";
 	const char *at = p;
@@ -211,7 +211,7 @@ static bool trainer(struct values *vs, const char *p, const char *end, uint64_t 
 
 typedef bool parse_fn(struct values *vs, const char *p, const char *end, uint64_t line);
 
-static bool parameter(char c)
+static bool is_parameter(char c)
 {
 	return isdigit((unsigned char)c) || c == ';';
 }
@@ -221,7 +221,7 @@ static bool ends_colour(const char *text, const char *at)
 {
 	if (!isalpha((unsigned char)at[-1]))
 		return false;
-	for (at--; at > text && parameter(at[-1]); at--)
+	for (at--; at > text && is_parameter(at[-1]); at--)
 		;
 	return at - text >= 2 && at[-1] == '[' && at[-2] == '\033';
 }
@@ -238,7 +238,7 @@ static void without_colours(const char *p, const char *end, struct strbuf *to)
 {
 	for (; p < end; p++) {
 		if (p + 1 < end && p[0] == '\033' && p[1] == '[') {
-			for (p += 2; p < end && parameter(*p); p++)
+			for (p += 2; p < end && is_parameter(*p); p++)
 				;
 			continue;
 		}
@@ -279,8 +279,9 @@ static void find_key(struct values *vs, const char *text, size_t n, uint64_t lin
 		if (!eol)
 			eol = rest + room;
 		if (starts_word(text, at) && (size_t)(eol - rest) <= RUN_MAX_LINE &&
-		    !parse_line(parse, vs, rest, eol, line_at(&count, at)) && parse == performance)
-			odd(vs, line_at(&count, at), at, (size_t)(eol - at));
+		    !parse_line(parse, vs, rest, eol, line_at(&count, at)) &&
+		    parse == performance_line)
+			values_odd(vs, line_at(&count, at), at, (size_t)(eol - at));
 		at = rest;
 	}
 }
@@ -297,7 +298,7 @@ static void group_value(struct search *s, const char *text, uint64_t line)
 		return;
 	q = parse_number(text + a, text + b, &v.value, &grouped);
 	if (q != text + b) {
-		odd(vs, line, text + a, b - a);
+		values_odd(vs, line, text + a, b - a);
 		return;
 	}
 	if (grouped && vs->grouped++ == 0)
@@ -338,8 +339,8 @@ static bool on_piece(void *ctx, const char *text, size_t n, uint64_t line)
 	if (s->re) {
 		find_pattern(s, text, n, line);
 	} else {
-		find_key(s->vs, text, n, line, key, performance);
-		find_key(s->trainer, text, n, line, trainer_key, trainer);
+		find_key(s->vs, text, n, line, key, performance_line);
+		find_key(s->trainer, text, n, line, trainer_key, trainer_line);
 	}
 	return true;
 }
@@ -379,7 +380,7 @@ static int by_value(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
-static struct value chosen(struct value *v, size_t n, enum results_pick pick)
+static struct value value_chosen(struct value *v, size_t n, enum results_pick pick)
 {
 	double sum = 0;
 
@@ -432,7 +433,7 @@ struct picked values_pick(const struct values *vs, uint32_t name, const struct r
 		snprintf(p.why, sizeof(p.why), "its last value, in line %llu, is not a number",
 			 (unsigned long long)last.line);
 	} else {
-		one = chosen(of.v, of.nr, rc->pick);
+		one = value_chosen(of.v, of.nr, rc->pick);
 		p.value = one.value;
 		p.line = one.line;
 		if (odd_ones)

@@ -38,8 +38,9 @@ static void add_metric(struct run *rn, const char *name, double value, const cha
 }
 
 /* A required result that is missing or unreadable counts like a tool's missing output. */
-static void missing(struct run *rn, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void missing(struct run *rn, const char *fmt, ...)
+static void results_missing(struct run *rn, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+static void results_missing(struct run *rn, const char *fmt, ...)
 {
 	bool required = conf_of(rn)->require;
 	CLEANUP(xfreep) char *words = NULL;
@@ -65,7 +66,7 @@ static void output_unread(struct run *rn, const struct plan_step *ps, const char
 	if (err->code == ENOENT)
 		outcome_warn(&rn->outcome, W_RESULT, "warning", "%s", err->msg);
 	else
-		missing(rn, "%s in the output of '%s': %s", sought, ps->name, err->msg);
+		results_missing(rn, "%s in the output of '%s': %s", sought, ps->name, err->msg);
 }
 
 /* --- values in the output --- */
@@ -159,7 +160,7 @@ static size_t report_values(struct run *rn, const struct values *vs, const char 
 	return vs->v.nr;
 }
 
-static const char *below(const struct run *rn, const char *path)
+static const char *path_below(const struct run *rn, const char *path)
 {
 	const char *rest = fs_below(rn->pl->run_dir, path);
 
@@ -182,7 +183,7 @@ static size_t output_values(struct run *rn, const struct plan_step *ps, bool *ba
 		if (values_read(files[i], conf_of(rn), &vs, &err) < 0)
 			output_unread(rn, ps, "results", &err);
 		else
-			found = report_values(rn, &vs, ps->name, below(rn, files[i]), bad);
+			found = report_values(rn, &vs, ps->name, path_below(rn, files[i]), bad);
 	}
 	return found;
 }
@@ -362,7 +363,8 @@ static size_t file_rows(struct run *rn, const struct plan_step *ps, bool *bad)
 	if (fresh > 1)
 		result_rows_merge(&rr);
 	if (!fresh)
-		missing(rn,
+		results_missing(
+			rn,
 			"no usable results file '%s' (results.csv): it is looked for in %s and in "
 			"the model's folder",
 			conf_of(rn)->csv, ps->cwd ? ps->cwd : "the workload's folder");
@@ -375,7 +377,7 @@ static void report_scan(struct run *rn, const struct plan_step *ps, const char *
 {
 	CLEANUP(scan_release) struct scan sc = { .found = 0 };
 	struct err err = ERR_INIT;
-	const char *file = below(rn, path);
+	const char *file = path_below(rn, path);
 
 	if (scan_file(path, conf_of(rn), &sc, &err) < 0) {
 		if (err.code != ENOENT)
@@ -435,12 +437,13 @@ void run_results(struct run *rn)
 			report_scan(rn, ps, ps->err);
 		/* In the other cases the reason was reported. */
 		if (rc->require && !found && !rc->csv)
-			missing(rn, "no result: %s",
+			results_missing(
+				rn, "no result: %s",
 				rc->pattern ? "results.pattern matches no line of the workload's "
 					      "output"
 					    : "the workload printed no 'performance: VALUE UNIT' "
 					      "(results.require)");
 		else if (rc->require && bad)
-			missing(rn, "a result is not a number: see the warnings");
+			results_missing(rn, "a result is not a number: see the warnings");
 	}
 }

@@ -16,7 +16,7 @@
 
 #define MAX_PROBLEMS 20
 
-static char *stripped(const char *s)
+static char *text_stripped(const char *s)
 {
 	size_t n;
 
@@ -115,18 +115,18 @@ static void read_row(struct result_rows *rr, const char *file, uint64_t line, ch
 		return;
 	}
 	rr->bytes += bytes;
-	number = stripped(f[at[COL_PERFORMANCE]]);
+	number = text_stripped(f[at[COL_PERFORMANCE]]);
 	if (num_f64(number, strlen(number), &row.value) < 0 || !isfinite(row.value)) {
 		row.value = NAN;
 		row_problem(rr, file, line, "performance is '%.40s', which is no number", number);
 	}
 	row.file = xstrdup(file);
-	row.model = stripped(f[at[COL_MODEL]]);
-	row.metric = stripped(f[at[COL_METRIC]]);
+	row.model = text_stripped(f[at[COL_MODEL]]);
+	row.metric = text_stripped(f[at[COL_METRIC]]);
 	for (size_t i = 0; i < n; i++)
 		if (i != at[COL_MODEL] && i != at[COL_PERFORMANCE] && i != at[COL_METRIC])
-			VEC_PUSH(&row.cells,
-				 ((struct result_cell){ xstrdup(head->v[i]), stripped(f[i]) }));
+			VEC_PUSH(&row.cells, ((struct result_cell){ xstrdup(head->v[i]),
+								    text_stripped(f[i]) }));
 	VEC_PUSH(&rr->v, row);
 }
 
@@ -144,7 +144,7 @@ int result_rows_read(const char *path, struct result_rows *rr)
 	if (r == 0)
 		r = csv_next(csv, &f, &n, &err);
 	for (size_t i = 0; r > 0 && i < n; i++)
-		strvec_push_take(&head, stripped(f[i]));
+		strvec_push_take(&head, text_stripped(f[i]));
 	if (r == 0)
 		row_problem(rr, file, 1, "the file is empty");
 	if (r > 0)
@@ -164,7 +164,7 @@ int result_rows_read(const char *path, struct result_rows *rr)
 	return r < 0 ? -EINVAL : 0;
 }
 
-static double merged(const struct result_rows *rr, size_t first, size_t *ret_n)
+static double rows_merged(const struct result_rows *rr, size_t first, size_t *ret_n)
 {
 	const struct result_row *r = &rr->v.v[first];
 	VEC(double) of = VEC_INIT;
@@ -196,7 +196,7 @@ void result_rows_merge(struct result_rows *rr)
 			r->model = NULL;
 			continue;
 		}
-		r->value = merged(rr, i, &r->merged);
+		r->value = rows_merged(rr, i, &r->merged);
 		if (nr != i) {
 			rr->v.v[nr] = *r;
 			r->model = NULL;

@@ -22,7 +22,7 @@
 
 /* --- rows --- */
 
-static char *words(const char *fmt, va_list ap)
+static char *sweep_words(const char *fmt, va_list ap)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
@@ -36,7 +36,7 @@ struct leftover *sweep_row(struct sweep *sw, const char *kind, char *what, const
 	va_list ap;
 
 	va_start(ap, of);
-	row.of = words(of, ap);
+	row.of = sweep_words(of, ap);
 	va_end(ap);
 	VEC_PUSH(&sw->out->rows, row);
 	return &sw->out->rows.v[sw->out->rows.nr - 1];
@@ -47,7 +47,7 @@ void sweep_done(struct leftover *row, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	row->done = words(fmt, ap);
+	row->done = sweep_words(fmt, ap);
 	va_end(ap);
 }
 
@@ -56,7 +56,7 @@ void sweep_error(struct leftover *row, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	row->error = words(fmt, ap);
+	row->error = sweep_words(fmt, ap);
 	va_end(ap);
 }
 
@@ -95,7 +95,7 @@ static bool swept_is_dir(const struct swept *s, const char *dir)
 	       st.st_ino == s->known.ino;
 }
 
-static bool carries(const char *pid, const struct swept *s)
+static bool proc_carries(const char *pid, const struct swept *s)
 {
 	CLEANUP(xfreep) char *path = xasprintf("/proc/%s/environ", pid);
 	CLEANUP(xfreep) char *data = NULL;
@@ -150,8 +150,8 @@ static size_t signal_carriers(const struct swept *s, int sig)
 	while (d && (e = readdir(d))) {
 		int64_t pid;
 
-		if (num_i64(e->d_name, strlen(e->d_name), &pid) < 0 || !carries(e->d_name, s) ||
-		    sweep_is_ancestor((pid_t)pid))
+		if (num_i64(e->d_name, strlen(e->d_name), &pid) < 0 ||
+		    !proc_carries(e->d_name, s) || sweep_is_ancestor((pid_t)pid))
 			continue;
 		count += kill((pid_t)pid, sig) == 0;
 	}

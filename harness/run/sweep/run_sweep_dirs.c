@@ -147,7 +147,7 @@ static void sweep_skeleton(struct sweep *sw, const struct swept *s)
 /* --- mounts below it --- */
 
 /* mountinfo writes blanks and the like as \040. */
-static void unescape(char *s)
+static void mount_unescape(char *s)
 {
 	char *to = s;
 
@@ -178,7 +178,7 @@ static void mounts_below(const char *top, struct strvec *points, struct strvec *
 		strvec_split(&field, lines.v[i], " ");
 		if (field.nr < 5)
 			continue;
-		unescape(field.v[4]);
+		mount_unescape(field.v[4]);
 		below = fs_below(top, field.v[4]);
 		if (below && *below) {
 			strvec_push(points, below);

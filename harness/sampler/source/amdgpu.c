@@ -124,7 +124,7 @@ struct opening {
 	char note[96];
 };
 
-static bool has(const struct opening *o, const char *name)
+static bool opening_has(const struct opening *o, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -143,7 +143,7 @@ struct origin {
 	enum gpu_metric what;
 };
 
-static bool alike(double a, double b)
+static bool values_alike(double a, double b)
 {
 	return a <= MAGNITUDE * b && b <= MAGNITUDE * a;
 }
@@ -154,7 +154,7 @@ static bool opening_add(struct opening *o, const char *name, const char *unit, s
 	struct reading r = { .what = from.what, .fd = -1, .hwmon = from.hwmon };
 	double text = NAN, blob = NAN;
 
-	if (has(o, name) || !sampler_wants(o->fields, name))
+	if (opening_has(o, name) || !sampler_wants(o->fields, name))
 		return false;
 	if (from.file)
 		r.fd = open_file(o->c, from.file, from.hwmon);
@@ -168,7 +168,7 @@ static bool opening_add(struct opening *o, const char *name, const char *unit, s
 	if (from.metric && o->c->layout)
 		blob = gpu_metrics_get(&o->blob, o->c->layout, from.what);
 	/* of an idle GPU both may be almost zero */
-	r.metric = isfinite(blob) && (!r.file || alike(blob + 1, text + 1));
+	r.metric = isfinite(blob) && (!r.file || values_alike(blob + 1, text + 1));
 	if ((!r.metric && !r.file) || !sampler_device_add(o->d, name, unit)) {
 		xclosep(&r.fd);
 		return false;
@@ -183,8 +183,8 @@ static void add_text(struct opening *o, const char *name, const char *unit, cons
 	opening_add(o, name, unit, (struct origin){ .file = file, .hwmon = hwmon, .scale = scale });
 }
 
-static void add_both(struct opening *o, const char *name, const char *unit, const char *file,
-		     bool hwmon, double scale, enum gpu_metric what)
+static void series_add_both(struct opening *o, const char *name, const char *unit, const char *file,
+			    bool hwmon, double scale, enum gpu_metric what)
 {
 	opening_add(o, name, unit, (struct origin){ file, hwmon, scale, true, what });
 }
@@ -230,9 +230,9 @@ static void add_power(struct opening *o)
 	if (now || !o->c->layout)
 		add_text(o, "power", "W", "power1_average", true, 1e-6);
 	else
-		add_both(o, "power", "W", "power1_average", true, 1e-6, GM_POWER);
+		series_add_both(o, "power", "W", "power1_average", true, 1e-6, GM_POWER);
 	if (now)
-		add_both(o, instant, "W", "power1_input", true, 1e-6, GM_POWER);
+		series_add_both(o, instant, "W", "power1_input", true, 1e-6, GM_POWER);
 	else
 		add_text(o, instant, "W", "power1_input", true, 1e-6);
 }
@@ -255,11 +255,11 @@ static void add_series(struct opening *o)
 	opening_add(o, "energy", "J", (struct origin){ .metric = true, .what = GM_ENERGY });
 	add_text(o, "vram_used", "bytes", "mem_info_vram_used", false, 1);
 	add_vram_total(o);
-	add_both(o, "busy", "%", "gpu_busy_percent", false, 1, GM_BUSY);
-	add_both(o, "mem_busy", "%", "mem_busy_percent", false, 1, GM_MEM_BUSY);
-	add_both(o, "temperature", "degC", "temp2_input", true, 1e-3, GM_HOTSPOT);
+	series_add_both(o, "busy", "%", "gpu_busy_percent", false, 1, GM_BUSY);
+	series_add_both(o, "mem_busy", "%", "mem_busy_percent", false, 1, GM_MEM_BUSY);
+	series_add_both(o, "temperature", "degC", "temp2_input", true, 1e-3, GM_HOTSPOT);
 	add_text(o, "temperature", "degC", "temp1_input", true, 1e-3);
-	add_both(o, "clock", "Hz", "freq1_input", true, 1, GM_CLOCK);
+	series_add_both(o, "clock", "Hz", "freq1_input", true, 1, GM_CLOCK);
 }
 
 static void open_card(struct card *c, unsigned index, const char *fields, struct sampler_device *d)
@@ -404,7 +404,7 @@ static bool is_gone(int code)
 }
 
 /* Opens the files of the card again when it is back. */
-static bool reopen(struct card *c)
+static bool card_reopen(struct card *c)
 {
 	char *dir = amdgpu_card_dir(c->pci);
 	struct gpu_metrics blob;
@@ -436,7 +436,7 @@ static bool is_there(struct card *c)
 	if (now - c->gone_ns < RETRY_NS)
 		return false;
 	close_files(c);
-	c->gone_ns = reopen(c) ? 0 : now;
+	c->gone_ns = card_reopen(c) ? 0 : now;
 	return !c->gone_ns;
 }
 

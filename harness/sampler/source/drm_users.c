@@ -81,8 +81,8 @@ static bool read_handle(const char *path, struct handle *ret)
 	return true;
 }
 
-static void look_at(const char *proc, const char *pid_text, const char *pci,
-		    struct sampler_facts *f)
+static void process_look_at(const char *proc, const char *pid_text, const char *pci,
+			    struct sampler_facts *f)
 {
 	CLEANUP(xfreep) char *fds = xasprintf("%s/%s/fd", proc, pid_text);
 	CLEANUP(xfreep) char *comm = xasprintf("%s/%s/comm", proc, pid_text);
@@ -124,7 +124,7 @@ void sampler_drm_users(const char *pci, struct sampler_facts *f)
 
 	while (d && (e = readdir(d)))
 		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
-			look_at(proc, e->d_name, pci, f);
+			process_look_at(proc, e->d_name, pci, f);
 	if (d)
 		closedir(d);
 }

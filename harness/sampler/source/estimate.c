@@ -57,8 +57,8 @@ static int read_busy(double *busy, double *all)
 	return 0;
 }
 
-static int watts(const struct sampler_opts *o, const char *name, const char *def, double *ret,
-		 struct err *err)
+static int option_watts(const struct sampler_opts *o, const char *name, const char *def,
+			double *ret, struct err *err)
 {
 	const char *s = sampler_option(o, name, def);
 
@@ -71,10 +71,10 @@ static int estimate_open(const struct sampler_opts *o, struct sampler_state **re
 {
 	double idle, max, busy, all;
 	struct sampler_state *st;
-	int r = watts(o, "idle_w", "10", &idle, err);
+	int r = option_watts(o, "idle_w", "10", &idle, err);
 
 	if (r == 0)
-		r = watts(o, "max_w", "65", &max, err);
+		r = option_watts(o, "max_w", "65", &max, err);
 	if (r < 0)
 		return r;
 	if (max < idle)

@@ -40,7 +40,7 @@ const struct gpu_metrics_layout *gpu_metrics_layout(const struct gpu_metrics *m)
 }
 
 /* A field behind the end of the file is absent. */
-static double field(const struct gpu_metrics *m, size_t offset, unsigned size)
+static double metrics_field(const struct gpu_metrics *m, size_t offset, unsigned size)
 {
 	uint64_t v = 0, none = UINT64_MAX >> (64 - 8 * size);
 
@@ -52,7 +52,7 @@ static double field(const struct gpu_metrics *m, size_t offset, unsigned size)
 }
 
 /* Some firmware counts activity in hundredths; a value that cannot be a percentage is absent. */
-static double percent(double v)
+static double metrics_percent(double v)
 {
 	return v > 100 ? NAN : v;
 }
@@ -62,17 +62,17 @@ double gpu_metrics_get(const struct gpu_metrics *m, const struct gpu_metrics_lay
 {
 	switch (what) {
 	case GM_ENERGY:
-		return field(m, l->energy, 8) / 65536;
+		return metrics_field(m, l->energy, 8) / 65536;
 	case GM_POWER:
-		return field(m, l->power, 2);
+		return metrics_field(m, l->power, 2);
 	case GM_BUSY:
-		return percent(field(m, l->busy, 2));
+		return metrics_percent(metrics_field(m, l->busy, 2));
 	case GM_MEM_BUSY:
-		return percent(field(m, l->mem_busy, 2));
+		return metrics_percent(metrics_field(m, l->mem_busy, 2));
 	case GM_HOTSPOT:
-		return field(m, l->hotspot, 2);
+		return metrics_field(m, l->hotspot, 2);
 	case GM_CLOCK:
-		return field(m, l->clock, 2) * 1e6;
+		return metrics_field(m, l->clock, 2) * 1e6;
 	}
 	return NAN;
 }

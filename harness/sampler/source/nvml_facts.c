@@ -15,7 +15,7 @@
 /* The call of an optional function; false when it is not there or fails. */
 #define ASK(n, f, ...) ((n)->f && (n)->f(__VA_ARGS__) == 0)
 
-static void identity(const struct nvml *n, nvml_dev h, struct sampler_facts *ret)
+static void facts_identity(const struct nvml *n, nvml_dev h, struct sampler_facts *ret)
 {
 	struct nvml_pci pci = { .id = "" };
 	char text[96] = "";
@@ -42,7 +42,7 @@ static void power_limits(const struct nvml *n, nvml_dev h, struct sampler_facts 
 		sampler_fact_number(ret, "power_cap_max_w", mw * 1e-3);
 }
 
-static void clocks(const struct nvml *n, nvml_dev h, struct sampler_facts *ret)
+static void facts_clocks(const struct nvml *n, nvml_dev h, struct sampler_facts *ret)
 {
 	static const struct {
 		int type;
@@ -59,7 +59,7 @@ static void clocks(const struct nvml *n, nvml_dev h, struct sampler_facts *ret)
 	}
 }
 
-static void modes(const struct nvml *n, nvml_dev h, struct sampler_facts *ret)
+static void facts_modes(const struct nvml *n, nvml_dev h, struct sampler_facts *ret)
 {
 	unsigned u = 0, next = 0;
 	unsigned long long errors;
@@ -82,7 +82,7 @@ static void modes(const struct nvml *n, nvml_dev h, struct sampler_facts *ret)
 
 typedef int processes_fn(nvml_dev, unsigned *, struct nvml_process *);
 
-static void users(nvml_dev h, processes_fn *ask, struct sampler_facts *ret)
+static void facts_users(nvml_dev h, processes_fn *ask, struct sampler_facts *ret)
 {
 	struct nvml_process p[MAX_PROCESSES];
 	unsigned count = MAX_PROCESSES;
@@ -101,18 +101,18 @@ static void users(nvml_dev h, processes_fn *ask, struct sampler_facts *ret)
 
 void nvml_facts(const struct nvml *n, nvml_dev h, struct sampler_facts *ret)
 {
-	identity(n, h, ret);
+	facts_identity(n, h, ret);
 	power_limits(n, h, ret);
-	clocks(n, h, ret);
-	modes(n, h, ret);
-	users(h,
-	      n->nvmlDeviceGetComputeRunningProcesses_v3
-		      ? n->nvmlDeviceGetComputeRunningProcesses_v3
-		      : n->nvmlDeviceGetComputeRunningProcesses_v2,
-	      ret);
-	users(h,
-	      n->nvmlDeviceGetGraphicsRunningProcesses_v3
-		      ? n->nvmlDeviceGetGraphicsRunningProcesses_v3
-		      : n->nvmlDeviceGetGraphicsRunningProcesses_v2,
-	      ret);
+	facts_clocks(n, h, ret);
+	facts_modes(n, h, ret);
+	facts_users(h,
+		    n->nvmlDeviceGetComputeRunningProcesses_v3
+			    ? n->nvmlDeviceGetComputeRunningProcesses_v3
+			    : n->nvmlDeviceGetComputeRunningProcesses_v2,
+		    ret);
+	facts_users(h,
+		    n->nvmlDeviceGetGraphicsRunningProcesses_v3
+			    ? n->nvmlDeviceGetGraphicsRunningProcesses_v3
+			    : n->nvmlDeviceGetGraphicsRunningProcesses_v2,
+		    ret);
 }

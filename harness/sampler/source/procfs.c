@@ -294,7 +294,8 @@ static struct usage measure_tree(struct sampler_state *st)
 }
 
 /* % of one CPU since the last good sum. */
-static double utilisation(struct sampler_state *st, const struct usage *u, const char **reason)
+static double usage_utilisation(struct sampler_state *st, const struct usage *u,
+				const char **reason)
 {
 	/* cutime and cstime are cut to whole ticks when a child's exact time is added to them */
 	double rounding = 2 * st->tick_ns * (double)u->alive;
@@ -335,7 +336,7 @@ static int procfs_read(struct sampler_state *st, size_t d, double *v, const char
 	}
 	if (u.alive == 0 || u.root_replaced)
 		return 1; /* it has ended */
-	v[CPU] = utilisation(st, &u, reason);
+	v[CPU] = usage_utilisation(st, &u, reason);
 	v[RSS] = u.rss_bytes;
 	v[PROCESSES] = (double)u.alive;
 	if (!st->has_pss)

@@ -200,7 +200,7 @@ static struct event *event_of(struct sampler_state *st, size_t row_first, int64_
 	return &st->event.v[st->event.nr - 1];
 }
 
-static int add_row(struct sampler_state *st, char *const *field, size_t n, struct err *err)
+static int replay_row_add(struct sampler_state *st, char *const *field, size_t n, struct err *err)
 {
 	size_t row_first = st->event.nr;
 	int64_t t_ns = 0;
@@ -268,7 +268,7 @@ static int load_text(struct sampler_state *st, const char *path, const char *tex
 	csv_comments(csv, take_comment, st);
 	r = load_header(st, csv, err);
 	while (r == 0 && (r = csv_next(csv, &field, &fields, err)) == 1)
-		r = add_row(st, field, fields, err);
+		r = replay_row_add(st, field, fields, err);
 	if (r == 0 && !st->event.nr)
 		r = err_set(err, ENODATA, "no value in it");
 	if (r < 0)

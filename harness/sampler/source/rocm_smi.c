@@ -174,8 +174,8 @@ static int start_child(struct sampler_state *st, const struct sampler_opts *o, s
 /* --- opening --- */
 
 /* Handles "device 3 PCI words …" or "series power W", cut at its first blanks; rest may be NULL. */
-static bool announced(struct sampler_state *st, const char *word, const char *first,
-		      const char *rest)
+static bool child_announced(struct sampler_state *st, const char *word, const char *first,
+			    const char *rest)
 {
 	struct sampler_device *last = st->dev.nr ? &st->dev.v[st->dev.nr - 1] : NULL;
 
@@ -211,7 +211,7 @@ static int child_handshake(struct sampler_state *st, struct err *err)
 		rest = first ? strchr(first, ' ') : NULL;
 		if (rest)
 			*rest++ = '\0';
-		if (!first || !announced(st, line, first, rest))
+		if (!first || !child_announced(st, line, first, rest))
 			return err_set(err, EPROTO, "profrig-rsmi said '%.60s'", line);
 	}
 	if (r == -ETIMEDOUT)

@@ -77,7 +77,8 @@ struct device {
 /* The result of an optional call. */
 #define CALL(s, f, ...) ((s)->f ? (s)->f(__VA_ARGS__) : RSMI_STATUS_NOT_SUPPORTED)
 
-static rsmi_status_t energy(const struct rsmi *s, uint32_t dev, double *ret, double *ret_step_uj)
+static rsmi_status_t device_energy(const struct rsmi *s, uint32_t dev, double *ret,
+				   double *ret_step_uj)
 {
 	uint64_t count = 0, stamp = 0;
 	float step_uj = 0;
@@ -88,7 +89,8 @@ static rsmi_status_t energy(const struct rsmi *s, uint32_t dev, double *ret, dou
 	return r;
 }
 
-static rsmi_status_t vram(const struct rsmi *s, uint32_t dev, enum reading what, uint64_t *ret)
+static rsmi_status_t device_vram(const struct rsmi *s, uint32_t dev, enum reading what,
+				 uint64_t *ret)
 {
 	return what == VRAM_USED ? CALL(s, rsmi_dev_memory_usage_get, dev, RSMI_MEM_TYPE_VRAM, ret)
 				 : CALL(s, rsmi_dev_memory_total_get, dev, RSMI_MEM_TYPE_VRAM, ret);
@@ -113,11 +115,11 @@ static double rsmi_take(const struct rsmi *s, uint32_t dev, enum reading what)
 		v = (double)u * 1e-6;
 		break;
 	case ENERGY:
-		r = energy(s, dev, &v, &step_uj);
+		r = device_energy(s, dev, &v, &step_uj);
 		break;
 	case VRAM_USED:
 	case VRAM_TOTAL:
-		r = vram(s, dev, what, &u);
+		r = device_vram(s, dev, what, &u);
 		v = (double)u;
 		break;
 	case BUSY:
@@ -135,7 +137,7 @@ static double rsmi_take(const struct rsmi *s, uint32_t dev, enum reading what)
 	return r == RSMI_STATUS_SUCCESS ? v : NAN;
 }
 
-static bool reads(const struct device *d, enum reading what)
+static bool device_reads(const struct device *d, enum reading what)
 {
 	for (size_t i = 0; i < d->nr; i++)
 		if (d->what[i] == what)
@@ -159,7 +161,8 @@ static void describe_device(const struct rsmi *s, const struct device *d, FILE *
 		 (unsigned long long)(bdf >> 8 & 0xff), (unsigned long long)(bdf >> 3 & 0x1f),
 		 (unsigned long long)(bdf & 7));
 	fprintf(out, "device %u %s %s, pci %s", d->index, pci, name, pci);
-	if (reads(d, ENERGY) && energy(s, d->index, &j, &step_uj) == RSMI_STATUS_SUCCESS)
+	if (device_reads(d, ENERGY) &&
+	    device_energy(s, d->index, &j, &step_uj) == RSMI_STATUS_SUCCESS)
 		fprintf(out, ", energy counts %g uJ", step_uj);
 	fputc('\n', out);
 }
@@ -178,7 +181,7 @@ static bool announce_devices(const struct rsmi *s, uint32_t index, const char *f
 	for (size_t i = 0; i < d->nr; i++) {
 		enum reading w = d->what[i];
 		/* without an average, power is the power of the moment */
-		bool alone = w == SOCKET_POWER && !reads(d, POWER);
+		bool alone = w == SOCKET_POWER && !device_reads(d, POWER);
 
 		fprintf(out, "series %s %s\n", series_of[alone ? POWER : w].name,
 			series_of[w].unit);

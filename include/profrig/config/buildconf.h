@@ -41,7 +41,20 @@ struct build_conf {
 	} registry;
 };
 
-enum data_provider { DATA_SCRIPT, DATA_LOCAL, DATA_S3, DATA_NAS, DATA_HTTP };
+/*
+ * Providers of data by name. The name of a cache folder depends on the number of its provider, so a
+ * new one stands at the end.
+ */
+/* clang-format off */
+#define DATA_PROVIDERS(X) \
+	X(DATA_SCRIPT, "script") X(DATA_LOCAL, "local") X(DATA_S3, "s3") X(DATA_NAS, "nas") \
+	X(DATA_HTTP, "http")
+#define DATA_PROVIDER_ENUM(value, name) value,
+#define DATA_PROVIDER_CHOICE(value, name) "|" name
+/* clang-format on */
+enum data_provider { DATA_PROVIDERS(DATA_PROVIDER_ENUM) };
+/* "script|local|…" */
+#define DATA_PROVIDER_CHOICES (&(DATA_PROVIDERS(DATA_PROVIDER_CHOICE))[1])
 
 /* One place where a data set can be had. */
 struct data_source {

@@ -136,11 +136,13 @@ void engine_ask_about(const struct engine *e, enum engine_question q, const stru
 /* What to do about an engine that said so. */
 const char *engine_remedy(const struct engine *e, const char *said);
 
-/* All of them in order of auto, but that apptainer is never picked; as choices: "|docker|…". */
+/* In order of auto, which never picks apptainer; as choices "|docker|…", as words ", docker, …". */
 /* clang-format off */
 #define ENGINES(X) X(docker) X(podman) X(apptainer) X(host)
 #define ENGINE_CHOICE(name) "|" #name
 #define ENGINE_CHOICES ENGINES(ENGINE_CHOICE)
+#define ENGINE_WORD(name) ", " #name
+#define ENGINE_WORDS ENGINES(ENGINE_WORD)
 /* clang-format on */
 extern const struct engine *const engines[]; /* NULL-terminated */
 const struct engine *engine_find(const char *name);

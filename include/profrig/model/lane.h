@@ -45,7 +45,7 @@ struct lane_feed {
 	/* it has the functions of the lane before it, whose calls overlap: nodes are rows */
 	bool cover;
 	size_t changes; /* at most so many events of this part change whether a node is open */
-	int rank; /* that reads this lane; v is empty on the other ranks */
+	int rank;       /* that reads this lane; v is empty on the other ranks */
 	/* how many there are so far; they grow from round to round */
 	uint32_t nodes, rows;
 	const uint32_t *row_of; /* by node: the row of a table that it adds to; NULL: its own */

@@ -1,6 +1,6 @@
 /*
- * reader: one file format, recognised and pushed into a sink. The registry is
- * analysis/readers/readers_private.h.
+ * reader: one file format, recognised and pushed into a sink. The registry is the
+ * list in base/reader_names.h.
  *
  * probe looks at the path and the first bytes (decompressed when the file is gzip or zstd) and
  * returns its certainty; the highest wins. read pushes everything it can:

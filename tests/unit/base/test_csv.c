@@ -6,7 +6,7 @@
 #include "profrig/base/strbuf.h"
 
 /* "[a|b][c]" for two records; an error ends it with "!-errno". */
-static void dump(struct csv_reader *r, struct strbuf *out, struct err *err)
+static void csv_dump(struct csv_reader *r, struct strbuf *out, struct err *err)
 {
 	char *const *fields;
 	size_t n;
@@ -76,7 +76,7 @@ TEST(test_mem)
 		CLEANUP(xfreep) char *text = xmemdup(reads[i].text, n);
 		struct csv_reader *r = csv_open_mem(text, n);
 
-		dump(r, &got, NULL);
+		csv_dump(r, &got, NULL);
 		csv_free(r);
 		if (strcmp(got.buf, reads[i].want) != 0)
 			ROW_FAIL(i, "'%s' reads as '%s'", reads[i].text, got.buf);
@@ -94,7 +94,7 @@ TEST(test_file_rows)
 
 		test_file(in_dir(dir, "t.csv"), reads[i].text, strlen(reads[i].text));
 		assert_int_equal(csv_open_file(in_dir(dir, "t.csv"), &r, NULL), 0);
-		dump(r, &got, NULL);
+		csv_dump(r, &got, NULL);
 		csv_free(r);
 		if (strcmp(got.buf, reads[i].want) != 0)
 			ROW_FAIL(i, "'%s' reads as '%s'", reads[i].text, got.buf);
@@ -120,7 +120,7 @@ static void error_of(const char *text, size_t n, struct err *err)
 	char *const *fields;
 	size_t nr;
 
-	dump(r, &got, err);
+	csv_dump(r, &got, err);
 	assert_int_equal(csv_next(r, &fields, &nr, NULL), -EINVAL);
 	csv_free(r);
 }
@@ -170,7 +170,7 @@ TEST(test_comments)
 	struct csv_reader *r = csv_open_mem(text, sizeof(text) - 1);
 
 	csv_comments(r, on_comment, &comments);
-	dump(r, &got, NULL);
+	csv_dump(r, &got, NULL);
 	csv_free(r);
 	assert_string_equal(got.buf, "[a|#b][#c][ #d]");
 	assert_string_equal(comments.buf, "<first, \"x><><no blank><# e f><end>");
@@ -322,7 +322,7 @@ TEST(test_round_trip)
 		fclose(f);
 		r = csv_open_mem(text, n);
 		csv_comments(r, NULL, NULL);
-		dump(r, &got, NULL);
+		csv_dump(r, &got, NULL);
 		csv_free(r);
 		assert_string_equal(got.buf, want.buf);
 	}
@@ -345,7 +345,7 @@ TEST(test_nonsense)
 		r = csv_open_mem(text, n);
 		if (round % 2)
 			csv_comments(r, NULL, NULL);
-		dump(r, &got, NULL);
+		csv_dump(r, &got, NULL);
 		csv_free(r);
 	}
 }

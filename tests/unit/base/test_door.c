@@ -24,7 +24,7 @@ static char *in(const char *dir, const char *name)
 	return fs_join(dir, name);
 }
 
-static void put(const char *dir, const char *name, const char *text)
+static void door_put(const char *dir, const char *name, const char *text)
 {
 	FILE *f = fopen(kept(in(dir, name)), "we");
 
@@ -33,7 +33,7 @@ static void put(const char *dir, const char *name, const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
-static int setup(void **state)
+static int door_setup(void **state)
 {
 	struct ground *g = xcalloc(1, sizeof(*g));
 
@@ -43,14 +43,14 @@ static int setup(void **state)
 	snprintf(g->victim, sizeof(g->victim), "%s/victim", g->top);
 	assert_int_equal(mkdir(g->run, 0755), 0);
 	assert_int_equal(mkdir(g->victim, 0755), 0);
-	put(g->victim, "file", "precious");
-	put(g->run, "plain", "mine");
+	door_put(g->victim, "file", "precious");
+	door_put(g->run, "plain", "mine");
 	assert_int_equal(door_hold(g->run, NULL), 0);
 	*state = g;
 	return 0;
 }
 
-static int teardown(void **state)
+static int door_teardown(void **state)
 {
 	struct ground *g = *state;
 
@@ -60,7 +60,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-#define DOOR_TEST(f) TEST_OF(f, struct ground *g, setup, teardown)
+#define DOOR_TEST(f) TEST_OF(f, struct ground *g, door_setup, door_teardown)
 
 static void assert_untouched(const struct ground *g)
 {
@@ -283,7 +283,7 @@ DOOR_TEST(test_inner_folders_and_counts)
 /* Others swap a file for a link as fast as they can: what is opened is never the victim's. */
 static atomic_int swapping;
 
-static void *swap(void *ctx)
+static void *folder_swap(void *ctx)
 {
 	const struct ground *g = ctx;
 	CLEANUP(xfreep) char *spot = in(g->run, "spot"), *link = in(g->run, "spot.link");
@@ -335,7 +335,7 @@ DOOR_TEST(test_race)
 	pthread_t t;
 
 	swapping = 1;
-	assert_int_equal(pthread_create(&t, NULL, swap, g), 0);
+	assert_int_equal(pthread_create(&t, NULL, folder_swap, g), 0);
 	for (int i = 0; i < 20000; i++) {
 		int fd = door_open(spot, i % 2 ? O_WRONLY | O_CREAT | O_TRUNC : O_RDONLY, 0644);
 		struct stat st;

@@ -39,7 +39,7 @@ static char *joined(const struct strvec *sv)
 }
 
 /* Makes an empty file, and the directories above it. */
-static void touch(const char *rel)
+static void file_touch(const char *rel)
 {
 	assert_int_equal(fs_mkdirs(kept(fs_dir(in_dir(dir, rel))), 0755, NULL), 0);
 	test_file(in_dir(dir, rel), "", 0);
@@ -233,10 +233,10 @@ FS_TEST(test_remove_tree)
 	CLEANUP(xfreep) char *kept = fs_join(dir, "keep/file");
 	struct err err = ERR_INIT;
 
-	touch("keep/file");
-	touch("tree/a");
-	touch("tree/sub/deeper/b");
-	touch("tree/.hidden");
+	file_touch("keep/file");
+	file_touch("tree/a");
+	file_touch("tree/sub/deeper/b");
+	file_touch("tree/.hidden");
 	assert_int_equal(symlink("../../keep", in_dir(dir, "tree/sub/link")), 0);
 	assert_int_equal(symlink("keep", in_dir(dir, "link")), 0);
 	assert_int_equal(fs_remove_tree(tree, &err), 0);
@@ -286,7 +286,7 @@ FS_TEST(test_remove_closed)
 	int status = 0;
 	pid_t pid;
 
-	touch("closed/inner/file");
+	file_touch("closed/inner/file");
 	assert_int_equal(chown(in_dir(dir, "closed/inner"), 65534, 65534) < 0 && geteuid() == 0, 0);
 	assert_int_equal(chmod(in_dir(dir, "closed/inner"), 0), 0);
 	if (geteuid() == 0) {
@@ -343,10 +343,10 @@ FS_TEST(test_list)
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 	struct err err = ERR_INIT;
 
-	touch("b");
-	touch("a/x");
-	touch(".c");
-	touch("B");
+	file_touch("b");
+	file_touch("a/x");
+	file_touch(".c");
+	file_touch("B");
 	strvec_push(&names, "first");
 	assert_int_equal(fs_list(dir, &names, &err), 0);
 	assert_string_equal(kept(joined(&names)), "first .c B a b");
@@ -378,12 +378,12 @@ FS_TEST(test_glob)
 	CLEANUP(xfreep) char *slash = xasprintf("%s/", dir);
 	struct err err = ERR_INIT;
 
-	touch("a.csv");
-	touch("b.txt");
-	touch("t/r.csv");
-	touch("t/0/r.csv");
-	touch("t/1/r.csv");
-	touch("t/1/x/r.csv");
+	file_touch("a.csv");
+	file_touch("b.txt");
+	file_touch("t/r.csv");
+	file_touch("t/0/r.csv");
+	file_touch("t/1/r.csv");
+	file_touch("t/1/x/r.csv");
 	assert_int_equal(symlink("a.csv", in_dir(dir, "link")), 0);
 	assert_int_equal(symlink("t", in_dir(dir, "deep-link")), 0);
 	assert_int_equal(symlink("none", in_dir(dir, "dangling")), 0);
@@ -408,13 +408,13 @@ FS_TEST(test_glob_all)
 	CLEANUP(xfreep) char *top = fs_join(dir, "gap"), *got = NULL;
 	struct err err = ERR_INIT;
 
-	touch("gap/a.csv");
-	touch("gap/z.csv");
+	file_touch("gap/a.csv");
+	file_touch("gap/z.csv");
 	strbuf_addstr(&deep, "gap");
 	for (int i = 0; i < 258; i++)
 		strbuf_addstr(&deep, "/m");
 	strbuf_addstr(&deep, "/x.csv");
-	touch(deep.buf);
+	file_touch(deep.buf);
 	assert_int_equal(fs_glob(top, "**", &found, &err), -ELOOP);
 	assert_int_equal(found.nr, 0);
 	assert_int_equal(fs_glob_all(top, "**", &found, &lost, &err), 0);
@@ -439,7 +439,7 @@ FS_TEST(test_glob_hostile)
 
 	memset(name, 'a', 200);
 	name[200] = '\0';
-	touch(name);
+	file_touch(name);
 	for (int i = 0; i < 3; i++) {
 		static const char *const units[] = { "*a", "**a", "**/*a" };
 		CLEANUP(strbuf_release) struct strbuf pattern = STRBUF_INIT;
@@ -451,7 +451,7 @@ FS_TEST(test_glob_hostile)
 		assert_int_equal(found.nr, 0);
 	}
 	assert_int_equal(unlink(in_dir(dir, name)), 0);
-	touch("\xc3\xa4.csv");
+	file_touch("\xc3\xa4.csv");
 	assert_int_equal(fs_glob(dir, "?.csv", &found, NULL), 0);
 	assert_int_equal(found.nr, 1);
 }
@@ -462,9 +462,9 @@ FS_TEST(test_which)
 	CLEANUP(xfreep) char *path = xasprintf("/profrig-none:%s:%s/bin", dir, dir);
 	int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	touch("bin/prog");
-	touch("prog");
-	touch("data");
+	file_touch("bin/prog");
+	file_touch("prog");
+	file_touch("data");
 	assert_int_equal(chmod(prog, 0755), 0);
 	assert_int_equal(fs_mkdirs(sub, 0755, NULL), 0);
 	/* The first that can be run, not the first of that name. */

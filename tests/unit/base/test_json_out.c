@@ -28,7 +28,7 @@ static void doc_is(struct doc *d, const char *want)
 	free(d->text);
 }
 
-static void sample(struct json_out *j)
+static void json_sample(struct json_out *j)
 {
 	json_obj(j, NULL);
 	json_str(j, "name", "x");
@@ -54,7 +54,7 @@ TEST(test_one_line)
 	struct doc d;
 
 	doc_begin(&d, 0);
-	sample(&d.j);
+	json_sample(&d.j);
 	doc_is(&d, "{\"name\":\"x\",\"rows\":[-3,18446744073709551615,0.1,{}],\"none\":[],"
 		   "\"yes\":true,\"no\":false,\"nothing\":null,\"null\":null,\"raw\":[1, 2]}");
 }
@@ -64,7 +64,7 @@ TEST(test_indented)
 	struct doc d;
 
 	doc_begin(&d, 2);
-	sample(&d.j);
+	json_sample(&d.j);
 	doc_is(&d, "{\n  \"name\": \"x\",\n  \"rows\": [\n    -3,\n    18446744073709551615,\n"
 		   "    0.1,\n    {}\n  ],\n  \"none\": [],\n  \"yes\": true,\n  \"no\": false,\n"
 		   "  \"nothing\": null,\n  \"null\": null,\n  \"raw\": [1, 2]\n}");

@@ -2,7 +2,7 @@
 
 #include "profrig/base/log.h"
 
-static void say_all(void)
+static void log_all_levels(void)
 {
 	log_error("e %d", 1);
 	log_warn("w");
@@ -19,7 +19,7 @@ static void assert_said(int level, const char *want)
 	char buf[8192];
 
 	log_setup(level, true);
-	say_all();
+	log_all_levels();
 	while (*caught_next(&c, buf)) {
 		char *longer = xasprintf("%s%s|", all, buf);
 

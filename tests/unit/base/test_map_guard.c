@@ -17,7 +17,7 @@ struct file {
 	char *map;
 };
 
-static void begin(struct file *f)
+static void guard_begin(struct file *f)
 {
 	static char bytes[PAGES * PAGE];
 
@@ -31,7 +31,7 @@ static void begin(struct file *f)
 	map_guard(f->map, sizeof(bytes), f->path);
 }
 
-static void end(struct file *f)
+static void guard_end(struct file *f)
 {
 	map_let_go(f->map);
 	munmap(f->map, PAGES * PAGE);
@@ -54,8 +54,8 @@ TEST(test_shrinks)
 	struct file f, g;
 	char *name;
 
-	begin(&f);
-	begin(&g);
+	guard_begin(&f);
+	guard_begin(&g);
 	assert_int_equal(count(f.map, 'x'), PAGES * PAGE);
 	assert_null(map_lost());
 	assert_int_equal(ftruncate(f.fd, PAGE), 0);
@@ -70,11 +70,11 @@ TEST(test_shrinks)
 	assert_int_equal(ftruncate(g.fd, 0), 0);
 	assert_int_equal(count(g.map, 'x'), 0);
 	CLEANUP(xfreep) char *path = xstrdup(g.path);
-	end(&g);
+	guard_end(&g);
 	name = map_lost();
 	assert_string_equal(name, path);
 	free(name);
-	end(&f);
+	guard_end(&f);
 	assert_null(map_lost());
 }
 
@@ -86,10 +86,10 @@ static void *count_in_thread(void *arg)
 TEST(test_threads)
 {
 	pthread_t t[8];
-	CLEANUP(end) struct file f;
+	CLEANUP(guard_end) struct file f;
 	void *n;
 
-	begin(&f);
+	guard_begin(&f);
 	assert_int_equal(ftruncate(f.fd, 2 * PAGE), 0);
 	for (int i = 0; i < 8; i++)
 		assert_int_equal(pthread_create(&t[i], NULL, count_in_thread, f.map), 0);
@@ -103,11 +103,11 @@ TEST(test_threads)
 /* Elsewhere it stays what it is. */
 TEST(test_not_guarded)
 {
-	CLEANUP(end) struct file f;
+	CLEANUP(guard_end) struct file f;
 	int status;
 	pid_t pid;
 
-	begin(&f);
+	guard_begin(&f);
 	map_let_go(f.map);
 	assert_int_equal(ftruncate(f.fd, 0), 0);
 	pid = fork();

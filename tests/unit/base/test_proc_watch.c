@@ -38,7 +38,7 @@ TEST(test_tail_and_status)
 	assert_int_equal(proc_watch(&w, NULL, &x, &err), -ENOENT);
 }
 
-static void keep(void *ctx, const char *line)
+static void line_keep(void *ctx, const char *line)
 {
 	strvec_push(ctx, line);
 }
@@ -62,7 +62,7 @@ TEST(test_mask)
 	w.input = "second-half";
 	w.mask = mask;
 	w.log_fd = log;
-	w.line = keep;
+	w.line = line_keep;
 	w.ctx = &heard;
 	assert_int_equal(proc_watch(&w, &tail, &x, &err), 0);
 	assert_int_equal(fs_read(in_dir(dir, "log"), 4096, &text, &n, &err), 0);

@@ -92,7 +92,7 @@ TEST(test_cut)
 	is("correct-horse-b is another", "correct-horse-b is another");
 }
 
-static void print(const void *ctx, FILE *f)
+static void secret_print(const void *ctx, FILE *f)
 {
 	fputs(ctx, f);
 }
@@ -104,7 +104,7 @@ TEST(test_through)
 	FILE *f = open_memstream(&text, &n);
 
 	redact_learn("through-secret");
-	redact_through(f, print, "is through-secret gone");
+	redact_through(f, secret_print, "is through-secret gone");
 	assert_int_equal(fclose(f), 0);
 	assert_string_equal(text, "is *** gone");
 }

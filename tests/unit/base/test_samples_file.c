@@ -4,7 +4,7 @@
 
 #include "profrig/base/samples_file.h"
 
-static void take(struct samples_header *h, const char *line)
+static void line_take(struct samples_header *h, const char *line)
 {
 	samples_header_take(h, line, strlen(line));
 }
@@ -25,7 +25,7 @@ static void test_header(void **state UNUSED)
 	for (char *line = to.buf, *end; (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
 		assert_int_equal(*line, '#');
-		take(&back, line + 1);
+		line_take(&back, line + 1);
 	}
 	assert_string_equal(back.version, SAMPLES_VERSION);
 	assert_string_equal(back.clock, "CLOCK_MONOTONIC");
@@ -34,9 +34,9 @@ static void test_header(void **state UNUSED)
 	assert_int_equal(back.anchor.monotonic_ns, 5);
 	assert_int_equal(back.anchor.realtime_ns, 7);
 	assert_true(back.period_s == 0.1);
-	take(&back, "storage: every");
-	take(&back, "anchor: monotonic_ns=x realtime_ns=7");
-	take(&back, "period_s: often");
+	line_take(&back, "storage: every");
+	line_take(&back, "anchor: monotonic_ns=x realtime_ns=7");
+	line_take(&back, "period_s: often");
 	assert_true(!back.changes && !back.anchored && isnan(back.period_s));
 	samples_header_release(&back);
 	strbuf_release(&to);
@@ -62,7 +62,7 @@ static void test_devices(void **state UNUSED)
 		const char *pci;
 
 		for (size_t k = 0; k < 2 && rows[i].lines[k]; k++)
-			take(&h, rows[i].lines[k]);
+			line_take(&h, rows[i].lines[k]);
 		pci = samples_header_pci(&h, rows[i].id);
 		if (!pci != !rows[i].pci || (pci && strcmp(pci, rows[i].pci) != 0))
 			ROW_FAIL(i, "%s", pci ? pci : "none");

@@ -19,7 +19,7 @@ static const struct {
 	     { "\"a\\\\\nb\"", "a\\\nb|" }, { "\\\n", "" }, { "'a\nb'", "a\nb|" },
 	     { "-- x --", "--|x|--|" }, { "\xc3\xa4 'b\xc3\xbc'", "\xc3\xa4|b\xc3\xbc|" });
 
-static void join(const struct strvec *sv, struct strbuf *sb)
+static void words_join(const struct strvec *sv, struct strbuf *sb)
 {
 	for (size_t i = 0; i < sv->nr; i++)
 		strbuf_addf(sb, "%s|", sv->v[i]);
@@ -34,7 +34,7 @@ TEST(words)
 
 		if (shell_words(cases[i].text, &sv, &err) < 0)
 			fail_msg("'%s': %s", cases[i].text, err.msg);
-		join(&sv, &sb);
+		words_join(&sv, &sb);
 		assert_string_equal(sb.buf, cases[i].want);
 	}
 }
@@ -66,7 +66,7 @@ TEST(nothing_is_expanded)
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
 	assert_int_equal(shell_words(text, &sv, NULL), 0);
-	join(&sv, &sb);
+	words_join(&sv, &sb);
 	assert_string_equal(sb.buf, "$HOME|`id`|$(id)|*.c|~|a;b|a|b|a&&b|>out|<in|{a,b}|#x|");
 }
 

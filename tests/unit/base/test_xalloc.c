@@ -128,7 +128,7 @@ static void *find_none(void *unused UNUSED)
 	xalloc_failed();
 }
 
-static void linger(void)
+static void thread_linger(void)
 {
 	poll(NULL, 0, 100);
 }
@@ -137,7 +137,7 @@ static void die_in_threads(void)
 {
 	pthread_t t[4];
 
-	xalloc_last_act(linger);
+	xalloc_last_act(thread_linger);
 	for (size_t i = 0; i < ARRAY_LEN(t); i++)
 		if (pthread_create(&t[i], NULL, find_none, NULL) != 0)
 			return;

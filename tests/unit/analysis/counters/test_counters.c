@@ -144,7 +144,7 @@ static struct counter_scan scan_of(struct trace *t, series_id s, int64_t max_gap
 	return counter_scan(t->m, s, &ci, max_gap_ns);
 }
 
-static struct counter_scan scan(const char *name, size_t n, const double (*tv)[2])
+static struct counter_scan samples_scan(const char *name, size_t n, const double (*tv)[2])
 {
 	struct trace t = trace_new();
 	series_id s = trace_series(&t, name, "W", SERIES_GAUGE);
@@ -162,7 +162,7 @@ TEST(plain_series)
 	static const double e[][2] = { { 0, 1e6 }, { 1, 3e6 }, { 3, 3e6 }, { 4, 9e6 } };
 	static const double w[][2] = { { 0, 100 }, { 1, 300 }, { 4, 300 }, { 5, 0 } };
 	static const double busy[][2] = { { 0, 0 }, { 1, 100 }, { 3, 0 } };
-	struct counter_scan s = scan("rocm_smi:::energy_count:device=0", 4, e);
+	struct counter_scan s = samples_scan("rocm_smi:::energy_count:device=0", 4, e);
 
 	assert_int_equal(s.samples, 4);
 	assert_int_equal(s.distinct, 3);
@@ -175,12 +175,12 @@ TEST(plain_series)
 	assert_int_equal(s.max_gap_ns, ns(2));
 	assert_int_equal(s.median_period_ns, ns(1));
 	assert_int_equal(s.flags, 0);
-	s = scan("power.gpu0", 4, w);
+	s = samples_scan("power.gpu0", 4, w);
 	assert_near(s.total, 200 + 900 + 150, 1e-9);
 	assert_near(s.mean, 250, 1e-9);
 	assert_near(s.min, 0, 0);
 	assert_near(s.max, 300, 0);
-	s = scan("rocm_smi:::busy_percent:device=0", 3, busy);
+	s = samples_scan("rocm_smi:::busy_percent:device=0", 3, busy);
 	assert_near(s.mean, 50, 1e-9);
 	assert_true(isnan(s.total)); /* percent-seconds are nothing */
 }
@@ -188,17 +188,17 @@ TEST(plain_series)
 TEST(empty_and_short_series)
 {
 	static const double one[][2] = { { 2, 5e6 } };
-	struct counter_scan s = scan("rocm_smi:::energy_count:device=0", 0, NULL);
+	struct counter_scan s = samples_scan("rocm_smi:::energy_count:device=0", 0, NULL);
 
 	assert_int_equal(s.samples, 0);
 	assert_int_equal(s.distinct, 0);
 	assert_true(isnan(s.first) && isnan(s.mean));
 	assert_int_equal(s.flags, CF_SHORT);
-	s = scan("rocm_smi:::energy_count:device=0", 1, one);
+	s = samples_scan("rocm_smi:::energy_count:device=0", 1, one);
 	assert_int_equal(s.flags, CF_SHORT);
 	assert_near(s.first, 5, 0);
 	assert_true(isnan(s.total) && isnan(s.mean));
-	s = scan("rocm_smi:::power_average:device=0", 1, one);
+	s = samples_scan("rocm_smi:::power_average:device=0", 1, one);
 	assert_near(s.mean, 5, 1e-12);
 }
 
@@ -293,12 +293,12 @@ TEST(case_06_stuck_counter)
 
 	/* never any change: the second die of a package has no counter of its own */
 	static const double dead[][2] = { { 0, 0 }, { 1, 0 }, { 2, 0 }, { 3, 0 } };
-	r = scan("rocm_smi:::energy_count:device=1", 4, dead);
+	r = samples_scan("rocm_smi:::energy_count:device=1", 4, dead);
 	assert_int_equal(r.flags, CF_STUCK);
 	assert_true(isnan(r.total) && isnan(r.mean)); /* unknown, not 0 J */
 	assert_int_equal(r.unknown_ns, ns(3));
 	/* ... but a constant percentage is nothing odd */
-	assert_int_equal(scan("rocm_smi:::busy_percent:device=1", 4, dead).flags, 0);
+	assert_int_equal(samples_scan("rocm_smi:::busy_percent:device=1", 4, dead).flags, 0);
 }
 
 /*
@@ -412,11 +412,11 @@ TEST(rates)
 {
 	static const double e[][2] = { { 0, 0 }, { 1, 100e6 }, { 1.001, 110e6 }, { 2, 200e6 } };
 	static const double w[][2] = { { 0, 100 }, { 1, -5 }, { 2, 100 }, { 3, 100 } };
-	struct counter_scan r = scan("rocm_smi:::energy_count:device=0", 4, e);
+	struct counter_scan r = samples_scan("rocm_smi:::energy_count:device=0", 4, e);
 
 	assert_int_equal(r.rates, 1); /* 10 J in 1 ms */
 	assert_true(r.flags & CF_RATE);
-	r = scan("power.gpu0", 4, w);
+	r = samples_scan("power.gpu0", 4, w);
 	assert_int_equal(r.rates, 1);
 }
 
@@ -425,7 +425,7 @@ TEST(resets_and_duplicates)
 	static const double e[][2] = {
 		{ 0, 50e6 }, { 1, 60e6 }, { 2, 5e6 }, { 2, 6e6 }, { 3, 16e6 }
 	};
-	struct counter_scan r = scan("rocm_smi:::energy_count:device=0", 5, e);
+	struct counter_scan r = samples_scan("rocm_smi:::energy_count:device=0", 5, e);
 
 	assert_int_equal(r.resets, 1);
 	assert_int_equal(r.duplicates, 1);

@@ -25,13 +25,13 @@ static struct idle_case begin_of(const char *name, bool change_points)
 	return k;
 }
 
-static struct idle_case begin(const char *name)
+static struct idle_case idle_begin(const char *name)
 {
 	return begin_of(name, false);
 }
 
 /* W or J; the counters of the fixture count in millionths. */
-static void put(struct idle_case *k, double t_s, double v)
+static void idle_put(struct idle_case *k, double t_s, double v)
 {
 	k->t.s->ops->sample(k->t.s, k->s, ns(t_s), v * 1e6);
 }
@@ -42,10 +42,10 @@ static void readings(struct idle_case *k, double from_s, double to_s, double (*p
 	int n = (int)lround((to_s - from_s) * 10);
 
 	for (int i = 0; i < n; i++)
-		put(k, from_s + i * 0.1, power(from_s + i * 0.1));
+		idle_put(k, from_s + i * 0.1, power(from_s + i * 0.1));
 }
 
-static void find(struct idle_case *k)
+static void idle_find_in(struct idle_case *k)
 {
 	idle_find(k->t.m, k->s, &k->ci, &k->c, &k->o, &k->l);
 	if (isnan(k->l.level_w))
@@ -54,7 +54,7 @@ static void find(struct idle_case *k)
 		assert_true(idle_level_w(k->t.m, k->s, &k->ci, &k->c, &k->o) == k->l.level_w);
 }
 
-static void finish(struct idle_case *k)
+static void idle_finish(struct idle_case *k)
 {
 	struct energy_opts eo = { .integration = INTEGRATE_LINEAR };
 
@@ -67,10 +67,10 @@ static void between(struct idle_case *k, double b0, double b1, double a0, double
 {
 	k->o.before = (struct idle_window){ ns(b0), ns(b1) };
 	k->o.after = (struct idle_window){ ns(a0), ns(a1) };
-	find(k);
+	idle_find_in(k);
 }
 
-static void end(struct idle_case *k)
+static void idle_end(struct idle_case *k)
 {
 	idle_opts_release(&k->o);
 	curve_release(&k->c);
@@ -95,14 +95,14 @@ static double ninety(double t_s)
 /* A counter read every 0.1 s for 30 s: 90 W, other power from 10 s to 20 s, 90 W again. */
 static struct idle_case worked_at(double power_w)
 {
-	struct idle_case k = begin(ENERGY_NAME);
+	struct idle_case k = idle_begin(ENERGY_NAME);
 
 	for (int i = 0; i <= 300; i++) {
 		double work_s = fmin(fmax(i * 0.1 - 10, 0), 10);
 
-		put(&k, i * 0.1, 90 * (i * 0.1 - work_s) + power_w * work_s);
+		idle_put(&k, i * 0.1, 90 * (i * 0.1 - work_s) + power_w * work_s);
 	}
-	finish(&k);
+	idle_finish(&k);
 	between(&k, 0, 10, 20, 30);
 	return k;
 }
@@ -118,7 +118,7 @@ static double work_j(const struct idle_case *k)
 /* 300 W for 10 s: 3000 J = 900 J static + 2100 J dynamic. */
 TEST(case_09_idle_split)
 {
-	CLEANUP(end) struct idle_case k = worked_at(300);
+	CLEANUP(idle_end) struct idle_case k = worked_at(300);
 
 	assert_int_equal(k.l.method, IDLE_BOTH);
 	assert_near(k.l.level_w, 90, 1e-9);
@@ -135,10 +135,10 @@ TEST(case_09_idle_split)
 /* Nothing is dropped of a quiet window: all samples in it and all its time count. */
 TEST(quiet_window_counts_whole)
 {
-	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
+	CLEANUP(idle_end) struct idle_case k = idle_begin(POWER_NAME);
 
 	readings(&k, 0, 10.05, ninety);
-	finish(&k);
+	idle_finish(&k);
 	between(&k, 0, 10, 0, 0);
 	assert_int_equal(k.l.method, IDLE_BEFORE);
 	assert_near(k.l.level_w, 90, 1e-9);
@@ -151,11 +151,11 @@ TEST(quiet_window_counts_whole)
 /* Of a counter far from 0 differences are rounded, which drops nothing either. */
 TEST(rounding_drops_nothing)
 {
-	CLEANUP(end) struct idle_case k = begin(ENERGY_NAME);
+	CLEANUP(idle_end) struct idle_case k = idle_begin(ENERGY_NAME);
 
 	for (int i = 0; i <= 1000; i++)
-		put(&k, i * 0.01, 1234567.891 + i * 0.901);
-	finish(&k);
+		idle_put(&k, i * 0.01, 1234567.891 + i * 0.901);
+	idle_finish(&k);
 	between(&k, 0, 10, 0, 0);
 	assert_int_equal(k.l.duration_ns, ns(10));
 }
@@ -163,7 +163,7 @@ TEST(rounding_drops_nothing)
 /* A workload below idle: the level does not care, the dynamic part is negative. */
 TEST(case_09_work_below_idle)
 {
-	CLEANUP(end) struct idle_case k = worked_at(60);
+	CLEANUP(idle_end) struct idle_case k = worked_at(60);
 
 	assert_near(work_j(&k) - k.l.level_w * 10, -300, 1e-6);
 }
@@ -171,14 +171,14 @@ TEST(case_09_work_below_idle)
 /* Energy counters: 60 J/s, then 80 J/s; read every 10 ms. */
 TEST(counter)
 {
-	CLEANUP(end) struct idle_case k = begin(ENERGY_NAME);
+	CLEANUP(idle_end) struct idle_case k = idle_begin(ENERGY_NAME);
 
 	for (int i = 0; i <= 3000; i++)
-		put(&k, i * 0.01,
-		    i < 1000   ? i * 0.6
-		    : i < 2000 ? 600 + (i - 1000) * 4.0
-			       : 4600 + (i - 2000) * 0.8);
-	finish(&k);
+		idle_put(&k, i * 0.01,
+			 i < 1000   ? i * 0.6
+			 : i < 2000 ? 600 + (i - 1000) * 4.0
+				    : 4600 + (i - 2000) * 0.8);
+	idle_finish(&k);
 	between(&k, 0, 10, 20, 30);
 	assert_int_equal(k.l.method, IDLE_BOTH);
 	assert_near(k.l.before_w, 60, 1e-6);
@@ -197,10 +197,10 @@ static double filtered(double t_s)
 
 TEST(filtered_fall_is_dropped)
 {
-	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
+	CLEANUP(idle_end) struct idle_case k = idle_begin(POWER_NAME);
 
 	readings(&k, 0, 40.15, filtered);
-	finish(&k);
+	idle_finish(&k);
 	between(&k, 0, 10, 20.1, 40.1);
 	assert_int_equal(k.l.method, IDLE_BOTH);
 	assert_false(k.l.unsettled);
@@ -245,10 +245,10 @@ TEST(noise_is_no_drift)
 
 	noise_state = 7;
 	for (int i = 0; i < 200; i++) {
-		CLEANUP(end) struct idle_case k = begin(POWER_NAME);
+		CLEANUP(idle_end) struct idle_case k = idle_begin(POWER_NAME);
 
 		readings(&k, 0, 20.1, noisy);
-		finish(&k);
+		idle_finish(&k);
 		between(&k, 0, 20, 0, 0);
 		assert_int_equal(k.l.method, IDLE_BEFORE);
 		outside += fabs(k.l.level_w - 90) > 3 * k.l.stderr_w;
@@ -270,10 +270,10 @@ static double creeping(double t_s)
 
 TEST(creep_is_unsettled)
 {
-	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
+	CLEANUP(idle_end) struct idle_case k = idle_begin(POWER_NAME);
 
 	readings(&k, 0, 20.1, creeping);
-	finish(&k);
+	idle_finish(&k);
 	between(&k, 0, 20, 0, 0);
 	assert_true(k.l.unsettled);
 	assert_string_equal(idle_method_name(k.l.method), "before");
@@ -282,13 +282,13 @@ TEST(creep_is_unsettled)
 /* Only changes are stored: a window without one is known all the same. */
 TEST(change_points)
 {
-	CLEANUP(end) struct idle_case k = begin_of(POWER_NAME, true);
+	CLEANUP(idle_end) struct idle_case k = begin_of(POWER_NAME, true);
 
-	put(&k, 0, 90);
-	put(&k, 10, 300);
-	put(&k, 20, 94);
-	put(&k, 30, 94);
-	finish(&k);
+	idle_put(&k, 0, 90);
+	idle_put(&k, 10, 300);
+	idle_put(&k, 20, 94);
+	idle_put(&k, 30, 94);
+	idle_finish(&k);
 	between(&k, 1, 9, 20, 30);
 	assert_int_equal(k.l.method, IDLE_BOTH);
 	assert_near(k.l.before_w, 90, 1e-9);
@@ -298,11 +298,11 @@ TEST(change_points)
 
 TEST(nothing_to_go_by)
 {
-	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
+	CLEANUP(idle_end) struct idle_case k = idle_begin(POWER_NAME);
 
 	readings(&k, 0, 10, ninety);
-	finish(&k);
-	find(&k);
+	idle_finish(&k);
+	idle_find_in(&k);
 	is_unknown(&k, "no idle window");
 	between(&k, 20, 30, 0, 0);
 	is_unknown(&k, "not sampled");
@@ -326,11 +326,11 @@ TEST(nothing_to_go_by)
 
 TEST(other_series_have_no_level)
 {
-	CLEANUP(end) struct idle_case k = begin(TEMP_NAME);
+	CLEANUP(idle_end) struct idle_case k = idle_begin(TEMP_NAME);
 
 	for (int i = 0; i < 100; i++)
 		k.t.s->ops->sample(k.t.s, k.s, ns(i * 0.1), i < 50 ? 40e3 : 60e3);
-	finish(&k);
+	idle_finish(&k);
 	between(&k, 0, 4, 6, 9);
 	is_unknown(&k, "no power");
 	assert_near(idle_mean(&k.c, k.o.before), 40, 1e-9);
@@ -343,12 +343,12 @@ TEST(other_series_have_no_level)
 /* Blocks with a reset or a gap of the counter are left out; the others tell. */
 TEST(odd_blocks_are_left_out)
 {
-	CLEANUP(end) struct idle_case k = begin(ENERGY_NAME);
+	CLEANUP(idle_end) struct idle_case k = idle_begin(ENERGY_NAME);
 
 	for (int i = 0; i <= 1000; i++)
 		if (i < 300 || i > 390)
-			put(&k, i * 0.01, i < 700 ? i : i - 700);
-	finish(&k);
+			idle_put(&k, i * 0.01, i < 700 ? i : i - 700);
+	idle_finish(&k);
 	assert_true(k.c.flags & CF_RESET && k.c.flags & CF_GAP);
 	between(&k, 0, 10, 0, 0);
 	assert_int_equal(k.l.method, IDLE_BEFORE);
@@ -359,10 +359,10 @@ TEST(odd_blocks_are_left_out)
 
 TEST(too_short_a_series)
 {
-	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
+	CLEANUP(idle_end) struct idle_case k = idle_begin(POWER_NAME);
 
-	put(&k, 1, 90);
-	finish(&k);
+	idle_put(&k, 1, 90);
+	idle_finish(&k);
 	between(&k, 0, 10, 0, 0);
 	is_unknown(&k, "not sampled");
 }
@@ -370,25 +370,25 @@ TEST(too_short_a_series)
 /* On a clock of its own it is unknown what lies in the windows. */
 TEST(not_aligned)
 {
-	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
+	CLEANUP(idle_end) struct idle_case k = idle_begin(POWER_NAME);
 
 	readings(&k, 0, 10, ninety);
-	finish(&k);
+	idle_finish(&k);
 	k.t.m->inputs.v[0].aligned = false;
 	between(&k, 0, 9, 0, 0);
 	is_unknown(&k, "clock");
 	assert_int_equal(idle_state(&k.o, "70", NULL), 0);
-	find(&k);
+	idle_find_in(&k);
 	assert_true(k.l.level_w == 70);
 }
 
 TEST(stated)
 {
-	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
+	CLEANUP(idle_end) struct idle_case k = idle_begin(POWER_NAME);
 	struct err err = ERR_INIT;
 
 	readings(&k, 0, 10, ninety);
-	finish(&k);
+	idle_finish(&k);
 	assert_int_equal(idle_state(&k.o, "70", &err), 0);
 	between(&k, 0, 9.9, 0, 0);
 	assert_int_equal(k.l.method, IDLE_STATED);
@@ -396,10 +396,10 @@ TEST(stated)
 	assert_near(k.l.before_w, 90, 1e-9);
 	/* the closer statement wins, wherever it stands */
 	assert_int_equal(idle_state(&k.o, "gpu0=55.5,gpu1=1", &err), 0);
-	find(&k);
+	idle_find_in(&k);
 	assert_true(k.l.level_w == 55.5);
 	assert_int_equal(idle_state(&k.o, "gpu=60,cpu=5", &err), 0);
-	find(&k);
+	idle_find_in(&k);
 	assert_true(k.l.level_w == 55.5);
 	assert_true(idle_is_about(&k.o.stated.v[0], k.t.m, k.s, &k.ci));
 	assert_false(idle_is_about(&k.o.stated.v[2], k.t.m, k.s, &k.ci));
@@ -440,10 +440,10 @@ TEST(whom_a_statement_is_about)
 		{ "gpu", "gpu", true }, { "gpu1", "gpu12", false }, { "gpu0", "node3:gpu0", true },
 		{ "node3:gpu0", "node3:gpu0", true }, { "node2:gpu0", "node3:gpu0", false },
 		{ "gpu", "node3:gpu0", true }, { "cpu", "gpu0", false }, { "gpu0", "", false });
-	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
+	CLEANUP(idle_end) struct idle_case k = idle_begin(POWER_NAME);
 
 	readings(&k, 0, 1, ninety);
-	finish(&k);
+	idle_finish(&k);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct idle_stated st = { .power_w = 1 };
 

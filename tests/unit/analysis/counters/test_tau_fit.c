@@ -35,8 +35,8 @@ static double square_wave_j(double t)
 enum sensor { ONE_POLE, BOXCAR, AT_ONCE, NOISE };
 
 /* The reading is floored to whole steps of step_w. */
-static struct simulated simulate(enum sensor sensor, double parameter_s, double seconds,
-				 double step_w, double (*power)(double))
+static struct simulated filter_simulate(enum sensor sensor, double parameter_s, double seconds,
+					double step_w, double (*power)(double))
 {
 	struct simulated s = { .n = (size_t)(seconds * 1000 / PERIOD_MS) + 1 };
 	uint64_t seed = 42;
@@ -92,7 +92,7 @@ static void done(struct simulated *s)
 static struct tau_fit fit(enum sensor sensor, double parameter_s, double seconds, double step_w,
 			  double (*power)(double))
 {
-	struct simulated s = simulate(sensor, parameter_s, seconds, step_w, power);
+	struct simulated s = filter_simulate(sensor, parameter_s, seconds, step_w, power);
 	struct tau_fit f = fit_of(&s, NULL);
 
 	done(&s);
@@ -159,7 +159,7 @@ TEST(case_02_no_information)
 /* A reading in half the counter's unit, with an offset. */
 TEST(gain_and_offset)
 {
-	struct simulated s = simulate(ONE_POLE, 0.4, 60, 0, square_wave);
+	struct simulated s = filter_simulate(ONE_POLE, 0.4, 60, 0, square_wave);
 	struct tau_fit f;
 
 	for (size_t i = 0; i < s.n; i++)
@@ -176,7 +176,7 @@ TEST(gain_and_offset)
 /* The counter is unknown for a while: what it says there does not count. */
 TEST(holes_in_the_counter)
 {
-	struct simulated s = simulate(ONE_POLE, 0.4, 60, 1, square_wave);
+	struct simulated s = filter_simulate(ONE_POLE, 0.4, 60, 1, square_wave);
 	uint8_t *dead = xcalloc(s.n, 1);
 	struct tau_fit f;
 
@@ -196,8 +196,8 @@ TEST(holes_in_the_counter)
 /* Of more readings than are looked at, those that vary most. */
 TEST(long_recordings)
 {
-	struct simulated s = simulate(ONE_POLE, 0.4, 2000, 1, constant);
-	struct simulated wave = simulate(ONE_POLE, 0.4, 60, 1, square_wave);
+	struct simulated s = filter_simulate(ONE_POLE, 0.4, 2000, 1, constant);
+	struct simulated wave = filter_simulate(ONE_POLE, 0.4, 60, 1, square_wave);
 	struct tau_fit f;
 
 	for (size_t i = 0, at = s.n - wave.n - 1000; i < wave.n; i++) {
@@ -217,7 +217,7 @@ TEST(long_recordings)
 TEST(hostile_numbers)
 {
 	static const double values[] = { 1e308, -1e308, 0, 5e-324, 1e300, -7, 1e308, 1, 2, 3 };
-	struct simulated s = simulate(ONE_POLE, 0.4, 60, 1, square_wave);
+	struct simulated s = filter_simulate(ONE_POLE, 0.4, 60, 1, square_wave);
 
 	for (size_t k = 0; k < 3; k++) {
 		for (size_t i = 0; i < s.n; i++) {
@@ -255,7 +255,7 @@ static struct trace amd_trace(const struct simulated *s)
 
 TEST(learned_from_a_model)
 {
-	struct simulated s = simulate(ONE_POLE, 0.4, 20, 1, square_wave);
+	struct simulated s = filter_simulate(ONE_POLE, 0.4, 20, 1, square_wave);
 	CLEANUP(trace_release) struct trace t = amd_trace(&s);
 	CLEANUP(counter_rules_release) struct counter_rules rules = COUNTER_RULES_INIT;
 	struct counter_info ci;

@@ -111,7 +111,7 @@ struct sums {
 	bool independent;
 };
 
-static void add(struct sums *to, const struct random_trace *x, enum energy_view view)
+static void window_add(struct sums *to, const struct random_trace *x, enum energy_view view)
 {
 	const struct model *m = x->t.m;
 	struct energy_result fast, slow;
@@ -149,7 +149,7 @@ static void add_cut(struct sums *to, uint64_t of, const struct window *w, size_t
 	if (nr)
 		model_window(x.t.m, w, nr, NULL);
 	to->independent = x.o.independent;
-	add(to, &x, view);
+	window_add(to, &x, view);
 }
 
 static void same_sums(const struct sums *a, const struct sums *b, bool names)

@@ -64,7 +64,7 @@ TEST(cut_everywhere)
 	each_format("cut", cuts);
 }
 
-static void mutate(struct target *t)
+static void target_mutate(struct target *t)
 {
 	uint64_t seed = 0x9e3779b97f4a7c15 + t->row;
 
@@ -99,7 +99,7 @@ static void mutate(struct target *t)
 
 TEST(mutations)
 {
-	each_format("mutated", mutate);
+	each_format("mutated", target_mutate);
 }
 
 /* What can be no number is told, what is too large for a time where one is wanted. */

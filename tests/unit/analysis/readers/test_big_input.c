@@ -145,7 +145,7 @@ TEST(long_names)
 }
 
 /* 10^6 brackets in place of a name, a time, the arguments. */
-static void nest(struct target *t)
+static void json_nest(struct target *t)
 {
 	static const size_t deep = 1000000;
 	static const char *const opens[] = { "[", "{\"a\":", "[{\"a\":" };
@@ -170,5 +170,5 @@ static void nest(struct target *t)
 
 TEST(nesting)
 {
-	each_format("nested", nest);
+	each_format("nested", json_nest);
 }

@@ -133,7 +133,7 @@ TEST(recordings)
 
 /* ---- calls that do not pair up, kinds, times out of range ---- */
 
-static void push(struct sink *s)
+static void events_push(struct sink *s)
 {
 	struct track_def thread = TRACK_DEF_INIT, queue = TRACK_DEF_INIT;
 	struct series_def power = { .name = "power", .track = TRACK_NONE };
@@ -191,8 +191,8 @@ TEST(pushed)
 	CLEANUP(counter_freep) struct counter *c = counter_new();
 	struct figures a, b;
 
-	push(model_sink(m));
-	push(counter_sink(c));
+	events_push(model_sink(m));
+	events_push(counter_sink(c));
 	a = figures_of(m);
 	b = figures_counted(c);
 	figures_equal("pushed", &a, &b);

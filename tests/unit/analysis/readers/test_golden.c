@@ -20,7 +20,7 @@ static struct model *read_trace(const char *reader, const char *name)
 	return m;
 }
 
-static struct table *run_one(struct model *m, const struct analysis *a, struct table_set *ts)
+static struct table *golden_run(struct model *m, const struct analysis *a, struct table_set *ts)
 {
 	struct table *t;
 
@@ -63,8 +63,8 @@ TEST(test_busy)
 		CLEANUP(model_freep) struct model *m = read_trace("tef", busy_cases[i].file);
 		CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
 		CLEANUP(table_set_release) struct table_set ps = TABLE_SET_INIT;
-		struct table *b = run_one(m, &analysis_busy, &ts);
-		struct table *p = run_one(m, &analysis_callpaths, &ps);
+		struct table *b = golden_run(m, &analysis_busy, &ts);
+		struct table *p = golden_run(m, &analysis_callpaths, &ps);
 		int64_t pieces = 0, ns = 0;
 
 		assert_int_equal(table_rows(b), 1);
@@ -97,7 +97,7 @@ TEST(test_four_ranks)
 
 	CLEANUP(model_freep) struct model *m = read_trace("tef", NCCL_4);
 	CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
-	struct table *k = run_one(m, &analysis_kernels, &ts);
+	struct table *k = golden_run(m, &analysis_kernels, &ts);
 
 	assert_int_equal(table_rows(k), 4);
 	for (size_t i = 0; i < 4; i++) {
@@ -125,7 +125,7 @@ TEST(test_kernels)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(model_freep) struct model *m = read_trace("tef", cases[i].file);
 		CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
-		struct table *k = run_one(m, &analysis_kernels, &ts);
+		struct table *k = golden_run(m, &analysis_kernels, &ts);
 		size_t names = 0;
 		int64_t calls = 0, ns = 0, collectives = 0;
 
@@ -166,8 +166,8 @@ TEST(test_operators)
 
 	CLEANUP(model_freep) struct model *m = read_trace("tef", FALCON);
 	CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT, fs = TABLE_SET_INIT;
-	struct table *p = run_one(m, &analysis_callpaths, &ts);
-	struct table *f = run_one(m, &analysis_functions, &fs);
+	struct table *p = golden_run(m, &analysis_callpaths, &ts);
+	struct table *f = golden_run(m, &analysis_functions, &fs);
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		int64_t ns = 0;
@@ -202,7 +202,7 @@ static void assert_ticks(const char *file, double ticks_hz, const struct tick_ca
 {
 	CLEANUP(model_freep) struct model *m = read_trace("otf2", file);
 	CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
-	struct table *p = run_one(m, &analysis_callpaths, &ts);
+	struct table *p = golden_run(m, &analysis_callpaths, &ts);
 
 	for (size_t i = 0; i < n; i++) {
 		size_t r = row_of(p, "track", cases[i].track, "path", cases[i].path);
@@ -272,8 +272,8 @@ TEST(test_two_kernels)
 
 	CLEANUP(model_freep) struct model *m = read_trace("otf2", file);
 	CLEANUP(table_set_release) struct table_set ks = TABLE_SET_INIT, ps = TABLE_SET_INIT;
-	struct table *k = run_one(m, &analysis_kernels, &ks);
-	struct table *p = run_one(m, &analysis_callpaths, &ps);
+	struct table *k = golden_run(m, &analysis_kernels, &ks);
+	struct table *p = golden_run(m, &analysis_callpaths, &ps);
 
 	assert_int_equal(table_rows(k), 2);
 	assert_string_equal(str_of(k, 0, "device"), "gpu0");
@@ -313,7 +313,7 @@ TEST(test_edges)
 		CLEANUP(xfreep) char *file = xasprintf("tef/edge-cases/%s.json", cases[i].file);
 		CLEANUP(model_freep) struct model *m = read_trace("tef", file);
 		CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
-		struct table *f = run_one(m, &analysis_functions, &ts);
+		struct table *f = golden_run(m, &analysis_functions, &ts);
 		size_t r = row_of(f, "name", cases[i].name, NULL, NULL);
 
 		if (num_of(f, r, "calls") != cases[i].calls ||

@@ -288,7 +288,7 @@ static _Noreturn void child(const char *path, const char *reader)
 	_exit(r == READ_PARTIAL && !warned(m, W_MEMORY_LIMIT) ? 3 : 0);
 }
 
-static void check(const char *path, const char *reader, const char *what)
+static void memory_check(const char *path, const char *reader, const char *what)
 {
 	struct rusage use;
 	struct stat st;
@@ -333,7 +333,7 @@ TEST(text_files)
 			c->put(f, k);
 		fputs(c->tail, f);
 		fclose(f);
-		check(in_dir(dir, "text"), c->reader, c->what);
+		memory_check(in_dir(dir, "text"), c->reader, c->what);
 	}
 }
 
@@ -345,7 +345,7 @@ TEST(database_files)
 		const struct sql_case *c = &databases[i];
 		CLEANUP(xfreep) char *path = db_make(dir, "made.db", c->sql);
 
-		check(path, c->reader, c->what);
+		memory_check(path, c->reader, c->what);
 		unlink(path);
 	}
 }

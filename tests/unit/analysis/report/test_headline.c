@@ -7,7 +7,7 @@
 
 /* Lines of words between blanks, the first are the columns: "-" is "" or unknown; a column of
  * numbers has one in the first row. */
-static void add(struct report *r, const char *name, const char *text)
+static void headline_add(struct report *r, const char *name, const char *text)
 {
 	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
 	struct table *t = table_new(name);
@@ -52,7 +52,7 @@ static struct headline made(struct report *r, const char *analysis, const char *
 	return h;
 }
 
-static void drop(struct report *r, struct headline *h)
+static void headline_drop(struct report *r, struct headline *h)
 {
 	headline_release(h);
 	table_set_release(&r->tables);
@@ -95,8 +95,8 @@ TEST(test_a_device_counts_once)
 	struct report r = REPORT_INIT;
 	struct headline h;
 
-	add(&r, "energy_totals", totals);
-	add(&r, "counters", counters);
+	headline_add(&r, "energy_totals", totals);
+	headline_add(&r, "counters", counters);
 	h = made(&r, NULL, NULL);
 	assert_true(h.energy_j == 100);
 	assert_false(h.estimated || h.integrated);
@@ -106,11 +106,12 @@ TEST(test_a_device_counts_once)
 	assert_true(h.counters.v[0].rank > h.counters.v[1].rank);
 	headline_release(&h);
 	/* the idle time around the workload is not the workload's */
-	add(&r, "idle_power", "counter device idle_j\nenergy.gpu0 gpu0 30\npower.gpu0 gpu0 31\n");
+	headline_add(&r, "idle_power",
+		     "counter device idle_j\nenergy.gpu0 gpu0 30\npower.gpu0 gpu0 31\n");
 	h = made(&r, NULL, NULL);
 	assert_true(h.energy_j == 70);
 	assert_true(h.counters.v[2].j == 70 && h.counters.v[2].total_j == 100);
-	drop(&r, &h);
+	headline_drop(&r, &h);
 }
 
 /* A measured one goes before an estimate, a known total before a better counter without one. */
@@ -119,18 +120,18 @@ TEST(test_which_counter_is_best)
 	struct report r = REPORT_INIT;
 	struct headline h;
 
-	add(&r, "energy_totals",
-	    "counter device view total_j\na gpu0 host 90\nb gpu0 host 50\nc gpu1 host 7\n"
-	    "d gpu1 host -\n");
-	add(&r, "counters",
-	    "series device kind flags\na gpu0 cumulative estimated\nb gpu0 gauge -\n"
-	    "c gpu1 gauge -\nd gpu1 cumulative -\n");
+	headline_add(&r, "energy_totals",
+		     "counter device view total_j\na gpu0 host 90\nb gpu0 host 50\nc gpu1 host 7\n"
+		     "d gpu1 host -\n");
+	headline_add(&r, "counters",
+		     "series device kind flags\na gpu0 cumulative estimated\nb gpu0 gauge -\n"
+		     "c gpu1 gauge -\nd gpu1 cumulative -\n");
 	h = made(&r, NULL, NULL);
 	used_are(&h, "gpu0/b/host gpu1/c/host", "");
 	assert_true(h.energy_j == 57);
 	assert_true(h.integrated && !h.estimated);
 	assert_false(h.counters.v[2].outranked);
-	drop(&r, &h);
+	headline_drop(&r, &h);
 }
 
 TEST(test_a_whole_node_stands_beside_its_parts)
@@ -138,15 +139,16 @@ TEST(test_a_whole_node_stands_beside_its_parts)
 	struct report r = REPORT_INIT;
 	struct headline h;
 
-	add(&r, "energy_totals",
-	    "counter device view total_j\np node0 host 90\nq cpu0 host 50\ns a:psys host 60\n");
+	headline_add(
+		&r, "energy_totals",
+		"counter device view total_j\np node0 host 90\nq cpu0 host 50\ns a:psys host 60\n");
 	h = made(&r, NULL, NULL);
 	used_are(&h, "cpu0/q/host", "node0/p/host a:psys/s/host");
-	drop(&r, &h);
-	add(&r, "energy_totals", "counter device view total_j\np node0 host 90\n");
+	headline_drop(&r, &h);
+	headline_add(&r, "energy_totals", "counter device view total_j\np node0 host 90\n");
 	h = made(&r, NULL, NULL);
 	used_are(&h, "node0/p/host", "");
-	drop(&r, &h);
+	headline_drop(&r, &h);
 }
 
 TEST(test_names_of_accelerators)
@@ -165,7 +167,7 @@ TEST(test_devices_that_never_worked)
 	struct report r = REPORT_INIT;
 	struct headline h;
 
-	add(&r, "busy", "device union_ns wall_ns busy\ngpu0 75 100 0.75\n");
+	headline_add(&r, "busy", "device union_ns wall_ns busy\ngpu0 75 100 0.75\n");
 	h = made(&r,
 		 "{\"devices\":[\"gpu0\",\"gpu1\",\"hwmon2\"],"
 		 "\"window\":{\"start_ns\":50,\"end_ns\":200}}",
@@ -184,7 +186,7 @@ TEST(test_devices_that_never_worked)
 	headline_release(&h);
 	h = made(&r, NULL, NULL);
 	assert_true(h.busy == 0.75 && h.devices.v[0].share == 0.75);
-	drop(&r, &h);
+	headline_drop(&r, &h);
 }
 
 /* "a 700, b 290" */
@@ -241,16 +243,16 @@ TEST(test_where_the_time_went)
 		struct headline h;
 		CLEANUP(xfreep) char *parts = NULL;
 
-		add(&r, cases[i].table, cases[i].text);
+		headline_add(&r, cases[i].table, cases[i].text);
 		if (i == 1)
-			add(&r, "busy", busy);
+			headline_add(&r, "busy", busy);
 		h = made(&r, NULL, NULL);
 		parts = parts_of(&h);
 		assert_string_equal(parts, cases[i].parts);
 		assert_string_equal(h.within, cases[i].within ?: "");
 		assert_true(h.mostly == cases[i].mostly);
 		assert_true(h.split_ns == cases[i].total);
-		drop(&r, &h);
+		headline_drop(&r, &h);
 	}
 }
 
@@ -262,12 +264,12 @@ TEST(test_time_of_the_workload_or_recorded)
 	assert_string_equal(h.time_of, "none");
 	assert_true(isnan(h.time_ns));
 	headline_release(&h);
-	add(&r, "callpaths",
-	    "track path depth inclusive_ns\nt a 0 10\nt b 0 20\nt b;c 1 15\nu a 0 25\n");
+	headline_add(&r, "callpaths",
+		     "track path depth inclusive_ns\nt a 0 10\nt b 0 20\nt b;c 1 15\nu a 0 25\n");
 	h = made(&r, NULL, NULL);
 	assert_true(h.time_ns == 25);
 	headline_release(&h);
-	add(&r, "counters", "series device last_ns\ns gpu0 40\n");
+	headline_add(&r, "counters", "series device last_ns\ns gpu0 40\n");
 	h = made(&r, NULL, NULL);
 	assert_true(h.time_ns == 40);
 	headline_release(&h);
@@ -279,7 +281,7 @@ TEST(test_time_of_the_workload_or_recorded)
 		 "{\"durations_s\":{\"workload\":1.5}}");
 	assert_string_equal(h.time_of, "workload");
 	assert_true(h.time_ns == 1.5e9);
-	drop(&r, &h);
+	headline_drop(&r, &h);
 }
 
 TEST(test_tools_around_the_workload)
@@ -311,7 +313,7 @@ TEST(test_tools_around_the_workload)
 			assert_string_equal(h.around.v[0], cases[i].names);
 			assert_true(h.around_ns == 8e8);
 		}
-		drop(&r, &h);
+		headline_drop(&r, &h);
 	}
 }
 
@@ -320,16 +322,16 @@ TEST(test_largest_costs)
 	struct report r = REPORT_INIT;
 	struct headline h;
 
-	add(&r, "functions",
-	    "scope name calls exclusive_ns share\ndevice k1 2 50 0.5\ndevice k2 1 60 0.4\n"
-	    "device k3 1 5 0.1\ndevice k4 1 6 0.1\nhost main 1 900 1\n"
-	    "device [unattributed] 1 999 0\n");
-	add(&r, "energy_totals", totals);
-	add(&r, "counters", counters);
-	add(&r, "energy",
-	    "counter device view name exclusive_j\nenergy.gpu0 gpu0 device k1 30\n"
-	    "energy.gpu0 gpu0 device k1 5\nenergy.gpu0 gpu0 host k1 7\n"
-	    "power.gpu0 gpu0 device k1 29\npkg pkg0 device k2 9\n");
+	headline_add(&r, "functions",
+		     "scope name calls exclusive_ns share\ndevice k1 2 50 0.5\ndevice k2 1 60 0.4\n"
+		     "device k3 1 5 0.1\ndevice k4 1 6 0.1\nhost main 1 900 1\n"
+		     "device [unattributed] 1 999 0\n");
+	headline_add(&r, "energy_totals", totals);
+	headline_add(&r, "counters", counters);
+	headline_add(&r, "energy",
+		     "counter device view name exclusive_j\nenergy.gpu0 gpu0 device k1 30\n"
+		     "energy.gpu0 gpu0 device k1 5\nenergy.gpu0 gpu0 host k1 7\n"
+		     "power.gpu0 gpu0 device k1 29\npkg pkg0 device k2 9\n");
 	h = made(&r, NULL, NULL);
 	assert_string_equal(h.cost_scope, "device");
 	assert_int_equal(h.costs.nr, 3);
@@ -338,12 +340,12 @@ TEST(test_largest_costs)
 	assert_string_equal(h.costs.v[1].name, "k1");
 	assert_true(h.costs.v[1].energy_j == 35);
 	assert_string_equal(h.costs.v[2].name, "k4");
-	drop(&r, &h);
-	add(&r, "functions",
-	    "scope name calls exclusive_ns share\ndevice mark 1 0 0\nhost main 1 900 1\n");
+	headline_drop(&r, &h);
+	headline_add(&r, "functions",
+		     "scope name calls exclusive_ns share\ndevice mark 1 0 0\nhost main 1 900 1\n");
 	h = made(&r, NULL, NULL);
 	assert_string_equal(h.cost_scope, "host");
-	drop(&r, &h);
+	headline_drop(&r, &h);
 }
 
 TEST(test_odd_tables_and_texts)
@@ -352,10 +354,10 @@ TEST(test_odd_tables_and_texts)
 					    "{\"inputs\":[null,7,{\"path\":1,\"clock\":[]}]}" };
 	struct report r = REPORT_INIT;
 
-	add(&r, "energy_totals", "counter total_j\n1 x\n");
-	add(&r, "functions", "scope exclusive_ns\n1 x\n");
-	add(&r, "callpaths", "path depth\n1 x\n");
-	add(&r, "busy", "device\n1\n");
+	headline_add(&r, "energy_totals", "counter total_j\n1 x\n");
+	headline_add(&r, "functions", "scope exclusive_ns\n1 x\n");
+	headline_add(&r, "callpaths", "path depth\n1 x\n");
+	headline_add(&r, "busy", "device\n1\n");
 	for (size_t i = 0; i < ARRAY_LEN(docs); i++) {
 		struct headline h = made(&r, docs[i], docs[i]);
 

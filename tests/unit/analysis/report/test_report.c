@@ -376,7 +376,7 @@ TEST(test_bad_name)
 
 /* --- analysis.json and report.json --- */
 
-static json_t *parse(const char *text)
+static json_t *json_parse(const char *text)
 {
 	json_error_t why;
 	json_t *doc = json_loads(text, 0, &why);
@@ -459,7 +459,7 @@ TEST(test_analysis_json)
 	table_set_add(ts, counters);
 	table_set_check(ts, "sum", false, "1 != 2");
 
-	json_t *doc = parse(kept(report_analysis_json(m, &r, &times))), *in, *w, *t;
+	json_t *doc = json_parse(kept(report_analysis_json(m, &r, &times))), *in, *w, *t;
 
 	assert_true(json_is_null(at(doc, "run")));
 
@@ -554,7 +554,7 @@ TEST(test_report_json)
 	r.run_json = xstrdup("{\"id\":\"</script>\"}");
 	write_ok(&r, &writer_json);
 	CLEANUP(xfreep) char *text = test_get(dir, "report.json");
-	json_t *doc = parse(text), *table = at(at(doc, "tables"), "hostile");
+	json_t *doc = json_parse(text), *table = at(at(doc, "tables"), "hostile");
 
 	assert_string_equal(word(doc, "schema"), "profrig.report/1");
 	assert_string_equal(word(at(doc, "analysis"), "schema"), "profrig.analysis/1");
@@ -582,7 +582,7 @@ TEST(test_report_json)
 	free(r.run_json);
 	r.run_json = xstrdup("{\"id\":");
 	write_ok(&r, &writer_json);
-	doc = parse(kept(test_get(dir, "report.json")));
+	doc = json_parse(kept(test_get(dir, "report.json")));
 	assert_true(json_is_null(at(doc, "run")));
 	json_decref(doc);
 }

@@ -68,7 +68,7 @@ TEST(depth)
 }
 
 /* Keys and values of one object joined, and how it ended. */
-static int walk(const char *text, struct strbuf *out)
+static int scan_walk(const char *text, struct strbuf *out)
 {
 	size_t n = strlen(text);
 	CLEANUP(xfreep) char *p = padded(text, n);
@@ -106,7 +106,7 @@ TEST(members)
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		assert_int_equal(walk(cases[i].text, &sb), cases[i].r);
+		assert_int_equal(scan_walk(cases[i].text, &sb), cases[i].r);
 		assert_string_equal(sb.buf, cases[i].got);
 	}
 }

@@ -134,8 +134,8 @@ TEST(test_order)
 static const char *const random_names[] = { "a", "b", "c", "d;e", "d:e" };
 
 /* Spans anywhere: most overlap some other in part. */
-static void scatter(struct maker *k, const track_id *t, track_id q, uint64_t *seed, size_t spans,
-		    int64_t len)
+static void calls_scatter(struct maker *k, const track_id *t, track_id q, uint64_t *seed,
+			  size_t spans, int64_t len)
 {
 	for (size_t i = 0; i < spans; i++) {
 		track_id host = t[rnd(seed) % 2];
@@ -150,8 +150,8 @@ static void scatter(struct maker *k, const track_id *t, track_id q, uint64_t *se
 }
 
 /* Enter and leave: well nested. */
-static void walk(struct maker *k, const track_id *t, track_id q, uint64_t *seed, size_t steps,
-		 int64_t len)
+static void calls_walk(struct maker *k, const track_id *t, track_id q, uint64_t *seed, size_t steps,
+		       int64_t len)
 {
 	size_t open[2] = { 0, 0 };
 	int64_t now = 0;
@@ -186,7 +186,7 @@ static struct model *random_model(uint64_t *seed, size_t spans, bool nested, uin
 	track_id t[2] = { make_thread(&k, 1, 1, 0, "x"), make_thread(&k, 1, 2, 1, "x") };
 	track_id q = make_queue(&k, "gpu0", 0);
 
-	(nested ? walk : scatter)(&k, t, q, seed, spans, (int64_t)len);
+	(nested ? calls_walk : calls_scatter)(&k, t, q, seed, spans, (int64_t)len);
 	make_end(&k);
 	memset(at, 0, 2 * len);
 	for (size_t i = 0; i < k.m->spans.nr; i++)
@@ -260,7 +260,7 @@ struct recorded {
 	uint64_t correlation;
 };
 
-static struct model *play(const struct recorded *rec, size_t n, bool backwards, int64_t shift)
+static struct model *calls_play(const struct recorded *rec, size_t n, bool backwards, int64_t shift)
 {
 	struct maker k = make_begin();
 	track_id t[4];
@@ -313,9 +313,10 @@ TEST(test_invariance)
 			/* one call per launch */
 			rec[i].correlation = rec[i].track < 2 ? i + 1 : 1 + rnd(&seed) % 60;
 		}
-		CLEANUP(model_freep) struct model *a = play(rec, ARRAY_LEN(rec), false, 0);
+		CLEANUP(model_freep) struct model *a = calls_play(rec, ARRAY_LEN(rec), false, 0);
 		CLEANUP(model_freep)
-		struct model *b = play(rec, ARRAY_LEN(rec), true, INT64_C(1712195495505582988));
+		struct model *b =
+			calls_play(rec, ARRAY_LEN(rec), true, INT64_C(1712195495505582988));
 
 		assert_string_equal(kept(tables_text(a)), kept(tables_text(b)));
 	}

@@ -119,7 +119,7 @@ static void add_run(struct ensemble *e, const char *id, const struct call *calls
 }
 
 /* The row of a key and column; its cells by name. */
-static size_t find(const struct table *t, const char *key, const char *column)
+static size_t ensemble_find(const struct table *t, const char *key, const char *column)
 {
 	for (size_t r = 0; r < table_rows(t); r++)
 		if (strcmp(table_get_str(t, r, 1), key) == 0 &&
@@ -131,12 +131,12 @@ static size_t find(const struct table *t, const char *key, const char *column)
 
 static double cell(const struct table *t, const char *key, const char *column, const char *what)
 {
-	return table_get_f64(t, find(t, key, column), (size_t)table_find_col(t, what));
+	return table_get_f64(t, ensemble_find(t, key, column), (size_t)table_find_col(t, what));
 }
 
 static const char *named(const struct table *t, const char *key, const char *column)
 {
-	return table_get_str(t, find(t, key, column), 8);
+	return table_get_str(t, ensemble_find(t, key, column), 8);
 }
 
 TEST(three_runs)

@@ -353,7 +353,8 @@ TEST(owners_by_rank_and_by_launch)
 /* ---- variables of a run ---- */
 
 /* Processes of one run on "node", queues of the first, and counters of gpu0 to gpu3. */
-static struct scene run(const char *queues, const struct topology_env *env, bool driver_numbers)
+static struct scene topology_run(const char *queues, const struct topology_env *env,
+				 bool driver_numbers)
 {
 	struct scene x = scene_new(FOUR_RANKS FOUR_COUNTERS);
 	struct topology_env e = *env;
@@ -414,7 +415,7 @@ TEST(variables_renumber_and_hide)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(scene_release)
-		struct scene x = run(TWO_QUEUES, &cases[i].env, cases[i].driver_numbers);
+		struct scene x = topology_run(TWO_QUEUES, &cases[i].env, cases[i].driver_numbers);
 
 		for (size_t q = 0; q < 2; q++) {
 			const char *want = q ? cases[i].second : cases[i].first;
@@ -437,7 +438,7 @@ TEST(lists_that_tell_nothing)
 		     { .gpus = "0-99999" }, { .hip = "99999999999999999999" });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(scene_release) struct scene x = run(TWO_QUEUES, &cases[i], false);
+		CLEANUP(scene_release) struct scene x = topology_run(TWO_QUEUES, &cases[i], false);
 
 		if (warned(x.t.m, W_VISIBLE_DEVICES) != 1)
 			ROW_FAIL(i, "no warning, or several");
@@ -449,8 +450,8 @@ TEST(lists_that_tell_nothing)
 TEST(numbers_beyond_the_list)
 {
 	CLEANUP(scene_release)
-	struct scene x = run(QUEUE(2, 0, "owner=0") QUEUE(3, 1, "owner=0"),
-			     &(struct topology_env){ .hip = "2,3" }, false);
+	struct scene x = topology_run(QUEUE(2, 0, "owner=0") QUEUE(3, 1, "owner=0"),
+				      &(struct topology_env){ .hip = "2,3" }, false);
 
 	assert_device(&x, 0, "gpu2");
 	assert_int_equal(why_runs_on(&x, 0, 2), WHY_INDEX);
@@ -468,7 +469,7 @@ TEST(variables_of_another_run)
 		{ .host = "x", .first = 0, .end = 1, .hip = "2" },
 	};
 	CLEANUP(scene_release)
-	struct scene none = run("", &(struct topology_env){ .hip = "-1" }, false);
+	struct scene none = topology_run("", &(struct topology_env){ .hip = "-1" }, false);
 
 	assert_sees(&none, "0000", 0);
 	for (size_t i = 0; i < ARRAY_LEN(others); i++) {

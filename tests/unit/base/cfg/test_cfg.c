@@ -7,7 +7,7 @@
 #include "profrig/base/cfg.h"
 #include "profrig/base/strbuf.h"
 
-static int parse(struct cfg *c, const char *text, bool json, struct err *err)
+static int text_parse(struct cfg *c, const char *text, bool json, struct err *err)
 {
 	cfg_init(c);
 	return cfg_parse_text(c, text, strlen(text), json ? "f.json" : "f.yaml", json, LAYER_FILE,
@@ -18,7 +18,7 @@ static void good(struct cfg *c, const char *text)
 {
 	struct err err = ERR_INIT;
 
-	if (parse(c, text, false, &err) < 0)
+	if (text_parse(c, text, false, &err) < 0)
 		fail_msg("%s", err.msg);
 }
 
@@ -167,7 +167,7 @@ TEST(json_is_yaml)
 	struct cfg yaml, json;
 
 	good(&yaml, text);
-	if (parse(&json, text, true, &err) < 0)
+	if (text_parse(&json, text, true, &err) < 0)
 		fail_msg("%s", err.msg);
 	same_tree(yaml.root, json.root);
 	assert_int_equal(cfg_path(json.root, "a.b[4]")->line, 3);
@@ -188,7 +188,7 @@ TEST(empty_files)
 		assert_int_equal(c.root->nr, 0);
 		cfg_release(&c);
 	}
-	assert_int_equal(parse(&c, " \n", true, NULL), 0);
+	assert_int_equal(text_parse(&c, " \n", true, NULL), 0);
 	cfg_release(&c);
 }
 
@@ -232,7 +232,7 @@ TEST(bad_texts)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct err err = ERR_INIT;
 		CLEANUP(cfg_release) struct cfg c;
-		int r = parse(&c, cases[i].text, cases[i].json, &err);
+		int r = text_parse(&c, cases[i].text, cases[i].json, &err);
 
 		if (r >= 0 || strncmp(err.msg, cases[i].words, strlen(cases[i].words)) != 0)
 			fail_msg("case %zu '%s': %d '%s'", i, cases[i].text, r, err.msg);
@@ -244,7 +244,8 @@ TEST(soft_problems_are_collected)
 	struct err err = ERR_INIT;
 	CLEANUP(cfg_release) struct cfg c;
 
-	assert_int_equal(parse(&c, "a: 1\nb: {x: 1, x: 2}\na: 3\nc: !t 4\n", false, &err), -EINVAL);
+	assert_int_equal(text_parse(&c, "a: 1\nb: {x: 1, x: 2}\na: 3\nc: !t 4\n", false, &err),
+			 -EINVAL);
 	assert_non_null(c.root);
 	assert_int_equal(c.problems.lines.nr, 3);
 	assert_string_equal(c.problems.lines.v[0], "f.yaml:2: key 'x' is there already (line 2)");
@@ -274,12 +275,12 @@ TEST(depth_has_a_limit)
 		struct err err = ERR_INIT;
 		struct cfg c;
 
-		assert_int_equal(parse(&c, kept(nested("[", "1", "]", 63)), json, &err), 0);
+		assert_int_equal(text_parse(&c, kept(nested("[", "1", "]", 63)), json, &err), 0);
 		cfg_release(&c);
-		assert_true(parse(&c, kept(nested("[", "1", "]", 64)), json, &err) < 0);
+		assert_true(text_parse(&c, kept(nested("[", "1", "]", 64)), json, &err) < 0);
 		assert_non_null(strstr(err.msg, "nested too deeply"));
 		cfg_release(&c);
-		assert_true(parse(&c, kept(nested("[", "1", "]", 1000)), json, &err) < 0);
+		assert_true(text_parse(&c, kept(nested("[", "1", "]", 1000)), json, &err) < 0);
 		cfg_release(&c);
 	}
 }
@@ -306,7 +307,7 @@ TEST(aliases_are_copies_and_count)
 			strbuf_addf(&bomb, "%s*a%d", k ? ", " : "", i - 1);
 		strbuf_addstr(&bomb, "]\n");
 	}
-	assert_true(parse(&c, bomb.buf, false, &err) < 0);
+	assert_true(text_parse(&c, bomb.buf, false, &err) < 0);
 	assert_non_null(strstr(err.msg, "more than 100000 values"));
 	assert_true(c.pool.bytes < (size_t)64 << 20);
 	cfg_release(&c);
@@ -320,14 +321,14 @@ TEST(sizes_have_limits)
 
 	for (int i = 0; i < 1025; i++)
 		strbuf_addf(&keys, "k%d: 1\n", i);
-	assert_true(parse(&c, keys.buf, false, &err) < 0);
+	assert_true(text_parse(&c, keys.buf, false, &err) < 0);
 	assert_string_equal(err.msg, "f.yaml:1025: a map of more than 1024 keys");
 	cfg_release(&c);
 
 	strbuf_addstr(&big, "# ");
 	while (big.len <= (size_t)4 << 20)
 		strbuf_addstr(&big, "0123456789abcdef");
-	assert_int_equal(parse(&c, big.buf, false, &err), -EFBIG);
+	assert_int_equal(text_parse(&c, big.buf, false, &err), -EFBIG);
 	cfg_release(&c);
 }
 

@@ -6,14 +6,14 @@
 #include "profrig/base/proc.h"
 #include "profrig/base/strbuf.h"
 
-static int parse(struct cfg *c, const char *text, enum cfg_syntax syntax, struct err *err)
+static int python_parse(struct cfg *c, const char *text, enum cfg_syntax syntax, struct err *err)
 {
 	cfg_init(c);
 	return cfg_parse_value(c, text, strlen(text), "f", syntax, LAYER_FILE, err);
 }
 
 /* The tree as one line: {a: "b", c: [1, true, null]}, numbers by their text. */
-static void show(const struct cfg_node *n, struct strbuf *sb)
+static void node_show(const struct cfg_node *n, struct strbuf *sb)
 {
 	bool map = n->kind == CFG_MAP;
 
@@ -30,7 +30,7 @@ static void show(const struct cfg_node *n, struct strbuf *sb)
 		strbuf_addstr(sb, i ? ", " : "");
 		if (map)
 			strbuf_addf(sb, "%s: ", n->child[i]->key);
-		show(n->child[i], sb);
+		node_show(n->child[i], sb);
 	}
 	strbuf_addch(sb, map ? '}' : ']');
 }
@@ -65,9 +65,9 @@ TEST(literals)
 		struct err err = ERR_INIT;
 		CLEANUP(cfg_release) struct cfg c;
 
-		if (parse(&c, cases[i].text, CFG_PYTHON, &err) < 0)
+		if (python_parse(&c, cases[i].text, CFG_PYTHON, &err) < 0)
 			fail_msg("%s: %s", cases[i].text, err.msg);
-		show(c.root, &sb);
+		node_show(c.root, &sb);
 		assert_string_equal(sb.buf, cases[i].want);
 	}
 }
@@ -76,10 +76,10 @@ TEST(kinds_and_lines)
 {
 	CLEANUP(cfg_release) struct cfg c;
 
-	assert_int_equal(parse(&c,
-			       "{'a': 1,\n 'b': [2.5,\n  'x'],\n"
-			       " 'long': '''1\n2''', 'after':\n True}",
-			       CFG_PYTHON, NULL),
+	assert_int_equal(python_parse(&c,
+				      "{'a': 1,\n 'b': [2.5,\n  'x'],\n"
+				      " 'long': '''1\n2''', 'after':\n True}",
+				      CFG_PYTHON, NULL),
 			 0);
 	assert_int_equal(cfg_get(c.root, "a")->kind, CFG_INT);
 	assert_int_equal(cfg_get(c.root, "a")->i, 1);
@@ -128,7 +128,7 @@ TEST(refused)
 		struct err err = ERR_INIT;
 		CLEANUP(cfg_release) struct cfg c;
 
-		assert_true(parse(&c, cases[i].text, CFG_PYTHON, &err) < 0);
+		assert_true(python_parse(&c, cases[i].text, CFG_PYTHON, &err) < 0);
 		if (!strstr(err.msg, cases[i].words))
 			fail_msg("%s: '%s', not '%s'", cases[i].text, err.msg, cases[i].words);
 	}
@@ -142,7 +142,7 @@ TEST(depth_is_bounded)
 
 	for (int i = 0; i < 100000; i++)
 		strbuf_addch(&deep, i % 2 ? '(' : '[');
-	assert_true(parse(&c, deep.buf, CFG_PYTHON, &err) < 0);
+	assert_true(python_parse(&c, deep.buf, CFG_PYTHON, &err) < 0);
 	assert_non_null(strstr(err.msg, "nested too deeply"));
 }
 
@@ -203,9 +203,9 @@ TEST(as_python_writes_them)
 		struct cfg a, b;
 
 		*end = *json++ = '\0';
-		if (parse(&a, s, CFG_PYTHON, &err) < 0)
+		if (python_parse(&a, s, CFG_PYTHON, &err) < 0)
 			fail_msg("%.400s: %s", s, err.msg);
-		if (parse(&b, json, CFG_JSON, &err) < 0)
+		if (python_parse(&b, json, CFG_JSON, &err) < 0)
 			fail_msg("%.400s: %s", json, err.msg);
 		assert_same(a.root, b.root, s);
 		cfg_release(&a);

@@ -123,8 +123,9 @@ static inline json_t *expect(struct rig *g, const char *name)
 	return ev;
 }
 
-static inline void say(struct rig *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static inline void say(struct rig *g, const char *fmt, ...)
+static inline void rig_say(struct rig *g, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+static inline void rig_say(struct rig *g, const char *fmt, ...)
 {
 	CLEANUP(strbuf_release) struct strbuf line = STRBUF_INIT;
 	va_list ap;
@@ -145,7 +146,7 @@ static inline void say_sh(struct rig *g, int id, const char *command)
 			       json_sprintf("%s/%d.err", g->dir, id));
 	CLEANUP(xfreep) char *line = json_dumps(rq, JSON_COMPACT);
 
-	say(g, "%s", line);
+	rig_say(g, "%s", line);
 	json_decref(rq);
 }
 

@@ -21,7 +21,7 @@ RIG_TEST(test_hello)
 	assert_true(num(ev, "monotonic_ns") > 0 && num(ev, "monotonic_ns") <= clock_monotonic_ns());
 	assert_true(!strncmp(text(ev, "libc"), "glibc 2.", 8));
 	json_decref(ev);
-	say(&other, "{\"op\":\"end\"}");
+	rig_say(&other, "{\"op\":\"end\"}");
 	json_decref(expect(&other, "bye"));
 	assert_int_equal(proc_wait(other.pid, PATIENCE_MS, &x, NULL), 0);
 	assert_int_equal(x.code, 0);
@@ -65,10 +65,10 @@ RIG_TEST(test_stamps)
 		int64_t started, stamp;
 		json_t *ev;
 
-		say(g,
-		    "{\"op\":\"start\",\"id\":%d,\"argv\":[\"%s\",\"--now\"],\"inherit\":true,"
-		    "\"out\":\"%s/%d.out\"}",
-		    i, kept(realpath("/proc/self/exe", NULL)), g->dir, i);
+		rig_say(g,
+			"{\"op\":\"start\",\"id\":%d,\"argv\":[\"%s\",\"--now\"],\"inherit\":true,"
+			"\"out\":\"%s/%d.out\"}",
+			i, kept(realpath("/proc/self/exe", NULL)), g->dir, i);
 		ev = expect(g, "started");
 		started = num(ev, "t_ns");
 		json_decref(ev);
@@ -82,10 +82,10 @@ RIG_TEST(test_stamps)
 RIG_TEST(test_output_is_appended)
 {
 	for (int i = 0; i < 2; i++) {
-		say(g,
-		    "{\"op\":\"start\",\"id\":%d,\"argv\":[\"sh\",\"-c\",\"printf "
-		    "'a\\\\000\\\\377b'\"],\"out\":\"%s/1.out\"}",
-		    i + 1, g->dir);
+		rig_say(g,
+			"{\"op\":\"start\",\"id\":%d,\"argv\":[\"sh\",\"-c\",\"printf "
+			"'a\\\\000\\\\377b'\"],\"out\":\"%s/1.out\"}",
+			i + 1, g->dir);
 		json_decref(expect(g, "started"));
 		json_decref(expect(g, "exited"));
 	}
@@ -94,11 +94,12 @@ RIG_TEST(test_output_is_appended)
 
 RIG_TEST(test_inherit)
 {
-	say(g,
-	    "{\"op\":\"start\",\"id\":1,\"argv\":[\"sh\",\"-c\",\"echo $UNIT_GIVEN $UNIT_CALLER "
-	    "$UNIT_BOTH\"],\"inherit\":true,"
-	    "\"env\":[\"UNIT_GIVEN=g\",\"UNIT_BOTH=new\"],\"out\":\"%s/1.out\",\"cwd\":\"/\"}",
-	    g->dir);
+	rig_say(g,
+		"{\"op\":\"start\",\"id\":1,\"argv\":[\"sh\",\"-c\",\"echo $UNIT_GIVEN "
+		"$UNIT_CALLER "
+		"$UNIT_BOTH\"],\"inherit\":true,"
+		"\"env\":[\"UNIT_GIVEN=g\",\"UNIT_BOTH=new\"],\"out\":\"%s/1.out\",\"cwd\":\"/\"}",
+		g->dir);
 	json_decref(expect(g, "started"));
 	json_decref(expect(g, "exited"));
 	assert_string_equal(kept(output(g, 1)), "g caller new\n");
@@ -106,10 +107,11 @@ RIG_TEST(test_inherit)
 
 RIG_TEST(test_mkdir_and_cwd)
 {
-	say(g,
-	    "{\"op\":\"start\",\"id\":1,\"argv\":[\"pwd\"],\"mkdir\":[\"%s/a/b\"],\"cwd\":\"%s/a/"
-	    "b\",\"out\":\"%s/1.out\"}",
-	    g->dir, g->dir, g->dir);
+	rig_say(g,
+		"{\"op\":\"start\",\"id\":1,\"argv\":[\"pwd\"],\"mkdir\":[\"%s/a/b\"],\"cwd\":\"%s/"
+		"a/"
+		"b\",\"out\":\"%s/1.out\"}",
+		g->dir, g->dir, g->dir);
 	json_decref(expect(g, "started"));
 	json_decref(expect(g, "exited"));
 	assert_string_equal(kept(output(g, 1)), textf("%s/a/b\n", g->dir));
@@ -138,7 +140,7 @@ RIG_TEST(test_cannot_start)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		json_t *ev;
 
-		say(g, "{\"op\":\"start\",\"id\":%zu,%s}", i, cases[i].request);
+		rig_say(g, "{\"op\":\"start\",\"id\":%zu,%s}", i, cases[i].request);
 		ev = expect(g, "failed");
 		assert_int_equal(num(ev, "id"), i);
 		assert_int_equal(num(ev, "errno"), cases[i].code);
@@ -151,8 +153,8 @@ RIG_TEST(test_cannot_start)
 RIG_TEST(test_fifo_as_output)
 {
 	assert_int_equal(mkfifo(in_dir(g->dir, "fifo"), 0600), 0);
-	say(g, "{\"op\":\"start\",\"id\":1,\"argv\":[\"true\"],\"out\":\"%s\"}",
-	    in_dir(g->dir, "fifo"));
+	rig_say(g, "{\"op\":\"start\",\"id\":1,\"argv\":[\"true\"],\"out\":\"%s\"}",
+		in_dir(g->dir, "fifo"));
 	json_decref(expect(g, "failed"));
 }
 
@@ -183,7 +185,7 @@ RIG_TEST(test_signal_reaches_group_and_strays)
 	in_group = written_pid(g, "group");
 	escaped = written_pid(g, "escaped");
 	assert_true(test_alive(in_group) && test_alive(escaped));
-	say(g, "{\"op\":\"signal\",\"id\":1,\"sig\":%d}", SIGTERM);
+	rig_say(g, "{\"op\":\"signal\",\"id\":1,\"sig\":%d}", SIGTERM);
 	ev = expect(g, "exited");
 	assert_int_equal(num(ev, "signal"), SIGTERM);
 	json_decref(ev);
@@ -216,7 +218,7 @@ RIG_TEST(test_signal_reaches_stopped)
 	ev = expect(g, "started");
 	wait_state((pid_t)num(ev, "pid"), 'T');
 	json_decref(ev);
-	say(g, "{\"op\":\"signal\",\"id\":1,\"sig\":%d}", SIGTERM);
+	rig_say(g, "{\"op\":\"signal\",\"id\":1,\"sig\":%d}", SIGTERM);
 	ev = expect(g, "exited");
 	assert_int_equal(num(ev, "signal"), SIGTERM);
 	json_decref(ev);
@@ -242,7 +244,7 @@ RIG_TEST(test_reap_finds_double_fork)
 	daemon = written_pid(g, "daemon");
 	child = written_pid(g, "child");
 	assert_true(test_alive(daemon) && test_alive(child));
-	say(g, "{\"op\":\"reap\",\"id\":1,\"grace_ms\":200}");
+	rig_say(g, "{\"op\":\"reap\",\"id\":1,\"grace_ms\":200}");
 	ev = expect(g, "reaped");
 	assert_int_equal(num(ev, "id"), 1);
 	assert_true(num(ev, "killed") >= 2);
@@ -278,7 +280,7 @@ static void reaped_unharmed(struct rig *g)
 RIG_TEST(test_reap_waits)
 {
 	leave_one_waiting(g);
-	say(g, "{\"op\":\"reap\",\"id\":1,\"wait_ms\":%d,\"grace_ms\":200}", PATIENCE_MS);
+	rig_say(g, "{\"op\":\"reap\",\"id\":1,\"wait_ms\":%d,\"grace_ms\":200}", PATIENCE_MS);
 	test_put(g->dir, "go", "");
 	reaped_unharmed(g);
 }
@@ -288,7 +290,7 @@ RIG_TEST(test_reap_waits_through_stall)
 {
 	pid_t waiting = leave_one_waiting(g);
 
-	say(g, "{\"op\":\"reap\",\"id\":1,\"wait_ms\":1000,\"grace_ms\":200}");
+	rig_say(g, "{\"op\":\"reap\",\"id\":1,\"wait_ms\":1000,\"grace_ms\":200}");
 	usleep(100000); /* it has heard */
 	kill(g->pid, SIGSTOP);
 	kill(waiting, SIGSTOP);
@@ -318,12 +320,12 @@ RIG_TEST(test_reap_spares_earlier_steps)
 	ev = expect(g, "exited");
 	assert_int_equal(num(ev, "strays"), 1);
 	json_decref(ev);
-	say(g, "{\"op\":\"reap\",\"id\":2,\"grace_ms\":100}");
+	rig_say(g, "{\"op\":\"reap\",\"id\":2,\"grace_ms\":100}");
 	ev = expect(g, "reaped");
 	assert_int_equal(num(ev, "killed"), 1);
 	json_decref(ev);
 	assert_true(test_alive(server));
-	say(g, "{\"op\":\"reap\",\"id\":1,\"grace_ms\":100}");
+	rig_say(g, "{\"op\":\"reap\",\"id\":1,\"grace_ms\":100}");
 	ev = expect(g, "reaped");
 	assert_int_equal(num(ev, "killed"), 1);
 	json_decref(ev);
@@ -347,12 +349,12 @@ RIG_TEST(test_bad_requests)
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
 		json_t *ev;
 
-		say(g, "%s", lines[i]);
+		rig_say(g, "%s", lines[i]);
 		ev = expect(g, "error");
 		assert_true(strlen(text(ev, "text")) > 0);
 		json_decref(ev);
 	}
-	say(g, "\n   \r");
+	rig_say(g, "\n   \r");
 	say_sh(g, 1, "exit 0");
 	json_decref(expect(g, "started"));
 	json_decref(expect(g, "exited"));
@@ -369,7 +371,7 @@ RIG_TEST(test_oversized_line)
 	ev = expect(g, "error");
 	assert_non_null(strstr(text(ev, "text"), "1048576"));
 	json_decref(ev);
-	say(g, "the end of it");
+	rig_say(g, "the end of it");
 	say_sh(g, 1, "exit 0");
 	json_decref(expect(g, "started"));
 	json_decref(expect(g, "exited"));

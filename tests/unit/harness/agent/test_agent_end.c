@@ -59,10 +59,11 @@ RIG_TEST(test_closed_input_during_fork)
 		struct proc_exit x;
 
 		start_agent(&other);
-		say(&other,
-		    "{\"op\":\"start\",\"id\":1,\"argv\":[\"/bin/sh\",\"-c\",\"sleep 300 & exit "
-		    "0\"],\"env\":[\"PATH=/bin\",\"%s\"]}",
-		    textf("UNIT_MARK=%d.%lld", (int)getpid(), (long long)clock_monotonic_ns()));
+		rig_say(&other,
+			"{\"op\":\"start\",\"id\":1,\"argv\":[\"/bin/sh\",\"-c\",\"sleep 300 & "
+			"exit "
+			"0\"],\"env\":[\"PATH=/bin\",\"%s\"]}",
+			textf("UNIT_MARK=%d.%lld", (int)getpid(), (long long)clock_monotonic_ns()));
 		/* Some moments more or less, so that one of them is the one. */
 		for (volatile int k = 0; k < i * 3000; k++)
 			;

@@ -12,7 +12,7 @@ static json_t *step(struct rig *g, int id, const char *cpus)
 	CLEANUP(xfreep) char *line = json_dumps(rq, JSON_COMPACT);
 
 	json_decref(rq);
-	say(g, "%s", line);
+	rig_say(g, "%s", line);
 	return next_event(g, PATIENCE_MS);
 }
 
@@ -51,9 +51,9 @@ RIG_TEST(needs_of_either)
 {
 	json_t *ev;
 
-	say(g, "%s",
-	    "{\"op\":\"probe\",\"id\":1,\"inherit\":true,\"needs\":[\"no-such|sh\","
-	    "\"no-such|libno-such.so.1\",\"/no/such|/dev/null\"]}");
+	rig_say(g, "%s",
+		"{\"op\":\"probe\",\"id\":1,\"inherit\":true,\"needs\":[\"no-such|sh\","
+		"\"no-such|libno-such.so.1\",\"/no/such|/dev/null\"]}");
 	ev = expect(g, "probe");
 	assert_int_equal(json_array_size(json_object_get(ev, "missing")), 1);
 	assert_string_equal(json_string_value(json_array_get(json_object_get(ev, "missing"), 0)),

@@ -15,14 +15,14 @@ static bool is_missing(const json_t *ev, const char *what, const char **why)
 	return false;
 }
 
-static json_t *probe(struct rig *g, json_t *needs, json_t *env)
+static json_t *agent_probe(struct rig *g, json_t *needs, json_t *env)
 {
 	json_t *rq = json_pack("{s:s, s:i, s:o, s:o, s:b}", "op", "probe", "id", 3, "needs", needs,
 			       "env", env, "inherit", 1);
 	CLEANUP(xfreep) char *line = json_dumps(rq, JSON_COMPACT);
 
 	json_decref(rq);
-	say(g, "%s", line);
+	rig_say(g, "%s", line);
 	return expect(g, "probe");
 }
 
@@ -34,11 +34,11 @@ RIG_TEST(test_probe)
 	assert_int_equal(fs_write_atomic(in_dir(g->dir, "my-tool"), "#!/bin/sh\n", 10, NULL), 0);
 	assert_int_equal(chmod(in_dir(g->dir, "my-tool"), 0755), 0);
 	assert_int_equal(fs_write_atomic(in_dir(g->dir, "not-executable"), "", 0, NULL), 0);
-	ev = probe(g,
-		   json_pack("[s,s,s,s,s,s,s,s,s]", "sh", "no-such-tool", "my-tool",
-			     "not-executable", "libc.so.6", "libno-such.so.3", "/dev/null",
-			     "/dev/no-such", g->dir),
-		   json_pack("[o]", json_sprintf("PATH=%s:/usr/bin:/bin", g->dir)));
+	ev = agent_probe(g,
+			 json_pack("[s,s,s,s,s,s,s,s,s]", "sh", "no-such-tool", "my-tool",
+				   "not-executable", "libc.so.6", "libno-such.so.3", "/dev/null",
+				   "/dev/no-such", g->dir),
+			 json_pack("[o]", json_sprintf("PATH=%s:/usr/bin:/bin", g->dir)));
 	assert_int_equal(num(ev, "id"), 3);
 	assert_int_equal(json_array_size(json_object_get(ev, "missing")), 4);
 	assert_true(is_missing(ev, "no-such-tool", &why) && !why);
@@ -50,7 +50,7 @@ RIG_TEST(test_probe)
 }
 
 /* Each byte of a small shared library is a chance to read past something. */
-static void put(const char *path, const void *data, size_t n)
+static void file_put(const char *path, const void *data, size_t n)
 {
 	assert_int_equal(fs_write_atomic(path, data, n, NULL), 0);
 }
@@ -146,19 +146,19 @@ RIG_TEST(test_probe_library_versions)
 	json_t *ev;
 
 	tiny_make(&t, "libc.so.6", "GLIBC_2.17");
-	put(good, &t, sizeof(t));
+	file_put(good, &t, sizeof(t));
 	tiny_make(&t, "libc.so.6", "GLIBC_2.99");
-	put(new, &t, sizeof(t));
+	file_put(new, &t, sizeof(t));
 	tiny_make(&t, "libnobody.so.2", "NOBODY_1");
-	put(lonely, &t, sizeof(t));
+	file_put(lonely, &t, sizeof(t));
 	tiny_make(&t, "libc.so.6", "GLIBC_2.17");
 	t.eh.e_machine = EM_S390;
-	put(foreign, &t, sizeof(t));
-	put(text_file, "GROUP ( libc.so.6 )", 19);
-	ev = probe(g,
-		   json_pack("[s,s,s,s,s,s,s]", good, new, lonely, foreign, text_file, "libgood.so",
-			     "libnew.so.1"),
-		   json_pack("[o]", json_sprintf("LD_LIBRARY_PATH=/nowhere:%s", g->dir)));
+	file_put(foreign, &t, sizeof(t));
+	file_put(text_file, "GROUP ( libc.so.6 )", 19);
+	ev = agent_probe(g,
+			 json_pack("[s,s,s,s,s,s,s]", good, new, lonely, foreign, text_file,
+				   "libgood.so", "libnew.so.1"),
+			 json_pack("[o]", json_sprintf("LD_LIBRARY_PATH=/nowhere:%s", g->dir)));
 	if (is_missing(ev, good, &why))
 		fail_msg("%s", why);
 	assert_false(is_missing(ev, "libgood.so", &why));
@@ -191,11 +191,11 @@ RIG_TEST(test_probe_hostile_libraries)
 
 			bad = t;
 			((unsigned char *)&bad)[i] ^= k ? 0xff : 0x01;
-			put(path, &bad, k ? sizeof(bad) : i);
-			ev = probe(g, json_pack("[s]", path), json_array());
+			file_put(path, &bad, k ? sizeof(bad) : i);
+			ev = agent_probe(g, json_pack("[s]", path), json_array());
 			json_decref(ev);
 		}
 	}
-	put(path, &t, sizeof(t));
-	json_decref(probe(g, json_pack("[s]", path), json_array()));
+	file_put(path, &t, sizeof(t));
+	json_decref(agent_probe(g, json_pack("[s]", path), json_array()));
 }

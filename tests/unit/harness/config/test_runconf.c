@@ -2,6 +2,8 @@
  * the catalogue. */
 #include "conf_test.h"
 
+#include "profrig/engine/engine.h"
+
 struct fixture {
 	struct sandbox sb;
 	struct tool_set ts;
@@ -11,7 +13,7 @@ struct fixture {
 	struct err err;
 };
 
-static void begin(struct fixture *f)
+static void fixture_begin(struct fixture *f)
 {
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
 
@@ -29,7 +31,7 @@ static void begin(struct fixture *f)
 	f->rq.cwd = f->sb.dir;
 }
 
-static void end(struct fixture *f)
+static void fixture_end(struct fixture *f)
 {
 	runconf_release(&f->rc);
 	tool_set_release(&f->ts);
@@ -41,7 +43,7 @@ static void end(struct fixture *f)
 	sandbox_release(&f->sb);
 }
 
-static int load(struct fixture *f)
+static int fixture_load(struct fixture *f)
 {
 	runconf_release(&f->rc);
 	problems_release(&f->p);
@@ -51,7 +53,7 @@ static int load(struct fixture *f)
 
 static void load_ok(struct fixture *f)
 {
-	if (load(f) < 0)
+	if (fixture_load(f) < 0)
 		fail_msg("%s", f->err.msg);
 }
 
@@ -62,16 +64,16 @@ static void model(struct fixture *f, const char *text)
 	f->rq.model = "m";
 }
 
-static void expect(struct fixture *f, const char *const *want)
+static void fixture_expect(struct fixture *f, const char *const *want)
 {
-	assert_int_equal(load(f), -EINVAL);
+	assert_int_equal(fixture_load(f), -EINVAL);
 	assert_problems(&f->p, want);
 }
-#define EXPECT(f, ...) expect(f, (const char *const[]){ __VA_ARGS__, NULL })
+#define EXPECT(f, ...) fixture_expect(f, (const char *const[]){ __VA_ARGS__, NULL })
 
 static void expect_usage(struct fixture *f, const char *words)
 {
-	int r = load(f);
+	int r = fixture_load(f);
 
 	if (r != -ENOENT || f->p.lines.nr || !strstr(f->err.msg, words))
 		fail_msg("%d, %zu problems: '%s'", r, f->p.lines.nr, f->err.msg);
@@ -80,9 +82,9 @@ static void expect_usage(struct fixture *f, const char *words)
 TEST(full_model)
 {
 	CLEANUP(xfreep) char *dir = NULL, *data = NULL, *setup = NULL, *dockerfile = NULL;
-	CLEANUP(end) struct fixture f;
+	CLEANUP(fixture_end) struct fixture f;
 
-	begin(&f);
+	fixture_begin(&f);
 	sandbox_write(&f.sb, "m/data/x", "");
 	model(&f, "model: {name: mlp, command: [./run.sh, --epochs, 3, 1.50, true], image: "
 		  "'mlp:demo', timeout: 10m,\n"
@@ -148,9 +150,9 @@ TEST(full_model)
 
 TEST(defaults)
 {
-	CLEANUP(end) struct fixture f;
+	CLEANUP(fixture_end) struct fixture f;
 
-	begin(&f);
+	fixture_begin(&f);
 	model(&f, "model: {command: [a]}\n");
 	load_ok(&f);
 	assert_string_equal(f.rc.model_name, "m");
@@ -174,9 +176,9 @@ static const char *origin_of(const struct fixture *f, const char *path)
 
 TEST(precedence)
 {
-	CLEANUP(end) struct fixture f;
+	CLEANUP(fixture_end) struct fixture f;
 
-	begin(&f);
+	fixture_begin(&f);
 	model(&f, "model: {name: a, command: [x], timeout: 1, image: i1}\nengine: docker\nenv: {A: "
 		  "m, B: m, C: m}\nlive: false\n");
 	sandbox_write(&f.sb, "c1.yaml",
@@ -221,9 +223,9 @@ TEST(precedence)
 
 TEST(null_takes_back)
 {
-	CLEANUP(end) struct fixture f;
+	CLEANUP(fixture_end) struct fixture f;
 
-	begin(&f);
+	fixture_begin(&f);
 	model(&f, "model: {name: a, command: [x]}\nenv: {A: m, B: m, C: m}\nlabels: {l: m}\n"
 		  "secrets: {S: {from_env: PROFRIG_NOT_SET}}\ntools: [{name: opts, options: {rate: "
 		  "8}}]\n");
@@ -248,9 +250,9 @@ TEST(null_takes_back)
 /* What a run without tools is compared with has no idle time either, whatever says so. */
 TEST(idle_is_for_the_profiled_run)
 {
-	CLEANUP(end) struct fixture f;
+	CLEANUP(fixture_end) struct fixture f;
 
-	begin(&f);
+	fixture_begin(&f);
 	model(&f, "model: {name: a, command: [x]}\nidle: 1m\n");
 	load_ok(&f);
 	assert_true(f.rc.idle_s == 60);
@@ -271,9 +273,9 @@ TEST(bare_command)
 {
 	char *const argv[] = { (char *)"/opt/bin/train", (char *)"--lr", (char *)"0.10", (char *)"",
 			       NULL };
-	CLEANUP(end) struct fixture f;
+	CLEANUP(fixture_end) struct fixture f;
 
-	begin(&f);
+	fixture_begin(&f);
 	f.rq.command = argv;
 	load_ok(&f);
 	assert_string_equal(f.rc.model_name, "train");
@@ -295,9 +297,9 @@ TEST(bare_command)
 
 TEST(model_in_config)
 {
-	CLEANUP(end) struct fixture f;
+	CLEANUP(fixture_end) struct fixture f;
 
-	begin(&f);
+	fixture_begin(&f);
 	sandbox_write(&f.sb, "conf/big.yaml", "model: {command: [x]}\n");
 	strvec_push(&f.rq.config_files, "conf/big.yaml");
 	load_ok(&f);
@@ -317,9 +319,9 @@ TEST(model_in_config)
 
 TEST(all_problems_at_once)
 {
-	CLEANUP(end) struct fixture f;
+	CLEANUP(fixture_end) struct fixture f;
 
-	begin(&f);
+	fixture_begin(&f);
 	unsetenv("PROFRIG_NO_SUCH");
 	model(&f, "model:\n"
 		  "  comand: [x]\n"
@@ -362,9 +364,9 @@ TEST(all_problems_at_once)
 /* Both files are shown, also a value that another file overrides. */
 TEST(problems_of_every_file)
 {
-	CLEANUP(end) struct fixture f;
+	CLEANUP(fixture_end) struct fixture f;
 
-	begin(&f);
+	fixture_begin(&f);
 	model(&f, "model: {command: [x], timeout: never}\n");
 	sandbox_write(&f.sb, "c.yaml", "model: {timeout: 5}\nbogus: 1\n");
 	strvec_push(&f.rq.config_files, "c.yaml");
@@ -378,25 +380,25 @@ TEST(problems_of_every_file)
 
 TEST(syntax_errors)
 {
-	CLEANUP(end) struct fixture f;
+	CLEANUP(fixture_end) struct fixture f;
 
-	begin(&f);
+	fixture_begin(&f);
 	model(&f, "model: {command: [x]}\n a: 1\n");
-	assert_int_equal(load(&f), -EINVAL);
+	assert_int_equal(fixture_load(&f), -EINVAL);
 	assert_int_equal(f.p.lines.nr, 1);
 	assert_int_equal(strncmp(f.p.lines.v[0], "m/profrig.yaml:2: ", 18), 0);
 	sandbox_write(&f.sb, "c.json", "{\"env\": {}\n,}");
 	strvec_push(&f.rq.config_files, "c.json");
-	assert_int_equal(load(&f), -EINVAL);
+	assert_int_equal(fixture_load(&f), -EINVAL);
 	assert_int_equal(f.p.lines.nr, 2);
 	assert_int_equal(strncmp(f.p.lines.v[1], "c.json:2: ", 10), 0);
 }
 
 TEST(unknown_names)
 {
-	CLEANUP(end) struct fixture f;
+	CLEANUP(fixture_end) struct fixture f;
 
-	begin(&f);
+	fixture_begin(&f);
 	model(&f, "model: {command: [x]}\n");
 	runconf_give(&f.rq.given, "tools", CFG_SEQ, "blas_trace,blas_trac");
 	expect_usage(&f, "unknown tool 'blas_trac'; did you mean 'blas_trace'?");
@@ -436,16 +438,16 @@ TEST(unknown_names)
 	/* In a file the same names are problems of the file. */
 	model(&f, "model: {command: [x]}\ntools: [zzz]\nengine: dokcer\n");
 	EXPECT(&f,
-	       "m/profrig.yaml:3: engine: unknown 'dokcer'; did you mean 'docker'? (one of: auto, "
-	       "docker, podman, apptainer, host)",
+	       "m/profrig.yaml:3: engine: unknown 'dokcer'; did you mean 'docker'? (one of: "
+	       "auto" ENGINE_WORDS ")",
 	       "m/profrig.yaml:2: unknown tool 'zzz' (see 'profrig list tools')");
 }
 
 TEST(nothing_to_run)
 {
-	CLEANUP(end) struct fixture f;
+	CLEANUP(fixture_end) struct fixture f;
 
-	begin(&f);
+	fixture_begin(&f);
 	EXPECT(&f, "nothing to run: name a model, give a command after --, or model.command in "
 		   "--config");
 	model(&f, "model: {name: x}\n");
@@ -460,13 +462,13 @@ TEST(nothing_to_run)
 
 TEST(broken_tools_matter_when_used)
 {
-	CLEANUP(end) struct fixture f;
+	CLEANUP(fixture_end) struct fixture f;
 
-	begin(&f);
+	fixture_begin(&f);
 	model(&f, "model: {command: [x]}\ntools: [env]\n");
 	load_ok(&f);
 	runconf_give(&f.rq.given, "tools", CFG_SEQ, "broken");
-	assert_int_equal(load(&f), -EINVAL);
+	assert_int_equal(fixture_load(&f), -EINVAL);
 	assert_true(problems_hold(&f.p, "broken.yaml:3: unknown placeholder {x}"));
 }
 
@@ -482,9 +484,9 @@ static bool tree_holds(const struct cfg_node *n, const char *text)
 
 TEST(secrets)
 {
-	CLEANUP(end) struct fixture f;
+	CLEANUP(fixture_end) struct fixture f;
 
-	begin(&f);
+	fixture_begin(&f);
 	setenv("PROFRIG_TEST_FROM", "hunter2", 1);
 	model(&f, "model: {command: [x]}\n"
 		  "env: {API_KEY: hunter3, PLAIN: open}\n"
@@ -506,7 +508,7 @@ TEST(secrets)
 	EXPECT(&f, "m/profrig.yaml:3: secrets.HF: is also under env");
 	/* A secret written where a map belongs must not come back in the words about it. */
 	model(&f, "model: {command: [x]}\nsecrets: {HF: hunter6, G: [hunter7]}\n");
-	assert_int_equal(load(&f), -EINVAL);
+	assert_int_equal(fixture_load(&f), -EINVAL);
 	assert_false(problems_hold(&f.p, "hunter"));
 	unsetenv("PROFRIG_TEST_FROM");
 }
@@ -541,16 +543,16 @@ TEST(gpu_lists)
 		{ "','", -1 }, { "1-2-3", -1 }, { "0-99999999999999999999", -1 },
 		{ "0x1", -1 }, { "1.5", -1 },
 	};
-	CLEANUP(end) struct fixture f;
+	CLEANUP(fixture_end) struct fixture f;
 
-	begin(&f);
+	fixture_begin(&f);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
 		char *text = xasprintf("model: {command: [x]}\ngpus: %s\n", cases[i].text);
 		int r;
 
 		model(&f, text);
-		r = load(&f);
+		r = fixture_load(&f);
 		if ((r < 0) != (cases[i].nr < 0) ||
 		    (r == 0 && f.rc.gpu_list.nr != (size_t)cases[i].nr))
 			fail_msg("gpus: %s", cases[i].text);
@@ -584,9 +586,9 @@ TEST(catalogue)
 {
 	CLEANUP(strvec_release) struct strvec paths = STRVEC_INIT;
 	struct catalog c;
-	CLEANUP(end) struct fixture f;
+	CLEANUP(fixture_end) struct fixture f;
 
-	begin(&f);
+	fixture_begin(&f);
 	sandbox_write(&f.sb, "profrig.yaml", "model: {name: top, command: [t], tags: [x]}\n");
 	sandbox_write(&f.sb, "alpha/profrig.yaml",
 		      "model: {command: [a], tags: [x, y], about: first, image: i}\n");
@@ -648,9 +650,9 @@ TEST(catalogue)
 TEST(example_loads)
 {
 	CLEANUP(xfreep) char *here = fs_abs(".");
-	CLEANUP(end) struct fixture f;
+	CLEANUP(fixture_end) struct fixture f;
 
-	begin(&f);
+	fixture_begin(&f);
 	f.rq.cwd = here;
 	f.rq.model = "mlp";
 	load_ok(&f);

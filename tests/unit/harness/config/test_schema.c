@@ -6,7 +6,9 @@
 
 #include <ctype.h>
 
-static void check(const char *text, const char *const *want)
+#include "profrig/engine/engine.h"
+
+static void text_check(const char *text, const char *const *want)
 {
 	CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
 	struct err err = ERR_INIT;
@@ -20,7 +22,7 @@ static void check(const char *text, const char *const *want)
 	assert_problems(&p, want);
 }
 
-#define CHECK(text, ...) check(text, (const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
+#define CHECK(text, ...) text_check(text, (const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
 
 TEST(whole_configuration_is_fine)
 {
@@ -111,8 +113,8 @@ TEST(choices_and_ranges)
 	      "tools: [{name: a, sampler: {period_s: 0}}, {name: b, sampler: {period_s: .inf}},\n"
 	      "  {name: c, sampler: {period_s: 5s}}]\n"
 	      "mounts: [{host: a, mode: rx}]\n",
-	      "profrig.yaml:1: engine: unknown 'dokcer'; did you mean 'docker'? (one of: auto, "
-	      "docker, podman, apptainer, host)",
+	      "profrig.yaml:1: engine: unknown 'dokcer'; did you mean 'docker'? (one of: "
+	      "auto" ENGINE_WORDS ")",
 	      "profrig.yaml:2: container.pull: unknown 'sometimes' (one of: missing, always, "
 	      "never)",
 	      "profrig.yaml:3: model.timeout: -1 is not between 0 and 31536000",

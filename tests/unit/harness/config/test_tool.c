@@ -8,7 +8,7 @@
 #include "profrig/engine/engine.h"
 #include "profrig/sampler/sampler.h"
 
-static void load(struct tool_set *ts, const char *dir)
+static void tools_load(struct tool_set *ts, const char *dir)
 {
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
 	struct err err = ERR_INIT;
@@ -23,7 +23,7 @@ static const struct tool *one_tool(struct sandbox *sb, struct tool_set *ts, cons
 	sandbox_write(sb, "t/x.yaml", text);
 	CLEANUP(xfreep) char *dir = fs_join(sb->dir, "t");
 
-	load(ts, dir);
+	tools_load(ts, dir);
 	/* The file may call itself otherwise, and other folders have tools too. */
 	for (size_t i = 0; i < ts->tools.nr; i++)
 		if (!strncmp(ts->tools.v[i]->file, sb->dir, strlen(sb->dir)))
@@ -74,7 +74,7 @@ TEST(shipped_tools_are_sound)
 	CLEANUP(xfreep) char *dir = fs_abs("tools.d");
 	size_t nr = 0;
 
-	load(&ts, "tools.d");
+	tools_load(&ts, "tools.d");
 	for (size_t i = 0; i < ARRAY_LEN(want); i++)
 		if (!tool_find(&ts, want[i]))
 			fail_msg("no tool %s", want[i]);

@@ -5,8 +5,8 @@
 
 #include "profrig/image/image.h"
 
-static void load(struct runconf *rc, const struct sandbox *sb, const char *const *sets,
-		 struct problems *p)
+static void image_load(struct runconf *rc, const struct sandbox *sb, const char *const *sets,
+		       struct problems *p)
 {
 	static const struct tool_set no_tools;
 	CLEANUP(strvec_release) struct strvec list = STRVEC_INIT, none = STRVEC_INIT;
@@ -30,7 +30,7 @@ static char *images(const struct sandbox *sb, const char *const *sets, struct st
 	struct problems p = PROBLEMS_INIT;
 	struct runconf rc;
 
-	load(&rc, sb, sets, &p);
+	image_load(&rc, sb, sets, &p);
 	if (!p.lines.nr)
 		image_plan_add(&ip, &rc, "profrig.yaml", NULL, &p);
 	for (size_t i = 0; i < ip.jobs.nr; i++)
@@ -262,7 +262,7 @@ TEST(test_base)
 		CLEANUP(runconf_release) struct runconf rc;
 
 		sandbox_write(&sb, "d.Dockerfile", rows[i].text);
-		load(&rc, &sb, SETS(rows[i].sets ? rows[i].sets : "env.A=1"), &p);
+		image_load(&rc, &sb, SETS(rows[i].sets ? rows[i].sets : "env.A=1"), &p);
 		image_plan_add(&ip, &rc, "m", NULL, &p);
 		assert_int_equal(p.lines.nr, 0);
 		if (strcmp(ip.jobs.v[0].base, rows[i].want) != 0)
@@ -292,7 +292,7 @@ TEST(test_manifest)
 	sandbox_write(&sb, "tok", "hunter2-build");
 	sandbox_write(&sb, "d.a.Dockerfile", "FROM x\n");
 	sandbox_write(&sb, "d.b.Dockerfile", "FROM y\n");
-	load(&rc, &sb, NULL, &p);
+	image_load(&rc, &sb, NULL, &p);
 	image_plan_add(&ip, &rc, "here/profrig.yaml", NULL, &p);
 	assert_int_equal(p.lines.nr, 0);
 	ip.jobs.v[0].status = IMAGE_BUILT;

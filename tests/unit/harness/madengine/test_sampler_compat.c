@@ -8,7 +8,7 @@
 #define POWER "gpu_info_power_profiler_output.csv"
 #define VRAM "gpu_info_vram_profiler_output.csv"
 
-static int convert(const char *text, struct strvec *written, struct err *err)
+static int compat_convert(const char *text, struct strvec *written, struct err *err)
 {
 	setenv("TZ", "UTC", 1);
 	tzset();
@@ -38,19 +38,20 @@ GPU_TEST(both_views)
 	CLEANUP(strvec_release) struct strvec written = STRVEC_INIT;
 
 	/* 750 W is 750, and memory is what is occupied: 16 of 64 GiB while the GPU is 99 % busy */
-	assert_int_equal(convert(HEAD
-				 "# storage: every\n"
-				 "t_ns,power.gpu0[W],vram_used.gpu0[bytes],vram_total.gpu0[bytes],"
-				 "busy.gpu0[%],power.gpu1[W],vram_used.gpu1[bytes],"
-				 "vram_total.gpu1[bytes]\n"
-				 "2000000000,750,17179869184,68719476736,99,,,\n"
-				 "2000400000,,,,,100.126,1,3\n"
-				 "2100000000,NA,NA,68719476736,99,,,\n"
-				 "2100400000,,,,,0,0,3\n"
-				 "# mark: 2150000000 x\n"
-				 "2200400000,,,,,5,NA,NA\n",
-				 &written, NULL),
-			 0);
+	assert_int_equal(
+		compat_convert(HEAD
+			       "# storage: every\n"
+			       "t_ns,power.gpu0[W],vram_used.gpu0[bytes],vram_total.gpu0[bytes],"
+			       "busy.gpu0[%],power.gpu1[W],vram_used.gpu1[bytes],"
+			       "vram_total.gpu1[bytes]\n"
+			       "2000000000,750,17179869184,68719476736,99,,,\n"
+			       "2000400000,,,,,100.126,1,3\n"
+			       "2100000000,NA,NA,68719476736,99,,,\n"
+			       "2100400000,,,,,0,0,3\n"
+			       "# mark: 2150000000 x\n"
+			       "2200400000,,,,,5,NA,NA\n",
+			       &written, NULL),
+		0);
 	assert_int_equal(written.nr, 2);
 	view_is(POWER, "time,Power(Watt) GPU0,Power(Watt) GPU1\r\n"
 		       "2023-11-14 22:13:21.000000,750,100.13\r\n"
@@ -66,16 +67,16 @@ GPU_TEST(one_of_them)
 {
 	CLEANUP(strvec_release) struct strvec written = STRVEC_INIT;
 
-	assert_int_equal(convert(HEAD "t_ns,power_instant.gpu3[W],power.cpu0[W]\n"
-				      "2000000000,1.5,\n2000000001,,80\n",
-				 &written, NULL),
+	assert_int_equal(compat_convert(HEAD "t_ns,power_instant.gpu3[W],power.cpu0[W]\n"
+					     "2000000000,1.5,\n2000000001,,80\n",
+					&written, NULL),
 			 0);
 	view_is(POWER, "time,Power(Watt) GPU3\r\n2023-11-14 22:13:21.000000,1.5\r\n");
 	view_is(VRAM, NULL);
 	assert_int_equal(written.nr, 1);
-	assert_int_equal(convert(HEAD "t_ns,vram_used.gpu0[bytes],vram_total.gpu0[bytes]\n"
-				      "2000000000,50,100\n2100000000,60,\n",
-				 &written, NULL),
+	assert_int_equal(compat_convert(HEAD "t_ns,vram_used.gpu0[bytes],vram_total.gpu0[bytes]\n"
+					     "2000000000,50,100\n2100000000,60,\n",
+					&written, NULL),
 			 0);
 	view_is(POWER, NULL);
 	view_is(VRAM, "time,vram(%) GPU0\r\n2023-11-14 22:13:21.000000,50\r\n"
@@ -87,13 +88,13 @@ GPU_TEST(of_change_points)
 {
 	CLEANUP(strvec_release) struct strvec written = STRVEC_INIT;
 
-	assert_int_equal(convert(HEAD "# storage: change\n"
-				      "t_ns,power.gpu0[W],power.gpu1[W]\n"
-				      "2000000000,10,\n2000000100,,20\n"
-				      "2300000000,11,\n"
-				      "2400000000,,NA\n"
-				      "2500000000,,21\n",
-				 &written, NULL),
+	assert_int_equal(compat_convert(HEAD "# storage: change\n"
+					     "t_ns,power.gpu0[W],power.gpu1[W]\n"
+					     "2000000000,10,\n2000000100,,20\n"
+					     "2300000000,11,\n"
+					     "2400000000,,NA\n"
+					     "2500000000,,21\n",
+					&written, NULL),
 			 0);
 	view_is(POWER, "time,Power(Watt) GPU0,Power(Watt) GPU1\r\n"
 		       "2023-11-14 22:13:21.000000,10,20\r\n"
@@ -120,7 +121,7 @@ GPU_TEST(nothing_to_show)
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct err err = ERR_INIT;
-		int r = convert(rows[i].text, &written, &err);
+		int r = compat_convert(rows[i].text, &written, &err);
 
 		if (r != rows[i].code || !strstr(err.msg, rows[i].words))
 			ROW_FAIL(i, "%d: %s", r, err.msg);

@@ -84,7 +84,7 @@ static int tear_down(void **state)
 
 #define PLAN_TEST(name) TEST_OF(name, struct fixture *f, set_up, tear_down)
 
-static int make(struct fixture *f)
+static int fixture_plan(struct fixture *f)
 {
 	plan_release(&f->pl);
 	runconf_release(&f->rc);
@@ -98,7 +98,7 @@ static int make(struct fixture *f)
 
 static void make_ok(struct fixture *f)
 {
-	if (make(f) < 0)
+	if (fixture_plan(f) < 0)
 		fail_msg("%s", f->err.msg);
 }
 
@@ -111,7 +111,7 @@ static void command(struct fixture *f, const char *tools)
 	runconf_give(&f->rq.given, "tools", tools ? CFG_SEQ : CFG_NULL, tools);
 }
 
-static void set(struct fixture *f, const char *assignment)
+static void conf_set(struct fixture *f, const char *assignment)
 {
 	strvec_clear(&f->rq.sets);
 	if (assignment)
@@ -189,7 +189,7 @@ PLAN_TEST(scripts_see_their_tool)
 	const struct plan_step *a, *user;
 
 	f->rq.model = FIXTURES "/stack";
-	set(f, "tools[0]={name: A, options: {level: 9}}");
+	conf_set(f, "tools[0]={name: A, options: {level: 9}}");
 	make_ok(f);
 	a = &f->pl.steps.v[1];
 	user = &f->pl.steps.v[2];
@@ -239,31 +239,31 @@ PLAN_TEST(workload_environment)
 PLAN_TEST(disputes)
 {
 	command(f, "A,C");
-	assert_int_equal(make(f), -EINVAL);
+	assert_int_equal(fixture_plan(f), -EINVAL);
 	assert_int_equal(f->p.lines.nr, 1);
 	assert_true(problems_hold(
 		&f->p, "command line: tools 'A' and 'C' give SHARED different values: 'same' ("));
 	assert_true(problems_hold(&f->p, "C.yaml:5): settle it under env"));
 	/* The user settles it, for all or for one of them. */
-	set(f, "env.SHARED=mine");
+	conf_set(f, "env.SHARED=mine");
 	make_ok(f);
 	assert_var(workload(f), "SHARED", "mine", "command line");
-	set(f, "tools[1].env.SHARED=same");
+	conf_set(f, "tools[1].env.SHARED=same");
 	make_ok(f);
 	assert_var(workload(f), "SHARED", "same", "command line");
 	for (int i = 0; i < 2; i++) {
-		set(f, textf("tools[%d].env.SHARED=third", i));
+		conf_set(f, textf("tools[%d].env.SHARED=third", i));
 		make_ok(f);
 		assert_var(workload(f), "SHARED", "third", "command line");
 	}
 	/* Two entries that disagree settle nothing. */
 	strvec_push(&f->rq.sets, "tools[0].env.SHARED=fourth");
-	assert_int_equal(make(f), -EINVAL);
+	assert_int_equal(fixture_plan(f), -EINVAL);
 	assert_true(problems_hold(&f->p, "'fourth' (command line), 'third' (command line)"));
 	/* Values of secret variables are not shown. */
 	command(f, "C,D");
-	set(f, "tools[1].env.X='{opt.none}'");
-	assert_int_equal(make(f), -EINVAL);
+	conf_set(f, "tools[1].env.X='{opt.none}'");
+	assert_int_equal(fixture_plan(f), -EINVAL);
 	assert_true(problems_hold(&f->p, "tools 'C' and 'D' give API_TOKEN different values ("));
 	assert_false(problems_hold(&f->p, "from-"));
 	/* All that is wrong at once. */
@@ -286,7 +286,7 @@ PLAN_TEST(conflicts)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		command(f, cases[i].tools);
-		assert_int_equal(make(f), cases[i].words ? -EINVAL : 0);
+		assert_int_equal(fixture_plan(f), cases[i].words ? -EINVAL : 0);
 		assert_int_equal(f->p.lines.nr, cases[i].words ? 1 : 0);
 		if (cases[i].words)
 			assert_true(problems_hold(&f->p, cases[i].words));
@@ -309,12 +309,12 @@ PLAN_TEST(preloads)
 	assert_var(workload(f), "LD_PRELOAD", "/lib/profrig/libprofrig_d.so:libasan.so",
 		   "D, the caller's environment");
 	unsetenv("LD_PRELOAD");
-	set(f, "env.LD_PRELOAD=mine.so");
+	conf_set(f, "env.LD_PRELOAD=mine.so");
 	make_ok(f);
 	assert_var(workload(f), "LD_PRELOAD", "/lib/profrig/libprofrig_d.so:mine.so",
 		   "D, command line");
 	f->prq.lib_dir = "/with blank";
-	assert_int_equal(make(f), -EINVAL);
+	assert_int_equal(fixture_plan(f), -EINVAL);
 	assert_true(problems_hold(&f->p, "LD_PRELOAD cannot hold"));
 }
 
@@ -333,7 +333,7 @@ PLAN_TEST(runs_are_hidden_also_behind_links)
 	f->rq.model = FIXTURES "/container";
 	f->prq.engine = &box;
 	f->prq.real = &real;
-	set(f, "mounts=[{host: /, container: /all}, {host: /usr, container: /data}]");
+	conf_set(f, "mounts=[{host: /, container: /all}, {host: /usr, container: /data}]");
 	make_ok(f);
 	assert_true(hides(&f->pl, "/all/runs") && !hides(&f->pl, "/data/one"));
 	strvec_pushl(&real, "/usr", "/runs", NULL);
@@ -389,14 +389,14 @@ PLAN_TEST(container)
 	assert_string_equal(f->pl.samplers.v[0].out, "/runs/one/samples/E.csv");
 	assert_string_equal(f->pl.samplers.v[0].options.v[0].name, "source");
 	/* With a workdir the image holds the model. */
-	set(f, "container.workdir=/work");
+	conf_set(f, "container.workdir=/work");
 	make_ok(f);
 	assert_int_equal(f->pl.spec.mounts.nr, 1);
 	assert_string_equal(f->pl.spec.workdir, "/work");
 	assert_string_equal(workload(f)->cwd, "/work");
 	/* A mount of the user's at the model's folder is not doubled. */
-	set(f, NULL);
-	set(f, textf("mounts=[{host: /, container: %s}]", f->rc.dir));
+	conf_set(f, NULL);
+	conf_set(f, textf("mounts=[{host: /, container: %s}]", f->rc.dir));
 	make_ok(f);
 	assert_int_equal(f->pl.spec.mounts.nr, 1);
 }
@@ -405,8 +405,8 @@ PLAN_TEST(container_needs_an_image)
 {
 	command(f, "A");
 	f->prq.engine = &box;
-	set(f, "container.workdir=/work");
-	assert_int_equal(make(f), -EINVAL);
+	conf_set(f, "container.workdir=/work");
+	assert_int_equal(fixture_plan(f), -EINVAL);
 	assert_true(problems_hold(&f->p,
 				  "built-in: engine 'box' needs an image: model.image or --image"));
 	assert_true(problems_hold(
@@ -418,21 +418,21 @@ PLAN_TEST(container_needs_an_image)
 PLAN_TEST(gpus_on_host)
 {
 	command(f, "");
-	set(f, "gpus=2,0");
+	conf_set(f, "gpus=2,0");
 	make_ok(f);
 	assert_var(workload(f), "HIP_VISIBLE_DEVICES", "2,0", "command line");
 	assert_var(workload(f), "CUDA_VISIBLE_DEVICES", "2,0", "command line");
 	strvec_push(&f->rq.sets, "env.CUDA_VISIBLE_DEVICES=5");
 	make_ok(f);
 	assert_var(workload(f), "CUDA_VISIBLE_DEVICES", "5", "command line");
-	set(f, "gpus=none");
+	conf_set(f, "gpus=none");
 	make_ok(f);
 	assert_var(workload(f), "HIP_VISIBLE_DEVICES", "-1", "command line");
 	assert_var(workload(f), "CUDA_VISIBLE_DEVICES", "-1", "command line");
-	set(f, "gpus=all");
+	conf_set(f, "gpus=all");
 	make_ok(f);
 	assert_null(var(workload(f), "CUDA_VISIBLE_DEVICES"));
-	set(f, "gpus=null");
+	conf_set(f, "gpus=null");
 	make_ok(f);
 	assert_null(var(workload(f), "CUDA_VISIBLE_DEVICES"));
 }
@@ -447,7 +447,7 @@ PLAN_TEST(gpus_of_the_caller)
 	assert_var(workload(f), "ROCR_VISIBLE_DEVICES", "4,5", "the caller's environment");
 	assert_var(workload(f), "HIP_VISIBLE_DEVICES", "1", "the caller's environment");
 	assert_null(var(workload(f), "GPU_DEVICE_ORDINAL"));
-	set(f, "gpus=0");
+	conf_set(f, "gpus=0");
 	make_ok(f);
 	assert_var(workload(f), "ROCR_VISIBLE_DEVICES", "4,5", "the caller's environment");
 	assert_var(workload(f), "HIP_VISIBLE_DEVICES", "0", "command line");
@@ -488,7 +488,7 @@ PLAN_TEST(needs_and_outputs)
 		    strvec_has(&f->pl.mkdirs, "/runs/one/steps") &&
 		    strvec_has(&f->pl.mkdirs, "/runs/one/artifacts/workload"));
 	/* Another wrap is another need. */
-	set(f, "tools[0].wrap=[other, '{out}']");
+	conf_set(f, "tools[0].wrap=[other, '{out}']");
 	make_ok(f);
 	assert_true(needs(&f->pl, "A", "other"));
 	/* It has scripts. */
@@ -501,8 +501,8 @@ PLAN_TEST(needs_and_outputs)
 PLAN_TEST(missing_scripts)
 {
 	f->rq.model = FIXTURES "/stack";
-	set(f, "pre_scripts=[nowhere.sh]");
-	assert_int_equal(make(f), -EINVAL);
+	conf_set(f, "pre_scripts=[nowhere.sh]");
+	assert_int_equal(fixture_plan(f), -EINVAL);
 	assert_int_equal(f->p.lines.nr, 1);
 	assert_true(problems_hold(&f->p, "command line: script '"));
 	assert_true(problems_hold(&f->p, "/nowhere.sh' is not there"));
@@ -511,8 +511,8 @@ PLAN_TEST(missing_scripts)
 PLAN_TEST(step_names_are_unique_and_safe)
 {
 	f->rq.model = FIXTURES "/stack";
-	set(f, "pre_scripts=[tests/fixtures/plan/stack/scripts/user.sh, "
-	       "tests/fixtures/plan/stack/scripts/user.sh]");
+	conf_set(f, "pre_scripts=[tests/fixtures/plan/stack/scripts/user.sh, "
+		    "tests/fixtures/plan/stack/scripts/user.sh]");
 	make_ok(f);
 	assert_string_equal(f->pl.steps.v[2].name, "pre-user");
 	assert_string_equal(f->pl.steps.v[3].name, "pre-user-2");
@@ -522,7 +522,7 @@ PLAN_TEST(engine_refuses)
 {
 	command(f, "A");
 	f->prq.lib_dir = "/nowhere";
-	assert_int_equal(make(f), -ENOENT);
+	assert_int_equal(fixture_plan(f), -ENOENT);
 	assert_string_equal(f->err.msg, "no agent");
 	assert_int_equal(f->p.lines.nr, 0);
 }
@@ -553,8 +553,8 @@ static char *printed(const struct fixture *f, void (*print)(const struct plan *,
 	return strbuf_steal(&sb);
 }
 
-static void compare(const struct fixture *f, const char *name, const char *suffix,
-		    void (*print)(const struct plan *, FILE *))
+static void plan_compare(const struct fixture *f, const char *name, const char *suffix,
+			 void (*print)(const struct plan *, FILE *))
 {
 	CLEANUP(xfreep)
 	char *path = xasprintf(FIXTURES "/%s.%s", name, suffix), *got = printed(f, print),
@@ -578,9 +578,9 @@ static void assert_printed(struct fixture *f, const char *name)
 
 	f->rq.model = model;
 	make_ok(f);
-	compare(f, name, "txt", plan_print_text);
-	compare(f, name, "json", plan_print_json);
-	compare(f, name, "sh", plan_print_sh);
+	plan_compare(f, name, "txt", plan_print_text);
+	plan_compare(f, name, "json", plan_print_json);
+	plan_compare(f, name, "sh", plan_print_sh);
 }
 
 PLAN_TEST(printed_stack)
@@ -615,7 +615,7 @@ static int run_sh(struct fixture *f, const struct sandbox *sb, const char *compl
 	return how.code;
 }
 
-static char *slurp(const struct sandbox *sb, const char *rel)
+static char *file_slurp(const struct sandbox *sb, const char *rel)
 {
 	char *text = NULL;
 
@@ -639,36 +639,36 @@ PLAN_TEST(sh_form_runs)
 	setenv("HF_TOKEN", "hunter2", 1);
 	make_ok(f);
 	assert_int_equal(run_sh(f, &sb, NULL), 0);
-	order = slurp(&sb, "order");
+	order = file_slurp(&sb, "order");
 	assert_string_equal(
 		order,
 		"pre_script B\npre_script A "
 		"3\nuser_pre\ncmd_B\ncmd_A\nworkload\nuser_post\npost_script A\npost_script B\n");
-	out = slurp(&sb, "steps/04-workload.out");
+	out = file_slurp(&sb, "steps/04-workload.out");
 	want = xasprintf("[two words][--][$HOME][it's]\nshared=same a_out=%s/artifacts/A "
 			 "out=%s/artifacts/workload id=%s\n",
 			 sb.dir, sb.dir, f->prq.run_id);
 	assert_string_equal(out, want);
-	said = slurp(&sb, "artifacts/A/said-pre_script A.txt");
+	said = file_slurp(&sb, "artifacts/A/said-pre_script A.txt");
 	assert_string_equal(said, "A level=3 model=2\n");
 	sandbox_release(&sb);
 
 	sandbox_init(&sb);
 	f->prq.run_dir = sb.dir;
-	set(f, "env.WORKLOAD_STATUS='7'");
+	conf_set(f, "env.WORKLOAD_STATUS='7'");
 	make_ok(f);
 	assert_int_equal(run_sh(f, &sb, NULL), 7);
-	failed = slurp(&sb, "order");
+	failed = file_slurp(&sb, "order");
 	assert_non_null(strstr(failed, "workload\nuser_post\npost_script A\npost_script B\n"));
 	sandbox_release(&sb);
 
 	sandbox_init(&sb);
 	sandbox_write(&sb, "bad.sh", "exit 3\n");
 	f->prq.run_dir = sb.dir;
-	set(f, textf("pre_scripts=[%s/bad.sh]", sb.dir));
+	conf_set(f, textf("pre_scripts=[%s/bad.sh]", sb.dir));
 	make_ok(f);
 	assert_int_equal(run_sh(f, &sb, NULL), 3);
-	stopped = slurp(&sb, "order");
+	stopped = file_slurp(&sb, "order");
 	assert_string_equal(
 		stopped, "pre_script B\npre_script A 3\nuser_post\npost_script A\npost_script B\n");
 	sandbox_release(&sb);
@@ -685,7 +685,7 @@ PLAN_TEST(sh_form_secrets)
 	sandbox_init(&sb);
 	f->rq.command = argv;
 	f->prq.run_dir = sb.dir;
-	set(f, "secrets.T.from_env=PROFRIG_TEST_SECRET");
+	conf_set(f, "secrets.T.from_env=PROFRIG_TEST_SECRET");
 	strvec_push(&f->rq.sets, "env.MY_KEY=literal");
 	make_ok(f);
 	setenv("MY_KEY", "literal", 1);

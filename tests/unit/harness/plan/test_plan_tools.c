@@ -44,7 +44,7 @@ static void put_tool(struct fixture *f, const char *name, const char *text)
 		      textf("name: %s\nabout: x\n%s", name, text));
 }
 
-static int make(struct fixture *f, const char *tools)
+static int fixture_plan(struct fixture *f, const char *tools)
 {
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
 	struct plan_request prq = { .conf = &f->rc,
@@ -68,7 +68,7 @@ static int make(struct fixture *f, const char *tools)
 
 static void make_ok(struct fixture *f, const char *tools)
 {
-	if (make(f, tools) < 0)
+	if (fixture_plan(f, tools) < 0)
 		fail_msg("%s", f->err.msg);
 }
 
@@ -220,12 +220,12 @@ PLAN_TEST(passes)
 	assert_true(workload(f)->timeout_s == 0);
 	strvec_clear(&f->rq.sets);
 	strvec_push(&f->rq.sets, "tools[0].options.counters=nowhere.txt");
-	assert_int_equal(make(f, "c"), -EINVAL);
+	assert_int_equal(fixture_plan(f, "c"), -EINVAL);
 	assert_true(problems_hold(&f->p, "option 'counters' of tool 'c': no file 'nowhere.txt'"));
 	sandbox_write(&f->sb, "none.txt", "range: 1:4\n");
 	strvec_clear(&f->rq.sets);
 	strvec_push(&f->rq.sets, "tools[0].options.counters=none.txt");
-	assert_int_equal(make(f, "c"), -EINVAL);
+	assert_int_equal(fixture_plan(f, "c"), -EINVAL);
 	assert_true(problems_hold(&f->p, "has no line that begins with 'pmc:'"));
 }
 
@@ -275,11 +275,11 @@ PLAN_TEST(wrap_at)
 	argv_is(&workload(f)->argv, "./run.sh -- -x");
 	assert_int_equal(f->pl.made.nr, 0);
 	runconf_give(&f->rq.given, "wrap_at", CFG_SEQ, "/usr/bin/python3");
-	assert_int_equal(make(f, "in"), -EINVAL);
+	assert_int_equal(fixture_plan(f, "in"), -EINVAL);
 	assert_true(
 		problems_hold(&f->p, "wrap_at: '/usr/bin/python3': want the name of a program"));
 	runconf_give(&f->rq.given, "wrap_at", CFG_SEQ, "..");
-	assert_int_equal(make(f, "in"), -EINVAL);
+	assert_int_equal(fixture_plan(f, "in"), -EINVAL);
 	assert_true(problems_hold(&f->p, "wrap_at: '..': want the name of a program"));
 }
 
@@ -294,11 +294,11 @@ PLAN_TEST(twice)
 	argv_is(&workload(f)->argv, "w -- w -- ./run.sh -- -x");
 	assert_int_equal(f->rc.tools.nr, 2);
 	strvec_push(&f->rq.sets, "tools[2].options.n=2");
-	assert_int_equal(make(f, "a,b,a"), -EINVAL);
+	assert_int_equal(fixture_plan(f, "a,b,a"), -EINVAL);
 	assert_true(problems_hold(&f->p, "tool 'a' is in the list twice, with different settings"));
 	strvec_clear(&f->rq.sets);
 	strvec_push(&f->rq.sets, "tools[0].options.n=2");
-	assert_int_equal(make(f, "a,a"), -EINVAL);
+	assert_int_equal(fixture_plan(f, "a,a"), -EINVAL);
 	strvec_push(&f->rq.sets, "tools[1].options.n=2");
 	make_ok(f, "a,a");
 	assert_int_equal(f->rc.tools.nr, 1);
@@ -318,7 +318,8 @@ PLAN_TEST(cpus)
 		strvec_clear(&f->rq.sets);
 		strvec_pushf(&f->rq.sets, "cpus='%s'", cases[i].text);
 		if (!cases[i].want) {
-			if (make(f, NULL) != -EINVAL || !problems_hold(&f->p, "cpus: want all"))
+			if (fixture_plan(f, NULL) != -EINVAL ||
+			    !problems_hold(&f->p, "cpus: want all"))
 				ROW_FAIL(i, "%s", cases[i].text);
 			continue;
 		}

@@ -58,8 +58,8 @@ static inline size_t on_output(void *ctx, const char *text, size_t n)
 }
 
 /* Stands in for analysis: "records N" is valid with N, "bad" is damaged. */
-static inline int check(const char *path, const char *reader, uint64_t min_records,
-			struct run_verdict *ret, struct err *err)
+static inline int artifact_check_text(const char *path, const char *reader, uint64_t min_records,
+				      struct run_verdict *ret, struct err *err)
 {
 	CLEANUP(xfreep) char *data = NULL;
 
@@ -135,7 +135,7 @@ static inline int setup(void **state)
 	assert_int_equal(
 		cfg_parse_text(&g->conf.effective, "", 0, "built-in", false, LAYER_BUILTIN, NULL),
 		0);
-	g->opts = (struct run_opts){ .check = check,
+	g->opts = (struct run_opts){ .check = artifact_check_text,
 				     .events = { on_phase, on_output, g },
 				     .interrupt = &g->interrupt,
 				     .runs_dir = g->runs,
@@ -206,7 +206,7 @@ static inline void add_output(struct rig *g, const char *tool, const char *glob,
 	strvec_pushf(&pl->mkdirs, "%s/artifacts/%s", pl->run_dir, tool);
 }
 
-static inline json_t *load(const char *run_dir)
+static inline json_t *run_doc_load(const char *run_dir)
 {
 	CLEANUP(xfreep) char *path = fs_join(run_dir, "run.json");
 	json_error_t e;
@@ -218,7 +218,7 @@ static inline json_t *load(const char *run_dir)
 	return doc;
 }
 
-static inline void go(struct rig *g)
+static inline void rig_run(struct rig *g)
 {
 	struct err err = ERR_INIT;
 
@@ -228,7 +228,7 @@ static inline void go(struct rig *g)
 	assert_true(g->result.locked);
 	run_result_over(&g->result);
 	json_decref(g->doc);
-	g->doc = load(g->plan.run_dir);
+	g->doc = run_doc_load(g->plan.run_dir);
 }
 
 static inline const char *str(const json_t *o, const char *key)

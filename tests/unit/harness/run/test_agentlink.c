@@ -8,7 +8,7 @@
 	"hello() { printf '%s {\"ev\":\"hello\",\"protocol\":2,\"pid\":%d}\\n' $k $$; }; " \
 	"ev() { printf '%s {\"ev\":\"%s\",\"id\":7}\\n' $k \"$1\"; }; "
 
-static void begin(struct agent_link *l, const char *script)
+static void link_begin(struct agent_link *l, const char *script)
 {
 	CLEANUP(xfreep) char *text = xasprintf("%s%s", FAKE, script);
 	char sh[] = "/bin/sh", c[] = "-c";
@@ -43,7 +43,7 @@ static void events_are(struct agent_link *l, const char *want)
 static void over(struct agent_link *l, const char *script, const char *want, uint64_t foreign,
 		 uint64_t damaged)
 {
-	begin(l, script);
+	link_begin(l, script);
 	events_are(l, want);
 	assert_int_equal(l->foreign, foreign);
 	assert_int_equal(l->damaged, damaged);
@@ -83,14 +83,15 @@ TEST(test_who_it_is)
 	int fd;
 
 	/* The fake does not say when it began: it is no known process. */
-	begin(&l, "hello; sleep 20");
+	link_begin(&l, "hello; sleep 20");
 	assert_int_equal(link_agent(&l), 0);
 	assert_int_equal(link_child(&l, l.pid, &child), -1);
 	kill(l.pid, SIGKILL);
 	link_release(&l);
-	begin(&l, "t=$(cut -d' ' -f22 /proc/$$/stat); sleep 30 & "
-		  "printf '%s {\"ev\":\"hello\",\"protocol\":2,\"pid\":%d,\"start_ticks\":%s}\\n' "
-		  "$k $$ $t; printf '%s {\"ev\":\"child\",\"pid\":%d}\\n' $k $!; wait");
+	link_begin(&l,
+		   "t=$(cut -d' ' -f22 /proc/$$/stat); sleep 30 & "
+		   "printf '%s {\"ev\":\"hello\",\"protocol\":2,\"pid\":%d,\"start_ticks\":%s}\\n' "
+		   "$k $$ $t; printf '%s {\"ev\":\"child\",\"pid\":%d}\\n' $k $!; wait");
 	assert_int_equal(link_agent(&l), l.pid);
 	json_t *ev;
 	assert_int_equal(link_next(&l, 20000, &ev, NULL), 1);

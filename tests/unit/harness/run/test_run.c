@@ -15,7 +15,7 @@ RUN_TEST(test_success)
 		 "echo work >>$PROFRIG_RUN_DIR/order; echo performance: 1 x/s; echo "
 		 "'val_performance: 9 y'; echo performance: 2.5e1 samples/s; echo err >&2");
 	add_step(g, STEP_POST, "post-a", "echo post >>$PROFRIG_RUN_DIR/order");
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
 	assert_string_equal(kept(read_below(g, "order")), "pre\nwork\npost\n");
 	assert_int_equal(json_array_size(json_object_get(g->doc, "steps")), 3);
@@ -81,7 +81,7 @@ RUN_TEST(test_performance_lines)
 		if (i > 0)
 			plan_again(g);
 		add_step(g, STEP_WORKLOAD, "workload", textf("printf '%%s' '%s'", cases[i].text));
-		go(g);
+		rig_run(g);
 		m = metric(g, "performance");
 		if (!cases[i].unit && m)
 			fail_msg("'%s' gave %s %g", cases[i].text, str(m, "unit"),
@@ -105,7 +105,7 @@ RUN_TEST(test_performance_in_large_output)
 		 "head -c 3000000 /dev/zero; echo; echo performance: 42 last; "
 		 "head -c 2000000 /dev/urandom");
 	g->opts.events.output = NULL;
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
 	m = metric(g, "performance");
 	assert_non_null(m);
@@ -118,7 +118,7 @@ RUN_TEST(test_binary_output)
 
 	add_step(g, STEP_WORKLOAD, "workload",
 		 "head -c 300000 /dev/urandom | tee $PROFRIG_RUN_DIR/sent");
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
 	sent = read_below(g, "sent");
 	got = read_below(g, "steps/01-workload.out");
@@ -132,7 +132,7 @@ RUN_TEST(test_live_in_bits)
 {
 	g->live_takes = 7;
 	add_step(g, STEP_WORKLOAD, "workload", "seq 20000");
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
 	assert_string_equal(g->live.buf, kept(read_below(g, "steps/01-workload.out")));
 }
@@ -148,7 +148,7 @@ RUN_TEST(test_live_without_reader)
 {
 	g->opts.events.output = takes_nothing;
 	add_step(g, STEP_WORKLOAD, "workload", "while :; do seq 1000; done")->timeout_s = 0.3;
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_TIMEOUT, 1, "longer than 0.3 s");
 }
 
@@ -158,7 +158,7 @@ RUN_TEST(test_nonzero)
 {
 	add_step(g, STEP_WORKLOAD, "workload", "exit 9");
 	add_step(g, STEP_POST, "post-a", "touch $PROFRIG_RUN_DIR/post");
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_FAILED, 1, "workload exited with status 9");
 	assert_int_equal(g->result.workload_code, 9);
 	assert_int_equal(json_integer_value(json_object_get(g->doc, "exit_code")), 9);
@@ -170,7 +170,7 @@ RUN_TEST(test_nonzero)
 RUN_TEST(test_killed)
 {
 	add_step(g, STEP_WORKLOAD, "workload", "kill -KILL $$");
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_FAILED, 1, "workload was killed by SIGKILL");
 	assert_int_equal(g->result.workload_signal, SIGKILL);
 	assert_string_equal(str(g->doc, "signal"), "SIGKILL");
@@ -183,7 +183,7 @@ RUN_TEST(test_cannot_start)
 
 	strvec_clear(&s->argv);
 	strvec_push(&s->argv, "/no/such/program");
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_FAILED, 1, "cannot start '/no/such/program'");
 }
 
@@ -203,7 +203,7 @@ RUN_TEST(test_not_utf8)
 			free(s->cwd);
 			s->cwd = xstrdup("/tmp/\xff");
 		}
-		go(g);
+		rig_run(g);
 		ended_as(g, RUN_FAILED, 1, "not valid UTF-8");
 	}
 }
@@ -216,7 +216,7 @@ RUN_TEST(test_too_large)
 	memset(big, 'x', 2000000);
 	big[2000000] = '\0';
 	put_env(s, "BIG", big, false);
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_FAILED, 1, "too large");
 }
 
@@ -234,7 +234,7 @@ static void time_out_when_ready(struct rig *g, const char *command)
 		ready = fs_join(g->plan.run_dir, "ready");
 		add_step(g, STEP_WORKLOAD, "workload", command)->timeout_s = limit_s;
 		add_step(g, STEP_POST, "post-a", "touch $PROFRIG_RUN_DIR/post");
-		go(g);
+		rig_run(g);
 		ended_as(g, RUN_TIMEOUT, 1, "longer than");
 		if (fs_size(ready) > 0)
 			return;
@@ -264,7 +264,7 @@ RUN_TEST(test_no_grace)
 	g->conf.grace_s = 0;
 	add_step(g, STEP_WORKLOAD, "workload", "trap '' INT TERM; while :; do sleep 0.1; done")
 		->timeout_s = 0.2;
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_TIMEOUT, 1, "longer than 0.2 s");
 	assert_true(clock_monotonic_ns() - t0 < 19 * NS_PER_S);
 }
@@ -286,7 +286,7 @@ RUN_TEST(test_forks_away)
 	add_step(g, STEP_WORKLOAD, "workload",
 		 "(setsid sh -c 'echo $$ >$PROFRIG_RUN_DIR/daemon; exec sleep 300' &) ; while [ ! "
 		 "-s $PROFRIG_RUN_DIR/daemon ]; do sleep 0.02; done; exit 0");
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_FAILED, 1, "left 1 process running");
 	assert_false(test_alive(pid_in(g, "daemon")));
 	w = step_of(g, "workload");
@@ -299,7 +299,7 @@ RUN_TEST(test_stragglers)
 {
 	/* Until its parent is gone for good, which the agent sees to when it has counted. */
 	add_step(g, STEP_WORKLOAD, "workload", "while kill -0 $$; do :; done 2>/dev/null & exit 0");
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
 	assert_int_equal(json_integer_value(json_object_get(step_of(g, "workload"), "strays")), 1);
 }
@@ -313,7 +313,7 @@ RUN_TEST(test_pre_server)
 	add_step(g, STEP_WORKLOAD, "workload", "(setsid sleep 300 &); exit 0");
 	add_step(g, STEP_POST, "post-ask",
 		 "kill -0 $(cat $PROFRIG_RUN_DIR/server) && touch $PROFRIG_RUN_DIR/met");
-	go(g);
+	rig_run(g);
 	free(read_below(g, "met"));
 	assert_false(test_alive(pid_in(g, "server")));
 }
@@ -325,7 +325,7 @@ RUN_TEST(test_pre_fails)
 	add_step(g, STEP_PRE, "pre-later", "touch $PROFRIG_RUN_DIR/ran");
 	add_step(g, STEP_WORKLOAD, "workload", "touch $PROFRIG_RUN_DIR/ran");
 	add_step(g, STEP_POST, "post-a", "touch $PROFRIG_RUN_DIR/post");
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_FAILED, 1, "pre script 'pre-bad' exited with status 4");
 	assert_string_equal(str(g->doc, "phase"), "pre");
 	assert_false(fs_exists(in_dir(g->plan.run_dir, "ran")));
@@ -339,7 +339,7 @@ RUN_TEST(test_post_fails)
 	add_step(g, STEP_WORKLOAD, "workload", "exit 0");
 	add_step(g, STEP_POST, "post-bad", "exit 5");
 	add_step(g, STEP_POST, "post-later", "touch $PROFRIG_RUN_DIR/post");
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_FAILED, 1, "post script 'post-bad' exited with status 5");
 	assert_string_equal(str(g->doc, "phase"), "post");
 	free(read_below(g, "post"));
@@ -351,7 +351,7 @@ RUN_TEST(test_first_failure_wins)
 	add_step(g, STEP_WORKLOAD, "workload", "exit 6");
 	add_step(g, STEP_POST, "post-bad", "exit 5");
 	add_output(g, "t", "must.json", true, 1);
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_FAILED, 1, "workload exited with status 6");
 }
 
@@ -366,7 +366,7 @@ RUN_TEST(test_agent_killed)
 		 "300");
 	add_step(g, STEP_POST, "post-a", "true");
 	add_output(g, "t", "must.json", true, 1);
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_FAILED, 1, "profrig-init was killed by SIGKILL while 'workload' ran");
 	assert_int_equal(json_array_size(json_object_get(g->doc, "steps")), 1);
 	/* What was there is collected all the same, and nothing lives on. */
@@ -379,7 +379,7 @@ RUN_TEST(test_agent_stopped)
 {
 	add_step(g, STEP_WORKLOAD, "workload", "kill -TERM $PPID; exec sleep 300");
 	add_step(g, STEP_POST, "post-a", "true");
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_FAILED, 1, "profrig-init was stopped (SIGTERM) while 'workload' ran");
 }
 
@@ -388,7 +388,7 @@ RUN_TEST(test_no_agent)
 	add_step(g, STEP_WORKLOAD, "workload", "exit 0");
 	free(g->plan.spec.lib_dir);
 	g->plan.spec.lib_dir = xstrdup("/no/such/dir");
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_FAILED, 1, "/no/such/dir/profrig-init");
 	assert_int_equal(json_array_size(json_object_get(g->doc, "steps")), 0);
 }
@@ -400,7 +400,7 @@ RUN_TEST(test_engine_fails)
 	strvec_pushl(&g->plan.engine_argv, "/bin/sh", "-c",
 		     "echo '{}'; echo chatter; echo first >&2; echo 'no such image' >&2; exit 125",
 		     NULL);
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_FAILED, 1, "ended with status 125: no such image");
 	assert_string_equal(kept(read_below(g, "steps/engine.err")), "first\nno such image");
 }
@@ -434,7 +434,7 @@ static void interrupted_run(struct rig *g, int sig, int times)
 	pthread_t th;
 
 	assert_int_equal(pthread_create(&th, NULL, poke_thread, &p), 0);
-	go(g);
+	rig_run(g);
 	pthread_join(th, NULL);
 }
 

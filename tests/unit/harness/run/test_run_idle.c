@@ -49,7 +49,7 @@ static void idle_go(struct idle_rig *ir)
 	ir->g->opts.events.phase = on_idle_phase;
 	ir->g->opts.events.ctx = ir;
 	ir->g->opts.events.output = NULL;
-	go(ir->g);
+	rig_run(ir->g);
 }
 
 static bool is_there(const struct rig *g, const char *rel)

@@ -62,7 +62,7 @@ static bool assert_finished_off(struct rig *g)
 	const char *status;
 
 	json_decref(g->doc);
-	g->doc = load(g->plan.run_dir);
+	g->doc = run_doc_load(g->plan.run_dir);
 	status = str(g->doc, "status");
 	if (!strcmp(status, "running") || !strcmp(status, "planned"))
 		fail_msg("%s is still '%s'", g->plan.run_dir, status);
@@ -126,13 +126,13 @@ RUN_TEST(test_always_readable)
 		if (!fs_exists(g->plan.run_dir))
 			continue;
 		json_decref(g->doc);
-		g->doc = load(g->plan.run_dir);
+		g->doc = run_doc_load(g->plan.run_dir);
 		if (strcmp(last, str(g->doc, "status")) != 0)
 			seen++;
 		snprintf(last, sizeof(last), "%s", str(g->doc, "status"));
 	}
 	json_decref(g->doc);
-	g->doc = load(g->plan.run_dir);
+	g->doc = run_doc_load(g->plan.run_dir);
 	assert_string_equal(str(g->doc, "status"), "success");
 	assert_true(seen >= 1);
 }
@@ -157,7 +157,7 @@ RUN_TEST(test_sweep_spares_the_living)
 	assert_int_equal(lines.nr, 0);
 	test_put(g->plan.run_dir, "go", "");
 	assert_int_equal(proc_wait(pid, 120000, &x, NULL), 0);
-	g->doc = load(g->plan.run_dir);
+	g->doc = run_doc_load(g->plan.run_dir);
 	assert_string_equal(str(g->doc, "status"), "success");
 }
 
@@ -189,12 +189,12 @@ RUN_TEST(test_sweep_says_it_once)
 	     *entry = xasprintf("{\"run_dir\":\"%s\",\"engine\":\"host\"}", g->plan.run_dir);
 
 	add_step(g, STEP_WORKLOAD, "workload", "true");
-	go(g);
+	rig_run(g);
 	assert_int_equal(fs_write_atomic(path, entry, strlen(entry), NULL), 0);
 	assert_int_equal(run_sweep_leftovers(NULL, &lines, NULL), 1);
 	assert_int_equal(lines.nr, 0);
 	json_decref(g->doc);
-	g->doc = load(g->plan.run_dir);
+	g->doc = run_doc_load(g->plan.run_dir);
 	assert_string_equal(str(g->doc, "status"), "success");
 }
 
@@ -223,7 +223,7 @@ RUN_TEST(test_container_left)
 	g->plan.engine = engine_find("docker");
 	g->plan.spec.image = xstrdup("img:1");
 	add_step(g, STEP_WORKLOAD, "workload", "true");
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_FAILED, 1, "ended with status 125");
 	assert_string_equal(str(json_array_get(json_object_get(g->doc, "warnings"), 0), "code"),
 			    W_CONTAINER_LEFT);
@@ -257,7 +257,7 @@ RUN_TEST(test_full_disk)
 		 "head -c 50000000 /dev/zero >$PROFRIG_RUN_DIR/more 2>/dev/null; exit 0");
 	g->opts.runs_dir = disk;
 	g->opts.events.output = NULL;
-	go(g);
+	rig_run(g);
 	bytes = fs_size(g->plan.steps.v[0].out);
 	umount2(disk, MNT_DETACH);
 	assert_true(bytes > 500000);

@@ -61,7 +61,7 @@ RUN_TEST(test_verdicts)
 		add_step(g, STEP_WORKLOAD, "workload",
 			 textf("cd $PROFRIG_RUN_DIR/artifacts/t && { %s; }", cases[i].command));
 		add_output(g, "t", "out*.json", cases[i].required, cases[i].min_records);
-		go(g);
+		rig_run(g);
 		ended_as(g, cases[i].status, cases[i].exit_code, cases[i].reason);
 		a = json_array_get(json_object_get(g->doc, "artifacts"), 0);
 		if (strcmp(str(a, "verdict"), cases[i].verdict) != 0)
@@ -78,7 +78,7 @@ RUN_TEST(test_artifact_facts)
 		 "mkdir $PROFRIG_RUN_DIR/artifacts/t/sub; echo records 12 "
 		 ">$PROFRIG_RUN_DIR/artifacts/t/sub/x.json");
 	add_output(g, "t", "**/*.json", true, 1);
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
 	a = json_array_get(json_object_get(g->doc, "artifacts"), 0);
 	assert_string_equal(str(a, "path"), "artifacts/t/sub/x.json");
@@ -99,7 +99,7 @@ RUN_TEST(test_name_that_is_no_text)
 	add_step(g, STEP_WORKLOAD, "workload",
 		 "cd $PROFRIG_RUN_DIR/artifacts/t; echo records 1 >\"$(printf 'a\\377.json')\"");
 	add_output(g, "t", "*.json", true, 1);
-	go(g);
+	rig_run(g);
 	assert_int_equal(g->result.exit_code, 7);
 	assert_non_null(strstr(g->result.reason, "its name is not valid UTF-8"));
 }
@@ -110,7 +110,7 @@ RUN_TEST(test_check_refuses)
 		 "echo records 1 >$PROFRIG_RUN_DIR/artifacts/t/x.json");
 	add_output(g, "t", "x.json", true, 1);
 	g->plan.outputs.v[0].reader = xstrdup("nosuch");
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_FAILED, 7, "no reader 'nosuch'");
 }
 
@@ -129,7 +129,7 @@ RUN_TEST(test_output_in_workdir)
 	add_output(g, "t", "*.trace", true, 1);
 	free(g->plan.outputs.v[0].dir);
 	g->plan.outputs.v[0].dir = xstrdup(g->top);
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
 	list = json_object_get(g->doc, "artifacts");
 	assert_int_equal(json_array_size(list), 1);
@@ -151,7 +151,7 @@ RUN_TEST(test_secrets)
 
 	put_env(s, "API_TOKEN", secret, true);
 	strvec_push(&s->argv, "--token=hunter2-very-secret");
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
 	assert_int_equal(fs_glob(g->plan.run_dir, "run.json", &files, NULL), 0);
 	assert_int_equal(files.nr, 1);
@@ -173,7 +173,7 @@ RUN_TEST(test_sampler)
 		       "[ $(grep -c '^[0-9]' '%s/samples/cpu.csv') -lt 5 ]; "
 		       "do i=$((i + 1)); sleep 0.1; done",
 		       g->plan.run_dir));
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
 	assert_true(g->result.samples >= 5);
 	s = json_array_get(json_object_get(g->doc, "samplers"), 0);
@@ -197,7 +197,7 @@ RUN_TEST(test_sampler_estimated)
 	VEC_PUSH(&g->plan.samplers.v[0].options,
 		 ((struct name_value){ xstrdup("file"), xstrdup(file) }));
 	add_step(g, STEP_WORKLOAD, "workload", "true");
-	go(g);
+	rig_run(g);
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
 		assert_true(json_is_true(json_object_get(
 			json_array_get(json_object_get(g->doc, lists[i]), 0), "estimated")));
@@ -207,7 +207,7 @@ RUN_TEST(test_sampler_fails)
 {
 	add_sampler(g, "no-such-source");
 	add_step(g, STEP_WORKLOAD, "workload", "exit 0");
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_PARTIAL, 6, "no sampler 'no-such-source'");
 }
 
@@ -223,7 +223,7 @@ RUN_TEST(test_copies)
 	VEC_PUSH(&g->plan.copies, ((struct plan_copy){ xstrdup(from), xstrdup(to) }));
 	strvec_clear(&s->argv);
 	strvec_push(&s->argv, to);
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
 	assert_string_equal(g->live.buf, "copied\n");
 }
@@ -233,7 +233,7 @@ RUN_TEST(test_copy_missing)
 	add_step(g, STEP_WORKLOAD, "workload", "true");
 	VEC_PUSH(&g->plan.copies, ((struct plan_copy){ xstrdup(in_dir(g->top, "nosuch.sh")),
 						       fs_join(g->plan.run_dir, "scripts/01-x") }));
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_FAILED, 1, "nosuch.sh");
 }
 
@@ -263,7 +263,7 @@ RUN_TEST(test_latest_is_a_folder)
 {
 	assert_int_equal(fs_mkdirs(in_dir(g->runs, "latest"), 0755, NULL), 0);
 	add_step(g, STEP_WORKLOAD, "workload", "true");
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
 	assert_true(fs_is_dir(in_dir(g->runs, "latest")));
 	assert_string_equal(str(json_array_get(json_object_get(g->doc, "warnings"), 0), "code"),
@@ -289,7 +289,7 @@ RUN_TEST(test_latest_is_undone)
 		if (before) {
 			plan_again(g);
 			add_step(g, STEP_WORKLOAD, "workload", "true");
-			go(g);
+			rig_run(g);
 			was = xstrdup(g->plan.run_id);
 		}
 		plan_again(g);
@@ -352,7 +352,7 @@ RUN_TEST(test_note_analysis)
 	size_t before, warnings;
 
 	add_step(g, STEP_WORKLOAD, "workload", "true");
-	go(g);
+	rig_run(g);
 	before = json_array_size(json_object_get(g->doc, "metrics"));
 	warnings = json_array_size(json_object_get(g->doc, "warnings"));
 	dir = fs_join(g->plan.run_dir, "analysis/tables");
@@ -365,7 +365,7 @@ RUN_TEST(test_note_analysis)
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(run_note_analysis(g->plan.run_dir, 0.25 + i, NULL), 0);
 	json_decref(g->doc);
-	g->doc = load(g->plan.run_dir);
+	g->doc = run_doc_load(g->plan.run_dir);
 	assert_true(json_number_value(json_object_get(json_object_get(g->doc, "durations_s"),
 						      "analyze")) == 1.25);
 	metrics = json_object_get(g->doc, "metrics");

@@ -38,7 +38,7 @@ RUN_TEST(log_lines)
 {
 	workload(g, "printf 'a bench 1\\nnothing\\nbench\\nx' >a.log");
 	add_log(g, "*.log", "bench", 2);
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
 	assert_int_equal(records(g), 2);
 }
@@ -48,7 +48,7 @@ RUN_TEST(log_that_is_cut)
 {
 	workload(g, "printf 'bench 1\\nbench 2\\nbench 3, of wh' >a.log");
 	add_log(g, "*.log", "bench", 1);
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_FAILED, 7, "is damaged: its last line is cut short, after 2 whole ones");
 	assert_int_equal(records(g), 2);
 }
@@ -57,7 +57,7 @@ RUN_TEST(log_with_too_little)
 {
 	workload(g, "printf 'a bench 1\\nnothing\\n' >a.log");
 	add_log(g, "*.log", "bench", 2);
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_FAILED, 7, "1 of its lines hold bench, wanted at least 2");
 }
 
@@ -67,7 +67,7 @@ RUN_TEST(log_of_odd_bytes)
 	workload(g, "{ head -c 3000000 /dev/zero | tr '\\0' x; echo ' bench bench'; "
 		    "printf '\\377\\376 bench\\n'; } >a.log");
 	add_log(g, "*.log", "bench", 1);
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
 	assert_int_equal(records(g), 2);
 }
@@ -77,7 +77,7 @@ RUN_TEST(log_of_two_processes)
 {
 	workload(g, "echo bench >1.log; echo other >2.log");
 	add_log(g, "*.log", "bench", 1);
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
 	assert_int_equal(artifacts(g), 2);
 }
@@ -100,7 +100,7 @@ RUN_TEST(one_of_a_group)
 		workload(g, left[i]);
 		in_group(g, "new.x");
 		in_group(g, "old.x");
-		go(g);
+		rig_run(g);
 		ended_as(g, RUN_SUCCESS, 0, "");
 		plan_again(g);
 	}
@@ -111,20 +111,20 @@ RUN_TEST(none_of_a_group)
 	workload(g, "true");
 	in_group(g, "new.x");
 	in_group(g, "old.x");
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_FAILED, 7, "'artifacts/t/old.x' of tool 't' is missing");
 	plan_again(g);
 	workload(g, "echo records 0 >old.x");
 	in_group(g, "new.x");
 	in_group(g, "old.x");
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_FAILED, 7, "is empty");
 	plan_again(g);
 	/* What is damaged is never made good by another. */
 	workload(g, "echo bad >new.x; echo records 3 >old.x");
 	in_group(g, "new.x");
 	in_group(g, "old.x");
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_FAILED, 7, "is damaged");
 }
 
@@ -147,7 +147,7 @@ RUN_TEST(if_any)
 		workload(g, cases[i].command);
 		add_output(g, "t", "*.csv", true, 1);
 		last_output(g)->if_any = true;
-		go(g);
+		rig_run(g);
 		if (g->result.exit_code != cases[i].code || artifacts(g) != cases[i].artifacts)
 			ROW_FAIL(i, "exit %d, %zu artifacts", g->result.exit_code, artifacts(g));
 		plan_again(g);
@@ -161,7 +161,7 @@ RUN_TEST(made_scripts)
 	VEC_PUSH(&g->plan.made, ((struct plan_made){ xstrdup(in_dir(g->plan.run_dir, "wrap/prog")),
 						     xstrdup("#!/bin/sh\necho made $1\n") }));
 	add_step(g, STEP_WORKLOAD, "workload", "PATH=$PROFRIG_RUN_DIR/wrap:$PATH prog well");
-	go(g);
+	rig_run(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
 	assert_string_equal(kept(read_below(g, "steps/01-workload.out")), "made well\n");
 }
@@ -181,7 +181,7 @@ RUN_TEST(devices)
 	VEC_PUSH(&d.gpus, one);
 	g->plan.devices = &d;
 	add_step(g, STEP_WORKLOAD, "workload", "true");
-	go(g);
+	rig_run(g);
 	o = json_array_get(json_object_get(g->doc, "devices"), 0);
 	assert_string_equal(str(o, "id"), "gpu0");
 	assert_string_equal(str(o, "vendor"), "amd");

@@ -180,7 +180,7 @@ static inline UNUSED int tear_down(void **state)
 
 #define SAMPLER_TEST(f) TEST_WITH(f, set_up, tear_down)
 
-static inline UNUSED struct sampling *begin(double period_s)
+static inline UNUSED struct sampling *fake_begin(double period_s)
 {
 	struct sampling_opts o = { .sampler = &source,
 				   .source.period_s = period_s,

@@ -10,7 +10,7 @@
 /* Two devices, of three series and of one. */
 static const struct sampler_device devices[] = { { .nr = 3 }, { .nr = 1 } };
 
-static void add(struct readings *r, int64_t number)
+static void reading_add(struct readings *r, int64_t number)
 {
 	struct reading *rd = readings_next(r);
 
@@ -22,7 +22,7 @@ static void add(struct readings *r, int64_t number)
 }
 
 /* The reading of that number, to the last value. */
-static void check(const struct reading *rd, int64_t number)
+static void readings_check(const struct reading *rd, int64_t number)
 {
 	assert_non_null(rd);
 	assert_int_equal(rd->t_ns, number);
@@ -43,15 +43,15 @@ TEST(in_order)
 	for (int lap = 0; lap < 50; lap++) {
 		while (!readings_full(&r)) {
 			assert_true(added - taken < 100);
-			add(&r, added++);
-			add(&r, added++);
+			reading_add(&r, added++);
+			reading_add(&r, added++);
 		}
 		for (int k = 0; k < 1 + lap % 7; k++)
-			check(readings_take(&r), taken++);
+			readings_check(readings_take(&r), taken++);
 	}
 	assert_true(added > 50);
 	while (taken < added)
-		check(readings_take(&r), taken++);
+		readings_check(readings_take(&r), taken++);
 	assert_null(readings_take(&r));
 	assert_false(readings_full(&r));
 	readings_release(&r);
@@ -71,7 +71,7 @@ TEST(without_devices)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void *adds(void *arg)
+static void *thread_adds(void *arg)
 {
 	struct readings *r = arg;
 
@@ -85,8 +85,8 @@ static void *adds(void *arg)
 			sched_yield();
 			continue;
 		}
-		add(r, k++);
-		add(r, k++);
+		reading_add(r, k++);
+		reading_add(r, k++);
 	}
 	return NULL;
 }
@@ -98,14 +98,14 @@ TEST(between_threads)
 	int64_t taken = 0;
 
 	readings_init(&r, devices, 2);
-	assert_int_equal(pthread_create(&thread, NULL, adds, &r), 0);
+	assert_int_equal(pthread_create(&thread, NULL, thread_adds, &r), 0);
 	while (taken < SHARED) {
 		const struct reading *rd;
 		bool some = false;
 
 		pthread_mutex_lock(&lock);
 		while ((rd = readings_take(&r))) {
-			check(rd, taken++);
+			readings_check(rd, taken++);
 			some = true;
 		}
 		pthread_mutex_unlock(&lock);

@@ -27,7 +27,7 @@ static void expect_field(struct strbuf *to, double v)
 	strbuf_addstr(to, isnan(v) ? "NA" : text);
 }
 
-static void check(struct strbuf *got, struct strbuf *expected)
+static void rows_check(struct strbuf *got, struct strbuf *expected)
 {
 	assert_string_equal(got->buf, expected->buf);
 	strbuf_clear(got);
@@ -51,12 +51,12 @@ TEST(every_read)
 				expect_field(&expected, v[i]);
 			strbuf_addstr(&expected, ",\n");
 			assert_true(sample_rows_put(&r, 0, rows, v, &got));
-			check(&got, &expected);
+			rows_check(&got, &expected);
 			strbuf_addf(&expected, "%u,,,", ++rows);
 			expect_field(&expected, v[b % 3]);
 			strbuf_addstr(&expected, "\n");
 			assert_true(sample_rows_put(&r, 1, rows, &v[b % 3], &got));
-			check(&got, &expected);
+			rows_check(&got, &expected);
 		}
 	assert_int_equal(r.rows, rows);
 	sample_rows_release(&r);
@@ -75,12 +75,12 @@ TEST(changes)
 	assert_true(sample_rows_put(&r, 0, 4, (double[]){ 0.25, NAN, 7 }, &got));
 	assert_true(sample_rows_put(&r, 1, 5, (double[]){ 0.25 }, &got));
 	strbuf_addstr(&expected, "1,0.5,NA,7,\n3,,2,,\n4,0.25,NA,,\n5,,,,0.25\n");
-	check(&got, &expected);
+	rows_check(&got, &expected);
 	sample_rows_refresh(&r);
 	assert_true(sample_rows_put(&r, 0, 6, (double[]){ 0.25, NAN, 7 }, &got));
 	assert_false(sample_rows_put(&r, 0, 7, (double[]){ 0.25, SAMPLER_ABSENT, 7 }, &got));
 	sample_rows_end(&r, &got);
 	strbuf_addstr(&expected, "6,0.25,NA,7,\n7,0.25,,7,\n");
-	check(&got, &expected);
+	rows_check(&got, &expected);
 	sample_rows_release(&r);
 }

@@ -204,7 +204,7 @@ static void read_file(struct found *f, bool every)
 	free(text);
 }
 
-static void check(const struct sampling_stats *s, bool every)
+static void busy_check(const struct sampling_stats *s, bool every)
 {
 	struct sampling_summary sum;
 	struct found f;
@@ -232,7 +232,7 @@ static void disturbed(double period_s, const char *storage, struct sampler_state
 	counting = st;
 	disturb = (struct disturb){ .pauses = pauses };
 	sample_for(150, period_s, storage, &s);
-	check(&s, strcmp(storage, "every") == 0);
+	busy_check(&s, strcmp(storage, "every") == 0);
 	assert_int_equal(s.error, st.hang_at ? -ETIMEDOUT : st.die_at ? -ENODEV : 0);
 	sampling_free(disturb.sp);
 }

@@ -17,7 +17,7 @@ SAMPLER_TEST(source_dies)
 	fake.die_at = 6;
 	fake.die_code = -ENODEV;
 	fake.die_reason = "fell off the bus";
-	sp = begin(0.005);
+	sp = fake_begin(0.005);
 	WAIT_UNTIL(fake.reads == 6);
 	sleep_ms(30);
 	assert_int_equal(fake.reads, 6);
@@ -34,7 +34,7 @@ SAMPLER_TEST(source_dies)
 	/* without words of its own, the system's */
 	fake.die_reason = NULL;
 	fake.reads = 0;
-	sp = begin(0.005);
+	sp = fake_begin(0.005);
 	WAIT_UNTIL(fake.reads == 6);
 	sampling_stop(sp, &s);
 	assert_string_equal(s.error_text, "gpu0: No such device");
@@ -48,7 +48,7 @@ SAMPLER_TEST(hanging_read)
 	struct samples_file f;
 
 	fake_device("gpu0", 1);
-	sp = begin(0.01);
+	sp = fake_begin(0.01);
 	sleep_ms(50);
 	fake.hang = true;
 	WAIT_UNTIL(fake.reading);
@@ -86,7 +86,7 @@ SAMPLER_TEST(hanging_read_of_one_device)
 	fake_device("gpu2", 1);
 	fake.hang_from = 2;
 	fake.hang = true;
-	sp = begin(0.01);
+	sp = fake_begin(0.01);
 	WAIT_UNTIL(fake.reads == 3);
 	sampling_stop(sp, &s);
 	assert_int_equal(s.error, -ETIMEDOUT);
@@ -109,7 +109,7 @@ SAMPLER_TEST(hanging_read_returns)
 
 	fake_device("gpu0", 1);
 	fake.hang = true;
-	sp = begin(0.01);
+	sp = fake_begin(0.01);
 	sampling_stop(sp, &s);
 	assert_int_equal(s.error, -ETIMEDOUT);
 	fake.hang = false;
@@ -130,7 +130,7 @@ SAMPLER_TEST(standstill_is_no_hang)
 
 	fake_device("gpu0", 1);
 	fake.read_ms = 500;
-	sp = begin(60);
+	sp = fake_begin(60);
 	while (!fake.reading)
 		sleep_ms(1);
 	stopper = fork();
@@ -165,7 +165,7 @@ static void run_into_the_end(struct sampling_stats *s)
 	fake_device("gpu0", 4);
 	fake.due = 200000;
 	fake.value[0] = 123456.78125;
-	sp = begin(0.001);
+	sp = fake_begin(0.001);
 	/* more than fit into either file; where the thread has met its end already, none come */
 	for (int i = 0, seen = -1, idle = 0; i < 60000 && fake.reads < 5000 && idle < 2000; i++) {
 		idle = fake.reads == seen ? idle + 1 : 0;

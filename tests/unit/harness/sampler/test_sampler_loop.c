@@ -167,7 +167,7 @@ SAMPLER_TEST(period)
 	fake_device("gpu0", 1);
 	fake_device("gpu1", 1);
 	fake.read_ms = 1;
-	sp = begin(0.01);
+	sp = fake_begin(0.01);
 	WAIT_UNTIL(fake.reads >= 60);
 	sampling_stop(sp, &s);
 	sampling_free(sp);
@@ -196,7 +196,7 @@ SAMPLER_TEST(stop_is_immediate)
 	int64_t t;
 
 	fake_device("gpu0", 1);
-	sp = begin(3600);
+	sp = fake_begin(3600);
 	WAIT_UNTIL(fake.reads == 1);
 	t = clock_monotonic_ns();
 	sampling_stop(sp, &s);
@@ -226,7 +226,7 @@ SAMPLER_TEST(overruns)
 
 	fake_device("gpu0", 1);
 	fake.read_ms = 25;
-	sp = begin(0.01);
+	sp = fake_begin(0.01);
 	WAIT_UNTIL(fake.reads >= 20);
 	sampling_stop(sp, &s);
 	sampling_free(sp);
@@ -268,7 +268,7 @@ SAMPLER_TEST(always_due)
 
 	fake_device("gpu0", 1);
 	fake.due = UINT64_MAX;
-	sp = begin(0.01);
+	sp = fake_begin(0.01);
 	WAIT_UNTIL(fake.reads > 0);
 	sampling_stop(sp, &s);
 	/* not given up */
@@ -289,7 +289,7 @@ SAMPLER_TEST(streams)
 	int good = 0;
 
 	fake_device("gpu0", 2);
-	sp = begin(0.02);
+	sp = fake_begin(0.02);
 	sleep_ms(700);
 	for (int try = 0; try < 10 && good < GOOD; try++) {
 		good = 0;
@@ -337,7 +337,7 @@ SAMPLER_TEST(streams_slow_ones)
 	struct sampling *sp;
 
 	fake_device("gpu0", 1);
-	sp = begin(3600);
+	sp = fake_begin(3600);
 	WAIT_UNTIL(rows_in_file() == 1);
 	assert_int_equal(rows_in_file(), 1);
 	sampling_mark(sp, "late");
@@ -354,7 +354,7 @@ SAMPLER_TEST(marks)
 	const char *m;
 
 	fake_device("gpu0", 1);
-	sp = begin(1);
+	sp = fake_begin(1);
 	before = clock_monotonic_ns();
 	sampling_mark(sp, "workload: start");
 	sampling_mark(sp, "evil\n1,2\n# mark: 0 x\t");
@@ -393,7 +393,7 @@ SAMPLER_TEST(mark_does_not_wait)
 
 	fake_device("gpu0", 1);
 	fake.hang = true;
-	sp = begin(0.01);
+	sp = fake_begin(0.01);
 	WAIT_UNTIL(fake.reading);
 	alarm(60);
 	for (int i = 0; i < 5; i++) {
@@ -418,7 +418,7 @@ SAMPLER_TEST(values_and_reasons)
 	fake.value[2] = SAMPLER_ABSENT;
 	fake.value[3] = INFINITY;
 	fake.reason = "it is \"tired\"";
-	sp = begin(3600);
+	sp = fake_begin(3600);
 	WAIT_UNTIL(fake.reads == 2);
 	sampling_stop(sp, &s);
 	sampling_free(sp);
@@ -448,7 +448,7 @@ SAMPLER_TEST(summary_so_far)
 	struct sampling *sp;
 
 	fake_device("gpu0", 1);
-	sp = begin(0.05);
+	sp = fake_begin(0.05);
 	for (int n = 2; n < 8; n++) {
 		WAIT_UNTIL(fake.reads > n);
 		sampling_summary(sp, 0, 0, &s);
@@ -489,7 +489,7 @@ SAMPLER_TEST(two_at_once)
 	struct samples_file f;
 
 	fake_device("gpu0", 1);
-	a = begin(0.003);
+	a = fake_begin(0.003);
 	assert_int_equal(sampling_open(&o, &b, NULL), 0);
 	assert_int_equal(sampling_start(b, NULL), 0);
 	for (int i = 0; i < 20; i++) {

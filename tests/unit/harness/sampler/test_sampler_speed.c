@@ -88,7 +88,7 @@ SAMPLER_TEST(options)
  * What a reader of the file takes for the value at a row: that of the last field that is not empty.
  * Between two rows it holds.
  */
-static void unfold(struct samples_file *f)
+static void speed_unfold(struct samples_file *f)
 {
 	for (size_t c = 0; c < f->columns.nr; c++)
 		for (size_t r = 1; r < f->t_ns.nr; r++)
@@ -193,7 +193,7 @@ SAMPLER_TEST(both_storages_agree)
 		sampling_free(sp);
 		samples_read(path, &f[k]);
 	}
-	unfold(&f[1]);
+	speed_unfold(&f[1]);
 	/* every change of the full file is one of the other's rows, in order */
 	for (size_t r = 0, at = 0; r < ROWS; r++) {
 		while (at + 1 < f[1].t_ns.nr &&
@@ -262,7 +262,7 @@ SAMPLER_TEST(none_is_lost)
 
 	fake_device("gpu0", 1);
 	fake.read_ms = 3;
-	sp = begin(0.001);
+	sp = fake_begin(0.001);
 	WAIT_UNTIL(fake.reads >= 50);
 	sampling_stop(sp, &st);
 	sampling_free(sp);
@@ -290,7 +290,7 @@ SAMPLER_TEST(late_tick)
 	fake_device("gpu0", 1);
 	pid = fork();
 	if (pid == 0) {
-		struct sampling *sp = begin(0.4);
+		struct sampling *sp = fake_begin(0.4);
 
 		while (fake.reads < 3)
 			sleep_ms(2);
@@ -387,7 +387,7 @@ static double energy_until(const struct curve *c, double t)
 	return e;
 }
 
-static double bound(const struct curve *c, double length, double h)
+static double speed_bound(const struct curve *c, double length, double h)
 {
 	double bend = 0;
 
@@ -441,9 +441,9 @@ SAMPLER_TEST(energy_of_known_power)
 		assert_int_equal(sum.samples, ROWS);
 		assert_int_equal(sum.last_ns - sum.first_ns, NS_PER_S);
 		off = fabs(sum.integral - exact);
-		if (!(off <= bound(&curve[d], 1, 1e-3)))
+		if (!(off <= speed_bound(&curve[d], 1, 1e-3)))
 			ROW_FAIL(d, "%.9g J off, where %.9g are allowed", off,
-				 bound(&curve[d], 1, 1e-3));
+				 speed_bound(&curve[d], 1, 1e-3));
 	}
 	sampling_free(sp);
 }

@@ -81,7 +81,7 @@ static void check_work(const struct model *m, int table, unsigned filled)
 			    filled & 1U << PROCESS ? "python3" : "process 10");
 }
 
-static void check(const struct reading *rd, unsigned filled)
+static void subset_check(const struct reading *rd, unsigned filled)
 {
 	const struct model *m = rd->m;
 	size_t spans = 0, links = 0;
@@ -116,7 +116,7 @@ static void subset(unsigned filled, bool empty)
 			sql[n++] = tables[i].rows;
 	}
 	READING rd = read_sql("nsys", false, sql);
-	check(&rd, filled);
+	subset_check(&rd, filled);
 }
 
 TEST(absent_tables)

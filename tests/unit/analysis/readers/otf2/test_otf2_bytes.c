@@ -40,7 +40,7 @@ static void analyse_all(struct model *m)
 			fail_msg("%s: %s", ts.checks.v[i].name, ts.checks.v[i].detail);
 }
 
-static void try(struct victim *v, const void *data, size_t n)
+static void bytes_try(struct victim *v, const void *data, size_t n)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
 	struct err err = ERR_INIT;
@@ -75,7 +75,7 @@ static void flips(struct victim *v)
 	for (size_t at = 0; at < v->n; at++) {
 		for (size_t k = 0; k < ARRAY_LEN(masks); k++) {
 			data[at] = (char)(v->sound[at] ^ masks[k]);
-			try(v, data, v->n);
+			bytes_try(v, data, v->n);
 		}
 		data[at] = v->sound[at];
 	}
@@ -87,7 +87,7 @@ static void cuts(struct victim *v, size_t fill)
 	uint64_t told = v->errors + v->partial, tried = v->reads;
 
 	for (size_t n = 0; n + fill < v->n; n++)
-		try(v, v->sound, n);
+		bytes_try(v, v->sound, n);
 	assert_int_equal(v->errors + v->partial - told, v->reads - tried);
 }
 
@@ -102,9 +102,9 @@ static void repeats_and_holes(struct victim *v)
 		for (size_t at = 0; at + len <= v->n; at += 1 + len / 4) {
 			memcpy(data, v->sound, at + len);
 			memcpy(data + at + len, v->sound + at, v->n - at);
-			try(v, data, v->n + len);
+			bytes_try(v, data, v->n + len);
 			memcpy(data + at, v->sound + at + len, v->n - at - len);
-			try(v, data, v->n - len);
+			bytes_try(v, data, v->n - len);
 		}
 	}
 }
@@ -127,7 +127,7 @@ static void every_byte(struct place *p, const char *name, size_t fill)
 	assert_int_equal(fs_read(path, 1 << 20, &sound, &v.n, NULL), 0);
 	v.sound = sound;
 	alarm(PATIENCE_S);
-	try(&v, v.sound, v.n);
+	bytes_try(&v, v.sound, v.n);
 	assert_int_equal(v.silent, 1);
 	flips(&v);
 	cuts(&v, fill);

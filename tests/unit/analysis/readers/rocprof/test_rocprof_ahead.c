@@ -15,7 +15,7 @@
 
 static uint64_t seed;
 
-static uint64_t roll(uint64_t n)
+static uint64_t dice_roll(uint64_t n)
 {
 	return rnd(&seed) % n;
 }
@@ -35,22 +35,22 @@ static struct reading read_by(const char *path, unsigned threads)
 /* A name of one of the first kinds. */
 static void name_add(struct strbuf *sb, uint64_t kinds)
 {
-	switch (roll(kinds)) {
+	switch (dice_roll(kinds)) {
 	default:
-		strbuf_addf(sb, "\"hipLaunch%d\"", (int)roll(40));
+		strbuf_addf(sb, "\"hipLaunch%d\"", (int)dice_roll(40));
 		break;
 	case 1:
-		strbuf_addf(sb, "f%d", (int)roll(3000));
+		strbuf_addf(sb, "f%d", (int)dice_roll(3000));
 		break;
 	case 2:
 		strbuf_addstr(sb, "\"over\nlines, with \"\"quotes\"\"\n and commas\"");
 		break;
 	case 3:
-		strbuf_addf(sb, "\"bare \"%c\", quotes\"", (char)('a' + roll(26)));
+		strbuf_addf(sb, "\"bare \"%c\", quotes\"", (char)('a' + dice_roll(26)));
 		break;
 	case 4:
 		strbuf_addch(sb, '"');
-		for (uint64_t n = roll(2) ? 300 : 150000 + roll(100000); n > 0; n--)
+		for (uint64_t n = dice_roll(2) ? 300 : 150000 + dice_roll(100000); n > 0; n--)
 			strbuf_addch(sb, n % 71 ? 'x' : '\n');
 		strbuf_addch(sb, '"');
 		break;
@@ -59,13 +59,13 @@ static void name_add(struct strbuf *sb, uint64_t kinds)
 
 static uint64_t row_add(struct strbuf *sb, uint64_t i, uint64_t kinds)
 {
-	if (kinds > 4 && roll(300) == 0)
-		strbuf_addstr(sb, roll(2) ? "\n\r\n" : "no row, at all\n");
-	strbuf_addf(sb, "\"%s\",", roll(9) ? "HIP_RUNTIME_API" : "MARKER_CORE_API");
-	name_add(sb, kinds > 4 && roll(400) ? 4 : kinds);
-	strbuf_addf(sb, ",%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "%s\n", 1 + (int)roll(2),
-		    100 + (int)roll(5), i, 1000000 + 100 * i, 1000000 + 100 * i + roll(90),
-		    roll(20) ? "" : "\r");
+	if (kinds > 4 && dice_roll(300) == 0)
+		strbuf_addstr(sb, dice_roll(2) ? "\n\r\n" : "no row, at all\n");
+	strbuf_addf(sb, "\"%s\",", dice_roll(9) ? "HIP_RUNTIME_API" : "MARKER_CORE_API");
+	name_add(sb, kinds > 4 && dice_roll(400) ? 4 : kinds);
+	strbuf_addf(sb, ",%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "%s\n", 1 + (int)dice_roll(2),
+		    100 + (int)dice_roll(5), i, 1000000 + 100 * i,
+		    1000000 + 100 * i + dice_roll(90), dice_roll(20) ? "" : "\r");
 	return 1;
 }
 
@@ -118,8 +118,9 @@ TEST(same_damage)
 		for (uint64_t k = 1; sb.len < (size_t)5 << 18; k++)
 			row_add(&sb, k, 5);
 		for (uint64_t n = UINT64_C(1) << (2 * i); n > 0; n--)
-			sb.buf[begin + roll(sb.len - begin)] = bytes[roll(sizeof(bytes) - 1)];
-		sb.len -= roll(100);
+			sb.buf[begin + dice_roll(sb.len - begin)] =
+				bytes[dice_roll(sizeof(bytes) - 1)];
+		sb.len -= dice_roll(100);
 		compare_threads(&sb, 0, i);
 	}
 }

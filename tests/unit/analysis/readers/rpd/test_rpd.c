@@ -95,7 +95,7 @@ TEST(devices)
 }
 
 /* The spans of a model as text: all that must not depend on the version of the file. */
-static char *dump(const struct model *m)
+static char *model_texts(const struct model *m)
 {
 	struct strbuf sb = STRBUF_INIT;
 
@@ -143,13 +143,13 @@ TEST(versions_agree)
 	struct reading none =
 		read_sql("rpd", true,
 			 SQL(RPD_2, TEXTS("rocpd_string"), CONTENT, "DROP TABLE rocpd_metadata;"));
-	CLEANUP(xfreep) char *a = dump(two.m);
+	CLEANUP(xfreep) char *a = model_texts(two.m);
 
 	assert_int_equal(two.r | three.r | none.r, 0);
 	assert_string_equal(two.m->inputs.v[0].format, "RPD 2");
 	assert_string_equal(three.m->inputs.v[0].format, "RPD 3");
-	assert_string_equal(a, kept(dump(three.m)));
-	assert_string_equal(a, kept(dump(none.m)));
+	assert_string_equal(a, kept(model_texts(three.m)));
+	assert_string_equal(a, kept(model_texts(none.m)));
 	assert_int_equal(two.m->links.nr, 2);
 	assert_non_null(strstr(a, "|step|UserMarker|"));
 	assert_non_null(strstr(a, "{\"launch\":{\"grid\":[8,1,1],\"block\":[64,1,1],\"lds\":0,"

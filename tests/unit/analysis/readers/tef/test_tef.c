@@ -70,7 +70,7 @@ TEST(chrome_async)
 	assert_int_equal(m->spans.end_ns[a], 106000);
 	assert_int_equal(m->spans.start_ns[b], 102000);
 	assert_int_equal(m->spans.end_ns[b], 109000);
-	/* they overlap, so they lie in two lanes; what belongs to the first one's id lies with it
+	/* they overlap, so they lie in two rows; what belongs to the first one's id lies with it
 	 */
 	expect_model(m, "request: apart=request#1 track='rpc async' kind=annotation "
 			"dns: beside=request in=request retry: beside=request "

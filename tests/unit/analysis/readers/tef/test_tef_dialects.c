@@ -30,7 +30,8 @@ TEST(kineto_host)
 	       gpu_processes = 0;
 
 	assert_int_equal(m->spans.correlation[call], 77);
-	assert_int_equal(span_correlation(&m->spans, op), 0); /* its External id counts something else */
+	assert_int_equal(span_correlation(&m->spans, op),
+			 0); /* its External id counts something else */
 	expect_model(m, "hipLaunchKernel: in=aten::mm track='thread 501 (main)' pid=500 rank=3");
 	/* one launch by correlation, the ac2g flow does not double it; one fwdbwd flow */
 	assert_int_equal(m->links.nr, 2);

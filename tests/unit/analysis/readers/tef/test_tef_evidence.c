@@ -9,7 +9,7 @@
 
 static uint64_t seed;
 
-static uint64_t roll(uint64_t n)
+static uint64_t dice_roll(uint64_t n)
 {
 	return rnd(&seed) % n;
 }
@@ -142,14 +142,14 @@ static void event_args(struct strbuf *sb, const struct work *w, bool device, boo
 static void work_put(struct strbuf *whole, char **pairs, size_t *nr, const struct work *w)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT, e = STRBUF_INIT;
-	bool device = roll(2), correlation = roll(2), cat = roll(2);
+	bool device = dice_roll(2), correlation = dice_roll(2), cat = dice_roll(2);
 
 	event_begin(whole, "X", w, true, true);
 	strbuf_addf(whole, ",\"ts\":%d,\"dur\":%d", w->ts, w->dur);
 	event_args(whole, w, true, true);
 	event_begin(&b, "B", w, cat, true);
 	strbuf_addf(&b, ",\"ts\":%d", w->ts);
-	event_begin(&e, "E", w, !cat || roll(2), roll(2));
+	event_begin(&e, "E", w, !cat || dice_roll(2), dice_roll(2));
 	strbuf_addf(&e, ",\"ts\":%d", w->ts + w->dur);
 	event_args(&b, w, device, correlation);
 	event_args(&e, w, !device, !correlation);
@@ -165,14 +165,14 @@ static size_t works_make(struct work *v, size_t calls)
 
 	for (size_t i = 0; i < calls; i++) {
 		int ts = 100 * (int)i;
-		unsigned id = roll(8) ? (unsigned)i + 1 : 0;
+		unsigned id = dice_roll(8) ? (unsigned)i + 1 : 0;
 
 		v[nr++] = (struct work){ "cpu_op", "op", "\"External id\":5", 1, 1, ts, 90, 0 };
 		v[nr++] = (struct work){
 			"cuda_runtime", "launch", "\"External id\":5", 1, 1, ts + 10, 20, id
 		};
-		v[nr++] = (struct work){ cats[roll(4)],
-					 roll(9) ? "work" : "event_wait",
+		v[nr++] = (struct work){ cats[dice_roll(4)],
+					 dice_roll(9) ? "work" : "event_wait",
 					 "\"device\":1,\"stream\":7",
 					 0,
 					 7,
@@ -183,10 +183,10 @@ static size_t works_make(struct work *v, size_t calls)
 	return nr;
 }
 
-static void put_all(struct strbuf *sb, char **v, size_t nr, bool mixed)
+static void events_put(struct strbuf *sb, char **v, size_t nr, bool mixed)
 {
 	for (size_t i = nr; mixed && i > 1; i--) {
-		size_t k = roll(i);
+		size_t k = dice_roll(i);
 		char *swap = v[k];
 
 		v[k] = v[i - 1];
@@ -205,7 +205,7 @@ TEST(pairs)
 
 	for (seed = 1; seed <= 20; seed++) {
 		CLEANUP(strbuf_release) struct strbuf whole = STRBUF_INIT, text = STRBUF_INIT;
-		size_t nr = works_make(works, 1 + roll(100)), nr_events = 0;
+		size_t nr = works_make(works, 1 + dice_roll(100)), nr_events = 0;
 		char what[32];
 
 		strbuf_addstr(&whole, "{\"schemaVersion\":1,\"traceEvents\":[");
@@ -215,7 +215,7 @@ TEST(pairs)
 			work_put(&whole, events, &nr_events, &works[i]);
 		}
 		strbuf_addstr(&whole, "],\"deviceProperties\":[]}");
-		put_all(&text, events, nr_events, seed % 2);
+		events_put(&text, events, nr_events, seed % 2);
 		strbuf_addstr(&text, "],\"deviceProperties\":[]}");
 		CLEANUP(model_freep) struct model *want = model_of(&whole, "kineto", 1, false);
 		snprintf(what, sizeof(what), "seed %" PRIu64, seed);

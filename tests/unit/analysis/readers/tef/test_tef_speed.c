@@ -9,16 +9,16 @@
 
 static uint64_t seed, blank_seed;
 
-static uint64_t roll(uint64_t n)
+static uint64_t dice_roll(uint64_t n)
 {
 	return rnd(&seed) % n;
 }
 
-static const char *pick(const char *const *v, size_t n)
+static const char *word_pick(const char *const *v, size_t n)
 {
-	return v[roll(n)];
+	return v[dice_roll(n)];
 }
-#define PICK(v) pick((v), ARRAY_LEN(v))
+#define PICK(v) word_pick((v), ARRAY_LEN(v))
 
 /* ---- traces ---- */
 
@@ -50,12 +50,12 @@ static const char *number(char *buf, size_t n)
 		     "\"0x10\"", "true", "7.", ".5", "1234567890123456.7", "2e", "1.2.3", "\"\"",
 		     "\"\\u0031\"", "-", "9007199254740993.125");
 
-	if (roll(6) == 0)
+	if (dice_roll(6) == 0)
 		return PICK(odd);
-	if (roll(2))
-		snprintf(buf, n, "%" PRIu64 ".%03" PRIu64, roll(100000), roll(1000));
+	if (dice_roll(2))
+		snprintf(buf, n, "%" PRIu64 ".%03" PRIu64, dice_roll(100000), dice_roll(1000));
 	else
-		snprintf(buf, n, "%" PRIu64, roll(6));
+		snprintf(buf, n, "%" PRIu64, dice_roll(6));
 	return buf;
 }
 
@@ -68,8 +68,9 @@ static void args_add(struct strbuf *sb, bool varied)
 	char buf[64];
 
 	strbuf_addstr(sb, ", \"args\": {");
-	for (uint64_t i = roll(6); i > 0; i--)
-		member(sb, varied, PICK(keys), roll(8) ? number(buf, sizeof(buf)) : PICK(nested));
+	for (uint64_t i = dice_roll(6); i > 0; i--)
+		member(sb, varied, PICK(keys),
+		       dice_roll(8) ? number(buf, sizeof(buf)) : PICK(nested));
 	strbuf_addch(sb, '}');
 }
 
@@ -89,23 +90,23 @@ static void event_add(struct strbuf *sb, bool varied)
 
 	strbuf_addch(sb, '{');
 	member(sb, varied, "ph", PICK(phases));
-	if (roll(20))
+	if (dice_roll(20))
 		member(sb, varied, "cat", PICK(cats));
-	member(sb, varied, roll(50) ? "name" : "n\\u0061me", PICK(names));
-	member(sb, varied, "pid", roll(9) ? "1" : number(buf, sizeof(buf)));
+	member(sb, varied, dice_roll(50) ? "name" : "n\\u0061me", PICK(names));
+	member(sb, varied, "pid", dice_roll(9) ? "1" : number(buf, sizeof(buf)));
 	member(sb, varied, "tid", number(buf, sizeof(buf)));
 	member(sb, varied, "ts", number(buf, sizeof(buf)));
-	if (roll(4))
+	if (dice_roll(4))
 		member(sb, varied, "dur", number(buf, sizeof(buf)));
-	if (roll(3) == 0)
+	if (dice_roll(3) == 0)
 		member(sb, varied, "id", number(buf, sizeof(buf)));
-	if (roll(9) == 0)
+	if (dice_roll(9) == 0)
 		member(sb, varied, "bp", "\"e\"");
-	if (roll(9) == 0)
-		member(sb, varied, roll(2) ? "scope" : "s", "\"g\"");
-	if (roll(2))
+	if (dice_roll(9) == 0)
+		member(sb, varied, dice_roll(2) ? "scope" : "s", "\"g\"");
+	if (dice_roll(2))
 		args_add(sb, varied);
-	if (roll(20) == 0)
+	if (dice_roll(20) == 0)
 		member(sb, varied, "ts", number(buf, sizeof(buf)));
 	strbuf_addch(sb, '}');
 }
@@ -229,21 +230,21 @@ static void damage(struct strbuf *sb)
 	static const char *const bits[] = {
 		"\"", "{", "}", "[", "],", ",", "\\", "{}", "},{", "x"
 	};
-	size_t at = roll(sb->len);
+	size_t at = dice_roll(sb->len);
 	const char *bit = PICK(bits);
 
-	switch (roll(4)) {
+	switch (dice_roll(4)) {
 	case 0:
-		sb->buf[at] = (char)roll(256);
+		sb->buf[at] = (char)dice_roll(256);
 		break;
 	case 1:
 		memcpy(sb->buf + (at < sb->len - 8 ? at : 0), bit, strlen(bit));
 		break;
 	case 2:
-		memset(sb->buf + at, 0, roll(sb->len - at) / 50);
+		memset(sb->buf + at, 0, dice_roll(sb->len - at) / 50);
 		break;
 	default:
-		if (roll(8) == 0)
+		if (dice_roll(8) == 0)
 			sb->len = at;
 		break;
 	}
@@ -260,7 +261,7 @@ TEST(threads)
 		/* more than is read by one thread alone */
 		trace_make(&text, i, 1000, i % 3 == 0);
 		seed = i;
-		for (uint64_t k = roll(4); k > 0; k--)
+		for (uint64_t k = dice_roll(4); k > 0; k--)
 			damage(&text);
 		one = read_said(&text, NULL, true);
 		for (size_t k = 0; k < ARRAY_LEN(pools); k++) {

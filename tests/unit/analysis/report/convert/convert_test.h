@@ -116,7 +116,7 @@ static inline span_id odd_span(struct sink *s, track_id t, const char *name, int
 
 /* The tracks of one host of odd_model. */
 struct odd_tracks {
-	track_id process, main, other, lane, queue, nameless, window;
+	track_id process, main, other, ranges, queue, nameless, window;
 };
 
 static inline struct odd_tracks odd_tracks(struct sink *s, const char *host, int32_t rank)
@@ -141,7 +141,7 @@ static inline struct odd_tracks odd_tracks(struct sink *s, const char *host, int
 	d.tid = PID_NONE;
 	d.key = 77;
 	d.name = "ranges";
-	t.lane = s->ops->track(s, &d);
+	t.ranges = s->ops->track(s, &d);
 	d = (struct track_def)TRACK_DEF_INIT;
 	d.kind = TRACK_DEVICE;
 	d.host = host;
@@ -182,7 +182,7 @@ static inline span_id odd_spans(struct sink *s, const struct odd_tracks *t, int6
 	odd_span(s, t->main, "long", o + 300, o + 950, SPAN_ANNOTATION, 0, "user", "{}");
 	mark = odd_span(s, t->main, "mark", o + 160, o + 160, SPAN_INSTANT, 0, "", "{\"k\":1}");
 	odd_span(s, t->other, "a;b", o + 5, o + 6, SPAN_KERNEL, UINT64_MAX, "", NULL);
-	odd_span(s, t->lane, "range", o + 1, o + 500, SPAN_ANNOTATION, 0, "async", NULL);
+	odd_span(s, t->ranges, "range", o + 1, o + 500, SPAN_ANNOTATION, 0, "async", NULL);
 	/* concurrent, inside one another, and twins */
 	work = odd_span(s, t->queue, "gemm<float, 3>", o + 40, o + 400, SPAN_KERNEL, 5, "kernel",
 			NULL);

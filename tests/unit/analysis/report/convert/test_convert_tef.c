@@ -33,7 +33,7 @@ TEST(any_models)
 
 /* ---- recordings ---- */
 
-static json_t *load(const char *path)
+static json_t *trace_json(const char *path)
 {
 	/* arguments of recordings have integers of all 64 bits */
 	json_error_t je;
@@ -54,7 +54,7 @@ static bool is_whole(const json_t *number)
 /* Valid for a strict parser, numbers as numbers, in order of time. */
 static void check_json(const char *path)
 {
-	json_t *root = load(path), *event;
+	json_t *root = trace_json(path), *event;
 	double last = -1;
 	size_t i;
 
@@ -97,7 +97,7 @@ TEST(recordings_come_back)
 /* No two X events of one (pid, tid) overlap without one being inside the other. */
 static void check_nesting(const char *path)
 {
-	json_t *root = load(path), *a, *b, *events = json_object_get(root, "traceEvents");
+	json_t *root = trace_json(path), *a, *b, *events = json_object_get(root, "traceEvents");
 	size_t i, k;
 
 	json_array_foreach(events, i, a)
@@ -123,7 +123,7 @@ static void check_nesting(const char *path)
 	json_decref(root);
 }
 
-TEST(lanes_nest)
+TEST(rows_nest)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(model_freep) struct model *m = odd_model(0);

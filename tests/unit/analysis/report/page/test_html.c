@@ -255,7 +255,7 @@ TEST(test_cut_is_in_the_data)
 
 /* ---- packing ---- */
 
-static void unpack(const char *text, size_t n, struct strbuf *out)
+static void html_unpack(const char *text, size_t n, struct strbuf *out)
 {
 	CLEANUP(xfreep) uint8_t *gz = xmalloc(n), *step = xmalloc(65536);
 	struct base64_decode_ctx ctx;
@@ -300,7 +300,7 @@ TEST(test_long_data_is_packed)
 	assert_true(n < in.len / 3);
 	assert_memory_equal(text, "\"gzip:", 6);
 	assert_int_equal(text[n - 1], '"');
-	unpack(text + 6, n - 7, &out);
+	html_unpack(text + 6, n - 7, &out);
 	assert_int_equal(out.len, in.len);
 	assert_memory_equal(out.buf, in.buf, in.len);
 }
@@ -326,7 +326,7 @@ static json_t *run_of(const char *status, const char *steps)
 	return run;
 }
 
-static void put(const char *name, const char *data, size_t n)
+static void html_put(const char *name, const char *data, size_t n)
 {
 	assert_int_equal(fs_mkdirs(textf("%s/steps", dir), 0755, NULL), 0);
 	assert_int_equal(fs_write_atomic(textf("%s/steps/%s", dir, name), data, n, NULL), 0);
@@ -342,8 +342,8 @@ TEST(test_last_forty_lines)
 
 	for (int i = 0; i < 5000; i++)
 		strbuf_addf(&sb, "line %d\n", i);
-	put("02-workload.out", sb.buf, sb.len);
-	put("02-workload.err", "a\0b\n", 4);
+	html_put("02-workload.out", sb.buf, sb.len);
+	html_put("02-workload.err", "a\0b\n", 4);
 	run = run_of("failed", "{\"name\":\"pre\",\"exit_code\":0,\"out\":\"steps/01-pre.out\"},"
 			       "{\"name\":\"workload\",\"exit_code\":3,\"out\":\"steps/"
 			       "02-workload.out\",\"err\":\"steps/02-workload.err\"}");
@@ -370,9 +370,9 @@ TEST(test_long_lines_are_bounded)
 					"\"steps/long.out\",\"err\":\"steps/two.err\"}");
 
 	memset(text, 'x', 100000);
-	put("long.out", text, 100000);
+	html_put("long.out", text, 100000);
 	text[90000] = '\n';
-	put("two.err", text, 100000);
+	html_put("two.err", text, 100000);
 	html_logs_read(&r, run, &logs);
 	assert_int_equal(logs.v.nr, 1);
 	assert_int_equal(strlen(logs.v.v[0].out.text), 16384);
@@ -393,7 +393,7 @@ TEST(test_logs_only_of_the_run)
 		"fifo.err\"},"
 		"{\"name\":\"c\",\"exit_code\":1,\"out\":\"..\",\"err\":\"\"}");
 
-	put("x", "x", 1);
+	html_put("x", "x", 1);
 	assert_int_equal(fs_write_atomic(textf("%s/secret", dir), "secret", 6, NULL), 0);
 	assert_int_equal(symlink(textf("%s/secret", dir), textf("%s/steps/link.out", dir)), 0);
 	assert_int_equal(mkfifo(textf("%s/steps/fifo.err", dir), 0600), 0);

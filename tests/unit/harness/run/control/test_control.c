@@ -93,7 +93,7 @@ struct seen {
 	size_t nr;
 };
 
-static void see(void *ctx, const struct record_mark *m)
+static void event_see(void *ctx, const struct record_mark *m)
 {
 	struct seen *s = ctx;
 
@@ -102,7 +102,7 @@ static void see(void *ctx, const struct record_mark *m)
 	s->nr++;
 }
 
-static void append(const char *path, const char *text)
+static void file_append(const char *path, const char *text)
 {
 	FILE *f = fopen(path, "ae");
 
@@ -120,11 +120,11 @@ TEST(marks_file)
 	char line[64];
 
 	assert_int_equal(marks_open(&mf, path, begin, NULL), 0);
-	append(path, "half");
-	assert_false(marks_read(&mf, false, see, &s));
+	file_append(path, "half");
+	assert_false(marks_read(&mf, false, event_see, &s));
 	assert_int_equal(s.nr, 0);
-	append(path, " a line\nsecond\n");
-	marks_read(&mf, false, see, &s);
+	file_append(path, " a line\nsecond\n");
+	marks_read(&mf, false, event_see, &s);
 	assert_int_equal(s.nr, 2);
 	assert_string_equal(s.v[0].name, "half a line");
 	assert_false(s.v[0].by_maker);
@@ -132,21 +132,21 @@ TEST(marks_file)
 	assert_true(s.v[1].t_ns - s.v[1].uncertainty_ns >= begin);
 	made = clock_monotonic_ns();
 	snprintf(line, sizeof(line), "@%lld exactly\n", (long long)made);
-	append(path, line);
-	marks_read(&mf, false, see, &s);
+	file_append(path, line);
+	marks_read(&mf, false, event_see, &s);
 	assert_true(s.v[2].by_maker && s.v[2].t_ns == made && s.v[2].uncertainty_ns == 0);
 	assert_string_equal(s.v[2].name, "exactly");
 	/* Times that cannot be: before the run, in the future. */
-	append(path, "@5 old\n@9000000000000000000 new\n@ x\n@12\n");
-	marks_read(&mf, false, see, &s);
+	file_append(path, "@5 old\n@9000000000000000000 new\n@ x\n@12\n");
+	marks_read(&mf, false, event_see, &s);
 	assert_int_equal(s.nr, 7);
 	assert_false(s.v[3].by_maker || s.v[4].by_maker || s.v[5].by_maker);
 	assert_string_equal(s.v[3].name, "old");
 	assert_string_equal(s.v[5].name, "@ x");
 	assert_string_equal(s.v[6].name, "mark");
 	assert_int_equal(mf.bad_times, 3);
-	append(path, "the end");
-	marks_read(&mf, true, see, &s);
+	file_append(path, "the end");
+	marks_read(&mf, true, event_see, &s);
 	assert_string_equal(s.v[7].name, "the end");
 	marks_close(&mf);
 	assert_false(fs_exists(path));
@@ -176,7 +176,7 @@ static bool ask_ok(struct talker *t, const char *op)
 	return ok;
 }
 
-static void *talk(void *ctx)
+static void *client_talk(void *ctx)
 {
 	struct talker *t = ctx;
 
@@ -201,7 +201,7 @@ static void *all_talk(void *ctx)
 
 	if (wait_for_file(in_dir(g->plan.run_dir, "started")))
 		for (size_t i = 0; i < TALKERS; i++)
-			pthread_create(&talkers[i].thread, NULL, talk, &talkers[i]);
+			pthread_create(&talkers[i].thread, NULL, client_talk, &talkers[i]);
 	for (size_t i = 0; i < TALKERS; i++)
 		pthread_join(talkers[i].thread, NULL);
 	f = fopen(in_dir(g->plan.run_dir, "go"), "we");
@@ -226,7 +226,7 @@ TEST_WITH(many_speak_at_once, setup, teardown)
 	for (i = 0; i < TALKERS; i++)
 		talkers[i] = (struct talker){ .run_dir = g->plan.run_dir, .name = names_of[i] };
 	assert_int_equal(pthread_create(&thread, NULL, all_talk, g), 0);
-	go(g);
+	rig_run(g);
 	pthread_join(thread, NULL);
 	ended_as(g, RUN_SUCCESS, 0, NULL);
 	for (i = 0; i < TALKERS; i++) {

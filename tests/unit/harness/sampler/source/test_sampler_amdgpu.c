@@ -151,7 +151,7 @@ static void link_to_process(const char *dir, const char *file, pid_t pid)
 	assert_int_equal(symlink(textf("/proc/%d/oom_score_adj", (int)pid), in_dir(dir, file)), 0);
 }
 
-static double read_one(struct opened *s, const char *name)
+static double gpu_read(struct opened *s, const char *name)
 {
 	double v[SAMPLER_MAX_SERIES];
 	int i = series_index(s, 0, name);
@@ -168,15 +168,15 @@ GPU_TEST(unplugged)
 
 	link_to_process(dir, "mem_info_vram_used", pid);
 	CLEANUP(source_close) struct opened s = source_opened("amdgpu", NULL);
-	assert_true(read_one(&s, "vram_used") >= -1000);
-	assert_true(read_one(&s, "energy") == 1000);
+	assert_true(gpu_read(&s, "vram_used") >= -1000);
+	assert_true(gpu_read(&s, "energy") == 1000);
 	end_process(pid);
 	fs_remove_tree(in_dir(root, "sys/class/drm"), NULL);
 	fs_remove_tree(in_dir(root, "sys/devices"), NULL);
-	assert_true(isnan(read_one(&s, "vram_used")));
+	assert_true(isnan(gpu_read(&s, "vram_used")));
 	assert_string_equal(s.reason, "device gone");
 	/* then the others are not asked any more, and nothing of the old files is believed */
-	assert_true(isnan(read_one(&s, "energy")));
+	assert_true(isnan(gpu_read(&s, "energy")));
 	assert_string_equal(s.reason, "device gone");
 	/* there again, with other numbers */
 	later.energy = UINT64_C(65536) * 5;
@@ -184,9 +184,9 @@ GPU_TEST(unplugged)
 	machine_card_metrics(again, 1, 4, &later);
 	machine_text(again, "120000000\n", "hwmon/hwmon9/power1_average");
 	machine_text(again, "4711\n", "mem_info_vram_used");
-	WAIT_UNTIL(!isnan(read_one(&s, "energy")));
-	assert_true(read_one(&s, "energy") == 5);
-	assert_true(read_one(&s, "vram_used") == 4711);
+	WAIT_UNTIL(!isnan(gpu_read(&s, "energy")));
+	assert_true(gpu_read(&s, "energy") == 5);
+	assert_true(gpu_read(&s, "vram_used") == 4711);
 }
 
 /* Another card at another address is not taken for it. */
@@ -201,7 +201,7 @@ GPU_TEST(replaced)
 	fs_remove_tree(in_dir(root, "sys/class/drm"), NULL);
 	CLEANUP(xfreep) char *other = full_card(0, "0000:c6:00.0");
 	for (int i = 0; i < 4; i++) {
-		assert_true(isnan(read_one(&s, "energy")) || i == 0);
+		assert_true(isnan(gpu_read(&s, "energy")) || i == 0);
 		sleep_ms(120);
 	}
 	assert_string_equal(s.reason, "device gone");

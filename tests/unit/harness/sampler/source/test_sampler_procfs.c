@@ -36,7 +36,7 @@ static void burn_ms(int ms)
 			;
 }
 
-static void say(const char *word)
+static void child_say(const char *word)
 {
 	if (write(1, word, strlen(word)) < 0)
 		_exit(1);
@@ -47,10 +47,10 @@ static void say_ms(double ms)
 	char text[64];
 
 	snprintf(text, sizeof(text), "%.3f\n", ms);
-	say(text);
+	child_say(text);
 }
 
-static void hear(void)
+static void child_hear(void)
 {
 	char c;
 
@@ -160,14 +160,14 @@ static const struct {
 } roles[] = { { "busy", role_busy },   { "memory", role_memory }, { "tree", role_tree },
 	      { "short", role_short }, { "longer", role_longer }, { "wide", role_wide } };
 
-static int play(const char *name)
+static int child_play(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(roles); i++)
 		if (strcmp(roles[i].name, name) == 0) {
-			say("0");
-			hear();
+			child_say("0");
+			child_hear();
 			roles[i].work();
-			hear();
+			child_hear();
 			return 0;
 		}
 	return 1;
@@ -180,7 +180,7 @@ struct watched {
 	int to, from;
 };
 
-static void start(struct watched *w, const char *role)
+static void child_start(struct watched *w, const char *role)
 {
 	struct proc_opts o = PROC_OPTS_INIT;
 	int in[2], out[2];
@@ -201,7 +201,7 @@ static void start(struct watched *w, const char *role)
 	fcntl(w->from, F_SETFL, O_NONBLOCK);
 }
 
-static void go(const struct watched *w)
+static void child_go(const struct watched *w)
 {
 	assert_int_equal(write(w->to, "g", 1), 1);
 }
@@ -219,7 +219,7 @@ static double said(const struct watched *w)
 	return v;
 }
 
-static void finish(struct watched *w)
+static void child_finish(struct watched *w)
 {
 	struct proc_exit how;
 
@@ -245,14 +245,14 @@ static int64_t timed_read(struct opened *s, double *v)
 	return t + (clock_monotonic_ns() - t) / 2;
 }
 
-static struct followed follow(struct opened *s, const struct watched *w, int every_ms)
+static struct followed tree_follow(struct opened *s, const struct watched *w, int every_ms)
 {
 	struct followed f = { .said_ms = -1 };
 	double v[SAMPLER_MAX_SERIES];
 	int64_t last, next = clock_monotonic_ns();
 	int after = 0;
 
-	go(w);
+	child_go(w);
 	s->s->target(s->st, w->pid);
 	last = timed_read(s, v);
 	assert_true(v[0] == SAMPLER_ABSENT); /* nothing lies behind the first */
@@ -287,7 +287,7 @@ struct expected {
  * the reading are apart by as long as the machine stands still in between: so one good try of many
  * will do.
  */
-static void expect(const struct expected *x)
+static void usage_expect(const struct expected *x)
 {
 	struct followed f = { .said_ms = -1 };
 	bool good = false;
@@ -297,9 +297,9 @@ static void expect(const struct expected *x)
 		struct opened s;
 
 		assert_int_equal(source_open("procfs", NULL, &s, NULL), 0);
-		start(&w, x->role);
-		f = follow(&s, &w, x->every_ms);
-		finish(&w);
+		child_start(&w, x->role);
+		f = tree_follow(&s, &w, x->every_ms);
+		child_finish(&w);
 		source_close(&s);
 		assert_true(f.said_ms >= x->least_said_ms);
 		assert_true(x->processes == 0 || f.processes == x->processes);
@@ -315,7 +315,7 @@ static void expect(const struct expected *x)
 
 TEST(procfs_cpu)
 {
-	expect(&(struct expected){
+	usage_expect(&(struct expected){
 		.role = "busy",
 		.every_ms = 20,
 		.least_said_ms = 800,
@@ -336,11 +336,11 @@ TEST(procfs_begin_and_end)
 	CLEANUP(source_close) struct opened s = source_opened("procfs", NULL);
 	assert_int_equal(s.nr, 1);
 	assert_int_equal(s.s->read(s.st, 0, v, &s.reason), 1); /* no process to follow yet */
-	start(&w, "busy");
+	child_start(&w, "busy");
 	s.s->target(s.st, w.pid);
 	source_read(&s, 0, v);
 	assert_true(v[0] == SAMPLER_ABSENT); /* nothing lies behind the first */
-	finish(&w);
+	child_finish(&w);
 	assert_int_equal(s.s->read(s.st, 0, v, &s.reason), 1); /* it has ended */
 }
 
@@ -351,7 +351,7 @@ TEST(procfs_memory)
 	double rss, pss, again;
 	int64_t t;
 
-	start(&w, "memory");
+	child_start(&w, "memory");
 	assert_int_equal(source_open("procfs", NULL, &s, NULL), 0);
 	s.s->target(s.st, w.pid);
 	rss = source_value(&s, 0, "rss");
@@ -360,7 +360,7 @@ TEST(procfs_memory)
 	t = clock_monotonic_ns();
 	pss = source_value(&s, 0, "pss");
 	assert_true(pss > 50 * 1024 && pss <= rss);
-	go(&w);
+	child_go(&w);
 	while (said(&w) < 0)
 		sleep_ms(5);
 	assert_true(fabs(source_value(&s, 0, "rss") - rss - 64 * MIB) < 3 * MIB);
@@ -370,12 +370,12 @@ TEST(procfs_memory)
 	s.s->target(s.st, w.pid);
 	assert_true(fabs(source_value(&s, 0, "pss") - pss - 64 * MIB) < 3 * MIB);
 	source_close(&s);
-	finish(&w);
+	child_finish(&w);
 }
 
 TEST(procfs_tree)
 {
-	expect(&(struct expected){
+	usage_expect(&(struct expected){
 		.role = "tree",
 		.every_ms = 20,
 		.least_said_ms = 500,
@@ -394,7 +394,7 @@ TEST(procfs_tree)
  */
 TEST(procfs_short_lived)
 {
-	expect(&(struct expected){
+	usage_expect(&(struct expected){
 		.role = "short",
 		.every_ms = 40,
 		.least_said_ms = 800,
@@ -412,7 +412,7 @@ TEST(procfs_short_lived)
  */
 TEST(procfs_ending)
 {
-	expect(&(struct expected){
+	usage_expect(&(struct expected){
 		.role = "longer",
 		.least_said_ms = 790,
 		.from = 0.9,
@@ -429,19 +429,19 @@ TEST(procfs_wide)
 	double made;
 
 	CLEANUP(source_close) struct opened s = source_opened("procfs", NULL);
-	start(&w, "wide");
-	go(&w);
+	child_start(&w, "wide");
+	child_go(&w);
 	while ((made = said(&w)) < 0)
 		sleep_ms(10);
 	s.s->target(s.st, w.pid);
 	assert_true(made > 700);
 	assert_true(source_value(&s, 0, "processes") == made + 1);
-	finish(&w);
+	child_finish(&w);
 }
 
 int main(int argc, char **argv)
 {
 	if (argc > 1)
-		return play(argv[1]);
+		return child_play(argv[1]);
 	return tests_run(NULL, NULL);
 }

@@ -50,8 +50,8 @@ static size_t rows_now(struct sampling *sp, const char *to)
 }
 
 /* Plays `file` into `to` until that many rows are there, and a little longer; with an option. */
-static void play(const char *file, const char *to, size_t rows, double period_s, const char *name,
-		 const char *value, struct sampling_stats *st)
+static void replay_play(const char *file, const char *to, size_t rows, double period_s,
+			const char *name, const char *value, struct sampling_stats *st)
 {
 	struct sampling_opts o = { .sampler = sampler_find("replay"), .path = to };
 	struct sampling *sp;
@@ -115,7 +115,7 @@ REPLAY_TEST(round_trip)
 	struct samples_file f;
 
 	write_recording(two_gpus);
-	play(recording, copy, 8, 0.002, NULL, NULL, &st);
+	replay_play(recording, copy, 8, 0.002, NULL, NULL, &st);
 	assert_int_equal(st.rows, 8);
 	assert_int_equal(st.failed, 3);
 	assert_int_equal(st.reasons.nr, 1);
@@ -132,7 +132,7 @@ REPLAY_TEST(round_trip)
 			       "device: gpu1: replayed: AMD Instinct MI300X, pci 0000:43:00.0"));
 	samples_release(&f);
 	/* and what was played is a recording */
-	play(copy, in_dir(dir, "second.csv"), 8, 0.002, NULL, NULL, NULL);
+	replay_play(copy, in_dir(dir, "second.csv"), 8, 0.002, NULL, NULL, NULL);
 	check_same(recording, in_dir(dir, "second.csv"));
 }
 
@@ -172,7 +172,7 @@ REPLAY_TEST(wide_rows)
 {
 	write_recording("t_ns,power.gpu1[W],power.gpu0[W],busy.gpu1[%]\n"
 			"10,1,2,3\n20,,4,\n30,,,\n40,5,,\n");
-	play(recording, copy, 4, 0.01, NULL, NULL, NULL);
+	replay_play(recording, copy, 4, 0.01, NULL, NULL, NULL);
 	CLEANUP(samples_release) struct samples_file f = samples_of(copy);
 	assert_int_equal(f.t_ns.nr, 4);
 	/* a device's columns stand together now */
@@ -195,7 +195,7 @@ REPLAY_TEST(loops)
 
 	write_recording("t_ns,power.gpu0[W],energy.gpu0[J]\n"
 			"0,100,5000\n10000000,200,5001\n20000000,300,5003\n");
-	play(recording, copy, 30, 0.005, "loop", "yes", &st);
+	replay_play(recording, copy, 30, 0.005, "loop", "yes", &st);
 	CLEANUP(samples_release) struct samples_file f = samples_of(copy);
 	assert_true(f.t_ns.nr >= 30);
 	p = samples_column(&f, "power.gpu0[W]");
@@ -225,7 +225,7 @@ REPLAY_TEST(hostile_loops)
 	assert_non_null(strstr(err.msg, "cannot be looped"));
 	options_release(&o);
 	write_recording("t_ns,power.gpu0[W]\n7,1\n8,2\n");
-	play(recording, copy, 100, 0.001, "loop", "yes", &st);
+	replay_play(recording, copy, 100, 0.001, "loop", "yes", &st);
 	assert_true(st.rows >= 100);
 	assert_int_equal(st.error, 0); /* not given up */
 }
@@ -235,13 +235,13 @@ REPLAY_TEST(speed)
 	struct samples_file f;
 
 	write_recording("t_ns,power.gpu0[W]\n1000000000,1\n2000000000,2\n3000000001,3\n");
-	play(recording, copy, 3, 0.005, "speed", "10", NULL);
+	replay_play(recording, copy, 3, 0.005, "speed", "10", NULL);
 	samples_read(copy, &f);
 	assert_int_equal(f.t_ns.nr, 3);
 	assert_int_equal(f.t_ns.v[1] - f.t_ns.v[0], 100 * NS_PER_MS);
 	assert_int_equal(f.t_ns.v[2] - f.t_ns.v[0], 200 * NS_PER_MS);
 	samples_release(&f);
-	play(recording, copy, 1, 0.005, "speed", "0.01", NULL);
+	replay_play(recording, copy, 1, 0.005, "speed", "0.01", NULL);
 	samples_read(copy, &f);
 	assert_int_equal(f.t_ns.nr, 1);
 	samples_release(&f);
@@ -257,7 +257,7 @@ REPLAY_TEST(cut_recordings)
 
 	for (size_t i = 0; i < ARRAY_LEN(tails); i++) {
 		write_recording(textf("t_ns,power.gpu0[W]\n10,100\n20,200\n%s", tails[i]));
-		play(recording, copy, 2, 0.005, NULL, NULL, NULL);
+		replay_play(recording, copy, 2, 0.005, NULL, NULL, NULL);
 		samples_read(copy, &f);
 		if (f.t_ns.nr != 2)
 			ROW_FAIL(i, "%zu rows", f.t_ns.nr);

@@ -15,13 +15,13 @@
 #include "profrig/base/clock.h"
 #include "profrig/base/xalloc.h"
 
-#define LANES 8
+#define SLOTS 8
 #define SHOW_NS (100 * NS_PER_MS)
 
-struct lanes;
+struct slots;
 
-struct lane {
-	struct lanes *all;
+struct slot {
+	struct slots *all;
 	struct fetch f;
 	struct data_opts opts; /* without messages: the caller's thread prints them */
 	struct data_result ret;
@@ -29,7 +29,7 @@ struct lane {
 	pthread_t thread;
 };
 
-struct lanes {
+struct slots {
 	struct fetch *f;
 	data_get *get;
 	struct data_job *jobs;
@@ -45,14 +45,14 @@ struct lanes {
 
 static void note_got(void *ctx, uint64_t done, uint64_t total)
 {
-	struct lane *l = ctx;
+	struct slot *l = ctx;
 
 	(void)total;
 	atomic_store(&l->got, done);
 }
 
 /* Keeps the first error. The lock is held. */
-static void give_up(struct lanes *all, int code, const struct err *err)
+static void slots_give_up(struct slots *all, int code, const struct err *err)
 {
 	if (all->code)
 		return;
@@ -61,10 +61,10 @@ static void give_up(struct lanes *all, int code, const struct err *err)
 	atomic_store(&all->stop, true);
 }
 
-static void *lane_main(void *arg)
+static void *slot_main(void *arg)
 {
-	struct lane *l = arg;
-	struct lanes *all = l->all;
+	struct slot *l = arg;
+	struct slots *all = l->all;
 
 	pthread_mutex_lock(&all->lock);
 	while (!atomic_load(&all->stop) && all->next < all->nr) {
@@ -79,7 +79,7 @@ static void *lane_main(void *arg)
 		if (r == 0)
 			all->finished += (uint64_t)job->file->bytes;
 		else
-			give_up(all, r, &err);
+			slots_give_up(all, r, &err);
 	}
 	all->running--;
 	pthread_cond_signal(&all->changed);
@@ -87,20 +87,20 @@ static void *lane_main(void *arg)
 	return NULL;
 }
 
-static void show_progress(const struct lanes *all, const struct lane *lanes, size_t nr)
+static void show_progress(const struct slots *all, const struct slot *slots, size_t nr)
 {
 	const struct data_opts *o = all->f->o;
 	uint64_t done = all->f->done + all->finished;
 
 	for (size_t i = 0; i < nr; i++)
-		done += atomic_load(&lanes[i].got);
+		done += atomic_load(&slots[i].got);
 	if (o->progress)
 		o->progress(o->ctx, done, all->f->total);
 	else if (o->tick)
 		o->tick(o->ctx);
 }
 
-static void wait_for_all(struct lanes *all, const struct lane *lanes, size_t nr)
+static void wait_for_all(struct slots *all, const struct slot *slots, size_t nr)
 {
 	struct err why = ERR_INIT;
 
@@ -110,17 +110,17 @@ static void wait_for_all(struct lanes *all, const struct lane *lanes, size_t nr)
 		struct timespec ts = { next / NS_PER_S, next % NS_PER_S };
 
 		pthread_cond_timedwait(&all->changed, &all->lock, &ts);
-		show_progress(all, lanes, nr);
+		show_progress(all, slots, nr);
 		if (fetch_interrupted(all->f)) {
 			err_set(&why, EINTR, "interrupted");
-			give_up(all, -EINTR, &why);
+			slots_give_up(all, -EINTR, &why);
 		}
 	}
 	pthread_mutex_unlock(&all->lock);
 }
 
 /* The connection is opened by the caller's thread: only one thread may open libcurl's first. */
-static int open_lane(struct lane *l, struct lanes *all, struct err *err)
+static int open_slot(struct slot *l, struct slots *all, struct err *err)
 {
 	l->all = all;
 	l->opts = (struct data_opts){ .progress = note_got, .ctx = l };
@@ -134,7 +134,7 @@ static int open_lane(struct lane *l, struct lanes *all, struct err *err)
 }
 
 /* Signals are left to the caller's thread. Returns the number of threads. */
-static size_t start_threads(struct lanes *all, struct lane *lanes, size_t nr)
+static size_t start_threads(struct slots *all, struct slot *slots, size_t nr)
 {
 	sigset_t every, old;
 	size_t n;
@@ -143,7 +143,7 @@ static size_t start_threads(struct lanes *all, struct lane *lanes, size_t nr)
 	pthread_sigmask(SIG_SETMASK, &every, &old);
 	all->running = nr;
 	for (n = 0; n < nr; n++)
-		if (pthread_create(&lanes[n].thread, NULL, lane_main, &lanes[n]) != 0)
+		if (pthread_create(&slots[n].thread, NULL, slot_main, &slots[n]) != 0)
 			break;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_mutex_lock(&all->lock);
@@ -152,27 +152,27 @@ static size_t start_threads(struct lanes *all, struct lane *lanes, size_t nr)
 	return n;
 }
 
-static int run_lanes(struct lanes *all, struct lane *lanes, size_t nr, struct err *err)
+static int run_slots(struct slots *all, struct slot *slots, size_t nr, struct err *err)
 {
-	size_t n = start_threads(all, lanes, nr);
+	size_t n = start_threads(all, slots, nr);
 
 	if (n == 0)
 		return err_set(err, EAGAIN, "cannot start a thread");
-	wait_for_all(all, lanes, n);
+	wait_for_all(all, slots, n);
 	for (size_t i = 0; i < n; i++) {
-		pthread_join(lanes[i].thread, NULL);
-		all->f->ret->fetched_bytes += lanes[i].ret.fetched_bytes;
+		pthread_join(slots[i].thread, NULL);
+		all->f->ret->fetched_bytes += slots[i].ret.fetched_bytes;
 	}
 	if (all->code < 0 && err)
 		*err = all->err;
 	return all->code;
 }
 
-int data_lanes(struct fetch *f, struct data_job *jobs, size_t nr, data_get *get, struct err *err)
+int data_slots(struct fetch *f, struct data_job *jobs, size_t nr, data_get *get, struct err *err)
 {
-	struct lanes all = { .f = f, .get = get, .jobs = jobs, .nr = nr, .err = ERR_INIT };
-	struct lane lanes[LANES] = { 0 };
-	size_t nr_lanes = nr < LANES ? nr : LANES, opened = 0;
+	struct slots all = { .f = f, .get = get, .jobs = jobs, .nr = nr, .err = ERR_INIT };
+	struct slot slots[SLOTS] = { 0 };
+	size_t nr_slots = nr < SLOTS ? nr : SLOTS, opened = 0;
 	pthread_condattr_t attr;
 	int r = 0;
 
@@ -181,12 +181,12 @@ int data_lanes(struct fetch *f, struct data_job *jobs, size_t nr, data_get *get,
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&all.changed, &attr);
 	pthread_condattr_destroy(&attr);
-	while (r == 0 && opened < nr_lanes)
-		r = open_lane(&lanes[opened++], &all, err);
+	while (r == 0 && opened < nr_slots)
+		r = open_slot(&slots[opened++], &all, err);
 	if (r == 0)
-		r = run_lanes(&all, lanes, nr_lanes, err);
+		r = run_slots(&all, slots, nr_slots, err);
 	for (size_t i = 0; i < opened; i++)
-		http_close(lanes[i].f.http);
+		http_close(slots[i].f.http);
 	pthread_cond_destroy(&all.changed);
 	pthread_mutex_destroy(&all.lock);
 	return r;
