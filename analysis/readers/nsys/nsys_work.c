@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "profrig/model/warnings.h"
 
 /* The columns that all tables of device activity begin with here. */
 #define PLACE "start end deviceId contextId? streamId? correlationId? globalPid? "

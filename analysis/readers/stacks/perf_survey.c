@@ -1,6 +1,5 @@
 #include "perf.h"
 
-#include "profrig/base/num.h"
 #include "profrig/base/sort.h"
 
 #define MAX_EVENTS 4096

@@ -16,7 +16,6 @@
 #include <inttypes.h>
 
 #include "profrig/base/num.h"
-#include "profrig/model/warnings.h"
 
 /* Not counting metadata. */
 #define SAMPLE_EVENTS 2000

@@ -13,7 +13,6 @@
  */
 #include "tef.h"
 
-#include "profrig/base/num.h"
 
 static const char ascend[] = "Ascend Hardware";
 

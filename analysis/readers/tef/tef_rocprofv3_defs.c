@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "profrig/model/warnings.h"
 
 enum { GPU = 2 };
 

@@ -8,7 +8,6 @@
 #include "energy_rows.h"
 #include "energy_spans.h"
 
-#include "profrig/base/sort.h"
 
 #define RUNS 1000
 #define PERIOD_NS 4000000

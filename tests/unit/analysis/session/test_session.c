@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "profrig/model/warnings.h"
 #include "profrig/session/window.h"
 
 #define FIX "tests/fixtures/"

@@ -1,4 +1,3 @@
-#include "otf2_files.h"
 #include "otf2_support.h"
 #include "tests/fixtures/gen/otf2_gen.c"
 
