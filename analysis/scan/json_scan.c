@@ -386,6 +386,68 @@ int json_skip_rest(struct json_cur *c, char open, void (*walked)(void *ctx, cons
 	return r;
 }
 
+/* ---- by table ---- */
+
+static int field_take(struct json_cur *c, const struct json_text *key,
+		      const struct json_known *fields, size_t n, void *to)
+{
+	for (size_t i = 0; i < n; i++)
+		if (fields[i].key_len == key->n && memcmp(fields[i].key, key->p, key->n) == 0)
+			return fields[i].take(c, (char *)to + fields[i].at);
+	return json_skip(c);
+}
+
+int json_members(struct json_cur *c, const struct json_known *fields, size_t n, void *to)
+{
+	struct json_text key;
+	bool some = false;
+	int r;
+
+	if (json_peek(c) != '{')
+		return json_skip(c);
+	c->p++;
+	while ((r = json_member(c, &some, &key)) > 0) {
+		r = field_take(c, &key, fields, n, to);
+		if (r < 0)
+			break;
+	}
+	return r;
+}
+
+int json_elements(struct json_cur *c, json_take_fn *take, void *to)
+{
+	bool some = false;
+	int r;
+
+	if (json_peek(c) != '[')
+		return json_skip(c);
+	c->p++;
+	while ((r = json_element(c, &some)) > 0) {
+		r = take(c, to);
+		if (r < 0)
+			break;
+	}
+	return r;
+}
+
+int json_take_text(struct json_cur *c, void *to)
+{
+	char ch = json_peek(c);
+
+	return ch == '{' || ch == '[' ? json_skip(c) : json_scalar(c, to);
+}
+
+int json_take_list(struct json_cur *c, void *to)
+{
+	const char **at = to;
+
+	if (json_peek(c) == '[')
+		*at = c->p;
+	return json_skip(c);
+}
+
+/* ---- texts ---- */
+
 static void add_utf8(struct strbuf *out, uint32_t cp)
 {
 	char bytes[4];

@@ -83,6 +83,44 @@ size_t json_plain_len(const struct json_text *t);
  */
 struct json_cur json_cur_of(const struct json_text *t);
 
+/*
+ * Objects whose members are known, by table:
+ *
+ *	static const struct json_known fields[] = {
+ *		JSON_INTO("name", json_take_text, struct frame, name),
+ *		JSON_CALL("args", take_args),
+ *	};
+ *	r = json_members(&c, fields, ARRAY_LEN(fields), &frame);
+ *
+ * A take function gets the cursor at the value and, as `to`, the object's field (JSON_INTO) or the
+ * object (JSON_CALL). It consumes the value and returns 0 or an error, as json_skip does.
+ */
+typedef int json_take_fn(struct json_cur *c, void *to);
+
+struct json_known {
+	const char *key;
+	size_t key_len;
+	json_take_fn *take;
+	size_t at;
+};
+#define JSON_CALL(name, fn) \
+	{ \
+		(name), sizeof(name) - 1, (fn), 0 \
+	}
+#define JSON_INTO(name, fn, type, field) \
+	{ \
+		(name), sizeof(name) - 1, (fn), offsetof(type, field) \
+	}
+
+/* Members that are not in the table, and a value that is no object, are skipped. 0. */
+int json_members(struct json_cur *c, const struct json_known *fields, size_t n, void *to);
+/* Calls take for each element of an array; another value is skipped. 0. */
+int json_elements(struct json_cur *c, json_take_fn *take, void *to);
+/* to: struct json_text *. An array or an object is skipped and leaves it as it is. */
+int json_take_text(struct json_cur *c, void *to);
+/* to: const char **, set to the '[' of an array. */
+int json_take_list(struct json_cur *c, void *to);
+
 /* Characters of numbers and bare words. */
 extern const bool json_word[256];
 static inline bool json_is_word(char c)
