@@ -28,10 +28,12 @@
  * than the innermost, one too many and one too few (W_LEAVE_MISMATCH, W_STRAY_LEAVE, W_OPEN_SPAN).
  * A cut text is read up to the cut (W_TRUNCATED).
  */
+#include "input_sink.h"
 #include "json_scan.h"
 #include "readers_private.h"
 #include "stack_spans.h"
 #include "tally.h"
+#include "text_slice.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -503,13 +505,8 @@ static void read_frames(struct speed *sp)
 static void speed_begin(struct speed *sp)
 {
 	struct sink *s = sp->sink;
-	struct input *in;
 
-	s->ops->input(s, sp->path, "speedscope");
-	in = s->ops->current(s);
-	free(in->format);
-	in->format = xstrdup("speedscope");
-	in->clock = TRACE_CLOCK_OWN;
+	input_format(input_begin(s, sp->path, "speedscope"), "speedscope", TRACE_CLOCK_OWN);
 	s->ops->clock(s);
 	sp->sampled = sp->limit.category = sink_puts(s, STACK_SAMPLED);
 	read_frames(sp);
@@ -518,7 +515,6 @@ static void speed_begin(struct speed *sp)
 static int speed_finish(struct speed *sp)
 {
 	struct sink *s = sp->sink;
-	struct input *in = s->ops->current(s);
 
 	sink_fact(s, "profiles", (int64_t)sp->profiles.nr);
 	sink_fact(s, "frames", (int64_t)sp->frames.nr);
@@ -537,13 +533,7 @@ static int speed_finish(struct speed *sp)
 	if (sp->damage)
 		sink_warnf(s, W_TRUNCATED, "the JSON %s at byte %zu; what stands before was read",
 			   sp->damage == JSON_CUT ? "ends" : "is damaged", sp->damaged_at);
-	if (sp->map.truncated)
-		sink_warnf(s, W_TRUNCATED, "compressed data: %s", sp->map.why);
-	if (in->spans == 0)
-		sink_warnf(s, W_EMPTY_INPUT, "%s holds no calls and no samples", sp->path);
-	in->partial |= sp->damage || sp->map.truncated;
-	s->ops->input_end(s);
-	return in->partial ? READ_PARTIAL : 0;
+	return input_finish(s, &sp->map, sp->damage, "no calls and no samples");
 }
 
 static void speed_release(struct speed *sp)
@@ -565,9 +555,7 @@ static int read_speedscope(const char *path, struct sink *s, const struct read_o
 
 	if (r < 0)
 		return r;
-	c = cursor_at(&sp, sp.map.data);
-	if (sp.map.len >= 3 && memcmp(c.p, "\xef\xbb\xbf", 3) == 0)
-		c.p += 3;
+	c = cursor_at(&sp, slice_behind_mark(sp.map.data, sp.map.len).p);
 	sp.damage = frames_survey(&sp, &c);
 	sp.damaged_at = (size_t)(c.p - sp.map.data);
 	if (!sp.any_profiles)
@@ -589,15 +577,11 @@ static bool head_has(const struct probe *p, const char *word)
 
 static int probe_speedscope(const struct probe *p)
 {
-	size_t at = 0;
+	struct text_slice t = slice_behind_mark(p->head, p->head ? p->head_len : 0);
 
-	if (p->is_dir || !p->head)
-		return 0;
-	if (p->head_len >= 3 && memcmp(p->head, "\xef\xbb\xbf", 3) == 0)
-		at = 3;
-	while (at < p->head_len && p->head[at] && strchr(" \t\r\n", p->head[at]))
-		at++;
-	if (at == p->head_len || p->head[at] != '{')
+	while (t.n > 0 && *t.p && strchr(" \t\r\n", *t.p))
+		t.p++, t.n--;
+	if (p->is_dir || t.n == 0 || *t.p != '{')
 		return 0;
 	if (head_has(p, "speedscope.app/file-format-schema"))
 		return 97;

@@ -18,6 +18,7 @@
  */
 #include "readers_private.h"
 #include "tef.h"
+#include "text_slice.h"
 
 #include <errno.h>
 
@@ -40,7 +41,7 @@ static bool is_blank(unsigned char c)
 
 static size_t first_char(const struct probe *p)
 {
-	size_t i = p->head_len >= 3 && memcmp(p->head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	size_t i = p->head_len - slice_behind_mark(p->head, p->head_len).n;
 
 	while (i < p->head_len && is_blank(p->head[i]))
 		i++;

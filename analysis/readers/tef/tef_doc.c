@@ -11,6 +11,7 @@
  * are searched for signs while they are read, and a late contradiction restarts the reading.
  */
 #include "tef.h"
+#include "text_slice.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -348,8 +349,7 @@ int tef_doc_scan(struct tef *t, struct err *err)
 
 	*sg = (struct tef_signals){ .clock = TRACE_CLOCK_OWN };
 	t->doc = (struct tef_doc){ .rank = RANK_NONE };
-	if (t->map.len >= 3 && memcmp(c.p, "\xef\xbb\xbf", 3) == 0)
-		c.p += 3;
+	c.p = slice_behind_mark(c.p, t->map.len).p;
 	ch = json_peek(&c);
 	if (ch == 0)
 		return err_set(err, ENODATA, "%s: is empty", t->path);

@@ -1,0 +1,70 @@
+#include "text_slice.h"
+
+#include <string.h>
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+bool slice_is(struct text_slice t, const char *s)
+{
+	return t.n == strlen(s) && memcmp(t.p, s, t.n) == 0;
+}
+
+bool slice_begins(struct text_slice t, const char *s)
+{
+	size_t n = strlen(s);
+
+	return t.n >= n && memcmp(t.p, s, n) == 0;
+}
+
+static void cut_blanks_behind(struct text_slice *t)
+{
+	while (t->n > 0 && is_blank(t->p[t->n - 1]))
+		t->n--;
+}
+
+struct text_slice slice_trim(struct text_slice t)
+{
+	while (t.n > 0 && is_blank(*t.p))
+		t.p++, t.n--;
+	cut_blanks_behind(&t);
+	return t;
+}
+
+struct text_slice slice_last_word(struct text_slice *t)
+{
+	size_t end;
+
+	cut_blanks_behind(t);
+	end = t->n;
+	while (t->n > 0 && !is_blank(t->p[t->n - 1]))
+		t->n--;
+	struct text_slice word = { t->p + t->n, end - t->n };
+
+	cut_blanks_behind(t);
+	return word;
+}
+
+bool slice_line(struct text_slice *rest, struct text_slice *line, bool *whole)
+{
+	const char *nl;
+
+	if (rest->n == 0)
+		return false;
+	nl = memchr(rest->p, '\n', rest->n);
+	*whole = nl != NULL;
+	*line = (struct text_slice){ rest->p, nl ? (size_t)(nl - rest->p) : rest->n };
+	rest->p += line->n + *whole;
+	rest->n -= line->n + *whole;
+	return true;
+}
+
+struct text_slice slice_behind_mark(const void *text, size_t n)
+{
+	struct text_slice t = { text, n };
+	size_t mark = slice_begins(t, "\xef\xbb\xbf") ? 3 : 0;
+
+	return (struct text_slice){ t.p + mark, t.n - mark };
+}
