@@ -74,6 +74,12 @@ struct json_cur json_cur_of(const struct json_text *t)
 		    : (struct json_cur){ nothing, nothing };
 }
 
+bool json_object_of(const struct json_text *t, struct json_cur *ret)
+{
+	*ret = json_cur_of(t);
+	return t->p && json_open(ret, '{') == 0;
+}
+
 char json_peek(struct json_cur *c)
 {
 	c->p = skip_blanks(c->p, c->end);
@@ -366,6 +372,23 @@ int json_skip(struct json_cur *c)
 		return json_scalar(c, &t);
 	c->p++;
 	return json_skip_open(c, ch, 0);
+}
+
+int json_scalar_member(struct json_cur *c, bool *some, struct json_text *key,
+		       struct json_text *value)
+{
+	int r;
+
+	while ((r = json_member(c, some, key)) > 0) {
+		if (*c->p != '{' && *c->p != '[') {
+			r = json_scalar(c, value);
+			return r < 0 ? r : 1;
+		}
+		r = json_skip(c);
+		if (r < 0)
+			break;
+	}
+	return r;
 }
 
 #define WALK_BYTES ((size_t)1 << 20)

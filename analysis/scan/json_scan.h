@@ -55,6 +55,12 @@ int json_member(struct json_cur *c, bool *some, struct json_text *key);
 int json_element(struct json_cur *c, bool *some);
 /* A string, number or bare word. 0. */
 int json_scalar(struct json_cur *c, struct json_text *ret);
+/*
+ * Next member whose value is a scalar: 1, its key and its value. Arrays and objects are skipped. 0
+ * after '}'.
+ */
+int json_scalar_member(struct json_cur *c, bool *some, struct json_text *key,
+		       struct json_text *value);
 /* Any value: brackets must match, nothing else is checked. 0. */
 int json_skip(struct json_cur *c);
 /*
@@ -82,6 +88,8 @@ size_t json_plain_len(const struct json_text *t);
  * A cursor over a slice (of a text that is followed by readable bytes); empty for an unset slice.
  */
 struct json_cur json_cur_of(const struct json_text *t);
+/* The same behind the '{' that the slice begins with; false: it is no object. */
+bool json_object_of(const struct json_text *t, struct json_cur *ret);
 
 /*
  * Objects whose members are known, by table:

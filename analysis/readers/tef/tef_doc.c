@@ -79,17 +79,8 @@ static int each_member(struct tef *t, struct tef_signals *sg, struct json_cur *c
 	bool some = false;
 	int r = json_open(c, '{');
 
-	while (r >= 0 && (r = json_member(c, &some, &key)) > 0) {
-		char ch = json_peek(c);
-
-		if (ch == '{' || ch == '[') {
-			r = json_skip(c);
-			continue;
-		}
-		r = json_scalar(c, &value);
-		if (r == 0)
-			fn(t, sg, &key, &value);
-	}
+	while (r >= 0 && (r = json_scalar_member(c, &some, &key, &value)) > 0)
+		fn(t, sg, &key, &value);
 	return r;
 }
 
