@@ -44,9 +44,8 @@ static void keep(void *ctx, const char *line)
 }
 
 /* The secret leaves no trace, whole or line by line, in the log, the tail and the listener. */
-TEST(test_mask)
+TEST_IN(test_mask, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xclosep) int log = open(in_dir(dir, "log"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	CLEANUP(strvec_release) struct strvec tail = STRVEC_INIT, heard = STRVEC_INIT;
 	CLEANUP(xfreep) char *text = NULL;
@@ -72,9 +71,8 @@ TEST(test_mask)
 	assert_string_equal(heard.v[1], "x *** y ***");
 }
 
-TEST(test_timeout_ends_the_group)
+TEST_IN(test_timeout_ends_the_group, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *text = NULL;
 	int64_t t0 = clock_monotonic_ns(), pid = 0;
 	struct err err = ERR_INIT;
@@ -86,7 +84,7 @@ TEST(test_timeout_ends_the_group)
 	sh(&w, textf("(sleep 60; echo late >%s/late) & echo $! >%s/pid; wait", dir, dir), argv);
 	w.timeout_s = 0.3;
 	assert_int_equal(proc_watch(&w, NULL, &x, &err), -ETIMEDOUT);
-	assert_non_null(strstr(err.msg, "took longer than 0.3 s"));
+	assert_has(err.msg, "took longer than 0.3 s");
 	assert_true(clock_monotonic_ns() - t0 < 20 * NS_PER_S);
 	assert_int_equal(fs_read(in_dir(dir, "pid"), 64, &text, &n, &err), 0);
 	assert_int_equal(num_i64(text, strcspn(text, "\n"), &pid), 0);
@@ -96,7 +94,7 @@ TEST(test_timeout_ends_the_group)
 	CLEANUP(xfreep) char *line = NULL;
 
 	if (fs_read(textf("/proc/%d/stat", (int)pid), 4096, &line, &n, NULL) == 0)
-		assert_non_null(strstr(line, ") Z"));
+		assert_has(line, ") Z");
 }
 
 /* One that does not listen is killed. */

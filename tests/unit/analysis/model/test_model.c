@@ -470,7 +470,7 @@ TEST(test_facts_and_warnings)
 	assert_string_equal(m->warnings.v[1].text, "first 1; second 2");
 	assert_string_equal(m->warnings.v[2].text, "call '?[31m?'; and '?[31m?'");
 	assert_int_equal(m->warnings.v[3].count, 10000);
-	assert_non_null(strstr(m->warnings.v[3].text, "location 0; location 1; "));
+	assert_has(m->warnings.v[3].text, "location 0; location 1; ");
 	assert_non_null(text_suffix(m->warnings.v[3].text, "; and others"));
 	assert_true(strlen(m->warnings.v[3].text) < WARNING_MAX_TEXT + 32);
 	assert_int_equal(m->first_ns, 0);

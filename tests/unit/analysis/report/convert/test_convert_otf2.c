@@ -245,9 +245,8 @@ TEST(odd_texts)
 }
 
 /* A text that the model cut fits a record of an archive. */
-TEST(texts_that_were_cut)
+TEST_IN(texts_that_were_cut, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(model_freep) struct model *m = begun(TRACE_CLOCK_MONOTONIC), *back = NULL;
 	struct sink *s = model_sink(m);
 	track_id t = thread_of(s, NULL, 1, 1);
@@ -388,9 +387,8 @@ static struct model *small(void)
 	return ended(m);
 }
 
-TEST(its_own_is_replaced_and_nothing_else)
+TEST_IN(its_own_is_replaced_and_nothing_else, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
 	char *path = fs_join(dir, "new/a.otf2"), *up = fs_join(dir, "new"),
 	     *other = fs_join(path, "notes"), *file = fs_join(dir, "f.otf2");
@@ -413,9 +411,8 @@ TEST(its_own_is_replaced_and_nothing_else)
 	assert_int_equal(left.nr, 1);
 }
 
-TEST(archives_of_others_stay)
+TEST_IN(archives_of_others_stay, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2"), *anchor = fs_join(path, "traces.otf2");
 	CLEANUP(model_freep) struct model *m = small();
 
@@ -444,9 +441,8 @@ static void full_disk_child(const char *path)
 	_exit(converter_otf2.write(&job, &res, &err) < 0 && strstr(err.msg, path) ? 0 : 1);
 }
 
-TEST(a_full_disk_is_an_error)
+TEST_IN(a_full_disk_is_an_error, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(strvec_release) struct strvec left = STRVEC_INIT;
 	int status = -1;
 	pid_t child = fork();
@@ -513,9 +509,8 @@ static struct model *rich(void)
 	return ended(m);
 }
 
-TEST(otf2_print_reads_it)
+TEST_IN(otf2_print_reads_it, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *anchor = fs_join(in_dir(dir, "a.otf2"), "traces.otf2");
 	CLEANUP(xfreep) char *tool = fs_which("otf2-print", NULL);
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT, errs = STRBUF_INIT;
@@ -532,20 +527,17 @@ TEST(otf2_print_reads_it)
 	assert_int_equal(proc_capture(argv, 60000, 1 << 20, &out, &errs, &how, &err), 0);
 	assert_int_equal(how.code, 0);
 	assert_string_equal(errs.buf, "");
-	assert_non_null(strstr(out.buf, "ENTER"));
-	assert_non_null(strstr(out.buf, "\"args\" <1>; STRING; \"{\"grid\":1}\""));
+	assert_has(out.buf, "ENTER", "\"args\" <1>; STRING; \"{\"grid\":1}\"");
 	assert_int_equal(proc_capture(defs, 60000, 1 << 20, &out, &errs, &how, &err), 0);
 	assert_int_equal(how.code, 0);
 	assert_string_equal(errs.buf, "");
-	assert_non_null(strstr(out.buf, "\"stream 7 (2)\""));
-	assert_non_null(strstr(out.buf, "Class: \"node\""));
+	assert_has(out.buf, "\"stream 7 (2)\"", "Class: \"node\"");
 	model_free(m);
 }
 
 /* Calls and work come through a profile, with who launched what, and all series. */
-TEST(streamed)
+TEST_IN(streamed, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(model_freep) struct model *m = rich(), *back = model_new();
 	struct profile *p = profile_new(back, &(struct profile_opts){ .threads = 2 });
 	struct read_opts o = { .keep_args = false };

@@ -123,9 +123,8 @@ static void check_nesting(const char *path)
 	json_decref(root);
 }
 
-TEST(lanes_nest)
+TEST_IN(lanes_nest, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(model_freep) struct model *m = odd_model(0);
 	CLEANUP(convert_result_release) struct convert_result n = { .files = 0 };
 
@@ -165,9 +164,8 @@ static struct model *many_spans(size_t nr)
 	return m;
 }
 
-TEST(parts_hold_all_once)
+TEST_IN(parts_hold_all_once, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(model_freep) struct model *m = many_spans(5000), *back = model_new();
 	struct read_opts o = { .keep_args = true };
 	CLEANUP(convert_result_release) struct convert_result n = { .files = 0 };
@@ -197,9 +195,8 @@ TEST(parts_hold_all_once)
 }
 
 /* A kernel that runs long after its launch stands in another part: correlation finds it again. */
-TEST(launches_across_parts)
+TEST_IN(launches_across_parts, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(model_freep) struct model *m = model_new(), *back = model_new();
 	struct sink *s = model_sink(m);
 	struct track_def d = TRACK_DEF_INIT;
