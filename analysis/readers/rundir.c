@@ -264,22 +264,29 @@ static void take_overhead_row(const json_t *o, struct rundir *rd)
 					    .budget = number_of(o, "budget") }));
 }
 
+/* A file beside run.json. NULL when it is missing, damaged or of another schema. */
+static json_t *document_read(const struct rundir *rd, const char *name, const char *schema)
+{
+	CLEANUP(xfreep) char *file = fs_join(rd->path, name);
+	CLEANUP(xfreep) char *text = NULL;
+	CLEANUP(json_decrefp) json_t *doc = NULL;
+	const char *said;
+	size_t n = 0;
+
+	if (fs_read(file, RUN_JSON_MAX, &text, &n, NULL) < 0)
+		return NULL;
+	doc = json_loadb(text, n, 0, NULL);
+	said = json_string_value(json_object_get(doc, "schema"));
+	return said && strcmp(said, schema) == 0 ? STEAL(doc) : NULL;
+}
+
 /* Of a run that has been compared with others without tools. */
 static void take_overhead(struct rundir *rd)
 {
-	CLEANUP(xfreep) char *file = fs_join(rd->path, "baseline.json");
-	CLEANUP(xfreep) char *text = NULL;
-	CLEANUP(json_decrefp) json_t *doc = NULL;
-	const char *schema;
+	CLEANUP(json_decrefp) json_t *doc = document_read(rd, "baseline.json", BASELINE_SCHEMA);
 	const json_t *o;
-	size_t n = 0, i;
+	size_t i;
 
-	if (fs_read(file, RUN_JSON_MAX, &text, &n, NULL) < 0)
-		return;
-	doc = json_loadb(text, n, 0, NULL);
-	schema = json_string_value(json_object_get(doc, "schema"));
-	if (!schema || strcmp(schema, BASELINE_SCHEMA) != 0)
-		return;
 	json_array_foreach(json_object_get(doc, "overhead"), i, o)
 	{
 		if (i < MAX_OVERHEAD)
@@ -320,20 +327,10 @@ static const char *vendor_of(const json_t *run)
 /* A run without a valid plan is assumed to show all devices. */
 static void take_visible(struct rundir *rd)
 {
-	CLEANUP(xfreep) char *file = fs_join(rd->path, "plan.json");
-	CLEANUP(xfreep) char *text = NULL;
-	CLEANUP(json_decrefp) json_t *plan = NULL;
-	const json_t *env;
-	const char *schema;
-	size_t n = 0;
+	CLEANUP(json_decrefp) json_t *plan = document_read(rd, "plan.json", PLAN_SCHEMA);
+	const json_t *workload = named_in(json_object_get(plan, "steps"), "name", "workload");
+	const json_t *env = json_object_get(workload, "env");
 
-	if (fs_read(file, RUN_JSON_MAX, &text, &n, NULL) < 0)
-		return;
-	plan = json_loadb(text, n, 0, NULL);
-	schema = json_string_value(json_object_get(plan, "schema"));
-	if (!schema || strcmp(schema, PLAN_SCHEMA) != 0)
-		return;
-	env = json_object_get(named_in(json_object_get(plan, "steps"), "name", "workload"), "env");
 	rd->visible.rocr = value_of(env, "name", "ROCR_VISIBLE_DEVICES");
 	rd->visible.hip = value_of(env, "name", "HIP_VISIBLE_DEVICES");
 	rd->visible.cuda = value_of(env, "name", "CUDA_VISIBLE_DEVICES");
@@ -504,16 +501,8 @@ static bool says_estimated(const char *path)
 
 static bool is_samples_name(const char *name)
 {
-	static const char *const suffixes[] = { ".csv", ".csv.gz", ".csv.zst" };
-	size_t n = strlen(name);
-
-	for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
-		size_t k = strlen(suffixes[i]);
-
-		if (n > k && strcmp(name + n - k, suffixes[i]) == 0)
-			return true;
-	}
-	return false;
+	return text_suffix(name, ".csv") || text_suffix(name, ".csv.gz") ||
+	       text_suffix(name, ".csv.zst");
 }
 
 static void take_samples(struct rundir *rd)
