@@ -2,7 +2,8 @@
  * input_sink: what readers of one file tell a sink at its begin and its end.
  *
  *	in = input_begin(sink, path, "perf");
- *	input_format(in, "perf script (sampled stacks)", TRACE_CLOCK_OWN);	and other facts of in
+ *	input_format(in, "perf script (sampled stacks)", TRACE_CLOCK_OWN);
+ *	in->resolution_hz = …				what else is known of it
  *	sink->ops->clock(sink);
  *	…
  *	return input_finish(sink, &map, cut, "no samples");

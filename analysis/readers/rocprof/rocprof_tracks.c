@@ -7,7 +7,6 @@
 #include <math.h>
 #include <xxhash.h>
 
-
 #define MAX_SERIES 32768
 #define MAX_TOTALS 1024
 

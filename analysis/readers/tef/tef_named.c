@@ -13,7 +13,6 @@
  */
 #include "tef.h"
 
-
 static const char ascend[] = "Ascend Hardware";
 
 /* The digits at p as text. */
