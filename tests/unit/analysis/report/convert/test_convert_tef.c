@@ -159,9 +159,7 @@ static struct model *many_spans(size_t nr)
 			s->ops->link(s, last, id, LINK_FLOW);
 		last = id;
 	}
-	s->ops->input_end(s);
-	model_finish(m);
-	return m;
+	return model_ended(m);
 }
 
 TEST_IN(parts_hold_all_once, dir)
@@ -217,8 +215,7 @@ TEST_IN(launches_across_parts, dir)
 		odd_span(s, queue, "kernel", 5000 + i * 10, 5000 + i * 10 + 5, SPAN_KERNEL,
 			 (uint64_t)i + 1, "", NULL);
 	}
-	s->ops->input_end(s);
-	model_finish(m);
+	model_ended(m);
 	convert_file(tef(), m, in_dir(dir, "x.json"), 20000, &n);
 	assert_true(n.links_between > 500);
 	for (uint64_t i = 0; i < n.files; i++) {
