@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
 bool slice_is(struct text_slice t, const char *s)
 {
 	return t.n == strlen(s) && memcmp(t.p, s, t.n) == 0;
@@ -19,31 +14,17 @@ bool slice_begins(struct text_slice t, const char *s)
 	return t.n >= n && memcmp(t.p, s, n) == 0;
 }
 
-static void cut_blanks_behind(struct text_slice *t)
-{
-	while (t->n > 0 && is_blank(t->p[t->n - 1]))
-		t->n--;
-}
-
-struct text_slice slice_trim(struct text_slice t)
-{
-	while (t.n > 0 && is_blank(*t.p))
-		t.p++, t.n--;
-	cut_blanks_behind(&t);
-	return t;
-}
-
 struct text_slice slice_last_word(struct text_slice *t)
 {
+	struct text_slice word;
 	size_t end;
 
-	cut_blanks_behind(t);
+	*t = slice_rtrim(*t);
 	end = t->n;
-	while (t->n > 0 && !is_blank(t->p[t->n - 1]))
+	while (t->n > 0 && !slice_blank(t->p[t->n - 1]))
 		t->n--;
-	struct text_slice word = { t->p + t->n, end - t->n };
-
-	cut_blanks_behind(t);
+	word = (struct text_slice){ t->p + t->n, end - t->n };
+	*t = slice_rtrim(*t);
 	return word;
 }
 

@@ -16,8 +16,28 @@ struct text_slice {
 
 bool slice_is(struct text_slice t, const char *s);
 bool slice_begins(struct text_slice t, const char *s);
+
+static inline bool slice_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Without the blanks behind it. */
+static inline struct text_slice slice_rtrim(struct text_slice t)
+{
+	while (t.n > 0 && slice_blank(t.p[t.n - 1]))
+		t.n--;
+	return t;
+}
+
 /* Without the blanks around it. */
-struct text_slice slice_trim(struct text_slice t);
+static inline struct text_slice slice_trim(struct text_slice t)
+{
+	while (t.n > 0 && slice_blank(*t.p))
+		t.p++, t.n--;
+	return slice_rtrim(t);
+}
+
 /* Cuts the last word off t, and the blanks around the word. */
 struct text_slice slice_last_word(struct text_slice *t);
 /* Cuts the next line off rest, without its line end; *whole: it had one. false: rest is empty. */

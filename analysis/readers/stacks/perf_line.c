@@ -5,11 +5,6 @@
 
 #include "profrig/base/num.h"
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
 bool perf_is_indented(struct text_slice line)
 {
 	return line.n > 0 && (line.p[0] == ' ' || line.p[0] == '\t');
@@ -130,9 +125,9 @@ static const char *colon_word(struct text_slice line, size_t *at, struct text_sl
 		if (!colon)
 			break;
 		*at = (size_t)(colon - line.p) + 1;
-		if (*at < line.n && !is_blank(line.p[*at]))
+		if (*at < line.n && !slice_blank(line.p[*at]))
 			continue;
-		for (from = colon; from > line.p && !is_blank(from[-1]); from--)
+		for (from = colon; from > line.p && !slice_blank(from[-1]); from--)
 			;
 		*ret = (struct text_slice){ from, (size_t)(colon - from) };
 		return from;
@@ -238,7 +233,7 @@ static size_t dso_open(struct text_slice t)
 	for (size_t i = t.n; i-- > 0;) {
 		depth += t.p[i] == ')';
 		if (t.p[i] == '(' && --depth == 0)
-			return i == 0 || is_blank(t.p[i - 1]) ? i + 1 : 0;
+			return i == 0 || slice_blank(t.p[i - 1]) ? i + 1 : 0;
 	}
 	return 0;
 }
@@ -251,7 +246,7 @@ bool perf_address_parse(struct text_slice line, struct text_slice *ret_address,
 
 	while (n < t.n && isxdigit((unsigned char)t.p[n]))
 		n++;
-	if (n == from || n - from > 16 || (n < t.n && !is_blank(t.p[n])))
+	if (n == from || n - from > 16 || (n < t.n && !slice_blank(t.p[n])))
 		return false;
 	*ret_address = (struct text_slice){ t.p + from, n - from };
 	*ret_rest = slice_trim((struct text_slice){ t.p + n, t.n - n });

@@ -570,11 +570,6 @@ static int read_speedscope(const char *path, struct sink *s, const struct read_o
 	return speed_finish(&sp);
 }
 
-static bool head_has(const struct probe *p, const char *word)
-{
-	return memmem(p->head, p->head_len, word, strlen(word)) != NULL;
-}
-
 static int probe_speedscope(const struct probe *p)
 {
 	struct text_slice t = slice_behind_mark(p->head, p->head ? p->head_len : 0);
@@ -583,12 +578,12 @@ static int probe_speedscope(const struct probe *p)
 		t.p++, t.n--;
 	if (p->is_dir || t.n == 0 || *t.p != '{')
 		return 0;
-	if (head_has(p, "speedscope.app/file-format-schema"))
+	if (probe_has(p, "speedscope.app/file-format-schema"))
 		return 97;
-	if (head_has(p, "\"profiles\"") &&
-	    (head_has(p, "\"evented\"") || head_has(p, "\"sampled\"")))
+	if (probe_has(p, "\"profiles\"") &&
+	    (probe_has(p, "\"evented\"") || probe_has(p, "\"sampled\"")))
 		return 85;
-	return head_has(p, "\"shared\"") && head_has(p, "\"frames\"") ? 40 : 0;
+	return probe_has(p, "\"shared\"") && probe_has(p, "\"frames\"") ? 40 : 0;
 }
 
 const struct reader reader_speedscope = {
