@@ -27,15 +27,7 @@ static bool members_open(struct native *o, const char *json, size_t len, struct 
 
 static bool members_next(struct members *ms)
 {
-	while (json_member(&ms->c, &ms->some, &ms->key) > 0) {
-		char ch = json_peek(&ms->c);
-
-		if (ch != '{' && ch != '[')
-			return json_scalar(&ms->c, &ms->value) == 0;
-		if (json_skip(&ms->c) < 0)
-			return false;
-	}
-	return false;
+	return json_scalar_member(&ms->c, &ms->some, &ms->key, &ms->value) > 0;
 }
 
 static bool member_is(const struct members *ms, const char *key)

@@ -1,6 +1,8 @@
 #ifndef ANALYSIS_READERS_PRIVATE_H
 #define ANALYSIS_READERS_PRIVATE_H
 
+#include <string.h>
+
 #include "profrig/base/reader_names.h"
 #include "profrig/readers/reader.h"
 
@@ -12,5 +14,11 @@ READERS(READER_DECLARE)
  * rocprofv3 appends "_results" to NAME. Owned.
  */
 char *recording_named(const struct probe *p);
+
+/* Whether the first bytes of the file hold a word. */
+static inline bool probe_has(const struct probe *p, const char *word)
+{
+	return memmem(p->head, p->head_len, word, strlen(word)) != NULL;
+}
 
 #endif

@@ -77,11 +77,11 @@ static int json_load(const char *path, json_t **ret, struct err *err)
 	return 0;
 }
 
-static char *string_of(const json_t *o, const char *key)
+static const char *string_of(struct rundir *rd, const json_t *o, const char *key)
 {
 	const char *s = json_string_value(json_object_get(o, key));
 
-	return xstrdup(s ? s : "");
+	return pool_strdup(&rd->texts, s ? s : "");
 }
 
 static int64_t int_of(const json_t *o, const char *key)
@@ -90,20 +90,20 @@ static int64_t int_of(const json_t *o, const char *key)
 }
 
 /* host is an object of facts; its names depend on the version that wrote it. */
-static char *host_of(const json_t *run)
+static const char *host_of(struct rundir *rd, const json_t *run)
 {
 	static const char *const names[] = { "hostname", "name", "nodename" };
 	const json_t *host = json_object_get(run, "host");
 
 	if (json_is_string(host))
-		return xstrdup(json_string_value(host));
+		return pool_strdup(&rd->texts, json_string_value(host));
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		const char *s = json_string_value(json_object_get(host, names[i]));
 
 		if (s)
-			return xstrdup(s);
+			return pool_strdup(&rd->texts, s);
 	}
-	return xstrdup("");
+	return "";
 }
 
 static bool in_container(const json_t *run)
@@ -198,8 +198,8 @@ static void take_marks(const json_t *run, struct rundir *rd)
 		u = json_object_get(m, "uncertainty_ns");
 		VEC_PUSH(&rd->marks,
 			 ((struct rundir_mark){
-				 .name = string_of(m, "name"),
-				 .by = string_of(m, "by"),
+				 .name = string_of(rd, m, "name"),
+				 .by = string_of(rd, m, "by"),
 				 .t_ns = t_ns,
 				 .uncertainty_ns = json_is_integer(u) ? json_integer_value(u) : -1,
 				 .made = stamped && !strcmp(stamped, "made") }));
@@ -225,8 +225,9 @@ static void take_windows(const json_t *run, struct rundir *rd)
 		    rd->windows.nr >= MAX_MARKS)
 			continue;
 		last = end;
-		VEC_PUSH(&rd->windows, ((struct rundir_window){ string_of(w, "name"),
-								string_of(w, "by"), start, end }));
+		VEC_PUSH(&rd->windows,
+			 ((struct rundir_window){ string_of(rd, w, "name"), string_of(rd, w, "by"),
+						  start, end }));
 	}
 }
 
@@ -245,9 +246,9 @@ static void take_overhead_row(const json_t *o, struct rundir *rd)
 	int64_t pairs = int_of(o, "pairs");
 
 	VEC_PUSH(&rd->overhead,
-		 ((struct rundir_overhead){ .tools = string_of(o, "tools"),
-					    .unit = string_of(o, "unit"),
-					    .verdict = string_of(o, "verdict"),
+		 ((struct rundir_overhead){ .tools = string_of(rd, o, "tools"),
+					    .unit = string_of(rd, o, "unit"),
+					    .verdict = string_of(rd, o, "verdict"),
 					    .alone = json_is_true(json_object_get(o, "alone")),
 					    .pairs = pairs > 0 ? (uint64_t)pairs : 0,
 					    .overhead = number_of(o, "overhead"),
@@ -264,22 +265,29 @@ static void take_overhead_row(const json_t *o, struct rundir *rd)
 					    .budget = number_of(o, "budget") }));
 }
 
+/* A file beside run.json. NULL when it is missing, damaged or of another schema. */
+static json_t *document_read(const struct rundir *rd, const char *name, const char *schema)
+{
+	CLEANUP(xfreep) char *file = fs_join(rd->path, name);
+	CLEANUP(xfreep) char *text = NULL;
+	CLEANUP(json_decrefp) json_t *doc = NULL;
+	const char *said;
+	size_t n = 0;
+
+	if (fs_read(file, RUN_JSON_MAX, &text, &n, NULL) < 0)
+		return NULL;
+	doc = json_loadb(text, n, 0, NULL);
+	said = json_string_value(json_object_get(doc, "schema"));
+	return said && strcmp(said, schema) == 0 ? STEAL(doc) : NULL;
+}
+
 /* Of a run that has been compared with others without tools. */
 static void take_overhead(struct rundir *rd)
 {
-	CLEANUP(xfreep) char *file = fs_join(rd->path, "baseline.json");
-	CLEANUP(xfreep) char *text = NULL;
-	CLEANUP(json_decrefp) json_t *doc = NULL;
-	const char *schema;
+	CLEANUP(json_decrefp) json_t *doc = document_read(rd, "baseline.json", BASELINE_SCHEMA);
 	const json_t *o;
-	size_t n = 0, i;
+	size_t i;
 
-	if (fs_read(file, RUN_JSON_MAX, &text, &n, NULL) < 0)
-		return;
-	doc = json_loadb(text, n, 0, NULL);
-	schema = json_string_value(json_object_get(doc, "schema"));
-	if (!schema || strcmp(schema, BASELINE_SCHEMA) != 0)
-		return;
 	json_array_foreach(json_object_get(doc, "overhead"), i, o)
 	{
 		if (i < MAX_OVERHEAD)
@@ -302,9 +310,12 @@ static const json_t *named_in(const json_t *list, const char *key, const char *n
 	return NULL;
 }
 
-static char *value_of(const json_t *list, const char *key, const char *name)
+static const char *value_of(struct rundir *rd, const json_t *list, const char *key,
+			    const char *name)
 {
-	return xstrdup_null(json_string_value(json_object_get(named_in(list, key, name), "value")));
+	const char *s = json_string_value(json_object_get(named_in(list, key, name), "value"));
+
+	return s ? pool_strdup(&rd->texts, s) : NULL;
 }
 
 static const char *vendor_of(const json_t *run)
@@ -320,26 +331,17 @@ static const char *vendor_of(const json_t *run)
 /* A run without a valid plan is assumed to show all devices. */
 static void take_visible(struct rundir *rd)
 {
-	CLEANUP(xfreep) char *file = fs_join(rd->path, "plan.json");
-	CLEANUP(xfreep) char *text = NULL;
-	CLEANUP(json_decrefp) json_t *plan = NULL;
-	const json_t *env;
-	const char *schema;
-	size_t n = 0;
+	CLEANUP(json_decrefp) json_t *plan = document_read(rd, "plan.json", PLAN_SCHEMA);
+	const json_t *workload = named_in(json_object_get(plan, "steps"), "name", "workload");
+	const json_t *env = json_object_get(workload, "env");
 
-	if (fs_read(file, RUN_JSON_MAX, &text, &n, NULL) < 0)
-		return;
-	plan = json_loadb(text, n, 0, NULL);
-	schema = json_string_value(json_object_get(plan, "schema"));
-	if (!schema || strcmp(schema, PLAN_SCHEMA) != 0)
-		return;
-	env = json_object_get(named_in(json_object_get(plan, "steps"), "name", "workload"), "env");
-	rd->visible.rocr = value_of(env, "name", "ROCR_VISIBLE_DEVICES");
-	rd->visible.hip = value_of(env, "name", "HIP_VISIBLE_DEVICES");
-	rd->visible.cuda = value_of(env, "name", "CUDA_VISIBLE_DEVICES");
-	rd->visible.ordinal = value_of(env, "name", "GPU_DEVICE_ORDINAL");
+	rd->visible.rocr = value_of(rd, env, "name", "ROCR_VISIBLE_DEVICES");
+	rd->visible.hip = value_of(rd, env, "name", "HIP_VISIBLE_DEVICES");
+	rd->visible.cuda = value_of(rd, env, "name", "CUDA_VISIBLE_DEVICES");
+	rd->visible.ordinal = value_of(rd, env, "name", "GPU_DEVICE_ORDINAL");
 	if (rd->container)
-		rd->visible.gpus = value_of(json_object_get(plan, "configuration"), "key", "gpus");
+		rd->visible.gpus =
+			value_of(rd, json_object_get(plan, "configuration"), "key", "gpus");
 }
 
 /*
@@ -347,17 +349,17 @@ static void take_visible(struct rundir *rd)
  * is a link, or leads out of the directory: run directories are untrusted. The directory is held,
  * so no component is a link either.
  */
-static char *path_inside(const char *dir, const char *path)
+static const char *path_inside(struct rundir *rd, const char *path)
 {
-	CLEANUP(xfreep) char *top = fs_abs(dir);
+	CLEANUP(xfreep) char *top = fs_abs(rd->path);
 	CLEANUP(xfreep) char *absolute = *path == '/' ? fs_abs(path) : NULL;
 	const char *rel = absolute ? fs_below(top, absolute) : path;
-	CLEANUP(xfreep) char *joined = rel && *rel ? fs_join(dir, rel) : NULL;
+	CLEANUP(xfreep) char *joined = rel && *rel ? fs_join(rd->path, rel) : NULL;
 	struct stat st;
 
 	if (!joined || door_stat(joined, &st) < 0 || S_ISLNK(st.st_mode))
 		return NULL;
-	return STEAL(joined);
+	return pool_strdup(&rd->texts, joined);
 }
 
 #define CLOCK_SUFFIX ".clock"
@@ -383,20 +385,25 @@ static struct clock_origin origin_of(const char *path)
 	return o;
 }
 
-static void add_input(struct rundir *rd, char *path, const char *reader, const char *tool)
+/* path: of path_inside. */
+static void add_input(struct rundir *rd, const char *path, const char *reader, const char *tool)
 {
 	VEC_PUSH(&rd->inputs,
-		 (struct rundir_input){ path, xstrdup(reader), xstrdup(tool), origin_of(path) });
+		 (struct rundir_input){ path, pool_strdup(&rd->texts, reader),
+					pool_strdup(&rd->texts, tool), origin_of(path) });
 }
 
 __attribute__((format(printf, 3, 4))) static void add_lost(struct rundir *rd, const char *path,
 							   const char *fmt, ...)
 {
+	CLEANUP(xfreep) char *why = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
-	VEC_PUSH(&rd->lost, (struct rundir_lost){ xstrdup(path), xvasprintf(fmt, ap) });
+	why = xvasprintf(fmt, ap);
 	va_end(ap);
+	VEC_PUSH(&rd->lost, (struct rundir_lost){ pool_strdup(&rd->texts, path),
+						  pool_strdup(&rd->texts, why) });
 }
 
 /* The run itself reported "missing" and "empty" at its end. */
@@ -411,7 +418,7 @@ static void take_artifact(const json_t *a, struct rundir *rd)
 	const char *reader = json_string_value(json_object_get(a, "reader"));
 	const char *verdict = json_string_value(json_object_get(a, "verdict"));
 	const char *tool = json_string_value(json_object_get(a, "tool"));
-	char *path;
+	const char *path;
 
 	/* without a reader it is a file for people */
 	if (!rel || !reader || !*reader || !is_to_read(verdict))
@@ -421,7 +428,7 @@ static void take_artifact(const json_t *a, struct rundir *rd)
 			 rd->path, rel, reader);
 		return;
 	}
-	path = path_inside(rd->path, rel);
+	path = path_inside(rd, rel);
 	if (path)
 		add_input(rd, path, reader, tool ? tool : "");
 	else
@@ -454,7 +461,7 @@ static void find_files(struct rundir *rd, const char *dir, const char *pattern,
 /* Most files of a tool are no traces. */
 static void found_artifact(struct rundir *rd, const char *rel, const char *tool)
 {
-	char *path = path_inside(rd->path, rel);
+	const char *path = path_inside(rd, rel);
 	const struct reader *reader;
 	struct err err = ERR_INIT;
 	int r;
@@ -468,7 +475,6 @@ static void found_artifact(struct rundir *rd, const char *rel, const char *tool)
 	}
 	if (r != -EINVAL)
 		add_lost(rd, path, "%s", err.msg);
-	free(path);
 }
 
 /* A killed run did not list its artifacts: searches its directory. */
@@ -504,16 +510,8 @@ static bool says_estimated(const char *path)
 
 static bool is_samples_name(const char *name)
 {
-	static const char *const suffixes[] = { ".csv", ".csv.gz", ".csv.zst" };
-	size_t n = strlen(name);
-
-	for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
-		size_t k = strlen(suffixes[i]);
-
-		if (n > k && strcmp(name + n - k, suffixes[i]) == 0)
-			return true;
-	}
-	return false;
+	return text_suffix(name, ".csv") || text_suffix(name, ".csv.gz") ||
+	       text_suffix(name, ".csv.zst");
 }
 
 static void take_samples(struct rundir *rd)
@@ -524,11 +522,11 @@ static void take_samples(struct rundir *rd)
 	for (size_t i = 0; i < files.nr; i++) {
 		const char *base = fs_base(files.v[i]);
 		CLEANUP(xfreep) char *tool = xstrndup(base, strcspn(base, "."));
-		char *path;
+		const char *path;
 
 		if (!is_samples_name(base))
 			continue;
-		path = path_inside(rd->path, files.v[i]);
+		path = path_inside(rd, files.v[i]);
 		if (!path) {
 			add_lost(rd, files.v[i],
 				 "%s: '%s' is a link or leads out of the run directory", rd->path,
@@ -555,11 +553,11 @@ int rundir_open(const char *path, struct rundir *ret, struct err *err)
 		door_let_go(path);
 		return r;
 	}
-	rd.path = xstrdup(path);
-	rd.id = string_of(run, "id");
-	rd.model = string_of(run, "model");
-	rd.status = string_of(run, "status");
-	rd.host = host_of(run);
+	rd.path = pool_strdup(&rd.texts, path);
+	rd.id = string_of(&rd, run, "id");
+	rd.model = string_of(&rd, run, "model");
+	rd.status = string_of(&rd, run, "status");
+	rd.host = host_of(&rd, run);
 	rd.container = in_container(run);
 	take_anchors(run, &rd);
 	take_workload(run, &rd);
@@ -580,28 +578,6 @@ int rundir_open(const char *path, struct rundir *ret, struct err *err)
 
 void rundir_release(struct rundir *rd)
 {
-	for (size_t i = 0; i < rd->inputs.nr; i++) {
-		free(rd->inputs.v[i].path);
-		free(rd->inputs.v[i].reader);
-		free(rd->inputs.v[i].tool);
-	}
-	for (size_t i = 0; i < rd->lost.nr; i++) {
-		free(rd->lost.v[i].path);
-		free(rd->lost.v[i].why);
-	}
-	for (size_t i = 0; i < rd->marks.nr; i++) {
-		free(rd->marks.v[i].name);
-		free(rd->marks.v[i].by);
-	}
-	for (size_t i = 0; i < rd->windows.nr; i++) {
-		free(rd->windows.v[i].name);
-		free(rd->windows.v[i].by);
-	}
-	for (size_t i = 0; i < rd->overhead.nr; i++) {
-		free(rd->overhead.v[i].tools);
-		free(rd->overhead.v[i].unit);
-		free(rd->overhead.v[i].verdict);
-	}
 	VEC_RELEASE(&rd->overhead);
 	VEC_RELEASE(&rd->marks);
 	VEC_RELEASE(&rd->windows);
@@ -610,15 +586,6 @@ void rundir_release(struct rundir *rd)
 	VEC_RELEASE(&rd->anchors);
 	if (rd->path)
 		door_let_go(rd->path);
-	free(rd->path);
-	free(rd->id);
-	free(rd->model);
-	free(rd->status);
-	free(rd->host);
-	free(rd->visible.gpus);
-	free(rd->visible.rocr);
-	free(rd->visible.hip);
-	free(rd->visible.cuda);
-	free(rd->visible.ordinal);
+	pool_release(&rd->texts);
 	*rd = (struct rundir){ .path = NULL };
 }

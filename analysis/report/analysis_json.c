@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/base/json_out.h"
+#include "profrig/base/json_fields.h"
 #include "profrig/base/strvec.h"
 #include "profrig/base/xalloc.h"
 
@@ -25,13 +25,9 @@ static void write_clock(struct json_out *j, const struct input *in)
 {
 	json_obj(j, "clock");
 	json_str(j, "kind", clock_name[in->clock]);
-	json_f64(j, "resolution_hz", in->resolution_hz);
-	json_bool(j, "aligned", in->aligned);
-	json_i64(j, "shift_ns", in->shift_ns);
-	if (in->has_realtime_anchor) {
-		json_i64(j, "anchor_own_ns", in->anchor_own_ns);
-		json_i64(j, "anchor_realtime_ns", in->anchor_realtime_ns);
-	}
+	json_put(j, struct input, in, resolution_hz, aligned, shift_ns);
+	if (in->has_realtime_anchor)
+		json_put(j, struct input, in, anchor_own_ns, anchor_realtime_ns);
 	json_end(j);
 }
 
@@ -44,14 +40,8 @@ static void write_inputs(struct json_out *j, const struct model *m)
 		json_obj(j, NULL);
 		json_str(j, "path", in->path);
 		json_str(j, "format", in->format ? in->format : in->reader);
-		json_str(j, "reader", in->reader);
-		json_bool(j, "partial", in->partial);
-		json_u64(j, "spans", in->spans);
-		json_u64(j, "instants", in->instants);
-		json_u64(j, "samples", in->samples);
-		json_u64(j, "series", in->series);
-		json_u64(j, "links", in->links);
-		json_u64(j, "tracks", in->tracks);
+		json_put(j, struct input, in, reader, partial, spans, instants, samples, series,
+			 links, tracks);
 		if (in->first_ns <= in->last_ns) {
 			json_i64(j, "start_ns", in->first_ns);
 			json_i64(j, "end_ns", in->last_ns);
@@ -75,8 +65,7 @@ static void write_warnings(struct json_out *j, const struct model *m)
 		json_obj(j, NULL);
 		json_str(j, "code", w->code);
 		json_str(j, "severity", severity_name[w->severity]);
-		json_u64(j, "count", w->count);
-		json_str(j, "text", w->text);
+		json_put(j, struct warning, w, count, text);
 		json_str(j, "input", w->input < m->inputs.nr ? m->inputs.v[w->input].path : NULL);
 		json_end(j);
 	}
@@ -130,30 +119,6 @@ static void write_tables(struct json_out *j, const struct table_set *ts)
 	json_end(j);
 }
 
-static void write_checks(struct json_out *j, const struct table_set *ts)
-{
-	json_arr(j, "checks");
-	for (size_t i = 0; i < ts->checks.nr; i++) {
-		json_obj(j, NULL);
-		json_str(j, "name", ts->checks.v[i].name);
-		json_bool(j, "ok", ts->checks.v[i].ok);
-		json_str(j, "detail", ts->checks.v[i].detail);
-		json_end(j);
-	}
-	json_end(j);
-}
-
-static void write_timings(struct json_out *j, const struct report_timings *t)
-{
-	json_obj(j, "timings_s");
-	json_f64(j, "read", t->read_s);
-	json_f64(j, "model", t->model_s);
-	json_f64(j, "attribute", t->attribute_s);
-	json_f64(j, "stats", t->stats_s);
-	json_f64(j, "write", t->write_s);
-	json_end(j);
-}
-
 /* The window of the tables; of several their extent, and each. */
 static void write_window(struct json_out *j, const struct model *m, const struct report *r)
 {
@@ -200,6 +165,12 @@ static void write_run(struct json_out *j, const struct report *r)
 char *report_analysis_json(const struct model *m, const struct report *r,
 			   const struct report_timings *t)
 {
+	JSON_TABLE(check, JSON_FIELDS(struct check, name, ok, detail));
+	JSON_TABLE(timings, JSON_FIELD_AS(false, struct report_timings, read_s, "read"),
+		   JSON_FIELD_AS(false, struct report_timings, model_s, "model"),
+		   JSON_FIELD_AS(false, struct report_timings, attribute_s, "attribute"),
+		   JSON_FIELD_AS(false, struct report_timings, stats_s, "stats"),
+		   JSON_FIELD_AS(false, struct report_timings, write_s, "write"));
 	char *text = NULL;
 	size_t len;
 	bool partial = false;
@@ -221,8 +192,10 @@ char *report_analysis_json(const struct model *m, const struct report *r,
 	write_devices(&j, m, &r->tables);
 	write_warnings(&j, m);
 	write_tables(&j, &r->tables);
-	write_checks(&j, &r->tables);
-	write_timings(&j, t);
+	json_rows(&j, "checks", &r->tables.checks, check);
+	json_obj(&j, "timings_s");
+	json_fields(&j, t, timings);
+	json_end(&j);
 	json_end(&j);
 	putc('\n', f);
 	fclose(f);

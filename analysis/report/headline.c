@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "profrig/base/intern.h"
-#include "profrig/base/xalloc.h"
 
 #define COSTS 3
 /* Tools around a workload are named when their events span less of it. */

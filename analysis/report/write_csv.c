@@ -4,7 +4,6 @@
 
 #include <errno.h>
 
-#include "profrig/base/fs.h"
 #include "profrig/base/xalloc.h"
 
 static int write_table(const struct report *r, const struct table *t, struct err *err)

@@ -4,9 +4,7 @@
 
 #include <string.h>
 
-#include "profrig/base/fs.h"
 #include "profrig/base/json_out.h"
-#include "profrig/base/num.h"
 #include "profrig/base/xalloc.h"
 
 static void write_table(struct json_out *j, const struct table *t)

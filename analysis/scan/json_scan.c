@@ -74,6 +74,12 @@ struct json_cur json_cur_of(const struct json_text *t)
 		    : (struct json_cur){ nothing, nothing };
 }
 
+bool json_object_of(const struct json_text *t, struct json_cur *ret)
+{
+	*ret = json_cur_of(t);
+	return t->p && json_open(ret, '{') == 0;
+}
+
 char json_peek(struct json_cur *c)
 {
 	c->p = skip_blanks(c->p, c->end);
@@ -368,6 +374,23 @@ int json_skip(struct json_cur *c)
 	return json_skip_open(c, ch, 0);
 }
 
+int json_scalar_member(struct json_cur *c, bool *some, struct json_text *key,
+		       struct json_text *value)
+{
+	int r;
+
+	while ((r = json_member(c, some, key)) > 0) {
+		if (*c->p != '{' && *c->p != '[') {
+			r = json_scalar(c, value);
+			return r < 0 ? r : 1;
+		}
+		r = json_skip(c);
+		if (r < 0)
+			break;
+	}
+	return r;
+}
+
 #define WALK_BYTES ((size_t)1 << 20)
 
 int json_skip_rest(struct json_cur *c, char open, void (*walked)(void *ctx, const char *at),
@@ -385,6 +408,68 @@ int json_skip_rest(struct json_cur *c, char open, void (*walked)(void *ctx, cons
 	} while (r == JSON_CUT && c->p < c->end);
 	return r;
 }
+
+/* ---- by table ---- */
+
+static int field_take(struct json_cur *c, const struct json_text *key,
+		      const struct json_known *fields, size_t n, void *to)
+{
+	for (size_t i = 0; i < n; i++)
+		if (fields[i].key_len == key->n && memcmp(fields[i].key, key->p, key->n) == 0)
+			return fields[i].take(c, (char *)to + fields[i].at);
+	return json_skip(c);
+}
+
+int json_members(struct json_cur *c, const struct json_known *fields, size_t n, void *to)
+{
+	struct json_text key;
+	bool some = false;
+	int r;
+
+	if (json_peek(c) != '{')
+		return json_skip(c);
+	c->p++;
+	while ((r = json_member(c, &some, &key)) > 0) {
+		r = field_take(c, &key, fields, n, to);
+		if (r < 0)
+			break;
+	}
+	return r;
+}
+
+int json_elements(struct json_cur *c, json_take_fn *take, void *to)
+{
+	bool some = false;
+	int r;
+
+	if (json_peek(c) != '[')
+		return json_skip(c);
+	c->p++;
+	while ((r = json_element(c, &some)) > 0) {
+		r = take(c, to);
+		if (r < 0)
+			break;
+	}
+	return r;
+}
+
+int json_take_text(struct json_cur *c, void *to)
+{
+	char ch = json_peek(c);
+
+	return ch == '{' || ch == '[' ? json_skip(c) : json_scalar(c, to);
+}
+
+int json_take_list(struct json_cur *c, void *to)
+{
+	const char **at = to;
+
+	if (json_peek(c) == '[')
+		*at = c->p;
+	return json_skip(c);
+}
+
+/* ---- texts ---- */
 
 static void add_utf8(struct strbuf *out, uint32_t cp)
 {

@@ -55,6 +55,12 @@ int json_member(struct json_cur *c, bool *some, struct json_text *key);
 int json_element(struct json_cur *c, bool *some);
 /* A string, number or bare word. 0. */
 int json_scalar(struct json_cur *c, struct json_text *ret);
+/*
+ * Next member whose value is a scalar: 1, its key and its value. Arrays and objects are skipped. 0
+ * after '}'.
+ */
+int json_scalar_member(struct json_cur *c, bool *some, struct json_text *key,
+		       struct json_text *value);
 /* Any value: brackets must match, nothing else is checked. 0. */
 int json_skip(struct json_cur *c);
 /*
@@ -82,6 +88,46 @@ size_t json_plain_len(const struct json_text *t);
  * A cursor over a slice (of a text that is followed by readable bytes); empty for an unset slice.
  */
 struct json_cur json_cur_of(const struct json_text *t);
+/* The same behind the '{' that the slice begins with; false: it is no object. */
+bool json_object_of(const struct json_text *t, struct json_cur *ret);
+
+/*
+ * Objects whose members are known, by table:
+ *
+ *	static const struct json_known fields[] = {
+ *		JSON_INTO("name", json_take_text, struct frame, name),
+ *		JSON_CALL("args", take_args),
+ *	};
+ *	r = json_members(&c, fields, ARRAY_LEN(fields), &frame);
+ *
+ * A take function gets the cursor at the value and, as `to`, the object's field (JSON_INTO) or the
+ * object (JSON_CALL). It consumes the value and returns 0 or an error, as json_skip does.
+ */
+typedef int json_take_fn(struct json_cur *c, void *to);
+
+struct json_known {
+	const char *key;
+	size_t key_len;
+	json_take_fn *take;
+	size_t at;
+};
+#define JSON_CALL(name, fn) \
+	{ \
+		(name), sizeof(name) - 1, (fn), 0 \
+	}
+#define JSON_INTO(name, fn, type, field) \
+	{ \
+		(name), sizeof(name) - 1, (fn), offsetof(type, field) \
+	}
+
+/* Members that are not in the table, and a value that is no object, are skipped. 0. */
+int json_members(struct json_cur *c, const struct json_known *fields, size_t n, void *to);
+/* Calls take for each element of an array; another value is skipped. 0. */
+int json_elements(struct json_cur *c, json_take_fn *take, void *to);
+/* to: struct json_text *. An array or an object is skipped and leaves it as it is. */
+int json_take_text(struct json_cur *c, void *to);
+/* to: const char **, set to the '[' of an array. */
+int json_take_list(struct json_cur *c, void *to);
 
 /* Characters of numbers and bare words. */
 extern const bool json_word[256];

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "profrig/base/num.h"
-#include "profrig/base/text.h"
 
 /* An edge as it was written: time since the start, or a part of the whole. */
 struct edge {

@@ -5,9 +5,10 @@
  *
  * TEST(name) { … } is one test; its body has cmocka's `void **state`. TEST_WITH(name, set_up,
  * tear_down) { … } is a test with a set-up and a tear-down (NULL: none). TEST_OF(name, struct thing
- * *t, set_up, tear_down) { … } is one whose body has what the set-up left in *state, as `t`. A
- * program runs all its tests in the order in which they stand in its source. Its main() is in
- * test_main.c, unless it has one of its own, which ends with tests_run().
+ * *t, set_up, tear_down) { … } is one whose body has what the set-up left in *state, as `t`.
+ * TEST_IN(name, dir) { … } is one whose body has the path of a new directory, as `dir`; it is
+ * removed afterwards. A program runs all its tests in the order in which they stand in its source.
+ * Its main() is in test_main.c, unless it has one of its own, which ends with tests_run().
  */
 #ifndef PROFRIG_TEST_H
 #define PROFRIG_TEST_H
@@ -48,6 +49,7 @@
 		name##_of(*state); \
 	} \
 	static void name##_of(fixture UNUSED)
+#define TEST_IN(name, dir) TEST_OF(name, char *dir, test_dir_begin, test_dir_end)
 
 /* Called by TEST before main(). */
 void test_register(int line, struct CMUnitTest test);
@@ -80,6 +82,20 @@ int tests_run(int (*set_up)(void **), int (*tear_down)(void **));
 		fail(); \
 	} while (0)
 
+/* Fails when a text lacks one of the words, or has one of them. */
+#define assert_has(text, ...) \
+	test_text_has((text), true, (const char *const[]){ __VA_ARGS__, NULL }, __FILE__, __LINE__)
+#define assert_lacks(text, ...) \
+	test_text_has((text), false, (const char *const[]){ __VA_ARGS__, NULL }, __FILE__, __LINE__)
+static inline void test_text_has(const char *text, bool has, const char *const *words,
+				 const char *file, int line)
+{
+	for (; *words; words++)
+		if ((strstr(text, *words) != NULL) != has)
+			fail_msg("%s:%d: %s '%s': %s", file, line, has ? "no" : "there is", *words,
+				 text);
+}
+
 /* xorshift64* */
 static inline uint64_t rnd(uint64_t *state)
 {
@@ -90,6 +106,15 @@ static inline uint64_t rnd(uint64_t *state)
 	x ^= x >> 27;
 	*state = x;
 	return x * UINT64_C(2685821657736338717);
+}
+
+static inline uint64_t splitmix64(uint64_t *state)
+{
+	uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
 }
 
 /* How many cases a property is tried on. */
@@ -151,6 +176,20 @@ static inline void test_dir_done(char **dir)
 	if (*dir)
 		fs_remove_tree(*dir, NULL);
 	free(STEAL(*dir));
+}
+
+static inline int test_dir_begin(void **state)
+{
+	*state = test_dir();
+	return 0;
+}
+
+static inline int test_dir_end(void **state)
+{
+	char *dir = *state;
+
+	test_dir_done(&dir);
+	return 0;
 }
 
 /* Writes dir/name, and the folders that name goes through. */

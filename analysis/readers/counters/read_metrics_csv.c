@@ -18,6 +18,7 @@
  * value again at the last row of its recorder: the component before ":::" reads all its counters
  * together. A series that only rises is taken as a counter and gets nothing.
  */
+#include "input_sink.h"
 #include "readers_private.h"
 #include "tally.h"
 
@@ -272,13 +273,7 @@ static track_id group_track(struct metrics_csv *mc, str_id group)
 
 static void make_series(struct metrics_csv *mc)
 {
-	struct input *in;
-
-	mc->sink->ops->input(mc->sink, mc->path, "metrics_csv");
-	in = mc->sink->ops->current(mc->sink);
-	free(in->format);
-	in->format = xstrdup("metric CSV");
-	in->clock = TRACE_CLOCK_OWN;
+	input_format(input_begin(mc->sink, mc->path, "metrics_csv"), "metric CSV", TRACE_CLOCK_OWN);
 	mc->sink->ops->clock(mc->sink);
 	mc->changes_only = mc->metrics.nr > 0;
 	for (size_t i = 0; i < mc->metrics.nr; i++)
@@ -318,24 +313,16 @@ static void bad_rows_warn(struct metrics_csv *mc)
 
 static int metrics_finish(struct metrics_csv *mc)
 {
-	struct input *in = mc->sink->ops->current(mc->sink);
-
 	sink_fact(mc->sink, "rows", (int64_t)mc->rows);
 	sink_fact(mc->sink, "changes_only", mc->changes_only);
 	sink_fact(mc->sink, "held", (int64_t)mc->held);
-	if (in->samples == 0)
-		sink_warnf(mc->sink, W_EMPTY_INPUT, "%s holds no samples", mc->path);
 	if (mc->cut)
 		sink_warnf(mc->sink, W_TRUNCATED,
 			   "the last row has no line end, so it may be cut; it was not used");
 	if (mc->damage.code)
 		sink_warnf(mc->sink, W_TRUNCATED, "%s; the rows from there on were not used",
 			   mc->damage.msg);
-	if (mc->map.truncated)
-		sink_warnf(mc->sink, W_TRUNCATED, "compressed data: %s", mc->map.why);
-	in->partial |= mc->cut || mc->damage.code || mc->map.truncated;
-	mc->sink->ops->input_end(mc->sink);
-	return in->partial ? READ_PARTIAL : 0;
+	return input_finish(mc->sink, &mc->map, mc->cut || mc->damage.code, "no samples");
 }
 
 /* Cuts the text at the last line end: a row behind it may have lost digits. A header without a line

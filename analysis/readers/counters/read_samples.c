@@ -2,8 +2,10 @@
  * profrig's sampling files (samples_file.h has the format). Rows are written during a run, so the
  * last line may be cut and its value may have lost digits: it is not used.
  */
+#include "input_sink.h"
 #include "readers_private.h"
 #include "tally.h"
+#include "text_slice.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -30,47 +32,13 @@ struct samples_reading {
 	struct tally bad_rows, bad_numbers;
 };
 
-struct text {
-	const char *p;
-	size_t n;
-};
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
-static struct text text_trim(struct text t)
-{
-	while (t.n > 0 && is_blank(*t.p))
-		t.p++, t.n--;
-	while (t.n > 0 && is_blank(t.p[t.n - 1]))
-		t.n--;
-	return t;
-}
-
-/* Cuts the next line off rest; *whole: it had its line end. */
-static bool next_line(struct text *rest, struct text *line, bool *whole)
-{
-	const char *nl;
-
-	if (rest->n == 0)
-		return false;
-	nl = memchr(rest->p, '\n', rest->n);
-	*whole = nl != NULL;
-	*line = (struct text){ rest->p, nl ? (size_t)(nl - rest->p) : rest->n };
-	rest->p += line->n + *whole;
-	rest->n -= line->n + *whole;
-	return true;
-}
-
 static const char *host_of(const struct samples_reading *sm)
 {
 	return sm->head.host[0] ? sm->head.host : NULL;
 }
 
 /* Marks need a sink with its clock set, so they are read only behind the header. */
-static void take_mark(struct samples_reading *sm, struct text line)
+static void take_mark(struct samples_reading *sm, struct text_slice line)
 {
 	struct span_def d = { .kind = SPAN_INSTANT, .args = STR_NONE };
 	const char *name;
@@ -157,7 +125,7 @@ static series_id column_series(struct samples_reading *sm, const char *field)
 }
 
 /* 1: it was the header; 0: an empty line. */
-static int take_header(struct samples_reading *sm, struct text line, struct err *err)
+static int take_header(struct samples_reading *sm, struct text_slice line, struct err *err)
 {
 	struct csv_reader *csv = csv_open_mem(line.p, line.n);
 	char *const *fields;
@@ -172,11 +140,8 @@ static int take_header(struct samples_reading *sm, struct text line, struct err 
 	if (r > 0) {
 		struct input *in;
 
-		sm->sink->ops->input(sm->sink, sm->path, "samples");
-		in = sm->sink->ops->current(sm->sink);
-		free(in->format);
-		in->format = xstrdup("profrig samples");
-		in->clock = clock_of(sm->head.clock);
+		in = input_begin(sm->sink, sm->path, "samples");
+		input_format(in, "profrig samples", clock_of(sm->head.clock));
 		in->resolution_hz = 1e9;
 		in->has_realtime_anchor = sm->head.anchored;
 		in->anchor_own_ns = sm->head.anchor.monotonic_ns;
@@ -193,7 +158,7 @@ static int take_header(struct samples_reading *sm, struct text line, struct err 
 	return r;
 }
 
-static bool take_value(struct samples_reading *sm, size_t column, int64_t t_ns, struct text f)
+static bool take_value(struct samples_reading *sm, size_t column, int64_t t_ns, struct text_slice f)
 {
 	double v;
 	enum samples_value what = samples_value_take(f.p, f.n, &v);
@@ -203,7 +168,7 @@ static bool take_value(struct samples_reading *sm, size_t column, int64_t t_ns, 
 	return what != SAMPLES_BAD;
 }
 
-static size_t count_fields(struct text line)
+static size_t count_fields(struct text_slice line)
 {
 	size_t n = 1;
 
@@ -212,9 +177,9 @@ static size_t count_fields(struct text line)
 	return n;
 }
 
-static void samples_row_take(struct samples_reading *sm, struct text line)
+static void samples_row_take(struct samples_reading *sm, struct text_slice line)
 {
-	struct text rest = line;
+	struct text_slice rest = line;
 	int64_t t_ns = 0;
 
 	/* a row is taken whole or not at all: with a field too few it is unknown which */
@@ -225,7 +190,7 @@ static void samples_row_take(struct samples_reading *sm, struct text line)
 	for (size_t i = 0; i <= sm->columns.nr; i++) {
 		const char *comma = memchr(rest.p, ',', rest.n);
 		size_t n = comma ? (size_t)(comma - rest.p) : rest.n;
-		struct text f = text_trim((struct text){ rest.p, n });
+		struct text_slice f = slice_trim((struct text_slice){ rest.p, n });
 
 		rest.p += n + (comma != NULL);
 		rest.n -= n + (comma != NULL);
@@ -243,42 +208,29 @@ static void samples_row_take(struct samples_reading *sm, struct text line)
 
 static int samples_finish(struct samples_reading *sm, bool cut)
 {
-	struct input *in = sm->sink->ops->current(sm->sink);
-	char text[192];
-
 	tally_warn(&sm->bad_rows, sm->sink, W_BAD_EVENT,
 		   "rows or marks without a time, rows with another number of fields");
 	tally_warn(&sm->bad_numbers, sm->sink, W_BAD_NUMBER, "values that are no numbers");
 	sink_warn(sm->sink, W_UNTERMINATED, cut, "the last line is cut off and was not used");
 	sink_fact(sm->sink, "rows", (int64_t)sm->rows);
-	if (in->samples + in->spans == 0)
-		sink_warnf(sm->sink, W_EMPTY_INPUT, "%s holds no samples", sm->path);
-	if (sm->map.truncated) {
-		snprintf(text, sizeof(text), "compressed data: %s", sm->map.why);
-		sm->sink->ops->warn(sm->sink, W_TRUNCATED, 1, text);
-		in->partial = true;
-	}
-	sm->sink->ops->input_end(sm->sink);
-	return sm->map.truncated ? READ_PARTIAL : 0;
+	return input_finish(sm->sink, &sm->map, false, "no samples");
 }
 
 static int read_lines(struct samples_reading *sm, struct err *err)
 {
-	struct text rest = { sm->map.data, sm->map.len }, line;
+	struct text_slice rest = slice_behind_mark(sm->map.data, sm->map.len), line;
 	bool begun = false, whole = true;
 	int r;
 
-	if (rest.n >= 3 && memcmp(rest.p, "\xef\xbb\xbf", 3) == 0)
-		rest.p += 3, rest.n -= 3;
-	while (next_line(&rest, &line, &whole)) {
+	while (slice_line(&rest, &line, &whole)) {
 		sm->line++;
-		line = text_trim(line);
+		line = slice_trim(line);
 		if (line.n == 0)
 			continue;
 		if (begun && !whole)
 			return samples_finish(sm, true);
 		if (*line.p == '#') {
-			line = (struct text){ line.p + 1, line.n - 1 };
+			line = (struct text_slice){ line.p + 1, line.n - 1 };
 			if (begun)
 				take_mark(sm, line);
 			else
@@ -325,15 +277,13 @@ static int read_samples(const char *path, struct sink *s, const struct read_opts
 
 static int probe_samples(const struct probe *p)
 {
-	struct text rest = { (const char *)p->head, p->head_len }, line;
+	struct text_slice rest = slice_behind_mark(p->head, p->head_len), line;
 	bool whole;
 
 	if (p->is_dir)
 		return 0;
-	if (rest.n >= 3 && memcmp(rest.p, "\xef\xbb\xbf", 3) == 0)
-		rest.p += 3, rest.n -= 3;
-	while (next_line(&rest, &line, &whole)) {
-		line = text_trim(line);
+	while (slice_line(&rest, &line, &whole)) {
+		line = slice_trim(line);
 		if (line.n > 0 && *line.p != '#')
 			return line.n > 5 && memcmp(line.p, "t_ns,", 5) == 0 ? 90 : 0;
 	}

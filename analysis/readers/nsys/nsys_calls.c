@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#include "profrig/model/warnings.h"
-
 enum { A_START, A_END, A_THREAD, A_NAME, A_CORRELATION, A_CLASS, A_RESULT };
 
 /* ENUM_NSYS_EVENT_CLASS */

@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#include "profrig/model/warnings.h"
-
 /* The columns that all tables of device activity begin with here. */
 #define WORK_COLUMNS "start end deviceId contextId? streamId? correlationId? globalPid? "
 enum { W_START, W_END, W_DEVICE, W_CONTEXT, W_STREAM, W_CORRELATION, W_PROCESS, W_OWN };

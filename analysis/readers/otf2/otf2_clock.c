@@ -1,5 +1,4 @@
 /* Ticks of an archive's clock as ns. */
-#include "otf2_files.h"
 #include "otf2_private.h"
 
 #include <inttypes.h>

@@ -3,7 +3,6 @@
 #include <xxhash.h>
 
 #include "profrig/base/search.h"
-#include "profrig/model/warnings.h"
 
 /*
  * Matches sends and receives after all locations are read. Ranks inside a communicator become ranks

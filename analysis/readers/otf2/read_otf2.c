@@ -114,20 +114,6 @@ static int archive_open(struct archive *a, const char *path, struct err *err)
 	return 0;
 }
 
-static void archive_warn(struct archive *a, const char *code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void archive_warn(struct archive *a, const char *code, const char *fmt, ...)
-{
-	char text[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	a->r.s->ops->warn(a->r.s, code, 1, text);
-}
-
 /* ---- definitions ---- */
 
 static OTF2_ErrorCode global_definitions(struct archive *a, uint64_t records, uint64_t *ret_read)
@@ -155,8 +141,8 @@ static void clock_set(struct archive *a, struct input *in)
 	struct otf2_defs *d = &a->r.defs;
 
 	if (!d->has_clock || d->resolution == 0) {
-		archive_warn(a, W_MISSING_DEFINITIONS,
-			     "%s: no clock resolution; times are taken for nanoseconds", a->anchor);
+		sink_warnf(a->r.s, W_MISSING_DEFINITIONS,
+			   "%s: no clock resolution; times are taken for nanoseconds", a->anchor);
 		d->resolution = 1000000000;
 	}
 	if (a->r.native.there) {
@@ -241,18 +227,18 @@ static int definitions_read(struct archive *a, struct err *err)
 	if (code != OTF2_SUCCESS || !scan.complete || read < expected ||
 	    a->r.defs.locations.nr + a->r.defs.duplicates < locations) {
 		a->partial = true;
-		archive_warn(a, W_TRUNCATED,
-			     "%s: %" PRIu64 " of %" PRIu64 " definitions, %zu of %" PRIu64
-			     " locations: %s",
-			     path, read, expected, a->r.defs.locations.nr, locations,
-			     code != OTF2_SUCCESS ? otf2_error(code)
-			     : scan.complete      ? "fewer than the anchor says"
-						  : scan.why);
+		sink_warnf(a->r.s, W_TRUNCATED,
+			   "%s: %" PRIu64 " of %" PRIu64 " definitions, %zu of %" PRIu64
+			   " locations: %s",
+			   path, read, expected, a->r.defs.locations.nr, locations,
+			   code != OTF2_SUCCESS ? otf2_error(code)
+			   : scan.complete      ? "fewer than the anchor says"
+						: scan.why);
 	}
 	if (a->r.defs.duplicates)
-		archive_warn(a, W_UNKNOWN_REFERENCE,
-			     "%s.def: %" PRIu64 " references are defined twice", a->dir,
-			     a->r.defs.duplicates);
+		sink_warnf(a->r.s, W_UNKNOWN_REFERENCE,
+			   "%s.def: %" PRIu64 " references are defined twice", a->dir,
+			   a->r.defs.duplicates);
 	native_open(a);
 	format_set(a, in);
 	clock_set(a, in);
@@ -280,7 +266,8 @@ static void location_missing(struct archive *a, struct def_location *l, const ch
 {
 	l->missing = true;
 	a->partial = true;
-	archive_warn(a, W_MISSING_LOCATION, MISSING_LOCATION, MISSING_LOCATION_ARGS(a, l, reason));
+	sink_warnf(a->r.s, W_MISSING_LOCATION, MISSING_LOCATION,
+		   MISSING_LOCATION_ARGS(a, l, reason));
 }
 
 static char *location_path(const struct archive *a, const struct def_location *l,
@@ -354,9 +341,9 @@ static void local_missing(struct archive *a, const struct def_location *l, bool 
 			  const char *reason)
 {
 	a->partial |= lost;
-	archive_warn(a, lost ? W_TRUNCATED : W_MISSING_DEFINITIONS,
-		     "location %" PRIu64 " '%s': no local definitions: %s", l->ref,
-		     otf2_string(&a->r.defs, l->name), reason);
+	sink_warnf(a->r.s, lost ? W_TRUNCATED : W_MISSING_DEFINITIONS,
+		   "location %" PRIu64 " '%s': no local definitions: %s", l->ref,
+		   otf2_string(&a->r.defs, l->name), reason);
 }
 
 static void locals_read(struct archive *a)
@@ -390,6 +377,7 @@ static void locals_read(struct archive *a)
 
 /* ---- events ---- */
 
+/* Several threads read locations at once: each writes to its own alone. */
 struct location {
 	struct source source;
 	struct archive *a;
@@ -402,23 +390,6 @@ struct location {
 static const struct def_location *location_def(const struct location *lo)
 {
 	return &lo->a->r.defs.locations.v[lo->l.index];
-}
-
-/* The one place of this file that several threads come to at once: it writes to its own location
- * alone. */
-static void location_warn(struct location *lo, const char *code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void location_warn(struct location *lo, const char *code, const char *fmt, ...)
-{
-	char text[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	lo->partial = true;
-	lo->l.s->ops->warn(lo->l.s, code, 1, text);
 }
 
 /* Whether all locations, of which there are several, state one and the same number of events. */
@@ -464,13 +435,14 @@ static void location_close(struct location *lo)
 
 	otf2_walk_close(&lo->walk);
 	otf2_location_end(&lo->l);
-	if (lo->walk.complete)
+	if (lo->walk.complete) {
 		compare_count(lo, path);
-	else
-		location_warn(lo, W_TRUNCATED,
-			      "location %" PRIu64 " '%s': %" PRIu64 " events were read of %s: %s",
-			      def->ref, otf2_string(&lo->a->r.defs, def->name), lo->read, path,
-			      lo->walk.why);
+		return;
+	}
+	lo->partial = true;
+	sink_warnf(lo->l.s, W_TRUNCATED,
+		   "location %" PRIu64 " '%s': %" PRIu64 " events were read of %s: %s", def->ref,
+		   otf2_string(&lo->a->r.defs, def->name), lo->read, path, lo->walk.why);
 }
 
 static int location_pull(struct source *src, struct sink *into, uint64_t max)
@@ -482,8 +454,9 @@ static int location_pull(struct source *src, struct sink *into, uint64_t max)
 
 	lo->l.s = into;
 	if (!lo->begun && location_open(lo, &err) < 0) {
-		location_warn(lo, W_MISSING_LOCATION, MISSING_LOCATION,
-			      MISSING_LOCATION_ARGS(lo->a, location_def(lo), err.msg));
+		lo->partial = true;
+		sink_warnf(into, W_MISSING_LOCATION, MISSING_LOCATION,
+			   MISSING_LOCATION_ARGS(lo->a, location_def(lo), err.msg));
 		return 0;
 	}
 	lo->begun = true;

@@ -131,19 +131,11 @@ char *rocpd_json_member(struct rocpd *rc, const char *json, size_t n, const char
 	c = (struct json_cur){ rc->json.buf, rc->json.buf + n };
 	if (json_open(&c, '{') < 0)
 		return NULL;
-	while (json_member(&c, &some, &name) > 0) {
-		char ch = json_peek(&c);
-
-		if (!json_text_is(&name, key) || ch == '{' || ch == '[') {
-			if (json_skip(&c) < 0)
-				return NULL;
-			continue;
+	while (json_scalar_member(&c, &some, &name, &text) > 0)
+		if (json_text_is(&name, key)) {
+			json_decode(&text, &value);
+			return xstrdup(value.buf);
 		}
-		if (json_scalar(&c, &text) < 0)
-			return NULL;
-		json_decode(&text, &value);
-		return xstrdup(value.buf);
-	}
 	return NULL;
 }
 

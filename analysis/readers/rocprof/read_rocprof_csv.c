@@ -24,6 +24,7 @@
  * quotes inside: a row with the wrong number of fields is split from both ends, where only numbers
  * are. Rows are not in order. The last line end may be missing.
  */
+#include "input_sink.h"
 #include "readers_private.h"
 #include "rocprof_csv.h"
 
@@ -517,13 +518,10 @@ static uint64_t expected_spans(const struct rocprof_csv *rc)
 
 static void csv_begin(struct rocprof_csv *rc)
 {
-	struct input *in;
+	struct input *in = input_begin(rc->sink, rc->path, "rocprof_csv");
 
-	rc->sink->ops->input(rc->sink, rc->path, "rocprof_csv");
-	in = rc->sink->ops->current(rc->sink);
-	free(in->format);
-	in->format = xstrdup(rocprof_kind_name(&rc->head));
-	in->clock = rc->head.kind == ROCPROF_WIDE ? TRACE_CLOCK_OWN : TRACE_CLOCK_BOOTTIME;
+	input_format(in, rocprof_kind_name(&rc->head),
+		     rc->head.kind == ROCPROF_WIDE ? TRACE_CLOCK_OWN : TRACE_CLOCK_BOOTTIME);
 	in->driver_numbers = true;
 	in->group = rc->group.key;
 	rc->sink->ops->clock(rc->sink);

@@ -23,6 +23,7 @@
  * Source of facts: the post-processing script of rocprof, and one public recording.
  */
 #include "db_scan.h"
+#include "input_sink.h"
 #include "readers_private.h"
 #include "rocprof_csv.h"
 
@@ -447,11 +448,8 @@ static void rocprof_read_all(struct rocprof *r)
 	struct sink *s = r->sc.sink;
 	struct input *in;
 
-	s->ops->input(s, r->path, "rocprof_db");
-	in = s->ops->current(s);
-	free(in->format);
-	in->format = xstrdup("rocprof v1 database");
-	in->clock = TRACE_CLOCK_BOOTTIME; /* HSA's system clock */
+	in = input_begin(s, r->path, "rocprof_db");
+	input_format(in, "rocprof v1 database", TRACE_CLOCK_BOOTTIME); /* HSA's system clock */
 	in->resolution_hz = 1e9;
 	in->driver_numbers = true;
 	s->ops->clock(s);

@@ -12,7 +12,6 @@
 
 #include "profrig/base/fs.h"
 #include "profrig/base/num.h"
-#include "profrig/base/text.h"
 
 static const char *const kinds[] = {
 	"kernel_trace",

@@ -7,8 +7,6 @@
 #include <math.h>
 #include <xxhash.h>
 
-#include "profrig/base/num.h"
-
 #define MAX_SERIES 32768
 #define MAX_TOTALS 1024
 

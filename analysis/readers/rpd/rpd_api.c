@@ -9,8 +9,6 @@
 
 #include "profrig/base/json_out.h"
 #include "profrig/base/search.h"
-#include "profrig/base/xalloc.h"
-#include "profrig/model/warnings.h"
 
 enum { API_ID, API_PID, API_TID, API_START, API_END, API_NAME, API_ARGS, API_CATEGORY, API_DOMAIN };
 

@@ -45,8 +45,8 @@ struct perf {
 	const char *path;
 	struct sink *sink;
 	struct input_map map;
-	struct perf_text rest; /* not read yet */
-	uint64_t line;         /* of the line before rest */
+	struct text_slice rest; /* not read yet */
+	uint64_t line;          /* of the line before rest */
 	bool first_pass;
 
 	char host[256], clockid[32];
@@ -77,7 +77,7 @@ struct perf {
 /* A sample or record, and the lines of its stack. */
 struct perf_sample {
 	struct perf_head head;
-	struct perf_text stack;
+	struct text_slice stack;
 	uint64_t line;
 	bool padded; /* blanks before the command: the frame is on its line */
 	bool ended;  /* text follows the stack */
@@ -89,6 +89,6 @@ void perf_drop_tail(struct perf *p);
 void perf_survey(struct perf *p);
 /* false at the end. A stray line is counted in the first pass. */
 bool perf_next_sample(struct perf *p, struct perf_sample *ret);
-uint32_t perf_event_at(struct perf *p, struct perf_text event);
+uint32_t perf_event_at(struct perf *p, struct text_slice event);
 
 #endif

@@ -5,62 +5,22 @@
 
 #include "profrig/base/num.h"
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
-bool perf_text_is(struct perf_text t, const char *s)
-{
-	return t.n == strlen(s) && memcmp(t.p, s, t.n) == 0;
-}
-
-bool perf_text_begins(struct perf_text t, const char *s)
-{
-	size_t n = strlen(s);
-
-	return t.n >= n && memcmp(t.p, s, n) == 0;
-}
-
-struct perf_text perf_trim(struct perf_text t)
-{
-	while (t.n > 0 && is_blank(*t.p))
-		t.p++, t.n--;
-	while (t.n > 0 && is_blank(t.p[t.n - 1]))
-		t.n--;
-	return t;
-}
-
-bool perf_next_line(struct perf_text *rest, struct perf_text *line, bool *whole)
-{
-	const char *nl;
-
-	if (rest->n == 0)
-		return false;
-	nl = memchr(rest->p, '\n', rest->n);
-	*whole = nl != NULL;
-	*line = (struct perf_text){ rest->p, nl ? (size_t)(nl - rest->p) : rest->n };
-	rest->p += line->n + *whole;
-	rest->n -= line->n + *whole;
-	return true;
-}
-
-bool perf_is_indented(struct perf_text line)
+bool perf_is_indented(struct text_slice line)
 {
 	return line.n > 0 && (line.p[0] == ' ' || line.p[0] == '\t');
 }
 
-struct perf_text perf_behind(struct perf_text t, const char *word)
+struct text_slice perf_behind(struct text_slice t, const char *word)
 {
 	const char *at = t.n ? memmem(t.p, t.n, word, strlen(word)) : NULL;
 
 	if (!at)
-		return (struct perf_text){ NULL, 0 };
+		return (struct text_slice){ NULL, 0 };
 	at += strlen(word);
-	return (struct perf_text){ at, t.n - (size_t)(at - t.p) };
+	return (struct text_slice){ at, t.n - (size_t)(at - t.p) };
 }
 
-bool perf_leading_number(struct perf_text t, int64_t *ret)
+bool perf_leading_number(struct text_slice t, int64_t *ret)
 {
 	size_t n = 0;
 
@@ -69,22 +29,7 @@ bool perf_leading_number(struct perf_text t, int64_t *ret)
 	return num_i64(t.p, n, ret) == 0;
 }
 
-/* Cuts the last word off t. */
-static struct perf_text last_word(struct perf_text *t)
-{
-	size_t from;
-
-	*t = perf_trim(*t);
-	for (from = t->n; from > 0 && !is_blank(t->p[from - 1]); from--)
-		;
-	struct perf_text word = { t->p + from, t->n - from };
-
-	t->n = from;
-	*t = perf_trim(*t);
-	return word;
-}
-
-static bool all_digits(struct perf_text t)
+static bool all_digits(struct text_slice t)
 {
 	for (size_t i = 0; i < t.n; i++)
 		if (!isdigit((unsigned char)t.p[i]))
@@ -93,25 +38,25 @@ static bool all_digits(struct perf_text t)
 }
 
 /* "7628263.042515": seconds with at least a millisecond's digits behind the point. */
-static bool is_time(struct perf_text t)
+static bool is_time(struct text_slice t)
 {
 	const char *dot = memchr(t.p, '.', t.n);
-	struct perf_text whole, part;
+	struct text_slice whole, part;
 
 	if (!dot)
 		return false;
-	whole = (struct perf_text){ t.p, (size_t)(dot - t.p) };
-	part = (struct perf_text){ dot + 1, t.n - whole.n - 1 };
+	whole = (struct text_slice){ t.p, (size_t)(dot - t.p) };
+	part = (struct text_slice){ dot + 1, t.n - whole.n - 1 };
 	return all_digits(whole) && all_digits(part) && part.n >= 3 && part.n <= 9;
 }
 
-static bool parse_id(struct perf_text t, int64_t *ret)
+static bool parse_id(struct text_slice t, int64_t *ret)
 {
 	return num_i64(t.p, t.n, ret) == 0 && *ret >= -1 && *ret <= INT32_MAX;
 }
 
 /* "977/977", "977", "-1/-1"; one number alone is a thread's. */
-static bool parse_ids(struct perf_text t, struct perf_head *h)
+static bool parse_ids(struct text_slice t, struct perf_head *h)
 {
 	const char *slash = memchr(t.p, '/', t.n);
 	int64_t pid = -1, tid;
@@ -119,8 +64,8 @@ static bool parse_ids(struct perf_text t, struct perf_head *h)
 	if (!slash) {
 		if (!parse_id(t, &tid))
 			return false;
-	} else if (!parse_id((struct perf_text){ t.p, (size_t)(slash - t.p) }, &pid) ||
-		   !parse_id((struct perf_text){ slash + 1, t.n - (size_t)(slash + 1 - t.p) },
+	} else if (!parse_id((struct text_slice){ t.p, (size_t)(slash - t.p) }, &pid) ||
+		   !parse_id((struct text_slice){ slash + 1, t.n - (size_t)(slash + 1 - t.p) },
 			     &tid)) {
 		return false;
 	}
@@ -129,7 +74,7 @@ static bool parse_ids(struct perf_text t, struct perf_head *h)
 	return true;
 }
 
-static bool parse_cpu(struct perf_text t, struct perf_head *h)
+static bool parse_cpu(struct text_slice t, struct perf_head *h)
 {
 	int64_t cpu;
 
@@ -141,7 +86,7 @@ static bool parse_cpu(struct perf_text t, struct perf_head *h)
 }
 
 /* Letters for the context of a sample, between CPU and time. */
-static bool is_misc(struct perf_text t)
+static bool is_misc(struct text_slice t)
 {
 	for (size_t i = 0; i < t.n; i++)
 		if (!strchr("KUHGgEMPSDFip", t.p[i]) || !t.p[i])
@@ -150,29 +95,29 @@ static bool is_misc(struct perf_text t)
 }
 
 /* The part before time and event: command, ids, CPU; each may be missing. */
-static void parse_left(struct perf_text left, struct perf_head *h)
+static void parse_left(struct text_slice left, struct perf_head *h)
 {
-	struct perf_text before = left, word = last_word(&before);
+	struct text_slice before = left, word = slice_last_word(&before);
 
 	if (is_misc(word)) {
-		struct perf_text further = before, at = last_word(&further);
+		struct text_slice further = before, at = slice_last_word(&further);
 
 		if (parse_cpu(at, h) || parse_ids(at, h)) {
 			left = before;
-			word = last_word(&before);
+			word = slice_last_word(&before);
 		}
 	}
 	if (parse_cpu(word, h)) {
 		left = before;
-		word = last_word(&before);
+		word = slice_last_word(&before);
 	}
 	if (parse_ids(word, h))
 		left = before;
-	h->comm = perf_trim(left);
+	h->comm = slice_trim(left);
 }
 
 /* The next word that ends in a colon, from *at on: its start; *at is then behind the colon. */
-static const char *colon_word(struct perf_text line, size_t *at, struct perf_text *ret)
+static const char *colon_word(struct text_slice line, size_t *at, struct text_slice *ret)
 {
 	while (*at < line.n) {
 		const char *colon = memchr(line.p + *at, ':', line.n - *at), *from;
@@ -180,26 +125,26 @@ static const char *colon_word(struct perf_text line, size_t *at, struct perf_tex
 		if (!colon)
 			break;
 		*at = (size_t)(colon - line.p) + 1;
-		if (*at < line.n && !is_blank(line.p[*at]))
+		if (*at < line.n && !slice_blank(line.p[*at]))
 			continue;
-		for (from = colon; from > line.p && !is_blank(from[-1]); from--)
+		for (from = colon; from > line.p && !slice_blank(from[-1]); from--)
 			;
-		*ret = (struct perf_text){ from, (size_t)(colon - from) };
+		*ret = (struct text_slice){ from, (size_t)(colon - from) };
 		return from;
 	}
 	return NULL;
 }
 
 /* The part behind the time: period, event, and the rest. */
-static void parse_right(struct perf_text right, struct perf_head *h)
+static void parse_right(struct text_slice right, struct perf_head *h)
 {
 	size_t at = 0;
-	struct perf_text event, before;
+	struct text_slice event, before;
 	const char *from;
 
-	right = perf_trim(right);
+	right = slice_trim(right);
 	h->rest = right;
-	if (perf_text_begins(right, "PERF_RECORD_")) {
+	if (slice_begins(right, "PERF_RECORD_")) {
 		h->record = true;
 		h->event = right;
 		return;
@@ -207,7 +152,7 @@ static void parse_right(struct perf_text right, struct perf_head *h)
 	from = colon_word(right, &at, &event);
 	if (!from)
 		return;
-	before = perf_trim((struct perf_text){ right.p, (size_t)(from - right.p) });
+	before = slice_trim((struct text_slice){ right.p, (size_t)(from - right.p) });
 	if (before.n > 0 && num_u64(before.p, before.n, &h->period) < 0) {
 		if (!all_digits(before))
 			return;         /* some other field: no event is shown */
@@ -215,12 +160,12 @@ static void parse_right(struct perf_text right, struct perf_head *h)
 	}
 	h->has_period = before.n > 0;
 	h->event = event;
-	h->rest = perf_trim((struct perf_text){ right.p + at, right.n - at });
+	h->rest = slice_trim((struct text_slice){ right.p + at, right.n - at });
 }
 
 static void head_init(struct perf_head *h)
 {
-	static const struct perf_text none = { "", 0 };
+	static const struct text_slice none = { "", 0 };
 
 	*h = (struct perf_head){
 		.comm = none, .event = none, .rest = none, .pid = -1, .tid = -1, .cpu = -1
@@ -228,16 +173,16 @@ static void head_init(struct perf_head *h)
 }
 
 /* Without a time the period follows ids or a CPU: a number alone is the thread. */
-static void parse_untimed(struct perf_text line, struct perf_text event, size_t at,
+static void parse_untimed(struct text_slice line, struct text_slice event, size_t at,
 			  struct perf_head *h)
 {
-	struct perf_text left = { line.p, (size_t)(event.p - line.p) }, before = left, word;
+	struct text_slice left = { line.p, (size_t)(event.p - line.p) }, before = left, word;
 	struct perf_head trial;
 
 	h->event = event;
-	h->record = perf_text_begins(event, "PERF_RECORD_");
-	h->rest = perf_trim((struct perf_text){ line.p + at, line.n - at });
-	word = last_word(&before);
+	h->record = slice_begins(event, "PERF_RECORD_");
+	h->rest = slice_trim((struct text_slice){ line.p + at, line.n - at });
+	word = slice_last_word(&before);
 	head_init(&trial);
 	if (all_digits(word)) {
 		parse_left(before, &trial);
@@ -247,12 +192,12 @@ static void parse_untimed(struct perf_text line, struct perf_text event, size_t 
 	parse_left(h->has_period ? before : left, h);
 }
 
-bool perf_head_parse(struct perf_text line, struct perf_head *ret)
+bool perf_head_parse(struct text_slice line, struct perf_head *ret)
 {
-	struct perf_text word, first = { NULL, 0 };
+	struct text_slice word, first = { NULL, 0 };
 	size_t at = 0, first_at = 0;
 
-	line = perf_trim(line);
+	line = slice_trim(line);
 	head_init(ret);
 	while (colon_word(line, &at, &word)) {
 		if (!first.p) {
@@ -264,8 +209,8 @@ bool perf_head_parse(struct perf_text line, struct perf_head *ret)
 		if (num_decimal(word.p, word.n, 9, &ret->t_ns) < 0)
 			ret->t_ns = INT64_MAX; /* no time can be that */
 		ret->timed = true;
-		parse_left((struct perf_text){ line.p, (size_t)(word.p - line.p) }, ret);
-		parse_right((struct perf_text){ line.p + at, line.n - at }, ret);
+		parse_left((struct text_slice){ line.p, (size_t)(word.p - line.p) }, ret);
+		parse_right((struct text_slice){ line.p + at, line.n - at }, ret);
 		return true;
 	}
 	if (!first.p || first.n == 0)
@@ -274,48 +219,48 @@ bool perf_head_parse(struct perf_text line, struct perf_head *ret)
 	return ret->tid >= 0 || ret->cpu >= 0 || ret->has_period;
 }
 
-void perf_head_bare(struct perf_text line, struct perf_head *ret)
+void perf_head_bare(struct text_slice line, struct perf_head *ret)
 {
 	head_init(ret);
-	parse_left(perf_trim(line), ret);
+	parse_left(slice_trim(line), ret);
 }
 
 /* The parenthesis that the last character closes; 0: none. */
-static size_t dso_open(struct perf_text t)
+static size_t dso_open(struct text_slice t)
 {
 	size_t depth = 0;
 
 	for (size_t i = t.n; i-- > 0;) {
 		depth += t.p[i] == ')';
 		if (t.p[i] == '(' && --depth == 0)
-			return i == 0 || is_blank(t.p[i - 1]) ? i + 1 : 0;
+			return i == 0 || slice_blank(t.p[i - 1]) ? i + 1 : 0;
 	}
 	return 0;
 }
 
-bool perf_address_parse(struct perf_text line, struct perf_text *ret_address,
-			struct perf_text *ret_rest)
+bool perf_address_parse(struct text_slice line, struct text_slice *ret_address,
+			struct text_slice *ret_rest)
 {
-	struct perf_text t = perf_trim(line);
+	struct text_slice t = slice_trim(line);
 	size_t n = t.n > 2 && t.p[0] == '0' && t.p[1] == 'x' ? 2 : 0, from = n;
 
 	while (n < t.n && isxdigit((unsigned char)t.p[n]))
 		n++;
-	if (n == from || n - from > 16 || (n < t.n && !is_blank(t.p[n])))
+	if (n == from || n - from > 16 || (n < t.n && !slice_blank(t.p[n])))
 		return false;
-	*ret_address = (struct perf_text){ t.p + from, n - from };
-	*ret_rest = perf_trim((struct perf_text){ t.p + n, t.n - n });
+	*ret_address = (struct text_slice){ t.p + from, n - from };
+	*ret_rest = slice_trim((struct text_slice){ t.p + n, t.n - n });
 	return true;
 }
 
-bool perf_address_is_kernel(struct perf_text address)
+bool perf_address_is_kernel(struct text_slice address)
 {
 	return address.n == 16 && (address.p[0] < '0' || address.p[0] > '7');
 }
 
-bool perf_frame_parse(struct perf_text line, struct perf_frame *ret)
+bool perf_frame_parse(struct text_slice line, struct perf_frame *ret)
 {
-	struct perf_text t;
+	struct text_slice t;
 	size_t open;
 
 	*ret = (struct perf_frame){ .symbol = { "", 0 }, .dso = { "", 0 } };
@@ -326,12 +271,12 @@ bool perf_frame_parse(struct perf_text line, struct perf_frame *ret)
 	if (open == 0)
 		return true;
 	ret->has_dso = true;
-	ret->dso = (struct perf_text){ t.p + open, t.n - open - 1 };
-	ret->symbol = perf_trim((struct perf_text){ t.p, open - 1 });
+	ret->dso = (struct text_slice){ t.p + open, t.n - open - 1 };
+	ret->symbol = slice_trim((struct text_slice){ t.p, open - 1 });
 	return true;
 }
 
-static bool is_modifiers(struct perf_text t)
+static bool is_modifiers(struct text_slice t)
 {
 	for (size_t i = 0; i < t.n; i++)
 		if (!t.p[i] || !strchr("ukhGHpPSDIWeb", t.p[i]))
@@ -339,14 +284,14 @@ static bool is_modifiers(struct perf_text t)
 	return true;
 }
 
-struct perf_text perf_event_base(struct perf_text event)
+struct text_slice perf_event_base(struct text_slice event)
 {
 	const char *slash = memchr(event.p, '/', event.n);
 	const char *last = slash ? memrchr(event.p, '/', event.n) : NULL;
 	const char *colon = event.n ? memrchr(event.p, ':', event.n) : NULL;
 
 	if (slash && last > slash) {
-		struct perf_text inner = { slash + 1, (size_t)(last - slash - 1) };
+		struct text_slice inner = { slash + 1, (size_t)(last - slash - 1) };
 		const char *comma = memchr(inner.p, ',', inner.n);
 
 		if (comma)
@@ -356,8 +301,8 @@ struct perf_text perf_event_base(struct perf_text event)
 		event.n = (size_t)(last + 1 - event.p);
 		return event;
 	}
-	if (colon &&
-	    !is_modifiers((struct perf_text){ colon + 1, event.n - (size_t)(colon + 1 - event.p) }))
+	if (colon && !is_modifiers((struct text_slice){ colon + 1,
+							event.n - (size_t)(colon + 1 - event.p) }))
 		return event;
 	if (colon)
 		event.n = (size_t)(colon - event.p);
@@ -365,7 +310,7 @@ struct perf_text perf_event_base(struct perf_text event)
 }
 
 /* "f+0x1c" → "f" */
-static struct perf_text without_offset(struct perf_text t)
+static struct text_slice without_offset(struct text_slice t)
 {
 	size_t n = t.n;
 
@@ -377,7 +322,7 @@ static struct perf_text without_offset(struct perf_text t)
 }
 
 /* Where the arguments begin. A Go method such as "http.(*Client).Do" has none. */
-static size_t arguments_at(struct perf_text t)
+static size_t arguments_at(struct text_slice t)
 {
 	static const char anonymous[] = "(anonymous namespace)";
 	const char *go = t.n ? memmem(t.p, t.n, ".(", 2) : NULL;
@@ -386,22 +331,22 @@ static size_t arguments_at(struct perf_text t)
 		return t.n;
 	for (size_t i = 0; i < t.n; i++)
 		if (t.p[i] == '(' &&
-		    !perf_text_begins((struct perf_text){ t.p + i, t.n - i }, anonymous))
+		    !slice_begins((struct text_slice){ t.p + i, t.n - i }, anonymous))
 			return i;
 	return t.n;
 }
 
 static void add_unknown(const struct perf_frame *f, struct strbuf *out)
 {
-	struct perf_text dso = f->dso;
+	struct text_slice dso = f->dso;
 	const char *slash = dso.n ? memrchr(dso.p, '/', dso.n) : NULL;
 
 	if (slash)
-		dso = (struct perf_text){ slash + 1, dso.n - (size_t)(slash + 1 - dso.p) };
+		dso = (struct text_slice){ slash + 1, dso.n - (size_t)(slash + 1 - dso.p) };
 	if (!f->has_dso && f->symbol.n == 0) {
 		strbuf_addstr(out, "0x");
 		strbuf_add(out, f->address.p, f->address.n);
-	} else if (dso.n == 0 || perf_text_is(dso, "[unknown]")) {
+	} else if (dso.n == 0 || slice_is(dso, "[unknown]")) {
 		strbuf_addstr(out, "[unknown]");
 	} else {
 		strbuf_addch(out, '[');
@@ -410,24 +355,24 @@ static void add_unknown(const struct perf_frame *f, struct strbuf *out)
 	}
 }
 
-bool perf_frame_slice(const struct perf_frame *f, bool java, struct perf_text *ret)
+bool perf_frame_slice(const struct perf_frame *f, bool java, struct text_slice *ret)
 {
-	struct perf_text t = without_offset(f->symbol);
+	struct text_slice t = without_offset(f->symbol);
 	size_t end = arguments_at(t);
 
-	t = perf_trim((struct perf_text){ t.p, end > 0 ? end : t.n });
+	t = slice_trim((struct text_slice){ t.p, end > 0 ? end : t.n });
 	*ret = t;
-	return t.n > 0 && !perf_text_is(t, "[unknown]") && !(java && t.p[0] == 'L') &&
+	return t.n > 0 && !slice_is(t, "[unknown]") && !(java && t.p[0] == 'L') &&
 	       t.p == f->symbol.p && !memchr(t.p, '"', t.n) && !memchr(t.p, '\'', t.n) &&
 	       !memchr(t.p, ';', t.n);
 }
 
 void perf_frame_name(const struct perf_frame *f, bool java, struct strbuf *out)
 {
-	struct perf_text t = without_offset(f->symbol);
+	struct text_slice t = without_offset(f->symbol);
 	size_t from = out->len, end;
 
-	if (t.n == 0 || perf_text_is(t, "[unknown]")) {
+	if (t.n == 0 || slice_is(t, "[unknown]")) {
 		add_unknown(f, out);
 	} else {
 		end = arguments_at(t);
@@ -452,24 +397,23 @@ void perf_frame_name(const struct perf_frame *f, bool java, struct strbuf *out)
 }
 
 /* A map that a program writes of the code it makes, or an object made of one. */
-static bool is_jit(struct perf_text dso)
+static bool is_jit(struct text_slice dso)
 {
 	const char *slash = dso.n ? memrchr(dso.p, '/', dso.n) : NULL;
-	struct perf_text name = dso;
+	struct text_slice name = dso;
 
 	if (slash)
-		name = (struct perf_text){ slash + 1, dso.n - (size_t)(slash + 1 - dso.p) };
-	return perf_text_begins(name, "jitted-") ||
-	       (perf_text_begins(name, "perf-") && name.n > 4 &&
-		memcmp(name.p + name.n - 4, ".map", 4) == 0);
+		name = (struct text_slice){ slash + 1, dso.n - (size_t)(slash + 1 - dso.p) };
+	return slice_begins(name, "jitted-") || (slice_begins(name, "perf-") && name.n > 4 &&
+						 memcmp(name.p + name.n - 4, ".map", 4) == 0);
 }
 
 const char *perf_frame_category(const struct perf_frame *f)
 {
-	if (perf_text_is(f->dso, "inlined"))
+	if (slice_is(f->dso, "inlined"))
 		return STACK_SAMPLED_INLINED;
-	if (perf_address_is_kernel(f->address) || perf_text_begins(f->dso, "[kernel") ||
-	    perf_text_begins(f->dso, "[guest"))
+	if (perf_address_is_kernel(f->address) || slice_begins(f->dso, "[kernel") ||
+	    slice_begins(f->dso, "[guest"))
 		return STACK_SAMPLED_KERNEL;
 	return is_jit(f->dso) ? STACK_SAMPLED_JIT : STACK_SAMPLED;
 }

@@ -1,6 +1,5 @@
 #include "perf.h"
 
-#include "profrig/base/num.h"
 #include "profrig/base/sort.h"
 
 #define MAX_EVENTS 4096
@@ -10,9 +9,9 @@
 
 /* --- header --- */
 
-uint32_t perf_event_at(struct perf *p, struct perf_text event)
+uint32_t perf_event_at(struct perf *p, struct text_slice event)
 {
-	struct perf_text base = perf_event_base(event);
+	struct text_slice base = perf_event_base(event);
 	str_id name = intern_put(p->names, base.p, base.n);
 	uint32_t *at = u64map_at(&p->event_of, name);
 
@@ -24,8 +23,8 @@ uint32_t perf_event_at(struct perf *p, struct perf_text event)
 	}
 	*at = (uint32_t)p->events.nr;
 	VEC_PUSH(&p->events, (struct perf_event){ .name = name,
-						  .clock = perf_text_is(base, "cpu-clock") ||
-							   perf_text_is(base, "task-clock") });
+						  .clock = slice_is(base, "cpu-clock") ||
+							   slice_is(base, "task-clock") });
 	return *at;
 }
 
@@ -35,10 +34,10 @@ static int64_t sample_ns_of(int64_t hz)
 }
 
 /* "name = cycles:u, , id = …, { sample_period, sample_freq } = 99, …, freq = 1, …" */
-static void take_event(struct perf *p, struct perf_text t)
+static void take_event(struct perf *p, struct text_slice t)
 {
-	struct perf_text name = perf_behind(t, "name = "),
-			 freq = perf_behind(t, "sample_freq } = ");
+	struct text_slice name = perf_behind(t, "name = "),
+			  freq = perf_behind(t, "sample_freq } = ");
 	const char *comma = name.n ? memchr(name.p, ',', name.n) : NULL;
 	uint32_t event;
 	int64_t hz;
@@ -51,7 +50,7 @@ static void take_event(struct perf *p, struct perf_text t)
 }
 
 /* "perf record -F 99 -a", "--freq=99" */
-static void take_cmdline(struct perf *p, struct perf_text t)
+static void take_cmdline(struct perf *p, struct text_slice t)
 {
 	static const char *const options[] = { " -F ", " -F", " --freq=", " --freq " };
 
@@ -60,24 +59,24 @@ static void take_cmdline(struct perf *p, struct perf_text t)
 			p->cmdline_hz = 0;
 }
 
-static void take_comment(struct perf *p, struct perf_text line)
+static void take_comment(struct perf *p, struct text_slice line)
 {
-	struct perf_text t = perf_trim((struct perf_text){ line.p + 1, line.n - 1 });
+	struct text_slice t = slice_trim((struct text_slice){ line.p + 1, line.n - 1 });
 	const char *colon = t.n ? memchr(t.p, ':', t.n) : NULL;
-	struct perf_text key, value;
+	struct text_slice key, value;
 
 	if (!colon)
 		return;
-	key = perf_trim((struct perf_text){ t.p, (size_t)(colon - t.p) });
-	value = perf_trim((struct perf_text){ colon + 1, t.n - (size_t)(colon + 1 - t.p) });
-	if (perf_text_is(key, "hostname") && value.n < sizeof(p->host)) {
+	key = slice_trim((struct text_slice){ t.p, (size_t)(colon - t.p) });
+	value = slice_trim((struct text_slice){ colon + 1, t.n - (size_t)(colon + 1 - t.p) });
+	if (slice_is(key, "hostname") && value.n < sizeof(p->host)) {
 		memcpy(p->host, value.p, value.n);
 		p->host[value.n] = '\0';
-	} else if (perf_text_is(key, "event")) {
+	} else if (slice_is(key, "event")) {
 		take_event(p, value);
-	} else if (perf_text_is(key, "cmdline")) {
+	} else if (slice_is(key, "cmdline")) {
 		take_cmdline(p, value);
-	} else if (perf_text_is(key, "clockid")) {
+	} else if (slice_is(key, "clockid")) {
 		size_t n = 0;
 
 		while (n < value.n && n + 1 < sizeof(p->clockid) && value.p[n] != ' ')
@@ -91,16 +90,16 @@ static void take_comment(struct perf *p, struct perf_text line)
 
 static bool next_is_frame(const struct perf *p)
 {
-	struct perf_text rest = p->rest, line;
+	struct text_slice rest = p->rest, line;
 	struct perf_frame f;
 	bool whole;
 
-	return perf_next_line(&rest, &line, &whole) && perf_is_indented(line) &&
+	return slice_line(&rest, &line, &whole) && perf_is_indented(line) &&
 	       perf_frame_parse(line, &f);
 }
 
 /* A line in a stack that is no part of it: that of the next event, without a call chain. */
-static bool ends_stack(struct perf_text line)
+static bool ends_stack(struct text_slice line)
 {
 	struct perf_frame f;
 	struct perf_head h;
@@ -112,17 +111,17 @@ static bool ends_stack(struct perf_text line)
 
 static void take_stack(struct perf *p, struct perf_sample *s)
 {
-	struct perf_text line;
+	struct text_slice line;
 	struct perf_head h;
 	const char *from = p->rest.p, *end = from;
 	bool whole = true;
 
 	for (;;) {
-		struct perf_text rest = p->rest;
+		struct text_slice rest = p->rest;
 
-		if (!perf_next_line(&rest, &line, &whole))
+		if (!slice_line(&rest, &line, &whole))
 			break;
-		s->ended = perf_trim(line).n == 0 || !perf_is_indented(line) ||
+		s->ended = slice_trim(line).n == 0 || !perf_is_indented(line) ||
 			   (s->padded ? perf_head_parse(line, &h) : ends_stack(line));
 		if (s->ended)
 			break;
@@ -130,10 +129,10 @@ static void take_stack(struct perf *p, struct perf_sample *s)
 		p->line++;
 		end = line.p + line.n;
 	}
-	s->stack = (struct perf_text){ from, (size_t)(end - from) };
+	s->stack = (struct text_slice){ from, (size_t)(end - from) };
 }
 
-static bool head_of(const struct perf *p, struct perf_text line, struct perf_sample *s)
+static bool head_of(const struct perf *p, struct text_slice line, struct perf_sample *s)
 {
 	s->padded = perf_is_indented(line);
 	if (perf_head_parse(line, &s->head))
@@ -146,16 +145,16 @@ static bool head_of(const struct perf *p, struct perf_text line, struct perf_sam
 
 bool perf_next_sample(struct perf *p, struct perf_sample *ret)
 {
-	struct perf_text line;
+	struct text_slice line;
 	bool whole;
 
-	while (perf_next_line(&p->rest, &line, &whole)) {
+	while (slice_line(&p->rest, &line, &whole)) {
 		p->line++;
 		*ret = (struct perf_sample){ .line = p->line };
 		if (line.n > 0 && line.p[0] == '#') {
 			if (p->first_pass)
 				take_comment(p, line);
-		} else if (perf_trim(line).n == 0) {
+		} else if (slice_trim(line).n == 0) {
 			continue;
 		} else if (head_of(p, line, ret)) {
 			take_stack(p, ret);
@@ -236,7 +235,7 @@ void perf_survey(struct perf *p)
 	struct perf_sample s = { .ended = true };
 
 	p->first_pass = true;
-	p->rest = (struct perf_text){ p->map.data, p->map.len };
+	p->rest = (struct text_slice){ p->map.data, p->map.len };
 	p->open_end = false;
 	while (perf_next_sample(p, &s)) {
 		uint32_t event;
@@ -262,19 +261,19 @@ void perf_survey(struct perf *p)
 /* --- the end of the text --- */
 
 /* The line that ends at `end`. */
-static struct perf_text line_before(const char *data, size_t end)
+static struct text_slice line_before(const char *data, size_t end)
 {
 	const char *nl = end ? memrchr(data, '\n', end) : NULL;
 	size_t from = nl ? (size_t)(nl - data) + 1 : 0;
 
-	return (struct perf_text){ data + from, end - from };
+	return (struct text_slice){ data + from, end - from };
 }
 
 void perf_drop_tail(struct perf *p)
 {
 	const char *d = p->map.data;
 	size_t n = p->map.len;
-	struct perf_text line;
+	struct text_slice line;
 
 	while (n > 0 && d[n - 1] == 0)
 		n--;
@@ -290,7 +289,7 @@ void perf_drop_tail(struct perf *p)
 	}
 	while (n > 0) {
 		line = line_before(d, n - 1);
-		if (perf_trim(line).n == 0 || (perf_is_indented(line) && ends_stack(line)))
+		if (slice_trim(line).n == 0 || (perf_is_indented(line) && ends_stack(line)))
 			break;
 		n = (size_t)(line.p - d);
 		if (!perf_is_indented(line))

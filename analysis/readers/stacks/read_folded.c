@@ -20,9 +20,11 @@
  * is ignored (W_NEGATIVE_DURATION). A last line without a line end is dropped: its count may have
  * lost digits.
  */
+#include "input_sink.h"
 #include "readers_private.h"
 #include "stack_spans.h"
 #include "tally.h"
+#include "text_slice.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -34,13 +36,8 @@
 
 #define MAX_DECIMALS 9
 
-struct slice {
-	const char *p;
-	size_t n;
-};
-
 struct folded_line {
-	struct slice stack, count[2]; /* in the order of the line; count[0].n = 0: only one */
+	struct text_slice stack, count[2]; /* in the order of the line; count[0].n = 0: only one */
 };
 
 struct folded {
@@ -60,12 +57,7 @@ struct folded {
 
 typedef void line_fn(struct folded *fo, const struct folded_line *l);
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
-static bool number_begins(struct slice t)
+static bool number_begins(struct text_slice t)
 {
 	size_t i = t.n > 0 && (t.p[0] == '-' || t.p[0] == '+');
 
@@ -73,7 +65,7 @@ static bool number_begins(struct slice t)
 }
 
 /* A number in any form; num_decimal checks it later. */
-static bool is_number(struct slice t)
+static bool is_number(struct text_slice t)
 {
 	if (!number_begins(t))
 		return false;
@@ -83,33 +75,17 @@ static bool is_number(struct slice t)
 	return true;
 }
 
-static struct slice last_word(struct slice *t)
-{
-	size_t from, end = t->n;
-	struct slice word;
-
-	while (end > 0 && is_blank(t->p[end - 1]))
-		end--;
-	for (from = end; from > 0 && !is_blank(t->p[from - 1]); from--)
-		;
-	word = (struct slice){ t->p + from, end - from };
-	while (from > 0 && is_blank(t->p[from - 1]))
-		from--;
-	t->n = from;
-	return word;
-}
-
 /* false: no stack followed by a number. */
-static bool parse_line(struct slice text, struct folded_line *ret)
+static bool parse_line(struct text_slice text, struct folded_line *ret)
 {
-	struct slice before;
+	struct text_slice before;
 
 	*ret = (struct folded_line){ .stack = text };
-	ret->count[1] = last_word(&ret->stack);
+	ret->count[1] = slice_last_word(&ret->stack);
 	if (ret->stack.n == 0 || !is_number(ret->count[1]))
 		return false;
 	before = ret->stack;
-	ret->count[0] = last_word(&before);
+	ret->count[0] = slice_last_word(&before);
 	if (before.n == 0 || !is_number(ret->count[0]))
 		ret->count[0].n = 0;
 	else
@@ -117,25 +93,21 @@ static bool parse_line(struct slice text, struct folded_line *ret)
 	return true;
 }
 
-static bool is_silent(struct slice t)
+static bool is_silent(struct text_slice t)
 {
-	while (t.n > 0 && is_blank(*t.p))
-		t.p++, t.n--;
+	t = slice_trim(t);
 	return t.n == 0 || *t.p == '#';
 }
 
 static void each_line(struct folded *fo, line_fn *take)
 {
-	const char *p = fo->map.data, *end = p + fo->map.len;
+	struct text_slice rest = { fo->map.data, fo->map.len }, text;
+	struct folded_line l;
+	bool whole;
 
 	fo->line = 0;
 	fo->bad = (struct tally){ 0 };
-	while (p < end) {
-		const char *nl = memchr(p, '\n', (size_t)(end - p)), *stop = nl ? nl : end;
-		struct slice text = { p, (size_t)(stop - p) };
-		struct folded_line l;
-
-		p = stop + (nl != NULL);
+	while (slice_line(&rest, &text, &whole)) {
 		fo->line++;
 		if (is_silent(text))
 			continue;
@@ -146,7 +118,7 @@ static void each_line(struct folded *fo, line_fn *take)
 	}
 }
 
-static int decimals_of(struct slice t)
+static int decimals_of(struct text_slice t)
 {
 	const char *dot = memchr(t.p, '.', t.n);
 	size_t n = 0;
@@ -173,7 +145,7 @@ static void survey_line(struct folded *fo, const struct folded_line *l)
 }
 
 /* Cuts "_[k]" off a frame. */
-static str_id category_of(const struct folded *fo, struct slice *frame)
+static str_id category_of(const struct folded *fo, struct text_slice *frame)
 {
 	const char *tail = frame->p + frame->n - 4;
 	str_id category;
@@ -200,7 +172,7 @@ static str_id category_of(const struct folded *fo, struct slice *frame)
 	return category;
 }
 
-static void add_frame(struct folded *fo, struct slice frame)
+static void add_frame(struct folded *fo, struct text_slice frame)
 {
 	str_id category = category_of(fo, &frame);
 	str_id name = fo->sink->ops->string(fo->sink, frame.p, frame.n);
@@ -209,13 +181,13 @@ static void add_frame(struct folded *fo, struct slice frame)
 	VEC_PUSH(&fo->frames, (struct stack_frame){ name, category, STR_NONE });
 }
 
-static void take_frames(struct folded *fo, struct slice stack)
+static void take_frames(struct folded *fo, struct text_slice stack)
 {
 	VEC_CLEAR(&fo->frames);
 	fo->more = 0;
 	for (;;) {
 		const char *semi = memchr(stack.p, ';', stack.n);
-		struct slice frame = { stack.p, semi ? (size_t)(semi - stack.p) : stack.n };
+		struct text_slice frame = { stack.p, semi ? (size_t)(semi - stack.p) : stack.n };
 		bool room =
 			fo->frames.nr < STACK_MAX_FRAMES && mem_budget_has(&fo->limit.memory, 0);
 
@@ -230,7 +202,7 @@ static void take_frames(struct folded *fo, struct slice stack)
 	}
 }
 
-static void push_count(struct folded *fo, struct stack_track *t, struct slice count)
+static void push_count(struct folded *fo, struct stack_track *t, struct text_slice count)
 {
 	int64_t weight_ns;
 
@@ -245,7 +217,7 @@ static void push_count(struct folded *fo, struct stack_track *t, struct slice co
 
 static void push_line(struct folded *fo, const struct folded_line *l)
 {
-	struct slice stack = l->stack;
+	struct text_slice stack = l->stack;
 
 	/* "operator new 3 12" among lines with one number: the 3 is of the name */
 	if (!fo->differential && l->count[0].n > 0)
@@ -270,14 +242,11 @@ static track_id make_track(struct folded *fo, const char *name, uint64_t key)
 static void folded_begin(struct folded *fo)
 {
 	struct sink *s = fo->sink;
-	struct input *in;
 
-	s->ops->input(s, fo->path, "folded");
-	in = s->ops->current(s);
-	free(in->format);
-	in->format = xstrdup(fo->differential ? "folded stacks (sampled, differential)"
-					      : "folded stacks (sampled)");
-	in->clock = TRACE_CLOCK_OWN;
+	input_format(input_begin(s, fo->path, "folded"),
+		     fo->differential ? "folded stacks (sampled, differential)"
+				      : "folded stacks (sampled)",
+		     TRACE_CLOCK_OWN);
 	s->ops->clock(s);
 	fo->sampled = fo->limit.category = sink_puts(s, STACK_SAMPLED);
 	fo->kernel = sink_puts(s, STACK_SAMPLED_KERNEL);
@@ -292,7 +261,6 @@ static void folded_begin(struct folded *fo)
 static int folded_finish(struct folded *fo)
 {
 	struct sink *s = fo->sink;
-	struct input *in = s->ops->current(s);
 	int64_t unit = 1;
 
 	for (int i = 0; i < fo->decimals; i++)
@@ -308,13 +276,7 @@ static int folded_finish(struct folded *fo)
 		sink_warnf(s, W_TRUNCATED,
 			   "the last line has no line end, so its count may be cut; it was not "
 			   "used");
-	if (fo->map.truncated)
-		sink_warnf(s, W_TRUNCATED, "compressed data: %s", fo->map.why);
-	if (in->spans == 0)
-		sink_warnf(s, W_EMPTY_INPUT, "%s holds no stacks", fo->path);
-	in->partial |= fo->cut || fo->map.truncated;
-	s->ops->input_end(s);
-	return in->partial ? READ_PARTIAL : 0;
+	return input_finish(s, &fo->map, fo->cut, "no stacks");
 }
 
 static void drop_tail(struct folded *fo)
@@ -369,14 +331,13 @@ static int read_folded(const char *path, struct sink *s, const struct read_opts 
  * list of words with numbers counts only with the file's suffix. */
 static int probe_folded(const struct probe *p)
 {
-	const char *at = (const char *)p->head, *end = at + p->head_len, *nl;
+	struct text_slice rest = { (const char *)p->head, p->head_len }, text;
 	unsigned lines = 0, deep = 0;
-	bool named = text_suffix(p->name, ".folded") || text_suffix(p->name, ".collapsed");
+	bool named = text_suffix(p->name, ".folded") || text_suffix(p->name, ".collapsed"), whole;
 
 	if (p->is_dir || !p->head || memchr(p->head, 0, p->head_len))
 		return 0;
-	for (; at < end && (nl = memchr(at, '\n', (size_t)(end - at))) != NULL; at = nl + 1) {
-		struct slice text = { at, (size_t)(nl - at) };
+	while (slice_line(&rest, &text, &whole) && whole) {
 		struct folded_line l;
 
 		if (is_silent(text))

@@ -27,6 +27,7 @@
  * The clock is perf's own; that of `perf record -k` where the header names it. Lost samples are
  * counted (W_LOST_EVENTS).
  */
+#include "input_sink.h"
 #include "perf.h"
 #include "readers_private.h"
 
@@ -119,19 +120,19 @@ static str_id category_id(struct perf *p, const char *category)
 	return 0;
 }
 
-static struct perf_known line_learn(struct perf *p, struct perf_text line)
+static struct perf_known line_learn(struct perf *p, struct text_slice line)
 {
 	struct perf_known k;
 	struct perf_frame f;
 
 	perf_frame_parse(line, &f);
 	for (int java = 0; java < 2; java++) {
-		struct perf_text name;
+		struct text_slice name;
 
 		if (!perf_frame_slice(&f, java, &name)) {
 			strbuf_clear(&p->text);
 			perf_frame_name(&f, java, &p->text);
-			name = (struct perf_text){ p->text.buf, p->text.len };
+			name = (struct text_slice){ p->text.buf, p->text.len };
 		}
 		k.name[java] = p->sink->ops->string(p->sink, name.p, name.n);
 		stack_named(&p->limit, k.name[java], name.n);
@@ -151,7 +152,7 @@ static struct perf_known unknown_frame(struct perf *p)
 }
 
 /* Most frames of a recording repeat an earlier one at another address. */
-static struct perf_known known_frame(struct perf *p, struct perf_text line, struct perf_text text)
+static struct perf_known known_frame(struct perf *p, struct text_slice line, struct text_slice text)
 {
 	str_id id;
 	struct perf_known k;
@@ -173,9 +174,9 @@ static struct perf_known known_frame(struct perf *p, struct perf_text line, stru
 	return k;
 }
 
-static void add_frame(struct perf *p, struct perf_text line, bool java)
+static void add_frame(struct perf *p, struct text_slice line, bool java)
 {
-	struct perf_text address, text;
+	struct text_slice address, text;
 	struct perf_known k;
 
 	if (!perf_address_parse(line, &address, &text)) {
@@ -191,8 +192,8 @@ static void add_frame(struct perf *p, struct perf_text line, bool java)
 /* Root first. */
 static void take_frames(struct perf *p, const struct perf_sample *s)
 {
-	struct perf_text rest = s->stack, line, comm = s->head.comm;
-	bool java = perf_text_is(comm, "java"), whole;
+	struct text_slice rest = s->stack, line, comm = s->head.comm;
+	bool java = slice_is(comm, "java"), whole;
 	struct perf_frame f;
 	size_t n;
 
@@ -200,7 +201,7 @@ static void take_frames(struct perf *p, const struct perf_sample *s)
 	if ((s->padded || s->stack.n == 0) && perf_frame_parse(s->head.rest, &f) &&
 	    (f.has_dso || f.address.n >= 4))
 		add_frame(p, s->head.rest, java); /* and no tracepoint's fields */
-	while (perf_next_line(&rest, &line, &whole))
+	while (slice_line(&rest, &line, &whole))
 		add_frame(p, line, java);
 	p->stackless += p->frames.nr == 0;
 	if (comm.n > 0)
@@ -259,11 +260,11 @@ static void push_instant(struct perf *p, track_id track, const struct perf_head 
 /* "PERF_RECORD_LOST lost 12", "PERF_RECORD_LOST_SAMPLES lost 3" */
 static void take_record(struct perf *p, const struct perf_head *h)
 {
-	struct perf_text words = perf_behind(h->event, "lost ");
+	struct text_slice words = perf_behind(h->event, "lost ");
 	int64_t n;
 
 	p->records++;
-	if (!perf_text_begins(h->event, "PERF_RECORD_LOST"))
+	if (!slice_begins(h->event, "PERF_RECORD_LOST"))
 		return;
 	if (p->lost.nr == 0)
 		p->lost.at = p->line;
@@ -313,7 +314,7 @@ static void read_samples_of(struct perf *p)
 {
 	struct perf_sample s;
 
-	p->rest = (struct perf_text){ p->map.data, p->map.len };
+	p->rest = (struct text_slice){ p->map.data, p->map.len };
 	p->line = 0;
 	while (perf_next_sample(p, &s)) {
 		mem_budget_read(&p->limit.memory, (size_t)(p->rest.p - p->map.data));
@@ -328,17 +329,16 @@ static void read_samples_of(struct perf *p)
 
 /* --- the whole --- */
 
-static void clock_set(struct perf *p)
+static void perf_begin(struct perf *p)
 {
-	struct input *in = p->sink->ops->current(p->sink);
+	struct input *in = input_begin(p->sink, p->path, "perf");
 	const char *id = p->clockid;
 
-	free(in->format);
-	in->format = xstrdup("perf script (sampled stacks)");
-	in->clock = strcmp(id, "monotonic") == 0  ? TRACE_CLOCK_MONOTONIC
-		    : strcmp(id, "realtime") == 0 ? TRACE_CLOCK_REALTIME
-		    : strcmp(id, "boottime") == 0 ? TRACE_CLOCK_BOOTTIME
-						  : TRACE_CLOCK_OWN;
+	input_format(in, "perf script (sampled stacks)",
+		     strcmp(id, "monotonic") == 0  ? TRACE_CLOCK_MONOTONIC
+		     : strcmp(id, "realtime") == 0 ? TRACE_CLOCK_REALTIME
+		     : strcmp(id, "boottime") == 0 ? TRACE_CLOCK_BOOTTIME
+						   : TRACE_CLOCK_OWN);
 	p->sink->ops->clock(p->sink);
 }
 
@@ -354,7 +354,6 @@ static void facts_put(struct perf *p)
 
 static int perf_finish(struct perf *p)
 {
-	struct input *in = p->sink->ops->current(p->sink);
 
 	facts_put(p);
 	tally_warn(&p->bad, p->sink, W_BAD_EVENT, "lines that belong to no sample");
@@ -372,13 +371,7 @@ static int perf_finish(struct perf *p)
 		sink_warnf(p->sink, W_TRUNCATED,
 			   "the last line has no line end, so its sample may be cut; it was not "
 			   "used");
-	if (p->map.truncated)
-		sink_warnf(p->sink, W_TRUNCATED, "compressed data: %s", p->map.why);
-	if (in->spans == 0)
-		sink_warnf(p->sink, W_EMPTY_INPUT, "%s holds no samples", p->path);
-	in->partial |= p->cut || p->map.truncated || p->limit.lost;
-	p->sink->ops->input_end(p->sink);
-	return in->partial ? READ_PARTIAL : 0;
+	return input_finish(p->sink, &p->map, p->cut || p->limit.lost, "no samples");
 }
 
 static void perf_release(struct perf *p)
@@ -422,10 +415,9 @@ static int read_perf(const char *path, struct sink *s, const struct read_opts *o
 			       "%s: line %" PRIu64 ": no sample of 'perf script' in it", path,
 			       p.bad.nr ? p.bad.at : 1);
 	input_rewind(&p.map);
-	s->ops->input(s, path, "perf");
-	clock_set(&p);
+	perf_begin(&p);
 	if (p.events.nr == 0)
-		perf_event_at(&p, (struct perf_text){ "", 0 });
+		perf_event_at(&p, (struct text_slice){ "", 0 });
 	p.limit.category = category_id(&p, STACK_SAMPLED);
 	read_samples_of(&p);
 	return perf_finish(&p);
@@ -436,15 +428,15 @@ struct perf_signs {
 	unsigned heads, whole_heads, frames, others, odd, comments;
 };
 
-static void see_line(struct perf_signs *n, struct perf_text line)
+static void see_line(struct perf_signs *n, struct text_slice line)
 {
 	struct perf_frame f;
 	struct perf_head h;
 	bool indented = perf_is_indented(line);
 
 	if (line.p[0] == '#') {
-		n->comments += perf_text_begins(line, "# cmdline : ") ||
-			       perf_text_begins(line, "# event : name = ");
+		n->comments += slice_begins(line, "# cmdline : ") ||
+			       slice_begins(line, "# event : name = ");
 	} else if (indented && perf_frame_parse(line, &f) && (f.has_dso || line.p[0] == '\t')) {
 		n->frames++;
 	} else if (perf_head_parse(line, &h) && (h.tid >= 0 || (h.timed && h.event.n > 0))) {
@@ -459,14 +451,14 @@ static void see_line(struct perf_signs *n, struct perf_text line)
 /* Several signs: perf's header, lines with a time and an event, frames below them. */
 static int probe_perf(const struct probe *pr)
 {
-	struct perf_text rest = { (const char *)pr->head, pr->head_len }, line;
+	struct text_slice rest = { (const char *)pr->head, pr->head_len }, line;
 	struct perf_signs n = { .heads = 0 };
 	bool whole;
 
 	if (pr->is_dir || !pr->head || memchr(pr->head, 0, pr->head_len))
 		return 0;
-	for (int i = 0; i < 400 && perf_next_line(&rest, &line, &whole); i++)
-		if (perf_trim(line).n > 0)
+	for (int i = 0; i < 400 && slice_line(&rest, &line, &whole); i++)
+		if (slice_trim(line).n > 0)
 			see_line(&n, line);
 	if (n.heads == 0 && n.frames == 0)
 		return n.comments >= 2 ? 60 : 0;

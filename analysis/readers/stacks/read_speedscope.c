@@ -28,10 +28,12 @@
  * than the innermost, one too many and one too few (W_LEAVE_MISMATCH, W_STRAY_LEAVE, W_OPEN_SPAN).
  * A cut text is read up to the cut (W_TRUNCATED).
  */
+#include "input_sink.h"
 #include "json_scan.h"
 #include "readers_private.h"
 #include "stack_spans.h"
 #include "tally.h"
+#include "text_slice.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -90,19 +92,6 @@ static struct json_cur cursor_at(const struct speed *sp, const char *p)
 	return (struct json_cur){ p, sp->map.data + sp->map.len };
 }
 
-static bool is_nested(struct json_cur *c)
-{
-	char ch = json_peek(c);
-
-	return ch == '{' || ch == '[';
-}
-
-/* A scalar, or an empty text for any other value. */
-static int take_text(struct json_cur *c, struct json_text *ret)
-{
-	return is_nested(c) ? json_skip(c) : json_scalar(c, ret);
-}
-
 static const char *text_of(struct speed *sp, const struct json_text *t)
 {
 	strbuf_clear(&sp->text);
@@ -113,30 +102,19 @@ static const char *text_of(struct speed *sp, const struct json_text *t)
 
 /* --- first pass: where everything is --- */
 
-static int take_list(struct json_cur *c, const char **ret)
+/* The first list of frames holds. */
+static int take_frames(struct json_cur *c, void *to)
 {
-	if (json_peek(c) == '[')
-		*ret = c->p;
-	return json_skip(c);
+	struct speed *sp = to;
+
+	return sp->list ? json_skip(c) : json_take_list(c, &sp->list);
 }
 
-static int take_shared(struct speed *sp, struct json_cur *c)
+static int take_shared(struct json_cur *c, void *to)
 {
-	struct json_text key;
-	bool some = false;
-	int r;
+	static const struct json_known fields[] = { JSON_CALL("frames", take_frames) };
 
-	if (json_peek(c) != '{')
-		return json_skip(c);
-	c->p++;
-	while ((r = json_member(c, &some, &key)) > 0) {
-		bool frames = json_text_is(&key, "frames") && json_peek(c) == '[';
-
-		r = frames && !sp->list ? take_list(c, &sp->list) : json_skip(c);
-		if (r < 0)
-			return r;
-	}
-	return r;
+	return json_members(c, fields, ARRAY_LEN(fields), to);
 }
 
 static enum speed_type type_of(const struct json_text *t)
@@ -146,49 +124,37 @@ static enum speed_type type_of(const struct json_text *t)
 					    : SPEED_UNKNOWN;
 }
 
-static int take_member(struct json_cur *c, const struct json_text *key, struct speed_profile *p)
+static int take_type(struct json_cur *c, void *to)
 {
 	struct json_text type = { .p = NULL };
-	int r;
+	int r = json_take_text(c, &type);
 
-	if (json_text_is(key, "name"))
-		return take_text(c, &p->name);
-	if (json_text_is(key, "unit"))
-		return take_text(c, &p->unit);
-	if (json_text_is(key, "startValue"))
-		return take_text(c, &p->start);
-	if (json_text_is(key, "events"))
-		return take_list(c, &p->events);
-	if (json_text_is(key, "samples"))
-		return take_list(c, &p->samples);
-	if (json_text_is(key, "weights"))
-		return take_list(c, &p->weights);
-	if (!json_text_is(key, "type"))
-		return json_skip(c);
-	r = take_text(c, &type);
 	if (r == 0 && type.p)
-		p->type = type_of(&type);
+		*(enum speed_type *)to = type_of(&type);
 	return r;
 }
 
 /* A cut profile is kept: its lists are read up to the cut. */
-static int take_profile(struct speed *sp, struct json_cur *c)
+static int take_profile(struct json_cur *c, void *to)
 {
+	static const struct json_known fields[] = {
+		JSON_INTO("name", json_take_text, struct speed_profile, name),
+		JSON_INTO("unit", json_take_text, struct speed_profile, unit),
+		JSON_INTO("startValue", json_take_text, struct speed_profile, start),
+		JSON_INTO("events", json_take_list, struct speed_profile, events),
+		JSON_INTO("samples", json_take_list, struct speed_profile, samples),
+		JSON_INTO("weights", json_take_list, struct speed_profile, weights),
+		JSON_INTO("type", take_type, struct speed_profile, type),
+	};
 	struct speed_profile p = { .type = SPEED_UNKNOWN, .at = c->p };
-	struct json_text key;
-	bool some = false;
+	struct speed *sp = to;
 	int r;
 
 	if (json_peek(c) != '{') {
 		place_note(sp, &sp->bad, c);
 		return json_skip(c);
 	}
-	c->p++;
-	while ((r = json_member(c, &some, &key)) > 0) {
-		r = take_member(c, &key, &p);
-		if (r < 0)
-			break;
-	}
+	r = json_members(c, fields, ARRAY_LEN(fields), &p);
 	if (p.type == SPEED_UNKNOWN && (p.events || p.samples) && r < 0)
 		p.type = p.events ? SPEED_EVENTED : SPEED_SAMPLED; /* the type was cut off */
 	if (p.type == SPEED_UNKNOWN)
@@ -200,38 +166,24 @@ static int take_profile(struct speed *sp, struct json_cur *c)
 	return r;
 }
 
-static int take_profiles(struct speed *sp, struct json_cur *c)
+static int take_profiles(struct json_cur *c, void *to)
 {
-	bool some = false;
-	int r;
+	struct speed *sp = to;
 
-	if (json_peek(c) != '[')
-		return json_skip(c);
-	c->p++;
-	sp->any_profiles = true;
-	while ((r = json_element(c, &some)) > 0) {
-		r = take_profile(sp, c);
-		if (r < 0)
-			return r;
-	}
-	return r;
+	sp->any_profiles |= json_peek(c) == '[';
+	return json_elements(c, take_profile, sp);
 }
 
 static int frames_survey(struct speed *sp, struct json_cur *c)
 {
-	struct json_text key;
-	bool some = false;
-	int r = json_open(c, '{');
+	static const struct json_known fields[] = {
+		JSON_CALL("shared", take_shared),
+		JSON_CALL("profiles", take_profiles),
+	};
 
-	while (r >= 0 && (r = json_member(c, &some, &key)) > 0) {
-		if (json_text_is(&key, "shared"))
-			r = take_shared(sp, c);
-		else if (json_text_is(&key, "profiles"))
-			r = take_profiles(sp, c);
-		else
-			r = json_skip(c);
-	}
-	return r;
+	if (json_peek(c) != '{')
+		return json_open(c, '{'); /* why it is none */
+	return json_members(c, fields, ARRAY_LEN(fields), sp);
 }
 
 /* --- second pass --- */
@@ -277,20 +229,24 @@ static bool to_ns(struct speed *sp, const struct speed_profile *p, const struct 
 	return false;
 }
 
+struct speed_event {
+	struct json_text type, frame, at;
+};
+
 static void push_event(struct speed *sp, const struct speed_profile *p, track_id track,
-		       const struct json_text v[3], const struct json_cur *c)
+		       const struct speed_event *e, const struct json_cur *c)
 {
-	bool open = json_text_is(&v[0], "O"), close = json_text_is(&v[0], "C");
+	bool open = json_text_is(&e->type, "O"), close = json_text_is(&e->type, "C");
 	struct stack_frame f;
 	int64_t t_ns;
 
-	if (!(open || close) || !v[1].p || !v[2].p) {
+	if (!(open || close) || !e->frame.p || !e->at.p) {
 		place_note(sp, &sp->bad, c);
 		return;
 	}
-	if (!to_ns(sp, p, &v[2], c, &t_ns))
+	if (!to_ns(sp, p, &e->at, c, &t_ns))
 		return;
-	f = frame_at(sp, &v[1], c);
+	f = frame_at(sp, &e->frame, c);
 	sp->events++;
 	if (open) {
 		sp->sink->ops->enter(sp->sink, track, t_ns, f.name, 0);
@@ -301,32 +257,14 @@ static void push_event(struct speed *sp, const struct speed_profile *p, track_id
 	sp->sink->ops->leave(sp->sink, track, t_ns, f.name);
 }
 
-static int take_event(struct json_cur *c, struct json_text v[3])
-{
-	static const struct json_text none = { .p = "", .n = 0 };
-	struct json_text key;
-	bool some = false;
-	int r = json_open(c, '{');
-
-	v[0] = none;
-	v[1] = v[2] = (struct json_text){ .p = NULL };
-	while (r >= 0 && (r = json_member(c, &some, &key)) > 0) {
-		if (json_text_is(&key, "type"))
-			r = take_text(c, &v[0]);
-		else if (json_text_is(&key, "frame"))
-			r = take_text(c, &v[1]);
-		else if (json_text_is(&key, "at"))
-			r = take_text(c, &v[2]);
-		else
-			r = json_skip(c);
-	}
-	return r;
-}
-
 static void read_events(struct speed *sp, const struct speed_profile *p, track_id track)
 {
+	static const struct json_known fields[] = {
+		JSON_INTO("type", json_take_text, struct speed_event, type),
+		JSON_INTO("frame", json_take_text, struct speed_event, frame),
+		JSON_INTO("at", json_take_text, struct speed_event, at),
+	};
 	struct json_cur c;
-	struct json_text v[3];
 	bool some = false;
 	int r;
 
@@ -334,14 +272,15 @@ static void read_events(struct speed *sp, const struct speed_profile *p, track_i
 		return;
 	c = cursor_at(sp, p->events + 1);
 	while ((r = json_element(&c, &some)) > 0) {
+		struct speed_event e = { .type = { .p = "" } };
 		struct json_cur at = c;
 		bool object = json_peek(&c) == '{';
 
-		r = object ? take_event(&c, v) : json_skip(&c);
+		r = json_members(&c, fields, ARRAY_LEN(fields), &e);
 		if (r < 0)
 			break;
 		if (object)
-			push_event(sp, p, track, v, &at);
+			push_event(sp, p, track, &e, &at);
 		else
 			place_note(sp, &sp->bad, &at);
 	}
@@ -362,7 +301,7 @@ static int take_sample(struct speed *sp, struct json_cur *c)
 		struct stack_frame f;
 
 		t = (struct json_text){ .p = "", .n = 0 };
-		r = take_text(c, &t);
+		r = json_take_text(c, &t);
 		if (r < 0)
 			break;
 		if (sp->stack.nr == STACK_MAX_FRAMES) {
@@ -412,7 +351,7 @@ static void read_samples(struct speed *sp, const struct speed_profile *p, struct
 			break;
 		rw = w.p < w.end ? json_element(&w, &some_weights) : 0;
 		if (rw > 0)
-			rw = take_text(&w, &weight) < 0 ? JSON_BAD : 1;
+			rw = json_take_text(&w, &weight) < 0 ? JSON_BAD : 1;
 		if (rw <= 0) {
 			if (rw < 0)
 				damaged_at(sp, &w, rw);
@@ -520,21 +459,6 @@ static str_id frame_args(struct speed *sp, const struct speed_frame *frame)
 	return sp->sink->ops->string(sp->sink, text, n);
 }
 
-static int take_frame(struct json_cur *c, struct speed_frame *f)
-{
-	struct json_text key;
-	bool some = false;
-	int r = json_open(c, '{');
-
-	while (r >= 0 && (r = json_member(c, &some, &key)) > 0)
-		r = json_text_is(&key, "name")   ? take_text(c, &f->name)
-		    : json_text_is(&key, "file") ? take_text(c, &f->file)
-		    : json_text_is(&key, "line") ? take_text(c, &f->line)
-		    : json_text_is(&key, "col")  ? take_text(c, &f->col)
-						 : json_skip(c);
-	return r;
-}
-
 static void add_frame(struct speed *sp, const struct speed_frame *raw)
 {
 	struct stack_frame f = { .args = frame_args(sp, raw) };
@@ -552,6 +476,12 @@ static void add_frame(struct speed *sp, const struct speed_frame *raw)
 /* Frames beyond the memory budget count as not in the list. */
 static void read_frames(struct speed *sp)
 {
+	static const struct json_known fields[] = {
+		JSON_INTO("name", json_take_text, struct speed_frame, name),
+		JSON_INTO("file", json_take_text, struct speed_frame, file),
+		JSON_INTO("line", json_take_text, struct speed_frame, line),
+		JSON_INTO("col", json_take_text, struct speed_frame, col),
+	};
 	struct json_cur c = cursor_at(sp, sp->list ? sp->list + 1 : sp->map.data + sp->map.len);
 	bool some = false;
 	int r = 0;
@@ -562,12 +492,9 @@ static void read_frames(struct speed *sp)
 		mem_budget_read(&sp->limit.memory, (size_t)(c.p - sp->map.data));
 		if (!mem_budget_has(&sp->limit.memory, 0))
 			return;
-		if (json_peek(&c) != '{') {
+		if (json_peek(&c) != '{')
 			place_note(sp, &sp->bad, &c);
-			r = json_skip(&c);
-		} else {
-			r = take_frame(&c, &f);
-		}
+		r = json_members(&c, fields, ARRAY_LEN(fields), &f);
 		if (r >= 0)
 			add_frame(sp, &f);
 	}
@@ -578,13 +505,8 @@ static void read_frames(struct speed *sp)
 static void speed_begin(struct speed *sp)
 {
 	struct sink *s = sp->sink;
-	struct input *in;
 
-	s->ops->input(s, sp->path, "speedscope");
-	in = s->ops->current(s);
-	free(in->format);
-	in->format = xstrdup("speedscope");
-	in->clock = TRACE_CLOCK_OWN;
+	input_format(input_begin(s, sp->path, "speedscope"), "speedscope", TRACE_CLOCK_OWN);
 	s->ops->clock(s);
 	sp->sampled = sp->limit.category = sink_puts(s, STACK_SAMPLED);
 	read_frames(sp);
@@ -593,7 +515,6 @@ static void speed_begin(struct speed *sp)
 static int speed_finish(struct speed *sp)
 {
 	struct sink *s = sp->sink;
-	struct input *in = s->ops->current(s);
 
 	sink_fact(s, "profiles", (int64_t)sp->profiles.nr);
 	sink_fact(s, "frames", (int64_t)sp->frames.nr);
@@ -612,13 +533,7 @@ static int speed_finish(struct speed *sp)
 	if (sp->damage)
 		sink_warnf(s, W_TRUNCATED, "the JSON %s at byte %zu; what stands before was read",
 			   sp->damage == JSON_CUT ? "ends" : "is damaged", sp->damaged_at);
-	if (sp->map.truncated)
-		sink_warnf(s, W_TRUNCATED, "compressed data: %s", sp->map.why);
-	if (in->spans == 0)
-		sink_warnf(s, W_EMPTY_INPUT, "%s holds no calls and no samples", sp->path);
-	in->partial |= sp->damage || sp->map.truncated;
-	s->ops->input_end(s);
-	return in->partial ? READ_PARTIAL : 0;
+	return input_finish(s, &sp->map, sp->damage, "no calls and no samples");
 }
 
 static void speed_release(struct speed *sp)
@@ -640,9 +555,7 @@ static int read_speedscope(const char *path, struct sink *s, const struct read_o
 
 	if (r < 0)
 		return r;
-	c = cursor_at(&sp, sp.map.data);
-	if (sp.map.len >= 3 && memcmp(c.p, "\xef\xbb\xbf", 3) == 0)
-		c.p += 3;
+	c = cursor_at(&sp, slice_behind_mark(sp.map.data, sp.map.len).p);
 	sp.damage = frames_survey(&sp, &c);
 	sp.damaged_at = (size_t)(c.p - sp.map.data);
 	if (!sp.any_profiles)
@@ -657,29 +570,20 @@ static int read_speedscope(const char *path, struct sink *s, const struct read_o
 	return speed_finish(&sp);
 }
 
-static bool head_has(const struct probe *p, const char *word)
-{
-	return memmem(p->head, p->head_len, word, strlen(word)) != NULL;
-}
-
 static int probe_speedscope(const struct probe *p)
 {
-	size_t at = 0;
+	struct text_slice t = slice_behind_mark(p->head, p->head ? p->head_len : 0);
 
-	if (p->is_dir || !p->head)
+	while (t.n > 0 && *t.p && strchr(" \t\r\n", *t.p))
+		t.p++, t.n--;
+	if (p->is_dir || t.n == 0 || *t.p != '{')
 		return 0;
-	if (p->head_len >= 3 && memcmp(p->head, "\xef\xbb\xbf", 3) == 0)
-		at = 3;
-	while (at < p->head_len && p->head[at] && strchr(" \t\r\n", p->head[at]))
-		at++;
-	if (at == p->head_len || p->head[at] != '{')
-		return 0;
-	if (head_has(p, "speedscope.app/file-format-schema"))
+	if (probe_has(p, "speedscope.app/file-format-schema"))
 		return 97;
-	if (head_has(p, "\"profiles\"") &&
-	    (head_has(p, "\"evented\"") || head_has(p, "\"sampled\"")))
+	if (probe_has(p, "\"profiles\"") &&
+	    (probe_has(p, "\"evented\"") || probe_has(p, "\"sampled\"")))
 		return 85;
-	return head_has(p, "\"shared\"") && head_has(p, "\"frames\"") ? 40 : 0;
+	return probe_has(p, "\"shared\"") && probe_has(p, "\"frames\"") ? 40 : 0;
 }
 
 const struct reader reader_speedscope = {

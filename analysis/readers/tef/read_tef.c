@@ -18,6 +18,7 @@
  */
 #include "readers_private.h"
 #include "tef.h"
+#include "text_slice.h"
 
 #include <errno.h>
 
@@ -28,11 +29,6 @@ const char *const tef_dialects[] = { "chrome",  "kineto",     "rocprof_v1", "roc
 				     "uftrace", "tensorflow", "ascend",     NULL };
 _Static_assert(ARRAY_LEN(tef_dialects) == TEF_DIALECTS + 1, "a word for each");
 
-static bool head_has(const struct probe *p, const char *word)
-{
-	return memmem(p->head, p->head_len, word, strlen(word)) != NULL;
-}
-
 static bool is_blank(unsigned char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
@@ -40,7 +36,7 @@ static bool is_blank(unsigned char c)
 
 static size_t first_char(const struct probe *p)
 {
-	size_t i = p->head_len >= 3 && memcmp(p->head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	size_t i = p->head_len - slice_behind_mark(p->head, p->head_len).n;
 
 	while (i < p->head_len && is_blank(p->head[i]))
 		i++;
@@ -57,19 +53,19 @@ static int probe_tef(const struct probe *p)
 	if (at == p->head_len)
 		return 0;
 	if (p->head[at] == '{') {
-		if (head_has(p, "\"traceEvents\"") || head_has(p, "\"rocprofiler-sdk-tool\""))
+		if (probe_has(p, "\"traceEvents\"") || probe_has(p, "\"rocprofiler-sdk-tool\""))
 			return 95;
 		/* Kineto may list devices and process groups for longer than this before its
 		 * events. */
-		return head_has(p, "\"schemaVersion\"") && (head_has(p, "\"deviceProperties\"") ||
-							    head_has(p, "\"distributedInfo\""))
+		return probe_has(p, "\"schemaVersion\"") && (probe_has(p, "\"deviceProperties\"") ||
+							     probe_has(p, "\"distributedInfo\""))
 			       ? 80
 			       : 0;
 	}
 	/* so that a damaged .json gets an error with an offset, and is not an unknown file */
 	if (p->head[at] != '[')
 		return text_suffix(p->name, ".json") ? 10 : 0;
-	if (head_has(p, "\"ph\""))
+	if (probe_has(p, "\"ph\""))
 		return 90;
 	/* An empty, open array: a tracer that was killed at once. */
 	for (at++; at < p->head_len; at++)
@@ -218,8 +214,8 @@ static int read_tef(const char *path, struct sink *s, const struct read_opts *o,
 /* Only rocprof writes a file of this format beside others of the same recording. */
 static char *recording_tef(const struct probe *p)
 {
-	return head_has(p, "\"BeginNs\"") || head_has(p, "\"process_name\",\"sort_index\"") ||
-			       head_has(p, "\"rocprofiler-sdk-tool\"")
+	return probe_has(p, "\"BeginNs\"") || probe_has(p, "\"process_name\",\"sort_index\"") ||
+			       probe_has(p, "\"rocprofiler-sdk-tool\"")
 		       ? recording_named(p)
 		       : NULL;
 }

@@ -75,30 +75,6 @@ static bool is_work(enum tef_class class)
 	return class == TEF_CLASS_KERNEL || class == TEF_CLASS_COPY || class == TEF_CLASS_FILL;
 }
 
-/* Members of args; broken ones count as absent. */
-static int next_arg(struct json_cur *c, bool *some, struct json_text *key, struct json_text *value)
-{
-	int r;
-
-	while ((r = json_member(c, some, key)) > 0) {
-		char ch = json_peek(c);
-
-		if (ch == '{' || ch == '[')
-			r = json_skip(c);
-		else if ((r = json_scalar(c, value)) == 0)
-			return 1;
-		if (r < 0)
-			return 0;
-	}
-	return 0;
-}
-
-static bool open_args(const struct json_text *args, struct json_cur *c)
-{
-	*c = json_cur_of(args);
-	return args->p && json_open(c, '{') == 0;
-}
-
 enum tef_arg tef_arg_of(const struct json_text *key)
 {
 	static const struct {
@@ -158,9 +134,9 @@ struct tef_args tef_kineto_args(const struct tef_doc *doc, const struct json_tex
 	struct json_cur c;
 	bool some = false;
 
-	if (!open_args(args, &c))
+	if (!json_object_of(args, &c))
 		return a;
-	while (next_arg(&c, &some, &key, &value))
+	while (json_scalar_member(&c, &some, &key, &value) > 0)
 		tef_arg_take(&a, tef_arg_of(&key), &value);
 	return a;
 }
@@ -320,9 +296,9 @@ int tef_kineto_signal(const struct tef_event *ev)
 	if (starts_with(&ev->cat, "mtia_"))
 		return 2;
 	/* "kernel" alone might be an operating system's. */
-	if (!open_args(&ev->args, &c))
+	if (!json_object_of(&ev->args, &c))
 		return 0;
-	while (next_arg(&c, &some, &key, &value))
+	while (json_scalar_member(&c, &some, &key, &value) > 0)
 		if (json_text_is(&key, "correlation") || json_text_is(&key, "stream") ||
 		    json_text_is(&key, "External id"))
 			return 2;
@@ -341,9 +317,9 @@ static struct rocprof_args rocprof_args(const struct tef_event *ev)
 	struct json_cur c;
 	bool some = false;
 
-	if (!open_args(&ev->args, &c))
+	if (!json_object_of(&ev->args, &c))
 		return a;
-	while (next_arg(&c, &some, &key, &value)) {
+	while (json_scalar_member(&c, &some, &key, &value) > 0) {
 		if (json_text_is(&key, "BeginNs"))
 			a.begin = value;
 		else if (json_text_is(&key, "EndNs"))

@@ -11,12 +11,12 @@
  * are searched for signs while they are read, and a late contradiction restarts the reading.
  */
 #include "tef.h"
+#include "text_slice.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
 #include "profrig/base/num.h"
-#include "profrig/model/warnings.h"
 
 /* Not counting metadata. */
 #define SAMPLE_EVENTS 2000
@@ -79,17 +79,8 @@ static int each_member(struct tef *t, struct tef_signals *sg, struct json_cur *c
 	bool some = false;
 	int r = json_open(c, '{');
 
-	while (r >= 0 && (r = json_member(c, &some, &key)) > 0) {
-		char ch = json_peek(c);
-
-		if (ch == '{' || ch == '[') {
-			r = json_skip(c);
-			continue;
-		}
-		r = json_scalar(c, &value);
-		if (r == 0)
-			fn(t, sg, &key, &value);
-	}
+	while (r >= 0 && (r = json_scalar_member(c, &some, &key, &value)) > 0)
+		fn(t, sg, &key, &value);
 	return r;
 }
 
@@ -349,8 +340,7 @@ int tef_doc_scan(struct tef *t, struct err *err)
 
 	*sg = (struct tef_signals){ .clock = TRACE_CLOCK_OWN };
 	t->doc = (struct tef_doc){ .rank = RANK_NONE };
-	if (t->map.len >= 3 && memcmp(c.p, "\xef\xbb\xbf", 3) == 0)
-		c.p += 3;
+	c.p = slice_behind_mark(c.p, t->map.len).p;
 	ch = json_peek(&c);
 	if (ch == 0)
 		return err_set(err, ENODATA, "%s: is empty", t->path);

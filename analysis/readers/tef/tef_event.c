@@ -473,15 +473,15 @@ static series_id counter_series(struct tef *t, const struct tef_event *ev,
 
 static void push_counter(struct tef *t, const struct tef_event *ev)
 {
-	struct json_cur c = json_cur_of(&ev->args);
 	struct json_text key, value;
+	struct json_cur c;
 	bool some = false;
 	int64_t t_ns;
 	double v;
 
 	if (!tef_time(t, ev, &t_ns))
 		return;
-	if (!ev->args.p || json_open(&c, '{') < 0) {
+	if (!json_object_of(&ev->args, &c)) {
 		tef_bad_event(t, "counter without values");
 		return;
 	}

@@ -13,8 +13,6 @@
  */
 #include "tef.h"
 
-#include "profrig/base/num.h"
-
 static const char ascend[] = "Ascend Hardware";
 
 /* The digits at p as text. */

@@ -26,19 +26,13 @@ static bool member_next(struct json_cur *c, bool *some, struct json_text *key,
 	return false;
 }
 
-static bool open_object(const struct json_text *text, struct json_cur *c)
-{
-	*c = json_cur_of(text);
-	return text->p && json_open(c, '{') == 0;
-}
-
 static bool member_find(const struct json_text *object, const char *name, struct json_text *ret)
 {
 	struct json_text key;
 	struct json_cur c;
 	bool some = false;
 
-	if (!open_object(object, &c))
+	if (!json_object_of(object, &c))
 		return false;
 	while (member_next(&c, &some, &key, ret))
 		if (json_text_is(&key, name))

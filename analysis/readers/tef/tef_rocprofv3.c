@@ -64,13 +64,14 @@ bool tef_is_rocprofv3(const struct tef *t)
 	       json_text_is(&key, root);
 }
 
-static int take_process(struct v3 *v, struct json_cur *c)
+static int take_process(struct json_cur *c, void *to)
 {
 	static const char *const members[V3_MEMBERS] = { "metadata",       "agents",
 							 "counters",       "strings",
 							 "kernel_symbols", "callback_records",
 							 "buffer_records" };
 	struct v3_process p = { { NULL } };
+	struct v3 *v = to;
 	struct json_text key;
 	bool some = false;
 	int r;
@@ -96,22 +97,16 @@ static int take_process(struct v3 *v, struct json_cur *c)
 static int document_survey(struct v3 *v, struct json_cur *c)
 {
 	struct json_text key;
-	bool some = false, more = false;
+	bool some = false;
 	int r = json_open(c, '{');
 
 	while (r >= 0 && (r = json_member(c, &some, &key)) > 0) {
-		if (!json_text_is(&key, root)) {
+		if (!json_text_is(&key, root))
 			r = json_skip(c);
-		} else if (json_peek(c) == '[') {
-			c->p++;
-			while ((r = json_element(c, &more)) > 0) {
-				r = take_process(v, c);
-				if (r < 0)
-					break;
-			}
-		} else {
-			r = take_process(v, c);
-		}
+		else if (json_peek(c) == '[')
+			r = json_elements(c, take_process, v);
+		else
+			r = take_process(c, v);
 	}
 	return r;
 }

@@ -87,6 +87,7 @@ struct v3 {
 	uint32_t nr;
 	int64_t pid;
 	track_id process, pc;
+	int64_t agents_listed; /* with those that were left out */
 	VEC(struct v3_agent) agents;
 	struct u64map agent_at;
 	VEC(struct v3_kind) kinds;
@@ -116,6 +117,7 @@ bool v3_number(const struct json_text *text, uint64_t *ret);
 /* tef_rocprofv3_defs.c: of the process whose members are at p */
 void v3_define(struct v3 *v, const struct v3_process *p);
 void v3_forget(struct v3 *v);
+int v3_take_handle(struct json_cur *c, void *to);          /* json_take_fn of a struct json_text */
 str_id v3_name(const struct v3_names *names, uint64_t id); /* STR_NONE: there is none */
 const struct v3_agent *v3_agent(const struct v3 *v, const struct json_text *handle); /* NULL */
 track_id v3_thread(struct v3 *v, const struct json_text *tid);

@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "profrig/model/warnings.h"
-
 enum { GPU = 2 };
 
 #define MAX_AGENTS 4096
@@ -13,67 +11,12 @@ enum { GPU = 2 };
 /* Kinds of tracks. */
 enum { KEY_V3_PROCESS = 101, KEY_V3_THREAD, KEY_V3_DEVICE, KEY_V3_STREAM, KEY_V3_QUEUE, KEY_V3_PC };
 
-typedef int member_fn(struct v3 *v, struct json_cur *c, const struct json_text *key, void *to);
-
-/* Calls fn for each member; it takes the value or returns what json_skip does. */
-static int each_member(struct v3 *v, struct json_cur *c, member_fn *fn, void *to)
-{
-	struct json_text key;
-	bool some = false;
-	int r;
-
-	if (json_peek(c) != '{')
-		return json_skip(c);
-	c->p++;
-	while ((r = json_member(c, &some, &key)) > 0) {
-		r = fn(v, c, &key, to);
-		if (r < 0)
-			return r;
-	}
-	return r;
-}
-
-typedef int item_fn(struct v3 *v, struct json_cur *c, size_t i);
-
-static int each_item(struct v3 *v, struct json_cur *c, item_fn *fn)
-{
-	bool some = false;
-	size_t i = 0;
-	int r;
-
-	if (json_peek(c) != '[')
-		return json_skip(c);
-	c->p++;
-	while ((r = json_element(c, &some)) > 0) {
-		r = fn(v, c, i++);
-		if (r < 0)
-			return r;
-	}
-	return r;
-}
-
-static bool is_nested(struct json_cur *c)
-{
-	char ch = json_peek(c);
-
-	return ch == '{' || ch == '[';
-}
-
-static int take_text(struct json_cur *c, struct json_text *to)
-{
-	return is_nested(c) ? json_skip(c) : json_scalar(c, to);
-}
-
-static int handle_member(struct v3 *v, struct json_cur *c, const struct json_text *key, void *to)
-{
-	(void)v;
-	return json_text_is(key, "handle") ? take_text(c, to) : json_skip(c);
-}
-
 /* 3 or {"handle": 3} */
-static int take_handle(struct v3 *v, struct json_cur *c, struct json_text *to)
+int v3_take_handle(struct json_cur *c, void *to)
 {
-	return json_peek(c) == '{' ? each_member(v, c, handle_member, to) : take_text(c, to);
+	static const struct json_known handle = { "handle", 6, json_take_text, 0 };
+
+	return json_peek(c) == '{' ? json_members(c, &handle, 1, to) : json_take_text(c, to);
 }
 
 static void name_put(struct v3 *v, struct v3_names *names, uint64_t id,
@@ -99,15 +42,12 @@ str_id v3_name(const struct v3_names *names, uint64_t id)
 
 /* --- metadata --- */
 
-static int node_member(struct v3 *v, struct json_cur *c, const struct json_text *key, void *to)
+static int take_host(struct json_cur *c, void *to)
 {
 	struct json_text host = { .p = NULL };
-	int r;
+	int r = json_take_text(c, &host);
+	struct v3 *v = to;
 
-	(void)to;
-	if (!json_text_is(key, "hostname"))
-		return json_skip(c);
-	r = take_text(c, &host);
 	if (r == 0 && host.p) {
 		strbuf_clear(&v->t->text);
 		json_decode(&host, &v->t->text);
@@ -116,20 +56,33 @@ static int node_member(struct v3 *v, struct json_cur *c, const struct json_text 
 	return r;
 }
 
-static int metadata_member(struct v3 *v, struct json_cur *c, const struct json_text *key, void *to)
+static int take_pid(struct json_cur *c, void *to)
 {
 	struct json_text pid = { .p = NULL };
+	int r = json_take_text(c, &pid);
+	struct v3 *v = to;
 	uint64_t n;
-	int r;
 
-	if (json_text_is(key, "node"))
-		return each_member(v, c, node_member, to);
-	if (!json_text_is(key, "pid"))
-		return json_skip(c);
-	r = take_text(c, &pid);
 	if (r == 0 && v3_number(&pid, &n) && n <= INT32_MAX)
 		v->pid = (int64_t)n;
 	return r;
+}
+
+static int take_node(struct json_cur *c, void *to)
+{
+	static const struct json_known fields[] = { JSON_CALL("hostname", take_host) };
+
+	return json_members(c, fields, ARRAY_LEN(fields), to);
+}
+
+static int take_metadata(struct json_cur *c, void *to)
+{
+	static const struct json_known fields[] = {
+		JSON_CALL("node", take_node),
+		JSON_CALL("pid", take_pid),
+	};
+
+	return json_members(c, fields, ARRAY_LEN(fields), to);
 }
 
 /* --- agents --- */
@@ -138,31 +91,21 @@ struct agent_texts {
 	struct json_text handle, type, node, index, location, domain;
 };
 
-static int agent_member(struct v3 *v, struct json_cur *c, const struct json_text *key, void *to)
+static int take_agent(struct json_cur *c, void *to)
 {
-	struct agent_texts *a = to;
-
-	if (json_text_is(key, "id"))
-		return take_handle(v, c, &a->handle);
-	if (json_text_is(key, "type"))
-		return take_text(c, &a->type);
-	if (json_text_is(key, "node_id"))
-		return take_text(c, &a->node);
-	if (json_text_is(key, "logical_node_type_id"))
-		return take_text(c, &a->index);
-	if (json_text_is(key, "location_id"))
-		return take_text(c, &a->location);
-	if (json_text_is(key, "domain"))
-		return take_text(c, &a->domain);
-	return json_skip(c);
-}
-
-static int agent_item(struct v3 *v, struct json_cur *c, size_t i)
-{
+	static const struct json_known fields[] = {
+		JSON_INTO("id", v3_take_handle, struct agent_texts, handle),
+		JSON_INTO("type", json_take_text, struct agent_texts, type),
+		JSON_INTO("node_id", json_take_text, struct agent_texts, node),
+		JSON_INTO("logical_node_type_id", json_take_text, struct agent_texts, index),
+		JSON_INTO("location_id", json_take_text, struct agent_texts, location),
+		JSON_INTO("domain", json_take_text, struct agent_texts, domain),
+	};
+	struct v3 *v = to;
 	struct agent_texts a = { .handle = { .p = NULL } };
-	struct v3_agent made = { .node = (int64_t)i };
+	struct v3_agent made = { .node = v->agents_listed++ };
 	uint64_t handle, n, where, domain = 0;
-	int r = each_member(v, c, agent_member, &a);
+	int r = json_members(c, fields, ARRAY_LEN(fields), &a);
 
 	if (r < 0 || !v3_number(&a.handle, &handle) || v->agents.nr == MAX_AGENTS)
 		return r;
@@ -208,12 +151,12 @@ const struct v3_agent *v3_agent(const struct v3 *v, const struct json_text *hand
 
 /* --- strings --- */
 
-static int op_item(struct v3 *v, struct json_cur *c, size_t i)
+static int take_op(struct json_cur *c, void *to)
 {
 	struct json_text text = { .p = NULL };
-	int r = take_text(c, &text);
+	int r = json_take_text(c, &text);
+	struct v3 *v = to;
 
-	(void)i;
 	if (r == 0)
 		VEC_PUSH(&v->ops,
 			 (struct v3_op){ .name = tef_string(v->t, &text),
@@ -223,35 +166,45 @@ static int op_item(struct v3 *v, struct json_cur *c, size_t i)
 	return r;
 }
 
-static int kind_member(struct v3 *v, struct json_cur *c, const struct json_text *key, void *to)
-{
-	struct v3_kind *kind = to;
-	struct json_text text = { .p = NULL };
-	int r;
+struct kind_made {
+	struct v3 *v;
+	struct v3_kind kind;
+};
 
-	if (json_text_is(key, "operations")) {
-		kind->first_op = v->ops.nr;
-		r = each_item(v, c, op_item);
-		kind->ops = v->ops.nr - kind->first_op;
-		return r;
-	}
-	if (!json_text_is(key, "kind"))
-		return json_skip(c);
-	r = take_text(c, &text);
+static int take_ops(struct json_cur *c, void *to)
+{
+	struct kind_made *made = to;
+	size_t first = made->v->ops.nr;
+	int r = json_elements(c, take_op, made->v);
+
+	made->kind.first_op = first;
+	made->kind.ops = made->v->ops.nr - first;
+	return r;
+}
+
+static int take_kind_name(struct json_cur *c, void *to)
+{
+	struct json_text text = { .p = NULL };
+	int r = json_take_text(c, &text);
+	struct kind_made *made = to;
+
 	if (r == 0) {
-		kind->name = tef_string(v->t, &text);
-		kind->marker = text.p && text.n >= 6 && memcmp(text.p, "MARKER", 6) == 0;
+		made->kind.name = tef_string(made->v->t, &text);
+		made->kind.marker = text.p && text.n >= 6 && memcmp(text.p, "MARKER", 6) == 0;
 	}
 	return r;
 }
 
-static int kind_item(struct v3 *v, struct json_cur *c, size_t i)
+static int take_kind(struct json_cur *c, void *to)
 {
-	struct v3_kind kind = { .name = 0 };
-	int r = each_member(v, c, kind_member, &kind);
+	static const struct json_known fields[] = {
+		JSON_CALL("operations", take_ops),
+		JSON_CALL("kind", take_kind_name),
+	};
+	struct kind_made made = { .v = to };
+	int r = json_members(c, fields, ARRAY_LEN(fields), &made);
 
-	(void)i;
-	VEC_PUSH(&v->kinds, kind);
+	VEC_PUSH(&made.v->kinds, made.kind);
 	return r;
 }
 
@@ -259,35 +212,29 @@ struct pair {
 	struct json_text key, value;
 };
 
-static int pair_member(struct v3 *v, struct json_cur *c, const struct json_text *key, void *to)
+static int take_marker(struct json_cur *c, void *to)
 {
-	struct pair *p = to;
-
-	(void)v;
-	return json_text_is(key, "key")     ? take_text(c, &p->key)
-	       : json_text_is(key, "value") ? take_text(c, &p->value)
-					    : json_skip(c);
-}
-
-static int marker_item(struct v3 *v, struct json_cur *c, size_t i)
-{
-	struct pair p = { { .p = NULL }, { .p = NULL } };
-	int r = each_member(v, c, pair_member, &p);
+	static const struct json_known fields[] = {
+		JSON_INTO("key", json_take_text, struct pair, key),
+		JSON_INTO("value", json_take_text, struct pair, value),
+	};
+	struct pair p = { .key = { .p = NULL } };
+	int r = json_members(c, fields, ARRAY_LEN(fields), &p);
+	struct v3 *v = to;
 	uint64_t id;
 
-	(void)i;
 	if (r == 0 && p.value.p && v3_number(&p.key, &id))
 		name_put(v, &v->markers, id, &p.value);
 	return r;
 }
 
-static int instruction_item(struct v3 *v, struct json_cur *c, size_t i)
+static int take_instruction(struct json_cur *c, void *to)
 {
 	struct json_text text = { .p = NULL };
 	const char *blank;
-	int r = take_text(c, &text);
+	int r = json_take_text(c, &text);
+	struct v3 *v = to;
 
-	(void)i;
 	/* without its operands, or a million of them are a million names */
 	blank = text.n ? memchr(text.p, ' ', text.n) : NULL;
 	if (blank)
@@ -297,74 +244,74 @@ static int instruction_item(struct v3 *v, struct json_cur *c, size_t i)
 	return r;
 }
 
-static int strings_member(struct v3 *v, struct json_cur *c, const struct json_text *key, void *to)
+static int take_kinds(struct json_cur *c, void *to)
 {
-	(void)to;
-	if (json_text_is(key, "buffer_records"))
-		return each_item(v, c, kind_item);
-	if (json_text_is(key, "marker_api"))
-		return each_item(v, c, marker_item);
-	if (json_text_is(key, "pc_sample_instructions"))
-		return each_item(v, c, instruction_item);
-	return json_skip(c);
+	return json_elements(c, take_kind, to);
+}
+
+static int take_markers(struct json_cur *c, void *to)
+{
+	return json_elements(c, take_marker, to);
+}
+
+static int take_instructions(struct json_cur *c, void *to)
+{
+	return json_elements(c, take_instruction, to);
+}
+
+static int take_strings(struct json_cur *c, void *to)
+{
+	static const struct json_known fields[] = {
+		JSON_CALL("buffer_records", take_kinds),
+		JSON_CALL("marker_api", take_markers),
+		JSON_CALL("pc_sample_instructions", take_instructions),
+	};
+
+	return json_members(c, fields, ARRAY_LEN(fields), to);
 }
 
 /* --- kernels and counters --- */
 
-enum { NAME_FORMATTED, NAME_DEMANGLED, NAME_TRUNCATED, NAME_PLAIN, NAMES };
+/* The names of a kernel, the best first. */
+enum { NAMES = 4 };
 
 struct symbol {
 	struct json_text id, name[NAMES];
 };
 
-static int symbol_member(struct v3 *v, struct json_cur *c, const struct json_text *key, void *to)
+static int take_symbol(struct json_cur *c, void *to)
 {
-	static const char *const words[NAMES] = { "formatted_kernel_name", "demangled_kernel_name",
-						  "truncated_kernel_name", "kernel_name" };
-	struct symbol *s = to;
-
-	(void)v;
-	if (json_text_is(key, "kernel_id"))
-		return take_text(c, &s->id);
-	for (int i = 0; i < NAMES; i++)
-		if (json_text_is(key, words[i]))
-			return take_text(c, &s->name[i]);
-	return json_skip(c);
-}
-
-static int symbol_item(struct v3 *v, struct json_cur *c, size_t i)
-{
+	static const struct json_known fields[] = {
+		JSON_INTO("kernel_id", json_take_text, struct symbol, id),
+		JSON_INTO("formatted_kernel_name", json_take_text, struct symbol, name[0]),
+		JSON_INTO("demangled_kernel_name", json_take_text, struct symbol, name[1]),
+		JSON_INTO("truncated_kernel_name", json_take_text, struct symbol, name[2]),
+		JSON_INTO("kernel_name", json_take_text, struct symbol, name[3]),
+	};
 	struct symbol s = { .id = { .p = NULL } };
-	int r = each_member(v, c, symbol_member, &s);
+	int r = json_members(c, fields, ARRAY_LEN(fields), &s);
+	struct v3 *v = to;
 	uint64_t id;
+	int k = 0;
 
-	(void)i;
-	if (r < 0 || !v3_number(&s.id, &id))
-		return r;
-	for (int k = 0; k < NAMES; k++)
-		if (s.name[k].n > 0) {
-			name_put(v, &v->kernels, id, &s.name[k]);
-			break;
-		}
+	while (k < NAMES && s.name[k].n == 0)
+		k++;
+	if (r == 0 && k < NAMES && v3_number(&s.id, &id))
+		name_put(v, &v->kernels, id, &s.name[k]);
 	return r;
 }
 
-static int counter_member(struct v3 *v, struct json_cur *c, const struct json_text *key, void *to)
+static int take_counter(struct json_cur *c, void *to)
 {
-	struct pair *p = to;
-
-	return json_text_is(key, "id")     ? take_handle(v, c, &p->key)
-	       : json_text_is(key, "name") ? take_text(c, &p->value)
-					   : json_skip(c);
-}
-
-static int counter_item(struct v3 *v, struct json_cur *c, size_t i)
-{
-	struct pair p = { { .p = NULL }, { .p = NULL } };
-	int r = each_member(v, c, counter_member, &p);
+	static const struct json_known fields[] = {
+		JSON_INTO("id", v3_take_handle, struct pair, key),
+		JSON_INTO("name", json_take_text, struct pair, value),
+	};
+	struct pair p = { .key = { .p = NULL } };
+	int r = json_members(c, fields, ARRAY_LEN(fields), &p);
+	struct v3 *v = to;
 	uint64_t id;
 
-	(void)i;
 	if (r == 0 && p.value.p && v3_number(&p.key, &id)) {
 		*u64map_at(&v->counter_at, id) = (uint32_t)v->counters.nr;
 		VEC_PUSH(&v->counters, p.value);
@@ -376,12 +323,12 @@ void v3_define(struct v3 *v, const struct v3_process *p)
 {
 	static const struct {
 		enum v3_member member;
-		member_fn *of_object;
-		item_fn *of_list;
+		bool list; /* take is for its elements */
+		json_take_fn *take;
 	} all[] = {
-		{ V3_METADATA, metadata_member, NULL }, { V3_AGENTS, NULL, agent_item },
-		{ V3_STRINGS, strings_member, NULL },   { V3_SYMBOLS, NULL, symbol_item },
-		{ V3_COUNTERS, NULL, counter_item },
+		{ V3_METADATA, false, take_metadata }, { V3_AGENTS, true, take_agent },
+		{ V3_STRINGS, false, take_strings },   { V3_SYMBOLS, true, take_symbol },
+		{ V3_COUNTERS, true, take_counter },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
@@ -390,8 +337,7 @@ void v3_define(struct v3 *v, const struct v3_process *p)
 
 		if (!c.p)
 			continue;
-		r = all[i].of_list ? each_item(v, &c, all[i].of_list)
-				   : each_member(v, &c, all[i].of_object, NULL);
+		r = all[i].list ? json_elements(&c, all[i].take, v) : all[i].take(&c, v);
 		if (r < 0)
 			v3_damaged(v, &c, r);
 	}
@@ -419,6 +365,7 @@ void v3_forget(struct v3 *v)
 	VEC_RELEASE(&v->ops);
 	VEC_RELEASE(&v->instructions);
 	VEC_RELEASE(&v->dispatch_ends);
+	v->agents_listed = 0;
 	v->pid = PID_NONE;
 	v->process = v->pc = TRACK_NONE;
 	v->t->doc.host[0] = '\0';

@@ -53,24 +53,6 @@ static bool is_part(const struct json_text *key)
 	       json_text_is(key, "dispatch_data") || json_text_is(key, "record");
 }
 
-static int take_handle(struct json_cur *c, struct json_text *to)
-{
-	struct json_text key;
-	bool some = false;
-	int r;
-
-	c->p++;
-	while ((r = json_member(c, &some, &key)) > 0) {
-		char ch = json_peek(c);
-
-		r = json_text_is(&key, "handle") && ch != '{' && ch != '[' ? json_scalar(c, to)
-									   : json_skip(c);
-		if (r < 0)
-			return r;
-	}
-	return r;
-}
-
 static int take_values(struct json_cur *c, struct json_text *to)
 {
 	const char *from = c->p;
@@ -92,7 +74,7 @@ static int take_members(struct json_cur *c, struct v3_record *rec, int depth)
 		int f = field_of(&key);
 
 		if (ch == '{' && f >= 0)
-			r = take_handle(c, &rec->field[f]);
+			r = v3_take_handle(c, &rec->field[f]);
 		else if (ch == '{' && depth < 3 && is_part(&key))
 			r = take_members(c, rec, depth + 1);
 		else if (ch == '[' && json_text_is(&key, "records"))
@@ -351,33 +333,17 @@ struct counter {
 	double value;
 };
 
-static int take_counter(struct json_cur *c, struct json_text *id, struct json_text *value)
-{
-	struct json_text key;
-	bool some = false;
-	int r;
-
-	if (json_peek(c) != '{')
-		return json_skip(c);
-	c->p++;
-	while ((r = json_member(c, &some, &key)) > 0) {
-		char ch = json_peek(c);
-
-		if (json_text_is(&key, "counter_id"))
-			r = ch == '{' ? take_handle(c, id) : json_scalar(c, id);
-		else if (json_text_is(&key, "value") && ch != '{' && ch != '[')
-			r = json_scalar(c, value);
-		else
-			r = json_skip(c);
-		if (r < 0)
-			return r;
-	}
-	return r;
-}
+struct counter_texts {
+	struct json_text id, value;
+};
 
 /* The values of a dispatch by counter, its instances summed. */
 static size_t take_counters(struct v3 *v, const struct json_text *list, struct counter *sums)
 {
+	static const struct json_known members[] = {
+		JSON_INTO("counter_id", v3_take_handle, struct counter_texts, id),
+		JSON_INTO("value", json_take_text, struct counter_texts, value),
+	};
 	struct json_cur c = json_cur_of(list);
 	bool some = false;
 	size_t nr = 0;
@@ -385,15 +351,15 @@ static size_t take_counters(struct v3 *v, const struct json_text *list, struct c
 	if (!list->p || json_open(&c, '[') < 0)
 		return 0;
 	while (json_element(&c, &some) > 0) {
-		struct json_text id = { .p = NULL }, value = { .p = NULL };
+		struct counter_texts t = { .id = { .p = NULL } };
 		struct counter one;
 		size_t i = 0;
 
-		if (take_counter(&c, &id, &value) < 0)
+		if (json_members(&c, members, ARRAY_LEN(members), &t) < 0)
 			return nr;
-		if (!v3_number(&id, &one.id) || !value.p ||
-		    num_f64(value.p, value.n, &one.value) < 0) {
-			tef_bad_number(v->t, "value of a counter", &value);
+		if (!v3_number(&t.id, &one.id) || !t.value.p ||
+		    num_f64(t.value.p, t.value.n, &one.value) < 0) {
+			tef_bad_number(v->t, "value of a counter", &t.value);
 			continue;
 		}
 		while (i < nr && sums[i].id != one.id)

@@ -33,35 +33,26 @@ struct tef_stacks {
 	struct tally unknown;
 };
 
-static int take_text(struct json_cur *c, struct json_text *to)
-{
-	char ch = json_peek(c);
-
-	return ch == '{' || ch == '[' ? json_skip(c) : json_scalar(c, to);
-}
+struct frame_texts {
+	struct json_text name, parent;
+};
 
 static int take_frame(struct tef_stacks *sp, struct json_cur *c, const struct json_text *id)
 {
-	struct json_text key, parent = { .p = NULL };
-	struct frame f = { .name = { .p = NULL } };
-	struct tef_id own;
-	bool some = false;
-	int r;
+	static const struct json_known fields[] = {
+		JSON_INTO("name", json_take_text, struct frame_texts, name),
+		JSON_INTO("parent", json_take_text, struct frame_texts, parent),
+	};
+	struct frame_texts texts = { .name = { .p = NULL } };
+	bool object = json_peek(c) == '{';
+	int r = json_members(c, fields, ARRAY_LEN(fields), &texts);
+	struct tef_id own = tef_id_of(id);
 
-	if (json_peek(c) != '{')
-		return json_skip(c);
-	c->p++;
-	while ((r = json_member(c, &some, &key)) > 0) {
-		r = json_text_is(&key, "name")     ? take_text(c, &f.name)
-		    : json_text_is(&key, "parent") ? take_text(c, &parent)
-						   : json_skip(c);
-		if (r < 0)
-			return r;
-	}
-	f.parent = tef_id_of(&parent);
-	own = tef_id_of(id);
+	if (r < 0 || !object)
+		return r;
 	*u64map_at(&sp->frame_at, tef_id_key(&own)) = (uint32_t)sp->frames.nr;
-	VEC_PUSH(&sp->frames, f);
+	VEC_PUSH(&sp->frames,
+		 (struct frame){ .name = texts.name, .parent = tef_id_of(&texts.parent) });
 	return r;
 }
 
@@ -156,22 +147,6 @@ struct sample {
 	struct json_text tid, ts, name, frame;
 };
 
-static int take_sample(struct json_cur *c, struct sample *s)
-{
-	struct json_text key;
-	bool some = false;
-	int r = json_open(c, '{');
-
-	*s = (struct sample){ .tid = { .p = NULL } };
-	while (r >= 0 && (r = json_member(c, &some, &key)) > 0)
-		r = json_text_is(&key, "tid")    ? take_text(c, &s->tid)
-		    : json_text_is(&key, "ts")   ? take_text(c, &s->ts)
-		    : json_text_is(&key, "name") ? take_text(c, &s->name)
-		    : json_text_is(&key, "sf")   ? take_text(c, &s->frame)
-						 : json_skip(c);
-	return r;
-}
-
 static void sample_push(struct tef_stacks *sp, const struct sample *s)
 {
 	struct span_def d = { .kind = SPAN_INSTANT };
@@ -193,9 +168,14 @@ static void sample_push(struct tef_stacks *sp, const struct sample *s)
 
 void tef_samples_push(struct tef *t)
 {
+	static const struct json_known fields[] = {
+		JSON_INTO("tid", json_take_text, struct sample, tid),
+		JSON_INTO("ts", json_take_text, struct sample, ts),
+		JSON_INTO("name", json_take_text, struct sample, name),
+		JSON_INTO("sf", json_take_text, struct sample, frame),
+	};
 	struct tef_stacks sp = { .t = t, .stack = STRBUF_INIT };
 	struct json_cur c = { t->doc.samples, t->map.data + t->map.len };
-	struct sample s;
 	bool some = false;
 
 	if (!c.p)
@@ -204,6 +184,8 @@ void tef_samples_push(struct tef *t)
 	find_threads(&sp);
 	c.p++;
 	while (json_element(&c, &some) > 0) {
+		struct sample s = { .tid = { .p = NULL } };
+
 		t->at = (size_t)(c.p - t->map.data);
 		if (json_peek(&c) != '{') {
 			tef_bad_event(t, "sample that is no object");
@@ -211,7 +193,7 @@ void tef_samples_push(struct tef *t)
 				break;
 			continue;
 		}
-		if (take_sample(&c, &s) < 0)
+		if (json_members(&c, fields, ARRAY_LEN(fields), &s) < 0)
 			break; /* the walk over the events reports this damage */
 		sample_push(&sp, &s);
 	}

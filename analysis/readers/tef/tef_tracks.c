@@ -279,11 +279,11 @@ tef_slot tef_queue(struct tef *t, uint64_t place, const char *device, const stru
 
 const char *tef_said(struct tef *t, const struct tef_event *ev, const char *key)
 {
-	struct json_cur c = json_cur_of(&ev->args);
 	struct json_text member, value;
+	struct json_cur c;
 	bool some = false;
 
-	if (!ev->args.p || json_open(&c, '{') < 0)
+	if (!json_object_of(&ev->args, &c))
 		return NULL;
 	while (json_member(&c, &some, &member) > 0) {
 		if (!json_text_is(&member, key)) {

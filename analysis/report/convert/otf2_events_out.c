@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "profrig/base/sort.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/model/nest_rows.h"
 

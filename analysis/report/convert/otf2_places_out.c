@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/base/num.h"
 #include "profrig/base/xalloc.h"
 
 /* ---- nodes of the system tree ---- */

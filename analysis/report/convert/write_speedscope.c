@@ -5,7 +5,6 @@
  * only a frame's file, line and column stay, where they came from such a file.
  */
 #include "converters_private.h"
-#include "native_text.h"
 #include "text_out.h"
 
 #include <inttypes.h>

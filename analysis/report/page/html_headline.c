@@ -1,24 +1,17 @@
 #include "html_private.h"
 #include "table_json.h"
 
-#include "profrig/base/json_out.h"
+#include "profrig/base/json_fields.h"
 #include "profrig/report/headline.h"
-
-static void write_words(struct json_out *j, const char *key, const struct strvec *words)
-{
-	json_arr(j, key);
-	for (size_t i = 0; i < words->nr; i++)
-		json_str(j, NULL, words->v[i]);
-	json_end(j);
-}
 
 static void write_time(struct json_out *j, const struct headline *h)
 {
+	JSON_TABLE(fields, JSON_FIELD_AS(false, struct headline, time_ns, "ns"),
+		   JSON_FIELD_AS(false, struct headline, time_of, "what"),
+		   JSON_FIELDS(struct headline, around_ns, around));
+
 	json_obj(j, "time");
-	json_f64(j, "ns", h->time_ns);
-	json_str(j, "what", h->time_of);
-	json_f64(j, "around_ns", h->around_ns);
-	write_words(j, "around", &h->around);
+	json_fields(j, h, fields);
 	json_end(j);
 }
 
@@ -30,18 +23,13 @@ static void write_energy(struct json_out *j, const struct headline *h)
 
 	json_obj(j, "energy");
 	json_f64(j, "j", h->energy_j);
-	json_bool(j, "estimated", h->estimated);
-	json_bool(j, "integrated", h->integrated);
+	json_put(j, struct headline, h, estimated, integrated);
 	json_arr(j, "counters");
 	for (size_t i = 0; i < h->counters.nr; i++) {
 		const struct headline_counter *c = &h->counters.v[i];
 
 		json_obj(j, NULL);
-		json_str(j, "counter", c->counter);
-		json_str(j, "device", c->device);
-		json_str(j, "view", c->view);
-		json_f64(j, "j", c->j);
-		json_bool(j, "estimated", c->estimated);
+		json_put(j, struct headline_counter, c, counter, device, view, j, estimated);
 		json_i64(j, "rank", c->rank);
 		json_str(j, "use", use[c->use]);
 		json_end(j);
@@ -52,40 +40,27 @@ static void write_energy(struct json_out *j, const struct headline *h)
 
 static void write_busy(struct json_out *j, const struct headline *h)
 {
+	JSON_TABLE(device, JSON_FIELDS(struct headline_device, device, busy, share));
+
 	json_obj(j, "busy");
 	json_f64(j, "share", h->busy);
 	json_f64(j, "recorded_ns", h->recorded_ns);
-	json_arr(j, "devices");
-	for (size_t i = 0; i < h->devices.nr; i++) {
-		json_obj(j, NULL);
-		json_str(j, "device", h->devices.v[i].device);
-		json_f64(j, "busy", h->devices.v[i].busy);
-		json_f64(j, "share", h->devices.v[i].share);
-		json_end(j);
-	}
-	json_end(j);
-	write_words(j, "without", &h->without);
+	json_rows(j, "devices", &h->devices, device);
+	json_words(j, "without", &h->without);
 	json_end(j);
 }
 
 static void write_split(struct json_out *j, const struct headline *h)
 {
+	JSON_TABLE(part, JSON_FIELDS(struct headline_part, name, kind, ns));
+
 	json_obj(j, "split");
 	json_str(j, "of", h->split_of);
 	json_f64(j, "total", h->split_ns);
 	json_u64(j, "devices", h->split_devices);
-	json_str(j, "within", h->within);
-	json_bool(j, "mostly", h->mostly);
+	json_put(j, struct headline, h, within, mostly);
 	json_u64(j, "more", h->more);
-	json_arr(j, "parts");
-	for (size_t i = 0; i < h->parts.nr; i++) {
-		json_obj(j, NULL);
-		json_str(j, "name", h->parts.v[i].name);
-		json_str(j, "kind", h->parts.v[i].kind);
-		json_f64(j, "ns", h->parts.v[i].ns);
-		json_end(j);
-	}
-	json_end(j);
+	json_rows(j, "parts", &h->parts, part);
 	json_end(j);
 }
 

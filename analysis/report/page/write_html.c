@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "profrig/base/fs.h"
-#include "profrig/base/strbuf.h"
 #include "profrig/report/writer.h"
 
 #define DATA_PLACE "@PROFRIG_DATA@"

@@ -19,6 +19,7 @@
 
 #include "profrig/base/clock.h"
 #include "profrig/base/err.h"
+#include "profrig/base/pool.h"
 #include "profrig/base/strvec.h"
 #include "profrig/base/workers.h"
 #include "profrig/model/counts.h"
@@ -122,38 +123,37 @@ struct artifact_check {
 void reader_check(const char *path, const char *reader_name, uint64_t min_records,
 		  struct artifact_check *ret);
 
-/* A finished run directory, as far as reading it needs. Owned strings. */
+/* A finished run directory, as far as reading it needs. */
 struct rundir {
-	char *path;
-	char *id, *model, *status, *host;
+	struct pool texts; /* all texts below live in it */
+	const char *path;
+	const char *id, *model, *status, *host;
 	VEC(struct clock_anchor) anchors;
 	/* valid artifacts, damaged ones too (partial), then samples */
 	VEC(struct rundir_input {
-		char *path;
-		char *reader;
-		char *tool;
+		const char *path, *reader, *tool;
 		struct clock_origin origin; /* from a file of the tool */
 	}) inputs;
 	/* listed and unreadable: paths that are missing or lead out of the directory, unknown
 	 * readers, directories that cannot be entered */
-	VEC(struct rundir_lost { char *path, *why; }) lost;
+	VEC(struct rundir_lost { const char *path, *why; }) lost;
 	int64_t workload_start_ns, workload_end_ns; /* CLOCK_MONOTONIC; 0 when it never ran */
 	/* samplers alone, before and after the workload; CLOCK_MONOTONIC, 0 when there was none */
 	int64_t idle_before_ns[2], idle_after_ns[2];
 	/* marks, and windows of recording; CLOCK_MONOTONIC, by time */
 	VEC(struct rundir_mark {
-		char *name, *by;
+		const char *name, *by;
 		int64_t t_ns, uncertainty_ns; /* -1 unknown */
 		bool made;                    /* the time was taken where it was made */
 	}) marks;
 	/* none: the whole run */
 	VEC(struct rundir_window {
-		char *name, *by;
+		const char *name, *by;
 		int64_t start_ns, end_ns;
 	}) windows;
 	/* cost of tools, from baseline.json; NaN unknown */
 	VEC(struct rundir_overhead {
-		char *tools, *unit, *verdict;
+		const char *tools, *unit, *verdict;
 		bool alone;
 		uint64_t pairs;
 		double overhead, ci_low, ci_high, baseline_s, tools_s, baseline_performance,
@@ -167,8 +167,9 @@ struct rundir {
 	const char *gpu_vendor;
 	/* devices visible to the workload, from plan.json; NULL = not stated */
 	struct rundir_visible {
-		char *gpus;                        /* of the container: "0,2-4", "all", "none" */
-		char *rocr, *hip, *cuda, *ordinal; /* ROCR_VISIBLE_DEVICES … GPU_DEVICE_ORDINAL */
+		const char *gpus; /* of the container: "0,2-4", "all", "none" */
+		const char *rocr, *hip, *cuda,
+			*ordinal; /* ROCR_VISIBLE_DEVICES … GPU_DEVICE_ORDINAL */
 	} visible;
 };
 /* Whether it has a run.json of profrig, whole or not. */

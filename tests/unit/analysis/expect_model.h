@@ -22,7 +22,27 @@
 #include <inttypes.h>
 
 #include "profrig/model/model.h"
+#include "profrig/model/sink.h"
 #include "profrig/model/warnings.h"
+
+/* A model whose one input is begun: push into model_sink(m), then model_ended(m). */
+static inline struct model *model_begun(enum trace_clock clock)
+{
+	struct model *m = model_new();
+	struct sink *s = model_sink(m);
+
+	s->ops->input(s, "made", "tef");
+	s->ops->current(s)->clock = clock;
+	s->ops->clock(s);
+	return m;
+}
+
+static inline struct model *model_ended(struct model *m)
+{
+	model_sink(m)->ops->input_end(model_sink(m));
+	model_finish(m);
+	return m;
+}
 
 static inline uint64_t warned(const struct model *m, const char *code)
 {

@@ -122,7 +122,7 @@ COPY_TEST(into_itself)
 	assert_false(there(to, "runs"));
 	link_to(p, ".", "loop");
 	assert_int_equal(fs_copy_tree(p->from, p->to, runs, &err), -ELOOP);
-	assert_non_null(strstr(err.msg, "loop"));
+	assert_has(err.msg, "loop");
 }
 
 COPY_TEST(cannot)
@@ -132,16 +132,16 @@ COPY_TEST(cannot)
 	CLEANUP(xfreep) char *file = fs_join(p->from, "a.txt");
 
 	assert_true(fs_copy_tree(in_dir(p->top, "none"), p->to, NULL, &err) < 0);
-	assert_non_null(strstr(err.msg, "none"));
+	assert_has(err.msg, "none");
 	/* A file where a folder is to be. */
 	test_put(p->top, "to/deep", "in the way");
 	err = (struct err)ERR_INIT;
 	assert_true(fs_copy_tree(p->from, p->to, NULL, &err) < 0);
-	assert_non_null(strstr(err.msg, "deep"));
+	assert_has(err.msg, "deep");
 	/* A folder where a file is to be. */
 	test_put(p->top, "to2/a.txt/x", "in the way");
 
 	err = (struct err)ERR_INIT;
 	assert_true(fs_copy_tree(p->from, in_dir(p->top, "to2"), NULL, &err) < 0);
-	assert_non_null(strstr(err.msg, "cannot replace"));
+	assert_has(err.msg, "cannot replace");
 }

@@ -44,9 +44,8 @@ static void line_keep(void *ctx, const char *line)
 }
 
 /* The secret leaves no trace, whole or line by line, in the log, the tail and the listener. */
-TEST(test_mask)
+TEST_IN(test_mask, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xclosep) int log = open(in_dir(dir, "log"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	CLEANUP(strvec_release) struct strvec tail = STRVEC_INIT, heard = STRVEC_INIT;
 	CLEANUP(xfreep) char *text = NULL;
@@ -73,9 +72,8 @@ TEST(test_mask)
 }
 
 /* Lines longer than 16 KiB are cut, but not inside a secret, wherever it lies. */
-TEST(test_mask_of_long_lines)
+TEST_IN(test_mask_of_long_lines, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xclosep) int log = open(in_dir(dir, "log"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	CLEANUP(xfreep) char *text = NULL;
 	char *mask[] = { (char *)"first-half-of-all", (char *)"half", NULL };
@@ -94,9 +92,9 @@ TEST(test_mask_of_long_lines)
 	assert_int_equal(proc_watch(&w, NULL, &x, &err), 0);
 	assert_int_equal(x.code, 0);
 	assert_int_equal(fs_read(in_dir(dir, "log"), (size_t)8 << 20, &text, &n, &err), 0);
-	assert_null(strstr(text, "first"));
-	assert_null(strstr(text, "half"));
-	assert_null(strstr(text, "of-all"));
+	assert_lacks(text, "first");
+	assert_lacks(text, "half");
+	assert_lacks(text, "of-all");
 	for (const char *at = text; (at = strstr(at, "***")); at += 3)
 		found++;
 	assert_int_equal(found, 90);
@@ -105,9 +103,8 @@ TEST(test_mask_of_long_lines)
 	assert_int_equal(xs, 2 * (90 * 16370 + 89 * 90 / 2));
 }
 
-TEST(test_timeout_ends_the_group)
+TEST_IN(test_timeout_ends_the_group, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *text = NULL;
 	int64_t t0 = clock_monotonic_ns(), pid = 0;
 	struct err err = ERR_INIT;
@@ -119,7 +116,7 @@ TEST(test_timeout_ends_the_group)
 	sh(&w, textf("(sleep 60; echo late >%s/late) & echo $! >%s/pid; wait", dir, dir), argv);
 	w.timeout_s = 0.3;
 	assert_int_equal(proc_watch(&w, NULL, &x, &err), -ETIMEDOUT);
-	assert_non_null(strstr(err.msg, "took longer than 0.3 s"));
+	assert_has(err.msg, "took longer than 0.3 s");
 	assert_true(clock_monotonic_ns() - t0 < 20 * NS_PER_S);
 	assert_int_equal(fs_read(in_dir(dir, "pid"), 64, &text, &n, &err), 0);
 	assert_int_equal(num_i64(text, strcspn(text, "\n"), &pid), 0);
@@ -129,7 +126,7 @@ TEST(test_timeout_ends_the_group)
 	CLEANUP(xfreep) char *line = NULL;
 
 	if (fs_read(textf("/proc/%d/stat", (int)pid), 4096, &line, &n, NULL) == 0)
-		assert_non_null(strstr(line, ") Z"));
+		assert_has(line, ") Z");
 }
 
 /* One that does not listen is killed. */

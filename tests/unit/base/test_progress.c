@@ -90,10 +90,10 @@ TEST(test_redraw)
 	caught_end(&c);
 	assert_string_equal(first, WIPE "read x");
 	assert_int_equal(strncmp(second, WIPE "read x  43 %  ", strlen(WIPE) + 14), 0);
-	assert_non_null(strstr(second, "B/s"));
+	assert_has(second, "B/s");
 	assert_null(strchr(second, '\n'));
 	assert_string_equal(logged, WIPE "profrig: hello\n");
-	assert_non_null(strstr(last, "100 %"));
+	assert_has(last, "100 %");
 	assert_string_equal(rest, WIPE);
 }
 
@@ -115,10 +115,10 @@ TEST(test_note)
 	nap_ms(110);
 	progress_note("step 1\033[2J");
 	caught_last(&c, buf);
-	assert_non_null(strstr(buf, "build x  step 1\\x1b[2J"));
+	assert_has(buf, "build x  step 1\\x1b[2J");
 	progress_phase("push x");
 	caught_last(&c, buf);
-	assert_null(strstr(buf, "step"));
+	assert_lacks(buf, "step");
 	progress_end();
 }
 

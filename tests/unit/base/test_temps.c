@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "profrig/base/strbuf.h"
 #include "profrig/base/temps.h"
 
 static char *dir;

@@ -214,7 +214,7 @@ TEST(filtered_fall_is_dropped)
 	assert_int_equal(k.l.method, IDLE_BEFORE);
 	assert_near(k.l.level_w, 90, 1e-9);
 	assert_true(k.l.after_w > 110);
-	assert_non_null(strstr(k.l.reason, "after"));
+	assert_has(k.l.reason, "after");
 	assert_false(k.l.unsettled);
 
 	/* Nothing better: it is used, and said. */
@@ -321,7 +321,7 @@ TEST(nothing_to_go_by)
 	/* one window of two */
 	between(&k, 1, 2, 20, 30);
 	assert_int_equal(k.l.method, IDLE_BEFORE);
-	assert_non_null(strstr(k.l.reason, "after: not sampled"));
+	assert_has(k.l.reason, "after: not sampled");
 }
 
 TEST(other_series_have_no_level)

@@ -70,16 +70,7 @@ static inline struct topology *machine_topology(struct machine *x, struct model 
 	seed = x->topology_seed;
 	strvec_pushl(&c.measures, "gpu0", "gpu1", NULL);
 	topology_add_counter(tp, &c);
-	for (int64_t rules = below(4); rules > 0; rules--) {
-		struct topology_rule rule;
-		int64_t first = below(4);
-
-		topology_rule_init(&rule);
-		VEC_PUSH(&rule.ranks, (struct topology_range){ first, first + below(3) });
-		strvec_push(&rule.devices, below(3) ? "gpu0" : "gpu1");
-		rule.weight = (double)(1 + below(5));
-		topology_add_rule(tp, &rule);
-	}
+	random_rules(tp);
 	topology_resolve(tp, m);
 	return tp;
 }

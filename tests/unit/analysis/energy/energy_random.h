@@ -28,13 +28,9 @@
 
 static uint64_t seed, case_now = NO_CASE;
 
-static inline uint64_t random_u64(void) /* splitmix64 */
+static inline uint64_t random_u64(void)
 {
-	uint64_t z = (seed += UINT64_C(0x9e3779b97f4a7c15));
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
+	return splitmix64(&seed);
 }
 
 static inline int64_t below(int64_t n)
@@ -200,11 +196,8 @@ struct random_trace {
 	struct counter_rules rules;
 };
 
-/* Half of the traces have one: rules, a counter of two devices, or only what is discovered. */
-static inline struct topology *random_topology(struct model *m)
+static inline void random_rules(struct topology *tp)
 {
-	struct topology *tp = topology_new();
-
 	for (int64_t rules = below(4); rules > 0; rules--) {
 		struct topology_rule rule;
 		int64_t first = below(4);
@@ -215,6 +208,14 @@ static inline struct topology *random_topology(struct model *m)
 		rule.weight = (double)(1 + below(5));
 		topology_add_rule(tp, &rule);
 	}
+}
+
+/* Half of the traces have one: rules, a counter of two devices, or only what is discovered. */
+static inline struct topology *random_topology(struct model *m)
+{
+	struct topology *tp = topology_new();
+
+	random_rules(tp);
 	if (below(2)) {
 		struct topology_counter c = { .device = xstrdup("gpu0"), .measures = STRVEC_INIT };
 

@@ -104,7 +104,7 @@ TEST(mi300a_device_view)
 		unattributed += r.unattributed_j;
 		for (size_t i = 0; r.exclusive_j && i < m->spans.nr; i++) {
 			if (!isnan(r.exclusive_j[i]))
-				assert_non_null(strstr(model_str(m, m->spans.name[i]), kernel[d]));
+				assert_has(model_str(m, m->spans.name[i]), kernel[d]);
 		}
 	}
 	assert_near(attributed, 2961.765279, 2e-6);

@@ -8,8 +8,6 @@
 #include "energy_read.h"
 #include "energy_spans.h"
 
-#include "profrig/base/sort.h"
-
 #define RUNS 1000
 #define PERIOD_NS 4000000
 #define ENERGY_NAME "A2rocm_smi:::energy_count:device=0"
@@ -17,14 +15,9 @@
 
 static uint64_t seed;
 
-static double uniform(double from, double to) /* splitmix64 */
+static double uniform(double from, double to)
 {
-	uint64_t z = (seed += UINT64_C(0x9e3779b97f4a7c15));
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	z ^= z >> 31;
-	return from + (to - from) * ((double)(z >> 11) * 0x1p-53);
+	return from + (to - from) * ((double)(splitmix64(&seed) >> 11) * 0x1p-53);
 }
 
 static double normal(double mean, double sd)

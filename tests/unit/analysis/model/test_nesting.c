@@ -117,8 +117,7 @@ TEST(test_recursion)
 		s->ops->enter(s, t, 10 * i, a, 0);
 	for (int i = 0; i < 3; i++)
 		s->ops->leave(s, t, 50 + 10 * i, a);
-	s->ops->input_end(s);
-	model_finish(m);
+	model_ended(m);
 	assert_int_equal(m->spans.nr, 3);
 	for (uint32_t i = 0; i < 3; i++) {
 		static const int64_t exclusive[] = { 20, 20, 30 };
@@ -186,8 +185,7 @@ TEST(test_exclusive_is_innermost)
 			span_put(s, t, "s", start, start + len,
 				 rnd_below(8) ? SPAN_HOST : SPAN_INSTANT, 0);
 		}
-		s->ops->input_end(s);
-		model_finish(m);
+		model_ended(m);
 		check_moments(m, 100);
 		pieces += m->pieces.nr;
 	}

@@ -38,9 +38,7 @@ static struct model *two_inputs(void)
 	span_put(s, thread_of(s, NULL, 9, 9), "launch", 300, 310, SPAN_HOST, 5);
 	span_put(s, queue_of(s, "gpu1", 1), "copy", 320, 330, SPAN_COPY, 5);
 	s->ops->link(s, 4, 0, LINK_FLOW);
-	s->ops->input_end(s);
-	model_finish(m);
-	return m;
+	return model_ended(m);
 }
 
 TEST(all_of_it_comes_back)

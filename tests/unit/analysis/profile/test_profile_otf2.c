@@ -166,10 +166,8 @@ static void archive_make(const char *dir, uint64_t seed)
 	otf2_gen_close(g);
 }
 
-TEST(test_made)
+TEST_IN(test_made, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
-
 	for (uint64_t seed = 1; seed <= 12; seed++) {
 		archive_make(textf("%s/%" PRIu64, dir, seed), seed);
 		both(textf("%s/%" PRIu64, dir, seed), 0);
@@ -316,10 +314,8 @@ static void one_ownership(const char *path, uint32_t ranks, const struct ownersh
 	both(path, 0);
 }
 
-TEST(test_ownership)
+TEST_IN(test_ownership, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
-
 	for (uint32_t i = 0; i < 18; i++) {
 		struct ownership how = { .creators = i / 3 % 2, .sites = i % 3 };
 		uint32_t ranks = 2 + i / 6;
@@ -332,9 +328,8 @@ TEST(test_ownership)
 }
 
 /* Locations that are cut, gone or not what they say: named alike, and partial for both. */
-TEST(test_damaged)
+TEST_IN(test_damaged, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "a");
 
 	archive_make(path, 5);

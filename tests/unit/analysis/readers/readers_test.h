@@ -55,6 +55,21 @@ static inline struct reading read_text(const char *reader, const char *text)
 	return read_bytes(reader, text, strlen(text));
 }
 
+/* A recording (test_trace): found to be one of the reader's, and read whole. */
+static inline struct reading read_recording(const char *reader, const char *rel, bool keep_args)
+{
+	const char *path = kept(test_trace(rel));
+	const struct reader *found = NULL;
+	struct reading rd;
+
+	assert_int_equal(reader_detect(path, &found, NULL), 0);
+	assert_string_equal(found->name, reader);
+	rd = read_path(reader, path, keep_args);
+	if (rd.r != 0)
+		fail_msg("%s: %d %s", rel, rd.r, rd.err.msg);
+	return rd;
+}
+
 static inline void reading_release(struct reading *rd)
 {
 	model_free(rd->m);
@@ -87,6 +102,23 @@ static inline void reading_release(struct reading *rd)
 		expect_read(&of_file, code, text); \
 	} while (0)
 
+/* Texts that a reader refuses, and words of what it says then. */
+struct refused {
+	const char *text;
+	int r;
+	const char *words;
+};
+
+static inline void expect_refused(const char *reader, const struct refused *cases, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		READING rd = read_text(reader, cases[i].text);
+
+		if (rd.r != cases[i].r || rd.m->spans.nr || !strstr(rd.err.msg, cases[i].words))
+			ROW_FAIL(i, "%d '%s'", rd.r, rd.err.msg);
+	}
+}
+
 static inline void assert_span(const struct model *m, const char *name, int64_t start_ns,
 			       int64_t end_ns)
 {
@@ -109,6 +141,22 @@ static inline int64_t calls_sum(const struct model *m, const char *name, uint64_
 		sum += m->spans.end_ns[i] - m->spans.start_ns[i];
 	}
 	return sum;
+}
+
+struct calls_answer {
+	const char *name;
+	uint64_t calls;
+	int64_t ns;
+};
+
+static inline void expect_calls(const struct model *m, const struct calls_answer *want, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t calls;
+
+		assert_int_equal(calls_sum(m, want[i].name, &calls), want[i].ns);
+		assert_int_equal(calls, want[i].calls);
+	}
 }
 
 static inline int64_t time_in(const struct model *m, const char *name)
@@ -147,19 +195,22 @@ static inline int64_t interval_union(struct span_interval *v, size_t n)
 
 /*
  * Whatever bytes are overwritten, up to `most` of them at a time: the text is read, in part, or
- * refused.
+ * refused. overlap: calls of one track may overlap.
  */
 static inline void assert_mutations_read(const char *reader, const char *text, size_t n,
-					 uint64_t seed, uint64_t most)
+					 uint64_t seed, uint64_t most, bool overlap)
 {
-	for (int i = 0; i < 3000; i++) {
+	for (uint64_t cases = test_cases(3000); cases > 0; cases--) {
 		CLEANUP(xfreep) char *bad = xmemdup(text, n);
 
 		for (uint64_t k = rnd(&seed) % most + 1; k > 0; k--)
 			bad[rnd(&seed) % n] = (char)rnd(&seed);
 		READING rd = read_bytes(reader, bad, n);
 		assert_true(rd.r <= READ_PARTIAL);
-		assert_int_equal(warned(rd.m, W_SPAN_OVERLAP), 0);
+		for (size_t k = 0; k < rd.m->spans.nr; k++)
+			assert_true(rd.m->spans.end_ns[k] >= rd.m->spans.start_ns[k]);
+		if (!overlap)
+			assert_int_equal(warned(rd.m, W_SPAN_OVERLAP), 0);
 	}
 }
 

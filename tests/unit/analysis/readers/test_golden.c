@@ -8,13 +8,14 @@
 
 static struct model *read_trace(const char *reader, const char *name)
 {
+	const char *path = kept(test_trace(name));
 	struct model *m = model_new();
 	const struct reader *rd = reader_find(reader);
 	struct read_opts o = { .keep_args = false };
 	struct err err = ERR_INIT;
 
 	assert_non_null(rd);
-	if (rd->read(kept(test_trace(name)), model_sink(m), &o, &err) != 0)
+	if (rd->read(path, model_sink(m), &o, &err) != 0)
 		fail_msg("%s: %s", name, err.msg);
 	model_finish(m);
 	return m;
@@ -310,8 +311,8 @@ TEST(test_edges)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(xfreep) char *file = xasprintf("tef/edge-cases/%s.json", cases[i].file);
-		CLEANUP(model_freep) struct model *m = read_trace("tef", file);
+		CLEANUP(model_freep)
+		struct model *m = read_trace("tef", textf("tef/edge-cases/%s.json", cases[i].file));
 		CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
 		struct table *f = golden_run(m, &analysis_functions, &ts);
 		size_t r = row_of(f, "name", cases[i].name, NULL, NULL);

@@ -319,10 +319,9 @@ static void needs_plain_memory(void)
 #endif
 }
 
-TEST(text_files)
+TEST_IN(text_files, dir)
 {
 	needs_plain_memory();
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		const struct text_case *c = &texts[i];
 		FILE *f = fopen(in_dir(dir, "text"), "we");
@@ -337,10 +336,9 @@ TEST(text_files)
 	}
 }
 
-TEST(database_files)
+TEST_IN(database_files, dir)
 {
 	needs_plain_memory();
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	for (size_t i = 0; i < ARRAY_LEN(databases); i++) {
 		const struct sql_case *c = &databases[i];
 		CLEANUP(xfreep) char *path = db_make(dir, "made.db", c->sql);

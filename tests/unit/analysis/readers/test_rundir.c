@@ -95,15 +95,14 @@ TEST(hostile)
 	/* three that lead outside and one for a reader there is not: told, not dropped */
 	assert_int_equal(rd.lost.nr, 4);
 	for (size_t i = 0; i < 3; i++)
-		assert_non_null(strstr(rd.lost.v[i].why, "leads out of the run directory"));
+		assert_has(rd.lost.v[i].why, "leads out of the run directory");
 	assert_string_equal(rd.lost.v[1].path, "/etc/passwd");
-	assert_non_null(strstr(rd.lost.v[3].why, "'artifacts/x/ok.json' wants reader 'no-such"));
+	assert_has(rd.lost.v[3].why, "'artifacts/x/ok.json' wants reader 'no-such");
 }
 
 /* No link is followed, wherever it leads, listed or found. */
-TEST(links_out)
+TEST_IN(links_out, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *link_a = NULL, *link_s = NULL, *link_in = NULL;
 	struct rundir rd;
 
@@ -131,20 +130,19 @@ TEST(links_out)
 	assert_int_equal(rd.lost.nr, 3);
 	assert_string_equal(rd.lost.v[0].path, "artifacts/a/l.json");
 	assert_string_equal(rd.lost.v[1].path, "artifacts/a/ok.json");
-	assert_non_null(strstr(rd.lost.v[2].why, "'samples/l.csv' is a link or leads out"));
+	assert_has(rd.lost.v[2].why, "'samples/l.csv' is a link or leads out");
 	rundir_release(&rd);
 	test_put(dir, "run/run.json", "{}");
 	assert_int_equal(rundir_open(in_dir(dir, "run"), &rd, NULL), 0);
 	assert_int_equal(rd.inputs.nr, 2); /* in.json and in.csv, no link */
 	for (size_t i = 0; i < rd.inputs.nr; i++)
-		assert_null(strstr(rd.inputs.v[i].path, "/l."));
+		assert_lacks(rd.inputs.v[i].path, "/l.");
 	rundir_release(&rd);
 }
 
 /* A listed artifact that is gone is lost; one that the run found missing or empty was told then. */
-TEST(lost_artifacts)
+TEST_IN(lost_artifacts, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(rundir_release) struct rundir rd;
 
 	test_put(dir, "run.json",
@@ -164,7 +162,7 @@ TEST(lost_artifacts)
 }
 
 /* Which devices the workload was shown; a container's list counts only where there was one. */
-TEST(visible_devices)
+TEST_IN(visible_devices, dir)
 {
 	static const char plan[] =
 		"{\"schema\": \"profrig.plan/1\", \"configuration\": [{\"key\": \"gpus\", "
@@ -173,7 +171,6 @@ TEST(visible_devices)
 		"{\"name\": \"ROCR_VISIBLE_DEVICES\", \"value\": \"0,1\"}, "
 		"{\"name\": \"HIP_VISIBLE_DEVICES\", \"value\": \"1\"}, "
 		"{\"name\": \"GPU_DEVICE_ORDINAL\", \"value\": null}, 5]}]}";
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	struct rundir rd;
 
 	test_put(dir, "plan.json", plan);
@@ -204,9 +201,8 @@ TEST(visible_devices)
 	}
 }
 
-TEST(no_run)
+TEST_IN(no_run, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	struct rundir rd;
 	struct err e = ERR_INIT;
 
@@ -219,22 +215,21 @@ TEST(no_run)
 	test_put(dir, "run.json", "{\"schema\": \"profrig.run/1\",\n \"model\": ");
 	assert_true(rundir_is(dir));
 	assert_int_equal(rundir_open(dir, &rd, &e), -EINVAL);
-	assert_non_null(strstr(e.msg, "run.json:2: "));
+	assert_has(e.msg, "run.json:2: ");
 	test_put(dir, "run.json", "[1]");
 	assert_int_equal(rundir_open(dir, &rd, &e), -EINVAL);
 	test_put(dir, "run.json", "{\"schema\": \"other/1\"}");
 	assert_int_equal(rundir_open(dir, &rd, &e), -EINVAL);
-	assert_non_null(strstr(e.msg, "'other/1'"));
+	assert_has(e.msg, "'other/1'");
 	test_put(dir, "run.json", "{\"schema\": \"profrig.run/2\"}");
 	assert_true(rundir_is(dir));
 	assert_int_equal(rundir_open(dir, &rd, &e), -EINVAL);
-	assert_non_null(strstr(e.msg, "'profrig.run/2' is not the one"));
+	assert_has(e.msg, "'profrig.run/2' is not the one");
 }
 
 /* Cut after every byte, run.json is an error or a smaller run, never a crash. */
-TEST(cut_everywhere)
+TEST_IN(cut_everywhere, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *text = NULL;
 	size_t n = 0;
 
@@ -248,7 +243,7 @@ TEST(cut_everywhere)
 		if (rundir_open(dir, &rd, &e) == 0)
 			rundir_release(&rd);
 		else
-			assert_non_null(strstr(e.msg, "run.json:"));
+			assert_has(e.msg, "run.json:");
 		if (n > 64)
 			n -= 6;
 	}

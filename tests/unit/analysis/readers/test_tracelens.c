@@ -258,38 +258,20 @@ TEST(kernel_summary)
 
 /* --- gpu_timeline --- */
 
-struct interval {
-	int64_t start_ns, end_ns;
-};
-
-static int by_start(const void *va, const void *vb)
-{
-	const struct interval *a = va, *b = vb;
-
-	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
-}
-
 static int64_t union_of(const struct kernels *ks, bool kernels, bool copies)
 {
 	const struct model *m = ks->rd.m;
-	VEC(struct interval) v = VEC_INIT;
-	int64_t sum = 0, reach = INT64_MIN;
+	VEC(struct span_interval) v = VEC_INIT;
+	int64_t sum;
 
 	for (size_t i = 0; i < ks->v.nr; i++) {
 		const struct kernel *k = &ks->v.v[i];
 
 		if (k->linked && (is_copy(ks, k) ? copies : kernels))
-			VEC_PUSH(&v, (struct interval){ m->spans.start_ns[k->span],
-							m->spans.end_ns[k->span] });
+			VEC_PUSH(&v, (struct span_interval){ m->spans.start_ns[k->span],
+							     m->spans.end_ns[k->span] });
 	}
-	if (v.nr > 0)
-		qsort(v.v, v.nr, sizeof(*v.v), by_start);
-	for (size_t i = 0; i < v.nr; i++) {
-		int64_t from = v.v[i].start_ns > reach ? v.v[i].start_ns : reach;
-
-		sum += v.v[i].end_ns > from ? v.v[i].end_ns - from : 0;
-		reach = v.v[i].end_ns > reach ? v.v[i].end_ns : reach;
-	}
+	sum = interval_union(v.v, v.nr);
 	VEC_RELEASE(&v);
 	return sum;
 }

@@ -20,9 +20,8 @@ static void path_row(struct table *t, const char *track, const char *path, int64
 	table_row(t);
 }
 
-TEST(test_folded)
+TEST_IN(test_folded, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	struct table *t = paths_table();
 
 	path_row(t, "main", "main", INT64_C(9007199254740993), 0);
@@ -39,9 +38,8 @@ TEST(test_folded)
 		    "main;two lines 7;[no name] 40\n[unattributed] 9\n");
 }
 
-TEST(test_folded_tracks)
+TEST_IN(test_folded_tracks, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	struct table *t = paths_table();
 
 	path_row(t, "rank 0/a;b", "f", 1, 0);
@@ -85,9 +83,8 @@ static struct table *energy_table(void)
 	return t;
 }
 
-TEST(test_folded_energy)
+TEST_IN(test_folded_energy, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	struct table *t = energy_table();
 	CLEANUP(report_release) struct report r = make_report(dir, &t, 1);
 
@@ -107,10 +104,9 @@ TEST(test_folded_energy)
 }
 
 /* Many small paths: each is less than a line can say, all together are not. */
-TEST(test_folded_sum)
+TEST_IN(test_folded_sum, dir)
 {
 	static const char *const cols[] = { "counter", "device", "view", "track", "path" };
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *file = fs_join(dir, "folded/energy-c-gpu0.folded"), *text = NULL;
 	struct table *t = table_new("energy_callpaths");
 	long long sum = 0;
@@ -150,6 +146,6 @@ TEST(test_folded_odd)
 			table_col(t, "exclusive_ns", TABLE_STR, NULL);
 		CLEANUP(report_release) struct report r = make_report(dir, &t, 1);
 		assert_int_equal(writer_folded.write(&r, &err), -EINVAL);
-		assert_non_null(strstr(err.msg, "has no column 'exclusive_ns'"));
+		assert_has(err.msg, "has no column 'exclusive_ns'");
 	}
 }

@@ -143,9 +143,8 @@ TEST(test_round_trip)
 }
 
 /* Cells with a leading dash, point or sign, by RFC 4180 exactly. */
-TEST(test_csv_bytes)
+TEST_IN(test_csv_bytes, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	struct table *t = table_new("t");
 
 	table_col(t, "name", TABLE_STR, NULL);
@@ -268,9 +267,8 @@ TEST(test_load_errors)
 }
 
 /* An analysis that lies in a run directory knows its run, from either directory. */
-TEST(test_load_run)
+TEST_IN(test_load_run, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *inner = fs_join(dir, "analysis");
 
 	test_put(dir, "run.json", "{\"schema\":\"profrig.run/1\",\"id\":\"x\"}");
@@ -363,15 +361,14 @@ TEST(test_clear)
 	report_clear("/nonexistent/profrig");
 }
 
-TEST(test_bad_name)
+TEST_IN(test_bad_name, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	struct table *t = tiny("../t");
 	CLEANUP(report_release) struct report r = make_report(dir, &t, 1);
 	struct err err = ERR_INIT;
 
 	assert_int_equal(writer_csv.write(&r, &err), -EINVAL);
-	assert_non_null(strstr(err.msg, "'../t' is no name for a table"));
+	assert_has(err.msg, "'../t' is no name for a table");
 }
 
 /* --- analysis.json and report.json --- */
@@ -545,9 +542,8 @@ TEST(test_load_run_elsewhere)
 	}
 }
 
-TEST(test_report_json)
+TEST_IN(test_report_json, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	struct table *t = hostile_table();
 	CLEANUP(report_release) struct report r = make_report(dir, &t, 1);
 
@@ -598,9 +594,8 @@ static void assert_alone(const char *dir, const char *name)
 	assert_string_equal(have.v[0], name);
 }
 
-TEST(test_out_file)
+TEST_IN(test_out_file, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	struct out_file o = OUT_FILE_INIT;
 	struct rlimit old, small;
 	struct err err = ERR_INIT;
@@ -624,7 +619,7 @@ TEST(test_out_file)
 	int e = out_file_commit(&o, &err);
 	setrlimit(RLIMIT_FSIZE, &old);
 	assert_int_equal(e, -EFBIG);
-	assert_non_null(strstr(err.msg, "d/f"));
+	assert_has(err.msg, "d/f");
 	assert_file(dir, "d/f", "old");
 	assert_alone(folder, "f");
 

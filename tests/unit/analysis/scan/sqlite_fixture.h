@@ -40,4 +40,23 @@ static inline struct reading read_sql(const char *reader, bool keep_args, const 
 
 #define SQL(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
+/* What a database is taken for; NULL: for none. */
+struct sql_format {
+	const char *sql, *reader;
+};
+
+static inline void expect_detected(const char *name, const struct sql_format *cases, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		CLEANUP(test_dir_done) char *dir = test_dir();
+		CLEANUP(xfreep) char *path = db_make(dir, name, SQL(cases[i].sql));
+		const struct reader *rd = NULL;
+		struct err e = ERR_INIT;
+		int r = reader_detect(path, &rd, &e);
+
+		if (cases[i].reader ? r != 0 || strcmp(rd->name, cases[i].reader) != 0 : r == 0)
+			ROW_FAIL(i, "%d %s %s", r, rd ? rd->name : "", e.msg);
+	}
+}
+
 #endif

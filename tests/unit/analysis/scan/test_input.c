@@ -100,10 +100,10 @@ INPUT_TEST(not_files)
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	assert_int_equal(input_map(dir, 0, &m, &e), -EISDIR);
 	assert_int_equal(input_map(fifo, 0, &m, &e), -EINVAL);
-	assert_non_null(strstr(e.msg, "not a regular file"));
+	assert_has(e.msg, "not a regular file");
 	assert_int_equal(input_head(fifo, buf, sizeof(buf), &e), -EINVAL);
 	assert_int_equal(input_map("/tmp/profrig-no-such-file", 0, &m, &e), -ENOENT);
-	assert_non_null(strstr(e.msg, "/tmp/profrig-no-such-file"));
+	assert_has(e.msg, "/tmp/profrig-no-such-file");
 }
 
 INPUT_TEST(gzip_members)
@@ -137,14 +137,14 @@ INPUT_TEST(gzip_damage)
 	path = file_of(z, k + 1);
 	assert_int_equal(input_map(path, 0, &m, &e), 0);
 	assert_true(m.truncated && m.compressed && m.len == n);
-	assert_non_null(strstr(m.why, "no further gzip member"));
+	assert_has(m.why, "no further gzip member");
 	input_unmap(&m);
 
 	z[k - 6] ^= 1; /* in the checksum */
 	path = file_of(z, k);
 	assert_int_equal(input_map(path, 0, &m, &e), 0);
 	assert_true(m.truncated && m.len == n);
-	assert_non_null(strstr(m.why, "checksum"));
+	assert_has(m.why, "checksum");
 	input_unmap(&m);
 
 	z[k / 2] ^= 0x55; /* in the data: what came before it is there */
@@ -185,10 +185,10 @@ static void cut_everywhere(pack_fn *pack)
 			char head[8];
 
 			assert_int_equal(r, -EBADMSG);
-			assert_non_null(strstr(e.msg, path));
+			assert_has(e.msg, path);
 			/* so that a look at the beginning alone does not take it for empty */
 			assert_int_equal(input_head(path, head, sizeof(head), &e), -EBADMSG);
-			assert_non_null(strstr(e.msg, "cannot be read"));
+			assert_has(e.msg, "cannot be read");
 		} else {
 			assert_true(m.truncated);
 			assert_true(m.len <= n);
@@ -241,7 +241,7 @@ INPUT_TEST(limits)
 		struct err e = ERR_INIT;
 
 		assert_int_equal(input_map(path, n - 1, &m, &e), -EFBIG);
-		assert_non_null(strstr(e.msg, "limit of 4194303 bytes"));
+		assert_has(e.msg, "limit of 4194303 bytes");
 		assert_int_equal(input_map(path, n, &m, &e), 0);
 		assert_int_equal(m.len, n);
 		assert_false(m.truncated);

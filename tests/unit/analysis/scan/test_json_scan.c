@@ -145,6 +145,55 @@ TEST(decoding)
 	}
 }
 
+struct by_table {
+	struct json_text name;
+	const char *list;
+	int items;
+};
+
+static int item_count(struct json_cur *c, void *to)
+{
+	struct by_table *t = to;
+
+	t->items++;
+	return json_skip(c);
+}
+
+static int take_items(struct json_cur *c, void *to)
+{
+	return json_elements(c, item_count, to);
+}
+
+TEST(members_by_table)
+{
+	static const struct json_known fields[] = {
+		JSON_INTO("name", json_take_text, struct by_table, name),
+		JSON_INTO("list", json_take_list, struct by_table, list),
+		JSON_CALL("items", take_items),
+	};
+	static const struct {
+		const char *text, *name;
+		int items, r;
+	} cases[] = LIST({ "{\"x\":{\"name\":3},\"name\":\"a\",\"items\":[1,[2]]}", "a", 2, 0 },
+			 { "{\"name\":[],\"items\":{},\"list\":7}", "", 0, 0 },
+			 { "[{\"name\":1}]", "", 0, 0 }, { "7 ", "", 0, 0 },
+			 { "{\"name\":1,\"items\":[1,", "1", 1, JSON_CUT },
+			 { "{\"items\":[1 2]}", "", 1, JSON_BAD });
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		size_t n = strlen(cases[i].text);
+		CLEANUP(xfreep) char *p = padded(cases[i].text, n);
+		struct json_cur c = { p, p + n };
+		struct by_table t = { .list = NULL };
+		int r = json_members(&c, fields, ARRAY_LEN(fields), &t);
+
+		if (r != cases[i].r || t.items != cases[i].items || t.list ||
+		    t.name.n != strlen(cases[i].name) ||
+		    strncmp(t.name.n ? t.name.p : "", cases[i].name, t.name.n) != 0)
+			ROW_FAIL(i, "%d, %d items, '%.*s'", r, t.items, (int)t.name.n, t.name.p);
+	}
+}
+
 /* Strings of every length against every place of their end in a block. */
 TEST(string_ends)
 {

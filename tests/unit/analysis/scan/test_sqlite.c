@@ -44,12 +44,11 @@ static char *state_of(const char *dir)
 }
 
 /* Bytes that mean something in a URI, in SQL or to SQLite. */
-TEST(odd_paths)
+TEST_IN(odd_paths, dir)
 {
 	static const char *const names[] = { "a?mode=rwc&x=1", "100%41.db", "b#c",  "sp ace",
 					     "'q\"uote",       ":memory:",  "\xff", "ü",
 					     "file:x",         "*.db" };
-	CLEANUP(test_dir_done) char *dir = test_dir();
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		CLEANUP(xfreep)
@@ -66,9 +65,8 @@ TEST(odd_paths)
 	}
 }
 
-TEST(no_name)
+TEST_IN(no_name, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
 	char *path = db_make(dir, "t.db", SQL("CREATE TABLE t(x)", "INSERT INTO t VALUES(1)"));
 	struct err e = ERR_INIT;
@@ -85,9 +83,8 @@ TEST(no_name)
 	close(fd);
 }
 
-TEST(relative_path)
+TEST_IN(relative_path, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = db_make(dir, ":memory:", SQL("CREATE TABLE t(x)"));
 	char old[4096];
 
@@ -146,7 +143,7 @@ TEST(committed_in_log)
 		assert_string_equal(kept(state_of(tmp)), "");
 		setenv("TMPDIR", "/nonexistent-folder", 1);
 		assert_true(count_of(dead, "t", &e) < 0);
-		assert_non_null(strstr(e.msg, "no copy can be made"));
+		assert_has(e.msg, "no copy can be made");
 		if (keep)
 			setenv("TMPDIR", keep, 1);
 		else
@@ -156,9 +153,8 @@ TEST(committed_in_log)
 }
 
 /* Another process holds the file as firmly as SQLite allows, in the middle of a change. */
-TEST(locked)
+TEST_IN(locked, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
 	char *path = db_make(dir, "t.db", SQL("CREATE TABLE t(x)", "INSERT INTO t VALUES(1)"));
 	sqlite3 *w;
@@ -169,9 +165,8 @@ TEST(locked)
 	sqlite3_close(w);
 }
 
-TEST(compressed)
+TEST_IN(compressed, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *plain = db_make(dir, "t.db", SQL("CREATE TABLE t(x)"));
 	CLEANUP(xfreep) char *packed = fs_join(dir, "t.db.zst"), *bytes = NULL;
 	char out[65536];
@@ -192,7 +187,7 @@ TEST(compressed)
 	assert_true(count_of(packed, "t", &e) < 0);
 }
 
-TEST(values)
+TEST_IN(values, dir)
 {
 	static const struct {
 		const char *sql;
@@ -211,7 +206,6 @@ TEST(values)
 		     { "NULL", false, 0, false, 0, 0 }, { "'abc'", false, 0, false, 0, 2 },
 		     { "'99999999999999999999'", false, 0, true, 1e20, 1 },
 		     { "x'0102'", false, 0, false, 0, 2 }, { "'None'", false, 0, false, 0, 2 });
-	CLEANUP(test_dir_done) char *dir = test_dir();
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
@@ -234,15 +228,14 @@ TEST(values)
 		if (q.odd.nr != cases[i].odd)
 			ROW_FAIL(i, "%d odd", (int)q.odd.nr);
 		if (q.odd.nr > 0)
-			assert_non_null(strstr(q.odd.text, "table 't', row 1: column 'x' holds"));
+			assert_has(q.odd.text, "table 't', row 1: column 'x' holds");
 		sqlite_rows_close(&q, NULL);
 		unlink(path);
 	}
 }
 
-TEST(names)
+TEST_IN(names, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
 	char *path = db_make(dir, "n.db",
 			     SQL("CREATE TABLE \"a\"\"b; DROP TABLE x\"(\"o\"\"dd\")",
@@ -268,9 +261,9 @@ TEST(names)
 	assert_int_equal(sqlite_db_list(db, "U_", &list, NULL), 0);
 	assert_int_equal(list.nr, 2);
 	assert_int_equal(sqlite_rows_table(db, "x", "x nope", &q, &e), -ENOENT);
-	assert_non_null(strstr(e.msg, "table 'x' has no column 'nope'"));
+	assert_has(e.msg, "table 'x' has no column 'nope'");
 	assert_int_equal(sqlite_rows_table(db, "y", "x nope", &q, &e), -ENOENT);
-	assert_non_null(strstr(e.msg, "no table 'y'"));
+	assert_has(e.msg, "no table 'y'");
 	/* nothing but reading */
 	assert_int_equal(sqlite_rows_query(db, "q", &q, &e, "DELETE FROM x"), -EACCES);
 	assert_int_equal(sqlite_rows_query(db, "q", &q, &e, "ATTACH '/tmp/x' AS y"), -EACCES);
@@ -278,7 +271,7 @@ TEST(names)
 }
 
 /* Files made to hang or to fill the memory. */
-TEST(hostile)
+TEST_IN(hostile, dir)
 {
 	static const struct {
 		const char *sql;
@@ -297,7 +290,6 @@ TEST(hostile)
 		  -EFBIG },
 		{ "CREATE TABLE t(x); CREATE VIEW v AS SELECT * FROM t", 0 },
 	};
-	CLEANUP(test_dir_done) char *dir = test_dir();
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *path = db_make(dir, "h.db", SQL(cases[i].sql));
@@ -312,15 +304,14 @@ TEST(hostile)
 	}
 }
 
-TEST(damaged)
+TEST_IN(damaged, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	struct err e = ERR_INIT;
 
 	test_put(dir, "empty", "");
 	test_put(dir, "text", "SQLite format 4");
 	assert_int_equal(count_of(in_dir(dir, "empty"), "t", &e), -EBADMSG);
-	assert_non_null(strstr(e.msg, "byte 0: not an SQLite database"));
+	assert_has(e.msg, "byte 0: not an SQLite database");
 	assert_int_equal(count_of(in_dir(dir, "none"), "t", &e), -ENOENT);
 	assert_true(count_of(dir, "t", &e) < 0);
 }
@@ -350,11 +341,10 @@ TEST(ids)
 	sqlite_ids_release(&map);
 }
 
-TEST(probing)
+TEST_IN(probing, dir)
 {
 	static const char *const want[] = { "T", "u_*", NULL };
 	static const char *const more[] = { "t", "w_*", NULL };
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
 	char *path = db_make(dir, "p.db", SQL("CREATE TABLE t(x); CREATE VIEW u_1 AS SELECT 1"));
 	struct probe p = { .path = path,

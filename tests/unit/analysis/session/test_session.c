@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "profrig/model/warnings.h"
 #include "profrig/session/window.h"
 
 #define FIX "tests/fixtures/"
@@ -41,7 +40,7 @@ SESSION_TEST(whole)
 	assert_int_equal(h->r.outcome.end, SESSION_WHOLE);
 	assert_int_equal(h->notes.nr, 0);
 	assert_non_null(h->r.report.dir);
-	assert_non_null(strstr(h->r.report.analysis_json, "profrig.analysis/1"));
+	assert_has(h->r.report.analysis_json, "profrig.analysis/1");
 	assert_non_null(table_set_find(&h->r.report.tables, "functions"));
 	assert_true(is_there(h, "o/tables/functions.csv"));
 	assert_true(is_there(h, "o/analysis.json"));
@@ -135,8 +134,8 @@ SESSION_TEST(a_window_by_mark)
 	assert_int_equal(ANALYZE(h, "o", "t.json"), 0);
 	assert_string_equal(h->r.report.window, "m:c");
 	functions = test_get(h->dir, "o/tables/functions.csv");
-	assert_non_null(strstr(functions, "host,c,"));
-	assert_null(strstr(functions, "host,a,"));
+	assert_has(functions, "host,c,");
+	assert_lacks(functions, "host,a,");
 	assert_int_equal(table_rows(table_set_find(&h->r.report.tables, "functions")), 2);
 }
 
@@ -204,7 +203,7 @@ SESSION_TEST(no_output)
 	test_put(h->dir, "t.json", five_calls);
 	assert_int_equal(ANALYZE(h, "t.json/o", "t.json"), -ENOTDIR);
 	assert_int_equal(h->r.outcome.end, SESSION_NO_OUTPUT);
-	assert_non_null(strstr(h->err.msg, "t.json is not a directory"));
+	assert_has(h->err.msg, "t.json is not a directory");
 	/* told before anything was read */
 	assert_int_equal(h->phases.nr, 0);
 }
@@ -223,7 +222,7 @@ SESSION_TEST(a_file_cannot_be_written)
 	session_write_formats(&h->r.report, &h->o, &out);
 	assert_int_equal(out.end, SESSION_PARTIAL);
 	assert_int_equal(out.noted[SESSION_NOT_WRITTEN], 1);
-	assert_non_null(strstr(out.last_error, "report.json"));
+	assert_has(out.last_error, "report.json");
 }
 
 /* A temporary file in dir as a process that is dead left it, owned. */
@@ -308,7 +307,7 @@ SESSION_TEST(runs_and_another_input)
 	test_put(h->dir, "t.json", five_calls);
 	assert_int_equal(ANALYZE(h, "o", "a", "b", "t.json"), -EINVAL);
 	assert_int_equal(h->r.outcome.end, SESSION_BAD_REQUEST);
-	assert_non_null(strstr(h->err.msg, "t.json is no run"));
+	assert_has(h->err.msg, "t.json is no run");
 }
 
 /* An ensemble beside its runs, as a pattern of a shell finds it. */

@@ -4,9 +4,8 @@
 #include "profrig/session/counters_file.h"
 #include "profrig/session/topology_file.h"
 
-TEST(counters)
+TEST_IN(counters, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
 	CLEANUP(counter_options_release) struct counter_options o;
 	struct err err = ERR_INIT;
@@ -68,7 +67,7 @@ TEST(no_counters)
 	counter_options_init(&o);
 	assert_int_equal(counter_options_file(&o, "/no/such/file", &p, &err), -ENOENT);
 	assert_int_equal(p.lines.nr, 0);
-	assert_non_null(strstr(err.msg, "/no/such/file"));
+	assert_has(err.msg, "/no/such/file");
 }
 
 TEST(tau)

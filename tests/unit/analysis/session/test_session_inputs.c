@@ -48,7 +48,7 @@ SESSION_TEST(one_of_two_cannot_be_read)
 	assert_int_equal(h->t.outcome.end, SESSION_PARTIAL);
 	assert_int_equal(h->t.outcome.read, 1);
 	assert_int_equal(h->t.outcome.noted[SESSION_UNREADABLE], 2);
-	assert_non_null(strstr(h->t.outcome.last_error, "gone.json: no such file or directory"));
+	assert_has(h->t.outcome.last_error, "gone.json: no such file or directory");
 	assert_int_equal(h->t.m->inputs.nr, 3);
 	assert_true(h->t.m->inputs.v[0].partial);
 	assert_false(h->t.m->inputs.v[1].partial);
@@ -225,9 +225,9 @@ SESSION_TEST(runs_do_not_mix)
 	run_put(h, "runs/b", 12, "");
 	assert_int_equal(READ(h, "runs/a", "runs/b"), -EINVAL);
 	assert_int_equal(h->t.outcome.end, SESSION_BAD_REQUEST);
-	assert_non_null(strstr(h->err.msg, "are two runs; one run is analysed at a time"));
+	assert_has(h->err.msg, "are two runs; one run is analysed at a time");
 	assert_int_equal(READ(h, "runs"), -EINVAL);
-	assert_non_null(strstr(h->err.msg, "holds run directories"));
+	assert_has(h->err.msg, "holds run directories");
 	assert_int_equal(READ(h, "runs/a", "runs/a"), 0);
 	assert_int_equal(h->t.outcome.noted[SESSION_REPEATED], 1);
 }

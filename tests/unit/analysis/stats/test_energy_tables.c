@@ -112,7 +112,7 @@ TEST(totals_and_checks)
 	for (size_t i = 0; i < 7; i++) {
 		assert_true(num_of(e, i, "error_rel") <= 1e-9);
 		assert_true(ts.checks.v[i].ok);
-		assert_non_null(strstr(ts.checks.v[i].detail, "error_rel"));
+		assert_has(ts.checks.v[i].detail, "error_rel");
 	}
 	assert_string_equal(ts.checks.v[0].name, "energy conservation craypm:energy host");
 	assert_string_equal(ts.checks.v[1].name, "energy conservation " COUNTER " gpu0 device");
@@ -197,7 +197,7 @@ TEST(independent_is_labelled)
 	const struct table *e = table_set_find(&ts, "energy");
 
 	for (size_t i = 0; i < table_rows(e); i++)
-		assert_non_null(strstr(str_of(e, i, "flags"), "double_counting"));
+		assert_has(str_of(e, i, "flags"), "double_counting");
 	for (size_t i = 0; i < ts.checks.nr; i++)
 		assert_true(ts.checks.v[i].ok);
 	assert_true(warned(t.m, W_DOUBLE_COUNTING));

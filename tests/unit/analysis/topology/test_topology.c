@@ -256,7 +256,7 @@ TEST(a_rule_renumbers_devices)
 	/* a device that the list does not have keeps its number, and that is said */
 	assert_device(&x, 2, "gpu1");
 	assert_int_equal(warned(x.t.m, W_TOPOLOGY), 1);
-	assert_non_null(strstr(warning_text(x.t.m, W_TOPOLOGY), "'gpu1 queue 9' is on device 1"));
+	assert_has(warning_text(x.t.m, W_TOPOLOGY), "'gpu1 queue 9' is on device 1");
 }
 
 TEST(what_names_nothing_is_told)

@@ -278,7 +278,7 @@ TEST(depth_has_a_limit)
 		assert_int_equal(text_parse(&c, kept(nested("[", "1", "]", 63)), json, &err), 0);
 		cfg_release(&c);
 		assert_true(text_parse(&c, kept(nested("[", "1", "]", 64)), json, &err) < 0);
-		assert_non_null(strstr(err.msg, "nested too deeply"));
+		assert_has(err.msg, "nested too deeply");
 		cfg_release(&c);
 		assert_true(text_parse(&c, kept(nested("[", "1", "]", 1000)), json, &err) < 0);
 		cfg_release(&c);
@@ -308,7 +308,7 @@ TEST(aliases_are_copies_and_count)
 		strbuf_addstr(&bomb, "]\n");
 	}
 	assert_true(text_parse(&c, bomb.buf, false, &err) < 0);
-	assert_non_null(strstr(err.msg, "more than 100000 values"));
+	assert_has(err.msg, "more than 100000 values");
 	assert_true(c.pool.bytes < (size_t)64 << 20);
 	cfg_release(&c);
 }
@@ -429,7 +429,7 @@ TEST(set_does_not_repeat_values)
 
 		good(&c, "env: [1]\n");
 		assert_true(cfg_set(&c, textf("env.TOKEN=%s", values[i]), &err) < 0);
-		assert_null(strstr(err.msg, "hunter2"));
+		assert_lacks(err.msg, "hunter2");
 	}
 }
 

@@ -143,7 +143,7 @@ TEST(depth_is_bounded)
 	for (int i = 0; i < 100000; i++)
 		strbuf_addch(&deep, i % 2 ? '(' : '[');
 	assert_true(python_parse(&c, deep.buf, CFG_PYTHON, &err) < 0);
-	assert_non_null(strstr(err.msg, "nested too deeply"));
+	assert_has(err.msg, "nested too deeply");
 }
 
 static void assert_same(const struct cfg_node *a, const struct cfg_node *b, const char *text)

@@ -144,7 +144,7 @@ RIG_TEST(test_cannot_start)
 		ev = expect(g, "failed");
 		assert_int_equal(num(ev, "id"), i);
 		assert_int_equal(num(ev, "errno"), cases[i].code);
-		assert_non_null(strstr(text(ev, "text"), cases[i].word));
+		assert_has(text(ev, "text"), cases[i].word);
 		json_decref(ev);
 	}
 }
@@ -369,7 +369,7 @@ RIG_TEST(test_oversized_line)
 	for (int i = 0; i < 64; i++)
 		assert_int_equal(write(g->to, block, 65536), 65536);
 	ev = expect(g, "error");
-	assert_non_null(strstr(text(ev, "text"), "1048576"));
+	assert_has(text(ev, "text"), "1048576");
 	json_decref(ev);
 	rig_say(g, "the end of it");
 	say_sh(g, 1, "exit 0");

@@ -37,10 +37,10 @@ RIG_TEST(processors)
 	json_decref(expect(g, "exited"));
 	CLEANUP(xfreep) char *ours = test_get(g->dir, "2.out");
 	if (CPU_COUNT(&mine) > 1)
-		assert_null(strstr(ours, textf("Cpus_allowed_list:\t%d\n", first)));
+		assert_lacks(ours, textf("Cpus_allowed_list:\t%d\n", first));
 	ev = step(g, 3, "x-y");
 	assert_string_equal(name_of(ev), "failed");
-	assert_non_null(strstr(text(ev, "text"), "cpus: 'x-y'"));
+	assert_has(text(ev, "text"), "cpus: 'x-y'");
 	json_decref(ev);
 	ev = step(g, 4, "1000-1001");
 	assert_string_equal(name_of(ev), "failed");

@@ -358,7 +358,7 @@ TEST(all_problems_at_once)
 	       "m/profrig.yaml:10: tool 'opts' is in the list twice, with different settings",
 	       "m/profrig.yaml:11: tool 'blas_trace' has no sampler",
 	       "m/profrig.yaml:14: container.workdir: want an absolute path");
-	assert_non_null(strstr(f.err.msg, "profrig.yaml:15"));
+	assert_has(f.err.msg, "profrig.yaml:15");
 }
 
 /* Both files are shown, also a value that another file overrides. */

@@ -118,7 +118,7 @@ TEST(every_field)
 	assert_string_equal(tool_class_name(t->class), "wrap");
 	assert_int_equal(t->wrap.nr, 7);
 	assert_string_equal(t->env.v[1].value, "1.50");
-	assert_non_null(strstr(t->env.v[1].where, "x.yaml:6"));
+	assert_has(t->env.v[1].where, "x.yaml:6");
 	assert_true(strvec_has(&t->needs, "libx.so.1") && strvec_has(&t->preload, "liby.so"));
 	assert_true(strvec_has(&t->provides, "p") && strvec_has(&t->conflicts, "d"));
 	assert_string_equal(t->conflicts_because, "both trace");
@@ -298,8 +298,8 @@ TEST(a_base)
 	assert_int_equal(t->env.nr, 2);
 	assert_string_equal(t->env.v[0].value, "a");
 	assert_string_equal(t->env.v[1].value, "c");
-	assert_non_null(strstr(t->env.v[0].where, "base/env.yaml:3"));
-	assert_non_null(strstr(t->env.v[1].where, "x.yaml:3"));
+	assert_has(t->env.v[0].where, "base/env.yaml:3");
+	assert_has(t->env.v[1].where, "x.yaml:3");
 	assert_int_equal(t->needs.nr, 1);
 	assert_string_equal(t->needs.v[0], "m");
 	o = tool_option_find(t, "rate");
@@ -369,7 +369,7 @@ TEST(missing_folder_of_the_command_line)
 
 	strvec_push(&dirs, "/nonexistent/tools");
 	assert_int_equal(tool_set_load(&ts, &dirs, &err), -ENOENT);
-	assert_non_null(strstr(err.msg, "/nonexistent/tools"));
+	assert_has(err.msg, "/nonexistent/tools");
 }
 
 TEST(options_refuse)
@@ -469,14 +469,14 @@ TEST(uftrace_post_script)
 	setenv("PATH", path, 1);
 	setenv("PROFRIG_OUT", sb.dir, 1);
 	assert_int_equal(run_script("post_scripts/uftrace.sh", &errs), 1);
-	assert_non_null(strstr(errs.buf, "left nothing"));
+	assert_has(errs.buf, "left nothing");
 	assert_false(fs_exists(trace));
 	sandbox_write(&sb, "uftrace.data/info", "x");
 	setenv("FAKE_STATUS", "3", 1);
 	sandbox_write(&sb, "uftrace.data/perf-cpu0.dat", "x");
 	sandbox_write(&sb, "uftrace.data/4711.dat", "");
 	assert_int_equal(run_script("post_scripts/uftrace.sh", &errs), 0);
-	assert_non_null(strstr(errs.buf, "uftrace recorded no call"));
+	assert_has(errs.buf, "uftrace recorded no call");
 	assert_int_equal(fs_size(trace), 0);
 	unlink(trace);
 	sandbox_write(&sb, "uftrace.data/4712.dat", "calls");
@@ -485,7 +485,7 @@ TEST(uftrace_post_script)
 	unsetenv("FAKE_STATUS");
 	assert_int_equal(run_script("post_scripts/uftrace.sh", &errs), 0);
 	assert_int_equal(fs_read(trace, 4096, &text, NULL, NULL), 0);
-	assert_non_null(strstr(text, "dump --chrome"));
+	assert_has(text, "dump --chrome");
 	unsetenv("PROFRIG_OUT");
 	setenv("PATH", path + strlen(sb.dir) + 5, 1);
 }

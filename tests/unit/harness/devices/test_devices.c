@@ -82,9 +82,8 @@ static void env_is(const struct devices *d, int runtime, const char *want)
 	assert_string_equal(kept(strvec_shell(&env)), want);
 }
 
-TEST(test_none)
+TEST_IN(test_none, root)
 {
-	CLEANUP(test_dir_done) char *root = test_dir();
 	CLEANUP(devices_release) struct devices d;
 	const char *why;
 
@@ -99,10 +98,9 @@ TEST(test_none)
 	env_is(&d, -1, "MAD_SYSTEM_NGPUS=0 MAD_RUNTIME_NGPUS=0");
 }
 
-TEST(test_amd)
+TEST_IN(test_amd, root)
 {
 	static const int both[] = { 1, 0 }, second[] = { 1, 7 };
-	CLEANUP(test_dir_done) char *root = test_dir();
 	CLEANUP(devices_release) struct devices d;
 
 	amd_machine(root);
@@ -152,14 +150,13 @@ TEST(test_amd_not_ours)
 	devices_find(&d, other);
 	assert_int_equal(d.gpus.nr, 0);
 	devices_usable(&d, GPU_AMD, &why);
-	assert_non_null(strstr(why, "may not be used by this user or container"));
+	assert_has(why, "may not be used by this user or container");
 	devices_release(&d);
 }
 
-TEST(test_nvidia)
+TEST_IN(test_nvidia, root)
 {
 	static const int second[] = { 1 };
-	CLEANUP(test_dir_done) char *root = test_dir();
 	CLEANUP(devices_release) struct devices d;
 
 	nvidia_machine(root);
@@ -182,9 +179,8 @@ TEST(test_nvidia)
 }
 
 /* No folder in /proc, as under WSL: the library is asked. */
-TEST(test_nvidia_by_library)
+TEST_IN(test_nvidia_by_library, root)
 {
-	CLEANUP(test_dir_done) char *root = test_dir();
 	const char *b = getenv("B");
 	CLEANUP(xfreep) char *path = fs_abs(textf("%s/tests/fakes/fake_nvml.so", b ? b : "build"));
 	struct devices d;
@@ -208,9 +204,8 @@ TEST(test_nvidia_by_library)
 	unsetenv("PROFRIG_NVML_LIB");
 }
 
-TEST(test_both)
+TEST_IN(test_both, root)
 {
-	CLEANUP(test_dir_done) char *root = test_dir();
 	CLEANUP(devices_release) struct devices d;
 
 	amd_machine(root);
@@ -222,9 +217,8 @@ TEST(test_both)
 }
 
 /* Files that lie or are torn: no GPU is made up, and nothing breaks. */
-TEST(test_hostile)
+TEST_IN(test_hostile, root)
 {
-	CLEANUP(test_dir_done) char *root = test_dir();
 	CLEANUP(devices_release) struct devices d;
 
 	put_node(root, 1, "77\n",

@@ -222,8 +222,8 @@ TEST(test_archs_and_image)
 
 	assert_string_equal(kept(images(&sb, NULL, &notes)), "mine:1 d.a.Dockerfile -;");
 	assert_int_equal(notes.nr, 2);
-	assert_non_null(strstr(notes.v[0], "d.a.Dockerfile:4: ARG TOK is left empty"));
-	assert_non_null(strstr(notes.v[1], "--target-archs"));
+	assert_has(notes.v[0], "d.a.Dockerfile:4: ARG TOK is left empty");
+	assert_has(notes.v[1], "--target-archs");
 	CLEANUP(xfreep) char *one = images(&sb, SETS("build.target_archs=[gfx90a]"), NULL);
 
 	assert_string_equal(kept(images(&sb, SETS("build.target_archs=[gfx90a, gfx942]"), NULL)),
@@ -235,7 +235,7 @@ TEST(test_archs_and_image)
 
 	assert_string_equal(kept(images(&sb, SETS("build.target_archs=[gfx90a]"), &notes)),
 			    "ci-m_d.a_gfx90a d.a.Dockerfile gfx90a;ci-m_d.b d.b.Dockerfile -;");
-	assert_non_null(strstr(notes.v[1], "one image for all architectures"));
+	assert_has(notes.v[1], "one image for all architectures");
 }
 
 TEST(test_base)
@@ -306,7 +306,7 @@ TEST(test_manifest)
 	size_t n;
 
 	assert_int_equal(fs_read(path, 1 << 20, &text, &n, &err), 0);
-	assert_null(strstr(text, "hunter2"));
+	assert_lacks(text, "hunter2");
 	assert_int_equal(manifest_read(&m, path, &err), 0);
 	assert_true(m.ours);
 	assert_int_equal(m.images.nr, 1);

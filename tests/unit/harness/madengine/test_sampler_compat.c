@@ -141,7 +141,7 @@ GPU_TEST(unwritable)
 	machine_text(root, HEAD "t_ns,power.gpu0[W]\n1,2\n", "s.csv");
 	CLEANUP(xfreep) char *path = fs_join(root, "s.csv");
 	assert_int_equal(sampler_compat_write(path, in_dir(root, "none"), &written, &err), -ENOENT);
-	assert_non_null(strstr(err.msg, "cannot write"));
+	assert_has(err.msg, "cannot write");
 	/* a disk that is full */
 	assert_int_equal(symlink("/dev/full", in_dir(root, POWER)), 0);
 	assert_int_equal(sampler_compat_write(path, root, &written, &err), -ENOSPC);

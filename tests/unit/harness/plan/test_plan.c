@@ -561,8 +561,8 @@ static void plan_compare(const struct fixture *f, const char *name, const char *
 	     *want = NULL;
 	struct err err = ERR_INIT;
 
-	assert_null(strstr(got, "hunter"));
-	assert_non_null(strstr(got, "***"));
+	assert_lacks(got, "hunter");
+	assert_has(got, "***");
 	if (getenv("PROFRIG_UPDATE")) {
 		assert_int_equal(fs_write_atomic(path, got, strlen(got), &err), 0);
 		return;
@@ -608,10 +608,10 @@ static int run_sh(struct fixture *f, const struct sandbox *sb, const char *compl
 	sandbox_write(sb, "plan.sh", text);
 	assert_int_equal(proc_capture(argv, 120000, 65536, &out, &errs, &how, &f->err), 0);
 	if (complaint)
-		assert_non_null(strstr(errs.buf, complaint));
+		assert_has(errs.buf, complaint);
 	else
 		assert_string_equal(errs.buf, "");
-	assert_null(strstr(text, SECRET));
+	assert_lacks(text, SECRET);
 	return how.code;
 }
 
@@ -659,7 +659,7 @@ PLAN_TEST(sh_form_runs)
 	make_ok(f);
 	assert_int_equal(run_sh(f, &sb, NULL), 7);
 	failed = file_slurp(&sb, "order");
-	assert_non_null(strstr(failed, "workload\nuser_post\npost_script A\npost_script B\n"));
+	assert_has(failed, "workload\nuser_post\npost_script A\npost_script B\n");
 	sandbox_release(&sb);
 
 	sandbox_init(&sb);

@@ -130,23 +130,23 @@ PLAN_TEST(privileges)
 	assert_int_equal(f->pl.spec.security.nr, 0);
 	assert_int_equal(f->pl.privileges.nr, 4);
 	CLEANUP(xfreep) char *before = printed(f);
-	assert_non_null(strstr(before, "lacks the capability SYS_ADMIN, which "
-				       "--privileged-profiling gives: it reads counters"));
-	assert_non_null(strstr(before, "lacks the security option seccomp=unconfined"));
-	assert_non_null(strstr(before, "would use the capability SYS_PTRACE"));
+	assert_has(before,
+		   "lacks the capability SYS_ADMIN, which "
+		   "--privileged-profiling gives: it reads counters",
+		   "lacks the security option seccomp=unconfined",
+		   "would use the capability SYS_PTRACE");
 	/* All that is declared, and nothing else. */
 	runconf_give(&f->rq.given, "container.privileged_profiling", CFG_BOOL, "true");
 	make_ok(f, "w,soft");
 	argv_is(&f->pl.spec.caps, "SYS_ADMIN PERFMON SYS_PTRACE");
 	argv_is(&f->pl.spec.security, "seccomp=unconfined");
 	CLEANUP(xfreep) char *start = strvec_shell(&f->pl.engine_argv);
-	assert_non_null(strstr(start, "--cap-add SYS_ADMIN --cap-add PERFMON --cap-add SYS_PTRACE "
-				      "--security-opt seccomp=unconfined"));
-	assert_null(strstr(start, "--privileged"));
-	assert_null(strstr(start, "apparmor"));
+	assert_has(start, "--cap-add SYS_ADMIN --cap-add PERFMON --cap-add SYS_PTRACE "
+			  "--security-opt seccomp=unconfined");
+	assert_lacks(start, "--privileged", "apparmor");
 	CLEANUP(xfreep) char *text = printed(f);
-	assert_non_null(strstr(text, "gives the container the capability SYS_ADMIN "
-				     "(container.privileged_profiling): it reads counters"));
+	assert_has(text, "gives the container the capability SYS_ADMIN "
+			 "(container.privileged_profiling): it reads counters");
 	/* Without tools there is nothing to give. */
 	make_ok(f, NULL);
 	assert_int_equal(f->pl.spec.caps.nr + f->pl.spec.security.nr, 0);
@@ -204,10 +204,10 @@ PLAN_TEST(passes)
 	assert_true(workload(f)->timeout_s == 2 * 7200);
 	assert_int_equal(f->pl.copies.nr, 1);
 	assert_string_equal(f->pl.copies.v[0].to, "/runs/R1/files/c/two.txt");
-	assert_non_null(strstr(f->pl.copies.v[0].from, "/t/counters/two.txt"));
+	assert_has(f->pl.copies.v[0].from, "/t/counters/two.txt");
 	CLEANUP(xfreep) char *text = printed(f);
-	assert_non_null(strstr(text, "runs the workload at least 2 times: once for each line "
-				     "'pmc:' of counters/two.txt"));
+	assert_has(text, "runs the workload at least 2 times: once for each line "
+			 "'pmc:' of counters/two.txt");
 	/* One's own file, from where one is; both together multiply. */
 	strvec_push(&f->rq.sets, "tools[0].options.counters=mine.txt");
 	make_ok(f, "c,n");
@@ -266,10 +266,10 @@ PLAN_TEST(wrap_at)
 		"-x");
 	assert_int_equal(f->pl.made.nr, 1);
 	assert_string_equal(f->pl.made.v[0].to, "/runs/R1/wrap/python3");
-	assert_non_null(strstr(f->pl.made.v[0].text,
-			       "exec out -- in -o '/runs/R1/artifacts/in/it'\\''s' -- "
-			       "\"$__profrig_program\" \"$@\"\n"));
-	assert_non_null(strstr(f->pl.made.v[0].text, "\n__profrig_program=python3\n"));
+	assert_has(f->pl.made.v[0].text,
+		   "exec out -- in -o '/runs/R1/artifacts/in/it'\\''s' -- "
+		   "\"$__profrig_program\" \"$@\"\n",
+		   "\n__profrig_program=python3\n");
 	/* A tool without words has nothing to put anywhere. */
 	make_ok(f, "env");
 	argv_is(&workload(f)->argv, "./run.sh -- -x");
@@ -326,7 +326,7 @@ PLAN_TEST(cpus)
 		make_ok(f, NULL);
 		assert_string_equal(f->pl.spec.cpus, cases[i].want);
 		CLEANUP(xfreep) char *start = strvec_shell(&f->pl.engine_argv);
-		assert_non_null(strstr(start, textf("--cpuset-cpus %s", cases[i].want)));
+		assert_has(start, textf("--cpuset-cpus %s", cases[i].want));
 	}
 }
 
@@ -352,9 +352,8 @@ PLAN_TEST(gpu_nodes)
 		"/dev/kfd /dev/dri/renderD136 /dev/dri/renderD152 /dev/dri/renderD160 "
 		"/dev/dri/renderD137 /dev/dri/renderD145 /dev/dri/renderD161");
 	CLEANUP(xfreep) char *start = strvec_shell(&f->pl.engine_argv);
-	assert_non_null(strstr(start, "--device /dev/kfd --device /dev/dri/renderD136 "));
-	assert_non_null(strstr(start, "--group-add 109"));
-	assert_null(strstr(start, "--device /dev/dri "));
+	assert_has(start, "--device /dev/kfd --device /dev/dri/renderD136 ", "--group-add 109");
+	assert_lacks(start, "--device /dev/dri ");
 	/* All are those there are, one by one. */
 	strvec_clear(&f->rq.sets);
 	strvec_push(&f->rq.sets, "gpus=all");
@@ -374,20 +373,20 @@ PLAN_TEST(nvidia_gpus)
 	strvec_push(&f->rq.sets, "gpus='0,1'");
 	make_ok(f, NULL);
 	CLEANUP(xfreep) char *docker = strvec_shell(&f->pl.engine_argv);
-	assert_non_null(strstr(docker, " --gpus '\"device=0,1\"' "));
+	assert_has(docker, " --gpus '\"device=0,1\"' ");
 	f->engine = "podman";
 	make_ok(f, NULL);
 	CLEANUP(xfreep) char *bare = strvec_shell(&f->pl.engine_argv);
-	assert_non_null(strstr(bare, "--device /dev/nvidiactl --device /dev/nvidia-uvm --device "
-				     "/dev/nvidia0 --device /dev/nvidia3"));
+	assert_has(bare, "--device /dev/nvidiactl --device /dev/nvidia-uvm --device "
+			 "/dev/nvidia0 --device /dev/nvidia3");
 	f->devices.cdi = true;
 	make_ok(f, NULL);
 	CLEANUP(xfreep) char *cdi = strvec_shell(&f->pl.engine_argv);
-	assert_non_null(strstr(cdi, "--device nvidia.com/gpu=0 --device nvidia.com/gpu=1"));
+	assert_has(cdi, "--device nvidia.com/gpu=0 --device nvidia.com/gpu=1");
 	/* Where all GPUs are shown, variables say which. */
 	f->engine = "apptainer";
 	make_ok(f, NULL);
-	assert_non_null(strstr(kept(strvec_shell(&f->pl.engine_argv)), " --nv "));
+	assert_has(kept(strvec_shell(&f->pl.engine_argv)), " --nv ");
 	bool found = false;
 	for (size_t i = 0; i < workload(f)->env.nr; i++)
 		found |= !strcmp(workload(f)->env.v[i].name, "CUDA_VISIBLE_DEVICES") &&

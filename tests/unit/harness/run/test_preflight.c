@@ -18,8 +18,7 @@ RUN_TEST(test_pick_engine)
 	assert_null(notice);
 	e = run_pick_engine("auto", "img:1", &notice, &err);
 	assert_string_equal(e->name, "host");
-	assert_non_null(strstr(notice, "/no/such/docker"));
-	assert_non_null(strstr(notice, "img:1"));
+	assert_has(notice, "/no/such/docker", "img:1");
 	free(notice);
 	setenv("PROFRIG_PODMAN", "true", 1);
 	e = run_pick_engine(NULL, "img:1", &notice, &err);
@@ -28,7 +27,7 @@ RUN_TEST(test_pick_engine)
 	e = run_pick_engine("docker", "img:1", &notice, &err);
 	assert_string_equal(e->name, "docker");
 	assert_null(run_pick_engine("dockr", "img:1", &notice, &err));
-	assert_non_null(strstr(err.msg, "'dockr'"));
+	assert_has(err.msg, "'dockr'");
 	assert_int_equal(err.code, ENOENT);
 	unsetenv("PROFRIG_DOCKER");
 	unsetenv("PROFRIG_PODMAN");
@@ -59,10 +58,7 @@ RUN_TEST(test_preflight)
 	assert_int_equal(n, missing.nr);
 	assert_int_equal(missing.nr, g->plan.spec.gpus ? 5 : 4);
 	CLEANUP(xfreep) char *all = strvec_shell(&missing);
-	assert_non_null(strstr(all, "no-such-program"));
-	assert_non_null(strstr(all, "libno-such.so.7"));
-	assert_non_null(strstr(all, "libpre.so"));
-	assert_non_null(strstr(all, "no-such-source"));
+	assert_has(all, "no-such-program", "libno-such.so.7", "libpre.so", "no-such-source");
 	/* Nothing was made. */
 	assert_false(fs_exists(g->runs));
 }
@@ -209,11 +205,11 @@ RUN_TEST(test_probe_container)
 			    "'img:1': use an image that has it, or leave the tool out");
 	log = fake_log(g);
 	name = xasprintf("--name profrig-%s-probe ", g->plan.run_id);
-	assert_non_null(strstr(log, name));
-	assert_null(strstr(log, g->plan.run_dir));
+	assert_has(log, name);
+	assert_lacks(log, g->plan.run_dir);
 	/* While it was there, one could have cleaned up after us. */
 	registered = test_get(g->top, "registered");
-	assert_non_null(strstr(registered, g->plan.run_id));
+	assert_has(registered, g->plan.run_id);
 	assert_cleared_away(g);
 	unsetenv("PROFRIG_DOCKER");
 }
@@ -227,8 +223,7 @@ RUN_TEST(test_no_agent)
 	free(g->plan.spec.lib_dir);
 	g->plan.spec.lib_dir = xstrdup("/no/such/dir");
 	assert_int_equal(run_preflight(&g->plan, &g->opts, &missing, NULL), 1);
-	assert_non_null(strstr(missing.v[0], "profrig-init is neither"));
-	assert_non_null(strstr(missing.v[0], "/no/such/dir"));
+	assert_has(missing.v[0], "profrig-init is neither", "/no/such/dir");
 }
 
 RUN_TEST(test_missing_mount)
@@ -240,8 +235,8 @@ RUN_TEST(test_missing_mount)
 	VEC_PUSH(&g->plan.spec.mounts,
 		 ((struct engine_mount){ xstrdup("/no/such/data"), xstrdup("/data"), true }));
 	assert_int_equal(run_preflight(&g->plan, &g->opts, &missing, NULL), 1);
-	assert_non_null(strstr(missing.v[0], "mount '/no/such/data' does not exist"));
-	assert_null(strstr(kept(fake_log(g)), "\nrun "));
+	assert_has(missing.v[0], "mount '/no/such/data' does not exist");
+	assert_lacks(kept(fake_log(g)), "\nrun ");
 	unsetenv("PROFRIG_DOCKER");
 }
 
@@ -277,7 +272,6 @@ RUN_TEST(test_engine_silent)
 	fake_engine(g);
 	setenv("PROFRIG_DOCKER", "/no/such/docker", 1);
 	assert_int_equal(run_preflight(&g->plan, &g->opts, &missing, NULL), 1);
-	assert_non_null(strstr(missing.v[0], "engine 'docker' does not answer"));
-	assert_non_null(strstr(missing.v[0], engine_find("docker")->fix));
+	assert_has(missing.v[0], "engine 'docker' does not answer", engine_find("docker")->fix);
 	unsetenv("PROFRIG_DOCKER");
 }

@@ -249,7 +249,7 @@ RUN_TEST(test_timeout)
 			       "TERM; echo $$ >escaped; while :; do sleep 0.1; done' & while [ ! "
 			       "-s escaped ]; do sleep 0.02; done; echo $$ >leader; echo yes "
 			       ">ready; while :; do sleep 0.1; done");
-	assert_non_null(strstr(g->result.reason, "SIGKILL"));
+	assert_has(g->result.reason, "SIGKILL");
 	assert_string_equal(str(step_of(g, "workload"), "ended_by"), "SIGKILL");
 	assert_false(test_alive(pid_in(g, "leader")));
 	assert_false(test_alive(pid_in(g, "escaped")));

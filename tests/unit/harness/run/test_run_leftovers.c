@@ -232,7 +232,7 @@ RUN_TEST(test_container_left)
 	test_put(g->top, "works", "");
 	run_sweep_leftovers(NULL, &lines, NULL);
 	assert_int_equal(lines.nr, 1);
-	assert_non_null(strstr(lines.v[0], "removed container profrig-"));
+	assert_has(lines.v[0], "removed container profrig-");
 	assert_cleared_away(g);
 	unsetenv("PROFRIG_DOCKER");
 }

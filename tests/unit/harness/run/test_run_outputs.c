@@ -101,7 +101,7 @@ RUN_TEST(test_name_that_is_no_text)
 	add_output(g, "t", "*.json", true, 1);
 	rig_run(g);
 	assert_int_equal(g->result.exit_code, 7);
-	assert_non_null(strstr(g->result.reason, "its name is not valid UTF-8"));
+	assert_has(g->result.reason, "its name is not valid UTF-8");
 }
 
 RUN_TEST(test_check_refuses)
@@ -156,8 +156,8 @@ RUN_TEST(test_secrets)
 	assert_int_equal(fs_glob(g->plan.run_dir, "run.json", &files, NULL), 0);
 	assert_int_equal(files.nr, 1);
 	CLEANUP(xfreep) char *text = read_below(g, "run.json");
-	assert_null(strstr(text, secret));
-	assert_non_null(strstr(text, "--token=***"));
+	assert_lacks(text, secret);
+	assert_has(text, "--token=***");
 }
 
 /* --- samplers --- */
@@ -181,8 +181,7 @@ RUN_TEST(test_sampler)
 	assert_int_equal(json_integer_value(json_object_get(s, "rows")), g->result.samples);
 	assert_true(json_array_size(json_object_get(g->doc, "devices")) >= 1);
 	CLEANUP(xfreep) char *csv = read_below(g, "samples/cpu.csv");
-	assert_non_null(strstr(csv, "workload_start"));
-	assert_non_null(strstr(csv, "workload_end"));
+	assert_has(csv, "workload_start", "workload_end");
 }
 
 /* A recording of estimates is an estimate whatever plays it. */
@@ -246,7 +245,7 @@ RUN_TEST(test_cannot_create)
 	assert_int_equal(fs_write_atomic(g->runs, "a file", 6, NULL), 0);
 	add_step(g, STEP_WORKLOAD, "workload", "true");
 	assert_true(run_execute(&g->plan, &g->opts, &g->result, &err) < 0);
-	assert_non_null(strstr(err.msg, g->runs));
+	assert_has(err.msg, g->runs);
 }
 
 RUN_TEST(test_exists_already)

@@ -18,16 +18,16 @@ SAMPLER_TEST(open_errors)
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		o.source.period_s = bad[i];
 		assert_int_equal(sampling_open(&o, &sp, &err), -EINVAL);
-		assert_non_null(strstr(err.msg, "period"));
+		assert_has(err.msg, "period");
 	}
 	o.source.period_s = 1;
 	o.path = "/nonexistent/dir/x.csv";
 	assert_int_equal(sampling_open(&o, &sp, &err), -ENOENT);
-	assert_non_null(strstr(err.msg, "/nonexistent/dir/x.csv"));
+	assert_has(err.msg, "/nonexistent/dir/x.csv");
 	assert_int_equal(fake.closes, 1);
 	o.path = "/dev/full";
 	assert_int_equal(sampling_open(&o, &sp, &err), -ENOSPC);
-	assert_non_null(strstr(err.msg, "/dev/full"));
+	assert_has(err.msg, "/dev/full");
 	assert_int_equal(fake.closes, 2);
 	o.path = path;
 	fake.open_code = -ENODEV;
@@ -438,7 +438,7 @@ SAMPLER_TEST(values_and_reasons)
 	for (size_t i = 0; i < 4; i++)
 		assert_true(samples_cell(&f, 1, i) == SAMPLER_ABSENT);
 	assert_true(samples_cell(&f, 1, 4) == 123456.78125);
-	assert_non_null(strstr(samples_header(&f, "end"), "rows=4 failed=4 overruns=0"));
+	assert_has(samples_header(&f, "end"), "rows=4 failed=4 overruns=0");
 }
 
 /* Of every reading until now, whatever of it is in the file already. */

@@ -27,7 +27,7 @@ TEST(estimate_options)
 		sampler_options(&o, "all", 0.01, bad[i][0], bad[i][1], NULL);
 		if (source_open("estimate", &o, &s, &err) != -EINVAL)
 			ROW_FAIL(i, "%s=%s was taken", bad[i][0], bad[i][1]);
-		assert_non_null(strstr(err.msg, bad[i][0]));
+		assert_has(err.msg, bad[i][0]);
 		assert_int_equal(sampler_probe(sampler_find("estimate"), &o, &err), -EINVAL);
 		options_release(&o);
 	}
@@ -112,7 +112,7 @@ TEST(estimate_energy)
 
 	sampler_options(&o, "all", 0.01, "idle_w", "100", "max_w", "300", NULL);
 	CLEANUP(source_close) struct opened s = source_opened("estimate", &o);
-	assert_non_null(strstr(s.dev[0].facts, "100 W idle, 300 W"));
+	assert_has(s.dev[0].facts, "100 W idle, 300 W");
 	assert_string_equal(s.dev[0].series[0].name, "power.cpu0");
 	source_read(&s, 0, v);
 	assert_true(v[0] == SAMPLER_ABSENT && v[1] == 0);
@@ -189,7 +189,7 @@ TEST_WITH(rapl_zones, set_up_root, tear_down_root)
 	assert_string_equal(s.dev[0].series[0].unit, "J");
 	assert_string_equal(s.dev[1].series[0].name, "energy.dram0");
 	assert_string_equal(s.dev[2].series[0].name, "energy.pkg1");
-	assert_non_null(strstr(s.dev[1].facts, "intel-rapl:0:1 (dram)"));
+	assert_has(s.dev[1].facts, "intel-rapl:0:1 (dram)");
 	assert_true(source_value(&s, 0, "energy") == 5);
 	assert_true(source_value(&s, 2, "energy") == 7);
 	set_energy("intel-rapl:0", "5500001\n");
@@ -244,7 +244,7 @@ TEST_WITH(rapl_unreadable, set_up_root, tear_down_root)
 	double v[SAMPLER_MAX_SERIES];
 
 	assert_int_equal(source_open("rapl", NULL, &s, &err), -ENODEV);
-	assert_non_null(strstr(err.msg, "no RAPL zone"));
+	assert_has(err.msg, "no RAPL zone");
 	zone("intel-rapl:0", "package-0\n", "5000000\n", "262143328850\n");
 	zone("intel-rapl:1", "package-1\n", "inf\n", "262143328850\n");
 	assert_int_equal(source_open("rapl", NULL, &s, &err), 0);
@@ -283,7 +283,7 @@ TEST_WITH(rapl_not_root, set_up_root, tear_down_root)
 	r = source_open("rapl", NULL, &s, &err);
 	assert_int_equal(seteuid(0), 0);
 	assert_int_equal(r, -EACCES);
-	assert_non_null(strstr(err.msg, "root"));
+	assert_has(err.msg, "root");
 }
 
 /* --- what all share --- */

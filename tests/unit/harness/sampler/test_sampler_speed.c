@@ -76,7 +76,7 @@ SAMPLER_TEST(options)
 		o.source.options.v = &option;
 		o.source.options.nr = 1;
 		assert_int_equal(sampling_open(&o, &sp, &err), -EINVAL);
-		assert_non_null(strstr(err.msg, bad[i][1]));
+		assert_has(err.msg, bad[i][1]);
 		free(option.name);
 		free(option.value);
 	}

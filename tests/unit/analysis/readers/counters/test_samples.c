@@ -100,18 +100,12 @@ TEST(bad_rows)
 	assert_int_equal(s->value.nr, 3); /* the cut last row would be 1 instead of 1x.x */
 	expect_model(rd.m, "W_BAD_EVENT=3 W_BAD_NUMBER=1 W_UNTERMINATED=1 ~power.gpu0: v[2]=12 "
 			   "t[2]=6");
-	for (size_t i = 0; i < rd.m->warnings.nr; i++)
-		if (strcmp(rd.m->warnings.v[i].code, W_BAD_EVENT) == 0)
-			assert_non_null(strstr(rd.m->warnings.v[i].text, "line 5"));
+	assert_has(warning_text(rd.m, W_BAD_EVENT), "line 5");
 }
 
 TEST(nothing_to_read)
 {
-	static const struct {
-		const char *text;
-		int r;
-		const char *words;
-	} cases[] = {
+	static const struct refused cases[] = {
 		{ "", -ENODATA, "no header line" },
 		{ "# clock: CLOCK_MONOTONIC\n", -ENODATA, "no header line" },
 		{ "time,power\n1,2\n", -EINVAL, "line 1: the first column is not 't_ns'" },
@@ -119,13 +113,7 @@ TEST(nothing_to_read)
 		{ "t_ns,\"power\n1,2\n", -EINVAL, "line 1" },
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		READING rd = read_text("samples", cases[i].text);
-
-		assert_int_equal(rd.r, cases[i].r);
-		if (!strstr(rd.err.msg, cases[i].words))
-			fail_msg("'%s' instead of '%s'", rd.err.msg, cases[i].words);
-	}
+	expect_refused("samples", cases, ARRAY_LEN(cases));
 	expect_text("samples", "t_ns,power.gpu0[W]\n", 0, "W_EMPTY_INPUT only");
 }
 

@@ -101,8 +101,8 @@ TEST(graphs)
 	for (size_t i = 0; i < 3; i++)
 		assert_string_equal(span_name(m, m->links.from[i]), "cudaGraphLaunch");
 	expect_model(m, "'[CUDA graph 3]': kind=annotation '[CUDA graph 8]': kind=kernel");
-	assert_non_null(strstr(model_str(m, m->spans.args[span_at(m, "void k<int>(int)")]),
-			       "\"graph node id\":900"));
+	assert_has(model_str(m, m->spans.args[span_at(m, "void k<int>(int)")]),
+		   "\"graph node id\":900");
 }
 
 /* Processes that see one device each, and call it 0. */
@@ -203,7 +203,7 @@ TEST(other_tables)
 	const struct model *m = rd.m;
 
 	expect_read(&rd, 0, "W_IGNORED_RECORD=3 only");
-	assert_non_null(strstr(m->warnings.v[0].text, "SCHED_EVENTS (3)"));
+	assert_has(m->warnings.v[0].text, "SCHED_EVENTS (3)");
 	assert_int_equal(m->links.nr, 2); /* poll's 1 is not CUDA's */
 	expect_model(m, "poll: in=cudaLaunchKernel 'Buffer flush': on=counter "
 			"~'SMs Active': device=gpu1 unit=% samples=2 v[1]=65 "
@@ -343,9 +343,8 @@ static char *small_file(const char *dir, size_t *n)
 }
 
 /* Cut anywhere: an error, or less than all with a word; what is read is what was there. */
-TEST(cut_everywhere)
+TEST_IN(cut_everywhere, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	size_t n, partial = 0;
 
 	CLEANUP(xfreep) char *data = small_file(dir, &n);
@@ -362,28 +361,12 @@ TEST(cut_everywhere)
 	print_message("# %zu of %zu cuts gave a part\n", partial, n);
 }
 
-TEST(mutated)
+TEST_IN(mutated, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
-	uint64_t seed = 11, whole = 0, part = 0, cases = test_cases(3000);
 	size_t n;
 
 	CLEANUP(xfreep) char *data = small_file(dir, &n);
-	for (uint64_t k = 0; k < cases; k++) {
-		CLEANUP(xfreep) char *copy = xmemdup(data, n);
-		size_t flips = 1 + rnd(&seed) % 8;
-
-		for (size_t i = 0; i < flips; i++)
-			copy[rnd(&seed) % n] = (char)rnd(&seed);
-		READING rd = read_bytes("nsys", copy, n);
-		assert_true(rd.r <= READ_PARTIAL);
-		whole += rd.r == 0;
-		part += rd.r == READ_PARTIAL;
-		for (size_t i = 0; i < rd.m->spans.nr; i++)
-			assert_true(rd.m->spans.end_ns[i] >= rd.m->spans.start_ns[i]);
-	}
-	print_message("# %" PRIu64 " of %" PRIu64 " whole, %" PRIu64 " in part\n", whole, cases,
-		      part);
+	assert_mutations_read("nsys", data, n, 11, 8, true);
 }
 
 static const char sampled_sql[] = NSYS_SMALL
@@ -431,21 +414,10 @@ TEST(cpu_samples)
 
 TEST(detected)
 {
-	static const struct {
-		const char *sql;
-		const char *reader;
-	} cases[] = LIST({ NSYS_SMALL, "nsys" }, { NSYS_STRINGS NSYS_NVTX, "nsys" },
-			 { NSYS_STRINGS "CREATE TABLE META_DATA_EXPORT(name, value);", "nsys" },
-			 { NSYS_STRINGS, NULL }, { "CREATE TABLE t(a);", NULL });
+	static const struct sql_format cases[] =
+		LIST({ NSYS_SMALL, "nsys" }, { NSYS_STRINGS NSYS_NVTX, "nsys" },
+		     { NSYS_STRINGS "CREATE TABLE META_DATA_EXPORT(name, value);", "nsys" },
+		     { NSYS_STRINGS, NULL }, { "CREATE TABLE t(a);", NULL });
 
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(test_dir_done) char *dir = test_dir();
-		CLEANUP(xfreep) char *path = db_make(dir, "x.sqlite", SQL(cases[i].sql));
-		const struct reader *rd = NULL;
-		struct err e = ERR_INIT;
-		int r = reader_detect(path, &rd, &e);
-
-		if (cases[i].reader ? r != 0 || strcmp(rd->name, cases[i].reader) != 0 : r == 0)
-			ROW_FAIL(i, "%d %s %s", r, rd ? rd->name : "", e.msg);
-	}
+	expect_detected("x.sqlite", cases, ARRAY_LEN(cases));
 }

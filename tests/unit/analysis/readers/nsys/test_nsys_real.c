@@ -88,14 +88,7 @@ static struct sums sums_of(const struct model *m, const struct which *w)
 	return s;
 }
 
-static struct reading read_real(const char *rel)
-{
-	struct reading rd = read_path("nsys", kept(test_trace(rel)), true);
-
-	assert_int_equal(rd.r, 0);
-	assert_false(rd.m->inputs.v[0].partial);
-	return rd;
-}
+#define read_real(rel) read_recording("nsys", (rel), true)
 
 #define KERNELS (1 << SPAN_KERNEL)
 #define COPIES (1 << SPAN_COPY)

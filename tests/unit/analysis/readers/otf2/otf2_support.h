@@ -53,5 +53,17 @@ static inline struct model *read_archive(const char *path, int want, bool args)
 }
 
 #define IN_PLACE(f) TEST_OF(f, struct place *p, place_make, place_remove)
+/* A test whose body writes the simple archive g, with w for its events (otf2_gen.h). */
+#define IN_ARCHIVE(f) \
+	static void f##_with(struct place *, struct otf2_gen *, OTF2_EvtWriter *); \
+	IN_PLACE(f) \
+	{ \
+		struct otf2_gen *g; \
+		OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000); \
+\
+		f##_with(p, g, w); \
+	} \
+	static void f##_with(struct place *p, struct otf2_gen *g, OTF2_EvtWriter *w UNUSED)
+#define close_and_read(p, g, want) (otf2_gen_close(g), read_archive((p)->archive, (want), false))
 
 #endif

@@ -138,9 +138,7 @@ IN_PLACE(test_regions)
 	otf2_gen_call(w, 50, 50, 1);
 	OTF2_EvtWriter_Leave(w, NULL, 100, 0);
 	OTF2_EvtWriter_ProgramEnd(w, NULL, 140, 0);
-	otf2_gen_close(g);
-
-	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = close_and_read(p, g, 0);
 	expect_model(m, "warnings=0 spans=3");
 	assert_string_equal(span_name(m, 0), "main");
 	assert_string_equal(model_str(m, m->spans.category[0]), "COMPILER");
@@ -177,9 +175,7 @@ IN_PLACE(test_clock)
 	w = otf2_gen_location(g, 0, "T", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
 	otf2_gen_call(w, 2000, 3000, 0);
 	otf2_gen_clock_offset(g, 0, 400);
-	otf2_gen_close(g);
-
-	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = close_and_read(p, g, 0);
 	in = &m->inputs.v[0];
 	assert_true(in->has_realtime_anchor);
 	assert_int_equal(in->anchor_own_ns, 500);
@@ -189,11 +185,8 @@ IN_PLACE(test_clock)
 	assert_int_equal(m->spans.end_ns[0], 1700);
 }
 
-IN_PLACE(test_unbalanced)
+IN_ARCHIVE(test_unbalanced)
 {
-	struct otf2_gen *g;
-	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
-
 	OTF2_EvtWriter_Leave(w, NULL, 5, 1);
 	OTF2_EvtWriter_Enter(w, NULL, 10, 0);
 	OTF2_EvtWriter_Enter(w, NULL, 20, 1);
@@ -201,9 +194,7 @@ IN_PLACE(test_unbalanced)
 	OTF2_EvtWriter_Enter(w, NULL, 30, 99);
 	otf2_gen_call(w, 31, 32, OTF2_UNDEFINED_REGION);
 	OTF2_EvtWriter_BufferFlush(w, NULL, 70, 80);
-	otf2_gen_close(g);
-
-	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = close_and_read(p, g, 0);
 	expect_model(m, "W_STRAY_LEAVE=1 W_LEAVE_MISMATCH=1 W_UNKNOWN_REFERENCE=3 W_OPEN_SPAN=2 "
 			"spans=4");
 	/* open to the last record of the location, though that is only counted */
@@ -213,10 +204,8 @@ IN_PLACE(test_unbalanced)
 	assert_int_equal(fact(m, "buffer_flush"), 1);
 }
 
-IN_PLACE(test_parameters_and_contexts)
+IN_ARCHIVE(test_parameters_and_contexts)
 {
-	struct otf2_gen *g;
-	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
 	uint32_t text = otf2_gen_string(g, "a \"b\"\n\xff\xc3");
 
 	OTF2_GlobalDefWriter_WriteParameter(otf2_gen_defs(g), 0, otf2_gen_string(g, "grid"),
@@ -277,11 +266,8 @@ static void pci_put(struct otf2_gen *g, uint32_t node, const char *name, const c
 }
 
 /* A context's group tells which process made it, its node where the device sits. */
-IN_PLACE(test_queue_owners)
+IN_ARCHIVE(test_queue_owners)
 {
-	struct otf2_gen *g;
-	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
-
 	otf2_gen_group(g, 1, "Other", OTF2_LOCATION_GROUP_TYPE_PROCESS, 0);
 	otf2_gen_device(g, 5, "0", 0);
 	pci_put(g, 5, "PCI Domain ID", "0");
@@ -296,9 +282,7 @@ IN_PLACE(test_queue_owners)
 	otf2_gen_location(g, 8, "HIP[0:0]", OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, 2);
 	otf2_gen_location(g, 9, "HIP[1:0]", OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, 3);
 	otf2_gen_location(g, 10, "CUDA[2:1]", OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, 0);
-	otf2_gen_close(g);
-
-	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = close_and_read(p, g, 0);
 	assert_ptr_equal(&m->tracks.v[track_named(m, "HIP[0:0]")->owner], track_named(m, "Other"));
 	assert_string_equal(model_str(m, track_named(m, "HIP[0:0]")->pci), "0:41:0");
 	assert_int_equal(track_named(m, "HIP[1:0]")->owner, TRACK_NONE);
@@ -332,9 +316,7 @@ IN_PLACE(test_streams)
 	/* an archive of the time before accelerator contexts: the stream lies in its process */
 	s = otf2_gen_location(g, 9, "CUDA[2:1]", OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, 0);
 	stream_fill(s, 99);
-	otf2_gen_close(g);
-
-	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = close_and_read(p, g, 0);
 	q = track_named(m, "HIP[0:3]");
 	assert_int_equal(q->kind, TRACK_QUEUE);
 	assert_string_equal(model_str(m, q->device), "gpu2");
@@ -385,9 +367,7 @@ IN_PLACE(test_devices_of_two_hosts)
 							 OTF2_SCOPE_SYSTEM_TREE_NODE, i);
 		otf2_gen_values(w, 5, 1 + i, 1, (uint64_t[]){ 100 + i });
 	}
-	otf2_gen_close(g);
-
-	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = close_and_read(p, g, 0);
 	assert_string_equal(model_str(m, track_named(m, "HIP[0:1]")->device), "n1:gpu0");
 	assert_string_equal(model_str(m, track_named(m, "HIP[0:2]")->device), "n2:gpu0");
 	assert_int_equal(m->series.nr, 2);
@@ -423,9 +403,7 @@ IN_PLACE(test_strict_class)
 	otf2_gen_values(second, 5, 4, 3, (uint64_t[]){ 7, 8, UINT64_C(1) << 53 });
 	otf2_gen_values(second, 6, 99, 1, (uint64_t[]){ 1 });   /* undefined */
 	otf2_gen_values(second, 7, 4, 2, (uint64_t[]){ 9, 9 }); /* one value short */
-	otf2_gen_close(g);
-
-	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = close_and_read(p, g, 0);
 	expect_model(m, "series=6 fact.metric=7");
 	assert_int_equal(m->inputs.v[0].samples, 4 * 3 + 3 + 2);
 	expect_model(m, "W_UNKNOWN_REFERENCE=1 W_BAD_EVENT=1");
@@ -469,9 +447,7 @@ IN_PLACE(test_async_metrics)
 		OTF2_EvtWriter_Metric(w, NULL, 100 * i, 1 + i % 3, 2,
 				      (OTF2_Type[]){ OTF2_TYPE_INT64, OTF2_TYPE_DOUBLE }, v);
 	}
-	otf2_gen_close(g);
-
-	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = close_and_read(p, g, 0);
 	expect_model(m, "series=6 input.samples=12");
 	s = series_on(m, "memory", "sampler");
 	assert_int_equal(s->kind, SERIES_GAUGE);
@@ -530,9 +506,7 @@ IN_PLACE(test_messages)
 	/* to itself, outside of any call */
 	OTF2_EvtWriter_MpiSend(w[1], NULL, 70, 1, 0, 1, 1);
 	OTF2_EvtWriter_MpiRecv(w[1], NULL, 71, 1, 0, 1, 1);
-	otf2_gen_close(g);
-
-	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = close_and_read(p, g, 0);
 	assert_int_equal(m->links.nr, 3);
 	for (size_t i = 0; i < m->links.nr; i++) {
 		const char *from = span_name(m, m->links.from[i]),

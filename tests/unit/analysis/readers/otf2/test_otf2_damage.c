@@ -1,4 +1,3 @@
-#include "otf2_files.h"
 #include "otf2_support.h"
 #include "tests/fixtures/gen/otf2_gen.c"
 
@@ -17,11 +16,8 @@ static void file_write(const char *dir, const char *name, const void *data, size
 	assert_int_equal(fs_write_atomic(in_dir(dir, name), data, n, NULL), 0);
 }
 
-IN_PLACE(test_missing_events)
+IN_ARCHIVE(test_missing_events)
 {
-	struct otf2_gen *g;
-	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
-
 	otf2_gen_call(w, 1, 2, 0);
 	w = otf2_gen_location(g, 8, "Lost worker", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
 	otf2_gen_call(w, 1, 2, 0);
@@ -35,8 +31,8 @@ IN_PLACE(test_missing_events)
 
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, READ_PARTIAL, false);
 	expect_model(m, "spans=1 W_MISSING_LOCATION=2");
-	assert_non_null(strstr(warning_text(m, W_MISSING_LOCATION), "location 8 'Lost worker'"));
-	assert_non_null(strstr(warning_text(m, W_MISSING_LOCATION), "; location 11 'Empty file'"));
+	assert_has(warning_text(m, W_MISSING_LOCATION), "location 8 'Lost worker'",
+		   "; location 11 'Empty file'");
 	expect_model(m, "fact.events=2 fact.locations=4");
 
 	/* all gone */
@@ -46,11 +42,8 @@ IN_PLACE(test_missing_events)
 	expect_model(m, "W_MISSING_LOCATION=3 spans=0");
 }
 
-IN_PLACE(test_missing_local_definitions)
+IN_ARCHIVE(test_missing_local_definitions)
 {
-	struct otf2_gen *g;
-	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
-
 	otf2_gen_call(w, 1, 2, 0);
 	w = otf2_gen_location(g, 8, "Worker", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
 	otf2_gen_call(w, 3, 4, 0);
@@ -60,23 +53,19 @@ IN_PLACE(test_missing_local_definitions)
 	/* the others are there, so this one was lost */
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, READ_PARTIAL, false);
 	expect_model(m, "spans=2 W_TRUNCATED=1");
-	assert_non_null(strstr(warning_text(m, W_TRUNCATED),
-			       "location 8 'Worker': no local definitions: "));
+	assert_has(warning_text(m, W_TRUNCATED), "location 8 'Worker': no local definitions: ");
 
 	/* an archive without any was made so */
 	file_remove(p->archive, "traces/7.def");
 	model_free(m);
 	m = read_archive(p->archive, 0, false);
 	expect_model(m, "spans=2 W_TRUNCATED=0 W_MISSING_DEFINITIONS=2");
-	assert_non_null(strstr(warning_text(m, W_MISSING_DEFINITIONS), "location 7 "));
+	assert_has(warning_text(m, W_MISSING_DEFINITIONS), "location 7 ");
 }
 
 /* Cut or overwritten local definitions are no complete archive either. */
-IN_PLACE(test_damaged_local_definitions)
+IN_ARCHIVE(test_damaged_local_definitions)
 {
-	struct otf2_gen *g;
-	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
-
 	otf2_gen_call(w, 1, 2, 0);
 	otf2_gen_close(g);
 	/* the last byte says nothing */
@@ -122,7 +111,7 @@ IN_PLACE(test_truncated_events)
 		CLEANUP(model_freep)
 		struct model *m = read_archive(p->archive, READ_PARTIAL, false);
 		assert_int_equal(warned(m, W_TRUNCATED), 1);
-		assert_non_null(strstr(warning_text(m, W_TRUNCATED), "location 7 'Master thread'"));
+		assert_has(warning_text(m, W_TRUNCATED), "location 7 'Master thread'");
 		assert_int_equal(track_named(m, "Sound")->spans, 1);
 		t = track_named(m, "Master thread");
 		/* 22 bytes a pair and up to 40 a chunk: nothing is lost before the cut, nothing is
@@ -148,7 +137,7 @@ IN_PLACE(test_damaged_events)
 	assert_int_equal(fs_write_atomic(evt, data, n, NULL), 0);
 	CLEANUP(model_freep) struct model *m = read_archive(p->archive, READ_PARTIAL, false);
 	assert_int_equal(fact(m, "events"), 23829 + 2);
-	assert_non_null(strstr(warning_text(m, W_TRUNCATED), "no chunk header at byte 262144"));
+	assert_has(warning_text(m, W_TRUNCATED), "no chunk header at byte 262144");
 	model_free(m);
 
 	data[262144] = 3;
@@ -156,14 +145,12 @@ IN_PLACE(test_damaged_events)
 	data[262144 + 27] = 31;
 	assert_int_equal(fs_write_atomic(evt, data, n, NULL), 0);
 	m = read_archive(p->archive, READ_PARTIAL, false);
-	assert_non_null(strstr(warning_text(m, W_TRUNCATED), "a record goes beyond its chunk"));
+	assert_has(warning_text(m, W_TRUNCATED), "a record goes beyond its chunk");
 	assert_int_equal(fact(m, "events"), 23829 + 2);
 }
 
-IN_PLACE(test_truncated_definitions)
+IN_ARCHIVE(test_truncated_definitions)
 {
-	struct otf2_gen *g;
-	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
 	int64_t size;
 
 	otf2_gen_call(w, 1, 2, 0);
@@ -251,10 +238,8 @@ IN_PLACE(test_no_definitions)
 
 /* Events that are one compressed number: "undefined" looks like the mark of a long record and is
  * none. */
-IN_PLACE(test_scan_numbers)
+IN_ARCHIVE(test_scan_numbers)
 {
-	struct otf2_gen *g;
-	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
 	OTF2_Type types[255];
 	OTF2_MetricValue values[255];
 
@@ -282,9 +267,7 @@ IN_PLACE(test_scan_numbers)
 	}
 	OTF2_EvtWriter_Metric(w, NULL, 15, 0, 255, types, values);
 	otf2_gen_call(w, 16, 17, UINT32_MAX);
-	otf2_gen_close(g);
-
-	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = close_and_read(p, g, 0);
 	expect_model(m, "fact.events=17 fact.thread=6 fact.mpi_request=4 fact.mpi_collective=2 "
 			"fact.rma=1 fact.io=1 W_TRUNCATED=0");
 }
@@ -376,9 +359,9 @@ IN_PLACE(test_record_twice)
 		CLEANUP(model_freep)
 		struct model *m = read_archive(p->archive, READ_PARTIAL, false);
 		assert_int_equal(warned(m, W_TRUNCATED), 1);
-		assert_non_null(strstr(warning_text(m, W_TRUNCATED),
-				       more > 0 ? "a chunk has more records than its header"
-						: "a chunk has fewer records than its header"));
+		assert_has(warning_text(m, W_TRUNCATED),
+			   more > 0 ? "a chunk has more records than its header"
+				    : "a chunk has fewer records than its header");
 		assert_int_equal(fact(m, "events"), more > 0 ? 4 : 3);
 	}
 }
@@ -399,63 +382,46 @@ IN_PLACE(test_attributes)
 		OTF2_EvtWriter_Leave(w, i % 2 ? list : NULL, 10 + i / 2, 1);
 	}
 	OTF2_AttributeList_Delete(list);
-	otf2_gen_close(g);
-	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = close_and_read(p, g, 0);
 	expect_model(m, "spans=4 warnings=0");
 }
 
 /* What the definitions state of a file and what is in it. */
-IN_PLACE(test_event_counts)
+IN_ARCHIVE(test_event_counts)
 {
-	struct otf2_gen *g;
-	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
-
 	otf2_gen_call(w, 1, 2, 0);
 	otf2_gen_state_events(g, 7, 1);
 	w = otf2_gen_location(g, 8, "Worker", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
 	otf2_gen_call(w, 1, 2, 0);
 	otf2_gen_state_events(g, 8, 0);
-	otf2_gen_close(g);
-
 	/* more than stated: all is read, nothing is missing */
-	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = close_and_read(p, g, 0);
 	expect_model(m, "spans=2 W_EVENT_COUNT=2");
-	assert_non_null(strstr(warning_text(m, W_EVENT_COUNT), "location 7 'Master thread': 2 "));
-	assert_non_null(strstr(warning_text(m, W_EVENT_COUNT), "/7.evt, "));
-	assert_non_null(strstr(warning_text(m, W_EVENT_COUNT), "definitions state 1"));
+	assert_has(warning_text(m, W_EVENT_COUNT), "location 7 'Master thread': 2 ", "/7.evt, ",
+		   "definitions state 1");
 }
 
 /* APEX: one number for all locations, which is none of any. */
-IN_PLACE(test_one_count_for_all)
+IN_ARCHIVE(test_one_count_for_all)
 {
-	struct otf2_gen *g;
-	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
-
 	otf2_gen_call(w, 1, 2, 0);
 	otf2_gen_state_events(g, 7, 1000);
 	w = otf2_gen_location(g, 8, "Worker", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
 	otf2_gen_call(w, 1, 2, 0);
 	otf2_gen_state_events(g, 8, 1000);
-	otf2_gen_close(g);
-	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = close_and_read(p, g, 0);
 	expect_model(m, "spans=2 warnings=0");
 }
 
 /* A whole file of another recording, or of an earlier moment of this one. */
-IN_PLACE(test_too_few_events)
+IN_ARCHIVE(test_too_few_events)
 {
-	struct otf2_gen *g;
-	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
-
 	otf2_gen_call(w, 1, 2, 0);
 	otf2_gen_state_events(g, 7, 1000);
-	otf2_gen_close(g);
-
-	CLEANUP(model_freep) struct model *m = read_archive(p->archive, READ_PARTIAL, false);
+	CLEANUP(model_freep) struct model *m = close_and_read(p, g, READ_PARTIAL);
 	expect_model(m, "spans=1 W_TRUNCATED=1 W_EVENT_COUNT=0");
-	assert_non_null(strstr(warning_text(m, W_TRUNCATED), "location 7 'Master thread': 2 "));
-	assert_non_null(strstr(warning_text(m, W_TRUNCATED), "/7.evt, "));
-	assert_non_null(strstr(warning_text(m, W_TRUNCATED), "definitions state 1000"));
+	assert_has(warning_text(m, W_TRUNCATED), "location 7 'Master thread': 2 ", "/7.evt, ",
+		   "definitions state 1000");
 }
 
 /* libotf2 takes offsets in ascending order alone: those before the first that is not are used. */
@@ -474,8 +440,7 @@ IN_PLACE(test_clock_offsets_out_of_order)
 		CLEANUP(model_freep)
 		struct model *m = read_archive(p->archive, READ_PARTIAL, false);
 		assert_int_equal(warned(m, W_TRUNCATED), 1);
-		assert_non_null(strstr(warning_text(m, W_TRUNCATED), "location 7 'Master thread'"));
-		assert_non_null(strstr(warning_text(m, W_TRUNCATED), "/7.def: "));
+		assert_has(warning_text(m, W_TRUNCATED), "location 7 'Master thread'", "/7.def: ");
 		assert_int_equal(m->spans.nr, 1);
 		assert_int_equal(m->spans.start_ns[0], i ? 1500 : 1525);
 		assert_int_equal(m->spans.end_ns[0], i ? 2500 : 2575);
@@ -484,37 +449,29 @@ IN_PLACE(test_clock_offsets_out_of_order)
 }
 
 /* Offsets in order that turn the clock back: times are as they come out, and told. */
-IN_PLACE(test_clock_turned_back)
+IN_ARCHIVE(test_clock_turned_back)
 {
-	struct otf2_gen *g;
-	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
-
 	otf2_gen_call(w, 5100, 5900, 0);
 	otf2_gen_clock_offset_at(g, 7, 5000, 0);
 	otf2_gen_clock_offset_at(g, 7, 6000, -3000);
-	otf2_gen_close(g);
-	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = close_and_read(p, g, 0);
 	assert_int_equal(warned(m, W_TIME_ORDER), 1);
-	assert_non_null(strstr(warning_text(m, W_TIME_ORDER), "'Master thread'"));
+	assert_has(warning_text(m, W_TIME_ORDER), "'Master thread'");
 	assert_int_equal(m->spans.nr, 1);
 	assert_true(m->spans.end_ns[0] >= m->spans.start_ns[0]);
 }
 
 /* Names need not be unique, references must: of one that is defined twice, one is taken. */
-IN_PLACE(test_equal_names)
+IN_ARCHIVE(test_equal_names)
 {
-	struct otf2_gen *g;
-	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
-
 	otf2_gen_call(w, 1, 2, 0);
 	w = otf2_gen_location(g, 8, "Master thread", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
 	otf2_gen_call(w, 1, 9, 1);
 	OTF2_GlobalDefWriter_WriteLocation(otf2_gen_defs(g), 8, otf2_gen_string(g, "Twice"),
 					   OTF2_LOCATION_TYPE_CPU_THREAD, 2, 0);
-	otf2_gen_close(g);
-	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = close_and_read(p, g, 0);
 	assert_int_equal(warned(m, W_UNKNOWN_REFERENCE), 1);
-	assert_non_null(strstr(warning_text(m, W_UNKNOWN_REFERENCE), ".def: 1 references are "));
+	assert_has(warning_text(m, W_UNKNOWN_REFERENCE), ".def: 1 references are ");
 	assert_int_equal(m->spans.nr, 2);
 	assert_int_not_equal(m->spans.track[0], m->spans.track[1]);
 }
@@ -530,8 +487,7 @@ IN_PLACE(test_deep_recursion)
 		OTF2_EvtWriter_Enter(w, NULL, i, 0);
 	for (uint64_t i = 0; i < DEPTH; i++)
 		OTF2_EvtWriter_Leave(w, NULL, DEPTH + i, 0);
-	otf2_gen_close(g);
-	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = close_and_read(p, g, 0);
 	assert_int_equal(m->warnings.nr, 0);
 	assert_int_equal(m->spans.nr, DEPTH);
 	for (size_t i = 0; i < DEPTH; i++) {

@@ -9,11 +9,7 @@
 /* Both kernels of k overlap, and the copy overlaps the first: sums are not unions. */
 TEST(known_answers)
 {
-	static const struct {
-		const char *name;
-		uint64_t calls;
-		int64_t ns;
-	} want[] = {
+	static const struct calls_answer want[] = {
 		{ "k", 2, 5000 },
 		{ "m", 1, 1000 },
 		{ "MEMORY_COPY_HOST_TO_DEVICE", 1, 1000 },
@@ -24,12 +20,7 @@ TEST(known_answers)
 	int64_t covered = 0, first = INT64_MAX, last = INT64_MIN;
 
 	assert_int_equal(rd.r, 0);
-	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
-		uint64_t calls;
-
-		assert_int_equal(calls_sum(m, want[i].name, &calls), want[i].ns);
-		assert_int_equal(calls, want[i].calls);
-	}
+	expect_calls(m, want, ARRAY_LEN(want));
 	for (int64_t t = 0; t < 8000; t++) {
 		bool busy = false;
 
@@ -67,7 +58,7 @@ TEST(places)
 	assert_string_equal(
 		model_str(m, m->spans.args[copy]),
 		"{\"bytes\":4096,\"source device\":\"cpu0\",\"destination device\":\"gpu0\"}");
-	assert_non_null(strstr(model_str(m, m->spans.args[k]), "\"workgroup size\":[64,1,1]"));
+	assert_has(model_str(m, m->spans.args[k]), "\"workgroup size\":[64,1,1]");
 	/* the first dispatch has the stack id of the call */
 	assert_int_equal(m->links.nr, 1);
 	assert_int_equal(m->links.from[0], call);
@@ -273,9 +264,8 @@ static char *small_file(const char *dir, size_t *n)
 	return data;
 }
 
-TEST(cut_everywhere)
+TEST_IN(cut_everywhere, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	size_t n, partial = 0;
 
 	CLEANUP(xfreep) char *data = small_file(dir, &n);
@@ -290,48 +280,22 @@ TEST(cut_everywhere)
 	print_message("# %zu cuts gave a part\n", partial);
 }
 
-TEST(mutated)
+TEST_IN(mutated, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
-	uint64_t seed = 5, whole = 0, part = 0, cases = test_cases(1500);
 	size_t n;
 
 	CLEANUP(xfreep) char *data = small_file(dir, &n);
-	for (uint64_t k = 0; k < cases; k++) {
-		CLEANUP(xfreep) char *copy = xmemdup(data, n);
-		size_t flips = 1 + rnd(&seed) % 16;
-
-		for (size_t i = 0; i < flips; i++)
-			copy[rnd(&seed) % n] = (char)rnd(&seed);
-		READING rd = read_bytes("rocpd", copy, n);
-		assert_true(rd.r <= READ_PARTIAL);
-		whole += rd.r == 0;
-		part += rd.r == READ_PARTIAL;
-	}
-	print_message("# %" PRIu64 " of %" PRIu64 " whole, %" PRIu64 " in part\n", whole, cases,
-		      part);
+	assert_mutations_read("rocpd", data, n, 5, 16, true);
 }
 
 TEST(detected)
 {
-	static const struct {
-		const char *sql;
-		const char *reader;
-	} cases[] = {
+	static const struct sql_format cases[] = {
 		{ ROCPD_TABLES(U1), "rocpd" },
 		{ "CREATE TABLE rocpd_info_node(id); CREATE TABLE rocpd_kernel_dispatch(id);",
 		  "rocpd" },
 		{ "CREATE TABLE rocpd_string(id); CREATE TABLE rocpd_metadata(id);", NULL },
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(test_dir_done) char *dir = test_dir();
-		CLEANUP(xfreep) char *path = db_make(dir, "x.db", SQL(cases[i].sql));
-		const struct reader *rd = NULL;
-		struct err e = ERR_INIT;
-		int r = reader_detect(path, &rd, &e);
-
-		if (cases[i].reader ? r != 0 || strcmp(rd->name, cases[i].reader) != 0 : r == 0)
-			ROW_FAIL(i, "%d %s %s", r, rd ? rd->name : "", e.msg);
-	}
+	expect_detected("x.db", cases, ARRAY_LEN(cases));
 }

@@ -118,11 +118,7 @@ TEST(names)
 
 TEST(missing_columns)
 {
-	static const struct {
-		const char *text;
-		int r;
-		const char *words;
-	} cases[] = {
+	static const struct refused cases[] = {
 		{ "", -ENODATA, "no header" },
 		{ "\r\n\n", -ENODATA, "no header" },
 		{ "a,b,c\n1,2,3\n", -EINVAL, ":1: the columns are none" },
@@ -136,12 +132,7 @@ TEST(missing_columns)
 		{ "Counter_Name,Counter_Value,Dispatch_Id\n", -EINVAL, "no column 'Kernel_Name'" },
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		READING rd = read_text("rocprof_csv", cases[i].text);
-
-		if (rd.r != cases[i].r || !strstr(rd.err.msg, cases[i].words))
-			ROW_FAIL(i, "%d %s", rd.r, rd.err.msg);
-	}
+	expect_refused("rocprof_csv", cases, ARRAY_LEN(cases));
 }
 
 TEST(calls)
@@ -314,13 +305,12 @@ static struct model *read_files(const char *dir, const char *const *files)
 	"Node_Id,Logical_Node_Id,Agent_Type,Location_Id,Domain,Name\n" \
 	"0,0,CPU,0,0,cpu\n1,1,CPU,0,0,cpu\n4,2,GPU,49408,0,gfx90a\n6,3,GPU,51200,1,gfx90a\n"
 
-TEST(one_run)
+TEST_IN(one_run, dir)
 {
 	static const char *const files[] =
 		LIST("4242_kernel_trace.csv", "4242_hip_api_trace.csv",
 		     "4242_memory_copy_trace.csv", "4242_agent_info.csv",
 		     "4242_counter_collection.csv", "4242_kernel_stats.csv", NULL);
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	const struct track *q;
 
 	test_put(dir, files[0],
@@ -364,11 +354,10 @@ TEST(one_run)
 }
 
 /* Releases of 2024: the counters' times are in the trace beside them. */
-TEST(counters_joined)
+TEST_IN(counters_joined, dir)
 {
 	static const char *const files[] = { "9_counter_collection.csv", "9_kernel_trace.csv",
 					     NULL };
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	const struct series *s;
 
 	test_put(dir, files[0],
@@ -386,12 +375,11 @@ TEST(counters_joined)
 }
 
 /* Numbers of correlations are each run's own; a prefix that is no pid finds it in a sibling. */
-TEST(two_runs)
+TEST_IN(two_runs, dir)
 {
 	static const char *const files[] = { "a_kernel_trace.csv", "a_hip_api_trace.csv",
 					     "b_kernel_trace.csv", "b_hip_api_trace.csv",
 					     "kernel_trace.csv",   NULL };
-	CLEANUP(test_dir_done) char *dir = test_dir();
 
 	test_put(dir, files[0], KERNELS_2025 "K,GPU 0,1,1,1,1,1,ka,5,2000,3000,0,1\n");
 	test_put(dir, files[1], CALLS "H,la,70,70,5,1000,1100\n");
@@ -407,10 +395,9 @@ TEST(two_runs)
 }
 
 /* Two processes in one converted file have equal correlations. */
-TEST(guids)
+TEST_IN(guids, dir)
 {
 	static const char *const files[] = { "x_kernel_trace.csv", "x_hip_api_trace.csv", NULL };
-	CLEANUP(test_dir_done) char *dir = test_dir();
 
 	test_put(dir, files[0],
 		 "Guid,Kind,Agent_Id,Stream_Id,Kernel_Name,Correlation_Id,Start_Timestamp,"
@@ -569,10 +556,9 @@ TEST(large_file)
 	reading_release(&rd);
 }
 
-TEST(detected)
+TEST_IN(detected, dir)
 {
 	static const char text[] = CALLS "H,f,1,1,1,1000,2000\n";
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "1_hip_api_trace.csv");
 	const struct reader *found = NULL;
 

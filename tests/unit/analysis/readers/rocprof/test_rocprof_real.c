@@ -4,19 +4,7 @@
 #define SDK "rocprof/sdk-docs-csv/"
 #define V1 "rocprof/v1-finite-difference/"
 
-static struct reading read_real(const char *rel)
-{
-	CLEANUP(xfreep) char *path = test_trace(rel);
-	const struct reader *found = NULL;
-	struct reading rd;
-
-	assert_int_equal(reader_detect(path, &found, NULL), 0);
-	assert_string_equal(found->name, "rocprof_csv");
-	rd = read_path("rocprof_csv", path, true);
-	if (rd.r != 0)
-		fail_msg("%s: %d %s", rel, rd.r, rd.err.msg);
-	return rd;
-}
+#define read_real(rel) read_recording("rocprof_csv", (rel), true)
 
 /* Σ durations of the spans whose name begins so, and how many. */
 static int64_t sum_of(const struct model *m, const char *name, uint64_t *ret_calls)
@@ -233,8 +221,7 @@ TEST(pc_samples)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(xfreep) char *rel = xasprintf(SDK "%s.csv", cases[i].file);
-		READING rd = read_real(rel);
+		READING rd = read_real(textf(SDK "%s.csv", cases[i].file));
 		uint64_t calls;
 
 		assert_int_equal(rd.m->inputs.v[0].instants, cases[i].rows);

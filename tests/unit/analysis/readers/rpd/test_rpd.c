@@ -151,12 +151,12 @@ TEST(versions_agree)
 	assert_string_equal(a, kept(model_texts(three.m)));
 	assert_string_equal(a, kept(model_texts(none.m)));
 	assert_int_equal(two.m->links.nr, 2);
-	assert_non_null(strstr(a, "|step|UserMarker|"));
-	assert_non_null(strstr(a, "{\"launch\":{\"grid\":[8,1,1],\"block\":[64,1,1],\"lds\":0,"
-				  "\"scratch\":16,\"stream\":\"0x0\"}}"));
-	assert_non_null(strstr(a, "{\"args\":\"ptr=0x1 | size=0x1000\",\"launch\":{\"bytes\":4096,"
-				  "\"kind\":1,"));
-	assert_non_null(strstr(a, "sclk.gpu2 300 1700"));
+	assert_has(a, "|step|UserMarker|",
+		   "{\"launch\":{\"grid\":[8,1,1],\"block\":[64,1,1],\"lds\":0,"
+		   "\"scratch\":16,\"stream\":\"0x0\"}}",
+		   "{\"args\":\"ptr=0x1 | size=0x1000\",\"launch\":{\"bytes\":4096,"
+		   "\"kind\":1,",
+		   "sclk.gpu2 300 1700");
 	assert_only_warned(two.m, NULL);
 	assert_only_warned(three.m, NULL);
 	reading_release(&none);
@@ -188,7 +188,7 @@ TEST(version_1)
 	expect_read(&rd, 0,
 		    "format='RPD 1' links=1 fact.hsa_api=1 fact.copy_bytes=128 "
 		    "a: in=hipLaunchKernel cat=hsa");
-	assert_non_null(strstr(model_str(m, m->spans.args[span_at(m, "k")]), "\"grid\":[4,1,1]"));
+	assert_has(model_str(m, m->spans.args[span_at(m, "k")]), "\"grid\":[4,1,1]");
 }
 
 /* Two processes: ids are offset, strings are there twice, queues of equal numbers are two. */
@@ -235,7 +235,7 @@ TEST(nodes)
 			    "node3");
 	t = track_of(m, span_at(m, "k"));
 	assert_int_equal(t->tid, 1);
-	assert_non_null(strstr(model_str(m, t->device), "gpu2"));
+	assert_has(model_str(m, t->device), "gpu2");
 	assert_string_equal(model_str(m, t->host), "node3");
 }
 
@@ -424,7 +424,7 @@ static struct reading read_damaged(const char *path)
 
 	assert_true(rd.r <= READ_PARTIAL);
 	if (rd.r < 0)
-		assert_non_null(strstr(rd.err.msg, path));
+		assert_has(rd.err.msg, path);
 	if (rd.r == READ_PARTIAL)
 		assert_true(warned(rd.m, W_TRUNCATED) > 0);
 	for (size_t i = 0; i < rd.m->spans.nr; i++)
@@ -432,9 +432,8 @@ static struct reading read_damaged(const char *path)
 	return rd;
 }
 
-TEST(cut_anywhere)
+TEST_IN(cut_anywhere, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
 	char *path = db_make(dir, "t.rpd", SQL(RPD_3, TEXTS("rocpd_ustring"), CONTENT));
 	READING whole = read_path("rpd", path, true);
@@ -457,9 +456,8 @@ TEST(cut_anywhere)
 		      (int)partial);
 }
 
-TEST(mutations)
+TEST_IN(mutations, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
 	char *path = db_make(dir, "t.rpd", SQL(RPD_3, TEXTS("rocpd_ustring"), CONTENT));
 	CLEANUP(xfreep) char *bytes = NULL;

@@ -12,19 +12,7 @@ struct work {
 	int64_t sum_ns;
 };
 
-static struct reading read_real(const char *rel)
-{
-	CLEANUP(xfreep) char *path = test_trace(rel);
-	const struct reader *rd = NULL;
-	struct err e = ERR_INIT;
-	struct reading got;
-
-	assert_int_equal(reader_detect(path, &rd, &e), 0);
-	assert_string_equal(rd->name, "rpd");
-	got = read_path("rpd", path, false);
-	assert_int_equal(got.r, 0);
-	return got;
-}
+#define read_real(rel) read_recording("rpd", (rel), false)
 
 /* Spans of a name, or of a category. */
 static struct work sum_of(const struct model *m, const str_id *column, const char *word, bool work)

@@ -116,7 +116,7 @@ TEST(damaged)
 		if (cut > 23 && rd.r != (text[cut - 1] == '\n' ? 0 : READ_PARTIAL))
 			ROW_FAIL(cut, "result %d", rd.r);
 	}
-	assert_mutations_read("folded", text, n, 5, 5);
+	assert_mutations_read("folded", text, n, 5, 5, false);
 }
 
 TEST(deep)

@@ -321,7 +321,7 @@ TEST(damaged)
 		if (rd.r == 0 && cut < n && cut > 0 && text[cut - 1] != '\n')
 			ROW_FAIL(cut, "cut inside a line and not partial");
 	}
-	assert_mutations_read("perf", text, n, 11, 8);
+	assert_mutations_read("perf", text, n, 11, 8, false);
 }
 
 TEST(deep)

@@ -173,5 +173,5 @@ TEST(damaged)
 		if (rd.r == 0)
 			ROW_FAIL(cut, "nothing is said of the cut");
 	}
-	assert_mutations_read("speedscope", text, n, 3, 5);
+	assert_mutations_read("speedscope", text, n, 3, 5, false);
 }

@@ -10,14 +10,6 @@
 /* What the recording was taken with: -F 99. */
 #define SAMPLE_NS 10101010
 
-static struct reading read_real(const char *reader, const char *rel)
-{
-	struct reading rd = read_path(reader, kept(test_trace(rel)), false);
-
-	assert_int_equal(rd.r, 0);
-	return rd;
-}
-
 static const struct table *table_of(struct model *m, const char *name, struct table_set *ts)
 {
 	static const struct analysis_opts o = { .workload_start_ns = 0 };
@@ -136,7 +128,7 @@ static uint32_t deepest(const struct model *m)
 
 TEST(recording)
 {
-	READING rd = read_real("perf", DIR "example-perf-stacks.txt.gz");
+	READING rd = read_recording("perf", DIR "example-perf-stacks.txt.gz", false);
 
 	assert_int_equal(fact(rd.m, "stack_samples"), 1315);
 	assert_int_equal(fact(rd.m, "sample_ns"), SAMPLE_NS);
@@ -150,7 +142,7 @@ TEST(recording)
 
 TEST(collapsed)
 {
-	READING rd = read_real("folded", DIR "example-perf-stacks-collapsed.txt");
+	READING rd = read_recording("folded", DIR "example-perf-stacks-collapsed.txt", false);
 
 	expect_model(rd.m, "fact.stacks=710 fact.count_ns=1");
 	assert_int_equal(deepest(rd.m), 74);

@@ -41,13 +41,7 @@ static struct work work_of(const struct model *m)
 	return w;
 }
 
-static struct reading read_real(const char *rel)
-{
-	struct reading rd = read_path("tef", kept(test_trace(rel)), false);
-
-	assert_int_equal(rd.r, 0);
-	return rd;
-}
+#define read_real(rel) read_recording("tef", (rel), false)
 
 TEST(device_work)
 {
@@ -194,11 +188,7 @@ TEST(rocprof_v1)
 {
 	struct reading rd =
 		read_real("tef/rocprof-v1-memcpy/memcpy-host-device.rocprofiler.json.gz");
-	static const struct {
-		const char *name;
-		uint64_t calls;
-		int64_t ns;
-	} want[] = {
+	static const struct calls_answer want[] = {
 		{ "CopyHostToDevice", 2, 6560 },       { "CopyDeviceToHost", 2, 11200 },
 		{ "hipMemcpyHtoD", 2, 1658623468 },    { "hipMemcpyDtoH", 2, 2917093 },
 		{ "hipLaunchKernel", 2, 2447343 },     { "hipMalloc", 2, 40910 },
@@ -208,12 +198,7 @@ TEST(rocprof_v1)
 	const struct model *m = rd.m;
 
 	assert_int_equal(m->inputs.v[0].spans, 2636);
-	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
-		uint64_t calls;
-
-		assert_int_equal(calls_sum(m, want[i].name, &calls), want[i].ns);
-		assert_int_equal(calls, want[i].calls);
-	}
+	expect_calls(m, want, ARRAY_LEN(want));
 	for (int k = 0; k < 2; k++) {
 		size_t i = span_nth(m, "some_kernel(int*, int)", k);
 		bool first = strcmp(model_str(m, track_of(m, i)->device), "gpu0") == 0;
@@ -237,7 +222,7 @@ TEST(rocprof_broken)
 	READING rd = read_path("tef", path, false);
 
 	assert_int_equal(rd.r, -EINVAL);
-	assert_non_null(strstr(rd.err.msg, "byte 0"));
+	assert_has(rd.err.msg, "byte 0");
 }
 
 /* Self and total of a frame in µs, as the golden snapshots give them. */
@@ -285,8 +270,7 @@ TEST(edge_cases)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(xfreep) char *rel = xasprintf("tef/edge-cases/%s", cases[i].file);
-		READING rd = read_real(rel);
+		READING rd = read_real(textf("tef/edge-cases/%s", cases[i].file));
 
 		for (const struct frame *f = cases[i].frames; f->name; f++)
 			assert_frame(rd.m, f->name, f->self_us, f->total_us);

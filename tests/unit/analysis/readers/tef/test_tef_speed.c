@@ -292,7 +292,7 @@ TEST(large_event)
 	one = read_said(&text, NULL, true);
 	two = read_said(&text, w, true);
 	assert_string_equal(one, two);
-	assert_non_null(strstr(one, "\nevents 5001\n"));
+	assert_has(one, "\nevents 5001\n");
 	workers_free(w);
 }
 

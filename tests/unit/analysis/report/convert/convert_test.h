@@ -5,6 +5,7 @@
 #ifndef CONVERT_TEST_H
 #define CONVERT_TEST_H
 
+#include "expect_model.h"
 #include "model_dump.h"
 
 #include <math.h>
@@ -257,9 +258,7 @@ static inline struct model *odd_model(int64_t origin_ns)
 	}
 	s->ops->link(s, longest[1], longest[0], LINK_FLOW);
 	s->ops->link(s, longest[1], longest[0], LINK_FLOW);
-	s->ops->input_end(s);
-	model_finish(m);
-	return m;
+	return model_ended(m);
 }
 
 /* ---- any models ---- */
@@ -334,9 +333,7 @@ static inline struct model *any_model(uint64_t seed)
 			s->ops->sample(s, id, (int64_t)(rnd(&seed) % 300),
 				       (double)(int64_t)rnd(&seed) / 1e6);
 	}
-	s->ops->input_end(s);
-	model_finish(m);
-	return m;
+	return model_ended(m);
 }
 
 /* Many of them; a failure names its seed. */
@@ -368,9 +365,7 @@ static inline struct model *bare_model(int what)
 		odd_span(s, s->ops->track(s, &d), "x", 3, 3, SPAN_INSTANT, 0, "", NULL);
 	if (what == 3)
 		s->ops->track(s, &d);
-	s->ops->input_end(s);
-	model_finish(m);
-	return m;
+	return model_ended(m);
 }
 #define BARE_MODELS 4
 

@@ -63,24 +63,6 @@ static void round_trip(struct model *m, const char *what)
 	model_free(m);
 }
 
-static struct model *begun(enum trace_clock clock)
-{
-	struct model *m = model_new();
-	struct sink *s = model_sink(m);
-
-	s->ops->input(s, "made", "tef");
-	s->ops->current(s)->clock = clock;
-	s->ops->clock(s);
-	return m;
-}
-
-static struct model *ended(struct model *m)
-{
-	model_sink(m)->ops->input_end(model_sink(m));
-	model_finish(m);
-	return m;
-}
-
 static span_id span_full(struct sink *s, track_id t, const char *name, const char *category,
 			 const char *args, int64_t start, int64_t end, enum span_kind kind,
 			 uint64_t correlation)
@@ -111,13 +93,13 @@ static track_id track_put(struct sink *s, enum track_kind kind, track_id parent,
 
 TEST(nothing_at_all)
 {
-	round_trip(ended(begun(TRACE_CLOCK_OWN)), "an input with nothing in it");
-	round_trip(ended(begun(TRACE_CLOCK_MONOTONIC)), "nothing on a known clock");
+	round_trip(model_ended(model_begun(TRACE_CLOCK_OWN)), "an input with nothing in it");
+	round_trip(model_ended(model_begun(TRACE_CLOCK_MONOTONIC)), "nothing on a known clock");
 }
 
 TEST(every_kind_of_track)
 {
-	struct model *m = begun(TRACE_CLOCK_REALTIME);
+	struct model *m = model_begun(TRACE_CLOCK_REALTIME);
 	struct sink *s = model_sink(m);
 	struct track_def q = TRACK_DEF_INIT;
 	track_id p[2], t, dev;
@@ -163,7 +145,7 @@ TEST(every_kind_of_track)
 	span_full(s, t, "on counters", "", NULL, 1700000000000000000, 1700000000000000001,
 		  SPAN_HOST, 0);
 	track_put(s, TRACK_COUNTER, TRACK_NONE, "", NULL, NULL, PID_NONE, PID_NONE, RANK_NONE);
-	round_trip(ended(m), "every kind of track");
+	round_trip(model_ended(m), "every kind of track");
 }
 
 TEST(overlap_and_equals)
@@ -173,7 +155,7 @@ TEST(overlap_and_equals)
 	} v[] = { { 0, 100 },   { 0, 100 },   { 10, 50 },  { 10, 50 },   { 40, 60 },
 		  { 45, 120 },  { 50, 50 },   { 50, 50 },  { 100, 100 }, { 100, 110 },
 		  { 105, 130 }, { 105, 105 }, { 200, 200 } };
-	struct model *m = begun(TRACE_CLOCK_OWN);
+	struct model *m = model_begun(TRACE_CLOCK_OWN);
 	struct sink *s = model_sink(m);
 	track_id on[] = { thread_of(s, NULL, 1, 1), queue_of(s, "gpu0", 1),
 			  track_put(s, TRACK_PROCESS, TRACK_NONE, "p", NULL, NULL, 1, PID_NONE,
@@ -190,7 +172,7 @@ TEST(overlap_and_equals)
 	for (size_t k = 0; k < ARRAY_LEN(on); k++)
 		for (int64_t t = 0; t < 130; t += 5)
 			span_full(s, on[k], "instant", "i", NULL, t, t, SPAN_INSTANT, 0);
-	round_trip(ended(m), "overlap and equal spans");
+	round_trip(model_ended(m), "overlap and equal spans");
 }
 
 /* Rows of one start that are equal keep their order, and with it their parents. */
@@ -199,7 +181,7 @@ TEST(random_overlap)
 	uint64_t seed = 7;
 
 	for (uint64_t c = 0; c < test_cases(100); c++) {
-		struct model *m = begun(TRACE_CLOCK_OWN);
+		struct model *m = model_begun(TRACE_CLOCK_OWN);
 		struct sink *s = model_sink(m);
 		track_id t[2] = { thread_of(s, NULL, 1, 1), queue_of(s, "gpu1", 1) };
 		uint64_t nr = rnd(&seed) % 40;
@@ -216,13 +198,13 @@ TEST(random_overlap)
 		for (uint64_t i = 0; nr && i < rnd(&seed) % 10; i++)
 			s->ops->link(s, rnd(&seed) % nr, rnd(&seed) % nr,
 				     (enum link_kind)(rnd(&seed) % 3));
-		round_trip(ended(m), "random spans");
+		round_trip(model_ended(m), "random spans");
 	}
 }
 
 TEST(odd_texts)
 {
-	struct model *m = begun(TRACE_CLOCK_MONOTONIC);
+	struct model *m = model_begun(TRACE_CLOCK_MONOTONIC);
 	struct sink *s = model_sink(m);
 	track_id t = track_put(s, TRACK_THREAD, TRACK_NONE,
 			       "f\xc3\xa4"
@@ -241,14 +223,13 @@ TEST(odd_texts)
 	span_full(s, t, "kernel x", "host y", "args", 10, 11, SPAN_FILL, 0);
 	span_full(s, t, "long", "", large, 11, 12, SPAN_HOST, 0);
 	free(large);
-	round_trip(ended(m), "odd texts");
+	round_trip(model_ended(m), "odd texts");
 }
 
 /* A text that the model cut fits a record of an archive. */
-TEST(texts_that_were_cut)
+TEST_IN(texts_that_were_cut, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(model_freep) struct model *m = begun(TRACE_CLOCK_MONOTONIC), *back = NULL;
+	CLEANUP(model_freep) struct model *m = model_begun(TRACE_CLOCK_MONOTONIC), *back = NULL;
 	struct sink *s = model_sink(m);
 	track_id t = thread_of(s, NULL, 1, 1);
 	size_t n = (size_t)20 << 20;
@@ -261,7 +242,7 @@ TEST(texts_that_were_cut)
 	span_full(s, t, large, "", NULL, 2, 3, SPAN_HOST, 0);
 	span_full(s, t, "sound", "", NULL, 3, 4, SPAN_HOST, 0);
 	free(large);
-	ended(m);
+	model_ended(m);
 	assert_int_equal(converted(m, in_dir(dir, "a.otf2"), 0).spans_out, 0);
 	back = read_archive(in_dir(dir, "a.otf2"), 0);
 	assert_int_equal(back->spans.nr, 3);
@@ -272,15 +253,15 @@ TEST(texts_that_were_cut)
 
 TEST(times_at_the_edges)
 {
-	struct model *m = begun(TRACE_CLOCK_OWN);
+	struct model *m = model_begun(TRACE_CLOCK_OWN);
 	struct sink *s = model_sink(m);
 	track_id t = thread_of(s, NULL, 1, 1);
 
 	span_full(s, t, "first", "", NULL, TIME_MIN, TIME_MIN + 1, SPAN_HOST, 0);
 	span_full(s, t, "middle", "", NULL, -3, 4, SPAN_HOST, 0);
 	span_full(s, t, "last", "", NULL, 5, TIME_MAX, SPAN_HOST, 0);
-	round_trip(ended(m), "times at the edges");
-	m = begun(TRACE_CLOCK_OWN);
+	round_trip(model_ended(m), "times at the edges");
+	m = model_begun(TRACE_CLOCK_OWN);
 	s = model_sink(m);
 	s->ops->current(s)->has_realtime_anchor = true;
 	s->ops->current(s)->anchor_own_ns = 50;
@@ -289,14 +270,14 @@ TEST(times_at_the_edges)
 	s->ops->current(s)->first_ns = -100;
 	s->ops->current(s)->last_ns = 1000;
 	span_full(s, thread_of(s, NULL, 1, 1), "s", "", NULL, -3, 4, SPAN_HOST, 0);
-	round_trip(ended(m), "a wider range and an anchor");
+	round_trip(model_ended(m), "a wider range and an anchor");
 }
 
 TEST(samples_of_all_sorts)
 {
 	static const double values[] = { 0,      1,    -1,     0.5,  1e300, -0.0,
 					 5e-324, 1e15, 9.1e18, 1e19, 0.1,   -123456789 };
-	struct model *m = begun(TRACE_CLOCK_BOOTTIME);
+	struct model *m = model_begun(TRACE_CLOCK_BOOTTIME);
 	struct sink *s = model_sink(m);
 	track_id thread = thread_of(s, "n0", 1, 1), counter;
 	series_id id;
@@ -329,22 +310,22 @@ TEST(samples_of_all_sorts)
 	}
 	span_full(s, thread, "call", "", NULL, -5, 100, SPAN_HOST, 0);
 	span_full(s, thread, "inner", "", NULL, 0, 10, SPAN_HOST, 0);
-	round_trip(ended(m), "samples of all sorts");
+	round_trip(model_ended(m), "samples of all sorts");
 }
 
 TEST(only_samples)
 {
-	struct model *m = begun(TRACE_CLOCK_OWN);
+	struct model *m = model_begun(TRACE_CLOCK_OWN);
 	struct sink *s = model_sink(m);
 	struct series_def d = { .name = "", .track = TRACK_NONE };
 
 	s->ops->sample(s, s->ops->series(s, &d), 17, 4);
-	round_trip(ended(m), "one sample");
+	round_trip(model_ended(m), "one sample");
 }
 
 TEST(links_of_each_kind)
 {
-	struct model *m = begun(TRACE_CLOCK_MONOTONIC);
+	struct model *m = model_begun(TRACE_CLOCK_MONOTONIC);
 	struct sink *s = model_sink(m);
 	track_id t = thread_of(s, NULL, 1, 1), q = queue_of(s, "gpu0", 1);
 	span_id launch[3], work[5];
@@ -363,34 +344,33 @@ TEST(links_of_each_kind)
 	s->ops->link(s, launch[1], launch[0], LINK_FLOW);
 	s->ops->link(s, launch[1], launch[1], LINK_STACK);
 	s->ops->link(s, work[3], launch[2], LINK_STACK);
-	round_trip(ended(m), "links of each kind");
+	round_trip(model_ended(m), "links of each kind");
 }
 
 TEST(a_thousand_tracks)
 {
-	struct model *m = begun(TRACE_CLOCK_MONOTONIC);
+	struct model *m = model_begun(TRACE_CLOCK_MONOTONIC);
 	struct sink *s = model_sink(m);
 
 	for (int64_t i = 0; i < 1000; i++)
 		span_put(s, thread_of(s, "n", 1 + i % 7, 100 + i), "call", i, 2 * i + 1, SPAN_HOST,
 			 0);
-	round_trip(ended(m), "a thousand tracks");
+	round_trip(model_ended(m), "a thousand tracks");
 }
 
 /* ---- where it is written ---- */
 
 static struct model *small(void)
 {
-	struct model *m = begun(TRACE_CLOCK_MONOTONIC);
+	struct model *m = model_begun(TRACE_CLOCK_MONOTONIC);
 	struct sink *s = model_sink(m);
 
 	span_put(s, thread_of(s, NULL, 1, 1), "call", 1, 2, SPAN_HOST, 0);
-	return ended(m);
+	return model_ended(m);
 }
 
-TEST(its_own_is_replaced_and_nothing_else)
+TEST_IN(its_own_is_replaced_and_nothing_else, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
 	char *path = fs_join(dir, "new/a.otf2"), *up = fs_join(dir, "new"),
 	     *other = fs_join(path, "notes"), *file = fs_join(dir, "f.otf2");
@@ -413,9 +393,8 @@ TEST(its_own_is_replaced_and_nothing_else)
 	assert_int_equal(left.nr, 1);
 }
 
-TEST(archives_of_others_stay)
+TEST_IN(archives_of_others_stay, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2"), *anchor = fs_join(path, "traces.otf2");
 	CLEANUP(model_freep) struct model *m = small();
 
@@ -429,7 +408,7 @@ TEST(archives_of_others_stay)
 static void full_disk_child(const char *path)
 {
 	struct rlimit few = { 100000, 100000 };
-	struct model *m = begun(TRACE_CLOCK_MONOTONIC);
+	struct model *m = model_begun(TRACE_CLOCK_MONOTONIC);
 	struct sink *s = model_sink(m);
 	struct convert_job job = { .model = m, .path = path };
 	struct convert_result res;
@@ -438,15 +417,14 @@ static void full_disk_child(const char *path)
 
 	for (int64_t i = 0; i < 100000; i++)
 		span_put(s, t, "call", i, i + 1, SPAN_HOST, 0);
-	ended(m);
+	model_ended(m);
 	signal(SIGXFSZ, SIG_IGN);
 	setrlimit(RLIMIT_FSIZE, &few);
 	_exit(converter_otf2.write(&job, &res, &err) < 0 && strstr(err.msg, path) ? 0 : 1);
 }
 
-TEST(a_full_disk_is_an_error)
+TEST_IN(a_full_disk_is_an_error, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(strvec_release) struct strvec left = STRVEC_INIT;
 	int status = -1;
 	pid_t child = fork();
@@ -476,7 +454,7 @@ TEST(odd_models)
 /* A bit of everything: calls, launches, an overlap on the queue, arguments, counters. */
 static struct model *rich(void)
 {
-	struct model *m = begun(TRACE_CLOCK_REALTIME);
+	struct model *m = model_begun(TRACE_CLOCK_REALTIME);
 	struct sink *s = model_sink(m);
 	track_id p = track_put(s, TRACK_PROCESS, TRACK_NONE, "train", "n0", NULL, 1, PID_NONE, 0);
 	track_id t = track_put(s, TRACK_THREAD, p, "main", "n0", NULL, 1, 1, 0);
@@ -510,12 +488,11 @@ static struct model *rich(void)
 	}
 	span_full(s, t, "mark", "", NULL, 2025, 2025, SPAN_INSTANT, 0);
 	s->ops->link(s, 0, 1, LINK_FLOW);
-	return ended(m);
+	return model_ended(m);
 }
 
-TEST(otf2_print_reads_it)
+TEST_IN(otf2_print_reads_it, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *anchor = fs_join(in_dir(dir, "a.otf2"), "traces.otf2");
 	CLEANUP(xfreep) char *tool = fs_which("otf2-print", NULL);
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT, errs = STRBUF_INIT;
@@ -532,20 +509,17 @@ TEST(otf2_print_reads_it)
 	assert_int_equal(proc_capture(argv, 60000, 1 << 20, &out, &errs, &how, &err), 0);
 	assert_int_equal(how.code, 0);
 	assert_string_equal(errs.buf, "");
-	assert_non_null(strstr(out.buf, "ENTER"));
-	assert_non_null(strstr(out.buf, "\"args\" <1>; STRING; \"{\"grid\":1}\""));
+	assert_has(out.buf, "ENTER", "\"args\" <1>; STRING; \"{\"grid\":1}\"");
 	assert_int_equal(proc_capture(defs, 60000, 1 << 20, &out, &errs, &how, &err), 0);
 	assert_int_equal(how.code, 0);
 	assert_string_equal(errs.buf, "");
-	assert_non_null(strstr(out.buf, "\"stream 7 (2)\""));
-	assert_non_null(strstr(out.buf, "Class: \"node\""));
+	assert_has(out.buf, "\"stream 7 (2)\"", "Class: \"node\"");
 	model_free(m);
 }
 
 /* Calls and work come through a profile, with who launched what, and all series. */
-TEST(streamed)
+TEST_IN(streamed, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(model_freep) struct model *m = rich(), *back = model_new();
 	struct profile *p = profile_new(back, &(struct profile_opts){ .threads = 2 });
 	struct read_opts o = { .keep_args = false };

@@ -123,9 +123,8 @@ static void check_nesting(const char *path)
 	json_decref(root);
 }
 
-TEST(rows_nest)
+TEST_IN(rows_nest, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(model_freep) struct model *m = odd_model(0);
 	CLEANUP(convert_result_release) struct convert_result n = { .files = 0 };
 
@@ -160,14 +159,11 @@ static struct model *many_spans(size_t nr)
 			s->ops->link(s, last, id, LINK_FLOW);
 		last = id;
 	}
-	s->ops->input_end(s);
-	model_finish(m);
-	return m;
+	return model_ended(m);
 }
 
-TEST(parts_hold_all_once)
+TEST_IN(parts_hold_all_once, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(model_freep) struct model *m = many_spans(5000), *back = model_new();
 	struct read_opts o = { .keep_args = true };
 	CLEANUP(convert_result_release) struct convert_result n = { .files = 0 };
@@ -197,9 +193,8 @@ TEST(parts_hold_all_once)
 }
 
 /* A kernel that runs long after its launch stands in another part: correlation finds it again. */
-TEST(launches_across_parts)
+TEST_IN(launches_across_parts, dir)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(model_freep) struct model *m = model_new(), *back = model_new();
 	struct sink *s = model_sink(m);
 	struct track_def d = TRACK_DEF_INIT;
@@ -220,8 +215,7 @@ TEST(launches_across_parts)
 		odd_span(s, queue, "kernel", 5000 + i * 10, 5000 + i * 10 + 5, SPAN_KERNEL,
 			 (uint64_t)i + 1, "", NULL);
 	}
-	s->ops->input_end(s);
-	model_finish(m);
+	model_ended(m);
 	convert_file(tef(), m, in_dir(dir, "x.json"), 20000, &n);
 	assert_true(n.links_between > 500);
 	for (uint64_t i = 0; i < n.files; i++) {

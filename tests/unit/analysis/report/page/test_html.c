@@ -94,8 +94,8 @@ TEST(test_heaviest_rows_in_table_order)
 	for (size_t i = 0; i < 1000; i++)
 		assert_true(kept[i] || table_get_i64(t, i, 1) <= least_kept);
 	/* Σ of the top 100 of 1…1000 is 95050 of 500500 */
-	assert_non_null(strstr(r.words, "100 heaviest of 1000 rows (19.0 % of all own time)"));
-	assert_non_null(strstr(r.words, "tables/callpaths.csv"));
+	assert_has(r.words, "100 heaviest of 1000 rows (19.0 % of all own time)",
+		   "tables/callpaths.csv");
 	html_rows_release(&r);
 }
 
@@ -144,7 +144,7 @@ TEST(test_ancestors_stay)
 	html_rows_choose(t, (struct html_limits){ 10, 100000 }, &r);
 	assert_int_equal(r.nr, 10);
 	assert_int_equal(html_rows_at(&r, 9), 30);
-	assert_non_null(strstr(r.words, "10 heaviest of 40 rows (23.1 % of all own time)"));
+	assert_has(r.words, "10 heaviest of 40 rows (23.1 % of all own time)");
 	html_rows_release(&r);
 }
 
@@ -161,7 +161,7 @@ TEST(test_rows_without_weight)
 	html_rows_choose(t, (struct html_limits){ 4, 1000 }, &r);
 	assert_int_equal(r.nr, 4);
 	assert_int_equal(html_rows_at(&r, 3), 3);
-	assert_non_null(strstr(r.words, "first 4 of 9 rows"));
+	assert_has(r.words, "first 4 of 9 rows");
 	html_rows_release(&r);
 }
 
@@ -464,12 +464,9 @@ TEST(test_plain_escapes)
 	VEC_PUSH(&r.tables.tables, t);
 	html_write_plain(&r, 10, f);
 	fclose(f);
-	assert_null(strstr(text, "<script"));
-	assert_null(strstr(text, "<img"));
-	assert_null(strstr(text, "<b>bold"));
-	assert_non_null(strstr(text, "&#60;b&#62;bold\\x01&#60;/b&#62;"));
-	assert_non_null(strstr(text, "a &#38; &#39;b&#39; &#34;c&#34;"));
-	assert_non_null(strstr(text, "<title>&#60;img src=x onerror=alert(1)&#62;"));
+	assert_lacks(text, "<script", "<img", "<b>bold");
+	assert_has(text, "&#60;b&#62;bold\\x01&#60;/b&#62;", "a &#38; &#39;b&#39; &#34;c&#34;",
+		   "<title>&#60;img src=x onerror=alert(1)&#62;");
 	table_free(t);
 	VEC_RELEASE(&r.tables.tables);
 }
@@ -504,16 +501,16 @@ TEST(test_writer_writes_one_file)
 	assert_int_equal(writer_html.write(&r, &err), 0);
 	assert_int_equal(fs_read(kept(writer_path(&writer_html, &r)), 2000000, &text, &n, &err), 0);
 	assert_int_equal(strncasecmp(text, "<!doctype html>", 15), 0);
-	assert_null(strstr(text, "@PROFRIG_DATA@"));
+	assert_lacks(text, "@PROFRIG_DATA@");
 	if (page_html(&len)) {
-		assert_non_null(strstr(text, "{\"analysis\":{\"schema\":\"profrig.analysis/1\"}"));
+		assert_has(text, "{\"analysis\":{\"schema\":\"profrig.analysis/1\"}");
 		assert_true(n < 900000);
 	} else {
-		assert_null(strstr(text, "<script"));
+		assert_lacks(text, "<script");
 	}
 	r.dir = (char *)"/nonexistent/dir";
 	assert_true(writer_html.write(&r, &err) < 0);
-	assert_non_null(strstr(err.msg, "/nonexistent/dir"));
+	assert_has(err.msg, "/nonexistent/dir");
 }
 
 int main(void)

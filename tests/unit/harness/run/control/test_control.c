@@ -46,12 +46,12 @@ TEST(holds)
 	struct err err = ERR_INIT;
 
 	assert_int_equal(record_release(&s, NULL, &err), -ENOENT);
-	assert_non_null(strstr(err.msg, "nothing is being recorded"));
+	assert_has(err.msg, "nothing is being recorded");
 	assert_int_equal(record_hold(&s, "ann", 1, &err), 0);
 	assert_int_equal(record_hold(&s, "bob", 2, &err), 0);
 	assert_int_equal(record_hold(&s, "ann", 3, &err), 0);
 	assert_int_equal(record_release(&s, "carl", &err), -ENOENT);
-	assert_non_null(strstr(err.msg, "not held by 'carl', but by 'ann', 'bob', 'ann'"));
+	assert_has(err.msg, "not held by 'carl', but by 'ann', 'bob', 'ann'");
 	assert_int_equal(record_release(&s, "ann", &err), 0);
 	assert_int_equal(s.holds.nr, 2);
 	assert_true(record_is_held_by(&s, "ann"));

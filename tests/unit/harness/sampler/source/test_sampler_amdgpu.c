@@ -298,9 +298,8 @@ GPU_TEST(facts_of_a_card)
 		assert_true(f.user[i].vram_bytes == (first ? 2048 * 1024 : 7 * 1048576));
 	}
 	sampler_facts_judge(&f, "gpu0", &shared, &capped);
-	assert_non_null(strstr(shared, "gpu0 is in use by 2 other processes: "));
-	assert_non_null(strstr(shared, "python3 (pid 100, 2 MB)"));
-	assert_non_null(strstr(capped, "gpu0 may draw 300 W at most, its default is 560 W"));
+	assert_has(shared, "gpu0 is in use by 2 other processes: ", "python3 (pid 100, 2 MB)");
+	assert_has(capped, "gpu0 may draw 300 W at most, its default is 560 W");
 }
 
 GPU_TEST(facts_of_a_bare_card)
@@ -343,6 +342,5 @@ GPU_TEST(many_users)
 	assert_int_equal(f.users, 20);
 	assert_true(isnan(f.user[0].vram_bytes));
 	sampler_facts_judge(&f, "gpu0", &shared, &capped);
-	assert_non_null(strstr(shared, "20 other processes"));
-	assert_non_null(strstr(shared, ", …"));
+	assert_has(shared, "20 other processes", ", …");
 }

@@ -27,7 +27,7 @@ GPU_TEST(amdgpu_revisions)
 	CLEANUP(source_close) struct opened s = source_opened("amdgpu", NULL);
 	assert_int_equal(s.nr, 9);
 	for (size_t d = 0; d < 9; d++) {
-		assert_non_null(strstr(s.dev[d].facts, textf("gpu_metrics 1.%zu", d)));
+		assert_has(s.dev[d].facts, textf("gpu_metrics 1.%zu", d));
 		/* 1.0 counts energy in a unit that is not stated */
 		assert_string_equal(names_of(&s, d, &b),
 				    d == 0 ? "power busy mem_busy temperature"
@@ -126,7 +126,7 @@ GPU_TEST(amdgpu_fields)
 	options_release(&o);
 	sampler_options(&o, "all", 0.1, "fields", "power,enrgy", NULL);
 	assert_int_equal(source_open("amdgpu", &o, &s, &err), -EINVAL);
-	assert_non_null(strstr(err.msg, "no field 'enrgy': there are power, "));
+	assert_has(err.msg, "no field 'enrgy': there are power, ");
 	assert_int_equal(source_open("nvml", &o, &s, &err), -EINVAL);
 	drm_exists();
 	assert_int_equal(source_open("rocm_smi", &o, &s, &err), -EINVAL);
@@ -153,10 +153,10 @@ GPU_TEST(amdgpu_order_and_selection)
 	/* gpu0 is the one that gives nothing */
 	assert_int_equal(s.nr, 2);
 	assert_string_equal(s.dev[0].id, "gpu1");
-	assert_non_null(strstr(s.dev[0].facts, "pci 0000:03:00.0, gpu_metrics 1.4"));
+	assert_has(s.dev[0].facts, "pci 0000:03:00.0, gpu_metrics 1.4");
 	assert_string_equal(s.dev[0].series[0].name, "power.gpu1");
 	assert_string_equal(s.dev[1].id, "gpu2");
-	assert_non_null(strstr(s.dev[1].facts, "pci 0000:43:00.0, gpu_metrics 1.3"));
+	assert_has(s.dev[1].facts, "pci 0000:43:00.0, gpu_metrics 1.3");
 	source_close(&s);
 	sampler_options(&o, "2", 0.1, NULL);
 	assert_int_equal(source_open("amdgpu", &o, &s, NULL), 0);
@@ -192,7 +192,7 @@ GPU_TEST(amdgpu_unknown_blobs)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		machine_card_metrics(dir, rows[i].format, rows[i].content, &busy);
 		assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
-		assert_non_null(strstr(s.dev[0].facts, rows[i].note));
+		assert_has(s.dev[0].facts, rows[i].note);
 		assert_int_equal(series_index(&s, 0, "energy"), -1);
 		assert_true(source_value(&s, 0, "power") == 250);
 		assert_true(source_value(&s, 0, "busy") == 55);
@@ -271,7 +271,7 @@ GPU_TEST(amdgpu_absent)
 	struct err err = ERR_INIT;
 
 	assert_int_equal(source_open("amdgpu", NULL, &s, &err), -ENODEV);
-	assert_non_null(strstr(err.msg, "no AMD GPU in"));
+	assert_has(err.msg, "no AMD GPU in");
 	assert_int_equal(sampler_probe(sampler_find("amdgpu"), NULL, &err), -ENODEV);
 }
 
@@ -399,7 +399,7 @@ GPU_TEST(nvml_failures)
 		source_close(&s); /* a machine that has one */
 		return;
 	}
-	assert_non_null(strstr(err.msg, "libnvidia-ml.so.1"));
+	assert_has(err.msg, "libnvidia-ml.so.1");
 }
 
 GPU_TEST(nvml_lost)
@@ -430,9 +430,8 @@ GPU_TEST(resolve)
 	assert_string_equal(err.msg, "no sampler 'gpu'");
 	setenv("FAKE_NVML_INIT", "9", 1);
 	assert_int_equal(sampler_resolve("auto", NULL, &s, &err), -ENODEV);
-	assert_non_null(strstr(err.msg, "no GPU that profrig can read: amdgpu: no AMD GPU in "));
-	assert_non_null(strstr(err.msg, "; rocm_smi: no "));
-	assert_non_null(strstr(err.msg, "; nvml: nvmlInit: Driver Not Loaded"));
+	assert_has(err.msg, "no GPU that profrig can read: amdgpu: no AMD GPU in ",
+		   "; rocm_smi: no ", "; nvml: nvmlInit: Driver Not Loaded");
 	unsetenv("FAKE_NVML_INIT");
 	assert_int_equal(sampler_resolve("auto", NULL, &s, &err), 0);
 	assert_string_equal(s->name, "nvml");

@@ -153,7 +153,7 @@ GPU_TEST(no_such_library)
 
 	setenv("PROFRIG_NVML_LIB", kept(build_path("tests/fakes/fake_rsmi.so")), 1);
 	assert_true(source_open("nvml", NULL, &s, &err) < 0);
-	assert_non_null(strstr(err.msg, "nvmlInit_v2"));
+	assert_has(err.msg, "nvmlInit_v2");
 }
 
 /* --- instances --- */
@@ -199,8 +199,8 @@ GPU_TEST(facts)
 	assert_true(strlen(f.user[0].name) > 3);
 	assert_true(isnan(f.user[1].vram_bytes));
 	sampler_facts_judge(&f, "gpu0", &shared, &capped);
-	assert_non_null(strstr(shared, "2 other processes"));
-	assert_non_null(strstr(capped, "350 W at most, its default is 700 W"));
+	assert_has(shared, "2 other processes");
+	assert_has(capped, "350 W at most, its default is 700 W");
 	/* the other GPU has less to tell, and no process on it */
 	f = (struct sampler_facts){ 0 };
 	s.s->facts(s.st, 1, &f);

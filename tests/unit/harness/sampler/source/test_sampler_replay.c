@@ -222,7 +222,7 @@ REPLAY_TEST(hostile_loops)
 	write_recording("t_ns,power.gpu0[W]\n7,1\n7,2\n");
 	sampler_options(&o, "all", 0.1, "file", recording, "loop", "yes", NULL);
 	assert_int_equal(source_open("replay", &o, &s, &err), -EINVAL);
-	assert_non_null(strstr(err.msg, "cannot be looped"));
+	assert_has(err.msg, "cannot be looped");
 	options_release(&o);
 	write_recording("t_ns,power.gpu0[W]\n7,1\n8,2\n");
 	replay_play(recording, copy, 100, 0.001, "loop", "yes", &st);

@@ -222,7 +222,7 @@ GPU_TEST(rsmi_real_library)
 		print_message("librocm_smi64 is not installed\n");
 		skip();
 	}
-	assert_non_null(strstr(err.msg, "rsmi_init: "));
+	assert_has(err.msg, "rsmi_init: ");
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
@@ -232,17 +232,17 @@ GPU_TEST(rsmi_missing_parts)
 	struct err err = ERR_INIT;
 
 	assert_int_equal(source_open("rocm_smi", NULL, &s, &err), -ENODEV);
-	assert_non_null(strstr(err.msg, "no GPU driver is loaded"));
+	assert_has(err.msg, "no GPU driver is loaded");
 	drm_exists();
 	setenv("PROFRIG_LIB_DIR", root, 1);
 	assert_int_equal(source_open("rocm_smi", NULL, &s, &err), -ENOENT);
-	assert_non_null(strstr(err.msg, "profrig-rsmi is not installed"));
+	assert_has(err.msg, "profrig-rsmi is not installed");
 	if (!have_child())
 		skip();
 	setenv("PROFRIG_LIB_DIR", kept(build_path("")), 1);
 	setenv("PROFRIG_RSMI_LIB", "/nonexistent/librocm_smi64.so", 1);
 	assert_int_equal(source_open("rocm_smi", NULL, &s, &err), -ENODEV);
-	assert_non_null(strstr(err.msg, "/nonexistent/librocm_smi64.so"));
+	assert_has(err.msg, "/nonexistent/librocm_smi64.so");
 	/* a program that is not the child says other things, or nothing */
 	machine_write(in_dir(root, "profrig-rsmi"), "#!/bin/sh\necho hello there\nread x\n", 33);
 	chmod(in_dir(root, "profrig-rsmi"), 0755);
