@@ -12,13 +12,13 @@ run() { # DIR ARCHIVE WORDS…
 artifact() { jq -r ".artifacts[0].$1" "$2"/2*/run.json; }
 limited() { (ulimit -v 150000 && "$@"); }
 
-"$make_otf2" --threads 4 --energy 0 --regions 16 --events 1500000 "$T/big" >"$T/null"
+"$make_otf2" --threads 4 --energy 0 --regions 16 --events 2500000 "$T/big" >"$T/null"
 code "an archive that does not fit into memory" 0 limited run large "$T/big"
 is "is valid" "$(artifact verdict large)" valid
-is "with all of its calls" "$(artifact records large)" 3000000
+is "with all of its calls" "$(artifact records large)" 5000000
 is "it was streamed" "$(jq -r .sink large/2*/analysis.json large/2*/*/analysis.json 2>"$T/null")" profile
 is "nothing is missing" "$(jq -r '[.warnings[] | select(.severity != "note")] | length' large/2*/run.json)" 0
-is "its functions have all calls" "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "calls") c = i } NR > 1 { n += $c } END { print n }' "$(find large -name functions.csv)")" 3000000
+is "its functions have all calls" "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "calls") c = i } NR > 1 { n += $c } END { print n }' "$(find large -name functions.csv)")" 5000000
 limited "$PROFRIG" -q analyze --sink model large/2* -o kept >"$T/out" 2>"$T/err"
 check "kept in memory it does not fit" test $? -ne 0
 
