@@ -5,6 +5,7 @@
  */
 #include "converters_private.h"
 #include "fuzz.h"
+#include "fuzz_profile.h"
 #include "readers_private.h"
 #include "tests/fixtures/gen/otf2_gen.c"
 
@@ -15,7 +16,6 @@
 
 #include "profrig/base/fs.h"
 #include "profrig/model/warnings.h"
-#include "profrig/profile/profile.h"
 
 enum { FILES = 4, ARCHIVES = 2 };
 
@@ -182,7 +182,7 @@ static void profile_check(const char *path, int want, const struct model *other)
 	struct model *m = model_new();
 	struct profile *p = profile_new(m, &(struct profile_opts){ .threads = 1 });
 	struct err e = ERR_INIT;
-	const char *format;
+	const char *format, *wrong;
 
 	otf2_must(reader_otf2.read(path, model_sink(m), &o, &e) == want,
 		  "both sinks read it alike");
@@ -192,17 +192,8 @@ static void profile_check(const char *path, int want, const struct model *other)
 		warnings_check(m, other);
 	model_finish(m);
 	profile_finish(p);
-	for (size_t i = 0; i < p->tracks.nr; i++) {
-		const struct profile_track *t = p->tracks.v[i];
-		int64_t sum = 0;
-
-		for (size_t k = 0; !t->queue && k < t->nodes.nr; k++) {
-			otf2_must(t->nodes.v[k].exclusive_ns >= 0,
-				  "exclusive times are none below 0");
-			sum += t->nodes.v[k].exclusive_ns;
-		}
-		otf2_must(sum == t->covered_ns, "exclusive times add up");
-	}
+	wrong = fuzz_profile(p);
+	otf2_must(!wrong, wrong);
 	profile_free(p);
 	model_free(m);
 }
@@ -212,6 +203,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct read_opts o = { .keep_args = true };
 	struct err e = ERR_INIT;
 	const struct archive *a;
+	const char *wrong;
 	struct model *m;
 	size_t which;
 	int r;
@@ -227,6 +219,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	r = reader_otf2.read(a->path, model_sink(m), &o, &e);
 	profile_check(a->path, r, m);
 	model_finish(m);
+	wrong = fuzz_profile_of_model(m);
+	otf2_must(!wrong, wrong);
 	otf2_must(r <= READ_PARTIAL, "the result is an error, 0 or partial");
 	otf2_must(r >= 0 || e.msg[0], "an error has words");
 	otf2_must(r != READ_PARTIAL || m->inputs.v[0].partial, "a partial input says so");

@@ -3,6 +3,7 @@
 #define TESTS_FUZZ_READER_H
 
 #include "fuzz.h"
+#include "fuzz_profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ static inline int fuzz_reader(const char *name, const uint8_t *data, size_t n)
 	const struct reader *rd = reader_find(name);
 	struct read_opts o = { .keep_args = n % 2 };
 	struct err e = ERR_INIT;
+	const char *wrong;
 	struct model *m;
 	char path[64];
 	int fd = memfd_create("fuzz", MFD_CLOEXEC), r;
@@ -38,6 +40,8 @@ static inline int fuzz_reader(const char *name, const uint8_t *data, size_t n)
 	m = model_new();
 	r = rd->read(path, model_sink(m), &o, &e);
 	model_finish(m);
+	wrong = fuzz_profile_of_model(m);
+	fuzz_require(!wrong, wrong);
 	fuzz_require(r <= READ_PARTIAL, "the result is an error, 0 or partial");
 	fuzz_require(r >= 0 || (e.code == -r && e.msg[0]), "an error has words");
 	for (size_t i = 0; i < m->spans.nr; i++)
