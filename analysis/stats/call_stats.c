@@ -102,15 +102,29 @@ struct wanted {
 	uint32_t bucket[RANKS];
 	uint64_t below[RANKS];          /* calls in lower buckets */
 	size_t first[RANKS], nr[RANKS]; /* durations of the bucket; the same for equal buckets */
-	uint32_t buckets;               /* different ones */
-	uint32_t slot[RANKS];           /* by bucket: a rank of it */
+	size_t filled[RANKS];
+	uint32_t buckets;     /* different ones */
+	uint32_t slot[RANKS]; /* by bucket: a rank of it */
+};
+
+/* Calls of one or several of profile.calls. */
+struct calls_group {
+	const struct moments *ns;
+	const struct sketch *sketch;
+	uint32_t wanted; /* U64MAP_NONE: the smallest and the largest are all there is */
+};
+
+/* Their sums, where they are several. */
+struct merged {
+	struct moments ns;
+	struct sketch sketch;
 };
 
 struct exact {
 	const struct profile *p;
 	const uint32_t *group_of;
-	struct wanted *groups;
-	size_t *filled; /* by group and rank */
+	const struct calls_group *groups;
+	VEC(struct wanted) wanted;
 	int64_t *ns;
 	uint32_t *first_calls; /* by name: index in profile.calls, U64MAP_NONE */
 	uint32_t *next_calls;  /* of the same name */
@@ -172,16 +186,15 @@ static inline uint32_t calls_id_of(const struct exact *x, uint32_t device, uint6
 	return U64MAP_NONE;
 }
 
-static inline void duration_take(struct exact *x, uint32_t group, int64_t ns)
+static inline void duration_take(struct exact *x, struct wanted *w, int64_t ns)
 {
-	struct wanted *w = &x->groups[group];
 	uint32_t bucket = sketch_bucket((uint64_t)ns);
 
 	for (uint32_t k = 0; k < w->buckets; k++) {
 		uint32_t slot = w->slot[k];
 
 		if (w->bucket[slot] == bucket) {
-			x->ns[w->first[slot] + x->filled[group * RANKS + slot]++] = ns;
+			x->ns[w->first[slot] + w->filled[slot]++] = ns;
 			return;
 		}
 	}
@@ -202,8 +215,9 @@ static void durations_gather(struct exact *x)
 				continue;
 			id = calls_id_of(x, pt->device, k);
 			group = id == U64MAP_NONE ? U64MAP_NONE : x->group_of[id];
-			if (group != U64MAP_NONE)
-				duration_take(x, group, span_ns(m, k));
+			if (group != U64MAP_NONE && x->groups[group].wanted != U64MAP_NONE)
+				duration_take(x, &x->wanted.v[x->groups[group].wanted],
+					      span_ns(m, k));
 		}
 	}
 }
@@ -213,9 +227,8 @@ static double wanted_at(const struct exact *x, const struct wanted *w, size_t ra
 	return (double)x->ns[w->first[rank] + (w->rank[rank] - w->below[rank])];
 }
 
-static void group_settle(struct exact *x, size_t group, uint64_t n, struct call_stats *s)
+static void group_settle(struct exact *x, const struct wanted *w, uint64_t n, struct call_stats *s)
 {
-	const struct wanted *w = &x->groups[group];
 	double h = (double)(n - 1) * 0.95;
 
 	for (uint32_t k = 0; k < w->buckets; k++)
@@ -227,46 +240,80 @@ static void group_settle(struct exact *x, size_t group, uint64_t n, struct call_
 	s->p95_ns += (h - (double)w->rank[2]) * (wanted_at(x, w, 3) - s->p95_ns);
 }
 
-static void make_exact(const struct profile *p, const uint32_t *group_of, size_t nr,
-		       const struct moments *mo, const struct sketch *sk, struct call_stats *ret)
+static void make_exact(const struct profile *p, const uint32_t *group_of,
+		       struct calls_group *groups, size_t nr, struct call_stats *ret)
 {
-	struct exact x = { .p = p, .group_of = group_of };
+	struct exact x = { .p = p, .group_of = group_of, .groups = groups };
 	size_t total = 0;
 
-	x.groups = xcalloc(nr + 1, sizeof(*x.groups));
-	x.filled = xcalloc(nr * RANKS + 1, sizeof(*x.filled));
+	for (size_t g = 0; g < nr; g++) {
+		groups[g].wanted = U64MAP_NONE;
+		if (ret[g].calls <= 2) {
+			ret[g].median_ns = (double)((__int128)ret[g].min_ns + ret[g].max_ns) / 2;
+			continue;
+		}
+		groups[g].wanted = (uint32_t)x.wanted.nr;
+		VEC_PUSH(&x.wanted, ((struct wanted){ .buckets = 0 }));
+		wanted_find(&x.wanted.v[x.wanted.nr - 1], groups[g].ns, groups[g].sketch, &total);
+	}
+	if (x.wanted.nr) {
+		x.ns = xreallocarray(NULL, total + 1, sizeof(*x.ns));
+		names_find(&x);
+		durations_gather(&x);
+	}
 	for (size_t g = 0; g < nr; g++)
-		if (mo[g].n)
-			wanted_find(&x.groups[g], &mo[g], &sk[g], &total);
-	x.ns = xreallocarray(NULL, total + 1, sizeof(*x.ns));
-	names_find(&x);
-	durations_gather(&x);
-	for (size_t g = 0; g < nr; g++)
-		if (mo[g].n)
-			group_settle(&x, g, mo[g].n, &ret[g]);
-	free(x.groups);
-	free(x.filled);
+		if (groups[g].wanted != U64MAP_NONE)
+			group_settle(&x, &x.wanted.v[groups[g].wanted], ret[g].calls, &ret[g]);
+	VEC_RELEASE(&x.wanted);
 	free(x.ns);
 	free(x.first_calls);
 	free(x.next_calls);
 }
 
+/* merged: by group, where several come together. */
+static void calls_gather(const struct profile *p, const uint32_t *group_of,
+			 struct calls_group *groups, struct merged **merged)
+{
+	for (size_t i = 0; i < p->calls.nr; i++) {
+		const struct profile_calls *c = &p->calls.v[i];
+		struct calls_group *g;
+		struct merged *m;
+
+		if (group_of[i] == U64MAP_NONE)
+			continue;
+		g = &groups[group_of[i]];
+		if (!g->ns) {
+			g->ns = &c->ns;
+			g->sketch = &c->sketch;
+			continue;
+		}
+		m = merged[group_of[i]];
+		if (!m) {
+			m = merged[group_of[i]] = xcalloc(1, sizeof(*m));
+			moments_merge(&m->ns, g->ns);
+			sketch_merge(&m->sketch, g->sketch);
+			g->ns = &m->ns;
+			g->sketch = &m->sketch;
+		}
+		moments_merge(&m->ns, &c->ns);
+		sketch_merge(&m->sketch, &c->sketch);
+	}
+}
+
 void call_stats_by(const struct profile *p, const uint32_t *group_of, size_t nr,
 		   struct call_stats *ret)
 {
-	CLEANUP(xfreep) struct moments *mo = xcalloc(nr + 1, sizeof(*mo));
-	CLEANUP(xfreep) struct sketch *sk = xcalloc(nr + 1, sizeof(*sk));
+	CLEANUP(xfreep) struct calls_group *groups = xcalloc(nr + 1, sizeof(*groups));
+	CLEANUP(xfreep) struct merged **merged = xcalloc(nr + 1, sizeof(*merged));
 
-	for (size_t i = 0; i < p->calls.nr; i++) {
-		if (group_of[i] == U64MAP_NONE)
-			continue;
-		moments_merge(&mo[group_of[i]], &p->calls.v[i].ns);
-		sketch_merge(&sk[group_of[i]], &p->calls.v[i].sketch);
+	calls_gather(p, group_of, groups, merged);
+	for (size_t g = 0; g < nr; g++)
+		ret[g] = call_stats_approx(groups[g].ns, groups[g].sketch);
+	if (p->of_model)
+		make_exact(p, group_of, groups, nr, ret);
+	for (size_t g = 0; g < nr; g++) {
+		if (merged[g])
+			sketch_release(&merged[g]->sketch);
+		free(merged[g]);
 	}
-	for (size_t g = 0; g < nr; g++)
-		ret[g] = call_stats_approx(&mo[g], &sk[g]);
-	if (nr && p->of_model)
-		make_exact(p, group_of, nr, mo, sk, ret);
-	for (size_t g = 0; g < nr; g++)
-		sketch_release(&sk[g]);
 }

@@ -5,11 +5,17 @@
 
 #include "profrig/base/xalloc.h"
 
+/* Millions of names have one call each: the first value takes little, more take whole octaves. */
+#define FEW 8
+
 void sketch_reach(struct sketch *s, uint32_t bucket)
 {
-	uint32_t first = bucket - bucket % SKETCH_STEPS, end = first + SKETCH_STEPS;
+	uint32_t step = s->nr ? SKETCH_STEPS : FEW, first = bucket - bucket % step;
+	uint32_t end = first + step;
 	uint64_t *counts;
 
+	if (bucket - s->first < s->nr)
+		return;
 	if (s->nr && s->first < first)
 		first = s->first;
 	if (s->nr && s->first + s->nr > end)

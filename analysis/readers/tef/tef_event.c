@@ -255,13 +255,15 @@ str_id tef_args(struct tef *t, const struct json_text *args)
 /* Plain digits of any number that 128 bits hold, in ns. */
 static bool us_far(const struct tef_us *us, __int128 *ret_ns)
 {
-	const char *p = us->p, *end = p + us->n;
-	bool minus = p < end && *p == '-';
+	const char *p = us->p, *end;
 	unsigned __int128 v = 0;
 	int after = -1;
+	bool minus;
 
 	if (us->known || us->n == 0 || us->n > 36)
 		return false;
+	end = p + us->n;
+	minus = *p == '-';
 	for (p += minus; p < end && after < 3; p++) {
 		if (*p == '.' && after < 0)
 			after = 0;

@@ -23,7 +23,7 @@ TEST(test_buckets)
 		if (i < 192)
 			v = (UINT64_C(1) << i % 64) - 1 + (uint64_t)(i / 64);
 		sketch_add(&s, v);
-		assert_true(s.nr == SKETCH_STEPS);
+		assert_true(s.nr < SKETCH_STEPS);
 		got = sketch_at(&s, 0);
 		if (fabs(got - (double)v) > SKETCH_ERROR * (double)v)
 			fail_msg("%" PRIu64 " became %f", v, got);
