@@ -12,7 +12,6 @@
 #include "energy_rows.h"
 #include "test.h"
 
-#include <string.h>
 
 #include "profrig/base/search.h"
 
@@ -63,7 +62,8 @@ static inline void read_round(void *ctx, const struct lane_feed *feeds, size_t n
 	size_t cut = r->cut;
 	int64_t to_ns;
 
-	memcpy(rest, feeds, n * sizeof(*rest));
+	for (size_t i = 0; i < n; i++)
+		rest[i] = feeds[i];
 	do {
 		size_t fed = 0;
 

@@ -48,7 +48,8 @@ static inline void span_events_work(const struct span_lanes *l, const struct mod
 		VEC_PUSH(&ret->v, ((struct lane_event){ start_ns, l->node_of_span[i], 1 }));
 		VEC_PUSH(&ret->v, ((struct lane_event){ end_ns, l->node_of_span[i], -1 }));
 	}
-	qsort(ret->v.v, ret->v.nr, sizeof(*ret->v.v), cmp_span_events);
+	if (ret->v.nr)
+		qsort(ret->v.v, ret->v.nr, sizeof(*ret->v.v), cmp_span_events);
 }
 
 static inline uint32_t span_node_at(const struct span_lanes *l, const struct model *m, size_t i,
