@@ -4,7 +4,8 @@
  * Values below 64 have a bucket each; above, every octave [2^k, 2^(k+1)) is cut into 64 buckets of
  * one width. A bucket stands for its middle, which is at most 1/128 = 0.8 % away from every value
  * in it (SKETCH_ERROR). Only octaves between the smallest and the largest value met take memory:
- * 512 bytes each, and 64 bytes a value that is alone. Merging sketches in any order gives the sketch of all values.
+ * 512 bytes each, and 64 bytes a value that is alone. Merging sketches in any order gives the
+ * sketch of all values.
  */
 #ifndef PROFRIG_SKETCH_H
 #define PROFRIG_SKETCH_H

@@ -12,7 +12,6 @@
 #include "energy_rows.h"
 #include "test.h"
 
-
 #include "profrig/base/search.h"
 
 struct energy_read {
