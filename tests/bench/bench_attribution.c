@@ -100,7 +100,9 @@ static double attribution_measure(const struct model *m, const struct events *e)
 {
 	struct energy_opts o = { .integration = INTEGRATE_LINEAR };
 	struct lane_def lane = { 0, LANE_CALLS, 0 };
-	struct lane_feed feed = { .v = e->v.v, .nr = e->v.nr, .nodes = NODES, .rows = NODES };
+	struct lane_feed feed = {
+		.v = e->v.v, .nr = e->v.nr, .changes = e->v.nr, .nodes = NODES, .rows = NODES
+	};
 	struct energy_job jobs[COUNTERS];
 	struct energy_totals totals;
 	struct energy_run *run;
