@@ -1,6 +1,6 @@
 /*
- * lane: the events of a track as a sequence of changes in time order. A finished model or a profile
- * that is being read produces lanes; attribution and coverage need nothing else of a trace.
+ * lane: the events of a track as a sequence of changes in time order. A profile produces lanes while
+ * it reads an archive or a finished model; attribution needs nothing else of a trace.
  *
  * Lanes are handed over in rounds. A round has a horizon, and holds the events of every lane before
  * it; later events are never earlier than the horizon. Results do not depend on how a trace is cut
@@ -44,8 +44,9 @@ struct lane_feed {
 	size_t nr;
 	/* it has the functions of the lane before it, whose calls overlap: nodes are rows */
 	bool cover;
-	size_t changes; /* at most so many events of this part change whether a node is open */
-	int rank;       /* that reads this lane; v is empty on the other ranks */
+	/* at most so many events of this part change whether a node is open; 0: none does */
+	size_t changes;
+	int rank; /* that reads this lane; v is empty on the other ranks */
 	/* how many there are so far; they grow from round to round */
 	uint32_t nodes, rows;
 	const uint32_t *row_of; /* by node: the row of a table that it adds to; NULL: its own */

@@ -1,10 +1,10 @@
 /*
- * profile: aggregates of a trace whose events are not kept: a tree of call paths per thread, work
- * by name per queue, statistics of the calls per function. Memory grows with the number of distinct
- * call paths (some 100 bytes each), of locations (a buffer each, and the reader's state) and of
- * counter samples (16 bytes each), not with the number of calls.
+ * profile: aggregates of a trace, whose events are not kept for it: a tree of call paths per
+ * thread, work by name per queue, statistics of the calls per function. Memory grows with the
+ * number of distinct call paths (some 100 bytes each), of locations (a buffer each, and the
+ * reader's state) and of counter samples (16 bytes each), not with the number of calls.
  *
- * Life cycle:
+ * Life cycle, of an archive (of a finished model: profile_of_model, profile_free):
  *	1. m = model_new(); p = profile_new(m, &opts)
  *	2. readers push into model_sink(m); the sources that they offer (sink.h) go into the
  *	   profile, by several threads; everything else goes into the model: tracks, series,
