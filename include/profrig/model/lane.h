@@ -1,6 +1,6 @@
 /*
- * lane: the events of a track as a sequence of changes in time order. A profile produces lanes while
- * it reads an archive or a finished model; attribution needs nothing else of a trace.
+ * lane: the events of a track as a sequence of changes in time order. A profile produces lanes
+ * while it reads an archive or a finished model; attribution needs nothing else of a trace.
  *
  * Lanes are handed over in rounds. A round has a horizon, and holds the events of every lane before
  * it; later events are never earlier than the horizon. Results do not depend on how a trace is cut
