@@ -158,7 +158,7 @@ static void map_results(struct mapping *a)
 		      { "log_error_benign_patterns", "benign_patterns" } };
 
 	mad_put_text(a->ret, results, "csv", cfg_get(a->node, "multiple_results"));
-	/* A model that reports no result has failed, unless its configuration turns measuring off. */
+	/* A model that reports no result has failed, unless its entry turns measuring off. */
 	mad_put(a->ret, results, "require", CFG_BOOL,
 		collect && !strcmp(collect, "false") ? "false" : "true", a->node);
 	mad_put(a->ret, results, "log_scan", CFG_STR, scan && mad_truth(scan) == 0 ? "off" : "fail",
