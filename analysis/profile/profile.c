@@ -75,26 +75,42 @@ static void lanes_share_buffer(struct profile *p)
 
 /* ---- rounds ---- */
 
-static void job_pull(void *profile, size_t i, unsigned worker)
-{
-	struct profile_priv *priv = ((struct profile *)profile)->priv;
+#define EVENTS_DROP(events, seen) \
+	do { \
+		(events)->nr -= *(seen); \
+		if (*(seen)) \
+			memmove((events)->v, (events)->v + *(seen), \
+				(events)->nr * sizeof(*(events)->v)); \
+		*(seen) = 0; \
+	} while (0)
 
-	lane_pull(priv->active.v[i], &priv->by_worker[worker]);
+/* What was handed out is forgotten. */
+static void events_drop(struct lane *l)
+{
+	EVENTS_DROP(&l->events, &l->seen);
+	EVENTS_DROP(&l->cover, &l->cover_seen);
+	l->changes = 0;
+	for (size_t k = 0; k < l->events.nr; k++)
+		l->changes += l->events.v[k].change != 0;
 }
 
-/* Reads on, on the active lanes. */
-static void lanes_pull(struct profile *p, bool samples_only)
+static void job_pull(void *profile, size_t i, unsigned worker)
 {
-	struct profile_priv *priv = p->priv;
+	struct profile *p = profile;
+	struct lane *l = p->priv->lanes.v[p->priv->first_lane + i];
 
-	VEC_CLEAR(&priv->active);
-	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++) {
-		struct lane *l = priv->lanes.v[i];
+	events_drop(l);
+	if (is_own(p, l) && !l->done)
+		lane_pull(l, &p->priv->by_worker[worker]);
+}
 
-		if (is_own(p, l) && !l->done && l->samples_only >= samples_only)
-			VEC_PUSH(&priv->active, l);
-	}
-	workers_run(priv->workers, priv->active.nr, job_pull, p);
+static void job_pull_samples(void *profile, size_t i, unsigned worker)
+{
+	struct profile *p = profile;
+	struct lane *l = p->priv->lanes.v[p->priv->first_lane + i];
+
+	if (l->samples_only && is_own(p, l) && !l->done)
+		lane_pull(l, &p->priv->by_worker[worker]);
 }
 
 static void job_find_calls(void *profile, size_t i, unsigned worker)
@@ -127,7 +143,7 @@ static void pull_samples(struct profile *p)
 {
 	struct profile_priv *priv = p->priv;
 
-	lanes_pull(p, true);
+	workers_run(priv->workers, priv->lanes.nr - priv->first_lane, job_pull_samples, p);
 	ranks_samples(p);
 	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++)
 		if (priv->lanes.v[i]->samples_only)
@@ -214,27 +230,6 @@ static void hand_out(struct profile *p, int64_t t_ns)
 	priv->o.lanes.round(priv->o.lanes.ctx, priv->feeds.v, priv->feeds.nr, t_ns, priv->workers);
 }
 
-#define EVENTS_DROP(events, seen) \
-	do { \
-		(events)->nr -= *(seen); \
-		if (*(seen)) \
-			memmove((events)->v, (events)->v + *(seen), \
-				(events)->nr * sizeof(*(events)->v)); \
-		*(seen) = 0; \
-	} while (0)
-
-static void job_forget(void *profile, size_t i, unsigned worker)
-{
-	struct profile_priv *priv = ((struct profile *)profile)->priv;
-	struct lane *l = priv->lanes.v[priv->first_lane + i];
-
-	(void)worker;
-	for (size_t k = 0; l->changes && k < l->seen; k++)
-		l->changes -= l->events.v[k].change != 0;
-	EVENTS_DROP(&l->events, &l->seen);
-	EVENTS_DROP(&l->cover, &l->cover_seen);
-}
-
 static void worker_release(struct worker *w)
 {
 	for (size_t i = 0; i < w->calls.nr; i++)
@@ -277,11 +272,10 @@ void profile_rounds(struct profile *p)
 	lanes_share_buffer(p);
 	profile_begin(p);
 	do {
-		lanes_pull(p, false);
+		workers_run(priv->workers, priv->lanes.nr - priv->first_lane, job_pull, p);
 		t_ns = ranks_horizon(p, lanes_horizon(p), &marks);
 		hand_out(p, t_ns);
 		launches_match(p, t_ns, marks);
-		workers_run(priv->workers, priv->lanes.nr - priv->first_lane, job_forget, p);
 	} while (t_ns != INT64_MAX);
 	calls_gather(p);
 }
@@ -348,7 +342,6 @@ static void priv_free(struct profile_priv *priv)
 		lane_free(priv->lanes.v[i]);
 	VEC_RELEASE(&priv->lanes);
 	VEC_RELEASE(&priv->feeds);
-	VEC_RELEASE(&priv->active);
 	for (size_t i = 0; i < priv->devices.nr; i++)
 		VEC_RELEASE(&priv->devices.v[i].lanes);
 	VEC_RELEASE(&priv->devices);

@@ -154,15 +154,6 @@ static RARE void instants_settle(struct lane *l, uint32_t below)
 	VEC_CLEAR(&l->instants);
 }
 
-RARE void covered_put(struct lane *l, uint32_t node)
-{
-	if (l->last_node == NODE_NONE)
-		l->since_ns = l->now_ns;
-	else if (node == NODE_NONE)
-		l->t.covered_ns += l->now_ns - l->since_ns;
-	event_put(l, node, (node != NODE_NONE) - (l->last_node != NODE_NONE));
-}
-
 /* Returns the innermost call that is open from here on. */
 static inline uint32_t thread_settle(struct lane *l)
 {

@@ -137,7 +137,6 @@ struct lane {
 	size_t seen;        /* number of events in the present round */
 	size_t merged;      /* number of these that its device has taken */
 	uint32_t last_node; /* of the last event */
-	int64_t since_ns;   /* when the first call opened */
 	/* of a queue's work */
 	uint64_t pieces;
 	int64_t work_ns, work_first_ns, work_last_ns;
@@ -161,8 +160,7 @@ struct profile_priv {
 	input_id input;
 	bool agreed; /* all ranks read the same sources */
 	VEC(struct lane_feed) feeds;
-	VEC(struct lane *) active; /* of this round */
-	struct u64map launch_ids;  /* by hash of process and callsite: index in launches */
+	struct u64map launch_ids; /* by hash of process and callsite: index in launches */
 	VEC(struct launches {
 		uint64_t id;
 		uint32_t process, next; /* next: of the same hash; U64MAP_NONE */
@@ -213,8 +211,6 @@ void lane_series_merge(struct lane *l);
 /* Counts and warnings go into the model's current input. */
 void lane_close(struct lane *l);
 void lane_say_open(const struct lane *l); /* after all lanes are closed */
-/* The first call opens, or the last one closes. */
-void covered_put(struct lane *l, uint32_t node);
 /* One more piece of work, of a node or (NODE_NONE) not yet. */
 void work_count(struct lane *l, const struct frame *f, int64_t ns);
 
@@ -333,11 +329,13 @@ static inline void event_put(struct lane *l, uint32_t node, int32_t change)
 /* A thread's innermost open call from now_ns up to next_ns; NODE_NONE: nothing is open. */
 static inline void innermost_until(struct lane *l, uint32_t node, int64_t next_ns)
 {
-	if (__builtin_expect(l->last_node == NODE_NONE || node == NODE_NONE, 0)) {
-		if (l->last_node != node)
-			covered_put(l, node);
-	} else if (node != l->last_node) {
-		event_put(l, node, 0);
+	if (node != l->last_node) {
+		int32_t change = (node != NODE_NONE) - (l->last_node != NODE_NONE);
+
+		/* its end less its beginning; between them the sum means nothing, and may wrap */
+		l->t.covered_ns = (int64_t)((uint64_t)l->t.covered_ns -
+					    (uint64_t)change * (uint64_t)l->now_ns);
+		event_put(l, node, change);
 	}
 	if (node != NODE_NONE)
 		l->t.nodes.v[node].exclusive_ns += next_ns - l->now_ns;
