@@ -13,14 +13,20 @@
 
 #include "profrig/base/xalloc.h"
 
+/*
+ * How often a thread that waits lets others run before it sleeps: some 50 µs. Runs follow each
+ * other within that time, and to wake a thread takes as long, on virtual machines above all.
+ */
+#define YIELDS 200
+
 struct workers {
 	unsigned nr; /* the caller's included */
 	pthread_t *threads;
 	pthread_mutex_t lock;
 	pthread_cond_t begin, end;
 	/* under the lock */
-	uint64_t run;
-	unsigned busy; /* threads that have not finished this run */
+	atomic_uint_fast64_t run; /* looked at without it, too */
+	atomic_uint busy;         /* threads that have not finished this run; as run */
 	bool quit;
 	void (*job)(void *ctx, size_t i, unsigned worker);
 	void *ctx;
@@ -60,6 +66,10 @@ static void *thread_main(void *arg)
 		pthread_mutex_lock(&w->lock);
 		if (--w->busy == 0)
 			pthread_cond_signal(&w->end);
+		pthread_mutex_unlock(&w->lock);
+		for (int i = 0; i < YIELDS && w->run == done; i++)
+			sched_yield();
+		pthread_mutex_lock(&w->lock);
 	}
 	pthread_mutex_unlock(&w->lock);
 	return NULL;
@@ -158,6 +168,8 @@ void workers_run(struct workers *w, size_t n, void (*job)(void *ctx, size_t i, u
 	pthread_cond_broadcast(&w->begin);
 	pthread_mutex_unlock(&w->lock);
 	jobs_do(w, 0);
+	for (int i = 0; i < YIELDS && w->busy > 0; i++)
+		sched_yield();
 	pthread_mutex_lock(&w->lock);
 	while (w->busy > 0)
 		pthread_cond_wait(&w->end, &w->lock);
