@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#define RARE __attribute__((noinline))
+
 /*
  * An accumulator reads one lane on one grid. Inside an interval it only adds up time: a node's own
  * and its share-time. When the interval ends, each node that was touched turns into energy of every
@@ -34,6 +36,7 @@ void accumulator_release(struct accumulator *w)
 	free(w->times);
 	free(w->rate);
 	free(w->stats);
+	free(w->row_times);
 	free(w->sums);
 	free(w->summed);
 	VEC_RELEASE(&w->open_nodes);
@@ -75,6 +78,8 @@ static void make_rows(struct accumulator *w, uint32_t rows)
 	rows = with_room(w->rows, rows);
 	w->row = grow_touched(w->row, w->rows, rows);
 	w->stats = grow_zeroed(w->stats, w->rows * counters, rows * counters, sizeof(*w->stats));
+	w->row_times = grow_zeroed(w->row_times, w->rows * w->times_per_node,
+				   rows * w->times_per_node, sizeof(*w->row_times));
 	VEC_RESERVE(&w->open_rows, rows + 1);
 	w->rows = rows;
 }
@@ -132,6 +137,7 @@ void accumulator_save(const struct accumulator *w, struct strbuf *to)
 	SERIAL_PUT_ARRAY(to, w->energy, w->nodes * counters);
 	SERIAL_PUT_ARRAY(to, w->times, w->nodes * w->times_per_node);
 	SERIAL_PUT_ARRAY(to, w->stats, w->rows * counters);
+	SERIAL_PUT_ARRAY(to, w->row_times, w->rows * w->times_per_node);
 }
 
 void accumulator_load(struct accumulator *w, struct serial_in *from)
@@ -153,6 +159,7 @@ void accumulator_load(struct accumulator *w, struct serial_in *from)
 	serial_take(from, w->energy, nodes * counters * sizeof(*w->energy));
 	serial_take(from, w->times, nodes * w->times_per_node * sizeof(*w->times));
 	serial_take(from, w->stats, rows * counters * sizeof(*w->stats));
+	serial_take(from, w->row_times, rows * w->times_per_node * sizeof(*w->row_times));
 }
 
 /* ---- the end of an interval ---- */
@@ -245,18 +252,28 @@ static void flush_row(struct accumulator *w, uint32_t row, int64_t interval)
 	const struct touched *t = &w->row[row];
 	const struct grid *g = w->grid;
 	struct row_stats *r = &w->stats[row * g->counters.nr];
+	struct row_times *times = &w->row_times[row * w->times_per_node];
 	int64_t len_ns = g->t_ns[interval + 1] - g->t_ns[interval];
 	struct row_part part = row_part_of(t->own_ns, fixed_time_value(t->share_time), len_ns);
+	bool whole = t->own_ns >= len_ns;
 
 	if (g->lags)
 		flush_changes(w, row, interval, fixed_time_value(t->share_time));
-	for (size_t c = 0; c < g->counters.nr; c++, r++) {
+	for (size_t c = 0; c < w->times_per_node; c++) {
 		if (w->rate[c].dead)
 			continue;
-		if (t->own_ns >= len_ns)
-			row_stats_whole(r, &g->counters.v[c], interval, interval + 1);
+		if (whole)
+			times[c].whole++;
 		else
-			row_stats_mixed(r, &w->rate[c], &part);
+			row_times_mixed(&times[c], &part);
+	}
+	for (size_t c = 0; c < g->counters.nr; c++) {
+		if (w->rate[c].dead)
+			continue;
+		if (whole)
+			row_stats_whole(&r[c], &g->counters.v[c], interval, interval + 1);
+		else
+			row_stats_mixed(&r[c], &w->rate[c], &part);
 	}
 }
 
@@ -273,12 +290,12 @@ static void find_rates(struct accumulator *w, int64_t interval)
 		double statistic_j = curve_statistic_j(&gc->curve, interval);
 		bool dead = grid_dead(gc, interval);
 
-		w->rate[c] = (struct interval_rate){ .dead = dead,
-						     .units_per_ns = dead ? 0 : rate / FIXED_UNIT,
-						     .w = statistic_j / (double)len_ns * 1e9,
-						     .j = statistic_j,
-						     .max_w = gc->max_w > 0 ? gc->max_w : INFINITY,
-						     .step_var = gc->step_j * gc->step_j / 12 };
+		w->rate[c] =
+			(struct interval_rate){ .dead = dead,
+						.units_per_ns = dead ? 0 : rate / FIXED_UNIT,
+						.w = statistic_j / (double)len_ns * 1e9,
+						.j = statistic_j,
+						.max_w = gc->max_w > 0 ? gc->max_w : INFINITY };
 		w->most_units_per_ns = fmax(w->most_units_per_ns, w->rate[c].units_per_ns);
 		w->negative |= w->rate[c].units_per_ns < 0;
 	}
@@ -350,6 +367,9 @@ static void whole_of(struct accumulator *w, const struct share_curve *l, uint32_
 		time[c].share_time += s1[c].share_time - s0[c].share_time;
 		time[c].live_ns += grid_live_ns(gc, from, to);
 		time[c].marks |= grid_marks(gc, from, to);
+		if (w->statistics)
+			w->row_times[row_of(w, node) * w->times_per_node + c].whole +=
+				(uint64_t)grid_whole(gc, from, to);
 	}
 }
 
@@ -385,27 +405,11 @@ static bool may_give_whole(const struct accumulator *w, const struct share_curve
 
 /* ---- going on in time ---- */
 
-#define SEEK_NEAR ((size_t)8)
-
-/*
- * The last knot at or before t_ns, which is not before knot k. The distance is unpredictable, so
- * the next few times are counted without a branch; a larger one is searched.
- */
-static size_t knot_seek(const struct share_curve *l, size_t k, int64_t t_ns)
+static RARE size_t knot_seek_far(const struct share_curve *l, size_t lo, int64_t t_ns)
 {
 	const int64_t *v = l->t_ns.v;
-	size_t step = SEEK_NEAR, lo = k, hi, nr = l->knots.nr;
+	size_t step = KNOTS_AT_ONCE, hi, nr = l->knots.nr;
 
-	for (int tries = 0; tries < 4 && nr - lo > SEEK_NEAR; tries++) {
-		size_t passed = 0;
-
-#pragma GCC unroll 8
-		for (size_t i = 1; i <= SEEK_NEAR; i++)
-			passed += v[lo + i] <= t_ns;
-		lo += passed;
-		if (passed < SEEK_NEAR)
-			return lo;
-	}
 	while (lo + step < nr && v[lo + step] <= t_ns) {
 		lo += step;
 		step *= 2;
@@ -420,6 +424,33 @@ static size_t knot_seek(const struct share_curve *l, size_t k, int64_t t_ns)
 			hi = mid;
 	}
 	return lo;
+}
+
+/* Behind knot lo; the curve ends with so many times that are never reached. */
+static inline size_t knots_passed(const int64_t *t_ns, size_t lo, int64_t until_ns)
+{
+	const int64_t *v = t_ns + lo;
+
+#define PASSED(i) (size_t)(v[i] <= until_ns)
+	return ((PASSED(1) + PASSED(2)) + (PASSED(3) + PASSED(4))) +
+	       ((PASSED(5) + PASSED(6)) + (PASSED(7) + PASSED(8)));
+#undef PASSED
+}
+
+/*
+ * The last knot at or before t_ns, which is not before knot k. The distance is unpredictable, so
+ * the next few times are counted without a branch; a larger one is searched.
+ */
+static inline size_t knot_seek(const struct share_curve *l, size_t k, int64_t t_ns)
+{
+	for (int tries = 0; tries < 4; tries++) {
+		size_t passed = knots_passed(l->t_ns.v, k, t_ns);
+
+		k += passed;
+		if (passed < KNOTS_AT_ONCE)
+			return k;
+	}
+	return knot_seek_far(l, k, t_ns);
 }
 
 /* Share-time and moment of a part of an interval; a and b are knots that hold its ends. */
@@ -568,14 +599,6 @@ static uint32_t innermost_of(const struct accumulator *w)
 	return w->running.nr ? w->running.v[0].node : NODE_NONE;
 }
 
-/* Share-time from the curve's beginning (or the interval's) to t_ns, which is after a knot. */
-static inline fixed128 share_curve_time(const struct share_curve *l, size_t knot, int64_t t_ns)
-{
-	const struct knot *k = &l->knots.v[knot];
-
-	return k->share_time + fixed_time(t_ns - l->t_ns.v[knot], k->share);
-}
-
 /* The first knot of the interval behind that of a knot. */
 static size_t next_interval(const struct share_curve *l, size_t knot)
 {
@@ -586,36 +609,45 @@ static size_t next_interval(const struct share_curve *l, size_t knot)
 
 /*
  * Calls of one interval, where others change the share as often as this lane's calls do. A call
- * costs a search for its knot, one multiplication and the additions. Returns the first event
- * behind.
+ * costs one multiplication, the additions, and a search for its knot where it makes none itself.
+ * Returns the first event behind.
  */
 static size_t calls_in_interval(struct accumulator *w, const struct share_curve *l,
 				const struct lane_feed *feed, size_t from)
 {
-	size_t end = next_interval(l, w->knot), knot = w->knot, nr = w->open_nodes.nr, i;
+	size_t end = next_interval(l, w->knot), at = w->knot, nr = w->open_nodes.nr, i;
 	int64_t end_ns = end < l->knots.nr ? l->t_ns.v[end] : INT64_MAX, now_ns = w->now_ns;
-	uint32_t node = innermost_of(w);
+	const struct knot *knots = l->knots.v;
+	const int64_t *knots_ns = l->t_ns.v;
+	struct touched *nodes = w->node;
+	uint32_t *open = w->open_nodes.v, node = innermost_of(w);
 	fixed128 now;
 
 	if (w->moment || !grid_inside(w->grid, w->interval))
 		return from;
-	now = share_curve_time(l, knot, now_ns);
+	/* share-time since the interval's (or the curve's) beginning */
+	now = knots[at].share_time + fixed_time(now_ns - knots_ns[at], knots[at].share);
 	for (i = from; i < feed->nr && feed->v[i].t_ns < end_ns; i++) {
 		int64_t t_ns = feed->v[i].t_ns;
 		fixed128 then;
 
-		if (knot + 1 < end && l->t_ns.v[knot + 1] <= t_ns)
-			knot = knot_seek(l, knot, t_ns);
-		then = share_curve_time(l, knot, t_ns);
+		if (feed->v[i].change && w->step_of) {
+			size_t known = l->knot_of.v[*w->step_of++];
+
+			at = known > at ? known : at;
+		}
+		if (knots_ns[at + 1] <= t_ns)
+			at = knot_seek(l, at, t_ns);
+		then = knots[at].share_time + fixed_time(t_ns - knots_ns[at], knots[at].share);
 		if (node != NODE_NONE && t_ns > now_ns)
-			nr = touched_add(&w->node[node], w->interval, t_ns - now_ns, then - now,
-					 node, w->open_nodes.v, nr);
+			nr = touched_add(&nodes[node], w->interval, t_ns - now_ns, then - now, node,
+					 open, nr);
 		now = then;
 		now_ns = t_ns;
 		node = feed->v[i].node;
 	}
 	w->open_nodes.nr = nr;
-	w->knot = knot;
+	w->knot = at;
 	w->now_ns = now_ns;
 	innermost_set(w, node);
 	return i;
@@ -625,6 +657,8 @@ static void read_event(struct accumulator *w, const struct share_curve *l,
 		       const struct lane_event *e)
 {
 	accumulator_advance(w, l, e->t_ns);
+	if (e->change && w->step_of)
+		w->step_of++;
 	if (w->mode == LANE_CALLS)
 		innermost_set(w, e->node);
 	else
@@ -733,12 +767,13 @@ static void slice_end(struct accumulator *w, const struct share_curve *l, int64_
 }
 
 void accumulators_slice(struct accumulator *w, const struct share_curve *l, size_t grids,
-			const struct lane_feed *feed, int64_t horizon_ns)
+			const struct lane_feed *feed, const uint32_t *step_of, int64_t horizon_ns)
 {
 	struct stretch s = { w, l, grids, feed };
 
 	for (size_t g = 0; g < grids; g++) {
 		make_room(&w[g], feed);
+		w[g].step_of = step_of;
 		accumulator_move(&w[g], &l[g], 0, w[g].now_ns);
 	}
 	if (may_go_together(w, grids)) {

@@ -17,9 +17,10 @@
  *	- a slice fits a cache, with its merge and its curves; slices share nothing but the state
  *	  at their start, so threads work on several at once
  *	- a share curve has no knot where its share stays, and divides once per fraction
- *	- times of knots are adjacent; neither the search in them nor the merge of changes has an
- *	  unpredictable branch
- *	- a knot's sum goes to the next one without a copy; memory is reused
+ *	- threads make the next slices while lanes pass through those before: one wait for both
+ *	- a call that changes the sharers knows its knot (step_of, knot_of); the others search in
+ *	  times that are adjacent, and neither search nor merge has an unpredictable branch
+ *	- a knot's sum stays in registers until the next one; memory is reused
  */
 #ifndef ATTRIBUTION_PRIVATE_H
 #define ATTRIBUTION_PRIVATE_H
@@ -180,14 +181,15 @@ static inline fixed128 moment_of(int64_t x0_ns, int64_t x1_ns, uint64_t share)
 
 /* ---- sharers (energy_sharing.c) ---- */
 
-/*
- * A step function of time: v[i] holds until t_ns[i], v[nr] for ever; t_ns[nr] is INT64_MAX.
- */
+struct step {
+	int64_t until_ns;
+	uint32_t value;
+};
+
+/* A step function of time: nr steps, and v[nr], which holds until INT64_MAX. */
 struct steps {
-	size_t nr;
-	int64_t *t_ns;
-	uint32_t *v;
-	size_t room;
+	size_t nr, room;
+	struct step *v;
 };
 
 /*
@@ -195,16 +197,30 @@ struct steps {
  *	CLASS_COMMON	1 / sharers
  *	CLASS_SPLIT	weight / (weights of all sharers · its own threads with a call open)
  *	CLASS_IDLE	1 while there are no sharers
- *	CLASS_GIVEN	the number of sharers (independent mode: their sum)
+ * and in independent mode, in place of the first two,
+ *	CLASS_ALONE	1 while there are sharers
+ *	CLASS_THREADS	1 / its own threads with a call open
+ *	CLASS_GIVEN	the number of sharers: their sum
  */
 #define GIVEN_SHIFT 20 /* shares of CLASS_GIVEN are of 2^40, so that they may be large */
-enum share_class_kind { CLASS_COMMON, CLASS_SPLIT, CLASS_IDLE, CLASS_GIVEN };
+enum share_class_kind {
+	CLASS_COMMON,
+	CLASS_SPLIT,
+	CLASS_IDLE,
+	CLASS_ALONE,
+	CLASS_THREADS,
+	CLASS_GIVEN
+};
 
 struct share_class {
 	enum share_class_kind kind;
 	uint32_t weight;
-	uint32_t sharer; /* CLASS_SPLIT */
+	uint32_t sharer; /* where it has threads */
 };
+static inline bool class_has_threads(enum share_class_kind kind)
+{
+	return kind == CLASS_SPLIT || kind == CLASS_THREADS;
+}
 
 /* A process of the host view (or a thread without one). */
 struct sharer {
@@ -237,7 +253,7 @@ void domain_release(struct domain *d);
 /* One change of a lane: something opens or closes. */
 struct share_change {
 	int64_t t_ns;
-	uint32_t sharer;
+	uint32_t lane; /* of the domain */
 	int32_t change;
 };
 
@@ -259,15 +275,22 @@ struct share_state {
 void share_state_zero(const struct domain *d, struct share_state *ret);
 void share_state_add(const struct domain *d, struct share_state *sum, uint32_t sharer,
 		     uint32_t change);
-/* A slice whose changes come to `sum` begins at `at`: sum becomes its begin and `at` its end. */
-void share_state_begin(const struct domain *d, struct share_state *at, struct share_state *sum);
+/* A slice whose changes come to `sum` begins after `before`: sum becomes the state there. */
+void share_state_begin(const struct domain *d, const struct share_state *before,
+		       struct share_state *sum, struct share_state *end);
 void share_state_release(struct share_state *s);
 
 /* The sharers over the time of a slice. Zero is empty; its memory is reused. */
 struct sharing {
 	struct share_state at; /* the state where it begins; sharing_make moves it to the end */
 	struct steps active;
-	VEC(struct steps) parts; /* by class; CLASS_SPLIT: its sharer's lanes with a call open */
+	VEC(struct steps) threads; /* by class, where it has some: those with a call open */
+	/*
+	 * For each change, lane after lane, the step that it makes: of its class's threads, or of
+	 * the active sharers where that has none.
+	 */
+	VEC(uint32_t) step_of;
+	VEC(size_t) first_change, next_change; /* by lane: its first one there */
 };
 /* The steps of n sorted changes, from the state `at` on. */
 void sharing_make(struct sharing *s, const struct domain *d, const struct share_change *v,
@@ -287,18 +310,22 @@ struct knot {
 	fixed128 share_time; /* up to here */
 };
 
+#define KNOTS_AT_ONCE ((size_t)8)
 struct share_curve {
 	const struct grid *grid;
+	uint64_t part; /* of the class */
 	struct share_fraction {
-		uint64_t part, whole, share;
-	} fractions[64]; /* by whole */
+		uint64_t whole, share; /* part / whole */
+	} fractions[64];               /* by whole */
 	VEC(struct knot) knots;
-	VEC(int64_t) t_ns;     /* of the knots; adjacent for the search */
+	/* of the knots; adjacent for the search, which looks at KNOTS_AT_ONCE more: INT64_MAX */
+	VEC(int64_t) t_ns;
 	VEC(fixed128) moments; /* of the knots, where the grid has moments */
 	/* per interval that begins inside the share curve: its first knot, and per counter the sums
 	 * of the intervals before it, for differences */
 	int64_t first_interval;
 	VEC(size_t) first_knot;
+	VEC(uint32_t) knot_of; /* by step of its class (sharing.step_of), or an earlier one */
 	VEC(struct share_sum { fixed128 energy, share_time, change; })
 	before; /* [interval - first_interval][counter] */
 };
@@ -313,44 +340,58 @@ void share_curve_release(struct share_curve *l);
 
 /* ---- uncertainty (uncertainty.c) ---- */
 
-/* Statistics of one row and one counter: sums over the intervals that the row touched. */
-struct row_stats {
-	/* whole intervals of the row, exact */
-	uint64_t whole;
-	int64_t power, power_squared; /* POWER_UNIT, POWER_SQUARED_UNIT */
-	/*
-	 * the others: f is the row's part of the interval's time, P its mean power, g share-time;
-	 * pairs in which one instruction can add two of them
-	 */
-	uint64_t mixed;
-	double f, ff, p, fp;
-	double pp, gp, g, gg; /* W², J, s, s² */
-	double bound_j;       /* largest possible error of the row's energy */
-	double step_var;      /* of the counter's steps and of its times, J² */
-	fixed128 change;      /* of a filtered reading, in the row's share of the time; W */
-};
-
-void row_stats_whole(struct row_stats *r, const struct grid_counter *c, int64_t from, int64_t to);
-
-/* A row in an interval that it shares: the same for all counters. */
+/* A row's part of an interval that it shares. */
 struct row_part {
 	double f, ff;    /* own time / length; squared */
 	double g_s, gg;  /* share-time; squared */
 	double own_s;    /* own time */
 	double share;    /* share-time / own time */
-	double per_step; /* variance of its energy per step_var */
+	double per_step; /* variance of its energy per variance of a counter's step */
 };
-/* A counter in that interval: what the innermost loops need. */
+struct row_part row_part_of(int64_t own_ns, double share_ns, int64_t len_ns);
+
+/* The intervals that a row touched: the same for all counters where none is dead. */
+struct row_times {
+	uint64_t whole; /* intervals of the row alone */
+	uint64_t mixed; /* the others, and sums over their parts: */
+	double f, ff;
+	double g, gg; /* s, s² */
+	double per_step;
+};
+
+/*
+ * Statistics of one row and one counter, over the same intervals; P: mean power of a mixed one, in
+ * pairs in which one instruction can add two of them.
+ */
+struct row_stats {
+	int64_t power, power_squared; /* of whole intervals: POWER_UNIT, POWER_SQUARED_UNIT */
+	double p, fp;                 /* Σ P, Σ f·P */
+	double pp, gp;                /* Σ P², Σ g·P: W², J */
+	double bound_j;               /* largest possible error of the row's energy */
+	fixed128 change;              /* of a filtered reading, in the row's share of the time; W */
+};
+
+void row_stats_whole(struct row_stats *r, const struct grid_counter *c, int64_t from, int64_t to);
+
+/* A counter in an interval that ends: what the innermost loops need. */
 struct interval_rate {
 	double units_per_ns; /* of fixed numbers; 0 when it is dead */
 	double w, j;         /* mean power; energy of the whole interval */
 	double max_w;        /* INFINITY: not known */
-	double step_var;
 	bool dead;
 };
-struct row_part row_part_of(int64_t own_ns, double share_ns, int64_t len_ns);
-/* c: of the counter */
-double row_stats_half_width(const struct row_stats *r, const struct curve *c);
+double row_half_width(const struct row_times *t, const struct row_stats *r,
+		      const struct grid_counter *c);
+
+static inline void row_times_mixed(struct row_times *t, const struct row_part *part)
+{
+	t->mixed++;
+	t->f += part->f;
+	t->ff += part->ff;
+	t->g += part->g_s;
+	t->gg += part->gg;
+	t->per_step += part->per_step;
+}
 
 /* The largest possible distance of f × the interval's energy from the row's real part of it. */
 static inline double row_farthest(const struct interval_rate *c, const struct row_part *part)
@@ -365,17 +406,11 @@ static inline double row_farthest(const struct interval_rate *c, const struct ro
 static inline void row_stats_mixed(struct row_stats *r, const struct interval_rate *c,
 				   const struct row_part *part)
 {
-	r->mixed++;
-	r->f += part->f;
-	r->ff += part->ff;
 	r->p += c->w;
 	r->fp += part->f * c->w;
 	r->pp += c->w * c->w;
 	r->gp += part->g_s * c->w;
-	r->g += part->g_s;
-	r->gg += part->gg;
 	r->bound_j += row_farthest(c, part) * part->share;
-	r->step_var += c->step_var * part->per_step;
 }
 
 /* ---- accumulator (accumulator.c) ---- */
@@ -400,8 +435,9 @@ struct accumulator {
 	const struct grid *grid;
 	enum lane_mode mode;
 	int64_t now_ns;
-	int64_t interval; /* that holds now_ns */
-	size_t knot;      /* of the share curve that holds now_ns */
+	int64_t interval;        /* that holds now_ns */
+	size_t knot;             /* of the share curve that holds now_ns */
+	const uint32_t *step_of; /* in a slice: of the changes to come; NULL: not known */
 	uint32_t nodes, rows;
 	struct touched *node, *row; /* by node, by row */
 	fixed128 *moment;           /* by node; NULL where no curve needs it */
@@ -409,7 +445,8 @@ struct accumulator {
 	fixed128 *energy;           /* [node][counter] */
 	struct node_time *times;    /* [node][counter], or [node][1] */
 	size_t times_per_node;
-	struct row_stats *stats; /* [row][counter] */
+	struct row_stats *stats;     /* [row][counter] */
+	struct row_times *row_times; /* [row][times_per_node] */
 	const uint32_t *row_of;
 	VEC(uint32_t) open_nodes, open_rows; /* touched in this interval; there is room for all */
 	/* open nodes: one of LANE_CALLS, pieces by node otherwise */
@@ -432,10 +469,11 @@ void accumulator_init(struct accumulator *w, const struct grid *g, enum lane_mod
 		      bool statistics);
 /*
  * Reads a lane's events of one slice on all grids of its domain: w and l have one element per grid,
- * l the curves of the lane's share class. The next slice begins at horizon_ns.
+ * l the curves of the lane's share class. step_of: of each of its changes (sharing); NULL: not
+ * known. The next slice begins at horizon_ns.
  */
 void accumulators_slice(struct accumulator *w, const struct share_curve *l, size_t grids,
-			const struct lane_feed *feed, int64_t horizon_ns);
+			const struct lane_feed *feed, const uint32_t *step_of, int64_t horizon_ns);
 void accumulator_release(struct accumulator *w);
 /* Results as bytes; load fills an accumulator of the same lane and grid. */
 void accumulator_save(const struct accumulator *w, struct strbuf *to);

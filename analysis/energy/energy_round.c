@@ -1,5 +1,6 @@
 #include "energy_run_private.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ void slices_release(struct energy_run *run)
 
 		changes_release(&s->changes);
 		sharing_release(&s->sharing);
+		share_state_release(&s->end);
 		for (size_t k = 0; k < s->curves.nr; k++)
 			share_curve_release(&s->curves.v[k]);
 		VEC_RELEASE(&s->curves);
@@ -62,8 +64,12 @@ struct round {
 	int64_t horizon_ns;
 	/* where slices end, in order; the last one is the horizon */
 	VEC(int64_t) cuts;
-	size_t *read;  /* by lane of the domain: events of earlier slices */
-	size_t slices; /* at work side by side */
+	/* slices that are made, and those before them, which lanes pass through meanwhile */
+	struct slice_run {
+		struct slice *v;
+		size_t nr;
+	} next, passed;
+	size_t *read; /* by lane of the domain: events of slices before the passed ones */
 };
 
 static void parts_take(const struct round *r)
@@ -187,7 +193,7 @@ static size_t events_until(const struct lane_event *v, size_t from, size_t nr, i
 
 /* Of one lane. Which events are changes is unpredictable, so there is no branch. */
 static void changes_take(struct slice *s, const struct domain *d, const struct lane_part *p,
-			 uint32_t sharer)
+			 uint32_t lane)
 {
 	size_t from = events_until(p->v, p->taken, p->nr, s->from_ns);
 	size_t to = events_until(p->v, from, p->nr, s->horizon_ns);
@@ -205,28 +211,28 @@ static void changes_take(struct slice *s, const struct domain *d, const struct l
 	v = s->changes.v.v;
 	nr = s->changes.v.nr;
 	for (size_t k = from; k < to; k++) {
-		v[nr] = (struct share_change){ p->v[k].t_ns, sharer, p->v[k].change };
+		v[nr] = (struct share_change){ p->v[k].t_ns, lane, p->v[k].change };
 		nr += p->v[k].change != 0;
 		sum += (uint32_t)p->v[k].change;
 	}
 	s->changes.v.nr = nr;
-	share_state_add(d, &s->sharing.at, sharer, sum);
+	share_state_add(d, &s->sharing.at, d->lanes.v[lane].sharer, sum);
 }
 
 /* Its changes in time order, and what they come to. */
-static void job_take(void *ctx, size_t i, unsigned worker)
+static void slice_take(struct slice *s, const struct share_group *t)
 {
-	const struct round *r = ctx;
-	const struct share_group *t = r->t;
-	struct slice *s = &r->run->slices.v[i];
-
-	(void)worker;
 	VEC_CLEAR(&s->changes.v);
 	s->changes.first_ns = INT64_MAX;
 	s->changes.last_ns = INT64_MIN;
 	share_state_zero(&t->d, &s->sharing.at);
-	for (size_t k = 0; k < t->d.lanes.nr; k++)
-		changes_take(s, &t->d, &t->parts[k], t->d.lanes.v[k].sharer);
+	VEC_CLEAR(&s->sharing.first_change);
+	VEC_CLEAR(&s->sharing.next_change);
+	for (uint32_t k = 0; k < t->d.lanes.nr; k++) {
+		VEC_PUSH(&s->sharing.first_change, s->changes.v.nr);
+		VEC_PUSH(&s->sharing.next_change, s->changes.v.nr);
+		changes_take(s, &t->d, &t->parts[k], k);
+	}
 	changes_sort(&s->changes);
 }
 
@@ -238,16 +244,28 @@ static void curves_make(struct share_curve *curves, const struct domain *d, uint
 				 s->from_ns, s->horizon_ns);
 }
 
-/* Who shares in it, and the curves of classes whose lanes are not all of one job. */
-static void job_slice(void *ctx, size_t i, unsigned worker)
+/* The slice before has been begun earlier, so its end comes, and mostly it has come. */
+static void slice_begin(struct slice *s, const struct share_group *t)
 {
-	const struct round *r = ctx;
-	const struct share_group *t = r->t;
+	const struct share_state *before = &t->at;
+
+	if (s->before) {
+		while (!atomic_load_explicit(&s->before->ended, memory_order_acquire))
+			sched_yield();
+		before = &s->before->end;
+	}
+	share_state_begin(&t->d, before, &s->sharing.at, &s->end);
+	atomic_store_explicit(&s->ended, true, memory_order_release);
+}
+
+/* Who shares in it, and the curves of classes whose lanes are not all of one job. */
+static void slice_make(struct slice *s, const struct share_group *t)
+{
 	const struct domain *d = &t->d;
-	struct slice *s = &r->run->slices.v[i];
 	size_t grids = d->grids.nr;
 
-	(void)worker;
+	slice_take(s, t);
+	slice_begin(s, t);
 	sharing_make(&s->sharing, d, s->changes.v.v, s->changes.v.nr);
 	while (s->curves.nr < d->classes.nr * grids)
 		VEC_PUSH(&s->curves, ((struct share_curve){ 0 }));
@@ -286,17 +304,17 @@ struct events {
 static void activity_lane(const struct slice *s, bool active, struct events *ret)
 {
 	const struct steps *st = &s->sharing.active;
-	bool was = (st->v[0] > 0) == active;
+	bool was = (st->v[0].value > 0) == active;
 
 	VEC_CLEAR(&ret->v);
 	if (s->first && !active)
 		VEC_PUSH(&ret->v, ((struct lane_event){ INT64_MIN, 0, 0 }));
 	for (size_t i = 0; i < st->nr; i++) {
-		bool on = (st->v[i + 1] > 0) == active;
+		bool on = (st->v[i + 1].value > 0) == active;
 
 		if (on != was)
 			VEC_PUSH(&ret->v,
-				 ((struct lane_event){ st->t_ns[i], on ? 0 : NODE_NONE, 0 }));
+				 ((struct lane_event){ st->v[i].until_ns, on ? 0 : NODE_NONE, 0 }));
 		was = on;
 	}
 }
@@ -309,14 +327,15 @@ static void activity_read(const struct round *r, struct lane_batch *b,
 	size_t grids = r->t->d.grids.nr;
 	struct events e = { VEC_INIT };
 
-	for (size_t i = 0; i < r->slices; i++) {
-		const struct slice *s = &r->run->slices.v[i];
+	for (size_t i = 0; i < r->passed.nr; i++) {
+		const struct slice *s = &r->passed.v[i];
 		struct lane_feed f = { .nodes = 1, .rows = 1 };
 
 		activity_lane(s, active, &e);
 		f.v = e.v.v;
 		f.nr = e.v.nr;
-		accumulators_slice(accumulators, batch_curves(r, b, s), grids, &f, s->horizon_ns);
+		accumulators_slice(accumulators, batch_curves(r, b, s), grids, &f, NULL,
+				   s->horizon_ns);
 	}
 	VEC_RELEASE(&e.v);
 }
@@ -326,31 +345,32 @@ static void lane_read(const struct round *r, const struct share_curve *curves,
 {
 	struct share_group *t = r->t;
 	size_t grids = t->d.grids.nr;
-	struct lane_feed f = r->feeds[t->d.lanes.v[i].lane];
+	size_t lane = t->d.lanes.v[i].lane;
+	struct lane_feed f = r->feeds[lane];
+	const uint32_t *step_of = NULL;
 
 	if (!t->here[i])
 		return;
 	f.nr = events_until(f.v, r->read[i], f.nr, s->horizon_ns) - r->read[i];
 	f.v += r->read[i];
 	r->read[i] += f.nr;
-	accumulators_slice(&t->accumulators[i * grids], curves, grids, &f, s->horizon_ns);
+	if (r->run->modes[lane] == LANE_CALLS)
+		step_of = s->sharing.step_of.v + s->sharing.first_change.v[i];
+	accumulators_slice(&t->accumulators[i * grids], curves, grids, &f, step_of, s->horizon_ns);
 }
 
-static void job_batch(void *ctx, size_t i, unsigned worker)
+static void batch_read(const struct round *r, struct lane_batch *b)
 {
-	const struct round *r = ctx;
 	const struct share_group *t = r->t;
-	struct lane_batch *b = &r->t->batches.v[i];
 
-	(void)worker;
 	if (b->from == b->to) {
 		bool active = b->share_class == t->given_class;
 
 		activity_read(r, b, active ? t->given : t->idle, active);
 		return;
 	}
-	for (size_t k = 0; k < r->slices; k++) {
-		const struct slice *s = &r->run->slices.v[k];
+	for (size_t k = 0; k < r->passed.nr; k++) {
+		const struct slice *s = &r->passed.v[k];
 		const struct share_curve *curves = batch_curves(r, b, s);
 
 		for (size_t lane = b->from; lane < b->to; lane++)
@@ -404,6 +424,52 @@ static void batches_make(struct share_group *t, unsigned threads)
 
 /* ---- slices side by side ---- */
 
+/* Slices first: the next ones wait for them, batches are of any length. */
+static void job_slice_or_batch(void *ctx, size_t i, unsigned worker)
+{
+	const struct round *r = ctx;
+
+	(void)worker;
+	if (i < r->next.nr)
+		slice_make(&r->next.v[i], r->t);
+	else
+		batch_read(r, &r->t->batches.v[i - r->next.nr]);
+}
+
+/* Those up to the given cuts. */
+static void slices_begin(struct round *r, const int64_t *cuts_ns)
+{
+	struct share_group *t = r->t;
+
+	for (size_t i = 0; i < t->d.lanes.nr; i++)
+		t->parts[i].taken =
+			events_until(t->parts[i].v, t->parts[i].taken, t->parts[i].nr, t->at_ns);
+	for (size_t i = 0; i < r->next.nr; i++) {
+		struct slice *s = &r->next.v[i];
+
+		s->from_ns = t->at_ns;
+		s->horizon_ns = t->at_ns = cuts_ns[i];
+		s->first = !t->started;
+		s->before = i ? s - 1 : NULL;
+		atomic_store_explicit(&s->ended, false, memory_order_relaxed);
+		t->started = true;
+	}
+}
+
+static void slices_end(struct round *r)
+{
+	struct share_state *end = &r->next.v[r->next.nr - 1].end, at = r->t->at;
+
+	r->t->at = *end;
+	*end = at; /* its memory */
+	r->passed = r->next;
+	r->next.nr = 0;
+}
+
+/*
+ * Several threads make the next slices while lanes pass through those before, so that they wait for
+ * each other once for both. One thread takes slice by slice, while each is in its cache.
+ */
 static void group_round(struct round *r, struct workers *w)
 {
 	struct energy_run *run = r->run;
@@ -416,27 +482,18 @@ static void group_round(struct round *r, struct workers *w)
 	r->read = read;
 	if (t->batches.nr == 0)
 		batches_make(t, threads);
-	while (run->slices.nr < most)
+	while (run->slices.nr < 2 * most)
 		VEC_PUSH(&run->slices, ((struct slice){ 0 }));
 	cuts_make(r);
-	for (size_t at = 0; at < r->cuts.nr; at += r->slices) {
-		struct slice *v = run->slices.v;
-
-		r->slices = r->cuts.nr - at < most ? r->cuts.nr - at : most;
-		for (size_t i = 0; i < r->slices; i++) {
-			v[i].from_ns = t->at_ns;
-			v[i].horizon_ns = t->at_ns = r->cuts.v[at + i];
-			v[i].first = !t->started;
-			t->started = true;
-		}
-		run_all(w, r->slices, job_take, r);
-		for (size_t i = 0; i < r->slices; i++)
-			share_state_begin(&t->d, &t->at, &v[i].sharing.at);
-		for (size_t i = 0; i < t->d.lanes.nr; i++)
-			t->parts[i].taken = events_until(t->parts[i].v, t->parts[i].taken,
-							 t->parts[i].nr, t->at_ns);
-		run_all(w, r->slices, job_slice, r);
-		run_all(w, t->batches.nr, job_batch, r);
+	for (size_t at = 0; at < r->cuts.nr; at += r->passed.nr) {
+		r->next.v = run->slices.v + (r->passed.v == run->slices.v ? most : 0);
+		r->next.nr = r->cuts.nr - at < most ? r->cuts.nr - at : most;
+		slices_begin(r, &r->cuts.v[at]);
+		run_all(w, r->next.nr + (threads > 1 && at ? t->batches.nr : 0), job_slice_or_batch,
+			r);
+		slices_end(r);
+		if (threads == 1 || at + r->passed.nr == r->cuts.nr)
+			run_all(w, t->batches.nr, job_slice_or_batch, r);
 	}
 }
 
@@ -447,6 +504,7 @@ void energy_run_round(struct energy_run *run, const struct lane_feed *feeds, int
 
 	for (size_t i = 0; i < run->groups.nr; i++) {
 		r.t = &run->groups.v[i];
+		r.passed = (struct slice_run){ 0 };
 		parts_take(&r);
 		if (is_exchanged(run, r.t, feeds))
 			group_exchange(run, r.t);

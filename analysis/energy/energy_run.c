@@ -89,7 +89,8 @@ static void find_sharers(const struct energy_run *run, struct domain *d)
 
 		s->weight = weighted ? s->weight : 1;
 		if (s->lanes > 1 || weighted)
-			s->share_class = class_new(d, CLASS_SPLIT, s->weight, i);
+			s->share_class = class_new(d, d->independent ? CLASS_THREADS : CLASS_SPLIT,
+						   s->weight, i);
 	}
 	for (size_t i = 0; i < d->lanes.nr; i++)
 		d->lanes.v[i].share_class = d->sharers.v[d->lanes.v[i].sharer].share_class;
@@ -99,7 +100,7 @@ static size_t group_new(struct energy_run *run, enum energy_view view, const uin
 {
 	struct share_group t = { .d = { .view = view, .independent = run->o.independent } };
 
-	class_new(&t.d, CLASS_COMMON, 1, 0); /* number 0 */
+	class_new(&t.d, t.d.independent ? CLASS_ALONE : CLASS_COMMON, 1, 0); /* number 0 */
 	for (size_t i = 0; i < run->lanes.nr; i++) {
 		if (weights[i])
 			VEC_PUSH(&t.d.lanes,
@@ -301,6 +302,7 @@ static void group_start(const struct energy_run *run, struct share_group *t)
 	t->given = xcalloc(grids + 1, sizeof(*t->given));
 	t->here = xcalloc(d->lanes.nr + 1, sizeof(*t->here));
 	t->at_ns = INT64_MIN;
+	share_state_zero(d, &t->at);
 	group_place(run, t);
 	for (size_t g = 0; g < grids; g++) {
 		const struct grid *grid = &d->grids.v[g];
@@ -451,6 +453,14 @@ struct node_energy energy_run_value(const struct energy_run *run, size_t job, si
 	return value_of(accumulator_of(run, j, lane), j->counter, node);
 }
 
+static double half_width_of(const struct accumulator *w, size_t counter, uint32_t row)
+{
+	size_t times = row * w->times_per_node + (w->times_per_node > 1 ? counter : 0);
+
+	return row_half_width(&w->row_times[times], &w->stats[row * w->grid->counters.nr + counter],
+			      &w->grid->counters.v[counter]);
+}
+
 double energy_run_uncertainty(const struct energy_run *run, size_t job, size_t lane, uint32_t row)
 {
 	const struct job *j = &run->jobs.v[job];
@@ -458,8 +468,7 @@ double energy_run_uncertainty(const struct energy_run *run, size_t job, size_t l
 
 	if (!w || !w->statistics || row >= w->rows)
 		return NAN;
-	return row_stats_half_width(&w->stats[row * w->grid->counters.nr + j->counter],
-				    &w->grid->counters.v[j->counter].curve);
+	return half_width_of(w, j->counter, row);
 }
 
 /* Of all lanes that share: the sum is exact before it becomes a double. */
@@ -492,8 +501,7 @@ static void totals_of(const struct energy_run *run, const struct job *j, struct 
 	t->unattributed_j = unused.exclusive_j + t->dead_j;
 	t->unattributed_ns = unused.exclusive_ns;
 	t->unattributed_share_ns = unused.share_ns;
-	t->unattributed_uncertainty_j = row_stats_half_width(
-		&idle->stats[j->counter], &idle->grid->counters.v[j->counter].curve);
+	t->unattributed_uncertainty_j = half_width_of(idle, j->counter, 0);
 	if (run->o.independent)
 		error = given.exclusive_j * (double)(1 << GIVEN_SHIFT) - t->attributed_j;
 	else

@@ -3,13 +3,16 @@
  *
  * A share group has the lanes that share the same counters. In a round it takes every lane's
  * events; those that change the sharers are cut into slices of time. A slice depends on its changes
- * and on the state at its start alone, so threads make several at once; then each lane passes
- * through them in order, lanes in parallel.
+ * and on the state at its start alone, so threads make several at once, each waiting for the one
+ * before it only where that state is needed. Then each lane passes through them in order, lanes in
+ * parallel.
  */
 #ifndef ENERGY_RUN_PRIVATE_H
 #define ENERGY_RUN_PRIVATE_H
 
 #include "attribution_private.h"
+
+#include <stdatomic.h>
 
 /* A job: its counter's facts, its grid and its totals. */
 struct job {
@@ -57,6 +60,10 @@ struct share_group {
 struct slice {
 	int64_t from_ns, horizon_ns;
 	bool first; /* of all of the group's */
+	const struct slice
+		*before; /* made at the same time; NULL: the group's state is its begin */
+	struct share_state end;
+	atomic_bool ended; /* `end` is there */
 	struct share_changes changes;
 	struct sharing sharing;
 	VEC(struct share_curve) curves; /* [class][grid], of classes with several batches */

@@ -85,21 +85,6 @@ static void state_fit(const struct domain *d, struct share_state *s)
 		VEC_PUSH(&s->open, 0);
 }
 
-static inline void state_step(const struct domain *d, struct share_state *s,
-			      const struct share_change *c)
-{
-	uint32_t *open, before;
-
-	if (d->view == VIEW_DEVICE) {
-		s->active += (uint32_t)c->change;
-		return;
-	}
-	open = &s->open.v[c->sharer];
-	before = *open;
-	*open += (uint32_t)c->change;
-	s->active += (uint32_t)((*open > 0) - (before > 0)) * d->sharers.v[c->sharer].weight;
-}
-
 void share_state_zero(const struct domain *d, struct share_state *ret)
 {
 	ret->active = 0;
@@ -116,19 +101,19 @@ void share_state_add(const struct domain *d, struct share_state *sum, uint32_t s
 		sum->open.v[sharer] += change;
 }
 
-void share_state_begin(const struct domain *d, struct share_state *at, struct share_state *sum)
+void share_state_begin(const struct domain *d, const struct share_state *before,
+		       struct share_state *sum, struct share_state *end)
 {
-	struct share_state end = *sum;
-
-	state_fit(d, at);
-	end.active += at->active;
+	state_fit(d, end);
+	end->active = before->active + sum->active;
+	sum->active = before->active;
 	for (size_t i = 0; i < d->sharers.nr; i++) {
-		end.open.v[i] += at->open.v[i];
-		end.active += (uint32_t)((end.open.v[i] > 0) - (at->open.v[i] > 0)) *
-			      d->sharers.v[i].weight;
+		uint32_t open = before->open.v[i], now = open + sum->open.v[i];
+
+		end->open.v[i] = now;
+		end->active += (uint32_t)((now > 0) - (open > 0)) * d->sharers.v[i].weight;
+		sum->open.v[i] = open;
 	}
-	*sum = *at;
-	*at = end;
 }
 
 void share_state_release(struct share_state *s)
@@ -141,71 +126,102 @@ void share_state_release(struct share_state *s)
 /* With room for n of them. */
 static void steps_begin(struct steps *st, uint32_t value, size_t n)
 {
-	if (n + 2 > st->room) {
-		st->room = n + 2;
-		st->t_ns = xreallocarray(st->t_ns, st->room, sizeof(*st->t_ns));
+	if (n + 1 > st->room) {
+		st->room = n + 1;
 		st->v = xreallocarray(st->v, st->room, sizeof(*st->v));
 	}
 	st->nr = 0;
-	st->v[0] = value;
+	st->v[0] = (struct step){ INT64_MAX, value };
 }
 
-/* Whether it is a step is unpredictable, so there is no branch. */
-static inline void steps_put(struct steps *st, int64_t t_ns, uint32_t value)
+/* Whether it is a step may be unpredictable, so there is no branch. */
+static inline void steps_put(struct steps *st, int64_t t_ns, uint32_t value, bool differs)
 {
-	st->t_ns[st->nr] = t_ns;
-	st->v[st->nr + 1] = value;
-	st->nr += value != st->v[st->nr];
+	struct step *at = &st->v[st->nr];
+
+	at->until_ns = t_ns;
+	at[1].value = value;
+	st->nr += differs;
 }
 
 static void sharing_begin(struct sharing *s, const struct domain *d, size_t n)
 {
 	state_fit(d, &s->at);
-	while (s->parts.nr < d->classes.nr)
-		VEC_PUSH(&s->parts, ((struct steps){ 0 }));
+	while (s->threads.nr < d->classes.nr)
+		VEC_PUSH(&s->threads, ((struct steps){ 0 }));
 	steps_begin(&s->active, s->at.active, n);
 	for (size_t i = 0; i < d->classes.nr; i++) {
 		const struct share_class *c = &d->classes.v[i];
 
-		bool split = c->kind == CLASS_SPLIT;
-
-		steps_begin(&s->parts.v[i], split ? s->at.open.v[c->sharer] : 0, split ? n : 0);
+		if (class_has_threads(c->kind))
+			steps_begin(&s->threads.v[i], s->at.open.v[c->sharer], n);
+		else
+			steps_begin(&s->threads.v[i], 0, 0);
 	}
 }
 
-/* All changes of one time count before anything is stepped: one call ends where another begins. */
+/* Pieces of work are counted, each by itself. */
+static void device_steps(struct sharing *s, const struct share_change *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		s->at.active += (uint32_t)v[i].change;
+		steps_put(&s->active, v[i].t_ns, s->at.active, true);
+	}
+}
+
+static void host_steps(struct sharing *s, const struct domain *d, const struct share_change *v,
+		       size_t n)
+{
+	struct steps active_steps = s->active; /* in registers */
+	uint32_t *all_open = s->at.open.v, active = s->at.active;
+	size_t *next = s->next_change.v;
+	struct steps *of;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct domain_lane *lane = &d->lanes.v[v[i].lane];
+		const struct sharer *sharer = &d->sharers.v[lane->sharer];
+		uint32_t *open = &all_open[lane->sharer], before = *open;
+		uint32_t now = before + (uint32_t)v[i].change;
+
+		*open = now;
+		active += (uint32_t)((now > 0) - (before > 0)) * sharer->weight;
+		steps_put(&active_steps, v[i].t_ns, active, (now > 0) != (before > 0));
+		of = &active_steps;
+		if (lane->share_class) {
+			of = &s->threads.v[lane->share_class];
+			steps_put(of, v[i].t_ns, now, true);
+		}
+		s->step_of.v[next[v[i].lane]++] = (uint32_t)of->nr;
+	}
+	s->active = active_steps;
+	s->at.active = active;
+}
+
+/*
+ * Where one call ends and another begins at the same time, there may be steps between them that
+ * last no time; they do no harm.
+ */
 void sharing_make(struct sharing *s, const struct domain *d, const struct share_change *v, size_t n)
 {
 	sharing_begin(s, d, n);
-	for (size_t i = 0, end; i < n; i = end) {
-		int64_t t_ns = v[i].t_ns;
-
-		for (end = i; end < n && v[end].t_ns == t_ns; end++)
-			state_step(d, &s->at, &v[end]);
-		steps_put(&s->active, t_ns, s->at.active);
-		for (size_t k = i; d->view == VIEW_HOST && k < end; k++) {
-			uint32_t of = d->sharers.v[v[k].sharer].share_class;
-
-			if (of)
-				steps_put(&s->parts.v[of], t_ns, s->at.open.v[v[k].sharer]);
-		}
-	}
-	s->active.t_ns[s->active.nr] = INT64_MAX;
+	VEC_RESERVE(&s->step_of, n + 1);
+	if (d->view == VIEW_DEVICE)
+		device_steps(s, v, n);
+	else
+		host_steps(s, d, v, n);
+	s->active.v[s->active.nr].until_ns = INT64_MAX;
 	for (size_t i = 0; i < d->classes.nr; i++)
-		s->parts.v[i].t_ns[s->parts.v[i].nr] = INT64_MAX;
-}
-
-static void steps_release(struct steps *st)
-{
-	free(st->t_ns);
-	free(st->v);
+		s->threads.v[i].v[s->threads.v[i].nr].until_ns = INT64_MAX;
 }
 
 void sharing_release(struct sharing *s)
 {
-	steps_release(&s->active);
-	for (size_t i = 0; i < s->parts.nr; i++)
-		steps_release(&s->parts.v[i]);
-	VEC_RELEASE(&s->parts);
+	free(s->active.v);
+	for (size_t i = 0; i < s->threads.nr; i++)
+		free(s->threads.v[i].v);
+	VEC_RELEASE(&s->threads);
+	VEC_RELEASE(&s->step_of);
+	VEC_RELEASE(&s->first_change);
+	VEC_RELEASE(&s->next_change);
 	share_state_release(&s->at);
 }

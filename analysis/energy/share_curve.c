@@ -1,5 +1,7 @@
 #include "attribution_private.h"
 
+#include <string.h>
+
 #include "profrig/base/search.h"
 
 /* Out of line, so that the path of nearly every knot is short. */
@@ -8,10 +10,10 @@
 /* Where a share curve is being made. */
 struct builder {
 	struct share_curve *l;
-	const struct domain *d;
 	const struct share_class *c;
-	const struct steps *active, *parts;
-	size_t at_active, at_parts; /* next step of each */
+	const struct step *active, *threads; /* of each the next one */
+	const struct step *active_end, *threads_end;
+	const struct step *steps; /* of the class, from the first one on */
 	int64_t interval;
 };
 
@@ -23,50 +25,60 @@ static uint64_t fraction(uint64_t part, uint64_t whole)
 	return whole ? (uint64_t)(scaled / whole) : 0;
 }
 
-/* The same for the curve's own class, whose few fractions repeat: no division. */
-static inline uint64_t share_fraction(struct share_curve *l, uint64_t part, uint64_t whole)
+/* The class's part of `whole`. Few fractions occur, again and again: no division. */
+static inline uint64_t share_fraction(struct share_curve *l, uint64_t whole)
 {
 	struct share_fraction *f = &l->fractions[whole % ARRAY_LEN(l->fractions)];
 
-	if (f->part != part || f->whole != whole)
-		*f = (struct share_fraction){ part, whole, fraction(part, whole) };
+	if (__builtin_expect(f->whole != whole, 0))
+		*f = (struct share_fraction){ whole, fraction(l->part, whole) };
 	return f->share;
 }
 
-static inline uint64_t share_of(struct share_curve *l, const struct domain *d,
-				const struct share_class *c, uint32_t active, uint32_t parts)
+/* kind: of the curve's class */
+static inline uint64_t share_of(struct share_curve *l, enum share_class_kind kind, uint32_t active,
+				uint32_t threads)
 {
-	switch (c->kind) {
+	switch (kind) {
+	case CLASS_COMMON:
+		return share_fraction(l, active);
+	case CLASS_SPLIT:
+		return share_fraction(l, (uint64_t)active * threads);
 	case CLASS_IDLE:
 		return active ? 0 : FIXED_ONE;
+	case CLASS_ALONE:
+		return active ? FIXED_ONE : 0;
+	case CLASS_THREADS:
+		return share_fraction(l, threads);
 	case CLASS_GIVEN:
-		return (FIXED_ONE >> GIVEN_SHIFT) * active;
-	case CLASS_SPLIT:
-		return d->independent ? share_fraction(l, active > 0, parts)
-				      : share_fraction(l, c->weight, (uint64_t)active * parts);
-	case CLASS_COMMON:
 		break;
 	}
-	return share_fraction(l, 1, d->independent ? active > 0 : active);
+	return (FIXED_ONE >> GIVEN_SHIFT) * active;
+}
+
+/* The class's steps so far. */
+static inline size_t step_now(const struct builder *b)
+{
+	return (size_t)((class_has_threads(b->c->kind) ? b->threads : b->active) - b->steps);
 }
 
 static inline uint64_t share_now(const struct builder *b)
 {
-	return share_of(b->l, b->d, b->c, b->active->v[b->at_active], b->parts->v[b->at_parts]);
+	return share_of(b->l, b->c->kind, b->active->value, b->threads->value);
 }
 
-/* The time of the next step; moves behind all steps of that time. */
+/* The time of the next step. */
 static inline int64_t step_next_ns(const struct builder *b)
 {
-	int64_t active = b->active->t_ns[b->at_active], parts = b->parts->t_ns[b->at_parts];
-
-	return active < parts ? active : parts;
+	return b->active->until_ns < b->threads->until_ns ? b->active->until_ns
+							  : b->threads->until_ns;
 }
 
+/* Of each the next step, if it is at that time. */
 static inline void step_pass(struct builder *b, int64_t t_ns)
 {
-	b->at_active += b->active->t_ns[b->at_active] == t_ns;
-	b->at_parts += b->parts->t_ns[b->at_parts] == t_ns;
+	b->active += b->active->until_ns == t_ns;
+	b->threads += b->threads->until_ns == t_ns;
 }
 
 /* Where moments of an interval are kept: they are too large for a long one. */
@@ -119,10 +131,10 @@ static void interval_begin(struct share_curve *l, int64_t interval, fixed128 sha
 static void knot_first(struct builder *b, int64_t t_ns)
 {
 	struct share_curve *l = b->l;
-	size_t steps = b->active->nr - b->at_active + b->parts->nr - b->at_parts;
+	size_t steps = (size_t)(b->active_end - b->active + b->threads_end - b->threads);
 
 	VEC_RESERVE(&l->knots, l->knots.nr + steps + 2);
-	VEC_RESERVE(&l->t_ns, l->knots.nr + steps + 2);
+	VEC_RESERVE(&l->t_ns, l->knots.nr + steps + 2 + KNOTS_AT_ONCE);
 	VEC_PUSH(&l->t_ns, t_ns);
 	VEC_PUSH(&l->knots, ((struct knot){ b->interval, share_now(b), 0 }));
 	if (l->grid->moments)
@@ -156,40 +168,85 @@ static RARE void knots_with_moments(struct builder *b, int64_t end_ns)
 
 /*
  * The share changes inside an interval. State that passes from knot to knot stays in registers, and
- * the next knot overwrites one with the share of its predecessor, without a branch.
+ * the next knot overwrites one with the share of its predecessor, without a branch. Made once per
+ * kind, so that the loop does not ask for it. (Outside the grid the sum means nothing, and wraps.)
  */
-static void knots_inside(struct builder *b, int64_t end_ns)
+static inline __attribute__((always_inline)) void knots_of_kind(struct builder *b,
+								enum share_class_kind kind,
+								int64_t end_ns)
 {
-	struct builder now = *b;
+	const struct step *active = b->active, *threads = b->threads;
 	struct share_curve *l = b->l;
 	size_t nr = l->knots.nr;
-	struct knot k = l->knots.v[nr - 1];
-	int64_t at_ns = l->t_ns.v[nr - 1], t_ns;
-	/* outside there is no power, so no time is added, which could overflow */
-	uint64_t counts = grid_inside(l->grid, b->interval) ? UINT64_MAX : 0;
+	uint32_t *knot_of = l->knot_of.v + step_now(b);
+	struct knot *knots = l->knots.v;
+	int64_t *times_ns = l->t_ns.v, at_ns = times_ns[nr - 1], interval = b->interval;
+	unsigned __int128 before = (unsigned __int128)knots[nr - 1].share_time;
+	/* the sum in two words, or it is kept as a vector, which is read back slowly */
+	uint64_t low = (uint64_t)before, high = (uint64_t)(before >> 64);
+	uint64_t now = knots[nr - 1].share;
 
-	while ((t_ns = step_next_ns(&now)) < end_ns) {
+	for (;;) {
+		int64_t t_ns = active->until_ns;
+		unsigned __int128 added;
 		uint64_t share;
+		size_t passed;
 
-		step_pass(&now, t_ns);
-		share = share_now(&now);
-		k.share_time +=
-			fixed_time((int64_t)(((uint64_t)t_ns - (uint64_t)at_ns) & counts), k.share);
-		l->t_ns.v[nr] = at_ns = t_ns;
-		l->knots.v[nr] = (struct knot){ k.interval, share, k.share_time };
-		nr += share != k.share;
-		k.share = share;
+		if (class_has_threads(kind) && threads->until_ns < t_ns)
+			t_ns = threads->until_ns;
+		if (t_ns >= end_ns)
+			break;
+		passed = active->until_ns == t_ns;
+		active += passed;
+		if (class_has_threads(kind)) {
+			passed = threads->until_ns == t_ns;
+			threads += passed;
+		}
+		share = share_of(l, kind, active->value, threads->value);
+		added = (unsigned __int128)((uint64_t)t_ns - (uint64_t)at_ns) * now;
+		low += (uint64_t)added;
+		high += (uint64_t)(added >> 64) + (low < (uint64_t)added);
+		times_ns[nr] = at_ns = t_ns;
+		knots[nr].interval = interval;
+		knots[nr].share = share;
+		knots[nr].share_time = (fixed128)((unsigned __int128)high << 64 | low);
+		nr += share != now;
+		now = share;
+		knot_of[1] = (uint32_t)nr - 1; /* the next step's, if this was one */
+		knot_of += passed;
 	}
 	l->knots.nr = l->t_ns.nr = nr;
-	b->at_active = now.at_active;
-	b->at_parts = now.at_parts;
+	b->active = active;
+	b->threads = threads;
 }
+
+#define KNOTS_OF(name, kind) \
+	static RARE void name(struct builder *b, int64_t end_ns) \
+	{ \
+		knots_of_kind(b, kind, end_ns); \
+	}
+KNOTS_OF(knots_common, CLASS_COMMON)
+KNOTS_OF(knots_split, CLASS_SPLIT)
+KNOTS_OF(knots_idle, CLASS_IDLE)
+KNOTS_OF(knots_alone, CLASS_ALONE)
+KNOTS_OF(knots_threads, CLASS_THREADS)
+KNOTS_OF(knots_given, CLASS_GIVEN)
+
+static void (*const knots_inside[])(struct builder *b, int64_t end_ns) = {
+	[CLASS_COMMON] = knots_common, [CLASS_SPLIT] = knots_split,     [CLASS_IDLE] = knots_idle,
+	[CLASS_ALONE] = knots_alone,   [CLASS_THREADS] = knots_threads, [CLASS_GIVEN] = knots_given,
+};
 
 static void share_curve_begin(struct builder *b, const struct grid *g, int64_t from_ns)
 {
 	struct share_curve *l = b->l;
+	uint64_t part = b->c->kind == CLASS_SPLIT ? b->c->weight : 1;
 
 	l->grid = g;
+	if (l->part != part) {
+		memset(l->fractions, 0, sizeof(l->fractions));
+		l->part = part;
+	}
 	VEC_CLEAR(&l->knots);
 	VEC_CLEAR(&l->t_ns);
 	VEC_CLEAR(&l->moments);
@@ -204,30 +261,41 @@ void share_curve_make(struct share_curve *l, const struct grid *g, const struct 
 		      size_t share_class, const struct sharing *s, int64_t from_ns,
 		      int64_t horizon_ns)
 {
+	const struct steps *active = &s->active, *threads = &s->threads.v[share_class];
 	struct builder b = { .l = l,
-			     .d = d,
 			     .c = &d->classes.v[share_class],
-			     .active = &s->active,
-			     .parts = &s->parts.v[share_class] };
+			     .active = active->v,
+			     .threads = threads->v,
+			     .active_end = active->v + active->nr,
+			     .threads_end = threads->v + threads->nr };
 
+	b.steps = class_has_threads(b.c->kind) ? b.threads : b.active;
+	VEC_RESERVE(&l->knot_of, 2 + (class_has_threads(b.c->kind) ? threads->nr : active->nr));
+	l->knot_of.v[0] = 0;
 	share_curve_begin(&b, g, from_ns);
 	for (;;) {
 		int64_t next = b.interval + 1;
 		int64_t end_ns = next < (int64_t)g->n ? g->t_ns[next] : INT64_MAX;
 		bool last = end_ns >= horizon_ns;
+		size_t step;
 
 		if (last)
 			end_ns = horizon_ns;
 		if (g->moments)
 			knots_with_moments(&b, end_ns);
 		else
-			knots_inside(&b, end_ns);
+			knots_inside[b.c->kind](&b, end_ns);
 		if (last)
 			break;
 		/* a step at the sample's own time is of the new interval */
+		step = step_now(&b);
 		step_pass(&b, end_ns);
+		if (step_now(&b) != step)
+			l->knot_of.v[step + 1] = (uint32_t)l->knots.nr - 1;
 		knot_begin(&b, end_ns);
 	}
+	for (size_t i = 0; i < KNOTS_AT_ONCE; i++)
+		l->t_ns.v[l->t_ns.nr + i] = INT64_MAX;
 }
 
 void share_curve_release(struct share_curve *l)
@@ -236,5 +304,6 @@ void share_curve_release(struct share_curve *l)
 	VEC_RELEASE(&l->t_ns);
 	VEC_RELEASE(&l->moments);
 	VEC_RELEASE(&l->first_knot);
+	VEC_RELEASE(&l->knot_of);
 	VEC_RELEASE(&l->before);
 }

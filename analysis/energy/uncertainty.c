@@ -36,7 +36,6 @@
 
 void row_stats_whole(struct row_stats *r, const struct grid_counter *c, int64_t from, int64_t to)
 {
-	r->whole += (uint64_t)grid_whole(c, from, to);
 	r->power += c->power[to] - c->power[from];
 	r->power_squared += c->power_squared[to] - c->power_squared[from];
 }
@@ -61,43 +60,49 @@ struct row_part row_part_of(int64_t own_ns, double share_ns, int64_t len_ns)
 }
 
 /* |D̂| and σ; false when the intervals are too few, or all alike. */
-static bool row_fit(const struct row_stats *r, double *shift, double *var)
+static bool row_fit(const struct row_times *t, const struct row_stats *r, double *shift,
+		    double *var)
 {
-	double n = (double)(r->whole + r->mixed), whole = (double)r->whole;
+	double n = (double)(t->whole + t->mixed), whole = (double)t->whole;
 	double w = (double)r->power * POWER_UNIT;
-	double f = whole + r->f, ff = whole + r->ff, p = w + r->p, fp = w + r->fp;
+	double f = whole + t->f, ff = whole + t->ff, p = w + r->p, fp = w + r->fp;
 	double pp = (double)r->power_squared * POWER_SQUARED_UNIT + r->pp;
 	double det = n * ff - f * f, a, b, rss, s2;
 
-	if (r->whole + r->mixed < 3 || det <= 1e-9 * n * ff)
+	if (t->whole + t->mixed < 3 || det <= 1e-9 * n * ff)
 		return false;
 	b = (n * fp - f * p) / det;
 	a = (p - b * f) / n;
 	rss = pp - a * p - b * fp;
 	s2 = (rss > 0 ? rss : 0) / (n - 2);
 	/* what rounding to POWER_UNIT takes must not decide */
-	*shift = fabs((a + b) * r->g - r->gp) * (1 + 1e-6);
-	*var = s2 * (r->g * r->g * (n - 2 * f + ff) / det + r->gg);
+	*shift = fabs((a + b) * t->g - r->gp) * (1 + 1e-6);
+	*var = s2 * (t->g * t->g * (n - 2 * f + ff) / det + t->gg);
 	return true;
 }
 
-/* spread: by how much of itself the powers' differences may be too small. */
-static double sampling_half_width(const struct row_stats *r, double spread)
+/* spread: by how much of itself the powers' differences may be too small; steps: J². */
+static double sampling_half_width(const struct row_times *t, const struct row_stats *r,
+				  double spread, double steps)
 {
-	double shift, var, steps = Z * Z * r->step_var, limit, t;
+	double shift, var, limit, quantile;
 
-	if (r->mixed == 0)
+	if (t->mixed == 0)
 		return sqrt(steps);
 	limit = r->bound_j + sqrt(steps);
-	if (!row_fit(r, &shift, &var))
+	if (!row_fit(t, r, &shift, &var))
 		return limit;
-	t = student_t(CONFIDENCE, r->whole + r->mixed - 2);
-	return fmin(limit, (1 + spread) * shift + sqrt(t * t * var + steps));
+	quantile = student_t(CONFIDENCE, t->whole + t->mixed - 2);
+	return fmin(limit, (1 + spread) * shift + sqrt(quantile * quantile * var + steps));
 }
 
-double row_stats_half_width(const struct row_stats *r, const struct curve *c)
+double row_half_width(const struct row_times *t, const struct row_stats *r,
+		      const struct grid_counter *c)
 {
-	double spread = c->tau_s > 0 ? c->tau_error_s / c->tau_s : 0;
+	const struct curve *k = &c->curve;
+	double spread = k->tau_s > 0 ? k->tau_error_s / k->tau_s : 0;
+	double steps = Z * Z * t->per_step * c->step_j * c->step_j / 12;
 
-	return sampling_half_width(r, spread) + fabs(fixed_value(r->change)) * c->tau_error_s;
+	return sampling_half_width(t, r, spread, steps) +
+	       fabs(fixed_value(r->change)) * k->tau_error_s;
 }
