@@ -47,7 +47,7 @@ test: setup-test ## set up, build, then every test (SAN=…: the unit tests)
 	@B=$(B) tests/run.sh $(UNIT_BIN) $(if $(FUZZ_BIN),tests/fuzz/replay.sh) $(if $(SAN),,$(TEST_SCRIPTS))
 
 # The threads of analysis and of sampling, as under `make SAN=thread test-threads`.
-THREAD_TESTS := $(patsubst %,$(B)/tests/unit/%,base/test_workers analysis/profile/test_profile analysis/profile/test_profile_otf2 analysis/readers/tef/test_tef_speed analysis/readers/rocprof/test_rocprof_ahead harness/sampler/test_readings harness/sampler/test_sampler_loop harness/sampler/test_sampler_failures harness/sampler/test_sampler_busy)
+THREAD_TESTS := $(patsubst %,$(B)/tests/unit/%,base/process/test_workers analysis/profile/test_profile analysis/profile/test_profile_otf2 analysis/readers/tef/test_tef_speed analysis/readers/rocprof/test_rocprof_ahead harness/sampler/test_readings harness/sampler/test_sampler_loop harness/sampler/test_sampler_failures harness/sampler/test_sampler_busy)
 test-threads: $(THREAD_TESTS) ## the tests of the worker pool, of streaming, of reading by several threads and of sampling (SAN=thread)
 	@B=$(B) tests/run.sh $(THREAD_TESTS)
 
