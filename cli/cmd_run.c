@@ -13,6 +13,7 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/log.h"
 #include "profrig/base/text.h"
+#include "profrig/sampler/sampler.h"
 
 /*
  * run and plan take the same options, so that a line can be tried by changing one word.
@@ -99,13 +100,16 @@ static void say_leftovers(const char *runs_dir)
 		log_notice("%s", lines.v[i]);
 }
 
-/* Printed before the run starts, where it is seen. Whether a sampler other than procfs can read
- * power is only known when it is open. */
+/* Printed before the run starts, where it is seen. Whether another sampler can read power is only
+ * known when it is open. */
 static void say_idle(const struct prepared *p)
 {
-	for (size_t i = 0; i < p->plan.samplers.nr; i++)
-		if (strcmp(p->plan.samplers.v[i].kind, "procfs") != 0)
+	for (size_t i = 0; i < p->plan.samplers.nr; i++) {
+		const struct sampler *s = sampler_find(p->plan.samplers.v[i].kind);
+
+		if (!s || !s->no_energy)
 			return;
+	}
 	if (p->conf.idle_s > 0)
 		log_warn("idle: no tool of this run samples power or energy (cpu_power, gpu_power "
 			 "and rapl do), so there is nothing to wait for");

@@ -76,7 +76,16 @@ static bool source_is_remote(const struct data_source *s)
 
 static bool source_is_copied(const struct data_source *s)
 {
-	return source_is_remote(s) || s->provider == DATA_SCRIPT || s->mirror;
+	switch (s->provider) {
+	case DATA_HTTP:
+	case DATA_S3:
+	case DATA_SCRIPT:
+		return true;
+	case DATA_LOCAL:
+	case DATA_NAS:
+		break;
+	}
+	return s->mirror;
 }
 
 /* --- checks --- */

@@ -123,6 +123,7 @@ done
 
 # what documentation says there is: every option named in it is one of a command
 options=$(for c in $(profrig __man | grep -v '^profrig'); do profrig "$c" --help | grep -oE -- '--[a-z][a-z-]+'; done | sort -u)
-missing=$(cat "$ROOT/README.md" "$ROOT"/docs/*.md "$ROOT"/docs/man/*.man | sed 's/\\-/-/g' | grep -oE 'profrig (run|plan|analyze|report|info|convert|list|prune|doctor)[^`|#]*' |
+names=$(profrig __man | grep -v '^profrig' | paste -sd '|')
+missing=$(cat "$ROOT/README.md" "$ROOT"/docs/*.md "$ROOT"/docs/man/*.man | sed 's/\\-/-/g' | grep -oE "profrig ($names)[^\`|#]*" |
 	sed 's/ -- .*//' | grep -oE -- ' --[a-z][a-z-]+' | tr -d ' ' | sort -u | while read -r o; do grep -qxF -- "$o" <<<"$options" || echo "$o"; done)
 is "no documented option is missing" "$missing" ""

@@ -371,6 +371,7 @@ const struct sampler sampler_procfs = {
 	.name = "procfs",
 	.about = "CPU utilisation, RSS and PSS of the workload's process tree",
 	.vendor = "any",
+	.no_energy = true,
 	.probe = procfs_probe,
 	.open = procfs_open,
 	.devices = procfs_devices,

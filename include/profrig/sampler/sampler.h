@@ -119,6 +119,7 @@ struct sampler {
 	const char *about;
 	const char *vendor;         /* cpu amd nvidia any */
 	bool estimated;             /* values come from a model */
+	bool no_energy;             /* it reads neither power nor energy anywhere */
 	const char *const *options; /* names of its own options, NULL at the end; NULL: none */
 	/* See sampler_probe. NULL: it works when it can be opened. */
 	int (*probe)(const struct sampler_opts *o, struct err *err);

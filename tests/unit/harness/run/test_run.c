@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 
+#include "profrig/base/fs.h"
+
 /* --- ends that are normal --- */
 
 RUN_TEST(test_success)
@@ -482,4 +484,38 @@ RUN_TEST(test_interrupt_before_workload)
 	ended_as(g, RUN_INTERRUPTED, 130, "SIGINT");
 	assert_string_equal(str(g->doc, "phase"), "pre");
 	assert_null(step_of(g, "workload"));
+}
+
+/* --- warnings --- */
+
+static bool has_row(const char *code)
+{
+	for (const struct run_warning_info *w = run_warning_table; w->code; w++) {
+		if (!strcmp(w->code, code))
+			return true;
+	}
+	return false;
+}
+
+/* Every code of the header is in `profrig list warnings`, and only those. */
+TEST(test_run_warning_table)
+{
+	CLEANUP(xfreep) char *header = NULL;
+	size_t rows = 0, codes = 0, n;
+
+	if (fs_read("include/profrig/run/run.h", 1 << 20, &header, &n, NULL) < 0) {
+		print_message("not started in the root of the sources\n");
+		skip();
+	}
+	for (const char *at = header; (at = strstr(at, "#define W_")) != NULL; codes++) {
+		const char *code = strchr(at, '"') + 1, *end = strchr(code, '"');
+		CLEANUP(xfreep) char *text = xstrndup(code, (size_t)(end - code));
+
+		if (!has_row(text))
+			fail_msg("%s has no row in harness/run/outcome.c", text);
+		at = end;
+	}
+	while (run_warning_table[rows].code)
+		rows++;
+	assert_int_equal(rows, codes);
 }
