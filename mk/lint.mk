@@ -22,7 +22,7 @@ $(LINT)/format: .clang-format $(OUR_C) $(OUR_H)
 	$(Q)touch $@
 
 format: ## let clang-format decide
-	clang-format -i $(OUR_C) $(OUR_H)
+	$(Q)clang-format -i $(OUR_C) $(OUR_H)
 
 # The folder this checkout lies in is a path of this machine, unless it is a common one.
 FOREIGN := $(CURDIR)/ $(filter-out / /tmp/ /home/ /root/ /srv/ /opt/ /usr/src/ /mnt/,$(dir $(CURDIR)))

@@ -21,7 +21,7 @@ run() { # DIR OPTIONS OF THE ARCHIVE…
 	}' >"$d/samples/power.csv"
 	echo '{"schema": "profrig.plan/1", "configuration": [], "steps": [{"name": "workload", "env": [{"name": "CUDA_VISIBLE_DEVICES", "value": "1,0"}]}]}' >"$d/plan.json"
 }
-codes() { jq -r '[.warnings[].code] | unique | join(" ")' "$1/analysis.json"; }
+warned() { jq -r --arg re "$2" '.warnings[] | select(.code | test($re)) | .code + ": " + .text' "$1/analysis.json"; }
 # Rounded alike: in a profile sums are made of other parts.
 rounded() { sed 1d "$1" | awk -F, -v OFS=, '{ for (i = 1; i <= NF; i++) if ($i ~ /^-?[0-9]*\.[0-9]+(e-?[0-9]+)?$/) $i = sprintf("%.8g", $i); print }' | sort; }
 same() { # NAME ONE OTHER TABLE…: cell by cell, but for percentiles and rounding errors
@@ -38,7 +38,7 @@ code "and streamed" 0 "$PROFRIG" -q analyze --sink profile "$T/run" -o "$T/profi
 is "which it was" "$(jq -r .sink "$T/profile/analysis.json")" profile
 check "there is energy to compare" test "$(wc -l <"$T/model/tables/energy.csv")" -gt 50
 same "the same" "$T/model" "$T/profile" energy energy_totals energy_callpaths callpaths sharing counters busy
-is "nothing is left out" "$(codes "$T/profile" | grep -c NOT_IN_PROFILE)" 0
+is "nothing is left out" "$(warned "$T/profile" NOT_IN_PROFILE)" ""
 check "and every check holds" jq -e '.checks | length > 0 and all(.ok)' "$T/profile/analysis.json"
 is "what the run's processes saw is followed" "$(sed 1d "$T/profile/tables/sharing.csv" | cut -d, -f5 | sort -u | paste -sd' ')" "$(sed 1d "$T/model/tables/sharing.csv" | cut -d, -f5 | sort -u | paste -sd' ')"
 
@@ -50,7 +50,7 @@ code "an archive and samples in real time, kept" 0 "$PROFRIG" -q analyze --sink 
 code "streamed" 0 "$PROFRIG" -q analyze --sink profile "$T/both" -o "$T/profile"
 same "in a folder" "$T/model" "$T/profile" energy energy_totals callpaths counters
 check "the clocks met" test "$(wc -l <"$T/model/tables/energy.csv")" -gt 50
-is "nothing is unrelated" "$(codes "$T/profile" | grep -cE 'NOT_ALIGNED|NOT_IN_PROFILE')" 0
+is "nothing is unrelated" "$(warned "$T/profile" "NOT_ALIGNED|NOT_IN_PROFILE")" ""
 code "named one by one, in any order" 0 "$PROFRIG" -q analyze --sink profile "$T/both/traces.otf2" "$T/both/power.csv" -o "$T/named"
 same "by name" "$T/profile" "$T/named" energy energy_totals
 
@@ -65,7 +65,7 @@ like "which is said" "$(cat "$T/err")" "one archive at a time .*scorep-1 lies be
 code "an archive of 1.6 million events" 0 "$make_otf2" --threads 2 --devices 2 --roots 20 --events 800000 "$T/large"
 code "is analysed" 0 "$PROFRIG" -q analyze --format csv "$T/large" -o "$T/streamed"
 is "and streamed without being asked" "$(jq -r .sink "$T/streamed/analysis.json")" profile
-is "nothing is left out of it" "$(codes "$T/streamed" | grep -c NOT_IN_PROFILE)" 0
+is "nothing is left out of it" "$(warned "$T/streamed" NOT_IN_PROFILE)" ""
 code "kept in memory" 0 "$PROFRIG" -q analyze --sink model --format csv "$T/large" -o "$T/kept"
 same "by default as in memory" "$T/kept" "$T/streamed" energy energy_totals energy_callpaths callpaths counters
 code "a window of it" 0 "$PROFRIG" -q analyze --window 10%:20% --format csv "$T/large" -o "$T/part"

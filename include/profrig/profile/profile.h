@@ -64,7 +64,7 @@ struct profile_track {
 	VEC(struct profile_node) nodes; /* of a queue: all are outermost */
 	VEC(uint32_t) row_of;           /* by node: its function, numbered by first use */
 	uint32_t rows;
-	uint64_t spans;     /* all, annotations of a queue too */
+	uint64_t spans;     /* all, annotations of a queue too; of a model also instants */
 	int64_t covered_ns; /* time in which any call was open */
 	/*
 	 * calls that overlap partly (model.h), which the tree does not tell: the time in which any

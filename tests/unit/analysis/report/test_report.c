@@ -361,6 +361,24 @@ TEST(test_clear)
 	report_clear("/nonexistent/profrig");
 }
 
+/* What a writer says it shows is what is removed when the next analysis begins. */
+TEST(test_clear_knows_writers)
+{
+	CLEANUP(test_dir_done) char *dir = test_dir();
+
+	for (size_t i = 0; writers[i]; i++) {
+		const struct writer *w = writers[i];
+
+		if (!strchr(w->shown, '.'))
+			continue; /* a folder: test_clear has its names */
+		test_put(dir, w->shown, "x");
+		test_put(dir, "analysis.json", ANALYSIS(""));
+		report_clear(dir);
+		if (has_file(dir, w->shown))
+			fail_msg("%s stays: the writer '%s' has no .file", w->shown, w->name);
+	}
+}
+
 TEST_IN(test_bad_name, dir)
 {
 	struct table *t = tiny("../t");
