@@ -1,0 +1,674 @@
+#include "power_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/base/xalloc.h"
+
+#define WIDTH 1.2       /* times what theory gives; simulations support it */
+#define WIDTH_STALE 1.5 /* of a counter that is published late or in large steps */
+/* Half the energy that a lag moves, if it is the device's and not the sensor's, and a tenth. */
+#define LAG_DOUBT 0.55
+#define LACK_DOUBT 0.5 /* of what borders that are off take */
+#define TOLD 0.5       /* a power of which the data tell less is not separable */
+#define GROUP_INFO 0.5 /* information on two powers' difference, of what is assumed */
+#define GROUP_COSINE 0.8
+/* A step in time: what is left of the residuals' squares, and the smallest windows. */
+#define STEP_LEFT 0.6
+#define STEP_DEPTH 2
+#define STEP_INTERVALS 40
+#define STEP_PLACES 512 /* looked at */
+#define LEAST_INTERVALS 3
+
+/* ---- one window ---- */
+
+/* By class of the data. */
+struct window_fit {
+	size_t from, to, n;
+	double *energy_j, *var, *lag_j; /* the last: what the lag leaves open */
+	double *weight_w;               /* by part of the data, [parts of the window] */
+	bool *separable;
+	uint32_t *group;
+	double left; /* Σ r²/μ */
+	double flat; /* the same of one power for all the time */
+	double phi, parameters, lag_s, lag1, rest2_w2;
+	size_t step_at; /* the row where a step is likeliest; 0: none */
+	unsigned rounds;
+};
+
+static void window_fit_release(struct window_fit *f)
+{
+	free(f->energy_j);
+	free(f->var);
+	free(f->lag_j);
+	free(f->weight_w);
+	free(f->separable);
+	free(f->group);
+	*f = (struct window_fit){ 0 };
+}
+
+/* The classes that run in [from, to), numbered; the rest POWER_NO_CLASS. */
+static uint32_t classes_of(const struct power_data *d, size_t from, size_t to, uint32_t *ret)
+{
+	uint32_t nr = 0;
+
+	memset(ret, 0xff, ((size_t)d->classes + 1) * sizeof(*ret));
+	for (size_t i = from; i < to; i++) {
+		for (size_t k = d->first[i]; k < d->first[i + 1]; k++) {
+			if (d->parts[k].t_s > 0 && !(d->halo && d->halo[i]))
+				ret[d->parts[k].class_id] = 0;
+		}
+	}
+	for (uint32_t f = 0; f < d->classes; f++)
+		ret[f] = ret[f] == 0 ? nr++ : POWER_NO_CLASS;
+	return nr;
+}
+
+/* ---- classes that cannot be told apart ---- */
+
+static uint32_t group_find(uint32_t *of, uint32_t f)
+{
+	while (of[f] != f)
+		f = of[f] = of[of[f]];
+	return f;
+}
+
+static bool same_group(const struct solution *s, uint32_t f, uint32_t g)
+{
+	size_t classes = s->c.classes;
+	const double *a = s->normal.a;
+	double ff = a[f * classes + f], gg = a[g * classes + g], fg = a[f * classes + g];
+	double tf = fmax(s->t_s[f], 1e-12), tg = fmax(s->t_s[g], 1e-12);
+	double info = (ff / (tf * tf) + gg / (tg * tg) - 2 * fg / (tf * tg)) /
+		      (s->phi * (1 / (tf * tf) + 1 / (tg * tg)));
+
+	return fg > GROUP_COSINE * sqrt(ff * gg) && info < GROUP_INFO / (s->spread_w * s->spread_w);
+}
+
+static bool may_join(const struct power_window *w, uint32_t f)
+{
+	return f != w->always && f != w->known;
+}
+
+/* of: by class of the window its group's lowest member; whether there is a group. */
+static bool groups_find(const struct solution *s, uint32_t *of)
+{
+	bool any = false;
+
+	for (uint32_t f = 0; f < s->c.classes; f++)
+		of[f] = f;
+	for (uint32_t f = 0; s->normal.a && f < s->c.classes; f++) {
+		for (uint32_t g = 0; g < f; g++) {
+			uint32_t a = group_find(of, f), b = group_find(of, g);
+
+			if (a == b || !may_join(s->w, f) || !may_join(s->w, g) ||
+			    !same_group(s, f, g))
+				continue;
+			of[a > b ? a : b] = a < b ? a : b;
+			any = true;
+		}
+	}
+	for (uint32_t f = 0; f < s->c.classes; f++)
+		of[f] = group_find(of, f);
+	return any;
+}
+
+/* ---- from groups back to classes ---- */
+
+struct members {
+	uint32_t *group_of; /* by class of the window */
+	double *time_s;     /* by class of the window */
+	double *group_s;    /* by group, as the next ones */
+	double *shares;     /* Σ of members' squared shares of the time */
+	uint32_t *nr, groups;
+};
+
+static void members_release(struct members *m)
+{
+	free(m->group_of);
+	free(m->time_s);
+	free(m->group_s);
+	free(m->shares);
+	free(m->nr);
+	*m = (struct members){ 0 };
+}
+
+/* of: the lowest member, by class; NULL: each is alone. */
+static void members_make(struct members *m, const struct power_window *w, const uint32_t *of)
+{
+	uint32_t classes = w->classes;
+
+	*m = (struct members){ .group_of = xcalloc(classes + 1, sizeof(*m->group_of)),
+			       .time_s = xcalloc(classes + 1, sizeof(*m->time_s)),
+			       .group_s = xcalloc(classes + 1, sizeof(*m->group_s)),
+			       .shares = xcalloc(classes + 1, sizeof(*m->shares)),
+			       .nr = xcalloc(classes + 1, sizeof(*m->nr)) };
+	for (size_t i = w->from; i < w->to; i++) {
+		for (size_t k = w->d->first[i]; k < w->d->first[i + 1]; k++) {
+			uint32_t f = w->class_of[w->d->parts[k].class_id];
+
+			if (f != POWER_NO_CLASS && !(w->d->halo && w->d->halo[i]))
+				m->time_s[f] += w->d->parts[k].t_s;
+		}
+	}
+	for (uint32_t f = 0; f < classes; f++) {
+		uint32_t g = m->groups;
+
+		if (of && of[f] != f)
+			g = m->group_of[of[f]];
+		else
+			m->groups++;
+		m->group_of[f] = g;
+		m->group_s[g] += m->time_s[f];
+		m->nr[g]++;
+	}
+	for (uint32_t f = 0; f < classes; f++) {
+		uint32_t g = m->group_of[f];
+		double share = m->time_s[f] / fmax(m->group_s[g], 1e-300);
+
+		m->shares[g] += share * share;
+	}
+	for (uint32_t g = 0; g < m->groups; g++)
+		m->shares[g] = fmax(m->shares[g], 1e-3);
+}
+
+/* The window with each group as one class. */
+static void window_joined(const struct power_window *w, const struct members *m,
+			  struct power_window *ret)
+{
+	size_t classes = w->d->classes;
+	uint32_t *class_of = xcalloc(classes + 1, sizeof(*class_of));
+
+	for (size_t f = 0; f < classes; f++)
+		class_of[f] = w->class_of[f] == POWER_NO_CLASS ? POWER_NO_CLASS
+							       : m->group_of[w->class_of[f]];
+	power_window_make(ret, w->d, w->from, w->to, class_of, m->groups);
+}
+
+/* ---- energies ---- */
+
+/* Σ e·P·t/μ by class of the solution. */
+static void energies_sum(const struct solution *s, double *to)
+{
+	const struct columns *c = &s->c;
+
+	for (size_t i = 0; i < c->n; i++) {
+		double by = s->e_j[i] * s->per_mu[i];
+
+		for (size_t k = c->first[i]; k < c->first[i + 1]; k++)
+			to[c->class_id[k]] += by * s->p_w[c->class_id[k]] * c->t_s[k];
+	}
+}
+
+/* The mean power of the other classes of interval i. */
+static double others_power(const struct solution *s, size_t i, uint32_t f)
+{
+	const struct power_data *d = s->w->d;
+	double sum = 0, n = 0;
+
+	for (size_t k = d->first[i]; k < d->first[i + 1]; k++) {
+		uint32_t g = s->w->class_of[d->parts[k].class_id];
+
+		if (g == f || g == POWER_NO_CLASS || d->parts[k].t_s <= 0)
+			continue;
+		sum += s->p_w[g];
+		n++;
+	}
+	return n > 0 ? sum / n : s->p_w[f];
+}
+
+/*
+ * What a class gains if the lag is the device's: at each of its calls the power of the call before
+ * less its own, for the time of the lag. Which call is before is known where two classes share an
+ * interval; of more, any may be.
+ */
+static void lag_energies(const struct solution *s, double *to)
+{
+	const struct power_data *d = s->w->d;
+	CLEANUP(xfreep) double *call_s = xcalloc((size_t)s->c.classes + 1, sizeof(*call_s));
+
+	class_medians(&s->c, call_s);
+	for (size_t r = 0; r < s->c.n; r++) {
+		size_t i = s->c.interval[r];
+
+		for (size_t k = d->first[i]; k < d->first[i + 1]; k++) {
+			const struct power_part *p = &d->parts[k];
+			uint32_t f = s->w->class_of[p->class_id];
+
+			if (p->begin >= 0.5F || p->t_s <= 0 || call_s[f] <= 0)
+				continue;
+			to[f] += s->lag_s[0] * fmax(1, p->t_s / call_s[f]) *
+				 (others_power(s, i, f) - s->p_w[f]);
+		}
+	}
+}
+
+/* By group. */
+struct group_energies {
+	double *energy_j, *lag_j;
+	struct power_widths widths;
+};
+
+static void members_energies(const struct power_window *w, const struct members *m,
+			     const struct solution *s, const struct group_energies *e,
+			     struct window_fit *ret)
+{
+	double t2 = e->widths.student * e->widths.student;
+	double spread2 = s->spread_w * s->spread_w;
+
+	for (uint32_t c = 0; c < w->d->classes; c++) {
+		uint32_t f = w->class_of[c], g;
+		double part, others;
+
+		if (f == POWER_NO_CLASS)
+			continue;
+		g = m->group_of[f];
+		part = m->time_s[f] / fmax(m->group_s[g], 1e-300);
+		others = m->shares[g] - part * part;
+		ret->energy_j[c] = (e->energy_j[g] + e->lag_j[g] / 2 + e->widths.lack_j[g]) * part;
+		ret->lag_j[c] =
+			(LAG_DOUBT * fabs(e->lag_j[g]) + LACK_DOUBT * fabs(e->widths.lack_j[g])) *
+			part;
+		ret->var[c] = t2 * e->widths.var_j2[g] * part * part;
+		if (m->nr[g] > 1)
+			ret->var[c] += t2 * m->time_s[f] * m->time_s[f] * spread2 *
+				       ((1 - part) * (1 - part) + fmax(others, 0));
+		ret->separable[c] = m->nr[g] == 1 && s->told[g] > TOLD;
+	}
+}
+
+static void groups_name(const struct power_window *w, const struct members *m,
+			struct window_fit *ret)
+{
+	CLEANUP(xfreep) uint32_t *lowest = xcalloc(m->groups + 1, sizeof(*lowest));
+
+	memset(lowest, 0xff, m->groups * sizeof(*lowest));
+	for (uint32_t c = 0; c < w->d->classes; c++) {
+		uint32_t f = w->class_of[c];
+
+		ret->group[c] = c;
+		if (f == POWER_NO_CLASS)
+			continue;
+		if (lowest[m->group_of[f]] == UINT32_MAX)
+			lowest[m->group_of[f]] = c;
+		ret->group[c] = lowest[m->group_of[f]];
+	}
+}
+
+static void weights_set(const struct power_window *w, const struct members *m,
+			const struct solution *s, struct window_fit *ret)
+{
+	size_t first = w->d->first[w->from];
+
+	for (size_t k = first; k < w->d->first[w->to]; k++) {
+		uint32_t f = w->class_of[w->d->parts[k].class_id];
+
+		ret->weight_w[k - first] =
+			f == POWER_NO_CLASS ? s->centre_w : s->p_w[m->group_of[f]];
+	}
+}
+
+/* ---- how well it fits ---- */
+
+static void misfit_set(const struct solution *s, struct window_fit *ret)
+{
+	const struct power_data *d = s->w->d;
+	double all_j = 0, all_s = 0;
+
+	for (size_t i = 0; i < s->c.n; i++) {
+		all_j += d->energy_j[s->c.interval[i]];
+		all_s += d->length_s[s->c.interval[i]];
+	}
+	for (size_t i = 0; i < s->c.n; i++) {
+		double length_s = d->length_s[s->c.interval[i]], flat = all_j / all_s * length_s;
+		double off = d->energy_j[s->c.interval[i]] - flat;
+
+		ret->left += s->rest_j[i] * s->rest_j[i] * s->per_mu[i];
+		ret->flat += off * off / fmax(flat, 1e-300);
+		ret->rest2_w2 += s->rest_j[i] * s->rest_j[i] / (length_s * length_s);
+	}
+}
+
+/*
+ * Where the classes' residuals, summed from the start, are farthest from even: Σ over classes of
+ * the squared sum, in units of its variance (CUSUM; Page 1954).
+ */
+static size_t step_find(const struct solution *s)
+{
+	const struct columns *c = &s->c;
+	size_t classes = c->classes, edge = 2 * classes > 20 ? 2 * classes : 20, best = 0;
+	CLEANUP(xfreep) double *mean = xcalloc(3 * classes + 1, sizeof(*mean));
+	double *square = mean + classes, *sum = square + classes,
+	       most = 3 + 2 * sqrt((double)classes);
+	size_t every = c->n / STEP_PLACES + 1;
+
+	if (c->n < STEP_INTERVALS || c->n < 4 * classes)
+		return 0;
+	for (size_t i = 0; i < c->n; i++) {
+		for (size_t k = c->first[i]; k < c->first[i + 1]; k++) {
+			double g = c->t_s[k] * s->rest_j[i] * s->per_mu[i];
+
+			mean[c->class_id[k]] += g / (double)c->n;
+			square[c->class_id[k]] += g * g;
+		}
+	}
+	for (size_t i = 0; i + edge < c->n; i++) {
+		double now = 0;
+
+		for (size_t k = c->first[i]; k < c->first[i + 1]; k++)
+			sum[c->class_id[k]] += c->t_s[k] * s->rest_j[i] * s->per_mu[i];
+		if (i + 1 < edge || i % every)
+			continue;
+		for (size_t f = 0; f < classes; f++) {
+			double off = sum[f] - mean[f] * (double)(i + 1);
+
+			now += off * off / fmax(square[f], 1e-300);
+		}
+		if (now > most) {
+			most = now;
+			best = c->interval[i] + 1;
+		}
+	}
+	return best;
+}
+
+/* ---- a window ---- */
+
+static void window_report(const struct power_window *w, const struct members *m,
+			  const struct solution *s, struct window_fit *ret)
+{
+	size_t groups = m->groups;
+	CLEANUP(xfreep) double *v = xcalloc(2 * groups + 1, sizeof(*v));
+	struct group_energies e = { .energy_j = v, .lag_j = v + groups };
+
+	energies_sum(s, e.energy_j);
+	power_widths_make(s, &e.widths);
+	if (s->lags && !w->d->stale && w->always == POWER_NO_CLASS && w->d->tau_s <= 0)
+		lag_energies(s, e.lag_j);
+	members_energies(w, m, s, &e, ret);
+	groups_name(w, m, ret);
+	weights_set(w, m, s, ret);
+	misfit_set(s, ret);
+	ret->step_at = step_find(s);
+	ret->phi = s->phi;
+	ret->parameters = s->parameters;
+	ret->lag_s = s->lag_s[0];
+	ret->rounds = s->rounds;
+	ret->n = s->c.n;
+	ret->lag1 = e.widths.lag1;
+	power_widths_release(&e.widths);
+}
+
+static void window_fit_init(struct window_fit *f, const struct power_data *d, size_t from,
+			    size_t to)
+{
+	size_t classes = d->classes;
+
+	*f = (struct window_fit){
+		.from = from,
+		.to = to,
+		.energy_j = xcalloc(classes + 1, sizeof(double)),
+		.var = xcalloc(classes + 1, sizeof(double)),
+		.lag_j = xcalloc(classes + 1, sizeof(double)),
+		.weight_w = xcalloc(d->first[to] - d->first[from] + 1, sizeof(double)),
+		.separable = xcalloc(classes + 1, sizeof(bool)),
+		.group = xcalloc(classes + 1, sizeof(*f->group)),
+	};
+}
+
+static void window_fit_joined(const struct power_window *w, const uint32_t *of, double lag_s,
+			      struct window_fit *ret)
+{
+	CLEANUP(power_window_release) struct power_window joined = { 0 };
+	CLEANUP(solution_release) struct solution s = { 0 };
+	CLEANUP(members_release) struct members m = { 0 };
+
+	members_make(&m, w, of);
+	window_joined(w, &m, &joined);
+	solution_make(&s, &joined, m.shares, lag_s);
+	window_report(w, &m, &s, ret);
+}
+
+static void window_fit_make(const struct power_data *d, size_t from, size_t to,
+			    struct window_fit *ret)
+{
+	uint32_t *class_of = xcalloc((size_t)d->classes + 1, sizeof(*class_of));
+	uint32_t classes = classes_of(d, from, to, class_of);
+	CLEANUP(power_window_release) struct power_window w = { 0 };
+	CLEANUP(solution_release) struct solution s = { 0 };
+	CLEANUP(members_release) struct members m = { 0 };
+	CLEANUP(xfreep) uint32_t *of = xcalloc((size_t)classes + 1, sizeof(*of));
+	double lag_s;
+
+	window_fit_init(ret, d, from, to);
+	power_window_make(&w, d, from, to, class_of, classes);
+	lag_s = lag_start(&w);
+	members_make(&m, &w, NULL);
+	solution_make(&s, &w, m.shares, lag_s);
+	if (groups_find(&s, of))
+		window_fit_joined(&w, of, lag_s, ret);
+	else
+		window_report(&w, &m, &s, ret);
+	ret->rounds += s.rounds;
+}
+
+/* ---- windows before and behind a step ---- */
+
+typedef VEC(struct window_fit) window_fits;
+
+/* Fits the parts of a window; whether they explain so much more that they stay. */
+static bool window_split(const struct power_data *d, const struct window_fit *f,
+			 struct window_fit parts[2])
+{
+	double left;
+
+	if (f->step_at <= f->from || f->step_at >= f->to)
+		return false;
+	window_fit_make(d, f->from, f->step_at, &parts[0]);
+	window_fit_make(d, f->step_at, f->to, &parts[1]);
+	left = parts[0].phi * (double)parts[0].n + parts[1].phi * (double)parts[1].n;
+	if (left < STEP_LEFT * f->phi * (double)f->n)
+		return true;
+	window_fit_release(&parts[0]);
+	window_fit_release(&parts[1]);
+	return false;
+}
+
+static void windows_add(const struct power_data *d, struct window_fit f, int depth, window_fits *to)
+{
+	struct window_fit parts[2];
+
+	if (depth == STEP_DEPTH || !window_split(d, &f, parts)) {
+		VEC_PUSH(to, f);
+		return;
+	}
+	window_fit_release(&f);
+	windows_add(d, parts[0], depth + 1, to);
+	windows_add(d, parts[1], depth + 1, to);
+}
+
+/* ---- the result ---- */
+
+static void class_add(const struct window_fit *f, uint32_t c, struct power_class *to, double *var)
+{
+	to->energy_j += f->energy_j[c];
+	to->half_width_j += f->lag_j[c];
+	*var += f->var[c];
+	if (f->energy_j[c] > 0 && !f->separable[c])
+		to->separable = false;
+	if (f->group[c] < to->group)
+		to->group = f->group[c];
+}
+
+/* No negative energies, and the sum is exact. */
+static void classes_conserve(const struct power_data *d, struct power_fit *ret)
+{
+	double all = 0, sum = 0;
+
+	for (size_t i = 0; i < d->n; i++)
+		all += d->halo && d->halo[i] ? 0 : d->energy_j[i];
+	for (uint32_t c = 0; c < d->classes; c++) {
+		ret->classes[c].energy_j = fmax(ret->classes[c].energy_j, 0);
+		sum += ret->classes[c].energy_j;
+	}
+	for (uint32_t c = 0; sum > 0 && c < d->classes; c++) {
+		struct power_class *k = &ret->classes[c];
+
+		k->energy_j *= all / sum;
+		k->w = k->time_s > 0 ? k->energy_j / k->time_s : 0;
+	}
+}
+
+static void classes_join(const struct power_data *d, const window_fits *fits, struct power_fit *ret)
+{
+	double factor = d->stale ? WIDTH_STALE : WIDTH;
+
+	for (uint32_t c = 0; c < d->classes; c++) {
+		struct power_class *k = &ret->classes[c];
+		double var = 0;
+
+		k->group = c;
+		k->separable = k->time_s > 0;
+		for (size_t i = 0; i < fits->nr; i++)
+			class_add(&fits->v[i], c, k, &var);
+		k->half_width_j += factor * sqrt(var);
+	}
+	classes_conserve(d, ret);
+}
+
+static void fit_report(const struct power_data *d, const window_fits *fits, double lag1,
+		       struct power_fit *ret)
+{
+	double left = 0, flat = 0, gain = 0, parameters = 0, rest2 = 0, n = 0;
+
+	for (size_t i = 0; i < fits->nr; i++) {
+		const struct window_fit *f = &fits->v[i];
+		size_t first = d->first[f->from], parts = d->first[f->to] - first;
+
+		memcpy(&ret->weight_w[first], f->weight_w, parts * sizeof(double));
+		left += f->phi * (double)f->n;
+		flat += f->flat * (double)f->n / fmax((double)f->n - 1, 1);
+		gain += (f->flat - f->left) / fmax(f->phi, 1e-300);
+		parameters += f->parameters;
+		rest2 += f->rest2_w2;
+		n += (double)f->n;
+		ret->lag_s += f->lag_s * (double)f->n;
+		ret->rounds += f->rounds;
+	}
+	ret->windows = (unsigned)fits->nr;
+	ret->intervals = (size_t)n;
+	ret->explained = flat > 0 ? 1 - left / flat : 0;
+	ret->residual_w = sqrt(rest2 / fmax(n, 1));
+	ret->lag_s /= fmax(n, 1);
+	ret->lag1 = lag1;
+	if (gain < (parameters + 2 * sqrt(2 * parameters)) * fmax(1 + 2 * fmin(lag1, 0), 0.1))
+		ret->used = POWER_POOR;
+}
+
+/* ---- by time ---- */
+
+/* All that is known: between nothing and the energy of the intervals in which it ran. */
+static void classes_by_time(const struct power_data *d, struct power_fit *ret)
+{
+	CLEANUP(xfreep) double *most_j = xcalloc((size_t)d->classes + 1, sizeof(*most_j));
+
+	for (uint32_t c = 0; c < d->classes; c++)
+		ret->classes[c] =
+			(struct power_class){ .group = c, .time_s = ret->classes[c].time_s };
+	for (size_t i = 0; i < d->n; i++) {
+		double all_s = 0;
+
+		for (size_t k = d->first[i]; k < d->first[i + 1]; k++)
+			all_s += d->parts[k].t_s;
+		for (size_t k = d->first[i]; all_s > 0 && k < d->first[i + 1]; k++) {
+			const struct power_part *p = &d->parts[k];
+
+			if ((d->halo && d->halo[i]) || p->t_s <= 0)
+				continue;
+			ret->classes[p->class_id].energy_j += d->energy_j[i] * p->t_s / all_s;
+			most_j[p->class_id] += d->energy_j[i];
+		}
+	}
+	for (uint32_t c = 0; c < d->classes; c++) {
+		struct power_class *k = &ret->classes[c];
+
+		k->half_width_j = fmax(k->energy_j, most_j[c] - k->energy_j);
+		k->w = k->time_s > 0 ? k->energy_j / k->time_s : 0;
+	}
+	for (size_t k = 0; k < d->first[d->n]; k++)
+		ret->weight_w[k] = 1;
+}
+
+/* ---- life ---- */
+
+static void times_set(const struct power_data *d, struct power_fit *ret)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		for (size_t k = d->first[i]; k < d->first[i + 1]; k++) {
+			if (!(d->halo && d->halo[i]))
+				ret->classes[d->parts[k].class_id].time_s += d->parts[k].t_s;
+		}
+	}
+}
+
+static bool worth_it(const struct power_data *d)
+{
+	size_t n = 0;
+	double all = 0, parts = 0;
+
+	for (size_t i = 0; i < d->n; i++) {
+		if (d->halo && d->halo[i])
+			continue;
+		n++;
+		all += d->energy_j[i];
+		parts += (double)(d->first[i + 1] - d->first[i]);
+	}
+	return n >= LEAST_INTERVALS && all > 0 && parts > 0;
+}
+
+static void fit_windows(const struct power_data *d, struct power_fit *ret)
+{
+	window_fits fits = { 0 };
+	struct window_fit all;
+	double lag1;
+
+	window_fit_make(d, 0, d->n, &all);
+	lag1 = all.lag1;
+	windows_add(d, all, 0, &fits);
+	classes_join(d, &fits, ret);
+	fit_report(d, &fits, lag1, ret);
+	for (size_t i = 0; i < fits.nr; i++)
+		window_fit_release(&fits.v[i]);
+	VEC_RELEASE(&fits);
+}
+
+void power_fit_make(const struct power_data *d, struct power_fit *ret)
+{
+	*ret = (struct power_fit){
+		.classes = xcalloc((size_t)d->classes + 1, sizeof(*ret->classes)),
+		.weight_w = xcalloc(d->first[d->n] + 1, sizeof(*ret->weight_w)),
+		.windows = 1,
+	};
+	times_set(d, ret);
+	if (worth_it(d))
+		fit_windows(d, ret);
+	else
+		ret->used = POWER_FEW;
+	if (ret->used != POWER_USED)
+		classes_by_time(d, ret);
+}
+
+void power_fit_release(struct power_fit *f)
+{
+	free(f->classes);
+	free(f->weight_w);
+	*f = (struct power_fit){ 0 };
+}
+
+const char *power_used_name(enum power_used used)
+{
+	static const char *const names[] = { "power", "few", "poor" };
+
+	return names[used];
+}

@@ -1,0 +1,147 @@
+/*
+ * The parts of a power fit (power_fit.h), in the order in which data passes through them:
+ *
+ *	data → columns (power_columns.c): times by class of one window, moved by a lag, classes that
+ *		are joined as one
+ *	columns → normal (power_normal.c): the matrix A + λ of the classes' powers and what its
+ *		inverse tells, exactly or with random vectors
+ *	columns → solution (power_solve.c): powers, dispersion, spread and lag
+ *	solution → variances (power_width.c)
+ *	power_fit.c cuts windows, joins classes and decides whether the fit is used
+ */
+#ifndef POWER_PRIVATE_H
+#define POWER_PRIVATE_H
+
+#include "profrig/base/vec.h"
+#include "profrig/energy/power_fit.h"
+
+#define POWER_DENSE 256 /* classes up to which matrices are made */
+#define POWER_WIDE 8    /* random vectors side by side, instead */
+#define POWER_PROBES 32 /* of them for a variance */
+#define LAG_SPREAD 0.25 /* of a lag before anything is known, in intervals */
+#define LAG_COLUMNS 2   /* at most: of the windows, of the sensor's filter */
+
+/* ---- columns (power_columns.c) ---- */
+
+/* A sparse matrix of times [interval][class], in s, with what belongs to its intervals. */
+struct columns {
+	size_t n;
+	uint32_t classes;
+	size_t *first; /* [n + 1] */
+	uint32_t *class_id;
+	double *t_s;
+	size_t *interval; /* of the data, by row */
+};
+
+/* Intervals [from, to) of the data; class_of: by class of the data, POWER_NO_CLASS: not there. */
+struct power_window {
+	const struct power_data *d;
+	size_t from, to;
+	uint32_t *class_of; /* owned */
+	uint32_t classes;
+	uint32_t always; /* in the window's numbers, as the next */
+	uint32_t known;
+	bool *is_always;  /* owned, [classes] */
+	double length_s;  /* median of its intervals */
+	size_t intervals; /* without halo */
+};
+
+/* class_of is taken over. */
+void power_window_make(struct power_window *w, const struct power_data *d, size_t from, size_t to,
+		       uint32_t *class_of, uint32_t classes);
+void power_window_release(struct power_window *w);
+
+/* The window's times, of windows that lie lag_s earlier. rows: at most so many intervals. */
+void columns_make(const struct power_window *w, double lag_s, size_t rows, struct columns *ret);
+void columns_release(struct columns *c);
+/* to[i] = Σ_f t_fi·p[f] */
+void columns_mul(const struct columns *c, const double *p, double *to);
+/* to[f] = Σ_i t_fi·w[i] */
+void columns_sum(const struct columns *c, const double *w, double *to);
+/* to[f] = Σ_i t_fi²·w[i] */
+void columns_sum_squares(const struct columns *c, const double *w, double *to);
+/* to[i] = Σ_f (begin − end)·p[f], for the rows of c */
+void columns_border(const struct power_window *w, const struct columns *c, const double *p,
+		    double *to);
+
+/* ---- normal (power_normal.c) ---- */
+
+/*
+ * A + diag λ, A = Σ_i t_i·t_i'/μ_i. Borrows all it is made of.
+ */
+struct normal {
+	const struct columns *c;
+	const double *per_mu; /* 1/μ_i */
+	const double *lambda;
+	double *diagonal; /* owned: of A */
+	double *a, *b;    /* owned: A, (A + λ)^-1, [classes][classes]; NULL: too many classes */
+};
+
+/* dense: with a and b, where the classes are few. */
+void normal_make(struct normal *n, const struct columns *c, const double *per_mu,
+		 const double *lambda, bool dense);
+void normal_release(struct normal *n);
+/* x = (A + λ)^-1·v; conjugate gradients to a relative error, or exactly with b. */
+void normal_solve(const struct normal *n, const double *v, double error, double *x);
+/* The diagonal of (A + λ)^-1. */
+void normal_inverse_diagonal(const struct normal *n, double *to);
+/* The same for POWER_WIDE vectors side by side, [classes][POWER_WIDE]. */
+void normal_solve_wide(const struct normal *n, const double *v, double error, double *x);
+/* A·v */
+void normal_mul_wide(const struct normal *n, const double *v, double *to);
+/* In place: a symmetric positive matrix becomes its inverse. */
+void matrix_invert(double *a, size_t n);
+
+/* ±1 at random, the same for the same place */
+double probe_sign(uint64_t place);
+
+double median_of(double *v, size_t n); /* sorts them; 0 of none */
+
+/* ---- solution (power_solve.c) ---- */
+
+/* Vectors by row of the columns are [n], those by class [classes]. */
+struct solution {
+	const struct power_window *w;
+	struct columns c;
+	double *e_j;  /* energy of the rows, without what a wrong filter adds */
+	double *mu_j; /* what the powers explain */
+	double *per_mu;
+	double *rest_j; /* e − μ */
+	double *p_w, *t_s;
+	double *lambda, *towards_w; /* strength and centre of what is assumed of a power */
+	double *told;               /* 0 .. 1: how much of a power comes from the data */
+	double *x[LAG_COLUMNS];
+	double lag_s[LAG_COLUMNS]; /* of the windows, of the filter */
+	double lag_lambda;
+	size_t lags;
+	double phi;        /* J: dispersion */
+	double spread_w;   /* τ */
+	double centre_w;   /* m */
+	double parameters; /* that the data determine */
+	unsigned rounds;
+	struct normal normal;
+};
+
+/* shares: by class, Σ of its members' squared shares of the time: 1 where there is one. */
+void solution_make(struct solution *s, const struct power_window *w, const double *shares,
+		   double lag_s);
+void solution_release(struct solution *s);
+/* Where to begin: the best lag of some, as the likelihood has several maxima. */
+double lag_start(const struct power_window *w);
+/* The median time of a class in an interval, [classes]; 0 where it is nowhere. */
+void class_medians(const struct columns *c, double *to);
+
+/* ---- variances (power_width.c) ---- */
+
+/* Of the classes' energies; vectors are owned, [classes]. */
+struct power_widths {
+	double *var_j2;
+	double *lack_j; /* what they lack because borders are off at random */
+	double student; /* the quantile that makes half-widths of 95 % */
+	double lag1;    /* autocorrelation of the residuals */
+};
+
+void power_widths_make(const struct solution *s, struct power_widths *ret);
+void power_widths_release(struct power_widths *w);
+
+#endif
