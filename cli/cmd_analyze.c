@@ -23,6 +23,18 @@
 #include "profrig/session/counters_file.h"
 #include "profrig/session/topology_file.h"
 
+static int parse_estimate(const struct command *c, const char *name, struct energy_opts *ret)
+{
+	static const char *const names[] = { "both", "time", "power" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(name, names[i]) == 0) {
+			ret->estimate = (enum energy_estimate)i;
+			return EXIT_DONE;
+		}
+	return cli_usage(c, "--estimate is both, time or power, not '%s'", name);
+}
+
 static int parse_energy(const struct command *c, const char *integration, const char *attribution,
 			double max_gap_s, struct energy_opts *ret)
 {
@@ -141,7 +153,8 @@ static int analyze_and_say(const struct strvec *inputs, const struct session_opt
 /* The options of analyze as given, before they are checked. */
 struct analyze_words {
 	struct strvec inputs, only, formats, idle;
-	const char *out, *integration, *attribution, *sink, *counters, *tau, *topology, *reader;
+	const char *out, *integration, *attribution, *estimate, *sink, *counters, *tau, *topology,
+		*reader;
 	double max_gap_s;
 	struct counter_options co;
 	bool json;
@@ -151,6 +164,7 @@ static int analyze_parse(const struct command *c, struct analyze_words *w, struc
 {
 	struct energy_opts *energy = &o->analysis.energy;
 	int code = parse_energy(c, w->integration, w->attribution, w->max_gap_s, energy)
+			   ?: parse_estimate(c, w->estimate, energy)
 			   ?: parse_idle(c, &w->idle, &o->analysis.idle)
 			   ?: parse_sink(c, w->sink, &o->sink)
 			   ?: parse_reader(c, w->reader, o)
@@ -173,6 +187,7 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 				   STRVEC_INIT,
 				   .integration = "linear",
 				   .attribution = "shared",
+				   .estimate = "both",
 				   .sink = "auto",
 				   .max_gap_s = -1 };
 	struct session_opts o;
@@ -189,6 +204,8 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		  "only these ('profrig list reports'), and csv, which is always written" },
 		{ "attribution", 0, OPT_STR, &w.attribution, "HOW",
 		  "shared (exact) or independent (double counting)" },
+		{ "estimate", 0, OPT_STR, &w.estimate, "HOW",
+		  "divide an interval's energy by time, by power, or both (docs/energy.md)" },
 		{ "topology", 0, OPT_STR, &w.topology, "FILE",
 		  "which processes share which device, in YAML or JSON (docs/energy.md)" },
 		{ "integration", 0, OPT_STR, &w.integration, "HOW",

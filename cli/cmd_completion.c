@@ -200,6 +200,7 @@ static const struct {
 	{ NULL, "sink", NULL, "auto model profile" },
 	{ NULL, "integration", NULL, "linear previous trapezoid" },
 	{ NULL, "attribution", NULL, "shared independent" },
+	{ NULL, "estimate", NULL, "both time power" },
 };
 
 /* An option without a row here takes what its word in --help names: a DIR or a FILE. */

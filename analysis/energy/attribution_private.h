@@ -9,6 +9,8 @@
  *	grid + sharing → share curve (share_curve.c): a slice of time, cut where a share changes
  *	share curve + a lane's events → accumulator (accumulator.c): energy of each node
  *	energy_run.c joins them; uncertainty.c bounds the error of the sums
+ *	accumulator → interval log (interval_log.c) → power fit (power_private.h) → energy by power
+ *		(energy_power.c)
  *
  * The result is that of a global sweep over all boundaries of all tracks (energy_sweep.h, the
  * tests' oracle), but every lane is read by itself.
@@ -26,6 +28,7 @@
 #define ATTRIBUTION_PRIVATE_H
 
 #include "fixed.h"
+#include "interval_log.h"
 
 #include "profrig/base/comm.h"
 #include "profrig/base/serial.h"
@@ -463,10 +466,12 @@ struct accumulator {
 	uint32_t nr_sums;
 	struct touched *sums; /* by node */
 	uint32_t *summed;
+	struct interval_log log; /* what ran together; wants nothing where power is not asked for */
 };
 
+/* budget: of its log; NULL: none */
 void accumulator_init(struct accumulator *w, const struct grid *g, enum lane_mode mode,
-		      bool statistics);
+		      bool statistics, struct log_budget *budget);
 /*
  * Reads a lane's events of one slice on all grids of its domain: w and l have one element per grid,
  * l the curves of the lane's share class. step_of: of each of its changes (sharing); NULL: not

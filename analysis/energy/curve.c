@@ -127,6 +127,7 @@ int curve_make(const struct model *m, series_id s, const struct counter_info *ci
 		ret->median_period_ns = (int64_t)(fmin(ci->period_s, 1e6) * 1e9);
 	if (odd.flags & CF_STALE && ci->kind == SERIES_CUMULATIVE) {
 		keep_changes(&p, ret->marks);
+		ret->border_error_s = (double)p.median_period_ns * 1e-9 / sqrt(12);
 		ret->n = p.n;
 	}
 	if (ci->kind == SERIES_CUMULATIVE)

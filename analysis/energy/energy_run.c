@@ -281,20 +281,23 @@ void energy_run_save(const struct energy_run *run, struct strbuf *to)
 {
 	for (size_t i = 0; i < run->groups.nr; i++)
 		group_save(&run->groups.v[i], to);
+	log_budget_save(&run->budget, to);
 }
 
 void energy_run_load(struct energy_run *run, struct serial_in *from)
 {
 	for (size_t i = 0; i < run->groups.nr; i++)
 		group_load(&run->groups.v[i], from);
+	log_budget_load(&run->budget, from);
 }
 
 /* ---- life ---- */
 
-static void group_start(const struct energy_run *run, struct share_group *t)
+static void group_start(struct energy_run *run, struct share_group *t)
 {
 	const struct domain *d = &t->d;
 	size_t grids = d->grids.nr;
+	struct log_budget *budget = energy_run_by_power(run) ? &run->budget : NULL;
 
 	t->parts = xcalloc(d->lanes.nr + 1, sizeof(*t->parts));
 	t->accumulators = xcalloc(d->lanes.nr * grids + 1, sizeof(*t->accumulators));
@@ -311,10 +314,10 @@ static void group_start(const struct energy_run *run, struct share_group *t)
 			enum lane_mode mode = run->modes[d->lanes.v[l].lane];
 
 			accumulator_init(&t->accumulators[l * grids + g], grid, mode,
-					 mode != LANE_COVER);
+					 mode != LANE_COVER, mode != LANE_COVER ? budget : NULL);
 		}
-		accumulator_init(&t->idle[g], grid, LANE_CALLS, true);
-		accumulator_init(&t->given[g], grid, LANE_CALLS, false);
+		accumulator_init(&t->idle[g], grid, LANE_CALLS, true, NULL);
+		accumulator_init(&t->given[g], grid, LANE_CALLS, false, NULL);
 	}
 }
 
@@ -348,6 +351,7 @@ int energy_run_new(const struct model *m, const struct energy_job *jobs, size_t 
 
 	run->m = m;
 	run->o = *o;
+	run->budget.most = o->log_entries ? o->log_entries : LOG_ENTRIES;
 	run->modes = xcalloc(nr_lanes + 1, sizeof(*run->modes));
 	for (size_t i = 0; i < nr_lanes; i++) {
 		VEC_PUSH(&run->lanes, lanes[i]);
@@ -372,6 +376,7 @@ void energy_run_free(struct energy_run *run)
 	for (size_t i = 0; i < run->groups.nr; i++)
 		group_release(&run->groups.v[i]);
 	slices_release(run);
+	splits_release(run);
 	VEC_RELEASE(&run->groups);
 	VEC_RELEASE(&run->jobs);
 	VEC_RELEASE(&run->lanes);
@@ -387,20 +392,19 @@ void energy_run_freep(struct energy_run **run)
 
 /* ---- results ---- */
 
-/* Index of a lane in the group of a job; SIZE_MAX: it does not take part. */
-static size_t place_of(const struct share_group *t, size_t lane)
+size_t domain_place(const struct domain *d, size_t lane)
 {
-	size_t lo = 0, hi = t->d.lanes.nr;
+	size_t lo = 0, hi = d->lanes.nr;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (t->d.lanes.v[mid].lane < lane)
+		if (d->lanes.v[mid].lane < lane)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < t->d.lanes.nr && t->d.lanes.v[lo].lane == lane ? lo : SIZE_MAX;
+	return lo < d->lanes.nr && d->lanes.v[lo].lane == lane ? lo : SIZE_MAX;
 }
 
 static const struct accumulator *accumulator_of(const struct energy_run *run, const struct job *j,
@@ -412,7 +416,7 @@ static const struct accumulator *accumulator_of(const struct energy_run *run, co
 	if (j->domain == DOMAIN_NONE)
 		return NULL;
 	t = &run->groups.v[j->domain];
-	place = place_of(t, lane);
+	place = domain_place(&t->d, lane);
 	return place == SIZE_MAX ? NULL : &t->accumulators[place * t->d.grids.nr + j->grid];
 }
 
@@ -430,7 +434,7 @@ bool energy_run_takes_part(const struct energy_run *run, size_t job, size_t lane
 	return accumulator_of(run, &run->jobs.v[job], lane) != NULL;
 }
 
-static struct node_energy value_of(const struct accumulator *w, size_t counter, uint32_t node)
+struct node_energy accumulator_value(const struct accumulator *w, size_t counter, uint32_t node)
 {
 	struct node_energy ret = { 0 };
 	const struct node_time *t;
@@ -450,7 +454,7 @@ struct node_energy energy_run_value(const struct energy_run *run, size_t job, si
 {
 	const struct job *j = &run->jobs.v[job];
 
-	return value_of(accumulator_of(run, j, lane), j->counter, node);
+	return accumulator_value(accumulator_of(run, j, lane), j->counter, node);
 }
 
 static double half_width_of(const struct accumulator *w, size_t counter, uint32_t row)
@@ -486,12 +490,12 @@ static double job_attributed_j(const struct share_group *t, const struct job *j)
 	return fixed_value(sum);
 }
 
-static void totals_of(const struct energy_run *run, const struct job *j, struct energy_totals *t)
+void totals_of(const struct energy_run *run, const struct job *j, struct energy_totals *t)
 {
 	const struct share_group *group = &run->groups.v[j->domain];
 	const struct accumulator *idle = &group->idle[j->grid];
-	struct node_energy unused = value_of(idle, j->counter, 0);
-	struct node_energy given = value_of(&group->given[j->grid], j->counter, 0);
+	struct node_energy unused = accumulator_value(idle, j->counter, 0);
+	struct node_energy given = accumulator_value(&group->given[j->grid], j->counter, 0);
 	double error;
 
 	for (size_t l = 0; l < group->d.lanes.nr; l++)

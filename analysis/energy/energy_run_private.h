@@ -14,6 +14,8 @@
 
 #include <stdatomic.h>
 
+#include "profrig/energy/power_fit.h"
+
 /* A job: its counter's facts, its grid and its totals. */
 struct job {
 	struct energy_job what;
@@ -69,6 +71,18 @@ struct slice {
 	VEC(struct share_curve) curves; /* [class][grid], of classes with several batches */
 };
 
+/* Of a job: energy by power (energy_power.c). */
+struct power_split {
+	bool made;
+	struct power_fit fit;
+	size_t *first_node; /* by lane of the domain: where its nodes begin, and the end */
+	double *node_j;     /* by node */
+	double idle_j;      /* while nothing ran, without dead intervals */
+	fixed128 *class_j;  /* by class: in all of the time, before scale */
+	double scale;       /* that keeps the sum */
+	size_t lanes;
+};
+
 struct energy_run {
 	const struct model *m;
 	struct energy_opts o;
@@ -78,8 +92,21 @@ struct energy_run {
 	VEC(struct share_group) groups;
 	VEC(struct slice) slices; /* one batch */
 	struct comm *comm;
+	struct log_budget budget;
+	VEC(struct power_split) splits; /* by job, of energy_run_split; none before it */
 };
 
+/* Whether energy is split by power. */
+static inline bool energy_run_by_power(const struct energy_run *run)
+{
+	return run->o.estimate != ESTIMATE_TIME && !run->o.independent;
+}
+void totals_of(const struct energy_run *run, const struct job *j, struct energy_totals *t);
+/* Index of a lane in a domain; SIZE_MAX: it does not take part. */
+size_t domain_place(const struct domain *d, size_t lane);
+/* All 0 where there is no such node. */
+struct node_energy accumulator_value(const struct accumulator *w, size_t counter, uint32_t node);
+void splits_release(struct energy_run *run);
 void slices_release(struct energy_run *run);
 void batches_release(struct share_group *t);
 

@@ -71,20 +71,27 @@ void power_window_release(struct power_window *w)
 
 /* A row under construction: times by class, each class once. */
 struct row {
-	double *t_s;   /* by class */
-	size_t *stamp; /* by class: the row that t_s belongs to, plus 1 */
+	double *t_s, *share_s; /* by class */
+	size_t *stamp;         /* by class: the row that they belong to */
 	uint32_t *touched;
 	size_t nr, number;
 };
 
-static void row_add(struct row *r, uint32_t class_id, double t_s)
+static void row_add(struct row *r, uint32_t class_id, double t_s, double share_s)
 {
 	if (r->stamp[class_id] != r->number) {
 		r->stamp[class_id] = r->number;
-		r->t_s[class_id] = 0;
+		r->t_s[class_id] = r->share_s[class_id] = 0;
 		r->touched[r->nr++] = class_id;
 	}
 	r->t_s[class_id] += t_s;
+	r->share_s[class_id] += share_s;
+}
+
+/* Time of a part, and of the static power as much as belongs to it. */
+static void row_add_part(struct row *r, uint32_t class_id, const struct power_part *p, double t_s)
+{
+	row_add(r, class_id, t_s, p->t_s > 0 ? t_s * (p->share_s / p->t_s) : 0);
 }
 
 static double part_border(const struct power_part *p, bool at_end)
@@ -143,7 +150,8 @@ static void row_move(struct row *r, const struct power_window *w, size_t i, bool
 		const struct power_part *p = &w->d->parts[k];
 
 		if (part_moves(w, p))
-			row_add(r, part_class(w, p), sign * part_moved(p, at_end, lag_s, spread));
+			row_add_part(r, part_class(w, p), p,
+				     sign * part_moved(p, at_end, lag_s, spread));
 	}
 }
 
@@ -155,7 +163,7 @@ static void row_extend(struct row *r, const struct power_window *w, size_t i, bo
 		const struct power_part *p = &w->d->parts[k];
 
 		if (part_moves(w, p))
-			row_add(r, part_class(w, p), part_border(p, at_end) * lag_s);
+			row_add_part(r, part_class(w, p), p, part_border(p, at_end) * lag_s);
 	}
 }
 
@@ -178,7 +186,7 @@ static void row_fill(struct row *r, const struct power_window *w, size_t i, doub
 		const struct power_part *p = &w->d->parts[k];
 
 		if (part_class(w, p) != POWER_NO_CLASS && p->t_s > 0)
-			row_add(r, part_class(w, p), p->t_s);
+			row_add_part(r, part_class(w, p), p, p->t_s);
 	}
 	if (by_s <= 0)
 		return;
@@ -200,27 +208,42 @@ static size_t columns_most(const struct power_window *w, bool moved)
 	return moved ? 2 * parts : parts;
 }
 
-static void row_put(const struct row *r, struct columns *c)
+/* What of an interval no class is charged for. */
+static double row_left_s(const struct row *r, const struct power_window *w, double length_s)
+{
+	for (size_t k = 0; k < r->nr; k++) {
+		if (!w->is_always[r->touched[k]])
+			length_s -= r->share_s[r->touched[k]];
+	}
+	return fmax(length_s, 0);
+}
+
+static void row_put(const struct row *r, const struct power_window *w, double length_s,
+		    struct columns *c)
 {
 	size_t at = c->first[c->n];
+	double left_s = row_left_s(r, w, length_s);
 
 	for (size_t k = 0; k < r->nr; k++) {
-		double t_s = r->t_s[r->touched[k]];
+		uint32_t f = r->touched[k];
 
-		if (t_s <= 0)
+		if (r->t_s[f] <= 0)
 			continue;
-		c->class_id[at] = r->touched[k];
-		c->t_s[at++] = t_s;
+		c->class_id[at] = f;
+		c->share_s[at] = w->is_always[f] ? left_s : fmax(r->share_s[f], 0);
+		c->t_s[at++] = r->t_s[f];
 	}
 	c->first[++c->n] = at;
 }
 
 void columns_make(const struct power_window *w, double lag_s, size_t rows, struct columns *ret)
 {
-	CLEANUP(xfreep) double *t_s = xcalloc(w->classes + 1, sizeof(*t_s));
+	CLEANUP(xfreep) double *t_s = xcalloc(2 * (size_t)w->classes + 1, sizeof(*t_s));
 	CLEANUP(xfreep) size_t *stamp = xcalloc(w->classes + 1, sizeof(*stamp));
 	CLEANUP(xfreep) uint32_t *touched = xcalloc(w->classes + 1, sizeof(*touched));
-	struct row r = { .t_s = t_s, .stamp = stamp, .touched = touched };
+	struct row r = {
+		.t_s = t_s, .share_s = t_s + w->classes, .stamp = stamp, .touched = touched
+	};
 	size_t most = columns_most(w, lag_s != 0);
 
 	rows = rows < w->intervals ? rows : w->intervals;
@@ -228,7 +251,8 @@ void columns_make(const struct power_window *w, double lag_s, size_t rows, struc
 				 .first = xcalloc(rows + 1, sizeof(*ret->first)),
 				 .interval = xcalloc(rows + 1, sizeof(*ret->interval)),
 				 .class_id = xcalloc(most + 1, sizeof(*ret->class_id)),
-				 .t_s = xcalloc(most + 1, sizeof(*ret->t_s)) };
+				 .t_s = xcalloc(most + 1, sizeof(*ret->t_s)),
+				 .share_s = xcalloc(most + 1, sizeof(*ret->share_s)) };
 	for (size_t i = w->from; i < w->to && ret->n < rows; i++) {
 		if (is_halo(w->d, i))
 			continue;
@@ -236,7 +260,7 @@ void columns_make(const struct power_window *w, double lag_s, size_t rows, struc
 		r.nr = 0;
 		row_fill(&r, w, i, lag_s);
 		ret->interval[ret->n] = i;
-		row_put(&r, ret);
+		row_put(&r, w, w->d->length_s[i], ret);
 	}
 }
 
@@ -246,6 +270,7 @@ void columns_release(struct columns *c)
 	free(c->interval);
 	free(c->class_id);
 	free(c->t_s);
+	free(c->share_s);
 	*c = (struct columns){ 0 };
 }
 

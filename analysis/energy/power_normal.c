@@ -144,15 +144,14 @@ void normal_release(struct normal *n)
  */
 #define FOR_WIDE static inline __attribute__((always_inline))
 
-/* to = (A + ridge·diag λ)·v */
-FOR_WIDE void wide_apply(const struct normal *n, size_t wide, const double *v, double ridge,
-			 double *to)
+/* to = (A + diag λ)·v */
+FOR_WIDE void wide_apply(const struct normal *n, size_t wide, const double *v, double *to)
 {
 	const struct columns *c = n->c;
 
 	for (size_t f = 0; f < c->classes; f++) {
 		for (size_t q = 0; q < wide; q++)
-			to[f * wide + q] = ridge * n->lambda[f] * v[f * wide + q];
+			to[f * wide + q] = n->lambda[f] * v[f * wide + q];
 	}
 	for (size_t i = 0; i < c->n; i++) {
 		double sum[POWER_WIDE] = { 0 };
@@ -233,7 +232,7 @@ FOR_WIDE void wide_solve(const struct normal *n, size_t wide, const double *v, d
 		first = step ? first : left;
 		if (left <= error * error * first)
 			break;
-		wide_apply(n, wide, p, 1, ap);
+		wide_apply(n, wide, p, ap);
 		wide_step(n, wide, p, ap, rz, x, r);
 	}
 }
@@ -260,11 +259,6 @@ void normal_solve(const struct normal *n, const double *v, double error, double 
 void normal_solve_wide(const struct normal *n, const double *v, double error, double *x)
 {
 	wide_solve(n, POWER_WIDE, v, error, x);
-}
-
-void normal_mul_wide(const struct normal *n, const double *v, double *to)
-{
-	wide_apply(n, POWER_WIDE, v, 0, to);
 }
 
 /* ---- the inverse's diagonal ---- */

@@ -30,6 +30,7 @@ struct columns {
 	size_t *first; /* [n + 1] */
 	uint32_t *class_id;
 	double *t_s;
+	double *share_s;  /* of the static power; of its class: what is left of the interval */
 	size_t *interval; /* of the data, by row */
 };
 
@@ -87,8 +88,6 @@ void normal_solve(const struct normal *n, const double *v, double error, double 
 void normal_inverse_diagonal(const struct normal *n, double *to);
 /* The same for POWER_WIDE vectors side by side, [classes][POWER_WIDE]. */
 void normal_solve_wide(const struct normal *n, const double *v, double error, double *x);
-/* A·v */
-void normal_mul_wide(const struct normal *n, const double *v, double *to);
 /* In place: a symmetric positive matrix becomes its inverse. */
 void matrix_invert(double *a, size_t n);
 
@@ -130,6 +129,9 @@ void solution_release(struct solution *s);
 double lag_start(const struct power_window *w);
 /* The median time of a class in an interval, [classes]; 0 where it is nowhere. */
 void class_medians(const struct columns *c, double *to);
+
+/* The power that a part explains, in J: P·t, and the static power that its class is charged for. */
+double part_power(const struct solution *s, size_t part);
 
 /* ---- variances (power_width.c) ---- */
 

@@ -21,10 +21,21 @@ struct residuals {
 	double *own;      /* q: its share of the row's variance */
 	double *seen;     /* the largest Q of its class in the neighbours */
 	size_t *before;   /* the part of its class in the row before; SIZE_MAX: none */
+	double lag1;      /* autocorrelation */
 	size_t block;     /* rows of a block */
 };
 
 /* ---- variance of a residual: c1·(calls' own) + c0 ---- */
+
+double part_power(const struct solution *s, size_t part)
+{
+	const struct columns *c = &s->c;
+	uint32_t f = c->class_id[part], always = s->w->always;
+
+	if (always == POWER_NO_CLASS)
+		return s->p_w[f] * c->t_s[part];
+	return s->p_w[always] * c->share_s[part] + (f == always ? 0 : s->p_w[f] * c->t_s[part]);
+}
 
 static void own_set(const struct solution *s, struct residuals *r, double *own_sum)
 {
@@ -41,7 +52,7 @@ static void own_set(const struct solution *s, struct residuals *r, double *own_s
 			uint32_t f = c->class_id[k];
 			double t = c->t_s[k], p = s->w->is_always[f] ? 0 : s->p_w[f];
 
-			r->share[k] = s->p_w[f] * t * s->per_mu[i];
+			r->share[k] = part_power(s, k) * s->per_mu[i];
 			r->mine[k] = p * p * t * fmin(t, call_s[f]);
 			own_sum[i] += r->mine[k];
 		}
@@ -140,6 +151,28 @@ static void neighbours_set(const struct solution *s, struct residuals *r)
 	}
 }
 
+static double residual_lag1(const struct solution *s, const struct residuals *r)
+{
+	double both = 0, all = 0, before = 0;
+
+	for (size_t i = 0; i < s->c.n; i++) {
+		double v = r->variance[i], z = v > 0 ? s->rest_j[i] / sqrt(v) : 0;
+
+		both += rows_adjacent(s, i) ? z * before : 0;
+		all += z * z;
+		before = z;
+	}
+	return all > 0 ? both / all : 0;
+}
+
+/* Rows that a residual is like its neighbours, and at least n^(1/3). */
+static size_t block_length(size_t n, double lag1)
+{
+	double like = 2 * (1 + lag1) / fmax(1 - lag1, 1e-9);
+
+	return (size_t)fmax(1, fmin(fmax(round(cbrt((double)n)), like), (double)(n / 10)));
+}
+
 static void residuals_make(const struct solution *s, struct residuals *r)
 {
 	size_t n = s->c.n, parts = s->c.first[n];
@@ -153,8 +186,9 @@ static void residuals_make(const struct solution *s, struct residuals *r)
 		.seen = xcalloc(parts + 1, sizeof(*r->seen)),
 		.before = xcalloc(parts + 1, sizeof(*r->before)),
 	};
-	r->block = (size_t)fmax(1, fmin(round(cbrt((double)n)), (double)(n / 10)));
 	variance_set(s, r);
+	r->lag1 = residual_lag1(s, r);
+	r->block = block_length(n, r->lag1);
 	neighbours_set(s, r);
 }
 
@@ -170,56 +204,83 @@ static void residuals_release(struct residuals *r)
 
 /* ---- with matrices ---- */
 
-/* The columns of times and lags: A and (A + λ)^-1, [size][size]. */
+/*
+ * Of the columns of times and lags: (A + λ)^-1, [size][size], and Z = Σ_i s_i·t_i', [classes][size],
+ * s the classes' shares of interval i.
+ */
 struct bordered {
 	size_t size;
-	double *a, *b;
+	double *b, *z;
 };
 
-static void bordered_lambda(const struct solution *s, struct bordered *m)
-{
-	size_t size = m->size;
-
-	memcpy(m->b, m->a, size * size * sizeof(*m->b));
-	for (size_t f = 0; f < size; f++)
-		m->b[f * size + f] += f < s->c.classes ? s->lambda[f] : s->lag_lambda;
-	matrix_invert(m->b, size);
-}
-
-static void bordered_make(const struct solution *s, struct bordered *m)
+/* Adds by·(row i of times and lags) to a row of a matrix. */
+static void row_add_to(const struct solution *s, size_t i, double by, double *to)
 {
 	const struct columns *c = &s->c;
-	size_t classes = c->classes, size = classes + s->lags;
 
-	m->size = size;
-	m->a = xcalloc(size * size + 1, sizeof(*m->a));
-	m->b = xcalloc(size * size + 1, sizeof(*m->b));
+	for (size_t l = c->first[i]; l < c->first[i + 1]; l++)
+		to[c->class_id[l]] += by * c->t_s[l];
+	for (size_t j = 0; j < s->lags; j++)
+		to[c->classes + j] += by * s->x[j][i];
+}
+
+static void bordered_sum(const struct solution *s, const struct residuals *r, struct bordered *m)
+{
+	const struct columns *c = &s->c;
+
 	for (size_t i = 0; i < c->n; i++) {
 		double per_mu = s->per_mu[i];
 
 		for (size_t k = c->first[i]; k < c->first[i + 1]; k++) {
-			double *row = &m->a[c->class_id[k] * size], w = c->t_s[k] * per_mu;
+			size_t at = c->class_id[k] * m->size;
 
-			for (size_t l = c->first[i]; l < c->first[i + 1]; l++)
-				row[c->class_id[l]] += w * c->t_s[l];
-			for (size_t j = 0; j < s->lags; j++) {
-				row[classes + j] += w * s->x[j][i];
-				m->a[(classes + j) * size + c->class_id[k]] += w * s->x[j][i];
-			}
+			row_add_to(s, i, c->t_s[k] * per_mu, &m->b[at]);
+			row_add_to(s, i, r->share[k], &m->z[at]);
 		}
-		for (size_t j = 0; j < s->lags; j++) {
-			for (size_t l = 0; l < s->lags; l++)
-				m->a[(classes + j) * size + classes + l] +=
-					s->x[j][i] * s->x[l][i] * per_mu;
-		}
+		for (size_t j = 0; j < s->lags; j++)
+			row_add_to(s, i, s->x[j][i] * per_mu, &m->b[(c->classes + j) * m->size]);
 	}
-	bordered_lambda(s, m);
 }
 
-/* G', [size][classes]: G = (diag T − diag(P)·A)·(A + λ)^-1 */
+static void bordered_make(const struct solution *s, const struct residuals *r, struct bordered *m)
+{
+	size_t classes = s->c.classes, size = classes + s->lags;
+
+	m->size = size;
+	m->b = xcalloc(size * size + 1, sizeof(*m->b));
+	m->z = xcalloc(size * classes + 1, sizeof(*m->z));
+	bordered_sum(s, r, m);
+	for (size_t f = 0; f < size; f++)
+		m->b[f * size + f] += f < classes ? s->lambda[f] : s->lag_lambda;
+	matrix_invert(m->b, size);
+}
+
+/* A class's time; of the static power what it is charged for, [classes]. */
+static double *static_times(const struct solution *s)
+{
+	const struct columns *c = &s->c;
+	double *u = xcalloc((size_t)c->classes + 1, sizeof(*u));
+
+	for (size_t k = 0; s->w->always != POWER_NO_CLASS && k < c->first[c->n]; k++)
+		u[c->class_id[k]] += c->share_s[k];
+	return u;
+}
+
+/* dE = T·dP + U·dP(static) for a change of the powers alone, of class f. */
+static double times_move(const struct solution *s, const double *u, uint32_t f, double own,
+			 double always)
+{
+	if (s->w->always == POWER_NO_CLASS)
+		return s->t_s[f] * own;
+	return (f == s->w->always ? 0 : s->t_s[f] * own) + u[f] * always;
+}
+
+/* G', [size][classes]: what the gradient of the likelihood moves each energy by. */
 static double *bordered_influence(const struct solution *s, const struct bordered *m)
 {
 	size_t classes = s->c.classes, size = m->size;
+	size_t always = s->w->always == POWER_NO_CLASS ? 0 : s->w->always;
+	CLEANUP(xfreep) double *u = static_times(s);
 	double *g = xcalloc(size * classes + 1, sizeof(*g));
 
 	for (size_t j = 0; j < size; j++) {
@@ -229,8 +290,10 @@ static double *bordered_influence(const struct solution *s, const struct bordere
 			double sum = 0;
 
 			for (size_t l = 0; l < size; l++)
-				sum += m->a[f * size + l] * m->b[l * size + j];
-			to[f] = s->t_s[f] * m->b[f * size + j] - s->p_w[f] * sum;
+				sum += m->z[f * size + l] * m->b[l * size + j];
+			to[f] = times_move(s, u, (uint32_t)f, m->b[f * size + j],
+					   m->b[always * size + j]) -
+				sum;
 		}
 	}
 	return g;
@@ -353,9 +416,9 @@ static void exact_make(const struct solution *s, const struct residuals *r, doub
 	struct bordered m;
 	CLEANUP(xfreep) double *g = NULL;
 
-	bordered_make(s, &m);
+	bordered_make(s, r, &m);
 	g = bordered_influence(s, &m);
-	free(m.a);
+	free(m.z);
 	free(m.b);
 	exact_variances(s, r, g, kinds);
 	exact_ridge(s, g, ridge);
@@ -409,20 +472,43 @@ static void probes_of_ridge(const struct solution *s, uint64_t probe, double *u)
 	}
 }
 
+/* to = Z·x */
+static void probes_shares(const struct solution *s, const struct residuals *r, const double *x,
+			  double *to)
+{
+	const struct columns *c = &s->c;
+
+	for (size_t i = 0; i < c->n; i++) {
+		double sum[POWER_WIDE] = { 0 };
+
+		for (size_t k = c->first[i]; k < c->first[i + 1]; k++) {
+			for (size_t q = 0; q < POWER_WIDE; q++)
+				sum[q] += c->t_s[k] * x[c->class_id[k] * (size_t)POWER_WIDE + q];
+		}
+		for (size_t k = c->first[i]; k < c->first[i + 1]; k++) {
+			for (size_t q = 0; q < POWER_WIDE; q++)
+				to[c->class_id[k] * (size_t)POWER_WIDE + q] += r->share[k] * sum[q];
+		}
+	}
+}
+
 static void probes_add(const struct solution *s, const struct residuals *r, int kind,
 		       uint64_t probe, double *to)
 {
 	size_t size = s->c.classes * (size_t)POWER_WIDE;
-	CLEANUP(xfreep) double *u = xcalloc(4 * size + 1, sizeof(*u));
-	double *direct = u + size, *x = direct + size, *ax = x + size;
+	size_t always = s->w->always == POWER_NO_CLASS ? 0 : s->w->always;
+	CLEANUP(xfreep) double *v = xcalloc(4 * size + 1, sizeof(*v));
+	CLEANUP(xfreep) double *u = static_times(s);
+	double *direct = v + size, *x = direct + size, *zx = x + size;
 
-	probes_of_rows(s, r, kind, probe, u, direct);
-	probes_of_ridge(s, probe, u);
-	normal_solve_wide(&s->normal, u, PROBE_ERROR, x);
-	normal_mul_wide(&s->normal, x, ax);
+	probes_of_rows(s, r, kind, probe, v, direct);
+	probes_of_ridge(s, probe, v);
+	normal_solve_wide(&s->normal, v, PROBE_ERROR, x);
+	probes_shares(s, r, x, zx);
 	for (size_t j = 0; j < size; j++) {
-		size_t f = j / POWER_WIDE;
-		double error = s->t_s[f] * x[j] - s->p_w[f] * ax[j] + direct[j];
+		uint32_t f = (uint32_t)(j / POWER_WIDE);
+		double moved = times_move(s, u, f, x[j], x[always * POWER_WIDE + j % POWER_WIDE]);
+		double error = moved - zx[j] + direct[j];
 
 		to[f] += error * error / POWER_PROBES;
 	}
@@ -456,20 +542,6 @@ static void own_part_add(const struct solution *s, const struct residuals *r, do
 	}
 }
 
-static double residual_lag1(const struct solution *s, const struct residuals *r)
-{
-	double both = 0, all = 0, before = 0;
-
-	for (size_t i = 0; i < s->c.n; i++) {
-		double v = r->variance[i], z = v > 0 ? s->rest_j[i] / sqrt(v) : 0;
-
-		both += rows_adjacent(s, i) ? z * before : 0;
-		all += z * z;
-		before = z;
-	}
-	return all > 0 ? both / all : 0;
-}
-
 void power_widths_make(const struct solution *s, struct power_widths *ret)
 {
 	size_t classes = s->c.classes;
@@ -490,7 +562,7 @@ void power_widths_make(const struct solution *s, struct power_widths *ret)
 		ret->var_j2[f] =
 			fmax(fmax(kinds[f], kinds[classes + f]), kinds[2 * classes + f]) + ridge[f];
 	own_part_add(s, &r, ret->var_j2);
-	ret->lag1 = residual_lag1(s, &r);
+	ret->lag1 = r.lag1;
 	residuals_release(&r);
 }
 

@@ -85,6 +85,47 @@ static void lane_add(struct energy_groups *g, const struct lane_def *def,
 	VEC_PUSH(&g->places, place);
 }
 
+static int name_cmp(const void *a, const void *b, void *m)
+{
+	return strcmp(model_str(m, *(const str_id *)a), model_str(m, *(const str_id *)b));
+}
+
+/* A class for each name, in the order of names: the order of tracks must not matter. */
+static void classes_number(struct energy_groups *g, const struct model *m)
+{
+	CLEANUP(xfreep) str_id *names = xcalloc(g->groups.nr + 1, sizeof(*names));
+	CLEANUP(xfreep) uint32_t *of_name = NULL;
+	size_t most = 0;
+
+	for (size_t i = 0; i < g->groups.nr; i++) {
+		names[i] = g->groups.v[i].name;
+		most = names[i] > most ? names[i] : most;
+	}
+	qsort_r(names, g->groups.nr, sizeof(*names), name_cmp, (void *)m);
+	of_name = xcalloc(most + 1, sizeof(*of_name));
+	for (size_t i = 0; i < g->groups.nr; i++) {
+		g->classes += i == 0 || names[i] != names[i - 1];
+		of_name[names[i]] = g->classes - 1;
+	}
+	for (size_t i = 0; i < g->groups.nr; i++)
+		g->groups.v[i].class_id = of_name[g->groups.v[i].name];
+}
+
+static void classes_make(struct energy_groups *g, const struct model *m)
+{
+	classes_number(g, m);
+	g->class_of_node = xcalloc(g->nodes.nr + 1, sizeof(*g->class_of_node));
+	g->class_of = xcalloc(g->places.nr + 1, sizeof(*g->class_of));
+	for (size_t i = 0; i < g->nodes.nr; i++)
+		g->class_of_node[i] = g->groups.v[g->nodes.v[i].group].class_id;
+	for (size_t i = 0; i < g->places.nr; i++) {
+		const struct lane_place *p = &g->places.v[i];
+
+		if (p->mode != LANE_COVER && p->nodes)
+			g->class_of[i] = &g->class_of_node[p->first_node];
+	}
+}
+
 void energy_groups_make(const struct profile *p, const struct lane_def *lanes, size_t nr,
 			struct energy_groups *ret)
 {
@@ -98,6 +139,7 @@ void energy_groups_make(const struct profile *p, const struct lane_def *lanes, s
 	for (size_t i = 0; i < nr; i++)
 		lane_add(ret, &lanes[i], p->tracks.v[at[lanes[i].track]],
 			 ret->cct.node_of_path[at[lanes[i].track]]);
+	classes_make(ret, p->m);
 	ret->rows = xcalloc(ret->groups.nr + 1, sizeof(*ret->rows));
 	ret->paths = xcalloc(ret->cct.nr + 1, sizeof(*ret->paths));
 }
@@ -108,6 +150,8 @@ void energy_groups_release(struct energy_groups *g)
 	VEC_RELEASE(&g->places);
 	VEC_RELEASE(&g->nodes);
 	VEC_RELEASE(&g->group_of_row);
+	free(g->class_of_node);
+	free(g->class_of);
 	free(g->of_path);
 	free(g->rows);
 	free(g->paths);
@@ -116,14 +160,26 @@ void energy_groups_release(struct energy_groups *g)
 
 /* ---- collecting ---- */
 
-static void value_add(struct energy_value *v, const struct node_energy *e)
+static void value_add(struct energy_value *v, const struct node_energy *e, double power_j)
 {
+	sum_add(&v->power_j, power_j);
 	v->taken = true;
 	v->own_marks |= e->marks;
 	v->marks |= e->marks;
 	v->exclusive_ns = ns_add(v->exclusive_ns, e->exclusive_ns);
 	sum_add(&v->exclusive_j, e->exclusive_j);
 	sum_add(&v->share_ns, e->share_ns);
+}
+
+static void row_uncertainty(struct energy_groups *g, const struct energy_run *run, size_t job,
+			    size_t lane, uint32_t row)
+{
+	uint32_t group = g->group_of_row.v[g->places.v[lane].first_row + row];
+	struct energy_value *v = &g->rows[group];
+
+	v->uncertainty_j = energy_run_uncertainty(run, job, lane, row);
+	v->power_uncertainty_j = energy_run_power_half_width(run, job, g->groups.v[group].class_id,
+							     sum_value(&v->power_j));
 }
 
 static void collect_nodes(struct energy_groups *g, const struct energy_run *run, size_t job,
@@ -134,16 +190,16 @@ static void collect_nodes(struct energy_groups *g, const struct energy_run *run,
 	for (uint32_t i = 0; i < p->nodes; i++) {
 		const struct lane_node *n = &g->nodes.v[p->first_node + i];
 		struct node_energy e = energy_run_value(run, job, lane, i);
+		double power_j = energy_run_power_j(run, job, lane, i);
 
-		value_add(&g->rows[n->group], &e);
+		value_add(&g->rows[n->group], &e, power_j);
 		if (n->path != CCT_NONE)
-			value_add(&g->paths[n->path], &e);
+			value_add(&g->paths[n->path], &e, power_j);
 		else
 			sum_add(&g->rows[n->group].inclusive_j, e.exclusive_j);
 	}
 	for (uint32_t i = 0; i < p->rows; i++)
-		g->rows[g->group_of_row.v[p->first_row + i]].uncertainty_j =
-			energy_run_uncertainty(run, job, lane, i);
+		row_uncertainty(g, run, job, lane, i);
 }
 
 /* A path's inclusive is what its subtree holds, also where calls overlap; parents come before
@@ -155,8 +211,10 @@ static void sum_subtrees(struct energy_groups *g)
 		uint32_t up = g->cct.nodes[n].parent;
 
 		sum_add(&v->inclusive_j, sum_value(&v->exclusive_j));
+		sum_add(&v->power_inclusive_j, sum_value(&v->power_j));
 		if (up == CCT_NONE)
 			continue;
+		sum_add(&g->paths[up].power_inclusive_j, sum_value(&v->power_inclusive_j));
 		sum_add(&g->paths[up].inclusive_j, sum_value(&v->inclusive_j));
 		g->paths[up].marks |= v->marks;
 	}
@@ -200,7 +258,7 @@ void energy_collect(struct energy_groups *g, const struct energy_run *run, size_
 	memset(g->rows, 0, g->groups.nr * sizeof(*g->rows));
 	memset(g->paths, 0, g->cct.nr * sizeof(*g->paths));
 	for (size_t i = 0; i < g->groups.nr; i++)
-		g->rows[i].uncertainty_j = NAN;
+		g->rows[i].uncertainty_j = g->rows[i].power_uncertainty_j = NAN;
 	for (size_t l = 0; l < g->places.nr; l++) {
 		if (g->places.v[l].mode != LANE_COVER && energy_run_takes_part(run, job, l))
 			collect_nodes(g, run, job, l);

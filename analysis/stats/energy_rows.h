@@ -21,6 +21,7 @@
 struct energy_group {
 	track_id track;
 	str_id name;
+	uint32_t class_id; /* of its name, for energy by power */
 	uint64_t calls;
 	double duration_ns;  /* Σ of the calls' durations */
 	double exclusive_ns; /* Σ of their exclusive times */
@@ -29,11 +30,13 @@ struct energy_group {
 /* Results of one job for a group. */
 struct energy_value {
 	struct sum inclusive_j, exclusive_j, share_ns;
+	struct sum power_inclusive_j, power_j; /* by power; the first of paths only */
 	int64_t exclusive_ns;
 	uint8_t own_marks;    /* of the time in which it was innermost */
 	uint8_t marks;        /* of all of its time */
 	double uncertainty_j; /* rows only; NaN: not known */
-	bool taken;           /* its calls take part */
+	double power_uncertainty_j;
+	bool taken; /* its calls take part */
 };
 
 /* A lane's node: a call path of one function, or device work of one name. */
@@ -63,6 +66,10 @@ struct energy_groups {
 	VEC(struct lane_place) places;
 	VEC(struct lane_node) nodes;
 	VEC(uint32_t) group_of_row;
+	/* classes of energy by power: one per name, by lane and node */
+	uint32_t classes;
+	uint32_t *class_of_node;
+	const uint32_t **class_of;
 };
 
 void energy_groups_make(const struct profile *p, const struct lane_def *lanes, size_t nr,

@@ -153,6 +153,12 @@ const struct energy_run *energy_stream_run(const struct energy_stream *es)
 	return es->run;
 }
 
+void energy_stream_split(const struct energy_stream *es, const struct energy_classes *classes)
+{
+	if (es->run)
+		energy_run_split(es->run, classes);
+}
+
 const struct lane_def *energy_stream_lanes(const struct energy_stream *es, size_t *ret_nr)
 {
 	*ret_nr = es->lanes.nr;

@@ -34,6 +34,8 @@ void energy_jobs_find(const struct model *m, const struct series_label *labels,
 /* Results of a finished stream; lanes are those of energy_run. */
 const struct energy_run *energy_stream_run(const struct energy_stream *es);
 const struct lane_def *energy_stream_lanes(const struct energy_stream *es, size_t *ret_nr);
+/* energy_run_split, once */
+void energy_stream_split(const struct energy_stream *es, const struct energy_classes *classes);
 /* SIZE_MAX: the job was not known in time. */
 size_t energy_stream_job(const struct energy_stream *es, const struct energy_job *j);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "profrig/base/xalloc.h"
+#include "profrig/energy/power_fit.h"
 #include "profrig/model/warnings.h"
 
 #define UNATTRIBUTED "[unattributed]"
@@ -22,7 +23,8 @@
 #define ENERGY(X) \
 	X(STR, counter) X(STR, device) X(STR, view) X(STR, track) X(STR, name) X(U64, calls) \
 	X(F64, inclusive_j) X(F64, exclusive_j) X(I64, exclusive_ns) X(F64, mean_w) \
-	X(F64, share) X(STR, flags) X(F64, uncertainty_j) X(F64, static_j) X(F64, dynamic_j)
+	X(F64, share) X(STR, flags) X(F64, uncertainty_j) X(F64, static_j) X(F64, dynamic_j) \
+	X(F64, modelled_j) X(F64, modelled_uncertainty_j) X(F64, modelled_w) X(STR, separable)
 /* clang-format on */
 TABLE_FORM(energy, ENERGY,
 	   "energy of every function (host view) or device operation (device view) of a track by "
@@ -32,7 +34,8 @@ TABLE_FORM(energy, ENERGY,
 /* clang-format off */
 #define ENERGY_TOTALS(X) \
 	X(STR, counter) X(STR, device) X(STR, view) X(F64, total_j) X(F64, attributed_j) \
-	X(F64, unattributed_j) X(F64, error_rel) X(STR, flags)
+	X(F64, unattributed_j) X(F64, error_rel) X(STR, flags) X(F64, modelled_j) \
+	X(F64, modelled_unattributed_j)
 /* clang-format on */
 TABLE_FORM(energy_totals, ENERGY_TOTALS,
 	   "what each counter counted and where it went: attributed + unattributed = total, "
@@ -41,11 +44,22 @@ TABLE_FORM(energy_totals, ENERGY_TOTALS,
 /* clang-format off */
 #define ENERGY_CALLPATHS(X) \
 	X(STR, counter) X(STR, device) X(STR, view) X(STR, track) X(STR, path) X(U64, depth) \
-	X(U64, calls) X(F64, inclusive_j) X(F64, exclusive_j) X(I64, exclusive_ns) X(STR, flags)
+	X(U64, calls) X(F64, inclusive_j) X(F64, exclusive_j) X(I64, exclusive_ns) X(STR, flags) \
+	X(F64, modelled_inclusive_j) X(F64, modelled_j)
 /* clang-format on */
 TABLE_FORM(energy_callpaths, ENERGY_CALLPATHS,
 	   "energy of every call path (host view) or device operation (device view) by counter; a "
 	   "path after its caller, the dearest first, [unattributed] last");
+
+/* clang-format off */
+#define ENERGY_FIT(X) \
+	X(STR, counter) X(STR, device) X(STR, view) X(U64, intervals) X(U64, classes) \
+	X(F64, explained) X(F64, residual_w) X(U64, rounds) X(F64, lag1) X(STR, used) \
+	X(F64, lag_s) X(U64, windows)
+/* clang-format on */
+TABLE_FORM(energy_fit, ENERGY_FIT,
+	   "how well a power for each function, or kind of device work, explains the intervals of "
+	   "each counter; by counter, device and view");
 
 /* State of adding one (counter, device, view) to the tables. */
 struct job {
@@ -54,6 +68,9 @@ struct job {
 	struct energy_totals r;
 	double idle_w; /* NaN: not known */
 	size_t number; /* in the run; SIZE_MAX: it has too few samples, or is not there */
+	const struct power_fit *fit; /* NULL: not split by power */
+	double power_idle_j;         /* by power, as the next; with dead intervals */
+	double power_attributed_j;
 };
 
 struct tables {
@@ -62,7 +79,7 @@ struct tables {
 	const struct energy_opts *o;
 	const struct idle_opts *idle;
 	struct table_set *out;
-	struct table *energy, *totals, *paths;
+	struct table *energy, *totals, *paths, *fits;
 	const struct lane_def *lanes;
 	struct energy_groups g;
 	struct strvec tracks;
@@ -195,6 +212,32 @@ static void energy_add(const struct tables *ts, const struct job *j, struct ener
 	table_add(ts->energy, &row);
 }
 
+static double power_of(const struct job *j, const struct energy_group *g,
+		       const struct energy_value *v)
+{
+	return !j->fit || is_unknown(g, v) ? NAN : sum_value(&v->power_j);
+}
+
+/* Where powers are not used the division by time stands here, too. */
+static double power_uncertainty_of(const struct job *j, const struct energy_value *v)
+{
+	if (!j->fit)
+		return NAN;
+	return j->fit->used == POWER_USED ? v->power_uncertainty_j : v->uncertainty_j;
+}
+
+static double class_power_of(const struct job *j, const struct energy_group *g)
+{
+	return j->fit && j->fit->used == POWER_USED ? j->fit->classes[g->class_id].w : NAN;
+}
+
+static const char *separable_of(const struct job *j, const struct energy_group *g)
+{
+	if (!j->fit)
+		return "";
+	return j->fit->used == POWER_USED && j->fit->classes[g->class_id].separable ? "yes" : "no";
+}
+
 static void energy_row(const struct tables *ts, const struct job *j, const struct energy_group *g,
 		       const struct energy_value *v)
 {
@@ -202,19 +245,22 @@ static void energy_row(const struct tables *ts, const struct job *j, const struc
 	char flags[160];
 
 	row_flags(ts, j, g, v, flags, sizeof(flags));
-	energy_add(
-		ts, j,
-		(struct energy_row){ .track = ts->tracks.v[g->track],
-				     .name = model_str(ts->m, g->name),
-				     .calls = g->calls,
-				     .inclusive_j = inclusive_of(g, v),
-				     .exclusive_j = exclusive,
-				     .exclusive_ns = v->exclusive_ns,
-				     .mean_w = v->exclusive_ns > 0 ? exclusive / s : NAN,
-				     .share = share_of(exclusive, j->r.total_j),
-				     .flags = flags,
-				     .uncertainty_j = isnan(exclusive) ? NAN : v->uncertainty_j },
-		sum_value(&v->share_ns));
+	energy_add(ts, j,
+		   (struct energy_row){ .track = ts->tracks.v[g->track],
+					.name = model_str(ts->m, g->name),
+					.calls = g->calls,
+					.inclusive_j = inclusive_of(g, v),
+					.exclusive_j = exclusive,
+					.exclusive_ns = v->exclusive_ns,
+					.mean_w = v->exclusive_ns > 0 ? exclusive / s : NAN,
+					.share = share_of(exclusive, j->r.total_j),
+					.flags = flags,
+					.uncertainty_j = isnan(exclusive) ? NAN : v->uncertainty_j,
+					.modelled_j = power_of(j, g, v),
+					.modelled_uncertainty_j = power_uncertainty_of(j, v),
+					.modelled_w = class_power_of(j, g),
+					.separable = separable_of(j, g) },
+		   sum_value(&v->share_ns));
 }
 
 static void path_add(const struct tables *ts, const struct job *j, struct energy_callpaths_row row)
@@ -240,7 +286,20 @@ static void path_row(const struct tables *ts, const struct job *j, const char *t
 						.inclusive_j = inclusive_of(g, v),
 						.exclusive_j = exclusive_of(g, v),
 						.exclusive_ns = v->exclusive_ns,
-						.flags = flags });
+						.flags = flags,
+						.modelled_inclusive_j =
+							j->fit && j->view == VIEW_HOST
+								? sum_value(&v->power_inclusive_j)
+								: power_of(j, g, v),
+						.modelled_j = power_of(j, g, v) });
+}
+
+/* Of idle time (host view), or the static power (device view). */
+static double base_power_of(const struct tables *ts, const struct job *j)
+{
+	const struct power_class *base = j->fit ? &j->fit->classes[ts->g.classes] : NULL;
+
+	return base && j->fit->used == POWER_USED && base->time_s > 0 ? base->w : NAN;
 }
 
 /* Energy without a call or work, in the tables of functions and of paths. */
@@ -252,25 +311,30 @@ static void unattributed_rows(const struct tables *ts, const struct job *j)
 	char flags[160];
 
 	unattributed_flags(ts, j, flags, sizeof(flags));
-	energy_add(
-		ts, j,
-		(struct energy_row){ .track = "",
-				     .name = UNATTRIBUTED,
-				     .inclusive_j = known,
-				     .exclusive_j = known,
-				     .exclusive_ns = r->unattributed_ns,
-				     .mean_w = r->unattributed_ns > 0 ? idle_j / idle_s : NAN,
-				     .share = share_of(r->unattributed_j, r->total_j),
-				     .flags = flags,
-				     .uncertainty_j = known_j(j, r->unattributed_uncertainty_j) },
-		r->unattributed_share_ns);
+	energy_add(ts, j,
+		   (struct energy_row){ .track = "",
+					.name = UNATTRIBUTED,
+					.inclusive_j = known,
+					.exclusive_j = known,
+					.exclusive_ns = r->unattributed_ns,
+					.mean_w = r->unattributed_ns > 0 ? idle_j / idle_s : NAN,
+					.share = share_of(r->unattributed_j, r->total_j),
+					.flags = flags,
+					.uncertainty_j = known_j(j, r->unattributed_uncertainty_j),
+					.modelled_j = j->power_idle_j,
+					.modelled_uncertainty_j = NAN,
+					.modelled_w = base_power_of(ts, j),
+					.separable = "" },
+		   r->unattributed_share_ns);
 	path_add(ts, j,
 		 (struct energy_callpaths_row){ .track = "",
 						.path = UNATTRIBUTED,
 						.inclusive_j = known,
 						.exclusive_j = known,
 						.exclusive_ns = r->unattributed_ns,
-						.flags = flags });
+						.flags = flags,
+						.modelled_inclusive_j = j->power_idle_j,
+						.modelled_j = j->power_idle_j });
 }
 
 static void totals_row(const struct tables *ts, const struct job *j)
@@ -279,10 +343,26 @@ static void totals_row(const struct tables *ts, const struct job *j)
 	char flags[160];
 
 	totals_flags(ts, j, flags, sizeof(flags));
-	table_add(ts->totals, &(struct energy_totals_row){
-				      j->label->name, j->label->device, view_name(j->view),
-				      known_j(j, r->total_j), known_j(j, r->attributed_j),
-				      known_j(j, r->unattributed_j), r->error_rel, flags });
+	table_add(ts->totals,
+		  &(struct energy_totals_row){ j->label->name, j->label->device, view_name(j->view),
+					       known_j(j, r->total_j), known_j(j, r->attributed_j),
+					       known_j(j, r->unattributed_j), r->error_rel, flags,
+					       j->power_attributed_j, j->power_idle_j });
+}
+
+static void fit_row(const struct tables *ts, const struct job *j)
+{
+	const struct power_fit *f = j->fit;
+	uint64_t classes = 0;
+
+	if (!f || !j->r.taken)
+		return;
+	for (uint32_t c = 0; c <= ts->g.classes; c++)
+		classes += f->classes[c].time_s > 0;
+	table_add(ts->fits, &(struct energy_fit_row){
+				    j->label->name, j->label->device, view_name(j->view),
+				    f->intervals, classes, f->explained, f->residual_w, f->rounds,
+				    f->lag1, power_used_name(f->used), f->lag_s, f->windows });
 }
 
 /* ---- order of rows ---- */
@@ -352,6 +432,23 @@ static void path_rows(struct tables *ts, const struct job *j)
 
 /* ---- one job ---- */
 
+static void power_check(const struct tables *ts, const struct job *j)
+{
+	double sum_j = j->power_attributed_j + j->power_idle_j, total_j = j->r.total_j;
+	double error_rel = total_j == 0 ? 0 : fabs((sum_j - total_j) / total_j);
+	CLEANUP(xfreep)
+	char *name =
+		xasprintf("energy conservation by power %s%s%s %s", j->label->name,
+			  j->label->device[0] ? " " : "", j->label->device, view_name(j->view));
+
+	if (j->fit)
+		table_set_check(
+			ts->out, name, error_rel <= MAX_ERROR_REL,
+			"error_rel %.3g: total %.9g J, attributed %.9g J, unattributed %.9g "
+			"J",
+			error_rel, total_j, j->power_attributed_j, j->power_idle_j);
+}
+
 static void job_check(const struct tables *ts, const struct job *j)
 {
 	const struct energy_totals *r = &j->r;
@@ -364,6 +461,7 @@ static void job_check(const struct tables *ts, const struct job *j)
 			"error_rel %.3g: total %.9g J, attributed %.9g J, unattributed %.9g J%s",
 			r->error_rel, r->total_j, r->attributed_j, r->unattributed_j,
 			ts->o->independent ? " (every sharer gets all)" : "");
+	power_check(ts, j);
 }
 
 /* Of a lane those that begin before or end after a window; most lanes have none. */
@@ -468,6 +566,13 @@ static double idle_of(const struct tables *ts, const struct job *j, const struct
 	return idle_level_w(ts->m, l->series, &l->info, &all, ts->idle);
 }
 
+static void collect_power(const struct energy_run *run, size_t number, struct job *j)
+{
+	j->fit = energy_run_fit(run, number);
+	j->power_idle_j = energy_run_power_idle_j(run, number) + j->r.dead_j;
+	j->power_attributed_j = energy_run_power_attributed_j(run, number);
+}
+
 static void collect_job(struct tables *ts, const struct energy_run *run, size_t number,
 			struct job *j)
 {
@@ -480,6 +585,7 @@ static void collect_job(struct tables *ts, const struct energy_run *run, size_t 
 		model_warn(ts->m, ts->m->series.v[j->label->series].input, W_NO_SHARER, 1,
 			   "%s: nothing in the %s view", j->label->name, view_name(j->view));
 	energy_collect(&ts->g, run, number);
+	collect_power(run, number, j);
 	if (!ts->p->of_model)
 		note_outside_paths(ts, j);
 	energy_rows(ts, j);
@@ -487,6 +593,7 @@ static void collect_job(struct tables *ts, const struct energy_run *run, size_t 
 		path_rows(ts, j);
 	unattributed_rows(ts, j);
 	totals_row(ts, j);
+	fit_row(ts, j);
 	if (!(j->r.flags & CF_SHORT))
 		job_check(ts, j);
 }
@@ -505,6 +612,7 @@ static void tables_prepare(struct tables *ts)
 	ts->energy = table_make(&energy_form);
 	ts->totals = table_make(&energy_totals_form);
 	ts->paths = table_make(&energy_callpaths_form);
+	ts->fits = table_make(&energy_fit_form);
 }
 
 static void tables_finish(struct tables *ts)
@@ -519,7 +627,10 @@ static void tables_finish(struct tables *ts)
 		table_set_add(ts->out, STEAL(ts->energy));
 		table_set_add(ts->out, STEAL(ts->totals));
 		table_set_add(ts->out, STEAL(ts->paths));
+		if (table_rows(ts->fits))
+			table_set_add(ts->out, STEAL(ts->fits));
 	}
+	table_free(ts->fits);
 	table_free(ts->energy);
 	table_free(ts->totals);
 	table_free(ts->paths);
@@ -566,6 +677,10 @@ static void say_missing(struct tables *ts, const struct energy_stream *es, const
 
 static void collect_stream(struct tables *ts, const struct energy_stream *es)
 {
+	struct energy_classes classes = { ts->g.classes, ts->g.class_of };
+
+	if (es)
+		energy_stream_split(es, &classes);
 	for (size_t i = 0; i < ts->jobs.nr; i++) {
 		struct job *j = &ts->jobs.v[i];
 		struct energy_job what = { j->label->series, j->view };
@@ -618,6 +733,6 @@ static int energy_tables_run(const struct profile *p, const struct analysis_opts
 const struct analysis analysis_energy = {
 	.name = "energy",
 	.about = "energy and integrated power attributed to functions, call paths and device work",
-	.tables = { &energy_form, &energy_totals_form, &energy_callpaths_form },
+	.tables = { &energy_form, &energy_totals_form, &energy_callpaths_form, &energy_fit_form },
 	.of_profile = energy_tables_run,
 };

@@ -38,6 +38,7 @@ struct topology;
 
 enum integration { INTEGRATE_LINEAR, INTEGRATE_PREVIOUS, INTEGRATE_TRAPEZOID };
 enum energy_view { VIEW_HOST, VIEW_DEVICE };
+enum energy_estimate { ESTIMATE_BOTH, ESTIMATE_TIME, ESTIMATE_POWER };
 
 /* Defects of an interval of a curve, or of the sampled time that a span touches. */
 enum curve_mark {
@@ -53,12 +54,16 @@ enum curve_mark {
 struct energy_opts {
 	enum integration integration;
 	bool independent;
+	/* whether energy is also split by power (not in independent mode), and preferred */
+	enum energy_estimate estimate;
 	int64_t max_gap_ns; /* intervals longer than this are unattributed; 0 = no limit */
 	bool whole;         /* curves of all samples, also for a model that was cut to windows */
 	/* sharers of each device (topology.h), resolved; NULL: all processes of its node */
 	const struct topology *topology;
 	/* changes of the sharers per slice; 0: as many as a cache holds. Results do not change */
 	size_t slice_changes;
+	/* how much is kept of what ran together (interval_log.h); 0: as much as is good */
+	size_t log_entries;
 };
 
 /*
@@ -78,7 +83,10 @@ struct curve {
 	double tau_s; /* of the filter that is corrected for; 0 none */
 	/* bound of |real τ − tau_s|; dw[i]: change of the reading over interval i; NULL without */
 	double tau_error_s, *dw; /* W */
-	unsigned flags;          /* enum counter_flag */
+	/* standard deviation of the knots' times, of a counter that was read after it was
+	 * published; 0: none */
+	double border_error_s;
+	unsigned flags; /* enum counter_flag */
 };
 
 /*
@@ -207,6 +215,28 @@ struct node_energy energy_run_value(const struct energy_run *run, size_t job, si
 				    uint32_t node);
 /* 95 % half-width of the exclusive energy of a row (uncertainty.c); NaN when unknown. */
 double energy_run_uncertainty(const struct energy_run *run, size_t job, size_t lane, uint32_t row);
+
+/*
+ * By power: after the last round and all loads, energy_run_split divides each interval's energy by
+ * the powers of classes as well (power_fit.h), from a sample of the intervals (interval_log.h);
+ * what was not sampled is divided by the powers found. Host view: a class has its share of the
+ * device, idle time is a class. Device view: a class has its own running time, over a static power
+ * that always runs and is shared equally among what runs. Law: Σ nodes + idle + dead = total.
+ */
+struct energy_classes {
+	uint32_t nr;
+	const uint32_t *const *of; /* [lane][node], borrowed; NULL: of a lane without nodes */
+};
+void energy_run_split(struct energy_run *run, const struct energy_classes *classes);
+/* How it fits; the classes given, behind them idle time or static power. NULL: not split. */
+const struct power_fit *energy_run_fit(const struct energy_run *run, size_t job);
+/* The node's energy by power; where it is not used (power_fit.used) by time. NaN: not split. */
+double energy_run_power_j(const struct energy_run *run, size_t job, size_t lane, uint32_t node);
+double energy_run_power_idle_j(const struct energy_run *run, size_t job);
+double energy_run_power_attributed_j(const struct energy_run *run, size_t job);
+/* 95 % half-width for a row of a class whose energy by power is row_j. */
+double energy_run_power_half_width(const struct energy_run *run, size_t job, uint32_t class_id,
+				   double row_j);
 
 /* Whether a track takes part (energy_run_new). */
 bool energy_track_takes_part(const struct model *m, const struct energy_opts *o, series_id s,

@@ -58,6 +58,7 @@ struct power_part {
 	uint32_t class_id;
 	float t_s;        /* > 0 unless it runs at a border only */
 	float begin, end; /* its share of the device at the interval's borders */
+	float share_s;    /* of the static power: the class is charged for so much of it; ≤ t_s */
 };
 
 /* Borrowed while the fit is made. */
@@ -70,7 +71,9 @@ struct power_data {
 	const size_t *first;    /* [n + 1]: the first part of interval i */
 	const struct power_part *parts; /* each class once in an interval */
 	uint32_t classes;
-	uint32_t always;      /* a class that always runs (static power), or POWER_NO_CLASS */
+	/* a class that always runs (static power), or POWER_NO_CLASS; it keeps what the others are
+	 * not charged for */
+	uint32_t always;
 	uint32_t known;       /* a class with a known power (idle), or POWER_NO_CLASS */
 	double known_w;       /* its power */
 	double known_error_w; /* its standard error; > 0 */
@@ -83,7 +86,7 @@ struct power_data {
 
 /* What a class drew in the intervals of the data that are not halo. */
 struct power_class {
-	double w;            /* power beside others: over what always runs */
+	double w;            /* power while it runs, over what always runs */
 	double energy_j;     /* conserves: Σ classes = Σ intervals */
 	double half_width_j; /* 95 % */
 	double time_s;

@@ -461,6 +461,7 @@ static char *streamed_csv(const char *archive, const struct energy_opts *energy,
 
 	o.e->ao.energy = *energy;
 	o.e->ao.energy.slice_changes = threads > 1 ? threads * 2 : 0;
+	o.e->ao.energy.log_entries = seed_now % 2 ? 64 : 0;
 	if (reader_otf2.read(archive, model_sink(o.m), &ro, &err) != 0)
 		FAIL("%s", err.msg);
 	outcome_analyse(&o);

@@ -34,7 +34,8 @@ TEST(energy_table)
 	const struct table *e = table_set_find(&ts, "energy");
 
 	expect_columns(e, "counter,device,view,track,name,calls,inclusive_j,exclusive_j,"
-			  "exclusive_ns,mean_w,share,flags,uncertainty_j,static_j,dynamic_j");
+			  "exclusive_ns,mean_w,share,flags,uncertainty_j,static_j,dynamic_j,"
+			  "modelled_j,modelled_uncertainty_j,modelled_w,separable");
 	/* craypm:energy comes first; a node has no queues */
 	expect_table(e, "counter view\ncraypm:energy host\n...");
 	/* alone 1-5, halves 5-9; f inclusive 2-6, once although it calls itself */
@@ -99,8 +100,8 @@ TEST(totals_and_checks)
 	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
 	const struct table *e = table_set_find(&ts, "energy_totals");
 
-	expect_columns(e,
-		       "counter,device,view,total_j,attributed_j,unattributed_j,error_rel,flags");
+	expect_columns(e, "counter,device,view,total_j,attributed_j,unattributed_j,error_rel,flags,"
+			  "modelled_j,modelled_unattributed_j");
 	expect_table(e, "counter device view total_j attributed_j unattributed_j\n"
 			"craypm:energy - host 3000 2700 300\n" COUNTER
 			" gpu0 device 1000 300 700\n" COUNTER " gpu0 host 1000 900 100\n"
@@ -126,7 +127,7 @@ TEST(energy_callpaths)
 	const struct table *e = table_set_find(&ts, "energy_callpaths");
 
 	expect_columns(e, "counter,device,view,track,path,depth,calls,inclusive_j,exclusive_j,"
-			  "exclusive_ns,flags");
+			  "exclusive_ns,flags,modelled_inclusive_j,modelled_j");
 	expect_table(e, "counter=" COUNTER " view track path depth calls inclusive_j exclusive_j\n"
 			"device 'gpu0 queue 0' k:1 0 2 300 300\n"
 			"device - [unattributed] 0 0 700 700\n"

@@ -57,8 +57,7 @@ TEST(test_registry)
 		assert_int_equal(engines[n]->container, knows(engines[n], ENGINE_IMAGE));
 		assert_int_equal(engines[n]->container, knows(engines[n], ENGINE_PULL));
 		/* What is left to be removed can be listed, and the other way round. */
-		assert_int_equal(knows(engines[n], ENGINE_LIST),
-				 knows(engines[n], ENGINE_REMOVE));
+		assert_int_equal(knows(engines[n], ENGINE_LIST), knows(engines[n], ENGINE_REMOVE));
 	}
 	assert_int_equal(n, ARRAY_LEN(order));
 	assert_null(engine_find("dockers"));

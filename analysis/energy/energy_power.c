@@ -1,0 +1,418 @@
+#include "power_sample.h"
+
+#include <string.h>
+
+/*
+ * Energy by power. The powers of a fit divide the energy of each interval of the sample among what
+ * was there; the rest of the energy is divided by power × rest of the time. A factor for each class
+ * brings the intervals' parts to the energy that the fit gives it (with what a lag moves), and one
+ * for all keeps the sum.
+ */
+
+#define SMALL 1e-6 /* of a node's time: less is what rounding leaves */
+
+/* Sums over the sample; by node, or by class. */
+struct shares {
+	double *node_j, *time_ns, *share_ns; /* [nodes] */
+	fixed128 *class_j;                   /* [classes + 1] */
+	double idle_j, idle_ns, all_j;
+};
+
+static size_t node_at(const struct power_split *p, const struct sample_item *item)
+{
+	return p->first_node[item->lane] + item->node;
+}
+
+/* ---- nodes of a group ---- */
+
+static void nodes_number(const struct share_group *t, size_t g, struct power_split *p)
+{
+	size_t nr = 0;
+
+	p->first_node = xcalloc(t->d.lanes.nr + 1, sizeof(*p->first_node));
+	for (size_t i = 0; i < t->d.lanes.nr; i++) {
+		const struct accumulator *w = &t->accumulators[i * t->d.grids.nr + g];
+
+		p->first_node[i] = nr;
+		nr += w->mode == LANE_COVER ? 0 : w->nodes;
+	}
+	p->first_node[t->d.lanes.nr] = nr;
+	p->node_j = xcalloc(nr + 1, sizeof(*p->node_j));
+}
+
+/* Calls put(ctx, …) for every node: its place, its class, and its results by time. */
+struct node_visit {
+	size_t at;
+	uint32_t class_id;
+	struct node_energy by_time;
+};
+typedef void visit_fn(void *ctx, const struct node_visit *v);
+
+static void nodes_visit(const struct energy_run *run, const struct job *j,
+			const struct energy_classes *classes, const struct power_split *p,
+			visit_fn *visit, void *ctx)
+{
+	const struct share_group *t = &run->groups.v[j->domain];
+
+	for (size_t i = 0; i < t->d.lanes.nr; i++) {
+		const struct accumulator *w = &t->accumulators[i * t->d.grids.nr + j->grid];
+		const uint32_t *of = classes->of[t->d.lanes.v[i].lane];
+
+		for (uint32_t n = 0; of && w->mode != LANE_COVER && n < w->nodes; n++) {
+			struct node_visit v = { .at = p->first_node[i] + n,
+						.by_time = accumulator_value(w, j->counter, n) };
+
+			if (v.by_time.share_ns <= 0 && v.by_time.exclusive_ns <= 0)
+				continue;
+			v.class_id = of[n];
+			visit(ctx, &v);
+		}
+	}
+}
+
+/* ---- the sample ---- */
+
+/* The powers of an interval's classes, and what they explain. */
+static double powers_of(const struct sample_data *d, const struct power_fit *f, size_t k,
+			double *power_w)
+{
+	double mu_j = 0;
+
+	for (size_t i = d->first[k]; i < d->first[k + 1]; i++) {
+		const struct power_part *p = &d->parts.v[i];
+
+		power_w[p->class_id] = f->weight_w[i];
+		mu_j += f->weight_w[i] * (double)p->t_s;
+	}
+	return mu_j;
+}
+
+/* What of the interval the base class has, or no class is charged for. */
+static double base_left_ns(const struct sample *s, const struct sample_data *d, size_t k)
+{
+	double left_ns = d->length_s[k] * 1e9;
+
+	for (size_t i = s->first[k]; i < s->first[k + 1]; i++)
+		left_ns -= s->items[i].share_ns;
+	return fmax(left_ns, 0);
+}
+
+static void shares_interval(const struct sample *s, const struct sample_data *d, size_t k,
+			    double per_mu, const double *power_w, const struct power_split *p,
+			    struct shares *sh)
+{
+	double by = d->energy_j[k] * per_mu * 1e-9, left_ns = base_left_ns(s, d, k);
+	double base_w = power_w[s->classes], static_w = s->view == VIEW_DEVICE ? base_w : 0;
+
+	for (size_t i = s->first[k]; i < s->first[k + 1]; i++) {
+		const struct sample_item *item = &s->items[i];
+		double j =
+			by * (power_w[item->class_id] * item->time_ns + static_w * item->share_ns);
+
+		sh->node_j[node_at(p, item)] += j;
+		sh->time_ns[node_at(p, item)] += item->time_ns;
+		sh->share_ns[node_at(p, item)] += item->share_ns;
+		sh->class_j[item->class_id] += fixed_from(j);
+	}
+	sh->idle_j += by * base_w * left_ns;
+	sh->idle_ns += left_ns;
+	sh->all_j += d->energy_j[k];
+}
+
+static void shares_sum(const struct sample *s, const struct sample_data *d,
+		       const struct power_split *p, struct shares *sh)
+{
+	CLEANUP(xfreep) double *power_w = xcalloc((size_t)s->classes + 2, sizeof(*power_w));
+
+	for (size_t k = 0; k < s->n; k++) {
+		double mu_j = powers_of(d, &p->fit, k, power_w);
+
+		if (!d->halo[k] && mu_j > 0)
+			shares_interval(s, d, k, 1 / mu_j, power_w, p, sh);
+	}
+}
+
+/* ---- all of the time ---- */
+
+struct rest {
+	struct power_split *p;
+	struct shares *sh;
+	double *factor;  /* by class: the fit's energy / the sum over intervals */
+	double *power_w; /* by class */
+	double base_w;   /* static; 0 in the host view */
+	fixed128 rest_j; /* Σ power × rest of the time */
+	double give;     /* energy of the rest / rest_j */
+	bool device;
+};
+
+static double left_of(double whole, double taken)
+{
+	return whole - taken > SMALL * whole ? whole - taken : 0;
+}
+
+/* Power × time that was not sampled. */
+static double rest_of(const struct rest *r, const struct node_visit *v)
+{
+	double share_ns = v->by_time.share_ns;
+	double time_ns = r->device ? (double)v->by_time.exclusive_ns : share_ns;
+	double left_ns = left_of(time_ns, r->sh->time_ns[v->at]);
+	double left_share_ns = left_of(share_ns, r->sh->share_ns[v->at]);
+
+	return 1e-9 * (r->power_w[v->class_id] * left_ns + r->base_w * left_share_ns);
+}
+
+static void visit_rest(void *ctx, const struct node_visit *v)
+{
+	struct rest *r = ctx;
+
+	r->rest_j += fixed_from(rest_of(r, v));
+}
+
+static void visit_give(void *ctx, const struct node_visit *v)
+{
+	struct rest *r = ctx;
+	double j = r->sh->node_j[v->at] * r->factor[v->class_id];
+
+	r->p->node_j[v->at] = j + r->give * rest_of(r, v);
+	r->p->class_j[v->class_id] += fixed_from(r->p->node_j[v->at]);
+}
+
+static void factors_set(const struct sample *s, const struct shares *sh, struct rest *r)
+{
+	const struct power_fit *f = &r->p->fit;
+	double all_j = 0, all_s = 0;
+
+	for (uint32_t c = 0; c <= s->classes; c++) {
+		all_j += f->classes[c].energy_j;
+		all_s += f->classes[c].time_s;
+	}
+	for (uint32_t c = 0; c <= s->classes; c++) {
+		const struct power_class *k = &f->classes[c];
+
+		r->factor[c] = sh->class_j[c] > 0 ? k->energy_j / fixed_value(sh->class_j[c]) : 1;
+		r->power_w[c] = k->time_s > 0 ? k->w : all_j / fmax(all_s, 1e-300);
+	}
+	r->base_w = r->device ? r->power_w[s->classes] : 0;
+}
+
+/* The sum is that of the live intervals. */
+static void split_scale(struct power_split *p, double live_j)
+{
+	size_t nodes = p->first_node[p->lanes];
+	fixed128 sum = fixed_from(p->idle_j);
+	double by;
+
+	for (size_t n = 0; n < nodes; n++)
+		sum += fixed_from(p->node_j[n]);
+	by = sum > 0 ? live_j / fixed_value(sum) : 0;
+	p->idle_j *= by;
+	for (size_t n = 0; n < nodes; n++)
+		p->node_j[n] *= by;
+	p->scale = by;
+}
+
+static void split_rest(const struct energy_run *run, const struct job *j,
+		       const struct energy_classes *classes, const struct sample *s,
+		       struct shares *sh, struct power_split *p)
+{
+	struct energy_totals t = j->totals;
+	double idle_j, rest_j, live_j;
+	CLEANUP(xfreep) double *by_class = xcalloc(2 * (size_t)s->classes + 4, sizeof(*by_class));
+	struct rest r = { .p = p,
+			  .sh = sh,
+			  .factor = by_class,
+			  .power_w = by_class + s->classes + 2,
+			  .device = s->view == VIEW_DEVICE };
+
+	totals_of(run, j, &t);
+	live_j = t.total_j - t.dead_j;
+	factors_set(s, sh, &r);
+	nodes_visit(run, j, classes, p, visit_rest, &r);
+	idle_j = 1e-9 * r.power_w[s->classes] * left_of(t.unattributed_share_ns, sh->idle_ns);
+	rest_j = fixed_value(r.rest_j) + idle_j;
+	if (rest_j > 0 && live_j > sh->all_j)
+		r.give = (live_j - sh->all_j) / rest_j;
+	nodes_visit(run, j, classes, p, visit_give, &r);
+	p->idle_j = p->fit.classes[s->classes].energy_j + r.give * idle_j;
+	split_scale(p, live_j);
+}
+
+/* ---- by time, where the fit is of no use ---- */
+
+static void visit_by_time(void *ctx, const struct node_visit *v)
+{
+	struct rest *r = ctx;
+
+	r->p->node_j[v->at] = v->by_time.exclusive_j;
+	r->p->class_j[v->class_id] += fixed_from(v->by_time.exclusive_j);
+}
+
+static void split_by_time(const struct energy_run *run, const struct job *j,
+			  const struct energy_classes *classes, struct power_split *p)
+{
+	struct energy_totals t = j->totals;
+	struct rest r = { .p = p };
+
+	totals_of(run, j, &t);
+	nodes_visit(run, j, classes, p, visit_by_time, &r);
+	p->idle_j = t.unattributed_j - t.dead_j;
+	p->scale = 1;
+}
+
+/* ---- a job ---- */
+
+static void split_by_power(const struct energy_run *run, const struct job *j,
+			   const struct energy_classes *classes, const struct sample *s,
+			   const struct sample_data *d, struct power_split *p)
+{
+	size_t nodes = p->first_node[p->lanes];
+	CLEANUP(xfreep) double *by_node = xcalloc(3 * nodes + 1, sizeof(*by_node));
+	CLEANUP(xfreep) fixed128 *class_j = xcalloc((size_t)s->classes + 2, sizeof(*class_j));
+	struct shares sh = { .node_j = by_node,
+			     .time_ns = by_node + nodes,
+			     .share_ns = by_node + 2 * nodes,
+			     .class_j = class_j };
+
+	shares_sum(s, d, p, &sh);
+	split_rest(run, j, classes, s, &sh, p);
+}
+
+static void job_split(const struct energy_run *run, const struct job *j,
+		      const struct energy_classes *classes, const struct sample *s,
+		      struct power_split *p)
+{
+	const struct share_group *t = &run->groups.v[j->domain];
+	const struct grid_counter *c = &s->grid->counters.v[j->counter];
+	CLEANUP(sample_data_release) struct sample_data d = { 0 };
+
+	p->made = true;
+	p->lanes = t->d.lanes.nr;
+	p->class_j = xcalloc((size_t)classes->nr + 1, sizeof(*p->class_j));
+	nodes_number(t, j->grid, p);
+	sample_data_make(&d, s, c);
+	power_fit_make(&d.d, &p->fit);
+	if (p->fit.used == POWER_USED)
+		split_by_power(run, j, classes, s, &d, p);
+	else
+		split_by_time(run, j, classes, p);
+}
+
+/* Of all counters of a grid. */
+static void grid_split(struct energy_run *run, size_t group, size_t g,
+		       const struct energy_classes *classes)
+{
+	unsigned level = atomic_load(&run->budget.level);
+	CLEANUP(sample_release) struct sample s = { 0 };
+
+	for (size_t i = 0; i < run->jobs.nr; i++) {
+		const struct job *j = &run->jobs.v[i];
+
+		if (j->domain != group || j->grid != g)
+			continue;
+		if (!s.grid)
+			sample_make(&s, &run->groups.v[group], g, level, classes);
+		job_split(run, j, classes, &s, &run->splits.v[i]);
+	}
+}
+
+static void logs_settle(const struct share_group *t)
+{
+	for (size_t i = 0; i < t->d.lanes.nr * t->d.grids.nr; i++)
+		interval_log_settle(&t->accumulators[i].log);
+}
+
+static void logs_publish(const struct share_group *t)
+{
+	for (size_t i = 0; i < t->d.lanes.nr * t->d.grids.nr; i++)
+		interval_log_publish(&t->accumulators[i].log);
+}
+
+void energy_run_split(struct energy_run *run, const struct energy_classes *classes)
+{
+	if (!energy_run_by_power(run) || run->splits.nr)
+		return;
+	for (size_t i = 0; i < run->jobs.nr; i++)
+		VEC_PUSH(&run->splits, ((struct power_split){ 0 }));
+	for (size_t i = 0; i < run->groups.nr; i++)
+		logs_publish(&run->groups.v[i]);
+	for (size_t i = 0; i < run->groups.nr; i++) {
+		const struct share_group *t = &run->groups.v[i];
+
+		logs_settle(t);
+		for (size_t g = 0; g < t->d.grids.nr; g++)
+			grid_split(run, i, g, classes);
+	}
+}
+
+void splits_release(struct energy_run *run)
+{
+	for (size_t i = 0; i < run->splits.nr; i++) {
+		struct power_split *p = &run->splits.v[i];
+
+		power_fit_release(&p->fit);
+		free(p->first_node);
+		free(p->node_j);
+		free(p->class_j);
+	}
+	VEC_RELEASE(&run->splits);
+}
+
+/* ---- results ---- */
+
+static const struct power_split *split_of(const struct energy_run *run, size_t job)
+{
+	return job < run->splits.nr && run->splits.v[job].made ? &run->splits.v[job] : NULL;
+}
+
+const struct power_fit *energy_run_fit(const struct energy_run *run, size_t job)
+{
+	const struct power_split *p = split_of(run, job);
+
+	return p ? &p->fit : NULL;
+}
+
+double energy_run_power_j(const struct energy_run *run, size_t job, size_t lane, uint32_t node)
+{
+	const struct power_split *p = split_of(run, job);
+	size_t place = p ? domain_place(&run->groups.v[run->jobs.v[job].domain].d, lane) : SIZE_MAX;
+
+	if (!p)
+		return NAN;
+	if (place == SIZE_MAX || node >= p->first_node[place + 1] - p->first_node[place])
+		return 0;
+	return p->node_j[p->first_node[place] + node];
+}
+
+double energy_run_power_idle_j(const struct energy_run *run, size_t job)
+{
+	const struct power_split *p = split_of(run, job);
+
+	return p ? p->idle_j : NAN;
+}
+
+double energy_run_power_attributed_j(const struct energy_run *run, size_t job)
+{
+	const struct power_split *p = split_of(run, job);
+	fixed128 sum = 0;
+
+	for (size_t n = 0; p && n < p->first_node[p->lanes]; n++)
+		sum += fixed_from(p->node_j[n]);
+	return p ? fixed_value(sum) : NAN;
+}
+
+double energy_run_power_half_width(const struct energy_run *run, size_t job, uint32_t class_id,
+				   double row_j)
+{
+	const struct power_split *p = split_of(run, job);
+	const struct power_class *k;
+	double all;
+
+	if (!p || p->fit.used != POWER_USED)
+		return NAN;
+	k = &p->fit.classes[class_id];
+	all = fixed_value(p->class_j[class_id]) * p->scale;
+	if (k->energy_j <= 0 || all <= 0)
+		return NAN;
+	/* one row of several scatters more than its part of the class */
+	return k->half_width_j * (all / k->energy_j) * sqrt(fmin(row_j / all, 1));
+}

@@ -1,0 +1,309 @@
+/*
+ * Energy by power in the tables: programs of short calls whose powers are known, sampled by a
+ * counter that is much slower than they are.
+ */
+#include "energy_random.h"
+#include "tables_support.h"
+
+#define COUNTER "rocm_smi:::energy_count:device=0"
+#define CLASSES 8
+#define PERIOD_S 0.01
+#define IDLE_W 30.0
+#define STATIC_W 80.0
+
+static double uniform(double from, double to)
+{
+	return from + (to - from) * (double)(random_u64() >> 11) * 0x1p-53;
+}
+
+/* ---- a program ---- */
+
+/* Power steps: at t the power of the device changes by w. */
+struct power_step {
+	double t_s, w;
+};
+
+struct program {
+	struct trace t;
+	series_id counter;
+	double power_w[CLASSES], truth_j[CLASSES];
+	char names[CLASSES][16];
+	VEC(struct power_step) steps;
+	double end_s;
+};
+
+static void program_begin(struct program *p, uint64_t with_seed)
+{
+	*p = (struct program){ .t = trace_new() };
+	seed = with_seed;
+	p->counter = trace_series(&p->t, COUNTER, "#", SERIES_CUMULATIVE);
+	for (int c = 0; c < CLASSES; c++) {
+		p->power_w[c] = uniform(60, 500);
+		snprintf(p->names[c], sizeof(p->names[c]), "f%d", c);
+	}
+}
+
+static void power_between(struct program *p, double from_s, double to_s, double w)
+{
+	VEC_PUSH(&p->steps, ((struct power_step){ from_s, w }));
+	VEC_PUSH(&p->steps, ((struct power_step){ to_s, -w }));
+}
+
+static int step_cmp(const void *a, const void *b)
+{
+	const struct power_step *x = a, *y = b;
+
+	return (x->t_s > y->t_s) - (x->t_s < y->t_s);
+}
+
+/* Samples of the exact integral, in µJ. */
+static void program_sample(struct program *p)
+{
+	double w = 0, j = 0, now_s = 0;
+	size_t at = 0;
+
+	qsort(p->steps.v, p->steps.nr, sizeof(*p->steps.v), step_cmp);
+	for (int i = 0; i * PERIOD_S < p->end_s + PERIOD_S / 2; i++) {
+		double t_s = i * PERIOD_S;
+
+		for (; at < p->steps.nr && p->steps.v[at].t_s <= t_s; at++) {
+			j += w * (p->steps.v[at].t_s - now_s);
+			w += p->steps.v[at].w;
+			now_s = p->steps.v[at].t_s;
+		}
+		j += w * (t_s - now_s);
+		now_s = t_s;
+		p->t.s->ops->sample(p->t.s, p->counter, ns(t_s), j * 1e6);
+	}
+	trace_finish(&p->t);
+}
+
+static void program_release(struct program *p)
+{
+	trace_release(&p->t);
+	VEC_RELEASE(&p->steps);
+}
+
+/* A thread that calls at random, idle at times. */
+static void host_program(struct program *p, uint64_t with_seed, double end_s)
+{
+	track_id thread;
+
+	program_begin(p, with_seed);
+	thread = trace_thread(&p->t, "n", 1, 1);
+	p->end_s = end_s;
+	for (double t_s = 0; t_s < end_s;) {
+		int c = (int)below(CLASSES);
+		double d_s = fmin(uniform(0.002, 0.006), end_s - t_s);
+		double w = p->power_w[c] * uniform(0.9, 1.1);
+
+		if (below(10) == 0) {
+			power_between(p, t_s, t_s + d_s, IDLE_W);
+		} else {
+			trace_call(&p->t, thread, p->names[c], t_s, t_s + d_s);
+			power_between(p, t_s, t_s + d_s, w);
+			p->truth_j[c] += w * d_s;
+		}
+		t_s += d_s;
+	}
+	program_sample(p);
+}
+
+struct piece {
+	double from_s, to_s;
+	int c;
+};
+
+/* Two queues side by side over a static power; each has half of it while both run. */
+static void device_program(struct program *p, uint64_t with_seed, double end_s)
+{
+	VEC(struct piece) work[2] = { VEC_INIT, VEC_INIT };
+
+	program_begin(p, with_seed);
+	p->end_s = end_s;
+	power_between(p, 0, end_s + 1, STATIC_W);
+	for (int q = 0; q < 2; q++) {
+		track_id queue = trace_queue(&p->t, "gpu0", q);
+
+		for (double t_s = 0; t_s < end_s;) {
+			int c = (int)below(CLASSES);
+			double d_s = fmin(uniform(0.002, 0.006), end_s - t_s);
+
+			if (below(3)) {
+				trace_work(&p->t, queue, p->names[c], t_s, t_s + d_s);
+				power_between(p, t_s, t_s + d_s, p->power_w[c]);
+				p->truth_j[c] += (p->power_w[c] + STATIC_W) * d_s;
+				VEC_PUSH(&work[q], ((struct piece){ t_s, t_s + d_s, c }));
+			}
+			t_s += d_s;
+		}
+	}
+	for (size_t i = 0; i < work[0].nr; i++) {
+		for (size_t k = 0; k < work[1].nr; k++) {
+			double both_s = fmin(work[0].v[i].to_s, work[1].v[k].to_s) -
+					fmax(work[0].v[i].from_s, work[1].v[k].from_s);
+
+			if (both_s <= 0)
+				continue;
+			p->truth_j[work[0].v[i].c] -= STATIC_W / 2 * both_s;
+			p->truth_j[work[1].v[k].c] -= STATIC_W / 2 * both_s;
+		}
+	}
+	VEC_RELEASE(&work[0]);
+	VEC_RELEASE(&work[1]);
+	program_sample(p);
+}
+
+/* ---- what the tables say ---- */
+
+struct errors {
+	double by_time, by_power; /* mean of the relative ones */
+	double width;
+	int rows, covered;
+};
+
+static int class_named(const char *name)
+{
+	return name[0] == 'f' ? name[1] - '0' : -1;
+}
+
+/* By name: sums over tracks. */
+static struct errors errors_of(const struct program *p, const struct table *e, const char *view)
+{
+	double time_j[CLASSES] = { 0 }, power_j[CLASSES] = { 0 }, width_j[CLASSES] = { 0 };
+	struct errors ret = { 0 };
+
+	for (size_t r = 0; r < table_rows(e); r++) {
+		int c = class_named(str_of(e, r, "name"));
+
+		if (c < 0 || strcmp(str_of(e, r, "view"), view) != 0)
+			continue;
+		time_j[c] += num_of(e, r, "exclusive_j");
+		power_j[c] += num_of(e, r, "modelled_j");
+		width_j[c] += num_of(e, r, "modelled_uncertainty_j");
+		assert_string_equal(str_of(e, r, "separable"), "yes");
+	}
+	for (int c = 0; c < CLASSES; c++) {
+		ret.by_time += fabs(time_j[c] / p->truth_j[c] - 1) / CLASSES;
+		ret.by_power += fabs(power_j[c] / p->truth_j[c] - 1) / CLASSES;
+		ret.width += width_j[c] / p->truth_j[c] / CLASSES;
+		ret.covered += fabs(power_j[c] - p->truth_j[c]) <= width_j[c];
+	}
+	return ret;
+}
+
+static void assert_balance(const struct table_set *ts)
+{
+	const struct table *t = table_set_find(ts, "energy_totals");
+
+	for (size_t r = 0; r < table_rows(t); r++) {
+		double sum = num_of(t, r, "modelled_j") + num_of(t, r, "modelled_unattributed_j");
+
+		assert_near(sum, num_of(t, r, "total_j"), 1e-9 * num_of(t, r, "total_j"));
+	}
+}
+
+static void assert_better(const struct errors *e, double than_time)
+{
+	print_message("# by time %.2f %%, by power %.2f %%, width %.2f %%, covered %d of %d\n",
+		      100 * e->by_time, 100 * e->by_power, 100 * e->width, e->covered, CLASSES);
+	assert_true(e->by_power < than_time * e->by_time);
+	assert_true(e->covered >= CLASSES - 1);
+	assert_true(e->width < 0.1);
+}
+
+TEST(functions_of_a_thread)
+{
+	struct program p;
+
+	host_program(&p, 1, 20);
+	CLEANUP(table_set_release) struct table_set ts = run(p.t.m, "energy", NULL);
+	const struct table *e = table_set_find(&ts, "energy");
+	const struct table *fit = table_set_find(&ts, "energy_fit");
+	struct errors errors = errors_of(&p, e, "host");
+	size_t last = table_rows(e) - 1;
+
+	assert_better(&errors, 0.1);
+	assert_balance(&ts);
+	assert_string_equal(str_of(fit, 0, "used"), "power");
+	assert_true(num_of(fit, 0, "explained") > 0.9);
+	/* idle time is charged its own power, not that of its neighbours */
+	assert_string_equal(str_of(e, last, "name"), "[unattributed]");
+	assert_near(num_of(e, last, "modelled_w"), IDLE_W, 10);
+	program_release(&p);
+}
+
+TEST(work_of_two_queues)
+{
+	struct program p;
+
+	device_program(&p, 2, 20);
+	CLEANUP(table_set_release) struct table_set ts = run(p.t.m, "energy", NULL);
+	const struct table *e = table_set_find(&ts, "energy");
+	struct errors errors = errors_of(&p, e, "device");
+
+	assert_better(&errors, 0.1);
+	assert_balance(&ts);
+	for (size_t r = 0; r < table_rows(e); r++) {
+		if (strcmp(str_of(e, r, "name"), "[unattributed]") == 0 &&
+		    strcmp(str_of(e, r, "view"), "device") == 0)
+			assert_near(num_of(e, r, "modelled_w"), STATIC_W, 8);
+	}
+	program_release(&p);
+}
+
+/* A sample of the intervals says the same, within what both claim, and keeps the sum. */
+TEST(few_of_the_intervals)
+{
+	struct analysis_opts o = { .energy = { .log_entries = 2000 } };
+	struct program p;
+
+	host_program(&p, 3, 40);
+	CLEANUP(table_set_release) struct table_set all = run(p.t.m, "energy", NULL);
+	CLEANUP(table_set_release) struct table_set few = run(p.t.m, "energy", &o);
+	const struct table *a = table_set_find(&all, "energy"), *f = table_set_find(&few, "energy");
+	struct errors errors = errors_of(&p, f, "host");
+	const struct table *fit = table_set_find(&few, "energy_fit");
+
+	assert_balance(&few);
+	assert_better(&errors, 0.2);
+	assert_int_equal(table_rows(a), table_rows(f));
+	assert_true(table_get_u64(fit, 0, (size_t)table_find_col(fit, "intervals")) < 1200);
+	assert_true(table_get_u64(fit, 0, (size_t)table_find_col(fit, "intervals")) > 200);
+	program_release(&p);
+}
+
+TEST(only_by_time)
+{
+	struct analysis_opts o = { .energy = { .estimate = ESTIMATE_TIME } };
+	struct program p;
+
+	host_program(&p, 4, 2);
+	CLEANUP(table_set_release) struct table_set ts = run(p.t.m, "energy", &o);
+	const struct table *e = table_set_find(&ts, "energy");
+
+	assert_null(table_set_find(&ts, "energy_fit"));
+	for (size_t r = 0; r < table_rows(e); r++) {
+		assert_true(isnan(num_of(e, r, "modelled_j")));
+		assert_string_equal(str_of(e, r, "separable"), "");
+	}
+	program_release(&p);
+}
+
+/* Calls of minutes: nothing to tell apart inside an interval, both ways agree. */
+TEST(long_calls)
+{
+	CLEANUP(trace_release) struct trace t = trace_new();
+	series_id counter = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
+
+	for (int i = 0; i <= 1000; i++)
+		t.s->ops->sample(t.s, counter, ns(i * 0.1),
+				 (i <= 500 ? i * 10.0 : 5000 + (i - 500) * 30.0) * 1e6);
+	trace_add(&t, "rank 1/1: a 0-50 b 50-100\n");
+	trace_finish(&t);
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
+	const struct table *e = table_set_find(&ts, "energy");
+
+	for (size_t r = 0; r < table_rows(e); r++)
+		assert_near(num_of(e, r, "modelled_j"), num_of(e, r, "exclusive_j"), 1e-6 * 20000);
+}
