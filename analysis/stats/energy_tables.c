@@ -432,36 +432,27 @@ static void path_rows(struct tables *ts, const struct job *j)
 
 /* ---- one job ---- */
 
-static void power_check(const struct tables *ts, const struct job *j)
+static double power_error_rel(const struct job *j)
 {
 	double sum_j = j->power_attributed_j + j->power_idle_j, total_j = j->r.total_j;
-	double error_rel = total_j == 0 ? 0 : fabs((sum_j - total_j) / total_j);
-	CLEANUP(xfreep)
-	char *name =
-		xasprintf("energy conservation by power %s%s%s %s", j->label->name,
-			  j->label->device[0] ? " " : "", j->label->device, view_name(j->view));
 
-	if (j->fit)
-		table_set_check(
-			ts->out, name, error_rel <= MAX_ERROR_REL,
-			"error_rel %.3g: total %.9g J, attributed %.9g J, unattributed %.9g "
-			"J",
-			error_rel, total_j, j->power_attributed_j, j->power_idle_j);
+	return !j->fit || total_j == 0 ? 0 : fabs((sum_j - total_j) / total_j);
 }
 
 static void job_check(const struct tables *ts, const struct job *j)
 {
 	const struct energy_totals *r = &j->r;
+	double power_rel = power_error_rel(j);
 	CLEANUP(xfreep)
 	char *name =
 		xasprintf("energy conservation %s%s%s %s", j->label->name,
 			  j->label->device[0] ? " " : "", j->label->device, view_name(j->view));
 
-	table_set_check(ts->out, name, r->error_rel <= MAX_ERROR_REL,
-			"error_rel %.3g: total %.9g J, attributed %.9g J, unattributed %.9g J%s",
-			r->error_rel, r->total_j, r->attributed_j, r->unattributed_j,
+	table_set_check(ts->out, name, r->error_rel <= MAX_ERROR_REL && power_rel <= MAX_ERROR_REL,
+			"error_rel %.3g, by power %.3g: total %.9g J, attributed %.9g J, "
+			"unattributed %.9g J%s",
+			r->error_rel, power_rel, r->total_j, r->attributed_j, r->unattributed_j,
 			ts->o->independent ? " (every sharer gets all)" : "");
-	power_check(ts, j);
 }
 
 /* Of a lane those that begin before or end after a window; most lanes have none. */
