@@ -234,6 +234,7 @@ static void split_rest(const struct energy_run *run, const struct job *j,
 		r.give = (live_j - sh->all_j) / rest_j;
 	nodes_visit(run, j, classes, p, visit_give, &r);
 	p->idle_j = p->fit.classes[s->classes].energy_j + r.give * idle_j;
+	p->class_j[s->classes] = fixed_from(p->idle_j);
 	split_scale(p, live_j);
 }
 

@@ -30,7 +30,7 @@
 #define LOG_LEVELS 32
 #define LOG_INTERVAL INT64_C(0x7fffffff) /* later ones are not logged */
 /* Of all logs of a run: 16 bytes each. */
-#define LOG_ENTRIES (UINT64_C(1) << 20)
+#define LOG_ENTRIES (UINT64_C(1) << 21)
 
 struct log_budget {
 	uint64_t most;

@@ -212,7 +212,10 @@ static void costs_energy(const struct table *t, struct headline *h)
 {
 	struct col counter = col_text(t, "counter"), device = col_text(t, "device"),
 		   view = col_text(t, "view"), name = col_text(t, "name"),
-		   j = col_number(t, "exclusive_j");
+		   j = col_number(t, "best_j");
+
+	/* of an analysis of before 'profrig analyze --estimate' */
+	j = col_rows(j) ? j : col_number(t, "exclusive_j");
 
 	for (size_t i = 0; i < col_rows(name); i++) {
 		for (size_t k = 0; k < h->costs.nr; k++) {

@@ -24,7 +24,8 @@
 	X(STR, counter) X(STR, device) X(STR, view) X(STR, track) X(STR, name) X(U64, calls) \
 	X(F64, inclusive_j) X(F64, exclusive_j) X(I64, exclusive_ns) X(F64, mean_w) \
 	X(F64, share) X(STR, flags) X(F64, uncertainty_j) X(F64, static_j) X(F64, dynamic_j) \
-	X(F64, modelled_j) X(F64, modelled_uncertainty_j) X(F64, modelled_w) X(STR, separable)
+	X(F64, modelled_j) X(F64, modelled_uncertainty_j) X(F64, modelled_w) X(STR, separable) \
+	X(F64, best_j) X(F64, best_uncertainty_j) X(STR, estimate)
 /* clang-format on */
 TABLE_FORM(energy, ENERGY,
 	   "energy of every function (host view) or device operation (device view) of a track by "
@@ -70,7 +71,7 @@ struct job {
 	size_t number; /* in the run; SIZE_MAX: it has too few samples, or is not there */
 	const struct power_fit *fit; /* NULL: not split by power */
 	double power_idle_j;         /* by power, as the next; with dead intervals */
-	double power_attributed_j;
+	double power_attributed_j, power_idle_uncertainty_j;
 };
 
 struct tables {
@@ -199,10 +200,24 @@ static double share_of(double j, double total_j)
 
 /* Adds a row with the columns of all rows of energy: E = idle power · time + dynamic; the time of a
  * shared device is shared like its energy. */
+/* The narrower of the two, or the one that was asked for; which follows from the columns. */
+static void best_set(const struct tables *ts, const struct job *j, struct energy_row *row)
+{
+	bool power = j->fit && j->fit->used == POWER_USED && !isnan(row->modelled_uncertainty_j) &&
+		     (ts->o->estimate == ESTIMATE_POWER ||
+		      !(row->modelled_uncertainty_j >= row->uncertainty_j));
+
+	row->best_j = power ? row->modelled_j : row->exclusive_j;
+	row->best_uncertainty_j = power ? row->modelled_uncertainty_j : row->uncertainty_j;
+	row->estimate = isnan(row->best_j) ? "" : power ? "power" : "time";
+}
+
 static void energy_add(const struct tables *ts, const struct job *j, struct energy_row row,
 		       double share_ns)
 {
 	double idle_j = j->idle_w * share_ns * 1e-9;
+
+	best_set(ts, j, &row);
 
 	row.counter = j->label->name;
 	row.device = j->label->device;
@@ -322,7 +337,7 @@ static void unattributed_rows(const struct tables *ts, const struct job *j)
 					.flags = flags,
 					.uncertainty_j = known_j(j, r->unattributed_uncertainty_j),
 					.modelled_j = j->power_idle_j,
-					.modelled_uncertainty_j = NAN,
+					.modelled_uncertainty_j = j->power_idle_uncertainty_j,
 					.modelled_w = base_power_of(ts, j),
 					.separable = "" },
 		   r->unattributed_share_ns);
@@ -557,11 +572,17 @@ static double idle_of(const struct tables *ts, const struct job *j, const struct
 	return idle_level_w(ts->m, l->series, &l->info, &all, ts->idle);
 }
 
-static void collect_power(const struct energy_run *run, size_t number, struct job *j)
+static void collect_power(const struct tables *ts, const struct energy_run *run, size_t number,
+			  struct job *j)
 {
 	j->fit = energy_run_fit(run, number);
 	j->power_idle_j = energy_run_power_idle_j(run, number) + j->r.dead_j;
 	j->power_attributed_j = energy_run_power_attributed_j(run, number);
+	j->power_idle_uncertainty_j =
+		!j->fit || j->fit->used != POWER_USED
+			? j->fit ? j->r.unattributed_uncertainty_j : NAN
+			: energy_run_power_half_width(run, number, ts->g.classes,
+						      j->power_idle_j - j->r.dead_j);
 }
 
 static void collect_job(struct tables *ts, const struct energy_run *run, size_t number,
@@ -576,7 +597,7 @@ static void collect_job(struct tables *ts, const struct energy_run *run, size_t 
 		model_warn(ts->m, ts->m->series.v[j->label->series].input, W_NO_SHARER, 1,
 			   "%s: nothing in the %s view", j->label->name, view_name(j->view));
 	energy_collect(&ts->g, run, number);
-	collect_power(run, number, j);
+	collect_power(ts, run, number, j);
 	if (!ts->p->of_model)
 		note_outside_paths(ts, j);
 	energy_rows(ts, j);

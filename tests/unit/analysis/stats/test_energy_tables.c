@@ -35,7 +35,8 @@ TEST(energy_table)
 
 	expect_columns(e, "counter,device,view,track,name,calls,inclusive_j,exclusive_j,"
 			  "exclusive_ns,mean_w,share,flags,uncertainty_j,static_j,dynamic_j,"
-			  "modelled_j,modelled_uncertainty_j,modelled_w,separable");
+			  "modelled_j,modelled_uncertainty_j,modelled_w,separable,best_j,"
+			  "best_uncertainty_j,estimate");
 	/* craypm:energy comes first; a node has no queues */
 	expect_table(e, "counter view\ncraypm:energy host\n...");
 	/* alone 1-5, halves 5-9; f inclusive 2-6, once although it calls itself */
