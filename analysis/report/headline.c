@@ -215,7 +215,7 @@ static void costs_energy(const struct table *t, struct headline *h)
 		   j = col_number(t, "best_j");
 
 	/* of an analysis of before 'profrig analyze --estimate' */
-	j = col_rows(j) ? j : col_number(t, "exclusive_j");
+	j = j.at >= 0 ? j : col_number(t, "exclusive_j");
 
 	for (size_t i = 0; i < col_rows(name); i++) {
 		for (size_t k = 0; k < h->costs.nr; k++) {

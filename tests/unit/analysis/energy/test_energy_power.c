@@ -307,3 +307,28 @@ TEST(long_calls)
 	for (size_t r = 0; r < table_rows(e); r++)
 		assert_near(num_of(e, r, "modelled_j"), num_of(e, r, "exclusive_j"), 1e-6 * 20000);
 }
+
+/* The example of docs/energy.md: f draws 100 W, g 300 W. */
+TEST(example_of_the_docs)
+{
+	CLEANUP(trace_release) struct trace t = trace_new();
+	series_id counter = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
+	static const double counted_j[] = { 0, 1.4, 4.0, 6.0, 7.8 };
+
+	for (int i = 0; i <= 4; i++)
+		t.s->ops->sample(t.s, counter, ns(i * 0.01), counted_j[i] * 1e6);
+	trace_add(&t, "rank 1/1: f 0-0.008 g 0.008-0.018 f 0.018-0.020 f 0.020-0.025 g "
+		      "0.025-0.030 f 0.030-0.036 g 0.036-0.040\n");
+	trace_finish(&t);
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
+
+	const struct table *e = table_set_find(&ts, "energy");
+
+	expect_table(e, "name\ng\nf\n[unattributed]\n");
+	assert_near(num_of(e, 0, "exclusive_j"), 4.08, 1e-9);
+	assert_near(num_of(e, 1, "exclusive_j"), 3.72, 1e-9);
+	assert_near(num_of(e, 0, "modelled_j"), 5.7, 1e-4);
+	assert_near(num_of(e, 1, "modelled_j"), 2.1, 1e-4);
+	assert_near(num_of(e, 0, "modelled_w"), 300, 0.01);
+	assert_near(num_of(e, 1, "modelled_w"), 100, 0.01);
+}

@@ -9,7 +9,7 @@ import { windowEnergy } from './series.js';
 
 const LIMIT = 1e-9;
 /* Columns that are only shown when something is known. */
-const OPTIONAL = ['uncertainty_j', 'static_j', 'dynamic_j'];
+const OPTIONAL = ['uncertainty_j', 'modelled_j', 'modelled_uncertainty_j', 'modelled_w', 'separable', 'estimate', 'static_j', 'dynamic_j'];
 const COLUMNS = [
   { key: 'name', label: 'Function', kind: 'name' },
   { key: 'track', label: 'Track', kind: 'text' },
@@ -17,11 +17,16 @@ const COLUMNS = [
   { key: 'share', label: 'Share', kind: 'share', about: 'own energy divided by the total of the counter' },
   { key: 'exclusive_j', label: 'Own', kind: 'energy', about: 'energy while the function itself was innermost (exclusive)' },
   { key: 'uncertainty_j', label: '±', kind: 'energy', like: 'exclusive_j', about: 'half-width of the 95 % interval of the own energy' },
+  { key: 'modelled_j', label: 'By power', kind: 'energy', like: 'exclusive_j', about: 'own energy when each interval of the sensor is divided by power instead of time' },
+  { key: 'modelled_uncertainty_j', label: '± by power', kind: 'energy', like: 'exclusive_j', about: 'half-width of the 95 % interval of the energy by power' },
+  { key: 'estimate', label: 'Narrower', kind: 'text', about: 'which of the two has the narrower interval: own energy (time) or energy by power' },
+  { key: 'separable', label: 'Told apart', kind: 'text', about: 'whether the data tell the power from that of what runs beside it' },
   { key: 'inclusive_j', label: 'Inclusive', kind: 'energy', like: 'exclusive_j' },
   { key: 'static_j', label: 'Idle', kind: 'energy', like: 'exclusive_j', about: 'what the device would have drawn idle in this time' },
   { key: 'dynamic_j', label: 'Above idle', kind: 'energy', like: 'exclusive_j', about: 'own energy less the idle part; negative where less than idle was drawn' },
   { key: 'exclusive_ns', label: 'Own time', kind: 'time', about: 'the part of the own time that samples cover' },
   { key: 'mean_w', label: 'Mean power', kind: 'power', about: 'own energy divided by own time' },
+  { key: 'modelled_w', label: 'Power', kind: 'power', about: 'power of the function while it has the device; device view: over the static power' },
   { key: 'flags', label: 'Notes', kind: 'flags' },
 ];
 
