@@ -282,6 +282,7 @@ static void job_split(const struct energy_run *run, const struct job *j,
 		      const struct energy_classes *classes, const struct sample *s,
 		      struct power_split *p)
 {
+	double idle_w = classes->idle_w ? classes->idle_w[j - run->jobs.v] : NAN;
 	const struct share_group *t = &run->groups.v[j->domain];
 	const struct grid_counter *c = &s->grid->counters.v[j->counter];
 	CLEANUP(sample_data_release) struct sample_data d = { 0 };
@@ -290,7 +291,7 @@ static void job_split(const struct energy_run *run, const struct job *j,
 	p->lanes = t->d.lanes.nr;
 	p->class_j = xcalloc((size_t)classes->nr + 1, sizeof(*p->class_j));
 	nodes_number(t, j->grid, p);
-	sample_data_make(&d, s, c);
+	sample_data_make(&d, s, c, idle_w);
 	power_fit_make(&d.d, &p->fit);
 	if (p->fit.used == POWER_USED)
 		split_by_power(run, j, classes, s, &d, p);

@@ -6,6 +6,10 @@
 /* A counter that counts in steps of more than this part of a typical interval is a coarse one. */
 #define COARSE_STEP 0.1
 
+/* How well an idle power holds during the work: silicon gets warm. */
+#define IDLE_ERROR_W 1.0
+#define IDLE_ERROR 0.05
+
 /* ---- entries by interval ---- */
 
 static size_t grid_intervals(const struct grid *g)
@@ -247,7 +251,8 @@ static double typical_j(const struct sample_data *d, size_t n)
 	return nr > 0 ? sum / nr : 0;
 }
 
-void sample_data_make(struct sample_data *ret, const struct sample *s, const struct grid_counter *c)
+void sample_data_make(struct sample_data *ret, const struct sample *s, const struct grid_counter *c,
+		      double idle_w)
 {
 	CLEANUP(xfreep) struct class_sum *of = xcalloc((size_t)s->classes + 1, sizeof(*of));
 	CLEANUP(xfreep) uint32_t *there = xcalloc((size_t)s->classes + 1, sizeof(*there));
@@ -272,7 +277,9 @@ void sample_data_make(struct sample_data *ret, const struct sample *s, const str
 		.parts = ret->parts.v,
 		.classes = s->classes + 1,
 		.always = s->view == VIEW_DEVICE ? s->classes : POWER_NO_CLASS,
-		.known = POWER_NO_CLASS,
+		.known = idle_w > 0 ? s->classes : POWER_NO_CLASS,
+		.known_w = idle_w,
+		.known_error_w = fmax(IDLE_ERROR_W, IDLE_ERROR * idle_w),
 		.tau_s = c->curve.tau_s,
 		.border_error_s = c->curve.border_error_s,
 		.stale = c->curve.border_error_s > 0 ||

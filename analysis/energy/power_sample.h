@@ -47,8 +47,9 @@ struct sample_data {
 	VEC(struct power_part) parts;
 };
 
-void sample_data_make(struct sample_data *ret, const struct sample *s,
-		      const struct grid_counter *c);
+/* idle_w: power of the base class where it is known (W); else NaN */
+void sample_data_make(struct sample_data *ret, const struct sample *s, const struct grid_counter *c,
+		      double idle_w);
 void sample_data_release(struct sample_data *d);
 
 #endif

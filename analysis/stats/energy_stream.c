@@ -165,6 +165,11 @@ const struct lane_def *energy_stream_lanes(const struct energy_stream *es, size_
 	return es->lanes.v;
 }
 
+size_t energy_stream_jobs(const struct energy_stream *es)
+{
+	return es->jobs.v.nr;
+}
+
 size_t energy_stream_job(const struct energy_stream *es, const struct energy_job *j)
 {
 	for (size_t i = 0; i < es->jobs.v.nr; i++) {

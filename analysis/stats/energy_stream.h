@@ -36,6 +36,7 @@ const struct energy_run *energy_stream_run(const struct energy_stream *es);
 const struct lane_def *energy_stream_lanes(const struct energy_stream *es, size_t *ret_nr);
 /* energy_run_split, once */
 void energy_stream_split(const struct energy_stream *es, const struct energy_classes *classes);
+size_t energy_stream_jobs(const struct energy_stream *es); /* their number */
 /* SIZE_MAX: the job was not known in time. */
 size_t energy_stream_job(const struct energy_stream *es, const struct energy_job *j);
 

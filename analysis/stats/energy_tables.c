@@ -687,16 +687,38 @@ static void say_missing(struct tables *ts, const struct energy_stream *es, const
 			   j->label->name);
 }
 
+static size_t job_number(const struct energy_stream *es, const struct job *j)
+{
+	struct energy_job what = { j->label->series, j->view };
+
+	return es ? energy_stream_job(es, &what) : SIZE_MAX;
+}
+
+static void split_stream(const struct tables *ts, const struct energy_stream *es)
+{
+	size_t jobs = energy_stream_jobs(es);
+	CLEANUP(xfreep) double *idle_w = xcalloc(jobs + 1, sizeof(*idle_w));
+	struct energy_classes classes = { ts->g.classes, ts->g.class_of, idle_w };
+
+	for (size_t i = 0; i < jobs; i++)
+		idle_w[i] = NAN;
+	for (size_t i = 0; i < ts->jobs.nr; i++) {
+		const struct job *j = &ts->jobs.v[i];
+		size_t n = job_number(es, j);
+
+		if (n != SIZE_MAX)
+			idle_w[n] = idle_of(ts, j, energy_run_curve(energy_stream_run(es), n));
+	}
+	energy_stream_split(es, &classes);
+}
+
 static void collect_stream(struct tables *ts, const struct energy_stream *es)
 {
-	struct energy_classes classes = { ts->g.classes, ts->g.class_of };
-
-	if (es)
-		energy_stream_split(es, &classes);
+	if (es && energy_stream_run(es))
+		split_stream(ts, es);
 	for (size_t i = 0; i < ts->jobs.nr; i++) {
 		struct job *j = &ts->jobs.v[i];
-		struct energy_job what = { j->label->series, j->view };
-		size_t number = es ? energy_stream_job(es, &what) : SIZE_MAX;
+		size_t number = job_number(es, j);
 
 		if (number != SIZE_MAX)
 			collect_job(ts, energy_stream_run(es), number, j);

@@ -226,6 +226,9 @@ double energy_run_uncertainty(const struct energy_run *run, size_t job, size_t l
 struct energy_classes {
 	uint32_t nr;
 	const uint32_t *const *of; /* [lane][node], borrowed; NULL: of a lane without nodes */
+	/* by job: idle power known beforehand (W; NaN: not known), which idle time or the static
+	 * power is drawn to; NULL: of none */
+	const double *idle_w;
 };
 void energy_run_split(struct energy_run *run, const struct energy_classes *classes);
 /* How it fits; the classes given, behind them idle time or static power. NULL: not split. */

@@ -1,6 +1,7 @@
 /* Known answers of recorded archives, through the reader. */
 #include "energy_fixture.h"
 #include "energy_spans.h"
+#include "tables_support.h"
 
 #include "profrig/counters/tau_fit.h"
 #include "profrig/readers/reader.h"
@@ -441,4 +442,69 @@ TEST(papi_counters)
 		seen++;
 	}
 	assert_int_equal(seen, 6);
+}
+
+/* Every n-th sample, and the last. */
+static void thin(struct model *m, size_t n)
+{
+	for (size_t s = 0; s < m->series.nr; s++) {
+		struct series *se = &m->series.v[s];
+		size_t kept = 0;
+
+		for (size_t i = 0; i < se->t_ns.nr; i++) {
+			if (i % n && i + 1 < se->t_ns.nr)
+				continue;
+			se->t_ns.v[kept] = se->t_ns.v[i];
+			se->value.v[kept++] = se->value.v[i];
+		}
+		se->t_ns.nr = se->value.nr = kept;
+	}
+}
+
+static size_t kernel_row(const struct table *e, int d)
+{
+	static const char *const kernel[] = { "heavy_kernel", "light_kernel" };
+	char counter[64];
+
+	snprintf(counter, sizeof(counter), "A2rocm_smi:::energy_count:device=%d", d);
+	for (size_t r = 0; r < table_rows(e); r++) {
+		if (strcmp(str_of(e, r, "counter"), counter) == 0 &&
+		    strcmp(str_of(e, r, "view"), "device") == 0 &&
+		    strstr(str_of(e, r, "name"), kernel[d]))
+			return r;
+	}
+	fail_msg("no row of %s", kernel[d]);
+	return 0;
+}
+
+/* A counter that is read every 40, 120, 400 ms tells the kernels' energy of 4 ms. */
+TEST(mi300a_thinned)
+{
+	static const struct {
+		size_t n;
+		double within;
+	} cases[] = { { 1, 0.001 }, { 10, 0.01 }, { 30, 0.02 }, { 100, 0.05 } };
+	static const double own_j[] = { 1842.495723, 1119.269556 };
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(model_freep) struct model *m = archive("mi300a-two-kernels");
+
+		thin(m, cases[i].n);
+		CLEANUP(table_set_release) struct table_set ts = run(m, "energy", NULL);
+		const struct table *e = table_set_find(&ts, "energy");
+
+		for (int d = 0; d < 2; d++) {
+			size_t r = kernel_row(e, d);
+			double power = num_of(e, r, "modelled_j") / own_j[d] - 1;
+			double time = num_of(e, r, "exclusive_j") / own_j[d] - 1;
+
+			print_message(
+				"# every %zu. sample, device %d: by power %+.3f %% ± %.3f %%, "
+				"by time %+.3f %%\n",
+				cases[i].n, d, 100 * power,
+				100 * num_of(e, r, "modelled_uncertainty_j") / own_j[d],
+				100 * time);
+			assert_true(fabs(power) <= cases[i].within);
+		}
+	}
 }
