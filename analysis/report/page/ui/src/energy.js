@@ -9,7 +9,9 @@ import { windowEnergy } from './series.js';
 
 const LIMIT = 1e-9;
 /* Columns that are only shown when something is known. */
-const OPTIONAL = ['uncertainty_j', 'modelled_j', 'modelled_uncertainty_j', 'modelled_w', 'separable', 'estimate', 'static_j', 'dynamic_j'];
+const OPTIONAL = ['uncertainty_j', 'static_j', 'dynamic_j'];
+/* Columns of counters whose energy is divided by power. */
+const BY_POWER = ['modelled_j', 'modelled_uncertainty_j', 'modelled_w', 'separable', 'estimate'];
 const COLUMNS = [
   { key: 'name', label: 'Function', kind: 'name' },
   { key: 'track', label: 'Track', kind: 'text' },
@@ -110,6 +112,7 @@ class EnergyView {
     this.table = ctx.report.table('energy');
     this.facts = counterFacts(ctx.report);
     this.totals = totals ? totals.objects() : [];
+    this.fits = ctx.report.table('energy_fit')?.objects() || [];
     this.groups = this.collect();
     const cards = new Map();
     for (const e of this.totals) {
@@ -149,15 +152,30 @@ class EnergyView {
       sort: parseSort(p.get('sort'), { key: 'exclusive_j', dir: -1 }), onstate: () => this.store(false),
     });
     this.controls = h('div', { cls: 'toolbar' });
+    this.fitNote = h('p', { cls: 'muted fit-note' });
     this.drawControls();
-    append(panel, [this.ctx.windowNote('The table of energy by function'), this.controls, this.data.el]);
+    append(panel, [this.ctx.windowNote('The table of energy by function'), this.controls, this.fitNote, this.data.el]);
   }
 
   columns(group) {
     const track = this.table.col('track');
     const tracks = new Set(group.rows.map((i) => track[i]).filter(Boolean));
     const known = (name) => this.table.has(name) && this.table.col(name).some((v) => v !== null && v !== '');
-    return COLUMNS.filter((c) => (c.key !== 'track' || tracks.size > 1) && (!OPTIONAL.includes(c.key) || known(c.key)));
+    const power = this.fit(group)?.used === 'power';
+    return COLUMNS.filter((c) => (c.key !== 'track' || tracks.size > 1) && (!OPTIONAL.includes(c.key) || known(c.key)) && (!BY_POWER.includes(c.key) || power));
+  }
+
+  fit(group) {
+    return this.fits.find((f) => f.counter === group.counter && f.device === group.device && f.view === group.view);
+  }
+
+  // How well powers explain the counter, in a sentence.
+  drawFit() {
+    const f = this.fit(this.group);
+    const parts = f && Number(f.windows) > 1 ? `, in ${f.windows} parts of the recording` : '';
+    clear(this.fitNote, !f ? '' : f.used === 'power'
+      ? `By power: one power for each name explains ${fmt.percent(Math.max(0, Number(f.explained)))} of what varies between ${fmt.count(f.intervals)} intervals of the sensor${parts}.`
+      : 'By time only: powers of the names explain no more than chance here.');
   }
 
   pick(device, view, counter) {
@@ -166,6 +184,7 @@ class EnergyView {
   }
 
   drawControls() {
+    this.drawFit();
     const devices = [...new Map(this.groups.map((g) => [`${g.counter}\n${g.device}`, g])).values()];
     const views = this.groups.filter((g) => g.counter === this.group.counter && g.device === this.group.device).map((g) => g.view);
     clear(this.controls,
