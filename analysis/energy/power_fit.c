@@ -430,6 +430,28 @@ static void window_fit_joined(const struct power_window *w, const uint32_t *of, 
 	window_report(w, &m, &s, ret);
 }
 
+/*
+ * The lag that the grid finds has to explain more than none: with few intervals and calls far
+ * shorter than these one may look right by chance. Returns where the search began.
+ */
+static double solution_best(struct solution *s, const struct power_window *w, const double *shares)
+{
+	double lag_s = lag_start(w);
+	struct solution prompt;
+
+	solution_make(s, w, shares, lag_s);
+	if (lag_s == 0 || w->d->border_error_s > 0)
+		return lag_s;
+	solution_make(&prompt, w, shares, 0);
+	if (prompt.phi < s->phi) {
+		solution_release(s);
+		*s = prompt;
+		return 0;
+	}
+	solution_release(&prompt);
+	return lag_s;
+}
+
 static void window_fit_make(const struct power_data *d, size_t from, size_t to,
 			    struct window_fit *ret)
 {
@@ -443,9 +465,8 @@ static void window_fit_make(const struct power_data *d, size_t from, size_t to,
 
 	window_fit_init(ret, d, from, to);
 	power_window_make(&w, d, from, to, class_of, classes);
-	lag_s = lag_start(&w);
 	members_make(&m, &w, NULL);
-	solution_make(&s, &w, m.shares, lag_s);
+	lag_s = solution_best(&s, &w, m.shares);
 	if (groups_find(&s, of))
 		window_fit_joined(&w, of, lag_s, ret);
 	else
