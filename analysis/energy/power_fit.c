@@ -55,8 +55,10 @@ static uint32_t classes_of(const struct power_data *d, size_t from, size_t to, u
 
 	memset(ret, 0xff, ((size_t)d->classes + 1) * sizeof(*ret));
 	for (size_t i = from; i < to; i++) {
+		if (!power_counts(d, i))
+			continue;
 		for (size_t k = d->first[i]; k < d->first[i + 1]; k++) {
-			if (d->parts[k].t_s > 0 && !(d->halo && d->halo[i]))
+			if (d->parts[k].t_s > 0)
 				ret[d->parts[k].class_id] = 0;
 		}
 	}
@@ -145,10 +147,12 @@ static void members_make(struct members *m, const struct power_window *w, const 
 			       .shares = xcalloc(classes + 1, sizeof(*m->shares)),
 			       .nr = xcalloc(classes + 1, sizeof(*m->nr)) };
 	for (size_t i = w->from; i < w->to; i++) {
+		if (!power_counts(w->d, i))
+			continue;
 		for (size_t k = w->d->first[i]; k < w->d->first[i + 1]; k++) {
 			uint32_t f = w->class_of[w->d->parts[k].class_id];
 
-			if (f != POWER_NO_CLASS && !(w->d->halo && w->d->halo[i]))
+			if (f != POWER_NO_CLASS)
 				m->time_s[f] += w->d->parts[k].t_s;
 		}
 	}
@@ -188,16 +192,23 @@ static void window_joined(const struct power_window *w, const struct members *m,
 
 /* ---- energies ---- */
 
-/* Σ e·P·t/μ by class of the solution. */
+/* Σ e·P·t/μ by class of the solution; where all P·t vanish, by time. */
 static void energies_sum(const struct solution *s, double *to)
 {
 	const struct columns *c = &s->c;
 
 	for (size_t i = 0; i < c->n; i++) {
-		double by = s->e_j[i] * s->per_mu[i];
+		double by_power = 0, by_time = 0;
 
-		for (size_t k = c->first[i]; k < c->first[i + 1]; k++)
-			to[c->class_id[k]] += by * s->p_w[c->class_id[k]] * c->t_s[k];
+		for (size_t k = c->first[i]; k < c->first[i + 1]; k++) {
+			by_power += s->p_w[c->class_id[k]] * c->t_s[k];
+			by_time += c->t_s[k];
+		}
+		for (size_t k = c->first[i]; k < c->first[i + 1]; k++) {
+			double p = by_power > 0 ? s->p_w[c->class_id[k]] / by_power : 1 / by_time;
+
+			to[c->class_id[k]] += s->e_j[i] * (p * c->t_s[k]);
+		}
 	}
 }
 
@@ -522,13 +533,20 @@ static void class_add(const struct window_fit *f, uint32_t c, struct power_class
 		to->group = f->group[c];
 }
 
+static double energy_counted(const struct power_data *d)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < d->n; i++)
+		sum += power_counts(d, i) ? d->energy_j[i] : 0;
+	return sum;
+}
+
 /* No negative energies, and the sum is exact. */
 static void classes_conserve(const struct power_data *d, struct power_fit *ret)
 {
-	double all = 0, sum = 0;
+	double all = energy_counted(d), sum = 0;
 
-	for (size_t i = 0; i < d->n; i++)
-		all += d->halo && d->halo[i] ? 0 : d->energy_j[i];
 	for (uint32_t c = 0; c < d->classes; c++) {
 		ret->classes[c].energy_j = fmax(ret->classes[c].energy_j, 0);
 		sum += ret->classes[c].energy_j;
@@ -600,12 +618,14 @@ static void classes_by_time(const struct power_data *d, struct power_fit *ret)
 	for (size_t i = 0; i < d->n; i++) {
 		double all_s = 0;
 
+		if (!power_counts(d, i))
+			continue;
 		for (size_t k = d->first[i]; k < d->first[i + 1]; k++)
 			all_s += d->parts[k].t_s;
-		for (size_t k = d->first[i]; all_s > 0 && k < d->first[i + 1]; k++) {
+		for (size_t k = d->first[i]; k < d->first[i + 1]; k++) {
 			const struct power_part *p = &d->parts[k];
 
-			if ((d->halo && d->halo[i]) || p->t_s <= 0)
+			if (p->t_s <= 0)
 				continue;
 			ret->classes[p->class_id].energy_j += d->energy_j[i] * p->t_s / all_s;
 			most_j[p->class_id] += d->energy_j[i];
@@ -626,10 +646,10 @@ static void classes_by_time(const struct power_data *d, struct power_fit *ret)
 static void times_set(const struct power_data *d, struct power_fit *ret)
 {
 	for (size_t i = 0; i < d->n; i++) {
-		for (size_t k = d->first[i]; k < d->first[i + 1]; k++) {
-			if (!(d->halo && d->halo[i]))
-				ret->classes[d->parts[k].class_id].time_s += d->parts[k].t_s;
-		}
+		if (!power_counts(d, i))
+			continue;
+		for (size_t k = d->first[i]; k < d->first[i + 1]; k++)
+			ret->classes[d->parts[k].class_id].time_s += d->parts[k].t_s;
 	}
 }
 
@@ -639,13 +659,35 @@ static bool worth_it(const struct power_data *d)
 	double all = 0, parts = 0;
 
 	for (size_t i = 0; i < d->n; i++) {
-		if (d->halo && d->halo[i])
+		if (!power_counts(d, i))
 			continue;
 		n++;
 		all += d->energy_j[i];
 		parts += (double)(d->first[i + 1] - d->first[i]);
 	}
 	return n >= LEAST_INTERVALS && all > 0 && parts > 0;
+}
+
+/* Whether numbers were not too far apart to be reckoned with, as powers of 1e80 W are. */
+static bool fit_sane(const struct power_data *d, const struct power_fit *f)
+{
+	bool sane = isfinite(f->explained) && isfinite(f->residual_w) && isfinite(f->lag1) &&
+		    isfinite(f->lag_s);
+	double all = energy_counted(d), sum = 0;
+
+	for (uint32_t c = 0; c < d->classes; c++) {
+		const struct power_class *k = &f->classes[c];
+
+		sane &= isfinite(k->w) && isfinite(k->half_width_j);
+		sum += k->energy_j;
+	}
+	return sane && fabs(sum - all) <= 1e-9 * all;
+}
+
+static void fit_drop(struct power_fit *f)
+{
+	f->used = POWER_POOR;
+	f->explained = f->residual_w = f->lag1 = f->lag_s = 0;
 }
 
 static void fit_windows(const struct power_data *d, struct power_fit *ret)
@@ -659,6 +701,8 @@ static void fit_windows(const struct power_data *d, struct power_fit *ret)
 	windows_add(d, all, 0, &fits);
 	classes_join(d, &fits, ret);
 	fit_report(d, &fits, lag1, ret);
+	if (!fit_sane(d, ret))
+		fit_drop(ret);
 	for (size_t i = 0; i < fits.nr; i++)
 		window_fit_release(&fits.v[i]);
 	VEC_RELEASE(&fits);

@@ -84,7 +84,7 @@ struct power_data {
 /* What a class drew in the intervals of the data that are not halo. */
 struct power_class {
 	double w;            /* power beside others: over what always runs */
-	double energy_j;     /* conserves: Σ classes = Σ intervals */
+	double energy_j;     /* conserves: Σ classes = Σ intervals in which a class ran */
 	double half_width_j; /* 95 % */
 	double time_s;
 	bool separable;
