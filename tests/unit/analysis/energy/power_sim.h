@@ -29,31 +29,31 @@ enum tenfold { TENFOLD_NONE, TENFOLD_ALL, TENFOLD_HALF };
 /* Members that are 0 have the usual value, in brackets, or do nothing. */
 struct power_plan {
 	const char *name;
-	int functions;           /* [20] */
-	double from_s, to_s;     /* a function's mean time lies between them [0.005 both] */
-	double period_s;         /* of the sensor [0.01] */
-	int rounds;              /* [100] */
-	double stretch;          /* sd of the logarithm of a call's time [0.2] */
-	double varies;           /* sd of a call's power [0.1] */
-	bool steady;             /* no call draws more than others */
-	double from_w, to_w;     /* a function's power lies between them [60, 500] */
-	bool pattern;            /* each round has the same order */
-	bool pairs;              /* functions 2k and 2k + 1 follow each other */
-	double gap_s;            /* mean of a gap, behind 30 % of the calls */
-	int streams;             /* [1] */
-	bool shares;             /* streams share */
-	double static_w;         /* of a device, which is the last class then; else idle is */
-	double rise_s;           /* time constant of the power itself */
-	double late;             /* sd of how late a reading is, in periods, as the next two */
-	double seldom_late;      /* mean, of every tenth reading */
-	double latency;          /* of each reading */
-	double tau, tau_factor;  /* of a filter, in periods; what is put right, by the truth */
-	double publish;          /* periods between two values of the counter */
-	double step;             /* of the counter, in mean intervals */
-	double drift;            /* of all powers, from beginning to end */
-	double class_drift;      /* up or down by function */
-	double common;           /* sd of a factor that all have for a 60th of the time */
-	enum tenfold tenfold;    /* powers grow so behind the middle */
+	int functions;          /* [20] */
+	double from_s, to_s;    /* a function's mean time lies between them [0.005 both] */
+	double period_s;        /* of the sensor [0.01] */
+	int rounds;             /* [100] */
+	double stretch;         /* sd of the logarithm of a call's time [0.2] */
+	double varies;          /* sd of a call's power [0.1] */
+	bool steady;            /* no call draws more than others */
+	double from_w, to_w;    /* a function's power lies between them [60, 500] */
+	bool pattern;           /* each round has the same order */
+	bool pairs;             /* functions 2k and 2k + 1 follow each other */
+	double gap_s;           /* mean of a gap, behind 30 % of the calls */
+	int streams;            /* [1] */
+	bool shares;            /* streams share */
+	double static_w;        /* of a device, which is the last class then; else idle is */
+	double rise_s;          /* time constant of the power itself */
+	double late;            /* sd of how late a reading is, in periods, as the next two */
+	double seldom_late;     /* mean, of every tenth reading */
+	double latency;         /* of each reading */
+	double tau, tau_factor; /* of a filter, in periods; what is put right, by the truth */
+	double publish;         /* periods between two values of the counter */
+	double step;            /* of the counter, in mean intervals */
+	double drift;           /* of all powers, from beginning to end */
+	double class_drift;     /* up or down by function */
+	double common;          /* sd of a factor that all have for a 60th of the time */
+	enum tenfold tenfold;   /* powers grow so behind the middle */
 };
 
 #define IDLE_W 25
@@ -147,8 +147,8 @@ static inline void power_sim_parts(struct power_sim *s, size_t i)
 		double begin = *border_of(s, i, f), end = *border_of(s, i + 1, f);
 
 		if (t_s > 0 || begin > 0 || end > 0)
-			s->parts[at++] = (struct power_part){ f, (float)t_s, (float)begin,
-							      (float)end };
+			s->parts[at++] =
+				(struct power_part){ f, (float)t_s, (float)begin, (float)end };
 	}
 	s->first[i + 1] = at;
 }
@@ -176,7 +176,7 @@ struct sim_call {
 	int function; /* −1: a gap */
 	double start_s, end_s;
 	double w;
-	double from_w; /* what a first-order rise has reached at the start */
+	double from_w;  /* what a first-order rise has reached at the start */
 	double until_j; /* of the stream, until the start */
 };
 
@@ -226,8 +226,8 @@ static inline void stream_call(const struct sim_program *g, struct sim_stream *s
 	stream_gap(g->plan, s, end_s);
 }
 
-static inline void stream_round(const struct sim_program *g, struct sim_stream *s,
-				const int *order, int n)
+static inline void stream_round(const struct sim_program *g, struct sim_stream *s, const int *order,
+				int n)
 {
 	int each = g->plan->pairs ? 2 : 1;
 
