@@ -33,11 +33,6 @@ static double window_median_s(const struct power_window *w)
 	return median_of(v, w->to - w->from);
 }
 
-static bool is_halo(const struct power_data *d, size_t i)
-{
-	return d->halo && d->halo[i];
-}
-
 void power_window_make(struct power_window *w, const struct power_data *d, size_t from, size_t to,
 		       uint32_t *class_of, uint32_t classes)
 {
@@ -57,7 +52,7 @@ void power_window_make(struct power_window *w, const struct power_data *d, size_
 		w->is_always[w->always] = true;
 	w->length_s = window_median_s(w);
 	for (size_t i = from; i < to; i++)
-		w->intervals += !is_halo(d, i);
+		w->intervals += power_counts(d, i);
 }
 
 void power_window_release(struct power_window *w)
@@ -254,7 +249,7 @@ void columns_make(const struct power_window *w, double lag_s, size_t rows, struc
 				 .t_s = xcalloc(most + 1, sizeof(*ret->t_s)),
 				 .share_s = xcalloc(most + 1, sizeof(*ret->share_s)) };
 	for (size_t i = w->from; i < w->to && ret->n < rows; i++) {
-		if (is_halo(w->d, i))
+		if (!power_counts(w->d, i))
 			continue;
 		r.number++;
 		r.nr = 0;

@@ -57,8 +57,10 @@ static uint32_t classes_of(const struct power_data *d, size_t from, size_t to, u
 
 	memset(ret, 0xff, ((size_t)d->classes + 1) * sizeof(*ret));
 	for (size_t i = from; i < to; i++) {
+		if (!power_counts(d, i))
+			continue;
 		for (size_t k = d->first[i]; k < d->first[i + 1]; k++) {
-			if (d->parts[k].t_s > 0 && !(d->halo && d->halo[i]))
+			if (d->parts[k].t_s > 0)
 				ret[d->parts[k].class_id] = 0;
 		}
 	}
@@ -147,10 +149,12 @@ static void members_make(struct members *m, const struct power_window *w, const 
 			       .shares = xcalloc(classes + 1, sizeof(*m->shares)),
 			       .nr = xcalloc(classes + 1, sizeof(*m->nr)) };
 	for (size_t i = w->from; i < w->to; i++) {
+		if (!power_counts(w->d, i))
+			continue;
 		for (size_t k = w->d->first[i]; k < w->d->first[i + 1]; k++) {
 			uint32_t f = w->class_of[w->d->parts[k].class_id];
 
-			if (f != POWER_NO_CLASS && !(w->d->halo && w->d->halo[i]))
+			if (f != POWER_NO_CLASS)
 				m->time_s[f] += w->d->parts[k].t_s;
 		}
 	}
@@ -190,16 +194,24 @@ static void window_joined(const struct power_window *w, const struct members *m,
 
 /* ---- energies ---- */
 
-/* Σ e·P·t/μ by class of the solution. */
+/* Σ e·P·t/μ by class of the solution; where all P·t vanish, by time. */
 static void energies_sum(const struct solution *s, double *to)
 {
 	const struct columns *c = &s->c;
 
 	for (size_t i = 0; i < c->n; i++) {
-		double by = s->e_j[i] * s->per_mu[i];
+		double by_power = 0, by_time = 0;
 
-		for (size_t k = c->first[i]; k < c->first[i + 1]; k++)
-			to[c->class_id[k]] += by * part_power(s, k);
+		for (size_t k = c->first[i]; k < c->first[i + 1]; k++) {
+			by_power += part_power(s, k);
+			by_time += c->t_s[k];
+		}
+		for (size_t k = c->first[i]; k < c->first[i + 1]; k++) {
+			double part =
+				by_power > 0 ? part_power(s, k) / by_power : c->t_s[k] / by_time;
+
+			to[c->class_id[k]] += s->e_j[i] * part;
+		}
 	}
 }
 
@@ -434,6 +446,29 @@ static void window_fit_joined(const struct power_window *w, const uint32_t *of, 
 	window_report(w, &m, &s, ret);
 }
 
+/*
+ * The lag that the grid finds has to explain more than none: with few intervals and calls far
+ * shorter than these one may look right by chance. Returns where the search began.
+ */
+static double solution_best(struct solution *s, const struct power_window *w, const double *shares)
+{
+	double lag_s = lag_start(w);
+	struct solution prompt;
+
+	solution_make(s, w, shares, lag_s);
+	if (lag_s == 0 || w->d->border_error_s > 0)
+		return lag_s;
+	solution_make(&prompt, w, shares, 0);
+	if (prompt.phi < s->phi) {
+		solution_release(s);
+		*s = prompt;
+		s->normal.c = &s->c;
+		return 0;
+	}
+	solution_release(&prompt);
+	return lag_s;
+}
+
 static void window_fit_make(const struct power_data *d, size_t from, size_t to,
 			    struct window_fit *ret)
 {
@@ -447,9 +482,8 @@ static void window_fit_make(const struct power_data *d, size_t from, size_t to,
 
 	window_fit_init(ret, d, from, to);
 	power_window_make(&w, d, from, to, class_of, classes);
-	lag_s = lag_start(&w);
 	members_make(&m, &w, NULL);
-	solution_make(&s, &w, m.shares, lag_s);
+	lag_s = solution_best(&s, &w, m.shares);
 	if (groups_find(&s, of))
 		window_fit_joined(&w, of, lag_s, ret);
 	else
@@ -506,13 +540,20 @@ static void class_add(const struct window_fit *f, uint32_t c, struct power_class
 		to->group = f->group[c];
 }
 
+static double energy_counted(const struct power_data *d)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < d->n; i++)
+		sum += power_counts(d, i) ? d->energy_j[i] : 0;
+	return sum;
+}
+
 /* No negative energies, and the sum is exact. */
 static void classes_conserve(const struct power_data *d, struct power_fit *ret)
 {
-	double all = 0, sum = 0;
+	double all = energy_counted(d), sum = 0;
 
-	for (size_t i = 0; i < d->n; i++)
-		all += d->halo && d->halo[i] ? 0 : d->energy_j[i];
 	for (uint32_t c = 0; c < d->classes; c++) {
 		ret->classes[c].energy_j = fmax(ret->classes[c].energy_j, 0);
 		sum += ret->classes[c].energy_j;
@@ -592,12 +633,14 @@ static void classes_by_time(const struct power_data *d, struct power_fit *ret)
 	for (size_t i = 0; i < d->n; i++) {
 		double all_s = 0;
 
+		if (!power_counts(d, i))
+			continue;
 		for (size_t k = d->first[i]; k < d->first[i + 1]; k++)
 			all_s += d->parts[k].t_s;
-		for (size_t k = d->first[i]; all_s > 0 && k < d->first[i + 1]; k++) {
+		for (size_t k = d->first[i]; k < d->first[i + 1]; k++) {
 			const struct power_part *p = &d->parts[k];
 
-			if ((d->halo && d->halo[i]) || p->t_s <= 0)
+			if (p->t_s <= 0)
 				continue;
 			ret->classes[p->class_id].energy_j += d->energy_j[i] * p->t_s / all_s;
 			most_j[p->class_id] += d->energy_j[i];
@@ -618,26 +661,53 @@ static void classes_by_time(const struct power_data *d, struct power_fit *ret)
 static void times_set(const struct power_data *d, struct power_fit *ret)
 {
 	for (size_t i = 0; i < d->n; i++) {
-		for (size_t k = d->first[i]; k < d->first[i + 1]; k++) {
-			if (!(d->halo && d->halo[i]))
-				ret->classes[d->parts[k].class_id].time_s += d->parts[k].t_s;
-		}
+		if (!power_counts(d, i))
+			continue;
+		for (size_t k = d->first[i]; k < d->first[i + 1]; k++)
+			ret->classes[d->parts[k].class_id].time_s += d->parts[k].t_s;
 	}
 }
 
-static bool worth_it(const struct power_data *d)
+static size_t classes_running(const struct power_data *d, const struct power_fit *f)
 {
-	size_t n = 0;
-	double all = 0, parts = 0;
+	size_t nr = 0;
 
-	for (size_t i = 0; i < d->n; i++) {
-		if (d->halo && d->halo[i])
-			continue;
-		n++;
-		all += d->energy_j[i];
-		parts += (double)(d->first[i + 1] - d->first[i]);
+	for (uint32_t c = 0; c < d->classes; c++)
+		nr += f->classes[c].time_s > 0;
+	return nr;
+}
+
+/* Very many classes that run once each would take long and tell nothing. */
+static bool worth_it(const struct power_data *d, const struct power_fit *f)
+{
+	size_t n = 0, classes = classes_running(d, f);
+
+	for (size_t i = 0; i < d->n; i++)
+		n += power_counts(d, i);
+	return n >= LEAST_INTERVALS && energy_counted(d) > 0 &&
+	       (classes <= POWER_DENSE || classes <= n);
+}
+
+/* Whether numbers were not too far apart to be reckoned with, as powers of 1e80 W are. */
+static bool fit_sane(const struct power_data *d, const struct power_fit *f)
+{
+	bool sane = isfinite(f->explained) && isfinite(f->residual_w) && isfinite(f->lag1) &&
+		    isfinite(f->lag_s);
+	double all = energy_counted(d), sum = 0;
+
+	for (uint32_t c = 0; c < d->classes; c++) {
+		const struct power_class *k = &f->classes[c];
+
+		sane &= isfinite(k->w) && isfinite(k->half_width_j);
+		sum += k->energy_j;
 	}
-	return n >= LEAST_INTERVALS && all > 0 && parts > 0;
+	return sane && fabs(sum - all) <= 1e-9 * all;
+}
+
+static void fit_drop(struct power_fit *f)
+{
+	f->used = POWER_POOR;
+	f->explained = f->residual_w = f->lag1 = f->lag_s = 0;
 }
 
 static void fit_windows(const struct power_data *d, struct power_fit *ret)
@@ -649,6 +719,8 @@ static void fit_windows(const struct power_data *d, struct power_fit *ret)
 	windows_add(d, all, 0, &fits);
 	classes_join(d, &fits, ret);
 	fit_report(d, &fits, ret);
+	if (!fit_sane(d, ret))
+		fit_drop(ret);
 	for (size_t i = 0; i < fits.nr; i++)
 		window_fit_release(&fits.v[i]);
 	VEC_RELEASE(&fits);
@@ -662,7 +734,7 @@ void power_fit_make(const struct power_data *d, struct power_fit *ret)
 		.windows = 1,
 	};
 	times_set(d, ret);
-	if (worth_it(d))
+	if (worth_it(d, ret))
 		fit_windows(d, ret);
 	else
 		ret->used = POWER_FEW;

@@ -21,6 +21,18 @@
 #define LAG_SPREAD 0.25 /* of a lag before anything is known, in intervals */
 #define LAG_COLUMNS 2   /* at most: of the windows, of the sensor's filter */
 
+/* Whether an interval is fitted: it is not halo, and a class ran in it. */
+static inline bool power_counts(const struct power_data *d, size_t i)
+{
+	if (d->halo && d->halo[i])
+		return false;
+	for (size_t k = d->first[i]; k < d->first[i + 1]; k++) {
+		if (d->parts[k].t_s > 0)
+			return true;
+	}
+	return false;
+}
+
 /* ---- columns (power_columns.c) ---- */
 
 /* A sparse matrix of times [interval][class], in s, with what belongs to its intervals. */

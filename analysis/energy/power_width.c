@@ -70,14 +70,14 @@ static void residual_line(const double *y, const double *x, size_t n, double c[2
 		mean_y += y[i] / (double)n;
 		mean_x += x[i] / (double)n;
 	}
-	c[0] = mean_y / mean_x / 2;
+	c[0] = mean_x > 0 ? mean_y / mean_x / 2 : 0;
 	c[1] = mean_y / 2;
-	for (int step = 0; step < FIT_STEPS; step++) {
+	for (int step = 0; mean_y > 0 && step < FIT_STEPS; step++) {
 		double xx = 0, x1 = 0, one = 0, xy = 0, y1 = 0, det;
 
 		for (size_t i = 0; i < n; i++) {
-			double sd = c[0] * x[i] + c[1] + 0.05 * mean_y + 1e-300;
-			double w = mean_y * mean_y / (sd * sd);
+			double sd = (c[0] * x[i] + c[1]) / mean_y + 0.05;
+			double w = 1 / (sd * sd);
 
 			xx += w * x[i] * x[i];
 			x1 += w * x[i];
@@ -86,13 +86,13 @@ static void residual_line(const double *y, const double *x, size_t n, double c[2
 			y1 += w * y[i];
 		}
 		det = xx * one - x1 * x1;
-		c[0] = det > 1e-9 * xx * one ? (xy * one - y1 * x1) / det : xy / xx;
+		c[0] = det > 1e-9 * xx * one ? (xy * one - y1 * x1) / det : xx > 0 ? xy / xx : 0;
 		c[1] = det > 1e-9 * xx * one ? (y1 * xx - xy * x1) / det : 0;
 		if (c[0] < 0) {
 			c[0] = 0;
 			c[1] = y1 / one;
 		} else if (c[1] < 0) {
-			c[0] = xy / xx;
+			c[0] = xx > 0 ? xy / xx : 0;
 			c[1] = 0;
 		}
 	}

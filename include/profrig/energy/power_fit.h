@@ -87,7 +87,7 @@ struct power_data {
 /* What a class drew in the intervals of the data that are not halo. */
 struct power_class {
 	double w;            /* power while it runs, over what always runs */
-	double energy_j;     /* conserves: Σ classes = Σ intervals */
+	double energy_j;     /* conserves: Σ classes = Σ intervals in which a class ran */
 	double half_width_j; /* 95 % */
 	double time_s;
 	bool separable;
@@ -96,7 +96,7 @@ struct power_class {
 
 enum power_used {
 	POWER_USED, /* energies are by power */
-	POWER_FEW,  /* too few intervals, or no class at all: by time */
+	POWER_FEW,  /* too few intervals, for so many classes: by time */
 	POWER_POOR, /* explains no more than chance: by time */
 };
 

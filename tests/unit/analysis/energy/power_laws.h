@@ -1,0 +1,59 @@
+/* What every fit of powers must keep, whatever its data. */
+#ifndef POWER_LAWS_H
+#define POWER_LAWS_H
+
+#include "power_sim.h"
+
+#define assert_near(got, want, tolerance) \
+	do { \
+		double got_ = (got), want_ = (want); \
+		if (!(fabs(got_ - want_) <= (tolerance))) \
+			fail_msg("%s:%d: got %.12g, want %.12g", __FILE__, __LINE__, got_, want_); \
+	} while (0)
+
+/* Of the intervals that are not halo. */
+static inline double energy_sum(const struct power_data *d)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < d->n; i++)
+		sum += d->halo && d->halo[i] ? 0 : d->energy_j[i];
+	return sum;
+}
+
+static inline void class_sane(const struct power_class *k, uint32_t f)
+{
+	assert_true(isfinite(k->energy_j) && k->energy_j >= 0);
+	assert_true(isfinite(k->half_width_j) && k->half_width_j >= 0);
+	assert_true(isfinite(k->w) && k->w >= 0);
+	assert_true(isfinite(k->time_s) && k->time_s >= 0);
+	assert_true(k->group <= f);
+}
+
+static inline double class_sum(const struct power_data *d, const struct power_fit *fit)
+{
+	double sum = 0;
+
+	for (uint32_t f = 0; f < d->classes; f++) {
+		class_sane(&fit->classes[f], f);
+		sum += fit->classes[f].energy_j;
+	}
+	return sum;
+}
+
+/* A fit in which no number is odd, and the classes have what the intervals had. */
+static inline struct power_fit fit_of(const struct power_data *d)
+{
+	struct power_fit fit;
+	double all = energy_sum(d);
+
+	power_fit_make(d, &fit);
+	assert_near(class_sum(d, &fit), all, 1e-12 * all);
+	for (size_t k = 0; k < d->first[d->n]; k++)
+		assert_true(isfinite(fit.weight_w[k]) && fit.weight_w[k] >= 0);
+	assert_true(isfinite(fit.explained) && isfinite(fit.residual_w) && isfinite(fit.lag1));
+	assert_true(isfinite(fit.lag_s) && fit.windows >= 1 && fit.intervals <= d->n);
+	return fit;
+}
+
+#endif
