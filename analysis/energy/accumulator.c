@@ -23,7 +23,7 @@ void accumulator_init(struct accumulator *w, const struct grid *g, enum lane_mod
 		.statistics = statistics,
 		.times_per_node = g->marked ? g->counters.nr : 1,
 		.rate = xcalloc(g->counters.nr, sizeof(*w->rate)),
-		.log = { .budget = budget },
+		.log = { .budget = budget, .level = interval_log_first_level(g->n) },
 	};
 }
 

@@ -1,4 +1,4 @@
-#include "power_sample.h"
+#include "power_timeline.h"
 
 #include <string.h>
 
@@ -278,6 +278,16 @@ static void split_by_power(const struct energy_run *run, const struct job *j,
 	split_rest(run, j, classes, s, &sh, p);
 }
 
+static void timeline_make(struct power_split *p, const struct sample *s,
+			  const struct sample_data *d)
+{
+	CLEANUP(xfreep) double *energy_j = xcalloc((size_t)s->classes + 1, sizeof(*energy_j));
+
+	for (uint32_t c = 0; c < s->classes; c++)
+		energy_j[c] = fixed_value(p->class_j[c]) * p->scale;
+	power_timeline_make(&p->timeline, s, d, &p->fit, energy_j);
+}
+
 static void job_split(const struct energy_run *run, const struct job *j,
 		      const struct energy_classes *classes, const struct sample *s,
 		      struct power_split *p)
@@ -297,6 +307,10 @@ static void job_split(const struct energy_run *run, const struct job *j,
 		split_by_power(run, j, classes, s, &d, p);
 	else
 		split_by_time(run, j, classes, p);
+	timeline_make(p, s, &d);
+	/* one per part, of no use any more */
+	free(p->fit.weight_w);
+	p->fit.weight_w = NULL;
 }
 
 /* Of all counters of a grid. */
@@ -352,6 +366,7 @@ void splits_release(struct energy_run *run)
 		struct power_split *p = &run->splits.v[i];
 
 		power_fit_release(&p->fit);
+		power_timeline_release(&p->timeline);
 		free(p->first_node);
 		free(p->node_j);
 		free(p->class_j);
@@ -371,6 +386,13 @@ const struct power_fit *energy_run_fit(const struct energy_run *run, size_t job)
 	const struct power_split *p = split_of(run, job);
 
 	return p ? &p->fit : NULL;
+}
+
+const struct power_timeline *energy_run_timeline(const struct energy_run *run, size_t job)
+{
+	const struct power_split *p = split_of(run, job);
+
+	return p && p->timeline.bins ? &p->timeline : NULL;
 }
 
 double energy_run_power_j(const struct energy_run *run, size_t job, size_t lane, uint32_t node)

@@ -81,6 +81,7 @@ struct power_split {
 	fixed128 *class_j;  /* by class: in all of the time, before scale */
 	double scale;       /* that keeps the sum */
 	size_t lanes;
+	struct power_timeline timeline;
 };
 
 struct energy_run {

@@ -17,6 +17,15 @@ static unsigned block_level(uint64_t block)
 	return (unsigned)__builtin_ctzll(block_hash(block) | UINT64_C(1) << (LOG_LEVELS - 1));
 }
 
+unsigned interval_log_first_level(uint64_t n)
+{
+	unsigned level = 0;
+
+	while (n >> level > LOG_INTERVALS)
+		level++;
+	return level;
+}
+
 unsigned interval_log_level(uint64_t interval)
 {
 	return block_level(interval / LOG_BLOCK);

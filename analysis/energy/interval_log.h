@@ -29,6 +29,8 @@
 #define LOG_BLOCK 32
 #define LOG_LEVELS 32
 #define LOG_INTERVAL INT64_C(0x7fffffff) /* later ones are not logged */
+/* Of a grid with more intervals some levels are never logged: for powers so many are plenty. */
+#define LOG_INTERVALS (UINT64_C(1) << 16)
 /* Of all logs of a run: 16 bytes each. */
 #define LOG_ENTRIES (UINT64_C(1) << 21)
 
@@ -55,6 +57,8 @@ struct interval_log {
 	VEC(struct log_entry) v;
 };
 
+/* The lowest level that is logged of a grid with n intervals. */
+unsigned interval_log_first_level(uint64_t n);
 /* The level of an interval's block, and that at which it is logged: the highest of its own and its
  * neighbours'. */
 unsigned interval_log_level(uint64_t interval);

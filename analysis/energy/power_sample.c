@@ -78,6 +78,7 @@ void sample_make(struct sample *s, const struct share_group *t, size_t g, unsign
 {
 	const struct grid *grid = &t->d.grids.v[g];
 	size_t most = grid_intervals(grid), items = 0;
+	unsigned first = interval_log_first_level(grid->n);
 	CLEANUP(xfreep) uint32_t *at = xcalloc(most + 1, sizeof(*at));
 
 	*s = (struct sample){ .grid = grid,
@@ -85,7 +86,7 @@ void sample_make(struct sample *s, const struct share_group *t, size_t g, unsign
 			      .classes = classes->nr,
 			      .number = xcalloc(most + 1, sizeof(*s->number)),
 			      .near = xcalloc(most + 1, sizeof(*s->near)) };
-	sample_choose(s, level, at);
+	sample_choose(s, level > first ? level : first, at);
 	s->first = xcalloc(s->n + 2, sizeof(*s->first));
 	sample_lanes(s, t, g, at, classes);
 	for (size_t k = 0; k <= s->n; k++) {

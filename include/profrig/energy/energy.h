@@ -231,7 +231,10 @@ struct energy_classes {
 	const double *idle_w;
 };
 void energy_run_split(struct energy_run *run, const struct energy_classes *classes);
-/* How it fits; the classes given, behind them idle time or static power. NULL: not split. */
+/*
+ * How it fits; the classes given, behind them idle time or static power; without weight_w. NULL: not
+ * split.
+ */
 const struct power_fit *energy_run_fit(const struct energy_run *run, size_t job);
 /* The node's energy by power; where it is not used (power_fit.used) by time. NaN: not split. */
 double energy_run_power_j(const struct energy_run *run, size_t job, size_t lane, uint32_t node);
@@ -240,6 +243,24 @@ double energy_run_power_attributed_j(const struct energy_run *run, size_t job);
 /* 95 % half-width for a row of a class whose energy by power is row_j. */
 double energy_run_power_half_width(const struct energy_run *run, size_t job, uint32_t class_id,
 				   double row_j);
+
+#define POWER_TIMELINE_BINS ((size_t)200)
+#define POWER_TIMELINE_SHOWN ((size_t)12)
+/*
+ * Who draws what, over time: mean power of the classes with most energy in equal bins. Only of
+ * intervals that were sampled; of a long trace many bins have none (covered_ns 0).
+ */
+struct power_timeline {
+	size_t bins, columns, shown;
+	uint32_t classes[POWER_TIMELINE_SHOWN]; /* of the first columns */
+	int64_t from_ns, bin_ns;
+	/* [bins][columns], W; behind those shown all other classes, then idle time (host view), or
+	 * what of the static power no class is charged for */
+	double *w;
+	double *covered_ns; /* [bins]: sampled time in it */
+};
+/* NULL: not divided by power. Borrowed. */
+const struct power_timeline *energy_run_timeline(const struct energy_run *run, size_t job);
 
 /* Whether a track takes part (energy_run_new). */
 bool energy_track_takes_part(const struct model *m, const struct energy_opts *o, series_id s,

@@ -212,6 +212,34 @@ static void assert_better(const struct errors *e, double than_time)
 	assert_true(e->width < 0.1);
 }
 
+/* What a name draws over time comes to its energy. */
+static void assert_timeline(const struct table_set *ts, const char *view)
+{
+	const struct table *e = table_set_find(ts, "energy");
+	const struct table *t = table_set_find(ts, "power_timeline");
+	double sum_j[CLASSES] = { 0 };
+
+	for (size_t r = 0; r < table_rows(t); r++) {
+		int c = class_named(str_of(t, r, "name"));
+
+		if (c >= 0 && strcmp(str_of(t, r, "view"), view) == 0)
+			sum_j[c] += num_of(t, r, "modelled_w") * 1e-9 *
+				    (double)table_get_i64(t, r, (size_t)table_find_col(t, "dt_ns"));
+	}
+	for (size_t r = 0; r < table_rows(e); r++) {
+		int c = class_named(str_of(e, r, "name"));
+
+		if (c >= 0 && strcmp(str_of(e, r, "view"), view) == 0)
+			sum_j[c] -= num_of(e, r, "modelled_j");
+	}
+	for (size_t r = 0; r < table_rows(e); r++) {
+		int c = class_named(str_of(e, r, "name"));
+
+		if (c >= 0 && strcmp(str_of(e, r, "view"), view) == 0)
+			assert_true(fabs(sum_j[c]) < 0.01 * num_of(e, r, "modelled_j"));
+	}
+}
+
 TEST(functions_of_a_thread)
 {
 	struct program p;
@@ -225,6 +253,7 @@ TEST(functions_of_a_thread)
 
 	assert_better(&errors, 0.1);
 	assert_balance(&ts);
+	assert_timeline(&ts, "host");
 	assert_string_equal(str_of(fit, 0, "used"), "power");
 	assert_true(num_of(fit, 0, "explained") > 0.9);
 	/* idle time is charged its own power, not that of its neighbours */
@@ -244,6 +273,7 @@ TEST(work_of_two_queues)
 
 	assert_better(&errors, 0.1);
 	assert_balance(&ts);
+	assert_timeline(&ts, "device");
 	for (size_t r = 0; r < table_rows(e); r++) {
 		if (strcmp(str_of(e, r, "name"), "[unattributed]") == 0 &&
 		    strcmp(str_of(e, r, "view"), "device") == 0)
@@ -331,4 +361,65 @@ TEST(example_of_the_docs)
 	assert_near(num_of(e, 1, "modelled_j"), 2.1, 1e-4);
 	assert_near(num_of(e, 0, "modelled_w"), 300, 0.01);
 	assert_near(num_of(e, 1, "modelled_w"), 100, 0.01);
+}
+
+/* ---- two processes that share the device ---- */
+
+#define MS 20000
+
+/* Which class runs in each ms; −1: none. */
+static void process_make(struct program *p, int pid, int *runs)
+{
+	track_id thread = trace_thread(&p->t, "n", pid, 1);
+
+	for (int at = 0, length; at < MS; at += length) {
+		int c = (int)below(CLASSES + 2);
+
+		length = 2 + (int)below(5);
+		length = length < MS - at ? length : MS - at;
+		for (int i = 0; i < length; i++)
+			runs[at + i] = c < CLASSES ? c : -1;
+		if (c < CLASSES)
+			trace_call(&p->t, thread, p->names[c], at * 1e-3, (at + length) * 1e-3);
+	}
+}
+
+/* Each gets half of the device while both run: a class draws its power times its share. */
+static void shared_program(struct program *p, uint64_t with_seed)
+{
+	CLEANUP(xfreep) int *a = xcalloc(2 * MS, sizeof(*a));
+	int *b = a + MS;
+
+	program_begin(p, with_seed);
+	p->end_s = MS * 1e-3;
+	process_make(p, 1, a);
+	process_make(p, 2, b);
+	for (int i = 0; i < MS; i++) {
+		double share = a[i] >= 0 && b[i] >= 0 ? 0.5 : 1, w = 0;
+
+		for (int k = 0; k < 2; k++) {
+			int c = k ? b[i] : a[i];
+
+			if (c < 0)
+				continue;
+			w += p->power_w[c] * share;
+			p->truth_j[c] += p->power_w[c] * share * 1e-3;
+		}
+		power_between(p, i * 1e-3, (i + 1) * 1e-3, w > 0 ? w : IDLE_W);
+	}
+	program_sample(p);
+}
+
+TEST(two_processes)
+{
+	struct program p;
+
+	shared_program(&p, 5);
+	CLEANUP(table_set_release) struct table_set ts = run(p.t.m, "energy", NULL);
+	struct errors errors = errors_of(&p, table_set_find(&ts, "energy"), "host");
+
+	assert_better(&errors, 0.05);
+	assert_balance(&ts);
+	assert_timeline(&ts, "host");
+	program_release(&p);
 }
