@@ -153,7 +153,7 @@ static void residuals_make(const struct solution *s, struct residuals *r)
 		.seen = xcalloc(parts + 1, sizeof(*r->seen)),
 		.before = xcalloc(parts + 1, sizeof(*r->before)),
 	};
-	r->block = (size_t)fmax(1, fmin(round(cbrt((double)n)), (double)(n / 10)));
+	r->block = (size_t)fmax(1, fmin(round(cbrt((double)n)), floor((double)n / 10)));
 	variance_set(s, r);
 	neighbours_set(s, r);
 }
