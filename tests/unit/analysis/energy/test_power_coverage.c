@@ -301,7 +301,7 @@ TEST(few_intervals)
  * What is not as it must be, of five seeds with 100 runs. Where some runs abstain, whose intervals
  * are as wide as all that is possible, the mean width is up to 3.2 (two classes) and 5.4 (equal
  * powers), with fewer intervals than classes 3.3; long calls in turn have 2.2, of 0.3 %. Pairs far
- * shorter than the 200 intervals hold 94.8 % on average, 93.6 % in the worst seed; a rise as long
+ * shorter than the 100 intervals hold 94.8 % on average, 93.6 % in the worst seed; a rise as long
  * as the calls in turn holds 94.4 % and 93.3 %, and is worse than by time in 0.6 %.
  */
 TEST(what_is_beyond)
