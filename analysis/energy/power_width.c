@@ -170,7 +170,7 @@ static size_t block_length(size_t n, double lag1)
 {
 	double like = 2 * (1 + lag1) / fmax(1 - lag1, 1e-9);
 
-	return (size_t)fmax(1, fmin(fmax(round(cbrt((double)n)), like), (double)(n / 10)));
+	return (size_t)fmax(1, fmin(fmax(round(cbrt((double)n)), like), floor((double)n / 10)));
 }
 
 static void residuals_make(const struct solution *s, struct residuals *r)

@@ -22,7 +22,7 @@
  * borders gives the first order of it, x_i = Σ_f (b_fi − e_fi)·P_f (b, e: share of the class at the
  * beginning and the end), and the windows are moved by the lag found. A device whose power rises
  * slowly makes the same intervals, but there the energy belongs to the later call: the estimate
- * lies halfway, and the interval covers both.
+ * lies halfway, and the interval covers both. A lag that explains no more than none is not used.
  *
  * Interval of 95 %. To first order the error of a class is
  *	G·Σ_i t_i·r_i/μ_i + Σ_i (s_fi − q_fi)·r_i + own part + G·λ·(P − m)
