@@ -13,9 +13,10 @@
 
 /* Sums over the sample; by node, or by class. */
 struct shares {
+	size_t nodes;
 	double *node_j, *time_ns, *share_ns; /* [nodes] */
 	fixed128 *class_j;                   /* [classes + 1] */
-	double idle_j, idle_ns, all_j;
+	double idle_ns, all_j;
 };
 
 static size_t node_at(const struct power_split *p, const struct sample_item *item)
@@ -43,7 +44,7 @@ static void nodes_number(const struct share_group *t, size_t g, struct power_spl
 /* Calls put(ctx, …) for every node: its place, its class, and its results by time. */
 struct node_visit {
 	size_t at;
-	uint32_t class_id;
+	uint32_t class_id, leaf_id;
 	struct node_energy by_time;
 };
 typedef void visit_fn(void *ctx, const struct node_visit *v);
@@ -56,7 +57,8 @@ static void nodes_visit(const struct energy_run *run, const struct job *j,
 
 	for (size_t i = 0; i < t->d.lanes.nr; i++) {
 		const struct accumulator *w = &t->accumulators[i * t->d.grids.nr + j->grid];
-		const uint32_t *of = classes->of[t->d.lanes.v[i].lane];
+		size_t lane = t->d.lanes.v[i].lane;
+		const uint32_t *of = classes->of[lane];
 
 		for (uint32_t n = 0; of && w->mode != LANE_COVER && n < w->nodes; n++) {
 			struct node_visit v = { .at = p->first_node[i] + n,
@@ -65,6 +67,7 @@ static void nodes_visit(const struct energy_run *run, const struct job *j,
 			if (v.by_time.share_ns <= 0 && v.by_time.exclusive_ns <= 0)
 				continue;
 			v.class_id = of[n];
+			v.leaf_id = classes->leaf_of ? classes->leaf_of[lane][n] : 0;
 			visit(ctx, &v);
 		}
 	}
@@ -72,19 +75,23 @@ static void nodes_visit(const struct energy_run *run, const struct job *j,
 
 /* ---- the sample ---- */
 
-/* The powers of an interval's classes, and what they explain. */
-static double powers_of(const struct sample_data *d, const struct power_fit *f, size_t k,
-			double *power_w)
+/* Powers while an interval is divided: of its classes, or of leaves where they are known better. */
+struct powers {
+	const struct power_fit *fit;
+	const double *leaf_w; /* NULL: not known */
+	double *class_w;      /* [classes + 1], of the present interval */
+	bool device;
+};
+
+static void powers_of(const struct sample_data *d, size_t k, struct powers *p)
 {
-	double mu_j = 0;
+	for (size_t i = d->first[k]; i < d->first[k + 1]; i++)
+		p->class_w[d->parts.v[i].class_id] = p->fit->weight_w[i];
+}
 
-	for (size_t i = d->first[k]; i < d->first[k + 1]; i++) {
-		const struct power_part *p = &d->parts.v[i];
-
-		power_w[p->class_id] = f->weight_w[i];
-		mu_j += f->weight_w[i] * (double)p->t_s;
-	}
-	return mu_j;
+static double item_power(const struct powers *p, const struct sample_item *item)
+{
+	return p->leaf_w ? p->leaf_w[item->leaf_id] : p->class_w[item->class_id];
 }
 
 /* What of the interval the base class has, or no class is charged for. */
@@ -97,39 +104,75 @@ static double base_left_ns(const struct sample *s, const struct sample_data *d, 
 	return fmax(left_ns, 0);
 }
 
+/* Divides an interval's energy; the parts of its items, then what is left. */
 static void shares_interval(const struct sample *s, const struct sample_data *d, size_t k,
-			    double per_mu, const double *power_w, const struct power_split *p,
-			    struct shares *sh)
+			    const struct powers *w, const struct power_split *p, struct shares *sh)
 {
-	double by = d->energy_j[k] * per_mu * 1e-9, left_ns = base_left_ns(s, d, k);
-	double base_w = power_w[s->classes], static_w = s->view == VIEW_DEVICE ? base_w : 0;
+	double base_w = w->leaf_w ? w->leaf_w[s->leaves] : w->class_w[s->classes];
+	double static_w = w->device ? base_w : 0;
+	double left_ns = base_left_ns(s, d, k);
+	fixed128 all = fixed_from(base_w * left_ns);
+	double by;
 
+	for (size_t i = s->first[k]; i < s->first[k + 1]; i++)
+		all += fixed_from(item_power(w, &s->items[i]) * s->items[i].time_ns +
+				  static_w * s->items[i].share_ns);
+	by = all > 0 ? d->energy_j[k] / fixed_value(all) : 0;
 	for (size_t i = s->first[k]; i < s->first[k + 1]; i++) {
 		const struct sample_item *item = &s->items[i];
-		double j =
-			by * (power_w[item->class_id] * item->time_ns + static_w * item->share_ns);
+		double j = by * (item_power(w, item) * item->time_ns + static_w * item->share_ns);
 
 		sh->node_j[node_at(p, item)] += j;
 		sh->time_ns[node_at(p, item)] += item->time_ns;
 		sh->share_ns[node_at(p, item)] += item->share_ns;
 		sh->class_j[item->class_id] += fixed_from(j);
 	}
-	sh->idle_j += by * base_w * left_ns;
+	sh->class_j[s->classes] += fixed_from(by * base_w * left_ns);
 	sh->idle_ns += left_ns;
 	sh->all_j += d->energy_j[k];
 }
 
 static void shares_sum(const struct sample *s, const struct sample_data *d,
-		       const struct power_split *p, struct shares *sh)
+		       const struct power_split *p, const double *leaf_w, struct shares *sh)
 {
-	CLEANUP(xfreep) double *power_w = xcalloc((size_t)s->classes + 2, sizeof(*power_w));
+	CLEANUP(xfreep) double *class_w = xcalloc((size_t)s->classes + 2, sizeof(*class_w));
+	struct powers w = { .fit = &p->fit,
+			    .leaf_w = leaf_w,
+			    .class_w = class_w,
+			    .device = s->view == VIEW_DEVICE };
 
 	for (size_t k = 0; k < s->n; k++) {
-		double mu_j = powers_of(d, &p->fit, k, power_w);
-
-		if (!d->halo[k] && mu_j > 0)
-			shares_interval(s, d, k, 1 / mu_j, power_w, p, sh);
+		if (d->halo[k])
+			continue;
+		powers_of(d, k, &w);
+		shares_interval(s, d, k, &w, p, sh);
 	}
+}
+
+/* ---- finer classes ---- */
+
+/*
+ * The powers of leaves, [leaves + 1]; NULL: they say no more than the classes', or powers change
+ * between parts of the trace.
+ */
+static double *leaves_refine(const struct sample *s, const struct grid_counter *c,
+			     const struct energy_classes *classes, const struct power_fit *f)
+{
+	CLEANUP(sample_data_release) struct sample_data d = { 0 };
+	CLEANUP(xfreep) double *parent_w = xcalloc((size_t)s->classes + 1, sizeof(*parent_w));
+	CLEANUP(xfreep) uint32_t *parent = xcalloc((size_t)s->leaves + 1, sizeof(*parent));
+	CLEANUP(xfreep) double *leaf_w = xcalloc((size_t)s->leaves + 1, sizeof(*leaf_w));
+
+	if (s->leaves <= s->classes || f->windows > 1)
+		return NULL;
+	memcpy(parent, classes->class_of_leaf, s->leaves * sizeof(*parent));
+	parent[s->leaves] = s->classes;
+	for (uint32_t k = 0; k <= s->classes; k++)
+		parent_w[k] = f->classes[k].w;
+	sample_data_make(&d, s, c, NAN, true);
+	if (!power_fit_refine(&d.d, parent, parent_w, f->lag_s, leaf_w))
+		return NULL;
+	return STEAL(leaf_w);
 }
 
 /* ---- all of the time ---- */
@@ -137,11 +180,12 @@ static void shares_sum(const struct sample *s, const struct sample_data *d,
 struct rest {
 	struct power_split *p;
 	struct shares *sh;
-	double *factor;  /* by class: the fit's energy / the sum over intervals */
-	double *power_w; /* by class */
-	double base_w;   /* static; 0 in the host view */
-	fixed128 rest_j; /* Σ power × rest of the time */
-	double give;     /* energy of the rest / rest_j */
+	double *factor;       /* by class: the fit's energy / the sum over intervals */
+	double *power_w;      /* by class */
+	const double *leaf_w; /* by leaf; NULL: as the class */
+	double base_w;        /* static; 0 in the host view */
+	fixed128 rest_j;      /* Σ power × rest of the time */
+	double give;          /* energy of the rest / rest_j */
 	bool device;
 };
 
@@ -158,7 +202,9 @@ static double rest_of(const struct rest *r, const struct node_visit *v)
 	double left_ns = left_of(time_ns, r->sh->time_ns[v->at]);
 	double left_share_ns = left_of(share_ns, r->sh->share_ns[v->at]);
 
-	return 1e-9 * (r->power_w[v->class_id] * left_ns + r->base_w * left_share_ns);
+	double w = r->leaf_w ? r->leaf_w[v->leaf_id] : r->power_w[v->class_id];
+
+	return 1e-9 * (w * left_ns + r->base_w * left_share_ns);
 }
 
 static void visit_rest(void *ctx, const struct node_visit *v)
@@ -212,30 +258,23 @@ static void split_scale(struct power_split *p, double live_j)
 }
 
 static void split_rest(const struct energy_run *run, const struct job *j,
-		       const struct energy_classes *classes, const struct sample *s,
-		       struct shares *sh, struct power_split *p)
+		       const struct energy_classes *classes, const struct sample *s, struct rest *r)
 {
 	struct energy_totals t = j->totals;
 	double idle_j, rest_j, live_j;
-	CLEANUP(xfreep) double *by_class = xcalloc(2 * (size_t)s->classes + 4, sizeof(*by_class));
-	struct rest r = { .p = p,
-			  .sh = sh,
-			  .factor = by_class,
-			  .power_w = by_class + s->classes + 2,
-			  .device = s->view == VIEW_DEVICE };
 
 	totals_of(run, j, &t);
 	live_j = t.total_j - t.dead_j;
-	factors_set(s, sh, &r);
-	nodes_visit(run, j, classes, p, visit_rest, &r);
-	idle_j = 1e-9 * r.power_w[s->classes] * left_of(t.unattributed_share_ns, sh->idle_ns);
-	rest_j = fixed_value(r.rest_j) + idle_j;
-	if (rest_j > 0 && live_j > sh->all_j)
-		r.give = (live_j - sh->all_j) / rest_j;
-	nodes_visit(run, j, classes, p, visit_give, &r);
-	p->idle_j = p->fit.classes[s->classes].energy_j + r.give * idle_j;
-	p->class_j[s->classes] = fixed_from(p->idle_j);
-	split_scale(p, live_j);
+	nodes_visit(run, j, classes, r->p, visit_rest, r);
+	idle_j = 1e-9 * r->power_w[s->classes] * left_of(t.unattributed_share_ns, r->sh->idle_ns);
+	rest_j = fixed_value(r->rest_j) + idle_j;
+	if (rest_j > 0 && live_j > r->sh->all_j)
+		r->give = (live_j - r->sh->all_j) / rest_j;
+	nodes_visit(run, j, classes, r->p, visit_give, r);
+	r->p->idle_j =
+		fixed_value(r->sh->class_j[s->classes]) * r->factor[s->classes] + r->give * idle_j;
+	r->p->class_j[s->classes] = fixed_from(r->p->idle_j);
+	split_scale(r->p, live_j);
 }
 
 /* ---- by time, where the fit is of no use ---- */
@@ -262,20 +301,59 @@ static void split_by_time(const struct energy_run *run, const struct job *j,
 
 /* ---- a job ---- */
 
+static void shares_clear(struct shares *sh, uint32_t classes)
+{
+	memset(sh->node_j, 0, sh->nodes * sizeof(*sh->node_j));
+	memset(sh->time_ns, 0, sh->nodes * sizeof(*sh->time_ns));
+	memset(sh->share_ns, 0, sh->nodes * sizeof(*sh->share_ns));
+	memset(sh->class_j, 0, ((size_t)classes + 1) * sizeof(*sh->class_j));
+	sh->idle_ns = sh->all_j = 0;
+}
+
+/*
+ * By leaves instead of classes. By how much a class changes is the error that one power for all of
+ * its paths makes: the half-width has to know of it.
+ */
+static void shares_refine(const struct sample *s, const struct sample_data *d, const double *leaf_w,
+			  struct power_split *p, struct shares *sh)
+{
+	CLEANUP(xfreep) double *coarse_j = xcalloc((size_t)s->classes + 1, sizeof(*coarse_j));
+
+	for (uint32_t c = 0; c <= s->classes; c++)
+		coarse_j[c] = fixed_value(sh->class_j[c]);
+	shares_clear(sh, s->classes);
+	shares_sum(s, d, p, leaf_w, sh);
+	for (uint32_t c = 0; c <= s->classes; c++)
+		p->doubt_j[c] = fabs(fixed_value(sh->class_j[c]) - coarse_j[c]);
+}
+
 static void split_by_power(const struct energy_run *run, const struct job *j,
 			   const struct energy_classes *classes, const struct sample *s,
 			   const struct sample_data *d, struct power_split *p)
 {
+	const struct grid_counter *c = &s->grid->counters.v[j->counter];
+	CLEANUP(xfreep) double *leaf_w = leaves_refine(s, c, classes, &p->fit);
 	size_t nodes = p->first_node[p->lanes];
 	CLEANUP(xfreep) double *by_node = xcalloc(3 * nodes + 1, sizeof(*by_node));
 	CLEANUP(xfreep) fixed128 *class_j = xcalloc((size_t)s->classes + 2, sizeof(*class_j));
-	struct shares sh = { .node_j = by_node,
+	CLEANUP(xfreep) double *by_class = xcalloc(2 * (size_t)s->classes + 4, sizeof(*by_class));
+	struct shares sh = { .nodes = nodes,
+			     .node_j = by_node,
 			     .time_ns = by_node + nodes,
 			     .share_ns = by_node + 2 * nodes,
 			     .class_j = class_j };
+	struct rest r = { .p = p,
+			  .sh = &sh,
+			  .factor = by_class,
+			  .power_w = by_class + s->classes + 2,
+			  .leaf_w = leaf_w,
+			  .device = s->view == VIEW_DEVICE };
 
-	shares_sum(s, d, p, &sh);
-	split_rest(run, j, classes, s, &sh, p);
+	shares_sum(s, d, p, NULL, &sh);
+	factors_set(s, &sh, &r);
+	if (leaf_w)
+		shares_refine(s, d, leaf_w, p, &sh);
+	split_rest(run, j, classes, s, &r);
 }
 
 static void timeline_make(struct power_split *p, const struct sample *s,
@@ -300,8 +378,9 @@ static void job_split(const struct energy_run *run, const struct job *j,
 	p->made = true;
 	p->lanes = t->d.lanes.nr;
 	p->class_j = xcalloc((size_t)classes->nr + 1, sizeof(*p->class_j));
+	p->doubt_j = xcalloc((size_t)classes->nr + 1, sizeof(*p->doubt_j));
 	nodes_number(t, j->grid, p);
-	sample_data_make(&d, s, c, idle_w);
+	sample_data_make(&d, s, c, idle_w, false);
 	power_fit_make(&d.d, &p->fit);
 	if (p->fit.used == POWER_USED)
 		split_by_power(run, j, classes, s, &d, p);
@@ -370,6 +449,7 @@ void splits_release(struct energy_run *run)
 		free(p->first_node);
 		free(p->node_j);
 		free(p->class_j);
+		free(p->doubt_j);
 	}
 	VEC_RELEASE(&run->splits);
 }
@@ -429,7 +509,7 @@ double energy_run_power_half_width(const struct energy_run *run, size_t job, uin
 {
 	const struct power_split *p = split_of(run, job);
 	const struct power_class *k;
-	double all;
+	double all, part;
 
 	if (!p || p->fit.used != POWER_USED)
 		return NAN;
@@ -438,5 +518,6 @@ double energy_run_power_half_width(const struct energy_run *run, size_t job, uin
 	if (k->energy_j <= 0 || all <= 0)
 		return NAN;
 	/* one row of several scatters more than its part of the class */
-	return k->half_width_j * (all / k->energy_j) * sqrt(fmin(row_j / all, 1));
+	part = fmin(row_j / all, 1);
+	return (k->half_width_j * sqrt(part) + p->doubt_j[class_id] * part) * (all / k->energy_j);
 }

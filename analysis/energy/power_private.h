@@ -125,10 +125,11 @@ struct solution {
 	double lag_s[LAG_COLUMNS]; /* of the windows, of the filter */
 	double lag_lambda;
 	size_t lags;
-	double phi;        /* J: dispersion */
-	double spread_w;   /* τ */
-	double centre_w;   /* m */
-	double parameters; /* that the data determine */
+	double phi;            /* J: dispersion */
+	double spread_w;       /* τ */
+	double centre_w;       /* m */
+	const double *given_w; /* by class: a centre of its own; NULL: the common one */
+	double parameters;     /* that the data determine */
 	unsigned rounds;
 	struct normal normal;
 };
@@ -136,7 +137,12 @@ struct solution {
 /* shares: by class, Σ of its members' squared shares of the time: 1 where there is one. */
 void solution_make(struct solution *s, const struct power_window *w, const double *shares,
 		   double lag_s);
+/* Powers drawn each towards one of its own, by class (its parent's). */
+void solution_refine(struct solution *s, const struct power_window *w, const double *given_w,
+		     double lag_s);
 void solution_release(struct solution *s);
+/* Σ (E − μ)²/μ of other powers */
+double misfit_of(struct solution *s, const double *p_w);
 /* Where to begin: the best lag of some, as the likelihood has several maxima. */
 double lag_start(const struct power_window *w);
 /* The median time of a class in an interval, [classes]; 0 where it is nowhere. */

@@ -31,7 +31,7 @@ static void sample_choose(struct sample *s, unsigned level, uint32_t *at)
 }
 
 static struct sample_item item_of(const struct sample *s, uint32_t lane, uint32_t class_id,
-				  const struct log_entry *e)
+				  uint32_t leaf_id, const struct log_entry *e)
 {
 	bool device = s->view == VIEW_DEVICE;
 	float share = device || e->own_ns <= 0 ? 1 : e->share_ns / e->own_ns;
@@ -39,6 +39,7 @@ static struct sample_item item_of(const struct sample *s, uint32_t lane, uint32_
 	return (struct sample_item){ .lane = lane,
 				     .node = e->node,
 				     .class_id = class_id,
+				     .leaf_id = leaf_id,
 				     .time_ns = device ? e->own_ns : e->share_ns,
 				     .share_ns = e->share_ns,
 				     .at_end = e->at_end ? share : 0 };
@@ -46,7 +47,7 @@ static struct sample_item item_of(const struct sample *s, uint32_t lane, uint32_
 
 /* The log of a lane: counts its entries (items NULL), or puts them behind their interval's first. */
 static void sample_lane(struct sample *s, const struct interval_log *l, const uint32_t *at,
-			uint32_t lane, const uint32_t *class_of)
+			uint32_t lane, const uint32_t *class_of, const uint32_t *leaf_of)
 {
 	for (size_t i = 0; i < l->v.nr; i++) {
 		const struct log_entry *e = &l->v.v[i];
@@ -55,7 +56,8 @@ static void sample_lane(struct sample *s, const struct interval_log *l, const ui
 		if (k == UINT32_MAX)
 			continue;
 		if (s->items)
-			s->items[s->first[k]++] = item_of(s, lane, class_of[e->node], e);
+			s->items[s->first[k]++] = item_of(s, lane, class_of[e->node],
+							  leaf_of ? leaf_of[e->node] : 0, e);
 		else
 			s->first[k]++;
 	}
@@ -66,10 +68,11 @@ static void sample_lanes(struct sample *s, const struct share_group *t, size_t g
 {
 	for (size_t i = 0; i < t->d.lanes.nr; i++) {
 		const struct accumulator *w = &t->accumulators[i * t->d.grids.nr + g];
-		const uint32_t *class_of = classes->of[t->d.lanes.v[i].lane];
+		size_t lane = t->d.lanes.v[i].lane;
 
-		if (class_of)
-			sample_lane(s, &w->log, at, (uint32_t)i, class_of);
+		if (classes->of[lane])
+			sample_lane(s, &w->log, at, (uint32_t)i, classes->of[lane],
+				    classes->leaf_of ? classes->leaf_of[lane] : NULL);
 	}
 }
 
@@ -84,6 +87,7 @@ void sample_make(struct sample *s, const struct share_group *t, size_t g, unsign
 	*s = (struct sample){ .grid = grid,
 			      .view = t->d.view,
 			      .classes = classes->nr,
+			      .leaves = classes->leaves,
 			      .number = xcalloc(most + 1, sizeof(*s->number)),
 			      .near = xcalloc(most + 1, sizeof(*s->near)) };
 	sample_choose(s, level > first ? level : first, at);
@@ -122,10 +126,13 @@ struct sums {
 	struct class_sum *of; /* by class */
 	uint32_t *there;      /* classes of the interval */
 	size_t nr;
+	uint32_t base; /* number of the base class */
+	bool leaves;
 };
 
-static struct class_sum *sum_of(struct sums *s, size_t k, uint32_t class_id)
+static struct class_sum *sum_of(struct sums *s, size_t k, const struct sample_item *item)
 {
+	uint32_t class_id = s->leaves ? item->leaf_id : item->class_id;
 	struct class_sum *c = &s->of[class_id];
 
 	if (c->interval != k + 1) {
@@ -144,7 +151,7 @@ static void sums_of_items(struct sums *sums, const struct sample *s, size_t k)
 {
 	for (size_t i = s->first[k]; i < s->first[k + 1]; i++) {
 		const struct sample_item *item = &s->items[i];
-		struct class_sum *c = sum_of(sums, k, item->class_id);
+		struct class_sum *c = sum_of(sums, k, item);
 
 		c->time_ns += item->time_ns;
 		c->share_ns += item->share_ns;
@@ -159,7 +166,7 @@ static void sums_of_border(struct sums *sums, const struct sample *s, size_t k)
 		const struct sample_item *item = &s->items[i];
 
 		if (item->at_end > 0)
-			sum_of(sums, k, item->class_id)->begin += item->at_end;
+			sum_of(sums, k, item)->begin += item->at_end;
 	}
 }
 
@@ -170,7 +177,7 @@ static double left_of(double whole, double taken)
 
 static void sum_of_base(struct sums *sums, const struct sample *s, double length_ns)
 {
-	struct class_sum all = { 0 }, *base = &sums->of[s->classes];
+	struct class_sum all = { 0 }, *base = &sums->of[sums->base];
 
 	for (size_t i = 0; i < sums->nr; i++) {
 		const struct class_sum *c = &sums->of[sums->there[i]];
@@ -185,7 +192,7 @@ static void sum_of_base(struct sums *sums, const struct sample *s, double length
 				    .begin = left_of(1, all.begin),
 				    .end = left_of(1, all.end) };
 	if (base->time_ns > 0 || base->begin > 0 || base->end > 0)
-		sums->there[sums->nr++] = s->classes;
+		sums->there[sums->nr++] = sums->base;
 }
 
 static int class_cmp(const void *a, const void *b)
@@ -253,11 +260,12 @@ static double typical_j(const struct sample_data *d, size_t n)
 }
 
 void sample_data_make(struct sample_data *ret, const struct sample *s, const struct grid_counter *c,
-		      double idle_w)
+		      double idle_w, bool leaves)
 {
-	CLEANUP(xfreep) struct class_sum *of = xcalloc((size_t)s->classes + 1, sizeof(*of));
-	CLEANUP(xfreep) uint32_t *there = xcalloc((size_t)s->classes + 1, sizeof(*there));
-	struct sums sums = { .of = of, .there = there };
+	uint32_t base = leaves ? s->leaves : s->classes;
+	CLEANUP(xfreep) struct class_sum *of = xcalloc((size_t)base + 1, sizeof(*of));
+	CLEANUP(xfreep) uint32_t *there = xcalloc((size_t)base + 1, sizeof(*there));
+	struct sums sums = { .of = of, .there = there, .base = base, .leaves = leaves };
 
 	*ret = (struct sample_data){ .energy_j = xcalloc(s->n + 1, sizeof(double)),
 				     .length_s = xcalloc(s->n + 1, sizeof(double)),
@@ -276,9 +284,9 @@ void sample_data_make(struct sample_data *ret, const struct sample *s, const str
 		.halo = ret->halo,
 		.first = ret->first,
 		.parts = ret->parts.v,
-		.classes = s->classes + 1,
-		.always = s->view == VIEW_DEVICE ? s->classes : POWER_NO_CLASS,
-		.known = idle_w > 0 ? s->classes : POWER_NO_CLASS,
+		.classes = base + 1,
+		.always = s->view == VIEW_DEVICE ? base : POWER_NO_CLASS,
+		.known = idle_w > 0 ? base : POWER_NO_CLASS,
 		.known_w = idle_w,
 		.known_error_w = fmax(IDLE_ERROR_W, IDLE_ERROR * idle_w),
 		.tau_s = c->curve.tau_s,

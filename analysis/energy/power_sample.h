@@ -17,7 +17,7 @@
 struct sample_item {
 	uint32_t lane; /* of the domain */
 	uint32_t node;
-	uint32_t class_id;
+	uint32_t class_id, leaf_id;
 	float time_ns;  /* that its class runs: own time (device view), share-time (host view) */
 	float share_ns; /* share-time */
 	float at_end; /* its share of the device where the interval ends; 0: it does not run there */
@@ -26,7 +26,7 @@ struct sample_item {
 struct sample {
 	const struct grid *grid;
 	enum energy_view view;
-	uint32_t classes;
+	uint32_t classes, leaves;
 	size_t n;
 	uint64_t *number; /* of the intervals, ascending */
 	bool *near;       /* it is not of the sample, but its neighbour is */
@@ -47,9 +47,12 @@ struct sample_data {
 	VEC(struct power_part) parts;
 };
 
-/* idle_w: power of the base class where it is known (W); else NaN */
+/*
+ * idle_w: power of the base class where it is known (W); else NaN. leaves: classes are the finer
+ * ones, the base class is behind them.
+ */
 void sample_data_make(struct sample_data *ret, const struct sample *s, const struct grid_counter *c,
-		      double idle_w);
+		      double idle_w, bool leaves);
 void sample_data_release(struct sample_data *d);
 
 #endif

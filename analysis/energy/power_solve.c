@@ -11,6 +11,7 @@
 #define POWER_SETTLED 1e-6 /* Σ T·|ΔP| / ΣE */
 #define CG_ERROR 1e-2
 #define STEP_DOWN 0.1     /* a power falls at most to this part of itself in a step */
+#define REFINE_SPREAD 0.2 /* of the mean power: a first guess of how finer classes differ */
 #define LEAST_SPREAD 0.02 /* of the mean power */
 #define LEAST_MU 1e-6     /* of the mean interval */
 #define LAG_SETTLED 0.002 /* of an interval */
@@ -164,7 +165,7 @@ static void ridge_set(struct solution *s, const double *shares)
 				      : s->spread_w * s->spread_w * shares[f];
 
 		s->lambda[f] = s->phi / spread;
-		s->towards_w[f] = known ? d->known_w : s->centre_w;
+		s->towards_w[f] = s->given_w ? s->given_w[f] : known ? d->known_w : s->centre_w;
 	}
 }
 
@@ -198,7 +199,7 @@ static double spread_of(const struct solution *s, const double *shares, const do
 	double sum = 0, n = -1, least = LEAST_SPREAD * mean_power(s);
 
 	for (uint32_t f = 0; f < s->c.classes; f++) {
-		double off = s->p_w[f] - centre;
+		double off = s->p_w[f] - (s->given_w ? s->given_w[f] : centre);
 
 		if (f == s->w->known)
 			continue;
@@ -413,14 +414,19 @@ static bool solution_round(struct solution *s, const double *shares, double *inv
 	return lag_step(s) && still;
 }
 
+static void lags_choose(struct solution *s)
+{
+	if (has_borders(s->w) && s->c.n > s->w->classes + 5)
+		s->lags = s->w->d->tau_s > 0 ? 2 : 1;
+}
+
 void solution_make(struct solution *s, const struct power_window *w, const double *shares,
 		   double lag_s)
 {
 	CLEANUP(xfreep) double *inverse = vector_new(w->classes);
 
 	solution_begin(s, w, lag_s, SIZE_MAX);
-	if (has_borders(w) && s->c.n > w->classes + 5)
-		s->lags = w->d->tau_s > 0 ? 2 : 1;
+	lags_choose(s);
 	for (int k = 0; k < OUTER_ROUNDS; k++) {
 		if (solution_round(s, shares, inverse))
 			break;
@@ -429,6 +435,35 @@ void solution_make(struct solution *s, const struct power_window *w, const doubl
 	ridge_set(s, shares);
 	if (s->lags)
 		lag_columns(s);
+}
+
+/* ---- finer classes ---- */
+
+double misfit_of(struct solution *s, const double *p_w)
+{
+	memcpy(s->p_w, p_w, s->c.classes * sizeof(*p_w));
+	explain(s);
+	return dispersion(s, 0) * (double)s->c.n;
+}
+
+void solution_refine(struct solution *s, const struct power_window *w, const double *given_w,
+		     double lag_s)
+{
+	CLEANUP(xfreep) double *inverse = vector_new(w->classes);
+	CLEANUP(xfreep) double *shares = vector_new(w->classes);
+
+	for (uint32_t f = 0; f < w->classes; f++)
+		shares[f] = 1;
+	solution_begin(s, w, lag_s, SIZE_MAX);
+	s->given_w = given_w;
+	s->phi = fmax(misfit_of(s, given_w) / (double)s->c.n, 1e-12);
+	s->spread_w *= REFINE_SPREAD;
+	lags_choose(s);
+	for (int k = 0; k < OUTER_ROUNDS; k++) {
+		if (solution_round(s, shares, inverse))
+			break;
+	}
+	explain(s);
 }
 
 /* ---- the first lag ---- */

@@ -70,6 +70,10 @@ struct energy_groups {
 	uint32_t classes;
 	uint32_t *class_of_node;
 	const uint32_t **class_of;
+	/* finer ones: one per call path, of all tracks together */
+	uint32_t leaves;
+	uint32_t *leaf_of_node, *class_of_leaf;
+	const uint32_t **leaf_of;
 };
 
 void energy_groups_make(const struct profile *p, const struct lane_def *lanes, size_t nr,

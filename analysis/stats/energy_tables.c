@@ -744,7 +744,12 @@ static void split_stream(const struct tables *ts, const struct energy_stream *es
 {
 	size_t jobs = energy_stream_jobs(es);
 	CLEANUP(xfreep) double *idle_w = xcalloc(jobs + 1, sizeof(*idle_w));
-	struct energy_classes classes = { ts->g.classes, ts->g.class_of, idle_w };
+	struct energy_classes classes = { .nr = ts->g.classes,
+					  .of = ts->g.class_of,
+					  .leaves = ts->g.leaves,
+					  .leaf_of = ts->g.leaf_of,
+					  .class_of_leaf = ts->g.class_of_leaf,
+					  .idle_w = idle_w };
 
 	for (size_t i = 0; i < jobs; i++)
 		idle_w[i] = NAN;

@@ -226,6 +226,11 @@ double energy_run_uncertainty(const struct energy_run *run, size_t job, size_t l
 struct energy_classes {
 	uint32_t nr;
 	const uint32_t *const *of; /* [lane][node], borrowed; NULL: of a lane without nodes */
+	/* finer ones (call paths), each of one class, in an order that does not depend on lanes;
+	 * a node's power is that of its leaf where the data tell it from its class; 0, NULL: none */
+	uint32_t leaves;
+	const uint32_t *const *leaf_of;
+	const uint32_t *class_of_leaf;
 	/* by job: idle power known beforehand (W; NaN: not known), which idle time or the static
 	 * power is drawn to; NULL: of none */
 	const double *idle_w;

@@ -423,3 +423,65 @@ TEST(two_processes)
 	assert_timeline(&ts, "host");
 	program_release(&p);
 }
+
+/* ---- a function that draws more in one path than in the other ---- */
+
+/* a and b call f for most of their time; f draws f_a_w in a, f_b_w in b. */
+static void paths_program(struct program *p, uint64_t with_seed, double f_a_w, double f_b_w,
+			  double truth_j[2])
+{
+	track_id thread;
+
+	program_begin(p, with_seed);
+	thread = trace_thread(&p->t, "n", 1, 1);
+	p->end_s = 20;
+	for (double t_s = 0; t_s < p->end_s;) {
+		int k = (int)below(3);
+		double d_s = fmin(uniform(0.002, 0.006), p->end_s - t_s), f_s = d_s * 0.7;
+		double w = (k ? f_b_w : f_a_w) * uniform(0.95, 1.05);
+
+		if (k == 2) {
+			trace_call(&p->t, thread, "c", t_s, t_s + d_s);
+			power_between(p, t_s, t_s + d_s, 150);
+		} else {
+			trace_call(&p->t, thread, k ? "b" : "a", t_s, t_s + d_s);
+			trace_call(&p->t, thread, "f", t_s, t_s + f_s);
+			power_between(p, t_s, t_s + f_s, w);
+			power_between(p, t_s + f_s, t_s + d_s, 100);
+			truth_j[k] += w * f_s;
+		}
+		t_s += d_s;
+	}
+	program_sample(p);
+}
+
+static double path_power_j(const struct table_set *ts, const char *path, const char *column)
+{
+	const struct table *t = table_set_find(ts, "energy_callpaths");
+
+	for (size_t r = 0; r < table_rows(t); r++) {
+		if (strcmp(str_of(t, r, "path"), path) == 0)
+			return num_of(t, r, column);
+	}
+	fail_msg("no path %s", path);
+	return 0;
+}
+
+TEST(paths_of_a_function)
+{
+	struct program p;
+	double truth_j[2] = { 0 };
+
+	paths_program(&p, 7, 400, 200, truth_j);
+	CLEANUP(table_set_release) struct table_set ts = run(p.t.m, "energy", NULL);
+
+	print_message("# a;f %.1f of %.1f J, b;f %.1f of %.1f J\n",
+		      path_power_j(&ts, "a;f", "modelled_j"), truth_j[0],
+		      path_power_j(&ts, "b;f", "modelled_j"), truth_j[1]);
+	assert_near(path_power_j(&ts, "a;f", "modelled_j"), truth_j[0], 0.05 * truth_j[0]);
+	assert_near(path_power_j(&ts, "b;f", "modelled_j"), truth_j[1], 0.05 * truth_j[1]);
+	/* by time all is alike */
+	assert_true(path_power_j(&ts, "a;f", "exclusive_j") < 0.9 * truth_j[0]);
+	assert_balance(&ts);
+	program_release(&p);
+}
