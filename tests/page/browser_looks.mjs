@@ -157,7 +157,7 @@ for (const [w, h] of [[1280, 800], [390, 844]]) {
           const all = scenario === 'demo' || (scenario === 'hostile' && scheme === 'light');
           for (const tab of all ? await tabsOf(page) : ['summary']) {
             await open(page, tab);
-            if (tab === 'samples') await page.waitForFunction(() => document.querySelector('.chart canvas'));
+            if (tab === 'samples' || (tab === 'energy' && scenario === 'demo')) await page.waitForSelector(`#panel-${tab} .chart canvas`);
             const wide = await page.evaluate(() => document.documentElement.scrollWidth);
             ok(wide <= w, `${scenario} ${tab}: ${wide} px at ${w}`);
             const png = await page.screenshot({ path: `${SHOTS}/${scenario}-${tab}-${w}-${scheme}.png` });

@@ -196,6 +196,89 @@ test('energy: the view and the counter can be chosen, estimates are hatched', ()
   equal(await page.locator('#flame-metric').inputValue(), 'energy:cpu0');
 }));
 
+// How many colours the chart of power has in its columns at these shares of its time.
+const painted = (page, shares) => page.evaluate((list) => {
+  const c = document.querySelector('.power-chart canvas');
+  const scale = c.width / c.clientWidth;
+  const { data } = c.getContext('2d').getImageData(0, 0, c.width, c.height);
+  return list.map((share) => {
+    const x = Math.round((68 + share * (c.clientWidth - 68 - 14)) * scale);
+    const colours = new Set();
+    for (let y = Math.round(10 * scale); y < c.height - 26 * scale; y++) {
+      const i = (y * c.width + x) * 4;
+      if (data[i + 3] === 255) colours.add([data[i], data[i + 1], data[i + 2]].join());
+    }
+    return colours.size;
+  });
+}, shares);
+
+const overChart = async (page, share, height) => {
+  const b = await page.locator('.power-chart .chart-plot').boundingBox();
+  await page.mouse.move(b.x + 68 + share * (b.width - 68 - 14), b.y + height * b.height);
+};
+
+test('modelled power over time: layers, the bin under the pointer, the gap', () => withPage('demo', { hash: 'energy=gpu0', viewport: { width: 1280, height: 1400 } }, async (page) => {
+  const all = table(demo, 'power_timeline').filter((r) => r.counter === 'energy.gpu0');
+  const of = (view) => all.filter((r) => r.view === view);
+  await page.waitForSelector('.power-chart canvas');
+  ok((await text(page, '.power-chart h3')).startsWith('Modelled power by function W'));
+  const names = await page.evaluate(() => [...document.querySelectorAll('.chart-legend .mini-name')].map((n) => n.textContent));
+  deepEqual([...names].sort(), [...new Set(of('host').map((r) => r.name)), 'Sum'].sort());
+  deepEqual(names.slice(-3), ['[other]', '[unattributed]', 'Sum']);
+  await overChart(page, 10.5 / 60, 0.8);
+  const bin = of('host').filter((r) => r.t_ns <= 10.5 / 60 * 12.4e9 && r.t_ns + r.dt_ns > 10.5 / 60 * 12.4e9);
+  const said = await page.evaluate(() => [...document.querySelectorAll('.power-tip tbody tr')].map((tr) => [tr.cells[0].textContent, tr.cells[1].title.replace(/[\u00a0\u202f]/g, '')]));
+  deepEqual(said.map(([n]) => n), names.filter((n) => n === 'Sum' || bin.some((r) => r.name === n)), 'what runs in the bin');
+  ok(bin.length < new Set(of('host').map((r) => r.name)).size, 'not everything runs there');
+  for (const [n, w] of said.slice(0, -1)) near(exact(w), bin.find((r) => r.name === n).modelled_w, 1e-12, n);
+  near(exact(said.at(-1)[1]), sum(bin, 'modelled_w'), 1e-12, 'the sum');
+  equal(await text(page, '.power-tip caption'), '2.07 s to 2.27 s');
+  equal(await page.locator('.power-tip .here').count(), 1, 'the layer under the pointer');
+  await overChart(page, 25.5 / 60, 0.8);
+  ok(await page.locator('.power-tip').isHidden(), 'no words for the gap');
+  const [layers, gap] = await painted(page, [10.5 / 60, 25.5 / 60]);
+  ok(layers > 4 && gap <= 2, `${layers} colours, and ${gap} in the gap: nothing but lines of the grid`);
+  await page.click('[role=radio] >> text=Device: which work ran');
+  ok((await text(page, '.power-chart h3')).startsWith('Modelled power by device work W'));
+  equal(await page.locator('.power-chart .chart-legend tbody tr').count(), new Set(of('device').map((r) => r.name)).size + 1);
+  await page.locator('#panel-energy select').selectOption({ label: 'cpu0 · power.cpu0' });
+  ok(await page.locator('.power-chart').isHidden(), 'cpu0 is not divided by power');
+  await page.locator('#panel-energy select').selectOption({ label: 'gpu0 · energy.gpu0' });
+  ok(await page.locator('.power-chart').isVisible());
+}));
+
+test('modelled power by keyboard and in a window', () => withPage('demo', { hash: 'energy=gpu0', viewport: { width: 390, height: 844 } }, async (page) => {
+  const rows = table(demo, 'power_timeline').filter((r) => r.view === 'host');
+  const means = () => page.evaluate(() => [...document.querySelectorAll('.power-chart .chart-legend tbody tr')].map((tr) => tr.cells[1].title.replace(/[\u00a0\u202f]/g, '')));
+  await page.waitForSelector('.power-chart canvas');
+  await page.focus('.power-chart');
+  await page.keyboard.press('ArrowRight');
+  const first = await text(page, '.power-tip caption');
+  await page.keyboard.press('ArrowRight');
+  ok((await text(page, '.power-tip caption')) !== first, first);
+  const live = plain(await page.locator('#live').innerText());
+  ok(live.startsWith(await text(page, '.power-tip caption')) && /sgemm_ [\d.]+ W, .*Sum \d+ W$/.test(live), live);
+  const tip = await page.locator('.power-tip').boundingBox();
+  ok(tip.x >= 0 && tip.x + tip.width <= 390 && (await page.evaluate(() => document.documentElement.scrollWidth)) <= 390, JSON.stringify(tip));
+  await page.keyboard.press('Escape');
+  ok(await page.locator('.power-tip').isHidden());
+  const all = (await means()).map(exact);
+  near(all.at(-1), sum(rows, 'modelled_w') / 57, 1e-9, 'mean over the sampled bins');
+  near(all.slice(0, -1).reduce((a, b) => a + b, 0), all.at(-1), 1e-9);
+  await overChart(page, 0.1, 0.5);
+  await page.mouse.down();
+  await overChart(page, 0.3, 0.5);
+  await page.mouse.up();
+  ok(/window=\d+:\d+/.test(await hash(page)), await hash(page));
+  ok(await page.locator('.power-chart .window-box').isVisible());
+  ok(exact((await means()).at(-1)) !== all.at(-1), 'the legend answers for the window');
+}));
+
+test('without the table of modelled power there is no chart of it', () => withPage('cpu', { hash: 'energy' }, async (page) => {
+  ok(await page.locator('.power-chart').isHidden());
+  equal(await page.locator('#panel-energy canvas').count(), 0);
+}));
+
 test('what cannot be shown is explained on the Run tab', () => withPage('cpu', { hash: 'run' }, async (page) => {
   const absent = await texts(page, '.absent li');
   deepEqual(absent, ['Kernels: needs device work: a trace of kernels, copies or fills.']);

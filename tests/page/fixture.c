@@ -9,6 +9,8 @@
 #include "profrig/base/xalloc.h"
 
 #define BINS 400
+#define POWER_BINS 60
+#define POWER_NAMES 12
 
 /* The columns of each table, as an analysis writes them. */
 /* clang-format off */
@@ -47,6 +49,10 @@ TABLE_FORM(energy_totals, ENERGY_TOTALS, "one counter on one device");
 	X(F64, explained) X(F64, residual_w) X(U64, rounds) X(F64, lag1) X(STR, used) \
 	X(F64, lag_s) X(U64, windows)
 TABLE_FORM(energy_fit, ENERGY_FIT, "how well powers explain a counter");
+#define POWER_TIMELINE(X) \
+	X(STR, counter) X(STR, device) X(STR, view) X(STR, name) X(I64, t_ns) X(I64, dt_ns) \
+	X(F64, modelled_w)
+TABLE_FORM(power_timeline, POWER_TIMELINE, "modelled power of one name in one bin");
 #define ENERGY_CALLPATHS(X) \
 	X(STR, counter) X(STR, device) X(STR, view) X(STR, track) X(STR, path) X(I64, depth) \
 	X(U64, calls) X(F64, inclusive_j) X(F64, exclusive_j) X(I64, exclusive_ns) \
@@ -363,6 +369,90 @@ static double wave(const struct fx_counter *c, size_t bin)
 	return c->low + (c->high - c->low) * fmin(1, fmax(0, load));
 }
 
+struct named {
+	const char *name;
+	double j;
+};
+typedef VEC(struct named) named_energies;
+
+static int by_energy(const void *pa, const void *pb)
+{
+	const struct named *a = pa, *b = pb;
+
+	return a->j < b->j ? 1 : a->j > b->j ? -1 : strcmp(a->name, b->name);
+}
+
+static void put_energy(named_energies *v, const char *name, double j)
+{
+	for (size_t i = 0; i < v->nr; i++) {
+		if (strcmp(v->v[i].name, name) == 0) {
+			v->v[i].j += j;
+			return;
+		}
+	}
+	VEC_PUSH(v, ((struct named){ name, j }));
+}
+
+/* The names with the most energy, then [other] and [unattributed]. */
+static void power_names(const struct table *energy, const struct fx_counter *c, const char *view,
+			named_energies *v)
+{
+	double idle = 0, other = 0;
+
+	for (size_t i = 0; i < table_rows(energy); i++) {
+		const char *name = table_get_str(energy, i, 4);
+		double j = table_get_f64(energy, i, 7);
+
+		if (strcmp(table_get_str(energy, i, 0), c->series) != 0 ||
+		    strcmp(table_get_str(energy, i, 2), view) != 0)
+			continue;
+		if (strcmp(name, "[unattributed]") == 0)
+			idle = j;
+		else
+			put_energy(v, name, j);
+	}
+	if (v->nr == 0)
+		return;
+	qsort(v->v, v->nr, sizeof(*v->v), by_energy);
+	for (; v->nr > POWER_NAMES; v->nr--)
+		other += v->v[v->nr - 1].j;
+	if (other > 0)
+		VEC_PUSH(v, ((struct named){ "[other]", other }));
+	VEC_PUSH(v, ((struct named){ "[unattributed]", idle }));
+}
+
+/* What a name draws beside the others; 0: not in the bin. [unattributed] is in all of them. */
+static double part_of(const named_energies *v, size_t name, size_t bin)
+{
+	if (name + 1 < v->nr && name > 1 && (bin + 2 * name) % 7 < 2)
+		return 0;
+	return v->v[name].j * (1 + 0.5 * sin(0.35 * (double)bin + (double)name));
+}
+
+/* The sum is the counter's power; three bins in the middle have no sample. */
+static void power_rows(struct table *t, const struct table *energy, const struct fx_counter *c,
+		       const char *view)
+{
+	named_energies v = VEC_INIT;
+	int64_t dt = FX_SPAN_NS / POWER_BINS;
+
+	power_names(energy, c, view, &v);
+	for (size_t i = 0; i < v.nr; i++) {
+		for (size_t b = 0; b < POWER_BINS; b++) {
+			double part = part_of(&v, i, b), sum = 0;
+
+			for (size_t k = 0; k < v.nr; k++)
+				sum += part_of(&v, k, b);
+			if (part > 0 && (b < 24 || b > 26))
+				table_add(t, &(struct power_timeline_row){
+						     c->series, c->device, view, v.v[i].name,
+						     dt * (int64_t)b, dt,
+						     wave(c, b * BINS / POWER_BINS) * part / sum });
+		}
+	}
+	VEC_RELEASE(&v);
+}
+
 static void timeline_rows(struct table *t, const struct fx_counter *c)
 {
 	for (size_t b = 0; b < BINS; b++) {
@@ -398,12 +488,17 @@ void fx_counters(struct report *r, const struct fx_counter *c, size_t n)
 				   table_make(&energy_fit_form) };
 	struct table *counters = table_make(&counters_form);
 	struct table *timeline = table_make(&timeline_form);
+	struct table *powers = table_make(&power_timeline_form);
 
 	for (size_t i = 0; i < n; i++) {
 		if (c[i].energy) {
 			host_energy(r, &c[i], &e);
 			device_energy(r, &c[i], &e);
 			fit_row(e.fits, &c[i], "host");
+		}
+		if (c[i].energy && strcmp(c[i].device, "gpu0") == 0) {
+			power_rows(powers, e.energy, &c[i], "host");
+			power_rows(powers, e.energy, &c[i], "device");
 		}
 		timeline_rows(timeline, &c[i]);
 		counter_row(counters, &c[i], e.totals);
@@ -414,6 +509,7 @@ void fx_counters(struct report *r, const struct fx_counter *c, size_t n)
 	fx_add(r, e.totals);
 	fx_add(r, e.paths);
 	fx_add(r, e.fits);
+	fx_add(r, powers);
 }
 
 struct function {

@@ -9,7 +9,7 @@ import * as facts from '../../analysis/report/page/ui/src/facts.js';
 import { buildTree, findPath, metrics, pathOf, sandwich, searchTree, topSelf } from '../../analysis/report/page/ui/src/flametree.js';
 import { kernelColumns, unitOfRow } from '../../analysis/report/page/ui/src/functions.js';
 import { runFacts } from '../../analysis/report/page/ui/src/summary.js';
-import { baseName, binAt, chartsOf, seriesOf, windowEnergy, windowStats } from '../../analysis/report/page/ui/src/series.js';
+import { baseName, binAt, chartsOf, powerLayers, seriesOf, windowEnergy, windowStats } from '../../analysis/report/page/ui/src/series.js';
 
 const plain = (s) => s.replace(/[\u00a0\u202f]/g, ' ');
 const table = (columns, rows) => ({ columns: columns.map((name) => ({ name })), data: columns.map((_, i) => rows.map((r) => r[i])) });
@@ -50,6 +50,17 @@ test('what part of the time the tables are of is said', () => {
   equal(plain(of({ start_ns: 0, end_ns: 2e9, of: 'a:b', parts: [{}] })), 'the window a:b, 0 s to 2.00 s');
   equal(of({ start_ns: 0, end_ns: 2e9, of: 'all' }), undefined);
   equal(of({ start_ns: 0, end_ns: 2e9 }), undefined);
+});
+
+test('layers of power: by energy, then [other], then [unattributed], in the bins that have rows', () => {
+  const rows = [['small', 10, 1], ['[unattributed]', 10, 9], ['large', 0, 5], ['[other]', 30, 7], ['[unattributed]', 0, 9], ['small', 0, 2], ['large', 30, null]]
+    .map(([name, t, w]) => ['c', 'gpu0', 'host', name, t, 10, w]);
+  const groups = powerLayers(report({ power_timeline: table(['counter', 'device', 'view', 'name', 't_ns', 'dt_ns', 'modelled_w'], rows) }));
+  deepEqual([...groups.keys()], ['c\ngpu0\nhost']);
+  deepEqual(groups.get('c\ngpu0\nhost').map((l) => [l.name, l.t, l.mean, l.ran.map(Number)]), [
+    ['large', [0, 10, 30], [5, 0, 0], [1, 0, 0]], ['small', [0, 10, 30], [2, 1, 0], [1, 1, 0]], ['[other]', [0, 10, 30], [0, 0, 7], [0, 0, 1]], ['[unattributed]', [0, 10, 30], [9, 9, 0], [1, 1, 0]],
+  ]);
+  equal(powerLayers(report({})).size, 0);
 });
 
 test('marks and recording windows come from their tables', () => {

@@ -85,3 +85,11 @@ export function lineStyle(i, dark) {
   const dash = DASHES[Math.floor(i / colors.length + i) % DASHES.length];
   return { color: colors[i % colors.length], dash };
 }
+
+// Areas that lie on each other, heaviest first: six fills far from each other, then the same six hatched.
+const LAYERS = [C.sky, C.orange, C.green, C.yellow, C.purple, C.vermillion];
+export const REST = C.sand;
+
+export function layerStyle(i) {
+  return { color: LAYERS[i % LAYERS.length], hatched: i % (2 * LAYERS.length) >= LAYERS.length };
+}

@@ -67,6 +67,16 @@ export function icon(id) {
     s('path', { d: ICONS[id] }));
 }
 
+// Beside a point of the screen, where there is room.
+export function placeTip(tip, x, y) {
+  tip.hidden = false;
+  const w = document.body.clientWidth; // without the place of the scroll bar
+  const ht = window.innerHeight;
+  const b = tip.getBoundingClientRect();
+  tip.style.left = `${Math.max(4, Math.min(x + 12, w - b.width - 8))}px`;
+  tip.style.top = `${y + 18 + b.height > ht ? Math.max(4, y - b.height - 10) : y + 18}px`;
+}
+
 let live;
 export function announce(text) {
   if (!live) {

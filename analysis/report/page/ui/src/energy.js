@@ -5,6 +5,7 @@ import { DataTable, plainTable } from './datatable.js';
 import * as fmt from './format.js';
 import { counterRanks, flagsOf, flagWords, isEstimated } from './facts.js';
 import { parseSort, sortText } from './functions.js';
+import { PowerChart } from './powerchart.js';
 import { windowEnergy } from './series.js';
 
 const LIMIT = 1e-9;
@@ -153,8 +154,9 @@ class EnergyView {
     });
     this.controls = h('div', { cls: 'toolbar' });
     this.fitNote = h('p', { cls: 'muted fit-note' });
+    this.power = new PowerChart(this.ctx);
     this.drawControls();
-    append(panel, [this.ctx.windowNote('The table of energy by function'), this.controls, this.fitNote, this.data.el]);
+    append(panel, [this.ctx.windowNote('The table of energy by function'), this.controls, this.fitNote, this.power.el, this.data.el]);
   }
 
   columns(group) {
@@ -185,6 +187,7 @@ class EnergyView {
 
   drawControls() {
     this.drawFit();
+    this.power.show(this.group);
     const devices = [...new Map(this.groups.map((g) => [`${g.counter}\n${g.device}`, g])).values()];
     const views = this.groups.filter((g) => g.counter === this.group.counter && g.device === this.group.device).map((g) => g.view);
     clear(this.controls,

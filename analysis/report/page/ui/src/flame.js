@@ -3,7 +3,7 @@
 
 import flamegraph from 'd3-flame-graph';
 import { select } from 'd3-selection';
-import { EMPTY_NAME, announce, append, choice, clear, copyText, h, name as nameEl, visible } from './dom.js';
+import { EMPTY_NAME, announce, append, choice, clear, copyText, h, name as nameEl, placeTip, visible } from './dom.js';
 import { Categories, GREY, mix, shade } from './colors.js';
 import * as fmt from './format.js';
 import { UNATTRIBUTED, isEstimated } from './facts.js';
@@ -371,11 +371,7 @@ class FlameView {
   showTip(event, n) {
     clear(this.tip, h('div', { cls: 'tip-name' }, nameEl(n.name)), this.facts(n).map(([k, v, exactly]) => h('div', null, h('span', { cls: 'muted' }, `${k} `), v,
       exactly && h('span', { cls: 'muted' }, `  (${exactly})`))));
-    this.tip.hidden = false;
-    const { innerWidth: w, innerHeight: ht } = window;
-    const b = this.tip.getBoundingClientRect();
-    this.tip.style.left = `${Math.max(4, Math.min(event.clientX + 12, w - b.width - 8))}px`;
-    this.tip.style.top = `${event.clientY + 18 + b.height > ht ? Math.max(4, event.clientY - b.height - 10) : event.clientY + 18}px`;
+    placeTip(this.tip, event.clientX, event.clientY);
   }
 
   hideTip() {

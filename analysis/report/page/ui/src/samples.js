@@ -1,21 +1,14 @@
 // Samples: one chart per quantity over the same time axis, with the run's phases. A cursor moves on all charts together;
 // dragging selects a window that the rest of the page answers for where the embedded data can.
 
-import * as echarts from 'echarts/core';
-import { CustomChart, LineChart } from 'echarts/charts';
-import { GridComponent, MarkAreaComponent, MarkLineComponent } from 'echarts/components';
-import { CanvasRenderer } from 'echarts/renderers';
 import { append, clear, h, name as nameEl } from './dom.js';
 import { DataTable } from './datatable.js';
 import { lineStyle } from './colors.js';
 import * as fmt from './format.js';
 import { marks, phases, recordedWindows } from './facts.js';
 import { binAt, chartsOf, extent, seriesOf, windowStats } from './series.js';
+import { axes, clipOf, initChart, LEFT, palette, RIGHT } from './timechart.js';
 
-echarts.use([LineChart, CustomChart, GridComponent, MarkAreaComponent, MarkLineComponent, CanvasRenderer]);
-
-const LEFT = 68;
-const RIGHT = 14;
 const HEIGHT = 168;
 const COUNTER_COLUMNS = [
   { key: 'series', label: 'Series', kind: 'name' },
@@ -128,32 +121,15 @@ class SamplesView {
   // ---- ECharts ----
 
   start(c) {
-    c.ec = echarts.init(c.canvas, null, { renderer: 'canvas' });
+    c.ec = initChart(c.canvas);
     this.draw(c);
-  }
-
-  palette() {
-    const css = getComputedStyle(document.documentElement);
-    const v = (n) => css.getPropertyValue(n).trim();
-    return { text: v('--muted'), grid: v('--line'), phase: v('--phase'), dark: this.ctx.dark() };
   }
 
   draw(c) {
     if (!c.ec) return;
-    const p = this.palette();
+    const p = palette(this.ctx.dark());
     c.ec.setOption({
-      animation: false,
-      aria: { enabled: false },
-      grid: { left: LEFT, right: RIGHT, top: 10, bottom: 24, containLabel: false },
-      xAxis: {
-        type: 'value', min: this.range[0] / 1e9, max: this.range[1] / 1e9, splitLine: { show: false },
-        axisLine: { lineStyle: { color: p.grid } }, axisTick: { lineStyle: { color: p.grid } },
-        axisLabel: { color: p.text, hideOverlap: true, formatter: (v) => fmt.seconds(v), showMinLabel: false, showMaxLabel: false },
-      },
-      yAxis: {
-        type: 'value', min: (e) => Math.min(0, e.min), splitNumber: 3, axisLine: { show: false }, axisTick: { show: false },
-        splitLine: { lineStyle: { color: p.grid } }, axisLabel: { color: p.text, formatter: (v) => fmt.quantity(v, c.unit) },
-      },
+      ...axes(this.range, c.unit, p),
       series: c.series.flatMap((s, i) => this.options(c, s, i, p)),
     }, { notMerge: true, lazyUpdate: false });
   }
@@ -413,9 +389,8 @@ function band(s, params, api, color) {
     up.push(api.coord([x, s.max[i]]));
     down.unshift(api.coord([x, s.min[i]]));
   }
-  const box = params.coordSys;
   return {
-    type: 'group', clipPath: { type: 'rect', shape: { x: box.x, y: box.y, width: box.width, height: box.height } },
+    type: 'group', clipPath: clipOf(params.coordSys),
     children: [{ type: 'polygon', shape: { points: [...up, ...down] }, style: { fill: color, opacity: 0.16 }, silent: true }],
   };
 }

@@ -1,6 +1,6 @@
 // The timeline table as series in bins, grouped into charts; windows over them. No element is made here.
 
-import { isAccelerator } from './facts.js';
+import { isAccelerator, UNATTRIBUTED } from './facts.js';
 
 const RANK = [[/^W$/i, 0], [/^J$/i, 1], [/^%$/, 2], [/^bytes$/i, 3]];
 // An energy counter is drawn as the power it makes: its unit is then W.
@@ -132,4 +132,36 @@ export function windowEnergy(report, [a, b]) {
     out.push({ label: key, j: (w.mean * w.covered_ns) / 1e9, w: w.mean });
   }
   return out;
+}
+
+export const OTHER = '[other]';
+
+// The table power_timeline by counter, device and view, each a list of layers as seriesOf has them, from top to bottom: by
+// energy, then [other], then [unattributed]. All layers have the same bins: those in which anything has a row; a name without one draws nothing.
+export function powerLayers(report) {
+  const table = report.table('power_timeline');
+  const groups = new Map();
+  if (!table) return groups;
+  const [counter, device, view, names] = ['counter', 'device', 'view', 'name'].map((c) => table.col(c));
+  const [t, dt, w] = ['t_ns', 'dt_ns', 'modelled_w'].map((c) => table.num(c));
+  for (let i = 0; i < table.rows; i++) {
+    if (!Number.isFinite(t[i]) || !(dt[i] > 0) || !Number.isFinite(w[i])) continue;
+    const key = `${counter[i]}\n${device[i]}\n${view[i]}`;
+    if (!groups.has(key)) groups.set(key, { bins: new Map(), names: new Map() });
+    const g = groups.get(key);
+    g.bins.set(t[i], dt[i]);
+    if (!g.names.has(names[i])) g.names.set(names[i], new Map());
+    g.names.get(names[i]).set(t[i], w[i]);
+  }
+  return new Map([...groups].map(([key, g]) => [key, layersOf(g)]));
+}
+
+function layersOf({ bins, names }) {
+  const t = [...bins.keys()].sort((a, b) => a - b);
+  const dt = t.map((x) => bins.get(x));
+  const last = (l) => (l.name === UNATTRIBUTED ? 2 : l.name === OTHER ? 1 : 0);
+  return [...names].map(([name, at]) => {
+    const w = t.map((x) => at.get(x) ?? 0);
+    return { name: name ?? '', ran: t.map((x) => at.has(x)), t, dt, mean: w, min: w, max: w, ns_w: w.reduce((a, v, i) => a + v * dt[i], 0) };
+  }).sort((a, b) => last(a) - last(b) || b.ns_w - a.ns_w);
 }
