@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "profrig/base/workers.h"
+
 /*
  * Energy by power. The powers of a fit divide the energy of each interval of the sample among what
  * was there; the rest of the energy is divided by power × rest of the time. A factor for each class
@@ -392,24 +394,6 @@ static void job_split(const struct energy_run *run, const struct job *j,
 	p->fit.weight_w = NULL;
 }
 
-/* Of all counters of a grid. */
-static void grid_split(struct energy_run *run, size_t group, size_t g,
-		       const struct energy_classes *classes)
-{
-	unsigned level = atomic_load(&run->budget.level);
-	CLEANUP(sample_release) struct sample s = { 0 };
-
-	for (size_t i = 0; i < run->jobs.nr; i++) {
-		const struct job *j = &run->jobs.v[i];
-
-		if (j->domain != group || j->grid != g)
-			continue;
-		if (!s.grid)
-			sample_make(&s, &run->groups.v[group], g, level, classes);
-		job_split(run, j, classes, &s, &run->splits.v[i]);
-	}
-}
-
 static void logs_settle(const struct share_group *t)
 {
 	for (size_t i = 0; i < t->d.lanes.nr * t->d.grids.nr; i++)
@@ -422,21 +406,58 @@ static void logs_publish(const struct share_group *t)
 		interval_log_publish(&t->accumulators[i].log);
 }
 
-void energy_run_split(struct energy_run *run, const struct energy_classes *classes)
+/* The counters of all grids, each with the sample of its grid. */
+struct split_work {
+	struct energy_run *run;
+	const struct energy_classes *classes;
+	VEC(struct sample) samples; /* [group][grid], as many as there are */
+	VEC(size_t) first;          /* by group */
+};
+
+static void samples_make(struct split_work *w)
 {
+	unsigned level = atomic_load(&w->run->budget.level);
+
+	for (size_t i = 0; i < w->run->groups.nr; i++) {
+		const struct share_group *t = &w->run->groups.v[i];
+
+		logs_settle(t);
+		VEC_PUSH(&w->first, w->samples.nr);
+		for (size_t g = 0; g < t->d.grids.nr; g++) {
+			VEC_PUSH(&w->samples, ((struct sample){ 0 }));
+			sample_make(&w->samples.v[w->samples.nr - 1], t, g, level, w->classes);
+		}
+	}
+}
+
+static void job_split_one(void *ctx, size_t i, unsigned worker)
+{
+	struct split_work *w = ctx;
+	const struct job *j = &w->run->jobs.v[i];
+
+	(void)worker;
+	if (j->domain != DOMAIN_NONE)
+		job_split(w->run, j, w->classes, &w->samples.v[w->first.v[j->domain] + j->grid],
+			  &w->run->splits.v[i]);
+}
+
+void energy_run_split(struct energy_run *run, const struct energy_classes *classes,
+		      struct workers *workers)
+{
+	struct split_work w = { .run = run, .classes = classes };
+
 	if (!energy_run_by_power(run) || run->splits.nr)
 		return;
 	for (size_t i = 0; i < run->jobs.nr; i++)
 		VEC_PUSH(&run->splits, ((struct power_split){ 0 }));
 	for (size_t i = 0; i < run->groups.nr; i++)
 		logs_publish(&run->groups.v[i]);
-	for (size_t i = 0; i < run->groups.nr; i++) {
-		const struct share_group *t = &run->groups.v[i];
-
-		logs_settle(t);
-		for (size_t g = 0; g < t->d.grids.nr; g++)
-			grid_split(run, i, g, classes);
-	}
+	samples_make(&w);
+	workers_run(workers, run->jobs.nr, job_split_one, &w);
+	for (size_t i = 0; i < w.samples.nr; i++)
+		sample_release(&w.samples.v[i]);
+	VEC_RELEASE(&w.samples);
+	VEC_RELEASE(&w.first);
 }
 
 void splits_release(struct energy_run *run)

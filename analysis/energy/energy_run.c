@@ -310,6 +310,8 @@ static void group_start(struct energy_run *run, struct share_group *t)
 	for (size_t g = 0; g < grids; g++) {
 		const struct grid *grid = &d->grids.v[g];
 
+		run->budget.intervals =
+			grid->n > run->budget.intervals ? grid->n : run->budget.intervals;
 		for (size_t l = 0; l < d->lanes.nr; l++) {
 			enum lane_mode mode = run->modes[d->lanes.v[l].lane];
 

@@ -42,6 +42,11 @@ unsigned interval_log_level_near(uint64_t interval)
 	return own > other ? own : other;
 }
 
+static uint64_t budget_most(const struct log_budget *b, unsigned level)
+{
+	return b->intervals >> level > LOG_PLENTY ? b->most : LOG_MORE * b->most;
+}
+
 /* Drops levels until the rest fits. */
 static void budget_check(struct log_budget *b)
 {
@@ -50,7 +55,7 @@ static void budget_check(struct log_budget *b)
 
 	for (unsigned k = level; k < LOG_LEVELS; k++)
 		above += atomic_load_explicit(&b->entries[k], memory_order_relaxed);
-	while (above > b->most && level + 1 < LOG_LEVELS)
+	while (above > budget_most(b, level) && level + 1 < LOG_LEVELS)
 		above -= atomic_load_explicit(&b->entries[level++], memory_order_relaxed);
 	while (was < level && !atomic_compare_exchange_weak(&b->level, &was, level))
 		;

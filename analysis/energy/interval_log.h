@@ -31,11 +31,17 @@
 #define LOG_INTERVAL INT64_C(0x7fffffff) /* later ones are not logged */
 /* Of a grid with more intervals some levels are never logged: for powers so many are plenty. */
 #define LOG_INTERVALS (UINT64_C(1) << 16)
-/* Of all logs of a run: 16 bytes each. */
-#define LOG_ENTRIES (UINT64_C(1) << 21)
+/*
+ * Of all logs of a run: 16 bytes each. So many where LOG_PLENTY intervals remain, else up to
+ * LOG_MORE times as many: functions in many threads make many entries of few intervals.
+ */
+#define LOG_PLENTY 2048
+#define LOG_MORE 4
+#define LOG_ENTRIES (UINT64_C(1) << 19)
 
 struct log_budget {
 	uint64_t most;
+	uint64_t intervals;     /* of the largest grid */
 	_Atomic unsigned level; /* lower ones are dropped */
 	_Atomic uint64_t entries[LOG_LEVELS];
 };

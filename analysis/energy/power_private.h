@@ -125,6 +125,7 @@ struct solution {
 	double lag_s[LAG_COLUMNS]; /* of the windows, of the filter */
 	double lag_lambda;
 	size_t lags;
+	double cg_error;       /* of the steps to the powers */
 	double phi;            /* J: dispersion */
 	double spread_w;       /* τ */
 	double centre_w;       /* m */

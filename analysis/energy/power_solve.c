@@ -8,17 +8,21 @@
 
 #define OUTER_ROUNDS 8
 #define NEWTON_STEPS 30
-#define POWER_SETTLED 1e-6 /* Σ T·|ΔP| / ΣE */
-#define CG_ERROR 1e-2
-#define STEP_DOWN 0.1     /* a power falls at most to this part of itself in a step */
-#define REFINE_SPREAD 0.2 /* of the mean power: a first guess of how finer classes differ */
-#define LEAST_SPREAD 0.02 /* of the mean power */
-#define LEAST_MU 1e-6     /* of the mean interval */
-#define LAG_SETTLED 0.002 /* of an interval */
+#define HOPELESS_ROWS 500
+#define POWER_SETTLED 1e-5 /* Σ T·|ΔP| / ΣE */
+#define CG_ERROR 0.03
+#define CG_ERROR_ROUGH 0.2 /* to compare lags */
+#define STEP_DOWN 0.1      /* a power falls at most to this part of itself in a step */
+#define REFINE_SPREAD 0.2  /* of the mean power: a first guess of how finer classes differ */
+#define LEAST_SPREAD 0.02  /* of the mean power */
+#define LEAST_MU 1e-6      /* of the mean interval */
+#define LAG_SETTLED 0.002  /* of an interval */
 /* The grid of lags, in intervals, and how many intervals it looks at. */
 #define LAG_EARLIEST 0.34
 #define LAG_LATEST 1.05
-#define LAG_ROWS 4000
+#define LAG_ROWS_PER_CLASS 8
+#define LAG_ROWS_LEAST 500
+#define LAG_ROWS_MOST 4000
 #define LAG_BETTER 0.97 /* of the residuals, to prefer a lag to none */
 #define MEDIAN_OF 1001
 
@@ -88,7 +92,7 @@ static double newton_step(struct solution *s, double *ratio, double *g, double *
 	gradient(s, ratio, g);
 	normal_release(&s->normal);
 	normal_make(&s->normal, &s->c, s->per_mu, s->lambda, false);
-	normal_solve(&s->normal, g, CG_ERROR, step);
+	normal_solve(&s->normal, g, s->cg_error, step);
 	for (uint32_t f = 0; f < s->c.classes; f++) {
 		double p = fmax(s->p_w[f] + step[f], STEP_DOWN * s->p_w[f]);
 
@@ -347,7 +351,7 @@ static double *vector_new(size_t n)
 static void solution_begin(struct solution *s, const struct power_window *w, double lag_s,
 			   size_t rows)
 {
-	*s = (struct solution){ .w = w };
+	*s = (struct solution){ .w = w, .cg_error = CG_ERROR };
 	columns_make(w, lag_s, rows, &s->c);
 	s->lag_s[0] = lag_s;
 	s->e_j = vector_new(s->c.n);
@@ -420,6 +424,29 @@ static void lags_choose(struct solution *s)
 		s->lags = s->w->d->tau_s > 0 ? 2 : 1;
 }
 
+/* What the powers explain beyond one power for all the time, in units of φ. */
+static double solution_gain(const struct solution *s)
+{
+	const struct power_data *d = s->w->d;
+	double all_j = vector_sum(s->e_j, s->c.n), all_s = 0, flat = 0;
+
+	for (size_t r = 0; r < s->c.n; r++)
+		all_s += d->length_s[s->c.interval[r]];
+	for (size_t r = 0; r < s->c.n; r++) {
+		double mean_j = all_j / all_s * d->length_s[s->c.interval[r]];
+		double off = s->e_j[r] - mean_j;
+
+		flat += off * off / fmax(mean_j, 1e-300);
+	}
+	return flat / s->phi - (double)s->c.n;
+}
+
+/* The first round shows that nothing will come of it: others are spared. */
+static bool solution_hopeless(const struct solution *s)
+{
+	return s->c.n >= HOPELESS_ROWS && solution_gain(s) < s->parameters / 2;
+}
+
 void solution_make(struct solution *s, const struct power_window *w, const double *shares,
 		   double lag_s)
 {
@@ -428,7 +455,8 @@ void solution_make(struct solution *s, const struct power_window *w, const doubl
 	solution_begin(s, w, lag_s, SIZE_MAX);
 	lags_choose(s);
 	for (int k = 0; k < OUTER_ROUNDS; k++) {
-		if (solution_round(s, shares, inverse))
+		if (solution_round(s, shares, inverse) ||
+		    (k == 0 && lag_s == 0 && solution_hopeless(s)))
 			break;
 	}
 	explain(s);
@@ -468,6 +496,14 @@ void solution_refine(struct solution *s, const struct power_window *w, const dou
 
 /* ---- the first lag ---- */
 
+static size_t lag_rows(const struct power_window *w)
+{
+	size_t rows = LAG_ROWS_PER_CLASS * (size_t)w->classes;
+
+	rows = rows > LAG_ROWS_LEAST ? rows : LAG_ROWS_LEAST;
+	return rows < LAG_ROWS_MOST ? rows : LAG_ROWS_MOST;
+}
+
 static double lag_grid_step(const struct power_window *w)
 {
 	CLEANUP(columns_release) struct columns c;
@@ -475,7 +511,7 @@ static double lag_grid_step(const struct power_window *w)
 	double step;
 	size_t n = 0;
 
-	columns_make(w, 0, LAG_ROWS, &c);
+	columns_make(w, 0, lag_rows(w), &c);
 	class_medians(&c, medians);
 	for (uint32_t f = 0; f < w->classes; f++) {
 		if (medians[f] > 0)
@@ -489,7 +525,8 @@ static double lag_misfit(const struct power_window *w, double lag_s)
 {
 	CLEANUP(solution_release) struct solution s;
 
-	solution_begin(&s, w, lag_s, LAG_ROWS);
+	solution_begin(&s, w, lag_s, lag_rows(w));
+	s.cg_error = CG_ERROR_ROUGH;
 	for (int k = 0; k < 3; k++) {
 		for (uint32_t f = 0; f < w->classes; f++) {
 			s.lambda[f] = dispersion(&s, 0) / (s.centre_w * s.centre_w);

@@ -217,6 +217,7 @@ static int tables_make(struct session *s, struct report *rep, struct err *err)
 	int r;
 
 	s->ao.energy.topology = s->o->topology;
+	s->ao.threads = (unsigned)s->o->threads;
 	counters_learn(s->m, s->o->counters);
 	aggregate(s);
 	analyses_run(s, &rep->tables);

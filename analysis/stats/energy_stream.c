@@ -153,10 +153,11 @@ const struct energy_run *energy_stream_run(const struct energy_stream *es)
 	return es->run;
 }
 
-void energy_stream_split(const struct energy_stream *es, const struct energy_classes *classes)
+void energy_stream_split(const struct energy_stream *es, const struct energy_classes *classes,
+			 struct workers *workers)
 {
 	if (es->run)
-		energy_run_split(es->run, classes);
+		energy_run_split(es->run, classes, workers);
 }
 
 const struct lane_def *energy_stream_lanes(const struct energy_stream *es, size_t *ret_nr)

@@ -35,7 +35,8 @@ void energy_jobs_find(const struct model *m, const struct series_label *labels,
 const struct energy_run *energy_stream_run(const struct energy_stream *es);
 const struct lane_def *energy_stream_lanes(const struct energy_stream *es, size_t *ret_nr);
 /* energy_run_split, once */
-void energy_stream_split(const struct energy_stream *es, const struct energy_classes *classes);
+void energy_stream_split(const struct energy_stream *es, const struct energy_classes *classes,
+			 struct workers *workers);
 size_t energy_stream_jobs(const struct energy_stream *es); /* their number */
 /* SIZE_MAX: the job was not known in time. */
 size_t energy_stream_job(const struct energy_stream *es, const struct energy_job *j);

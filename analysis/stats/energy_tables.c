@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/workers.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/energy/power_fit.h"
 #include "profrig/model/warnings.h"
@@ -87,6 +88,7 @@ struct tables {
 	struct model *m;
 	const struct profile *p;
 	const struct energy_opts *o;
+	unsigned threads;
 	const struct idle_opts *idle;
 	struct table_set *out;
 	struct table *energy, *totals, *paths, *fits, *timeline;
@@ -743,6 +745,7 @@ static size_t job_number(const struct energy_stream *es, const struct job *j)
 static void split_stream(const struct tables *ts, const struct energy_stream *es)
 {
 	size_t jobs = energy_stream_jobs(es);
+	CLEANUP(workers_freep) struct workers *workers = workers_new(ts->threads);
 	CLEANUP(xfreep) double *idle_w = xcalloc(jobs + 1, sizeof(*idle_w));
 	struct energy_classes classes = { .nr = ts->g.classes,
 					  .of = ts->g.class_of,
@@ -760,7 +763,7 @@ static void split_stream(const struct tables *ts, const struct energy_stream *es
 		if (n != SIZE_MAX)
 			idle_w[n] = idle_of(ts, j, energy_run_curve(energy_stream_run(es), n));
 	}
-	energy_stream_split(es, &classes);
+	energy_stream_split(es, &classes, workers);
 }
 
 static void collect_stream(struct tables *ts, const struct energy_stream *es)
@@ -796,6 +799,7 @@ static int energy_tables_run(const struct profile *p, const struct analysis_opts
 	struct tables ts = { .m = p->m,
 			     .p = p,
 			     .o = &o->energy,
+			     .threads = o->threads,
 			     .idle = &o->idle,
 			     .out = out,
 			     .tracks = STRVEC_INIT };

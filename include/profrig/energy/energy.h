@@ -235,7 +235,8 @@ struct energy_classes {
 	 * power is drawn to; NULL: of none */
 	const double *idle_w;
 };
-void energy_run_split(struct energy_run *run, const struct energy_classes *classes);
+void energy_run_split(struct energy_run *run, const struct energy_classes *classes,
+		      struct workers *workers);
 /*
  * How it fits; the classes given, behind them idle time or static power; without weight_w. NULL: not
  * split.

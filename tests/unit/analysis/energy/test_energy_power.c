@@ -285,7 +285,7 @@ TEST(work_of_two_queues)
 /* A sample of the intervals says the same, within what both claim, and keeps the sum. */
 TEST(few_of_the_intervals)
 {
-	struct analysis_opts o = { .energy = { .log_entries = 2000 } };
+	struct analysis_opts o = { .energy = { .log_entries = 500 } };
 	struct program p;
 
 	host_program(&p, 3, 40);
