@@ -484,6 +484,11 @@ void accumulator_release(struct accumulator *w);
 void accumulator_save(const struct accumulator *w, struct strbuf *to);
 void accumulator_load(struct accumulator *w, struct serial_in *from);
 
+/* What ran in an interval that ends, or in whole intervals [from, to), into the log. */
+void accumulator_log(struct accumulator *w, int64_t interval);
+void accumulator_log_whole(struct accumulator *w, const struct share_curve *l, uint32_t node,
+			   int64_t from, int64_t to);
+
 /* A process, or the thread itself when it has none. */
 track_id energy_sharer_of(const struct model *m, track_id t);
 

@@ -20,8 +20,6 @@
 #define STEP_INTERVALS 40
 #define STEP_PLACES 512 /* looked at */
 #define LEAST_INTERVALS 3
-#define REFINE_ROUNDS 12
-#define REFINE_SETTLED 1e-3 /* Σ T·|ΔP| / ΣE, of parents */
 
 /* ---- one window ---- */
 
@@ -52,8 +50,7 @@ static void window_fit_release(struct window_fit *f)
 	*f = (struct window_fit){ 0 };
 }
 
-/* The classes that run in [from, to), numbered; the rest POWER_NO_CLASS. */
-static uint32_t classes_of(const struct power_data *d, size_t from, size_t to, uint32_t *ret)
+uint32_t power_classes_of(const struct power_data *d, size_t from, size_t to, uint32_t *ret)
 {
 	uint32_t nr = 0;
 
@@ -475,7 +472,7 @@ static void window_fit_make(const struct power_data *d, size_t from, size_t to,
 			    struct window_fit *ret)
 {
 	uint32_t *class_of = xcalloc((size_t)d->classes + 1, sizeof(*class_of));
-	uint32_t classes = classes_of(d, from, to, class_of);
+	uint32_t classes = power_classes_of(d, from, to, class_of);
 	CLEANUP(power_window_release) struct power_window w = { 0 };
 	CLEANUP(solution_release) struct solution s = { 0 };
 	CLEANUP(members_release) struct members m = { 0 };
@@ -542,7 +539,7 @@ static void class_add(const struct window_fit *f, uint32_t c, struct power_class
 		to->group = f->group[c];
 }
 
-static double energy_counted(const struct power_data *d)
+double power_energy_counted(const struct power_data *d)
 {
 	double sum = 0;
 
@@ -554,7 +551,7 @@ static double energy_counted(const struct power_data *d)
 /* No negative energies, and the sum is exact. */
 static void classes_conserve(const struct power_data *d, struct power_fit *ret)
 {
-	double all = energy_counted(d), sum = 0;
+	double all = power_energy_counted(d), sum = 0;
 
 	for (uint32_t c = 0; c < d->classes; c++) {
 		ret->classes[c].energy_j = fmax(ret->classes[c].energy_j, 0);
@@ -581,12 +578,7 @@ static void classes_join(const struct power_data *d, const window_fits *fits, st
 	classes_conserve(d, ret);
 }
 
-/*
- * What powers without a meaning gain: χ² of so many parameters, and two of its deviations. Residuals
- * that are alike count for fewer (Bartlett 1946), but not all of it: short calls are at many places
- * among them. Its root keeps what simulations say is right and leaves slow drifts out.
- */
-static double chance_gain(double parameters, double lag1)
+double power_chance_gain(double parameters, double lag1)
 {
 	double alike = lag1 > 0 ? sqrt((1 + lag1) / fmax(1 - lag1, 1e-9)) : fmax(1 + 2 * lag1, 0.1);
 
@@ -618,7 +610,7 @@ static void fit_report(const struct power_data *d, const window_fits *fits, stru
 	ret->residual_w = sqrt(rest2 / fmax(n, 1));
 	ret->lag_s /= fmax(n, 1);
 	ret->lag1 /= fmax(n, 1);
-	if (gain < chance_gain(parameters, ret->lag1))
+	if (gain < power_chance_gain(parameters, ret->lag1))
 		ret->used = POWER_POOR;
 }
 
@@ -686,7 +678,7 @@ static bool worth_it(const struct power_data *d, const struct power_fit *f)
 
 	for (size_t i = 0; i < d->n; i++)
 		n += power_counts(d, i);
-	return n >= LEAST_INTERVALS && energy_counted(d) > 0 &&
+	return n >= LEAST_INTERVALS && power_energy_counted(d) > 0 &&
 	       (classes <= POWER_DENSE || classes <= n);
 }
 
@@ -695,7 +687,7 @@ static bool fit_sane(const struct power_data *d, const struct power_fit *f)
 {
 	bool sane = isfinite(f->explained) && isfinite(f->residual_w) && isfinite(f->lag1) &&
 		    isfinite(f->lag_s);
-	double all = energy_counted(d), sum = 0;
+	double all = power_energy_counted(d), sum = 0;
 
 	for (uint32_t c = 0; c < d->classes; c++) {
 		const struct power_class *k = &f->classes[c];
@@ -749,108 +741,6 @@ void power_fit_release(struct power_fit *f)
 	free(f->classes);
 	free(f->weight_w);
 	*f = (struct power_fit){ 0 };
-}
-
-/* ---- finer classes ---- */
-
-struct refinement {
-	const struct power_window *w;
-	const uint32_t *parent; /* by class of the data */
-	double *given_w;        /* by class of the window, as the next */
-	double *fine_w;
-	double *sum_j, *sum_s; /* by parent */
-	double lag_s;
-	double gain, chance; /* over the parents' powers of the fit */
-};
-
-/* Parents become the mean powers of their parts. Returns Σ T·|ΔP|. */
-static double parents_mean(struct refinement *r, const struct solution *s)
-{
-	const struct power_window *w = r->w;
-	double moved = 0;
-
-	memset(r->sum_j, 0, w->d->classes * sizeof(*r->sum_j));
-	memset(r->sum_s, 0, w->d->classes * sizeof(*r->sum_s));
-	for (uint32_t c = 0; c < w->d->classes; c++) {
-		uint32_t f = w->class_of[c];
-
-		if (f == POWER_NO_CLASS)
-			continue;
-		r->sum_j[r->parent[c]] += s->p_w[f] * s->t_s[f];
-		r->sum_s[r->parent[c]] += s->t_s[f];
-	}
-	for (uint32_t c = 0; c < w->d->classes; c++) {
-		uint32_t f = w->class_of[c];
-		double mean_w;
-
-		if (f == POWER_NO_CLASS || r->sum_s[r->parent[c]] <= 0)
-			continue;
-		mean_w = r->sum_j[r->parent[c]] / r->sum_s[r->parent[c]];
-		moved += fabs(mean_w - r->given_w[f]) * s->t_s[f];
-		r->given_w[f] = mean_w;
-	}
-	return moved;
-}
-
-/* Returns whether parents moved. */
-static bool refine_round(struct refinement *r, double *coarse)
-{
-	CLEANUP(solution_release) struct solution s = { 0 };
-	double before;
-
-	solution_refine(&s, r->w, r->given_w, r->lag_s);
-	memcpy(r->fine_w, s.p_w, r->w->classes * sizeof(*r->fine_w));
-	r->lag_s = s.lag_s[0];
-	r->chance = chance_gain(s.parameters, 0);
-	before = misfit_of(&s, r->fine_w);
-	if (*coarse < 0)
-		*coarse = misfit_of(&s, r->given_w);
-	r->gain = (*coarse - before) / s.phi;
-	memcpy(s.p_w, r->fine_w, r->w->classes * sizeof(*r->fine_w));
-	return parents_mean(r, &s) > REFINE_SETTLED * energy_counted(r->w->d);
-}
-
-static bool refine_window(struct refinement *r)
-{
-	double coarse = -1;
-
-	for (int k = 0; k < REFINE_ROUNDS; k++) {
-		if (!refine_round(r, &coarse))
-			break;
-	}
-	return isfinite(r->gain) && r->gain > r->chance;
-}
-
-bool power_fit_refine(const struct power_data *d, const uint32_t *parent, const double *parent_w,
-		      double lag_s, double *power_w)
-{
-	uint32_t *class_of = xcalloc((size_t)d->classes + 1, sizeof(*class_of));
-	uint32_t classes = classes_of(d, 0, d->n, class_of);
-	CLEANUP(power_window_release) struct power_window w = { 0 };
-	CLEANUP(xfreep) double *v = xcalloc(4 * (size_t)d->classes + 1, sizeof(*v));
-	struct refinement r = { .w = &w,
-				.parent = parent,
-				.given_w = v,
-				.fine_w = v + d->classes,
-				.sum_j = v + 2 * (size_t)d->classes,
-				.sum_s = v + 3 * (size_t)d->classes,
-				.lag_s = lag_s };
-	bool better;
-
-	power_window_make(&w, d, 0, d->n, class_of, classes);
-	for (uint32_t c = 0; c < d->classes; c++) {
-		power_w[c] = parent_w[parent[c]];
-		if (class_of[c] != POWER_NO_CLASS)
-			r.given_w[class_of[c]] = power_w[c];
-	}
-	if (classes == 0 || (classes > POWER_DENSE && classes > w.intervals))
-		return false;
-	better = refine_window(&r);
-	for (uint32_t c = 0; better && c < d->classes; c++) {
-		if (class_of[c] != POWER_NO_CLASS)
-			power_w[c] = r.fine_w[class_of[c]];
-	}
-	return better;
 }
 
 const char *power_used_name(enum power_used used)

@@ -8,6 +8,7 @@
  *	columns → solution (power_solve.c): powers, dispersion, spread and lag
  *	solution → variances (power_width.c)
  *	power_fit.c cuts windows, joins classes and decides whether the fit is used
+ *	power_refine.c finds powers of finer classes
  */
 #ifndef POWER_PRIVATE_H
 #define POWER_PRIVATE_H
@@ -32,6 +33,17 @@ static inline bool power_counts(const struct power_data *d, size_t i)
 	}
 	return false;
 }
+
+/* The classes that run in [from, to), numbered; the rest POWER_NO_CLASS. */
+uint32_t power_classes_of(const struct power_data *d, size_t from, size_t to, uint32_t *ret);
+/* Of the intervals that are fitted, J. */
+double power_energy_counted(const struct power_data *d);
+/*
+ * What powers without a meaning gain: χ² of so many parameters, and two of its deviations.
+ * Residuals that are alike count for fewer (Bartlett 1946), but not all of it: short calls are at
+ * many places among them. Its root keeps what simulations say is right and leaves slow drifts out.
+ */
+double power_chance_gain(double parameters, double lag1);
 
 /* ---- columns (power_columns.c) ---- */
 

@@ -45,7 +45,7 @@ static struct sample_item item_of(const struct sample *s, uint32_t lane, uint32_
 				     .at_end = e->at_end ? share : 0 };
 }
 
-/* The log of a lane: counts its entries (items NULL), or puts them behind their interval's first. */
+/* The log of a lane: counts its entries (items NULL), or puts them where they belong. */
 static void sample_lane(struct sample *s, const struct interval_log *l, const uint32_t *at,
 			uint32_t lane, const uint32_t *class_of, const uint32_t *leaf_of)
 {

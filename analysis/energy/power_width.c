@@ -205,8 +205,8 @@ static void residuals_release(struct residuals *r)
 /* ---- with matrices ---- */
 
 /*
- * Of the columns of times and lags: (A + λ)^-1, [size][size], and Z = Σ_i s_i·t_i', [classes][size],
- * s the classes' shares of interval i.
+ * Of the columns of times and lags: (A + λ)^-1, [size][size], and Z = Σ_i s_i·t_i',
+ * [classes][size], s the classes' shares of interval i.
  */
 struct bordered {
 	size_t size;

@@ -1,6 +1,7 @@
 #include "analyses_private.h"
 #include "energy_rows.h"
 #include "energy_stream.h"
+#include "power_tables.h"
 #include "series_label.h"
 #include "track_names.h"
 
@@ -53,25 +54,6 @@ TABLE_FORM(energy_callpaths, ENERGY_CALLPATHS,
 	   "energy of every call path (host view) or device operation (device view) by counter; a "
 	   "path after its caller, the dearest first, [unattributed] last");
 
-/* clang-format off */
-#define ENERGY_FIT(X) \
-	X(STR, counter) X(STR, device) X(STR, view) X(U64, intervals) X(U64, classes) \
-	X(F64, explained) X(F64, residual_w) X(U64, rounds) X(F64, lag1) X(STR, used) \
-	X(F64, lag_s) X(U64, windows)
-/* clang-format on */
-TABLE_FORM(energy_fit, ENERGY_FIT,
-	   "how well a power for each function, or kind of device work, explains the intervals of "
-	   "each counter; by counter, device and view");
-
-/* clang-format off */
-#define POWER_TIMELINE(X) \
-	X(STR, counter) X(STR, device) X(STR, view) X(STR, name) X(I64, t_ns) X(I64, dt_ns) \
-	X(F64, modelled_w)
-/* clang-format on */
-TABLE_FORM(power_timeline, POWER_TIMELINE,
-	   "which function, or device work, draws how much over time, by power; by counter, device "
-	   "and view, then time, those with most energy first");
-
 /* State of adding one (counter, device, view) to the tables. */
 struct job {
 	const struct series_label *label;
@@ -91,8 +73,8 @@ struct tables {
 	unsigned threads;
 	const struct idle_opts *idle;
 	struct table_set *out;
-	struct table *energy, *totals, *paths, *fits, *timeline;
-	str_id *class_names; /* by class */
+	struct table *energy, *totals, *paths;
+	struct power_tables power;
 	const struct lane_def *lanes;
 	struct energy_groups g;
 	struct strvec tracks;
@@ -377,51 +359,6 @@ static void totals_row(const struct tables *ts, const struct job *j)
 					       j->power_attributed_j, j->power_idle_j });
 }
 
-static const char *timeline_name(const struct tables *ts, const struct power_timeline *t, size_t c)
-{
-	if (c < t->shown)
-		return model_str(ts->m, ts->class_names[t->classes[c]]);
-	return c == t->shown ? "[other]" : UNATTRIBUTED;
-}
-
-static void timeline_rows(const struct tables *ts, const struct job *j,
-			  const struct power_timeline *t)
-{
-	for (size_t i = 0; t && i < t->bins * t->columns; i++) {
-		size_t bin = i / t->columns, c = i % t->columns;
-
-		if (t->w[i] > 0)
-			table_add(ts->timeline,
-				  &(struct power_timeline_row){
-					  j->label->name, j->label->device, view_name(j->view),
-					  timeline_name(ts, t, c),
-					  t->from_ns + (int64_t)bin * t->bin_ns - ts->m->first_ns,
-					  t->bin_ns, t->w[i] });
-	}
-}
-
-static void class_names_find(struct tables *ts)
-{
-	ts->class_names = xcalloc((size_t)ts->g.classes + 1, sizeof(*ts->class_names));
-	for (size_t i = 0; i < ts->g.groups.nr; i++)
-		ts->class_names[ts->g.groups.v[i].class_id] = ts->g.groups.v[i].name;
-}
-
-static void fit_row(const struct tables *ts, const struct job *j)
-{
-	const struct power_fit *f = j->fit;
-	uint64_t classes = 0;
-
-	if (!f || !j->r.taken)
-		return;
-	for (uint32_t c = 0; c <= ts->g.classes; c++)
-		classes += f->classes[c].time_s > 0;
-	table_add(ts->fits, &(struct energy_fit_row){
-				    j->label->name, j->label->device, view_name(j->view),
-				    f->intervals, classes, f->explained, f->residual_w, f->rounds,
-				    f->lag1, power_used_name(f->used), f->lag_s, f->windows });
-}
-
 /* ---- order of rows ---- */
 
 /* Exclusive descending, unknown last; then track, then name. */
@@ -647,8 +584,10 @@ static void collect_job(struct tables *ts, const struct energy_run *run, size_t 
 		path_rows(ts, j);
 	unattributed_rows(ts, j);
 	totals_row(ts, j);
-	fit_row(ts, j);
-	timeline_rows(ts, j, energy_run_timeline(run, number));
+	power_tables_add(
+		&ts->power,
+		&(struct power_key){ j->label->name, j->label->device, view_name(j->view) },
+		j->r.taken ? j->fit : NULL, energy_run_timeline(run, number));
 	if (!(j->r.flags & CF_SHORT))
 		job_check(ts, j);
 }
@@ -667,8 +606,6 @@ static void tables_prepare(struct tables *ts)
 	ts->energy = table_make(&energy_form);
 	ts->totals = table_make(&energy_totals_form);
 	ts->paths = table_make(&energy_callpaths_form);
-	ts->fits = table_make(&energy_fit_form);
-	ts->timeline = table_make(&power_timeline_form);
 }
 
 static void tables_finish(struct tables *ts)
@@ -683,14 +620,9 @@ static void tables_finish(struct tables *ts)
 		table_set_add(ts->out, STEAL(ts->energy));
 		table_set_add(ts->out, STEAL(ts->totals));
 		table_set_add(ts->out, STEAL(ts->paths));
-		if (table_rows(ts->fits))
-			table_set_add(ts->out, STEAL(ts->fits));
-		if (table_rows(ts->timeline))
-			table_set_add(ts->out, STEAL(ts->timeline));
+		power_tables_put(&ts->power, ts->out);
 	}
-	table_free(ts->fits);
-	table_free(ts->timeline);
-	free(ts->class_names);
+	power_tables_release(&ts->power);
 	table_free(ts->energy);
 	table_free(ts->totals);
 	table_free(ts->paths);
@@ -788,7 +720,7 @@ static void lanes_take(struct tables *ts, const struct energy_stream *es)
 	if (es)
 		ts->lanes = energy_stream_lanes(es, &nr);
 	energy_groups_make(ts->p, ts->lanes, nr, &ts->g);
-	class_names_find(ts);
+	power_tables_make(&ts->power, ts->m, &ts->g);
 	ts->outside_path = xcalloc(ts->g.cct.nr + ts->g.groups.nr + 1, sizeof(*ts->outside_path));
 }
 

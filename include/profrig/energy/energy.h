@@ -227,7 +227,7 @@ struct energy_classes {
 	uint32_t nr;
 	const uint32_t *const *of; /* [lane][node], borrowed; NULL: of a lane without nodes */
 	/* finer ones (call paths), each of one class, in an order that does not depend on lanes;
-	 * a node's power is that of its leaf where the data tell it from its class; 0, NULL: none */
+	 * a node has its leaf's power where the data tell it from its class; 0, NULL: none */
 	uint32_t leaves;
 	const uint32_t *const *leaf_of;
 	const uint32_t *class_of_leaf;
@@ -238,8 +238,8 @@ struct energy_classes {
 void energy_run_split(struct energy_run *run, const struct energy_classes *classes,
 		      struct workers *workers);
 /*
- * How it fits; the classes given, behind them idle time or static power; without weight_w. NULL: not
- * split.
+ * How it fits; the classes given, behind them idle time or static power; without weight_w. NULL:
+ * not split.
  */
 const struct power_fit *energy_run_fit(const struct energy_run *run, size_t job);
 /* The node's energy by power; where it is not used (power_fit.used) by time. NaN: not split. */

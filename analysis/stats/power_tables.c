@@ -1,0 +1,76 @@
+#include "power_tables.h"
+
+#include "profrig/base/xalloc.h"
+
+void power_tables_make(struct power_tables *t, const struct model *m, const struct energy_groups *g)
+{
+	*t = (struct power_tables){ .m = m,
+				    .classes = g->classes,
+				    .names = xcalloc((size_t)g->classes + 1, sizeof(*t->names)),
+				    .fits = table_make(&energy_fit_form),
+				    .timeline = table_make(&power_timeline_form) };
+	for (size_t i = 0; i < g->groups.nr; i++)
+		t->names[g->groups.v[i].class_id] = g->groups.v[i].name;
+}
+
+void power_tables_release(struct power_tables *t)
+{
+	table_free(t->fits);
+	table_free(t->timeline);
+	free(t->names);
+	*t = (struct power_tables){ 0 };
+}
+
+static void fit_add(struct power_tables *t, const struct power_key *k, const struct power_fit *f)
+{
+	uint64_t classes = 0;
+
+	for (uint32_t c = 0; c <= t->classes; c++)
+		classes += f->classes[c].time_s > 0;
+	table_add(t->fits,
+		  &(struct energy_fit_row){ k->counter, k->device, k->view, f->intervals, classes,
+					    f->explained, f->residual_w, f->rounds, f->lag1,
+					    power_used_name(f->used), f->lag_s, f->windows });
+}
+
+static const char *column_name(const struct power_tables *t, const struct power_timeline *timeline,
+			       size_t c)
+{
+	if (c < timeline->shown)
+		return model_str(t->m, t->names[timeline->classes[c]]);
+	return c == timeline->shown ? "[other]" : "[unattributed]";
+}
+
+static void timeline_add(struct power_tables *t, const struct power_key *k,
+			 const struct power_timeline *timeline)
+{
+	for (size_t i = 0; i < timeline->bins * timeline->columns; i++) {
+		size_t bin = i / timeline->columns;
+		int64_t t_ns = timeline->from_ns + (int64_t)bin * timeline->bin_ns;
+
+		if (timeline->w[i] > 0)
+			table_add(t->timeline,
+				  &(struct power_timeline_row){
+					  k->counter, k->device, k->view,
+					  column_name(t, timeline, i % timeline->columns),
+					  t_ns - t->m->first_ns, timeline->bin_ns,
+					  timeline->w[i] });
+	}
+}
+
+void power_tables_add(struct power_tables *t, const struct power_key *k, const struct power_fit *f,
+		      const struct power_timeline *timeline)
+{
+	if (f)
+		fit_add(t, k, f);
+	if (timeline)
+		timeline_add(t, k, timeline);
+}
+
+void power_tables_put(struct power_tables *t, struct table_set *to)
+{
+	if (table_rows(t->fits))
+		table_set_add(to, STEAL(t->fits));
+	if (table_rows(t->timeline))
+		table_set_add(to, STEAL(t->timeline));
+}

@@ -1,0 +1,56 @@
+/*
+ * power_tables: the tables `energy_fit` and `power_timeline`, of energy by power (energy.h).
+ *
+ *	power_tables_make(&t, m, &groups)
+ *	power_tables_add(&t, &key, fit, timeline)	for each counter and view
+ *	power_tables_put(&t, out)			those with rows
+ *	power_tables_release(&t)
+ */
+#ifndef PROFRIG_POWER_TABLES_H
+#define PROFRIG_POWER_TABLES_H
+
+#include "energy_rows.h"
+
+#include "profrig/base/table.h"
+#include "profrig/energy/power_fit.h"
+#include "profrig/stats/analysis.h"
+
+/* clang-format off */
+#define ENERGY_FIT(X) \
+	X(STR, counter) X(STR, device) X(STR, view) X(U64, intervals) X(U64, classes) \
+	X(F64, explained) X(F64, residual_w) X(U64, rounds) X(F64, lag1) X(STR, used) \
+	X(F64, lag_s) X(U64, windows)
+/* clang-format on */
+TABLE_FORM(energy_fit, ENERGY_FIT,
+	   "how well a power for each function, or kind of device work, explains the intervals of "
+	   "each counter; by counter, device and view");
+
+/* clang-format off */
+#define POWER_TIMELINE(X) \
+	X(STR, counter) X(STR, device) X(STR, view) X(STR, name) X(I64, t_ns) X(I64, dt_ns) \
+	X(F64, modelled_w)
+/* clang-format on */
+TABLE_FORM(power_timeline, POWER_TIMELINE,
+	   "which function, or device work, draws how much over time, by power; by counter, device "
+	   "and view, then time, those with most energy first");
+
+struct power_tables {
+	const struct model *m;
+	uint32_t classes;
+	str_id *names; /* by class */
+	struct table *fits, *timeline;
+};
+
+struct power_key {
+	const char *counter, *device, *view;
+};
+
+void power_tables_make(struct power_tables *t, const struct model *m,
+		       const struct energy_groups *g);
+void power_tables_release(struct power_tables *t);
+/* fit, timeline: NULL: none */
+void power_tables_add(struct power_tables *t, const struct power_key *k, const struct power_fit *f,
+		      const struct power_timeline *timeline);
+void power_tables_put(struct power_tables *t, struct table_set *to);
+
+#endif
