@@ -259,6 +259,15 @@ static void split_scale(struct power_split *p, double live_j)
 	p->scale = by;
 }
 
+/* The energy of the intervals that are not dead. */
+static double live_of(const struct energy_run *run, const struct job *j)
+{
+	struct energy_totals t = j->totals;
+
+	totals_of(run, j, &t);
+	return t.total_j - t.dead_j;
+}
+
 static void split_rest(const struct energy_run *run, const struct job *j,
 		       const struct energy_classes *classes, const struct sample *s, struct rest *r)
 {
@@ -266,7 +275,7 @@ static void split_rest(const struct energy_run *run, const struct job *j,
 	double idle_j, rest_j, live_j;
 
 	totals_of(run, j, &t);
-	live_j = t.total_j - t.dead_j;
+	live_j = live_of(run, j);
 	nodes_visit(run, j, classes, r->p, visit_rest, r);
 	idle_j = 1e-9 * r->power_w[s->classes] * left_of(t.unattributed_share_ns, r->sh->idle_ns);
 	rest_j = fixed_value(r->rest_j) + idle_j;
@@ -384,6 +393,9 @@ static void job_split(const struct energy_run *run, const struct job *j,
 	nodes_number(t, j->grid, p);
 	sample_data_make(&d, s, c, idle_w, false);
 	power_fit_make(&d.d, &p->fit);
+	/* what the sample leaves out may be below 0, of a gauge */
+	if (!(live_of(run, j) > 0) && p->fit.used == POWER_USED)
+		p->fit.used = POWER_FEW;
 	if (p->fit.used == POWER_USED)
 		split_by_power(run, j, classes, s, &d, p);
 	else

@@ -330,3 +330,50 @@ PROPERTY(invariant_15_devices_within_their_node)
 			assert_false(warned(t.m, W_NODE_ENERGY));
 	}
 }
+
+/* ---- 16: energy by power ---- */
+
+/* Of one counter and view: Σ rows; adds to *powered where powers are used. */
+static void check_power(const struct table_set *ts, size_t total_row, uint64_t *powered)
+{
+	const struct table *t = table_set_find(ts, "energy_totals");
+	const struct table *e = table_set_find(ts, "energy");
+	double total = num_of(t, total_row, "total_j"), rows = 0;
+	double sum = num_of(t, total_row, "modelled_j") +
+		     num_of(t, total_row, "modelled_unattributed_j");
+
+	if (isnan(total) || isnan(sum))
+		return;
+	assert_true(fabs(sum - total) <= 1e-9 * fabs(total));
+	for (size_t r = 0; r < table_rows(e); r++) {
+		double j = num_of(e, r, "modelled_j");
+
+		if (!same_texts(t, total_row, e, r, job_columns, ARRAY_LEN(job_columns)) ||
+		    isnan(j))
+			continue;
+		rows += j;
+		*powered += !isnan(num_of(e, r, "modelled_w"));
+		/* where powers are not used it is that by time, and so may be a gauge's below 0 */
+		assert_true(isnan(num_of(e, r, "modelled_w")) || j >= 0);
+		assert_false(num_of(e, r, "modelled_uncertainty_j") < 0);
+	}
+	assert_true(fabs(rows - total) <= 1e-9 * fabs(total));
+}
+
+PROPERTY(invariant_16_power_keeps_the_sum)
+{
+	uint64_t powered = 0;
+
+	for (uint64_t k = 0; next_case(&k, 29000000, CASES);) {
+		CLEANUP(machine_release) struct machine x;
+
+		machine_make(&x);
+		x.o.energy.log_entries = k % 2 ? 0 : 40;
+		CLEANUP(table_set_release) struct table_set ts = run(x.t.m, "energy", &x.o);
+		const struct table *t = table_set_find(&ts, "energy_totals");
+
+		for (size_t r = 0; t && r < table_rows(t); r++)
+			check_power(&ts, r, &powered);
+	}
+	assert_true(powered > test_cases(CASES) / 4);
+}
