@@ -11,7 +11,8 @@
  * for all keeps the sum.
  */
 
-#define SMALL 1e-6 /* of a node's time: less is what rounding leaves */
+#define REFINE_PARTS ((size_t)200000) /* at most so many give the powers of finer classes */
+#define SMALL 1e-6                    /* of a node's time: less is what rounding leaves */
 
 /* Sums over the sample; by node, or by class. */
 struct shares {
@@ -172,6 +173,7 @@ static double *leaves_refine(const struct sample *s, const struct grid_counter *
 	for (uint32_t k = 0; k <= s->classes; k++)
 		parent_w[k] = f->classes[k].w;
 	sample_data_make(&d, s, c, NAN, true);
+	sample_data_thin(&d, s, REFINE_PARTS);
 	if (!power_fit_refine(&d.d, parent, parent_w, f->lag_s, leaf_w))
 		return NULL;
 	return STEAL(leaf_w);
@@ -322,20 +324,19 @@ static void shares_clear(struct shares *sh, uint32_t classes)
 }
 
 /*
- * By leaves instead of classes. By how much a class changes is the error that one power for all of
- * its paths makes: the half-width has to know of it.
+ * By leaves instead of classes. By how much a row changes is the error that one power for all of its
+ * class makes, and about what finer powers may be wrong by: its half-width has to know of it.
  */
 static void shares_refine(const struct sample *s, const struct sample_data *d, const double *leaf_w,
 			  struct power_split *p, struct shares *sh)
 {
-	CLEANUP(xfreep) double *coarse_j = xcalloc((size_t)s->classes + 1, sizeof(*coarse_j));
-
-	for (uint32_t c = 0; c <= s->classes; c++)
-		coarse_j[c] = fixed_value(sh->class_j[c]);
+	p->moved_j = xcalloc(sh->nodes + 1, sizeof(*p->moved_j));
+	for (size_t n = 0; n < sh->nodes; n++)
+		p->moved_j[n] = -sh->node_j[n];
 	shares_clear(sh, s->classes);
 	shares_sum(s, d, p, leaf_w, sh);
-	for (uint32_t c = 0; c <= s->classes; c++)
-		p->doubt_j[c] = fabs(fixed_value(sh->class_j[c]) - coarse_j[c]);
+	for (size_t n = 0; n < sh->nodes; n++)
+		p->moved_j[n] += sh->node_j[n];
 }
 
 static void split_by_power(const struct energy_run *run, const struct job *j,
@@ -389,7 +390,6 @@ static void job_split(const struct energy_run *run, const struct job *j,
 	p->made = true;
 	p->lanes = t->d.lanes.nr;
 	p->class_j = xcalloc((size_t)classes->nr + 1, sizeof(*p->class_j));
-	p->doubt_j = xcalloc((size_t)classes->nr + 1, sizeof(*p->doubt_j));
 	nodes_number(t, j->grid, p);
 	sample_data_make(&d, s, c, idle_w, false);
 	power_fit_make(&d.d, &p->fit);
@@ -482,7 +482,7 @@ void splits_release(struct energy_run *run)
 		free(p->first_node);
 		free(p->node_j);
 		free(p->class_j);
-		free(p->doubt_j);
+		free(p->moved_j);
 	}
 	VEC_RELEASE(&run->splits);
 }
@@ -537,8 +537,20 @@ double energy_run_power_attributed_j(const struct energy_run *run, size_t job)
 	return p ? fixed_value(sum) : NAN;
 }
 
+double energy_run_power_moved_j(const struct energy_run *run, size_t job, size_t lane,
+				uint32_t node)
+{
+	const struct power_split *p = split_of(run, job);
+	size_t place = p ? domain_place(&run->groups.v[run->jobs.v[job].domain].d, lane) : SIZE_MAX;
+
+	if (place == SIZE_MAX || !p->moved_j ||
+	    node >= p->first_node[place + 1] - p->first_node[place])
+		return 0;
+	return p->moved_j[p->first_node[place] + node] * p->scale;
+}
+
 double energy_run_power_half_width(const struct energy_run *run, size_t job, uint32_t class_id,
-				   double row_j)
+				   double row_j, double moved_j)
 {
 	const struct power_split *p = split_of(run, job);
 	const struct power_class *k;
@@ -552,5 +564,5 @@ double energy_run_power_half_width(const struct energy_run *run, size_t job, uin
 		return NAN;
 	/* one row of several scatters more than its part of the class */
 	part = fmin(row_j / all, 1);
-	return (k->half_width_j * sqrt(part) + p->doubt_j[class_id] * part) * (all / k->energy_j);
+	return k->half_width_j * sqrt(part) * (all / k->energy_j) + fabs(moved_j);
 }

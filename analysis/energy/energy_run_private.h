@@ -79,7 +79,7 @@ struct power_split {
 	double *node_j;     /* by node */
 	double idle_j;      /* while nothing ran, without dead intervals */
 	fixed128 *class_j;  /* by class: in all of the time, before scale */
-	double *doubt_j;    /* by class: by how much finer classes changed it */
+	double *moved_j;    /* by node: by how much finer classes changed it; NULL: not at all */
 	double scale;       /* that keeps the sum */
 	size_t lanes;
 	struct power_timeline timeline;

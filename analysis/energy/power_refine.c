@@ -74,6 +74,10 @@ static bool refine_window(struct refinement *r)
 		if (!refine_round(r, &coarse))
 			break;
 	}
+	for (uint32_t f = 0; f < r->w->classes; f++) {
+		if (!isfinite(r->fine_w[f]) || !(r->fine_w[f] >= 0))
+			return false;
+	}
 	return isfinite(r->gain) && r->gain > r->chance;
 }
 

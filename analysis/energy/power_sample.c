@@ -296,6 +296,27 @@ void sample_data_make(struct sample_data *ret, const struct sample *s, const str
 	};
 }
 
+static size_t parts_counted(const struct sample_data *d, size_t n)
+{
+	size_t nr = 0;
+
+	for (size_t k = 0; k < n; k++)
+		nr += d->halo[k] ? 0 : d->first[k + 1] - d->first[k];
+	return nr;
+}
+
+void sample_data_thin(struct sample_data *d, const struct sample *s, size_t parts)
+{
+	for (unsigned level = 1; level < LOG_LEVELS && parts_counted(d, s->n) > parts; level++) {
+		for (size_t k = 0; k < s->n; k++) {
+			if (interval_log_level(s->number[k]) >= level)
+				continue;
+			d->halo[k] = true;
+			d->energy_j[k] = 0;
+		}
+	}
+}
+
 void sample_data_release(struct sample_data *d)
 {
 	free(d->energy_j);

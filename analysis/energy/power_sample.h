@@ -53,6 +53,8 @@ struct sample_data {
  */
 void sample_data_make(struct sample_data *ret, const struct sample *s, const struct grid_counter *c,
 		      double idle_w, bool leaves);
+/* Whole blocks become halo, until at most so many parts are left that count. */
+void sample_data_thin(struct sample_data *d, const struct sample *s, size_t parts);
 void sample_data_release(struct sample_data *d);
 
 #endif

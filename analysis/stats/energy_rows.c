@@ -1,5 +1,6 @@
 #include "energy_rows.h"
 #include "ns.h"
+#include "track_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,10 +112,10 @@ static void classes_number(struct energy_groups *g, const struct model *m)
 		g->groups.v[i].class_id = of_name[g->groups.v[i].name];
 }
 
-/* ---- leaves: call paths ---- */
+/* ---- leaves: call paths of a track ---- */
 
 struct leaf {
-	uint64_t path; /* hash of the names on it */
+	uint64_t path; /* hash of the names on it, and of the track's */
 	uint32_t class_id;
 	uint32_t node;
 };
@@ -138,15 +139,27 @@ static uint64_t path_hash(uint64_t parent, uint32_t class_id)
 	return x ^ x >> 31;
 }
 
-/* Parents come before children; of device work the path is the name. */
-static void leaves_hash(const struct energy_groups *g, const struct lane_place *p,
-			struct leaf *leaves)
+static uint64_t text_hash(const char *s)
 {
+	uint64_t hash = 0;
+
+	for (; *s; s++)
+		hash = path_hash(hash, (unsigned char)*s);
+	return hash;
+}
+
+/* Parents come before children; of device work the path is the name, and the track's. */
+static void leaves_hash(const struct energy_groups *g, const struct lane_place *p,
+			const struct strvec *tracks, struct leaf *leaves)
+{
+	track_id track = p->nodes ? g->groups.v[g->nodes.v[p->first_node].group].track : 0;
+	uint64_t root = p->nodes ? text_hash(tracks->v[track]) : 0;
+
 	for (uint32_t i = 0; i < p->nodes; i++) {
 		size_t at = p->first_node + i;
 		uint32_t up = g->nodes.v[at].parent;
 		uint64_t above = up == NODE_NONE || g->nodes.v[at].path == CCT_NONE
-					 ? 0
+					 ? root
 					 : leaves[p->first_node + up].path;
 
 		leaves[at] = (struct leaf){ .path = path_hash(above, g->class_of_node[at]),
@@ -155,14 +168,16 @@ static void leaves_hash(const struct energy_groups *g, const struct lane_place *
 	}
 }
 
-static void leaves_make(struct energy_groups *g)
+static void leaves_make(struct energy_groups *g, const struct model *m)
 {
 	size_t nr = g->nodes.nr;
 	CLEANUP(xfreep) struct leaf *leaves = xcalloc(nr + 1, sizeof(*leaves));
+	CLEANUP(strvec_release) struct strvec tracks = STRVEC_INIT;
 
+	track_names(m, &tracks);
 	for (size_t i = 0; i < g->places.nr; i++) {
 		if (g->places.v[i].mode != LANE_COVER)
-			leaves_hash(g, &g->places.v[i], leaves);
+			leaves_hash(g, &g->places.v[i], &tracks, leaves);
 	}
 	qsort(leaves, nr, sizeof(*leaves), leaf_cmp);
 	g->leaf_of_node = xcalloc(nr + 1, sizeof(*g->leaf_of_node));
@@ -182,7 +197,7 @@ static void classes_make(struct energy_groups *g, const struct model *m)
 	g->leaf_of = xcalloc(g->places.nr + 1, sizeof(*g->leaf_of));
 	for (size_t i = 0; i < g->nodes.nr; i++)
 		g->class_of_node[i] = g->groups.v[g->nodes.v[i].group].class_id;
-	leaves_make(g);
+	leaves_make(g, m);
 	for (size_t i = 0; i < g->places.nr; i++) {
 		const struct lane_place *p = &g->places.v[i];
 
@@ -248,8 +263,9 @@ static void row_uncertainty(struct energy_groups *g, const struct energy_run *ru
 	struct energy_value *v = &g->rows[group];
 
 	v->uncertainty_j = energy_run_uncertainty(run, job, lane, row);
-	v->power_uncertainty_j = energy_run_power_half_width(run, job, g->groups.v[group].class_id,
-							     sum_value(&v->power_j));
+	v->power_uncertainty_j =
+		energy_run_power_half_width(run, job, g->groups.v[group].class_id,
+					    sum_value(&v->power_j), sum_value(&v->power_moved_j));
 }
 
 static void collect_nodes(struct energy_groups *g, const struct energy_run *run, size_t job,
@@ -263,6 +279,8 @@ static void collect_nodes(struct energy_groups *g, const struct energy_run *run,
 		double power_j = energy_run_power_j(run, job, lane, i);
 
 		value_add(&g->rows[n->group], &e, power_j);
+		sum_add(&g->rows[n->group].power_moved_j,
+			energy_run_power_moved_j(run, job, lane, i));
 		if (n->path != CCT_NONE)
 			value_add(&g->paths[n->path], &e, power_j);
 		else

@@ -31,6 +31,7 @@ struct energy_group {
 struct energy_value {
 	struct sum inclusive_j, exclusive_j, share_ns;
 	struct sum power_inclusive_j, power_j; /* by power; the first of paths only */
+	struct sum power_moved_j;              /* rows only */
 	int64_t exclusive_ns;
 	uint8_t own_marks;    /* of the time in which it was innermost */
 	uint8_t marks;        /* of all of its time */
@@ -70,7 +71,7 @@ struct energy_groups {
 	uint32_t classes;
 	uint32_t *class_of_node;
 	const uint32_t **class_of;
-	/* finer ones: one per call path, of all tracks together */
+	/* finer ones: one per call path and track */
 	uint32_t leaves;
 	uint32_t *leaf_of_node, *class_of_leaf;
 	const uint32_t **leaf_of;

@@ -561,7 +561,7 @@ static void collect_power(const struct tables *ts, const struct energy_run *run,
 		!j->fit || j->fit->used != POWER_USED
 			? j->fit ? j->r.unattributed_uncertainty_j : NAN
 			: energy_run_power_half_width(run, number, ts->g.classes,
-						      j->power_idle_j - j->r.dead_j);
+						      j->power_idle_j - j->r.dead_j, 0);
 }
 
 static void collect_job(struct tables *ts, const struct energy_run *run, size_t number,

@@ -156,6 +156,21 @@ static double energy_had(const struct power_data *d, const struct power_fit *fit
 	return sum;
 }
 
+/* Pairs of classes have a parent. */
+static void refine(const struct power_data *d, const struct power_fit *fit)
+{
+	uint32_t parent[CLASSES + 1];
+	double parent_w[CLASSES + 1], fine_w[CLASSES + 1];
+
+	for (uint32_t c = 0; c < d->classes; c++) {
+		parent[c] = c / 2;
+		parent_w[c] = fit->classes[c].w;
+	}
+	power_fit_refine(d, parent, parent_w, fit->lag_s, fine_w);
+	for (uint32_t c = 0; c < d->classes; c++)
+		must(isfinite(fine_w[c]) && fine_w[c] >= 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct bytes b = { data, data + n };
@@ -170,6 +185,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	must(!isnan(fit.explained) && !isnan(fit.residual_w) && !isnan(fit.lag1));
 	for (size_t k = 0; k < f->first[f->d.n]; k++)
 		must(!isnan(fit.weight_w[k]) && fit.weight_w[k] >= 0);
+	if (fit.used == POWER_USED)
+		refine(&f->d, &fit);
 	power_fit_release(&fit);
 	free(f);
 	return 0;

@@ -246,9 +246,12 @@ const struct power_fit *energy_run_fit(const struct energy_run *run, size_t job)
 double energy_run_power_j(const struct energy_run *run, size_t job, size_t lane, uint32_t node);
 double energy_run_power_idle_j(const struct energy_run *run, size_t job);
 double energy_run_power_attributed_j(const struct energy_run *run, size_t job);
-/* 95 % half-width for a row of a class whose energy by power is row_j. */
+/* By how much finer classes changed a node's energy. */
+double energy_run_power_moved_j(const struct energy_run *run, size_t job, size_t lane,
+				uint32_t node);
+/* 95 % half-width for a row of a class: row_j, moved_j: sums of its nodes of the two above. */
 double energy_run_power_half_width(const struct energy_run *run, size_t job, uint32_t class_id,
-				   double row_j);
+				   double row_j, double moved_j);
 
 #define POWER_TIMELINE_BINS ((size_t)200)
 #define POWER_TIMELINE_SHOWN ((size_t)12)

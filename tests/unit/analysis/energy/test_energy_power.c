@@ -363,65 +363,136 @@ TEST(example_of_the_docs)
 	assert_near(num_of(e, 1, "modelled_w"), 100, 0.01);
 }
 
-/* ---- two processes that share the device ---- */
+/* ---- processes that share the device ---- */
 
 #define MS 20000
+#define PROCESSES 3
 
-/* Which class runs in each ms; −1: none. */
-static void process_make(struct program *p, int pid, int *runs)
+/* One ms of a process: the class that runs, −1: none, and the power of that call. */
+struct moment {
+	int c;
+	double w;
+};
+
+struct shared {
+	struct program p;
+	double row_j[PROCESSES][CLASSES];
+};
+
+static void process_make(struct program *p, int pid, double vary, double factor, struct moment *m)
 {
 	track_id thread = trace_thread(&p->t, "n", pid, 1);
 
 	for (int at = 0, length; at < MS; at += length) {
 		int c = (int)below(CLASSES + 2);
+		double w = c < CLASSES ? factor * p->power_w[c] * uniform(1 - vary, 1 + vary) : 0;
 
 		length = 2 + (int)below(5);
 		length = length < MS - at ? length : MS - at;
 		for (int i = 0; i < length; i++)
-			runs[at + i] = c < CLASSES ? c : -1;
+			m[at + i] = (struct moment){ c < CLASSES ? c : -1, w };
 		if (c < CLASSES)
 			trace_call(&p->t, thread, p->names[c], at * 1e-3, (at + length) * 1e-3);
 	}
 }
 
-/* Each gets half of the device while both run: a class draws its power times its share. */
-static void shared_program(struct program *p, uint64_t with_seed)
+/* Those that run share the device equally: a call draws its power times its share. */
+static double moment_power(struct shared *x, const struct moment *m, int at, int processes)
 {
-	CLEANUP(xfreep) int *a = xcalloc(2 * MS, sizeof(*a));
-	int *b = a + MS;
+	double w = 0;
+	int active = 0;
 
-	program_begin(p, with_seed);
-	p->end_s = MS * 1e-3;
-	process_make(p, 1, a);
-	process_make(p, 2, b);
-	for (int i = 0; i < MS; i++) {
-		double share = a[i] >= 0 && b[i] >= 0 ? 0.5 : 1, w = 0;
+	for (int k = 0; k < processes; k++)
+		active += m[k * MS + at].c >= 0;
+	for (int k = 0; k < processes; k++) {
+		const struct moment *now = &m[k * MS + at];
 
-		for (int k = 0; k < 2; k++) {
-			int c = k ? b[i] : a[i];
-
-			if (c < 0)
-				continue;
-			w += p->power_w[c] * share;
-			p->truth_j[c] += p->power_w[c] * share * 1e-3;
-		}
-		power_between(p, i * 1e-3, (i + 1) * 1e-3, w > 0 ? w : IDLE_W);
+		if (now->c < 0)
+			continue;
+		w += now->w / active;
+		x->p.truth_j[now->c] += now->w / active * 1e-3;
+		x->row_j[k][now->c] += now->w / active * 1e-3;
 	}
-	program_sample(p);
+	return active ? w : IDLE_W;
+}
+
+/* more: by how much of itself a process draws more than the one before it. */
+static void shared_program(struct shared *x, uint64_t with_seed, int processes, double vary,
+			   double more)
+{
+	CLEANUP(xfreep)
+	struct moment *m = xcalloc((size_t)processes * MS, sizeof(*m));
+
+	memset(x->row_j, 0, sizeof(x->row_j));
+	program_begin(&x->p, with_seed);
+	x->p.end_s = MS * 1e-3;
+	for (int k = 0; k < processes; k++)
+		process_make(&x->p, k + 1, vary, 1 + k * more, &m[k * MS]);
+	for (int i = 0; i < MS; i++)
+		power_between(&x->p, i * 1e-3, (i + 1) * 1e-3, moment_power(x, m, i, processes));
+	program_sample(&x->p);
 }
 
 TEST(two_processes)
 {
-	struct program p;
+	struct shared x;
 
-	shared_program(&p, 5);
-	CLEANUP(table_set_release) struct table_set ts = run(p.t.m, "energy", NULL);
-	struct errors errors = errors_of(&p, table_set_find(&ts, "energy"), "host");
+	shared_program(&x, 5, 2, 0, 0);
+	CLEANUP(table_set_release) struct table_set ts = run(x.p.t.m, "energy", NULL);
+	struct errors errors = errors_of(&x.p, table_set_find(&ts, "energy"), "host");
 
 	assert_better(&errors, 0.05);
 	assert_balance(&ts);
 	assert_timeline(&ts, "host");
-	program_release(&p);
+	program_release(&x.p);
+}
+
+/* Rows of each process: "rank 1/thread 1". */
+static void count_covered(const struct shared *x, const struct table *e, int *rows, int *covered)
+{
+	for (size_t r = 0; r < table_rows(e); r++) {
+		int c = class_named(str_of(e, r, "name"));
+		const char *track = str_of(e, r, "track");
+		int k = strncmp(track, "rank ", 5) == 0 ? track[5] - '1' : 0;
+		double truth;
+
+		if (c < 0)
+			continue;
+		truth = x->row_j[k][c];
+		++*rows;
+		*covered += fabs(num_of(e, r, "modelled_j") - truth) <=
+			    num_of(e, r, "modelled_uncertainty_j");
+	}
+}
+
+static void assert_rows_covered(double more)
+{
+	int rows = 0, covered = 0;
+
+	for (uint64_t n = 0; n < 12; n++) {
+		struct shared x;
+
+		shared_program(&x, 100 + n, PROCESSES, 0.17, more);
+		CLEANUP(table_set_release) struct table_set ts = run(x.p.t.m, "energy", NULL);
+
+		count_covered(&x, table_set_find(&ts, "energy"), &rows, &covered);
+		program_release(&x.p);
+	}
+	print_message("# %d of %d rows\n", covered, rows);
+	assert_int_equal(rows, 12 * PROCESSES * CLASSES);
+	assert_true(covered >= rows * 0.935);
+}
+
+/* Rows of one name on several tracks: each is within its own interval, not only their sum. */
+TEST(rows_are_covered)
+{
+	assert_rows_covered(0);
+}
+
+/* The same functions draw more in one process than in the other. */
+TEST(rows_that_differ_are_covered)
+{
+	assert_rows_covered(0.4);
 }
 
 /* ---- a function that draws more in one path than in the other ---- */
