@@ -324,8 +324,8 @@ static void shares_clear(struct shares *sh, uint32_t classes)
 }
 
 /*
- * By leaves instead of classes. By how much a row changes is the error that one power for all of its
- * class makes, and about what finer powers may be wrong by: its half-width has to know of it.
+ * By leaves instead of classes. By how much a row changes is the error that one power for all of
+ * its class makes, and about what finer powers may be wrong by: its half-width has to know of it.
  */
 static void shares_refine(const struct sample *s, const struct sample_data *d, const double *leaf_w,
 			  struct power_split *p, struct shares *sh)
