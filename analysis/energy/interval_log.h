@@ -36,7 +36,7 @@
  * LOG_MORE times as many: functions in many threads make many entries of few intervals.
  */
 #define LOG_PLENTY 2048
-#define LOG_MORE 4
+#define LOG_MORE 2
 #define LOG_ENTRIES (UINT64_C(1) << 19)
 
 struct log_budget {

@@ -8,7 +8,7 @@
 
 #define OUTER_ROUNDS 8
 #define NEWTON_STEPS 30
-#define HOPELESS_ROWS 500
+#define HOPELESS_ROWS 200
 #define POWER_SETTLED 1e-5 /* Σ T·|ΔP| / ΣE */
 #define CG_ERROR 0.03
 #define CG_ERROR_ROUGH 0.2 /* to compare lags */
@@ -444,7 +444,8 @@ static double solution_gain(const struct solution *s)
 /* The first round shows that nothing will come of it: others are spared. */
 static bool solution_hopeless(const struct solution *s)
 {
-	return s->c.n >= HOPELESS_ROWS && solution_gain(s) < s->parameters / 2;
+	return s->c.n >= HOPELESS_ROWS && s->c.n >= 4 * (size_t)s->c.classes &&
+	       solution_gain(s) < s->parameters / 2;
 }
 
 void solution_make(struct solution *s, const struct power_window *w, const double *shares,
@@ -518,7 +519,7 @@ static double lag_grid_step(const struct power_window *w)
 			medians[n++] = medians[f];
 	}
 	step = median_of(medians, n) / 2;
-	return fmax(w->length_s / 12, fmin(w->length_s / 3, step));
+	return fmax(w->length_s / 8, fmin(w->length_s / 3, step));
 }
 
 static double lag_misfit(const struct power_window *w, double lag_s)
@@ -527,7 +528,7 @@ static double lag_misfit(const struct power_window *w, double lag_s)
 
 	solution_begin(&s, w, lag_s, lag_rows(w));
 	s.cg_error = CG_ERROR_ROUGH;
-	for (int k = 0; k < 3; k++) {
+	for (int k = 0; k < 2; k++) {
 		for (uint32_t f = 0; f < w->classes; f++) {
 			s.lambda[f] = dispersion(&s, 0) / (s.centre_w * s.centre_w);
 			s.towards_w[f] = s.centre_w;
