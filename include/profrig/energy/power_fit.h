@@ -29,9 +29,10 @@
  * with r = E − μ, s = P_f·t_fi/μ_i, A = Σ t·t'/μ, G = (diag T − diag(P)·A)·(A + diag λ)^-1 and q_fi
  * the part of r_i that is the class's own deviation (a call that draws more than others of its
  * class is charged rightly). Its variance is the largest of three: pooled residuals, each
- * interval's own (White 1980), and blocks of n^(1/3) intervals (for drift). Half-widths are 1.2
- * times what theory gives, 1.5 for stale and quantised counters: with these numbers simulations
- * of all families in tests/unit/analysis/energy/test_power_coverage.c are covered.
+ * interval's own (White 1980), and blocks of n^(1/3) intervals, longer where residuals are alike
+ * (for drift). Half-widths are 1.2 times what theory gives, 1.5 for stale and quantised counters:
+ * these numbers cover 47 families of simulations; six more have looser limits
+ * (test_power_coverage.c).
  *
  * Separable. Classes that always run in the same proportion cannot be told apart: they are joined
  * (group), their sum stays sharp, and inside it energy is divided by time. A fit that explains no
