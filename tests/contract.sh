@@ -12,6 +12,7 @@ declare -A PINNED=(
 	[energy]=counter,device,view,track,name,calls,inclusive_j,exclusive_j,exclusive_ns,mean_w,share,flags,uncertainty_j,static_j,dynamic_j,modelled_j,modelled_uncertainty_j,modelled_w,separable
 	[energy_totals]=counter,device,view,total_j,attributed_j,unattributed_j,error_rel
 	[energy_callpaths]=counter,device,view,track,path,depth,calls,inclusive_j,exclusive_j,exclusive_ns,flags
+	[energy_calls]=counter,device,view,track,name,start_ns,duration_ns,inclusive_j,uncertainty_j,modelled_j,modelled_uncertainty_j,best_j,best_uncertainty_j,estimate
 	[energy_fit]=counter,device,view,intervals,classes,explained,residual_w,rounds,lag1,used
 )
 

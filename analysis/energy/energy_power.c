@@ -1,3 +1,4 @@
+#include "power_calls.h"
 #include "power_timeline.h"
 
 #include <string.h>
@@ -18,6 +19,7 @@
 struct shares {
 	size_t nodes;
 	double *node_j, *time_ns, *share_ns; /* [nodes] */
+	double *item_j;                      /* [items of the sample] */
 	fixed128 *class_j;                   /* [classes + 1] */
 	double idle_ns, all_j;
 };
@@ -125,6 +127,7 @@ static void shares_interval(const struct sample *s, const struct sample_data *d,
 		const struct sample_item *item = &s->items[i];
 		double j = by * (item_power(w, item) * item->time_ns + static_w * item->share_ns);
 
+		sh->item_j[i] = j;
 		sh->node_j[node_at(p, item)] += j;
 		sh->time_ns[node_at(p, item)] += item->time_ns;
 		sh->share_ns[node_at(p, item)] += item->share_ns;
@@ -339,9 +342,17 @@ static void shares_refine(const struct sample *s, const struct sample_data *d, c
 		p->moved_j[n] += sh->node_j[n];
 }
 
+/* What the items of the sample have in the end. */
+static void items_scale(const struct sample *s, const double *factor, double scale, double *item_j)
+{
+	for (size_t i = 0; i < s->first[s->n]; i++)
+		item_j[i] *= factor[s->items[i].class_id] * scale;
+}
+
+/* item_j: [items of the sample] */
 static void split_by_power(const struct energy_run *run, const struct job *j,
 			   const struct energy_classes *classes, const struct sample *s,
-			   const struct sample_data *d, struct power_split *p)
+			   const struct sample_data *d, struct power_split *p, double *item_j)
 {
 	const struct grid_counter *c = &s->grid->counters.v[j->counter];
 	CLEANUP(xfreep) double *leaf_w = leaves_refine(s, c, classes, &p->fit);
@@ -353,6 +364,7 @@ static void split_by_power(const struct energy_run *run, const struct job *j,
 			     .node_j = by_node,
 			     .time_ns = by_node + nodes,
 			     .share_ns = by_node + 2 * nodes,
+			     .item_j = item_j,
 			     .class_j = class_j };
 	struct rest r = { .p = p,
 			  .sh = &sh,
@@ -366,6 +378,7 @@ static void split_by_power(const struct energy_run *run, const struct job *j,
 	if (leaf_w)
 		shares_refine(s, d, leaf_w, p, &sh);
 	split_rest(run, j, classes, s, &r);
+	items_scale(s, r.factor, p->scale, item_j);
 }
 
 static void timeline_make(struct power_split *p, const struct sample *s,
@@ -386,6 +399,7 @@ static void job_split(const struct energy_run *run, const struct job *j,
 	const struct share_group *t = &run->groups.v[j->domain];
 	const struct grid_counter *c = &s->grid->counters.v[j->counter];
 	CLEANUP(sample_data_release) struct sample_data d = { 0 };
+	CLEANUP(xfreep) double *item_j = xcalloc(s->first[s->n] + 1, sizeof(*item_j));
 
 	p->made = true;
 	p->lanes = t->d.lanes.nr;
@@ -397,10 +411,11 @@ static void job_split(const struct energy_run *run, const struct job *j,
 	if (!(live_of(run, j) > 0) && p->fit.used == POWER_USED)
 		p->fit.used = POWER_FEW;
 	if (p->fit.used == POWER_USED)
-		split_by_power(run, j, classes, s, &d, p);
+		split_by_power(run, j, classes, s, &d, p, item_j);
 	else
 		split_by_time(run, j, classes, p);
 	timeline_make(p, s, &d);
+	power_calls_make(p, s, &d, c, &t->d, classes, item_j);
 	/* one per part, of no use any more */
 	free(p->fit.weight_w);
 	p->fit.weight_w = NULL;
@@ -483,6 +498,7 @@ void splits_release(struct energy_run *run)
 		free(p->node_j);
 		free(p->class_j);
 		free(p->moved_j);
+		VEC_RELEASE(&p->calls);
 	}
 	VEC_RELEASE(&run->splits);
 }
@@ -547,6 +563,15 @@ double energy_run_power_moved_j(const struct energy_run *run, size_t job, size_t
 	    node >= p->first_node[place + 1] - p->first_node[place])
 		return 0;
 	return p->moved_j[p->first_node[place] + node] * p->scale;
+}
+
+const struct energy_call_value *energy_run_calls(const struct energy_run *run, size_t job,
+						 size_t *ret_nr)
+{
+	const struct power_split *p = split_of(run, job);
+
+	*ret_nr = p ? p->calls.nr : 0;
+	return p ? p->calls.v : NULL;
 }
 
 double energy_run_power_half_width(const struct energy_run *run, size_t job, uint32_t class_id,

@@ -83,6 +83,7 @@ struct power_split {
 	double scale;       /* that keeps the sum */
 	size_t lanes;
 	struct power_timeline timeline;
+	VEC(struct energy_call_value) calls;
 };
 
 struct energy_run {

@@ -42,6 +42,7 @@ static struct sample_item item_of(const struct sample *s, uint32_t lane, uint32_
 				     .leaf_id = leaf_id,
 				     .time_ns = device ? e->own_ns : e->share_ns,
 				     .share_ns = e->share_ns,
+				     .own_ns = e->own_ns,
 				     .at_end = e->at_end ? share : 0 };
 }
 

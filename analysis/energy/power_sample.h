@@ -20,6 +20,7 @@ struct sample_item {
 	uint32_t class_id, leaf_id;
 	float time_ns;  /* that its class runs: own time (device view), share-time (host view) */
 	float share_ns; /* share-time */
+	float own_ns;   /* own time */
 	float at_end;   /* its share of the device where the interval ends; 0: it does not run */
 };
 

@@ -373,6 +373,7 @@ void profile_finish(struct profile *p)
 
 		tree_sum(t);
 		tree_mark_recursion(t, p->calls.nr);
+		longest_sort(t);
 		/* makes names of tracks unique */
 		if (!p->of_model)
 			p->m->tracks.v[t->track].spans += t->spans;

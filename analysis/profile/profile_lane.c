@@ -120,6 +120,7 @@ void work_count(struct lane *l, const struct frame *f, int64_t ns)
 	n->calls++;
 	n->exclusive_ns = ns_sum(n->exclusive_ns, ns);
 	calls_add(l, n->calls_id, ns);
+	longest_take(l, f->start_ns, ns, node, NODE_NONE);
 	l->pieces++;
 	l->work_ns = ns_sum(l->work_ns, ns);
 	if (f->start_ns < l->work_first_ns)
@@ -279,6 +280,7 @@ static inline void thread_leave(struct lane *l, const struct frame *f, int64_t n
 	n = &l->t.nodes.v[f->node];
 	n->calls++;
 	calls_add(l, n->calls_id, ns);
+	longest_take(l, f->start_ns, ns, f->node, NODE_NONE);
 }
 
 static RARE void queue_leave(struct lane *l, const struct frame *f, int64_t ns)
@@ -454,6 +456,7 @@ static struct lane *lane_new(struct profile *p, track_id track)
 	l->here = true;
 	l->now_ns = l->frame_ns = l->sample_ns = l->mark_ns = INT64_MIN;
 	l->last_node = NODE_NONE;
+	l->longest_ns = 1;
 	l->work_first_ns = l->first_ns = INT64_MAX;
 	l->work_last_ns = l->last_ns = INT64_MIN;
 	return l;

@@ -174,7 +174,9 @@ static inline void call_take(struct lane *l, uint64_t i)
 {
 	const struct span_columns *c = &l->p->m->spans;
 	struct span_reader *r = l->reader;
-	struct open_span o = { .end_ns = c->end_ns[i], .piece_ns = INT64_MAX };
+	struct open_span o = { .end_ns = c->end_ns[i],
+			       .piece_ns = INT64_MAX,
+			       .piece_node = NODE_NONE };
 	int64_t start_ns = c->start_ns[i];
 	struct profile_node *n;
 	uint32_t around;
@@ -196,6 +198,7 @@ static inline void call_take(struct lane *l, uint64_t i)
 		piece_take(l, i, &o);
 		cover_take(l, o.node, start_ns, o.end_ns);
 	}
+	longest_take(l, start_ns, o.end_ns - start_ns, o.node, o.piece_node);
 	VEC_PUSH(&r->open.v, o);
 }
 

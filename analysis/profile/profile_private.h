@@ -4,6 +4,7 @@
  *	profile_lane.c		the sink of one track
  *	profile_model.c		tracks of a finished model instead
  *	profile_tree.c		its call paths
+ *	profile_longest.c	its longest calls
  *	profile_device.c	concurrency of a device's queues
  *	profile_launch.c	launches and the work they launched
  *	profile_ranks.c		messages between ranks
@@ -137,6 +138,7 @@ struct lane {
 	size_t seen;        /* number of events in the present round */
 	size_t merged;      /* number of these that its device has taken */
 	uint32_t last_node; /* of the last event */
+	int64_t longest_ns; /* a shorter call is not among the longest */
 	/* of a queue's work */
 	uint64_t pieces;
 	int64_t work_ns, work_first_ns, work_last_ns;
@@ -227,6 +229,10 @@ void tree_sum(struct profile_track *t); /* inclusive from exclusive times */
 /* calls: number of profile.calls */
 void tree_mark_recursion(struct profile_track *t, size_t calls);
 
+/* A call that may be among the longest: see longest_take. */
+void longest_put(struct lane *l, const struct profile_call *c);
+void longest_sort(struct profile_track *t);
+
 /* Index in profile.calls, made when it is new; device: LANE_NONE on threads. */
 uint32_t calls_of(struct profile *p, uint32_t device, bool kernel, str_id name, str_id category);
 void worker_count(struct worker *w); /* its batch */
@@ -306,6 +312,14 @@ static inline uint32_t tree_child(struct lane *l, uint32_t parent, str_id name, 
 			     1))
 		return node;
 	return tree_child_search(l, parent, name, category, kind);
+}
+
+/* Nearly every call is shorter than those that are kept. */
+static inline void longest_take(struct lane *l, int64_t start_ns, int64_t ns, uint32_t node,
+				uint32_t piece_node)
+{
+	if (__builtin_expect(ns >= l->longest_ns, 0))
+		longest_put(l, &(struct profile_call){ start_ns, start_ns + ns, node, piece_node });
 }
 
 static inline void calls_add(struct lane *l, uint32_t calls_id, int64_t ns)

@@ -137,6 +137,7 @@ static void nodes_save(const struct lane *l, struct strbuf *to)
 	SERIAL_PUT(to, l->t.rows);
 	SERIAL_PUT(to, l->t.spans);
 	SERIAL_PUT(to, l->t.covered_ns);
+	SERIAL_PUT_VEC(to, &l->t.longest);
 }
 
 static void nodes_load(struct lane *l, struct serial_in *from, const uint32_t *calls,
@@ -155,6 +156,7 @@ static void nodes_load(struct lane *l, struct serial_in *from, const uint32_t *c
 	SERIAL_TAKE(from, l->t.rows);
 	SERIAL_TAKE(from, l->t.spans);
 	SERIAL_TAKE(from, l->t.covered_ns);
+	SERIAL_TAKE_VEC(from, &l->t.longest);
 }
 
 static void warnings_save(const struct lane *l, struct strbuf *to)

@@ -109,6 +109,7 @@ void tree_release(struct lane *l)
 	VEC_RELEASE(&l->t.row_of);
 	VEC_RELEASE(&l->t.durations);
 	VEC_RELEASE(&l->t.unions);
+	VEC_RELEASE(&l->t.longest);
 	u64map_release(&l->row_ids);
 }
 

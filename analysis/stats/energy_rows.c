@@ -208,6 +208,34 @@ static void classes_make(struct energy_groups *g, const struct model *m)
 	}
 }
 
+/* ---- single calls ---- */
+
+static void calls_take(struct energy_groups *g, size_t lane, const struct profile_track *t)
+{
+	for (size_t i = 0; i < t->longest.nr; i++) {
+		const struct profile_call *c = &t->longest.v[i];
+
+		VEC_PUSH(&g->calls, ((struct energy_call){ .lane = lane,
+							   .node = c->node,
+							   .piece_node = c->piece_node,
+							   .start_ns = c->start_ns,
+							   .end_ns = c->end_ns }));
+	}
+}
+
+static void parents_make(struct energy_groups *g)
+{
+	g->parent_of_node = xcalloc(g->nodes.nr + 1, sizeof(*g->parent_of_node));
+	g->parent_of = xcalloc(g->places.nr + 1, sizeof(*g->parent_of));
+	g->nodes_of = xcalloc(g->places.nr + 1, sizeof(*g->nodes_of));
+	for (size_t i = 0; i < g->nodes.nr; i++)
+		g->parent_of_node[i] = g->nodes.v[i].parent;
+	for (size_t i = 0; i < g->places.nr; i++) {
+		g->parent_of[i] = &g->parent_of_node[g->places.v[i].first_node];
+		g->nodes_of[i] = g->places.v[i].nodes;
+	}
+}
+
 void energy_groups_make(const struct profile *p, const struct lane_def *lanes, size_t nr,
 			struct energy_groups *ret)
 {
@@ -218,10 +246,15 @@ void energy_groups_make(const struct profile *p, const struct lane_def *lanes, s
 	ret->of_path = xcalloc(ret->cct.nr + 1, sizeof(*ret->of_path));
 	for (size_t i = 0; i < p->tracks.nr; i++)
 		at[p->tracks.v[i]->track] = i;
-	for (size_t i = 0; i < nr; i++)
-		lane_add(ret, &lanes[i], p->tracks.v[at[lanes[i].track]],
-			 ret->cct.node_of_path[at[lanes[i].track]]);
+	for (size_t i = 0; i < nr; i++) {
+		const struct profile_track *t = p->tracks.v[at[lanes[i].track]];
+
+		lane_add(ret, &lanes[i], t, ret->cct.node_of_path[at[lanes[i].track]]);
+		if (lanes[i].mode != LANE_COVER)
+			calls_take(ret, i, t);
+	}
 	classes_make(ret, p->m);
+	parents_make(ret);
 	ret->rows = xcalloc(ret->groups.nr + 1, sizeof(*ret->rows));
 	ret->paths = xcalloc(ret->cct.nr + 1, sizeof(*ret->paths));
 }
@@ -237,6 +270,10 @@ void energy_groups_release(struct energy_groups *g)
 	free(g->leaf_of_node);
 	free(g->class_of_leaf);
 	free(g->leaf_of);
+	free(g->parent_of_node);
+	free(g->parent_of);
+	free(g->nodes_of);
+	VEC_RELEASE(&g->calls);
 	free(g->of_path);
 	free(g->rows);
 	free(g->paths);

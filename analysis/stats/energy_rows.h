@@ -75,6 +75,10 @@ struct energy_groups {
 	uint32_t leaves;
 	uint32_t *leaf_of_node, *class_of_leaf;
 	const uint32_t **leaf_of;
+	/* the longest calls of all lanes, and the callers of nodes, by lane and node */
+	VEC(struct energy_call) calls;
+	uint32_t *parent_of_node, *nodes_of;
+	const uint32_t **parent_of;
 };
 
 void energy_groups_make(const struct profile *p, const struct lane_def *lanes, size_t nr,

@@ -564,6 +564,20 @@ static void collect_power(const struct tables *ts, const struct energy_run *run,
 						      j->power_idle_j - j->r.dead_j, 0);
 }
 
+static void calls_rows(struct tables *ts, const struct energy_run *run, size_t number,
+		       const struct job *j)
+{
+	char flags[160];
+	size_t nr;
+	const struct energy_call_value *v = energy_run_calls(run, number, &nr);
+
+	common_flags(ts, j, flags, sizeof(flags));
+	power_tables_calls(
+		&ts->power,
+		&(struct power_key){ j->label->name, j->label->device, view_name(j->view) }, v, nr,
+		ts->o->estimate, flags);
+}
+
 static void collect_job(struct tables *ts, const struct energy_run *run, size_t number,
 			struct job *j)
 {
@@ -588,6 +602,7 @@ static void collect_job(struct tables *ts, const struct energy_run *run, size_t 
 		&ts->power,
 		&(struct power_key){ j->label->name, j->label->device, view_name(j->view) },
 		j->r.taken ? j->fit : NULL, energy_run_timeline(run, number));
+	calls_rows(ts, run, number, j);
 	if (!(j->r.flags & CF_SHORT))
 		job_check(ts, j);
 }
@@ -684,7 +699,11 @@ static void split_stream(const struct tables *ts, const struct energy_stream *es
 					  .leaves = ts->g.leaves,
 					  .leaf_of = ts->g.leaf_of,
 					  .class_of_leaf = ts->g.class_of_leaf,
-					  .idle_w = idle_w };
+					  .idle_w = idle_w,
+					  .calls = ts->g.calls.v,
+					  .nr_calls = ts->g.calls.nr,
+					  .parent_of = ts->g.parent_of,
+					  .nodes_of = ts->g.nodes_of };
 
 	for (size_t i = 0; i < jobs; i++)
 		idle_w[i] = NAN;
@@ -720,7 +739,7 @@ static void lanes_take(struct tables *ts, const struct energy_stream *es)
 	if (es)
 		ts->lanes = energy_stream_lanes(es, &nr);
 	energy_groups_make(ts->p, ts->lanes, nr, &ts->g);
-	power_tables_make(&ts->power, ts->m, &ts->g);
+	power_tables_make(&ts->power, ts->m, &ts->g, &ts->tracks);
 	ts->outside_path = xcalloc(ts->g.cct.nr + ts->g.groups.nr + 1, sizeof(*ts->outside_path));
 }
 
@@ -756,6 +775,6 @@ const struct analysis analysis_energy = {
 	.name = "energy",
 	.about = "energy and integrated power attributed to functions, call paths and device work",
 	.tables = { &energy_form, &energy_totals_form, &energy_callpaths_form, &energy_fit_form,
-		    &power_timeline_form },
+		    &power_timeline_form, &energy_calls_form },
 	.of_profile = energy_tables_run,
 };

@@ -1,14 +1,20 @@
 #include "power_tables.h"
 
+#include "profrig/base/strbuf.h"
+#include "profrig/base/strvec.h"
 #include "profrig/base/xalloc.h"
 
-void power_tables_make(struct power_tables *t, const struct model *m, const struct energy_groups *g)
+void power_tables_make(struct power_tables *t, const struct model *m, const struct energy_groups *g,
+		       const struct strvec *tracks)
 {
 	*t = (struct power_tables){ .m = m,
+				    .g = g,
+				    .tracks = tracks,
 				    .classes = g->classes,
 				    .names = xcalloc((size_t)g->classes + 1, sizeof(*t->names)),
 				    .fits = table_make(&energy_fit_form),
-				    .timeline = table_make(&power_timeline_form) };
+				    .timeline = table_make(&power_timeline_form),
+				    .calls = table_make(&energy_calls_form) };
 	for (size_t i = 0; i < g->groups.nr; i++)
 		t->names[g->groups.v[i].class_id] = g->groups.v[i].name;
 }
@@ -17,6 +23,7 @@ void power_tables_release(struct power_tables *t)
 {
 	table_free(t->fits);
 	table_free(t->timeline);
+	table_free(t->calls);
 	free(t->names);
 	*t = (struct power_tables){ 0 };
 }
@@ -67,10 +74,75 @@ void power_tables_add(struct power_tables *t, const struct power_key *k, const s
 		timeline_add(t, k, timeline);
 }
 
+/* ---- single calls ---- */
+
+static void call_flags(uint8_t marks, const char *common, struct strbuf *to)
+{
+	static const struct {
+		uint8_t mark;
+		const char *flag;
+	} known[] = { { SPAN_OUTSIDE, "outside_samples" },
+		      { CURVE_RESET, "reset" },
+		      { CURVE_GAP, "gap" },
+		      { CURVE_STUCK, "stuck" } };
+
+	strbuf_clear(to);
+	strbuf_addstr(to, common);
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if (marks & known[i].mark)
+			strbuf_addf(to, "%s%s", to->len ? "|" : "", known[i].flag);
+	}
+}
+
+/* The narrower of the two, or the one that was asked for. */
+static void call_best(struct energy_calls_row *row, enum energy_estimate estimate)
+{
+	bool power = !isnan(row->modelled_uncertainty_j) &&
+		     (estimate == ESTIMATE_POWER ||
+		      !(row->modelled_uncertainty_j >= row->uncertainty_j));
+
+	row->best_j = power ? row->modelled_j : row->inclusive_j;
+	row->best_uncertainty_j = power ? row->modelled_uncertainty_j : row->uncertainty_j;
+	row->estimate = power ? "power" : "time";
+}
+
+void power_tables_calls(struct power_tables *t, const struct power_key *k,
+			const struct energy_call_value *v, size_t nr, enum energy_estimate estimate,
+			const char *flags)
+{
+	CLEANUP(strbuf_release) struct strbuf all = STRBUF_INIT;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct energy_call *c = &t->g->calls.v[v[i].call];
+		size_t node = t->g->places.v[c->lane].first_node + c->node;
+		const struct energy_group *g = &t->g->groups.v[t->g->nodes.v[node].group];
+		struct energy_calls_row row = { .counter = k->counter,
+						.device = k->device,
+						.view = k->view,
+						.track = t->tracks->v[g->track],
+						.name = model_str(t->m, g->name),
+						.start_ns = c->start_ns - t->m->first_ns,
+						.duration_ns = c->end_ns - c->start_ns,
+						.inclusive_j = v[i].time_j,
+						.uncertainty_j = v[i].time_half_width_j,
+						.modelled_j = v[i].power_j,
+						.modelled_uncertainty_j = v[i].power_half_width_j,
+						.covered = v[i].covered };
+
+		call_best(&row, estimate);
+		row.mean_w = row.best_j / ((double)v[i].live_ns * 1e-9);
+		call_flags(v[i].marks, flags, &all);
+		row.flags = all.buf;
+		table_add(t->calls, &row);
+	}
+}
+
 void power_tables_put(struct power_tables *t, struct table_set *to)
 {
 	if (table_rows(t->fits))
 		table_set_add(to, STEAL(t->fits));
 	if (table_rows(t->timeline))
 		table_set_add(to, STEAL(t->timeline));
+	if (table_rows(t->calls))
+		table_set_add(to, STEAL(t->calls));
 }

@@ -1,8 +1,10 @@
 /*
- * power_tables: the tables `energy_fit` and `power_timeline`, of energy by power (energy.h).
+ * power_tables: the tables `energy_fit`, `power_timeline` and `energy_calls`, of energy by power
+ * (energy.h).
  *
- *	power_tables_make(&t, m, &groups)
+ *	power_tables_make(&t, m, &groups, &tracks)
  *	power_tables_add(&t, &key, fit, timeline)	for each counter and view
+ *	power_tables_calls(&t, &key, values, …)		likewise
  *	power_tables_put(&t, out)			those with rows
  *	power_tables_release(&t)
  */
@@ -34,23 +36,41 @@ TABLE_FORM(power_timeline, POWER_TIMELINE,
 	   "which function, or device work, draws how much over time, by power; by counter, device "
 	   "and view, then time, those with most energy first");
 
+/* clang-format off */
+#define ENERGY_CALLS(X) \
+	X(STR, counter) X(STR, device) X(STR, view) X(STR, track) X(STR, name) X(I64, start_ns) \
+	X(I64, duration_ns) X(F64, inclusive_j) X(F64, uncertainty_j) X(F64, modelled_j) \
+	X(F64, modelled_uncertainty_j) X(F64, best_j) X(F64, best_uncertainty_j) X(STR, estimate) \
+	X(F64, mean_w) X(F64, covered) X(STR, flags)
+/* clang-format on */
+TABLE_FORM(energy_calls, ENERGY_CALLS,
+	   "energy of single long calls (host view) or pieces of device work (device view), with "
+	   "what ran below them; by counter, device and view, the dearest first");
+
 struct power_tables {
 	const struct model *m;
+	const struct energy_groups *g;
+	const struct strvec *tracks; /* names, by track */
 	uint32_t classes;
 	str_id *names; /* by class */
-	struct table *fits, *timeline;
+	struct table *fits, *timeline, *calls;
 };
 
 struct power_key {
 	const char *counter, *device, *view;
 };
 
-void power_tables_make(struct power_tables *t, const struct model *m,
-		       const struct energy_groups *g);
+/* m, g and tracks are borrowed. */
+void power_tables_make(struct power_tables *t, const struct model *m, const struct energy_groups *g,
+		       const struct strvec *tracks);
 void power_tables_release(struct power_tables *t);
 /* fit, timeline: NULL: none */
 void power_tables_add(struct power_tables *t, const struct power_key *k, const struct power_fit *f,
 		      const struct power_timeline *timeline);
+/* flags: of all rows */
+void power_tables_calls(struct power_tables *t, const struct power_key *k,
+			const struct energy_call_value *v, size_t nr, enum energy_estimate estimate,
+			const char *flags);
 void power_tables_put(struct power_tables *t, struct table_set *to);
 
 #endif

@@ -234,6 +234,11 @@ struct energy_classes {
 	/* by job: idle power known beforehand (W; NaN: not known), which idle time or the static
 	 * power is drawn to; NULL: of none */
 	const double *idle_w;
+	/* single calls whose energy may be asked for; NULL: none */
+	const struct energy_call *calls;
+	size_t nr_calls;
+	const uint32_t *const *parent_of; /* [lane][node]: caller's node, before it; NODE_NONE */
+	const uint32_t *nodes_of;         /* [lane] */
 };
 void energy_run_split(struct energy_run *run, const struct energy_classes *classes,
 		      struct workers *workers);
@@ -246,6 +251,36 @@ const struct power_fit *energy_run_fit(const struct energy_run *run, size_t job)
 double energy_run_power_j(const struct energy_run *run, size_t job, size_t lane, uint32_t node);
 double energy_run_power_idle_j(const struct energy_run *run, size_t job);
 double energy_run_power_attributed_j(const struct energy_run *run, size_t job);
+/*
+ * Single calls. Of those given each job takes the longest: they last at least CALL_PERIODS periods
+ * of its sensor; at most CALLS_OF_CLASS of a class and CALLS_MOST in all. A call has what ran below
+ * it on its lane while it was open: in intervals inside of it all of that, in those at its ends the
+ * part of the time that it was open. Where only some of its intervals were sampled, these stand for
+ * the others; with fewer than CALL_BLOCKS blocks of them (interval_log.h) the call is left out.
+ */
+#define CALL_PERIODS 4
+#define CALL_BLOCKS 4
+#define CALLS_OF_CLASS ((size_t)20)
+#define CALLS_MOST ((size_t)100)
+struct energy_call {
+	size_t lane;               /* of the run; no LANE_COVER */
+	uint32_t node, piece_node; /* piece_node: another one that it has; NODE_NONE */
+	int64_t start_ns, end_ns;
+};
+struct energy_call_value {
+	size_t call; /* of those given */
+	/* by time, with a half-width of 95 %: the distance to what is possible at all */
+	double time_j, time_half_width_j;
+	/* by power, as other rows; NaN where powers are not used */
+	double power_j, power_half_width_j;
+	int64_t live_ns; /* its time inside the samples, without dead intervals */
+	double covered;  /* part of it whose intervals are in the sample */
+	uint8_t marks;   /* enum curve_mark */
+};
+/* By energy, the dearest first; borrowed. */
+const struct energy_call_value *energy_run_calls(const struct energy_run *run, size_t job,
+						 size_t *ret_nr);
+
 /* By how much finer classes changed a node's energy. */
 double energy_run_power_moved_j(const struct energy_run *run, size_t job, size_t lane,
 				uint32_t node);

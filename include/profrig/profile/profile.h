@@ -56,6 +56,16 @@ struct profile_node {
 	bool recursive;       /* after profile_finish: an ancestor is the same function */
 };
 
+/* A single call, or piece of work. */
+struct profile_call {
+	int64_t start_ns, end_ns; /* common timebase; end > start */
+	uint32_t node;
+	uint32_t piece_node; /* where the part lies that outlives its caller (model.h); NODE_NONE */
+};
+
+/* So many of a track's longest calls are kept; of equal ones those that started first. */
+#define PROFILE_LONGEST ((size_t)64)
+
 /* Only tracks of threads and queues have nodes. */
 struct profile_track {
 	track_id track;
@@ -66,6 +76,7 @@ struct profile_track {
 	uint32_t rows;
 	uint64_t spans;     /* all, annotations of a queue too; of a model also instants */
 	int64_t covered_ns; /* time in which any call was open */
+	VEC(struct profile_call) longest; /* after profile_finish: by start, outer ones first */
 	/*
 	 * calls that overlap partly (model.h), which the tree does not tell: the time in which any
 	 * call of a function was open, and by node the sum of durations; empty where calls nest

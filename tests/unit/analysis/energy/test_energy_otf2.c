@@ -508,3 +508,33 @@ TEST(mi300a_thinned)
 		}
 	}
 }
+
+/* Both kernels, and what waits for them, as single calls. */
+TEST(mi300a_single_calls)
+{
+	static const struct {
+		const char *counter, *view, *name;
+		double j;
+	} known[] = {
+		{ "A2rocm_smi:::energy_count:device=0", "device", "heavy_kernel", 1842.495723 },
+		{ "A2rocm_smi:::energy_count:device=1", "device", "light_kernel", 1119.269556 },
+		{ "A2rocm_smi:::energy_count:device=0", "host", "main", 2237.285869 },
+		{ "A2rocm_smi:::energy_count:device=1", "host", "main", 1874.111329 },
+	};
+	CLEANUP(model_freep) struct model *m = archive("mi300a-two-kernels");
+	CLEANUP(table_set_release) struct table_set ts = run(m, "energy", NULL);
+	const struct table *c = table_set_find(&ts, "energy_calls");
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+		size_t r = 0;
+
+		while (strcmp(str_of(c, r, "counter"), known[i].counter) != 0 ||
+		       strcmp(str_of(c, r, "view"), known[i].view) != 0 ||
+		       strncmp(str_of(c, r, "name"), known[i].name, strlen(known[i].name)) != 0)
+			r++;
+		assert_near(num_of(c, r, "inclusive_j"), known[i].j, 2e-6);
+		assert_near(num_of(c, r, "modelled_j"), known[i].j, 0.001 * known[i].j);
+		assert_true(num_of(c, r, "modelled_uncertainty_j") < 0.003 * known[i].j);
+		assert_near(num_of(c, r, "covered"), 1, 1e-9);
+	}
+}

@@ -290,6 +290,109 @@ TEST(test_threads)
 	}
 }
 
+/* ---- the longest calls ---- */
+
+struct span_rank {
+	int64_t start_ns, ns;
+	uint32_t depth;
+};
+
+static int span_rank_cmp(const void *pa, const void *pb)
+{
+	const struct span_rank *a = pa, *b = pb;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return (a->depth > b->depth) - (a->depth < b->depth);
+}
+
+/* All calls of a track of the model, the longest first. */
+static size_t spans_rank(const struct model *m, const struct track *t, struct span_rank *v)
+{
+	size_t nr = 0;
+
+	for (uint64_t i = t->first_span; i < t->first_span + t->spans; i++) {
+		int64_t ns = m->spans.end_ns[i] - m->spans.start_ns[i];
+		bool queue = t->kind == TRACK_QUEUE;
+
+		if (ns > 0 && (queue ? span_is_work(m, i) : t->kind == TRACK_THREAD))
+			v[nr++] = (struct span_rank){ m->spans.start_ns[i], ns,
+						      queue ? 0 : m->spans.depth[i] };
+	}
+	qsort(v, nr, sizeof(*v), span_rank_cmp);
+	return nr;
+}
+
+static void longest_same(const struct profile_track *a, const struct profile_track *b)
+{
+	assert_int_equal(a->longest.nr, b->longest.nr);
+	for (size_t i = 0; i < a->longest.nr; i++) {
+		assert_int_equal(a->longest.v[i].start_ns, b->longest.v[i].start_ns);
+		assert_int_equal(a->longest.v[i].end_ns, b->longest.v[i].end_ns);
+		if (!a->queue)
+			assert_int_equal(a->nodes.v[a->longest.v[i].node].depth,
+					 b->nodes.v[b->longest.v[i].node].depth);
+	}
+}
+
+/* Whether they are those that sorting all spans gives; returns how many there are. */
+static size_t longest_check(const struct model *m, const struct profile_track *t)
+{
+	const struct track *track = &m->tracks.v[t->track];
+	CLEANUP(xfreep) struct span_rank *all = xcalloc(track->spans + 1, sizeof(*all));
+	size_t nr = spans_rank(m, track, all), there = 0;
+
+	assert_int_equal(t->longest.nr, nr < PROFILE_LONGEST ? nr : PROFILE_LONGEST);
+	for (size_t i = 0; i < t->longest.nr; i++) {
+		const struct profile_call *c = &t->longest.v[i];
+
+		assert_true(i == 0 || t->longest.v[i - 1].start_ns <= c->start_ns);
+		for (size_t k = 0; k < t->longest.nr; k++) {
+			if (all[k].start_ns != c->start_ns || all[k].ns != c->end_ns - c->start_ns)
+				continue;
+			all[k].ns = -1;
+			there++;
+			break;
+		}
+	}
+	assert_int_equal(there, t->longest.nr);
+	return there;
+}
+
+/* Of a model and of what is read along, the same calls: the longest of all spans. */
+TEST(test_longest)
+{
+	size_t full = 0;
+
+	for (uint64_t round = 0; round < 300; round++) {
+		struct dice d = { .seed = round + 1, .grain = round % 2 ? 1 : 20 };
+		CLEANUP(script_release) struct script s = { VEC_INIT };
+		struct profile_opts po = { .threads = 1 + round % 3, .buffer_bytes = 1 };
+		struct outcome model, read;
+		struct profile *p;
+
+		script_fill(&s, &d);
+		model = outcome_of(&s, NULL);
+		read = outcome_begin(&po);
+		script_read(&s, model_sink(read.m));
+		outcome_analyse(&read);
+		p = profile_of_model(model.m, &po);
+		for (size_t i = 0; i < p->tracks.nr; i++) {
+			full += longest_check(model.m, p->tracks.v[i]) == PROFILE_LONGEST;
+			for (size_t k = 0; k < read.p->tracks.nr; k++) {
+				if (read.p->tracks.v[k]->track == p->tracks.v[i]->track)
+					longest_same(p->tracks.v[i], read.p->tracks.v[k]);
+			}
+		}
+		profile_free(p);
+		outcome_release(&model);
+		outcome_release(&read);
+	}
+	assert_true(full > 100);
+}
+
 /* A clock that goes backwards: the same warnings, and the same calls with the same durations. */
 TEST(test_backwards)
 {
