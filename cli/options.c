@@ -350,6 +350,9 @@ static int option_take(struct parse *p, const struct grammar *g, int o, const st
 int cli_parse(const struct command *c, const struct opt *opts, bool *json, int argc, char **argv,
 	      struct strvec *operands, char ***ret_rest)
 {
+	char **unwanted;
+
+	ret_rest = ret_rest ? ret_rest : &unwanted;
 	if (describing.fn) {
 		*ret_rest = NULL;
 		describing.fn(describing.ctx, c, opts, json != NULL);

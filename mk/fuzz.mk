@@ -10,7 +10,7 @@ FUZZ_ENTRIES := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fu
 
 fuzz: ## fuzz every parser for T seconds (needs clang and libclang-rt-14-dev)
 	@command -v clang >/dev/null || { echo "clang is missing: apt-get install clang libclang-rt-14-dev"; exit 1; }
-	$(Q)$(MAKE) --no-print-directory CC=clang SAN=$(FUZZ_SAN) fuzz-run T=$(T) FUZZ="$(FUZZ)"
+	$(Q)$(MAKE) --no-print-directory DEV= CC=clang SAN=$(FUZZ_SAN) fuzz-run T=$(T) FUZZ="$(FUZZ)"
 
 fuzz-run: $(foreach e,$(or $(FUZZ),$(FUZZ_ENTRIES)),$(B)/fuzz/fuzz_$(e))
 	$(Q)for e in $(or $(FUZZ),$(FUZZ_ENTRIES)); do \

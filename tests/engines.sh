@@ -114,6 +114,7 @@ engine_words() {
 	case $1 in
 	docker) echo "${PROFRIG_DOCKER:-docker}" ;;
 	podman) echo "${PROFRIG_PODMAN:-podman}" ;;
+	*) echo "engine_words-has-no-case-for-$1" ;;
 	esac
 }
 

@@ -225,19 +225,31 @@ void data_left_out(struct fetch *f)
 	f->ret->left_out = local_left_out(&f->more);
 }
 
-static int sync_listing(struct fetch *f, const data_files *files, struct err *err)
+static int sync_local(struct fetch *f, const data_files *files, struct err *err)
 {
 	CLEANUP(xfreep) char *data = fs_join(f->dir, "data");
-	int r;
+	int r = data_sync(f, files, local_copy, err);
 
-	if (source_is_remote(f->s))
-		return data_sync(f, files, http_fetch, err);
-	r = data_sync(f, files, local_copy, err);
 	if (r == 0)
 		r = local_folders(data, &f->more, err);
 	if (r == 0)
 		data_left_out(f);
 	return r;
+}
+
+static int sync_listing(struct fetch *f, const data_files *files, struct err *err)
+{
+	switch (f->s->provider) {
+	case DATA_HTTP:
+	case DATA_S3:
+		/* sets the tag of what it fetched: the server's ETag or date, as the listing has */
+		return data_sync(f, files, http_fetch, err);
+	case DATA_SCRIPT:
+	case DATA_LOCAL:
+	case DATA_NAS:
+		break;
+	}
+	return sync_local(f, files, err);
 }
 
 /* Uses the cached data when the server does not answer. */

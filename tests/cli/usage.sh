@@ -16,7 +16,7 @@ done
 commands=$("$PROFRIG" __man | grep -v '^profrig')
 for c in "" $commands; do
 	# shellcheck disable=SC2086
-	"$PROFRIG" $c --help >"$T/out"
+	code "${c:-profrig} --help" 0 "$PROFRIG" $c --help
 	is "help of ${c:-profrig}: 80 columns hold it, but for examples" "$(grep -v '^example:' "$T/out" | LC_ALL=C.UTF-8 grep -cE '.{81}')" 0
 	is "help of ${c:-profrig}: its columns hold" "$(sed -n '/^usage/,/^example/p' "$T/out" | sed '1,/^$/d' | LC_ALL=C.UTF-8 grep -E '^ +-' | LC_ALL=C.UTF-8 grep -vE '^.{26}  [^ ]|^ +-[^ ]*(, --[^ ]*)?( [^ ]*)?$')" ""
 	cat "$T/out" >>"$T/words"
