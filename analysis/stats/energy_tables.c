@@ -1,4 +1,5 @@
 #include "analyses_private.h"
+#include "energy_flags.h"
 #include "energy_rows.h"
 #include "energy_stream.h"
 #include "power_tables.h"
@@ -16,10 +17,6 @@
 
 #define UNATTRIBUTED "[unattributed]"
 #define MAX_ERROR_REL 1e-9
-
-/* A single interval with an impossible rate spoils calls that are shorter than this many periods.
- */
-#define BLURRED_PERIODS 10
 
 /* clang-format off */
 #define ENERGY(X) \
@@ -92,72 +89,9 @@ static const char *view_name(enum energy_view view)
 	return view == VIEW_HOST ? "host" : "device";
 }
 
-/* ---- flags ---- */
-
-static void add_flag(char *buf, size_t n, const char *flag)
+static struct energy_flags flags_of(const struct tables *ts, const struct job *j)
 {
-	size_t len = strlen(buf);
-
-	snprintf(buf + len, n - len, "%s%s", len ? "|" : "", flag);
-}
-
-static void common_flags(const struct tables *ts, const struct job *j, char *buf, size_t n)
-{
-	buf[0] = '\0';
-	if (j->r.flags & CF_ESTIMATED)
-		add_flag(buf, n, "estimated");
-	if (ts->o->independent)
-		add_flag(buf, n, "double_counting");
-}
-
-static void series_flags(const struct job *j, char *buf, size_t n)
-{
-	if (j->r.flags & CF_RESET)
-		add_flag(buf, n, "reset");
-	if (j->r.flags & CF_GAP)
-		add_flag(buf, n, "gap");
-	if (j->r.flags & CF_STUCK)
-		add_flag(buf, n, "stuck");
-	if (j->r.flags & CF_SHORT)
-		add_flag(buf, n, "short");
-}
-
-static void row_flags(const struct tables *ts, const struct job *j, const struct energy_group *g,
-		      const struct energy_value *v, char *buf, size_t n)
-{
-	double mean_ns = g->calls ? g->duration_ns / (double)g->calls : INFINITY;
-	double period_ns = (double)j->r.median_period_ns;
-
-	common_flags(ts, j, buf, n);
-	if (v->marks & SPAN_OUTSIDE)
-		add_flag(buf, n, "outside_samples");
-	/* where only changes were stored, it is unknown how often the sensor was read */
-	if (mean_ns < 2 * period_ns && !counter_holds(ts->m, j->label->series, &j->label->info))
-		add_flag(buf, n, "below_resolution");
-	if (v->marks & CURVE_RESET)
-		add_flag(buf, n, "reset");
-	if (v->marks & CURVE_GAP)
-		add_flag(buf, n, "gap");
-	if (v->marks & CURVE_STUCK)
-		add_flag(buf, n, "stuck");
-	if (v->marks & CURVE_RATE && mean_ns < BLURRED_PERIODS * period_ns)
-		add_flag(buf, n, "rate_out_of_range");
-}
-
-static void unattributed_flags(const struct tables *ts, const struct job *j, char *buf, size_t n)
-{
-	common_flags(ts, j, buf, n);
-	if (j->r.unattributed_ns > 0)
-		add_flag(buf, n, "idle");
-	series_flags(j, buf, n);
-}
-
-static void totals_flags(const struct tables *ts, const struct job *j, char *buf, size_t n)
-{
-	common_flags(ts, j, buf, n);
-	series_flags(j, buf, n);
-	if (j->r.flags & CF_RATE)
-		add_flag(buf, n, "rate_out_of_range");
+	return (struct energy_flags){ ts->m, ts->o, j->label, &j->r };
 }
 
 /* ---- rows ---- */
@@ -251,9 +185,10 @@ static void energy_row(const struct tables *ts, const struct job *j, const struc
 		       const struct energy_value *v)
 {
 	double exclusive = exclusive_of(g, v), s = (double)v->exclusive_ns * 1e-9;
-	char flags[160];
+	struct energy_flags of = flags_of(ts, j);
+	char flags[ENERGY_FLAGS_MAX];
 
-	row_flags(ts, j, g, v, flags, sizeof(flags));
+	energy_flags_row(&of, g, v, flags);
 	energy_add(ts, j,
 		   (struct energy_row){ .track = ts->tracks.v[g->track],
 					.name = model_str(ts->m, g->name),
@@ -284,9 +219,10 @@ static void path_row(const struct tables *ts, const struct job *j, const char *t
 		     const char *path, uint32_t depth, const struct energy_group *g,
 		     const struct energy_value *v)
 {
-	char flags[160];
+	struct energy_flags of = flags_of(ts, j);
+	char flags[ENERGY_FLAGS_MAX];
 
-	row_flags(ts, j, g, v, flags, sizeof(flags));
+	energy_flags_row(&of, g, v, flags);
 	path_add(ts, j,
 		 (struct energy_callpaths_row){ .track = track,
 						.path = path,
@@ -317,9 +253,10 @@ static void unattributed_rows(const struct tables *ts, const struct job *j)
 	const struct energy_totals *r = &j->r;
 	double idle_j = r->unattributed_j - r->dead_j, idle_s = (double)r->unattributed_ns * 1e-9;
 	double known = known_j(j, r->unattributed_j);
-	char flags[160];
+	struct energy_flags of = flags_of(ts, j);
+	char flags[ENERGY_FLAGS_MAX];
 
-	unattributed_flags(ts, j, flags, sizeof(flags));
+	energy_flags_unattributed(&of, flags);
 	energy_add(ts, j,
 		   (struct energy_row){ .track = "",
 					.name = UNATTRIBUTED,
@@ -349,9 +286,10 @@ static void unattributed_rows(const struct tables *ts, const struct job *j)
 static void totals_row(const struct tables *ts, const struct job *j)
 {
 	const struct energy_totals *r = &j->r;
-	char flags[160];
+	struct energy_flags of = flags_of(ts, j);
+	char flags[ENERGY_FLAGS_MAX];
 
-	totals_flags(ts, j, flags, sizeof(flags));
+	energy_flags_totals(&of, flags);
 	table_add(ts->totals,
 		  &(struct energy_totals_row){ j->label->name, j->label->device, view_name(j->view),
 					       known_j(j, r->total_j), known_j(j, r->attributed_j),
