@@ -45,7 +45,8 @@ TABLE_FORM(energy_totals, ENERGY_TOTALS,
 #define ENERGY_CALLPATHS(X) \
 	X(STR, counter) X(STR, device) X(STR, view) X(STR, track) X(STR, path) X(U64, depth) \
 	X(U64, calls) X(F64, inclusive_j) X(F64, exclusive_j) X(I64, exclusive_ns) X(STR, flags) \
-	X(F64, modelled_inclusive_j) X(F64, modelled_j)
+	X(F64, modelled_inclusive_j) X(F64, modelled_j) X(F64, best_inclusive_j) X(F64, best_j) \
+	X(STR, estimate)
 /* clang-format on */
 TABLE_FORM(energy_callpaths, ENERGY_CALLPATHS,
 	   "energy of every call path (host view) or device operation (device view) by counter; a "
@@ -61,6 +62,7 @@ struct job {
 	const struct power_fit *fit; /* NULL: not split by power */
 	double power_idle_j;         /* by power, as the next; with dead intervals */
 	double power_attributed_j, power_idle_uncertainty_j;
+	bool paths_by_power; /* best of all paths; else by time */
 };
 
 struct tables {
@@ -126,12 +128,15 @@ static double share_of(double j, double total_j)
 	return total_j == 0 ? NAN : j == 0 ? 0 : j / total_j;
 }
 
-/* Adds a row with the columns of all rows of energy: E = idle power · time + dynamic; the time of a
- * shared device is shared like its energy. */
+static bool is_by_power(const struct job *j)
+{
+	return j->fit && j->fit->used == POWER_USED;
+}
+
 /* The narrower of the two, or the one that was asked for; which follows from the columns. */
 static void best_set(const struct tables *ts, const struct job *j, struct energy_row *row)
 {
-	bool power = j->fit && j->fit->used == POWER_USED && !isnan(row->modelled_uncertainty_j) &&
+	bool power = is_by_power(j) && !isnan(row->modelled_uncertainty_j) &&
 		     (ts->o->estimate == ESTIMATE_POWER ||
 		      !(row->modelled_uncertainty_j >= row->uncertainty_j));
 
@@ -140,13 +145,14 @@ static void best_set(const struct tables *ts, const struct job *j, struct energy
 	row->estimate = isnan(row->best_j) ? "" : power ? "power" : "time";
 }
 
+/* Adds a row with the columns of all rows of energy: E = idle power · time + dynamic; the time of a
+ * shared device is shared like its energy. */
 static void energy_add(const struct tables *ts, const struct job *j, struct energy_row row,
 		       double share_ns)
 {
 	double idle_j = j->idle_w * share_ns * 1e-9;
 
 	best_set(ts, j, &row);
-
 	row.counter = j->label->name;
 	row.device = j->label->device;
 	row.view = view_name(j->view);
@@ -166,19 +172,24 @@ static double power_uncertainty_of(const struct job *j, const struct energy_valu
 {
 	if (!j->fit)
 		return NAN;
-	return j->fit->used == POWER_USED ? v->power_uncertainty_j : v->uncertainty_j;
+	return is_by_power(j) ? v->power_uncertainty_j : v->uncertainty_j;
+}
+
+static double uncertainty_of(const struct energy_group *g, const struct energy_value *v)
+{
+	return is_unknown(g, v) ? NAN : v->uncertainty_j;
 }
 
 static double class_power_of(const struct job *j, const struct energy_group *g)
 {
-	return j->fit && j->fit->used == POWER_USED ? j->fit->classes[g->class_id].w : NAN;
+	return is_by_power(j) ? j->fit->classes[g->class_id].w : NAN;
 }
 
 static const char *separable_of(const struct job *j, const struct energy_group *g)
 {
 	if (!j->fit)
 		return "";
-	return j->fit->used == POWER_USED && j->fit->classes[g->class_id].separable ? "yes" : "no";
+	return is_by_power(j) && j->fit->classes[g->class_id].separable ? "yes" : "no";
 }
 
 static void energy_row(const struct tables *ts, const struct job *j, const struct energy_group *g,
@@ -199,7 +210,7 @@ static void energy_row(const struct tables *ts, const struct job *j, const struc
 					.mean_w = v->exclusive_ns > 0 ? exclusive / s : NAN,
 					.share = share_of(exclusive, j->r.total_j),
 					.flags = flags,
-					.uncertainty_j = isnan(exclusive) ? NAN : v->uncertainty_j,
+					.uncertainty_j = uncertainty_of(g, v),
 					.modelled_j = power_of(j, g, v),
 					.modelled_uncertainty_j = power_uncertainty_of(j, v),
 					.modelled_w = class_power_of(j, g),
@@ -207,8 +218,32 @@ static void energy_row(const struct tables *ts, const struct job *j, const struc
 		   sum_value(&v->share_ns));
 }
 
+/* All paths of a counter and view are of one estimate, so that they add up. */
+static bool choose_of_paths(const struct tables *ts, const struct job *j)
+{
+	struct power_widths w = { .time_j2 = SUM_INIT, .power_j2 = SUM_INIT };
+
+	if (!is_by_power(j) || ts->o->estimate == ESTIMATE_POWER)
+		return is_by_power(j);
+	for (size_t i = 0; i < ts->g.groups.nr; i++) {
+		const struct energy_value *v = &ts->g.rows[i];
+
+		if (v->taken)
+			power_widths_add(&w, uncertainty_of(&ts->g.groups.v[i], v),
+					 power_uncertainty_of(j, v));
+	}
+	power_widths_add(&w, known_j(j, j->r.unattributed_uncertainty_j),
+			 j->power_idle_uncertainty_j);
+	return power_widths_narrower(&w);
+}
+
 static void path_add(const struct tables *ts, const struct job *j, struct energy_callpaths_row row)
 {
+	bool power = j->paths_by_power;
+
+	row.best_inclusive_j = power ? row.modelled_inclusive_j : row.inclusive_j;
+	row.best_j = power ? row.modelled_j : row.exclusive_j;
+	row.estimate = power ? "power" : "time";
 	row.counter = j->label->name;
 	row.device = j->label->device;
 	row.view = view_name(j->view);
@@ -244,7 +279,7 @@ static double base_power_of(const struct tables *ts, const struct job *j)
 {
 	const struct power_class *base = j->fit ? &j->fit->classes[ts->g.classes] : NULL;
 
-	return base && j->fit->used == POWER_USED && base->time_s > 0 ? base->w : NAN;
+	return is_by_power(j) && base->time_s > 0 ? base->w : NAN;
 }
 
 /* Energy without a call or work, in the tables of functions and of paths. */
@@ -496,10 +531,10 @@ static void collect_power(const struct tables *ts, const struct energy_run *run,
 	j->power_idle_j = energy_run_power_idle_j(run, number) + j->r.dead_j;
 	j->power_attributed_j = energy_run_power_attributed_j(run, number);
 	j->power_idle_uncertainty_j =
-		!j->fit || j->fit->used != POWER_USED
-			? j->fit ? j->r.unattributed_uncertainty_j : NAN
-			: energy_run_power_half_width(run, number, ts->g.classes,
-						      j->power_idle_j - j->r.dead_j, 0);
+		!is_by_power(j) ? j->fit ? j->r.unattributed_uncertainty_j : NAN
+				: energy_run_power_half_width(run, number, ts->g.classes,
+							      j->power_idle_j - j->r.dead_j, 0);
+	j->paths_by_power = choose_of_paths(ts, j);
 }
 
 static void collect_job(struct tables *ts, const struct energy_run *run, size_t number,

@@ -1,5 +1,7 @@
 #include "power_tables.h"
 
+#include <math.h>
+
 #include "profrig/base/xalloc.h"
 
 void power_tables_make(struct power_tables *t, const struct model *m, const struct energy_groups *g)
@@ -73,4 +75,23 @@ void power_tables_put(struct power_tables *t, struct table_set *to)
 		table_set_add(to, STEAL(t->fits));
 	if (table_rows(t->timeline))
 		table_set_add(to, STEAL(t->timeline));
+}
+
+void power_widths_add(struct power_widths *w, double time_j, double power_j)
+{
+	w->time += !isnan(time_j);
+	w->power += !isnan(power_j);
+	if (isnan(time_j) || isnan(power_j))
+		return;
+	sum_add(&w->time_j2, time_j * time_j);
+	sum_add(&w->power_j2, power_j * power_j);
+}
+
+bool power_widths_narrower(const struct power_widths *w)
+{
+	double time_j2 = sum_value(&w->time_j2), power_j2 = sum_value(&w->power_j2);
+
+	if (power_j2 < time_j2 || time_j2 < power_j2)
+		return power_j2 < time_j2;
+	return w->power > w->time;
 }

@@ -1,5 +1,6 @@
 /*
- * power_tables: the tables `energy_fit` and `power_timeline`, of energy by power (energy.h).
+ * power_tables: the tables `energy_fit` and `power_timeline`, of energy by power (energy.h), and
+ * whether power or time divides a counter better.
  *
  *	power_tables_make(&t, m, &groups)
  *	power_tables_add(&t, &key, fit, timeline)	for each counter and view
@@ -52,5 +53,22 @@ void power_tables_release(struct power_tables *t);
 void power_tables_add(struct power_tables *t, const struct power_key *k, const struct power_fit *f,
 		      const struct power_timeline *timeline);
 void power_tables_put(struct power_tables *t, struct table_set *to);
+
+/*
+ * Which of the two divisions of a counter and view is sharper as a whole: by power where the
+ * squares of its half-widths have the smaller sum, over the rows that have both. Where no row has
+ * both, or the sums are equal, the one with more known half-widths; else time.
+ *
+ *	struct power_widths w = { .time_j2 = SUM_INIT, .power_j2 = SUM_INIT };
+ *	power_widths_add(&w, time_j, power_j)	for each row; NaN: not known
+ *	power_widths_narrower(&w)		true: by power
+ */
+struct power_widths {
+	struct sum time_j2, power_j2;
+	size_t time, power; /* known ones */
+};
+
+void power_widths_add(struct power_widths *w, double time_j, double power_j);
+bool power_widths_narrower(const struct power_widths *w);
 
 #endif
