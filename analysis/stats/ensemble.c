@@ -39,10 +39,10 @@ static const struct subject {
 	  { "total_j", "attributed_j", "unattributed_j" } },
 	{ "energy",
 	  { "counter", "device", "view", "track", "name" },
-	  { "calls", "inclusive_j", "exclusive_j" } },
+	  { "calls", "inclusive_j", "exclusive_j", "best_j" } },
 	{ "energy_callpaths",
 	  { "counter", "device", "view", "track", "path" },
-	  { "calls", "inclusive_j", "exclusive_j" } },
+	  { "calls", "inclusive_j", "exclusive_j", "best_inclusive_j", "best_j" } },
 };
 
 /* The values of one number: in the order of runs, at most one per run. */
