@@ -165,16 +165,31 @@ test('energy: totals, conservation and the rows of energy.csv', () => withPage('
   ok(cards[0].includes(`${(gpu0.total_j / 1000).toPrecision(3)} kJ`), cards[0]);
   equal((cards[0].match(/adds up/g) || []).length, 2);
   ok(/cpu0.*estimated/s.test(cards[2]), cards[2]);
-  const want = table(demo, 'energy').filter((e) => e.device === 'gpu0' && e.view === 'host').sort((a, b) => b.exclusive_j - a.exclusive_j);
+  const want = table(demo, 'energy').filter((e) => e.device === 'gpu0' && e.view === 'host').sort((a, b) => b.best_j - a.best_j);
   const got = await rows(page, 'energy');
   const names = await heads(page, 'energy');
   equal(got.length, want.length);
   got.forEach((r, i) => {
     equal(r.text[0], want[i].name);
-    near(exact(r.title[names.indexOf('Own')]), want[i].exclusive_j, 1e-15);
-    near(exact(r.title[names.indexOf('±')]), want[i].uncertainty_j, 1e-15);
+    near(exact(r.title[names.indexOf('Best')]), want[i].best_j, 1e-15);
+    near(exact(r.title[names.indexOf('±')]), want[i].best_uncertainty_j, 1e-15);
+    equal(r.text[names.indexOf('Best is')], want[i].estimate);
+    near(exact(r.title[names.indexOf('By time')]), want[i].exclusive_j, 1e-15);
+    near(exact(r.title[names.indexOf('± by time')]), want[i].uncertainty_j, 1e-15);
+    near(parseFloat(r.title[names.indexOf('Share')]) / 100, want[i].best_j / gpu0.total_j, 1e-9);
   });
-  near(got.reduce((a, r) => a + exact(r.title[names.indexOf('Own')]), 0), gpu0.total_j, 1e-9, 'rows add up to the total');
+  near(got.reduce((a, r) => a + exact(r.title[names.indexOf('By time')]), 0), gpu0.total_j, 1e-9, 'rows by time add up to the total');
+}));
+
+test('energy: a counter that is not divided by power has its own energy first', () => withPage('demo', { hash: 'energy=gpu1' }, async (page) => {
+  const want = table(demo, 'energy').filter((e) => e.device === 'gpu1' && e.view === 'host').sort((a, b) => b.exclusive_j - a.exclusive_j);
+  const names = await heads(page, 'energy');
+  ok(names.includes('Own') && !names.includes('Best') && !names.includes('By power'), names.join());
+  deepEqual((await rows(page, 'energy')).map((r) => r.text[0]), want.map((e) => e.name));
+  equal(await hash(page), '#energy=gpu1');
+  await page.locator('#panel-energy select').selectOption({ label: 'gpu0 · energy.gpu0' });
+  equal(await page.locator('#panel-energy th[aria-sort=descending]').innerText().then((t) => t.split(/\s/)[0]), 'Best');
+  equal(await hash(page), '#energy=gpu0&view=host');
 }));
 
 test('energy that is not known is not called nothing', () => withPage('huge', { hash: 'energy' }, async (page) => {
