@@ -9,9 +9,9 @@ declare -A PINNED=(
 	[busy]=device,spans,sum_ns,union_ns,wall_ns,busy,idle_ns,max_concurrency
 	[counters]=series,device,kind,unit,scale,samples,distinct,first_ns,last_ns,first,last,min,max,mean,total,total_unit,max_gap_ns,median_period_ns,flags
 	[idle_power]=counter,device,level_w,before_w,after_w,drift_w,stderr_w,samples,duration_ns,method
-	[energy]=counter,device,view,track,name,calls,inclusive_j,exclusive_j,exclusive_ns,mean_w,share,flags,uncertainty_j,static_j,dynamic_j,modelled_j,modelled_uncertainty_j,modelled_w,separable
+	[energy]=counter,device,view,track,name,calls,inclusive_j,exclusive_j,exclusive_ns,mean_w,share,flags,uncertainty_j,static_j,dynamic_j,modelled_j,modelled_uncertainty_j,modelled_w,separable,best_j,best_uncertainty_j,estimate
 	[energy_totals]=counter,device,view,total_j,attributed_j,unattributed_j,error_rel
-	[energy_callpaths]=counter,device,view,track,path,depth,calls,inclusive_j,exclusive_j,exclusive_ns,flags
+	[energy_callpaths]=counter,device,view,track,path,depth,calls,inclusive_j,exclusive_j,exclusive_ns,flags,modelled_inclusive_j,modelled_j,best_inclusive_j,best_j,estimate
 	[energy_calls]=counter,device,view,track,name,start_ns,duration_ns,inclusive_j,uncertainty_j,modelled_j,modelled_uncertainty_j,best_j,best_uncertainty_j,estimate
 	[energy_fit]=counter,device,view,intervals,classes,explained,residual_w,rounds,lag1,used
 )

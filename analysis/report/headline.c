@@ -208,11 +208,17 @@ static bool is_summed(const struct headline *h, const char *counter, const char 
 	return false;
 }
 
+/* How the sum of two is divided; "": not known. */
+static const char *estimate_of_both(const char *a, const char *b)
+{
+	return !*a || strcmp(a, b) == 0 ? b : *b ? "time and power" : a;
+}
+
 static void costs_energy(const struct table *t, struct headline *h)
 {
 	struct col counter = col_text(t, "counter"), device = col_text(t, "device"),
 		   view = col_text(t, "view"), name = col_text(t, "name"),
-		   j = col_number(t, "best_j");
+		   estimate = col_text(t, "estimate"), j = col_number(t, "best_j");
 
 	/* of an analysis of before 'profrig analyze --estimate' */
 	j = j.at >= 0 ? j : col_number(t, "exclusive_j");
@@ -226,6 +232,7 @@ static void costs_energy(const struct table *t, struct headline *h)
 			    !is_summed(h, col_str(counter, i), col_str(device, i)))
 				continue;
 			c->energy_j = (isnan(c->energy_j) ? 0 : c->energy_j) + col_f64(j, i);
+			c->estimate = estimate_of_both(c->estimate, col_str(estimate, i));
 		}
 	}
 }
@@ -240,8 +247,13 @@ static void costs_find(const struct report *r, struct headline *h)
 	h->cost_scope = scope_of(scope, ns);
 	for (size_t i = 0; i < col_rows(name); i++) {
 		struct headline_cost c = {
-			i,  col_str(name, i), col_f64(ns, i), col_f64(share, i), col_f64(calls, i),
-			NAN
+			.row = i,
+			.name = col_str(name, i),
+			.ns = col_f64(ns, i),
+			.share = col_f64(share, i),
+			.calls = col_f64(calls, i),
+			.energy_j = NAN,
+			.estimate = "",
 		};
 		size_t k = h->costs.nr;
 

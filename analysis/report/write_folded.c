@@ -1,7 +1,8 @@
 /*
  * Folded stacks for flame graph tools: "frame;frame;frame value" a line. Values are exclusive, in
  * whole nanoseconds or microjoules; values that round to 0 have no line. The rounding error of a
- * line is carried to the next one, so the sum is right for any number of small paths.
+ * line is carried to the next one, so the sum is right for any number of small paths. Joules are
+ * best_j of energy_callpaths: all files of a counter by time, or by power.
  */
 #include "clean_text.h"
 #include "folded_lines.h"
@@ -264,15 +265,18 @@ static int write_energy(const struct report *r, struct strvec *written, struct e
 {
 	struct folded fo = { .t = table_set_find(&r->tables, "energy_callpaths"), .unit = 1e6 };
 	CLEANUP(groups_release) struct groups gs = { VEC_INIT };
+	const char *joules;
 	struct intern *keys;
 	size_t view, counter, device;
 	int e;
 
 	if (!fo.t)
 		return 0;
+	/* of an analysis of before 'profrig analyze --estimate' there is only the second */
+	joules = table_find_col(fo.t, "best_j") >= 0 ? "best_j" : "exclusive_j";
 	e = column_find(fo.t, "track", true, &fo.track, err);
 	e = e < 0 ? e : column_find(fo.t, "path", true, &fo.path, err);
-	e = e < 0 ? e : column_find(fo.t, "exclusive_j", false, &fo.value, err);
+	e = e < 0 ? e : column_find(fo.t, joules, false, &fo.value, err);
 	e = e < 0 ? e : column_find(fo.t, "view", true, &view, err);
 	e = e < 0 ? e : column_find(fo.t, "counter", true, &counter, err);
 	e = e < 0 ? e : column_find(fo.t, "device", true, &device, err);

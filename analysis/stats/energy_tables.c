@@ -1,4 +1,5 @@
 #include "analyses_private.h"
+#include "energy_flags.h"
 #include "energy_rows.h"
 #include "energy_stream.h"
 #include "power_tables.h"
@@ -16,10 +17,6 @@
 
 #define UNATTRIBUTED "[unattributed]"
 #define MAX_ERROR_REL 1e-9
-
-/* A single interval with an impossible rate spoils calls that are shorter than this many periods.
- */
-#define BLURRED_PERIODS 10
 
 /* clang-format off */
 #define ENERGY(X) \
@@ -48,7 +45,8 @@ TABLE_FORM(energy_totals, ENERGY_TOTALS,
 #define ENERGY_CALLPATHS(X) \
 	X(STR, counter) X(STR, device) X(STR, view) X(STR, track) X(STR, path) X(U64, depth) \
 	X(U64, calls) X(F64, inclusive_j) X(F64, exclusive_j) X(I64, exclusive_ns) X(STR, flags) \
-	X(F64, modelled_inclusive_j) X(F64, modelled_j)
+	X(F64, modelled_inclusive_j) X(F64, modelled_j) X(F64, best_inclusive_j) X(F64, best_j) \
+	X(STR, estimate)
 /* clang-format on */
 TABLE_FORM(energy_callpaths, ENERGY_CALLPATHS,
 	   "energy of every call path (host view) or device operation (device view) by counter; a "
@@ -64,6 +62,7 @@ struct job {
 	const struct power_fit *fit; /* NULL: not split by power */
 	double power_idle_j;         /* by power, as the next; with dead intervals */
 	double power_attributed_j, power_idle_uncertainty_j;
+	bool paths_by_power; /* best of all paths; else by time */
 };
 
 struct tables {
@@ -92,72 +91,9 @@ static const char *view_name(enum energy_view view)
 	return view == VIEW_HOST ? "host" : "device";
 }
 
-/* ---- flags ---- */
-
-static void add_flag(char *buf, size_t n, const char *flag)
+static struct energy_flags flags_of(const struct tables *ts, const struct job *j)
 {
-	size_t len = strlen(buf);
-
-	snprintf(buf + len, n - len, "%s%s", len ? "|" : "", flag);
-}
-
-static void common_flags(const struct tables *ts, const struct job *j, char *buf, size_t n)
-{
-	buf[0] = '\0';
-	if (j->r.flags & CF_ESTIMATED)
-		add_flag(buf, n, "estimated");
-	if (ts->o->independent)
-		add_flag(buf, n, "double_counting");
-}
-
-static void series_flags(const struct job *j, char *buf, size_t n)
-{
-	if (j->r.flags & CF_RESET)
-		add_flag(buf, n, "reset");
-	if (j->r.flags & CF_GAP)
-		add_flag(buf, n, "gap");
-	if (j->r.flags & CF_STUCK)
-		add_flag(buf, n, "stuck");
-	if (j->r.flags & CF_SHORT)
-		add_flag(buf, n, "short");
-}
-
-static void row_flags(const struct tables *ts, const struct job *j, const struct energy_group *g,
-		      const struct energy_value *v, char *buf, size_t n)
-{
-	double mean_ns = g->calls ? g->duration_ns / (double)g->calls : INFINITY;
-	double period_ns = (double)j->r.median_period_ns;
-
-	common_flags(ts, j, buf, n);
-	if (v->marks & SPAN_OUTSIDE)
-		add_flag(buf, n, "outside_samples");
-	/* where only changes were stored, it is unknown how often the sensor was read */
-	if (mean_ns < 2 * period_ns && !counter_holds(ts->m, j->label->series, &j->label->info))
-		add_flag(buf, n, "below_resolution");
-	if (v->marks & CURVE_RESET)
-		add_flag(buf, n, "reset");
-	if (v->marks & CURVE_GAP)
-		add_flag(buf, n, "gap");
-	if (v->marks & CURVE_STUCK)
-		add_flag(buf, n, "stuck");
-	if (v->marks & CURVE_RATE && mean_ns < BLURRED_PERIODS * period_ns)
-		add_flag(buf, n, "rate_out_of_range");
-}
-
-static void unattributed_flags(const struct tables *ts, const struct job *j, char *buf, size_t n)
-{
-	common_flags(ts, j, buf, n);
-	if (j->r.unattributed_ns > 0)
-		add_flag(buf, n, "idle");
-	series_flags(j, buf, n);
-}
-
-static void totals_flags(const struct tables *ts, const struct job *j, char *buf, size_t n)
-{
-	common_flags(ts, j, buf, n);
-	series_flags(j, buf, n);
-	if (j->r.flags & CF_RATE)
-		add_flag(buf, n, "rate_out_of_range");
+	return (struct energy_flags){ ts->m, ts->o, j->label, &j->r };
 }
 
 /* ---- rows ---- */
@@ -192,12 +128,15 @@ static double share_of(double j, double total_j)
 	return total_j == 0 ? NAN : j == 0 ? 0 : j / total_j;
 }
 
-/* Adds a row with the columns of all rows of energy: E = idle power · time + dynamic; the time of a
- * shared device is shared like its energy. */
+static bool is_by_power(const struct job *j)
+{
+	return j->fit && j->fit->used == POWER_USED;
+}
+
 /* The narrower of the two, or the one that was asked for; which follows from the columns. */
 static void best_set(const struct tables *ts, const struct job *j, struct energy_row *row)
 {
-	bool power = j->fit && j->fit->used == POWER_USED && !isnan(row->modelled_uncertainty_j) &&
+	bool power = is_by_power(j) && !isnan(row->modelled_uncertainty_j) &&
 		     (ts->o->estimate == ESTIMATE_POWER ||
 		      !(row->modelled_uncertainty_j >= row->uncertainty_j));
 
@@ -206,13 +145,14 @@ static void best_set(const struct tables *ts, const struct job *j, struct energy
 	row->estimate = isnan(row->best_j) ? "" : power ? "power" : "time";
 }
 
+/* Adds a row with the columns of all rows of energy: E = idle power · time + dynamic; the time of a
+ * shared device is shared like its energy. */
 static void energy_add(const struct tables *ts, const struct job *j, struct energy_row row,
 		       double share_ns)
 {
 	double idle_j = j->idle_w * share_ns * 1e-9;
 
 	best_set(ts, j, &row);
-
 	row.counter = j->label->name;
 	row.device = j->label->device;
 	row.view = view_name(j->view);
@@ -232,28 +172,34 @@ static double power_uncertainty_of(const struct job *j, const struct energy_valu
 {
 	if (!j->fit)
 		return NAN;
-	return j->fit->used == POWER_USED ? v->power_uncertainty_j : v->uncertainty_j;
+	return is_by_power(j) ? v->power_uncertainty_j : v->uncertainty_j;
+}
+
+static double uncertainty_of(const struct energy_group *g, const struct energy_value *v)
+{
+	return is_unknown(g, v) ? NAN : v->uncertainty_j;
 }
 
 static double class_power_of(const struct job *j, const struct energy_group *g)
 {
-	return j->fit && j->fit->used == POWER_USED ? j->fit->classes[g->class_id].w : NAN;
+	return is_by_power(j) ? j->fit->classes[g->class_id].w : NAN;
 }
 
 static const char *separable_of(const struct job *j, const struct energy_group *g)
 {
 	if (!j->fit)
 		return "";
-	return j->fit->used == POWER_USED && j->fit->classes[g->class_id].separable ? "yes" : "no";
+	return is_by_power(j) && j->fit->classes[g->class_id].separable ? "yes" : "no";
 }
 
 static void energy_row(const struct tables *ts, const struct job *j, const struct energy_group *g,
 		       const struct energy_value *v)
 {
 	double exclusive = exclusive_of(g, v), s = (double)v->exclusive_ns * 1e-9;
-	char flags[160];
+	struct energy_flags of = flags_of(ts, j);
+	char flags[ENERGY_FLAGS_MAX];
 
-	row_flags(ts, j, g, v, flags, sizeof(flags));
+	energy_flags_row(&of, g, v, flags);
 	energy_add(ts, j,
 		   (struct energy_row){ .track = ts->tracks.v[g->track],
 					.name = model_str(ts->m, g->name),
@@ -264,7 +210,7 @@ static void energy_row(const struct tables *ts, const struct job *j, const struc
 					.mean_w = v->exclusive_ns > 0 ? exclusive / s : NAN,
 					.share = share_of(exclusive, j->r.total_j),
 					.flags = flags,
-					.uncertainty_j = isnan(exclusive) ? NAN : v->uncertainty_j,
+					.uncertainty_j = uncertainty_of(g, v),
 					.modelled_j = power_of(j, g, v),
 					.modelled_uncertainty_j = power_uncertainty_of(j, v),
 					.modelled_w = class_power_of(j, g),
@@ -272,8 +218,32 @@ static void energy_row(const struct tables *ts, const struct job *j, const struc
 		   sum_value(&v->share_ns));
 }
 
+/* All paths of a counter and view are of one estimate, so that they add up. */
+static bool choose_of_paths(const struct tables *ts, const struct job *j)
+{
+	struct power_widths w = { .time_j2 = SUM_INIT, .power_j2 = SUM_INIT };
+
+	if (!is_by_power(j) || ts->o->estimate == ESTIMATE_POWER)
+		return is_by_power(j);
+	for (size_t i = 0; i < ts->g.groups.nr; i++) {
+		const struct energy_value *v = &ts->g.rows[i];
+
+		if (v->taken)
+			power_widths_add(&w, uncertainty_of(&ts->g.groups.v[i], v),
+					 power_uncertainty_of(j, v));
+	}
+	power_widths_add(&w, known_j(j, j->r.unattributed_uncertainty_j),
+			 j->power_idle_uncertainty_j);
+	return power_widths_narrower(&w);
+}
+
 static void path_add(const struct tables *ts, const struct job *j, struct energy_callpaths_row row)
 {
+	bool power = j->paths_by_power;
+
+	row.best_inclusive_j = power ? row.modelled_inclusive_j : row.inclusive_j;
+	row.best_j = power ? row.modelled_j : row.exclusive_j;
+	row.estimate = power ? "power" : "time";
 	row.counter = j->label->name;
 	row.device = j->label->device;
 	row.view = view_name(j->view);
@@ -284,9 +254,10 @@ static void path_row(const struct tables *ts, const struct job *j, const char *t
 		     const char *path, uint32_t depth, const struct energy_group *g,
 		     const struct energy_value *v)
 {
-	char flags[160];
+	struct energy_flags of = flags_of(ts, j);
+	char flags[ENERGY_FLAGS_MAX];
 
-	row_flags(ts, j, g, v, flags, sizeof(flags));
+	energy_flags_row(&of, g, v, flags);
 	path_add(ts, j,
 		 (struct energy_callpaths_row){ .track = track,
 						.path = path,
@@ -308,7 +279,7 @@ static double base_power_of(const struct tables *ts, const struct job *j)
 {
 	const struct power_class *base = j->fit ? &j->fit->classes[ts->g.classes] : NULL;
 
-	return base && j->fit->used == POWER_USED && base->time_s > 0 ? base->w : NAN;
+	return is_by_power(j) && base->time_s > 0 ? base->w : NAN;
 }
 
 /* Energy without a call or work, in the tables of functions and of paths. */
@@ -317,9 +288,10 @@ static void unattributed_rows(const struct tables *ts, const struct job *j)
 	const struct energy_totals *r = &j->r;
 	double idle_j = r->unattributed_j - r->dead_j, idle_s = (double)r->unattributed_ns * 1e-9;
 	double known = known_j(j, r->unattributed_j);
-	char flags[160];
+	struct energy_flags of = flags_of(ts, j);
+	char flags[ENERGY_FLAGS_MAX];
 
-	unattributed_flags(ts, j, flags, sizeof(flags));
+	energy_flags_unattributed(&of, flags);
 	energy_add(ts, j,
 		   (struct energy_row){ .track = "",
 					.name = UNATTRIBUTED,
@@ -349,9 +321,10 @@ static void unattributed_rows(const struct tables *ts, const struct job *j)
 static void totals_row(const struct tables *ts, const struct job *j)
 {
 	const struct energy_totals *r = &j->r;
-	char flags[160];
+	struct energy_flags of = flags_of(ts, j);
+	char flags[ENERGY_FLAGS_MAX];
 
-	totals_flags(ts, j, flags, sizeof(flags));
+	energy_flags_totals(&of, flags);
 	table_add(ts->totals,
 		  &(struct energy_totals_row){ j->label->name, j->label->device, view_name(j->view),
 					       known_j(j, r->total_j), known_j(j, r->attributed_j),
@@ -558,24 +531,23 @@ static void collect_power(const struct tables *ts, const struct energy_run *run,
 	j->power_idle_j = energy_run_power_idle_j(run, number) + j->r.dead_j;
 	j->power_attributed_j = energy_run_power_attributed_j(run, number);
 	j->power_idle_uncertainty_j =
-		!j->fit || j->fit->used != POWER_USED
-			? j->fit ? j->r.unattributed_uncertainty_j : NAN
-			: energy_run_power_half_width(run, number, ts->g.classes,
-						      j->power_idle_j - j->r.dead_j, 0);
+		!is_by_power(j) ? j->fit ? j->r.unattributed_uncertainty_j : NAN
+				: energy_run_power_half_width(run, number, ts->g.classes,
+							      j->power_idle_j - j->r.dead_j, 0);
+	j->paths_by_power = choose_of_paths(ts, j);
 }
 
-static void calls_rows(struct tables *ts, const struct energy_run *run, size_t number,
+static void power_rows(struct tables *ts, const struct energy_run *run, size_t number,
 		       const struct job *j)
 {
-	char flags[160];
+	struct power_key key = { j->label->name, j->label->device, view_name(j->view) };
+	struct energy_flags flags = flags_of(ts, j);
 	size_t nr;
-	const struct energy_call_value *v = energy_run_calls(run, number, &nr);
+	const struct energy_call_value *calls = energy_run_calls(run, number, &nr);
 
-	common_flags(ts, j, flags, sizeof(flags));
-	power_tables_calls(
-		&ts->power,
-		&(struct power_key){ j->label->name, j->label->device, view_name(j->view) }, v, nr,
-		ts->o->estimate, flags);
+	power_tables_add(&ts->power, &key, j->r.taken ? j->fit : NULL,
+			 energy_run_timeline(run, number));
+	power_tables_calls(&ts->power, &key, &flags, calls, nr);
 }
 
 static void collect_job(struct tables *ts, const struct energy_run *run, size_t number,
@@ -598,11 +570,7 @@ static void collect_job(struct tables *ts, const struct energy_run *run, size_t 
 		path_rows(ts, j);
 	unattributed_rows(ts, j);
 	totals_row(ts, j);
-	power_tables_add(
-		&ts->power,
-		&(struct power_key){ j->label->name, j->label->device, view_name(j->view) },
-		j->r.taken ? j->fit : NULL, energy_run_timeline(run, number));
-	calls_rows(ts, run, number, j);
+	power_rows(ts, run, number, j);
 	if (!(j->r.flags & CF_SHORT))
 		job_check(ts, j);
 }

@@ -1,6 +1,7 @@
 #include "power_tables.h"
 
-#include "profrig/base/strbuf.h"
+#include <math.h>
+
 #include "profrig/base/strvec.h"
 #include "profrig/base/xalloc.h"
 
@@ -76,24 +77,6 @@ void power_tables_add(struct power_tables *t, const struct power_key *k, const s
 
 /* ---- single calls ---- */
 
-static void call_flags(uint8_t marks, const char *common, struct strbuf *to)
-{
-	static const struct {
-		uint8_t mark;
-		const char *flag;
-	} known[] = { { SPAN_OUTSIDE, "outside_samples" },
-		      { CURVE_RESET, "reset" },
-		      { CURVE_GAP, "gap" },
-		      { CURVE_STUCK, "stuck" } };
-
-	strbuf_clear(to);
-	strbuf_addstr(to, common);
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		if (marks & known[i].mark)
-			strbuf_addf(to, "%s%s", to->len ? "|" : "", known[i].flag);
-	}
-}
-
 /* The narrower of the two, or the one that was asked for. */
 static void call_best(struct energy_calls_row *row, enum energy_estimate estimate)
 {
@@ -107,10 +90,9 @@ static void call_best(struct energy_calls_row *row, enum energy_estimate estimat
 }
 
 void power_tables_calls(struct power_tables *t, const struct power_key *k,
-			const struct energy_call_value *v, size_t nr, enum energy_estimate estimate,
-			const char *flags)
+			const struct energy_flags *of, const struct energy_call_value *v, size_t nr)
 {
-	CLEANUP(strbuf_release) struct strbuf all = STRBUF_INIT;
+	char flags[ENERGY_FLAGS_MAX];
 
 	for (size_t i = 0; i < nr; i++) {
 		const struct energy_call *c = &t->g->calls.v[v[i].call];
@@ -129,10 +111,10 @@ void power_tables_calls(struct power_tables *t, const struct power_key *k,
 						.modelled_uncertainty_j = v[i].power_half_width_j,
 						.covered = v[i].covered };
 
-		call_best(&row, estimate);
+		call_best(&row, of->o->estimate);
 		row.mean_w = row.best_j / ((double)v[i].live_ns * 1e-9);
-		call_flags(v[i].marks, flags, &all);
-		row.flags = all.buf;
+		energy_flags_call(of, v[i].marks, flags);
+		row.flags = flags;
 		table_add(t->calls, &row);
 	}
 }
@@ -145,4 +127,23 @@ void power_tables_put(struct power_tables *t, struct table_set *to)
 		table_set_add(to, STEAL(t->timeline));
 	if (table_rows(t->calls))
 		table_set_add(to, STEAL(t->calls));
+}
+
+void power_widths_add(struct power_widths *w, double time_j, double power_j)
+{
+	w->time += !isnan(time_j);
+	w->power += !isnan(power_j);
+	if (isnan(time_j) || isnan(power_j))
+		return;
+	sum_add(&w->time_j2, time_j * time_j);
+	sum_add(&w->power_j2, power_j * power_j);
+}
+
+bool power_widths_narrower(const struct power_widths *w)
+{
+	double time_j2 = sum_value(&w->time_j2), power_j2 = sum_value(&w->power_j2);
+
+	if (power_j2 < time_j2 || time_j2 < power_j2)
+		return power_j2 < time_j2;
+	return w->power > w->time;
 }

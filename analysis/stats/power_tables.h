@@ -1,17 +1,17 @@
 /*
  * power_tables: the tables `energy_fit`, `power_timeline` and `energy_calls`, of energy by power
- * (energy.h).
+ * (energy.h), and whether power or time divides a counter better.
  *
  *	power_tables_make(&t, m, &groups, &tracks)
  *	power_tables_add(&t, &key, fit, timeline)	for each counter and view
- *	power_tables_calls(&t, &key, values, …)		likewise
+ *	power_tables_calls(&t, &key, &flags, values, nr)	likewise
  *	power_tables_put(&t, out)			those with rows
  *	power_tables_release(&t)
  */
 #ifndef PROFRIG_POWER_TABLES_H
 #define PROFRIG_POWER_TABLES_H
 
-#include "energy_rows.h"
+#include "energy_flags.h"
 
 #include "profrig/base/table.h"
 #include "profrig/energy/power_fit.h"
@@ -67,10 +67,26 @@ void power_tables_release(struct power_tables *t);
 /* fit, timeline: NULL: none */
 void power_tables_add(struct power_tables *t, const struct power_key *k, const struct power_fit *f,
 		      const struct power_timeline *timeline);
-/* flags: of all rows */
 void power_tables_calls(struct power_tables *t, const struct power_key *k,
-			const struct energy_call_value *v, size_t nr, enum energy_estimate estimate,
-			const char *flags);
+			const struct energy_flags *of, const struct energy_call_value *v,
+			size_t nr);
 void power_tables_put(struct power_tables *t, struct table_set *to);
+
+/*
+ * Which of the two divisions of a counter and view is sharper as a whole: by power where the
+ * squares of its half-widths have the smaller sum, over the rows that have both. Where no row has
+ * both, or the sums are equal, the one with more known half-widths; else time.
+ *
+ *	struct power_widths w = { .time_j2 = SUM_INIT, .power_j2 = SUM_INIT };
+ *	power_widths_add(&w, time_j, power_j)	for each row; NaN: not known
+ *	power_widths_narrower(&w)		true: by power
+ */
+struct power_widths {
+	struct sum time_j2, power_j2;
+	size_t time, power; /* known ones */
+};
+
+void power_widths_add(struct power_widths *w, double time_j, double power_j);
+bool power_widths_narrower(const struct power_widths *w);
 
 #endif

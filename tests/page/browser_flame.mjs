@@ -59,13 +59,33 @@ test('the measure can be chosen and each total is its table’s', () => withPage
     const top = await mini(page, 'largest frames');
     const sumOf = top.reduce((a, [, v]) => a + exact(v), 0);
     ok(sumOf <= want * (1 + 1e-9), `${id}: ${sumOf} of ${want}`);
-    if (kind === 'energy') near(sum(energy.filter((e) => e.device === device && e.view === view), 'exclusive_j'), want, 1e-9, id);
+    if (kind === 'energy') near(sum(energy.filter((e) => e.device === device && e.view === view), 'best_j'), want, 1e-9, id);
     const shown = plain(await text(page, '.flame-note')).split(' ').slice(0, 2).join(' ');
     const [v, unit] = kind === 'energy' ? (want >= 1000 ? [want / 1000, 'kJ'] : [want, 'J']) : [want / 1e9, 's'];
     equal(shown, `${v.toPrecision(3)} ${unit}`, id);
     equal(await hash(page), `#flame=${id}`);
     equal(await page.locator('#panel-flame .toolbar .tag').isVisible(), id === 'energy:cpu0', 'called estimated');
   }
+}));
+
+test('joules are those of the better estimate, which is named', () => withPage('demo', { hash: 'flame=energy:gpu0' }, async (page) => {
+  for (const [device, estimate] of [['gpu0', 'power'], ['gpu1', 'time']]) {
+    await page.selectOption('#flame-metric', `energy:${device}`);
+    const all = table(demo, 'energy_callpaths').filter((r) => r.device === device && r.view === 'host');
+    const column = estimate === 'power' ? 'modelled_j' : 'exclusive_j';
+    const f = await frames(page);
+    for (const [name, depth] of [['main', 1], ['train', 2], ['[unattributed]', 1]]) {
+      const under = all.filter((r) => r.path.split(';')[depth - 1] === name);
+      near(f.find((x) => x.name === name && x.depth === depth).width, sum(under, column) / sum(all, column), 1e-6, `${device} ${name}`);
+    }
+    ok((await page.locator('#flame-metric option:checked').textContent()).endsWith(`host view, by ${estimate}`));
+    ok((await text(page, '.flame-note')).includes(`Joules by ${estimate}: `));
+    equal(await text(page, '.flame-side h2'), `Largest by own energy, by ${estimate}`);
+    await page.locator('g.frame[name="main"] rect').first().hover();
+    ok((await text(page, '#panel-flame .tip')).includes(`joules by ${estimate}`));
+  }
+  await page.selectOption('#flame-metric', 'time');
+  equal(await text(page, '.flame-side h2'), 'Largest by own time');
 }));
 
 test('a click zooms, the address remembers, Esc zooms out', () => withPage('demo', { hash: 'flame' }, async (page) => {

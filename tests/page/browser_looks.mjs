@@ -135,6 +135,7 @@ test('the plain document has the same figures and no script', () => withPage('de
   equal(await page.evaluate(() => document.querySelectorAll('script').length), 0);
   const body = plain(await page.locator('body').innerText());
   for (const want of ['11.6 s', '7.01 kJ', 'beside it', '47.5 %', 'energy_conservation', 'W_COUNTER_STALE', 'Cijk_Ailk_Bljk_SB_MT128x64x16_SN_APM1_AF0EM1_AF1EM1_ASEM1_GRVW4']) ok(body.includes(want), want);
+  ok(/J by (time|power|time and power)\b/.test(body), 'what divided the energy of costs');
   await page.screenshot({ path: `${SHOTS}/plain-1280-light.png` });
 }));
 
@@ -165,6 +166,13 @@ for (const [w, h] of [[1280, 800], [390, 844]]) {
           }
         });
       }
+      await withPage('demo', { scheme, viewport: { width: w, height: h }, hash: 'flame=energy:gpu0' }, async (page) => {
+        ok(await page.evaluate(() => document.documentElement.scrollWidth) <= w, 'flame graph of joules');
+        await page.screenshot({ path: `${SHOTS}/demo-flame_energy-${w}-${scheme}.png` });
+        await page.evaluate(() => { location.hash = 'energy=gpu0'; });
+        await page.locator('#panel-energy .table-box').scrollIntoViewIfNeeded();
+        await page.screenshot({ path: `${SHOTS}/demo-energy_table-${w}-${scheme}.png` });
+      });
     });
   }
 }

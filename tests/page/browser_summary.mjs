@@ -70,7 +70,9 @@ test('the three largest costs have their names, shares and energy', () => withPa
   want.forEach((f, i) => near(shares[i], 100 * f.share, 1e-12, f.name));
   const joules = table(demo, 'energy').filter((e) => e.view === 'device' && e.name === want[0].name && GPUS.includes(e.device));
   const title = await page.evaluate(() => document.querySelector('.costs li > .muted span:nth-of-type(2)').title.replace(/[\u00a0\u202f]/g, ''));
-  near(exact(title), sum(joules, 'exclusive_j'), 1e-12, 'energy of the largest');
+  near(exact(title), sum(joules, 'best_j'), 1e-12, 'energy of the largest');
+  const used = [...new Set(joules.map((e) => e.estimate))].sort().join(' and ');
+  ok((await texts(page, '.costs li > .muted'))[0].endsWith(`J by ${used}`), used);
 }));
 
 test('every check and every warning is there in words', () => withPage('demo', {}, async (page) => {

@@ -165,16 +165,31 @@ test('energy: totals, conservation and the rows of energy.csv', () => withPage('
   ok(cards[0].includes(`${(gpu0.total_j / 1000).toPrecision(3)} kJ`), cards[0]);
   equal((cards[0].match(/adds up/g) || []).length, 2);
   ok(/cpu0.*estimated/s.test(cards[2]), cards[2]);
-  const want = table(demo, 'energy').filter((e) => e.device === 'gpu0' && e.view === 'host').sort((a, b) => b.exclusive_j - a.exclusive_j);
+  const want = table(demo, 'energy').filter((e) => e.device === 'gpu0' && e.view === 'host').sort((a, b) => b.best_j - a.best_j);
   const got = await rows(page, 'energy');
   const names = await heads(page, 'energy');
   equal(got.length, want.length);
   got.forEach((r, i) => {
     equal(r.text[0], want[i].name);
-    near(exact(r.title[names.indexOf('Own')]), want[i].exclusive_j, 1e-15);
-    near(exact(r.title[names.indexOf('±')]), want[i].uncertainty_j, 1e-15);
+    near(exact(r.title[names.indexOf('Best')]), want[i].best_j, 1e-15);
+    near(exact(r.title[names.indexOf('±')]), want[i].best_uncertainty_j, 1e-15);
+    equal(r.text[names.indexOf('Best is')], want[i].estimate);
+    near(exact(r.title[names.indexOf('By time')]), want[i].exclusive_j, 1e-15);
+    near(exact(r.title[names.indexOf('± by time')]), want[i].uncertainty_j, 1e-15);
+    near(parseFloat(r.title[names.indexOf('Share')]) / 100, want[i].best_j / gpu0.total_j, 1e-9);
   });
-  near(got.reduce((a, r) => a + exact(r.title[names.indexOf('Own')]), 0), gpu0.total_j, 1e-9, 'rows add up to the total');
+  near(got.reduce((a, r) => a + exact(r.title[names.indexOf('By time')]), 0), gpu0.total_j, 1e-9, 'rows by time add up to the total');
+}));
+
+test('energy: a counter that is not divided by power has its own energy first', () => withPage('demo', { hash: 'energy=gpu1' }, async (page) => {
+  const want = table(demo, 'energy').filter((e) => e.device === 'gpu1' && e.view === 'host').sort((a, b) => b.exclusive_j - a.exclusive_j);
+  const names = await heads(page, 'energy');
+  ok(names.includes('Own') && !names.includes('Best') && !names.includes('By power'), names.join());
+  deepEqual((await rows(page, 'energy')).map((r) => r.text[0]), want.map((e) => e.name));
+  equal(await hash(page), '#energy=gpu1');
+  await page.locator('#panel-energy select').selectOption({ label: 'gpu0 · energy.gpu0' });
+  equal(await page.locator('#panel-energy th[aria-sort=descending]').innerText().then((t) => t.split(/\s/)[0]), 'Best');
+  equal(await hash(page), '#energy=gpu0&view=host');
 }));
 
 test('energy that is not known is not called nothing', () => withPage('huge', { hash: 'energy' }, async (page) => {
@@ -245,6 +260,24 @@ test('modelled power over time: layers, the bin under the pointer, the gap', () 
   ok(await page.locator('.power-chart').isHidden(), 'cpu0 is not divided by power');
   await page.locator('#panel-energy select').selectOption({ label: 'gpu0 · energy.gpu0' });
   ok(await page.locator('.power-chart').isVisible());
+}));
+
+test('single calls: the rows of the counter and view, in joules of the better estimate', () => withPage('demo', { hash: 'energy=gpu0', viewport: { width: 1280, height: 1400 } }, async (page) => {
+  const of = (view) => table(demo, 'energy_calls').filter((r) => r.counter === 'energy.gpu0' && r.view === view);
+  const cells = (n) => page.evaluate((at) => [...document.querySelectorAll('.long-calls tbody tr')].map((tr) => (tr.cells[at].title || tr.cells[at].textContent).replace(/[\u00a0\u202f]/g, '')), n);
+  await page.waitForSelector('.long-calls table');
+  const host = of('host').sort((a, b) => b.best_j - a.best_j);
+  equal(await page.locator('.long-calls tbody tr').count(), host.length);
+  ok(!(await text(page, '.long-calls thead')).includes('Track'), 'one track needs no column');
+  (await cells(3)).forEach((said, i) => near(exact(said), host[i].best_j, 1e-9));
+  (await cells(4)).forEach((said, i) => near(exact(said), host[i].best_uncertainty_j, 1e-9));
+  deepEqual(await cells(5), host.map((r) => r.estimate));
+  ok((await text(page, '.long-calls p')).includes('only a part was kept (at least 62'));
+  await page.click('[role=radio] >> text=Device: which work ran');
+  ok((await text(page, '.long-calls p')).startsWith('The longest pieces of device work'));
+  equal(await text(page, '.long-calls tbody td'), of('device')[0].name);
+  await page.locator('#panel-energy select').selectOption({ label: 'cpu0 · power.cpu0' });
+  ok(await page.locator('.long-calls').isHidden(), 'cpu0 has none');
 }));
 
 test('modelled power by keyboard and in a window', () => withPage('demo', { hash: 'energy=gpu0', viewport: { width: 390, height: 844 } }, async (page) => {

@@ -53,10 +53,17 @@ TABLE_FORM(energy_fit, ENERGY_FIT, "how well powers explain a counter");
 	X(STR, counter) X(STR, device) X(STR, view) X(STR, name) X(I64, t_ns) X(I64, dt_ns) \
 	X(F64, modelled_w)
 TABLE_FORM(power_timeline, POWER_TIMELINE, "modelled power of one name in one bin");
+#define ENERGY_CALLS(X) \
+	X(STR, counter) X(STR, device) X(STR, view) X(STR, track) X(STR, name) X(I64, start_ns) \
+	X(I64, duration_ns) X(F64, inclusive_j) X(F64, uncertainty_j) X(F64, modelled_j) \
+	X(F64, modelled_uncertainty_j) X(F64, best_j) X(F64, best_uncertainty_j) X(STR, estimate) \
+	X(F64, mean_w) X(F64, covered) X(STR, flags)
+TABLE_FORM(energy_calls, ENERGY_CALLS, "energy of one call");
 #define ENERGY_CALLPATHS(X) \
 	X(STR, counter) X(STR, device) X(STR, view) X(STR, track) X(STR, path) X(I64, depth) \
 	X(U64, calls) X(F64, inclusive_j) X(F64, exclusive_j) X(I64, exclusive_ns) \
-	X(STR, flags)
+	X(STR, flags) X(F64, modelled_inclusive_j) X(F64, modelled_j) X(F64, best_inclusive_j) \
+	X(F64, best_j) X(STR, estimate)
 TABLE_FORM(energy_callpaths, ENERGY_CALLPATHS, "energy of one call path");
 #define TIMELINE(X) \
 	X(STR, series) X(STR, device) X(STR, unit) X(STR, kind) X(I64, t_ns) X(I64, dt_ns) \
@@ -217,6 +224,20 @@ static void fit_row(struct table *t, const struct fx_counter *c, const char *vie
 					       power ? "power" : "poor", 0.0004, 1 });
 }
 
+/* By power calls get a tenth less, what no call covers gets it. */
+static void path_row(struct table *t, struct energy_callpaths_row row, double total)
+{
+	bool power = strcmp(row.device, "gpu0") == 0, lost = !*row.track;
+	double excl = row.exclusive_j, incl = row.inclusive_j;
+
+	row.modelled_j = !power ? excl : lost ? excl + 0.1 * (total - excl) : 0.9 * excl;
+	row.modelled_inclusive_j = !power || lost ? row.modelled_j : 0.9 * incl;
+	row.best_j = row.modelled_j;
+	row.best_inclusive_j = power ? row.modelled_inclusive_j : incl;
+	row.estimate = power ? "power" : "time";
+	table_add(t, &row);
+}
+
 static void energy_row(struct table *t, const struct fx_counter *c, const char *view,
 		       const char *track, const char *name, int64_t depth, uint64_t calls,
 		       double incl, double excl, int64_t ns, double total, const char *flags)
@@ -224,9 +245,19 @@ static void energy_row(struct table *t, const struct fx_counter *c, const char *
 	double w = ns > 0 ? excl / ((double)ns / 1e9) : NAN;
 
 	if (depth >= 0)
-		table_add(t,
-			  &(struct energy_callpaths_row){ c->series, c->device, view, track, name,
-							  depth, calls, incl, excl, ns, flags });
+		path_row(t,
+			 (struct energy_callpaths_row){ .counter = c->series,
+							.device = c->device,
+							.view = view,
+							.track = track,
+							.path = name,
+							.depth = depth,
+							.calls = calls,
+							.inclusive_j = incl,
+							.exclusive_j = excl,
+							.exclusive_ns = ns,
+							.flags = flags },
+			 total);
 	else {
 		struct energy_row row = {
 			.counter = c->series,
@@ -453,6 +484,26 @@ static void power_rows(struct table *t, const struct table *energy, const struct
 	VEC_RELEASE(&v);
 }
 
+/* Steps of a second, each dearer than the one before it; by power but for each fourth. */
+static void calls_rows(struct table *t, const struct fx_counter *c, const char *view)
+{
+	bool device = strcmp(view, "device") == 0;
+
+	for (int i = 8; i-- > 0;) {
+		double j = 100 + 20 * i, by_power = 0.9 * j;
+		bool power = i % 4 != 0;
+
+		table_add(t,
+			  &(struct energy_calls_row){
+				  c->series, c->device, view, device ? "queue 0" : "Master thread",
+				  device ? "gemm_long" : "training_step", INT64_C(1300000000) * i,
+				  INT64_C(1000000000), j, 9, by_power, power ? 2.5 : 12,
+				  power ? by_power : j, power ? 2.5 : 9, power ? "power" : "time",
+				  power ? by_power : j, i == 3 ? 0.62 : 1,
+				  i == 0 ? "outside_samples" : "" });
+	}
+}
+
 static void timeline_rows(struct table *t, const struct fx_counter *c)
 {
 	for (size_t b = 0; b < BINS; b++) {
@@ -489,6 +540,7 @@ void fx_counters(struct report *r, const struct fx_counter *c, size_t n)
 	struct table *counters = table_make(&counters_form);
 	struct table *timeline = table_make(&timeline_form);
 	struct table *powers = table_make(&power_timeline_form);
+	struct table *calls = table_make(&energy_calls_form);
 
 	for (size_t i = 0; i < n; i++) {
 		if (c[i].energy) {
@@ -499,6 +551,8 @@ void fx_counters(struct report *r, const struct fx_counter *c, size_t n)
 		if (c[i].energy && strcmp(c[i].device, "gpu0") == 0) {
 			power_rows(powers, e.energy, &c[i], "host");
 			power_rows(powers, e.energy, &c[i], "device");
+			calls_rows(calls, &c[i], "host");
+			calls_rows(calls, &c[i], "device");
 		}
 		timeline_rows(timeline, &c[i]);
 		counter_row(counters, &c[i], e.totals);
@@ -510,6 +564,7 @@ void fx_counters(struct report *r, const struct fx_counter *c, size_t n)
 	fx_add(r, e.paths);
 	fx_add(r, e.fits);
 	fx_add(r, powers);
+	fx_add(r, calls);
 }
 
 struct function {

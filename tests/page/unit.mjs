@@ -195,6 +195,15 @@ test('the short name of an energy flame graph means the best counter in the host
     ['energy:gpu0', 'energy.gpu0', 'host'], ['energy:gpu0:device', 'energy.gpu0', 'device'], ['energy:gpu0:host', 'power.gpu0', 'host']]);
 });
 
+test('an energy flame graph has the joules of the better estimate, and those by time of older files', () => {
+  const t = table(['counter', 'device', 'view', 'track', 'path', 'calls', 'exclusive_j', 'best_j', 'estimate'], [
+    ['e', 'gpu0', 'host', 't', 'main', 1, 95, 80, 'power'], ['e', 'gpu0', 'device', 'q', 'k', 1, 60, 60, 'time']]);
+  deepEqual(metrics(report({ energy_callpaths: t })).map((m) => [m.label, m.estimate, m.rows(null)[0].value]), [
+    ['Energy of gpu0, host view, by power', 'power', 80], ['Energy of gpu0, device view, by time', 'time', 60]]);
+  const [old] = metrics(report(energyTables)).filter((m) => m.view === 'device');
+  deepEqual([old.label, old.estimate, old.rows(null)[0].value], ['Energy of gpu0, device view (energy.gpu0)', '', 60]);
+});
+
 test('shares of kernels add up to 100 % for one device and for all', () => {
   const r = report({ kernels: table(['device', 'name', 'total_ns', 'share'], [['gpu0', 'a', 30, 0.75], ['gpu0', 'b', 10, 0.25], ['gpu1', 'a', 60, 1]]) });
   const share = (device) => kernelColumns(r, device).find((c) => c.key === 'share');

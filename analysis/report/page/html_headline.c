@@ -76,6 +76,7 @@ static void write_costs(struct json_out *j, const struct table *t, const struct 
 			table_json_cell(j, table_column(t, c)->name, t, h->costs.v[i].row, c,
 					HTML_EXACT_MAX);
 		json_f64(j, "energy_j", h->costs.v[i].energy_j);
+		json_str(j, "energy_estimate", h->costs.v[i].estimate);
 		json_end(j);
 	}
 	json_end(j);

@@ -112,9 +112,21 @@ static void put_figures(const struct html_out *h, const struct headline *x)
 	html_table_end(h);
 }
 
+/* "40.0 J by power"; "" of a cost without known energy. */
+static const char *cost_energy(const struct headline_cost *c, char ret[80])
+{
+	char num[48];
+
+	ret[0] = '\0';
+	if (!isnan(c->energy_j))
+		snprintf(ret, 80, "%s%s%s", html_fmt_si(num, c->energy_j, "J"),
+			 *c->estimate ? " by " : "", c->estimate);
+	return ret;
+}
+
 static void put_split_and_costs(const struct html_out *h, const struct headline *x)
 {
-	char ns[48], share[48], calls[48];
+	char ns[48], share[48], calls[48], energy[80];
 
 	if (x->parts.nr)
 		html_heading(h, 2, "Where the time went");
@@ -139,7 +151,7 @@ static void put_split_and_costs(const struct html_out *h, const struct headline 
 			continue;
 		snprintf(calls, sizeof(calls), "%.0f calls", c->calls);
 		PUT_ROW(h, 1, c->name, html_fmt_time(ns, c->ns), html_fmt_share(share, c->share),
-			calls);
+			calls, cost_energy(c, energy));
 	}
 	html_table_end(h);
 }

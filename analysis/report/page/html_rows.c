@@ -15,16 +15,17 @@ struct weighted {
 
 /*
  * Columns that give a row its weight; two count alike (exclusive time on the host, linked time on
- * the device). A call path has the weight of its subtree, so that no path is shown without its
- * ancestors: main() has hardly any exclusive time.
+ * the device), but one does not where the table has a better one. A call path has the weight of its
+ * subtree, so that no path is shown without its ancestors: main() has hardly any exclusive time.
  */
 static const struct {
-	const char *name, *of_path, *words;
+	const char *name, *of_path, *words, *better;
 } weight_columns[] = {
-	{ "exclusive_ns", "inclusive_ns", "own time" },
-	{ "device_exclusive_ns", "device_inclusive_ns", "device time" },
-	{ "exclusive_j", "inclusive_j", "own energy" },
-	{ "total_ns", "total_ns", "time" },
+	{ "exclusive_ns", "inclusive_ns", "own time", NULL },
+	{ "device_exclusive_ns", "device_inclusive_ns", "device time", NULL },
+	{ "best_j", "best_inclusive_j", "own energy", NULL },
+	{ "exclusive_j", "inclusive_j", "own energy", "best_j" },
+	{ "total_ns", "total_ns", "time", NULL },
 };
 
 static int by_weight(const void *pa, const void *pb)
@@ -137,7 +138,10 @@ void html_rows_choose(const struct table *t, struct html_limits limit, struct ht
 		w[i].row = i;
 	for (int i = 0; i < (int)ARRAY_LEN(weight_columns); i++) {
 		const char *own = weight_columns[i].name, *all = weight_columns[i].of_path;
+		const char *better = weight_columns[i].better;
 
+		if (better && table_find_col(t, better) >= 0)
+			continue;
 		if (add_column(t, paths && table_find_col(t, all) >= 0 ? all : own, w) && by < 0)
 			by = i;
 	}

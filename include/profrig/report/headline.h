@@ -58,6 +58,8 @@ struct headline_cost {
 	double ns, share; /* exclusive */
 	double calls;
 	double energy_j; /* of the summed counters, in the view of its scope */
+	/* how it was divided: "time", "power", "time and power" (rows differ), "" not known */
+	const char *estimate;
 };
 
 struct headline {

@@ -41,9 +41,9 @@ size_t ensemble_outliers_of(const struct ensemble *e, size_t run);
  * and Hoaglin, How to Detect and Handle Outliers, 1993; MAD: median absolute deviation) is above a
  * critical value. Their 3.5 is for large samples: of five values of a normal distribution it names
  * one in every fifth sample. So the critical value depends on n, such that one normal sample in
- * twenty has an outlier, by simulation (ensemble_stats.c). Below 4 values there is none. Where more
- * than half of the values are equal (MAD 0) every other value is one. A difference below 1e-9 of
- * the median is ignored. Returns the number of outliers.
+ * twenty has an outlier, by simulation. Below 4 values there is none. Where more than half of the
+ * values are equal (MAD 0) every other value is one. A difference below 1e-9 of the median is
+ * ignored. Returns the number of outliers.
  */
 size_t ensemble_outliers(const double *v, size_t n, bool *ret);
 

@@ -203,6 +203,58 @@ static void assert_balance(const struct table_set *ts)
 	}
 }
 
+static bool is_of(const struct table *t, size_t r, const struct table *totals, size_t of)
+{
+	return strcmp(str_of(t, r, "view"), str_of(totals, of, "view")) == 0 &&
+	       strcmp(str_of(t, r, "counter"), str_of(totals, of, "counter")) == 0;
+}
+
+/* By the columns of `energy`: which of the two is narrower in a counter and view. */
+static const char *narrower(const struct table *e, const struct table *totals, size_t of)
+{
+	double time_j2 = 0, power_j2 = 0;
+
+	for (size_t r = 0; r < table_rows(e); r++) {
+		double time_j = num_of(e, r, "uncertainty_j"),
+		       power_j = num_of(e, r, "modelled_uncertainty_j");
+
+		if (!is_of(e, r, totals, of) || isnan(time_j + power_j))
+			continue;
+		time_j2 += time_j * time_j;
+		power_j2 += power_j * power_j;
+	}
+	return power_j2 < time_j2 ? "power" : "time";
+}
+
+/* Best of paths: one estimate for a counter and view, whose sum is what was counted. NULL: the
+ * narrower. */
+static void assert_best_paths(const struct table_set *ts, const char *estimate)
+{
+	const struct table *e = table_set_find(ts, "energy");
+	const struct table *paths = table_set_find(ts, "energy_callpaths");
+	const struct table *totals = table_set_find(ts, "energy_totals");
+
+	for (size_t of = 0; of < table_rows(totals); of++) {
+		const char *want = estimate ? estimate : narrower(e, totals, of);
+		bool power = strcmp(want, "power") == 0;
+		double sum_j = 0, total_j = num_of(totals, of, "total_j");
+
+		for (size_t r = 0; r < table_rows(paths); r++) {
+			if (!is_of(paths, r, totals, of))
+				continue;
+			assert_string_equal(str_of(paths, r, "estimate"), want);
+			assert_near(num_of(paths, r, "best_j"),
+				    num_of(paths, r, power ? "modelled_j" : "exclusive_j"), 0);
+			assert_near(
+				num_of(paths, r, "best_inclusive_j"),
+				num_of(paths, r, power ? "modelled_inclusive_j" : "inclusive_j"),
+				0);
+			sum_j += num_of(paths, r, "best_j");
+		}
+		assert_near(sum_j, total_j, 1e-9 * total_j);
+	}
+}
+
 static void assert_better(const struct errors *e, double than_time)
 {
 	print_message("# by time %.2f %%, by power %.2f %%, width %.2f %%, covered %d of %d\n",
@@ -254,6 +306,9 @@ TEST(functions_of_a_thread)
 	assert_better(&errors, 0.1);
 	assert_balance(&ts);
 	assert_timeline(&ts, "host");
+	assert_best_paths(&ts, NULL);
+	assert_string_equal(str_of(table_set_find(&ts, "energy_callpaths"), 0, "estimate"),
+			    "power");
 	assert_string_equal(str_of(fit, 0, "used"), "power");
 	assert_true(num_of(fit, 0, "explained") > 0.9);
 	/* idle time is charged its own power, not that of its neighbours */
@@ -273,6 +328,7 @@ TEST(work_of_two_queues)
 
 	assert_better(&errors, 0.1);
 	assert_balance(&ts);
+	assert_best_paths(&ts, NULL);
 	assert_timeline(&ts, "device");
 	for (size_t r = 0; r < table_rows(e); r++) {
 		if (strcmp(str_of(e, r, "name"), "[unattributed]") == 0 &&
@@ -317,6 +373,7 @@ TEST(only_by_time)
 		assert_true(isnan(num_of(e, r, "modelled_j")));
 		assert_string_equal(str_of(e, r, "separable"), "");
 	}
+	assert_best_paths(&ts, "time");
 	program_release(&p);
 }
 
@@ -336,6 +393,33 @@ TEST(long_calls)
 
 	for (size_t r = 0; r < table_rows(e); r++)
 		assert_near(num_of(e, r, "modelled_j"), num_of(e, r, "exclusive_j"), 1e-6 * 20000);
+	assert_best_paths(&ts, NULL);
+}
+
+/* Calls that begin and end with a sample: by time nothing is open, by power calls of one name
+ * differ. Power where it is asked for. */
+TEST(paths_of_long_calls)
+{
+	struct analysis_opts o = { .energy = { .estimate = ESTIMATE_POWER } };
+	struct program p;
+	track_id thread;
+
+	program_begin(&p, 11);
+	thread = trace_thread(&p.t, "n", 1, 1);
+	for (; p.end_s < 60; p.end_s += 1.23) {
+		int c = (int)below(4);
+
+		trace_call(&p.t, thread, p.names[c], p.end_s, p.end_s + 1.23);
+		power_between(&p, p.end_s, p.end_s + 1.23, p.power_w[c] * uniform(0.7, 1.3));
+	}
+	program_sample(&p);
+	CLEANUP(table_set_release) struct table_set ts = run(p.t.m, "energy", NULL);
+	CLEANUP(table_set_release) struct table_set power = run(p.t.m, "energy", &o);
+
+	assert_string_equal(str_of(table_set_find(&ts, "energy_fit"), 0, "used"), "power");
+	assert_best_paths(&ts, "time");
+	assert_best_paths(&power, "power");
+	program_release(&p);
 }
 
 /* The example of docs/energy.md: f draws 100 W, g 300 W. */
@@ -553,6 +637,8 @@ TEST(paths_of_a_function)
 	assert_near(path_power_j(&ts, "b;f", "modelled_j"), truth_j[1], 0.05 * truth_j[1]);
 	/* by time all is alike */
 	assert_true(path_power_j(&ts, "a;f", "exclusive_j") < 0.9 * truth_j[0]);
+	assert_near(path_power_j(&ts, "a;f", "best_j"), truth_j[0], 0.05 * truth_j[0]);
 	assert_balance(&ts);
+	assert_best_paths(&ts, NULL);
 	program_release(&p);
 }

@@ -52,7 +52,8 @@ TEST_IN(test_folded_tracks, dir)
 	assert_file(dir, "folded/device.folded", "gpu0;[unattributed] 3\ngpu1;[unattributed] 4\n");
 }
 
-static struct table *energy_table(void)
+/* best: 0 of a file of before, 1 with best_j beside exclusive_j */
+static struct table *energy_table(int best)
 {
 	static const char *const cols[] = { "counter", "device", "view", "track", "path" };
 	static const struct {
@@ -71,21 +72,25 @@ static struct table *energy_table(void)
 	for (size_t c = 0; c < ARRAY_LEN(cols); c++)
 		table_col(t, cols[c], TABLE_STR, NULL);
 	table_col(t, "exclusive_j", TABLE_F64, "J");
+	if (best)
+		table_col(t, "best_j", TABLE_F64, "J");
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		table_str(t, rows[i].counter);
 		table_str(t, rows[i].device);
 		table_str(t, rows[i].view);
 		table_str(t, "main");
 		table_str(t, rows[i].path);
-		table_f64(t, rows[i].j);
+		table_f64(t, best ? 1000 : rows[i].j);
+		if (best)
+			table_f64(t, rows[i].j);
 		table_row(t);
 	}
 	return t;
 }
 
-TEST_IN(test_folded_energy, dir)
+static void energy_files(const char *dir, int best)
 {
-	struct table *t = energy_table();
+	struct table *t = energy_table(best);
 	CLEANUP(report_release) struct report r = make_report(dir, &t, 1);
 
 	test_put(dir, "folded/time.folded", "of an earlier analysis 1\n");
@@ -101,6 +106,16 @@ TEST_IN(test_folded_energy, dir)
 	assert_false(has_file(dir, "folded/time.folded"));
 	assert_false(has_file(dir, "folded/energy-old-gpu0.folded"));
 	assert_true(has_file(dir, "folded/mine.folded"));
+}
+
+TEST_IN(test_folded_energy, dir)
+{
+	energy_files(dir, 1);
+}
+
+TEST_IN(test_folded_energy_of_before, dir)
+{
+	energy_files(dir, 0);
 }
 
 /* Many small paths: each is less than a line can say, all together are not. */

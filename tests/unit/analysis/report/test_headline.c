@@ -317,6 +317,32 @@ TEST(test_tools_around_the_workload)
 	}
 }
 
+/* Of each row the better estimate; of a sum all that it has. */
+TEST(test_energy_of_costs)
+{
+	struct report r = REPORT_INIT;
+	struct headline h;
+
+	headline_add(&r, "functions",
+		     "scope name calls exclusive_ns share\ndevice k1 2 50 0.5\n"
+		     "device k2 1 40 0.4\ndevice k3 1 5 0.1\n");
+	headline_add(&r, "energy_totals", totals);
+	headline_add(&r, "counters", counters);
+	headline_add(&r, "energy",
+		     "counter device view name exclusive_j best_j estimate\n"
+		     "energy.gpu0 gpu0 device k1 30 20 power\n"
+		     "energy.gpu0 gpu0 device k1 5 6 power\n"
+		     "energy.gpu0 gpu0 device k2 7 8 power\n"
+		     "energy.gpu0 gpu0 device k2 1 1 time\n"
+		     "energy.gpu0 gpu0 device k3 2 2 time\n");
+	h = made(&r, NULL, NULL);
+	assert_true(h.costs.v[0].energy_j == 26 && h.costs.v[1].energy_j == 9);
+	assert_string_equal(h.costs.v[0].estimate, "power");
+	assert_string_equal(h.costs.v[1].estimate, "time and power");
+	assert_string_equal(h.costs.v[2].estimate, "time");
+	headline_drop(&r, &h);
+}
+
 TEST(test_largest_costs)
 {
 	struct report r = REPORT_INIT;
@@ -339,6 +365,7 @@ TEST(test_largest_costs)
 	assert_true(h.costs.v[0].row == 1 && isnan(h.costs.v[0].energy_j));
 	assert_string_equal(h.costs.v[1].name, "k1");
 	assert_true(h.costs.v[1].energy_j == 35);
+	assert_string_equal(h.costs.v[1].estimate, "");
 	assert_string_equal(h.costs.v[2].name, "k4");
 	headline_drop(&r, &h);
 	headline_add(&r, "functions",

@@ -1,3 +1,4 @@
+#include "power_tables.h"
 #include "tables_support.h"
 
 #include "profrig/base/sum.h"
@@ -128,7 +129,8 @@ TEST(energy_callpaths)
 	const struct table *e = table_set_find(&ts, "energy_callpaths");
 
 	expect_columns(e, "counter,device,view,track,path,depth,calls,inclusive_j,exclusive_j,"
-			  "exclusive_ns,flags,modelled_inclusive_j,modelled_j");
+			  "exclusive_ns,flags,modelled_inclusive_j,modelled_j,best_inclusive_j,"
+			  "best_j,estimate");
 	expect_table(e, "counter=" COUNTER " view track path depth calls inclusive_j exclusive_j\n"
 			"device 'gpu0 queue 0' k:1 0 2 300 300\n"
 			"device - [unattributed] 0 0 700 700\n"
@@ -138,6 +140,36 @@ TEST(energy_callpaths)
 			"host 'rank 1/thread 1' main;short:one 1 1 0.05 0.05\n"
 			"host 'rank 2/thread 1' main 0 1 300 300\n"
 			"host - [unattributed] 0 0 100 100\n");
+}
+
+/* Which division has the narrower intervals as a whole. */
+TEST(narrower_of_two)
+{
+	static const struct {
+		double time_j[3], power_j[3];
+		bool power;
+	} cases[] = {
+		{ { 3, 4, 1 }, { 5, 1, 0.5 }, false }, /* 26 and 26.25 */
+		{ { 3, 4, 1 }, { 1, 1, 4.5 }, true },
+		{ { 2, 2, 2 }, { 2, 2, 2 }, false },
+		/* rows with one only do not count */
+		{ { 3, NAN, 9 }, { 2, 99, NAN }, true },
+		{ { 2, NAN, 9 }, { 3, 1, NAN }, false },
+		/* but where no row has both, or both are alike */
+		{ { NAN, NAN, 1 }, { 7, 8, NAN }, true },
+		{ { NAN, 9, 1 }, { 7, NAN, NAN }, false },
+		{ { 2, NAN, 2 }, { 2, 5, 2 }, true },
+		{ { NAN, NAN, NAN }, { NAN, NAN, NAN }, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct power_widths w = { SUM_INIT, SUM_INIT, 0, 0 };
+
+		for (size_t k = 0; k < 3; k++)
+			power_widths_add(&w, cases[i].time_j[k], cases[i].power_j[k]);
+		if (power_widths_narrower(&w) != cases[i].power)
+			ROW_FAIL(i, "by power: %d", !cases[i].power);
+	}
 }
 
 /* The second b ends after the first and still inside its own parent a: it is in one piece, and

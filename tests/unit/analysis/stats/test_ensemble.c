@@ -258,6 +258,58 @@ TEST(keys)
 	ensemble_free(e);
 }
 
+/* Energy of a function and of a path: by time and the better estimate of each run. */
+static struct table_set energy_run_of(const char *estimate, double time_j, double best_j)
+{
+	static const char *const names[] = { "energy", "energy_callpaths" };
+	static const char *const keys[] = { "counter", "device", "view", "track" };
+	static const char *const joules[] = { "inclusive_j", "exclusive_j", "best_inclusive_j",
+					      "best_j" };
+	struct table_set ts = TABLE_SET_INIT;
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		struct table *t = table_new(names[i]);
+
+		for (size_t k = 0; k < ARRAY_LEN(keys); k++)
+			table_col(t, keys[k], TABLE_STR, NULL);
+		table_col(t, i ? "path" : "name", TABLE_STR, NULL);
+		for (size_t k = 0; k < ARRAY_LEN(joules); k++)
+			table_col(t, joules[k], TABLE_F64, "J");
+		table_col(t, "estimate", TABLE_STR, NULL);
+		for (size_t k = 0; k < ARRAY_LEN(keys); k++)
+			table_str(t, keys[k]);
+		table_str(t, "f");
+		table_f64(t, 10 * time_j);
+		table_f64(t, time_j);
+		table_f64(t, 10 * best_j);
+		table_f64(t, best_j);
+		table_str(t, estimate);
+		table_row(t);
+		table_set_add(&ts, t);
+	}
+	return ts;
+}
+
+TEST(energy_of_runs)
+{
+	CLEANUP(table_set_release) struct table_set a = energy_run_of("time", 5, 5);
+	CLEANUP(table_set_release) struct table_set b = energy_run_of("power", 4, 7);
+	const char *key = "counter|device|view|track|f";
+	struct ensemble *e = ensemble_new();
+
+	ensemble_add(e, "a", &a);
+	ensemble_add(e, "b", &b);
+	CLEANUP(table_freep) struct table *t = ensemble_table(e);
+	/* of `energy` three, of the paths four */
+	assert_int_equal(table_rows(t), 7);
+	assert_near(cell(t, key, "exclusive_j", "mean"), 4.5, 0);
+	assert_near(cell(t, key, "best_j", "mean"), 6, 0);
+	assert_near(cell(t, key, "best_inclusive_j", "mean"), 60, 0);
+	assert_string_equal(table_get_str(t, 6, 0), "energy_callpaths");
+	assert_string_equal(table_get_str(t, 6, 2), "best_j");
+	ensemble_free(e);
+}
+
 /* A table with a key missing, or of another type, is left alone. */
 TEST(strange_tables)
 {

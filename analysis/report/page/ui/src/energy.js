@@ -5,6 +5,7 @@ import { DataTable, plainTable } from './datatable.js';
 import * as fmt from './format.js';
 import { counterRanks, flagsOf, flagWords, isEstimated } from './facts.js';
 import { parseSort, sortText } from './functions.js';
+import { LongCalls } from './longcalls.js';
 import { PowerChart } from './powerchart.js';
 import { windowEnergy } from './series.js';
 
@@ -12,23 +13,27 @@ const LIMIT = 1e-9;
 /* Columns that are only shown when something is known. */
 const OPTIONAL = ['uncertainty_j', 'static_j', 'dynamic_j'];
 /* Columns of counters whose energy is divided by power. */
-const BY_POWER = ['modelled_j', 'modelled_uncertainty_j', 'modelled_w', 'separable', 'estimate'];
+const BY_POWER = ['best_j', 'best_uncertainty_j', 'estimate', 'modelled_j', 'modelled_uncertainty_j', 'modelled_w', 'separable'];
+/* What some are called there. */
+const LABELS_BY_POWER = { exclusive_j: 'By time', uncertainty_j: '± by time' };
 const COLUMNS = [
   { key: 'name', label: 'Function', kind: 'name' },
   { key: 'track', label: 'Track', kind: 'text' },
   { key: 'calls', label: 'Calls', kind: 'count' },
   { key: 'share', label: 'Share', kind: 'share', about: 'own energy divided by the total of the counter' },
-  { key: 'exclusive_j', label: 'Own', kind: 'energy', about: 'energy while the function itself was innermost (exclusive)' },
-  { key: 'uncertainty_j', label: '±', kind: 'energy', like: 'exclusive_j', about: 'half-width of the 95 % interval of the own energy' },
+  { key: 'best_j', label: 'Best', kind: 'energy', like: 'exclusive_j', about: 'own energy by time or by power, the one of the narrower interval or that was asked for' },
+  { key: 'best_uncertainty_j', label: '±', kind: 'energy', like: 'exclusive_j', about: 'half-width of the 95 % interval of the best' },
+  { key: 'estimate', label: 'Best is', kind: 'text', about: 'by time or by power' },
+  { key: 'exclusive_j', label: 'Own', kind: 'energy', about: 'energy while the function itself was innermost (exclusive), each interval of the sensor divided by time' },
+  { key: 'uncertainty_j', label: '±', kind: 'energy', like: 'exclusive_j', about: 'half-width of the 95 % interval of the energy by time' },
   { key: 'modelled_j', label: 'By power', kind: 'energy', like: 'exclusive_j', about: 'own energy when each interval of the sensor is divided by power instead of time' },
   { key: 'modelled_uncertainty_j', label: '± by power', kind: 'energy', like: 'exclusive_j', about: 'half-width of the 95 % interval of the energy by power' },
-  { key: 'estimate', label: 'Narrower', kind: 'text', about: 'which of the two has the narrower interval: own energy (time) or energy by power' },
   { key: 'separable', label: 'Told apart', kind: 'text', about: 'whether the data tell the power from that of what runs beside it' },
   { key: 'inclusive_j', label: 'Inclusive', kind: 'energy', like: 'exclusive_j' },
   { key: 'static_j', label: 'Idle', kind: 'energy', like: 'exclusive_j', about: 'what the device would have drawn idle in this time' },
-  { key: 'dynamic_j', label: 'Above idle', kind: 'energy', like: 'exclusive_j', about: 'own energy less the idle part; negative where less than idle was drawn' },
+  { key: 'dynamic_j', label: 'Above idle', kind: 'energy', like: 'exclusive_j', about: 'own energy by time less the idle part; negative where less than idle was drawn' },
   { key: 'exclusive_ns', label: 'Own time', kind: 'time', about: 'the part of the own time that samples cover' },
-  { key: 'mean_w', label: 'Mean power', kind: 'power', about: 'own energy divided by own time' },
+  { key: 'mean_w', label: 'Mean power', kind: 'power', about: 'own energy by time divided by own time' },
   { key: 'modelled_w', label: 'Power', kind: 'power', about: 'power of the function while it has the device; device view: over the static power' },
   { key: 'flags', label: 'Notes', kind: 'flags' },
 ];
@@ -150,21 +155,39 @@ class EnergyView {
     this.group = this.pick(p.get(''), p.get('view'), p.get('counter'));
     this.data = new DataTable({
       table: this.table, columns: this.columns(this.group), rows: this.group.rows, label: 'energy by function', filter: p.get('filter') || '',
-      sort: parseSort(p.get('sort'), { key: 'exclusive_j', dir: -1 }), onstate: () => this.store(false),
+      sort: parseSort(p.get('sort'), this.dearest(this.group)), onstate: () => this.store(false),
     });
     this.controls = h('div', { cls: 'toolbar' });
     this.fitNote = h('p', { cls: 'muted fit-note' });
     this.power = new PowerChart(this.ctx);
+    this.calls = new LongCalls(this.ctx);
     this.drawControls();
-    append(panel, [this.ctx.windowNote('The table of energy by function'), this.controls, this.fitNote, this.power.el, this.data.el]);
+    append(panel, [this.ctx.windowNote('The table of energy by function'), this.controls, this.fitNote, this.power.el, this.data.el, this.calls.el]);
   }
 
   columns(group) {
     const track = this.table.col('track');
     const tracks = new Set(group.rows.map((i) => track[i]).filter(Boolean));
     const known = (name) => this.table.has(name) && this.table.col(name).some((v) => v !== null && v !== '');
-    const power = this.fit(group)?.used === 'power';
-    return COLUMNS.filter((c) => (c.key !== 'track' || tracks.size > 1) && (!OPTIONAL.includes(c.key) || known(c.key)) && (!BY_POWER.includes(c.key) || power));
+    const power = this.byPower(group);
+    return COLUMNS.filter((c) => (c.key !== 'track' || tracks.size > 1) && (!OPTIONAL.includes(c.key) || known(c.key)) && (!BY_POWER.includes(c.key) || power))
+      .map((c) => (!power ? c : c.key === 'share' ? this.shareOfBest(c, group) : { ...c, label: LABELS_BY_POWER[c.key] || c.label }));
+  }
+
+  byPower(group) {
+    return this.fit(group)?.used === 'power' && this.table.has('best_j');
+  }
+
+  shareOfBest(column, group) {
+    const best = this.table.col('best_j');
+    const total = Number(this.totals.find((e) => key(e) === key(group))?.total_j);
+    return { ...column, about: 'the best divided by the total of the counter; as rows choose by themselves, all may not be 100 %',
+      text: (row) => (total > 0 && fmt.known(best[row]) ? Number(best[row]) / total : null) };
+  }
+
+  // The largest first, by what the group's table shows as its energy.
+  dearest(group) {
+    return { key: this.byPower(group) ? 'best_j' : 'exclusive_j', dir: -1 };
   }
 
   fit(group) {
@@ -188,6 +211,7 @@ class EnergyView {
   drawControls() {
     this.drawFit();
     this.power.show(this.group);
+    this.calls.show(this.group);
     const devices = [...new Map(this.groups.map((g) => [`${g.counter}\n${g.device}`, g])).values()];
     const views = this.groups.filter((g) => g.counter === this.group.counter && g.device === this.group.device).map((g) => g.view);
     clear(this.controls,
@@ -202,6 +226,7 @@ class EnergyView {
   }
 
   choose(group) {
+    if (this.isDearest()) this.data.sort = this.dearest(group);
     this.group = group;
     this.data.setRows(group.rows, this.columns(group));
     this.drawControls();
@@ -216,8 +241,12 @@ class EnergyView {
       this.data.setRows(g.rows, this.columns(g));
       this.drawControls();
     }
-    this.data.sort = parseSort(p.get('sort'), { key: 'exclusive_j', dir: -1 });
+    this.data.sort = parseSort(p.get('sort'), this.dearest(g));
     this.data.setFilter(p.get('filter') || '');
+  }
+
+  isDearest() {
+    return sortText(this.data.sort) === sortText(this.dearest(this.group));
   }
 
   store(push) {
@@ -228,7 +257,7 @@ class EnergyView {
       if (this.groups.some((x) => x.device === g.device && x.counter !== g.counter)) p.counter = g.counter;
     }
     if (this.data.filter) p.filter = this.data.filter;
-    if (sortText(this.data.sort) !== '-exclusive_j') p.sort = sortText(this.data.sort);
+    if (!this.isDearest()) p.sort = sortText(this.data.sort);
     this.ctx.store(id, p, push);
   }
 

@@ -7,10 +7,14 @@ import { EMPTY_NAME, announce, append, choice, clear, copyText, h, name as nameE
 import { Categories, GREY, mix, shade } from './colors.js';
 import * as fmt from './format.js';
 import { UNATTRIBUTED, isEstimated } from './facts.js';
-import { buildTree, descendants, findPath, metrics, pathOf, sandwich, searchTree, topSelf, tracksOf } from './flametree.js';
+import { buildTree, by, descendants, findPath, metrics, pathOf, sandwich, searchTree, topSelf, tracksOf } from './flametree.js';
 
 const CELL = 20;
 const MAX_TRACKS = 1000;
+const DIVIDED = {
+  power: 'Joules by power: each interval of the sensor is divided by power and time of what ran in it.',
+  time: 'Joules by time: each interval of the sensor is divided by the time of what ran in it, whatever it drew.',
+};
 
 export const id = 'flame';
 export const label = 'Flame graph';
@@ -244,6 +248,7 @@ class FlameView {
     const words = [`${this.value(this.tree.total)} in all.`];
     if (m.counter !== undefined) {
       words.push(`Counter ${m.counter}; ${m.view === 'host' ? 'which calls were open while it was spent' : 'which device work was running while it was spent'}.`);
+      if (m.estimate) words.push(DIVIDED[m.estimate] || '');
       if (this.isEstimated()) words.push('Estimated by a model, not measured by a sensor.');
     }
     if (m.table.cut) words.push(m.table.cut.text);
@@ -383,6 +388,7 @@ class FlameView {
       ['inclusive', `${this.value(n.total)}, ${this.share(n.total)} of all`, fmt.exact(n.total, this.metric.unit)],
       ['own', `${this.value(n.self)}, ${this.share(n.self)}`, fmt.exact(n.self, this.metric.unit)],
     ];
+    if (this.metric.estimate) out.push(['joules', by(this.metric.estimate)]);
     if (n.calls) out.push(['calls', fmt.group(n.calls)]);
     if (n.parent) out.push(['category', this.category(n.name)]);
     return out;
@@ -391,7 +397,7 @@ class FlameView {
   drawSide() {
     const n = this.selected && this.selected.parent ? this.selected : null;
     if (!n) {
-      clear(this.side, h('h2', null, 'Largest by own ', this.metric.unit === 'J' ? 'energy' : 'time'),
+      clear(this.side, h('h2', null, 'Largest by own ', this.metric.unit === 'J' ? 'energy' : 'time', this.metric.estimate && h('span', { cls: 'muted' }, by(this.metric.estimate, ', '))),
         this.list('largest frames', topSelf(this.tree), this.tree.total, `No frame has ${this.metric.unit === 'J' ? 'energy' : 'time'} of its own.`));
       return;
     }

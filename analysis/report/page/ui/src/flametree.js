@@ -159,6 +159,9 @@ export function metrics(report) {
   return out;
 }
 
+// What divided the joules, in words.
+export const by = (estimate, before = '') => (estimate ? `${before}by ${estimate}` : '');
+
 function energyMetrics(t, rank) {
   if (!t) return [];
   const [counter, device, view] = ['counter', 'device', 'view'].map((c) => t.col(c));
@@ -173,6 +176,9 @@ function energyMetrics(t, rank) {
   const all = [...groups.values()].sort((a, b) => rank(a.counter, a.device) - rank(b.counter, b.device) ||
     order.indexOf(a.device) - order.indexOf(b.device) || (a.view === 'host' ? 0 : 1) - (b.view === 'host' ? 0 : 1));
   const taken = new Set();
+  // All paths of a counter and view are of one estimate, so that they add up; of an analysis of before there is none.
+  const joules = t.has('best_j') ? 'best_j' : 'exclusive_j';
+  const estimate = t.col('estimate');
   return all.map((g) => {
     const countersOfDevice = new Set(all.filter((x) => x.device === g.device).map((x) => x.counter));
     const short = `energy:${g.device || g.counter}`;
@@ -181,9 +187,9 @@ function energyMetrics(t, rank) {
     if (taken.has(id)) id = `${short}:${g.view}:${g.counter}`;
     taken.add(id);
     return {
-      id, unit: 'J', view: g.view, table: t, counter: g.counter, device: g.device,
-      label: `Energy of ${g.device || g.counter}, ${g.view} view${countersOfDevice.size > 1 ? ` (${g.counter})` : ''}`,
-      rows: rowsOf(t, 'exclusive_j', g.index),
+      id, unit: 'J', view: g.view, table: t, counter: g.counter, device: g.device, estimate: estimate[g.index[0]] || '',
+      label: `Energy of ${g.device || g.counter}, ${g.view} view${countersOfDevice.size > 1 ? ` (${g.counter})` : ''}${by(estimate[g.index[0]], ', ')}`,
+      rows: rowsOf(t, joules, g.index),
     };
   });
 }

@@ -154,7 +154,7 @@ function costs(r, ctx) {
         h('strong', { title: `${Number(f.share) * 100}\u00a0%` }, fmt.percent(f.share))),
       h('div', { cls: 'cost-bar', 'aria-hidden': 'true' }, h('span', { style: { width: `${Math.min(100, Number(f.share) * 100)}%` } })),
       h('div', { cls: 'muted' }, h('span', { title: fmt.exact(f.exclusive_ns, 'ns') }, fmt.time(f.exclusive_ns)), ` in ${fmt.plural(f.calls, 'call')}`,
-        fmt.known(f.energy_j) && [', ', h('span', { title: fmt.exact(f.energy_j, 'J') }, fmt.energy(f.energy_j)), fig && fig.estimated ? ' estimated' : '']))));
+        fmt.known(f.energy_j) && [', ', h('span', { title: fmt.exact(f.energy_j, 'J') }, fmt.energy(f.energy_j)), f.energy_estimate ? ` by ${f.energy_estimate}` : '', fig && fig.estimated ? ', estimated' : '']))));
   return h('section', { cls: 'card', 'aria-labelledby': 'costs-title' },
     h('h2', { id: 'costs-title' }, 'Largest costs ', c.rows.length ? h('span', { cls: 'muted' }, words) : null), body);
 }

@@ -148,6 +148,32 @@ TEST(test_ancestors_stay)
 	html_rows_release(&r);
 }
 
+/* Of two estimates of one energy the better one weighs, once. */
+TEST(test_best_energy_weighs)
+{
+	for (int best = 0; best < 2; best++) {
+		CLEANUP(table_freep) struct table *t = table_new("energy");
+		struct html_rows r;
+
+		table_col(t, "name", TABLE_STR, NULL);
+		table_col(t, "exclusive_j", TABLE_F64, "J");
+		if (best)
+			table_col(t, "best_j", TABLE_F64, "J");
+		for (int i = 0; i < 4; i++) {
+			table_str(t, "f");
+			table_f64(t, i == 1 ? 7 : 1);
+			if (best)
+				table_f64(t, i == 2 ? 6 : 2);
+			table_row(t);
+		}
+		html_rows_choose(t, (struct html_limits){ 1, 100000 }, &r);
+		assert_int_equal(html_rows_at(&r, 0), best ? 2 : 1);
+		assert_has(r.words,
+			   best ? "(50.0 % of all own energy)" : "(70.0 % of all own energy)");
+		html_rows_release(&r);
+	}
+}
+
 TEST(test_rows_without_weight)
 {
 	CLEANUP(table_freep) struct table *t = table_new("timeline");
@@ -469,6 +495,49 @@ TEST(test_plain_escapes)
 		   "<title>&#60;img src=x onerror=alert(1)&#62;");
 	table_free(t);
 	VEC_RELEASE(&r.tables.tables);
+}
+
+/* A cost says what divided its energy. */
+TEST(test_plain_costs)
+{
+	static const char *const functions[] = { "scope", "name" };
+	static const char *const energy[] = { "counter", "device", "view", "name", "estimate" };
+	static const char *const row[] = { "e", "gpu0", "host", "f", "power" };
+	struct report r = REPORT_INIT;
+	struct table *f = table_new("functions"), *e = table_new("energy"),
+		     *t = table_new("energy_totals");
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	for (size_t i = 0; i < ARRAY_LEN(functions); i++)
+		table_col(f, functions[i], TABLE_STR, NULL);
+	table_col(f, "exclusive_ns", TABLE_I64, "ns");
+	table_str(f, "host");
+	table_str(f, "f");
+	table_i64(f, 5);
+	table_row(f);
+	for (size_t i = 0; i < ARRAY_LEN(energy); i++)
+		table_col(e, energy[i], TABLE_STR, NULL);
+	table_col(e, "best_j", TABLE_F64, "J");
+	for (size_t i = 0; i < ARRAY_LEN(row); i++)
+		table_str(e, row[i]);
+	table_f64(e, 40);
+	table_row(e);
+	for (size_t i = 0; i < 3; i++)
+		table_col(t, energy[i], TABLE_STR, NULL);
+	table_col(t, "total_j", TABLE_F64, "J");
+	for (size_t i = 0; i < 3; i++)
+		table_str(t, row[i]);
+	table_f64(t, 50);
+	table_row(t);
+	table_set_add(&r.tables, f);
+	table_set_add(&r.tables, e);
+	table_set_add(&r.tables, t);
+	html_write_plain(&r, 10, out);
+	fclose(out);
+	assert_has(text, "40.0 J by power");
+	table_set_release(&r.tables);
 }
 
 TEST(test_numbers_for_people)
