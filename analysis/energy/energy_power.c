@@ -193,18 +193,13 @@ struct rest {
 	bool device;
 };
 
-static double left_of(double whole, double taken)
-{
-	return whole - taken > SMALL * whole ? whole - taken : 0;
-}
-
 /* Power × time that was not sampled. */
 static double rest_of(const struct rest *r, const struct node_visit *v)
 {
 	double share_ns = v->by_time.share_ns;
 	double time_ns = r->device ? (double)v->by_time.exclusive_ns : share_ns;
-	double left_ns = left_of(time_ns, r->sh->time_ns[v->at]);
-	double left_share_ns = left_of(share_ns, r->sh->share_ns[v->at]);
+	double left_ns = left_of(time_ns, r->sh->time_ns[v->at], SMALL);
+	double left_share_ns = left_of(share_ns, r->sh->share_ns[v->at], SMALL);
 
 	double w = r->leaf_w ? r->leaf_w[v->leaf_id] : r->power_w[v->class_id];
 
@@ -279,7 +274,8 @@ static void split_rest(const struct energy_run *run, const struct job *j,
 	totals_of(run, j, &t);
 	live_j = live_of(run, j);
 	nodes_visit(run, j, classes, r->p, visit_rest, r);
-	idle_j = 1e-9 * r->power_w[s->classes] * left_of(t.unattributed_share_ns, r->sh->idle_ns);
+	idle_j = 1e-9 * r->power_w[s->classes] *
+		 left_of(t.unattributed_share_ns, r->sh->idle_ns, SMALL);
 	rest_j = fixed_value(r->rest_j) + idle_j;
 	if (rest_j > 0 && live_j > r->sh->all_j)
 		r->give = (live_j - r->sh->all_j) / rest_j;
