@@ -217,8 +217,10 @@ static void visit_give(void *ctx, const struct node_visit *v)
 {
 	struct rest *r = ctx;
 	double j = r->sh->node_j[v->at] * r->factor[v->class_id];
+	double rest_j = r->give * rest_of(r, v);
 
-	r->p->node_j[v->at] = j + r->give * rest_of(r, v);
+	r->p->node_j[v->at] = j + rest_j;
+	r->p->rest_j[v->class_id] += fixed_from(rest_j);
 	r->p->class_j[v->class_id] += fixed_from(r->p->node_j[v->at]);
 }
 
@@ -283,6 +285,7 @@ static void split_rest(const struct energy_run *run, const struct job *j,
 	r->p->idle_j =
 		fixed_value(r->sh->class_j[s->classes]) * r->factor[s->classes] + r->give * idle_j;
 	r->p->class_j[s->classes] = fixed_from(r->p->idle_j);
+	r->p->rest_j[s->classes] = fixed_from(r->give * idle_j);
 	split_scale(r->p, live_j);
 }
 
@@ -386,6 +389,7 @@ static void job_split(const struct energy_run *run, const struct job *j,
 	p->made = true;
 	p->lanes = t->d.lanes.nr;
 	p->class_j = xcalloc((size_t)classes->nr + 1, sizeof(*p->class_j));
+	p->rest_j = xcalloc((size_t)classes->nr + 1, sizeof(*p->rest_j));
 	nodes_number(t, j->grid, p);
 	sample_data_make(&d, s, c, idle_w, false);
 	power_fit_make(&d.d, &p->fit);
@@ -478,6 +482,7 @@ void splits_release(struct energy_run *run)
 		free(p->first_node);
 		free(p->node_j);
 		free(p->class_j);
+		free(p->rest_j);
 		free(p->moved_j);
 	}
 	VEC_RELEASE(&run->splits);
@@ -550,7 +555,7 @@ double energy_run_power_half_width(const struct energy_run *run, size_t job, uin
 {
 	const struct power_split *p = split_of(run, job);
 	const struct power_class *k;
-	double all, part;
+	double all, part, more, width_j;
 
 	if (!p || p->fit.used != POWER_USED)
 		return NAN;
@@ -560,5 +565,9 @@ double energy_run_power_half_width(const struct energy_run *run, size_t job, uin
 		return NAN;
 	/* one row of several scatters more than its part of the class */
 	part = fmin(row_j / all, 1);
-	return k->half_width_j * sqrt(part) * (all / k->energy_j) + fabs(moved_j);
+	/* calls that were not sampled */
+	more = fixed_value(p->rest_j[class_id]) * p->scale / k->energy_j;
+	width_j = hypot(k->half_width_j * (all / k->energy_j),
+			k->own_width_j * sqrt(more * (1 + more)));
+	return width_j * sqrt(part) + fabs(moved_j);
 }

@@ -29,6 +29,7 @@ static inline void class_sane(const struct power_class *k, uint32_t f)
 {
 	assert_true(isfinite(k->energy_j) && k->energy_j >= 0);
 	assert_true(isfinite(k->half_width_j) && k->half_width_j >= 0);
+	assert_true(isfinite(k->own_width_j) && k->own_width_j >= 0);
 	assert_true(isfinite(k->w) && k->w >= 0);
 	assert_true(isfinite(k->time_s) && k->time_s >= 0);
 	assert_true(k->group <= f);
