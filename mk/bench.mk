@@ -20,6 +20,15 @@ bench: bench-attribution
 bench-attribution: $(BENCH_ATTRIBUTION) ## how fast energy is attributed to calls
 	@$(BENCH_ATTRIBUTION)
 
+BENCH_POWER := $(B)/tests/bench/bench_power
+$(BENCH_POWER): $(B)/obj/tests/bench/bench_power.o $(LIBANALYSIS) $(LIBBASE)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(ANALYSIS_LIBS) $(BASE_LIBS) $(SYS_LIBS)
+bench: bench-power
+bench-power: $(BENCH_POWER) ## how long the powers of 100 000 classes take
+	@$(BENCH_POWER)
+
 BENCH_SQLITE := $(B)/tests/bench/bench_sqlite
 $(BENCH_SQLITE): $(B)/obj/tests/bench/bench_sqlite.o $(LIBANALYSIS) $(LIBBASE)
 	$(call say,LD,$@)
@@ -29,7 +38,7 @@ bench: bench-sqlite
 bench-sqlite: $(BENCH_SQLITE) ## what reading a database costs beside stepping over its rows (BENCH_ROWS=1000000)
 	@$(BENCH_SQLITE)
 
-.PHONY: bench bench-sampler bench-attribution bench-sqlite
+.PHONY: bench bench-sampler bench-attribution bench-power bench-sqlite
 
 # Archives of any size with known answers, for tests of the command line and for the bench.
 MAKE_OTF2 := $(B)/tests/fixtures/gen/make_otf2

@@ -16,9 +16,12 @@ define UNIT_RULE
 $(B)/tests/unit/$(1)/%: $(B)/obj/tests/unit/$(1)/%.o $(B)/obj/tests/unit/test_main.o $(TEST_LIBS_$(1))
 	$$(call say,LD,$$@)
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(LDFLAGS) $$^ -o $$@ -lcmocka $(TEST_LINK_$(1)) $$(SYS_LIBS)
+	$$(Q)$$(CC) $$(LDFLAGS) $$(filter %.o,$$^) $$(filter %.a,$$^) -o $$@ -lcmocka $(TEST_LINK_$(1)) $$(SYS_LIBS)
 endef
 $(foreach d,base harness analysis analysis/session,$(eval $(call UNIT_RULE,$(d))))
+
+# Simulated programs, of several tests.
+$(patsubst %.c,$(B)/%,$(wildcard tests/unit/analysis/energy/test_power_*.c)): $(addprefix $(B)/obj/tests/unit/analysis/energy/,power_sim.o sim_program.o)
 
 FAKES := $(patsubst tests/fakes/%.c,$(B)/tests/fakes/%.so,$(sort $(wildcard tests/fakes/*.c)))
 $(B)/tests/fakes/%.so: tests/fakes/%.c Makefile

@@ -196,18 +196,13 @@ struct rest {
 	bool device;
 };
 
-static double left_of(double whole, double taken)
-{
-	return whole - taken > SMALL * whole ? whole - taken : 0;
-}
-
 /* Power × time that was not sampled. */
 static double rest_of(const struct rest *r, const struct node_visit *v)
 {
 	double share_ns = v->by_time.share_ns;
 	double time_ns = r->device ? (double)v->by_time.exclusive_ns : share_ns;
-	double left_ns = left_of(time_ns, r->sh->time_ns[v->at]);
-	double left_share_ns = left_of(share_ns, r->sh->share_ns[v->at]);
+	double left_ns = left_of(time_ns, r->sh->time_ns[v->at], SMALL);
+	double left_share_ns = left_of(share_ns, r->sh->share_ns[v->at], SMALL);
 
 	double w = r->leaf_w ? r->leaf_w[v->leaf_id] : r->power_w[v->class_id];
 
@@ -225,8 +220,10 @@ static void visit_give(void *ctx, const struct node_visit *v)
 {
 	struct rest *r = ctx;
 	double j = r->sh->node_j[v->at] * r->factor[v->class_id];
+	double rest_j = r->give * rest_of(r, v);
 
-	r->p->node_j[v->at] = j + r->give * rest_of(r, v);
+	r->p->node_j[v->at] = j + rest_j;
+	r->p->rest_j[v->class_id] += fixed_from(rest_j);
 	r->p->class_j[v->class_id] += fixed_from(r->p->node_j[v->at]);
 }
 
@@ -282,7 +279,8 @@ static void split_rest(const struct energy_run *run, const struct job *j,
 	totals_of(run, j, &t);
 	live_j = live_of(run, j);
 	nodes_visit(run, j, classes, r->p, visit_rest, r);
-	idle_j = 1e-9 * r->power_w[s->classes] * left_of(t.unattributed_share_ns, r->sh->idle_ns);
+	idle_j = 1e-9 * r->power_w[s->classes] *
+		 left_of(t.unattributed_share_ns, r->sh->idle_ns, SMALL);
 	rest_j = fixed_value(r->rest_j) + idle_j;
 	if (rest_j > 0 && live_j > r->sh->all_j)
 		r->give = (live_j - r->sh->all_j) / rest_j;
@@ -290,6 +288,7 @@ static void split_rest(const struct energy_run *run, const struct job *j,
 	r->p->idle_j =
 		fixed_value(r->sh->class_j[s->classes]) * r->factor[s->classes] + r->give * idle_j;
 	r->p->class_j[s->classes] = fixed_from(r->p->idle_j);
+	r->p->rest_j[s->classes] = fixed_from(r->give * idle_j);
 	split_scale(r->p, live_j);
 }
 
@@ -404,6 +403,7 @@ static void job_split(const struct energy_run *run, const struct job *j,
 	p->made = true;
 	p->lanes = t->d.lanes.nr;
 	p->class_j = xcalloc((size_t)classes->nr + 1, sizeof(*p->class_j));
+	p->rest_j = xcalloc((size_t)classes->nr + 1, sizeof(*p->rest_j));
 	nodes_number(t, j->grid, p);
 	sample_data_make(&d, s, c, idle_w, false);
 	power_fit_make(&d.d, &p->fit);
@@ -497,6 +497,7 @@ void splits_release(struct energy_run *run)
 		free(p->first_node);
 		free(p->node_j);
 		free(p->class_j);
+		free(p->rest_j);
 		free(p->moved_j);
 		VEC_RELEASE(&p->calls);
 	}
@@ -579,7 +580,7 @@ double energy_run_power_half_width(const struct energy_run *run, size_t job, uin
 {
 	const struct power_split *p = split_of(run, job);
 	const struct power_class *k;
-	double all, part;
+	double all, part, more, width_j;
 
 	if (!p || p->fit.used != POWER_USED)
 		return NAN;
@@ -589,5 +590,9 @@ double energy_run_power_half_width(const struct energy_run *run, size_t job, uin
 		return NAN;
 	/* one row of several scatters more than its part of the class */
 	part = fmin(row_j / all, 1);
-	return k->half_width_j * sqrt(part) * (all / k->energy_j) + fabs(moved_j);
+	/* calls that were not sampled */
+	more = fixed_value(p->rest_j[class_id]) * p->scale / k->energy_j;
+	width_j = hypot(k->half_width_j * (all / k->energy_j),
+			k->own_width_j * sqrt(more * (1 + more)));
+	return width_j * sqrt(part) + fabs(moved_j);
 }

@@ -1,20 +1,12 @@
 #include "interval_log.h"
 
+#include "profrig/base/mix.h"
+
 #define PUBLISH_EVERY 1024
-
-/* SplitMix64's finaliser (Steele, Lea, Flood 2014). */
-static uint64_t block_hash(uint64_t block)
-{
-	uint64_t x = block + 0x9e3779b97f4a7c15;
-
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-	x = (x ^ x >> 27) * 0x94d049bb133111eb;
-	return x ^ x >> 31;
-}
 
 static unsigned block_level(uint64_t block)
 {
-	return (unsigned)__builtin_ctzll(block_hash(block) | UINT64_C(1) << (LOG_LEVELS - 1));
+	return (unsigned)__builtin_ctzll(mix64(block) | UINT64_C(1) << (LOG_LEVELS - 1));
 }
 
 unsigned interval_log_first_level(uint64_t n)

@@ -27,7 +27,8 @@
 struct window_fit {
 	size_t from, to, n;
 	double *energy_j, *var, *lag_j; /* the last: what the lag leaves open */
-	double *own_j;                  /* power × time */
+	double *own_j, *time_s;         /* power × time, and that time */
+	double *own_j2, *blocks_s2;     /* as in struct power_widths */
 	double *weight_w;               /* by part of the data, [parts of the window] */
 	bool *separable;
 	uint32_t *group;
@@ -43,6 +44,9 @@ static void window_fit_release(struct window_fit *f)
 	free(f->energy_j);
 	free(f->var);
 	free(f->own_j);
+	free(f->time_s);
+	free(f->own_j2);
+	free(f->blocks_s2);
 	free(f->lag_j);
 	free(f->weight_w);
 	free(f->separable);
@@ -288,6 +292,9 @@ static void members_energies(const struct power_window *w, const struct members 
 			ret->var[c] += t2 * m->time_s[f] * m->time_s[f] * spread2 *
 				       ((1 - part) * (1 - part) + fmax(others, 0));
 		ret->own_j[c] = s->p_w[g] * m->time_s[f];
+		ret->time_s[c] = m->time_s[f];
+		ret->own_j2[c] = e->widths.own_j2[g] * part;
+		ret->blocks_s2[c] = e->widths.blocks_s2[g] * part * part;
 		ret->separable[c] = m->nr[g] == 1 && s->told[g] > TOLD;
 	}
 }
@@ -425,6 +432,9 @@ static void window_fit_init(struct window_fit *f, const struct power_data *d, si
 		.energy_j = xcalloc(classes + 1, sizeof(double)),
 		.var = xcalloc(classes + 1, sizeof(double)),
 		.own_j = xcalloc(classes + 1, sizeof(double)),
+		.time_s = xcalloc(classes + 1, sizeof(double)),
+		.own_j2 = xcalloc(classes + 1, sizeof(double)),
+		.blocks_s2 = xcalloc(classes + 1, sizeof(double)),
 		.lag_j = xcalloc(classes + 1, sizeof(double)),
 		.weight_w = xcalloc(d->first[to] - d->first[from] + 1, sizeof(double)),
 		.separable = xcalloc(classes + 1, sizeof(bool)),
@@ -539,6 +549,20 @@ static void class_add(const struct window_fit *f, uint32_t c, struct power_class
 		to->group = f->group[c];
 }
 
+/* Calls differ by what the powers of windows differ, too. */
+static double own_width(const window_fits *fits, uint32_t c, double w)
+{
+	double sum_j2 = 0;
+
+	for (size_t i = 0; i < fits->nr; i++) {
+		const struct window_fit *f = &fits->v[i];
+		double off_w = f->time_s[c] > 0 ? f->own_j[c] / f->time_s[c] - w : 0;
+
+		sum_j2 += f->own_j2[c] + off_w * off_w * f->blocks_s2[c];
+	}
+	return sqrt(sum_j2);
+}
+
 double power_energy_counted(const struct power_data *d)
 {
 	double sum = 0;
@@ -574,6 +598,7 @@ static void classes_join(const struct power_data *d, const window_fits *fits, st
 		for (size_t i = 0; i < fits->nr; i++)
 			class_add(&fits->v[i], c, k, &var);
 		k->half_width_j += factor * sqrt(var);
+		k->own_width_j = own_width(fits, c, k->w);
 	}
 	classes_conserve(d, ret);
 }
@@ -692,7 +717,7 @@ static bool fit_sane(const struct power_data *d, const struct power_fit *f)
 	for (uint32_t c = 0; c < d->classes; c++) {
 		const struct power_class *k = &f->classes[c];
 
-		sane &= isfinite(k->w) && isfinite(k->half_width_j);
+		sane &= isfinite(k->w) && isfinite(k->half_width_j) && isfinite(k->own_width_j);
 		sum += k->energy_j;
 	}
 	return sane && fabs(sum - all) <= 1e-9 * all;

@@ -4,24 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/mix.h"
 #include "profrig/base/xalloc.h"
 
 #define CG_STEPS 60 /* at most */
 
 /* ---- random vectors ---- */
 
-/* SplitMix64 (Steele, Lea, Flood 2014). */
-static uint64_t mixed(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15;
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-	x = (x ^ x >> 27) * 0x94d049bb133111eb;
-	return x ^ x >> 31;
-}
-
 double probe_sign(uint64_t place)
 {
-	return mixed(place) & 1 ? 1 : -1;
+	return mix64(place) & 1 ? 1 : -1;
 }
 
 /* ---- dense ---- */

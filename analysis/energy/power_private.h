@@ -169,9 +169,11 @@ double part_power(const struct solution *s, size_t part);
 /* Of the classes' energies; vectors are owned, [classes]. */
 struct power_widths {
 	double *var_j2;
-	double *lack_j; /* what they lack because borders are off at random */
-	double student; /* the quantile that makes half-widths of 95 % */
-	double lag1;    /* autocorrelation of the residuals */
+	double *lack_j;    /* what they lack because borders are off at random */
+	double *own_j2;    /* half-width² of what their calls draw more or less than they would */
+	double *blocks_s2; /* the same of their times in blocks of intervals, by W² of difference */
+	double student;    /* the quantile that makes half-widths of 95 % */
+	double lag1;       /* autocorrelation of the residuals */
 };
 
 void power_widths_make(const struct solution *s, struct power_widths *ret);

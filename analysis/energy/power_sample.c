@@ -171,11 +171,6 @@ static void sums_of_border(struct sums *sums, const struct sample *s, size_t k)
 	}
 }
 
-static double left_of(double whole, double taken)
-{
-	return whole - taken > SMALL * whole ? whole - taken : 0;
-}
-
 static void sum_of_base(struct sums *sums, const struct sample *s, double length_ns)
 {
 	struct class_sum all = { 0 }, *base = &sums->of[sums->base];
@@ -189,9 +184,9 @@ static void sum_of_base(struct sums *sums, const struct sample *s, double length
 	}
 	if (s->view == VIEW_DEVICE)
 		all = (struct class_sum){ 0 };
-	*base = (struct class_sum){ .time_ns = left_of(length_ns, all.time_ns),
-				    .begin = left_of(1, all.begin),
-				    .end = left_of(1, all.end) };
+	*base = (struct class_sum){ .time_ns = left_of(length_ns, all.time_ns, SMALL),
+				    .begin = left_of(1, all.begin, SMALL),
+				    .end = left_of(1, all.end, SMALL) };
 	if (base->time_ns > 0 || base->begin > 0 || base->end > 0)
 		sums->there[sums->nr++] = sums->base;
 }

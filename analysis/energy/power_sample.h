@@ -58,4 +58,10 @@ void sample_data_make(struct sample_data *ret, const struct sample *s, const str
 void sample_data_thin(struct sample_data *d, const struct sample *s, size_t parts);
 void sample_data_release(struct sample_data *d);
 
+/* whole − taken; 0 where it is less than a part of the whole that rounding leaves. */
+static inline double left_of(double whole, double taken, double rounding)
+{
+	return whole - taken > rounding * whole ? whole - taken : 0;
+}
+
 #endif

@@ -11,6 +11,7 @@
 #define RIDGE_SPARE 1.5 /* the spread of powers is itself an estimate */
 #define FIT_STEPS 4     /* of the weights in residual_line */
 #define PROBE_ERROR 0.03
+#define OWN_BLOCK 32 /* rows, at most, in which calls' own deviations are summed */
 
 /* Vectors by row [n] and by part [parts of the columns]. */
 struct residuals {
@@ -542,6 +543,91 @@ static void own_part_add(const struct solution *s, const struct residuals *r, do
 	}
 }
 
+/* ---- calls that differ ---- */
+
+/* Of a class: its time and its own part of the residuals in the present block, and sums. */
+struct own_sum {
+	size_t block;
+	double now_s, now_j;
+	double blocks_s2, blocks_s4, blocks_j2, blocks_j4, parts_j2, spread_j2;
+};
+
+static void own_block_end(struct own_sum *o)
+{
+	double s2 = o->now_s * o->now_s, j2 = o->now_j * o->now_j;
+
+	o->blocks_s2 += s2;
+	o->blocks_s4 += s2 * s2;
+	o->blocks_j2 += j2;
+	o->blocks_j4 += j2 * j2;
+	o->now_s = o->now_j = 0;
+}
+
+static void own_part(const struct solution *s, const struct residuals *r, size_t i, size_t part,
+		     struct own_sum *o)
+{
+	double q = r->mine[part], j = q * s->rest_j[i];
+
+	o->now_s += s->c.t_s[part];
+	o->now_j += j;
+	o->parts_j2 += j * j;
+	o->spread_j2 += q * (1 - q) * r->variance[i];
+}
+
+static void own_sums(const struct solution *s, const struct residuals *r, struct own_sum *own)
+{
+	const struct columns *c = &s->c;
+	size_t block = 0, rows = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (!rows_adjacent(s, i) || rows == OWN_BLOCK) {
+			block++;
+			rows = 0;
+		}
+		rows++;
+		for (size_t k = c->first[i]; k < c->first[i + 1]; k++) {
+			struct own_sum *o = &own[c->class_id[k]];
+
+			if (o->block != block)
+				own_block_end(o);
+			o->block = block;
+			own_part(s, r, i, k, o);
+		}
+	}
+	for (size_t f = 0; f < c->classes; f++)
+		own_block_end(&own[f]);
+}
+
+/* t² of a sum of squares of which few may be most of it (Satterthwaite 1946). */
+static double quantile2(double sum2, double sum4)
+{
+	double nr = sum4 > 0 ? sum2 * sum2 / sum4 : 0, t = student_t(0.95, (uint64_t)fmax(nr, 2));
+
+	return t * t;
+}
+
+/*
+ * The variance of the sum of a class's own deviations. Its part Q·r of the residuals is what is
+ * seen of them, Q·(1 − Q)·variance what is not. Those of one call are alike in neighbours: blocks'
+ * sums show by how much, and how many of them there are says how well that is known.
+ */
+static void own_variances(const struct solution *s, const struct residuals *r,
+			  struct power_widths *ret)
+{
+	size_t classes = s->c.classes;
+	CLEANUP(xfreep) struct own_sum *own = xcalloc(classes + 1, sizeof(*own));
+
+	own_sums(s, r, own);
+	for (size_t f = 0; f < classes; f++) {
+		const struct own_sum *o = &own[f];
+		double alike = o->parts_j2 > 0 ? fmax(o->blocks_j2 / o->parts_j2, 1) : 1;
+
+		ret->own_j2[f] = quantile2(o->blocks_j2, o->blocks_j4) * alike *
+				 (o->parts_j2 * r->infl + o->spread_j2);
+		ret->blocks_s2[f] = quantile2(o->blocks_s2, o->blocks_s4) * o->blocks_s2;
+	}
+}
+
 void power_widths_make(const struct solution *s, struct power_widths *ret)
 {
 	size_t classes = s->c.classes;
@@ -552,6 +638,8 @@ void power_widths_make(const struct solution *s, struct power_widths *ret)
 
 	*ret = (struct power_widths){ .var_j2 = xcalloc(classes + 1, sizeof(double)),
 				      .lack_j = xcalloc(classes + 1, sizeof(double)),
+				      .own_j2 = xcalloc(classes + 1, sizeof(double)),
+				      .blocks_s2 = xcalloc(classes + 1, sizeof(double)),
 				      .student = student_t(0.95, (uint64_t)free_n) };
 	residuals_make(s, &r);
 	if (classes + s->lags <= POWER_DENSE)
@@ -562,6 +650,7 @@ void power_widths_make(const struct solution *s, struct power_widths *ret)
 		ret->var_j2[f] =
 			fmax(fmax(kinds[f], kinds[classes + f]), kinds[2 * classes + f]) + ridge[f];
 	own_part_add(s, &r, ret->var_j2);
+	own_variances(s, &r, ret);
 	ret->lag1 = r.lag1;
 	residuals_release(&r);
 }
@@ -570,5 +659,7 @@ void power_widths_release(struct power_widths *w)
 {
 	free(w->var_j2);
 	free(w->lack_j);
+	free(w->own_j2);
+	free(w->blocks_s2);
 	*w = (struct power_widths){ 0 };
 }

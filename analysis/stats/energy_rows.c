@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/mix.h"
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
 
@@ -129,14 +130,9 @@ static int leaf_cmp(const void *a, const void *b)
 	return (x->path > y->path) - (x->path < y->path);
 }
 
-/* SplitMix64's finaliser (Steele, Lea, Flood 2014). */
 static uint64_t path_hash(uint64_t parent, uint32_t class_id)
 {
-	uint64_t x = (parent ^ class_id) + 0x9e3779b97f4a7c15;
-
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-	x = (x ^ x >> 27) * 0x94d049bb133111eb;
-	return x ^ x >> 31;
+	return mix64(parent ^ class_id);
 }
 
 static uint64_t text_hash(const char *s)

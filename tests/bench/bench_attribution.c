@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "profrig/base/mix.h"
 #include "profrig/base/vec.h"
 #include "profrig/energy/energy.h"
 #include "profrig/model/sink.h"
@@ -22,13 +23,9 @@
 
 static uint64_t seed = 7;
 
-static uint32_t below(uint32_t n) /* splitmix64 */
+static uint32_t below(uint32_t n)
 {
-	uint64_t z = (seed += UINT64_C(0x9e3779b97f4a7c15));
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (uint32_t)((z ^ z >> 31) % n);
+	return (uint32_t)(splitmix64(&seed) % n);
 }
 
 static double cpu_s(void)

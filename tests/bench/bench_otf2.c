@@ -13,13 +13,14 @@
  *	roots	nothing but root calls, 50 000 per thread and second: each of the 1600 events
  *		between two samples changes which threads share the devices
  * It is made once in BUILD_DIR/bench, and one twice as long beside it. Peak memory is that of the
- * child (wait4). With 4 MPI ranks (profrig-mpi, where it was built) the time is that of mpirun, its
- * own start included.
+ * child (wait4). What energy by power costs is the default against --estimate time. With 4 MPI
+ * ranks (profrig-mpi, where it was built) the time is that of mpirun, its own start included.
  */
 #include "bench_run.h"
 
 #define THREADS 16
 #define MAX_RATIO_RANKS 1.15
+#define MAX_RATIO_POWER 1.25 /* what energy by power adds to all */
 #define MAX_RSS_MIB 200
 #define FLAT 1.1 /* memory may grow by so much when the archive doubles: call paths still appear */
 
@@ -133,21 +134,27 @@ static void speed_model(struct bench *b, const struct shape *shape)
 
 static void speed(struct bench *b, const struct shape *shape, const char *dir)
 {
-	static struct program p[4] = { { .name = "count only", .argv = STRVEC_INIT },
+	static struct program p[5] = { { .name = "count only", .argv = STRVEC_INIT },
 				       { .name = "analyze, 1 thread", .argv = STRVEC_INIT },
+				       { .name = "--estimate time", .argv = STRVEC_INIT },
 				       { .name = "analyze, 2 threads", .argv = STRVEC_INIT },
 				       { .name = "analyze, 4 MPI ranks", .argv = STRVEC_INIT } };
-	bool ranks = ranks_argv(b, dir, &p[3].argv);
+	bool ranks = ranks_argv(b, dir, &p[4].argv);
 
 	count_argv(b, dir, &p[0].argv);
 	analyze_argv(b, dir, "profrig", "1", &p[1].argv);
-	analyze_argv(b, dir, "profrig", "2", &p[2].argv);
-	measure(b, p, ranks ? 4 : 3);
+	analyze_argv(b, dir, "profrig", "1", &p[2].argv);
+	strvec_pushl(&p[2].argv, "--estimate", "time", NULL);
+	analyze_argv(b, dir, "profrig", "2", &p[3].argv);
+	measure(b, p, ranks ? 5 : 4);
 	bar(b, "analyze / count, 1 thread:", p[1].median.s / p[0].median.s, shape->max_ratio_1, "");
-	bar(b, "analyze / count, 2 threads:", p[2].median.s / p[0].median.s, shape->max_ratio_2,
+	bar(b, "analyze / count, 2 threads:", p[3].median.s / p[0].median.s, shape->max_ratio_2,
 	    "");
+	bar(b,
+	    "energy by power, analyze / --estimate time, 1 thread:", p[1].median.s / p[2].median.s,
+	    MAX_RATIO_POWER, "");
 	if (ranks)
-		bar(b, "4 MPI ranks / 2 threads:", p[3].median.s / p[2].median.s, MAX_RATIO_RANKS,
+		bar(b, "4 MPI ranks / 2 threads:", p[4].median.s / p[3].median.s, MAX_RATIO_RANKS,
 		    "");
 	else
 		puts("otf2: no MPI when this was built: ranks are not measured");

@@ -8,17 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profrig/base/mix.h"
 #include "profrig/base/num.h"
 
 static uint64_t seed = 11;
 
-static uint64_t below(uint64_t n) /* splitmix64 */
+static uint64_t below(uint64_t n)
 {
-	uint64_t z = (seed += UINT64_C(0x9e3779b97f4a7c15));
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (z ^ z >> 31) % n;
+	return splitmix64(&seed) % n;
 }
 
 static const char *const ops[] = {

@@ -27,6 +27,7 @@
 
 #include "profrig/base/err.h"
 #include "profrig/base/fs.h"
+#include "profrig/base/mix.h"
 #include "profrig/base/num.h"
 #include "profrig/base/text.h"
 #include "profrig/base/xalloc.h"
@@ -106,15 +107,6 @@ static inline uint64_t rnd(uint64_t *state)
 	x ^= x >> 27;
 	*state = x;
 	return x * UINT64_C(2685821657736338717);
-}
-
-static inline uint64_t splitmix64(uint64_t *state)
-{
-	uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
 }
 
 /* How many cases a property is tried on. */

@@ -90,6 +90,9 @@ struct power_class {
 	double w;            /* power while it runs, over what always runs */
 	double energy_j;     /* conserves: Σ classes = Σ intervals in which a class ran */
 	double half_width_j; /* 95 % */
+	/* half-width of the sum of what its calls drew more or less than w, which energy_j has in
+	 * it. Of further calls, with x times its energy, w is all that is known: √(x + x²) of it */
+	double own_width_j;
 	double time_s;
 	bool separable;
 	uint32_t group; /* the lowest class that it is joined with; itself when separable */

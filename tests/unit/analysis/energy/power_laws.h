@@ -4,6 +4,10 @@
 
 #include "power_sim.h"
 
+#include <math.h>
+
+#include "profrig/base/vec.h"
+
 #define assert_near(got, want, tolerance) \
 	do { \
 		double got_ = (got), want_ = (want); \
@@ -25,6 +29,7 @@ static inline void class_sane(const struct power_class *k, uint32_t f)
 {
 	assert_true(isfinite(k->energy_j) && k->energy_j >= 0);
 	assert_true(isfinite(k->half_width_j) && k->half_width_j >= 0);
+	assert_true(isfinite(k->own_width_j) && k->own_width_j >= 0);
 	assert_true(isfinite(k->w) && k->w >= 0);
 	assert_true(isfinite(k->time_s) && k->time_s >= 0);
 	assert_true(k->group <= f);
@@ -54,6 +59,34 @@ static inline struct power_fit fit_of(const struct power_data *d)
 	assert_true(isfinite(fit.explained) && isfinite(fit.residual_w) && isfinite(fit.lag1));
 	assert_true(isfinite(fit.lag_s) && fit.windows >= 1 && fit.intervals <= d->n);
 	return fit;
+}
+
+/* A program with its fit. */
+struct fitted {
+	struct power_sim s;
+	struct power_fit fit;
+};
+
+static inline struct fitted fitted(const struct power_plan *plan)
+{
+	struct fitted x = { .s = power_sim_of(plan) };
+
+	x.fit = fit_of(&x.s.data);
+	return x;
+}
+
+static inline void fitted_release(struct fitted *x)
+{
+	power_fit_release(&x->fit);
+	power_sim_release(&x->s);
+}
+
+/* Each class's energy is the truth but for a part of it. */
+static inline void assert_energies(const struct power_sim *s, const struct power_fit *fit,
+				   double part)
+{
+	for (uint32_t f = 0; f < s->classes; f++)
+		assert_near(fit->classes[f].energy_j, s->truth_j[f], part * s->truth_j[f]);
 }
 
 #endif

@@ -31,12 +31,12 @@ static void tables_of(const char *archive, const struct energy_opts *energy, str
 
 static uint64_t draw(uint64_t *random, uint64_t from, uint64_t to)
 {
-	return from + big_random(random) % (to - from + 1);
+	return from + splitmix64(random) % (to - from + 1);
 }
 
 static bool rarely(uint64_t *random)
 {
-	return big_random(random) % 4 == 0;
+	return splitmix64(random) % 4 == 0;
 }
 
 static void draw_shape(uint64_t *r, struct big_opts *o)

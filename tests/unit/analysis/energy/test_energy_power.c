@@ -10,6 +10,7 @@
 #define PERIOD_S 0.01
 #define IDLE_W 30.0
 #define STATIC_W 80.0
+#define PART_RUNS 60
 
 static double uniform(double from, double to)
 {
@@ -641,4 +642,99 @@ TEST(paths_of_a_function)
 	assert_balance(&ts);
 	assert_best_paths(&ts, NULL);
 	program_release(&p);
+}
+
+/* ---- a long trace of which a part is sampled ---- */
+
+struct part_case {
+	double end_s, call_s;
+	size_t entries;
+	double step; /* of all powers, half-way */
+};
+
+/* Calls that differ by 30 %; every 7 s other classes run most. */
+static void phases_program(struct program *p, uint64_t with_seed, const struct part_case *k)
+{
+	double often[CLASSES], phase_s = 0;
+	track_id thread;
+
+	program_begin(p, with_seed);
+	thread = trace_thread(&p->t, "n", 1, 1);
+	p->end_s = k->end_s;
+	for (double t_s = 0; t_s < k->end_s;) {
+		int c = (int)below(CLASSES);
+		double d_s = fmin(uniform(k->call_s / 2, k->call_s * 1.5), k->end_s - t_s);
+		double w = p->power_w[c] * uniform(0.7, 1.3) * (t_s > k->end_s / 2 ? k->step : 1);
+
+		for (; phase_s <= t_s; phase_s += 7) {
+			for (int i = 0; i < CLASSES; i++)
+				often[i] = uniform(0, 1);
+		}
+		if (uniform(0, 1) > often[c])
+			continue;
+		trace_call(&p->t, thread, p->names[c], t_s, t_s + d_s);
+		power_between(p, t_s, t_s + d_s, w);
+		p->truth_j[c] += w * d_s;
+		t_s += d_s;
+	}
+	program_sample(p);
+}
+
+/* How many classes are within what is stated, and within half of it. */
+struct held {
+	int classes, all, half;
+	double intervals;
+};
+
+static void part_judge(const struct program *p, const struct analysis_opts *o, struct held *h)
+{
+	CLEANUP(table_set_release) struct table_set ts = run(p->t.m, "energy", o);
+	const struct table *e = table_set_find(&ts, "energy");
+	const struct table *fit = table_set_find(&ts, "energy_fit");
+
+	for (size_t r = 0; r < table_rows(e); r++) {
+		int c = class_named(str_of(e, r, "name"));
+		double width_j = num_of(e, r, "modelled_uncertainty_j"), off_j;
+
+		if (c < 0)
+			continue;
+		off_j = fabs(num_of(e, r, "modelled_j") - p->truth_j[c]);
+		h->classes++;
+		h->all += off_j <= width_j;
+		h->half += off_j <= width_j / 2;
+	}
+	h->intervals += (double)table_get_u64(fit, 0, (size_t)table_find_col(fit, "intervals"));
+}
+
+/*
+ * What was not sampled has calls that differ, too, and of long ones that is all there is to know.
+ * Where a dozen blocks have a few calls of a class, that is too few to know it.
+ */
+TEST(a_part_of_a_long_trace)
+{
+	static const struct part_case rows[] = {
+		{ 50, .004, 400, 1 }, { 50, .004, 1600, 1 }, { 100, .02, 800, 1 },
+		{ 100, .07, 600, 1 }, { 100, .07, 600, 3 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct analysis_opts o = { .energy = { .log_entries = rows[i].entries } };
+		struct held h = { 0 };
+
+		for (uint64_t n = 0; n < PART_RUNS; n++) {
+			struct program p;
+
+			phases_program(&p, 7000 + n, &rows[i]);
+			part_judge(&p, &o, &h);
+			program_release(&p);
+		}
+		print_message("# calls of %g ms, %.1f %% sampled: %.1f %% held, by half %.1f %%\n",
+			      rows[i].call_s * 1e3,
+			      100 * h.intervals * PERIOD_S / (PART_RUNS * rows[i].end_s),
+			      100. * h.all / h.classes, 100. * h.half / h.classes);
+		if (h.all < 0.935 * h.classes)
+			ROW_FAIL(i, "%d of %d classes are held", h.all, h.classes);
+		if (h.half >= 0.95 * h.classes)
+			ROW_FAIL(i, "half the width holds %d of %d classes", h.half, h.classes);
+	}
 }

@@ -33,17 +33,11 @@ static void class_judge(struct outcomes *o, const struct power_class *k, double 
 
 static void run_judge(const struct power_plan *p, struct outcomes *o)
 {
-	CLEANUP(xfreep) double *by_time = NULL;
-	struct power_sim s;
-	struct power_fit fit;
+	CLEANUP(fitted_release) struct fitted x = fitted(p);
+	CLEANUP(xfreep) double *by_time = by_time_j(&x.s.data);
 
-	power_sim_make(&s, p);
-	by_time = by_time_j(&s.data);
-	fit = fit_of(&s.data);
-	for (uint32_t f = 0; f < s.classes; f++)
-		class_judge(o, &fit.classes[f], s.truth_j[f], by_time[f]);
-	power_fit_release(&fit);
-	power_sim_release(&s);
+	for (uint32_t f = 0; f < x.s.classes; f++)
+		class_judge(o, &x.fit.classes[f], x.s.truth_j[f], by_time[f]);
 }
 
 /* What a family must keep, in percent but for the width. */
