@@ -109,15 +109,45 @@ static void host_program(struct program *p, uint64_t with_seed, double end_s)
 	program_sample(p);
 }
 
+/* Work on a queue, and where its energy is summed up. */
 struct piece {
 	double from_s, to_s;
-	int c;
+	double *truth_j;
 };
 
-/* Two queues side by side over a static power; each has half of it while both run. */
+struct pieces {
+	VEC(struct piece) v;
+};
+
+/* A piece that draws w over the static power, which it has alone so far. */
+static void piece_add(struct program *p, struct pieces *to, double from_s, double to_s, double w,
+		      double *truth_j)
+{
+	power_between(p, from_s, to_s, w);
+	*truth_j += (w + STATIC_W) * (to_s - from_s);
+	VEC_PUSH(&to->v, ((struct piece){ from_s, to_s, truth_j }));
+}
+
+/* Two queues have half of the static power each while both run. */
+static void pieces_share(const struct pieces work[2])
+{
+	for (size_t i = 0; i < work[0].v.nr; i++) {
+		for (size_t k = 0; k < work[1].v.nr; k++) {
+			const struct piece *a = &work[0].v.v[i], *b = &work[1].v.v[k];
+			double both_s = fmin(a->to_s, b->to_s) - fmax(a->from_s, b->from_s);
+
+			if (both_s <= 0)
+				continue;
+			*a->truth_j -= STATIC_W / 2 * both_s;
+			*b->truth_j -= STATIC_W / 2 * both_s;
+		}
+	}
+}
+
+/* Two queues side by side over a static power. */
 static void device_program(struct program *p, uint64_t with_seed, double end_s)
 {
-	VEC(struct piece) work[2] = { VEC_INIT, VEC_INIT };
+	struct pieces work[2] = { { VEC_INIT }, { VEC_INIT } };
 
 	program_begin(p, with_seed);
 	p->end_s = end_s;
@@ -131,26 +161,15 @@ static void device_program(struct program *p, uint64_t with_seed, double end_s)
 
 			if (below(3)) {
 				trace_work(&p->t, queue, p->names[c], t_s, t_s + d_s);
-				power_between(p, t_s, t_s + d_s, p->power_w[c]);
-				p->truth_j[c] += (p->power_w[c] + STATIC_W) * d_s;
-				VEC_PUSH(&work[q], ((struct piece){ t_s, t_s + d_s, c }));
+				piece_add(p, &work[q], t_s, t_s + d_s, p->power_w[c],
+					  &p->truth_j[c]);
 			}
 			t_s += d_s;
 		}
 	}
-	for (size_t i = 0; i < work[0].nr; i++) {
-		for (size_t k = 0; k < work[1].nr; k++) {
-			double both_s = fmin(work[0].v[i].to_s, work[1].v[k].to_s) -
-					fmax(work[0].v[i].from_s, work[1].v[k].from_s);
-
-			if (both_s <= 0)
-				continue;
-			p->truth_j[work[0].v[i].c] -= STATIC_W / 2 * both_s;
-			p->truth_j[work[1].v[k].c] -= STATIC_W / 2 * both_s;
-		}
-	}
-	VEC_RELEASE(&work[0]);
-	VEC_RELEASE(&work[1]);
+	pieces_share(work);
+	VEC_RELEASE(&work[0].v);
+	VEC_RELEASE(&work[1].v);
 	program_sample(p);
 }
 
@@ -555,4 +574,122 @@ TEST(paths_of_a_function)
 	assert_true(path_power_j(&ts, "a;f", "exclusive_j") < 0.9 * truth_j[0]);
 	assert_balance(&ts);
 	program_release(&p);
+}
+
+/* ---- a kernel that draws more with one grid than with the other ---- */
+
+enum { KERNEL_F, KERNEL_G, KERNEL_H, KERNELS };
+#define SMALL_W 100.0
+#define LARGE_W 300.0
+#define OTHER_W 200.0 /* of g and h */
+
+struct launches {
+	struct program p;
+	double row_j[2][KERNELS]; /* by queue */
+};
+
+static void kernel_add(struct trace *t, track_id queue, const char *name, const char *args,
+		       double from_s, double to_s)
+{
+	struct span_def d = { .track = queue,
+			      .start_ns = ns(from_s),
+			      .end_ns = ns(to_s),
+			      .name = sink_puts(t->s, name),
+			      .kind = SPAN_KERNEL,
+			      .args = args ? sink_puts(t->s, args) : STR_NONE };
+
+	t->s->ops->span(t->s, &d);
+}
+
+/*
+ * f has large grids mostly where g runs beside it, small ones mostly where h does: with one power
+ * for f, g and h seem to draw what tells its grids apart. told: recordings tell the grid.
+ */
+static void queue_launches(struct launches *x, int q, bool told, struct pieces *work)
+{
+	static const char *const names[] = { "f", "g", "h" };
+	track_id queue = trace_queue(&x->p.t, "gpu0", q);
+	unsigned nr = 0;
+
+	for (double t_s = 0; t_s < x->p.end_s;) {
+		double d_s = fmin(uniform(0.002, 0.006), x->p.end_s - t_s);
+		bool large_phase = (int)(t_s * (q ? 3 : 2)) % 2;
+		bool large = below(10) == 0 ? !large_phase : large_phase;
+		int what = (int)below(5), k = what < 3      ? KERNEL_F
+					      : large_phase ? KERNEL_G
+							    : KERNEL_H;
+		char args[96];
+
+		snprintf(args, sizeof(args), "{\"id\":%u,\"grid\":[%d,1,1]}", nr++,
+			 large ? 512 : 8);
+		if (what < 4) {
+			double w = k != KERNEL_F ? OTHER_W : large ? LARGE_W : SMALL_W;
+
+			w *= uniform(0.95, 1.05);
+			kernel_add(&x->p.t, queue, names[k], told ? args : NULL, t_s, t_s + d_s);
+			piece_add(&x->p, work, t_s, t_s + d_s, w, &x->row_j[q][k]);
+		}
+		t_s += d_s;
+	}
+}
+
+static void launches_make(struct launches *x, bool told)
+{
+	struct pieces work[2] = { { VEC_INIT }, { VEC_INIT } };
+
+	memset(x->row_j, 0, sizeof(x->row_j));
+	program_begin(&x->p, 11);
+	x->p.end_s = 20;
+	power_between(&x->p, 0, x->p.end_s + 1, STATIC_W);
+	for (int q = 0; q < 2; q++)
+		queue_launches(x, q, told, &work[q]);
+	pieces_share(work);
+	VEC_RELEASE(&work[0].v);
+	VEC_RELEASE(&work[1].v);
+	program_sample(&x->p);
+}
+
+/* The largest relative error of a row of a queue; *ret_covered: how many intervals hold it. */
+static double launches_error(const struct launches *x, const struct table *e, int *ret_covered)
+{
+	double worst = 0;
+
+	*ret_covered = 0;
+	for (size_t r = 0; r < table_rows(e); r++) {
+		const char *track = str_of(e, r, "track"), *name = str_of(e, r, "name");
+		double truth, off;
+
+		if (strcmp(str_of(e, r, "view"), "device") != 0 || name[1])
+			continue;
+		truth = x->row_j[track[strlen(track) - 1] - '0'][name[0] - 'f'];
+		off = fabs(num_of(e, r, "modelled_j") - truth);
+		*ret_covered += off <= num_of(e, r, "modelled_uncertainty_j");
+		worst = fmax(worst, off / truth);
+		print_message("# %s %s: %.1f of %.1f J, width %.1f\n", track, name,
+			      num_of(e, r, "modelled_j"), truth,
+			      num_of(e, r, "modelled_uncertainty_j"));
+	}
+	return worst;
+}
+
+TEST(launches_of_a_kernel)
+{
+	double worst[2];
+	int covered[2];
+
+	for (int told = 0; told < 2; told++) {
+		struct launches x;
+
+		launches_make(&x, told);
+		CLEANUP(table_set_release) struct table_set ts = run(x.p.t.m, "energy", NULL);
+
+		worst[told] = launches_error(&x, table_set_find(&ts, "energy"), &covered[told]);
+		assert_balance(&ts);
+		program_release(&x.p);
+	}
+	print_message("# worst row %.1f %%, with grids %.1f %%\n", 100 * worst[0], 100 * worst[1]);
+	assert_int_equal(covered[true], 2 * KERNELS);
+	assert_true(covered[false] < 2 * KERNELS);
+	assert_true(worst[true] < 0.03);
+	assert_true(worst[false] > 5 * worst[true]);
 }

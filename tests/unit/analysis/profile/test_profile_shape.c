@@ -1,4 +1,5 @@
 /* Kernels by how they were launched: nodes of their own, and nothing else that changes. */
+#include "energy_rows.h"
 #include "tables_support.h"
 
 #include "profrig/scan/launch_shape.h"
@@ -228,6 +229,45 @@ TEST(many_shapes)
 		assert_int_equal(g_ns, 4000000000);
 	}
 	outcome_release(&o);
+}
+
+static size_t leaves_of(const struct outcome *o, track_id queue)
+{
+	struct lane_def lane = { .track = queue, .mode = LANE_WORK };
+	struct energy_groups g;
+	size_t nr;
+
+	energy_groups_make(o->p, &lane, 1, &g);
+	nr = g.leaves;
+	for (uint32_t i = 0; i < g.nodes.nr; i++)
+		assert_int_equal(g.class_of_leaf[g.leaf_of_node[i]], g.class_of_node[i]);
+	energy_groups_release(&g);
+	return nr;
+}
+
+/* Launches are finer classes of energy by power, those that run longest where there are many. */
+TEST(finer_classes)
+{
+	for (int names = 1; names <= 1000; names *= 10) {
+		struct trace t = trace_new();
+		track_id queue = trace_queue(&t, "gpu0", 0);
+		size_t most = names * 33 <= 256 ? (size_t)names * 33
+			      : names < 192     ? 256
+						: (size_t)names + 64;
+		struct outcome o;
+
+		for (int i = 0; i < names * 40; i++) {
+			char name[16], args[32];
+
+			snprintf(name, sizeof(name), "k%d", i % names);
+			snprintf(args, sizeof(args), "{\"grid\":%d}", 1 + i / names);
+			kernel_add(&t, queue, name, 0, i * 0.005, args);
+		}
+		trace_finish(&t);
+		outcome_make(&o, t, 1);
+		assert_int_equal(leaves_of(&o, queue), most);
+		outcome_release(&o);
+	}
 }
 
 /* Who reads no lanes needs no launches. */
