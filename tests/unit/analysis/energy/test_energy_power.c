@@ -579,12 +579,11 @@ TEST(paths_of_a_function)
 /* ---- a kernel that draws more with one grid than with the other ---- */
 
 enum { KERNEL_F, KERNEL_G, KERNEL_H, KERNELS };
-#define SMALL_W 100.0
-#define LARGE_W 300.0
 #define OTHER_W 200.0 /* of g and h */
 
 struct launches {
 	struct program p;
+	double small_w, large_w;  /* of f, by its grid */
 	double row_j[2][KERNELS]; /* by queue */
 };
 
@@ -623,7 +622,7 @@ static void queue_launches(struct launches *x, int q, bool told, struct pieces *
 		snprintf(args, sizeof(args), "{\"id\":%u,\"grid\":[%d,1,1]}", nr++,
 			 large ? 512 : 8);
 		if (what < 4) {
-			double w = k != KERNEL_F ? OTHER_W : large ? LARGE_W : SMALL_W;
+			double w = k != KERNEL_F ? OTHER_W : large ? x->large_w : x->small_w;
 
 			w *= uniform(0.95, 1.05);
 			kernel_add(&x->p.t, queue, names[k], told ? args : NULL, t_s, t_s + d_s);
@@ -633,11 +632,11 @@ static void queue_launches(struct launches *x, int q, bool told, struct pieces *
 	}
 }
 
-static void launches_make(struct launches *x, bool told)
+static void launches_make(struct launches *x, double small_w, double large_w, bool told)
 {
 	struct pieces work[2] = { { VEC_INIT }, { VEC_INIT } };
 
-	memset(x->row_j, 0, sizeof(x->row_j));
+	*x = (struct launches){ .small_w = small_w, .large_w = large_w };
 	program_begin(&x->p, 11);
 	x->p.end_s = 20;
 	power_between(&x->p, 0, x->p.end_s + 1, STATIC_W);
@@ -672,24 +671,43 @@ static double launches_error(const struct launches *x, const struct table *e, in
 	return worst;
 }
 
+struct launches_outcome {
+	double worst;
+	int covered;
+};
+
+static struct launches_outcome launches_run(double small_w, double large_w, bool told)
+{
+	struct launches_outcome ret;
+	struct launches x;
+
+	launches_make(&x, small_w, large_w, told);
+	CLEANUP(table_set_release) struct table_set ts = run(x.p.t.m, "energy", NULL);
+
+	ret.worst = launches_error(&x, table_set_find(&ts, "energy"), &ret.covered);
+	assert_balance(&ts);
+	program_release(&x.p);
+	return ret;
+}
+
 TEST(launches_of_a_kernel)
 {
-	double worst[2];
-	int covered[2];
+	struct launches_outcome untold = launches_run(100, 300, false);
+	struct launches_outcome told = launches_run(100, 300, true);
 
-	for (int told = 0; told < 2; told++) {
-		struct launches x;
+	print_message("# worst row %.1f %%, with grids %.1f %%\n", 100 * untold.worst,
+		      100 * told.worst);
+	assert_int_equal(told.covered, 2 * KERNELS);
+	assert_true(untold.covered < 2 * KERNELS);
+	assert_true(told.worst < 0.03);
+	assert_true(untold.worst > 5 * told.worst);
+}
 
-		launches_make(&x, told);
-		CLEANUP(table_set_release) struct table_set ts = run(x.p.t.m, "energy", NULL);
+/* Grids that draw the same are no worse than none. */
+TEST(launches_that_do_not_matter)
+{
+	struct launches_outcome told = launches_run(150, 150, true);
 
-		worst[told] = launches_error(&x, table_set_find(&ts, "energy"), &covered[told]);
-		assert_balance(&ts);
-		program_release(&x.p);
-	}
-	print_message("# worst row %.1f %%, with grids %.1f %%\n", 100 * worst[0], 100 * worst[1]);
-	assert_int_equal(covered[true], 2 * KERNELS);
-	assert_true(covered[false] < 2 * KERNELS);
-	assert_true(worst[true] < 0.03);
-	assert_true(worst[false] > 5 * worst[true]);
+	assert_int_equal(told.covered, 2 * KERNELS);
+	assert_true(told.worst < 0.02);
 }
