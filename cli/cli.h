@@ -94,8 +94,8 @@ bool mad_more_values(const struct opt *o, const char *word);
 /*
  * Parses argv by the table and the common options (--help, -q, -v, --json when json is not NULL).
  * Operands are returned in order; those behind the first "--" in *ret_rest (NULL without "--");
- * ret_rest may be NULL. Returns -1 to go on, else an exit code after printing: help, a usage error, or a missing working
- * directory.
+ * ret_rest may be NULL. Returns -1 to go on, else an exit code after printing: help, a usage error,
+ * or a missing working directory.
  */
 int cli_parse(const struct command *c, const struct opt *opts, bool *json, int argc, char **argv,
 	      struct strvec *operands, char ***ret_rest);

@@ -21,7 +21,7 @@ BEGIN {
 	may["counters"] = "model energy"
 	may["topology"] = "model counters energy"
 	may["energy"] = "model counters topology"
-	may["profile"] = "model counters topology energy"
+	may["profile"] = "model scan counters topology energy"
 	may["stats"] = "model counters topology energy profile"
 	may["report"] = "model stats"
 	may["session"] = "model scan readers counters topology energy profile stats report config"

@@ -14,6 +14,8 @@
 
 #define REFINE_PARTS ((size_t)200000) /* at most so many give the powers of finer classes */
 #define SMALL 1e-6                    /* of a node's time: less is what rounding leaves */
+/* Finer powers are off by so much of what they move, and by what those of classes are. */
+#define MOVED_DOUBT 0.25
 
 /* Sums over the sample; by node, or by class. */
 struct shares {
@@ -227,7 +229,12 @@ static void visit_give(void *ctx, const struct node_visit *v)
 	r->p->class_j[v->class_id] += fixed_from(r->p->node_j[v->at]);
 }
 
-static void factors_set(const struct sample *s, const struct shares *sh, struct rest *r)
+/*
+ * What the fit gives a class less what its power divides (fit_j) is added to what its leaves come
+ * to: where its power is next to nothing theirs need not be.
+ */
+static void factors_set(const struct sample *s, const double *fit_j, const struct shares *sh,
+			struct rest *r)
 {
 	const struct power_fit *f = &r->p->fit;
 	double all_j = 0, all_s = 0;
@@ -239,7 +246,9 @@ static void factors_set(const struct sample *s, const struct shares *sh, struct 
 	for (uint32_t c = 0; c <= s->classes; c++) {
 		const struct power_class *k = &f->classes[c];
 
-		r->factor[c] = sh->class_j[c] > 0 ? k->energy_j / fixed_value(sh->class_j[c]) : 1;
+		double now_j = fixed_value(sh->class_j[c]);
+
+		r->factor[c] = now_j > 0 ? fmax(now_j + k->energy_j - fit_j[c], 0) / now_j : 1;
 		r->power_w[c] = k->time_s > 0 ? k->w : all_j / fmax(all_s, 1e-300);
 	}
 	r->base_w = r->device ? r->power_w[s->classes] : 0;
@@ -358,7 +367,8 @@ static void split_by_power(const struct energy_run *run, const struct job *j,
 	size_t nodes = p->first_node[p->lanes];
 	CLEANUP(xfreep) double *by_node = xcalloc(3 * nodes + 1, sizeof(*by_node));
 	CLEANUP(xfreep) fixed128 *class_j = xcalloc((size_t)s->classes + 2, sizeof(*class_j));
-	CLEANUP(xfreep) double *by_class = xcalloc(2 * (size_t)s->classes + 4, sizeof(*by_class));
+	CLEANUP(xfreep) double *by_class = xcalloc(3 * (size_t)s->classes + 6, sizeof(*by_class));
+	double *fit_j = by_class + 2 * (size_t)s->classes + 4;
 	struct shares sh = { .nodes = nodes,
 			     .node_j = by_node,
 			     .time_ns = by_node + nodes,
@@ -373,9 +383,11 @@ static void split_by_power(const struct energy_run *run, const struct job *j,
 			  .device = s->view == VIEW_DEVICE };
 
 	shares_sum(s, d, p, NULL, &sh);
-	factors_set(s, &sh, &r);
+	for (uint32_t k = 0; k <= s->classes; k++)
+		fit_j[k] = fixed_value(class_j[k]);
 	if (leaf_w)
 		shares_refine(s, d, leaf_w, p, &sh);
+	factors_set(s, fit_j, &sh, &r);
 	split_rest(run, j, classes, s, &r);
 	items_scale(s, r.factor, p->scale, item_j);
 }
@@ -594,5 +606,5 @@ double energy_run_power_half_width(const struct energy_run *run, size_t job, uin
 	more = fixed_value(p->rest_j[class_id]) * p->scale / k->energy_j;
 	width_j = hypot(k->half_width_j * (all / k->energy_j),
 			k->own_width_j * sqrt(more * (1 + more)));
-	return width_j * sqrt(part) + fabs(moved_j);
+	return width_j * sqrt(part) + MOVED_DOUBT * fabs(moved_j);
 }

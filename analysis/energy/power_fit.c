@@ -237,8 +237,8 @@ static double others_power(const struct solution *s, size_t i, uint32_t f)
 
 /*
  * What a class gains if the lag is the device's: at each of its calls the power of the call before
- * less its own, for the time of the lag. Which call is before is known where two classes share an
- * interval; of more, any may be.
+ * less its own, for the time of the lag, or all of a shorter call's. Which call is before is known
+ * where two classes share an interval; of more, any may be.
  */
 static void lag_energies(const struct solution *s, double *to)
 {
@@ -252,11 +252,12 @@ static void lag_energies(const struct solution *s, double *to)
 		for (size_t k = d->first[i]; k < d->first[i + 1]; k++) {
 			const struct power_part *p = &d->parts[k];
 			uint32_t f = s->w->class_of[p->class_id];
+			double lag_s;
 
 			if (p->begin >= 0.5F || p->t_s <= 0 || call_s[f] <= 0)
 				continue;
-			to[f] += s->lag_s[0] * fmax(1, p->t_s / call_s[f]) *
-				 (others_power(s, i, f) - s->p_w[f]);
+			lag_s = fmin(fabs(s->lag_s[0]) * fmax(1, p->t_s / call_s[f]), p->t_s);
+			to[f] += copysign(lag_s, s->lag_s[0]) * (others_power(s, i, f) - s->p_w[f]);
 		}
 	}
 }

@@ -28,6 +28,7 @@ struct span_reader {
 	struct u64map union_of;   /* by id of calls: index in profile_track.unions */
 	uint32_t *node_of_span;   /* by span: a thread's node; NULL: no launch needs it */
 	uint32_t *node_of_piece;  /* by index of model.pieces */
+	struct kernel_shapes shapes;
 };
 
 /* ---- a heap, the earliest end on top ---- */
@@ -227,6 +228,8 @@ static void work_take(struct lane *l, uint64_t i)
 		return;
 	work_end(l, f.start_ns);
 	f.node = tree_child(l, NODE_NONE, f.name, f.category, f.kind);
+	if (f.kind == SPAN_KERNEL && l->p->priv->o.lanes.round)
+		f.node = kernel_node(l, &l->reader->shapes, f.node, c->args[i]);
 	work_count(l, &f, c->end_ns[i] - f.start_ns);
 	l->now_ns = f.start_ns;
 	if (c->end_ns[i] == f.start_ns)
@@ -312,6 +315,7 @@ void lane_read_release(struct lane *l)
 	VEC_RELEASE(&l->reader->open.v);
 	VEC_RELEASE(&l->reader->covers.v);
 	u64map_release(&l->reader->union_of);
+	kernel_shapes_release(&l->reader->shapes);
 	free(STEAL(l->reader));
 }
 

@@ -3,6 +3,7 @@
  *	profile.c		threads and rounds
  *	profile_lane.c		the sink of one track
  *	profile_model.c		tracks of a finished model instead
+ *	profile_shape.c		kernels by their launch
  *	profile_tree.c		its call paths
  *	profile_longest.c	its longest calls
  *	profile_device.c	concurrency of a device's queues
@@ -220,7 +221,21 @@ void work_count(struct lane *l, const struct frame *f, int64_t ns);
 void lane_read_spans(struct lane *l);
 void lane_read_release(struct lane *l);
 
+#define SHAPES_MAX 32          /* nodes of one name; later shapes share one more */
+#define SHAPE_OTHER UINT64_MAX /* of profile_track.shape_of: any of the later ones */
+struct kernel_shapes {
+	struct u64map number_of_args, number_of_hash;
+	VEC(uint64_t) hashes;  /* by number; the first is 0 */
+	struct u64map node_of; /* (node of the name, number of the shape) */
+	VEC(uint8_t) nr_of;    /* by node of a name */
+};
+/* The node of a kernel that was launched so: the name's own, or one beside it. */
+uint32_t kernel_node(struct lane *l, struct kernel_shapes *shapes, uint32_t node, str_id args);
+void kernel_shapes_release(struct kernel_shapes *shapes);
+
 void tree_init(struct lane *l);
+/* A further node of the same name, category and kind, that tree_child does not find. */
+uint32_t tree_twin(struct lane *l, uint32_t node);
 /* tree_child of a call that is not in its hash's slot. */
 uint32_t tree_child_search(struct lane *l, uint32_t parent, str_id name, str_id category,
 			   enum span_kind kind);

@@ -101,12 +101,24 @@ uint32_t tree_child_search(struct lane *l, uint32_t parent, str_id name, str_id 
 	return node;
 }
 
+uint32_t tree_twin(struct lane *l, uint32_t node)
+{
+	const struct profile_node n = l->t.nodes.v[node];
+	uint32_t twin = node_add(l, n.parent, n.name, n.category, n.kind);
+
+	/* the slots get all nodes when they grow: the first of a name comes first */
+	if (l->t.nodes.nr * 4 > l->nr_slots)
+		slots_grow(l);
+	return twin;
+}
+
 void tree_release(struct lane *l)
 {
 	free(STEAL(l->slots));
 	l->nr_slots = 0;
 	VEC_RELEASE(&l->t.nodes);
 	VEC_RELEASE(&l->t.row_of);
+	VEC_RELEASE(&l->t.shape_of);
 	VEC_RELEASE(&l->t.durations);
 	VEC_RELEASE(&l->t.unions);
 	VEC_RELEASE(&l->t.longest);

@@ -13,6 +13,7 @@ void db_scan_release(struct db_scan *sc)
 	strbuf_release(&sc->args);
 	VEC_RELEASE(&sc->ranges);
 	u64map_release(&sc->names);
+	launch_shapes_release(&sc->shapes);
 }
 
 /* SQL takes names for equal without regard to the case of ASCII letters. */
@@ -271,6 +272,19 @@ void db_args_triple(struct db_scan *sc, const char *key, struct sqlite_rows *q, 
 	strbuf_addf(db_args_key(sc, key), "[%" PRId64 ",%" PRId64 ",%" PRId64 "]",
 		    sqlite_rows_i64_or(q, col, 0), sqlite_rows_i64_or(q, col + 1, 0),
 		    sqlite_rows_i64_or(q, col + 2, 0));
+}
+
+str_id db_args_shape(struct db_scan *sc, struct sqlite_rows *q, int grid, int block)
+{
+	struct launch_shape shape;
+
+	if (!sc->keep_shapes)
+		return STR_NONE;
+	for (int i = 0; i < 3; i++) {
+		shape.v[LAUNCH_SHAPE_GRID + i] = (uint64_t)sqlite_rows_i64_or(q, grid + i, 0);
+		shape.v[LAUNCH_SHAPE_BLOCK + i] = (uint64_t)sqlite_rows_i64_or(q, block + i, 0);
+	}
+	return launch_shapes_put(&sc->shapes, sc->sink, &shape);
 }
 
 const char *db_args_text(struct db_scan *sc)

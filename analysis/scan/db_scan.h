@@ -16,6 +16,7 @@
 
 #include "profrig/base/strbuf.h"
 #include "profrig/base/u64map.h"
+#include "profrig/scan/launch_shape.h"
 
 /* Above the size of any copy, and of all together. */
 #define MAX_BYTES (INT64_C(1) << 60)
@@ -33,7 +34,8 @@ struct db_scan {
 	struct u64map names; /* of its tables; filled at the first look-up */
 	const char *table;   /* the current one */
 	str_id category;     /* of its spans */
-	bool keep_args;
+	bool keep_args, keep_shapes;
+	struct launch_shapes shapes;
 	/*
 	 * RPD and rocprof v1: a view counts as a table, a table that lacks a required column is
 	 * damaged, and bad rows are counted over all tables.
@@ -115,7 +117,9 @@ void db_args_column(struct db_scan *sc, const char *key, struct sqlite_rows *q, 
 void db_args_triple(struct db_scan *sc, const char *key, struct sqlite_rows *q, int col);
 /* Adds a key; the caller adds the value to the returned buffer. */
 struct strbuf *db_args_key(struct db_scan *sc, const char *key);
-str_id db_args_end(struct db_scan *sc);       /* STR_NONE when there are none */
+str_id db_args_end(struct db_scan *sc); /* STR_NONE when there are none */
+/* The launch of three columns each, read where shapes are kept; STR_NONE elsewhere. */
+str_id db_args_shape(struct db_scan *sc, struct sqlite_rows *q, int grid, int block);
 const char *db_args_text(struct db_scan *sc); /* the object, valid until the next begins */
 
 /* ---- ranges that belong to a process and overlap freely ---- */

@@ -24,6 +24,12 @@ static bool is_wanted(const struct strvec *only, const char *name)
 	       (strcmp(name, "counters") == 0 && strvec_has(only, "energy"));
 }
 
+bool session_wants_shapes(const struct session *s)
+{
+	return is_wanted(&s->o->only, "energy") && s->ao.energy.estimate != ESTIMATE_TIME &&
+	       !s->ao.energy.independent;
+}
+
 static void analysis_run_one(struct session *s, const struct analysis *a, struct table_set *ts)
 {
 	struct err err = ERR_INIT;

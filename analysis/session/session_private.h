@@ -20,6 +20,9 @@ struct session {
 /* Seconds since *at, which moves to now. */
 double session_lap_s(int64_t *at);
 
+/* Whether energy is divided by power, for which kernels are told apart by their launches. */
+bool session_wants_shapes(const struct session *s);
+
 /* ---- notes.c ---- */
 
 /* Counts a note and hands it to the listener. n->text is made of fmt. */

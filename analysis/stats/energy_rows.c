@@ -1,11 +1,9 @@
 #include "energy_rows.h"
 #include "ns.h"
-#include "track_names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/base/mix.h"
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
 
@@ -75,6 +73,7 @@ static void lane_add(struct energy_groups *g, const struct lane_def *def,
 				    .first_row = g->group_of_row.nr,
 				    .nodes = (uint32_t)t->nodes.nr,
 				    .rows = t->rows,
+				    .of = t,
 				    .mode = def->mode,
 				    .cover = SIZE_MAX };
 
@@ -113,94 +112,22 @@ static void classes_number(struct energy_groups *g, const struct model *m)
 		g->groups.v[i].class_id = of_name[g->groups.v[i].name];
 }
 
-/* ---- leaves: call paths of a track ---- */
-
-struct leaf {
-	uint64_t path; /* hash of the names on it, and of the track's */
-	uint32_t class_id;
-	uint32_t node;
-};
-
-static int leaf_cmp(const void *a, const void *b)
+static void classes_make(struct energy_groups *g, const struct profile *p)
 {
-	const struct leaf *x = a, *y = b;
-
-	if (x->class_id != y->class_id)
-		return x->class_id < y->class_id ? -1 : 1;
-	return (x->path > y->path) - (x->path < y->path);
-}
-
-static uint64_t path_hash(uint64_t parent, uint32_t class_id)
-{
-	return mix64(parent ^ class_id);
-}
-
-static uint64_t text_hash(const char *s)
-{
-	uint64_t hash = 0;
-
-	for (; *s; s++)
-		hash = path_hash(hash, (unsigned char)*s);
-	return hash;
-}
-
-/* Parents come before children; of device work the path is the name, and the track's. */
-static void leaves_hash(const struct energy_groups *g, const struct lane_place *p,
-			const struct strvec *tracks, struct leaf *leaves)
-{
-	track_id track = p->nodes ? g->groups.v[g->nodes.v[p->first_node].group].track : 0;
-	uint64_t root = p->nodes ? text_hash(tracks->v[track]) : 0;
-
-	for (uint32_t i = 0; i < p->nodes; i++) {
-		size_t at = p->first_node + i;
-		uint32_t up = g->nodes.v[at].parent;
-		uint64_t above = up == NODE_NONE || g->nodes.v[at].path == CCT_NONE
-					 ? root
-					 : leaves[p->first_node + up].path;
-
-		leaves[at] = (struct leaf){ .path = path_hash(above, g->class_of_node[at]),
-					    .class_id = g->class_of_node[at],
-					    .node = (uint32_t)at };
-	}
-}
-
-static void leaves_make(struct energy_groups *g, const struct model *m)
-{
-	size_t nr = g->nodes.nr;
-	CLEANUP(xfreep) struct leaf *leaves = xcalloc(nr + 1, sizeof(*leaves));
-	CLEANUP(strvec_release) struct strvec tracks = STRVEC_INIT;
-
-	track_names(m, &tracks);
-	for (size_t i = 0; i < g->places.nr; i++) {
-		if (g->places.v[i].mode != LANE_COVER)
-			leaves_hash(g, &g->places.v[i], &tracks, leaves);
-	}
-	qsort(leaves, nr, sizeof(*leaves), leaf_cmp);
-	g->leaf_of_node = xcalloc(nr + 1, sizeof(*g->leaf_of_node));
-	g->class_of_leaf = xcalloc(nr + 1, sizeof(*g->class_of_leaf));
-	for (size_t i = 0; i < nr; i++) {
-		g->leaves += i == 0 || leaf_cmp(&leaves[i - 1], &leaves[i]) != 0;
-		g->leaf_of_node[leaves[i].node] = g->leaves - 1;
-		g->class_of_leaf[g->leaves - 1] = leaves[i].class_id;
-	}
-}
-
-static void classes_make(struct energy_groups *g, const struct model *m)
-{
-	classes_number(g, m);
+	classes_number(g, p->m);
 	g->class_of_node = xcalloc(g->nodes.nr + 1, sizeof(*g->class_of_node));
 	g->class_of = xcalloc(g->places.nr + 1, sizeof(*g->class_of));
 	g->leaf_of = xcalloc(g->places.nr + 1, sizeof(*g->leaf_of));
 	for (size_t i = 0; i < g->nodes.nr; i++)
 		g->class_of_node[i] = g->groups.v[g->nodes.v[i].group].class_id;
-	leaves_make(g, m);
+	energy_leaves_make(g, p);
 	for (size_t i = 0; i < g->places.nr; i++) {
-		const struct lane_place *p = &g->places.v[i];
+		const struct lane_place *place = &g->places.v[i];
 
-		if (p->mode == LANE_COVER || p->nodes == 0)
+		if (place->mode == LANE_COVER || place->nodes == 0)
 			continue;
-		g->class_of[i] = &g->class_of_node[p->first_node];
-		g->leaf_of[i] = &g->leaf_of_node[p->first_node];
+		g->class_of[i] = &g->class_of_node[place->first_node];
+		g->leaf_of[i] = &g->leaf_of_node[place->first_node];
 	}
 }
 
@@ -249,7 +176,7 @@ void energy_groups_make(const struct profile *p, const struct lane_def *lanes, s
 		if (lanes[i].mode != LANE_COVER)
 			calls_take(ret, i, t);
 	}
-	classes_make(ret, p->m);
+	classes_make(ret, p);
 	parents_make(ret);
 	ret->rows = xcalloc(ret->groups.nr + 1, sizeof(*ret->rows));
 	ret->paths = xcalloc(ret->cct.nr + 1, sizeof(*ret->paths));

@@ -40,7 +40,7 @@ struct energy_value {
 	bool taken; /* its calls take part */
 };
 
-/* A lane's node: a call path of one function, or device work of one name. */
+/* A lane's node: a call path of one function, or device work of one name and launch. */
 struct lane_node {
 	uint32_t path; /* cct node; CCT_NONE for device work */
 	uint32_t group;
@@ -53,6 +53,7 @@ struct lane_place {
 	size_t first_node; /* of energy_groups.nodes */
 	size_t first_row;  /* of energy_groups.group_of_row */
 	uint32_t nodes, rows;
+	const struct profile_track *of; /* borrowed */
 	enum lane_mode mode;
 	/* the lane that has the inclusive sums, where calls overlap; SIZE_MAX: the tree has them */
 	size_t cover;
@@ -71,7 +72,7 @@ struct energy_groups {
 	uint32_t classes;
 	uint32_t *class_of_node;
 	const uint32_t **class_of;
-	/* finer ones: one per call path and track */
+	/* finer ones: one per call path, or launch of a kernel, and track */
 	uint32_t leaves;
 	uint32_t *leaf_of_node, *class_of_leaf;
 	const uint32_t **leaf_of;
@@ -85,5 +86,8 @@ void energy_groups_make(const struct profile *p, const struct lane_def *lanes, s
 			struct energy_groups *ret);
 void energy_groups_release(struct energy_groups *g);
 void energy_collect(struct energy_groups *g, const struct energy_run *run, size_t job);
+
+/* energy_leaves.c: the finer classes, of groups that have their classes. */
+void energy_leaves_make(struct energy_groups *g, const struct profile *p);
 
 #endif

@@ -113,8 +113,8 @@ static bool take_kernel(void *vp, struct sqlite_rows *q)
 	d.name = kernel_name(ns, q);
 	if (d.correlation && !sqlite_rows_null(q, K_NODE))
 		*u64map_at(&ns->graphs, d.correlation) = 1;
-	if (ns->sc.keep_args)
-		d.args = kernel_args(ns, q, &p);
+	d.args = ns->sc.keep_args ? kernel_args(ns, q, &p)
+				  : db_args_shape(&ns->sc, q, K_GRID, K_BLOCK);
 	return work_push(ns, &p, &d);
 }
 

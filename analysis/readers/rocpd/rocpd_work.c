@@ -79,8 +79,8 @@ static bool take_dispatch(void *vp, struct sqlite_rows *q)
 	agent = rocpd_agent(rc, guid, q, D_AGENT);
 	d.name = symbol_of(rc, guid, q);
 	take_event(rc, rocpd_find(rc, ROCPD_EVENT, guid, q, D_EVENT), process, &d);
-	if (rc->sc.keep_args)
-		d.args = dispatch_args(rc, q);
+	d.args = rc->sc.keep_args ? dispatch_args(rc, q)
+				  : db_args_shape(&rc->sc, q, D_GRID, D_BLOCK);
 	d.track = rocpd_queue_track(rc, guid, agent, process, q, D_STREAM, D_QUEUE);
 	rc->sc.sink->ops->span(rc->sc.sink, &d);
 	return true;

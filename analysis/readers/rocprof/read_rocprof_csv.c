@@ -585,6 +585,7 @@ static void rocprof_release(struct rocprof_csv *rc)
 	csv_scan_release(&rc->scan);
 	strbuf_release(&rc->text);
 	strbuf_release(&rc->args);
+	launch_shapes_release(&rc->shapes);
 	input_unmap(&rc->map);
 	free(rc->cells);
 }

@@ -270,6 +270,15 @@ enum {
 	KERN_COLUMNS, /* counters follow them */
 };
 
+static str_id kern_shape(struct rocprof *r, struct sqlite_rows *q)
+{
+	struct launch_shape shape = { { 0 } };
+
+	shape.v[LAUNCH_SHAPE_GRID] = (uint64_t)sqlite_rows_i64_or(q, KERN_GRID, 0);
+	shape.v[LAUNCH_SHAPE_BLOCK] = (uint64_t)sqlite_rows_i64_or(q, KERN_BLOCK, 0);
+	return launch_shapes_put(&r->sc.shapes, r->sc.sink, &shape);
+}
+
 static str_id kern_args(struct rocprof *r, struct sqlite_rows *q)
 {
 	static const struct {
@@ -281,7 +290,7 @@ static str_id kern_args(struct rocprof *r, struct sqlite_rows *q)
 	const char *s;
 
 	if (!r->sc.keep_args)
-		return STR_NONE;
+		return r->sc.keep_shapes ? kern_shape(r, q) : STR_NONE;
 	db_args_begin(&r->sc);
 	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
 		int64_t v;
@@ -483,6 +492,7 @@ static int read_rocprof_db(const char *path, struct sink *s, const struct read_o
 			     .device_asked = o->device,
 			     .sc = { .sink = s,
 				     .keep_args = o->keep_args,
+				     .keep_shapes = o->keep_shapes,
 				     .old_tools = true,
 				     .args = STRBUF_INIT } };
 	bool any = false;

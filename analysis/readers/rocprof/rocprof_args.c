@@ -2,6 +2,7 @@
 #include "rocprof_csv.h"
 
 #include "profrig/base/json_out.h"
+#include "profrig/base/num.h"
 
 /* These are the span's own. */
 static bool is_taken(enum rocprof_column c)
@@ -39,6 +40,22 @@ static void string_add(struct rocprof_csv *rc, struct csv_text t)
 	struct csv_text plain = csv_unquote(t, &rc->text);
 
 	json_quote(&rc->args, plain.p, plain.n);
+}
+
+str_id rocprof_kernel_args(struct rocprof_csv *rc)
+{
+	struct launch_shape shape = { { 0 } };
+
+	if (rc->opts->keep_args || !rc->opts->keep_shapes)
+		return rocprof_args(rc);
+	for (size_t i = 0; i < LAUNCH_SHAPE_FIELDS; i++) {
+		struct csv_text t = { "", 0 };
+
+		if (rc->head.shape[i] >= 0)
+			t = csv_unquote(rocprof_field(rc, (size_t)rc->head.shape[i]), &rc->text);
+		num_u64(t.p, t.n, &shape.v[i]);
+	}
+	return launch_shapes_put(&rc->shapes, rc->sink, &shape);
 }
 
 str_id rocprof_args(struct rocprof_csv *rc)

@@ -22,6 +22,7 @@
 #include "profrig/base/u64map.h"
 #include "profrig/readers/reader.h"
 #include "profrig/scan/input.h"
+#include "profrig/scan/launch_shape.h"
 
 enum rocprof_kind {
 	ROCPROF_NONE,
@@ -87,8 +88,9 @@ struct rocprof_header {
 	enum rocprof_kind kind;
 	bool v1, timed;
 	size_t nr;
-	int at[COL_NR]; /* -1: there is none */
-	int text;       /* the column with free text; -1 */
+	int at[COL_NR];                 /* -1: there is none */
+	int text;                       /* the column with free text; -1 */
+	int shape[LAUNCH_SHAPE_FIELDS]; /* columns of a kernel's launch; -1 */
 	/* columns first to last hold texts that repeat; first is -1 where not */
 	struct rocprof_columns {
 		int first, last;
@@ -230,6 +232,7 @@ struct rocprof_csv {
 	bool glued;                    /* its fields are in cells */
 	struct csv_text *cells;
 	struct strbuf text, args;
+	struct launch_shapes shapes;
 	VEC(struct rocprof_device) devices;
 	size_t device; /* the last one */
 	struct u64map queues, threads, processes, series, dispatches, addresses;
@@ -319,6 +322,8 @@ str_id rocprof_column_string(struct rocprof_csv *rc, size_t i, enum rocprof_colu
 uint64_t rocprof_correlation(struct rocprof_csv *rc);
 /* The row without name and times as a JSON object; STR_NONE unless arguments are kept. */
 str_id rocprof_args(struct rocprof_csv *rc);
+/* The same of a kernel; where only shapes are kept, its launch. */
+str_id rocprof_kernel_args(struct rocprof_csv *rc);
 
 /* rocprof_agents.c */
 void rocprof_agents_read(struct rocprof_group *g, const char *path);

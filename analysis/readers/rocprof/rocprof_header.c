@@ -192,10 +192,21 @@ static void texts_set(struct rocprof_header *h)
 	}
 }
 
+static void shape_set(struct rocprof_header *h, size_t column)
+{
+	const char *name = h->names.v[column].name;
+	int at = launch_shape_field(name, strlen(name));
+
+	if (at >= 0 && h->shape[at] < 0)
+		h->shape[at] = (int)column;
+}
+
 void rocprof_header_read(struct rocprof_header *h, const struct csv_record *r)
 {
 	for (size_t i = 0; i < COL_NR; i++)
 		h->at[i] = -1;
+	for (size_t i = 0; i < LAUNCH_SHAPE_FIELDS; i++)
+		h->shape[i] = -1;
 	h->text = -1;
 	if (r->nr > ROCPROF_MAX_COLUMNS || r->broken)
 		return;
@@ -209,6 +220,7 @@ void rocprof_header_read(struct rocprof_header *h, const struct csv_record *r)
 		if (name.column < COL_NR)
 			h->at[name.column] = (int)i;
 		VEC_PUSH(&h->names, name);
+		shape_set(h, i);
 	}
 	h->kind = kind_of(h);
 	h->timed = header_has(h, COL_START) && header_has(h, COL_END);

@@ -23,7 +23,8 @@ static void push_work(struct rocprof_csv *rc, enum span_kind kind, track_id queu
 			      .category = category,
 			      .correlation = rocprof_correlation(rc),
 			      .kind = kind,
-			      .args = rocprof_args(rc) };
+			      .args = kind == SPAN_KERNEL ? rocprof_kernel_args(rc)
+							  : rocprof_args(rc) };
 
 	rc->sink->ops->span(rc->sink, &d);
 }

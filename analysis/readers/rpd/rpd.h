@@ -86,7 +86,8 @@ struct rpd {
 	bool cuda;
 	struct sqlite_ids args_at; /* api → index of args_of, of launches and copies */
 	VEC(char *) args_of;
-	struct sqlite_ids slot_at; /* writer → index of slots */
+	struct sqlite_ids shape_at; /* api (version 1: op) → text of its launch's shape */
+	struct sqlite_ids slot_at;  /* writer → index of slots */
 	VEC(struct rpd_slot {
 		int64_t pid;
 		bool several;

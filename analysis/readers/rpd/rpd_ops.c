@@ -164,6 +164,14 @@ static bool take_copy(void *vp, struct sqlite_rows *q)
 	return true;
 }
 
+static void shape_keep(struct rpd *r, struct sqlite_rows *q, int64_t of)
+{
+	str_id shape = db_args_shape(&r->sc, q, KERNEL_GRID, KERNEL_BLOCK);
+
+	if (shape != STR_NONE)
+		sqlite_ids_add(&r->shape_at, of, shape);
+}
+
 static bool take_kernel(void *vp, struct sqlite_rows *q)
 {
 	struct rpd *r = vp;
@@ -171,6 +179,10 @@ static bool take_kernel(void *vp, struct sqlite_rows *q)
 
 	if (!sqlite_rows_i64(q, KERNEL_OF, &of))
 		return false;
+	if (!r->sc.keep_args) {
+		shape_keep(r, q, of);
+		return true;
+	}
 	db_args_begin(&r->sc);
 	put_extent(r, "grid", q, KERNEL_GRID);
 	put_extent(r, "block", q, KERNEL_BLOCK);
@@ -200,7 +212,7 @@ void rpd_launches_read(struct rpd *r)
 	db_scan_table(&r->sc, &links, r);
 	prepare_extras(r);
 	db_scan_table(&r->sc, &copies[now], r);
-	if (r->sc.keep_args)
+	if (r->sc.keep_args || r->sc.keep_shapes)
 		db_scan_table(&r->sc, &kernels[now], r);
 }
 
@@ -365,11 +377,24 @@ static bool op_read(struct rpd *r, struct sqlite_rows *q, int64_t *id, struct sp
 	return true;
 }
 
+/* What launched the op, or the op itself (version 1), has its arguments. */
+static str_id op_args(struct rpd *r, int64_t id, uint32_t launch)
+{
+	const char *text;
+
+	if (r->sc.keep_args) {
+		text = r->version == 1 ? rpd_launch_args(r, id) : NULL;
+		return text ? sink_puts(r->sc.sink, text) : STR_NONE;
+	}
+	if (r->version > 1 && launch == SQLITE_ID_NONE)
+		return STR_NONE;
+	return sqlite_ids_get(&r->shape_at, r->version > 1 ? r->launches.v[launch] : id);
+}
+
 static void push_op(struct rpd *r, struct sqlite_rows *q, int64_t id, struct span_def *d)
 {
 	int64_t type = sqlite_rows_i64_or(q, OP_TYPE, 0), name = sqlite_rows_i64_or(q, OP_NAME, 0);
 	uint32_t launch = sqlite_ids_get(&r->op_launch, id), extra;
-	const char *launch_args;
 	span_id span;
 
 	d->kind = kind_of(r, type);
@@ -378,8 +403,7 @@ static void push_op(struct rpd *r, struct sqlite_rows *q, int64_t id, struct spa
 	if (d->name == r->empty)
 		d->name = d->category;
 	d->correlation = launch == SQLITE_ID_NONE ? 0 : (uint64_t)r->launches.v[launch] + 1;
-	launch_args = r->version == 1 && r->sc.keep_args ? rpd_launch_args(r, id) : NULL;
-	d->args = launch_args ? sink_puts(r->sc.sink, launch_args) : STR_NONE;
+	d->args = op_args(r, id, launch);
 	span = r->sc.sink->ops->span(r->sc.sink, d);
 	r->n.unlinked += launch == SQLITE_ID_NONE && d->kind != SPAN_ANNOTATION;
 	r->n.found_ops += launch != SQLITE_ID_NONE;
@@ -429,6 +453,7 @@ void rpd_ops_release(struct rpd *r)
 	sqlite_ids_release(&r->extra_apis);
 	sqlite_ids_release(&r->extra_ops);
 	sqlite_ids_release(&r->args_at);
+	sqlite_ids_release(&r->shape_at);
 	sqlite_ids_release(&r->slot_at);
 	u64map_release(&r->queue_at);
 }

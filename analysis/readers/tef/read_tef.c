@@ -121,6 +121,7 @@ static void tef_forget(struct tef *t)
 	tef_memo_free(t->memo);
 	t->shapes = NULL;
 	t->memo = NULL;
+	launch_shapes_release(&t->launches);
 	t->n = (struct tef_counts){ .events = 0 };
 	tef_tracks_release(t);
 	t->again = false;

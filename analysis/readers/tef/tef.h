@@ -30,6 +30,7 @@
 #include "profrig/base/u64map.h"
 #include "profrig/readers/reader.h"
 #include "profrig/scan/input.h"
+#include "profrig/scan/launch_shape.h"
 
 /* In the order of tef_dialects. */
 enum tef_dialect {
@@ -262,6 +263,7 @@ struct tef {
 	size_t at;          /* offset of the current event, for messages */
 	size_t walk;        /* offset of the next input_walk */
 	struct strbuf text; /* for decoding */
+	struct launch_shapes launches;
 
 	VEC(struct tef_track) tracks;
 	struct u64map slots;  /* tracks by their identity */
@@ -345,6 +347,8 @@ str_id tef_string(struct tef *t, const struct json_text *text);
 str_id tef_name_of(struct tef *t, const struct tef_event *ev);
 str_id tef_category_of(struct tef *t, const struct tef_event *ev);
 str_id tef_args(struct tef *t, const struct json_text *args);
+/* The same of a kernel; where only shapes are kept, its launch. */
+str_id tef_kernel_args(struct tef *t, const struct json_text *args);
 void tef_bad_event(struct tef *t, const char *what);
 void tef_bad_number(struct tef *t, const char *what, const struct json_text *text);
 /* Key of the series of a counter event in tef.series; key: the member of its args. */

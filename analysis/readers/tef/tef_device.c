@@ -258,7 +258,7 @@ bool tef_kineto_span(struct tef *t, const struct tef_event *ev)
 	}
 	d.name = tef_name_of(t, ev);
 	d.category = tef_category_of(t, ev);
-	d.args = tef_args(t, &ev->args);
+	d.args = class == TEF_CLASS_KERNEL ? tef_kernel_args(t, &ev->args) : tef_args(t, &ev->args);
 	return tef_kineto_put(t, ev, class, a, &d);
 }
 

@@ -252,6 +252,17 @@ str_id tef_args(struct tef *t, const struct json_text *args)
 	return t->sink->ops->string(t->sink, t->text.buf, t->text.len);
 }
 
+str_id tef_kernel_args(struct tef *t, const struct json_text *args)
+{
+	struct launch_shape shape;
+
+	if (t->opts->keep_args || !t->opts->keep_shapes)
+		return tef_args(t, args);
+	if (!args->p || !launch_shape_of(args->p, args->n, &shape))
+		return STR_NONE;
+	return launch_shapes_put(&t->launches, t->sink, &shape);
+}
+
 /* Plain digits of any number that 128 bits hold, in ns. */
 static bool us_far(const struct tef_us *us, __int128 *ret_ns)
 {

@@ -122,7 +122,8 @@ static void take_facts(struct tef *t, const struct tef_event *ev, struct span_de
 			}
 		}
 	if (args)
-		d->args = tef_args(t, &ev->args);
+		d->args = d->kind == SPAN_KERNEL ? tef_kernel_args(t, &ev->args)
+						 : tef_args(t, &ev->args);
 }
 
 void tef_native_span(struct tef *t, const struct tef_event *ev)

@@ -175,7 +175,8 @@ static bool span_of(struct v3 *v, const struct v3_record *rec, struct span_def *
 		return false;
 	d->category = kind ? kind->name : 0;
 	d->correlation = correlation_of(v, rec);
-	d->args = tef_args(v->t, &rec->raw);
+	d->args = d->kind == SPAN_KERNEL ? tef_kernel_args(v->t, &rec->raw)
+					 : tef_args(v->t, &rec->raw);
 	return true;
 }
 

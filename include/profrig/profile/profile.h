@@ -70,9 +70,12 @@ struct profile_call {
 struct profile_track {
 	track_id track;
 	bool queue;
-	uint32_t device;                /* a queue's, in profile.devices; UINT32_MAX: a thread */
-	VEC(struct profile_node) nodes; /* of a queue: all are outermost */
-	VEC(uint32_t) row_of;           /* by node: its function, numbered by first use */
+	uint32_t device; /* a queue's, in profile.devices; UINT32_MAX: a thread */
+	/* of a queue: all are outermost; of a model whose lanes are read, kernels of one name that
+	 * were launched differently have a node each, the later ones of many share one */
+	VEC(struct profile_node) nodes;
+	VEC(uint32_t) row_of;   /* by node: its function, numbered by first use */
+	VEC(uint64_t) shape_of; /* by node: its launch (launch_shape_hash, 0: unknown); or empty */
 	uint32_t rows;
 	uint64_t spans;     /* all, annotations of a queue too; of a model also instants */
 	int64_t covered_ns; /* time in which any call was open */

@@ -38,6 +38,7 @@ struct probe {
 
 struct read_opts {
 	bool keep_args;     /* raw arguments of spans are wanted (convert) */
+	bool keep_shapes;   /* else of kernels how they were launched (launch_shape.h) */
 	const char *device; /* device id to use where the file has none; NULL */
 	/* one of the reader's dialects, chosen by the user; NULL: the recognised one */
 	const char *dialect;

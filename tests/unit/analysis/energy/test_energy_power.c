@@ -2,88 +2,7 @@
  * Energy by power in the tables: programs of short calls whose powers are known, sampled by a
  * counter that is much slower than they are.
  */
-#include "energy_random.h"
-#include "tables_support.h"
-
-#define COUNTER "rocm_smi:::energy_count:device=0"
-#define CLASSES 8
-#define PERIOD_S 0.01
-#define IDLE_W 30.0
-#define STATIC_W 80.0
-#define PART_RUNS 60
-
-static double uniform(double from, double to)
-{
-	return from + (to - from) * (double)(random_u64() >> 11) * 0x1p-53;
-}
-
-/* ---- a program ---- */
-
-/* Power steps: at t the power of the device changes by w. */
-struct power_step {
-	double t_s, w;
-};
-
-struct program {
-	struct trace t;
-	series_id counter;
-	double power_w[CLASSES], truth_j[CLASSES];
-	char names[CLASSES][16];
-	VEC(struct power_step) steps;
-	double end_s;
-};
-
-static void program_begin(struct program *p, uint64_t with_seed)
-{
-	*p = (struct program){ .t = trace_new() };
-	seed = with_seed;
-	p->counter = trace_series(&p->t, COUNTER, "#", SERIES_CUMULATIVE);
-	for (int c = 0; c < CLASSES; c++) {
-		p->power_w[c] = uniform(60, 500);
-		snprintf(p->names[c], sizeof(p->names[c]), "f%d", c);
-	}
-}
-
-static void power_between(struct program *p, double from_s, double to_s, double w)
-{
-	VEC_PUSH(&p->steps, ((struct power_step){ from_s, w }));
-	VEC_PUSH(&p->steps, ((struct power_step){ to_s, -w }));
-}
-
-static int step_cmp(const void *a, const void *b)
-{
-	const struct power_step *x = a, *y = b;
-
-	return (x->t_s > y->t_s) - (x->t_s < y->t_s);
-}
-
-/* Samples of the exact integral, in µJ. */
-static void program_sample(struct program *p)
-{
-	double w = 0, j = 0, now_s = 0;
-	size_t at = 0;
-
-	qsort(p->steps.v, p->steps.nr, sizeof(*p->steps.v), step_cmp);
-	for (int i = 0; i * PERIOD_S < p->end_s + PERIOD_S / 2; i++) {
-		double t_s = i * PERIOD_S;
-
-		for (; at < p->steps.nr && p->steps.v[at].t_s <= t_s; at++) {
-			j += w * (p->steps.v[at].t_s - now_s);
-			w += p->steps.v[at].w;
-			now_s = p->steps.v[at].t_s;
-		}
-		j += w * (t_s - now_s);
-		now_s = t_s;
-		p->t.s->ops->sample(p->t.s, p->counter, ns(t_s), j * 1e6);
-	}
-	trace_finish(&p->t);
-}
-
-static void program_release(struct program *p)
-{
-	trace_release(&p->t);
-	VEC_RELEASE(&p->steps);
-}
+#include "power_program.h"
 
 /* A thread that calls at random, idle at times. */
 static void host_program(struct program *p, uint64_t with_seed, double end_s)
@@ -110,15 +29,10 @@ static void host_program(struct program *p, uint64_t with_seed, double end_s)
 	program_sample(p);
 }
 
-struct piece {
-	double from_s, to_s;
-	int c;
-};
-
-/* Two queues side by side over a static power; each has half of it while both run. */
+/* Two queues side by side over a static power. */
 static void device_program(struct program *p, uint64_t with_seed, double end_s)
 {
-	VEC(struct piece) work[2] = { VEC_INIT, VEC_INIT };
+	struct pieces work[2] = { { VEC_INIT }, { VEC_INIT } };
 
 	program_begin(p, with_seed);
 	p->end_s = end_s;
@@ -132,26 +46,15 @@ static void device_program(struct program *p, uint64_t with_seed, double end_s)
 
 			if (below(3)) {
 				trace_work(&p->t, queue, p->names[c], t_s, t_s + d_s);
-				power_between(p, t_s, t_s + d_s, p->power_w[c]);
-				p->truth_j[c] += (p->power_w[c] + STATIC_W) * d_s;
-				VEC_PUSH(&work[q], ((struct piece){ t_s, t_s + d_s, c }));
+				piece_add(p, &work[q], t_s, t_s + d_s, p->power_w[c],
+					  &p->truth_j[c]);
 			}
 			t_s += d_s;
 		}
 	}
-	for (size_t i = 0; i < work[0].nr; i++) {
-		for (size_t k = 0; k < work[1].nr; k++) {
-			double both_s = fmin(work[0].v[i].to_s, work[1].v[k].to_s) -
-					fmax(work[0].v[i].from_s, work[1].v[k].from_s);
-
-			if (both_s <= 0)
-				continue;
-			p->truth_j[work[0].v[i].c] -= STATIC_W / 2 * both_s;
-			p->truth_j[work[1].v[k].c] -= STATIC_W / 2 * both_s;
-		}
-	}
-	VEC_RELEASE(&work[0]);
-	VEC_RELEASE(&work[1]);
+	pieces_share(work);
+	VEC_RELEASE(&work[0].v);
+	VEC_RELEASE(&work[1].v);
 	program_sample(p);
 }
 
@@ -163,12 +66,6 @@ struct errors {
 	int rows, covered;
 };
 
-static int class_named(const char *name)
-{
-	return name[0] == 'f' ? name[1] - '0' : -1;
-}
-
-/* By name: sums over tracks. */
 static struct errors errors_of(const struct program *p, const struct table *e, const char *view)
 {
 	double time_j[CLASSES] = { 0 }, power_j[CLASSES] = { 0 }, width_j[CLASSES] = { 0 };
@@ -191,69 +88,6 @@ static struct errors errors_of(const struct program *p, const struct table *e, c
 		ret.covered += fabs(power_j[c] - p->truth_j[c]) <= width_j[c];
 	}
 	return ret;
-}
-
-static void assert_balance(const struct table_set *ts)
-{
-	const struct table *t = table_set_find(ts, "energy_totals");
-
-	for (size_t r = 0; r < table_rows(t); r++) {
-		double sum = num_of(t, r, "modelled_j") + num_of(t, r, "modelled_unattributed_j");
-
-		assert_near(sum, num_of(t, r, "total_j"), 1e-9 * num_of(t, r, "total_j"));
-	}
-}
-
-static bool is_of(const struct table *t, size_t r, const struct table *totals, size_t of)
-{
-	return strcmp(str_of(t, r, "view"), str_of(totals, of, "view")) == 0 &&
-	       strcmp(str_of(t, r, "counter"), str_of(totals, of, "counter")) == 0;
-}
-
-/* By the columns of `energy`: which of the two is narrower in a counter and view. */
-static const char *narrower(const struct table *e, const struct table *totals, size_t of)
-{
-	double time_j2 = 0, power_j2 = 0;
-
-	for (size_t r = 0; r < table_rows(e); r++) {
-		double time_j = num_of(e, r, "uncertainty_j"),
-		       power_j = num_of(e, r, "modelled_uncertainty_j");
-
-		if (!is_of(e, r, totals, of) || isnan(time_j + power_j))
-			continue;
-		time_j2 += time_j * time_j;
-		power_j2 += power_j * power_j;
-	}
-	return power_j2 < time_j2 ? "power" : "time";
-}
-
-/* Best of paths: one estimate for a counter and view, whose sum is what was counted. NULL: the
- * narrower. */
-static void assert_best_paths(const struct table_set *ts, const char *estimate)
-{
-	const struct table *e = table_set_find(ts, "energy");
-	const struct table *paths = table_set_find(ts, "energy_callpaths");
-	const struct table *totals = table_set_find(ts, "energy_totals");
-
-	for (size_t of = 0; of < table_rows(totals); of++) {
-		const char *want = estimate ? estimate : narrower(e, totals, of);
-		bool power = strcmp(want, "power") == 0;
-		double sum_j = 0, total_j = num_of(totals, of, "total_j");
-
-		for (size_t r = 0; r < table_rows(paths); r++) {
-			if (!is_of(paths, r, totals, of))
-				continue;
-			assert_string_equal(str_of(paths, r, "estimate"), want);
-			assert_near(num_of(paths, r, "best_j"),
-				    num_of(paths, r, power ? "modelled_j" : "exclusive_j"), 0);
-			assert_near(
-				num_of(paths, r, "best_inclusive_j"),
-				num_of(paths, r, power ? "modelled_inclusive_j" : "inclusive_j"),
-				0);
-			sum_j += num_of(paths, r, "best_j");
-		}
-		assert_near(sum_j, total_j, 1e-9 * total_j);
-	}
 }
 
 static void assert_better(const struct errors *e, double than_time)
@@ -461,36 +295,38 @@ struct moment {
 
 struct shared {
 	struct program p;
+	int processes, ms;
+	struct moment *m; /* [process][ms] */
 	double row_j[PROCESSES][CLASSES];
 };
 
-static void process_make(struct program *p, int pid, double vary, double factor, struct moment *m)
+static void process_make(struct shared *x, int k, double vary, double factor)
 {
-	track_id thread = trace_thread(&p->t, "n", pid, 1);
+	track_id thread = trace_thread(&x->p.t, "n", k + 1, 1);
 
-	for (int at = 0, length; at < MS; at += length) {
+	for (int at = 0, length; at < x->ms; at += length) {
 		int c = (int)below(CLASSES + 2);
-		double w = c < CLASSES ? factor * p->power_w[c] * uniform(1 - vary, 1 + vary) : 0;
+		double w = c < CLASSES ? factor * x->p.power_w[c] * uniform(1 - vary, 1 + vary) : 0;
 
 		length = 2 + (int)below(5);
-		length = length < MS - at ? length : MS - at;
+		length = length < x->ms - at ? length : x->ms - at;
 		for (int i = 0; i < length; i++)
-			m[at + i] = (struct moment){ c < CLASSES ? c : -1, w };
+			x->m[k * x->ms + at + i] = (struct moment){ c < CLASSES ? c : -1, w };
 		if (c < CLASSES)
-			trace_call(&p->t, thread, p->names[c], at * 1e-3, (at + length) * 1e-3);
+			trace_call(&x->p.t, thread, x->p.names[c], at * 1e-3, (at + length) * 1e-3);
 	}
 }
 
 /* Those that run share the device equally: a call draws its power times its share. */
-static double moment_power(struct shared *x, const struct moment *m, int at, int processes)
+static double moment_power(struct shared *x, int at)
 {
 	double w = 0;
 	int active = 0;
 
-	for (int k = 0; k < processes; k++)
-		active += m[k * MS + at].c >= 0;
-	for (int k = 0; k < processes; k++) {
-		const struct moment *now = &m[k * MS + at];
+	for (int k = 0; k < x->processes; k++)
+		active += x->m[k * x->ms + at].c >= 0;
+	for (int k = 0; k < x->processes; k++) {
+		const struct moment *now = &x->m[k * x->ms + at];
 
 		if (now->c < 0)
 			continue;
@@ -502,27 +338,28 @@ static double moment_power(struct shared *x, const struct moment *m, int at, int
 }
 
 /* more: by how much of itself a process draws more than the one before it. */
-static void shared_program(struct shared *x, uint64_t with_seed, int processes, double vary,
+static void shared_program(struct shared *x, uint64_t with_seed, int processes, int ms, double vary,
 			   double more)
 {
 	CLEANUP(xfreep)
-	struct moment *m = xcalloc((size_t)processes * MS, sizeof(*m));
+	struct moment *m = xcalloc((size_t)(processes * ms), sizeof(*m));
 
-	memset(x->row_j, 0, sizeof(x->row_j));
+	*x = (struct shared){ .processes = processes, .ms = ms, .m = m };
 	program_begin(&x->p, with_seed);
-	x->p.end_s = MS * 1e-3;
+	x->p.end_s = ms * 1e-3;
 	for (int k = 0; k < processes; k++)
-		process_make(&x->p, k + 1, vary, 1 + k * more, &m[k * MS]);
-	for (int i = 0; i < MS; i++)
-		power_between(&x->p, i * 1e-3, (i + 1) * 1e-3, moment_power(x, m, i, processes));
+		process_make(x, k, vary, 1 + k * more);
+	for (int i = 0; i < ms; i++)
+		power_between(&x->p, i * 1e-3, (i + 1) * 1e-3, moment_power(x, i));
 	program_sample(&x->p);
+	x->m = NULL;
 }
 
 TEST(two_processes)
 {
 	struct shared x;
 
-	shared_program(&x, 5, 2, 0, 0);
+	shared_program(&x, 5, 2, MS, 0, 0);
 	CLEANUP(table_set_release) struct table_set ts = run(x.p.t.m, "energy", NULL);
 	struct errors errors = errors_of(&x.p, table_set_find(&ts, "energy"), "host");
 
@@ -550,191 +387,41 @@ static void count_covered(const struct shared *x, const struct table *e, int *ro
 	}
 }
 
-static void assert_rows_covered(double more)
-{
-	int rows = 0, covered = 0;
-
-	for (uint64_t n = 0; n < 12; n++) {
-		struct shared x;
-
-		shared_program(&x, 100 + n, PROCESSES, 0.17, more);
-		CLEANUP(table_set_release) struct table_set ts = run(x.p.t.m, "energy", NULL);
-
-		count_covered(&x, table_set_find(&ts, "energy"), &rows, &covered);
-		program_release(&x.p);
-	}
-	print_message("# %d of %d rows\n", covered, rows);
-	assert_int_equal(rows, 12 * PROCESSES * CLASSES);
-	assert_true(covered >= rows * 0.935);
-}
-
-/* Rows of one name on several tracks: each is within its own interval, not only their sum. */
+/*
+ * Rows of one name on several tracks: each is within its own interval, not only their sum. With
+ * more, the same functions draw more in one process than in the other, by a little or by much.
+ */
 TEST(rows_are_covered)
 {
-	assert_rows_covered(0);
-}
-
-/* The same functions draw more in one process than in the other. */
-TEST(rows_that_differ_are_covered)
-{
-	assert_rows_covered(0.4);
-}
-
-/* ---- a function that draws more in one path than in the other ---- */
-
-/* a and b call f for most of their time; f draws f_a_w in a, f_b_w in b. */
-static void paths_program(struct program *p, uint64_t with_seed, double f_a_w, double f_b_w,
-			  double truth_j[2])
-{
-	track_id thread;
-
-	program_begin(p, with_seed);
-	thread = trace_thread(&p->t, "n", 1, 1);
-	p->end_s = 20;
-	for (double t_s = 0; t_s < p->end_s;) {
-		int k = (int)below(3);
-		double d_s = fmin(uniform(0.002, 0.006), p->end_s - t_s), f_s = d_s * 0.7;
-		double w = (k ? f_b_w : f_a_w) * uniform(0.95, 1.05);
-
-		if (k == 2) {
-			trace_call(&p->t, thread, "c", t_s, t_s + d_s);
-			power_between(p, t_s, t_s + d_s, 150);
-		} else {
-			trace_call(&p->t, thread, k ? "b" : "a", t_s, t_s + d_s);
-			trace_call(&p->t, thread, "f", t_s, t_s + f_s);
-			power_between(p, t_s, t_s + f_s, w);
-			power_between(p, t_s + f_s, t_s + d_s, 100);
-			truth_j[k] += w * f_s;
-		}
-		t_s += d_s;
-	}
-	program_sample(p);
-}
-
-static double path_power_j(const struct table_set *ts, const char *path, const char *column)
-{
-	const struct table *t = table_set_find(ts, "energy_callpaths");
-
-	for (size_t r = 0; r < table_rows(t); r++) {
-		if (strcmp(str_of(t, r, "path"), path) == 0)
-			return num_of(t, r, column);
-	}
-	fail_msg("no path %s", path);
-	return 0;
-}
-
-TEST(paths_of_a_function)
-{
-	struct program p;
-	double truth_j[2] = { 0 };
-
-	paths_program(&p, 7, 400, 200, truth_j);
-	CLEANUP(table_set_release) struct table_set ts = run(p.t.m, "energy", NULL);
-
-	print_message("# a;f %.1f of %.1f J, b;f %.1f of %.1f J\n",
-		      path_power_j(&ts, "a;f", "modelled_j"), truth_j[0],
-		      path_power_j(&ts, "b;f", "modelled_j"), truth_j[1]);
-	assert_near(path_power_j(&ts, "a;f", "modelled_j"), truth_j[0], 0.05 * truth_j[0]);
-	assert_near(path_power_j(&ts, "b;f", "modelled_j"), truth_j[1], 0.05 * truth_j[1]);
-	/* by time all is alike */
-	assert_true(path_power_j(&ts, "a;f", "exclusive_j") < 0.9 * truth_j[0]);
-	assert_near(path_power_j(&ts, "a;f", "best_j"), truth_j[0], 0.05 * truth_j[0]);
-	assert_balance(&ts);
-	assert_best_paths(&ts, NULL);
-	program_release(&p);
-}
-
-/* ---- a long trace of which a part is sampled ---- */
-
-struct part_case {
-	double end_s, call_s;
-	size_t entries;
-	double step; /* of all powers, half-way */
-};
-
-/* Calls that differ by 30 %; every 7 s other classes run most. */
-static void phases_program(struct program *p, uint64_t with_seed, const struct part_case *k)
-{
-	double often[CLASSES], phase_s = 0;
-	track_id thread;
-
-	program_begin(p, with_seed);
-	thread = trace_thread(&p->t, "n", 1, 1);
-	p->end_s = k->end_s;
-	for (double t_s = 0; t_s < k->end_s;) {
-		int c = (int)below(CLASSES);
-		double d_s = fmin(uniform(k->call_s / 2, k->call_s * 1.5), k->end_s - t_s);
-		double w = p->power_w[c] * uniform(0.7, 1.3) * (t_s > k->end_s / 2 ? k->step : 1);
-
-		for (; phase_s <= t_s; phase_s += 7) {
-			for (int i = 0; i < CLASSES; i++)
-				often[i] = uniform(0, 1);
-		}
-		if (uniform(0, 1) > often[c])
-			continue;
-		trace_call(&p->t, thread, p->names[c], t_s, t_s + d_s);
-		power_between(p, t_s, t_s + d_s, w);
-		p->truth_j[c] += w * d_s;
-		t_s += d_s;
-	}
-	program_sample(p);
-}
-
-/* How many classes are within what is stated, and within half of it. */
-struct held {
-	int classes, all, half;
-	double intervals;
-};
-
-static void part_judge(const struct program *p, const struct analysis_opts *o, struct held *h)
-{
-	CLEANUP(table_set_release) struct table_set ts = run(p->t.m, "energy", o);
-	const struct table *e = table_set_find(&ts, "energy");
-	const struct table *fit = table_set_find(&ts, "energy_fit");
-
-	for (size_t r = 0; r < table_rows(e); r++) {
-		int c = class_named(str_of(e, r, "name"));
-		double width_j = num_of(e, r, "modelled_uncertainty_j"), off_j;
-
-		if (c < 0)
-			continue;
-		off_j = fabs(num_of(e, r, "modelled_j") - p->truth_j[c]);
-		h->classes++;
-		h->all += off_j <= width_j;
-		h->half += off_j <= width_j / 2;
-	}
-	h->intervals += (double)table_get_u64(fit, 0, (size_t)table_find_col(fit, "intervals"));
-}
-
-/*
- * What was not sampled has calls that differ, too, and of long ones that is all there is to know.
- * Where a dozen blocks have a few calls of a class, that is too few to know it.
- */
-TEST(a_part_of_a_long_trace)
-{
-	static const struct part_case rows[] = {
-		{ 50, .004, 400, 1 }, { 50, .004, 1600, 1 }, { 100, .02, 800, 1 },
-		{ 100, .07, 600, 1 }, { 100, .07, 600, 3 },
+	static const struct {
+		int ms;
+		double vary, more;
+		int runs;
+	} cases[] = {
+		{ MS, .17, 0, 12 },    { MS, .17, .4, 12 },   { 1500, .1, .05, 30 },
+		{ 1500, .1, .4, 30 },  { 1500, .3, .2, 30 },  { 4000, .1, .05, 20 },
+		{ 4000, .1, .4, 20 },  { 4000, .3, .1, 20 },  { 12000, .3, .05, 12 },
+		{ 12000, .3, .4, 12 }, { 12000, .1, .2, 12 },
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct analysis_opts o = { .energy = { .log_entries = rows[i].entries } };
-		struct held h = { 0 };
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		int rows = 0, covered = 0, runs = cases[i].runs;
 
-		for (uint64_t n = 0; n < PART_RUNS; n++) {
-			struct program p;
+		for (int n = 0; n < runs; n++) {
+			struct shared x;
 
-			phases_program(&p, 7000 + n, &rows[i]);
-			part_judge(&p, &o, &h);
-			program_release(&p);
+			shared_program(&x, 100 + (uint64_t)n, PROCESSES, cases[i].ms, cases[i].vary,
+				       cases[i].more);
+			CLEANUP(table_set_release)
+			struct table_set ts = run(x.p.t.m, "energy", NULL);
+
+			count_covered(&x, table_set_find(&ts, "energy"), &rows, &covered);
+			program_release(&x.p);
 		}
-		print_message("# calls of %g ms, %.1f %% sampled: %.1f %% held, by half %.1f %%\n",
-			      rows[i].call_s * 1e3,
-			      100 * h.intervals * PERIOD_S / (PART_RUNS * rows[i].end_s),
-			      100. * h.all / h.classes, 100. * h.half / h.classes);
-		if (h.all < 0.935 * h.classes)
-			ROW_FAIL(i, "%d of %d classes are held", h.all, h.classes);
-		if (h.half >= 0.95 * h.classes)
-			ROW_FAIL(i, "half the width holds %d of %d classes", h.half, h.classes);
+		print_message("# %d ms, %.0f %% from call to call, %.0f %% of processes: %d of %d "
+			      "rows\n",
+			      cases[i].ms, 100 * cases[i].vary, 100 * cases[i].more, covered, rows);
+		if (rows != runs * PROCESSES * CLASSES || covered < rows * 0.935)
+			ROW_FAIL(i, "%d of %d rows are covered", covered, rows);
 	}
 }

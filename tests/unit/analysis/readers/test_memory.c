@@ -279,7 +279,7 @@ static const struct sql_case databases[] = {
 static _Noreturn void child(const char *path, const char *reader)
 {
 	struct model *m = model_new();
-	struct read_opts o = { .keep_args = false };
+	struct read_opts o = { .keep_shapes = true };
 	int r = reader_find(reader)->read(path, model_sink(m), &o, NULL);
 
 	model_finish(m);
