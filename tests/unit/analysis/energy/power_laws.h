@@ -46,6 +46,25 @@ static inline double class_sum(const struct power_data *d, const struct power_fi
 	return sum;
 }
 
+/* No class has more than the intervals in which it ran, and those behind them. */
+static inline void assert_no_more_than_ran(const struct power_data *d, const struct power_fit *fit)
+{
+	CLEANUP(xfreep) double *most_j = xcalloc((size_t)d->classes + 1, sizeof(*most_j));
+	CLEANUP(xfreep) size_t *next = xcalloc((size_t)d->classes + 1, sizeof(*next));
+
+	for (size_t i = 0; i < d->n; i++) {
+		for (size_t k = d->first[i]; k < d->first[i + 1]; k++) {
+			uint32_t f = d->parts[k].class_id;
+
+			for (next[f] = next[f] > i ? next[f] : i; next[f] < i + 2 && next[f] < d->n;
+			     next[f]++)
+				most_j[f] += d->halo && d->halo[next[f]] ? 0 : d->energy_j[next[f]];
+		}
+	}
+	for (uint32_t f = 0; f < d->classes; f++)
+		assert_true(fit->classes[f].energy_j <= 1.02 * most_j[f] + 1e-12);
+}
+
 /* A fit in which no number is odd, and the classes have what the intervals had. */
 static inline struct power_fit fit_of(const struct power_data *d)
 {
@@ -54,6 +73,7 @@ static inline struct power_fit fit_of(const struct power_data *d)
 
 	power_fit_make(d, &fit);
 	assert_near(class_sum(d, &fit), all, 1e-12 * all);
+	assert_no_more_than_ran(d, &fit);
 	for (size_t k = 0; k < d->first[d->n]; k++)
 		assert_true(isfinite(fit.weight_w[k]) && fit.weight_w[k] >= 0);
 	assert_true(isfinite(fit.explained) && isfinite(fit.residual_w) && isfinite(fit.lag1));

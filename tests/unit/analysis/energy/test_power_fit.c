@@ -457,3 +457,62 @@ TEST(tenfold_half_way_is_two_windows)
 		assert_energies(&x.s, &x.fit, 0.1);
 	}
 }
+
+/* ---- a call in pieces of very different lengths ---- */
+
+#define PIECES 600
+#define STEPS 2000 /* of an interval */
+#define STEPS_LATE (STEPS / 20)
+
+static const double pieces_w[] = { 43, 37.5, 65 };
+
+/* By step the class that runs: b after a after c, which takes a step, or at times a while. */
+static uint8_t *pieces_of(size_t n)
+{
+	uint8_t *of = xcalloc(n, 1);
+	double often[] = { .9, 0, 0 };
+
+	for (size_t at = 0, f = 0; at < n; f = (f + 1) % 3) {
+		double steps = uniform(0, 1) < often[f] ? 1 : uniform(.3, .9) * STEPS;
+
+		for (size_t to = at + (size_t)steps; at < to && at < n; at++)
+			of[at] = (uint8_t)f;
+	}
+	return of;
+}
+
+static void interval_of(struct power_sim *s, const uint8_t *of, size_t i)
+{
+	for (size_t k = i * STEPS; k < (i + 1) * STEPS; k++) {
+		*time_of(s, i, of[k]) += 1. / STEPS;
+		s->truth_j[of[k]] += pieces_w[of[k]] / STEPS;
+		s->energy_j[i] += pieces_w[of[k < STEPS_LATE ? 0 : k - STEPS_LATE]] / STEPS;
+	}
+	s->energy_j[i] *= 1 + .02 * normal();
+	*border_of(s, i, of[i * STEPS]) = 1;
+}
+
+/*
+ * Where a function's pieces are mostly tiny, and at times long, a sensor that is late is not late
+ * for each tiny piece that would fit into a long one.
+ */
+TEST(pieces_of_all_lengths)
+{
+	CLEANUP(power_sim_release) struct power_sim s;
+
+	seed = 77;
+	CLEANUP(xfreep) uint8_t *of = pieces_of((size_t)PIECES * STEPS);
+
+	power_sim_new(&s, PIECES, 3);
+	for (size_t i = 0; i < PIECES; i++)
+		interval_of(&s, of, i);
+	*border_of(&s, PIECES, 2) = 1;
+	power_sim_pack(&s);
+	CLEANUP(power_fit_release) struct power_fit fit = fit_of(&s.data);
+
+	for (uint32_t f = 0; f < 3; f++)
+		print_message("# %.0f of %.0f J ± %.0f, lag %.3f\n", fit.classes[f].energy_j,
+			      s.truth_j[f], fit.classes[f].half_width_j, fit.lag_s);
+	assert_int_equal(fit.used, POWER_USED);
+	assert_energies(&s, &fit, 0.15);
+}
