@@ -235,6 +235,19 @@ static double others_power(const struct solution *s, size_t i, uint32_t f)
 	return n > 0 ? sum / n : s->p_w[f];
 }
 
+/* What some gain others lose: how much that is, gains and losses tell each in their own way. */
+static void lag_balance(double *lag_j, size_t n)
+{
+	double gain = 0, loss = 0;
+
+	for (size_t f = 0; f < n; f++) {
+		gain += fmax(lag_j[f], 0);
+		loss += fmax(-lag_j[f], 0);
+	}
+	for (size_t f = 0; gain > 0 && loss > 0 && f < n; f++)
+		lag_j[f] *= (gain + loss) / 2 / (lag_j[f] > 0 ? gain : loss);
+}
+
 /*
  * What a class gains if the lag is the device's: at each of its calls the power of the call before
  * less its own, for the time of the lag, or all of a shorter call's. Which call is before is known
@@ -262,6 +275,7 @@ static void lag_energies(const struct solution *s, double *to)
 				 (others_power(s, i, f) - s->p_w[f]);
 		}
 	}
+	lag_balance(to, s->c.classes);
 }
 
 /* By group. */

@@ -31,7 +31,7 @@
  * class is charged rightly). Its variance is the largest of three: pooled residuals, each
  * interval's own (White 1980), and blocks of n^(1/3) intervals, longer where residuals are alike
  * (for drift). Half-widths are 1.2 times what theory gives, 1.5 for stale and quantised counters:
- * these numbers cover 47 families of simulations; six more have looser limits
+ * these numbers cover 49 families of simulations; six more have looser limits
  * (test_power_coverage.c).
  *
  * Separable. Classes that always run in the same proportion cannot be told apart: they are joined

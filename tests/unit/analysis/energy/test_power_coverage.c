@@ -220,6 +220,22 @@ TEST(sensors)
 		  .step = .3,
 		  .from_s = .005,
 		  .to_s = .02 },
+		{ .name = "late, with long gaps",
+		  .functions = 4,
+		  .latency = .09,
+		  .from_s = .0015,
+		  .to_s = .004,
+		  .gap_s = .05,
+		  .streams = 4,
+		  .shares = true,
+		  .rounds = 200 },
+		{ .name = "late, short calls",
+		  .functions = 10,
+		  .latency = .15,
+		  .from_s = .0003,
+		  .to_s = .002,
+		  .gap_s = .01,
+		  .rounds = 400 },
 	};
 
 	families_hold(plans, ARRAY_LEN(plans));
