@@ -218,66 +218,6 @@ static void energies_sum(const struct solution *s, double *to)
 	}
 }
 
-/* The mean power of the other classes of interval i. */
-static double others_power(const struct solution *s, size_t i, uint32_t f)
-{
-	const struct power_data *d = s->w->d;
-	double sum = 0, n = 0;
-
-	for (size_t k = d->first[i]; k < d->first[i + 1]; k++) {
-		uint32_t g = s->w->class_of[d->parts[k].class_id];
-
-		if (g == f || g == POWER_NO_CLASS || d->parts[k].t_s <= 0)
-			continue;
-		sum += s->p_w[g];
-		n++;
-	}
-	return n > 0 ? sum / n : s->p_w[f];
-}
-
-/* What some gain others lose: how much that is, gains and losses tell each in their own way. */
-static void lag_balance(double *lag_j, size_t n)
-{
-	double gain = 0, loss = 0;
-
-	for (size_t f = 0; f < n; f++) {
-		gain += fmax(lag_j[f], 0);
-		loss += fmax(-lag_j[f], 0);
-	}
-	for (size_t f = 0; gain > 0 && loss > 0 && f < n; f++)
-		lag_j[f] *= (gain + loss) / 2 / (lag_j[f] > 0 ? gain : loss);
-}
-
-/*
- * What a class gains if the lag is the device's: at each of its calls the power of the call before
- * less its own, for the time of the lag, or all of a shorter call's. Which call is before is known
- * where two classes share an interval; of more, any may be.
- */
-static void lag_energies(const struct solution *s, double *to)
-{
-	const struct power_data *d = s->w->d;
-	CLEANUP(xfreep) double *call_s = xcalloc((size_t)s->c.classes + 1, sizeof(*call_s));
-
-	class_medians(&s->c, call_s);
-	for (size_t r = 0; r < s->c.n; r++) {
-		size_t i = s->c.interval[r];
-
-		for (size_t k = d->first[i]; k < d->first[i + 1]; k++) {
-			const struct power_part *p = &d->parts[k];
-			uint32_t f = s->w->class_of[p->class_id];
-			double calls, call_lag_s;
-
-			if (p->begin >= 0.5F || p->t_s <= 0 || call_s[f] <= 0)
-				continue;
-			calls = fmax(1, p->t_s / call_s[f]);
-			call_lag_s = fmin(fabs(s->lag_s[0]), fmax(call_s[f], p->t_s / calls));
-			to[f] += copysign(calls * call_lag_s, s->lag_s[0]) *
-				 (others_power(s, i, f) - s->p_w[f]);
-		}
-	}
-	lag_balance(to, s->c.classes);
-}
-
 /* By group. */
 struct group_energies {
 	double *energy_j, *lag_j;

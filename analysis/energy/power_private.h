@@ -6,7 +6,7 @@
  *	columns → normal (power_normal.c): the matrix A + λ of the classes' powers and what its
  *		inverse tells, exactly or with random vectors
  *	columns → solution (power_solve.c): powers, dispersion, spread and lag
- *	solution → variances (power_width.c)
+ *	solution → variances (power_width.c), what a lag moves (power_lag.c)
  *	power_fit.c cuts windows, joins classes and decides whether the fit is used
  *	power_refine.c finds powers of finer classes
  */
@@ -156,6 +156,11 @@ void solution_refine(struct solution *s, const struct power_window *w, const dou
 void solution_release(struct solution *s);
 /* Σ (E − μ)²/μ of other powers */
 double misfit_of(struct solution *s, const double *p_w);
+/*
+ * By class, J: what it gains if the lag is the device's and not the sensor's: at each of its calls
+ * the power of the call before less its own, for the time of the lag. The sum is 0.
+ */
+void lag_energies(const struct solution *s, double *to);
 /* Where to begin: the best lag of some, as the likelihood has several maxima. */
 double lag_start(const struct power_window *w);
 /* The median time of a class in an interval, [classes]; 0 where it is nowhere. */

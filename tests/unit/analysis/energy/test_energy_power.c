@@ -342,7 +342,7 @@ static void shared_program(struct shared *x, uint64_t with_seed, int processes, 
 			   double more)
 {
 	CLEANUP(xfreep)
-	struct moment *m = xcalloc((size_t)(processes * ms), sizeof(*m));
+	struct moment *m = xcalloc((size_t)processes * (size_t)ms, sizeof(*m));
 
 	*x = (struct shared){ .processes = processes, .ms = ms, .m = m };
 	program_begin(&x->p, with_seed);
