@@ -16,6 +16,8 @@
 #define SMALL 1e-6                    /* of a node's time: less is what rounding leaves */
 /* Finer powers are off by so much of what they move, and by what those of classes are. */
 #define MOVED_DOUBT 0.25
+/* Standard errors of a leaf's power: what the data do not tell is often alike for a whole track. */
+#define LEAF_DOUBT 3.0
 
 /* Sums over the sample; by node, or by class. */
 struct shares {
@@ -161,10 +163,11 @@ static void shares_sum(const struct sample *s, const struct sample_data *d,
 
 /*
  * The powers of leaves, [leaves + 1]; NULL: they say no more than the classes', or powers change
- * between parts of the trace.
+ * between parts of the trace. error_w: [leaves + 1].
  */
 static double *leaves_refine(const struct sample *s, const struct grid_counter *c,
-			     const struct energy_classes *classes, const struct power_fit *f)
+			     const struct energy_classes *classes, const struct power_fit *f,
+			     double *error_w)
 {
 	CLEANUP(sample_data_release) struct sample_data d = { 0 };
 	CLEANUP(xfreep) double *parent_w = xcalloc((size_t)s->classes + 1, sizeof(*parent_w));
@@ -179,7 +182,7 @@ static double *leaves_refine(const struct sample *s, const struct grid_counter *
 		parent_w[k] = f->classes[k].w;
 	sample_data_make(&d, s, c, NAN, true);
 	sample_data_thin(&d, s, REFINE_PARTS);
-	if (!power_fit_refine(&d.d, parent, parent_w, f->lag_s, leaf_w))
+	if (!power_fit_refine(&d.d, parent, parent_w, f->lag_s, leaf_w, error_w))
 		return NULL;
 	return STEAL(leaf_w);
 }
@@ -192,11 +195,20 @@ struct rest {
 	double *factor;       /* by class: the fit's energy / the sum over intervals */
 	double *power_w;      /* by class */
 	const double *leaf_w; /* by leaf; NULL: as the class */
-	double base_w;        /* static; 0 in the host view */
-	fixed128 rest_j;      /* Σ power × rest of the time */
-	double give;          /* energy of the rest / rest_j */
+	const double *leaf_error_w;
+	double base_w;   /* static; 0 in the host view */
+	fixed128 rest_j; /* Σ power × rest of the time */
+	double give;     /* energy of the rest / rest_j */
 	bool device;
 };
+
+/* How far a node's energy may be off because its power is its leaf's. */
+static double doubt_of(const struct rest *r, const struct node_visit *v)
+{
+	double time_ns = r->device ? (double)v->by_time.exclusive_ns : v->by_time.share_ns;
+
+	return LEAF_DOUBT * 1e-9 * r->leaf_error_w[v->leaf_id] * time_ns;
+}
 
 /* Power × time that was not sampled. */
 static double rest_of(const struct rest *r, const struct node_visit *v)
@@ -225,6 +237,7 @@ static void visit_give(void *ctx, const struct node_visit *v)
 	double rest_j = r->give * rest_of(r, v);
 
 	r->p->node_j[v->at] = j + rest_j;
+	r->p->doubt_j[v->at] = doubt_of(r, v);
 	r->p->rest_j[v->class_id] += fixed_from(rest_j);
 	r->p->class_j[v->class_id] += fixed_from(r->p->node_j[v->at]);
 }
@@ -363,7 +376,8 @@ static void split_by_power(const struct energy_run *run, const struct job *j,
 			   const struct sample_data *d, struct power_split *p, double *item_j)
 {
 	const struct grid_counter *c = &s->grid->counters.v[j->counter];
-	CLEANUP(xfreep) double *leaf_w = leaves_refine(s, c, classes, &p->fit);
+	CLEANUP(xfreep) double *error_w = xcalloc((size_t)s->leaves + 1, sizeof(*error_w));
+	CLEANUP(xfreep) double *leaf_w = leaves_refine(s, c, classes, &p->fit, error_w);
 	size_t nodes = p->first_node[p->lanes];
 	CLEANUP(xfreep) double *by_node = xcalloc(3 * nodes + 1, sizeof(*by_node));
 	CLEANUP(xfreep) fixed128 *class_j = xcalloc((size_t)s->classes + 2, sizeof(*class_j));
@@ -380,8 +394,10 @@ static void split_by_power(const struct energy_run *run, const struct job *j,
 			  .factor = by_class,
 			  .power_w = by_class + s->classes + 2,
 			  .leaf_w = leaf_w,
+			  .leaf_error_w = error_w,
 			  .device = s->view == VIEW_DEVICE };
 
+	p->doubt_j = xcalloc(nodes + 1, sizeof(*p->doubt_j));
 	shares_sum(s, d, p, NULL, &sh);
 	for (uint32_t k = 0; k <= s->classes; k++)
 		fit_j[k] = fixed_value(class_j[k]);
@@ -511,6 +527,7 @@ void splits_release(struct energy_run *run)
 		free(p->class_j);
 		free(p->rest_j);
 		free(p->moved_j);
+		free(p->doubt_j);
 		VEC_RELEASE(&p->calls);
 	}
 	VEC_RELEASE(&run->splits);
@@ -566,16 +583,32 @@ double energy_run_power_attributed_j(const struct energy_run *run, size_t job)
 	return p ? fixed_value(sum) : NAN;
 }
 
+/* [nodes] of a split, of a lane's node; 0 where there is none. */
+static double node_of(const struct energy_run *run, size_t job, size_t lane, uint32_t node,
+		      const double *v)
+{
+	const struct power_split *p = &run->splits.v[job];
+	size_t place = domain_place(&run->groups.v[run->jobs.v[job].domain].d, lane);
+
+	if (place == SIZE_MAX || !v || node >= p->first_node[place + 1] - p->first_node[place])
+		return 0;
+	return v[p->first_node[place] + node] * p->scale;
+}
+
 double energy_run_power_moved_j(const struct energy_run *run, size_t job, size_t lane,
 				uint32_t node)
 {
 	const struct power_split *p = split_of(run, job);
-	size_t place = p ? domain_place(&run->groups.v[run->jobs.v[job].domain].d, lane) : SIZE_MAX;
 
-	if (place == SIZE_MAX || !p->moved_j ||
-	    node >= p->first_node[place + 1] - p->first_node[place])
-		return 0;
-	return p->moved_j[p->first_node[place] + node] * p->scale;
+	return p ? node_of(run, job, lane, node, p->moved_j) : 0;
+}
+
+double energy_run_power_doubt_j(const struct energy_run *run, size_t job, size_t lane,
+				uint32_t node)
+{
+	const struct power_split *p = split_of(run, job);
+
+	return p ? node_of(run, job, lane, node, p->doubt_j) : 0;
 }
 
 const struct energy_call_value *energy_run_calls(const struct energy_run *run, size_t job,
@@ -588,7 +621,7 @@ const struct energy_call_value *energy_run_calls(const struct energy_run *run, s
 }
 
 double energy_run_power_half_width(const struct energy_run *run, size_t job, uint32_t class_id,
-				   double row_j, double moved_j)
+				   double row_j, double moved_j, double doubt_j)
 {
 	const struct power_split *p = split_of(run, job);
 	const struct power_class *k;
@@ -606,5 +639,7 @@ double energy_run_power_half_width(const struct energy_run *run, size_t job, uin
 	more = fixed_value(p->rest_j[class_id]) * p->scale / k->energy_j;
 	width_j = hypot(k->half_width_j * (all / k->energy_j),
 			k->own_width_j * sqrt(more * (1 + more)));
-	return width_j * sqrt(part) + MOVED_DOUBT * fabs(moved_j);
+	/* rows of all of a class's time have its power between them */
+	doubt_j *= sqrt(1 - part);
+	return width_j * sqrt(part) + fmax(MOVED_DOUBT * fabs(moved_j), doubt_j);
 }

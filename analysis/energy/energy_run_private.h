@@ -81,6 +81,7 @@ struct power_split {
 	fixed128 *class_j;  /* by class: in all of the time, before scale */
 	fixed128 *rest_j;   /* of it what was not sampled */
 	double *moved_j;    /* by node: by how much finer classes changed it; NULL: not at all */
+	double *doubt_j;    /* by node: half-width of what a power of its own may add; NULL */
 	double scale;       /* that keeps the sum */
 	size_t lanes;
 	struct power_timeline timeline;

@@ -13,7 +13,7 @@ struct refinement {
 	const struct power_window *w;
 	const uint32_t *parent; /* by class of the data */
 	double *given_w;        /* by class of the window, as the next */
-	double *fine_w;
+	double *fine_w, *error_w;
 	double *sum_j, *sum_s; /* by parent */
 	double lag_s;
 	double gain, chance; /* over the parents' powers of the fit */
@@ -54,7 +54,7 @@ static bool refine_round(struct refinement *r, double *coarse)
 	CLEANUP(solution_release) struct solution s = { 0 };
 	double before;
 
-	solution_refine(&s, r->w, r->given_w, r->lag_s);
+	solution_refine(&s, r->w, r->given_w, r->lag_s, r->error_w);
 	memcpy(r->fine_w, s.p_w, r->w->classes * sizeof(*r->fine_w));
 	r->lag_s = s.lag_s[0];
 	r->chance = power_chance_gain(s.parameters, 0);
@@ -82,32 +82,37 @@ static bool refine_window(struct refinement *r)
 }
 
 bool power_fit_refine(const struct power_data *d, const uint32_t *parent, const double *parent_w,
-		      double lag_s, double *power_w)
+		      double lag_s, double *power_w, double *error_w)
 {
 	uint32_t *class_of = xcalloc((size_t)d->classes + 1, sizeof(*class_of));
 	uint32_t classes = power_classes_of(d, 0, d->n, class_of);
 	CLEANUP(power_window_release) struct power_window w = { 0 };
-	CLEANUP(xfreep) double *v = xcalloc(4 * (size_t)d->classes + 1, sizeof(*v));
+	CLEANUP(xfreep) double *v = xcalloc(5 * (size_t)d->classes + 1, sizeof(*v));
 	struct refinement r = { .w = &w,
 				.parent = parent,
 				.given_w = v,
 				.fine_w = v + d->classes,
 				.sum_j = v + 2 * (size_t)d->classes,
 				.sum_s = v + 3 * (size_t)d->classes,
+				.error_w = v + 4 * (size_t)d->classes,
 				.lag_s = lag_s };
 	bool better;
 
 	power_window_make(&w, d, 0, d->n, class_of, classes);
 	for (uint32_t c = 0; c < d->classes; c++) {
 		power_w[c] = parent_w[parent[c]];
+		error_w[c] = 0;
 		if (class_of[c] != POWER_NO_CLASS)
 			r.given_w[class_of[c]] = power_w[c];
 	}
 	if (classes == 0 || (classes > POWER_DENSE && classes > w.intervals))
 		return false;
 	better = refine_window(&r);
-	for (uint32_t c = 0; better && c < d->classes; c++) {
-		if (class_of[c] != POWER_NO_CLASS)
+	for (uint32_t c = 0; c < d->classes; c++) {
+		if (class_of[c] == POWER_NO_CLASS)
+			continue;
+		error_w[c] = isfinite(r.error_w[class_of[c]]) ? r.error_w[class_of[c]] : 0;
+		if (better)
 			power_w[c] = r.fine_w[class_of[c]];
 	}
 	return better;

@@ -476,7 +476,7 @@ double misfit_of(struct solution *s, const double *p_w)
 }
 
 void solution_refine(struct solution *s, const struct power_window *w, const double *given_w,
-		     double lag_s)
+		     double lag_s, double *error_w)
 {
 	CLEANUP(xfreep) double *inverse = vector_new(w->classes);
 	CLEANUP(xfreep) double *shares = vector_new(w->classes);
@@ -492,6 +492,8 @@ void solution_refine(struct solution *s, const struct power_window *w, const dou
 		if (solution_round(s, shares, inverse))
 			break;
 	}
+	for (uint32_t f = 0; f < w->classes; f++)
+		error_w[f] = sqrt(fmax(s->phi * inverse[f], 0));
 	explain(s);
 }
 

@@ -133,12 +133,32 @@ static bool is_by_power(const struct job *j)
 	return j->fit && j->fit->used == POWER_USED;
 }
 
+/* A row's time without others on the device. */
+#define ALONE 0.99
+
+/*
+ * How far a division by time may be off. Its own interval is about what runs before and behind a
+ * row, not beside it: it is at least what the division by power says it is, and where others share
+ * the device what that leaves open, too.
+ */
+static double time_width(const struct energy_row *row, double share_ns)
+{
+	double off_j = fabs(row->exclusive_j - row->modelled_j);
+
+	if (isnan(off_j) || isnan(row->modelled_uncertainty_j))
+		return row->uncertainty_j;
+	if (share_ns < ALONE * (double)row->exclusive_ns)
+		off_j += row->modelled_uncertainty_j;
+	return fmax(row->uncertainty_j, off_j);
+}
+
 /* The narrower of the two, or the one that was asked for; which follows from the columns. */
-static void best_set(const struct tables *ts, const struct job *j, struct energy_row *row)
+static void best_set(const struct tables *ts, const struct job *j, double share_ns,
+		     struct energy_row *row)
 {
 	bool power = is_by_power(j) && !isnan(row->modelled_uncertainty_j) &&
 		     (ts->o->estimate == ESTIMATE_POWER ||
-		      !(row->modelled_uncertainty_j >= row->uncertainty_j));
+		      !(row->modelled_uncertainty_j >= time_width(row, share_ns)));
 
 	row->best_j = power ? row->modelled_j : row->exclusive_j;
 	row->best_uncertainty_j = power ? row->modelled_uncertainty_j : row->uncertainty_j;
@@ -152,7 +172,7 @@ static void energy_add(const struct tables *ts, const struct job *j, struct ener
 {
 	double idle_j = j->idle_w * share_ns * 1e-9;
 
-	best_set(ts, j, &row);
+	best_set(ts, j, share_ns, &row);
 	row.counter = j->label->name;
 	row.device = j->label->device;
 	row.view = view_name(j->view);
@@ -218,6 +238,18 @@ static void energy_row(const struct tables *ts, const struct job *j, const struc
 		   sum_value(&v->share_ns));
 }
 
+static void widths_add(struct power_widths *w, const struct job *j, const struct energy_group *g,
+		       const struct energy_value *v)
+{
+	struct energy_row row = { .exclusive_j = exclusive_of(g, v),
+				  .exclusive_ns = v->exclusive_ns,
+				  .uncertainty_j = uncertainty_of(g, v),
+				  .modelled_j = power_of(j, g, v),
+				  .modelled_uncertainty_j = power_uncertainty_of(j, v) };
+
+	power_widths_add(w, time_width(&row, sum_value(&v->share_ns)), row.modelled_uncertainty_j);
+}
+
 /* All paths of a counter and view are of one estimate, so that they add up. */
 static bool choose_of_paths(const struct tables *ts, const struct job *j)
 {
@@ -229,8 +261,7 @@ static bool choose_of_paths(const struct tables *ts, const struct job *j)
 		const struct energy_value *v = &ts->g.rows[i];
 
 		if (v->taken)
-			power_widths_add(&w, uncertainty_of(&ts->g.groups.v[i], v),
-					 power_uncertainty_of(j, v));
+			widths_add(&w, j, &ts->g.groups.v[i], v);
 	}
 	power_widths_add(&w, known_j(j, j->r.unattributed_uncertainty_j),
 			 j->power_idle_uncertainty_j);
@@ -533,7 +564,7 @@ static void collect_power(const struct tables *ts, const struct energy_run *run,
 	j->power_idle_uncertainty_j =
 		!is_by_power(j) ? j->fit ? j->r.unattributed_uncertainty_j : NAN
 				: energy_run_power_half_width(run, number, ts->g.classes,
-							      j->power_idle_j - j->r.dead_j, 0);
+							      j->power_idle_j - j->r.dead_j, 0, 0);
 	j->paths_by_power = choose_of_paths(ts, j);
 }
 

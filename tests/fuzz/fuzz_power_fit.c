@@ -160,15 +160,15 @@ static double energy_had(const struct power_data *d, const struct power_fit *fit
 static void refine(const struct power_data *d, const struct power_fit *fit)
 {
 	uint32_t parent[CLASSES + 1];
-	double parent_w[CLASSES + 1], fine_w[CLASSES + 1];
+	double parent_w[CLASSES + 1], fine_w[CLASSES + 1], error_w[CLASSES + 1];
 
 	for (uint32_t c = 0; c < d->classes; c++) {
 		parent[c] = c / 2;
 		parent_w[c] = fit->classes[c].w;
 	}
-	power_fit_refine(d, parent, parent_w, fit->lag_s, fine_w);
+	power_fit_refine(d, parent, parent_w, fit->lag_s, fine_w, error_w);
 	for (uint32_t c = 0; c < d->classes; c++)
-		must(isfinite(fine_w[c]) && fine_w[c] >= 0);
+		must(isfinite(fine_w[c]) && fine_w[c] >= 0 && isfinite(error_w[c]));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

@@ -145,7 +145,7 @@ static inline bool is_of(const struct table *t, size_t r, const struct table *to
 	       strcmp(str_of(t, r, "counter"), str_of(totals, of, "counter")) == 0;
 }
 
-/* By the columns of `energy`: which of the two is narrower in a counter and view. */
+/* By the columns of `energy`: which of the two is narrower in a counter and view without sharers. */
 static const char *narrower(const struct table *e, const struct table *totals, size_t of)
 {
 	double time_j2 = 0, power_j2 = 0;
@@ -156,6 +156,8 @@ static const char *narrower(const struct table *e, const struct table *totals, s
 
 		if (!is_of(e, r, totals, of) || isnan(time_j + power_j))
 			continue;
+		time_j = fmax(time_j,
+			      fabs(num_of(e, r, "exclusive_j") - num_of(e, r, "modelled_j")));
 		time_j2 += time_j * time_j;
 		power_j2 += power_j * power_j;
 	}
