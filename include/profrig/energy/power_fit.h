@@ -123,9 +123,9 @@ void power_fit_release(struct power_fit *f);
  * Finer classes: the powers of parts of a class (its call paths), each drawn towards its parent's
  * as far as the data do not say otherwise; parents are the means of their parts. d: as for the fit,
  * but by the finer classes; parent: by class, the number of its parent, below d->classes; parent_w:
- * by parent, of the fit; lag_s: of the fit. power_w, error_w: [d->classes], filled: powers and their
- * standard errors. False, and power_w is the parents', where finer classes explain no more than
- * chance; what they may differ by nonetheless is in error_w.
+ * by parent, of the fit; lag_s: of the fit. power_w, error_w: [d->classes], filled: powers and
+ * their standard errors. False, and power_w is the parents', where finer classes explain no more
+ * than chance; what they may differ by nonetheless is in error_w.
  */
 bool power_fit_refine(const struct power_data *d, const uint32_t *parent, const double *parent_w,
 		      double lag_s, double *power_w, double *error_w);

@@ -145,7 +145,7 @@ static inline bool is_of(const struct table *t, size_t r, const struct table *to
 	       strcmp(str_of(t, r, "counter"), str_of(totals, of, "counter")) == 0;
 }
 
-/* By the columns of `energy`: which of the two is narrower in a counter and view without sharers. */
+/* By the columns of `energy`: which of the two is narrower, where nothing shares the device. */
 static const char *narrower(const struct table *e, const struct table *totals, size_t of)
 {
 	double time_j2 = 0, power_j2 = 0;
