@@ -170,8 +170,10 @@ for (const [w, h] of [[1280, 800], [390, 844]]) {
         ok(await page.evaluate(() => document.documentElement.scrollWidth) <= w, 'flame graph of joules');
         await page.screenshot({ path: `${SHOTS}/demo-flame_energy-${w}-${scheme}.png` });
         await page.evaluate(() => { location.hash = 'energy=gpu0'; });
-        await page.locator('#panel-energy .table-box').scrollIntoViewIfNeeded();
+        await page.locator('#panel-energy .table-box').first().scrollIntoViewIfNeeded();
         await page.screenshot({ path: `${SHOTS}/demo-energy_table-${w}-${scheme}.png` });
+        await page.locator('.long-calls .table-box').scrollIntoViewIfNeeded();
+        await page.screenshot({ path: `${SHOTS}/demo-energy_calls-${w}-${scheme}.png` });
       });
     });
   }
