@@ -73,5 +73,6 @@ static int call_cmp(const void *pa, const void *pb, void *track)
 
 void longest_sort(struct profile_track *t)
 {
-	qsort_r(t->longest.v, t->longest.nr, sizeof(*t->longest.v), call_cmp, t);
+	if (t->longest.nr)
+		qsort_r(t->longest.v, t->longest.nr, sizeof(*t->longest.v), call_cmp, t);
 }

@@ -91,7 +91,7 @@ struct analysis_opts {
 struct analysis {
 	const char *name;
 	const char *about;
-	const struct table_form *tables[6]; /* NULL-terminated */
+	const struct table_form *tables[8]; /* NULL-terminated */
 	/* one of the two; of_profile: all it needs is the aggregates of a profile */
 	int (*run)(struct model *m, const struct analysis_opts *o, struct table_set *out,
 		   struct err *err);
