@@ -14,8 +14,6 @@
 
 #define REFINE_PARTS ((size_t)200000) /* at most so many give the powers of finer classes */
 #define SMALL 1e-6                    /* of a node's time: less is what rounding leaves */
-/* Finer powers are off by so much of what they move, and by what those of classes are. */
-#define MOVED_DOUBT 0.25
 /* Standard errors of a leaf's power: what the data do not tell is often alike for a whole track. */
 #define LEAF_DOUBT 3.0
 
@@ -347,22 +345,6 @@ static void shares_clear(struct shares *sh, uint32_t classes)
 	sh->idle_ns = sh->all_j = 0;
 }
 
-/*
- * By leaves instead of classes. By how much a row changes is the error that one power for all of
- * its class makes, and about what finer powers may be wrong by: its half-width has to know of it.
- */
-static void shares_refine(const struct sample *s, const struct sample_data *d, const double *leaf_w,
-			  struct power_split *p, struct shares *sh)
-{
-	p->moved_j = xcalloc(sh->nodes + 1, sizeof(*p->moved_j));
-	for (size_t n = 0; n < sh->nodes; n++)
-		p->moved_j[n] = -sh->node_j[n];
-	shares_clear(sh, s->classes);
-	shares_sum(s, d, p, leaf_w, sh);
-	for (size_t n = 0; n < sh->nodes; n++)
-		p->moved_j[n] += sh->node_j[n];
-}
-
 /* What the items of the sample have in the end. */
 static void items_scale(const struct sample *s, const double *factor, double scale, double *item_j)
 {
@@ -401,8 +383,10 @@ static void split_by_power(const struct energy_run *run, const struct job *j,
 	shares_sum(s, d, p, NULL, &sh);
 	for (uint32_t k = 0; k <= s->classes; k++)
 		fit_j[k] = fixed_value(class_j[k]);
-	if (leaf_w)
-		shares_refine(s, d, leaf_w, p, &sh);
+	if (leaf_w) {
+		shares_clear(&sh, s->classes);
+		shares_sum(s, d, p, leaf_w, &sh);
+	}
 	factors_set(s, fit_j, &sh, &r);
 	split_rest(run, j, classes, s, &r);
 	items_scale(s, r.factor, p->scale, item_j);
@@ -526,7 +510,6 @@ void splits_release(struct energy_run *run)
 		free(p->node_j);
 		free(p->class_j);
 		free(p->rest_j);
-		free(p->moved_j);
 		free(p->doubt_j);
 		VEC_RELEASE(&p->calls);
 	}
@@ -583,32 +566,16 @@ double energy_run_power_attributed_j(const struct energy_run *run, size_t job)
 	return p ? fixed_value(sum) : NAN;
 }
 
-/* [nodes] of a split, of a lane's node; 0 where there is none. */
-static double node_of(const struct energy_run *run, size_t job, size_t lane, uint32_t node,
-		      const double *v)
-{
-	const struct power_split *p = &run->splits.v[job];
-	size_t place = domain_place(&run->groups.v[run->jobs.v[job].domain].d, lane);
-
-	if (place == SIZE_MAX || !v || node >= p->first_node[place + 1] - p->first_node[place])
-		return 0;
-	return v[p->first_node[place] + node] * p->scale;
-}
-
-double energy_run_power_moved_j(const struct energy_run *run, size_t job, size_t lane,
-				uint32_t node)
-{
-	const struct power_split *p = split_of(run, job);
-
-	return p ? node_of(run, job, lane, node, p->moved_j) : 0;
-}
-
 double energy_run_power_doubt_j(const struct energy_run *run, size_t job, size_t lane,
 				uint32_t node)
 {
 	const struct power_split *p = split_of(run, job);
+	size_t place = p ? domain_place(&run->groups.v[run->jobs.v[job].domain].d, lane) : SIZE_MAX;
 
-	return p ? node_of(run, job, lane, node, p->doubt_j) : 0;
+	if (place == SIZE_MAX || !p->doubt_j ||
+	    node >= p->first_node[place + 1] - p->first_node[place])
+		return 0;
+	return p->doubt_j[p->first_node[place] + node] * p->scale;
 }
 
 const struct energy_call_value *energy_run_calls(const struct energy_run *run, size_t job,
@@ -621,7 +588,7 @@ const struct energy_call_value *energy_run_calls(const struct energy_run *run, s
 }
 
 double energy_run_power_half_width(const struct energy_run *run, size_t job, uint32_t class_id,
-				   double row_j, double moved_j, double doubt_j)
+				   double row_j, double doubt_j)
 {
 	const struct power_split *p = split_of(run, job);
 	const struct power_class *k;
@@ -640,6 +607,5 @@ double energy_run_power_half_width(const struct energy_run *run, size_t job, uin
 	width_j = hypot(k->half_width_j * (all / k->energy_j),
 			k->own_width_j * sqrt(more * (1 + more)));
 	/* rows of all of a class's time have its power between them */
-	doubt_j *= sqrt(1 - part);
-	return width_j * sqrt(part) + fmax(MOVED_DOUBT * fabs(moved_j), doubt_j);
+	return width_j * sqrt(part) + doubt_j * sqrt(1 - part);
 }

@@ -80,7 +80,6 @@ struct power_split {
 	double idle_j;      /* while nothing ran, without dead intervals */
 	fixed128 *class_j;  /* by class: in all of the time, before scale */
 	fixed128 *rest_j;   /* of it what was not sampled */
-	double *moved_j;    /* by node: by how much finer classes changed it; NULL: not at all */
 	double *doubt_j;    /* by node: half-width of what a power of its own may add; NULL */
 	double scale;       /* that keeps the sum */
 	size_t lanes;

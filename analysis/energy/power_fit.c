@@ -529,36 +529,14 @@ double power_energy_counted(const struct power_data *d)
 	return sum;
 }
 
-/* The energy of the intervals in which a class ran, and of those behind them: it has no more. */
-static double *classes_most(const struct power_data *d)
-{
-	double *most_j = xcalloc((size_t)d->classes + 1, sizeof(*most_j));
-	CLEANUP(xfreep) size_t *until = xcalloc((size_t)d->classes + 1, sizeof(*until));
-
-	for (size_t i = 0; i < d->n; i++) {
-		for (size_t k = d->first[i]; k < d->first[i + 1]; k++) {
-			uint32_t c = d->parts[k].class_id;
-			size_t from = until[c] > i ? until[c] : i, to = i + 2 < d->n ? i + 2 : d->n;
-
-			for (size_t n = from; n < to; n++)
-				most_j[c] += d->halo && d->halo[n] ? 0 : d->energy_j[n];
-			until[c] = to;
-		}
-	}
-	return most_j;
-}
-
-/* No negative energies, none beyond what there was, and the sum is exact. */
+/* No negative energies, and the sum is exact. */
 static void classes_conserve(const struct power_data *d, struct power_fit *ret)
 {
-	CLEANUP(xfreep) double *most_j = classes_most(d);
 	double all = power_energy_counted(d), sum = 0;
 
 	for (uint32_t c = 0; c < d->classes; c++) {
-		struct power_class *k = &ret->classes[c];
-
-		k->energy_j = fmax(fmin(k->energy_j, most_j[c]), 0);
-		sum += k->energy_j;
+		ret->classes[c].energy_j = fmax(ret->classes[c].energy_j, 0);
+		sum += ret->classes[c].energy_j;
 	}
 	for (uint32_t c = 0; sum > 0 && c < d->classes; c++)
 		ret->classes[c].energy_j *= all / sum;

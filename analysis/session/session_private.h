@@ -20,7 +20,7 @@ struct session {
 /* Seconds since *at, which moves to now. */
 double session_lap_s(int64_t *at);
 
-/* Whether energy is divided by power, for which kernels are told apart by their launches. */
+/* Whether readers keep the launch shapes of kernels: energy by power distinguishes them. */
 bool session_wants_shapes(const struct session *s);
 
 /* ---- notes.c ---- */

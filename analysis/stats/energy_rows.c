@@ -223,9 +223,9 @@ static void row_uncertainty(struct energy_groups *g, const struct energy_run *ru
 	struct energy_value *v = &g->rows[group];
 
 	v->uncertainty_j = energy_run_uncertainty(run, job, lane, row);
-	v->power_uncertainty_j = energy_run_power_half_width(
-		run, job, g->groups.v[group].class_id, sum_value(&v->power_j),
-		sum_value(&v->power_moved_j), sum_value(&v->power_doubt_j));
+	v->power_uncertainty_j =
+		energy_run_power_half_width(run, job, g->groups.v[group].class_id,
+					    sum_value(&v->power_j), sum_value(&v->power_doubt_j));
 }
 
 static void collect_nodes(struct energy_groups *g, const struct energy_run *run, size_t job,
@@ -239,8 +239,6 @@ static void collect_nodes(struct energy_groups *g, const struct energy_run *run,
 		double power_j = energy_run_power_j(run, job, lane, i);
 
 		value_add(&g->rows[n->group], &e, power_j);
-		sum_add(&g->rows[n->group].power_moved_j,
-			energy_run_power_moved_j(run, job, lane, i));
 		sum_add(&g->rows[n->group].power_doubt_j,
 			energy_run_power_doubt_j(run, job, lane, i));
 		if (n->path != CCT_NONE)

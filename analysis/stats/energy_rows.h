@@ -30,8 +30,8 @@ struct energy_group {
 /* Results of one job for a group. */
 struct energy_value {
 	struct sum inclusive_j, exclusive_j, share_ns;
-	struct sum power_inclusive_j, power_j;   /* by power; the first of paths only */
-	struct sum power_moved_j, power_doubt_j; /* rows only */
+	struct sum power_inclusive_j, power_j; /* by power; the first of paths only */
+	struct sum power_doubt_j;              /* rows only */
 	int64_t exclusive_ns;
 	uint8_t own_marks;    /* of the time in which it was innermost */
 	uint8_t marks;        /* of all of its time */

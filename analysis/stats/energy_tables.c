@@ -564,7 +564,7 @@ static void collect_power(const struct tables *ts, const struct energy_run *run,
 	j->power_idle_uncertainty_j =
 		!is_by_power(j) ? j->fit ? j->r.unattributed_uncertainty_j : NAN
 				: energy_run_power_half_width(run, number, ts->g.classes,
-							      j->power_idle_j - j->r.dead_j, 0, 0);
+							      j->power_idle_j - j->r.dead_j, 0);
 	j->paths_by_power = choose_of_paths(ts, j);
 }
 

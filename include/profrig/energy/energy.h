@@ -281,14 +281,12 @@ struct energy_call_value {
 const struct energy_call_value *energy_run_calls(const struct energy_run *run, size_t job,
 						 size_t *ret_nr);
 
-/* By how much finer classes changed a node's energy, and by how much they may be wrong (95 %). */
-double energy_run_power_moved_j(const struct energy_run *run, size_t job, size_t lane,
-				uint32_t node);
+/* By how much a node's energy may be off because its power is that of its leaf (95 %). */
 double energy_run_power_doubt_j(const struct energy_run *run, size_t job, size_t lane,
 				uint32_t node);
-/* 95 % half-width for a row of a class: row_j, moved_j, doubt_j: sums of its nodes. */
+/* 95 % half-width for a row of a class: row_j, doubt_j: sums of its nodes. */
 double energy_run_power_half_width(const struct energy_run *run, size_t job, uint32_t class_id,
-				   double row_j, double moved_j, double doubt_j);
+				   double row_j, double doubt_j);
 
 #define POWER_TIMELINE_BINS ((size_t)200)
 #define POWER_TIMELINE_SHOWN ((size_t)12)

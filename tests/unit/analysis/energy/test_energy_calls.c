@@ -291,15 +291,23 @@ TEST(few_of_the_intervals)
 	assert_true(few.power_width < 0.3);
 }
 
+/* A counter that is sampled from one time to another, at 100 W. */
+static struct trace sampled_trace(double from_s, double to_s, double period_s)
+{
+	struct trace t = trace_new();
+	series_id counter = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
+
+	for (double t_s = from_s; t_s <= to_s + period_s / 2; t_s += period_s)
+		t.s->ops->sample(t.s, counter, ns(t_s), 1e8 * t_s);
+	return t;
+}
+
 /* What the table holds of the longest calls: how many, which, in which order. */
 TEST(which_calls)
 {
-	CLEANUP(trace_release) struct trace t = trace_new();
-	series_id counter = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
+	CLEANUP(trace_release) struct trace t = sampled_trace(0, 10, 0.01);
 	track_id thread = trace_thread(&t, "n", 1, 1);
 
-	for (int i = 0; i <= 1000; i++)
-		t.s->ops->sample(t.s, counter, ns(i * 0.01), i * 1e6);
 	trace_call(&t, thread, "main", 0, 10);
 	for (int i = 0; i < 40; i++) {
 		trace_call(&t, thread, "step", i * 0.25, i * 0.25 + 0.1 + i * 0.001);
@@ -325,11 +333,8 @@ TEST(which_calls)
 /* A call that begins before the first sample has what was sampled, and says so. */
 TEST(outside_the_samples)
 {
-	CLEANUP(trace_release) struct trace t = trace_new();
-	series_id counter = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
+	CLEANUP(trace_release) struct trace t = sampled_trace(5, 10, 0.01);
 
-	for (int i = 500; i <= 1000; i++)
-		t.s->ops->sample(t.s, counter, ns(i * 0.01), i * 1e6);
 	trace_call(&t, trace_thread(&t, "n", 1, 1), "main", 0, 8);
 	trace_finish(&t);
 	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
@@ -344,12 +349,9 @@ TEST(outside_the_samples)
 /* Calls that overlap partly: what outlives its caller belongs to the call, too. */
 TEST(calls_that_outlive_their_caller)
 {
-	CLEANUP(trace_release) struct trace t = trace_new();
-	series_id counter = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
+	CLEANUP(trace_release) struct trace t = sampled_trace(0, 10, 0.1);
 	track_id thread = trace_thread(&t, "n", 1, 1);
 
-	for (int i = 0; i <= 100; i++)
-		t.s->ops->sample(t.s, counter, ns(i * 0.1), i * 1e7);
 	trace_call(&t, thread, "a", 0, 6);
 	trace_call(&t, thread, "b", 2, 9);
 	trace_finish(&t);
