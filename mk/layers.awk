@@ -17,14 +17,15 @@ BEGIN {
 	may["campaign"] = "config devices plan image run madengine"
 	may["model"] = ""
 	may["scan"] = "model readers"
-	may["readers"] = "model scan"
+	may["library"] = "model scan"
+	may["readers"] = "model scan library"
 	may["counters"] = "model energy"
 	may["topology"] = "model counters energy"
 	may["energy"] = "model counters topology"
 	may["profile"] = "model scan counters topology energy"
 	may["stats"] = "model counters topology energy profile"
 	may["report"] = "model stats"
-	may["session"] = "model scan readers counters topology energy profile stats report config"
+	may["session"] = "model scan library readers counters topology energy profile stats report config"
 	may["cli"] = "*"
 	for (i = 1; i < ARGC; i++)
 		if (ARGV[i] ~ /\.h$/ && ARGV[i] !~ /^include\//) {

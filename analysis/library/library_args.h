@@ -1,0 +1,23 @@
+/*
+ * library_args: a call of BLAS as the list of its arguments, in the order of the function's
+ * prototype (rocBLAS's trace, MKL_VERBOSE), to its key.
+ *
+ * Pointers and work that is no number are given as logged and not looked at. Scalars that are given
+ * by address are unknown.
+ */
+#ifndef ANALYSIS_LIBRARY_ARGS_H
+#define ANALYSIS_LIBRARY_ARGS_H
+
+#include "library_parser.h"
+
+/*
+ * name: of blas_name. RECORD_TORN: arguments are missing, or one is no size; RECORD_FOREIGN: a
+ * function whose arguments are not known; nothing is in k then.
+ */
+enum record_is args_key(const struct blas_name *name, const struct text_slice *args, size_t nr,
+			const char *operation, struct library_key *k);
+
+/* Splits "a,b,c" at commas; returns the count, at most max + 1 when there are more. */
+size_t args_split(struct text_slice text, struct text_slice *ret, size_t max);
+
+#endif

@@ -1,0 +1,702 @@
+/*
+ * The scanner: lines → records → rows.
+ *
+ * Why it is fast: most lines begin like the one before, so the last marker is tried at its place
+ * first; the text behind it is hashed (XXH3) and found among the known ones. Everything else, a
+ * line without a record included, is one pass over its bytes with a bit set of the pairs of bytes
+ * that markers begin with.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "library_parser.h"
+
+#include "profrig/base/num.h"
+#include "profrig/base/text.h"
+#include "profrig/base/u64map.h"
+#include "profrig/scan/input.h"
+
+#define KNOWN_MAX ((size_t)1 << 20) /* texts that are remembered */
+#define TORN_MAX ((size_t)256)      /* torn records that may still be joined */
+#define JOIN_LINES 8                /* a torn record's end is on one of so many lines behind it */
+#define PIECE_BYTES ((size_t)1 << 22)
+#define PREVIEW 80                  /* bytes of an example */
+
+static const struct library_parser *const parsers[] = {
+#define PARSER_POINTER(name) &library_parser_##name,
+	LIBRARY_PARSERS(PARSER_POINTER)
+};
+#define PARSERS ARRAY_LEN(parsers)
+
+/* All markers, and which pairs of bytes they begin with. */
+struct marker_set {
+	struct log_place {
+		const struct log_marker *m;
+		size_t n;
+		size_t parser;
+	} v[PARSERS * 12];
+	size_t nr;
+	uint64_t pairs[65536 / 64];
+};
+
+struct known_text {
+	uint64_t hash_high;
+	uint32_t row; /* LIBRARY_ROW_NONE: no call */
+	enum record_is is;
+	enum library_level level;
+	uint64_t calls, flops, bytes;
+	struct library_product product;
+};
+
+/* A call whose product of matrices another library may be handed. */
+struct open_call {
+	const char *library;
+	uint32_t row;
+	struct library_product product;
+	uint64_t left[LEVEL_MAX + 1]; /* flops that no call of this level has had */
+};
+
+struct torn_text {
+	size_t parser;
+	char *text, *ends[JOIN_LINES];
+	uint64_t line;
+	size_t nr;
+};
+
+struct library_log {
+	struct library_calls *calls;
+	struct library_counts n;
+	struct marker_set set;
+	void *states[PARSERS];
+	int64_t pid; /* by the file's name */
+	uint64_t line;
+	struct text_slice last_line; /* had no record */
+	struct u64map texts;         /* hash → index of known */
+	VEC(struct known_text) known;
+	struct library_key key;
+	struct open_call open[3]; /* the outermost first */
+	size_t opens;
+	VEC(struct torn_text) torn;
+	size_t last_mark, last_at; /* of the line before; nr: none */
+};
+
+static void marker_set_fill(struct marker_set *set)
+{
+	for (size_t i = 0; i < PARSERS; i++)
+		for (const struct log_marker *m = parsers[i]->markers; m->text; m++) {
+			unsigned pair = (unsigned char)m->text[0] | (unsigned char)m->text[1] << 8;
+
+			set->v[set->nr++] = (struct log_place){ m, strlen(m->text), i };
+			set->pairs[pair / 64] |= UINT64_C(1) << pair % 64;
+		}
+}
+
+/* "name.1234.log": tools name a process's file so. */
+static int64_t pid_of_path(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL, *p = slash ? slash + 1 : path;
+	int64_t pid = LIBRARY_NO_ID;
+
+	for (p = p ? strchr(p, '.') : NULL; p; p = strchr(p + 1, '.')) {
+		size_t n = strspn(p + 1, "0123456789");
+
+		if (n > 0 && (p[n + 1] == '.' || !p[n + 1]))
+			num_i64(p + 1, n, &pid);
+	}
+	return pid;
+}
+
+struct library_log *library_log_new(const char *path, struct library_calls *calls)
+{
+	struct library_log *log = xcalloc(1, sizeof(*log));
+
+	log->calls = calls;
+	log->pid = pid_of_path(path);
+	marker_set_fill(&log->set);
+	log->last_mark = log->set.nr;
+	key_init(&log->key);
+	for (size_t i = 0; i < PARSERS; i++)
+		log->states[i] = xcalloc(1, parsers[i]->state_size + 1);
+	return log;
+}
+
+void library_log_free(struct library_log *log)
+{
+	if (!log)
+		return;
+	for (size_t i = 0; i < PARSERS; i++) {
+		if (parsers[i]->release)
+			parsers[i]->release(log->states[i]);
+		free(log->states[i]);
+	}
+	for (size_t i = 0; i < log->torn.nr; i++) {
+		free(log->torn.v[i].text);
+		for (size_t k = 0; k < log->torn.v[i].nr; k++)
+			free(log->torn.v[i].ends[k]);
+	}
+	VEC_RELEASE(&log->torn);
+	VEC_RELEASE(&log->known);
+	u64map_release(&log->texts);
+	key_release(&log->key);
+	free(log);
+}
+
+void library_log_freep(struct library_log **log)
+{
+	library_log_free(*log);
+	*log = NULL;
+}
+
+void library_log_facts(const struct library_log *log, struct log_facts *f)
+{
+	*f = (struct log_facts){ .when = LIBRARY_WHEN_INIT, .tid = LIBRARY_NO_ID };
+	f->when.pid = log->pid;
+}
+
+/* ---- texts ---- */
+
+/* The place of a text among the known ones; a new one is NULL when there is no room. */
+static struct known_text *known_at(struct library_log *log, size_t parser, struct text_slice text,
+				   bool *ret_new)
+{
+	XXH128_hash_t h = XXH3_128bits_withSeed(text.p, text.n, parser);
+	uint32_t at = u64map_get(&log->texts, h.low64);
+
+	*ret_new = false;
+	if (at != U64MAP_NONE && log->known.v[at].hash_high == h.high64)
+		return &log->known.v[at];
+	*ret_new = true;
+	if (at != U64MAP_NONE || log->known.nr >= KNOWN_MAX)
+		return NULL;
+	*u64map_at(&log->texts, h.low64) = (uint32_t)log->known.nr;
+	VEC_PUSH(&log->known, ((struct known_text){ .hash_high = h.high64,
+						    .row = LIBRARY_ROW_NONE,
+						    .is = RECORD_TORN }));
+	return &log->known.v[log->known.nr - 1];
+}
+
+static enum record_is text_parse(struct library_log *log, size_t parser, struct text_slice text)
+{
+	enum record_is is;
+
+	key_clear(&log->key);
+	if (text.n > LIBRARY_TEXT_MAX)
+		return key_bad(&log->key, "a record of %zu bytes", text.n);
+	is = parsers[parser]->parse(text, &log->key);
+	if (is == RECORD_CALL && (log->key.text.overflow || log->key.common.overflow))
+		return key_bad(&log->key, "its key is too long");
+	return is;
+}
+
+/* A text that is like `text` with its last word changed: whether it is a call of another key. */
+static bool other_key(struct library_log *log, size_t parser, struct text_slice text, char *key)
+{
+	return text_parse(log, parser, text) == RECORD_CALL && strcmp(log->key.text.buf, key) != 0;
+}
+
+/*
+ * Whether a text that may have lost its end is whole all the same: its last word is of no
+ * importance, or is the shortest number that its call can have there.
+ */
+static bool text_is_whole(struct library_log *log, size_t parser, struct text_slice text)
+{
+	CLEANUP(xfreep) char *more = xmalloc(text.n + 2);
+	CLEANUP(xfreep) char *key = NULL;
+	bool open;
+
+	if (text.n >= LIBRARY_TEXT_MAX || text_parse(log, parser, text) != RECORD_CALL)
+		return false;
+	key = xstrdup(log->key.text.buf);
+	memcpy(more, text.p, text.n);
+	more[text.n] = '0';
+	open = other_key(log, parser, (struct text_slice){ more, text.n + 1 }, key);
+	if (!open)
+		return true;
+	return text_parse(log, parser, (struct text_slice){ text.p, text.n - 1 }) == RECORD_BAD;
+}
+
+/* ---- calls that are handed on ---- */
+
+/* Which libraries call which; a path of two (MIOpen → rocBLAS → hipBLASLt) has two rows here. */
+static bool hands_on(const char *from, const char *to)
+{
+	static const char *const pairs[][2] = { { "miopen", "rocblas" },
+						{ "miopen", "hipblaslt" },
+						{ "rocblas", "hipblaslt" },
+						{ "cublas", "cublaslt" },
+						{ "cudnn", "cublas" },
+						{ "cudnn", "cublaslt" },
+						{ "onednn", "blas" } };
+
+	for (size_t i = 0; i < ARRAY_LEN(pairs); i++)
+		if (!strcmp(from, pairs[i][0]) && !strcmp(to, pairs[i][1]))
+			return true;
+	return false;
+}
+
+static bool open_takes(const struct open_call *o, const char *library, const struct known_text *k)
+{
+	static const int64_t none[3];
+	const int64_t *size = k->product.size[0];
+
+	return k->product.flops > 0 && o->left[k->level] >= k->product.flops &&
+	       hands_on(o->library, library) &&
+	       (!memcmp(o->product.size[0], size, sizeof(none)) ||
+		(memcmp(o->product.size[1], none, sizeof(none)) != 0 &&
+		 !memcmp(o->product.size[1], size, sizeof(none))));
+}
+
+/*
+ * The row of the open call that hands this one on, LIBRARY_ROW_NONE: none does. The call is then
+ * the innermost open one.
+ */
+static uint32_t open_call(struct library_log *log, size_t parser, const struct known_text *k)
+{
+	const char *library = parsers[parser]->library;
+	struct open_call *o;
+	size_t depth = log->opens;
+
+	while (depth > 0 && !open_takes(&log->open[depth - 1], library, k))
+		depth--;
+	if (depth > 0)
+		log->open[depth - 1].left[k->level] -= k->product.flops;
+	log->opens = depth < ARRAY_LEN(log->open) ? depth + 1 : depth;
+	o = &log->open[log->opens - 1];
+	*o = (struct open_call){ .library = library, .row = k->row, .product = k->product };
+	for (size_t l = 0; l <= LEVEL_MAX; l++)
+		o->left[l] = k->product.flops;
+	return depth > 0 ? log->open[depth - 1].row : LIBRARY_ROW_NONE;
+}
+
+/* ---- records ---- */
+
+static void example(char *buf, size_t size, uint64_t line, const char *why, struct text_slice text)
+{
+	CLEANUP(strbuf_release) struct strbuf shown = STRBUF_INIT;
+
+	if (buf[0])
+		return;
+	text_visible(&shown, text.p, text.n > PREVIEW ? PREVIEW : text.n, "");
+	snprintf(buf, size, "line %" PRIu64 ": %s%s%s%s", line, why, *why ? ": " : "", shown.buf,
+		 text.n > PREVIEW ? "…" : "");
+}
+
+/* A text that is a call for the first time. */
+static void text_learn(struct library_log *log, size_t parser, struct text_slice config,
+		       struct known_text *k)
+{
+	const struct library_key *key = &log->key;
+	const char *library = parsers[parser]->library;
+	struct library_call c = { .library = library,
+				  .operation = key->operation,
+				  .key = key->text.buf,
+				  .config = config.p,
+				  .config_n = config.n,
+				  .flops = key->flops,
+				  .bytes = key->bytes,
+				  .level = key->level,
+				  .inexact = key->inexact };
+
+	if (key->common.len)
+		c.common = XXH3_64bits(key->common.buf, key->common.len) | 1;
+	k->row = library_calls_row(log->calls, &c);
+	k->level = key->level;
+	k->calls = key->calls;
+	k->flops = key->flops;
+	k->bytes = key->bytes;
+	k->product = key->product;
+}
+
+static void call_count(struct library_log *log, size_t parser, const struct known_text *k,
+		       struct library_when *when)
+{
+	when->calls *= k->calls;
+	when->caller = open_call(log, parser, k);
+	library_calls_count(log->calls, k->row, k->flops, k->bytes, when);
+}
+
+/*
+ * A text that stands for a call: what it is. cut: it may have lost its end. *ret_calls: how many
+ * calls it stands for.
+ */
+static enum record_is text_count(struct library_log *log, size_t parser, struct text_slice config,
+				 bool cut, struct log_facts *f, uint64_t *ret_calls)
+{
+	struct known_text once = { .row = LIBRARY_ROW_NONE }, *k;
+	bool is_new;
+
+	k = known_at(log, parser, f->text, &is_new);
+	if (is_new) {
+		bool whole = !cut || text_is_whole(log, parser, f->text);
+		enum record_is is = text_parse(log, parser, f->text);
+
+		k = k ? k : &once;
+		k->is = is == RECORD_CALL && !whole ? RECORD_TORN : is;
+		if (k->is == RECORD_CALL)
+			text_learn(log, parser, config, k);
+	} else if (k->is == RECORD_BAD) {
+		text_parse(log, parser, f->text); /* says why */
+	}
+	if (k->is == RECORD_CALL)
+		call_count(log, parser, k, &f->when);
+	*ret_calls = f->when.calls;
+	return k->is;
+}
+
+static void torn_keep(struct library_log *log, size_t parser, struct text_slice text)
+{
+	if (parsers[parser]->split || log->torn.nr >= TORN_MAX || text.n > LIBRARY_TEXT_MAX)
+		return;
+	VEC_PUSH(&log->torn, ((struct torn_text){ .parser = parser,
+						  .text = xstrndup(text.p, text.n),
+						  .line = log->line }));
+}
+
+static void record_count(struct library_log *log, size_t parser, enum record_is is, uint64_t calls,
+			 const struct log_record *r)
+{
+	struct library_counts *n = &log->n;
+
+	switch (is) {
+	case RECORD_CALL:
+		n->records += calls;
+		n->prefixed += r->before.n > 0 && !parsers[parser]->split;
+		break;
+	case RECORD_DOUBLED:
+		n->doubled += calls;
+		break;
+	case RECORD_INFO:
+		n->info++;
+		break;
+	case RECORD_TORN:
+		n->torn++;
+		example(n->torn_text, sizeof(n->torn_text), r->line, "", r->text);
+		torn_keep(log, parser, r->text);
+		break;
+	case RECORD_BAD:
+		n->bad++;
+		example(n->bad_text, sizeof(n->bad_text), r->line, log->key.why, r->text);
+		break;
+	case RECORD_FOREIGN:
+		break;
+	}
+}
+
+static size_t parser_number(const struct library_parser *p)
+{
+	size_t i = 0;
+
+	while (parsers[i] != p)
+		i++;
+	return i;
+}
+
+void library_log_emit(struct library_log *log, const struct library_parser *p, enum record_is is,
+		      const struct log_facts *f, const struct log_record *r)
+{
+	size_t parser = parser_number(p);
+	struct log_facts facts = *f;
+	uint64_t calls = f->when.calls;
+
+	if (is == RECORD_CALL)
+		is = text_count(log, parser, r->text, false, &facts, &calls);
+	record_count(log, parser, is, calls, r);
+}
+
+static enum record_is record_take(struct library_log *log, size_t parser, struct log_record *r)
+{
+	const struct library_parser *p = parsers[parser];
+	struct log_facts f;
+	enum record_is is = RECORD_CALL;
+	uint64_t calls = 1;
+
+	library_log_facts(log, &f);
+	f.text = r->text;
+	if (p->split)
+		is = p->split(log, log->states[parser], r, &f);
+	calls = f.when.calls;
+	if (is == RECORD_CALL)
+		is = text_count(log, parser, r->text, r->cut && !p->split, &f, &calls);
+	if (f.last_doubled && is == RECORD_CALL && log->n.foreign > 0) {
+		log->n.foreign--;
+		log->n.doubled++;
+	}
+	record_count(log, parser, is, calls, r);
+	return is;
+}
+
+/* ---- lines ---- */
+
+struct found_marker {
+	size_t mark, at; /* mark = nr of the set: none */
+};
+
+static bool marker_is_at(const struct log_place *m, struct text_slice line, size_t at)
+{
+	return line.n - at >= m->n && !memcmp(line.p + at, m->m->text, m->n) &&
+	       (at == 0 || !m->m->line_start) &&
+	       (!parsers[m->parser]->starts || parsers[m->parser]->starts(line, at));
+}
+
+/* The first marker at or behind from. */
+static struct found_marker marker_find(const struct library_log *log, struct text_slice line,
+				       size_t from)
+{
+	const struct marker_set *set = &log->set;
+	const unsigned char *p = (const unsigned char *)line.p;
+
+	for (size_t i = from; i + 1 < line.n; i++) {
+		unsigned pair = p[i] | (unsigned)p[i + 1] << 8;
+
+		if (!(set->pairs[pair / 64] >> pair % 64 & 1))
+			continue;
+		for (size_t m = 0; m < set->nr; m++)
+			if (marker_is_at(&set->v[m], line, i))
+				return (struct found_marker){ m, i };
+	}
+	return (struct found_marker){ set->nr, line.n };
+}
+
+/* The same, where the line before had its first marker. */
+static struct found_marker marker_first(struct library_log *log, struct text_slice line)
+{
+	struct found_marker f = { log->last_mark, log->last_at };
+
+	if (f.at == 0 && f.mark < log->set.nr && marker_is_at(&log->set.v[f.mark], line, 0))
+		return f;
+	f = marker_find(log, line, 0);
+	log->last_mark = f.mark;
+	log->last_at = f.at;
+	return f;
+}
+
+static size_t record_begin(const struct library_log *log, struct text_slice line,
+			   struct found_marker f)
+{
+	const struct library_parser *p = parsers[log->set.v[f.mark].parser];
+
+	return p->back ? f.at - p->back(line, f.at) : f.at;
+}
+
+/* Where the next record begins, behind the marker f; line.n: there is none. */
+static struct found_marker marker_next(const struct library_log *log, struct text_slice line,
+				       struct found_marker f)
+{
+	size_t from = f.at + log->set.v[f.mark].n;
+
+	do {
+		f = marker_find(log, line, from);
+		from = f.at + 1;
+	} while (f.mark < log->set.nr && log->set.v[f.mark].m->info);
+	return f;
+}
+
+/* The record of marker f up to `end`, or up to a CR, without blanks behind it. */
+static struct log_record record_at(const struct library_log *log, struct text_slice line,
+				   struct found_marker f, size_t end)
+{
+	size_t begin = record_begin(log, line, f);
+	struct log_record r = { .text = { line.p + begin, end - begin },
+				.marker = f.at - begin,
+				.before = slice_trim((struct text_slice){ line.p, begin }),
+				.last_line = log->last_line,
+				.line = log->line };
+	const char *cr = memchr(r.text.p, '\r', r.text.n);
+
+	if (cr)
+		r.text.n = (size_t)(cr - r.text.p);
+	r.cut = !cr && r.text.n > 0 && !slice_blank(r.text.p[r.text.n - 1]);
+	r.text = slice_rtrim(r.text);
+	return r;
+}
+
+/* A line of many records, or none. last: the text ends here, without a line end. */
+static bool line_records(struct library_log *log, struct text_slice line, bool last)
+{
+	struct found_marker f = marker_first(log, line), next;
+	bool seen = false, info = false;
+
+	for (; f.mark < log->set.nr; f = next) {
+		const struct log_place *m = &log->set.v[f.mark];
+		struct log_record r;
+		enum record_is is;
+
+		if (m->m->info) {
+			info = true;
+			next = marker_find(log, line, f.at + m->n);
+			continue;
+		}
+		next = marker_next(log, line, f);
+		r = record_at(log, line, f,
+			      next.mark < log->set.nr ? record_begin(log, line, next) : line.n);
+		r.cut &= last || next.mark < log->set.nr;
+		is = record_take(log, m->parser, &r);
+		seen |= is != RECORD_FOREIGN;
+	}
+	if (!seen && info) {
+		log->n.info++;
+		return true;
+	}
+	return seen;
+}
+
+/* A text without a record may be the end of a torn one. */
+static void torn_end_keep(struct library_log *log, struct text_slice line)
+{
+	for (size_t i = log->torn.nr; i-- > 0;) {
+		struct torn_text *t = &log->torn.v[i];
+
+		if (t->line + JOIN_LINES < log->line)
+			return;
+		if (t->nr < JOIN_LINES && t->line < log->line && line.n <= LIBRARY_TEXT_MAX)
+			t->ends[t->nr++] = xstrndup(line.p, line.n);
+	}
+}
+
+static void log_line(struct library_log *log, struct text_slice line, bool whole)
+{
+	log->line++;
+	log->n.lines++;
+	if (line_records(log, line, !whole)) {
+		log->last_line.n = 0;
+		return;
+	}
+	line = slice_rtrim(line);
+	log->n.foreign++;
+	log->last_line = line;
+	if (log->torn.nr > 0)
+		torn_end_keep(log, line);
+}
+
+void library_log_text(struct library_log *log, const char *text, size_t n)
+{
+	struct text_slice rest = { text, n }, line;
+	bool whole;
+
+	log->last_line = (struct text_slice){ text, 0 };
+	while (slice_line(&rest, &line, &whole))
+		log_line(log, line, whole);
+	log->last_line = (struct text_slice){ NULL, 0 };
+}
+
+/* A torn text with its end, where the whole is that of another call. */
+static void torn_join(struct library_log *log, struct torn_text *t)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	for (size_t i = 0; i < t->nr; i++) {
+		struct library_when when = LIBRARY_WHEN_INIT;
+		struct known_text *k;
+		bool is_new = false;
+
+		strbuf_clear(&text);
+		strbuf_addstr(&text, t->text);
+		strbuf_addstr(&text, t->ends[i]);
+		k = known_at(log, t->parser, (struct text_slice){ text.buf, text.len }, &is_new);
+		if (is_new || k->is != RECORD_CALL)
+			continue;
+		when.pid = log->pid;
+		log->opens = 0;
+		call_count(log, t->parser, k, &when);
+		log->n.torn--;
+		log->n.foreign--;
+		log->n.records += when.calls;
+		log->n.joined += when.calls;
+		return;
+	}
+}
+
+void library_log_end(struct library_log *log, struct library_counts *ret)
+{
+	uint64_t doubled = log->calls->doubled;
+
+	for (size_t i = 0; i < PARSERS; i++)
+		if (parsers[i]->end)
+			parsers[i]->end(log, log->states[i]);
+	for (size_t i = 0; i < log->torn.nr; i++)
+		torn_join(log, &log->torn.v[i]);
+	if (log->n.torn == 0)
+		log->n.torn_text[0] = 0;
+	library_calls_settle(log->calls);
+	doubled = log->calls->doubled - doubled;
+	log->n.doubled += doubled;
+	log->n.records -= doubled;
+	*ret = log->n;
+}
+
+/* ---- files ---- */
+
+void library_counts_add(struct library_counts *to, const struct library_counts *from)
+{
+	to->lines += from->lines;
+	to->records += from->records;
+	to->doubled += from->doubled;
+	to->info += from->info;
+	to->torn += from->torn;
+	to->bad += from->bad;
+	to->foreign += from->foreign;
+	to->joined += from->joined;
+	to->prefixed += from->prefixed;
+	if (!to->torn_text[0])
+		memcpy(to->torn_text, from->torn_text, sizeof(to->torn_text));
+	if (!to->bad_text[0])
+		memcpy(to->bad_text, from->bad_text, sizeof(to->bad_text));
+}
+
+struct library_probe library_log_probe(const char *text, size_t n)
+{
+	CLEANUP(library_calls_freep) struct library_calls *calls = library_calls_new();
+	CLEANUP(library_log_freep) struct library_log *log = library_log_new(NULL, calls);
+	struct library_counts c;
+
+	library_log_text(log, text, n);
+	library_log_end(log, &c);
+	return (struct library_probe){ c.records + c.doubled, c.info + c.torn + c.bad, c.lines };
+}
+
+/* The text in pieces of whole lines, so that pages behind them can be freed. */
+static void map_read(struct library_log *log, const struct input_map *m)
+{
+	size_t at = 0, walk = 0;
+
+	while (at < m->len) {
+		size_t n = m->len - at;
+
+		if (n > PIECE_BYTES) {
+			const char *end = memchr(m->data + at + PIECE_BYTES, '\n', n - PIECE_BYTES);
+
+			n = end ? (size_t)(end + 1 - m->data) - at : n;
+		}
+		library_log_text(log, m->data + at, n);
+		at += n;
+		if (at >= walk)
+			walk = input_walk(m, at);
+	}
+}
+
+static void map_release(struct input_map *m)
+{
+	input_unmap(m);
+}
+
+int library_log_read(const char *path, struct library_calls *calls, struct library_counts *ret,
+		     struct err *err)
+{
+	CLEANUP(map_release) struct input_map m = { 0 };
+	CLEANUP(library_calls_freep) struct library_calls *own = library_calls_new();
+	CLEANUP(library_log_freep) struct library_log *log = library_log_new(path, own);
+	int r = input_map(path, 0, &m, err);
+
+	if (r < 0)
+		return r;
+	map_read(log, &m);
+	library_log_end(log, ret);
+	library_calls_merge(calls, own);
+	if (!m.truncated)
+		return 0;
+	err_set(err, EIO, "%s: %s", path, m.why);
+	return 1;
+}

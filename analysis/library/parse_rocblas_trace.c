@@ -1,0 +1,109 @@
+/*
+ * rocBLAS's trace layer (parse_rocblas.c has the others):
+ *
+ *	rocblas_gemm_ex,N,T,64,512,64,1,0x7f…,f32_r,64,0x7f…,f32_r,…,none,atomics_allowed
+ *
+ * The function's arguments in their order; buffers, and scalars on the device, are addresses. They
+ * differ from call to call, so they are left out of what is remembered. A function that is not of
+ * BLAS (rocblas_set_stream) is no call.
+ */
+#include <string.h>
+
+#include "library_args.h"
+#include "library_parser.h"
+
+#include "profrig/base/xalloc.h"
+
+#define ARGS_MAX 64
+
+struct trace_state {
+	struct strbuf text; /* of the last record, without addresses */
+};
+
+static bool name_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool is_address(struct text_slice v)
+{
+	return slice_begins(v, "0x") || slice_is(v, "(nil)") || slice_is(v, "nil");
+}
+
+/* In other text "rocblas_" has no argument behind the name, or is part of a longer word. */
+static bool trace_starts(struct text_slice line, size_t at)
+{
+	if (at > 0 && name_char(line.p[at - 1]))
+		return false;
+	while (at < line.n && name_char(line.p[at]))
+		at++;
+	return at + 1 < line.n && line.p[at] == ',' && !slice_blank(line.p[at + 1]);
+}
+
+static enum record_is trace_split(struct library_log *log, void *state, const struct log_record *r,
+				  struct log_facts *f)
+{
+	struct trace_state *s = state;
+	struct text_slice args[ARGS_MAX];
+	size_t n;
+
+	(void)log;
+	n = args_split(r->text, args, ARGS_MAX);
+	if (r->cut || n > ARGS_MAX)
+		return RECORD_TORN;
+	if (!s->text.cap) {
+		strbuf_init(&s->text);
+		strbuf_limit(&s->text, LIBRARY_TEXT_MAX);
+	}
+	strbuf_clear(&s->text);
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			strbuf_addch(&s->text, ',');
+		if (is_address(args[i]))
+			strbuf_addch(&s->text, '*');
+		else
+			strbuf_add(&s->text, args[i].p, args[i].n);
+	}
+	f->text = (struct text_slice){ s->text.buf, s->text.len };
+	return RECORD_CALL;
+}
+
+static enum record_is trace_parse(struct text_slice text, struct library_key *k)
+{
+	struct text_slice args[ARGS_MAX], f;
+	size_t n = args_split(text, args, ARGS_MAX);
+	struct blas_name name;
+	char operation[64] = "";
+	enum record_is is;
+
+	if (n > ARGS_MAX)
+		return RECORD_TORN;
+	f = args[0];
+	f.p += strlen("rocblas_");
+	f.n -= strlen("rocblas_");
+	if (f.n < sizeof(operation))
+		memcpy(operation, f.p, f.n);
+	name = blas_name(f.p, f.n);
+	is = args_key(&name, args + 1, n - 1, operation, k);
+	k->level = LEVEL_TRACE;
+	return is == RECORD_FOREIGN ? RECORD_INFO : is;
+}
+
+static void trace_release(void *state)
+{
+	struct trace_state *s = state;
+
+	if (s->text.cap)
+		strbuf_release(&s->text);
+}
+
+const struct library_parser library_parser_rocblas_trace = {
+	.name = "rocBLAS trace",
+	.library = "rocblas",
+	.markers = { { "rocblas_", false, false } },
+	.starts = trace_starts,
+	.split = trace_split,
+	.parse = trace_parse,
+	.state_size = sizeof(struct trace_state),
+	.release = trace_release,
+};

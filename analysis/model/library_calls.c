@@ -1,0 +1,351 @@
+#include "profrig/model/library_calls.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+#include "profrig/base/num.h"
+#include "profrig/base/pool.h"
+#include "profrig/base/search.h"
+#include "profrig/base/u64map.h"
+
+#define OTHER "[other]"
+#define RANKS_MAX ((size_t)1 << 16) /* of one row */
+
+struct library_priv {
+	struct pool texts;
+	struct u64map rows; /* hash of library, level and key → row */
+	struct u64map over; /* hashes of keys in "[other]" */
+	uint32_t over_keys;
+};
+
+struct library_calls *library_calls_new(void)
+{
+	struct library_calls *lc = xcalloc(1, sizeof(*lc));
+
+	lc->priv = xcalloc(1, sizeof(*lc->priv));
+	return lc;
+}
+
+void library_calls_free(struct library_calls *lc)
+{
+	if (!lc)
+		return;
+	for (size_t i = 0; i < lc->rows.nr; i++)
+		VEC_RELEASE(&lc->rows.v[i].ranks);
+	VEC_RELEASE(&lc->rows);
+	pool_release(&lc->priv->texts);
+	u64map_release(&lc->priv->rows);
+	u64map_release(&lc->priv->over);
+	free(lc->priv);
+	free(lc);
+}
+
+void library_calls_freep(struct library_calls **lc)
+{
+	library_calls_free(*lc);
+	*lc = NULL;
+}
+
+static uint64_t row_hash(const char *library, enum library_level level, const char *key)
+{
+	uint64_t seed = XXH3_64bits_withSeed(library, strlen(library), level);
+
+	return XXH3_64bits_withSeed(key, strlen(key), seed);
+}
+
+static void rank_add(struct library_row *r, int32_t rank)
+{
+	size_t at;
+
+	if (rank < 0)
+		return;
+	at = LOWER_BOUND(i, 0, r->ranks.nr, r->ranks.v[i] < rank);
+	if ((at < r->ranks.nr && r->ranks.v[at] == rank) || r->ranks.nr >= RANKS_MAX)
+		return;
+	VEC_RESERVE(&r->ranks, r->ranks.nr + 1);
+	memmove(r->ranks.v + at + 1, r->ranks.v + at, (r->ranks.nr - at) * sizeof(*r->ranks.v));
+	r->ranks.v[at] = rank;
+	r->ranks.nr++;
+}
+
+static void pid_add(struct library_row *r, int64_t pid)
+{
+	if (pid == LIBRARY_NO_ID || r->several_pids || pid == r->pid)
+		return;
+	r->several_pids = r->pid != LIBRARY_NO_ID;
+	r->pid = r->several_pids ? LIBRARY_NO_ID : pid;
+}
+
+static void time_add(struct library_row *r, int64_t first_ns, int64_t last_ns)
+{
+	if (first_ns == LIBRARY_NO_TIME)
+		return;
+	if (r->first_ns == LIBRARY_NO_TIME || first_ns < r->first_ns)
+		r->first_ns = first_ns;
+	if (r->last_ns == LIBRARY_NO_TIME || last_ns > r->last_ns)
+		r->last_ns = last_ns;
+}
+
+static int64_t time_sum(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+void library_calls_count(struct library_calls *lc, uint32_t row, uint64_t flops, uint64_t bytes,
+			 const struct library_when *w)
+{
+	struct library_row *r = &lc->rows.v[row];
+	library_sum all_flops = flops == LIBRARY_UNKNOWN ? 0 : (library_sum)flops * w->calls;
+	library_sum all_bytes = bytes == LIBRARY_UNKNOWN ? 0 : (library_sum)bytes * w->calls;
+
+	r->calls += w->calls;
+	r->all_flops += all_flops;
+	r->all_bytes += all_bytes;
+	if (w->caller != LIBRARY_ROW_NONE) {
+		r->nested += w->calls;
+		r->nested_flops += all_flops;
+		r->nested_bytes += all_bytes;
+		if (r->caller == LIBRARY_ROW_NONE)
+			r->caller = w->caller;
+	}
+	if (w->dur_ns >= 0) {
+		r->total_ns = time_sum(r->total_ns, w->dur_ns);
+		r->timed += w->calls;
+	}
+	time_add(r, w->t_ns, w->t_ns);
+	pid_add(r, w->pid);
+	rank_add(r, w->rank);
+	if (r->key[0] == '[')
+		lc->over_calls += w->calls;
+}
+
+static uint32_t row_new(struct library_calls *lc, const struct library_call *c, const char *key,
+			const char *config, size_t config_n)
+{
+	struct pool *p = &lc->priv->texts;
+	bool other = key[0] == '[';
+
+	VEC_PUSH(&lc->rows,
+		 ((struct library_row){
+			 .library = pool_strdup(p, c->library),
+			 .operation = pool_strdup(p, c->operation),
+			 .key = pool_strdup(p, key),
+			 .config = pool_memdupz(p, config, config_n),
+			 .flops = other ? LIBRARY_UNKNOWN : c->flops,
+			 .bytes = other ? LIBRARY_UNKNOWN : c->bytes,
+			 .first_ns = LIBRARY_NO_TIME,
+			 .last_ns = LIBRARY_NO_TIME,
+			 .pid = LIBRARY_NO_ID,
+			 .caller = LIBRARY_ROW_NONE,
+			 .level = c->level,
+			 .common = other ? 0 : c->common,
+			 .inexact = c->inexact,
+		 }));
+	return (uint32_t)lc->rows.nr - 1;
+}
+
+/* Rows are full: the row of the library and operation, which has a place of its own. */
+static uint32_t row_other(struct library_calls *lc, const struct library_call *c, uint64_t hash)
+{
+	uint32_t *seen = u64map_at(&lc->priv->over, hash), *row;
+
+	if (*seen == U64MAP_NONE) {
+		*seen = 0;
+		lc->distinct++;
+	}
+	row = u64map_at(&lc->priv->rows,
+			XXH3_64bits_withSeed(c->operation, strlen(c->operation),
+					     row_hash(c->library, 0, OTHER)));
+	if (*row == U64MAP_NONE)
+		*row = row_new(lc, c, OTHER, OTHER, sizeof(OTHER) - 1);
+	return *row;
+}
+
+uint32_t library_calls_row(struct library_calls *lc, const struct library_call *c)
+{
+	uint64_t hash = row_hash(c->library, c->level, c->key);
+	uint32_t row = u64map_get(&lc->priv->rows, hash);
+
+	if (row != U64MAP_NONE)
+		return row;
+	if (lc->rows.nr >= LIBRARY_ROWS_MAX)
+		return row_other(lc, c, hash);
+	row = row_new(lc, c, c->key, c->config, c->config_n);
+	*u64map_at(&lc->priv->rows, hash) = row;
+	lc->distinct++;
+	return row;
+}
+
+/* ---- levels ---- */
+
+struct level_group {
+	uint64_t calls[LEVEL_MAX + 1];
+};
+
+static enum library_level group_best(const struct level_group *g)
+{
+	enum library_level best = LEVEL_MAX;
+
+	for (int l = LEVEL_MAX; l > 0; l--)
+		if (g->calls[l] > g->calls[best])
+			best = (enum library_level)l;
+	return best;
+}
+
+/* Removes dropped rows; ret[row] is its new number. */
+static void rows_compact(struct library_calls *lc, uint32_t *now)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < lc->rows.nr; i++) {
+		now[i] = LIBRARY_ROW_NONE;
+		if (lc->rows.v[i].dropped) {
+			VEC_RELEASE(&lc->rows.v[i].ranks);
+			continue;
+		}
+		now[i] = (uint32_t)kept;
+		lc->rows.v[kept++] = lc->rows.v[i];
+	}
+	lc->rows.nr = kept;
+	for (size_t i = 0; i < kept; i++)
+		if (lc->rows.v[i].caller != LIBRARY_ROW_NONE)
+			lc->rows.v[i].caller = now[lc->rows.v[i].caller];
+}
+
+/* After rows moved, or became one of two levels. */
+static void rows_index(struct library_calls *lc)
+{
+	u64map_release(&lc->priv->rows);
+	lc->priv->rows = (struct u64map)U64MAP_INIT;
+	for (size_t i = 0; i < lc->rows.nr; i++) {
+		struct library_row *r = &lc->rows.v[i];
+		uint64_t hash = row_hash(r->library, r->level, r->key);
+
+		if (r->key[0] == '[')
+			hash = XXH3_64bits_withSeed(r->operation, strlen(r->operation),
+						    row_hash(r->library, 0, OTHER));
+		*u64map_at(&lc->priv->rows, hash) = (uint32_t)i;
+	}
+}
+
+void library_calls_settle(struct library_calls *lc)
+{
+	struct u64map at = U64MAP_INIT;
+	VEC(struct level_group) groups = VEC_INIT;
+	uint32_t *now = xcalloc(lc->rows.nr + 1, sizeof(*now));
+
+	for (size_t i = 0; i < lc->rows.nr; i++) {
+		const struct library_row *r = &lc->rows.v[i];
+		uint32_t *g = r->common ? u64map_at(&at, r->common) : NULL;
+
+		if (g && *g == U64MAP_NONE) {
+			*g = (uint32_t)groups.nr;
+			VEC_PUSH(&groups, ((struct level_group){ 0 }));
+		}
+		if (g)
+			groups.v[*g].calls[r->level] += r->calls;
+	}
+	for (size_t i = 0; i < lc->rows.nr; i++) {
+		struct library_row *r = &lc->rows.v[i];
+
+		r->dropped = r->common &&
+			     r->level != group_best(&groups.v[u64map_get(&at, r->common)]);
+		lc->doubled += r->dropped ? r->calls : 0;
+		lc->distinct -= r->dropped;
+	}
+	rows_compact(lc, now);
+	rows_index(lc);
+	free(now);
+	VEC_RELEASE(&groups);
+	u64map_release(&at);
+}
+
+/* ---- several logs ---- */
+
+static void row_merge(struct library_calls *lc, struct library_row *to,
+		      const struct library_row *from)
+{
+	to->calls += from->calls;
+	to->nested += from->nested;
+	to->all_flops += from->all_flops;
+	to->all_bytes += from->all_bytes;
+	to->nested_flops += from->nested_flops;
+	to->nested_bytes += from->nested_bytes;
+	to->total_ns = time_sum(to->total_ns, from->total_ns);
+	to->timed += from->timed;
+	to->inexact |= from->inexact;
+	time_add(to, from->first_ns, from->last_ns);
+	pid_add(to, from->pid);
+	if (from->several_pids) {
+		to->several_pids = true;
+		to->pid = LIBRARY_NO_ID;
+	}
+	for (size_t i = 0; i < from->ranks.nr; i++)
+		rank_add(to, from->ranks.v[i]);
+	if (to->key[0] == '[')
+		lc->over_calls += from->calls;
+}
+
+void library_calls_merge(struct library_calls *lc, const struct library_calls *from)
+{
+	uint32_t *now = xcalloc(from->rows.nr + 1, sizeof(*now));
+
+	for (size_t i = 0; i < from->rows.nr; i++) {
+		const struct library_row *r = &from->rows.v[i];
+		/* what one log tells by another level than the next is one configuration */
+		struct library_call c = { .library = r->library,
+					  .operation = r->operation,
+					  .key = r->key,
+					  .config = r->config,
+					  .config_n = strlen(r->config),
+					  .flops = r->flops,
+					  .bytes = r->bytes,
+					  .level = LEVEL_MAX,
+					  .inexact = r->inexact };
+
+		now[i] = r->key[0] == '[' ? row_other(lc, &c, row_hash(r->library, 0, r->operation))
+					  : library_calls_row(lc, &c);
+		row_merge(lc, &lc->rows.v[now[i]], r);
+	}
+	for (size_t i = 0; i < from->rows.nr; i++)
+		if (from->rows.v[i].caller != LIBRARY_ROW_NONE &&
+		    lc->rows.v[now[i]].caller == LIBRARY_ROW_NONE)
+			lc->rows.v[now[i]].caller = now[from->rows.v[i].caller];
+	lc->doubled += from->doubled;
+	free(now);
+}
+
+/* ---- sums ---- */
+
+struct library_totals library_calls_totals(const struct library_calls *lc)
+{
+	struct library_totals t = { 0 };
+
+	for (size_t i = 0; i < lc->rows.nr; i++) {
+		const struct library_row *r = &lc->rows.v[i];
+
+		t.calls += r->calls;
+		t.nested += r->nested;
+		t.flops += r->all_flops - r->nested_flops;
+		t.bytes += r->all_bytes - r->nested_bytes;
+	}
+	return t;
+}
+
+size_t library_sum_fmt(char *buf, library_sum v)
+{
+	static const uint64_t ten19 = UINT64_C(10000000000000000000);
+	uint64_t low = (uint64_t)(v % ten19);
+	char digits[24];
+	size_t n, m;
+
+	if (v < ten19)
+		return num_fmt_u64(buf, low);
+	n = library_sum_fmt(buf, v / ten19);
+	m = num_fmt_u64(digits, low);
+	memset(buf + n, '0', 19 - m);
+	memcpy(buf + n + 19 - m, digits, m + 1);
+	return n + 19;
+}
