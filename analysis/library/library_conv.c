@@ -1,0 +1,160 @@
+#include "library_conv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define FIRST(c) (CONV_DIMS - (c)->dims)
+
+void conv_init(struct conv *c)
+{
+	*c = (struct conv){ .dims = 2, .groups = 1 };
+	c->n = c->c = c->k = DIM_NONE;
+	for (int i = 0; i < CONV_DIMS; i++) {
+		c->in[i] = c->filter[i] = c->out[i] = DIM_NONE;
+		c->stride[i] = c->dilation[i] = 1;
+	}
+}
+
+static bool conv_is_whole(const struct conv *c)
+{
+	if (c->n == DIM_NONE || c->c == DIM_NONE || c->k == DIM_NONE || !c->x || c->dims < 1 ||
+	    c->dims > CONV_DIMS)
+		return false;
+	for (int i = FIRST(c); i < CONV_DIMS; i++)
+		if (c->in[i] == DIM_NONE || c->filter[i] == DIM_NONE)
+			return false;
+	return true;
+}
+
+static bool in_range(struct library_key *k, const char *name, int64_t v, int64_t min)
+{
+	if (v >= min && v <= DIM_MAX)
+		return true;
+	key_bad(k, "%s=%lld is no size", name, (long long)v);
+	return false;
+}
+
+static bool conv_is_sane(const struct conv *c, struct library_key *k)
+{
+	if (!in_range(k, "n", c->n, 0) || !in_range(k, "c", c->c, 1) || !in_range(k, "k", c->k, 1) ||
+	    !in_range(k, "groups", c->groups, 1))
+		return false;
+	for (int i = FIRST(c); i < CONV_DIMS; i++)
+		if (!in_range(k, "in", c->in[i], 1) || !in_range(k, "filter", c->filter[i], 1) ||
+		    !in_range(k, "pad", c->pad[i], 0) || !in_range(k, "stride", c->stride[i], 1) ||
+		    !in_range(k, "dilation", c->dilation[i], 1))
+			return false;
+	if (c->c % c->groups || c->k % c->groups) {
+		key_bad(k, "%lld and %lld channels are not in %lld groups", (long long)c->c,
+			(long long)c->k, (long long)c->groups);
+		return false;
+	}
+	return true;
+}
+
+/* Extents of y; false: there is none. */
+static bool conv_outputs(const struct conv *c, int64_t out[CONV_DIMS], struct library_key *k)
+{
+	for (int i = FIRST(c); i < CONV_DIMS; i++) {
+		int64_t reach = c->dilation[i] * (c->filter[i] - 1);
+
+		out[i] = c->out[i];
+		if (out[i] != DIM_NONE)
+			continue;
+		if (c->transposed)
+			out[i] = (c->in[i] - 1) * c->stride[i] - 2 * c->pad[i] + reach + 1;
+		else if (c->in[i] + 2 * c->pad[i] - reach - 1 < 0)
+			out[i] = 0;
+		else
+			out[i] = (c->in[i] + 2 * c->pad[i] - reach - 1) / c->stride[i] + 1;
+		if (out[i] < 1) {
+			key_bad(k, "the filter is larger than its input");
+			return false;
+		}
+	}
+	return true;
+}
+
+static library_sum product_of(const struct conv *c, const int64_t v[CONV_DIMS])
+{
+	library_sum p = 1;
+
+	for (int i = FIRST(c); i < CONV_DIMS; i++)
+		p = work_mul(p, v[i]);
+	return p;
+}
+
+static void sizes_word(const struct conv *c, struct library_key *k, const char *name,
+		       const int64_t v[CONV_DIMS])
+{
+	char text[80];
+	int n = 0;
+
+	for (int i = FIRST(c); i < CONV_DIMS; i++)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%lld",
+			      i > FIRST(c) ? "x" : "", (long long)v[i]);
+	key_word(k, name, text);
+}
+
+static void conv_words(const struct conv *c, struct library_key *k)
+{
+	static const char *const directions[] = { "fwd", "bwd_data", "bwd_weights" };
+
+	key_word(k, "dir", directions[c->direction]);
+	if (c->transposed)
+		key_word(k, "mode", "transposed");
+	key_int(k, "n", c->n);
+	key_int(k, "c", c->c);
+	key_int(k, "k", c->k);
+	key_int(k, "g", c->groups);
+	sizes_word(c, k, "in", c->in);
+	sizes_word(c, k, "filter", c->filter);
+	sizes_word(c, k, "pad", c->pad);
+	sizes_word(c, k, "stride", c->stride);
+	sizes_word(c, k, "dilation", c->dilation);
+	key_word(k, "x", c->x->name);
+	key_word(k, "w", c->w ? c->w->name : c->x->name);
+	key_word(k, "y", c->y ? c->y->name : c->x->name);
+	key_word(k, "layout", c->layout);
+	key_word(k, "with", c->more);
+}
+
+/* A convolution by products: of one image, or of all. */
+static void conv_products(const struct conv *c, struct library_key *k, library_sum outputs,
+			  library_sum taps)
+{
+	library_sum depth = work_mul(taps, c->c / c->groups), all = work_mul(outputs, c->n);
+
+	if (outputs > DIM_MAX || depth > DIM_MAX || all > DIM_MAX)
+		return;
+	key_product(k, 0, c->k / c->groups, (int64_t)outputs, (int64_t)depth);
+	key_product(k, 1, c->k / c->groups, (int64_t)all, (int64_t)depth);
+}
+
+enum record_is conv_key(const struct conv *c, const char *operation, struct library_key *k)
+{
+	const struct element_type *w = c->w ? c->w : c->x, *y = c->y ? c->y : c->x;
+	int64_t out[CONV_DIMS] = { 0 };
+	library_sum inputs, outputs, taps, flops, bits;
+
+	if (!conv_is_whole(c))
+		return RECORD_TORN;
+	if (!conv_is_sane(c, k) || !conv_outputs(c, out, k))
+		return RECORD_BAD;
+	key_begin(k, "conv", operation);
+	conv_words(c, k);
+	inputs = product_of(c, c->in);
+	outputs = product_of(c, out);
+	taps = product_of(c, c->filter);
+	flops = work_mul(work_mul(work_mul(2, c->n), c->k), c->c / c->groups);
+	bits = work_mul(work_mul(work_mul(inputs, c->n), c->c), c->x->bits);
+	bits += work_mul(work_mul(work_mul(outputs, c->n), c->k), y->bits);
+	bits += work_mul(work_mul(work_mul(taps, c->k), c->c / c->groups), w->bits);
+	for (int i = FIRST(c); i < CONV_DIMS; i++)
+		flops = work_mul(work_mul(flops, c->filter[i]), c->transposed ? c->in[i] : out[i]);
+	if (!key_work(k, flops, bits / 8))
+		return RECORD_BAD;
+	if (!c->transposed)
+		conv_products(c, k, outputs, taps);
+	return RECORD_CALL;
+}
