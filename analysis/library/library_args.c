@@ -80,7 +80,7 @@ static bool letter_is(const char *name, struct text_slice v, struct call *c)
 	const struct {
 		const char *name;
 		char *to;
-	} letters[] = { { "ta", &c->g.ta },	{ "tb", &c->g.tb },	{ "t", &c->b.trans },
+	} letters[] = { { "ta", &c->g.ta },     { "tb", &c->g.tb },     { "t", &c->b.trans },
 			{ "uplo", &c->b.uplo }, { "side", &c->b.side }, { "diag", &c->b.diag } };
 
 	for (size_t i = 0; i < ARRAY_LEN(letters); i++)

@@ -2,9 +2,9 @@
  * Functions of BLAS other than gemm (library_key.h). Work of each, Source: the reference BLAS's
  * operation counts (Dongarra et al., LAPACK Working Note 41, appendix C), highest powers only.
  */
-#include <string.h>
-
 #include "library_parser.h"
+
+#include <string.h>
 
 #include "profrig/base/xalloc.h"
 
@@ -137,9 +137,8 @@ static bool sizes_are_sane(const struct blas *b, struct library_key *k)
 	const struct {
 		const char *name;
 		int64_t v;
-	} sizes[] = { { "m", b->m },	 { "n", b->n },	    { "k", b->k },
-		      { "lda", b->lda }, { "ldb", b->ldb }, { "ldc", b->ldc },
-		      { "batch", b->batch } };
+	} sizes[] = { { "m", b->m },     { "n", b->n },     { "k", b->k },        { "lda", b->lda },
+		      { "ldb", b->ldb }, { "ldc", b->ldc }, { "batch", b->batch } };
 
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
 		if (sizes[i].v != DIM_NONE && (sizes[i].v < 0 || sizes[i].v > DIM_MAX)) {

@@ -36,8 +36,8 @@ static bool in_range(struct library_key *k, const char *name, int64_t v, int64_t
 
 static bool conv_is_sane(const struct conv *c, struct library_key *k)
 {
-	if (!in_range(k, "n", c->n, 0) || !in_range(k, "c", c->c, 1) || !in_range(k, "k", c->k, 1) ||
-	    !in_range(k, "groups", c->groups, 1))
+	if (!in_range(k, "n", c->n, 0) || !in_range(k, "c", c->c, 1) ||
+	    !in_range(k, "k", c->k, 1) || !in_range(k, "groups", c->groups, 1))
 		return false;
 	for (int i = FIRST(c); i < CONV_DIMS; i++)
 		if (!in_range(k, "in", c->in[i], 1) || !in_range(k, "filter", c->filter[i], 1) ||
@@ -91,8 +91,8 @@ static void sizes_word(const struct conv *c, struct library_key *k, const char *
 	int n = 0;
 
 	for (int i = FIRST(c); i < CONV_DIMS; i++)
-		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%lld",
-			      i > FIRST(c) ? "x" : "", (long long)v[i]);
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%lld", i > FIRST(c) ? "x" : "",
+			      (long long)v[i]);
 	key_word(k, name, text);
 }
 

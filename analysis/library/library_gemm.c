@@ -1,7 +1,6 @@
 /* The key of a product of matrices, which all libraries share (library_key.h). */
 #include "library_parser.h"
 
-
 void gemm_init(struct gemm *g)
 {
 	*g = (struct gemm){ .batch = 1 };
@@ -45,8 +44,8 @@ static bool sizes_are_sane(const struct gemm *g, struct library_key *k)
 	const struct {
 		const char *name;
 		int64_t v, min;
-	} sizes[] = { { "m", g->m, 0 },     { "n", g->n, 0 },     { "k", g->k, 0 },
-		      { "lda", g->lda, 0 }, { "ldb", g->ldb, 0 }, { "ldc", g->ldc, 0 },
+	} sizes[] = { { "m", g->m, 0 },     { "n", g->n, 0 },        { "k", g->k, 0 },
+		      { "lda", g->lda, 0 }, { "ldb", g->ldb, 0 },    { "ldc", g->ldc, 0 },
 		      { "ldd", g->ldd, 0 }, { "batch", g->batch, 0 } };
 
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
@@ -78,8 +77,7 @@ static bool gemm_work(const struct gemm *g, struct library_key *k)
 {
 	const struct element_type *b = g->b ? g->b : g->a, *c = g->c ? g->c : g->a;
 	const struct element_type *d = g->d ? g->d : c;
-	library_sum flops =
-		work_mul(work_mul(work_mul(work_mul(2, g->m), g->n), g->k), g->batch);
+	library_sum flops = work_mul(work_mul(work_mul(work_mul(2, g->m), g->n), g->k), g->batch);
 	library_sum bits = matrix_bits(g->m, g->k, g->batch, g->stride_a, g->a);
 
 	bits += matrix_bits(g->k, g->n, g->batch, g->stride_b, b);

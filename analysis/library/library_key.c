@@ -1,11 +1,10 @@
 #include "library_key.h"
+#include "library_parser.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "library_parser.h"
 
 #include "profrig/base/num.h"
 #include "profrig/base/xalloc.h"

@@ -42,7 +42,8 @@ struct library_key {
 	struct strbuf text;   /* the canonical key */
 	struct strbuf common; /* facts that all levels of the library's logs tell; "" one level */
 	char operation[64];
-	uint64_t calls; /* that the text stands for; 1 */
+	const char *library; /* NULL: the parser's */
+	uint64_t calls;      /* that the text stands for; 1 */
 	uint64_t flops, bytes;
 	enum library_level level; /* LEVEL_BENCH */
 	bool inexact;
@@ -56,7 +57,7 @@ void key_release(struct library_key *k);
 
 /* Operation: cut to its buffer, bytes that no name has become '_'. */
 void key_begin(struct library_key *k, const char *family, const char *operation);
-void key_int(struct library_key *k, const char *name, int64_t v); /* nothing for DIM_NONE */
+void key_int(struct library_key *k, const char *name, int64_t v);      /* nothing for DIM_NONE */
 void key_word(struct library_key *k, const char *name, const char *v); /* nothing for "" */
 void key_wordn(struct library_key *k, const char *name, const char *v, size_t n);
 /* A number as logged ("1.000000", "-1", "1e0") in its shortest form; 0: it is none. */

@@ -6,13 +6,13 @@
  * line without a record included, is one pass over its bytes with a bit set of the pairs of bytes
  * that markers begin with.
  */
+#include "library_parser.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
-
-#include "library_parser.h"
 
 #include "profrig/base/num.h"
 #include "profrig/base/text.h"
@@ -23,7 +23,7 @@
 #define TORN_MAX ((size_t)256)      /* torn records that may still be joined */
 #define JOIN_LINES 8                /* a torn record's end is on one of so many lines behind it */
 #define PIECE_BYTES ((size_t)1 << 22)
-#define PREVIEW 80                  /* bytes of an example */
+#define PREVIEW 80 /* bytes of an example */
 
 static const struct library_parser *const parsers[] = {
 #define PARSER_POINTER(name) &library_parser_##name,
@@ -172,9 +172,9 @@ static struct known_text *known_at(struct library_log *log, size_t parser, struc
 	if (at != U64MAP_NONE || log->known.nr >= KNOWN_MAX)
 		return NULL;
 	*u64map_at(&log->texts, h.low64) = (uint32_t)log->known.nr;
-	VEC_PUSH(&log->known, ((struct known_text){ .hash_high = h.high64,
-						    .row = LIBRARY_ROW_NONE,
-						    .is = RECORD_TORN }));
+	VEC_PUSH(&log->known,
+		 ((struct known_text){
+			 .hash_high = h.high64, .row = LIBRARY_ROW_NONE, .is = RECORD_TORN }));
 	return &log->known.v[log->known.nr - 1];
 }
 
@@ -223,13 +223,11 @@ static bool text_is_whole(struct library_log *log, size_t parser, struct text_sl
 /* Which libraries call which; a path of two (MIOpen → rocBLAS → hipBLASLt) has two rows here. */
 static bool hands_on(const char *from, const char *to)
 {
-	static const char *const pairs[][2] = { { "miopen", "rocblas" },
-						{ "miopen", "hipblaslt" },
-						{ "rocblas", "hipblaslt" },
-						{ "cublas", "cublaslt" },
-						{ "cudnn", "cublas" },
-						{ "cudnn", "cublaslt" },
-						{ "onednn", "blas" } };
+	static const char *const pairs[][2] = {
+		{ "miopen", "rocblas" },  { "miopen", "hipblaslt" }, { "rocblas", "hipblaslt" },
+		{ "cublas", "cublaslt" }, { "cudnn", "cublas" },     { "cudnn", "cublaslt" },
+		{ "onednn", "blas" }
+	};
 
 	for (size_t i = 0; i < ARRAY_LEN(pairs); i++)
 		if (!strcmp(from, pairs[i][0]) && !strcmp(to, pairs[i][1]))
@@ -289,7 +287,7 @@ static void text_learn(struct library_log *log, size_t parser, struct text_slice
 		       struct known_text *k)
 {
 	const struct library_key *key = &log->key;
-	const char *library = parsers[parser]->library;
+	const char *library = key->library ? key->library : parsers[parser]->library;
 	struct library_call c = { .library = library,
 				  .operation = key->operation,
 				  .key = key->text.buf,
@@ -350,9 +348,9 @@ static void torn_keep(struct library_log *log, size_t parser, struct text_slice 
 {
 	if (parsers[parser]->split || log->torn.nr >= TORN_MAX || text.n > LIBRARY_TEXT_MAX)
 		return;
-	VEC_PUSH(&log->torn, ((struct torn_text){ .parser = parser,
-						  .text = xstrndup(text.p, text.n),
-						  .line = log->line }));
+	VEC_PUSH(&log->torn,
+		 ((struct torn_text){
+			 .parser = parser, .text = xstrndup(text.p, text.n), .line = log->line }));
 }
 
 static void record_count(struct library_log *log, size_t parser, enum record_is is, uint64_t calls,

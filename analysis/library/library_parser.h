@@ -45,7 +45,7 @@ struct log_facts {
 	struct library_when when;
 	struct text_slice text; /* what parse gets; equal for equal configurations */
 	int64_t tid;            /* LIBRARY_NO_ID */
-	bool last_doubled;      /* last_line tells the same call: it is doubled instead of foreign */
+	bool last_doubled; /* last_line tells the same call: it is doubled instead of foreign */
 };
 
 struct log_marker {

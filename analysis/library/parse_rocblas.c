@@ -13,11 +13,11 @@
  * (--algo, --solution_index, --flags) are not of the configuration. Of the positional trace only
  * products of matrices are read; other functions' lines are known by their name and text.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "library_parser.h"
 #include "library_words.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #include "profrig/base/num.h"
 #include "profrig/base/xalloc.h"
@@ -116,8 +116,9 @@ static void options_append(const struct library_words *w, struct library_key *k)
 static void operation_name(char buf[64], const struct blas_name *name, struct text_slice function,
 			   const struct element_type *type)
 {
-	static const char *const letters[][2] = { { "f32", "s" },  { "f64", "d" }, { "f16", "h" },
-						  { "f32c", "c" }, { "f64c", "z" } };
+	static const char *const letters[][2] = {
+		{ "f32", "s" }, { "f64", "d" }, { "f16", "h" }, { "f32c", "c" }, { "f64c", "z" }
+	};
 	const char *letter = "";
 
 	for (size_t i = 0; i < ARRAY_LEN(letters) && !name->ex && !name->letter && type; i++)
@@ -134,15 +135,15 @@ static enum record_is bench_gemm(struct library_words *w, const struct blas_name
 	enum record_is is;
 
 	gemm_init(&g);
-	static const char *const names[] = { "-m",	   NULL, "-n",	       NULL, "-k",
-					     NULL,	   "--lda",	 NULL, "--ldb",	     NULL,
-					     "--ldc",	   NULL,	 "--ldd",	     NULL,
-					     "--stride_a", NULL,	 "--stride_b",	     NULL,
-					     "--stride_c", NULL,	 "--stride_d",	     NULL,
-					     "--batch_count", NULL };
-	int64_t *const to[] = { &g.m,	     &g.n,	  &g.k,	       &g.lda,	    &g.ldb,	&g.ldc,
-				&g.ldd,	     &g.stride_a, &g.stride_b, &g.stride_c, &g.stride_d,
-				&g.batch };
+	static const char *const names[] = {
+		"-m",         NULL, "-n",         NULL, "-k",         NULL, "--lda",         NULL,
+		"--ldb",      NULL, "--ldc",      NULL, "--ldd",      NULL, "--stride_a",    NULL,
+		"--stride_b", NULL, "--stride_c", NULL, "--stride_d", NULL, "--batch_count", NULL
+	};
+	int64_t *const to[] = {
+		&g.m,   &g.n,        &g.k,        &g.lda,      &g.ldb,      &g.ldc,
+		&g.ldd, &g.stride_a, &g.stride_b, &g.stride_c, &g.stride_d, &g.batch
+	};
 
 	if (!sizes_read(w, names, to, ARRAY_LEN(to)) || !bench_types(w, &g) ||
 	    !scalar_read(w, "--alpha", "--alphai", g.alpha) ||
@@ -170,14 +171,18 @@ static enum record_is bench_other(struct library_words *w, const struct blas_nam
 	enum record_is is;
 
 	blas_init(&b);
-	static const char *const names[] = {
-		"-m",	      NULL, "-n",	  NULL, "-k",	      NULL, "--lda",	  NULL,
-		"--ldb",      NULL, "--ldc",	  NULL, "--incx",     NULL, "--incy",	  NULL,
-		"--stride_a", NULL, "--stride_b", NULL, "--stride_c", NULL, "--stride_x", NULL,
-		"--stride_y", NULL, "--batch_count", NULL
-	};
-	int64_t *const to[] = { &b.m,	     &b.n,	  &b.k,	       &b.lda,	    &b.ldb,
-				&b.ldc,	     &b.incx,	  &b.incy,     &b.stride_a, &b.stride_b,
+	static const char *const names[] = { "-m",         NULL,         "-n",
+					     NULL,         "-k",         NULL,
+					     "--lda",      NULL,         "--ldb",
+					     NULL,         "--ldc",      NULL,
+					     "--incx",     NULL,         "--incy",
+					     NULL,         "--stride_a", NULL,
+					     "--stride_b", NULL,         "--stride_c",
+					     NULL,         "--stride_x", NULL,
+					     "--stride_y", NULL,         "--batch_count",
+					     NULL };
+	int64_t *const to[] = { &b.m,        &b.n,        &b.k,        &b.lda,      &b.ldb,
+				&b.ldc,      &b.incx,     &b.incy,     &b.stride_a, &b.stride_b,
 				&b.stride_c, &b.stride_x, &b.stride_y, &b.batch };
 
 	if (!sizes_read(w, names, to, ARRAY_LEN(to)) || !type_read(w, "-r", &b.type) ||

@@ -7,10 +7,10 @@
  * differ from call to call, so they are left out of what is remembered. A function that is not of
  * BLAS (rocblas_set_stream) is no call.
  */
-#include <string.h>
-
 #include "library_args.h"
 #include "library_parser.h"
+
+#include <string.h>
 
 #include "profrig/base/xalloc.h"
 

@@ -127,22 +127,21 @@ static uint32_t row_new(struct library_calls *lc, const struct library_call *c, 
 	struct pool *p = &lc->priv->texts;
 	bool other = key[0] == '[';
 
-	VEC_PUSH(&lc->rows,
-		 ((struct library_row){
-			 .library = pool_strdup(p, c->library),
-			 .operation = pool_strdup(p, c->operation),
-			 .key = pool_strdup(p, key),
-			 .config = pool_memdupz(p, config, config_n),
-			 .flops = other ? LIBRARY_UNKNOWN : c->flops,
-			 .bytes = other ? LIBRARY_UNKNOWN : c->bytes,
-			 .first_ns = LIBRARY_NO_TIME,
-			 .last_ns = LIBRARY_NO_TIME,
-			 .pid = LIBRARY_NO_ID,
-			 .caller = LIBRARY_ROW_NONE,
-			 .level = c->level,
-			 .common = other ? 0 : c->common,
-			 .inexact = c->inexact,
-		 }));
+	VEC_PUSH(&lc->rows, ((struct library_row){
+				    .library = pool_strdup(p, c->library),
+				    .operation = pool_strdup(p, c->operation),
+				    .key = pool_strdup(p, key),
+				    .config = pool_memdupz(p, config, config_n),
+				    .flops = other ? LIBRARY_UNKNOWN : c->flops,
+				    .bytes = other ? LIBRARY_UNKNOWN : c->bytes,
+				    .first_ns = LIBRARY_NO_TIME,
+				    .last_ns = LIBRARY_NO_TIME,
+				    .pid = LIBRARY_NO_ID,
+				    .caller = LIBRARY_ROW_NONE,
+				    .level = c->level,
+				    .common = other ? 0 : c->common,
+				    .inexact = c->inexact,
+			    }));
 	return (uint32_t)lc->rows.nr - 1;
 }
 
@@ -155,9 +154,8 @@ static uint32_t row_other(struct library_calls *lc, const struct library_call *c
 		*seen = 0;
 		lc->distinct++;
 	}
-	row = u64map_at(&lc->priv->rows,
-			XXH3_64bits_withSeed(c->operation, strlen(c->operation),
-					     row_hash(c->library, 0, OTHER)));
+	row = u64map_at(&lc->priv->rows, XXH3_64bits_withSeed(c->operation, strlen(c->operation),
+							      row_hash(c->library, 0, OTHER)));
 	if (*row == U64MAP_NONE)
 		*row = row_new(lc, c, OTHER, OTHER, sizeof(OTHER) - 1);
 	return *row;
@@ -250,8 +248,8 @@ void library_calls_settle(struct library_calls *lc)
 	for (size_t i = 0; i < lc->rows.nr; i++) {
 		struct library_row *r = &lc->rows.v[i];
 
-		r->dropped = r->common &&
-			     r->level != group_best(&groups.v[u64map_get(&at, r->common)]);
+		r->dropped =
+			r->common && r->level != group_best(&groups.v[u64map_get(&at, r->common)]);
 		lc->doubled += r->dropped ? r->calls : 0;
 		lc->distinct -= r->dropped;
 	}

@@ -84,10 +84,10 @@ struct library_row {
 	uint64_t flops, bytes;  /* of one call; LIBRARY_UNKNOWN; of "[other]" too */
 	library_sum all_flops, all_bytes;       /* of all calls */
 	library_sum nested_flops, nested_bytes; /* of those nested */
-	int64_t first_ns, last_ns; /* begins of calls; LIBRARY_NO_TIME */
-	int64_t total_ns;          /* of timed calls */
-	uint64_t timed;            /* calls with a duration */
-	int64_t pid;               /* LIBRARY_NO_ID when unknown, or when several */
+	int64_t first_ns, last_ns;              /* begins of calls; LIBRARY_NO_TIME */
+	int64_t total_ns;                       /* of timed calls */
+	uint64_t timed;                         /* calls with a duration */
+	int64_t pid;                            /* LIBRARY_NO_ID when unknown, or when several */
 	int32_t rank;
 	bool several_pids;
 	VEC(int32_t) ranks; /* sorted */

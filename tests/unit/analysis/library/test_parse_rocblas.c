@@ -108,7 +108,8 @@ TEST(no_calls)
 		  "line 1: ./rocblas-bench -f gemm" },
 		{ "./rocblas-bench -f gemm -r s --transposeA N --transposeB T -m 6,4 -n 32 -k 16\n",
 		  1, 0, "6,4" },
-		{ "./rocblas-bench -f gemm -r s --transposeA N --transposeB T -m 99999999999999999999 "
+		{ "./rocblas-bench -f gemm -r s --transposeA N --transposeB T -m "
+		  "99999999999999999999 "
 		  "-n 32 -k 16\n",
 		  1, 0, "" },
 		{ "./rocblas-bench \n", 1, 0, "" },
@@ -151,8 +152,8 @@ TEST(other_functions)
 	assert_counts(&l, 5, 0, 1, 0, 0, 0);
 	assert_row(&l, "trsm side=L uplo=U trans=N diag=N m=8 n=4 type=f64 lda=8 ldb=8 alpha=1",
 		   "dtrsm", 1, 8 * 8 * 4);
-	assert_row(&l, "syrk uplo=L trans=T n=8 k=4 type=f32 lda=4 ldc=8 alpha=1 beta=1", "ssyrk", 1,
-		   8 * 8 * 4);
+	assert_row(&l, "syrk uplo=L trans=T n=8 k=4 type=f32 lda=4 ldc=8 alpha=1 beta=1", "ssyrk",
+		   1, 8 * 8 * 4);
 	assert_row(&l, "axpy n=100 type=f32c incx=1 incy=1 alpha=2+1i", "caxpy", 1, 800);
 	assert_row(&l, "axpy n=100 type=f32 incx=1 incy=1 alpha=2", "saxpy", 1, 200);
 	assert_true(row_with(&l, "unheard_of n=3 type=f32 what=4").flops == LIBRARY_UNKNOWN);
