@@ -74,7 +74,7 @@ struct opt {
 };
 
 struct command {
-	const char *name;
+	const char *name;  /* a word, or two: "lib trace" */
 	const char *usage; /* "MODEL… | -- CMD ARG…" */
 	const char *about; /* one line */
 	const char *example;
@@ -83,6 +83,14 @@ struct command {
 };
 
 extern const struct command *const commands[]; /* NULL-terminated */
+
+/* The name as one word: "lib-trace". buf holds 64. */
+const char *command_word(const struct command *c, char buf[64]);
+/*
+ * Whether argv begins with a command's name, as one word or as two; returns how many words that
+ * takes, 0: it does not.
+ */
+int command_named(const struct command *c, int argc, char *const *argv);
 
 /*
  * Where madengine means something else by a value (mad_words.c): may replace the option. False:

@@ -342,6 +342,23 @@ static void command_described(void *ctx, const struct command *c, const struct o
 		offer_operand(a, c);
 }
 
+/* The word of a command's name that follows `first`, "" for its first one; once for each word. */
+static void command_offer(struct asking *a, const struct command *c, const char *first)
+{
+	const char *blank = strchr(c->name, ' ');
+	size_t n = blank ? (size_t)(blank - c->name) : 0;
+	CLEANUP(xfreep) char *family = xstrndup(c->name, n);
+
+	if (*first) {
+		if (blank && !strcmp(family, first))
+			word_offer(a, blank + 1, c->about);
+	} else if (!blank) {
+		word_offer(a, c->name, c->about);
+	} else if (!strvec_has(&a->out, family)) {
+		word_offer(a, family, NULL);
+	}
+}
+
 static int complete_main(const struct command *self, int argc, char **argv)
 {
 	struct asking a = { .cur = argc > 1 ? argv[argc - 1] : "", .out = STRVEC_INIT };
@@ -352,15 +369,18 @@ static int complete_main(const struct command *self, int argc, char **argv)
 		at++;
 	if (at >= argc - 1) {
 		for (size_t i = 0; commands[i]; i++)
-			word_offer(&a, commands[i]->name, commands[i]->about);
+			command_offer(&a, commands[i], "");
 		if (*a.cur == '-')
 			offer_words(&a, "--help --version --quiet --verbose");
 	}
 	for (size_t i = 0; at < argc - 1 && commands[i]; i++) {
-		struct line l = { &a, argv + at + 1, (size_t)(argc - at - 1) };
+		int words = command_named(commands[i], argc - 1 - at, argv + at);
+		struct line l = { &a, argv + at + words, (size_t)(argc - at - words) };
 
-		if (!strcmp(commands[i]->name, argv[at]))
+		if (words > 0)
 			cli_describe(commands[i], command_described, &l);
+		else if (at == argc - 2)
+			command_offer(&a, commands[i], argv[at]);
 	}
 	for (size_t i = 0; i < a.out.nr; i++)
 		puts(a.out.v[i]);

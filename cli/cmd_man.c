@@ -69,12 +69,14 @@ static void page_head(const char *name, const char *section, const char *about)
 
 static void see_also(const char *self)
 {
+	char word[64];
+
 	puts(".SH SEE ALSO");
 	if (strcmp(self, "profrig") != 0)
 		puts(".BR profrig (1),");
 	for (size_t i = 0; commands[i]; i++)
 		if (strcmp(commands[i]->name, self) != 0)
-			printf(".BR profrig\\-%s (1),\n", commands[i]->name);
+			printf(".BR profrig\\-%s (1),\n", command_word(commands[i], word));
 	puts(".BR profrig.yaml (5)");
 }
 
@@ -104,7 +106,8 @@ static void put_option(const struct opt *o)
 static void command_described(void *ctx, const struct command *c, const struct opt *opts, bool json)
 {
 	const struct page *p = ctx;
-	CLEANUP(xfreep) char *name = xasprintf("profrig-%s", c->name);
+	char word[64];
+	CLEANUP(xfreep) char *name = xasprintf("profrig-%s", command_word(c, word));
 	CLEANUP(strvec_release) struct strvec usage = STRVEC_INIT;
 
 	page_head(name, "1", c->about);
@@ -153,7 +156,9 @@ static void page_overview(const struct page *p)
 	puts(p->before);
 	puts(".SH COMMANDS");
 	for (size_t i = 0; commands[i]; i++) {
-		printf(".TP\n.BR profrig\\-%s (1)\n", commands[i]->name);
+		char word[64];
+
+		printf(".TP\n.BR profrig\\-%s (1)\n", command_word(commands[i], word));
 		put_sentence(commands[i]->about);
 	}
 	puts(p->after);
@@ -184,6 +189,8 @@ static void page_keys(const struct page *p)
 
 static int print_page(const char *word, const struct page *p)
 {
+	char name[64];
+
 	if (!strcmp(word, "profrig")) {
 		page_overview(p);
 		return EXIT_DONE;
@@ -193,7 +200,7 @@ static int print_page(const char *word, const struct page *p)
 		return EXIT_DONE;
 	}
 	for (size_t i = 0; commands[i]; i++)
-		if (!strcmp(commands[i]->name, word)) {
+		if (!strcmp(command_word(commands[i], name), word)) {
 			cli_describe(commands[i], command_described, (void *)p);
 			return EXIT_DONE;
 		}
@@ -205,6 +212,7 @@ static int man_main(const struct command *c, int argc, char **argv)
 {
 	struct page p = { "", "" };
 	struct err err = ERR_INIT;
+	char word[64];
 	CLEANUP(xfreep) char *text = NULL;
 	char *after;
 
@@ -212,7 +220,7 @@ static int man_main(const struct command *c, int argc, char **argv)
 	if (argc < 2) {
 		puts("profrig\nprofrig.yaml");
 		for (size_t i = 0; commands[i]; i++)
-			puts(commands[i]->name);
+			puts(command_word(commands[i], word));
 		return EXIT_DONE;
 	}
 	if (argc > 2 && fs_exists(argv[2])) {

@@ -31,8 +31,8 @@
 /* In the order of --help; the hidden commands are for profrig's own scripts. */
 /* clang-format off */
 #define COMMANDS(X) \
-	X(run) X(plan) X(discover) X(build) X(analyze) X(report) X(info) X(convert) X(list) \
-	X(prune) X(doctor) X(ctl) X(mark) X(sample) X(completion)
+	X(run) X(plan) X(discover) X(build) X(analyze) X(report) X(info) X(convert) X(lib_trace) \
+	X(list) X(prune) X(doctor) X(ctl) X(mark) X(sample) X(completion)
 #define HIDDEN_COMMANDS(X) X(complete) X(man)
 #define COMMAND_DECLARE(name) extern const struct command cmd_##name;
 COMMANDS(COMMAND_DECLARE)
@@ -130,6 +130,51 @@ static void print_version(void)
 	       page_html(NULL) ? "built in" : "not built in (PAGE=0): reports are plain tables");
 }
 
+const char *command_word(const struct command *c, char buf[64])
+{
+	char *blank;
+
+	snprintf(buf, 64, "%s", c->name);
+	blank = strchr(buf, ' ');
+	if (blank)
+		*blank = '-';
+	return buf;
+}
+
+int command_named(const struct command *c, int argc, char *const *argv)
+{
+	const char *blank = strchr(c->name, ' ');
+	char buf[64];
+	size_t n = blank ? (size_t)(blank - c->name) : 0;
+
+	if (argc > 0 && strcmp(command_word(c, buf), argv[0]) == 0)
+		return 1;
+	return n && argc > 1 && strlen(argv[0]) == n && !memcmp(argv[0], c->name, n) &&
+			       strcmp(argv[1], blank + 1) == 0
+		       ? 2
+		       : 0;
+}
+
+/* "profrig lib", and what that is followed by: the commands that begin so; false: there is none. */
+static bool print_family(const char *word, const char *next, int *ret_code)
+{
+	bool help = next && (!strcmp(next, "--help") || !strcmp(next, "-h"));
+	size_t n = strlen(word), found = 0;
+
+	for (size_t i = 0; commands[i]; i++) {
+		const char *name = commands[i]->name;
+
+		if (strncmp(name, word, n) != 0 || name[n] != ' ')
+			continue;
+		if (found++ == 0 && !help)
+			log_error(next ? "no command '%s %.40s'" : "'%s' needs one more word", word,
+				  next);
+		cli_print_row(help ? stdout : stderr, name, commands[i]->about, 16);
+	}
+	*ret_code = help ? EXIT_DONE : EXIT_USAGE;
+	return found > 0;
+}
+
 static int unknown_command(const char *word)
 {
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
@@ -193,7 +238,8 @@ static int ranks_check(const char *command)
 /* These commands start no process that needs an orderly end: a signal ends them at once. */
 static bool only_reads_and_writes(const struct command *c)
 {
-	return c == &cmd_analyze || c == &cmd_report || c == &cmd_info || c == &cmd_convert;
+	return c == &cmd_analyze || c == &cmd_report || c == &cmd_info || c == &cmd_convert ||
+	       c == &cmd_lib_trace;
 }
 
 #define MORE_MEMORY "leave it more memory (other programs, ulimit -v)"
@@ -253,7 +299,7 @@ static int command_run(const struct command *c, int argc, char **argv)
 
 static int cli_main(int argc, char **argv)
 {
-	int level = 1, at = 1;
+	int level = 1, at = 1, code;
 
 	for (; at < argc && argv[at][0] == '-'; at++) {
 		if (strcmp(argv[at], "-q") == 0 || strcmp(argv[at], "--quiet") == 0)
@@ -286,12 +332,18 @@ static int cli_main(int argc, char **argv)
 		log_error("unknown option '%s'; 'profrig --help' shows the commands", argv[at]);
 		return EXIT_USAGE;
 	}
-	for (size_t i = 0; commands[i]; i++)
-		if (strcmp(commands[i]->name, argv[at]) == 0)
-			return command_run(commands[i], argc - at, argv + at);
+	for (size_t i = 0; commands[i]; i++) {
+		int words = command_named(commands[i], argc - at, argv + at);
+
+		if (words > 0)
+			return command_run(commands[i], argc - at - words + 1,
+					   argv + at + words - 1);
+	}
 	for (size_t i = 0; hidden_commands[i]; i++)
 		if (strcmp(hidden_commands[i]->name, argv[at]) == 0)
 			return command_run(hidden_commands[i], argc - at, argv + at);
+	if (print_family(argv[at], argv[at + 1], &code))
+		return code_printed(NULL, code);
 	return unknown_command(argv[at]);
 }
 

@@ -215,6 +215,7 @@ void counter_get(const struct counter *c, struct counts *ret)
 		ret->spans += in->spans;
 		ret->instants += in->instants;
 		ret->samples += in->samples;
+		ret->library += in->library;
 		ret->series += in->series;
 		ret->tracks += in->tracks;
 		ret->partial = ret->partial || in->partial;

@@ -7,6 +7,7 @@
 
 #include "profrig/base/search.h"
 #include "profrig/base/text.h"
+#include "profrig/model/library_calls.h"
 #include "profrig/model/warnings.h"
 
 struct model *model_new(void)
@@ -95,6 +96,8 @@ void model_clear(struct model *m)
 	free(m->links.kind);
 	m->links = (struct link_columns){ .nr = 0 };
 	VEC_RELEASE(&m->tracks);
+	library_calls_free(m->library);
+	m->library = NULL;
 	intern_free(m->strings);
 	m->strings = NULL;
 }

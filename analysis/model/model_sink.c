@@ -8,6 +8,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "profrig/model/library_calls.h"
 #include "profrig/model/warnings.h"
 
 /* A reader's estimate may be wrong. */
@@ -542,6 +543,16 @@ static void sink_op_sources(struct sink *s, struct source *const *v, size_t n)
 			;
 }
 
+static void sink_op_library(struct sink *s, const struct library_calls *calls)
+{
+	struct model_priv *p = model_priv_of(s);
+
+	if (!p->model->library)
+		p->model->library = library_calls_new();
+	library_calls_merge(p->model->library, calls);
+	p->in->library += library_calls_totals(calls).calls;
+}
+
 const struct sink_ops model_sink_ops = {
 	.input = sink_op_input,
 	.current = sink_op_current,
@@ -560,6 +571,7 @@ const struct sink_ops model_sink_ops = {
 	.sample = sink_op_sample,
 	.link = sink_op_link,
 	.warn = sink_op_warn,
+	.library = sink_op_library,
 	.sources = sink_op_sources,
 };
 

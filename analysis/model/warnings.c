@@ -44,6 +44,15 @@ const struct warning_info warning_table[] = {
 	{ W_TRUNCATED, SEV_ERROR,
 	  "the input ends early or is damaged; what came before was read. Check that the program "
 	  "ended by itself and that the disk was not full" },
+	{ W_TORN_RECORD, SEV_ERROR,
+	  "records of a library's log have lost a part: processes wrote to one stream at the same "
+	  "time, or the file was cut. They are not counted. Let each process write its own file" },
+	{ W_BAD_CALL, SEV_ERROR,
+	  "records of a library's log tell calls that no library executes (negative or too large "
+	  "sizes, a leading dimension less than the rows); they are not counted" },
+	{ W_LIBRARY_ROWS, SEV_ERROR,
+	  "library calls have more than 262144 configurations; those of later ones are counted by "
+	  "library and operation alone, in rows [other]" },
 	{ W_UNTERMINATED, SEV_WARNING,
 	  "a file that is written by appending has no end mark, or its last record is cut; all "
 	  "before it was read. The recording program died or is still running" },

@@ -278,7 +278,7 @@ static void check_by_counting(const char *path, const struct reader *rd, uint64_
 	int r = reader_count(rd, path, &n, &problem, &e);
 
 	snprintf(c->reader, sizeof(c->reader), "%s", rd->name);
-	c->records = n.spans + n.samples;
+	c->records = n.spans + n.samples + n.library;
 	if (c->records > 0 && n.first_ns <= n.last_ns) {
 		c->first_ns = n.first_ns;
 		c->last_ns = n.last_ns;

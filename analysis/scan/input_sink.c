@@ -25,7 +25,7 @@ int input_finish(struct sink *s, const struct input_map *m, bool cut, const char
 
 	if (m->truncated)
 		sink_warnf(s, W_TRUNCATED, "compressed data: %s", m->why);
-	if (in->spans + in->samples == 0)
+	if (in->spans + in->samples + in->library == 0)
 		sink_warnf(s, W_EMPTY_INPUT, "%s holds %s", in->path, what);
 	in->partial |= cut || m->truncated;
 	s->ops->input_end(s);

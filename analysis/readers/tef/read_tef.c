@@ -23,6 +23,7 @@
 #include <errno.h>
 
 #include "profrig/base/text.h"
+#include "profrig/library/library_log.h"
 #include "profrig/model/warnings.h"
 
 const char *const tef_dialects[] = { "chrome",  "kineto",     "rocprof_v1", "rocprofv3", "profrig",
@@ -173,6 +174,19 @@ static int read_events(struct tef *t, bool alone, struct err *err)
 	return r;
 }
 
+/* The spans of profrig's BLAS tracer are library calls, too; it writes one on each line. */
+static void blas_calls_push(struct tef *t)
+{
+	CLEANUP(library_calls_freep) struct library_calls *calls = library_calls_new();
+	CLEANUP(library_log_freep) struct library_log *log = library_log_new(NULL, calls);
+	struct library_counts n;
+
+	library_log_text(log, t->map.data, t->map.len);
+	library_log_end(log, &n);
+	t->sink->ops->library(t->sink, calls);
+	t->sink->ops->current(t->sink)->library = 0; /* they are counted as spans */
+}
+
 static int read_tef(const char *path, struct sink *s, const struct read_opts *o, struct err *err)
 {
 	CLEANUP(tef_release)
@@ -204,6 +218,8 @@ static int read_tef(const char *path, struct sink *s, const struct read_opts *o,
 			return r;
 		r = read_events(&t, s->ops->input(s, path, "tef") == 0, err);
 	}
+	if (r >= 0 && !s->counts_only && strcmp(t.doc.tracer, "blas") == 0)
+		blas_calls_push(&t);
 	in = s->ops->current(s);
 	in->partial |= r != 0;
 	if (r >= 0 && in->spans + in->samples == 0)

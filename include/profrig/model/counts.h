@@ -34,6 +34,7 @@ struct counts {
 	uint64_t instants; /* of the spans */
 	uint64_t work;     /* of the spans: kernels, copies, fills */
 	uint64_t samples, series, tracks;
+	uint64_t library; /* calls that logs of libraries tell */
 	/* own clock of the inputs; INT64_MAX, INT64_MIN when there is nothing */
 	int64_t first_ns, last_ns;
 	bool partial;

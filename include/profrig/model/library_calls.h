@@ -88,7 +88,6 @@ struct library_row {
 	int64_t total_ns;                       /* of timed calls */
 	uint64_t timed;                         /* calls with a duration */
 	int64_t pid;                            /* LIBRARY_NO_ID when unknown, or when several */
-	int32_t rank;
 	bool several_pids;
 	VEC(int32_t) ranks; /* sorted */
 	uint32_t caller;    /* row that handed on the first nested call; LIBRARY_ROW_NONE */

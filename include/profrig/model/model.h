@@ -202,6 +202,7 @@ struct input {
 	bool partial; /* something could not be read */
 	/* spans: instants included; links: after model_finish all of them */
 	uint64_t spans, instants, samples, links, tracks, series;
+	uint64_t library;          /* calls that a log of a library tells */
 	int64_t first_ns, last_ns; /* own clock; INT64_MAX / INT64_MIN when empty */
 	/* "definitions", "regions", "mpi_sends" … for `info` */
 	VEC(struct input_fact {
@@ -251,6 +252,8 @@ struct model {
 	int64_t first_ns, last_ns;
 	/* after model_finish: devices or counters are of more than one host, and name it */
 	bool several_hosts;
+	/* calls of libraries that logs tell (library_calls.h), not cut to windows; NULL: no log */
+	struct library_calls *library;
 	/* facts of its counters beside the table (counters.h); NULL; borrowed */
 	const struct counter_rules *counter_rules;
 	struct model_priv *priv; /* the sink's look-up tables */

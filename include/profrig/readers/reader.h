@@ -117,7 +117,7 @@ struct artifact_check {
 	const char *verdict; /* "valid", "empty", "damaged" */
 	char reader[32];     /* that read it; "" when none fits (then valid when it has bytes) */
 	bool unread;
-	uint64_t records;          /* spans + samples */
+	uint64_t records;          /* spans + samples + calls of library logs */
 	int64_t first_ns, last_ns; /* own clock; 0, 0 when empty */
 	char reason[256];          /* why damaged, empty or unread */
 };

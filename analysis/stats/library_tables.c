@@ -1,0 +1,160 @@
+/*
+ * Tables of library calls: what logs of libraries tell (library_calls.h), by configuration, and
+ * which library handed calls on to which.
+ */
+#include "analyses_private.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profrig/base/strbuf.h"
+#include "profrig/model/library_calls.h"
+
+#define LIBRARY_CALLS(X) \
+	X(STR, library) \
+	X(STR, operation) \
+	X(U64, calls) \
+	X(U64, ranks) \
+	X(F64, flops) \
+	X(F64, bytes) \
+	X(F64, logged_ns) \
+	X(F64, share) \
+	X(F64, tflops) \
+	X(STR, key) \
+	X(STR, config)
+TABLE_FORM(library_calls, LIBRARY_CALLS,
+	   "one row per library and configuration of its calls, as logs of the library tell them");
+
+#define LIBRARY_LAYERS(X) \
+	X(STR, caller) \
+	X(STR, library) \
+	X(STR, operation) \
+	X(U64, configurations) \
+	X(U64, calls) \
+	X(F64, flops)
+TABLE_FORM(library_layers, LIBRARY_LAYERS,
+	   "one row per library and operation, and by which library it was called; '' a program");
+
+static double known_sum(uint64_t one, library_sum all)
+{
+	return one == LIBRARY_UNKNOWN && all == 0 ? NAN : (double)all;
+}
+
+/* Of all flops that are not handed on: the share of a configuration. */
+static double share_of(const struct library_row *r, const struct library_totals *t)
+{
+	return t->flops ? (double)(r->all_flops - r->nested_flops) / (double)t->flops : NAN;
+}
+
+static void calls_add(struct table *t, const struct library_row *r,
+		      const struct library_totals *all)
+{
+	bool timed = r->timed > 0;
+	double flops = known_sum(r->flops, r->all_flops);
+
+	table_add(t, &(struct library_calls_row){
+			     .library = r->library,
+			     .operation = r->operation,
+			     .calls = r->calls,
+			     .ranks = r->ranks.nr,
+			     .flops = flops,
+			     .bytes = known_sum(r->bytes, r->all_bytes),
+			     .logged_ns = timed ? (double)r->total_ns : NAN,
+			     .share = share_of(r, all),
+			     .tflops = r->timed == r->calls && r->total_ns > 0
+					       ? flops / (double)r->total_ns * 1e-3
+					       : NAN,
+			     .key = r->key,
+			     .config = r->config,
+		     });
+}
+
+/* By flops, then by time, then as the rows came. */
+static struct table *calls_table(const struct library_calls *lc)
+{
+	struct table *t = table_make(&library_calls_form);
+	struct library_totals all = library_calls_totals(lc);
+	const int keys[] = { ~4, ~6, ~2, 0, 9 };
+
+	for (size_t i = 0; i < lc->rows.nr; i++)
+		calls_add(t, &lc->rows.v[i], &all);
+	table_sort(t, keys, sizeof(keys) / sizeof(*keys));
+	return t;
+}
+
+/* ---- who called whom ---- */
+
+struct layer {
+	const char *caller, *library, *operation;
+	uint64_t configurations, calls;
+	library_sum flops;
+};
+
+struct layers {
+	VEC(struct layer) v;
+};
+
+static void layer_add(struct layers *l, const char *caller, const struct library_row *r,
+		      uint64_t calls, library_sum flops)
+{
+	struct layer *at;
+
+	if (calls == 0)
+		return;
+	at = VEC_FIND(&l->v, k,
+		      !strcmp(k->caller, caller) && !strcmp(k->library, r->library) &&
+			      !strcmp(k->operation, r->operation));
+	if (!at) {
+		VEC_PUSH(&l->v, ((struct layer){ caller, r->library, r->operation, 0, 0, 0 }));
+		at = &l->v.v[l->v.nr - 1];
+	}
+	at->configurations++;
+	at->calls += calls;
+	at->flops += flops;
+}
+
+static struct table *layers_table(const struct library_calls *lc)
+{
+	struct table *t = table_make(&library_layers_form);
+	struct layers l = { VEC_INIT };
+	const int keys[] = { 0, 1, ~4, 2 };
+
+	for (size_t i = 0; i < lc->rows.nr; i++) {
+		const struct library_row *r = &lc->rows.v[i];
+
+		layer_add(&l, "", r, r->calls - r->nested, r->all_flops - r->nested_flops);
+		if (r->caller != LIBRARY_ROW_NONE)
+			layer_add(&l, lc->rows.v[r->caller].library, r, r->nested, r->nested_flops);
+	}
+	for (size_t i = 0; i < l.v.nr; i++) {
+		const struct layer *k = &l.v.v[i];
+
+		table_add(t, &(struct library_layers_row){ k->caller, k->library, k->operation,
+							   k->configurations, k->calls,
+							   (double)k->flops });
+	}
+	table_sort(t, keys, sizeof(keys) / sizeof(*keys));
+	VEC_RELEASE(&l.v);
+	return t;
+}
+
+static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+	       struct err *err)
+{
+	(void)o, (void)err;
+	if (!m->library || m->library->rows.nr == 0)
+		return 0;
+	table_set_add(out, calls_table(m->library));
+	table_set_add(out, layers_table(m->library));
+	return 0;
+}
+
+const struct analysis analysis_library_tables = {
+	.name = "library",
+	.about = "calls of libraries by configuration, as their logs tell them",
+	.tables = { &library_calls_form, &library_layers_form },
+	.run = run,
+	.series_only = true,
+};

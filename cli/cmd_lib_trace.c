@@ -1,0 +1,297 @@
+/*
+ * lib trace: logs of libraries → library_trace.csv, and a summary. Which inputs there are, and how
+ * they are read, is the business of a session; a named file is taken for a log whatever it looks
+ * like.
+ */
+#include "cli.h"
+#include "out_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profrig/base/fs.h"
+#include "profrig/base/json_out.h"
+#include "profrig/base/log.h"
+#include "profrig/base/progress.h"
+#include "profrig/library/library_csv.h"
+
+#define SHOWN 10
+
+struct lib_trace {
+	const struct command *c;
+	struct session_opts o;
+	const char *output, *model;
+	bool json;
+	struct session_trace t;
+	struct library_totals all;
+};
+
+static const struct library_calls *calls_of(const struct lib_trace *lt)
+{
+	return lt->t.m->library;
+}
+
+/* A fact of the reader (read_library_log.c), over all inputs. */
+static uint64_t fact_sum(const struct lib_trace *lt, const char *key)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < lt->t.m->inputs.nr; i++) {
+		const struct input *in = &lt->t.m->inputs.v[i];
+
+		for (size_t k = 0; k < in->facts.nr; k++)
+			if (!strcmp(in->facts.v[k].key, key))
+				sum += (uint64_t)in->facts.v[k].value;
+	}
+	return sum;
+}
+
+/* ---- the file ---- */
+
+/* The model of the runs among the inputs, when they are of one; owned. */
+static char *model_of(const struct strvec *inputs)
+{
+	char *model = NULL;
+
+	for (size_t i = 0; i < inputs->nr; i++) {
+		CLEANUP(rundir_release) struct rundir run = { 0 };
+
+		if (!run_dir_held(inputs->v[i]) || rundir_open(inputs->v[i], &run, NULL) < 0 ||
+		    !run.model)
+			continue;
+		if (model && strcmp(model, run.model) != 0) {
+			free(model);
+			return xstrdup("");
+		}
+		free(model);
+		model = xstrdup(run.model);
+	}
+	return model;
+}
+
+static int csv_to(const struct lib_trace *lt, const struct library_csv_facts *facts,
+		  struct err *err)
+{
+	CLEANUP(out_file_drop) struct out_file o = OUT_FILE_INIT;
+	CLEANUP(xfreep) char *dir = fs_dir(lt->output);
+	int r = out_file_open(dir, fs_base(lt->output), &o, err);
+
+	if (r < 0)
+		return r;
+	library_csv_write(calls_of(lt), facts, o.f);
+	return out_file_commit(&o, err);
+}
+
+static int csv_write(const struct lib_trace *lt, const struct strvec *inputs)
+{
+	CLEANUP(xfreep) char *of_run = model_of(inputs);
+	const char *of_env = getenv("MAD_MODEL_NAME");
+	struct library_csv_facts facts;
+	struct err err = ERR_INIT;
+
+	library_csv_facts(lt->model ? lt->model : of_run ? of_run : of_env ? of_env : "", &facts);
+	if (!strcmp(lt->output, "-")) {
+		library_csv_write(calls_of(lt), &facts, stdout);
+		return EXIT_DONE;
+	}
+	if (csv_to(lt, &facts, &err) == 0)
+		return EXIT_DONE;
+	cli_write_failed(&err, true);
+	return EXIT_MISSING;
+}
+
+/* ---- the summary ---- */
+
+struct operation {
+	const char *library, *name;
+	uint64_t calls, configurations;
+	library_sum flops;
+};
+
+struct operations {
+	VEC(struct operation) v;
+};
+
+static int by_work(const void *a, const void *b)
+{
+	const struct operation *x = a, *y = b;
+
+	if (x->flops != y->flops)
+		return x->flops > y->flops ? -1 : 1;
+	return (x->calls < y->calls) - (x->calls > y->calls);
+}
+
+static void operations_sum(const struct library_calls *lc, bool by_library, struct operations *ret)
+{
+	for (size_t i = 0; i < lc->rows.nr; i++) {
+		const struct library_row *r = &lc->rows.v[i];
+		struct operation *o =
+			VEC_FIND(&ret->v, k,
+				 !strcmp(k->name, r->operation) &&
+					 (!by_library || !strcmp(k->library, r->library)));
+
+		if (!o) {
+			VEC_PUSH(&ret->v,
+				 ((struct operation){ r->library, r->operation, 0, 0, 0 }));
+			o = &ret->v.v[ret->v.nr - 1];
+		}
+		o->calls += r->calls;
+		o->configurations++;
+		o->flops += r->all_flops;
+	}
+	if (ret->v.nr)
+		qsort(ret->v.v, ret->v.nr, sizeof(*ret->v.v), by_work);
+}
+
+static void json_sum(struct json_out *j, const char *key, library_sum v)
+{
+	char digits[48];
+
+	library_sum_fmt(digits, v);
+	json_raw(j, key, digits);
+}
+
+static void say_json(const struct lib_trace *lt)
+{
+	const struct library_calls *lc = calls_of(lt);
+	struct operations ops = { VEC_INIT };
+	struct json_out j;
+
+	operations_sum(lc, false, &ops);
+	json_out_init(&j, stdout, 2);
+	json_obj(&j, NULL);
+	json_u64(&j, "records", lt->all.calls);
+	json_u64(&j, "distinct", lc->distinct);
+	json_u64(&j, "torn", fact_sum(lt, "torn"));
+	json_u64(&j, "doubled", fact_sum(lt, "doubled"));
+	json_u64(&j, "foreign", fact_sum(lt, "other_lines"));
+	json_u64(&j, "bad", fact_sum(lt, "bad"));
+	json_u64(&j, "joined", fact_sum(lt, "joined"));
+	json_u64(&j, "nested", lt->all.nested);
+	json_obj(&j, "operations");
+	for (size_t i = 0; i < ops.v.nr; i++)
+		json_u64(&j, ops.v.v[i].name, ops.v.v[i].calls);
+	json_end(&j);
+	json_sum(&j, "flops", lt->all.flops);
+	json_sum(&j, "bytes", lt->all.bytes);
+	json_arr(&j, "warnings");
+	for (size_t i = 0; i < lt->t.m->warnings.nr; i++) {
+		const struct warning *w = &lt->t.m->warnings.v[i];
+
+		json_obj(&j, NULL);
+		json_str(&j, "code", w->code);
+		json_u64(&j, "count", w->count);
+		json_str(&j, "text", w->text);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+	putchar('\n');
+	VEC_RELEASE(&ops.v);
+}
+
+static void count_word(FILE *f, uint64_t n, const char *one, const char *many)
+{
+	fprintf(f, "%" PRIu64 " %s", n, n == 1 ? one : many);
+}
+
+static void say_text(const struct lib_trace *lt, FILE *f)
+{
+	struct operations ops = { VEC_INIT };
+	char flops[32];
+
+	operations_sum(calls_of(lt), true, &ops);
+	if (strcmp(lt->output, "-") != 0) {
+		cli_put(f, lt->output, 0);
+		fputs(": ", f);
+	}
+	count_word(f, lt->all.calls, "call", "calls");
+	fputs(" of ", f);
+	count_word(f, calls_of(lt)->distinct, "configuration", "configurations");
+	fprintf(f, ", %s\n", cli_si((double)lt->all.flops, "flop", flops));
+	for (size_t i = 0; i < ops.v.nr && i < SHOWN; i++) {
+		const struct operation *o = &ops.v.v[i];
+
+		fprintf(f, "  %-10s %-32s %12" PRIu64 " %s of %" PRIu64, o->library, o->name,
+			o->calls, o->calls == 1 ? "call " : "calls", o->configurations);
+		if (o->flops)
+			fprintf(f, "  %s", cli_si((double)o->flops, "flop", flops));
+		fputc('\n', f);
+	}
+	if (ops.v.nr > SHOWN)
+		fprintf(f, "  … and %zu more operations\n", ops.v.nr - SHOWN);
+	VEC_RELEASE(&ops.v);
+}
+
+static void say_losses(const struct lib_trace *lt)
+{
+	for (size_t i = 0; i < lt->t.m->warnings.nr; i++) {
+		const struct warning *w = &lt->t.m->warnings.v[i];
+
+		log_warn("%" PRIu64 " %s", w->count, w->text);
+	}
+}
+
+/* ---- the command ---- */
+
+static int inputs_trace(struct lib_trace *lt, const struct strvec *inputs)
+{
+	struct err err = ERR_INIT;
+	int code;
+
+	if (session_read(inputs, &lt->o, &lt->t, &err) < 0)
+		return cli_session_failed(&lt->t.outcome, &err);
+	progress_end();
+	if (!calls_of(lt))
+		lt->t.m->library = library_calls_new();
+	lt->all = library_calls_totals(calls_of(lt));
+	code = csv_write(lt, inputs);
+	if (code != EXIT_DONE)
+		return code;
+	say_losses(lt);
+	if (lt->json)
+		say_json(lt);
+	else
+		say_text(lt, strcmp(lt->output, "-") ? stdout : stderr);
+	return cli_session_code(&lt->t.outcome);
+}
+
+static int lib_trace_main(const struct command *c, int argc, char **argv)
+{
+	CLEANUP(strvec_release) struct strvec inputs = STRVEC_INIT;
+	struct lib_trace lt = { .c = c, .output = "library_trace.csv" };
+	char **rest;
+
+	cli_session_opts(&lt.o);
+	lt.o.sink = SINK_MODEL;
+	lt.o.reader = reader_find("library_log");
+	const struct opt opts[] = {
+		{ "output", 'o', OPT_STR, &lt.output, "FILE",
+		  "where to write (library_trace.csv here); -: standard output" },
+		{ "model", 0, OPT_STR, &lt.model, "NAME",
+		  "the model's name in the table; else that of the run, or $MAD_MODEL_NAME" },
+		{ 0 },
+	};
+	int code = cli_parse(c, opts, &lt.json, argc, argv, &inputs, &rest);
+
+	for (; code < 0 && rest && *rest; rest++)
+		strvec_push(&inputs, *rest);
+	if (code < 0 && !inputs.nr)
+		code = cli_usage(c, "no log and no run");
+	if (code < 0 && lt.json && !strcmp(lt.output, "-"))
+		code = cli_usage(c, "--json and -o - both write to standard output");
+	if (code < 0)
+		code = inputs_trace(&lt, &inputs);
+	progress_end();
+	session_trace_release(&lt.t);
+	session_opts_release(&lt.o);
+	return code;
+}
+
+extern const struct command cmd_lib_trace;
+const struct command cmd_lib_trace = { "lib trace", "LOG…|RUN…",
+				       "library calls of a model, counted from its logs",
+				       "profrig lib trace rocblas.log nccl.*.log", lib_trace_main };
