@@ -3,6 +3,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "profrig/base/mix.h"
 #include "profrig/base/num.h"
 #include "profrig/base/pool.h"
 #include "profrig/base/search.h"
@@ -161,13 +162,20 @@ static uint32_t row_other(struct library_calls *lc, const struct library_call *c
 	return *row;
 }
 
+static bool row_is(const struct library_row *r, const struct library_call *c)
+{
+	return r->level == c->level && !strcmp(r->key, c->key) && !strcmp(r->library, c->library);
+}
+
 uint32_t library_calls_row(struct library_calls *lc, const struct library_call *c)
 {
 	uint64_t hash = row_hash(c->library, c->level, c->key);
-	uint32_t row = u64map_get(&lc->priv->rows, hash);
+	uint32_t row;
 
-	if (row != U64MAP_NONE)
-		return row;
+	/* two keys of one hash: the later one is found by the hash of that */
+	for (; (row = u64map_get(&lc->priv->rows, hash)) != U64MAP_NONE; hash = mix64(hash))
+		if (row_is(&lc->rows.v[row], c))
+			return row;
 	if (lc->rows.nr >= LIBRARY_ROWS_MAX)
 		return row_other(lc, c, hash);
 	row = row_new(lc, c, c->key, c->config, c->config_n);
@@ -224,6 +232,8 @@ static void rows_index(struct library_calls *lc)
 		if (r->key[0] == '[')
 			hash = XXH3_64bits_withSeed(r->operation, strlen(r->operation),
 						    row_hash(r->library, 0, OTHER));
+		while (u64map_get(&lc->priv->rows, hash) != U64MAP_NONE)
+			hash = mix64(hash);
 		*u64map_at(&lc->priv->rows, hash) = (uint32_t)i;
 	}
 }
