@@ -334,6 +334,10 @@ static void take_visible(struct rundir *rd)
 	CLEANUP(json_decrefp) json_t *plan = document_read(rd, "plan.json", PLAN_SCHEMA);
 	const json_t *workload = named_in(json_object_get(plan, "steps"), "name", "workload");
 	const json_t *env = json_object_get(workload, "env");
+	const json_t *inside = json_object_get(json_object_get(plan, "engine"), "container");
+
+	if (json_is_boolean(inside))
+		rd->container = json_is_true(inside);
 
 	rd->visible.rocr = value_of(rd, env, "name", "ROCR_VISIBLE_DEVICES");
 	rd->visible.hip = value_of(rd, env, "name", "HIP_VISIBLE_DEVICES");

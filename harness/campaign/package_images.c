@@ -21,6 +21,13 @@ static bool may_want(const struct catalog *cat, const char *path)
 	       !cfg_text(cfg_get(e->node, "env_vars"), "DOCKER_IMAGE_NAME");
 }
 
+static bool no_container(const char *engine)
+{
+	const struct engine *e = engine ? engine_find(engine) : NULL;
+
+	return e && !e->container;
+}
+
 /* Errors are reported when the run itself is prepared. */
 static bool options_want(const struct run_options *o, const char *path)
 {
@@ -40,7 +47,7 @@ static bool options_want(const struct run_options *o, const char *path)
 	rq.cwd = cwd;
 	rq.lenient = rq.builds = true;
 	yes = runconf_load(&rc, &rq, &none, &p, NULL) != -ENOENT && !rc.image && rc.dockerfile &&
-	      rc.engine && strcmp(rc.engine, "host") != 0;
+	      rc.engine && !no_container(rc.engine);
 	runconf_release(&rc);
 	cfg_release(&rq.given);
 	problems_release(&p);
@@ -77,7 +84,7 @@ void package_images_wanted(const struct run_options *o, const struct strvec *mod
 {
 	const char *engine = run_given_engine(o);
 
-	if (run_given_image(o) || o->manifest || (engine && !strcmp(engine, "host")))
+	if (run_given_image(o) || o->manifest || no_container(engine))
 		return;
 	for (size_t i = 0; i < models->nr; i++)
 		if (may_want(o->conf.catalog, models->v[i]) && options_want(o, models->v[i]))

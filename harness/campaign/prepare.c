@@ -83,16 +83,17 @@ static void say_host(const struct prepared *p, struct said *said)
 
 		if (!n || n->kind == CFG_NULL || n->layer <= LAYER_TOOL ||
 		    ((n->kind == CFG_SEQ || n->kind == CFG_MAP) && !n->nr) ||
-		    (i == 0 && (!close || strcmp(p->conf.engine, "host") != 0)))
+		    (i == 0 && (!close || strcmp(p->conf.engine, "auto") == 0)))
 			continue;
 		strbuf_addf(to, "%s%s", to->len ? ", " : "", keys[i]);
 	}
 	if (near.len)
-		said_add(said, SAID_WARNING_ONCE, "engine 'host' ignores container settings: %s",
-			 near.buf);
+		said_add(said, SAID_WARNING_ONCE, "engine '%s' ignores container settings: %s",
+			 p->engine->name, near.buf);
 	if (far.len)
 		said_add(said, SAID_NOTICE,
-			 "engine 'host' ignores container settings of the model: %s", far.buf);
+			 "engine '%s' ignores container settings of the model: %s",
+			 p->engine->name, far.buf);
 }
 
 static void say_notes(const struct prepared *p, struct said *said)
