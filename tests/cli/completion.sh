@@ -52,9 +52,9 @@ every() { # shell, function
 	like "$1: statuses" "$($ask prune --status fai)" "failed"
 }
 every bash in_bash
-is "bash: every command" "$(in_bash '' | tr ' ' '\n' | sort | xargs)" "$(printf '\n%s' "$(profrig --help | awk '/^  [a-z]/ && NF > 1 && $1 != "profrig" {print $1}' | sort)" | xargs)"
+is "bash: every command" "$(in_bash '' | tr ' ' '\n' | sort | xargs)" "$(printf '\n%s' "$(profrig --help | awk '/^  [a-z]/ && NF > 1 && $1 != "profrig" {print $1}' | sort -u)" | xargs)"
 is "bash: behind a comma" "$(in_bash run --tools perf,blas_t)" "perf,blas_trace "
-is "bash: what stands there already is not offered" "$(in_bash run --tools perf,per)" " "
+is "bash: what stands there already is not offered" "$(in_bash run --tools blas_trace,blas)" " "
 is "bash: behind an equals sign" "$(in_bash run --engine = po)" "podman "
 is "bash: right behind it" "$(in_bash plan --format = '' | tr ' ' '\n' | sort | xargs)" "json sh text"
 like "bash: files where files go" "$(in_bash run --config m/prof)" "m/profrig.yaml"

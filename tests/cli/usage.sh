@@ -80,6 +80,9 @@ for k in tools engines samplers readers analyses tables reports converters model
 done
 # what a list has and its page in docs lacks
 undocumented() { "$PROFRIG" list "$1" --json | jq -r "$2" | while read -r word; do grep -qF -- "$word" "docs/$3" || echo "$word"; done; }
+commands=$("$PROFRIG" --help | awk '/^  [a-z]/ && NF > 1 && $1 != "profrig" { print $1 == "lib" ? $1 " " $2 : $1 }')
+is "docs/contract.md names every command" \
+	"$(while read -r c; do sed -n '/^## Commands/,/;/p' docs/contract.md | grep -qF "\`$c\`" || echo "$c"; done <<<"$commands")" ""
 is "docs/samplers.md has a row for every sampler" "$(undocumented samplers '.[] | "| `" + .name + "` |"' samplers.md)" ""
 is "docs/engines.md has a column for every engine" "$(undocumented engines '.[] | "| " + .name + " |"' engines.md)" ""
 is "docs/convert.md has the ending of every converter" "$(undocumented converters '.[].files | split(" ")[-1] | "| `" + .' convert.md)" ""
@@ -113,7 +116,7 @@ like "doctor: nor the program of a wrapper" "$(found wrapper)" "^no needs 'no-su
 is "doctor: what installs it" "$(jq -r '.[] | select(.name == "told") | .fix' "$T/out")" "get it"
 like "doctor: a torn file" "$(found torn)" "^no .*torn.yaml:3: unknown key 'wrapp'"
 like "doctor: a tool whose sampler has no sensor" "$(found rapl)" "^no sampler 'rapl' does not work here$"
-PROFRIG_DOCKER=$T/nodocker "$PROFRIG" doctor --json >"$T/out" 2>&1
+PROFRIG_DOCKER=$T/nodocker "$PROFRIG" doctor --json >"$T/out" 2>"$T/err"
 is "what can be fixed says how" "$(jq -r '.[] | select(.name == "docker") | .fix' "$T/out" | cut -c 1-24)" "apt-get install docker.i"
 if need terminal script -qec true /dev/null; then
 	for what in "run -o $T/runs -- true" "sample --source estimate --duration 0.4"; do

@@ -9,7 +9,7 @@
 #define SGEMM "./rocblas-bench -f gemm -r f32_r" SGEMM_OPTIONS
 #define SGEMM_FLOPS 65536
 
-/* One configuration, however it is written; what measures it and chooses its kernel is not of it. */
+/* One configuration in several spellings; what measures it and chooses its kernel is not of it. */
 TEST(bench_of_one_configuration)
 {
 	CLEANUP(logged_release)

@@ -213,6 +213,19 @@ TEST(table_is_consistent)
 	assert_problems(&p, (const char *const[]){ NULL });
 }
 
+/* The row of a key has each of its choices. */
+static void assert_choices(const struct schema_key *k, const char *file, const char *text)
+{
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+	const char *row = strstr(text, textf("\n| `%s` |", k->path));
+	CLEANUP(xfreep) char *line = row ? xstrndup(row + 1, strcspn(row + 1, "\n")) : NULL;
+
+	strvec_split(&words, k->choices ? k->choices : "", "|");
+	for (size_t i = 0; line && i < words.nr; i++)
+		if (!strstr(line, textf("`%s`", words.v[i])))
+			fail_msg("%s: the row of %s lacks `%s`", file, k->path, words.v[i]);
+}
+
 static void assert_documented(const struct schema_key *table, const char *file, bool whole)
 {
 	CLEANUP(xfreep) char *text = NULL;
@@ -223,6 +236,8 @@ static void assert_documented(const struct schema_key *table, const char *file, 
 	for (const struct schema_key *k = table; k->path; k++) {
 		if ((whole || !strpbrk(k->path, ".[")) && !strstr(text, textf("`%s`", k->path)))
 			fail_msg("%s does not tell of %s", file, k->path);
+		if (whole)
+			assert_choices(k, file, text);
 	}
 }
 
@@ -230,6 +245,18 @@ TEST(every_key_is_documented)
 {
 	assert_documented(schema_table, "docs/configuration.md", true);
 	assert_documented(tool_table, "docs/tools.md", false);
+}
+
+TEST(every_provider_is_documented)
+{
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+	CLEANUP(xfreep) char *text = NULL;
+
+	assert_int_equal(fs_read("docs/data.md", (size_t)1 << 20, &text, NULL, NULL), 0);
+	strvec_split(&words, DATA_PROVIDER_CHOICES, "|");
+	for (size_t i = 0; i < words.nr; i++)
+		if (!strstr(text, textf("\n| `%s` |", words.v[i])))
+			fail_msg("docs/data.md has no row of %s", words.v[i]);
 }
 
 TEST(names)
