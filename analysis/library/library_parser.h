@@ -36,8 +36,8 @@ struct log_record {
 	struct text_slice before;    /* of its line */
 	struct text_slice last_line; /* the line before, where that had no record; else empty */
 	uint64_t line;               /* 1-based */
-	/* its last word may have lost its end: the text ends the file without a line end, or another
-	 * record follows it without a blank */
+	/* its last word may have lost its end: the text ends the file without a line end, or
+	 * another record follows it without a blank */
 	bool cut;
 };
 
@@ -64,8 +64,8 @@ struct library_parser {
 	/* How many bytes before the marker at `at` belong to the record (a path). NULL: 0. */
 	size_t (*back)(struct text_slice line, size_t at);
 	/*
-	 * NULL: f->text is r->text. f is preset: one call, no time, the process of the file. Returns
-	 * RECORD_CALL when f->text is to be parsed (or is known), else what the record is.
+	 * NULL: f->text is r->text. f is preset: one call, no time, the process of the file.
+	 * Returns RECORD_CALL when f->text is to be parsed (or is known), else what the record is.
 	 */
 	enum record_is (*split)(struct library_log *log, void *state, const struct log_record *r,
 				struct log_facts *f);

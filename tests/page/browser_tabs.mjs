@@ -6,7 +6,7 @@ import { ROOT, withPage } from './pages.mjs';
 import { activeTab, exact, heads, open, plain, rows, text, texts } from './look.mjs';
 
 const demo = `${ROOT}/demo`;
-const TABS = ['summary', 'flame', 'functions', 'kernels', 'energy', 'samples', 'run'];
+const TABS = ['summary', 'flame', 'functions', 'kernels', 'libraries', 'energy', 'samples', 'run'];
 const hash = (page) => page.evaluate(() => decodeURIComponent(location.hash));
 
 test('the keyboard reaches every tab and each shows its panel', () => withPage('demo', {}, async (page) => {
@@ -154,6 +154,25 @@ test('kernels are listed for all devices or one', () => withPage('demo', { hash:
   const got = await rows(page, 'kernels');
   deepEqual(got.map((r) => r.text[0]), all.filter((k) => k.device === 'gpu1').sort((a, b) => b.total_ns - a.total_ns).map((k) => k.name));
   equal(await hash(page), '#kernels=gpu1');
+}));
+
+test('library calls are listed for all libraries or one, with what was handed on', () => withPage('demo', { hash: 'libraries' }, async (page) => {
+  const want = table(demo, 'library_calls');
+  const got = await rows(page, 'libraries');
+  const names = await heads(page, 'libraries');
+  deepEqual(got.map((r) => r.text[0]), want.map((k) => k.key));
+  got.forEach((r, i) => {
+    equal(Number(exact(r.title[names.indexOf('Calls')])), want[i].calls);
+    near(exact(r.title[names.indexOf('Work')]), want[i].flops, 1e-15);
+    near(exact(r.title[names.indexOf('Share')]), want[i].share, 1e-12);
+  });
+  near(sum(want.map((k) => k.share)), 1, 1e-12);
+  const handed = table(demo, 'library_layers').filter((l) => l.caller);
+  equal(handed.length, 1);
+  ok((await text(page, '#panel-libraries')).includes(`miopen → rocblas: ${handed[0].calls} calls`));
+  await page.click('#panel-libraries [role=radio] >> text=miopen');
+  equal((await rows(page, 'libraries')).length, want.filter((k) => k.library === 'miopen').length);
+  equal(await hash(page), '#libraries=miopen');
 }));
 
 test('energy: totals, conservation and the rows of energy.csv', () => withPage('demo', { hash: 'energy' }, async (page) => {
@@ -314,7 +333,7 @@ test('without the table of modelled power there is no chart of it', () => withPa
 
 test('what cannot be shown is explained on the Run tab', () => withPage('cpu', { hash: 'run' }, async (page) => {
   const absent = await texts(page, '.absent li');
-  deepEqual(absent, ['Kernels: needs device work: a trace of kernels, copies or fills.']);
+  deepEqual(absent, ['Kernels: needs device work: a trace of kernels, copies or fills.', 'Libraries: needs a log of a library: a run with rocblas_trace, onednn_trace, nccl_trace ….']);
   const steps = await texts(page, '#panel-run .run-section:has(h2:text-is("Steps")) tbody tr');
   equal(steps.length, 3);
   ok(/workload\s+150 ms\s+11.6 s\s+22.7 s\s+261 MB\s+status 0\s+\.\/run.sh --epochs 3/.test(steps[1]), steps[1]);

@@ -7,6 +7,8 @@
 
 #include "profrig/base/strbuf.h"
 #include "profrig/base/xalloc.h"
+#include "profrig/library/library_log.h"
+#include "profrig/model/sink.h"
 
 #define BINS 400
 #define POWER_BINS 60
@@ -629,6 +631,25 @@ void fx_functions(struct report *r)
 	table_sort(t, keys, 3);
 	fx_add(r, t);
 	VEC_RELEASE(&f);
+}
+
+void fx_library(struct report *r, const char *text)
+{
+	CLEANUP(library_calls_freep) struct library_calls *calls = library_calls_new();
+	CLEANUP(library_log_freep) struct library_log *log = library_log_new(NULL, calls);
+	CLEANUP(model_freep) struct model *m = model_new();
+	struct sink *s = model_sink(m);
+	struct analysis_opts o = { 0 };
+	struct library_counts n;
+
+	library_log_text(log, text, strlen(text));
+	library_log_end(log, &n);
+	s->ops->input(s, "libraries.log", "library_log");
+	s->ops->clock(s);
+	s->ops->library(s, calls);
+	s->ops->input_end(s);
+	model_finish(m);
+	analysis_run(analysis_find("library"), m, NULL, &o, &r->tables, NULL);
 }
 
 void fx_big(struct report *r, size_t paths, size_t n_functions)

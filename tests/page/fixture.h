@@ -37,6 +37,8 @@ void fx_kernels(struct report *r, const struct fx_kernel *k, size_t n);
 void fx_counters(struct report *r, const struct fx_counter *c, size_t n);
 /* The functions table; after the others. */
 void fx_functions(struct report *r);
+/* The tables of library calls, as the analysis makes them of a log of several libraries. */
+void fx_library(struct report *r, const char *log);
 /* Many rows of paths, for the limits. */
 void fx_big(struct report *r, size_t paths, size_t functions);
 

@@ -134,12 +134,24 @@ static const char trace_input[] =
 	"blas)\",\"reader\":\"tef\",\"spans\":9786,\"samples\":0,\"links\":4290,\"tracks\":4,"
 	"\"partial\":false}";
 
+#define BENCH(type, m, n, k) \
+	"./rocblas-bench -f gemm -r " type " --transposeA N --transposeB N -m " m " -n " n \
+	" -k " k " --alpha 1 --lda " m " --ldb " k " --beta 0 --ldc " m "\n"
+#define GEMM_64 BENCH("s", "64", "3136", "576")
+/* A convolution that is a matrix product of rocBLAS, for each of its two images. */
+static const char library_log[] =
+	"MIOpen(HIP): Command [LogCmdConvolution] ./bin/MIOpenDriver conv -n 2 -c 64 -H 56 -W 56 "
+	"-k 64 -y 3 -x 3 -p 1 -q 1 -u 1 -v 1 -l 1 -j 1 -m conv -g 1 -F 1 -t 1\n" GEMM_64 GEMM_64
+	"epoch 1\n" BENCH("d", "4096", "4096", "4096") BENCH("d", "4096", "4096", "4096")
+	BENCH("s", "128", "128", "128");
+
 static void demo(struct report *r)
 {
 	fx_calls(r, tracks, training, ARRAY_LEN(training));
 	fx_kernels(r, kernels, ARRAY_LEN(kernels));
 	fx_counters(r, gpu_counters, ARRAY_LEN(gpu_counters));
 	fx_functions(r);
+	fx_library(r, library_log);
 	r->run_json =
 		xasprintf(good_run, "mlp", "success", "", 0, "null", two_gpus, 0, "null", "valid");
 	r->analysis_json = analysis_text(

@@ -52,7 +52,7 @@ export function parseSort(text, fallback) {
 export const sortText = (s) => (s.dir < 0 ? '-' : '') + s.key;
 
 // One table split by one column (scope, device) into a row of buttons, its state kept in the address.
-class SplitTable {
+export class SplitTable {
   constructor(panel, ctx, o) {
     Object.assign(this, { ctx, ...o });
     this.values = [...new Set(this.table.col(this.by))];

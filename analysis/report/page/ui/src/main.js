@@ -10,10 +10,11 @@ import * as energy from './energy.js';
 import * as samples from './samples.js';
 import * as run from './run.js';
 import { ensemble, functions, kernels } from './functions.js';
+import { libraries } from './libraries.js';
 
 const TABS = [
   { id: 'summary', label: 'Summary', available: () => true, render: summary.render },
-  ensemble, flame, functions, kernels, energy, samples, run,
+  ensemble, flame, functions, kernels, libraries, energy, samples, run,
 ];
 
 const KEYS = [
