@@ -354,14 +354,14 @@ static void torn_keep(struct library_log *log, size_t parser, struct text_slice 
 }
 
 static void record_count(struct library_log *log, size_t parser, enum record_is is, uint64_t calls,
-			 const struct log_record *r)
+			 bool prefixed, const struct log_record *r)
 {
 	struct library_counts *n = &log->n;
 
 	switch (is) {
 	case RECORD_CALL:
 		n->records += calls;
-		n->prefixed += r->before.n > 0 && !parsers[parser]->split;
+		n->prefixed += prefixed;
 		break;
 	case RECORD_DOUBLED:
 		n->doubled += calls;
@@ -401,7 +401,7 @@ void library_log_emit(struct library_log *log, const struct library_parser *p, e
 
 	if (is == RECORD_CALL)
 		is = text_count(log, parser, r->text, false, &facts, &calls);
-	record_count(log, parser, is, calls, r);
+	record_count(log, parser, is, calls, f->prefixed, r);
 }
 
 static enum record_is record_take(struct library_log *log, size_t parser, struct log_record *r)
@@ -413,6 +413,7 @@ static enum record_is record_take(struct library_log *log, size_t parser, struct
 
 	library_log_facts(log, &f);
 	f.text = r->text;
+	f.prefixed = !p->split && r->before.n > 0;
 	if (p->split)
 		is = p->split(log, log->states[parser], r, &f);
 	calls = f.when.calls;
@@ -422,7 +423,7 @@ static enum record_is record_take(struct library_log *log, size_t parser, struct
 		log->n.foreign--;
 		log->n.doubled++;
 	}
-	record_count(log, parser, is, calls, r);
+	record_count(log, parser, is, calls, f.prefixed, r);
 	return is;
 }
 

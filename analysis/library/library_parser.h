@@ -46,6 +46,8 @@ struct log_facts {
 	struct text_slice text; /* what parse gets; equal for equal configurations */
 	int64_t tid;            /* LIBRARY_NO_ID */
 	bool last_doubled; /* last_line tells the same call: it is doubled instead of foreign */
+	/* other text stands in front of the record; preset, by r->before, without split */
+	bool prefixed;
 };
 
 struct log_marker {
@@ -81,7 +83,7 @@ struct library_parser {
 
 /* clang-format off */
 #define LIBRARY_PARSERS(X) \
-	X(rocblas_bench) X(rocblas_profile) X(rocblas_trace)
+	X(nccl) X(rocblas_bench) X(rocblas_profile) X(rocblas_trace)
 /* clang-format on */
 #define LIBRARY_PARSER_DECLARE(name) extern const struct library_parser library_parser_##name;
 LIBRARY_PARSERS(LIBRARY_PARSER_DECLARE)
