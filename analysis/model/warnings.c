@@ -53,6 +53,9 @@ const struct warning_info warning_table[] = {
 	{ W_LIBRARY_ROWS, SEV_ERROR,
 	  "library calls have more than 262144 configurations; those of later ones are counted by "
 	  "library and operation alone, in rows [other]" },
+	{ W_LIBRARY_GRAPHS, SEV_WARNING,
+	  "the trace launches graphs more often than it makes them; libraries log the calls of a "
+	  "graph once, when it is captured, so counts of library calls are too low" },
 	{ W_UNTERMINATED, SEV_WARNING,
 	  "a file that is written by appending has no end mark, or its last record is cut; all "
 	  "before it was read. The recording program died or is still running" },

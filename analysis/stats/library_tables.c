@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profrig/base/intern.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/model/library_calls.h"
+#include "profrig/model/warnings.h"
 
 #define LIBRARY_CALLS(X) \
 	X(STR, library) \
@@ -140,12 +142,68 @@ static struct table *layers_table(const struct library_calls *lc)
 	return t;
 }
 
+/* ---- graphs ---- */
+
+struct graph_calls {
+	uint64_t launches, instances;
+};
+
+/* "cudaGraphLaunch", "hipGraphLaunch_v2" … */
+static bool name_is_graph(const char *name, const char *what)
+{
+	static const char *const prefixes[] = { "cuda", "cu", "hip" };
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+		size_t n = strlen(prefixes[i]);
+
+		if (!strncmp(name, prefixes[i], n) && !strncmp(name + n, what, strlen(what)))
+			return true;
+	}
+	return false;
+}
+
+static struct graph_calls graph_calls_of(const struct model *m)
+{
+	CLEANUP(xfreep) char *kind = xcalloc(intern_count(m->strings) + 1, 1);
+	struct graph_calls g = { 0, 0 };
+
+	for (str_id i = 0; i < intern_count(m->strings); i++) {
+		const char *name = intern_str(m->strings, i);
+
+		kind[i] = name_is_graph(name, "GraphLaunch")        ? 'l'
+			  : name_is_graph(name, "GraphInstantiate") ? 'i'
+								    : 0;
+	}
+	for (size_t i = 0; i < m->spans.nr; i++) {
+		char k = m->spans.kind[i] == SPAN_HOST ? kind[m->spans.name[i]] : 0;
+
+		g.launches += k == 'l';
+		g.instances += k == 'i';
+	}
+	return g;
+}
+
+/* Libraries log at capture; what is replayed is silent. */
+static void graphs_warn(struct model *m)
+{
+	struct graph_calls g = graph_calls_of(m);
+
+	if (g.launches <= g.instances)
+		return;
+	model_warn(m, UINT32_MAX, W_LIBRARY_GRAPHS, g.launches,
+		   "%" PRIu64 " launches of %" PRIu64 " graphs: libraries log the calls of a graph "
+		   "when it is captured only, so their counts are up to %.3g times too low",
+		   g.launches, g.instances,
+		   (double)g.launches / (double)(g.instances ? g.instances : 1));
+}
+
 static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
 	       struct err *err)
 {
 	(void)o, (void)err;
 	if (!m->library || m->library->rows.nr == 0)
 		return 0;
+	graphs_warn(m);
 	table_set_add(out, calls_table(m->library));
 	table_set_add(out, layers_table(m->library));
 	return 0;

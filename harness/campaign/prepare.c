@@ -92,8 +92,8 @@ static void say_host(const struct prepared *p, struct said *said)
 			 p->engine->name, near.buf);
 	if (far.len)
 		said_add(said, SAID_NOTICE,
-			 "engine '%s' ignores container settings of the model: %s",
-			 p->engine->name, far.buf);
+			 "engine '%s' ignores container settings of the model: %s", p->engine->name,
+			 far.buf);
 }
 
 static void say_notes(const struct prepared *p, struct said *said)

@@ -143,7 +143,7 @@ static const char library_log[] =
 	"MIOpen(HIP): Command [LogCmdConvolution] ./bin/MIOpenDriver conv -n 2 -c 64 -H 56 -W 56 "
 	"-k 64 -y 3 -x 3 -p 1 -q 1 -u 1 -v 1 -l 1 -j 1 -m conv -g 1 -F 1 -t 1\n" GEMM_64 GEMM_64
 	"epoch 1\n" BENCH("d", "4096", "4096", "4096") BENCH("d", "4096", "4096", "4096")
-	BENCH("s", "128", "128", "128");
+		BENCH("s", "128", "128", "128");
 
 static void demo(struct report *r)
 {

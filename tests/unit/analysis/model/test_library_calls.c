@@ -57,8 +57,10 @@ TEST(levels)
 		uint64_t calls[4]; /* by level */
 		enum library_level stays;
 		uint64_t doubled;
-	} cases[] = { { { 0, 4, 4, 4 }, LEVEL_BENCH, 8 },   { { 0, 0, 4, 3 }, LEVEL_TRACE, 3 },
-		      { { 0, 7, 4, 3 }, LEVEL_PROFILE, 7 }, { { 0, 5, 0, 0 }, LEVEL_PROFILE, 0 },
+	} cases[] = { { { 0, 4, 4, 4 }, LEVEL_BENCH, 8 },
+		      { { 0, 0, 4, 3 }, LEVEL_TRACE, 3 },
+		      { { 0, 7, 4, 3 }, LEVEL_PROFILE, 7 },
+		      { { 0, 5, 0, 0 }, LEVEL_PROFILE, 0 },
 		      { { 0, 0, 5, 5 }, LEVEL_BENCH, 5 } };
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -118,9 +120,17 @@ TEST(times_and_places)
 	static const struct library_when whens[] = {
 		{ .calls = 1, .t_ns = 50, .dur_ns = 5, .pid = 7, .rank = 3, .caller = UINT32_MAX },
 		{ .calls = 1, .t_ns = 20, .dur_ns = -1, .pid = 7, .rank = 1, .caller = UINT32_MAX },
-		{ .calls = 1, .t_ns = LIBRARY_NO_TIME, .dur_ns = 2, .pid = 8, .rank = 3,
+		{ .calls = 1,
+		  .t_ns = LIBRARY_NO_TIME,
+		  .dur_ns = 2,
+		  .pid = 8,
+		  .rank = 3,
 		  .caller = UINT32_MAX },
-		{ .calls = 1, .t_ns = 30, .dur_ns = INT64_MAX, .pid = 7, .rank = -1,
+		{ .calls = 1,
+		  .t_ns = 30,
+		  .dur_ns = INT64_MAX,
+		  .pid = 7,
+		  .rank = -1,
 		  .caller = UINT32_MAX },
 	};
 	const struct library_row *r = &lc->rows.v[row];

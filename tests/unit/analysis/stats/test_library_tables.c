@@ -115,3 +115,46 @@ TEST(no_logs_no_tables)
 
 	assert_int_equal(ts.tables.nr, 0);
 }
+
+/* Graphs that are launched more often than made: the log has their calls once. */
+TEST(graphs)
+{
+	static const struct given g[] = { { "cublas", "sgemm", "gemm m=1", 10, 1, 0, -1 } };
+	static const struct {
+		int made, launched;
+		const char *words;
+	} cases[] = { { 0, 0, NULL },
+		      { 2, 2, NULL },
+		      { 2, 100, "100 launches of 2 graphs" },
+		      { 0, 3, "up to 3 times too low" } };
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct maker k = make_begin();
+		track_id t = make_thread(&k, 1, 1, RANK_NONE, "main");
+		CLEANUP(library_calls_freep) struct library_calls *lc = library_calls_new();
+		const char *text = NULL;
+
+		given_add(lc, &g[0], LIBRARY_ROW_NONE);
+		k.s->ops->library(k.s, lc);
+		for (int n = 0; n < cases[i].made + cases[i].launched; n++)
+			k.s->ops->span(k.s,
+				       &(struct span_def){
+					       .track = t,
+					       .start_ns = n * 10,
+					       .end_ns = n * 10 + 5,
+					       .name = sink_puts(
+						       k.s, n < cases[i].made
+								    ? "cudaGraphInstantiate_v12000"
+								    : "hipGraphLaunch"),
+					       .category = STR_NONE,
+					       .args = STR_NONE });
+		CLEANUP(model_freep) struct model *m = make_end(&k);
+		CLEANUP(table_set_release) struct table_set ts = library_run(m);
+
+		for (size_t w = 0; w < m->warnings.nr; w++)
+			if (!strcmp(m->warnings.v[w].code, "W_LIBRARY_GRAPHS"))
+				text = m->warnings.v[w].text;
+		if (!text != !cases[i].words || (text && !strstr(text, cases[i].words)))
+			ROW_FAIL(i, "%s", text ? text : "no warning");
+	}
+}
