@@ -685,15 +685,18 @@ int library_log_read(const char *path, struct library_calls *calls, struct libra
 		     struct err *err)
 {
 	CLEANUP(map_release) struct input_map m = { 0 };
-	CLEANUP(library_calls_freep) struct library_calls *own = library_calls_new();
-	CLEANUP(library_log_freep) struct library_log *log = library_log_new(path, own);
+	CLEANUP(library_calls_freep) struct library_calls *own = NULL;
+	CLEANUP(library_log_freep) struct library_log *log = NULL;
 	int r = input_map(path, 0, &m, err);
 
 	if (r < 0)
 		return r;
+	own = calls->rows.nr ? library_calls_new() : NULL;
+	log = library_log_new(path, own ? own : calls);
 	map_read(log, &m);
 	library_log_end(log, ret);
-	library_calls_merge(calls, own);
+	if (own)
+		library_calls_merge(calls, own);
 	if (!m.truncated)
 		return 0;
 	err_set(err, EIO, "%s: %s", path, m.why);

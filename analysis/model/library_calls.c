@@ -264,6 +264,10 @@ void library_calls_settle(struct library_calls *lc)
 		lc->distinct -= r->dropped;
 	}
 	rows_compact(lc, now);
+	for (size_t i = 0; i < lc->rows.nr; i++) {
+		lc->rows.v[i].level = LEVEL_MAX; /* what another log tells otherwise is the same */
+		lc->rows.v[i].common = 0;
+	}
 	rows_index(lc);
 	free(now);
 	VEC_RELEASE(&groups);
@@ -302,7 +306,6 @@ void library_calls_merge(struct library_calls *lc, const struct library_calls *f
 
 	for (size_t i = 0; i < from->rows.nr; i++) {
 		const struct library_row *r = &from->rows.v[i];
-		/* what one log tells by another level than the next is one configuration */
 		struct library_call c = { .library = r->library,
 					  .operation = r->operation,
 					  .key = r->key,

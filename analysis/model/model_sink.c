@@ -543,14 +543,17 @@ static void sink_op_sources(struct sink *s, struct source *const *v, size_t n)
 			;
 }
 
-static void sink_op_library(struct sink *s, const struct library_calls *calls)
+static void sink_op_library(struct sink *s, struct library_calls *take)
 {
 	struct model_priv *p = model_priv_of(s);
 
-	if (!p->model->library)
-		p->model->library = library_calls_new();
-	library_calls_merge(p->model->library, calls);
-	p->in->library += library_calls_totals(calls).calls;
+	p->in->library += library_calls_totals(take).calls;
+	if (!p->model->library) {
+		p->model->library = take;
+		return;
+	}
+	library_calls_merge(p->model->library, take);
+	library_calls_free(take);
 }
 
 const struct sink_ops model_sink_ops = {

@@ -70,7 +70,7 @@ static char *streamable_add(struct streamable *s, const char *path, const struct
 	if (reader->counters_only)
 		return NULL;
 	if (!reader->records)
-		return xasprintf("%s is read by '%s', and only otf2 archives can be streamed", path,
+		return xasprintf("%s is read by '%s', whose format cannot be streamed", path,
 				 reader->name);
 	if (s->archive)
 		return xasprintf("one archive at a time can be streamed, and %s lies beside %s",
@@ -109,8 +109,7 @@ static char *streamable_path(struct streamable *s, const char *path, const struc
 	session_detect(o, path, &reader, NULL);
 	other = reader && reader->records && fs_is_dir(path) ? other_calls_in(path, reader) : NULL;
 	if (other)
-		return xasprintf("%s lies beside the archive; name the archive's .otf2 file",
-				 other);
+		return xasprintf("%s lies beside the archive; name the archive's own file", other);
 	return streamable_add(s, path, reader);
 }
 

@@ -58,6 +58,8 @@ code "folded: no count anywhere: 5" 5 "$PROFRIG" -q info --reader folded "$T/non
 like "says where" "$(cat "$T/err")" "none.folded: line 1: "
 cut folded/basic.folded 60
 partly "folded: cut" basic.folded 'the last line has no line end'
+awk 'BEGIN { for (i = 1; i < 9; i++) print "./rocblas-bench -f gemm -r s --transposeA N --transposeB N -m " i " -n 1 -k 1 --lda 9 --ldb 1 --ldc 99" }' | head -c 690 >"$T/lib.log"
+partly "library_log: cut" lib.log 'torn records; the first is on line [0-9]'
 cut perf/basic.perf 60
 partly "perf: cut" basic.perf 'the last line has no line end'
 printf 'app 1/1 [000] 1.000001: 1 cycles: \n\t 7f0 f (/a)\n\nnot a sample at all\n\napp 1/1 [000] 1.000002: 1 cycles: \n\t 7f0 f (/a)\n\n' >"$T/odd.perf"
@@ -95,3 +97,6 @@ if command -v "$B/tests/fixtures/gen/make_otf2" >/dev/null; then
 else
 	skip "otf2" "make_otf2 is not built"
 fi
+for reader in $("$PROFRIG" list readers --json | jq -r '.[].name'); do
+	check "$reader has a cut file here" grep -qE "^(cut|hurt|for db in|	partly) .*\\b$reader/|^	?partly \"$reader:" "$0"
+done

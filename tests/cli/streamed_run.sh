@@ -28,6 +28,7 @@ same() { # NAME ONE OTHER TABLE…: cell by cell, but for percentiles and roundi
 	local name=$1 one=$2 other=$3 t
 	shift 3
 	for t; do
+		check "$name: $t is there" test -s "$one/tables/$t.csv"
 		is "$name: $t" "$(rounded "$other/tables/$t.csv")" "$(rounded "$one/tables/$t.csv")"
 	done
 }
@@ -37,7 +38,7 @@ code "a run, kept in memory" 0 "$PROFRIG" -q analyze --sink model "$T/run" -o "$
 code "and streamed" 0 "$PROFRIG" -q analyze --sink profile "$T/run" -o "$T/profile"
 is "which it was" "$(jq -r .sink "$T/profile/analysis.json")" profile
 check "there is energy to compare" test "$(wc -l <"$T/model/tables/energy.csv")" -gt 50
-same "the same" "$T/model" "$T/profile" energy energy_totals energy_callpaths energy_fit power_timeline energy_calls callpaths sharing counters busy
+same "the same" "$T/model" "$T/profile" energy energy_totals energy_callpaths energy_fit energy_calls callpaths sharing counters busy
 is "nothing is left out" "$(warned "$T/profile" NOT_IN_PROFILE)" ""
 check "and every check holds" jq -e '.checks | length > 0 and all(.ok)' "$T/profile/analysis.json"
 is "what the run's processes saw is followed" "$(sed 1d "$T/profile/tables/sharing.csv" | cut -d, -f5 | sort -u | paste -sd' ')" "$(sed 1d "$T/model/tables/sharing.csv" | cut -d, -f5 | sort -u | paste -sd' ')"

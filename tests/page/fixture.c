@@ -646,7 +646,7 @@ void fx_library(struct report *r, const char *text)
 	library_log_end(log, &n);
 	s->ops->input(s, "libraries.log", "library_log");
 	s->ops->clock(s);
-	s->ops->library(s, calls);
+	s->ops->library(s, STEAL(calls));
 	s->ops->input_end(s);
 	model_finish(m);
 	analysis_run(analysis_find("library"), m, NULL, &o, &r->tables, NULL);

@@ -243,4 +243,7 @@ static inline char *test_trace(const char *name)
 	return fs_join(dir, name);
 }
 
+/* The folders of traces in it; logs of libraries have tests of their own. */
+#define TEST_TRACE_FOLDERS LIST("otf2", "tef", "rpd", "nsys", "rocprof", "stacks")
+
 #endif

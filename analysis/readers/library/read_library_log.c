@@ -72,9 +72,9 @@ static int read_library_log(const char *path, struct sink *s, const struct read_
 			       path, n.lines);
 	input_format(input_begin(s, path, "library_log"), "library log", TRACE_CLOCK_OWN);
 	s->ops->clock(s);
-	s->ops->library(s, calls);
 	facts_push(s, &n, calls);
 	losses_warn(s, &n, calls);
+	s->ops->library(s, STEAL(calls));
 	if (r > 0)
 		sink_warnf(s, W_TRUNCATED, "%s", cut.msg);
 	return input_finish(s, &whole, r > 0, "no calls of a library");

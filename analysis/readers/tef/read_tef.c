@@ -183,7 +183,7 @@ static void blas_calls_push(struct tef *t)
 
 	library_log_text(log, t->map.data, t->map.len);
 	library_log_end(log, &n);
-	t->sink->ops->library(t->sink, calls);
+	t->sink->ops->library(t->sink, STEAL(calls));
 	t->sink->ops->current(t->sink)->library = 0; /* they are counted as spans */
 }
 

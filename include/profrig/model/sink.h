@@ -136,8 +136,8 @@ struct sink_ops {
 	void (*sample)(struct sink *s, series_id id, int64_t t_ns, double value);
 	void (*link)(struct sink *s, span_id from, span_id to, enum link_kind kind);
 	void (*warn)(struct sink *s, const char *code, uint64_t count, const char *text);
-	/* The settled rows of a library's log. They are copied. */
-	void (*library)(struct sink *s, const struct library_calls *calls);
+	/* The settled rows of a library's log, which the sink owns from here on. */
+	void (*library)(struct sink *s, struct library_calls *take);
 	void (*sources)(struct sink *s, struct source *const *v, size_t n);
 	/*
 	 * From sources only, and only where no links are kept: the innermost open call (or open

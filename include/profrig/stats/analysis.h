@@ -100,7 +100,10 @@ struct analysis {
 	/* run needs tracks and series alone, which the model of a profile has too */
 	bool series_only;
 };
-/* The model is const to an analysis except for model_warn. */
+/*
+ * The model is const to an analysis except for model_warn and model_nest: `analyze` finishes it flat,
+ * so an analysis that reads parent, depth or exclusive_ns calls model_nest first.
+ */
 
 /*
  * p: of m, whether its events were kept or not; NULL: one is made of the finished model for the

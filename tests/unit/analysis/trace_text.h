@@ -267,7 +267,8 @@ static inline uint32_t trace_text(struct sink *s, double unit_ns, const char *te
 }
 
 /* A finished model of one input ("hand-made") that the text describes. Owned. */
-static inline struct model *model_of_text(double unit_ns, const char *text)
+static inline struct model *model_of_text_with(double unit_ns, const char *text,
+					       void (*finish)(struct model *m))
 {
 	struct model *m = model_new();
 	struct sink *s = model_sink(m);
@@ -276,8 +277,13 @@ static inline struct model *model_of_text(double unit_ns, const char *text)
 	s->ops->clock(s);
 	trace_text(s, unit_ns, text);
 	s->ops->input_end(s);
-	model_finish(m);
+	finish(m);
 	return m;
+}
+
+static inline struct model *model_of_text(double unit_ns, const char *text)
+{
+	return model_of_text_with(unit_ns, text, model_finish);
 }
 
 #endif

@@ -76,7 +76,9 @@ TEST(levels)
 		}
 		call_count(lc, &other, 1, LIBRARY_ROW_NONE);
 		library_calls_settle(lc);
-		if (lc->rows.nr != 2 || lc->rows.v[0].level != cases[i].stays ||
+		if (lc->rows.nr != 2 ||
+		    !strcmp(lc->rows.v[0].library, "rocblas_function") !=
+			    (cases[i].stays == LEVEL_PROFILE) ||
 		    lc->rows.v[0].calls != cases[i].calls[cases[i].stays] ||
 		    lc->doubled != cases[i].doubled || lc->distinct != 2)
 			ROW_FAIL(i, "%zu rows, doubled %d", lc->rows.nr, (int)lc->doubled);
@@ -194,4 +196,23 @@ TEST(too_many_configurations)
 	assert_int_equal(calls, 2 * (LIBRARY_ROWS_MAX + over));
 	assert_true(library_calls_totals(lc).flops == (library_sum)100 * calls);
 	assert_string_equal(lc->rows.v[LIBRARY_ROWS_MAX].key, "[other]");
+}
+
+/* One log tells a call by a trace line, the next by a benchmark line: one configuration. */
+TEST(levels_of_several_logs)
+{
+	CLEANUP(calls_release) struct library_calls *all = library_calls_new();
+
+	for (int l = LEVEL_TRACE; l <= LEVEL_BENCH; l++) {
+		CLEANUP(calls_release) struct library_calls *lc = library_calls_new();
+		struct library_call c = call_of("rocblas", "k", (enum library_level)l, 7);
+
+		call_count(lc, &c, 2, LIBRARY_ROW_NONE);
+		library_calls_settle(lc);
+		library_calls_merge(all, lc);
+	}
+	assert_int_equal(all->rows.nr, 1);
+	assert_int_equal(all->rows.v[0].calls, 4);
+	assert_int_equal(all->distinct, 1);
+	assert_int_equal(all->doubled, 0);
 }

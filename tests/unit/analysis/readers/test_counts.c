@@ -124,7 +124,7 @@ TEST(fixtures)
 
 TEST(recordings)
 {
-	static const char *const folders[] = { "otf2", "tef", "rpd", "nsys", "rocprof", "stacks" };
+	static const char *const folders[] = TEST_TRACE_FOLDERS;
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
 		compare_folder(kept(test_trace(folders[i])));

@@ -131,6 +131,14 @@ static void metrics_names(FILE *f, uint64_t i)
 	fprintf(f, "g,%" PRIx64 ",1,2\n", i);
 }
 
+static void library_configurations(FILE *f, uint64_t i)
+{
+	fprintf(f,
+		"./rocblas-bench -f gemm -r s --transposeA N --transposeB N -m %" PRIu64
+		" -n 1 -k 1 --lda %" PRIu64 " --ldb 1 --ldc %" PRIu64 "\n",
+		i + 1, i + 1, i + 1);
+}
+
 static void samples_rows(FILE *f, uint64_t i)
 {
 	fprintf(f, "%" PRIu64 ",%d\n", i, (int)(i % 10));
@@ -181,6 +189,7 @@ static const struct text_case texts[] = {
 	{ "metrics_csv", "names", "Group,Metric Name,Time,Value\n", "", metrics_names },
 	{ "samples", "rows", "# profrig samples: 1\n# clock: CLOCK_MONOTONIC\nt_ns,a\n", "",
 	  samples_rows },
+	{ "library_log", "configurations", "", "", library_configurations },
 	{ "samples", "columns", "# profrig samples: 1\n# clock: CLOCK_MONOTONIC\nt_ns", "\n1,2\n",
 	  samples_columns },
 };
@@ -317,6 +326,21 @@ static void needs_plain_memory(void)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	test_lacks("memory", "a sanitizer takes memory of its own");
 #endif
+}
+
+/* Those of OTF2 and of Trace Event Format take memory in proportion (test_big_input.c). */
+TEST(every_reader_has_a_row)
+{
+	for (const struct reader *const *r = readers; *r; r++) {
+		size_t rows = strcmp((*r)->name, "otf2") == 0 || strcmp((*r)->name, "tef") == 0;
+
+		for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+			rows += strcmp(texts[i].reader, (*r)->name) == 0;
+		for (size_t i = 0; i < ARRAY_LEN(databases); i++)
+			rows += strcmp(databases[i].reader, (*r)->name) == 0;
+		if (rows == 0)
+			fail_msg("test_memory.c: no row for the reader '%s'", (*r)->name);
+	}
 }
 
 TEST_IN(text_files, dir)

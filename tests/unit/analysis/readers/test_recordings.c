@@ -184,7 +184,7 @@ static bool is_beside(const char *file)
 
 TEST(every_file_has_a_row)
 {
-	static const char *const folders[] = { "otf2", "tef", "rpd", "nsys", "rocprof", "stacks" };
+	static const char *const folders[] = TEST_TRACE_FOLDERS;
 	size_t missing = 0, seen = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {

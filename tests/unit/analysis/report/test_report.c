@@ -379,6 +379,21 @@ TEST(test_clear_knows_writers)
 	}
 }
 
+TEST(test_files_are_documented)
+{
+	static const char *const docs[] = { "docs/contract.md", "include/profrig/report/writer.h" };
+
+	for (size_t i = 0; i < ARRAY_LEN(docs); i++) {
+		CLEANUP(xfreep) char *text = NULL;
+		size_t n;
+
+		assert_int_equal(fs_read(docs[i], 1 << 20, &text, &n, NULL), 0);
+		for (size_t k = 0; writers[k]; k++)
+			if (!strstr(text, writers[k]->shown))
+				fail_msg("%s does not name %s", docs[i], writers[k]->shown);
+	}
+}
+
 TEST_IN(test_bad_name, dir)
 {
 	struct table *t = tiny("../t");

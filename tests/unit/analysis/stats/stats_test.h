@@ -92,7 +92,7 @@ static inline struct table_set analyse(struct model *m, const struct analysis *a
 /* The tables of one analysis, owned, of a model written as text (trace_text.h; times in ns). */
 static inline struct table_set analyse_text(const char *trace, const struct analysis *a)
 {
-	CLEANUP(model_freep) struct model *m = model_of_text(1, trace);
+	CLEANUP(model_freep) struct model *m = model_of_text_with(1, trace, model_finish_flat);
 
 	return analyse(m, a);
 }

@@ -40,7 +40,7 @@ static struct model *library_model(const struct given *g, size_t n)
 		for (size_t i = 0; i < n; i++)
 			given_add(lc, &g[i], g[i].nested ? 0 : LIBRARY_ROW_NONE);
 		library_calls_settle(lc);
-		k.s->ops->library(k.s, lc);
+		k.s->ops->library(k.s, STEAL(lc));
 	}
 	return make_end(&k);
 }
@@ -135,7 +135,7 @@ TEST(graphs)
 		const char *text = NULL;
 
 		given_add(lc, &g[0], LIBRARY_ROW_NONE);
-		k.s->ops->library(k.s, lc);
+		k.s->ops->library(k.s, STEAL(lc));
 		for (int n = 0; n < cases[i].made + cases[i].launched; n++)
 			k.s->ops->span(k.s,
 				       &(struct span_def){

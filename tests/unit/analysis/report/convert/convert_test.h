@@ -67,7 +67,7 @@ static inline void there_and_back(const struct converter *c, const struct model 
 /* Every file of the recordings that some reader takes, as a finished model of one input. */
 static inline void each_recording(void (*fn)(const struct model *m, const char *what))
 {
-	static const char *const folders[] = { "otf2", "tef", "rpd", "nsys", "rocprof", "stacks" };
+	static const char *const folders[] = TEST_TRACE_FOLDERS;
 	struct read_opts o = { .keep_args = true };
 	size_t nr = 0;
 
