@@ -16,7 +16,6 @@ struct library_priv {
 	struct pool texts;
 	struct u64map rows; /* hash of library, level and key → row */
 	struct u64map over; /* hashes of keys in "[other]" */
-	uint32_t over_keys;
 };
 
 struct library_calls *library_calls_new(void)
@@ -146,17 +145,25 @@ static uint32_t row_new(struct library_calls *lc, const struct library_call *c, 
 	return (uint32_t)lc->rows.nr - 1;
 }
 
-/* Rows are full: the row of the library and operation, which has a place of its own. */
-static uint32_t row_other(struct library_calls *lc, const struct library_call *c, uint64_t hash)
+/* A configuration that is in "[other]", by the hash of its key. */
+static void over_add(struct library_calls *lc, uint64_t hash)
 {
-	uint32_t *seen = u64map_at(&lc->priv->over, hash), *row;
+	uint32_t *seen = u64map_at(&lc->priv->over, hash);
 
-	if (*seen == U64MAP_NONE) {
-		*seen = 0;
-		lc->distinct++;
-	}
-	row = u64map_at(&lc->priv->rows, XXH3_64bits_withSeed(c->operation, strlen(c->operation),
-							      row_hash(c->library, 0, OTHER)));
+	lc->distinct += *seen == U64MAP_NONE;
+	*seen = 0;
+}
+
+static uint64_t other_hash(const char *library, const char *operation)
+{
+	return XXH3_64bits_withSeed(operation, strlen(operation), row_hash(library, 0, OTHER));
+}
+
+/* Rows are full: the row of the library and operation, which has a place of its own. */
+static uint32_t row_other(struct library_calls *lc, const struct library_call *c)
+{
+	uint32_t *row = u64map_at(&lc->priv->rows, other_hash(c->library, c->operation));
+
 	if (*row == U64MAP_NONE)
 		*row = row_new(lc, c, OTHER, OTHER, sizeof(OTHER) - 1);
 	return *row;
@@ -176,8 +183,10 @@ uint32_t library_calls_row(struct library_calls *lc, const struct library_call *
 	for (; (row = u64map_get(&lc->priv->rows, hash)) != U64MAP_NONE; hash = mix64(hash))
 		if (row_is(&lc->rows.v[row], c))
 			return row;
-	if (lc->rows.nr >= LIBRARY_ROWS_MAX)
-		return row_other(lc, c, hash);
+	if (lc->rows.nr >= LIBRARY_ROWS_MAX) {
+		over_add(lc, hash);
+		return row_other(lc, c);
+	}
 	row = row_new(lc, c, c->key, c->config, c->config_n);
 	*u64map_at(&lc->priv->rows, hash) = row;
 	lc->distinct++;
@@ -230,8 +239,7 @@ static void rows_index(struct library_calls *lc)
 		uint64_t hash = row_hash(r->library, r->level, r->key);
 
 		if (r->key[0] == '[')
-			hash = XXH3_64bits_withSeed(r->operation, strlen(r->operation),
-						    row_hash(r->library, 0, OTHER));
+			hash = other_hash(r->library, r->operation);
 		while (u64map_get(&lc->priv->rows, hash) != U64MAP_NONE)
 			hash = mix64(hash);
 		*u64map_at(&lc->priv->rows, hash) = (uint32_t)i;
@@ -316,14 +324,16 @@ void library_calls_merge(struct library_calls *lc, const struct library_calls *f
 					  .level = LEVEL_MAX,
 					  .inexact = r->inexact };
 
-		now[i] = r->key[0] == '[' ? row_other(lc, &c, row_hash(r->library, 0, r->operation))
-					  : library_calls_row(lc, &c);
+		now[i] = r->key[0] == '[' ? row_other(lc, &c) : library_calls_row(lc, &c);
 		row_merge(lc, &lc->rows.v[now[i]], r);
 	}
 	for (size_t i = 0; i < from->rows.nr; i++)
 		if (from->rows.v[i].caller != LIBRARY_ROW_NONE &&
 		    lc->rows.v[now[i]].caller == LIBRARY_ROW_NONE)
 			lc->rows.v[now[i]].caller = now[from->rows.v[i].caller];
+	for (size_t i = 0; i < from->priv->over.cap; i++)
+		if (from->priv->over.slots[i].value != U64MAP_NONE)
+			over_add(lc, from->priv->over.slots[i].key);
 	lc->doubled += from->doubled;
 	free(now);
 }

@@ -196,6 +196,12 @@ TEST(too_many_configurations)
 	assert_int_equal(calls, 2 * (LIBRARY_ROWS_MAX + over));
 	assert_true(library_calls_totals(lc).flops == (library_sum)100 * calls);
 	assert_string_equal(lc->rows.v[LIBRARY_ROWS_MAX].key, "[other]");
+	library_calls_settle(lc);
+	CLEANUP(calls_release) struct library_calls *all = library_calls_new();
+	library_calls_merge(all, lc);
+	library_calls_merge(all, lc);
+	assert_int_equal(all->distinct, LIBRARY_ROWS_MAX + over);
+	assert_int_equal(all->over_calls, 4 * over);
 }
 
 /* One log tells a call by a trace line, the next by a benchmark line: one configuration. */
