@@ -162,7 +162,7 @@ static const struct { const char *as, *name; } type_names[] = {
 	{ "bf16_r", "bf16" }, { "R_16BF", "bf16" }, { "bfloat16", "bf16" }, { "bfp16", "bf16" },
 	{ "f8_r", "f8" }, { "R_8F_E4M3", "f8" }, { "fp8", "f8" }, { "f8_fnuz_r", "f8" },
 	{ "f8_e4m3", "f8" }, { "bf8_r", "bf8" }, { "R_8F_E5M2", "bf8" }, { "bf8_fnuz_r", "bf8" },
-	{ "f8_e5m2", "bf8" }, { "R_8F", "f8" }, { "R_8BF", "bf8" },
+	{ "R_8F_E4M3_FNUZ", "f8" }, { "R_8F_E5M2_FNUZ", "bf8" }, { "f8_e5m2", "bf8" }, { "R_8F", "f8" }, { "R_8BF", "bf8" },
 	{ "i32_r", "i32" }, { "R_32I", "i32" }, { "s32", "i32" }, { "int32", "i32" },
 	{ "i8_r", "i8" }, { "R_8I", "i8" }, { "s8", "i8" }, { "int8", "i8" },
 	{ "u8_r", "u8" }, { "R_8U", "u8" }, { "uint8", "u8" },

@@ -44,6 +44,7 @@ struct marker_set {
 
 struct known_text {
 	uint64_t hash_high;
+	const char *library;
 	uint32_t row; /* LIBRARY_ROW_NONE: no call */
 	enum record_is is;
 	enum library_level level;
@@ -235,13 +236,13 @@ static bool hands_on(const char *from, const char *to)
 	return false;
 }
 
-static bool open_takes(const struct open_call *o, const char *library, const struct known_text *k)
+static bool open_takes(const struct open_call *o, const struct known_text *k)
 {
 	static const int64_t none[3];
 	const int64_t *size = k->product.size[0];
 
 	return k->product.flops > 0 && o->left[k->level] >= k->product.flops &&
-	       hands_on(o->library, library) &&
+	       hands_on(o->library, k->library) &&
 	       (!memcmp(o->product.size[0], size, sizeof(none)) ||
 		(memcmp(o->product.size[1], none, sizeof(none)) != 0 &&
 		 !memcmp(o->product.size[1], size, sizeof(none))));
@@ -251,19 +252,18 @@ static bool open_takes(const struct open_call *o, const char *library, const str
  * The row of the open call that hands this one on, LIBRARY_ROW_NONE: none does. The call is then
  * the innermost open one.
  */
-static uint32_t open_call(struct library_log *log, size_t parser, const struct known_text *k)
+static uint32_t open_call(struct library_log *log, const struct known_text *k)
 {
-	const char *library = parsers[parser]->library;
 	struct open_call *o;
 	size_t depth = log->opens;
 
-	while (depth > 0 && !open_takes(&log->open[depth - 1], library, k))
+	while (depth > 0 && !open_takes(&log->open[depth - 1], k))
 		depth--;
 	if (depth > 0)
 		log->open[depth - 1].left[k->level] -= k->product.flops;
 	log->opens = depth < ARRAY_LEN(log->open) ? depth + 1 : depth;
 	o = &log->open[log->opens - 1];
-	*o = (struct open_call){ .library = library, .row = k->row, .product = k->product };
+	*o = (struct open_call){ .library = k->library, .row = k->row, .product = k->product };
 	for (size_t l = 0; l <= LEVEL_MAX; l++)
 		o->left[l] = k->product.flops;
 	return depth > 0 ? log->open[depth - 1].row : LIBRARY_ROW_NONE;
@@ -298,8 +298,12 @@ static void text_learn(struct library_log *log, size_t parser, struct text_slice
 				  .level = key->level,
 				  .inexact = key->inexact };
 
+	/* "rocblas" and its "rocblas_function" tell the same calls */
 	if (key->common.len)
-		c.common = XXH3_64bits(key->common.buf, key->common.len) | 1;
+		c.common = XXH3_64bits_withSeed(key->common.buf, key->common.len,
+						XXH3_64bits(library, strcspn(library, "_"))) |
+			   1;
+	k->library = library;
 	k->row = library_calls_row(log->calls, &c);
 	k->level = key->level;
 	k->calls = key->calls;
@@ -308,11 +312,11 @@ static void text_learn(struct library_log *log, size_t parser, struct text_slice
 	k->product = key->product;
 }
 
-static void call_count(struct library_log *log, size_t parser, const struct known_text *k,
+static void call_count(struct library_log *log, const struct known_text *k,
 		       struct library_when *when)
 {
 	when->calls *= k->calls;
-	when->caller = open_call(log, parser, k);
+	when->caller = open_call(log, k);
 	library_calls_count(log->calls, k->row, k->flops, k->bytes, when);
 }
 
@@ -339,7 +343,7 @@ static enum record_is text_count(struct library_log *log, size_t parser, struct 
 		text_parse(log, parser, f->text); /* says why */
 	}
 	if (k->is == RECORD_CALL)
-		call_count(log, parser, k, &f->when);
+		call_count(log, k, &f->when);
 	*ret_calls = f->when.calls;
 	return k->is;
 }
@@ -379,6 +383,7 @@ static void record_count(struct library_log *log, size_t parser, enum record_is 
 		example(n->bad_text, sizeof(n->bad_text), r->line, log->key.why, r->text);
 		break;
 	case RECORD_FOREIGN:
+	case RECORD_PART:
 		break;
 	}
 }
@@ -599,7 +604,7 @@ static void torn_join(struct library_log *log, struct torn_text *t)
 			continue;
 		when.pid = log->pid;
 		log->opens = 0;
-		call_count(log, t->parser, k, &when);
+		call_count(log, k, &when);
 		log->n.torn--;
 		log->n.foreign--;
 		log->n.records += when.calls;

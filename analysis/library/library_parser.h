@@ -6,7 +6,8 @@
  * record says all of a call, so equal texts are equal calls, and parse sees each text once. Where
  * texts differ from call to call (times, pointers), `split` separates what differs from what is
  * parsed and remembered. Records of several lines are collected by split, which hands each to
- * library_log_emit when it is complete, and `end` the last one.
+ * library_log_emit when it is complete, and `end` the last one; their first line is RECORD_PART,
+ * the others are RECORD_INFO.
  *
  * A parser never guesses: RECORD_TORN unless the text is whole.
  */
@@ -21,6 +22,7 @@
 enum record_is {
 	RECORD_FOREIGN, /* the marker occurs in other text */
 	RECORD_INFO,
+	RECORD_PART, /* the first line of several: split counts them by library_log_emit */
 	RECORD_CALL,
 	RECORD_DOUBLED,
 	RECORD_TORN,
@@ -83,7 +85,9 @@ struct library_parser {
 
 /* clang-format off */
 #define LIBRARY_PARSERS(X) \
-	X(nccl) X(rocblas_bench) X(rocblas_profile) X(rocblas_trace)
+	X(rocblas_bench) X(rocblas_profile) X(rocblas_trace) \
+	X(hipblaslt_bench) X(hipblaslt_trace) X(cublaslt) X(cuda_block) \
+	X(nccl)
 /* clang-format on */
 #define LIBRARY_PARSER_DECLARE(name) extern const struct library_parser library_parser_##name;
 LIBRARY_PARSERS(LIBRARY_PARSER_DECLARE)
@@ -100,5 +104,8 @@ void library_log_facts(const struct library_log *log, struct log_facts *f);
 /* For `back`: a path in front of a program's name ("./", "/opt/rocm/bin/"), which begins behind a
  * blank or the line's start. */
 size_t library_path_before(struct text_slice line, size_t at);
+
+/* "2025-02-28 11:24:46.5", or with a T, as UTC: ns since 1970. The text may go on. false: none. */
+bool library_stamp(struct text_slice t, int64_t *ret_ns);
 
 #endif

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WORDS_MAX 160 /* options of a record */
+#define WORDS_MAX 768 /* options of a record, that of a group of products too */
 
 struct library_words {
 	struct text_slice program; /* first word */
