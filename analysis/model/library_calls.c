@@ -195,9 +195,27 @@ uint32_t library_calls_row(struct library_calls *lc, const struct library_call *
 
 /* ---- levels ---- */
 
+/* Rows of one `common`. */
 struct level_group {
 	uint64_t calls[LEVEL_MAX + 1];
+	uint32_t kept; /* a row that stays, by its new number */
 };
+
+struct levels {
+	struct u64map at; /* common → group */
+	VEC(struct level_group) groups;
+};
+
+static struct level_group *group_of(struct levels *l, uint64_t common)
+{
+	uint32_t *at = u64map_at(&l->at, common);
+
+	if (*at == U64MAP_NONE) {
+		*at = (uint32_t)l->groups.nr;
+		VEC_PUSH(&l->groups, ((struct level_group){ .kept = LIBRARY_ROW_NONE }));
+	}
+	return &l->groups.v[*at];
+}
 
 static enum library_level group_best(const struct level_group *g)
 {
@@ -209,24 +227,60 @@ static enum library_level group_best(const struct level_group *g)
 	return best;
 }
 
-/* Removes dropped rows; ret[row] is its new number. */
-static void rows_compact(struct library_calls *lc, uint32_t *now)
+/* Marks the rows whose calls another level tells. */
+static void rows_drop(struct library_calls *lc, struct levels *l)
+{
+	for (size_t i = 0; i < lc->rows.nr; i++) {
+		const struct library_row *r = &lc->rows.v[i];
+
+		if (r->common)
+			group_of(l, r->common)->calls[r->level] += r->calls;
+	}
+	for (size_t i = 0; i < lc->rows.nr; i++) {
+		struct library_row *r = &lc->rows.v[i];
+
+		r->dropped = r->common && r->level != group_best(group_of(l, r->common));
+		lc->doubled += r->dropped ? r->calls : 0;
+		lc->distinct -= r->dropped;
+	}
+}
+
+/* now[row]: its new number, or, of a dropped one, that of a row which tells its calls. */
+static void rows_renumber(const struct library_calls *lc, struct levels *l, uint32_t *now)
+{
+	uint32_t kept = 0;
+
+	for (size_t i = 0; i < lc->rows.nr; i++) {
+		const struct library_row *r = &lc->rows.v[i];
+
+		now[i] = r->dropped ? LIBRARY_ROW_NONE : kept++;
+		if (!r->dropped && r->common && group_of(l, r->common)->kept == LIBRARY_ROW_NONE)
+			group_of(l, r->common)->kept = now[i];
+	}
+	for (size_t i = 0; i < lc->rows.nr; i++)
+		if (lc->rows.v[i].dropped)
+			now[i] = group_of(l, lc->rows.v[i].common)->kept;
+}
+
+/* Removes dropped rows. What another log tells by another level is the same from here on. */
+static void rows_compact(struct library_calls *lc, const uint32_t *now)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < lc->rows.nr; i++) {
-		now[i] = LIBRARY_ROW_NONE;
-		if (lc->rows.v[i].dropped) {
-			VEC_RELEASE(&lc->rows.v[i].ranks);
+		struct library_row *r = &lc->rows.v[i];
+
+		if (r->dropped) {
+			VEC_RELEASE(&r->ranks);
 			continue;
 		}
-		now[i] = (uint32_t)kept;
-		lc->rows.v[kept++] = lc->rows.v[i];
+		r->level = LEVEL_MAX;
+		r->common = 0;
+		if (r->caller != LIBRARY_ROW_NONE)
+			r->caller = now[r->caller];
+		lc->rows.v[kept++] = *r;
 	}
 	lc->rows.nr = kept;
-	for (size_t i = 0; i < kept; i++)
-		if (lc->rows.v[i].caller != LIBRARY_ROW_NONE)
-			lc->rows.v[i].caller = now[lc->rows.v[i].caller];
 }
 
 /* After rows moved, or became one of two levels. */
@@ -248,38 +302,15 @@ static void rows_index(struct library_calls *lc)
 
 void library_calls_settle(struct library_calls *lc)
 {
-	struct u64map at = U64MAP_INIT;
-	VEC(struct level_group) groups = VEC_INIT;
-	uint32_t *now = xcalloc(lc->rows.nr + 1, sizeof(*now));
+	CLEANUP(xfreep) uint32_t *now = xcalloc(lc->rows.nr + 1, sizeof(*now));
+	struct levels l = { U64MAP_INIT, VEC_INIT };
 
-	for (size_t i = 0; i < lc->rows.nr; i++) {
-		const struct library_row *r = &lc->rows.v[i];
-		uint32_t *g = r->common ? u64map_at(&at, r->common) : NULL;
-
-		if (g && *g == U64MAP_NONE) {
-			*g = (uint32_t)groups.nr;
-			VEC_PUSH(&groups, ((struct level_group){ 0 }));
-		}
-		if (g)
-			groups.v[*g].calls[r->level] += r->calls;
-	}
-	for (size_t i = 0; i < lc->rows.nr; i++) {
-		struct library_row *r = &lc->rows.v[i];
-
-		r->dropped =
-			r->common && r->level != group_best(&groups.v[u64map_get(&at, r->common)]);
-		lc->doubled += r->dropped ? r->calls : 0;
-		lc->distinct -= r->dropped;
-	}
+	rows_drop(lc, &l);
+	rows_renumber(lc, &l, now);
 	rows_compact(lc, now);
-	for (size_t i = 0; i < lc->rows.nr; i++) {
-		lc->rows.v[i].level = LEVEL_MAX; /* what another log tells otherwise is the same */
-		lc->rows.v[i].common = 0;
-	}
 	rows_index(lc);
-	free(now);
-	VEC_RELEASE(&groups);
-	u64map_release(&at);
+	VEC_RELEASE(&l.groups);
+	u64map_release(&l.at);
 }
 
 /* ---- several logs ---- */

@@ -130,7 +130,6 @@ TEST(levels_tell_one_call)
 	assert_row(&t, KEY, "matmul", 2, FLOPS);
 	assert_int_equal(t.calls->rows.v[0].pid, 1862601);
 	assert_true(t.calls->rows.v[0].first_ns == INT64_C(1740741886000000000));
-	assert_int_equal(t.calls->rows.v[0].level, LEVEL_TRACE);
 }
 
 TEST(trace_variants)

@@ -222,3 +222,19 @@ TEST(levels_of_several_logs)
 	assert_int_equal(all->distinct, 1);
 	assert_int_equal(all->doubled, 0);
 }
+
+/* The row that handed a call on is dropped: the row that tells its calls is the caller. */
+TEST(caller_of_another_level)
+{
+	CLEANUP(calls_release) struct library_calls *lc = library_calls_new();
+	struct library_call trace = call_of("rocblas", "outer", LEVEL_TRACE, 7),
+			    inner = call_of("hipblaslt", "inner", LEVEL_BENCH, 0),
+			    bench = call_of("rocblas", "outer", LEVEL_BENCH, 7);
+	uint32_t outer = call_count(lc, &trace, 1, LIBRARY_ROW_NONE);
+
+	call_count(lc, &inner, 1, outer);
+	call_count(lc, &bench, 1, LIBRARY_ROW_NONE);
+	library_calls_settle(lc);
+	assert_int_equal(lc->rows.nr, 2);
+	assert_string_equal(lc->rows.v[lc->rows.v[0].caller].key, "outer");
+}
