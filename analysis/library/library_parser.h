@@ -46,6 +46,7 @@ struct log_facts {
 	struct text_slice text; /* what parse gets; equal for equal configurations */
 	int64_t tid;            /* LIBRARY_NO_ID */
 	bool last_doubled; /* last_line tells the same call: it is doubled instead of foreign */
+	bool last_info;    /* last_line is of the same library: it is info instead of foreign */
 };
 
 struct log_marker {
@@ -74,6 +75,8 @@ struct library_parser {
 	 * that stands for several calls (when->calls).
 	 */
 	enum record_is (*parse)(struct text_slice text, struct library_key *k);
+	/* Whether a line without any record belongs to the library all the same: info. NULL: none. */
+	bool (*owns)(const void *state, struct text_slice line);
 	size_t state_size; /* zeroed memory for split, one for each log */
 	void (*end)(struct library_log *log, void *state);
 	void (*release)(void *state);
