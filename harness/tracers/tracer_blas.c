@@ -12,9 +12,9 @@
  * flops: gemm 2mnk, gemv 2mn, axpy and dot 2n, syrk n²k, trsm m²n or mn² (times 4 for complex
  * types). bytes: every operand read once, results written once.
  *
- * What a span has behind them is what a replay needs, in the order of the call: leading dimensions
- * and increments, order (row, col), side, uplo, diag, the classes of alpha and beta (0, 1, -1, and x
- * for all else) and the bits of an integer, by the name that was called.
+ * What a span has behind them is what a replay needs, as the call has it: leading dimensions and
+ * increments, order (row, col), side, uplo, diag, classes of alpha and beta (0, 1, -1, x for all
+ * else) and the bits of an integer, by the name that was called.
  */
 #include "record.h"
 #include "spool.h"
