@@ -153,7 +153,7 @@ static bool size_read(const char *name, struct text_slice v, struct call *c)
 	int64_t n;
 
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
-		if (strcmp(sizes[i].name, name))
+		if (strcmp(sizes[i].name, name) != 0)
 			continue;
 		if (num_i64(v.p, v.n, &n) < 0)
 			return false;
