@@ -75,7 +75,7 @@ struct library_parser {
 	 * that stands for several calls (when->calls).
 	 */
 	enum record_is (*parse)(struct text_slice text, struct library_key *k);
-	/* Whether a line without any record belongs to the library all the same: info. NULL: none. */
+	/* Whether a line without any record is of the library all the same: info. NULL: none. */
 	bool (*owns)(const void *state, struct text_slice line);
 	size_t state_size; /* zeroed memory for split, one for each log */
 	void (*end)(struct library_log *log, void *state);

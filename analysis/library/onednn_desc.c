@@ -191,13 +191,17 @@ void onednn_md_text(const struct onednn_md *m, bool with_type, struct strbuf *sb
 static bool pair_read(struct text_slice *t, struct onednn_pair *ret)
 {
 	size_t n = 0, end;
+	double real;
 
 	while (n < t->n && letter_is_lower(t->p[n]))
 		n++;
 	end = n + (n < t->n && t->p[n] == '-');
-	while (end < t->n && digit_is(t->p[end]))
+	while (end < t->n && (digit_is(t->p[end]) || t->p[end] == '.'))
 		end++;
-	if (n == 0 || num_i64(t->p + n, end - n, &ret->v) < 0)
+	ret->real = memchr(t->p + n, '.', end - n) != NULL;
+	ret->v = 0;
+	if (n == 0 || (ret->real ? num_f64(t->p + n, end - n, &real)
+				 : num_i64(t->p + n, end - n, &ret->v)) < 0)
 		return false;
 	ret->name = (struct text_slice){ t->p, n };
 	t->p += end;
@@ -263,7 +267,7 @@ bool onednn_problem(struct text_slice text, struct onednn_problem *ret)
 int64_t onednn_pair(const struct onednn_problem *p, const char *name, int64_t other)
 {
 	for (size_t i = 0; i < p->pairs; i++)
-		if (slice_is(p->pair[i].name, name))
+		if (slice_is(p->pair[i].name, name) && !p->pair[i].real)
 			return p->pair[i].v;
 	return other;
 }

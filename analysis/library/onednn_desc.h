@@ -10,7 +10,8 @@
  *
  * Problem:
  *	g4mb1_ic16oc16_ih28oh12kh5sh2dh1ph2_…	pairs of a name and a number
- *	16x64x128:16x128x32			lists of extents; "*": known at run time only
+ *	16x64x128:16x128x32			lists of extents; "*": known at run time only;
+ *						that of the result is often left out
  */
 #ifndef ANALYSIS_ONEDNN_DESC_H
 #define ANALYSIS_ONEDNN_DESC_H
@@ -49,6 +50,7 @@ struct onednn_problem {
 	struct onednn_pair {
 		struct text_slice name;
 		int64_t v;
+		bool real; /* "beta0.75": no size */
 	} pair[ONEDNN_PAIRS_MAX];
 	struct onednn_extents list[ONEDNN_LISTS_MAX];
 };

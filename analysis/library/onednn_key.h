@@ -6,7 +6,7 @@
  *	matmul, gemm_api		gemm_key where the matrices are plain (ab, ba, abc, acb), in
  *					row-major order as the column-major product; else "matmul"
  *	inner_product			ip prop=… src=f32:ab wei=f32:ab dst=f32:ab mb=8 ic=256 oc=64
- *	all else			KIND prop=… alg=… src=f32:abcd dst=f32:aBcd16b dims=4x64x24x24
+ *	all else			KIND prop=… alg=… src=f32:abcd dst=f32:aBcd16b dims=4x64
  *
  * Flops: those of convolutions and products, inner product 2·mb·ic·oc·(spatial), recurrent networks
  * 2·gates·layers·directions·steps·batch·channels·(channels of layer + of iteration), twice that

@@ -33,10 +33,7 @@ static void aux_word(struct library_key *k, struct text_slice word)
 	}
 	memcpy(buf, name.p, name.n);
 	buf[name.n] = 0;
-	if (word.n == name.n + 1)
-		key_word(k, buf, "1");
-	else
-		key_wordn(k, buf, colon + 1, word.n - name.n - 1);
+	key_wordn(k, buf, colon + 1, word.n - name.n - 1); /* "flags:": there are none */
 }
 
 static void aux_words(struct library_key *k, struct text_slice t)
@@ -114,57 +111,79 @@ static library_sum pairs_product(const struct onednn_problem *p, char letter)
 	return n;
 }
 
-static bool md_is_tensor(const struct onednn_md *m)
+/* Which of the memories hold what a kind reads and writes; the others are small. */
+static bool md_is_tensor(const struct onednn_call *c, const struct onednn_md *m)
 {
-	return slice_begins(m->name, "src") || slice_begins(m->name, "dst") ||
-	       slice_is(m->name, "data") || slice_is(m->name, "diff");
+	return !m->none && (slice_begins(m->name, "src") || slice_begins(m->name, "dst") ||
+			    slice_is(m->name, "data") || slice_is(m->name, "diff") ||
+			    (slice_is(m->name, "wei") && !strcmp(c->kind, "prelu")));
 }
 
-/* Bits of all elements; false: not known. */
-static bool md_bits(const struct onednn_call *c, const struct onednn_md *m, size_t tensor,
-		    library_sum *sum)
+/* The result of sources by their lists: all of them (concat), or repeated to the same extents. */
+static library_sum result_elements(const struct onednn_call *c, bool *known)
 {
 	const struct onednn_problem *p = &c->problem;
-	library_sum n;
-	bool known = true;
+	struct onednn_extents most = p->list[0];
+	library_sum sum = 0;
 
-	if (!m->type)
-		return false;
+	for (size_t i = 0; i < p->lists; i++) {
+		library_sum n = extents_product(&p->list[i], known);
+
+		sum = sum + n < n ? ~(library_sum)0 : sum + n;
+		*known &= p->list[i].nr == most.nr;
+		for (size_t d = 0; d < most.nr && *known; d++)
+			if (p->list[i].v[d] > most.v[d])
+				most.v[d] = p->list[i].v[d];
+	}
+	return strcmp(c->kind, "concat") ? extents_product(&most, known) : sum;
+}
+
+/* at: which of the tensors it is. */
+static library_sum md_elements(const struct onednn_call *c, const struct onednn_md *m, size_t at,
+			       bool *known)
+{
+	const struct onednn_problem *p = &c->problem;
+
 	if (p->pairs > 0)
-		n = pairs_product(p, slice_begins(m->name, "dst") ? 'o' : 'i');
-	else
-		n = extents_product(&p->list[p->lists > 1 ? tensor : 0], &known);
-	n = work_mul(n, m->type->bits);
-	*sum = *sum + n < n ? ~(library_sum)0 : *sum + n;
-	return known;
+		return pairs_product(p, slice_begins(m->name, "dst") ? 'o' : 'i');
+	if (p->lists == 1)
+		return extents_product(&p->list[0], known);
+	if (!strcmp(c->kind, "prelu"))
+		return extents_product(&p->list[slice_is(m->name, "wei")], known);
+	if (at < p->lists)
+		return extents_product(&p->list[at], known);
+	return result_elements(c, known);
 }
 
 /*
- * What a kind moves: its sources and its result, each once; data is both,
- * and so is diff, which is data's gradient.
+ * Bits that a kind moves: its sources and its result, each once; data is both, and so is diff,
+ * which is data's gradient. false: not known.
  */
 static bool tensors_bits(const struct onednn_call *c, library_sum *ret)
 {
 	size_t tensors = 0, at = 0;
+	bool known = true;
 
 	for (size_t i = 0; i < c->nr; i++)
-		tensors += !c->md[i].none && md_is_tensor(&c->md[i]);
-	if (!c->has_problem || tensors == 0 ||
-	    (c->problem.lists > 1 && c->problem.lists != tensors))
+		tensors += md_is_tensor(c, &c->md[i]);
+	if (tensors == 0 || (c->problem.lists > 1 && c->problem.lists != tensors &&
+			     c->problem.lists + 1 != tensors && strcmp(c->kind, "prelu") != 0))
 		return false;
-	for (size_t i = 0; i < c->nr; i++) {
+	for (size_t i = 0; i < c->nr && known; i++) {
 		const struct onednn_md *m = &c->md[i];
 		bool both = slice_is(m->name, "diff") ||
 			    (slice_is(m->name, "data") && (m->diff || onednn_is_forward(c)));
+		library_sum n;
 
-		if (m->none || !md_is_tensor(m))
+		if (!md_is_tensor(c, m))
 			continue;
-		for (int times = both ? 2 : 1; times > 0; times--)
-			if (!md_bits(c, m, at, ret))
-				return false;
-		at++;
+		if (!m->type)
+			return false;
+		n = work_mul(work_mul(md_elements(c, m, at++, &known), m->type->bits),
+			     both ? 2 : 1);
+		*ret = *ret + n < n ? ~(library_sum)0 : *ret + n;
 	}
-	return true;
+	return known;
 }
 
 /* ---- flops ---- */
@@ -262,7 +281,7 @@ static enum record_is rnn_work(const struct onednn_call *c, struct library_key *
 	const struct onednn_problem *p = &c->problem;
 	int64_t hidden = onednn_pair(p, "dhc", onednn_pair(p, "dic", DIM_NONE));
 	int64_t slc = onednn_pair(p, "slc", DIM_NONE), sic = onednn_pair(p, "sic", DIM_NONE);
-	library_sum n = work_mul((library_sum)(2 * rnn_gates(c->aux)), onednn_pair(p, "l", -1));
+	library_sum n = work_mul(work_mul(2, rnn_gates(c->aux)), onednn_pair(p, "l", -1));
 
 	if (hidden == DIM_NONE || slc == DIM_NONE || sic == DIM_NONE || slc > DIM_MAX ||
 	    sic > DIM_MAX || onednn_pair(p, "l", DIM_NONE) == DIM_NONE ||

@@ -1,5 +1,6 @@
 /*
- * profrig's own tracer of BLAS (harness/tracers/tracer_blas.c): Trace Event Format, a record a line:
+ * profrig's own tracer of BLAS (harness/tracers/tracer_blas.c), Trace Event Format, one line for
+ * each record:
  *
  *	[
  *	{"ph":"M","pid":77,"tid":77,"ts":0.000,"name":"profrig","args":{"tracer":"blas",…}},
@@ -67,33 +68,40 @@ static int member_next(struct text_slice *t, struct json_member *ret)
 	return 1;
 }
 
+/* false: it is no number. */
+static bool head_member(const struct json_member *m, struct log_facts *f)
+{
+	const struct text_slice v = m->value;
+	int r = 0;
+
+	if (slice_is(m->name, "ts"))
+		r = num_decimal(v.p, v.n, 3, &f->when.t_ns);
+	else if (slice_is(m->name, "dur"))
+		r = num_decimal(v.p, v.n, 3, &f->when.dur_ns);
+	else if (slice_is(m->name, "pid"))
+		r = num_i64(v.p, v.n, &f->when.pid);
+	else if (slice_is(m->name, "tid"))
+		r = num_i64(v.p, v.n, &f->tid);
+	return r == 0;
+}
+
 /* What stands in front of the marker: the name, and when. false: a part is missing. */
 static bool blas_head(struct text_slice t, struct text_slice *name, struct log_facts *f)
 {
 	struct json_member m;
-	int64_t tid = LIBRARY_NO_ID;
-	int r;
+	int more;
 
 	if (t.n < 2 || *t.p != '{' || t.p[t.n - 1] != ',')
 		return false;
 	t.p++;
 	t.n -= 2;
-	while ((r = member_next(&t, &m)) > 0) {
+	while ((more = member_next(&t, &m)) > 0) {
 		if (slice_is(m.name, "name"))
 			*name = m.value;
-		else if (slice_is(m.name, "ts") &&
-			 num_decimal(m.value.p, m.value.n, 3, &f->when.t_ns) < 0)
-			return false;
-		else if (slice_is(m.name, "dur") &&
-			 num_decimal(m.value.p, m.value.n, 3, &f->when.dur_ns) < 0)
-			return false;
-		else if (slice_is(m.name, "pid") && num_i64(m.value.p, m.value.n, &f->when.pid) < 0)
-			return false;
-		else if (slice_is(m.name, "tid") && num_i64(m.value.p, m.value.n, &tid) < 0)
+		else if (!head_member(&m, f))
 			return false;
 	}
-	f->tid = tid;
-	return r == 0 && name->n > 0;
+	return more == 0 && name->n > 0;
 }
 
 static enum record_is blas_split(struct library_log *log, void *state, const struct log_record *r,

@@ -179,6 +179,26 @@ static const struct {
 	{ "cpu,concat,simple:any,undef,src_f32::blocked:ab:f0 src_f32::blocked:ab:f0 "
 	  "dst_f32::blocked:ab:f0,,axis:1,4x16:4x32 4x48",
 	  "concat axis=1 src=f32:ab src=f32:ab dst=f32:ab dims=4x16:4x32_4x48", 0, 2 * 4 * 4 * 48 },
+	/* the lists of sources alone */
+	{ "cpu,concat,simple:any,undef,src_f32::blocked:ab:f0 src_f32::blocked:ab:f0 "
+	  "dst_f32::blocked:ab:f0,,axis:1,4x16:4x32",
+	  "concat axis=1 src=f32:ab src=f32:ab dst=f32:ab dims=4x16:4x32", 0, 2 * 4 * 4 * 48 },
+	{ "cpu,binary,jit:uni,undef,src_f32::blocked:ab:f0 src_f32::blocked:ab:f0 "
+	  "dst_f32::blocked:ab:f0,,alg:binary_add,4x16:4x1",
+	  "binary alg=binary_add src=f32:ab src=f32:ab dst=f32:ab dims=4x16:4x1", 0,
+	  4 * (64 + 4 + 64) },
+	{ "cpu,prelu,ref:any,forward_inference,data_f32::blocked:ab:f0 wei_f32::blocked:ab:f0 "
+	  "diff_undef::undef::f0 diff_wei_undef::undef::f0,,,4x16:1x16",
+	  "prelu prop=forward_inference data=f32:ab wei=f32:ab dims=4x16:1x16", 0,
+	  4 * (2 * 64 + 16) },
+	{ "cpu,lrn,ref:any,forward_inference,data_f32::blocked:abcd:f0 diff_undef::undef::f0,,"
+	  "alg:lrn_across_channels,mb2ic8ih6iw6ls5beta0.75",
+	  "lrn prop=forward_inference alg=lrn_across_channels data=f32:abcd "
+	  "dims=mb2ic8ih6iw6ls5beta0.75",
+	  0, 2 * 4 * 2 * 8 * 36 },
+	{ "cpu,layer_normalization,ref:any,forward_inference,data_f32::blocked:ab:f0 "
+	  "stats_undef::undef::f0 diff_undef::undef::f0,,flags:,4x10",
+	  "layer_normalization prop=forward_inference data=f32:ab dims=4x10", 0, 2 * 4 * 40 },
 	{ "cpu,rnn,ref:any,forward_training,src_layer_f32::blocked:abc:f0 "
 	  "wei_layer_f8_e5m2::blocked:ldigo:f0 dst_layer_f32::blocked:abc:f0,,"
 	  "alg:vanilla_lstm direction:unidirectional_left2right activation:undef,"
