@@ -10,7 +10,7 @@
  *
  * ts and dur in µs, of the monotonic clock. Sizes are those of the call, in its order; one in
  * row-major order is keyed as the column-major one that computes the same. alpha and beta are
- * classes: 0, 1, -1, and x for all else. What stands behind "bytes" is missing before 0.2. The
+ * classes: 0, 1, -1, and x for all else. Older files end behind "bytes". The
  * array is not closed, and the file of a killed process ends in NUL bytes.
  */
 #include "library_parser.h"
