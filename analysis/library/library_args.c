@@ -153,7 +153,7 @@ static bool size_read(const char *name, struct text_slice v, struct call *c)
 	int64_t n;
 
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
-		if (strcmp(sizes[i].name, name))
+		if (strcmp(sizes[i].name, name) != 0)
 			continue;
 		if (num_i64(v.p, v.n, &n) < 0)
 			return false;
@@ -207,6 +207,10 @@ enum record_is args_key(const struct blas_name *name, const struct text_slice *a
 	if (!s->ex) {
 		c.g.ldd = c.g.ldc;
 		c.g.stride_d = c.g.stride_c;
+	}
+	if (name->row_major) {
+		gemm_row_major(&c.g);
+		blas_row_major(&c.b);
 	}
 	return strcmp(name->function, "gemm") ? blas_key(&c.b, operation, k)
 					      : gemm_key(&c.g, operation, k);

@@ -428,6 +428,11 @@ static enum record_is record_take(struct library_log *log, size_t parser, struct
 		log->n.foreign--;
 		log->n.doubled++;
 	}
+	if (f.last_info && r->last_line.n > 0 && log->n.foreign > 0) {
+		log->n.foreign--;
+		log->n.info++;
+		log->last_line.n = 0;
+	}
 	record_count(log, parser, is, calls, f.prefixed, r);
 	return is;
 }
@@ -560,6 +565,14 @@ static void torn_end_keep(struct library_log *log, struct text_slice line)
 	}
 }
 
+static bool line_is_owned(const struct library_log *log, struct text_slice line)
+{
+	for (size_t i = 0; i < PARSERS; i++)
+		if (parsers[i]->owns && parsers[i]->owns(log->states[i], line))
+			return true;
+	return false;
+}
+
 static void log_line(struct library_log *log, struct text_slice line, bool whole)
 {
 	log->line++;
@@ -569,6 +582,11 @@ static void log_line(struct library_log *log, struct text_slice line, bool whole
 		return;
 	}
 	line = slice_rtrim(line);
+	if (line_is_owned(log, line)) {
+		log->n.info++;
+		log->last_line.n = 0;
+		return;
+	}
 	log->n.foreign++;
 	log->last_line = line;
 	if (log->torn.nr > 0)

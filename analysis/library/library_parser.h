@@ -48,6 +48,7 @@ struct log_facts {
 	struct text_slice text; /* what parse gets; equal for equal configurations */
 	int64_t tid;            /* LIBRARY_NO_ID */
 	bool last_doubled; /* last_line tells the same call: it is doubled instead of foreign */
+	bool last_info;    /* last_line is of the same library: it is info instead of foreign */
 	/* other text stands in front of the record; preset, by r->before, without split */
 	bool prefixed;
 };
@@ -78,6 +79,8 @@ struct library_parser {
 	 * that stands for several calls (when->calls).
 	 */
 	enum record_is (*parse)(struct text_slice text, struct library_key *k);
+	/* Whether a line without any record is of the library all the same: info. NULL: none. */
+	bool (*owns)(const void *state, struct text_slice line);
 	size_t state_size; /* zeroed memory for split, one for each log */
 	void (*end)(struct library_log *log, void *state);
 	void (*release)(void *state);
@@ -87,7 +90,7 @@ struct library_parser {
 #define LIBRARY_PARSERS(X) \
 	X(rocblas_bench) X(rocblas_profile) X(rocblas_trace) \
 	X(hipblaslt_bench) X(hipblaslt_trace) X(cublaslt) X(cuda_block) \
-	X(nccl)
+	X(nccl) X(onednn) X(mkl) X(blas)
 /* clang-format on */
 #define LIBRARY_PARSER_DECLARE(name) extern const struct library_parser library_parser_##name;
 LIBRARY_PARSERS(LIBRARY_PARSER_DECLARE)

@@ -17,6 +17,7 @@ extern int roctxRangePop(void) __attribute__((weak));
 extern void roctxMarkA(const char *) __attribute__((weak));
 void sgemm_(const char *, const char *, const int *, const int *, const int *, const float *, const float *, const int *, const float *,
 	    const int *, const float *, float *, const int *);
+void ssyrk_(const char *, const char *, const int *, const int *, const float *, const float *, const int *, const float *, float *, const int *);
 static float a[64 * 64], b[64 * 64], c[64 * 64];
 static void gemm(int n)
 {
@@ -66,6 +67,17 @@ int main(int argc, char **argv)
 		cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasUnit, 2, 2, 1, x, 2, y, 2);
 		double z[8] = { 1, 2, 3, 4, 5, 6, 7, 8 }, r[2];
 		cblas_zdotu_sub(4, z, 1, z, 1, r);
+		cblas_ssyrk(CblasRowMajor, CblasLower, CblasTrans, 4, 3, -1, a, 4, 1, c, 4);
+	} else if (strcmp(what, "orders") == 0) {
+		/* one product by rows and by columns, and one syrk by the two interfaces */
+		int n = 4, k = 3;
+		float one = 1, two = 2;
+		double alpha[2] = { 0, 1 }, beta[2] = { 0, 0 }, z[24] = { 1 };
+		cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, 4, 5, 6, -1, a, 6, b, 6, 0, c, 5);
+		cblas_sgemm(CblasColMajor, CblasTrans, CblasNoTrans, 5, 4, 6, -1, b, 6, a, 6, 0, c, 5);
+		cblas_ssyrk(CblasRowMajor, CblasLower, CblasTrans, 4, 3, 1, a, 4, 2, c, 4);
+		ssyrk_("U", "n", &n, &k, &one, a, &n, &two, c, &n);
+		cblas_zgemm(CblasColMajor, CblasNoTrans, CblasConjTrans, 2, 2, 2, alpha, z, 2, z + 8, 2, beta, z + 16, 2);
 	} else if (strcmp(what, "marks") == 0) {
 		if (!roctxRangePushA) return 3;
 		char longname[3000];
@@ -146,11 +158,15 @@ args_of() { # FOLDER NAME
 	tr -d '\000' <"$(ls "$1"/blas-*.json)" | sed -e '1s/^\[//' -e 's/,$//' | grep . | jq -c "select(.name == \"$2\") | .args"
 }
 one() { args_of "$T/fortran" "$1"; }
-is "fortran sgemm: dimensions, flops, bytes" "$(one sgemm)" '{"m":4,"n":5,"k":6,"ta":"N","tb":"T","flops":240,"bytes":296}'
-is "dgemv transposed, y is read" "$(one dgemv)" '{"m":2,"n":2,"ta":"T","flops":8,"bytes":80}'
-is "daxpy" "$(one daxpy)" '{"n":4,"flops":8,"bytes":96}'
-is "dtrsm" "$(one dtrsm)" '{"m":2,"n":2,"ta":"N","flops":8,"bytes":80}'
-is "zdotu through _sub" "$(one zdotu)" '{"n":4,"flops":32,"bytes":128}'
+is "fortran sgemm: dimensions, flops, bytes" "$(one sgemm)" '{"m":4,"n":5,"k":6,"ta":"N","tb":"T","flops":240,"bytes":296,"lda":4,"ldb":5,"ldc":4,"order":"col","alpha":"1","beta":"0","int":32}'
+is "dgemv transposed, y is read" "$(one dgemv)" '{"m":2,"n":2,"ta":"T","flops":8,"bytes":80,"lda":2,"incx":1,"incy":1,"order":"row","alpha":"1","beta":"1","int":32}'
+is "daxpy" "$(one daxpy)" '{"n":4,"flops":8,"bytes":96,"incx":1,"incy":1,"alpha":"x","int":32}'
+is "dtrsm" "$(one dtrsm)" '{"m":2,"n":2,"ta":"N","flops":8,"bytes":80,"lda":2,"ldb":2,"order":"row","side":"L","uplo":"U","diag":"U","alpha":"1","int":32}'
+is "zdotu through _sub" "$(one zdotu)" '{"n":4,"flops":32,"bytes":128,"incx":1,"incy":1,"int":32}'
+is "ssyrk, c is read" "$(one ssyrk)" '{"n":4,"k":3,"ta":"T","flops":48,"bytes":112,"lda":4,"ldc":4,"order":"row","uplo":"L","alpha":"-1","beta":"1","int":32}'
+traced orders
+is "orders: by rows, by columns" "$(args_of "$T/orders" sgemm | jq -c '[.m, .n, .ta, .tb, .order]' | tr '\n' ' ')" '[4,5,"N","T","row"] [5,4,"T","N","col"] '
+is "orders: a complex factor is neither 0 nor 1" "$(args_of "$T/orders" zgemm | jq -c '[.alpha, .beta]')" '["x","0"]'
 # A BLAS with 64-bit integers under the plain names, as Debian's libblas64: some of them travel on the stack, some are negative.
 cat >"$T/wide.c" <<'C'
 #include <stdint.h>
@@ -180,7 +196,8 @@ C
 gcc -O1 -shared -fPIC -DLIB "$T/wide.c" -o "$T/libwide.so" && gcc -O1 "$T/wide.c" -o "$T/wide" -L"$T" -lwide -Wl,-rpath,"$T" || not_ok "wide: build"
 mkdir -p "$T/wide.d"
 is "64-bit integers under plain names arrive whole" "$(PROFRIG_BLAS_OUT=$T/wide.d LD_PRELOAD=$B/libprofrig_blas.so "$T/wide")" "1 1"
-is "and their figures are right" "$(args_of "$T/wide.d" dgemm)" '{"m":2,"n":3,"k":5,"ta":"N","tb":"T","flops":60,"bytes":248}'
+# plain names count as 32 bits
+is "and their figures are right" "$(args_of "$T/wide.d" dgemm)" '{"m":2,"n":3,"k":5,"ta":"N","tb":"T","flops":60,"bytes":248,"lda":-7,"ldb":0,"ldc":-9,"order":"row","alpha":"1","beta":"0","int":32}'
 
 # The same from a plugin, as Python loads its extensions: the BLAS is in no global scope, and not called like one.
 cat >"$T/host.c" <<'C'
