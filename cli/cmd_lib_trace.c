@@ -17,6 +17,8 @@
 #include "profrig/base/log.h"
 #include "profrig/base/progress.h"
 #include "profrig/library/library_csv.h"
+#include "profrig/model/warnings.h"
+#include "profrig/scan/input.h"
 
 #define SHOWN 10
 
@@ -25,28 +27,39 @@ struct lib_trace {
 	struct session_opts o;
 	const char *output, *model;
 	bool json;
-	struct session_trace t;
+	/* sessions: one for all logs, one for each run, as the clocks of runs differ */
+	VEC(struct session_trace) traces;
+	struct library_calls *calls; /* of all */
 	struct library_totals all;
+	int code; /* the worst of the sessions */
 };
-
-static const struct library_calls *calls_of(const struct lib_trace *lt)
-{
-	return lt->t.m->library;
-}
 
 /* A fact of the reader (read_library_log.c), over all inputs. */
 static uint64_t fact_sum(const struct lib_trace *lt, const char *key)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < lt->t.m->inputs.nr; i++) {
-		const struct input *in = &lt->t.m->inputs.v[i];
+	for (size_t t = 0; t < lt->traces.nr; t++) {
+		const struct model *m = lt->traces.v[t].m;
 
-		for (size_t k = 0; k < in->facts.nr; k++)
-			if (!strcmp(in->facts.v[k].key, key))
-				sum += (uint64_t)in->facts.v[k].value;
+		for (size_t i = 0; i < m->inputs.nr; i++)
+			for (size_t k = 0; k < m->inputs.v[i].facts.nr; k++)
+				if (!strcmp(m->inputs.v[i].facts.v[k].key, key))
+					sum += (uint64_t)m->inputs.v[i].facts.v[k].value;
 	}
 	return sum;
+}
+
+/* The next warning of all sessions; NULL: no more. Begin with *trace = *at = 0. */
+static const struct warning *warning_next(const struct lib_trace *lt, size_t *trace, size_t *at)
+{
+	for (; *trace < lt->traces.nr; (*trace)++, *at = 0) {
+		const struct model *m = lt->traces.v[*trace].m;
+
+		if (*at < m->warnings.nr)
+			return &m->warnings.v[(*at)++];
+	}
+	return NULL;
 }
 
 /* ---- the file ---- */
@@ -81,7 +94,7 @@ static int csv_to(const struct lib_trace *lt, const struct library_csv_facts *fa
 
 	if (r < 0)
 		return r;
-	library_csv_write(calls_of(lt), facts, o.f);
+	library_csv_write(lt->calls, facts, o.f);
 	return out_file_commit(&o, err);
 }
 
@@ -94,7 +107,7 @@ static int csv_write(const struct lib_trace *lt, const struct strvec *inputs)
 
 	library_csv_facts(lt->model ? lt->model : of_run ? of_run : of_env ? of_env : "", &facts);
 	if (!strcmp(lt->output, "-")) {
-		library_csv_write(calls_of(lt), &facts, stdout);
+		library_csv_write(lt->calls, &facts, stdout);
 		return EXIT_DONE;
 	}
 	if (csv_to(lt, &facts, &err) == 0)
@@ -156,8 +169,9 @@ static void json_sum(struct json_out *j, const char *key, library_sum v)
 
 static void say_json(const struct lib_trace *lt)
 {
-	const struct library_calls *lc = calls_of(lt);
+	const struct library_calls *lc = lt->calls;
 	struct operations ops = { VEC_INIT };
+	const struct warning *w;
 	struct json_out j;
 
 	operations_sum(lc, false, &ops);
@@ -178,9 +192,7 @@ static void say_json(const struct lib_trace *lt)
 	json_sum(&j, "flops", lt->all.flops);
 	json_sum(&j, "bytes", lt->all.bytes);
 	json_arr(&j, "warnings");
-	for (size_t i = 0; i < lt->t.m->warnings.nr; i++) {
-		const struct warning *w = &lt->t.m->warnings.v[i];
-
+	for (size_t t = 0, at = 0; (w = warning_next(lt, &t, &at));) {
 		json_obj(&j, NULL);
 		json_str(&j, "code", w->code);
 		json_u64(&j, "count", w->count);
@@ -203,14 +215,14 @@ static void say_text(const struct lib_trace *lt, FILE *f)
 	struct operations ops = { VEC_INIT };
 	char flops[32];
 
-	operations_sum(calls_of(lt), true, &ops);
+	operations_sum(lt->calls, true, &ops);
 	if (strcmp(lt->output, "-") != 0) {
 		cli_put(f, lt->output, 0);
 		fputs(": ", f);
 	}
 	count_word(f, lt->all.calls, "call", "calls");
 	fputs(" of ", f);
-	count_word(f, calls_of(lt)->distinct, "configuration", "configurations");
+	count_word(f, lt->calls->distinct, "configuration", "configurations");
 	fprintf(f, ", %s\n", cli_si((double)lt->all.flops, "flop", flops));
 	for (size_t i = 0; i < ops.v.nr && i < SHOWN; i++) {
 		const struct operation *o = &ops.v.v[i];
@@ -226,28 +238,88 @@ static void say_text(const struct lib_trace *lt, FILE *f)
 	VEC_RELEASE(&ops.v);
 }
 
+/* What is lost; that an input cannot be read at all was said already. */
 static void say_losses(const struct lib_trace *lt)
 {
-	for (size_t i = 0; i < lt->t.m->warnings.nr; i++) {
-		const struct warning *w = &lt->t.m->warnings.v[i];
+	const struct warning *w;
 
-		log_warn("%" PRIu64 " %s", w->count, w->text);
+	for (size_t t = 0, at = 0; (w = warning_next(lt, &t, &at));) {
+		if (!strcmp(w->code, W_TORN_RECORD) || !strcmp(w->code, W_BAD_CALL) ||
+		    !strcmp(w->code, W_LIBRARY_ROWS))
+			log_warn("%" PRIu64 " %s", w->count, w->text);
+		else if (w->severity == SEV_ERROR && strcmp(w->code, W_UNREADABLE) != 0)
+			log_warn("%s", w->text);
 	}
 }
 
 /* ---- the command ---- */
 
-static int inputs_trace(struct lib_trace *lt, const struct strvec *inputs)
+/* Of a run and of a folder: logs of libraries, and traces of profrig's BLAS tracer. */
+static bool may_have_calls(const char *path, const struct reader *reader)
 {
+	char head[4096];
+	int64_t n;
+
+	if (strcmp(reader->name, "library_log") == 0)
+		return true;
+	if (strcmp(reader->name, "tef") != 0)
+		return false;
+	n = input_head(path, head, sizeof(head), NULL);
+	return n > 0 && memmem(head, (size_t)n, "\"tracer\":\"blas\"", 15);
+}
+
+/* One session; what was read is in lt. */
+static void session_trace(struct lib_trace *lt, const struct strvec *inputs)
+{
+	struct session_trace t = { 0 };
 	struct err err = ERR_INIT;
 	int code;
 
-	if (session_read(inputs, &lt->o, &lt->t, &err) < 0)
-		return cli_session_failed(&lt->t.outcome, &err);
+	if (session_read(inputs, &lt->o, &t, &err) < 0)
+		code = cli_session_failed(&t.outcome, &err);
+	else
+		code = cli_session_code(&t.outcome);
+	if (t.m && t.m->library)
+		library_calls_merge(lt->calls, t.m->library);
+	/* of several, one that cannot be read is a part that is missing */
+	if (code == EXIT_UNREADABLE && lt->calls->rows.nr)
+		code = EXIT_PARTIAL;
+	lt->code = exit_worse(lt->code, code);
+	if (t.m)
+		VEC_PUSH(&lt->traces, t);
+	else
+		session_trace_release(&t);
+}
+
+static void inputs_read(struct lib_trace *lt, const struct strvec *inputs)
+{
+	CLEANUP(strvec_release) struct strvec logs = STRVEC_INIT;
+
+	for (size_t i = 0; i < inputs->nr; i++)
+		if (!run_dir_held(inputs->v[i]))
+			strvec_push(&logs, inputs->v[i]);
+	if (logs.nr)
+		session_trace(lt, &logs);
+	for (size_t i = 0; i < inputs->nr; i++) {
+		CLEANUP(strvec_release) struct strvec run = STRVEC_INIT;
+
+		if (!run_dir_held(inputs->v[i]))
+			continue;
+		strvec_push(&run, inputs->v[i]);
+		session_trace(lt, &run);
+	}
+	lt->all = library_calls_totals(lt->calls);
+}
+
+static int inputs_trace(struct lib_trace *lt, const struct strvec *inputs)
+{
+	int code;
+
+	lt->calls = library_calls_new();
+	inputs_read(lt, inputs);
 	progress_end();
-	if (!calls_of(lt))
-		lt->t.m->library = library_calls_new();
-	lt->all = library_calls_totals(calls_of(lt));
+	if (lt->code != EXIT_DONE && lt->code != EXIT_PARTIAL)
+		return lt->code;
 	code = csv_write(lt, inputs);
 	if (code != EXIT_DONE)
 		return code;
@@ -256,7 +328,7 @@ static int inputs_trace(struct lib_trace *lt, const struct strvec *inputs)
 		say_json(lt);
 	else
 		say_text(lt, strcmp(lt->output, "-") ? stdout : stderr);
-	return cli_session_code(&lt->t.outcome);
+	return lt->code;
 }
 
 static int lib_trace_main(const struct command *c, int argc, char **argv)
@@ -268,6 +340,7 @@ static int lib_trace_main(const struct command *c, int argc, char **argv)
 	cli_session_opts(&lt.o);
 	lt.o.sink = SINK_MODEL;
 	lt.o.reader = reader_find("library_log");
+	lt.o.wants = may_have_calls;
 	const struct opt opts[] = {
 		{ "output", 'o', OPT_STR, &lt.output, "FILE",
 		  "where to write (library_trace.csv here); -: standard output" },
@@ -286,7 +359,10 @@ static int lib_trace_main(const struct command *c, int argc, char **argv)
 	if (code < 0)
 		code = inputs_trace(&lt, &inputs);
 	progress_end();
-	session_trace_release(&lt.t);
+	for (size_t i = 0; i < lt.traces.nr; i++)
+		session_trace_release(&lt.traces.v[i]);
+	VEC_RELEASE(&lt.traces);
+	library_calls_free(lt.calls);
 	session_opts_release(&lt.o);
 	return code;
 }

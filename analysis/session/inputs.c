@@ -70,6 +70,8 @@ void reading_input(struct reading *rd, const char *path, const struct reader *re
 	input_id began = (input_id)rd->m->inputs.nr;
 	int r;
 
+	if (rd->s->o->wants && !rd->s->o->wants(path, reader))
+		return;
 	if (is_left_out(rd, path) || read_before(rd, path, reader))
 		return;
 	session_phase(rd->s->o, SESSION_READ, fs_base(path));

@@ -76,3 +76,8 @@ check "its analysis has the table" test -s "$run/analysis/tables/library_calls.c
 code "and is an input" 0 lt "$run"
 like "with the model and the process" "$(sed -n 2p library_trace.csv)" "^0,[^,]*,sh,rocblas,.*,3,,77,"
 code "a run without calls" 7 "$PROFRIG" -q run --engine host --tools-dir tools --tools log_trace -- sh -c 'echo hello >"${LOG%%%*}1.log"'
+code "several runs, and a log that is not there" 6 lt "$run" nowhere.log "$run" -o several.csv
+is "count each run once" "$(sed -n 2p several.csv | sed 's/.*--ldc 64,//' | cut -d , -f 1)" 3
+cp -r "$run" "$run-2"
+code "two runs" 0 lt "$run" "$run-2" -o several.csv
+is "add up" "$(sed -n 2p several.csv | sed 's/.*--ldc 64,//' | cut -d , -f 1)" 6

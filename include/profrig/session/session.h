@@ -91,7 +91,9 @@ struct session_opts {
 	const char *window;             /* window.h; NULL: the windows of the run */
 	bool strict;                    /* a warning makes the outcome partial */
 	bool keep_args;                 /* raw arguments of spans are wanted */
-	struct comm *comm;              /* borrowed; NULL: alone */
+	/* whether an input is wanted; others are left out silently. NULL: all are */
+	bool (*wants)(const char *path, const struct reader *reader);
+	struct comm *comm; /* borrowed; NULL: alone */
 	struct session_listener listener;
 };
 void session_opts_init(struct session_opts *o);
