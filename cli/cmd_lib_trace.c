@@ -31,7 +31,8 @@ struct lib_trace {
 	VEC(struct session_trace) traces;
 	struct library_calls *calls; /* of all */
 	struct library_totals all;
-	int code; /* the worst of the sessions */
+	bool read; /* some session read something */
+	int code;  /* the worst of the sessions */
 };
 
 /* A fact of the reader (read_library_log.c), over all inputs. */
@@ -281,9 +282,7 @@ static void session_trace(struct lib_trace *lt, const struct strvec *inputs)
 		code = cli_session_code(&t.outcome);
 	if (t.m && t.m->library)
 		library_calls_merge(lt->calls, t.m->library);
-	/* of several, one that cannot be read is a part that is missing */
-	if (code == EXIT_UNREADABLE && lt->calls->rows.nr)
-		code = EXIT_PARTIAL;
+	lt->read |= code == EXIT_DONE || code == EXIT_PARTIAL;
 	lt->code = exit_worse(lt->code, code);
 	if (t.m)
 		VEC_PUSH(&lt->traces, t);
@@ -318,6 +317,9 @@ static int inputs_trace(struct lib_trace *lt, const struct strvec *inputs)
 	lt->calls = library_calls_new();
 	inputs_read(lt, inputs);
 	progress_end();
+	/* of several, one that cannot be read is a part that is missing */
+	if (lt->code == EXIT_UNREADABLE && lt->read)
+		lt->code = EXIT_PARTIAL;
 	if (lt->code != EXIT_DONE && lt->code != EXIT_PARTIAL)
 		return lt->code;
 	code = csv_write(lt, inputs);
