@@ -16,7 +16,7 @@ one() { # TOOL
 	dir=$(jq -r .run_dir "$T/plan")
 	echo "== $1"
 	jq -r '.steps[] | select(.name == "workload") | (.argv | map(@sh) | join(" ")),
-		(.env[] | select(.origin | test("yaml:")) | .name + "=" + .value), (if .timeout_s != 7200 then "at most \(.timeout_s) s" else empty end)' "$T/plan"
+		(.env[] | select(.origin | test("yaml:")) | .name + "=" + .value), (.unset[] | "-u " + .name), (if .timeout_s != 7200 then "at most \(.timeout_s) s" else empty end)' "$T/plan"
 	jq -r '.outputs[] | "> " + (.glob + " " + (.reader // "lines"))' "$T/plan"
 }
 "$PROFRIG" list tools --json --tools-dir "$ROOT/tools.d" | jq -r '.[].name' >"$T/names"

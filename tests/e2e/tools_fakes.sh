@@ -145,6 +145,18 @@ like "its output too" "$(cat "$run"/steps/*-workload.out)" "words: .*Running ker
 GPUAPP_STATUS=7 code "a failure behind loggers" 1 run rocblas_trace,hipblaslt_trace -- gpuapp
 is "is the workload's" "$(status)" "failed 7"
 is "and the log is kept" "$(jq -r '[.artifacts[] | select(.verdict == "valid")] | length' "$run/run.json")" 2
+# What is inherited and what is stated.
+mkdir "$T/tools"
+printf '%s\n' 'name: leave_out' 'about: what a workload inherits' 'class: env' 'env: {GIVEN: g}' 'unset: [STALE, SET, GIVEN, OTHER]' >"$T/tools/leave_out.yaml"
+words='echo "${STALE-none} ${SET-none} ${GIVEN-none} ${OTHER-none} ${KEPT-none}"'
+STALE=1 SET=1 GIVEN=1 OTHER=1 KEPT=1 code "a tool that unsets variables" 0 run leave_out --tools-dir "$T/tools" --set env.SET=mine --set "tools[0].env.OTHER=''" -- sh -c "$words"
+is "leaves out what only the caller has set" "$(cat "$run"/steps/*-workload.out)" "none mine g  1"
+is "plan.json names it" "$(jq -c '[.steps[].unset[].name]' "$run/plan.json")" '["STALE"]'
+STALE=1 code "the plan as a script" 0 "$PROFRIG" -q plan --engine host -o "$T/runs" --format sh --tools leave_out --tools-dir "$T/tools" -- sh -c "$words"
+STALE=1 SET=1 sh "$T/out"
+is "does the same" "$(cat "$(sed -n 's,.*</dev/null >\(.*-workload.out\) .*,\1,p' "$T/out")")" "none none g none none"
+code "a name that is none" 3 run leave_out,bad --tools-dir "$T/tools" --tools-dir "$(mkdir "$T/bad" && printf '%s\n' 'name: bad' 'class: env' 'env: {A: b}' 'unset: [A-B]' >"$T/bad/bad.yaml" && echo "$T/bad")" -- true
+like "is told with its place" "$(cat "$T/err")" "bad.yaml:4: unset: 'A-B' is no name of a variable"
 code "a workload that calls no library" 7 run miopen_trace -- true
 like "is told" "$(jq -r .reason "$run/run.json")" "output 'artifacts/miopen_trace/miopen.log' of tool 'miopen_trace' is missing"
 code "two processes" 0 run hipblaslt_trace,rccl_trace -- sh -c 'gpuapp & gpuapp & wait'
