@@ -68,7 +68,7 @@ TEST(shipped_tools_are_sound)
 		"blas_trace", "roctx_trace", "cpu_power", "cpu_usage", "rapl", "gpu_power",
 		"gpu_vram", "uftrace", "rocprof-sys", "rocprof-compute", "nsys", "ncu",
 		"torch_profiler", "perf", "strace", "nccl_trace", "cublas_trace", "cudnn_trace",
-		"onednn_trace"
+		"onednn_trace", "mkl_trace"
 	};
 	CLEANUP(tool_set_release) struct tool_set ts;
 	CLEANUP(xfreep) char *dir = fs_abs("tools.d");
