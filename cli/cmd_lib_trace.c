@@ -292,7 +292,7 @@ static void session_trace(struct lib_trace *lt, const struct strvec *inputs)
 
 static void inputs_read(struct lib_trace *lt, const struct strvec *inputs)
 {
-	CLEANUP(strvec_release) struct strvec logs = STRVEC_INIT;
+	CLEANUP(strvec_release) struct strvec logs = STRVEC_INIT, seen = STRVEC_INIT;
 
 	for (size_t i = 0; i < inputs->nr; i++)
 		if (!run_dir_held(inputs->v[i]))
@@ -301,9 +301,16 @@ static void inputs_read(struct lib_trace *lt, const struct strvec *inputs)
 		session_trace(lt, &logs);
 	for (size_t i = 0; i < inputs->nr; i++) {
 		CLEANUP(strvec_release) struct strvec run = STRVEC_INIT;
+		CLEANUP(xfreep) char *place = NULL;
 
 		if (!run_dir_held(inputs->v[i]))
 			continue;
+		place = xrealpath(inputs->v[i]);
+		if (place && strvec_has(&seen, place)) {
+			log_warn("%s was read already; it counts once", inputs->v[i]);
+			continue;
+		}
+		strvec_push(&seen, place ? place : inputs->v[i]);
 		strvec_push(&run, inputs->v[i]);
 		session_trace(lt, &run);
 	}

@@ -139,6 +139,9 @@ static void say_plan(const struct plan *pl)
 			log_debug("%s: %s=%s (%s)", s->name, e->name, e->secret ? "***" : e->value,
 				  e->origin);
 		}
+		for (size_t k = 0; k < s->unset.nr; k++)
+			log_debug("%s: %s is not inherited (%s)", s->name, s->unset.v[k].name,
+				  s->unset.v[k].origin);
 	}
 	for (size_t i = 0; i < pl->samplers.nr; i++)
 		log_info("sampler %s of %s, every %g s", pl->samplers.v[i].kind,

@@ -227,6 +227,8 @@ static void tool_print(const struct command *c, const struct strvec *dirs, const
 	print_words("preload", &t->preload);
 	for (size_t i = 0; i < t->env.nr; i++)
 		printf("  %-10s %s=%s\n", i ? "" : "env", t->env.v[i].name, t->env.v[i].value);
+	for (size_t i = 0; i < t->unset.nr; i++)
+		printf("  %-10s %s\n", i ? "" : "unset", t->unset.v[i].name);
 	print_words("needs", &t->needs);
 	print_words("provides", &t->provides);
 	print_words("conflicts", &t->conflicts);
@@ -270,6 +272,10 @@ static void json_one(struct json_out *j, const struct command *c, const struct s
 	json_bool(j, "here", tool_works(c, dirs, t, &why, &fix));
 	json_str(j, "why_not", why.len ? why.buf : NULL);
 	json_put(j, struct tool, t, wrap, needs, provides, conflicts, caps, security);
+	json_arr(j, "unset");
+	for (size_t i = 0; i < t->unset.nr; i++)
+		json_str(j, NULL, t->unset.v[i].name);
+	json_end(j);
 	json_rows(j, "options", &t->options, option_fields);
 	json_end(j);
 }

@@ -140,7 +140,7 @@ void say_hello(struct agent *a);
 void requests_feed(struct agent *a, const char *data, size_t n);
 /* argv-like array of strings under key; -errno with err. Absent is empty. */
 int request_strings(const json_t *rq, const char *key, struct strvec *out, struct err *err);
-/* The environment a request asks for: "env", over our own with "inherit". */
+/* The environment a request asks for: "env", over our own without "unset" with "inherit". */
 int request_env(const json_t *rq, struct strvec *out, struct err *err);
 
 /* --- processors --- */

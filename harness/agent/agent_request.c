@@ -56,15 +56,32 @@ const char *env_get(const struct strvec *env, const char *name)
 	return NULL;
 }
 
+static bool env_names(const struct strvec *names, const char *entry)
+{
+	size_t n = name_len(entry);
+
+	for (size_t i = 0; i < names->nr; i++)
+		if (!strncmp(names->v[i], entry, n) && !names->v[i][n])
+			return true;
+	return false;
+}
+
 int request_env(const json_t *rq, struct strvec *out, struct err *err)
 {
-	CLEANUP(strvec_release) struct strvec set = STRVEC_INIT;
+	CLEANUP(strvec_release) struct strvec set = STRVEC_INIT, unset = STRVEC_INIT;
+	bool inherit = json_is_true(json_object_get(rq, "inherit"));
 	int r = request_strings(rq, "env", &set, err);
 
+	if (r == 0)
+		r = request_strings(rq, "unset", &unset, err);
 	if (r < 0)
 		return r;
-	if (json_is_true(json_object_get(rq, "inherit")))
-		strvec_pushv(out, environ);
+	for (size_t i = 0; i < unset.nr; i++)
+		if (!*unset.v[i] || strchr(unset.v[i], '='))
+			return err_set(err, EINVAL, "'unset'[%zu] is no name", i);
+	for (char **e = environ; inherit && *e; e++)
+		if (!env_names(&unset, *e))
+			strvec_push(out, *e);
 	for (size_t i = 0; i < set.nr; i++) {
 		size_t n = name_len(set.v[i]);
 

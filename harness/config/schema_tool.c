@@ -17,6 +17,7 @@ const struct schema_key tool_table[] = {
 	    .choices = "wrap|preload|env|sampler|script"),
 	KEY("wrap", "list of strings", "argv in front of the workload"),
 	KEY("env", "map of strings", "for the workload"),
+	KEY("unset", "list of strings", "variables that the workload must not inherit"),
 	KEY("needs", "list of strings",
 	    "programs, libraries or device files that must exist where the workload runs"),
 	KEY("caps", "list of strings",

@@ -57,6 +57,7 @@ char *tool_option_path(const struct tool_set *ts, const struct tool *t, const ch
 }
 
 FIELD_TABLE(env_fields, TEXT_FIELDS(struct tool_env, name, value, where));
+FIELD_TABLE(unset_fields, TEXT_FIELDS(struct tool_unset, name, where));
 FIELD_TABLE(script_fields, TEXT_FIELDS(struct tool_script, path),
 	    WORDS_FIELDS(struct tool_script, args));
 const struct field tool_output_fields[] = {
@@ -88,7 +89,8 @@ FIELD_TABLE(own_fields, TEXT_FIELDS(struct tool, name, file, sampler_where),
 	    TEXT_FIELDS(struct tool, control.fifo, control.ack, control.script.path),
 	    WORDS_FIELDS(struct tool, control.script.args, notes, problems.lines),
 	    FIELD_VEC(struct tool, env, env_fields), FIELD_VEC(struct tool, install, env_fields),
-	    FIELD_VEC(struct tool, pre, script_fields), FIELD_VEC(struct tool, post, script_fields),
+	    FIELD_VEC(struct tool, unset, unset_fields), FIELD_VEC(struct tool, pre, script_fields),
+	    FIELD_VEC(struct tool, post, script_fields),
 	    FIELD_VEC(struct tool, outputs, tool_output_fields),
 	    FIELD_VEC(struct tool, options, own_option_fields),
 	    FIELD_VEC(struct tool, control.env, env_fields),

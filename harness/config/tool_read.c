@@ -58,6 +58,24 @@ static void read_env(struct tool *t, const struct cfg_node *root)
 	}
 }
 
+static void read_unset(struct tool *t, const struct cfg_node *root)
+{
+	CFG_EACH(n, cfg_get(root, "unset"), CFG_SEQ) {
+		if (!n->s)
+			continue;
+		if (!schema_env_name(n->s))
+			cfg_problem(&t->problems, n, "unset: '%.*s' is no name of a variable",
+				    schema_shown_len(n->s), n->s);
+		else if (schema_env_reserved(n->s))
+			cfg_problem(&t->problems, n, "unset: %s is set by profrig", n->s);
+		else if (!strcmp(n->s, "LD_PRELOAD"))
+			cfg_problem(&t->problems, n,
+				    "unset: LD_PRELOAD holds the tools' libraries");
+		else
+			VEC_PUSH(&t->unset, ((struct tool_unset){ xstrdup(n->s), cfg_where(n) }));
+	}
+}
+
 static void read_install(struct tool *t, const struct cfg_node *root)
 {
 	CFG_EACH(kid, cfg_get(root, "install"), CFG_MAP)
@@ -307,6 +325,7 @@ static void read_tree(struct tool *t, const struct cfg_node *root, const struct 
 	check_files(t, dirs);
 	read_passes(t, root);
 	read_env(t, root);
+	read_unset(t, root);
 	read_install(t, root);
 	read_scripts(t, root, true, dirs);
 	read_scripts(t, root, false, dirs);

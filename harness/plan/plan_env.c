@@ -2,7 +2,8 @@
  * The environment of each step, with the origin of every variable.
  *
  * Workload, later ones win: profrig's variables of the run, tools (innermost first), the selected
- * GPUs, the user's. Then LD_PRELOAD: the libraries of all tools in front of the user's own.
+ * GPUs, the user's. Then LD_PRELOAD: the libraries of all tools in front of the user's own. What
+ * tools unset is only what nothing of these sets.
  */
 #include "plan_int.h"
 
@@ -282,6 +283,52 @@ static void put_preload(struct maker *m, struct plan_step *s)
 	put_variable(s, "LD_PRELOAD", libs.buf, origin.buf, false);
 }
 
+static const struct tool_unset *tool_unsets(const struct runconf *c, const char *name)
+{
+	for (size_t i = 0; i < c->tools.nr; i++) {
+		const struct tool_unset *u =
+			VEC_FIND(&c->tools.v[i].tool->unset, x, !strcmp(x->name, name));
+
+		if (u)
+			return u;
+	}
+	return NULL;
+}
+
+/* The selection of GPUs that a workload on host inherits, as variables of its own. */
+static void put_caller_gpus(struct maker *m, struct plan_step *s)
+{
+	const struct runconf *c = m->conf;
+
+	for (size_t i = 0; !m->container && i < c->caller_gpus.nr; i++)
+		if (!tool_unsets(c, c->caller_gpus.v[i].name))
+			put_variable(s, c->caller_gpus.v[i].name, c->caller_gpus.v[i].value,
+				     "the caller's environment", false);
+}
+
+static int unset_by_name(const void *a, const void *b)
+{
+	const struct plan_unset *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+/* Of several tools that unset one variable the first is its origin. */
+static void add_unset(struct plan_step *s, const struct tool_unset *u)
+{
+	if (!find_variable(s, u->name) && !VEC_FIND(&s->unset, x, !strcmp(x->name, u->name)))
+		VEC_PUSH(&s->unset, ((struct plan_unset){ xstrdup(u->name), xstrdup(u->where) }));
+}
+
+static void put_unset(const struct runconf *c, struct plan_step *s)
+{
+	for (size_t i = 0; i < c->tools.nr; i++)
+		for (size_t k = 0; k < c->tools.v[i].tool->unset.nr; k++)
+			add_unset(s, &c->tools.v[i].tool->unset.v[k]);
+	if (s->unset.nr)
+		qsort(s->unset.v, s->unset.nr, sizeof(*s->unset.v), unset_by_name);
+}
+
 void plan_env_workload(struct maker *m, struct plan_step *step)
 {
 	CLEANUP(xfreep) char *flag = fs_join(m->rq->run_dir, PLAN_FLAG);
@@ -296,9 +343,7 @@ void plan_env_workload(struct maker *m, struct plan_step *step)
 
 		put_variable(step, "PROFRIG_WRAP", wrap, "wrap_at", false);
 	}
-	for (size_t i = 0; !m->container && i < c->caller_gpus.nr; i++)
-		put_variable(step, c->caller_gpus.v[i].name, c->caller_gpus.v[i].value,
-			     "the caller's environment", false);
+	put_caller_gpus(m, step);
 	for (size_t i = 0; i < c->tools.nr; i++)
 		put_tool(m, step, &g, &c->tools.v[i]);
 	put_gpus(m, step);
@@ -310,6 +355,7 @@ void plan_env_workload(struct maker *m, struct plan_step *step)
 			xstrdup_null(e->from);
 	}
 	put_preload(m, step);
+	put_unset(c, step);
 	sort_variables(step);
 	VEC_RELEASE(&g.v);
 }

@@ -9,6 +9,7 @@ JSON_TABLE(model_fields, JSON_FIELD_AS(false, struct runconf, model_name, "name"
 	   JSON_FIELDS(struct runconf, command, dir, image, timeout_s, tags));
 JSON_TABLE(step_fields,
 	   JSON_FIELDS(struct plan_step, tool, argv, cwd, timeout_s, out, err, inherit_env));
+JSON_TABLE(unset_fields, JSON_FIELDS(struct plan_unset, name, origin));
 JSON_TABLE(sampler_fields, JSON_FIELDS(struct plan_sampler, tool, kind, device, period_s));
 JSON_TABLE(output_fields,
 	   JSON_FIELDS(struct plan_output, tool, dir, glob, reader, required, min_records));
@@ -86,6 +87,7 @@ static void json_step(struct json_out *j, const struct plan_step *s)
 		json_end(j);
 	}
 	json_end(j);
+	json_rows(j, "unset", &s->unset, unset_fields);
 	json_end(j);
 }
 

@@ -3,8 +3,10 @@
 
 FIELD_TABLE(env_fields, TEXT_FIELDS(struct plan_env, name, origin, from, data),
 	    SECRET_FIELDS(struct plan_env, value));
+FIELD_TABLE(unset_fields, TEXT_FIELDS(struct plan_unset, name, origin));
 FIELD_TABLE(step_fields, TEXT_FIELDS(struct plan_step, name, tool, cwd, out, err),
-	    WORDS_FIELDS(struct plan_step, argv), FIELD_VEC(struct plan_step, env, env_fields));
+	    WORDS_FIELDS(struct plan_step, argv), FIELD_VEC(struct plan_step, env, env_fields),
+	    FIELD_VEC(struct plan_step, unset, unset_fields));
 FIELD_TABLE(option_fields, TEXT_FIELDS(struct name_value, name, value));
 FIELD_TABLE(sampler_fields, TEXT_FIELDS(struct plan_sampler, tool, kind, device, out),
 	    FIELD_VEC(struct plan_sampler, options, option_fields));

@@ -93,6 +93,8 @@ static void sh_step(const struct plan_step *s, size_t nr, FILE *f)
 			fprintf(f, "%s=$%s\nexport %s\n", e->name, sh_holder(e), e->name);
 	}
 	fprintf(f, "exec env%s \\\n", s->inherit_env ? "" : " -i");
+	for (size_t i = 0; s->inherit_env && i < s->unset.nr; i++)
+		fprintf(f, "\t-u %s \\\n", s->unset.v[i].name);
 	for (size_t i = 0; i < s->env.nr; i++) {
 		const struct plan_env *e = &s->env.v[i];
 

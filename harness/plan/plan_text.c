@@ -200,6 +200,10 @@ static void print_step(const struct plan *pl, const struct plan_step *s, size_t 
 		fprintf(f, "     env  nothing but\n");
 	for (size_t i = 0; i < s->env.nr; i++)
 		rows_push(&r, s->env.v[i].name, plan_env_value(&s->env.v[i]), s->env.v[i].origin);
+	for (size_t i = 0; i < s->unset.nr; i++)
+		VEC_PUSH(&r.v, ((struct flat_row){ xstrdup(s->unset.v[i].name),
+						   xstrdup("(not inherited)"),
+						   xstrdup(s->unset.v[i].origin) }));
 	rows_flush(&r, "          ", f);
 }
 

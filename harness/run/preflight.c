@@ -237,6 +237,8 @@ static json_t *probe_request(const struct plan *pl, const struct strvec *words)
 	json_object_set_new(rq, "needs", needs);
 	json_object_set_new(rq, "env", env);
 	json_object_set_new(rq, "inherit", json_true());
+	if (ps && ps->unset.nr)
+		json_object_set_new(rq, "unset", step_unset(ps));
 	return rq;
 }
 

@@ -171,6 +171,8 @@ struct run {
 
 /* --- run_step.c --- */
 
+/* Names of the variables that a step does not inherit, for a request to the agent. */
+json_t *step_unset(const struct plan_step *ps);
 /* The agent's request that starts a step. */
 json_t *step_start_request(const struct run *rn, const struct plan_step *ps, int64_t id);
 /* Never fails: what happened is in rn->steps. */

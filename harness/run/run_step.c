@@ -117,6 +117,15 @@ static json_t *json_strings(const struct strvec *sv)
 	return list;
 }
 
+json_t *step_unset(const struct plan_step *ps)
+{
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < ps->unset.nr; i++)
+		json_array_append_new(names, json_string(ps->unset.v[i].name));
+	return names;
+}
+
 json_t *step_start_request(const struct run *rn, const struct plan_step *ps, int64_t id)
 {
 	json_t *rq = json_object(), *env = json_array();
@@ -135,6 +144,8 @@ json_t *step_start_request(const struct run *rn, const struct plan_step *ps, int
 	/* In a container the agent's environment is the image's own, which steps inherit. */
 	json_object_set_new(rq, "inherit",
 			    json_boolean(ps->inherit_env || rn->pl->engine->container));
+	if (ps->unset.nr)
+		json_object_set_new(rq, "unset", step_unset(ps));
 	if (ps->cwd)
 		json_object_set_new(rq, "cwd", json_string(ps->cwd));
 	/* Also in a container: rootless ones have no cpuset when cgroups are not delegated. */

@@ -16,7 +16,7 @@ one() { # TOOL
 	dir=$(jq -r .run_dir "$T/plan")
 	echo "== $1"
 	jq -r '.steps[] | select(.name == "workload") | (.argv | map(@sh) | join(" ")),
-		(.env[] | select(.origin | test("yaml:")) | .name + "=" + .value), (if .timeout_s != 7200 then "at most \(.timeout_s) s" else empty end)' "$T/plan"
+		(.env[] | select(.origin | test("yaml:")) | .name + "=" + .value), (.unset[] | "-u " + .name), (if .timeout_s != 7200 then "at most \(.timeout_s) s" else empty end)' "$T/plan"
 	jq -r '.outputs[] | "> " + (.glob + " " + (.reader // "lines"))' "$T/plan"
 }
 "$PROFRIG" list tools --json --tools-dir "$ROOT/tools.d" | jq -r '.[].name' >"$T/names"
@@ -114,6 +114,9 @@ is "counters are data: each file has groups" "$(grep -LE '^pmc: [A-Z]' "$ROOT"/t
 code "list tool" 0 "$PROFRIG" list tool rocprofv3_memory perf
 like "shows options with defaults" "$(cat "$T/out")" "counters +file +default counters/memory_bound.txt"
 like "and of every one that is asked for" "$(cat "$T/out")" "frequency +int +default 997"
+code "list tool of one that unsets variables" 0 "$PROFRIG" list tool cublas_trace
+like "shows which" "$(cat "$T/out")" "unset +CUBLASLT_LOG_MASK"
+is "in JSON too" "$("$PROFRIG" list tool --json cublas_trace | jq -r '.[0].unset | join(" ")')" CUBLASLT_LOG_MASK
 code "list tool of nothing" 2 "$PROFRIG" list tool
 like "wants a name" "$(cat "$T/err")" "list tool wants a NAME"
 code "list tool of what there is not" 2 "$PROFRIG" list tool rocprofv4

@@ -53,7 +53,7 @@ run*)
 	words) printf "unknown flag: --nosuch\n\nUsage:  docker run [OPTIONS] IMAGE [COMMAND] [ARG...]\n\nRun 'docker run --help' for more information\n" >&2; exit 125 ;;
 	noise) yes 'this is no event' | head -n 200000 ;;
 	long) head -c 20000000 /dev/zero; echo ;;
-	liar) read -r line; key=$(jq -r .key <<<"$line"); echo "$key "'{"ev":"hello","protocol":2}'
+	liar) read -r line; key=$(jq -r .key <<<"$line"); echo "$key "'{"ev":"hello","protocol":3}'
 		for i in 1 2 3; do read -r line; for ev in '{"ev":"exited","id":77,"code":0}' '{"ev":[]}' '{'; do echo "$key $ev"; done; done; exit 3 ;;
 	old) echo '{"ev":"hello","protocol":1,"version":"0.1.0"}'; sleep 300 ;;
 	esac

@@ -24,6 +24,8 @@ both() { # engine
 	is "$1: a script's output is in steps/" "$(cat "$(cat "$T/out")"/steps/*pre*A*.out)" "pre A"
 }
 both host
+mkdir "$T/tools"
+printf '%s\n' 'name: leave_out' 'class: env' 'env: {GIVEN: g}' 'unset: [STALE]' >"$T/tools/leave_out.yaml"
 for engine in docker podman; do
 	need_engine $engine
 	case $? in
@@ -31,6 +33,10 @@ for engine in docker podman; do
 		if test_image $engine profrig-test:1; then
 			IMAGE=profrig-test:1 both $engine
 			is "$engine: no container is left" "$($(engine_words $engine) ps -aq --filter label=profrig.run)" ""
+			# As a variable of the image would be.
+			code "$engine: a tool that unsets variables" 0 "$PROFRIG" -q run -o "$T/unset" --no-analyze --engine $engine --image profrig-test:1 --tools-dir "$T/tools" \
+				--tools leave_out --set 'container.options=[--env, STALE=1, --env, KEPT=1]' -- /bin/sh -c 'echo "${STALE-none} ${KEPT-none}"'
+			is "$engine: leaves them out" "$(cat "$(cat "$T/out")"/steps/*-workload.out)" "none 1"
 			code "$engine: --keep" 0 "$PROFRIG" -q run -o "$T/kept" --keep --no-analyze --engine $engine --image profrig-test:1 -- true
 			is "$engine: --keep leaves the ended container" "$($(engine_words $engine) ps -aq --filter label=profrig.run | wc -l)" 1
 			$(engine_words $engine) rm -f "profrig-$(basename "$(cat "$T/out")")" >/dev/null

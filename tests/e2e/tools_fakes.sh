@@ -55,6 +55,7 @@ for tool in rocprof rocprof_hip_only rocprof_sys rocm_trace_lite rocm_trace_lite
 done
 whole rocprof-compute amd 3
 for tool in nsys ncu nccl_trace cublas_trace cudnn_trace; do whole $tool nvidia; done
+whole mkl_trace amd
 # What rocprofv3 records of, in a window: the calls that switch it must be in the program.
 export PROFRIG_SYSFS_ROOT=$T/amd
 for tool in rocprofv3 rocprofv3_communication rocprofv3_compute rocprofv3_full rocprofv3_lightweight rocprofv3_memory rocprofv3_agent rocprofv3_agent_counter rocprofv3_api_overhead \
@@ -130,6 +131,7 @@ code "a wrong rate" 3 run gpu_info_power_profiler --set 'tools[0].env.POWER_SAMP
 like "is a problem of the configuration" "$(cat "$T/err")" "option 'sampling_rate' of tool 'gpu_info_power_profiler': want a number"
 
 # Loggers: what the libraries said is kept, whole, and counted.
+plain_machine "$T/plain"
 code "all loggers of AMD's libraries" 0 run rocblas_trace,hipblaslt_trace,miopen_trace,tensile_trace,rccl_trace -- gpuapp
 line() { grep -rhoE "$2" "$run/artifacts/$1" | head -n 1; }
 is "rocBLAS" "$(line rocblas_trace 'rocblas-bench -f [a-z_]+')" "rocblas-bench -f gemm_ex"
@@ -137,14 +139,46 @@ is "every call has its line" "$(grep -rc rocblas-bench "$run/artifacts/rocblas_t
 is "and its function" "$(line rocblas_trace 'rocblas_function: "[a-z_]+"')" 'rocblas_function: "rocblas_gemm_ex"'
 is "hipBLASLt" "$(line hipblaslt_trace 'hipblaslt-bench .* -m [0-9]+')" "hipblaslt-bench --api_method c -m 4096"
 is "MIOpen" "$(line miopen_trace 'MIOpenDriver [a-z]+')" "MIOpenDriver conv"
+like "of which thread" "$(line miopen_trace '.*')" "^[0-9]+ MIOpen\(HIP\): Command"
 is "Tensile" "$(line tensile_trace 'Cijk[^ ]*')" "Cijk_Alik_Bljk_SB_MT32x32x32_SN_1LDSB0"
-like "RCCL" "$(line rccl_trace '.*')" "NCCL INFO .*AllReduce"
+like "RCCL" "$(line rccl_trace '.*')" "^\[20[0-9-]+ [0-9:]+\.[0-9]{6}\] .*NCCL INFO .*AllReduce"
 is "records are counted" "$(jq -r '[.artifacts[] | .records] | add' "$run/run.json")" 7
 like "the workload's log is left as it is" "$(cat "$run"/steps/*-workload.err)" "rocblas-bench.*MIOpenDriver"
 like "its output too" "$(cat "$run"/steps/*-workload.out)" "words: .*Running kernel"
 GPUAPP_STATUS=7 code "a failure behind loggers" 1 run rocblas_trace,hipblaslt_trace -- gpuapp
 is "is the workload's" "$(status)" "failed 7"
 is "and the log is kept" "$(jq -r '[.artifacts[] | select(.verdict == "valid")] | length' "$run/run.json")" 2
+# What is inherited neither switches a log off nor diverts it; what is stated stays.
+diverted() { # TOOL MACHINE NAME=VALUE…
+	local tool=$1
+	export PROFRIG_SYSFS_ROOT=$T/$2
+	shift 2
+	code "$tool where ${*%%=*} is inherited" 0 env "$@" "$PROFRIG" -q run --engine host --no-analyze -o "$T/runs" --tools "$tool" -- gpuapp
+	run=$(cat "$T/out")
+	check "$tool: has records" test "$(records)" -gt 0
+	code "$tool: ${*%%=*} of the configuration" 7 "$PROFRIG" -q run --engine host --no-analyze -o "$T/runs" --tools "$tool" --set "env={$(printf '"%s", ' "${@/=/\": \"}")}" -- gpuapp
+}
+diverted hipblaslt_trace amd HIPBLASLT_LOG_LEVEL=1
+diverted rocblas_trace amd ROCBLAS_LOG_PATH=/dev/null
+diverted rocblas_trace amd ROCBLAS_LOG_BENCH_PATH=/dev/null ROCBLAS_LOG_PROFILE_PATH=/dev/null
+diverted mkl_trace plain MKL_VERBOSE_OUTPUT_FILE=/dev/null
+export PROFRIG_SYSFS_ROOT=$T/nvidia
+CUBLASLT_LOG_MASK=1 code "cublas_trace where CUBLASLT_LOG_MASK is inherited" 0 run cublas_trace -- gpuapp
+check "has calls of cuBLASLt" grep -q cublasLtMatmul "$run"/artifacts/cublas_trace/cublaslt.*.log
+export PROFRIG_SYSFS_ROOT=$T/amd
+MIOPEN_ENABLE_LOGGING_ELAPSED_TIME=1 code "miopen_trace where times are inherited" 0 run miopen_trace -- gpuapp
+check "has none" grep -q 'MIOpen(HIP): Command' "$run/artifacts/miopen_trace/miopen.log"
+mkdir "$T/tools"
+printf '%s\n' 'name: leave_out' 'about: what a workload inherits' 'class: env' 'env: {GIVEN: g}' 'unset: [STALE, SET, GIVEN, OTHER]' >"$T/tools/leave_out.yaml"
+words='echo "${STALE-none} ${SET-none} ${GIVEN-none} ${OTHER-none} ${KEPT-none}"'
+STALE=1 SET=1 GIVEN=1 OTHER=1 KEPT=1 code "a tool that unsets variables" 0 run leave_out --tools-dir "$T/tools" --set env.SET=mine --set "tools[0].env.OTHER=''" -- sh -c "$words"
+is "leaves out what only the caller has set" "$(cat "$run"/steps/*-workload.out)" "none mine g  1"
+is "plan.json names it" "$(jq -c '[.steps[].unset[].name]' "$run/plan.json")" '["STALE"]'
+STALE=1 code "the plan as a script" 0 "$PROFRIG" -q plan --engine host -o "$T/runs" --format sh --tools leave_out --tools-dir "$T/tools" -- sh -c "$words"
+STALE=1 SET=1 sh "$T/out"
+is "does the same" "$(cat "$(sed -n 's,.*</dev/null >\(.*-workload.out\) .*,\1,p' "$T/out")")" "none none g none none"
+code "a name that is none" 3 run leave_out,bad --tools-dir "$T/tools" --tools-dir "$(mkdir "$T/bad" && printf '%s\n' 'name: bad' 'class: env' 'env: {A: b}' 'unset: [A-B]' >"$T/bad/bad.yaml" && echo "$T/bad")" -- true
+like "is told with its place" "$(cat "$T/err")" "bad.yaml:4: unset: 'A-B' is no name of a variable"
 code "a workload that calls no library" 7 run miopen_trace -- true
 like "is told" "$(jq -r .reason "$run/run.json")" "output 'artifacts/miopen_trace/miopen.log' of tool 'miopen_trace' is missing"
 code "two processes" 0 run hipblaslt_trace,rccl_trace -- sh -c 'gpuapp & gpuapp & wait'

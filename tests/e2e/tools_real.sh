@@ -89,10 +89,11 @@ if need dnnl gcc -o "$T/d" "$T/d.c" -ldnnl; then
 	code "oneDNN's log" 0 run onednn_trace -- "$T/d"
 	is "is valid" "$(artifact onednn_trace)" valid
 	is "and has a line for each call" "$(jq -r '.artifacts[0].records' "$run/run.json")" 5
-	check "as oneDNN writes it" grep -qE '^(onednn|dnnl)_verbose,exec,cpu,matmul,.*64x64:64x64:64x64' "$run/artifacts/onednn_trace/onednn.log"
+	check "as oneDNN writes it" grep -qE '^(onednn|dnnl)_verbose,[0-9.]*,?exec,cpu,matmul,.*64x64:64x64:64x64' "$run/artifacts/onednn_trace/onednn.log"
+	check "with the time of each call" grep -qE '^(onednn|dnnl)_verbose,[0-9]+\.[0-9]+,exec,' "$run/artifacts/onednn_trace/onednn.log"
 	code "beside other tools" 0 run onednn_trace,cpu_usage -- "$T/d"
 	code "its level 2" 0 run onednn_trace --set 'tools[0].options.level=2' -- "$T/d"
-	check "has what was created, too" grep -qE '^(onednn|dnnl)_verbose,create' "$run/artifacts/onednn_trace/onednn.log"
+	check "has what was created, too" grep -qE '^(onednn|dnnl)_verbose,[0-9.]*,?create' "$run/artifacts/onednn_trace/onednn.log"
 	is "which is no call" "$(jq -r '.artifacts[0].records' "$run/run.json")" 5
 	code "a program that does not use it" 7 run onednn_trace -- true
 	is "has no trace" "$(artifact onednn_trace)" missing

@@ -26,6 +26,12 @@ struct tool_env {
 	char *where; /* file:line */
 };
 
+/* A variable that the workload does not inherit; one that anything sets stays set. */
+struct tool_unset {
+	char *name;
+	char *where; /* file:line */
+};
+
 struct tool_output {
 	char *glob;   /* relative to {out}; "./…": relative to the workload's directory */
 	char *reader; /* NULL: detect */
@@ -99,6 +105,7 @@ struct tool {
 	/* by the names of programs it needs: the commands that install them (on Debian) */
 	VEC(struct tool_env) install;
 	VEC(struct tool_env) env;
+	VEC(struct tool_unset) unset;
 	VEC(struct tool_script) pre, post;
 	VEC(struct tool_output) outputs;
 	VEC(struct tool_option) options;

@@ -10,13 +10,14 @@
  *	{"op":"key","id":0,"key":"<32 hex digits>"}
  *		the first one; "hello" answers it
  *	{"op":"probe","id":N,"needs":["rocprofv3","libfoo.so.1","/dev/kfd"],"env":[…],
- *	 "inherit":true}
+ *	 "unset":[…],"inherit":true}
  *		a word with '/' is a path, lib*.so* a library, else a program in PATH, "a|b" either;
  *		PATH and LD_LIBRARY_PATH are those of the given environment (default: the agent's)
- *	{"op":"start","id":N,"argv":[…],"env":["A=b",…],"cwd":"/x","out":"/run/steps/03.out",
- *	 "err":"…","mkdir":["/run/artifacts/x"],"cpus":"0-7,16"}
+ *	{"op":"start","id":N,"argv":[…],"env":["A=b",…],"unset":["C",…],"cwd":"/x",
+ *	 "out":"/run/steps/03.out","err":"…","mkdir":["/run/artifacts/x"],"cpus":"0-7,16"}
  *		stdin is /dev/null, in a process group of its own; env is complete when "inherit" is
  *		false (default), with "inherit":true it is laid over the agent's own environment
+ *		unset: variables of the agent's environment that are not inherited
  *		cpus: the only processors it and what it starts may use (absent: all)
  *	{"op":"signal","id":N,"sig":15}
  *		to the step's process group and its strays (descendants that left the group)
@@ -60,7 +61,7 @@
 #ifndef PROFRIG_AGENT_H
 #define PROFRIG_AGENT_H
 
-#define AGENT_PROTOCOL 2
+#define AGENT_PROTOCOL 3
 #define AGENT_KEY_LEN ((size_t)32)
 #define AGENT_MAX_LINE ((size_t)1 << 20)
 

@@ -11,7 +11,8 @@
  * different ones are a problem unless the user's env settles the variable. A variable is a step's
  * own only: secrets reach the workload alone, a tool's env the workload alone; scripts see
  * PROFRIG_TOOL, PROFRIG_OUT and PROFRIG_OPT_<NAME>. Preloads of all tools are joined with ':' into
- * LD_PRELOAD (T1 first, a user's own LD_PRELOAD after them). conflicts: words of one tool's
+ * LD_PRELOAD (T1 first, a user's own LD_PRELOAD after them). A variable in a tool's `unset` is not
+ * inherited by the workload unless anything sets it. conflicts: words of one tool's
  * `conflicts` that name another tool or appear in its `provides`.
  *
  * wrap_at: the words of all tools are in front of each of these programs instead, in a script of
@@ -48,13 +49,19 @@ struct plan_env {
 	bool secret;
 };
 
+/* A variable of the agent's environment that the step does not inherit. */
+struct plan_unset {
+	char *name, *origin;
+};
+
 struct plan_step {
 	enum step_kind kind;
 	/* "pre-rocprof-setup", "workload", "post-A-collect": unique, safe in file names */
 	char *name;
 	char *tool; /* NULL: the user's, or the workload */
 	struct strvec argv;
-	VEC(struct plan_env) env; /* by name */
+	VEC(struct plan_env) env;     /* by name */
+	VEC(struct plan_unset) unset; /* by name, none of env; of the workload only */
 	/*
 	 * laid over the agent's own environment: the caller's on host, the image's in a container
 	 */

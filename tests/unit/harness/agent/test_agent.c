@@ -105,6 +105,21 @@ RIG_TEST(test_inherit)
 	assert_string_equal(kept(output(g, 1)), "g caller new\n");
 }
 
+/* What the request sets stays, whatever it asks to leave out. */
+RIG_TEST(test_unset)
+{
+	rig_say(g,
+		"{\"op\":\"start\",\"id\":1,\"argv\":[\"sh\",\"-c\",\"echo ${UNIT_CALLER-none} "
+		"${UNIT_BOTH-none} ${UNIT_GIVEN-none}\"],\"inherit\":true,"
+		"\"env\":[\"UNIT_BOTH=new\",\"UNIT_GIVEN=g\"],"
+		"\"unset\":[\"UNIT_CALLER\",\"UNIT_BOTH\",\"UNIT_GIV\",\"UNIT_NOWHERE\"],"
+		"\"out\":\"%s/1.out\",\"cwd\":\"/\"}",
+		g->dir);
+	json_decref(expect(g, "started"));
+	json_decref(expect(g, "exited"));
+	assert_string_equal(kept(output(g, 1)), "none new g\n");
+}
+
 RIG_TEST(test_mkdir_and_cwd)
 {
 	rig_say(g,
@@ -130,6 +145,9 @@ RIG_TEST(test_cannot_start)
 		{ "\"argv\":[\"true\",7]", EINVAL, "argv" },
 		{ "\"argv\":\"true\"", EINVAL, "argv" },
 		{ "\"argv\":[\"true\"],\"env\":[\"NOVALUE\"]", EINVAL, "env" },
+		{ "\"argv\":[\"true\"],\"unset\":[\"A\",\"B=c\"]", EINVAL, "'unset'[1]" },
+		{ "\"argv\":[\"true\"],\"unset\":[\"\"]", EINVAL, "'unset'[0]" },
+		{ "\"argv\":[\"true\"],\"unset\":\"A\"", EINVAL, "unset" },
 		{ "\"argv\":[\"true\"],\"cwd\":\"/no/such/dir\"", ENOENT, "/no/such/dir" },
 		{ "\"argv\":[\"true\"],\"out\":\"/no/such/dir/x\"", ENOENT, "/no/such/dir/x" },
 		{ "\"argv\":[\"true\"],\"err\":\"/proc/self/status/x\"", ENOTDIR, "status/x" },

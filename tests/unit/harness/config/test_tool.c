@@ -68,7 +68,7 @@ TEST(shipped_tools_are_sound)
 		"blas_trace", "roctx_trace", "cpu_power", "cpu_usage", "rapl", "gpu_power",
 		"gpu_vram", "uftrace", "rocprof-sys", "rocprof-compute", "nsys", "ncu",
 		"torch_profiler", "perf", "strace", "nccl_trace", "cublas_trace", "cudnn_trace",
-		"onednn_trace"
+		"onednn_trace", "mkl_trace"
 	};
 	CLEANUP(tool_set_release) struct tool_set ts;
 	CLEANUP(xfreep) char *dir = fs_abs("tools.d");
@@ -100,6 +100,7 @@ TEST(every_field)
 		"name: full\nabout: all of it\nvendor: amd\nclass: wrap\n"
 		"wrap: [prog, --rate, '{opt.rate}', -o, '{out}/x', '--id={run_id}', --]\n"
 		"env: {A: '{out}', B: 1.50}\n"
+		"unset: [OLD_PATH, B]\n"
 		"needs: [prog, libx.so.1]\npreload: [liby.so]\nprovides: [p]\nconflicts: [c, d]\n"
 		"conflicts_because: 'both trace'\n"
 		"caps: [SYS_ADMIN]\n"
@@ -119,6 +120,9 @@ TEST(every_field)
 	assert_int_equal(t->wrap.nr, 7);
 	assert_string_equal(t->env.v[1].value, "1.50");
 	assert_has(t->env.v[1].where, "x.yaml:6");
+	assert_int_equal(t->unset.nr, 2);
+	assert_string_equal(t->unset.v[0].name, "OLD_PATH");
+	assert_has(t->unset.v[0].where, "x.yaml:7");
 	assert_true(strvec_has(&t->needs, "libx.so.1") && strvec_has(&t->preload, "liby.so"));
 	assert_true(strvec_has(&t->provides, "p") && strvec_has(&t->conflicts, "d"));
 	assert_string_equal(t->conflicts_because, "both trace");
@@ -190,6 +194,17 @@ static const struct {
 	{ "name: x\nclass: env\nenv: {A-B: 1}\n", "'A-B' is no name of a variable" },
 	{ "name: x\nclass: env\nenv: {LD_PRELOAD: a.so}\n", "list libraries under 'preload'" },
 	{ "name: x\nclass: env\nenv: {PROFRIG_OUT: a}\n", "PROFRIG_OUT is set by profrig" },
+	{ "name: x\nclass: env\nenv: {A: 1}\nunset: [B, C-D]\n",
+	  "x.yaml:4: unset: 'C-D' is no name of a variable" },
+	{ "name: x\nclass: env\nenv: {A: 1}\nunset: ['B=1']\n",
+	  "unset: 'B=' is no name of a variable" },
+	{ "name: x\nclass: env\nenv: {A: 1}\nunset: ['']\n", "unset: '' is no name" },
+	{ "name: x\nclass: env\nenv: {A: 1}\nunset: [PROFRIG_OUT]\n",
+	  "unset: PROFRIG_OUT is set by profrig" },
+	{ "name: x\nclass: env\nenv: {A: 1}\nunset: [LD_PRELOAD]\n",
+	  "unset: LD_PRELOAD holds the tools' libraries" },
+	{ "name: x\nclass: env\nenv: {A: 1}\nunset: {B: 1}\n", "x.yaml:4: unset: " },
+	{ "name: x\nclass: env\nunset: [B]\n", "needs env" },
 	{ "name: x\nclass: sampler\nsampler: {kind: nvlm}\n", "sampler.kind: unknown 'nvlm'" },
 	{ "name: x\nclass: sampler\nsampler: {kind: nvml, period_s: 0}\n", "is not between" },
 	{ "name: x\nclass: wrap\nwrap: [a]\noutputs: [{glob: '../x'}]\n",

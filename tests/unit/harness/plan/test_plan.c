@@ -273,6 +273,72 @@ PLAN_TEST(disputes)
 	assert_int_equal(f->p.lines.nr, 3);
 }
 
+/* What anything sets stays; what only the caller has goes. */
+PLAN_TEST(unset)
+{
+	static const struct {
+		const char *set; /* --set */
+		size_t nr;
+	} cases[] = {
+		{ NULL, 1 },
+		{ "env.PLAN_TEST_STALE=mine", 0 },
+		{ "tools[0].env.PLAN_TEST_STALE=mine", 0 },
+		{ "tools[1].env.PLAN_TEST_STALE=mine", 0 },
+		{ "secrets.PLAN_TEST_STALE.from_env=PROFRIG_TEST_SECRET", 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const struct plan_step *w;
+
+		command(f, "A,B");
+		conf_set(f, cases[i].set);
+		make_ok(f);
+		w = workload(f);
+		if (w->unset.nr != cases[i].nr || !var(w, "PLAN_TEST_STALE") != !!w->unset.nr)
+			fail_msg("case %zu: %zu are unset", i, w->unset.nr);
+		assert_var(w, "SHARED", "same", NULL);
+		for (size_t k = 0; k < f->pl.steps.nr; k++)
+			if (&f->pl.steps.v[k] != w)
+				assert_int_equal(f->pl.steps.v[k].unset.nr, 0);
+		if (!w->unset.nr)
+			continue;
+		assert_string_equal(w->unset.v[0].name, "PLAN_TEST_STALE");
+		assert_has(w->unset.v[0].origin, "tools.d/A.yaml:16");
+	}
+}
+
+/* Also of the selection of GPUs, which a plan writes down when it is inherited. */
+PLAN_TEST(unset_of_several)
+{
+	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
+	CLEANUP(sandbox_release) struct sandbox sb;
+	const struct plan_step *w;
+
+	sandbox_init(&sb);
+	sandbox_write(&sb, "t/one.yaml",
+		      "name: one\nclass: env\nenv: {C: c}\n"
+		      "unset: [Z, ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES]\n");
+	sandbox_write(&sb, "t/two.yaml",
+		      "name: two\nclass: env\nenv: {D: d}\nunset: [C, B, Z, B]\n");
+	strvec_push(&dirs, in_dir(sb.dir, "t"));
+	tool_set_release(&f->ts);
+	assert_int_equal(tool_set_load(&f->ts, &dirs, NULL), 0);
+	setenv("ROCR_VISIBLE_DEVICES", "4,5", 1);
+	setenv("HIP_VISIBLE_DEVICES", "1", 1);
+	command(f, "one,two");
+	conf_set(f, "gpus=0");
+	make_ok(f);
+	w = workload(f);
+	assert_var(w, "C", "c", "one.yaml:3");
+	assert_var(w, "HIP_VISIBLE_DEVICES", "0", "command line");
+	assert_null(var(w, "ROCR_VISIBLE_DEVICES"));
+	assert_int_equal(w->unset.nr, 3);
+	assert_string_equal(w->unset.v[0].name, "B");
+	assert_string_equal(w->unset.v[1].name, "ROCR_VISIBLE_DEVICES");
+	assert_string_equal(w->unset.v[2].name, "Z");
+	assert_has(w->unset.v[2].origin, "one.yaml:4");
+}
+
 PLAN_TEST(conflicts)
 {
 	static const struct {
@@ -673,6 +739,26 @@ PLAN_TEST(sh_form_runs)
 		stopped, "pre_script B\npre_script A 3\nuser_post\npost_script A\npost_script B\n");
 	sandbox_release(&sb);
 	unsetenv("HF_TOKEN");
+}
+
+PLAN_TEST(sh_form_unsets)
+{
+	static char *const argv[] = { (char *)"/bin/sh", (char *)"-c",
+				      (char *)"exit ${PLAN_TEST_STALE-5}", NULL };
+	struct sandbox sb;
+
+	setenv("PLAN_TEST_STALE", "6", 1);
+	for (int set = 0; set < 2; set++) {
+		sandbox_init(&sb);
+		command(f, "A");
+		f->rq.command = argv;
+		f->prq.run_dir = sb.dir;
+		conf_set(f, set ? "env.PLAN_TEST_STALE='7'" : NULL);
+		make_ok(f);
+		assert_int_equal(run_sh(f, &sb, NULL), set ? 7 : 5);
+		sandbox_release(&sb);
+	}
+	unsetenv("PLAN_TEST_STALE");
 }
 
 /* Secrets come from the environment of the script's caller, under the name they have there. */

@@ -5,7 +5,7 @@
 /* A shell as the agent: $k is the key it was handed, hello says what the real one says. */
 #define FAKE \
 	"read rq; k=${rq##*key\\\":\\\"}; k=${k%%\\\"*}; " \
-	"hello() { printf '%s {\"ev\":\"hello\",\"protocol\":2,\"pid\":%d}\\n' $k $$; }; " \
+	"hello() { printf '%s {\"ev\":\"hello\",\"protocol\":3,\"pid\":%d}\\n' $k $$; }; " \
 	"ev() { printf '%s {\"ev\":\"%s\",\"id\":7}\\n' $k \"$1\"; }; "
 
 static void link_begin(struct agent_link *l, const char *script)
@@ -90,7 +90,7 @@ TEST(test_who_it_is)
 	link_release(&l);
 	link_begin(&l,
 		   "t=$(cut -d' ' -f22 /proc/$$/stat); sleep 30 & "
-		   "printf '%s {\"ev\":\"hello\",\"protocol\":2,\"pid\":%d,\"start_ticks\":%s}\\n' "
+		   "printf '%s {\"ev\":\"hello\",\"protocol\":3,\"pid\":%d,\"start_ticks\":%s}\\n' "
 		   "$k $$ $t; printf '%s {\"ev\":\"child\",\"pid\":%d}\\n' $k $!; wait");
 	assert_int_equal(link_agent(&l), l.pid);
 	json_t *ev;
