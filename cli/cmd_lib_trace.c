@@ -253,6 +253,33 @@ static void say_losses(const struct lib_trace *lt)
 	}
 }
 
+/* Records of any kind and other lines of libraries; spans of the BLAS tracer have no facts. */
+static uint64_t lines_of_libraries(const struct lib_trace *lt)
+{
+	static const char *const facts[] = { "library_calls", "doubled", "torn", "bad",
+					     "library_lines" };
+	uint64_t n = lt->all.calls;
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
+		n += fact_sum(lt, facts[i]);
+	return n;
+}
+
+static void say_no_calls(const struct lib_trace *lt)
+{
+	bool said = false;
+
+	for (size_t t = 0; t < lt->traces.nr; t++) {
+		const struct model *m = lt->traces.v[t].m;
+
+		for (size_t i = 0; i < m->inputs.nr; i++, said = true)
+			log_error("%s: none of its %" PRIu64 " lines is of a library",
+				  m->inputs.v[i].path, fact_sum(lt, "other_lines"));
+	}
+	if (!said)
+		log_error("no log of a library among the inputs");
+}
+
 /* ---- the command ---- */
 
 /* Of a run and of a folder: logs of libraries, and traces of profrig's BLAS tracer. */
@@ -329,10 +356,16 @@ static int inputs_trace(struct lib_trace *lt, const struct strvec *inputs)
 		lt->code = EXIT_PARTIAL;
 	if (lt->code != EXIT_DONE && lt->code != EXIT_PARTIAL)
 		return lt->code;
+	if (lines_of_libraries(lt) == 0) {
+		say_no_calls(lt);
+		return EXIT_UNREADABLE;
+	}
 	code = csv_write(lt, inputs);
 	if (code != EXIT_DONE)
 		return code;
 	say_losses(lt);
+	if (fact_sum(lt, "torn") || fact_sum(lt, "bad") || lt->calls->over_calls)
+		lt->code = EXIT_PARTIAL;
 	if (lt->json)
 		say_json(lt);
 	else

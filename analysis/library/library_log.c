@@ -543,6 +543,7 @@ static bool line_records(struct library_log *log, struct text_slice line, bool l
 			      next.mark < log->set.nr ? record_begin(log, line, next) : line.n);
 		r.cut &= last || next.mark < log->set.nr;
 		is = record_take(log, m->parser, &r);
+		log->n.cut |= is == RECORD_TORN && last && next.mark == log->set.nr;
 		seen |= is != RECORD_FOREIGN;
 	}
 	if (!seen && info) {
@@ -660,6 +661,7 @@ void library_counts_add(struct library_counts *to, const struct library_counts *
 	to->torn += from->torn;
 	to->bad += from->bad;
 	to->foreign += from->foreign;
+	to->cut |= from->cut;
 	to->joined += from->joined;
 	to->prefixed += from->prefixed;
 	if (!to->torn_text[0])

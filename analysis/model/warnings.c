@@ -44,13 +44,13 @@ const struct warning_info warning_table[] = {
 	{ W_TRUNCATED, SEV_ERROR,
 	  "the input ends early or is damaged; what came before was read. Check that the program "
 	  "ended by itself and that the disk was not full" },
-	{ W_TORN_RECORD, SEV_ERROR,
+	{ W_TORN_RECORD, SEV_WARNING,
 	  "records of a library's log have lost a part: processes wrote to one stream at the same "
 	  "time, or the file was cut. They are not counted. Let each process write its own file" },
-	{ W_BAD_CALL, SEV_ERROR,
+	{ W_BAD_CALL, SEV_WARNING,
 	  "records of a library's log tell calls that no library executes (negative or too large "
 	  "sizes, a leading dimension less than the rows); they are not counted" },
-	{ W_LIBRARY_ROWS, SEV_ERROR,
+	{ W_LIBRARY_ROWS, SEV_WARNING,
 	  "library calls have more than 262144 configurations; those of later ones are counted by "
 	  "library and operation alone, in rows [other]" },
 	{ W_LIBRARY_GRAPHS, SEV_WARNING,

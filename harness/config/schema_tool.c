@@ -75,7 +75,8 @@ const struct schema_key tool_table[] = {
 	KEY("outputs[].required", "bool", "default: true"),
 	KEY("outputs[].min_records", "int", "fewer are an empty output; default: 1", .max = 1e15),
 	KEY("outputs[].match", "list of strings",
-	    "of a log: its records are the lines that hold one of these"),
+	    "of a log: its records are the lines that hold one of these; a reader then serves "
+	    "analyses alone"),
 	KEY("outputs[].when", "map of strings", "only with this value of this option"),
 	KEY("outputs[].group", "string", "of the outputs of one group, one must be there"),
 	KEY("outputs[].if_any", "bool", "kept and read where there is one"),

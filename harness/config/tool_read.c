@@ -115,9 +115,6 @@ static void read_output_rest(struct tool *t, const struct cfg_node *n, struct to
 {
 	const struct cfg_node *when = cfg_get(n, "when");
 
-	if (o->match.nr && o->reader)
-		cfg_problem(&t->problems, cfg_get(n, "match"),
-			    "outputs: 'match' is for logs that no reader takes: leave one out");
 	if (!when || when->kind != CFG_MAP || !when->nr)
 		return;
 	o->when_option = xstrdup(when->child[0]->key);

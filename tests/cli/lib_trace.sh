@@ -54,6 +54,11 @@ code "one more word" 2 "$PROFRIG" lib
 like "is listed" "$(cat err)" "lib trace"
 code "help" 0 "$PROFRIG" lib --help
 
+code "an analysis of torn records" 0 "$PROFRIG" -q analyze bad.log -o an
+is "warns" "$(jq -c '[.warnings[] | [.code, .count]]' an/analysis.json)" '[["W_TORN_RECORD",2],["W_BAD_CALL",1]]'
+code "which is not enough for --strict" 6 "$PROFRIG" -q analyze --strict bad.log -o an
+code "a log that ends inside a record" 6 "$PROFRIG" -q analyze cut.log -o an
+
 # Every library's log of the recordings, as a whole analysis.
 code "an analysis of a log" 0 "$PROFRIG" -q analyze a.log -o an
 is "has its table" "$(head -n 1 an/tables/library_calls.csv)" "library,operation,calls,ranks,flops,bytes,logged_ns,share,tflops,key,config"

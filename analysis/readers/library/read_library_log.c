@@ -3,14 +3,12 @@
  * cuDNN, oneDNN, MKL and profrig's own BLAS tracer, alone or among the output of a program.
  *
  * The log becomes rows of calls by configuration (library_calls.h), no spans: most logs have no
- * times. Facts for `info`: what became of each line. A log with a torn or impossible record is
- * partial.
+ * times. Facts for `info`: what became of each line. Torn and impossible records are warnings, as
+ * processes that share a stream tear each other's lines; a log that ends inside a record is partial.
  */
 #include "input_sink.h"
 #include "readers_private.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "profrig/library/library_log.h"
@@ -49,7 +47,8 @@ static void losses_warn(struct sink *s, const struct library_counts *n,
 	snprintf(text, sizeof(text), "impossible calls; the first is on %s", n->bad_text);
 	sink_warn(s, W_BAD_CALL, n->bad, text);
 	sink_warn(s, W_LIBRARY_ROWS, calls->over_calls, "calls of later configurations");
-	s->ops->current(s)->partial |= n->torn || n->bad || calls->over_calls;
+	if (n->cut)
+		sink_warnf(s, W_TRUNCATED, "the last record has no end: %s", n->torn_text);
 }
 
 static int read_library_log(const char *path, struct sink *s, const struct read_opts *o,
@@ -67,9 +66,6 @@ static int read_library_log(const char *path, struct sink *s, const struct read_
 			*err = cut;
 		return r;
 	}
-	if (n.records + n.doubled + n.info + n.torn + n.bad == 0)
-		return err_set(err, ENODATA, "%s: none of its %" PRIu64 " lines is of a library",
-			       path, n.lines);
 	input_format(input_begin(s, path, "library_log"), "library log", TRACE_CLOCK_OWN);
 	s->ops->clock(s);
 	facts_push(s, &n, calls);
@@ -77,7 +73,7 @@ static int read_library_log(const char *path, struct sink *s, const struct read_
 	s->ops->library(s, STEAL(calls));
 	if (r > 0)
 		sink_warnf(s, W_TRUNCATED, "%s", cut.msg);
-	return input_finish(s, &whole, r > 0, "no calls of a library");
+	return input_finish(s, &whole, r > 0 || n.cut, "no calls of a library");
 }
 
 static int probe_library_log(const struct probe *p)

@@ -156,6 +156,8 @@ static void judge_artifact(struct run *rn, struct run_artifact *a, const char *p
 	}
 	if (po->match.nr) {
 		run_check_lines(path, po, &a->v);
+		if (po->reader)
+			snprintf(a->v.reader, sizeof(a->v.reader), "%s", po->reader);
 		return;
 	}
 	if (!rn->o->check) {

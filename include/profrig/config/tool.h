@@ -34,10 +34,10 @@ struct tool_unset {
 
 struct tool_output {
 	char *glob;   /* relative to {out}; "./…": relative to the workload's directory */
-	char *reader; /* NULL: detect */
+	char *reader; /* NULL: detect; with match: for analyses */
 	bool required;
 	uint64_t min_records;
-	/* of a log that no reader takes: its records are the lines that hold one of these texts */
+	/* of a log: its records are the lines that hold one of these texts */
 	struct strvec match;
 	/* it is looked for only when this option has this value; NULL: always */
 	char *when_option, *when_value;

@@ -41,7 +41,7 @@ static void assert_sound(const struct tool *t)
 	if (t->class != TOOL_SAMPLER && t->outputs.nr == 0)
 		fail_msg("%s: it has no outputs", t->file);
 	for (size_t k = 0; k < t->outputs.nr; k++)
-		if (!t->outputs.v[k].reader == !t->outputs.v[k].match.nr)
+		if (!t->outputs.v[k].reader && !t->outputs.v[k].match.nr)
 			fail_msg("%s: output %s wants a reader or match", t->file,
 				 t->outputs.v[k].glob);
 	if (strvec_has(&t->provides, "gpu-tracer") != strvec_has(&t->conflicts, "gpu-tracer"))
@@ -229,9 +229,6 @@ static const struct {
 	  "passes: want option and lines, least, or about" },
 	{ "name: x\nclass: wrap\nwrap: [a]\noutputs: [{glob: x, when: {f: y}}]\n",
 	  "when: there is no option 'f'" },
-	{ "name: x\nclass: wrap\nwrap: [a]\noutputs: [{glob: x, reader: tef, match: "
-	  "[a]}]\n",
-	  "'match' is for logs that no reader takes" },
 	{ "name: x\nclass: sampler\nsampler: {kind: nvml, period_option: p}\n",
 	  "sampler.period_option: there is no option 'p'" },
 	{ "name: x\nclass: wrap\nwrap: [a]\nprivileges: maybe\n", "privileges: unknown 'maybe'" },
