@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# A real framework: PyTorch trains two networks on the CPU under torch_profiler, onednn_trace and blas_trace at once. What the libraries log agrees with what
+# PyTorch counts of its own operators.
+. "$(dirname "$0")/../lib.sh"
+python=/usr/bin/python3
+need torch "$python" -c 'import torch, torchvision' || { skip "PyTorch's library calls" "python3-torch and python3-torchvision are not installed"; exit 0; }
+
+cat >"$T/train.py" <<'P'
+import sys, torch, torchvision
+torch.manual_seed(0)
+torch.set_num_threads(1)
+if sys.argv[1] == "mlp":
+    net, x = torch.nn.Sequential(torch.nn.Linear(256, 512), torch.nn.ReLU(), torch.nn.Linear(512, 10)), torch.randn(32, 256)
+else:
+    net, x = torchvision.models.resnet18(num_classes=10), torch.randn(2, 3, 64, 64)
+y = torch.zeros(x.shape[0], dtype=torch.long)
+opt = torch.optim.SGD(net.parameters(), 0.01)
+for step in range(3):
+    opt.zero_grad()
+    torch.nn.functional.cross_entropy(net(x), y).backward()
+    opt.step()
+P
+train() { "$PROFRIG" -q run --engine host -o "$T/runs" --tools "$2" -- "$python" "$T/train.py" "$1"; }
+calls() { awk -F, -v n="$1" '$2 == n { s += $4 } END { print s + 0 }' "$run/analysis/tables/functions.csv"; }
+traced() { "$PROFRIG" -q lib trace --json -o "$T/trace.csv" "$run" | jq -c "$1"; }
+
+code "a convolutional network" 0 train resnet torch_profiler,onednn_trace,blas_trace
+run=$(cat "$T/out")
+check "convolutions were computed" test "$(calls aten::mkldnn_convolution)" -eq 60
+is "oneDNN: one for each forward, one for each gradient of weights, none for the input of the first layer" "$(traced '.operations.convolution')" \
+	$(($(calls aten::mkldnn_convolution) + 2 * $(calls aten::convolution_backward) - 3))
+is "BLAS: one product for each addmm and mm" "$(traced '.operations.sgemm')" $(($(calls aten::addmm) + $(calls aten::mm)))
+is "nothing is torn" "$(traced '[.torn, .bad]')" "[0,0]"
+logged=$("$python" - "$T/trace.csv" <<'P'
+import csv, sys
+print(sum(int(r["flops"]) for r in csv.DictReader(open(sys.argv[1], newline="")) if r["key"].startswith("conv dir=fwd")))
+P
+)
+of_layers=$("$python" - <<'P'
+import torch, torchvision
+net, total = torchvision.models.resnet18(num_classes=10), 0
+def count(m, i, o):
+    global total
+    total += 2 * o.numel() * (m.in_channels // m.groups) * m.kernel_size[0] * m.kernel_size[1]
+for m in net.modules():
+    if isinstance(m, torch.nn.Conv2d):
+        m.register_forward_hook(count)
+net(torch.randn(2, 3, 64, 64))
+print(3 * total)
+P
+)
+is "flops of the forward convolutions are those of the network's layers" "$logged" "$of_layers"
+check "the tables have both libraries" grep -q '^onednn,convolution,' "$run/analysis/tables/library_calls.csv"
+check "with the time that oneDNN logged" awk -F, '$1 == "onednn" && $7 > 0 { n++ } END { exit n < 20 }' "$run/analysis/tables/library_calls.csv"
+
+code "a perceptron" 0 train mlp torch_profiler,blas_trace
+run=$(cat "$T/out")
+is "BLAS: one product for each addmm and mm" "$(traced '.operations.sgemm')" $(($(calls aten::addmm) + $(calls aten::mm)))
+is "which are five shapes, three times each" "$(grep -c ',sgemm,' "$T/trace.csv") $(grep ',sgemm,' "$T/trace.csv" | grep -c '",3,,')" "5 5"
+is "of the flops that the layers have" "$(traced '[.flops]' | tr -d '[]')" $((3 * 2 * (512 * 32 * 256 * 2 + 10 * 32 * 512 * 3) + 4))
