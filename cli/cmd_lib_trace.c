@@ -272,12 +272,16 @@ static void say_no_calls(const struct lib_trace *lt)
 	for (size_t t = 0; t < lt->traces.nr; t++) {
 		const struct model *m = lt->traces.v[t].m;
 
-		for (size_t i = 0; i < m->inputs.nr; i++, said = true)
-			log_error("%s: none of its %" PRIu64 " lines is of a library",
-				  m->inputs.v[i].path, fact_sum(lt, "other_lines"));
+		for (size_t i = 0; i < m->inputs.nr; i++) {
+			if (strcmp(m->inputs.v[i].reader, "library_log") != 0)
+				continue;
+			log_error("%s: no line of it is of a library", m->inputs.v[i].path);
+			said = true;
+		}
 	}
 	if (!said)
-		log_error("no log of a library among the inputs");
+		log_error("no log of a library: record calls with onednn_trace, rocblas_trace, "
+			  "blas_trace … ('profrig list tools')");
 }
 
 /* ---- the command ---- */

@@ -57,6 +57,7 @@ cat >train <<'P'
 #!/bin/sh
 # a training loop: some work between two marks
 mark() { [ -z "$PROFRIG_MARK" ] || printf '%s\n' "$1" >>"$PROFRIG_MARK"; }
+[ -z "$ONEDNN_VERBOSE" ] || echo "onednn_verbose,exec,cpu,eltwise,jit:uni,forward_training,data_f32::blocked:a:f0,,alg:eltwise_relu alpha:0 beta:0,64,0.01"
 mark warm
 i=0
 while [ $i -lt 60 ]; do
@@ -104,7 +105,7 @@ $(tail -n 20 "$T/err")"; fi
 mapfile -t readme < <(awk '/^```sh/ {s = 1; next} /^```/ {s = 0} s && NF' "$ROOT/README.md" | sed 's/[[:blank:]]*# .*//')
 check "README.md has examples" test "${#readme[@]}" -gt 20
 for e in "${readme[@]}"; do tried README.md "$e"; done
-mapfile -t commands < <("$PROFRIG" --help | sed -n '/^usage/,/^profrig COMMAND/s/^  \([a-z]\+\) .*/\1/p')
+mapfile -t commands < <("$PROFRIG" __man | grep -v '^profrig')
 for c in "${commands[@]}"; do
 	mapfile -t examples < <("$PROFRIG" "$c" --help | sed -n 's/^example: //p')
 	check "$c --help has an example" test "${#examples[@]}" -gt 0
