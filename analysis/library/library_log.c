@@ -205,14 +205,16 @@ static bool text_is_whole(struct library_log *log, size_t parser, struct text_sl
 {
 	CLEANUP(xfreep) char *more = xmalloc(text.n + 2);
 	CLEANUP(xfreep) char *key = NULL;
-	bool open;
+	bool open = false;
 
 	if (text.n >= LIBRARY_TEXT_MAX || text_parse(log, parser, text) != RECORD_CALL)
 		return false;
 	key = xstrdup(log->key.text.buf);
 	memcpy(more, text.p, text.n);
-	more[text.n] = '0';
-	open = other_key(log, parser, (struct text_slice){ more, text.n + 1 }, key);
+	for (char digit = '0'; digit <= '9' && !open; digit++) {
+		more[text.n] = digit;
+		open = other_key(log, parser, (struct text_slice){ more, text.n + 1 }, key);
+	}
 	if (!open)
 		return true;
 	return text_parse(log, parser, (struct text_slice){ text.p, text.n - 1 }) == RECORD_BAD;
@@ -291,8 +293,8 @@ static void text_learn(struct library_log *log, size_t parser, struct text_slice
 	struct library_call c = { .library = library,
 				  .operation = key->operation,
 				  .key = key->text.buf,
-				  .config = config.p,
-				  .config_n = config.n,
+				  .config = key->config.n ? key->config.p : config.p,
+				  .config_n = key->config.n ? key->config.n : config.n,
 				  .flops = key->flops,
 				  .bytes = key->bytes,
 				  .level = key->level,
@@ -353,6 +355,14 @@ static void torn_keep(struct library_log *log, size_t parser, struct text_slice 
 			 .parser = parser, .text = xstrndup(text.p, text.n), .line = log->line }));
 }
 
+/* Whether other text stands in front of a record. */
+static bool record_prefixed(const struct library_parser *p, const struct log_record *r)
+{
+	if (p->prefixed)
+		return p->prefixed(r->before);
+	return r->before.n > 0 && !p->split;
+}
+
 static void record_count(struct library_log *log, size_t parser, enum record_is is, uint64_t calls,
 			 const struct log_record *r)
 {
@@ -361,7 +371,7 @@ static void record_count(struct library_log *log, size_t parser, enum record_is 
 	switch (is) {
 	case RECORD_CALL:
 		n->records += calls;
-		n->prefixed += r->before.n > 0 && !parsers[parser]->split;
+		n->prefixed += record_prefixed(parsers[parser], r);
 		break;
 	case RECORD_DOUBLED:
 		n->doubled += calls;
@@ -404,6 +414,16 @@ void library_log_emit(struct library_log *log, const struct library_parser *p, e
 	record_count(log, parser, is, calls, r);
 }
 
+/* Whether the line before a record is its text, from a word before its first option on. */
+static bool line_is_echo(const struct log_record *r)
+{
+	struct text_slice echo = slice_trim(r->last_line);
+	size_t at = r->text.n - echo.n;
+
+	return echo.n > 0 && echo.n < r->text.n && slice_blank(r->text.p[at - 1]) &&
+	       !memcmp(r->text.p + at, echo.p, echo.n) && !memmem(r->text.p, at, " -", 2);
+}
+
 static enum record_is record_take(struct library_log *log, size_t parser, struct log_record *r)
 {
 	const struct library_parser *p = parsers[parser];
@@ -413,6 +433,7 @@ static enum record_is record_take(struct library_log *log, size_t parser, struct
 
 	library_log_facts(log, &f);
 	f.text = r->text;
+	f.last_doubled = p->echoes && line_is_echo(r);
 	if (p->split)
 		is = p->split(log, log->states[parser], r, &f);
 	calls = f.when.calls;
@@ -471,25 +492,14 @@ static struct found_marker marker_first(struct library_log *log, struct text_sli
 	return f;
 }
 
+/* An info marker ends the record before it, and begins none. */
 static size_t record_begin(const struct library_log *log, struct text_slice line,
 			   struct found_marker f)
 {
-	const struct library_parser *p = parsers[log->set.v[f.mark].parser];
+	const struct log_place *m = &log->set.v[f.mark];
+	const struct library_parser *p = parsers[m->parser];
 
-	return p->back ? f.at - p->back(line, f.at) : f.at;
-}
-
-/* Where the next record begins, behind the marker f; line.n: there is none. */
-static struct found_marker marker_next(const struct library_log *log, struct text_slice line,
-				       struct found_marker f)
-{
-	size_t from = f.at + log->set.v[f.mark].n;
-
-	do {
-		f = marker_find(log, line, from);
-		from = f.at + 1;
-	} while (f.mark < log->set.nr && log->set.v[f.mark].m->info);
-	return f;
+	return p->back && !m->m->info ? f.at - p->back(line, f.at) : f.at;
 }
 
 /* The record of marker f up to `end`, or up to a CR, without blanks behind it. */
@@ -522,12 +532,11 @@ static bool line_records(struct library_log *log, struct text_slice line, bool l
 		struct log_record r;
 		enum record_is is;
 
+		next = marker_find(log, line, f.at + m->n);
 		if (m->m->info) {
 			info = true;
-			next = marker_find(log, line, f.at + m->n);
 			continue;
 		}
-		next = marker_next(log, line, f);
 		r = record_at(log, line, f,
 			      next.mark < log->set.nr ? record_begin(log, line, next) : line.n);
 		r.cut &= last || next.mark < log->set.nr;

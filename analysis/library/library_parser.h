@@ -51,7 +51,8 @@ struct log_facts {
 struct log_marker {
 	const char *text; /* at least two bytes; NULL ends a list */
 	bool line_start;  /* only there */
-	/* its line belongs to the library; a record of this parser may follow in the line */
+	/* its line belongs to the library; a record of this parser may follow in the line, and one
+	 * before it ends here */
 	bool info;
 };
 
@@ -61,6 +62,11 @@ struct library_parser {
 	struct log_marker markers[12];
 	/* Whether a record begins at the marker; other text may hold it, too. NULL: always. */
 	bool (*starts)(struct text_slice line, size_t at);
+	/* Whether the text before a record is more than what the library writes in front of it.
+	 * NULL: any text is, and none for a parser that splits. */
+	bool (*prefixed)(struct text_slice before);
+	/* The line before a record may be the record's text again, without its first words. */
+	bool echoes;
 	/* How many bytes before the marker at `at` belong to the record (a path). NULL: 0. */
 	size_t (*back)(struct text_slice line, size_t at);
 	/*
