@@ -87,7 +87,7 @@ struct library_parser {
 
 /* clang-format off */
 #define LIBRARY_PARSERS(X) \
-	X(rocblas_bench) X(rocblas_profile) X(rocblas_trace)
+	X(rocblas_bench) X(rocblas_profile) X(rocblas_trace) X(miopen) X(tensile)
 /* clang-format on */
 #define LIBRARY_PARSER_DECLARE(name) extern const struct library_parser library_parser_##name;
 LIBRARY_PARSERS(LIBRARY_PARSER_DECLARE)
