@@ -19,8 +19,8 @@ void conv_init(struct conv *c)
 
 static bool conv_is_whole(const struct conv *c)
 {
-	if (c->n == DIM_NONE || c->c == DIM_NONE || c->k == DIM_NONE || !c->x || c->dims < 1 ||
-	    c->dims > CONV_DIMS)
+	if (c->n == DIM_NONE || c->c == DIM_NONE || c->k == DIM_NONE || (!c->x && !c->untyped) ||
+	    c->dims < 1 || c->dims > CONV_DIMS)
 		return false;
 	for (int i = FIRST(c); i < CONV_DIMS; i++)
 		if (c->in[i] == DIM_NONE || c->filter[i] == DIM_NONE)
@@ -54,21 +54,26 @@ static bool conv_is_sane(const struct conv *c, struct library_key *k)
 	return true;
 }
 
+int64_t conv_output(const struct conv *c, int axis)
+{
+	__int128 reach = (__int128)c->dilation[axis] * (c->filter[axis] - 1) + 1, out;
+
+	if (c->transposed)
+		out = (__int128)(c->in[axis] - 1) * c->stride[axis] - 2 * c->pad[axis] + reach;
+	else if (c->in[axis] + 2 * c->pad[axis] < reach)
+		return 0;
+	else
+		out = (c->in[axis] + 2 * c->pad[axis] - reach) / c->stride[axis] + 1;
+	return out < 1 || out > DIM_MAX ? 0 : (int64_t)out;
+}
+
 /* Extents of y; false: there is none. */
 static bool conv_outputs(const struct conv *c, int64_t out[CONV_DIMS], struct library_key *k)
 {
 	for (int i = FIRST(c); i < CONV_DIMS; i++) {
-		int64_t reach = c->dilation[i] * (c->filter[i] - 1);
-
-		out[i] = c->out[i];
-		if (out[i] != DIM_NONE)
-			continue;
-		if (c->transposed)
-			out[i] = (c->in[i] - 1) * c->stride[i] - 2 * c->pad[i] + reach + 1;
-		else if (c->in[i] + 2 * c->pad[i] - reach - 1 < 0)
-			out[i] = 0;
-		else
-			out[i] = (c->in[i] + 2 * c->pad[i] - reach - 1) / c->stride[i] + 1;
+		out[i] = c->out[i] == DIM_NONE ? conv_output(c, i) : c->out[i];
+		if (c->out[i] != DIM_NONE && !in_range(k, "out", c->out[i], 1))
+			return false;
 		if (out[i] < 1) {
 			key_bad(k, "the filter is larger than its input");
 			return false;
@@ -129,9 +134,11 @@ static void conv_words(const struct conv *c, struct library_key *k)
 	sizes_word(c, k, "pad", c->pad);
 	sizes_word(c, k, "stride", c->stride);
 	sizes_word(c, k, "dilation", c->dilation);
-	key_word(k, "x", c->x->name);
-	key_word(k, "w", c->w ? c->w->name : c->x->name);
-	key_word(k, "y", c->y ? c->y->name : c->x->name);
+	if (c->x) {
+		key_word(k, "x", c->x->name);
+		key_word(k, "w", c->w ? c->w->name : c->x->name);
+		key_word(k, "y", c->y ? c->y->name : c->x->name);
+	}
 	key_word(k, "layout", c->layout);
 	key_word(k, "with", c->more);
 }
@@ -148,11 +155,28 @@ static void conv_products(const struct conv *c, struct library_key *k, library_s
 	key_product(k, 1, c->k / c->groups, (int64_t)all, (int64_t)depth);
 }
 
-enum record_is conv_key(const struct conv *c, const char *operation, struct library_key *k)
+/* Saturates, as work_mul does. */
+static library_sum sum_add(library_sum a, library_sum b)
+{
+	return a + b < a ? ~(library_sum)0 : a + b;
+}
+
+/* Bytes of x, w and y. */
+static library_sum conv_bytes(const struct conv *c, library_sum inputs, library_sum outputs,
+			      library_sum taps)
 {
 	const struct element_type *w = c->w ? c->w : c->x, *y = c->y ? c->y : c->x;
+	library_sum x_bits = work_mul(work_mul(work_mul(inputs, c->n), c->c), c->x->bits);
+	library_sum y_bits = work_mul(work_mul(work_mul(outputs, c->n), c->k), y->bits);
+	library_sum w_bits = work_mul(work_mul(work_mul(taps, c->k), c->c / c->groups), w->bits);
+
+	return sum_add(sum_add(x_bits, y_bits), w_bits) / 8;
+}
+
+enum record_is conv_key(const struct conv *c, const char *operation, struct library_key *k)
+{
 	int64_t out[CONV_DIMS] = { 0 };
-	library_sum inputs, outputs, taps, flops, bits;
+	library_sum inputs, outputs, taps, flops, bytes;
 	int directions;
 
 	if (!conv_is_whole(c))
@@ -166,13 +190,15 @@ enum record_is conv_key(const struct conv *c, const char *operation, struct libr
 	outputs = product_of(c, out);
 	taps = product_of(c, c->filter);
 	flops = work_mul(work_mul(work_mul(2, c->n), c->k), c->c / c->groups);
-	bits = work_mul(work_mul(work_mul(inputs, c->n), c->c), c->x->bits);
-	bits += work_mul(work_mul(work_mul(outputs, c->n), c->k), y->bits);
-	bits += work_mul(work_mul(work_mul(taps, c->k), c->c / c->groups), w->bits);
 	for (int i = FIRST(c); i < CONV_DIMS; i++)
 		flops = work_mul(work_mul(flops, c->filter[i]), c->transposed ? c->in[i] : out[i]);
-	if (!key_work(k, work_mul(flops, directions), work_mul(bits / 8, directions)))
+	bytes = c->x ? conv_bytes(c, inputs, outputs, taps) : 0;
+	if (!key_work(k, work_mul(flops, directions), work_mul(bytes, directions)))
 		return RECORD_BAD;
+	if (!c->x) {
+		k->bytes = LIBRARY_UNKNOWN;
+		k->inexact = true;
+	}
 	if (!c->transposed)
 		conv_products(c, k, outputs, taps);
 	return RECORD_CALL;

@@ -30,12 +30,18 @@ struct conv {
 	int64_t dilation[CONV_DIMS]; /* 1: dense */
 	int64_t out[CONV_DIMS];      /* DIM_NONE: to be computed */
 	const struct element_type *x, *w, *y;
+	bool untyped;    /* the log has no types: bytes are unknown, a call without x is whole */
 	char layout[96]; /* "" unknown */
 	char more[96];   /* what else belongs to the configuration (bias, epilogue); "" none */
 };
 
 /* 2 dimensions, groups 1, no padding, stride and dilation 1, all sizes unknown. */
 void conv_init(struct conv *c);
+/*
+ * The extent of the output that follows from the other sizes, which conv_key has accepted; 0: there
+ * is none. axis: index of the arrays.
+ */
+int64_t conv_output(const struct conv *c, int axis);
 /* As gemm_key. RECORD_TORN: a size or the type of x is missing. */
 enum record_is conv_key(const struct conv *c, const char *operation, struct library_key *k);
 
