@@ -208,6 +208,10 @@ enum record_is args_key(const struct blas_name *name, const struct text_slice *a
 		c.g.ldd = c.g.ldc;
 		c.g.stride_d = c.g.stride_c;
 	}
+	if (name->row_major) {
+		gemm_row_major(&c.g);
+		blas_row_major(&c.b);
+	}
 	return strcmp(name->function, "gemm") ? blas_key(&c.b, operation, k)
 					      : gemm_key(&c.g, operation, k);
 }

@@ -54,21 +54,34 @@ static void char_flip(char *c, char one, char other)
 	*c = *c == one ? other : *c == other ? one : *c;
 }
 
+static bool begins_with(const char *s, const char *with)
+{
+	return strncmp(s, with, strlen(with)) == 0;
+}
+
+static void size_swap(int64_t *a, int64_t *b)
+{
+	int64_t v = *a;
+
+	*a = *b;
+	*b = v;
+}
+
 void blas_row_major(struct blas *b)
 {
-	int64_t m = b->m;
+	bool hermitian = begins_with(b->function, "her");
 
 	char_flip(&b->uplo, 'U', 'L');
 	if (b->side) {
 		char_flip(&b->side, 'L', 'R');
-		b->m = b->n;
-		b->n = m;
+		size_swap(&b->m, &b->n);
 	} else if (b->trans) {
-		b->trans = b->trans == 'N' ? 'T' : 'N';
-		if (b->m != DIM_NONE) {
-			b->m = b->n;
-			b->n = m;
-		}
+		b->trans = b->trans != 'N' ? 'N' : hermitian ? 'C' : 'T';
+		if (b->m != DIM_NONE)
+			size_swap(&b->m, &b->n);
+	} else if (begins_with(b->function, "ger")) { /* the transpose of x yᵀ is y xᵀ */
+		size_swap(&b->m, &b->n);
+		size_swap(&b->incx, &b->incy);
 	}
 }
 

@@ -27,7 +27,7 @@
 
 enum record_is;
 
-#define DIM_NONE (-1) /* the log does not tell it */
+#define DIM_NONE INT64_MIN /* the log does not tell it; an increment may be -1 */
 #define DIM_MAX (INT64_C(1) << 48)
 
 /*
@@ -132,6 +132,7 @@ struct blas_name {
 	char letter;
 	char function[48];
 	bool ex, batched, strided, wide; /* wide: 64-bit integers */
+	bool row_major;                  /* by the caller: blas_name does not tell */
 };
 struct blas_name blas_name(const char *s, size_t n);
 
