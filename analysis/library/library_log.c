@@ -355,23 +355,15 @@ static void torn_keep(struct library_log *log, size_t parser, struct text_slice 
 			 .parser = parser, .text = xstrndup(text.p, text.n), .line = log->line }));
 }
 
-/* Whether other text stands in front of a record. */
-static bool record_prefixed(const struct library_parser *p, const struct log_record *r)
-{
-	if (p->prefixed)
-		return p->prefixed(r->before);
-	return r->before.n > 0 && !p->split;
-}
-
 static void record_count(struct library_log *log, size_t parser, enum record_is is, uint64_t calls,
-			 const struct log_record *r)
+			 bool prefixed, const struct log_record *r)
 {
 	struct library_counts *n = &log->n;
 
 	switch (is) {
 	case RECORD_CALL:
 		n->records += calls;
-		n->prefixed += record_prefixed(parsers[parser], r);
+		n->prefixed += prefixed;
 		break;
 	case RECORD_DOUBLED:
 		n->doubled += calls;
@@ -411,7 +403,7 @@ void library_log_emit(struct library_log *log, const struct library_parser *p, e
 
 	if (is == RECORD_CALL)
 		is = text_count(log, parser, r->text, false, &facts, &calls);
-	record_count(log, parser, is, calls, r);
+	record_count(log, parser, is, calls, f->prefixed, r);
 }
 
 /* Whether the line before a record is its text, from a word before its first option on. */
@@ -434,6 +426,7 @@ static enum record_is record_take(struct library_log *log, size_t parser, struct
 	library_log_facts(log, &f);
 	f.text = r->text;
 	f.last_doubled = p->echoes && line_is_echo(r);
+	f.prefixed = p->prefixed ? p->prefixed(r->before) : !p->split && r->before.n > 0;
 	if (p->split)
 		is = p->split(log, log->states[parser], r, &f);
 	calls = f.when.calls;
@@ -443,7 +436,7 @@ static enum record_is record_take(struct library_log *log, size_t parser, struct
 		log->n.foreign--;
 		log->n.doubled++;
 	}
-	record_count(log, parser, is, calls, r);
+	record_count(log, parser, is, calls, f.prefixed, r);
 	return is;
 }
 
@@ -492,21 +485,24 @@ static struct found_marker marker_first(struct library_log *log, struct text_sli
 	return f;
 }
 
-/* An info marker ends the record before it, and begins none. */
-static size_t record_begin(const struct library_log *log, struct text_slice line,
+/*
+ * An info marker ends the record before it, and begins none. What is before a marker begins behind
+ * the marker before it.
+ */
+static size_t record_begin(const struct library_log *log, struct text_slice line, size_t least,
 			   struct found_marker f)
 {
 	const struct log_place *m = &log->set.v[f.mark];
 	const struct library_parser *p = parsers[m->parser];
+	size_t begin = p->back && !m->m->info ? f.at - p->back(line, f.at) : f.at;
 
-	return p->back && !m->m->info ? f.at - p->back(line, f.at) : f.at;
+	return begin > least ? begin : least;
 }
 
-/* The record of marker f up to `end`, or up to a CR, without blanks behind it. */
+/* The record of marker f from `begin` to `end`, or to a CR, without blanks behind it. */
 static struct log_record record_at(const struct library_log *log, struct text_slice line,
-				   struct found_marker f, size_t end)
+				   struct found_marker f, size_t begin, size_t end)
 {
-	size_t begin = record_begin(log, line, f);
 	struct log_record r = { .text = { line.p + begin, end - begin },
 				.marker = f.at - begin,
 				.before = slice_trim((struct text_slice){ line.p, begin }),
@@ -525,6 +521,7 @@ static struct log_record record_at(const struct library_log *log, struct text_sl
 static bool line_records(struct library_log *log, struct text_slice line, bool last)
 {
 	struct found_marker f = marker_first(log, line), next;
+	size_t least = 0, begin, end;
 	bool seen = false, info = false;
 
 	for (; f.mark < log->set.nr; f = next) {
@@ -535,10 +532,13 @@ static bool line_records(struct library_log *log, struct text_slice line, bool l
 		next = marker_find(log, line, f.at + m->n);
 		if (m->m->info) {
 			info = true;
+			least = f.at + m->n;
 			continue;
 		}
-		r = record_at(log, line, f,
-			      next.mark < log->set.nr ? record_begin(log, line, next) : line.n);
+		begin = record_begin(log, line, least, f);
+		least = f.at + m->n;
+		end = next.mark < log->set.nr ? record_begin(log, line, least, next) : line.n;
+		r = record_at(log, line, f, begin, end);
 		r.cut &= last || next.mark < log->set.nr;
 		is = record_take(log, m->parser, &r);
 		seen |= is != RECORD_FOREIGN;
@@ -583,6 +583,8 @@ void library_log_text(struct library_log *log, const char *text, size_t n)
 	struct text_slice rest = { text, n }, line;
 	bool whole;
 
+	if (log->line == 0)
+		rest = slice_behind_mark(text, n);
 	log->last_line = (struct text_slice){ text, 0 };
 	while (slice_line(&rest, &line, &whole))
 		log_line(log, line, whole);

@@ -46,6 +46,8 @@ struct log_facts {
 	struct text_slice text; /* what parse gets; equal for equal configurations */
 	int64_t tid;            /* LIBRARY_NO_ID */
 	bool last_doubled; /* last_line tells the same call: it is doubled instead of foreign */
+	/* other text stands in front of the record; preset, by r->before, without split */
+	bool prefixed;
 };
 
 struct log_marker {

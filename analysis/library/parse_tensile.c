@@ -97,7 +97,8 @@ static enum record_is tensile_parse(struct text_slice text, struct library_key *
 	struct text_slice name = { text.p + strlen(MARKER), text.n - strlen(MARKER) }, rest;
 	char ta[2] = "", tb[2] = "";
 
-	name = slice_trim(name);
+	if (text.n < strlen(MARKER))
+		return RECORD_TORN;
 	for (size_t i = 0; i < name.n; i++)
 		if (!kernel_char(name.p[i]))
 			return RECORD_TORN;
