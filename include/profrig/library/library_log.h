@@ -20,8 +20,8 @@
  *	bad      a record that no library executes: negative or too large sizes, a leading dimension
  *		 less than the rows
  *	foreign  other text
- * A line with two records counts as two, an empty line as foreign. A torn record is joined with its end on a later line only
- * if the whole text is that of another call of the same log.
+ * A line with two records counts as two, an empty line as foreign. A torn record is joined with its
+ * end on a later line only if the whole text is that of another call of the same log.
  *
  * Text that could be another program's is never executed, and never becomes a call by guess: what
  * does not parse as a whole is torn, with the first one as an example.

@@ -25,6 +25,7 @@ static const struct {
 	{ GEMM(SIZES_4) " " GEMM(SIZES_8) "\n", 2, 0, 0, 0, 0, 1 },
 	{ GEMM(SIZES_4) GEMM(SIZES_8) "\n", 1, 1, 0, 0, 0, 1 },
 	{ GEMM(SIZES_4) "\n" GEMM(SIZES_4) GEMM(SIZES_8) "\n", 3, 0, 0, 0, 0, 1 },
+	{ GEMM(SIZES_4) GEMM(SIZES_8) "\n" GEMM(SIZES_4) "\n", 3, 0, 0, 0, 0, 1 },
 	{ GEMM("-m 4 -n 4") " " GEMM(SIZES_8) "\n", 1, 1, 0, 0, 0, 1 },
 	/* progress bars */
 	{ " 10%|#         |\r 20%|##        |\r" GEMM(SIZES_4) "\n", 1, 0, 0, 0, 0, 1 },
