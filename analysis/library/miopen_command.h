@@ -47,8 +47,8 @@ void command_ignore_run(struct miopen_command *c);
 /* false: v is less than min, or too large, and k->why says so. */
 bool command_in_range(struct library_key *k, const char *name, int64_t v, int64_t min);
 
-enum record_is miopen_conv(struct miopen_command *c, struct library_key *k);
-enum record_is miopen_fusion(struct miopen_command *c, struct library_key *k);
+enum record_is miopen_conv(struct miopen_command *m, struct library_key *k);
+enum record_is miopen_fusion(struct miopen_command *m, struct library_key *k);
 enum record_is miopen_pool(struct miopen_command *c, struct library_key *k);
 enum record_is miopen_rnn(struct miopen_command *c, struct library_key *k);
 enum record_is miopen_gemm(struct miopen_command *c, struct library_key *k);

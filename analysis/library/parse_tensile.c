@@ -5,7 +5,7 @@
  *
  * The sizes of the call are not told, so the kernel is the configuration, and its flops are not
  * known. Of its name:
- *	Ailk, Alik	a is N, T; behind it C: conjugated		i, j free, l summed, k the batch
+ *	Ailk, Alik	a is N, T (C behind it: conjugated); i is free, l summed, k the batch
  *	Bljk, Bjlk	b is N, T
  *	HHS_BH		types of a and b, of d, of the computation; B: beta is used
  *	SB		one type for all of them, and beta

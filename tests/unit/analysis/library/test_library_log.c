@@ -1,6 +1,8 @@
 /* The scanner itself (library_log.c), by records of rocBLAS. */
 #include "library_test.h"
 
+#include "profrig/base/strbuf.h"
+
 #define GEMM(sizes) "./rocblas-bench -f gemm -r s --transposeA N --transposeB N " sizes
 #define SIZES_4 "-m 4 -n 4 -k 4 --alpha 1 --lda 4 --ldb 4 --beta 0 --ldc 4"
 #define SIZES_8 "-m 8 -n 8 -k 8 --alpha 1 --lda 8 --ldb 8 --beta 0 --ldc 8"
@@ -104,29 +106,25 @@ TEST(no_example_of_joined)
 
 TEST(a_long_line_without_a_record)
 {
-	size_t n = (size_t)10 << 20;
-	CLEANUP(xfreep) char *text = xmalloc(n + 200);
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	for (size_t i = 0; i < n; i++)
-		text[i] = "./rocblasMIOpen"[i % 15];
-	memcpy(text + n, "\n" GEMM(SIZES_4) "\n", sizeof("\n" GEMM(SIZES_4)));
-	text[n + sizeof("\n" GEMM(SIZES_4)) - 1] = '\n';
-	CLEANUP(logged_release)
-	struct logged l = logged_bytes(text, n + sizeof("\n" GEMM(SIZES_4)));
+	while (text.len < (size_t)10 << 20)
+		strbuf_addstr(&text, "./rocblasMIOpen");
+	strbuf_addstr(&text, "\n" GEMM(SIZES_4) "\n");
+	CLEANUP(logged_release) struct logged l = logged_of(text.buf);
 
 	assert_counts(&l, 1, 0, 0, 0, 0, 1);
 }
 
 TEST(a_long_record)
 {
-	size_t n = 70000;
-	CLEANUP(xfreep) char *text = xmalloc(n + 1);
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	memset(text, ' ', n);
-	memcpy(text, GEMM(SIZES_4), strlen(GEMM(SIZES_4)));
-	memcpy(text + n - 8, "-i 10000", 8);
-	text[n] = 0;
-	CLEANUP(logged_release) struct logged l = logged_of(text);
+	strbuf_addstr(&text, GEMM(SIZES_4));
+	while (text.len < 70000 - 5)
+		strbuf_addch(&text, ' ');
+	strbuf_addstr(&text, "-i 10");
+	CLEANUP(logged_release) struct logged l = logged_of(text.buf);
 
 	assert_counts(&l, 0, 0, 0, 0, 1, 0);
 	assert_has(l.n.bad_text, "a record of 70000 bytes");
