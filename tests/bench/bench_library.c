@@ -14,7 +14,7 @@
 #include "profrig/library/library_log.h"
 
 #define MIN_MB_PER_S 500
-#define MIN_SORT 5 /* grep | sort | uniq -c, of profrig */
+#define MIN_SORT 4 /* grep | sort | uniq -c, of profrig */
 #define MAX_MIB 64
 
 static int log_read(const char *path)

@@ -132,15 +132,16 @@ TEST(a_long_record)
 
 TEST(binary_junk)
 {
+	static const char line[] = "\n" GEMM(SIZES_4) "\n", record[] = GEMM(SIZES_8);
 	CLEANUP(xfreep) char *text = xmalloc(1 << 16);
 	uint64_t seed = 7;
 
 	for (size_t i = 0; i < 1 << 16; i++)
 		text[i] = (char)splitmix64(&seed);
 	memset(text, 0, 100);
-	memcpy(text + 50, "\n" GEMM(SIZES_4) "\n", strlen("\n" GEMM(SIZES_4) "\n"));
+	memcpy(text + 50, line, sizeof(line) - 1);
 	for (size_t i = 500; i + 500 < 1 << 16; i += 997)
-		memcpy(text + i, GEMM(SIZES_8), strlen(GEMM(SIZES_8)));
+		memcpy(text + i, record, sizeof(record) - 1);
 	assert_log_is_sane(text, 1 << 16);
 	CLEANUP(logged_release) struct logged l = logged_bytes(text, 1 << 16);
 
