@@ -85,6 +85,16 @@ bench-csv: all ## rocprofv3's CSV against python3's csv module (BENCH_ROWS=50000
 
 .PHONY: bench-csv
 
+BENCH_LIBRARY := $(B)/tests/bench/bench_library
+$(BENCH_LIBRARY): $(B)/obj/tests/bench/bench_library.o $(LIBANALYSIS) $(LIBBASE)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(ANALYSIS_LIBS) $(BASE_LIBS) $(SYS_LIBS)
+bench: bench-library
+bench-library: $(BENCH_LIBRARY) ## counting calls of a library's log against grep, sort and uniq (BENCH_MB=1000)
+	@$(BENCH_LIBRARY) $(B)
+.PHONY: bench-library
+
 OUT_WRITER := $(B)/tests/bench/out_writer
 $(OUT_WRITER): $(B)/obj/tests/bench/out_writer.o $(LIBBASE)
 	$(call say,LD,$@)

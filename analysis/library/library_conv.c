@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profrig/base/xalloc.h"
+
 #define FIRST(c) (CONV_DIMS - (c)->dims)
 
 void conv_init(struct conv *c)
@@ -101,11 +103,26 @@ static void sizes_word(const struct conv *c, struct library_key *k, const char *
 	key_word(k, name, text);
 }
 
+/* How many directions. */
+static int directions_word(const struct conv *c, struct library_key *k)
+{
+	static const char *const names[] = { "fwd", "bwd_data", "bwd_weights" };
+	unsigned bits = c->also | 1U << c->direction;
+	char text[40] = "";
+	int nr = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		size_t n = strlen(text);
+
+		if (bits >> i & 1)
+			snprintf(text + n, sizeof(text) - n, "%s%s", nr++ ? "+" : "", names[i]);
+	}
+	key_word(k, "dir", text);
+	return nr;
+}
+
 static void conv_words(const struct conv *c, struct library_key *k)
 {
-	static const char *const directions[] = { "fwd", "bwd_data", "bwd_weights" };
-
-	key_word(k, "dir", directions[c->direction]);
 	if (c->transposed)
 		key_word(k, "mode", "transposed");
 	key_int(k, "n", c->n);
@@ -159,13 +176,15 @@ static library_sum conv_bytes(const struct conv *c, library_sum inputs, library_
 enum record_is conv_key(const struct conv *c, const char *operation, struct library_key *k)
 {
 	int64_t out[CONV_DIMS] = { 0 };
-	library_sum inputs, outputs, taps, flops;
+	library_sum inputs, outputs, taps, flops, bytes;
+	int directions;
 
 	if (!conv_is_whole(c))
 		return RECORD_TORN;
 	if (!conv_is_sane(c, k) || !conv_outputs(c, out, k))
 		return RECORD_BAD;
 	key_begin(k, "conv", operation);
+	directions = directions_word(c, k);
 	conv_words(c, k);
 	inputs = product_of(c, c->in);
 	outputs = product_of(c, out);
@@ -173,7 +192,8 @@ enum record_is conv_key(const struct conv *c, const char *operation, struct libr
 	flops = work_mul(work_mul(work_mul(2, c->n), c->k), c->c / c->groups);
 	for (int i = FIRST(c); i < CONV_DIMS; i++)
 		flops = work_mul(work_mul(flops, c->filter[i]), c->transposed ? c->in[i] : out[i]);
-	if (!key_work(k, flops, c->x ? conv_bytes(c, inputs, outputs, taps) : 0))
+	bytes = c->x ? conv_bytes(c, inputs, outputs, taps) : 0;
+	if (!key_work(k, work_mul(flops, directions), work_mul(bytes, directions)))
 		return RECORD_BAD;
 	if (!c->x) {
 		k->bytes = LIBRARY_UNKNOWN;

@@ -6,6 +6,8 @@
  *	w=f32 y=f32 layout=NCHW
  *
  * Outputs: ⌊(in + 2·pad − dilation·(filter − 1) − 1) / stride⌋ + 1, unless the log tells them.
+ * A record that stands for several directions is one call: dir=fwd+bwd_data, the sum of their work.
+ *
  * Flops: 2·n·k·(c/g)·taps·outputs for each direction, padding taps included (as MIOpenDriver;
  * benchdnn leaves them out); transposed: inputs instead of outputs. Bytes: x, w and y once each.
  */
@@ -20,6 +22,7 @@ enum conv_direction { CONV_FWD, CONV_BWD_DATA, CONV_BWD_WEIGHTS };
 
 struct conv {
 	enum conv_direction direction;
+	unsigned also; /* 1 << direction of others that the same record stands for */
 	bool transposed;
 	int dims; /* 1, 2, 3 */
 	int64_t n, c, k, groups;

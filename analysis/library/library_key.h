@@ -17,6 +17,8 @@
 #ifndef ANALYSIS_LIBRARY_KEY_H
 #define ANALYSIS_LIBRARY_KEY_H
 
+#include "text_slice.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -48,7 +50,8 @@ struct library_key {
 	enum library_level level; /* LEVEL_BENCH */
 	bool inexact;
 	struct library_product product;
-	char why[160]; /* of RECORD_BAD */
+	struct text_slice config; /* the part of the text that a row shows; n = 0: the record */
+	char why[160];            /* of RECORD_BAD */
 };
 
 void key_init(struct library_key *k);

@@ -37,6 +37,7 @@ struct marker_set {
 		const struct log_marker *m;
 		size_t n;
 		size_t parser;
+		unsigned pair; /* its first two bytes */
 	} v[PARSERS * 12];
 	size_t nr;
 	uint64_t pairs[65536 / 64];
@@ -90,7 +91,7 @@ static void marker_set_fill(struct marker_set *set)
 		for (const struct log_marker *m = parsers[i]->markers; m->text; m++) {
 			unsigned pair = (unsigned char)m->text[0] | (unsigned char)m->text[1] << 8;
 
-			set->v[set->nr++] = (struct log_place){ m, strlen(m->text), i };
+			set->v[set->nr++] = (struct log_place){ m, strlen(m->text), i, pair };
 			set->pairs[pair / 64] |= UINT64_C(1) << pair % 64;
 		}
 }
@@ -159,23 +160,30 @@ void library_log_facts(const struct library_log *log, struct log_facts *f)
 
 /* ---- texts ---- */
 
-/* The place of a text among the known ones; a new one is NULL when there is no room. */
-static struct known_text *known_at(struct library_log *log, size_t parser, struct text_slice text,
-				   bool *ret_new)
+/* NULL: the text is new. *ret_hash is for known_add. */
+static struct known_text *known_find(const struct library_log *log, size_t parser,
+				     struct text_slice text, XXH128_hash_t *ret_hash)
 {
 	XXH128_hash_t h = XXH3_128bits_withSeed(text.p, text.n, parser);
 	uint32_t at = u64map_get(&log->texts, h.low64);
 
-	*ret_new = false;
-	if (at != U64MAP_NONE && log->known.v[at].hash_high == h.high64)
-		return &log->known.v[at];
-	*ret_new = true;
-	if (at != U64MAP_NONE || log->known.nr >= KNOWN_MAX)
+	*ret_hash = h;
+	return at != U64MAP_NONE && log->known.v[at].hash_high == h.high64 ? &log->known.v[at]
+									   : NULL;
+}
+
+/* NULL: there is no room for it. */
+static struct known_text *known_add(struct library_log *log, XXH128_hash_t h)
+{
+	uint32_t *at;
+
+	if (log->known.nr >= KNOWN_MAX)
 		return NULL;
-	*u64map_at(&log->texts, h.low64) = (uint32_t)log->known.nr;
-	VEC_PUSH(&log->known,
-		 ((struct known_text){
-			 .hash_high = h.high64, .row = LIBRARY_ROW_NONE, .is = RECORD_TORN }));
+	at = u64map_at(&log->texts, h.low64);
+	if (*at != U64MAP_NONE)
+		return NULL;
+	*at = (uint32_t)log->known.nr;
+	VEC_PUSH(&log->known, ((struct known_text){ .hash_high = h.high64 }));
 	return &log->known.v[log->known.nr - 1];
 }
 
@@ -206,14 +214,16 @@ static bool text_is_whole(struct library_log *log, size_t parser, struct text_sl
 {
 	CLEANUP(xfreep) char *more = xmalloc(text.n + 2);
 	CLEANUP(xfreep) char *key = NULL;
-	bool open;
+	bool open = false;
 
 	if (text.n >= LIBRARY_TEXT_MAX || text_parse(log, parser, text) != RECORD_CALL)
 		return false;
 	key = xstrdup(log->key.text.buf);
 	memcpy(more, text.p, text.n);
-	more[text.n] = '0';
-	open = other_key(log, parser, (struct text_slice){ more, text.n + 1 }, key);
+	for (char digit = '0'; digit <= '9' && !open; digit++) {
+		more[text.n] = digit;
+		open = other_key(log, parser, (struct text_slice){ more, text.n + 1 }, key);
+	}
 	if (!open)
 		return true;
 	return text_parse(log, parser, (struct text_slice){ text.p, text.n - 1 }) == RECORD_BAD;
@@ -291,8 +301,8 @@ static void text_learn(struct library_log *log, size_t parser, struct text_slice
 	struct library_call c = { .library = library,
 				  .operation = key->operation,
 				  .key = key->text.buf,
-				  .config = config.p,
-				  .config_n = config.n,
+				  .config = key->config.n ? key->config.p : config.p,
+				  .config_n = key->config.n ? key->config.n : config.n,
 				  .flops = key->flops,
 				  .bytes = key->bytes,
 				  .level = key->level,
@@ -321,31 +331,37 @@ static void call_count(struct library_log *log, const struct known_text *k,
 }
 
 /*
- * A text that stands for a call: what it is. cut: it may have lost its end. *ret_calls: how many
- * calls it stands for.
+ * A text that stands for a call: what it is. known: what was learned of it, NULL: to be looked up.
+ * cut: it may have lost its end, and is not remembered when it has. *ret_calls: how many calls it
+ * stands for.
  */
-static enum record_is text_count(struct library_log *log, size_t parser, struct text_slice config,
-				 bool cut, struct log_facts *f, uint64_t *ret_calls)
+static enum record_is text_count(struct library_log *log, size_t parser,
+				 const struct known_text *known, struct text_slice config, bool cut,
+				 struct log_facts *f, uint64_t *ret_calls)
 {
-	struct known_text once = { .row = LIBRARY_ROW_NONE }, *k;
-	bool is_new;
+	struct known_text once = { 0 }, *k;
+	XXH128_hash_t hash;
 
-	k = known_at(log, parser, f->text, &is_new);
-	if (is_new) {
+	if (!known)
+		known = known_find(log, parser, f->text, &hash);
+	if (!known) {
 		bool whole = !cut || text_is_whole(log, parser, f->text);
 		enum record_is is = text_parse(log, parser, f->text);
 
-		k = k ? k : &once;
-		k->is = is == RECORD_CALL && !whole ? RECORD_TORN : is;
+		if (is == RECORD_CALL && !whole)
+			return RECORD_TORN;
+		k = known_add(log, hash);
+		known = k = k ? k : &once;
+		k->is = is;
 		if (k->is == RECORD_CALL)
 			text_learn(log, parser, config, k);
-	} else if (k->is == RECORD_BAD) {
+	} else if (known->is == RECORD_BAD) {
 		text_parse(log, parser, f->text); /* says why */
 	}
-	if (k->is == RECORD_CALL)
-		call_count(log, k, &f->when);
+	if (known->is == RECORD_CALL)
+		call_count(log, known, &f->when);
 	*ret_calls = f->when.calls;
-	return k->is;
+	return known->is;
 }
 
 static void torn_keep(struct library_log *log, size_t parser, struct text_slice text)
@@ -405,11 +421,23 @@ void library_log_emit(struct library_log *log, const struct library_parser *p, e
 	uint64_t calls = f->when.calls;
 
 	if (is == RECORD_CALL)
-		is = text_count(log, parser, r->text, false, &facts, &calls);
+		is = text_count(log, parser, NULL, r->text, false, &facts, &calls);
 	record_count(log, parser, is, calls, f->prefixed, r);
 }
 
-static enum record_is record_take(struct library_log *log, size_t parser, struct log_record *r)
+/* Whether the line before a record is its text, from a word before its first option on. */
+static bool line_is_echo(const struct log_record *r)
+{
+	struct text_slice echo = slice_trim(r->last_line);
+	size_t at = r->text.n - echo.n;
+
+	return echo.n > 0 && echo.n < r->text.n && slice_blank(r->text.p[at - 1]) &&
+	       !memcmp(r->text.p + at, echo.p, echo.n) && !memmem(r->text.p, at, " -", 2);
+}
+
+/* known: of its text, or NULL. */
+static enum record_is record_take(struct library_log *log, size_t parser,
+				  const struct known_text *known, const struct log_record *r)
 {
 	const struct library_parser *p = parsers[parser];
 	struct log_facts f;
@@ -418,12 +446,13 @@ static enum record_is record_take(struct library_log *log, size_t parser, struct
 
 	library_log_facts(log, &f);
 	f.text = r->text;
-	f.prefixed = !p->split && r->before.n > 0;
+	f.last_doubled = p->echoes && line_is_echo(r);
+	f.prefixed = p->prefixed ? p->prefixed(r->before) : !p->split && r->before.n > 0;
 	if (p->split)
 		is = p->split(log, log->states[parser], r, &f);
 	calls = f.when.calls;
 	if (is == RECORD_CALL)
-		is = text_count(log, parser, r->text, r->cut && !p->split, &f, &calls);
+		is = text_count(log, parser, known, r->text, r->cut && !p->split, &f, &calls);
 	if (f.last_doubled && is == RECORD_CALL && log->n.foreign > 0) {
 		log->n.foreign--;
 		log->n.doubled++;
@@ -463,7 +492,7 @@ static struct found_marker marker_find(const struct library_log *log, struct tex
 		if (!(set->pairs[pair / 64] >> pair % 64 & 1))
 			continue;
 		for (size_t m = 0; m < set->nr; m++)
-			if (marker_is_at(&set->v[m], line, i))
+			if (set->v[m].pair == pair && marker_is_at(&set->v[m], line, i))
 				return (struct found_marker){ m, i };
 	}
 	return (struct found_marker){ set->nr, line.n };
@@ -482,32 +511,24 @@ static struct found_marker marker_first(struct library_log *log, struct text_sli
 	return f;
 }
 
-static size_t record_begin(const struct library_log *log, struct text_slice line,
+/*
+ * An info marker ends the record before it, and begins none. What is before a marker begins behind
+ * the marker before it.
+ */
+static size_t record_begin(const struct library_log *log, struct text_slice line, size_t least,
 			   struct found_marker f)
 {
-	const struct library_parser *p = parsers[log->set.v[f.mark].parser];
+	const struct log_place *m = &log->set.v[f.mark];
+	const struct library_parser *p = parsers[m->parser];
+	size_t begin = p->back && !m->m->info ? f.at - p->back(line, f.at) : f.at;
 
-	return p->back ? f.at - p->back(line, f.at) : f.at;
+	return begin > least ? begin : least;
 }
 
-/* Where the next record begins, behind the marker f; line.n: there is none. */
-static struct found_marker marker_next(const struct library_log *log, struct text_slice line,
-				       struct found_marker f)
-{
-	size_t from = f.at + log->set.v[f.mark].n;
-
-	do {
-		f = marker_find(log, line, from);
-		from = f.at + 1;
-	} while (f.mark < log->set.nr && log->set.v[f.mark].m->info);
-	return f;
-}
-
-/* The record of marker f up to `end`, or up to a CR, without blanks behind it. */
+/* The record of marker f from `begin` to `end`, or to a CR, without blanks behind it. */
 static struct log_record record_at(const struct library_log *log, struct text_slice line,
-				   struct found_marker f, size_t end)
+				   struct found_marker f, size_t begin, size_t end)
 {
-	size_t begin = record_begin(log, line, f);
 	struct log_record r = { .text = { line.p + begin, end - begin },
 				.marker = f.at - begin,
 				.before = slice_trim((struct text_slice){ line.p, begin }),
@@ -522,27 +543,53 @@ static struct log_record record_at(const struct library_log *log, struct text_sl
 	return r;
 }
 
+/* The record of marker f, when it goes on to the end of its line and is known as a call: it has
+ * no other marker in it, then. NULL: it may have. */
+static const struct known_text *record_ahead(const struct library_log *log, struct text_slice line,
+					     struct found_marker f, size_t begin,
+					     struct log_record *ret)
+{
+	size_t parser = log->set.v[f.mark].parser;
+	const struct known_text *k;
+	XXH128_hash_t hash;
+
+	if (parsers[parser]->split)
+		return NULL;
+	*ret = record_at(log, line, f, begin, line.n);
+	k = known_find(log, parser, ret->text, &hash);
+	return k && k->is == RECORD_CALL ? k : NULL;
+}
+
 /* A line of many records, or none. last: the text ends here, without a line end. */
 static bool line_records(struct library_log *log, struct text_slice line, bool last)
 {
 	struct found_marker f = marker_first(log, line), next;
+	size_t least = 0, begin, end;
 	bool seen = false, info = false;
 
 	for (; f.mark < log->set.nr; f = next) {
 		const struct log_place *m = &log->set.v[f.mark];
-		struct log_record r;
+		const struct known_text *known;
 		enum record_is is;
+		struct log_record r;
 
+		begin = record_begin(log, line, least, f);
+		least = f.at + m->n;
 		if (m->m->info) {
 			info = true;
-			next = marker_find(log, line, f.at + m->n);
+			next = marker_find(log, line, least);
 			continue;
 		}
-		next = marker_next(log, line, f);
-		r = record_at(log, line, f,
-			      next.mark < log->set.nr ? record_begin(log, line, next) : line.n);
+		known = record_ahead(log, line, f, begin, &r);
+		if (known) {
+			record_take(log, m->parser, known, &r);
+			return true;
+		}
+		next = marker_find(log, line, least);
+		end = next.mark < log->set.nr ? record_begin(log, line, least, next) : line.n;
+		r = record_at(log, line, f, begin, end);
 		r.cut &= last || next.mark < log->set.nr;
-		is = record_take(log, m->parser, &r);
+		is = record_take(log, m->parser, NULL, &r);
 		log->n.cut |= is == RECORD_TORN && last && next.mark == log->set.nr;
 		seen |= is != RECORD_FOREIGN;
 	}
@@ -599,37 +646,46 @@ void library_log_text(struct library_log *log, const char *text, size_t n)
 	struct text_slice rest = { text, n }, line;
 	bool whole;
 
+	if (log->line == 0)
+		rest = slice_behind_mark(text, n);
 	log->last_line = (struct text_slice){ text, 0 };
 	while (slice_line(&rest, &line, &whole))
 		log_line(log, line, whole);
 	log->last_line = (struct text_slice){ NULL, 0 };
 }
 
-/* A torn text with its end, where the whole is that of another call. */
-static void torn_join(struct library_log *log, struct torn_text *t)
+/* Counts a torn text with this end as a call, where the whole is that of another one. */
+static bool torn_join_with(struct library_log *log, const struct torn_text *t, const char *end)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	struct library_when when = LIBRARY_WHEN_INIT;
+	const struct known_text *k;
+	XXH128_hash_t hash;
 
-	for (size_t i = 0; i < t->nr; i++) {
-		struct library_when when = LIBRARY_WHEN_INIT;
-		struct known_text *k;
-		bool is_new = false;
+	strbuf_addstr(&text, t->text);
+	strbuf_addstr(&text, end);
+	k = known_find(log, t->parser, (struct text_slice){ text.buf, text.len }, &hash);
+	if (!k || k->is != RECORD_CALL)
+		return false;
+	when.pid = log->pid;
+	log->opens = 0;
+	call_count(log, k, &when);
+	log->n.torn--;
+	log->n.records += when.calls;
+	return true;
+}
 
-		strbuf_clear(&text);
-		strbuf_addstr(&text, t->text);
-		strbuf_addstr(&text, t->ends[i]);
-		k = known_at(log, t->parser, (struct text_slice){ text.buf, text.len }, &is_new);
-		if (is_new || k->is != RECORD_CALL)
-			continue;
-		when.pid = log->pid;
-		log->opens = 0;
-		call_count(log, k, &when);
-		log->n.torn--;
-		log->n.foreign--;
-		log->n.records += when.calls;
-		log->n.joined += when.calls;
+/* What was cut may have had its end all the same, or has it on a later line. */
+static void torn_join(struct library_log *log, const struct torn_text *t)
+{
+	if (torn_join_with(log, t, ""))
 		return;
-	}
+	for (size_t i = 0; i < t->nr; i++)
+		if (torn_join_with(log, t, t->ends[i])) {
+			log->n.foreign--;
+			log->n.joined++;
+			return;
+		}
 }
 
 void library_log_end(struct library_log *log, struct library_counts *ret)

@@ -56,7 +56,8 @@ struct log_facts {
 struct log_marker {
 	const char *text; /* at least two bytes; NULL ends a list */
 	bool line_start;  /* only there */
-	/* its line belongs to the library; a record of this parser may follow in the line */
+	/* its line belongs to the library; a record of this parser may follow in the line, and one
+	 * before it ends here */
 	bool info;
 };
 
@@ -66,6 +67,11 @@ struct library_parser {
 	struct log_marker markers[12];
 	/* Whether a record begins at the marker; other text may hold it, too. NULL: always. */
 	bool (*starts)(struct text_slice line, size_t at);
+	/* Whether the text before a record is more than what the library writes in front of it.
+	 * NULL: any text is, and none for a parser that splits. */
+	bool (*prefixed)(struct text_slice before);
+	/* The line before a record may be the record's text again, without its first words. */
+	bool echoes;
 	/* How many bytes before the marker at `at` belong to the record (a path). NULL: 0. */
 	size_t (*back)(struct text_slice line, size_t at);
 	/*
@@ -88,7 +94,7 @@ struct library_parser {
 
 /* clang-format off */
 #define LIBRARY_PARSERS(X) \
-	X(rocblas_bench) X(rocblas_profile) X(rocblas_trace) \
+	X(rocblas_bench) X(rocblas_profile) X(rocblas_trace) X(miopen) X(tensile) \
 	X(hipblaslt_bench) X(hipblaslt_trace) X(cublaslt) X(cuda_block) \
 	X(nccl) X(onednn) X(mkl) X(blas)
 /* clang-format on */

@@ -21,15 +21,20 @@ static inline void logged_release(struct logged *l)
 	library_calls_free(l->calls);
 }
 
-static inline struct logged logged_of(const char *text)
+static inline struct logged logged_bytes(const char *text, size_t n)
 {
 	struct logged l = { .calls = library_calls_new() };
 	struct library_log *log = library_log_new(NULL, l.calls);
 
-	library_log_text(log, text, strlen(text));
+	library_log_text(log, text, n);
 	library_log_end(log, &l.n);
 	library_log_free(log);
 	return l;
+}
+
+static inline struct logged logged_of(const char *text)
+{
+	return logged_bytes(text, strlen(text));
 }
 
 /* "3 records, 0 doubled, 0 info, 0 torn, 0 bad, 1 foreign" */
@@ -71,5 +76,43 @@ static inline struct library_row row_with(const struct logged *l, const char *ke
 		assert_int_equal(row_.calls, (calls_)); \
 		assert_int_equal(row_.flops, (flops_)); \
 	} while (0)
+
+/* What holds for every log: lines are counted, calls are those of the rows. */
+static inline void assert_log_is_sane(const char *text, size_t n)
+{
+	CLEANUP(logged_release) struct logged l = logged_bytes(text, n);
+	uint64_t calls = 0, lines = 0;
+
+	for (size_t i = 0; i < l.calls->rows.nr; i++)
+		calls += l.calls->rows.v[i].calls;
+	for (size_t i = 0; i < n; i++)
+		lines += text[i] == '\n' || i + 1 == n;
+	assert_int_equal(l.n.lines, lines);
+	assert_int_equal(l.n.records, calls);
+	assert_true(l.n.records + l.n.doubled + l.n.info + l.n.torn + l.n.bad + l.n.foreign +
+			    l.n.joined >=
+		    l.n.lines);
+}
+
+/* Every beginning of a log, and the log with each of its bytes changed. */
+static inline void assert_damage_is_counted(const char *text)
+{
+	static const char bytes[] = { 0, '\n', '\r', ' ', '-', '9', '"', (char)0xff };
+	size_t n = strlen(text);
+	CLEANUP(xfreep) char *copy = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		free(copy);
+		copy = xmemdup(text, i ? i : 1); /* so that a sanitizer sees a read behind it */
+		assert_log_is_sane(copy, i);
+	}
+	free(copy);
+	copy = xmemdup(text, n);
+	for (size_t i = 0; i < n; i++) {
+		copy[i] = bytes[i % sizeof(bytes)];
+		assert_log_is_sane(copy, n);
+		copy[i] = text[i];
+	}
+}
 
 #endif

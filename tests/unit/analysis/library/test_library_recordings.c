@@ -54,7 +54,7 @@ static const struct recorded logs[] = {
 	  1,
 	  UINT64_C(4206329856000),
 	  { "conv 60" } },
-	{ "miopen-rnn/miopen.log", 3, 3, 0, 3, 0, 0, { "rnn 3" } },
+	{ "miopen-rnn/miopen.log", 3, 3, 0, 3, 0, UINT64_C(56481546240), { "rnn 3" } },
 	{ "nccl-tests-a100/nccl-fault.log", 990, 11, 0, 0, 26, 0, { "AllReduce 990" } },
 	{ "rccl-2rank-gfx1100/rccl.log", 16, 1, 0, 0, 18, 0, { "AllReduce 16" } },
 	{ "cublas-lora/lora-cublas.log", 3, 3, 0, 0, 0, 16, { "sgemm 3" } },

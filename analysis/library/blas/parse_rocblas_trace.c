@@ -17,7 +17,7 @@
 #define ARGS_MAX 64
 
 struct trace_state {
-	struct strbuf text; /* of the last record, without addresses */
+	char text[LIBRARY_TEXT_MAX]; /* of the last record, without addresses */
 };
 
 static bool name_char(char c)
@@ -25,9 +25,10 @@ static bool name_char(char c)
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static bool is_address(struct text_slice v)
+static bool is_address(const char *p, size_t n)
 {
-	return slice_begins(v, "0x") || slice_is(v, "(nil)") || slice_is(v, "nil");
+	return (n > 1 && p[0] == '0' && p[1] == 'x') || (n == 5 && !memcmp(p, "(nil)", 5)) ||
+	       (n == 3 && !memcmp(p, "nil", 3));
 }
 
 /* In other text "rocblas_" has no argument behind the name, or is part of a longer word. */
@@ -40,31 +41,41 @@ static bool trace_starts(struct text_slice line, size_t at)
 	return at + 1 < line.n && line.p[at] == ',' && !slice_blank(line.p[at + 1]);
 }
 
+/* Copies an argument, an address as '*'. Returns the end. */
+static char *arg_copy(char *to, struct text_slice arg)
+{
+	arg = slice_trim(arg);
+	if (is_address(arg.p, arg.n)) {
+		*to = '*';
+		return to + 1;
+	}
+	memcpy(to, arg.p, arg.n);
+	return to + arg.n;
+}
+
 static enum record_is trace_split(struct library_log *log, void *state, const struct log_record *r,
 				  struct log_facts *f)
 {
 	struct trace_state *s = state;
-	struct text_slice args[ARGS_MAX];
-	size_t n;
+	struct text_slice rest = r->text;
+	char *to = s->text;
+	const char *comma;
 
 	(void)log;
-	n = args_split(r->text, args, ARGS_MAX);
-	if (r->cut || n > ARGS_MAX)
+	if (r->cut)
 		return RECORD_TORN;
-	if (!s->text.cap) {
-		strbuf_init(&s->text);
-		strbuf_limit(&s->text, LIBRARY_TEXT_MAX);
+	if (rest.n > sizeof(s->text))
+		return RECORD_CALL; /* which is then bad */
+	while ((comma = memchr(rest.p, ',', rest.n)) != NULL) {
+		size_t n = (size_t)(comma - rest.p);
+
+		to = arg_copy(to, (struct text_slice){ rest.p, n });
+		*to++ = ',';
+		rest.p += n + 1;
+		rest.n -= n + 1;
 	}
-	strbuf_clear(&s->text);
-	for (size_t i = 0; i < n; i++) {
-		if (i)
-			strbuf_addch(&s->text, ',');
-		if (is_address(args[i]))
-			strbuf_addch(&s->text, '*');
-		else
-			strbuf_add(&s->text, args[i].p, args[i].n);
-	}
-	f->text = (struct text_slice){ s->text.buf, s->text.len };
+	to = arg_copy(to, rest);
+	f->text = (struct text_slice){ s->text, (size_t)(to - s->text) };
 	return RECORD_CALL;
 }
 
@@ -89,14 +100,6 @@ static enum record_is trace_parse(struct text_slice text, struct library_key *k)
 	return is == RECORD_FOREIGN ? RECORD_INFO : is;
 }
 
-static void trace_release(void *state)
-{
-	struct trace_state *s = state;
-
-	if (s->text.cap)
-		strbuf_release(&s->text);
-}
-
 const struct library_parser library_parser_rocblas_trace = {
 	.name = "rocBLAS trace",
 	.library = "rocblas",
@@ -105,5 +108,4 @@ const struct library_parser library_parser_rocblas_trace = {
 	.split = trace_split,
 	.parse = trace_parse,
 	.state_size = sizeof(struct trace_state),
-	.release = trace_release,
 };
