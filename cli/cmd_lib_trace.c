@@ -11,7 +11,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "profrig/base/door.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/json_out.h"
 #include "profrig/base/log.h"
@@ -321,9 +323,20 @@ static void session_trace(struct lib_trace *lt, const struct strvec *inputs)
 		session_trace_release(&t);
 }
 
+static bool named_before(const struct strvec *inputs, size_t at)
+{
+	struct stat a, b;
+
+	for (size_t i = 0; i < at; i++)
+		if (door_stat(inputs->v[i], &a) == 0 && door_stat(inputs->v[at], &b) == 0 &&
+		    a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+			return true;
+	return false;
+}
+
 static void inputs_read(struct lib_trace *lt, const struct strvec *inputs)
 {
-	CLEANUP(strvec_release) struct strvec logs = STRVEC_INIT, seen = STRVEC_INIT;
+	CLEANUP(strvec_release) struct strvec logs = STRVEC_INIT;
 
 	for (size_t i = 0; i < inputs->nr; i++)
 		if (!run_dir_held(inputs->v[i]))
@@ -332,16 +345,13 @@ static void inputs_read(struct lib_trace *lt, const struct strvec *inputs)
 		session_trace(lt, &logs);
 	for (size_t i = 0; i < inputs->nr; i++) {
 		CLEANUP(strvec_release) struct strvec run = STRVEC_INIT;
-		CLEANUP(xfreep) char *place = NULL;
 
 		if (!run_dir_held(inputs->v[i]))
 			continue;
-		place = xrealpath(inputs->v[i]);
-		if (place && strvec_has(&seen, place)) {
+		if (named_before(inputs, i)) {
 			log_warn("%s was read already; it counts once", inputs->v[i]);
 			continue;
 		}
-		strvec_push(&seen, place ? place : inputs->v[i]);
 		strvec_push(&run, inputs->v[i]);
 		session_trace(lt, &run);
 	}

@@ -633,17 +633,17 @@ void fx_functions(struct report *r)
 	VEC_RELEASE(&f);
 }
 
-void fx_library(struct report *r, const char *text)
+void fx_library(struct report *r, const char *log)
 {
 	CLEANUP(library_calls_freep) struct library_calls *calls = library_calls_new();
-	CLEANUP(library_log_freep) struct library_log *log = library_log_new(NULL, calls);
+	CLEANUP(library_log_freep) struct library_log *reading = library_log_new(NULL, calls);
 	CLEANUP(model_freep) struct model *m = model_new();
 	struct sink *s = model_sink(m);
 	struct analysis_opts o = { 0 };
 	struct library_counts n;
 
-	library_log_text(log, text, strlen(text));
-	library_log_end(log, &n);
+	library_log_text(reading, log, strlen(log));
+	library_log_end(reading, &n);
 	s->ops->input(s, "libraries.log", "library_log");
 	s->ops->clock(s);
 	s->ops->library(s, STEAL(calls));

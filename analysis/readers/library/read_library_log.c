@@ -4,7 +4,8 @@
  *
  * The log becomes rows of calls by configuration (library_calls.h), no spans: most logs have no
  * times. Facts for `info`: what became of each line. Torn and impossible records are warnings, as
- * processes that share a stream tear each other's lines; a log that ends inside a record is partial.
+ * processes that share a stream tear each other's lines; a log that ends inside a record is
+ * partial.
  */
 #include "input_sink.h"
 #include "readers_private.h"

@@ -101,8 +101,8 @@ struct analysis {
 	bool series_only;
 };
 /*
- * The model is const to an analysis except for model_warn and model_nest: `analyze` finishes it flat,
- * so an analysis that reads parent, depth or exclusive_ns calls model_nest first.
+ * The model is const to an analysis except for model_warn and model_nest: `analyze` finishes it
+ * flat, so an analysis that reads parent, depth or exclusive_ns calls model_nest first.
  */
 
 /*
