@@ -453,6 +453,7 @@ static enum record_is record_take(struct library_log *log, size_t parser,
 	calls = f.when.calls;
 	if (is == RECORD_CALL)
 		is = text_count(log, parser, known, r->text, r->cut && !p->split, &f, &calls);
+	log->n.odd_times += f.odd_time && is == RECORD_CALL;
 	if (f.last_doubled && is == RECORD_CALL && log->n.foreign > 0) {
 		log->n.foreign--;
 		log->n.doubled++;
@@ -718,6 +719,7 @@ void library_counts_add(struct library_counts *to, const struct library_counts *
 	to->bad += from->bad;
 	to->foreign += from->foreign;
 	to->cut |= from->cut;
+	to->odd_times += from->odd_times;
 	to->joined += from->joined;
 	to->prefixed += from->prefixed;
 	if (!to->torn_text[0])

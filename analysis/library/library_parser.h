@@ -47,6 +47,7 @@ struct log_facts {
 	struct library_when when;
 	struct text_slice text; /* what parse gets; equal for equal configurations */
 	int64_t tid;            /* LIBRARY_NO_ID */
+	bool odd_time;          /* a time is logged, and out of range: it is unknown */
 	bool last_doubled; /* last_line tells the same call: it is doubled instead of foreign */
 	bool last_info;    /* last_line is of the same library: it is info instead of foreign */
 	/* other text stands in front of the record; preset, by r->before, without split */

@@ -191,6 +191,7 @@ static enum record_is columns_read(const struct text_slice *fields, size_t n, bo
 		ret->column[l->v[i]] = fields[i];
 	timed = fits == 2 ? time_with_comma(fields[n - 2], fields[n - 1], cut, &ret->dur_ns)
 			  : time_read(fields[n - 1], cut, &ret->dur_ns);
+	ret->odd_time |= ret->dur_ns < 0 && !cut;
 	return timed && columns_are_whole(ret) ? RECORD_CALL : RECORD_TORN;
 }
 
@@ -249,18 +250,23 @@ enum record_is onednn_fields(struct text_slice text, bool cut, struct onednn_lay
 	struct text_slice fields[FIELDS_MAX];
 	size_t n = args_split(text, fields, FIELDS_MAX), at = 1;
 	int64_t stamp = -1;
+	size_t stamps;
 
 	*ret = (struct onednn_record){ .t_ns = LIBRARY_NO_TIME, .dur_ns = -1 };
 	n = n > FIELDS_MAX ? FIELDS_MAX : n;
 	if (at < n && version_is(fields[at]))
 		at++;
-	at += stamp_read(fields + at, n - at, &stamp);
+	stamps = stamp_read(fields + at, n - at, &stamp);
+	at += stamps;
+	ret->odd_time = stamps > 0 && stamp < 0;
 	if (at < n && (slice_is(fields[at], "primitive") || slice_is(fields[at], "ukernel")))
 		at++;
 	if (stamp >= 0)
 		ret->t_ns = stamp;
 	if (at >= n)
 		return RECORD_TORN;
+	if (fields[at].n > 0 && !(*fields[at].p >= 'a' && *fields[at].p <= 'z'))
+		return RECORD_TORN; /* every operation is a word */
 	if (!slice_is(fields[at], "exec"))
 		return info_line(fields + at, n - at, cut, layout);
 	at++;

@@ -41,6 +41,7 @@ struct onednn_record {
 	struct text_slice column[ONEDNN_COLUMNS + 1]; /* n = 0: not there, or empty */
 	int64_t t_ns;                                 /* LIBRARY_NO_TIME */
 	int64_t dur_ns;                               /* -1: unknown */
+	bool odd_time;                                /* one of them is logged, and out of range */
 };
 
 /*

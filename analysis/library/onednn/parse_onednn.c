@@ -53,6 +53,7 @@ static enum record_is onednn_split(struct library_log *log, void *state, const s
 	f->text = (struct text_slice){ s->text.buf, s->text.len };
 	f->when.t_ns = columns_of.t_ns;
 	f->when.dur_ns = columns_of.dur_ns;
+	f->odd_time = columns_of.odd_time;
 	return RECORD_CALL;
 }
 

@@ -47,6 +47,7 @@ static void losses_warn(struct sink *s, const struct library_counts *n,
 	sink_warn(s, W_TORN_RECORD, n->torn, text);
 	snprintf(text, sizeof(text), "impossible calls; the first is on %s", n->bad_text);
 	sink_warn(s, W_BAD_CALL, n->bad, text);
+	sink_warn(s, W_BAD_NUMBER, n->odd_times, "times of calls are out of range, and unknown");
 	sink_warn(s, W_LIBRARY_ROWS, calls->over_calls, "calls of later configurations");
 	if (n->cut)
 		sink_warnf(s, W_TRUNCATED, "the last record has no end: %s", n->torn_text);

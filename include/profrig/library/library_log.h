@@ -43,6 +43,7 @@ struct library_log;
 struct library_counts {
 	uint64_t lines;
 	uint64_t records, doubled, info, torn, bad, foreign;
+	uint64_t odd_times;  /* records with a time that is out of range, and so unknown */
 	bool cut;            /* the last line is a torn record without a line end */
 	uint64_t joined;     /* records whose text was in two lines; among records */
 	uint64_t prefixed;   /* records behind other text on their line; among records */

@@ -149,6 +149,13 @@ static const struct format formats[] = {
 		    "\"none\","
 		    "\"startValue\":0,\"endValue\":9,\"samples\":[[0,1],[0]],\"weights\":[1,2]}]}",
 	    .time = "0.5", .end = "7", .json = true),
+	ROW(.reader = "library_log", .about = "two libraries", .file = "a.log",
+	    .text = "onednn_verbose,\1,exec,cpu,matmul,\3,undef,src_f32::blocked:ab:f0 "
+		    "wei_f32::blocked:ab:f0 dst_f32::blocked:ab:f0,,,8x4:4x2:8x2,\2\n"
+		    "epoch 1: \3\n"
+		    "./rocblas-bench -f gemm -r s --transposeA N --transposeB N -m 8 -n 4 -k 2 "
+		    "--alpha 1 --lda 8 --ldb 2 --beta 0 --ldc 8\n",
+	    .time = "1700000000000.5", .end = "0.25", .end_is_value = true),
 };
 
 #endif

@@ -18,7 +18,7 @@ static void sound(struct target *t)
 {
 	struct reading rd = read_path(t->f->reader, t->open, true);
 
-	if (rd.r != 0 || rd.m->spans.nr + rd.m->series.nr == 0)
+	if (rd.r != 0 || rd.m->spans.nr + rd.m->series.nr + rd.m->inputs.v[0].library == 0)
 		BAD(t, 0, "the valid file: %d %s", rd.r, rd.err.msg);
 	for (size_t i = 0; i < rd.m->warnings.nr; i++)
 		if (rd.m->warnings.v[i].severity != SEV_NOTE)
