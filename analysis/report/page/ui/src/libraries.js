@@ -20,6 +20,11 @@ const COLUMNS = [
   { key: 'config', label: 'As logged', kind: 'name', about: 'the text of the first call' },
 ];
 
+// What no row tells has no column.
+function told(table) {
+  return COLUMNS.filter((c) => !['ranks', 'logged_ns', 'tflops', 'bytes'].includes(c.key) || table.num(c.key).some((v) => v > 0));
+}
+
 // "miopen handed 40 calls (1.2 Tflop) on to rocblas"
 export function layerWords(table) {
   const sums = new Map();
@@ -42,9 +47,11 @@ export const libraries = {
   available: (r) => Boolean(r.table('library_calls')),
   render: (panel, ctx) => {
     const words = layerWords(ctx.report.table('library_layers'));
+    const table = ctx.report.table('library_calls');
+    const columns = told(table);
     const view = new SplitTable(panel, ctx, {
-      id: 'libraries', table: ctx.report.table('library_calls'), by: 'library', byLabel: 'Library', label: 'library calls', all: 'All libraries',
-      words: (v) => v, sort: { key: 'flops', dir: -1 }, columnsFor: (c, library) => COLUMNS.filter((x) => x.key !== 'library' || library === ''),
+      id: 'libraries', table, by: 'library', byLabel: 'Library', label: 'library calls', all: 'All libraries',
+      words: (v) => v, sort: { key: 'flops', dir: -1 }, columnsFor: (c, library) => columns.filter((x) => x.key !== 'library' || library === ''),
     });
     if (words.length) append(panel, [h('p', { cls: 'muted' }, `Handed on from library to library, and counted once in the shares: ${words.join('; ')}.`)]);
     return view;
