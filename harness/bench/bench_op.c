@@ -122,12 +122,37 @@ static bool is_trans(char t)
 
 /* ---- operands ---- */
 
+/* one: elements of one of a batch; stride: the word of the distance to the next. */
+static int batch_of_operand(struct bench_key *k, const struct bench_op *op, int at, wide one,
+			    const char *stride, struct bench_operand *o, struct err *err)
+{
+	wide most = BENCH_BYTES_MAX / types[op->type].size, all;
+	int r;
+
+	if (one > most)
+		return err_set(err, ERANGE,
+			       "an operand of %" PRId64 " × %" PRId64 " is larger than any memory",
+			       o->rows, o->cols);
+	r = bench_key_int(k, stride, (int64_t)one, &o->stride, err);
+	if (r < 0)
+		return r;
+	if (o->stride < 0 || (at == OPERAND_C && op->batch > 1 && (wide)o->stride < one))
+		return err_set(err, EINVAL, "%s=%" PRId64 " lets results overlap", stride,
+			       o->stride);
+	all = one + (wide)o->stride * (wide)(op->batch - 1);
+	if (all > most)
+		return err_set(err, ERANGE, "a batch of %" PRId64 " is larger than any memory",
+			       op->batch);
+	o->elements = (uint64_t)all;
+	return 0;
+}
+
 /* ld: the word of its leading dimension; stride: of its stride, which a batch has. */
 static int matrix_of(struct bench_key *k, struct bench_op *op, int at, int64_t rows, int64_t cols,
 		     const char *ld, const char *stride, struct err *err)
 {
 	struct bench_operand *o = &op->of[at];
-	wide one, all;
+	wide one;
 	int r;
 
 	*o = (struct bench_operand){ .rows = rows, .cols = cols };
@@ -138,26 +163,14 @@ static int matrix_of(struct bench_key *k, struct bench_op *op, int at, int64_t r
 		return err_set(err, EINVAL, "%s=%" PRId64 " holds no %" PRId64 " rows", ld, o->ld,
 			       rows);
 	one = (wide)o->ld * (wide)cols;
-	r = bench_key_int(k, stride, one > INT64_MAX ? -1 : (int64_t)one, &o->stride, err);
-	if (r < 0)
-		return r;
-	if (o->stride < 0 || (at == OPERAND_C && op->batch > 1 && (wide)o->stride < one))
-		return err_set(err, EINVAL, "%s=%" PRId64 " lets results overlap", stride,
-			       o->stride);
-	all = one + (wide)o->stride * (wide)(op->batch - 1);
-	if (all * types[op->type].size > BENCH_BYTES_MAX)
-		return err_set(err, ERANGE,
-			       "a matrix of %" PRId64 " × %" PRId64 " is larger than any memory",
-			       rows, cols);
-	o->elements = (uint64_t)all;
-	return 0;
+	return batch_of_operand(k, op, at, one, stride, o, err);
 }
 
 static int vector_of(struct bench_key *k, struct bench_op *op, int at, int64_t n, const char *inc,
 		     const char *stride, struct err *err)
 {
 	struct bench_operand *o = &op->of[at];
-	wide one, all;
+	wide one;
 	int r;
 
 	*o = (struct bench_operand){ .rows = n, .cols = 1 };
@@ -169,20 +182,7 @@ static int vector_of(struct bench_key *k, struct bench_op *op, int at, int64_t n
 	if (o->ld < -SIZE_MAX_OF_KEY || o->ld > SIZE_MAX_OF_KEY)
 		return err_set(err, EINVAL, "%s=%" PRId64 " is no increment", inc, o->ld);
 	one = n ? 1 + (wide)(n - 1) * (wide)llabs(o->ld) : 0;
-	r = bench_key_int(k, stride, one > INT64_MAX ? -1 : (int64_t)one, &o->stride, err);
-	if (r < 0)
-		return r;
-	if (o->stride < 0 || (at == OPERAND_C && op->batch > 1 && (wide)o->stride < one))
-		return err_set(err, EINVAL, "%s=%" PRId64 " lets results overlap", stride,
-			       o->stride);
-	all = one + (wide)o->stride * (wide)(op->batch - 1);
-	if (all * types[op->type].size > BENCH_BYTES_MAX)
-		return err_set(err, ERANGE,
-			       "a vector of %" PRId64 " elements is larger than any "
-			       "memory",
-			       n);
-	o->elements = (uint64_t)all;
-	return 0;
+	return batch_of_operand(k, op, at, one, stride, o, err);
 }
 
 /* ---- operations ---- */
