@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profrig/base/fs.h"
 #include "profrig/base/json_out.h"
 #include "profrig/base/log.h"
 #include "profrig/base/num.h"
@@ -24,7 +25,7 @@
 
 struct best {
 	const struct bench_config *config;
-	char back_end[64];
+	const char *back_end; /* of the row's end, which lives as long as the run */
 	struct bench_figures figures;
 	double gflops;
 	size_t measured; /* back ends */
@@ -107,7 +108,7 @@ static void on_row(void *ctx, const struct bench_row *r)
 	if (r->status != BENCH_OK)
 		return;
 	if (!b->measured++ || r->figures.mean < b->figures.mean) {
-		snprintf(b->back_end, sizeof(b->back_end), "%s", r->back_end);
+		b->back_end = r->back_end;
 		b->figures = r->figures;
 		b->gflops = r->gflops;
 	}
@@ -131,8 +132,9 @@ static void best_say(const struct best *b)
 
 		if (!isnan(b->figures.high))
 			snprintf(plus, sizeof(plus), "%.1f", spread(&b->figures));
-		printf("%-18.18s %11.2f %9.2f %6s  ", b->back_end, b->figures.mean, b->gflops,
-		       plus);
+		/* the end of a path says more than its beginning */
+		printf("%-18.18s %11.2f %9.2f %6s  ", fs_base(b->back_end), b->figures.mean,
+		       b->gflops, plus);
 	} else {
 		printf("%-18s %11s %9s %6s  ", "-", "-", "-", "-");
 	}
@@ -254,10 +256,14 @@ static int set_measure(struct lib_perf *lp, struct bench_back_ends *ends)
 
 static int inputs_measure(struct lib_perf *lp, const struct strvec *inputs)
 {
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 	struct bench_back_ends ends = { VEC_INIT };
 	struct err err = ERR_INIT;
-	int r = bench_back_ends_find(&lp->names, &ends, &err), code;
+	int r, code;
 
+	for (size_t i = 0; i < lp->names.nr; i++)
+		strvec_split(&names, lp->names.v[i], ",");
+	r = bench_back_ends_find(&names, &ends, &err);
 	if (r == -EINVAL) {
 		code = cli_usage(lp->c, "--backends: %s", err.msg);
 	} else {

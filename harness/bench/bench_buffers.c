@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "profrig/base/xalloc.h"
+
 #define LINE ((uint64_t)64) /* bytes of a cache line */
 
 static bool changes(enum bench_cache cache, int operand)
@@ -53,6 +55,7 @@ int bench_buffers_make(const struct bench_op *op, enum bench_cache cache, uint64
 	b.map = mmap(NULL, b.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (b.map == MAP_FAILED)
 		return err_sys(err, ENOMEM, "%" PRIu64 " bytes for operands", (uint64_t)b.bytes);
+	xpopulate(b.map, b.bytes);
 	for (int i = 0; i < OPERANDS; i++) {
 		b.base[i] = b.map + at;
 		at += b.step[i] * b.sets[i];

@@ -154,6 +154,15 @@ static void op_prepare(struct child *ch, const struct bench_line *line)
 		answer(ch, "ok\t%zu\t%" PRId64, ch->buffers.bytes, clock_monotonic_ns() - begin);
 }
 
+/* Giving back memory takes time, too, which the parent wants to know. */
+static void buffers_drop(struct child *ch)
+{
+	int64_t begin = clock_monotonic_ns();
+
+	bench_buffers_release(&ch->buffers);
+	answer(ch, "ok\t%" PRId64, clock_monotonic_ns() - begin);
+}
+
 /* ---- the process ---- */
 
 static void cpus_keep(const char *cpus)
@@ -202,6 +211,8 @@ void bench_child_main(int fd, const char *cpus, const char *library)
 			result_check(&ch);
 		else if (!strcmp(line.field[0], "block"))
 			block_run(&ch, &line);
+		else if (!strcmp(line.field[0], "drop"))
+			buffers_drop(&ch);
 		else
 			answer(&ch, "no\tfailed\tno such request");
 	}

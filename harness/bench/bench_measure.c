@@ -145,6 +145,15 @@ static bool side_begin(struct bench_measure *m, struct bench_side *s, size_t liv
 	return (!check || side_check(m, s)) && warm_up(m, s);
 }
 
+/* Memory is part of filling, not of what measuring costs beside it. */
+static void side_close(struct bench_measure *m, struct bench_side *s)
+{
+	if (s->status == BENCH_OK &&
+	    bench_process_ask(&s->process, m->o->timeout_s, "drop") == BENCH_OK)
+		m->work_ns += (int64_t)fmax(number_of(s->process.line.field[1]), 0);
+	bench_process_end(&s->process);
+}
+
 static size_t sides_live(const struct bench_measure *m)
 {
 	size_t n = 0;
@@ -195,7 +204,7 @@ static bool round_run(struct bench_measure *m, unsigned round, int64_t begin)
 			break;
 	}
 	for (size_t i = 0; i < m->nr; i++)
-		bench_process_end(&m->sides[i].process);
+		side_close(m, &m->sides[i]);
 	return seconds_since(begin) < most;
 }
 

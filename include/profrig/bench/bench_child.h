@@ -10,6 +10,7 @@
  *	check				ok ERROR NS	the result is right
  *	block N				ok NS ALL_NS	N calls took NS; ALL_NS with the untimed
  *							call in front of them
+ *	drop				ok NS		the operands' memory is free again
  *
  * ROTATE: bytes over which operands change; LIMIT: bytes that it may have. Instead of each answer
  * it may say "no STATUS REASON", with the names of bench_status. It ends when the socket does, and
