@@ -18,8 +18,6 @@
 #define END_MS 2000         /* in which a child that closed its socket has ended */
 #define SHOWN ((size_t)160) /* bytes of what it printed */
 
-extern char **environ;
-
 static const char *const thread_variables[] = { "OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS",
 						"OMP_NUM_THREADS", "BLIS_NUM_THREADS",
 						"MKL_NUM_THREADS" };
@@ -72,8 +70,7 @@ static enum bench_status process_failed(struct bench_process *p, enum bench_stat
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
 	strbuf_addstr(&sb, words);
-	if (s != BENCH_TIMEOUT || p->pid)
-		said_add(p, &sb);
+	said_add(p, &sb);
 	snprintf(p->reason, sizeof(p->reason), "%s", sb.buf);
 	p->status = s;
 	return s;

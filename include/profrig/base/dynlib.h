@@ -45,8 +45,8 @@ int dynlib_open(const char *const *names, void **ret_handle, struct err *err);
 int dynlib_load(void *handle, const struct dynlib_sym *syms, size_t n, void *into, struct err *err);
 void dynlib_close(void *handle);
 /*
- * Where names are known at run time only: a function of the library or of those that it needs; NULL:
- * there is none. Its caller knows its type.
+ * Where names are known at run time only: a function of the library or of those that it needs;
+ * NULL: there is none. Its caller knows its type.
  */
 typedef void dynlib_function(void);
 dynlib_function *dynlib_find(void *handle, const char *name);

@@ -25,25 +25,38 @@ struct bench_back_end {
 
 /* clang-format off */
 #define BENCH_BACK_ENDS(X) \
-	X("openblas-pthread", "openblas", "openblas-pthread/libopenblas.so.0", "libopenblas0-pthread") \
-	X("openblas-openmp", "openblas", "openblas-openmp/libopenblas.so.0", "libopenblas0-openmp") \
-	X("openblas-serial", "openblas", "openblas-serial/libopenblas.so.0", "libopenblas0-serial") \
-	X("blis-pthread", "blis", "blis-pthread/libblis.so.4", "libblis4-pthread") \
-	X("blis-openmp", "blis", "blis-openmp/libblis.so.4", "libblis4-openmp") \
-	X("blis-serial", "blis", "blis-serial/libblis.so.4", "libblis4-serial") \
-	X("atlas", "atlas", "atlas/libblas.so.3", "libatlas3-base") \
-	X("reference", "reference", "blas/libblas.so.3", "libblas3") \
-	X("gsl", "gsl", "libgslcblas.so.0", "libgslcblas0") \
-	X("openblas64-pthread", "openblas64", "openblas64-pthread/libopenblas64.so.0", \
-	  "libopenblas64-0-pthread") \
-	X("openblas64-openmp", "openblas64", "openblas64-openmp/libopenblas64.so.0", \
-	  "libopenblas64-0-openmp") \
-	X("openblas64-serial", "openblas64", "openblas64-serial/libopenblas64.so.0", \
-	  "libopenblas64-0-serial") \
-	X("blis64-pthread", "blis64", "blis64-pthread/libblis64.so.4", "libblis64-4-pthread") \
-	X("blis64-openmp", "blis64", "blis64-openmp/libblis64.so.4", "libblis64-4-openmp") \
-	X("blis64-serial", "blis64", "blis64-serial/libblis64.so.4", "libblis64-4-serial") \
-	X("reference64", "reference64", "blas64/libblas64.so.3", "libblas64-3")
+	X("openblas-pthread", "openblas", \
+	  "openblas-pthread/libopenblas.so.0", "libopenblas0-pthread") \
+	X("openblas-openmp", "openblas", \
+	  "openblas-openmp/libopenblas.so.0", "libopenblas0-openmp") \
+	X("openblas-serial", "openblas", \
+	  "openblas-serial/libopenblas.so.0", "libopenblas0-serial") \
+	X("blis-pthread", "blis", \
+	  "blis-pthread/libblis.so.4", "libblis4-pthread") \
+	X("blis-openmp", "blis", \
+	  "blis-openmp/libblis.so.4", "libblis4-openmp") \
+	X("blis-serial", "blis", \
+	  "blis-serial/libblis.so.4", "libblis4-serial") \
+	X("atlas", "atlas", \
+	  "atlas/libblas.so.3", "libatlas3-base") \
+	X("reference", "reference", \
+	  "blas/libblas.so.3", "libblas3") \
+	X("gsl", "gsl", \
+	  "libgslcblas.so.0", "libgslcblas0") \
+	X("openblas64-pthread", "openblas64", \
+	  "openblas64-pthread/libopenblas64.so.0", "libopenblas64-0-pthread") \
+	X("openblas64-openmp", "openblas64", \
+	  "openblas64-openmp/libopenblas64.so.0", "libopenblas64-0-openmp") \
+	X("openblas64-serial", "openblas64", \
+	  "openblas64-serial/libopenblas64.so.0", "libopenblas64-0-serial") \
+	X("blis64-pthread", "blis64", \
+	  "blis64-pthread/libblis64.so.4", "libblis64-4-pthread") \
+	X("blis64-openmp", "blis64", \
+	  "blis64-openmp/libblis64.so.4", "libblis64-4-openmp") \
+	X("blis64-serial", "blis64", \
+	  "blis64-serial/libblis64.so.4", "libblis64-4-serial") \
+	X("reference64", "reference64", \
+	  "blas64/libblas64.so.3", "libblas64-3")
 /* clang-format on */
 
 extern const struct bench_back_end bench_back_ends[]; /* ended by a name NULL */

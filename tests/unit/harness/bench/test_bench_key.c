@@ -159,7 +159,7 @@ TEST(what_no_back_end_computes)
 TEST(damaged_keys)
 {
 	static const char *const keys[] = {
-		GEMM " batch=2 lda=64 ldb=32 ldc=64 alpha=1 beta=0.5",
+		"gemm ta=N tb=T m=64 n=32 k=16 a=f32 batch=2 lda=64 ldb=32 ldc=64 beta=0.5",
 		"gemv trans=T m=30 n=20 type=f64 lda=31 incx=-2 incy=1 alpha=1 beta=1",
 		"syrk uplo=L trans=T n=30 k=20 type=f32c lda=31 ldc=30 alpha=1 beta=1",
 		"trsm side=L uplo=U trans=C diag=N m=12 n=9 type=f64c lda=12 ldb=13 alpha=2",
