@@ -12,6 +12,7 @@
 #include "profrig/base/num.h"
 #include "profrig/base/progress.h"
 #include "profrig/base/text.h"
+#include "profrig/library/library_log.h"
 #include "profrig/model/library_calls.h"
 
 #define HEAD_MAX 4096 /* bytes in which the columns of a table stand */
@@ -51,10 +52,34 @@ static const char *cell(const struct trace_table *t, char *const *fields, size_t
 	return at < n ? fields[at] : "";
 }
 
+/*
+ * The key of a table that has none, as madengine's: by the text of the call, when that is one call.
+ * Owned; NULL: it is none that the parsers of logs know.
+ */
+static char *key_of_text(const char *config, double *ret_flops)
+{
+	struct library_calls *lc = library_calls_new();
+	struct library_log *log = library_log_new(NULL, lc);
+	CLEANUP(xfreep) char *line = xasprintf("%s\n", config);
+	struct library_counts counts;
+	char *key = NULL;
+
+	library_log_text(log, line, strlen(line));
+	library_log_end(log, &counts);
+	if (lc->rows.nr == 1 && lc->rows.v[0].calls == 1) {
+		key = xstrdup(lc->rows.v[0].key);
+		if (lc->rows.v[0].flops != LIBRARY_UNKNOWN)
+			*ret_flops = (double)lc->rows.v[0].flops;
+	}
+	library_log_free(log);
+	library_calls_free(lc);
+	return key;
+}
+
 static bool row_add(const struct trace_table *t, char *const *f, size_t n, uint64_t line,
 		    struct bench_set *set)
 {
-	CLEANUP(xfreep) char *problem = NULL;
+	CLEANUP(xfreep) char *problem = NULL, *key = NULL;
 	const char *calls = cell(t, f, n, CALLS), *flops = cell(t, f, n, FLOPS);
 	struct bench_config c = { .library = (char *)(uintptr_t)cell(t, f, n, LIBRARY),
 				  .config = (char *)(uintptr_t)cell(t, f, n, CONFIG),
@@ -75,6 +100,13 @@ static bool row_add(const struct trace_table *t, char *const *f, size_t n, uint6
 		problem = xasprintf("line %" PRIu64 " of %.80s has a cell of more than %zu bytes",
 				    line, fs_base(t->path), LIBRARY_TEXT_MAX);
 		c.key = c.config = (char *)(uintptr_t) "";
+	}
+	if (!*c.key && *c.config && !problem) {
+		double one = NAN;
+
+		key = key_of_text(c.config, &one);
+		c.key = key ? key : c.key;
+		c.flops = isnan(one) ? c.flops : one * (double)c.calls;
 	}
 	c.problem = problem;
 	return bench_config_add(set, &c);
