@@ -14,6 +14,7 @@
 
 #include "profrig/base/fs.h"
 #include "profrig/base/text.h"
+#include "profrig/bench/bench_back_end.h"
 #include "profrig/readers/reader.h"
 #include "profrig/report/convert.h"
 #include "profrig/sampler/sampler.h"
@@ -173,6 +174,14 @@ static void offer_converters(struct asking *a)
 		word_offer(a, converters[i]->name, converters[i]->about);
 }
 
+static void offer_back_ends(struct asking *a)
+{
+	offer_words(a, BENCH_FAMILIES_DEFAULT);
+	for (const struct bench_back_end *b = bench_back_ends; b->name; b++)
+		if (strcmp(b->name, b->family) != 0)
+			word_offer(a, b->name, b->package);
+}
+
 static void offer_statuses(struct asking *a)
 {
 	for (int i = 0; i <= RUN_SKIPPED; i++)
@@ -201,6 +210,8 @@ static const struct {
 	{ NULL, "integration", NULL, "linear previous trapezoid" },
 	{ NULL, "attribution", NULL, "shared independent" },
 	{ NULL, "estimate", NULL, "both time power" },
+	{ "lib perf", "cache", NULL, "warm cold weights-cold" },
+	{ "lib perf", "backends", offer_back_ends, NULL },
 };
 
 /* An option without a row here takes what its word in --help names: a DIR or a FILE. */

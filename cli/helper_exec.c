@@ -20,11 +20,14 @@
 #define START_MS 10000
 #define WORDS_MAX 4096
 
-/* The other commands only read and write files, or answer at once. */
-static bool may_load(const char *command)
+/* The other commands only read and write files, or answer at once. next: the word behind, NULL. */
+static bool may_load(const char *command, const char *next)
 {
-	static const char *const those[] = { "run",  "plan", "discover", "build",
-					     "list", "ctl",  "doctor",   "sample" };
+	static const char *const those[] = { "run", "plan",   "discover", "build",   "list",
+					     "ctl", "doctor", "sample",   "lib-perf" };
+
+	if (!strcmp(command, "lib"))
+		return next && !strcmp(next, "perf");
 
 	for (size_t i = 0; i < ARRAY_LEN(those); i++)
 		if (strcmp(those[i], command) == 0)
@@ -66,7 +69,7 @@ void helper_take_over(int argc, char **argv)
 
 	while (at < argc && argv[at][0] == '-')
 		at++;
-	if (at >= argc || !may_load(argv[at]))
+	if (at >= argc || !may_load(argv[at], argv[at + 1]))
 		return;
 	if (helper_starts(path, &why)) {
 		execv(path, argv);

@@ -53,6 +53,26 @@ void dynlib_close(void *handle)
 		dlclose(handle);
 }
 
+dynlib_function *dynlib_find(void *handle, const char *name)
+{
+	void *p = dlsym(handle, name);
+	dynlib_function *f;
+
+	memcpy(&f, &p, sizeof(f));
+	return f;
+}
+
+char *dynlib_file(dynlib_function *f)
+{
+	Dl_info info;
+	void *p;
+
+	memcpy(&p, &f, sizeof(p));
+	if (!f || !dladdr(p, &info) || !info.dli_fname)
+		return NULL;
+	return xrealpath(info.dli_fname);
+}
+
 int dynlib_possible(struct err *err)
 {
 	(void)err;

@@ -32,3 +32,15 @@ void dynlib_close(void *handle)
 {
 	(void)handle;
 }
+
+dynlib_function *dynlib_find(void *handle, const char *name)
+{
+	(void)handle, (void)name;
+	return NULL;
+}
+
+char *dynlib_file(dynlib_function *f)
+{
+	(void)f;
+	return NULL;
+}

@@ -37,6 +37,11 @@ differs "profrig run --idle 10 --tools gpu_power -- ./train" "edit=s,--idle 10,-
 differs "mpirun -n 64 profrig-mpi analyze traces.otf2 -o out" "edit=s,-n 64,-n 2 --oversubscribe --allow-run-as-root,"
 differs "profrig mark 'epoch 3'" "edit=s,.*,profrig run -- sh -c \"&\","
 differs "profrig ctl latest start" "edit=s,.*,live_run; &; rc=\$?; wait \$live; (exit \$rc),"
+if ls /usr/lib/*/openblas-*/libopenblas.so.0 /usr/lib/*/blis-*/libblis.so.4 >/dev/null 2>&1; then
+	differs "profrig lib perf library_trace.csv --backends openblas,blis" "edit=s,$, --cache warm --precision 50% --budget 10,"
+else
+	differs "profrig lib perf library_trace.csv --backends openblas,blis" "skip=neither is installed"
+fi
 [ -x "$B/profrig-mpi" ] && need mpi command -v mpirun || differs "mpirun -n 64 profrig-mpi analyze traces.otf2 -o out" "skip=no MPI here"
 if ! need perf perf record -o "$T/perf.data" true; then
 	for e in "profrig run --tools perf,cpu_power -- ./train" "profrig run --tools perf --record-after 60 --record-for 30 -- ./train"; do
@@ -78,6 +83,8 @@ cp "$fixtures/rpd/v1.rpd" run.rpd
 gzip -c "$fixtures/tef/kineto.json" >trace.json.gz
 "$PROFRIG" -q convert run.rpd -o big.otf2 >/dev/null && cp -r big.otf2/. . || exit 1
 jq '.[0].tags += ["training"]' "$fixtures/mad/models.json" >package/models.json
+echo "./rocblas-bench -f gemm -r s --transposeA N --transposeB T -m 64 -n 32 -k 16 --alpha 1 --lda 64 --ldb 32 --beta 0 --ldc 64" >rocblas.log
+echo "host:1:2 [0] NCCL INFO AllReduce: opCount 0 sendbuff 0x7f1 recvbuff 0x7f2 count 2097152 datatype 7 op 0 root 0 comm 0x5 [nranks=2] stream 0x6" >nccl.0.log
 nvidia_machine "$T/nvidia" 4
 export PROFRIG_SYSFS_ROOT=$T/nvidia PROFRIG_NVML_LIB=$B/tests/fakes/fake_nvml.so PATH=$T/bin:$B:$PATH
 live_run() { # a run that waits for `ctl`
@@ -105,9 +112,9 @@ $(tail -n 20 "$T/err")"; fi
 mapfile -t readme < <(awk '/^```sh/ {s = 1; next} /^```/ {s = 0} s && NF' "$ROOT/README.md" | sed 's/[[:blank:]]*# .*//')
 check "README.md has examples" test "${#readme[@]}" -gt 20
 for e in "${readme[@]}"; do tried README.md "$e"; done
-mapfile -t commands < <("$PROFRIG" __man | grep -v '^profrig')
+mapfile -t commands < <("$PROFRIG" --help | sed -n '/^usage/,/^profrig COMMAND/s/^  \([a-z]\+\( [a-z]\+\)\?\)  .*/\1/p')
 for c in "${commands[@]}"; do
-	mapfile -t examples < <("$PROFRIG" "$c" --help | sed -n 's/^example: //p')
+	mapfile -t examples < <("$PROFRIG" $c --help | sed -n 's/^example: //p')
 	check "$c --help has an example" test "${#examples[@]}" -gt 0
 	for e in "${examples[@]}"; do
 		readme+=("$e")

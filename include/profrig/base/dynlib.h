@@ -44,6 +44,14 @@ struct dynlib_sym {
 int dynlib_open(const char *const *names, void **ret_handle, struct err *err);
 int dynlib_load(void *handle, const struct dynlib_sym *syms, size_t n, void *into, struct err *err);
 void dynlib_close(void *handle);
+/*
+ * Where names are known at run time only: a function of the library or of those that it needs;
+ * NULL: there is none. Its caller knows its type.
+ */
+typedef void dynlib_function(void);
+dynlib_function *dynlib_find(void *handle, const char *name);
+/* The file that a function lies in, links resolved. Owned; NULL: unknown. */
+char *dynlib_file(dynlib_function *f);
 
 /*
  * dynlib_none.c replaces dynlib.c where profrig is linked statically (mk/tarball.mk): dynlib_open

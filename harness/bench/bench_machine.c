@@ -1,0 +1,139 @@
+#include "bench_machine.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/base/fs.h"
+#include "profrig/base/num.h"
+#include "profrig/base/strvec.h"
+#include "profrig/base/xalloc.h"
+
+#define TEXT_MAX ((size_t)1 << 20)
+#define INDEXES_MAX 10 /* caches of a processor */
+
+/* A short file of /sys, without its line end; owned, NULL: there is none. */
+static char *line_of(const char *path)
+{
+	char *text = NULL;
+
+	if (fs_read(path, TEXT_MAX, &text, NULL, NULL) < 0)
+		return NULL;
+	text[strcspn(text, "\n")] = 0;
+	return text;
+}
+
+uint64_t machine_cache_bytes(void)
+{
+	uint64_t most = 0;
+
+	for (int i = 0; i < INDEXES_MAX; i++) {
+		CLEANUP(xfreep)
+		char *path = xasprintf("/sys/devices/system/cpu/cpu0/cache/index%d/size", i);
+		CLEANUP(xfreep) char *size = line_of(path);
+		int64_t bytes;
+
+		if (size && num_bytes(size, strlen(size), &bytes) == 0 && (uint64_t)bytes > most)
+			most = (uint64_t)bytes;
+	}
+	return most ? most : BENCH_CACHE_DEFAULT;
+}
+
+/* What stands behind "NAME:" and blanks in a file of lines; owned, NULL: there is no such line. */
+static char *field_of(const char *text, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = text; at; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (!strncmp(at, name, n) && strchr(" \t:", at[n])) {
+			at += n;
+			at += strspn(at, " \t:");
+			return xstrndup(at, strcspn(at, "\n"));
+		}
+	}
+	return NULL;
+}
+
+static uint64_t number_in(const char *path)
+{
+	CLEANUP(xfreep) char *text = line_of(path);
+	uint64_t v = UINT64_MAX;
+
+	return text && num_u64(text, strlen(text), &v) == 0 ? v : UINT64_MAX;
+}
+
+uint64_t machine_memory_free(void)
+{
+	CLEANUP(xfreep) char *text = NULL, *kb = NULL;
+	uint64_t free_bytes = 0, most = number_in("/sys/fs/cgroup/memory.max");
+	uint64_t now = number_in("/sys/fs/cgroup/memory.current");
+
+	if (fs_read("/proc/meminfo", TEXT_MAX, &text, NULL, NULL) == 0)
+		kb = field_of(text, "MemAvailable");
+	if (kb && num_u64(kb, strcspn(kb, " "), &free_bytes) == 0)
+		free_bytes *= 1024;
+	if (most != UINT64_MAX && now != UINT64_MAX &&
+	    most - (now < most ? now : most) < free_bytes)
+		free_bytes = most - (now < most ? now : most);
+	return free_bytes;
+}
+
+char *machine_processor(void)
+{
+	CLEANUP(xfreep) char *text = NULL;
+	char *name = NULL;
+
+	if (fs_read("/proc/cpuinfo", TEXT_MAX * 16, &text, NULL, NULL) == 0)
+		name = field_of(text, "model name");
+	return name ? name : xstrdup("");
+}
+
+int machine_cpus(unsigned n, struct strbuf *to, struct err *err)
+{
+	cpu_set_t set;
+	unsigned left;
+
+	if (sched_getaffinity(0, sizeof(set), &set) < 0)
+		return err_sys(err, errno, "sched_getaffinity");
+	left = (unsigned)CPU_COUNT(&set);
+	if (left < n)
+		return err_set(err, ERANGE, "%u threads need as many processors, there are %u", n,
+			       left);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &set) && left-- <= n)
+			strbuf_addf(to, "%s%d", to->len ? "," : "", cpu);
+	return 0;
+}
+
+/* By cpufreq, in kHz; by /proc/cpuinfo, whose blocks are in the order of processors. */
+static double clock_of(const char *cpu)
+{
+	CLEANUP(xfreep)
+	char *path = xasprintf("/sys/devices/system/cpu/cpu%s/cpufreq/scaling_cur_freq", cpu);
+	CLEANUP(xfreep) char *text = NULL, *mhz = NULL;
+	CLEANUP(xfreep) char *begin = xasprintf("processor\t: %s\n", cpu);
+	uint64_t khz = number_in(path);
+	const char *at = NULL;
+	double v;
+
+	if (khz != UINT64_MAX)
+		return (double)khz / 1e3;
+	if (fs_read("/proc/cpuinfo", TEXT_MAX * 16, &text, NULL, NULL) == 0)
+		at = strstr(text, begin);
+	mhz = at ? field_of(at, "cpu MHz") : NULL;
+	return mhz && num_f64(mhz, strlen(mhz), &v) == 0 ? v : NAN;
+}
+
+double machine_clock_mhz(const char *cpus)
+{
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+	double sum = 0;
+
+	strvec_split(&words, cpus, ",");
+	for (size_t i = 0; i < words.nr; i++)
+		sum += clock_of(words.v[i]);
+	return words.nr ? sum / (double)words.nr : NAN;
+}

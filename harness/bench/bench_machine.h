@@ -1,0 +1,22 @@
+/*
+ * bench_machine: facts of this machine that measurements need. What the kernel does not tell is 0,
+ * NaN or "".
+ */
+#ifndef BENCH_MACHINE_H
+#define BENCH_MACHINE_H
+
+#include <stdint.h>
+
+#include "profrig/base/err.h"
+#include "profrig/base/strbuf.h"
+
+#define BENCH_CACHE_DEFAULT (UINT64_C(32) << 20) /* bytes, where the kernel tells of no cache */
+
+uint64_t machine_cache_bytes(void); /* the last level's */
+uint64_t machine_memory_free(void); /* bytes that programs can have, cgroup's limit included */
+char *machine_processor(void);      /* its name, owned */
+/* "2,3": the last n processors that this process may use; -ERANGE: there are less. */
+int machine_cpus(unsigned n, struct strbuf *to, struct err *err);
+double machine_clock_mhz(const char *cpus); /* mean over them, now; NaN unknown */
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * bench_rows: library_perf.csv, as a file to which each row is added by one write and one fsync.
+ *
+ * Opening takes a lock, so that one process writes at a time, cuts off a last line that has no end
+ * (its writer was killed), and learns which rows there are. A file that does not begin with the
+ * columns of this table is left alone (-EINVAL). Texts of logs are cells that no spreadsheet takes
+ * for formulas (csv_sheet_str). Lines end in LF; no cell has a line end, so a line is a row.
+ */
+#ifndef BENCH_ROWS_H
+#define BENCH_ROWS_H
+
+#include "profrig/bench/bench.h"
+
+#define BENCH_COLUMNS \
+	"library,config,backend,device,calls,repeats,mean_us,median_us,stddev_us,min_us,gflops," \
+	"gbps,energy_j,status,reason,key,version,path,threads,cache,init,timer,ci_low_us," \
+	"ci_high_us,clock_mhz,temperature_c,peak_share"
+
+struct intern;
+
+struct bench_rows {
+	int fd;
+	char *path, *device;
+	enum bench_cache cache; /* of the rows that are asked for and added */
+	unsigned threads;
+	struct intern *known;
+};
+
+int bench_rows_open(const char *path, const char *device, enum bench_cache cache, unsigned threads,
+		    struct bench_rows *ret, struct err *err);
+/* By key (without one: library and config), back end, cache mode and threads. */
+bool bench_rows_have(const struct bench_rows *rows, const struct bench_config *c,
+		     const char *back_end);
+/* The row is in the file, or nothing of it. */
+int bench_rows_add(struct bench_rows *rows, const struct bench_row *row, struct err *err);
+void bench_rows_close(struct bench_rows *rows);
+
+#endif

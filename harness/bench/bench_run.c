@@ -1,0 +1,301 @@
+#include "bench_machine.h"
+#include "bench_measure.h"
+#include "bench_rows.h"
+#include "bench_set.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profrig/base/clock.h"
+#include "profrig/base/num.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/xalloc.h"
+
+struct running {
+	const struct bench_opts *o;
+	struct bench_back_ends *ends;
+	struct bench_outcome *out;
+	struct bench_rows rows;
+	struct strbuf cpus;
+	char *device;
+	int64_t begin_ns;
+	struct err *err;
+};
+
+/* ---- back ends ---- */
+
+static void identity_read(const struct bench_line *line, struct bench_identity *ret)
+{
+	int64_t threads;
+
+	ret->wide = !strcmp(line->field[1], "1");
+	if (num_i64(line->field[2], strlen(line->field[2]), &threads) == 0 && threads > 0 &&
+	    threads < 1 << 20)
+		ret->threads = (int)threads;
+	ret->path = xstrdup(line->field[3]);
+	ret->version = xasprintf("%s%s", line->field[4], ret->wide ? " (64-bit integers)" : "");
+}
+
+static void end_try(struct running *run, struct bench_end *e)
+{
+	struct bench_process p;
+
+	e->status = BENCH_SKIPPED;
+	if (!e->path) {
+		e->reason = xasprintf("not installed: apt-get install %s", e->package);
+		return;
+	}
+	e->status = bench_process_start(&p, e->path, run->cpus.buf, run->o);
+	e->loaded = e->status == BENCH_OK;
+	if (e->loaded)
+		identity_read(&p.line, &e->identity);
+	else
+		e->reason = xstrdup(p.reason);
+	bench_process_end(&p);
+}
+
+static int ends_try(struct running *run)
+{
+	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT;
+	bool any = false;
+
+	for (size_t i = 0; i < run->ends->v.nr; i++) {
+		struct bench_end *e = &run->ends->v.v[i];
+
+		end_try(run, e);
+		any |= e->loaded;
+		if (e->reason)
+			strbuf_addf(&why, "%s%s: %s", why.len ? "; " : "", e->name, e->reason);
+	}
+	if (any)
+		return 0;
+	return err_set(run->err, ENODEV, "no back end loads: %.400s", why.buf);
+}
+
+/* ---- rows ---- */
+
+static int row_add(struct running *run, struct bench_row *row)
+{
+	int r = bench_rows_add(&run->rows, row, run->err);
+
+	if (r < 0)
+		return r;
+	run->out->rows++;
+	run->out->of[row->status]++;
+	if (run->o->listener.row)
+		run->o->listener.row(run->o->listener.ctx, row);
+	return 0;
+}
+
+static struct bench_row row_of(const struct bench_config *c, const struct bench_end *e,
+			       enum bench_status status, const char *reason)
+{
+	struct bench_row row = { .config = c,
+				 .back_end = e->name,
+				 .identity = e->loaded ? &e->identity : NULL,
+				 .status = status,
+				 .reason = reason ? reason : "",
+				 .gflops = NAN,
+				 .gbps = NAN,
+				 .clock_mhz = NAN };
+
+	bench_stats(NULL, 0, &row.figures);
+	return row;
+}
+
+static void note_add(struct strbuf *to, const char *fmt, double v)
+{
+	char text[120];
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(text, sizeof(text), fmt, v);
+#pragma GCC diagnostic pop
+	strbuf_addf(to, "%s%s", to->len ? "; " : "", text);
+}
+
+static void notes_of(const struct running *run, const struct bench_side *s, struct strbuf *to)
+{
+	const struct bench_identity *id = &s->end->identity;
+
+	if (s->figures.drifts)
+		note_add(to, "its time drifts by %+.1f %%", s->figures.drift * 100);
+	if (id->threads && (unsigned)id->threads != run->o->threads)
+		note_add(to, "the library uses %.0f threads", id->threads);
+	if (s->figures.processes < BENCH_ROUNDS_MIN)
+		note_add(to, "the budget ended after %.0f processes", (double)s->figures.processes);
+	else if (!(s->figures.error <= run->o->precision * s->figures.mean))
+		note_add(to, "the standard error stays at %.1f %%",
+			 s->figures.error / s->figures.mean * 100);
+}
+
+static int side_row(struct running *run, const struct bench_config *c, const struct bench_op *op,
+		    const struct bench_side *s)
+{
+	CLEANUP(strbuf_release) struct strbuf notes = STRBUF_INIT;
+	struct bench_row row = row_of(c, s->end, s->status, s->reason);
+
+	if (s->status != BENCH_OK)
+		return row_add(run, &row);
+	notes_of(run, s, &notes);
+	row.reason = notes.buf;
+	row.repeats = s->repeats;
+	row.figures = s->figures;
+	row.gflops = (double)op->flops / s->figures.mean / 1e3;
+	row.gbps = (double)op->bytes / s->figures.mean / 1e3;
+	row.clock_mhz = s->clocks ? s->clock_sum / s->clocks : NAN;
+	return row_add(run, &row);
+}
+
+/* ---- configurations ---- */
+
+static int measured(struct running *run, const struct bench_config *c, const struct bench_op *op,
+		    struct bench_side *sides, size_t nr, double seconds)
+{
+	struct bench_measure m = { .op = op,
+				   .key = c->key,
+				   .cpus = run->cpus.buf,
+				   .o = run->o,
+				   .sides = sides,
+				   .nr = nr,
+				   .seconds = seconds };
+	int64_t begin = clock_monotonic_ns();
+	int r = 0;
+
+	bench_measure(&m);
+	run->out->overhead_s += (double)(clock_monotonic_ns() - begin - m.work_ns) / 1e9;
+	run->out->pairs += nr;
+	for (size_t i = 0; r == 0 && i < nr; i++)
+		r = side_row(run, c, op, &sides[i]);
+	return r;
+}
+
+/* Why no back end can measure it; BENCH_OK: they can. */
+static enum bench_status obstacle(const struct bench_config *c, struct bench_op *op,
+				  struct err *err)
+{
+	if (c->problem) {
+		err_set(err, EINVAL, "%s", c->problem);
+		return BENCH_SKIPPED;
+	}
+	if (!*c->key) {
+		err_set(err, ENOTSUP, "there is no key");
+		return BENCH_UNSUPPORTED;
+	}
+	switch (bench_op_parse(c->key, op, err)) {
+	case 0:
+		break;
+	case -EINVAL:
+	case -ERANGE:
+		return BENCH_SKIPPED;
+	default:
+		return BENCH_UNSUPPORTED;
+	}
+	if (op->flops)
+		return BENCH_OK;
+	err_set(err, EINVAL, "there is nothing to compute");
+	return BENCH_SKIPPED;
+}
+
+static int config_run(struct running *run, const struct bench_config *c, double seconds)
+{
+	struct bench_side *sides = xcalloc(run->ends->v.nr, sizeof(*sides));
+	struct err why = ERR_INIT;
+	struct bench_op op;
+	enum bench_status status = obstacle(c, &op, &why);
+	size_t nr = 0;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < run->ends->v.nr; i++) {
+		const struct bench_end *e = &run->ends->v.v[i];
+		struct bench_row row = row_of(c, e, status, why.msg);
+
+		if (!run->o->again && bench_rows_have(&run->rows, c, e->name))
+			continue;
+		if (status == BENCH_OK && e->loaded) {
+			sides[nr] = (struct bench_side){ .end = e };
+			sides[nr++].process = (struct bench_process)BENCH_PROCESS_INIT;
+			continue;
+		}
+		if (status == BENCH_OK)
+			row = row_of(c, e, (enum bench_status)e->status, e->reason);
+		r = row_add(run, &row);
+	}
+	if (r == 0 && nr)
+		r = measured(run, c, &op, sides, nr, seconds);
+	for (size_t i = 0; i < nr; i++)
+		VEC_RELEASE(&sides[i].blocks);
+	free(sides);
+	return r;
+}
+
+static bool all_rows_there(const struct running *run, const struct bench_config *c)
+{
+	for (size_t i = 0; i < run->ends->v.nr; i++)
+		if (run->o->again || !bench_rows_have(&run->rows, c, run->ends->v.v[i].name))
+			return false;
+	return true;
+}
+
+static int configs_run(struct running *run, const struct bench_choice *choice)
+{
+	const struct bench_listener *l = &run->o->listener;
+
+	for (size_t i = 0; i < choice->v.nr; i++) {
+		const struct bench_config *c = choice->v.v[i];
+		double left =
+			run->o->budget_s - (double)(clock_monotonic_ns() - run->begin_ns) / 1e9;
+		double seconds =
+			run->o->budget_s > 0 ? left / (double)(choice->v.nr - i) : BENCH_CONFIG_S;
+		int r;
+
+		if (all_rows_there(run, c)) {
+			run->out->resumed++;
+			continue;
+		}
+		if (run->o->budget_s > 0 && left <= 0) {
+			run->out->left++;
+			continue;
+		}
+		if (l->config)
+			l->config(l->ctx, c, i, choice->v.nr);
+		r = config_run(run, c, seconds);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int bench_run(const struct bench_set *set, struct bench_back_ends *ends, const struct bench_opts *o,
+	      struct bench_outcome *ret, struct err *err)
+{
+	struct running run = { .o = o,
+			       .ends = ends,
+			       .out = ret,
+			       .cpus = STRBUF_INIT,
+			       .rows = { .fd = -1 },
+			       .begin_ns = clock_monotonic_ns(),
+			       .err = err };
+	struct bench_choice choice = { VEC_INIT };
+	int r;
+
+	*ret = (struct bench_outcome){ 0 };
+	r = machine_cpus(o->threads, &run.cpus, err);
+	if (r == 0)
+		r = ends_try(&run);
+	if (r == 0) {
+		run.device = machine_processor();
+		bench_set_choose(set, o->top, o->min_share, &choice);
+		ret->chosen = choice.v.nr;
+		r = bench_rows_open(o->output, run.device, o->cache, o->threads, &run.rows, err);
+	}
+	if (r == 0)
+		r = configs_run(&run, &choice);
+	bench_rows_close(&run.rows);
+	strbuf_release(&run.cpus);
+	free(run.device);
+	VEC_RELEASE(&choice.v);
+	return r;
+}

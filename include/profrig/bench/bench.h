@@ -1,0 +1,149 @@
+/*
+ * bench: how long does each call that a model makes take with this or that library?
+ *
+ * Configurations (a library's call, its canonical key, how often it was made) are replayed by back
+ * ends, and each pair of them becomes a row of library_perf.csv, whatever happens to it.
+ *
+ * Life cycle:
+ *	1. bench_set with its configs (bench_config_add); they are kept
+ *	2. bench_back_ends_find(names, &ends, err)	(bench_back_end.h)
+ *	3. bench_run(&set, &ends, &opts, &outcome, err)
+ *	4. bench_set_release, bench_back_ends_release
+ *
+ * Each measurement is made in fresh child processes (bench_child.h), at least BENCH_ROUNDS_MIN for
+ * each back end. In a round the children of all back ends are alive; they get blocks of about 10 ms
+ * in turn, A B B A. One untimed call is made in front of each block. With several threads a child
+ * whose turn it is not is stopped, as its threads would spin beside the others. Inputs are uniform
+ * in [-1, 1]. Warm-up ends when two blocks in a row differ by less than 3 %, or after 0.5 s.
+ * Measuring ends when the standard error of each mean, over blocks and over processes, is at most
+ * the precision, or when the configuration's share of the budget is used up.
+ *
+ * Cache modes, part of a result:
+ *	warm		the same operands in each call
+ *	cold		all operands change from call to call, over twice the last-level cache
+ *	weights-cold	operand A alone does (bench_op.h says why A); the rest stays: a layer reads
+ *			its weights from memory and its input from a cache
+ * The sets that change take at most a quarter of the free memory, and are at least two.
+ *
+ * Kill-safe: a row is one append of one whole line, synced; a torn last line is cut off by the
+ * next run with the same file, which goes on with what has no row. One process at a time writes
+ * (flock).
+ *
+ * Units in names. One thread; signals are the caller's business: children die with it.
+ */
+#ifndef PROFRIG_BENCH_H
+#define PROFRIG_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profrig/base/err.h"
+#include "profrig/base/vec.h"
+#include "profrig/bench/bench_back_end.h"
+#include "profrig/bench/bench_stats.h"
+
+#define BENCH_ROUNDS_MIN 3
+#define BENCH_ROUNDS_MAX 12
+#define BENCH_CONFIGS_MAX ((size_t)1 << 18)
+#define BENCH_FLOPS_UNKNOWN UINT64_MAX
+
+/* ---- what is measured ---- */
+
+struct bench_config {
+	char *library, *config, *key; /* key "": there is none */
+	char *problem;                /* why it cannot be measured, such as a damaged row; NULL */
+	uint64_t calls;
+	double flops; /* of all its calls; NaN unknown */
+};
+
+struct intern;
+struct bench_set {
+	VEC(struct bench_config) v;
+	struct intern *keys;     /* of those without a problem; NULL: none yet */
+	VEC(uint32_t) config_of; /* by number of the key */
+};
+
+/*
+ * Texts are copied, control bytes in them become blanks. Flops of a key that bench_op knows are
+ * computed anew. A key that is in the set already adds to its calls. False: there are
+ * BENCH_CONFIGS_MAX.
+ */
+bool bench_config_add(struct bench_set *set, const struct bench_config *c);
+void bench_set_release(struct bench_set *set);
+
+/* ---- how ---- */
+
+enum bench_cache { BENCH_WARM, BENCH_COLD, BENCH_WEIGHTS_COLD };
+const char *bench_cache_name(enum bench_cache c);
+bool bench_cache_parse(const char *name, enum bench_cache *ret);
+
+enum bench_status {
+	BENCH_OK,
+	BENCH_FAILED,  /* the library does not load, or an answer was none */
+	BENCH_CRASHED, /* it ended the child, by a signal or not */
+	BENCH_TIMEOUT,
+	BENCH_WRONG, /* its result is not that of the reference */
+	BENCH_UNSUPPORTED,
+	BENCH_SKIPPED, /* needs more memory than there is; nothing to compute; a damaged row */
+	BENCH_STATUSES
+};
+const char *bench_status_name(enum bench_status s);
+
+struct bench_row {
+	const struct bench_config *config;
+	const char *back_end;
+	const struct bench_identity *identity; /* NULL: it was never loaded */
+	enum bench_status status;
+	const char *reason; /* "" none; of a row that is ok: a note */
+	uint64_t repeats;   /* timed calls */
+	struct bench_figures figures;
+	double gflops, gbps, clock_mhz; /* NaN unknown */
+};
+
+struct bench_listener {
+	void (*config)(void *ctx, const struct bench_config *c, size_t at, size_t of);
+	void (*row)(void *ctx, const struct bench_row *r);
+	void *ctx;
+};
+
+struct bench_opts {
+	const char *output; /* library_perf.csv */
+	enum bench_cache cache;
+	unsigned threads;    /* 1 */
+	double precision;    /* 0.02 */
+	double budget_s;     /* of all configurations; 0: BENCH_CONFIG_S for each */
+	double timeout_s;    /* in which a child answers, beside what its work needs */
+	uint64_t top;        /* the heaviest ones alone; 0: all */
+	double min_share;    /* of all flops, or of all calls where flops are unknown */
+	bool again;          /* also what has a row */
+	const char *program; /* that has the hidden command of bench_child.h */
+	struct bench_listener listener;
+};
+#define BENCH_CONFIG_S 10.0
+#define BENCH_OPTS_INIT \
+	{ \
+		.output = "library_perf.csv", .cache = BENCH_WEIGHTS_COLD, .threads = 1, \
+		.precision = 0.02, .timeout_s = 10, .program = "/proc/self/exe" \
+	}
+
+struct bench_outcome {
+	size_t chosen;  /* configurations behind top and min_share */
+	size_t resumed; /* of those: all rows were there */
+	size_t left;    /* of those: the budget ended before them */
+	size_t rows;    /* that were written */
+	size_t of[BENCH_STATUSES];
+	/* time that was neither warm-up nor filling, checking or measuring, and for how many pairs
+	 */
+	double overhead_s;
+	size_t pairs;
+};
+
+/*
+ * -ENODEV: no back end loads, and err says why; -EINVAL: the file is no library_perf.csv; -EBUSY:
+ * another process writes it; other errors: it cannot be written, what was written stays.
+ */
+int bench_run(const struct bench_set *set, struct bench_back_ends *ends, const struct bench_opts *o,
+	      struct bench_outcome *ret, struct err *err);
+
+#endif

@@ -1,0 +1,97 @@
+/*
+ * bench_back_end: the registry of libraries that calls are measured with. A row of
+ * BENCH_BACK_ENDS is one flavour: its name, the family by which its first installed flavour is
+ * meant, its file below a folder of libraries, and the package that has it. Source: Debian 12's
+ * packages.
+ *
+ * A back end may also be named by the absolute path of any library with BLAS functions.
+ *
+ * What is no BLAS in a library (a vendor's benchmark program, oneDNN, libraries of GPUs) will be
+ * another `kind` of row with its own child.
+ */
+#ifndef PROFRIG_BENCH_BACK_END_H
+#define PROFRIG_BENCH_BACK_END_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "profrig/base/err.h"
+#include "profrig/base/strvec.h"
+#include "profrig/base/vec.h"
+
+struct bench_back_end {
+	const char *name, *family, *file, *package;
+};
+
+/* clang-format off */
+#define BENCH_BACK_ENDS(X) \
+	X("openblas-pthread", "openblas", \
+	  "openblas-pthread/libopenblas.so.0", "libopenblas0-pthread") \
+	X("openblas-openmp", "openblas", \
+	  "openblas-openmp/libopenblas.so.0", "libopenblas0-openmp") \
+	X("openblas-serial", "openblas", \
+	  "openblas-serial/libopenblas.so.0", "libopenblas0-serial") \
+	X("blis-pthread", "blis", \
+	  "blis-pthread/libblis.so.4", "libblis4-pthread") \
+	X("blis-openmp", "blis", \
+	  "blis-openmp/libblis.so.4", "libblis4-openmp") \
+	X("blis-serial", "blis", \
+	  "blis-serial/libblis.so.4", "libblis4-serial") \
+	X("atlas", "atlas", \
+	  "atlas/libblas.so.3", "libatlas3-base") \
+	X("reference", "reference", \
+	  "blas/libblas.so.3", "libblas3") \
+	X("gsl", "gsl", \
+	  "libgslcblas.so.0", "libgslcblas0") \
+	X("openblas64-pthread", "openblas64", \
+	  "openblas64-pthread/libopenblas64.so.0", "libopenblas64-0-pthread") \
+	X("openblas64-openmp", "openblas64", \
+	  "openblas64-openmp/libopenblas64.so.0", "libopenblas64-0-openmp") \
+	X("openblas64-serial", "openblas64", \
+	  "openblas64-serial/libopenblas64.so.0", "libopenblas64-0-serial") \
+	X("blis64-pthread", "blis64", \
+	  "blis64-pthread/libblis64.so.4", "libblis64-4-pthread") \
+	X("blis64-openmp", "blis64", \
+	  "blis64-openmp/libblis64.so.4", "libblis64-4-openmp") \
+	X("blis64-serial", "blis64", \
+	  "blis64-serial/libblis64.so.4", "libblis64-4-serial") \
+	X("reference64", "reference64", \
+	  "blas64/libblas64.so.3", "libblas64-3")
+/* clang-format on */
+
+extern const struct bench_back_end bench_back_ends[]; /* ended by a name NULL */
+/* Families that are measured unless others are named: those of 32-bit integers. */
+#define BENCH_FAMILIES_DEFAULT "openblas blis atlas reference gsl"
+
+/* What a library says of itself, in the child that loaded it. */
+struct bench_identity {
+	char *path;    /* of the file with its functions, links resolved */
+	char *version; /* with the kernels that it chose */
+	bool wide;     /* integers of 64 bits */
+	int threads;   /* that it uses; 0: it does not say */
+};
+
+/* A back end of this session. */
+struct bench_end {
+	char *name; /* of the flavour, or the path */
+	char *path; /* to load; NULL: it is not installed */
+	const char *package;
+	struct bench_identity identity;
+	bool loaded;
+	int status;   /* of its rows when it was not loaded: enum bench_status */
+	char *reason; /* why it was not */
+};
+
+struct bench_back_ends {
+	VEC(struct bench_end) v;
+};
+
+/*
+ * By names of flavours, families or absolute paths, each once; none: the first installed flavour of
+ * each default family. What is named and not installed is in it without a path. -EINVAL: no such
+ * name; -ENOENT: none is installed.
+ */
+int bench_back_ends_find(const struct strvec *names, struct bench_back_ends *ret, struct err *err);
+void bench_back_ends_release(struct bench_back_ends *ends);
+
+#endif

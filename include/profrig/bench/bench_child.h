@@ -1,0 +1,27 @@
+/*
+ * bench_child: the process that loads one library and calls it (`profrig __bench FD CPUS LIBRARY`).
+ *
+ * It speaks over a socket, FD, so that what the library prints disturbs nobody. Both sides send
+ * lines of fields with tabs between them:
+ *
+ *	parent				child
+ *					hello WIDE THREADS PATH VERSION	when it has loaded
+ *	op CACHE ROTATE LIMIT KEY	ok BYTES FILL_NS
+ *	check				ok ERROR NS	the result is right
+ *	block N				ok NS ALL_NS	N calls took NS; ALL_NS with the untimed
+ *							call in front of them
+ *	drop				ok NS		the operands' memory is free again
+ *
+ * ROTATE: bytes over which operands change; LIMIT: bytes that it may have. Instead of each answer
+ * it may say "no STATUS REASON", with the names of bench_status. It ends when the socket does, and
+ * with its parent. It runs on CPUS ("0,1") alone, leaves no core, and writes no file.
+ */
+#ifndef PROFRIG_BENCH_CHILD_H
+#define PROFRIG_BENCH_CHILD_H
+
+#define BENCH_CHILD_COMMAND "__bench"
+
+/* Until the other side closes; the process then ends without running what the library left. */
+_Noreturn void bench_child_main(int fd, const char *cpus, const char *library);
+
+#endif

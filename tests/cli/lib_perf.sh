@@ -1,0 +1,306 @@
+#!/usr/bin/env bash
+# lib perf: calls measured with real libraries and with stand-ins that fail in every way; resuming; hostile input; exit statuses.
+. "$(dirname "$0")/../lib.sh"
+cd "$T" || exit 1
+LIB=/usr/lib/$(uname -m)-linux-gnu
+lp() { timeout 300 "$PROFRIG" -q lib perf --cache warm --precision 40% --timeout 2 "$@"; }
+# column FILE NAME…: the columns of these names, of all rows, behind each other
+column() {
+	python3 -c 'import csv,sys
+for r in csv.DictReader(open(sys.argv[1])): print("|".join(r[n] for n in sys.argv[2:]))' "$@"
+}
+
+gemm() { echo "./rocblas-bench -f gemm -r s --transposeA T --transposeB N -m $1 -n 24 -k $2 --alpha 1 --lda $2 --ldb $2 --beta 0 --ldc $1"; }
+{ gemm 32 48; gemm 32 48; gemm 40 16; } >a.log
+"$PROFRIG" -q lib trace a.log >/dev/null
+
+# --- what a command line may be ---
+code "no input" 2 lp
+code "an unknown back end" 2 lp a.log --backends gotoblas
+like "lists the known ones" "$(cat err)" "no back end 'gotoblas'; there are: openblas-pthread .*reference"
+code "an unknown cache mode" 2 lp a.log --cache hot
+code "no precision" 2 lp a.log --precision 0%
+code "no budget" 2 lp a.log --budget soon
+code "no threads" 2 lp a.log --threads 0
+code "more threads than processors" 2 lp a.log --threads 4000 -b /none
+code "a file that is not there" 5 lp nowhere.log
+code "a log without calls" 5 lp /dev/null
+code "a path that is no library" 4 lp a.log -b "$T/none.so"
+like "shows what would be one" "$(cat err)" "no back end loads.*none.so.*apt-get install libopenblas0-pthread"
+check "and leaves no table" test ! -e library_perf.csv
+
+# --- stand-ins ---
+command -v "${CC:-cc}" >/dev/null || { skip "stand-ins" "there is no compiler"; exit 0; }
+stand_in() { # NAME: a library of the C on stdin, behind a ddot and a gemm that are right
+	cat >"$1.c"
+	"${CC:-cc}" ${2:-} -O1 -shared -fPIC -o "$1.so" "$1.c" 2>"$1.err" || not_ok "stand-in $1" "$(cat "$1.err")"
+}
+cat >blas.h <<'C'
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+#ifndef INT
+#define INT int
+#endif
+double cblas_ddot(INT n, const double *x, INT ix, const double *y, INT iy)
+{
+	double s = 0;
+	for (INT i = 0; i < n; i++)
+		s += x[i * ix] * y[i * iy];
+	return s;
+}
+#define GEMM_ARGS int l, int ta, int tb, INT m, INT n, INT k, float al, const float *a, INT lda, const float *b, INT ldb, float be, float *c, INT ldc
+static void right(GEMM_ARGS)
+{
+	(void)l;
+	for (INT j = 0; j < n; j++)
+		for (INT i = 0; i < m; i++) {
+			float s = 0;
+			for (INT p = 0; p < k; p++)
+				s += (ta == 111 ? a[i + p * lda] : a[p + i * lda]) * (tb == 111 ? b[p + j * ldb] : b[j + p * ldb]);
+			c[i + j * ldc] = al * s + (be ? be * c[i + j * ldc] : 0);
+		}
+}
+#define GEMM void cblas_sgemm(GEMM_ARGS)
+#define RIGHT right(l, ta, tb, m, n, k, al, a, lda, b, ldb, be, c, ldc)
+C
+stand_in good <<<'#include "blas.h"
+GEMM { RIGHT; }'
+stand_in segv <<<'#include "blas.h"
+GEMM { *(volatile int *)0 = 1; }'
+stand_in ill <<<'#include "blas.h"
+GEMM { raise(SIGILL); }'
+stand_in aborts <<<'#include "blas.h"
+GEMM { fputs("** On entry parameter 9\nis bad", stderr); abort(); }'
+stand_in exits <<<'#include "blas.h"
+GEMM { puts("STOP"); fputs("stopped", stderr); exit(0); }'
+stand_in later <<<'#include "blas.h"
+GEMM { static int calls; if (++calls > 30) raise(SIGBUS); RIGHT; }'
+stand_in hangs <<<'#include "blas.h"
+GEMM { for (;;) pause(); }'
+stand_in wrong <<<'#include "blas.h"
+GEMM { RIGHT; c[m - 1 + (n - 1) * ldc] *= 1.001f; }'
+stand_in nothing <<<'#include "blas.h"
+GEMM { }'
+stand_in lacks <<<'#include "blas.h"'
+stand_in wide <<<'#define INT int64_t
+#include "blas.h"
+GEMM { RIGHT; }'
+stand_in talks <<<'#include "blas.h"
+__attribute__((constructor)) static void hello(void) { for (int i = 0; i < 100000; i++) puts("hello\thello"), fputs("hello\n", stderr); for (int fd = 3; fd < 20; fd++) if (write(fd, "ok\t1\n", 0)) continue; }
+GEMM { RIGHT; }'
+stand_in intrudes <<<'#include "blas.h"
+GEMM { for (int fd = 3; fd < 20; fd++) if (write(fd, "nonsense\n", 9) < 0) continue; RIGHT; }'
+stand_in unloadable -DX <<<'extern int nowhere_to_be_found(void); int f(void) { return nowhere_to_be_found(); }'
+stand_in dies <<<'#include "blas.h"
+__attribute__((constructor)) static void hello(void) { raise(SIGSEGV); }'
+gemm 32 48 >one.log
+all=good,segv,ill,aborts,exits,later,hangs,wrong,nothing,lacks,wide,talks,intrudes,unloadable,dies
+code "stand-ins" 0 lp one.log -b "$(sed "s#\([a-z]*\)#$T/\1.so#g" <<<"$all")"
+column library_perf.csv backend status reason | sed "s#$T/##g" >rows
+row() { grep "^$1.so|" rows; }
+like "one that works" "$(row good)" "^good.so.ok"
+is "SIGSEGV" "$(row segv)" "segv.so|crashed|SIGSEGV"
+is "SIGILL" "$(row ill)" "ill.so|crashed|SIGILL"
+is "abort, with what it said" "$(row aborts)" "aborts.so|crashed|SIGABRT; it said: ** On entry parameter 9 is bad"
+is "exit" "$(row exits)" "exits.so|crashed|the process ended with status 0; it said: stopped"
+is "a crash while measuring" "$(row later)" "later.so|crashed|SIGBUS"
+like "a hang" "$(row hangs)" "hangs.so.timeout.no answer within"
+like "one wrong entry in a corner" "$(row wrong)" "^wrong.so.wrong.entry \(31, 23\) of C is"
+like "nothing done" "$(row nothing)" "^nothing.so.wrong.entry \(0, 0\)"
+is "no function" "$(row lacks)" "lacks.so|unsupported|the library has no sgemm"
+like "64-bit integers work" "$(row wide)" "^wide.so.ok"
+like "and are named" "$(column library_perf.csv backend version | grep wide)" "64-bit integers"
+like "a library that prints" "$(row talks)" "^talks.so.ok"
+like "one that writes to the socket" "$(row intrudes)" "^intrudes.so.failed.its answer is none"
+like "one that does not load" "$(row unloadable)" "^unloadable.so.failed.*nowhere_to_be_found"
+is "one that dies when loaded" "$(row dies)" "dies.so|crashed|SIGSEGV"
+is "each has its row" "$(wc -l <rows)" 15
+is "only what was measured has figures" "$(column library_perf.csv status mean_us gflops ci_low_us | awk -F'|' '($1 == "ok") != ($2 != "" && $3 != "" && $4 != "")')" ""
+check "nothing is left running" bash -c '! pgrep -f "__bench [0-9]+ .*'"$T"'"'
+cp library_perf.csv before.csv
+code "again" 0 lp one.log -b "$T/good.so,$T/segv.so"
+like "has its rows already" "$(cat out)" "0 new rows.*"
+check "and writes none" cmp -s library_perf.csv before.csv
+code "unless told" 0 lp one.log -b "$T/good.so" --again
+is "then adds one" "$(wc -l <library_perf.csv)" 17
+code "another cache mode is another row" 0 lp one.log -b "$T/good.so" --cache cold
+code "and the weights" 0 lp one.log -b "$T/good.so" --cache weights-cold
+is "of its own" "$(column library_perf.csv backend cache | grep good | sort | uniq -c | awk '{print $1 $2}' | sed "s#$T/##" | tr '\n' ' ')" "1good.so|cold 2good.so|warm 1good.so|weights-cold "
+
+# --- tables as input, also hostile ones ---
+code "a table" 0 lp library_trace.csv -b "$T/good.so" -o t.csv
+is "has the calls of its rows" "$(column t.csv calls status | sort)" "1|ok
+2|ok"
+like "the summary" "$(cat out)" "t.csv: 2 new rows of 2 configurations: 2 ok.*fastest.*good.so +[0-9.]+ +[0-9.]+ +[0-9.]+  gemm ta=T"
+is "as JSON" "$(rm t.csv; lp library_trace.csv -b "$T/good.so" -o t.csv --json | jq -c '[.configurations, .rows, .status.ok, .left, (.fastest | length)]')" "[2,2,2,0,2]"
+cut -d , -f 1-6 library_trace.csv | tr -d '\r' >madengine.csv
+code "a table of madengine's, without keys" 0 lp madengine.csv -b "$T/good.so" -o mad.csv
+is "has the same keys" "$(column mad.csv key calls status)" "$(column t.csv key calls status)"
+G="gemm ta=N tb=N m=8 n=8 k=8 a=f32"
+cat >hostile.csv <<H
+library,config,calls,key
+a,negative calls,-5,$G
+b,no number,=1+1,$G lda=9
+=cmd|' /C calc'!A0,"=HYPERLINK(""x"")",1,=SUM(A1)
+c,huge,1,gemm ta=N tb=N m=300000 n=300000 k=300000 a=f32
+d,huger,1,gemm ta=N tb=N m=99999999999 n=99999999999 k=9 a=f32
+e,no key,7,
+e2,./rocblas-bench -f gemm -r s --transposeA N,7,
+f,negative,1,gemm ta=N tb=N m=-8 n=8 k=8 a=f32
+g,other,1,conv dir=fwd n=4
+h,too short,1
+i,nothing to do,1,gemm ta=N tb=N m=0 n=8 k=8 a=f32
+j,shell,1,\$(touch pwned) ; touch pwned
+k,fine,18446744073709551615,$G
+l,"two
+lines",1,$G lda=10
+H
+code "a hostile table" 0 lp hostile.csv -b "$T/good.so" -o h.csv
+is "its rows" "$(column h.csv library status | sort | tr '\n' ' ')" "'=cmd|' /C calc'!A0|skipped a|skipped b|skipped c|skipped d|skipped e2|unsupported e|unsupported f|skipped g|unsupported h|skipped i|skipped j|skipped k|ok l|ok "
+like "say why" "$(column h.csv library reason | grep ^c)" "operands take .* GB, and .* GB of memory are free"
+is "and are no formulas" "$(grep -cE '(^|,)"?[=@+]' h.csv)" 0
+check "no shell" test ! -e pwned
+is "a line each" "$(wc -l <h.csv)" 15
+code "the same again" 0 lp hostile.csv -b "$T/good.so" -o h.csv
+is "is known" "$(wc -l <h.csv)" 15
+echo "library,calls,key" >short.csv
+code "a table without a column" 5 lp short.csv -o x.csv
+like "is told" "$(cat err)" "short.csv: it has no column 'config'"
+printf 'library,config,calls,key\na,"open,1,x\n' >open.csv
+code "a cut table" 5 lp open.csv -o x.csv
+head -c 200000 /dev/urandom >junk.csv
+code "junk" 5 lp junk.csv -o x.csv
+echo "something of mine" >mine.csv
+code "a file of somebody else" 2 lp one.log -b "$T/good.so" -o mine.csv
+is "stays" "$(cat mine.csv)" "something of mine"
+code "a folder that cannot be written to" 4 lp one.log -b "$T/good.so" -o /proc/none/x.csv
+code "the heaviest alone" 0 lp library_trace.csv -b "$T/good.so" -o top.csv --top 1
+like "is the first" "$(column top.csv key)" "^gemm ta=T tb=N m=32 n=24 k=48 [^|]*$"
+code "of a share" 0 lp library_trace.csv -b "$T/good.so" -o share.csv --min-share 50%
+is "too" "$(column share.csv key)" "$(column top.csv key)"
+for m in 8 9 10 11 12 13; do gemm $m 8; done >many.log
+code "a budget that is used up" 6 "$PROFRIG" lib perf --cache warm --precision 40% many.log -b "$T/good.so" -o budget.csv --budget 0.4
+like "says how many are left" "$(cat err)" "the budget is used up: [1-6] configurations are left"
+code "and goes on" 0 lp many.log -b "$T/good.so" -o budget.csv
+is "to the end" "$(column budget.csv key | sort -u | wc -l)" 6
+
+# --- figures: a library that takes 10 % longer, and the time of a loop in C ---
+stand_in slow -DGOOD="\"$T/good.so\"" <<<'#include "blas.h"
+#include <dlfcn.h>
+static long now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1000000000L + t.tv_nsec; }
+GEMM {
+	static void (*good)(GEMM_ARGS);
+	long begin, end;
+	if (!good) good = dlsym(dlopen(GOOD, RTLD_NOW), "cblas_sgemm");
+	begin = now(), good(l, ta, tb, m, n, k, al, a, lda, b, ldb, be, c, ldc), end = now();
+	while (now() < end + (end - begin) / 10) ;
+}'
+gemm 60 100 >speed.log
+# ratio FILE A B: of their shortest blocks, which other work on the machine disturbs least
+ratio() { column "$1" backend min_us | awk -F'|' -v a="$2" -v b="$3" '{ sub(/.*[/]/, "", $1); us[$1] = $2 } END { printf "%.4f", us[a] / us[b] }'; }
+within() { awk -v v="$2" -v low="$3" -v high="$4" 'BEGIN { exit !(v >= low && v <= high) }' && ok "$1" || not_ok "$1" "$2 is not between $3 and $4"; }
+code "one that is slower" 0 lp speed.log -b "$T/good.so,$T/slow.so" -o s.csv --precision 2%
+within "by 10 %" "$(ratio s.csv slow.so good.so)" 1.06 1.14
+cat >loop.c <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+int main(int argc, char **argv)
+{
+	int m = 60, n = 24, k = 100;
+	float *a = malloc(sizeof(*a) * m * k), *b = malloc(sizeof(*b) * n * k), *c = malloc(sizeof(*c) * m * n);
+	void (*f)(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *, int) = dlsym(dlopen(argv[argc - 1], RTLD_NOW), "cblas_sgemm");
+	double best = 1e9;
+	for (int i = 0; i < m * k; i++)
+		a[i] = drand48() * 2 - 1;
+	for (int i = 0; i < n * k; i++)
+		b[i] = drand48() * 2 - 1;
+	for (int block = 0; block < 30; block++) {
+		struct timespec s, e;
+		clock_gettime(CLOCK_MONOTONIC, &s);
+		for (int i = 0; i < 50; i++)
+			f(102, 112, 111, m, n, k, 1, a, k, b, k, 0, c, m);
+		clock_gettime(CLOCK_MONOTONIC, &e);
+		double us = ((e.tv_sec - s.tv_sec) * 1e9 + (e.tv_nsec - s.tv_nsec)) / 1e3 / 50;
+		best = us < best ? us : best;
+	}
+	printf("%.3f\n", best);
+	return 0;
+}
+C
+"${CC:-cc}" -O1 -o loop loop.c -ldl || not_ok "loop.c" "does not compile"
+within "as a loop in C measures it" "$(column s.csv backend min_us | grep good | awk -F'|' -v us="$(./loop "$T/good.so")" '{ printf "%.4f", $2 / us }')" 0.8 1.25
+
+# --- killed at any moment, then resumed: each pair once ---
+killed() {
+	local m i pid
+	for m in 8 16 24 32 40; do gemm $m 8; done >k.log
+	for i in {1..20}; do
+		"$PROFRIG" -q lib perf --cache warm --precision 40% k.log -b "$1" -o k.csv >/dev/null 2>&1 &
+		pid=$!
+		sleep "$((RANDOM % 2)).$((RANDOM % 900 + 100))"
+		kill -9 $pid 2>/dev/null
+		wait $pid 2>/dev/null
+	done
+	code "resumed behind 20 kills" 0 lp k.log -b "$1" -o k.csv
+	is "every pair once" "$(column k.csv key backend | sort | uniq -c | awk '{print $1}' | sort | uniq -c | tr -s ' ')" " 10 1"
+	is "no line is torn" "$(column k.csv status | sort | uniq -c | tr -s ' ')" " 10 ok"
+	check "no child is left" bash -c '! pgrep -f "__bench [0-9]+ .*'"${1%%,*}"'"'
+}
+cp good.so good2.so
+beside killed "$T/good.so,$T/good2.so"
+all_told
+
+# --- real libraries ---
+real() { # WORD FILE: whether it is there
+	need "$1" test -e "$LIB/$2"
+}
+ends=
+real openblas openblas-serial/libopenblas.so.0 && ends+=,openblas-serial
+real openblas openblas-pthread/libopenblas.so.0 && ends+=,openblas-pthread
+test -e "$LIB/openblas-openmp/libopenblas.so.0" && ends+=,openblas-openmp
+test -e "$LIB/blis-serial/libblis.so.4" && ends+=,blis-serial
+test -e "$LIB/blis-pthread/libblis.so.4" && ends+=,blis-pthread
+test -e "$LIB/atlas/libblas.so.3" && ends+=,atlas
+test -e "$LIB/blas/libblas.so.3" && ends+=,reference
+test -e "$LIB/libgslcblas.so.0" && ends+=,gsl
+ends=${ends#,}
+if [ -z "$ends" ]; then
+	skip "real libraries" "no BLAS is installed"
+else
+	n=$(tr , '\n' <<<"$ends" | wc -l)
+	{
+		echo library,config,calls,key
+		i=0
+		while read -r key; do echo "x,$((++i)),1,$key"; done <<'K'
+gemm ta=N tb=T m=33 n=17 k=65 a=f64 lda=40 alpha=-1 beta=0.5
+gemm ta=C tb=N m=13 n=9 k=21 a=f32c compute=f32 alpha=1+2i beta=1
+gemm ta=T tb=C m=13 n=9 k=21 a=f64c batch=4 stride_b=0
+gemv trans=T m=50 n=30 type=f32 incx=-2 incy=3 beta=1
+gemv trans=C m=50 n=30 type=f64c lda=64
+syrk uplo=L trans=N n=31 k=12 type=f32 beta=1
+syrk uplo=U trans=T n=31 k=12 type=f64c
+trsm side=L uplo=U trans=T diag=N m=20 n=11 type=f64 alpha=0.5
+trsm side=R uplo=L trans=C diag=U m=20 n=11 type=f32c
+axpy n=1000 type=f32c alpha=2+1i incy=2
+axpy n=1000 type=f64 alpha=2
+dot n=1000 type=f32 incx=2
+dotu n=100 type=f64c
+dotc n=100 type=f32c
+K
+	} >ops.csv
+	code "every operation with $ends" 0 lp ops.csv -b "$ends" -o ops_perf.csv --budget 30
+	is "all right" "$(column ops_perf.csv status backend key reason | grep -v ^ok)" ""
+	is "each with each" "$(column ops_perf.csv key | wc -l)" $((14 * n))
+	like "by the file that was loaded" "$(column ops_perf.csv path | sort -u)" "^$LIB/"
+	if real openblas openblas-serial/libopenblas.so.0 && test -e "$LIB/blas/libblas.so.3"; then
+		code "two of them" 0 lp speed.log -b openblas-serial,reference -o two.csv --precision 2%
+		within "differ as in a loop in C" "$(awk -v a="$(ratio two.csv reference openblas-serial)" -v b="$(./loop "$LIB/blas/libblas.so.3")" -v c="$(./loop "$LIB/openblas-serial/libopenblas.so.0")" 'BEGIN { printf "%.4f", a / (b / c) }')" 0.75 1.33
+		is "two threads of one that has one are noted" "$(lp speed.log -b openblas-serial --threads 2 -o three.csv >/dev/null; column three.csv threads reason | grep -o '2|.*the library uses 1 threads')" "2|the library uses 1 threads"
+	fi
+fi

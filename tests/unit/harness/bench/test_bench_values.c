@@ -1,0 +1,257 @@
+/* A plain BLAS in C against the reference of bench_op.h, and results that are wrong. */
+#include "../../test.h"
+
+#include <complex.h>
+#include <math.h>
+
+#include "profrig/bench/bench_op.h"
+
+static double complex get(const struct bench_op *op, const void *p, int64_t at)
+{
+	switch (op->type) {
+	case BENCH_F32:
+		return ((const float *)p)[at];
+	case BENCH_F64:
+		return ((const double *)p)[at];
+	case BENCH_F32C:
+		return ((const float complex *)p)[at];
+	default:
+		return ((const double complex *)p)[at];
+	}
+}
+
+static void put(const struct bench_op *op, void *p, int64_t at, double complex v)
+{
+	switch (op->type) {
+	case BENCH_F32:
+		((float *)p)[at] = (float)creal(v);
+		break;
+	case BENCH_F64:
+		((double *)p)[at] = creal(v);
+		break;
+	case BENCH_F32C:
+		((float complex *)p)[at] = (float complex)v;
+		break;
+	default:
+		((double complex *)p)[at] = v;
+		break;
+	}
+}
+
+static double complex scalar(const struct bench_scalar *s)
+{
+	return CMPLX(s->d[0], s->d[1]);
+}
+
+static double complex mat(const struct bench_op *op, const void *p, int operand, char t, int64_t i,
+			  int64_t j)
+{
+	int64_t ld = op->of[operand].ld;
+	double complex v = t == 'N' ? get(op, p, i + j * ld) : get(op, p, j + i * ld);
+
+	return t == 'C' ? conj(v) : v;
+}
+
+static int64_t vec(const struct bench_op *op, int operand, int64_t i)
+{
+	const struct bench_operand *o = &op->of[operand];
+
+	return o->ld > 0 ? i * o->ld : (i + 1 - o->rows) * o->ld;
+}
+
+static void gemm(const struct bench_op *op, const void *a, const void *b, void *c)
+{
+	bool syrk = op->kind == BENCH_syrk;
+	int64_t m = syrk ? op->n : op->m;
+
+	for (int64_t j = 0; j < op->n; j++)
+		for (int64_t i = 0; i < m; i++) {
+			double complex sum = 0, old = get(op, c, i + j * op->of[OPERAND_C].ld);
+
+			if (syrk && (op->uplo == 'U' ? i > j : i < j))
+				continue;
+			for (int64_t l = 0; l < op->k; l++)
+				sum += mat(op, a, OPERAND_A, op->ta, i, l) *
+				       (syrk ? mat(op, a, OPERAND_A, op->ta == 'N' ? 'T' : 'N', l,
+						   j)
+					     : mat(op, b, OPERAND_B, op->tb, l, j));
+			put(op, c, i + j * op->of[OPERAND_C].ld,
+			    scalar(&op->alpha) * sum + scalar(&op->beta) * old);
+		}
+}
+
+static void gemv(const struct bench_op *op, const void *a, const void *b, void *c)
+{
+	for (int64_t i = 0; i < op->of[OPERAND_C].rows; i++) {
+		int64_t at = vec(op, OPERAND_C, i);
+		double complex sum = 0;
+
+		for (int64_t l = 0; l < op->of[OPERAND_B].rows; l++)
+			sum += mat(op, a, OPERAND_A, op->ta, i, l) *
+			       get(op, b, vec(op, OPERAND_B, l));
+		put(op, c, at, scalar(&op->alpha) * sum + scalar(&op->beta) * get(op, c, at));
+	}
+}
+
+/* Column by column of op(A)·X = alpha·B, or row by row of X·op(A). */
+static void trsm(const struct bench_op *op, const void *a, void *c)
+{
+	bool left = op->side == 'L', upper = (op->uplo == 'U') == (op->ta == 'N');
+	bool backward = left == upper;
+	int64_t n = left ? op->n : op->m, ld = op->of[OPERAND_C].ld;
+
+	for (int64_t r = 0; r < n; r++)
+		for (int64_t step = 0; step < op->k; step++) {
+			int64_t i = backward ? op->k - 1 - step : step;
+			double complex x =
+				scalar(&op->alpha) * get(op, c, left ? i + r * ld : r + i * ld);
+
+			for (int64_t l = backward ? i + 1 : 0; l < (backward ? op->k : i); l++)
+				x -= (left ? mat(op, a, OPERAND_A, op->ta, i, l)
+					   : mat(op, a, OPERAND_A, op->ta, l, i)) *
+				     get(op, c, left ? l + r * ld : r + l * ld);
+			if (op->diag == 'N')
+				x /= mat(op, a, OPERAND_A, op->ta, i, i);
+			put(op, c, left ? i + r * ld : r + i * ld, x);
+		}
+}
+
+static void vectors(const struct bench_op *op, const void *a, const void *b, void *c)
+{
+	double complex sum = 0;
+
+	for (int64_t i = 0; i < op->n; i++) {
+		double complex x = get(op, a, vec(op, OPERAND_A, i));
+
+		if (op->kind == BENCH_axpy) {
+			int64_t at = vec(op, OPERAND_C, i);
+
+			put(op, c, at, scalar(&op->alpha) * x + get(op, c, at));
+		} else {
+			sum += (op->conj ? conj(x) : x) * get(op, b, vec(op, OPERAND_B, i));
+		}
+	}
+	if (op->kind == BENCH_dot)
+		put(op, c, 0, sum);
+}
+
+static void compute(const struct bench_op *op, char *a, char *b, char *c)
+{
+	size_t size = bench_type_size(op->type);
+
+	for (int64_t i = 0; i < op->batch; i++) {
+		if (op->kind == BENCH_gemm || op->kind == BENCH_syrk)
+			gemm(op, a, b, c);
+		else if (op->kind == BENCH_gemv)
+			gemv(op, a, b, c);
+		else if (op->kind == BENCH_trsm)
+			trsm(op, a, c);
+		else
+			vectors(op, a, b, c);
+		a += (size_t)op->of[OPERAND_A].stride * size;
+		b += (size_t)op->of[OPERAND_B].stride * size;
+		c += (size_t)op->of[OPERAND_C].stride * size;
+	}
+}
+
+static const char *const keys[] = {
+	"gemm ta=N tb=N m=7 n=5 k=9 a=f32 alpha=0.5 beta=2",
+	"gemm ta=T tb=C m=7 n=5 k=9 a=f32c alpha=0.5+1i beta=0+-1i lda=11 ldb=7 ldc=8",
+	"gemm ta=C tb=T m=70 n=1 k=300 a=f64c batch=3 stride_a=0",
+	"gemm ta=T tb=N m=2 n=3 k=4000 a=f32 batch=2 stride_b=20000",
+	"gemv trans=N m=31 n=17 type=f32 incx=-2 incy=3 beta=1",
+	"gemv trans=C m=31 n=17 type=f64c incx=2 incy=-1 alpha=-1+1i beta=0.5",
+	"syrk uplo=U trans=N n=40 k=13 type=f64 beta=1",
+	"syrk uplo=L trans=T n=40 k=13 type=f32c ldc=50",
+	"trsm side=L uplo=U trans=N diag=N m=13 n=9 type=f32 alpha=0.25",
+	"trsm side=L uplo=L trans=C diag=U m=13 n=9 type=f64c alpha=2+1i ldb=20",
+	"trsm side=R uplo=U trans=T diag=N m=8 n=30 type=f64 batch=2",
+	"trsm side=R uplo=L trans=N diag=N m=8 n=30 type=f32c lda=33",
+	"axpy n=100 type=f32 alpha=3 incy=-2",
+	"axpy n=3 type=f64c alpha=1+-1i",
+	"dot n=5000 type=f32 incx=3",
+	"dotu n=50 type=f64c",
+	"dotc n=50 type=f32c batch=4",
+};
+
+struct operands {
+	char *p[OPERANDS];
+};
+
+static struct operands operands_of(const struct bench_op *op)
+{
+	struct operands o;
+
+	for (int i = 0; i < OPERANDS; i++) {
+		o.p[i] = xmalloc(bench_op_bytes(op, i) + 64);
+		bench_op_fill(op, i, o.p[i]);
+	}
+	return o;
+}
+
+static void operands_free(struct operands *o)
+{
+	for (int i = 0; i < OPERANDS; i++)
+		free(o->p[i]);
+}
+
+TEST(right_results)
+{
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		struct bench_op op;
+		struct operands o;
+		struct err err = ERR_INIT;
+		double worst = -1;
+
+		if (bench_op_parse(keys[i], &op, &err) < 0)
+			ROW_FAIL(i, "%s", err.msg);
+		o = operands_of(&op);
+		compute(&op, o.p[OPERAND_A], o.p[OPERAND_B], o.p[OPERAND_C]);
+		if (bench_op_check(&op, o.p[OPERAND_C], &worst, &err) < 0)
+			ROW_FAIL(i, "%s: %s", keys[i], err.msg);
+		assert_true(worst >= 0 && worst < 0.5);
+		operands_free(&o);
+	}
+}
+
+/* 1 % off, nothing computed, NaN, and what a library leaves that ignores alpha. */
+TEST(wrong_results)
+{
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		for (int how = 0; how < 3; how++) {
+			struct bench_op op;
+			struct operands o;
+			struct err err = ERR_INIT;
+			double worst;
+
+			assert_int_equal(bench_op_parse(keys[i], &op, &err), 0);
+			o = operands_of(&op);
+			if (how != 1)
+				compute(&op, o.p[OPERAND_A], o.p[OPERAND_B], o.p[OPERAND_C]);
+			for (uint64_t e = 0; how != 1 && e < op.of[OPERAND_C].elements; e++)
+				put(&op, o.p[OPERAND_C], (int64_t)e,
+				    how ? NAN : get(&op, o.p[OPERAND_C], (int64_t)e) * 1.01);
+			if (bench_op_check(&op, o.p[OPERAND_C], &worst, &err) != -EDOM)
+				ROW_FAIL(i, "%s, wrong in way %d, passes", keys[i], how);
+			operands_free(&o);
+		}
+}
+
+TEST(values)
+{
+	struct bench_op op;
+	double sum = 0, squares = 0;
+	float *v;
+
+	assert_int_equal(bench_op_parse("axpy n=100000 type=f32", &op, NULL), 0);
+	v = xmalloc(bench_op_bytes(&op, OPERAND_A));
+	bench_op_fill(&op, OPERAND_A, v);
+	for (int i = 0; i < 100000; i++) {
+		assert_true(v[i] >= -1 && v[i] <= 1);
+		sum += v[i];
+		squares += v[i] * v[i];
+	}
+	free(v);
+	assert_true(fabs(sum / 100000) < 0.01);
+	assert_true(fabs(squares / 100000 - 1.0 / 3) < 0.01);
+}
