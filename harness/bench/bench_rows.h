@@ -1,5 +1,6 @@
 /*
- * bench_rows: library_perf.csv, as a file to which each row is added by one write and one fsync.
+ * bench_rows: library_perf.csv, as a file to which each row is added by one write, and an fsync
+ * where it took time to measure.
  *
  * Opening takes a lock, so that one process writes at a time, cuts off a last line that has no end
  * (its writer was killed), and learns which rows there are. A file that does not begin with the

@@ -59,3 +59,20 @@ TEST(test_missing)
 	assert_null(m.cos);
 	dynlib_close(h);
 }
+
+TEST(by_name_and_where)
+{
+	void *h = NULL;
+	CLEANUP(xfreep) char *path = NULL;
+	dynlib_function *f;
+
+	assert_int_equal(dynlib_open((const char *[]){ "libm.so.6", NULL }, &h, NULL), 0);
+	f = dynlib_find(h, "cos");
+	assert_true(f && ((double (*)(double))f)(0) == 1);
+	path = dynlib_file(f);
+	assert_non_null(path);
+	assert_true(path[0] == '/' && strstr(path, "libm"));
+	assert_true(dynlib_find(h, "no_such_function") == NULL);
+	assert_null(dynlib_file(NULL));
+	dynlib_close(h);
+}
