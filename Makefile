@@ -43,7 +43,7 @@ src = $(sort $(wildcard $(1)))
 BASE_SRC := $(call src,base/*/*.c)
 # What only the portable build links (mk/tarball.mk).
 BASE_SRC := $(filter-out base/files/gz_zlib.c base/process/dynlib_none.c,$(BASE_SRC))
-CLI_SRC := $(call src,cli/*.c cli/show/*.c)
+CLI_SRC := $(call src,cli/*.c cli/*/*.c)
 # rsmi_child.c is a program of its own (mk/samplers.mk), as are the agent and the tracers.
 HARNESS_SRC := $(filter-out harness/agent/% harness/tracers/% %/rsmi_child.c,$(call src,harness/*/*.c harness/*/*/*.c))
 SESSION_SRC := $(call src,analysis/session/*.c)
