@@ -1,9 +1,6 @@
-/*
- * lib trace: logs of libraries → library_trace.csv, and a summary. Which inputs there are, and how
- * they are read, is the business of a session; a named file is taken for a log whatever it looks
- * like.
- */
+/* lib trace: logs of libraries → library_trace.csv, and a summary. */
 #include "cli.h"
+#include "lib_inputs.h"
 #include "out_file.h"
 
 #include <errno.h>
@@ -11,59 +8,23 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "profrig/base/door.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/json_out.h"
 #include "profrig/base/log.h"
 #include "profrig/base/progress.h"
 #include "profrig/library/library_csv.h"
 #include "profrig/model/warnings.h"
-#include "profrig/scan/input.h"
 
 #define SHOWN 10
 
 struct lib_trace {
 	const struct command *c;
-	struct session_opts o;
 	const char *output, *model;
 	bool json;
-	/* sessions: one for all logs, one for each run, as the clocks of runs differ */
-	VEC(struct session_trace) traces;
-	struct library_calls *calls; /* of all */
+	struct lib_inputs in;
 	struct library_totals all;
-	bool read; /* some session read something */
-	int code;  /* the worst of the sessions */
 };
-
-/* A fact of the reader (read_library_log.c), over all inputs. */
-static uint64_t fact_sum(const struct lib_trace *lt, const char *key)
-{
-	uint64_t sum = 0;
-
-	for (size_t t = 0; t < lt->traces.nr; t++) {
-		const struct model *m = lt->traces.v[t].m;
-
-		for (size_t i = 0; i < m->inputs.nr; i++)
-			for (size_t k = 0; k < m->inputs.v[i].facts.nr; k++)
-				if (!strcmp(m->inputs.v[i].facts.v[k].key, key))
-					sum += (uint64_t)m->inputs.v[i].facts.v[k].value;
-	}
-	return sum;
-}
-
-/* The next warning of all sessions; NULL: no more. Begin with *trace = *at = 0. */
-static const struct warning *warning_next(const struct lib_trace *lt, size_t *trace, size_t *at)
-{
-	for (; *trace < lt->traces.nr; (*trace)++, *at = 0) {
-		const struct model *m = lt->traces.v[*trace].m;
-
-		if (*at < m->warnings.nr)
-			return &m->warnings.v[(*at)++];
-	}
-	return NULL;
-}
 
 /* ---- the file ---- */
 
@@ -97,7 +58,7 @@ static int csv_to(const struct lib_trace *lt, const struct library_csv_facts *fa
 
 	if (r < 0)
 		return r;
-	library_csv_write(lt->calls, facts, o.f);
+	library_csv_write(lt->in.calls, facts, o.f);
 	return out_file_commit(&o, err);
 }
 
@@ -110,7 +71,7 @@ static int csv_write(const struct lib_trace *lt, const struct strvec *inputs)
 
 	library_csv_facts(lt->model ? lt->model : of_run ? of_run : of_env ? of_env : "", &facts);
 	if (!strcmp(lt->output, "-")) {
-		library_csv_write(lt->calls, &facts, stdout);
+		library_csv_write(lt->in.calls, &facts, stdout);
 		return EXIT_DONE;
 	}
 	if (csv_to(lt, &facts, &err) == 0)
@@ -172,7 +133,7 @@ static void json_sum(struct json_out *j, const char *key, library_sum v)
 
 static void say_json(const struct lib_trace *lt)
 {
-	const struct library_calls *lc = lt->calls;
+	const struct library_calls *lc = lt->in.calls;
 	struct operations ops = { VEC_INIT };
 	const struct warning *w;
 	struct json_out j;
@@ -182,11 +143,11 @@ static void say_json(const struct lib_trace *lt)
 	json_obj(&j, NULL);
 	json_u64(&j, "records", lt->all.calls);
 	json_u64(&j, "distinct", lc->distinct);
-	json_u64(&j, "torn", fact_sum(lt, "torn"));
-	json_u64(&j, "doubled", fact_sum(lt, "doubled"));
-	json_u64(&j, "foreign", fact_sum(lt, "other_lines"));
-	json_u64(&j, "bad", fact_sum(lt, "bad"));
-	json_u64(&j, "joined", fact_sum(lt, "joined"));
+	json_u64(&j, "torn", lib_inputs_fact(&lt->in, "torn"));
+	json_u64(&j, "doubled", lib_inputs_fact(&lt->in, "doubled"));
+	json_u64(&j, "foreign", lib_inputs_fact(&lt->in, "other_lines"));
+	json_u64(&j, "bad", lib_inputs_fact(&lt->in, "bad"));
+	json_u64(&j, "joined", lib_inputs_fact(&lt->in, "joined"));
 	json_u64(&j, "nested", lt->all.nested);
 	json_obj(&j, "operations");
 	for (size_t i = 0; i < ops.v.nr; i++)
@@ -195,7 +156,7 @@ static void say_json(const struct lib_trace *lt)
 	json_sum(&j, "flops", lt->all.flops);
 	json_sum(&j, "bytes", lt->all.bytes);
 	json_arr(&j, "warnings");
-	for (size_t t = 0, at = 0; (w = warning_next(lt, &t, &at));) {
+	for (size_t t = 0, at = 0; (w = lib_inputs_warning(&lt->in, &t, &at));) {
 		json_obj(&j, NULL);
 		json_str(&j, "code", w->code);
 		json_u64(&j, "count", w->count);
@@ -218,14 +179,14 @@ static void say_text(const struct lib_trace *lt, FILE *f)
 	struct operations ops = { VEC_INIT };
 	char flops[32];
 
-	operations_sum(lt->calls, true, &ops);
+	operations_sum(lt->in.calls, true, &ops);
 	if (strcmp(lt->output, "-") != 0) {
 		cli_put(f, lt->output, 0);
 		fputs(": ", f);
 	}
 	count_word(f, lt->all.calls, "call", "calls");
 	fputs(" of ", f);
-	count_word(f, lt->calls->distinct, "configuration", "configurations");
+	count_word(f, lt->in.calls->distinct, "configuration", "configurations");
 	fprintf(f, ", %s\n", cli_si((double)lt->all.flops, "flop", flops));
 	for (size_t i = 0; i < ops.v.nr && i < SHOWN; i++) {
 		const struct operation *o = &ops.v.v[i];
@@ -246,7 +207,7 @@ static void say_losses(const struct lib_trace *lt)
 {
 	const struct warning *w;
 
-	for (size_t t = 0, at = 0; (w = warning_next(lt, &t, &at));) {
+	for (size_t t = 0, at = 0; (w = lib_inputs_warning(&lt->in, &t, &at));) {
 		if (!strcmp(w->code, W_TORN_RECORD) || !strcmp(w->code, W_BAD_CALL) ||
 		    !strcmp(w->code, W_LIBRARY_ROWS))
 			log_warn("%" PRIu64 " %s", w->count, w->text);
@@ -255,136 +216,27 @@ static void say_losses(const struct lib_trace *lt)
 	}
 }
 
-/* Records of any kind and other lines of libraries; spans of the BLAS tracer have no facts. */
-static uint64_t lines_of_libraries(const struct lib_trace *lt)
-{
-	static const char *const facts[] = { "library_calls", "doubled", "torn", "bad",
-					     "library_lines" };
-	uint64_t n = lt->all.calls;
-
-	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
-		n += fact_sum(lt, facts[i]);
-	return n;
-}
-
-static void say_no_calls(const struct lib_trace *lt)
-{
-	bool said = false;
-
-	for (size_t t = 0; t < lt->traces.nr; t++) {
-		const struct model *m = lt->traces.v[t].m;
-
-		for (size_t i = 0; i < m->inputs.nr; i++) {
-			if (strcmp(m->inputs.v[i].reader, "library_log") != 0)
-				continue;
-			log_error("%s: no line of it is of a library", m->inputs.v[i].path);
-			said = true;
-		}
-	}
-	if (!said)
-		log_error("no log of a library: record calls with onednn_trace, rocblas_trace, "
-			  "blas_trace … ('profrig list tools')");
-}
-
 /* ---- the command ---- */
-
-/* Of a run and of a folder: logs of libraries, and traces of profrig's BLAS tracer. */
-static bool may_have_calls(const char *path, const struct reader *reader)
-{
-	char head[4096];
-	int64_t n;
-
-	if (strcmp(reader->name, "library_log") == 0)
-		return true;
-	if (strcmp(reader->name, "tef") != 0)
-		return false;
-	n = input_head(path, head, sizeof(head), NULL);
-	return n > 0 && memmem(head, (size_t)n, "\"tracer\":\"blas\"", 15);
-}
-
-/* One session; what was read is in lt. */
-static void session_trace(struct lib_trace *lt, const struct strvec *inputs)
-{
-	struct session_trace t = { 0 };
-	struct err err = ERR_INIT;
-	int code;
-
-	if (session_read(inputs, &lt->o, &t, &err) < 0)
-		code = cli_session_failed(&t.outcome, &err);
-	else
-		code = cli_session_code(&t.outcome);
-	if (t.m && t.m->library)
-		library_calls_merge(lt->calls, t.m->library);
-	lt->read |= code == EXIT_DONE || code == EXIT_PARTIAL;
-	lt->code = exit_worse(lt->code, code);
-	if (t.m)
-		VEC_PUSH(&lt->traces, t);
-	else
-		session_trace_release(&t);
-}
-
-static bool named_before(const struct strvec *inputs, size_t at)
-{
-	struct stat a, b;
-
-	for (size_t i = 0; i < at; i++)
-		if (door_stat(inputs->v[i], &a) == 0 && door_stat(inputs->v[at], &b) == 0 &&
-		    a.st_dev == b.st_dev && a.st_ino == b.st_ino)
-			return true;
-	return false;
-}
-
-static void inputs_read(struct lib_trace *lt, const struct strvec *inputs)
-{
-	CLEANUP(strvec_release) struct strvec logs = STRVEC_INIT;
-
-	for (size_t i = 0; i < inputs->nr; i++)
-		if (!run_dir_held(inputs->v[i]))
-			strvec_push(&logs, inputs->v[i]);
-	if (logs.nr)
-		session_trace(lt, &logs);
-	for (size_t i = 0; i < inputs->nr; i++) {
-		CLEANUP(strvec_release) struct strvec run = STRVEC_INIT;
-
-		if (!run_dir_held(inputs->v[i]))
-			continue;
-		if (named_before(inputs, i)) {
-			log_warn("%s was read already; it counts once", inputs->v[i]);
-			continue;
-		}
-		strvec_push(&run, inputs->v[i]);
-		session_trace(lt, &run);
-	}
-	lt->all = library_calls_totals(lt->calls);
-}
 
 static int inputs_trace(struct lib_trace *lt, const struct strvec *inputs)
 {
-	int code;
+	int code = lib_inputs_read(inputs, &lt->in);
 
-	lt->calls = library_calls_new();
-	inputs_read(lt, inputs);
-	progress_end();
-	/* of several, one that cannot be read is a part that is missing */
-	if (lt->code == EXIT_UNREADABLE && lt->read)
-		lt->code = EXIT_PARTIAL;
-	if (lt->code != EXIT_DONE && lt->code != EXIT_PARTIAL)
-		return lt->code;
-	if (lines_of_libraries(lt) == 0) {
-		say_no_calls(lt);
-		return EXIT_UNREADABLE;
-	}
-	code = csv_write(lt, inputs);
-	if (code != EXIT_DONE)
+	if (code != EXIT_DONE && code != EXIT_PARTIAL)
+		return code;
+	lt->all = library_calls_totals(lt->in.calls);
+	code = exit_worse(csv_write(lt, inputs), code);
+	if (code != EXIT_DONE && code != EXIT_PARTIAL)
 		return code;
 	say_losses(lt);
-	if (fact_sum(lt, "torn") || fact_sum(lt, "bad") || lt->calls->over_calls)
-		lt->code = EXIT_PARTIAL;
+	if (lib_inputs_fact(&lt->in, "torn") || lib_inputs_fact(&lt->in, "bad") ||
+	    lt->in.calls->over_calls)
+		code = EXIT_PARTIAL;
 	if (lt->json)
 		say_json(lt);
 	else
 		say_text(lt, strcmp(lt->output, "-") ? stdout : stderr);
-	return lt->code;
+	return code;
 }
 
 static int lib_trace_main(const struct command *c, int argc, char **argv)
@@ -392,11 +244,6 @@ static int lib_trace_main(const struct command *c, int argc, char **argv)
 	CLEANUP(strvec_release) struct strvec inputs = STRVEC_INIT;
 	struct lib_trace lt = { .c = c, .output = "library_trace.csv" };
 	char **rest;
-
-	cli_session_opts(&lt.o);
-	lt.o.sink = SINK_MODEL;
-	lt.o.reader = reader_find("library_log");
-	lt.o.wants = may_have_calls;
 	const struct opt opts[] = {
 		{ "output", 'o', OPT_STR, &lt.output, "FILE",
 		  "where to write (library_trace.csv here); -: standard output" },
@@ -415,11 +262,7 @@ static int lib_trace_main(const struct command *c, int argc, char **argv)
 	if (code < 0)
 		code = inputs_trace(&lt, &inputs);
 	progress_end();
-	for (size_t i = 0; i < lt.traces.nr; i++)
-		session_trace_release(&lt.traces.v[i]);
-	VEC_RELEASE(&lt.traces);
-	library_calls_free(lt.calls);
-	session_opts_release(&lt.o);
+	lib_inputs_release(&lt.in);
 	return code;
 }
 

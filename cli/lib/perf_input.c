@@ -1,4 +1,5 @@
 #include "perf_input.h"
+#include "lib_inputs.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +11,6 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/log.h"
 #include "profrig/base/num.h"
-#include "profrig/base/progress.h"
 #include "profrig/base/text.h"
 #include "profrig/library/library_log.h"
 #include "profrig/model/library_calls.h"
@@ -186,25 +186,12 @@ static bool rows_take(const struct library_calls *lc, struct bench_set *set)
 
 static int logs_read(const struct strvec *logs, struct bench_set *set)
 {
-	struct session_trace t = { 0 };
-	struct session_opts o;
-	struct err err = ERR_INIT;
-	int code;
+	struct lib_inputs in;
+	int code = lib_inputs_read(logs, &in);
 
-	cli_session_opts(&o);
-	o.sink = SINK_MODEL;
-	o.reader = reader_find("library_log");
-	if (session_read(logs, &o, &t, &err) < 0) {
-		code = cli_session_failed(&t.outcome, &err);
-	} else {
-		code = cli_session_code(&t.outcome);
-		if (t.m->library && !rows_take(t.m->library, set))
-			log_warn("more than %zu configurations: the rest is left out",
-				 BENCH_CONFIGS_MAX);
-	}
-	progress_end();
-	session_trace_release(&t);
-	session_opts_release(&o);
+	if (!rows_take(in.calls, set))
+		log_warn("more than %zu configurations: the rest is left out", BENCH_CONFIGS_MAX);
+	lib_inputs_release(&in);
 	return code;
 }
 
