@@ -530,9 +530,10 @@ static size_t record_begin(const struct library_log *log, struct text_slice line
 static struct log_record record_at(const struct library_log *log, struct text_slice line,
 				   struct found_marker f, size_t begin, size_t end)
 {
+	size_t n = begin < LIBRARY_BEFORE_MAX ? begin : LIBRARY_BEFORE_MAX;
 	struct log_record r = { .text = { line.p + begin, end - begin },
 				.marker = f.at - begin,
-				.before = slice_trim((struct text_slice){ line.p, begin }),
+				.before = slice_trim((struct text_slice){ line.p + begin - n, n }),
 				.last_line = log->last_line,
 				.line = log->line };
 	const char *cr = memchr(r.text.p, '\r', r.text.n);
@@ -554,7 +555,8 @@ static const struct known_text *record_ahead(const struct library_log *log, stru
 	const struct known_text *k;
 	XXH128_hash_t hash;
 
-	if (parsers[parser]->split)
+	/* a line of many markers must not be hashed from each of them to its end */
+	if (parsers[parser]->split || line.n - begin > LIBRARY_TEXT_MAX)
 		return NULL;
 	*ret = record_at(log, line, f, begin, line.n);
 	k = known_find(log, parser, ret->text, &hash);

@@ -4,9 +4,9 @@
 
 size_t library_path_before(struct text_slice line, size_t at)
 {
-	size_t n = 0;
+	size_t n = 0, most = at < LIBRARY_BEFORE_MAX ? at : LIBRARY_BEFORE_MAX;
 
-	while (n < at && !slice_blank(line.p[at - n - 1]))
+	while (n < most && !slice_blank(line.p[at - n - 1]))
 		n++;
 	if (n == 0 || line.p[at - 1] != '/')
 		return 0;

@@ -19,6 +19,12 @@
 
 #include "profrig/library/library_log.h"
 
+/*
+ * A line may have millions of markers, so what is looked at around each of them is bounded: this
+ * far before it.
+ */
+#define LIBRARY_BEFORE_MAX ((size_t)4096)
+
 enum record_is {
 	RECORD_FOREIGN, /* the marker occurs in other text */
 	RECORD_INFO,
@@ -35,7 +41,7 @@ struct log_record {
 	 * blanks behind it */
 	struct text_slice text;
 	size_t marker;               /* offset of the marker in text */
-	struct text_slice before;    /* of its line */
+	struct text_slice before;    /* of its line, at most LIBRARY_BEFORE_MAX bytes */
 	struct text_slice last_line; /* the line before, where that had no record; else empty */
 	uint64_t line;               /* 1-based */
 	/* its last word may have lost its end: the text ends the file without a line end, or

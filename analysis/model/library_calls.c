@@ -339,6 +339,20 @@ static void row_merge(struct library_calls *lc, struct library_row *to,
 		lc->over_calls += from->calls;
 }
 
+/*
+ * In leaps: slots follow the hash of their keys, and keys that come in the order of their hashes
+ * fill one end of a map that is still small.
+ */
+static void over_merge(struct library_calls *lc, const struct u64map *from)
+{
+	for (size_t i = 0; i < from->cap; i++) {
+		size_t at = (size_t)(i * SPLITMIX64_STEP) & (from->cap - 1);
+
+		if (from->slots[at].value != U64MAP_NONE)
+			over_add(lc, from->slots[at].key);
+	}
+}
+
 void library_calls_merge(struct library_calls *lc, const struct library_calls *from)
 {
 	uint32_t *now = xcalloc(from->rows.nr + 1, sizeof(*now));
@@ -362,9 +376,7 @@ void library_calls_merge(struct library_calls *lc, const struct library_calls *f
 		if (from->rows.v[i].caller != LIBRARY_ROW_NONE &&
 		    lc->rows.v[now[i]].caller == LIBRARY_ROW_NONE)
 			lc->rows.v[now[i]].caller = now[from->rows.v[i].caller];
-	for (size_t i = 0; i < from->priv->over.cap; i++)
-		if (from->priv->over.slots[i].value != U64MAP_NONE)
-			over_add(lc, from->priv->over.slots[i].key);
+	over_merge(lc, &from->priv->over);
 	lc->doubled += from->doubled;
 	free(now);
 }

@@ -128,9 +128,12 @@ static bool miopen_starts(struct text_slice line, size_t at)
 	if (*t.p == '[')
 		return true;
 	if (slice_begins(t, PROGRAM)) {
+		/* first: the blank behind a program bounds how far back the next one looks */
+		if (!command_follows(t))
+			return false;
 		before.n -= library_path_before(line, at);
 		before = function_before(before);
-		return (before.n == 0 || *before.p != '[') && command_follows(t);
+		return before.n == 0 || *before.p != '[';
 	}
 	return (at == 0 || !letter(line.p[at - 1])) && prefix_length(t) > 0;
 }

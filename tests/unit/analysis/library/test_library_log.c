@@ -1,6 +1,8 @@
 /* The scanner itself (library_log.c), by records of rocBLAS. */
 #include "library_test.h"
 
+#include <time.h>
+
 #include "profrig/base/strbuf.h"
 
 #define GEMM(sizes) "./rocblas-bench -f gemm -r s --transposeA N --transposeB N " sizes
@@ -371,4 +373,39 @@ TEST(callers_of_merged_rows)
 	assert_string_equal(all.calls->rows.v[row.caller].library, "miopen");
 	assert_int_equal(all.calls->doubled, 6);
 	assert_true(library_calls_totals(all.calls).flops == 2 * (CONV_FLOPS + 128));
+}
+
+/* Lines of megabytes with a marker everywhere: what is looked at around each is bounded. */
+TEST(markers_everywhere)
+{
+	static const char *const marks[] = {
+		"./rocblas-bench ",
+		"rocblas-bench/",
+		"a:1:1 [0] NCCL INFO ",
+		"MIOpenDriver conv -n 1 ",
+		"MIOpenDriver/",
+		"[LogCmd",
+		"hipblaslt-bench ",
+		" I! cuBLAS (v1",
+		" i! a: b",
+		"onednn_verbose,",
+		"{\"cat\":\"blas\",\"args\":{",
+		"MKL_VERBOSE ",
+	};
+	const size_t n = 4000000;
+
+	for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
+		CLEANUP(xfreep) char *text = xmalloc(n + 1);
+		size_t m = strlen(marks[i]), at = 0;
+		clock_t begin = clock();
+
+		for (; at + m <= n; at += m)
+			memcpy(text + at, marks[i], m);
+		text[at] = 0;
+		CLEANUP(logged_release) struct logged l = logged_of(text);
+		assert_int_equal(l.n.records, 0);
+		/* it takes 0.1 s, and minutes where it grows with the square */
+		if ((double)(clock() - begin) / CLOCKS_PER_SEC > 20)
+			ROW_FAIL(i, "too slow: '%s'", marks[i]);
+	}
 }
