@@ -6,17 +6,6 @@
 #include "profrig/base/num.h"
 #include "profrig/base/text.h"
 
-static bool word_next(struct text_slice *rest, struct text_slice *ret)
-{
-	while (rest->n > 0 && slice_blank(*rest->p))
-		rest->p++, rest->n--;
-	ret->p = rest->p;
-	while (rest->n > 0 && !slice_blank(*rest->p))
-		rest->p++, rest->n--;
-	ret->n = (size_t)(rest->p - ret->p);
-	return ret->n > 0;
-}
-
 static bool word_is_option(struct text_slice w)
 {
 	return w.n > 1 && w.p[0] == '-' && !(w.p[1] >= '0' && w.p[1] <= '9') && w.p[1] != '.';
@@ -34,14 +23,14 @@ void words_split(struct library_words *w, struct text_slice text)
 	w->nr = 0;
 	w->too_many = false;
 	w->verb = (struct text_slice){ text.p, 0 };
-	if (!word_next(&text, &w->program))
+	if (!slice_word(&text, &w->program))
 		return;
 	ahead = text;
-	if (word_next(&ahead, &word) && !word_is_option(word)) {
+	if (slice_word(&ahead, &word) && !word_is_option(word)) {
 		w->verb = word;
 		text = ahead;
 	}
-	while (word_next(&text, &word)) {
+	while (slice_word(&text, &word)) {
 		struct library_option *o = &w->v[w->nr];
 
 		if (w->nr == WORDS_MAX) {
@@ -50,7 +39,7 @@ void words_split(struct library_words *w, struct text_slice text)
 		}
 		*o = (struct library_option){ .name = word, .value = { word.p + word.n, 0 } };
 		ahead = text;
-		if (word_is_option(word) && word_next(&ahead, &word) && !word_is_option(word)) {
+		if (word_is_option(word) && slice_word(&ahead, &word) && !word_is_option(word)) {
 			o->value = word;
 			text = ahead;
 		}

@@ -28,6 +28,17 @@ struct text_slice slice_last_word(struct text_slice *t)
 	return word;
 }
 
+bool slice_word(struct text_slice *rest, struct text_slice *ret)
+{
+	while (rest->n > 0 && slice_blank(*rest->p))
+		rest->p++, rest->n--;
+	ret->p = rest->p;
+	while (rest->n > 0 && !slice_blank(*rest->p))
+		rest->p++, rest->n--;
+	ret->n = (size_t)(rest->p - ret->p);
+	return ret->n > 0;
+}
+
 bool slice_line(struct text_slice *rest, struct text_slice *line, bool *whole)
 {
 	const char *nl;

@@ -38,6 +38,8 @@ static inline struct text_slice slice_trim(struct text_slice t)
 	return slice_rtrim(t);
 }
 
+/* Cuts the first word off rest, and the blanks in front of it. false: there is none. */
+bool slice_word(struct text_slice *rest, struct text_slice *ret);
 /* Cuts the last word off t, and the blanks around the word. */
 struct text_slice slice_last_word(struct text_slice *t);
 /* Cuts the next line off rest, without its line end; *whole: it had one. false: rest is empty. */

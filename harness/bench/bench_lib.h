@@ -2,10 +2,10 @@
  * bench_lib: a BLAS in this process. Used by the child alone (bench_child.c), as a library may
  * crash, hang, end the process, or share its parts with another one.
  *
- * Integers of 32 or of 64 bits are told apart by asking: a ddot whose n has 1 in its lower and −1
- * in its upper half is the product of one pair for a library of 32 bits, and 0 for one of 64, which
- * reads a negative number. Functions with a suffix for 64 bits (dgemm_64_, cblas_dgemm64_) are
- * found, too.
+ * Integers of 32 or of 64 bits are distinguished by one call: a ddot whose n has 1 in its lower and
+ * −1 in its upper half is the product of one pair for a library of 32 bits, and 0 for one of 64,
+ * which reads a negative number. Functions with a suffix for 64 bits (dgemm_64_, cblas_dgemm64_)
+ * are found, too.
  *
  * cblas_ functions are called where the library has them, Fortran's else. A complex dot of Fortran
  * alone is not called: compilers differ in how it returns its value.

@@ -11,6 +11,7 @@
 typedef unsigned __int128 wide;
 
 #define SIZE_MAX_OF_KEY (INT64_C(1) << 40)
+#define SCALAR_OTHER 0.5
 
 static const struct {
 	const char *name;
@@ -103,8 +104,13 @@ static int size_of(struct bench_key *k, const char *name, int64_t *ret, struct e
 static int scalar_of(struct bench_key *k, const char *name, double otherwise,
 		     struct bench_scalar *ret, struct err *err)
 {
-	int r = bench_key_number(k, name, otherwise, ret->d, err);
+	const char *v = bench_key_word(k, name);
+	int r = 0;
 
+	if (v && !strcmp(v, "other"))
+		*ret = (struct bench_scalar){ .d = { SCALAR_OTHER, 0 } };
+	else
+		r = bench_key_number(k, name, otherwise, ret->d, err);
 	ret->f[0] = (float)ret->d[0];
 	ret->f[1] = (float)ret->d[1];
 	return r;

@@ -114,15 +114,15 @@ static void call_of_text(struct nccl_call *c, struct text_slice *rest)
 	struct text_slice word;
 
 	nccl_call_init(c, 'I');
-	if (!nccl_word(rest, &word) || word.n != 4)
+	if (!slice_word(rest, &word) || word.n != 4)
 		return;
 	c->rccl = word.p[0] == 'r';
 	c->bytes = word.p[1] == 'b';
 	c->acc = word.p[2] == 'a';
 	c->kind = word.p[3];
-	if (nccl_word(rest, &word) && !slice_is(word, "-"))
+	if (slice_word(rest, &word) && !slice_is(word, "-"))
 		nccl_call_name(c, word);
-	for (size_t i = 0; i < ARRAY_LEN(numbers) && nccl_word(rest, &word); i++)
+	for (size_t i = 0; i < ARRAY_LEN(numbers) && slice_word(rest, &word); i++)
 		if (!slice_is(word, "-"))
 			num_i64(word.p, word.n, numbers[i]);
 }
@@ -240,7 +240,7 @@ enum record_is nccl_call_key(struct text_slice text, struct library_key *k)
 		key_int(k, "size", c.size);
 	if (c.acc)
 		key_word(k, "acc", "1");
-	while (nccl_word(&rest, &word)) {
+	while (slice_word(&rest, &word)) {
 		strbuf_addch(&k->text, ' ');
 		strbuf_add(&k->text, word.p, word.n);
 	}

@@ -19,17 +19,6 @@ void nccl_comms_release(struct nccl_comms *c)
 	u64map_release(&c->by_address);
 }
 
-bool nccl_word(struct text_slice *rest, struct text_slice *ret)
-{
-	while (rest->n > 0 && slice_blank(*rest->p))
-		rest->p++, rest->n--;
-	ret->p = rest->p;
-	while (rest->n > 0 && !slice_blank(*rest->p))
-		rest->p++, rest->n--;
-	ret->n = (size_t)(rest->p - ret->p);
-	return ret->n > 0;
-}
-
 static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -301,7 +290,7 @@ static void comm_number(struct text_slice *rest, int64_t *ret)
 {
 	struct text_slice word;
 
-	if (*ret < 0 && nccl_word(rest, &word) && rest->n > 0 && num_i64(word.p, word.n, ret) < 0)
+	if (*ret < 0 && slice_word(rest, &word) && rest->n > 0 && num_i64(word.p, word.n, ret) < 0)
 		*ret = -1;
 }
 
@@ -314,12 +303,12 @@ void nccl_comms_learn(struct nccl_comms *c, uint32_t process, struct text_slice 
 
 	if (!memmem(text.p, text.n, "comm 0x", 7))
 		return;
-	for (rest = text; nccl_word(&rest, &word);) {
+	for (rest = text; slice_word(&rest, &word);) {
 		if (slice_is(word, "rank"))
 			comm_number(&rest, &rank);
 		else if (slice_is(word, "nranks") || slice_is(word, "nRanks"))
 			comm_number(&rest, &nranks);
-		else if (!known && slice_is(word, "comm") && nccl_word(&rest, &word))
+		else if (!known && slice_is(word, "comm") && slice_word(&rest, &word))
 			known = rest.n > 0 && nccl_address(word, &comm.address);
 	}
 	if (!known)

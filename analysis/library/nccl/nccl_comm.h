@@ -69,8 +69,6 @@ void nccl_comms_learn(struct nccl_comms *c, uint32_t process, struct text_slice 
 const struct nccl_comm *nccl_comms_find(const struct nccl_comms *c, uint32_t process,
 					uint64_t address);
 
-/* Cuts the first word off rest. false: there is none. */
-bool nccl_word(struct text_slice *rest, struct text_slice *ret);
 /* "0x55d5f5ac09e0", "(nil)"; false: it is no address. */
 bool nccl_address(struct text_slice t, uint64_t *ret);
 

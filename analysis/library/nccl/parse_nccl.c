@@ -145,7 +145,7 @@ static int member_read(struct nccl_call *c, struct text_slice *rest, bool cut)
 	bool last, comm;
 	int64_t *to;
 
-	if (!nccl_word(&ahead, &name))
+	if (!slice_word(&ahead, &name))
 		return 0;
 	if (name.p[0] == '[') {
 		*rest = ahead;
@@ -154,7 +154,7 @@ static int member_read(struct nccl_call *c, struct text_slice *rest, bool cut)
 	to = call_member(c, name);
 	comm = slice_is(name, "comm");
 	c->has_stream |= slice_is(name, "stream");
-	if (!nccl_word(&ahead, &value))
+	if (!slice_word(&ahead, &value))
 		return to || comm ? -1 : 0;
 	*rest = ahead;
 	last = cut && ahead.n == 0;

@@ -1,8 +1,8 @@
 /*
  * bench_child: the process that loads one library and calls it (`profrig __bench FD CPUS LIBRARY`).
  *
- * It speaks over a socket, FD, so that what the library prints disturbs nobody. Both sides send
- * lines of fields with tabs between them:
+ * It speaks over a socket, FD, so that prints of the library do not get between these lines. Both
+ * sides send lines of fields with tabs between them:
  *
  *	parent				child
  *					hello WIDE THREADS PATH VERSION	when it has loaded

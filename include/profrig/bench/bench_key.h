@@ -10,7 +10,7 @@
  *	bench_key_parse(text, &k, err)		copies the text into k, which owns nothing else
  *	bench_key_word(&k, "ta")		"N"; NULL: there is none
  *	bench_key_int(&k, "lda", 64, &lda, err)	its number, or 64 when there is none
- *	bench_key_unused(&k)			the first word that nobody asked for; NULL: none
+ *	bench_key_unused(&k)			the first word that has not been read; NULL: none
  */
 #ifndef PROFRIG_BENCH_KEY_H
 #define PROFRIG_BENCH_KEY_H

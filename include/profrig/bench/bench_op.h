@@ -17,6 +17,9 @@
  * Flops and bytes of a call: the table Work in docs/library.md; Source: LAPACK Working Note 41,
  * appendix C, highest powers.
  *
+ * Logs that only tell the class of a scalar have `other` in the key for one that is neither 0 nor
+ * ±1, the values for which libraries have shorter ways; the call is made with 0.5.
+ *
  * Values are uniform in [-1, 1], by SplitMix64 of operand and index, so that the reference needs no
  * copy of them. The triangle of a trsm has ones on its diagonal and uniform/side beside it, all
  * times alpha, so that repeated solutions neither vanish nor become denormal.

@@ -112,6 +112,10 @@ TEST(products)
 			 0);
 	assert_true(op.alpha.f[1] == 2);
 	assert_int_equal(op.flops, 8 * 2 * 3 * 4);
+	assert_int_equal(bench_op_parse(GEMM " alpha=other beta=other", &op, &err), 0);
+	assert_true(op.alpha.d[0] == 0.5 && op.alpha.f[0] == 0.5F && op.alpha.d[1] == 0);
+	assert_true(op.beta.d[0] == 0.5 && op.beta.f[0] == 0.5F);
+	assert_int_equal(op.bytes, 4 * (64 * 16 + 16 * 32 + 2 * 64 * 32));
 	assert_int_equal(
 		bench_op_parse("trsm side=R uplo=U trans=N diag=U m=5 n=7 type=f32", &op, &err), 0);
 	assert_int_equal(op.k, 7);
@@ -133,9 +137,9 @@ TEST(what_no_back_end_computes)
 		{ GEMM " epilogue=GELU", -ENOTSUP }, { GEMM " ldc=64 ldd=65 beta=1", -ENOTSUP },
 		{ GEMM " flush=1", -ENOTSUP }, { GEMM " lda=63", -EINVAL },
 		{ GEMM " lda=-64", -EINVAL }, { GEMM " alpha=nan", -EINVAL },
-		{ GEMM " alpha=x", -EINVAL }, { GEMM " batch=0", -EINVAL },
-		{ GEMM " batch=2 stride_c=1", -EINVAL }, { GEMM " stride_a=-1", -EINVAL },
-		{ "gemm ta=N tb=N m=-1 n=1 k=1 a=f32", -EINVAL },
+		{ GEMM " alpha=x", -EINVAL }, { GEMM " alpha=others", -EINVAL },
+		{ GEMM " batch=0", -EINVAL }, { GEMM " batch=2 stride_c=1", -EINVAL },
+		{ GEMM " stride_a=-1", -EINVAL }, { "gemm ta=N tb=N m=-1 n=1 k=1 a=f32", -EINVAL },
 		{ "gemm ta=N tb=N m=99999999999999999999 n=1 k=1 a=f32", -EINVAL },
 		{ "gemm ta=N tb=N m=1000000000 n=1000000000 k=1 a=f32", -ERANGE },
 		{ "gemm ta=X tb=N m=1 n=1 k=1 a=f32", -EINVAL },

@@ -169,6 +169,7 @@ static const char *const keys[] = {
 	"trsm side=R uplo=L trans=N diag=N m=8 n=30 type=f32c lda=33",
 	"axpy n=100 type=f32 alpha=3 incy=-2",
 	"axpy n=3 type=f64c alpha=1+-1i",
+	"gemv trans=T m=31 n=17 type=f32 alpha=other beta=other",
 	"dot n=5000 type=f32 incx=3",
 	"dotu n=50 type=f64c",
 	"dotc n=50 type=f32c batch=4",
