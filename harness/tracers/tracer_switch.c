@@ -9,6 +9,11 @@
  * use the context of the calling thread. So the first primary context that the program has made is
  * also set for this thread; until there is one, the looks are more frequent. All signals are
  * blocked in the thread, and it ends with the process.
+ *
+ * A look and a fork exclude each other. The child has the dynamic loader's tables as they are at
+ * the fork, and one that is taken in the middle of dlopen() (glibc unmaps its cache of names, then
+ * forgets it) crashes in the next. A fork waits at most FORK_WAITS_MS, as it may come from a
+ * library's constructor: there the look itself waits for the loader, and has changed nothing.
  */
 #include "record.h"
 
@@ -16,6 +21,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <time.h>
 
 #if defined(__x86_64__)
 #define OLD_VERSION "GLIBC_2.2.5"
@@ -30,6 +36,7 @@ __asm__(".symver pthread_detach,pthread_detach@" OLD_VERSION);
 
 #define LOOK_MS 1000
 #define LOOK_SOON_MS 20
+#define FORK_WAITS_MS 200
 #define MAX_DEVICES 64
 
 /* A pair of calls by which a profiler is switched. */
@@ -50,6 +57,28 @@ static struct profiler profilers[] = {
 	{ roctx_libraries, "roctxProfilerResume", "roctxProfilerPause", false, 0 },
 	{ cuda_libraries, "cuProfilerStart", "cuProfilerStop", true, 0 },
 };
+
+/* Held by a look or by a fork. */
+static bool looking;
+static __thread bool fork_holds;
+
+/* Returns whether it is held now; tries for at most `ms` (forever below 0). */
+static bool hold_look(int ms)
+{
+	const struct timespec pause = { 0, 100000 };
+
+	for (long tries = ms * 10L; __atomic_exchange_n(&looking, true, __ATOMIC_ACQUIRE); tries--) {
+		if (tries == 0)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
+static void release_look(void)
+{
+	__atomic_store_n(&looking, false, __ATOMIC_RELEASE);
+}
 
 /* Loads no library: only those of the program matter. */
 static void *find_function(const struct profiler *p, const char *name)
@@ -119,8 +148,10 @@ static void *switch_watch(void *unused)
 	do {
 		soon = false;
 		seen = record_on();
+		hold_look(-1);
 		for (size_t i = 0; i < sizeof(profilers) / sizeof(profilers[0]); i++)
 			soon |= switch_profiler(&profilers[i], seen);
+		release_look();
 	} while (record_wait(seen, soon ? LOOK_SOON_MS : LOOK_MS));
 	return NULL;
 }
@@ -139,11 +170,29 @@ static void start_switch(void)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
+static void before_fork(void)
+{
+	fork_holds = hold_look(FORK_WAITS_MS);
+}
+
+static void after_fork(void)
+{
+	if (fork_holds)
+		release_look();
+}
+
+/* In the child, where no other thread is left that could hold it. */
+static void after_fork_child(void)
+{
+	release_look();
+	start_switch();
+}
+
 __attribute__((constructor)) static void begin(void)
 {
 	record_setup();
 	if (!record_wait(!record_on(), 0))
 		return;
-	pthread_atfork(NULL, NULL, start_switch);
+	pthread_atfork(before_fork, after_fork, after_fork_child);
 	start_switch();
 }

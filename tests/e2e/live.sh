@@ -233,6 +233,54 @@ END
 code "a profiler that the program switches" 0 "$PROFRIG" -q run --engine host -o "$T/runs" --no-analyze --tools-dir "$T/tools" --tools inside --record-start 'mark warm' --record-for 0.3 -- "$T/phases"
 is "is switched with the others" "$(tr '\n' ' ' <"$(echo "$(cat "$T/out")"/steps/*workload.out)")" "resume 0 start pause 0 stop "
 
+# A fork while the loader is at work for the switch: the child gets the loader as it is at that moment, and looks too.
+cat >"$T/forks.c" <<'C'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static void *flips(void *flag)
+{
+	for (;;) {
+		__atomic_xor_fetch((uint32_t *)flag, 1, __ATOMIC_SEQ_CST);
+		syscall(SYS_futex, flag, FUTEX_WAKE, 1 << 30, NULL, NULL, 0);
+		usleep(20);
+	}
+	return NULL;
+}
+int main(int argc, char **argv)
+{
+	int fd = open(getenv("PROFRIG_RECORD"), O_RDWR), forks = 0, bad = 0, status;
+	void *flag = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	pthread_t thread;
+	time_t end = time(NULL) + 20;
+
+	pthread_create(&thread, NULL, flips, flag);
+	for (; forks < atoi(argv[argc - 1]) && time(NULL) < end; forks++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			usleep(1000);
+			_exit(0);
+		}
+		bad += waitpid(child, &status, 0) != child || status != 0;
+	}
+	printf("%s, %d died\n", forks < 100 ? "too few" : "many", bad);
+	return 0;
+}
+C
+gcc -O1 -pthread -o "$T/forks" "$T/forks.c" || not_ok "forks" "does not compile"
+head -c 4096 /dev/zero >"$T/flag"
+is "children of a program that forks while profilers are looked for" "$(LD_PRELOAD=$ROOT/build/libprofrig_switch.so PROFRIG_RECORD=$T/flag "$T/forks" 1500)" "many, 0 died"
+
 # RPD's remote control by signals: only processes that have its library loaded may get them.
 cat >"$T/remote.c" <<'C'
 #include <signal.h>
