@@ -330,9 +330,9 @@ static int bench_child(const struct command *c, int argc, char **argv)
 	uint64_t fd;
 
 	(void)c;
-	if (argc != 4 || num_u64(argv[1], strlen(argv[1]), &fd) < 0 || fd > INT32_MAX)
+	if (argc != 5 || num_u64(argv[1], strlen(argv[1]), &fd) < 0 || fd > INT32_MAX)
 		return EXIT_USAGE;
-	bench_child_main((int)fd, argv[2], argv[3]);
+	bench_child_main((int)fd, argv[2], argv[3], argv[4]);
 }
 
 extern const struct command cmd_lib_perf, cmd_bench_child;
@@ -340,5 +340,5 @@ const struct command cmd_lib_perf = { "lib perf", "FILE…|RUN…",
 				      "library calls of a model, measured with other libraries",
 				      "profrig lib perf library_trace.csv --backends openblas,blis",
 				      lib_perf_main };
-const struct command cmd_bench_child = { BENCH_CHILD_COMMAND, "FD CPUS LIBRARY",
+const struct command cmd_bench_child = { BENCH_CHILD_COMMAND, "FD CPUS DRIVER LIBRARY",
 					 "calls one library for lib perf", "", bench_child };

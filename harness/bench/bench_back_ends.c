@@ -6,10 +6,12 @@
 #include "profrig/base/text.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/bench/bench_back_end.h"
+#include "profrig/bench/bench_driver.h"
 
 /* clang-format off */
-#define ROW(...) { __VA_ARGS__ },
-const struct bench_back_end bench_back_ends[] = { BENCH_BACK_ENDS(ROW) { NULL, NULL, NULL, NULL } };
+#define ROW(name, family, file, package, driver) \
+	{ name, family, file, package, &bench_driver_##driver },
+const struct bench_back_end bench_back_ends[] = { BENCH_BACK_ENDS(ROW) { 0 } };
 /* clang-format on */
 
 /* Folders of libraries: Debian's by architecture, others'. */
@@ -35,14 +37,18 @@ static char *file_find(const struct bench_back_end *b)
 	return NULL;
 }
 
-static void end_add(struct bench_back_ends *to, const char *name, char *path, const char *package)
+/* Row NULL: a BLAS by its path. */
+static void end_add(struct bench_back_ends *to, const char *name, char *path,
+		    const struct bench_back_end *row)
 {
 	if (VEC_FIND(&to->v, e, !strcmp(e->name, name))) {
 		free(path);
 		return;
 	}
-	VEC_PUSH(&to->v,
-		 ((struct bench_end){ .name = xstrdup(name), .path = path, .package = package }));
+	VEC_PUSH(&to->v, ((struct bench_end){ .name = xstrdup(name),
+					      .path = path,
+					      .package = row ? row->package : NULL,
+					      .driver = row ? row->driver : &bench_driver_blas }));
 }
 
 /* The first installed flavour, else the first one without a path. */
@@ -58,12 +64,12 @@ static bool family_add(struct bench_back_ends *to, const char *family)
 		first = first ? first : b;
 		path = file_find(b);
 		if (path) {
-			end_add(to, b->name, path, b->package);
+			end_add(to, b->name, path, b);
 			return true;
 		}
 	}
 	if (first)
-		end_add(to, first->name, NULL, first->package);
+		end_add(to, first->name, NULL, first);
 	return first != NULL;
 }
 
@@ -71,7 +77,7 @@ static bool flavour_add(struct bench_back_ends *to, const char *name)
 {
 	for (const struct bench_back_end *b = bench_back_ends; b->name; b++)
 		if (!strcmp(b->name, name)) {
-			end_add(to, name, file_find(b), b->package);
+			end_add(to, name, file_find(b), b);
 			return true;
 		}
 	return false;
@@ -129,6 +135,7 @@ void bench_back_ends_release(struct bench_back_ends *ends)
 		free(e->reason);
 		free(e->identity.path);
 		free(e->identity.version);
+		free(e->identity.device);
 	}
 	VEC_RELEASE(&ends->v);
 }

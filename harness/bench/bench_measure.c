@@ -52,11 +52,15 @@ static bool answer_ns(struct bench_side *s, size_t field, double *ret)
 	return false;
 }
 
+static double slowest_s(const struct bench_side *s)
+{
+	return (double)s->work.flops / SLOW_FLOPS_S + (double)s->work.bytes / SLOW_BYTES_S;
+}
+
 /* False: the side is out. */
 static bool block_run(struct bench_measure *m, struct bench_side *s, uint64_t n, double *ret_us)
 {
-	double first = (double)m->op->flops / SLOW_FLOPS_S + (double)m->op->bytes / SLOW_BYTES_S;
-	double call_s = s->call_s > 0 ? s->call_s * SLOWER : first, ns, all_ns;
+	double call_s = s->call_s > 0 ? s->call_s * SLOWER : slowest_s(s), ns, all_ns;
 
 	if (bench_process_ask(&s->process, m->o->timeout_s + call_s * (double)(n + 1),
 			      "block\t%" PRIu64, n) != BENCH_OK) {
@@ -113,9 +117,9 @@ static bool warm_up(struct bench_measure *m, struct bench_side *s)
 
 static bool side_check(struct bench_measure *m, struct bench_side *s)
 {
-	double ns, slow = (double)m->op->flops / SLOW_FLOPS_S + (double)m->op->bytes / SLOW_BYTES_S;
+	double ns;
 
-	if (bench_process_ask(&s->process, m->o->timeout_s + slow, "check") != BENCH_OK) {
+	if (bench_process_ask(&s->process, m->o->timeout_s + slowest_s(s), "check") != BENCH_OK) {
 		side_ends(s);
 		return false;
 	}
@@ -132,7 +136,7 @@ static bool side_begin(struct bench_measure *m, struct bench_side *s, size_t liv
 
 	if (rotate > memory / 4)
 		rotate = memory / 4;
-	if (bench_process_start(&s->process, s->end->path, m->cpus, m->o) != BENCH_OK ||
+	if (bench_process_start(&s->process, s->end, m->cpus, m->o) != BENCH_OK ||
 	    bench_process_ask(&s->process, m->o->timeout_s + (double)memory / 1e8,
 			      "op\t%s\t%" PRIu64 "\t%" PRIu64 "\t%s", bench_cache_name(m->o->cache),
 			      rotate, memory / 4 * 3, m->key) != BENCH_OK) {

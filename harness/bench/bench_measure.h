@@ -6,10 +6,11 @@
 
 #include "bench_process.h"
 
-#include "profrig/bench/bench_op.h"
+#include "profrig/bench/bench_driver.h"
 
 struct bench_side {
 	const struct bench_end *end;
+	struct bench_work work;
 	struct bench_process process;
 	enum bench_status status; /* no longer BENCH_OK: it takes no further part */
 	char reason[320];
@@ -23,7 +24,6 @@ struct bench_side {
 };
 
 struct bench_measure {
-	const struct bench_op *op;
 	const char *key, *cpus;
 	const struct bench_opts *o;
 	struct bench_side *sides;

@@ -14,6 +14,7 @@
 #include "profrig/base/strvec.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/bench/bench_child.h"
+#include "profrig/bench/bench_driver.h"
 
 #define END_MS 2000         /* in which a child that closed its socket has ended */
 #define SHOWN ((size_t)160) /* bytes of what it printed */
@@ -134,7 +135,7 @@ static enum bench_status answer_read(struct bench_process *p, double timeout_s, 
 	return p->status;
 }
 
-enum bench_status bench_process_start(struct bench_process *p, const char *library,
+enum bench_status bench_process_start(struct bench_process *p, const struct bench_end *end,
 				      const char *cpus, const struct bench_opts *o)
 {
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT, env = STRVEC_INIT;
@@ -150,7 +151,7 @@ enum bench_status bench_process_start(struct bench_process *p, const char *libra
 	extra[0] = pair[1];
 	strvec_pushl(&argv, o->program, BENCH_CHILD_COMMAND, NULL);
 	strvec_pushf(&argv, "%d", pair[1]);
-	strvec_pushl(&argv, cpus, library, NULL);
+	strvec_pushl(&argv, cpus, end->driver->name, end->path, NULL);
 	environment(o->threads, &env);
 	po.argv = argv.v;
 	po.env = env.v;

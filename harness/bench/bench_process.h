@@ -27,7 +27,7 @@ struct bench_process {
 	}
 
 /* Starts it and waits until it has loaded the library. BENCH_OK: the answer is in p->line. */
-enum bench_status bench_process_start(struct bench_process *p, const char *library,
+enum bench_status bench_process_start(struct bench_process *p, const struct bench_end *end,
 				      const char *cpus, const struct bench_opts *o);
 /* Asks; the answer "ok …" is in p->line. */
 enum bench_status bench_process_ask(struct bench_process *p, double timeout_s, const char *fmt, ...)

@@ -36,6 +36,7 @@ static void identity_read(const struct bench_line *line, struct bench_identity *
 		ret->threads = (int)threads;
 	ret->path = xstrdup(line->field[3]);
 	ret->version = xasprintf("%s%s", line->field[4], ret->wide ? " (64-bit integers)" : "");
+	ret->device = xstrdup(line->field[5]);
 }
 
 static void end_try(struct running *run, struct bench_end *e)
@@ -47,7 +48,7 @@ static void end_try(struct running *run, struct bench_end *e)
 		e->reason = xasprintf("not installed: apt-get install %s", e->package);
 		return;
 	}
-	e->status = bench_process_start(&p, e->path, run->cpus.buf, run->o);
+	e->status = bench_process_start(&p, e, run->cpus.buf, run->o);
 	e->loaded = e->status == BENCH_OK;
 	if (e->loaded)
 		identity_read(&p.line, &e->identity);
@@ -95,6 +96,7 @@ static struct bench_row row_of(const struct bench_config *c, const struct bench_
 	struct bench_row row = { .config = c,
 				 .back_end = e->name,
 				 .identity = e->loaded ? &e->identity : NULL,
+				 .timer = e->driver->timer,
 				 .status = status,
 				 .reason = reason ? reason : "",
 				 .gflops = NAN,
@@ -131,8 +133,7 @@ static void notes_of(const struct running *run, const struct bench_side *s, stru
 			 s->figures.error / s->figures.mean * 100);
 }
 
-static int side_row(struct running *run, const struct bench_config *c, const struct bench_op *op,
-		    const struct bench_side *s)
+static int side_row(struct running *run, const struct bench_config *c, const struct bench_side *s)
 {
 	CLEANUP(strbuf_release) struct strbuf notes = STRBUF_INIT;
 	struct bench_row row = row_of(c, s->end, s->status, s->reason);
@@ -143,19 +144,18 @@ static int side_row(struct running *run, const struct bench_config *c, const str
 	row.reason = notes.buf;
 	row.repeats = s->repeats;
 	row.figures = s->figures;
-	row.gflops = (double)op->flops / s->figures.mean / 1e3;
-	row.gbps = (double)op->bytes / s->figures.mean / 1e3;
+	row.gflops = (double)s->work.flops / s->figures.mean / 1e3;
+	row.gbps = (double)s->work.bytes / s->figures.mean / 1e3;
 	row.clock_mhz = s->clocks ? s->clock_sum / s->clocks : NAN;
 	return row_add(run, &row);
 }
 
 /* ---- configurations ---- */
 
-static int measured(struct running *run, const struct bench_config *c, const struct bench_op *op,
-		    struct bench_side *sides, size_t nr, double seconds)
+static int measured(struct running *run, const struct bench_config *c, struct bench_side *sides,
+		    size_t nr, double seconds)
 {
-	struct bench_measure m = { .op = op,
-				   .key = c->key,
+	struct bench_measure m = { .key = c->key,
 				   .cpus = run->cpus.buf,
 				   .o = run->o,
 				   .sides = sides,
@@ -168,13 +168,13 @@ static int measured(struct running *run, const struct bench_config *c, const str
 	run->out->overhead_s += (double)(clock_monotonic_ns() - begin - m.work_ns) / 1e9;
 	run->out->pairs += nr;
 	for (size_t i = 0; r == 0 && i < nr; i++)
-		r = side_row(run, c, op, &sides[i]);
+		r = side_row(run, c, &sides[i]);
 	return r;
 }
 
-/* Why no back end can measure it; BENCH_OK: they can. */
-static enum bench_status obstacle(const struct bench_config *c, struct bench_op *op,
-				  struct err *err)
+/* Why a back end cannot measure it; BENCH_OK: it can. */
+static enum bench_status obstacle(const struct bench_config *c, const struct bench_end *e,
+				  struct bench_work *work, struct err *err)
 {
 	if (c->problem) {
 		err_set(err, EINVAL, "%s", c->problem);
@@ -184,7 +184,7 @@ static enum bench_status obstacle(const struct bench_config *c, struct bench_op 
 		err_set(err, ENOTSUP, "there is no key");
 		return BENCH_UNSUPPORTED;
 	}
-	switch (bench_op_parse(c->key, op, err)) {
+	switch (e->driver->work(c->key, work, err)) {
 	case 0:
 		break;
 	case -EINVAL:
@@ -193,38 +193,36 @@ static enum bench_status obstacle(const struct bench_config *c, struct bench_op 
 	default:
 		return BENCH_UNSUPPORTED;
 	}
-	if (op->flops)
+	if (e->loaded)
 		return BENCH_OK;
-	err_set(err, EINVAL, "there is nothing to compute");
-	return BENCH_SKIPPED;
+	err_set(err, ENODEV, "%s", e->reason);
+	return (enum bench_status)e->status;
 }
 
 static int config_run(struct running *run, const struct bench_config *c, double seconds)
 {
 	struct bench_side *sides = xcalloc(run->ends->v.nr, sizeof(*sides));
-	struct err why = ERR_INIT;
-	struct bench_op op;
-	enum bench_status status = obstacle(c, &op, &why);
 	size_t nr = 0;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < run->ends->v.nr; i++) {
 		const struct bench_end *e = &run->ends->v.v[i];
-		struct bench_row row = row_of(c, e, status, why.msg);
+		struct bench_side side = { .end = e, .process = BENCH_PROCESS_INIT };
+		struct err why = ERR_INIT;
+		struct bench_row row;
 
 		if (!run->o->again && bench_rows_have(&run->rows, c, e->name))
 			continue;
-		if (status == BENCH_OK && e->loaded) {
-			sides[nr] = (struct bench_side){ .end = e };
-			sides[nr++].process = (struct bench_process)BENCH_PROCESS_INIT;
+		side.status = obstacle(c, e, &side.work, &why);
+		if (side.status == BENCH_OK) {
+			sides[nr++] = side;
 			continue;
 		}
-		if (status == BENCH_OK)
-			row = row_of(c, e, (enum bench_status)e->status, e->reason);
+		row = row_of(c, e, side.status, why.msg);
 		r = row_add(run, &row);
 	}
 	if (r == 0 && nr)
-		r = measured(run, c, &op, sides, nr, seconds);
+		r = measured(run, c, sides, nr, seconds);
 	for (size_t i = 0; i < nr; i++)
 		VEC_RELEASE(&sides[i].blocks);
 	free(sides);

@@ -7,7 +7,7 @@
 #include "profrig/base/intern.h"
 #include "profrig/base/text.h"
 #include "profrig/base/xalloc.h"
-#include "profrig/bench/bench_op.h"
+#include "profrig/bench/bench_driver.h"
 
 const char *bench_cache_name(enum bench_cache c)
 {
@@ -64,11 +64,11 @@ bool bench_config_add(struct bench_set *set, const struct bench_config *c)
 {
 	char *key = clean_copy(c->key);
 	struct bench_config *same = *key && !c->problem ? config_find(set, key) : NULL;
-	struct bench_op op;
+	struct bench_work work;
 	double flops = c->flops;
 
-	if (*key && bench_op_parse(key, &op, NULL) == 0)
-		flops = (double)op.flops * (double)c->calls;
+	if (*key && bench_work(key, &work, NULL) == 0)
+		flops = (double)work.flops * (double)c->calls;
 	if (same) {
 		if (__builtin_add_overflow(same->calls, c->calls, &same->calls))
 			same->calls = UINT64_MAX;

@@ -65,7 +65,7 @@ struct bench_set {
 };
 
 /*
- * Texts are copied, control bytes in them become blanks. Flops of a key that bench_op knows are
+ * Texts are copied, control bytes in them become blanks. Flops of a key that a driver knows are
  * computed anew. A key that is in the set already adds to its calls. False: there are
  * BENCH_CONFIGS_MAX.
  */
@@ -96,6 +96,7 @@ struct bench_row {
 	const struct bench_identity *identity; /* NULL: it was never loaded */
 	enum bench_status status;
 	const char *reason; /* "" none; of a row that is ok: a note */
+	const char *timer;  /* of its driver */
 	uint64_t repeats;   /* timed calls */
 	struct bench_figures figures;
 	double gflops, gbps, clock_mhz; /* NaN unknown */

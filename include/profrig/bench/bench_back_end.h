@@ -1,13 +1,10 @@
 /*
  * bench_back_end: the registry of libraries that calls are measured with. A row of
  * BENCH_BACK_ENDS is one flavour: its name, the family by which its first installed flavour is
- * meant, its file below a folder of libraries, and the package that has it. Source: Debian 12's
- * packages.
+ * meant, its file below a folder of libraries, the package that has it, and its driver
+ * (bench_driver.h). Source: Debian 12's packages.
  *
  * A back end may also be named by the absolute path of any library with BLAS functions.
- *
- * What is no BLAS in a library (a vendor's benchmark program, oneDNN, libraries of GPUs) will be
- * another `kind` of row with its own child.
  */
 #ifndef PROFRIG_BENCH_BACK_END_H
 #define PROFRIG_BENCH_BACK_END_H
@@ -19,44 +16,46 @@
 #include "profrig/base/strvec.h"
 #include "profrig/base/vec.h"
 
+struct bench_driver; /* bench_driver.h */
 struct bench_back_end {
 	const char *name, *family, *file, *package;
+	const struct bench_driver *driver;
 };
 
 /* clang-format off */
 #define BENCH_BACK_ENDS(X) \
 	X("openblas-pthread", "openblas", \
-	  "openblas-pthread/libopenblas.so.0", "libopenblas0-pthread") \
+	  "openblas-pthread/libopenblas.so.0", "libopenblas0-pthread", blas) \
 	X("openblas-openmp", "openblas", \
-	  "openblas-openmp/libopenblas.so.0", "libopenblas0-openmp") \
+	  "openblas-openmp/libopenblas.so.0", "libopenblas0-openmp", blas) \
 	X("openblas-serial", "openblas", \
-	  "openblas-serial/libopenblas.so.0", "libopenblas0-serial") \
+	  "openblas-serial/libopenblas.so.0", "libopenblas0-serial", blas) \
 	X("blis-pthread", "blis", \
-	  "blis-pthread/libblis.so.4", "libblis4-pthread") \
+	  "blis-pthread/libblis.so.4", "libblis4-pthread", blas) \
 	X("blis-openmp", "blis", \
-	  "blis-openmp/libblis.so.4", "libblis4-openmp") \
+	  "blis-openmp/libblis.so.4", "libblis4-openmp", blas) \
 	X("blis-serial", "blis", \
-	  "blis-serial/libblis.so.4", "libblis4-serial") \
+	  "blis-serial/libblis.so.4", "libblis4-serial", blas) \
 	X("atlas", "atlas", \
-	  "atlas/libblas.so.3", "libatlas3-base") \
+	  "atlas/libblas.so.3", "libatlas3-base", blas) \
 	X("reference", "reference", \
-	  "blas/libblas.so.3", "libblas3") \
+	  "blas/libblas.so.3", "libblas3", blas) \
 	X("gsl", "gsl", \
-	  "libgslcblas.so.0", "libgslcblas0") \
+	  "libgslcblas.so.0", "libgslcblas0", blas) \
 	X("openblas64-pthread", "openblas64", \
-	  "openblas64-pthread/libopenblas64.so.0", "libopenblas64-0-pthread") \
+	  "openblas64-pthread/libopenblas64.so.0", "libopenblas64-0-pthread", blas) \
 	X("openblas64-openmp", "openblas64", \
-	  "openblas64-openmp/libopenblas64.so.0", "libopenblas64-0-openmp") \
+	  "openblas64-openmp/libopenblas64.so.0", "libopenblas64-0-openmp", blas) \
 	X("openblas64-serial", "openblas64", \
-	  "openblas64-serial/libopenblas64.so.0", "libopenblas64-0-serial") \
+	  "openblas64-serial/libopenblas64.so.0", "libopenblas64-0-serial", blas) \
 	X("blis64-pthread", "blis64", \
-	  "blis64-pthread/libblis64.so.4", "libblis64-4-pthread") \
+	  "blis64-pthread/libblis64.so.4", "libblis64-4-pthread", blas) \
 	X("blis64-openmp", "blis64", \
-	  "blis64-openmp/libblis64.so.4", "libblis64-4-openmp") \
+	  "blis64-openmp/libblis64.so.4", "libblis64-4-openmp", blas) \
 	X("blis64-serial", "blis64", \
-	  "blis64-serial/libblis64.so.4", "libblis64-4-serial") \
+	  "blis64-serial/libblis64.so.4", "libblis64-4-serial", blas) \
 	X("reference64", "reference64", \
-	  "blas64/libblas64.so.3", "libblas64-3")
+	  "blas64/libblas64.so.3", "libblas64-3", blas)
 /* clang-format on */
 
 extern const struct bench_back_end bench_back_ends[]; /* ended by a name NULL */
@@ -67,6 +66,7 @@ extern const struct bench_back_end bench_back_ends[]; /* ended by a name NULL */
 struct bench_identity {
 	char *path;    /* of the file with its functions, links resolved */
 	char *version; /* with the kernels that it chose */
+	char *device;  /* that it computes on; "": this machine's processor */
 	bool wide;     /* integers of 64 bits */
 	int threads;   /* that it uses; 0: it does not say */
 };
@@ -76,6 +76,7 @@ struct bench_end {
 	char *name; /* of the flavour, or the path */
 	char *path; /* to load; NULL: it is not installed */
 	const char *package;
+	const struct bench_driver *driver;
 	struct bench_identity identity;
 	bool loaded;
 	int status;   /* of its rows when it was not loaded: enum bench_status */

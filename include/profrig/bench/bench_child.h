@@ -1,15 +1,16 @@
 /*
- * bench_child: the process that loads one library and calls it (`profrig __bench FD CPUS LIBRARY`).
+ * bench_child: the process that loads one library and calls it (`profrig __bench FD CPUS DRIVER
+ * LIBRARY`).
  *
  * It speaks over a socket, FD, so that prints of the library do not get between these lines. Both
  * sides send lines of fields with tabs between them:
  *
  *	parent				child
- *					hello WIDE THREADS PATH VERSION	when it has loaded
+ *					hello WIDE THREADS PATH VERSION DEVICE
  *	op CACHE ROTATE LIMIT KEY	ok BYTES FILL_NS
  *	check				ok ERROR NS	the result is right
- *	block N				ok NS ALL_NS	N calls took NS; ALL_NS with the untimed
- *							call in front of them
+ *	block N				ok NS ALL_NS	N calls took NS by the driver's timer;
+ *							ALL_NS with all that it did
  *	drop				ok NS		the operands' memory is free again
  *
  * ROTATE: bytes over which operands change; LIMIT: bytes that it may have. Instead of each answer
@@ -22,6 +23,6 @@
 #define BENCH_CHILD_COMMAND "__bench"
 
 /* Until the other side closes; the process then ends without running what the library left. */
-_Noreturn void bench_child_main(int fd, const char *cpus, const char *library);
+_Noreturn void bench_child_main(int fd, const char *cpus, const char *driver, const char *library);
 
 #endif

@@ -22,6 +22,7 @@ static struct bench_config config(char *key, char *text)
 static struct bench_row row(const struct bench_config *c, const char *back_end)
 {
 	struct bench_row r = { .config = c,
+			       .timer = "host",
 			       .back_end = back_end,
 			       .status = BENCH_SKIPPED,
 			       .reason = "why,\nso",

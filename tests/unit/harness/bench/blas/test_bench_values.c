@@ -1,5 +1,5 @@
 /* A plain BLAS in C against the reference of bench_op.h, and results that are wrong. */
-#include "../../test.h"
+#include "../../../test.h"
 
 #include <complex.h>
 #include <math.h>
