@@ -10,6 +10,7 @@
 #include "profrig/base/num.h"
 #include "profrig/base/strvec.h"
 #include "profrig/base/xalloc.h"
+#include "profrig/sampler/sampler.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
 #define INDEXES_MAX 10 /* caches of a processor */
@@ -136,4 +137,37 @@ double machine_clock_mhz(const char *cpus)
 	for (size_t i = 0; i < words.nr; i++)
 		sum += clock_of(words.v[i]);
 	return words.nr ? sum / (double)words.nr : NAN;
+}
+
+/* Drivers of processors: Intel's, AMD's, and one for AMD outside the kernel. */
+static bool is_processor(const char *hwmon)
+{
+	static const char *const drivers[] = { "coretemp", "k10temp", "zenpower" };
+	CLEANUP(xfreep) char *path = fs_join(hwmon, "name");
+	CLEANUP(xfreep) char *name = line_of(path);
+
+	for (size_t i = 0; name && i < ARRAY_LEN(drivers); i++)
+		if (!strcmp(name, drivers[i]))
+			return true;
+	return false;
+}
+
+/* The first sensor is the whole package's with all of them; in m°C. */
+double machine_temperature_c(void)
+{
+	CLEANUP(xfreep) char *dir = xasprintf("%s/sys/class/hwmon", sampler_root());
+	CLEANUP(strvec_release) struct strvec entries = STRVEC_INIT;
+	double hottest = NAN;
+
+	fs_list(dir, &entries, NULL);
+	for (size_t i = 0; i < entries.nr; i++) {
+		CLEANUP(xfreep) char *hwmon = fs_join(dir, entries.v[i]);
+		CLEANUP(xfreep) char *path = fs_join(hwmon, "temp1_input");
+		CLEANUP(xfreep) char *text = is_processor(hwmon) ? line_of(path) : NULL;
+		double v;
+
+		if (text && num_f64(text, strlen(text), &v) == 0)
+			hottest = fmax(hottest, v / 1e3);
+	}
+	return hottest;
 }

@@ -18,5 +18,6 @@ char *machine_processor(void);      /* its name, owned */
 /* "2,3": the last n processors that this process may use; -ERANGE: there are less. */
 int machine_cpus(unsigned n, struct strbuf *to, struct err *err);
 double machine_clock_mhz(const char *cpus); /* mean over them, now; NaN unknown */
+double machine_temperature_c(void);         /* of the hottest processor, now; NaN unknown */
 
 #endif

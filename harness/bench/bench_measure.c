@@ -20,6 +20,9 @@
 #define SLOW_FLOPS_S 1e8
 #define SLOW_BYTES_S 1e7
 #define SLOWER 20 /* than it was before */
+#define ENERGY_CHANGES 20
+#define ENERGY_MIN_S 0.3
+#define ENERGY_MAX_S 2.0
 
 static double seconds_since(int64_t begin_ns)
 {
@@ -227,6 +230,64 @@ static bool precise(struct bench_measure *m)
 	return all;
 }
 
+/* ---- energy ---- */
+
+/* From the first change of the counter to the last one. */
+struct metered {
+	double before_j, first_j, last_j;
+	uint64_t calls, last_calls; /* since the first change */
+	unsigned changes;
+};
+
+static void metered_add(struct metered *e, double j, uint64_t calls)
+{
+	e->calls += calls;
+	if (j <= e->before_j)
+		return;
+	e->before_j = j;
+	if (isnan(e->first_j)) {
+		e->first_j = j;
+		e->calls = 0;
+		return;
+	}
+	e->last_j = j;
+	e->last_calls = e->calls;
+	e->changes++;
+}
+
+/* NaN: the counter did not change, or the side is out. */
+static double blocks_metered(struct bench_measure *m, struct bench_side *s)
+{
+	struct metered e = { .before_j = bench_meter_joules(s->meter), .first_j = NAN };
+	int64_t begin = clock_monotonic_ns();
+	double us, seconds;
+
+	do {
+		double j;
+
+		if (!block_run(m, s, s->block_calls, &us))
+			return NAN;
+		j = bench_meter_joules(s->meter);
+		if (isnan(j))
+			return NAN;
+		metered_add(&e, j, s->block_calls);
+		seconds = seconds_since(begin);
+	} while (seconds < ENERGY_MIN_S || (e.changes < ENERGY_CHANGES && seconds < ENERGY_MAX_S));
+	return e.changes ? (e.last_j - e.first_j) / (double)e.last_calls : NAN;
+}
+
+static void side_meter(struct bench_measure *m, struct bench_side *s)
+{
+	s->energy_j = s->temperature_c = NAN;
+	if (s->status != BENCH_OK || !s->meter)
+		return;
+	if (side_begin(m, s, 1, false)) {
+		s->energy_j = blocks_metered(m, s);
+		s->temperature_c = bench_meter_temperature(s->meter);
+	}
+	side_close(m, s);
+}
+
 void bench_measure(struct bench_measure *m)
 {
 	int64_t begin = clock_monotonic_ns();
@@ -242,4 +303,6 @@ void bench_measure(struct bench_measure *m)
 		if (round + 1 >= BENCH_ROUNDS_MIN && seconds_since(begin) >= m->seconds)
 			break;
 	}
+	for (size_t i = 0; i < m->nr; i++)
+		side_meter(m, &m->sides[i]);
 }

@@ -1,9 +1,13 @@
 /*
- * bench_measure: one configuration with all back ends, block by block in turn (bench.h).
+ * bench_measure: one configuration with all back ends, block by block in turn (bench.h); then,
+ * where there is a meter, the energy of a call: blocks of one back end alone, in another fresh
+ * process. Counters stand still for 1 ms (RAPL) to 100 ms (GPUs), so the energy is counted from one change
+ * of the counter to another, at least ENERGY_CHANGES of them later.
  */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
+#include "bench_meter.h"
 #include "bench_process.h"
 
 #include "profrig/bench/bench_driver.h"
@@ -19,6 +23,8 @@ struct bench_side {
 	uint64_t repeats;
 	double call_s; /* of the last block; 0 unknown */
 	double clock_sum;
+	struct bench_meter *meter;      /* of what computes; NULL: none */
+	double energy_j, temperature_c; /* of a call; behind it: NaN unknown */
 	unsigned clocks, rounds;
 	struct bench_figures figures;
 };

@@ -210,7 +210,7 @@ static void row_write(const struct bench_rows *rows, const struct bench_row *r, 
 	csv_f64(&w, g->min);
 	csv_f64(&w, r->gflops);
 	csv_f64(&w, r->gbps);
-	csv_f64(&w, NAN); /* energy_j */
+	csv_f64(&w, r->energy_j);
 	csv_str(&w, bench_status_name(r->status));
 	text_cell(&w, r->reason);
 	text_cell(&w, r->config->key);
@@ -223,7 +223,7 @@ static void row_write(const struct bench_rows *rows, const struct bench_row *r, 
 	csv_f64(&w, g->low);
 	csv_f64(&w, g->high);
 	csv_f64(&w, r->clock_mhz);
-	csv_f64(&w, NAN); /* temperature_c */
+	csv_f64(&w, r->temperature_c);
 	csv_f64(&w, NAN); /* peak_share */
 	csv_end(&w);
 }

@@ -13,11 +13,17 @@
 #include "profrig/base/strbuf.h"
 #include "profrig/base/xalloc.h"
 
+struct running_meter {
+	const char *source;
+	struct bench_meter *meter; /* NULL: it does not work here */
+};
+
 struct running {
 	const struct bench_opts *o;
 	struct bench_back_ends *ends;
 	struct bench_outcome *out;
 	struct bench_rows rows;
+	VEC(struct running_meter) meters; /* by source, opened at first use */
 	struct strbuf cpus;
 	char *device;
 	int64_t begin_ns;
@@ -101,7 +107,9 @@ static struct bench_row row_of(const struct bench_config *c, const struct bench_
 				 .reason = reason ? reason : "",
 				 .gflops = NAN,
 				 .gbps = NAN,
-				 .clock_mhz = NAN };
+				 .clock_mhz = NAN,
+				 .energy_j = NAN,
+				 .temperature_c = NAN };
 
 	bench_stats(NULL, 0, &row.figures);
 	return row;
@@ -147,6 +155,8 @@ static int side_row(struct running *run, const struct bench_config *c, const str
 	row.gflops = (double)s->work.flops / s->figures.mean / 1e3;
 	row.gbps = (double)s->work.bytes / s->figures.mean / 1e3;
 	row.clock_mhz = s->clocks ? s->clock_sum / s->clocks : NAN;
+	row.energy_j = s->energy_j;
+	row.temperature_c = s->temperature_c;
 	return row_add(run, &row);
 }
 
@@ -199,6 +209,21 @@ static enum bench_status obstacle(const struct bench_config *c, const struct ben
 	return (enum bench_status)e->status;
 }
 
+static struct bench_meter *meter_of(struct running *run, const char *source)
+{
+	struct running_meter *known;
+
+	if (!source)
+		return NULL;
+	known = VEC_FIND(&run->meters, k, !strcmp(k->source, source));
+	if (!known) {
+		VEC_PUSH(&run->meters,
+			 ((struct running_meter){ source, bench_meter_open(source, NULL) }));
+		known = &run->meters.v[run->meters.nr - 1];
+	}
+	return known->meter;
+}
+
 static int config_run(struct running *run, const struct bench_config *c, double seconds)
 {
 	struct bench_side *sides = xcalloc(run->ends->v.nr, sizeof(*sides));
@@ -215,6 +240,7 @@ static int config_run(struct running *run, const struct bench_config *c, double 
 			continue;
 		side.status = obstacle(c, e, &side.work, &why);
 		if (side.status == BENCH_OK) {
+			side.meter = meter_of(run, e->driver->energy);
 			sides[nr++] = side;
 			continue;
 		}
@@ -291,6 +317,9 @@ int bench_run(const struct bench_set *set, struct bench_back_ends *ends, const s
 	}
 	if (r == 0)
 		r = configs_run(&run, &choice);
+	for (size_t i = 0; i < run.meters.nr; i++)
+		bench_meter_close(run.meters.v[i].meter);
+	VEC_RELEASE(&run.meters);
 	bench_rows_close(&run.rows);
 	strbuf_release(&run.cpus);
 	free(run.device);

@@ -37,10 +37,6 @@ int sampler_check_fields(const char *fields, struct err *err);
  */
 void sampler_clean_line(char *s);
 /*
- * Root below which sources look for /sys: "" or $PROFRIG_SYSFS_ROOT (tests play a machine with it).
- */
-const char *sampler_root(void);
-/*
  * A small file's text without its final line end and blanks, cut to the buffer. Length, or -errno.
  */
 int sampler_read_text(const char *path, char *buf, size_t n);

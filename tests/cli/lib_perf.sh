@@ -243,6 +243,58 @@ for try in 1 2 3; do
 done
 within "as a loop in C measures it" "$as_loop" 0.8 1.25
 
+# --- energy: a processor of 20 W and 61 °C, whose counter moves each millisecond ---
+zone=$T/sys-root/sys/class/powercap/intel-rapl:0
+mkdir -p "$zone" "$T/sys-root/sys/class/hwmon/hwmon0" "$T/sys-root/sys/class/hwmon/hwmon1"
+echo package-0 >"$zone/name"
+echo 262143328850 >"$zone/max_energy_range_uj"
+echo coretemp >"$T/sys-root/sys/class/hwmon/hwmon0/name"
+echo 61000 >"$T/sys-root/sys/class/hwmon/hwmon0/temp1_input"
+echo nvme >"$T/sys-root/sys/class/hwmon/hwmon1/name"
+echo 99000 >"$T/sys-root/sys/class/hwmon/hwmon1/temp1_input"
+printf '%020d\n' 0 >"$zone/energy_uj"
+cat >counter.c <<'C'
+#include <fcntl.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	int fd = open(argv[argc - 1], O_WRONLY);
+	struct timespec b, t;
+
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	for (int i = 0; i < 60000; i++) {
+		char text[32];
+
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		snprintf(text, sizeof(text), "%020lld\n",
+			 ((t.tv_sec - b.tv_sec) * 1000000000LL + t.tv_nsec - b.tv_nsec) / 50);
+		if (pwrite(fd, text, 21, 0) != 21)
+			return 1;
+		usleep(1000);
+	}
+	return 0;
+}
+C
+"${CC:-cc}" -O1 -o counter counter.c || not_ok "counter.c" "does not compile"
+./counter "$zone/energy_uj" &
+counter=$!
+# blocks, and what is between them; again where something else disturbed one of both
+for try in 1 2 3; do
+	PROFRIG_SYSFS_ROOT=$T/sys-root lp speed.log -b "$T/good.so" -o "joules$try.csv" >/dev/null
+	of_time=$(column "joules$try.csv" energy_j mean_us | awk -F'|' '{ printf "%.4f", $1 / ($2 * 20e-6) }')
+	! awk -v v="$of_time" 'BEGIN { exit !(v >= 0.9 && v <= 1.25) }' || break
+done
+kill $counter
+wait $counter 2>/dev/null
+within "a call's joules are its time at 20 W" "$of_time" 0.9 1.25
+is "and how warm it is behind it" "$(column joules1.csv temperature_c)" 61
+PROFRIG_SYSFS_ROOT=$T/sys-root code "with a counter that stands still" 0 lp speed.log -b "$T/good.so" -o still.csv
+is "there is no figure" "$(column still.csv energy_j status)" "|ok"
+PROFRIG_SYSFS_ROOT=$T/none code "without a counter" 0 lp speed.log -b "$T/good.so" -o none.csv
+is "there is none either" "$(column none.csv energy_j temperature_c status)" "||ok"
+
 # --- killed at any moment, then resumed: each pair once ---
 killed() {
 	local m i pid

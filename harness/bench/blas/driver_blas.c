@@ -118,6 +118,7 @@ static enum bench_status blas_block(uint64_t n, int64_t *ret_ns, struct err *err
 
 const struct bench_driver bench_driver_blas = { .name = "blas",
 						.timer = "host",
+						.energy = "rapl",
 						.work = blas_work,
 						.open = blas_open,
 						.prepare = blas_prepare,

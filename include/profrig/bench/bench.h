@@ -99,7 +99,7 @@ struct bench_row {
 	const char *timer;  /* of its driver */
 	uint64_t repeats;   /* timed calls */
 	struct bench_figures figures;
-	double gflops, gbps, clock_mhz; /* NaN unknown */
+	double gflops, gbps, clock_mhz, energy_j, temperature_c; /* NaN unknown */
 };
 
 struct bench_listener {

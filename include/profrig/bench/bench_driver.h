@@ -49,7 +49,8 @@ struct bench_request {
 
 struct bench_driver {
 	const char *name;
-	const char *timer; /* column `timer`: "host" or "device" */
+	const char *timer;  /* column `timer`: "host" or "device" */
+	const char *energy; /* source (sampler.h) of what computes: "rapl", "auto"; NULL: none */
 	/*
 	 * -EINVAL: the key is damaged, no library executes such a call, or it computes nothing;
 	 * -ENOTSUP: it is no operation of this kind; -ERANGE: it is too large.

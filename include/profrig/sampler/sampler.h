@@ -143,6 +143,10 @@ struct sampler {
 	void (*close)(struct sampler_state *st);
 };
 
+/*
+ * Root below which sources look for /sys: "" or $PROFRIG_SYSFS_ROOT (tests play a machine with it).
+ */
+const char *sampler_root(void);
 extern const struct sampler *const samplers[];
 const struct sampler *sampler_find(const char *name); /* NULL when unknown */
 /* 0 when it would work here, else −errno and err. NULL options = defaults. */

@@ -27,6 +27,8 @@ static struct bench_row row(const struct bench_config *c, const char *back_end)
 			       .status = BENCH_SKIPPED,
 			       .reason = "why,\nso",
 			       .gflops = NAN,
+			       .energy_j = NAN,
+			       .temperature_c = NAN,
 			       .gbps = NAN,
 			       .clock_mhz = NAN };
 
