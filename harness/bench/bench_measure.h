@@ -1,8 +1,8 @@
 /*
  * bench_measure: one configuration with all back ends, block by block in turn (bench.h); then,
  * where there is a meter, the energy of a call: blocks of one back end alone, in another fresh
- * process. Counters stand still for 1 ms (RAPL) to 100 ms (GPUs), so the energy is counted from one change
- * of the counter to another, at least ENERGY_CHANGES of them later.
+ * process. Counters stand still for 1 ms (RAPL) to 100 ms (GPUs), so the energy is counted from one
+ * change of the counter to another, at least ENERGY_CHANGES of them later.
  */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H

@@ -323,11 +323,11 @@ ends=
 real openblas openblas-serial/libopenblas.so.0 && ends+=,openblas-serial
 real openblas openblas-pthread/libopenblas.so.0 && ends+=,openblas-pthread
 test -e "$LIB/openblas-openmp/libopenblas.so.0" && ends+=,openblas-openmp
-test -e "$LIB/blis-serial/libblis.so.4" && ends+=,blis-serial
+real blis blis-serial/libblis.so.4 && ends+=,blis-serial
 test -e "$LIB/blis-pthread/libblis.so.4" && ends+=,blis-pthread
-test -e "$LIB/atlas/libblas.so.3" && ends+=,atlas
-test -e "$LIB/blas/libblas.so.3" && ends+=,reference
-test -e "$LIB/libgslcblas.so.0" && ends+=,gsl
+real atlas atlas/libblas.so.3 && ends+=,atlas
+real reference blas/libblas.so.3 && ends+=,reference
+real gsl libgslcblas.so.0 && ends+=,gsl
 ends=${ends#,}
 if [ -z "$ends" ]; then
 	skip "real libraries" "no BLAS is installed"
