@@ -4,6 +4,7 @@
 #include "bench_link.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "profrig/base/clock.h"
+#include "profrig/base/door.h"
 #include "profrig/base/num.h"
 #include "profrig/base/strvec.h"
 #include "profrig/base/xalloc.h"
@@ -26,6 +28,7 @@ struct child {
 	struct bench_op op;
 	struct bench_call call;
 	struct bench_buffers buffers; /* map NULL: there is no op */
+	int waits;                    /* how long it waited for its processor; -1 unknown */
 };
 
 /* Ends the process where the other side is gone. */
@@ -70,9 +73,28 @@ static void call_next(struct child *ch)
 		bench_buffer(b, OPERAND_C, set));
 }
 
+/*
+ * ns for which this thread was ready to run and others had its processor (sched-stats.rst); the
+ * second number of the file.
+ */
+static int64_t waited_ns(const struct child *ch)
+{
+	char text[128], *word;
+	ssize_t n = ch->waits < 0 ? -1 : pread(ch->waits, text, sizeof(text) - 1, 0);
+	int64_t ns;
+
+	if (n <= 0)
+		return 0;
+	text[n] = 0;
+	word = strchr(text, ' ');
+	if (!word || num_i64(word + 1, strcspn(word + 1, " \n"), &ns) < 0 || ns < 0)
+		return 0;
+	return ns;
+}
+
 static void block_run(struct child *ch, const struct bench_line *line)
 {
-	int64_t first = clock_monotonic_ns(), begin, end;
+	int64_t first = clock_monotonic_ns(), begin, end, waited;
 	uint64_t n;
 
 	if (!ch->buffers.map || num_u64(line->field[1], strlen(line->field[1]), &n) < 0 || n == 0 ||
@@ -82,11 +104,15 @@ static void block_run(struct child *ch, const struct bench_line *line)
 	}
 	bench_buffers_refresh(&ch->buffers);
 	call_next(ch);
+	waited = waited_ns(ch);
 	begin = clock_monotonic_ns();
 	for (uint64_t i = 0; i < n; i++)
 		call_next(ch);
 	end = clock_monotonic_ns();
-	answer(ch, "ok\t%" PRId64 "\t%" PRId64, end - begin, end - first);
+	waited = waited_ns(ch) - waited;
+	if (waited < 0 || waited >= end - begin)
+		waited = 0;
+	answer(ch, "ok\t%" PRId64 "\t%" PRId64, end - begin - waited, end - first);
 }
 
 static void result_check(struct child *ch)
@@ -196,6 +222,7 @@ void bench_child_main(int fd, const char *cpus, const char *library)
 	struct err err = ERR_INIT;
 
 	ch.link.fd = fd;
+	ch.waits = strchr(cpus, ',') ? -1 : door_open("/proc/thread-self/schedstat", O_RDONLY, 0);
 	limits_set();
 	cpus_keep(cpus);
 	if (bench_lib_open(library, &ch.lib, &err) < 0) {

@@ -28,30 +28,48 @@ const char *bench_verdict_name(enum bench_verdict v)
 
 /* ---- errors of rows ---- */
 
-static struct contrast_mean mean_of(const struct bench_table_row *r)
+/* Both sides of a pair, with the errors that this comparison gives them. */
+struct means {
+	struct contrast_mean a, b;
+};
+
+static struct contrast_mean mean_of(const struct bench_table_row *r, bool apart)
 {
 	uint64_t df = r->processes ? r->processes - 1 : DF_CAREFUL;
-
 	/* one process says nothing of the next one */
-	return (struct contrast_mean){
-		.mean = r->mean,
-		.error = df ? (r->high - r->mean) / student_t(BENCH_CONFIDENCE, df) : NAN,
-		.df = (double)df
-	};
+	double error = df ? (r->high - r->mean) / student_t(BENCH_CONFIDENCE, df) : NAN;
+	double others = apart && r->others > 0 ? r->mean * r->others * BENCH_OTHERS_ERROR : 0;
+	struct contrast_sum sum = { 0 };
+
+	contrast_sum_add(&sum, error * error, (double)df);
+	contrast_sum_add(&sum, others * others, INFINITY);
+	return (struct contrast_mean){ r->mean, sqrt(sum.variance),
+				       df ? contrast_sum_df(&sum) : NAN };
 }
 
-static void times_contrast(const struct bench_table_row *a, const struct bench_table_row *b,
-			   double confidence, struct contrast *ret)
+/* Whether the blocks of both took turns. */
+static bool together(const struct comparing *cmp, const struct bench_table_row *a,
+		     const struct bench_table_row *b)
 {
-	struct contrast_mean x = mean_of(a), y = mean_of(b);
+	const struct bench_table_side *sides = cmp->t->sides.v;
 
-	/* all of the error on one side: its degrees are those of the difference */
+	return sides[a->side].file == sides[b->side].file && a->id == b->id && a->measured_ms &&
+	       a->measured_ms == b->measured_ms;
+}
+
+static struct means means_of(const struct comparing *cmp, const struct bench_table_row *a,
+			     const struct bench_table_row *b)
+{
+	bool apart = !together(cmp, a, b);
+	struct means m = { mean_of(a, apart), mean_of(b, apart) };
+
+	/* unless it is known better, the difference has the degrees of the worse one */
 	if (!a->processes || !b->processes) {
-		y.error = y.mean * hypot(x.error / x.mean, y.error / y.mean);
-		y.df = fmin(x.df, y.df);
-		x.error = 0 * x.error;
+		m.b.error = m.b.mean * hypot(m.a.error / m.a.mean, m.b.error / m.b.mean);
+		m.b.df = fmin(m.a.df, m.b.df);
+		m.a.error *= 0;
 	}
-	contrast(&x, &y, confidence, ret);
+	return m;
 }
 
 static struct bench_effect interval(double value, const struct contrast_sum *sum, double confidence)
@@ -175,26 +193,24 @@ static double calls_of(const struct bench_pair *p)
 /* Variance and degrees of freedom of the difference of the means, times scale squared. */
 static struct contrast_sum difference_of(const struct bench_pair *p, double scale)
 {
-	struct contrast_mean x = mean_of(p->a), y = mean_of(p->b);
 	struct contrast_sum sum = { 0 };
 
-	contrast_sum_add(&sum, scale * x.error * (scale * x.error), x.df);
-	contrast_sum_add(&sum, scale * y.error * (scale * y.error), y.df);
-	if (!p->a->processes || !p->b->processes)
-		sum.by_df = sum.variance * sum.variance / fmin(x.df, y.df);
+	for (int i = 0; i < 2; i++)
+		contrast_sum_add(&sum, scale * p->m[i].error * (scale * p->m[i].error), p->m[i].df);
 	return sum;
 }
 
 /* Joules of all calls: the power is taken for exact, so that energy has the error of time. */
 static struct contrast_sum joules_of(const struct bench_pair *p)
 {
-	struct contrast_mean x = mean_of(p->a), y = mean_of(p->b);
-	double a = calls_of(p) * p->a->energy_j * x.error / x.mean;
-	double b = calls_of(p) * p->b->energy_j * y.error / y.mean;
+	double j[2] = { p->a->energy_j, p->b->energy_j };
 	struct contrast_sum sum = { 0 };
 
-	contrast_sum_add(&sum, a * a, x.df);
-	contrast_sum_add(&sum, b * b, y.df);
+	for (int i = 0; i < 2; i++) {
+		double error = calls_of(p) * j[i] * p->m[i].error / p->m[i].mean;
+
+		contrast_sum_add(&sum, error * error, p->m[i].df);
+	}
 	return sum;
 }
 
@@ -218,6 +234,7 @@ static void pair_add(struct comparing *cmp, const struct bench_table_row *a,
 {
 	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT;
 	struct bench_pair p = { .a = a, .b = b, .side = b->side, .winner = NO_SIDE };
+	struct means m = means_of(cmp, a, b);
 
 	p.seconds = p.joules = unknown_effect();
 	p.share = p.p_adj = NAN;
@@ -226,7 +243,9 @@ static void pair_add(struct comparing *cmp, const struct bench_table_row *a,
 	p.refused = why.len && !cmp->o->force;
 	if (why.len)
 		p.reason = xstrdup(why.buf);
-	times_contrast(a, b, cmp->o->confidence, &p.c);
+	p.m[0] = m.a;
+	p.m[1] = m.b;
+	contrast(&m.a, &m.b, cmp->o->confidence, &p.c);
 	if (p.refused)
 		p.c.low = p.c.high = p.c.p = NAN;
 	else
@@ -339,7 +358,7 @@ struct sums {
 static void pair_sum(const struct bench_pair *p, struct bench_versus *v, struct sums *s)
 {
 	double scale = calls_of(p) * 1e-6;
-	struct contrast_mean x = mean_of(p->a), y = mean_of(p->b);
+	struct contrast_mean x = p->m[0], y = p->m[1];
 	struct contrast_sum one = difference_of(p, scale), joules = joules_of(p);
 
 	v->a_s += scale * x.mean;
@@ -425,9 +444,10 @@ static void side_compare(struct comparing *cmp, uint32_t side)
 static bool cannot_tell(const struct comparing *cmp, const struct bench_table_row *best,
 			const struct bench_table_row *r)
 {
+	struct means m = means_of(cmp, best, r);
 	struct contrast c;
 
-	times_contrast(best, r, cmp->o->confidence, &c);
+	contrast(&m.a, &m.b, cmp->o->confidence, &c);
 	return contrast_judge(&c, fmin(c.p * (double)cmp->ret->pairs.nr, 1), 0,
 			      cmp->o->confidence) != CONTRAST_MORE;
 }

@@ -28,7 +28,8 @@ enum column {
 	COLUMN_KEY = 15,
 	COLUMN_THREADS = 18,
 	COLUMN_CACHE = 19,
-	COLUMN_COUNT = 28 /* one less in an earlier file */
+	COLUMN_COUNT = 30,
+	COLUMN_COUNT_EARLIER = 27
 };
 
 /* ---- rows that are there ---- */
@@ -78,7 +79,7 @@ static int rows_learn(struct bench_rows *rows, struct err *err)
 		return r;
 	r = csv_next(csv, &fields, &n, err);
 	while (r > 0 && (r = csv_next(csv, &fields, &n, err)) > 0) {
-		if (n != COLUMN_COUNT - (size_t)rows->earlier) {
+		if (n != (rows->earlier ? COLUMN_COUNT_EARLIER : COLUMN_COUNT)) {
 			r = err_set(err, EINVAL, "%s: line %llu has %zu columns", rows->path,
 				    (unsigned long long)csv_line(csv), n);
 			break;
@@ -195,6 +196,15 @@ static void text_cell(struct csv_writer *w, const char *s)
 	free(copy);
 }
 
+/* Empty for 0. */
+static void known_u64(struct csv_writer *w, uint64_t v)
+{
+	if (v)
+		csv_u64(w, v);
+	else
+		csv_str(w, "");
+}
+
 static void row_write(const struct bench_rows *rows, const struct bench_row *r, FILE *f)
 {
 	const struct bench_identity *id = r->identity;
@@ -228,10 +238,11 @@ static void row_write(const struct bench_rows *rows, const struct bench_row *r, 
 	csv_f64(&w, r->clock_mhz);
 	csv_f64(&w, NAN); /* temperature_c */
 	csv_f64(&w, NAN); /* peak_share */
-	if (!rows->earlier && g->processes)
-		csv_u64(&w, g->processes);
-	else if (!rows->earlier)
-		csv_str(&w, "");
+	if (!rows->earlier) {
+		known_u64(&w, g->processes);
+		known_u64(&w, (uint64_t)r->measured_ms);
+		csv_f64(&w, r->others);
+	}
 	csv_end(&w);
 }
 

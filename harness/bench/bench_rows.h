@@ -5,7 +5,7 @@
  * Opening takes a lock, so that one process writes at a time, cuts off a last line that has no end
  * (its writer was killed), and learns which rows there are. A file that does not begin with the
  * columns of this table is left alone (-EINVAL). One that an earlier profrig began without the last
- * column (processes) is gone on with, in its own columns. Texts of logs are cells that no
+ * columns (behind peak_share) is gone on with, in its own columns. Texts of logs are cells that no
  * spreadsheet takes for formulas (csv_sheet_str). Lines end in LF; no cell has a line end, so a
  * line is a row. bench_tables.h reads such files.
  */
@@ -14,7 +14,7 @@
 
 #include "profrig/bench/bench.h"
 
-#define BENCH_COLUMNS BENCH_COLUMNS_EARLIER ",processes"
+#define BENCH_COLUMNS BENCH_COLUMNS_EARLIER ",processes,measured_ms,others"
 #define BENCH_COLUMNS_EARLIER \
 	"library,config,backend,device,calls,repeats,mean_us,median_us,stddev_us,min_us,gflops," \
 	"gbps,energy_j,status,reason,key,version,path,threads,cache,init,timer,ci_low_us," \

@@ -99,7 +99,8 @@ static struct bench_row row_of(const struct bench_config *c, const struct bench_
 				 .reason = reason ? reason : "",
 				 .gflops = NAN,
 				 .gbps = NAN,
-				 .clock_mhz = NAN };
+				 .clock_mhz = NAN,
+				 .others = NAN };
 
 	bench_stats(NULL, 0, &row.figures);
 	return row;
@@ -126,14 +127,15 @@ static void notes_of(const struct running *run, const struct bench_side *s, stru
 		note_add(to, "the library uses %.0f threads", id->threads);
 	if (s->figures.processes < BENCH_ROUNDS_MIN)
 		note_add(to, "the budget ended after %.0f processes", (double)s->figures.processes);
-	else if (!(s->figures.error <= run->o->precision * s->figures.mean))
-		note_add(to, "the standard error stays at %.1f %%",
-			 s->figures.error / s->figures.mean * 100);
+	else if (!(s->figures.high - s->figures.mean <= 2 * run->o->precision * s->figures.mean))
+		note_add(to, "the interval stays at %.1f %%",
+			 (s->figures.high - s->figures.mean) / s->figures.mean * 100);
 }
 
-static int side_row(struct running *run, const struct bench_config *c, const struct bench_op *op,
-		    const struct bench_side *s)
+static int side_row(struct running *run, const struct bench_config *c,
+		    const struct bench_measure *m, const struct bench_side *s)
 {
+	const struct bench_op *op = m->op;
 	CLEANUP(strbuf_release) struct strbuf notes = STRBUF_INIT;
 	struct bench_row row = row_of(c, s->end, s->status, s->reason);
 
@@ -145,6 +147,8 @@ static int side_row(struct running *run, const struct bench_config *c, const str
 	row.figures = s->figures;
 	row.gflops = (double)op->flops / s->figures.mean / 1e3;
 	row.gbps = (double)op->bytes / s->figures.mean / 1e3;
+	row.measured_ms = m->begun_ms;
+	row.others = m->others;
 	row.clock_mhz = s->clocks ? s->clock_sum / s->clocks : NAN;
 	return row_add(run, &row);
 }
@@ -160,7 +164,8 @@ static int measured(struct running *run, const struct bench_config *c, const str
 				   .o = run->o,
 				   .sides = sides,
 				   .nr = nr,
-				   .seconds = seconds };
+				   .seconds = seconds,
+				   .begun_ms = clock_realtime_ns() / NS_PER_MS };
 	int64_t begin = clock_monotonic_ns();
 	int r = 0;
 
@@ -168,7 +173,7 @@ static int measured(struct running *run, const struct bench_config *c, const str
 	run->out->overhead_s += (double)(clock_monotonic_ns() - begin - m.work_ns) / 1e9;
 	run->out->pairs += nr;
 	for (size_t i = 0; r == 0 && i < nr; i++)
-		r = side_row(run, c, op, &sides[i]);
+		r = side_row(run, c, &m, &sides[i]);
 	return r;
 }
 

@@ -14,11 +14,12 @@
 
 #define TEXTS(X) \
 	X(library) X(config) X(backend) X(device) X(status) X(reason) X(key) X(version) X(cache)
-#define COUNTS(X) X(calls) X(repeats) X(threads) X(processes)
+#define COUNTS(X) X(calls) X(repeats) X(threads) X(processes) X(measured_ms)
 #define NUMBERS(X) \
 	X(mean_us) \
-	X(median_us) X(stddev_us) X(min_us) X(gflops) X(gbps) X(energy_j) X(ci_low_us) \
-		X(ci_high_us) X(clock_mhz) X(peak_share)
+	X(median_us) \
+	X(stddev_us) X(min_us) X(gflops) X(gbps) X(energy_j) X(ci_low_us) X(ci_high_us) \
+		X(clock_mhz) X(peak_share) X(others)
 
 #define NAME(c) COLUMN_##c,
 enum column { TEXTS(NAME) COUNTS(NAME) NUMBERS(NAME) COLUMNS };
@@ -100,12 +101,12 @@ static int row_numbers(const struct reading *rd, struct bench_table_row *r)
 	const struct {
 		enum column column;
 		double *to;
-	} all[] = { { COLUMN_mean_us, &r->mean },         { COLUMN_median_us, &r->median },
-		    { COLUMN_stddev_us, &r->stddev },     { COLUMN_min_us, &r->min },
-		    { COLUMN_ci_low_us, &r->low },        { COLUMN_ci_high_us, &r->high },
-		    { COLUMN_gflops, &r->gflops },        { COLUMN_gbps, &r->gbps },
-		    { COLUMN_energy_j, &r->energy_j },    { COLUMN_clock_mhz, &r->clock_mhz },
-		    { COLUMN_peak_share, &r->peak_share } };
+	} all[] = { { COLUMN_mean_us, &r->mean },          { COLUMN_median_us, &r->median },
+		    { COLUMN_stddev_us, &r->stddev },      { COLUMN_min_us, &r->min },
+		    { COLUMN_ci_low_us, &r->low },         { COLUMN_ci_high_us, &r->high },
+		    { COLUMN_gflops, &r->gflops },         { COLUMN_gbps, &r->gbps },
+		    { COLUMN_energy_j, &r->energy_j },     { COLUMN_clock_mhz, &r->clock_mhz },
+		    { COLUMN_peak_share, &r->peak_share }, { COLUMN_others, &r->others } };
 	int res = 0;
 
 	for (size_t i = 0; res == 0 && i < ARRAY_LEN(all); i++)
@@ -140,6 +141,8 @@ static int row_words(const struct reading *rd, struct bench_table_row *r)
 		res = count(rd, COLUMN_repeats, 0, &r->repeats);
 	if (res == 0)
 		res = count(rd, COLUMN_processes, 0, &r->processes);
+	if (res == 0)
+		res = count(rd, COLUMN_measured_ms, 0, &r->measured_ms);
 	r->threads = (unsigned)threads;
 	return res;
 }

@@ -15,6 +15,12 @@
  * too wide for any P that `lib perf` writes. The rest is contrast.h; p-values are adjusted by Holm
  * over the pairs of one side with A.
  *
+ * Blocks of the sides of one file take turns, and what disturbs one disturbs the others. Between
+ * files (and rows that `lib perf` added later) the machine may have changed, which no interval
+ * within a file shows: other work takes caches, a part of a core, a part of the clock. The share of
+ * the machine that it had (`others`) times BENCH_OTHERS_ERROR is added to the relative standard
+ * error of both means: with half of the machine taken (0.5) measured times grew by up to a quarter.
+ *
  * A difference is believed when the fastest blocks, which other work on the machine disturbs least,
  * and the median block differ in the same direction by more than half of the threshold: else the
  * pair is unclear.
@@ -33,6 +39,7 @@
 #include "profrig/bench/bench_tables.h"
 
 #define BENCH_CLOCKS_DIFFER 0.05
+#define BENCH_OTHERS_ERROR 0.25
 
 struct bench_compare_opts {
 	double threshold;  /* 0.05 */
@@ -56,7 +63,8 @@ struct bench_pair {
 	const struct bench_table_row *a, *b;
 	uint32_t side; /* of b */
 	bool refused;
-	char *reason; /* of a refusal, of a forced one, or of doubt; NULL none */
+	char *reason;              /* of a refusal, of a forced one, or of doubt; NULL none */
+	struct contrast_mean m[2]; /* A's and B's, with the errors described above */
 	struct contrast c;
 	double p_adj;
 	enum bench_verdict verdict;

@@ -33,13 +33,14 @@ struct bench_table_row {
 	str_id id; /* of the key; without one: of library and configuration */
 	const char *key, *library, *config, *reason, *version;
 	uint64_t line, calls, repeats;
-	uint64_t processes; /* 0 unknown */
+	uint64_t processes;   /* 0 unknown */
+	uint64_t measured_ms; /* 0 unknown; equal ones of a file and key were measured in turn */
 	enum bench_status status;
 	enum bench_cache cache;
 	unsigned threads;
 	/* NaN unknown; the mean of a row that is ok is above 0 */
 	double mean, median, stddev, min, low, high; /* µs of a call */
-	double gflops, gbps, energy_j, clock_mhz, peak_share;
+	double gflops, gbps, energy_j, clock_mhz, peak_share, others;
 };
 
 struct bench_table_side {

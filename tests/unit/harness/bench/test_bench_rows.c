@@ -27,7 +27,8 @@ static struct bench_row row(const struct bench_config *c, const char *back_end)
 			       .reason = "why,\nso",
 			       .gflops = NAN,
 			       .gbps = NAN,
-			       .clock_mhz = NAN };
+			       .clock_mhz = NAN,
+			       .others = NAN };
 
 	bench_stats(NULL, 0, &r.figures);
 	return r;
@@ -65,7 +66,7 @@ TEST_IN(appends_and_goes_on, dir)
 	text = test_get(dir, "p.csv");
 	assert_string_equal(text, HEAD
 			    "rocblas,./x -f gemm,x-serial,a cpu,3,0,,,,,,,,skipped,\"why, so\"," KEY
-			    ",,,2,warm,uniform,host,,,,,,\n");
+			    ",,,2,warm,uniform,host,,,,,,,,\n");
 	opened(path, &rows);
 	assert_true(bench_rows_have(&rows, &c, "x-serial"));
 	assert_false(bench_rows_have(&rows, &c, "x-openmp"));
@@ -78,7 +79,7 @@ TEST_IN(appends_and_goes_on, dir)
 	bench_rows_close(&rows);
 }
 
-/* A file of a profrig that had no column `processes` keeps its columns. */
+/* A file of a profrig that had no columns behind peak_share keeps its columns. */
 TEST_IN(goes_on_with_an_earlier_file, dir)
 {
 	const char *path = in_dir(dir, "p.csv");
