@@ -106,6 +106,8 @@ static int outputs_write(const struct lib_compare *lc)
 		compare_csv(&lc->t, &lc->r, stdout);
 	else if (lc->output)
 		code = file_write(lc, lc->output, compare_csv);
+	if (lc->html)
+		code = exit_worse(code, file_write(lc, lc->html, compare_html));
 	if (lc->json)
 		compare_json(&lc->t, &lc->r, stdout);
 	else
@@ -128,7 +130,10 @@ static int verdict_code(const struct lib_compare *lc)
 		lost += v->left[BENCH_ONLY_A];
 	}
 	for (size_t i = 0; i < lc->r.reasons.nr; i++)
-		log_warn("%s", lc->r.reasons.v[i]);
+		if (refused)
+			log_error("%s", lc->r.reasons.v[i]);
+		else
+			log_warn("%s", lc->r.reasons.v[i]);
 	if (refused)
 		log_error("not comparable; --force compares what differs in cache mode, threads, "
 			  "types or clocks");
@@ -170,6 +175,7 @@ static int lib_compare_main(const struct command *c, int argc, char **argv)
 		{ "gate", 0, OPT_FLAG, &lc.gate, NULL, "exit with 7 when a call is slower" },
 		{ "output", 'o', OPT_STR, &lc.output, "FILE",
 		  "write the calls as CSV, too; -: standard output" },
+		{ "html", 0, OPT_STR, &lc.html, "FILE", "a page: roofline, A against B, effects" },
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, &lc.json, argc, argv, &inputs, &rest);

@@ -21,5 +21,7 @@ void compare_text(const struct bench_tables *t, const struct bench_comparison *c
 void compare_json(const struct bench_tables *t, const struct bench_comparison *c, FILE *f);
 /* One row for each pair, then those that are left over, with an empty ratio. */
 void compare_csv(const struct bench_tables *t, const struct bench_comparison *c, FILE *f);
+/* One page without scripts: what was predicted, roofline, A against B, effects, the calls. */
+void compare_html(const struct bench_tables *t, const struct bench_comparison *c, FILE *f);
 
 #endif

@@ -409,8 +409,8 @@ TEST_IN(other_work_between_files, dir)
 
 	compare_lines(&cmp, dir, &a, 1, &b, 1, NULL);
 	assert_int_equal(cmp.c.pairs.v[0].verdict, BENCH_UNCLEAR);
-	/* √2 · 0.4 · 0.25, which its own errors hardly add to */
-	assert_true(cmp.c.pairs.v[0].c.high > 1.12 * exp(1.96 * M_SQRT2 * 0.1));
+	/* √2 · 0.4 · 0.15, which its own errors hardly add to */
+	assert_true(cmp.c.pairs.v[0].c.high > 1.12 * exp(1.95 * M_SQRT2 * 0.06));
 	compared_release(&cmp);
 	table_put(dir, "a.csv", both, 2);
 	read_in(&one, dir, "a.csv");
