@@ -212,6 +212,7 @@ static const struct {
 	{ NULL, "estimate", NULL, "both time power" },
 	{ "lib perf", "cache", NULL, "warm cold weights-cold" },
 	{ "lib perf", "backends", offer_back_ends, NULL },
+	{ "lib compare", "by", NULL, "time calls" },
 };
 
 /* An option without a row here takes what its word in --help names: a DIR or a FILE. */

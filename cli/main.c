@@ -32,7 +32,7 @@
 /* clang-format off */
 #define COMMANDS(X) \
 	X(run) X(plan) X(discover) X(build) X(analyze) X(report) X(info) X(convert) X(lib_trace) \
-	X(lib_perf) X(list) X(prune) X(doctor) X(ctl) X(mark) X(sample) X(completion)
+	X(lib_perf) X(lib_compare) X(list) X(prune) X(doctor) X(ctl) X(mark) X(sample) X(completion)
 #define HIDDEN_COMMANDS(X) X(complete) X(man) X(bench_child)
 #define COMMAND_DECLARE(name) extern const struct command cmd_##name;
 COMMANDS(COMMAND_DECLARE)
@@ -239,7 +239,7 @@ static int ranks_check(const char *command)
 static bool only_reads_and_writes(const struct command *c)
 {
 	return c == &cmd_analyze || c == &cmd_report || c == &cmd_info || c == &cmd_convert ||
-	       c == &cmd_lib_trace;
+	       c == &cmd_lib_trace || c == &cmd_lib_compare;
 }
 
 #define MORE_MEMORY "leave it more memory (other programs, ulimit -v)"

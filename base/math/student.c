@@ -5,6 +5,9 @@
 
 #define CLOSED_FORM_DF 30
 #define STEPS 64
+#define NORMAL_DF 1e6
+#define FRACTION_STEPS 20000
+#define T_MAX 1e9
 
 /*
  * A(t|ν) = P(|T| <= t), with tan θ = t/√ν:
@@ -76,4 +79,82 @@ double student_t(double confidence, uint64_t df)
 	if (df <= CLOSED_FORM_DF)
 		return closed_form(confidence, (unsigned)df);
 	return student_expansion(confidence, (double)df);
+}
+
+/*
+ * The continued fraction of I_x(a, b), 1/(1 + d1/(1 + d2/(1 + …))), by Lentz's method:
+ *	d(2m)	m(b − m)x / ((a + 2m − 1)(a + 2m))
+ *	d(2m+1)	−(a + m)(a + b + m)x / ((a + 2m)(a + 2m + 1))
+ */
+static double beta_fraction(double a, double b, double x)
+{
+	const double tiny = 1e-300;
+	double c = 1, d = 0, f = 1;
+
+	for (int j = 1; j <= FRACTION_STEPS; j++) {
+		double m = j / 2, step, two = a + 2 * m;
+		double part = j % 2 ? -(a + m) * (a + b + m) * x / (two * (two + 1))
+				    : m * (b - m) * x / ((two - 1) * two);
+
+		d = 1 + part * d;
+		d = 1 / (fabs(d) < tiny ? tiny : d);
+		c = 1 + part / c;
+		c = fabs(c) < tiny ? tiny : c;
+		step = c * d;
+		f *= step;
+		if (fabs(step - 1) < 1e-15)
+			break;
+	}
+	return 1 / f;
+}
+
+/* I_x(a, b) for the a and b of Student's t; y is 1 − x, which may be too small to be had from x. */
+static double beta_regularised(double a, double b, double x, double y)
+{
+	int sign;
+	double front;
+
+	if (x <= 0)
+		return 0;
+	if (y <= 0)
+		return 1;
+	front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) +
+		    b * log(y));
+	/* the fraction converges fast on one side of the mean */
+	if (x < (a + 1) / (a + b + 2))
+		return front * beta_fraction(a, b, x) / a;
+	return 1 - front * beta_fraction(b, a, y) / b;
+}
+
+double student_p(double t, double df)
+{
+	double t2 = t * t;
+
+	if (isnan(t) || !(df > 0))
+		return NAN;
+	if (isinf(t))
+		return 0;
+	if (df > NORMAL_DF)
+		return erfc(fabs(t) * M_SQRT1_2);
+	if (isinf(t2))
+		return student_p(1e150, df);
+	return beta_regularised(df / 2, 0.5, df / (df + t2), t2 / (df + t2));
+}
+
+double student_t_real(double confidence, double df)
+{
+	/* of log t: t may be anything from 0 to T_MAX */
+	double lo = -25, hi = log(T_MAX);
+
+	if (!(df > 0) || !(confidence > 0 && confidence < 1))
+		return NAN;
+	for (int i = 0; i < STEPS; i++) {
+		double mid = lo + (hi - lo) / 2;
+
+		if (student_p(exp(mid), df) > 1 - confidence)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return exp(lo + (hi - lo) / 2);
 }

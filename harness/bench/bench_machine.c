@@ -5,6 +5,8 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "profrig/base/fs.h"
 #include "profrig/base/num.h"
@@ -170,4 +172,50 @@ double machine_temperature_c(void)
 			hottest = fmax(hottest, v / 1e3);
 	}
 	return hottest;
+}
+
+/* Of the first line of /proc/stat, in its order. */
+enum { USER, NICE, SYSTEM, IDLE, IO_WAIT, IRQ, SOFT_IRQ, STEAL, STAT_FIELDS };
+
+static double seconds_of(int who)
+{
+	struct rusage r;
+
+	if (getrusage(who, &r) < 0)
+		return NAN;
+	return (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) +
+	       (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1e6;
+}
+
+void machine_moment(struct machine_moment *ret)
+{
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+	CLEANUP(xfreep) char *line = line_of("/proc/stat");
+	double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
+
+	*ret = (struct machine_moment){ 0, 0,
+					seconds_of(RUSAGE_SELF) + seconds_of(RUSAGE_CHILDREN) };
+	strvec_split(&words, line ? line : "", " ");
+	for (size_t i = 0; i < STAT_FIELDS; i++) {
+		uint64_t ticks;
+
+		if (i + 1 >= words.nr ||
+		    num_u64(words.v[i + 1], strlen(words.v[i + 1]), &ticks) < 0) {
+			ret->busy = ret->all = NAN;
+			return;
+		}
+		ret->all += (double)ticks * tick_s;
+		if (i != IDLE && i != IO_WAIT)
+			ret->busy += (double)ticks * tick_s;
+	}
+}
+
+double machine_others(const struct machine_moment *from, const struct machine_moment *to)
+{
+	double all = to->all - from->all;
+	double others = to->busy - from->busy - (to->own - from->own);
+
+	if (!(all > 0) || isnan(others))
+		return NAN;
+	return fmin(fmax(others / all, 0), 1);
 }

@@ -20,4 +20,15 @@ int machine_cpus(unsigned n, struct strbuf *to, struct err *err);
 double machine_clock_mhz(const char *cpus); /* mean over them, now; NaN unknown */
 double machine_temperature_c(void);         /* of the hottest processor, now; NaN unknown */
 
+/*
+ * The share of all processors' time that others than this process and its children that have ended
+ * used between two moments, a hypervisor's (steal) included: machine_moment twice, and
+ * machine_others. NaN unknown; 0 to 1. The kernel counts in ticks of 10 ms.
+ */
+struct machine_moment {
+	double busy, all, own; /* s of processors; NaN unknown */
+};
+void machine_moment(struct machine_moment *ret);
+double machine_others(const struct machine_moment *from, const struct machine_moment *to);
+
 #endif

@@ -34,8 +34,10 @@ struct bench_measure {
 	const struct bench_opts *o;
 	struct bench_side *sides;
 	size_t nr;
-	double seconds;  /* that it may take, about */
-	int64_t work_ns; /* returned: of filling, checking, warming up and measuring */
+	int64_t begun_ms; /* since the epoch: which rows were measured together */
+	double seconds;   /* that it may take, about */
+	double others;    /* returned: machine_others while it measured */
+	int64_t work_ns;  /* returned: of filling, checking, warming up and measuring */
 };
 
 void bench_measure(struct bench_measure *m);

@@ -17,6 +17,8 @@
 
 #define HEADER BENCH_COLUMNS "\n"
 #define HEADER_LEN (sizeof(HEADER) - 1)
+#define EARLIER BENCH_COLUMNS_EARLIER "\n"
+#define EARLIER_LEN (sizeof(EARLIER) - 1)
 #define TAIL_BLOCK 4096
 
 enum column {
@@ -26,7 +28,8 @@ enum column {
 	COLUMN_KEY = 15,
 	COLUMN_THREADS = 18,
 	COLUMN_CACHE = 19,
-	COLUMN_COUNT = 27
+	COLUMN_COUNT = 30,
+	COLUMN_COUNT_EARLIER = 27
 };
 
 /* ---- rows that are there ---- */
@@ -76,7 +79,7 @@ static int rows_learn(struct bench_rows *rows, struct err *err)
 		return r;
 	r = csv_next(csv, &fields, &n, err);
 	while (r > 0 && (r = csv_next(csv, &fields, &n, err)) > 0) {
-		if (n != COLUMN_COUNT) {
+		if (n != (rows->earlier ? COLUMN_COUNT_EARLIER : COLUMN_COUNT)) {
 			r = err_set(err, EINVAL, "%s: line %llu has %zu columns", rows->path,
 				    (unsigned long long)csv_line(csv), n);
 			break;
@@ -135,11 +138,12 @@ static int file_ready(struct bench_rows *rows, struct err *err)
 	n = st.st_size < (off_t)HEADER_LEN ? (size_t)st.st_size : HEADER_LEN;
 	if (pread(rows->fd, head, n, 0) != (ssize_t)n)
 		return failed(rows, err);
-	if (memcmp(head, HEADER, n) != 0)
+	rows->earlier = n >= EARLIER_LEN && memcmp(head, EARLIER, EARLIER_LEN) == 0;
+	if (!rows->earlier && memcmp(head, HEADER, n) != 0)
 		return err_set(err, EINVAL,
 			       "%s has other columns than library_perf.csv: it is left as it is",
 			       rows->path);
-	if (n < HEADER_LEN)
+	if (!rows->earlier && n < HEADER_LEN)
 		return header_write(rows, err);
 	end = last_end(rows->fd, st.st_size);
 	if (end < 0 || (end < st.st_size && ftruncate(rows->fd, (off_t)end) < 0))
@@ -192,6 +196,15 @@ static void text_cell(struct csv_writer *w, const char *s)
 	free(copy);
 }
 
+/* Empty for 0. */
+static void known_u64(struct csv_writer *w, uint64_t v)
+{
+	if (v)
+		csv_u64(w, v);
+	else
+		csv_str(w, "");
+}
+
 static void row_write(const struct bench_rows *rows, const struct bench_row *r, FILE *f)
 {
 	const struct bench_identity *id = r->identity;
@@ -225,6 +238,11 @@ static void row_write(const struct bench_rows *rows, const struct bench_row *r, 
 	csv_f64(&w, r->clock_mhz);
 	csv_f64(&w, r->temperature_c);
 	csv_f64(&w, NAN); /* peak_share */
+	if (!rows->earlier) {
+		known_u64(&w, g->processes);
+		known_u64(&w, (uint64_t)r->measured_ms);
+		csv_f64(&w, r->others);
+	}
 	csv_end(&w);
 }
 

@@ -109,7 +109,8 @@ static struct bench_row row_of(const struct bench_config *c, const struct bench_
 				 .gbps = NAN,
 				 .clock_mhz = NAN,
 				 .energy_j = NAN,
-				 .temperature_c = NAN };
+				 .temperature_c = NAN,
+				 .others = NAN };
 
 	bench_stats(NULL, 0, &row.figures);
 	return row;
@@ -136,12 +137,13 @@ static void notes_of(const struct running *run, const struct bench_side *s, stru
 		note_add(to, "the library uses %.0f threads", id->threads);
 	if (s->figures.processes < BENCH_ROUNDS_MIN)
 		note_add(to, "the budget ended after %.0f processes", (double)s->figures.processes);
-	else if (!(s->figures.error <= run->o->precision * s->figures.mean))
-		note_add(to, "the standard error stays at %.1f %%",
-			 s->figures.error / s->figures.mean * 100);
+	else if (!(s->figures.high - s->figures.mean <= 2 * run->o->precision * s->figures.mean))
+		note_add(to, "the interval stays at %.1f %%",
+			 (s->figures.high - s->figures.mean) / s->figures.mean * 100);
 }
 
-static int side_row(struct running *run, const struct bench_config *c, const struct bench_side *s)
+static int side_row(struct running *run, const struct bench_config *c,
+		    const struct bench_measure *m, const struct bench_side *s)
 {
 	CLEANUP(strbuf_release) struct strbuf notes = STRBUF_INIT;
 	struct bench_row row = row_of(c, s->end, s->status, s->reason);
@@ -154,6 +156,8 @@ static int side_row(struct running *run, const struct bench_config *c, const str
 	row.figures = s->figures;
 	row.gflops = (double)s->work.flops / s->figures.mean / 1e3;
 	row.gbps = (double)s->work.bytes / s->figures.mean / 1e3;
+	row.measured_ms = m->begun_ms;
+	row.others = m->others;
 	row.clock_mhz = s->clocks ? s->clock_sum / s->clocks : NAN;
 	row.energy_j = s->energy_j;
 	row.temperature_c = s->temperature_c;
@@ -170,7 +174,8 @@ static int measured(struct running *run, const struct bench_config *c, struct be
 				   .o = run->o,
 				   .sides = sides,
 				   .nr = nr,
-				   .seconds = seconds };
+				   .seconds = seconds,
+				   .begun_ms = clock_realtime_ns() / NS_PER_MS };
 	int64_t begin = clock_monotonic_ns();
 	int r = 0;
 
@@ -178,7 +183,7 @@ static int measured(struct running *run, const struct bench_config *c, struct be
 	run->out->overhead_s += (double)(clock_monotonic_ns() - begin - m.work_ns) / 1e9;
 	run->out->pairs += nr;
 	for (size_t i = 0; r == 0 && i < nr; i++)
-		r = side_row(run, c, &sides[i]);
+		r = side_row(run, c, &m, &sides[i]);
 	return r;
 }
 

@@ -73,6 +73,11 @@ void html_note(const struct html_out *h, const char *s)
 	fputs("</p>\n", h->f);
 }
 
+void html_text(const struct html_out *h, const char *s)
+{
+	put_text(h, s, "");
+}
+
 void html_pre(const struct html_out *h, const char *s)
 {
 	fputs("<pre dir=\"ltr\" style=\"white-space:pre-wrap\">", h->f);

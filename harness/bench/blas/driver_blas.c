@@ -1,11 +1,11 @@
 /* A BLAS on this machine's processor, called by dlopen. */
 #include "bench_buffers.h"
+#include "bench_clock.h"
 #include "bench_lib.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-#include "profrig/base/clock.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/bench/bench_driver.h"
 
@@ -109,10 +109,10 @@ static enum bench_status blas_block(uint64_t n, int64_t *ret_ns, struct err *err
 	(void)err;
 	bench_buffers_refresh(&blas.buffers);
 	call_next();
-	begin = clock_monotonic_ns();
+	begin = bench_clock_ns();
 	for (uint64_t i = 0; i < n; i++)
 		call_next();
-	*ret_ns = clock_monotonic_ns() - begin;
+	*ret_ns = bench_clock_ns() - begin;
 	return BENCH_OK;
 }
 

@@ -15,8 +15,12 @@
  * in turn, A B B A. One untimed call is made in front of each block. With several threads a child
  * whose turn it is not is stopped, as its threads would spin beside the others. Inputs are uniform
  * in [-1, 1]. Warm-up ends when two blocks in a row differ by less than 3 %, or after 0.5 s.
- * Measuring ends when the standard error of each mean, over blocks and over processes, is at most
- * the precision, or when the configuration's share of the budget is used up.
+ * Measuring ends when half of each mean's 95 % interval is at most twice the precision, as that of
+ * a mean with this standard error would be, or when the configuration's share of the budget is used
+ * up.
+ *
+ * Time in which a child with one thread was ready to run, and another process had its processor, is
+ * no time of the library (/proc/thread-self/schedstat).
  *
  * Cache modes, part of a result:
  *	warm		the same operands in each call
@@ -100,6 +104,8 @@ struct bench_row {
 	uint64_t repeats;   /* timed calls */
 	struct bench_figures figures;
 	double gflops, gbps, clock_mhz, energy_j, temperature_c; /* NaN unknown */
+	double others;                  /* machine_others; NaN unknown */
+	int64_t measured_ms;            /* when it began, since the epoch; 0: it was not measured */
 };
 
 struct bench_listener {

@@ -63,7 +63,7 @@ struct bench_driver {
 				     struct err *err);
 	/* The largest error, as a part of what is allowed; BENCH_WRONG: err says where. */
 	enum bench_status (*check)(double *ret_error, struct err *err);
-	/* ns of n calls, by the driver's timer; n is at least 1. */
+	/* ns of n calls, by the driver's timer ("host": bench_clock.h); n is at least 1. */
 	enum bench_status (*block)(uint64_t n, int64_t *ret_ns, struct err *err);
 	void (*drop)(void);
 };

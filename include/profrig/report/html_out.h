@@ -30,6 +30,8 @@ void html_begin(const struct html_out *h, const char *title, const char *more);
 void html_end(const struct html_out *h);
 void html_heading(const struct html_out *h, int level, const char *s);
 void html_note(const struct html_out *h, const char *s);
+/* Escaped text inside an element that the caller writes. */
+void html_text(const struct html_out *h, const char *s);
 /* The output of a program. */
 void html_pre(const struct html_out *h, const char *s);
 void html_table(const struct html_out *h);

@@ -30,7 +30,8 @@ static struct bench_row row(const struct bench_config *c, const char *back_end)
 			       .energy_j = NAN,
 			       .temperature_c = NAN,
 			       .gbps = NAN,
-			       .clock_mhz = NAN };
+			       .clock_mhz = NAN,
+			       .others = NAN };
 
 	bench_stats(NULL, 0, &r.figures);
 	return r;
@@ -68,7 +69,7 @@ TEST_IN(appends_and_goes_on, dir)
 	text = test_get(dir, "p.csv");
 	assert_string_equal(text, HEAD
 			    "rocblas,./x -f gemm,x-serial,a cpu,3,0,,,,,,,,skipped,\"why, so\"," KEY
-			    ",,,2,warm,uniform,host,,,,,\n");
+			    ",,,2,warm,uniform,host,,,,,,,,\n");
 	opened(path, &rows);
 	assert_true(bench_rows_have(&rows, &c, "x-serial"));
 	assert_false(bench_rows_have(&rows, &c, "x-openmp"));
@@ -79,6 +80,36 @@ TEST_IN(appends_and_goes_on, dir)
 	assert_int_equal(bench_rows_open(path, "", BENCH_WARM, 1, &rows, NULL), 0);
 	assert_false(bench_rows_have(&rows, &c, "x-serial"));
 	bench_rows_close(&rows);
+}
+
+/* A file of a profrig that had no columns behind peak_share keeps its columns. */
+TEST_IN(goes_on_with_an_earlier_file, dir)
+{
+	const char *path = in_dir(dir, "p.csv");
+	struct bench_config c = config(a_key, a_config), other = config(empty, a_config);
+	struct bench_row r = row(&other, "two");
+	struct bench_rows rows;
+	CLEANUP(xfreep) char *text = NULL;
+	static const char before[] = BENCH_COLUMNS_EARLIER "\nx,y,one,cpu,3,9,5,5,1,4,,,,ok,," KEY
+							   ",,,2,warm,uniform,host,4,6,,,\n";
+
+	test_put(dir, "p.csv", textf("%sx,y,torn", before));
+	opened(path, &rows);
+	assert_true(bench_rows_have(&rows, &c, "one"));
+	r.figures.processes = 4;
+	assert_int_equal(bench_rows_add(&rows, &r, NULL), 0);
+	bench_rows_close(&rows);
+	text = test_get(dir, "p.csv");
+	assert_string_equal(text, textf("%srocblas,./x -f gemm,two,a cpu,3,0,,,,,,,,skipped,"
+					"\"why, so\",,,,2,warm,uniform,host,,,,,\n",
+					before));
+	opened(path, &rows);
+	assert_true(bench_rows_have(&rows, &other, "two"));
+	bench_rows_close(&rows);
+	/* rows of both kinds in one file */
+	test_put(dir, "p.csv",
+		 textf("%sx,y,one,cpu,3,9,5,5,1,4,,,,ok,,k,,,2,warm,,,4,6,,,,3\n", before));
+	assert_int_equal(bench_rows_open(path, "", BENCH_WARM, 2, &rows, NULL), -EINVAL);
 }
 
 /* A writer that was killed after any byte of the file. */

@@ -1,0 +1,200 @@
+/* lib compare: files of lib perf, side by side. */
+#include "cli.h"
+#include "compare_show.h"
+#include "out_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profrig/base/fs.h"
+#include "profrig/base/log.h"
+#include "profrig/base/num.h"
+
+struct lib_compare {
+	const struct command *c;
+	const char *by, *threshold, *confidence, *output, *html;
+	bool gate, json;
+	struct bench_compare_opts o;
+	struct bench_tables t;
+	struct bench_comparison r;
+};
+
+/* ---- options ---- */
+
+/* "5%" or "0.05" */
+static bool share_parse(const char *text, double *ret)
+{
+	return num_percent(text, strlen(text), ret) == 0 || num_f64(text, strlen(text), ret) == 0;
+}
+
+static int options_read(struct lib_compare *lc)
+{
+	if (lc->by && strcmp(lc->by, "calls") != 0 && strcmp(lc->by, "time") != 0)
+		return cli_usage(lc->c, "--by is calls or time, not '%.40s'", lc->by);
+	lc->o.by_calls = lc->by && !strcmp(lc->by, "calls");
+	if (lc->threshold && !(share_parse(lc->threshold, &lc->o.threshold) &&
+			       lc->o.threshold >= 0 && lc->o.threshold < 1))
+		return cli_usage(lc->c, "--threshold wants a share such as 5%%, not '%.40s'",
+				 lc->threshold);
+	if (lc->confidence && !(share_parse(lc->confidence, &lc->o.confidence) &&
+				lc->o.confidence > 0 && lc->o.confidence < 1))
+		return cli_usage(lc->c, "--confidence wants a share such as 0.95, not '%.40s'",
+				 lc->confidence);
+	if (lc->json && lc->output && !strcmp(lc->output, "-"))
+		return cli_usage(lc->c, "--json and -o - both write to standard output");
+	return EXIT_DONE;
+}
+
+/* ---- files ---- */
+
+static int inputs_read(struct lib_compare *lc, const struct strvec *inputs)
+{
+	int code = EXIT_DONE;
+
+	for (size_t i = 0; i < inputs->nr; i++) {
+		struct err err = ERR_INIT;
+
+		if (bench_tables_add(&lc->t, inputs->v[i], &err) < 0) {
+			log_error("%s", err.msg);
+			return EXIT_UNREADABLE;
+		}
+	}
+	for (size_t i = 0; i < lc->t.files.nr; i++) {
+		const struct bench_table_file *file = &lc->t.files.v[i];
+
+		if (!file->bad)
+			continue;
+		log_warn("%s: %zu damaged %s left out: %s", file->path, file->bad,
+			 file->bad == 1 ? "row is" : "rows are", file->first_bad);
+		code = EXIT_PARTIAL;
+	}
+	if (lc->t.sides.nr > 1)
+		return code;
+	return cli_usage(lc->c, "%s",
+			 lc->t.sides.nr ? "there is one back end, in one file: "
+					  "nothing to compare it with"
+					: "no row in any file");
+}
+
+typedef void write_fn(const struct bench_tables *t, const struct bench_comparison *c, FILE *f);
+
+static int file_write(const struct lib_compare *lc, const char *path, write_fn *fn)
+{
+	CLEANUP(out_file_drop) struct out_file o = OUT_FILE_INIT;
+	CLEANUP(xfreep) char *dir = fs_dir(path);
+	struct err err = ERR_INIT;
+	int r = out_file_open(dir, fs_base(path), &o, &err);
+
+	if (r == 0) {
+		fn(&lc->t, &lc->r, o.f);
+		r = out_file_commit(&o, &err);
+	}
+	if (r == 0)
+		return EXIT_DONE;
+	cli_write_failed(&err, true);
+	return EXIT_MISSING;
+}
+
+static int outputs_write(const struct lib_compare *lc)
+{
+	bool to_stdout = lc->output && !strcmp(lc->output, "-");
+	int code = EXIT_DONE;
+
+	if (to_stdout)
+		compare_csv(&lc->t, &lc->r, stdout);
+	else if (lc->output)
+		code = file_write(lc, lc->output, compare_csv);
+	if (lc->html)
+		code = exit_worse(code, file_write(lc, lc->html, compare_html));
+	if (lc->json)
+		compare_json(&lc->t, &lc->r, stdout);
+	else
+		compare_text(&lc->t, &lc->r, to_stdout ? stderr : stdout);
+	return code;
+}
+
+/* ---- the verdict ---- */
+
+static int verdict_code(const struct lib_compare *lc)
+{
+	size_t slower = 0, lost = 0;
+	bool refused = false;
+
+	for (size_t i = 0; i < lc->r.versus.nr; i++) {
+		const struct bench_versus *v = &lc->r.versus.v[i];
+
+		refused |= !v->comparable;
+		slower += v->of[BENCH_SLOWER];
+		lost += v->left[BENCH_ONLY_A];
+	}
+	for (size_t i = 0; i < lc->r.reasons.nr; i++)
+		if (refused)
+			log_error("%s", lc->r.reasons.v[i]);
+		else
+			log_warn("%s", lc->r.reasons.v[i]);
+	if (refused)
+		log_error("not comparable; --force compares what differs in cache mode, threads, "
+			  "types or clocks");
+	if (lc->gate && slower)
+		log_error("gate: %zu %s slower by more than %g %%", slower,
+			  slower == 1 ? "call is" : "calls are", lc->o.threshold * 100);
+	if (lc->gate && lost)
+		log_warn("gate: %zu calls of A have no time in another side, and are not judged",
+			 lost);
+	return refused || (lc->gate && slower) ? EXIT_GATE : EXIT_DONE;
+}
+
+static int inputs_compare(struct lib_compare *lc, const struct strvec *inputs)
+{
+	int code = inputs_read(lc, inputs);
+
+	if (code != EXIT_DONE && code != EXIT_PARTIAL)
+		return code;
+	bench_compare(&lc->t, &lc->o, &lc->r);
+	code = exit_worse(code, outputs_write(lc));
+	code = exit_worse(code, verdict_code(lc));
+	bench_comparison_release(&lc->r);
+	return code;
+}
+
+static int lib_compare_main(const struct command *c, int argc, char **argv)
+{
+	CLEANUP(strvec_release) struct strvec inputs = STRVEC_INIT;
+	struct lib_compare lc = { .c = c, .o = BENCH_COMPARE_OPTS_INIT, .t = BENCH_TABLES_INIT };
+	char **rest;
+	const struct opt opts[] = {
+		{ "by", 0, OPT_STR, &lc.by, "WHAT",
+		  "what ranks calls: time (what they would save, as it is) or calls" },
+		{ "threshold", 0, OPT_STR, &lc.threshold, "SHARE",
+		  "smaller differences are none (5%)" },
+		{ "confidence", 0, OPT_STR, &lc.confidence, "SHARE", "of intervals (0.95)" },
+		{ "force", 0, OPT_FLAG, &lc.o.force, NULL,
+		  "compare also other cache modes, threads, types, clocks" },
+		{ "gate", 0, OPT_FLAG, &lc.gate, NULL, "exit with 7 when a call is slower" },
+		{ "output", 'o', OPT_STR, &lc.output, "FILE",
+		  "write the calls as CSV, too; -: standard output" },
+		{ "html", 0, OPT_STR, &lc.html, "FILE", "a page: roofline, A against B, effects" },
+		{ 0 },
+	};
+	int code = cli_parse(c, opts, &lc.json, argc, argv, &inputs, &rest);
+
+	for (; code < 0 && rest && *rest; rest++)
+		strvec_push(&inputs, *rest);
+	if (code < 0 && !inputs.nr)
+		code = cli_usage(c, "no library_perf.csv");
+	if (code < 0) {
+		code = options_read(&lc);
+		if (code == EXIT_DONE)
+			code = inputs_compare(&lc, &inputs);
+	}
+	bench_tables_release(&lc.t);
+	return code;
+}
+
+extern const struct command cmd_lib_compare;
+const struct command cmd_lib_compare = { "lib compare", "A.csv [B.csv…]",
+					 "measured library calls, side by side",
+					 "profrig lib compare before.csv after.csv --gate",
+					 lib_compare_main };
