@@ -20,8 +20,8 @@
 	X(median_us) \
 	X(stddev_us) \
 	X(min_us) \
-	X(gflops) X(gbps) X(energy_j) X(ci_low_us) X(ci_high_us) X(clock_mhz) X(peak_share) \
-		X(others)
+	X(gflops) \
+	X(gbps) X(energy_j) X(ci_low_us) X(ci_high_us) X(clock_mhz) X(peak_share) X(others)
 
 #define NAME(c) COLUMN_##c,
 enum column { TEXTS(NAME) COUNTS(NAME) NUMBERS(NAME) COLUMNS };

@@ -104,8 +104,8 @@ struct bench_row {
 	uint64_t repeats;   /* timed calls */
 	struct bench_figures figures;
 	double gflops, gbps, clock_mhz, energy_j, temperature_c; /* NaN unknown */
-	double others;                  /* machine_others; NaN unknown */
-	int64_t measured_ms;            /* when it began, since the epoch; 0: it was not measured */
+	double others;                                           /* machine_others; NaN unknown */
+	int64_t measured_ms; /* when it began, since the epoch; 0: it was not measured */
 };
 
 struct bench_listener {
