@@ -67,7 +67,8 @@ static bool hold_look(int ms)
 {
 	const struct timespec pause = { 0, 100000 };
 
-	for (long tries = ms * 10L; __atomic_exchange_n(&looking, true, __ATOMIC_ACQUIRE); tries--) {
+	for (long tries = ms * 10L; __atomic_exchange_n(&looking, true, __ATOMIC_ACQUIRE);
+	     tries--) {
 		if (tries == 0)
 			return false;
 		nanosleep(&pause, NULL);
