@@ -72,7 +72,8 @@ struct library_parser {
 	const char *name;
 	const char *library; /* as library_trace.csv names it */
 	struct log_marker markers[12];
-	/* Whether a record begins at the marker; other text may hold it, too. NULL: always. */
+	/* Whether a record, or what an info marker marks, begins at the marker; other text may hold
+	 * it, too. NULL: always. */
 	bool (*starts)(struct text_slice line, size_t at);
 	/* Whether the text before a record is more than what the library writes in front of it.
 	 * NULL: any text is, and none for a parser that splits. */

@@ -1,4 +1,5 @@
 /* The scanner itself (library_log.c), by records of rocBLAS. */
+#include "library_parser.h"
 #include "library_test.h"
 
 #include <time.h>
@@ -375,37 +376,40 @@ TEST(callers_of_merged_rows)
 	assert_true(library_calls_totals(all.calls).flops == 2 * (CONV_FLOPS + 128));
 }
 
-/* Lines of megabytes with a marker everywhere: what is looked at around each is bounded. */
+/* A line of megabytes with a marker everywhere: what is looked at around each is bounded. */
+static void assert_line_of(const char *mark)
+{
+	const size_t n = 4000000, m = strlen(mark);
+	CLEANUP(xfreep) char *text = xmalloc(n + 1);
+	clock_t begin = clock();
+	size_t at = 0;
+
+	for (; at + m <= n; at += m)
+		memcpy(text + at, mark, m);
+	text[at] = 0;
+	CLEANUP(logged_release) struct logged l = logged_of(text);
+	assert_int_equal(l.n.records, 0);
+	/* it takes 0.1 s, and minutes where it grows with the square */
+	if ((double)(clock() - begin) / CLOCKS_PER_SEC > 20)
+		fail_msg("too slow: '%s'", mark);
+}
+
+/* Each marker alone, and with what makes a record of it. */
 TEST(markers_everywhere)
 {
-	static const char *const marks[] = {
-		"./rocblas-bench ",
-		"rocblas-bench/",
-		"a:1:1 [0] NCCL INFO ",
-		"MIOpenDriver conv -n 1 ",
-		"MIOpenDriver/",
-		"[LogCmd",
-		"hipblaslt-bench ",
-		" I! cuBLAS (v1",
-		" i! a: b",
-		"onednn_verbose,",
-		"{\"cat\":\"blas\",\"args\":{",
-		"MKL_VERBOSE ",
+	static const struct library_parser *const parsers[] = {
+#define PARSER_POINTER(name) &library_parser_##name,
+		LIBRARY_PARSERS(PARSER_POINTER)
 	};
-	const size_t n = 4000000;
+	static const char *const marks[] = {
+		"./rocblas-bench ",        "rocblas-bench/", "a:1:1 [0] NCCL INFO ",
+		"MIOpenDriver conv -n 1 ", "MIOpenDriver/",  "hipblaslt-bench ",
+		" I! cuBLAS (v1",          " i! a: b",       "{\"cat\":\"blas\",\"args\":{",
+	};
 
-	for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
-		CLEANUP(xfreep) char *text = xmalloc(n + 1);
-		size_t m = strlen(marks[i]), at = 0;
-		clock_t begin = clock();
-
-		for (; at + m <= n; at += m)
-			memcpy(text + at, marks[i], m);
-		text[at] = 0;
-		CLEANUP(logged_release) struct logged l = logged_of(text);
-		assert_int_equal(l.n.records, 0);
-		/* it takes 0.1 s, and minutes where it grows with the square */
-		if ((double)(clock() - begin) / CLOCKS_PER_SEC > 20)
-			ROW_FAIL(i, "too slow: '%s'", marks[i]);
-	}
+	for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+		assert_line_of(marks[i]);
+	for (size_t i = 0; i < ARRAY_LEN(parsers); i++)
+		for (const struct log_marker *m = parsers[i]->markers; m->text; m++)
+			assert_line_of(m->text);
 }
