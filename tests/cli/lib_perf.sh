@@ -342,6 +342,9 @@ gemm ta=C tb=N m=13 n=9 k=21 a=f32c compute=f32 alpha=1+2i beta=1
 gemm ta=T tb=C m=13 n=9 k=21 a=f64c batch=4 stride_b=0
 gemv trans=T m=50 n=30 type=f32 incx=-2 incy=3 beta=1
 gemv trans=C m=50 n=30 type=f64c lda=64
+ger m=50 n=30 type=f64 lda=64 incx=-2 incy=3 alpha=-1
+geru m=50 n=30 type=f32c alpha=2+1i
+gerc m=50 n=30 type=f64c incy=-1 alpha=other
 syrk uplo=L trans=N n=31 k=12 type=f32 beta=1
 syrk uplo=U trans=T n=31 k=12 type=f64c
 trsm side=L uplo=U trans=T diag=N m=20 n=11 type=f64 alpha=0.5
@@ -353,10 +356,30 @@ dotu n=100 type=f64c
 dotc n=100 type=f32c
 K
 	} >ops.csv
-	code "every operation with $ends" 0 lp ops.csv -b "$ends" -o ops_perf.csv --budget 30
+	code "every operation with $ends" 0 lp ops.csv -b "$ends" -o ops_perf.csv --budget 40
 	is "all right" "$(column ops_perf.csv status backend key reason | grep -v ^ok)" ""
-	is "each with each" "$(column ops_perf.csv key | wc -l)" $((14 * n))
+	is "each with each" "$(column ops_perf.csv key | wc -l)" $((17 * n))
 	like "by the file that was loaded" "$(column ops_perf.csv path | sort -u)" "^$LIB/"
+	if test -e "$LIB/blas/libblas.so.3"; then
+		stand_in fortran <<C
+#include <dlfcn.h>
+typedef double any(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *);
+#define F(name) \\
+	double name(void *a, void *b, void *c, void *d, void *e, void *f, void *g, void *h, void *i, void *j, void *k, void *l, void *m, void *n, void *o) \\
+	{ \\
+		static any *to; \\
+		if (!to) \\
+			to = (any *)dlsym(dlopen("$LIB/blas/libblas.so.3", RTLD_NOW | RTLD_LOCAL), #name); \\
+		return to(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o); \\
+	}
+#define ALL(f) F(s##f) F(d##f) F(c##f) F(z##f)
+ALL(gemm_) ALL(gemv_) ALL(geru_) ALL(gerc_) F(sger_) F(dger_) ALL(syrk_) ALL(trsm_) ALL(axpy_) F(sdot_) F(ddot_)
+C
+		code "every operation by functions of Fortran alone" 0 lp ops.csv -b "$T/fortran.so" -o fortran.csv --budget 30
+		is "all right but complex sums, which compilers return differently" "$(column fortran.csv status key | grep -v '^ok' | sort)" \
+			"unsupported|dotc n=100 type=f32c
+unsupported|dotu n=100 type=f64c"
+	fi
 	if real openblas openblas-serial/libopenblas.so.0 && test -e "$LIB/blas/libblas.so.3"; then
 		code "two of them" 0 lp speed.log -b openblas-serial,reference -o two.csv --precision 2%
 		within "differ as in a loop in C" "$(awk -v a="$(ratio two.csv reference openblas-serial)" -v b="$(./loop "$LIB/blas/libblas.so.3")" -v c="$(./loop "$LIB/openblas-serial/libopenblas.so.0")" 'BEGIN { printf "%.4f", a / (b / c) }')" 0.75 1.33

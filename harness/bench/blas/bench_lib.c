@@ -152,6 +152,8 @@ int bench_lib_open(const char *path, struct bench_lib *ret, struct err *err)
 
 static const char *function_name(const struct bench_op *op, enum bench_interface interface)
 {
+	if (op->kind == BENCH_ger && bench_type_complex(op->type))
+		return op->conj ? "gerc" : "geru";
 	if (op->kind != BENCH_dot || !bench_type_complex(op->type))
 		return bench_kind_name(op->kind);
 	if (interface == BENCH_FORTRAN)

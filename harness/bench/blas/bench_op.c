@@ -271,6 +271,15 @@ static int gemv_of(struct bench_key *k, struct bench_op *op, struct err *err)
 			 err);
 }
 
+static int ger_of(struct bench_key *k, struct bench_op *op, struct err *err)
+{
+	TRY(size_of(k, "m", &op->m, err));
+	TRY(size_of(k, "n", &op->n, err));
+	TRY(vector_of(k, op, OPERAND_A, op->m, "incx", "stride_x", err));
+	TRY(vector_of(k, op, OPERAND_B, op->n, "incy", "stride_y", err));
+	return matrix_of(k, op, OPERAND_C, op->m, op->n, "lda", "stride_a", err);
+}
+
 static int syrk_of(struct bench_key *k, struct bench_op *op, struct err *err)
 {
 	TRY(letter_of(k, "uplo", "UL", 0, &op->uplo, err));
@@ -328,6 +337,7 @@ static wide elements_passed(const struct bench_op *op)
 		b = k * n * (op->of[OPERAND_B].stride ? batch : 1);
 		return a + b + m * n * batch * (is_zero(&op->beta) ? 1 : 2);
 	case BENCH_gemv:
+	case BENCH_ger:
 		return (m * n + m + n) * batch;
 	case BENCH_syrk:
 		return (n * k + n * n / 2) * batch;
@@ -350,6 +360,7 @@ static wide flops_needed(const struct bench_op *op)
 	case BENCH_gemm:
 		return 2 * m * n * k;
 	case BENCH_gemv:
+	case BENCH_ger:
 		return 2 * m * n;
 	case BENCH_syrk:
 		return n * n * k;
@@ -381,10 +392,11 @@ static int kind_of(struct bench_key *k, struct bench_op *op, struct err *err)
 {
 	const char *name = bench_key_operation(k);
 	bool dot = !strcmp(name, "dotu") || !strcmp(name, "dotc");
+	bool ger = !strcmp(name, "geru") || !strcmp(name, "gerc");
 
-	op->conj = !strcmp(name, "dotc");
+	op->conj = !strcmp(name, "dotc") || !strcmp(name, "gerc");
 	for (int i = 0; i < BENCH_KIND_COUNT; i++)
-		if (!strcmp(name, kinds[i]) || (dot && i == BENCH_dot)) {
+		if (!strcmp(name, kinds[i]) || (dot && i == BENCH_dot) || (ger && i == BENCH_ger)) {
 			op->kind = (enum bench_kind)i;
 			return 0;
 		}

@@ -126,15 +126,33 @@ static struct number stored(const struct bench_op *op, const void *from, uint64_
 
 /* ---- places ---- */
 
+static bool is_vector(const struct bench_op *op, int operand)
+{
+	switch (op->kind) {
+	case BENCH_gemv:
+		return operand != OPERAND_A;
+	case BENCH_ger:
+		return operand != OPERAND_C;
+	case BENCH_axpy:
+	case BENCH_dot:
+		return true;
+	case BENCH_gemm:
+	case BENCH_syrk:
+	case BENCH_trsm:
+	case BENCH_KIND_COUNT:
+		break;
+	}
+	return false;
+}
+
 /* A matrix by row and column, a vector (cols 1) by row, of one of a batch. */
 static uint64_t place(const struct bench_op *op, int operand, int64_t row, int64_t col,
 		      int64_t batch)
 {
 	const struct bench_operand *o = &op->of[operand];
 	int64_t at = batch * o->stride;
-	bool vector = operand != OPERAND_A ? op->kind == BENCH_gemv : false;
 
-	if (vector || op->kind == BENCH_axpy || op->kind == BENCH_dot)
+	if (is_vector(op, operand))
 		return (uint64_t)(at + (o->ld > 0 ? row * o->ld : (row - o->rows + 1) * o->ld));
 	return (uint64_t)(at + row + col * o->ld);
 }
@@ -196,6 +214,17 @@ static struct dot gemv_entry(const struct bench_op *op, int64_t i, int64_t batch
 	for (int64_t l = 0; l < n; l++)
 		dot_add(&d, operand_at(op, OPERAND_A, op->ta, i, l, batch),
 			operand_at(op, OPERAND_B, 'N', l, 0, batch));
+	return d;
+}
+
+static struct dot ger_entry(const struct bench_op *op, int64_t i, int64_t j, int64_t batch)
+{
+	struct number y = operand_at(op, OPERAND_B, 'N', j, 0, batch);
+	struct dot d = { 0 };
+
+	if (op->conj)
+		y.im = -y.im;
+	dot_add(&d, operand_at(op, OPERAND_A, 'N', i, 0, batch), y);
 	return d;
 }
 
@@ -274,6 +303,10 @@ static void entry_judge(const struct bench_op *op, const void *c, struct entry *
 		break;
 	case BENCH_gemv:
 		e->want = gemv_entry(op, e->i, e->batch);
+		break;
+	case BENCH_ger:
+		e->want = ger_entry(op, e->i, e->j, e->batch);
+		beta = one;
 		break;
 	case BENCH_trsm: {
 		struct dot product_is = trsm_entry(op, c, e->i, e->j, e->batch);

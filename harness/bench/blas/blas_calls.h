@@ -78,6 +78,13 @@ static int side_code(char s)
 			COL_MAJOR, trans_code(op->ta), INT(op->m), INT(op->n), op->alpha OF, a, \
 			LD_A, b, LD_B, op->beta OF, c, LD_C); \
 	} \
+	static void t##ger(ARGS) \
+	{ \
+		((void (*)(int, BLAS_INT, BLAS_INT, SCALAR, const void *, BLAS_INT, const void *, \
+			   BLAS_INT, void *, BLAS_INT))fn)(COL_MAJOR, INT(op->m), INT(op->n), \
+							   op->alpha OF, a, LD_A, b, LD_B, c, \
+							   LD_C); \
+	} \
 	static void t##syrk(ARGS) \
 	{ \
 		(void)b; \
@@ -151,6 +158,15 @@ static void f_gemv(ARGS)
 		&i[4], 1);
 }
 
+static void f_ger(ARGS)
+{
+	INTS(INT(op->m), INT(op->n), LD_A, LD_B, LD_C);
+
+	((void (*)(blas_ints, blas_ints, const void *, const void *, blas_ints, const void *,
+		   blas_ints, void *, blas_ints))fn)(&i[0], &i[1], SCALAR_AT(alpha), a, &i[2], b,
+						     &i[3], c, &i[4]);
+}
+
 static void f_syrk(ARGS)
 {
 	INTS(INT(op->n), INT(op->k), LD_A, LD_C);
@@ -220,19 +236,27 @@ static double probe(dynlib_function *fn, enum bench_interface interface)
 		f, f, f, f \
 	}
 /* clang-format off */
+/* A row for each operation, by macros, so that one without a call does not compile. */
+#define CBLAS_ROW(name) [BENCH_##name] = CBLAS_##name,
+#define FORTRAN_ROW(name) [BENCH_##name] = FORTRAN_##name,
+#define CBLAS_gemm ROW(gemm)
+#define CBLAS_gemv ROW(gemv)
+#define CBLAS_ger ROW(ger)
+#define CBLAS_syrk ROW(syrk)
+#define CBLAS_trsm ROW(trsm)
+#define CBLAS_axpy ROW(axpy)
+#define CBLAS_dot { sdot, ddot, dot_sub, dot_sub }
+#define FORTRAN_gemm ROW_OF_ALL(f_gemm)
+#define FORTRAN_gemv ROW_OF_ALL(f_gemv)
+#define FORTRAN_ger ROW_OF_ALL(f_ger)
+#define FORTRAN_syrk ROW_OF_ALL(f_syrk)
+#define FORTRAN_trsm ROW_OF_ALL(f_trsm)
+#define FORTRAN_axpy ROW_OF_ALL(f_axpy)
+#define FORTRAN_dot { f_sdot, f_ddot, NULL, NULL }
 const struct bench_blas_calls BLAS_CALLS = {
 	.of = {
-		[BENCH_CBLAS] = {
-			[BENCH_gemm] = ROW(gemm), [BENCH_gemv] = ROW(gemv),
-			[BENCH_syrk] = ROW(syrk), [BENCH_trsm] = ROW(trsm),
-			[BENCH_axpy] = ROW(axpy), [BENCH_dot] = { sdot, ddot, dot_sub, dot_sub },
-		},
-		[BENCH_FORTRAN] = {
-			[BENCH_gemm] = ROW_OF_ALL(f_gemm), [BENCH_gemv] = ROW_OF_ALL(f_gemv),
-			[BENCH_syrk] = ROW_OF_ALL(f_syrk), [BENCH_trsm] = ROW_OF_ALL(f_trsm),
-			[BENCH_axpy] = ROW_OF_ALL(f_axpy),
-			[BENCH_dot] = { f_sdot, f_ddot, NULL, NULL },
-		},
+		[BENCH_CBLAS] = { BENCH_KINDS(CBLAS_ROW) },
+		[BENCH_FORTRAN] = { BENCH_KINDS(FORTRAN_ROW) },
 	},
 	.strided = ROW(gemm_strided),
 	.probe = probe,

@@ -10,6 +10,7 @@
  *	operation	A		B	C (what is written)
  *	gemm		m×k or k×m	k×n…	m×n
  *	gemv		m×n		x	y
+ *	ger		x		y	m×n, added to
  *	syrk		n×k or k×n	–	n×n, one triangle
  *	trsm		triangle	–	m×n, in place
  *	axpy, dot	x		– y	y; one scalar
@@ -43,7 +44,7 @@
 #define BENCH_BYTES_MAX (UINT64_C(1) << 50) /* of the operands of a call */
 
 /* clang-format off */
-#define BENCH_KINDS(X) X(gemm) X(gemv) X(syrk) X(trsm) X(axpy) X(dot)
+#define BENCH_KINDS(X) X(gemm) X(gemv) X(ger) X(syrk) X(trsm) X(axpy) X(dot)
 /* clang-format on */
 #define BENCH_KIND(name) BENCH_##name,
 enum bench_kind { BENCH_KINDS(BENCH_KIND) BENCH_KIND_COUNT };
@@ -68,7 +69,7 @@ struct bench_op {
 	enum bench_type type;
 	char ta, tb;           /* N T C; of gemv, syrk and trsm: ta */
 	char side, uplo, diag; /* L R, U L, N U; 0: none */
-	bool conj;             /* of dot: the first vector */
+	bool conj;             /* of dot: the first vector; of ger: the second */
 	int64_t m, n, k, batch;
 	struct bench_operand of[OPERANDS];
 	struct bench_scalar alpha, beta;

@@ -120,6 +120,16 @@ TEST(products)
 		bench_op_parse("trsm side=R uplo=U trans=N diag=U m=5 n=7 type=f32", &op, &err), 0);
 	assert_int_equal(op.k, 7);
 	assert_int_equal(op.flops, 5 * 7 * 7);
+	assert_int_equal(bench_op_parse("gerc m=5 n=7 lda=6 incx=-2 incy=3 type=f32c", &op, &err),
+			 0);
+	assert_true(op.conj);
+	assert_int_equal(op.of[OPERAND_A].elements, 9);
+	assert_int_equal(op.of[OPERAND_B].elements, 19);
+	assert_int_equal(op.of[OPERAND_C].elements, 6 * 7);
+	assert_int_equal(op.flops, 8 * 5 * 7);
+	assert_int_equal(op.bytes, 8 * (5 * 7 + 5 + 7));
+	assert_int_equal(bench_op_parse("gerc m=5 n=7 type=f32", &op, &err), 0);
+	assert_false(op.conj);
 	assert_int_equal(bench_op_parse("dotc n=5 incx=-2 type=f32c", &op, &err), 0);
 	assert_true(op.conj);
 	assert_int_equal(op.of[OPERAND_A].elements, 9);
@@ -145,6 +155,8 @@ TEST(what_no_back_end_computes)
 		{ "gemm ta=X tb=N m=1 n=1 k=1 a=f32", -EINVAL },
 		{ "gemm tb=N m=1 n=1 k=1 a=f32", -EINVAL },
 		{ "gemm ta=N tb=N m=1 n=1 a=f32", -EINVAL },
+		{ "ger m=5 n=7 type=f32 incy=0", -ENOTSUP },
+		{ "ger m=5 n=7 type=f32 lda=4", -EINVAL }, { "ger n=7 type=f32", -EINVAL },
 		{ "axpy n=5 incx=0 type=f32", -ENOTSUP }, { "axpy n=5", -EINVAL },
 		{ "axpy n=1000000000000 incx=1000000000000 type=f64", -ERANGE },
 		{ "syrk uplo=U trans=C n=1 k=1 type=f32c", -EINVAL });
@@ -165,6 +177,7 @@ TEST(damaged_keys)
 	static const char *const keys[] = {
 		"gemm ta=N tb=T m=64 n=32 k=16 a=f32 batch=2 lda=64 ldb=32 ldc=64 beta=0.5",
 		"gemv trans=T m=30 n=20 type=f64 lda=31 incx=-2 incy=1 alpha=1 beta=1",
+		"gerc m=30 n=20 type=f32c lda=31 incx=-2 incy=3 alpha=2",
 		"syrk uplo=L trans=T n=30 k=20 type=f32c lda=31 ldc=30 alpha=1 beta=1",
 		"trsm side=L uplo=U trans=C diag=N m=12 n=9 type=f64c lda=12 ldb=13 alpha=2",
 		"dotu n=9 type=f32c incx=1 incy=3",

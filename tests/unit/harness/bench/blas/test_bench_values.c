@@ -93,6 +93,21 @@ static void gemv(const struct bench_op *op, const void *a, const void *b, void *
 	}
 }
 
+/* A + alpha·x·yᵀ */
+static void ger(const struct bench_op *op, const void *a, const void *b, void *c)
+{
+	for (int64_t j = 0; j < op->n; j++)
+		for (int64_t i = 0; i < op->m; i++) {
+			int64_t at = i + j * op->of[OPERAND_C].ld;
+			double complex y = get(op, b, vec(op, OPERAND_B, j));
+
+			put(op, c, at,
+			    get(op, c, at) + scalar(&op->alpha) *
+						     get(op, a, vec(op, OPERAND_A, i)) *
+						     (op->conj ? conj(y) : y));
+		}
+}
+
 /* Column by column of op(A)·X = alpha·B, or row by row of X·op(A). */
 static void trsm(const struct bench_op *op, const void *a, void *c)
 {
@@ -144,6 +159,8 @@ static void compute(const struct bench_op *op, char *a, char *b, char *c)
 			gemm(op, a, b, c);
 		else if (op->kind == BENCH_gemv)
 			gemv(op, a, b, c);
+		else if (op->kind == BENCH_ger)
+			ger(op, a, b, c);
 		else if (op->kind == BENCH_trsm)
 			trsm(op, a, c);
 		else
@@ -161,6 +178,9 @@ static const char *const keys[] = {
 	"gemm ta=T tb=N m=2 n=3 k=4000 a=f32 batch=2 stride_b=20000",
 	"gemv trans=N m=31 n=17 type=f32 incx=-2 incy=3 beta=1",
 	"gemv trans=C m=31 n=17 type=f64c incx=2 incy=-1 alpha=-1+1i beta=0.5",
+	"ger m=31 n=17 type=f32 lda=33 incx=-2 incy=3 alpha=-1",
+	"geru m=5 n=3 type=f64c alpha=0.5+1i batch=2",
+	"gerc m=17 n=31 type=f32c incx=2 incy=-1 alpha=other",
 	"syrk uplo=U trans=N n=40 k=13 type=f64 beta=1",
 	"syrk uplo=L trans=T n=40 k=13 type=f32c ldc=50",
 	"trsm side=L uplo=U trans=N diag=N m=13 n=9 type=f32 alpha=0.25",
