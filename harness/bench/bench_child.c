@@ -2,6 +2,7 @@
 #include "bench_buffers.h"
 #include "bench_lib.h"
 #include "bench_link.h"
+#include "peak_child.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -198,6 +199,10 @@ void bench_child_main(int fd, const char *cpus, const char *library)
 	ch.link.fd = fd;
 	limits_set();
 	cpus_keep(cpus);
+	if (!strcmp(library, PEAK_CHILD)) {
+		peak_child_serve(&ch.link);
+		_exit(0);
+	}
 	if (bench_lib_open(library, &ch.lib, &err) < 0) {
 		refuse(&ch, BENCH_FAILED, &err);
 		_exit(0);
