@@ -12,6 +12,7 @@
 #include "profrig/base/num.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/xalloc.h"
+#include "profrig/bench/bench_peak.h"
 
 struct running {
 	const struct bench_opts *o;
@@ -99,7 +100,8 @@ static struct bench_row row_of(const struct bench_config *c, const struct bench_
 				 .reason = reason ? reason : "",
 				 .gflops = NAN,
 				 .gbps = NAN,
-				 .clock_mhz = NAN };
+				 .clock_mhz = NAN,
+				 .peak_share = NAN };
 
 	bench_stats(NULL, 0, &row.figures);
 	return row;
@@ -146,6 +148,7 @@ static int side_row(struct running *run, const struct bench_config *c, const str
 	row.gflops = (double)op->flops / s->figures.mean / 1e3;
 	row.gbps = (double)op->bytes / s->figures.mean / 1e3;
 	row.clock_mhz = s->clocks ? s->clock_sum / s->clocks : NAN;
+	row.peak_share = bench_peak_share(run->o->peaks, op, row.gflops);
 	return row_add(run, &row);
 }
 

@@ -78,6 +78,7 @@ enum bench_cache { BENCH_WARM, BENCH_COLD, BENCH_WEIGHTS_COLD };
 const char *bench_cache_name(enum bench_cache c);
 bool bench_cache_parse(const char *name, enum bench_cache *ret);
 
+struct bench_peaks; /* bench_peak.h */
 enum bench_status {
 	BENCH_OK,
 	BENCH_FAILED,  /* the library does not load, or an answer was none */
@@ -99,6 +100,7 @@ struct bench_row {
 	uint64_t repeats;   /* timed calls */
 	struct bench_figures figures;
 	double gflops, gbps, clock_mhz; /* NaN unknown */
+	double peak_share;              /* bench_peak.h; NaN unknown */
 };
 
 struct bench_listener {
@@ -118,6 +120,8 @@ struct bench_opts {
 	double min_share;    /* of all flops, or of all calls where flops are unknown */
 	bool again;          /* also what has a row */
 	const char *program; /* that has the hidden command of bench_child.h */
+	/* Those of as many threads (bench_peak.h); NULL: shares are unknown. */
+	const struct bench_peaks *peaks;
 	struct bench_listener listener;
 };
 #define BENCH_CONFIG_S 10.0

@@ -27,7 +27,8 @@ static struct bench_row row(const struct bench_config *c, const char *back_end)
 			       .reason = "why,\nso",
 			       .gflops = NAN,
 			       .gbps = NAN,
-			       .clock_mhz = NAN };
+			       .clock_mhz = NAN,
+			       .peak_share = NAN };
 
 	bench_stats(NULL, 0, &r.figures);
 	return r;
