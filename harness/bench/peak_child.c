@@ -11,10 +11,12 @@
 
 #define FMA_WARM_S 0.03 /* clocks rise, and wide units are switched on */
 #define FMA_S 0.1
-#define FMA_BLOCK_S 0.002 /* short, as other programs interrupt long ones */
+#define FMA_MOST_S 1
+#define FMA_BLOCK_S 0.0005 /* short, as other programs interrupt long ones */
 #define FMA_BLOCKS_MIN 5
-#define FMA_BLOCKS_MAX 1000
+#define FMA_BLOCKS_MAX 10000
 #define TRIAD_S 0.15 /* of each kind of stores */
+#define TRIAD_MOST_S 0.6
 #define TRIAD_BLOCKS_MIN 4
 #define TRIAD_BLOCKS_MAX 100
 #define TRIAD_ARRAYS 3
@@ -42,6 +44,7 @@ static int fma_run(const char *type, const char *unit, struct crew_rates *ret, s
 			       .block_s = FMA_BLOCK_S,
 			       .warm_s = FMA_WARM_S,
 			       .seconds = FMA_S,
+			       .seconds_most = FMA_MOST_S,
 			       .blocks_min = FMA_BLOCKS_MIN,
 			       .blocks_max = FMA_BLOCKS_MAX };
 	unsigned threads = bench_peaks_processors();
@@ -101,6 +104,7 @@ static int triad_run(struct arrays *t, struct crew_rates *ret, const char **ret_
 			       .ctx = t,
 			       .size = t->n,
 			       .seconds = TRIAD_S,
+			       .seconds_most = TRIAD_MOST_S,
 			       .blocks_min = TRIAD_BLOCKS_MIN,
 			       .blocks_max = TRIAD_BLOCKS_MAX };
 	struct crew_rates rates;

@@ -15,12 +15,15 @@
 #define GROWTH_MAX 16.0  /* of a block's size, from one to the next */
 #define SIZE_MAX_F 1e15  /* far above what a block can be */
 #define BLOCKS_CAP 65536 /* whatever blocks_max is */
+#define AGREE 3          /* blocks that are the best, about: a peak that is seen once is none */
+#define AGREE_WITHIN 0.98
 
 struct member {
 	struct crew *crew;
 	pthread_t thread;
 	unsigned me;
 	int64_t begin_ns, end_ns; /* of the last block */
+	int64_t cpu_ns;           /* of the last block of the warm-up */
 } __attribute__((aligned(64)));
 
 struct crew {
@@ -31,9 +34,9 @@ struct crew {
 	atomic_bool cancelled;
 	/* written by the first one alone, while the others wait */
 	uint64_t size;
-	double rate; /* the best one while it warms up */
 	bool warm, done;
-	int64_t since_ns; /* of the warm-up, then of measuring */
+	int64_t since_ns;   /* of the warm-up, then of measuring */
+	double best[AGREE]; /* the first ones, in order */
 	VEC(double) rates;
 };
 
@@ -69,33 +72,66 @@ static double block_seconds(const struct crew *c)
 	return end > begin ? (double)(end - begin) / 1e9 : 1e-9;
 }
 
-/* By the best block so far: one that other programs interrupt would make the next ones too short. */
-static void size_adapt(struct crew *c, double block_s)
+/* By the thread's own time: other programs that interrupt a block would make the next too short. */
+static void size_adapt(struct crew *c)
 {
-	double size;
+	int64_t ns = c->members[0].cpu_ns > 0 ? c->members[0].cpu_ns : 1;
+	double by = fmin(c->w->block_s * 1e9 / (double)ns, GROWTH_MAX);
+	double size = fmin((double)c->size * by, SIZE_MAX_F);
 
-	c->rate = fmax(c->rate, (double)c->size / block_s);
-	size = fmin(c->rate * c->w->block_s, (double)c->size * GROWTH_MAX);
-	c->size = size < 1 ? 1 : (uint64_t)fmin(size, SIZE_MAX_F);
+	c->size = size < 1 ? 1 : (uint64_t)size;
+}
+
+static void rate_note(struct crew *c, double rate)
+{
+	VEC_PUSH(&c->rates, rate);
+	for (int i = 0; i < AGREE; i++)
+		if (rate > c->best[i]) {
+			double lower = c->best[i];
+
+			c->best[i] = rate;
+			rate = lower;
+		}
+}
+
+static bool is_enough(const struct crew *c, double seconds)
+{
+	const struct crew_work *w = c->w;
+
+	if (c->rates.nr >= w->blocks_max || c->rates.nr >= BLOCKS_CAP || seconds >= w->seconds_most)
+		return c->rates.nr >= w->blocks_min;
+	return c->rates.nr >= w->blocks_min && seconds >= w->seconds &&
+	       c->best[AGREE - 1] >= AGREE_WITHIN * c->best[0];
 }
 
 static void block_note(struct crew *c)
 {
-	double block_s = block_seconds(c);
 	int64_t now = clock_monotonic_ns();
 	double since = (double)(now - c->since_ns) / 1e9;
 
-	if (!c->warm) {
-		if (c->w->block_s > 0)
-			size_adapt(c, block_s);
-		c->warm = since >= c->w->warm_s;
-		if (c->warm)
-			c->since_ns = now;
+	if (c->warm) {
+		rate_note(c, (double)c->size / block_seconds(c));
+		c->done = is_enough(c, since);
 		return;
 	}
-	VEC_PUSH(&c->rates, (double)c->size / block_s);
-	c->done = c->rates.nr >= c->w->blocks_max || c->rates.nr >= BLOCKS_CAP ||
-		  (c->rates.nr >= c->w->blocks_min && since >= c->w->seconds);
+	if (c->w->block_s > 0)
+		size_adapt(c);
+	c->warm = since >= c->w->warm_s;
+	if (c->warm)
+		c->since_ns = now;
+}
+
+/* c->warm stays as it is until all have done their part. */
+static void part_do(struct member *m)
+{
+	struct crew *c = m->crew;
+	int64_t cpu_ns = c->warm ? 0 : clock_thread_cpu_ns();
+
+	m->begin_ns = clock_monotonic_ns();
+	c->w->part(c->w->ctx, m->me, c->nr, c->size);
+	m->end_ns = clock_monotonic_ns();
+	if (!c->warm)
+		m->cpu_ns = clock_thread_cpu_ns() - cpu_ns;
 }
 
 static void *member_main(void *arg)
@@ -104,9 +140,7 @@ static void *member_main(void *arg)
 	struct crew *c = m->crew;
 
 	while (all_here(c) && !c->done) {
-		m->begin_ns = clock_monotonic_ns();
-		c->w->part(c->w->ctx, m->me, c->nr, c->size);
-		m->end_ns = clock_monotonic_ns();
+		part_do(m);
 		if (!all_here(c))
 			break;
 		if (m->me == 0)

@@ -17,8 +17,13 @@ struct crew_work {
 	const void *ctx;
 	uint64_t size;
 	double block_s; /* a block's time, by which size is chosen while it warms up; 0: it stays */
-	double warm_s, seconds;
-	unsigned blocks_min, blocks_max; /* behind the warm-up; seconds is between them */
+	double warm_s;
+	/*
+	 * Behind the warm-up: at least `seconds`, and on, when other programs disturb it, until the
+	 * best three blocks agree within 2 %, or for seconds_most.
+	 */
+	double seconds, seconds_most;
+	unsigned blocks_min, blocks_max; /* whatever time that takes */
 };
 
 struct crew_rates {

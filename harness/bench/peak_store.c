@@ -55,8 +55,11 @@ static int ours(const char *dir, struct err *err)
 	return 0;
 }
 
-/* The folder above it that is there decides whose the new ones are. */
-static int root_ours(const char *dir, struct err *err)
+/*
+ * The folder, or the one above it that is there: in one of another user, such as a home folder that
+ * sudo left in place, new folders would be in that user's way, or in that user's hands.
+ */
+static int not_anothers(const char *dir, struct err *err)
 {
 	CLEANUP(xfreep) char *at = xstrdup(dir);
 	struct stat st;
@@ -67,21 +70,23 @@ static int root_ours(const char *dir, struct err *err)
 		free(at);
 		at = up;
 	}
-	if (door_stat(at, &st) == 0 && st.st_uid != geteuid())
+	if (door_stat(at, &st) == 0 && st.st_uid != geteuid() && st.st_uid != 0)
 		return err_set(err, EPERM, "%s belongs to another user", at);
 	return 0;
 }
 
 char *bench_peaks_file(struct err *err)
 {
-	CLEANUP(xfreep) char *path = fs_cache_path(FILE_NAME), *dir = NULL;
+	CLEANUP(xfreep) char *path = fs_cache_path(FILE_NAME), *dir = NULL, *above = NULL;
 
 	if (!path) {
 		err_set(err, ENOENT, "neither XDG_CACHE_HOME nor HOME names a folder");
 		return NULL;
 	}
 	dir = fs_dir(path);
-	if (root_ours(dir, err) < 0 || fs_mkdirs(dir, 0700, err) < 0 || ours(dir, err) < 0)
+	above = fs_dir(dir);
+	if (not_anothers(dir, err) < 0 || fs_mkdirs(dir, 0700, err) < 0 ||
+	    not_anothers(above, err) < 0 || ours(dir, err) < 0)
 		return NULL;
 	return STEAL(path);
 }

@@ -5,7 +5,7 @@
  *
  * Life cycle:
  *	r = bench_peaks_find(file, threads, &peaks, &said)	1: they are stored
- *	r = bench_peaks_measure(&opts, &peaks, err)		otherwise; about a second
+ *	r = bench_peaks_measure(&opts, &peaks, err)		otherwise; a second or two
  *	bench_peaks_keep(file, &peaks, &said)
  *	bench_peak_share(&peaks, &op, gflops)
  *
@@ -22,8 +22,9 @@
  * TCCA Newsletter, December 1995.
  *
  * Threads are pinned, one on each processor, to those that bench_run measures with. Each figure is
- * the best of many short blocks, as a peak is a maximum, with the median beside it. All of it runs
- * in a child (bench_child.h): what crashes or hangs there is a status.
+ * the best of many short blocks, as a peak is a maximum, with the median beside it. Measuring goes
+ * on until the best three agree (peak_crew.h). All of it runs in a child (bench_child.h): what
+ * crashes or hangs there is a status.
  *
  * Roofline: a call of F flops and B bytes reaches at most min(peak, F/B · bandwidth); the ridge is
  * the F/B at which both are equal. Source: S. Williams, A. Waterman, D. Patterson, Roofline: An
@@ -86,8 +87,8 @@ bool bench_peaks_ok(const struct bench_peaks *p); /* all of them */
 
 /*
  * The user's store, peaks.csv of fs_cache_path, owned. NULL: there is no such place (err says
- * why). The folder is made when it is not there. It belongs to the user, who alone can write there,
- * and so does the one above it that exists (a home folder that sudo left in place is not used).
+ * why). The folder is made when it is not there. It belongs to the user, who alone can write there;
+ * nothing is made in a folder of another user (a home folder that sudo left in place).
  */
 char *bench_peaks_file(struct err *err);
 /*

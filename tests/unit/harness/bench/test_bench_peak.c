@@ -517,7 +517,7 @@ TEST(crews_work_in_blocks)
 	assert_int_equal(atomic_load(&p.calls[1]), most == 2 ? 7 : 0);
 	/* a block is to take longer than these do: they grow */
 	w.block_s = 1e-3;
-	w.warm_s = 1e-3;
+	w.warm_s = 5e-3;
 	assert_int_equal(crew_run(1, &w, &rates, NULL), 0);
 	assert_true(atomic_load(&p.size) > 100);
 	assert_int_equal(crew_run(1 << 20, &w, &rates, NULL), -ERANGE);
