@@ -245,7 +245,7 @@ static const struct {
 	{ "info", offer_runs, true, false },    { "convert", offer_runs, true, false },
 	{ "ctl", offer_ctl, false, false },     { "mark", NULL, false, false },
 	{ "prune", NULL, false, true },         { "doctor", NULL, false, false },
-	{ "sample", NULL, false, false },
+	{ "sample", NULL, false, false },       { "lib peak", NULL, false, false },
 };
 
 /* A usage such as "a|b|c" lists the words to offer. */

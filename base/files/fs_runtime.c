@@ -41,3 +41,12 @@ char *fs_runtime_dir(struct err *err)
 		dir = xasprintf("/tmp/profrig-%u", geteuid());
 	return check_folder(dir, err) < 0 ? NULL : STEAL(dir);
 }
+
+char *fs_cache_path(const char *name)
+{
+	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+
+	if (xdg && *xdg == '/')
+		return xasprintf("%s/profrig/%s", xdg, name);
+	return home && *home == '/' ? xasprintf("%s/.cache/profrig/%s", home, name) : NULL;
+}

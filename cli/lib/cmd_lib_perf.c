@@ -3,6 +3,7 @@
  * fastest one of each configuration. Also the hidden command by which a child loads a library.
  */
 #include "cli.h"
+#include "lib_peaks.h"
 #include "perf_input.h"
 
 #include <errno.h>
@@ -22,12 +23,13 @@
 
 #define SHOWN 20
 #define KEY_SHOWN 56
+#define PEAK_OVER 1.05 /* what noise of a measurement explains */
 
 struct best {
 	const struct bench_config *config;
 	const char *back_end; /* of the row's end, which lives as long as the run */
 	struct bench_figures figures;
-	double gflops;
+	double gflops, peak_share;
 	size_t measured; /* back ends */
 };
 
@@ -37,7 +39,9 @@ struct lib_perf {
 	struct strvec names;
 	const char *cache, *precision, *budget, *min_share;
 	long threads, top;
-	bool json;
+	bool json, no_peak;
+	struct bench_peaks peaks;
+	size_t above; /* rows with more flops than the peak */
 	struct bench_set set;
 	struct bench_outcome out;
 	VEC(struct best) best; /* in the order in which they were measured */
@@ -94,6 +98,16 @@ static void on_config(void *ctx, const struct bench_config *c, size_t at, size_t
 	progress_phase("%zu of %zu: %s", at + 1, of, sb.buf);
 }
 
+/* Memory as the limit does not count here: operands in caches have more bandwidth. */
+static bool is_above(const struct lib_perf *lp, const struct bench_row *r)
+{
+	struct bench_op op;
+
+	return lp->o.peaks && r->peak_share > PEAK_OVER &&
+	       bench_op_parse(r->config->key, &op, NULL) == 0 &&
+	       r->gflops > PEAK_OVER * bench_peak_gflops(lp->o.peaks, op.type);
+}
+
 static void on_row(void *ctx, const struct bench_row *r)
 {
 	struct lib_perf *lp = ctx;
@@ -107,10 +121,12 @@ static void on_row(void *ctx, const struct bench_row *r)
 	}
 	if (r->status != BENCH_OK)
 		return;
+	lp->above += is_above(lp, r);
 	if (!b->measured++ || r->figures.mean < b->figures.mean) {
 		b->back_end = r->back_end;
 		b->figures = r->figures;
 		b->gflops = r->gflops;
+		b->peak_share = r->peak_share;
 	}
 }
 
@@ -128,15 +144,17 @@ static void best_say(const struct best *b)
 
 	printf("  ");
 	if (b->measured) {
-		char plus[16] = "?";
+		char plus[16] = "?", share[16] = "-";
 
 		if (!isnan(b->figures.high))
 			snprintf(plus, sizeof(plus), "%.1f", spread(&b->figures));
+		if (!isnan(b->peak_share))
+			snprintf(share, sizeof(share), "%.1f", b->peak_share * 100);
 		/* the end of a path says more than its beginning */
-		printf("%-18.18s %11.2f %9.2f %6s  ", fs_base(b->back_end), b->figures.mean,
-		       b->gflops, plus);
+		printf("%-18.18s %11.2f %9.2f %6s %6s  ", fs_base(b->back_end), b->figures.mean,
+		       b->gflops, plus, share);
 	} else {
-		printf("%-18s %11s %9s %6s  ", "-", "-", "-", "-");
+		printf("%-18s %11s %9s %6s %6s  ", "-", "-", "-", "-", "-");
 	}
 	cli_put(stdout, text, KEY_SHOWN);
 	putchar('\n');
@@ -164,8 +182,8 @@ static void say_text(const struct lib_perf *lp)
 		printf("  %zu configurations had their rows already (--again measures anew)\n",
 		       lp->out.resumed);
 	if (lp->best.nr)
-		printf("  %-18s %11s %9s %6s  %s\n", "fastest", "µs", "GFLOP/s", "± %",
-		       "configuration");
+		printf("  %-18s %11s %9s %6s %6s  %s\n", "fastest", "µs", "GFLOP/s", "± %",
+		       "peak %", "configuration");
 	for (size_t i = 0; i < lp->best.nr && i < SHOWN; i++)
 		best_say(&lp->best.v[i]);
 	if (lp->best.nr > SHOWN)
@@ -198,6 +216,7 @@ static void say_json(const struct lib_perf *lp)
 		json_str(&j, "backend", b->measured ? b->back_end : NULL);
 		json_f64(&j, "mean_us", b->measured ? b->figures.mean : NAN);
 		json_f64(&j, "gflops", b->measured ? b->gflops : NAN);
+		json_f64(&j, "peak_share", b->measured ? b->peak_share : NAN);
 		json_end(&j);
 	}
 	json_end(&j);
@@ -227,6 +246,21 @@ static int run_failed(const struct lib_perf *lp, int r, const struct err *err)
 	return EXIT_MISSING;
 }
 
+/* Without them shares are unknown. That there are less processors is said by bench_run. */
+static void peaks_get(struct lib_perf *lp)
+{
+	struct err err = ERR_INIT;
+	bool stored;
+
+	if (lp->no_peak || lib_peaks_get(lp->o.threads, false, &lp->peaks, &stored, &err) < 0)
+		return;
+	lp->o.peaks = &lp->peaks;
+	for (int t = 0; t < BENCH_PEAK_TYPES; t++)
+		if (lp->peaks.of[t].status != BENCH_OK)
+			log_warn("shares of the peak of %s are not known: %s",
+				 bench_type_name((enum bench_type)t), lp->peaks.of[t].reason);
+}
+
 static int set_measure(struct lib_perf *lp, struct bench_back_ends *ends)
 {
 	struct err err = ERR_INIT;
@@ -235,6 +269,7 @@ static int set_measure(struct lib_perf *lp, struct bench_back_ends *ends)
 	cli_catch_signals();
 	cli_exit_at_signal("profrig: interrupted: finished rows are there, the same command goes "
 			   "on behind them\n");
+	peaks_get(lp);
 	r = bench_run(&lp->set, ends, &lp->o, &lp->out, &err);
 	progress_end();
 	if (r < 0)
@@ -246,6 +281,10 @@ static int set_measure(struct lib_perf *lp, struct bench_back_ends *ends)
 	if (lp->out.pairs)
 		log_info("%.1f ms beside measuring for each of %zu pairs",
 			 lp->out.overhead_s * 1e3 / (double)lp->out.pairs, lp->out.pairs);
+	if (lp->above)
+		log_warn("rows that are faster than the peak of this machine: %zu; it was measured "
+			 "while others used it: 'profrig lib peak --threads %u --again'",
+			 lp->above, lp->o.threads);
 	if (!lp->out.left)
 		return EXIT_DONE;
 	log_warn("the budget is used up: %zu configurations are left, the same command goes on "
@@ -302,6 +341,8 @@ static int lib_perf_main(const struct command *c, int argc, char **argv)
 		  "in which a library answers, beside what its work takes (10)" },
 		{ "again", 0, OPT_FLAG, &lp.o.again, NULL,
 		  "measure also what has a row; the last row counts" },
+		{ "no-peak", 0, OPT_FLAG, &lp.no_peak, NULL,
+		  "without peak_share; else peaks that are not stored are measured, for a second" },
 		{ "output", 'o', OPT_STR, &lp.o.output, "FILE",
 		  "where rows are added (library_perf.csv here)" },
 		{ 0 },

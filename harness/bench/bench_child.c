@@ -1,5 +1,6 @@
 #include "profrig/bench/bench_child.h"
 #include "bench_link.h"
+#include "peak_child.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -157,6 +158,10 @@ void bench_child_main(int fd, const char *cpus, const char *driver, const char *
 	ch.driver = bench_driver_named(driver);
 	limits_set();
 	cpus_keep(cpus);
+	if (!strcmp(driver, PEAK_CHILD)) {
+		peak_child_serve(&ch.link);
+		_exit(0);
+	}
 	if (!ch.driver) {
 		answer(&ch, "no\tfailed\tno such driver");
 		_exit(0);

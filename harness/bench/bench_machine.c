@@ -44,6 +44,48 @@ uint64_t machine_cache_bytes(void)
 	return most ? most : BENCH_CACHE_DEFAULT;
 }
 
+/* The largest cache of a processor, with who shares it; owned, NULL: the kernel tells of none. */
+static char *last_cache_of(const char *cpu, uint64_t *ret_bytes)
+{
+	char *sharers = NULL;
+
+	*ret_bytes = 0;
+	for (int i = 0; i < INDEXES_MAX; i++) {
+		CLEANUP(xfreep)
+		char *dir = xasprintf("/sys/devices/system/cpu/cpu%s/cache/index%d", cpu, i);
+		CLEANUP(xfreep) char *size_path = fs_join(dir, "size");
+		CLEANUP(xfreep) char *list_path = fs_join(dir, "shared_cpu_list");
+		CLEANUP(xfreep) char *size = line_of(size_path), *list = line_of(list_path);
+		int64_t bytes;
+
+		if (!size || !list || num_bytes(size, strlen(size), &bytes) < 0 ||
+		    (uint64_t)bytes <= *ret_bytes)
+			continue;
+		*ret_bytes = (uint64_t)bytes;
+		free(sharers);
+		sharers = STEAL(list);
+	}
+	return sharers;
+}
+
+uint64_t machine_caches_bytes(const char *cpus)
+{
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT, seen = STRVEC_INIT;
+	uint64_t sum = 0;
+
+	strvec_split(&words, cpus, ",");
+	for (size_t i = 0; i < words.nr; i++) {
+		uint64_t bytes;
+		CLEANUP(xfreep) char *sharers = last_cache_of(words.v[i], &bytes);
+
+		if (!sharers || strvec_has(&seen, sharers))
+			continue;
+		strvec_push(&seen, sharers);
+		sum += bytes;
+	}
+	return sum ? sum : machine_cache_bytes();
+}
+
 /* What stands behind "NAME:" and blanks in a file of lines; owned, NULL: there is no such line. */
 static char *field_of(const char *text, const char *name)
 {

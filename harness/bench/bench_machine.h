@@ -12,7 +12,8 @@
 
 #define BENCH_CACHE_DEFAULT (UINT64_C(32) << 20) /* bytes, where the kernel tells of no cache */
 
-uint64_t machine_cache_bytes(void); /* the last level's */
+uint64_t machine_cache_bytes(void);              /* the last level's */
+uint64_t machine_caches_bytes(const char *cpus); /* of all last levels of these processors */
 uint64_t machine_memory_free(void); /* bytes that programs can have, cgroup's limit included */
 char *machine_processor(void);      /* its name, owned */
 /* "2,3": the last n processors that this process may use; -ERANGE: there are less. */

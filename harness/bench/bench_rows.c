@@ -237,7 +237,7 @@ static void row_write(const struct bench_rows *rows, const struct bench_row *r, 
 	csv_f64(&w, g->high);
 	csv_f64(&w, r->clock_mhz);
 	csv_f64(&w, r->temperature_c);
-	csv_f64(&w, NAN); /* peak_share */
+	csv_f64(&w, r->peak_share);
 	if (!rows->earlier) {
 		known_u64(&w, g->processes);
 		known_u64(&w, (uint64_t)r->measured_ms);

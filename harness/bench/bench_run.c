@@ -12,6 +12,7 @@
 #include "profrig/base/num.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/xalloc.h"
+#include "profrig/bench/bench_peak.h"
 
 struct running_meter {
 	const char *source;
@@ -110,6 +111,7 @@ static struct bench_row row_of(const struct bench_config *c, const struct bench_
 				 .clock_mhz = NAN,
 				 .energy_j = NAN,
 				 .temperature_c = NAN,
+				 .peak_share = NAN,
 				 .others = NAN };
 
 	bench_stats(NULL, 0, &row.figures);
@@ -161,6 +163,7 @@ static int side_row(struct running *run, const struct bench_config *c,
 	row.clock_mhz = s->clocks ? s->clock_sum / s->clocks : NAN;
 	row.energy_j = s->energy_j;
 	row.temperature_c = s->temperature_c;
+	row.peak_share = bench_peak_share(run->o->peaks, &s->work, row.gflops);
 	return row_add(run, &row);
 }
 

@@ -234,12 +234,9 @@ static void add_source(struct loader *l, const struct cfg_node *entry)
 
 static char *default_cache(void)
 {
-	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	char *path = fs_cache_path("data");
 
-	if (xdg && *xdg == '/')
-		return fs_join(xdg, "profrig/data");
-	return home && *home == '/' ? fs_join(home, ".cache/profrig/data")
-				    : xstrdup("/var/tmp/profrig/data");
+	return path ? path : xstrdup("/var/tmp/profrig/data");
 }
 
 void runconf_fill_data(struct loader *l, const struct cfg_node *root)

@@ -136,7 +136,7 @@ is "of its own" "$(column library_perf.csv backend cache | grep good | sort | un
 code "a table" 0 lp library_trace.csv -b "$T/good.so" -o t.csv
 is "has the calls of its rows" "$(column t.csv calls status | sort)" "1|ok
 2|ok"
-like "the summary" "$(cat out)" "t.csv: 2 new rows of 2 configurations: 2 ok.*fastest.*good.so +[0-9.]+ +[0-9.]+ +[0-9.]+  gemm ta=T"
+like "the summary" "$(cat out)" "t.csv: 2 new rows of 2 configurations: 2 ok.*fastest.*good.so +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+  gemm ta=T"
 is "as JSON" "$(rm t.csv; lp library_trace.csv -b "$T/good.so" -o t.csv --json | jq -c '[.configurations, .rows, .status.ok, .left, (.fastest | length)]')" "[2,2,2,0,2]"
 cut -d , -f 1-6 library_trace.csv | tr -d '\r' >madengine.csv
 code "a table of madengine's, without keys" 0 lp madengine.csv -b "$T/good.so" -o mad.csv

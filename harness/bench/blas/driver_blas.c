@@ -26,7 +26,7 @@ static int blas_work(const char *key, struct bench_work *ret, struct err *err)
 		return r;
 	if (!op.flops)
 		return err_set(err, EINVAL, "there is nothing to compute");
-	*ret = (struct bench_work){ op.flops, op.bytes };
+	*ret = (struct bench_work){ op.flops, op.bytes, op.type };
 	return 0;
 }
 

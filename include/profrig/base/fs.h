@@ -122,6 +122,11 @@ void fs_sha256_text(const void *text, size_t n, char ret_hex[65]);
  * and no other user's when it is. Owned; NULL with err.
  */
 char *fs_runtime_dir(struct err *err);
+/*
+ * Where this user's programs keep what can be had again: $XDG_CACHE_HOME/profrig/NAME, else
+ * ~/.cache/profrig/NAME; nothing is made. Owned; NULL: neither variable has an absolute path.
+ */
+char *fs_cache_path(const char *name);
 /* The directory of the running binary, owned. */
 char *fs_self_dir(void);
 

@@ -82,6 +82,7 @@ enum bench_cache { BENCH_WARM, BENCH_COLD, BENCH_WEIGHTS_COLD };
 const char *bench_cache_name(enum bench_cache c);
 bool bench_cache_parse(const char *name, enum bench_cache *ret);
 
+struct bench_peaks; /* bench_peak.h */
 enum bench_status {
 	BENCH_OK,
 	BENCH_FAILED,  /* the library does not load, or an answer was none */
@@ -104,6 +105,7 @@ struct bench_row {
 	uint64_t repeats;   /* timed calls */
 	struct bench_figures figures;
 	double gflops, gbps, clock_mhz, energy_j, temperature_c; /* NaN unknown */
+	double peak_share;                                       /* bench_peak.h; NaN unknown */
 	double others;                                           /* machine_others; NaN unknown */
 	int64_t measured_ms; /* when it began, since the epoch; 0: it was not measured */
 };
@@ -125,6 +127,8 @@ struct bench_opts {
 	double min_share;    /* of all flops, or of all calls where flops are unknown */
 	bool again;          /* also what has a row */
 	const char *program; /* that has the hidden command of bench_child.h */
+	/* Those of as many threads (bench_peak.h); NULL: shares are unknown. */
+	const struct bench_peaks *peaks;
 	struct bench_listener listener;
 };
 #define BENCH_CONFIG_S 10.0

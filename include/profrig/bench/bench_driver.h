@@ -25,10 +25,13 @@
 
 #include "profrig/base/err.h"
 #include "profrig/bench/bench.h"
+#include "profrig/bench/bench_op.h"
 
 /* Of one call, with its batch: the table Work in docs/library.md. */
 struct bench_work {
 	uint64_t flops, bytes;
+	/* by whose peak on this machine's processors it is judged; BENCH_TYPE_COUNT: by none */
+	enum bench_type type;
 };
 
 /* What a library says of itself. Texts are the driver's, control bytes in them do no harm. */

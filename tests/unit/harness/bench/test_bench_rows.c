@@ -31,7 +31,8 @@ static struct bench_row row(const struct bench_config *c, const char *back_end)
 			       .temperature_c = NAN,
 			       .gbps = NAN,
 			       .clock_mhz = NAN,
-			       .others = NAN };
+			       .others = NAN,
+			       .peak_share = NAN };
 
 	bench_stats(NULL, 0, &r.figures);
 	return r;
