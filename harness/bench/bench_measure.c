@@ -14,7 +14,7 @@
 #define WARM_UP_S 0.5
 #define WARM_UP_CHANGE 0.03
 #define PASSES_FIRST 2 /* A B B A, in each of the first BENCH_ROUNDS_MIN rounds */
-#define PASSES_MORE 4
+#define PASSES_MORE 8
 #define BUDGET_OVER 3 /* how many times its seconds the first rounds may take */
 /* The slowest that is not taken for hung. */
 #define SLOW_FLOPS_S 1e8

@@ -5,10 +5,10 @@
 cd "$T" || exit 1
 lc() { timeout 60 "$PROFRIG" lib compare "$@"; }
 G="gemm ta=N tb=N m=8 n=8 k=8 a=f32"
-HEAD=library,config,backend,device,calls,repeats,mean_us,median_us,stddev_us,min_us,gflops,gbps,energy_j,status,reason,key,version,path,threads,cache,init,timer,ci_low_us,ci_high_us,clock_mhz,temperature_c,peak_share,processes,measured_ms,others
+HEAD=library,config,backend,device,calls,repeats,mean_us,median_us,stddev_us,min_us,gflops,gbps,energy_j,status,reason,key,version,path,threads,cache,init,timer,ci_low_us,ci_high_us,clock_mhz,temperature_c,peak_share,processes,measured_ms,others,process_us
 # row BACKEND KEY CALLS MEAN HALF [CACHE [CLOCK [ENERGY]]]
-row() { awk -v b="$1" -v k="$2" -v c="$3" -v m="$4" -v h="$5" -v cache="${6:-warm}" -v clock="${7:-}" -v e="${8:-}" 'BEGIN { printf "rocblas,text of it,%s,a cpu,%s,99,%s,%s,%s,%s,10,2,%s,ok,,%s,v1,/x.so,1,%s,uniform,host,%s,%s,%s,,,4,7,0\n", b, c, m, m, h, m, e, k, cache, m - h, m + h, clock }'; }
-gone() { echo "rocblas,text of it,$1,a cpu,5,0,,,,,,,,$3,some reason,$2,v1,/x.so,1,warm,uniform,host,,,,,,,,"; }
+row() { awk -v b="$1" -v k="$2" -v c="$3" -v m="$4" -v h="$5" -v cache="${6:-warm}" -v clock="${7:-}" -v e="${8:-}" 'BEGIN { printf "rocblas,text of it,%s,a cpu,%s,99,%s,%s,%s,%s,10,2,%s,ok,,%s,v1,/x.so,1,%s,uniform,host,%s,%s,%s,,,4,7,0,\n", b, c, m, m, h, m, e, k, cache, m - h, m + h, clock }'; }
+gone() { echo "rocblas,text of it,$1,a cpu,5,0,,,,,,,,$3,some reason,$2,v1,/x.so,1,warm,uniform,host,,,,,,,,,"; }
 table() { echo "$HEAD"; cat; }
 { row one "$G" 100 10 0.1 warm 2000 0.5; row one "$G lda=9" 10 50 1; row one "dot n=9" 7 1 0.02; gone one "dot n=10" crashed; } | table >a.csv
 { row one "$G" 100 12 0.1 warm 2050 0.4; row one "$G lda=9" 10 50.1 1; row one "dot n=10" 7 1 0.02; row one "dot n=11" 7 1 0.02; } | table >b.csv
@@ -88,7 +88,7 @@ code "three back ends of one file, and a file" 0 lc three.csv b.csv --json
 is "are compared with the first" "$(jq -r '.rows[] | "\(.side) \(.verdict) \(.winner) \(.tied)"' out)" "B faster B true
 C faster B true
 D slower B true"
-awk -F, -v OFS=, '{ NF -= 3; print }' a.csv >old.csv
+awk -F, -v OFS=, '{ NF -= 4; print }' a.csv >old.csv
 code "a table of an earlier profrig" 0 lc old.csv b.csv --json
 is "has wider intervals" "$(jq -r '.rows[1] | "\(.verdict) \(.a.n) \(.n)"' out)" "slower null null"
 { head -n 2 a.csv; row one "=HYPERLINK(\"x\")" 1 2 0.1; row one "<script>&" 1 2 0.1; row one "k

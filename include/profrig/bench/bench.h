@@ -104,6 +104,7 @@ struct bench_row {
 	struct bench_figures figures;
 	double gflops, gbps, clock_mhz; /* NaN unknown */
 	double others;                  /* machine_others; NaN unknown */
+	const char *process_us;         /* means of the processes, in order, with blanks between */
 	int64_t measured_ms;            /* when it began, since the epoch; 0: it was not measured */
 };
 
