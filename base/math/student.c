@@ -92,7 +92,7 @@ static double beta_fraction(double a, double b, double x)
 	double c = 1, d = 0, f = 1;
 
 	for (int j = 1; j <= FRACTION_STEPS; j++) {
-		double m = j / 2, step, two = a + 2 * m;
+		double m = floor(j / 2.0), step, two = a + 2 * m;
 		double part = j % 2 ? -(a + m) * (a + b + m) * x / (two * (two + 1))
 				    : m * (b - m) * x / ((two - 1) * two);
 

@@ -21,7 +21,7 @@
 #define LEFT 70
 #define BOTTOM 40
 #define TOP 14
-#define RIGHT 16
+#define RIGHT 30
 #define BAR 18
 
 static const char style[] =

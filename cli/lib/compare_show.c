@@ -251,7 +251,7 @@ static void json_pair(struct json_out *j, const struct bench_pair *p)
 	json_f64(j, "p_adj", p->p_adj);
 	json_count(j, "n",
 		   p->a->processes && p->b->processes ? p->a->processes + p->b->processes : 0);
-	json_str(j, "method", "welch-log-holm");
+	json_str(j, "method", p->paired ? "paired-log-holm" : "welch-log-holm");
 	json_str(j, "verdict", bench_verdict_name(p->verdict));
 	json_bool(j, "refused", p->refused);
 	json_str(j, "reason", p->reason);

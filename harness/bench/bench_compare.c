@@ -3,11 +3,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "profrig/base/num.h"
+#include "profrig/base/paired.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/student.h"
 
 #define DF_CAREFUL 2 /* where the number of processes is not known */
 #define NO_SIDE UINT32_MAX
+#define PROCESSES_MAX 64
 
 struct comparing {
 	const struct bench_tables *t;
@@ -31,6 +34,7 @@ const char *bench_verdict_name(enum bench_verdict v)
 /* Both sides of a pair, with the errors that this comparison gives them. */
 struct means {
 	struct contrast_mean a, b;
+	bool paired;
 };
 
 static struct contrast_mean mean_of(const struct bench_table_row *r, bool apart)
@@ -38,7 +42,8 @@ static struct contrast_mean mean_of(const struct bench_table_row *r, bool apart)
 	uint64_t df = r->processes ? r->processes - 1 : DF_CAREFUL;
 	/* one process says nothing of the next one */
 	double error = df ? (r->high - r->mean) / student_t(BENCH_CONFIDENCE, df) : NAN;
-	double others = apart && r->others > 0 ? r->mean * r->others * BENCH_OTHERS_ERROR : 0;
+	double others =
+		apart && r->others > 0 ? r->mean * r->others * r->others * BENCH_OTHERS_ERROR : 0;
 	struct contrast_sum sum = { 0 };
 
 	contrast_sum_add(&sum, error * error, (double)df);
@@ -57,11 +62,54 @@ static bool together(const struct comparing *cmp, const struct bench_table_row *
 	       a->measured_ms == b->measured_ms;
 }
 
+/* The means of processes; 0: they are not known, or damaged. */
+static size_t processes_read(const char *text, double *ret)
+{
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+
+	strvec_split(&words, text, " ");
+	if (words.nr > PROCESSES_MAX)
+		return 0;
+	for (size_t i = 0; i < words.nr; i++)
+		if (num_f64(words.v[i], strlen(words.v[i]), &ret[i]) < 0 || !isfinite(ret[i]) ||
+		    !(ret[i] > 0))
+			return 0;
+	return words.nr;
+}
+
+/*
+ * Of processes that were alive together, the logarithms of the ratios: what slowed both is not in
+ * them. The error of the difference is b's.
+ */
+static bool paired(const struct bench_table_row *a, const struct bench_table_row *b,
+		   struct means *ret)
+{
+	double x[PROCESSES_MAX], y[PROCESSES_MAX];
+	size_t n = processes_read(a->process_us, x);
+	struct paired_ratio p;
+
+	if (n < 3 || processes_read(b->process_us, y) != n)
+		return false;
+	paired_ratio(y, x, n, BENCH_CONFIDENCE, &p);
+	if (!(p.n == n && p.high >= p.ratio))
+		return false;
+	*ret = (struct means){ .a = { a->mean, 0, INFINITY },
+			       .b = { b->mean,
+				      b->mean * log(p.high / p.ratio) /
+					      student_t(BENCH_CONFIDENCE, n - 1),
+				      (double)(n - 1) },
+			       .paired = true };
+	return true;
+}
+
 static struct means means_of(const struct comparing *cmp, const struct bench_table_row *a,
 			     const struct bench_table_row *b)
 {
 	bool apart = !together(cmp, a, b);
-	struct means m = { mean_of(a, apart), mean_of(b, apart) };
+	struct means m = { mean_of(a, apart), mean_of(b, apart), false };
+
+	if (!apart && paired(a, b, &m))
+		return m;
 
 	/* unless it is known better, the difference has the degrees of the worse one */
 	if (!a->processes || !b->processes) {
@@ -245,6 +293,7 @@ static void pair_add(struct comparing *cmp, const struct bench_table_row *a,
 		p.reason = xstrdup(why.buf);
 	p.m[0] = m.a;
 	p.m[1] = m.b;
+	p.paired = m.paired;
 	contrast(&m.a, &m.b, cmp->o->confidence, &p.c);
 	if (p.refused)
 		p.c.low = p.c.high = p.c.p = NAN;

@@ -2,6 +2,7 @@
 #include "bench_machine.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +14,9 @@
 #define CALLS_MAX 1e6 /* of a block */
 #define WARM_UP_S 0.5
 #define WARM_UP_CHANGE 0.03
-#define PASSES_FIRST 2 /* A B B A, in each of the first BENCH_ROUNDS_MIN rounds */
-#define PASSES_MORE 4
+#define WARM_UP_BLOCKS 3 /* at most, of a process behind the first */
+#define PASSES_FIRST 2   /* A B B A, in each of the first BENCH_ROUNDS_MIN rounds */
+#define PASSES_MORE 8
 #define BUDGET_OVER 3 /* how many times its seconds the first rounds may take */
 /* The slowest that is not taken for hung. */
 #define SLOW_FLOPS_S 1e8
@@ -104,6 +106,8 @@ static bool block_size_find(struct bench_measure *m, struct bench_side *s)
 static bool warm_up(struct bench_measure *m, struct bench_side *s)
 {
 	int64_t begin = clock_monotonic_ns();
+	/* where blocks never agree, other work disturbs them: time is better spent on processes */
+	unsigned left = s->block_calls ? WARM_UP_BLOCKS : UINT_MAX;
 	double before = NAN, us;
 
 	if (!s->block_calls && !block_size_find(m, s))
@@ -114,7 +118,7 @@ static bool warm_up(struct bench_measure *m, struct bench_side *s)
 		if (fabs(us / before - 1) < WARM_UP_CHANGE)
 			break;
 		before = us;
-	} while (seconds_since(begin) < WARM_UP_S);
+	} while (--left && seconds_since(begin) < WARM_UP_S);
 	return true;
 }
 

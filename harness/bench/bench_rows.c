@@ -28,7 +28,7 @@ enum column {
 	COLUMN_KEY = 15,
 	COLUMN_THREADS = 18,
 	COLUMN_CACHE = 19,
-	COLUMN_COUNT = 30,
+	COLUMN_COUNT = 31,
 	COLUMN_COUNT_EARLIER = 27
 };
 
@@ -242,6 +242,7 @@ static void row_write(const struct bench_rows *rows, const struct bench_row *r, 
 		known_u64(&w, g->processes);
 		known_u64(&w, (uint64_t)r->measured_ms);
 		csv_f64(&w, r->others);
+		csv_str(&w, r->process_us ? r->process_us : "");
 	}
 	csv_end(&w);
 }

@@ -14,7 +14,7 @@
 
 #include "profrig/bench/bench.h"
 
-#define BENCH_COLUMNS BENCH_COLUMNS_EARLIER ",processes,measured_ms,others"
+#define BENCH_COLUMNS BENCH_COLUMNS_EARLIER ",processes,measured_ms,others,process_us"
 #define BENCH_COLUMNS_EARLIER \
 	"library,config,backend,device,calls,repeats,mean_us,median_us,stddev_us,min_us,gflops," \
 	"gbps,energy_j,status,reason,key,version,path,threads,cache,init,timer,ci_low_us," \

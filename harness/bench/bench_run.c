@@ -112,7 +112,8 @@ static struct bench_row row_of(const struct bench_config *c, const struct bench_
 				 .energy_j = NAN,
 				 .temperature_c = NAN,
 				 .peak_share = NAN,
-				 .others = NAN };
+				 .others = NAN,
+				 .process_us = "" };
 
 	bench_stats(NULL, 0, &row.figures);
 	return row;
@@ -144,10 +145,30 @@ static void notes_of(const struct running *run, const struct bench_side *s, stru
 			 (s->figures.high - s->figures.mean) / s->figures.mean * 100);
 }
 
+/* Of blocks that lie together; rounds of all sides have the same numbers. */
+static void process_means(const struct bench_side *s, struct strbuf *to)
+{
+	double sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->blocks.nr; i++) {
+		char text[32];
+
+		sum += s->blocks.v[i].us;
+		n++;
+		if (i + 1 < s->blocks.nr && s->blocks.v[i + 1].process == s->blocks.v[i].process)
+			continue;
+		num_fmt_f64(text, sum / (double)n);
+		strbuf_addf(to, "%s%s", to->len ? " " : "", text);
+		sum = 0;
+		n = 0;
+	}
+}
+
 static int side_row(struct running *run, const struct bench_config *c,
 		    const struct bench_measure *m, const struct bench_side *s)
 {
-	CLEANUP(strbuf_release) struct strbuf notes = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf notes = STRBUF_INIT, means = STRBUF_INIT;
 	struct bench_row row = row_of(c, s->end, s->status, s->reason);
 
 	if (s->status != BENCH_OK)
@@ -160,6 +181,8 @@ static int side_row(struct running *run, const struct bench_config *c,
 	row.gbps = (double)s->work.bytes / s->figures.mean / 1e3;
 	row.measured_ms = m->begun_ms;
 	row.others = m->others;
+	process_means(s, &means);
+	row.process_us = means.buf;
 	row.clock_mhz = s->clocks ? s->clock_sum / s->clocks : NAN;
 	row.energy_j = s->energy_j;
 	row.temperature_c = s->temperature_c;

@@ -12,16 +12,15 @@
 #include "profrig/base/strbuf.h"
 #include "profrig/base/strvec.h"
 
+/* clang-format off */
 #define TEXTS(X) \
-	X(library) X(config) X(backend) X(device) X(status) X(reason) X(key) X(version) X(cache)
+	X(library) X(config) X(backend) X(device) X(status) X(reason) X(key) X(version) X(cache) \
+	X(process_us)
 #define COUNTS(X) X(calls) X(repeats) X(threads) X(processes) X(measured_ms)
 #define NUMBERS(X) \
-	X(mean_us) \
-	X(median_us) \
-	X(stddev_us) \
-	X(min_us) \
-	X(gflops) \
-	X(gbps) X(energy_j) X(ci_low_us) X(ci_high_us) X(clock_mhz) X(peak_share) X(others)
+	X(mean_us) X(median_us) X(stddev_us) X(min_us) X(gflops) X(gbps) X(energy_j) X(ci_low_us) \
+	X(ci_high_us) X(clock_mhz) X(peak_share) X(others)
+/* clang-format on */
 
 #define NAME(c) COLUMN_##c,
 enum column { TEXTS(NAME) COUNTS(NAME) NUMBERS(NAME) COLUMNS };
@@ -228,6 +227,7 @@ static int row_read(struct reading *rd, struct err *err)
 	r.config = kept_text(rd, COLUMN_config);
 	r.reason = kept_text(rd, COLUMN_reason);
 	r.version = kept_text(rd, COLUMN_version);
+	r.process_us = kept_text(rd, COLUMN_process_us);
 	if (!*s->device)
 		s->device = kept_text(rd, COLUMN_device);
 	if (!*s->version)

@@ -14,7 +14,8 @@
  * each back end. In a round the children of all back ends are alive; they get blocks of about 10 ms
  * in turn, A B B A. One untimed call is made in front of each block. With several threads a child
  * whose turn it is not is stopped, as its threads would spin beside the others. Inputs are uniform
- * in [-1, 1]. Warm-up ends when two blocks in a row differ by less than 3 %, or after 0.5 s.
+ * in [-1, 1]. Warm-up ends when two blocks in a row differ by less than 3 %, or after 0.5 s;
+ * of later processes after 3 blocks.
  * Measuring ends when half of each mean's 95 % interval is at most twice the precision, as that of
  * a mean with this standard error would be, or when the configuration's share of the budget is used
  * up.
@@ -107,7 +108,8 @@ struct bench_row {
 	double gflops, gbps, clock_mhz, energy_j, temperature_c; /* NaN unknown */
 	double peak_share;                                       /* bench_peak.h; NaN unknown */
 	double others;                                           /* machine_others; NaN unknown */
-	int64_t measured_ms; /* when it began, since the epoch; 0: it was not measured */
+	int64_t measured_ms;    /* when it began, since the epoch; 0: it was not measured */
+	const char *process_us; /* means of the processes, in order, with blanks between */
 };
 
 struct bench_listener {

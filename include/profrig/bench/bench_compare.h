@@ -15,12 +15,16 @@
  * too wide for any P that `lib perf` writes. The rest is contrast.h; p-values are adjusted by Holm
  * over the pairs of one side with A.
  *
- * Blocks of the sides of one file take turns, and what disturbs one disturbs the others. Between
- * files (and rows that `lib perf` added later) the machine may have changed, which no interval
- * within a file shows: other work takes caches, a part of a core, a part of the clock. The share of
- * the machine that it had (`others`) times BENCH_OTHERS_ERROR is added to the relative standard
- * error of both means. It is a measured figure: on two processors, of which others had 85 %, means
- * of files of one library scattered by 8 %.
+ * Sides that `lib perf` measured together (one file, equal measured_ms) have processes that were
+ * alive together, whose blocks took turns: their error is that of the logarithms of the ratios,
+ * process by process (paired.h), and what slowed both is not in it. The energy's error is then B's.
+ *
+ * Between files (and rows that `lib perf` added later) the machine may have changed, which no
+ * interval within a file shows: other work takes caches, a part of a core, a part of the clock. The
+ * square of the share of the machine that it had (`others`) times BENCH_OTHERS_ERROR is added to
+ * the relative standard error of both means. It is a measured figure: on two processors, of which
+ * others had 85 to 95 %, means of files of one library scattered by 8 to 25 %. Where others have
+ * little, the fastest blocks are free of them.
  *
  * A difference is believed when the fastest blocks, which other work on the machine disturbs least,
  * and the median block differ in the same direction by more than half of the threshold: else the
@@ -40,7 +44,7 @@
 #include "profrig/bench/bench_tables.h"
 
 #define BENCH_CLOCKS_DIFFER 0.05
-#define BENCH_OTHERS_ERROR 0.15
+#define BENCH_OTHERS_ERROR 0.3
 
 struct bench_compare_opts {
 	double threshold;  /* 0.05 */
@@ -65,6 +69,7 @@ struct bench_pair {
 	uint32_t side; /* of b */
 	bool refused;
 	char *reason;              /* of a refusal, of a forced one, or of doubt; NULL none */
+	bool paired;               /* by processes that were alive together */
 	struct contrast_mean m[2]; /* A's and B's, with the errors described above */
 	struct contrast c;
 	double p_adj;

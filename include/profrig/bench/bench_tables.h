@@ -8,8 +8,9 @@
  *
  * Columns are found by their names, in any order; those that are not known are ignored and those
  * that an earlier profrig did not write are unknown. A file and a back end in it are a side, in the
- * order in which they first appear; the same file given twice is two. Of several rows of a side with
- * one key, cache mode and number of threads the last one counts, as `lib perf --again` adds rows.
+ * order in which they first appear; the same file given twice is two. Of several rows of a side
+ * with one key, cache mode and number of threads the last one counts, as `lib perf --again` adds
+ * rows.
  *
  * A row that is damaged (another number of cells, a number that is none or cannot be, an unknown
  * status, a cell above BENCH_CELL_MAX, a last line without an end) is left out, counted, and the
@@ -32,6 +33,7 @@ struct bench_table_row {
 	uint32_t side;
 	str_id id; /* of the key; without one: of library and configuration */
 	const char *key, *library, *config, *reason, *version;
+	const char *process_us; /* "" unknown */
 	uint64_t line, calls, repeats;
 	uint64_t processes;   /* 0 unknown */
 	uint64_t measured_ms; /* 0 unknown; equal ones of a file and key were measured in turn */
@@ -62,7 +64,8 @@ struct bench_tables {
 	struct u64map at; /* (key, cache mode, threads) and side → row */
 };
 /* clang-format off */
-#define BENCH_TABLES_INIT { .files = VEC_INIT, .sides = VEC_INIT, .rows = VEC_INIT, .texts = NULL, .at = U64MAP_INIT }
+#define BENCH_TABLES_INIT \
+	{ .files = VEC_INIT, .sides = VEC_INIT, .rows = VEC_INIT, .texts = NULL, .at = U64MAP_INIT }
 /* clang-format on */
 
 /*

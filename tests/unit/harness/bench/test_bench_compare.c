@@ -18,7 +18,7 @@ static void near(double got, double want)
 
 /* A row of library_perf.csv as a test wants it; what is 0 gets a usual value. */
 struct line {
-	const char *backend, *key, *status, *reason, *cache;
+	const char *backend, *key, *status, *reason, *cache, *process_us;
 	uint64_t calls, processes;
 	double mean, half, min, energy_j, clock_mhz, others;
 	unsigned threads, measured_ms;
@@ -46,8 +46,9 @@ static void line_add(struct strbuf *to, const struct line *l)
 		strbuf_addstr(to, ",,");
 	if (l->clock_mhz > 0)
 		strbuf_addf(to, "%.17g", l->clock_mhz);
-	strbuf_addf(to, ",,,%llu,%u,%.17g\n", (unsigned long long)(l->processes ? l->processes : 3),
-		    l->measured_ms ? l->measured_ms : 1, l->others);
+	strbuf_addf(
+		to, ",,,%llu,%u,%.17g,%s\n", (unsigned long long)(l->processes ? l->processes : 3),
+		l->measured_ms ? l->measured_ms : 1, l->others, l->process_us ? l->process_us : "");
 }
 
 static void table_put(const char *dir, const char *name, const struct line *lines, size_t nr)
@@ -401,22 +402,67 @@ TEST_IN(a_disturbed_mean_is_unclear, dir)
 /* Other work counts between files, and not between blocks that took turns. */
 TEST_IN(other_work_between_files, dir)
 {
-	struct line a = { .backend = "x", .key = GEMM, .mean = 100, .half = 1, .others = 0.4 };
-	struct line b = { .backend = "y", .key = GEMM, .mean = 112, .half = 1, .others = 0.4 };
+	struct line a = { .backend = "x", .key = GEMM, .mean = 100, .half = 1, .others = 0.5 };
+	struct line b = { .backend = "y", .key = GEMM, .mean = 112, .half = 1, .others = 0.5 };
 	const struct line both[] = { a, b };
 	struct bench_compare_opts o = BENCH_COMPARE_OPTS_INIT;
 	struct compared cmp = COMPARED_INIT, one = COMPARED_INIT;
 
 	compare_lines(&cmp, dir, &a, 1, &b, 1, NULL);
 	assert_int_equal(cmp.c.pairs.v[0].verdict, BENCH_UNCLEAR);
-	/* √2 · 0.4 · 0.15, which its own errors hardly add to */
-	assert_true(cmp.c.pairs.v[0].c.high > 1.12 * exp(1.95 * M_SQRT2 * 0.06));
+	/* √2 · 0.5² · 0.3, which its own errors hardly add to */
+	assert_true(cmp.c.pairs.v[0].c.high > 1.12 * exp(1.95 * M_SQRT2 * 0.075));
 	compared_release(&cmp);
 	table_put(dir, "a.csv", both, 2);
 	read_in(&one, dir, "a.csv");
 	bench_compare(&one.t, &o, &one.c);
 	assert_int_equal(one.c.pairs.v[0].verdict, BENCH_SLOWER);
 	compared_release(&one);
+}
+
+/* Processes that were alive together: a phase in which all took twice as long is in none of it. */
+TEST_IN(processes_in_pairs, dir)
+{
+	const struct line both[] = LIST({ .backend = "x",
+					  .key = GEMM,
+					  .mean = 150,
+					  .half = 80,
+					  .process_us = "100 100 200 200" },
+					{ .backend = "y",
+					  .key = GEMM,
+					  .mean = 165,
+					  .half = 80,
+					  .process_us = "110 111 220 218" });
+	/* logs of 1.1, 1.11, 1.1, 1.09 */
+	double mean = (2 * log(1.1) + log(1.11) + log(1.09)) / 4, squares = 0, error;
+	struct bench_compare_opts o = BENCH_COMPARE_OPTS_INIT;
+
+	for (int i = 0; i < 4; i++) {
+		double d = log(1.09 + 0.01 * (i == 3 ? 1 : i)) - mean;
+
+		squares += d * d;
+	}
+	error = sqrt(squares / 3 / 4);
+	for (int damage = 0; damage < 3; damage++) {
+		struct compared cmp = COMPARED_INIT;
+		struct line lines[2] = { both[0], both[1] };
+		const struct bench_pair *p;
+
+		if (damage)
+			lines[1].process_us = damage == 1 ? "110 111 220" : "110 x 220 218";
+		table_put(dir, "a.csv", lines, 2);
+		read_in(&cmp, dir, "a.csv");
+		bench_compare(&cmp.t, &o, &cmp.c);
+		p = cmp.c.pairs.v;
+		assert_int_equal(p->paired, !damage);
+		assert_int_equal(p->verdict, damage ? BENCH_UNCLEAR : BENCH_SLOWER);
+		near(p->c.ratio, 1.1);
+		if (!damage) {
+			near(p->c.df, 3);
+			near(log(p->c.high / 1.1), student_t(0.95, 3) * error);
+		}
+		compared_release(&cmp);
+	}
 }
 
 /* Files without processes: the interval of the difference is that of both half widths. */

@@ -70,7 +70,7 @@ TEST_IN(appends_and_goes_on, dir)
 	text = test_get(dir, "p.csv");
 	assert_string_equal(text, HEAD
 			    "rocblas,./x -f gemm,x-serial,a cpu,3,0,,,,,,,,skipped,\"why, so\"," KEY
-			    ",,,2,warm,uniform,host,,,,,,,,\n");
+			    ",,,2,warm,uniform,host,,,,,,,,,\n");
 	opened(path, &rows);
 	assert_true(bench_rows_have(&rows, &c, "x-serial"));
 	assert_false(bench_rows_have(&rows, &c, "x-openmp"));
