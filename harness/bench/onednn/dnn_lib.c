@@ -72,10 +72,10 @@ int dnn_lib_open(const char *path, struct dnn_lib *ret, struct err *err)
 		r = dynlib_load(ret->handle, syms, ARRAY_LEN(syms), ret, err);
 	if (r < 0)
 		return r;
-	mark = dynlib_find(ret->handle, "dnnl_primitive_desc_create");
-	ret->described = mark != NULL;
+	mark = dynlib_find(ret->handle, "dnnl_matmul_primitive_desc_create");
+	ret->described = !mark;
 	if (!mark)
-		mark = dynlib_find(ret->handle, "dnnl_matmul_primitive_desc_create");
+		mark = dynlib_find(ret->handle, "dnnl_primitive_desc_create");
 	if (!mark)
 		return err_set(err, ENOSYS, "it is neither oneDNN 2 nor 3");
 	ret->path = dynlib_file(mark);

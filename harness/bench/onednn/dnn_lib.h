@@ -2,11 +2,11 @@
  * dnn_lib: oneDNN in this process, by dlopen (driver_onednn.c). Used by the child alone.
  *
  * The C interface of oneDNN 2 and 3, declared here as far as it is called. They differ in how
- * memory and operations are described: 2 fills structs (dnnl_…_desc_init) and has
- * dnnl_primitive_desc_create, 3 has opaque objects and dnnl_…_primitive_desc_create. Which it is is
- * seen by the functions that are there. Numbers of formats, algorithms and types differ too, and
- * are asked by their names (dnnl_fmt_tag2str, dnnl_alg_kind2str, dnnl_dt2str). Source: the headers
- * of oneDNN 2.6 and 3.
+ * memory and operations are described: 2 fills structs (dnnl_…_desc_init) for
+ * dnnl_primitive_desc_create, 3 has opaque objects and a function for each operation
+ * (dnnl_…_primitive_desc_create). Which it is is seen by the functions that are there. Numbers of
+ * formats, algorithms and types differ too, and are asked by their names (dnnl_fmt_tag2str,
+ * dnnl_alg_kind2str, dnnl_dt2str). Source: the headers of oneDNN 2.6 and 3.
  */
 #ifndef DNN_LIB_H
 #define DNN_LIB_H
@@ -105,7 +105,7 @@ struct dnn_lib {
 	int threads;       /* 0: it does not say */
 };
 
-/* Stays loaded until the process ends. -ENOENT with the loader's words; -ENOSYS: a function lacks. */
+/* Stays loaded until the process ends. -ENOENT with the loader's words; a function is missing. */
 int dnn_lib_open(const char *path, struct dnn_lib *ret, struct err *err);
 
 /* -ENOTSUP: it has no such type, algorithm, format. */

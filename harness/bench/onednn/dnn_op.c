@@ -109,7 +109,7 @@ static int gemm_types(struct bench_key *k, struct dnn_op *op, struct err *err)
 	struct dnn_tensor *t = op->of;
 	const char *a = bench_key_word(k, "a"), *b = bench_key_word(k, "b");
 	const char *c = bench_key_word(k, "c"), *d = bench_key_word(k, "d");
-	const char *compute = bench_key_word(k, "compute");
+	const char *compute = bench_key_word(k, "compute"), *sum;
 	bool whole;
 
 	TRY(dnn_word_type(a, &t[DNN_WEI].type, err));
@@ -118,7 +118,8 @@ static int gemm_types(struct bench_key *k, struct dnn_op *op, struct err *err)
 	if (c && d && strcmp(c, d) != 0)
 		return err_set(err, ENOTSUP, "no back end reads C as %.20s and writes %.20s", c, d);
 	whole = dnn_type_size(t[DNN_WEI].type) == 1;
-	if (compute && strcmp(compute, whole ? "i32" : t[DNN_WEI].type == DNN_F64 ? "f64" : "f32"))
+	sum = whole ? "i32" : t[DNN_WEI].type == DNN_F64 ? "f64" : "f32";
+	if (compute && strcmp(compute, sum) != 0)
 		return err_set(err, ENOTSUP, "oneDNN does not compute %.20s in %.20s", a, compute);
 	return 0;
 }

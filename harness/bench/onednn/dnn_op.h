@@ -31,7 +31,7 @@
  * A result is right when each entry of a sample (BENCH_SAMPLE, as bench_op.h) differs from the
  * reference in long double by at most
  *	(16 + 2·√k)·ε·Σ|a||b|		sums of k products; ten times as much for Winograd's
- *	5e-5·max(1, |v|)		functions, softmax, normalisations, which libraries approximate
+ *	5e-5·max(1, |v|)		functions, softmax, normalisations: approximations
  *	0				the largest of a window
  * and by half a step of the result's type (a step behind post-operations), which integers reach
  * saturated.

@@ -8,7 +8,7 @@
 
 #define LINE(kind, prop, mds, attrs, aux, desc) \
 	"onednn_verbose,exec,cpu," kind ",jit:any," prop "," mds "," attrs "," aux "," desc ",0." \
-											    "5\n"
+	"5\n"
 
 static void same_work(const struct logged *l, const char *text)
 {
