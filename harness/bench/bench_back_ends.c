@@ -37,7 +37,7 @@ static char *file_find(const struct bench_back_end *b)
 	return NULL;
 }
 
-/* Row NULL: a BLAS by its path. */
+/* Row NULL: a library by its path. */
 static void end_add(struct bench_back_ends *to, const char *name, char *path,
 		    const struct bench_back_end *row)
 {
@@ -45,10 +45,11 @@ static void end_add(struct bench_back_ends *to, const char *name, char *path,
 		free(path);
 		return;
 	}
-	VEC_PUSH(&to->v, ((struct bench_end){ .name = xstrdup(name),
-					      .path = path,
-					      .package = row ? row->package : NULL,
-					      .driver = row ? row->driver : &bench_driver_blas }));
+	VEC_PUSH(&to->v,
+		 ((struct bench_end){ .name = xstrdup(name),
+				      .path = path,
+				      .package = row ? row->package : NULL,
+				      .driver = row ? row->driver : bench_driver_of_file(path) }));
 }
 
 /* The first installed flavour, else the first one without a path. */

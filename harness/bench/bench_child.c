@@ -103,12 +103,14 @@ static void op_prepare(struct child *ch, const struct bench_line *line)
 	struct err err = ERR_INIT;
 	size_t bytes = 0;
 	enum bench_status s = op_ready(ch, line, &bytes, &err);
+	const char *chosen = s == BENCH_OK && ch->driver->chosen ? ch->driver->chosen() : NULL;
 
 	ch->ready = s == BENCH_OK;
 	if (!ch->ready)
 		refuse(ch, s, &err);
 	else
-		answer(ch, "ok\t%zu\t%" PRId64, bytes, clock_monotonic_ns() - begin);
+		answer(ch, "ok\t%zu\t%" PRId64 "\t%s", bytes, clock_monotonic_ns() - begin,
+		       chosen ? chosen : "");
 }
 
 /* Giving back memory takes time, too, which the parent wants to know. */

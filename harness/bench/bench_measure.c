@@ -153,6 +153,8 @@ static bool side_begin(struct bench_measure *m, struct bench_side *s, size_t liv
 	if (!answer_ns(s, 2, &ns))
 		return false;
 	m->work_ns += (int64_t)ns;
+	snprintf(s->chosen, sizeof(s->chosen), "%s",
+		 s->process.line.nr > 3 ? s->process.line.field[3] : "");
 	return (!check || side_check(m, s)) && warm_up(m, s);
 }
 

@@ -16,8 +16,8 @@ struct bench_side {
 	const struct bench_end *end;
 	struct bench_work work;
 	struct bench_process process;
-	enum bench_status status; /* no longer BENCH_OK: it takes no further part */
-	char reason[320];
+	enum bench_status status;     /* no longer BENCH_OK: it takes no further part */
+	char reason[320], chosen[80]; /* chosen: the library's implementation; "" unknown */
 	VEC(struct bench_block) blocks;
 	uint64_t block_calls; /* of a block; 0: not known yet */
 	uint64_t repeats;

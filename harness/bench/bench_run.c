@@ -134,6 +134,8 @@ static void notes_of(const struct running *run, const struct bench_side *s, stru
 {
 	const struct bench_identity *id = &s->end->identity;
 
+	if (s->chosen[0])
+		strbuf_addf(to, "by %s", s->chosen);
 	if (s->figures.drifts)
 		note_add(to, "its time drifts by %+.1f %%", s->figures.drift * 100);
 	if (id->threads && (unsigned)id->threads != run->o->threads)

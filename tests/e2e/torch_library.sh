@@ -53,6 +53,22 @@ is "flops of the forward convolutions are those of the network's layers" "$logge
 check "the tables have both libraries" grep -q '^onednn,convolution,' "$run/analysis/tables/library_calls.csv"
 check "with the time that oneDNN logged" awk -F, '$1 == "onednn" && $7 > 0 { n++ } END { exit n < 20 }' "$run/analysis/tables/library_calls.csv"
 
+# Its convolutions, measured again with the library that made them: PyTorch's own oneDNN is Debian's, too.
+if need dnnl test -e "/usr/lib/$(uname -m)-linux-gnu/libdnnl.so.2"; then
+	{ head -n 1 "$T/trace.csv" && grep 'conv dir=' "$T/trace.csv"; } >"$T/conv.csv"
+	code "its convolutions with oneDNN" 0 "$PROFRIG" -q lib perf "$T/conv.csv" --backends onednn2 --cache weights-cold --precision 50% -o "$T/perf.csv"
+	is "are right, in all directions" "$("$python" - "$T/perf.csv" "$T/conv.csv" <<'P'
+import csv, sys
+rows, calls = [list(csv.DictReader(open(f, newline=""))) for f in sys.argv[1:]]
+of = {d: [r["status"] for r in rows if "dir=" + d + " " in r["key"]] for d in ("fwd", "bwd_data", "bwd_weights")}
+print(len(rows) == len({r["key"] for r in calls}), {s for v in of.values() for s in v}, all(of.values()))
+print("# %d configurations: %s" % (len(rows), {d: len(v) for d, v in of.items()}), file=sys.stderr)
+P
+)" "True {'ok'} True"
+else
+	skip "its convolutions with oneDNN" "libdnnl2 is not installed"
+fi
+
 code "a perceptron" 0 train mlp torch_profiler,blas_trace
 run=$(cat "$T/out")
 is "BLAS: one product for each addmm and mm" "$(traced '.operations.sgemm')" $(($(calls aten::addmm) + $(calls aten::mm)))

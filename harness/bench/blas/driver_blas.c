@@ -48,9 +48,29 @@ static void blas_drop(void)
 	bench_buffers_release(&blas.buffers);
 }
 
+static int operand_fill(void *ctx, size_t operand, void *to, struct err *err)
+{
+	(void)ctx, (void)err;
+	bench_op_fill(&blas.op, (int)operand, to);
+	return 0;
+}
+
+static struct bench_buffer_kinds operands_of(const struct bench_op *op)
+{
+	struct bench_buffer_kinds kinds = { .nr = OPERANDS, .fill = operand_fill };
+
+	for (int i = 0; i < OPERANDS; i++)
+		kinds.v[i].bytes = bench_op_bytes(op, i);
+	kinds.v[OPERAND_A].weights = true;
+	kinds.v[OPERAND_C].in_place = op->kind == BENCH_trsm;
+	return kinds;
+}
+
 static enum bench_status blas_prepare(const struct bench_request *r, size_t *ret_bytes,
 				      struct err *err)
 {
+	struct bench_buffer_kinds kinds;
+
 	blas_drop();
 	if (bench_op_parse(r->key, &blas.op, err) < 0)
 		return BENCH_UNSUPPORTED;
@@ -60,7 +80,8 @@ static enum bench_status blas_prepare(const struct bench_request *r, size_t *ret
 	}
 	if (bench_lib_call(&blas.lib, &blas.op, &blas.call, err) < 0)
 		return BENCH_UNSUPPORTED;
-	if (bench_buffers_make(&blas.op, r->cache, r->rotate, r->limit, &blas.buffers, err) < 0)
+	kinds = operands_of(&blas.op);
+	if (bench_buffers_make(&kinds, r->cache, r->rotate, r->limit, &blas.buffers, err) < 0)
 		return BENCH_SKIPPED;
 	*ret_bytes = blas.buffers.bytes;
 	return BENCH_OK;

@@ -4,7 +4,8 @@
  * meant, its file below a folder of libraries, the package that has it, and its driver
  * (bench_driver.h). Source: Debian 12's packages.
  *
- * A back end may also be named by the absolute path of any library with BLAS functions.
+ * A back end may also be named by the absolute path of any library: with BLAS functions, unless its
+ * name is one of another driver's.
  */
 #ifndef PROFRIG_BENCH_BACK_END_H
 #define PROFRIG_BENCH_BACK_END_H
@@ -55,12 +56,16 @@ struct bench_back_end {
 	X("blis64-serial", "blis64", \
 	  "blis64-serial/libblis64.so.4", "libblis64-4-serial", blas) \
 	X("reference64", "reference64", \
-	  "blas64/libblas64.so.3", "libblas64-3", blas)
+	  "blas64/libblas64.so.3", "libblas64-3", blas) \
+	X("onednn3", "onednn", \
+	  "libdnnl.so.3", "libdnnl3", onednn) \
+	X("onednn2", "onednn", \
+	  "libdnnl.so.2", "libdnnl2", onednn)
 /* clang-format on */
 
 extern const struct bench_back_end bench_back_ends[]; /* ended by a name NULL */
-/* Families that are measured unless others are named: those of 32-bit integers. */
-#define BENCH_FAMILIES_DEFAULT "openblas blis atlas reference gsl"
+/* Families that are measured unless others are named: not those of 64-bit integers. */
+#define BENCH_FAMILIES_DEFAULT "openblas blis atlas reference gsl onednn"
 
 /* What a library says of itself, in the child that loaded it. */
 struct bench_identity {

@@ -52,6 +52,7 @@ struct bench_request {
 
 struct bench_driver {
 	const char *name;
+	const char *files;  /* in names of files that are its libraries; NULL: of all others */
 	const char *timer;  /* column `timer`: "host" or "device" */
 	const char *energy; /* source (sampler.h) of what computes: "rapl", "auto"; NULL: none */
 	/*
@@ -64,6 +65,8 @@ struct bench_driver {
 	/* BENCH_UNSUPPORTED, BENCH_SKIPPED, BENCH_FAILED with the reason. */
 	enum bench_status (*prepare)(const struct bench_request *r, size_t *ret_bytes,
 				     struct err *err);
+	/* The implementation that the library chose for it; NULL, "": it does not say. */
+	const char *(*chosen)(void);
 	/* The largest error, as a part of what is allowed; BENCH_WRONG: err says where. */
 	enum bench_status (*check)(double *ret_error, struct err *err);
 	/* ns of n calls, by the driver's timer ("host": bench_clock.h); n is at least 1. */
@@ -72,13 +75,14 @@ struct bench_driver {
 };
 
 /* clang-format off */
-#define BENCH_DRIVERS(X) X(blas)
+#define BENCH_DRIVERS(X) X(blas) X(onednn)
 /* clang-format on */
 #define BENCH_DRIVER(name) extern const struct bench_driver bench_driver_##name;
 BENCH_DRIVERS(BENCH_DRIVER)
 #undef BENCH_DRIVER
 
-extern const struct bench_driver *const bench_drivers[];         /* ended by NULL */
+extern const struct bench_driver *const bench_drivers[]; /* ended by NULL */
+const struct bench_driver *bench_driver_of_file(const char *path);
 const struct bench_driver *bench_driver_named(const char *name); /* NULL: there is none */
 /* By the first driver that has the operation; else what the last one says. */
 int bench_work(const char *key, struct bench_work *ret, struct err *err);
