@@ -213,11 +213,11 @@ static double probe(dynlib_function *fn, enum bench_interface interface)
 
 #define ROW(f) \
 	{ \
-		s##f, d##f, c##f, z##f \
+		[BENCH_F32] = s##f, [BENCH_F64] = d##f, [BENCH_F32C] = c##f, [BENCH_F64C] = z##f \
 	}
 #define ROW_OF_ALL(f) \
 	{ \
-		f, f, f, f \
+		[BENCH_F32] = f, [BENCH_F64] = f, [BENCH_F32C] = f, [BENCH_F64C] = f \
 	}
 /* clang-format off */
 const struct bench_blas_calls BLAS_CALLS = {
@@ -225,13 +225,15 @@ const struct bench_blas_calls BLAS_CALLS = {
 		[BENCH_CBLAS] = {
 			[BENCH_gemm] = ROW(gemm), [BENCH_gemv] = ROW(gemv),
 			[BENCH_syrk] = ROW(syrk), [BENCH_trsm] = ROW(trsm),
-			[BENCH_axpy] = ROW(axpy), [BENCH_dot] = { sdot, ddot, dot_sub, dot_sub },
+			[BENCH_axpy] = ROW(axpy),
+			[BENCH_dot] = { [BENCH_F32] = sdot, [BENCH_F64] = ddot,
+					[BENCH_F32C] = dot_sub, [BENCH_F64C] = dot_sub },
 		},
 		[BENCH_FORTRAN] = {
 			[BENCH_gemm] = ROW_OF_ALL(f_gemm), [BENCH_gemv] = ROW_OF_ALL(f_gemv),
 			[BENCH_syrk] = ROW_OF_ALL(f_syrk), [BENCH_trsm] = ROW_OF_ALL(f_trsm),
 			[BENCH_axpy] = ROW_OF_ALL(f_axpy),
-			[BENCH_dot] = { f_sdot, f_ddot, NULL, NULL },
+			[BENCH_dot] = { [BENCH_F32] = f_sdot, [BENCH_F64] = f_ddot },
 		},
 	},
 	.strided = ROW(gemm_strided),
