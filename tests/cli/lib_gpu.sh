@@ -87,8 +87,8 @@ is "timed by the device's clock" "$(column ops_perf.csv status timer mean_us min
 is "also batches, which are one call of gemm alone" "$(column ops_perf.csv status key mean_us | grep ^ok | grep -E 'batch=[23]' | sed 's/ [^|]*//' | sort -u)" "ok|dotc|5859.375
 ok|gemm|1953.125
 ok|trsm|3906.25"
-is "the device is the GPU" "$(column ops_perf.csv backend device clock_mhz | LC_ALL=C sort -u)" "cublas|NVIDIA Stand-in 1|
-cublaslt|NVIDIA Stand-in 1|
+is "the device is the GPU" "$(column ops_perf.csv backend device clock_mhz | LC_ALL=C sort -u)" "cublaslt|NVIDIA Stand-in 1|
+cublas|NVIDIA Stand-in 1|
 hipblaslt|AMD Stand-in 1|
 rocblas|AMD Stand-in 1|"
 is "versions, files" "$(column ops_perf.csv version path | sort -u | sed "s#$T/##")" "cuBLAS 12.3.4|lib/libcublas.so.12
