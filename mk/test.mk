@@ -28,6 +28,7 @@ $(B)/tests/fakes/%.so: tests/fakes/%.c Makefile
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(AGENT_FLAGS) -fPIC -shared $< -o $@
+$(B)/tests/fakes/fake_gpu_blas.so $(B)/tests/fakes/fake_gpu_lt.so: tests/fakes/fake_gpu.h
 
 # Every parser has an entry in tests/fuzz/fuzz_<name>.c; plain gcc replays its corpus, clang fuzzes it (make fuzz T=60).
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))

@@ -24,13 +24,31 @@ static const char *const folders[] = {
 	"/usr/lib64", "/usr/lib", "/usr/local/lib"
 };
 
+/* Where libraries of a GPU lie besides, behind the folders of LD_LIBRARY_PATH. */
+static const char *const device_folders[] = { "/usr/local/cuda/lib64", "/opt/rocm/lib" };
+
+static void folders_of(const struct bench_back_end *b, struct strvec *to)
+{
+	const char *more = b->driver->node ? getenv("LD_LIBRARY_PATH") : NULL;
+
+	strvec_split(to, more ? more : "", ":");
+	for (size_t i = 0; b->driver->node && i < ARRAY_LEN(device_folders); i++)
+		strvec_push(to, device_folders[i]);
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+		strvec_push(to, folders[i]);
+}
+
 /* Owned; NULL: it is not installed. */
 static char *file_find(const struct bench_back_end *b)
 {
-	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-		char *path = fs_join(folders[i], b->file);
+	CLEANUP(strvec_release) struct strvec in = STRVEC_INIT, files = STRVEC_INIT;
 
-		if (fs_exists(path))
+	folders_of(b, &in);
+	strvec_split(&files, b->file, " ");
+	for (size_t i = 0; i < in.nr * files.nr; i++) {
+		char *path = fs_join(in.v[i / files.nr], files.v[i % files.nr]);
+
+		if (path[0] == '/' && fs_exists(path))
 			return path;
 		free(path);
 	}
@@ -52,15 +70,19 @@ static void end_add(struct bench_back_ends *to, const char *name, char *path,
 				      .driver = row ? row->driver : bench_driver_of_file(path) }));
 }
 
-/* The first installed flavour, else the first one without a path. */
-static bool family_add(struct bench_back_ends *to, const char *family)
+/*
+ * The first installed flavour, else the first one without a path. named: also one whose device is
+ * not there.
+ */
+static bool family_add(struct bench_back_ends *to, const char *family, bool named)
 {
 	const struct bench_back_end *first = NULL;
 
 	for (const struct bench_back_end *b = bench_back_ends; b->name; b++) {
 		char *path;
 
-		if (strcmp(b->family, family) != 0)
+		if (strcmp(b->family, family) != 0 ||
+		    (!named && b->driver->node && !fs_exists(b->driver->node)))
 			continue;
 		first = first ? first : b;
 		path = file_find(b);
@@ -104,11 +126,11 @@ int bench_back_ends_find(const struct strvec *names, struct bench_back_ends *ret
 	if (!names->nr)
 		strvec_split(&defaults, BENCH_FAMILIES_DEFAULT, " ");
 	for (size_t i = 0; i < defaults.nr; i++)
-		family_add(ret, defaults.v[i]);
+		family_add(ret, defaults.v[i], false);
 	for (size_t i = 0; i < names->nr; i++)
 		if (names->v[i][0] == '/')
 			end_add(ret, names->v[i], xstrdup(names->v[i]), NULL);
-		else if (!flavour_add(ret, names->v[i]) && !family_add(ret, names->v[i]))
+		else if (!flavour_add(ret, names->v[i]) && !family_add(ret, names->v[i], true))
 			return unknown(names->v[i], err);
 	/* what is there by default, and not what could be */
 	for (size_t i = ret->v.nr; !names->nr && i-- > 0;)

@@ -18,6 +18,8 @@
 #include "profrig/bench/bench_driver.h"
 
 #define SAID_MAX 65536 /* bytes that the library may leave on stderr, a file in memory */
+/* Runtimes of devices may keep files of shared memory and of compiled kernels. */
+#define DEVICE_FILE_MAX (64 << 20)
 #define CALLS_MAX (UINT64_C(1) << 30)
 
 struct child {
@@ -140,13 +142,14 @@ static void cpus_keep(const char *cpus)
 		sched_setaffinity(0, sizeof(set), &set);
 }
 
-static void limits_set(void)
+static void limits_set(const struct bench_driver *d)
 {
-	const struct rlimit none = { 0, 0 }, said = { SAID_MAX, SAID_MAX };
+	rlim_t bytes = d && d->node ? DEVICE_FILE_MAX : SAID_MAX;
+	const struct rlimit none = { 0, 0 }, file = { bytes, bytes };
 
 	setrlimit(RLIMIT_CORE, &none);
 	signal(SIGXFSZ, SIG_IGN);
-	setrlimit(RLIMIT_FSIZE, &said);
+	setrlimit(RLIMIT_FSIZE, &file);
 }
 
 void bench_child_main(int fd, const char *cpus, const char *driver, const char *library)
@@ -158,7 +161,7 @@ void bench_child_main(int fd, const char *cpus, const char *driver, const char *
 
 	ch.link.fd = fd;
 	ch.driver = bench_driver_named(driver);
-	limits_set();
+	limits_set(ch.driver);
 	cpus_keep(cpus);
 	if (!strcmp(driver, PEAK_CHILD)) {
 		peak_child_serve(&ch.link);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "profrig/base/fs.h"
+#include "profrig/base/xalloc.h"
 #include "profrig/bench/bench_driver.h"
 
 #define ROW(name) &bench_driver_##name,
@@ -15,16 +16,26 @@ const struct bench_driver *bench_driver_named(const char *name)
 	return NULL;
 }
 
+static const struct bench_driver *driver_of_name(const char *base)
+{
+	for (size_t i = 0; bench_drivers[i]; i++) {
+		const char *file = bench_drivers[i]->file;
+		size_t n = file ? strlen(file) : 0;
+
+		if (file && !strncasecmp(base, file, n) && base[n] && strchr(".-_", base[n]))
+			return bench_drivers[i];
+	}
+	return NULL;
+}
+
 const struct bench_driver *bench_driver_of_file(const char *path)
 {
-	const struct bench_driver *others = NULL;
+	CLEANUP(xfreep) char *real = xrealpath(path);
+	const struct bench_driver *d = driver_of_name(fs_base(path));
 
-	for (size_t i = 0; bench_drivers[i]; i++)
-		if (!bench_drivers[i]->files)
-			others = others ? others : bench_drivers[i];
-		else if (strstr(fs_base(path), bench_drivers[i]->files))
-			return bench_drivers[i];
-	return others;
+	if (!d && real)
+		d = driver_of_name(fs_base(real));
+	return d ? d : &bench_driver_blas;
 }
 
 int bench_work(const char *key, struct bench_work *ret, struct err *err)

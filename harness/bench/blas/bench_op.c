@@ -18,10 +18,9 @@ static const struct {
 	char letter;
 	size_t size;
 } types[BENCH_TYPE_COUNT] = {
-	[BENCH_F32] = { "f32", 's', 4 },
-	[BENCH_F64] = { "f64", 'd', 8 },
-	[BENCH_F32C] = { "f32c", 'c', 8 },
-	[BENCH_F64C] = { "f64c", 'z', 16 },
+	[BENCH_F32] = { "f32", 's', 4 },   [BENCH_F64] = { "f64", 'd', 8 },
+	[BENCH_F16] = { "f16", 'h', 2 },   [BENCH_BF16] = { "bf16", 'b', 2 },
+	[BENCH_F32C] = { "f32c", 'c', 8 }, [BENCH_F64C] = { "f64c", 'z', 16 },
 };
 
 #define KIND_NAME(name) #name,
@@ -209,23 +208,34 @@ static int batch_of(struct bench_key *k, struct bench_op *op, struct err *err)
 	return 0;
 }
 
-/* All matrices of a product are of one type, in which it is computed. */
+/* What a product is computed in: its type, that of its parts, f32 for halves; TF32 where named. */
+static int compute_type(struct bench_key *k, struct bench_op *op, struct err *err)
+{
+	const char *v = bench_key_word(k, "compute"), *name = types[op->type].name;
+	/* some libraries say f32 for what a product of f32c is computed in */
+	bool real = v && bench_type_complex(op->type) && !strncmp(v, name, 3) && !v[3];
+
+	op->tf32 = v && op->type == BENCH_F32 && !strcmp(v, "tf32");
+	if (!v || real || op->tf32 ||
+	    !strcmp(v, bench_type_half(op->type) ? types[BENCH_F32].name : name))
+		return 0;
+	return err_set(err, ENOTSUP, "no back end has compute=%.20s with a=%s", v, name);
+}
+
+/* All matrices of a product are of one type. */
 static int gemm_types(struct bench_key *k, struct bench_op *op, struct err *err)
 {
-	static const char *const others[] = { "b", "c", "d", "compute" };
+	static const char *const others[] = { "b", "c", "d" };
 
 	TRY(type_of(bench_key_word(k, "a"), &op->type, err));
 	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
 		const char *v = bench_key_word(k, others[i]);
-		/* some libraries say f32 for what a product of f32c is computed in */
-		bool real = i == 3 && v && bench_type_complex(op->type) &&
-			    !strncmp(v, types[op->type].name, 3) && !v[3];
 
-		if (v && !real && strcmp(v, types[op->type].name) != 0)
+		if (v && strcmp(v, types[op->type].name) != 0)
 			return err_set(err, ENOTSUP, "no BLAS has %s=%.20s with a=%s", others[i], v,
 				       types[op->type].name);
 	}
-	return 0;
+	return compute_type(k, op, err);
 }
 
 static int gemm_of(struct bench_key *k, struct bench_op *op, struct err *err)
@@ -420,6 +430,9 @@ int bench_op_parse(const char *key, struct bench_op *ret, struct err *err)
 	TRY(scalar_of(&k, "beta", 0, &op.beta, err));
 	if (op.kind != BENCH_gemm)
 		TRY(type_of(bench_key_word(&k, "type"), &op.type, err));
+	if (op.kind != BENCH_gemm && bench_type_half(op.type))
+		return err_set(err, ENOTSUP, "no BLAS has %s in %s", kinds[op.kind],
+			       types[op.type].name);
 	TRY(of[op.kind](&k, &op, err));
 	harmless_words(&k);
 	left = bench_key_unused(&k);

@@ -1,4 +1,6 @@
 /* The values of operands, and the reference by which a result is judged (bench_op.h). */
+#include "bench_half.h"
+
 #include <errno.h>
 #include <float.h>
 #include <inttypes.h>
@@ -27,10 +29,10 @@ static struct number sum(struct number a, struct number b)
 
 static struct number scalar(const struct bench_op *op, const struct bench_scalar *s)
 {
-	bool single = op->type == BENCH_F32 || op->type == BENCH_F32C;
+	bool twice = op->type == BENCH_F64 || op->type == BENCH_F64C;
 
-	return (struct number){ single ? (double)s->f[0] : s->d[0],
-				single ? (double)s->f[1] : s->d[1] };
+	return (struct number){ twice ? s->d[0] : (double)s->f[0],
+				twice ? s->d[1] : (double)s->f[1] };
 }
 
 static long double size_of(struct number a)
@@ -48,8 +50,19 @@ static double uniform(uint64_t x)
 
 static struct number rounded(const struct bench_op *op, struct number v)
 {
-	if (op->type == BENCH_F32 || op->type == BENCH_F32C)
+	switch (op->type) {
+	case BENCH_F16:
+		return (struct number){ bench_f16_value(bench_f16_of((double)v.re)), 0 };
+	case BENCH_BF16:
+		return (struct number){ bench_bf16_value(bench_bf16_of((double)v.re)), 0 };
+	case BENCH_F32:
+	case BENCH_F32C:
 		return (struct number){ (float)v.re, (float)v.im };
+	case BENCH_F64:
+	case BENCH_F64C:
+	case BENCH_TYPE_COUNT:
+		break;
+	}
 	return (struct number){ (double)v.re, (double)v.im };
 }
 
@@ -93,6 +106,12 @@ void bench_op_fill(const struct bench_op *op, int operand, void *to)
 		case BENCH_F64:
 			((double *)to)[i] = (double)v.re;
 			break;
+		case BENCH_F16:
+			((uint16_t *)to)[i] = bench_f16_of((double)v.re);
+			break;
+		case BENCH_BF16:
+			((uint16_t *)to)[i] = bench_bf16_of((double)v.re);
+			break;
 		case BENCH_F32C:
 			((float *)to)[2 * i] = (float)v.re;
 			((float *)to)[2 * i + 1] = (float)v.im;
@@ -114,6 +133,10 @@ static struct number stored(const struct bench_op *op, const void *from, uint64_
 		return (struct number){ ((const float *)from)[i], 0 };
 	case BENCH_F64:
 		return (struct number){ ((const double *)from)[i], 0 };
+	case BENCH_F16:
+		return (struct number){ bench_f16_value(((const uint16_t *)from)[i]), 0 };
+	case BENCH_BF16:
+		return (struct number){ bench_bf16_value(((const uint16_t *)from)[i]), 0 };
 	case BENCH_F32C:
 		return (struct number){ ((const float *)from)[2 * i],
 					((const float *)from)[2 * i + 1] };
@@ -173,7 +196,7 @@ static struct number operand_at(const struct bench_op *op, int operand, char tra
 /* A sum of products, and what its rounding errors are measured by. */
 struct dot {
 	struct number sum;
-	long double scale;
+	long double scale, squares;
 	int64_t terms;
 };
 
@@ -181,6 +204,7 @@ static void dot_add(struct dot *d, struct number a, struct number b)
 {
 	d->sum = sum(d->sum, product(a, b));
 	d->scale += size_of(a) * size_of(b);
+	d->squares += size_of(a) * size_of(a) * size_of(b) * size_of(b);
 	d->terms++;
 }
 
@@ -189,6 +213,7 @@ static void dot_scale(struct dot *d, struct number alpha, struct number beta, st
 {
 	d->sum = product(d->sum, alpha);
 	d->scale *= size_of(alpha);
+	d->squares *= size_of(alpha) * size_of(alpha);
 	if (beta.re != 0 || beta.im != 0)
 		dot_add(d, beta, c);
 }
@@ -365,11 +390,25 @@ static struct entry entry_of(const struct bench_op *op, uint64_t at, uint64_t nr
 	return e;
 }
 
+/* How far an entry may be off (bench_op.h). */
+static long double allowed(const struct bench_op *op, const struct dot *want)
+{
+	bool twice = op->type == BENCH_F64 || op->type == BENCH_F64C;
+	long double most = (16 + 2 * sqrtl((long double)want->terms)) *
+			   (twice ? DBL_EPSILON : FLT_EPSILON) * want->scale;
+	long double delta = op->type == BENCH_BF16              ? BENCH_BF16_EPSILON
+			    : op->type == BENCH_F16 || op->tf32 ? BENCH_F16_EPSILON
+								: 0;
+
+	if (delta > 0)
+		most += delta * (size_of(want->sum) + 4 * sqrtl(want->squares));
+	return op->type == BENCH_F16 ? most + BENCH_F16_STEP : most;
+}
+
 int bench_op_check(const struct bench_op *op, const void *c, double *ret_error, struct err *err)
 {
-	bool single = op->type == BENCH_F32 || op->type == BENCH_F32C;
 	uint64_t nr = sample_size(op);
-	long double epsilon = single ? FLT_EPSILON : DBL_EPSILON, worst = 0;
+	long double worst = 0;
 
 	for (uint64_t at = 0; at < nr; at++) {
 		struct entry e = entry_of(op, at, nr);
@@ -377,7 +416,7 @@ int bench_op_check(const struct bench_op *op, const void *c, double *ret_error, 
 
 		entry_judge(op, c, &e);
 		off = hypotl(e.got.re - e.want.sum.re, e.got.im - e.want.sum.im);
-		most = (16 + 2 * sqrtl((long double)e.want.terms)) * epsilon * e.want.scale;
+		most = allowed(op, &e.want);
 		/* NaN is wrong, too */
 		if (!(off <= most))
 			return err_set(err, EDOM,

@@ -229,11 +229,11 @@ static double probe(dynlib_function *fn, enum bench_interface interface)
 
 #define ROW(f) \
 	{ \
-		s##f, d##f, c##f, z##f \
+		[BENCH_F32] = s##f, [BENCH_F64] = d##f, [BENCH_F32C] = c##f, [BENCH_F64C] = z##f \
 	}
 #define ROW_OF_ALL(f) \
 	{ \
-		f, f, f, f \
+		[BENCH_F32] = f, [BENCH_F64] = f, [BENCH_F32C] = f, [BENCH_F64C] = f \
 	}
 /* clang-format off */
 /* A row for each operation, by macros, so that one without a call does not compile. */
@@ -245,14 +245,15 @@ static double probe(dynlib_function *fn, enum bench_interface interface)
 #define CBLAS_syrk ROW(syrk)
 #define CBLAS_trsm ROW(trsm)
 #define CBLAS_axpy ROW(axpy)
-#define CBLAS_dot { sdot, ddot, dot_sub, dot_sub }
+#define CBLAS_dot { [BENCH_F32] = sdot, [BENCH_F64] = ddot, \
+	[BENCH_F32C] = dot_sub, [BENCH_F64C] = dot_sub }
 #define FORTRAN_gemm ROW_OF_ALL(f_gemm)
 #define FORTRAN_gemv ROW_OF_ALL(f_gemv)
 #define FORTRAN_ger ROW_OF_ALL(f_ger)
 #define FORTRAN_syrk ROW_OF_ALL(f_syrk)
 #define FORTRAN_trsm ROW_OF_ALL(f_trsm)
 #define FORTRAN_axpy ROW_OF_ALL(f_axpy)
-#define FORTRAN_dot { f_sdot, f_ddot, NULL, NULL }
+#define FORTRAN_dot { [BENCH_F32] = f_sdot, [BENCH_F64] = f_ddot }
 const struct bench_blas_calls BLAS_CALLS = {
 	.of = {
 		[BENCH_CBLAS] = { BENCH_KINDS(CBLAS_ROW) },

@@ -24,6 +24,9 @@ static int blas_work(const char *key, struct bench_work *ret, struct err *err)
 
 	if (r < 0)
 		return r;
+	if (bench_type_half(op.type) || op.tf32)
+		return err_set(err, ENOTSUP, "no BLAS of a processor computes in %s",
+			       op.tf32 ? "tf32" : bench_type_name(op.type));
 	if (!op.flops)
 		return err_set(err, EINVAL, "there is nothing to compute");
 	*ret = (struct bench_work){ op.flops, op.bytes, op.type };
@@ -59,10 +62,7 @@ static struct bench_buffer_kinds operands_of(const struct bench_op *op)
 {
 	struct bench_buffer_kinds kinds = { .nr = OPERANDS, .fill = operand_fill };
 
-	for (int i = 0; i < OPERANDS; i++)
-		kinds.v[i].bytes = bench_op_bytes(op, i);
-	kinds.v[OPERAND_A].weights = true;
-	kinds.v[OPERAND_C].in_place = op->kind == BENCH_trsm;
+	bench_layout_kinds(op, kinds.v);
 	return kinds;
 }
 
@@ -83,7 +83,7 @@ static enum bench_status blas_prepare(const struct bench_request *r, size_t *ret
 	kinds = operands_of(&blas.op);
 	if (bench_buffers_make(&kinds, r->cache, r->rotate, r->limit, &blas.buffers, err) < 0)
 		return BENCH_SKIPPED;
-	*ret_bytes = blas.buffers.bytes;
+	*ret_bytes = blas.buffers.layout.bytes;
 	return BENCH_OK;
 }
 
@@ -115,12 +115,12 @@ static void call_next(void)
 
 static enum bench_status blas_check(double *ret_error, struct err *err)
 {
-	struct bench_buffers *b = &blas.buffers;
+	const struct bench_buffers *b = &blas.buffers;
+	char *c = bench_buffer(b, OPERAND_C, 0);
 
-	bench_op_fill(&blas.op, OPERAND_C, b->base[OPERAND_C]);
-	call_on(b->base[OPERAND_A], b->base[OPERAND_B], b->base[OPERAND_C]);
-	return bench_op_check(&blas.op, b->base[OPERAND_C], ret_error, err) < 0 ? BENCH_WRONG
-										: BENCH_OK;
+	bench_op_fill(&blas.op, OPERAND_C, c);
+	call_on(bench_buffer(b, OPERAND_A, 0), bench_buffer(b, OPERAND_B, 0), c);
+	return bench_op_check(&blas.op, c, ret_error, err) < 0 ? BENCH_WRONG : BENCH_OK;
 }
 
 static enum bench_status blas_block(uint64_t n, int64_t *ret_ns, struct err *err)

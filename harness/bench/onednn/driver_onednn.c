@@ -58,7 +58,7 @@ static int onednn_open(const char *path, struct bench_hello *ret, struct err *er
 static void onednn_drop(void)
 {
 	for (size_t i = 0; i < dnn.nr; i++) {
-		for (size_t k = 0; dnn.memory[i] && k < dnn.buffers.sets[i]; k++)
+		for (size_t k = 0; dnn.memory[i] && k < dnn.buffers.layout.sets[i]; k++)
 			if (dnn.memory[i][k])
 				dnn.lib.dnnl_memory_destroy(dnn.memory[i][k]);
 		free(dnn.memory[i]);
@@ -137,8 +137,8 @@ static int operands_find(struct bench_buffer_kinds *kinds, struct err *err)
 static int memories_make(struct err *err)
 {
 	for (size_t i = 0; i < dnn.nr; i++) {
-		dnn.memory[i] = xcalloc(dnn.buffers.sets[i], sizeof(*dnn.memory[i]));
-		for (size_t k = 0; k < dnn.buffers.sets[i]; k++) {
+		dnn.memory[i] = xcalloc(dnn.buffers.layout.sets[i], sizeof(*dnn.memory[i]));
+		for (size_t k = 0; k < dnn.buffers.layout.sets[i]; k++) {
 			int s = dnn.lib.dnnl_memory_create(&dnn.memory[i][k], dnn.md[i],
 							   dnn.lib.engine,
 							   bench_buffer(&dnn.buffers, i, k));
@@ -186,7 +186,7 @@ static enum bench_status onednn_prepare(const struct bench_request *r, size_t *r
 		return BENCH_SKIPPED;
 	if (e < 0)
 		return BENCH_UNSUPPORTED;
-	*ret_bytes = dnn.buffers.bytes;
+	*ret_bytes = dnn.buffers.layout.bytes;
 	return memories_make(err) < 0 ? BENCH_FAILED : BENCH_OK;
 }
 
@@ -196,7 +196,7 @@ static enum bench_status onednn_prepare(const struct bench_request *r, size_t *r
 static int call(uint64_t set)
 {
 	for (size_t i = 0; i < dnn.nr; i++)
-		dnn.args[i].memory = dnn.memory[i][set % dnn.buffers.sets[i]];
+		dnn.args[i].memory = dnn.memory[i][set % dnn.buffers.layout.sets[i]];
 	return dnn.lib.dnnl_primitive_execute(dnn.primitive.primitive, dnn.lib.stream, (int)dnn.nr,
 					      dnn.args);
 }
@@ -214,7 +214,8 @@ static enum bench_status result_check(size_t i, double *worst, struct err *err)
 	double error = 0;
 	enum bench_status s = BENCH_FAILED;
 
-	if (plain_copy(dnn.role[i], dnn.md[i], dnn.buffers.base[i], plain, true, err) == 0)
+	if (plain_copy(dnn.role[i], dnn.md[i], bench_buffer(&dnn.buffers, i, 0), plain, true,
+		       err) == 0)
 		s = dnn_check(&dnn.op, dnn.role[i], plain, &error, err) < 0 ? BENCH_WRONG
 									    : BENCH_OK;
 	free(plain);
@@ -228,7 +229,7 @@ static enum bench_status onednn_check(double *ret_error, struct err *err)
 
 	for (size_t i = 0; i < dnn.nr; i++)
 		if (dnn.role[i] != DNN_ROLES && dnn_is_result(&dnn.op, dnn.role[i]) &&
-		    operand_fill(NULL, i, dnn.buffers.base[i], err) < 0)
+		    operand_fill(NULL, i, bench_buffer(&dnn.buffers, i, 0), err) < 0)
 			return BENCH_FAILED;
 	status = call(0);
 	if (status == 0)
@@ -266,7 +267,7 @@ static const char *onednn_chosen(void)
 }
 
 const struct bench_driver bench_driver_onednn = { .name = "onednn",
-						  .files = "dnnl",
+						  .file = "libdnnl",
 						  .timer = "host",
 						  .energy = "rapl",
 						  .work = onednn_work,

@@ -1,11 +1,13 @@
 /*
  * bench_back_end: the registry of libraries that calls are measured with. A row of
  * BENCH_BACK_ENDS is one flavour: its name, the family by which its first installed flavour is
- * meant, its file below a folder of libraries, the package that has it, and its driver
- * (bench_driver.h). Source: Debian 12's packages.
+ * meant, its file below a folder of libraries (or several names with blanks between them, of which
+ * the first that is there counts), the package that has it, and its driver (bench_driver.h).
+ * Source: Debian 12's packages; NVIDIA's and AMD's for libraries of a GPU, which are looked for in
+ * the folders of LD_LIBRARY_PATH, /usr/local/cuda/lib64 and /opt/rocm/lib, too.
  *
- * A back end may also be named by the absolute path of any library: with BLAS functions, unless its
- * name is one of another driver's.
+ * A back end may also be named by the absolute path of a library: of another driver by its file's
+ * name (bench_driver_of_file), else any with BLAS functions.
  */
 #ifndef PROFRIG_BENCH_BACK_END_H
 #define PROFRIG_BENCH_BACK_END_H
@@ -60,12 +62,24 @@ struct bench_back_end {
 	X("onednn3", "onednn", \
 	  "libdnnl.so.3", "libdnnl3", onednn) \
 	X("onednn2", "onednn", \
-	  "libdnnl.so.2", "libdnnl2", onednn)
+	  "libdnnl.so.2", "libdnnl2", onednn) \
+	X("cublas", "cublas", \
+	  "libcublas.so.13 libcublas.so.12 libcublas.so.11", "libcublas12", cublas) \
+	X("cublaslt", "cublaslt", \
+	  "libcublasLt.so.13 libcublasLt.so.12 libcublasLt.so.11", "libcublaslt12", cublaslt) \
+	X("rocblas", "rocblas", \
+	  "librocblas.so.5 librocblas.so.4 librocblas.so.3", "rocblas", rocblas) \
+	X("hipblaslt", "hipblaslt", \
+	  "libhipblaslt.so.1 libhipblaslt.so.0", "hipblaslt", hipblaslt)
 /* clang-format on */
 
 extern const struct bench_back_end bench_back_ends[]; /* ended by a name NULL */
-/* Families that are measured unless others are named: not those of 64-bit integers. */
-#define BENCH_FAMILIES_DEFAULT "openblas blis atlas reference gsl onednn"
+/*
+ * Families that are measured unless others are named: not those of 64-bit integers; those of a GPU
+ * where there is one.
+ */
+#define BENCH_FAMILIES_DEFAULT \
+	"openblas blis atlas reference gsl onednn cublas cublaslt rocblas hipblaslt"
 
 /* What a library says of itself, in the child that loaded it. */
 struct bench_identity {

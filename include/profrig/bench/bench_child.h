@@ -15,7 +15,8 @@
  *
  * ROTATE: bytes over which operands change; LIMIT: bytes that it may have. Instead of each answer
  * it may say "no STATUS REASON", with the names of bench_status. It ends when the socket does, and
- * with its parent. It runs on CPUS ("0,1") alone, leaves no core, and writes no file.
+ * with its parent. It runs on CPUS ("0,1") alone, leaves no core, and writes no file, but for what
+ * the runtime of a device keeps.
  */
 #ifndef PROFRIG_BENCH_CHILD_H
 #define PROFRIG_BENCH_CHILD_H

@@ -52,9 +52,18 @@ struct bench_request {
 
 struct bench_driver {
 	const char *name;
-	const char *files;  /* in names of files that are its libraries; NULL: of all others */
 	const char *timer;  /* column `timer`: "host" or "device" */
 	const char *energy; /* source (sampler.h) of what computes: "rapl", "auto"; NULL: none */
+	/*
+	 * A path that is there where the device of its libraries is: only then are they measured
+	 * without being named; NULL: no device is needed.
+	 */
+	const char *node;
+	/*
+	 * How files of its libraries begin, in any case, before a dot, dash or underscore: a path
+	 * to such a file is its business; NULL: no path is.
+	 */
+	const char *file;
 	/*
 	 * -EINVAL: the key is damaged, no library executes such a call, or it computes nothing;
 	 * -ENOTSUP: it is no operation of this kind; -ERANGE: it is too large.
@@ -75,15 +84,16 @@ struct bench_driver {
 };
 
 /* clang-format off */
-#define BENCH_DRIVERS(X) X(blas) X(onednn)
+#define BENCH_DRIVERS(X) X(blas) X(onednn) X(cublas) X(cublaslt) X(rocblas) X(hipblaslt)
 /* clang-format on */
 #define BENCH_DRIVER(name) extern const struct bench_driver bench_driver_##name;
 BENCH_DRIVERS(BENCH_DRIVER)
 #undef BENCH_DRIVER
 
-extern const struct bench_driver *const bench_drivers[]; /* ended by NULL */
-const struct bench_driver *bench_driver_of_file(const char *path);
+extern const struct bench_driver *const bench_drivers[];         /* ended by NULL */
 const struct bench_driver *bench_driver_named(const char *name); /* NULL: there is none */
+/* By the name of a library's file, or that of the file it is a link to; else a BLAS. */
+const struct bench_driver *bench_driver_of_file(const char *path);
 /* By the first driver that has the operation; else what the last one says. */
 int bench_work(const char *key, struct bench_work *ret, struct err *err);
 

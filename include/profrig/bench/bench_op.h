@@ -30,6 +30,11 @@
  * most (16 + 2·√k)·ε·Σ|a||b|: rounding errors of sums of k terms grow as √k with such data, and the
  * bound k·ε of the worst case would miss wrong entries of long sums. A trsm is judged by its
  * residual. Source: Higham, Accuracy and Stability of Numerical Algorithms, 3.1 and 4.2.
+ *
+ * Products of f16 and bf16 are summed in f32, with its ε. What is stored is rounded to the type,
+ * and a library that splits a sum may round its parts, which are as large as √Σ|a|²|b|². So
+ * δ·(|result| + 4·√Σ|a|²|b|²) is allowed besides, δ = 2⁻¹⁰ and 2⁻⁷, and 2⁻²⁴ for f16, which is its
+ * smallest step. The same with δ = 2⁻¹⁰ holds for compute=tf32, where operands are rounded.
  */
 #ifndef PROFRIG_BENCH_OP_H
 #define PROFRIG_BENCH_OP_H
@@ -48,7 +53,15 @@
 /* clang-format on */
 #define BENCH_KIND(name) BENCH_##name,
 enum bench_kind { BENCH_KINDS(BENCH_KIND) BENCH_KIND_COUNT };
-enum bench_type { BENCH_F32, BENCH_F64, BENCH_F32C, BENCH_F64C, BENCH_TYPE_COUNT };
+enum bench_type {
+	BENCH_F32,
+	BENCH_F64,
+	BENCH_F16, /* IEEE 754's binary16 */
+	BENCH_BF16,
+	BENCH_F32C, /* complex types last */
+	BENCH_F64C,
+	BENCH_TYPE_COUNT
+};
 enum { OPERAND_A, OPERAND_B, OPERAND_C, OPERANDS };
 
 /* A scalar in both precisions, as calls take its address. */
@@ -70,6 +83,7 @@ struct bench_op {
 	char ta, tb;           /* N T C; of gemv, syrk and trsm: ta */
 	char side, uplo, diag; /* L R, U L, N U; 0: none */
 	bool conj;             /* of dot: the first vector; of ger: the second */
+	bool tf32;             /* of gemm in f32: products of operands rounded to 10 bits */
 	int64_t m, n, k, batch;
 	struct bench_operand of[OPERANDS];
 	struct bench_scalar alpha, beta;
@@ -78,7 +92,8 @@ struct bench_op {
 
 /*
  * -EINVAL: the key is damaged, or no library executes such a call; -ENOTSUP: it is no operation of
- * the BLAS above, or has words that they have no place for; -ERANGE: it is too large.
+ * the BLAS above, or has words that they have no place for; -ERANGE: it is too large. Of f16 and
+ * bf16 there is gemm alone.
  */
 int bench_op_parse(const char *key, struct bench_op *ret, struct err *err);
 
@@ -89,6 +104,11 @@ size_t bench_type_size(enum bench_type type);
 static inline bool bench_type_complex(enum bench_type type)
 {
 	return type >= BENCH_F32C;
+}
+/* Types that no BLAS of a processor computes in. */
+static inline bool bench_type_half(enum bench_type type)
+{
+	return type == BENCH_F16 || type == BENCH_BF16;
 }
 uint64_t bench_op_bytes(const struct bench_op *op, int operand); /* in memory */
 uint64_t bench_op_all_bytes(const struct bench_op *op);

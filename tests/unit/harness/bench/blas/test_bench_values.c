@@ -1,5 +1,6 @@
 /* A plain BLAS in C against the reference of bench_op.h, and results that are wrong. */
 #include "../../../test.h"
+#include "bench_half.h"
 
 #include <complex.h>
 #include <math.h>
@@ -13,6 +14,10 @@ static double complex get(const struct bench_op *op, const void *p, int64_t at)
 		return ((const float *)p)[at];
 	case BENCH_F64:
 		return ((const double *)p)[at];
+	case BENCH_F16:
+		return bench_f16_value(((const uint16_t *)p)[at]);
+	case BENCH_BF16:
+		return bench_bf16_value(((const uint16_t *)p)[at]);
 	case BENCH_F32C:
 		return ((const float complex *)p)[at];
 	default:
@@ -28,6 +33,12 @@ static void put(const struct bench_op *op, void *p, int64_t at, double complex v
 		break;
 	case BENCH_F64:
 		((double *)p)[at] = creal(v);
+		break;
+	case BENCH_F16:
+		((uint16_t *)p)[at] = bench_f16_of(creal(v));
+		break;
+	case BENCH_BF16:
+		((uint16_t *)p)[at] = bench_bf16_of(creal(v));
 		break;
 	case BENCH_F32C:
 		((float complex *)p)[at] = (float complex)v;
@@ -49,6 +60,9 @@ static double complex mat(const struct bench_op *op, const void *p, int operand,
 	int64_t ld = op->of[operand].ld;
 	double complex v = t == 'N' ? get(op, p, i + j * ld) : get(op, p, j + i * ld);
 
+	/* to the 10 bits that TF32 keeps */
+	if (op->tf32)
+		v = bench_f16_value(bench_f16_of(creal(v)));
 	return t == 'C' ? conj(v) : v;
 }
 
@@ -193,6 +207,11 @@ static const char *const keys[] = {
 	"dot n=5000 type=f32 incx=3",
 	"dotu n=50 type=f64c",
 	"dotc n=50 type=f32c batch=4",
+	"gemm ta=N tb=T m=7 n=5 k=9 a=f16 compute=f32 alpha=0.5 beta=2",
+	"gemm ta=T tb=N m=17 n=5 k=3000 a=f16",
+	"gemm ta=N tb=N m=7 n=5 k=9 a=bf16 b=bf16 c=bf16 d=bf16 compute=f32 batch=2 beta=-1",
+	"gemm ta=C tb=C m=7 n=15 k=3000 a=bf16 alpha=3",
+	"gemm ta=T tb=N m=7 n=15 k=3000 a=f32 compute=tf32",
 };
 
 struct operands {
@@ -235,7 +254,13 @@ TEST(right_results)
 	}
 }
 
-/* 1 % off, nothing computed, NaN, and what a library leaves that ignores alpha. */
+/* 1 % off is less than what bf16 keeps. */
+static double off_by(const struct bench_op *op)
+{
+	return bench_type_half(op->type) ? 1.1 : 1.01;
+}
+
+/* 1 % off (10 % of halves), nothing computed, NaN. */
 TEST(wrong_results)
 {
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
@@ -251,7 +276,7 @@ TEST(wrong_results)
 				compute(&op, o.p[OPERAND_A], o.p[OPERAND_B], o.p[OPERAND_C]);
 			for (uint64_t e = 0; how != 1 && e < op.of[OPERAND_C].elements; e++)
 				put(&op, o.p[OPERAND_C], (int64_t)e,
-				    how ? NAN : get(&op, o.p[OPERAND_C], (int64_t)e) * 1.01);
+				    how ? NAN : get(&op, o.p[OPERAND_C], (int64_t)e) * off_by(&op));
 			if (bench_op_check(&op, o.p[OPERAND_C], &worst, &err) != -EDOM)
 				ROW_FAIL(i, "%s, wrong in way %d, passes", keys[i], how);
 			operands_free(&o);
@@ -275,4 +300,130 @@ TEST(values)
 	free(v);
 	assert_true(fabs(sum / 100000) < 0.01);
 	assert_true(fabs(squares / 100000 - 1.0 / 3) < 0.01);
+}
+
+/* One wrong term of a long sum is too small to be seen in bf16, a sign of many is not. */
+TEST(halves_that_are_wrong_in_one_entry)
+{
+	static const char *const of[] = { "gemm ta=N tb=N m=8 n=8 k=512 a=f16",
+					  "gemm ta=N tb=N m=8 n=8 k=512 a=bf16",
+					  "gemm ta=N tb=N m=8 n=8 k=512 a=f32 compute=tf32" };
+
+	for (size_t i = 0; i < ARRAY_LEN(of); i++) {
+		struct bench_op op;
+		struct operands o;
+		struct err err = ERR_INIT;
+		double worst;
+
+		assert_int_equal(bench_op_parse(of[i], &op, &err), 0);
+		o = operands_of(&op);
+		compute(&op, o.p[OPERAND_A], o.p[OPERAND_B], o.p[OPERAND_C]);
+		assert_int_equal(bench_op_check(&op, o.p[OPERAND_C], &worst, &err), 0);
+		put(&op, o.p[OPERAND_C], 63, get(&op, o.p[OPERAND_C], 63) + 2);
+		assert_int_equal(bench_op_check(&op, o.p[OPERAND_C], &worst, &err), -EDOM);
+		operands_free(&o);
+	}
+}
+
+/* Values: those of the formats' definitions; ties go to even, and what is past the largest to ∞. */
+TEST(numbers_of_16_bits)
+{
+	static const struct {
+		double v;
+		uint16_t f16, bf16;
+	} known[] = {
+		{ 0, 0, 0 },
+		{ -0.0, 0x8000, 0x8000 },
+		{ 1, 0x3c00, 0x3f80 },
+		{ -2, 0xc000, 0xc000 },
+		{ 0.1, 0x2e66, 0x3dcd },
+		{ 1.0 / 3, 0x3555, 0x3eab },
+		{ 3.14159265358979, 0x4248, 0x4049 },
+		{ 65504, 0x7bff, 0x4780 },
+		{ 65519.999, 0x7bff, 0x4780 },
+		{ 65520, 0x7c00, 0x4780 },
+		{ 1e39, 0x7c00, 0x7f80 },
+		{ -INFINITY, 0xfc00, 0xff80 },
+		{ 0x1.fep127, 0x7c00, 0x7f7f },
+		{ 0x1.ffp127, 0x7c00, 0x7f80 },
+		{ 0x1p-14, 0x0400, 0x3880 },
+		{ 0x1p-24, 0x0001, 0x3380 },
+		{ 0x1p-25, 0x0000, 0x3300 },
+		{ 0x1.0001p-25, 0x0001, 0x3300 },
+		{ 0x3p-25, 0x0002, 0x33c0 },
+		{ 0x1.ffcp-15, 0x0400, 0x3880 },
+		{ 1 + 0x1p-11, 0x3c00, 0x3f80 },
+		{ 1 + 0x3p-11, 0x3c02, 0x3f80 },
+		{ 1 + 0x1p-8, 0x3c04, 0x3f80 },
+		{ 1 + 0x3p-8, 0x3c0c, 0x3f82 },
+		{ 0x1p-133, 0, 0x0001 },
+		{ 0x1p-134, 0, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (bench_f16_of(known[i].v) != known[i].f16 ||
+		    bench_bf16_of(known[i].v) != known[i].bf16)
+			ROW_FAIL(i, "%a is %04x, %04x", known[i].v, bench_f16_of(known[i].v),
+				 bench_bf16_of(known[i].v));
+	for (unsigned bits = 0; bits < 0x10000; bits++) {
+		double f16 = bench_f16_value((uint16_t)bits),
+		       bf16 = bench_bf16_value((uint16_t)bits);
+
+		assert_true(isnan(f16) ? isnan(bench_f16_value(bench_f16_of(f16)))
+				       : bench_f16_of(f16) == bits);
+		assert_true(isnan(bf16) ? isnan(bench_bf16_value(bench_bf16_of(bf16)))
+					: bench_bf16_of(bf16) == bits);
+	}
+	assert_true(bench_f16_value(0x3555) == 0x1.554p-2);
+	assert_true(bench_bf16_value(0x4049) == 3.140625);
+}
+
+TEST(operands_of_16_bits)
+{
+	struct bench_op op;
+	double squares = 0;
+	uint16_t *v;
+
+	assert_int_equal(bench_op_parse("gemm ta=N tb=N m=100 n=1 k=100 a=f16", &op, NULL), 0);
+	assert_int_equal(bench_op_bytes(&op, OPERAND_A), 20000);
+	assert_int_equal(op.bytes, 2 * (10000 + 100 + 100));
+	v = xmalloc(bench_op_bytes(&op, OPERAND_A));
+	bench_op_fill(&op, OPERAND_A, v);
+	for (int i = 0; i < 10000; i++) {
+		double x = bench_f16_value(v[i]);
+
+		assert_true(x >= -1 && x <= 1);
+		squares += x * x;
+	}
+	free(v);
+	assert_true(fabs(squares / 10000 - 1.0 / 3) < 0.02);
+}
+
+/* What a key may say of types. */
+TEST(types_of_products)
+{
+	static const struct {
+		const char *types;
+		int want;
+	} of[] = {
+		{ "a=f16 compute=f32", 0 },
+		{ "a=f16 compute=f16", -ENOTSUP },
+		{ "a=bf16 compute=f32", 0 },
+		{ "a=bf16 c=f32", -ENOTSUP },
+		{ "a=f32 compute=tf32", 0 },
+		{ "a=f64 compute=tf32", -ENOTSUP },
+		{ "a=f16 compute=tf32", -ENOTSUP },
+		{ "a=f32c compute=f32", 0 },
+		{ "a=f8", -ENOTSUP },
+		{ "a=f32 b=f16", -ENOTSUP },
+	};
+	char key[120];
+	struct bench_op op;
+
+	for (size_t i = 0; i < ARRAY_LEN(of); i++) {
+		snprintf(key, sizeof(key), "gemm ta=N tb=N m=4 n=4 k=4 %s", of[i].types);
+		if (bench_op_parse(key, &op, NULL) != of[i].want)
+			ROW_FAIL(i, "%s", key);
+	}
+	assert_int_equal(bench_op_parse("axpy n=4 type=f16", &op, NULL), -ENOTSUP);
 }
