@@ -64,10 +64,13 @@ static size_t listed(const char *name, size_t most)
 	return parts.nr < most ? parts.nr : most;
 }
 
-static unsigned gpus_visible(const struct bench_program *p)
+/* ret_name: of the first one, owned; NULL: not wanted. */
+static unsigned gpus_visible(const struct bench_program *p, char **ret_name)
 {
 	static const char *const amd[] = { "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
 					   "CUDA_VISIBLE_DEVICES" };
+	enum gpu_vendor vendor = p->amd ? GPU_AMD : p->nvidia ? GPU_NVIDIA : GPU_NONE;
+	const struct gpu *gpu;
 	struct devices d;
 	size_t nr = 0;
 
@@ -79,6 +82,9 @@ static unsigned gpus_visible(const struct bench_program *p)
 	} else if (p->nvidia) {
 		nr = listed("CUDA_VISIBLE_DEVICES", devices_count(&d, GPU_NVIDIA));
 	}
+	gpu = devices_gpu(&d, vendor, 0);
+	if (ret_name)
+		*ret_name = xstrdup_null(gpu ? gpu->name : NULL);
 	devices_release(&d);
 	return (unsigned)nr;
 }
@@ -88,8 +94,9 @@ static void end_fill(const struct bench_program *p, char *path, struct bench_ven
 	*ret = (struct bench_vendor_end){ .program = p, .path = path };
 	if (!path)
 		return;
+	ret->real = xrealpath(path);
 	ret->launch = p->launched ? fs_which("mpirun", NULL) : NULL;
-	ret->gpus = gpus_visible(p);
+	ret->gpus = gpus_visible(p, &ret->device);
 }
 
 static bool is_executable_of(const struct bench_program *p, const char *name)
@@ -110,7 +117,7 @@ static const struct bench_program *program_of_path(const char *path)
 
 		if (!is_executable_of(p, fs_base(path)))
 			continue;
-		if (!first || (!gpus_visible(first) && gpus_visible(p)))
+		if (!first || (!gpus_visible(first, NULL) && gpus_visible(p, NULL)))
 			first = p;
 	}
 	return first;
@@ -136,7 +143,9 @@ bool bench_vendor_find(const char *name, struct bench_vendor_end *ret)
 void bench_vendor_end_release(struct bench_vendor_end *e)
 {
 	free(STEAL(e->path));
+	free(STEAL(e->real));
 	free(STEAL(e->launch));
+	free(STEAL(e->device));
 }
 
 const char *bench_vendor_name(const struct bench_vendor_end *e)

@@ -12,8 +12,8 @@
  * measure other kernels.
  *
  * Traps: the driver first, then options, the problem last (oneDNN#1073); a primitive that has no
- * weights is measured with warm caches by --cold-cache=wei, so it is not asked for that; --cold-cache
- * came with 3.3.
+ * weights is measured with warm caches by --cold-cache=wei, so it is not asked for that; that
+ * option came with 3.3.
  */
 #include "vendor.h"
 

@@ -10,7 +10,8 @@
 static const struct vendor_collective operations[] = {
 	{ .name = "AllReduce", .program = "all_reduce_perf", .reduces = true },
 	{ .name = "AllGather", .program = "all_gather_perf", .of_ranks = true },
-	{ .name = "ReduceScatter", .program = "reduce_scatter_perf", .reduces = true, .of_ranks = true },
+	{ .name = "ReduceScatter", .program = "reduce_scatter_perf", .reduces = true,
+	  .of_ranks = true },
 	{ .name = "Broadcast", .program = "broadcast_perf", .root_told = true },
 	{ .name = "Reduce", .program = "reduce_perf", .reduces = true, .root_told = true },
 	{ .name = "AlltoAll", .program = "alltoall_perf", .of_ranks = true },

@@ -2,6 +2,7 @@
 #include "vendor.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "profrig/base/text.h"
@@ -202,8 +203,9 @@ static int bias_type_read(struct bench_key *k, struct vendor_gemm *g, struct err
 
 	if (!v)
 		return 0;
-	if (strlen(v) < sizeof(name))
-		memcpy(name, v, text_suffix(v, "_r") ? strlen(v) - 2 : strlen(v));
+	snprintf(name, sizeof(name), "%s", v);
+	if (text_suffix(name, "_r"))
+		name[strlen(name) - 2] = 0;
 	g->bias_type = vendor_type(name);
 	if (!g->bias_type)
 		return err_set(err, ENOTSUP, "no program has bias_type=%.40s", v);

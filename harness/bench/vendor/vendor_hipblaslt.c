@@ -2,7 +2,8 @@
  * hipblaslt-bench, of hipBLASLt. Source: ROCm/hipBLASLt, clients/bench/README.md,
  * clients/bench/src/client.cpp, clients/common/include/argument_model.hpp.
  *
- *	[0]:transA,transB,grouped_gemm,batch_count,m,n,k,alpha,lda,…,hipblaslt-Gflops,hipblaslt-GB/s,us
+ *	[0]:transA,transB,grouped_gemm,batch_count,m,n,k,alpha,lda,…,hipblaslt-Gflops,
+ *	hipblaslt-GB/s,us
  *	    N,N,0,1,128,128,128,1,128,…,403.298,17.6063,10.4
  *
  * --use_gpu_timer: by events of the device. The heuristic's first kernel is measured, not the

@@ -55,8 +55,10 @@
 struct bench_program;
 struct bench_vendor_end {
 	const struct bench_program *program;
-	char *path;    /* of the program, links resolved; NULL: it is not installed */
+	char *path;    /* of the program as it was found; NULL: it is not installed */
+	char *real;    /* the same, links resolved */
 	char *launch;  /* of mpirun; NULL: none, or the program needs none */
+	char *device;  /* the first GPU of its vendor; NULL: none, or it runs on processors */
 	unsigned gpus; /* of its vendor, that it may see */
 };
 
