@@ -6,6 +6,7 @@
 #include "profrig/base/text.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/bench/bench_back_end.h"
+#include "profrig/bench/bench_vendor.h"
 
 /* clang-format off */
 #define ROW(...) { __VA_ARGS__ },
@@ -77,12 +78,31 @@ static bool flavour_add(struct bench_back_ends *to, const char *name)
 	return false;
 }
 
+static bool vendor_add(struct bench_back_ends *to, const char *name)
+{
+	struct bench_vendor_end found, *vendor;
+
+	if (!bench_vendor_find(name, &found))
+		return false;
+	if (VEC_FIND(&to->v, e, !strcmp(e->name, name))) {
+		bench_vendor_end_release(&found);
+		return true;
+	}
+	end_add(to, name, xstrdup_null(found.real), NULL);
+	vendor = xmalloc(sizeof(*vendor));
+	*vendor = found;
+	to->v.v[to->v.nr - 1].vendor = vendor;
+	return true;
+}
+
 static int unknown(const char *name, struct err *err)
 {
 	CLEANUP(strbuf_release) struct strbuf known = STRBUF_INIT;
 
 	for (const struct bench_back_end *b = bench_back_ends; b->name; b++)
 		strbuf_addf(&known, "%s%s", known.len ? " " : "", b->name);
+	for (const char *const *n = bench_vendor_names; *n; n++)
+		strbuf_addf(&known, " %s", *n);
 	return err_set(err, EINVAL,
 		       "no back end '%.60s'; there are: %s, and paths that begin "
 		       "with /",
@@ -99,7 +119,9 @@ int bench_back_ends_find(const struct strvec *names, struct bench_back_ends *ret
 	for (size_t i = 0; i < defaults.nr; i++)
 		family_add(ret, defaults.v[i]);
 	for (size_t i = 0; i < names->nr; i++)
-		if (names->v[i][0] == '/')
+		if (vendor_add(ret, names->v[i]))
+			continue;
+		else if (names->v[i][0] == '/')
 			end_add(ret, names->v[i], xstrdup(names->v[i]), NULL);
 		else if (!flavour_add(ret, names->v[i]) && !family_add(ret, names->v[i]))
 			return unknown(names->v[i], err);
@@ -112,6 +134,11 @@ int bench_back_ends_find(const struct strvec *names, struct bench_back_ends *ret
 		}
 	for (size_t i = 0; i < ret->v.nr; i++)
 		found |= ret->v.v[i].path != NULL;
+	if (!found && ret->v.nr && ret->v.v[0].vendor) {
+		CLEANUP(xfreep) char *missing = bench_vendor_missing(ret->v.v[0].vendor);
+
+		return err_set(err, ENOENT, "no back end is installed: %s", missing);
+	}
 	if (!found)
 		return err_set(err, ENOENT, "no back end is installed: apt-get install %s",
 			       ret->v.nr && ret->v.v[0].package ? ret->v.v[0].package
@@ -124,6 +151,9 @@ void bench_back_ends_release(struct bench_back_ends *ends)
 	for (size_t i = 0; i < ends->v.nr; i++) {
 		struct bench_end *e = &ends->v.v[i];
 
+		if (e->vendor)
+			bench_vendor_end_release(e->vendor);
+		free(e->vendor);
 		free(e->name);
 		free(e->path);
 		free(e->reason);

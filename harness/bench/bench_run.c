@@ -12,6 +12,7 @@
 #include "profrig/base/num.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/xalloc.h"
+#include "profrig/bench/bench_vendor.h"
 
 struct running {
 	const struct bench_opts *o;
@@ -43,6 +44,15 @@ static void end_try(struct running *run, struct bench_end *e)
 	struct bench_process p;
 
 	e->status = BENCH_SKIPPED;
+	if (e->vendor && !e->path) {
+		e->reason = bench_vendor_missing(e->vendor);
+		return;
+	}
+	if (e->vendor) {
+		e->loaded = true;
+		e->identity.path = xstrdup(e->path);
+		return;
+	}
 	if (!e->path) {
 		e->reason = xasprintf("not installed: apt-get install %s", e->package);
 		return;
@@ -149,6 +159,29 @@ static int side_row(struct running *run, const struct bench_config *c, const str
 	return row_add(run, &row);
 }
 
+static int vendor_row(struct running *run, const struct bench_config *c, const struct bench_end *e,
+		      double seconds)
+{
+	struct bench_row row = row_of(c, e, BENCH_OK, "");
+	struct bench_identity identity = e->identity;
+	struct bench_vendor_row v;
+
+	row.status = bench_vendor_measure(e->vendor, c->key, run->o->cache, run->o, seconds, &v);
+	identity.version = v.version;
+	row.identity = &identity;
+	row.reason = v.reason;
+	row.timer = v.timer;
+	row.init = v.init;
+	row.device = e->vendor->device;
+	if (row.status == BENCH_OK) {
+		row.repeats = v.repeats;
+		row.figures = v.figures;
+		row.gflops = v.gflops;
+		row.gbps = v.gbps;
+	}
+	return row_add(run, &row);
+}
+
 /* ---- configurations ---- */
 
 static int measured(struct running *run, const struct bench_config *c, const struct bench_op *op,
@@ -214,6 +247,10 @@ static int config_run(struct running *run, const struct bench_config *c, double 
 
 		if (!run->o->again && bench_rows_have(&run->rows, c, e->name))
 			continue;
+		if (e->vendor && e->loaded && !c->problem && *c->key) {
+			r = vendor_row(run, c, e, seconds / (double)run->ends->v.nr);
+			continue;
+		}
 		if (status == BENCH_OK && e->loaded) {
 			sides[nr] = (struct bench_side){ .end = e };
 			sides[nr++].process = (struct bench_process)BENCH_PROCESS_INIT;

@@ -99,6 +99,8 @@ struct bench_row {
 	uint64_t repeats;   /* timed calls */
 	struct bench_figures figures;
 	double gflops, gbps, clock_mhz; /* NaN unknown */
+	/* NULL: the host's clock, uniform operands, the processor */
+	const char *timer, *init, *device;
 };
 
 struct bench_listener {

@@ -6,8 +6,8 @@
  *
  * A back end may also be named by the absolute path of any library with BLAS functions.
  *
- * What is no BLAS in a library (a vendor's benchmark program, oneDNN, libraries of GPUs) will be
- * another `kind` of row with its own child.
+ * A vendor's benchmark program is a back end by its name in BENCH_PROGRAMS, or by its path
+ * (bench_vendor.h).
  */
 #ifndef PROFRIG_BENCH_BACK_END_H
 #define PROFRIG_BENCH_BACK_END_H
@@ -71,11 +71,14 @@ struct bench_identity {
 	int threads;   /* that it uses; 0: it does not say */
 };
 
+struct bench_vendor_end;
+
 /* A back end of this session. */
 struct bench_end {
 	char *name; /* of the flavour, or the path */
 	char *path; /* to load; NULL: it is not installed */
 	const char *package;
+	struct bench_vendor_end *vendor; /* NULL: it is a library */
 	struct bench_identity identity;
 	bool loaded;
 	int status;   /* of its rows when it was not loaded: enum bench_status */
