@@ -15,6 +15,7 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/text.h"
 #include "profrig/bench/bench_back_end.h"
+#include "profrig/bench/bench_vendor.h"
 #include "profrig/readers/reader.h"
 #include "profrig/report/convert.h"
 #include "profrig/sampler/sampler.h"
@@ -180,6 +181,8 @@ static void offer_back_ends(struct asking *a)
 	for (const struct bench_back_end *b = bench_back_ends; b->name; b++)
 		if (strcmp(b->name, b->family) != 0)
 			word_offer(a, b->name, b->package);
+	for (const char *const *n = bench_vendor_names; *n; n++)
+		word_offer(a, *n, NULL);
 }
 
 static void offer_statuses(struct asking *a)

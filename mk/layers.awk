@@ -6,7 +6,7 @@ BEGIN {
 	may["devices"] = ""
 	may["engine"] = ""
 	may["sampler"] = ""
-	may["bench"] = "sampler"
+	may["bench"] = "devices sampler"
 	may["tracers"] = "none"
 	may["agent"] = "engine"
 	may["config"] = "devices engine sampler madengine"

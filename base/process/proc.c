@@ -497,14 +497,13 @@ static int child_collect(pid_t pid, int timeout_ms, struct stream s[2], struct p
 	}
 }
 
-static int child_capture(char *const *argv, int timeout_ms, struct stream s[2], int fds[2],
-			 struct proc_exit *ret, struct err *err)
+static int child_capture(const struct proc_opts *opts, int timeout_ms, struct stream s[2],
+			 int fds[2], struct proc_exit *ret, struct err *err)
 {
-	struct proc_opts o = PROC_OPTS_INIT;
+	struct proc_opts o = *opts;
 	pid_t pid;
 	int r;
 
-	o.argv = argv;
 	o.fd_out = fds[0];
 	o.fd_err = fds[1];
 	r = proc_spawn(&o, &pid, err);
@@ -516,15 +515,16 @@ static int child_capture(char *const *argv, int timeout_ms, struct stream s[2], 
 	if (r == -ETIMEDOUT) {
 		kill(-pid, SIGKILL);
 		child_reap(pid, 0, ret);
-		return err_set(err, ETIMEDOUT, "'%s' was killed after %d ms", argv[0], timeout_ms);
+		return err_set(err, ETIMEDOUT, "'%s' was killed after %d ms", o.argv[0],
+			       timeout_ms);
 	}
 	if (r < 0)
-		return err_sys(err, -r, "cannot wait for '%s'", argv[0]);
+		return err_sys(err, -r, "cannot wait for '%s'", o.argv[0]);
 	return 0;
 }
 
-int proc_capture(char *const *argv, int timeout_ms, size_t max, struct strbuf *out,
-		 struct strbuf *errs, struct proc_exit *ret, struct err *err)
+int proc_capture_opts(const struct proc_opts *o, int timeout_ms, size_t max, struct strbuf *out,
+		      struct strbuf *errs, struct proc_exit *ret, struct err *err)
 {
 	struct stream s[2] = { { .fd = -1 }, { .fd = -1 } };
 	int fds[2] = { -1, -1 };
@@ -534,14 +534,23 @@ int proc_capture(char *const *argv, int timeout_ms, size_t max, struct strbuf *o
 	if (r == 0)
 		r = stream_open(&s[1], errs, max, &fds[1], err);
 	if (r == 0)
-		r = child_capture(argv, timeout_ms, s, fds, ret, err);
+		r = child_capture(o, timeout_ms, s, fds, ret, err);
 	else
-		r = err_wrap(err, r, "cannot start '%s'", argv[0]);
+		r = err_wrap(err, r, "cannot start '%s'", o->argv[0]);
 	for (int i = 0; i < 2; i++) {
 		xclosep(&s[i].fd);
 		xclosep(&fds[i]);
 	}
 	return r;
+}
+
+int proc_capture(char *const *argv, int timeout_ms, size_t max, struct strbuf *out,
+		 struct strbuf *errs, struct proc_exit *ret, struct err *err)
+{
+	struct proc_opts o = PROC_OPTS_INIT;
+
+	o.argv = argv;
+	return proc_capture_opts(&o, timeout_ms, max, out, errs, ret, err);
 }
 
 /* --- names --- */

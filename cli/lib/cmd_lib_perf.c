@@ -325,9 +325,11 @@ static int lib_perf_main(const struct command *c, int argc, char **argv)
 	char **rest;
 	const struct opt opts[] = {
 		{ "backends", 'b', OPT_LIST, &lp.names, "A,B,…",
-		  "libraries: openblas, blis, atlas, reference, gsl, cublas, cublaslt, rocblas, "
-		  "hipblaslt, one flavour such as blis-serial, or /PATH; else all that are "
-		  "installed" },
+		  "libraries: openblas, blis, atlas, reference, gsl, onednn, cublas, cublaslt, "
+		  "rocblas, hipblaslt, one flavour such as blis-serial, or /PATH; programs: "
+		  "rocblas-bench, hipblaslt-bench, miopen-driver, rccl-tests, nccl-tests, "
+		  "benchdnn, "
+		  "cutlass-profiler, or the /PATH of one; else all libraries that are installed" },
 		{ "cache", 0, OPT_STR, &lp.cache, "MODE",
 		  "warm, cold, or weights-cold (as it is): what changes from call to call" },
 		{ "threads", 0, OPT_INT, &lp.threads, "N", "threads of the library, pinned (1)" },

@@ -7,6 +7,7 @@
 #include "profrig/base/xalloc.h"
 #include "profrig/bench/bench_back_end.h"
 #include "profrig/bench/bench_driver.h"
+#include "profrig/bench/bench_vendor.h"
 
 /* clang-format off */
 #define ROW(name, family, file, package, driver) \
@@ -55,19 +56,17 @@ static char *file_find(const struct bench_back_end *b)
 	return NULL;
 }
 
-/* Row NULL: a library by its path. */
-static void end_add(struct bench_back_ends *to, const char *name, char *path,
-		    const struct bench_back_end *row)
+static void end_add(struct bench_back_ends *to, const char *name, char *path, const char *package,
+		    const struct bench_driver *driver)
 {
 	if (VEC_FIND(&to->v, e, !strcmp(e->name, name))) {
 		free(path);
 		return;
 	}
-	VEC_PUSH(&to->v,
-		 ((struct bench_end){ .name = xstrdup(name),
-				      .path = path,
-				      .package = row ? row->package : NULL,
-				      .driver = row ? row->driver : bench_driver_of_file(path) }));
+	VEC_PUSH(&to->v, ((struct bench_end){ .name = xstrdup(name),
+					      .path = path,
+					      .package = package,
+					      .driver = driver }));
 }
 
 /*
@@ -87,12 +86,12 @@ static bool family_add(struct bench_back_ends *to, const char *family, bool name
 		first = first ? first : b;
 		path = file_find(b);
 		if (path) {
-			end_add(to, b->name, path, b);
+			end_add(to, b->name, path, b->package, b->driver);
 			return true;
 		}
 	}
 	if (first)
-		end_add(to, first->name, NULL, first);
+		end_add(to, first->name, NULL, first->package, first->driver);
 	return first != NULL;
 }
 
@@ -100,10 +99,27 @@ static bool flavour_add(struct bench_back_ends *to, const char *name)
 {
 	for (const struct bench_back_end *b = bench_back_ends; b->name; b++)
 		if (!strcmp(b->name, name)) {
-			end_add(to, name, file_find(b), b);
+			end_add(to, name, file_find(b), b->package, b->driver);
 			return true;
 		}
 	return false;
+}
+
+static bool vendor_add(struct bench_back_ends *to, const char *name)
+{
+	struct bench_vendor_end found, *vendor;
+
+	if (!bench_vendor_find(name, &found))
+		return false;
+	if (VEC_FIND(&to->v, e, !strcmp(e->name, name))) {
+		bench_vendor_end_release(&found);
+		return true;
+	}
+	end_add(to, name, xstrdup_null(found.real), NULL, NULL);
+	vendor = xmalloc(sizeof(*vendor));
+	*vendor = found;
+	to->v.v[to->v.nr - 1].vendor = vendor;
+	return true;
 }
 
 static int unknown(const char *name, struct err *err)
@@ -112,6 +128,8 @@ static int unknown(const char *name, struct err *err)
 
 	for (const struct bench_back_end *b = bench_back_ends; b->name; b++)
 		strbuf_addf(&known, "%s%s", known.len ? " " : "", b->name);
+	for (const char *const *n = bench_vendor_names; *n; n++)
+		strbuf_addf(&known, " %s", *n);
 	return err_set(err, EINVAL,
 		       "no back end '%.60s'; there are: %s, and paths that begin "
 		       "with /",
@@ -128,8 +146,11 @@ int bench_back_ends_find(const struct strvec *names, struct bench_back_ends *ret
 	for (size_t i = 0; i < defaults.nr; i++)
 		family_add(ret, defaults.v[i], false);
 	for (size_t i = 0; i < names->nr; i++)
-		if (names->v[i][0] == '/')
-			end_add(ret, names->v[i], xstrdup(names->v[i]), NULL);
+		if (vendor_add(ret, names->v[i]))
+			continue;
+		else if (names->v[i][0] == '/')
+			end_add(ret, names->v[i], xstrdup(names->v[i]), NULL,
+				bench_driver_of_file(names->v[i]));
 		else if (!flavour_add(ret, names->v[i]) && !family_add(ret, names->v[i], true))
 			return unknown(names->v[i], err);
 	/* what is there by default, and not what could be */
@@ -141,6 +162,11 @@ int bench_back_ends_find(const struct strvec *names, struct bench_back_ends *ret
 		}
 	for (size_t i = 0; i < ret->v.nr; i++)
 		found |= ret->v.v[i].path != NULL;
+	if (!found && ret->v.nr && ret->v.v[0].vendor) {
+		CLEANUP(xfreep) char *missing = bench_vendor_missing(ret->v.v[0].vendor);
+
+		return err_set(err, ENOENT, "no back end is installed: %s", missing);
+	}
 	if (!found)
 		return err_set(err, ENOENT, "no back end is installed: apt-get install %s",
 			       ret->v.nr && ret->v.v[0].package ? ret->v.v[0].package
@@ -153,6 +179,9 @@ void bench_back_ends_release(struct bench_back_ends *ends)
 	for (size_t i = 0; i < ends->v.nr; i++) {
 		struct bench_end *e = &ends->v.v[i];
 
+		if (e->vendor)
+			bench_vendor_end_release(e->vendor);
+		free(e->vendor);
 		free(e->name);
 		free(e->path);
 		free(e->reason);

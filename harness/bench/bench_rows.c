@@ -214,7 +214,7 @@ static void row_write(const struct bench_rows *rows, const struct bench_row *r, 
 	text_cell(&w, r->config->library);
 	text_cell(&w, r->config->config);
 	text_cell(&w, r->back_end);
-	text_cell(&w, id && *id->device ? id->device : rows->device);
+	text_cell(&w, r->device ? r->device : rows->device);
 	csv_u64(&w, r->config->calls);
 	csv_u64(&w, r->repeats);
 	csv_f64(&w, g->mean);
@@ -231,8 +231,8 @@ static void row_write(const struct bench_rows *rows, const struct bench_row *r, 
 	text_cell(&w, id ? id->path : "");
 	csv_u64(&w, rows->threads);
 	csv_str(&w, bench_cache_name(rows->cache));
-	csv_str(&w, "uniform");
-	csv_str(&w, r->timer);
+	csv_str(&w, r->init ? r->init : "uniform");
+	csv_str(&w, r->timer ? r->timer : "host");
 	csv_f64(&w, g->low);
 	csv_f64(&w, g->high);
 	csv_f64(&w, r->clock_mhz);

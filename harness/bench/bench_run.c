@@ -13,6 +13,7 @@
 #include "profrig/base/strbuf.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/bench/bench_peak.h"
+#include "profrig/bench/bench_vendor.h"
 
 struct running_meter {
 	const char *source;
@@ -51,6 +52,15 @@ static void end_try(struct running *run, struct bench_end *e)
 	struct bench_process p;
 
 	e->status = BENCH_SKIPPED;
+	if (e->vendor && !e->path) {
+		e->reason = bench_vendor_missing(e->vendor);
+		return;
+	}
+	if (e->vendor) {
+		e->loaded = true;
+		e->identity.path = xstrdup(e->path);
+		return;
+	}
 	if (!e->path) {
 		e->reason = xasprintf("not installed: apt-get install %s", e->package);
 		return;
@@ -97,13 +107,20 @@ static int row_add(struct running *run, struct bench_row *row)
 	return 0;
 }
 
+/* NULL: the processor. */
+static const char *device_of(const struct bench_end *e)
+{
+	return e->loaded && e->identity.device && *e->identity.device ? e->identity.device : NULL;
+}
+
 static struct bench_row row_of(const struct bench_config *c, const struct bench_end *e,
 			       enum bench_status status, const char *reason)
 {
 	struct bench_row row = { .config = c,
 				 .back_end = e->name,
 				 .identity = e->loaded ? &e->identity : NULL,
-				 .timer = e->driver->timer,
+				 .timer = e->driver ? e->driver->timer : NULL,
+				 .device = device_of(e),
 				 .status = status,
 				 .reason = reason ? reason : "",
 				 .gflops = NAN,
@@ -192,6 +209,29 @@ static int side_row(struct running *run, const struct bench_config *c,
 	return row_add(run, &row);
 }
 
+static int vendor_row(struct running *run, const struct bench_config *c, const struct bench_end *e,
+		      double seconds)
+{
+	struct bench_row row = row_of(c, e, BENCH_OK, "");
+	struct bench_identity identity = e->identity;
+	struct bench_vendor_row v;
+
+	row.status = bench_vendor_measure(e->vendor, c->key, run->o->cache, run->o, seconds, &v);
+	identity.version = v.version;
+	row.identity = &identity;
+	row.reason = v.reason;
+	row.timer = v.timer;
+	row.init = v.init;
+	row.device = e->vendor->device;
+	if (row.status == BENCH_OK) {
+		row.repeats = v.repeats;
+		row.figures = v.figures;
+		row.gflops = v.gflops;
+		row.gbps = v.gbps;
+	}
+	return row_add(run, &row);
+}
+
 /* ---- configurations ---- */
 
 static int measured(struct running *run, const struct bench_config *c, struct bench_side *sides,
@@ -227,7 +267,7 @@ static enum bench_status obstacle(const struct bench_config *c, const struct ben
 		err_set(err, ENOTSUP, "there is no key");
 		return BENCH_UNSUPPORTED;
 	}
-	switch (e->driver->work(c->key, work, err)) {
+	switch (e->driver ? e->driver->work(c->key, work, err) : 0) {
 	case 0:
 		break;
 	case -EINVAL:
@@ -272,6 +312,10 @@ static int config_run(struct running *run, const struct bench_config *c, double 
 		if (!run->o->again && bench_rows_have(&run->rows, c, e->name))
 			continue;
 		side.status = obstacle(c, e, &side.work, &why);
+		if (side.status == BENCH_OK && e->vendor) {
+			r = vendor_row(run, c, e, seconds / (double)run->ends->v.nr);
+			continue;
+		}
 		if (side.status == BENCH_OK) {
 			side.meter = meter_of(run, e->driver->energy);
 			sides[nr++] = side;

@@ -57,6 +57,9 @@ struct proc_exit proc_exit_from_status(int status);
  */
 int proc_capture(char *const *argv, int timeout_ms, size_t max, struct strbuf *out,
 		 struct strbuf *errs, struct proc_exit *ret, struct err *err);
+/* The same with an environment and the like; out and errs stand for its fd_out and fd_err. */
+int proc_capture_opts(const struct proc_opts *o, int timeout_ms, size_t max, struct strbuf *out,
+		      struct strbuf *errs, struct proc_exit *ret, struct err *err);
 /* Whether this process and its children have CAP_SYS_PTRACE. True when that is not known. */
 bool proc_may_trace(void);
 /* When a process began, in ticks since boot, by the text of its /proc/PID/stat. 0: unknown. */

@@ -102,7 +102,6 @@ struct bench_row {
 	const struct bench_identity *identity; /* NULL: it was never loaded */
 	enum bench_status status;
 	const char *reason; /* "" none; of a row that is ok: a note */
-	const char *timer;  /* of its driver */
 	uint64_t repeats;   /* timed calls */
 	struct bench_figures figures;
 	double gflops, gbps, clock_mhz, energy_j, temperature_c; /* NaN unknown */
@@ -110,6 +109,8 @@ struct bench_row {
 	double others;                                           /* machine_others; NaN unknown */
 	int64_t measured_ms;    /* when it began, since the epoch; 0: it was not measured */
 	const char *process_us; /* means of the processes, in order, with blanks between */
+	/* NULL: the host's clock, uniform operands, the processor */
+	const char *timer, *init, *device;
 };
 
 struct bench_listener {

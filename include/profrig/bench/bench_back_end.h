@@ -8,6 +8,9 @@
  *
  * A back end may also be named by the absolute path of a library: of another driver by its file's
  * name (bench_driver_of_file), else any with BLAS functions.
+ *
+ * A vendor's benchmark program is a back end by its name in BENCH_PROGRAMS, or by its path
+ * (bench_vendor.h).
  */
 #ifndef PROFRIG_BENCH_BACK_END_H
 #define PROFRIG_BENCH_BACK_END_H
@@ -90,12 +93,15 @@ struct bench_identity {
 	int threads;   /* that it uses; 0: it does not say */
 };
 
+struct bench_vendor_end;
+
 /* A back end of this session. */
 struct bench_end {
 	char *name; /* of the flavour, or the path */
 	char *path; /* to load; NULL: it is not installed */
 	const char *package;
-	const struct bench_driver *driver;
+	const struct bench_driver *driver; /* NULL: it is no library */
+	struct bench_vendor_end *vendor;   /* NULL: it is no program */
 	struct bench_identity identity;
 	bool loaded;
 	int status;   /* of its rows when it was not loaded: enum bench_status */
