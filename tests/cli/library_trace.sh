@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 cd "$T" || exit 1
 
-# PyTorch's words: 3 products of rocBLAS in two operators, 2 collectives in a group, kernels on one stream
+# PyTorch's words: 3 products of rocBLAS in two operators, 2 collectives, kernels on one stream
 python3 - <<'P'
 import json
 events = []
@@ -17,11 +17,9 @@ add("rocblas_sgemm", "user_annotation", 10, 20); launch(12, 1, "Cijk_small", 200
 add("rocblas_sgemm", "user_annotation", 40, 20); launch(42, 2, "Cijk_large", 210, 40)
 add("aten::bmm", "cpu_op", 110, 50)
 add("rocblas_sgemm", "user_annotation", 120, 20); launch(122, 3, "Cijk_small", 260, 7)
-add("ncclAllReduce", "user_annotation", 170, 1)
-add("ncclAllReduce", "user_annotation", 172, 1)
-add("ncclGroupEnd", "user_annotation", 175, 15)
-launch(176, 4, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 300, 20)
-launch(178, 5, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 320, 28)
+kernel = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
+add("ncclAllReduce", "user_annotation", 170, 4); launch(172, 4, kernel, 300, 20)
+add("ncclAllReduce", "user_annotation", 175, 5); launch(178, 5, kernel, 320, 28)
 json.dump({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "MI300X"}], "traceEvents": events}, open("rank.pt.trace.json", "w"))
 P
 gemm() { echo "./rocblas-bench -f gemm -r f32_r --transposeA N --transposeB N -m $1 -n 100 -k 50 --alpha 1 --lda $1 --ldb 50 --beta 0 --ldc $1"; }
@@ -39,8 +37,8 @@ code "a trace and two logs" 0 "$PROFRIG" -q analyze rank.pt.trace.json rocblas.7
 is "each configuration has its time and its kernel" "$(rows both operation trace_calls trace_ns kernels kernel called_by unmatched)" \
 	"sgemm|1|40000|1|Cijk_large|aten::mm|
 sgemm|2|12000|1|Cijk_small|aten::bmm|
-AllReduce|1|28000|1|ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)|ncclGroupEnd|
-AllReduce|1|20000|1|ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)|ncclGroupEnd|"
+AllReduce|1|28000|1|ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)|ncclAllReduce|
+AllReduce|1|20000|1|ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)|ncclAllReduce|"
 is "10^7 flops in 40 us, twice 10^6 in 12" "$(rows both trace_tflops | sed -n 1,2p | awk '{ printf "%.6f ", $1 }')" "0.250000 0.166667 "
 is "shares are of all work on devices" "$(rows both trace_share | awk '{ printf "%.2f ", $1; s += $1 } END { printf "%.6f", s }')" "0.40 0.12 0.28 0.20 1.000000"
 is "nothing is warned of" "$(jq -c '[.warnings[].code]' both/analysis.json)" "[]"

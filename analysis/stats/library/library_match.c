@@ -243,6 +243,7 @@ const char *library_why_text(const struct library_row_match *r, char *buf, size_
 			"several processes make such calls, and the log does not say which",
 		[WHY_THREADS] = "calls of several threads overlap",
 		[WHY_QUEUES] = "several devices or queues run such kernels",
+		[WHY_GROUPS] = "a group launches several calls in an order of its own",
 		[WHY_CLOCK] = "times of the log and of the trace cannot be compared",
 		[WHY_OPEN] = "no fitting operator is open during all of a call, or several are",
 	};

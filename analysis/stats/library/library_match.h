@@ -19,8 +19,9 @@
  *
  * Collectives are matched with their kernels instead, if those of the process are as many: on one
  * device, in the order of their launches, or, without launches, on one queue. A graph launches
- * other numbers of kernels than there were calls. Where kernels cannot be matched, calls of the API
- * (ncclAllReduce) are.
+ * other numbers of kernels than there were calls. A group may launch its calls sorted by size:
+ * where it is seen to launch several, and their configurations differ, they are not matched. Where
+ * kernels cannot be matched, calls of the API (ncclAllReduce) are.
  *
  * Where the numbers differ (a graph's replays, a torn record, a trace that began later), no call of
  * the class is matched in this process. What has no order in the log (a profile) is not matched,
@@ -59,6 +60,7 @@ enum library_why {
 	WHY_PROCESSES, /* several processes make such calls, and the log does not say which */
 	WHY_THREADS,   /* calls of several threads overlap */
 	WHY_QUEUES,    /* kernels of several devices, or of several queues without launches */
+	WHY_GROUPS,    /* a group launched kernels of several configurations */
 	WHY_CLOCK,     /* times of the log and the trace cannot be compared */
 	WHY_OPEN,      /* no fitting call is open during the logged one, or several are */
 };

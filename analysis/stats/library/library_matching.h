@@ -36,6 +36,7 @@ struct traced {
 struct call_class {
 	char text[LIBRARY_CLASS_MAX];
 	uint64_t calls, events; /* of the logs */
+	bool no_order;          /* the trace has some, and not all of the log have an order */
 };
 
 struct matching {

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/search.h"
+
 /* The outer one of two calls that begin together is first. */
 static int in_time(const struct traced *a, const struct traced *b)
 {
@@ -148,16 +150,44 @@ static bool threads_overlap(const struct sides *s)
 /* Kernels in the order of their launches, or of one queue. */
 static bool kernels_ordered(const struct model *m, const struct sides *s)
 {
-	bool linked = true, one_queue = true;
+	bool linked = true, unlinked = true, one_queue = true;
 	str_id device = m->tracks.v[s->t->track].device;
 
 	for (size_t i = 0; i < s->traces; i++) {
 		linked &= s->t[i].linked;
+		unlinked &= !s->t[i].linked;
 		one_queue &= s->t[i].track == s->t->track;
 		if (m->tracks.v[s->t[i].track].device != device)
 			return false;
 	}
-	return linked || (one_queue && !s->t->linked);
+	return linked || (one_queue && unlinked);
+}
+
+/* The call that ends the group in which a kernel was launched; SPAN_NONE. */
+static uint64_t group_of(const struct matching *mt, const struct traced *t)
+{
+	const struct span_columns *c = &mt->m->spans;
+	uint64_t up = t->linked ? c->parent[mt->lm->launch[t->span]] : SPAN_NONE;
+
+	return up != SPAN_NONE && strstr(model_str(mt->m, c->name[up]), "GroupEnd") ? up
+										    : SPAN_NONE;
+}
+
+/* Whether a group launched several kernels, of calls that differ: it may sort them by size. */
+static bool groups_sort(const struct matching *mt, const struct sides *s)
+{
+	const struct library_event *e = mt->lc->events.v;
+	bool differ = false;
+
+	for (size_t i = 1; i < s->logs; i++)
+		differ |= e[s->l[i].event].row != e[s->l[0].event].row;
+	for (size_t i = 1; differ && i < s->traces; i++) {
+		uint64_t group = group_of(mt, &s->t[i]);
+
+		if (group != SPAN_NONE && group == group_of(mt, &s->t[i - 1]))
+			return true;
+	}
+	return false;
 }
 
 /* Of one process. */
@@ -167,6 +197,8 @@ static enum library_why process_match(const struct matching *mt, struct sides *s
 		return WHY_COUNTS;
 	if (s->t->kernel && !kernels_ordered(mt->m, s))
 		return WHY_QUEUES;
+	if (s->t->kernel && groups_sort(mt, s))
+		return WHY_GROUPS;
 	if (threads_known(s)) {
 		threads_match(mt, *s);
 		return WHY_NONE;
@@ -182,6 +214,7 @@ static enum library_why process_match(const struct matching *mt, struct sides *s
 static enum library_why side_of(struct traced *t, size_t n, bool only, struct sides *s)
 {
 	int64_t pid = s->l->pid;
+	size_t at;
 
 	if (pid == LIBRARY_NO_ID) {
 		if (n && (!only || t->pid != t[n - 1].pid || strcmp(t->host, t[n - 1].host) != 0))
@@ -190,11 +223,11 @@ static enum library_why side_of(struct traced *t, size_t n, bool only, struct si
 		s->traces = n;
 		return n ? WHY_NONE : WHY_ABSENT;
 	}
-	while (n && t->pid < pid)
-		t++, n--;
+	at = LOWER_BOUND(i, 0, n, t[i].pid < pid);
+	t += at;
+	n -= at;
 	s->t = t;
-	for (s->traces = 0; s->traces < n && t[s->traces].pid == pid;)
-		s->traces++;
+	s->traces = LOWER_BOUND(i, 0, n, t[i].pid <= pid);
 	if (s->traces && strcmp(t->host, t[s->traces - 1].host) != 0)
 		return WHY_PROCESSES;
 	return s->traces ? WHY_NONE : WHY_ABSENT;
@@ -241,15 +274,13 @@ static void group_match(const struct matching *mt, struct sides s, struct traced
 	unmatched(mt, &s, why);
 }
 
-static void class_match(const struct matching *mt, uint32_t class, struct sides all)
+static void class_match(struct matching *mt, uint32_t class, struct sides all)
 {
-	const struct call_class *c = &mt->classes.v[class];
+	struct call_class *c = &mt->classes.v[class];
 	size_t kernels = 0;
 
 	if (all.traces && c->calls != c->events) {
-		for (size_t i = 0; i < mt->lc->rows.nr; i++)
-			if (mt->of_row[i] == class)
-				mt->lm->row[i].why = WHY_NO_ORDER;
+		c->no_order = true;
 		return;
 	}
 	while (kernels < all.traces && all.t[kernels].kernel)
@@ -282,4 +313,7 @@ void library_order_match(struct matching *mt)
 			s.traces++;
 		class_match(mt, c, s);
 	}
+	for (size_t i = 0; i < mt->lc->rows.nr; i++)
+		if (mt->of_row[i] != CLASS_NONE && mt->classes.v[mt->of_row[i]].no_order)
+			mt->lm->row[i].why = WHY_NO_ORDER;
 }

@@ -10,7 +10,7 @@
 #include "profrig/base/vec.h"
 #include "profrig/model/library_calls.h"
 
-/* Matched calls around one; no library hands calls on so deep. */
+/* Matched calls around one that are looked at; no library hands calls on so deep. */
 #define CHAIN_MAX 16
 
 /* What a row has of one name. */
@@ -93,15 +93,12 @@ struct chain {
 
 static void chain_put(struct chain *c, uint64_t span)
 {
-	if (c->nr < CHAIN_MAX)
-		c->span[c->nr++] = span;
-	else
-		c->span[CHAIN_MAX - 1] = span;
+	c->span[c->nr++] = span;
 }
 
 static void chain_climb(const struct tracing *tr, struct chain *c, uint64_t span)
 {
-	for (; span != SPAN_NONE; span = outer_call(tr, span))
+	for (; span != SPAN_NONE && c->nr < CHAIN_MAX; span = outer_call(tr, span))
 		chain_put(c, span);
 }
 
@@ -161,10 +158,12 @@ static void cpu_call_add(struct tracing *tr, uint64_t span)
 {
 	uint32_t row = tr->row_of[span];
 	bool outermost = true, inside = false;
+	struct chain c = { .nr = 0 };
 
-	for (uint64_t up = outer_call(tr, span); up != SPAN_NONE; up = outer_call(tr, up)) {
-		outermost &= !row_is_cpu(tr, tr->row_of[up]);
-		inside |= tr->row_of[up] == row;
+	chain_climb(tr, &c, outer_call(tr, span));
+	for (size_t i = 0; i < c.nr; i++) {
+		outermost &= !row_is_cpu(tr, tr->row_of[c.span[i]]);
+		inside |= tr->row_of[c.span[i]] == row;
 	}
 	tr->timed[span] = 1;
 	if (!inside)
@@ -196,7 +195,8 @@ static uint64_t caller_of(const struct tracing *tr, uint64_t span)
 		from = tr->lt->match.launch ? tr->lt->match.launch[span] : SPAN_NONE;
 	if (from == SPAN_NONE)
 		return SPAN_NONE;
-	for (from = c->parent[from]; from != SPAN_NONE; from = c->parent[from])
+	from = c->parent[from];
+	for (int i = 0; i < CHAIN_MAX && from != SPAN_NONE; i++, from = c->parent[from])
 		if (tr->row_of[from] == LIBRARY_ROW_NONE)
 			return from;
 	return SPAN_NONE;

@@ -17,6 +17,8 @@
  * have its time. In the shares it counts once: for the outermost call. So the shares of device work
  * add up to 1 at most; those of the processor do for one thread.
  *
+ * Memory: 21 bytes for each span of the trace, 24 for each name of work in each row.
+ *
  *	share = ns / durations of all work on devices, or, of a library of the processor, / the time
  *		that the inputs cover
  *	TFLOP/s = flops of one call · calls with time / ns / 1000

@@ -313,6 +313,46 @@ TEST(collectives_by_their_kernels)
 		     "ncclGroupEnd -\n");
 }
 
+/* Calls of two sizes: a group sorts them. */
+TEST(collectives_of_a_group)
+{
+	static const char log[] = "n1:77:77 [0] NCCL INFO AllReduce: opCount 0 sendbuff 0x1 "
+				  "recvbuff 0x2 count 9 datatype 7 op 0 root 0 comm 0x10 "
+				  "[nranks=2] stream 0x3\n" NCCL("77", "77", "AllReduce");
+	static const char *const launches[] = {
+		"ncclGroupEnd 5-20 launch#1 6-7 launch#2 8-9",
+		"ncclGroupEnd 5-7 launch#1 6-7 ncclGroupEnd 8-9 launch#2 8-9",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(launches); i++) {
+		CLEANUP(model_freep)
+		struct model *m =
+			session_of(TRACE_CLOCK_MONOTONIC, 1,
+				   textf("thread 77/77: %s\nqueue gpu0/7: ncclKernel_AllReduce_x#1 "
+					 "100-130 ncclKernel_AllReduce_x#2 130-150\n",
+					 launches[i]),
+				   ONE_LOG(log));
+		CLEANUP(table_set_release) struct table_set ts = analyse_library(m);
+
+		expect_table(table_set_find(&ts, "library_calls"),
+			     i ? "trace_ns unmatched\n20 -\n30 -\n"
+			       : "trace_ns unmatched\n"
+				 "- 'a group launches several calls in an order of its own'\n"
+				 "- 'a group launches several calls in an order of its own'\n");
+	}
+}
+
+/* One kernel has a launch, the other none: no order is known. */
+TEST(collectives_with_a_lost_launch)
+{
+	expect_calls("rank 77/77: launch#1 1-2\n"
+		     "queue gpu0/7 owner=77: ncclKernel_AllReduce_x#1 10-30 "
+		     "ncclKernel_AllReduce_x 30-40\n",
+		     LOGS({ "a.log", NCCL("77", "77", "AllReduce") NCCL("77", "77", "AllReduce") }),
+		     "AllReduce 0 - - - 0 - - "
+		     "'several devices or queues run such kernels'\n");
+}
+
 TEST(collectives_of_ranks)
 {
 	static const char trace[] =
