@@ -358,6 +358,7 @@ static enum record_is text_count(struct library_log *log, size_t parser,
 	} else if (known->is == RECORD_BAD) {
 		text_parse(log, parser, f->text); /* says why */
 	}
+	f->when.tid = f->tid;
 	if (known->is == RECORD_CALL)
 		call_count(log, known, &f->when);
 	*ret_calls = f->when.calls;
@@ -671,6 +672,7 @@ static bool torn_join_with(struct library_log *log, const struct torn_text *t, c
 	if (!k || k->is != RECORD_CALL)
 		return false;
 	when.pid = log->pid;
+	when.late = true;
 	log->opens = 0;
 	call_count(log, k, &when);
 	log->n.torn--;

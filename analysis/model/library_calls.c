@@ -14,8 +14,9 @@
 
 struct library_priv {
 	struct pool texts;
-	struct u64map rows; /* hash of library, level and key → row */
-	struct u64map over; /* hashes of keys in "[other]" */
+	struct u64map rows;    /* hash of library, level and key → row */
+	struct u64map over;    /* hashes of keys in "[other]" */
+	struct u64map streams; /* hash of input, pid and tid → stream */
 };
 
 struct library_calls *library_calls_new(void)
@@ -36,6 +37,9 @@ void library_calls_free(struct library_calls *lc)
 	pool_release(&lc->priv->texts);
 	u64map_release(&lc->priv->rows);
 	u64map_release(&lc->priv->over);
+	u64map_release(&lc->priv->streams);
+	VEC_RELEASE(&lc->events);
+	VEC_RELEASE(&lc->streams);
 	free(lc->priv);
 	free(lc);
 }
@@ -93,6 +97,97 @@ static int64_t time_sum(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
+/* ---- order ---- */
+
+void library_calls_keep_order(struct library_calls *lc)
+{
+	lc->ordered = true;
+}
+
+void library_calls_set_input(struct library_calls *lc, uint32_t input)
+{
+	for (size_t i = 0; i < lc->streams.nr; i++)
+		lc->streams.v[i].input = input;
+	u64map_release(&lc->priv->streams); /* by the inputs that they had */
+	lc->priv->streams = (struct u64map)U64MAP_INIT;
+}
+
+static bool stream_is(const struct library_stream *a, const struct library_stream *b)
+{
+	return a->pid == b->pid && a->tid == b->tid && a->input == b->input;
+}
+
+/* LIBRARY_ROW_NONE: there are too many. Mostly it is that of the event before. */
+static uint32_t stream_of(struct library_calls *lc, const struct library_stream *s)
+{
+	uint64_t hash = mix64(mix64((uint64_t)s->pid) ^ (uint64_t)s->tid) + s->input;
+	uint32_t at;
+
+	if (lc->events.nr > 0) {
+		at = lc->events.v[lc->events.nr - 1].stream;
+		if (stream_is(&lc->streams.v[at], s))
+			return at;
+	}
+	for (; (at = u64map_get(&lc->priv->streams, hash)) != U64MAP_NONE; hash = mix64(hash))
+		if (stream_is(&lc->streams.v[at], s))
+			return at;
+	if (lc->streams.nr >= LIBRARY_STREAMS_MAX)
+		return LIBRARY_ROW_NONE;
+	*u64map_at(&lc->priv->streams, hash) = (uint32_t)lc->streams.nr;
+	VEC_PUSH(&lc->streams, *s);
+	return (uint32_t)lc->streams.nr - 1;
+}
+
+static void event_add(struct library_calls *lc, const struct library_stream *s,
+		      struct library_event e)
+{
+	if (lc->events.nr >= LIBRARY_EVENTS_MAX)
+		return;
+	e.stream = stream_of(lc, s);
+	if (e.stream != LIBRARY_ROW_NONE)
+		VEC_PUSH(&lc->events, e);
+}
+
+static void event_count(struct library_calls *lc, uint32_t row, const struct library_when *w)
+{
+	struct library_stream s = { .pid = w->pid, .tid = w->tid };
+
+	if (!lc->ordered || w->calls != 1 || w->late || lc->rows.v[row].level == LEVEL_PROFILE)
+		return;
+	event_add(lc, &s,
+		  (struct library_event){ .t_ns = w->t_ns, .dur_ns = w->dur_ns, .row = row });
+}
+
+/* Events of rows that stay, by their new numbers. */
+static void events_renumber(struct library_calls *lc, const uint32_t *now)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < lc->events.nr; i++) {
+		struct library_event e = lc->events.v[i];
+
+		if (lc->rows.v[e.row].dropped)
+			continue;
+		e.row = now[e.row];
+		lc->events.v[kept++] = e;
+	}
+	lc->events.nr = kept;
+}
+
+static void events_merge(struct library_calls *lc, const struct library_calls *from,
+			 const uint32_t *now)
+{
+	for (size_t i = 0; lc->ordered && i < from->events.nr; i++) {
+		struct library_event e = from->events.v[i];
+		const struct library_stream *s = &from->streams.v[e.stream];
+
+		e.row = now[e.row];
+		event_add(lc, s, e);
+	}
+}
+
+/* ---- calls ---- */
+
 void library_calls_count(struct library_calls *lc, uint32_t row, uint64_t flops, uint64_t bytes,
 			 const struct library_when *w)
 {
@@ -119,6 +214,7 @@ void library_calls_count(struct library_calls *lc, uint32_t row, uint64_t flops,
 	rank_add(r, w->rank);
 	if (r->key[0] == '[')
 		lc->over_calls += w->calls;
+	event_count(lc, row, w);
 }
 
 static uint32_t row_new(struct library_calls *lc, const struct library_call *c, const char *key,
@@ -307,6 +403,7 @@ void library_calls_settle(struct library_calls *lc)
 
 	rows_drop(lc, &l);
 	rows_renumber(lc, &l, now);
+	events_renumber(lc, now);
 	rows_compact(lc, now);
 	rows_index(lc);
 	VEC_RELEASE(&l.groups);
@@ -376,6 +473,7 @@ void library_calls_merge(struct library_calls *lc, const struct library_calls *f
 		if (from->rows.v[i].caller != LIBRARY_ROW_NONE &&
 		    lc->rows.v[now[i]].caller == LIBRARY_ROW_NONE)
 			lc->rows.v[now[i]].caller = now[from->rows.v[i].caller];
+	events_merge(lc, from, now);
 	over_merge(lc, &from->priv->over);
 	lc->doubled += from->doubled;
 	free(now);

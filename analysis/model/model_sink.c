@@ -548,6 +548,7 @@ static void sink_op_library(struct sink *s, struct library_calls *take)
 	struct model_priv *p = model_priv_of(s);
 
 	p->in->library += library_calls_totals(take).calls;
+	library_calls_set_input(take, p->current);
 	if (!p->model->library) {
 		p->model->library = take;
 		return;

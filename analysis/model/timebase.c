@@ -221,6 +221,22 @@ void timebase_fix(struct model *m, input_id input)
 	m->priv->input_states.v[input].fixed = true;
 }
 
+/* Own clocks with a real time are left as they are where nothing was to be met in it. */
+bool timebase_meets(const struct model *m, input_id a, input_id b)
+{
+	const struct input *in[] = { &m->inputs.v[a], &m->inputs.v[b] };
+	enum trace_clock domain[2];
+
+	if (a == b)
+		return true;
+	for (int i = 0; i < 2; i++) {
+		domain[i] = domain_of(m, i ? b : a, false);
+		if (domain[i] == TRACE_CLOCK_OWN || in[i]->start_taken)
+			return false;
+	}
+	return domain[0] == domain[1];
+}
+
 static size_t inputs_with_times(const struct model *m)
 {
 	size_t nr = 0;

@@ -56,6 +56,9 @@ const struct warning_info warning_table[] = {
 	{ W_LIBRARY_GRAPHS, SEV_WARNING,
 	  "the trace launches graphs more often than it makes them; libraries log the calls of a "
 	  "graph once, when it is captured, so counts of library calls are too low" },
+	{ W_LIBRARY_UNMATCHED, SEV_NOTE,
+	  "calls that a log of a library tells cannot be told apart in the trace, so they have no "
+	  "time and no kernels there; the column unmatched of library_calls says why" },
 	{ W_UNTERMINATED, SEV_WARNING,
 	  "a file that is written by appending has no end mark, or its last record is cut; all "
 	  "before it was read. The recording program died or is still running" },

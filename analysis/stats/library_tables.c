@@ -1,8 +1,10 @@
 /*
- * Tables of library calls: what logs of libraries tell (library_calls.h), by configuration, and
- * which library handed calls on to which.
+ * Tables of library calls: what logs of libraries tell (library_calls.h), by configuration, what a
+ * trace of the same session tells of them (library_trace.h), and which library handed calls on to
+ * which.
  */
 #include "analyses_private.h"
+#include "library_trace.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -25,7 +27,15 @@
 	X(F64, share) \
 	X(F64, tflops) \
 	X(STR, key) \
-	X(STR, config)
+	X(STR, config) \
+	X(U64, trace_calls) \
+	X(F64, trace_ns) \
+	X(F64, trace_share) \
+	X(F64, trace_tflops) \
+	X(U64, kernels) \
+	X(STR, kernel) \
+	X(STR, called_by) \
+	X(STR, unmatched)
 TABLE_FORM(library_calls, LIBRARY_CALLS,
 	   "one row per library and configuration of its calls, as logs of the library tell them");
 
@@ -51,8 +61,9 @@ static double share_of(const struct library_row *r, const struct library_totals 
 }
 
 static void calls_add(struct table *t, const struct library_row *r,
-		      const struct library_totals *all)
+		      const struct library_totals *all, const struct library_traced *traced)
 {
+	char why[128];
 	bool timed = r->timed > 0;
 	double flops = known_sum(r->flops, r->all_flops);
 
@@ -70,18 +81,26 @@ static void calls_add(struct table *t, const struct library_row *r,
 					       : NAN,
 			     .key = r->key,
 			     .config = r->config,
+			     .trace_calls = traced->match->calls,
+			     .trace_ns = traced->timed ? (double)traced->ns : NAN,
+			     .trace_share = traced->share,
+			     .trace_tflops = traced->tflops,
+			     .kernels = traced->kernels,
+			     .kernel = traced->kernel,
+			     .called_by = traced->caller,
+			     .unmatched = library_why_text(traced->match, why, sizeof(why)),
 		     });
 }
 
 /* By flops, then by time, then as the rows came. */
-static struct table *calls_table(const struct library_calls *lc)
+static struct table *calls_table(const struct library_calls *lc, const struct library_trace *lt)
 {
 	struct table *t = table_make(&library_calls_form);
 	struct library_totals all = library_calls_totals(lc);
 	const int keys[] = { ~4, ~6, ~2, 0, 9 };
 
 	for (size_t i = 0; i < lc->rows.nr; i++)
-		calls_add(t, &lc->rows.v[i], &all);
+		calls_add(t, &lc->rows.v[i], &all, &lt->row[i]);
 	table_sort(t, keys, sizeof(keys) / sizeof(*keys));
 	return t;
 }
@@ -197,15 +216,48 @@ static void graphs_warn(struct model *m)
 		   (double)g.launches / (double)(g.instances ? g.instances : 1));
 }
 
+/* Calls that the trace has, and that cannot be told apart there. */
+static void unmatched_warn(struct model *m, const struct library_trace *lt)
+{
+	const struct library_row *first = NULL;
+	const struct library_row_match *why = NULL;
+	uint64_t calls = 0;
+	char text[128];
+
+	for (size_t i = 0; i < m->library->rows.nr; i++) {
+		const struct library_row *r = &m->library->rows.v[i];
+		const struct library_row_match *match = &lt->match.row[i];
+
+		if (match->why == WHY_NONE || match->why == WHY_ABSENT || r->calls <= match->calls)
+			continue;
+		calls += r->calls - match->calls;
+		first = first ? first : r;
+		why = why ? why : match;
+	}
+	if (first)
+		model_warn(m, UINT32_MAX, W_LIBRARY_UNMATCHED, calls,
+			   "%" PRIu64
+			   " logged calls have no time by the trace; the first are %s of %s: %s",
+			   calls, first->operation, first->library,
+			   library_why_text(why, text, sizeof(text)));
+}
+
 static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
 	       struct err *err)
 {
+	struct library_trace lt;
+
 	(void)o, (void)err;
 	if (!m->library || m->library->rows.nr == 0)
 		return 0;
 	graphs_warn(m);
-	table_set_add(out, calls_table(m->library));
+	if (m->spans.nr && !m->windows.nr)
+		model_nest(m);
+	library_trace_of(m, &lt);
+	unmatched_warn(m, &lt);
+	table_set_add(out, calls_table(m->library, &lt));
 	table_set_add(out, layers_table(m->library));
+	library_trace_release(&lt);
 	return 0;
 }
 

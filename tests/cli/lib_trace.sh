@@ -61,7 +61,7 @@ code "a log that ends inside a record" 6 "$PROFRIG" -q analyze cut.log -o an
 
 # Every library's log of the recordings, as a whole analysis.
 code "an analysis of a log" 0 "$PROFRIG" -q analyze a.log -o an
-is "has its table" "$(head -n 1 an/tables/library_calls.csv)" "library,operation,calls,ranks,flops,bytes,logged_ns,share,tflops,key,config"
+is "has its table" "$(head -n 1 an/tables/library_calls.csv)" "library,operation,calls,ranks,flops,bytes,logged_ns,share,tflops,key,config,trace_calls,trace_ns,trace_share,trace_tflops,kernels,kernel,called_by,unmatched"
 is "of all configurations" "$(wc -l <an/tables/library_calls.csv)" 3
 is "and its calls in info" "$("$PROFRIG" -q info --json a.log | jq -c '[.reader, .definitions.library_calls, .definitions.configurations, .partial]')" '["library_log",4,2,false]'
 

@@ -68,6 +68,20 @@ P
 else
 	skip "its convolutions with oneDNN" "libdnnl2 is not installed"
 fi
+# by the trace: which operators needed the primitives. Debian's PyTorch counts from a moment that is known to milliseconds, so some primitives fit no operator.
+columns() { "$python" - "$run/analysis/tables/library_calls.csv" "$@" <<'P'
+import csv, sys
+for r in csv.DictReader(open(sys.argv[1], newline="")):
+    print("|".join(r[c] for c in sys.argv[2:]))
+P
+}
+inclusive() { awk -F, -v n="$1" '$2 == n { s += $5 } END { printf "%.0f", s }' "$run/analysis/tables/functions.csv"; }
+is "convolutions are made in operators of convolutions" "$(columns operation trace_calls called_by | awk -F'|' '$1 == "convolution" && $2 > 0 && tolower($3) !~ /conv/')" ""
+check "half of them at least are found in one" awk -v c="$(columns operation calls trace_calls | awk -F'|' '$1 == "convolution" { n += $2; f += $3 } END { print f / n }')" 'BEGIN { print c; exit c < 0.5 }'
+check "all that oneDNN logs takes a quarter of these operators' time at least, and no more than all" awk -v p="$(columns library logged_ns | awk -F'|' '$1 == "onednn" { s += $2 } END { printf "%.0f", s }')" \
+	-v o="$(inclusive aten::mkldnn_convolution)" -v b="$(inclusive aten::convolution_backward)" 'BEGIN { print p / (o + b); exit p > o + b || p < (o + b) / 4 }'
+is "products are found by the calls of the tracer" "$(columns library operation calls trace_calls logged_ns trace_ns | awk -F'|' '$2 == "sgemm" && ($3 != $4 || $5 != $6)')" ""
+is "in operators of products" "$(columns operation called_by | awk -F'|' '$1 == "sgemm" && $2 != "" && tolower($2) !~ /mm|linear/')" ""
 
 code "a perceptron" 0 train mlp torch_profiler,blas_trace
 run=$(cat "$T/out")

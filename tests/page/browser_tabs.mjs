@@ -165,7 +165,13 @@ test('library calls are listed for all libraries or one, with what was handed on
     equal(Number(exact(r.title[names.indexOf('Calls')])), want[i].calls);
     near(exact(r.title[names.indexOf('Work')]), want[i].flops, 1e-15);
     near(exact(r.title[names.indexOf('Share')]) / 100, want[i].share, 1e-12);
+    equal(r.text[names.indexOf('Kernel')], want[i].kernel);
+    equal(r.text[names.indexOf('Called by')], want[i].called_by);
+    equal(r.text[names.indexOf('Not found')], want[i].unmatched);
   });
+  const traced = want.filter((k) => k.trace_ns > 0);
+  deepEqual(traced.map((k) => k.kernel).sort(), ['Cijk_MT32', 'Cijk_MT64', 'Cijk_MT64']);
+  near(want.reduce((a, k) => a + (k.trace_share || 0), 0), 1, 1e-12);
   near(want.reduce((a, k) => a + k.share, 0), 1, 1e-12);
   const handed = table(demo, 'library_layers').filter((l) => l.caller);
   equal(handed.length, 1);

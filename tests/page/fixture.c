@@ -633,6 +633,45 @@ void fx_functions(struct report *r)
 	VEC_RELEASE(&f);
 }
 
+static void fx_library_span(struct sink *s, track_id t, const char *name, int64_t start_us,
+			    int64_t end_us, uint64_t correlation)
+{
+	struct span_def d = { .track = t,
+			      .kind = strstr(name, "Cijk") ? SPAN_KERNEL : SPAN_HOST,
+			      .start_ns = start_us * 1000,
+			      .end_ns = end_us * 1000,
+			      .name = sink_puts(s, name),
+			      .correlation = correlation,
+			      .args = STR_NONE };
+
+	s->ops->span(s, &d);
+}
+
+/* A trace of what the log tells, which lacks a product of f64. */
+static void fx_library_trace(struct sink *s)
+{
+	static const char *const kernels[] = { "Cijk_MT64", "Cijk_MT64", "Cijk_MT32" };
+	struct track_def thread = TRACK_DEF_INIT, queue = TRACK_DEF_INIT;
+	track_id t, q;
+
+	thread.kind = TRACK_THREAD;
+	thread.pid = thread.tid = 77;
+	queue.kind = TRACK_QUEUE;
+	queue.device = "gpu0";
+	queue.tid = 7;
+	t = s->ops->track(s, &thread);
+	q = s->ops->track(s, &queue);
+	fx_library_span(s, t, "aten::conv2d", 0, 60, 0);
+	fx_library_span(s, t, "miopenConvolutionForward", 5, 55, 0);
+	fx_library_span(s, t, "aten::mm", 60, 90, 0);
+	fx_library_span(s, t, "rocblas_dgemm", 90, 95, 0);
+	for (int i = 0; i < 3; i++) {
+		fx_library_span(s, t, "rocblas_sgemm", 10 + 25 * i, 20 + 25 * i, 0);
+		fx_library_span(s, t, "launch", 11 + 25 * i, 12 + 25 * i, (uint64_t)i + 1);
+		fx_library_span(s, q, kernels[i], 100 + 50 * i, 140 + 50 * i, (uint64_t)i + 1);
+	}
+}
+
 void fx_library(struct report *r, const char *log)
 {
 	CLEANUP(library_calls_freep) struct library_calls *calls = library_calls_new();
@@ -642,8 +681,13 @@ void fx_library(struct report *r, const char *log)
 	struct analysis_opts o = { 0 };
 	struct library_counts n;
 
+	library_calls_keep_order(calls);
 	library_log_text(reading, log, strlen(log));
 	library_log_end(reading, &n);
+	s->ops->input(s, "libraries.json", "tef");
+	s->ops->clock(s);
+	fx_library_trace(s);
+	s->ops->input_end(s);
 	s->ops->input(s, "libraries.log", "library_log");
 	s->ops->clock(s);
 	s->ops->library(s, STEAL(calls));

@@ -2,15 +2,17 @@
  * Logs of libraries (library_log.h): rocBLAS, hipBLASLt, MIOpen, Tensile, NCCL, RCCL, cuBLAS,
  * cuDNN, oneDNN, MKL and profrig's own BLAS tracer, alone or among the output of a program.
  *
- * The log becomes rows of calls by configuration (library_calls.h), no spans: most logs have no
- * times. Facts for `info`: what became of each line. Torn and impossible records are warnings, as
- * processes that share a stream tear each other's lines; a log that ends inside a record is
- * partial.
+ * The log becomes rows of calls by configuration (library_calls.h), in the order of the calls, and
+ * no spans: most logs have no times. Those of oneDNN, where it logs them, count from the epoch;
+ * other libraries write local time, or whole seconds. Facts for `info`: what became of each line.
+ * Torn and impossible records are warnings, as processes that share a stream tear each other's
+ * lines; a log that ends inside a record is partial.
  */
 #include "input_sink.h"
 #include "readers_private.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "profrig/library/library_log.h"
 #include "profrig/model/warnings.h"
@@ -53,6 +55,17 @@ static void losses_warn(struct sink *s, const struct library_counts *n,
 		sink_warnf(s, W_TRUNCATED, "the last record has no end: %s", n->torn_text);
 }
 
+static enum trace_clock clock_of(const struct library_calls *calls)
+{
+	for (size_t i = 0; i < calls->rows.nr; i++) {
+		const struct library_row *r = &calls->rows.v[i];
+
+		if (r->first_ns != LIBRARY_NO_TIME && strcmp(r->library, "onednn") == 0)
+			return TRACE_CLOCK_REALTIME;
+	}
+	return TRACE_CLOCK_OWN;
+}
+
 static int read_library_log(const char *path, struct sink *s, const struct read_opts *o,
 			    struct err *err)
 {
@@ -60,15 +73,17 @@ static int read_library_log(const char *path, struct sink *s, const struct read_
 	struct input_map whole = { 0 };
 	struct library_counts n;
 	struct err cut = ERR_INIT;
-	int r = library_log_read(path, calls, &n, &cut);
+	int r;
 
 	(void)o;
+	library_calls_keep_order(calls);
+	r = library_log_read(path, calls, &n, &cut);
 	if (r < 0) {
 		if (err)
 			*err = cut;
 		return r;
 	}
-	input_format(input_begin(s, path, "library_log"), "library log", TRACE_CLOCK_OWN);
+	input_format(input_begin(s, path, "library_log"), "library log", clock_of(calls));
 	s->ops->clock(s);
 	facts_push(s, &n, calls);
 	losses_warn(s, &n, calls);

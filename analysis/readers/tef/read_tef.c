@@ -181,6 +181,7 @@ static void blas_calls_push(struct tef *t)
 	CLEANUP(library_log_freep) struct library_log *log = library_log_new(NULL, calls);
 	struct library_counts n;
 
+	library_calls_keep_order(calls);
 	library_log_text(log, t->map.data, t->map.len);
 	library_log_end(log, &n);
 	t->sink->ops->library(t->sink, STEAL(calls));

@@ -26,9 +26,15 @@
  * A call that a library hands on to another one (MIOpen → rocBLAS) stays a row of its own, but
  * `nested` counts it: sums of flops over libraries leave it out.
  *
- * Memory: about 300 bytes and two texts for each row; at most LIBRARY_ROWS_MAX rows. Calls of later
- * configurations are rows "[other]", one for each library and operation, and over_calls counts
- * them; `distinct` still counts their keys. Not for several threads at once.
+ * Order: after library_calls_keep_order each call is an event, too, in the order of its log, so
+ * that it can be found in a trace. A row whose log tells how many calls it had, and not when (a
+ * profile, a text that stands for several calls, a torn record that is joined later), has calls
+ * without events; so has all that comes after LIBRARY_EVENTS_MAX.
+ *
+ * Memory: about 300 bytes and two texts for each row, 24 bytes for each event; at most
+ * LIBRARY_ROWS_MAX rows. Calls of later configurations are rows "[other]", one for each library and
+ * operation, and over_calls counts them; `distinct` still counts their keys. Not for several
+ * threads at once.
  */
 #ifndef PROFRIG_LIBRARY_CALLS_H
 #define PROFRIG_LIBRARY_CALLS_H
@@ -40,6 +46,8 @@
 #include "profrig/base/vec.h"
 
 #define LIBRARY_ROWS_MAX ((size_t)1 << 18)
+#define LIBRARY_EVENTS_MAX ((size_t)1 << 22)
+#define LIBRARY_STREAMS_MAX ((size_t)1 << 16)
 #define LIBRARY_TEXT_MAX ((size_t)8192) /* of a config or key; longer calls are no rows */
 #define LIBRARY_ROW_NONE UINT32_MAX
 #define LIBRARY_UNKNOWN UINT64_MAX /* flops or bytes */
@@ -57,13 +65,15 @@ struct library_when {
 	int64_t t_ns;    /* begin, clock of the log; LIBRARY_NO_TIME */
 	int64_t dur_ns;  /* of all of them; < 0 unknown */
 	int64_t pid;     /* LIBRARY_NO_ID */
+	int64_t tid;     /* LIBRARY_NO_ID */
 	int32_t rank;    /* LIBRARY_NO_ID */
 	uint32_t caller; /* row of the call that handed these on; LIBRARY_ROW_NONE */
+	bool late;       /* it was made before the call that was counted last: no event */
 };
 #define LIBRARY_WHEN_INIT \
 	{ \
 		.calls = 1, .t_ns = LIBRARY_NO_TIME, .dur_ns = -1, .pid = LIBRARY_NO_ID, \
-		.rank = LIBRARY_NO_ID, .caller = LIBRARY_ROW_NONE \
+		.tid = LIBRARY_NO_ID, .rank = LIBRARY_NO_ID, .caller = LIBRARY_ROW_NONE \
 	}
 
 /* A configuration, as row takes it. Texts are copied. */
@@ -96,18 +106,39 @@ struct library_row {
 	bool inexact, dropped; /* dropped: another level tells its calls */
 };
 
+/* Where calls of one order come from. */
+struct library_stream {
+	int64_t pid, tid; /* LIBRARY_NO_ID */
+	uint32_t input;   /* of the model: the log; 0 before a sink has taken the calls */
+};
+
+/* One call. */
+struct library_event {
+	int64_t t_ns, dur_ns; /* as in library_when */
+	uint32_t row, stream;
+};
+
 struct library_priv;
 struct library_calls {
 	VEC(struct library_row) rows; /* dropped ones among them until library_calls_settle */
 	uint64_t distinct;            /* configurations, those in "[other]" too */
 	uint64_t doubled;             /* calls that another level tells */
 	uint64_t over_calls;          /* calls in "[other]" */
+	bool ordered;                 /* library_calls_keep_order */
+	/* those of one log together, in its order; rows are void before library_calls_settle */
+	VEC(struct library_event) events;
+	VEC(struct library_stream) streams;
 	struct library_priv *priv;
 };
 
 struct library_calls *library_calls_new(void);
 void library_calls_free(struct library_calls *lc); /* NULL is fine */
 void library_calls_freep(struct library_calls **lc);
+
+/* From here on events are kept, also of what is merged. */
+void library_calls_keep_order(struct library_calls *lc);
+/* All streams are of this input. */
+void library_calls_set_input(struct library_calls *lc, uint32_t input);
 
 /* The row of a configuration, which is new, and without calls, unless it is known. */
 uint32_t library_calls_row(struct library_calls *lc, const struct library_call *c);
@@ -118,7 +149,7 @@ void library_calls_count(struct library_calls *lc, uint32_t row, uint64_t flops,
  * The end of a log: of rows that tell the same calls those of one level stay. Row numbers are void.
  */
 void library_calls_settle(struct library_calls *lc);
-/* Adds the settled rows of `from`. */
+/* Adds the settled rows of `from`, and its events behind those that are there. */
 void library_calls_merge(struct library_calls *lc, const struct library_calls *from);
 
 /* Sums over the rows; flops and bytes without those of nested calls. */

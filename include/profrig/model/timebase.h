@@ -33,6 +33,12 @@ struct timebase {
 
 /* The sink uses it for every input that begins after this call; NULL detaches. Borrowed. */
 void model_set_timebase(struct model *m, const struct timebase *tb);
+/*
+ * Whether times of two inputs can be compared: both are known on one clock, without an assumption.
+ * Also of an input whose times are no events. After model_finish; times of both are then its own
+ * plus shift_ns.
+ */
+bool timebase_meets(const struct model *m, input_id a, input_id b);
 /* Shift of an input's clock; false when it cannot be related. Pure. */
 bool timebase_shift(const struct timebase *tb, const struct input *in, int64_t *ret_shift_ns);
 

@@ -238,3 +238,121 @@ TEST(caller_of_another_level)
 	assert_int_equal(lc->rows.nr, 2);
 	assert_string_equal(lc->rows.v[lc->rows.v[0].caller].key, "outer");
 }
+
+/* ---- order ---- */
+
+/* "row:pid/tid@t+dur ", of all events */
+static void assert_events(const struct library_calls *lc, const char *want)
+{
+	char have[512] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < lc->events.nr; i++) {
+		const struct library_event *e = &lc->events.v[i];
+		const struct library_stream *s = &lc->streams.v[e->stream];
+
+		n += (size_t)snprintf(have + n, sizeof(have) - n, "%s:%d/%d/%u@%d+%d ",
+				      lc->rows.v[e->row].key, (int)s->pid, (int)s->tid, s->input,
+				      (int)e->t_ns, (int)e->dur_ns);
+	}
+	assert_string_equal(have, want);
+}
+
+static void event_push(struct library_calls *lc, const struct library_call *c, int64_t pid,
+		       int64_t tid, int64_t t_ns)
+{
+	struct library_when w = LIBRARY_WHEN_INIT;
+
+	w.pid = pid;
+	w.tid = tid;
+	w.t_ns = t_ns;
+	w.dur_ns = 5;
+	library_calls_count(lc, library_calls_row(lc, c), 0, 0, &w);
+}
+
+TEST(calls_in_their_order)
+{
+	CLEANUP(calls_release) struct library_calls *lc = library_calls_new();
+	struct library_call a = call_of("nccl", "a", LEVEL_BENCH, 0),
+			    b = call_of("nccl", "b", LEVEL_BENCH, 0);
+	struct library_when several = LIBRARY_WHEN_INIT, late = LIBRARY_WHEN_INIT;
+
+	event_push(lc, &b, 1, 1, 5); /* nothing is kept before it is wanted */
+	library_calls_keep_order(lc);
+	event_push(lc, &b, 1, 2, 10);
+	event_push(lc, &a, 1, 3, 20);
+	event_push(lc, &b, 1, 2, 30);
+	event_push(lc, &b, 4, 2, 40);
+	several.calls = 2;
+	library_calls_count(lc, library_calls_row(lc, &a), 0, 0, &several);
+	late.late = true;
+	library_calls_count(lc, library_calls_row(lc, &a), 0, 0, &late);
+	library_calls_settle(lc);
+	assert_int_equal(lc->streams.nr, 3);
+	assert_events(lc, "b:1/2/0@10+5 a:1/3/0@20+5 b:1/2/0@30+5 b:4/2/0@40+5 ");
+	library_calls_set_input(lc, 7);
+	assert_events(lc, "b:1/2/7@10+5 a:1/3/7@20+5 b:1/2/7@30+5 b:4/2/7@40+5 ");
+}
+
+/* Each call is there once: by the level whose row stays. A profile has no order. */
+TEST(order_of_levels)
+{
+	CLEANUP(calls_release) struct library_calls *lc = library_calls_new();
+	struct library_call trace = call_of("rocblas", "k", LEVEL_TRACE, 7),
+			    bench = call_of("rocblas", "k", LEVEL_BENCH, 7),
+			    other = call_of("rocblas", "o", LEVEL_BENCH, 8),
+			    profile = call_of("rocblas", "p", LEVEL_PROFILE, 9);
+
+	library_calls_keep_order(lc);
+	for (int i = 0; i < 2; i++) {
+		event_push(lc, &trace, 1, 1, i);
+		event_push(lc, &bench, 1, 1, 10 + i);
+		event_push(lc, &other, 1, 1, 20 + i);
+	}
+	event_push(lc, &profile, 1, 1, 30);
+	library_calls_settle(lc);
+	assert_events(lc, "k:1/1/0@10+5 o:1/1/0@20+5 k:1/1/0@11+5 o:1/1/0@21+5 ");
+	assert_int_equal(lc->rows.nr, 3);
+}
+
+TEST(order_of_several_logs)
+{
+	struct library_call a = call_of("nccl", "a", LEVEL_BENCH, 0),
+			    b = call_of("nccl", "b", LEVEL_BENCH, 0);
+
+	for (int kept = 0; kept < 2; kept++) {
+		CLEANUP(calls_release) struct library_calls *all = library_calls_new();
+
+		if (kept)
+			library_calls_keep_order(all);
+		for (uint32_t input = 0; input < 2; input++) {
+			CLEANUP(calls_release) struct library_calls *lc = library_calls_new();
+
+			library_calls_keep_order(lc);
+			event_push(lc, input ? &a : &b, 1, 1, 10);
+			event_push(lc, input ? &b : &a, 1, 1, 20);
+			library_calls_settle(lc);
+			library_calls_set_input(lc, input);
+			library_calls_merge(all, lc);
+		}
+		assert_events(all,
+			      kept ? "b:1/1/0@10+5 a:1/1/0@20+5 a:1/1/1@10+5 b:1/1/1@20+5 " : "");
+	}
+}
+
+/* What comes later is counted, and has no place in the order. */
+TEST(too_many_events)
+{
+	CLEANUP(calls_release) struct library_calls *lc = library_calls_new();
+	struct library_call c = call_of("nccl", "a", LEVEL_BENCH, 0);
+
+	library_calls_keep_order(lc);
+	for (size_t i = 0; i < LIBRARY_STREAMS_MAX + 10; i++)
+		event_push(lc, &c, (int64_t)i, 1, 0);
+	assert_int_equal(lc->streams.nr, LIBRARY_STREAMS_MAX);
+	assert_int_equal(lc->events.nr, LIBRARY_STREAMS_MAX);
+	for (size_t i = 0; i < LIBRARY_EVENTS_MAX; i++)
+		event_push(lc, &c, 1, 1, 0);
+	assert_int_equal(lc->events.nr, LIBRARY_EVENTS_MAX);
+	assert_int_equal(lc->rows.v[0].calls, LIBRARY_STREAMS_MAX + 10 + LIBRARY_EVENTS_MAX);
+}

@@ -1,8 +1,8 @@
 // A table that answers by sorting and filtering. Only the rows asked for enter the document; copying takes all that match.
 //
 //   new DataTable({ table, columns, rows, sort, filter, label, onstate }).el
-//     columns: [{ key, label, kind, text?, link? }], kind: text name count time energy power bytes share number flags
-//     rows: indexes into the table (default all);  text(row): a derived cell;  link(row): what a click on the name does;
+//     columns: [{ key, label, kind, text?, link?, mayLack? }], kind: text name count time energy power bytes share number flags
+//     rows: indexes into the table (default all);  text(row): a derived cell;  link(row): what a click on the name does; mayLack: a name that may be empty;
 //     unitOf(table, row): the unit of each cell where a column has no common one
 
 import { announce, clear, copyText, h, name as nameEl } from './dom.js';
@@ -201,6 +201,7 @@ export class DataTable {
     if (c.unitOf) return h('td', { cls, title: fmt.exact(v, c.unitOf(this.table, r)) }, fmt.quantity(v, c.unitOf(this.table, r)));
     switch (c.kind) {
       case 'name': {
+        if (c.mayLack && !v) return h('td', { cls });
         const go = c.link && c.link(r);
         const label = nameEl(v === null || v === undefined ? '' : String(v));
         return h('td', { cls }, go ? h('button', { type: 'button', cls: 'link', onclick: go.run, 'aria-label': `${go.label}: ${v}` }, label) : label);

@@ -17,12 +17,24 @@ const COLUMNS = [
   { key: 'bytes', label: 'Data', kind: 'bytes', about: 'that all calls of the row read and write' },
   { key: 'logged_ns', label: 'Time', kind: 'time', about: 'as the library logged it' },
   { key: 'tflops', label: 'Tflop/s', kind: 'number', about: 'work by logged time' },
+  { key: 'trace_ns', label: 'Traced', kind: 'time', about: 'of the calls that the trace has: the work on devices that they launched, or, of a library of the processor, themselves' },
+  { key: 'trace_share', label: 'Of work', kind: 'share', about: 'of all work on devices; of a library of the processor, of the time that the inputs cover' },
+  { key: 'trace_tflops', label: 'Traced Tflop/s', kind: 'number', about: 'work by traced time' },
+  { key: 'trace_calls', label: 'Found', kind: 'count', about: 'calls that the trace has, too' },
+  { key: 'kernel', label: 'Kernel', kind: 'name', mayLack: true, about: 'that took most of the traced time' },
+  { key: 'kernels', label: 'Kernels', kind: 'count', about: 'different ones' },
+  { key: 'called_by', label: 'Called by', kind: 'name', mayLack: true, about: 'function or operator that most calls were made in' },
+  { key: 'unmatched', label: 'Not found', kind: 'text', about: 'why calls were not found in the trace' },
   { key: 'config', label: 'As logged', kind: 'name', about: 'the text of the first call' },
 ];
 
+const ALWAYS = ['key', 'library', 'operation', 'calls', 'share', 'flops', 'config'];
+const TEXTS = ['name', 'text'];
+
 // What no row tells has no column.
 function told(table) {
-  return COLUMNS.filter((c) => !['ranks', 'logged_ns', 'tflops', 'bytes'].includes(c.key) || table.num(c.key).some((v) => v > 0));
+  const tells = (c) => (TEXTS.includes(c.kind) ? table.col(c.key).some((v) => v !== '') : table.num(c.key).some((v) => v > 0));
+  return COLUMNS.filter((c) => ALWAYS.includes(c.key) || (table.has(c.key) && tells(c)));
 }
 
 // "miopen handed 40 calls (1.2 Tflop) on to rocblas"
