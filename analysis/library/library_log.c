@@ -21,6 +21,7 @@
 #include "profrig/scan/input.h"
 
 #define TORN_MAX ((size_t)256) /* torn records that may still be joined */
+#define AHEAD_MAX 4            /* records of a line that are looked at up to its end */
 #define JOIN_LINES 8           /* a torn record's end is on one of so many lines behind it */
 #define PIECE_BYTES ((size_t)1 << 22)
 #define PREVIEW 80 /* bytes of an example */
@@ -442,7 +443,8 @@ static const struct known_text *record_ahead(const struct library_log *log, stru
 	const struct known_text *k;
 	XXH128_hash_t hash;
 
-	/* a line of many markers must not be hashed from each of them to its end */
+	/* longer ones are no calls, and a line of many markers must not be hashed from each of
+	 * them to its end */
 	if (parsers[parser]->split || log->forgets || line.n - begin > LIBRARY_TEXT_MAX)
 		return NULL;
 	*ret = record_at(log, line, f, begin, line.n);
@@ -488,6 +490,7 @@ static bool line_records(struct library_log *log, struct text_slice line, bool l
 	struct found_marker f = marker_first(log, line), next;
 	size_t least = 0, begin, end;
 	bool seen = false, info = false;
+	int tries = AHEAD_MAX;
 
 	for (; f.mark < log->set.nr; f = next) {
 		const struct marker_place *m = &log->set.v[f.mark];
@@ -504,13 +507,14 @@ static bool line_records(struct library_log *log, struct text_slice line, bool l
 			next = marker_find(&log->set, line, least);
 			continue;
 		}
-		known = record_ahead(log, line, f, begin, &r);
+		known = tries > 0 ? record_ahead(log, line, f, begin, &r) : NULL;
 		if (known) {
 			record_take(log, m->parser, known, &r, NULL);
 			return true;
 		}
-		if (!last && record_again(log, line, f, begin, &shape, &masked))
+		if (tries > 0 && !last && record_again(log, line, f, begin, &shape, &masked))
 			return true;
+		tries -= tries > 0;
 		next = marker_find(&log->set, line, least);
 		end = next.mark < log->set.nr ? record_begin(log, line, least, next) : line.n;
 		r = record_at(log, line, f, begin, end);

@@ -56,12 +56,16 @@ static size_t hex_digits(struct text_slice t, bool *ret_null)
 
 static bool begins_word(struct text_slice t, size_t at)
 {
-	return at == 0 || memchr(" ,=([", t.p[at - 1], 5) != NULL;
+	static const char before[] = { ' ', ',', '=', '(', '[' };
+
+	return at == 0 || memchr(before, t.p[at - 1], sizeof(before)) != NULL;
 }
 
 static bool ends_word(struct text_slice t, size_t at)
 {
-	return at == t.n || memchr(" ,)];", t.p[at], 5) != NULL;
+	static const char behind[] = { ' ', ',', ')', ']', ';' };
+
+	return at == t.n || memchr(behind, t.p[at], sizeof(behind)) != NULL;
 }
 
 /* The end of the address at `at`, of at most 15 digits that are not all 0; 0: it is none. */

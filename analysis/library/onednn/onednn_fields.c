@@ -292,8 +292,11 @@ static struct text_slice slice_behind(struct text_slice t, size_t n)
 
 static bool slice_is_time(struct text_slice t)
 {
+	static const char more[] = { '.', 'e', '+', '-' };
+
 	for (size_t i = 0; i < t.n; i++)
-		if (!(t.p[i] >= '0' && t.p[i] <= '9') && (i == 0 || !memchr(".e+-", t.p[i], 4)))
+		if (!(t.p[i] >= '0' && t.p[i] <= '9') &&
+		    (i == 0 || !memchr(more, t.p[i], sizeof(more))))
 			return false;
 	return t.n > 0;
 }
