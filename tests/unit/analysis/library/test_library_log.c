@@ -208,12 +208,18 @@ TEST(probe)
 
 /* ---- many configurations ---- */
 
-/* More than there are rows. A sanitizer multiplies what a line costs, and sees no more in more. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+/*
+ * More than there are rows. A sanitizer multiplies what a line costs: that of addresses sees no more
+ * in more of them, that of threads nothing in any, as there is one.
+ */
+#if defined(__SANITIZE_THREAD__)
+#define MANY 20000
+#elif defined(__SANITIZE_ADDRESS__)
 #define MANY ((int)LIBRARY_ROWS_MAX + 20000)
 #else
 #define MANY 1000000
 #endif
+#define OVER ((uint64_t)(MANY > (int)LIBRARY_ROWS_MAX ? MANY - (int)LIBRARY_ROWS_MAX : 0))
 
 /* Twice each, with the first again at the end. */
 static struct logged logged_many(void)
@@ -248,10 +254,12 @@ TEST(a_million_configurations)
 	assert_int_equal(l.calls->distinct, MANY);
 	assert_int_equal(t.calls, 2 * MANY);
 	assert_true(t.flops == (library_sum)2 * MANY * (MANY + 1));
-	assert_string_equal(last->key, "[other]");
-	assert_string_equal(last->operation, "sgemm");
-	assert_int_equal(last->calls, l.calls->over_calls);
-	assert_int_equal(l.calls->over_calls, 2 * (MANY - LIBRARY_ROWS_MAX));
+	assert_int_equal(l.calls->over_calls, 2 * OVER);
+	if (OVER > 0) {
+		assert_string_equal(last->key, "[other]");
+		assert_string_equal(last->operation, "sgemm");
+		assert_int_equal(last->calls, l.calls->over_calls);
+	}
 	library_calls_merge(all, l.calls);
 	library_calls_merge(all, l.calls);
 	t = library_calls_totals(all);
