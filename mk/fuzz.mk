@@ -31,7 +31,7 @@ fuzz-run: $(foreach e,$(or $(FUZZ),$(FUZZ_ENTRIES)),$(B)/fuzz/fuzz_$(e)) $(if $(
 		if [ -n "$(FAMILY)" ]; then \
 			rm -rf $$at.seeds && mkdir $$at.seeds && $(LIBRARY_SEEDS) "$(FAMILY)" $$at.seeds || exit 1; \
 			for f in tests/fuzz/corpus/$$e/$(FAMILY)*; do if [ -f "$$f" ]; then cp "$$f" $$at.seeds/; fi; done; \
-			awk -f mk/fuzz_dict.awk $(sort $(FAMILY_SRC)) >$$at.dict; dict=-dict=$$at.dict; dirs=$$at.seeds; \
+			LC_ALL=C awk -f mk/fuzz_dict.awk $(sort $(FAMILY_SRC)) >$$at.dict; dict=-dict=$$at.dict; dirs=$$at.seeds; \
 		else \
 			for d in tests/fuzz/corpus/$$e tests/fixtures/$$e; do if [ -d $$d ]; then dirs="$$dirs $$d"; fi; done; \
 			if [ -f tests/fuzz/$$e.dict ]; then dict=-dict=tests/fuzz/$$e.dict; fi; \

@@ -6,7 +6,7 @@
 		text = substr(line, RSTART, RLENGTH)
 		line = substr(line, RSTART + RLENGTH)
 		n = length(text) - 2
-		if (n >= 2 && n <= 40 && text !~ /%|, [a-z]+ [a-z]+ | is | are / && !seen[text]++)
+		if (n >= 2 && n <= 40 && text !~ /[^ -~]/ && text !~ /%|, [a-z]+ [a-z]+ | is | are / && !seen[text]++)
 			print text
 	}
 }

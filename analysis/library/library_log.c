@@ -402,7 +402,10 @@ static size_t record_begin(const struct library_log *log, struct text_slice line
 	const struct marker_place *m = &log->set.v[f.mark];
 	const struct library_parser *p = parsers[m->parser];
 	size_t begin = p->back && !m->m->info ? f.at - p->back(line, f.at) : f.at;
+	const char *cr = memrchr(line.p + begin, '\r', f.at - begin);
 
+	if (cr) /* what stands in front of a CR is no part of the record */
+		begin = (size_t)(cr + 1 - line.p);
 	return begin > least ? begin : least;
 }
 

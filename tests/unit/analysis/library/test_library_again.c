@@ -3,6 +3,7 @@
  * of all libraries, whole and damaged, are read with it and without (library_log_forgets).
  * PROFRIG_PROPERTY_CASES says how many.
  */
+#include "library_mangle.h"
 #include "library_parser.h"
 #include "library_test.h"
 #include "tests/fixtures/gen/library_lines.c"
@@ -238,5 +239,15 @@ TEST(known_records_before_a_cr)
 	CLEANUP(logged_release) struct logged l = logged_of(text);
 
 	assert_int_equal(l.n.records + l.n.doubled, 9);
+	assert_same(text, strlen(text), 0);
+}
+
+/* A CR between what belongs to a record and its marker. */
+TEST(cr_before_a_marker)
+{
+	static const char text[] = "{\"ph\":\"X\",\r\"cat\":\"blas\",\"args\":{\"m\":1}},\n"
+				   "[2025-02-28\r11:24:46][HIPBLASLT][1][Trace][f] A=0x1\n";
+
+	assert_survives(text, 4);
 	assert_same(text, strlen(text), 0);
 }
