@@ -209,8 +209,8 @@ TEST(probe)
 /* ---- many configurations ---- */
 
 /*
- * More than there are rows. A sanitizer multiplies what a line costs: that of addresses sees no more
- * in more of them, that of threads nothing in any, as there is one.
+ * More than there are rows. A sanitizer multiplies what a line costs: that of addresses sees no
+ * more in more of them, that of threads nothing in any, as there is one.
  */
 #if defined(__SANITIZE_THREAD__)
 #define MANY 20000
