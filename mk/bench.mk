@@ -91,7 +91,7 @@ $(BENCH_LIBRARY): $(B)/obj/tests/bench/bench_library.o $(LIBANALYSIS) $(LIBBASE)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(ANALYSIS_LIBS) $(BASE_LIBS) $(SYS_LIBS)
 bench: bench-library
-bench-library: $(BENCH_LIBRARY) ## counting calls of a library's log against grep, sort and uniq (BENCH_MB=1000)
+bench-library: $(BENCH_LIBRARY) ## counting calls in each library's log against grep, sort and uniq (BENCH_MB=200, BENCH_ONLY=nccl)
 	@$(BENCH_LIBRARY) $(B)
 .PHONY: bench-library
 

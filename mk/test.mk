@@ -38,7 +38,7 @@ $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay.o $(LIBHAR
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(HARNESS_LIBS) $(ANALYSIS_LIBS) $(BASE_LIBS) $(SYS_LIBS)
 
-test-build: all $(UNIT_BIN) $(FAKES) $(FUZZ_BIN)
+test-build: all $(UNIT_BIN) $(FAKES) $(FUZZ_BIN) $(LIBRARY_SEEDS)
 
 test-unit: test-build ## unit tests and corpus replay only
 	@B=$(B) tests/run.sh $(UNIT_BIN) $(if $(FUZZ_BIN),tests/fuzz/replay.sh)

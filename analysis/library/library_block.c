@@ -62,12 +62,13 @@ static bool block_starts(struct text_slice line, size_t at)
 static void block_emit(struct library_log *log, struct block_state *s)
 {
 	struct log_record r = { .text = { s->raw.buf, s->raw.len }, .line = s->line };
-	struct text_slice function = { s->text.buf + s->function_at, s->function_n };
+	struct text_slice function;
 	bool cudnn = s->library == BLOCK_CUDNN;
 	enum record_is is = RECORD_CALL;
 
 	if (!s->open)
-		return;
+		return; /* the text is no buffer yet */
+	function = (struct text_slice){ s->text.buf + s->function_at, s->function_n };
 	s->open = false;
 	s->argued[s->library] |= s->args > 0;
 	if (s->torn) {

@@ -3,10 +3,11 @@
  *
  * Why it is fast: most lines begin like the one before, so the last marker is tried at its place
  * first; the text behind it is hashed (XXH3) and found among the known ones. Everything else, a
- * line without a record included, is one pass over its bytes with a bit set of the pairs of bytes
- * that markers begin with.
+ * line without a record included, is searched for all markers at once (library_marker.h).
  */
-#include "library_parser.h"
+#include "library_known.h"
+#include "library_marker.h"
+#include "library_open.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,9 +20,9 @@
 #include "profrig/base/u64map.h"
 #include "profrig/scan/input.h"
 
-#define KNOWN_MAX ((size_t)1 << 20) /* texts that are remembered */
-#define TORN_MAX ((size_t)256)      /* torn records that may still be joined */
-#define JOIN_LINES 8                /* a torn record's end is on one of so many lines behind it */
+#define TORN_MAX ((size_t)256) /* torn records that may still be joined */
+#define AHEAD_MAX 4            /* records of a line that are looked at up to its end */
+#define JOIN_LINES 8           /* a torn record's end is on one of so many lines behind it */
 #define PIECE_BYTES ((size_t)1 << 22)
 #define PREVIEW 80 /* bytes of an example */
 
@@ -30,36 +31,6 @@ static const struct library_parser *const parsers[] = {
 	LIBRARY_PARSERS(PARSER_POINTER)
 };
 #define PARSERS ARRAY_LEN(parsers)
-
-/* All markers, and which pairs of bytes they begin with. */
-struct marker_set {
-	struct log_place {
-		const struct log_marker *m;
-		size_t n;
-		size_t parser;
-		unsigned pair; /* its first two bytes */
-	} v[PARSERS * 12];
-	size_t nr;
-	uint64_t pairs[65536 / 64];
-};
-
-struct known_text {
-	uint64_t hash_high;
-	const char *library;
-	uint32_t row; /* LIBRARY_ROW_NONE: no call */
-	enum record_is is;
-	enum library_level level;
-	uint64_t calls, flops, bytes;
-	struct library_product product;
-};
-
-/* A call whose product of matrices another library may be handed. */
-struct open_call {
-	const char *library;
-	uint32_t row;
-	struct library_product product;
-	uint64_t left[LEVEL_MAX + 1]; /* flops that no call of this level has had */
-};
 
 struct torn_text {
 	size_t parser;
@@ -76,25 +47,14 @@ struct library_log {
 	int64_t pid; /* by the file's name */
 	uint64_t line;
 	struct text_slice last_line; /* had no record */
-	struct u64map texts;         /* hash → index of known */
-	VEC(struct known_text) known;
+	struct library_known known;
+	struct log_mask mask; /* of the line that is read */
 	struct library_key key;
-	struct open_call open[3]; /* the outermost first */
-	size_t opens;
+	struct open_calls open;
 	VEC(struct torn_text) torn;
 	size_t last_mark, last_at; /* of the line before; nr: none */
+	bool forgets;
 };
-
-static void marker_set_fill(struct marker_set *set)
-{
-	for (size_t i = 0; i < PARSERS; i++)
-		for (const struct log_marker *m = parsers[i]->markers; m->text; m++) {
-			unsigned pair = (unsigned char)m->text[0] | (unsigned char)m->text[1] << 8;
-
-			set->v[set->nr++] = (struct log_place){ m, strlen(m->text), i, pair };
-			set->pairs[pair / 64] |= UINT64_C(1) << pair % 64;
-		}
-}
 
 /* "name.1234.log": tools name a process's file so. */
 static int64_t pid_of_path(const char *path)
@@ -117,12 +77,17 @@ struct library_log *library_log_new(const char *path, struct library_calls *call
 
 	log->calls = calls;
 	log->pid = pid_of_path(path);
-	marker_set_fill(&log->set);
+	marker_set_fill(&log->set, parsers, PARSERS);
 	log->last_mark = log->set.nr;
 	key_init(&log->key);
 	for (size_t i = 0; i < PARSERS; i++)
 		log->states[i] = xcalloc(1, parsers[i]->state_size + 1);
 	return log;
+}
+
+void library_log_forgets(struct library_log *log)
+{
+	log->forgets = true;
 }
 
 void library_log_free(struct library_log *log)
@@ -140,8 +105,7 @@ void library_log_free(struct library_log *log)
 			free(log->torn.v[i].ends[k]);
 	}
 	VEC_RELEASE(&log->torn);
-	VEC_RELEASE(&log->known);
-	u64map_release(&log->texts);
+	known_release(&log->known);
 	key_release(&log->key);
 	free(log);
 }
@@ -159,33 +123,6 @@ void library_log_facts(const struct library_log *log, struct log_facts *f)
 }
 
 /* ---- texts ---- */
-
-/* NULL: the text is new. *ret_hash is for known_add. */
-static struct known_text *known_find(const struct library_log *log, size_t parser,
-				     struct text_slice text, XXH128_hash_t *ret_hash)
-{
-	XXH128_hash_t h = XXH3_128bits_withSeed(text.p, text.n, parser);
-	uint32_t at = u64map_get(&log->texts, h.low64);
-
-	*ret_hash = h;
-	return at != U64MAP_NONE && log->known.v[at].hash_high == h.high64 ? &log->known.v[at]
-									   : NULL;
-}
-
-/* NULL: there is no room for it. */
-static struct known_text *known_add(struct library_log *log, XXH128_hash_t h)
-{
-	uint32_t *at;
-
-	if (log->known.nr >= KNOWN_MAX)
-		return NULL;
-	at = u64map_at(&log->texts, h.low64);
-	if (*at != U64MAP_NONE)
-		return NULL;
-	*at = (uint32_t)log->known.nr;
-	VEC_PUSH(&log->known, ((struct known_text){ .hash_high = h.high64 }));
-	return &log->known.v[log->known.nr - 1];
-}
 
 static enum record_is text_parse(struct library_log *log, size_t parser, struct text_slice text)
 {
@@ -227,56 +164,6 @@ static bool text_is_whole(struct library_log *log, size_t parser, struct text_sl
 	if (!open)
 		return true;
 	return text_parse(log, parser, (struct text_slice){ text.p, text.n - 1 }) == RECORD_BAD;
-}
-
-/* ---- calls that are handed on ---- */
-
-/* Which libraries call which; a path of two (MIOpen → rocBLAS → hipBLASLt) has two rows here. */
-static bool hands_on(const char *from, const char *to)
-{
-	static const char *const pairs[][2] = {
-		{ "miopen", "rocblas" },  { "miopen", "hipblaslt" }, { "rocblas", "hipblaslt" },
-		{ "cublas", "cublaslt" }, { "cudnn", "cublas" },     { "cudnn", "cublaslt" },
-		{ "onednn", "blas" }
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(pairs); i++)
-		if (!strcmp(from, pairs[i][0]) && !strcmp(to, pairs[i][1]))
-			return true;
-	return false;
-}
-
-static bool open_takes(const struct open_call *o, const struct known_text *k)
-{
-	static const int64_t none[3];
-	const int64_t *size = k->product.size[0];
-
-	return k->product.flops > 0 && o->left[k->level] >= k->product.flops &&
-	       hands_on(o->library, k->library) &&
-	       (!memcmp(o->product.size[0], size, sizeof(none)) ||
-		(memcmp(o->product.size[1], none, sizeof(none)) != 0 &&
-		 !memcmp(o->product.size[1], size, sizeof(none))));
-}
-
-/*
- * The row of the open call that hands this one on, LIBRARY_ROW_NONE: none does. The call is then
- * the innermost open one.
- */
-static uint32_t open_call(struct library_log *log, const struct known_text *k)
-{
-	struct open_call *o;
-	size_t depth = log->opens;
-
-	while (depth > 0 && !open_takes(&log->open[depth - 1], k))
-		depth--;
-	if (depth > 0)
-		log->open[depth - 1].left[k->level] -= k->product.flops;
-	log->opens = depth < ARRAY_LEN(log->open) ? depth + 1 : depth;
-	o = &log->open[log->opens - 1];
-	*o = (struct open_call){ .library = k->library, .row = k->row, .product = k->product };
-	for (size_t l = 0; l <= LEVEL_MAX; l++)
-		o->left[l] = k->product.flops;
-	return depth > 0 ? log->open[depth - 1].row : LIBRARY_ROW_NONE;
 }
 
 /* ---- records ---- */
@@ -326,7 +213,7 @@ static void call_count(struct library_log *log, const struct known_text *k,
 		       struct library_when *when)
 {
 	when->calls *= k->calls;
-	when->caller = open_call(log, k);
+	when->caller = open_calls_take(&log->open, k->library, k->row, k->level, &k->product);
 	library_calls_count(log->calls, k->row, k->flops, k->bytes, when);
 }
 
@@ -343,14 +230,16 @@ static enum record_is text_count(struct library_log *log, size_t parser,
 	XXH128_hash_t hash;
 
 	if (!known)
-		known = known_find(log, parser, f->text, &hash);
+		known = known_find(&log->known, parser, f->text, &hash);
+	if (log->forgets && !cut) /* what is cut is a call when it is that of another one */
+		known = NULL;
 	if (!known) {
 		bool whole = !cut || text_is_whole(log, parser, f->text);
 		enum record_is is = text_parse(log, parser, f->text);
 
 		if (is == RECORD_CALL && !whole)
 			return RECORD_TORN;
-		k = known_add(log, hash);
+		k = known_add(&log->known, hash);
 		known = k = k ? k : &once;
 		k->is = is;
 		if (k->is == RECORD_CALL)
@@ -436,9 +325,27 @@ static bool line_is_echo(const struct log_record *r)
 	       !memcmp(r->text.p + at, echo.p, echo.n) && !memmem(r->text.p, at, " -", 2);
 }
 
-/* known: of its text, or NULL. */
+/* ---- records like one before ---- */
+
+/* A record of log->mask. */
+static void shape_count(struct library_log *log, const struct known_shape *s)
+{
+	struct library_when when = LIBRARY_WHEN_INIT;
+
+	when.pid = s->pid;
+	when.rank = s->rank;
+	when.t_ns = log->mask.t_ns;
+	when.dur_ns = log->mask.dur_ns;
+	call_count(log, &log->known.texts.v[s->text], &when);
+	log->n.records += when.calls;
+	log->n.prefixed += s->prefixed;
+	log->n.odd_times += log->mask.odd_time;
+}
+
+/* known: of its text, or NULL. shape: hash of log->mask, under which it is remembered; NULL. */
 static enum record_is record_take(struct library_log *log, size_t parser,
-				  const struct known_text *known, const struct log_record *r)
+				  const struct known_text *known, const struct log_record *r,
+				  const XXH128_hash_t *shape)
 {
 	const struct library_parser *p = parsers[parser];
 	struct log_facts f;
@@ -454,6 +361,8 @@ static enum record_is record_take(struct library_log *log, size_t parser,
 	calls = f.when.calls;
 	if (is == RECORD_CALL)
 		is = text_count(log, parser, known, r->text, r->cut && !p->split, &f, &calls);
+	if (shape && is == RECORD_CALL)
+		shape_add(&log->known, parser, *shape, &log->mask, &f);
 	log->n.odd_times += f.odd_time && is == RECORD_CALL;
 	if (f.last_doubled && is == RECORD_CALL && log->n.foreign > 0) {
 		log->n.foreign--;
@@ -470,44 +379,15 @@ static enum record_is record_take(struct library_log *log, size_t parser,
 
 /* ---- lines ---- */
 
-struct found_marker {
-	size_t mark, at; /* mark = nr of the set: none */
-};
-
-static bool marker_is_at(const struct log_place *m, struct text_slice line, size_t at)
-{
-	return line.n - at >= m->n && !memcmp(line.p + at, m->m->text, m->n) &&
-	       (at == 0 || !m->m->line_start) &&
-	       (!parsers[m->parser]->starts || parsers[m->parser]->starts(line, at));
-}
-
-/* The first marker at or behind from. */
-static struct found_marker marker_find(const struct library_log *log, struct text_slice line,
-				       size_t from)
-{
-	const struct marker_set *set = &log->set;
-	const unsigned char *p = (const unsigned char *)line.p;
-
-	for (size_t i = from; i + 1 < line.n; i++) {
-		unsigned pair = p[i] | (unsigned)p[i + 1] << 8;
-
-		if (!(set->pairs[pair / 64] >> pair % 64 & 1))
-			continue;
-		for (size_t m = 0; m < set->nr; m++)
-			if (set->v[m].pair == pair && marker_is_at(&set->v[m], line, i))
-				return (struct found_marker){ m, i };
-	}
-	return (struct found_marker){ set->nr, line.n };
-}
-
-/* The same, where the line before had its first marker. */
+/* The first marker, which is mostly where the line before had it. */
 static struct found_marker marker_first(struct library_log *log, struct text_slice line)
 {
 	struct found_marker f = { log->last_mark, log->last_at };
 
-	if (f.at == 0 && f.mark < log->set.nr && marker_is_at(&log->set.v[f.mark], line, 0))
+	if (f.at == 0 && f.mark < log->set.nr && !log->forgets &&
+	    marker_is_at(&log->set, f.mark, line, 0))
 		return f;
-	f = marker_find(log, line, 0);
+	f = marker_find(&log->set, line, 0);
 	log->last_mark = f.mark;
 	log->last_at = f.at;
 	return f;
@@ -520,10 +400,13 @@ static struct found_marker marker_first(struct library_log *log, struct text_sli
 static size_t record_begin(const struct library_log *log, struct text_slice line, size_t least,
 			   struct found_marker f)
 {
-	const struct log_place *m = &log->set.v[f.mark];
+	const struct marker_place *m = &log->set.v[f.mark];
 	const struct library_parser *p = parsers[m->parser];
 	size_t begin = p->back && !m->m->info ? f.at - p->back(line, f.at) : f.at;
+	const char *cr = memrchr(line.p + begin, '\r', f.at - begin);
 
+	if (cr) /* what stands in front of a CR is no part of the record */
+		begin = (size_t)(cr + 1 - line.p);
 	return begin > least ? begin : least;
 }
 
@@ -546,6 +429,14 @@ static struct log_record record_at(const struct library_log *log, struct text_sl
 	return r;
 }
 
+/* Behind a CR there may be more of a line. */
+static bool record_ends_line(const struct log_record *r, struct text_slice line)
+{
+	const char *end = r->text.p + r->text.n;
+
+	return slice_trim((struct text_slice){ end, (size_t)(line.p + line.n - end) }).n == 0;
+}
+
 /* The record of marker f, when it goes on to the end of its line and is known as a call: it has
  * no other marker in it, then. NULL: it may have. */
 static const struct known_text *record_ahead(const struct library_log *log, struct text_slice line,
@@ -556,12 +447,45 @@ static const struct known_text *record_ahead(const struct library_log *log, stru
 	const struct known_text *k;
 	XXH128_hash_t hash;
 
-	/* a line of many markers must not be hashed from each of them to its end */
-	if (parsers[parser]->split || line.n - begin > LIBRARY_TEXT_MAX)
+	/* longer ones are no calls, and a line of many markers must not be hashed from each of
+	 * them to its end */
+	if (parsers[parser]->split || log->forgets || line.n - begin > LIBRARY_TEXT_MAX)
 		return NULL;
 	*ret = record_at(log, line, f, begin, line.n);
-	k = known_find(log, parser, ret->text, &hash);
+	if (!record_ends_line(ret, line))
+		return NULL;
+	k = known_find(&log->known, parser, ret->text, &hash);
 	return k && k->is == RECORD_CALL ? k : NULL;
+}
+
+/*
+ * The same where the parser splits: true: the record is like one before, and counted. Else it is to
+ * be split; *ret_hash is that of its mask where *ret_masked.
+ */
+static bool record_again(struct library_log *log, struct text_slice line, struct found_marker f,
+			 size_t begin, XXH128_hash_t *ret_hash, bool *ret_masked)
+{
+	size_t parser = log->set.v[f.mark].parser;
+	const struct library_parser *p = parsers[parser];
+	const struct known_shape *s;
+	struct log_record r;
+
+	*ret_masked = false;
+	if (!p->mask || log->forgets || log->last_line.n > 0 || line.n - begin > LIBRARY_TEXT_MAX)
+		return false;
+	r = record_at(log, line, f, begin, line.n);
+	if (!record_ends_line(&r, line))
+		return false;
+	mask_clear(&log->mask);
+	if (!p->mask(log->states[parser], &r, &log->mask))
+		return false;
+	*ret_masked = true;
+	*ret_hash =
+		shape_hash(&log->mask, parser, p->version ? p->version(log->states[parser]) : 0);
+	s = shape_find(&log->known, *ret_hash);
+	if (s)
+		shape_count(log, s);
+	return s != NULL;
 }
 
 /* A line of many records, or none. last: the text ends here, without a line end. */
@@ -570,10 +494,13 @@ static bool line_records(struct library_log *log, struct text_slice line, bool l
 	struct found_marker f = marker_first(log, line), next;
 	size_t least = 0, begin, end;
 	bool seen = false, info = false;
+	int tries = AHEAD_MAX;
 
 	for (; f.mark < log->set.nr; f = next) {
-		const struct log_place *m = &log->set.v[f.mark];
+		const struct marker_place *m = &log->set.v[f.mark];
 		const struct known_text *known;
+		bool masked = false;
+		XXH128_hash_t shape;
 		enum record_is is;
 		struct log_record r;
 
@@ -581,19 +508,23 @@ static bool line_records(struct library_log *log, struct text_slice line, bool l
 		least = f.at + m->n;
 		if (m->m->info) {
 			info = true;
-			next = marker_find(log, line, least);
+			next = marker_find(&log->set, line, least);
 			continue;
 		}
-		known = record_ahead(log, line, f, begin, &r);
+		known = tries > 0 ? record_ahead(log, line, f, begin, &r) : NULL;
 		if (known) {
-			record_take(log, m->parser, known, &r);
+			record_take(log, m->parser, known, &r, NULL);
 			return true;
 		}
-		next = marker_find(log, line, least);
+		if (tries > 0 && !last && record_again(log, line, f, begin, &shape, &masked))
+			return true;
+		tries -= tries > 0;
+		next = marker_find(&log->set, line, least);
 		end = next.mark < log->set.nr ? record_begin(log, line, least, next) : line.n;
 		r = record_at(log, line, f, begin, end);
 		r.cut &= last || next.mark < log->set.nr;
-		is = record_take(log, m->parser, NULL, &r);
+		masked &= next.mark == log->set.nr;
+		is = record_take(log, m->parser, NULL, &r, masked ? &shape : NULL);
 		log->n.cut |= is == RECORD_TORN && last && next.mark == log->set.nr;
 		seen |= is != RECORD_FOREIGN;
 	}
@@ -668,12 +599,12 @@ static bool torn_join_with(struct library_log *log, const struct torn_text *t, c
 
 	strbuf_addstr(&text, t->text);
 	strbuf_addstr(&text, end);
-	k = known_find(log, t->parser, (struct text_slice){ text.buf, text.len }, &hash);
+	k = known_find(&log->known, t->parser, (struct text_slice){ text.buf, text.len }, &hash);
 	if (!k || k->is != RECORD_CALL)
 		return false;
 	when.pid = log->pid;
 	when.late = true;
-	log->opens = 0;
+	log->open.nr = 0;
 	call_count(log, k, &when);
 	log->n.torn--;
 	log->n.records += when.calls;

@@ -9,6 +9,9 @@
  * library_log_emit when it is complete, and `end` the last one; their first line is RECORD_PART,
  * the others are RECORD_INFO.
  *
+ * Splitting is the slow part of a log of many calls, so `mask` tells which records are like one
+ * before.
+ *
  * A parser never guesses: RECORD_TORN unless the text is whole.
  */
 #ifndef ANALYSIS_LIBRARY_PARSER_H
@@ -60,6 +63,8 @@ struct log_facts {
 	bool prefixed;
 };
 
+struct log_mask;
+
 struct log_marker {
 	const char *text; /* at least two bytes; NULL ends a list */
 	bool line_start;  /* only there */
@@ -89,6 +94,14 @@ struct library_parser {
 	enum record_is (*split)(struct library_log *log, void *state, const struct log_record *r,
 				struct log_facts *f);
 	/*
+	 * Of a parser that splits: what is equal in all records of a configuration, and the times
+	 * (library_mask.h); so a record like one before is not split again. m is empty before.
+	 * false: this record has none. NULL: no record has.
+	 */
+	bool (*mask)(const void *state, const struct log_record *r, struct log_mask *m);
+	/* Changes whenever a record may be split otherwise than before. NULL: never. */
+	uint64_t (*version)(const void *state);
+	/*
 	 * RECORD_CALL with k filled; RECORD_BAD with k->why. k is empty before. when: for a text
 	 * that stands for several calls (when->calls).
 	 */
@@ -115,6 +128,11 @@ LIBRARY_PARSERS(LIBRARY_PARSER_DECLARE)
  */
 void library_log_emit(struct library_log *log, const struct library_parser *p, enum record_is is,
 		      const struct log_facts *f, const struct log_record *r);
+/*
+ * Every record is split and parsed, as if it was the first of its configuration: slow, and the same
+ * rows and counts. For tests, in front of the first text.
+ */
+void library_log_forgets(struct library_log *log);
 /* f as split gets it. */
 void library_log_facts(const struct library_log *log, struct log_facts *f);
 

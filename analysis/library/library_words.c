@@ -4,16 +4,17 @@
 #include <string.h>
 
 #include "profrig/base/num.h"
-#include "profrig/base/text.h"
 
 static bool word_is_option(struct text_slice w)
 {
 	return w.n > 1 && w.p[0] == '-' && !(w.p[1] >= '0' && w.p[1] <= '9') && w.p[1] != '.';
 }
 
+/* Most names of one length differ in their last byte. */
 static bool slice_same(struct text_slice a, struct text_slice b)
 {
-	return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
+	return a.n == b.n &&
+	       (a.n == 0 || (a.p[a.n - 1] == b.p[b.n - 1] && memcmp(a.p, b.p, a.n) == 0));
 }
 
 void words_split(struct library_words *w, struct text_slice text)
@@ -47,22 +48,30 @@ void words_split(struct library_words *w, struct text_slice text)
 	}
 }
 
-static bool option_is(const struct library_option *o, const char *name, const char *other)
+const struct text_slice *words_find(struct library_words *w, const char *name, const char *other,
+				    struct text_slice *ret_twice)
 {
-	return slice_is(o->name, name) || (other && slice_is(o->name, other));
+	const struct text_slice names[] = { { name, strlen(name) },
+					    { other, other ? strlen(other) : 0 } };
+	const struct text_slice *found = NULL;
+
+	for (size_t i = 0; i < w->nr; i++) {
+		struct library_option *o = &w->v[i];
+
+		if (!slice_same(o->name, names[0]) && (!other || !slice_same(o->name, names[1])))
+			continue;
+		o->used = true;
+		if (found && ret_twice && !slice_same(*found, o->value))
+			*ret_twice = o->name;
+		if (!found)
+			found = &o->value;
+	}
+	return found;
 }
 
 const struct text_slice *words_get(struct library_words *w, const char *name, const char *other)
 {
-	const struct text_slice *found = NULL;
-
-	for (size_t i = 0; i < w->nr; i++)
-		if (option_is(&w->v[i], name, other)) {
-			w->v[i].used = true;
-			if (!found)
-				found = &w->v[i].value;
-		}
-	return found;
+	return words_find(w, name, other, NULL);
 }
 
 int words_int(struct library_words *w, const char *name, const char *other, int64_t *ret)
@@ -80,16 +89,12 @@ int words_int(struct library_words *w, const char *name, const char *other, int6
 
 void words_ignore(struct library_words *w, const char *list)
 {
-	char name[64];
+	while (*list) {
+		struct text_slice name = { list, strcspn(list, "|") };
 
-	for (size_t i = 0; i < w->nr; i++) {
-		struct library_option *o = &w->v[i];
-
-		if (o->used || o->name.n >= sizeof(name))
-			continue;
-		memcpy(name, o->name.p, o->name.n);
-		name[o->name.n] = 0;
-		o->used = text_in_list(list, '|', name);
+		for (size_t i = 0; i < w->nr; i++)
+			w->v[i].used |= slice_same(w->v[i].name, name);
+		list += name.n + (list[name.n] == '|');
 	}
 }
 

@@ -37,6 +37,9 @@ void words_split(struct library_words *w, struct text_slice text);
 /* The value of an option by its short or long name (NULL: it has one), marked as used; NULL: it is
  * not there. Of a repeated one the first. */
 const struct text_slice *words_get(struct library_words *w, const char *name, const char *other);
+/* The same; *ret_twice: an option of these names that has another value, else untouched; NULL. */
+const struct text_slice *words_find(struct library_words *w, const char *name, const char *other,
+				    struct text_slice *ret_twice);
 /* 1: there is one, *ret has its value; 0: none, *ret is untouched; -EINVAL: it is no number. */
 int words_int(struct library_words *w, const char *name, const char *other, int64_t *ret);
 /* Marks options that are not looked at: "-i|-j|--iters". */

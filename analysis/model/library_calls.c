@@ -212,7 +212,7 @@ void library_calls_count(struct library_calls *lc, uint32_t row, uint64_t flops,
 	time_add(r, w->t_ns, w->t_ns);
 	pid_add(r, w->pid);
 	rank_add(r, w->rank);
-	if (r->key[0] == '[')
+	if (r->other)
 		lc->over_calls += w->calls;
 	event_count(lc, row, w);
 }
@@ -234,6 +234,7 @@ static uint32_t row_new(struct library_calls *lc, const struct library_call *c, 
 				    .last_ns = LIBRARY_NO_TIME,
 				    .pid = LIBRARY_NO_ID,
 				    .caller = LIBRARY_ROW_NONE,
+				    .other = other,
 				    .level = c->level,
 				    .common = other ? 0 : c->common,
 				    .inexact = c->inexact,
@@ -388,7 +389,7 @@ static void rows_index(struct library_calls *lc)
 		struct library_row *r = &lc->rows.v[i];
 		uint64_t hash = row_hash(r->library, r->level, r->key);
 
-		if (r->key[0] == '[')
+		if (r->other)
 			hash = other_hash(r->library, r->operation);
 		while (u64map_get(&lc->priv->rows, hash) != U64MAP_NONE)
 			hash = mix64(hash);
@@ -432,7 +433,7 @@ static void row_merge(struct library_calls *lc, struct library_row *to,
 	}
 	for (size_t i = 0; i < from->ranks.nr; i++)
 		rank_add(to, from->ranks.v[i]);
-	if (to->key[0] == '[')
+	if (to->other)
 		lc->over_calls += from->calls;
 }
 
@@ -466,7 +467,7 @@ void library_calls_merge(struct library_calls *lc, const struct library_calls *f
 					  .level = LEVEL_MAX,
 					  .inexact = r->inexact };
 
-		now[i] = r->key[0] == '[' ? row_other(lc, &c) : library_calls_row(lc, &c);
+		now[i] = r->other ? row_other(lc, &c) : library_calls_row(lc, &c);
 		row_merge(lc, &lc->rows.v[now[i]], r);
 	}
 	for (size_t i = 0; i < from->rows.nr; i++)

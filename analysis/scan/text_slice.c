@@ -2,18 +2,6 @@
 
 #include <string.h>
 
-bool slice_is(struct text_slice t, const char *s)
-{
-	return t.n == strlen(s) && memcmp(t.p, s, t.n) == 0;
-}
-
-bool slice_begins(struct text_slice t, const char *s)
-{
-	size_t n = strlen(s);
-
-	return t.n >= n && memcmp(t.p, s, n) == 0;
-}
-
 struct text_slice slice_last_word(struct text_slice *t)
 {
 	struct text_slice word;
@@ -26,17 +14,6 @@ struct text_slice slice_last_word(struct text_slice *t)
 	word = (struct text_slice){ t->p + t->n, end - t->n };
 	*t = slice_rtrim(*t);
 	return word;
-}
-
-bool slice_word(struct text_slice *rest, struct text_slice *ret)
-{
-	while (rest->n > 0 && slice_blank(*rest->p))
-		rest->p++, rest->n--;
-	ret->p = rest->p;
-	while (rest->n > 0 && !slice_blank(*rest->p))
-		rest->p++, rest->n--;
-	ret->n = (size_t)(rest->p - ret->p);
-	return ret->n > 0;
 }
 
 bool slice_line(struct text_slice *rest, struct text_slice *line, bool *whole)

@@ -14,8 +14,20 @@ struct text_slice {
 	size_t n;
 };
 
-bool slice_is(struct text_slice t, const char *s);
-bool slice_begins(struct text_slice t, const char *s);
+/* Inline, for names that are constants; of others the first byte mostly decides. */
+static inline bool slice_begins(struct text_slice t, const char *s)
+{
+	if (!__builtin_constant_p(__builtin_strlen(s)) && *s && (t.n == 0 || *t.p != *s))
+		return false;
+	return t.n >= __builtin_strlen(s) && !__builtin_memcmp(t.p, s, __builtin_strlen(s));
+}
+
+static inline bool slice_is(struct text_slice t, const char *s)
+{
+	if (!__builtin_constant_p(__builtin_strlen(s)) && *s && (t.n == 0 || *t.p != *s))
+		return false;
+	return t.n == __builtin_strlen(s) && !__builtin_memcmp(t.p, s, __builtin_strlen(s));
+}
 
 static inline bool slice_blank(char c)
 {
@@ -39,7 +51,20 @@ static inline struct text_slice slice_trim(struct text_slice t)
 }
 
 /* Cuts the first word off rest, and the blanks in front of it. false: there is none. */
-bool slice_word(struct text_slice *rest, struct text_slice *ret);
+static inline bool slice_word(struct text_slice *rest, struct text_slice *ret)
+{
+	const char *p = rest->p, *end = rest->p + rest->n;
+
+	while (p < end && slice_blank(*p))
+		p++;
+	ret->p = p;
+	while (p < end && !slice_blank(*p))
+		p++;
+	ret->n = (size_t)(p - ret->p);
+	*rest = (struct text_slice){ p, (size_t)(end - p) };
+	return ret->n > 0;
+}
+
 /* Cuts the last word off t, and the blanks around the word. */
 struct text_slice slice_last_word(struct text_slice *t);
 /* Cuts the next line off rest, without its line end; *whole: it had one. false: rest is empty. */

@@ -1,23 +1,28 @@
 /*
- * bench_library: what counting the calls of a library's log costs, beside grep, sort and uniq -c,
- * which count equal lines only: whole processes on one file. bench_library BUILD_DIR; from the
- * environment, besides what bench_run.h has:
+ * bench_library: what counting the calls of a library's log costs, for each form of log that
+ * profrig reads. Whole processes on one file: beside grep -F -c, which only finds the records, and
+ * for rocblas-bench lines beside grep, sort and uniq -c, which count equal lines only. What is
+ * compared is processor time: that of one core, whatever else the machine does. bench_library
+ * BUILD_DIR; from the environment, besides what bench_run.h has:
  *
- *	BENCH_MB=1000		size of the log
- *	BENCH_CONFIGS=10000	different rocblas-bench lines in it, in random order
+ *	BENCH_MB=200		size of each log
+ *	BENCH_CONFIGS=…		different configurations in it, in random order; otherwise 10000
+ *				where equal calls are equal lines, as of rocblas-bench, else 1000
+ *	BENCH_ONLY=nccl		one form of log
  *
- * "bench_library --read FILE" is the program that is measured.
+ * "bench_library --read FILE RECORDS" is the program that is measured.
  */
 #include "bench_run.h"
+#include "tests/fixtures/gen/library_lines.c"
 
-#include "profrig/base/mix.h"
 #include "profrig/library/library_log.h"
 
 #define MIN_MB_PER_S 500
 #define MIN_SORT 4 /* grep | sort | uniq -c, of profrig */
 #define MAX_MIB 64
 
-static int log_read(const char *path)
+/* records: that the log has. */
+static int log_read(const char *path, uint64_t records)
 {
 	CLEANUP(library_calls_freep) struct library_calls *calls = library_calls_new();
 	struct library_counts n;
@@ -27,73 +32,97 @@ static int log_read(const char *path)
 		fprintf(stderr, "bench: %s\n", e.msg);
 		return 1;
 	}
-	printf("%" PRIu64 " records, %" PRIu64 " distinct\n", n.records, calls->distinct);
-	return n.records != n.lines;
+	if (n.records == records && n.foreign == 0 && n.torn == 0)
+		return 0;
+	fprintf(stderr, "bench: %s: %" PRIu64 " of %" PRIu64 " records, %" PRIu64 " foreign\n",
+		path, n.records, records, n.foreign);
+	return 1;
 }
 
-static size_t line_make(char *buf, size_t size, uint64_t config)
-{
-	unsigned m = 64 + (unsigned)(config % 100) * 8, n = 16 + (unsigned)(config / 100) * 4;
-
-	return (size_t)snprintf(
-		buf, size,
-		"./rocblas-bench -f gemm_ex --transposeA N --transposeB %c -m %u -n "
-		"%u -k 1024 --alpha 1 --a_type f16_r --lda %u --b_type f16_r --ldb "
-		"%u --beta 0 --c_type f16_r --ldc %u --d_type f16_r --ldd %u "
-		"--compute_type f32_r --algo 0 --solution_index 0 --flags 0\n",
-		config % 2 ? 'T' : 'N', m, n, m, config % 2 ? n : 1024, m, m);
-}
-
-static uint64_t log_make(const char *path, uint64_t bytes, uint64_t configs)
+/* Returns the number of records. */
+static uint64_t log_make(const struct library_family *of, const char *path, uint64_t bytes,
+			 uint64_t configs)
 {
 	FILE *f = fopen(path, "we");
-	uint64_t seed = 3, lines = 0;
-	char line[512];
+	uint64_t seed = 3, records = 0;
+	char record[LINES_RECORD_MAX];
 
 	if (!f) {
 		perror(path);
 		exit(1);
 	}
-	for (uint64_t done = 0; done < bytes; lines++) {
-		size_t n = line_make(line, sizeof(line), splitmix64(&seed) % configs);
+	fputs(of->begin, f);
+	for (uint64_t done = 0; done < bytes; records++) {
+		uint64_t config = splitmix64(&seed) % configs;
+		size_t n = of->record(record, sizeof(record), config, &seed);
 
-		fwrite(line, 1, n, f);
+		fwrite(record, 1, n, f);
 		done += n;
 	}
 	if (fclose(f) != 0) {
 		perror(path);
 		exit(1);
 	}
-	return lines;
+	return records;
 }
 
-int main(int argc, char **argv)
+static void family_measure(struct bench *b, const struct library_family *of, const char *self,
+			   uint64_t mb)
 {
-	static struct program p[] = { { .name = "profrig", .argv = STRVEC_INIT },
-				      { .name = "grep | sort | uniq -c", .argv = STRVEC_INIT } };
-	struct bench b = { .name = "library", .build = argc > 1 ? argv[1] : "build" };
-	uint64_t mb = number("BENCH_MB", 1000, 100000);
-	CLEANUP(xfreep) char *dir = xasprintf("%s/bench", b.build), *path = NULL;
+	struct program p[] = { { .name = "profrig", .argv = STRVEC_INIT },
+			       { .name = "grep -c", .argv = STRVEC_INIT },
+			       { .name = "grep | sort | uniq -c", .argv = STRVEC_INIT } };
+	CLEANUP(xfreep) char *path = xasprintf("%s/bench/%s.log", b->build, of->name);
+	bool sorted = !strcmp(of->name, "rocblas_bench");
+	char records[24];
 
-	if (argc == 3 && !strcmp(argv[1], "--read"))
-		return log_read(argv[2]);
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	b.runs = number("BENCH_RUNS", 3, MAX_RUNS);
-	b.strict = getenv("BENCH_STRICT") != NULL;
-	fs_mkdirs(dir, 0755, NULL);
-	path = xasprintf("%s/library.log", dir);
-	b.events = log_make(path, mb * 1000000, number("BENCH_CONFIGS", 10000, 10000000));
-	strvec_pushl(&p[0].argv, argv[0], "--read", path, NULL);
+	b->name = of->name;
+	b->events = log_make(of, path, mb * 1000000,
+			     number("BENCH_CONFIGS", of->same ? 10000 : 1000, 1000000));
+	num_fmt_u64(records, b->events);
+	strvec_pushl(&p[0].argv, self, "--read", path, records, NULL);
 	strvec_pushl(&p[1].argv, "/bin/sh", "-c",
+		     "export LC_ALL=C; grep -F -c -e \"$0\" \"$1\" | cat", of->marker, path, NULL);
+	strvec_pushl(&p[2].argv, "/bin/sh", "-c",
 		     "export LC_ALL=C; grep rocblas-bench \"$0\" | sort --parallel=1 | uniq -c",
 		     path, NULL);
-	measure(&b, p, ARRAY_LEN(p));
-	bar_least(&b, "MB/s:", (double)mb / p[0].median.s, MIN_MB_PER_S);
-	bar_least(&b, "grep | sort | uniq -c / profrig:", p[1].median.s / p[0].median.s, MIN_SORT);
-	bar(&b, "peak memory:", p[0].median.rss_mib, MAX_MIB, " MiB");
+	measure(b, p, sorted ? 3 : 2);
+	bar_least(b, "MB/s:", (double)mb / p[0].median.cpu_s, MIN_MB_PER_S);
+	printf("%s: profrig / grep -c: %.2f\n", b->name, p[0].median.cpu_s / p[1].median.cpu_s);
+	if (sorted)
+		bar_least(b,
+			  "grep | sort | uniq -c / profrig:", p[2].median.cpu_s / p[0].median.cpu_s,
+			  MIN_SORT);
+	bar(b, "peak memory:", p[0].median.rss_mib, MAX_MIB, " MiB");
 	if (!getenv("BENCH_KEEP"))
 		unlink(path);
 	for (size_t i = 0; i < ARRAY_LEN(p); i++)
 		strvec_release(&p[i].argv);
+}
+
+int main(int argc, char **argv)
+{
+	struct bench b = { .build = argc > 1 ? argv[1] : "build" };
+	const char *only = getenv("BENCH_ONLY");
+	CLEANUP(xfreep) char *dir = xasprintf("%s/bench", b.build);
+	uint64_t mb = number("BENCH_MB", 200, 100000), records;
+	size_t measured = 0;
+
+	if (argc == 4 && !strcmp(argv[1], "--read") &&
+	    num_u64(argv[3], strlen(argv[3]), &records) == 0)
+		return log_read(argv[2], records);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	b.runs = number("BENCH_RUNS", 3, MAX_RUNS);
+	b.strict = getenv("BENCH_STRICT") != NULL;
+	fs_mkdirs(dir, 0755, NULL);
+	for (const struct library_family *of = library_families; of->name; of++)
+		if (!only || !strcmp(only, of->name)) {
+			family_measure(&b, of, argv[0], mb);
+			measured++;
+		}
+	if (measured == 0) {
+		fprintf(stderr, "bench: BENCH_ONLY=%s\n", only);
+		return 2;
+	}
 	return b.strict && b.missed;
 }

@@ -32,7 +32,13 @@ struct bench {
 
 struct cost {
 	double s, rss_mib;
+	double cpu_s; /* of all its processes */
 };
+
+static inline double timeval_s(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
+}
 
 static inline uint64_t number(const char *name, uint64_t otherwise, uint64_t max)
 {
@@ -67,6 +73,7 @@ static inline int program_run(const struct strvec *argv, bool quiet, struct cost
 		return -1;
 	ret->s = (double)(clock_monotonic_ns() - begun) * 1e-9;
 	ret->rss_mib = (double)use.ru_maxrss / 1024;
+	ret->cpu_s = timeval_s(use.ru_utime) + timeval_s(use.ru_stime);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 

@@ -1,4 +1,5 @@
 #include "fuzz.h"
+#include "library_parser.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +61,33 @@ static void check_counts(const struct library_counts *n, const uint8_t *data, si
 	log_require((n->bad > 0) == (n->bad_text[0] != 0), "bad records have an example");
 }
 
+/* What is remembered of records changes nothing. */
+static void check_forgetful(const struct library_calls *calls, const struct library_counts *n,
+			    const char *text, size_t size)
+{
+	CLEANUP(library_calls_freep) struct library_calls *other = library_calls_new();
+	CLEANUP(library_log_freep) struct library_log *log = library_log_new("t.12.log", other);
+	struct library_counts c;
+
+	library_log_forgets(log);
+	library_log_text(log, text, size);
+	library_log_end(log, &c);
+	log_require(c.records == n->records && c.doubled == n->doubled && c.info == n->info &&
+			    c.torn == n->torn && c.bad == n->bad && c.foreign == n->foreign &&
+			    c.prefixed == n->prefixed && c.odd_times == n->odd_times,
+		    "counts without memory are equal");
+	log_require(other->rows.nr == calls->rows.nr, "rows without memory are equal");
+	for (size_t i = 0; i < other->rows.nr; i++) {
+		const struct library_row *a = &other->rows.v[i], *b = &calls->rows.v[i];
+
+		log_require(!strcmp(a->key, b->key) && a->calls == b->calls &&
+				    a->first_ns == b->first_ns && a->last_ns == b->last_ns &&
+				    a->total_ns == b->total_ns && a->timed == b->timed &&
+				    a->pid == b->pid && a->ranks.nr == b->ranks.nr,
+			    "a row without memory is equal");
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	CLEANUP(library_calls_freep) struct library_calls *calls = library_calls_new();
@@ -71,6 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	library_log_end(log, &counts);
 	check_counts(&counts, data, n);
 	log_require(check_rows(calls) == counts.records, "records are the calls of rows");
+	check_forgetful(calls, &counts, (const char *)data, n);
 	library_calls_merge(all, calls);
 	library_calls_merge(all, calls);
 	log_require(check_rows(all) == 2 * counts.records, "merged rows have all calls");

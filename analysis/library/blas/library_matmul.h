@@ -51,6 +51,8 @@ size_t matmul_stamp_before(struct text_slice line, size_t at);
 /* split of a parser: `calls` recognises the function of a call. */
 enum record_is matmul_split(struct matmul_trace *s, const struct log_record *r, struct log_facts *f,
 			    bool (*calls)(struct text_slice function));
+/* mask of a parser. */
+bool matmul_mask(const void *state, const struct log_record *r, struct log_mask *m);
 /* parse of a parser. The operation is the function in lower case, without `prefix`. */
 enum record_is matmul_parse(struct text_slice text, const char *prefix, struct library_key *k);
 

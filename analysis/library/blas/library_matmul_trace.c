@@ -1,4 +1,5 @@
 /* Trace lines of Lt libraries (library_matmul.h): what is left of one, and its key. */
+#include "library_mask.h"
 #include "library_matmul.h"
 
 #include <stdio.h>
@@ -179,6 +180,21 @@ enum record_is matmul_split(struct matmul_trace *s, const struct log_record *r, 
 		return RECORD_TORN;
 	f->text = (struct text_slice){ s->text.buf, s->text.len };
 	return RECORD_CALL;
+}
+
+bool matmul_mask(const void *state, const struct log_record *r, struct log_mask *m)
+{
+	struct text_slice rest = r->text, stamp;
+
+	(void)state;
+	if (r->marker > 0) {
+		if (!bracket_next(&rest, &stamp))
+			return false;
+		library_stamp(stamp, &m->t_ns);
+		mask_word(m);
+	}
+	mask_addresses(m, rest, NULL);
+	return true;
 }
 
 /* ---- keys ---- */

@@ -13,7 +13,7 @@
  * classes: 0, 1, -1, and x for all else. Older files end behind "bytes". The
  * array is not closed, and the file of a killed process ends in NUL bytes.
  */
-#include "library_parser.h"
+#include "library_mask.h"
 
 #include <string.h>
 
@@ -136,6 +136,40 @@ static enum record_is blas_split(struct library_log *log, void *state, const str
 		return RECORD_TORN;
 	f->text = (struct text_slice){ s->text.buf, s->text.len };
 	return RECORD_CALL;
+}
+
+/* Adds what stands up to the number behind `name`, without that. false: there is none. */
+static bool mask_number(struct log_mask *m, struct text_slice *rest, const char *name, int64_t *ret)
+{
+	const char *p = memmem(rest->p, rest->n, name, strlen(name)), *end = rest->p + rest->n;
+	const char *digits;
+
+	if (!p)
+		return false;
+	p += strlen(name);
+	mask_add(m, (struct text_slice){ rest->p, (size_t)(p - rest->p) });
+	for (digits = p; p < end && ((*p >= '0' && *p <= '9') || *p == '.');)
+		p++;
+	if (num_decimal(digits, (size_t)(p - digits), 3, ret) != 0)
+		return false;
+	mask_word(m);
+	*rest = (struct text_slice){ p, (size_t)(end - p) };
+	return true;
+}
+
+static bool blas_mask(const void *state, const struct log_record *r, struct log_mask *m)
+{
+	struct text_slice rest = r->text, head;
+
+	(void)state;
+	if (!mask_number(m, &rest, "\"ts\":", &m->t_ns) ||
+	    !mask_number(m, &rest, "\"dur\":", &m->dur_ns) || rest.p > r->text.p + r->marker)
+		return false;
+	head = (struct text_slice){ rest.p, (size_t)(r->text.p + r->marker - rest.p) };
+	if (memmem(head.p, head.n, "\"ts\":", 5) || memmem(head.p, head.n, "\"dur\":", 6))
+		return false; /* twice: the last one counts */
+	mask_add(m, rest);
+	return true;
 }
 
 /* The end of the array, and of a file that was not cut to its length. */
@@ -344,6 +378,7 @@ const struct library_parser library_parser_blas = {
 	.markers = { { BLAS_CALL, false, false }, { BLAS_HEADER, false, false } },
 	.back = blas_before,
 	.split = blas_split,
+	.mask = blas_mask,
 	.owns = blas_owns,
 	.parse = blas_parse,
 	.state_size = sizeof(struct blas_state),

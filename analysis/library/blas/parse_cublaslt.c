@@ -45,6 +45,7 @@ const struct library_parser library_parser_cublaslt = {
 	.markers = { { "[cublasLt][", false, false } },
 	.back = matmul_stamp_before,
 	.split = cublaslt_split,
+	.mask = matmul_mask,
 	.parse = cublaslt_parse,
 	.state_size = sizeof(struct matmul_trace),
 	.release = matmul_trace_release,

@@ -386,6 +386,7 @@ const struct library_parser library_parser_hipblaslt_trace = {
 	.markers = { { "[HIPBLASLT][", false, false } },
 	.back = matmul_stamp_before,
 	.split = trace_split,
+	.mask = matmul_mask,
 	.parse = trace_parse,
 	.state_size = sizeof(struct matmul_trace),
 	.release = matmul_trace_release,

@@ -13,6 +13,7 @@
  * A function that is not of BLAS keeps its arguments as logged, without addresses.
  */
 #include "library_args.h"
+#include "library_mask.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -162,6 +163,43 @@ static enum record_is mkl_split(struct library_log *log, void *state, const stru
 	return RECORD_CALL;
 }
 
+/* The bracket that closes the only one but for "(nil)"; NULL: there is none, or they are nested. */
+static const char *bracket_only(struct text_slice t)
+{
+	const char *end = t.p + t.n, *p = memchr(t.p, '(', t.n), *close, *open;
+
+	for (p = p ? p + 1 : end; p < end; p = open + 5) {
+		close = memchr(p, ')', (size_t)(end - p));
+		open = close ? memchr(p, '(', (size_t)(close - p)) : NULL;
+		if (!open)
+			return close;
+		if (!slice_begins((struct text_slice){ open, (size_t)(end - open) }, "(nil)"))
+			return NULL;
+	}
+	return NULL;
+}
+
+/* "…) 13.17ms CNR:…": the word behind the bracket is the duration. */
+static bool mkl_mask(const void *state, const struct log_record *r, struct log_mask *m)
+{
+	const char *end = r->text.p + r->text.n, *close = bracket_only(r->text), *word;
+
+	(void)state;
+	if (!close)
+		return false;
+	for (word = close + 1; word < end && slice_blank(*word);)
+		word++;
+	mask_addresses(m, (struct text_slice){ r->text.p, (size_t)(word - r->text.p) }, NULL);
+	for (close = word; word < end && !slice_blank(*word);)
+		word++;
+	if (word == close || *close < '0' || *close > '9' ||
+	    !duration_read((struct text_slice){ close, (size_t)(word - close) }, &m->dur_ns))
+		return false;
+	mask_word(m);
+	mask_add(m, (struct text_slice){ word, (size_t)(end - word) });
+	return true;
+}
+
 /* ---- key ---- */
 
 /* CBLAS's numbers as Fortran's letters; NULL: v is none. */
@@ -267,6 +305,7 @@ const struct library_parser library_parser_mkl = {
 	.library = "mkl",
 	.markers = { { MKL_MARKER, false, false } },
 	.split = mkl_split,
+	.mask = mkl_mask,
 	.parse = mkl_parse,
 	.state_size = sizeof(struct mkl_state),
 	.release = mkl_release,

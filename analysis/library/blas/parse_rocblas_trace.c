@@ -8,7 +8,7 @@
  * BLAS (rocblas_set_stream) is no call.
  */
 #include "library_args.h"
-#include "library_parser.h"
+#include "library_mask.h"
 
 #include <string.h>
 
@@ -79,6 +79,13 @@ static enum record_is trace_split(struct library_log *log, void *state, const st
 	return RECORD_CALL;
 }
 
+static bool trace_mask(const void *state, const struct log_record *r, struct log_mask *m)
+{
+	(void)state;
+	mask_addresses(m, r->text, NULL);
+	return true;
+}
+
 static enum record_is trace_parse(struct text_slice text, struct library_key *k)
 {
 	struct text_slice args[ARGS_MAX], f;
@@ -106,6 +113,7 @@ const struct library_parser library_parser_rocblas_trace = {
 	.markers = { { "rocblas_", false, false } },
 	.starts = trace_starts,
 	.split = trace_split,
+	.mask = trace_mask,
 	.parse = trace_parse,
 	.state_size = sizeof(struct trace_state),
 };

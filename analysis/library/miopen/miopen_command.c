@@ -11,19 +11,19 @@
 	"--print|-o|--dump_output|-C|--verification_cache|-d|--in_data|-e|--weights|-D|" \
 	"--dout_data|-a|--in_bias|--gpualloc|--gpubuffer_check|--verification_path|--prng_seed"
 
+void command_init(struct miopen_command *c)
+{
+	memset(c->verb, 0, sizeof(c->verb));
+	c->family = 0;
+	c->type = NULL;
+	c->logged = false;
+	c->direction = 0;
+	c->twice = (struct text_slice){ "", 0 };
+}
+
 const struct text_slice *command_get(struct miopen_command *c, struct option_name o)
 {
-	const struct text_slice *v = words_get(&c->w, o.letter, o.name);
-
-	for (size_t i = 0; v && i < c->w.nr; i++) {
-		const struct library_option *there = &c->w.v[i];
-
-		if ((slice_is(there->name, o.letter) ||
-		     (o.name && slice_is(there->name, o.name))) &&
-		    (there->value.n != v->n || memcmp(there->value.p, v->p, v->n) != 0))
-			c->twice = there->name;
-	}
-	return v;
+	return words_find(&c->w, o.letter, o.name, &c->twice);
 }
 
 bool command_int(struct miopen_command *c, struct option_name o, int64_t *ret)

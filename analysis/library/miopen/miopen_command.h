@@ -16,9 +16,9 @@
 enum { MIOPEN_FWD = 1, MIOPEN_BWD_DATA = 2, MIOPEN_BWD_WEIGHTS = 4, MIOPEN_ALL = 7 };
 
 struct miopen_command {
-	struct library_words w;
-	char verb[48]; /* "convfp16": the operation */
-	size_t family; /* bytes of the verb that name what it does */
+	struct library_words w; /* of words_split */
+	char verb[48];          /* "convfp16": the operation */
+	size_t family;          /* bytes of the verb that name what it does */
 	const struct element_type *type;
 	bool logged;             /* by the library, which leaves no option to its default */
 	unsigned direction;      /* by the function in front of the command; 0: not told */
@@ -29,6 +29,8 @@ struct option_name {
 	const char *letter, *name; /* "-n", "--batchsize" */
 };
 
+/* All but the words. */
+void command_init(struct miopen_command *c);
 /* The value of an option, marked as used; NULL: it is not there. */
 const struct text_slice *command_get(struct miopen_command *c, struct option_name o);
 /* false: there is one, and it is no number. */

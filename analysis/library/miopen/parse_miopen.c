@@ -61,13 +61,20 @@ static size_t prefix_length(struct text_slice t)
 	return n + 1 < t.n && t.p[n] == ':' && t.p[n + 1] == ' ' ? n + 2 : 0;
 }
 
-/* The function in front of a command, "[LogCmdRNN]", at the end of a text; n = 0: there is none. */
+/*
+ * The function in front of a command, "[LogCmdRNN]", at the end of a text; n = 0: there is none.
+ * Other text may be glued to the bracket.
+ */
 static struct text_slice function_before(struct text_slice t)
 {
 	struct text_slice word;
+	const char *open;
 
 	t = slice_rtrim(t);
 	word = slice_last_word(&t);
+	open = memrchr(word.p, '[', word.n);
+	if (open && word.p[word.n - 1] == ']')
+		word = (struct text_slice){ open, word.n - (size_t)(open - word.p) };
 	if ((slice_begins(word, LOGGED) && word.p[word.n - 1] == ']') ||
 	    (slice_begins(word, "miopen") && word.p[word.n - 1] == ':'))
 		return word;
@@ -303,13 +310,14 @@ static enum record_is command_key(struct miopen_command *c, struct library_key *
 static enum record_is miopen_parse(struct text_slice text, struct library_key *k)
 {
 	const char *program = memmem(text.p, text.n, PROGRAM, strlen(PROGRAM));
-	struct miopen_command c = { .logged = false };
+	struct miopen_command c;
 	struct text_slice t = text, function;
 	enum record_is is;
 	size_t at, path;
 
 	if (!program)
 		return RECORD_TORN;
+	command_init(&c);
 	at = (size_t)(program - text.p);
 	path = library_path_before(text, at);
 	function = function_before((struct text_slice){ text.p, at - path });

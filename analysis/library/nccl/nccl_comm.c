@@ -158,6 +158,7 @@ static uint32_t process_new(struct nccl_comms *c, uint64_t hash, struct text_sli
 	memcpy(p->host, host.p, host.n);
 	*last = i;
 	*u64map_at(&c->by_name, hash) = i;
+	c->changes++;
 	return i;
 }
 
@@ -244,6 +245,16 @@ struct nccl_origin nccl_origin_read(struct nccl_comms *c, struct text_slice befo
 	return o;
 }
 
+void nccl_stamp_cut(struct text_slice *before, int64_t *ret_ns)
+{
+	const char *end = before->n && *before->p == '[' ? memchr(before->p, ']', before->n) : NULL;
+	size_t n = end ? (size_t)(end - before->p) : 0;
+
+	if (n == 0 || !stamp_parse((struct text_slice){ before->p + 1, n - 1 }, ret_ns))
+		return;
+	*before = (struct text_slice){ end + 1, before->n - n - 1 };
+}
+
 /* ---- communicators ---- */
 
 static uint64_t comm_hash(uint32_t process, uint64_t address)
@@ -267,6 +278,7 @@ static void comm_set(struct nccl_comms *c, const struct nccl_comm *comm)
 	uint64_t hash = comm_hash(comm->process, comm->address);
 	uint32_t i = u64map_get(&c->by_address, hash);
 
+	c->changes++;
 	if (i != U64MAP_NONE) {
 		c->comms.v[i] = *comm;
 	} else if (comm->rank >= 0 && c->comms.nr < NCCL_COMMS_MAX) {

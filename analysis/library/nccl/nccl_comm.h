@@ -48,6 +48,7 @@ struct nccl_comms {
 	VEC(struct nccl_process) processes;
 	VEC(struct nccl_comm) comms;
 	struct u64map by_name, by_pid, by_address;
+	uint64_t changes; /* of what lines are read by */
 };
 
 void nccl_comms_release(struct nccl_comms *c);
@@ -61,6 +62,9 @@ struct nccl_origin {
 };
 /* before: of the record's line, up to its marker. */
 struct nccl_origin nccl_origin_read(struct nccl_comms *c, struct text_slice before);
+
+/* Cuts "[2026-11-26 10:00:00.123456] " off the front, where it stands there. */
+void nccl_stamp_cut(struct text_slice *before, int64_t *ret_ns);
 
 /* A line that is no call: it may tell that a communicator begins or ends. text: behind the marker.
  */

@@ -23,7 +23,7 @@
  * ReduceScatter, AlltoAll, Gather and Scatter. INFO and CALL lines tell the same calls.
  */
 #include "library_args.h"
-#include "library_parser.h"
+#include "library_mask.h"
 #include "nccl_call.h"
 #include "nccl_comm.h"
 
@@ -386,6 +386,52 @@ static enum record_is nccl_split(struct library_log *log, void *state, const str
 	return RECORD_CALL;
 }
 
+/* Cuts "NAME: opCount 1f" off the front, and adds it without the number. */
+static void mask_count(struct log_mask *m, struct text_slice *rest)
+{
+	static const char word[] = ": opCount ";
+	const char *colon = memchr(rest->p, ':', rest->n);
+	size_t begin = colon ? (size_t)(colon - rest->p) + sizeof(word) - 1 : 0, n = begin;
+
+	if (!colon ||
+	    !slice_begins((struct text_slice){ colon, rest->n - (size_t)(colon - rest->p) }, word))
+		return;
+	while (n < rest->n && ((rest->p[n] >= '0' && rest->p[n] <= '9') ||
+			       (rest->p[n] >= 'a' && rest->p[n] <= 'f')))
+		n++;
+	if (n == begin || n == rest->n || !slice_blank(rest->p[n]))
+		return;
+	mask_add(m, (struct text_slice){ rest->p, begin });
+	mask_word(m);
+	rest->p += n, rest->n -= n;
+}
+
+/*
+ * A communicator's address tells the rank, so it stays, as do host, process and thread. CALL lines
+ * have buffers without 0x.
+ */
+static bool nccl_mask(const void *state, const struct log_record *r, struct log_mask *m)
+{
+	struct text_slice before = r->before, rest = r->text;
+
+	(void)state;
+	if (rest.p[5] != 'I')
+		return false;
+	nccl_stamp_cut(&before, &m->t_ns);
+	mask_add(m, before);
+	mask_word(m);
+	mask_count(m, &rest);
+	mask_addresses(m, rest, "comm ");
+	return true;
+}
+
+static uint64_t nccl_version(const void *state)
+{
+	const struct nccl_state *s = state;
+
+	return s->comms.changes * 8 + (uint64_t)s->types * 2 + s->rccl;
+}
+
 static void nccl_release(void *state)
 {
 	struct nccl_state *s = state;
@@ -405,6 +451,8 @@ const struct library_parser library_parser_nccl = {
 		     { "NCCL version ", true, false },
 		     { "RCCL version ", true, false } },
 	.split = nccl_split,
+	.mask = nccl_mask,
+	.version = nccl_version,
 	.parse = nccl_call_key,
 	.state_size = sizeof(struct nccl_state),
 	.release = nccl_release,

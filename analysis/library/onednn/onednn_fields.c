@@ -272,3 +272,76 @@ enum record_is onednn_fields(struct text_slice text, bool cut, struct onednn_lay
 	at++;
 	return columns_read(fields + at, n - at, cut, layout, ret);
 }
+
+/* ---- what differs from call to call ---- */
+
+/* The field at the begin of rest, up to its comma; false: there is no comma. */
+static bool field_ahead(struct text_slice rest, struct text_slice *ret)
+{
+	const char *comma = memchr(rest.p, ',', rest.n);
+
+	if (comma)
+		*ret = (struct text_slice){ rest.p, (size_t)(comma - rest.p) };
+	return comma != NULL;
+}
+
+static struct text_slice slice_behind(struct text_slice t, size_t n)
+{
+	return (struct text_slice){ t.p + n, t.n - n };
+}
+
+static bool slice_is_time(struct text_slice t)
+{
+	static const char more[] = { '.', 'e', '+', '-' };
+
+	for (size_t i = 0; i < t.n; i++)
+		if (!(t.p[i] >= '0' && t.p[i] <= '9') &&
+		    (i == 0 || !memchr(more, t.p[i], sizeof(more))))
+			return false;
+	return t.n > 0;
+}
+
+/* Cuts the fields up to the operation off rest. A stamp with a decimal comma is not looked at. */
+static bool head_mask(struct text_slice *rest, struct log_mask *m)
+{
+	struct text_slice field, next;
+
+	for (int i = 0;; i++) { /* the marker, and a version */
+		if (!field_ahead(*rest, &field))
+			return false;
+		if (i == 2 || (i == 1 && !version_is(field)))
+			break;
+		mask_add(m, (struct text_slice){ field.p, field.n + 1 });
+		*rest = slice_behind(*rest, field.n + 1);
+	}
+	if (slice_is_time(field)) {
+		*rest = slice_behind(*rest, field.n);
+		if (!field_ahead(slice_behind(*rest, 1), &next) || slice_is_digits(next) ||
+		    !time_read(field, false, &m->t_ns) || m->t_ns < 0)
+			return false;
+		mask_word(m);
+		return true;
+	}
+	return slice_is(field, "exec") || slice_is(field, "primitive");
+}
+
+bool onednn_fields_mask(struct text_slice text, struct log_mask *m)
+{
+	struct text_slice rest = text, last, before;
+	const char *comma = memrchr(text.p, ',', text.n);
+
+	if (!comma || !head_mask(&rest, m) || comma <= rest.p)
+		return false;
+	last = slice_behind(text, (size_t)(comma + 1 - text.p));
+	before = (struct text_slice){ rest.p, (size_t)(comma - rest.p) };
+	comma = memrchr(before.p, ',', before.n);
+	if (!comma ||
+	    slice_is_digits(slice_trim(slice_behind(before, (size_t)(comma + 1 - before.p)))))
+		return false; /* a decimal comma, perhaps */
+	if (!slice_is_time(last) || !time_read(last, false, &m->dur_ns))
+		return false;
+	m->odd_time = m->dur_ns < 0;
+	mask_add(m, before);
+	mask_word(m);
+	return true;
+}

@@ -15,6 +15,7 @@
 #define ANALYSIS_ONEDNN_FIELDS_H
 
 #include "library_args.h"
+#include "library_mask.h"
 
 #define ONEDNN_COLUMNS_MAX 16
 
@@ -50,5 +51,7 @@ struct onednn_record {
  */
 enum record_is onednn_fields(struct text_slice text, bool cut, struct onednn_layout *layout,
 			     struct onednn_record *ret);
+/* As `mask` of a parser. */
+bool onednn_fields_mask(struct text_slice text, struct log_mask *m);
 
 #endif

@@ -16,6 +16,7 @@
 #include "onednn_key.h"
 
 #include <string.h>
+#include <xxhash.h>
 
 struct onednn_state {
 	struct onednn_layout layout; /* of the last header */
@@ -57,6 +58,20 @@ static enum record_is onednn_split(struct library_log *log, void *state, const s
 	return RECORD_CALL;
 }
 
+static bool onednn_mask(const void *state, const struct log_record *r, struct log_mask *m)
+{
+	(void)state;
+	return onednn_fields_mask(r->text, m);
+}
+
+/* How records are split depends on the header before them. */
+static uint64_t onednn_version(const void *state)
+{
+	const struct onednn_state *s = state;
+
+	return XXH3_64bits(&s->layout, sizeof(s->layout));
+}
+
 static void onednn_release(void *state)
 {
 	struct onednn_state *s = state;
@@ -72,6 +87,8 @@ const struct library_parser library_parser_onednn = {
 		     { "dnnl_verbose,", false, false },
 		     { "mkldnn_verbose,", false, false } },
 	.split = onednn_split,
+	.mask = onednn_mask,
+	.version = onednn_version,
 	.parse = onednn_key,
 	.state_size = sizeof(struct onednn_state),
 	.release = onednn_release,

@@ -26,7 +26,8 @@
  * Text that could be another program's is never executed, and never becomes a call by guess: what
  * does not parse as a whole is torn, with the first one as an example.
  *
- * Speed: a text that was seen before costs a hash and a look-up; only new ones are parsed.
+ * Speed: a text that was seen before, or one that differs from it in addresses and times alone,
+ * costs a hash and a look-up; only new ones are parsed.
  */
 #ifndef PROFRIG_LIBRARY_LOG_H
 #define PROFRIG_LIBRARY_LOG_H

@@ -88,22 +88,24 @@ struct library_call {
 	bool inexact;    /* the text leaves out what a replay needs */
 };
 
+/* What each call changes comes first: with many rows, memory is what counting them costs. */
 struct library_row {
-	const char *library, *operation, *key, *config;
-	uint64_t calls, nested; /* nested: of the calls, those that another library handed on */
-	uint64_t flops, bytes;  /* of one call; LIBRARY_UNKNOWN; of "[other]" too */
-	library_sum all_flops, all_bytes;       /* of all calls */
-	library_sum nested_flops, nested_bytes; /* of those nested */
-	int64_t first_ns, last_ns;              /* begins of calls; LIBRARY_NO_TIME */
-	int64_t total_ns;                       /* of timed calls */
-	uint64_t timed;                         /* calls with a duration */
-	int64_t pid;                            /* LIBRARY_NO_ID when unknown, or when several */
-	bool several_pids;
-	VEC(int32_t) ranks; /* sorted */
-	uint32_t caller;    /* row that handed on the first nested call; LIBRARY_ROW_NONE */
+	library_sum all_flops, all_bytes; /* of all calls */
+	uint64_t calls;
+	int64_t first_ns, last_ns; /* begins of calls; LIBRARY_NO_TIME */
+	int64_t pid;               /* LIBRARY_NO_ID when unknown, or when several */
+	bool several_pids, other;  /* other: of "[other]" */
+	bool inexact, dropped;     /* dropped: another level tells its calls */
 	enum library_level level;
+	int64_t total_ns;   /* of timed calls */
+	uint64_t timed;     /* calls with a duration */
+	VEC(int32_t) ranks; /* sorted */
+	uint64_t nested;    /* of the calls, those that another library handed on */
+	library_sum nested_flops, nested_bytes;
+	uint32_t caller; /* row that handed on the first nested call; LIBRARY_ROW_NONE */
+	const char *library, *operation, *key, *config;
+	uint64_t flops, bytes; /* of one call; LIBRARY_UNKNOWN; of "[other]" too */
 	uint64_t common;
-	bool inexact, dropped; /* dropped: another level tells its calls */
 };
 
 /* Where calls of one order come from. */
