@@ -235,10 +235,11 @@ int main(int argc, char **argv)
 }
 C
 "${CC:-cc}" -O1 -o loop loop.c -ldl || not_ok "loop.c" "does not compile"
-# side by side, and again where something else disturbed one of them
-for try in 1 2 3; do
+# side by side on the processor that lib perf takes, and again where something else disturbed one of them
+last=$(taskset -cp $$ | grep -o '[0-9]*$')
+for try in 1 2 3 4 5; do
 	lp speed.log -b "$T/good.so" -o "loop$try.csv" --precision 2% >/dev/null
-	as_loop=$(column "loop$try.csv" backend min_us | awk -F'|' -v us="$(./loop "$T/good.so")" '{ printf "%.4f", $2 / us }')
+	as_loop=$(column "loop$try.csv" backend min_us | awk -F'|' -v us="$(taskset -c "$last" ./loop "$T/good.so")" '{ printf "%.4f", $2 / us }')
 	! awk -v v="$as_loop" 'BEGIN { exit !(v >= 0.8 && v <= 1.25) }' || break
 done
 within "as a loop in C measures it" "$as_loop" 0.8 1.25
