@@ -19,8 +19,8 @@ fuzz: ## fuzz every parser for T seconds (needs clang and libclang-rt-14-dev)
 FAMILY_SRC = $(or $(wildcard analysis/library/*/parse_$(FAMILY).c),$(wildcard analysis/library/*/parse_$(firstword $(subst _, ,$(FAMILY))).c)) \
 	$(if $(filter blas,$(FAMILY)),,$(wildcard analysis/library/$(FAMILY)/*.c)) $(wildcard analysis/library/library_*.c analysis/library/blas/library_*.c)
 # Writes the seeds of a family; without arguments it lists the families.
-LIBRARY_SEEDS := $(B)/tests/fuzz/library_seeds
-$(LIBRARY_SEEDS): $(B)/obj/tests/fuzz/library_seeds.o
+LIBRARY_SEEDS := $(B)/tests/fuzz/seeds/library_seeds
+$(LIBRARY_SEEDS): $(B)/obj/tests/fuzz/seeds/library_seeds.o
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) $^ -o $@

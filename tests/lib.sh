@@ -16,7 +16,7 @@ export B
 PROFRIG=$B/profrig
 T=$(mktemp -d "${TMPDIR:-/tmp}/profrig-test.XXXXXX")
 TAP_N=0
-export XDG_RUNTIME_DIR=$T/runtime XDG_CACHE_HOME=$T/cache
+export XDG_RUNTIME_DIR=$T/runtime
 mkdir -p "$XDG_RUNTIME_DIR"
 export PROFRIG_TOOLS_PATH=$ROOT/tools.d
 AT_END=()

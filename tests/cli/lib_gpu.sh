@@ -2,6 +2,7 @@
 # lib perf with libraries of a GPU: stand-ins with the real functions, argument orders and numbers (tests/fakes/fake_gpu_*.c), on a device whose clock moves by
 # calls alone. What the real libraries do with them only a machine with a GPU can tell.
 . "$(dirname "$0")/../lib.sh"
+export XDG_CACHE_HOME=$T/cache
 cd "$T" || exit 1
 export FAKE_GPU_FREE=8388608
 FAKES=$B/tests/fakes

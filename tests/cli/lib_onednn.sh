@@ -2,6 +2,7 @@
 # lib perf with oneDNN: every operation with the real library, one that is wrong or fails, one with the interface of version 3, hostile keys, and a direct measurement
 # in C. It runs alone: it compares times.
 . "$(dirname "$0")/../lib.sh"
+export XDG_CACHE_HOME=$T/cache
 cd "$T" || exit 1
 LIB=/usr/lib/$(uname -m)-linux-gnu
 lp() { timeout 300 "$PROFRIG" -q lib perf --precision 40% "$@"; }

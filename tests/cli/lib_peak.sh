@@ -2,6 +2,7 @@
 # lib peak: what the machine can do, the store of it, and the shares that lib perf computes with it; hostile stores; exit statuses.
 # It runs alone: it compares times.
 . "$(dirname "$0")/../lib.sh"
+export XDG_CACHE_HOME=$T/cache
 cd "$T" || exit 1
 LIB=/usr/lib/$(uname -m)-linux-gnu
 STORE=$XDG_CACHE_HOME/profrig/peaks.csv

@@ -2,6 +2,7 @@
 # lib perf: calls measured with real libraries and with stand-ins that fail in every way; resuming; hostile input; exit statuses.
 # It runs alone: it compares times.
 . "$(dirname "$0")/../lib.sh"
+export XDG_CACHE_HOME=$T/cache
 cd "$T" || exit 1
 LIB=/usr/lib/$(uname -m)-linux-gnu
 lp() { timeout 300 "$PROFRIG" -q lib perf --cache warm --precision 40% --timeout 2 "$@"; }

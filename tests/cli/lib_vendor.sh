@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # lib perf with vendors' benchmark programs, which stand-ins play (tests/fakes/bin): what goes right, and each thing that goes wrong.
 . "$(dirname "$0")/../lib.sh"
+export XDG_CACHE_HOME=$T/cache
 . "$ROOT/tests/fakes/machine.sh"
 cd "$T" || exit 1
 FAKES=$ROOT/tests/fakes/bin

@@ -6,6 +6,7 @@
 #	- no GPU but one that files play;
 #	- shorter waits and fewer ranks.
 . "$(dirname "$0")/../lib.sh"
+export XDG_CACHE_HOME=$T/cache
 . "$ROOT/tests/fakes/machine.sh"
 fixtures=$ROOT/tests/fixtures
 
@@ -63,6 +64,7 @@ cat >train <<'P'
 # a training loop: some work between two marks
 mark() { [ -z "$PROFRIG_MARK" ] || printf '%s\n' "$1" >>"$PROFRIG_MARK"; }
 [ -z "$ONEDNN_VERBOSE" ] || echo "onednn_verbose,exec,cpu,eltwise,jit:uni,forward_training,data_f32::blocked:a:f0,,alg:eltwise_relu alpha:0 beta:0,64,0.01"
+[ -z "$ONEDNN_VERBOSE" ] || echo "onednn_verbose,exec,cpu,matmul,gemm:jit,undef,src_f32::blocked:ab:f0 wei_f32::blocked:ab:f0 dst_f32::blocked:ab:f0,,,64x32:32x16:64x16,0.01"
 mark warm
 i=0
 while [ $i -lt 60 ]; do

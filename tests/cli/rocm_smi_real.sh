@@ -81,7 +81,7 @@ is "nothing failed" "$(jq '.sources[0].failed' "$T/out")" 0
 is "nothing of the library's is on stderr" "$(cat "$T/err")" ""
 
 code "values that move" 0 within "(sleep 0.4; echo 400000000 >/sys/class/devs/0000:c1:00.0/hwmon/hwmon0/power1_average; gpu_metrics 1 400 1600000 >/sys/class/devs/0000:c1:00.0/gpu_metrics) &
-	'$PROFRIG' -q sample --source rocm_smi --device 0 --fields power,energy --period 0.01 --duration 1 --json; wait"
+	'$PROFRIG' -q sample --source rocm_smi --device 0 --fields power,energy --period 0.01 --duration 3 --json; wait"
 is "power moved" "$(value power.gpu0) $(jq '.sources[0].series[0].first' "$T/out")" "400 305.000001"
 check "energy moved" awk -v e="$(value energy.gpu0)" 'BEGIN { exit !(e > 24.47 && e < 24.49) }'
 

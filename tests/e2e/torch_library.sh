@@ -2,6 +2,7 @@
 # A real framework: PyTorch trains two networks on the CPU under torch_profiler, onednn_trace and blas_trace at once. What the libraries log agrees with what
 # PyTorch counts of its own operators.
 . "$(dirname "$0")/../lib.sh"
+export XDG_CACHE_HOME=$T/cache
 python=/usr/bin/python3
 need torch "$python" -c 'import torch, torchvision' || { skip "PyTorch's library calls" "python3-torch and python3-torchvision are not installed"; exit 0; }
 
