@@ -367,11 +367,14 @@ static void pair_row(const struct html_out *h, const struct bench_pair *p, size_
 static void pairs_table(const struct html_out *h, const struct bench_comparison *c,
 			const struct bench_versus *v)
 {
-	static const char *const head[] = { "",        "call",   "calls",    "A µs",
-					    "B µs",    "ratio",  "interval", "p",
-					    "verdict", "winner", "effect s", "reason" };
+	char name[16], mean[24];
+	const char *const head[] = {
+		"",         "call", "calls",   "A µs",   mean,       "ratio",
+		"interval", "p",    "verdict", "winner", "effect s", "reason"
+	};
 	size_t shown = 0;
 
+	snprintf(mean, sizeof(mean), "%s µs", compare_side_name(v->side, name));
 	html_heading(h, 2, "Calls");
 	html_table(h);
 	html_row(h, "th", head, ARRAY_LEN(head));

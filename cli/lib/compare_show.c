@@ -119,14 +119,17 @@ static void pair_say(const struct bench_pair *p, FILE *f)
 	fputc('\n', f);
 }
 
-static void pairs_say(const struct bench_comparison *c, const struct bench_versus *v, FILE *f)
+static void pairs_say(const struct bench_comparison *c, const struct bench_versus *v,
+		      const char *name, FILE *f)
 {
 	size_t shown = 0;
+	char mean[24];
 
 	if (!v->pairs)
 		return;
-	fprintf(f, "  %10s %10s %10s %7s %15s %7s %-8s %-6s %s\n", "effect", "A µs", "B µs",
-		"ratio", "interval", "p", "verdict", "winner", "call");
+	snprintf(mean, sizeof(mean), "%s µs", name);
+	fprintf(f, "  %10s %10s %10s %7s %15s %7s %-8s %-6s %s\n", "effect", "A µs", mean, "ratio",
+		"interval", "p", "verdict", "winner", "call");
 	for (size_t i = 0; i < c->pairs.nr; i++)
 		if (c->pairs.v[i].side == v->side && shown++ < SHOWN)
 			pair_say(&c->pairs.v[i], f);
@@ -177,7 +180,7 @@ static void versus_say(const struct bench_comparison *c, const struct bench_vers
 		fprintf(f, " (%zu refused)", v->refused);
 	fprintf(f, "%swith all: %s\n", v->pairs ? "; " : "",
 		v->comparable ? bench_verdict_name(v->verdict) : "not comparable");
-	pairs_say(c, v, f);
+	pairs_say(c, v, name, f);
 	left_say(c, v, name, f);
 	predicted_say(v, name, f);
 }

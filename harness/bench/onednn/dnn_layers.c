@@ -168,7 +168,7 @@ static int flags_of(struct bench_key *k, struct dnn_op *op, struct err *err)
 	return 0;
 }
 
-/* Statistics, scale and shift, in f32; where nobody asks for statistics there are none. */
+/* Statistics, scale and shift, in f32; a call that neither gets nor leaves statistics has none. */
 static void norm_operands(struct dnn_op *op, struct dnn_tensor stats, int64_t channels)
 {
 	struct dnn_tensor one = { .nr = 1, .dims = { channels }, .tag = "a" };

@@ -26,7 +26,7 @@ TEST(drivers_by_file)
 				 bench_driver_of_file(cases[i].path)->name);
 }
 
-/* 2·m·n·k flops whoever computes them. */
+/* 2·m·n·k flops in each driver. */
 TEST(work_by_driver)
 {
 	static const struct {
