@@ -19,6 +19,7 @@ TAP_N=0
 export XDG_RUNTIME_DIR=$T/runtime
 mkdir -p "$XDG_RUNTIME_DIR"
 export PROFRIG_TOOLS_PATH=$ROOT/tools.d
+. "$ROOT/tests/python.sh"
 AT_END=()
 
 at_end() { AT_END+=("$*"); }

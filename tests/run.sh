@@ -7,6 +7,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export B=${B:-build}
+. tests/python.sh
 passed=0 failed=0 skipped=0
 
 # One line for each reason, with the tests it kept from running. cmocka has the reason in the line before; a script behind "# SKIP".

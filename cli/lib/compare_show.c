@@ -217,6 +217,7 @@ static void json_row(struct json_out *j, const char *key, const struct bench_tab
 	json_f64(j, "gflops", r->gflops);
 	json_f64(j, "gbps", r->gbps);
 	json_f64(j, "clock_mhz", r->clock_mhz);
+	json_f64(j, "loop_gflops", r->loop_gflops);
 	json_str(j, "cache", bench_cache_name(r->cache));
 	json_u64(j, "threads", r->threads);
 	json_end(j);

@@ -1,5 +1,6 @@
 #include "profrig/bench/bench_child.h"
 #include "bench_link.h"
+#include "bench_speed.h"
 #include "peak_child.h"
 
 #include <errno.h>
@@ -44,7 +45,9 @@ static void refuse(struct child *ch, enum bench_status status, const struct err 
 
 static void block_run(struct child *ch, const struct bench_line *line)
 {
-	int64_t first = clock_monotonic_ns(), ns;
+	bool on_processor = !strcmp(ch->driver->timer, "host");
+	struct bench_speed speed = { 0 };
+	int64_t first, ns;
 	struct err err = ERR_INIT;
 	enum bench_status s;
 	uint64_t n;
@@ -54,11 +57,15 @@ static void block_run(struct child *ch, const struct bench_line *line)
 		answer(ch, "no\tfailed\tno such block");
 		return;
 	}
+	if (on_processor)
+		speed = bench_speed_now();
+	first = clock_monotonic_ns();
 	s = ch->driver->block(n, &ns, &err);
 	if (s != BENCH_OK)
 		refuse(ch, s, &err);
 	else
-		answer(ch, "ok\t%" PRId64 "\t%" PRId64, ns, clock_monotonic_ns() - first);
+		answer(ch, "ok\t%" PRId64 "\t%" PRId64 "\t%.1f\t%.3f", ns,
+		       clock_monotonic_ns() - first, speed.clock_mhz, speed.loop_gflops);
 }
 
 static void result_check(struct child *ch)

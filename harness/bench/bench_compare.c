@@ -35,6 +35,7 @@ const char *bench_verdict_name(enum bench_verdict v)
 struct means {
 	struct contrast_mean a, b;
 	bool paired;
+	double speed;
 };
 
 static struct contrast_mean mean_of(const struct bench_table_row *r, bool apart)
@@ -102,11 +103,38 @@ static bool paired(const struct bench_table_row *a, const struct bench_table_row
 	return true;
 }
 
+/* How much the speed of the device differs between two rows; 0 where it is not known. */
+static double speeds_differ(const struct comparing *cmp, const struct bench_table_row *a,
+			    const struct bench_table_row *b)
+{
+	const struct bench_table_side *sides = cmp->t->sides.v;
+	double clock = fabs(log(b->clock_mhz / a->clock_mhz));
+	double loop = fabs(log(b->loop_gflops / a->loop_gflops));
+
+	/* of another device it is what is compared */
+	if (strcmp(sides[a->side].device, sides[b->side].device) != 0)
+		return 0;
+	return fmax(isfinite(clock) ? clock : 0, isfinite(loop) ? loop : 0);
+}
+
+static void speed_error_add(struct contrast_mean *m, double differ)
+{
+	double error = m->mean * differ / sqrt(3);
+	struct contrast_sum sum = { 0 };
+
+	if (!(differ > 0) || isnan(m->error))
+		return;
+	contrast_sum_add(&sum, m->error * m->error, m->df);
+	contrast_sum_add(&sum, error * error, INFINITY);
+	m->error = sqrt(sum.variance);
+	m->df = contrast_sum_df(&sum);
+}
+
 static struct means means_of(const struct comparing *cmp, const struct bench_table_row *a,
 			     const struct bench_table_row *b)
 {
 	bool apart = !together(cmp, a, b);
-	struct means m = { mean_of(a, apart), mean_of(b, apart), false };
+	struct means m = { mean_of(a, apart), mean_of(b, apart), false, 0 };
 
 	if (!apart && paired(a, b, &m))
 		return m;
@@ -116,6 +144,10 @@ static struct means means_of(const struct comparing *cmp, const struct bench_tab
 		m.b.error = m.b.mean * hypot(m.a.error / m.a.mean, m.b.error / m.b.mean);
 		m.b.df = fmin(m.a.df, m.b.df);
 		m.a.error *= 0;
+	}
+	if (apart) {
+		m.speed = speeds_differ(cmp, a, b);
+		speed_error_add(&m.b, m.speed);
 	}
 	return m;
 }
@@ -294,6 +326,7 @@ static void pair_add(struct comparing *cmp, const struct bench_table_row *a,
 	p.m[0] = m.a;
 	p.m[1] = m.b;
 	p.paired = m.paired;
+	p.speed = m.speed;
 	contrast(&m.a, &m.b, cmp->o->confidence, &p.c);
 	if (p.refused)
 		p.c.low = p.c.high = p.c.p = NAN;
@@ -384,6 +417,9 @@ static void pair_judge(struct bench_pair *p, const struct bench_compare_opts *o)
 		     : verdict == CONTRAST_MORE ? BENCH_SLOWER
 		     : verdict == CONTRAST_SAME ? BENCH_SAME
 						: BENCH_UNCLEAR;
+	if (p->verdict == BENCH_UNCLEAR && !p->reason && p->speed > o->threshold / 2)
+		p->reason = xasprintf("the speed of the processor differs by %.0f %%",
+				      expm1(p->speed) * 100);
 }
 
 /* p-values of the pairs from this one on, adjusted. */

@@ -153,36 +153,6 @@ int machine_cpus(unsigned n, struct strbuf *to, struct err *err)
 	return 0;
 }
 
-/* By cpufreq, in kHz; by /proc/cpuinfo, whose blocks are in the order of processors. */
-static double clock_of(const char *cpu)
-{
-	CLEANUP(xfreep)
-	char *path = xasprintf("/sys/devices/system/cpu/cpu%s/cpufreq/scaling_cur_freq", cpu);
-	CLEANUP(xfreep) char *text = NULL, *mhz = NULL;
-	CLEANUP(xfreep) char *begin = xasprintf("processor\t: %s\n", cpu);
-	uint64_t khz = number_in(path);
-	const char *at = NULL;
-	double v;
-
-	if (khz != UINT64_MAX)
-		return (double)khz / 1e3;
-	if (fs_read("/proc/cpuinfo", TEXT_MAX * 16, &text, NULL, NULL) == 0)
-		at = strstr(text, begin);
-	mhz = at ? field_of(at, "cpu MHz") : NULL;
-	return mhz && num_f64(mhz, strlen(mhz), &v) == 0 ? v : NAN;
-}
-
-double machine_clock_mhz(const char *cpus)
-{
-	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
-	double sum = 0;
-
-	strvec_split(&words, cpus, ",");
-	for (size_t i = 0; i < words.nr; i++)
-		sum += clock_of(words.v[i]);
-	return words.nr ? sum / (double)words.nr : NAN;
-}
-
 /* Drivers of processors: Intel's, AMD's, and one for AMD outside the kernel. */
 static bool is_processor(const char *hwmon)
 {

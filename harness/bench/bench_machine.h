@@ -18,8 +18,7 @@ uint64_t machine_memory_free(void); /* bytes that programs can have, cgroup's li
 char *machine_processor(void);      /* its name, owned */
 /* "2,3": the last n processors that this process may use; -ERANGE: there are less. */
 int machine_cpus(unsigned n, struct strbuf *to, struct err *err);
-double machine_clock_mhz(const char *cpus); /* mean over them, now; NaN unknown */
-double machine_temperature_c(void);         /* of the hottest processor, now; NaN unknown */
+double machine_temperature_c(void); /* of the hottest processor, now; NaN unknown */
 
 /*
  * The share of all processors' time that others than this process and its children that have ended

@@ -62,6 +62,20 @@ static double slowest_s(const struct bench_side *s)
 	return (double)s->work.flops / SLOW_FLOPS_S + (double)s->work.bytes / SLOW_BYTES_S;
 }
 
+static void speed_add(struct bench_side *s)
+{
+	double mhz, gflops;
+
+	if (s->process.line.nr < 5)
+		return;
+	mhz = number_of(s->process.line.field[3]);
+	gflops = number_of(s->process.line.field[4]);
+	if (mhz > 0 && gflops > 0) {
+		VEC_PUSH(&s->clocks, mhz);
+		VEC_PUSH(&s->loops, gflops);
+	}
+}
+
 /* False: the side is out. */
 static bool block_run(struct bench_measure *m, struct bench_side *s, uint64_t n, double *ret_us)
 {
@@ -75,6 +89,7 @@ static bool block_run(struct bench_measure *m, struct bench_side *s, uint64_t n,
 	if (!answer_ns(s, 1, &ns) || !answer_ns(s, 2, &all_ns))
 		return false;
 	m->work_ns += (int64_t)all_ns;
+	speed_add(s);
 	s->call_s = ns / 1e9 / (double)n;
 	*ret_us = ns / 1e3 / (double)n;
 	if (m->o->threads > 1)
@@ -189,19 +204,6 @@ static void pass_run(struct bench_measure *m, unsigned round, bool backwards)
 	}
 }
 
-static void clocks_note(struct bench_measure *m)
-{
-	double mhz = machine_clock_mhz(m->cpus);
-
-	for (size_t i = 0; !isnan(mhz) && i < m->nr; i++) {
-		/* the clock of this processor says nothing about a device */
-		if (strcmp(m->sides[i].end->driver->timer, "host") != 0)
-			continue;
-		m->sides[i].clock_sum += mhz;
-		m->sides[i].clocks++;
-	}
-}
-
 /* False: the time is up. */
 static bool round_run(struct bench_measure *m, unsigned round, int64_t begin)
 {
@@ -214,8 +216,6 @@ static bool round_run(struct bench_measure *m, unsigned round, int64_t begin)
 			side_begin(m, &m->sides[i], live, round == 0);
 	for (unsigned p = 0; p < passes; p++) {
 		pass_run(m, round, (p + round) % 2);
-		if (p == 0)
-			clocks_note(m);
 		if (seconds_since(begin) > most)
 			break;
 	}

@@ -21,11 +21,11 @@ struct bench_side {
 	VEC(struct bench_block) blocks;
 	uint64_t block_calls; /* of a block; 0: not known yet */
 	uint64_t repeats;
-	double call_s; /* of the last block; 0 unknown */
-	double clock_sum;
+	double call_s;                  /* of the last block; 0 unknown */
+	VEC(double) clocks, loops;      /* of blocks: MHz and GFLOP/s by bench_speed.h */
 	struct bench_meter *meter;      /* of what computes; NULL: none */
 	double energy_j, temperature_c; /* of a call; behind it: NaN unknown */
-	unsigned clocks, rounds;
+	unsigned rounds;
 	struct bench_figures figures;
 };
 

@@ -17,8 +17,6 @@
 
 #define HEADER BENCH_COLUMNS "\n"
 #define HEADER_LEN (sizeof(HEADER) - 1)
-#define EARLIER BENCH_COLUMNS_EARLIER "\n"
-#define EARLIER_LEN (sizeof(EARLIER) - 1)
 #define TAIL_BLOCK 4096
 
 enum column {
@@ -28,8 +26,7 @@ enum column {
 	COLUMN_KEY = 15,
 	COLUMN_THREADS = 18,
 	COLUMN_CACHE = 19,
-	COLUMN_COUNT = 31,
-	COLUMN_COUNT_EARLIER = 27
+	COLUMNS_MIN = 27
 };
 
 /* ---- rows that are there ---- */
@@ -79,7 +76,7 @@ static int rows_learn(struct bench_rows *rows, struct err *err)
 		return r;
 	r = csv_next(csv, &fields, &n, err);
 	while (r > 0 && (r = csv_next(csv, &fields, &n, err)) > 0) {
-		if (n != (rows->earlier ? COLUMN_COUNT_EARLIER : COLUMN_COUNT)) {
+		if (n != rows->columns) {
 			r = err_set(err, EINVAL, "%s: line %llu has %zu columns", rows->path,
 				    (unsigned long long)csv_line(csv), n);
 			break;
@@ -124,6 +121,19 @@ static int header_write(const struct bench_rows *rows, struct err *err)
 	return 0;
 }
 
+/* How many of the columns of HEADER a file begins with; 0: its first line is another one. */
+static size_t columns_of(const char *head, size_t n)
+{
+	const char *end = memchr(head, '\n', n);
+	size_t len = end ? (size_t)(end - head) : n, columns = 1;
+
+	if (memcmp(head, HEADER, len) != 0 || !strchr(",\n", HEADER[len]))
+		return 0;
+	for (size_t i = 0; i < len; i++)
+		columns += HEADER[i] == ',';
+	return end && columns < COLUMNS_MIN ? 0 : columns;
+}
+
 static int file_ready(struct bench_rows *rows, struct err *err)
 {
 	char head[HEADER_LEN];
@@ -138,13 +148,16 @@ static int file_ready(struct bench_rows *rows, struct err *err)
 	n = st.st_size < (off_t)HEADER_LEN ? (size_t)st.st_size : HEADER_LEN;
 	if (pread(rows->fd, head, n, 0) != (ssize_t)n)
 		return failed(rows, err);
-	rows->earlier = n >= EARLIER_LEN && memcmp(head, EARLIER, EARLIER_LEN) == 0;
-	if (!rows->earlier && memcmp(head, HEADER, n) != 0)
+	/* one that was killed has left a part of the first line */
+	if (n < HEADER_LEN && !memchr(head, '\n', n) && memcmp(head, HEADER, n) == 0) {
+		rows->columns = columns_of(HEADER, HEADER_LEN);
+		return header_write(rows, err);
+	}
+	rows->columns = columns_of(head, n);
+	if (!rows->columns)
 		return err_set(err, EINVAL,
 			       "%s has other columns than library_perf.csv: it is left as it is",
 			       rows->path);
-	if (!rows->earlier && n < HEADER_LEN)
-		return header_write(rows, err);
 	end = last_end(rows->fd, st.st_size);
 	if (end < 0 || (end < st.st_size && ftruncate(rows->fd, (off_t)end) < 0))
 		return failed(rows, err);
@@ -205,6 +218,24 @@ static void known_u64(struct csv_writer *w, uint64_t v)
 		csv_str(w, "");
 }
 
+/* Behind COLUMNS_MIN: as far as the file has them. */
+static void later_cells(const struct bench_rows *rows, const struct bench_row *r,
+			struct csv_writer *w)
+{
+	size_t left = rows->columns - COLUMNS_MIN;
+
+	if (left > 0)
+		known_u64(w, r->figures.processes);
+	if (left > 1)
+		known_u64(w, (uint64_t)r->measured_ms);
+	if (left > 2)
+		csv_f64(w, r->others);
+	if (left > 3)
+		csv_str(w, r->process_us ? r->process_us : "");
+	if (left > 4)
+		csv_f64(w, r->loop_gflops);
+}
+
 static void row_write(const struct bench_rows *rows, const struct bench_row *r, FILE *f)
 {
 	const struct bench_identity *id = r->identity;
@@ -238,12 +269,7 @@ static void row_write(const struct bench_rows *rows, const struct bench_row *r, 
 	csv_f64(&w, r->clock_mhz);
 	csv_f64(&w, r->temperature_c);
 	csv_f64(&w, r->peak_share);
-	if (!rows->earlier) {
-		known_u64(&w, g->processes);
-		known_u64(&w, (uint64_t)r->measured_ms);
-		csv_f64(&w, r->others);
-		csv_str(&w, r->process_us ? r->process_us : "");
-	}
+	later_cells(rows, r, &w);
 	csv_end(&w);
 }
 

@@ -126,6 +126,7 @@ static struct bench_row row_of(const struct bench_config *c, const struct bench_
 				 .gflops = NAN,
 				 .gbps = NAN,
 				 .clock_mhz = NAN,
+				 .loop_gflops = NAN,
 				 .energy_j = NAN,
 				 .temperature_c = NAN,
 				 .peak_share = NAN,
@@ -202,7 +203,8 @@ static int side_row(struct running *run, const struct bench_config *c,
 	row.others = m->others;
 	process_means(s, &means);
 	row.process_us = means.buf;
-	row.clock_mhz = s->clocks ? s->clock_sum / s->clocks : NAN;
+	row.clock_mhz = bench_median(s->clocks.v, s->clocks.nr);
+	row.loop_gflops = bench_median(s->loops.v, s->loops.nr);
 	row.energy_j = s->energy_j;
 	row.temperature_c = s->temperature_c;
 	row.peak_share = bench_peak_share(run->o->peaks, &s->work, row.gflops);
@@ -326,8 +328,11 @@ static int config_run(struct running *run, const struct bench_config *c, double 
 	}
 	if (r == 0 && nr)
 		r = measured(run, c, sides, nr, seconds);
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr; i++) {
 		VEC_RELEASE(&sides[i].blocks);
+		VEC_RELEASE(&sides[i].clocks);
+		VEC_RELEASE(&sides[i].loops);
+	}
 	free(sides);
 	return r;
 }

@@ -36,14 +36,21 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+double bench_median(double *v, size_t nr)
+{
+	if (nr == 0)
+		return NAN;
+	qsort(v, nr, sizeof(*v), by_value);
+	return nr % 2 ? v[nr / 2] : (v[nr / 2 - 1] + v[nr / 2]) / 2;
+}
+
 static double median_of(const struct bench_block *blocks, size_t nr)
 {
 	double *v = xcalloc(nr, sizeof(*v)), median;
 
 	for (size_t i = 0; i < nr; i++)
 		v[i] = blocks[i].us;
-	qsort(v, nr, sizeof(*v), by_value);
-	median = nr % 2 ? v[nr / 2] : (v[nr / 2 - 1] + v[nr / 2]) / 2;
+	median = bench_median(v, nr);
 	free(v);
 	return median;
 }

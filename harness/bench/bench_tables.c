@@ -19,7 +19,7 @@
 #define COUNTS(X) X(calls) X(repeats) X(threads) X(processes) X(measured_ms)
 #define NUMBERS(X) \
 	X(mean_us) X(median_us) X(stddev_us) X(min_us) X(gflops) X(gbps) X(energy_j) X(ci_low_us) \
-	X(ci_high_us) X(clock_mhz) X(peak_share) X(others)
+	X(ci_high_us) X(clock_mhz) X(loop_gflops) X(peak_share) X(others)
 /* clang-format on */
 
 #define NAME(c) COLUMN_##c,
@@ -102,12 +102,19 @@ static int row_numbers(const struct reading *rd, struct bench_table_row *r)
 	const struct {
 		enum column column;
 		double *to;
-	} all[] = { { COLUMN_mean_us, &r->mean },          { COLUMN_median_us, &r->median },
-		    { COLUMN_stddev_us, &r->stddev },      { COLUMN_min_us, &r->min },
-		    { COLUMN_ci_low_us, &r->low },         { COLUMN_ci_high_us, &r->high },
-		    { COLUMN_gflops, &r->gflops },         { COLUMN_gbps, &r->gbps },
-		    { COLUMN_energy_j, &r->energy_j },     { COLUMN_clock_mhz, &r->clock_mhz },
-		    { COLUMN_peak_share, &r->peak_share }, { COLUMN_others, &r->others } };
+	} all[] = { { COLUMN_mean_us, &r->mean },
+		    { COLUMN_median_us, &r->median },
+		    { COLUMN_stddev_us, &r->stddev },
+		    { COLUMN_min_us, &r->min },
+		    { COLUMN_ci_low_us, &r->low },
+		    { COLUMN_ci_high_us, &r->high },
+		    { COLUMN_gflops, &r->gflops },
+		    { COLUMN_gbps, &r->gbps },
+		    { COLUMN_energy_j, &r->energy_j },
+		    { COLUMN_clock_mhz, &r->clock_mhz },
+		    { COLUMN_loop_gflops, &r->loop_gflops },
+		    { COLUMN_peak_share, &r->peak_share },
+		    { COLUMN_others, &r->others } };
 	int res = 0;
 
 	for (size_t i = 0; res == 0 && i < ARRAY_LEN(all); i++)

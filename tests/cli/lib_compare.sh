@@ -76,7 +76,10 @@ for what in cold clock types; do
 	code "$what" 7 lc a.csv $what.csv --json
 	is "$what: unclear, and not comparable" "$(jq -r '"\(.rows[0].verdict) \(.rows[0].refused) \(.verdict) \(.comparable.score)"' out)" "unclear true not comparable 0"
 	code "$what, forced" 0 lc a.csv $what.csv --json --force
-	is "$what: compared" "$(jq -r '"\(.rows[0].verdict) \(.rows[0].refused)"' out)" "same false"
+	want="same false"
+	# the clocks differ by more than the threshold, and so may the times
+	[ $what != clock ] || want="unclear false"
+	is "$what: compared" "$(jq -r '"\(.rows[0].verdict) \(.rows[0].refused)"' out)" "$want"
 done
 like "and says why" "$(jq -r '.rows[0].reason' out)" "types differ: gemm .*a=f64"
 code "nothing in both" 7 lc a.csv apart.csv
@@ -201,11 +204,11 @@ for i in 1 2; do
 	different+=$(verdicts "t$i.csv" | grep -E 'faster|slower')
 done
 is "a library does not differ from itself" "$different" ""
-# between two files the machine itself may have changed, which other machines below its hypervisor make it do
-for i in 1 2 3 4; do
+# between two files the machine itself may have changed: that is in their errors
+different=
+for i in 1 2 3; do
 	lp -b "$T/good.so" -o "u$i.csv"
 	lp -b "$T/good.so" -o "v$i.csv"
-	different=$(verdicts "u$i.csv" "v$i.csv" | grep -E 'faster|slower')
-	[ -n "$different" ] || break
+	different+=$(verdicts "u$i.csv" "v$i.csv" | grep -E 'faster|slower')
 done
 is "nor in two files" "$different" ""

@@ -103,9 +103,10 @@ struct bench_row {
 	const char *reason; /* "" none; of a row that is ok: a note */
 	uint64_t repeats;   /* timed calls */
 	struct bench_figures figures;
-	double gflops, gbps, clock_mhz, energy_j, temperature_c; /* NaN unknown */
-	double peak_share;                                       /* bench_peak.h; NaN unknown */
-	double others;                                           /* machine_others; NaN unknown */
+	double gflops, gbps, energy_j, temperature_c; /* NaN unknown */
+	double clock_mhz, loop_gflops;                /* of the processor meanwhile; NaN unknown */
+	double peak_share;                            /* bench_peak.h; NaN unknown */
+	double others;                                /* machine_others; NaN unknown */
 	int64_t measured_ms;    /* when it began, since the epoch; 0: it was not measured */
 	const char *process_us; /* means of the processes, in order, with blanks between */
 	/* NULL: the host's clock, uniform operands, the processor */

@@ -9,8 +9,11 @@
  *					hello WIDE THREADS PATH VERSION DEVICE
  *	op CACHE ROTATE LIMIT KEY	ok BYTES FILL_NS CHOSEN
  *	check				ok ERROR NS	the result is right
- *	block N				ok NS ALL_NS	N calls took NS by the driver's timer;
- *							ALL_NS with all that it did
+ *	block N				ok NS ALL_NS CLOCK LOOP
+ *							N calls took NS by the driver's timer,
+ *							ALL_NS with the untimed one; in front of
+ *							them CLOCK MHz and LOOP GFLOP/s, by
+ *							bench_speed.h; 0: by a device
  *	drop				ok NS		the operands' memory is free again
  *
  * ROTATE: bytes over which operands change; LIMIT: bytes that it may have. Instead of each answer

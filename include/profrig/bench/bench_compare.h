@@ -26,6 +26,12 @@
  * others had 85 to 95 %, means of files of one library scattered by 8 to 25 %. Where others have
  * little, the fastest blocks are free of them.
  *
+ * On one kind of device the loops beside the blocks (bench_speed.h) tell how its speed differs
+ * between two such measurements: d, the larger one of the logarithms of the ratios of clock and
+ * loop. A call that waits for memory feels nothing of it, one that computes in registers all, so
+ * d/√3 (what a share between 0 and 1 gives on the average, squared) is added to B's relative
+ * standard error.
+ *
  * A difference is believed when the fastest blocks, which other work on the machine disturbs least,
  * and the median block differ in the same direction by more than half of the threshold: else the
  * pair is unclear.
@@ -43,7 +49,7 @@
 #include "profrig/base/strvec.h"
 #include "profrig/bench/bench_tables.h"
 
-#define BENCH_CLOCKS_DIFFER 0.05
+#define BENCH_CLOCKS_DIFFER 0.08
 #define BENCH_OTHERS_ERROR 0.3
 
 struct bench_compare_opts {
@@ -70,6 +76,7 @@ struct bench_pair {
 	bool refused;
 	char *reason;              /* of a refusal, of a forced one, or of doubt; NULL none */
 	bool paired;               /* by processes that were alive together */
+	double speed;              /* d above; 0: together, on other devices, or not known */
 	struct contrast_mean m[2]; /* A's and B's, with the errors described above */
 	struct contrast c;
 	double p_adj;

@@ -37,6 +37,7 @@ struct bench_figures {
 	bool drifts;
 };
 
+double bench_median(double *v, size_t nr); /* v is sorted by it; NaN without values */
 void bench_stats(const struct bench_block *blocks, size_t nr, struct bench_figures *ret);
 
 #endif

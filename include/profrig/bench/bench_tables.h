@@ -42,7 +42,7 @@ struct bench_table_row {
 	unsigned threads;
 	/* NaN unknown; the mean of a row that is ok is above 0 */
 	double mean, median, stddev, min, low, high; /* µs of a call */
-	double gflops, gbps, energy_j, clock_mhz, peak_share, others;
+	double gflops, gbps, energy_j, clock_mhz, loop_gflops, peak_share, others;
 };
 
 struct bench_table_side {

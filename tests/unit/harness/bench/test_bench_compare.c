@@ -18,9 +18,9 @@ static void near(double got, double want)
 
 /* A row of library_perf.csv as a test wants it; what is 0 gets a usual value. */
 struct line {
-	const char *backend, *key, *status, *reason, *cache, *process_us;
+	const char *backend, *key, *status, *reason, *cache, *process_us, *device;
 	uint64_t calls, processes;
-	double mean, half, min, energy_j, clock_mhz, others;
+	double mean, half, min, energy_j, clock_mhz, loop_gflops, others;
 	unsigned threads, measured_ms;
 };
 
@@ -29,7 +29,8 @@ static void line_add(struct strbuf *to, const struct line *l)
 	double half = l->half > 0 ? l->half : l->mean * 0.01, least = l->min > 0 ? l->min : l->mean;
 	bool ok = !l->status;
 
-	strbuf_addf(to, "lib,\"config, of %s\",%s,a cpu,%llu,100,", l->key, l->backend,
+	strbuf_addf(to, "lib,\"config, of %s\",%s,%s,%llu,100,", l->key, l->backend,
+		    l->device ? l->device : "a cpu",
 		    (unsigned long long)(l->calls ? l->calls : 10));
 	if (ok)
 		strbuf_addf(to, "%.17g,%.17g,%.17g,%.17g,1,1,", l->mean, l->mean, half, least);
@@ -47,8 +48,11 @@ static void line_add(struct strbuf *to, const struct line *l)
 	if (l->clock_mhz > 0)
 		strbuf_addf(to, "%.17g", l->clock_mhz);
 	strbuf_addf(
-		to, ",,,%llu,%u,%.17g,%s\n", (unsigned long long)(l->processes ? l->processes : 3),
+		to, ",,,%llu,%u,%.17g,%s,", (unsigned long long)(l->processes ? l->processes : 3),
 		l->measured_ms ? l->measured_ms : 1, l->others, l->process_us ? l->process_us : "");
+	if (l->loop_gflops > 0)
+		strbuf_addf(to, "%.17g", l->loop_gflops);
+	strbuf_addch(to, '\n');
 }
 
 static void table_put(const char *dir, const char *name, const struct line *lines, size_t nr)
@@ -294,8 +298,8 @@ TEST_IN(other_modes_are_refused, dir)
 	} cases[] = LIST(
 		{ { .cache = "warm" }, { .cache = "cold" }, "cache warm against cold" },
 		{ { .threads = 1 }, { .threads = 2 }, "1 threads against 2" },
-		{ { .clock_mhz = 2000 }, { .clock_mhz = 2101 }, "clock 2000 MHz against 2101" },
-		{ { .clock_mhz = 2101 }, { .clock_mhz = 2000 }, "clock 2101 MHz against 2000" },
+		{ { .clock_mhz = 2000 }, { .clock_mhz = 2161 }, "clock 2000 MHz against 2161" },
+		{ { .clock_mhz = 2161 }, { .clock_mhz = 2000 }, "clock 2161 MHz against 2000" },
 		{ { .clock_mhz = 2000 }, { .clock_mhz = 2099 }, NULL },
 		{ { .clock_mhz = 2000 }, { .clock_mhz = 0 }, NULL },
 		{ { .key = "gemm m=8 a=f32 c=f32 alpha=1" },
@@ -420,6 +424,64 @@ TEST_IN(other_work_between_files, dir)
 	compared_release(&one);
 }
 
+/* A processor that was slower meanwhile may have slowed B by nothing or by all of it. */
+TEST_IN(speeds_between_files, dir)
+{
+	static const struct {
+		struct line a, b;
+		double ratio; /* the larger one */
+	} cases[] = LIST({ { .loop_gflops = 100 }, { .loop_gflops = 80 }, 1.25 },
+			 { { .loop_gflops = 80 }, { .loop_gflops = 100 }, 1.25 },
+			 { { .clock_mhz = 2000 }, { .clock_mhz = 2080 }, 1.04 },
+			 { { .clock_mhz = 2000, .loop_gflops = 90 },
+			   { .clock_mhz = 2080, .loop_gflops = 108 },
+			   1.2 },
+			 { { .loop_gflops = 100 }, { .loop_gflops = 0 }, 1 },
+			 { { .loop_gflops = 100 }, { .loop_gflops = 30, .device = "other" }, 1 });
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct line a = cases[i].a, b = cases[i].b;
+		struct compared cmp = COMPARED_INIT;
+		const struct bench_pair *p;
+		double differ = log(cases[i].ratio), own;
+
+		a.backend = b.backend = "x";
+		a.key = b.key = GEMM;
+		a.mean = 100;
+		b.mean = 112;
+		a.half = b.half = 1;
+		compare_lines(&cmp, dir, &a, 1, &b, 1, NULL);
+		p = cmp.c.pairs.v;
+		assert_false(p->refused);
+		near(p->speed, differ);
+		own = 1 / student_t(BENCH_CONFIDENCE, 2);
+		near(p->m[0].error, own);
+		near(p->m[1].error, hypot(own, 112 * differ / sqrt(3)));
+		if (p->verdict != (differ > 0.09 ? BENCH_UNCLEAR : BENCH_SLOWER))
+			ROW_FAIL(i, "%s", bench_verdict_name(p->verdict));
+		if (p->verdict == BENCH_UNCLEAR)
+			assert_has(p->reason, "the speed of the processor differs by");
+		compared_release(&cmp);
+	}
+}
+
+/* Blocks that took turns had one processor: its speed is in both. */
+TEST_IN(speeds_of_blocks_in_turn, dir)
+{
+	const struct line both[] =
+		LIST({ .backend = "x", .key = GEMM, .mean = 100, .half = 1, .loop_gflops = 100 },
+		     { .backend = "y", .key = GEMM, .mean = 112, .half = 1, .loop_gflops = 60 });
+	struct bench_compare_opts o = BENCH_COMPARE_OPTS_INIT;
+	struct compared one = COMPARED_INIT;
+
+	table_put(dir, "a.csv", both, 2);
+	read_in(&one, dir, "a.csv");
+	bench_compare(&one.t, &o, &one.c);
+	near(one.c.pairs.v[0].speed, 0);
+	assert_int_equal(one.c.pairs.v[0].verdict, BENCH_SLOWER);
+	compared_release(&one);
+}
+
 /* Processes that were alive together: a phase in which all took twice as long is in none of it. */
 TEST_IN(processes_in_pairs, dir)
 {
@@ -474,9 +536,9 @@ TEST_IN(earlier_files, dir)
 
 	for (int i = 0; i < 2; i++)
 		test_put(dir, i ? "b.csv" : "a.csv",
-			 textf(BENCH_COLUMNS_EARLIER "\nx,y,one,cpu,3,9,%d,%d,1,%d,,,,ok,," GEMM
-						     ",,,2,warm,uniform,host,%d,%d,,,\n",
-			       100 + i, 100 + i, 100 + i, 97 + i, 103 + i));
+			 textf("backend,key,status,mean_us,ci_low_us,ci_high_us\n"
+			       "one," GEMM ",ok,%d,%d,%d\n",
+			       100 + i, 97 + i, 103 + i));
 	read_in(&cmp, dir, "a.csv");
 	read_in(&cmp, dir, "b.csv");
 	bench_compare(&cmp.t, &o, &cmp.c);

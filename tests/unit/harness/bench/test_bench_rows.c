@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "profrig/base/csv.h"
+#include "profrig/base/strbuf.h"
 
 #define KEY "gemm ta=N tb=N m=1 n=1 k=1 a=f32"
 #define HEAD BENCH_COLUMNS "\n"
@@ -31,6 +32,7 @@ static struct bench_row row(const struct bench_config *c, const char *back_end)
 			       .temperature_c = NAN,
 			       .gbps = NAN,
 			       .clock_mhz = NAN,
+			       .loop_gflops = NAN,
 			       .others = NAN,
 			       .peak_share = NAN };
 
@@ -70,7 +72,7 @@ TEST_IN(appends_and_goes_on, dir)
 	text = test_get(dir, "p.csv");
 	assert_string_equal(text, HEAD
 			    "rocblas,./x -f gemm,x-serial,a cpu,3,0,,,,,,,,skipped,\"why, so\"," KEY
-			    ",,,2,warm,uniform,host,,,,,,,,,\n");
+			    ",,,2,warm,uniform,host,,,,,,,,,,\n");
 	opened(path, &rows);
 	assert_true(bench_rows_have(&rows, &c, "x-serial"));
 	assert_false(bench_rows_have(&rows, &c, "x-openmp"));
@@ -83,34 +85,81 @@ TEST_IN(appends_and_goes_on, dir)
 	bench_rows_close(&rows);
 }
 
-/* A file of a profrig that had no columns behind peak_share keeps its columns. */
+/* The first `columns` ones of the table. */
+static const char *columns_cut(size_t columns)
+{
+	const char *end = BENCH_COLUMNS;
+
+	while (columns--)
+		end = strchrnul(end, ',') + 1;
+	return textf("%.*s", (int)(end - 1 - BENCH_COLUMNS), BENCH_COLUMNS);
+}
+
+/* A file of a profrig that had fewer columns keeps its columns. */
 TEST_IN(goes_on_with_an_earlier_file, dir)
 {
+	static const char *const cells[] = { "", ",4", ",77", ",0.25", ",5 6" };
 	const char *path = in_dir(dir, "p.csv");
 	struct bench_config c = config(a_key, a_config), other = config(empty, a_config);
 	struct bench_row r = row(&other, "two");
-	struct bench_rows rows;
-	CLEANUP(xfreep) char *text = NULL;
-	static const char before[] = BENCH_COLUMNS_EARLIER "\nx,y,one,cpu,3,9,5,5,1,4,,,,ok,," KEY
-							   ",,,2,warm,uniform,host,4,6,,,\n";
 
-	test_put(dir, "p.csv", textf("%sx,y,torn", before));
-	opened(path, &rows);
-	assert_true(bench_rows_have(&rows, &c, "one"));
 	r.figures.processes = 4;
-	assert_int_equal(bench_rows_add(&rows, &r, NULL), 0);
-	bench_rows_close(&rows);
-	text = test_get(dir, "p.csv");
-	assert_string_equal(text, textf("%srocblas,./x -f gemm,two,a cpu,3,0,,,,,,,,skipped,"
-					"\"why, so\",,,,2,warm,uniform,host,,,,,\n",
-					before));
-	opened(path, &rows);
-	assert_true(bench_rows_have(&rows, &other, "two"));
-	bench_rows_close(&rows);
-	/* rows of both kinds in one file */
-	test_put(dir, "p.csv",
-		 textf("%sx,y,one,cpu,3,9,5,5,1,4,,,,ok,,k,,,2,warm,,,4,6,,,,3\n", before));
-	assert_int_equal(bench_rows_open(path, "", BENCH_WARM, 2, &rows, NULL), -EINVAL);
+	r.measured_ms = 77;
+	r.others = 0.25;
+	r.process_us = "5 6";
+	for (size_t more = 0; more < ARRAY_LEN(cells); more++) {
+		const char *before, *commas = ",,,,," + (5 - more);
+		CLEANUP(strbuf_release) struct strbuf after = STRBUF_INIT;
+		CLEANUP(xfreep) char *text = NULL;
+		struct bench_rows rows;
+
+		before = textf("%s\nx,y,one,cpu,3,9,5,5,1,4,,,,ok,," KEY
+			       ",,,2,warm,uniform,host,4,6,,,%s\n",
+			       columns_cut(27 + more), commas);
+		strbuf_addf(&after,
+			    "%srocblas,./x -f gemm,two,a cpu,3,0,,,,,,,,skipped,\"why, so\",,,,2,"
+			    "warm,uniform,host,,,,,",
+			    before);
+		for (size_t i = 0; i <= more; i++)
+			strbuf_addstr(&after, cells[i]);
+		strbuf_addch(&after, '\n');
+		test_put(dir, "p.csv", textf("%sx,y,torn", before));
+		opened(path, &rows);
+		assert_true(bench_rows_have(&rows, &c, "one"));
+		assert_int_equal(bench_rows_add(&rows, &r, NULL), 0);
+		bench_rows_close(&rows);
+		text = test_get(dir, "p.csv");
+		assert_string_equal(text, after.buf);
+		opened(path, &rows);
+		assert_true(bench_rows_have(&rows, &other, "two"));
+		bench_rows_close(&rows);
+		/* rows of both kinds in one file */
+		test_put(dir, "p.csv",
+			 textf("%sx,y,one,cpu,3,9,5,5,1,4,,,,ok,,k,,,2,warm,,,4,6,,,,,,,,3\n",
+			       before));
+		assert_int_equal(bench_rows_open(path, "", BENCH_WARM, 2, &rows, NULL), -EINVAL);
+	}
+}
+
+/* No profrig wrote fewer ones, and none in the middle of a name. */
+TEST_IN(other_columns_are_left_alone, dir)
+{
+	const char *const heads[] = { columns_cut(26), textf("%s,others", columns_cut(27)),
+				      textf("%s,proc", columns_cut(27)),
+				      textf("%s,", columns_cut(28)),
+				      textf("%s,more", BENCH_COLUMNS) };
+
+	for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
+		CLEANUP(xfreep) char *text = NULL;
+		struct bench_rows rows;
+
+		test_put(dir, "p.csv", textf("%s\n", heads[i]));
+		if (bench_rows_open(in_dir(dir, "p.csv"), "", BENCH_WARM, 2, &rows, NULL) !=
+		    -EINVAL)
+			ROW_FAIL(i, "it is opened");
+		text = test_get(dir, "p.csv");
+		assert_string_equal(text, textf("%s\n", heads[i]));
+	}
 }
 
 /* A writer that was killed after any byte of the file. */
