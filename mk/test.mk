@@ -33,7 +33,7 @@ $(B)/tests/fakes/fake_gpu_blas.so $(B)/tests/fakes/fake_gpu_lt.so: tests/fakes/f
 # Every parser has an entry in tests/fuzz/fuzz_<name>.c; plain gcc replays its corpus, clang fuzzes it (make fuzz T=60).
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
-$(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay.o $(LIBHARNESS) $(LIBANALYSIS) $(LIBBASE)
+$(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/seeds/replay.o $(LIBHARNESS) $(LIBANALYSIS) $(LIBBASE)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(HARNESS_LIBS) $(ANALYSIS_LIBS) $(BASE_LIBS) $(SYS_LIBS)

@@ -9,6 +9,8 @@
 #include "profrig/base/door.h"
 #include "profrig/base/num.h"
 
+#define TRIES 8
+
 /* −1: unknown, or there are several processors. */
 static int waits_open(void)
 {
@@ -39,9 +41,16 @@ static int64_t waited_ns(void)
 	return ns;
 }
 
+/* A wait between the two readings would be in one of them alone. */
 int64_t bench_clock_ns(void)
 {
-	int64_t waited = waited_ns();
+	int64_t waited = waited_ns(), now, before;
+	int tries = TRIES;
 
-	return clock_monotonic_ns() - waited;
+	do {
+		before = waited;
+		now = clock_monotonic_ns();
+		waited = waited_ns();
+	} while (waited != before && --tries);
+	return now - waited;
 }

@@ -1,5 +1,5 @@
 /* Runs a fuzz entry over files, or over standard input, where there is no fuzzer. */
-#include "fuzz.h"
+#include "../fuzz.h"
 
 #include "profrig/base/err.h"
 #include "profrig/base/fs.h"

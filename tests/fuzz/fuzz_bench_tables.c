@@ -1,0 +1,97 @@
+/* Tables of lib perf, as files that others wrote: two with a form feed between them, compared. */
+#include "fuzz.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "profrig/bench/bench_compare.h"
+
+static void require(bool ok, const char *what)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "violated: %s\n", what);
+	abort();
+}
+
+static void row_require(const struct bench_tables *t, const struct bench_table_row *r)
+{
+	require(r->side < t->sides.nr && r->status < BENCH_STATUSES, "a row has a side");
+	require(r->status != BENCH_OK || (r->mean > 0 && isfinite(r->mean)), "ok has a time");
+	require(!(r->low > r->mean) && !(r->high < r->mean), "the interval holds the mean");
+}
+
+static void pair_require(const struct bench_tables *t, const struct bench_pair *p)
+{
+	require(p->a->side == 0 && p->b->side == p->side && p->side < t->sides.nr, "A and B");
+	require(!(p->p_adj < p->c.p) && !(p->p_adj > 1), "p-values are adjusted upwards");
+	require(!p->refused || p->verdict == BENCH_UNCLEAR, "what is refused is unclear");
+	require(p->speed >= 0, "speeds differ or not");
+	require(p->verdict == BENCH_UNCLEAR || p->verdict == BENCH_SAME ||
+			(p->verdict == BENCH_SLOWER) == (p->c.ratio > 1),
+		"the verdict has the sign of the ratio");
+}
+
+static void versus_require(const struct bench_comparison *c, const struct bench_versus *v)
+{
+	size_t pairs = 0, refused = 0, of = 0;
+
+	for (size_t i = 0; i < c->pairs.nr; i++) {
+		pairs += c->pairs.v[i].side == v->side;
+		refused += c->pairs.v[i].side == v->side && c->pairs.v[i].refused;
+	}
+	for (size_t i = 0; i <= BENCH_UNCLEAR; i++)
+		of += v->of[i];
+	require(v->pairs == pairs && v->refused == refused && of == pairs, "pairs add up");
+	require(v->score >= 0 && v->score <= 1, "a share is a share");
+}
+
+static void compare(const struct bench_tables *t)
+{
+	struct bench_compare_opts o = BENCH_COMPARE_OPTS_INIT;
+	struct bench_comparison c;
+
+	for (int force = 0; force < 2; force++) {
+		o.force = o.by_calls = force;
+		bench_compare(t, &o, &c);
+		for (size_t i = 0; i < c.pairs.nr; i++)
+			pair_require(t, &c.pairs.v[i]);
+		for (size_t i = 0; i < c.versus.nr; i++)
+			versus_require(&c, &c.versus.v[i]);
+		bench_comparison_release(&c);
+	}
+}
+
+static void table_add(struct bench_tables *t, const uint8_t *data, size_t n)
+{
+	int fd = memfd_create("table", MFD_CLOEXEC);
+	struct err err = ERR_INIT;
+	char path[64];
+
+	if (fd < 0)
+		return;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (write(fd, data, n) == (ssize_t)n && bench_tables_add(t, path, &err) < 0)
+		require(err.msg[0], "an error has words");
+	close(fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	const uint8_t *end = n ? memchr(data, '\f', n) : NULL;
+	struct bench_tables t = BENCH_TABLES_INIT;
+
+	table_add(&t, data, end ? (size_t)(end - data) : n);
+	if (end)
+		table_add(&t, end + 1, n - (size_t)(end - data) - 1);
+	for (size_t i = 0; i < t.rows.nr; i++)
+		row_require(&t, &t.rows.v[i]);
+	if (t.sides.nr >= 2)
+		compare(&t);
+	bench_tables_release(&t);
+	return 0;
+}
