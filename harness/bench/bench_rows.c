@@ -17,8 +17,6 @@
 
 #define HEADER BENCH_COLUMNS "\n"
 #define HEADER_LEN (sizeof(HEADER) - 1)
-#define EARLIER BENCH_COLUMNS_EARLIER "\n"
-#define EARLIER_LEN (sizeof(EARLIER) - 1)
 #define TAIL_BLOCK 4096
 
 enum column {
@@ -28,9 +26,18 @@ enum column {
 	COLUMN_KEY = 15,
 	COLUMN_THREADS = 18,
 	COLUMN_CACHE = 19,
-	COLUMN_COUNT = 31,
-	COLUMN_COUNT_EARLIER = 27
+	COLUMN_COUNT_EARLIER = 27,
+	COLUMN_COUNT_LATER = 31,
+	COLUMN_COUNT
 };
+
+/* What files of this and of earlier versions begin with. */
+static const struct {
+	const char *header;
+	size_t columns;
+} forms[] = { { HEADER, COLUMN_COUNT },
+	      { BENCH_COLUMNS_LATER "\n", COLUMN_COUNT_LATER },
+	      { BENCH_COLUMNS_EARLIER "\n", COLUMN_COUNT_EARLIER } };
 
 /* ---- rows that are there ---- */
 
@@ -79,7 +86,7 @@ static int rows_learn(struct bench_rows *rows, struct err *err)
 		return r;
 	r = csv_next(csv, &fields, &n, err);
 	while (r > 0 && (r = csv_next(csv, &fields, &n, err)) > 0) {
-		if (n != (rows->earlier ? COLUMN_COUNT_EARLIER : COLUMN_COUNT)) {
+		if (n != rows->columns) {
 			r = err_set(err, EINVAL, "%s: line %llu has %zu columns", rows->path,
 				    (unsigned long long)csv_line(csv), n);
 			break;
@@ -116,11 +123,24 @@ static int64_t last_end(int fd, int64_t size)
 	return 0;
 }
 
-static int header_write(const struct bench_rows *rows, struct err *err)
+static int header_write(struct bench_rows *rows, struct err *err)
 {
+	rows->columns = COLUMN_COUNT;
 	if (ftruncate(rows->fd, 0) < 0 ||
 	    write(rows->fd, HEADER, HEADER_LEN) != (ssize_t)HEADER_LEN || fsync(rows->fd) < 0)
 		return failed(rows, err);
+	return 0;
+}
+
+/* 0: these bytes are no whole header. */
+static size_t columns_of(const char *head, size_t n)
+{
+	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+		size_t len = strlen(forms[i].header);
+
+		if (n >= len && memcmp(head, forms[i].header, len) == 0)
+			return forms[i].columns;
+	}
 	return 0;
 }
 
@@ -138,12 +158,12 @@ static int file_ready(struct bench_rows *rows, struct err *err)
 	n = st.st_size < (off_t)HEADER_LEN ? (size_t)st.st_size : HEADER_LEN;
 	if (pread(rows->fd, head, n, 0) != (ssize_t)n)
 		return failed(rows, err);
-	rows->earlier = n >= EARLIER_LEN && memcmp(head, EARLIER, EARLIER_LEN) == 0;
-	if (!rows->earlier && memcmp(head, HEADER, n) != 0)
+	rows->columns = columns_of(head, n);
+	if (!rows->columns && memcmp(head, HEADER, n) != 0)
 		return err_set(err, EINVAL,
 			       "%s has other columns than library_perf.csv: it is left as it is",
 			       rows->path);
-	if (!rows->earlier && n < HEADER_LEN)
+	if (!rows->columns)
 		return header_write(rows, err);
 	end = last_end(rows->fd, st.st_size);
 	if (end < 0 || (end < st.st_size && ftruncate(rows->fd, (off_t)end) < 0))
@@ -205,6 +225,14 @@ static void known_u64(struct csv_writer *w, uint64_t v)
 		csv_str(w, "");
 }
 
+static void solution_write(struct csv_writer *w, int32_t solution)
+{
+	if (solution == BENCH_SOLUTION_NONE)
+		csv_str(w, "");
+	else
+		csv_i64(w, solution);
+}
+
 static void row_write(const struct bench_rows *rows, const struct bench_row *r, FILE *f)
 {
 	const struct bench_identity *id = r->identity;
@@ -238,12 +266,14 @@ static void row_write(const struct bench_rows *rows, const struct bench_row *r, 
 	csv_f64(&w, r->clock_mhz);
 	csv_f64(&w, r->temperature_c);
 	csv_f64(&w, r->peak_share);
-	if (!rows->earlier) {
+	if (rows->columns >= COLUMN_COUNT_LATER) {
 		known_u64(&w, g->processes);
 		known_u64(&w, (uint64_t)r->measured_ms);
 		csv_f64(&w, r->others);
 		csv_str(&w, r->process_us ? r->process_us : "");
 	}
+	if (rows->columns >= COLUMN_COUNT)
+		solution_write(&w, r->solution);
 	csv_end(&w);
 }
 

@@ -5,16 +5,17 @@
  * Opening takes a lock, so that one process writes at a time, cuts off a last line that has no end
  * (its writer was killed), and learns which rows there are. A file that does not begin with the
  * columns of this table is left alone (-EINVAL). One that an earlier profrig began without the last
- * columns (behind peak_share) is gone on with, in its own columns. Texts of logs are cells that no
- * spreadsheet takes for formulas (csv_sheet_str). Lines end in LF; no cell has a line end, so a
- * line is a row. bench_tables.h reads such files.
+ * columns (behind peak_share, or behind process_us) is gone on with, in its own columns. Texts of
+ * logs are cells that no spreadsheet takes for formulas (csv_sheet_str). Lines end in LF; no cell
+ * has a line end, so a line is a row. bench_tables.h reads such files.
  */
 #ifndef BENCH_ROWS_H
 #define BENCH_ROWS_H
 
 #include "profrig/bench/bench.h"
 
-#define BENCH_COLUMNS BENCH_COLUMNS_EARLIER ",processes,measured_ms,others,process_us"
+#define BENCH_COLUMNS BENCH_COLUMNS_LATER ",solution"
+#define BENCH_COLUMNS_LATER BENCH_COLUMNS_EARLIER ",processes,measured_ms,others,process_us"
 #define BENCH_COLUMNS_EARLIER \
 	"library,config,backend,device,calls,repeats,mean_us,median_us,stddev_us,min_us,gflops," \
 	"gbps,energy_j,status,reason,key,version,path,threads,cache,init,timer,ci_low_us," \
@@ -27,7 +28,7 @@ struct bench_rows {
 	char *path, *device;
 	enum bench_cache cache; /* of the rows that are asked for and added */
 	unsigned threads;
-	bool earlier; /* it has BENCH_COLUMNS_EARLIER */
+	size_t columns; /* of the file */
 	struct intern *known;
 };
 

@@ -47,7 +47,7 @@ static void line_add(struct strbuf *to, const struct line *l)
 	if (l->clock_mhz > 0)
 		strbuf_addf(to, "%.17g", l->clock_mhz);
 	strbuf_addf(
-		to, ",,,%llu,%u,%.17g,%s\n", (unsigned long long)(l->processes ? l->processes : 3),
+		to, ",,,%llu,%u,%.17g,%s,\n", (unsigned long long)(l->processes ? l->processes : 3),
 		l->measured_ms ? l->measured_ms : 1, l->others, l->process_us ? l->process_us : "");
 }
 

@@ -32,7 +32,8 @@ static struct bench_row row(const struct bench_config *c, const char *back_end)
 			       .gbps = NAN,
 			       .clock_mhz = NAN,
 			       .others = NAN,
-			       .peak_share = NAN };
+			       .peak_share = NAN,
+			       .solution = BENCH_SOLUTION_NONE };
 
 	bench_stats(NULL, 0, &r.figures);
 	return r;
@@ -70,7 +71,7 @@ TEST_IN(appends_and_goes_on, dir)
 	text = test_get(dir, "p.csv");
 	assert_string_equal(text, HEAD
 			    "rocblas,./x -f gemm,x-serial,a cpu,3,0,,,,,,,,skipped,\"why, so\"," KEY
-			    ",,,2,warm,uniform,host,,,,,,,,,\n");
+			    ",,,2,warm,uniform,host,,,,,,,,,,\n");
 	opened(path, &rows);
 	assert_true(bench_rows_have(&rows, &c, "x-serial"));
 	assert_false(bench_rows_have(&rows, &c, "x-openmp"));
@@ -83,34 +84,65 @@ TEST_IN(appends_and_goes_on, dir)
 	bench_rows_close(&rows);
 }
 
-/* A file of a profrig that had no columns behind peak_share keeps its columns. */
+/* Files of a profrig that had no columns behind peak_share, or behind process_us, keep theirs. */
 TEST_IN(goes_on_with_an_earlier_file, dir)
 {
+	static const struct {
+		const char *columns, *more, *empty;
+	} forms[] = LIST({ BENCH_COLUMNS_EARLIER, "", "" },
+			 { BENCH_COLUMNS_LATER, ",3,7,0,5 5", ",4,,," });
 	const char *path = in_dir(dir, "p.csv");
 	struct bench_config c = config(a_key, a_config), other = config(empty, a_config);
 	struct bench_row r = row(&other, "two");
 	struct bench_rows rows;
-	CLEANUP(xfreep) char *text = NULL;
-	static const char before[] = BENCH_COLUMNS_EARLIER "\nx,y,one,cpu,3,9,5,5,1,4,,,,ok,," KEY
-							   ",,,2,warm,uniform,host,4,6,,,\n";
 
-	test_put(dir, "p.csv", textf("%sx,y,torn", before));
-	opened(path, &rows);
-	assert_true(bench_rows_have(&rows, &c, "one"));
 	r.figures.processes = 4;
-	assert_int_equal(bench_rows_add(&rows, &r, NULL), 0);
+	r.solution = 4993;
+	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+		CLEANUP(xfreep) char *before = NULL;
+		CLEANUP(xfreep) char *text = NULL;
+
+		before = xasprintf("%s\nx,y,one,cpu,3,9,5,5,1,4,,,,ok,," KEY
+				   ",,,2,warm,uniform,host,4,6,,,%s\n",
+				   forms[i].columns, forms[i].more);
+		test_put(dir, "p.csv", textf("%sx,y,torn", before));
+		opened(path, &rows);
+		assert_true(bench_rows_have(&rows, &c, "one"));
+		assert_int_equal(bench_rows_add(&rows, &r, NULL), 0);
+		bench_rows_close(&rows);
+		text = test_get(dir, "p.csv");
+		assert_string_equal(text,
+				    textf("%srocblas,./x -f gemm,two,a cpu,3,0,,,,,,,,skipped,"
+					  "\"why, so\",,,,2,warm,uniform,host,,,,,%s\n",
+					  before, forms[i].empty));
+		opened(path, &rows);
+		assert_true(bench_rows_have(&rows, &other, "two"));
+		bench_rows_close(&rows);
+		/* rows of two kinds in one file */
+		test_put(dir, "p.csv",
+			 textf("%sx,y,one,cpu,3,9,5,5,1,4,,,,ok,,k,,,2,warm,,,4,6,,,,3,7,0,5,1\n",
+			       before));
+		assert_int_equal(bench_rows_open(path, "", BENCH_WARM, 2, &rows, NULL), -EINVAL);
+	}
+}
+
+/* A number of a solution, 0 among them, and none. */
+TEST_IN(solutions, dir)
+{
+	static const int32_t numbers[] = { 0, 4993, INT32_MAX, BENCH_SOLUTION_NONE };
+	struct bench_config c = config(a_key, a_config);
+	struct bench_row r = row(&c, "x");
+	struct bench_rows rows;
+	CLEANUP(xfreep) char *text = NULL;
+
+	opened(in_dir(dir, "p.csv"), &rows);
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+		r.solution = numbers[i];
+		bench_rows_add(&rows, &r, NULL);
+	}
 	bench_rows_close(&rows);
 	text = test_get(dir, "p.csv");
-	assert_string_equal(text, textf("%srocblas,./x -f gemm,two,a cpu,3,0,,,,,,,,skipped,"
-					"\"why, so\",,,,2,warm,uniform,host,,,,,\n",
-					before));
-	opened(path, &rows);
-	assert_true(bench_rows_have(&rows, &other, "two"));
-	bench_rows_close(&rows);
-	/* rows of both kinds in one file */
-	test_put(dir, "p.csv",
-		 textf("%sx,y,one,cpu,3,9,5,5,1,4,,,,ok,,k,,,2,warm,,,4,6,,,,3\n", before));
-	assert_int_equal(bench_rows_open(path, "", BENCH_WARM, 2, &rows, NULL), -EINVAL);
+	assert_has(text, ",,,,0\n", ",,,,4993\n", ",,,,2147483647\n", ",,,,\n");
 }
 
 /* A writer that was killed after any byte of the file. */
