@@ -1,14 +1,14 @@
 /* lib compare: files of lib perf, side by side. */
 #include "cli.h"
+#include "compare_file.h"
 #include "compare_show.h"
-#include "out_file.h"
+#include "compare_tuning.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "profrig/base/fs.h"
 #include "profrig/base/log.h"
 #include "profrig/base/num.h"
 
@@ -17,6 +17,7 @@ struct lib_compare {
 	const char *by, *threshold, *confidence, *output, *html;
 	bool gate, json;
 	struct bench_compare_opts o;
+	struct compare_tuning tuning;
 	struct bench_tables t;
 	struct bench_comparison r;
 };
@@ -44,10 +45,17 @@ static int options_read(struct lib_compare *lc)
 				 lc->confidence);
 	if (lc->json && lc->output && !strcmp(lc->output, "-"))
 		return cli_usage(lc->c, "--json and -o - both write to standard output");
-	return EXIT_DONE;
+	return compare_tuning_check(&lc->tuning, lc->c);
 }
 
 /* ---- files ---- */
+
+/* A table of solutions, for which one side is enough. */
+static bool is_table_alone(const struct lib_compare *lc)
+{
+	return compare_tuning_wanted(&lc->tuning) && !lc->output && !lc->html && !lc->json &&
+	       !lc->gate;
+}
 
 static int inputs_read(struct lib_compare *lc, const struct strvec *inputs)
 {
@@ -70,7 +78,7 @@ static int inputs_read(struct lib_compare *lc, const struct strvec *inputs)
 			 file->bad == 1 ? "row is" : "rows are", file->first_bad);
 		code = EXIT_PARTIAL;
 	}
-	if (lc->t.sides.nr > 1)
+	if (lc->t.sides.nr > 1 || (lc->t.sides.nr == 1 && is_table_alone(lc)))
 		return code;
 	return cli_usage(lc->c, "%s",
 			 lc->t.sides.nr ? "there is one back end, in one file: "
@@ -78,23 +86,18 @@ static int inputs_read(struct lib_compare *lc, const struct strvec *inputs)
 					: "no row in any file");
 }
 
-typedef void write_fn(const struct bench_tables *t, const struct bench_comparison *c, FILE *f);
-
-static int file_write(const struct lib_compare *lc, const char *path, write_fn *fn)
+static void csv_write(const void *ctx, FILE *f)
 {
-	CLEANUP(out_file_drop) struct out_file o = OUT_FILE_INIT;
-	CLEANUP(xfreep) char *dir = fs_dir(path);
-	struct err err = ERR_INIT;
-	int r = out_file_open(dir, fs_base(path), &o, &err);
+	const struct lib_compare *lc = ctx;
 
-	if (r == 0) {
-		fn(&lc->t, &lc->r, o.f);
-		r = out_file_commit(&o, &err);
-	}
-	if (r == 0)
-		return EXIT_DONE;
-	cli_write_failed(&err, true);
-	return EXIT_MISSING;
+	compare_csv(&lc->t, &lc->r, f);
+}
+
+static void html_write(const void *ctx, FILE *f)
+{
+	const struct lib_compare *lc = ctx;
+
+	compare_html(&lc->t, &lc->r, f);
 }
 
 static int outputs_write(const struct lib_compare *lc)
@@ -105,9 +108,9 @@ static int outputs_write(const struct lib_compare *lc)
 	if (to_stdout)
 		compare_csv(&lc->t, &lc->r, stdout);
 	else if (lc->output)
-		code = file_write(lc, lc->output, compare_csv);
+		code = compare_file_write(lc->output, csv_write, lc);
 	if (lc->html)
-		code = exit_worse(code, file_write(lc, lc->html, compare_html));
+		code = exit_worse(code, compare_file_write(lc->html, html_write, lc));
 	if (lc->json)
 		compare_json(&lc->t, &lc->r, stdout);
 	else
@@ -148,9 +151,16 @@ static int verdict_code(const struct lib_compare *lc)
 
 static int inputs_compare(struct lib_compare *lc, const struct strvec *inputs)
 {
-	int code = inputs_read(lc, inputs);
+	int code = inputs_read(lc, inputs), tuned = EXIT_DONE;
 
 	if (code != EXIT_DONE && code != EXIT_PARTIAL)
+		return code;
+	if (compare_tuning_wanted(&lc->tuning))
+		tuned = compare_tuning_write(&lc->tuning, &lc->t);
+	if (tuned == EXIT_USAGE || tuned == EXIT_UNREADABLE)
+		return tuned;
+	code = exit_worse(code, tuned);
+	if (lc->t.sides.nr < 2)
 		return code;
 	bench_compare(&lc->t, &lc->o, &lc->r);
 	code = exit_worse(code, outputs_write(lc));
@@ -176,6 +186,14 @@ static int lib_compare_main(const struct command *c, int argc, char **argv)
 		{ "output", 'o', OPT_STR, &lc.output, "FILE",
 		  "write the calls as CSV, too; -: standard output" },
 		{ "html", 0, OPT_STR, &lc.html, "FILE", "a page: roofline, A against B, effects" },
+		{ "tunableop", 0, OPT_STR, &lc.tuning.tunableop, "FILE",
+		  "write the fastest solution of each product for PyTorch's TunableOp" },
+		{ "tunableop-validators", 0, OPT_STR, &lc.tuning.validators, "FILE",
+		  "a file of PyTorch's TunableOp, whose validators that table gets" },
+		{ "hipblaslt-tuning", 0, OPT_STR, &lc.tuning.hipblaslt, "FILE",
+		  "write them as a tuning file of hipBLASLt" },
+		{ "hipblaslt-revision", 0, OPT_STR, &lc.tuning.revision, "REV",
+		  "of the hipBLASLt that was measured, where its rows do not tell" },
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, &lc.json, argc, argv, &inputs, &rest);

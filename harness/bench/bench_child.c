@@ -113,13 +113,15 @@ static void op_prepare(struct child *ch, const struct bench_line *line)
 	size_t bytes = 0;
 	enum bench_status s = op_ready(ch, line, &bytes, &err);
 	const char *chosen = s == BENCH_OK && ch->driver->chosen ? ch->driver->chosen() : NULL;
+	int32_t solution = s == BENCH_OK && ch->driver->solution ? ch->driver->solution()
+								 : BENCH_SOLUTION_NONE;
 
 	ch->ready = s == BENCH_OK;
 	if (!ch->ready)
 		refuse(ch, s, &err);
 	else
-		answer(ch, "ok\t%zu\t%" PRId64 "\t%s", bytes, clock_monotonic_ns() - begin,
-		       chosen ? chosen : "");
+		answer(ch, "ok\t%zu\t%" PRId64 "\t%s\t%" PRId32, bytes,
+		       clock_monotonic_ns() - begin, chosen ? chosen : "", solution);
 }
 
 /* Giving back memory takes time, too, which the parent wants to know. */

@@ -26,6 +26,7 @@ struct bench_side {
 	struct bench_meter *meter;      /* of what computes; NULL: none */
 	double energy_j, temperature_c; /* of a call; behind it: NaN unknown */
 	unsigned rounds;
+	int32_t solution; /* of all its processes; BENCH_SOLUTION_NONE */
 	struct bench_figures figures;
 };
 

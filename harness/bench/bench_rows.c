@@ -113,14 +113,6 @@ static int64_t last_end(int fd, int64_t size)
 	return 0;
 }
 
-static int header_write(const struct bench_rows *rows, struct err *err)
-{
-	if (ftruncate(rows->fd, 0) < 0 ||
-	    write(rows->fd, HEADER, HEADER_LEN) != (ssize_t)HEADER_LEN || fsync(rows->fd) < 0)
-		return failed(rows, err);
-	return 0;
-}
-
 /* How many of the columns of HEADER a file begins with; 0: its first line is another one. */
 static size_t columns_of(const char *head, size_t n)
 {
@@ -132,6 +124,15 @@ static size_t columns_of(const char *head, size_t n)
 	for (size_t i = 0; i < len; i++)
 		columns += HEADER[i] == ',';
 	return end && columns < COLUMNS_MIN ? 0 : columns;
+}
+
+static int header_write(struct bench_rows *rows, struct err *err)
+{
+	rows->columns = columns_of(HEADER, HEADER_LEN);
+	if (ftruncate(rows->fd, 0) < 0 ||
+	    write(rows->fd, HEADER, HEADER_LEN) != (ssize_t)HEADER_LEN || fsync(rows->fd) < 0)
+		return failed(rows, err);
+	return 0;
 }
 
 static int file_ready(struct bench_rows *rows, struct err *err)
@@ -149,10 +150,8 @@ static int file_ready(struct bench_rows *rows, struct err *err)
 	if (pread(rows->fd, head, n, 0) != (ssize_t)n)
 		return failed(rows, err);
 	/* one that was killed has left a part of the first line */
-	if (n < HEADER_LEN && !memchr(head, '\n', n) && memcmp(head, HEADER, n) == 0) {
-		rows->columns = columns_of(HEADER, HEADER_LEN);
+	if (n < HEADER_LEN && !memchr(head, '\n', n) && memcmp(head, HEADER, n) == 0)
 		return header_write(rows, err);
-	}
 	rows->columns = columns_of(head, n);
 	if (!rows->columns)
 		return err_set(err, EINVAL,
@@ -218,6 +217,14 @@ static void known_u64(struct csv_writer *w, uint64_t v)
 		csv_str(w, "");
 }
 
+static void solution_write(struct csv_writer *w, int32_t solution)
+{
+	if (solution == BENCH_SOLUTION_NONE)
+		csv_str(w, "");
+	else
+		csv_i64(w, solution);
+}
+
 /* Behind COLUMNS_MIN: as far as the file has them. */
 static void later_cells(const struct bench_rows *rows, const struct bench_row *r,
 			struct csv_writer *w)
@@ -234,6 +241,8 @@ static void later_cells(const struct bench_rows *rows, const struct bench_row *r
 		csv_str(w, r->process_us ? r->process_us : "");
 	if (left > 4)
 		csv_f64(w, r->loop_gflops);
+	if (left > 5)
+		solution_write(w, r->solution);
 }
 
 static void row_write(const struct bench_rows *rows, const struct bench_row *r, FILE *f)

@@ -131,7 +131,8 @@ static struct bench_row row_of(const struct bench_config *c, const struct bench_
 				 .temperature_c = NAN,
 				 .peak_share = NAN,
 				 .others = NAN,
-				 .process_us = "" };
+				 .process_us = "",
+				 .solution = BENCH_SOLUTION_NONE };
 
 	bench_stats(NULL, 0, &row.figures);
 	return row;
@@ -203,6 +204,7 @@ static int side_row(struct running *run, const struct bench_config *c,
 	row.others = m->others;
 	process_means(s, &means);
 	row.process_us = means.buf;
+	row.solution = s->solution;
 	row.clock_mhz = bench_median(s->clocks.v, s->clocks.nr);
 	row.loop_gflops = bench_median(s->loops.v, s->loops.nr);
 	row.energy_j = s->energy_j;
@@ -230,6 +232,7 @@ static int vendor_row(struct running *run, const struct bench_config *c, const s
 		row.figures = v.figures;
 		row.gflops = v.gflops;
 		row.gbps = v.gbps;
+		row.solution = v.solution;
 	}
 	return row_add(run, &row);
 }

@@ -16,7 +16,7 @@
 #define TEXTS(X) \
 	X(library) X(config) X(backend) X(device) X(status) X(reason) X(key) X(version) X(cache) \
 	X(process_us)
-#define COUNTS(X) X(calls) X(repeats) X(threads) X(processes) X(measured_ms)
+#define COUNTS(X) X(calls) X(repeats) X(threads) X(processes) X(measured_ms) X(solution)
 #define NUMBERS(X) \
 	X(mean_us) X(median_us) X(stddev_us) X(min_us) X(gflops) X(gbps) X(energy_j) X(ci_low_us) \
 	X(ci_high_us) X(clock_mhz) X(loop_gflops) X(peak_share) X(others)
@@ -128,6 +128,20 @@ static int row_numbers(const struct reading *rd, struct bench_table_row *r)
 	return 0;
 }
 
+static int solution_read(const struct reading *rd, int32_t *ret)
+{
+	const char *s = cell(rd, COLUMN_solution);
+	uint64_t n;
+
+	*ret = BENCH_SOLUTION_NONE;
+	if (!*s)
+		return 0;
+	if (num_u64(s, strlen(s), &n) < 0 || n > INT32_MAX)
+		return bad(rd, "solution", s);
+	*ret = (int32_t)n;
+	return 0;
+}
+
 static int row_words(const struct reading *rd, struct bench_table_row *r)
 {
 	const char *cache = cell(rd, COLUMN_cache);
@@ -151,6 +165,8 @@ static int row_words(const struct reading *rd, struct bench_table_row *r)
 		res = count(rd, COLUMN_processes, 0, &r->processes);
 	if (res == 0)
 		res = count(rd, COLUMN_measured_ms, 0, &r->measured_ms);
+	if (res == 0)
+		res = solution_read(rd, &r->solution);
 	r->threads = (unsigned)threads;
 	return res;
 }
@@ -235,8 +251,9 @@ static int row_read(struct reading *rd, struct err *err)
 	r.reason = kept_text(rd, COLUMN_reason);
 	r.version = kept_text(rd, COLUMN_version);
 	r.process_us = kept_text(rd, COLUMN_process_us);
+	r.device = kept_text(rd, COLUMN_device);
 	if (!*s->device)
-		s->device = kept_text(rd, COLUMN_device);
+		s->device = r.device;
 	if (!*s->version)
 		s->version = r.version;
 	rd->row = r;

@@ -94,7 +94,7 @@ hipblaslt|AMD Stand-in 1|
 rocblas|AMD Stand-in 1|"
 is "versions, files" "$(column ops_perf.csv version path | sort -u | sed "s#$T/##")" "cuBLAS 12.3.4|lib/libcublas.so.12
 cuBLASLt 12.3.4|lib/libcublasLt.so.12
-hipBLASLt 1.0.1|lib/libhipblaslt.so.0
+hipBLASLt 1.0.1-a1b2c3-dirty|lib/libhipblaslt.so.0
 rocBLAS 4.1.2.abcdef|lib/librocblas.so.4"
 like "flops are those of the key" "$(column ops_perf.csv backend key gflops | grep '^cublas|gemm ta=T tb=N m=16 n=9 k=20 a=f16')" "compute=f32.0.0029491[0-9]*$"
 FAKE_GPU_CALL_NS=3906250 code "twice as slow" 0 lp small.csv -b cublas,hipblaslt -o slow.csv

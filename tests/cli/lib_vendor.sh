@@ -84,7 +84,7 @@ rccl-tests|host
 rocblas-bench|host"
 is "versions and kernels" "$(column all.csv status backend version | grep ^ok | cut -d'|' -f2- | sort -u)" "benchdnn|brgemm:avx512_core
 cutlass-profiler|cutlass_simt_sgemm_64x128_8x2_nt_align1
-hipblaslt-bench|1000
+hipblaslt-bench|1000-stand-in
 miopen-driver|3.5.1, 137/ConvBinWinogradRxSf2x3g1
 rccl-tests|2.27.7-stand-in
 rocblas-bench|4.3.0.stand-in"

@@ -224,6 +224,11 @@ static enum bench_status gpu_prepare(const struct bench_request *r, size_t *ret_
 	return BENCH_OK;
 }
 
+static int32_t gpu_solution(void)
+{
+	return gpu.lib->solution ? gpu.lib->solution() : BENCH_SOLUTION_NONE;
+}
+
 /* ---- calls ---- */
 
 static int call_on(uint64_t set)
@@ -328,6 +333,7 @@ static enum bench_status gpu_block(uint64_t n, int64_t *ret_ns, struct err *err)
 							   .work = name_##_work, \
 							   .open = name_##_open, \
 							   .prepare = gpu_prepare, \
+							   .solution = gpu_solution, \
 							   .check = gpu_check, \
 							   .block = gpu_block, \
 							   .drop = gpu_drop };

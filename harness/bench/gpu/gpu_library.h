@@ -5,6 +5,7 @@
  *	plan	which call an operation is; the plan before it is gone
  *	call	one call, or one for each of a batch; it returns before the device is done
  *	drop	what plan has allocated is free
+ *	solution the library's number of what the plan computes with (bench_driver.h); NULL: none
  *
  * call returns 0 or the library's code, of which `failed` says what it means.
  *
@@ -31,6 +32,7 @@ struct gpu_library {
 	int (*call)(const struct bench_op *op, const void *a, const void *b, void *c);
 	enum bench_status (*failed)(int code, struct err *err);
 	void (*drop)(void);
+	int32_t (*solution)(void);
 };
 
 extern const struct gpu_library gpu_cublas, gpu_rocblas, gpu_cublaslt, gpu_hipblaslt;

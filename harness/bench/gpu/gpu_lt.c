@@ -6,6 +6,12 @@
  * Sources: cublasLt.h of CUDA 11 to 13; hipblaslt.h of hipBLASLt 0.7 to 1.x (ROCm/hipBLASLt and
  * ROCm/rocm-libraries, library/include). Before 0.6 hipBLASLt had numbers of its own for types (its
  * CHANGELOG.md), and no other soname: it is refused.
+ *
+ * The number of an algorithm, by which PyTorch and hipBLASLt's tuning file name it, is that of
+ * hipblaslt_ext::getIndexFromAlgo (hipblaslt-ext.hpp). It is a function of C++, so its name is what
+ * the compilers of Linux make of it (Itanium C++ ABI), and its argument, a reference, a pointer. A
+ * library that does not export this very name gives no numbers. hipblasLtGetGitRevision copies the
+ * revision of the build, whatever its length: hipBLASLt itself keeps 128 bytes for it.
  */
 #include "gpu_library.h"
 
@@ -14,6 +20,7 @@
 #include <string.h>
 
 #include "profrig/base/xalloc.h"
+#include "profrig/bench/bench_tuning.h"
 
 /* What NVIDIA recommends for Hopper (cuBLAS, cublasSetWorkspace), and enough for others. */
 #define WORKSPACE ((size_t)32 << 20)
@@ -75,6 +82,9 @@ static const struct dialect hipblaslt = { .title = "hipBLASLt",
 					  .most_workspace = 1,
 					  .result_state = offsetof(struct hip_result, state) };
 
+#define INDEX_OF_ALGO "_ZN13hipblaslt_ext16getIndexFromAlgoER22_hipblasLtMatmulAlgo_t"
+#define REVISION_ROOM 1024
+
 typedef int create_fn(void **handle);
 typedef int destroy_fn(void *object);
 typedef int desc_create_fn(void **desc, int compute, int scale);
@@ -104,12 +114,14 @@ typedef int matmul_fn(void *handle, void *desc, const void *alpha, const void *a
 	X(matmul, matmul_fn, "Matmul")
 /* clang-format on */
 #define MEMBER(member, type, name) type *member;
+typedef int index_fn(void *algo);
 
 static struct {
 	const struct dialect *d;
 	const struct gpu_runtime *runtime;
 	void *handle, *stream;
 	FUNCTIONS(MEMBER)
+	index_fn *index; /* NULL: algorithms have no numbers */
 	/* the plan */
 	void *desc, *layout[OPERANDS], *workspace;
 	union result best;
@@ -271,6 +283,26 @@ static int cublaslt_open(void *library, void *stream, char *version, size_t size
 	return r;
 }
 
+/* Behind the version, as PyTorch's HIPBLASLT_VERSION has it: "-a9c5cc7". */
+static void revision_add(void *library, char *version, size_t size)
+{
+	dynlib_function *get = dynlib_find(library, "hipblasLtGetGitRevision");
+	static char revision[REVISION_ROOM];
+	size_t n = strlen(version);
+
+	if (!get || ((int (*)(void *, char *))get)(lt.handle, revision) != 0 ||
+	    !bench_revision_is_one(revision))
+		return;
+	snprintf(version + n, size - n, "-%s", revision);
+}
+
+static int32_t hipblaslt_solution(void)
+{
+	int index = lt.index && lt.workspace ? lt.index(&lt.best.hip.algo) : -1;
+
+	return index >= 0 ? index : BENCH_SOLUTION_NONE;
+}
+
 static int hipblaslt_open(void *library, void *stream, char *version, size_t size, struct err *err)
 {
 	int v = 0, r = lt_open(&hipblaslt, &gpu_runtime_hip, library, stream, err);
@@ -284,6 +316,8 @@ static int hipblaslt_open(void *library, void *stream, char *version, size_t siz
 		return err_set(err, ENOTSUP, "hipBLASLt %d.%d.%d is older than 0.7", v / 100000,
 			       v / 100 % 1000, v % 100);
 	snprintf(version, size, "hipBLASLt %d.%d.%d", v / 100000, v / 100 % 1000, v % 100);
+	revision_add(library, version, size);
+	lt.index = (index_fn *)dynlib_find(library, INDEX_OF_ALGO);
 	return 0;
 }
 
@@ -304,4 +338,5 @@ const struct gpu_library gpu_hipblaslt = { .title = "hipBLASLt",
 					   .plan = plan,
 					   .call = call,
 					   .failed = failed,
-					   .drop = drop };
+					   .drop = drop,
+					   .solution = hipblaslt_solution };

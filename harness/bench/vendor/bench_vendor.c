@@ -236,6 +236,11 @@ static enum bench_status rounds(struct measuring *m, double us)
 		if (m->row->status != BENCH_OK)
 			return m->row->status;
 		memcpy(m->row->version, result.version, sizeof(m->row->version));
+		/* another one in a later process: there is no such number */
+		if (!m->blocks.nr)
+			m->row->solution = result.solution;
+		else if (m->row->solution != result.solution)
+			m->row->solution = BENCH_SOLUTION_NONE;
 		m->row->repeats += m->request.iterations;
 		VEC_PUSH(&m->blocks, ((struct bench_block){ .us = result.us,
 							    .process = (unsigned)m->blocks.nr }));
@@ -288,9 +293,11 @@ enum bench_status bench_vendor_measure(const struct bench_vendor_end *e, const c
 	double us;
 	int r;
 
-	*ret = (struct bench_vendor_row){
-		.timer = e->program->timer, .init = e->program->init, .gflops = NAN, .gbps = NAN
-	};
+	*ret = (struct bench_vendor_row){ .timer = e->program->timer,
+					  .init = e->program->init,
+					  .gflops = NAN,
+					  .gbps = NAN,
+					  .solution = BENCH_SOLUTION_NONE };
 	bench_stats(NULL, 0, &ret->figures);
 	if (!e->path) {
 		CLEANUP(xfreep) char *missing = bench_vendor_missing(e);

@@ -63,6 +63,8 @@ int64_t vendor_gemm_rows(const struct vendor_gemm *g, int matrix); /* as stored 
 int64_t vendor_gemm_cols(const struct vendor_gemm *g, int matrix);
 /* Neither leading dimensions nor strides leave holes. */
 bool vendor_gemm_is_packed(const struct vendor_gemm *g);
+/* Its arithmetic in hipBLASLt's words: "f32_r", "xf32_r", "f32_f16_r"; NULL: it has no such. */
+const char *vendor_hipblaslt_compute(const struct vendor_gemm *g);
 
 enum { DIR_FWD = 1, DIR_BWD_DATA = 2, DIR_BWD_WEIGHTS = 4 };
 
@@ -130,6 +132,7 @@ struct vendor_output {
 struct vendor_result {
 	double us; /* mean of a call */
 	char version[160], kernel[200];
+	int32_t solution; /* BENCH_SOLUTION_NONE: it prints none */
 };
 
 #define VENDOR_CELLS 128

@@ -7,7 +7,13 @@
  *	    N,N,0,1,128,128,128,1,128,…,403.298,17.6063,10.4
  *
  * --use_gpu_timer: by events of the device. The heuristic's first kernel is measured, not the
- * kernel of the log.
+ * kernel of the log; --print_kernel_info tells which it is, on lines behind the values:
+ *
+ *	    --Solution index: 4993
+ *	    --Solution name:  Cijk_Alik_Bljk_…
+ *
+ * "hipBLASLt version: 1000" and "hipBLASLt git version: a1b2c3" stand in front, and become the
+ * version "1000-a1b2c3".
  *
  * Traps: leading dimensions and, without --any_stride, strides below the least are replaced without
  * a word, so the columns are compared with the key; HIPBLASLT_TUNING_FILE means 1000 iterations
@@ -23,6 +29,7 @@
 
 #include "profrig/base/num.h"
 #include "profrig/base/xalloc.h"
+#include "profrig/bench/bench_tuning.h"
 
 #define ROTATE_MB ((int64_t)(BENCH_VENDOR_ROTATE_BYTES >> 20))
 
@@ -84,7 +91,7 @@ static void sizes_push(const struct vendor_gemm *g, struct strvec *to)
 		strvec_push(to, "--any_stride");
 }
 
-static const char *compute_name(const struct vendor_gemm *g)
+const char *vendor_hipblaslt_compute(const struct vendor_gemm *g)
 {
 	if (!g->mode)
 		return g->compute->hipblaslt;
@@ -97,7 +104,7 @@ static void types_push(const struct vendor_gemm *g, struct strvec *to)
 
 	for (int i = 0; i < MATRICES; i++)
 		strvec_pushl(to, options[i], g->type[i]->hipblaslt, NULL);
-	strvec_pushl(to, "--compute_type", compute_name(g), NULL);
+	strvec_pushl(to, "--compute_type", vendor_hipblaslt_compute(g), NULL);
 	if (g->scale_type)
 		strvec_pushl(to, "--scale_type", g->scale_type->hipblaslt, NULL);
 }
@@ -142,7 +149,7 @@ static int argv(struct vendor_request *r, struct strvec *ret, struct err *err)
 	epilogue_push(g, ret);
 	int_push(ret, "-i", (int64_t)r->iterations);
 	int_push(ret, "-j", (int64_t)r->warmup);
-	strvec_pushl(ret, "--use_gpu_timer", "--initialization",
+	strvec_pushl(ret, "--use_gpu_timer", "--print_kernel_info", "--initialization",
 		     g->compute->integer ? "rand_int" : "trig_float", NULL);
 	if (r->cache == BENCH_COLD)
 		int_push(ret, "--rotating", ROTATE_MB);
@@ -181,6 +188,30 @@ static int problem_check(const struct vendor_request *r, const struct vendor_tab
 	return e;
 }
 
+static int32_t solution_read(const char *out)
+{
+	char text[24] = "";
+	int64_t n;
+
+	/* one that fills the room may have been cut */
+	if (!vendor_after(out, "--Solution index:", "", text, sizeof(text)) ||
+	    strlen(text) + 1 == sizeof(text) || num_i64(text, strlen(text), &n) < 0 || n < 0 ||
+	    n > INT32_MAX)
+		return BENCH_SOLUTION_NONE;
+	return (int32_t)n;
+}
+
+static void version_read(const char *out, char *to, size_t size)
+{
+	char revision[BENCH_REVISION_MAX + 1];
+
+	if (!vendor_after(out, "hipBLASLt version: ", "", to, size) ||
+	    !vendor_after(out, "hipBLASLt git version: ", "", revision, sizeof(revision)) ||
+	    !bench_revision_is_one(revision))
+		return;
+	snprintf(to + strlen(to), size - strlen(to), "-%s", revision);
+}
+
 static int read_output(const struct vendor_request *r, const struct vendor_output *o,
 		       struct vendor_result *ret, struct err *err)
 {
@@ -195,9 +226,11 @@ static int read_output(const struct vendor_request *r, const struct vendor_outpu
 		e = problem_check(r, &t, err);
 	if (e == 0)
 		e = vendor_positive(*vendor_value(&t, "us"), "us", &ret->us, err);
-	if (e == 0)
-		vendor_after(o->out, "hipBLASLt version: ", "", ret->version, sizeof(ret->version));
-	return e;
+	if (e < 0)
+		return e;
+	version_read(o->out, ret->version, sizeof(ret->version));
+	ret->solution = solution_read(o->out);
+	return 0;
 }
 
 static const char *const executables[] = { "hipblaslt-bench", NULL };

@@ -195,7 +195,7 @@ enum bench_status vendor_run(struct vendor_request *r, const struct bench_opts *
 	struct err err = ERR_INIT;
 	int e;
 
-	*ret = (struct vendor_result){ 0 };
+	*ret = (struct vendor_result){ .solution = BENCH_SOLUTION_NONE };
 	limit_s = limit_s < TIMEOUT_MAX_S ? limit_s : TIMEOUT_MAX_S;
 	strvec_push(&argv, r->end->path);
 	e = r->end->program->argv(r, &argv, &err);

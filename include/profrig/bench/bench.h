@@ -95,6 +95,7 @@ enum bench_status {
 };
 const char *bench_status_name(enum bench_status s);
 
+#define BENCH_SOLUTION_NONE (-1)
 struct bench_row {
 	const struct bench_config *config;
 	const char *back_end;
@@ -109,6 +110,11 @@ struct bench_row {
 	double others;                                /* machine_others; NaN unknown */
 	int64_t measured_ms;    /* when it began, since the epoch; 0: it was not measured */
 	const char *process_us; /* means of the processes, in order, with blanks between */
+	/*
+	 * The library's own number of what it computed with, for this build of it and this device
+	 * alone; BENCH_SOLUTION_NONE: it has none, or not the same one in all processes.
+	 */
+	int32_t solution;
 	/* NULL: the host's clock, uniform operands, the processor */
 	const char *timer, *init, *device;
 };

@@ -7,7 +7,7 @@
  *
  *	parent				child
  *					hello WIDE THREADS PATH VERSION DEVICE
- *	op CACHE ROTATE LIMIT KEY	ok BYTES FILL_NS CHOSEN
+ *	op CACHE ROTATE LIMIT KEY	ok BYTES FILL_NS CHOSEN SOLUTION
  *	check				ok ERROR NS	the result is right
  *	block N				ok NS ALL_NS CLOCK LOOP
  *							N calls took NS by the driver's timer,

@@ -76,6 +76,11 @@ struct bench_driver {
 				     struct err *err);
 	/* The implementation that the library chose for it; NULL, "": it does not say. */
 	const char *(*chosen)(void);
+	/*
+	 * The library's number of that implementation, at least 0; BENCH_SOLUTION_NONE, or no such
+	 * function: it has none.
+	 */
+	int32_t (*solution)(void);
 	/* The largest error, as a part of what is allowed; BENCH_WRONG: err says where. */
 	enum bench_status (*check)(double *ret_error, struct err *err);
 	/* ns of n calls, by the driver's timer ("host": bench_clock.h); n is at least 1. */

@@ -32,7 +32,7 @@
 struct bench_table_row {
 	uint32_t side;
 	str_id id; /* of the key; without one: of library and configuration */
-	const char *key, *library, *config, *reason, *version;
+	const char *key, *library, *config, *reason, *version, *device;
 	const char *process_us; /* "" unknown */
 	uint64_t line, calls, repeats;
 	uint64_t processes;   /* 0 unknown */
@@ -40,6 +40,7 @@ struct bench_table_row {
 	enum bench_status status;
 	enum bench_cache cache;
 	unsigned threads;
+	int32_t solution; /* BENCH_SOLUTION_NONE */
 	/* NaN unknown; the mean of a row that is ok is above 0 */
 	double mean, median, stddev, min, low, high; /* µs of a call */
 	double gflops, gbps, energy_j, clock_mhz, loop_gflops, peak_share, others;

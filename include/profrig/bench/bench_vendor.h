@@ -84,6 +84,7 @@ struct bench_vendor_row {
 	uint64_t repeats;  /* timed calls, of all processes */
 	struct bench_figures figures;
 	double gflops, gbps; /* the key's own work by the mean; NaN unknown */
+	int32_t solution;    /* as in struct bench_row */
 };
 
 /* seconds: what this configuration may take. The row's status is returned, too. */

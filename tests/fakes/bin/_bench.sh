@@ -2,7 +2,8 @@
 # Sourced by the stand-ins of vendors' benchmark programs in this folder: they take the words the real ones take and no others, measure nothing, and print
 # what the real ones print.
 #
-#	FAKE_BENCH=crash|abort|hang|flood|junk|silent|fails|wrong|refuses|rewrites|nan	what goes wrong
+#	FAKE_BENCH=crash|abort|hang|flood|junk|silent|fails|wrong|refuses|rewrites|nan|numberless	what goes wrong
+#	FAKE_SOLUTION=4993	the number that hipblaslt-bench prints
 #	FAKE_US=8.1	the time that they print; FAKE_US=jitter: another one each time
 #	FAKE_LOG=FILE	a line for every start: the name and all words
 #	FAKE_ENV=FILE	the environment of the last start

@@ -52,7 +52,7 @@ static void line_add(struct strbuf *to, const struct line *l)
 		l->measured_ms ? l->measured_ms : 1, l->others, l->process_us ? l->process_us : "");
 	if (l->loop_gflops > 0)
 		strbuf_addf(to, "%.17g", l->loop_gflops);
-	strbuf_addch(to, '\n');
+	strbuf_addstr(to, ",\n");
 }
 
 static void table_put(const char *dir, const char *name, const struct line *lines, size_t nr)

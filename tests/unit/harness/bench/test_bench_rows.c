@@ -34,7 +34,8 @@ static struct bench_row row(const struct bench_config *c, const char *back_end)
 			       .clock_mhz = NAN,
 			       .loop_gflops = NAN,
 			       .others = NAN,
-			       .peak_share = NAN };
+			       .peak_share = NAN,
+			       .solution = BENCH_SOLUTION_NONE };
 
 	bench_stats(NULL, 0, &r.figures);
 	return r;
@@ -72,7 +73,7 @@ TEST_IN(appends_and_goes_on, dir)
 	text = test_get(dir, "p.csv");
 	assert_string_equal(text, HEAD
 			    "rocblas,./x -f gemm,x-serial,a cpu,3,0,,,,,,,,skipped,\"why, so\"," KEY
-			    ",,,2,warm,uniform,host,,,,,,,,,,\n");
+			    ",,,2,warm,uniform,host,,,,,,,,,,,\n");
 	opened(path, &rows);
 	assert_true(bench_rows_have(&rows, &c, "x-serial"));
 	assert_false(bench_rows_have(&rows, &c, "x-openmp"));
@@ -98,7 +99,7 @@ static const char *columns_cut(size_t columns)
 /* A file of a profrig that had fewer columns keeps its columns. */
 TEST_IN(goes_on_with_an_earlier_file, dir)
 {
-	static const char *const cells[] = { "", ",4", ",77", ",0.25", ",5 6" };
+	static const char *const cells[] = { "", ",4", ",77", ",0.25", ",5 6", ",3.5" };
 	const char *path = in_dir(dir, "p.csv");
 	struct bench_config c = config(a_key, a_config), other = config(empty, a_config);
 	struct bench_row r = row(&other, "two");
@@ -107,6 +108,7 @@ TEST_IN(goes_on_with_an_earlier_file, dir)
 	r.measured_ms = 77;
 	r.others = 0.25;
 	r.process_us = "5 6";
+	r.loop_gflops = 3.5;
 	for (size_t more = 0; more < ARRAY_LEN(cells); more++) {
 		const char *before, *commas = ",,,,," + (5 - more);
 		CLEANUP(strbuf_release) struct strbuf after = STRBUF_INIT;
@@ -135,8 +137,9 @@ TEST_IN(goes_on_with_an_earlier_file, dir)
 		bench_rows_close(&rows);
 		/* rows of both kinds in one file */
 		test_put(dir, "p.csv",
-			 textf("%sx,y,one,cpu,3,9,5,5,1,4,,,,ok,,k,,,2,warm,,,4,6,,,,,,,,3\n",
-			       before));
+			 textf("%sx,y,one,cpu,3,9,5,5,1,4,,,,ok,,k,,,2,warm,uniform,host,4,6,,,%s,"
+			       "\n",
+			       before, commas));
 		assert_int_equal(bench_rows_open(path, "", BENCH_WARM, 2, &rows, NULL), -EINVAL);
 	}
 }
@@ -160,6 +163,25 @@ TEST_IN(other_columns_are_left_alone, dir)
 		text = test_get(dir, "p.csv");
 		assert_string_equal(text, textf("%s\n", heads[i]));
 	}
+}
+
+/* A number of a solution, 0 among them, and none. */
+TEST_IN(solutions, dir)
+{
+	static const int32_t numbers[] = { 0, 4993, INT32_MAX, BENCH_SOLUTION_NONE };
+	struct bench_config c = config(a_key, a_config);
+	struct bench_row r = row(&c, "x");
+	struct bench_rows rows;
+	CLEANUP(xfreep) char *text = NULL;
+
+	opened(in_dir(dir, "p.csv"), &rows);
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+		r.solution = numbers[i];
+		bench_rows_add(&rows, &r, NULL);
+	}
+	bench_rows_close(&rows);
+	text = test_get(dir, "p.csv");
+	assert_has(text, ",,,,0\n", ",,,,4993\n", ",,,,2147483647\n", ",,,,\n");
 }
 
 /* A writer that was killed after any byte of the file. */

@@ -37,7 +37,7 @@ struct golden {
 #define DNN &bench_program_benchdnn
 #define CUTLASS &bench_program_cutlass_profiler
 #define ROCBLAS_RUN " -i 10 -j 2 --initialization trig_float"
-#define LT_RUN " -i 10 -j 2 --use_gpu_timer --initialization trig_float"
+#define LT_RUN " -i 10 -j 2 --use_gpu_timer --print_kernel_info --initialization trig_float"
 #define DNN_RUN(driver, cold) \
 	"--mode=P --" driver " --engine=cpu --allow-enum-tags-only=false" cold \
 	" --fix-times-per-prb=10 --perf-template=perf,%impl%,%-time%,%0time% "

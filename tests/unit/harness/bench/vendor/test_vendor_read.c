@@ -107,7 +107,7 @@ static const struct printed prints[] = {
 	{ LT, GEMM, BENCH_WARM,
 	  LT_HEAD LT_NAMES "    N,T,0,1,64,32,16,1,64,1024,0,32,512,64,2048,64,2048,f32_r,"
 			   "non-supported type,0,0,1,403.298,17.6063,10.4\n",
-	  0, 10.4, "1000" },
+	  0, 10.4, "1000-a1b2c3" },
 	{ LT, GEMM, BENCH_COLD,
 	  LT_NAMES "    N,T,0,1,64,32,16,1,64,1024,0,32,512,64,2048,64,2048,f32_r,f32_r,512,0,1,1,"
 		   "1,10.4\n",
@@ -298,6 +298,38 @@ TEST(kernel)
 	memcpy(r.kernel, "a_2", 4);
 	assert_int_equal(r.end->program->read(&r, &o, &got, NULL), 0);
 	assert_true(got.us == 500);
+}
+
+/* Of hipblaslt-bench: what is no number of a solution is none. */
+TEST(solution)
+{
+	static const struct {
+		const char *lines;
+		int32_t want;
+	} cases[] = LIST(
+		{ "", -1 }, { "    --Solution index: 4993\n", 4993 },
+		{ "    --Solution index: 0\r\n    --Solution name:  Cijk\n", 0 },
+		{ "    --Solution index: 2147483647\n", INT32_MAX },
+		{ "    --Solution index: 2147483648\n", -1 }, { "    --Solution index: -1\n", -1 },
+		{ "    --Solution index: 1e9\n", -1 }, { "    --Solution index: 12 of 13\n", -1 },
+		{ "    --Solution index:\n5\n", -1 },
+		{ "    --Solution index: 000000000000000000000000000001\n", -1 });
+	struct bench_vendor_end end = { .program = LT, .path = path };
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(xfreep)
+		char *out = xasprintf(LT_HEAD "m,n,k,us\n64,32,16,8.1\n%s", cases[i].lines);
+		struct vendor_output o = { out, "" };
+		struct vendor_result got = { .solution = BENCH_SOLUTION_NONE };
+		struct vendor_request r;
+
+		assert_int_equal(vendor_request_read(GEMM, &r, NULL), 0);
+		r.end = &end;
+		assert_int_equal(end.program->read(&r, &o, &got, NULL), 0);
+		if (got.solution != cases[i].want)
+			ROW_FAIL(i, "%d", got.solution);
+		assert_string_equal(got.version, "1000-a1b2c3");
+	}
 }
 
 TEST(what_it_said)
