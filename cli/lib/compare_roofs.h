@@ -5,8 +5,9 @@
  * (peak_share) tells that G/s = min(peak, F/B · bandwidth). Of the calls of one device, type and
  * number of threads, one whose G/s is below that of another is limited by memory and tells the
  * bandwidth; one whose (G/s)/(F/B) is below that of another is limited by the processor and tells
- * the peak. All types share the bandwidth. What no call tells is unknown, so a roof may have one of
- * its two parts, and none is guessed. Source: Williams, Waterman, Patterson, Roofline, 2009.
+ * the peak (below: by a tenth, as peaks of several files differ a little). All types share the
+ * bandwidth. What no call tells is unknown, so a roof may have one of its two parts, and none is
+ * guessed. Source: Williams, Waterman, Patterson, Roofline, 2009.
  *
  *	struct roofs roofs = ROOFS_INIT;
  *	roofs_find(&tables, &roofs);	in the order of their first rows
