@@ -74,7 +74,11 @@ char *cli_si(double v, const char *unit, char *buf)
 		i = 4;
 	double x = v / steps[i].mul;
 	int digits = fabs(x) >= 99.95 ? 0 : fabs(x) >= 9.995 ? 1 : 2;
-	snprintf(buf, 32, "%.*f %s%s", digits, x, steps[i].prefix, unit);
+	/* beyond the prefixes at both ends */
+	if (fabs(x) >= 1e7 || (v != 0 && fabs(x) < 0.01))
+		snprintf(buf, 32, "%.3g %s%s", x, steps[i].prefix, unit);
+	else
+		snprintf(buf, 32, "%.*f %s%s", digits, x, steps[i].prefix, unit);
 	return buf;
 }
 

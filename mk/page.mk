@@ -27,14 +27,14 @@ $(EMBED_OBJ): analysis/report/page/page_shell.S $(PAGE_MODE) $(if $(filter 0,$(P
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(if $(filter 0,$(PAGE)),,-DPAGE_HTML='"$(PAGE_HTML)"') -c $< -o $@
 
-# Writes the pages that tests/page looks at, from tables made in code.
+# Writes the pages that tests/page looks at, from tables made in code; that of lib compare is made by profrig.
 MAKE_PAGE := $(B)/tests/page/make_page
 $(MAKE_PAGE): $(patsubst %.c,$(B)/obj/%.o,$(sort $(wildcard tests/page/*.c))) $(LIBANALYSIS) $(LIBBASE)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(ANALYSIS_LIBS) $(BASE_LIBS) $(SYS_LIBS)
 
-test-page: $(MAKE_PAGE) ## the report page in headless Chromium
+test-page: $(MAKE_PAGE) $(B)/profrig ## the report page in headless Chromium
 	@B=$(B) tests/run.sh tests/page/run.sh
 
 FORCE:

@@ -1,478 +1,404 @@
 /*
  * A comparison as one page: no script, no network, drawings as SVG with a title for each mark, in
- * light and dark.
+ * light and dark. It looks as the report page does: the names and values of its colours are those
+ * of analysis/report/page/ui/src/style.css and of the lines in colors.js.
  */
 #include "cli.h"
+#include "compare_plots.h"
 #include "compare_show.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "profrig/base/num.h"
 #include "profrig/report/html_out.h"
 
 #define SIDES_SHOWN 8
-#define POINTS_SHOWN 2000
-#define BARS_SHOWN 20
 #define ROWS_SHOWN 200
 #define TEXT_SHOWN 200
-#define WIDTH 560
-#define HEIGHT 340
-#define LEFT 70
-#define BOTTOM 40
-#define TOP 14
-#define RIGHT 30
-#define BAR 18
 
-static const char style[] =
-	"<meta name=\"viewport\" content=\"width=device-width\"><style>"
-	":root{--ink:#202124;--line:#c4c7cc;--faster:#137333;--slower:#b3261e;--same:#5f6368;"
-	"--unclear:#9a6700;--roof:#1a56c4}"
-	"svg{max-width:100%;height:auto;font:12px Arial,Helvetica,sans-serif}"
-	"svg text{fill:var(--ink)}.axis{stroke:var(--line);fill:none}"
-	".roof{stroke:var(--roof);fill:none;stroke-width:1.5}"
-	".faster{fill:var(--faster)}.slower{fill:var(--slower)}.same{fill:var(--same)}"
-	".unclear{fill:var(--unclear)}.error{stroke:var(--ink)}"
-	"@media(prefers-color-scheme:dark){:root{--ink:#e8eaed;--line:#55585d;--faster:#6dd58c;"
-	"--slower:#f2b8b5;--same:#9aa0a6;--unclear:#fdd663;--roof:#8ab4f8}"
-	"body{background:#17181a!important;color:#e8eaed!important}"
-	"th{background:#2a2c30!important}td,th{border-color:#55585d!important}}</style>";
+/* clang-format off */
+static const char head[] =
+	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+	"'unsafe-inline'\"><meta name=\"viewport\" content=\"width=device-width, "
+	"initial-scale=1\"><meta name=\"generator\" content=\"profrig\">\n<style>\n"
+	":root{--panel:#f6f7f9;--card:#ffffff;--text:#1a1d23;--muted:#57606c;--line:#dfe3e8;"
+	"--line-strong:#b9c0c9;--accent:#0067a3;--good:#00684d;--bad:#b3400a;--warn:#7a5600;"
+	"--bar-soft:#e6ebf0;--s0:#0072b2;--s1:#d55e00;--s2:#00795a;--s3:#a8467f;--s4:#8a5f00;"
+	"--s5:#2a7fae;--s6:#5d4aa0;--s7:#555b66;color-scheme:light}\n"
+	"@media (prefers-color-scheme:dark){:root{--panel:#171b21;--card:#1b2027;--text:#e8ebef;"
+	"--muted:#a3adb9;--line:#2d343d;--line-strong:#4a5460;--accent:#6fc1f2;--good:#4fd1a5;"
+	"--bad:#ff9a62;--warn:#f0c75e;--bar-soft:#2a313a;--s0:#56b4e9;--s1:#e69f00;--s2:#2fc79b;"
+	"--s3:#e0a0c4;--s4:#f0e442;--s5:#8fc7f0;--s6:#b9a6ee;--s7:#b8bec7;color-scheme:dark}}\n"
+	"*{box-sizing:border-box}\n"
+	"body{margin:0;background:var(--panel);color:var(--text);font:14px/1.45 system-ui,"
+	"-apple-system,\"Segoe UI\",Roboto,\"Noto Sans\",\"Liberation Sans\",\"DejaVu Sans\","
+	"sans-serif;font-variant-numeric:tabular-nums;-webkit-text-size-adjust:100%}\n"
+	"main{max-width:1240px;margin:0 auto;padding:16px 16px 48px}\n"
+	"h1{font-size:20px;font-weight:650;margin:0 0 10px}"
+	"h2{font-size:16px;font-weight:650;margin:0 0 6px}"
+	"h3{font-size:14px;font-weight:650;margin:14px 0 4px}\n"
+	"p{margin:4px 0;overflow-wrap:anywhere}ul,ol{list-style:none;margin:6px 0;padding:0}\n"
+	"section{background:var(--card);border:1px solid var(--line);border-radius:10px;"
+	"padding:14px 16px;margin:0 0 12px;min-width:0}\n"
+	".two{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(420px,100%),1fr));"
+	"gap:0 32px;align-items:start}.two>div{min-width:0}\n"
+	".scroll{overflow-x:auto;border:1px solid var(--line);border-radius:8px;margin:6px 0}"
+	".scroll:focus-visible{outline:2px solid var(--accent);outline-offset:2px}\n"
+	"table{border-collapse:separate;border-spacing:0;width:100%;font-size:13px}"
+	"th,td{padding:4px 8px;text-align:left;vertical-align:baseline;"
+	"border-bottom:1px solid var(--line);overflow-wrap:anywhere;max-width:44ch}"
+	"td:not(.num){min-width:9ch}"
+	"th{font-weight:600;border-bottom-color:var(--line-strong);white-space:nowrap}"
+	"tr:last-child td{border-bottom:0}.num{text-align:right;white-space:nowrap}"
+	".call{min-width:24ch}td:last-child:not(:empty){min-width:18ch}"
+	"[aria-label=Sides] td:nth-child(n+5){min-width:14ch}\n"
+	"svg.plot{display:block;width:100%;max-width:540px;margin:4px 0}"
+	"svg.plot text{font-size:11.5px;fill:var(--muted)}svg.plot .title-x,svg.plot .title-y"
+	"{fill:var(--text)}\n"
+	".frame{fill:none;stroke:var(--line-strong)}.grid{stroke:var(--line);fill:none}"
+	".roof{stroke:var(--text);fill:none;stroke-width:1.6}.roof.d1{stroke-dasharray:7 3}"
+	".roof.d2{stroke-dasharray:2 2}.roof.d3{stroke-dasharray:9 3 2 3}"
+	".roof.seen{stroke:var(--muted);stroke-dasharray:5 4}\n"
+	".band{fill:var(--muted);fill-opacity:.25}.equal{stroke:var(--muted);fill:none}\n"
+	".mark{fill-opacity:.9}"
+	".faster{color:var(--good);fill:var(--good)}.slower{color:var(--bad);fill:var(--bad)}"
+	".same{color:var(--muted);fill:var(--muted)}.unclear{color:var(--warn);fill:var(--warn)}"
+	".refused{color:var(--muted);fill:var(--muted)}"
+	".mark.refused{fill:none;stroke:var(--muted);stroke-width:1.2}\n"
+	".s0{fill:var(--s0)}.s1{fill:var(--s1)}.s2{fill:var(--s2)}.s3{fill:var(--s3)}"
+	".s4{fill:var(--s4)}.s5{fill:var(--s5)}.s6{fill:var(--s6)}.s7{fill:var(--s7)}\n"
+	".legend{display:flex;flex-wrap:wrap;gap:2px 18px}.legend li{min-width:0;"
+	"overflow-wrap:anywhere}.swatch{width:12px;height:12px;margin-right:6px;"
+	"vertical-align:-1px}.dash{width:26px;height:8px;margin-right:8px;vertical-align:1px}\n"
+	".bar-axis,.bar-head{display:flex;gap:8px;justify-content:space-between}"
+	".bar-axis{color:var(--muted);font-size:12.5px}.bars{margin:2px 0}.bars li{margin:0 0 5px}"
+	".bar-head{font-size:13px}.bar-head span{flex:none}.bar-head .name{flex:1;min-width:0;"
+	"overflow:hidden;text-overflow:ellipsis;white-space:nowrap;text-align:left}"
+	".rank{color:var(--muted);min-width:2ch;text-align:right}"
+	".change{min-width:8ch;text-align:right}\n"
+	"svg.bar{display:block;width:100%;height:12px}.bar path{vector-effect:non-scaling-stroke;"
+	"fill:none}.track{stroke:var(--bar-soft);stroke-width:8px}.zero{stroke:var(--text)}"
+	".error{stroke:var(--text);stroke-width:1.2px}\n"
+	"@media (max-width:600px){main{padding:10px 8px 32px}section{padding:10px 10px}"
+	".call{min-width:18ch;max-width:24ch}}\n"
+	"@media print{section{break-inside:auto;border:0;padding:0}}\n"
+	"</style>";
+/* clang-format on */
 
-/* ---- a drawing with logarithmic axes ---- */
+/* ---- tables ---- */
 
-struct plot {
-	const struct html_out *h;
-	double low[2], high[2]; /* log10 of x and y; low > high: nothing was added */
-};
-
-static bool plottable(double x, double y)
+/* A table that is wider than the screen is moved by itself, also by keyboard. */
+static void table_begin(const struct html_out *h, const char *label)
 {
-	return isfinite(x) && isfinite(y) && x > 0 && y > 0;
+	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"", h->f);
+	html_text(h, label);
+	fputs("\">\n", h->f);
+	html_table(h);
 }
 
-static void range_add(struct plot *p, double x, double y)
+static void table_end(const struct html_out *h)
 {
-	double v[2] = { x, y };
+	html_table_end(h);
+	fputs("</div>\n", h->f);
+}
 
-	if (!plottable(x, y))
+static void call_cell(const struct html_out *h, const struct bench_table_row *r)
+{
+	fputs("<td class=\"call\"><bdi>", h->f);
+	html_text(h, compare_row_text(r));
+	fputs("</bdi></td>", h->f);
+}
+
+static void time_cell(const struct html_out *h, double us)
+{
+	char text[32], exact[40];
+
+	snprintf(exact, sizeof(exact), "%.9g µs", us);
+	html_figure(h, "", cli_si(us * 1e-6, "s", text), exact);
+}
+
+static void effect_cell(const struct html_out *h, const struct bench_pair *p)
+{
+	char text[40], exact[40];
+
+	if (!isfinite(p->seconds.value)) {
+		html_cell(h, "td", "–", true);
 		return;
-	for (int i = 0; i < 2; i++) {
-		p->low[i] = fmin(p->low[i], floor(log10(v[i])));
-		p->high[i] = fmax(p->high[i], fmax(ceil(log10(v[i])), p->low[i] + 1));
 	}
+	snprintf(exact, sizeof(exact), "%+.9g s", p->seconds.value);
+	html_figure(h, compare_pair_word(p), compare_signed(p->seconds.value, "s", text), exact);
 }
 
-static double x_of(const struct plot *p, double x)
+static void ratio_cells(const struct html_out *h, const struct bench_pair *p)
 {
-	return LEFT + (log10(x) - p->low[0]) / (p->high[0] - p->low[0]) * (WIDTH - LEFT - RIGHT);
-}
+	char text[64], exact[40];
 
-static double y_of(const struct plot *p, double y)
-{
-	return HEIGHT - BOTTOM -
-	       (log10(y) - p->low[1]) / (p->high[1] - p->low[1]) * (HEIGHT - BOTTOM - TOP);
-}
-
-static void svg_begin(const struct html_out *h, const char *title, double width, double height)
-{
-	fprintf(h->f, "<svg role=\"img\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\"><title>", width,
-		height, width);
-	html_text(h, title);
-	fputs("</title>\n", h->f);
-}
-
-static void decades_draw(const struct plot *p)
-{
-	FILE *f = p->h->f;
-	char label[32];
-
-	for (double d = p->low[0]; d <= p->high[0]; d++) {
-		double x = x_of(p, pow(10, d));
-
-		fprintf(f,
-			"<path class=\"axis\" d=\"M%.1f %dV%d\"/><text x=\"%.1f\" y=\"%d\" "
-			"text-anchor=\"middle\">%s</text>\n",
-			x, TOP, HEIGHT - BOTTOM, x, HEIGHT - BOTTOM + 16,
-			cli_si(pow(10, d), "", label));
-	}
-	for (double d = p->low[1]; d <= p->high[1]; d++) {
-		double y = y_of(p, pow(10, d));
-
-		fprintf(f,
-			"<path class=\"axis\" d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\" "
-			"text-anchor=\"end\">%s</text>\n",
-			LEFT, y, WIDTH - RIGHT, LEFT - 6, y + 4, cli_si(pow(10, d), "", label));
-	}
-}
-
-static void plot_begin(const struct plot *p, const char *title, const char *x, const char *y)
-{
-	svg_begin(p->h, title, WIDTH, HEIGHT);
-	decades_draw(p);
-	fprintf(p->h->f, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>",
-		(WIDTH + LEFT) / 2, HEIGHT - 6, x);
-	fprintf(p->h->f,
-		"<text transform=\"translate(14 %d) rotate(-90)\" text-anchor=\"middle\">%s"
-		"</text>\n",
-		(HEIGHT - BOTTOM) / 2, y);
-}
-
-static const char *text_of(const struct bench_table_row *r)
-{
-	return *r->key ? r->key : r->config;
-}
-
-static void point_draw(const struct plot *p, double x, double y, const char *kind,
-		       const char *words, const struct bench_table_row *r)
-{
-	if (!plottable(x, y))
-		return;
-	fprintf(p->h->f,
-		"<circle class=\"%s\" fill-opacity=\".75\" cx=\"%.1f\" cy=\"%.1f\" "
-		"r=\"4\"><title>%s",
-		kind, x_of(p, x), y_of(p, y), words);
-	html_text(p->h, text_of(r));
-	fputs("</title></circle>\n", p->h->f);
-}
-
-static struct plot plot_new(const struct html_out *h)
-{
-	return (struct plot){ h, { INFINITY, INFINITY }, { -INFINITY, -INFINITY } };
-}
-
-static bool plot_empty(const struct plot *p)
-{
-	return !(p->low[0] < p->high[0] && p->low[1] < p->high[1]);
-}
-
-/* ---- A against B ---- */
-
-static void scatter(const struct html_out *h, const struct bench_comparison *c,
-		    const struct bench_versus *v, const char *name)
-{
-	CLEANUP(xfreep)
-	char *title = xasprintf("time of a call with A and with %s, in µs; below "
-				"the line %s is faster",
-				name, name);
-	CLEANUP(xfreep) char *y = xasprintf("µs with %s", name);
-	struct plot p = plot_new(h);
-	size_t shown = 0;
-	double low, high;
-
-	for (size_t i = 0; i < c->pairs.nr; i++)
-		if (c->pairs.v[i].side == v->side)
-			range_add(&p, c->pairs.v[i].a->mean, c->pairs.v[i].b->mean);
-	if (plot_empty(&p))
-		return;
-	low = p.low[0] = p.low[1] = fmin(p.low[0], p.low[1]);
-	high = p.high[0] = p.high[1] = fmax(p.high[0], p.high[1]);
-	html_heading(h, 2, title);
-	plot_begin(&p, title, "µs with A", y);
-	fprintf(h->f, "<path class=\"axis\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n", x_of(&p, pow(10, low)),
-		y_of(&p, pow(10, low)), x_of(&p, pow(10, high)), y_of(&p, pow(10, high)));
-	for (size_t i = 0; i < c->pairs.nr && shown < POINTS_SHOWN; i++) {
-		const struct bench_pair *q = &c->pairs.v[i];
-		char words[120];
-
-		if (q->side != v->side)
-			continue;
-		shown++;
-		snprintf(words, sizeof(words),
-			 "%s: %.4g µs and %.4g µs, ratio %.3f: ", bench_verdict_name(q->verdict),
-			 q->a->mean, q->b->mean, q->c.ratio);
-		point_draw(&p, q->a->mean, q->b->mean, bench_verdict_name(q->verdict), words, q->a);
-	}
-	fputs("</svg>\n", h->f);
-}
-
-/* ---- roofline ---- */
-
-struct roof {
-	double gflops, gbps; /* 0 unknown */
-	bool known;          /* from peak_share, not from what was seen */
-};
-
-static void roof_raise(struct roof *r, double gflops, double gbps)
-{
-	r->gflops = fmax(r->gflops, gflops);
-	r->gbps = fmax(r->gbps, gbps);
-}
-
-/* Of all rows of all sides: a call that has half of what it could have tells what that is. */
-static struct roof roof_of(const struct bench_tables *t)
-{
-	struct roof seen = { 0 }, known = { .known = true };
-
-	for (size_t i = 0; i < t->rows.nr; i++) {
-		const struct bench_table_row *r = &t->rows.v[i];
-
-		if (r->status != BENCH_OK || !plottable(r->gflops, r->gbps))
-			continue;
-		roof_raise(&seen, r->gflops, r->gbps);
-		if (r->peak_share > 0)
-			roof_raise(&known, r->gflops / r->peak_share, r->gbps / r->peak_share);
-	}
-	return known.gflops > 0 ? known : seen;
-}
-
-static void roof_draw(const struct plot *p, const struct roof *r)
-{
-	double ridge = r->gflops / r->gbps, left = pow(10, p->low[0]), right = pow(10, p->high[0]);
-	double from = fmax(left, pow(10, p->low[1]) / r->gbps);
-
-	if (ridge > left && ridge < right)
-		fprintf(p->h->f,
-			"<path class=\"roof\" d=\"M%.1f %.1fL%.1f %.1fH%.1f\"><title>%.4g "
-			"GFLOP/s, %.4g GB/s</title></path>\n",
-			x_of(p, from), y_of(p, from * r->gbps), x_of(p, ridge), y_of(p, r->gflops),
-			x_of(p, right), r->gflops, r->gbps);
-}
-
-static void roofline(const struct html_out *h, const struct bench_tables *t)
-{
-	struct roof roof = roof_of(t);
-	struct plot p = plot_new(h);
-	size_t shown = 0;
-
-	for (size_t i = 0; i < t->rows.nr; i++)
-		if (t->rows.v[i].status == BENCH_OK)
-			range_add(&p, t->rows.v[i].gflops / t->rows.v[i].gbps, t->rows.v[i].gflops);
-	if (plot_empty(&p) || !plottable(roof.gflops, roof.gbps))
-		return;
-	range_add(&p, roof.gflops / roof.gbps, roof.gflops);
-	html_heading(h, 2, "Roofline");
-	html_note(h, roof.known ? "The roof is the machine's, by peak_share of the tables."
-				: "No peaks are known: the roof is the best that was seen.");
-	plot_begin(&p, "roofline: arithmetic intensity and speed of each measured call",
-		   "FLOP per byte", "GFLOP/s");
-	roof_draw(&p, &roof);
-	for (size_t i = 0; i < t->rows.nr && shown < POINTS_SHOWN; i++) {
-		const struct bench_table_row *r = &t->rows.v[i];
-		char words[120], name[16];
-
-		if (r->status != BENCH_OK || !bench_tables_counts(t, r))
-			continue;
-		shown++;
-		snprintf(words, sizeof(words),
-			 "%s: %.4g GFLOP/s, %.4g GB/s: ", compare_side_name(r->side, name),
-			 r->gflops, r->gbps);
-		point_draw(&p, r->gflops / r->gbps, r->gflops, r->side ? "unclear" : "same", words,
-			   r);
-	}
-	fputs("</svg>\n", h->f);
-}
-
-/* ---- effects ---- */
-
-static void bar_draw(const struct html_out *h, const struct bench_pair *p, double scale, size_t at)
-{
-	double middle = (double)LEFT + 200, y = (double)at * BAR + TOP;
-	double length = p->seconds.value / scale * 200;
-	char seconds[32];
-
-	fprintf(h->f, "<g><title>%s: %s%s: ", bench_verdict_name(p->verdict),
-		p->seconds.value < 0 ? "-" : "+", cli_si(fabs(p->seconds.value), "s", seconds));
-	html_text(h, text_of(p->a));
-	fprintf(h->f,
-		"</title><rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"/>",
-		bench_verdict_name(p->verdict), length < 0 ? middle + length : middle, y,
-		fmax(fabs(length), 0.5), BAR - 6);
-	if (isfinite(p->seconds.low))
-		fprintf(h->f, "<path class=\"error\" d=\"M%.1f %.1fH%.1f\"/>",
-			middle + fmax(p->seconds.low / scale * 200, -middle), y + (BAR - 6) / 2.0,
-			middle + fmin(p->seconds.high / scale * 200, 240));
-	fprintf(h->f, "<text x=\"%.0f\" y=\"%.1f\">%zu</text></g>\n", middle + 250, y + 10, at + 1);
-}
-
-static double largest_effect(const struct bench_comparison *c, const struct bench_versus *v)
-{
-	double scale = 0;
-
-	for (size_t i = 0; i < c->pairs.nr; i++)
-		if (c->pairs.v[i].side == v->side)
-			scale = fmax(scale, fabs(c->pairs.v[i].seconds.value));
-	return scale;
-}
-
-/* The largest savings and the largest costs, which stand at the two ends. */
-static void bars(const struct html_out *h, const struct bench_comparison *c,
-		 const struct bench_versus *v, const char *name)
-{
-	CLEANUP(xfreep)
-	char *title =
-		xasprintf("what %s would change in the model, in s: to the left it saves", name);
-	double scale = largest_effect(c, v);
-	size_t fine = v->pairs - v->refused, nr = fine < BARS_SHOWN ? fine : BARS_SHOWN, at = 0,
-	       seen = 0;
-
-	if (!(scale > 0) || !nr)
-		return;
-	html_heading(h, 2, title);
-	if (nr < fine)
-		html_note(h, "The first and the last ten calls of the table.");
-	svg_begin(h, title, WIDTH, (double)nr * BAR + TOP + 6);
-	for (size_t i = 0; i < c->pairs.nr; i++) {
-		const struct bench_pair *p = &c->pairs.v[i];
-
-		if (p->side != v->side || isnan(p->seconds.value))
-			continue;
-		if (seen < nr - nr / 2 || seen >= fine - nr / 2)
-			bar_draw(h, p, scale, at++);
-		seen++;
-	}
-	fputs("</svg>\n", h->f);
-}
-
-/* ---- the table ---- */
-
-static void number_cell(const struct html_out *h, const char *fmt, double v)
-{
-	char text[40] = "";
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	if (isfinite(v))
-		snprintf(text, sizeof(text), fmt, v);
-#pragma GCC diagnostic pop
+	snprintf(text, sizeof(text), "%.3f", p->c.ratio);
+	snprintf(exact, sizeof(exact), "%.9g", p->c.ratio);
+	html_figure(h, "", text, exact);
+	snprintf(text, sizeof(text), "–");
+	if (isfinite(p->c.low) && isfinite(p->c.high))
+		snprintf(text, sizeof(text), "%.3f to %.3f", p->c.low, p->c.high);
 	html_cell(h, "td", text, true);
+	if (isnan(p->p_adj)) {
+		html_cell(h, "td", "–", true);
+		return;
+	}
+	snprintf(text, sizeof(text), p->p_adj < 0.001 ? "< 0.001" : "%.3f", p->p_adj);
+	snprintf(exact, sizeof(exact), "%.3g", p->p_adj);
+	html_figure(h, "", text, exact);
 }
 
 static void pair_row(const struct html_out *h, const struct bench_pair *p, size_t rank)
 {
 	char text[64], name[16];
+	const char *word = compare_pair_word(p);
 
 	html_row_begin(h);
-	number_cell(h, "%.0f", (double)rank);
-	html_cell(h, "td", text_of(p->a), false);
-	number_cell(h, "%.0f", (double)(p->a->calls ? p->a->calls : p->b->calls));
-	number_cell(h, "%.4g", p->a->mean);
-	number_cell(h, "%.4g", p->b->mean);
-	number_cell(h, "%.3f", p->c.ratio);
-	*text = 0;
-	if (isfinite(p->c.low))
-		snprintf(text, sizeof(text), "%.3f to %.3f", p->c.low, p->c.high);
+	snprintf(text, sizeof(text), "%zu", rank);
 	html_cell(h, "td", text, true);
-	number_cell(h, "%.2g", p->p_adj);
-	html_cell(h, "td", p->refused ? "refused" : bench_verdict_name(p->verdict), false);
+	call_cell(h, p->a);
+	fprintf(h->f, "<td class=\"%s\">%s</td>", word, word);
+	effect_cell(h, p);
+	ratio_cells(h, p);
+	time_cell(h, p->a->mean);
+	time_cell(h, p->b->mean);
+	snprintf(text, sizeof(text), "%" PRIu64, p->a->calls ? p->a->calls : p->b->calls);
+	html_cell(h, "td", text, true);
 	*text = 0;
 	if (p->winner != UINT32_MAX)
 		snprintf(text, sizeof(text), "%s%s", compare_side_name(p->winner, name),
-			 p->tied ? "=" : "");
+			 p->tied ? " =" : "");
 	html_cell(h, "td", text, false);
-	number_cell(h, "%+.3g", p->seconds.value);
 	html_cell(h, "td", p->reason ? p->reason : "", false);
 	html_row_end(h);
 }
 
-static void pairs_table(const struct html_out *h, const struct bench_comparison *c,
-			const struct bench_versus *v)
+static void pairs_head(const struct html_out *h, const char *name)
 {
-	char name[16], mean[24];
-	const char *const head[] = {
-		"",         "call", "calls",   "A µs",   mean,       "ratio",
-		"interval", "p",    "verdict", "winner", "effect s", "reason"
-	};
-	size_t shown = 0;
+	static const struct {
+		const char *text;
+		bool right;
+	} cells[] = { { "#", true },      { "call", false },   { "verdict", false },
+		      { "effect", true }, { "ratio", true },   { "interval", true },
+		      { "p", true },      { "A", true },       { NULL, true },
+		      { "calls", true },  { "winner", false }, { "reason", false } };
 
-	snprintf(mean, sizeof(mean), "%s µs", compare_side_name(v->side, name));
-	html_heading(h, 2, "Calls");
-	html_table(h);
-	html_row(h, "th", head, ARRAY_LEN(head));
-	for (size_t i = 0; i < c->pairs.nr; i++)
-		if (c->pairs.v[i].side == v->side && shown++ < ROWS_SHOWN)
-			pair_row(h, &c->pairs.v[i], shown);
-	html_table_end(h);
-	if (shown > ROWS_SHOWN) {
-		CLEANUP(xfreep) char *more = xasprintf("… and %zu more", shown - ROWS_SHOWN);
+	html_row_begin(h);
+	for (size_t i = 0; i < ARRAY_LEN(cells); i++)
+		html_cell(h, "th", cells[i].text ? cells[i].text : name, cells[i].right);
+	html_row_end(h);
+}
+
+static void pairs_table(const struct html_out *h, const struct compare_ranked *r, const char *name)
+{
+	CLEANUP(xfreep)
+	char *words = xasprintf("A and %s: mean time of a call. Ratio: that of %s by that of A. "
+				"Effect: what %s changes in the model. Winner: the fastest of all "
+				"sides, with = where another one cannot be told from it.",
+				name, name, name);
+
+	html_heading(h, 3, "Calls");
+	if (!r->nr) {
+		html_note(h, "No call has a time in both.");
+		return;
+	}
+	html_note(h, words);
+	table_begin(h, "Calls");
+	pairs_head(h, name);
+	for (size_t i = 0; i < r->nr && i < ROWS_SHOWN; i++)
+		pair_row(h, r->v[i], i + 1);
+	table_end(h);
+	if (r->nr > ROWS_SHOWN) {
+		CLEANUP(xfreep)
+		char *more =
+			xasprintf("… and %zu more, which -o FILE.csv has.", r->nr - ROWS_SHOWN);
 
 		html_note(h, more);
 	}
 }
 
-static void left_table(const struct html_out *h, const struct bench_comparison *c,
-		       const struct bench_versus *v)
+static void left_row(const struct html_out *h, const struct bench_left *l, const char *name)
 {
-	static const char *const head[] = { "call", "has a time in", "the other side" };
-	static const char *const where[] = { "A", "B", "neither" };
+	CLEANUP(xfreep)
+	char *why = xasprintf("%s%s%s", l->why, *l->detail ? ": " : "", l->detail);
+
+	html_row_begin(h);
+	call_cell(h, l->row);
+	html_cell(h, "td",
+		  l->in == BENCH_ONLY_A   ? "A"
+		  : l->in == BENCH_ONLY_B ? name
+					  : "neither",
+		  false);
+	html_cell(h, "td", why, false);
+	html_row_end(h);
+}
+
+static void left_table(const struct html_out *h, const struct bench_comparison *c,
+		       const struct bench_versus *v, const char *name)
+{
+	static const char *const cells[] = { "call", "has a time in", "in the other one" };
+	size_t nr = v->left[BENCH_ONLY_A] + v->left[BENCH_ONLY_B] + v->left[BENCH_NEITHER];
 	size_t shown = 0;
 
-	if (!(v->left[BENCH_ONLY_A] + v->left[BENCH_ONLY_B] + v->left[BENCH_NEITHER]))
+	if (!nr)
 		return;
-	html_heading(h, 2, "Without a time in both");
-	html_table(h);
-	html_row(h, "th", head, ARRAY_LEN(head));
-	for (size_t i = 0; i < c->left.nr; i++) {
-		const struct bench_left *l = &c->left.v[i];
+	html_heading(h, 3, "Calls without a time in both");
+	html_note(h, "They are in no sum and in no drawing of the two.");
+	table_begin(h, "Calls without a time in both");
+	html_row(h, "th", cells, ARRAY_LEN(cells));
+	for (size_t i = 0; i < c->left.nr && shown < ROWS_SHOWN; i++)
+		if (c->left.v[i].side == v->side) {
+			left_row(h, &c->left.v[i], name);
+			shown++;
+		}
+	table_end(h);
+	if (nr > shown) {
 		CLEANUP(xfreep)
-		char *why = xasprintf("%s%s%s", l->why, *l->detail ? ": " : "", l->detail);
-		const char *cells[] = { text_of(l->row), where[l->in], why };
+		char *more = xasprintf("… and %zu more, which -o FILE.csv has.", nr - shown);
 
-		if (l->side == v->side && shown++ < ROWS_SHOWN)
-			html_row(h, "td", cells, ARRAY_LEN(cells));
+		html_note(h, more);
 	}
-	html_table_end(h);
+}
+
+/* What a side is against A, and by how much all calls change. */
+static void side_cells(const struct html_out *h, const struct bench_versus *v)
+{
+	char change[64] = "–";
+
+	if (isfinite(v->relative.value))
+		snprintf(change, sizeof(change), "%+.1f %%", v->relative.value * 100);
+	fprintf(h->f, "<td class=\"%s\">%s</td>",
+		v->comparable ? bench_verdict_name(v->verdict) : "refused",
+		v->comparable ? bench_verdict_name(v->verdict) : "not comparable");
+	html_cell(h, "td", change, true);
+}
+
+static void side_row(const struct html_out *h, const struct bench_tables *t,
+		     const struct bench_comparison *c, uint32_t side)
+{
+	const struct bench_table_side *s = &t->sides.v[side];
+	char name[16];
+
+	html_row_begin(h);
+	html_cell(h, "td", compare_side_name(side, name), false);
+	html_cell(h, "td", s->back_end, false);
+	if (side > 0) {
+		side_cells(h, &c->versus.v[side - 1]);
+	} else {
+		html_cell(h, "td", "", false);
+		html_cell(h, "td", "", true);
+	}
+	html_cell(h, "td", t->files.v[s->file].path, false);
+	html_cell(h, "td", s->version, false);
+	html_cell(h, "td", s->device, false);
+	html_row_end(h);
+}
+
+static void sides_table(const struct html_out *h, const struct bench_tables *t,
+			const struct bench_comparison *c)
+{
+	static const char *const cells[] = { "side", "back end", "against A", "time",
+					     "file", "version",  "device" };
+
+	table_begin(h, "Sides");
+	html_row_begin(h);
+	for (size_t i = 0; i < ARRAY_LEN(cells); i++)
+		html_cell(h, "th", cells[i], i == 3);
+	html_row_end(h);
+	for (uint32_t i = 0; i < t->sides.nr; i++)
+		side_row(h, t, c, i);
+	table_end(h);
 }
 
 /* ---- the page ---- */
 
-static void sides_table(const struct html_out *h, const struct bench_tables *t)
+static void counts_put(const struct html_out *h, const struct bench_versus *v)
 {
-	static const char *const head[] = { "side", "back end", "file", "version", "device" };
+	/* those that were refused are among the unclear ones */
+	size_t unclear = v->of[BENCH_UNCLEAR] - v->refused;
+	const struct {
+		const char *word;
+		size_t nr;
+	} counts[] = { { "slower", v->of[BENCH_SLOWER] },
+		       { "faster", v->of[BENCH_FASTER] },
+		       { "same", v->of[BENCH_SAME] },
+		       { "unclear", unclear },
+		       { "refused", v->refused } };
 
-	html_table(h);
-	html_row(h, "th", head, ARRAY_LEN(head));
-	for (uint32_t i = 0; i < t->sides.nr; i++) {
-		const struct bench_table_side *s = &t->sides.v[i];
-		char name[16];
-		const char *cells[] = { compare_side_name(i, name), s->back_end,
-					t->files.v[s->file].path, s->version, s->device };
-
-		html_row(h, "td", cells, ARRAY_LEN(cells));
+	fprintf(h->f, "<ul class=\"legend counts\">\n<li>%zu %s in both</li>\n", v->pairs,
+		v->pairs == 1 ? "call" : "calls");
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+		if (!counts[i].nr)
+			continue;
+		fprintf(h->f, "<li class=\"%s\">", counts[i].word);
+		compare_swatch(h, counts[i].word);
+		fprintf(h->f, "%zu %s</li>\n", counts[i].nr, counts[i].word);
 	}
-	html_table_end(h);
+	fputs("</ul>\n", h->f);
 }
 
-static void predicted(const struct html_out *h, const struct bench_versus *v)
+static void predicted_put(const struct html_out *h, const struct bench_versus *v, const char *name)
 {
-	CLEANUP(xfreep) char *words = NULL;
-	char a[32], b[32];
+	CLEANUP(xfreep) char *words = compare_predicted(v, name);
 
-	if (isnan(v->seconds.value))
-		return;
-	words = xasprintf("Predicted: these calls take %s instead of %s: %+.1f %% (%+.1f to "
-			  "%+.1f)%s.",
-			  cli_si(v->b_s, "s", b), cli_si(v->a_s, "s", a), v->relative.value * 100,
-			  v->relative.low * 100, v->relative.high * 100,
-			  v->with_energy ? ", energy in the JSON output" : "");
-	html_note(h, words);
+	if (words) {
+		*words = 'P'; /* a sentence of its own */
+		html_note(h, words);
+	} else if (v->pairs > v->refused) {
+		html_note(h, "Nothing is predicted: the tables have no numbers of calls.");
+	}
+}
+
+static void versus_put(const struct html_out *h, const struct bench_comparison *c,
+		       const struct bench_versus *v)
+{
+	CLEANUP(compare_ranked_release)
+	struct compare_ranked ranked = compare_ranked_new(c, v->side);
+	char name[16];
+	CLEANUP(xfreep)
+	char *title = xasprintf("%s against A: %s", compare_side_name(v->side, name),
+				v->comparable ? bench_verdict_name(v->verdict) : "not comparable");
+
+	fputs("<section class=\"versus\">\n", h->f);
+	html_heading(h, 2, title);
+	counts_put(h, v);
+	predicted_put(h, v, name);
+	fputs("<div class=\"two\"><div>\n", h->f);
+	compare_scatter(h, &ranked, name, c->o.threshold);
+	fputs("</div><div>\n", h->f);
+	compare_bars(h, &ranked, name);
+	fputs("</div></div>\n", h->f);
+	pairs_table(h, &ranked, name);
+	left_table(h, c, v, name);
+	fputs("</section>\n", h->f);
+}
+
+static void sections_put(const struct html_out *h, const struct bench_tables *t,
+			 const struct bench_comparison *c)
+{
+	fputs("<section>\n", h->f);
+	sides_table(h, t, c);
+	for (size_t i = 0; i < c->reasons.nr; i++)
+		html_note(h, c->reasons.v[i]);
+	fputs("</section>\n<section class=\"roofline\">\n", h->f);
+	compare_roofline(h, t, SIDES_SHOWN + 1);
+	fputs("</section>\n", h->f);
+	for (size_t i = 0; i < c->versus.nr && i < SIDES_SHOWN; i++)
+		versus_put(h, c, &c->versus.v[i]);
+	if (c->versus.nr > SIDES_SHOWN)
+		html_note(h, "Further sides are in the other outputs.");
 }
 
 void compare_html(const struct bench_tables *t, const struct bench_comparison *c, FILE *f)
 {
-	struct html_out h = { .f = f, .max_text = TEXT_SHOWN };
+	struct html_out h = { .f = f, .max_text = TEXT_SHOWN, .styled = true };
 
-	html_begin(&h, "Library calls compared", style);
+	html_begin(&h, "Library calls compared – profrig", head);
+	fputs("<main>\n", f);
 	html_heading(&h, 1, "Library calls compared");
-	sides_table(&h, t);
-	for (size_t i = 0; i < c->reasons.nr; i++)
-		html_note(&h, c->reasons.v[i]);
-	roofline(&h, t);
-	for (size_t i = 0; i < c->versus.nr && i < SIDES_SHOWN; i++) {
-		const struct bench_versus *v = &c->versus.v[i];
-		char name[16];
-		CLEANUP(xfreep)
-		char *title = xasprintf("%s against A: %s", compare_side_name(v->side, name),
-					v->comparable ? bench_verdict_name(v->verdict)
-						      : "not comparable");
-
-		html_heading(&h, 1, title);
-		predicted(&h, v);
-		scatter(&h, c, v, name);
-		bars(&h, c, v, name);
-		pairs_table(&h, c, v);
-		left_table(&h, c, v);
-	}
-	if (c->versus.nr > SIDES_SHOWN)
-		html_note(&h, "Further sides are in the other outputs.");
+	sections_put(&h, t, c);
+	fputs("</main>\n", f);
 	html_end(&h);
 }

@@ -8,6 +8,7 @@
 #include "profrig/base/csv.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/json_out.h"
+#include "profrig/base/strbuf.h"
 
 #define SHOWN 20
 #define LEFT_SHOWN 10
@@ -70,7 +71,7 @@ static void side_say(const struct bench_tables *t, uint32_t side, FILE *f)
 	fputc('\n', f);
 }
 
-static char *signed_si(double v, const char *unit, char *buf)
+char *compare_signed(double v, const char *unit, char *buf)
 {
 	char plain[32];
 
@@ -78,23 +79,33 @@ static char *signed_si(double v, const char *unit, char *buf)
 	return buf;
 }
 
-static void predicted_say(const struct bench_versus *v, const char *name, FILE *f)
+char *compare_predicted(const struct bench_versus *v, const char *name)
 {
+	struct strbuf words = STRBUF_INIT;
 	char a[32], b[32], change[40];
 
-	if (isnan(v->seconds.value))
-		return;
-	fprintf(f, "  predicted with %s: these calls take %s instead of %s: %s, %+.1f %%", name,
-		cli_si(v->b_s, "s", b), cli_si(v->a_s, "s", a),
-		signed_si(v->seconds.value, "s", change), v->relative.value * 100);
+	if (!isfinite(v->seconds.value) || !(v->a_s > 0))
+		return NULL;
+	strbuf_addf(&words, "predicted with %s: these calls take %s instead of %s: %s, %+.1f %%",
+		    name, cli_si(v->b_s, "s", b), cli_si(v->a_s, "s", a),
+		    compare_signed(v->seconds.value, "s", change), v->relative.value * 100);
 	if (!isnan(v->relative.low))
-		fprintf(f, " (%+.1f to %+.1f)", v->relative.low * 100, v->relative.high * 100);
+		strbuf_addf(&words, " (%+.1f to %+.1f)", v->relative.low * 100,
+			    v->relative.high * 100);
 	if (v->with_energy) {
-		fprintf(f, ", %s", signed_si(v->joules.value, "J", change));
+		strbuf_addf(&words, ", %s", compare_signed(v->joules.value, "J", change));
 		if (v->with_energy < v->pairs - v->refused)
-			fprintf(f, " of %zu calls with energy", v->with_energy);
+			strbuf_addf(&words, " of %zu calls with energy", v->with_energy);
 	}
-	fputc('\n', f);
+	return strbuf_steal(&words);
+}
+
+static void predicted_say(const struct bench_versus *v, const char *name, FILE *f)
+{
+	CLEANUP(xfreep) char *words = compare_predicted(v, name);
+
+	if (words)
+		fprintf(f, "  %s\n", words);
 }
 
 static void pair_say(const struct bench_pair *p, FILE *f)
@@ -102,8 +113,8 @@ static void pair_say(const struct bench_pair *p, FILE *f)
 	char saves[40], winner[16];
 
 	fprintf(f, "  %10s %10.2f %10.2f",
-		isnan(p->seconds.value) ? "-" : signed_si(p->seconds.value, "s", saves), p->a->mean,
-		p->b->mean);
+		isnan(p->seconds.value) ? "-" : compare_signed(p->seconds.value, "s", saves),
+		p->a->mean, p->b->mean);
 	if (isnan(p->c.low))
 		fprintf(f, " %7.3f %15s %7s", p->c.ratio, "-", "-");
 	else

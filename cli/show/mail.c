@@ -481,7 +481,8 @@ int report_mail(const struct strvec *inputs, const char *output)
 	if (code == EXIT_DONE) {
 		FILE *f = xmemstream(&words, &n);
 
-		code = write_mail(&m, &(struct html_out){ f, MAX_CELL, true });
+		code = write_mail(
+			&m, &(struct html_out){ .f = f, .max_text = MAX_CELL, .guard = true });
 		fclose(f);
 	}
 	if (code == EXIT_DONE)

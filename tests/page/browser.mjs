@@ -5,6 +5,7 @@ import './browser_tabs.mjs';
 import './browser_flame.mjs';
 import './browser_samples.mjs';
 import './browser_looks.mjs';
+import './browser_compare.mjs';
 import { close } from './pages.mjs';
 import { done } from './tap.mjs';
 

@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { deepEqual, equal, ok, test } from './tap.mjs';
 import { ROOT, SCENARIOS, SHOTS, withPage } from './pages.mjs';
-import { open, plain, stopwatch, text } from './look.mjs';
+import { contrasts, open, plain, stopwatch, text } from './look.mjs';
 
 const tabsOf = (page) => page.evaluate(() => [...document.querySelectorAll('[role=tab]')].map((b) => b.id.replace('tab-', '')));
 
@@ -31,39 +31,6 @@ test('hostile names are shown as they are', () => withPage('hostile', { hash: 'f
   const wide = await page.evaluate(() => [...document.querySelectorAll('#panel-functions tbody td:first-child')].map((td) => td.getBoundingClientRect().width));
   ok(Math.max(...wide) < 500, `a long name is ${Math.max(...wide)} px wide`);
 }));
-
-// Every piece of visible text against what is behind it; labels of frames against their rectangles.
-const contrasts = (page) => page.evaluate(() => {
-  const parse = (c) => (/rgba?\(([^)]+)\)/.exec(c) || [])[1]?.split(/[ ,/]+/).map(Number) || [0, 0, 0, 0];
-  const over = (top, under) => { const a = top[3] === undefined ? 1 : top[3]; return [0, 1, 2].map((i) => top[i] * a + under[i] * (1 - a)); };
-  const lum = (c) => { const [r, g, b] = c.map((v) => { const x = v / 255; return x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-  const behind = (el) => {
-    const layers = [];
-    for (let e = el; e; e = e.parentElement) {
-      if (e.tagName === 'foreignObject') { layers.push(parse(getComputedStyle(e.parentElement.querySelector('rect')).fill)); break; }
-      const c = parse(getComputedStyle(e).backgroundColor);
-      if (c[3] !== 0) layers.push(c);
-      if (c[3] === undefined || c[3] === 1) break;
-    }
-    return layers.reverse().reduce((under, c) => over(c, under), parse(getComputedStyle(document.body).backgroundColor).slice(0, 3));
-  };
-  const out = [];
-  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walk.nextNode()) {
-    const el = walk.currentNode.parentElement;
-    if (!walk.currentNode.data.trim() || !el || /SCRIPT|STYLE|NOSCRIPT/.test(el.tagName)) continue;
-    const box = el.getBoundingClientRect();
-    const style = getComputedStyle(el);
-    if (box.width < 2 || box.height < 2 || style.visibility === 'hidden' || !el.checkVisibility?.()) continue;
-    if (el.closest('.visually-hidden, .skip, [disabled]')) continue;
-    const bg = behind(el);
-    const fg = over(parse(style.color), bg);
-    const [a, b] = [lum(fg), lum(bg)].sort((x, y) => y - x);
-    const ratio = (a + 0.05) / (b + 0.05);
-    if (ratio < 4.5) out.push(`${ratio.toFixed(2)} “${walk.currentNode.data.trim().slice(0, 30)}” in .${el.className}`);
-  }
-  return [...new Set(out)];
-});
 
 for (const scheme of ['light', 'dark']) {
   test(`text has a contrast of 4.5 to 1 in ${scheme}`, async () => {

@@ -27,6 +27,8 @@ static void put_text(const struct html_out *h, const char *words, const char *ke
 	text_visible(&shown, clear, n, keep);
 	cut = h->max_text && shown.len > h->max_text;
 	n = cut ? h->max_text : shown.len;
+	while (cut && n > 0 && ((unsigned char)shown.buf[n] & 0xc0) == 0x80)
+		n--; /* not inside a character */
 	while (at < n) {
 		const char *s = shown.buf + at;
 		size_t len = utf8_len(s, n - at);
@@ -48,9 +50,8 @@ void html_begin(const struct html_out *h, const char *title, const char *more)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>", h->f);
 	put_text(h, title, "");
-	fprintf(h->f,
-		"</title>%s</head>\n<body style=\"margin:12px;background:#fff;color:#202124\">\n",
-		more);
+	fprintf(h->f, "</title>%s</head>\n<body%s>\n", more,
+		h->styled ? "" : " style=\"margin:12px;background:#fff;color:#202124\"");
 }
 
 void html_end(const struct html_out *h)
@@ -60,15 +61,18 @@ void html_end(const struct html_out *h)
 
 void html_heading(const struct html_out *h, int level, const char *s)
 {
-	fprintf(h->f, "<h%d style=\"" FONT "font-size:%dpx;margin:18px 0 6px\">", level,
-		level == 1 ? 20 : 16);
+	if (h->styled)
+		fprintf(h->f, "<h%d>", level);
+	else
+		fprintf(h->f, "<h%d style=\"" FONT "font-size:%dpx;margin:18px 0 6px\">", level,
+			level == 1 ? 20 : 16);
 	put_text(h, s, "");
 	fprintf(h->f, "</h%d>\n", level);
 }
 
 void html_note(const struct html_out *h, const char *s)
 {
-	fputs("<p style=\"" FONT "font-size:13px;margin:4px 0\">", h->f);
+	fputs(h->styled ? "<p>" : "<p style=\"" FONT "font-size:13px;margin:4px 0\">", h->f);
 	put_text(h, s, "");
 	fputs("</p>\n", h->f);
 }
@@ -87,7 +91,9 @@ void html_pre(const struct html_out *h, const char *s)
 
 void html_table(const struct html_out *h)
 {
-	fputs("<table cellspacing=\"0\" style=\"border-collapse:collapse;" FONT "\">\n", h->f);
+	fputs(h->styled ? "<table>\n"
+			: "<table cellspacing=\"0\" style=\"border-collapse:collapse;" FONT "\">\n",
+	      h->f);
 }
 
 void html_table_end(const struct html_out *h)
@@ -118,10 +124,24 @@ static const char *verdict_colour(const char *s)
 
 void html_cell(const struct html_out *h, const char *tag, const char *s, bool right)
 {
-	fprintf(h->f, "<%s style=\"" CELL "text-align:%s;%s%s\">", tag, right ? "right" : "left",
-		*tag == 't' && tag[1] == 'h' ? "background:#f1f3f4;" : "", verdict_colour(s));
+	if (h->styled)
+		fprintf(h->f, "<%s%s>", tag, right ? " class=\"num\"" : "");
+	else
+		fprintf(h->f, "<%s style=\"" CELL "text-align:%s;%s%s\">", tag,
+			right ? "right" : "left",
+			*tag == 't' && tag[1] == 'h' ? "background:#f1f3f4;" : "",
+			verdict_colour(s));
 	put_text(h, s, "");
 	fprintf(h->f, "</%s>", tag);
+}
+
+void html_figure(const struct html_out *h, const char *class, const char *s, const char *exact)
+{
+	fprintf(h->f, "<td class=\"num%s%s\" title=\"", *class ? " " : "", class);
+	put_text(h, exact, "");
+	fputs("\">", h->f);
+	put_text(h, s, "");
+	fputs("</td>", h->f);
 }
 
 void html_row(const struct html_out *h, const char *tag, const char *const *cells, size_t nr)

@@ -1,7 +1,7 @@
 /*
- * html_out: a document without script, style sheet or network access, for mail programs: headings,
- * notes and tables with inline styles. For `report --format mail` and for the page of a build
- * without node.
+ * html_out: a document without script or network access: headings, notes and tables. Its styles are
+ * inline, for mail programs (`report --format mail`) and for the page of a build without node; a
+ * page that brings a style sheet in `more` of html_begin sets `styled` and has none.
  *
  *	struct html_out h = { .f = f };
  *	html_begin(&h, "title", "");
@@ -23,6 +23,7 @@ struct html_out {
 	FILE *f;
 	size_t max_text; /* bytes of one text, the rest is cut; 0: no limit */
 	bool guard;      /* redact texts, and quote those that a spreadsheet takes for a formula */
+	bool styled;     /* no inline styles; cells that are right-aligned have the class "num" */
 };
 
 /* more: further HTML of the head. */
@@ -40,6 +41,11 @@ void html_row_begin(const struct html_out *h);
 void html_row_end(const struct html_out *h);
 /* tag: "td" or "th". States of a run are coloured. */
 void html_cell(const struct html_out *h, const char *tag, const char *s, bool right);
+/*
+ * A figure, right-aligned, with the exact one behind it, which browsers show below the pointer.
+ * class: of the style sheet, "" none.
+ */
+void html_figure(const struct html_out *h, const char *class, const char *s, const char *exact);
 /* nr cells as one row, left-aligned. */
 void html_row(const struct html_out *h, const char *tag, const char *const *cells, size_t nr);
 
