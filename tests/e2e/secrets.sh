@@ -21,7 +21,7 @@ try() { # engine
 	GIVEN=$word-token "$PROFRIG" run -v -v -o "$T/runs-$1" --engine "$1" ${IMAGE:+--image $IMAGE} --tools-dir "$ROOT/tests/fixtures/tools" --config "$T/c.yaml" >"$T/out" 2>"$T/err" &
 	local pid=$!
 	while kill -0 $pid 2>/dev/null; do
-		seen+=$(cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' | grep -oE "$pattern")
+		seen+=$(grep -aohsE "$pattern" /proc/[0-9]*/cmdline)
 		sleep 0.05
 	done
 	wait $pid
