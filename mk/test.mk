@@ -38,7 +38,14 @@ $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/seeds/replay.o $(
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(HARNESS_LIBS) $(ANALYSIS_LIBS) $(BASE_LIBS) $(SYS_LIBS)
 
-test-build: all $(UNIT_BIN) $(FAKES) $(FUZZ_BIN) $(LIBRARY_SEEDS)
+# Lets the n-th of a system call fail, for the scripts beside it.
+NTH_CALL := $(B)/tests/e2e/nth_call
+$(NTH_CALL): $(B)/obj/tests/e2e/nth_call.o $(LIBBASE)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(BASE_LIBS) $(SYS_LIBS)
+
+test-build: all $(UNIT_BIN) $(FAKES) $(FUZZ_BIN) $(LIBRARY_SEEDS) $(NTH_CALL)
 
 test-unit: test-build ## unit tests and corpus replay only
 	@B=$(B) tests/run.sh $(UNIT_BIN) $(if $(FUZZ_BIN),tests/fuzz/replay.sh)

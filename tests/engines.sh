@@ -46,7 +46,7 @@ start_dockerd() {
 # The daemon is ended by its process id, then what it mounted is let go.
 stop_dockerd() {
 	[ -n "$engines_dockerd_pid" ] || return 0
-	local tries=0 pid=$engines_dockerd_pid m
+	local tries=0 pid=$engines_dockerd_pid m words
 	kill "$pid" 2>/dev/null
 	while kill -0 "$pid" 2>/dev/null && [ $tries -lt 60 ]; do
 		sleep 0.25
@@ -57,9 +57,11 @@ stop_dockerd() {
 	engines_dockerd_pid=
 	# A daemon that was killed leaves its containerd, the shims of its containers and its mounts to us.
 	for m in /proc/[0-9]*; do
-		if { tr '\0' ' ' <"$m/cmdline"; } 2>/dev/null | grep -qF -e "-address $engines_dir/docker/" -e "--config $engines_dir/docker/exec/"; then
-			kill -9 "${m#/proc/}" 2>/dev/null
-		fi
+		words=()
+		{ mapfile -d '' -t words <"$m/cmdline"; } 2>/dev/null
+		case " ${words[*]}" in
+		*" -address $engines_dir/docker/"* | *" --config $engines_dir/docker/exec/"*) kill -9 "${m#/proc/}" 2>/dev/null ;;
+		esac
 	done
 	awk -v d="$engines_dir/docker" 'index($5, d) == 1 { print $5 }' /proc/self/mountinfo | sort -r |
 		while read -r m; do umount -l "$m" 2>/dev/null; done

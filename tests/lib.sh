@@ -8,6 +8,7 @@
 #	wait_for COMMAND…		repeats the command until it succeeds: true, or false after two minutes, which no machine that works needs
 #	beside COMMAND…			its checks run beside what follows, in a folder and a runtime directory of their own ($T): for what mostly waits
 #	all_told			waits for them, and shows theirs among ours
+#	commands_with TEXT		the command lines, of all processes, that have it in them; starts none, as that for each process takes seconds
 #	need WORD COMMAND…		true when COMMAND works; else skips are in order, unless PROFRIG_REQUIRE names WORD: then the test fails
 set -u
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -74,6 +75,14 @@ wait_for() {
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $until ] || { echo "# two minutes were not enough for: $*" >&2; return 1; }
 		sleep 0.05
+	done
+}
+commands_with() {
+	local p words
+	for p in /proc/[0-9]*; do
+		words=()
+		{ mapfile -d '' -t words <"$p/cmdline"; } 2>/dev/null
+		case "${words[*]}" in *"$1"*) printf '%s\n' "${words[*]}" ;; esac
 	done
 }
 need() {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs test programs that speak TAP, as many at a time as there are processors (at most 4), shows what failed or was skipped, and ends with
-# "N passed, N failed, N skipped". What each said is shown whole, in the order in which they were started. A program in whose source a comment says
-# "runs alone: WHY" measures time or needs the whole machine: such come last, one by one.
+# Runs test programs that speak TAP, half as many again at a time as there are processors (at most 4), because much of their time they wait for
+# engines, disks and deadlines; shows what failed or was skipped, and ends with "N passed, N failed, N skipped". What each said is shown whole, in the
+# order in which they were started. A program in whose source a comment says "runs alone: WHY" measures time or needs the whole machine: such come
+# last, one by one.
 # Exit 1 when anything failed or a program died. Environment: B (build folder), JOBS (at a time; 1: one by one), VERBOSE=1 shows everything,
 # TEST_TIMEOUT (seconds, after which a program is taken for hung).
 set -u
@@ -112,7 +113,7 @@ runs_alone() {
 	[ -f "$source" ] || source=$source.c
 	grep -qsE '^(#|//|/\*| \*).*runs alone: ' "$source"
 }
-jobs=${JOBS:-$(nproc 2>/dev/null || echo 1)}
+jobs=${JOBS:-$(($(nproc 2>/dev/null || echo 1) * 3 / 2))}
 [ -n "${JOBS:-}" ] || [ "$jobs" -le 4 ] || jobs=4
 together=() alone=()
 for prog in "$@"; do

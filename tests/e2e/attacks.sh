@@ -21,8 +21,7 @@ victim() {
 	was=$(look)
 }
 look() {
-	find "$V" -printf '%P %y %m %U %n %s %T@\n' | sort
-	find "$V" -type f -exec sha256sum {} + | sort
+	find "$V" -printf '%P %y %m %U %n %s %T@\n' -type f -exec sha256sum {} + | sort
 }
 # A second name that the workload makes shows in the first one's count; the content must stay.
 untouched() {

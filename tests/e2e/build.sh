@@ -104,7 +104,7 @@ builds() {
 	rm -rf builds runs build_manifest.json
 	# Every process there is, as often as can be, while a build with secrets and a push with a password run.
 	: >seen
-	(while :; do cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' | grep -oE 'hunter[2]-(env|filed|second|registry|github)' >>seen; sleep 0.02; done) &
+	(while :; do grep -aohsE 'hunter[2]-(env|filed|second|registry|github)' /proc/[0-9]*/cmdline >>seen; sleep 0.02; done) &
 	local watcher=$!
 	local push=()
 	if [ -n "${registry:-}" ]; then

@@ -18,7 +18,7 @@ none_there() { test -z "$(containers)"; }
 no_container() { wait_for none_there; }
 agent_gone() {
 	local left
-	left=$(for p in /proc/[0-9]*; do { tr '\0' ' ' <"$p/cmdline"; } 2>/dev/null | grep "^[^ ]*profrig-init --run $1"; done)
+	left=$(commands_with "profrig-init --run $1" | grep "^[^ ]*profrig-init --run $1")
 	test -z "$left" || { echo "$left"; return 1; }
 }
 # background SECONDS: a run that would take so long; waits until its workload works

@@ -2,11 +2,12 @@
 # Each system call by which a run writes or begins something fails once (disk full, I/O error, no more files or processes): the run ends with a status of
 # the contract and words for it, success means that everything is there, and `report` accepts what was left.
 . "$(dirname "$0")/../lib.sh"
-need strace command -v strace && need strace strace -o /dev/null true || { skip "errors" "strace cannot trace here"; exit; }
+NTH_CALL=$B/tests/e2e/nth_call
+need strace "$NTH_CALL" write 1 error=EIO "$T/calls" true || { skip "errors" "calls cannot be traced here"; exit; }
 cd "$T" || exit 1
 runs=$T/runs
 
-try() { # strace's words…: a run below it
+try() { # a program and its words: a run below it
 	rm -rf "$runs"
 	timeout 60 "$@" "$PROFRIG" run -o "$runs" --engine host --tools-dir "$ROOT/tests/fixtures/tools" --tools A,cpu_power --set model.name=points \
 		-- /bin/sh -c 'sleep 0.05; echo performance: 3 it/s' >"$T/out" 2>"$T/err"
@@ -39,7 +40,7 @@ for fault in write:ENOSPC rename:EIO renameat:EIO fsync:EIO unlink:EACCES unlink
 	call=${fault%:*} error=${fault#*:}
 	points=0 bad=
 	for n in {1..300}; do
-		try strace -o calls -e "trace=$call" -e "inject=$call:error=$error:when=$n"
+		try "$NTH_CALL" "$call" $n "error=$error" calls
 		rc=$?
 		grep -q INJECTED calls || break
 		points=$((points + 1))

@@ -6,6 +6,7 @@
 . "$(dirname "$0")/../lib.sh"
 cd "$T" || exit 1
 EVERY=${EVERY:-17} MOST=${MOST:-50}
+NTH_CALL=$B/tests/e2e/nth_call
 FAKE=$B/tests/fakes/no_memory.so
 
 step_for() { # EVERY ALL: so that no more than MOST are tried
@@ -108,8 +109,10 @@ calls() {
 			at=$((at + 1))
 			[ $((at % every)) = 0 ] || continue
 			afresh
-			timeout -s KILL 60 strace -o calls -e "trace=$call" -e "inject=$call:error=$error:when=$n" "$PROFRIG" "$@" >out 2>err </dev/null
+			timeout -s KILL 60 "$NTH_CALL" "$call" "$n" "error=$error" calls "$PROFRIG" "$@" >out 2>err </dev/null
 			rc=$?
+			[ $rc != 125 ] || bad="$bad
+$call: $(cat err)"
 			grep -q INJECTED calls || continue
 			tried=$((tried + 1))
 			why=$(judge $rc 'profrig: (error|warning): |^ *(partial|note|warning) |^(failed|timeout|partial)  .*: .')
@@ -144,7 +147,7 @@ if [[ -z ${ASAN_OPTIONS:-} ]] && LD_PRELOAD=$FAKE "$PROFRIG" --version >/dev/nul
 else
 	skip "without memory" "profrig cannot be preloaded here"
 fi
-if need strace command -v strace && need strace strace -o /dev/null true; then
+if need strace strace -o /dev/null true && need strace "$NTH_CALL" write 1 error=EIO "$T/calls" true; then
 	each calls
 else
 	skip "calls that fail" "strace cannot trace here"

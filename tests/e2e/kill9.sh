@@ -16,7 +16,7 @@ begin() { # engine: one run in the background, its pid in $pid
 }
 nobody() {
 	local left
-	left=$(for p in /proc/[0-9]*; do { tr '\0' ' ' <"$p/cmdline"; } 2>/dev/null | grep -F -- "$mark" | grep -v kill9.sh; done)
+	left=$(commands_with "$mark")
 	test -z "$left" || { echo "$left"; return 1; }
 }
 no_container() { # engine

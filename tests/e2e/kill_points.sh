@@ -3,13 +3,14 @@
 # directory, and nothing half-written, no process and no lock is left behind. (kill9.sh does the same at random moments, on each engine.) SIGTERM there: the
 # run ends in order and leaves nothing to be swept.
 . "$(dirname "$0")/../lib.sh"
-need strace command -v strace && need strace strace -o /dev/null true || { skip "kill points" "strace cannot trace here"; exit; }
+NTH_CALL=$B/tests/e2e/nth_call
+need strace "$NTH_CALL" write 1 error=EIO "$T/calls" true || { skip "kill points" "calls cannot be traced here"; exit; }
 cd "$T" || exit 1
 mark=profrig-points-$$
 runs=$T/runs
 
 end_before() { # signal, system call, n: the signal's status when the run came so far
-	strace -o /dev/null -e "trace=$2" -e "inject=$2:signal=$1:when=$3" \
+	"$NTH_CALL" "$2" "$3" "signal=$1" /dev/null \
 		"$PROFRIG" -q run -o "$runs" --engine host --tools-dir "$ROOT/tests/fixtures/tools" --tools A,cpu_power --set model.name=$mark \
 		-- /bin/sh -c "sleep 0.05; : $mark; echo performance: 3 it/s" >"$T/out" 2>"$T/err"
 }

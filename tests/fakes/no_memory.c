@@ -131,8 +131,9 @@ static __attribute__((noinline)) bool fails(void)
 
 	if (!me || inside)
 		return false;
-	if (stays && atomic_load(&failed))
-		return getpid() == me;
+	/* Once it failed no call stack is looked for any more, which is most of what this costs. */
+	if (atomic_load(&failed))
+		return stays && getpid() == me;
 	inside = true;
 	if (getpid() == me) {
 		n = backtrace(stack, DEPTH);

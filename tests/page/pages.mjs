@@ -26,27 +26,52 @@ const browser = await chromium.launch({
   args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
 });
 
+// Windows by what distinguishes them. A window of its own for each test, with its renderer, is two thirds of what opening a
+// page costs, and leaves nothing that a new document does not begin with: the page keeps nothing in the browser.
+const windows = new Map();
+async function window(look) {
+  const key = JSON.stringify(look);
+  if (!windows.has(key)) {
+    const context = await browser.newContext({ ...look, permissions: ['clipboard-read', 'clipboard-write'] });
+    const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
+    windows.set(key, page);
+  }
+  return { key, page: windows.get(key) };
+}
+
+// As a window was when it was new: no document, pointer in the corner, what tests change set back.
+async function clear(page, look) {
+  await page.goto('about:blank');
+  await page.mouse.move(0, 0);
+  await page.emulateMedia({ media: null });
+  const { width, height } = page.viewportSize();
+  if (width !== look.viewport.width || height !== look.viewport.height) await page.setViewportSize(look.viewport);
+}
+
 // Opens a scenario's page, hands it to fn, and fails on any console error, exception or request that leaves the file.
 export async function withPage(scenario, opts, fn) {
-  const context = await browser.newContext({
-    viewport: opts.viewport || { width: 1280, height: 800 }, colorScheme: opts.scheme || 'light', reducedMotion: opts.motion || 'reduce',
-    permissions: ['clipboard-read', 'clipboard-write'],
-  });
-  const page = await context.newPage();
+  const look = { viewport: opts.viewport || { width: 1280, height: 800 }, colorScheme: opts.scheme || 'light', reducedMotion: opts.motion || 'reduce' };
+  const { key, page } = await window(look);
   const trouble = [];
+  const check = () => { if (trouble.length) throw new Error(trouble.join('\n')); };
   page.on('console', (m) => ['error', 'warning'].includes(m.type()) && trouble.push(`console ${m.type()}: ${m.text()}`));
   page.on('pageerror', (e) => trouble.push(`exception: ${e.stack}`));
-  page.on('request', (r) => /^(file|data|blob):/.test(r.url()) || trouble.push(`request to ${r.url()}`));
+  page.on('request', (r) => /^(file|data|blob):|^about:blank$/.test(r.url()) || trouble.push(`request to ${r.url()}`));
   page.on('dialog', (d) => { trouble.push(`dialog: ${d.message()}`); d.dismiss(); });
-  page.setDefaultTimeout(PATIENCE_MS);
   try {
     await page.goto(`file://${ROOT}/${scenario}/${opts.file || 'report.html'}${opts.hash ? `#${opts.hash}` : ''}`);
     if (!opts.file) await page.waitForSelector('[role=tab][aria-selected=true]');
     const result = await fn(page);
-    if (trouble.length) throw new Error(trouble.join('\n'));
+    check();
+    await clear(page, look);
+    check();
+    page.removeAllListeners();
     return result;
-  } finally {
-    await context.close();
+  } catch (e) {
+    windows.delete(key);
+    await page.context().close();
+    throw e;
   }
 }
 
