@@ -204,7 +204,7 @@ code "the heaviest ones of examples/mlp" 0 "$PROFRIG" -q lib perf mlp.csv --top 
 like "are those of lib perf --top" "$(cat out)" ": 0 new rows"
 code "and of the network's" 0 "$PROFRIG" -q lib perf torch.csv --top 7 "${perf[@]}" --cache warm -o torch.perf.csv
 like "too" "$(cat out)" ": 0 new rows"
-columns torch.perf.csv key | grep -m 1 '^gemm ta=T' >layer.key
+columns torch.perf.csv key | awk '/^gemm ta=T/ && !n++' >layer.key
 rows_of layer.key torch.csv >layer.csv
 measure layer.csv 1 layer weights-cold
 judge
