@@ -104,3 +104,11 @@ bench: bench-run
 bench-run: all $(OUT_WRITER) ## what `profrig run` adds to a command, on host, docker and podman (BENCH_N=20)
 	@B=$(B) tests/bench/run.sh
 .PHONY: bench-run
+
+# One call of a library as a program makes it, beside which tests hold what lib perf measures.
+DIRECT_CALLS := $(B)/tests/bench/direct_calls
+$(DIRECT_CALLS): $(patsubst %,$(B)/obj/tests/bench/%.o,direct_calls direct_call direct_onednn) $(LIBBASE)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(BASE_LIBS) $(SYS_LIBS)
+test-build: $(DIRECT_CALLS)
