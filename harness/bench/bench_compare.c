@@ -397,12 +397,22 @@ static bool shows(double a, double b, double ratio, double threshold)
 	return ratio > 1 ? change > threshold / 2 : change < -threshold / 2;
 }
 
+/* The whole interval, too, is off by more than half of the threshold. */
+static bool clear_of_one(const struct contrast *c, double threshold)
+{
+	return c->ratio > 1 ? c->low > 1 + threshold / 2 : c->high < 1 - threshold / 2;
+}
+
 static void pair_judge(struct bench_pair *p, const struct bench_compare_opts *o)
 {
 	enum contrast_verdict verdict =
 		contrast_judge(&p->c, p->p_adj, o->threshold, o->confidence);
 	bool differs = verdict == CONTRAST_LESS || verdict == CONTRAST_MORE;
 
+	if (differs && !clear_of_one(&p->c, o->threshold)) {
+		p->verdict = BENCH_UNCLEAR;
+		return;
+	}
 	if (differs && !(shows(p->a->min, p->b->min, p->c.ratio, o->threshold) &&
 			 shows(p->a->median, p->b->median, p->c.ratio, o->threshold))) {
 		free(p->reason);

@@ -15,7 +15,9 @@
 #define WARM_UP_S 0.5
 #define WARM_UP_CHANGE 0.03
 #define WARM_UP_BLOCKS 3 /* at most, of a process behind the first */
-#define PASSES_FIRST 2   /* A B B A, in each of the first BENCH_ROUNDS_MIN rounds */
+/* Of three the scatter between processes is hardly known: Student's t is 4.3, of five 2.8. */
+#define ROUNDS_WANTED 5
+#define PASSES_FIRST 2 /* A B B A, in each of the first BENCH_ROUNDS_MIN rounds */
 #define PASSES_MORE 8
 #define BUDGET_OVER 3 /* how many times its seconds the first rounds may take */
 /* The slowest that is not taken for hung. */
@@ -325,7 +327,7 @@ void bench_measure(struct bench_measure *m)
 	for (unsigned round = 0; round < BENCH_ROUNDS_MAX && !enough && sides_live(m); round++) {
 		bool time = round_run(m, round, begin);
 
-		enough = precise(m) && round + 1 >= BENCH_ROUNDS_MIN;
+		enough = precise(m) && round + 1 >= ROUNDS_WANTED;
 		if (!time)
 			break;
 		if (round + 1 >= BENCH_ROUNDS_MIN && seconds_since(begin) >= m->seconds)

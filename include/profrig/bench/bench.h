@@ -10,14 +10,14 @@
  *	3. bench_run(&set, &ends, &opts, &outcome, err)
  *	4. bench_set_release, bench_back_ends_release
  *
- * Each measurement is made in fresh child processes (bench_child.h), at least BENCH_ROUNDS_MIN for
- * each back end. In a round the children of all back ends are alive; they get blocks of about 10 ms
- * in turn, A B B A. One untimed call is made in front of each block. With several threads a child
- * whose turn it is not is stopped, as its threads would spin beside the others. Inputs are uniform
- * in [-1, 1]. Warm-up ends when two blocks in a row differ by less than 3 %, or after 0.5 s; of
- * later processes after 3 blocks. Measuring ends when half of each mean's 95 % interval is at most
- * twice the precision, as that of a mean with this standard error would be, or when the
- * configuration's share of the budget is used up.
+ * Each measurement is made in fresh child processes (bench_child.h), five or more for each back
+ * end, and at least BENCH_ROUNDS_MIN where the time is short. In a round the children of all back
+ * ends are alive; they get blocks of about 10 ms in turn, A B B A. One untimed call is made in
+ * front of each block. With several threads a child whose turn it is not is stopped, as its threads
+ * would spin beside the others. Inputs are uniform in [-1, 1]. Warm-up ends when two blocks in a
+ * row differ by less than 3 %, or after 0.5 s; of later processes after 3 blocks. Measuring ends
+ * when half of each mean's 95 % interval is at most twice the precision, as that of a mean with
+ * this standard error would be, or when the configuration's share of the budget is used up.
  *
  * Time in which a child with one thread was ready to run, and another process had its processor, is
  * no time of the library (/proc/thread-self/schedstat).

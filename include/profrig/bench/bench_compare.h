@@ -32,9 +32,9 @@
  * d/√3 (what a share between 0 and 1 gives on the average, squared) is added to B's relative
  * standard error.
  *
- * A difference is believed when the fastest blocks, which other work on the machine disturbs least,
- * and the median block differ in the same direction by more than half of the threshold: else the
- * pair is unclear.
+ * A difference is believed when the interval, the fastest blocks, which other work on the machine
+ * disturbs least, and the median block differ in the same direction by more than half of the
+ * threshold: else the pair is unclear.
  *
  * The effect of a pair is what B would change in the model: A's calls times the difference of the
  * means. Sums of effects have the root of the sum of squares as standard error. Energy is A's calls

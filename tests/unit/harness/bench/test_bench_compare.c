@@ -403,6 +403,28 @@ TEST_IN(a_disturbed_mean_is_unclear, dir)
 	}
 }
 
+/* Significant, and above the threshold, but the interval nearly reaches 1. */
+TEST_IN(an_interval_near_one, dir)
+{
+	static const double halves[] = { 3.4, 2.0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(halves); i++) {
+		struct line a = {
+			.backend = "x", .key = GEMM, .mean = 100, .half = halves[i], .processes = 13
+		};
+		struct line b = {
+			.backend = "x", .key = GEMM, .mean = 107, .half = halves[i], .processes = 13
+		};
+		struct compared cmp = COMPARED_INIT;
+
+		compare_lines(&cmp, dir, &a, 1, &b, 1, NULL);
+		assert_true(cmp.c.pairs.v[0].p_adj < 0.01);
+		assert_true((cmp.c.pairs.v[0].c.low > 1.025) == (i == 1));
+		assert_int_equal(cmp.c.pairs.v[0].verdict, i == 1 ? BENCH_SLOWER : BENCH_UNCLEAR);
+		compared_release(&cmp);
+	}
+}
+
 /* Other work counts between files, and not between blocks that took turns. */
 TEST_IN(other_work_between_files, dir)
 {
