@@ -1,4 +1,8 @@
-/* Tables of lib perf, as files that others wrote: two with a form feed between them, compared. */
+/*
+ * What others may have written for lib compare: two tables of lib perf and a file of PyTorch's
+ * TunableOp, with form feeds between them. The tables are compared and their solutions written;
+ * validators that are taken read back as the same.
+ */
 #include "fuzz.h"
 
 #include <math.h>
@@ -9,6 +13,7 @@
 #include <unistd.h>
 
 #include "profrig/bench/bench_compare.h"
+#include "profrig/bench/bench_tuning.h"
 
 static void require(bool ok, const char *what)
 {
@@ -80,18 +85,81 @@ static void table_add(struct bench_tables *t, const uint8_t *data, size_t n)
 	close(fd);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+static void solutions_write(const struct bench_tables *t)
+{
+	const struct bench_validators none = BENCH_VALIDATORS_INIT;
+
+	for (int form = 0; form < 2; form++) {
+		struct bench_tuning u = BENCH_TUNING_INIT;
+		CLEANUP(xfreep) char *text = NULL;
+		struct err err = ERR_INIT;
+		size_t size;
+		FILE *f;
+
+		if (bench_tuning_choose(t, (enum bench_tuning_form)form, &u, &err) < 0) {
+			require(err.msg[0], "an error has words");
+			bench_tuning_release(&u);
+			continue;
+		}
+		f = xmemstream(&text, &size);
+		bench_tuning_write(&u, &none, "a1b2c3", f);
+		fclose(f);
+		for (size_t i = 0; i < u.lines.nr; i++)
+			require(u.lines.v[i].row->status == BENCH_OK, "a solution was measured");
+		bench_tuning_release(&u);
+	}
+}
+
+static void validators_read(const uint8_t *data, size_t n)
+{
+	struct bench_tuning none = { .form = BENCH_TUNABLEOP };
+	struct bench_validators v, again;
+	CLEANUP(xfreep) char *text = NULL;
+	struct err err = ERR_INIT;
+	size_t size;
+	FILE *f;
+
+	if (bench_validators_parse((const char *)data, n, "x", &v, &err) < 0)
+		return;
+	f = xmemstream(&text, &size);
+	bench_tuning_write(&none, &v, NULL, f);
+	fclose(f);
+	require(bench_validators_parse(text, size, "x", &again, &err) == 0 && again.v.nr == v.v.nr,
+		"validators read back");
+	for (size_t i = 0; i < v.v.nr; i++)
+		require(!strcmp(v.v.v[i].name, again.v.v[i].name) &&
+				!strcmp(v.v.v[i].value, again.v.v[i].value),
+			"as they were");
+	bench_validators_release(&v);
+	bench_validators_release(&again);
+}
+
+/* The next part, up to a form feed or the end. */
+static size_t part_of(const uint8_t *data, size_t n)
 {
 	const uint8_t *end = n ? memchr(data, '\f', n) : NULL;
+
+	return end ? (size_t)(end - data) : n;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
 	struct bench_tables t = BENCH_TABLES_INIT;
 
-	table_add(&t, data, end ? (size_t)(end - data) : n);
-	if (end)
-		table_add(&t, end + 1, n - (size_t)(end - data) - 1);
+	for (int i = 0; i < 2; i++) {
+		size_t part = part_of(data, n), next = part < n ? part + 1 : n;
+
+		table_add(&t, data, part);
+		data += next;
+		n -= next;
+	}
+	validators_read(data, n);
 	for (size_t i = 0; i < t.rows.nr; i++)
 		row_require(&t, &t.rows.v[i]);
 	if (t.sides.nr >= 2)
 		compare(&t);
+	if (t.sides.nr)
+		solutions_write(&t);
 	bench_tables_release(&t);
 	return 0;
 }

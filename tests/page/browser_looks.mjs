@@ -69,7 +69,7 @@ test('an empty page is at most 900 kB and asks nothing of the network', () => {
   ok(!/<(link|script|img|iframe)[^>]+(src|href)="(?!data:)/.test(html), 'an outside reference');
 });
 
-test('the first paint takes less than a second of work and nothing jumps', () => withPage('demo', {}, async (page) => {
+test('the first paint takes less than a second of work and nothing jumps', () => withPage('demo', { own: true }, async (page) => {
   const worked = await stopwatch(page);
   await page.reload();
   const shift = await page.evaluate(() => new Promise((done) => {

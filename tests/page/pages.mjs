@@ -29,8 +29,8 @@ const browser = await chromium.launch({
 // Windows by what distinguishes them. A window of its own for each test, with its renderer, is two thirds of what opening a
 // page costs, and leaves nothing that a new document does not begin with: the page keeps nothing in the browser.
 const windows = new Map();
-async function window(look) {
-  const key = JSON.stringify(look);
+async function window(look, own) {
+  const key = own ? Symbol('own') : JSON.stringify(look);
   if (!windows.has(key)) {
     const context = await browser.newContext({ ...look, permissions: ['clipboard-read', 'clipboard-write'] });
     const page = await context.newPage();
@@ -49,10 +49,11 @@ async function clear(page, look) {
   if (width !== look.viewport.width || height !== look.viewport.height) await page.setViewportSize(look.viewport);
 }
 
-// Opens a scenario's page, hands it to fn, and fails on any console error, exception or request that leaves the file.
+// Opens a scenario's page, hands it to fn, and fails on any console error, exception or request that leaves the file. Where opts.own is
+// set, in a window that no test had before: what it measures begins there.
 export async function withPage(scenario, opts, fn) {
   const look = { viewport: opts.viewport || { width: 1280, height: 800 }, colorScheme: opts.scheme || 'light', reducedMotion: opts.motion || 'reduce' };
-  const { key, page } = await window(look);
+  const { key, page } = await window(look, opts.own);
   const trouble = [];
   const check = () => { if (trouble.length) throw new Error(trouble.join('\n')); };
   page.on('console', (m) => ['error', 'warning'].includes(m.type()) && trouble.push(`console ${m.type()}: ${m.text()}`));
@@ -67,6 +68,10 @@ export async function withPage(scenario, opts, fn) {
     await clear(page, look);
     check();
     page.removeAllListeners();
+    if (opts.own) {
+      windows.delete(key);
+      await page.context().close();
+    }
     return result;
   } catch (e) {
     windows.delete(key);

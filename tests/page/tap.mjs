@@ -19,6 +19,14 @@ export function near(got, want, rel, what = '') {
   if (!(Math.abs(got - want) <= rel * Math.abs(want) + Number.MIN_VALUE)) throw new Error(`${what ? `${what}: ` : ''}got ${got}, expected ${want} within ${rel}`);
 }
 
+// What waits for something that never comes would keep the whole suite waiting.
+const LIMIT_MS = 240000;
+const within = (limit, work) => {
+  let timer;
+  const late = new Promise((_, fail) => { timer = setTimeout(() => fail(new Error(`not done after ${limit / 1000} s`)), limit); });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+};
+
 export async function done(prefix) {
   let failed = 0;
   const only = process.env.ONLY;
@@ -26,7 +34,7 @@ export async function done(prefix) {
     if (only && !t.name.includes(only)) continue;
     const start = Date.now();
     try {
-      await t.fn();
+      await within(LIMIT_MS, t.fn());
       console.log(`ok ${i + 1} - ${prefix}: ${t.name} (${Date.now() - start} ms)`);
     } catch (e) {
       failed++;
