@@ -243,7 +243,7 @@ static void argument_add(struct block_state *s, struct text_slice t, bool cut)
 	struct text_slice trimmed = slice_trim(t), name = trimmed;
 	const char *colon = memchr(trimmed.p, ':', trimmed.n), *value;
 	size_t depth = (size_t)(trimmed.p - t.p);
-	char last = trimmed.p[trimmed.n - 1];
+	char last = trimmed.n ? trimmed.p[trimmed.n - 1] : 0;
 
 	name.n = colon ? (size_t)(colon - trimmed.p) : 0;
 	value = memmem(trimmed.p, trimmed.n, "val=", 4);
