@@ -96,17 +96,19 @@ static void raw_add(struct block_state *s, struct text_slice t)
 static struct text_slice header_function(struct text_slice text)
 {
 	struct text_slice f = { text.p, 0 };
-	const char *at = memmem(text.p, text.n, " function ", 10), *open;
+	const char *at, *open;
 
-	if (!at || text.n < 8 || memcmp(text.p + text.n - 8, " called:", 8) != 0)
+	if (text.n < 8 || memcmp(text.p + text.n - 8, " called:", 8) != 0)
 		return f;
-	at += 10;
-	open = memchr(at, '(', (size_t)(text.p + text.n - at));
-	f.n = open ? (size_t)(open - at) : 0;
-	f.p = at;
-	if (!open) { /* "cublasSgemm called:" */
-		f.n = (size_t)(text.p + text.n - 8 - at);
-	}
+	text.n -= 8;
+	at = memmem(text.p, text.n, " function ", 10);
+	if (!at)
+		return f;
+	f.p = at + 10;
+	f.n = (size_t)(text.p + text.n - f.p);
+	open = memchr(f.p, '(', f.n);
+	if (open) /* else "cublasSgemm called:" */
+		f.n = (size_t)(open - f.p);
 	f = slice_trim(f);
 	while (memchr(f.p, ' ', f.n)) {
 		const char *blank = memchr(f.p, ' ', f.n);
