@@ -379,13 +379,24 @@ static enum record_is record_take(struct library_log *log, size_t parser,
 
 /* ---- lines ---- */
 
+/* Whether a search would find this one first; several may begin alike. */
+static bool marker_begins(const struct marker_set *set, size_t mark, struct text_slice line)
+{
+	if (!marker_is_at(set, mark, line, 0))
+		return false;
+	for (size_t m = 0; m < mark; m++)
+		if (set->v[m].pair == set->v[mark].pair && marker_is_at(set, m, line, 0))
+			return false;
+	return true;
+}
+
 /* The first marker, which is mostly where the line before had it. */
 static struct found_marker marker_first(struct library_log *log, struct text_slice line)
 {
 	struct found_marker f = { log->last_mark, log->last_at };
 
 	if (f.at == 0 && f.mark < log->set.nr && !log->forgets &&
-	    marker_is_at(&log->set, f.mark, line, 0))
+	    marker_begins(&log->set, f.mark, line))
 		return f;
 	f = marker_find(&log->set, line, 0);
 	log->last_mark = f.mark;
