@@ -188,7 +188,7 @@ static _Noreturn void command_run(long nr, int go, char **argv)
 	_exit(cannot(argv[0]));
 }
 
-/* --- who watches --- */
+/* --- the watcher --- */
 
 /* A text that an argument points to, when it does. */
 static void show_text(FILE *out, pid_t pid, unsigned long long at)
@@ -272,7 +272,7 @@ static bool tell(int told, int status)
 	return write(told, &end, sizeof(end)) == sizeof(end) && close(told) == 0;
 }
 
-/* Until the last one ends; how the command ended is told when it does. */
+/* Returns when the last process has ended; writes the status of the command as soon as it ends. */
 static void watch(struct injection *in, pid_t command, int told)
 {
 	pid_t pid;

@@ -101,7 +101,7 @@ function many() {
 const refused = () => [[{ key: key(8), backend: 'one', mean: 10, clock_mhz: 2000 }, { key: key(9), backend: 'one', mean: 10 }], [{ key: key(8), backend: 'one', mean: 12, clock_mhz: 3000 }, { key: key(9), backend: 'one', mean: 12 }]];
 const apart = () => [[{ key: key(8), backend: 'one', mean: 10 }], [{ key: key(9), backend: 'two', mean: 10 }]];
 const lonely = () => [[{ key: key(8), backend: 'one', mean: 100, calls: 0, ...work(2.7, 0.5) }], [{ key: key(8), backend: 'two', mean: 150, calls: 0, ...work(2.7, 0.3) }]];
-// Peaks that nobody measured, several devices, more sides than are drawn.
+// Peaks that were not measured, several devices, more sides than are drawn.
 const sides = () => Array.from({ length: 12 }, (_, i) => [{ key: key(8), backend: `end${i}`, device: `machine ${i % 2}`, mean: 10 + i, gflops: 5 - i / 10, gbps: 2 }, { key: key(9), backend: `end${i}`, device: `machine ${i % 2}`, mean: 20, gflops: 3, gbps: 4 + i / 10 }]);
 
 mkdirSync(DIR, { recursive: true });

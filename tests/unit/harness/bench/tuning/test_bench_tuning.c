@@ -256,7 +256,7 @@ TEST_IN(left_out, dir)
 		{ L("/opt/x/rocblas-bench", "5.0.0", HALF, "", 5),
 		  "rocBLAS is fastest, by its own choice, which has no number",
 		  "hipBLASLt has no time" },
-		/* a number of a library that has none is nobody's */
+		/* a BLAS has no such numbers: the cell is ignored */
 		{ L("rocblas", ROC_VERSION, HALF, "12", 5),
 		  "rocBLAS is fastest, by its own choice, which has no number",
 		  "hipBLASLt has no time" },
