@@ -1,16 +1,46 @@
 /* Blocks of cuBLAS and cuDNN (library_block.h): lines → blocks → what parse gets. */
 #include "library_block.h"
+#include "library_lanes.h"
 
 #include <string.h>
+#include <xxhash.h>
 
 #include "profrig/base/num.h"
 #include "profrig/base/xalloc.h"
 
 #define BLOCK_NAMES 96 /* arguments of a block that are looked at for repetition */
 
+#define SEEN_SLOTS ((size_t)2048) /* a power of two */
+#define SEEN_MAX ((size_t)101)    /* bytes of a line that is remembered */
+#define ADDRESS_MAX ((size_t)24)  /* bytes of "0x0x7f12ab" */
+
 enum block_library { BLOCK_CUBLAS, BLOCK_CUDNN };
 
+/* What a line tells of an argument, whatever block it stands in. */
+struct argument {
+	uint64_t name;   /* hash */
+	uint32_t depth;  /* blanks in front */
+	uint32_t copied; /* bytes behind "i!" that parse gets, */
+	bool starred;    /* and a '*' */
+	bool kept;       /* false: parse gets nothing of it */
+	bool torn, is_status;
+};
+
+/*
+ * A line of an argument, up to an address that it ends in. Most of a log's are equal to an earlier
+ * one (sizes, types, scalars), so that those are found here, and neither searched for markers nor
+ * split. No marker begins, ends or lies in an address.
+ */
+struct seen_line {
+	struct argument is;
+	unsigned char n;    /* 0: none */
+	unsigned char last; /* the byte behind the address; 0: there is none */
+	unsigned char library;
+	char text[SEEN_MAX];
+};
+
 struct block_state {
+	struct seen_line *seen; /* by the hash of their texts; a later one takes the place */
 	bool open, torn;
 	bool argued[2]; /* a block of the library had arguments */
 	enum block_library library;
@@ -156,7 +186,7 @@ static void block_open(struct library_log *log, struct block_state *s, const str
 /* Behind "NAME" of "…; NAME=VALUE; …". */
 static struct text_slice process_value(struct text_slice text, const char *name)
 {
-	const char *at = memmem(text.p, text.n, name, strlen(name)), *end;
+	const char *at = lanes_find(text.p, text.n, name, strlen(name)), *end;
 	struct text_slice v = { text.p, 0 };
 
 	if (!at)
@@ -192,77 +222,137 @@ static void block_close(struct library_log *log, struct block_state *s, struct t
 }
 
 /* Whether an outermost argument was there before. */
-static bool name_is_twice(struct block_state *s, struct text_slice name)
+static bool name_is_twice(struct block_state *s, uint64_t name)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
 	size_t n = s->args < BLOCK_NAMES ? s->args : BLOCK_NAMES;
 
-	for (size_t i = 0; i < name.n; i++)
-		h = (h ^ (unsigned char)name.p[i]) * UINT64_C(0x100000001b3);
 	for (size_t i = 0; i < n; i++)
-		if (s->names[i] == h)
+		if (s->names[i] == name)
 			return true;
 	if (n < BLOCK_NAMES)
-		s->names[n] = h;
+		s->names[n] = name;
 	return false;
 }
 
 static bool is_of_the_run(struct text_slice name)
 {
-	static const char *const names[] = { "handle",
-					     "streamId",
-					     "workSpaceSizeInBytes",
-					     "workSpace",
-					     "reserveSpaceSizeInBytes",
-					     "algo" };
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (slice_is(name, names[i]))
-			return true;
-	return false;
-}
-
-static void argument_copy(struct block_state *s, struct text_slice t, const char *value)
-{
-	size_t kept = t.n;
-
-	if (value) {
-		size_t at = (size_t)(value - t.p);
-		struct text_slice v = { value, t.n - at };
-
-		if (slice_begins(v, "POINTER") || slice_begins(v, "0x") || slice_begins(v, "0X"))
-			kept = at;
-	}
-	strbuf_add(&s->text, t.p, kept);
-	if (kept < t.n)
-		strbuf_addch(&s->text, '*');
-	strbuf_addch(&s->text, '\n');
+	return slice_is(name, "handle") || slice_is(name, "streamId") ||
+	       slice_is(name, "workSpaceSizeInBytes") || slice_is(name, "workSpace") ||
+	       slice_is(name, "reserveSpaceSizeInBytes") || slice_is(name, "algo");
 }
 
 /* t: behind "i!", with its blanks. */
-static void argument_add(struct block_state *s, struct text_slice t, bool cut)
+static void argument_read(enum block_library library, struct text_slice t, bool cut,
+			  struct argument *ret)
 {
-	struct text_slice trimmed = slice_trim(t), name = trimmed;
-	const char *colon = memchr(trimmed.p, ':', trimmed.n), *value;
-	size_t depth = (size_t)(trimmed.p - t.p);
-	char last = trimmed.n ? trimmed.p[trimmed.n - 1] : 0;
+	struct text_slice trimmed = slice_trim(t), name = trimmed, v;
+	const char *colon = memchr(trimmed.p, ':', trimmed.n), *value, *end = trimmed.p + trimmed.n;
+	char last = trimmed.n ? end[-1] : 0;
 
 	name.n = colon ? (size_t)(colon - trimmed.p) : 0;
-	value = memmem(trimmed.p, trimmed.n, "val=", 4);
+	value = lanes_find(trimmed.p, trimmed.n, "val=", 4);
 	value = value ? value + 4 : NULL;
-	if (!colon || (cut && last != ';' && last != ')') ||
-	    (value && value == trimmed.p + trimmed.n) ||
-	    (s->library == BLOCK_CUBLAS ? !value : last != ';' && last != ':'))
-		s->torn = true;
+	*ret = (struct argument){ .depth = (uint32_t)(trimmed.p - t.p),
+				  .name = XXH3_64bits(name.p, name.n),
+				  .is_status = slice_is(name, "status"),
+				  .copied = (uint32_t)t.n };
+	ret->torn = !colon || (cut && last != ';' && last != ')') || value == end ||
+		    (library == BLOCK_CUBLAS ? !value : last != ';' && last != ':');
+	ret->kept = !is_of_the_run(name) &&
+		    !lanes_find(trimmed.p, trimmed.n, "location=", strlen("location="));
+	v = (struct text_slice){ value, value ? t.n - (size_t)(value - t.p) : 0 };
+	if (slice_begins(v, "POINTER") || slice_begins(v, "0x") || slice_begins(v, "0X")) {
+		ret->copied -= (uint32_t)v.n;
+		ret->starred = v.n > 0;
+	}
+}
+
+/* text: of its line, from "i!" on. */
+static void argument_add(struct block_state *s, struct text_slice text, const struct argument *a)
+{
+	raw_add(s, text);
+	s->torn |= a->torn;
 	if (s->args == 0)
-		s->depth = depth;
-	if (depth <= s->depth) {
-		s->torn |= name_is_twice(s, name);
-		s->status = s->args == 0 && slice_is(name, "status");
+		s->depth = a->depth;
+	if (a->depth <= s->depth) {
+		s->torn |= name_is_twice(s, a->name);
+		s->status = s->args == 0 && a->is_status;
 		s->args++;
 	}
-	if (!is_of_the_run(name) && !memmem(trimmed.p, trimmed.n, "location=", 9))
-		argument_copy(s, t, value);
+	if (!a->kept)
+		return;
+	strbuf_add(&s->text, text.p + 2, a->copied);
+	strbuf_add(&s->text, a->starred ? "*\n" : "\n", 1 + a->starred);
+}
+
+/* Where the address begins that a line ends in, with a byte behind it; text.n: it ends in none. */
+static size_t address_begin(struct text_slice text)
+{
+	size_t end = text.n - (text.n > 0), at = end;
+
+	if (text.n == 0 || (text.p[end] != ')' && text.p[end] != ';'))
+		return text.n;
+	while (at > 0 && end - at < ADDRESS_MAX &&
+	       ((text.p[at - 1] >= '0' && text.p[at - 1] <= '9') ||
+		(text.p[at - 1] >= 'a' && text.p[at - 1] <= 'f') || text.p[at - 1] == 'x'))
+		at--;
+	return end - at > 2 && text.p[at] == '0' && text.p[at + 1] == 'x' ? at : text.n;
+}
+
+/* The slot of a line whose text in front of an address has n bytes. */
+static struct seen_line *seen_at(struct block_state *s, struct text_slice text, size_t n)
+{
+	return &s->seen[XXH3_64bits(text.p, n) & (SEEN_SLOTS - 1)];
+}
+
+static void seen_add(struct block_state *s, struct text_slice text, const struct argument *a)
+{
+	size_t n = address_begin(text);
+	struct seen_line *l;
+
+	/* else the address is part of what parse gets */
+	if (n < text.n && a->kept && !a->starred)
+		n = text.n;
+	if (n > SEEN_MAX)
+		return;
+	if (!s->seen)
+		s->seen = xcalloc(SEEN_SLOTS, sizeof(*s->seen));
+	l = seen_at(s, text, n);
+	l->is = *a;
+	l->library = (unsigned char)s->library;
+	l->n = (unsigned char)n;
+	l->last = n < text.n ? (unsigned char)text.p[text.n - 1] : 0;
+	memcpy(l->text, text.p, n);
+}
+
+static const struct seen_line *seen_find(struct block_state *s, struct text_slice text, size_t n)
+{
+	const struct seen_line *l = seen_at(s, text, n);
+	unsigned char last = n < text.n ? (unsigned char)text.p[text.n - 1] : 0;
+
+	return n > 0 && l->n == n && l->last == last && l->library == s->library &&
+			       !memcmp(l->text, text.p, n)
+		       ? l
+		       : NULL;
+}
+
+static bool block_again(void *state, struct text_slice line)
+{
+	struct block_state *s = state;
+	const struct seen_line *l;
+	size_t n;
+
+	if (!s->open || !s->seen)
+		return false;
+	line = slice_rtrim(line);
+	n = address_begin(line);
+	l = seen_find(s, line, n);
+	if (!l && n < line.n)
+		l = seen_find(s, line, line.n);
+	if (!l)
+		return false;
+	argument_add(s, line, &l->is);
+	return true;
 }
 
 static enum record_is line_add(struct library_log *log, struct block_state *s,
@@ -270,6 +360,7 @@ static enum record_is line_add(struct library_log *log, struct block_state *s,
 {
 	struct text_slice t = { r->text.p + 2, r->text.n - 2 }, trimmed = slice_trim(t);
 	bool was_orphan = s->orphan, last = slice_begins(trimmed, "Process=");
+	struct argument a;
 
 	if (slice_begins(trimmed, "COMPILED"))
 		return RECORD_INFO;
@@ -282,8 +373,10 @@ static enum record_is line_add(struct library_log *log, struct block_state *s,
 		trimmed = slice_trim((struct text_slice){ trimmed.p + 5, trimmed.n - 5 });
 		library_stamp(trimmed, &s->facts.when.t_ns);
 	} else {
-		raw_add(s, r->text);
-		argument_add(s, t, r->cut);
+		argument_read(s->library, t, r->cut, &a);
+		argument_add(s, r->text, &a);
+		if (r->alone && !r->cut)
+			seen_add(s, r->text, &a);
 	}
 	return RECORD_INFO;
 }
@@ -313,6 +406,7 @@ static void block_release(void *state)
 		strbuf_release(&s->text);
 	if (s->raw.cap)
 		strbuf_release(&s->raw);
+	free(s->seen);
 }
 
 /* ---- what parse gets ---- */
@@ -408,6 +502,7 @@ const struct library_parser library_parser_cuda_block = {
 		     { "e! ", false, true } },
 	.starts = block_starts,
 	.split = block_split,
+	.again = block_again,
 	.parse = block_parse,
 	.state_size = sizeof(struct block_state),
 	.end = block_end,

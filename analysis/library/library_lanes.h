@@ -38,4 +38,38 @@ static inline size_t lanes_first(lanes v)
 	return LANES;
 }
 
+/* v without what holds in the lanes in front of `skip`. */
+static inline lanes lanes_behind(lanes v, size_t skip)
+{
+	static const lanes number = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+
+	return v & (lanes)(number >= (unsigned char)skip);
+}
+
+/*
+ * Where `word`, of n bytes, at least 2, begins in a text of `size` bytes; NULL: nowhere. Faster
+ * than memmem in the short texts that lines are.
+ */
+static inline const char *lanes_find(const char *text, size_t size, const char *word, size_t n)
+{
+	size_t at = 0, lane;
+
+	while (at + LANES < size) {
+		lanes first = lanes_load(text + at), second = lanes_load(text + at + 1);
+
+		lane = lanes_first((lanes)((first == (unsigned char)word[0]) &
+					   (second == (unsigned char)word[1])));
+		at += lane;
+		if (lane == LANES)
+			continue;
+		if (size - at >= n && !memcmp(text + at, word, n))
+			return text + at;
+		at++;
+	}
+	for (; at + n <= size; at++)
+		if (text[at] == word[0] && !memcmp(text + at, word, n))
+			return text + at;
+	return NULL;
+}
+
 #endif

@@ -2,8 +2,9 @@
  * The scanner: lines → records → rows.
  *
  * Why it is fast: most lines begin like the one before, so the last marker is tried at its place
- * first; the text behind it is hashed (XXH3) and found among the known ones. Everything else, a
- * line without a record included, is searched for all markers at once (library_marker.h).
+ * first; the text behind it is hashed (XXH3) and found among the known ones. Lines of blocks are
+ * found by their text (`again`). Everything else, a line without a record included, is searched for
+ * all markers at once (library_marker.h).
  */
 #include "library_known.h"
 #include "library_marker.h"
@@ -384,8 +385,8 @@ static bool marker_begins(const struct marker_set *set, size_t mark, struct text
 {
 	if (!marker_is_at(set, mark, line, 0))
 		return false;
-	for (size_t m = 0; m < mark; m++)
-		if (set->v[m].pair == set->v[mark].pair && marker_is_at(set, m, line, 0))
+	for (size_t m = set->v[mark].last; m < set->nr; m = set->v[m].last)
+		if (marker_is_at(set, m, line, 0))
 			return false;
 	return true;
 }
@@ -398,7 +399,7 @@ static struct found_marker marker_first(struct library_log *log, struct text_sli
 	if (f.at == 0 && f.mark < log->set.nr && !log->forgets &&
 	    marker_begins(&log->set, f.mark, line))
 		return f;
-	f = marker_find(&log->set, line, 0);
+	marker_find(&log->set, line, 0, &f);
 	log->last_mark = f.mark;
 	log->last_at = f.at;
 	return f;
@@ -421,23 +422,25 @@ static size_t record_begin(const struct library_log *log, struct text_slice line
 	return begin > least ? begin : least;
 }
 
-/* The record of marker f from `begin` to `end`, or to a CR, without blanks behind it. */
-static struct log_record record_at(const struct library_log *log, struct text_slice line,
-				   struct found_marker f, size_t begin, size_t end)
+/*
+ * The record of marker f from `begin` to `end`, or to a CR, without blanks behind it. (In place: a
+ * copy that is made right behind its halves waits for them.)
+ */
+static void record_at(const struct library_log *log, struct text_slice line, struct found_marker f,
+		      size_t begin, size_t end, struct log_record *ret)
 {
-	size_t n = begin < LIBRARY_BEFORE_MAX ? begin : LIBRARY_BEFORE_MAX;
-	struct log_record r = { .text = { line.p + begin, end - begin },
-				.marker = f.at - begin,
-				.before = slice_trim((struct text_slice){ line.p + begin - n, n }),
-				.last_line = log->last_line,
-				.line = log->line };
-	const char *cr = memchr(r.text.p, '\r', r.text.n);
+	size_t before = begin < LIBRARY_BEFORE_MAX ? begin : LIBRARY_BEFORE_MAX, n = end - begin;
+	const char *p = line.p + begin, *cr = memchr(p, '\r', n);
 
 	if (cr)
-		r.text.n = (size_t)(cr - r.text.p);
-	r.cut = !cr && r.text.n > 0 && !slice_blank(r.text.p[r.text.n - 1]);
-	r.text = slice_rtrim(r.text);
-	return r;
+		n = (size_t)(cr - p);
+	ret->cut = !cr && n > 0 && !slice_blank(p[n - 1]);
+	ret->text = slice_rtrim((struct text_slice){ p, n });
+	ret->marker = f.at - begin;
+	ret->before = slice_trim((struct text_slice){ p - before, before });
+	ret->last_line = log->last_line;
+	ret->line = log->line;
+	ret->alone = false;
 }
 
 /* Behind a CR there may be more of a line. */
@@ -462,7 +465,7 @@ static const struct known_text *record_ahead(const struct library_log *log, stru
 	 * them to its end */
 	if (parsers[parser]->split || log->forgets || line.n - begin > LIBRARY_TEXT_MAX)
 		return NULL;
-	*ret = record_at(log, line, f, begin, line.n);
+	record_at(log, line, f, begin, line.n, ret);
 	if (!record_ends_line(ret, line))
 		return NULL;
 	k = known_find(&log->known, parser, ret->text, &hash);
@@ -484,7 +487,7 @@ static bool record_again(struct library_log *log, struct text_slice line, struct
 	*ret_masked = false;
 	if (!p->mask || log->forgets || log->last_line.n > 0 || line.n - begin > LIBRARY_TEXT_MAX)
 		return false;
-	r = record_at(log, line, f, begin, line.n);
+	record_at(log, line, f, begin, line.n, &r);
 	if (!record_ends_line(&r, line))
 		return false;
 	mask_clear(&log->mask);
@@ -499,15 +502,27 @@ static bool record_again(struct library_log *log, struct text_slice line, struct
 	return s != NULL;
 }
 
+/* Whether the line is one of a block, and equal to an earlier one. */
+static bool line_again(struct library_log *log, struct text_slice line)
+{
+	size_t parser;
+
+	if (log->last_at > 0 || log->last_mark == log->set.nr || log->forgets)
+		return false;
+	parser = log->set.v[log->last_mark].parser;
+	return parsers[parser]->again && parsers[parser]->again(log->states[parser], line);
+}
+
 /* A line of many records, or none. last: the text ends here, without a line end. */
 static bool line_records(struct library_log *log, struct text_slice line, bool last)
 {
-	struct found_marker f = marker_first(log, line), next;
+	struct found_marker f = marker_first(log, line);
 	size_t least = 0, begin, end;
 	bool seen = false, info = false;
 	int tries = AHEAD_MAX;
 
-	for (; f.mark < log->set.nr; f = next) {
+	while (f.mark < log->set.nr) {
+		struct found_marker next;
 		const struct marker_place *m = &log->set.v[f.mark];
 		const struct known_text *known;
 		bool masked = false;
@@ -519,7 +534,7 @@ static bool line_records(struct library_log *log, struct text_slice line, bool l
 		least = f.at + m->n;
 		if (m->m->info) {
 			info = true;
-			next = marker_find(&log->set, line, least);
+			marker_find(&log->set, line, least, &f);
 			continue;
 		}
 		known = tries > 0 ? record_ahead(log, line, f, begin, &r) : NULL;
@@ -530,14 +545,16 @@ static bool line_records(struct library_log *log, struct text_slice line, bool l
 		if (tries > 0 && !last && record_again(log, line, f, begin, &shape, &masked))
 			return true;
 		tries -= tries > 0;
-		next = marker_find(&log->set, line, least);
+		marker_find(&log->set, line, least, &next);
 		end = next.mark < log->set.nr ? record_begin(log, line, least, next) : line.n;
-		r = record_at(log, line, f, begin, end);
+		record_at(log, line, f, begin, end, &r);
 		r.cut &= last || next.mark < log->set.nr;
+		r.alone = begin == 0 && next.mark == log->set.nr && record_ends_line(&r, line);
 		masked &= next.mark == log->set.nr;
 		is = record_take(log, m->parser, NULL, &r, masked ? &shape : NULL);
 		log->n.cut |= is == RECORD_TORN && last && next.mark == log->set.nr;
 		seen |= is != RECORD_FOREIGN;
+		f = next;
 	}
 	if (!seen && info) {
 		log->n.info++;
@@ -571,6 +588,11 @@ static void log_line(struct library_log *log, struct text_slice line, bool whole
 {
 	log->line++;
 	log->n.lines++;
+	if (whole && line_again(log, line)) {
+		log->n.info++;
+		log->last_line.n = 0;
+		return;
+	}
 	if (line_records(log, line, !whole)) {
 		log->last_line.n = 0;
 		return;

@@ -50,6 +50,7 @@ static void anchor_add(struct marker_set *set, bool *has, int first, int second)
 		if (has[i] || at == set->v[i].n)
 			continue;
 		has[i] = true;
+		set->v[i].anchor = at;
 		set->reach = at > set->reach ? at : set->reach;
 	}
 }
@@ -83,6 +84,33 @@ static bool anchor_next(struct marker_set *set, bool *has, bool single, size_t l
 	return true;
 }
 
+static unsigned char anchor_byte(const struct marker_place *m)
+{
+	return (unsigned char)m->m->text[m->anchor];
+}
+
+static void near_fill(struct marker_set *set)
+{
+	size_t nr = 0;
+
+	for (int c = 0; c < 256; c++) {
+		set->near_begin[c] = (unsigned char)nr;
+		for (size_t i = 0; i < set->nr; i++)
+			if (anchor_byte(&set->v[i]) == c)
+				set->near[nr++] = (struct marker_near){
+					.pair = (uint16_t)set->v[i].pair,
+					.mark = (unsigned char)i,
+					.at = (unsigned char)set->v[i].anchor
+				};
+	}
+	set->near_begin[256] = (unsigned char)nr;
+}
+
+static unsigned pair_at(const char *p)
+{
+	return (unsigned char)p[0] | (unsigned)(unsigned char)p[1] << 8;
+}
+
 void marker_set_fill(struct marker_set *set, const struct library_parser *const *parsers, size_t n)
 {
 	bool has[MARKERS_MAX] = { false };
@@ -90,16 +118,26 @@ void marker_set_fill(struct marker_set *set, const struct library_parser *const 
 	set->parsers = parsers;
 	for (size_t i = 0; i < n; i++)
 		for (const struct log_marker *m = parsers[i]->markers; m->text; m++) {
-			unsigned pair = (unsigned char)m->text[0] | (unsigned char)m->text[1] << 8;
+			unsigned pair = pair_at(m->text);
 
 			assert(set->nr < MARKERS_MAX);
-			set->v[set->nr++] = (struct marker_place){ m, strlen(m->text), i, pair };
+			set->v[set->nr++] = (struct marker_place){
+				.m = m, .n = strlen(m->text), .parser = i, .pair = pair
+			};
 			set->pairs[pair / 64] |= UINT64_C(1) << pair % 64;
 		}
 	while (anchor_next(set, has, true, SINGLE_MIN))
 		;
 	while (anchor_next(set, has, false, 1))
 		;
+	near_fill(set);
+	for (size_t i = 0; i < set->nr; i++) {
+		size_t last = i;
+
+		while (last > 0 && set->v[last - 1].pair != set->v[i].pair)
+			last--;
+		set->v[i].last = last > 0 ? last - 1 : set->nr;
+	}
 }
 
 /* ---- searching ---- */
@@ -117,10 +155,8 @@ bool marker_is_at(const struct marker_set *set, size_t mark, struct text_slice l
 static struct found_marker find_between(const struct marker_set *set, struct text_slice line,
 					size_t from, size_t end)
 {
-	const unsigned char *p = (const unsigned char *)line.p;
-
 	for (size_t i = from; i < end && i + 1 < line.n; i++) {
-		unsigned pair = p[i] | (unsigned)p[i + 1] << 8;
+		unsigned pair = pair_at(line.p + i);
 
 		if (!(set->pairs[pair / 64] >> pair % 64 & 1))
 			continue;
@@ -131,8 +167,27 @@ static struct found_marker find_between(const struct marker_set *set, struct tex
 	return (struct found_marker){ set->nr, line.n };
 }
 
-/* The first of 16 bytes at p, behind which there is one more, where an anchor begins. */
-static size_t anchor_at(const struct marker_set *set, const char *p)
+/* Whether a marker that begins at or behind `from` has its anchor at `at`. */
+static bool anchor_is_of_one(const struct marker_set *set, struct text_slice line, size_t from,
+			     size_t at)
+{
+	const unsigned char *begin = set->near_begin + (unsigned char)line.p[at];
+
+	for (size_t i = begin[0]; i < begin[1]; i++) {
+		const struct marker_near *near = &set->near[i];
+		const struct marker_place *m = &set->v[near->mark];
+		size_t is_at = at - near->at;
+
+		if (at - from >= near->at && line.n - is_at >= 2 &&
+		    pair_at(line.p + is_at) == near->pair && line.n - is_at >= m->n &&
+		    !memcmp(line.p + is_at, m->m->text, m->n))
+			return true;
+	}
+	return false;
+}
+
+/* Which of the 16 bytes at p, behind which there is one more, begin an anchor. */
+static lanes anchors_at(const struct marker_set *set, const char *p)
 {
 	lanes first = lanes_load(p), second = lanes_load(p + 1), hit = { 0 };
 
@@ -140,26 +195,44 @@ static size_t anchor_at(const struct marker_set *set, const char *p)
 		hit |= (lanes)(first == set->anchors[i][0]);
 	for (size_t i = set->singles; i < set->anchors_nr; i++)
 		hit |= (lanes)((first == set->anchors[i][0]) & (second == set->anchors[i][1]));
-	return lanes_first(hit);
+	return hit;
 }
 
-struct found_marker marker_find(const struct marker_set *set, struct text_slice line, size_t from)
+/*
+ * The next place from `at` on where an anchor may begin; line.n: there is none. The last bytes are
+ * looked at together with some in front of them; the last one, and each of a short line, always is
+ * such a place.
+ */
+static size_t anchor_next_at(const struct marker_set *set, struct text_slice line, size_t at)
 {
-	size_t at = from;
+	for (; at + LANES < line.n; at += LANES) {
+		size_t lane = lanes_first(anchors_at(set, line.p + at));
 
-	/* no marker begins before `from`, and no anchor from there to before `at` */
-	while (at + LANES < line.n) {
-		size_t lane = anchor_at(set, line.p + at);
-		struct found_marker f;
-
-		at += lane;
-		if (lane == LANES)
-			continue;
-		f = find_between(set, line, at - from > set->reach ? at - set->reach : from,
-				 at + 1);
-		if (f.mark < set->nr)
-			return f;
-		from = ++at;
+		if (lane < LANES)
+			return at + lane;
 	}
-	return find_between(set, line, at - from > set->reach ? at - set->reach : from, line.n);
+	if (at + 1 < line.n && line.n > LANES) {
+		size_t from = line.n - 1 - LANES;
+
+		return from + lanes_first(lanes_behind(anchors_at(set, line.p + from), at - from));
+	}
+	return at;
+}
+
+void marker_find(const struct marker_set *set, struct text_slice line, size_t from,
+		 struct found_marker *ret)
+{
+	size_t at = anchor_next_at(set, line, from);
+
+	/* no marker begins before `from`, and none has its anchor before `at` */
+	for (; at < line.n; at = anchor_next_at(set, line, at + 1)) {
+		if (!anchor_is_of_one(set, line, from, at))
+			continue;
+		*ret = find_between(set, line, at - from > set->reach ? at - set->reach : from,
+				    at + 1);
+		if (ret->mark < set->nr)
+			return;
+		from = at + 1;
+	}
+	*ret = (struct found_marker){ set->nr, line.n };
 }

@@ -19,6 +19,8 @@ struct marker_place {
 	size_t n;
 	size_t parser;
 	unsigned pair; /* its first two bytes */
+	size_t last;   /* the one before it that begins with them, too; nr of the set: none */
+	size_t anchor; /* where it has its anchor */
 };
 
 struct marker_set {
@@ -29,6 +31,13 @@ struct marker_set {
 	 * second one */
 	lanes anchors[ANCHORS_MAX][2];
 	size_t singles, anchors_nr;
+	/* the markers, by the byte that their anchor begins with: those of byte c are near[i] with
+	 * near_begin[c] <= i < near_begin[c + 1] */
+	struct marker_near {
+		uint16_t pair;          /* its first two bytes */
+		unsigned char mark, at; /* at: where it has its anchor */
+	} near[MARKERS_MAX];
+	unsigned char near_begin[256 + 1];
 	size_t reach; /* how far in a marker its anchor begins, at most */
 	const struct library_parser *const *parsers;
 };
@@ -41,6 +50,7 @@ struct found_marker {
 void marker_set_fill(struct marker_set *set, const struct library_parser *const *parsers, size_t n);
 bool marker_is_at(const struct marker_set *set, size_t mark, struct text_slice line, size_t at);
 /* The first marker that begins at or behind `from`; of two at one place the one listed first. */
-struct found_marker marker_find(const struct marker_set *set, struct text_slice line, size_t from);
+void marker_find(const struct marker_set *set, struct text_slice line, size_t from,
+		 struct found_marker *ret);
 
 #endif

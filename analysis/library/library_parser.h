@@ -10,7 +10,7 @@
  * the others are RECORD_INFO.
  *
  * Splitting is the slow part of a log of many calls, so `mask` tells which records are like one
- * before.
+ * before, and `again` which lines of a block are.
  *
  * A parser never guesses: RECORD_TORN unless the text is whole.
  */
@@ -50,6 +50,7 @@ struct log_record {
 	/* its last word may have lost its end: the text ends the file without a line end, or
 	 * another record follows it without a blank */
 	bool cut;
+	bool alone; /* its line has nothing else but blanks behind it */
 };
 
 struct log_facts {
@@ -99,6 +100,12 @@ struct library_parser {
 	 * false: this record has none. NULL: no record has.
 	 */
 	bool (*mask)(const void *state, const struct log_record *r, struct log_mask *m);
+	/*
+	 * Of a parser that splits blocks: whether the line is equal to one that was an `alone`
+	 * record of the block, and has been taken into it as that one was: it is info. Called
+	 * instead of searching the line for markers. NULL: no line is.
+	 */
+	bool (*again)(void *state, struct text_slice line);
 	/* Changes whenever a record may be split otherwise than before. NULL: never. */
 	uint64_t (*version)(const void *state);
 	/*

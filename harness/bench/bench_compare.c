@@ -241,9 +241,23 @@ static const struct bench_table_row *partner_of(const struct comparing *cmp,
 
 /* ---- a pair ---- */
 
+/* Unknown clocks do not differ. */
+static bool clocks_differ(const struct bench_table_row *a, const struct bench_table_row *b)
+{
+	return fabs(b->clock_mhz - a->clock_mhz) >
+	       BENCH_CLOCKS_DIFFER * fmin(a->clock_mhz, b->clock_mhz);
+}
+
+static void clocks_add(const struct bench_table_row *a, const struct bench_table_row *b,
+		       struct strbuf *to)
+{
+	strbuf_addf(to, "%sclock %.0f MHz against %.0f", to->len ? "; " : "", a->clock_mhz,
+		    b->clock_mhz);
+}
+
 /* Why the two must not be compared, in words, "" nothing. */
-static void obstacles(const struct bench_table_row *a, const struct bench_table_row *b,
-		      struct strbuf *to)
+static void obstacles(const struct comparing *cmp, const struct bench_table_row *a,
+		      const struct bench_table_row *b, struct strbuf *to)
 {
 	if (a->id != b->id)
 		strbuf_addf(to, "types differ: %.200s", b->key);
@@ -253,11 +267,8 @@ static void obstacles(const struct bench_table_row *a, const struct bench_table_
 	if (a->threads != b->threads)
 		strbuf_addf(to, "%s%u threads against %u", to->len ? "; " : "", a->threads,
 			    b->threads);
-	/* unknown clocks do not differ */
-	if (fabs(b->clock_mhz - a->clock_mhz) >
-	    BENCH_CLOCKS_DIFFER * fmin(a->clock_mhz, b->clock_mhz))
-		strbuf_addf(to, "%sclock %.0f MHz against %.0f", to->len ? "; " : "", a->clock_mhz,
-			    b->clock_mhz);
+	if (!together(cmp, a, b) && clocks_differ(a, b))
+		clocks_add(a, b, to);
 }
 
 static struct bench_effect unknown_effect(void)
@@ -319,8 +330,11 @@ static void pair_add(struct comparing *cmp, const struct bench_table_row *a,
 	p.seconds = p.joules = unknown_effect();
 	p.share = p.p_adj = NAN;
 	p.verdict = BENCH_UNCLEAR;
-	obstacles(a, b, &why);
+	obstacles(cmp, a, b, &why);
 	p.refused = why.len && !cmp->o->force;
+	p.clocks = !cmp->o->force && together(cmp, a, b) && clocks_differ(a, b);
+	if (p.clocks)
+		clocks_add(a, b, &why);
 	if (why.len)
 		p.reason = xstrdup(why.buf);
 	p.m[0] = m.a;
@@ -409,7 +423,7 @@ static void pair_judge(struct bench_pair *p, const struct bench_compare_opts *o)
 		contrast_judge(&p->c, p->p_adj, o->threshold, o->confidence);
 	bool differs = verdict == CONTRAST_LESS || verdict == CONTRAST_MORE;
 
-	if (differs && !clear_of_one(&p->c, o->threshold)) {
+	if (p->clocks || (differs && !clear_of_one(&p->c, o->threshold))) {
 		p->verdict = BENCH_UNCLEAR;
 		return;
 	}

@@ -72,14 +72,18 @@ static double block_seconds(const struct crew *c)
 	return end > begin ? (double)(end - begin) / 1e9 : 1e-9;
 }
 
-/* By the thread's own time: other programs that interrupt a block would make the next too short. */
-static void size_adapt(struct crew *c)
+/*
+ * By the thread's own time: other programs that interrupt a block would make the next too short.
+ * Whether the size may have to grow more.
+ */
+static bool size_adapt(struct crew *c)
 {
 	int64_t ns = c->members[0].cpu_ns > 0 ? c->members[0].cpu_ns : 1;
 	double by = fmin(c->w->block_s * 1e9 / (double)ns, GROWTH_MAX);
 	double size = fmin((double)c->size * by, SIZE_MAX_F);
 
 	c->size = size < 1 ? 1 : (uint64_t)size;
+	return by >= GROWTH_MAX && size < SIZE_MAX_F;
 }
 
 static void rate_note(struct crew *c, double rate)
@@ -108,15 +112,16 @@ static void block_note(struct crew *c)
 {
 	int64_t now = clock_monotonic_ns();
 	double since = (double)(now - c->since_ns) / 1e9;
+	bool grows;
 
 	if (c->warm) {
 		rate_note(c, (double)c->size / block_seconds(c));
 		c->done = is_enough(c, since);
 		return;
 	}
-	if (c->w->block_s > 0)
-		size_adapt(c);
-	c->warm = since >= c->w->warm_s;
+	/* where others had the processor during the warm-up, it goes on */
+	grows = c->w->block_s > 0 && size_adapt(c);
+	c->warm = since >= c->w->warm_s && !grows;
 	if (c->warm)
 		c->since_ns = now;
 }

@@ -205,11 +205,12 @@ for i in 1 2; do
 	different+=$(verdicts "t$i.csv" | grep -E 'faster|slower')
 done
 is "a library does not differ from itself" "$different" ""
-# between two files the machine itself may have changed: that is in their errors
-different=
-for i in 1 2 3; do
+# between two files the machine itself may have changed: what is seen of that is in their errors, and not all of it is seen
+alike=0
+for i in 1 2 3 4 5; do
 	lp -b "$T/good.so" -o "u$i.csv"
 	lp -b "$T/good.so" -o "v$i.csv"
-	different+=$(verdicts "u$i.csv" "v$i.csv" | grep -E 'faster|slower')
+	verdicts "u$i.csv" "v$i.csv" | tee -a two_files | grep -qE 'faster|slower' || alike=$((alike + 1))
+	[ $alike -lt 3 ] || break
 done
-is "nor in two files" "$different" ""
+is "nor in three of five pairs of files: $(tr '\n' ' ' <two_files)" "$alike" 3

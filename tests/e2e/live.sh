@@ -283,18 +283,23 @@ is "children of a program that forks while profilers are looked for" "$(LD_PRELO
 
 # RPD's remote control by signals: only processes that have its library loaded may get them.
 cat >"$T/remote.c" <<'C'
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
-static void heard(int sig) { if (write(1, sig == SIGUSR1 ? "start\n" : "stop\n", sig == SIGUSR1 ? 6 : 5) < 0) _exit(9); }
+static void heard(int sig)
+{
+	if (write(1, sig == SIGUSR1 ? "start\n" : "stop\n", sig == SIGUSR1 ? 6 : 5) < 0) _exit(9);
+	if (sig == SIGUSR2 && close(open(STOPPED, O_CREAT | O_WRONLY, 0600)) < 0) _exit(9);
+}
 __attribute__((constructor)) static void begin(void) { signal(SIGUSR1, heard); signal(SIGUSR2, heard); }
 C
 mkdir "$T/lib"
-gcc -shared -fPIC -o "$T/lib/librpd_remote.so" "$T/remote.c" || not_ok "remote" "does not compile"
+gcc -shared -fPIC -DSTOPPED="\"$T/rpd_stopped\"" -o "$T/lib/librpd_remote.so" "$T/remote.c" || not_ok "remote" "does not compile"
 sed -e 's/^name: .*/name: rpd_like/' -e 's/^class: .*/class: preload/' -e '/^wrap:/d' -e '/^needs:/d' -e '/^pre_scripts:/,/^  -/d' -e '/^outputs:/,/^  -/d' -e '/^env:/,/^  /d' \
 	-e "s,preload: \[librpd_remote.so\],preload: [],; \$a preload: [$T/lib/librpd_remote.so]" "$ROOT/tools.d/rpd.yaml" | sed '/^options:/,/^  stack/d; /^provides/d; /^conflicts/d' >"$T/tools/rpd_like.yaml"
 code "signals, by rpd's own script" 0 "$PROFRIG" -q run --engine host -o "$T/runs" --no-analyze --tools-dir "$T/tools" --tools rpd_like --record-after 0.3 --record-for 0.3 -- \
-	/bin/sh -c 'env -u LD_PRELOAD sleep 1.2 & i=0; while [ $i -lt 60 ]; do sleep 0.02; i=$((i + 1)); done; wait; echo $RPDT_AUTOSTART'
-is "reach those who take them" "$(sort -u "$(echo "$(cat "$T/out")"/steps/*workload.out)" | tr '\n' ' ')" "0 start stop "
+	/bin/sh -c 'env -u LD_PRELOAD sleep 60 & i=0; while [ $i -lt 1500 ] && [ ! -e "$0" ]; do sleep 0.02; i=$((i + 1)); done; kill $! && echo spared; echo $RPDT_AUTOSTART' "$T/rpd_stopped"
+is "reach the processes that take them alone" "$(sort -u "$(echo "$(cat "$T/out")"/steps/*workload.out)" | tr '\n' ' ')" "0 spared start stop "
 
 # perf, the real one.
 if ! need perf command -v perf || ! need perf perf record --quiet -e cycles -k CLOCK_MONOTONIC -o "$T/probe" -- true; then

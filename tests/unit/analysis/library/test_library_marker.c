@@ -59,7 +59,7 @@ TEST(first_markers)
 		copy = xmemdup(text.buf, text.len ? text.len : 1);
 		line = (struct text_slice){ copy, text.len };
 		from = text.len ? rnd(&seed) % text.len * (rnd(&seed) % 2) : 0;
-		is = marker_find(set, line, from);
+		marker_find(set, line, from, &is);
 		want = find_plainly(set, line, from);
 		found += want.mark < set->nr;
 		if (is.mark != want.mark || is.at != want.at)
@@ -93,5 +93,19 @@ TEST(masked_addresses)
 		mask_addresses(m, (struct text_slice){ copy, n }, "comm ");
 		if (m->n != strlen(cases[i][1]) || memcmp(m->text, cases[i][1], m->n) != 0)
 			ROW_FAIL(i, "'%.*s'", (int)m->n, m->text);
+	}
+}
+
+/* So a line that differs from another one in an address alone has the markers of that. */
+TEST(addresses_have_no_part_in_markers)
+{
+	CLEANUP(xfreep) struct marker_set *set = set_new();
+
+	for (size_t i = 0; i < set->nr; i++) {
+		const char *text = set->v[i].m->text;
+		size_t n = strlen(text), digits = strspn(text, "0123456789abcdefx");
+
+		if (strstr(text, "0x") || text[n - 1] == '0' || digits + 1 >= n)
+			ROW_FAIL(i, "'%s'", text);
 	}
 }

@@ -504,6 +504,38 @@ TEST_IN(speeds_of_blocks_in_turn, dir)
 	compared_release(&one);
 }
 
+/* Clocks that differ all the same make a pair unclear, and no comparison impossible. */
+TEST_IN(clocks_of_blocks_in_turn, dir)
+{
+	for (int i = 0; i < 4; i++) {
+		bool differ = i & 1, force = i & 2;
+		const struct line both[] = LIST(
+			{ .backend = "x", .key = GEMM, .mean = 100, .half = 1, .clock_mhz = 2000 },
+			{ .backend = "y",
+			  .key = GEMM,
+			  .mean = 112,
+			  .half = 1,
+			  .clock_mhz = differ ? 2200 : 2100 });
+		struct bench_compare_opts o = BENCH_COMPARE_OPTS_INIT;
+		struct compared one = COMPARED_INIT;
+		const struct bench_pair *p;
+
+		o.force = force;
+		table_put(dir, "a.csv", both, 2);
+		read_in(&one, dir, "a.csv");
+		bench_compare(&one.t, &o, &one.c);
+		p = one.c.pairs.v;
+		assert_false(p->refused);
+		assert_true(one.c.versus.v[0].comparable);
+		assert_int_equal(one.c.reasons.nr, 0);
+		assert_int_equal(p->verdict, differ && !force ? BENCH_UNCLEAR : BENCH_SLOWER);
+		if (differ && !force)
+			assert_string_equal(p->reason, "clock 2000 MHz against 2200");
+		near(p->seconds.value, 10 * 12e-6);
+		compared_release(&one);
+	}
+}
+
 /* Processes that were alive together: a phase in which all took twice as long is in none of it. */
 TEST_IN(processes_in_pairs, dir)
 {
