@@ -417,13 +417,21 @@ static bool clear_of_one(const struct contrast *c, double threshold)
 	return c->ratio > 1 ? c->low > 1 + threshold / 2 : c->high < 1 - threshold / 2;
 }
 
+/* The ratio that the clocks alone would make is not excluded. */
+static bool clocks_explain(const struct bench_pair *p)
+{
+	double ratio = p->a->clock_mhz / p->b->clock_mhz;
+
+	return p->c.ratio > 1 ? p->c.low <= ratio : p->c.high >= ratio;
+}
+
 static void pair_judge(struct bench_pair *p, const struct bench_compare_opts *o)
 {
 	enum contrast_verdict verdict =
 		contrast_judge(&p->c, p->p_adj, o->threshold, o->confidence);
 	bool differs = verdict == CONTRAST_LESS || verdict == CONTRAST_MORE;
 
-	if (p->clocks || (differs && !clear_of_one(&p->c, o->threshold))) {
+	if (differs && (!clear_of_one(&p->c, o->threshold) || (p->clocks && clocks_explain(p)))) {
 		p->verdict = BENCH_UNCLEAR;
 		return;
 	}

@@ -5,9 +5,10 @@
  * equal key, cache mode and number of threads. Where a side has the key in another mode or number
  * of threads alone, or the same call in other types alone, that is a pair, too, but it is refused:
  * its verdict is unclear unless `force` is set. So is a pair of two measurements whose clocks are
- * known and differ by more than BENCH_CLOCKS_DIFFER; of one measurement, in which the sides took
- * turns, it is unclear, and not refused. What one side alone has, or has without a time (crashed,
- * wrong, unsupported …), is left over, with the reason.
+ * known and differ by more than BENCH_CLOCKS_DIFFER. In one measurement the sides took turns: a
+ * clock that differs there belongs to the side (wide vectors) or is noise, so the pair is not
+ * refused, and unclear where the clocks may be all of the difference. What one side alone has, or
+ * has without a time (crashed, wrong, unsupported …), is left over, with the reason.
  *
  * A mean's standard error follows from its interval and its number of processes P: half the
  * interval, divided by Student's t for P − 1 degrees. (The interval is the wider one over processes
@@ -50,7 +51,7 @@
 #include "profrig/base/strvec.h"
 #include "profrig/bench/bench_tables.h"
 
-#define BENCH_CLOCKS_DIFFER 0.08
+#define BENCH_CLOCKS_DIFFER 0.05
 #define BENCH_OTHERS_ERROR 0.3
 
 struct bench_compare_opts {
@@ -77,7 +78,7 @@ struct bench_pair {
 	bool refused;
 	char *reason;              /* of a refusal, of a forced one, or of doubt; NULL none */
 	bool paired;               /* by processes that were alive together */
-	bool clocks;               /* they differ in one measurement */
+	bool clocks;               /* of one measurement: they differ */
 	double speed;              /* d above; 0: together, on other devices, or not known */
 	struct contrast_mean m[2]; /* A's and B's, with the errors described above */
 	struct contrast c;

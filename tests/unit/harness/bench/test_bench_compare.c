@@ -298,8 +298,8 @@ TEST_IN(other_modes_are_refused, dir)
 	} cases[] = LIST(
 		{ { .cache = "warm" }, { .cache = "cold" }, "cache warm against cold" },
 		{ { .threads = 1 }, { .threads = 2 }, "1 threads against 2" },
-		{ { .clock_mhz = 2000 }, { .clock_mhz = 2161 }, "clock 2000 MHz against 2161" },
-		{ { .clock_mhz = 2161 }, { .clock_mhz = 2000 }, "clock 2161 MHz against 2000" },
+		{ { .clock_mhz = 2000 }, { .clock_mhz = 2101 }, "clock 2000 MHz against 2101" },
+		{ { .clock_mhz = 2101 }, { .clock_mhz = 2000 }, "clock 2101 MHz against 2000" },
 		{ { .clock_mhz = 2000 }, { .clock_mhz = 2099 }, NULL },
 		{ { .clock_mhz = 2000 }, { .clock_mhz = 0 }, NULL },
 		{ { .key = "gemm m=8 a=f32 c=f32 alpha=1" },
@@ -487,53 +487,58 @@ TEST_IN(speeds_between_files, dir)
 	}
 }
 
-/* Blocks that took turns had one processor: its speed is in both. */
+/* Blocks that took turns had one processor: its speed is in both. Clocks that differ all the same
+ * make a pair unclear where they may be all of the difference. */
 TEST_IN(speeds_of_blocks_in_turn, dir)
 {
-	const struct line both[] =
-		LIST({ .backend = "x", .key = GEMM, .mean = 100, .half = 1, .loop_gflops = 100 },
-		     { .backend = "y", .key = GEMM, .mean = 112, .half = 1, .loop_gflops = 60 });
-	struct bench_compare_opts o = BENCH_COMPARE_OPTS_INIT;
-	struct compared one = COMPARED_INIT;
+	static const struct {
+		double a_mhz, b_mhz, b_mean;
+		enum bench_verdict verdict;
+		const char *why;
+	} cases[] = LIST({ 2000, 2099, 112, BENCH_SLOWER, NULL },
+			 { 2200, 2000, 110, BENCH_UNCLEAR, "clock 2200 MHz against 2000" },
+			 { 2200, 2000, 140, BENCH_SLOWER, "clock 2200 MHz against 2000" },
+			 { 2000, 2200, 112, BENCH_SLOWER, "clock 2000 MHz against 2200" },
+			 { 2000, 2200, 91, BENCH_UNCLEAR, "clock 2000 MHz against 2200" },
+			 { 2000, 2200, 80, BENCH_FASTER, "clock 2000 MHz against 2200" },
+			 { 2200, 2000, 90, BENCH_FASTER, "clock 2200 MHz against 2000" },
+			 { 2200, 2000, 100, BENCH_SAME, "clock 2200 MHz against 2000" });
 
-	table_put(dir, "a.csv", both, 2);
-	read_in(&one, dir, "a.csv");
-	bench_compare(&one.t, &o, &one.c);
-	near(one.c.pairs.v[0].speed, 0);
-	assert_int_equal(one.c.pairs.v[0].verdict, BENCH_SLOWER);
-	compared_release(&one);
-}
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		for (int force = 0; force < 2; force++) {
+			const struct line both[] = LIST({ .backend = "x",
+							  .key = GEMM,
+							  .mean = 100,
+							  .half = 0.5,
+							  .clock_mhz = cases[i].a_mhz,
+							  .loop_gflops = 100 },
+							{ .backend = "y",
+							  .key = GEMM,
+							  .mean = cases[i].b_mean,
+							  .half = 0.5,
+							  .clock_mhz = cases[i].b_mhz,
+							  .loop_gflops = 60 });
+			struct bench_compare_opts o = BENCH_COMPARE_OPTS_INIT;
+			struct compared one = COMPARED_INIT;
+			const struct bench_pair *p;
 
-/* Clocks that differ all the same make a pair unclear, and no comparison impossible. */
-TEST_IN(clocks_of_blocks_in_turn, dir)
-{
-	for (int i = 0; i < 4; i++) {
-		bool differ = i & 1, force = i & 2;
-		const struct line both[] = LIST(
-			{ .backend = "x", .key = GEMM, .mean = 100, .half = 1, .clock_mhz = 2000 },
-			{ .backend = "y",
-			  .key = GEMM,
-			  .mean = 112,
-			  .half = 1,
-			  .clock_mhz = differ ? 2200 : 2100 });
-		struct bench_compare_opts o = BENCH_COMPARE_OPTS_INIT;
-		struct compared one = COMPARED_INIT;
-		const struct bench_pair *p;
-
-		o.force = force;
-		table_put(dir, "a.csv", both, 2);
-		read_in(&one, dir, "a.csv");
-		bench_compare(&one.t, &o, &one.c);
-		p = one.c.pairs.v;
-		assert_false(p->refused);
-		assert_true(one.c.versus.v[0].comparable);
-		assert_int_equal(one.c.reasons.nr, 0);
-		assert_int_equal(p->verdict, differ && !force ? BENCH_UNCLEAR : BENCH_SLOWER);
-		if (differ && !force)
-			assert_string_equal(p->reason, "clock 2000 MHz against 2200");
-		near(p->seconds.value, 10 * 12e-6);
-		compared_release(&one);
-	}
+			o.force = force;
+			table_put(dir, "a.csv", both, 2);
+			read_in(&one, dir, "a.csv");
+			bench_compare(&one.t, &o, &one.c);
+			p = one.c.pairs.v;
+			assert_false(p->refused);
+			assert_true(one.c.versus.v[0].comparable);
+			assert_int_equal(one.c.reasons.nr, 0);
+			if (!force && p->verdict != cases[i].verdict)
+				ROW_FAIL(i, "%s", bench_verdict_name(p->verdict));
+			assert_true(!force || p->verdict != BENCH_UNCLEAR);
+			if (!force && cases[i].why)
+				assert_string_equal(p->reason, cases[i].why);
+			near(p->seconds.value, (cases[i].b_mean - 100) * 10e-6);
+			near(p->speed, 0);
+			compared_release(&one);
+		}
 }
 
 /* Processes that were alive together: a phase in which all took twice as long is in none of it. */
