@@ -245,7 +245,7 @@ bool otf2_walk_step(struct otf2_walk *w, struct otf2_record *ret)
 		return false;
 	for (;;) {
 		unsigned char type;
-		uint64_t n;
+		uint64_t n = 0;
 
 		if (walk_at(w) == w->chunk_end)
 			return walk_stop(w, "a chunk without an end");
