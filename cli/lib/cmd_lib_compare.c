@@ -11,6 +11,7 @@
 
 #include "profrig/base/log.h"
 #include "profrig/base/num.h"
+#include "profrig/scan/input.h"
 
 struct lib_compare {
 	const struct command *c;
@@ -57,33 +58,45 @@ static bool is_table_alone(const struct lib_compare *lc)
 	       !lc->gate;
 }
 
+/* Plain or compressed. A file without any row says nothing of its side, so it is an error. */
+static int file_read(struct lib_compare *lc, const char *path)
+{
+	struct input_map m = { 0 };
+	const struct bench_table_file *file;
+	struct err err = ERR_INIT;
+	int r = input_map(path, 0, &m, &err);
+
+	if (r == 0)
+		r = bench_tables_add(&lc->t, path, m.data, m.len, &err);
+	if (r < 0) {
+		log_error("%s", err.msg);
+		input_unmap(&m);
+		return EXIT_UNREADABLE;
+	}
+	file = &lc->t.files.v[lc->t.files.nr - 1];
+	if (m.truncated)
+		log_warn("%s: %s", path, m.why);
+	if (file->bad)
+		log_warn("%s: %zu damaged %s left out: %s", path, file->bad,
+			 file->bad == 1 ? "row is" : "rows are", file->first_bad);
+	if (!file->rows)
+		log_error("%s: no row of it can be compared; 'profrig lib perf' writes them", path);
+	r = !file->rows ? EXIT_UNREADABLE : m.truncated || file->bad ? EXIT_PARTIAL : EXIT_DONE;
+	input_unmap(&m);
+	return r;
+}
+
 static int inputs_read(struct lib_compare *lc, const struct strvec *inputs)
 {
 	int code = EXIT_DONE;
 
-	for (size_t i = 0; i < inputs->nr; i++) {
-		struct err err = ERR_INIT;
-
-		if (bench_tables_add(&lc->t, inputs->v[i], &err) < 0) {
-			log_error("%s", err.msg);
-			return EXIT_UNREADABLE;
-		}
-	}
-	for (size_t i = 0; i < lc->t.files.nr; i++) {
-		const struct bench_table_file *file = &lc->t.files.v[i];
-
-		if (!file->bad)
-			continue;
-		log_warn("%s: %zu damaged %s left out: %s", file->path, file->bad,
-			 file->bad == 1 ? "row is" : "rows are", file->first_bad);
-		code = EXIT_PARTIAL;
-	}
+	for (size_t i = 0; i < inputs->nr && code != EXIT_UNREADABLE; i++)
+		code = exit_worse(code, file_read(lc, inputs->v[i]));
+	if (code == EXIT_UNREADABLE)
+		return code;
 	if (lc->t.sides.nr > 1 || (lc->t.sides.nr == 1 && is_table_alone(lc)))
 		return code;
-	return cli_usage(lc->c, "%s",
-			 lc->t.sides.nr ? "there is one back end, in one file: "
-					  "nothing to compare it with"
-					: "no row in any file");
+	return cli_usage(lc->c, "there is one back end, in one file: nothing to compare it with");
 }
 
 static void csv_write(const void *ctx, FILE *f)
@@ -123,12 +136,13 @@ static int outputs_write(const struct lib_compare *lc)
 static int verdict_code(const struct lib_compare *lc)
 {
 	size_t slower = 0, lost = 0;
-	bool refused = false;
+	bool refused = false, by_force = false;
 
 	for (size_t i = 0; i < lc->r.versus.nr; i++) {
 		const struct bench_versus *v = &lc->r.versus.v[i];
 
 		refused |= !v->comparable;
+		by_force |= v->refused > 0;
 		slower += v->of[BENCH_SLOWER];
 		lost += v->left[BENCH_ONLY_A];
 	}
@@ -138,14 +152,16 @@ static int verdict_code(const struct lib_compare *lc)
 		else
 			log_warn("%s", lc->r.reasons.v[i]);
 	if (refused)
-		log_error("not comparable; --force compares what differs in cache mode, threads, "
-			  "types or clocks");
+		log_error("not comparable%s", by_force ? "; --force compares what differs in cache "
+							 "mode, threads, types or clocks"
+						       : "");
 	if (lc->gate && slower)
 		log_error("gate: %zu %s slower by more than %g %%", slower,
 			  slower == 1 ? "call is" : "calls are", lc->o.threshold * 100);
 	if (lc->gate && lost)
-		log_warn("gate: %zu calls of A have no time in another side, and are not judged",
-			 lost);
+		log_warn("gate: %zu %s of A %s no time in another side, and %s not judged", lost,
+			 lost == 1 ? "call" : "calls", lost == 1 ? "has" : "have",
+			 lost == 1 ? "is" : "are");
 	return refused || (lc->gate && slower) ? EXIT_GATE : EXIT_DONE;
 }
 

@@ -176,11 +176,13 @@ static void statuses_say(const struct bench_outcome *out)
 static void say_text(const struct lib_perf *lp)
 {
 	cli_put(stdout, lp->o.output, 0);
-	printf(": %zu new rows of %zu configurations", lp->out.rows, lp->best.nr);
+	printf(": %zu new %s of %zu %s", lp->out.rows, lp->out.rows == 1 ? "row" : "rows",
+	       lp->best.nr, lp->best.nr == 1 ? "configuration" : "configurations");
 	statuses_say(&lp->out);
 	if (lp->out.resumed)
-		printf("  %zu configurations had their rows already (--again measures anew)\n",
-		       lp->out.resumed);
+		printf("  %zu %s already (--again measures anew)\n", lp->out.resumed,
+		       lp->out.resumed == 1 ? "configuration had its rows"
+					    : "configurations had their rows");
 	if (lp->best.nr)
 		printf("  %-18s %11s %9s %6s %6s  %s\n", "fastest", "µs", "GFLOP/s", "± %",
 		       "peak %", "configuration");
@@ -234,7 +236,10 @@ static int run_failed(const struct lib_perf *lp, int r, const struct err *err)
 	case -EINVAL:
 		return cli_usage(lp->c, "-o: %s", err->msg);
 	case -ENODEV:
-		log_error("%s; 'apt-get install libopenblas0-pthread' has one", err->msg);
+		log_error("%s%s", err->msg,
+			  lp->names.nr ? "; 'profrig lib perf' without --backends takes what is "
+					 "installed"
+				       : "; 'apt-get install libopenblas0-pthread' has one");
 		return EXIT_MISSING;
 	case -EBUSY:
 		log_error("%s", err->msg);
@@ -243,7 +248,11 @@ static int run_failed(const struct lib_perf *lp, int r, const struct err *err)
 		break;
 	}
 	cli_write_failed(err, true);
-	return EXIT_MISSING;
+	if (!lp->out.rows)
+		return EXIT_MISSING;
+	log_warn("%zu new %s there: when there is room, the same command goes on behind them",
+		 lp->out.rows, lp->out.rows == 1 ? "row is" : "rows are");
+	return EXIT_PARTIAL;
 }
 
 /* Without them shares are unknown. That there are less processors is said by bench_run. */
@@ -263,9 +272,17 @@ static void peaks_get(struct lib_perf *lp)
 
 static int set_measure(struct lib_perf *lp, struct bench_back_ends *ends)
 {
+	CLEANUP(xfreep) char *dir = fs_dir(lp->o.output);
 	struct err err = ERR_INIT;
 	int r;
 
+	if (!strcmp(lp->o.output, "-"))
+		return cli_usage(lp->c, "-o wants a file: rows are added to it, and found there "
+					"by the next run");
+	if (fs_mkdirs(dir, 0777, &err) < 0) {
+		cli_write_failed(&err, true);
+		return EXIT_MISSING;
+	}
 	cli_catch_signals();
 	cli_exit_at_signal("profrig: interrupted: finished rows are there, the same command goes "
 			   "on behind them\n");
@@ -287,9 +304,9 @@ static int set_measure(struct lib_perf *lp, struct bench_back_ends *ends)
 			 lp->above, lp->o.threads);
 	if (!lp->out.left)
 		return EXIT_DONE;
-	log_warn("the budget is used up: %zu configurations are left, the same command goes on "
-		 "with them",
-		 lp->out.left);
+	log_warn("the budget is used up: %zu %s left, the same command goes on with %s",
+		 lp->out.left, lp->out.left == 1 ? "configuration is" : "configurations are",
+		 lp->out.left == 1 ? "it" : "them");
 	return EXIT_PARTIAL;
 }
 

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "profrig/base/csv.h"
-#include "profrig/base/door.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/log.h"
 #include "profrig/base/num.h"
 #include "profrig/base/text.h"
 #include "profrig/library/library_log.h"
 #include "profrig/model/library_calls.h"
+#include "profrig/scan/input.h"
 
 #define HEAD_MAX 4096 /* bytes in which the columns of a table stand */
 
@@ -25,6 +25,7 @@ static const char *const column_names[COLUMNS] = { "library", "config", "calls",
 
 struct trace_table {
 	const char *path;
+	uint64_t cut;       /* the record that has no end, from 1; 0: none */
 	size_t at[COLUMNS]; /* NO_COLUMN: there is none */
 	size_t columns;
 };
@@ -40,8 +41,7 @@ static int columns_find(struct trace_table *t, char *const *fields, size_t n, st
 	}
 	for (int c = LIBRARY; c <= CALLS; c++)
 		if (t->at[c] == NO_COLUMN)
-			return err_set(err, EINVAL, "%s: it has no column '%s'", t->path,
-				       column_names[c]);
+			return err_set(err, EINVAL, "it has no column '%s'", column_names[c]);
 	return 0;
 }
 
@@ -76,7 +76,8 @@ static char *key_of_text(const char *config, double *ret_flops)
 	return key;
 }
 
-static bool row_add(const struct trace_table *t, char *const *f, size_t n, uint64_t line,
+/* cut: it is the last line, which has no end: a number there may have lost digits. */
+static bool row_add(const struct trace_table *t, char *const *f, size_t n, uint64_t line, bool cut,
 		    struct bench_set *set)
 {
 	CLEANUP(xfreep) char *problem = NULL, *key = NULL;
@@ -86,7 +87,10 @@ static bool row_add(const struct trace_table *t, char *const *f, size_t n, uint6
 				  .key = (char *)(uintptr_t)cell(t, f, n, KEY),
 				  .flops = NAN };
 
-	if (n != t->columns)
+	if (cut)
+		problem = xasprintf("line %" PRIu64 " of %.80s has no end: it may be cut", line,
+				    fs_base(t->path));
+	else if (n != t->columns)
 		problem = xasprintf("line %" PRIu64 " of %.80s has %zu of %zu columns", line,
 				    fs_base(t->path), n, t->columns);
 	else if (num_u64(calls, strlen(calls), &c.calls) < 0 || !c.calls)
@@ -112,53 +116,86 @@ static bool row_add(const struct trace_table *t, char *const *f, size_t n, uint6
 	return bench_config_add(set, &c);
 }
 
+/* The number of the record that has no end; 0: all have one. */
+static uint64_t record_without_end(const struct input_map *m)
+{
+	struct csv_reader *csv;
+	char *const *fields;
+	uint64_t records = 0;
+	size_t n;
+
+	if (m->len == 0 || m->data[m->len - 1] == '\n')
+		return 0;
+	csv = csv_open_mem(m->data, m->len);
+	while (csv_next(csv, &fields, &n, NULL) > 0)
+		records++;
+	csv_free(csv);
+	return records;
+}
+
 static int table_rows_add(struct csv_reader *csv, struct trace_table *t, struct bench_set *set,
 			  struct err *err)
 {
 	char *const *fields;
+	uint64_t record = 1;
 	size_t n;
 	int r = csv_next(csv, &fields, &n, err);
 
 	if (r == 0)
-		return err_set(err, EINVAL, "%s: it is empty", t->path);
+		return err_set(err, EINVAL, "it is empty");
 	if (r > 0)
 		r = columns_find(t, fields, n, err);
 	while (r >= 0 && (r = csv_next(csv, &fields, &n, err)) > 0)
-		if (!row_add(t, fields, n, csv_line(csv), set))
-			return err_set(err, E2BIG, "%s: more than %zu configurations", t->path,
+		if (!row_add(t, fields, n, csv_line(csv), ++record == t->cut, set))
+			return err_set(err, E2BIG, "more than %zu configurations",
 				       BENCH_CONFIGS_MAX);
 	return r;
 }
 
-static int table_read(const char *path, struct bench_set *set)
+static int table_read(const char *path, const struct input_map *m, struct bench_set *set)
 {
-	struct trace_table t = { .path = path };
-	struct csv_reader *csv;
+	struct trace_table t = { .path = path, .cut = record_without_end(m) };
+	struct csv_reader *csv = csv_open_mem(m->data, m->len);
 	struct err err = ERR_INIT;
 	size_t before = set->v.nr;
-	int r = csv_open_file(path, &csv, &err);
+	int r = table_rows_add(csv, &t, set, &err);
 
-	if (r == 0) {
-		r = table_rows_add(csv, &t, set, &err);
-		csv_free(csv);
+	csv_free(csv);
+	if (r < 0) {
+		log_error("%s: %s", path, err.msg);
+		return set->v.nr > before ? EXIT_PARTIAL : EXIT_UNREADABLE;
 	}
-	if (r >= 0)
-		return EXIT_DONE;
-	log_error("%s", err.msg);
-	return set->v.nr > before ? EXIT_PARTIAL : EXIT_UNREADABLE;
+	if (m->truncated)
+		log_warn("%s: %s", path, m->why);
+	if (t.cut)
+		log_warn("%s: its last line has no end: it may be cut, and is not measured", path);
+	return t.cut || m->truncated ? EXIT_PARTIAL : EXIT_DONE;
 }
 
 /* By its first line, which names columns. */
 static bool is_table(const char *path)
 {
-	CLEANUP(xfclosep) FILE *f = fs_is_file(path) ? door_fopen(path, "re") : NULL;
 	char head[HEAD_MAX + 1];
-	size_t n = f ? fread(head, 1, HEAD_MAX, f) : 0;
+	int64_t n = fs_is_file(path) ? input_head(path, head, HEAD_MAX, NULL) : 0;
 
-	head[n] = 0;
+	head[n > 0 ? n : 0] = 0;
 	head[strcspn(head, "\r\n")] = 0;
 	return strstr(head, "library,config") != NULL ||
 	       (text_suffix(path, ".csv") && strchr(head, ','));
+}
+
+static int file_add(const char *path, struct bench_set *set)
+{
+	struct input_map m = { 0 };
+	struct err err = ERR_INIT;
+	int code = EXIT_UNREADABLE;
+
+	if (input_map(path, 0, &m, &err) < 0)
+		log_error("%s", err.msg);
+	else
+		code = table_read(path, &m, set);
+	input_unmap(&m);
+	return code;
 }
 
 /* ---- runs and logs ---- */
@@ -202,7 +239,7 @@ int perf_inputs_read(const struct strvec *inputs, struct bench_set *set)
 
 	for (size_t i = 0; i < inputs->nr; i++)
 		if (is_table(inputs->v[i]))
-			code = exit_worse(code, table_read(inputs->v[i], set));
+			code = exit_worse(code, file_add(inputs->v[i], set));
 		else
 			strvec_push(&logs, inputs->v[i]);
 	if (logs.nr)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "profrig/base/fs.h"
 #include "profrig/base/num.h"
 #include "profrig/base/paired.h"
 #include "profrig/base/strbuf.h"
@@ -11,6 +12,7 @@
 #define DF_CAREFUL 2 /* where the number of processes is not known */
 #define NO_SIDE UINT32_MAX
 #define PROCESSES_MAX 64
+#define REASONS_MAX 8 /* of a side; clocks differ from pair to pair */
 
 struct comparing {
 	const struct bench_tables *t;
@@ -35,22 +37,42 @@ const char *bench_verdict_name(enum bench_verdict v)
 struct means {
 	struct contrast_mean a, b;
 	bool paired;
-	double speed;
+	double speed, extra; /* as in bench_pair */
 };
 
-static struct contrast_mean mean_of(const struct bench_table_row *r, bool apart)
+static struct contrast_mean mean_of(const struct bench_table_row *r)
 {
 	uint64_t df = r->processes ? r->processes - 1 : DF_CAREFUL;
 	/* one process says nothing of the next one */
 	double error = df ? (r->high - r->mean) / student_t(BENCH_CONFIDENCE, df) : NAN;
-	double others =
-		apart && r->others > 0 ? r->mean * r->others * r->others * BENCH_OTHERS_ERROR : 0;
-	struct contrast_sum sum = { 0 };
 
-	contrast_sum_add(&sum, error * error, (double)df);
-	contrast_sum_add(&sum, others * others, INFINITY);
-	return (struct contrast_mean){ r->mean, sqrt(sum.variance),
-				       df ? contrast_sum_df(&sum) : NAN };
+	return (struct contrast_mean){ r->mean, error, df ? (double)df : NAN };
+}
+
+static double others_error(const struct bench_table_row *r)
+{
+	return r->others > 0 ? r->others * r->others * BENCH_OTHERS_ERROR : 0;
+}
+
+/* Half of an interval, with an error besides whose size is taken to be known. */
+static double half_widen(double half, double error, double confidence)
+{
+	return error > 0 ? hypot(half, student_t_real(confidence, INFINITY) * error) : half;
+}
+
+/*
+ * The same of a ratio, which keeps its degrees: by Welch and Satterthwaite they would grow so much
+ * that the interval of few processes shrinks by what is added to it.
+ */
+static void contrast_widen(struct contrast *c, double error, double confidence)
+{
+	double half = half_widen(log(c->high / c->ratio), error, confidence);
+
+	if (!(error > 0) || isnan(half))
+		return;
+	c->low = c->ratio * exp(-half);
+	c->high = c->ratio * exp(half);
+	c->p = student_p(log(c->ratio) * student_t_real(confidence, c->df) / half, c->df);
 }
 
 /* Whether the blocks of both took turns. */
@@ -117,24 +139,11 @@ static double speeds_differ(const struct comparing *cmp, const struct bench_tabl
 	return fmax(isfinite(clock) ? clock : 0, isfinite(loop) ? loop : 0);
 }
 
-static void speed_error_add(struct contrast_mean *m, double differ)
-{
-	double error = m->mean * differ / sqrt(3);
-	struct contrast_sum sum = { 0 };
-
-	if (!(differ > 0) || isnan(m->error))
-		return;
-	contrast_sum_add(&sum, m->error * m->error, m->df);
-	contrast_sum_add(&sum, error * error, INFINITY);
-	m->error = sqrt(sum.variance);
-	m->df = contrast_sum_df(&sum);
-}
-
 static struct means means_of(const struct comparing *cmp, const struct bench_table_row *a,
 			     const struct bench_table_row *b)
 {
 	bool apart = !together(cmp, a, b);
-	struct means m = { mean_of(a, apart), mean_of(b, apart), false, 0 };
+	struct means m = { .a = mean_of(a), .b = mean_of(b) };
 
 	if (!apart && paired(a, b, &m))
 		return m;
@@ -147,26 +156,31 @@ static struct means means_of(const struct comparing *cmp, const struct bench_tab
 	}
 	if (apart) {
 		m.speed = speeds_differ(cmp, a, b);
-		speed_error_add(&m.b, m.speed);
+		m.extra = hypot(hypot(others_error(a), others_error(b)), m.speed / sqrt(3));
 	}
 	return m;
 }
 
-static struct bench_effect interval(double value, const struct contrast_sum *sum, double confidence)
+/* extra: an error besides, of a known size. */
+static struct bench_effect interval(double value, const struct contrast_sum *sum, double extra,
+				    double confidence)
 {
 	double half = sqrt(sum->variance) * student_t_real(confidence, contrast_sum_df(sum));
 
 	if (!(sum->variance > 0))
 		half = sum->variance;
+	half = half_widen(half, extra, confidence);
 	return (struct bench_effect){ value, value - half, value + half };
 }
 
 /* ---- which rows belong together ---- */
 
-/* "f32", "bf16", "i8", "f64c" */
-static bool is_type(const char *s, size_t n)
+/* Bytes of the type that a value begins with, "f32", "bf16", "i8", "f64c", "f32:abcd"; 0: none. */
+static size_t type_length(const char *s, size_t all)
 {
 	static const char *const kinds[] = { "f", "bf", "tf", "xf", "i", "u", "s" };
+	const char *colon = memchr(s, ':', all);
+	size_t n = colon ? (size_t)(colon - s) : all;
 
 	for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
 		size_t len = strlen(kinds[k]), digits;
@@ -175,22 +189,26 @@ static bool is_type(const char *s, size_t n)
 			continue;
 		digits = strspn(s + len, "0123456789");
 		if (digits && (len + digits == n || (len + digits + 1 == n && s[n - 1] == 'c')))
-			return true;
+			return n;
 	}
-	return false;
+	return 0;
 }
 
-/* The key without the words that name types. */
+/* The key without its types. */
 static str_id shape_of(const struct comparing *cmp, const char *key)
 {
 	CLEANUP(strbuf_release) struct strbuf shape = STRBUF_INIT;
 
 	while (*key) {
-		size_t n = strcspn(key, " ");
+		size_t n = strcspn(key, " "), type = 0;
 		const char *value = memchr(key, '=', n);
+		size_t name = value ? (size_t)(value + 1 - key) : n;
 
-		if (!value || !is_type(value + 1, n - (size_t)(value + 1 - key)))
-			strbuf_addf(&shape, "%.*s ", (int)n, key);
+		if (value)
+			type = type_length(value + 1, n - name);
+		strbuf_add(&shape, key, name);
+		strbuf_add(&shape, key + name + type, n - name - type);
+		strbuf_addch(&shape, ' ');
 		key += n + (key[n] == ' ');
 	}
 	return intern_put(cmp->shapes, shape.buf, shape.len);
@@ -241,11 +259,11 @@ static const struct bench_table_row *partner_of(const struct comparing *cmp,
 
 /* ---- a pair ---- */
 
-/* Unknown clocks do not differ. */
+/* By A's. Unknown clocks do not differ. */
 static bool clocks_differ(const struct bench_table_row *a, const struct bench_table_row *b)
 {
-	return fabs(b->clock_mhz - a->clock_mhz) >
-	       BENCH_CLOCKS_DIFFER * fmin(a->clock_mhz, b->clock_mhz);
+	return a->clock_mhz > 0 && b->clock_mhz > 0 &&
+	       fabs(b->clock_mhz / a->clock_mhz - 1) > BENCH_CLOCKS_DIFFER;
 }
 
 static void clocks_add(const struct bench_table_row *a, const struct bench_table_row *b,
@@ -265,7 +283,7 @@ static void obstacles(const struct comparing *cmp, const struct bench_table_row 
 		strbuf_addf(to, "%scache %s against %s", to->len ? "; " : "",
 			    bench_cache_name(a->cache), bench_cache_name(b->cache));
 	if (a->threads != b->threads)
-		strbuf_addf(to, "%s%u threads against %u", to->len ? "; " : "", a->threads,
+		strbuf_addf(to, "%sthreads %u against %u", to->len ? "; " : "", a->threads,
 			    b->threads);
 	if (!together(cmp, a, b) && clocks_differ(a, b))
 		clocks_add(a, b, to);
@@ -315,9 +333,12 @@ static void effects_find(struct bench_pair *p, double confidence)
 	double calls = calls_of(p);
 	struct contrast_sum s = difference_of(p, calls * 1e-6), j = joules_of(p);
 
-	p->seconds = interval(calls * (p->b->mean - p->a->mean) * 1e-6, &s, confidence);
+	p->seconds = interval(calls * (p->b->mean - p->a->mean) * 1e-6, &s,
+			      calls * (p->a->mean + p->b->mean) / 2 * 1e-6 * p->extra, confidence);
 	if (has_energy(p))
-		p->joules = interval(calls * (p->b->energy_j - p->a->energy_j), &j, confidence);
+		p->joules = interval(calls * (p->b->energy_j - p->a->energy_j), &j,
+				     calls * (p->a->energy_j + p->b->energy_j) / 2 * p->extra,
+				     confidence);
 }
 
 static void pair_add(struct comparing *cmp, const struct bench_table_row *a,
@@ -341,13 +362,17 @@ static void pair_add(struct comparing *cmp, const struct bench_table_row *a,
 	p.m[1] = m.b;
 	p.paired = m.paired;
 	p.speed = m.speed;
+	p.extra = m.extra;
 	contrast(&m.a, &m.b, cmp->o->confidence, &p.c);
+	contrast_widen(&p.c, p.extra, cmp->o->confidence);
 	if (p.refused)
 		p.c.low = p.c.high = p.c.p = NAN;
 	else
 		effects_find(&p, cmp->o->confidence);
 	if (!p.reason && (a->processes == 1 || b->processes == 1))
 		p.reason = xstrdup("measured in one process alone");
+	if (!p.reason && isnan(p.c.p))
+		p.reason = xstrdup("a mean without an interval");
 	VEC_PUSH(&cmp->ret->pairs, p);
 }
 
@@ -418,11 +443,24 @@ static bool clear_of_one(const struct contrast *c, double threshold)
 }
 
 /* The ratio that the clocks alone would make is not excluded. */
-static bool clocks_explain(const struct bench_pair *p)
+static bool clocks_explain(const struct contrast *c, double by_clocks)
 {
-	double ratio = p->a->clock_mhz / p->b->clock_mhz;
+	return c->ratio > 1 ? c->low <= by_clocks : c->high >= by_clocks;
+}
 
-	return p->c.ratio > 1 ? p->c.low <= ratio : p->c.high >= ratio;
+static double ratio_of_clocks(const struct bench_pair *p)
+{
+	return p->clocks ? p->a->clock_mhz / p->b->clock_mhz : 1;
+}
+
+static enum bench_verdict verdict_of(enum contrast_verdict v)
+{
+	static const enum bench_verdict of[] = { [CONTRAST_LESS] = BENCH_FASTER,
+						 [CONTRAST_MORE] = BENCH_SLOWER,
+						 [CONTRAST_SAME] = BENCH_SAME,
+						 [CONTRAST_UNCLEAR] = BENCH_UNCLEAR };
+
+	return of[v];
 }
 
 static void pair_judge(struct bench_pair *p, const struct bench_compare_opts *o)
@@ -431,7 +469,8 @@ static void pair_judge(struct bench_pair *p, const struct bench_compare_opts *o)
 		contrast_judge(&p->c, p->p_adj, o->threshold, o->confidence);
 	bool differs = verdict == CONTRAST_LESS || verdict == CONTRAST_MORE;
 
-	if (differs && (!clear_of_one(&p->c, o->threshold) || (p->clocks && clocks_explain(p)))) {
+	if (differs && (!clear_of_one(&p->c, o->threshold) ||
+			(p->clocks && clocks_explain(&p->c, ratio_of_clocks(p))))) {
 		p->verdict = BENCH_UNCLEAR;
 		return;
 	}
@@ -445,10 +484,7 @@ static void pair_judge(struct bench_pair *p, const struct bench_compare_opts *o)
 		p->verdict = BENCH_UNCLEAR;
 		return;
 	}
-	p->verdict = verdict == CONTRAST_LESS   ? BENCH_FASTER
-		     : verdict == CONTRAST_MORE ? BENCH_SLOWER
-		     : verdict == CONTRAST_SAME ? BENCH_SAME
-						: BENCH_UNCLEAR;
+	p->verdict = verdict_of(verdict);
 	if (p->verdict == BENCH_UNCLEAR && !p->reason && p->speed > o->threshold / 2)
 		p->reason = xasprintf("the speed of the processor differs by %.0f %%",
 				      expm1(p->speed) * 100);
@@ -470,6 +506,10 @@ static void pairs_adjust(struct comparing *cmp, size_t from)
 
 struct sums {
 	struct contrast_sum a, b, seconds, joules;
+	double extra_s2, extra_j2; /* squares of the errors besides, of seconds and joules */
+	double min[2], median[2];  /* of A and B, seconds; NaN: one is not known */
+	double by_clocks;          /* what A's seconds would be at B's clocks */
+	bool clocks;
 };
 
 static void pair_sum(const struct bench_pair *p, struct bench_versus *v, struct sums *s)
@@ -480,6 +520,13 @@ static void pair_sum(const struct bench_pair *p, struct bench_versus *v, struct 
 
 	v->a_s += scale * x.mean;
 	v->b_s += scale * y.mean;
+	s->extra_s2 += pow(scale * (x.mean + y.mean) / 2 * p->extra, 2);
+	s->min[0] += scale * p->a->min;
+	s->min[1] += scale * p->b->min;
+	s->median[0] += scale * p->a->median;
+	s->median[1] += scale * p->b->median;
+	s->by_clocks += scale * x.mean * ratio_of_clocks(p);
+	s->clocks |= p->clocks;
 	contrast_sum_add(&s->a, scale * x.error * (scale * x.error), x.df);
 	contrast_sum_add(&s->b, scale * y.error * (scale * y.error), y.df);
 	s->seconds.variance += one.variance;
@@ -489,6 +536,23 @@ static void pair_sum(const struct bench_pair *p, struct bench_versus *v, struct 
 	v->joules.value = (v->with_energy++ ? v->joules.value : 0) + p->joules.value;
 	s->joules.variance += joules.variance;
 	s->joules.by_df += joules.by_df;
+	s->extra_j2 += pow(calls_of(p) * (p->a->energy_j + p->b->energy_j) / 2 * p->extra, 2);
+}
+
+/* The sum is held to what a pair is held to. */
+static enum bench_verdict sum_judge(const struct bench_versus *v, const struct sums *s,
+				    const struct contrast *all, const struct bench_compare_opts *o)
+{
+	enum contrast_verdict verdict = contrast_judge(all, all->p, o->threshold, o->confidence);
+
+	if (verdict != CONTRAST_LESS && verdict != CONTRAST_MORE)
+		return verdict_of(verdict);
+	if (!clear_of_one(all, o->threshold) ||
+	    !shows(s->min[0], s->min[1], all->ratio, o->threshold) ||
+	    !shows(s->median[0], s->median[1], all->ratio, o->threshold) ||
+	    (s->clocks && clocks_explain(all, s->by_clocks / v->a_s)))
+		return BENCH_UNCLEAR;
+	return verdict_of(verdict);
 }
 
 static void versus_judge(struct bench_versus *v, const struct sums *s,
@@ -507,25 +571,13 @@ static void versus_judge(struct bench_versus *v, const struct sums *s,
 		return;
 	}
 	contrast(&a, &b, o->confidence, &all);
-	v->seconds = interval(v->b_s - v->a_s, &s->seconds, o->confidence);
+	contrast_widen(&all, 2 * sqrt(s->extra_s2) / (v->a_s + v->b_s), o->confidence);
+	v->seconds = interval(v->b_s - v->a_s, &s->seconds, sqrt(s->extra_s2), o->confidence);
 	v->relative = (struct bench_effect){ all.ratio - 1, all.low - 1, all.high - 1 };
 	if (v->with_energy)
-		v->joules = interval(v->joules.value, &s->joules, o->confidence);
-	if (!v->comparable)
-		return;
-	switch (contrast_judge(&all, all.p, o->threshold, o->confidence)) {
-	case CONTRAST_LESS:
-		v->verdict = BENCH_FASTER;
-		break;
-	case CONTRAST_MORE:
-		v->verdict = BENCH_SLOWER;
-		break;
-	case CONTRAST_SAME:
-		v->verdict = BENCH_SAME;
-		break;
-	case CONTRAST_UNCLEAR:
-		break;
-	}
+		v->joules = interval(v->joules.value, &s->joules, sqrt(s->extra_j2), o->confidence);
+	if (v->comparable)
+		v->verdict = sum_judge(v, s, &all, o);
 }
 
 static void side_compare(struct comparing *cmp, uint32_t side)
@@ -565,6 +617,7 @@ static bool cannot_tell(const struct comparing *cmp, const struct bench_table_ro
 	struct contrast c;
 
 	contrast(&m.a, &m.b, cmp->o->confidence, &c);
+	contrast_widen(&c, m.extra, cmp->o->confidence);
 	return contrast_judge(&c, fmin(c.p * (double)cmp->ret->pairs.nr, 1), 0,
 			      cmp->o->confidence) != CONTRAST_MORE;
 }
@@ -631,6 +684,42 @@ static int by_calls(const void *a, const void *b)
 	return by_weight(a, b, true);
 }
 
+/* Each reason of a side once, with how many pairs it refuses. */
+static void refusals_add(struct comparing *cmp, const struct bench_versus *v, const char *name)
+{
+	CLEANUP(strvec_release) struct strvec seen = STRVEC_INIT;
+
+	for (size_t i = 0; i < cmp->ret->pairs.nr; i++) {
+		const struct bench_pair *p = &cmp->ret->pairs.v[i];
+		size_t nr = 0;
+
+		if (p->side != v->side || !p->refused || strvec_has(&seen, p->reason))
+			continue;
+		strvec_push(&seen, p->reason);
+		for (size_t k = i; k < cmp->ret->pairs.nr; k++)
+			nr += cmp->ret->pairs.v[k].side == v->side &&
+			      cmp->ret->pairs.v[k].refused &&
+			      !strcmp(cmp->ret->pairs.v[k].reason, p->reason);
+		if (seen.nr > REASONS_MAX) {
+			strvec_pushf(&cmp->ret->reasons, "%s: refused for other reasons, too",
+				     name);
+			return;
+		}
+		strvec_pushf(&cmp->ret->reasons, "%s: %zu of %zu refused: %s", name, nr, v->pairs,
+			     p->reason);
+	}
+}
+
+/* "B openblas of after.csv" */
+static char *side_name(const struct comparing *cmp, uint32_t side)
+{
+	const struct bench_table_side *s = &cmp->t->sides.v[side];
+	const char *file = fs_base(cmp->t->files.v[s->file].path);
+
+	return side < 26 ? xasprintf("%c, %.100s of %.100s", 'A' + (int)side, s->back_end, file)
+			 : xasprintf("%.100s of %.100s", s->back_end, file);
+}
+
 static void reasons_find(struct comparing *cmp)
 {
 	const struct bench_table_side *sides = cmp->t->sides.v;
@@ -638,18 +727,14 @@ static void reasons_find(struct comparing *cmp)
 
 	for (size_t i = 0; i < cmp->ret->versus.nr; i++) {
 		const struct bench_versus *v = &cmp->ret->versus.v[i];
-		const char *name = sides[v->side].back_end;
-		const struct bench_pair *p =
-			VEC_FIND(&cmp->ret->pairs, q, q->side == v->side && q->refused);
+		CLEANUP(xfreep) char *name = side_name(cmp, v->side);
 
 		if (!v->pairs)
-			strvec_pushf(to, "%.100s: no call has a time in both", name);
-		if (p)
-			strvec_pushf(to, "%.100s: %zu of %zu refused: %s", name, v->refused,
-				     v->pairs, p->reason);
+			strvec_pushf(to, "%s: no call has a time in both", name);
+		refusals_add(cmp, v, name);
 		if (*sides[0].device && *sides[v->side].device &&
 		    strcmp(sides[0].device, sides[v->side].device) != 0)
-			strvec_pushf(to, "%.100s: another device: %.100s, not %.100s", name,
+			strvec_pushf(to, "%s: another device: %.100s, not %.100s", name,
 				     sides[v->side].device, sides[0].device);
 	}
 }

@@ -23,6 +23,7 @@ enum column {
 	COLUMN_LIBRARY,
 	COLUMN_CONFIG,
 	COLUMN_BACKEND,
+	COLUMN_STATUS = 13,
 	COLUMN_KEY = 15,
 	COLUMN_THREADS = 18,
 	COLUMN_CACHE = 19,
@@ -39,21 +40,35 @@ static void cell_add(struct strbuf *to, const char *s)
 	strbuf_addch(to, '\n');
 }
 
+/* One that is none counts as ok: the row stays as it is. */
+static int status_of(const char *name)
+{
+	for (int s = 0; s < BENCH_STATUSES; s++)
+		if (!strcmp(bench_status_name((enum bench_status)s), name))
+			return s;
+	return BENCH_OK;
+}
+
 static void row_learn(struct bench_rows *rows, char *const *f)
 {
 	CLEANUP(strbuf_release) struct strbuf id = STRBUF_INIT;
+	str_id known;
 
 	strbuf_addf(&id, "%s\n", f[COLUMN_KEY]);
 	if (!*f[COLUMN_KEY])
 		strbuf_addf(&id, "%s\n%s\n", f[COLUMN_LIBRARY], f[COLUMN_CONFIG]);
 	strbuf_addf(&id, "%s\n%s\n%s", f[COLUMN_BACKEND], f[COLUMN_CACHE], f[COLUMN_THREADS]);
-	intern_put(rows->known, id.buf, id.len);
+	known = intern_put(rows->known, id.buf, id.len);
+	while (rows->status.nr <= known)
+		VEC_PUSH(&rows->status, BENCH_OK);
+	rows->status.v[known] = status_of(f[COLUMN_STATUS]);
 }
 
-bool bench_rows_have(const struct bench_rows *rows, const struct bench_config *c,
-		     const char *back_end)
+int bench_rows_status(const struct bench_rows *rows, const struct bench_config *c,
+		      const char *back_end)
 {
 	CLEANUP(strbuf_release) struct strbuf id = STRBUF_INIT;
+	str_id known;
 
 	cell_add(&id, c->key);
 	if (!*c->key) {
@@ -62,7 +77,8 @@ bool bench_rows_have(const struct bench_rows *rows, const struct bench_config *c
 	}
 	cell_add(&id, back_end);
 	strbuf_addf(&id, "%s\n%u", bench_cache_name(rows->cache), rows->threads);
-	return intern_find(rows->known, id.buf, id.len) != STR_NONE;
+	known = intern_find(rows->known, id.buf, id.len);
+	return known == STR_NONE ? BENCH_ROW_NONE : rows->status.v[known];
 }
 
 static int rows_learn(struct bench_rows *rows, struct err *err)
@@ -195,6 +211,7 @@ void bench_rows_close(struct bench_rows *rows)
 	free(STEAL(rows->path));
 	free(STEAL(rows->device));
 	intern_free(STEAL(rows->known));
+	VEC_RELEASE(&rows->status);
 }
 
 /* ---- a new row ---- */

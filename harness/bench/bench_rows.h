@@ -29,13 +29,18 @@ struct bench_rows {
 	unsigned threads;
 	size_t columns; /* of the file, the first ones of BENCH_COLUMNS */
 	struct intern *known;
+	VEC(int) status; /* of the last row of each known one */
 };
 
 int bench_rows_open(const char *path, const char *device, enum bench_cache cache, unsigned threads,
 		    struct bench_rows *ret, struct err *err);
-/* By key (without one: library and config), back end, cache mode and threads. */
-bool bench_rows_have(const struct bench_rows *rows, const struct bench_config *c,
-		     const char *back_end);
+/*
+ * The status of the last row by key (without one: library and config), back end, cache mode and
+ * threads, as the file had it when it was opened; BENCH_ROW_NONE: it had none.
+ */
+#define BENCH_ROW_NONE (-1)
+int bench_rows_status(const struct bench_rows *rows, const struct bench_config *c,
+		      const char *back_end);
 /* The row is in the file, or nothing of it. */
 int bench_rows_add(struct bench_rows *rows, const struct bench_row *row, struct err *err);
 void bench_rows_close(struct bench_rows *rows);

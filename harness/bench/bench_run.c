@@ -94,10 +94,20 @@ static int ends_try(struct running *run)
 
 /* ---- rows ---- */
 
+/* What may have another reason the next time: a library that is missing, memory that is short. */
+static bool may_pass(int status)
+{
+	return status == BENCH_SKIPPED || status == BENCH_FAILED;
+}
+
 static int row_add(struct running *run, struct bench_row *row)
 {
-	int r = bench_rows_add(&run->rows, row, run->err);
+	int known = bench_rows_status(&run->rows, row->config, row->back_end), r;
 
+	/* tried again, with the same end */
+	if (!run->o->again && may_pass(known) && known == (int)row->status)
+		return 0;
+	r = bench_rows_add(&run->rows, row, run->err);
 	if (r < 0)
 		return r;
 	run->out->rows++;
@@ -287,6 +297,18 @@ static enum bench_status obstacle(const struct bench_config *c, const struct ben
 	return (enum bench_status)e->status;
 }
 
+/* One that may pass is there for as long as it holds. */
+static bool row_is_there(const struct running *run, const struct bench_config *c,
+			 const struct bench_end *e)
+{
+	int known = bench_rows_status(&run->rows, c, e->name);
+	struct bench_work work;
+
+	if (run->o->again || known == BENCH_ROW_NONE)
+		return false;
+	return !may_pass(known) || (int)obstacle(c, e, &work, NULL) == known;
+}
+
 static struct bench_meter *meter_of(struct running *run, const char *source)
 {
 	struct running_meter *known;
@@ -314,7 +336,7 @@ static int config_run(struct running *run, const struct bench_config *c, double 
 		struct err why = ERR_INIT;
 		struct bench_row row;
 
-		if (!run->o->again && bench_rows_have(&run->rows, c, e->name))
+		if (row_is_there(run, c, e))
 			continue;
 		side.status = obstacle(c, e, &side.work, &why);
 		if (side.status == BENCH_OK && e->vendor) {
@@ -343,7 +365,7 @@ static int config_run(struct running *run, const struct bench_config *c, double 
 static bool all_rows_there(const struct running *run, const struct bench_config *c)
 {
 	for (size_t i = 0; i < run->ends->v.nr; i++)
-		if (run->o->again || !bench_rows_have(&run->rows, c, run->ends->v.v[i].name))
+		if (!row_is_there(run, c, &run->ends->v.v[i]))
 			return false;
 	return true;
 }

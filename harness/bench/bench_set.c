@@ -62,8 +62,9 @@ static struct bench_config *config_find(struct bench_set *set, const char *key)
 
 bool bench_config_add(struct bench_set *set, const struct bench_config *c)
 {
-	char *key = clean_copy(c->key);
-	struct bench_config *same = *key && !c->problem ? config_find(set, key) : NULL;
+	/* a damaged row must not stand in the place of its key: it may be there, whole */
+	char *key = clean_copy(c->problem ? "" : c->key);
+	struct bench_config *same = *key ? config_find(set, key) : NULL;
 	struct bench_work work;
 	double flops = c->flops;
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "profrig/base/csv.h"
-#include "profrig/base/door.h"
 #include "profrig/base/num.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/strvec.h"
@@ -219,6 +218,7 @@ static void row_keep(struct reading *rd)
 	*u64map_at(&t->at, u64map_pair(place_of(t->texts, r->id, r->cache, r->threads, true),
 				       r->side)) = (uint32_t)t->rows.nr;
 	VEC_PUSH(&t->rows, *r);
+	rd->file->rows++;
 }
 
 static int cells_fit(const struct reading *rd)
@@ -237,9 +237,11 @@ static int row_read(struct reading *rd, struct err *err)
 	struct bench_table_row r = { .line = csv_line(rd->csv) };
 	struct bench_table_side *s;
 
-	if (cells_fit(rd) < 0 || row_words(rd, &r) < 0 || row_numbers(rd, &r) < 0)
+	if (cells_fit(rd) < 0)
 		return 0;
-	r.side = side_of(rd);
+	r.side = *cell(rd, COLUMN_backend) ? side_of(rd) : 0;
+	if (row_words(rd, &r) < 0 || row_numbers(rd, &r) < 0)
+		return 0;
 	if (r.side == UINT32_MAX || rd->t->rows.nr >= BENCH_TABLE_ROWS_MAX)
 		return err_set(err, E2BIG, "%s: line %" PRIu64 ": more than %zu rows or %d sides",
 			       rd->file->path, r.line, BENCH_TABLE_ROWS_MAX, BENCH_TABLE_SIDES_MAX);
@@ -279,48 +281,50 @@ static int columns_find(struct reading *rd, struct err *err)
 	return 0;
 }
 
-/* Its writer was killed in the last line, or it was cut. */
-static bool lacks_end(const char *path)
+/* ends: the last line does; else its writer was killed in it, or it was cut. */
+static int rows_read(struct reading *rd, bool ends, struct err *err)
 {
-	CLEANUP(xfclosep) FILE *f = door_fopen(path, "re");
+	struct err why = ERR_INIT;
+	int r = csv_next(rd->csv, &rd->fields, &rd->n, &why);
 
-	return f && fseek(f, -1, SEEK_END) == 0 && fgetc(f) != '\n';
-}
-
-static int rows_read(struct reading *rd, struct err *err)
-{
-	int r = csv_next(rd->csv, &rd->fields, &rd->n, err);
-
+	if (r < 0)
+		return err_set(err, -r, "%s: %s", rd->file->path, why.msg);
 	if (r == 0)
 		return err_set(err, EINVAL, "%s is no library_perf.csv: it is empty",
 			       rd->file->path);
-	if (r > 0)
-		r = columns_find(rd, err);
-	while (r >= 0 && (r = csv_next(rd->csv, &rd->fields, &rd->n, err)) > 0) {
+	r = columns_find(rd, err);
+	while (r >= 0 && (r = csv_next(rd->csv, &rd->fields, &rd->n, &why)) > 0) {
 		row_keep(rd);
 		r = row_read(rd, err);
+		if (r < 0)
+			return r;
 	}
-	if (r == 0 && rd->has_row && lacks_end(rd->file->path)) {
+	if (r == 0 && rd->has_row && !ends) {
 		rd->has_row = false;
 		bad(rd, "it has no end", NULL);
 	}
 	row_keep(rd);
-	return r;
+	if (r == 0 || !why.code)
+		return r;
+	if (!rd->file->rows)
+		return err_set(err, -r, "%s: %s", rd->file->path, why.msg);
+	if (!rd->file->bad++)
+		snprintf(rd->file->first_bad, sizeof(rd->file->first_bad),
+			 "%.120s; what follows it is not read", why.msg);
+	return 0;
 }
 
-int bench_tables_add(struct bench_tables *t, const char *path, struct err *err)
+int bench_tables_add(struct bench_tables *t, const char *path, const char *text, size_t n,
+		     struct err *err)
 {
-	struct reading rd = { .t = t };
+	struct reading rd = { .t = t, .csv = csv_open_mem(text, n) };
 	int r;
 
 	if (!t->texts)
 		t->texts = intern_new();
-	r = csv_open_file(path, &rd.csv, err);
-	if (r < 0)
-		return r;
 	VEC_PUSH(&t->files, ((struct bench_table_file){ .path = xstrdup(path) }));
 	rd.file = &t->files.v[t->files.nr - 1];
-	r = rows_read(&rd, err);
+	r = rows_read(&rd, n > 0 && text[n - 1] == '\n', err);
 	csv_free(rd.csv);
 	return r;
 }

@@ -30,7 +30,17 @@ code "a folder" 5 lc a.csv "$T"
 : >empty.csv
 code "an empty file" 5 lc a.csv empty.csv
 echo "$HEAD" >none.csv
-code "no rows" 2 lc none.csv none.csv
+code "no rows" 5 lc none.csv none.csv
+like "are named, with what writes them" "$(cat err)" "none.csv: no row of it can be compared"
+{ row one "$G" 100 10 0.1; row two "$G" 100 10 0.1; } | table >two.csv
+code "a gate does not open for a file without rows" 5 lc two.csv none.csv --gate
+code "nor for one whose rows are all damaged" 5 lc two.csv <(table <<<"x") --gate
+gzip -k two.csv && zstd -q two.csv || not_ok "compressed files" "gzip or zstd fails"
+code "compressed files" 0 lc two.csv.gz two.csv.zst --json
+is "are read as they are" "$(jq -c '[.rows[].verdict] | unique' out)" '["same"]'
+{ cat two.csv; head -c 4096 /dev/zero; } >zeros.csv
+code "zeros behind the rows" 6 lc two.csv zeros.csv
+like "cost what follows them alone" "$(cat err)" "zeros.csv: 1 damaged row is left out: line 4: NUL byte; what follows it is not read"
 
 # --- a comparison ---
 code "two files" 0 lc a.csv b.csv

@@ -112,9 +112,9 @@ code "what they lack" 0 lp others.csv -b cublas,cublaslt -o others_perf.csv
 is "has rows with reasons" "$(column others_perf.csv backend status reason key | grep '^cublas|' | cut -d'|' -f 2,3 | LC_ALL=C sort)" "unsupported|its sizes need 64-bit integers
 unsupported|no BLAS computes f8
 unsupported|no BLAS has c=f32 with a=f16
+unsupported|no BLAS has compute=f16 with a=f16
 unsupported|no BLAS has epilogue=RELU
-unsupported|no back end has compute=f16 with a=f16
-unsupported|no back end has the operation conv"
+unsupported|no BLAS has the operation conv"
 is "also in cuBLASLt" "$(column others_perf.csv backend status | grep -c '^cublaslt|unsupported')" 6
 
 # --- cache modes ---

@@ -219,7 +219,7 @@ static int compute_type(struct bench_key *k, struct bench_op *op, struct err *er
 	if (!v || real || op->tf32 ||
 	    !strcmp(v, bench_type_half(op->type) ? types[BENCH_F32].name : name))
 		return 0;
-	return err_set(err, ENOTSUP, "no back end has compute=%.20s with a=%s", v, name);
+	return err_set(err, ENOTSUP, "no BLAS has compute=%.20s with a=%s", v, name);
 }
 
 /* All matrices of a product are of one type. */
@@ -410,7 +410,7 @@ static int kind_of(struct bench_key *k, struct bench_op *op, struct err *err)
 			op->kind = (enum bench_kind)i;
 			return 0;
 		}
-	return err_set(err, ENOTSUP, "no back end has the operation %.40s", name);
+	return err_set(err, ENOTSUP, "no BLAS has the operation %.40s", name);
 }
 
 int bench_op_parse(const char *key, struct bench_op *ret, struct err *err)

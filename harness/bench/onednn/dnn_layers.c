@@ -55,7 +55,7 @@ static int forward_alone(struct bench_key *k, struct dnn_op *op, struct err *err
 	if (!prop)
 		return err_set(err, EINVAL, "the key has no prop");
 	if (!op->training && strcmp(prop, "forward_inference") != 0)
-		return err_set(err, ENOTSUP, "no back end makes %.30s of %.40s", prop,
+		return err_set(err, ENOTSUP, "this back end makes no %.30s of %.40s", prop,
 			       bench_key_operation(k));
 	return 0;
 }
@@ -128,7 +128,7 @@ static int pooling_of(struct bench_key *k, struct dnn_op *op, struct err *err)
 		return err_set(err, EINVAL, "the key has no alg");
 	if (strcmp(alg, "pooling_max") != 0 && strcmp(alg, "pooling_avg_include_padding") != 0 &&
 	    strcmp(alg, "pooling_avg_exclude_padding") != 0)
-		return err_set(err, ENOTSUP, "no back end has alg=%.40s", alg);
+		return err_set(err, ENOTSUP, "this back end has no alg=%.40s", alg);
 	snprintf(op->alg, sizeof(op->alg), "%s", alg);
 	TRY(dims_word(k, &dims, err));
 	TRY(dnn_pair(dims, "mb", 1, &mb, err) < 0 ? -EINVAL : 0);
@@ -161,10 +161,10 @@ static int flags_of(struct bench_key *k, struct dnn_op *op, struct err *err)
 		op->shift |= *at == 'H' || *at == 'S';
 		op->relu |= *at == 'R';
 		if (!strchr("GCHSR", *at))
-			return err_set(err, ENOTSUP, "no back end has flags=%.20s", flags);
+			return err_set(err, ENOTSUP, "this back end has no flags=%.20s", flags);
 	}
 	if (op->relu && op->training)
-		return err_set(err, ENOTSUP, "no back end has flag R in training");
+		return err_set(err, ENOTSUP, "this back end has no flag R in training");
 	return 0;
 }
 
@@ -233,7 +233,7 @@ static int softmax_of(struct bench_key *k, struct dnn_op *op, struct err *err)
 	op->kind = DNN_SOFTMAX;
 	op->log |= alg && !strcmp(alg, "softmax_log");
 	if (alg && !op->log && strcmp(alg, "softmax_accurate") != 0)
-		return err_set(err, ENOTSUP, "no back end has alg=%.40s", alg);
+		return err_set(err, ENOTSUP, "this back end has no alg=%.40s", alg);
 	snprintf(op->alg, sizeof(op->alg), op->log ? "softmax_log" : "softmax_accurate");
 	TRY(dims_word(k, &dims, err));
 	TRY(dims_list(dims, &op->of[DNN_SRC], err));
@@ -255,7 +255,7 @@ static int eltwise_of(struct bench_key *k, struct dnn_op *op, struct err *err)
 		return err_set(err, EINVAL, "the key has no alg");
 	snprintf(op->alg, sizeof(op->alg), "%s", alg);
 	if (strlen(alg) >= sizeof(op->alg) || dnn_eltwise(alg, 0, 0, 1, &ignored) < 0)
-		return err_set(err, ENOTSUP, "no back end has alg=%.40s", alg);
+		return err_set(err, ENOTSUP, "this back end has no alg=%.40s", alg);
 	TRY(bench_key_number(k, "alpha", 0, alpha, err));
 	TRY(bench_key_number(k, "beta", 0, beta, err));
 	op->alpha = (float)alpha[0];
@@ -283,8 +283,8 @@ int dnn_layer_of(struct bench_key *k, struct dnn_op *op, struct err *err)
 		TRY(layers[i].of(k, op, err));
 		TRY(dnn_words_with(k, op, 0, NULL, err));
 		if (op->posts)
-			return err_set(err, ENOTSUP, "no back end has post-operations of %s", name);
+			return err_set(err, ENOTSUP, "this back end has no post-operations of %s", name);
 		return dnn_work(op, 0, dnn_bytes_once(op), err);
 	}
-	return err_set(err, ENOTSUP, "no back end has the operation %.40s", name);
+	return err_set(err, ENOTSUP, "this back end has no operation %.40s", name);
 }

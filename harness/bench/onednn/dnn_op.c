@@ -71,7 +71,7 @@ static int scalar(struct bench_key *k, const char *name, double otherwise, float
 
 	*ret = (float)d[0];
 	if (r == 0 && d[1] != 0)
-		return err_set(err, ENOTSUP, "no back end has a complex %s", name);
+		return err_set(err, ENOTSUP, "this back end has no a complex %s", name);
 	return r;
 }
 
@@ -116,11 +116,11 @@ static int gemm_types(struct bench_key *k, struct dnn_op *op, struct err *err)
 	TRY(dnn_word_type(b ? b : a, &t[DNN_SRC].type, err));
 	TRY(dnn_word_type(d ? d : c ? c : a, &t[DNN_DST].type, err));
 	if (c && d && strcmp(c, d) != 0)
-		return err_set(err, ENOTSUP, "no back end reads C as %.20s and writes %.20s", c, d);
+		return err_set(err, ENOTSUP, "this back end does not read C as %.20s and write %.20s", c, d);
 	whole = dnn_type_size(t[DNN_WEI].type) == 1;
 	sum = whole ? "i32" : t[DNN_WEI].type == DNN_F64 ? "f64" : "f32";
 	if (compute && strcmp(compute, sum) != 0)
-		return err_set(err, ENOTSUP, "oneDNN does not compute %.20s in %.20s", a, compute);
+		return err_set(err, ENOTSUP, "this back end does not compute %.20s in %.20s", a, compute);
 	return 0;
 }
 
@@ -139,7 +139,7 @@ static int gemm_scalars(struct bench_key *k, struct dnn_op *op, float beta, stru
 	const char *v = bench_key_word(k, "epilogue");
 
 	if (v && strcmp(v, "none") != 0 && strcmp(v, "DEFAULT") != 0)
-		return err_set(err, ENOTSUP, "no back end has epilogue=%.40s", v);
+		return err_set(err, ENOTSUP, "this back end has no epilogue=%.40s", v);
 	if (beta != 0)
 		op->post[op->posts++] = (struct dnn_post){ .sum = true, .scale = beta };
 	return dnn_words_with(k, op, 0, NULL, err);
@@ -162,7 +162,7 @@ static int gemm_of(struct bench_key *k, struct dnn_op *op, struct err *err)
 	TRY(bench_key_int(k, "ldc", -1, &c, err));
 	TRY(bench_key_int(k, "ldd", c, &d, err));
 	if (c >= 0 && c != d && beta != 0)
-		return err_set(err, ENOTSUP, "no back end reads C and writes D");
+		return err_set(err, ENOTSUP, "this back end does not read C and write D");
 	bench_key_word(k, "stride_c");
 	ldc = bench_key_word(k, "ldd") ? "ldd" : "ldc";
 	stride_c = bench_key_word(k, "stride_d") ? "stride_d" : "stride_c";
@@ -193,7 +193,7 @@ static int direction_of(struct bench_key *k, struct dnn_op *op, struct err *err)
 	else if (prop && !strcmp(prop, "backward_weights"))
 		op->direction = DNN_BWD_WEIGHTS;
 	else
-		return err_set(err, prop ? ENOTSUP : EINVAL, "no back end has prop=%.40s",
+		return err_set(err, prop ? ENOTSUP : EINVAL, "this back end has no prop=%.40s",
 			       prop ? prop : "");
 	return 0;
 }
@@ -291,7 +291,7 @@ static int conv_layouts(const struct strvec *parts, struct dnn_op *op, struct er
 		if (tag_of_letters(word, op->spatial, groups, tag))
 			word = tag;
 		else if (parts->nr == 1)
-			return err_set(err, ENOTSUP, "no back end makes the layout %.60s of all",
+			return err_set(err, ENOTSUP, "this back end makes no layout %.60s of all",
 				       word);
 		TRY(dnn_word_layout(word, &op->of[roles[i]], err));
 	}
@@ -306,7 +306,7 @@ static int conv_words_of_layout(struct bench_key *k, struct dnn_op *op, struct s
 	if (layout)
 		strvec_split(parts, layout, ".,-");
 	if (layout && parts->nr != 1 && parts->nr != 3)
-		return err_set(err, ENOTSUP, "no back end makes the layout %.60s", layout);
+		return err_set(err, ENOTSUP, "this back end makes no layout %.60s", layout);
 	op->grouped = op->groups > 1 ||
 		      (parts->nr == 3 && tag_dims(parts->v[1]) == (size_t)op->spatial + 3);
 	return 0;
@@ -319,13 +319,13 @@ static int conv_direction(struct bench_key *k, struct dnn_op *op, struct err *er
 
 	op->transposed = mode && !strcmp(mode, "transposed");
 	if (mode && !op->transposed)
-		return err_set(err, ENOTSUP, "no back end has mode=%.20s", mode);
+		return err_set(err, ENOTSUP, "this back end has no mode=%.20s", mode);
 	for (size_t i = 0; dir && i < ARRAY_LEN(names); i++)
 		if (!strcmp(dir, names[i])) {
 			op->direction = (enum dnn_direction)i;
 			return 0;
 		}
-	return err_set(err, dir ? ENOTSUP : EINVAL, "no back end makes dir=%.40s in one call",
+	return err_set(err, dir ? ENOTSUP : EINVAL, "this back end makes no dir=%.40s in one call",
 		       dir ? dir : "");
 }
 
@@ -510,7 +510,7 @@ int dnn_op_parse(const char *key, struct dnn_op *ret, struct err *err)
 	TRY(op_of(&k, &op, err));
 	left = bench_key_unused(&k);
 	if (left)
-		return err_set(err, ENOTSUP, "no back end has a word for %.40s", left);
+		return err_set(err, ENOTSUP, "this back end has no a word for %.40s", left);
 	*ret = op;
 	return 0;
 }

@@ -39,7 +39,7 @@ int dnn_word_type(const char *word, enum dnn_type *ret, struct err *err)
 			*ret = (enum dnn_type)i;
 			return 0;
 		}
-	return err_set(err, ENOTSUP, "no back end computes %.20s", word);
+	return err_set(err, ENOTSUP, "this back end does not compute %.20s", word);
 }
 
 int dnn_word_size(struct bench_key *k, const char *name, int64_t otherwise, int64_t min,
@@ -174,17 +174,17 @@ int dnn_word_layout(const char *word, struct dnn_tensor *t, struct err *err)
 				return r;
 			t->strided = true;
 		} else if (!(i > 0 && !strcmp(p, "p"))) {
-			return err_set(err, ENOTSUP, "no back end makes the layout %.60s", word);
+			return err_set(err, ENOTSUP, "this back end makes no layout %.60s", word);
 		}
 	}
 	if (any) {
 		t->tag[0] = 0;
 		t->strided = false;
 	} else if (!t->tag[0]) {
-		return err_set(err, ENOTSUP, "no back end makes the layout %.60s", word);
+		return err_set(err, ENOTSUP, "this back end makes no layout %.60s", word);
 	}
 	if (t->strided && strcspn(t->tag, "ABCDEFGHIJKL") < strlen(t->tag))
-		return err_set(err, ENOTSUP, "no back end makes strides of blocks: %.60s", word);
+		return err_set(err, ENOTSUP, "this back end makes no strides of blocks: %.60s", word);
 	return 0;
 }
 
@@ -245,7 +245,7 @@ static int post_of(const char *text, struct dnn_op *op, struct err *err)
 
 	strvec_split(&parts, text, ":");
 	if (op->posts == DNN_POSTS_MAX || !parts.nr)
-		return err_set(err, ENOTSUP, "no back end has the post-operations %.60s", text);
+		return err_set(err, ENOTSUP, "this back end has no post-operations %.60s", text);
 	p.sum = !strcmp(parts.v[0], "sum");
 	if (p.sum) {
 		to[0] = &p.scale;
@@ -253,7 +253,7 @@ static int post_of(const char *text, struct dnn_op *op, struct err *err)
 	}
 	snprintf(p.alg, sizeof(p.alg), "%s", parts.v[0]);
 	if ((!p.sum && dnn_eltwise(p.alg, 0, 0, 1, &ignored) < 0) || parts.nr > most)
-		return err_set(err, ENOTSUP, "no back end has the post-operation %.60s", text);
+		return err_set(err, ENOTSUP, "this back end has no post-operation %.60s", text);
 	for (size_t i = 1; r == 0 && i < parts.nr; i++)
 		r = number_of(parts.v[i], to[i - 1], err);
 	op->post[op->posts++] = p;
@@ -300,7 +300,7 @@ static int with_word(const char *w, struct dnn_op *op, int64_t bias, char *out, 
 		snprintf(out, 80, "%s", w + strlen("out:"));
 		return 0;
 	}
-	return err_set(err, ENOTSUP, "no back end has with=%.60s", w);
+	return err_set(err, ENOTSUP, "this back end has no with=%.60s", w);
 }
 
 int dnn_words_with(struct bench_key *k, struct dnn_op *op, int64_t bias, char *out, struct err *err)

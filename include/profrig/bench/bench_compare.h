@@ -23,16 +23,16 @@
  *
  * Between files (and rows that `lib perf` added later) the machine may have changed, which no
  * interval within a file shows: other work takes caches, a part of a core, a part of the clock. The
- * square of the share of the machine that it had (`others`) times BENCH_OTHERS_ERROR is added to
- * the relative standard error of both means. It is a measured figure: on two processors, of which
+ * square of the share of the machine that it had (`others`) times BENCH_OTHERS_ERROR is a further
+ * relative error of both means. It is a measured figure: on two processors, of which
  * others had 85 to 95 %, means of files of one library scattered by 8 to 25 %. Where others have
  * little, the fastest blocks are free of them.
  *
  * On one kind of device the loops beside the blocks (bench_speed.h) tell how its speed differs
  * between two such measurements: d, the larger one of the logarithms of the ratios of clock and
  * loop. A call that waits for memory feels nothing of it, one that computes in registers all, so
- * d/√3 (what a share between 0 and 1 gives on the average, squared) is added to B's relative
- * standard error.
+ * d/√3 (what a share between 0 and 1 gives on the average, squared) is one of B's. Such errors
+ * widen the interval of the ratio: half of it, h, becomes √(h² + (z·e)²).
  *
  * A difference is believed when the interval, the fastest blocks, which other work on the machine
  * disturbs least, and the median block differ in the same direction by more than half of the
@@ -80,7 +80,8 @@ struct bench_pair {
 	bool paired;               /* by processes that were alive together */
 	bool clocks;               /* of one measurement: they differ */
 	double speed;              /* d above; 0: together, on other devices, or not known */
-	struct contrast_mean m[2]; /* A's and B's, with the errors described above */
+	double extra;              /* relative error between files, of the ratio */
+	struct contrast_mean m[2]; /* A's and B's, with their own errors */
 	struct contrast c;
 	double p_adj;
 	enum bench_verdict verdict;

@@ -2,19 +2,21 @@
  * bench_tables: files library_perf.csv, read back (bench_rows.h writes them).
  *
  *	struct bench_tables t = BENCH_TABLES_INIT;
- *	bench_tables_add(&t, "A.csv", err); bench_tables_add(&t, "B.csv", err);
+ *	bench_tables_add(&t, "A.csv", text, n, err); bench_tables_add(&t, "B.csv", …);
  *	… t.sides, t.rows …
  *	bench_tables_release(&t);
  *
  * Columns are found by their names, in any order; those that are not known are ignored and those
  * that an earlier profrig did not write are unknown. A file and a back end in it are a side, in the
- * order in which they first appear; the same file given twice is two. Of several rows of a side
+ * order in which they first appear, in damaged rows too; the same file given twice is two. Of several rows of a side
  * with one key, cache mode and number of threads the last one counts, as `lib perf --again` adds
  * rows.
  *
  * A row that is damaged (another number of cells, a number that is none or cannot be, an unknown
  * status, a cell above BENCH_CELL_MAX, a last line without an end) is left out, counted, and the
- * first one of each file is remembered with its line.
+ * first one of each file is remembered with its line. What stands behind a line that ends the CSV
+ * (a NUL byte, a quote without an end) is damaged as one row; in front of the first row it is an
+ * error.
  *
  * Texts are borrowed from the tables.
  */
@@ -53,7 +55,7 @@ struct bench_table_side {
 
 struct bench_table_file {
 	char *path;
-	size_t bad; /* rows */
+	size_t rows, bad; /* bad: not among them */
 	char first_bad[200];
 };
 
@@ -70,10 +72,11 @@ struct bench_tables {
 /* clang-format on */
 
 /*
- * -EINVAL: it is no library_perf.csv, or no CSV; -E2BIG: more rows or sides than the limits; or it
- * cannot be read. Rows that were read before stay.
+ * The text of a file; path is for messages. -EINVAL: it is no library_perf.csv, or no CSV; -E2BIG:
+ * more rows or sides than the limits. Rows that were read before stay.
  */
-int bench_tables_add(struct bench_tables *t, const char *path, struct err *err);
+int bench_tables_add(struct bench_tables *t, const char *path, const char *text, size_t n,
+		     struct err *err);
 void bench_tables_release(struct bench_tables *t);
 
 /* The row of this key that counts; NULL: there is none. */

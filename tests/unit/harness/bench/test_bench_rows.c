@@ -67,7 +67,7 @@ TEST_IN(appends_and_goes_on, dir)
 	CLEANUP(xfreep) char *text = NULL;
 
 	opened(path, &rows);
-	assert_false(bench_rows_have(&rows, &c, "x-serial"));
+	assert_int_equal(bench_rows_status(&rows, &c, "x-serial"), BENCH_ROW_NONE);
 	assert_int_equal(bench_rows_add(&rows, &r, NULL), 0);
 	bench_rows_close(&rows);
 	text = test_get(dir, "p.csv");
@@ -75,14 +75,14 @@ TEST_IN(appends_and_goes_on, dir)
 			    "rocblas,./x -f gemm,x-serial,a cpu,3,0,,,,,,,,skipped,\"why, so\"," KEY
 			    ",,,2,warm,uniform,host,,,,,,,,,,,\n");
 	opened(path, &rows);
-	assert_true(bench_rows_have(&rows, &c, "x-serial"));
-	assert_false(bench_rows_have(&rows, &c, "x-openmp"));
+	assert_int_equal(bench_rows_status(&rows, &c, "x-serial"), BENCH_SKIPPED);
+	assert_int_equal(bench_rows_status(&rows, &c, "x-openmp"), BENCH_ROW_NONE);
 	bench_rows_close(&rows);
 	assert_int_equal(bench_rows_open(path, "", BENCH_COLD, 2, &rows, NULL), 0);
-	assert_false(bench_rows_have(&rows, &c, "x-serial"));
+	assert_int_equal(bench_rows_status(&rows, &c, "x-serial"), BENCH_ROW_NONE);
 	bench_rows_close(&rows);
 	assert_int_equal(bench_rows_open(path, "", BENCH_WARM, 1, &rows, NULL), 0);
-	assert_false(bench_rows_have(&rows, &c, "x-serial"));
+	assert_int_equal(bench_rows_status(&rows, &c, "x-serial"), BENCH_ROW_NONE);
 	bench_rows_close(&rows);
 }
 
@@ -127,13 +127,13 @@ TEST_IN(goes_on_with_an_earlier_file, dir)
 		strbuf_addch(&after, '\n');
 		test_put(dir, "p.csv", textf("%sx,y,torn", before));
 		opened(path, &rows);
-		assert_true(bench_rows_have(&rows, &c, "one"));
+		assert_true(bench_rows_status(&rows, &c, "one") != BENCH_ROW_NONE);
 		assert_int_equal(bench_rows_add(&rows, &r, NULL), 0);
 		bench_rows_close(&rows);
 		text = test_get(dir, "p.csv");
 		assert_string_equal(text, after.buf);
 		opened(path, &rows);
-		assert_true(bench_rows_have(&rows, &other, "two"));
+		assert_true(bench_rows_status(&rows, &other, "two") != BENCH_ROW_NONE);
 		bench_rows_close(&rows);
 		/* rows of both kinds in one file */
 		test_put(dir, "p.csv",
@@ -275,7 +275,7 @@ TEST_IN(formulas, dir)
 	assert_lacks(text, ",=cmd", ",+end", "\r");
 	opened(in_dir(dir, "p.csv"), &rows);
 	for (size_t i = 0; i < set.v.nr; i++)
-		assert_true(bench_rows_have(&rows, &set.v.v[i], "+end"));
+		assert_true(bench_rows_status(&rows, &set.v.v[i], "+end") != BENCH_ROW_NONE);
 	bench_rows_close(&rows);
 	bench_set_release(&set);
 }

@@ -59,8 +59,11 @@ static struct chosen choose(const char *dir, const struct line *l, size_t nr,
 {
 	struct chosen c = { .t = BENCH_TABLES_INIT };
 
+	CLEANUP(xfreep) char *text = NULL;
+
 	table_put(dir, "p.csv", l, nr);
-	assert_int_equal(bench_tables_add(&c.t, in_dir(dir, "p.csv"), NULL), 0);
+	text = test_get(dir, "p.csv");
+	assert_int_equal(bench_tables_add(&c.t, "p.csv", text, strlen(text), NULL), 0);
 	c.r = bench_tuning_choose(&c.t, form, &c.u, &c.err);
 	return c;
 }
