@@ -21,7 +21,7 @@
 
 #define ARGS_MAX 64
 #define PREFIX "rocblas_"
-#define NAME_LENGTH ((size_t)64)   /* a longer one is none of a function */
+#define NAME_LENGTH ((size_t)63)   /* a longer one is none of a function */
 #define BEFORE_FIELD ((size_t)512) /* how far behind a name the field of the atomics may be */
 
 struct trace_state {
@@ -96,7 +96,7 @@ static bool trace_starts(struct text_slice line, size_t at)
 	struct text_slice f = function_at(line, at), args = { f.p + f.n, 0 };
 
 	args.n = (size_t)(line.p + line.n - args.p);
-	if (args.n < 2 || *args.p != ',' || slice_blank(args.p[1]))
+	if (f.n == 0 || args.n < 2 || *args.p != ',' || slice_blank(args.p[1]))
 		return false;
 	args.p++, args.n--;
 	return at == 0 || !name_char(line.p[at - 1]) || arguments_begin(f, args);
@@ -232,7 +232,7 @@ static enum record_is trace_parse(struct text_slice text, struct library_key *k)
 {
 	struct text_slice args[ARGS_MAX], f = function_at(text, 0), tail = atomics_field(text);
 	struct blas_name name = blas_name(f.p, f.n);
-	char operation[64] = "";
+	char operation[NAME_LENGTH + 1] = "";
 	enum record_is is;
 	size_t n;
 
@@ -242,8 +242,7 @@ static enum record_is trace_parse(struct text_slice text, struct library_key *k)
 	n = args_split(text, args, ARGS_MAX);
 	if (n > ARGS_MAX || n < 2)
 		return RECORD_TORN;
-	if (f.n < sizeof(operation))
-		memcpy(operation, f.p, f.n);
+	memcpy(operation, f.p, f.n);
 	is = args_key(&name, args + 1, n - 1, operation, k);
 	if (is == RECORD_FOREIGN)
 		is = raw_key(&name, args + 1, n - 1, tail.n > 0, operation, k);

@@ -1,4 +1,4 @@
-#include "library_test.h"
+#include "library_mangle.h"
 
 #include "profrig/base/strbuf.h"
 
@@ -244,8 +244,8 @@ TEST(trace_glued)
 		{ TRACE "rocblas_set_stream,0x1" TAIL, 1, 0, 0, 0, 0, SGEMM_KEY },
 		{ "my_rocblas_sgemm(N,T,64)\nlibrocblas_foo\nlibrocblas_foo,5,6\n"
 		  "my_rocblas_sgemm,12,34.5\nmy_rocblas_sgemm, N, T, 64\n"
-		  "my_rocblas_sgemm,my_rocblas_dgemm\nsee rocblas_foo,bar\n",
-		  0, 0, 0, 0, 7, NULL },
+		  "my_rocblas_sgemm,my_rocblas_dgemm\nsee rocblas_foo,bar\nrocblas_,8,0x1,8\n",
+		  0, 0, 0, 0, 8, NULL },
 	};
 
 	expect_counts(cases, ARRAY_LEN(cases));
@@ -432,4 +432,12 @@ TEST(names_of_bench_functions)
 		if (strcmp(l.calls->rows.v[0].operation, cases[i].operation) != 0)
 			ROW_FAIL(i, "%s", l.calls->rows.v[0].operation);
 	}
+}
+
+TEST(mangled)
+{
+	assert_survives(TRACE TRACE
+			"\n" ZGEMM "rocblas_strtri,U,N,8,0x1,8,0x2,8" TAIL
+			"rocblas_strsm_strided_batched,L,U,N,N,8,4,1,0x1,8,64,0x2,8,32,3\n",
+			4);
 }
