@@ -16,8 +16,18 @@
  */
 enum record_is args_key(const struct blas_name *name, const struct text_slice *args, size_t nr,
 			const char *operation, struct library_key *k);
+/* The names of the arguments, "ta tb m n …"; NULL: they are not known. */
+const char *args_of(const struct blas_name *name);
 
-/* Splits "a,b,c" at commas; returns the count, at most max + 1 when there are more. */
+/* "f8_f8_f32": types of both factors, as they are computed with, and of the sum. */
+bool type_is_composite(struct text_slice v);
+/* A complex scalar as a key has it: "2", "2+1i", or "2" where the other part is no number. */
+void complex_fmt(char buf[32], const char *re, const char *im);
+
+/*
+ * Splits "a,b,(c,d)" at commas outside of brackets; returns the count, at most max + 1 when there
+ * are more.
+ */
 size_t args_split(struct text_slice text, struct text_slice *ret, size_t max);
 
 #endif

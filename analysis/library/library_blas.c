@@ -15,6 +15,7 @@ enum blas_work {
 	WORK_SQUARE, /* factor · n · n */
 	WORK_RANK_K, /* factor · n · n · k */
 	WORK_SIDE,   /* factor · m · n · side */
+	WORK_LU,     /* factor · n³ / 3, or what that is for m rows */
 };
 
 /* clang-format off */
@@ -40,7 +41,12 @@ static const struct blas_function {
 	{ "herkx", WORK_RANK_K, 1, 2 },
 	{ "gemmt", WORK_RANK_K, 1, 2 },
 	{ "symm", WORK_SIDE, 2, 3 }, { "hemm", WORK_SIDE, 2, 3 }, { "trmm", WORK_SIDE, 1, 2 },
-	{ "trsm", WORK_SIDE, 1, 2 },
+	{ "trsm", WORK_SIDE, 1, 2 }, { "getrf", WORK_LU, 2, 2 },
+};
+/* Names whose first letter is that of a type; the work is not counted. */
+static const char *const unmeasured[] = {
+	"gemm", "gemm3m", "geam", "dgmm", "trtri", "gbmv", "sbmv", "hbmv", "spmv", "hpmv", "spr",
+	"hpr", "spr2", "hpr2", "tbmv", "tbsv", "tpmv", "tpsv", "rotg", "rotm", "rotmg",
 };
 /* clang-format on */
 
@@ -96,6 +102,15 @@ static const struct blas_function *function_find(const char *name)
 	return NULL;
 }
 
+/* Of a matrix m·n with p the smaller and q the larger side: p²·(3q - p); of a square one 2·n³. */
+static library_sum lu_of(const struct blas *b)
+{
+	int64_t m = b->m == DIM_NONE ? b->n : b->m;
+	int64_t p = m < b->n ? m : b->n, q = m < b->n ? b->n : m;
+
+	return work_mul(work_mul(work_mul(1, p), p), 3 * q - p);
+}
+
 static int64_t side_of(const struct blas *b)
 {
 	return b->side == 'R' || b->side == 'r' ? b->n : b->m;
@@ -118,6 +133,9 @@ static library_sum elements(const struct blas_function *f, const struct blas *b)
 	case WORK_SIDE:
 		return work_mul(work_mul(1, side_of(b)), side_of(b)) / 2 +
 		       work_mul(work_mul((library_sum)f->vectors, b->m), b->n);
+	case WORK_LU:
+		return work_mul(work_mul((library_sum)f->vectors, b->m == DIM_NONE ? b->n : b->m),
+				b->n);
 	}
 	return 0;
 }
@@ -137,6 +155,8 @@ static library_sum flops_of(const struct blas_function *f, const struct blas *b)
 		return work_mul(work_mul(one, b->n), b->k);
 	case WORK_SIDE:
 		return work_mul(work_mul(one, b->m), side_of(b));
+	case WORK_LU:
+		return lu_of(b) / 3;
 	}
 	return 0;
 }
@@ -176,7 +196,7 @@ static void blas_words(const struct blas *b, struct library_key *k)
 {
 	letter_word(k, "side", b->side);
 	letter_word(k, "uplo", b->uplo);
-	letter_word(k, "trans", b->trans == 'C' && !b->type->complex ? 'T' : b->trans);
+	letter_word(k, "trans", b->trans == 'C' && b->type && !b->type->complex ? 'T' : b->trans);
 	letter_word(k, "diag", b->diag);
 	key_int(k, "m", b->m);
 	key_int(k, "n", b->n);
@@ -185,7 +205,7 @@ static void blas_words(const struct blas *b, struct library_key *k)
 		key_int(k, "batch", b->batch);
 	if (b->pointers)
 		key_word(k, "by", "pointers");
-	key_word(k, "type", b->type->name);
+	key_word(k, "type", b->type ? b->type->name : "");
 	key_int(k, "lda", b->lda);
 	key_int(k, "ldb", b->ldb);
 	key_int(k, "ldc", b->ldc);
@@ -204,17 +224,18 @@ static void blas_words(const struct blas *b, struct library_key *k)
 
 enum record_is blas_key(const struct blas *b, const char *operation, struct library_key *k)
 {
-	const struct blas_function *f = function_find(b->function);
+	const struct blas_function *f = b->type ? function_find(b->function) : NULL;
 	library_sum flops, bits;
 
-	if (!b->type || !b->function[0] || (f && !has_sizes(f, b)))
+	if ((!b->type && !b->untyped) || !b->function[0] || (f && !has_sizes(f, b)))
 		return RECORD_TORN;
 	if (!sizes_are_sane(b, k))
 		return RECORD_BAD;
 	key_begin(k, b->function, operation);
 	blas_words(b, k);
-	strbuf_addf(&k->common, "%s %s %lld %lld %lld %lld", b->function, b->type->name,
-		    (long long)b->m, (long long)b->n, (long long)b->k, (long long)b->batch);
+	strbuf_addf(&k->common, "%s %s %lld %lld %lld %lld", b->function,
+		    b->type ? b->type->name : "", (long long)b->m, (long long)b->n, (long long)b->k,
+		    (long long)b->batch);
 	if (!f)
 		return RECORD_CALL;
 	k->inexact = f->work == WORK_VECTOR ? b->incx == DIM_NONE : b->lda == DIM_NONE;
@@ -236,7 +257,55 @@ static bool tail_cut(char *name, const char *tail)
 
 static bool is_function(const char *name)
 {
-	return function_find(name) || !strcmp(name, "gemm") || !strcmp(name, "gemm3m");
+	for (size_t i = 0; i < ARRAY_LEN(unmeasured); i++)
+		if (!strcmp(unmeasured[i], name))
+			return true;
+	return function_find(name) != NULL;
+}
+
+/* "isamax" → iamax, "scnrm2" → nrm2 of c, "csscal" → scal: the letter is not the first alone. */
+static bool name_of_two_letters(struct blas_name *b)
+{
+	static const struct {
+		const char *name, *function;
+		char letter;
+	} names[] = {
+		{ "scnrm2", "nrm2", 'c' }, { "dznrm2", "nrm2", 'z' }, { "scasum", "asum", 'c' },
+		{ "dzasum", "asum", 'z' }, { "csscal", "scal", 'c' }, { "zdscal", "scal", 'z' },
+		{ "csrot", "rot", 'c' },   { "zdrot", "rot", 'z' },
+	};
+	const char *s = b->function;
+
+	if (s[0] == 'i' && s[1] && strchr("sdcz", s[1]) &&
+	    (!strcmp(s + 2, "amax") || !strcmp(s + 2, "amin"))) {
+		b->letter = s[1];
+		memmove(b->function + 1, s + 2, strlen(s + 2) + 1);
+		return true;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (!strcmp(names[i].name, s)) {
+			b->letter = names[i].letter;
+			memcpy(b->function, names[i].function, strlen(names[i].function) + 1);
+			return true;
+		}
+	return false;
+}
+
+/* Cuts the letter of the type off a function's name; "bf" of bfloat16 are two. */
+static void letter_cut(struct blas_name *b)
+{
+	size_t n = b->function[0] == 'b' && b->function[1] == 'f' ? 2 : 1;
+
+	if (is_function(b->function) || name_of_two_letters(b))
+		return;
+	if (!b->function[0] || !is_function(b->function + n))
+		return;
+	if (n == 2)
+		b->type = element_type("bf16", 4);
+	else if (strchr("sdczh", b->function[0]))
+		b->letter = b->function[0];
+	if (b->letter || b->type)
+		memmove(b->function, b->function + n, strlen(b->function + n) + 1);
 }
 
 struct blas_name blas_name(const char *s, size_t n)
@@ -252,15 +321,15 @@ struct blas_name blas_name(const char *s, size_t n)
 		b.wide |= cut;
 		if (tail_cut(b.function, "_ex") || tail_cut(b.function, "_ex3"))
 			cut = b.ex = true;
-		if (tail_cut(b.function, "_strided_batched"))
+		if (tail_cut(b.function, "_strided_batched") ||
+		    tail_cut(b.function, "_batch_strided"))
 			cut = b.batched = b.strided = true;
 		if (tail_cut(b.function, "_batched"))
 			cut = b.batched = true;
 	} while (cut);
-	if (!is_function(b.function) && b.function[0] && strchr("sdczh", b.function[0]) &&
-	    is_function(b.function + 1)) {
-		b.letter = b.function[0];
-		memmove(b.function, b.function + 1, strlen(b.function));
-	}
+	letter_cut(&b);
+	if (b.letter)
+		b.type = element_type(&b.letter, 1);
+	b.known = is_function(b.function);
 	return b;
 }

@@ -63,13 +63,25 @@ static bool name_char(char c)
 	       c == '_' || c == '.' || c == '[' || c == ']';
 }
 
+/*
+ * Whether a line of a block goes on as no other text does. In front of that a prefix need not end
+ * in a blank ("<stderr>:i!  m: type=int; …"); other text has the end of a word there ("hi! a: x").
+ */
+static bool line_is_certain(struct text_slice name, struct text_slice rest)
+{
+	return slice_begins(rest, ": type=") || slice_begins(rest, ": location=") ||
+	       (slice_is(name, "Process") && slice_begins(rest, "=")) ||
+	       (slice_is(name, "Time") && slice_begins(rest, ": 2")) ||
+	       (slice_is(name, "COMPILED") && slice_begins(rest, " WITH:"));
+}
+
 /* "i!  name: …", "i!Process=…", "i! COMPILED WITH: …". */
 static bool block_starts(struct text_slice line, size_t at)
 {
+	bool glued = at > 0 && !slice_blank(line.p[at - 1]);
+	struct text_slice name, rest;
 	size_t i = at + 2;
 
-	if (at > 0 && !slice_blank(line.p[at - 1]))
-		return false;
 	if (line.p[at] < 'a') {
 		struct text_slice library = { line.p + at + 3, line.n - at - 3 };
 
@@ -83,8 +95,11 @@ static bool block_starts(struct text_slice line, size_t at)
 		i++;
 	if (i == at || i == line.n)
 		return false;
-	return line.p[i] == ':' || line.p[i] == '=' ||
-	       slice_begins((struct text_slice){ line.p + i, line.n - i }, " WITH:");
+	name = (struct text_slice){ line.p + at, i - at };
+	rest = (struct text_slice){ line.p + i, line.n - i };
+	if (glued)
+		return line_is_certain(name, rest);
+	return *rest.p == ':' || *rest.p == '=' || slice_begins(rest, " WITH:");
 }
 
 /* ---- blocks ---- */
@@ -171,7 +186,7 @@ static void block_open(struct library_log *log, struct block_state *s, const str
 	s->library = r->text.n > 5 && r->text.p[5] == 'B' ? BLOCK_CUBLAS : BLOCK_CUDNN;
 	s->args = s->depth = 0;
 	s->line = r->line;
-	s->torn = f.n == 0 || r->cut;
+	s->torn = f.n == 0; /* else " called:" ends it, whatever is glued to that */
 	library_log_facts(log, &s->facts);
 	raw_add(s, r->text);
 	strbuf_addstr(&s->text, s->library == BLOCK_CUBLAS ? "cuBLAS " : "cuDNN ");
@@ -213,7 +228,9 @@ static void block_close(struct library_log *log, struct block_state *s, struct t
 		num_i64(tid.p, tid.n, &s->facts.tid);
 	if (s->library == BLOCK_CUBLAS && s->args == 0 && !s->argued[BLOCK_CUBLAS])
 		strbuf_addstr(&s->text, "bare\n");
-	if (mode.n > 0 && !cut && !slice_is(mode, "CUBLAS_DEFAULT_MATH")) {
+	if (cut && (mode.n < 5 || memcmp(mode.p + mode.n - 5, "_MATH", 5) != 0))
+		mode.n = 0;
+	if (mode.n > 0 && !slice_is(mode, "CUBLAS_DEFAULT_MATH")) {
 		strbuf_addstr(&s->text, " MathMode: type=cublasMath_t; val=");
 		strbuf_add(&s->text, mode.p, mode.n);
 		strbuf_addch(&s->text, '\n');

@@ -20,7 +20,7 @@
  * has all sizes. Arguments outside of a block, and twice the same argument in one, come from ranks
  * that write at the same time, or from a lost beginning: torn. The first line of a block is counted
  * as what the block is, the others as information. Each line may have other text in front (stamps
- * of a build server).
+ * of a build server, a launcher's prefix, a progress bar).
  *
  * cuDNN 9 ("v91200 46") logs a second block of each call, which has its status alone.
  *

@@ -110,6 +110,7 @@ struct blas {
 	char function[48]; /* without the letter of its type: "gemv", "trsm" */
 	const struct element_type *type;
 	char side, uplo, trans, diag; /* 0: none */
+	bool untyped;                 /* the log does not tell the type: work is unknown */
 	int64_t m, n, k, batch;
 	int64_t lda, ldb, ldc, incx, incy;
 	int64_t stride_a, stride_b, stride_c, stride_x, stride_y;
@@ -126,10 +127,13 @@ enum record_is blas_key(const struct blas *b, const char *operation, struct libr
 void blas_row_major(struct blas *b);
 /*
  * "sgemm_strided_batched_64" → letter 's', function "gemm", batched; "gemm_ex" → letter 0. letter:
- * first of the types s d c z h, by which a function of BLAS begins.
+ * first of the types s d c z h, by which a function of BLAS begins, or which stands inside of its
+ * name: "isamax", "scnrm2".
  */
 struct blas_name {
 	char letter;
+	const struct element_type *type; /* by the letter, or "bf"; NULL */
+	bool known;                      /* function is one of BLAS */
 	char function[48];
 	bool ex, batched, strided, wide; /* wide: 64-bit integers */
 	bool row_major;                  /* by the caller: blas_name does not tell */

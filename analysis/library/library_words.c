@@ -7,6 +7,8 @@
 
 static bool word_is_option(struct text_slice w)
 {
+	if (slice_is(w, "-nan") || slice_is(w, "-inf"))
+		return false;
 	return w.n > 1 && w.p[0] == '-' && !(w.p[1] >= '0' && w.p[1] <= '9') && w.p[1] != '.';
 }
 

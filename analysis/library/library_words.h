@@ -30,8 +30,8 @@ struct library_words {
 };
 
 /*
- * A word that begins with '-' and is no number ("-1", "-.5") is an option; the word behind it, if
- * it is no option, its value.
+ * A word that begins with '-' and is no number ("-1", "-.5", "-inf") is an option; the word behind
+ * it is its value, if it is no option.
  */
 void words_split(struct library_words *w, struct text_slice text);
 /* The value of an option by its short or long name (NULL: it has one), marked as used; NULL: it is

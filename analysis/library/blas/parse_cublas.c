@@ -41,32 +41,6 @@ static bool tail_cut(struct text_slice *t, const char *tail)
 	return true;
 }
 
-/* "isamax" → iamax, "scnrm2" → nrm2 of c, "csscal" → scal: the letter is not the first alone. */
-static bool name_of_two_letters(struct blas_name *b, const char *s)
-{
-	static const struct {
-		const char *name, *function;
-		char letter;
-	} names[] = {
-		{ "scnrm2", "nrm2", 'c' }, { "dznrm2", "nrm2", 'z' }, { "scasum", "asum", 'c' },
-		{ "dzasum", "asum", 'z' }, { "csscal", "scal", 'c' }, { "zdscal", "scal", 'z' },
-		{ "csrot", "rot", 'c' },   { "zdrot", "rot", 'z' },
-	};
-
-	if (s[0] == 'i' && (!strcmp(s + 2, "amax") || !strcmp(s + 2, "amin"))) {
-		b->letter = s[1];
-		memcpy(b->function, s[4] == 'a' ? "iamax" : "iamin", 6);
-		return true;
-	}
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (!strcmp(names[i].name, s)) {
-			b->letter = names[i].letter;
-			memcpy(b->function, names[i].function, strlen(names[i].function) + 1);
-			return true;
-		}
-	return false;
-}
-
 static void operation_add(char *to, size_t size, const char *tail)
 {
 	size_t n = strlen(to), m = strlen(tail);
@@ -98,9 +72,8 @@ static struct cublas_function cublas_function(struct text_slice f)
 	lower[n] = 0;
 	c.name = blas_name(lower, n);
 	memcpy(c.operation, lower, n + 1);
-	if (!name_of_two_letters(&c.name, lower) && !c.name.letter && !ex && n > 1 &&
-	    strchr("sdczh", lower[0])) {
-		c.name.letter = lower[0]; /* a function that BLAS does not have: "Sgeam" */
+	if (!c.name.known && !ex && n > 1 && strchr("sdczh", lower[0])) {
+		c.name.letter = lower[0]; /* a function that BLAS does not have: "Smatinv" */
 		memmove(c.name.function, c.name.function + 1, n);
 	}
 	c.name.ex = ex;
@@ -168,6 +141,7 @@ static bool size_take(struct cublas_call *c, struct text_slice name, struct text
 		{ "stridex", NULL, &c->b.stride_x },
 		{ "stridey", NULL, &c->b.stride_y },
 		{ "batchCount", &c->g.batch, &c->b.batch },
+		{ "batchSize", &c->g.batch, &c->b.batch },
 	};
 	int64_t n;
 

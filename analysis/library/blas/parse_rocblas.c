@@ -10,11 +10,11 @@
  *	   versions leave the quotes out. alpha and beta are classes: 0, 1, -1, and 2 for all else.
  *
  * A bench line's options for measuring (-i, -j, --initialization …) and the kernel that was chosen
- * (--algo, --solution_index, --flags) are not of the configuration. Of the positional trace only
- * products of matrices are read; other functions' lines are known by their name and text.
+ * (--algo, --solution_index, --flags) are not of the configuration.
  */
-#include "library_parser.h"
+#include "library_args.h"
 #include "library_words.h"
+#include "rocblas_call.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -55,16 +55,15 @@ static bool scalar_read(struct library_words *w, const char *name, const char *i
 {
 	const struct text_slice *v = words_get(w, name, NULL);
 	const struct text_slice *i = words_get(w, imaginary, NULL);
-	char part[40];
+	char re[40], im[40] = "";
 
 	if (!v)
 		return true;
-	if (!number_copy(part, *v))
+	if (!number_copy(re, *v))
 		return false;
-	snprintf(buf, 32, "%.31s", part);
-	if (i && number_copy(part, *i) && strcmp(part, "0") != 0 &&
-	    strlen(buf) + strlen(part) + 2 < 32)
-		snprintf(buf + strlen(buf), 32 - strlen(buf), "+%.14si", part);
+	if (i && !number_copy(im, *i))
+		im[0] = 0;
+	complex_fmt(buf, re, im);
 	return true;
 }
 
@@ -86,6 +85,17 @@ static bool type_read(struct library_words *w, const char *name, const struct el
 	return *ret != NULL;
 }
 
+/* "f32", or the types of the factors and the sum, which are no one type: *ret is NULL then. */
+static bool composite_read(struct library_words *w, const struct element_type **ret)
+{
+	const struct text_slice *v = words_get(w, "--composite_compute_type", NULL);
+
+	if (!v)
+		return true;
+	*ret = element_type(v->p, v->n);
+	return *ret || type_is_composite(*v);
+}
+
 static bool bench_types(struct library_words *w, struct gemm *g)
 {
 	const struct element_type *all = NULL;
@@ -95,8 +105,7 @@ static bool bench_types(struct library_words *w, struct gemm *g)
 	g->a = g->b = g->c = g->d = g->compute = all;
 	return type_read(w, "--a_type", &g->a) && type_read(w, "--b_type", &g->b) &&
 	       type_read(w, "--c_type", &g->c) && type_read(w, "--d_type", &g->d) &&
-	       type_read(w, "--compute_type", &g->compute) &&
-	       type_read(w, "--composite_compute_type", &g->compute);
+	       type_read(w, "--compute_type", &g->compute) && composite_read(w, &g->compute);
 }
 
 /* What is left of the options is of the configuration: nothing that is logged gets lost. */
@@ -112,19 +121,27 @@ static void options_append(const struct library_words *w, struct library_key *k)
 	}
 }
 
-/* "gemm" of type f64 is dgemm. */
+/* "gemm" of type f64 is dgemm, "iamax" idamax, "nrm2" of c scnrm2. */
 static void operation_name(char buf[64], const struct blas_name *name, struct text_slice function,
 			   const struct element_type *type)
 {
-	static const char *const letters[][2] = {
-		{ "f32", "s" }, { "f64", "d" }, { "f16", "h" }, { "f32c", "c" }, { "f64c", "z" }
-	};
+	static const char *const letters[][3] = { { "f32", "s", "s" },
+						  { "f64", "d", "d" },
+						  { "f16", "h", "h" },
+						  { "f32c", "c", "sc" },
+						  { "f64c", "z", "dz" } };
+	bool index = slice_begins(function, "iam"),
+	     real = slice_begins(function, "nrm2") || slice_begins(function, "asum");
 	const char *letter = "";
 
 	for (size_t i = 0; i < ARRAY_LEN(letters) && !name->ex && !name->letter && type; i++)
 		if (!strcmp(letters[i][0], type->name))
-			letter = letters[i][1];
-	snprintf(buf, 64, "%s%.*s", letter, (int)(function.n < 60 ? function.n : 60), function.p);
+			letter = letters[i][real ? 2 : 1];
+	if (function.n > 60)
+		function.n = 60;
+	if (index)
+		function.p++, function.n--;
+	snprintf(buf, 64, "%s%s%.*s", index ? "i" : "", letter, (int)function.n, function.p);
 }
 
 static enum record_is bench_gemm(struct library_words *w, const struct blas_name *name,
@@ -132,6 +149,7 @@ static enum record_is bench_gemm(struct library_words *w, const struct blas_name
 {
 	struct gemm g;
 	char operation[64];
+	const struct text_slice *composite;
 	enum record_is is;
 
 	gemm_init(&g);
@@ -158,8 +176,12 @@ static enum record_is bench_gemm(struct library_words *w, const struct blas_name
 		g.stride_d = g.stride_c;
 	operation_name(operation, name, function, g.a);
 	is = gemm_key(&g, operation, k);
-	if (is == RECORD_CALL)
-		options_append(w, k);
+	if (is != RECORD_CALL)
+		return is;
+	composite = words_get(w, "--composite_compute_type", NULL);
+	if (composite && !g.compute)
+		key_wordn(k, "composite_compute_type", composite->p, composite->n);
+	options_append(w, k);
 	return is;
 }
 
@@ -188,6 +210,7 @@ static enum record_is bench_other(struct library_words *w, const struct blas_nam
 	if (!sizes_read(w, names, to, ARRAY_LEN(to)) || !type_read(w, "-r", &b.type) ||
 	    !type_read(w, "--precision", &b.type) ||
 	    (!b.type && !type_read(w, "--a_type", &b.type)) ||
+	    (!b.type && !type_read(w, "--compute_type", &b.type)) ||
 	    !scalar_read(w, "--alpha", "--alphai", b.alpha) ||
 	    !scalar_read(w, "--beta", "--betai", b.beta))
 		return RECORD_TORN;
@@ -199,8 +222,10 @@ static enum record_is bench_other(struct library_words *w, const struct blas_nam
 	b.pointers = name->batched && !name->strided;
 	operation_name(operation, name, function, b.type);
 	is = blas_key(&b, operation, k);
-	if (is == RECORD_CALL)
-		options_append(w, k);
+	if (is != RECORD_CALL)
+		return is;
+	rocblas_common(name, b.type, k);
+	options_append(w, k);
 	return is;
 }
 
@@ -274,6 +299,7 @@ struct profile_row {
 	struct text_slice function;
 	int64_t calls;
 	const struct element_type *a, *c, *d, *compute;
+	struct text_slice composite; /* instead of compute; n = 0 */
 	char alpha[32], beta[32];
 	struct strbuf rest; /* members that have no place here */
 };
@@ -345,7 +371,12 @@ static int profile_letter(struct profile_row *p, struct text_slice name, struct 
 static int profile_type(struct profile_row *p, struct text_slice name, struct text_slice v)
 {
 	const struct element_type *t = element_type(v.p, v.n);
+	bool compute = slice_is(name, "compute_type") || slice_is(name, "composite_compute_type");
 
+	if (compute && !t && type_is_composite(v)) {
+		p->composite = v;
+		return 1;
+	}
 	if (slice_is(name, "a_type"))
 		p->a = t;
 	else if (slice_is(name, "b_type"))
@@ -354,7 +385,7 @@ static int profile_type(struct profile_row *p, struct text_slice name, struct te
 		p->c = t;
 	else if (slice_is(name, "d_type"))
 		p->d = t;
-	else if (slice_is(name, "compute_type"))
+	else if (compute)
 		p->compute = t;
 	else
 		return 0;
@@ -398,37 +429,73 @@ static bool profile_member(struct profile_row *p, struct text_slice name, struct
 	return r >= 0;
 }
 
-static enum record_is profile_key(struct profile_row *p, struct library_key *k)
+static enum record_is profile_gemm(struct profile_row *p, const struct blas_name *name,
+				   const char *operation, struct library_key *k)
 {
-	struct blas_name name;
-	struct text_slice f = p->function;
-	const struct element_type *of_name;
-	char operation[64];
+	enum record_is is;
 
-	if (slice_begins(f, "rocblas_"))
-		f.p += 8, f.n -= 8;
-	name = blas_name(f.p, f.n);
-	of_name = name.letter ? element_type(&name.letter, 1) : NULL;
-	operation_name(operation, &name, f, NULL);
-	if (strcmp(name.function, "gemm") == 0) {
-		p->g.a = p->a ? p->a : of_name;
-		p->g.b = p->g.b ? p->g.b : p->g.a;
-		p->g.c = p->c ? p->c : p->g.a;
-		p->g.d = p->d ? p->d : p->g.c;
-		p->g.compute = p->compute ? p->compute : p->g.a;
-		p->g.pointers = name.batched && !name.strided;
-		p->g.ldd = p->g.ldd == DIM_NONE ? p->g.ldc : p->g.ldd;
-		p->g.stride_d = p->g.stride_d == DIM_NONE ? p->g.stride_c : p->g.stride_d;
-		memcpy(p->g.alpha, p->alpha, sizeof(p->alpha));
-		memcpy(p->g.beta, p->beta, sizeof(p->beta));
-		return gemm_key(&p->g, operation, k);
-	}
-	p->b.type = p->a ? p->a : of_name;
-	p->b.pointers = name.batched && !name.strided;
-	memcpy(p->b.function, name.function, sizeof(p->b.function));
+	p->g.a = p->a ? p->a : name->type;
+	p->g.b = p->g.b ? p->g.b : p->g.a;
+	p->g.c = p->c ? p->c : p->g.a;
+	p->g.d = p->d ? p->d : p->g.c;
+	p->g.compute = p->composite.n ? NULL : p->compute ? p->compute : p->g.a;
+	p->g.pointers = name->batched && !name->strided;
+	p->g.ldd = p->g.ldd == DIM_NONE ? p->g.ldc : p->g.ldd;
+	p->g.stride_d = p->g.stride_d == DIM_NONE ? p->g.stride_c : p->g.stride_d;
+	memcpy(p->g.alpha, p->alpha, sizeof(p->alpha));
+	memcpy(p->g.beta, p->beta, sizeof(p->beta));
+	is = gemm_key(&p->g, operation, k);
+	if (is == RECORD_CALL)
+		key_wordn(k, "composite_compute_type", p->composite.p, p->composite.n);
+	return is;
+}
+
+static enum record_is profile_other(struct profile_row *p, const struct blas_name *name,
+				    const char *operation, struct library_key *k)
+{
+	const char tb[2] = { p->g.tb, 0 };
+	enum record_is is;
+
+	p->b.type = p->a ? p->a : name->type ? name->type : p->compute;
+	p->b.untyped = !name->known || name->ex;
+	p->b.pointers = name->batched && !name->strided;
+	memcpy(p->b.function, name->function, sizeof(p->b.function));
 	memcpy(p->b.alpha, p->alpha, sizeof(p->alpha));
 	memcpy(p->b.beta, p->beta, sizeof(p->beta));
-	return blas_key(&p->b, operation, k);
+	is = blas_key(&p->b, operation, k);
+	if (is != RECORD_CALL)
+		return is;
+	rocblas_common(name, p->b.type, k);
+	key_word(k, "transposeB", tb);
+	return is;
+}
+
+/* "rocblas_sgemm" → "sgemm"; empty: it is no name. */
+static struct text_slice function_name(struct text_slice f)
+{
+	if (slice_begins(f, "rocblas_"))
+		f.p += 8, f.n -= 8;
+	for (size_t i = 0; i < f.n; i++)
+		if (!(f.p[i] >= 'a' && f.p[i] <= 'z') && !(f.p[i] >= '0' && f.p[i] <= '9') &&
+		    f.p[i] != '_')
+			f.n = 0;
+	return f;
+}
+
+static enum record_is profile_key(struct profile_row *p, struct library_key *k)
+{
+	struct text_slice f = function_name(p->function);
+	struct blas_name name;
+	char operation[64];
+
+	if (f.n == 0)
+		return RECORD_TORN;
+	if (rocblas_is_info(f))
+		return RECORD_INFO;
+	name = blas_name(f.p, f.n);
+	operation_name(operation, &name, f, NULL);
+	return strcmp(name.function, "gemm") ? profile_other(p, &name, operation, k)
+					     : profile_gemm(p, &name, operation, k);
 }
 
 static enum record_is profile_parse(struct text_slice text, struct library_key *k)
@@ -441,6 +508,7 @@ static enum record_is profile_parse(struct text_slice text, struct library_key *
 
 	gemm_init(&p.g);
 	blas_init(&p.b);
+	p.composite = (struct text_slice){ text.p, 0 };
 	strbuf_limit(&p.rest, LIBRARY_TEXT_MAX);
 	while ((r = flow_next(&f, &name, &value)) > 0) {
 		if (slice_is(name, "rocblas_function") || slice_is(name, "- { rocblas_function"))

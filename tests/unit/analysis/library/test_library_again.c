@@ -105,12 +105,15 @@ static const char *const others[] = {
 	"MKL_VERBOSE F(0x1,(nil),g(0x2) 3ms) 5ms TID:0\nMKL_VERBOSE F(0x1) 5ms x(1) 5ms TID:0\n",
 	"rocblas_sgemm,N,N,16,16,27,1,0x7f,16,0x0,27,0,(nil),16,atomics_allowed\n",
 	"rocblas_saxpy,4,10x7f,0x7f,1,0x7f,1,a\nrocblas_saxpy,4,10x8f,0x7f,1,0x7f,1,a\n",
+	"rocblas_strtri,U,N,8,0x7f,8\nrocblas_strtri,U,N,8,0x8f,8,atomics_not_allowed\n",
+	"rocblas_zscal,4,(1,0),0x7f,1,atomics_allowedrocblas_zscal,4,(1,0),0x8f,1\n",
 };
 
 /* What a record is written behind, or torn by. */
 static const char *const glue[] = {
 	"12:00:01 ",
 	"rank0: ",
+	"[1,0]<stderr>:",
 	"0x",
 	"loss 0.3",
 	"\r",

@@ -1,12 +1,17 @@
 #include "library_mangle.h"
 
-#define OPEN(function) "I! cuBLAS (v13.4.1) function cublasStatus_t " function "(…, int) called:\n"
+#include "profrig/base/strbuf.h"
+
+#define OPEN_OF(function) "I! cuBLAS (v13.4.1) function cublasStatus_t " function "(…, int) called:"
+#define OPEN(function) OPEN_OF(function) "\n"
 #define HANDLE "i!  handle: type=cublasHandle_t; val=POINTER (IN HEX:0x0x2d3c1100)\n"
-#define CLOSE_OF(pid, mode) \
+#define PROCESS_OF(pid, mode) \
 	"i! Time: 2026-09-11T18:38:49 elapsed from start 0.016667 minutes or 1.000000 seconds\n" \
 	"i!Process=" pid "; Thread=129943171284992; GPU=0; Handle=POINTER (IN HEX:0x0x2d3c1100); " \
-	"StreamId=POINTER (IN HEX:0x(nil)) (defaultStream); MathMode=" mode "\n" \
-	"i! COMPILED WITH: GNU GCC/G++ / 8.5.0 20210514 (Red Hat 8.5.0-26)\n"
+	"StreamId=POINTER (IN HEX:0x(nil)) (defaultStream); MathMode=" mode
+#define CLOSE_OF(pid, mode) \
+	PROCESS_OF(pid, mode) \
+	"\ni! COMPILED WITH: GNU GCC/G++ / 8.5.0 20210514 (Red Hat 8.5.0-26)\n"
 #define CLOSE CLOSE_OF("14102", "CUBLAS_DEFAULT_MATH")
 #define INT(name, v) "i!  " name ": type=int; val=" v "\n"
 #define POINTER(name, type, v) "i!  " name ": type=" type "; val=POINTER (IN HEX:0x0x" v ")\n"
@@ -279,4 +284,88 @@ TEST(recordings)
 TEST(mangled)
 {
 	assert_survives(SGEMM INFO_BLOCK("cublasDestroy_v2"), 3);
+}
+
+/* Each line of a block behind a prefix. */
+static char *prefixed_by(const char *prefix, const char *text)
+{
+	struct strbuf sb = STRBUF_INIT;
+
+	for (const char *line = text; *line;) {
+		size_t n = strcspn(line, "\n") + 1;
+
+		strbuf_addstr(&sb, prefix);
+		strbuf_add(&sb, line, n);
+		line += n;
+	}
+	return sb.buf;
+}
+
+/* What launchers and progress bars leave in front of a line does not always end in a blank. */
+TEST(prefixes)
+{
+	static const char *const prefixes[] = { "[1,0]<stderr>:", "loss 0.5", "\x1b[A\x1b[2K",
+						"rank0>",         "step",     "7%| |" };
+
+	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
+		CLEANUP(xfreep) char *text = prefixed_by(prefixes[i], SGEMM SGEMM);
+		CLEANUP(logged_release) struct logged l = logged_of(text);
+
+		if (l.n.records != 2 || l.n.info != l.n.lines - 2)
+			ROW_FAIL(i, "%d records, %d info, %d torn", (int)l.n.records, (int)l.n.info,
+				 (int)l.n.torn);
+		assert_row(&l, KEY, "sgemm", 2, FLOPS);
+		assert_int_equal(l.calls->rows.v[0].pid, 14102);
+	}
+}
+
+/* A block that begins at the end of a line, wherever the block before is. */
+TEST(glued_blocks)
+{
+	static const struct {
+		const char *text;
+		int records, torn;
+	} cases[] = {
+		{ "loss 0.5" SGEMM, 1, 0 },
+		{ "i! COMPILED WITH: GNU GCC/G++ / 8.5.0 20210514 (Red Hat 8.5.0-26)" SGEMM, 1, 0 },
+		{ OPEN_OF("cublasSgemm_v2") SGEMM, 1, 1 },
+		{ OPEN("cublasSgemm_v2") "i!  m: type=int; val=64" SGEMM, 1, 1 },
+		{ OPEN("cublasSgemm_v2") SGEMM_ARGS("2") PROCESS_OF("7", "CUBLAS_DEFAULT_MATH")
+			  SGEMM,
+		  2, 0 },
+		{ "hi! there: x\nHi! cuBLAS is fast: 5\n<b>hi! x=5\nAhoi!  name: y\n", 0, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(logged_release) struct logged l = logged_of(cases[i].text);
+
+		if ((int)l.n.records != cases[i].records || (int)l.n.torn != cases[i].torn)
+			ROW_FAIL(i, "%d records, %d torn", (int)l.n.records, (int)l.n.torn);
+		if (cases[i].records)
+			assert_row(&l, KEY, "sgemm", cases[i].records, FLOPS);
+		else
+			assert_int_equal(l.n.foreign, l.n.lines);
+	}
+}
+
+/* The mode of arithmetic is known where another block is glued to it. */
+TEST(glued_mode)
+{
+	CLEANUP(logged_release)
+	struct logged l = logged_of(OPEN("cublasSgemm_v2") SGEMM_ARGS("2")
+					    PROCESS_OF("7", "CUBLAS_TF32_TENSOR_OP_MATH") SGEMM);
+
+	assert_row(&l, KEY, "sgemm", 1, FLOPS);
+	assert_row(&l, KEY_OF("tf32"), "sgemm", 1, FLOPS);
+}
+
+/* The batch of a factorisation has another name. */
+TEST(factorisation)
+{
+	CLEANUP(logged_release)
+	struct logged l = logged_of(OPEN("cublasSgetrfBatched") HANDLE INT("n", "30")
+					    INT("lda", "30") INT("batchSize", "2") CLOSE);
+
+	assert_row(&l, "getrf n=30 batch=2 by=pointers type=f32 lda=30", "sgetrf_batched", 1,
+		   36000);
 }

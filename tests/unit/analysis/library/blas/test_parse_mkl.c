@@ -55,7 +55,7 @@ TEST(other_functions)
 	assert_row(&l, "trsm side=L uplo=U trans=N diag=N m=8 n=4 type=f64 lda=8 ldb=8", "dtrsm", 2,
 		   8 * 8 * 4);
 	assert_row(&l, "dot n=100 type=f64 incx=1 incy=-1", "ddot", 2, 200);
-	assert_true(row_with(&l, "dgetrf args=1000,1000,*,1000,*,0").flops == LIBRARY_UNKNOWN);
+	assert_row(&l, "getrf m=1000 n=1000 type=f64 lda=1000", "dgetrf", 1, 666666666);
 	assert_row(&l, "fft args=drfo7:8:8x8:1:1,input_strides:_0,8,1_,tLim:4,desc:*", "fft", 1,
 		   -1);
 	assert_row(&l, "sgemm_batch args=*,*,*", "sgemm_batch", 1, -1);
@@ -102,4 +102,59 @@ TEST(survives)
 			"MKL_VERBOSE FFT(dcfi30x30x30,tLim:4,desc:0x5581) 21.43us" TAIL
 			"MKL_VERBOSE cblas_ddot(100,0x1,1,0x2,-1) 1us" TAIL,
 			1);
+}
+
+/* Products of matrices by other names than gemm. */
+TEST(products)
+{
+	static const struct {
+		const char *call, *key, *operation;
+		int64_t flops;
+	} cases[] = {
+		{ "CGEMM3M(N,T,8,4,2,0x1,0x2,8,0x3,4,0x4,0x5,8)",
+		  "gemm ta=N tb=T m=8 n=4 k=2 a=f32c b=f32c c=f32c d=f32c compute=f32c lda=8 ldb=4 "
+		  "ldc=8 ldd=8 algorithm=3m",
+		  "cgemm3m", 512 },
+		{ "SGEMM_BATCH_STRIDED(N,T,8,4,2,0x1,0x2,8,16,0x3,4,8,0x4,0x5,8,32,3)",
+		  "gemm ta=N tb=T m=8 n=4 k=2 batch=3 a=f32 b=f32 c=f32 d=f32 compute=f32 lda=8 "
+		  "ldb=4 ldc=8 ldd=8 stride_a=16 stride_b=8 stride_c=32 stride_d=32",
+		  "sgemm_batch_strided", 384 },
+		{ "GEMM_BF16BF16F32(N,T,8,4,2,0x1,0x2,8,0x3,4,0x4,0x5,8)",
+		  "gemm ta=N tb=T m=8 n=4 k=2 a=bf16 b=bf16 c=f32 d=f32 compute=f32 lda=8 ldb=4 "
+		  "ldc=8 ldd=8",
+		  "gemm_bf16bf16f32", 128 },
+		{ "GEMM_S8U8S32(N,T,F,8,4,2,0x1,0x2,8,0x6,0x3,4,0x7,0x4,0x5,8,0x8)",
+		  "gemm ta=N tb=T m=8 n=4 k=2 a=i8 b=u8 c=i32 d=i32 compute=i32 lda=8 ldb=4 ldc=8 "
+		  "ldd=8",
+		  "gemm_s8u8s32", 128 },
+		{ "cblas_gemm_s8u8s32(101,111,112,173,8,4,2,0x1,0x2,2,0,0x3,2,0,0x4,0x5,4,0x8)",
+		  "gemm ta=T tb=N m=4 n=8 k=2 a=u8 b=i8 c=i32 d=i32 compute=i32 lda=2 ldb=2 ldc=4 "
+		  "ldd=4",
+		  "gemm_s8u8s32", 128 },
+		{ "DGEMMT(U,N,T,8,4,0x1,0x2,8,0x3,8,0x4,0x5,8)",
+		  "gemmt uplo=U trans=N n=8 k=4 type=f64 lda=8 ldb=8 ldc=8 transposeB=T", "dgemmt",
+		  256 },
+		{ "cblas_dgemmt(101,122,111,111,8,4,0x1,0x2,4,0x3,9,0x4,0x5,8)",
+		  "gemmt uplo=U trans=N n=8 k=4 type=f64 lda=9 ldb=4 ldc=8 transposeB=N", "dgemmt",
+		  256 },
+		{ "cblas_dgemmt(101,121,111,112,8,4,0x1,0x2,4,0x3,9,0x4,0x5,8)",
+		  "gemmt uplo=L trans=T n=8 k=4 type=f64 lda=9 ldb=4 ldc=8 transposeB=N", "dgemmt",
+		  256 },
+		{ "ISAMAX(100,0x1,1)", "iamax n=100 type=f32 incx=1", "isamax", 0 },
+		{ "cblas_scnrm2(100,0x1,1)", "nrm2 n=100 type=f32c incx=1", "scnrm2", 800 },
+		{ "SGEMM_BATCH_STRIDED(N,T,8,4,2,0x1,0x2,8,16,0x3,4,8,0x4,0x5,8,32)", NULL, NULL,
+		  0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char line[300];
+
+		snprintf(line, sizeof(line), "MKL_VERBOSE %s 1us" TAIL, cases[i].call);
+		CLEANUP(logged_release) struct logged l = logged_of(line);
+
+		if ((l.n.records != 1) == (cases[i].key != NULL) || l.n.torn != !cases[i].key)
+			ROW_FAIL(i, "%d records", (int)l.n.records);
+		if (cases[i].key)
+			assert_row(&l, cases[i].key, cases[i].operation, 1, cases[i].flops);
+	}
 }

@@ -1,4 +1,6 @@
-#include "library_test.h"
+#include "library_mangle.h"
+
+#include "profrig/base/strbuf.h"
 
 #define SGEMM_KEY \
 	"gemm ta=N tb=T m=64 n=32 k=16 a=f32 b=f32 c=f32 d=f32 compute=f32 lda=64 ldb=32 " \
@@ -157,4 +159,285 @@ TEST(other_functions)
 	assert_row(&l, "axpy n=100 type=f32c incx=1 incy=1 alpha=2+1i", "caxpy", 1, 800);
 	assert_row(&l, "axpy n=100 type=f32 incx=1 incy=1 alpha=2", "saxpy", 1, 200);
 	assert_true(row_with(&l, "unheard_of n=3 type=f32 what=4").flops == LIBRARY_UNKNOWN);
+}
+
+#define TRACE_OF(m) \
+	"rocblas_sgemm,N,T," m ",32,16,1,0x7be683213a00,64,0x7be683203000,32,0,0x7b,64," \
+	"atomics_allowed"
+#define TRACE TRACE_OF("64")
+#define ZGEMM \
+	"rocblas_zgemm,N,C,64,32,16,(1,0),0x7f00,64,0x7f01,32,(0,-0.5),0x7f02,64,atomics_" \
+	"allowed\n"
+#define TAIL ",atomics_allowed\n"
+#define PROFILE(function) \
+	"- { rocblas_function: \"rocblas_" function "\", atomics_mode: atomics_allowed, "
+
+struct counts_case {
+	const char *text;
+	int records, doubled, info, torn, foreign;
+	const char *key; /* of a row; NULL */
+};
+
+static void expect_counts(const struct counts_case *cases, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct counts_case *c = &cases[i];
+		CLEANUP(logged_release) struct logged l = logged_of(c->text);
+		char is[200];
+
+		logged_counts(&l, is);
+		if ((int)l.n.records != c->records || (int)l.n.doubled != c->doubled ||
+		    (int)l.n.info != c->info || (int)l.n.torn != c->torn || l.n.bad != 0 ||
+		    (int)l.n.foreign != c->foreign)
+			ROW_FAIL(i, "%s", is);
+		if (c->key)
+			row_with(&l, c->key);
+	}
+}
+
+/* Host scalars of complex types are two numbers in brackets. */
+TEST(trace_of_complex_scalars)
+{
+	static const struct counts_case cases[] = {
+		{ ZGEMM, 1, 0, 0, 0, 0,
+		  "gemm ta=N tb=C m=64 n=32 k=16 a=f64c b=f64c c=f64c d=f64c compute=f64c lda=64 "
+		  "ldb=32 ldc=64 ldd=64 alpha=1 beta=0+-0.5i" },
+		{ ZGEMM "./rocblas-bench -f gemm -r f64_c --transposeA N --transposeB C -m 64 -n "
+			"32 -k 16 --alpha 1 --alphai 0 --lda 64 --ldb 32 --beta 0 --betai -0.5 "
+			"--ldc 64\n",
+		  1, 1, 0, 0, 0,
+		  "gemm ta=N tb=C m=64 n=32 k=16 a=f64c b=f64c c=f64c d=f64c compute=f64c lda=64 "
+		  "ldb=32 ldc=64 ldd=64 alpha=1 beta=0+-0.5i" },
+		{ "rocblas_zgemv,T,8,4,(1.5,2),0x1,8,0x2,1,(0,0),0x3,1" TAIL, 1, 0, 0, 0, 0,
+		  "gemv trans=T m=8 n=4 type=f64c lda=8 incx=1 incy=1 alpha=1.5+2i beta=0" },
+		{ "rocblas_zscal,100,(2,0),0x1,1" TAIL, 1, 0, 0, 0, 0,
+		  "scal n=100 type=f64c incx=1 alpha=2" },
+		{ "rocblas_caxpy,100,(2,1),0x1,1,0x2,1\n", 1, 0, 0, 0, 0,
+		  "axpy n=100 type=f32c incx=1 incy=1 alpha=2+1i" },
+		{ "rocblas_ctrsm,L,U,C,N,8,4,(1,0),(nil),8,0x2,8" TAIL, 1, 0, 0, 0, 0,
+		  "trsm side=L uplo=U trans=C diag=N m=8 n=4 type=f32c lda=8 ldb=8 alpha=1" },
+		{ "rocblas_gemm_ex,N,N,4,5,6,(1,0),0x1,f32_c,4,0x2,f32_c,6,(0,0),0x3,f32_c,4,0x4,"
+		  "f32_c,4,f32_c,0,0,none" TAIL,
+		  1, 0, 0, 0, 0,
+		  "gemm ta=N tb=N m=4 n=5 k=6 a=f32c b=f32c c=f32c d=f32c compute=f32c lda=4 ldb=6 "
+		  "ldc=4 ldd=4 alpha=1 beta=0" },
+		{ "rocblas_zgemm,N,C,64,32,16,(1,0\n", 0, 0, 0, 1, 0, NULL },
+		{ "rocblas_zgemm,N,C,64,32,16,(1,0),0x7f00,64,0x7f01,32,(0\n", 0, 0, 0, 1, 0,
+		  NULL },
+	};
+
+	expect_counts(cases, ARRAY_LEN(cases));
+}
+
+/* What another rank or a progress bar leaves in front of a record, or behind it. */
+TEST(trace_glued)
+{
+	static const struct counts_case cases[] = {
+		{ TRACE TRACE "\n", 2, 0, 0, 0, 0, SGEMM_KEY },
+		{ TRACE TRACE TRACE_OF("60"), 3, 0, 0, 0, 0, SGEMM_KEY },
+		{ "rocblas_sgemm,N,T,64,32" TRACE "\n", 1, 0, 0, 1, 0, SGEMM_KEY },
+		{ "rocblas_sgemm,N,T,64,32,atomics_" TRACE "\n", 1, 0, 0, 1, 0, SGEMM_KEY },
+		{ "step 5" TRACE "\n", 1, 0, 0, 0, 0, SGEMM_KEY },
+		{ "step" TRACE "epoch 7\n", 1, 0, 0, 0, 0, SGEMM_KEY },
+		{ TRACE "rocblas_strtri,U,N,8,0x1,8" TAIL, 2, 0, 0, 0, 0, SGEMM_KEY },
+		{ TRACE "rocblas_unheard_of,8,0x1,8" TAIL, 2, 0, 0, 0, 0, SGEMM_KEY },
+		{ TRACE "rocblas_set_stream,0x1" TAIL, 1, 0, 0, 0, 0, SGEMM_KEY },
+		{ "my_rocblas_sgemm(N,T,64)\nlibrocblas_foo\nlibrocblas_foo,5,6\n"
+		  "my_rocblas_sgemm,12,34.5\nmy_rocblas_sgemm, N, T, 64\n"
+		  "my_rocblas_sgemm,my_rocblas_dgemm\nsee rocblas_foo,bar\nrocblas_,8,0x1,8\n",
+		  0, 0, 0, 0, 8, NULL },
+	};
+
+	expect_counts(cases, ARRAY_LEN(cases));
+}
+
+/* Names are long, and a line has many of them: each is looked at once. */
+TEST(trace_of_many_markers)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	for (int i = 0; i < 200000; i++)
+		strbuf_addstr(&text, "rocblas_");
+	strbuf_addstr(&text, "\n");
+	CLEANUP(logged_release) struct logged l = logged_bytes(text.buf, text.len);
+
+	assert_counts(&l, 0, 0, 0, 0, 0, 1);
+}
+
+TEST(trace_of_other_functions)
+{
+	static const struct counts_case cases[] = {
+		{ "rocblas_strsm_batched,L,U,N,N,8,4,1,0x1,8,0x2,8,3" TAIL, 1, 0, 0, 0, 0,
+		  "trsm side=L uplo=U trans=N diag=N m=8 n=4 batch=3 by=pointers type=f32 lda=8 "
+		  "ldb=8 alpha=1" },
+		{ "rocblas_strsm_strided_batched,L,U,N,N,8,4,1,0x1,8,64,0x2,8,32,3" TAIL, 1, 0, 0,
+		  0, 0,
+		  "trsm side=L uplo=U trans=N diag=N m=8 n=4 batch=3 type=f32 lda=8 ldb=8 "
+		  "stride_a=64 stride_b=32 alpha=1" },
+		{ "rocblas_sgeam,N,T,8,4,1,0x1,8,0,0x2,4,0x3,8" TAIL
+		  "./rocblas-bench -f geam -r f32_r --transposeA N --transposeB T -m 8 -n 4 "
+		  "--alpha 1 --lda 8 --beta 0 --ldb 4 --ldc 8\n" PROFILE(
+			  "sgeam") "transA: 'N', transB: 'T', M: 8, N: 4, alpha: 1.0, lda: 8, "
+				   "beta: 0.0, ldb: "
+				   "4, ldc: 8, call_count: 1 }\n",
+		  1, 2, 0, 0, 0,
+		  "geam trans=N m=8 n=4 type=f32 lda=8 ldb=4 ldc=8 alpha=1 beta=0 transposeB=T" },
+		{ "rocblas_axpy_ex,100,1,f32_r,0x1,f16_r,1,0x2,f16_r,1,f32_r" TAIL
+		  "./rocblas-bench -f axpy_ex -n 100 --alpha 1 --a_type f32_r --b_type f16_r "
+		  "--incx 1 --c_type f16_r --incy 1 --compute_type f32_r\n",
+		  1, 1, 0, 0, 0, NULL },
+		{ "rocblas_sdot_strided_batched,100,0x1,1,100,0x2,1,200,3,0x3" TAIL, 1, 0, 0, 0, 0,
+		  "dot n=100 batch=3 type=f32 incx=1 incy=1 stride_x=100 stride_y=200" },
+		{ "rocblas_isamax,100,0x1,1,0x2" TAIL, 1, 0, 0, 0, 0,
+		  "iamax n=100 type=f32 incx=1" },
+		{ "rocblas_scnrm2,100,0x1,1,0x2" TAIL, 1, 0, 0, 0, 0,
+		  "nrm2 n=100 type=f32c incx=1" },
+		{ "rocblas_bfdot,100,0x1,1,0x2,1,0x3" TAIL, 1, 0, 0, 0, 0,
+		  "dot n=100 type=bf16 incx=1 incy=1" },
+		{ "rocblas_sgemmt,U,N,T,8,4,1,0x1,8,0x2,8,0,0x3,8" TAIL, 1, 0, 0, 0, 0,
+		  "gemmt uplo=U trans=N n=8 k=4 type=f32 lda=8 ldb=8 ldc=8 alpha=1 beta=0 "
+		  "transposeB=T" },
+		{ "rocblas_dsyrkx,U,N,8,4,1,0x1,8,0x2,8,0,0x3,8" TAIL, 1, 0, 0, 0, 0,
+		  "syrkx uplo=U trans=N n=8 k=4 type=f64 lda=8 ldb=8 ldc=8 alpha=1 beta=0" },
+		{ "rocblas_sdgmm,L,8,4,0x1,8,0x2,1,0x3,8" TAIL, 1, 0, 0, 0, 0,
+		  "dgmm side=L m=8 n=4 type=f32 lda=8 ldc=8 incx=1" },
+		{ "rocblas_dtrtri,U,N,8,0x1,8,0x2,8" TAIL, 1, 0, 0, 0, 0,
+		  "trtri type=f64 args=U,N,8,*,8,*,8" },
+		{ "rocblas_dtrtri,U,N,8,0x1,8,0x2,8\n"
+		  "./rocblas-bench -f trtri -r f64_r --uplo U --diag N -n 8 --lda 8 --ldb 8\n",
+		  1, 1, 0, 0, 0, "trtri uplo=U diag=N n=8 type=f64 lda=8 ldb=8" },
+		{ "rocblas_unheard_of,8,0x1,8\n", 1, 0, 0, 0, 0, "unheard_of args=8,*,8" },
+		{ "rocblas_set_stream,0x1" TAIL "rocblas_create_handle,0x1" TAIL
+		  "rocblas_get_pointer_mode,0" TAIL "rocblas_set_pointer_mode,0\n"
+		  "rocblas_gemm_ex_get_solutions,N,N,4,5,6,0x1" TAIL,
+		  0, 0, 5, 0, 0, NULL },
+		{ "rocblas_dtrtri,U,N\n", 0, 0, 0, 1, 0, NULL },
+		{ "rocblas_dtrtri,U,N,8,0x1,8,0x2,8", 0, 0, 0, 1, 0, NULL },
+		{ TRACE "\nrocblas_dtrtri,U,N,8,0x1,8\n", 1, 0, 0, 1, 0, NULL },
+	};
+
+	expect_counts(cases, ARRAY_LEN(cases));
+}
+
+TEST(profile_of_other_functions)
+{
+	static const struct counts_case cases[] = {
+		{ PROFILE("isamax") "N: 64, incx: 1, call_count: 3 }\n", 3, 0, 0, 0, 0,
+		  "iamax n=64 type=f32 incx=1" },
+		{ PROFILE("scnrm2") "N: 64, incx: 1, call_count: 1 }\n", 1, 0, 0, 0, 0,
+		  "nrm2 n=64 type=f32c incx=1" },
+		{ PROFILE("sdgmm") "side: 'L', M: 8, N: 4, lda: 8, incx: 1, ldc: 8, call_count: 2 "
+				   "}\n",
+		  2, 0, 0, 0, 0, "dgmm side=L m=8 n=4 type=f32 lda=8 ldc=8 incx=1" },
+		{ PROFILE("unheard_of") "N: 64, what: 5, call_count: 2 }\n", 2, 0, 0, 0, 0,
+		  "unheard_of n=64 what=5" },
+		{ PROFILE("set_stream") "call_count: 9 }\n", 0, 0, 1, 0, 0, NULL },
+		{ PROFILE("isamax") "N: 64, incx: 1, call_cou\n", 0, 0, 0, 1, 0, NULL },
+		{ PROFILE("isamax") "call_count: 3 }\n", 0, 0, 0, 1, 0, NULL },
+		{ "./rocblas-bench -f iamax -r f32_r -n 64 --incx 1\n" PROFILE(
+			  "isamax") "N: 64, incx: 1, call_count: 1 }\n",
+		  1, 1, 0, 0, 0, "iamax n=64 type=f32 incx=1" },
+		{ "rocblas_strtri,U,N,8,0x1,8,0x2,8" TAIL PROFILE(
+			  "strtri") "uplo: 'U', diag: 'N', N: 8, lda: 8, ldb: 8, call_count: 1 }\n",
+		  1, 1, 0, 0, 0, NULL },
+	};
+
+	expect_counts(cases, ARRAY_LEN(cases));
+}
+
+#define EX3_KEY \
+	"gemm ta=N tb=N m=4 n=5 k=6 a=f8 b=f8 c=f32 d=f32 lda=4 ldb=6 ldc=4 ldd=4 alpha=1 beta=0 " \
+	"composite_compute_type=f8_f8_f32"
+#define EX3(compute) \
+	"./rocblas-bench -f gemm_ex3 --transposeA N --transposeB N -m 4 -n 5 -k 6 --alpha 1 " \
+	"--a_type f8_r --lda 4 --b_type f8_r --ldb 6 --beta 0 --c_type f32_r --ldc 4 --d_type " \
+	"f32_r --ldd 4 --composite_compute_type " compute "\n"
+
+/* The factors are converted before they are multiplied. */
+TEST(composite_types)
+{
+	static const struct counts_case cases[] = {
+		{ EX3("f8_f8_f32"), 1, 0, 0, 0, 0, EX3_KEY },
+		{ EX3("f32"), 1, 0, 0, 0, 0, NULL },
+		{ EX3("f8_f8_f"), 0, 0, 0, 1, 0, NULL },
+		{ EX3("f8_f8_f32") "rocblas_gemm_ex3,N,N,4,5,6,1,0x1,f8_r,4,0x2,f8_r,6,0,0x3,f32_r,"
+				   "4,0x4,f32_r,4,f8_f8_f32,0" TAIL,
+		  1, 1, 0, 0, 0, EX3_KEY },
+		{ PROFILE("gemm_ex3") "a_type: \"f8_r\", b_type: \"f8_r\", c_type: \"f32_r\", "
+				      "d_type: "
+				      "\"f32_r\", "
+				      "compute_type: \"f8_f8_f32\", transA: 'N', transB: 'N', M: "
+				      "4, N: "
+				      "5, K: 6, alpha: "
+				      "1.0, lda: 4, ldb: 6, beta: 0.0, ldc: 4, ldd: 4, call_count: "
+				      "2 "
+				      "}\n",
+		  2, 0, 0, 0, 0, EX3_KEY },
+	};
+
+	expect_counts(cases, ARRAY_LEN(cases));
+}
+
+/* A scalar that rocBLAS cannot read is logged as one that is no number. */
+TEST(scalars_that_are_no_numbers)
+{
+	static const struct counts_case cases[] = {
+		{ "./rocblas-bench -f scal -r s -n 8 --alpha nan --incx 1\n", 1, 0, 0, 0, 0,
+		  "scal n=8 type=f32 incx=1 alpha=nan" },
+		{ "./rocblas-bench -f scal -r s -n 8 --alpha -nan --incx 1\n", 1, 0, 0, 0, 0,
+		  "scal n=8 type=f32 incx=1 alpha=nan" },
+		{ "./rocblas-bench -f scal -r s -n 8 --alpha -inf --incx 1\n", 1, 0, 0, 0, 0,
+		  "scal n=8 type=f32 incx=1 alpha=-inf" },
+		{ "rocblas_sscal,8,nan,0x1,1" TAIL, 1, 0, 0, 0, 0,
+		  "scal n=8 type=f32 incx=1 alpha=nan" },
+		{ "./rocblas-bench -f scal -r s -n 8 --alpha --incx 1\n", 0, 0, 0, 1, 0, NULL },
+	};
+
+	expect_counts(cases, ARRAY_LEN(cases));
+}
+
+TEST(factorisation)
+{
+	CLEANUP(logged_release)
+	struct logged l = logged_of("./rocblas-bench -f getrf -r d -m 1000 -n 1000 --lda 1000\n"
+				    "./rocblas-bench -f getrf -r d -m 30 -n 60 --lda 30\n"
+				    "./rocblas-bench -f getrf -r d -n 30 --lda 30\n");
+
+	assert_counts(&l, 3, 0, 0, 0, 0, 0);
+	assert_row(&l, "getrf m=1000 n=1000 type=f64 lda=1000", "dgetrf", 1, 666666666);
+	assert_row(&l, "getrf m=30 n=60 type=f64 lda=30", "dgetrf", 1, 45000);
+	assert_row(&l, "getrf n=30 type=f64 lda=30", "dgetrf", 1, 18000);
+}
+
+/* A bench line has the function and its type, and a trace line the name that both make. */
+TEST(names_of_bench_functions)
+{
+	static const struct {
+		const char *options, *operation;
+	} cases[] = {
+		{ "-f iamax -r f32_r", "isamax" }, { "-f nrm2 -r f32_c", "scnrm2" },
+		{ "-f asum -r z", "dzasum" },      { "-f nrm2 -r d", "dnrm2" },
+		{ "-f scal -r c", "cscal" },       { "-f iamax_batched -r z", "izamax_batched" },
+		{ "-f geam -r f64_r", "dgeam" },   { "-f nrm2_ex --a_type f32_c", "nrm2_ex" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char line[100];
+
+		snprintf(line, sizeof(line), "./rocblas-bench %s -n 8 --incx 1\n",
+			 cases[i].options);
+		CLEANUP(logged_release) struct logged l = logged_of(line);
+
+		assert_int_equal(l.calls->rows.nr, 1);
+		if (strcmp(l.calls->rows.v[0].operation, cases[i].operation) != 0)
+			ROW_FAIL(i, "%s", l.calls->rows.v[0].operation);
+	}
+}
+
+TEST(mangled)
+{
+	assert_survives(TRACE TRACE
+			"\n" ZGEMM "rocblas_strtri,U,N,8,0x1,8,0x2,8" TAIL
+			"rocblas_strsm_strided_batched,L,U,N,N,8,4,1,0x1,8,64,0x2,8,32,3\n",
+			4);
 }
