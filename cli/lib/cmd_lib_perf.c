@@ -53,7 +53,8 @@ static int share_of(const struct lib_perf *lp, const char *option, const char *t
 {
 	if (!text)
 		return EXIT_DONE;
-	if (num_percent(text, strlen(text), ret) == 0 && *ret < 1)
+	if ((num_percent(text, strlen(text), ret) == 0 || num_f64(text, strlen(text), ret) == 0) &&
+	    *ret >= 0 && *ret < 1)
 		return EXIT_DONE;
 	return cli_usage(lp->c, "--%s wants a share such as 2%%, not '%.40s'", option, text);
 }
@@ -319,6 +320,8 @@ static int inputs_measure(struct lib_perf *lp, const struct strvec *inputs)
 
 	for (size_t i = 0; i < lp->names.nr; i++)
 		strvec_split(&names, lp->names.v[i], ",");
+	if (lp->names.nr && !names.nr)
+		return cli_usage(lp->c, "--backends names none");
 	r = bench_back_ends_find(&names, &ends, &err);
 	if (r == -EINVAL) {
 		code = cli_usage(lp->c, "--backends: %s", err.msg);

@@ -214,10 +214,16 @@ static void json_count(struct json_out *j, const char *key, uint64_t v)
 		json_nil(j, key);
 }
 
+/* Processes; of a table that does not tell them, repeats. */
+static uint64_t count_of(const struct bench_table_row *r)
+{
+	return r->processes ? r->processes : r->repeats;
+}
+
 static void json_row(struct json_out *j, const char *key, const struct bench_table_row *r)
 {
 	json_obj(j, key);
-	json_count(j, "n", r->processes);
+	json_count(j, "n", count_of(r));
 	json_u64(j, "repeats", r->repeats);
 	json_f64(j, "mean", r->mean);
 	json_f64(j, "median", r->median);
@@ -264,8 +270,7 @@ static void json_pair(struct json_out *j, const struct bench_pair *p)
 	json_f64(j, "ratio", p->c.ratio);
 	json_f64(j, "p_value", p->c.p);
 	json_f64(j, "p_adj", p->p_adj);
-	json_count(j, "n",
-		   p->a->processes && p->b->processes ? p->a->processes + p->b->processes : 0);
+	json_count(j, "n", count_of(p->a) && count_of(p->b) ? count_of(p->a) + count_of(p->b) : 0);
 	json_str(j, "method", p->paired ? "paired-log-holm" : "welch-log-holm");
 	json_str(j, "verdict", bench_verdict_name(p->verdict));
 	json_bool(j, "refused", p->refused);
