@@ -17,6 +17,10 @@
 enum record_is args_key(const struct blas_name *name, const struct text_slice *args, size_t nr,
 			const char *operation, struct library_key *k);
 
+/* Whether a function of BLAS has the argument "lda", "beta", …; "t": a matrix may be transposed.
+ * false, too: the function's arguments are not known. */
+bool args_has(const char *function, const char *arg);
+
 /* Splits "a,b,c" at commas; returns the count, at most max + 1 when there are more. */
 size_t args_split(struct text_slice text, struct text_slice *ret, size_t max);
 

@@ -96,6 +96,11 @@ static const struct blas_function *function_find(const char *name)
 	return NULL;
 }
 
+bool blas_is_known(const char *function)
+{
+	return function_find(function) != NULL;
+}
+
 static int64_t side_of(const struct blas *b)
 {
 	return b->side == 'R' || b->side == 'r' ? b->n : b->m;
@@ -164,19 +169,32 @@ static bool sizes_are_sane(const struct blas *b, struct library_key *k)
 	return true;
 }
 
+static char letter_upper(char c)
+{
+	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
 static void letter_word(struct library_key *k, const char *name, char c)
 {
-	const char word[2] = { c, 0 };
+	const char word[2] = { letter_upper(c), 0 };
 
 	if (c)
 		key_word(k, name, word);
+}
+
+/* The conjugate of a real matrix is the matrix. */
+static char trans_of(const struct blas *b)
+{
+	char trans = letter_upper(b->trans);
+
+	return trans == 'C' && !b->type->complex ? 'T' : trans;
 }
 
 static void blas_words(const struct blas *b, struct library_key *k)
 {
 	letter_word(k, "side", b->side);
 	letter_word(k, "uplo", b->uplo);
-	letter_word(k, "trans", b->trans == 'C' && !b->type->complex ? 'T' : b->trans);
+	letter_word(k, "trans", trans_of(b));
 	letter_word(k, "diag", b->diag);
 	key_int(k, "m", b->m);
 	key_int(k, "n", b->n);

@@ -230,13 +230,29 @@ TEST(list_of_commands)
 				    "echo \"./bin/MIOpenDriver " CONV " -F 2\"; MIOpenDriver " CONV
 				    " -F 4 >>log 2>&1\r\n"
 				    "# MIOpenDriver is needed\r\n"
+				    "# ./bin/MIOpenDriver " CONV " -F 2\r\n"
+				    "#/opt/rocm/bin/MIOpenDriver " CONV " -F 2\r\n"
+				    "./bin/MIOpenDriver " CONV " --forw=1\r\n"
 				    "./bin/MIOpenDriver conv --help\r\n"
 				    "MIOpenDriver: command not found\r\n");
 
-	assert_counts(&l, 4, 0, 1, 0, 0, 3);
-	assert_row(&l, KEY, "conv", 2, FLOPS);
+	assert_counts(&l, 5, 0, 1, 0, 0, 5);
+	assert_row(&l, KEY, "conv", 3, FLOPS);
 	assert_string_equal(row_with(&l, "conv dir=bwd_data" REST).config,
 			    "MIOpenDriver " CONV " -F 2");
+}
+
+/* Behind a record that has no line end of its own. */
+TEST(progress_bars)
+{
+	CLEANUP(logged_release)
+	struct logged l =
+		logged_of(HIP CONV " -g 1 -F 1 -t 1 100%|###|\n" HIP CONV
+				   " -g 1 -F 1   2.5%|#  | 1/40 [00:01<00:39]\n" HIP CONV
+				   " -g 1 -F 1 99% done\n" HIP CONV " -g 1 -F 1100%|#|\n");
+
+	assert_counts(&l, 3, 0, 0, 1, 0, 0);
+	assert_row(&l, KEY, "conv", 3, FLOPS);
 }
 
 TEST(no_calls)
