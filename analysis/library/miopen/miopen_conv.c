@@ -94,16 +94,31 @@ static bool conv_mode(struct miopen_command *m, struct conv *c)
 	return c->transposed || slice_is(*v, "conv") || slice_is(*v, "group") || slice_is(*v, "dw");
 }
 
-/* The bits of -F. RECORD_CALL when they are known. */
+/* Whether a logged command has all options that are written in front of -F. */
+static bool conv_has_rest(struct miopen_command *m)
+{
+	static const struct option_name ends[] = { { "-m", "--mode" }, { "-g", "--group_count" } };
+	const struct option_name *const lists[] = { pads, strides, dilations };
+
+	names_renew(&m->w);
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		if (!command_get(m, lists[i][1]) || !command_get(m, lists[i][2]))
+			return false;
+	return command_get(m, ends[0]) && command_get(m, ends[1]);
+}
+
+/*
+ * The bits of -F. RECORD_CALL when they are known, or left to the driver's default, 0. A logged
+ * command that has lost more than -F is torn: it may have had another stride than the default.
+ */
 static enum record_is conv_directions(struct miopen_command *m, struct conv *c,
 				      struct library_key *k)
 {
-	int64_t bits = m->direction ? (int64_t)m->direction : m->logged ? -1 : 0;
-	bool told = command_get(m, (struct option_name){ "-F", "--forw" }) != NULL;
+	const struct option_name forw = { "-F", "--forw" };
+	int64_t bits = (int64_t)m->direction;
+	bool told = command_get(m, forw) || m->direction || !m->logged;
 
-	if (!command_int(m, (struct option_name){ "-F", "--forw" }, &bits))
-		return RECORD_TORN;
-	if (bits < 0 && !told)
+	if (!command_int(m, forw, &bits) || (!told && !conv_has_rest(m)))
 		return RECORD_TORN;
 	if (bits < 0 || bits > MIOPEN_ALL)
 		return key_bad(k, "-F %lld is no direction", (long long)bits);

@@ -8,9 +8,10 @@
  *	miopenConvolutionForward: ./bin/MIOpenDriver conv …		1.x; it tells the direction
  *	./bin/MIOpenDriver conv --batchsize 4 … --forw 1		a list, or what a shell ran
  *
- * A verb is a name and a type: conv convfp16 convbfp16 convint8; none is f32. A command that the
- * library logs has all options; in a list those that are missing have the driver's default, and
- * -F 0, the default, is all directions: one call with the work of three.
+ * A verb is a name and a type: conv convfp16 convbfp16 convint8; none is f32. Options that are
+ * missing in a list have the driver's default, and -F 0, the default, is all directions: one call
+ * with the work of three. The library logs all options; a command of its that has lost -F alone
+ * counts as well, with the default.
  *
  * The driver repeats its command line, with or without its name, and the library then logs the
  * calls it makes. A command without a prefix is therefore of a lower level (library_calls.h): where

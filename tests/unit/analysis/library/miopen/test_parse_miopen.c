@@ -54,6 +54,9 @@ TEST(conv_directions)
 		{ HIP CONV " -F 4\n", "bwd_weights", 1 },
 		{ HIP CONV " -F 0\n", "fwd+bwd_data+bwd_weights", 3 },
 		{ HIP CONV " -F 6\n", "bwd_data+bwd_weights", 2 },
+		/* it is not told */
+		{ HIP CONV " -g 1 -t 1\n", "fwd+bwd_data+bwd_weights", 3 },
+		{ HIP CONV " -g 1\n", "fwd+bwd_data+bwd_weights", 3 },
 		{ "./bin/MIOpenDriver " CONV "\n", "fwd+bwd_data+bwd_weights", 3 },
 		{ "./bin/MIOpenDriver " CONV " --forw 5\n", "fwd+bwd_weights", 2 },
 		{ "miopenConvolutionForward: ./bin/MIOpenDriver " CONV "\n", "fwd", 1 },
@@ -171,6 +174,10 @@ TEST(other_verbs)
 		  "rnn dir=bwd_data+bwd_weights mode=gru n=8,4,2 steps=4 in=30 hidden=16 layers=1 "
 		  "input=skipped x=f16 algorithm=1 inference=1",
 		  2 * UINT64_C(6) * 16 * 16 * 16, 2 * 2 * UINT64_C(1504) },
+		{ "rnn -n 1 -W 2 -H 2 -l 1 -b 0 -m tanh -p 0 -r 0 -q 0 -k 1 -c 0 -t 1",
+		  "rnn dir=fwd+bwd_data+bwd_weights mode=tanh n=1 steps=1 in=2 hidden=2 layers=1 "
+		  "bias=0 x=f32",
+		  3 * 2 * 2 * 4, 3 * 4 * (8 + 4) },
 		{ "rnn_seq -n 1 -W 2 -H 2 -l 1 -m tanh -k 1 -F 1",
 		  "rnn_seq dir=fwd mode=tanh n=1 steps=1 in=2 hidden=2 layers=1 x=f32", 2 * 2 * 4,
 		  4 * (8 + 4) },
@@ -264,7 +271,11 @@ TEST(no_calls)
 	} cases[] = {
 		{ HIP "conv -n 4 -c 64 -H 56 -W 56 -k 128 -y 3\n", 1, 0, 0, "line 1: [LogCmd" },
 		{ HIP "conv -n 4 -c 64 -H 5,6 -W 56 -k 128 -y 3 -x 3 -F 1\n", 1, 0, 0, "5,6" },
-		{ HIP CONV " -g 1\n", 1, 0, 0, "" }, /* without a direction */
+		/* more than the direction is lost */
+		{ HIP CONV "\n", 1, 0, 0, "" },
+		{ HIP "conv -n 4 -c 64 -H 56 -W 56 -k 128 -y 3 -x 3 -p 1 -q 1\n", 1, 0, 0, "" },
+		{ HIP "rnn -n 8 -W 30 -H 16 -l 2 -m lstm -k 5\n", 1, 0, 0, "" },
+		{ HIP CONV " -g 1", 1, 0, 0, "" }, /* or 16 */
 		{ HIP CONV " -g 1 -F\n", 1, 0, 0, "" },
 		{ HIP CONV " -g 1 -F 1 Epoch 3\n", 1, 0, 0, "" },
 		{ HIP CONV " -F 1 -g 1", 1, 0, 0, "" }, /* or 16 */
