@@ -9,8 +9,9 @@
  *	-Y -X padding of the output (trans), -Z -L vectors of channels, -r what is padded with
  *	--in_cast_type --wei_cast_type --out_cast_type
  *
- * Sizes are logged in the order N C (D) H W whatever the layout is. -k is the channels of y for
- * both modes. The y of int8 is int32 or float: 32 bits.
+ * Sizes are logged in the order N C (D) H W whatever the layout is. -k is the channels of y; but
+ * the library logs dimension 1 of w, which for -m trans is those of one group. The y of int8 is
+ * int32 or float: 32 bits.
  */
 #include "library_conv.h"
 #include "miopen_command.h"
@@ -81,6 +82,14 @@ static bool conv_sizes(struct miopen_command *m, struct conv *c, int64_t output_
 	       command_int(m, (struct option_name){ "-c", "--in_channels" }, &c->c) &&
 	       command_int(m, (struct option_name){ "-k", "--out_channels" }, &c->k) &&
 	       command_int(m, (struct option_name){ "-g", "--group_count" }, &c->groups);
+}
+
+/* A product that is no size is one for conv_key to say so. */
+static void logged_channels(const struct miopen_command *m, struct conv *c)
+{
+	if (m->logged && c->transposed && c->k > 0 && c->groups > 0 &&
+	    __builtin_mul_overflow(c->k, c->groups, &c->k))
+		c->k = INT64_MAX;
 }
 
 /* false: the mode is not known. Those of depth and groups of older versions are convolutions. */
@@ -206,6 +215,7 @@ static enum record_is conv_finish(struct miopen_command *m, struct conv *c, stru
 	names_renew(&m->w);
 	if (!conv_sizes(m, c, output_pad) || !conv_layout(m, c))
 		return RECORD_TORN;
+	logged_channels(m, c);
 	if (c->dims == 0)
 		return key_bad(k, "--spatial_dim is neither 2 nor 3");
 	c->x = c->w = c->y = m->type;

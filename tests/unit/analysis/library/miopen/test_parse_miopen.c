@@ -127,6 +127,32 @@ TEST(conv_of_other_kinds)
 	}
 }
 
+#define TRANS \
+	"conv -n 4 -c 64 -H 24 -W 20 -y 3 -x 3 -p 1 -q 1 -u 2 -v 2 -l 1 -j 1 -m trans -g 2 -F 1 "
+#define TRANS_KEY \
+	"conv dir=fwd mode=transposed n=4 c=64 k=64 g=2 in=24x20 filter=3x3 pad=1x1 stride=2x2 " \
+	"dilation=1x1 x=f32 w=f32 y=f32 layout=NCHW"
+
+/* The library logs the channels of one group, the driver is given those of all. */
+TEST(transposed_groups)
+{
+	CLEANUP(logged_release)
+	struct logged l = logged_of("./bin/MIOpenDriver " TRANS "-k 64\n" HIP TRANS "-k 32\n");
+	CLEANUP(logged_release)
+	struct logged odd = logged_of(
+		HIP "conv -n 1 -c 8 -H 4 -W 4 -k 3 -y 1 -x 1 -m trans -g 4 -F 1\n"
+		    "./bin/MIOpenDriver conv -n 1 -c 8 -H 4 -W 4 -k 3 -y 1 -x 1 -m trans -g 4 -F "
+		    "1\n" HIP
+		    "conv -n 1 -c 8 -H 4 -W 4 -k 281474976710656 -y 1 -x 1 -m trans -g 4 -F 1\n");
+
+	assert_counts(&l, 1, 1, 0, 0, 0, 0);
+	assert_row(&l, TRANS_KEY, "conv", 1, INT64_C(2) * 4 * 64 * 32 * 9 * 24 * 20);
+	assert_int_equal(row_with(&l, TRANS_KEY).bytes,
+			 4 * (4 * 64 * 24 * 20 + 4 * 64 * 47 * 39 + 64 * 32 * 9));
+	assert_counts(&odd, 1, 0, 0, 0, 2, 0);
+	assert_int_equal(odd.calls->rows.v[0].flops, 2 * 12 * 2 * 16);
+}
+
 /* The padding of this mode is another one than that of -p and -q. */
 TEST(conv_pad_mode)
 {
