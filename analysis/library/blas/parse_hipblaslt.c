@@ -116,6 +116,9 @@ static bool types_read(struct library_words *w, struct matmul *m)
 	    !type_read(w, "--c_type", &g->c) || !type_read(w, "--d_type", &g->d) ||
 	    !type_read(w, "--scale_type", &m->scale_type))
 		return false;
+	/* the library begins a line so, and writes all types behind the sizes: they are lost */
+	if (!g->a && !g->b && !g->c && !g->d && words_get(w, "--api_method", NULL))
+		return false;
 	types_default(all, g);
 	return true;
 }

@@ -119,8 +119,12 @@ static bool bench_types(struct library_words *w, const struct blas_name *name, s
 	    !type_read(w, "--compute_type", &g->compute) ||
 	    !type_read(w, "--composite_compute_type", &g->compute))
 		return false;
-	if (!g->a && !g->b && !g->c && !g->d && !g->compute)
-		g->a = g->b = g->c = g->d = g->compute = default_type(name);
+	if (g->a || g->b || g->c || g->d || g->compute)
+		return true;
+	/* the library begins a line of _ex so, and writes its types behind the sizes: they are lost */
+	if (name->ex && words_get(w, "--transposeA", NULL) && words_get(w, "--transposeB", NULL))
+		return false;
+	g->a = g->b = g->c = g->d = g->compute = default_type(name);
 	return true;
 }
 
@@ -222,7 +226,7 @@ static enum record_is bench_other(struct library_words *w, const struct blas_nam
 		return RECORD_TORN;
 	memcpy(b.function, name->function, sizeof(b.function));
 	b.pointers = name->batched && !name->strided;
-	if (!b.type && blas_is_known(b.function))
+	if (!b.type && !name->ex && blas_is_known(b.function))
 		b.type = default_type(name);
 	blas_defaults(&b);
 	operation_name(operation, name, function, b.type);

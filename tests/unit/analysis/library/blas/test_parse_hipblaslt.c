@@ -207,6 +207,7 @@ TEST(no_calls)
 	} cases[] = {
 		{ "hipblaslt-bench -m 4 -n 4 --a_type f32_r\n", 1, 0, 0 },
 		{ "hipblaslt-bench -m 4 -n 4\n", 1, 0, 0 },
+		{ "hipblaslt-bench --api_method c " SIZES "--transA N --transB N\n", 1, 0, 0 },
 		{ "hipblaslt-bench -m 4 -n 4 -k 4 -\n", 1, 0, 0 },
 		{ "hipblaslt-bench -m 4 -n 4 -k 4 --bias_vector --\n", 1, 0, 0 },
 		{ "hipblaslt-bench -m 4 -n 4 -k 4 --transA\n", 1, 0, 0 },

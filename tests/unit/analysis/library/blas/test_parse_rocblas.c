@@ -87,6 +87,7 @@ TEST(defaults_of_other_functions)
 		{ "syrk --transposeA T -n 8 -k 4", "syrk -r s --uplo U --transposeA T -n 8 -k 4 "
 						   "--alpha 1 --lda 4 --beta 0 --ldc 8" },
 		{ "axpy -n 8", "axpy -r s -n 8 --alpha 1 --incx 1 --incy 1" },
+		{ "gemm_ex " SQUARE, "gemm -r s " SQUARE },
 		{ "dgemm " SQUARE, "dgemm -r d --transposeA N --transposeB N " SQUARE },
 		{ "gemm --new 1 --other " SQUARE, "gemm --other --new 1 " SQUARE },
 	};
@@ -199,6 +200,10 @@ TEST(no_calls)
 		  1, 0, "" },
 		{ "./rocblas-bench \n", 1, 0, "" },
 		{ "./rocblas-bench -f ge\n", 1, 0, "" },
+		/* types are written behind the sizes */
+		{ "./rocblas-bench -f gemm_ex --transposeA N --transposeB T " SQUARE " --alpha 1\n",
+		  1, 0, "" },
+		{ "./rocblas-bench -f axpy_ex -n 8 --alpha 1\n", 1, 0, "" },
 		{ "./rocblas-bench -f gemv -m 4\n", 1, 0, "" },
 		{ "./rocblas-bench -f gemm " SQUARE " -\n", 1, 0, "" },
 		{ "./rocblas-bench -f gemm " SQUARE " -v 1 --\n", 1, 0, "" },
