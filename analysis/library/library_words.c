@@ -45,7 +45,7 @@ static bool command_ends(struct text_slice t, size_t at, size_t *ret_end)
 	}
 	if (c == '#') /* else "-#" */
 		return at > 0 && slice_blank(t.p[at - 1]);
-	if (!memchr("\"'`|;&<>", c, 8))
+	if (!c || !strchr("\"'`|;&<>", c))
 		return false;
 	if ((c == '>' || c == '<') && at > 1 && digit(t.p[at - 1]) && slice_blank(t.p[at - 2]))
 		*ret_end = at - 1; /* "2>" */

@@ -106,7 +106,7 @@ static const struct element_type *default_type(const struct blas_name *name)
 	return element_type(&letter, 1);
 }
 
-/* Where some types are told, those that are not are unknown: they are lost, or of a later version. */
+/* Where some types are told, the others are unknown: they are lost, or of a later version. */
 static bool bench_types(struct library_words *w, const struct blas_name *name, struct gemm *g)
 {
 	const struct element_type *all = NULL;
@@ -121,7 +121,7 @@ static bool bench_types(struct library_words *w, const struct blas_name *name, s
 		return false;
 	if (g->a || g->b || g->c || g->d || g->compute)
 		return true;
-	/* the library begins a line of _ex so, and writes its types behind the sizes: they are lost */
+	/* the library begins a line of _ex so, and has its types behind the sizes: they are lost */
 	if (name->ex && words_get(w, "--transposeA", NULL) && words_get(w, "--transposeB", NULL))
 		return false;
 	g->a = g->b = g->c = g->d = g->compute = default_type(name);
