@@ -124,6 +124,24 @@ const char *args_of(const struct blas_name *name)
 	return s ? s->args : NULL;
 }
 
+bool args_has(const char *function, const char *arg)
+{
+	const char *at = NULL;
+	size_t n = strlen(arg);
+
+	for (size_t i = 0; i < ARRAY_LEN(signatures) && !at; i++)
+		if (!strcmp(signatures[i].function, function))
+			at = signatures[i].args;
+	for (; at && *at; at += strspn(at, " ")) {
+		size_t word = strcspn(at, " ");
+
+		if (word == n && !memcmp(at, arg, n))
+			return true;
+		at += word;
+	}
+	return false;
+}
+
 struct call {
 	struct gemm g;
 	struct blas b;

@@ -24,6 +24,10 @@ bool type_is_composite(struct text_slice v);
 /* A complex scalar as a key has it: "2", "2+1i", or "2" where the other part is no number. */
 void complex_fmt(char buf[32], const char *re, const char *im);
 
+/* Whether a function of BLAS has the argument "lda", "beta", …; "t": a matrix may be transposed.
+ * false, too: the function's arguments are not known. */
+bool args_has(const char *function, const char *arg);
+
 /*
  * Splits "a,b,(c,d)" at commas outside of brackets; returns the count, at most max + 1 when there
  * are more.

@@ -111,6 +111,11 @@ static library_sum lu_of(const struct blas *b)
 	return work_mul(work_mul(work_mul(1, p), p), 3 * q - p);
 }
 
+bool blas_is_known(const char *function)
+{
+	return function_find(function) != NULL;
+}
+
 static int64_t side_of(const struct blas *b)
 {
 	return b->side == 'R' || b->side == 'r' ? b->n : b->m;
@@ -184,19 +189,32 @@ static bool sizes_are_sane(const struct blas *b, struct library_key *k)
 	return true;
 }
 
+static char letter_upper(char c)
+{
+	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
 static void letter_word(struct library_key *k, const char *name, char c)
 {
-	const char word[2] = { c, 0 };
+	const char word[2] = { letter_upper(c), 0 };
 
 	if (c)
 		key_word(k, name, word);
+}
+
+/* The conjugate of a real matrix is the matrix. */
+static char trans_of(const struct blas *b)
+{
+	char trans = letter_upper(b->trans);
+
+	return trans == 'C' && b->type && !b->type->complex ? 'T' : trans;
 }
 
 static void blas_words(const struct blas *b, struct library_key *k)
 {
 	letter_word(k, "side", b->side);
 	letter_word(k, "uplo", b->uplo);
-	letter_word(k, "trans", b->trans == 'C' && b->type && !b->type->complex ? 'T' : b->trans);
+	letter_word(k, "trans", trans_of(b));
 	letter_word(k, "diag", b->diag);
 	key_int(k, "m", b->m);
 	key_int(k, "n", b->n);

@@ -123,6 +123,8 @@ void blas_init(struct blas *b);
  * does not know has unknown flops and bytes.
  */
 enum record_is blas_key(const struct blas *b, const char *operation, struct library_key *k);
+/* Whether profrig knows the sizes and the work of a function. */
+bool blas_is_known(const char *function);
 /* A call in row-major order as the column-major one that computes the same. */
 void blas_row_major(struct blas *b);
 /*

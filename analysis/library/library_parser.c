@@ -2,6 +2,8 @@
 
 #include "profrig/base/clock.h"
 
+#define INDENT_MAX ((size_t)64) /* blanks in front of a comment */
+
 size_t library_path_before(struct text_slice line, size_t at)
 {
 	size_t n = 0, most = at < LIBRARY_BEFORE_MAX ? at : LIBRARY_BEFORE_MAX;
@@ -13,6 +15,22 @@ size_t library_path_before(struct text_slice line, size_t at)
 	if (line.p[at - n] == '/' || line.p[at - n] == '.')
 		return n;
 	return n >= 2 && line.p[at - 2] == '.' ? 2 : 0; /* other text stands before "./" */
+}
+
+bool library_commented(struct text_slice line, size_t at)
+{
+	size_t n = 0, most = at < INDENT_MAX ? at : INDENT_MAX;
+
+	while (n < most && slice_blank(line.p[n]))
+		n++;
+	if (n == most || line.p[n] != '#' || at - n > LIBRARY_BEFORE_MAX)
+		return false;
+	for (n++; n < at && slice_blank(line.p[n]); n++)
+		;
+	for (size_t i = n; i < at; i++)
+		if (slice_blank(line.p[i]))
+			return false;
+	return n == at || line.p[at - 1] == '/';
 }
 
 /* Digits up to one that is none; false: not `width` of them. */

@@ -147,6 +147,10 @@ void library_log_facts(const struct library_log *log, struct log_facts *f);
  * blank or the line's start. */
 size_t library_path_before(struct text_slice line, size_t at);
 
+/* For `starts`: whether the program's name at `at` stands in a comment of a shell's list: a '#' is
+ * all that its line has in front of it and its path. */
+bool library_commented(struct text_slice line, size_t at);
+
 /* "2025-02-28 11:24:46.5", or with a T, as UTC: ns since 1970. The text may go on. false: none. */
 bool library_stamp(struct text_slice t, int64_t *ret_ns);
 

@@ -6,7 +6,7 @@
  *	words_split(&w, text);
  *	words_int(&w, "-m", &m)			1 found, 0 not there, -EINVAL no number
  *	…
- *	words_unused(&w, fn, ctx)		options that were not asked for
+ *	words_rest(&w, rest)			options that were not asked for
  */
 #ifndef ANALYSIS_LIBRARY_WORDS_H
 #define ANALYSIS_LIBRARY_WORDS_H
@@ -31,9 +31,19 @@ struct library_words {
 
 /*
  * A word that begins with '-' and is no number ("-1", "-.5", "-inf") is an option; the word behind
- * it is its value, if it is no option.
+ * it, if it is no option, its value, which may also follow a long name as "--name=value".
  */
 void words_split(struct library_words *w, struct text_slice text);
+/*
+ * A command up to what is no part of it: where a shell's quotes, pipes, redirections and comments
+ * begin, and a progress bar ("50%|###"). Without blanks behind it.
+ */
+struct text_slice words_command(struct text_slice text);
+/*
+ * words_split of a command in which other words than options and their values may follow, as what
+ * another program has written behind it: they are left out. false: an option has lost its name.
+ */
+bool words_split_options(struct library_words *w, struct text_slice command);
 /* The value of an option by its short or long name (NULL: it has one), marked as used; NULL: it is
  * not there. Of a repeated one the first. */
 const struct text_slice *words_get(struct library_words *w, const char *name, const char *other);
@@ -46,7 +56,10 @@ int words_int(struct library_words *w, const char *name, const char *other, int6
 void words_ignore(struct library_words *w, const char *list);
 /* Whether an option stands twice with different values. */
 bool words_conflict(const struct library_words *w, struct text_slice *ret_name);
-/* The next option after *at that is not used; false: no more. Begin with *at = 0. */
-bool words_unused(const struct library_words *w, size_t *at, const struct library_option **ret);
+/*
+ * The options that are not used, by name, and those of one name in their order; what stands twice
+ * with one value is there once. Returns how many.
+ */
+size_t words_rest(const struct library_words *w, const struct library_option *ret[WORDS_MAX]);
 
 #endif

@@ -7,6 +7,9 @@
  *	2   [date][HIPBLASLT][pid][Trace][rocblaslt_matmul] …	(library_matmul.h)
  *	16  [date][HIPBLASLT][pid][Api][…]	addresses only; no call
  *
+ * In a list that a shell ran, options that have a default may be missing (library_defaults.h;
+ * -r f16_r, --compute_type f32_r), and comments are no calls.
+ *
  * Blanks may be double. Options without a value: --bias_vector, --use_e, --gradient,
  * --scaleAlpha_vector, --grouped_gemm, and --scaleA of early 2024. --scaleA is s or v in 6.3, 0 to
  * 3 in 7: none, one factor, a vector, blocks. A grouped product repeats the options of sizes, one
@@ -16,6 +19,7 @@
  * type of a bias or of auxiliary data is, where there is such. The epilogue is written as by the
  * trace: gelu+aux+bias; of a gradient dgelu+bgrad.
  */
+#include "library_defaults.h"
 #include "library_matmul.h"
 #include "library_words.h"
 
@@ -82,6 +86,18 @@ static bool type_read(struct library_words *w, const char *name, const struct el
 	return *ret != NULL;
 }
 
+/* The benchmark's defaults are f16, computed in f32. Where the type of a matrix is told, those that
+ * are not are unknown: the library logs all of them, so they are lost. */
+static void types_default(const struct element_type *all, struct gemm *g)
+{
+	if (g->a != all || g->b != all || g->c != all || g->d != all)
+		return;
+	if (!all)
+		g->a = g->b = g->c = g->d = element_type("f16", 3);
+	if (!g->compute)
+		g->compute = element_type("f32", 3);
+}
+
 static bool types_read(struct library_words *w, struct matmul *m)
 {
 	const struct text_slice *v = words_get(w, "--compute_type", NULL);
@@ -96,9 +112,15 @@ static bool types_read(struct library_words *w, struct matmul *m)
 		if (!g->compute)
 			return false;
 	}
-	return type_read(w, "--a_type", &g->a) && type_read(w, "--b_type", &g->b) &&
-	       type_read(w, "--c_type", &g->c) && type_read(w, "--d_type", &g->d) &&
-	       type_read(w, "--scale_type", &m->scale_type);
+	if (!type_read(w, "--a_type", &g->a) || !type_read(w, "--b_type", &g->b) ||
+	    !type_read(w, "--c_type", &g->c) || !type_read(w, "--d_type", &g->d) ||
+	    !type_read(w, "--scale_type", &m->scale_type))
+		return false;
+	/* the library begins a line so, and writes all types behind the sizes: they are lost */
+	if (!g->a && !g->b && !g->c && !g->d && words_get(w, "--api_method", NULL))
+		return false;
+	types_default(all, g);
+	return true;
 }
 
 /* --scaleA of all versions: "0", none; "1" or "s", one factor; "2" or "v", a vector. */
@@ -162,11 +184,13 @@ static void epilogue_read(struct library_words *w, struct matmul *m)
 /* What is left of the options is of the configuration: nothing that is logged gets lost. */
 static void options_append(struct library_words *w, struct matmul *m)
 {
-	const struct library_option *o;
+	const struct library_option *rest[WORDS_MAX];
+	size_t nr;
 
 	words_ignore(w, RUN_OPTIONS);
-	for (size_t at = 0; words_unused(w, &at, &o);) {
-		struct text_slice name = o->name, v = o->value;
+	nr = words_rest(w, rest);
+	for (size_t i = 0; i < nr; i++) {
+		struct text_slice name = rest[i]->name, v = rest[i]->value;
 
 		while (name.n > 1 && *name.p == '-')
 			name.p++, name.n--;
@@ -228,6 +252,7 @@ static enum record_is group_product(struct library_words *w, const struct matmul
 			    !size_read(&x.g, i, w->v[o].value))
 				return RECORD_TORN;
 	}
+	gemm_defaults(&x.g);
 	return matmul_key(&x, "grouped_matmul", one);
 }
 
@@ -319,6 +344,7 @@ static enum record_is bench_key(struct library_words *w, struct matmul *m, struc
 		return key_bad(k, "%.*s stands twice", (int)(twice.n < 40 ? twice.n : 40), twice.p);
 	if (!product_sizes(w, &m->g))
 		return RECORD_TORN;
+	gemm_defaults(&m->g);
 	options_append(w, m);
 	return matmul_key(m, "matmul", k);
 }
@@ -329,7 +355,10 @@ static enum record_is bench_parse(struct text_slice text, struct library_key *k)
 	struct library_words w;
 
 	matmul_init(&m);
-	words_split(&w, text);
+	text = words_command(text);
+	if (!words_split_options(&w, text))
+		return RECORD_TORN;
+	k->config = text;
 	if (w.too_many)
 		return key_bad(k, "more than %d options", WORDS_MAX);
 	return w.nr > 0 ? bench_key(&w, &m, k) : RECORD_TORN;
@@ -345,7 +374,7 @@ static bool bench_starts(struct text_slice line, size_t at)
 	rest.n -= strlen(program);
 	if (slice_begins(rest, ".exe"))
 		rest.p += 4, rest.n -= 4;
-	return rest.n > 0 && slice_blank(*rest.p);
+	return rest.n > 0 && slice_blank(*rest.p) && !library_commented(line, at);
 }
 
 const struct library_parser library_parser_hipblaslt_bench = {

@@ -9,10 +9,16 @@
  *	   at the end of the process, one row for each configuration and argument type; older
  *	   versions leave the quotes out. alpha and beta are classes: 0, 1, -1, and 2 for all else.
  *
+ * A list of bench lines that a shell ran: options that have a default may be missing
+ * (library_defaults.h; types: f32), comments are no calls, and what a shell reads as something else
+ * ends a line, as does other text behind it.
+ *
  * A bench line's options for measuring (-i, -j, --initialization …) and the kernel that was chosen
  * (--algo, --solution_index, --flags) are not of the configuration.
  */
 #include "library_args.h"
+#include "library_defaults.h"
+#include "library_parser.h"
 #include "library_words.h"
 #include "rocblas_call.h"
 
@@ -67,12 +73,19 @@ static bool scalar_read(struct library_words *w, const char *name, const char *i
 	return true;
 }
 
-static char letter_read(struct library_words *w, const char *name, const char *other)
+/* false: there is one, and it is none of `known`. */
+static bool letter_read(struct library_words *w, const char *name, const char *other,
+			const char *known, char *ret)
 {
 	const struct text_slice *v = words_get(w, name, other);
 
-	return v && v->n == 1 ? v->p[0] : 0;
+	if (!v)
+		return true;
+	*ret = v->n == 1 ? v->p[0] : 0;
+	return *ret && strchr(known, *ret);
 }
+
+#define TRANS_LETTERS "NTCntc"
 
 /* false: there is one, and it is not known. */
 static bool type_read(struct library_words *w, const char *name, const struct element_type **ret)
@@ -96,28 +109,46 @@ static bool composite_read(struct library_words *w, const struct element_type **
 	return *ret || type_is_composite(*v);
 }
 
-static bool bench_types(struct library_words *w, struct gemm *g)
+/* The type of a call that tells none: f32, if its function has no letter of a type. */
+static const struct element_type *default_type(const struct blas_name *name)
+{
+	const char letter = name->letter ? name->letter : 's';
+
+	return element_type(&letter, 1);
+}
+
+/* Where some types are told, the others are unknown: they are lost, or of a later version. */
+static bool bench_types(struct library_words *w, const struct blas_name *name, struct gemm *g)
 {
 	const struct element_type *all = NULL;
 
 	if (!type_read(w, "-r", &all) || !type_read(w, "--precision", &all))
 		return false;
 	g->a = g->b = g->c = g->d = g->compute = all;
-	return type_read(w, "--a_type", &g->a) && type_read(w, "--b_type", &g->b) &&
-	       type_read(w, "--c_type", &g->c) && type_read(w, "--d_type", &g->d) &&
-	       type_read(w, "--compute_type", &g->compute) && composite_read(w, &g->compute);
+	if (!type_read(w, "--a_type", &g->a) || !type_read(w, "--b_type", &g->b) ||
+	    !type_read(w, "--c_type", &g->c) || !type_read(w, "--d_type", &g->d) ||
+	    !type_read(w, "--compute_type", &g->compute) || !composite_read(w, &g->compute))
+		return false;
+	if (g->a || g->b || g->c || g->d || g->compute)
+		return true;
+	/* the library begins a line of _ex so, and has its types behind the sizes: they are lost */
+	if (name->ex && words_get(w, "--transposeA", NULL) && words_get(w, "--transposeB", NULL))
+		return false;
+	g->a = g->b = g->c = g->d = g->compute = default_type(name);
+	return true;
 }
 
 /* What is left of the options is of the configuration: nothing that is logged gets lost. */
 static void options_append(const struct library_words *w, struct library_key *k)
 {
-	const struct library_option *o;
+	const struct library_option *rest[WORDS_MAX];
+	size_t nr = words_rest(w, rest);
 
-	for (size_t at = 0; words_unused(w, &at, &o);) {
-		CLEANUP(xfreep) char *name = xstrndup(o->name.p, o->name.n);
+	for (size_t i = 0; i < nr; i++) {
+		CLEANUP(xfreep) char *name = xstrndup(rest[i]->name.p, rest[i]->name.n);
+		struct text_slice v = rest[i]->value;
 
-		key_wordn(k, name + strspn(name, "-"), o->value.n ? o->value.p : "1",
-			  o->value.n ? o->value.n : 1);
+		key_wordn(k, name + strspn(name, "-"), v.n ? v.p : "1", v.n ? v.n : 1);
 	}
 }
 
@@ -163,15 +194,14 @@ static enum record_is bench_gemm(struct library_words *w, const struct blas_name
 		&g.ldd, &g.stride_a, &g.stride_b, &g.stride_c, &g.stride_d, &g.batch
 	};
 
-	if (!sizes_read(w, names, to, ARRAY_LEN(to)) || !bench_types(w, &g) ||
+	if (!sizes_read(w, names, to, ARRAY_LEN(to)) || !bench_types(w, name, &g) ||
 	    !scalar_read(w, "--alpha", "--alphai", g.alpha) ||
-	    !scalar_read(w, "--beta", "--betai", g.beta))
+	    !scalar_read(w, "--beta", "--betai", g.beta) ||
+	    !letter_read(w, "--transposeA", "--transA", TRANS_LETTERS, &g.ta) ||
+	    !letter_read(w, "--transposeB", "--transB", TRANS_LETTERS, &g.tb))
 		return RECORD_TORN;
-	g.ta = letter_read(w, "--transposeA", "--transA");
-	g.tb = letter_read(w, "--transposeB", "--transB");
 	g.pointers = name->batched && !name->strided;
-	if (g.ldd == DIM_NONE)
-		g.ldd = g.ldc;
+	gemm_defaults(&g);
 	if (g.stride_d == DIM_NONE)
 		g.stride_d = g.stride_c;
 	operation_name(operation, name, function, g.a);
@@ -212,14 +242,17 @@ static enum record_is bench_other(struct library_words *w, const struct blas_nam
 	    (!b.type && !type_read(w, "--a_type", &b.type)) ||
 	    (!b.type && !type_read(w, "--compute_type", &b.type)) ||
 	    !scalar_read(w, "--alpha", "--alphai", b.alpha) ||
-	    !scalar_read(w, "--beta", "--betai", b.beta))
+	    !scalar_read(w, "--beta", "--betai", b.beta) ||
+	    !letter_read(w, "--transposeA", "--transA", TRANS_LETTERS, &b.trans) ||
+	    !letter_read(w, "--side", NULL, "LRlr", &b.side) ||
+	    !letter_read(w, "--uplo", NULL, "ULFulf", &b.uplo) ||
+	    !letter_read(w, "--diag", NULL, "NUnu", &b.diag))
 		return RECORD_TORN;
 	memcpy(b.function, name->function, sizeof(b.function));
-	b.trans = letter_read(w, "--transposeA", "--transA");
-	b.side = letter_read(w, "--side", NULL);
-	b.uplo = letter_read(w, "--uplo", NULL);
-	b.diag = letter_read(w, "--diag", NULL);
 	b.pointers = name->batched && !name->strided;
+	if (!b.type && !name->ex && blas_is_known(b.function))
+		b.type = default_type(name);
+	blas_defaults(&b);
 	operation_name(operation, name, function, b.type);
 	is = blas_key(&b, operation, k);
 	if (is != RECORD_CALL)
@@ -236,7 +269,10 @@ static enum record_is bench_parse(struct text_slice text, struct library_key *k)
 	const struct text_slice *f;
 	struct blas_name name;
 
-	words_split(&w, text);
+	text = words_command(text);
+	if (!words_split_options(&w, text))
+		return RECORD_TORN;
+	k->config = text;
 	f = words_get(&w, "-f", "--function");
 	if (!f || f->n == 0)
 		return RECORD_TORN;
@@ -250,10 +286,16 @@ static enum record_is bench_parse(struct text_slice text, struct library_key *k)
 						  : bench_other(&w, &name, *f, k);
 }
 
+static bool bench_starts(struct text_slice line, size_t at)
+{
+	return !library_commented(line, at);
+}
+
 const struct library_parser library_parser_rocblas_bench = {
 	.name = "rocblas-bench",
 	.library = "rocblas",
 	.markers = { { "rocblas-bench ", false, false } },
+	.starts = bench_starts,
 	.back = library_path_before,
 	.parse = bench_parse,
 };

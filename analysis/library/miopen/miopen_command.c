@@ -1,6 +1,5 @@
 #include "miopen_command.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "profrig/base/num.h"
@@ -89,29 +88,15 @@ void command_directions(struct library_key *k, unsigned bits, const char *const 
 	key_word(k, "dir", text.buf);
 }
 
-static int by_name(const void *a, const void *b)
-{
-	const struct text_slice *x = &(*(const struct library_option *const *)a)->name;
-	const struct text_slice *y = &(*(const struct library_option *const *)b)->name;
-	int r = memcmp(x->p, y->p, x->n < y->n ? x->n : y->n);
-
-	return r ? r : (x->n > y->n) - (x->n < y->n);
-}
-
 size_t command_rest(struct miopen_command *c, struct library_key *k)
 {
 	const struct library_option *rest[WORDS_MAX];
-	size_t nr = 0;
+	size_t nr = words_rest(&c->w, rest);
 
-	for (size_t at = 0; words_unused(&c->w, &at, &rest[nr]);)
-		nr++;
-	qsort(rest, nr, sizeof(*rest), by_name);
 	for (size_t i = 0; i < nr; i++) {
 		CLEANUP(strbuf_release) struct strbuf name = STRBUF_INIT;
 		struct text_slice n = rest[i]->name;
 
-		if (i > 0 && by_name(&rest[i - 1], &rest[i]) == 0)
-			continue; /* twice with the same value */
 		while (n.n > 1 && *n.p == '-')
 			n.p++, n.n--;
 		strbuf_add(&name, n.p, n.n);

@@ -20,7 +20,7 @@ struct miopen_command {
 	char verb[48];          /* "convfp16": the operation */
 	size_t family;          /* bytes of the verb that name what it does */
 	const struct element_type *type;
-	bool logged;             /* by the library, which leaves no option to its default */
+	bool logged;             /* by the library */
 	unsigned direction;      /* by the function in front of the command; 0: not told */
 	struct text_slice twice; /* an option with two values; n = 0: there is none */
 };

@@ -9,8 +9,9 @@
  *	-Y -X padding of the output (trans), -Z -L vectors of channels, -r what is padded with
  *	--in_cast_type --wei_cast_type --out_cast_type
  *
- * Sizes are logged in the order N C (D) H W whatever the layout is. -k is the channels of y for
- * both modes. The y of int8 is int32 or float: 32 bits.
+ * Sizes are logged in the order N C (D) H W whatever the layout is. -k is the channels of y; but
+ * the library logs dimension 1 of w, which for -m trans is those of one group. The y of int8 is
+ * int32 or float: 32 bits.
  */
 #include "library_conv.h"
 #include "miopen_command.h"
@@ -83,6 +84,14 @@ static bool conv_sizes(struct miopen_command *m, struct conv *c, int64_t output_
 	       command_int(m, (struct option_name){ "-g", "--group_count" }, &c->groups);
 }
 
+/* A product that is no size is one for conv_key to say so. */
+static void logged_channels(const struct miopen_command *m, struct conv *c)
+{
+	if (m->logged && c->transposed && c->k > 0 && c->groups > 0 &&
+	    __builtin_mul_overflow(c->k, c->groups, &c->k))
+		c->k = INT64_MAX;
+}
+
 /* false: the mode is not known. Those of depth and groups of older versions are convolutions. */
 static bool conv_mode(struct miopen_command *m, struct conv *c)
 {
@@ -94,16 +103,31 @@ static bool conv_mode(struct miopen_command *m, struct conv *c)
 	return c->transposed || slice_is(*v, "conv") || slice_is(*v, "group") || slice_is(*v, "dw");
 }
 
-/* The bits of -F. RECORD_CALL when they are known. */
+/* Whether a logged command has all options that are written in front of -F. */
+static bool conv_has_rest(struct miopen_command *m)
+{
+	static const struct option_name ends[] = { { "-m", "--mode" }, { "-g", "--group_count" } };
+	const struct option_name *const lists[] = { pads, strides, dilations };
+
+	names_renew(&m->w);
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		if (!command_get(m, lists[i][1]) || !command_get(m, lists[i][2]))
+			return false;
+	return command_get(m, ends[0]) && command_get(m, ends[1]);
+}
+
+/*
+ * The bits of -F. RECORD_CALL when they are known, or left to the driver's default, 0. A logged
+ * command that has lost more than -F is torn: it may have had another stride than the default.
+ */
 static enum record_is conv_directions(struct miopen_command *m, struct conv *c,
 				      struct library_key *k)
 {
-	int64_t bits = m->direction ? (int64_t)m->direction : m->logged ? -1 : 0;
-	bool told = command_get(m, (struct option_name){ "-F", "--forw" }) != NULL;
+	const struct option_name forw = { "-F", "--forw" };
+	int64_t bits = (int64_t)m->direction;
+	bool told = command_get(m, forw) || m->direction || !m->logged;
 
-	if (!command_int(m, (struct option_name){ "-F", "--forw" }, &bits))
-		return RECORD_TORN;
-	if (bits < 0 && !told)
+	if (!command_int(m, forw, &bits) || (!told && !conv_has_rest(m)))
 		return RECORD_TORN;
 	if (bits < 0 || bits > MIOPEN_ALL)
 		return key_bad(k, "-F %lld is no direction", (long long)bits);
@@ -191,6 +215,7 @@ static enum record_is conv_finish(struct miopen_command *m, struct conv *c, stru
 	names_renew(&m->w);
 	if (!conv_sizes(m, c, output_pad) || !conv_layout(m, c))
 		return RECORD_TORN;
+	logged_channels(m, c);
 	if (c->dims == 0)
 		return key_bad(k, "--spatial_dim is neither 2 nor 3");
 	c->x = c->w = c->y = m->type;

@@ -69,7 +69,7 @@ static enum record_is rnn_read(struct miopen_command *c, struct rnn *r, struct l
 		{ "-k", "--seq_len" },   { "-W", "--in_h" },        { "-H", "--hid_h" },
 		{ "-l", "--num_layer" }, { "-r", "--bidirection" }, { "-p", "--inputmode" }
 	};
-	int64_t v[] = { DIM_NONE, DIM_NONE, DIM_NONE, DIM_NONE, 0, 0 }, forw = c->logged ? -1 : 0;
+	int64_t v[] = { DIM_NONE, DIM_NONE, DIM_NONE, DIM_NONE, 0, 0 }, forw = 0;
 	const struct text_slice *batch = command_get(c, name_n);
 
 	if (!command_ints(c, names, v, ARRAY_LEN(v)) || !command_int(c, name_forw, &forw) || !batch)
@@ -78,7 +78,9 @@ static enum record_is rnn_read(struct miopen_command *c, struct rnn *r, struct l
 		if (v[i] == DIM_NONE)
 			return RECORD_TORN;
 	r->gates = rnn_gates(command_get(c, (struct option_name){ "-m", "--mode" }));
-	if (r->gates == 0 || forw == -1)
+	/* the library writes -F behind these: it has lost more */
+	if (r->gates == 0 || (c->logged && !command_get(c, name_forw) &&
+			      (!command_get(c, names[4]) || !command_get(c, names[5]))))
 		return RECORD_TORN;
 	for (size_t i = 0; i < 4; i++)
 		if (!command_in_range(k, names[i].name + 2, v[i], 1))

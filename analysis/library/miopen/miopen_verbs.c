@@ -8,8 +8,8 @@
  *	softmax	-a algorithm -m mode; activ: -m mode; lrn: -N window -m mode; -A -B … scalars
  *	gemm	-m rows of a, -k columns of a, -n columns of b, -u -v transposed, row-major
  *
- * All but gemm have bytes only: x and y, backwards as many arrays as it reads and writes. rnn is in
- * miopen_rnn.c.
+ * All but gemm have bytes only, and 0 flops: x and y, backwards as many arrays as it reads and
+ * writes; where the direction is not told, bytes are unknown. rnn is in miopen_rnn.c.
  */
 #include "miopen_command.h"
 
@@ -65,13 +65,10 @@ static library_sum tensor_elements(int64_t n, int64_t c, const int64_t v[MIOPEN_
 	return p;
 }
 
-/* Bytes of elements of a type; flops stay unknown. */
+/* Bytes of elements of a type. */
 static bool bytes_set(struct library_key *k, library_sum elements, const struct element_type *type)
 {
-	bool fits = key_work(k, 0, work_mul(elements, type->bits) / 8);
-
-	k->flops = LIBRARY_UNKNOWN;
-	return fits;
+	return key_work(k, 0, work_mul(elements, type->bits) / 8);
 }
 
 /* -F as a sum of bits, `all` for 0; 0: it is not told. false: it is no such sum. */
@@ -171,6 +168,7 @@ enum record_is miopen_pointwise(struct miopen_command *c, struct library_key *k)
 		command_next_word(c, k, p->options[i].name, p->options[i].as, NULL);
 	command_ignore_run(c);
 	command_rest(c, k);
+	k->flops = 0;
 	arrays = is_bnorm ? (bits & 3 ? p->fwd : 0) + (bits & 4 ? p->bwd : 0)
 			  : (bits & 1 ? p->fwd : 0) + (bits & 2 ? p->bwd : 0);
 	if (arrays &&
@@ -244,6 +242,7 @@ enum record_is miopen_pool(struct miopen_command *c, struct library_key *k)
 	command_next_word(c, k, (struct option_name){ "-M", NULL }, "index", NULL);
 	command_ignore_run(c);
 	command_next_word(c, k, (struct option_name){ "--layout", NULL }, "layout", NULL);
+	k->flops = 0;
 	if (command_rest(c, k) > 0 || bits == 0)
 		return RECORD_CALL; /* what these options do to y is not known */
 	elements = tensor_elements(p.x.n, p.x.c, p.x.in, p.x.dims) +

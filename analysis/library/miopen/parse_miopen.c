@@ -8,9 +8,10 @@
  *	miopenConvolutionForward: ./bin/MIOpenDriver conv …		1.x; it tells the direction
  *	./bin/MIOpenDriver conv --batchsize 4 … --forw 1		a list, or what a shell ran
  *
- * A verb is a name and a type: conv convfp16 convbfp16 convint8; none is f32. A command that the
- * library logs has all options; in a list those that are missing have the driver's default, and
- * -F 0, the default, is all directions: one call with the work of three.
+ * A verb is a name and a type: conv convfp16 convbfp16 convint8; none is f32. Options that are
+ * missing in a list have the driver's default, and -F 0, the default, is all directions: one call
+ * with the work of three. The library logs all options; a command of its that has lost -F alone
+ * counts as well, with the default.
  *
  * The driver repeats its command line, with or without its name, and the library then logs the
  * calls it makes. A command without a prefix is therefore of a lower level (library_calls.h): where
@@ -136,7 +137,7 @@ static bool miopen_starts(struct text_slice line, size_t at)
 		return true;
 	if (slice_begins(t, PROGRAM)) {
 		/* first: the blank behind a program bounds how far back the next one looks */
-		if (!command_follows(t))
+		if (!command_follows(t) || library_commented(line, at))
 			return false;
 		before.n -= library_path_before(line, at);
 		before = function_before(before);
@@ -217,23 +218,6 @@ static enum record_is verb_key(struct miopen_command *c, struct library_key *k)
 	}
 	c->family = verb.n;
 	return miopen_other(c, k);
-}
-
-/* Where a shell's command line goes on with something else than options. */
-static struct text_slice command_end(struct text_slice t)
-{
-	for (size_t i = 0; i < t.n; i++) {
-		if (t.p[i] == '#' && (i == 0 || !slice_blank(t.p[i - 1])))
-			continue; /* "-#" */
-		if (!memchr("\"'`|;&<>#", t.p[i], 10))
-			continue;
-		if ((t.p[i] == '>' || t.p[i] == '<') && i > 1 && digit(t.p[i - 1]) &&
-		    slice_blank(t.p[i - 2]))
-			i--; /* "2>" */
-		t.n = i;
-		return slice_rtrim(t);
-	}
-	return t;
 }
 
 /* Every option has a value, and there is nothing else. */
@@ -323,7 +307,7 @@ static enum record_is miopen_parse(struct text_slice text, struct library_key *k
 	function = function_before((struct text_slice){ text.p, at - path });
 	if (function.n ? !function_read(function, &c) : *text.p == '[')
 		return function.n ? RECORD_INFO : RECORD_TORN;
-	t = command_end(slice_from(text, at));
+	t = words_command(slice_from(text, at));
 	words_split(&c.w, t);
 	is = command_key(&c, k);
 	k->level = c.logged ? LEVEL_BENCH : LEVEL_TRACE;

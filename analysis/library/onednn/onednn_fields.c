@@ -76,12 +76,19 @@ static enum onednn_column column_named(struct text_slice name)
 	return ONEDNN_OTHER;
 }
 
+/* Where a column stands; l->nr: there is none. */
+static size_t layout_at(const struct onednn_layout *l, enum onednn_column c)
+{
+	size_t i = 0;
+
+	while (i < l->nr && l->v[i] != c)
+		i++;
+	return i;
+}
+
 static bool layout_has(const struct onednn_layout *l, enum onednn_column c)
 {
-	for (size_t i = 0; i < l->nr; i++)
-		if (l->v[i] == c)
-			return true;
-	return false;
+	return layout_at(l, c) < l->nr;
 }
 
 /* fields: behind "template:"; those up to "operation" stand in every line in front of it. */
@@ -100,7 +107,7 @@ static void layout_of_template(const struct text_slice *fields, size_t n,
 			return;
 		l.v[l.nr++] = c;
 	}
-	if (at == n && l.nr > 0 && l.v[l.nr - 1] == ONEDNN_TIME && layout_has(&l, ONEDNN_KIND) &&
+	if (at == n && layout_has(&l, ONEDNN_TIME) && layout_has(&l, ONEDNN_KIND) &&
 	    layout_has(&l, ONEDNN_DESC) && layout_has(&l, ONEDNN_MDS))
 		*layout = l;
 }
@@ -108,11 +115,13 @@ static void layout_of_template(const struct text_slice *fields, size_t n,
 /* 0: of another number of columns; 1; 2: with a comma in the time. */
 static int layout_fits(const struct onednn_layout *l, const struct text_slice *fields, size_t n)
 {
+	size_t time = layout_at(l, ONEDNN_TIME);
+
 	if (l->nr == 0)
 		return 0;
 	if (n == l->nr)
 		return 1;
-	return n == l->nr + 1 && slice_is_digits(fields[n - 1]) && slice_is_digits(fields[n - 2])
+	return n == l->nr + 1 && slice_is_digits(fields[time]) && slice_is_digits(fields[time + 1])
 		       ? 2
 		       : 0;
 }
@@ -128,6 +137,22 @@ static const struct onednn_layout *layout_by_fields(const struct text_slice *fie
 	return &layout_engine;
 }
 
+/*
+ * Whether a line has its engine and its time where a header's layout has them: processes of several
+ * versions may write one log. A line without an engine has none in front.
+ */
+static bool header_fits(const struct onednn_layout *l, const struct text_slice *fields, int fits)
+{
+	size_t at = layout_at(l, ONEDNN_ENGINE), time = layout_at(l, ONEDNN_TIME);
+	double ms;
+
+	if (!fits || num_f64(fields[time].p, fields[time].n, &ms) < 0)
+		return false;
+	if (at == l->nr)
+		return !engine_is_known(fields[0]);
+	return engine_is_known(fields[at + (fits == 2 && at > time)]);
+}
+
 static const struct onednn_layout *layout_find(const struct onednn_layout *header,
 					       const struct text_slice *fields, size_t n,
 					       int *ret_fits)
@@ -135,7 +160,7 @@ static const struct onednn_layout *layout_find(const struct onednn_layout *heade
 	const struct onednn_layout *l = header;
 
 	*ret_fits = layout_fits(l, fields, n);
-	if (*ret_fits && layout_has(l, ONEDNN_ENGINE) == engine_is_known(fields[0]))
+	if (header_fits(l, fields, *ret_fits))
 		return l;
 	l = layout_by_fields(fields, n);
 	*ret_fits = l ? layout_fits(l, fields, n) : 0;
@@ -183,14 +208,18 @@ static enum record_is columns_read(const struct text_slice *fields, size_t n, bo
 {
 	int fits;
 	const struct onednn_layout *l = layout_find(header, fields, n, &fits);
+	size_t time;
 	bool timed;
 
 	if (!fits)
 		return RECORD_TORN;
+	time = layout_at(l, ONEDNN_TIME);
+	if (cut && time + 1 < l->nr)
+		return RECORD_TORN; /* what is last may have lost its end */
 	for (size_t i = 0; i < l->nr; i++)
-		ret->column[l->v[i]] = fields[i];
-	timed = fits == 2 ? time_with_comma(fields[n - 2], fields[n - 1], cut, &ret->dur_ns)
-			  : time_read(fields[n - 1], cut, &ret->dur_ns);
+		ret->column[l->v[i]] = fields[i + (fits == 2 && i > time)];
+	timed = fits == 2 ? time_with_comma(fields[time], fields[time + 1], cut, &ret->dur_ns)
+			  : time_read(fields[time], cut, &ret->dur_ns);
 	ret->odd_time |= ret->dur_ns < 0 && !cut;
 	return timed && columns_are_whole(ret) ? RECORD_CALL : RECORD_TORN;
 }
@@ -325,11 +354,14 @@ static bool head_mask(struct text_slice *rest, struct log_mask *m)
 	return slice_is(field, "exec") || slice_is(field, "primitive");
 }
 
-bool onednn_fields_mask(struct text_slice text, struct log_mask *m)
+bool onednn_fields_mask(struct text_slice text, const struct onednn_layout *layout,
+			struct log_mask *m)
 {
 	struct text_slice rest = text, last, before;
 	const char *comma = memrchr(text.p, ',', text.n);
 
+	if (layout->nr > 0 && layout->v[layout->nr - 1] != ONEDNN_TIME)
+		return false;
 	if (!comma || !head_mask(&rest, m) || comma <= rest.p)
 		return false;
 	last = slice_behind(text, (size_t)(comma + 1 - text.p));

@@ -51,7 +51,8 @@ struct onednn_record {
  */
 enum record_is onednn_fields(struct text_slice text, bool cut, struct onednn_layout *layout,
 			     struct onednn_record *ret);
-/* As `mask` of a parser. */
-bool onednn_fields_mask(struct text_slice text, struct log_mask *m);
+/* As `mask` of a parser; none has a log whose times are not the last column. */
+bool onednn_fields_mask(struct text_slice text, const struct onednn_layout *layout,
+			struct log_mask *m);
 
 #endif

@@ -290,24 +290,40 @@ static library_sum matrix_bits(const struct onednn_extents *e, const struct oned
 	return n / 8;
 }
 
+/* The extents of the result, which are mostly those of a third list. */
+static struct onednn_extents result_of(const struct onednn_problem *q)
+{
+	const struct onednn_extents *a = &q->list[0], *b = &q->list[1];
+	struct onednn_extents e = *a;
+
+	if (q->lists > 2)
+		return q->list[2];
+	for (size_t d = 0; d + 2 < a->nr; d++)
+		e.v[d] = a->v[d] == 1 ? b->v[d] : a->v[d];
+	e.v[a->nr - 1] = b->v[b->nr - 1];
+	return e;
+}
+
 enum record_is onednn_matmul_work(const struct onednn_call *c, struct library_key *k)
 {
 	static const char *const names[] = { "src", "wei", "dst" };
 	const struct onednn_problem *q = &c->problem;
 	const struct onednn_extents *a = &q->list[0], *b = &q->list[1];
 	library_sum flops, bytes = 0;
-	bool typed = q->lists > 2;
+	struct onednn_extents result;
+	bool typed = true;
 
 	if (q->lists < 2 || !batch_of(q, &flops))
 		return RECORD_CALL;
 	flops = work_mul(work_mul(work_mul(flops, 2), a->v[a->nr - 2]), a->v[a->nr - 1]);
 	flops = work_mul(flops, b->v[b->nr - 1]);
+	result = result_of(q);
 	for (size_t i = 0; i < ARRAY_LEN(names) && typed; i++) {
 		const struct onednn_md *m = onednn_md_named(c->md, c->nr, names[i]);
 
 		typed = m && m->type;
 		if (typed && bytes <= INT64_MAX)
-			bytes += matrix_bits(&q->list[i], m);
+			bytes += matrix_bits(i == 2 ? &result : &q->list[i], m);
 	}
 	if (!key_work(k, flops, typed ? bytes : 0))
 		return RECORD_BAD;

@@ -60,8 +60,9 @@ static enum record_is onednn_split(struct library_log *log, void *state, const s
 
 static bool onednn_mask(const void *state, const struct log_record *r, struct log_mask *m)
 {
-	(void)state;
-	return onednn_fields_mask(r->text, m);
+	const struct onednn_state *s = state;
+
+	return onednn_fields_mask(r->text, &s->layout, m);
 }
 
 /* How records are split depends on the header before them. */

@@ -44,6 +44,39 @@ TEST(bench_of_one_configuration)
 	assert_string_equal(l.calls->rows.v[0].library, "hipblaslt");
 }
 
+/* What a list leaves out has the benchmark's defaults, and what a shell adds is no part of it. */
+TEST(lists)
+{
+	static const char *const lines[] = {
+		"hipblaslt-bench -m 4 -n 8 -k 2\n",
+		"hipblaslt-bench -m 4 -n 8 -k 2 -r f16_r\n",
+		"hipblaslt-bench --precision=f16_r --transA=N -m 4 -n 8 -k 2 --lda=4 --alpha=1\n",
+		"hipblaslt-bench -m 4 -n 8 -k 2 --compute_type f32_r 2>&1 | tee -a log\n",
+		"time hipblaslt-bench -m 4 -n 8 -k 2  # the first\n",
+		"echo 'hipblaslt-bench -m 4 -n 8 -k 2'\n",
+		"hipblaslt-bench -m 4 -n 8 -k 2 --bias_type f32_r  50%|###   | 2/4\n",
+		"hipblaslt-bench -m 4 -n 8 -k 2 Epoch 3 -0.5\n",
+		"hipblaslt-bench -m 4 -n 8 -k 2 \\\n",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+		CLEANUP(logged_release) struct logged l = logged_of(lines[i]);
+
+		if (l.n.records != 1)
+			ROW_FAIL(i, "%d torn", (int)l.n.torn);
+		assert_row(&l,
+			   "gemm ta=N tb=N m=4 n=8 k=2 a=f16 b=f16 c=f16 d=f16 compute=f32 lda=4 "
+			   "ldb=2 ldc=4 ldd=4 alpha=1 beta=0",
+			   "matmul", 1, 2 * 4 * 8 * 2);
+	}
+	CLEANUP(logged_release)
+	struct logged two = logged_of("hipblaslt-bench -m 4 -n 8 -k 2 --new 1 --other\n"
+				      "hipblaslt-bench -m 4 -n 8 -k 2 --other --new 1\n");
+
+	assert_counts(&two, 2, 0, 0, 0, 0, 0);
+	assert_int_equal(two.calls->distinct, 1);
+}
+
 TEST(scales_flags_and_epilogues)
 {
 	static const struct {
@@ -64,7 +97,7 @@ TEST(scales_flags_and_epilogues)
 		  " epilogue=dgelu+bgrad bias_type=f32_r" },
 		{ "--activation_type relu --aux_type bf16_r", " epilogue=relu" },
 		{ "--bias_vector --bias_source a", " epilogue=bias bias_source=a" },
-		{ "--swizzleA --new_option 7", " swizzleA=1 new_option=7" },
+		{ "--swizzleA --new_option 7", " new_option=7 swizzleA=1" },
 		{ "--scale_type f16_r", " scale_type=f16" },
 	};
 
@@ -173,7 +206,14 @@ TEST(no_calls)
 		int torn, bad, foreign;
 	} cases[] = {
 		{ "hipblaslt-bench -m 4 -n 4 --a_type f32_r\n", 1, 0, 0 },
-		{ "hipblaslt-bench -m 4 -n 4 -k 4\n", 1, 0, 0 },
+		{ "hipblaslt-bench -m 4 -n 4\n", 1, 0, 0 },
+		{ "hipblaslt-bench --api_method c " SIZES "--transA N --transB N\n", 1, 0, 0 },
+		{ "hipblaslt-bench -m 4 -n 4 -k 4 -\n", 1, 0, 0 },
+		{ "hipblaslt-bench -m 4 -n 4 -k 4 --bias_vector --\n", 1, 0, 0 },
+		{ "hipblaslt-bench -m 4 -n 4 -k 4 --transA\n", 1, 0, 0 },
+		{ "hipblaslt-bench -m 4 -n 4 -k 4 --compute_type f3\n", 1, 0, 0 },
+		{ "# hipblaslt-bench -m 4 -n 4 -k 4\n", 0, 0, 1 },
+		{ "#/opt/rocm/bin/hipblaslt-bench -m 4 -n 4 -k 4\n", 0, 0, 1 },
 		{ "hipblaslt-bench -m 4,0 -n 4 -k 4 --a_type f32_r\n", 1, 0, 0 },
 		{ "hipblaslt-bench -m 4 -n 4 -k 4 --a_type f32_x\n", 1, 0, 0 },
 		{ "hipblaslt-bench -m 4 -n 4 -k 4 --a_type f32_r --transA Q\n", 1, 0, 0 },

@@ -34,6 +34,92 @@ TEST(bench_of_one_configuration)
 	assert_int_equal(l.calls->rows.v[0].bytes, 4 * (64 * 16 + 16 * 32 + 64 * 32));
 }
 
+#define SQUARE_KEY \
+	"gemm ta=N tb=T m=64 n=64 k=64 a=f32 b=f32 c=f32 d=f32 compute=f32 lda=64 ldb=64 " \
+	"ldc=64 ldd=64 alpha=1 beta=0"
+#define SQUARE "-m 64 -n 64 -k 64"
+
+/* What a list leaves out has the benchmark's defaults, and what a shell adds is no part of it. */
+TEST(lists)
+{
+	static const char *const lines[] = {
+		"./rocblas-bench -f gemm --transposeB T " SQUARE "\n",
+		"./rocblas-bench -f gemm -r s " SQUARE " --transposeB T -v 1\n",
+		"./rocblas-bench -f gemm_ex --transposeB T " SQUARE
+		" --compute_type f32_r --a_type s "
+		"--b_type s --c_type s --d_type s\n",
+		"./rocblas-bench -f gemm " SQUARE
+		" --transposeA=N --transposeB=T --ldc=64 --beta=0\n",
+		"\"./rocblas-bench -f gemm " SQUARE " --transposeB T --ldc 64\"\n",
+		"'./rocblas-bench -f gemm " SQUARE " --transposeB T --ldc 64',\n",
+		"./rocblas-bench -f gemm " SQUARE " --transposeB T --ldc 64 # first layer\r\n",
+		"./rocblas-bench -f gemm " SQUARE " --transposeB T --ldc 64 2>&1 | tee log\n",
+		"./rocblas-bench -f gemm " SQUARE " --transposeB T --ldc 64 > out.txt\n",
+		"./rocblas-bench -f gemm " SQUARE " --transposeB T --ldc 64 && echo done\n",
+		"./rocblas-bench -f gemm " SQUARE " --transposeB T --ldc 64 ;\n",
+		"./rocblas-bench -f gemm " SQUARE " --transposeB T --ldc 64;\n",
+		"./rocblas-bench -f gemm " SQUARE " --transposeB T --ldc 64 \\\n",
+		"./rocblas-bench -f gemm " SQUARE " --transposeB T --ldc 64  50%|##  |\n",
+		"./rocblas-bench -f gemm " SQUARE " --transposeB T --ldc 64 12.5% done\n",
+		"./rocblas-bench -f gemm " SQUARE " --transposeB T --ldc 64 Epoch 3 - loss -0.5\n",
+		"  ##  ./rocblas-bench -f gemm " SQUARE " --transposeB T\n",
+		"# 1: ./rocblas-bench -f gemm " SQUARE " --transposeB T\n",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+		CLEANUP(logged_release) struct logged l = logged_of(lines[i]);
+
+		if (l.n.records != 1 || strcmp(l.calls->rows.v[0].key, SQUARE_KEY) != 0)
+			ROW_FAIL(i, "%d torn, %d foreign: %s", (int)l.n.torn, (int)l.n.foreign,
+				 l.n.records ? l.calls->rows.v[0].key : "");
+		assert_null(strpbrk(l.calls->rows.v[0].config, "\"'#|>;&"));
+	}
+}
+
+/* Each with the line that says the same in full. */
+TEST(defaults_of_other_functions)
+{
+	static const char *const lines[][2] = {
+		{ "gemv -m 8 -n 4 --transposeA t",
+		  "gemv -r f32_r --transposeA T -m 8 -n 4 --alpha 1 --lda 8 --incx 1 --beta 0 "
+		  "--incy 1" },
+		{ "gemv -m 8 -n 4 --transposeA n", "gemv -m 8 -n 4 --transposeA N" },
+		{ "trsm -r d -m 8 -n 4 --side r", "trsm -r d --side R --uplo U --transposeA N "
+						  "--diag N -m 8 -n 4 --alpha 1 --lda 4 --ldb 8" },
+		{ "syrk --transposeA T -n 8 -k 4", "syrk -r s --uplo U --transposeA T -n 8 -k 4 "
+						   "--alpha 1 --lda 4 --beta 0 --ldc 8" },
+		{ "axpy -n 8", "axpy -r s -n 8 --alpha 1 --incx 1 --incy 1" },
+		{ "gemm_ex " SQUARE, "gemm -r s " SQUARE },
+		{ "dgemm " SQUARE, "dgemm -r d --transposeA N --transposeB N " SQUARE },
+		{ "gemm --new 1 --other " SQUARE, "gemm --other --new 1 " SQUARE },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+		CLEANUP(xfreep)
+		char *text = xasprintf("./rocblas-bench -f %s\nrocblas-bench -f %s\n", lines[i][0],
+				       lines[i][1]);
+		CLEANUP(logged_release) struct logged l = logged_of(text);
+
+		if (l.n.records != 2 || l.calls->distinct != 1)
+			ROW_FAIL(i, "%d records: %s, %s", (int)l.n.records,
+				 l.calls->rows.nr > 0 ? l.calls->rows.v[0].key : "",
+				 l.calls->rows.nr > 1 ? l.calls->rows.v[1].key : "");
+	}
+}
+
+/* In a list; other text may begin like a comment. */
+TEST(comments_are_no_calls)
+{
+	CLEANUP(logged_release)
+	struct logged l = logged_of("# ./rocblas-bench -f gemm " SQUARE "\n"
+				    "  #./rocblas-bench -f gemm " SQUARE "\r\n"
+				    "#rocblas-bench -f gemm " SQUARE "\n"
+				    "#\t/opt/rocm/bin/rocblas-bench -f gemm " SQUARE "\n"
+				    "#  20%|# | ./rocblas-bench -f gemm " SQUARE "\n");
+
+	assert_counts(&l, 1, 0, 0, 0, 0, 4);
+}
+
 /* A trace line, a bench line and a row of the profile tell one call, whichever are there. */
 TEST(levels_tell_one_call)
 {
@@ -115,6 +201,22 @@ TEST(no_calls)
 		  "-n 32 -k 16\n",
 		  1, 0, "" },
 		{ "./rocblas-bench \n", 1, 0, "" },
+		{ "./rocblas-bench -f ge\n", 1, 0, "" },
+		/* types are written behind the sizes */
+		{ "./rocblas-bench -f gemm_ex --transposeA N --transposeB T " SQUARE " --alpha 1\n",
+		  1, 0, "" },
+		{ "./rocblas-bench -f axpy_ex -n 8 --alpha 1\n", 1, 0, "" },
+		{ "./rocblas-bench -f gemv -m 4\n", 1, 0, "" },
+		{ "./rocblas-bench -f gemm " SQUARE " -\n", 1, 0, "" },
+		{ "./rocblas-bench -f gemm " SQUARE " -v 1 --\n", 1, 0, "" },
+		{ "./rocblas-bench -f gemm " SQUARE " --transposeB\n", 1, 0, "" },
+		{ "./rocblas-bench -f gemm " SQUARE " --transposeB X\n", 1, 0, "" },
+		{ "./rocblas-bench -f gemm " SQUARE " --lda=\n", 1, 0, "" },
+		{ "./rocblas-bench -f gemm " SQUARE " --lda 6450%|##|\n", 1, 0, "" },
+		/* the end of the file */
+		{ "./rocblas-bench -f gemm " SQUARE, 1, 0, "" },
+		{ "./rocblas-bench -f gemm " SQUARE " -", 1, 0, "" },
+		{ "./rocblas-bench -f gemm " SQUARE " --transpo", 1, 0, "" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -54,6 +54,9 @@ TEST(conv_directions)
 		{ HIP CONV " -F 4\n", "bwd_weights", 1 },
 		{ HIP CONV " -F 0\n", "fwd+bwd_data+bwd_weights", 3 },
 		{ HIP CONV " -F 6\n", "bwd_data+bwd_weights", 2 },
+		/* it is not told */
+		{ HIP CONV " -g 1 -t 1\n", "fwd+bwd_data+bwd_weights", 3 },
+		{ HIP CONV " -g 1\n", "fwd+bwd_data+bwd_weights", 3 },
 		{ "./bin/MIOpenDriver " CONV "\n", "fwd+bwd_data+bwd_weights", 3 },
 		{ "./bin/MIOpenDriver " CONV " --forw 5\n", "fwd+bwd_weights", 2 },
 		{ "miopenConvolutionForward: ./bin/MIOpenDriver " CONV "\n", "fwd", 1 },
@@ -124,6 +127,32 @@ TEST(conv_of_other_kinds)
 	}
 }
 
+#define TRANS \
+	"conv -n 4 -c 64 -H 24 -W 20 -y 3 -x 3 -p 1 -q 1 -u 2 -v 2 -l 1 -j 1 -m trans -g 2 -F 1 "
+#define TRANS_KEY \
+	"conv dir=fwd mode=transposed n=4 c=64 k=64 g=2 in=24x20 filter=3x3 pad=1x1 stride=2x2 " \
+	"dilation=1x1 x=f32 w=f32 y=f32 layout=NCHW"
+
+/* The library logs the channels of one group, the driver is given those of all. */
+TEST(transposed_groups)
+{
+	CLEANUP(logged_release)
+	struct logged l = logged_of("./bin/MIOpenDriver " TRANS "-k 64\n" HIP TRANS "-k 32\n");
+	CLEANUP(logged_release)
+	struct logged odd = logged_of(
+		HIP "conv -n 1 -c 8 -H 4 -W 4 -k 3 -y 1 -x 1 -m trans -g 4 -F 1\n"
+		    "./bin/MIOpenDriver conv -n 1 -c 8 -H 4 -W 4 -k 3 -y 1 -x 1 -m trans -g 4 -F "
+		    "1\n" HIP
+		    "conv -n 1 -c 8 -H 4 -W 4 -k 281474976710656 -y 1 -x 1 -m trans -g 4 -F 1\n");
+
+	assert_counts(&l, 1, 1, 0, 0, 0, 0);
+	assert_row(&l, TRANS_KEY, "conv", 1, INT64_C(2) * 4 * 64 * 32 * 9 * 24 * 20);
+	assert_int_equal(row_with(&l, TRANS_KEY).bytes,
+			 4 * (4 * 64 * 24 * 20 + 4 * 64 * 47 * 39 + 64 * 32 * 9));
+	assert_counts(&odd, 1, 0, 0, 0, 2, 0);
+	assert_int_equal(odd.calls->rows.v[0].flops, 2 * 12 * 2 * 16);
+}
+
 /* The padding of this mode is another one than that of -p and -q. */
 TEST(conv_pad_mode)
 {
@@ -143,27 +172,27 @@ TEST(other_verbs)
 		  "1",
 		  "pool dir=fwd mode=max n=2 c=3 in=9x7 window=3x2 pad=1x0 stride=2x1 x=f16 "
 		  "index=0",
-		  LIBRARY_UNKNOWN, 2 * (2 * 3) * (9 * 7 + 5 * 6) },
+		  0, 2 * (2 * 3) * (9 * 7 + 5 * 6) },
 		{ "pool -M 0 -n 2 -c 3 -H 9 -W 7 -y 3 -x 2 -p 1 -q 0 -v 2 -u 1 -m avg -F 2 --new 1",
 		  "pool dir=bwd mode=avg n=2 c=3 in=9x7 window=3x2 pad=1x0 stride=2x1 x=f32 "
 		  "index=0 new=1",
-		  LIBRARY_UNKNOWN, LIBRARY_UNKNOWN },
+		  0, LIBRARY_UNKNOWN },
 		{ "bnorm -n 2 -c 3 -H 4 -W 5 -m 1 --forw 1 -b 0 -s 1 -r 1 --layout NCHW",
-		  "bnorm dir=train n=2 c=3 in=4x5 x=f32 mode=1 save=1 run=1 layout=NCHW",
-		  LIBRARY_UNKNOWN, 2 * 4 * 120 },
+		  "bnorm dir=train n=2 c=3 in=4x5 x=f32 mode=1 save=1 run=1 layout=NCHW", 0,
+		  2 * 4 * 120 },
 		{ "bnormfp16fp32 -n 2 -c 3 -D 2 -H 4 -W 5 -m 1 --forw 0 -b 1 --layout NDHWC",
-		  "bnorm dir=bwd n=2 c=3 in=2x4x5 x=f16 scale=fp16fp32 mode=1 layout=NDHWC",
-		  LIBRARY_UNKNOWN, 3 * 2 * 240 },
+		  "bnorm dir=bwd n=2 c=3 in=2x4x5 x=f16 scale=fp16fp32 mode=1 layout=NDHWC", 0,
+		  3 * 2 * 240 },
 		{ "bnorm -n 2 -c 3 -H 4 -W 5 -m 1 -F 2 -b 0",
-		  "bnorm dir=inference n=2 c=3 in=4x5 x=f32 mode=1", LIBRARY_UNKNOWN, 2 * 4 * 120 },
+		  "bnorm dir=inference n=2 c=3 in=4x5 x=f32 mode=1", 0, 2 * 4 * 120 },
 		{ "softmax -n 2 -c 3 -H 4 -W 5 -F 2 -a 1 -m 0 -A 1.000000 -B 0",
-		  "softmax dir=bwd n=2 c=3 in=4x5 x=f32 algorithm=1 mode=0 alpha=1 beta=0",
-		  LIBRARY_UNKNOWN, 3 * 4 * 120 },
+		  "softmax dir=bwd n=2 c=3 in=4x5 x=f32 algorithm=1 mode=0 alpha=1 beta=0", 0,
+		  3 * 4 * 120 },
 		{ "activ -n 2 -c 3 -H 4 -W 5 -m 3 -F 0 -A 0.5 -B 0 -G 1",
-		  "activ dir=fwd+bwd n=2 c=3 in=4x5 x=f32 mode=3 alpha=0.5 beta=0 gamma=1",
-		  LIBRARY_UNKNOWN, 6 * 4 * 120 },
-		{ "lrn -n 2 -c 3 -H 4 -W 5 -N 5", "lrn n=2 c=3 in=4x5 x=f32 window=5",
-		  LIBRARY_UNKNOWN, LIBRARY_UNKNOWN },
+		  "activ dir=fwd+bwd n=2 c=3 in=4x5 x=f32 mode=3 alpha=0.5 beta=0 gamma=1", 0,
+		  6 * 4 * 120 },
+		{ "lrn -n 2 -c 3 -H 4 -W 5 -N 5", "lrn n=2 c=3 in=4x5 x=f32 window=5", 0,
+		  LIBRARY_UNKNOWN },
 		{ "rnn -n 8 -W 30 -H 16 -l 2 -b 1 -m lstm -p 0 -r 1 -q 0 -k 5 -c 0 -F 1 -t 1 -w 1",
 		  "rnn dir=fwd mode=lstm n=8 steps=5 in=30 hidden=16 layers=2 ways=2 bias=1 x=f32",
 		  2 * UINT64_C(8) * 8 * 5 * 16 * (30 + 16 + 32 + 16), 4 * UINT64_C(14512) },
@@ -171,6 +200,10 @@ TEST(other_verbs)
 		  "rnn dir=bwd_data+bwd_weights mode=gru n=8,4,2 steps=4 in=30 hidden=16 layers=1 "
 		  "input=skipped x=f16 algorithm=1 inference=1",
 		  2 * UINT64_C(6) * 16 * 16 * 16, 2 * 2 * UINT64_C(1504) },
+		{ "rnn -n 1 -W 2 -H 2 -l 1 -b 0 -m tanh -p 0 -r 0 -q 0 -k 1 -c 0 -t 1",
+		  "rnn dir=fwd+bwd_data+bwd_weights mode=tanh n=1 steps=1 in=2 hidden=2 layers=1 "
+		  "bias=0 x=f32",
+		  3 * 2 * 2 * 4, 3 * 4 * (8 + 4) },
 		{ "rnn_seq -n 1 -W 2 -H 2 -l 1 -m tanh -k 1 -F 1",
 		  "rnn_seq dir=fwd mode=tanh n=1 steps=1 in=2 hidden=2 layers=1 x=f32", 2 * 2 * 4,
 		  4 * (8 + 4) },
@@ -230,13 +263,29 @@ TEST(list_of_commands)
 				    "echo \"./bin/MIOpenDriver " CONV " -F 2\"; MIOpenDriver " CONV
 				    " -F 4 >>log 2>&1\r\n"
 				    "# MIOpenDriver is needed\r\n"
+				    "# ./bin/MIOpenDriver " CONV " -F 2\r\n"
+				    "#/opt/rocm/bin/MIOpenDriver " CONV " -F 2\r\n"
+				    "./bin/MIOpenDriver " CONV " --forw=1\r\n"
 				    "./bin/MIOpenDriver conv --help\r\n"
 				    "MIOpenDriver: command not found\r\n");
 
-	assert_counts(&l, 4, 0, 1, 0, 0, 3);
-	assert_row(&l, KEY, "conv", 2, FLOPS);
+	assert_counts(&l, 5, 0, 1, 0, 0, 5);
+	assert_row(&l, KEY, "conv", 3, FLOPS);
 	assert_string_equal(row_with(&l, "conv dir=bwd_data" REST).config,
 			    "MIOpenDriver " CONV " -F 2");
+}
+
+/* Behind a record that has no line end of its own. */
+TEST(progress_bars)
+{
+	CLEANUP(logged_release)
+	struct logged l =
+		logged_of(HIP CONV " -g 1 -F 1 -t 1 100%|###|\n" HIP CONV
+				   " -g 1 -F 1   2.5%|#  | 1/40 [00:01<00:39]\n" HIP CONV
+				   " -g 1 -F 1 99% done\n" HIP CONV " -g 1 -F 1100%|#|\n");
+
+	assert_counts(&l, 3, 0, 0, 1, 0, 0);
+	assert_row(&l, KEY, "conv", 3, FLOPS);
 }
 
 TEST(no_calls)
@@ -248,7 +297,11 @@ TEST(no_calls)
 	} cases[] = {
 		{ HIP "conv -n 4 -c 64 -H 56 -W 56 -k 128 -y 3\n", 1, 0, 0, "line 1: [LogCmd" },
 		{ HIP "conv -n 4 -c 64 -H 5,6 -W 56 -k 128 -y 3 -x 3 -F 1\n", 1, 0, 0, "5,6" },
-		{ HIP CONV " -g 1\n", 1, 0, 0, "" }, /* without a direction */
+		/* more than the direction is lost */
+		{ HIP CONV "\n", 1, 0, 0, "" },
+		{ HIP "conv -n 4 -c 64 -H 56 -W 56 -k 128 -y 3 -x 3 -p 1 -q 1\n", 1, 0, 0, "" },
+		{ HIP "rnn -n 8 -W 30 -H 16 -l 2 -m lstm -k 5\n", 1, 0, 0, "" },
+		{ HIP CONV " -g 1", 1, 0, 0, "" }, /* or 16 */
 		{ HIP CONV " -g 1 -F\n", 1, 0, 0, "" },
 		{ HIP CONV " -g 1 -F 1 Epoch 3\n", 1, 0, 0, "" },
 		{ HIP CONV " -F 1 -g 1", 1, 0, 0, "" }, /* or 16 */

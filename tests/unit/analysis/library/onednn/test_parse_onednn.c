@@ -111,6 +111,15 @@ static const struct {
 	  "dst:f32::blocked:ab::f0,,,64x128:128x32:64x32",
 	  "matmul src=f32:ab wei=f32:BA16a64b dst=f32:ab dims=64x128:128x32:64x32",
 	  2 * 64 * 128 * 32, 4 * (64 * 128 + 128 * 32 + 64 * 32) },
+	/* the list of the result is left out */
+	{ "cpu,matmul,brg,undef,src:f32::blocked:ab::f0 wei:f32:a:blocked:AB16b64a::f0 "
+	  "dst:f32::blocked:ab::f0,,,64x128:128x32",
+	  "matmul src=f32:ab wei=f32:AB16b64a:a dst=f32:ab dims=64x128:128x32", 2 * 64 * 128 * 32,
+	  57344 },
+	{ "cpu,matmul,brg,undef,src_f32::blocked:abcd:f0 wei_f32::blocked:abdc:f0 "
+	  "dst_f32::blocked:abcd:f0,,,1x3x64x128:2x1x128x32",
+	  "matmul src=f32:abcd wei=f32:abdc dst=f32:abcd dims=1x3x64x128:2x1x128x32",
+	  2 * 64 * 128 * 32 * 6, 4 * (3 * 64 * 128 + 2 * 128 * 32 + 6 * 64 * 32) },
 	{ "cpu,matmul,brg,undef,src_f32::blocked:abcd:f0 wei_f32::blocked:abdc:f0 "
 	  "dst_f32::blocked:abcd:f0,,,2x3x64x128:2x1x128x32:2x3x64x32",
 	  "matmul src=f32:abcd wei=f32:abdc dst=f32:abcd dims=2x3x64x128:2x1x128x32:2x3x64x32",
@@ -254,6 +263,77 @@ TEST(template_maps_columns)
 	assert_row(&l, "reorder src=f32:ab dst=f32:ba dims=3x5", "reorder", 2, 0);
 	assert_int_equal(l.calls->rows.v[0].total_ns, 250010);
 	assert_int_equal(l.calls->rows.v[0].first_ns, 1700000000000000000);
+}
+
+#define MATMUL_MDS "src:f32::blocked:ab::f0 wei:f32::blocked:ab::f0 dst:f32::blocked:ab::f0"
+#define MATMUL "matmul,cpu,jit,undef," MATMUL_MDS ",,"
+#define USUAL \
+	"onednn_verbose,v1,primitive,exec,cpu,matmul,jit,undef," MATMUL_MDS ",,,64x128:128x32,"
+#define TEMPLATE "onednn_verbose,v1,primitive,info,template:operation,"
+#define EXEC "onednn_verbose,v1,primitive,exec,"
+
+/* The engine is not the first column, the time not the last; other versions write the same log. */
+TEST(template_of_another_order)
+{
+	static const struct {
+		const char *columns, *lines;
+		int torn;
+		int64_t ns; /* of two calls */
+	} cases[] = {
+		{ "primitive,engine,implementation,prop_kind,memory_descriptors,attributes,"
+		  "auxiliary,problem_desc,exec_time",
+		  EXEC MATMUL ",64x128:128x32,0.3\n" EXEC MATMUL ",64x128:128x32,0,4\n" EXEC MATMUL
+			      ",64x128:128x32\n",
+		  1, 700000 },
+		{ "primitive,engine,implementation,prop_kind,memory_descriptors,attributes,"
+		  "auxiliary,exec_time,problem_desc",
+		  EXEC MATMUL ",0.3,64x128:128x32\n" EXEC MATMUL ",0,4,64x128:128x32\n" EXEC MATMUL
+			      ",0.3,64x128:12",
+		  1, 700000 },
+		{ "exec_time,primitive,engine,implementation,prop_kind,memory_descriptors,"
+		  "attributes,auxiliary,problem_desc",
+		  EXEC "0.3," MATMUL ",64x128:128x32\n" EXEC "0,4," MATMUL ",64x128:128x32\n", 0,
+		  700000 },
+		{ "primitive,engine,implementation,prop_kind,memory_descriptors,attributes,"
+		  "auxiliary,problem_desc,exec_time",
+		  EXEC MATMUL ",64x128:128x32,0.3\n" USUAL "0.4\n", 0, 700000 },
+		{ "engine,primitive,implementation,prop_kind,memory_descriptors,attributes,"
+		  "auxiliary,exec_time,problem_desc",
+		  USUAL "0.3\n" USUAL "0.4\n" USUAL "x\n", 1, 700000 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(xfreep)
+		char *text = xasprintf(TEMPLATE "%s\n%s", cases[i].columns, cases[i].lines);
+		CLEANUP(logged_release) struct logged l = logged_of(text);
+
+		if (l.n.records != 2 || (int)l.n.torn != cases[i].torn || l.calls->distinct != 1)
+			ROW_FAIL(i, "%d records, %d torn: %s", (int)l.n.records, (int)l.n.torn,
+				 l.n.torn_text);
+		assert_row(&l,
+			   "gemm ta=N tb=N m=32 n=64 k=128 a=f32 b=f32 c=f32 d=f32 compute=f32 "
+			   "lda=32 ldb=128 ldc=32 ldd=32 alpha=1 beta=0",
+			   "matmul", 2, 2 * 64 * 128 * 32);
+		assert_int_equal(l.calls->rows.v[0].total_ns, cases[i].ns);
+	}
+}
+
+/* What is last is no time: lines that are alike up to it are not of one configuration. */
+TEST(sizes_behind_the_time)
+{
+	CLEANUP(logged_release)
+	struct logged l = logged_of(
+		TEMPLATE "engine,primitive,implementation,prop_kind,memory_descriptors,"
+			 "attributes,auxiliary,exec_time,problem_desc\n" EXEC
+			 "cpu,reorder,jit,undef,src:f32::blocked:a::f0 dst:f32::blocked:a::f0,,,5,"
+			 "5\n" EXEC "cpu,reorder,jit,undef,src:f32::blocked:a::f0 "
+			 "dst:f32::blocked:a::f0,,,5,7\n" EXEC
+			 "cpu,reorder,jit,undef,src:f32::blocked:a::f0 dst:f32::blocked:a::f0,,,5,"
+			 "7\n");
+
+	assert_counts(&l, 3, 0, 1, 0, 0, 0);
+	assert_int_equal(row_with(&l, "reorder src=f32:a dst=f32:a dims=5").total_ns, 5000000);
+	assert_int_equal(row_with(&l, "reorder src=f32:a dst=f32:a dims=7").total_ns, 10000000);
 }
 
 #define REORDER \
