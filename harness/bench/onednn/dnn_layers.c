@@ -283,7 +283,8 @@ int dnn_layer_of(struct bench_key *k, struct dnn_op *op, struct err *err)
 		TRY(layers[i].of(k, op, err));
 		TRY(dnn_words_with(k, op, 0, NULL, err));
 		if (op->posts)
-			return err_set(err, ENOTSUP, "this back end has no post-operations of %s", name);
+			return err_set(err, ENOTSUP, "this back end has no post-operations of %s",
+				       name);
 		return dnn_work(op, 0, dnn_bytes_once(op), err);
 	}
 	return err_set(err, ENOTSUP, "this back end has no operation %.40s", name);

@@ -116,11 +116,13 @@ static int gemm_types(struct bench_key *k, struct dnn_op *op, struct err *err)
 	TRY(dnn_word_type(b ? b : a, &t[DNN_SRC].type, err));
 	TRY(dnn_word_type(d ? d : c ? c : a, &t[DNN_DST].type, err));
 	if (c && d && strcmp(c, d) != 0)
-		return err_set(err, ENOTSUP, "this back end does not read C as %.20s and write %.20s", c, d);
+		return err_set(err, ENOTSUP,
+			       "this back end does not read C as %.20s and write %.20s", c, d);
 	whole = dnn_type_size(t[DNN_WEI].type) == 1;
 	sum = whole ? "i32" : t[DNN_WEI].type == DNN_F64 ? "f64" : "f32";
 	if (compute && strcmp(compute, sum) != 0)
-		return err_set(err, ENOTSUP, "this back end does not compute %.20s in %.20s", a, compute);
+		return err_set(err, ENOTSUP, "this back end does not compute %.20s in %.20s", a,
+			       compute);
 	return 0;
 }
 

@@ -184,7 +184,8 @@ int dnn_word_layout(const char *word, struct dnn_tensor *t, struct err *err)
 		return err_set(err, ENOTSUP, "this back end makes no layout %.60s", word);
 	}
 	if (t->strided && strcspn(t->tag, "ABCDEFGHIJKL") < strlen(t->tag))
-		return err_set(err, ENOTSUP, "this back end makes no strides of blocks: %.60s", word);
+		return err_set(err, ENOTSUP, "this back end makes no strides of blocks: %.60s",
+			       word);
 	return 0;
 }
 

@@ -8,9 +8,9 @@
  *
  * Columns are found by their names, in any order; those that are not known are ignored and those
  * that an earlier profrig did not write are unknown. A file and a back end in it are a side, in the
- * order in which they first appear, in damaged rows too; the same file given twice is two. Of several rows of a side
- * with one key, cache mode and number of threads the last one counts, as `lib perf --again` adds
- * rows.
+ * order in which they first appear, in damaged rows too; the same file given twice is two. Of
+ * several rows of a side with one key, cache mode and number of threads the last one counts, as
+ * `lib perf --again` adds rows.
  *
  * A row that is damaged (another number of cells, a number that is none or cannot be, an unknown
  * status, a cell above BENCH_CELL_MAX, a last line without an end) is left out, counted, and the

@@ -135,12 +135,11 @@ TEST(damage_behind_rows)
 
 	for (size_t i = 0; i < ARRAY_LEN(behind); i++) {
 		struct bench_tables t = BENCH_TABLES_INIT;
-		char text[200];
-		size_t n = strlen(good), more = i ? 24 : strlen(behind[0]);
+		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-		memcpy(text, good, n);
-		memcpy(text + n, behind[i], more);
-		assert_int_equal(bench_tables_add(&t, "a.csv", text, n + more, NULL), 0);
+		strbuf_addstr(&text, good);
+		strbuf_add(&text, behind[i], i ? 24 : strlen(behind[0]));
+		assert_int_equal(bench_tables_add(&t, "a.csv", text.buf, text.len, NULL), 0);
 		assert_int_equal(t.rows.nr, 1);
 		assert_int_equal(t.files.v[0].rows, 1);
 		assert_int_equal(t.files.v[0].bad, 1);
