@@ -220,6 +220,14 @@ static uint64_t count_of(const struct bench_table_row *r)
 	return r->processes ? r->processes : r->repeats;
 }
 
+/* The sum of what both tell; 0: they do not. */
+static uint64_t count_of_both(const struct bench_table_row *a, const struct bench_table_row *b)
+{
+	if (a->processes && b->processes)
+		return a->processes + b->processes;
+	return a->repeats && b->repeats ? a->repeats + b->repeats : 0;
+}
+
 static void json_row(struct json_out *j, const char *key, const struct bench_table_row *r)
 {
 	json_obj(j, key);
@@ -270,7 +278,7 @@ static void json_pair(struct json_out *j, const struct bench_pair *p)
 	json_f64(j, "ratio", p->c.ratio);
 	json_f64(j, "p_value", p->c.p);
 	json_f64(j, "p_adj", p->p_adj);
-	json_count(j, "n", count_of(p->a) && count_of(p->b) ? count_of(p->a) + count_of(p->b) : 0);
+	json_count(j, "n", count_of_both(p->a, p->b));
 	json_str(j, "method", p->paired ? "paired-log-holm" : "welch-log-holm");
 	json_str(j, "verdict", bench_verdict_name(p->verdict));
 	json_bool(j, "refused", p->refused);

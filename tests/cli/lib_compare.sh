@@ -104,7 +104,7 @@ C faster B true
 D slower B true"
 awk -F, -v OFS=, '{ NF -= 4; print }' a.csv >old.csv
 code "a table of an earlier profrig" 0 lc old.csv b.csv --json
-is "has wider intervals" "$(jq -r '.rows[1] | "\(.verdict) \(.a.n) \(.n)"' out)" "slower null null"
+is "has wider intervals" "$(jq -r '.rows[1] | "\(.verdict) \(.a.n) \(.n)"' out)" "slower 99 198"
 { head -n 2 a.csv; row one "=HYPERLINK(\"x\")" 1 2 0.1; row one "<script>&" 1 2 0.1; row one "k
 l" 1 2 0.1 2>/dev/null | tail -n 1; row one "x$(printf '\033[31m')" 1 2 0.1; row one neg 1 -2 0.1; } >hostile.csv
 code "a hostile table" 6 lc hostile.csv hostile.csv -o h.csv
