@@ -10,6 +10,7 @@
 #include "profrig/base/clock.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/strbuf.h"
+#include "profrig/base/xalloc.h"
 
 struct seen {
 	struct strbuf text;
@@ -141,7 +142,7 @@ TEST_IN(torn_at_every_byte, dir)
 /* A changed byte in the middle: an error with its line, and the file stays as it is. */
 TEST_IN(damage_in_the_middle, dir)
 {
-	const char *path = textf("%s/journal.ndjson", dir);
+	CLEANUP(xfreep) char *path = xasprintf("%s/journal.ndjson", dir);
 	char *text;
 	size_t n;
 	struct err e = ERR_INIT;
