@@ -1,0 +1,267 @@
+#include "profrig/base/sample_verdict.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "profrig/base/samples_test.h"
+#include "profrig/base/student.h"
+#include "profrig/base/xalloc.h"
+
+#define LEAST 3
+#define ORDER_LEAST 8
+#define OUTLIERS_LEAST 5
+#define MAD_TO_SIGMA 1.4826
+#define OUTLIER_SIGMAS 3.5
+#define SEED UINT64_C(0x70726f66726967) /* of rearrangements: the same runs give the same p */
+
+const char *sample_method_name(enum sample_method m)
+{
+	static const char *const names[] = { "few", "welch-log", "paired-log" };
+
+	return names[m];
+}
+
+const char *sample_verdict_name(enum sample_verdict v)
+{
+	static const char *const names[] = { "faster", "slower", "same", "unclear" };
+
+	return names[v];
+}
+
+/* ---- what is compared ---- */
+
+/* Logarithms of both sides, and those of pairs in front of each other. */
+struct logs {
+	double *a, *b, *pair_a, *pair_b;
+	size_t na, nb, pairs;
+};
+
+static bool counts(const struct sample *s)
+{
+	return isfinite(s->value) && s->value > 0;
+}
+
+/* Of the other side, the only run of this block; NULL: there is none, or several. */
+static const struct sample *partner_of(const struct sample *of, const struct sample *v, size_t n)
+{
+	const struct sample *found = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (v[i].block != of->block || !counts(&v[i]))
+			continue;
+		if (found)
+			return NULL;
+		found = &v[i];
+	}
+	return found;
+}
+
+static size_t logs_of(const struct sample *v, size_t n, double *to)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (counts(&v[i]))
+			to[nr++] = log(v[i].value);
+	return nr;
+}
+
+static struct logs logs_make(const struct sample *a, size_t na, const struct sample *b, size_t nb)
+{
+	struct logs l = { xcalloc(na + 1, sizeof(double)),
+			  xcalloc(nb + 1, sizeof(double)),
+			  xcalloc(na + 1, sizeof(double)),
+			  xcalloc(na + 1, sizeof(double)),
+			  0,
+			  0,
+			  0 };
+
+	l.na = logs_of(a, na, l.a);
+	l.nb = logs_of(b, nb, l.b);
+	for (size_t i = 0; i < na; i++) {
+		const struct sample *other;
+
+		if (a[i].block == SAMPLE_BLOCK_NONE || !counts(&a[i]) ||
+		    partner_of(&a[i], a, na) != &a[i])
+			continue;
+		other = partner_of(&a[i], b, nb);
+		if (!other)
+			continue;
+		l.pair_a[l.pairs] = log(a[i].value);
+		l.pair_b[l.pairs++] = log(other->value);
+	}
+	return l;
+}
+
+static void logs_release(struct logs *l)
+{
+	free(l->a);
+	free(l->b);
+	free(l->pair_a);
+	free(l->pair_b);
+}
+
+/* ---- comparing ---- */
+
+static void rearrange(const struct logs *l, struct sample_effect *e)
+{
+	struct split_test s;
+
+	if (e->method == SAMPLE_PAIRED && l->pairs >= SAMPLES_REARRANGED) {
+		double *d = xcalloc(l->pairs, sizeof(*d));
+
+		for (size_t i = 0; i < l->pairs; i++)
+			d[i] = l->pair_b[i] - l->pair_a[i];
+		sign_flip_p(d, l->pairs, SEED, &s);
+		free(d);
+	} else if (e->method == SAMPLE_WELCH && l->na >= SAMPLES_REARRANGED &&
+		   l->nb >= SAMPLES_REARRANGED) {
+		permutation_p(l->a, l->na, l->b, l->nb, SEED, &s);
+	} else {
+		return;
+	}
+	e->floor = s.floor;
+	e->p = fmax(e->p, s.p);
+}
+
+void sample_compare(const struct sample *a, size_t na, const struct sample *b, size_t nb,
+		    double margin, double confidence, struct sample_effect *ret)
+{
+	struct logs l = logs_make(a, na, b, nb);
+	struct rank_test ranks;
+	struct mean_test t;
+
+	*ret = (struct sample_effect){ .method = SAMPLE_FEW,
+				       .n_a = l.na,
+				       .n_b = l.nb,
+				       .pairs = l.pairs,
+				       .left_out = na + nb - l.na - l.nb,
+				       .ratio = NAN,
+				       .low = NAN,
+				       .high = NAN,
+				       .p = NAN,
+				       .p_ranks = NAN,
+				       .p_same = NAN };
+	if (l.pairs >= LEAST) {
+		ret->method = SAMPLE_PAIRED;
+		paired_test(l.pair_b, l.pair_a, l.pairs, confidence, &t);
+	} else {
+		welch(l.b, l.nb, l.a, l.na, confidence, &t);
+		ret->method = l.na >= LEAST && l.nb >= LEAST ? SAMPLE_WELCH : SAMPLE_FEW;
+	}
+	if (l.na > 0 && l.nb > 0)
+		ret->ratio = exp(t.difference);
+	if (ret->method != SAMPLE_FEW) {
+		ret->low = exp(t.low);
+		ret->high = exp(t.high);
+		ret->p = t.p;
+		ret->p_same = tost_p(&t, log1p(margin));
+		mann_whitney(l.b, l.nb, l.a, l.na, &ranks);
+		ret->p_ranks = ranks.p;
+		rearrange(&l, ret);
+	}
+	logs_release(&l);
+}
+
+enum sample_verdict sample_judge(const struct sample_effect *e, double p_adj, double margin,
+				 double confidence)
+{
+	double alpha = 1 - confidence;
+
+	if (e->method == SAMPLE_FEW)
+		return SAMPLE_UNCLEAR;
+	if (p_adj <= alpha && e->low > 1 && e->ratio > 1 + margin)
+		return SAMPLE_SLOWER;
+	if (p_adj <= alpha && e->high < 1 && e->ratio < 1 / (1 + margin))
+		return SAMPLE_FASTER;
+	return e->p_same <= alpha ? SAMPLE_SAME : SAMPLE_UNCLEAR;
+}
+
+/* ---- runs in their order ---- */
+
+static double mean_of(const double *v, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += v[i];
+	return sum / (double)n;
+}
+
+/* The line through v; residuals are left in r. */
+static void line_fit(const double *v, size_t n, double *r, struct sample_order *ret)
+{
+	double mean = mean_of(v, n), middle = (double)(n - 1) / 2, xx = 0, xy = 0, rest = 0, slope;
+
+	for (size_t i = 0; i < n; i++) {
+		double x = (double)i - middle;
+
+		xx += x * x;
+		xy += x * (v[i] - mean);
+	}
+	slope = xy / xx;
+	for (size_t i = 0; i < n; i++) {
+		r[i] = v[i] - mean - slope * ((double)i - middle);
+		rest += r[i] * r[i];
+	}
+	ret->drift = slope * (double)(n - 1) / fabs(mean);
+	ret->drift_p =
+		rest > 0 ? student_p(slope / sqrt(rest / (double)(n - 2) / xx), (double)(n - 2))
+		: slope < 0 || slope > 0 ? 0
+					 : 1;
+}
+
+void sample_order_check(const double *v, size_t n, struct sample_order *ret)
+{
+	double *r, own = 0, next = 0;
+
+	*ret = (struct sample_order){ NAN, NAN, NAN, NAN, NAN };
+	if (n < ORDER_LEAST)
+		return;
+	r = xcalloc(n, sizeof(*r));
+	line_fit(v, n, r, ret);
+	for (size_t i = 0; i < n; i++) {
+		own += r[i] * r[i];
+		next += i + 1 < n ? r[i] * r[i + 1] : 0;
+	}
+	free(r);
+	ret->lag1 = own > 0 ? next / own : 0;
+	ret->lag1_p = erfc(fabs(ret->lag1) * sqrt((double)n) * M_SQRT1_2);
+	ret->n_effective = (double)n * fmin(1, (1 - ret->lag1) / (1 + ret->lag1));
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median_of(double *v, size_t n)
+{
+	qsort(v, n, sizeof(*v), by_value);
+	return (v[(n - 1) / 2] + v[n / 2]) / 2;
+}
+
+size_t sample_outliers(const double *v, size_t n, bool *ret)
+{
+	double *d = xcalloc(n + 1, sizeof(*d)), median, mad;
+	size_t found = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		d[i] = v[i];
+		ret[i] = false;
+	}
+	if (n >= OUTLIERS_LEAST) {
+		median = median_of(d, n);
+		for (size_t i = 0; i < n; i++)
+			d[i] = fabs(v[i] - median);
+		mad = median_of(d, n);
+		for (size_t i = 0; mad > 0 && i < n; i++) {
+			ret[i] = fabs(v[i] - median) > OUTLIER_SIGMAS * MAD_TO_SIGMA * mad;
+			found += ret[i];
+		}
+	}
+	free(d);
+	return found;
+}

@@ -1,0 +1,274 @@
+#include "journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "profrig/base/clock.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/xalloc.h"
+
+#define READ_MAX ((size_t)1 << 32) /* of all events */
+#define CRC_KEY ",\"crc\":\""
+#define CRC_TAIL (sizeof(CRC_KEY) - 1 + 8 + 2) /* up to "\"}" */
+
+struct journal {
+	char *path, *boot_id;
+	int fd;
+	uint64_t events;
+	off_t size;
+};
+
+uint32_t journal_crc(const void *data, size_t n)
+{
+	const unsigned char *p = data;
+	uint32_t crc = UINT32_MAX;
+
+	for (size_t i = 0; i < n; i++) {
+		crc ^= p[i];
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? UINT32_C(0xedb88320) : 0);
+	}
+	return ~crc;
+}
+
+/* ---- reading ---- */
+
+static bool crc_holds(const char *line, size_t n)
+{
+	char want[CRC_TAIL + 1];
+
+	if (n <= CRC_TAIL)
+		return false;
+	snprintf(want, sizeof(want), CRC_KEY "%08" PRIx32 "\"}", journal_crc(line, n - CRC_TAIL));
+	return !memcmp(line + n - CRC_TAIL, want, CRC_TAIL);
+}
+
+/* "2026-03-04T05:06:07.000000008Z" */
+static int64_t time_read(const char *text)
+{
+	struct tm tm = { 0 };
+	const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
+	int64_t ns = 0, unit = NS_PER_S / 10;
+
+	if (!rest)
+		return 0;
+	for (rest += *rest == '.'; *rest >= '0' && *rest <= '9'; rest++, unit /= 10)
+		ns += unit * (*rest - '0');
+	return (int64_t)timegm(&tm) * NS_PER_S + ns;
+}
+
+/* Why a line is none; NULL: it is one, and *ret has it. */
+static const char *event_read(const char *line, size_t n, uint64_t seq, json_t **ret)
+{
+	*ret = NULL;
+	if (n > JOURNAL_LINE_MAX)
+		return "too long";
+	if (!crc_holds(line, n))
+		return "its crc is wrong";
+	*ret = json_loadb(line, n, JSON_REJECT_DUPLICATES, NULL);
+	if (!json_is_object(*ret) || !json_is_string(json_object_get(*ret, "ev")))
+		return "no event";
+	if (json_integer_value(json_object_get(*ret, "seq")) != (json_int_t)seq)
+		return "its number is not the next one";
+	return NULL;
+}
+
+static int event_take(json_t *all, journal_seen *seen, void *ctx, struct err *err)
+{
+	struct journal_event e = {
+		.seq = (uint64_t)json_integer_value(json_object_get(all, "seq")),
+		.t_ns = time_read(json_string_value(json_object_get(all, "t"))),
+		.boot_id = json_string_value(json_object_get(all, "boot_id")),
+		.ev = json_string_value(json_object_get(all, "ev")),
+		.run = json_string_value(json_object_get(all, "run")),
+		.attempt = json_integer_value(json_object_get(all, "attempt")),
+		.all = all,
+	};
+
+	return seen ? seen(ctx, &e, err) : 0;
+}
+
+/* The torn end of the file is kept beside it, then cut off. */
+static int torn_move(struct journal *j, const char *text, size_t n, struct err *err)
+{
+	CLEANUP(xfreep) char *path = xasprintf("%s.torn", j->path);
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+	int r = fd < 0 ? -errno : fs_write_all(fd, text, n);
+
+	if (r == 0 && fdatasync(fd) < 0)
+		r = -errno;
+	if (fd >= 0)
+		close(fd);
+	if (r < 0)
+		return err_sys(err, -r, "%s", path);
+	if (ftruncate(j->fd, j->size) < 0 || fdatasync(j->fd) < 0)
+		return err_sys(err, errno, "%s", j->path);
+	return 0;
+}
+
+static int events_read(struct journal *j, const char *text, size_t n, journal_seen *seen, void *ctx,
+		       struct journal_said *said, struct err *err)
+{
+	size_t at = 0;
+
+	while (at < n) {
+		const char *end = memchr(text + at, '\n', n - at), *why = "it has no end";
+		size_t len = end ? (size_t)(end - text) - at : n - at;
+		json_t *all = NULL;
+		int r;
+
+		if (end)
+			why = event_read(text + at, len, j->events + 1, &all);
+		if (why) {
+			json_decref(all);
+			if (end && at + len + 1 < n)
+				return err_set(err, EBADMSG, "%s:%" PRIu64 ": damaged: %s", j->path,
+					       j->events + 1, why);
+			said->torn_bytes = n - at;
+			return torn_move(j, text + at, n - at, err);
+		}
+		r = event_take(all, seen, ctx, err);
+		json_decref(all);
+		if (r < 0)
+			return r;
+		at += len + 1;
+		j->size = (off_t)at;
+		j->events++;
+	}
+	return 0;
+}
+
+static int journal_read(struct journal *j, journal_seen *seen, void *ctx, struct journal_said *said,
+			struct err *err)
+{
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n = 0;
+	int r = fs_read(j->path, READ_MAX, &text, &n, err);
+
+	if (r < 0)
+		return r;
+	r = events_read(j, text, n, seen, ctx, said, err);
+	said->events = j->events;
+	return r;
+}
+
+static char *boot_id(void)
+{
+	char *text = NULL;
+
+	if (fs_read("/proc/sys/kernel/random/boot_id", 64, &text, NULL, NULL) < 0)
+		return xstrdup("");
+	text[strcspn(text, "\n")] = 0;
+	return text;
+}
+
+int journal_open(const char *path, journal_seen *seen, void *ctx, struct journal **ret,
+		 struct journal_said *said, struct err *err)
+{
+	struct journal_said ignored;
+	struct journal *j = xcalloc(1, sizeof(*j));
+	struct stat st;
+	int r = 0;
+
+	said = said ? said : &ignored;
+	*said = (struct journal_said){ 0 };
+	*ret = NULL;
+	j->path = xstrdup(path);
+	j->boot_id = boot_id();
+	j->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (j->fd < 0 || fstat(j->fd, &st) < 0)
+		r = err_sys(err, errno, "%s", path);
+	else if (!S_ISREG(st.st_mode))
+		r = err_set(err, EINVAL, "%s: no regular file", path);
+	else
+		r = journal_read(j, seen, ctx, said, err);
+	if (r < 0)
+		journal_close(j);
+	else
+		*ret = j;
+	return r;
+}
+
+uint64_t journal_events(const struct journal *j)
+{
+	return j->events;
+}
+
+void journal_close(struct journal *j)
+{
+	if (!j)
+		return;
+	if (j->fd >= 0)
+		close(j->fd);
+	free(j->path);
+	free(j->boot_id);
+	free(j);
+}
+
+/* ---- writing ---- */
+
+/* The line of an event, with its end. */
+static char *line_make(const struct journal *j, const char *ev, const char *run, int64_t attempt,
+		       json_t *fields)
+{
+	json_t *all = json_pack("{s:I, s:s, s:s, s:s}", "seq", (json_int_t)(j->events + 1), "t", "",
+				"boot_id", j->boot_id, "ev", ev);
+	int64_t now = clock_realtime_ns();
+	char utc[32], t[64];
+	char *text, *line;
+
+	clock_utc(now, utc);
+	snprintf(t, sizeof(t), "%.19s.%09" PRId64 "Z", utc, now % NS_PER_S);
+	json_object_set_new(all, "t", json_string(t));
+	if (run)
+		json_object_set_new(all, "run", json_string(run));
+	if (attempt)
+		json_object_set_new(all, "attempt", json_integer(attempt));
+	if (fields)
+		json_object_update_missing(all, fields);
+	json_decref(fields);
+	text = json_dumps(all, JSON_COMPACT | JSON_ENSURE_ASCII);
+	json_decref(all);
+	if (!text)
+		return NULL;
+	text[strlen(text) - 1] = 0; /* the brace */
+	line = xasprintf("%s" CRC_KEY "%08" PRIx32 "\"}\n", text, journal_crc(text, strlen(text)));
+	free(text);
+	return line;
+}
+
+int journal_append(struct journal *j, const char *ev, const char *run, int64_t attempt,
+		   json_t *fields, struct err *err)
+{
+	CLEANUP(xfreep) char *line = line_make(j, ev, run, attempt, fields);
+	size_t n = line ? strlen(line) : 0;
+	ssize_t got;
+	int code = 0;
+
+	if (n == 0 || n > JOURNAL_LINE_MAX + 1)
+		return err_set(err, EINVAL, "%s: event '%s' is no line of text", j->path, ev);
+	do
+		got = write(j->fd, line, n);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		code = errno;
+	else if ((size_t)got < n)
+		code = ENOSPC;
+	else if (fdatasync(j->fd) < 0)
+		code = errno;
+	if (code) {
+		if (ftruncate(j->fd, j->size) < 0)
+			return err_sys(err, code, "%s, whose last line is torn", j->path);
+		return err_sys(err, code, "%s", j->path);
+	}
+	j->size += (off_t)n;
+	j->events++;
+	return 0;
+}

@@ -1,0 +1,243 @@
+/* The journal: what is read back, torn ends, damage, full disks. */
+#include "journal.h"
+#include "test.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include "profrig/base/clock.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/xalloc.h"
+
+struct seen {
+	struct strbuf text;
+	int64_t last_ns;
+};
+
+static int on_event(void *ctx, const struct journal_event *e, struct err *err)
+{
+	struct seen *s = ctx;
+
+	(void)err;
+	assert_true(e->t_ns > 0 && e->t_ns >= s->last_ns && e->boot_id[0]);
+	s->last_ns = e->t_ns;
+	strbuf_addf(&s->text, "%d %s %s %d %s; ", (int)e->seq, e->ev, e->run ? e->run : "-",
+		    (int)e->attempt,
+		    json_is_string(json_object_get(e->all, "node"))
+			    ? json_string_value(json_object_get(e->all, "node"))
+			    : "-");
+	return 0;
+}
+
+/* Opens, reads all, and returns what was read; closes it again unless *ret. */
+static int open_all(const char *path, struct seen *s, struct journal **ret,
+		    struct journal_said *said, struct err *err)
+{
+	struct journal *j;
+	int r;
+
+	*s = (struct seen){ .text = STRBUF_INIT };
+	r = journal_open(path, on_event, s, &j, said, err);
+	if (ret)
+		*ret = j;
+	else
+		journal_close(j);
+	return r;
+}
+
+#define THREE "1 open - 0 -; 2 intend a-1 1 n\n\"4; 3 ended a-1 1 -; "
+
+static void three_write(const char *path)
+{
+	struct journal *j;
+	struct err e = ERR_INIT;
+
+	assert_int_equal(journal_open(path, NULL, NULL, &j, NULL, &e), 0);
+	assert_int_equal(journal_append(j, "open", NULL, 0, NULL, &e), 0);
+	assert_int_equal(
+		journal_append(j, "intend", "a-1", 1, json_pack("{s:s}", "node", "n\n\"4"), &e), 0);
+	assert_int_equal(journal_append(j, "ended", "a-1", 1, json_pack("{s:i}", "exit", 0), &e),
+			 0);
+	assert_int_equal(journal_events(j), 3);
+	journal_close(j);
+}
+
+TEST_IN(events_come_back, dir)
+{
+	const char *path = textf("%s/journal.ndjson", dir);
+	struct journal_said said;
+	struct err e = ERR_INIT;
+	struct journal *j;
+	struct seen s;
+
+	three_write(path);
+	assert_int_equal(open_all(path, &s, &j, &said, &e), 0);
+	assert_string_equal(s.text.buf, THREE);
+	assert_int_equal(said.events, 3);
+	assert_int_equal(said.torn_bytes, 0);
+	strbuf_release(&s.text);
+	assert_int_equal(journal_append(j, "committed", "a-1", 1, NULL, &e), 0);
+	journal_close(j);
+	assert_int_equal(open_all(path, &s, NULL, &said, &e), 0);
+	assert_string_equal(s.text.buf, THREE "4 committed a-1 1 -; ");
+	strbuf_release(&s.text);
+}
+
+/* The check sum is that of zlib and gzip. */
+TEST(crc)
+{
+	assert_int_equal(journal_crc("123456789", 9), 0xcbf43926);
+	assert_int_equal(journal_crc("", 0), 0);
+}
+
+/* Cut at each byte: whole lines stay, the rest is moved away, and the next event follows them. */
+TEST_IN(torn_at_every_byte, dir)
+{
+	const char *path = textf("%s/journal.ndjson", dir), *torn = textf("%s.torn", path);
+	char *text;
+	size_t n;
+	struct err e = ERR_INIT;
+
+	three_write(path);
+	assert_int_equal(fs_read(path, 1 << 20, &text, &n, &e), 0);
+	for (size_t cut = 0; cut < n; cut++) {
+		size_t lines = 0, whole = 0, got;
+		struct journal_said said;
+		struct journal *j;
+		char *moved;
+		struct seen s;
+
+		for (size_t i = 0; i < cut; i++)
+			if (text[i] == '\n') {
+				lines++;
+				whole = i + 1;
+			}
+		remove(torn);
+		assert_int_equal(fs_write_atomic(path, text, cut, &e), 0);
+		assert_int_equal(open_all(path, &s, &j, &said, &e), 0);
+		assert_int_equal(said.events, lines);
+		assert_int_equal(said.torn_bytes, cut - whole);
+		assert_int_equal(fs_size(path), whole);
+		if (cut > whole) {
+			assert_int_equal(fs_read(torn, 1 << 20, &moved, &got, &e), 0);
+			assert_int_equal(got, cut - whole);
+			assert_memory_equal(moved, text + whole, got);
+			free(moved);
+		}
+		assert_int_equal(journal_append(j, "open", NULL, 0, NULL, &e), 0);
+		assert_int_equal(journal_events(j), lines + 1);
+		journal_close(j);
+		strbuf_release(&s.text);
+		assert_int_equal(open_all(path, &s, NULL, &said, &e), 0);
+		assert_int_equal(said.events, lines + 1);
+		assert_int_equal(said.torn_bytes, 0);
+		strbuf_release(&s.text);
+	}
+	free(text);
+}
+
+/* A changed byte in the middle: an error with its line, and the file stays as it is. */
+TEST_IN(damage_in_the_middle, dir)
+{
+	CLEANUP(xfreep) char *path = xasprintf("%s/journal.ndjson", dir);
+	char *text;
+	size_t n;
+	struct err e = ERR_INIT;
+
+	three_write(path);
+	assert_int_equal(fs_read(path, 1 << 20, &text, &n, &e), 0);
+	for (size_t i = 0; i < n; i++) {
+		char keep = text[i];
+		size_t line = 1;
+		bool last;
+		struct journal_said said;
+		struct seen s;
+		int r;
+
+		if (keep == '\n')
+			continue;
+		for (size_t k = 0; k < i; k++)
+			line += text[k] == '\n';
+		last = line == 3;
+		text[i] = (char)(keep ^ 1);
+		assert_int_equal(fs_write_atomic(path, text, n, &e), 0);
+		r = open_all(path, &s, NULL, &said, &e);
+		if (r != (last ? 0 : -EBADMSG))
+			ROW_FAIL(i, "%d", r);
+		if (!last)
+			assert_non_null(strstr(e.msg, textf("journal.ndjson:%zu: damaged", line)));
+		assert_int_equal(fs_size(path) == (int64_t)n, !last);
+		strbuf_release(&s.text);
+		text[i] = keep;
+	}
+	free(text);
+}
+
+/* A whole line that is missing, or there twice. */
+TEST_IN(numbers_follow_each_other, dir)
+{
+	const char *path = textf("%s/journal.ndjson", dir);
+	CLEANUP(strbuf_release) struct strbuf two = STRBUF_INIT;
+	struct err e = ERR_INIT;
+	char *text, *second, *third;
+	struct seen s;
+
+	three_write(path);
+	assert_int_equal(fs_read(path, 1 << 20, &text, NULL, &e), 0);
+	second = strchr(text, '\n') + 1;
+	third = strchr(second, '\n') + 1;
+	strbuf_add(&two, text, (size_t)(second - text));
+	strbuf_addstr(&two, third);
+	strbuf_addstr(&two, third);
+	assert_int_equal(fs_write_atomic(path, two.buf, two.len, &e), 0);
+	assert_int_equal(open_all(path, &s, NULL, NULL, &e), -EBADMSG);
+	assert_non_null(strstr(e.msg, ":2: damaged: its number is not the next one"));
+	strbuf_release(&s.text);
+	free(text);
+}
+
+/* A disk without room: the event is an error, and the file as before. */
+TEST_IN(no_room, dir)
+{
+	const char *path = textf("%s/journal.ndjson", dir);
+	struct rlimit before, tight;
+	struct err e = ERR_INIT;
+	struct journal *j;
+	struct seen s;
+	int64_t size;
+
+	three_write(path);
+	size = fs_size(path);
+	assert_int_equal(journal_open(path, NULL, NULL, &j, NULL, &e), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &before);
+	for (int more = 0; more < 100; more += 33) {
+		tight = before;
+		tight.rlim_cur = (rlim_t)(size + more);
+		setrlimit(RLIMIT_FSIZE, &tight);
+		assert_true(journal_append(j, "ended", "a-1", 1, NULL, &e) < 0);
+		setrlimit(RLIMIT_FSIZE, &before);
+		assert_int_equal(fs_size(path), size);
+	}
+	assert_int_equal(journal_append(j, "ended", "a-2", 1, NULL, &e), 0);
+	journal_close(j);
+	assert_int_equal(open_all(path, &s, NULL, NULL, &e), 0);
+	assert_string_equal(s.text.buf, THREE "4 ended a-2 1 -; ");
+	strbuf_release(&s.text);
+	signal(SIGXFSZ, SIG_DFL);
+}
+
+TEST_IN(what_is_no_journal, dir)
+{
+	const char *link_path = textf("%s/link", dir);
+	struct err e = ERR_INIT;
+	struct journal *j;
+
+	assert_int_equal(journal_open(dir, NULL, NULL, &j, NULL, &e), -EISDIR);
+	assert_null(j);
+	assert_int_equal(symlink("/etc/passwd", link_path), 0);
+	assert_int_equal(journal_open(link_path, NULL, NULL, &j, NULL, &e), -ELOOP);
+}
