@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "profrig/base/clock.h"
+#include "profrig/base/door.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/xalloc.h"
@@ -99,7 +100,7 @@ static int event_take(json_t *all, journal_seen *seen, void *ctx, struct err *er
 static int torn_move(struct journal *j, const char *text, size_t n, struct err *err)
 {
 	CLEANUP(xfreep) char *path = xasprintf("%s.torn", j->path);
-	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+	int fd = door_open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
 	int r = fd < 0 ? -errno : fs_write_all(fd, text, n);
 
 	if (r == 0 && fdatasync(fd) < 0)
@@ -182,7 +183,7 @@ int journal_open(const char *path, journal_seen *seen, void *ctx, struct journal
 	*ret = NULL;
 	j->path = xstrdup(path);
 	j->boot_id = boot_id();
-	j->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+	j->fd = door_open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (j->fd < 0 || fstat(j->fd, &st) < 0)
 		r = err_sys(err, errno, "%s", path);
 	else if (!S_ISREG(st.st_mode))
@@ -218,8 +219,9 @@ void journal_close(struct journal *j)
 static char *line_make(const struct journal *j, const char *ev, const char *run, int64_t attempt,
 		       json_t *fields)
 {
-	json_t *all = json_pack("{s:I, s:s, s:s, s:s}", "seq", (json_int_t)(j->events + 1), "t", "",
-				"boot_id", j->boot_id, "ev", ev);
+	json_int_t seq = (json_int_t)j->events + 1;
+	json_t *all = json_pack("{s:I, s:s, s:s, s:s}", "seq", seq, "t", "", "boot_id", j->boot_id,
+				"ev", ev);
 	int64_t now = clock_realtime_ns();
 	char utc[32], t[64];
 	char *text, *line;
@@ -244,25 +246,29 @@ static char *line_make(const struct journal *j, const char *ev, const char *run,
 	return line;
 }
 
+/* 0, or why not all of it is on the disk. */
+static int line_write(const struct journal *j, const char *line, size_t n)
+{
+	ssize_t got;
+
+	do
+		got = write(j->fd, line, n);
+	while (got < 0 && errno == EINTR);
+	if (got != (ssize_t)n)
+		return got < 0 ? errno : ENOSPC;
+	return fdatasync(j->fd) < 0 ? errno : 0;
+}
+
 int journal_append(struct journal *j, const char *ev, const char *run, int64_t attempt,
 		   json_t *fields, struct err *err)
 {
 	CLEANUP(xfreep) char *line = line_make(j, ev, run, attempt, fields);
 	size_t n = line ? strlen(line) : 0;
-	ssize_t got;
-	int code = 0;
+	int code;
 
 	if (n == 0 || n > JOURNAL_LINE_MAX + 1)
 		return err_set(err, EINVAL, "%s: event '%s' is no line of text", j->path, ev);
-	do
-		got = write(j->fd, line, n);
-	while (got < 0 && errno == EINTR);
-	if (got < 0)
-		code = errno;
-	else if ((size_t)got < n)
-		code = ENOSPC;
-	else if (fdatasync(j->fd) < 0)
-		code = errno;
+	code = line_write(j, line, n);
 	if (code) {
 		if (ftruncate(j->fd, j->size) < 0)
 			return err_sys(err, code, "%s, whose last line is torn", j->path);

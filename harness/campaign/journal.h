@@ -4,20 +4,21 @@
  * the run directories.
  *
  *	{"seq":7,"t":"2026-03-04T05:06:07.000000008Z","boot_id":"…","ev":"intend",
- *	 "run":"3fa9c1d2-2","attempt":1, …, "crc":"1c291ca3"}		(in one line)
+ *	 "run":"3fa9c1d2-2","attempt":1, …, "crc":"1c291ca3"}	(in one line)
  *
- * An event is written with one write(2) behind the end of the file, and is on the disk
- * (fdatasync) when journal_append returns: before the act that it announces, after the fact that
- * it tells. When it cannot be written the file is as it was before.
+ * An event is written with one write(2) behind the end of the file, and is on the disk (fdatasync)
+ * when journal_append returns: before the act that it announces, after the fact that it tells. When
+ * it cannot be written the file is as it was before.
  *
- *	r = journal_open(path, seen, ctx, &j, &said, &err)	all events so far, then ready for more
- *	journal_append(j, "intend", &fields, &err)
+ *	r = journal_open(path, seen, ctx, &j, &said, &err)	all events, then ready for more
+ *	journal_append(j, "intend", run, attempt, fields, &err)
  *	journal_close(j)
  *
  * `seq` counts from 1; `crc` is CRC-32 (ISO 3309, as zlib and gzip have it) over the line up to the
  * comma in front of "crc", in hexadecimal. After a crash or a full disk the last line may be torn:
- * it is moved to PATH.torn and said. A damaged line that others follow, or a number that is missing,
- * is -EBADMSG with its line: then nothing is changed, since what has happened is not known.
+ * it is moved to PATH.torn and said. A damaged line that others follow, or a number that is
+ * missing, is -EBADMSG with its line: then nothing is changed, since what has happened is not
+ * known.
  *
  * One process has a journal open at a time; the lock of the campaign sees to that.
  */

@@ -4,8 +4,8 @@
  *
  *	percentile	quantiles α and 1 − α of the statistics of the resamples. It covers too
  *			little below 20 values.
- *	BCa		quantiles Φ(z0 + (z0 + z)/(1 − a(z0 + z))) instead of Φ(z), corrected for bias
- *			and acceleration: z0 = Φ⁻¹(share of resamples below the sample's own
+ *	BCa		quantiles Φ(z0 + (z0 + z)/(1 − a(z0 + z))) instead of Φ(z), corrected for
+ *			bias and acceleration: z0 = Φ⁻¹(share of resamples below the sample's own
  *			statistic, equal ones half), a = Σu³/(6(Σu²)^1.5) with u = mean of the
  *			statistics without one value each − that without value i
  *

@@ -16,8 +16,8 @@
  * Below 3 nothing can be said: unclear.
  *
  * Verdicts, for a margin δ and a confidence c:
- *	slower	p (adjusted by the caller for as many tests as there are) at most 1 − c, the interval
- *		above 1, and the ratio above 1 + δ; faster: the same downwards, below 1/(1 + δ)
+ *	slower	p (adjusted by the caller for as many tests as there are) at most 1 − c, the
+ *		interval above 1, the ratio above 1 + δ; faster: the same below 1 and 1/(1 + δ)
  *	same	a claim of its own (TOST at 1 − c): the interval of confidence 2c − 1 lies within
  *		(1/(1 + δ), 1 + δ)
  *	unclear	neither: more runs may tell

@@ -45,7 +45,7 @@ TEST(all_resamples)
 	near(b.bca_high, 9.5, 1e-9);
 }
 
-/* Efron and Tibshirani, table 14.1 and section 14.3: 26 children; their interval is of other draws. */
+/* Efron and Tibshirani, table 14.1: 26 children; their interval is of other draws. */
 TEST(spatial_test)
 {
 	static const double v[] = { 48, 36, 20, 29, 42, 42, 20, 42, 22, 41, 45, 14, 6,
