@@ -353,7 +353,8 @@ static void pair_add(struct comparing *cmp, const struct bench_table_row *a,
 	p.verdict = BENCH_UNCLEAR;
 	obstacles(cmp, a, b, &why);
 	p.refused = why.len && !cmp->o->force;
-	p.clocks = !cmp->o->force && together(cmp, a, b) && clocks_differ(a, b);
+	p.apart = !together(cmp, a, b);
+	p.clocks = !cmp->o->force && !p.apart && clocks_differ(a, b);
 	if (p.clocks)
 		clocks_add(a, b, &why);
 	if (why.len)
@@ -426,13 +427,18 @@ static void side_join(struct comparing *cmp, struct bench_versus *v)
 	}
 }
 
-/* Whether another figure shows the difference, too; one that is not known does not contradict. */
-static bool shows(double a, double b, double ratio, double threshold)
+/*
+ * Whether another figure shows the difference, too; one that is not known does not contradict.
+ * apart: it has to show half of it, as phases of the machine change means more than the others.
+ */
+static bool shows(double a, double b, double ratio, double threshold, bool apart)
 {
 	double change = b / a - 1;
 
 	if (!(a > 0) || !(b > 0))
 		return true;
+	if (apart && fabs(log(b / a)) < fabs(log(ratio)) / 2)
+		return false;
 	return ratio > 1 ? change > threshold / 2 : change < -threshold / 2;
 }
 
@@ -474,8 +480,8 @@ static void pair_judge(struct bench_pair *p, const struct bench_compare_opts *o)
 		p->verdict = BENCH_UNCLEAR;
 		return;
 	}
-	if (differs && !(shows(p->a->min, p->b->min, p->c.ratio, o->threshold) &&
-			 shows(p->a->median, p->b->median, p->c.ratio, o->threshold))) {
+	if (differs && !(shows(p->a->min, p->b->min, p->c.ratio, o->threshold, p->apart) &&
+			 shows(p->a->median, p->b->median, p->c.ratio, o->threshold, p->apart))) {
 		free(p->reason);
 		p->reason = xasprintf("the fastest blocks differ by %+.1f %%, the median ones by "
 				      "%+.1f %%",
@@ -509,7 +515,7 @@ struct sums {
 	double extra_s2, extra_j2; /* squares of the errors besides, of seconds and joules */
 	double min[2], median[2];  /* of A and B, seconds; NaN: one is not known */
 	double by_clocks;          /* what A's seconds would be at B's clocks */
-	bool clocks;
+	bool clocks, apart;
 };
 
 static void pair_sum(const struct bench_pair *p, struct bench_versus *v, struct sums *s)
@@ -527,6 +533,7 @@ static void pair_sum(const struct bench_pair *p, struct bench_versus *v, struct 
 	s->median[1] += scale * p->b->median;
 	s->by_clocks += scale * x.mean * ratio_of_clocks(p);
 	s->clocks |= p->clocks;
+	s->apart |= p->apart;
 	contrast_sum_add(&s->a, scale * x.error * (scale * x.error), x.df);
 	contrast_sum_add(&s->b, scale * y.error * (scale * y.error), y.df);
 	s->seconds.variance += one.variance;
@@ -548,8 +555,8 @@ static enum bench_verdict sum_judge(const struct bench_versus *v, const struct s
 	if (verdict != CONTRAST_LESS && verdict != CONTRAST_MORE)
 		return verdict_of(verdict);
 	if (!clear_of_one(all, o->threshold) ||
-	    !shows(s->min[0], s->min[1], all->ratio, o->threshold) ||
-	    !shows(s->median[0], s->median[1], all->ratio, o->threshold) ||
+	    !shows(s->min[0], s->min[1], all->ratio, o->threshold, s->apart) ||
+	    !shows(s->median[0], s->median[1], all->ratio, o->threshold, s->apart) ||
 	    (s->clocks && clocks_explain(all, s->by_clocks / v->a_s)))
 		return BENCH_UNCLEAR;
 	return verdict_of(verdict);

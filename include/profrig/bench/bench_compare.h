@@ -36,7 +36,8 @@
  *
  * A difference is believed when the interval, the fastest blocks, which other work on the machine
  * disturbs least, and the median block differ in the same direction by more than half of the
- * threshold: else the pair is unclear.
+ * threshold, and between two measurements by half of the difference of the means: else the pair is
+ * unclear.
  *
  * The effect of a pair is what B would change in the model: A's calls times the difference of the
  * means. Sums of effects have the root of the sum of squares as standard error. Energy is A's calls
@@ -78,6 +79,7 @@ struct bench_pair {
 	bool refused;
 	char *reason;              /* of a refusal, of a forced one, or of doubt; NULL none */
 	bool paired;               /* by processes that were alive together */
+	bool apart;                /* of two measurements */
 	bool clocks;               /* of one measurement: they differ */
 	double speed;              /* d above; 0: together, on other devices, or not known */
 	double extra;              /* relative error between files, of the ratio */

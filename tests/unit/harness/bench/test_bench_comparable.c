@@ -275,3 +275,36 @@ TEST(without_an_interval)
 	assert_string_equal(one.c.pairs.v[0].reason, "a mean without an interval");
 	compared_release(&one);
 }
+
+/* A phase of the machine changes means more than the fastest blocks. */
+TEST_IN(phases_between_files, dir)
+{
+	static const struct {
+		double min;
+		enum bench_verdict apart;
+	} cases[] = LIST({ 105, BENCH_UNCLEAR }, { 108, BENCH_UNCLEAR }, { 111, BENCH_SLOWER },
+			 { 120, BENCH_SLOWER });
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const struct line both[] =
+			LIST({ .backend = "x", .key = GEMM, .mean = 100, .half = 1 },
+			     { .backend = "y",
+			       .key = GEMM,
+			       .mean = 120,
+			       .half = 1,
+			       .min = cases[i].min });
+		struct bench_compare_opts o = BENCH_COMPARE_OPTS_INIT;
+		struct compared two = COMPARED_INIT, one = COMPARED_INIT;
+
+		compare_lines(&two, dir, &both[0], 1, &both[1], 1, NULL);
+		if (two.c.pairs.v[0].verdict != cases[i].apart ||
+		    two.c.versus.v[0].verdict != cases[i].apart)
+			ROW_FAIL(i, "%s", bench_verdict_name(two.c.pairs.v[0].verdict));
+		compared_release(&two);
+		table_put(dir, "a.csv", both, 2);
+		read_in(&one, dir, "a.csv");
+		bench_compare(&one.t, &o, &one.c);
+		assert_int_equal(one.c.pairs.v[0].verdict, BENCH_SLOWER);
+		compared_release(&one);
+	}
+}
