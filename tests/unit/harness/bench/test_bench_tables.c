@@ -130,7 +130,11 @@ TEST(files_that_are_none)
 /* What ends a CSV leaves the rows in front of it. */
 TEST(damage_behind_rows)
 {
-	static const char *const behind[] = { "x,k2,ok,\"3\n", "x,k2\0,ok,3\nx,k3,ok,4\n" };
+	static const char zero[] = "x,k2\0,ok,3\nx,k3,ok,4\n";
+	static const struct {
+		const char *text;
+		size_t n;
+	} behind[] = { { "x,k2,ok,\"3\n", 11 }, { zero, sizeof(zero) - 1 } };
 	static const char good[] = "backend,key,status,mean_us\nx,k,ok,2\n";
 
 	for (size_t i = 0; i < ARRAY_LEN(behind); i++) {
@@ -138,7 +142,7 @@ TEST(damage_behind_rows)
 		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
 		strbuf_addstr(&text, good);
-		strbuf_add(&text, behind[i], i ? 24 : strlen(behind[0]));
+		strbuf_add(&text, behind[i].text, behind[i].n);
 		assert_int_equal(bench_tables_add(&t, "a.csv", text.buf, text.len, NULL), 0);
 		assert_int_equal(t.rows.nr, 1);
 		assert_int_equal(t.files.v[0].rows, 1);
