@@ -1,8 +1,8 @@
 /*
  * library_defaults: what the commands of rocblas-bench and hipblaslt-bench leave out.
  *
- * The library logs every option; who writes a list by hand leaves out those that have a default:
- * no matrix is transposed, alpha is 1 and beta 0, increments are 1, leading dimensions are the
+ * The library logs every option; a list that is written by hand lacks those that have a default: no
+ * matrix is transposed, alpha is 1 and beta 0, increments are 1, leading dimensions are the
  * smallest that fit. Sizes have none here: a command without one has lost it. Strides of a batch
  * stay unknown.
  */

@@ -1,4 +1,5 @@
 #include "profrig/base/bootstrap.h"
+#include "values.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -84,13 +85,6 @@ static double acceleration(bootstrap_statistic *of, const double *v, size_t n, d
 	return cubes / (6 * pow(squares, 1.5));
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double bca_quantile(const struct bootstrap *b, const double *stats, size_t nr, double share)
 {
 	double z = b->z0 + normal_quantile(share);
@@ -132,7 +126,7 @@ void bootstrap(bootstrap_statistic *of, const double *v, size_t n, double confid
 			resample_random(v, n, &seed, room);
 		stats[k] = of(room, n);
 	}
-	qsort(stats, nr, sizeof(*stats), by_value);
+	values_sort(stats, nr);
 	ret->a = acceleration(of, v, n, room);
 	bounds_find(stats, nr, confidence, ret);
 	free(room);

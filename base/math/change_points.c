@@ -1,4 +1,5 @@
 #include "profrig/base/change_points.h"
+#include "values.h"
 
 #include <errno.h>
 #include <math.h>
@@ -16,18 +17,14 @@ void change_points_release(struct change_points *c)
 	VEC_RELEASE(&c->v);
 }
 
-static double mean_of(const double *v, size_t begin, size_t end)
+static double mean_between(const double *v, size_t begin, size_t end)
 {
-	double sum = 0;
-
-	for (size_t i = begin; i < end; i++)
-		sum += v[i];
-	return sum / (double)(end - begin);
+	return values_mean(v + begin, end - begin);
 }
 
 static double squares_of(const double *v, size_t begin, size_t end)
 {
-	double mean = mean_of(v, begin, end), sum = 0;
+	double mean = mean_between(v, begin, end), sum = 0;
 
 	for (size_t i = begin; i < end; i++)
 		sum += (v[i] - mean) * (v[i] - mean);
@@ -165,8 +162,8 @@ static void means_fill(const double *v, size_t n, struct change_points *c)
 	for (size_t i = 0; i < c->v.nr; i++) {
 		struct change_point *p = &c->v.v[i];
 
-		p->before = mean_of(v, segment_begin(c, i), p->at);
-		p->after = mean_of(v, p->at, segment_end(c, i + 1, n));
+		p->before = mean_between(v, segment_begin(c, i), p->at);
+		p->after = mean_between(v, p->at, segment_end(c, i + 1, n));
 	}
 }
 
@@ -223,7 +220,7 @@ static double student_between(const double *v, size_t begin, size_t at, size_t e
 	double n = (double)(at - begin), m = (double)(end - at), df = n + m - 2;
 	double squares =
 		squares_of(v, begin, at) * (n - 1) / n + squares_of(v, at, end) * (m - 1) / m;
-	double difference = mean_of(v, at, end) - mean_of(v, begin, at);
+	double difference = mean_between(v, at, end) - mean_between(v, begin, at);
 	double error = sqrt(squares / df * (1 / n + 1 / m));
 
 	if (!(df > 0))
@@ -273,8 +270,8 @@ static void point_test(const double *v, size_t n, struct change_points *c, size_
 /* The larger one of what the mean after it is of the mean before it, and the other way round. */
 static double change_of(const double *v, size_t n, const struct change_points *c, size_t i)
 {
-	double before = mean_of(v, segment_begin(c, i), c->v.v[i].at);
-	double after = mean_of(v, c->v.v[i].at, segment_end(c, i + 1, n));
+	double before = mean_between(v, segment_begin(c, i), c->v.v[i].at);
+	double after = mean_between(v, c->v.v[i].at, segment_end(c, i + 1, n));
 
 	return fmax(fabs(after / before - 1), fabs(before / after - 1));
 }
@@ -337,19 +334,6 @@ int change_points_windowed(const double *v, size_t n, size_t window, double alph
 
 /* ---- the optimal partition ---- */
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median_of(double *v, size_t n)
-{
-	qsort(v, n, sizeof(*v), by_value);
-	return (v[(n - 1) / 2] + v[n / 2]) / 2;
-}
-
 double change_noise(const double *v, size_t n)
 {
 	double *d, median, noise;
@@ -359,10 +343,10 @@ double change_noise(const double *v, size_t n)
 	d = xcalloc(n - 1, sizeof(*d));
 	for (size_t i = 0; i + 1 < n; i++)
 		d[i] = v[i + 1] - v[i];
-	median = median_of(d, n - 1);
+	median = values_median(d, n - 1);
 	for (size_t i = 0; i + 1 < n; i++)
 		d[i] = fabs(d[i] - median);
-	noise = 1.4826 * median_of(d, n - 1) / M_SQRT2;
+	noise = 1.4826 * values_median(d, n - 1) / M_SQRT2;
 	free(d);
 	return noise;
 }

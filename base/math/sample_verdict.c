@@ -1,4 +1,5 @@
 #include "profrig/base/sample_verdict.h"
+#include "values.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -179,19 +180,11 @@ enum sample_verdict sample_judge(const struct sample_effect *e, double p_adj, do
 
 /* ---- runs in their order ---- */
 
-static double mean_of(const double *v, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += v[i];
-	return sum / (double)n;
-}
-
 /* The line through v; residuals are left in r. */
 static void line_fit(const double *v, size_t n, double *r, struct sample_order *ret)
 {
-	double mean = mean_of(v, n), middle = (double)(n - 1) / 2, xx = 0, xy = 0, rest = 0, slope;
+	double mean = values_mean(v, n), middle = (double)(n - 1) / 2, xx = 0, xy = 0, rest = 0,
+	       slope;
 
 	for (size_t i = 0; i < n; i++) {
 		double x = (double)i - middle;
@@ -230,19 +223,6 @@ void sample_order_check(const double *v, size_t n, struct sample_order *ret)
 	ret->n_effective = (double)n * fmin(1, (1 - ret->lag1) / (1 + ret->lag1));
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median_of(double *v, size_t n)
-{
-	qsort(v, n, sizeof(*v), by_value);
-	return (v[(n - 1) / 2] + v[n / 2]) / 2;
-}
-
 size_t sample_outliers(const double *v, size_t n, bool *ret)
 {
 	double *d = xcalloc(n + 1, sizeof(*d)), median, mad;
@@ -253,10 +233,10 @@ size_t sample_outliers(const double *v, size_t n, bool *ret)
 		ret[i] = false;
 	}
 	if (n >= OUTLIERS_LEAST) {
-		median = median_of(d, n);
+		median = values_median(d, n);
 		for (size_t i = 0; i < n; i++)
 			d[i] = fabs(v[i] - median);
-		mad = median_of(d, n);
+		mad = values_median(d, n);
 		for (size_t i = 0; mad > 0 && i < n; i++) {
 			ret[i] = fabs(v[i] - median) > OUTLIER_SIGMAS * MAD_TO_SIGMA * mad;
 			found += ret[i];

@@ -1,4 +1,5 @@
 #include "profrig/base/samples_test.h"
+#include "values.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,15 +12,6 @@
 #define AS_LARGE (1 - 1e-12) /* sums in another order differ in their last bits */
 
 /* ---- means ---- */
-
-static double mean_of(const double *v, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += v[i];
-	return sum / (double)n;
-}
 
 /* Variance of the mean. */
 static double mean_variance(const double *v, size_t n, double mean)
@@ -56,7 +48,7 @@ static struct mean_test unknown(double difference)
 void welch(const double *a, size_t na, const double *b, size_t nb, double confidence,
 	   struct mean_test *ret)
 {
-	double ma = mean_of(a, na), mb = mean_of(b, nb), va, vb, by_df;
+	double ma = values_mean(a, na), mb = values_mean(b, nb), va, vb, by_df;
 
 	*ret = unknown(ma - mb);
 	if (na < 2 || nb < 2)
@@ -76,7 +68,7 @@ void paired_test(const double *a, const double *b, size_t n, double confidence,
 
 	for (size_t i = 0; i < n; i++)
 		d[i] = a[i] - b[i];
-	*ret = unknown(mean_of(d, n));
+	*ret = unknown(values_mean(d, n));
 	if (n >= 2) {
 		ret->error = sqrt(mean_variance(d, n, ret->difference));
 		ret->df = (double)(n - 1);
@@ -212,10 +204,10 @@ void permutation_p(const double *a, size_t na, const double *b, size_t nb, uint6
 	v = xcalloc(n, sizeof(*v));
 	memcpy(v, a, na * sizeof(*v));
 	memcpy(v + na, b, nb * sizeof(*v));
-	all = mean_of(v, n);
+	all = values_mean(v, n);
 	for (size_t i = 0; i < n; i++) /* so that the middle is 0 */
 		v[i] -= all;
-	c.observed = mean_of(v, na) * (double)na;
+	c.observed = values_mean(v, na) * (double)na;
 	c.distance = fabs(c.observed);
 	if (exact)
 		sums_all(v, n, na, &c);
@@ -238,7 +230,7 @@ void sign_flip_p(const double *d, size_t n, uint64_t seed, struct split_test *re
 	*ret = (struct split_test){ .p = NAN, .floor = NAN };
 	if (n == 0)
 		return;
-	c.observed = mean_of(d, n) * (double)n;
+	c.observed = values_mean(d, n) * (double)n;
 	c.distance = fabs(c.observed);
 	for (uint64_t k = 0; k < of; k++) {
 		uint64_t signs = k;

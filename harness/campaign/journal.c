@@ -12,6 +12,7 @@
 #include "profrig/base/clock.h"
 #include "profrig/base/door.h"
 #include "profrig/base/fs.h"
+#include "profrig/base/proc.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/xalloc.h"
 
@@ -160,16 +161,6 @@ static int journal_read(struct journal *j, journal_seen *seen, void *ctx, struct
 	return r;
 }
 
-static char *boot_id(void)
-{
-	char *text = NULL;
-
-	if (fs_read("/proc/sys/kernel/random/boot_id", 64, &text, NULL, NULL) < 0)
-		return xstrdup("");
-	text[strcspn(text, "\n")] = 0;
-	return text;
-}
-
 int journal_open(const char *path, journal_seen *seen, void *ctx, struct journal **ret,
 		 struct journal_said *said, struct err *err)
 {
@@ -182,7 +173,7 @@ int journal_open(const char *path, journal_seen *seen, void *ctx, struct journal
 	*said = (struct journal_said){ 0 };
 	*ret = NULL;
 	j->path = xstrdup(path);
-	j->boot_id = boot_id();
+	j->boot_id = proc_boot_id();
 	j->fd = door_open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (j->fd < 0 || fstat(j->fd, &st) < 0)
 		r = err_sys(err, errno, "%s", path);

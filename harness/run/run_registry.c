@@ -11,6 +11,7 @@
 #include "profrig/base/door.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/json_out.h"
+#include "profrig/base/proc.h"
 
 char *registry_dir(struct err *err)
 {
@@ -54,20 +55,9 @@ static uint64_t own_pid_ns(void)
 	return stat("/proc/self/ns/pid", &st) == 0 ? (uint64_t)st.st_ino : 0;
 }
 
-/* Process ids are only valid for one boot. Owned; "" unknown. */
-static char *boot_id(void)
-{
-	char *text = NULL;
-
-	if (fs_read("/proc/sys/kernel/random/boot_id", 64, &text, NULL, NULL) < 0)
-		return xstrdup("");
-	text[strcspn(text, "\n")] = '\0';
-	return text;
-}
-
 static char *entry_text(const struct plan *pl, const struct agent_link *l)
 {
-	CLEANUP(xfreep) char *boot = boot_id();
+	CLEANUP(xfreep) char *boot = proc_boot_id();
 	char *text = NULL;
 	size_t n = 0;
 	FILE *f = xmemstream(&text, &n);
@@ -151,7 +141,7 @@ static uint64_t entry_member(const json_t *entry, const char *key)
 void registry_read(const json_t *entry, struct registered *ret)
 {
 	const char *boot = json_string_value(json_object_get(entry, "boot"));
-	CLEANUP(xfreep) char *now = boot_id();
+	CLEANUP(xfreep) char *now = proc_boot_id();
 
 	*ret = (struct registered){ .dev = (dev_t)entry_member(entry, "dir_dev"),
 				    .ino = (ino_t)entry_member(entry, "dir_ino") };

@@ -86,8 +86,8 @@ static bool type_read(struct library_words *w, const char *name, const struct el
 	return *ret != NULL;
 }
 
-/* The benchmark's defaults are f16, computed in f32. Where the type of a matrix is told, those that
- * are not are unknown: the library logs all of them, so they are lost. */
+/* A line without any type has the benchmark's defaults: f16, computed in f32. A line with some is
+ * one that the library has logged, with all of them: it has lost the others, which are unknown. */
 static void types_default(const struct element_type *all, struct gemm *g)
 {
 	if (g->a != all || g->b != all || g->c != all || g->d != all)

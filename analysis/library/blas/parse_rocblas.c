@@ -109,7 +109,7 @@ static bool composite_read(struct library_words *w, const struct element_type **
 	return *ret || type_is_composite(*v);
 }
 
-/* The type of a call that tells none: f32, if its function has no letter of a type. */
+/* The type of a call that names none: f32, if its function has no letter of a type. */
 static const struct element_type *default_type(const struct blas_name *name)
 {
 	const char letter = name->letter ? name->letter : 's';
@@ -117,7 +117,7 @@ static const struct element_type *default_type(const struct blas_name *name)
 	return element_type(&letter, 1);
 }
 
-/* Where some types are told, the others are unknown: they are lost, or of a later version. */
+/* A line with some types has lost the others, or has them in a form of a later version. */
 static bool bench_types(struct library_words *w, const struct blas_name *name, struct gemm *g)
 {
 	const struct element_type *all = NULL;

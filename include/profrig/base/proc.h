@@ -64,6 +64,8 @@ int proc_capture_opts(const struct proc_opts *o, int timeout_ms, size_t max, str
 bool proc_may_trace(void);
 /* When a process began, in ticks since boot, by the text of its /proc/PID/stat. 0: unknown. */
 uint64_t proc_start_ticks(const char *stat);
+/* Of this boot, for which alone process ids are valid. Owned; "" unknown. */
+char *proc_boot_id(void);
 /* "SIGKILL" for 9; NULL when unknown. */
 const char *proc_signal_name(int sig);
 
