@@ -32,9 +32,9 @@
 /* clang-format off */
 #define COMMANDS(X) \
 	X(run) X(plan) X(discover) X(build) X(analyze) X(report) X(info) X(convert) X(lib_trace) \
-	X(lib_perf) X(lib_peak) X(lib_compare) X(list) X(prune) X(doctor) X(ctl) X(mark) X(sample) \
+	X(lib_perf) X(lib_peak) X(lib_compare) X(campaign_run) X(campaign_resume) X(list) X(prune) X(doctor) X(ctl) X(mark) X(sample) \
 	X(completion)
-#define HIDDEN_COMMANDS(X) X(complete) X(man) X(bench_child)
+#define HIDDEN_COMMANDS(X) X(complete) X(man) X(bench_child) X(campaign_work)
 #define COMMAND_DECLARE(name) extern const struct command cmd_##name;
 COMMANDS(COMMAND_DECLARE)
 HIDDEN_COMMANDS(COMMAND_DECLARE)

@@ -234,7 +234,7 @@ static int block_run(const struct run_options *o, const struct prepared *p, stru
 		.notes = &notes,
 		.interrupt = &cli_interrupt,
 		.forward = cli_forward,
-		.runs_dir = p->runs_dir,
+		.runs_dir = o->no_latest ? NULL : p->runs_dir,
 		.version = PROFRIG_VERSION,
 		.build_s = p->build_s,
 	};
@@ -273,6 +273,19 @@ static int block_run(const struct run_options *o, const struct prepared *p, stru
 	print_summary(p, &r, &rep, &base);
 	report_release(&rep);
 	run_result_release(&r);
+	return code;
+}
+
+int run_alone(const struct run_options *o, const struct prepared *p)
+{
+	struct pairing none = { 0 };
+	int code = left_out(o, p);
+
+	if (code >= 0)
+		return code;
+	code = block_run(o, p, &none, 0);
+	if (code != EXIT_DONE && !cli_interrupt && !fs_is_dir(p->run_dir))
+		code = exit_worse(code, note_results(p, "failed", log_last_error()));
 	return code;
 }
 

@@ -12,6 +12,11 @@
 /* All models of cp are prepared. */
 int run_campaign(const struct run_options *o, const struct campaign *cp);
 /*
+ * One run of a campaign that is prepared: executed, analysed, noted; as above, by itself. Exit
+ * code.
+ */
+int run_alone(const struct run_options *o, const struct prepared *p);
+/*
  * status NULL: that of run.json. When the table cannot be written the run itself is complete, but
  * the exit code reports it.
  */

@@ -159,16 +159,16 @@ struct cfg_node *cfg_path(const struct cfg_node *root, const char *path)
 
 /* The child that p names, made when it is missing. A value that is no map or list is replaced. */
 static struct cfg_node *make_child(struct cfg *c, struct cfg_node *n, const struct piece *p,
-				   struct err *err)
+				   const struct cfg_node *value, struct err *err)
 {
 	enum cfg_kind want = p->is_index ? CFG_SEQ : CFG_MAP;
 	struct cfg_node *kid;
 
 	if (n->kind == CFG_NULL) {
 		n->kind = want;
-		n->file = "--set";
-		n->line = 0;
-		n->layer = LAYER_CLI;
+		n->file = pool_strdup(&c->pool, value->file);
+		n->line = value->line;
+		n->layer = value->layer;
 	}
 	if (n->kind != want) {
 		err_set(err, EINVAL, "%s is %s", n->key ? n->key : "the value before it",
@@ -184,12 +184,12 @@ static struct cfg_node *make_child(struct cfg *c, struct cfg_node *n, const stru
 		CLEANUP(xfreep) char *key = xstrndup(p->name, p->len);
 
 		if (n->nr < CFG_MAX_KEYS)
-			return cfg_put(c, n, key, CFG_NULL, NULL, "--set", LAYER_CLI);
+			return cfg_put(c, n, key, CFG_NULL, NULL, value->file, value->layer);
 		err_set(err, E2BIG, "too many keys");
 		return NULL;
 	}
 	if (p->index == n->nr)
-		return cfg_add(c, n, CFG_NULL, NULL, "--set", LAYER_CLI);
+		return cfg_add(c, n, CFG_NULL, NULL, value->file, value->layer);
 	err_set(err, EINVAL, "index %llu, but the list has %zu %s", (unsigned long long)p->index,
 		n->nr, n->nr == 1 ? "entry" : "entries");
 	return NULL;
@@ -227,13 +227,20 @@ static int set_path(struct cfg *c, const char *path, const struct cfg_node *valu
 	do {
 		path = next_piece(path, depth == 0, &p);
 		if (!path || ++depth > CFG_MAX_DEPTH)
-			return err_set(err, EINVAL, "want a path like a.b[0].c before '='");
-		n = make_child(c, n, &p, err);
+			return err_set(err, EINVAL, "want a path like a.b[0].c");
+		n = make_child(c, n, &p, value, err);
 		if (!n)
 			return -EINVAL;
 	} while (*path);
 	node_replace(n, node_copy(&c->pool, value));
 	return 0;
+}
+
+int cfg_assign(struct cfg *c, const char *path, const struct cfg_node *value, struct err *err)
+{
+	int r = set_path(c, path, value, err);
+
+	return r < 0 ? err_wrap(err, r, "'%.200s'", path) : 0;
 }
 
 int cfg_set(struct cfg *c, const char *assignment, struct err *err)

@@ -599,6 +599,8 @@ int door_rmdir(const char *path)
 	return remove_name(path, AT_REMOVEDIR);
 }
 
+#define BOTH_NAMES (1U << 31) /* none of renameat2's: the file keeps its first one */
+
 static int rename_at(const char *from, const char *to, unsigned int flags)
 {
 	CLEANUP(parent_dir_release) struct parent_dir a = PARENT_DIR_INIT, b = PARENT_DIR_INIT;
@@ -613,8 +615,9 @@ static int rename_at(const char *from, const char *to, unsigned int flags)
 	way_begin(&w, to);
 	r = parent_dir_open(&w, &b);
 	if (r == 0)
-		r = flags ? renameat2(a.dir, a.name, b.dir, b.name, flags)
-			  : renameat(a.dir, a.name, b.dir, b.name);
+		r = flags == BOTH_NAMES ? linkat(a.dir, a.name, b.dir, b.name, 0)
+		    : flags		? renameat2(a.dir, a.name, b.dir, b.name, flags)
+					: renameat(a.dir, a.name, b.dir, b.name);
 	way_end(&w);
 	return r;
 }
@@ -627,6 +630,11 @@ int door_rename(const char *from, const char *to)
 int door_exchange(const char *a, const char *b)
 {
 	return rename_at(a, b, RENAME_EXCHANGE);
+}
+
+int door_link(const char *from, const char *to)
+{
+	return rename_at(from, to, BOTH_NAMES);
 }
 
 int door_symlink(const char *target, const char *path)

@@ -61,7 +61,13 @@ int journal_open(const char *path, journal_seen *seen, void *ctx, struct journal
  */
 int journal_append(struct journal *j, const char *ev, const char *run, int64_t attempt,
 		   json_t *fields, struct err *err);
+/* Reads without writing, also while another process appends: a torn end is passed over. */
+int journal_look(const char *path, journal_seen *seen, void *ctx, struct journal_said *said,
+		 struct err *err);
 uint64_t journal_events(const struct journal *j);
+/* Of the last event that was appended: t_ns, and the boot's id of all of them. */
+int64_t journal_last_ns(const struct journal *j);
+const char *journal_boot(const struct journal *j);
 void journal_close(struct journal *j); /* NULL is fine */
 
 /* CRC-32 of n bytes. */

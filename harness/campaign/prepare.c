@@ -160,18 +160,49 @@ static void name_run(struct prepared *p)
 	p->run_dir = fs_join(p->runs_dir, p->run_id);
 }
 
-int prepare_again(struct prepared *p, struct err *err)
+static int plan_again(struct prepared *p, struct err *err)
 {
 	struct problems problems = PROBLEMS_INIT;
+	int r;
+
+	plan_release(&p->plan);
+	r = make_plan(p, &problems, err);
+	problems_release(&problems);
+	return r;
+}
+
+int prepare_again(struct prepared *p, struct err *err)
+{
 	int r = pins_hold(p, err);
 
 	if (r < 0)
 		return r;
-	plan_release(&p->plan);
 	name_run(p);
-	r = make_plan(p, &problems, err);
-	problems_release(&problems);
-	return r;
+	return plan_again(p, err);
+}
+
+int prepare_as(struct prepared *p, const char *run_id, struct err *err)
+{
+	int r = pins_hold(p, err);
+
+	if (r < 0)
+		return r;
+	free(p->run_id);
+	free(p->run_dir);
+	p->run_id = xstrdup(run_id);
+	p->run_dir = fs_join(p->runs_dir, run_id);
+	return plan_again(p, err);
+}
+
+void prepare_label(struct prepared *p, const char *name, const char *value)
+{
+	for (size_t i = 0; i < p->conf.labels.nr; i++)
+		if (!strcmp(p->conf.labels.v[i].name, name)) {
+			free(p->conf.labels.v[i].value);
+			p->conf.labels.v[i].value = xstrdup(value);
+			return;
+		}
+	VEC_PUSH(&p->conf.labels, ((struct name_value){ xstrdup(name), xstrdup(value) }));
 }
 
 /* Tools of a package in this folder. A broken package stops no run, as it may be there for other

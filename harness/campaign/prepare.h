@@ -47,6 +47,10 @@ struct runconf_request run_request(const struct run_options *o, const char *mode
  * leads elsewhere.
  */
 int prepare_again(struct prepared *p, struct err *err);
+/* The same with this id; the run directory is of that name. */
+int prepare_as(struct prepared *p, const char *run_id, struct err *err);
+/* Sets a label, in place of an earlier one; counts from the next prepare_as on. */
+void prepare_label(struct prepared *p, const char *name, const char *value);
 void prepared_release(struct prepared *p);
 /* The tools of --tools-dir, of the search path and of the package that is here. */
 int tools_load(const struct strvec *dirs, struct tool_set *ret, struct said *said, struct err *err);

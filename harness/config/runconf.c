@@ -401,6 +401,8 @@ static void load_layers(struct loader *l)
 	}
 	for (size_t i = 0; i < rq->config_files.nr; i++)
 		load_file(l, rq->config_files.v[i], LAYER_FILE);
+	if (rq->over)
+		cfg_merge(&l->tree, rq->over);
 	loader_context(l);
 }
 

@@ -24,6 +24,7 @@
 #define MAX_SMALL ((size_t)64 << 10) /* HEAD, .git, commondir */
 #define MAX_CONFIG ((size_t)1 << 20)
 #define MAX_OUT ((size_t)64 << 10)
+#define MAX_FILES ((size_t)64 << 20) /* names of tracked files */
 
 struct repo {
 	char *root;   /* of the working tree */
@@ -129,10 +130,13 @@ static void add_env(struct strvec *argv, const struct repo *r)
 }
 
 /* 0 and the output; -ENOENT when git fails, as it does without a result; -errno. */
-static int ask_git(struct strvec *argv, struct strbuf *out, struct err *err)
+static int ask_git(struct strvec *argv, size_t max, struct strbuf *out, struct err *err)
 {
 	struct proc_exit x;
-	int r = proc_capture(argv->v, GIT_TIMEOUT_MS, MAX_OUT, out, NULL, &x, err);
+	int r = proc_capture(argv->v, GIT_TIMEOUT_MS, max, out, NULL, &x, err);
+
+	if (r == 0 && out->overflow)
+		return err_set(err, EFBIG, "git says more than %zu bytes", max);
 
 	if (r == -ETIMEDOUT)
 		return err_set(err, ETIMEDOUT, "git took longer than %d s", GIT_TIMEOUT_MS / 1000);
@@ -160,7 +164,7 @@ static int copy_settings(const struct repo *r, const char *copy, struct strbuf *
 	add_env(&argv, r);
 	strvec_pushl(&argv, "config", "--file", copy, "--no-includes", "-z", "--get-regexp", wanted,
 		     NULL);
-	rc = ask_git(&argv, &out, err);
+	rc = ask_git(&argv, MAX_OUT, &out, err);
 	for (size_t at = 0; rc == 0 && at < out.len; at += strlen(out.buf + at) + 1) {
 		char *key = out.buf + at, *value = strchr(key, '\n'), *dot = strchr(key, '.');
 
@@ -287,9 +291,28 @@ void run_git_look(struct run_git *g, const char *dir)
 		     "--untracked-files=no", "--ignore-submodules=dirty", "--no-renames", "--", ".",
 		     NULL);
 	if (rc == 0)
-		rc = ask_git(&argv, &out, &err);
+		rc = ask_git(&argv, MAX_OUT, &out, &err);
 	if (rc == 0)
 		read_status(g, out.buf ? out.buf : "");
 	else
 		snprintf(g->why, sizeof(g->why), "%s", err.msg);
+}
+
+int run_git_files(const char *dir, struct strvec *ret, struct err *err)
+{
+	CLEANUP(repo_release) struct repo r = { NULL };
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	int rc;
+
+	if (!repo_find(&r, dir))
+		return err_set(err, ENOENT, "'%s' is in no repository", dir);
+	rc = repo_put(&r, err);
+	add_env(&argv, &r);
+	strvec_pushl(&argv, "-C", dir, "ls-files", "-z", "--cached", "--", ".", NULL);
+	if (rc == 0)
+		rc = ask_git(&argv, MAX_FILES, &out, err);
+	for (size_t at = 0; rc == 0 && at < out.len; at += strlen(out.buf + at) + 1)
+		strvec_push(ret, out.buf + at);
+	return rc;
 }

@@ -88,7 +88,7 @@ static const char *text_at(const json_t *doc, const char *key)
 	return s ? s : "";
 }
 
-static bool is_live(const char *dir)
+bool run_is_live(const char *dir)
 {
 	CLEANUP(xfreep) char *lock = fs_join(dir, RUN_LOCK);
 	CLEANUP(xclosep) int fd = -1;
@@ -135,7 +135,7 @@ static void fill_info(struct run_info *r, const json_t *doc)
 	const char *status = text_at(doc, "status");
 	bool open = !strcmp(status, "running") || !strcmp(status, "planned");
 
-	r->live = is_live(r->dir);
+	r->live = run_is_live(r->dir);
 	r->started_utc = xstrdup(text_at(doc, "started_utc"));
 	r->started_ns = utc_ns(r->started_utc);
 	r->model = xstrdup(text_at(doc, "model"));

@@ -75,6 +75,8 @@ int cfg_parse_value(struct cfg *c, const char *text, size_t n, const char *name,
 		    enum cfg_syntax syntax, enum cfg_layer layer, struct err *err);
 /* `a.b[0].c=VALUE`, VALUE in YAML; creates missing nodes, an index may be one past the end. */
 int cfg_set(struct cfg *c, const char *assignment, struct err *err);
+/* The same with a value that was read before, which keeps its file, line and layer. */
+int cfg_assign(struct cfg *c, const char *path, const struct cfg_node *value, struct err *err);
 /*
  * over wins: maps merge key by key, everything else replaces. Nodes of `over` are copied into
  * base's pool.

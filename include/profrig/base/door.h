@@ -79,6 +79,8 @@ int door_unlink(const char *path);
 int door_rename(const char *from, const char *to);
 /* Each gets the name of the other, at once (renameat2(2), RENAME_EXCHANGE). */
 int door_exchange(const char *a, const char *b);
+/* A second name of a file, itself, not of what a link leads to; EEXIST: the name is taken. */
+int door_link(const char *from, const char *to);
 int door_symlink(const char *target, const char *path);
 ssize_t door_readlink(const char *path, char *buf, size_t size);
 /* Of regular files, FIFOs and folders; never through a link. */

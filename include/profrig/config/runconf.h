@@ -133,6 +133,8 @@ struct runconf_request {
 	struct cfg given;
 	const char *image;                  /* of this model, over all layers; NULL */
 	struct strvec config_files;         /* --config, in order */
+	/* laid over them; its nodes name their own file and line; NULL */
+	const struct cfg *over;
 	struct strvec sets;                 /* --set; over `given` */
 	struct strvec labels;               /* k=v */
 	const char *context_file, *context; /* --additional-context-file and itself; NULL */

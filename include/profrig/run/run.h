@@ -190,6 +190,12 @@ int run_note_overhead(const char *run_dir, const struct run_overhead *o, struct 
 int run_perf_csv(const struct plan *pl, const char *status, const char *reason,
 		 const volatile sig_atomic_t *interrupt, struct err *err);
 
+/*
+ * The files below dir that git tracks, by their paths from dir. Programs that the repository's own
+ * configuration names are not run. -ENOENT: there is no repository, or git cannot read it.
+ */
+int run_git_files(const char *dir, struct strvec *ret, struct err *err);
+
 /* The kinds of GPU here: "gfx90a", "NVIDIA A100-SXM4-80GB". d: NULL is fine. */
 void run_gpu_archs(const struct devices *d, struct strvec *ret);
 /* The one of them that model.skip_gpu_arch names, borrowed; NULL. */

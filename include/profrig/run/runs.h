@@ -53,6 +53,9 @@ struct run_filter {
 	bool sizes;                        /* ask for bytes */
 };
 
+/* Whether the run in this folder has a profrig that lives. */
+bool run_is_live(const char *run_dir);
+
 /* -ENOENT: no such folder. */
 int runs_load(const char *dir, const struct run_filter *f, struct run_list *ret, struct err *err);
 /* Only the names, unread: for completion. Newest first. */

@@ -1,0 +1,357 @@
+/* campaign run, resume: makes the runs that a campaign lacks. campaign-work: a worker of theirs. */
+#include "campaign_dir.h"
+#include "campaign_drive.h"
+#include "drive_show.h"
+#include "run_campaign.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profrig/base/fs.h"
+#include "profrig/base/json_out.h"
+#include "profrig/base/log.h"
+#include "profrig/base/num.h"
+#include "profrig/base/progress.h"
+
+#define CHANGES_SHOWN 10
+#define SWEPT_FIRST true
+
+struct campaign_args {
+	const struct command *c;
+	struct run_options o;
+	const char *campaigns;
+	long max_cells;
+	bool keep_old, redo, take_over, json;
+	struct strvec changes;
+	struct problems problems;
+	struct said said;
+};
+
+static void args_init(struct campaign_args *a, const struct command *c)
+{
+	*a = (struct campaign_args){ .c = c,
+				     .campaigns = CAMPAIGNS_DIR,
+				     .max_cells = (long)MATRIX_CELLS_MAX,
+				     .changes = STRVEC_INIT,
+				     .problems = PROBLEMS_INIT };
+	run_options_init(&a->o);
+}
+
+static void args_release(struct campaign_args *a)
+{
+	run_options_release(&a->o);
+	strvec_release(&a->changes);
+	problems_release(&a->problems);
+	said_release(&a->said);
+}
+
+/* The exit code of opening a campaign that failed with r. */
+static int open_failed(struct campaign_args *a, int r, const struct err *err, const char *what)
+{
+	cli_said(&a->said);
+	cli_problems(&a->problems);
+	for (size_t i = 0; i < a->changes.nr && i < CHANGES_SHOWN; i++)
+		log_error("%s", a->changes.v[i]);
+	if (a->changes.nr > CHANGES_SHOWN)
+		log_error("and %zu more", a->changes.nr - CHANGES_SHOWN);
+	switch (r) {
+	case -EEXIST:
+		log_error("%s; 'profrig campaign resume %s' goes on with it", err->msg, what);
+		return EXIT_USAGE;
+	case -ESTALE:
+		log_error("%s: --keep-old counts what was measured with the new runs, --redo "
+			  "measures the changed cells again",
+			  err->msg);
+		return EXIT_USAGE;
+	case -EBUSY:
+		log_error("%s", err->msg);
+		return EXIT_MISSING;
+	case -EBADMSG:
+		if (!a->problems.lines.nr)
+			log_error("%s", err->msg);
+		return a->problems.lines.nr ? EXIT_CONFIG : EXIT_UNREADABLE;
+	case -EINVAL:
+		return a->problems.lines.nr ? EXIT_CONFIG : cli_failed(a->c, r, err);
+	case -ENOENT:
+		log_error("%s", err->msg);
+		return EXIT_UNREADABLE;
+	default:
+		log_error("%s", err->msg);
+		return cli_interrupt ? cli_interrupt_code(cli_interrupt) : EXIT_MISSING;
+	}
+}
+
+static void outcome_print(const struct campaign_job *j, const struct drive_outcome *o, bool json)
+{
+	struct json_out out;
+
+	if (!json) {
+		printf("%s\n", j->dir);
+		log_notice("%" PRIu64 " of %" PRIu64 " runs done%s", o->committed, o->runs,
+			   o->failed || o->left ? "" : ": the campaign is complete");
+		if (o->failed)
+			log_warn("%" PRIu64 " runs failed for good: 'profrig campaign status %s' "
+				 "lists them, 'campaign retry --failed' makes them again",
+				 o->failed, j->dir);
+		if (o->left)
+			log_notice("%" PRIu64 " runs are left: 'profrig campaign resume %s' goes on",
+				   o->left, j->dir);
+		return;
+	}
+	json_out_init(&out, stdout, 0);
+	json_obj(&out, NULL);
+	json_str(&out, "dir", j->dir);
+	json_u64(&out, "cells", j->plan.cells.nr);
+	json_u64(&out, "runs", o->runs);
+	json_u64(&out, "committed", o->committed);
+	json_u64(&out, "failed", o->failed);
+	json_u64(&out, "left", o->left);
+	json_u64(&out, "superseded", o->superseded);
+	json_end(&out);
+	putchar('\n');
+}
+
+static int outcome_code(const struct drive_outcome *o)
+{
+	if (o->signal)
+		return cli_interrupt_code(o->signal);
+	return o->left ? EXIT_PARTIAL : o->failed ? EXIT_WORKLOAD : EXIT_DONE;
+}
+
+static int job_drive(struct campaign_args *a, struct campaign_job *j)
+{
+	struct drive_show *show = drive_show_new(j->cells.v.nr);
+	struct drive_opts o = { .program = "/proc/self/exe",
+				.interrupt = &cli_interrupt,
+				.moment = drive_show_moment,
+				.ctx = show,
+				.ticks = drive_show_ticks(show) };
+	struct drive_outcome out;
+	struct err err = ERR_INIT;
+	int r = campaign_drive(j, &o, &out, &err);
+
+	drive_show_free(show);
+	if (r < 0)
+		log_error("%s", err.msg);
+	outcome_print(j, &out, a->json);
+	return r < 0 ? EXIT_MISSING : outcome_code(&out);
+}
+
+static void said_of(struct campaign_args *a, const struct campaign_job *j)
+{
+	cli_said(&a->said);
+	if (j->read.torn_bytes)
+		log_warn("the journal ended in the middle of a line: %zu bytes are in "
+			 "journal.ndjson.torn",
+			 j->read.torn_bytes);
+	for (size_t i = 0; i < a->changes.nr && i < CHANGES_SHOWN; i++)
+		log_notice("%s", a->changes.v[i]);
+}
+
+static void leftovers_say(const char *dir)
+{
+	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
+	CLEANUP(xfreep) char *runs = fs_join(dir, "runs");
+
+	run_sweep_leftovers(runs, &lines, NULL);
+	for (size_t i = 0; i < lines.nr; i++)
+		log_notice("%s", lines.v[i]);
+}
+
+static struct campaign_request request_of(struct campaign_args *a)
+{
+	return (struct campaign_request){ .campaigns = a->campaigns,
+					  .o = &a->o,
+					  .max_cells = (uint64_t)a->max_cells,
+					  .decided = a->keep_old ? CHANGES_KEEP_OLD
+						     : a->redo	 ? CHANGES_REDO
+								 : CHANGES_ASK,
+					  .take_over = a->take_over,
+					  .interrupt = &cli_interrupt,
+					  .version = PROFRIG_VERSION };
+}
+
+static int run_main(const struct command *c, int argc, char **argv)
+{
+	CLEANUP(strvec_release) struct strvec operands = STRVEC_INIT;
+	struct campaign_args a;
+	struct campaign_job j;
+	struct err err = ERR_INIT;
+	int code, r;
+
+	args_init(&a, c);
+	const struct opt opts[] = {
+		{ "output", 'o', OPT_STR, &a.campaigns, "DIR",
+		  "folder of campaigns (./campaigns)" },
+		{ "set", 0, OPT_LIST, &a.o.conf.sets, "KEY=VALUE",
+		  "set one value of all runs, such as model.timeout=60" },
+		{ "tools-dir", 0, OPT_LIST, &a.o.tools_dirs, "DIR",
+		  "look for tools here first (repeatable)" },
+		{ "max-cells", 0, OPT_INT, &a.max_cells, "N",
+		  "allow so many cells (10000)" },
+		{ 0 },
+	};
+	code = cli_parse(c, opts, &a.json, argc, argv, &operands, NULL);
+	if (code < 0 && operands.nr != 1)
+		code = cli_usage(c, "name one campaign file");
+	if (code < 0) {
+		struct campaign_request rq = request_of(&a);
+
+		cli_catch_signals();
+		rq.file = operands.v[0];
+		r = campaign_job_new(&rq, &j, &a.problems, &a.said, &err);
+		if (r < 0) {
+			code = open_failed(&a, r, &err, operands.v[0]);
+		} else {
+			said_of(&a, &j);
+			code = job_drive(&a, &j);
+			campaign_job_close(&j);
+		}
+	}
+	args_release(&a);
+	return code;
+}
+
+static int resume_main(const struct command *c, int argc, char **argv)
+{
+	CLEANUP(strvec_release) struct strvec operands = STRVEC_INIT;
+	CLEANUP(xfreep) char *dir = NULL;
+	CLEANUP(xfreep) char *file = NULL;
+	struct campaign_args a;
+	struct campaign_job j;
+	struct err err = ERR_INIT;
+	int code, r;
+
+	args_init(&a, c);
+	const struct opt opts[] = {
+		{ "output", 'o', OPT_STR, &a.campaigns, "DIR",
+		  "folder of campaigns, when FILE is named (./campaigns)" },
+		{ "keep-old", 0, OPT_FLAG, &a.keep_old, NULL,
+		  "what was measured counts, although code or configuration have changed" },
+		{ "redo", 0, OPT_FLAG, &a.redo, NULL, "measure cells again that have changed" },
+		{ "take-over", 0, OPT_FLAG, &a.take_over, NULL,
+		  "believe that the process of another host is gone" },
+		{ "max-cells", 0, OPT_INT, &a.max_cells, "N", "allow so many cells (10000)" },
+		{ 0 },
+	};
+	code = cli_parse(c, opts, &a.json, argc, argv, &operands, NULL);
+	if (code < 0 && operands.nr != 1)
+		code = cli_usage(c, "name one campaign: its file, or its folder");
+	if (code < 0 && a.keep_old && a.redo)
+		code = cli_usage(c, "--keep-old or --redo, not both");
+	if (code < 0)
+		code = campaign_dir_find(c, operands.v[0], a.campaigns, &dir);
+	if (code < 0) {
+		struct campaign_request rq = request_of(&a);
+
+		cli_catch_signals();
+		rq.dir = dir;
+		if (!fs_is_dir(operands.v[0])) {
+			file = fs_abs(operands.v[0]);
+			rq.file = file;
+		}
+		leftovers_say(dir);
+		r = campaign_job_open(&rq, &j, &a.changes, &a.problems, &a.said, &err);
+		if (r < 0) {
+			code = open_failed(&a, r, &err, dir);
+		} else {
+			said_of(&a, &j);
+			code = job_drive(&a, &j);
+			campaign_job_close(&j);
+		}
+	}
+	args_release(&a);
+	return code;
+}
+
+/* ---- a worker ---- */
+
+static int work_execute(void *ctx, struct prepared *p)
+{
+	const struct run_options *o = ctx;
+	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
+
+	cli_interrupt = 0;
+	return run_alone(o, p);
+}
+
+/* The keys of the slot stand above the file's. */
+static void slot_take(struct campaign_job *j, long slot)
+{
+	const struct cfg_node *slots = j->file.slots;
+
+	if (!slots || (size_t)slot > slots->nr)
+		return;
+	if (!j->o->conf.given.root)
+		cfg_parse_text(&j->o->conf.given, "", 0, "slots", false, LAYER_CLI, NULL);
+	CFG_EACH(n, slots->child[slot - 1], CFG_MAP)
+		cfg_assign(&j->o->conf.given, n->key, n, NULL);
+}
+
+static int work_main(const struct command *c, int argc, char **argv)
+{
+	CLEANUP(strvec_release) struct strvec operands = STRVEC_INIT;
+	struct run_options o;
+	struct campaign_job j;
+	struct err err = ERR_INIT;
+	long slot = 1;
+	int code, r, out;
+
+	run_options_init(&o);
+	const struct opt opts[] = {
+		{ "slot", 0, OPT_INT, &slot, "N", "whose keys count" },
+		{ 0 },
+	};
+	code = cli_parse(c, opts, NULL, argc, argv, &operands, NULL);
+	if (code < 0 && operands.nr != 1)
+		code = cli_usage(c, "name the folder of a campaign");
+	if (code >= 0) {
+		run_options_release(&o);
+		return code;
+	}
+	cli_catch_signals();
+	progress_setup(0);
+	r = campaign_job_look(operands.v[0], &o, true, &j, &err);
+	if (r < 0) {
+		log_error("%s", err.msg);
+		run_options_release(&o);
+		return EXIT_CONFIG;
+	}
+	o.no_latest = true;
+	o.no_analyze = !j.file.analyze;
+	slot_take(&j, slot);
+	out = dup(1);
+	{
+		const struct attempt_work w = { .dir = j.dir,
+						.o = &o,
+						.cells = &j.cells,
+						.ids = &j.ids,
+						.metrics = &j.metrics,
+						.campaign = j.file.name,
+						.execute = work_execute,
+						.ctx = &o };
+
+		r = attempt_worker(&w, 0, out, &err);
+	}
+	if (r < 0)
+		log_error("%s", err.msg);
+	campaign_job_close(&j);
+	run_options_release(&o);
+	return r < 0 ? EXIT_MISSING : EXIT_DONE;
+}
+
+extern const struct command cmd_campaign_run, cmd_campaign_resume, cmd_campaign_work;
+const struct command cmd_campaign_run = { "campaign run", "FILE",
+					  "make all runs of a campaign file",
+					  "profrig campaign run blas.yaml", run_main };
+const struct command cmd_campaign_resume = { "campaign resume", "FILE|DIR",
+					     "make the runs that a campaign lacks",
+					     "profrig campaign resume campaigns/blas",
+					     resume_main };
+const struct command cmd_campaign_work = { "campaign-work", "DIR",
+					   "make runs whose names come in", NULL, work_main };

@@ -1,0 +1,317 @@
+#include "attempt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profrig/base/door.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/text.h"
+#include "profrig/run/runs.h"
+
+#define RUN_JSON_MAX ((size_t)64 << 20)
+#define LINE_MAX_BYTES 256
+
+/* ---- judging ---- */
+
+static const char *text_at(const json_t *doc, const char *key)
+{
+	const char *s = json_string_value(json_object_get(doc, key));
+
+	return s ? s : "";
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return door_lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* NULL: there is none that can be read. */
+static json_t *run_json(const char *run_dir)
+{
+	CLEANUP(xfreep) char *path = fs_join(run_dir, "run.json");
+	CLEANUP(xfreep) char *text = NULL;
+	struct stat st;
+	size_t n = 0;
+
+	if (!is_folder(run_dir) || door_lstat(path, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    fs_read(path, RUN_JSON_MAX, &text, &n, NULL) < 0)
+		return NULL;
+	return json_loadb(text, n, 0, NULL);
+}
+
+static bool has_warning(const json_t *doc, const char *code)
+{
+	const json_t *w;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "warnings"), i, w)
+		if (!strcmp(text_at(w, "code"), code))
+			return true;
+	return false;
+}
+
+/* The step that the run was about: the workload's, or the one that failed in front of it. */
+static const json_t *last_step(const json_t *doc, const char *kind)
+{
+	const json_t *step, *found = NULL;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "steps"), i, step)
+		if (!kind || !strcmp(text_at(step, "kind"), kind))
+			found = step;
+	return found;
+}
+
+static void workload_read(const json_t *doc, struct attempt_outcome *ret)
+{
+	const json_t *step = last_step(doc, "workload"), *code;
+
+	code = json_object_get(step, "exit_code");
+	ret->exit_code = json_is_integer(code) ? (int)json_integer_value(code) : -1;
+	snprintf(ret->signal, sizeof(ret->signal), "%s", text_at(step, "signal"));
+	ret->workload_s =
+		json_number_value(json_object_get(json_object_get(doc, "durations_s"), "workload"));
+	if (!json_is_number(json_object_get(json_object_get(doc, "durations_s"), "workload")))
+		ret->workload_s = NAN;
+}
+
+/* A step that began and has no end: its agent, its engine or its machine went away. */
+static bool step_is_lost(const json_t *doc)
+{
+	const json_t *step = last_step(doc, NULL);
+
+	return step && !json_is_integer(json_object_get(step, "exit_code")) &&
+	       !json_is_string(json_object_get(step, "signal"));
+}
+
+static void fail(struct attempt_outcome *ret, enum attempt_class class, const char *kind,
+		 const char *reason)
+{
+	ret->class = class;
+	snprintf(ret->kind, sizeof(ret->kind), "%s", kind);
+	snprintf(ret->reason, sizeof(ret->reason), "%s", reason);
+}
+
+static void failure_judge(const json_t *doc, struct attempt_outcome *ret)
+{
+	const char *reason = text_at(doc, "reason"), *phase = text_at(doc, "phase");
+
+	if (has_warning(doc, W_DISK_FULL))
+		fail(ret, ATTEMPT_INFRASTRUCTURE, "disk", reason);
+	else if (has_warning(doc, W_OOM))
+		fail(ret, ATTEMPT_WORKLOAD, "oom", reason);
+	else if (!strcmp(ret->state, "timeout"))
+		fail(ret, ATTEMPT_WORKLOAD, "timeout", reason);
+	else if (!strcmp(phase, "probe") || !last_step(doc, NULL) || step_is_lost(doc))
+		fail(ret, ATTEMPT_INFRASTRUCTURE, "engine", reason);
+	else if (*ret->signal)
+		fail(ret, ATTEMPT_WORKLOAD, "signal", reason);
+	else if (ret->exit_code > 0)
+		fail(ret, ATTEMPT_WORKLOAD, "exit", reason);
+	else
+		fail(ret, ATTEMPT_WORKLOAD, "output", reason);
+}
+
+static bool has_metric(const json_t *doc, const char *name)
+{
+	const json_t *m;
+	size_t i;
+
+	if (!strcmp(name, "duration"))
+		return true;
+	json_array_foreach(json_object_get(doc, "metrics"), i, m)
+		if (!strcmp(text_at(m, "name"), name) &&
+		    json_is_number(json_object_get(m, "value")))
+			return true;
+	/* figures of tables are read when they are compared */
+	return strchr(name, '.') != NULL;
+}
+
+static void metrics_judge(const json_t *doc, const struct strvec *metrics,
+			  struct attempt_outcome *ret)
+{
+	for (size_t i = 0; metrics && i < metrics->nr; i++)
+		if (!has_metric(doc, metrics->v[i])) {
+			fail(ret, ATTEMPT_WORKLOAD, "metric", "");
+			snprintf(ret->reason, sizeof(ret->reason),
+				 "metric '%.80s' is missing: the workload printed none of it",
+				 metrics->v[i]);
+			return;
+		}
+}
+
+void attempt_judge(const char *dir, const struct attempt_name *a, const struct strvec *metrics,
+		   struct attempt_outcome *ret)
+{
+	CLEANUP(xfreep) char *run_dir = xasprintf("%s/runs/%s", dir, a->all);
+	json_t *doc = run_json(run_dir);
+
+	*ret = (struct attempt_outcome){ .exit_code = -1, .workload_s = NAN };
+	if (!doc) {
+		snprintf(ret->state, sizeof(ret->state), "lost");
+		fail(ret, ATTEMPT_INTERRUPTED, "", "no trace of it");
+		return;
+	}
+	ret->found = true;
+	snprintf(ret->state, sizeof(ret->state), "%s", text_at(doc, "status"));
+	snprintf(ret->node, sizeof(ret->node), "%s",
+		 text_at(json_object_get(doc, "host"), "hostname"));
+	workload_read(doc, ret);
+	if (!strcmp(ret->state, "success")) {
+		metrics_judge(doc, metrics, ret);
+	} else if (!strcmp(ret->state, "running") || !strcmp(ret->state, "planned")) {
+		ret->running = run_is_live(run_dir);
+		fail(ret, ATTEMPT_INTERRUPTED, "", "its profrig ended before it did");
+	} else if (!strcmp(ret->state, "interrupted")) {
+		fail(ret, ATTEMPT_INTERRUPTED, "", text_at(doc, "reason"));
+	} else {
+		failure_judge(doc, ret);
+	}
+	json_decref(doc);
+}
+
+/* ---- executing ---- */
+
+static struct cell *cell_of(const struct attempt_work *w, const char *id)
+{
+	for (size_t i = 0; i < w->ids->nr && i < w->cells->v.nr; i++)
+		if (!strcmp(w->ids->v[i], id))
+			return &w->cells->v.v[i];
+	return NULL;
+}
+
+static void labels_set(const struct attempt_work *w, const struct attempt_name *a,
+		       struct prepared *p)
+{
+	char repeat[16];
+
+	snprintf(repeat, sizeof(repeat), "%u", a->repeat);
+	prepare_label(p, "campaign", w->campaign);
+	prepare_label(p, "cell", a->cell);
+	prepare_label(p, "repeat", repeat);
+	prepare_label(p, "block", repeat);
+}
+
+static int commit_if_good(const struct attempt_work *w, const struct attempt_name *a,
+			  enum attempt_end *ret, char said[200], struct err *err)
+{
+	struct attempt_outcome o;
+	int r;
+
+	*ret = ATTEMPT_ENDED;
+	attempt_judge(w->dir, a, w->metrics, &o);
+	if (o.class != ATTEMPT_OK)
+		return 0;
+	r = commit_attempt(w->dir, a, said, err);
+	if (r < 0)
+		return r;
+	*ret = r == COMMITTED ? ATTEMPT_COMMITTED : ATTEMPT_SUPERSEDED;
+	return 0;
+}
+
+int attempt_execute(const struct attempt_work *w, const struct attempt_name *a,
+		    enum attempt_end *ret, char said[200], struct err *err)
+{
+	struct cell *cell = cell_of(w, a->cell);
+	struct attempt_name other;
+	struct prepared *p;
+	int r;
+
+	*said = 0;
+	*ret = ATTEMPT_SUPERSEDED;
+	if (!cell)
+		return err_set(err, EINVAL, "'%s' is of no cell of the plan", a->all);
+	/* it may have run elsewhere meanwhile; what is none of ours is left to the commit */
+	if (commit_look(w->dir, a->run, &other, NULL) == 1)
+		return 0;
+	p = cell_ready(w->o, cell, err);
+	if (!p)
+		return -EBADMSG;
+	labels_set(w, a, p);
+	r = prepare_as(p, a->all, err);
+	if (r < 0)
+		return r;
+	w->execute(w->ctx, p);
+	return commit_if_good(w, a, ret, said, err);
+}
+
+/* ---- the worker ---- */
+
+/* Both outputs of this process go there. */
+static int log_open(const char *dir, const char *name, struct err *err)
+{
+	CLEANUP(xfreep) char *path = xasprintf("%s/logs/%s.log", dir, name);
+	CLEANUP(xclosep) int fd = door_open(
+		path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+
+	if (fd < 0)
+		return err_sys(err, errno, "%s", path);
+	if (dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
+		return err_sys(err, errno, "%s", path);
+	return 0;
+}
+
+static int answer(int out, const char *name, const char *word, const char *words, struct err *err)
+{
+	CLEANUP(xfreep) char *line = xasprintf("%s %s %s\n", name, word, words);
+
+	for (char *c = line; *c; c++)
+		if (*c == '\n' && c[1])
+			*c = ' ';
+	return fs_write_all(out, line, strlen(line)) < 0 ? err_sys(err, errno, "the campaign") : 0;
+}
+
+static int line_work(const struct attempt_work *w, int out, const char *line, struct err *err)
+{
+	static const char *const ends[] = { "ended", "committed", "superseded" };
+	struct err why = ERR_INIT;
+	struct attempt_name a;
+	enum attempt_end end;
+	char said[200];
+	int r;
+
+	if (!attempt_name_parse(line, &a) || a.number == 0)
+		return err_set(err, EINVAL, "'%.60s' is no attempt", line);
+	r = log_open(w->dir, a.all, err);
+	if (r < 0)
+		return r;
+	r = attempt_execute(w, &a, &end, said, &why);
+	fflush(stdout);
+	fflush(stderr);
+	return r < 0 ? answer(out, a.all, "unable", why.msg, err)
+		     : answer(out, a.all, ends[end], said, err);
+}
+
+int attempt_worker(const struct attempt_work *w, int in, int out, struct err *err)
+{
+	char line[LINE_MAX_BYTES];
+	size_t n = 0;
+	int r = 0;
+
+	while (r == 0) {
+		ssize_t got = read(in, line + n, 1);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got < 0 ? err_sys(err, errno, "the campaign") : 0;
+		if (line[n] != '\n') {
+			if (++n >= sizeof(line) - 1)
+				return err_set(err, EINVAL, "a line is too long");
+			continue;
+		}
+		line[n] = 0;
+		n = 0;
+		r = line_work(w, out, line, err);
+	}
+	return r;
+}

@@ -1,0 +1,62 @@
+/*
+ * attempt: one execution of a run of a campaign, and how it ended.
+ *
+ *	attempt_execute(w, name, &said, &err)	in a worker: runs it, commits it when it ended well
+ *	attempt_judge(dir, name, metrics, &o)	anywhere: by its run directory
+ *
+ * A run directory is what the attempt itself, or the workload, could write: it is read with bounds,
+ * and no link of it is followed.
+ */
+#ifndef ATTEMPT_H
+#define ATTEMPT_H
+
+#include "campaign_state.h"
+#include "cells.h"
+
+struct attempt_outcome {
+	bool found;   /* there is a run.json */
+	bool running; /* and its profrig lives */
+	enum attempt_class class;
+	char state[16];   /* of run.json; "lost" without one */
+	char kind[12];    /* of a workload's failure: exit signal timeout oom output metric */
+	char reason[200]; /* "" of one that is fine */
+	int exit_code;    /* of the workload; -1 unknown */
+	char signal[16];  /* "" none */
+	char node[65];    /* the host where it ran; "" unknown */
+	double workload_s; /* NaN unknown */
+};
+
+/* metrics: of gates; an attempt that lacks one has failed. dir: the campaign's. */
+void attempt_judge(const char *dir, const struct attempt_name *a, const struct strvec *metrics,
+		   struct attempt_outcome *ret);
+
+/* What a worker needs of its campaign. */
+struct attempt_work {
+	const char *dir; /* the campaign's, absolute */
+	const struct run_options *o;
+	struct cells *cells;
+	const struct strvec *ids;      /* of cells in the plan, one for each */
+	const struct strvec *metrics;  /* as above */
+	const char *campaign;          /* its name */
+	/* Executes what is prepared, analyses it where that is wanted; returns an exit code. */
+	int (*execute)(void *ctx, struct prepared *p);
+	void *ctx;
+};
+
+enum attempt_end {
+	ATTEMPT_ENDED,      /* not committed */
+	ATTEMPT_COMMITTED,  /* by this attempt */
+	ATTEMPT_SUPERSEDED, /* another one is committed; it may not even have begun */
+};
+/* said: what else is worth knowing, "" nothing. < 0: it could not begin. */
+int attempt_execute(const struct attempt_work *w, const struct attempt_name *a,
+		    enum attempt_end *ret, char said[200], struct err *err);
+
+/*
+ * The loop of a worker: reads names of attempts, a line each, from fd `in`, and answers each with
+ * "NAME committed|superseded|ended|unable WORDS" on `out`, until its input ends. What profrig and
+ * its libraries print meanwhile goes to logs/<attempt>.log.
+ */
+int attempt_worker(const struct attempt_work *w, int in, int out, struct err *err);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * campaign_state: what the journal of a campaign says of its runs.
+ *
+ *	campaign_state_init(&s);
+ *	journal_open(path, campaign_state_seen, &s, …)	each event in turn
+ *	campaign_state_run(&s, "3fa9c1d2e4b5-2")	one run, made when it is new
+ *	campaign_state_release(&s)
+ *
+ * Runs are known by their names, whichever plan they are of: a run of a cell that is in an older
+ * plan alone is in the list, and in no count.
+ */
+#ifndef CAMPAIGN_STATE_H
+#define CAMPAIGN_STATE_H
+
+#include "commit.h"
+#include "journal.h"
+
+#include "profrig/base/intern.h"
+#include "profrig/base/strvec.h"
+#include "profrig/base/vec.h"
+
+enum attempt_class {
+	ATTEMPT_OK,
+	ATTEMPT_INFRASTRUCTURE, /* the machine: node, engine, pull, disk, scheduler */
+	ATTEMPT_WORKLOAD,       /* exit, signal, timeout, memory, output or metric missing */
+	ATTEMPT_INVALID,        /* it ran, but what it measured does not count */
+	ATTEMPT_INTERRUPTED     /* profrig or its user ended it; it counts as no failure */
+};
+const char *attempt_class_name(enum attempt_class c);
+bool attempt_class_parse(const char *name, enum attempt_class *ret);
+
+enum run_stage { RUN_LEFT, RUN_OPEN, RUN_COMMITTED, RUN_GIVEN_UP };
+
+struct run_state {
+	const char *name; /* of intern */
+	enum run_stage stage;
+	uint32_t attempts;       /* the highest number that was announced */
+	uint32_t open;           /* of them, the one that has no end; 0 none */
+	uint32_t committed;      /* the attempt */
+	uint32_t failed[ATTEMPT_INTERRUPTED + 1]; /* attempts by class, since the last `retry` */
+	uint32_t superseded;
+	int64_t begun_ns, ended_ns; /* of the last attempt, CLOCK_REALTIME; 0 not */
+	int64_t not_before_ns;      /* CLOCK_REALTIME; kept by the engine alone */
+	char reason[200];           /* of the last failure */
+};
+
+/* A source file of the campaign, and its copy in the folder. */
+struct state_file {
+	char *path, *copy;
+};
+
+struct campaign_state {
+	struct intern *names;
+	VEC(struct run_state) runs; /* by id of names, less 1 */
+	VEC(struct state_file) files;
+	char *dir, *cwd, *plan; /* of `open` and the last `plan`; NULL */
+	bool cancelled, keep_old;
+	uint64_t events;
+};
+
+void campaign_state_init(struct campaign_state *s);
+void campaign_state_release(struct campaign_state *s);
+journal_seen campaign_state_seen;
+/* Valid until the next new run. */
+struct run_state *campaign_state_run(struct campaign_state *s, const char *run);
+/* NULL: it was never announced. */
+const struct run_state *campaign_state_find(const struct campaign_state *s, const char *run);
+
+#endif
