@@ -6,20 +6,16 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "profrig/base/fs.h"
 #include "profrig/base/json_out.h"
 #include "profrig/base/log.h"
-#include "profrig/base/num.h"
 #include "profrig/base/progress.h"
 
 #define CHANGES_SHOWN 10
-#define SWEPT_FIRST true
 
 struct campaign_args {
 	const struct command *c;
@@ -217,15 +213,100 @@ static int run_main(const struct command *c, int argc, char **argv)
 	return code;
 }
 
+/* Runs that failed for good are left again: those that are named, or all. */
+static int runs_retry(struct campaign_job *j, const struct strvec *names, struct err *err)
+{
+	size_t nr = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < j->state.runs.nr && r == 0; i++) {
+		const struct run_state *run = &j->state.runs.v[i];
+
+		if (run->stage != RUN_GIVEN_UP || (names->nr && !strvec_has(names, run->name)))
+			continue;
+		nr++;
+		r = campaign_job_note(j, "retry", run->name, 0, NULL, err);
+	}
+	for (size_t i = 0; i < names->nr && r == 0; i++) {
+		const struct run_state *run = campaign_state_find(&j->state, names->v[i]);
+
+		if (!run || (run->stage != RUN_LEFT && run->stage != RUN_GIVEN_UP))
+			log_warn("'%s' is no run that failed for good", names->v[i]);
+	}
+	log_notice("%zu runs are made again", nr);
+	return r;
+}
+
+/* Goes on with a campaign; names: runs whose failure is forgotten first, NULL: none. */
+static int job_resume(struct campaign_args *a, const char *operand, const char *dir,
+		      const struct strvec *names)
+{
+	CLEANUP(xfreep) char *file = NULL;
+	struct campaign_request rq = request_of(a);
+	struct campaign_job j;
+	struct err err = ERR_INIT;
+	int code, r;
+
+	cli_catch_signals();
+	rq.dir = dir;
+	if (!fs_is_dir(operand)) {
+		file = fs_abs(operand);
+		rq.file = file;
+	}
+	leftovers_say(dir);
+	r = campaign_job_open(&rq, &j, &a->changes, &a->problems, &a->said, &err);
+	if (r < 0)
+		return open_failed(a, r, &err, dir);
+	said_of(a, &j);
+	r = names ? runs_retry(&j, names, &err) : 0;
+	if (r == 0 && j.state.cancelled)
+		r = campaign_job_note(&j, "resume", NULL, 0, NULL, &err);
+	if (r < 0)
+		log_error("%s", err.msg);
+	code = r < 0 ? EXIT_MISSING : job_drive(a, &j);
+	campaign_job_close(&j);
+	return code;
+}
+
+static int retry_main(const struct command *c, int argc, char **argv)
+{
+	CLEANUP(strvec_release) struct strvec operands = STRVEC_INIT, names = STRVEC_INIT;
+	CLEANUP(xfreep) char *dir = NULL;
+	struct campaign_args a;
+	bool failed = false;
+	int code;
+
+	args_init(&a, c);
+	const struct opt opts[] = {
+		{ "output", 'o', OPT_STR, &a.campaigns, "DIR",
+		  "folder of campaigns, when FILE is named (./campaigns)" },
+		{ "failed", 0, OPT_FLAG, &failed, NULL, "all runs that failed for good" },
+		{ "keep-old", 0, OPT_FLAG, &a.keep_old, NULL,
+		  "what was measured counts, although code or configuration have changed" },
+		{ "redo", 0, OPT_FLAG, &a.redo, NULL, "measure cells again that have changed" },
+		{ 0 },
+	};
+	code = cli_parse(c, opts, &a.json, argc, argv, &operands, NULL);
+	if (code < 0 && operands.nr == 0)
+		code = cli_usage(c, "name one campaign: its file, or its folder");
+	if (code < 0 && failed == (operands.nr > 1))
+		code = cli_usage(c, "name runs, or say --failed");
+	for (size_t i = 1; code < 0 && i < operands.nr; i++)
+		strvec_push(&names, operands.v[i]);
+	if (code < 0)
+		code = campaign_dir_find(c, operands.v[0], a.campaigns, &dir);
+	if (code < 0)
+		code = job_resume(&a, operands.v[0], dir, &names);
+	args_release(&a);
+	return code;
+}
+
 static int resume_main(const struct command *c, int argc, char **argv)
 {
 	CLEANUP(strvec_release) struct strvec operands = STRVEC_INIT;
 	CLEANUP(xfreep) char *dir = NULL;
-	CLEANUP(xfreep) char *file = NULL;
 	struct campaign_args a;
-	struct campaign_job j;
-	struct err err = ERR_INIT;
-	int code, r;
+	int code;
 
 	args_init(&a, c);
 	const struct opt opts[] = {
@@ -246,25 +327,8 @@ static int resume_main(const struct command *c, int argc, char **argv)
 		code = cli_usage(c, "--keep-old or --redo, not both");
 	if (code < 0)
 		code = campaign_dir_find(c, operands.v[0], a.campaigns, &dir);
-	if (code < 0) {
-		struct campaign_request rq = request_of(&a);
-
-		cli_catch_signals();
-		rq.dir = dir;
-		if (!fs_is_dir(operands.v[0])) {
-			file = fs_abs(operands.v[0]);
-			rq.file = file;
-		}
-		leftovers_say(dir);
-		r = campaign_job_open(&rq, &j, &a.changes, &a.problems, &a.said, &err);
-		if (r < 0) {
-			code = open_failed(&a, r, &err, dir);
-		} else {
-			said_of(&a, &j);
-			code = job_drive(&a, &j);
-			campaign_job_close(&j);
-		}
-	}
+	if (code < 0)
+		code = job_resume(&a, operands.v[0], dir, NULL);
 	args_release(&a);
 	return code;
 }
@@ -274,7 +338,6 @@ static int resume_main(const struct command *c, int argc, char **argv)
 static int work_execute(void *ctx, struct prepared *p)
 {
 	const struct run_options *o = ctx;
-	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
 
 	cli_interrupt = 0;
 	return run_alone(o, p);
@@ -293,59 +356,94 @@ static void slot_take(struct campaign_job *j, long slot)
 		cfg_assign(&j->o->conf.given, n->key, n, NULL);
 }
 
+/* Those of a list, one after the other; a signal ends it before the next one. */
+static int work_list(const struct attempt_work *w, const char *list)
+{
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	int code = EXIT_DONE;
+
+	strvec_split(&names, list, ",");
+	for (size_t i = 0; i < names.nr && !cli_interrupt; i++) {
+		struct err err = ERR_INIT;
+		struct attempt_name a;
+		enum attempt_end end;
+		char said[200] = "";
+		int r = attempt_name_parse(names.v[i], &a) && a.number
+				? attempt_execute(w, &a, &end, said, &err)
+				: err_set(&err, EINVAL, "'%s' is no attempt", names.v[i]);
+
+		if (*said)
+			log_warn("%s", said);
+		if (r < 0)
+			log_error("%s: %s", names.v[i], err.msg);
+		code = r < 0 ? EXIT_MISSING : code;
+	}
+	return code;
+}
+
+static int work_do(struct campaign_job *j, const char *list)
+{
+	const struct attempt_work w = { .dir = j->dir,
+					.o = j->o,
+					.cells = &j->cells,
+					.ids = &j->ids,
+					.metrics = &j->metrics,
+					.campaign = j->file.name,
+					.execute = work_execute,
+					.ctx = j->o };
+	struct err err = ERR_INIT;
+	int out, r;
+
+	if (list)
+		return work_list(&w, list);
+	out = dup(1);
+	r = attempt_worker(&w, 0, out, &err);
+	if (r < 0)
+		log_error("%s", err.msg);
+	close(out);
+	return r < 0 ? EXIT_MISSING : EXIT_DONE;
+}
+
 static int work_main(const struct command *c, int argc, char **argv)
 {
 	CLEANUP(strvec_release) struct strvec operands = STRVEC_INIT;
+	const char *list = NULL;
 	struct run_options o;
 	struct campaign_job j;
 	struct err err = ERR_INIT;
 	long slot = 1;
-	int code, r, out;
+	int code;
 
 	run_options_init(&o);
 	const struct opt opts[] = {
 		{ "slot", 0, OPT_INT, &slot, "N", "whose keys count" },
+		{ "attempts", 0, OPT_STR, &list, "A,B,…", "these; else those whose names come in" },
 		{ 0 },
 	};
 	code = cli_parse(c, opts, NULL, argc, argv, &operands, NULL);
 	if (code < 0 && operands.nr != 1)
 		code = cli_usage(c, "name the folder of a campaign");
-	if (code >= 0) {
-		run_options_release(&o);
-		return code;
+	if (code < 0) {
+		cli_catch_signals();
+		progress_setup(0);
+		code = EXIT_DONE;
+		if (campaign_job_look(operands.v[0], &o, true, &j, &err) < 0) {
+			log_error("%s", err.msg);
+			code = EXIT_CONFIG;
+		} else {
+			o.no_latest = true;
+			o.no_analyze = !j.file.analyze;
+			slot_take(&j, slot);
+			code = work_do(&j, list);
+			campaign_job_close(&j);
+		}
 	}
-	cli_catch_signals();
-	progress_setup(0);
-	r = campaign_job_look(operands.v[0], &o, true, &j, &err);
-	if (r < 0) {
-		log_error("%s", err.msg);
-		run_options_release(&o);
-		return EXIT_CONFIG;
-	}
-	o.no_latest = true;
-	o.no_analyze = !j.file.analyze;
-	slot_take(&j, slot);
-	out = dup(1);
-	{
-		const struct attempt_work w = { .dir = j.dir,
-						.o = &o,
-						.cells = &j.cells,
-						.ids = &j.ids,
-						.metrics = &j.metrics,
-						.campaign = j.file.name,
-						.execute = work_execute,
-						.ctx = &o };
-
-		r = attempt_worker(&w, 0, out, &err);
-	}
-	if (r < 0)
-		log_error("%s", err.msg);
-	campaign_job_close(&j);
 	run_options_release(&o);
-	return r < 0 ? EXIT_MISSING : EXIT_DONE;
+	return code;
 }
 
-extern const struct command cmd_campaign_run, cmd_campaign_resume, cmd_campaign_work;
+extern const struct command cmd_campaign_run, cmd_campaign_resume, cmd_campaign_retry,
+	cmd_campaign_work;
 const struct command cmd_campaign_run = { "campaign run", "FILE",
 					  "make all runs of a campaign file",
 					  "profrig campaign run blas.yaml", run_main };
@@ -353,5 +451,9 @@ const struct command cmd_campaign_resume = { "campaign resume", "FILE|DIR",
 					     "make the runs that a campaign lacks",
 					     "profrig campaign resume campaigns/blas",
 					     resume_main };
-const struct command cmd_campaign_work = { "campaign-work", "DIR",
+const struct command cmd_campaign_retry = { "campaign retry", "FILE|DIR [RUN…]",
+					    "make runs again that failed for good",
+					    "profrig campaign retry campaigns/blas --failed",
+					    retry_main };
+const struct command cmd_campaign_work = { "campaign work", "DIR",
 					   "make runs whose names come in", NULL, work_main };

@@ -37,7 +37,7 @@ int worker_start(struct worker *w, const char *program, const char *dir, size_t 
 	struct proc_opts po = PROC_OPTS_INIT;
 	int in[2], out[2], r;
 
-	strvec_pushl(&argv, program, "campaign-work", dir, "--slot", number, NULL);
+	strvec_pushl(&argv, program, "campaign", "work", dir, "--slot", number, NULL);
 	if (pipe2(in, O_CLOEXEC) < 0)
 		return err_sys(err, errno, "a pipe");
 	if (pipe2(out, O_CLOEXEC) < 0) {
