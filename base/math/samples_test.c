@@ -10,6 +10,7 @@
 #include "profrig/base/xalloc.h"
 
 #define AS_LARGE (1 - 1e-12) /* sums in another order differ in their last bits */
+#define CONTINUITY 0.5       /* U goes in steps of 1, the normal distribution has none */
 
 /* ---- means ---- */
 
@@ -286,7 +287,7 @@ static double normal_above(double z)
 	return erfc(z * M_SQRT1_2) / 2;
 }
 
-static void ranks_normal(double na, double nb, double ties, struct rank_test *ret)
+static void ranks_normal(double na, double nb, double ties, double step, struct rank_test *ret)
 {
 	double n = na + nb, away = ret->u - na * nb / 2;
 	double error = sqrt(na * nb / 12 * (n + 1 - ties / (n * (n - 1))));
@@ -295,42 +296,62 @@ static void ranks_normal(double na, double nb, double ties, struct rank_test *re
 		ret->p = ret->greater = 1;
 		return;
 	}
-	ret->p = fmin(1, 2 * normal_above(fmax(fabs(away) - 0.5, 0) / error));
-	ret->greater = normal_above((away - 0.5) / error);
+	ret->p = fmin(1, 2 * normal_above(fmax(fabs(away) - step, 0) / error));
+	ret->greater = normal_above((away - step) / error);
 }
 
-void mann_whitney(const double *a, size_t na, const double *b, size_t nb, struct rank_test *ret)
+static void ranks_exact(const struct ranked *r, size_t na, size_t nb, double sum,
+			struct rank_test *ret)
+{
+	size_t n = na + nb;
+	double *ranks = xcalloc(n, sizeof(*ranks));
+	struct split_count c = { .observed = sum, .middle = (double)na * (double)(n + 1) / 2 };
+
+	for (size_t i = 0; i < n; i++)
+		ranks[i] = r[i].rank;
+	c.distance = fabs(sum - c.middle);
+	sums_all(ranks, n, na, &c);
+	ret->p = (double)c.as_far / (double)c.of;
+	ret->greater = (double)c.not_below / (double)c.of;
+	free(ranks);
+}
+
+/* step: of the normal distribution's continuity. */
+static void ranks_test(const double *a, size_t na, const double *b, size_t nb, bool exact,
+		       double step, struct rank_test *ret)
 {
 	size_t n = na + nb;
 	struct ranked *r;
-	double sum = 0, ties, *ranks;
-	struct split_count c = { 0 };
+	double sum = 0, ties;
 
 	*ret = (struct rank_test){ NAN, NAN, NAN, false, NAN };
 	if (na == 0 || nb == 0)
 		return;
 	r = xcalloc(n, sizeof(*r));
-	ranks = xcalloc(n, sizeof(*ranks));
 	for (size_t i = 0; i < n; i++)
 		r[i] = (struct ranked){ .value = i < na ? a[i] : b[i - na], .of_a = i < na };
 	ties = ranks_fill(r, n);
-	for (size_t i = 0; i < n; i++) {
-		ranks[i] = r[i].rank;
+	for (size_t i = 0; i < n; i++)
 		sum += r[i].of_a ? r[i].rank : 0;
-	}
 	ret->u = sum - (double)na * (double)(na + 1) / 2;
 	ret->floor = fmin(1, 2 / splits_real(n, na));
-	ret->exact = splits_of(n, na, TEST_SPLITS_MAX) <= TEST_SPLITS_MAX;
-	if (ret->exact) {
-		c.observed = sum;
-		c.middle = (double)na * (double)(n + 1) / 2;
-		c.distance = fabs(sum - c.middle);
-		sums_all(ranks, n, na, &c);
-		ret->p = (double)c.as_far / (double)c.of;
-		ret->greater = (double)c.not_below / (double)c.of;
-	} else {
-		ranks_normal((double)na, (double)nb, ties, ret);
-	}
+	ret->exact = exact;
+	if (exact)
+		ranks_exact(r, na, nb, sum, ret);
+	else
+		ranks_normal((double)na, (double)nb, ties, step, ret);
 	free(r);
-	free(ranks);
+}
+
+void mann_whitney(const double *a, size_t na, const double *b, size_t nb, struct rank_test *ret)
+{
+	bool exact = splits_of(na + nb, na, TEST_SPLITS_MAX) <= TEST_SPLITS_MAX;
+
+	ranks_test(a, na, b, nb, exact, CONTINUITY, ret);
+}
+
+void mann_whitney_normal(const double *a, size_t na, const double *b, size_t nb, bool continuity,
+			 struct rank_test *ret)
+{
+	ranks_test(a, na, b, nb, false, continuity ? CONTINUITY : 0, ret);
 }

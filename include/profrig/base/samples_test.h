@@ -60,6 +60,12 @@ struct rank_test {
 };
 /* NaN without values on a side. */
 void mann_whitney(const double *a, size_t na, const double *b, size_t nb, struct rank_test *ret);
+/*
+ * The same by the normal distribution at any size, with its correction for ties; `continuity`: U is
+ * half a step closer to its middle, as mann_whitney takes it beyond TEST_SPLITS_MAX splits.
+ */
+void mann_whitney_normal(const double *a, size_t na, const double *b, size_t nb, bool continuity,
+			 struct rank_test *ret);
 
 struct split_test {
 	double p;
