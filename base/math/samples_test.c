@@ -46,20 +46,39 @@ static struct mean_test unknown(double difference)
 	return (struct mean_test){ difference, NAN, NAN, NAN, NAN, NAN, NAN };
 }
 
-void welch(const double *a, size_t na, const double *b, size_t nb, double confidence,
-	   struct mean_test *ret)
+static double welch_df(double va, size_t na, double vb, size_t nb)
 {
-	double ma = values_mean(a, na), mb = values_mean(b, nb), va, vb, by_df;
+	double by_df = va * va / (double)(na - 1) + vb * vb / (double)(nb - 1);
+
+	return by_df > 0 ? (va + vb) * (va + vb) / by_df : INFINITY;
+}
+
+/* df: at most so many. */
+static void independent(const double *a, size_t na, const double *b, size_t nb, double df,
+			double confidence, struct mean_test *ret)
+{
+	double ma = values_mean(a, na), mb = values_mean(b, nb), va, vb;
 
 	*ret = unknown(ma - mb);
 	if (na < 2 || nb < 2)
 		return;
 	va = mean_variance(a, na, ma);
 	vb = mean_variance(b, nb, mb);
-	by_df = va * va / (double)(na - 1) + vb * vb / (double)(nb - 1);
 	ret->error = sqrt(va + vb);
-	ret->df = by_df > 0 ? (va + vb) * (va + vb) / by_df : INFINITY;
+	ret->df = fmin(welch_df(va, na, vb, nb), df);
 	mean_judge(ret, confidence);
+}
+
+void welch(const double *a, size_t na, const double *b, size_t nb, double confidence,
+	   struct mean_test *ret)
+{
+	independent(a, na, b, nb, INFINITY, confidence, ret);
+}
+
+void hsu(const double *a, size_t na, const double *b, size_t nb, double confidence,
+	 struct mean_test *ret)
+{
+	independent(a, na, b, nb, (double)(na < nb ? na : nb) - 1, confidence, ret);
 }
 
 void paired_test(const double *a, const double *b, size_t n, double confidence,
@@ -191,13 +210,30 @@ static void split_ends(const struct split_count *c, bool exact, struct split_tes
 		       : (double)(c->as_far + 1) / (double)(c->of + 1);
 }
 
+static double floor_of(double least, bool exact)
+{
+	return exact ? least : fmax(least, 1.0 / (TEST_DRAWS + 1));
+}
+
+static bool splits_exact(size_t n, size_t k)
+{
+	return splits_of(n, k, TEST_SPLITS_MAX) <= TEST_SPLITS_MAX;
+}
+
+double permutation_floor(size_t na, size_t nb)
+{
+	if (na == 0 || nb == 0)
+		return NAN;
+	return floor_of((na == nb ? 2 : 1) / splits_real(na + nb, na), splits_exact(na + nb, na));
+}
+
 void permutation_p(const double *a, size_t na, const double *b, size_t nb, uint64_t seed,
 		   struct split_test *ret)
 {
 	size_t n = na + nb;
 	double *v, all;
 	struct split_count c = { 0 };
-	bool exact = splits_of(n, na, TEST_SPLITS_MAX) <= TEST_SPLITS_MAX;
+	bool exact = splits_exact(n, na);
 
 	*ret = (struct split_test){ .p = NAN, .floor = NAN };
 	if (na == 0 || nb == 0)
@@ -215,16 +251,25 @@ void permutation_p(const double *a, size_t na, const double *b, size_t nb, uint6
 	else
 		sums_random(v, n, na, seed, &c);
 	split_ends(&c, exact, ret);
-	ret->floor =
-		fmax((na == nb ? 2 : 1) / splits_real(n, na), exact ? 0 : 1.0 / (TEST_DRAWS + 1));
+	ret->floor = permutation_floor(na, nb);
 	free(v);
 }
 
 /* ---- signs ---- */
 
+static bool flips_exact(size_t n)
+{
+	return n < 63 && (uint64_t)1 << n <= TEST_SPLITS_MAX;
+}
+
+double sign_flip_floor(size_t n)
+{
+	return n > 0 ? floor_of(exp2(1 - (double)n), flips_exact(n)) : NAN;
+}
+
 void sign_flip_p(const double *d, size_t n, uint64_t seed, struct split_test *ret)
 {
-	bool exact = n < 63 && (uint64_t)1 << n <= TEST_SPLITS_MAX;
+	bool exact = flips_exact(n);
 	uint64_t of = exact ? (uint64_t)1 << n : TEST_DRAWS;
 	struct split_count c = { 0 };
 
@@ -245,7 +290,7 @@ void sign_flip_p(const double *d, size_t n, uint64_t seed, struct split_test *re
 		sum_count(&c, sum);
 	}
 	split_ends(&c, exact, ret);
-	ret->floor = fmax(exp2(1 - (double)n), exact ? 0 : 1.0 / (TEST_DRAWS + 1));
+	ret->floor = sign_flip_floor(n);
 }
 
 /* ---- ranks ---- */
@@ -345,9 +390,7 @@ static void ranks_test(const double *a, size_t na, const double *b, size_t nb, b
 
 void mann_whitney(const double *a, size_t na, const double *b, size_t nb, struct rank_test *ret)
 {
-	bool exact = splits_of(na + nb, na, TEST_SPLITS_MAX) <= TEST_SPLITS_MAX;
-
-	ranks_test(a, na, b, nb, exact, CONTINUITY, ret);
+	ranks_test(a, na, b, nb, splits_exact(na + nb, na), CONTINUITY, ret);
 }
 
 void mann_whitney_normal(const double *a, size_t na, const double *b, size_t nb, bool continuity,

@@ -1,0 +1,63 @@
+/*
+ * sim_runs: simulated runs, and whether a rate that was counted is the one it should be. The same
+ * seed gives the same runs.
+ */
+#ifndef PROFRIG_SIM_RUNS_H
+#define PROFRIG_SIM_RUNS_H
+
+#include "base_test.h"
+
+#include <math.h>
+
+static inline void near(double got, double want, double off)
+{
+	if (!(fabs(got - want) <= off))
+		fail_msg("%.12g, not %.12g", got, want);
+}
+
+/* Between 0 and 1, neither of them. */
+static inline double sim_uniform(uint64_t *seed)
+{
+	return ((double)(rnd(seed) >> 12) + 0.5) * 0x1p-52;
+}
+
+/* Box and Muller. */
+static inline double sim_normal(uint64_t *seed)
+{
+	double r = sqrt(-2 * log(sim_uniform(seed)));
+
+	return r * cos(2 * M_PI * sim_uniform(seed));
+}
+
+/* What is added to the logarithm of a run; deviation about 1, mean 0. */
+enum sim_noise {
+	SIM_NORMAL,
+	SIM_SKEWED,       /* exponential: a floor, and delays above it */
+	SIM_CONTAMINATED, /* normal; one run of ten has a delay of 5 deviations in the mean */
+	SIM_NOISES
+};
+
+static inline double sim_noise(enum sim_noise of, uint64_t *seed)
+{
+	double v;
+
+	if (of == SIM_SKEWED)
+		return -log(sim_uniform(seed)) - 1;
+	v = sim_normal(seed);
+	if (of == SIM_CONTAMINATED && sim_uniform(seed) < 0.1)
+		v -= 5 * log(sim_uniform(seed));
+	return of == SIM_CONTAMINATED ? v - 0.5 : v;
+}
+
+/* Fails unless the share lies between low and high, give or take three standard errors of it. */
+static inline void rate_is(uint64_t hits, uint64_t tries, double low, double high)
+{
+	double n = (double)tries, share = (double)hits / n;
+	double off_low = 3 * sqrt(fmax(low * (1 - low), 0.25 / n) / n);
+	double off_high = 3 * sqrt(fmax(high * (1 - high), 0.25 / n) / n);
+
+	if (share < low - off_low || share > high + off_high)
+		fail_msg("%.4f of %.0f is not from %.4f to %.4f", share, n, low, high);
+}
+
+#endif
