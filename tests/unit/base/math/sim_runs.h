@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+#include "profrig/base/rates.h"
+
 static inline void near(double got, double want, double off)
 {
 	if (!(fabs(got - want) <= off))
@@ -49,15 +51,18 @@ static inline double sim_noise(enum sim_noise of, uint64_t *seed)
 	return of == SIM_CONTAMINATED ? v - 0.5 : v;
 }
 
-/* Fails unless the share lies between low and high, give or take three standard errors of it. */
+/*
+ * Fails unless the hits are likely for a rate from low to high: as few, or as many, come in at least
+ * 0.00135 of cases, which is three standard errors of a normal distribution.
+ */
 static inline void rate_is(uint64_t hits, uint64_t tries, double low, double high)
 {
-	double n = (double)tries, share = (double)hits / n;
-	double off_low = 3 * sqrt(fmax(low * (1 - low), 0.25 / n) / n);
-	double off_high = 3 * sqrt(fmax(high * (1 - high), 0.25 / n) / n);
+	double as_few = binomial_below(hits, tries, low);
+	double as_many = hits > 0 ? 1 - binomial_below(hits - 1, tries, high) : 1;
 
-	if (share < low - off_low || share > high + off_high)
-		fail_msg("%.4f of %.0f is not from %.4f to %.4f", share, n, low, high);
+	if (as_few < 0.00135 || as_many < 0.00135)
+		fail_msg("%.4f of %.0f is not from %.4f to %.4f", (double)hits / (double)tries,
+			 (double)tries, low, high);
 }
 
 #endif
