@@ -83,19 +83,43 @@ static int by_p(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void holm(double *p, size_t n)
+/* The p-values that count, the smallest first. The caller frees the array. */
+static double **p_order(double *p, size_t n, size_t *ret_nr)
 {
-	double **order = xcalloc(n ? n : 1, sizeof(*order)), most = 0;
-	size_t m = 0;
+	double **order = xcalloc(n ? n : 1, sizeof(*order));
+	size_t nr = 0;
 
 	for (size_t i = 0; i < n; i++)
 		if (!isnan(p[i]))
-			order[m++] = &p[i];
-	if (m)
-		qsort(order, m, sizeof(*order), by_p);
-	for (size_t k = 0; k < m; k++) {
-		most = fmax(most, fmin((double)(m - k) * *order[k], 1));
+			order[nr++] = &p[i];
+	if (nr)
+		qsort(order, nr, sizeof(*order), by_p);
+	*ret_nr = nr;
+	return order;
+}
+
+void holm(double *p, size_t n)
+{
+	double most = 0;
+	size_t nr;
+	double **order = p_order(p, n, &nr);
+
+	for (size_t k = 0; k < nr; k++) {
+		most = fmax(most, fmin((double)(nr - k) * *order[k], 1));
 		*order[k] = most;
+	}
+	free(order);
+}
+
+void benjamini_hochberg(double *p, size_t n)
+{
+	double least = 1;
+	size_t nr;
+	double **order = p_order(p, n, &nr);
+
+	for (size_t k = nr; k > 0; k--) {
+		least = fmin(least, (double)nr / (double)k * *order[k - 1]);
+		*order[k - 1] = least;
 	}
 	free(order);
 }

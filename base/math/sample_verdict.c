@@ -9,6 +9,8 @@
 #include "profrig/base/xalloc.h"
 
 #define LEAST 3
+#define FLOOR_STEPS 5 /* p goes in steps of its floor: coarser ones would decide by themselves */
+#define WELCH_UNEQUAL 5
 #define ORDER_LEAST 8
 #define OUTLIERS_LEAST 5
 #define MAD_TO_SIGMA 1.4826
@@ -104,6 +106,16 @@ static void logs_release(struct logs *l)
 
 /* ---- comparing ---- */
 
+static void independent_test(const struct logs *l, double confidence, struct mean_test *ret)
+{
+	size_t fewer = l->na < l->nb ? l->na : l->nb;
+
+	if (l->na != l->nb && fewer < WELCH_UNEQUAL)
+		hsu(l->b, l->nb, l->a, l->na, confidence, ret);
+	else
+		welch(l->b, l->nb, l->a, l->na, confidence, ret);
+}
+
 static void rearrange(const struct logs *l, struct sample_effect *e)
 {
 	struct split_test s;
@@ -122,7 +134,7 @@ static void rearrange(const struct logs *l, struct sample_effect *e)
 		return;
 	}
 	e->floor = s.floor;
-	e->p = fmax(e->p, s.p);
+	e->p_rearranged = s.p;
 }
 
 void sample_compare(const struct sample *a, size_t na, const struct sample *b, size_t nb,
@@ -141,13 +153,14 @@ void sample_compare(const struct sample *a, size_t na, const struct sample *b, s
 				       .low = NAN,
 				       .high = NAN,
 				       .p = NAN,
+				       .p_rearranged = NAN,
 				       .p_ranks = NAN,
 				       .p_same = NAN };
 	if (l.pairs >= LEAST) {
 		ret->method = SAMPLE_PAIRED;
 		paired_test(l.pair_b, l.pair_a, l.pairs, confidence, &t);
 	} else {
-		welch(l.b, l.nb, l.a, l.na, confidence, &t);
+		independent_test(&l, confidence, &t);
 		ret->method = l.na >= LEAST && l.nb >= LEAST ? SAMPLE_WELCH : SAMPLE_FEW;
 	}
 	if (l.na > 0 && l.nb > 0)
@@ -164,16 +177,29 @@ void sample_compare(const struct sample *a, size_t na, const struct sample *b, s
 	logs_release(&l);
 }
 
+bool sample_floor_reaches(double floor, double confidence)
+{
+	return floor * FLOOR_STEPS <= 1 - confidence;
+}
+
+/* The rearrangements do not contradict. */
+static bool rearranged_too(const struct sample_effect *e, double confidence)
+{
+	return isnan(e->p_rearranged) || !sample_floor_reaches(e->floor, confidence) ||
+	       e->p_rearranged <= 1 - confidence;
+}
+
 enum sample_verdict sample_judge(const struct sample_effect *e, double p_adj, double margin,
 				 double confidence)
 {
 	double alpha = 1 - confidence;
+	bool sure = p_adj <= alpha && rearranged_too(e, confidence);
 
 	if (e->method == SAMPLE_FEW)
 		return SAMPLE_UNCLEAR;
-	if (p_adj <= alpha && e->low > 1 && e->ratio > 1 + margin)
+	if (sure && e->low > 1 && e->ratio > 1 + margin)
 		return SAMPLE_SLOWER;
-	if (p_adj <= alpha && e->high < 1 && e->ratio < 1 / (1 + margin))
+	if (sure && e->high < 1 && e->ratio < 1 / (1 + margin))
 		return SAMPLE_FASTER;
 	return e->p_same <= alpha ? SAMPLE_SAME : SAMPLE_UNCLEAR;
 }

@@ -10,6 +10,7 @@
 #include "profrig/base/xalloc.h"
 
 #define AS_LARGE (1 - 1e-12) /* sums in another order differ in their last bits */
+#define CONTINUITY 0.5       /* U goes in steps of 1, the normal distribution has none */
 
 /* ---- means ---- */
 
@@ -45,20 +46,39 @@ static struct mean_test unknown(double difference)
 	return (struct mean_test){ difference, NAN, NAN, NAN, NAN, NAN, NAN };
 }
 
-void welch(const double *a, size_t na, const double *b, size_t nb, double confidence,
-	   struct mean_test *ret)
+static double welch_df(double va, size_t na, double vb, size_t nb)
 {
-	double ma = values_mean(a, na), mb = values_mean(b, nb), va, vb, by_df;
+	double by_df = va * va / (double)(na - 1) + vb * vb / (double)(nb - 1);
+
+	return by_df > 0 ? (va + vb) * (va + vb) / by_df : INFINITY;
+}
+
+/* df: at most so many. */
+static void independent(const double *a, size_t na, const double *b, size_t nb, double df,
+			double confidence, struct mean_test *ret)
+{
+	double ma = values_mean(a, na), mb = values_mean(b, nb), va, vb;
 
 	*ret = unknown(ma - mb);
 	if (na < 2 || nb < 2)
 		return;
 	va = mean_variance(a, na, ma);
 	vb = mean_variance(b, nb, mb);
-	by_df = va * va / (double)(na - 1) + vb * vb / (double)(nb - 1);
 	ret->error = sqrt(va + vb);
-	ret->df = by_df > 0 ? (va + vb) * (va + vb) / by_df : INFINITY;
+	ret->df = fmin(welch_df(va, na, vb, nb), df);
 	mean_judge(ret, confidence);
+}
+
+void welch(const double *a, size_t na, const double *b, size_t nb, double confidence,
+	   struct mean_test *ret)
+{
+	independent(a, na, b, nb, INFINITY, confidence, ret);
+}
+
+void hsu(const double *a, size_t na, const double *b, size_t nb, double confidence,
+	 struct mean_test *ret)
+{
+	independent(a, na, b, nb, (double)(na < nb ? na : nb) - 1, confidence, ret);
 }
 
 void paired_test(const double *a, const double *b, size_t n, double confidence,
@@ -190,13 +210,30 @@ static void split_ends(const struct split_count *c, bool exact, struct split_tes
 		       : (double)(c->as_far + 1) / (double)(c->of + 1);
 }
 
+static double floor_of(double least, bool exact)
+{
+	return exact ? least : fmax(least, 1.0 / (TEST_DRAWS + 1));
+}
+
+static bool splits_exact(size_t n, size_t k)
+{
+	return splits_of(n, k, TEST_SPLITS_MAX) <= TEST_SPLITS_MAX;
+}
+
+double permutation_floor(size_t na, size_t nb)
+{
+	if (na == 0 || nb == 0)
+		return NAN;
+	return floor_of((na == nb ? 2 : 1) / splits_real(na + nb, na), splits_exact(na + nb, na));
+}
+
 void permutation_p(const double *a, size_t na, const double *b, size_t nb, uint64_t seed,
 		   struct split_test *ret)
 {
 	size_t n = na + nb;
 	double *v, all;
 	struct split_count c = { 0 };
-	bool exact = splits_of(n, na, TEST_SPLITS_MAX) <= TEST_SPLITS_MAX;
+	bool exact = splits_exact(n, na);
 
 	*ret = (struct split_test){ .p = NAN, .floor = NAN };
 	if (na == 0 || nb == 0)
@@ -214,16 +251,25 @@ void permutation_p(const double *a, size_t na, const double *b, size_t nb, uint6
 	else
 		sums_random(v, n, na, seed, &c);
 	split_ends(&c, exact, ret);
-	ret->floor =
-		fmax((na == nb ? 2 : 1) / splits_real(n, na), exact ? 0 : 1.0 / (TEST_DRAWS + 1));
+	ret->floor = permutation_floor(na, nb);
 	free(v);
 }
 
 /* ---- signs ---- */
 
+static bool flips_exact(size_t n)
+{
+	return n < 63 && (uint64_t)1 << n <= TEST_SPLITS_MAX;
+}
+
+double sign_flip_floor(size_t n)
+{
+	return n > 0 ? floor_of(exp2(1 - (double)n), flips_exact(n)) : NAN;
+}
+
 void sign_flip_p(const double *d, size_t n, uint64_t seed, struct split_test *ret)
 {
-	bool exact = n < 63 && (uint64_t)1 << n <= TEST_SPLITS_MAX;
+	bool exact = flips_exact(n);
 	uint64_t of = exact ? (uint64_t)1 << n : TEST_DRAWS;
 	struct split_count c = { 0 };
 
@@ -244,7 +290,7 @@ void sign_flip_p(const double *d, size_t n, uint64_t seed, struct split_test *re
 		sum_count(&c, sum);
 	}
 	split_ends(&c, exact, ret);
-	ret->floor = fmax(exp2(1 - (double)n), exact ? 0 : 1.0 / (TEST_DRAWS + 1));
+	ret->floor = sign_flip_floor(n);
 }
 
 /* ---- ranks ---- */
@@ -286,7 +332,7 @@ static double normal_above(double z)
 	return erfc(z * M_SQRT1_2) / 2;
 }
 
-static void ranks_normal(double na, double nb, double ties, struct rank_test *ret)
+static void ranks_normal(double na, double nb, double ties, double step, struct rank_test *ret)
 {
 	double n = na + nb, away = ret->u - na * nb / 2;
 	double error = sqrt(na * nb / 12 * (n + 1 - ties / (n * (n - 1))));
@@ -295,42 +341,60 @@ static void ranks_normal(double na, double nb, double ties, struct rank_test *re
 		ret->p = ret->greater = 1;
 		return;
 	}
-	ret->p = fmin(1, 2 * normal_above(fmax(fabs(away) - 0.5, 0) / error));
-	ret->greater = normal_above((away - 0.5) / error);
+	ret->p = fmin(1, 2 * normal_above(fmax(fabs(away) - step, 0) / error));
+	ret->greater = normal_above((away - step) / error);
 }
 
-void mann_whitney(const double *a, size_t na, const double *b, size_t nb, struct rank_test *ret)
+static void ranks_exact(const struct ranked *r, size_t na, size_t nb, double sum,
+			struct rank_test *ret)
+{
+	size_t n = na + nb;
+	double *ranks = xcalloc(n, sizeof(*ranks));
+	struct split_count c = { .observed = sum, .middle = (double)na * (double)(n + 1) / 2 };
+
+	for (size_t i = 0; i < n; i++)
+		ranks[i] = r[i].rank;
+	c.distance = fabs(sum - c.middle);
+	sums_all(ranks, n, na, &c);
+	ret->p = (double)c.as_far / (double)c.of;
+	ret->greater = (double)c.not_below / (double)c.of;
+	free(ranks);
+}
+
+/* step: of the normal distribution's continuity. */
+static void ranks_test(const double *a, size_t na, const double *b, size_t nb, bool exact,
+		       double step, struct rank_test *ret)
 {
 	size_t n = na + nb;
 	struct ranked *r;
-	double sum = 0, ties, *ranks;
-	struct split_count c = { 0 };
+	double sum = 0, ties;
 
 	*ret = (struct rank_test){ NAN, NAN, NAN, false, NAN };
 	if (na == 0 || nb == 0)
 		return;
 	r = xcalloc(n, sizeof(*r));
-	ranks = xcalloc(n, sizeof(*ranks));
 	for (size_t i = 0; i < n; i++)
 		r[i] = (struct ranked){ .value = i < na ? a[i] : b[i - na], .of_a = i < na };
 	ties = ranks_fill(r, n);
-	for (size_t i = 0; i < n; i++) {
-		ranks[i] = r[i].rank;
+	for (size_t i = 0; i < n; i++)
 		sum += r[i].of_a ? r[i].rank : 0;
-	}
 	ret->u = sum - (double)na * (double)(na + 1) / 2;
 	ret->floor = fmin(1, 2 / splits_real(n, na));
-	ret->exact = splits_of(n, na, TEST_SPLITS_MAX) <= TEST_SPLITS_MAX;
-	if (ret->exact) {
-		c.observed = sum;
-		c.middle = (double)na * (double)(n + 1) / 2;
-		c.distance = fabs(sum - c.middle);
-		sums_all(ranks, n, na, &c);
-		ret->p = (double)c.as_far / (double)c.of;
-		ret->greater = (double)c.not_below / (double)c.of;
-	} else {
-		ranks_normal((double)na, (double)nb, ties, ret);
-	}
+	ret->exact = exact;
+	if (exact)
+		ranks_exact(r, na, nb, sum, ret);
+	else
+		ranks_normal((double)na, (double)nb, ties, step, ret);
 	free(r);
-	free(ranks);
+}
+
+void mann_whitney(const double *a, size_t na, const double *b, size_t nb, struct rank_test *ret)
+{
+	ranks_test(a, na, b, nb, splits_exact(na + nb, na), CONTINUITY, ret);
+}
+
+void mann_whitney_normal(const double *a, size_t na, const double *b, size_t nb, bool continuity,
+			 struct rank_test *ret)
+{
+	ranks_test(a, na, b, nb, false, continuity ? CONTINUITY : 0, ret);
 }

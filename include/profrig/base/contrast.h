@@ -11,8 +11,12 @@
  * log(b/a)/s for a true ratio of 1. It is right for errors up to about a fifth of the mean; the two
  * means are taken to be independent, which is careful where noise was common to both.
  *
- * Several tests at a time: holm turns p-values into those of the family (Holm, A simple
- * sequentially rejective multiple test procedure, 1979).
+ * Several tests at a time. holm turns p-values into those of the family: of all rows without a
+ * difference, the chance that a single one is below α stays below α; for a few metrics that gate.
+ * benjamini_hochberg is for exploring many rows: of the rows below α, the expected share without a
+ * difference is at most α. (Holm, A simple sequentially rejective multiple test procedure, 1979;
+ * Benjamini and Hochberg, Controlling the false discovery rate, 1995, for tests that are
+ * independent or positively dependent.)
  *
  * Sources: Welch, The generalization of Student's problem (1947); Schuirmann, A comparison of the
  * two one-sided tests procedure (1987), for "same": the whole interval lies within the margin.
@@ -60,5 +64,7 @@ enum contrast_verdict contrast_judge(const struct contrast *c, double p_adj, dou
  * <= k, at most 1. NaN stays and is none of the n.
  */
 void holm(double *p, size_t n);
+/* By the least of n/j·p(j), j >= k, at most 1. NaN as above. */
+void benjamini_hochberg(double *p, size_t n);
 
 #endif

@@ -9,15 +9,20 @@
  *	pairs	where both have runs of the same blocks (runs that were made one after the other,
  *		in ABBA order), t over the logarithms of the ratios, block by block: a drift of the
  *		machine is nearly the same within a block and cancels over two
- *	else	Welch's t over the logarithms
- *	from 10	pairs, or runs on each side, also all rearrangements (sign flips, splits in two): a
- *		difference counts when both say so
+ *	else	Welch's t over the logarithms; between sides of different sizes, the smaller of which
+ *		has 3 or 4 runs, with the degrees of that side alone (hsu)
+ *	from 10	pairs, or runs on each side, also all rearrangements (sign flips, splits in two),
+ *		whatever the distribution: a difference counts when both say so. Rearrangements are
+ *		asked at the level of a single test, since their smallest p (2/2ⁿ of n pairs)
+ *		shared among many rows could reach none of them, and only where that smallest p
+ *		is a fifth of the level or less
  *	ranks	Mann and Whitney's, for comparison alone
  * Below 3 nothing can be said: unclear.
  *
  * Verdicts, for a margin δ and a confidence c:
- *	slower	p (adjusted by the caller for as many tests as there are) at most 1 − c, the
- *		interval above 1, the ratio above 1 + δ; faster: the same below 1 and 1/(1 + δ)
+ *	slower	p (adjusted by the caller for as many tests as there are) and that of the
+ *		rearrangements at most 1 − c, the interval above 1, the ratio above 1 + δ; faster:
+ *		the same below 1 and 1/(1 + δ)
  *	same	a claim of its own (TOST at 1 − c): the interval of confidence 2c − 1 lies within
  *		(1/(1 + δ), 1 + δ)
  *	unclear	neither: more runs may tell
@@ -51,11 +56,14 @@ struct sample_effect {
 	size_t left_out;        /* the others */
 	double ratio;           /* B over A, of geometric means; NaN: a side has none */
 	double low, high;       /* at the confidence; NaN below 3 */
-	double p;               /* of the t test, or the larger one with the rearrangements; NaN */
+	double p;               /* of the t test; NaN below 3 */
+	double p_rearranged;    /* NaN: none were made */
 	double p_ranks;         /* NaN below 3 */
 	double p_same;          /* TOST */
-	double floor;           /* the smallest p that rearrangements can give; 0: none were made */
+	double floor;           /* the smallest p_rearranged that there can be; 0: none were made */
 };
+/* Whether rearrangements with this smallest p have a say at this confidence. */
+bool sample_floor_reaches(double floor, double confidence);
 
 /* Values in the order of the runs. */
 void sample_compare(const struct sample *a, size_t na, const struct sample *b, size_t nb,

@@ -119,6 +119,13 @@ TEST(windows)
 
 	assert_int_equal(change_points_windowed(nile, ARRAY_LEN(nile), 50, 0.001, 0, &c), 0);
 	ARE(&c, 28);
+	/*
+	 * Otava has no 97 here: when it takes 99 away, the point before it keeps the p-value of a
+	 * segment that is no longer there (0.013 of 97 … 98) instead of 0.0043 of 97 … 99.
+	 */
+	assert_int_equal(change_points_windowed(nile, ARRAY_LEN(nile), 50, 0.01, 0, &c), 0);
+	near(c.v.v[2].p, 0.00434046, 5e-9);
+	ARE(&c, 28, 83, 97);
 	assert_int_equal(change_points_windowed(steps, ARRAY_LEN(steps), 50, 0.01, 0, &c), 0);
 	ARE(&c, 5, 8);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -116,6 +116,52 @@ TEST(holm_known_answers)
 	assert_true(isnan(none[0]));
 }
 
+static void near_all(const double *got, const double *want, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		near(got[i], want[i]);
+}
+
+/* The 15 p-values of Benjamini and Hochberg (1995): 3 rows by Bonferroni and Holm, 4 by theirs. */
+TEST(several_tests)
+{
+	static const double few[] = { 0.01, 0.04, 0.03, 0.005 };
+	static const double by_holm[] = { 0.03, 0.06, 0.06, 0.02 };
+	static const double by_rate[] = { 0.02, 0.04, 0.04, 0.02 };
+	static const double paper[] = { 0.0001, 0.0004, 0.0019, 0.0095, 0.0201,
+					0.0278, 0.0298, 0.0344, 0.0459, 0.3240,
+					0.4262, 0.5719, 0.6528, 0.7590, 1 };
+	double p[ARRAY_LEN(paper)], none[] = { NAN }, some[] = { NAN, 0.9, 0.02, 0.8 };
+	size_t bonferroni = 0, rows = 0, discoveries = 0;
+
+	memcpy(p, few, sizeof(few));
+	holm(p, ARRAY_LEN(few));
+	near_all(p, by_holm, ARRAY_LEN(few));
+	memcpy(p, few, sizeof(few));
+	benjamini_hochberg(p, ARRAY_LEN(few));
+	near_all(p, by_rate, ARRAY_LEN(few));
+	memcpy(p, paper, sizeof(paper));
+	holm(p, ARRAY_LEN(paper));
+	for (size_t i = 0; i < ARRAY_LEN(paper); i++) {
+		bonferroni += paper[i] * ARRAY_LEN(paper) <= 0.05;
+		rows += p[i] <= 0.05;
+	}
+	memcpy(p, paper, sizeof(paper));
+	benjamini_hochberg(p, ARRAY_LEN(paper));
+	for (size_t i = 0; i < ARRAY_LEN(paper); i++)
+		discoveries += p[i] <= 0.05;
+	assert_int_equal(bonferroni, 3);
+	assert_int_equal(rows, 3);
+	assert_int_equal(discoveries, 4);
+	near(p[3], 0.035625);
+	benjamini_hochberg(some, ARRAY_LEN(some));
+	near_all(some + 1, (const double[]){ 0.9, 0.06, 0.9 }, 3);
+	assert_true(isnan(some[0]));
+	benjamini_hochberg(none, 1);
+	benjamini_hochberg(none, 0);
+	assert_true(isnan(none[0]));
+}
+
 static double unit(uint64_t *seed)
 {
 	return (double)(rnd(seed) >> 11) * 0x1p-53;

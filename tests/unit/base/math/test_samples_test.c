@@ -72,6 +72,14 @@ TEST(ranks)
 	mann_whitney(sleep_a, SLEEPERS, sleep_b, SLEEPERS, &r);
 	near(r.u, 25.5, 1e-12);
 	near(r.p, 12160.0 / 184756, 1e-12);
+	mann_whitney_normal(sleep_a, SLEEPERS, sleep_b, SLEEPERS, true, &r);
+	assert_false(r.exact);
+	near(r.u, 25.5, 1e-12);
+	near(r.p, .06932758, 5e-9);
+	mann_whitney_normal(sleep_a, SLEEPERS, sleep_b, SLEEPERS, false, &r);
+	near(r.p, .06372225, 5e-9);
+	mann_whitney_normal(c, ARRAY_LEN(c), d, ARRAY_LEN(d), true, &r);
+	near(r.p, .11134689, 5e-9);
 }
 
 /* What a sample of each size can reach at best. */
@@ -80,8 +88,9 @@ TEST(floors)
 	static const struct {
 		size_t n;
 		double floor;
-	} cases[] = LIST({ 3, .1 }, { 4, .02857143 }, { 5, .00793651 }, { 6, .002164502 },
-			 { 8, .0001554002 }, { 10, 1.0825e-5 });
+		size_t rows; /* of Holm at 5 %, of which the smallest p can still count */
+	} cases[] = LIST({ 3, .1, 0 }, { 4, .02857143, 1 }, { 5, .00793651, 6 },
+			 { 6, .002164502, 23 }, { 8, .0001554002, 321 }, { 10, 1.0825e-5, 4618 });
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		double a[10], b[10];
@@ -95,6 +104,7 @@ TEST(floors)
 		mann_whitney(a, cases[i].n, b, cases[i].n, &r);
 		near(r.p, cases[i].floor, 1e-4 * cases[i].floor);
 		near(r.floor, r.p, 1e-9 * r.p);
+		assert_int_equal((size_t)(0.05 / r.floor), cases[i].rows);
 		permutation_p(a, cases[i].n, b, cases[i].n, 1, &s);
 		near(s.p, r.p, 1e-12);
 		near(s.floor, s.p, 1e-9 * s.p);
