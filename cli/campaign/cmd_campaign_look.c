@@ -3,6 +3,7 @@
 #include "campaign_drive.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <poll.h>
