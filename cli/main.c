@@ -176,6 +176,18 @@ static bool print_family(const char *word, const char *next, int *ret_code)
 	return found > 0;
 }
 
+/* NULL: there is none; else *ret_words are its name. */
+static const struct command *command_of(const struct command *const *table, int argc,
+					char *const *argv, int *ret_words)
+{
+	for (; *table; table++) {
+		*ret_words = command_named(*table, argc, argv);
+		if (*ret_words > 0)
+			return *table;
+	}
+	return NULL;
+}
+
 static int unknown_command(const char *word)
 {
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
@@ -300,7 +312,8 @@ static int command_run(const struct command *c, int argc, char **argv)
 
 static int cli_main(int argc, char **argv)
 {
-	int level = 1, at = 1, code;
+	const struct command *found;
+	int level = 1, at = 1, words, code;
 
 	for (; at < argc && argv[at][0] == '-'; at++) {
 		if (strcmp(argv[at], "-q") == 0 || strcmp(argv[at], "--quiet") == 0)
@@ -333,16 +346,11 @@ static int cli_main(int argc, char **argv)
 		log_error("unknown option '%s'; 'profrig --help' shows the commands", argv[at]);
 		return EXIT_USAGE;
 	}
-	for (size_t i = 0; commands[i]; i++) {
-		int words = command_named(commands[i], argc - at, argv + at);
-
-		if (words > 0)
-			return command_run(commands[i], argc - at - words + 1,
-					   argv + at + words - 1);
-	}
-	for (size_t i = 0; hidden_commands[i]; i++)
-		if (strcmp(hidden_commands[i]->name, argv[at]) == 0)
-			return command_run(hidden_commands[i], argc - at, argv + at);
+	found = command_of(commands, argc - at, argv + at, &words);
+	if (!found)
+		found = command_of(hidden_commands, argc - at, argv + at, &words);
+	if (found)
+		return command_run(found, argc - at - words + 1, argv + at + words - 1);
 	if (print_family(argv[at], argv[at + 1], &code))
 		return code_printed(NULL, code);
 	return unknown_command(argv[at]);

@@ -13,6 +13,7 @@
 
 #define BACK_OFF_S 10.0
 #define BACK_OFF_MAX_S 3600.0
+#define DEAD_MAX 3
 #define TICK_NS NS_PER_S
 #define SETTLE_WAIT_MS 250
 #define SETTLE_WAITS 2400 /* 10 min: a run that lives is waited for so long at a time */
@@ -48,6 +49,7 @@ struct driving {
 	uint64_t nr_s;
 	int64_t begin_ns;
 	bool drains, stops;
+	unsigned dead; /* workers in a row that died without a trace of a run */
 	int signal;
 	struct err *err;
 };
@@ -227,10 +229,13 @@ static int attempt_over(struct driving *d, struct slot *s, const char *worker_di
 	/* not by us: the run itself was sent a signal */
 	if (!worker_died && !d->stops && o.class == ATTEMPT_INTERRUPTED && o.found)
 		o.class = ATTEMPT_INFRASTRUCTURE;
+	d->dead = worker_died && !o.found ? d->dead + 1 : 0;
 	s->busy = false;
 	s->used = true;
 	s->cool_until = clock_monotonic_ns() + (int64_t)(d->j->file.cooldown_s * 1e9);
 	r = attempt_note(d->j, &s->now, &o, d->err);
+	if (r == 0 && d->dead >= DEAD_MAX)
+		r = err_set(d->err, EIO, "workers end before they begin a run: %s", worker_died);
 	if (r < 0)
 		return r;
 	d->running--;

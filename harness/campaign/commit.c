@@ -19,10 +19,12 @@
 
 void attempt_name_make(const char *cell, uint32_t repeat, uint32_t number, struct attempt_name *ret)
 {
-	*ret = (struct attempt_name){ .repeat = repeat, .number = number };
-	snprintf(ret->cell, sizeof(ret->cell), "%s", cell);
-	snprintf(ret->run, sizeof(ret->run), "%s-%" PRIu32, ret->cell, repeat);
-	snprintf(ret->all, sizeof(ret->all), "%s-%" PRIu32 ".%" PRIu32, ret->cell, repeat, number);
+	struct attempt_name a = { .repeat = repeat, .number = number };
+
+	snprintf(a.cell, sizeof(a.cell), "%s", cell);
+	snprintf(a.run, sizeof(a.run), "%s-%" PRIu32, a.cell, repeat);
+	snprintf(a.all, sizeof(a.all), "%s-%" PRIu32 ".%" PRIu32, a.cell, repeat, number);
+	*ret = a;
 }
 
 static bool number_read(const char **at, char end, uint32_t *ret)
