@@ -36,7 +36,8 @@ static struct going_on points_make(double limit, double step)
 	double width = 2 * limit / wanted;
 
 	for (size_t i = 0; i < nr; i++) {
-		double begin = -limit + width * (double)(i / QUADRATURE_NODES);
+		size_t panel = i / QUADRATURE_NODES;
+		double begin = -limit + width * (double)panel;
 
 		g.at[i] = quadrature_at(begin, begin + width, (int)(i % QUADRATURE_NODES),
 					&g.weight[i]);

@@ -66,7 +66,8 @@ static void stretch_add(const struct normed *d, double begin, double end, struct
 	double step = (end - begin) / PANELS;
 
 	for (int i = 0; step > 0 && i < PANELS * QUADRATURE_NODES; i++) {
-		double from = begin + step * (i / QUADRATURE_NODES), by;
+		int panel = i / QUADRATURE_NODES;
+		double from = begin + step * panel, by;
 		double x = quadrature_at(from, from + step, i % QUADRATURE_NODES, &by);
 		struct power p = power_at(d, x);
 

@@ -19,8 +19,8 @@
  * From SAMPLES_REARRANGED pairs on, a difference also needs the sign flips to say so. What that
  * takes away (up to 0.06 at 10 pairs and 99 %, 0.015 at 95 %, less with more pairs) is simulated
  * with a fixed seed, with an error of 0.007, while there are few enough flips to count (up to 17
- * pairs at 95 %, 19 at 99 %); beyond it is below 0.015 and left out. The splits of Welch's samples take away less than 0.005 at 95 %, 0.01 at 99 %
- * and 0.025 at 99.9 %; they are left out.
+ * pairs at 95 %, 19 at 99 %); beyond it is below 0.015 and left out. The splits of Welch's samples
+ * take away less than 0.005 at 95 %, 0.01 at 99 % and 0.03 at 99.9 %; they are left out.
  *
  * Sources: Owen, A special case of a bivariate non-central t-distribution (1965); Phillips, Power
  * of the two one-sided tests procedure in bioequivalence (1990).

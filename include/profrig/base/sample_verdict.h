@@ -9,8 +9,8 @@
  *	pairs	where both have runs of the same blocks (runs that were made one after the other,
  *		in ABBA order), t over the logarithms of the ratios, block by block: a drift of the
  *		machine is nearly the same within a block and cancels over two
- *	else	Welch's t over the logarithms; between sides of different sizes, the smaller of which
- *		has 3 or 4 runs, with the degrees of that side alone (hsu)
+ *	else	Welch's t over the logarithms; between sides of different sizes, the smaller of
+ *		which has 3 or 4 runs, with the degrees of that side alone (hsu)
  *	from 10	pairs, or runs on each side, also all rearrangements (sign flips, splits in two),
  *		whatever the distribution: a difference counts when both say so. Rearrangements are
  *		asked at the level of a single test, since their smallest p (2/2ⁿ of n pairs)

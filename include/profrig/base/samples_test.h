@@ -6,10 +6,10 @@
  *
  *	welch		independent samples: t = (ā − b̄)/√(va + vb), v = s²/n, with
  *			(va + vb)²/(va²/(na − 1) + vb²/(nb − 1)) degrees of freedom
- *	hsu		the same t with the degrees of the smaller side alone, the fewest that Welch's
- *			can be. Between sides of different sizes, one of which has 3 or 4 values,
- *			Welch's interval of 95 % covers as little as 92.7 %, and this one at least
- *			95 %
+ *	hsu		the same t with the degrees of the smaller side alone, the fewest that
+ *			Welch's can be. Between sides of different sizes, one of which has 3 or 4
+ *			values, Welch's interval of 95 % covers as little as 92.7 %, and this one at
+ *			least 95 %
  *	paired_test	pairs: t = d̄·√n/s of the differences, n − 1 degrees
  *	tost_p		whether the difference is within ± margin: the larger p of two one-sided
  *			tests; below α, the interval of confidence 1 − 2α lies inside
@@ -28,8 +28,8 @@
  * can give for these sizes is its floor: where it is above α the test says nothing, which has to be
  * told.
  *
- * All values are finite. Sources: Welch (1947); Hsu, Contributions to the theory of Student's t test
- * as applied to the problem of two samples (1938); Schuirmann (1987) for TOST; Mann and Whitney
+ * All values are finite. Sources: Welch (1947); Hsu, Contributions to the theory of Student's t
+ * test as applied to the problem of two samples (1938); Schuirmann (1987) for TOST; Mann and Whitney
  * (1947), with the correction for ties and continuity of Hollander and Wolfe, Nonparametric
  * statistical methods (1973); Fisher, The design of experiments (1935), for sign flips; Phipson and
  * Smyth, Permutation p-values should never be zero (2010).

@@ -52,8 +52,8 @@ static inline double sim_noise(enum sim_noise of, uint64_t *seed)
 }
 
 /*
- * Fails unless the hits are likely for a rate from low to high: as few, or as many, come in at least
- * 0.00135 of cases, which is three standard errors of a normal distribution.
+ * Fails unless the hits are likely for a rate from low to high: as few, or as many, come in at
+ * least 0.00135 of cases, which is three standard errors of a normal distribution.
  */
 static inline void rate_is(uint64_t hits, uint64_t tries, double low, double high)
 {

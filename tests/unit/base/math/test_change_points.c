@@ -1,15 +1,6 @@
-#include "base_test.h"
-
-#include <inttypes.h>
-#include <math.h>
+#include "sim_runs.h"
 
 #include "profrig/base/change_points.h"
-
-static void near(double got, double want, double off)
-{
-	if (!(fabs(got - want) <= off))
-		fail_msg("%.12g, not %.12g", got, want);
-}
 
 /* From the tests of Apache Otava, as are the points of it. */
 static const double steps[] = { .3,   2.4, 1.5,   -.9,   -.5,   99.7,  98.3,
@@ -157,31 +148,67 @@ TEST(partitions)
 	ARE(&c, 4, 5, 10);
 }
 
-/* White noise has a change in a share alpha of series, and no more. */
-TEST(white_noise)
+typedef int change_way(const double *v, size_t n, double alpha, uint64_t seed,
+		       struct change_points *ret);
+
+/* In how many series of white noise a change is found. */
+static uint64_t found_in_noise(change_way *way, size_t n, double alpha, uint64_t series)
 {
-	enum { N = 20 };
-	uint64_t series = test_cases(200), found = 0, seed = 11;
-	double v[N], alpha = 0.05, most;
+	uint64_t found = 0, seed = 1009;
 
 	for (uint64_t k = 0; k < series; k++) {
 		struct change_points c;
+		double v[200];
 
-		for (size_t i = 0; i < N; i++) {
-			double sum = -6;
-
-			for (int j = 0; j < 12; j++)
-				sum += (double)(rnd(&seed) % 1000000) / 1e6;
-			v[i] = 100 + sum;
-		}
-		assert_int_equal(change_points_divisive(v, N, alpha, k, &c), 0);
+		for (size_t i = 0; i < n; i++)
+			v[i] = 100 + sim_normal(&seed);
+		assert_int_equal(way(v, n, alpha, k, &c), 0);
 		found += c.v.nr > 0;
 		change_points_release(&c);
 	}
-	most = alpha + 3 * sqrt(alpha * (1 - alpha) / (double)series);
-	if ((double)found / (double)series > most)
-		fail_msg("%" PRIu64 " of %" PRIu64, found, series);
-	assert_true(found > 0);
+	return found;
+}
+
+/* White noise has a change in a share alpha of series, and no more. */
+TEST(white_noise)
+{
+	static const struct {
+		size_t n;
+		double alpha;
+		uint64_t series;
+	} cases[] = LIST({ 20, 0.05, 1000 }, { 20, 0.01, 2000 }, { 50, 0.05, 800 },
+			 { 50, 0.01, 1000 }, { 100, 0.05, 300 }, { 100, 0.01, 500 });
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		uint64_t series = test_cases(cases[i].series);
+		uint64_t found =
+			found_in_noise(change_points_divisive, cases[i].n, cases[i].alpha, series);
+
+		rate_is(found, series, i == 0 ? cases[i].alpha / 2 : 0, cases[i].alpha);
+	}
+}
+
+static int windows_of_50(const double *v, size_t n, double alpha, uint64_t seed,
+			 struct change_points *ret)
+{
+	(void)seed;
+	return change_points_windowed(v, n, 50, alpha, 0, ret);
+}
+
+/* What the header says of Hunter's way; the rates of Otava are 29 %, 3.5 % and 10 %. */
+TEST(white_noise_in_windows)
+{
+	static const struct {
+		size_t n;
+		double alpha, rate;
+	} cases[] = LIST({ 50, 0.01, 0.29 }, { 50, 0.001, 0.035 }, { 200, 0.001, 0.10 });
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		uint64_t series = test_cases(1000);
+
+		rate_is(found_in_noise(windows_of_50, cases[i].n, cases[i].alpha, series), series,
+			cases[i].rate * 0.9, cases[i].rate * 1.1);
+	}
 }
 
 TEST(short_and_flat)

@@ -143,7 +143,7 @@ TEST(several_tests)
 	memcpy(p, paper, sizeof(paper));
 	holm(p, ARRAY_LEN(paper));
 	for (size_t i = 0; i < ARRAY_LEN(paper); i++) {
-		bonferroni += paper[i] * ARRAY_LEN(paper) <= 0.05;
+		bonferroni += paper[i] <= 0.05 / (double)ARRAY_LEN(paper);
 		rows += p[i] <= 0.05;
 	}
 	memcpy(p, paper, sizeof(paper));

@@ -81,7 +81,7 @@ TEST(laws)
 	assert_true(isnan(got[0]) && isnan(got[2]));
 }
 
-/* Looks at the p-values of t tests, of two equal sides: how often one of them is below its level. */
+/* Of looks at t tests of two equal sides: how often one of them is at most its level. */
 static void alarms_of(size_t first, size_t step, const double *level, size_t looks, bool paired,
 		      double low, double high)
 {

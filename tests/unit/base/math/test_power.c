@@ -30,8 +30,8 @@ TEST(gate)
 }
 
 /*
- * With a margin near 0 it is the power of the t test: R's power.t.test(n = 20, delta = 1, sd = 1) is
- * 0.8689528 with pooled variances. And with many runs that of the normal distribution.
+ * With a margin near 0 it is the power of the t test: by R, power.t.test(n = 20, delta = 1, sd = 1)
+ * is 0.8689528 with pooled variances. And with many runs that of the normal distribution.
  */
 TEST(limits)
 {
@@ -131,7 +131,7 @@ TEST(laws)
 		power_of(&d, &p);
 		near(p.slower + p.faster + p.same + p.unclear, 1, 1e-6);
 		assert_true(p.slower > -1e-9 && p.faster > -1e-9 && p.same > -1e-9);
-		/* the whole interval beyond the margin is the stronger claim, but for other tests */
+		/* the whole interval beyond the margin is the stronger claim */
 		assert_true(d.tests > 1 || d.n >= SAMPLES_REARRANGED ||
 			    p.beyond <= p.slower + 1e-6);
 		other.ratio = 1 / d.ratio;
@@ -172,6 +172,32 @@ TEST(least_repeats)
 	d.n = n;
 	power_of(&d, &p);
 	assert_true(n > 3 && p.same >= .9);
+}
+
+/* The tables of docs/statistics.md: repeats for 95 % of probability; the last one of `same`. */
+TEST(documented)
+{
+	static const double ratios[] = { 1.07, 1.1, 1.2, 1.5, 1 };
+	static const struct {
+		double confidence, cv;
+		size_t n[ARRAY_LEN(ratios)];
+	} rows[] = LIST({ .95, .005, { 3, 3, 3, 3, 3 } }, { .95, .01, { 3, 3, 3, 3, 4 } },
+			{ .95, .02, { 7, 4, 3, 3, 7 } }, { .95, .03, { 14, 5, 4, 3, 12 } },
+			{ .95, .05, { 38, 10, 5, 3, 29 } }, { .95, .1, { 152, 32, 11, 4, 111 } },
+			{ .99, .005, { 4, 3, 3, 3, 4 } }, { .99, .01, { 5, 4, 3, 3, 5 } },
+			{ .99, .02, { 8, 5, 4, 3, 10 } }, { .99, .03, { 14, 8, 5, 4, 17 } },
+			{ .99, .05, { 38, 14, 7, 4, 42 } }, { .99, .1, { 152, 43, 15, 6, 158 } });
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		for (size_t k = 0; k < ARRAY_LEN(ratios); k++) {
+			struct power_design d = { SAMPLE_PAIRED,      0, rows[i].cv, ratios[k], .05,
+						  rows[i].confidence, 1 };
+			size_t n = power_least(&d, ratios[k] > 1 ? SAMPLE_SLOWER : SAMPLE_SAME, .95,
+					       200);
+
+			if (n != rows[i].n[k])
+				ROW_FAIL(i, "ratio %g: %zu", ratios[k], n);
+		}
 }
 
 TEST(ranges)

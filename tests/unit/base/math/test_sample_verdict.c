@@ -1,155 +1,97 @@
-/* Verdicts over runs: known rates of false alarms and of power, drifts, claims of sameness. */
-#include "base_test.h"
-
-#include <inttypes.h>
-#include <math.h>
+/* Verdicts over runs: which test, claims of sameness, laws; test_verdict_rates.c has the rates. */
+#include "sim_runs.h"
 
 #include "profrig/base/sample_verdict.h"
+#include "profrig/base/samples_test.h"
 
-#define RUNS_MAX 64
-
-static double uniform(uint64_t *seed)
+/* Runs of 1 on one side and, on the other, these; blocks: in pairs. */
+static void against_ones(const double *v, size_t n, bool blocks, double confidence,
+			 struct sample_effect *ret)
 {
-	return ((double)(rnd(seed) % (UINT64_C(1) << 52)) + 0.5) / (double)(UINT64_C(1) << 52);
-}
+	struct sample a[20], b[20];
 
-/* Box and Muller. */
-static double normal(uint64_t *seed)
-{
-	double r = sqrt(-2 * log(uniform(seed)));
+	for (size_t i = 0; i < n; i++) {
+		uint32_t block = blocks ? (uint32_t)i : SAMPLE_BLOCK_NONE;
 
-	return r * cos(2 * M_PI * uniform(seed));
-}
-
-/* Of `tries`, how many may be off by: three standard errors of a share p. */
-static void rate_is(uint64_t hits, uint64_t tries, double low, double high)
-{
-	double share = (double)hits / (double)tries;
-	double off = 3 * sqrt(fmax(high * (1 - high), 0.25 / (double)tries) / (double)tries);
-
-	if (share < low - off || share > high + off)
-		fail_msg("%.4f is not from %.4f to %.4f", share, low, high);
-}
-
-struct trial {
-	size_t n;
-	double cv, ratio, confidence;
-	bool strict; /* the whole interval above the margin */
-};
-
-/* How often B is called slower. */
-static uint64_t slower_of(const struct trial *t, uint64_t tries)
-{
-	uint64_t seed = 17, found = 0;
-
-	for (uint64_t k = 0; k < tries; k++) {
-		struct sample a[RUNS_MAX], b[RUNS_MAX];
-		struct sample_effect e;
-
-		for (size_t i = 0; i < t->n; i++) {
-			a[i] = (struct sample){ exp(t->cv * normal(&seed)), SAMPLE_BLOCK_NONE };
-			b[i] = (struct sample){ t->ratio * exp(t->cv * normal(&seed)),
-						SAMPLE_BLOCK_NONE };
-		}
-		sample_compare(a, t->n, b, t->n, 0.05, t->confidence, &e);
-		found += t->strict ? e.low > 1.05
-				   : sample_judge(&e, e.p, 0.05, t->confidence) == SAMPLE_SLOWER;
+		a[i] = (struct sample){ blocks ? 1 : 1 + 0.001 * (double)i, block };
+		b[i] = (struct sample){ v[i], block };
 	}
-	return found;
-}
-
-/* The power of a gate at 99 %: rates as they were found with Welch's test alone. */
-TEST(power)
-{
-	static const struct {
-		struct trial t;
-		double rate;
-	} cases[] = LIST(
-		{ { 5, 0.01, 1.1, 0.99, false }, 1 }, { { 5, 0.02, 1.1, 0.99, false }, 0.997 },
-		{ { 5, 0.03, 1.1, 0.99, false }, 0.874 }, { { 5, 0.05, 1.1, 0.99, false }, 0.37 },
-		{ { 5, 0.02, 1.1, 0.99, true }, 0.57 });
-	uint64_t tries = test_cases(1500);
-
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-		rate_is(slower_of(&cases[i].t, tries), tries, cases[i].rate - 0.01,
-			fmin(1, cases[i].rate + 0.01));
-}
-
-TEST(false_alarms)
-{
-	static const struct trial cases[] =
-		LIST({ 3, 0.02, 1, 0.95, false }, { 5, 0.05, 1, 0.95, false },
-		     { 5, 0.05, 1, 0.99, false }, { 9, 0.2, 1, 0.95, false });
-	uint64_t tries = test_cases(1500);
-
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-		rate_is(slower_of(&cases[i], tries), tries, 0, (1 - cases[i].confidence) / 2);
-}
-
-/* Intervals hold the true ratio as often as they say, at every n. */
-TEST(coverage)
-{
-	uint64_t seed = 5;
-
-	for (size_t n = 3; n <= 30; n += 9)
-		for (int paired = 0; paired < 2; paired++) {
-			uint64_t holds = 0, tries = test_cases(n < SAMPLES_REARRANGED ? 1500 : 40);
-
-			for (uint64_t k = 0; k < tries; k++) {
-				struct sample a[RUNS_MAX], b[RUNS_MAX];
-				struct sample_effect e;
-
-				for (size_t i = 0; i < n; i++) {
-					uint32_t block = paired ? (uint32_t)i : SAMPLE_BLOCK_NONE;
-
-					a[i] = (struct sample){ exp(0.03 * normal(&seed)), block };
-					b[i] = (struct sample){ 1.07 * exp(0.06 * normal(&seed)),
-								block };
-				}
-				sample_compare(a, n, b, n, 0.05, 0.95, &e);
-				assert_int_equal(e.method, paired ? SAMPLE_PAIRED : SAMPLE_WELCH);
-				holds += e.low <= 1.07 && 1.07 <= e.high;
-			}
-			rate_is(holds, tries, 0.94, 0.97);
-		}
+	sample_compare(a, n, b, n, 0.05, confidence, ret);
 }
 
 /*
- * A machine that gets 3 % slower over 2 × 10 runs (CV 1 %, A = B): how often a difference is
- * believed at 5 %, by the order of the runs.
+ * Signs of k small negative logarithms may turn without a smaller sum: 2ᵏ choices, as many on the
+ * other side, of 1024. With two of them t and the flips agree at 1 %, with three the flips do not.
  */
-TEST(drift)
+TEST(rearrangements)
 {
-	static const struct {
-		const char *order;
-		bool paired;
-		double low, high; /* of the rate */
-	} cases[] = LIST({ "AAAAAAAAAABBBBBBBBBB", false, 0.84, 0.90 },
-			 { "ABABABABABABABABABAB", true, 0.05, 0.085 },
-			 { "ABBAABBAABBAABBAABBA", true, 0.02, 0.055 });
-	uint64_t tries = test_cases(200);
+	double v[10] = { 1.4, 1.5, 1.6, 1.5, 1.4, 1.5, 1.6, 1.5, 0.95, 0.96 };
+	struct sample_effect e;
 
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		uint64_t seed = 3, found = 0;
+	against_ones(v, 10, true, 0.99, &e);
+	assert_true(e.method == SAMPLE_PAIRED && e.p < 0.01 && e.low > 1);
+	near(e.p_rearranged, 8 / 1024.0, 1e-12);
+	near(e.floor, 2 / 1024.0, 1e-12);
+	assert_int_equal(sample_judge(&e, e.p, 0.05, 0.99), SAMPLE_SLOWER);
+	v[7] = 0.97;
+	against_ones(v, 10, true, 0.99, &e);
+	assert_true(e.p < 0.01 && e.low > 1);
+	near(e.p_rearranged, 16 / 1024.0, 1e-12);
+	assert_int_equal(sample_judge(&e, e.p, 0.05, 0.99), SAMPLE_UNCLEAR);
+	/* at 99.5 % they go in steps that are too coarse to have a say */
+	assert_int_equal(sample_judge(&e, 0.001, 0.05, 0.995), SAMPLE_SLOWER);
+	assert_true(sample_floor_reaches(0.002, 0.99) && !sample_floor_reaches(0.0021, 0.99));
+	/* nor below 10 pairs, and not among runs without blocks below 10 a side */
+	against_ones(v, 9, true, 0.99, &e);
+	assert_true(isnan(e.p_rearranged) && e.floor <= 0);
+	against_ones(v, 9, false, 0.99, &e);
+	assert_true(e.method == SAMPLE_WELCH && isnan(e.p_rearranged));
+	against_ones(v, 10, false, 0.99, &e);
+	near(e.floor, 2 / 184756.0, 1e-9);
+	assert_true(e.p_rearranged > 0 && e.p_rearranged < 0.01);
+}
 
-		for (uint64_t k = 0; k < tries; k++) {
-			struct sample v[2][RUNS_MAX];
-			size_t n[2] = { 0 };
-			struct sample_effect e;
+/* The levels of several tests: a veto of the flips is asked for at the level of one of them. */
+TEST(several_rows)
+{
+	double v[10];
+	struct sample_effect e;
 
-			for (uint32_t run = 0; run < 20; run++) {
-				int side = cases[i].order[run] == 'B';
-				double value = exp(0.03 * run / 19 + 0.01 * normal(&seed));
+	for (size_t i = 0; i < 10; i++)
+		v[i] = 1.2 + 0.001 * (double)i;
+	against_ones(v, 10, true, 0.99, &e);
+	assert_true(e.p < 1e-6 && e.p_rearranged > 0.001);
+	/* 100 rows: 0.00195 · 100 reaches nothing, and p · 100 does */
+	assert_int_equal(sample_judge(&e, e.p * 100, 0.05, 0.99), SAMPLE_SLOWER);
+	assert_int_equal(sample_judge(&e, 0.02, 0.05, 0.99), SAMPLE_UNCLEAR);
+}
 
-				v[side][n[side]++] = (struct sample){
-					value, cases[i].paired ? run / 2 : SAMPLE_BLOCK_NONE
-				};
-			}
-			sample_compare(v[0], n[0], v[1], n[1], 0.05, 0.95, &e);
-			found += e.p <= 0.05;
-		}
-		rate_is(found, tries, cases[i].low, cases[i].high);
+/* Three runs against four have two degrees of freedom, three against three Welch's. */
+TEST(few_and_unequal)
+{
+	static const struct sample a[] = LIST({ 1, SAMPLE_BLOCK_NONE }, { 1.01, SAMPLE_BLOCK_NONE },
+					      { 1.02, SAMPLE_BLOCK_NONE });
+	static const struct sample b[] =
+		LIST({ 1.1, SAMPLE_BLOCK_NONE }, { 1.12, SAMPLE_BLOCK_NONE },
+		     { 1.1, SAMPLE_BLOCK_NONE }, { 1.13, SAMPLE_BLOCK_NONE });
+	double la[3], lb[4];
+	struct sample_effect e;
+	struct mean_test t;
+
+	for (size_t i = 0; i < 4; i++) {
+		lb[i] = log(b[i].value);
+		if (i < 3)
+			la[i] = log(a[i].value);
 	}
+	sample_compare(a, 3, b, 4, 0.05, 0.95, &e);
+	hsu(lb, 4, la, 3, 0.95, &t);
+	near(t.df, 2, 0);
+	near(e.p, t.p, 1e-12);
+	near(log(e.low), t.low, 1e-12);
+	sample_compare(a, 3, b, 3, 0.05, 0.95, &e);
+	welch(lb, 3, la, 3, 0.95, &t);
+	assert_true(t.df > 2);
+	near(e.p, t.p, 1e-12);
 }
 
 /* `same` is claimed where it is so, and hardly ever where B is at the margin. */
@@ -165,10 +107,10 @@ TEST(sameness)
 			struct sample_effect e;
 
 			for (size_t i = 0; i < 10; i++) {
-				a[i] = (struct sample){ exp(0.02 * normal(&seed)),
+				a[i] = (struct sample){ exp(0.02 * sim_normal(&seed)),
 							SAMPLE_BLOCK_NONE };
 				b[i] = (struct sample){ (equal ? 1 : 1.05) *
-								exp(0.02 * normal(&seed)),
+								exp(0.02 * sim_normal(&seed)),
 							SAMPLE_BLOCK_NONE };
 			}
 			sample_compare(a, 10, b, 10, 0.05, 0.95, &e);
@@ -196,8 +138,8 @@ TEST(laws)
 		for (size_t i = 0; i < 20; i++) {
 			uint32_t block = rnd(&seed) % 3 ? (uint32_t)i : SAMPLE_BLOCK_NONE;
 
-			a[i] = (struct sample){ 1 + uniform(&seed), block };
-			b[i] = (struct sample){ 1 + uniform(&seed), block };
+			a[i] = (struct sample){ 1 + sim_uniform(&seed), block };
+			b[i] = (struct sample){ 1 + sim_uniform(&seed), block };
 			if (rnd(&seed) % 20 == 0)
 				b[i].value = rnd(&seed) % 2 ? NAN : -1;
 		}
@@ -226,7 +168,7 @@ TEST(orders)
 
 	for (uint64_t k = 0; k < tries; k++) {
 		for (size_t i = 0; i < 40; i++)
-			v[i] = 100 + normal(&seed);
+			v[i] = 100 + sim_normal(&seed);
 		sample_order_check(v, 40, &o);
 		seen_lag += o.lag1_p < 0.01;
 		seen_drift += o.drift_p < 0.01;
@@ -235,11 +177,11 @@ TEST(orders)
 	rate_is(seen_lag, tries, 0, 0.015);
 	rate_is(seen_drift, tries, 0, 0.015);
 	for (size_t i = 0; i < 40; i++)
-		v[i] = 100 + 0.2 * (double)i + normal(&seed);
+		v[i] = 100 + 0.2 * (double)i + sim_normal(&seed);
 	sample_order_check(v, 40, &o);
 	assert_true(o.drift_p < 0.001 && fabs(o.drift - 0.075) < 0.03);
 	for (size_t i = 1; i < 40; i++)
-		v[i] = 100 + 0.9 * (v[i - 1] - 100) + normal(&seed);
+		v[i] = 100 + 0.9 * (v[i - 1] - 100) + sim_normal(&seed);
 	sample_order_check(v, 40, &o);
 	assert_true(o.lag1_p < 0.01 && o.lag1 > 0.4 && o.n_effective < 20);
 	sample_order_check(v, 7, &o);

@@ -180,7 +180,7 @@ TEST(drifts)
 
 /* ---- campaigns ---- */
 
-/* Blocks of runs in the order AB BA AB …, on a machine that gets slower by `drift` until the end. */
+/* Blocks of runs in the order AB BA AB …, on a machine that is slower by `drift` in the end. */
 static enum sample_verdict campaign_of(const struct power_design *d, double drift, uint64_t *seed)
 {
 	struct sample v[2][RUNS_MAX];
