@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,13 +30,18 @@ struct journal {
 
 uint32_t journal_crc(const void *data, size_t n)
 {
+	/* of each half of a byte */
+	static const uint32_t half[] = {
+		0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
+		0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+		0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
+	};
 	const unsigned char *p = data;
 	uint32_t crc = UINT32_MAX;
 
 	for (size_t i = 0; i < n; i++) {
-		crc ^= p[i];
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? UINT32_C(0xedb88320) : 0);
+		crc = crc >> 4 ^ half[(crc ^ p[i]) & 15];
+		crc = crc >> 4 ^ half[(crc ^ p[i] >> 4) & 15];
 	}
 	return ~crc;
 }
@@ -52,8 +58,7 @@ static bool crc_holds(const char *line, size_t n)
 	return !memcmp(line + n - CRC_TAIL, want, CRC_TAIL);
 }
 
-/* "2026-03-04T05:06:07.000000008Z" */
-static int64_t time_read(const char *text)
+int64_t journal_time_ns(const char *text)
 {
 	struct tm tm = { 0 };
 	const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
@@ -82,15 +87,16 @@ static const char *event_read(const char *line, size_t n, uint64_t seq, json_t *
 	return NULL;
 }
 
-static int event_take(json_t *all, journal_seen *seen, void *ctx, struct err *err)
+static int event_take(json_t *all, int64_t end, journal_seen *seen, void *ctx, struct err *err)
 {
 	struct journal_event e = {
 		.seq = (uint64_t)json_integer_value(json_object_get(all, "seq")),
-		.t_ns = time_read(json_string_value(json_object_get(all, "t"))),
+		.t_ns = journal_time_ns(json_string_value(json_object_get(all, "t"))),
 		.boot_id = json_string_value(json_object_get(all, "boot_id")),
 		.ev = json_string_value(json_object_get(all, "ev")),
 		.run = json_string_value(json_object_get(all, "run")),
 		.attempt = json_integer_value(json_object_get(all, "attempt")),
+		.end = end,
 		.all = all,
 	};
 
@@ -136,7 +142,7 @@ static int events_read(struct journal *j, const char *text, size_t n, journal_se
 			said->torn_bytes = n - at;
 			return torn_move(j, text + at, n - at, err);
 		}
-		r = event_take(all, seen, ctx, err);
+		r = event_take(all, (int64_t)(at + len + 1), seen, ctx, err);
 		json_decref(all);
 		if (r < 0)
 			return r;
@@ -202,6 +208,102 @@ void journal_close(struct journal *j)
 	free(j->path);
 	free(j->boot_id);
 	free(j);
+}
+
+/* ---- following ---- */
+
+#define PIECE ((size_t)4 << 20) /* at least two lines */
+
+/* The whole lines of a piece; *used: their bytes. last: the file ends with the piece. */
+static int piece_take(const char *path, struct journal_place *place, const char *text, size_t n,
+		      bool last, size_t *used, journal_seen *seen, void *ctx, struct err *err)
+{
+	const char *end;
+
+	for (*used = 0; (end = memchr(text + *used, '\n', n - *used));) {
+		const char *line = text + *used, *why;
+		size_t len = (size_t)(end - line);
+		json_t *all = NULL;
+		int r;
+
+		why = event_read(line, len, place->events + 1, &all);
+		if (why) {
+			json_decref(all);
+			if (last && line + len + 1 == text + n)
+				return 0;
+			return err_set(err, EBADMSG, "%s:%" PRIu64 ": damaged: %s", path,
+				       place->events + 1, why);
+		}
+		r = event_take(all, place->bytes + (int64_t)len + 1, seen, ctx, err);
+		json_decref(all);
+		if (r < 0)
+			return r;
+		place->bytes += (int64_t)len + 1;
+		place->events++;
+		*used += len + 1;
+	}
+	return 0;
+}
+
+static ssize_t piece_read(int fd, char *buf, size_t n, int64_t at)
+{
+	size_t have = 0;
+
+	while (have < n) {
+		ssize_t got = pread(fd, buf + have, n - have, (off_t)(at + (int64_t)have));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			break;
+		have += (size_t)got;
+	}
+	return (ssize_t)have;
+}
+
+static int pieces_take(int fd, const char *path, int64_t size, struct journal_place *place,
+		       journal_seen *seen, void *ctx, struct err *err)
+{
+	CLEANUP(xfreep) char *buf = NULL;
+
+	while (place->bytes < size) {
+		size_t left = (size_t)(size - place->bytes), n = left < PIECE ? left : PIECE, used;
+		ssize_t got;
+		int r;
+
+		buf = buf ? buf : xmalloc(n);
+		got = piece_read(fd, buf, n, place->bytes);
+		if (got < 0)
+			return err_sys(err, (int)-got, "%s", path);
+		r = piece_take(path, place, buf, (size_t)got, (size_t)got < n || n == left, &used,
+			       seen, ctx, err);
+		if (r < 0)
+			return r;
+		if (used == 0 && n == PIECE && left > PIECE)
+			return err_set(err, EBADMSG, "%s:%" PRIu64 ": damaged: too long", path,
+				       place->events + 1);
+		if (used == 0)
+			break;
+	}
+	return 0;
+}
+
+int journal_follow(const char *path, struct journal_place *place, journal_seen *seen, void *ctx,
+		   struct err *err)
+{
+	CLEANUP(xclosep)
+	int fd = door_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_sys(err, errno, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, EINVAL, "%s: no regular file", path);
+	if (st.st_size < place->bytes)
+		return err_set(err, ESTALE, "%s: shorter than it was: it is another journal", path);
+	return pieces_take(fd, path, st.st_size, place, seen, ctx, err);
 }
 
 /* ---- writing ---- */
