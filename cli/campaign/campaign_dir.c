@@ -122,7 +122,8 @@ struct store_opts campaign_store_opts(bool read, struct strvec *said)
 
 int campaign_store_failed(const struct command *c, int r, const struct err *err)
 {
-	log_error("%s: %s", c->name, err->msg);
+	log_error("%s: %s%s", c->name, err->msg,
+		  r == -EUCLEAN ? "; 'profrig campaign rebuild' makes it again" : "");
 	switch (-r) {
 	case EBADMSG:
 	case ENOENT:
@@ -150,8 +151,8 @@ int campaign_store_open(const struct command *c, const char *dir, bool read, str
 bool campaign_store_lacks(const struct store_summary *sum)
 {
 	if (sum->unread)
-		log_warn("%" PRIu64 " attempts have no run directory that can be read, or not all "
-			 "of one: their figures are missing",
+		log_warn("%" PRIu64 " attempts that ended well have no run directory that can be "
+			 "read, or not all of one: their figures are missing",
 			 sum->unread);
 	if (sum->disputed)
 		log_warn("%" PRIu64 " commits of the journal are not in results/, and do not count",

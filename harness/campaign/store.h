@@ -29,7 +29,8 @@
  * store.sqlite.damaged.
  *
  * Run directories are what a workload can write: they are read through door.h, run.json up to 64
- * MiB; what is not there, or no run.json, leaves its columns NULL and is counted (unread).
+ * MiB. What is not there, or no run.json, leaves its columns NULL, and is counted (unread) when the
+ * attempt ended well.
  *
  * One thread for each store.
  */
@@ -114,7 +115,7 @@ struct store_summary {
 	int64_t block;       /* of the run that began last; 0: none */
 	double mean_s;       /* of committed attempts; NAN: none */
 	uint64_t events;     /* of the journal that are in it */
-	uint64_t unread;     /* attempts whose run directory could not be read */
+	uint64_t unread;     /* that ended well, but cannot be read, or not all */
 	uint64_t disputed;   /* committed by the journal, but results/ does not agree */
 	uint64_t unknown;    /* events that this program does not know */
 };

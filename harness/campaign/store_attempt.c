@@ -276,7 +276,8 @@ static int run_take(struct store *s, const struct journal_event *e, const char *
 		    const char *run_dir, const json_t *run, struct err *err)
 {
 	char sha[65] = "";
-	bool lost = run == NULL;
+	const char *class = json_string_value(json_object_get(e->all, "class"));
+	bool lost = run == NULL && class && !strcmp(class, "ok");
 	int r = 0;
 
 	if (run)

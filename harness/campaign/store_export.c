@@ -205,8 +205,9 @@ static int csv_row(struct walk *w, enum level upto, struct err *err)
 	for (size_t i = 0; i < w->axes.nr; i++) {
 		const json_t *v = json_object_get(w->cell_axes, w->axes.v[i]);
 		CLEANUP(xfreep)
-		char *text = v && !json_is_string(v) ? json_dumps(v, STORE_JSON_TEXT | JSON_ENCODE_ANY)
-						     : NULL;
+		char *text = v && !json_is_string(v)
+				     ? json_dumps(v, STORE_JSON_TEXT | JSON_ENCODE_ANY)
+				     : NULL;
 
 		csv_sheet_str(&w->csv, text ? text : v ? json_string_value(v) : "");
 	}

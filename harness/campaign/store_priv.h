@@ -1,7 +1,9 @@
 /*
  * store_priv: the parts of the store.
  *
- *	store.c		its life: opened, followed, made anew, summed up
+ *	store.c		its life: opened, followed, closed, summed up
+ *	store_open.c	the file, whatever it is, becomes a store that can be used
+ *	store_make.c	how far it is; what the journal has more; made anew, copied
  *	store_db.c	the file: schema, versions, statements, errors of SQLite
  *	store_apply.c	events → rows
  *	store_plan.c	the plan → campaign, cells, runs
@@ -14,6 +16,7 @@
 
 #include "store.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <sys/types.h>
 
@@ -134,6 +137,35 @@ void store_db_remove(const char *path);
 /* Whether statfs says that a filesystem of this type is on this machine. */
 bool store_fs_local(unsigned long type);
 void store_say(struct store *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* --- store_make.c --- */
+
+/* Rolls back; what was applied since the last commit is not. */
+void store_undo(struct store *s);
+int store_keep(struct store *s, struct err *err); /* commits, when a transaction is open */
+/* How far it is; -ESTALE: it is of another journal, or ahead of this one. */
+int store_applied_read(struct store *s, struct err *err);
+/* ctx: the store; a journal_seen. */
+int store_on_event(void *ctx, const struct journal_event *e, struct err *err);
+/* What the journal has more; store_keep is for the caller. */
+int store_events_take(struct store *s, struct err *err);
+/* Makes the file under a temporary name first. Nothing is open afterwards. */
+int store_file_make(struct store *s, struct err *err);
+int store_memory_make(struct store *s, struct err *err);
+/* A copy of the open file, which then is behind no more. */
+int store_memory_copy(struct store *s, struct err *err);
+
+/* --- store_open.c --- */
+
+int store_write_open(struct store *s, struct err *err);
+int store_read_open(struct store *s, struct err *err);
+/* The mark of a writer that is alive, only where nothing is synced. */
+int store_writer_mark(struct store *s, bool on, struct err *err);
+/* The file is not what it should be; the journal has no fault. */
+static inline bool store_is_damage(int r)
+{
+	return r == -EUCLEAN || r == -ESTALE;
+}
 
 /* --- store_apply.c --- */
 

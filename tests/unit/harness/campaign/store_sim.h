@@ -28,7 +28,6 @@ struct sim {
 	const char *dir;
 	FILE *journal;
 	uint64_t seq;
-	bool quick; /* run.json is written without care: for many */
 };
 
 static inline void sim_die(const char *what)
@@ -180,6 +179,16 @@ static inline void sim_run(struct sim *m, size_t cell, int repeat, int attempt, 
 		  "\"state\":\"success\",\"class\":\"ok\",\"reason\":null,\"exit\":0,"
 		  "\"signal\":null,\"node\":null");
 	sim_commit(m, run, attempt);
+}
+
+/* Goes on with a journal that has so many events. */
+static inline void sim_resume(struct sim *m, const char *dir, uint64_t events)
+{
+	CLEANUP(xfreep) char *path = fs_join(dir, "journal.ndjson");
+
+	*m = (struct sim){ .dir = dir, .journal = fopen(path, "ae"), .seq = events };
+	if (!m->journal)
+		sim_die(path);
 }
 
 static inline void sim_end(struct sim *m)

@@ -5,8 +5,10 @@
 #include "test.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "profrig/base/clock.h"
 #include "profrig/base/strvec.h"
@@ -275,6 +277,84 @@ TEST_IN(a_locked_store_stops_nothing, dir)
 	assert_int_equal(sum_of(r).committed, 3);
 	assert_int_equal(said.nr, 0);
 	store_close(r);
+}
+
+/* ---- killed ---- */
+
+/* Runs until it is killed; follows each event. */
+static void child_run(const char *dir, uint64_t events, int round, const struct store_opts *o)
+{
+	struct store *s;
+	struct sim m;
+
+	sim_resume(&m, dir, events);
+	if (store_open(dir, o, &s, NULL) < 0)
+		_exit(1);
+	for (int i = 0;; i++) {
+		/* each run once, as results/ names an attempt for good */
+		sim_run(&m, (size_t)i % 20, round * 1000 + i / 20, 1, i);
+		if (store_follow(s, NULL) < 0)
+			_exit(1);
+	}
+}
+
+static char *csv_of(const char *dir)
+{
+	struct store_opts o = { .read = true };
+	struct store *s = opened(dir, &o);
+	struct store_exported done;
+	char *text = NULL;
+	size_t n;
+	FILE *f = xmemstream(&text, &n);
+
+	assert_int_equal(store_export(s, STORE_JSON, true, f, &done, NULL), 0);
+	fclose(f);
+	store_close(s);
+	return text;
+}
+
+static void killed_often(const char *dir, bool shared)
+{
+	struct store_opts o = { .shared = shared };
+	struct sim m;
+
+	sim_begin(&m, dir, 20, 2, "[]");
+	sim_end(&m);
+	for (int i = 1; i <= 8; i++) {
+		CLEANUP(xfreep) char *was = NULL, *is = NULL;
+		struct journal_place place = { 0 };
+		struct err err = ERR_INIT;
+		int status;
+		pid_t pid;
+
+		assert_int_equal(
+			journal_follow(textf("%s/journal.ndjson", dir), &place, NULL, NULL, &err),
+			0);
+		pid = fork();
+		if (pid == 0)
+			child_run(dir, place.events, i, &o);
+		usleep(20000 + (useconds_t)i * 7000);
+		kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFSIGNALED(status));
+		if (i % 2) /* a reader first, or a writer */
+			store_close(opened(dir, &o));
+		was = csv_of(dir);
+		assert_int_equal(store_rebuild(dir, &o, NULL, &err), 0);
+		is = csv_of(dir);
+		if (strcmp(was, is) != 0)
+			fail_msg("round %d differs", i);
+	}
+}
+
+TEST_IN(killed_at_any_moment_it_is_right, dir)
+{
+	killed_often(dir, false);
+}
+
+TEST_IN(killed_without_wal_it_is_right, dir)
+{
+	killed_often(dir, true);
 }
 
 /* ---- versions ---- */
