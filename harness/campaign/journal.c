@@ -58,10 +58,10 @@ static bool crc_holds(const char *line, size_t n)
 	return !memcmp(line + n - CRC_TAIL, want, CRC_TAIL);
 }
 
-int64_t journal_time_ns(const char *text)
+int64_t journal_time_ns(const char *utc)
 {
 	struct tm tm = { 0 };
-	const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
+	const char *rest = utc ? strptime(utc, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
 	int64_t ns = 0, unit = NS_PER_S / 10;
 
 	if (!rest)

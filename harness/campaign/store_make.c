@@ -7,6 +7,7 @@
 
 #include "profrig/base/door.h"
 #include "profrig/base/fs.h"
+#include "profrig/base/temps.h"
 #include "profrig/base/xalloc.h"
 
 /* ---- the journal ---- */
@@ -202,7 +203,7 @@ static int file_sync(const char *path, struct err *err)
 /* The old file first: its log, when it stayed, would be taken for one of the new file. */
 static int file_replace(const char *temp, const char *path, struct err *err)
 {
-	CLEANUP(xfreep) char *old = xasprintf("%s.old", temp);
+	CLEANUP(xfreep) char *dir = fs_dir(path), *old = fs_temp_name(dir);
 	int r = 0;
 
 	if (fs_is_dir(path))
@@ -219,8 +220,11 @@ static int file_replace(const char *temp, const char *path, struct err *err)
 int store_file_make(struct store *s, struct err *err)
 {
 	CLEANUP(xfreep) char *temp = fs_temp_name(s->dir), *path = fs_join(s->dir, STORE_FILE);
-	int r = store_db_open(s, temp, STORE_CREATE, err);
+	int r;
 
+	fs_temp_sweep(s->dir, NULL);
+	temps_hold(temp);
+	r = store_db_open(s, temp, STORE_CREATE, err);
 	if (r == 0)
 		r = all_make(s, err);
 	store_db_close(s);
@@ -230,6 +234,7 @@ int store_file_make(struct store *s, struct err *err)
 		r = file_replace(temp, path, err);
 	if (r < 0)
 		store_db_remove(temp);
+	temps_let_go(temp);
 	return r;
 }
 

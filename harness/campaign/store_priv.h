@@ -41,8 +41,8 @@
 		"label = excluded.label, is_baseline = excluded.is_baseline, " \
 		"model = excluded.model, baseline = excluded.baseline, ord = excluded.ord, " \
 		"current = 1") \
-	X(RUN, "INSERT INTO run(id, cell, repeat, state, current) VALUES(?1, ?2, ?3, 'planned', 1) " \
-		"ON CONFLICT(id) DO UPDATE SET current = 1") \
+	X(RUN, "INSERT INTO run(id, cell, repeat, state, current) " \
+		"VALUES(?1, ?2, ?3, 'planned', 1) ON CONFLICT(id) DO UPDATE SET current = 1") \
 	X(INTEND_RUN, "INSERT INTO run VALUES(?1, ?2, ?3, ?4, ?5, 'running', 0) " \
 		"ON CONFLICT(id) DO UPDATE SET block = excluded.block, pos = excluded.pos, " \
 		"state = iif(state = 'committed', state, 'running')") \
@@ -52,11 +52,13 @@
 	X(ATTEMPT, "INSERT INTO attempt(id, run, n, dir, committed) VALUES(?1, ?2, ?3, ?4, 0) " \
 		"ON CONFLICT DO NOTHING") \
 	X(JOB, "UPDATE attempt SET job = ?2, " \
-		"state = iif(coalesce(state, 'running') = 'running', 'queued', state) WHERE id = ?1") \
+		"state = iif(coalesce(state, 'running') = 'running', 'queued', state) " \
+		"WHERE id = ?1") \
 	X(STARTED, "UPDATE attempt SET node = coalesce(?2, node), " \
-		"state = iif(coalesce(state, 'queued') = 'queued', 'running', state) WHERE id = ?1") \
-	X(ENDED, "UPDATE attempt SET state = ?2, class = ?3, reason = ?4, exit = ?5, signal = ?6, " \
-		"node = coalesce(?7, node, ?8), env_sha = ?9, " \
+		"state = iif(coalesce(state, 'queued') = 'queued', 'running', state) " \
+		"WHERE id = ?1") \
+	X(ENDED, "UPDATE attempt SET state = ?2, class = ?3, reason = ?4, exit = ?5, " \
+		"signal = ?6, node = coalesce(?7, node, ?8), env_sha = ?9, " \
 		"started_ns = coalesce(?10, started_ns), ended_ns = ?11 WHERE id = ?1") \
 	X(RUN_STATE, "UPDATE run SET state = ?2 WHERE id = ?1 AND state <> 'committed'") \
 	X(RUN_ENDED, "UPDATE run SET state = 'ended' WHERE id = ?1 " \

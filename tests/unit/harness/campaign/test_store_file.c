@@ -357,6 +357,49 @@ TEST_IN(killed_without_wal_it_is_right, dir)
 	killed_often(dir, true);
 }
 
+/* Readers beside a writer: what they see is whole, and grows; none takes it for damaged. */
+static void read_beside(const char *dir, bool shared)
+{
+	CLEANUP(strvec_release) struct strvec said = STRVEC_INIT;
+	struct store_opts w = { .shared = shared }, o = { .read = true, .said = &said };
+	uint64_t last = 0, moved = 0;
+	int status;
+	struct sim m;
+	pid_t pid;
+
+	sim_begin(&m, dir, 20, 2, "[]");
+	sim_end(&m);
+	store_close(opened(dir, &w));
+	pid = fork();
+	if (pid == 0)
+		child_run(dir, 2, 1, &w);
+	for (int i = 0; i < 60; i++) {
+		struct store *s = opened(dir, &o);
+		struct store_summary sum = sum_of(s);
+
+		assert_true(sum.events >= last);
+		moved += sum.events > last;
+		last = sum.events;
+		store_close(s);
+		if (said.nr)
+			fail_msg("%s", said.v[0]);
+		usleep(1000);
+	}
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(moved > 5);
+}
+
+TEST_IN(readers_beside_a_writer, dir)
+{
+	read_beside(dir, false);
+}
+
+TEST_IN(readers_beside_a_writer_without_wal, dir)
+{
+	read_beside(dir, true);
+}
+
 /* ---- versions ---- */
 
 static const char *const v2[] = { "ALTER TABLE attempt ADD COLUMN extra TEXT DEFAULT 'new'" };
