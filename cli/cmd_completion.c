@@ -197,6 +197,8 @@ static const struct {
 	const char *words;
 } values[] = {
 	{ "plan", "format", NULL, "text json sh" },
+	{ "campaign query", "format", NULL, "text csv json ndjson" },
+	{ "campaign export", "format", NULL, "csv json ndjson" },
 	{ NULL, "format", offer_reports, NULL },
 	{ "convert", "to", offer_converters, NULL },
 	{ NULL, "source", offer_samplers, NULL },

@@ -112,3 +112,13 @@ $(DIRECT_CALLS): $(patsubst %,$(B)/obj/tests/bench/%.o,direct_calls direct_call 
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(BASE_LIBS) $(SYS_LIBS)
 test-build: $(DIRECT_CALLS)
+
+BENCH_STORE := $(B)/tests/bench/bench_store
+$(BENCH_STORE): $(B)/obj/tests/bench/bench_store.o $(LIBHARNESS) $(LIBBASE)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(HARNESS_LIBS) $(BASE_LIBS) $(SYS_LIBS)
+bench: bench-store
+bench-store: $(BENCH_STORE) ## what a campaign's store costs, beside runs and with many (BENCH_RUNS=100000)
+	@$(BENCH_STORE)
+.PHONY: bench-store

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -59,11 +60,10 @@ static bool crc_holds(const char *line, size_t n)
 	return !memcmp(line + n - CRC_TAIL, want, CRC_TAIL);
 }
 
-/* "2026-03-04T05:06:07.000000008Z" */
-static int64_t time_read(const char *text)
+int64_t journal_time_ns(const char *utc)
 {
 	struct tm tm = { 0 };
-	const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
+	const char *rest = utc ? strptime(utc, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
 	int64_t ns = 0, unit = NS_PER_S / 10;
 
 	if (!rest)
@@ -89,15 +89,16 @@ static const char *event_read(const char *line, size_t n, uint64_t seq, json_t *
 	return NULL;
 }
 
-static int event_take(json_t *all, journal_seen *seen, void *ctx, struct err *err)
+static int event_take(json_t *all, int64_t end, journal_seen *seen, void *ctx, struct err *err)
 {
 	struct journal_event e = {
 		.seq = (uint64_t)json_integer_value(json_object_get(all, "seq")),
-		.t_ns = time_read(json_string_value(json_object_get(all, "t"))),
+		.t_ns = journal_time_ns(json_string_value(json_object_get(all, "t"))),
 		.boot_id = json_string_value(json_object_get(all, "boot_id")),
 		.ev = json_string_value(json_object_get(all, "ev")),
 		.run = json_string_value(json_object_get(all, "run")),
 		.attempt = json_integer_value(json_object_get(all, "attempt")),
+		.end = end,
 		.all = all,
 	};
 
@@ -143,7 +144,7 @@ static int events_read(struct journal *j, const char *text, size_t n, journal_se
 			said->torn_bytes = n - at;
 			return j->fd < 0 ? 0 : torn_move(j, text + at, n - at, err);
 		}
-		r = event_take(all, seen, ctx, err);
+		r = event_take(all, (int64_t)(at + len + 1), seen, ctx, err);
 		json_decref(all);
 		if (r < 0)
 			return r;
@@ -230,6 +231,102 @@ void journal_close(struct journal *j)
 	free(j->path);
 	free(j->boot_id);
 	free(j);
+}
+
+/* ---- following ---- */
+
+#define PIECE ((size_t)4 << 20) /* at least two lines */
+
+/* The whole lines of a piece; *used: their bytes. last: the file ends with the piece. */
+static int piece_take(const char *path, struct journal_place *place, const char *text, size_t n,
+		      bool last, size_t *used, journal_seen *seen, void *ctx, struct err *err)
+{
+	const char *end;
+
+	for (*used = 0; (end = memchr(text + *used, '\n', n - *used));) {
+		const char *line = text + *used, *why;
+		size_t len = (size_t)(end - line);
+		json_t *all = NULL;
+		int r;
+
+		why = event_read(line, len, place->events + 1, &all);
+		if (why) {
+			json_decref(all);
+			if (last && line + len + 1 == text + n)
+				return 0;
+			return err_set(err, EBADMSG, "%s:%" PRIu64 ": damaged: %s", path,
+				       place->events + 1, why);
+		}
+		r = event_take(all, place->bytes + (int64_t)len + 1, seen, ctx, err);
+		json_decref(all);
+		if (r < 0)
+			return r;
+		place->bytes += (int64_t)len + 1;
+		place->events++;
+		*used += len + 1;
+	}
+	return 0;
+}
+
+static ssize_t piece_read(int fd, char *buf, size_t n, int64_t at)
+{
+	size_t have = 0;
+
+	while (have < n) {
+		ssize_t got = pread(fd, buf + have, n - have, (off_t)(at + (int64_t)have));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			break;
+		have += (size_t)got;
+	}
+	return (ssize_t)have;
+}
+
+static int pieces_take(int fd, const char *path, int64_t size, struct journal_place *place,
+		       journal_seen *seen, void *ctx, struct err *err)
+{
+	CLEANUP(xfreep) char *buf = NULL;
+
+	while (place->bytes < size) {
+		size_t left = (size_t)(size - place->bytes), n = left < PIECE ? left : PIECE, used;
+		ssize_t got;
+		int r;
+
+		buf = buf ? buf : xmalloc(n);
+		got = piece_read(fd, buf, n, place->bytes);
+		if (got < 0)
+			return err_sys(err, (int)-got, "%s", path);
+		r = piece_take(path, place, buf, (size_t)got, (size_t)got < n || n == left, &used,
+			       seen, ctx, err);
+		if (r < 0)
+			return r;
+		if (used == 0 && n == PIECE && left > PIECE)
+			return err_set(err, EBADMSG, "%s:%" PRIu64 ": damaged: too long", path,
+				       place->events + 1);
+		if (used == 0)
+			break;
+	}
+	return 0;
+}
+
+int journal_follow(const char *path, struct journal_place *place, journal_seen *seen, void *ctx,
+		   struct err *err)
+{
+	CLEANUP(xclosep)
+	int fd = door_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_sys(err, errno, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, EINVAL, "%s: no regular file", path);
+	if (st.st_size < place->bytes)
+		return err_set(err, ESTALE, "%s: shorter than it was: it is another journal", path);
+	return pieces_take(fd, path, st.st_size, place, seen, ctx, err);
 }
 
 /* ---- writing ---- */

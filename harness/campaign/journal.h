@@ -41,6 +41,7 @@ struct journal_event {
 	const char *boot_id, *ev;
 	const char *run; /* NULL: of the campaign */
 	int64_t attempt; /* 0: of the run */
+	int64_t end;     /* bytes of the file up to the end of its line; 0: not known */
 	json_t *all;     /* borrowed during the call */
 };
 
@@ -69,6 +70,23 @@ uint64_t journal_events(const struct journal *j);
 int64_t journal_last_ns(const struct journal *j);
 const char *journal_boot(const struct journal *j);
 void journal_close(struct journal *j); /* NULL is fine */
+
+/* How far a reader has come; all zero: the beginning. */
+struct journal_place {
+	uint64_t events;
+	int64_t bytes;
+};
+/*
+ * Reads the events behind a place, which moves on with each, and changes nothing: also beside the
+ * campaign that writes. It stops in front of a last line that is torn, or not yet whole.
+ * -ENOENT: there is no journal; -ESTALE: it is shorter than the place, so it is another one;
+ * -EBADMSG as above.
+ */
+int journal_follow(const char *path, struct journal_place *place, journal_seen *seen, void *ctx,
+		   struct err *err);
+
+/* ns of CLOCK_REALTIME of "2026-03-04T05:06:07.000000008Z", with any number of digits; 0: none. */
+int64_t journal_time_ns(const char *utc);
 
 /* CRC-32 of n bytes. */
 uint32_t journal_crc(const void *data, size_t n);
