@@ -13,6 +13,7 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/json_out.h"
 #include "profrig/base/log.h"
+#include "profrig/base/num.h"
 #include "profrig/base/progress.h"
 
 #define CHANGES_SHOWN 10
@@ -381,13 +382,13 @@ static int work_list(const struct attempt_work *w, const char *list)
 	return code;
 }
 
-static int work_do(struct campaign_job *j, const char *list)
+static int work_do(struct campaign_job *j, const char *list, size_t node, size_t nodes)
 {
-	const struct attempt_work w = { .dir = j->dir,
+	const struct attempt_work w = { .where = { j->dir, &j->metrics, nodes },
+					.node = node,
 					.o = j->o,
 					.cells = &j->cells,
 					.ids = &j->ids,
-					.metrics = &j->metrics,
 					.campaign = j->file.name,
 					.execute = work_execute,
 					.ctx = j->o };
@@ -411,11 +412,15 @@ static int work_main(const struct command *c, int argc, char **argv)
 	struct run_options o;
 	struct campaign_job j;
 	struct err err = ERR_INIT;
-	long slot = 1;
+	const char *node = "0";
+	long slot = 1, nodes = 1;
+	uint64_t place = 0;
 	int code;
 
 	run_options_init(&o);
 	const struct opt opts[] = {
+		{ "node", 0, OPT_STR, &node, "K", "this node, from 0" },
+		{ "nodes", 0, OPT_INT, &nodes, "N", "of so many" },
 		{ "slot", 0, OPT_INT, &slot, "N", "whose keys count" },
 		{ "attempts", 0, OPT_STR, &list, "A,B,…", "these; else those whose names come in" },
 		{ 0 },
@@ -423,6 +428,8 @@ static int work_main(const struct command *c, int argc, char **argv)
 	code = cli_parse(c, opts, NULL, argc, argv, &operands, NULL);
 	if (code < 0 && operands.nr != 1)
 		code = cli_usage(c, "name the folder of a campaign");
+	if (code < 0 && (num_u64(node, strlen(node), &place) < 0 || place >= (uint64_t)nodes))
+		code = cli_usage(c, "--node wants a number below that of --nodes");
 	if (code < 0) {
 		cli_catch_signals();
 		progress_setup(0);
@@ -434,7 +441,7 @@ static int work_main(const struct command *c, int argc, char **argv)
 			o.no_latest = true;
 			o.no_analyze = !j.file.analyze;
 			slot_take(&j, slot);
-			code = work_do(&j, list);
+			code = work_do(&j, list, (size_t)place, (size_t)nodes);
 			campaign_job_close(&j);
 		}
 	}

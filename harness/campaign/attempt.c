@@ -149,10 +149,9 @@ static void metrics_judge(const json_t *doc, const struct strvec *metrics,
 		}
 }
 
-void attempt_judge(const char *dir, const struct attempt_name *a, const struct strvec *metrics,
-		   struct attempt_outcome *ret)
+static void dir_judge(const char *run_dir, const struct strvec *metrics,
+		      struct attempt_outcome *ret)
 {
-	CLEANUP(xfreep) char *run_dir = xasprintf("%s/runs/%s", dir, a->all);
 	json_t *doc = run_json(run_dir);
 
 	*ret = (struct attempt_outcome){ .exit_code = -1, .workload_s = NAN };
@@ -179,6 +178,47 @@ void attempt_judge(const char *dir, const struct attempt_name *a, const struct s
 	json_decref(doc);
 }
 
+/* Owned. */
+static char *run_dir_of(const struct attempt_where *w, const struct attempt_name *a, size_t node)
+{
+	return w->nodes > 1 ? xasprintf("%s/runs/%s/node-%zu", w->dir, a->all, node)
+			    : xasprintf("%s/runs/%s", w->dir, a->all);
+}
+
+/* A failure of the machine explains one of the workload on another node, not the reverse. */
+static int badness(const struct attempt_outcome *o)
+{
+	static const int of[] = { [ATTEMPT_OK] = 0,
+				  [ATTEMPT_INVALID] = 1,
+				  [ATTEMPT_WORKLOAD] = 2,
+				  [ATTEMPT_INTERRUPTED] = 3,
+				  [ATTEMPT_INFRASTRUCTURE] = 4 };
+
+	return of[o->class];
+}
+
+void attempt_judge(const struct attempt_where *w, const struct attempt_name *a,
+		   struct attempt_outcome *ret)
+{
+	size_t nodes = w->nodes > 1 ? w->nodes : 1;
+
+	for (size_t k = 0; k < nodes; k++) {
+		CLEANUP(xfreep) char *run_dir = run_dir_of(w, a, k);
+		struct attempt_outcome one;
+
+		/* a program prints its figures once, on whichever node */
+		dir_judge(run_dir, k ? NULL : w->metrics, &one);
+		one.running |= k && ret->running;
+		one.found |= k && ret->found;
+		if (k == 0 || badness(&one) > badness(ret)) {
+			*ret = one;
+		} else {
+			ret->running = one.running;
+			ret->found = one.found;
+		}
+	}
+}
+
 /* ---- executing ---- */
 
 static struct cell *cell_of(const struct attempt_work *w, const char *id)
@@ -192,13 +232,17 @@ static struct cell *cell_of(const struct attempt_work *w, const char *id)
 static void labels_set(const struct attempt_work *w, const struct attempt_name *a,
 		       struct prepared *p)
 {
-	char repeat[16];
+	char repeat[16], node[24];
 
 	snprintf(repeat, sizeof(repeat), "%u", a->repeat);
 	prepare_label(p, "campaign", w->campaign);
 	prepare_label(p, "cell", a->cell);
 	prepare_label(p, "repeat", repeat);
 	prepare_label(p, "block", repeat);
+	if (w->where.nodes > 1) {
+		snprintf(node, sizeof(node), "%zu", w->node);
+		prepare_label(p, "node", node);
+	}
 }
 
 static int commit_if_good(const struct attempt_work *w, const struct attempt_name *a,
@@ -208,10 +252,10 @@ static int commit_if_good(const struct attempt_work *w, const struct attempt_nam
 	int r;
 
 	*ret = ATTEMPT_ENDED;
-	attempt_judge(w->dir, a, w->metrics, &o);
+	attempt_judge(&w->where, a, &o);
 	if (o.class != ATTEMPT_OK)
 		return 0;
-	r = commit_attempt(w->dir, a, said, err);
+	r = commit_attempt(w->where.dir, a, said, err);
 	if (r < 0)
 		return r;
 	*ret = r == COMMITTED ? ATTEMPT_COMMITTED : ATTEMPT_SUPERSEDED;
@@ -221,6 +265,7 @@ static int commit_if_good(const struct attempt_work *w, const struct attempt_nam
 int attempt_execute(const struct attempt_work *w, const struct attempt_name *a,
 		    enum attempt_end *ret, char said[200], struct err *err)
 {
+	CLEANUP(xfreep) char *run_dir = run_dir_of(&w->where, a, w->node);
 	struct cell *cell = cell_of(w, a->cell);
 	struct attempt_name other;
 	struct prepared *p;
@@ -231,13 +276,13 @@ int attempt_execute(const struct attempt_work *w, const struct attempt_name *a,
 	if (!cell)
 		return err_set(err, EINVAL, "'%s' is of no cell of the plan", a->all);
 	/* it may have run elsewhere meanwhile; what is none of ours is left to the commit */
-	if (commit_look(w->dir, a->run, &other, NULL) == 1)
+	if (commit_look(w->where.dir, a->run, &other, NULL) == 1)
 		return 0;
 	p = cell_ready(w->o, cell, err);
 	if (!p)
 		return -EBADMSG;
 	labels_set(w, a, p);
-	r = prepare_as(p, a->all, err);
+	r = prepare_at(p, a->all, run_dir, err);
 	if (r < 0)
 		return r;
 	w->execute(w->ctx, p);
@@ -281,7 +326,7 @@ static int line_work(const struct attempt_work *w, int out, const char *line, st
 
 	if (!attempt_name_parse(line, &a) || a.number == 0)
 		return err_set(err, EINVAL, "'%.60s' is no attempt", line);
-	r = log_open(w->dir, a.all, err);
+	r = log_open(w->where.dir, a.all, err);
 	if (r < 0)
 		return r;
 	r = attempt_execute(w, &a, &end, said, &why);

@@ -2,7 +2,7 @@
  * attempt: one execution of a run of a campaign, and how it ended.
  *
  *	attempt_execute(w, name, &said, &err)	in a worker: runs it, commits it when it ended well
- *	attempt_judge(dir, name, metrics, &o)	anywhere: by its run directory
+ *	attempt_judge(&where, name, &o)		anywhere: by its run directory
  *
  * A run directory is what the attempt itself, or the workload, could write: it is read with bounds,
  * and no link of it is followed.
@@ -26,18 +26,24 @@ struct attempt_outcome {
 	double workload_s; /* NaN unknown */
 };
 
-/* metrics: of gates; an attempt that lacks one has failed. dir: the campaign's. */
-void attempt_judge(const char *dir, const struct attempt_name *a, const struct strvec *metrics,
+/* Where attempts are, and what they must have. */
+struct attempt_where {
+	const char *dir;              /* the campaign's, absolute */
+	const struct strvec *metrics; /* of gates: an attempt that lacks one has failed */
+	size_t nodes;                 /* above 1: each has a run directory, runs/<attempt>/node-<K> */
+};
+/* Of several nodes the worst end counts; of the first one the figures. */
+void attempt_judge(const struct attempt_where *w, const struct attempt_name *a,
 		   struct attempt_outcome *ret);
 
 /* What a worker needs of its campaign. */
 struct attempt_work {
-	const char *dir; /* the campaign's, absolute */
+	struct attempt_where where;
+	size_t node; /* this one, from 0, where there are several */
 	const struct run_options *o;
 	struct cells *cells;
-	const struct strvec *ids;      /* of cells in the plan, one for each */
-	const struct strvec *metrics;  /* as above */
-	const char *campaign;          /* its name */
+	const struct strvec *ids; /* of cells in the plan, one for each */
+	const char *campaign;     /* its name */
 	/* Executes what is prepared, analyses it where that is wanted; returns an exit code. */
 	int (*execute)(void *ctx, struct prepared *p);
 	void *ctx;

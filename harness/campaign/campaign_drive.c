@@ -1,58 +1,20 @@
 #include "campaign_drive.h"
-#include "worker.h"
+#include "drive_priv.h"
 
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profrig/base/clock.h"
-#include "profrig/base/fs.h"
 #include "profrig/base/mix.h"
 
 #define BACK_OFF_S 10.0
 #define BACK_OFF_MAX_S 3600.0
-#define DEAD_MAX 3
-#define TICK_NS NS_PER_S
 #define SETTLE_WAIT_MS 250
 #define SETTLE_WAITS 2400 /* 10 min: a run that lives is waited for so long at a time */
-
-struct slot {
-	struct worker w;
-	bool busy;
-	bool cooling;
-	int64_t cool_until; /* CLOCK_MONOTONIC */
-	size_t group;       /* SIZE_MAX: none */
-	struct attempt_name now;
-	uint32_t cell;
-	int64_t begun;
-	bool used; /* something ran in it */
-};
-
-/* Runs that belong together: a block, or in sequential order a single run. */
-struct group {
-	size_t begin, end; /* of order.runs */
-	bool begun, taken;
-};
-
-struct driving {
-	struct campaign_job *j;
-	const struct drive_opts *o;
-	struct order order;
-	VEC(struct group) groups;
-	size_t groups_begun;
-	VEC(struct slot) slots;
-	struct drive_outcome count; /* kept up to date */
-	uint64_t begun, running;
-	double sum_s;
-	uint64_t nr_s;
-	int64_t begin_ns;
-	bool drains, stops;
-	unsigned dead; /* workers in a row that died without a trace of a run */
-	int signal;
-	struct err *err;
-};
 
 /* ---- telling ---- */
 
@@ -93,12 +55,12 @@ static void moment_fill(const struct driving *d, struct drive_moment *m)
 	m->blocks = d->groups.nr;
 	m->eta_s = d->nr_s ? (d->sum_s / (double)d->nr_s + d->j->file.cooldown_s) *
 				     (double)(c->runs - c->committed - c->failed) /
-				     (double)d->slots.nr
+				     (double)d->places
 			   : NAN;
 }
 
-static void tell(const struct driving *d, enum drive_event what, const struct slot *s,
-		 const char *text, double wait_s, double run_s)
+void drive_tell(const struct driving *d, enum drive_event what, const struct driven *a,
+		const char *text, double wait_s, double run_s)
 {
 	struct drive_moment m = {
 		.what = what, .text = text ? text : "", .wait_s = wait_s, .run_s = run_s
@@ -106,11 +68,11 @@ static void tell(const struct driving *d, enum drive_event what, const struct sl
 
 	if (!d->o->moment)
 		return;
-	if (s) {
-		m.run = s->now.run;
-		m.label = d->j->plan.cells.v[s->cell].label;
-		m.attempt = s->now.number;
-		m.repeat = s->now.repeat;
+	if (a) {
+		m.run = a->name.run;
+		m.label = d->j->plan.cells.v[a->cell].label;
+		m.attempt = a->name.number;
+		m.repeat = a->name.repeat;
 	}
 	moment_fill(d, &m);
 	d->o->moment(d->o->ctx, &m);
@@ -189,66 +151,79 @@ static int failed_note(struct campaign_job *j, const struct attempt_name *a,
 }
 
 /* The run is not committed: again, or never. */
-static int run_again(struct driving *d, struct slot *s, const struct attempt_outcome *o)
+static int run_again(struct driving *d, const struct driven *a, const struct attempt_outcome *o)
 {
-	struct run_state *r = campaign_state_run(&d->j->state, s->now.run);
+	struct run_state *r = campaign_state_run(&d->j->state, a->name.run);
 	double wait = again_after(d->j, r, o, d->j->plan.seed ^ (uint64_t)clock_realtime_ns());
 
-	tell(d, DRIVE_ENDED, s, o->reason, 0, NAN);
+	drive_tell(d, DRIVE_ENDED, a, o->reason, 0, NAN);
 	if (wait < 0) {
-		int rc = failed_note(d->j, &s->now, o, d->err);
+		int rc = failed_note(d->j, &a->name, o, d->err);
 
 		d->count.failed++;
-		tell(d, DRIVE_FAILED, s, o->reason, 0, NAN);
+		drive_tell(d, DRIVE_FAILED, a, o->reason, 0, NAN);
 		return rc;
 	}
 	r->not_before_ns = clock_monotonic_ns() + (int64_t)(wait * 1e9);
 	if (wait > 0 && !d->drains)
-		tell(d, DRIVE_WAITS, s, o->reason, wait, NAN);
+		drive_tell(d, DRIVE_WAITS, a, o->reason, wait, NAN);
 	return 0;
 }
 
-/* worker_died: how, NULL: it answered. */
-static int attempt_over(struct driving *d, struct slot *s, const char *worker_died,
-			const char *answer)
+int drive_over(struct driving *d, const struct driven *a, struct attempt_outcome *o)
 {
-	double run_s = (double)(clock_monotonic_ns() - s->begun) / 1e9;
-	struct attempt_outcome o;
+	double run_s = (double)(clock_monotonic_ns() - a->begun_ns) / 1e9;
+	int mine = attempt_note(d->j, &a->name, o, d->err);
+
+	if (mine < 0)
+		return mine;
+	d->running--;
+	if (campaign_state_run(&d->j->state, a->name.run)->stage != RUN_COMMITTED)
+		return run_again(d, a, o);
+	d->count.committed++;
+	if (mine) {
+		d->sum_s += run_s;
+		d->nr_s++;
+	}
+	drive_tell(d, mine ? DRIVE_COMMITTED : DRIVE_SUPERSEDED, a, "", 0, run_s);
+	return 0;
+}
+
+int drive_commit(struct driving *d, const struct attempt_name *a, struct attempt_outcome *o)
+{
+	char said[200];
 	int r;
 
-	attempt_judge(d->j->dir, &s->now, &d->j->metrics, &o);
-	if (!o.found && *answer) { /* the worker's own words */
-		o.class = ATTEMPT_INFRASTRUCTURE;
-		snprintf(o.reason, sizeof(o.reason), "%s", answer);
-	}
-	if (worker_died && !d->stops && o.class == ATTEMPT_INTERRUPTED) {
-		o.class = ATTEMPT_INFRASTRUCTURE;
-		snprintf(o.reason, sizeof(o.reason), "the process of the run ended: %s",
-			 worker_died);
-	}
-	/* not by us: the run itself was sent a signal */
-	if (!worker_died && !d->stops && o.class == ATTEMPT_INTERRUPTED && o.found)
-		o.class = ATTEMPT_INFRASTRUCTURE;
-	d->dead = worker_died && !o.found ? d->dead + 1 : 0;
-	s->busy = false;
-	s->used = true;
-	s->cool_until = clock_monotonic_ns() + (int64_t)(d->j->file.cooldown_s * 1e9);
-	r = attempt_note(d->j, &s->now, &o, d->err);
-	if (r == 0 && d->dead >= DEAD_MAX)
-		r = err_set(d->err, EIO, "workers end before they begin a run: %s", worker_died);
+	if (o->class != ATTEMPT_OK)
+		return 0;
+	r = commit_attempt(d->j->dir, a, said, d->err);
 	if (r < 0)
 		return r;
-	d->running--;
-	if (campaign_state_run(&d->j->state, s->now.run)->stage == RUN_COMMITTED) {
-		d->count.committed++;
-		if (r) {
-			d->sum_s += run_s;
-			d->nr_s++;
-		}
-		tell(d, r ? DRIVE_COMMITTED : DRIVE_SUPERSEDED, s, "", 0, run_s);
-		return 0;
-	}
-	return run_again(d, s, &o);
+	if (*said)
+		drive_tell(d, DRIVE_NOTE, NULL, said, 0, NAN);
+	return 0;
+}
+
+int drive_intend(struct driving *d, const struct order_run *o, struct driven *ret)
+{
+	const struct run_state *run = drive_run(d, o);
+	int r;
+
+	*ret = (struct driven){ .cell = o->cell };
+	attempt_name_make(d->j->plan.cells.v[o->cell].id, o->block + 1, run->attempts + 1,
+			  &ret->name);
+	r = campaign_job_note(d->j, "intend", ret->name.run, ret->name.number,
+			      json_pack("{s:s, s:I, s:I, s:I}", "cell", ret->name.cell, "repeat",
+					(json_int_t)ret->name.repeat, "block",
+					(json_int_t)o->block + 1, "pos",
+					(json_int_t)(o - d->order.runs.v) + 1),
+			      d->err);
+	if (r < 0)
+		return r;
+	ret->begun_ns = clock_monotonic_ns();
+	d->begun++;
+	d->running++;
+	return 0;
 }
 
 /* ---- settling ---- */
@@ -258,10 +233,10 @@ static void run_settle_wait(const struct driving *d, const struct attempt_name *
 {
 	for (int i = 0; o->running && i < SETTLE_WAITS && !*d->o->interrupt; i++) {
 		if (i == 1)
-			tell(d, DRIVE_NOTE, NULL, "waiting for a run that an earlier process left",
+			drive_tell(d, DRIVE_NOTE, NULL, "waiting for a run that an earlier process left",
 			     0, NAN);
 		poll(NULL, 0, SETTLE_WAIT_MS);
-		attempt_judge(d->j->dir, a, &d->j->metrics, o);
+		attempt_judge(&d->j->where, a, o);
 	}
 }
 
@@ -270,24 +245,18 @@ static int open_settle(struct driving *d, const char *run, uint32_t number)
 	struct campaign_job *j = d->j;
 	struct attempt_outcome o;
 	struct attempt_name a, named;
-	char said[200];
 	int r;
 
 	if (!attempt_name_parse(run, &named))
 		return 0;
 	attempt_name_make(named.cell, named.repeat, number, &a);
-	attempt_judge(j->dir, &a, &j->metrics, &o);
+	attempt_judge(&j->where, &a, &o);
 	run_settle_wait(d, &a, &o);
 	if (o.running)
 		return err_set(d->err, EBUSY, "run %s still runs, without its campaign", a.all);
-	if (o.class == ATTEMPT_OK) {
-		r = commit_attempt(j->dir, &a, said, d->err);
-		if (r < 0)
-			return r;
-		if (*said)
-			tell(d, DRIVE_NOTE, NULL, said, 0, NAN);
-	}
-	r = attempt_note(j, &a, &o, d->err);
+	r = drive_commit(d, &a, &o);
+	if (r == 0)
+		r = attempt_note(j, &a, &o, d->err);
 	return r < 0 ? r : 0;
 }
 
@@ -303,9 +272,9 @@ static int commit_settle(struct driving *d, uint32_t cell, uint32_t repeat)
 	found = commit_look(d->j->dir, name.run, &there, &why);
 	r = campaign_state_run(&d->j->state, name.run);
 	if (found < 0)
-		tell(d, DRIVE_NOTE, NULL, why.msg, 0, NAN);
+		drive_tell(d, DRIVE_NOTE, NULL, why.msg, 0, NAN);
 	if (found == 1 && there.number > r->attempts) {
-		tell(d, DRIVE_NOTE, NULL, "a file in results/ names an attempt that never began: "
+		drive_tell(d, DRIVE_NOTE, NULL, "a file in results/ names an attempt that never began: "
 					  "it is passed over",
 		     0, NAN);
 		return 0;
@@ -321,7 +290,8 @@ static int settle(struct driving *d)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < s->runs.nr; i++)
-		if (s->runs.v[i].open)
+		if (s->runs.v[i].open &&
+		    !campaign_state_submitted(s, s->runs.v[i].name, s->runs.v[i].open))
 			r = open_settle(d, s->runs.v[i].name, s->runs.v[i].open);
 	for (uint32_t c = 0; r == 0 && c < d->j->plan.cells.nr; c++)
 		for (uint32_t k = 1; r == 0 && k <= d->j->plan.repeat; k++)
@@ -355,7 +325,7 @@ static void groups_make(struct driving *d)
 	}
 }
 
-static struct run_state *run_of(struct driving *d, const struct order_run *o)
+struct run_state *drive_run(struct driving *d, const struct order_run *o)
 {
 	struct attempt_name name;
 
@@ -367,14 +337,14 @@ static struct run_state *run_of(struct driving *d, const struct order_run *o)
  * A run of the group that may begin now: those that were not tried stand in front of those that
  * failed, which so are at the end of their block. *ret_wait: when the first of the others may.
  */
-static const struct order_run *group_next(struct driving *d, const struct group *g, int64_t now,
+const struct order_run *drive_group_next(struct driving *d, const struct group *g, int64_t now,
 					  int64_t *ret_wait)
 {
 	const struct order_run *again = NULL;
 
 	for (size_t i = g->begin; i < g->end; i++) {
 		const struct order_run *o = &d->order.runs.v[i];
-		const struct run_state *r = run_of(d, o);
+		const struct run_state *r = drive_run(d, o);
 
 		if (r->stage != RUN_LEFT)
 			continue;
@@ -389,45 +359,13 @@ static const struct order_run *group_next(struct driving *d, const struct group 
 	return again;
 }
 
-static bool budget_over(struct driving *d)
+bool drive_budget_over(struct driving *d)
 {
 	const struct campaign_file *f = &d->j->file;
 	double s = (double)(clock_monotonic_ns() - d->begin_ns) / 1e9;
 
 	return (f->budget_s > 0 && s >= f->budget_s) ||
 	       (f->budget_runs && d->begun >= f->budget_runs);
-}
-
-/* The slot's own block first, then one that was begun, then a new one. */
-static const struct order_run *slot_next(struct driving *d, struct slot *s, int64_t now,
-					 int64_t *ret_wait)
-{
-	const struct order_run *o = NULL;
-	bool over = budget_over(d);
-
-	if (s->group != SIZE_MAX) {
-		o = group_next(d, &d->groups.v[s->group], now, ret_wait);
-		if (o)
-			return o;
-		d->groups.v[s->group].taken = false;
-		s->group = SIZE_MAX;
-	}
-	for (int fresh = 0; fresh < 2 && !o; fresh++)
-		for (size_t i = 0; i < d->groups.nr && !o; i++) {
-			struct group *g = &d->groups.v[i];
-
-			if (g->taken || g->begun == (fresh == 1) || (fresh && over))
-				continue;
-			o = group_next(d, g, now, ret_wait);
-			if (!o)
-				continue;
-			if (fresh && over)
-				return NULL;
-			d->groups_begun += !g->begun;
-			g->begun = g->taken = true;
-			s->group = i;
-		}
-	return o;
 }
 
 /* Blocks of which something ran before count as begun: a budget ends between blocks. */
@@ -437,192 +375,62 @@ static void groups_begun(struct driving *d)
 		size_t left = 0, n = d->groups.v[i].end - d->groups.v[i].begin;
 
 		for (size_t k = d->groups.v[i].begin; k < d->groups.v[i].end; k++)
-			left += run_of(d, &d->order.runs.v[k])->stage == RUN_LEFT;
+			left += drive_run(d, &d->order.runs.v[k])->stage == RUN_LEFT;
 		d->groups.v[i].begun = left < n;
 		d->groups_begun += left < n;
 	}
 }
 
-/* ---- slots ---- */
+/* ---- all ---- */
 
-static int slot_begin(struct driving *d, struct slot *s, const struct order_run *o)
-{
-	struct campaign_job *j = d->j;
-	struct run_state *run = run_of(d, o);
-	int r;
-
-	s->cell = o->cell;
-	attempt_name_make(j->plan.cells.v[o->cell].id, o->block + 1, run->attempts + 1, &s->now);
-	r = campaign_job_note(j, "intend", s->now.run, s->now.number,
-			      json_pack("{s:s, s:I, s:I, s:I}", "cell", s->now.cell, "repeat",
-					(json_int_t)s->now.repeat, "block", (json_int_t)o->block + 1,
-					"pos", (json_int_t)(o - d->order.runs.v) + 1),
-			      d->err);
-	if (r == 0 && !worker_lives(&s->w))
-		r = worker_start(&s->w, d->o->program, j->dir, (size_t)(s - d->slots.v), d->err);
-	if (r < 0)
-		return r;
-	s->busy = true;
-	s->begun = clock_monotonic_ns();
-	d->begun++;
-	d->running++;
-	tell(d, DRIVE_BEGINS, s, "", 0, NAN);
-	/* a worker that is gone is seen by its end */
-	worker_give(&s->w, s->now.all);
-	return 0;
-}
-
-/* Whether it has to wait, and until when. */
-static bool slot_cools(struct driving *d, struct slot *s, int64_t now, int64_t *ret_wait)
-{
-	if (!s->used || s->cool_until <= now) {
-		s->cooling = false;
-		return false;
-	}
-	if (!s->cooling)
-		tell(d, DRIVE_COOLS, NULL, "", (double)(s->cool_until - now) / 1e9, NAN);
-	s->cooling = true;
-	*ret_wait = s->cool_until < *ret_wait ? s->cool_until : *ret_wait;
-	return true;
-}
-
-/* Begins what can; returns how many slots are busy. */
-static int slots_fill(struct driving *d, int64_t *ret_wait)
-{
-	int64_t now = clock_monotonic_ns();
-	int busy = 0, r = 0;
-
-	for (size_t i = 0; i < d->slots.nr && r == 0; i++) {
-		struct slot *s = &d->slots.v[i];
-
-		if (!s->busy && !d->drains && !slot_cools(d, s, now, ret_wait)) {
-			const struct order_run *o = slot_next(d, s, now, ret_wait);
-
-			if (o)
-				r = slot_begin(d, s, o);
-		}
-		busy += s->busy;
-	}
-	return r < 0 ? r : busy;
-}
-
-static int slot_hear(struct driving *d, struct slot *s)
-{
-	char line[400], died[80];
-	const char *word, *words = "";
-	int r = worker_hear(&s->w, line, sizeof(line), died);
-
-	if (r == 0)
-		return 0;
-	if (r < 0)
-		return s->busy ? attempt_over(d, s, died, "") : 0;
-	if (!s->busy || strncmp(line, s->now.all, strlen(s->now.all)) != 0)
-		return 0;
-	word = line + strlen(s->now.all);
-	word += *word == ' ';
-	if (!strncmp(word, "unable ", 7))
-		words = word + 7;
-	else if (strchr(word, ' ') && strchr(word, ' ')[1])
-		tell(d, DRIVE_NOTE, NULL, strchr(word, ' ') + 1, 0, NAN);
-	return attempt_over(d, s, NULL, words);
-}
-
-/* ---- the loop ---- */
-
-static void signals_take(struct driving *d)
+bool drive_signals_take(struct driving *d)
 {
 	int sig = *d->o->interrupt;
 
 	if (!sig)
-		return;
+		return false;
 	*d->o->interrupt = 0;
 	if (d->drains || sig == SIGTERM) {
 		d->stops = true;
 		d->signal = sig;
-		for (size_t i = 0; i < d->slots.nr; i++)
-			if (d->slots.v[i].busy)
-				worker_signal(&d->slots.v[i].w, SIGINT);
 	}
 	d->drains = true;
-	tell(d, DRIVE_DRAINS, NULL,
-	     d->stops ? "runs are ended" : "no further run begins; once more ends those that run", 0,
-	     NAN);
+	drive_tell(d, DRIVE_DRAINS, NULL,
+		   d->stops ? "runs are ended"
+			    : "no further run begins; once more ends those that run",
+		   0, NAN);
+	return true;
 }
 
-static int64_t sleep_ns(const struct driving *d, int64_t until)
+int64_t drive_sleep_ns(const struct driving *d, int64_t until)
 {
-	int64_t now = clock_monotonic_ns(), ns = until == INT64_MAX ? -1 : until - now;
+	int64_t now = clock_monotonic_ns(), ns = until == INT64_MAX ? IDLE_NS : until - now;
 
-	if (until != INT64_MAX && ns < 0)
+	if (ns < 0)
 		ns = 0;
-	if (d->o->ticks && (ns < 0 || ns > TICK_NS))
+	/* a signal between the look at it and the wait is seen then */
+	if (ns > IDLE_NS)
+		ns = IDLE_NS;
+	if (d->o->ticks && ns > TICK_NS)
 		ns = TICK_NS;
 	return ns;
-}
-
-static int slots_wait(struct driving *d, int64_t until)
-{
-	CLEANUP(xfreep) struct pollfd *fds = xcalloc(d->slots.nr + 1, sizeof(*fds));
-	int64_t ns = sleep_ns(d, until);
-	int n, r = 0;
-
-	for (size_t i = 0; i < d->slots.nr; i++)
-		fds[i] = (struct pollfd){ .fd = d->slots.v[i].busy ? d->slots.v[i].w.out : -1,
-					  .events = POLLIN };
-	/* a signal between the look at it and this call is seen a second later */
-	if (ns < 0 || ns > 5 * NS_PER_S)
-		ns = 5 * NS_PER_S;
-	n = poll(fds, d->slots.nr, (int)((ns + NS_PER_MS - 1) / NS_PER_MS));
-	if (n == 0 && d->o->ticks)
-		tell(d, DRIVE_TICK, NULL, "", 0, NAN);
-	for (size_t i = 0; n > 0 && i < d->slots.nr && r == 0; i++)
-		if (fds[i].revents)
-			r = slot_hear(d, &d->slots.v[i]);
-	return r;
-}
-
-static int runs_make(struct driving *d)
-{
-	for (;;) {
-		int64_t until = INT64_MAX;
-		int busy, r;
-
-		signals_take(d);
-		busy = slots_fill(d, &until);
-		if (busy < 0)
-			return busy;
-		if (busy == 0 && (d->drains || until == INT64_MAX))
-			return 0;
-		r = slots_wait(d, until);
-		if (r < 0)
-			return r;
-	}
-}
-
-static void slots_close(struct driving *d)
-{
-	for (size_t i = 0; i < d->slots.nr; i++)
-		worker_end(&d->slots.v[i].w);
-	VEC_RELEASE(&d->slots);
 }
 
 int campaign_drive(struct campaign_job *j, const struct drive_opts *o, struct drive_outcome *ret,
 		   struct err *err)
 {
-	struct driving d = { .j = j, .o = o, .begin_ns = clock_monotonic_ns(), .err = err };
-	size_t slots = j->file.slots ? j->file.slots->nr : 1;
+	struct driving d = {
+		.j = j, .o = o, .places = 1, .begin_ns = clock_monotonic_ns(), .err = err
+	};
 	int r = settle(&d);
 
 	groups_make(&d);
 	groups_begun(&d);
-	for (size_t i = 0; i < slots; i++)
-		VEC_PUSH(&d.slots, ((struct slot){ .w = WORKER_INIT, .group = SIZE_MAX }));
 	campaign_count(j, &d.count, NULL);
 	if (r == 0)
-		r = runs_make(&d);
-	slots_close(&d);
+		r = strcmp(j->file.scheduler, "local") ? drive_scheduler(&d) : drive_local(&d);
 	campaign_count(j, ret, NULL);
-	ret->drained = d.drains || (ret->left && budget_over(&d));
+	ret->drained = d.drains || (ret->left && drive_budget_over(&d));
 	ret->signal = d.signal;
 	order_release(&d.order);
 	VEC_RELEASE(&d.groups);

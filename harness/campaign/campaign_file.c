@@ -1,5 +1,6 @@
 #include "campaign_file.h"
 #include "schema.h"
+#include "slurm_settings.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -402,6 +403,17 @@ static void slots_read(struct campaign_file *f, struct problems *p)
 			cfg_problem(p, slot, "a slot is a map of keys of a run's configuration");
 }
 
+static void slurm_check(const struct campaign_file *f, struct problems *p)
+{
+	CLEANUP(slurm_settings_release) struct slurm_settings s;
+
+	slurm_settings_init(&s);
+	slurm_settings_read(cfg_get(f->tree.root, "slurm"), &s, p);
+	if (f->slots && !strcmp(f->scheduler, "slurm"))
+		cfg_problem(p, f->slots, "'slots' are of the local scheduler: slurm.max_running "
+					 "and slurm.gpus_per_node say the same there");
+}
+
 static void members_read(struct campaign_file *f, struct problems *p)
 {
 	const struct cfg_node *root = f->tree.root, *analyze;
@@ -423,8 +435,24 @@ static void members_read(struct campaign_file *f, struct problems *p)
 	retry_read(f, p);
 	slots_read(f, p);
 	f->scheduler = xstrdup(scheduler ? scheduler : "local");
+	slurm_check(f, p);
 	analyze = cfg_get(root, "analyze");
 	f->analyze = !analyze || analyze->kind != CFG_BOOL || analyze->b;
+}
+
+size_t campaign_nodes(const struct campaign_file *f)
+{
+	CLEANUP(slurm_settings_release) struct slurm_settings s;
+	struct problems ignored = PROBLEMS_INIT;
+	size_t nodes = 1;
+
+	slurm_settings_init(&s);
+	if (f->scheduler && !strcmp(f->scheduler, "slurm")) {
+		slurm_settings_read(cfg_get(f->tree.root, "slurm"), &s, &ignored);
+		nodes = slurm_run_nodes(&s);
+	}
+	problems_release(&ignored);
+	return nodes;
 }
 
 int campaign_file_read(const char *path, const struct campaign_sources *given,

@@ -97,6 +97,9 @@ int campaign_file_read(const char *path, const struct campaign_sources *given,
 		       struct campaign_file *ret, struct problems *problems, struct err *err);
 void campaign_file_release(struct campaign_file *f);
 
+/* How many run directories an attempt has: one for each node of a job. */
+size_t campaign_nodes(const struct campaign_file *f);
+
 /* The table of keys that a campaign's file has beside those of a run. Ends with path NULL. */
 extern const struct schema_key campaign_schema[];
 

@@ -124,6 +124,7 @@ static void lists_fill(struct campaign_job *j)
 	for (size_t i = 0; i < j->file.gates.nr; i++)
 		if (!strvec_has(&j->metrics, j->file.gates.v[i].metric))
 			strvec_push(&j->metrics, j->file.gates.v[i].metric);
+	j->where = (struct attempt_where){ j->dir, &j->metrics, campaign_nodes(&j->file) };
 }
 
 static int cells_find(struct campaign_job *j, const struct campaign_request *rq,

@@ -44,6 +44,7 @@ struct campaign_job {
 	struct run_options *o; /* borrowed */
 	struct strvec ids;     /* of the cells, in their order */
 	struct strvec metrics; /* that each run must have: those of gates */
+	struct attempt_where where;
 	struct journal_said read;
 	campaign_noted *noted; /* NULL */
 	void *noted_ctx;

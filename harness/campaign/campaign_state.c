@@ -40,6 +40,11 @@ static void files_clear(struct campaign_state *s)
 
 void campaign_state_release(struct campaign_state *s)
 {
+	for (size_t i = 0; i < s->submissions.nr; i++) {
+		free(s->submissions.v[i].nonce);
+		json_decref(s->submissions.v[i].jobs);
+	}
+	VEC_RELEASE(&s->submissions);
 	files_clear(s);
 	VEC_RELEASE(&s->files);
 	VEC_RELEASE(&s->runs);
@@ -94,6 +99,42 @@ static void opened(struct campaign_state *s, const json_t *all)
 							  xstrdup(text_at(f, "copy")) }));
 }
 
+static void submission_event(struct campaign_state *s, const struct journal_event *e)
+{
+	const char *nonce = text_at(e->all, "name");
+	struct state_submission *known;
+
+	if (!strcmp(e->ev, "submit")) {
+		VEC_PUSH(&s->submissions,
+			 ((struct state_submission){
+				 .nonce = xstrdup(nonce),
+				 .jobs = json_incref(json_object_get(e->all, "jobs")),
+				 .t_ns = e->t_ns }));
+		return;
+	}
+	known = VEC_FIND(&s->submissions, k, !strcmp(k->nonce, nonce));
+	if (!known)
+		return;
+	known->known = true;
+	known->cancelled |= !strcmp(e->ev, "cancelled");
+}
+
+bool campaign_state_submitted(const struct campaign_state *s, const char *run, uint32_t attempt)
+{
+	CLEANUP(xfreep) char *name = xasprintf("%s.%u", run, attempt);
+
+	for (size_t i = 0; i < s->submissions.nr; i++) {
+		const json_t *job, *one;
+		size_t k, n;
+
+		json_array_foreach(s->submissions.v[i].jobs, k, job)
+			json_array_foreach(job, n, one)
+				if (json_is_string(one) && !strcmp(json_string_value(one), name))
+					return true;
+	}
+	return false;
+}
+
 static void run_ended(struct run_state *r, const struct journal_event *e)
 {
 	enum attempt_class c = ATTEMPT_INTERRUPTED;
@@ -146,6 +187,9 @@ int campaign_state_seen(void *ctx, const struct journal_event *e, struct err *er
 	} else if (!strcmp(e->ev, "plan")) {
 		text_set(&s->plan, text_at(e->all, "plan"));
 		s->keep_old = json_is_true(json_object_get(e->all, "keep_old"));
+	} else if (!strcmp(e->ev, "submit") || !strcmp(e->ev, "submitted") ||
+		   !strcmp(e->ev, "cancelled")) {
+		submission_event(s, e);
 	} else if (!strcmp(e->ev, "cancel")) {
 		s->cancelled = true;
 	} else if (!strcmp(e->ev, "resume")) {

@@ -49,10 +49,20 @@ struct state_file {
 	char *path, *copy;
 };
 
+/* A submission to a scheduler: a nonce, and the attempts of each of its jobs. */
+struct state_submission {
+	char *nonce;
+	json_t *jobs; /* a list of lists of names of attempts; owned */
+	bool known;   /* that it was queued */
+	bool cancelled;
+	int64_t t_ns;
+};
+
 struct campaign_state {
 	struct intern *names;
 	VEC(struct run_state) runs; /* by id of names, less 1 */
 	VEC(struct state_file) files;
+	VEC(struct state_submission) submissions;
 	char *dir, *cwd, *plan; /* of `open` and the last `plan`; NULL */
 	bool cancelled, keep_old;
 	uint64_t events;
@@ -65,5 +75,8 @@ journal_seen campaign_state_seen;
 struct run_state *campaign_state_run(struct campaign_state *s, const char *run);
 /* NULL: it was never announced. */
 const struct run_state *campaign_state_find(const struct campaign_state *s, const char *run);
+
+/* Whether a scheduler was given this attempt. */
+bool campaign_state_submitted(const struct campaign_state *s, const char *run, uint32_t attempt);
 
 #endif

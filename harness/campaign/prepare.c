@@ -181,7 +181,7 @@ int prepare_again(struct prepared *p, struct err *err)
 	return plan_again(p, err);
 }
 
-int prepare_as(struct prepared *p, const char *run_id, struct err *err)
+int prepare_at(struct prepared *p, const char *run_id, const char *run_dir, struct err *err)
 {
 	int r = pins_hold(p, err);
 
@@ -190,7 +190,7 @@ int prepare_as(struct prepared *p, const char *run_id, struct err *err)
 	free(p->run_id);
 	free(p->run_dir);
 	p->run_id = xstrdup(run_id);
-	p->run_dir = fs_join(p->runs_dir, run_id);
+	p->run_dir = xstrdup(run_dir);
 	return plan_again(p, err);
 }
 

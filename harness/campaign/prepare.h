@@ -47,9 +47,9 @@ struct runconf_request run_request(const struct run_options *o, const char *mode
  * leads elsewhere.
  */
 int prepare_again(struct prepared *p, struct err *err);
-/* The same with this id; the run directory is of that name. */
-int prepare_as(struct prepared *p, const char *run_id, struct err *err);
-/* Sets a label, in place of an earlier one; counts from the next prepare_as on. */
+/* The same with this id and run directory. */
+int prepare_at(struct prepared *p, const char *run_id, const char *run_dir, struct err *err);
+/* Sets a label, in place of an earlier one; counts from the next prepare_at on. */
 void prepare_label(struct prepared *p, const char *name, const char *value);
 void prepared_release(struct prepared *p);
 /* The tools of --tools-dir, of the search path and of the package that is here. */

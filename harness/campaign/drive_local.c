@@ -1,0 +1,235 @@
+/* The runs of a campaign on this machine: a worker for each slot. */
+#include "campaign_drive.h"
+#include "drive_priv.h"
+#include "worker.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/base/clock.h"
+
+#define DEAD_MAX 3 /* workers in a row that die without a trace of a run */
+
+struct slot {
+	struct worker w;
+	bool busy, used; /* used: something ran in it */
+	bool cooling;
+	int64_t cool_until; /* CLOCK_MONOTONIC */
+	size_t group;       /* SIZE_MAX: none */
+	struct driven now;
+};
+
+struct local {
+	struct driving *d;
+	VEC(struct slot) slots;
+	unsigned dead;
+};
+
+/* ---- which run is next ---- */
+
+/* The slot's own block first, then one that was begun, then a new one. */
+static const struct order_run *slot_next(struct local *l, struct slot *s, int64_t now,
+					 int64_t *ret_wait)
+{
+	struct driving *d = l->d;
+	const struct order_run *o = NULL;
+	bool over = drive_budget_over(d);
+
+	if (s->group != SIZE_MAX) {
+		o = drive_group_next(d, &d->groups.v[s->group], now, ret_wait);
+		if (o)
+			return o;
+		d->groups.v[s->group].taken = false;
+		s->group = SIZE_MAX;
+	}
+	for (int fresh = 0; fresh < 2 && !o; fresh++)
+		for (size_t i = 0; i < d->groups.nr && !o; i++) {
+			struct group *g = &d->groups.v[i];
+
+			if (g->taken || g->begun == (fresh == 1) || (fresh && over))
+				continue;
+			o = drive_group_next(d, g, now, ret_wait);
+			if (!o)
+				continue;
+			if (fresh && over)
+				return NULL;
+			d->groups_begun += !g->begun;
+			g->begun = g->taken = true;
+			s->group = i;
+		}
+	return o;
+}
+
+/* ---- slots ---- */
+
+static int attempt_over(struct local *l, struct slot *s, const char *worker_died,
+			const char *answer)
+{
+	struct driving *d = l->d;
+	struct attempt_outcome o;
+	int r;
+
+	attempt_judge(&d->j->where, &s->now.name, &o);
+	if (!o.found && *answer) { /* the worker's own words */
+		o.class = ATTEMPT_INFRASTRUCTURE;
+		snprintf(o.reason, sizeof(o.reason), "%s", answer);
+	}
+	if (worker_died && !d->stops && o.class == ATTEMPT_INTERRUPTED) {
+		o.class = ATTEMPT_INFRASTRUCTURE;
+		snprintf(o.reason, sizeof(o.reason), "the process of the run ended: %s",
+			 worker_died);
+	}
+	/* not by us: the run itself was sent a signal */
+	if (!worker_died && !d->stops && o.class == ATTEMPT_INTERRUPTED && o.found)
+		o.class = ATTEMPT_INFRASTRUCTURE;
+	l->dead = worker_died && !o.found ? l->dead + 1 : 0;
+	s->busy = false;
+	s->used = true;
+	s->cool_until = clock_monotonic_ns() + (int64_t)(d->j->file.cooldown_s * 1e9);
+	r = drive_over(d, &s->now, &o);
+	if (r == 0 && l->dead >= DEAD_MAX)
+		r = err_set(d->err, EIO, "workers end before they begin a run: %s", worker_died);
+	return r;
+}
+
+static int slot_begin(struct local *l, struct slot *s, const struct order_run *o)
+{
+	struct driving *d = l->d;
+	struct campaign_job *j = d->j;
+	int r;
+
+	r = drive_intend(d, o, &s->now);
+	if (r == 0 && !worker_lives(&s->w))
+		r = worker_start(&s->w, d->o->program, j->dir, (size_t)(s - l->slots.v), d->err);
+	if (r < 0)
+		return r;
+	s->busy = true;
+	drive_tell(d, DRIVE_BEGINS, &s->now, "", 0, NAN);
+	/* a worker that is gone is seen by its end */
+	worker_give(&s->w, s->now.name.all);
+	return 0;
+}
+
+/* Whether it has to wait, and until when. */
+static bool slot_cools(struct local *l, struct slot *s, int64_t now, int64_t *ret_wait)
+{
+	struct driving *d = l->d;
+	if (!s->used || s->cool_until <= now) {
+		s->cooling = false;
+		return false;
+	}
+	if (!s->cooling)
+		drive_tell(d, DRIVE_COOLS, NULL, "", (double)(s->cool_until - now) / 1e9, NAN);
+	s->cooling = true;
+	*ret_wait = s->cool_until < *ret_wait ? s->cool_until : *ret_wait;
+	return true;
+}
+
+/* Begins what can; returns how many slots are busy. */
+static int slots_fill(struct local *l, int64_t *ret_wait)
+{
+	struct driving *d = l->d;
+	int64_t now = clock_monotonic_ns();
+	int busy = 0, r = 0;
+
+	for (size_t i = 0; i < l->slots.nr && r == 0; i++) {
+		struct slot *s = &l->slots.v[i];
+
+		if (!s->busy && !d->drains && !slot_cools(l, s, now, ret_wait)) {
+			const struct order_run *o = slot_next(l, s, now, ret_wait);
+
+			if (o)
+				r = slot_begin(l, s, o);
+		}
+		busy += s->busy;
+	}
+	return r < 0 ? r : busy;
+}
+
+static int slot_hear(struct local *l, struct slot *s)
+{
+	struct driving *d = l->d;
+	char line[400], died[80];
+	const char *word, *words = "";
+	int r = worker_hear(&s->w, line, sizeof(line), died);
+
+	if (r == 0)
+		return 0;
+	if (r < 0)
+		return s->busy ? attempt_over(l, s, died, "") : 0;
+	if (!s->busy || strncmp(line, s->now.name.all, strlen(s->now.name.all)) != 0)
+		return 0;
+	word = line + strlen(s->now.name.all);
+	word += *word == ' ';
+	if (!strncmp(word, "unable ", 7))
+		words = word + 7;
+	else if (strchr(word, ' ') && strchr(word, ' ')[1])
+		drive_tell(d, DRIVE_NOTE, NULL, strchr(word, ' ') + 1, 0, NAN);
+	return attempt_over(l, s, NULL, words);
+}
+
+/* ---- the loop ---- */
+
+static int slots_wait(struct local *l, int64_t until)
+{
+	CLEANUP(xfreep) struct pollfd *fds = xcalloc(l->slots.nr + 1, sizeof(*fds));
+	int64_t ns = drive_sleep_ns(l->d, until);
+	int n, r = 0;
+
+	for (size_t i = 0; i < l->slots.nr; i++)
+		fds[i] = (struct pollfd){ .fd = l->slots.v[i].busy ? l->slots.v[i].w.out : -1,
+					  .events = POLLIN };
+	n = poll(fds, l->slots.nr, (int)((ns + NS_PER_MS - 1) / NS_PER_MS));
+	if (n == 0 && l->d->o->ticks)
+		drive_tell(l->d, DRIVE_TICK, NULL, "", 0, NAN);
+	for (size_t i = 0; n > 0 && i < l->slots.nr && r == 0; i++)
+		if (fds[i].revents)
+			r = slot_hear(l, &l->slots.v[i]);
+	return r;
+}
+
+static void runs_stop(struct local *l)
+{
+	for (size_t i = 0; i < l->slots.nr; i++)
+		if (l->slots.v[i].busy)
+			worker_signal(&l->slots.v[i].w, SIGINT);
+}
+
+static int runs_make(struct local *l)
+{
+	for (;;) {
+		int64_t until = INT64_MAX;
+		int busy, r;
+
+		if (drive_signals_take(l->d) && l->d->stops)
+			runs_stop(l);
+		busy = slots_fill(l, &until);
+		if (busy < 0)
+			return busy;
+		if (busy == 0 && (l->d->drains || until == INT64_MAX))
+			return 0;
+		r = slots_wait(l, until);
+		if (r < 0)
+			return r;
+	}
+}
+
+int drive_local(struct driving *d)
+{
+	struct local l = { .d = d };
+	int r;
+
+	d->places = d->j->file.slots ? d->j->file.slots->nr : 1;
+	for (size_t i = 0; i < d->places; i++)
+		VEC_PUSH(&l.slots, ((struct slot){ .w = WORKER_INIT, .group = SIZE_MAX }));
+	r = runs_make(&l);
+	for (size_t i = 0; i < l.slots.nr; i++)
+		worker_end(&l.slots.v[i].w);
+	VEC_RELEASE(&l.slots);
+	return r;
+}
