@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "profrig/base/mix.h"
+#include "profrig/base/rates.h"
 #include "profrig/base/xalloc.h"
 
 #define NORMAL_MAX 40.0
@@ -131,4 +132,25 @@ void bootstrap(bootstrap_statistic *of, const double *v, size_t n, double confid
 	bounds_find(stats, nr, confidence, ret);
 	free(room);
 	free(stats);
+}
+
+void median_interval(const double *v, size_t n, double confidence, struct median_interval *ret)
+{
+	double *sorted;
+	size_t k = 0; /* values outside on each side */
+
+	*ret = (struct median_interval){ NAN, NAN, NAN };
+	if (n == 0)
+		return;
+	sorted = xcalloc(n, sizeof(*sorted));
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = v[i];
+	ret->value = values_median(sorted, n);
+	while (k < n / 2 && 2 * binomial_below(k, n, 0.5) <= 1 - confidence)
+		k++;
+	if (k > 0) {
+		ret->low = sorted[k - 1];
+		ret->high = sorted[n - k];
+	}
+	free(sorted);
 }

@@ -19,10 +19,11 @@
  *			weakest points are taken away until all have p < alpha and change the mean
  *			by more than min_change. When a point goes, both its neighbours are tested
  *			again; Otava, the successor of Hunter, tests only the one after it again,
- *			so that it may lose a point there. Deterministic and fast for long series,
- *			but p does not know that the split was chosen on the same values: on white
- *			noise it finds a change in far more than a share alpha of series (windows of
- *			50: 29 % of series of 50 at 0.01, 10 % of series of 200 at 0.001).
+ *			so that the other keeps a p-value of a segment that is gone. Deterministic
+ *			and fast for long series, but p does not know that the split was chosen on
+ *			the same values: on white noise, with windows of 50, it finds a change in
+ *			23 % of series of 50 values at 0.01 (Otava 29 %), in 2.6 % at 0.001 (3.5 %),
+ *			in 9 % of series of 200 at 0.001 (10 %).
  *	partition	the least Σ of squares within segments by s², plus `penalty` for each
  *			change, with s = 1.4826·MAD(differences of neighbours)/√2; optimal. It
  *			splits on outliers.

@@ -10,10 +10,10 @@
  *	late	z(k) = C·√(n(last)/n(k)) (O'Brien and Fleming): hardly ever at the first looks, and
  *		the last one has nearly the level of a single test
  *
- * The sum of the first n runs is normal with variance n; what has not stopped by look k is a density
- * on |sum| < z(k)·√n(k), and the next look's is its convolution with a normal density, by numerical
- * integration with an error below 1e-6. With t tests the levels are applied to their p-values:
- * simulated from 3 runs a side on, they had 0.043 to 0.055 false alarms at alpha 0.05.
+ * The sum of the first n runs is normal with variance n. What has not stopped by look k is a
+ * density on |sum| < z(k)·√n(k); that of the next look is its convolution with a normal density, by
+ * numerical integration with an error below 1e-6. With t tests the levels are applied to their
+ * p-values: simulated from 3 runs a side on, they had 0.043 to 0.055 false alarms at alpha 0.05.
  *
  *	double n[] = { 5, 10, 15, 20 }, level = looks_level_even(n, 4, 0.05);
  *	at each look: sample_compare(…, 1 − level, &e); sample_judge(&e, e.p, margin, 1 − level)

@@ -29,8 +29,8 @@
  * told.
  *
  * All values are finite. Sources: Welch (1947); Hsu, Contributions to the theory of Student's t
- * test as applied to the problem of two samples (1938); Schuirmann (1987) for TOST; Mann and Whitney
- * (1947), with the correction for ties and continuity of Hollander and Wolfe, Nonparametric
+ * test as applied to the problem of two samples (1938); Schuirmann (1987) for TOST; Mann and
+ * Whitney (1947), with the correction for ties and continuity of Hollander and Wolfe, Nonparametric
  * statistical methods (1973); Fisher, The design of experiments (1935), for sign flips; Phipson and
  * Smyth, Permutation p-values should never be zero (2010).
  */

@@ -1,14 +1,6 @@
-#include "base_test.h"
-
-#include <math.h>
+#include "sim_runs.h"
 
 #include "profrig/base/bootstrap.h"
-
-static void near(double got, double want, double off)
-{
-	if (!(fabs(got - want) <= off))
-		fail_msg("%.12g, not %.12g", got, want);
-}
 
 static double mean(const double *v, size_t n)
 {
@@ -83,4 +75,66 @@ TEST(normal_distribution)
 	near(normal_quantile(0.5), 0, 1e-12);
 	assert_true(isinf(normal_quantile(0)) && isinf(normal_quantile(1)));
 	assert_true(isnan(normal_quantile(NAN)));
+}
+
+/* Why means have t intervals instead. */
+TEST(few_values)
+{
+	uint64_t tries = test_cases(1000), seed = 101, held = 0, held_bca = 0;
+
+	for (uint64_t i = 0; i < tries; i++) {
+		struct bootstrap b;
+		double v[5];
+
+		for (size_t k = 0; k < ARRAY_LEN(v); k++)
+			v[k] = sim_normal(&seed);
+		bootstrap(mean, v, ARRAY_LEN(v), 0.95, 1, &b);
+		held += b.low <= 0 && 0 <= b.high;
+		held_bca += b.bca_low <= 0 && 0 <= b.bca_high;
+	}
+	rate_is(held, tries, 0.85, 0.87);
+	rate_is(held_bca, tries, 0.85, 0.87);
+}
+
+/* C(10, 0) + C(10, 1) of 1024 on each side are 2.1 %, with C(10, 2) 11 %. */
+TEST(medians)
+{
+	static const double v[] = { 7, 1, 10, 4, 2, 8, 5, 3, 9, 6 };
+	struct median_interval m;
+
+	median_interval(v, 10, 0.95, &m);
+	near(m.value, 5.5, 0);
+	near(m.low, 2, 0);
+	near(m.high, 9, 0);
+	median_interval(v, 6, 0.95, &m);
+	near(m.low, 1, 0);
+	near(m.high, 10, 0);
+	median_interval(v, 5, 0.95, &m);
+	near(m.value, 4, 0);
+	assert_true(isnan(m.low) && isnan(m.high));
+	median_interval(v, 7, 0.99, &m);
+	assert_true(isnan(m.low));
+	median_interval(v, 8, 0.99, &m);
+	near(m.high, 10, 0);
+	median_interval(v, 0, 0.95, &m);
+	assert_true(isnan(m.value));
+}
+
+/* Of exponential values, whose median is log 2: never below what it says. */
+TEST(median_coverage)
+{
+	for (size_t n = 6; n <= 30; n += 4) {
+		uint64_t tries = test_cases(2000), seed = 103, held = 0;
+
+		for (uint64_t i = 0; i < tries; i++) {
+			struct median_interval m;
+			double v[30];
+
+			for (size_t k = 0; k < n; k++)
+				v[k] = -log(sim_uniform(&seed));
+			median_interval(v, n, 0.95, &m);
+			held += m.low <= M_LN2 && M_LN2 <= m.high;
+		}
+		rate_is(held, tries, 0.95, 1);
+	}
 }

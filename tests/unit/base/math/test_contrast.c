@@ -132,7 +132,7 @@ TEST(several_tests)
 					0.0278, 0.0298, 0.0344, 0.0459, 0.3240,
 					0.4262, 0.5719, 0.6528, 0.7590, 1 };
 	double p[ARRAY_LEN(paper)], none[] = { NAN }, some[] = { NAN, 0.9, 0.02, 0.8 };
-	size_t bonferroni = 0, rows = 0, discoveries = 0;
+	size_t rows_all = ARRAY_LEN(paper), bonferroni = 0, rows = 0, discoveries = 0;
 
 	memcpy(p, few, sizeof(few));
 	holm(p, ARRAY_LEN(few));
@@ -143,7 +143,7 @@ TEST(several_tests)
 	memcpy(p, paper, sizeof(paper));
 	holm(p, ARRAY_LEN(paper));
 	for (size_t i = 0; i < ARRAY_LEN(paper); i++) {
-		bonferroni += paper[i] <= 0.05 / (double)ARRAY_LEN(paper);
+		bonferroni += paper[i] <= 0.05 / (double)rows_all;
 		rows += p[i] <= 0.05;
 	}
 	memcpy(p, paper, sizeof(paper));
