@@ -45,13 +45,20 @@ $(NTH_CALL): $(B)/obj/tests/e2e/nth_call.o $(LIBBASE)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(BASE_LIBS) $(SYS_LIBS)
 
-test-build: all $(UNIT_BIN) $(FAKES) $(FUZZ_BIN) $(LIBRARY_SEEDS) $(NTH_CALL)
+# A campaign's scheduler by hand, for tests/slurm/*.sh.
+SLURM_DRIVE := $(B)/tests/slurm/drive
+$(SLURM_DRIVE): $(B)/obj/tests/slurm/drive.o $(LIBHARNESS) $(LIBBASE)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(HARNESS_LIBS) $(BASE_LIBS) $(SYS_LIBS)
+
+test-build: all $(UNIT_BIN) $(FAKES) $(FUZZ_BIN) $(LIBRARY_SEEDS) $(NTH_CALL) $(SLURM_DRIVE)
 
 test-unit: test-build ## unit tests and corpus replay only
 	@B=$(B) tests/run.sh $(UNIT_BIN) $(if $(FUZZ_BIN),tests/fuzz/replay.sh)
 
 # The long ones first: they run side by side, and a long one at the end would run beside nothing.
-TEST_SCRIPTS := $(if $(filter 0,$(PAGE)),,$(wildcard tests/page/run.sh)) $(sort $(wildcard tests/e2e/*.sh)) $(sort $(wildcard tests/cli/*.sh))
+TEST_SCRIPTS := $(if $(filter 0,$(PAGE)),,$(wildcard tests/page/run.sh)) $(sort $(wildcard tests/slurm/*.sh)) $(sort $(wildcard tests/e2e/*.sh)) $(sort $(wildcard tests/cli/*.sh))
 
 test: setup-test ## set up, build, then every test (SAN=…: the unit tests)
 	@$(MAKE) --no-print-directory test-build

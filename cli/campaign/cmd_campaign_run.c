@@ -120,8 +120,49 @@ static int outcome_code(const struct drive_outcome *o)
 	return o->left ? EXIT_PARTIAL : o->failed ? EXIT_WORKLOAD : EXIT_DONE;
 }
 
+/* The store is a cache: what it lacks is made up for later. */
+struct store_keeping {
+	struct store *store; /* NULL: it does not open */
+	bool warned;
+};
+
+static int store_noted(void *ctx, const struct journal_event *e, struct err *err)
+{
+	struct store_keeping *k = ctx;
+	struct err why = ERR_INIT;
+	int r;
+
+	(void)err;
+	if (!k->store)
+		return 0;
+	r = store_apply(k->store, e, &why);
+	if (r == 0 && strcmp(e->ev, "intend") != 0 && strcmp(e->ev, "ended") != 0)
+		r = store_commit(k->store, &why);
+	if (r < 0 && !k->warned)
+		log_warn("the store is not up to date, and is made so later: %s", why.msg);
+	k->warned |= r < 0;
+	return 0;
+}
+
+static void store_begin(struct store_keeping *k, struct campaign_job *j)
+{
+	CLEANUP(strvec_release) struct strvec said = STRVEC_INIT;
+	struct store_opts o = campaign_store_opts(false, &said);
+	struct err err = ERR_INIT;
+
+	if (store_open(j->dir, &o, &k->store, &err) < 0) {
+		log_warn("the store is not kept: %s", err.msg);
+		k->store = NULL;
+	}
+	for (size_t i = 0; i < said.nr; i++)
+		log_notice("%s", said.v[i]);
+	j->noted = store_noted;
+	j->noted_ctx = k;
+}
+
 static int job_drive(struct campaign_args *a, struct campaign_job *j)
 {
+	struct store_keeping keeping = { NULL, false };
 	struct drive_show *show = drive_show_new(j->cells.v.nr);
 	struct drive_opts o = { .program = "/proc/self/exe",
 				.interrupt = &cli_interrupt,
@@ -130,8 +171,12 @@ static int job_drive(struct campaign_args *a, struct campaign_job *j)
 				.ticks = drive_show_ticks(show) };
 	struct drive_outcome out;
 	struct err err = ERR_INIT;
-	int r = campaign_drive(j, &o, &out, &err);
+	int r;
 
+	store_begin(&keeping, j);
+	r = campaign_drive(j, &o, &out, &err);
+	store_close(keeping.store);
+	j->noted = NULL;
 	drive_show_free(show);
 	if (r < 0)
 		log_error("%s", err.msg);

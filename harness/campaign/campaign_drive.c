@@ -185,7 +185,8 @@ int drive_over(struct driving *d, const struct driven *a, struct attempt_outcome
 		d->sum_s += run_s;
 		d->nr_s++;
 	}
-	drive_tell(d, mine ? DRIVE_COMMITTED : DRIVE_SUPERSEDED, a, "", 0, run_s);
+	drive_tell(d, mine ? DRIVE_COMMITTED : DRIVE_SUPERSEDED, a, "", 0,
+		   isnan(o->workload_s) ? run_s : o->workload_s);
 	return 0;
 }
 

@@ -67,7 +67,6 @@ bool slurm_reason_stuck(const char *reason)
 		"PartitionDown",      "PartitionInactive",  "DependencyNeverSatisfied",
 		"BadConstraints",     "AccountNotAllowed",  "QOSNotAllowed",
 		"InvalidAccount",     "InvalidQOS",         "JobHeldUser",
-		"JobHeldAdmin",       "ReservationDeleted", "ReqNodeNotAvail",
 		"FrontEndDown",
 	};
 

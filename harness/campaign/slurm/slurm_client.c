@@ -42,7 +42,8 @@ struct sched {
 	int64_t began_ns;            /* of the command in flight */
 	int64_t poll_ns, sacct_ns;   /* when the next one is due */
 	double poll_min_s, poll_max_s, interval_s;
-	bool silent; /* the last squeue failed */
+	int64_t answered_ns; /* the last answer of squeue */
+	bool silent;         /* the last squeue failed */
 	bool accounting;
 	char trouble[300];
 	uint64_t commands, failed, timeouts;
@@ -256,6 +257,7 @@ static void squeue_done(struct sched *s)
 		return;
 	}
 	r = slurm_jobs_squeue(&s->jobs, s->command.out.buf, s->command.out.len, well, s->began_ns);
+	s->answered_ns = clock_monotonic_ns();
 	if (well)
 		s->trouble[0] = '\0';
 	if (r.odd)
@@ -316,30 +318,56 @@ static void sacct_done(struct sched *s)
 
 /* ---- scancel ---- */
 
-/* By name, with the number as a second condition: another job may have the number by now. */
-static bool scancel_words(struct slurm_batch *b, struct strvec *argv)
+/*
+ * A whole submission by its name. With a name scancel takes "28_3" for all tasks of the array that
+ * have not begun, so single tasks go by their numbers alone: those that the last answer showed
+ * under our name, as a number may be another job's by now.
+ */
+static void scancel_tasks(struct sched *s, struct slurm_batch *b, struct strvec *argv)
 {
-	size_t due = 0;
+	int64_t now = clock_monotonic_ns(), fresh_ns = (int64_t)(2 * s->poll_min_s * 1e9);
+	bool stale = now - s->answered_ns > fresh_ns;
+
+	if (stale && !s->silent && s->poll_ns > now)
+		s->poll_ns = now;
+	for (size_t i = 0; i < b->jobs.nr && argv->nr < NAMES_MAX; i++) {
+		struct slurm_job *job = &b->jobs.v[i];
+
+		if (!job->cancel_due || stale || b->id == 0 || job->round != b->round)
+			continue;
+		strvec_pushf(argv, "%" PRIu64 "_%zu", b->id, i);
+		job->cancel_due = false;
+	}
+}
+
+static bool scancel_words(struct sched *s, struct slurm_batch *b, struct strvec *argv)
+{
+	size_t due = 0, spared = 0;
 
 	if (b->strays.nr) {
+		strvec_pushl(argv, "-u", s->user, NULL);
+		strvec_pushf(argv, "--name=%s", b->name);
 		strvec_pushf(argv, "%" PRIu64, b->strays.v[--b->strays.nr]);
 		return true;
 	}
 	if (b->fate == SLURM_TO_SEND || b->fate == SLURM_SENDING)
 		return false;
-	for (size_t i = 0; i < b->jobs.nr; i++)
-		due += b->jobs.v[i].cancel_due;
-	if (!due || (b->id == 0 && due < b->jobs.nr))
-		return false;
 	for (size_t i = 0; i < b->jobs.nr; i++) {
-		if (!b->jobs.v[i].cancel_due)
-			continue;
-		if (due < b->jobs.nr && argv->nr < NAMES_MAX)
-			strvec_pushf(argv, "%" PRIu64 "_%zu", b->id, i);
-		else if (due < b->jobs.nr)
-			continue; /* next time */
-		b->jobs.v[i].cancel_due = false;
+		due += b->jobs.v[i].cancel_due;
+		spared += b->jobs.v[i].state < SCHED_ENDED && !b->jobs.v[i].cancel_due;
 	}
+	if (!due)
+		return false;
+	if (spared) {
+		size_t before = argv->nr;
+
+		scancel_tasks(s, b, argv);
+		return argv->nr > before;
+	}
+	for (size_t i = 0; i < b->jobs.nr; i++)
+		b->jobs.v[i].cancel_due = false;
+	strvec_pushl(argv, "-u", s->user, NULL);
+	strvec_pushf(argv, "--name=%s", b->name);
 	return true;
 }
 
@@ -349,9 +377,8 @@ static bool scancel_begin(struct sched *s)
 		struct slurm_batch *b = s->jobs.batches.v[i];
 		CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 
-		strvec_pushl(&argv, "scancel", "-u", s->user, NULL);
-		strvec_pushf(&argv, "--name=%s", b->name);
-		if (scancel_words(b, &argv)) {
+		strvec_push(&argv, "scancel");
+		if (scancel_words(s, b, &argv)) {
 			command_start(s, SCANCEL, &argv);
 			return true;
 		}

@@ -244,8 +244,10 @@ static void row_identify(void *ctx, const struct slurm_row *row)
 
 static void rows_identify(struct slurm_jobs *j)
 {
-	for (size_t i = 0; i < j->batches.nr; i++)
+	for (size_t i = 0; i < j->batches.nr; i++) {
 		j->batches.v[i]->nameless = j->batches.v[i]->id == 0;
+		j->batches.v[i]->rest = NULL;
+	}
 }
 
 static void batch_stray(struct slurm_jobs *j, struct slurm_batch *b, const struct slurm_row *row)
@@ -268,6 +270,11 @@ static void row_take(void *ctx, const struct slurm_row *row)
 	if (row->id != b->id || b->fate == SLURM_NOT_QUEUED) {
 		if (!t->accounting)
 			batch_stray(t->j, b, row);
+		return;
+	}
+	/* An array's tasks that never began are one row, once they are cancelled. */
+	if (b->array && row->task == SLURM_NO_TASK && row->state->phase == SLURM_LEFT) {
+		b->rest = row->state;
 		return;
 	}
 	task = b->array ? row->task : 0;
@@ -310,11 +317,28 @@ static void doubt_absent(struct slurm_jobs *j, struct slurm_batch *b, int64_t no
 	}
 }
 
+/*
+ * A task that never began has no row of its own: once it is cancelled its row is gone (then by us,
+ * as nobody else leaves no trace), or it is part of the array's row.
+ */
 static void queued_absent(struct slurm_jobs *j, struct slurm_batch *b, int64_t now_ns)
 {
-	for (size_t i = 0; i < b->jobs.nr; i++)
-		if (b->jobs.v[i].round != j->round && !job_is_final(&b->jobs.v[i]))
-			job_gone(j, &b->jobs.v[i], now_ns);
+	static const struct slurm_state cancelled = { "CANCELLED", SLURM_LEFT,
+						      SCHED_INFRASTRUCTURE };
+
+	for (size_t i = 0; i < b->jobs.nr; i++) {
+		struct slurm_job *job = &b->jobs.v[i];
+
+		if (job->round == j->round || job_is_final(job))
+			continue;
+		if (!job->ran && job->class == SCHED_NONE && (b->rest || job->cancelled)) {
+			const struct slurm_state *state = b->rest ? b->rest : &cancelled;
+
+			job_class(job, state);
+			snprintf(job->word, sizeof(job->word), "%s", state->word);
+		}
+		job_gone(j, job, now_ns);
+	}
 }
 
 struct slurm_read slurm_jobs_squeue(struct slurm_jobs *j, const char *text, size_t n, bool whole,
@@ -334,6 +358,7 @@ struct slurm_read slurm_jobs_squeue(struct slurm_jobs *j, const char *text, size
 
 		if (!b->asked)
 			continue;
+		b->round = j->round;
 		if (b->fate == SLURM_DOUBT)
 			doubt_absent(j, b, now_ns);
 		if (b->fate == SLURM_QUEUED)

@@ -43,8 +43,10 @@ struct slurm_batch {
 	enum slurm_fate fate;
 	uint64_t id; /* 0: not known */
 	bool array, later;
-	bool asked;    /* by the command in flight */
-	bool nameless; /* the answer at hand says which number it has */
+	bool asked;                     /* by the command in flight */
+	uint64_t round;                 /* of the last whole answer about it */
+	const struct slurm_state *rest; /* in the answer at hand: of tasks that never began */
+	bool nameless;                  /* the answer at hand says which number it has */
 	char why[240];
 	int64_t absent_ns; /* when it was first looked up in vain; 0 */
 	int64_t submitted_real_ns;

@@ -406,16 +406,19 @@ BENCH_TEST(rows_of_others)
 BENCH_TEST(a_job_that_is_requeued)
 {
 	bench_open(b);
-	bench_submit(b, "x7", 2, 1);
+	bench_submit(b, "x7", 3, 1);
 	bench_until(b, "x7/1 pending - 10_1");
 	queue_put(b, "10|0|10|RUNNING|None|n1|pr-x7\n10|1|11|PENDING|launch failed requeued "
-		     "held||pr-x7\n");
+		     "held||pr-x7\n10|2|12|RUNNING|None|n2|pr-x7\n");
 	bench_until(b, "x7/0 running");
 	queue_put(b, "10|0|10|PENDING|BeginTime||pr-x7\n10|1|11|PENDING|launch failed requeued "
-		     "held||pr-x7\n");
+		     "held||pr-x7\n10|2|12|RUNNING|None|n2|pr-x7\n");
 	bench_until(b, "x7/0 ended infrastructure");
 	bench_until(b, "x7/1 ended infrastructure");
-	assert_has(calls(b), "--name=pr-x7 10_1\n", "--name=pr-x7 10_0\n");
+	/* the other job of the submission is spared */
+	bench_run(b, 0.3);
+	assert_has(calls(b), "scancel 10_1\n", "scancel 10_0\n");
+	assert_has(bench_views(b), "x7/2 running");
 }
 
 BENCH_TEST(a_job_that_can_never_start)
@@ -443,10 +446,13 @@ BENCH_TEST(cancelled_by_us)
 	scheduler_slurm.cancel(b->s, "x7", 1);
 	/* it never ran: nothing is waited for */
 	bench_until(b, "x7/1 ended cancelled");
-	assert_has(calls(b), textf("scancel -u %u --name=pr-x7 10_1\n", geteuid()));
+	assert_has(calls(b), "scancel 10_1\n");
+	bench_run(b, 0.3);
+	assert_has(bench_views(b), "x7/0 running", "x7/2 pending");
 	scheduler_slurm.cancel(b->s, "x7", SCHED_ALL);
-	bench_until(b, "x7/2 ended cancelled");
-	bench_until(b, "x7/0 ended cancelled");
+	bench_until(b, "x7/2 ended cancelled 10_2 - CANCELLED");
+	bench_until(b, "x7/0 ended cancelled 10_0 n1 CANCELLED");
+	assert_has(calls(b), textf("scancel -u %u --name=pr-x7\n", geteuid()));
 	/* none of the first one was handed over */
 	assert_int_equal(calls_of(b, "sbatch"), 1);
 	assert_lacks(calls(b), "pr-w6");
