@@ -221,7 +221,7 @@ TEST_IN(a_reader_is_up_to_date_and_changes_nothing, dir)
 
 TEST_IN(where_nothing_can_be_written_a_reader_reads, dir)
 {
-	CLEANUP(xfreep) char *at = xasprintf("%s/c", dir);
+	const char *at = textf("%s/c", dir);
 	CLEANUP(strvec_release) struct strvec said = STRVEC_INIT;
 	struct store_opts o = { .read = true, .said = &said };
 	struct store *s;
