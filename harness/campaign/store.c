@@ -10,7 +10,7 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/xalloc.h"
 
-#define BUSY_PAUSE_NS (10 * NS_PER_S)
+#define PAUSE_NS (10 * NS_PER_S)
 #define BUSY_AGAIN_MS 500
 
 /* ---- opened ---- */
@@ -58,14 +58,22 @@ static void store_free(struct store *s)
 	free(s);
 }
 
-/* Another program has it locked: a campaign does not wait for that each time. */
-static void is_busy(struct store *s)
+/* It is locked, or the disk is full: a campaign does not wait for that each time. */
+static void pause_begin(struct store *s, const struct err *why)
 {
 	store_undo(s);
-	s->retry_ns = clock_monotonic_ns() + BUSY_PAUSE_NS;
+	s->pause = *why;
+	s->retry_ns = clock_monotonic_ns() + PAUSE_NS;
 	s->o.busy_ms = BUSY_AGAIN_MS;
 	if (s->db)
 		sqlite3_busy_timeout(s->db, BUSY_AGAIN_MS);
+}
+
+static int paused(const struct store *s, struct err *err)
+{
+	if (err)
+		*err = s->pause;
+	return -s->pause.code;
 }
 
 int store_open(const char *dir, const struct store_opts *o, struct store **ret, struct err *err)
@@ -77,9 +85,9 @@ int store_open(const char *dir, const struct store_opts *o, struct store **ret, 
 	*ret = NULL;
 	if (r == 0)
 		r = s->o.read ? store_read_open(s, &why) : store_write_open(s, &why);
-	if (!s->o.read && r == -EBUSY) {
-		store_say(s, "%s; it gets what it lacks when it is free again", why.msg);
-		is_busy(s);
+	if (!s->o.read && store_is_outside(r)) {
+		store_say(s, "%s; the store gets what it lacks when that is over", why.msg);
+		pause_begin(s, &why);
 		r = 0;
 	}
 	if (r < 0 && err)
@@ -146,8 +154,7 @@ int store_follow(struct store *s, struct err *err)
 	if (s->fixed)
 		return 0;
 	if (clock_monotonic_ns() < s->retry_ns)
-		return err_set(err, EBUSY, "%s/%s: another program has it locked", s->dir,
-			       STORE_FILE);
+		return paused(s, err);
 	if (!s->open && !is_there(s)) {
 		r = again(s, &why);
 	} else {
@@ -157,8 +164,8 @@ int store_follow(struct store *s, struct err *err)
 		if (store_is_damage(r))
 			r = again(s, &why);
 	}
-	if (r == -EBUSY)
-		is_busy(s);
+	if (store_is_outside(r))
+		pause_begin(s, &why);
 	if (r < 0 && err)
 		*err = why;
 	return r;
@@ -167,21 +174,27 @@ int store_follow(struct store *s, struct err *err)
 int store_apply(struct store *s, const struct journal_event *e, struct err *err)
 {
 	struct journal_place was = s->now.place;
+	struct err why = ERR_INIT;
 	int r;
 
 	if (s->fixed || e->seq <= s->now.seq)
 		return 0;
-	if (e->seq > s->now.seq + 1 || (!s->open && !is_there(s)))
+	if (e->seq > s->now.seq + 1 || (!s->open && !is_there(s)) ||
+	    clock_monotonic_ns() < s->retry_ns)
 		return store_follow(s, err);
-	r = store_on_event(s, e, err);
-	if (r == -EBUSY)
-		is_busy(s);
+	r = store_on_event(s, e, &why);
 	/* without its end, and where events in front of it were taken so, the place is not known */
 	if (e->end == 0 || was.events + 1 != e->seq)
 		s->now.place = was;
 	if (r < 0)
 		store_undo(s);
-	return store_is_damage(r) ? again(s, err) : r;
+	if (store_is_damage(r))
+		r = again(s, &why);
+	if (store_is_outside(r))
+		pause_begin(s, &why);
+	if (r < 0 && err)
+		*err = why;
+	return r;
 }
 
 int store_commit(struct store *s, struct err *err)
@@ -249,8 +262,7 @@ int store_summary(struct store *s, struct store_summary *ret, struct err *err)
 
 	*ret = (struct store_summary){ .mean_s = NAN };
 	if (!s->db)
-		return err_set(err, EBUSY, "%s/%s: another program has it locked", s->dir,
-			       STORE_FILE);
+		return paused(s, err);
 	r = states_count(s, ret, err);
 
 	if (r == 0)

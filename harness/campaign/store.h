@@ -14,8 +14,9 @@
  *	store_summary(s, &sum, &err);
  *	store_close(s);
  *
- * A writer: the campaign's process alone. It may ignore errors of store_follow (-EBUSY: another
- * program locks the file): the next call takes what is missing. When the file is deleted or
+ * A writer: the campaign's process alone. It goes on without a store that is locked, or that cannot
+ * be written (disk full, permissions): store_open says so, store_follow returns it, which may be
+ * ignored, and 10 s later the next call takes what is missing. When the file is deleted or
  * replaced under it, it opens the new one, or makes it again.
  *
  * A reader (opts.read) changes no event of a store. One that is missing or damaged it makes anew;
@@ -89,7 +90,7 @@ struct store_opts {
 
 /*
  * dir: of the campaign. -ENOENT: it has no journal; -EBADMSG: the journal or a plan is damaged;
- * -EBUSY: locked for too long; -EACCES, -EROFS, -ENOSPC as usual.
+ * of a reader also -EBUSY and the like when there is no memory for a copy.
  */
 int store_open(const char *dir, const struct store_opts *o, struct store **ret, struct err *err);
 /* Commits. NULL is fine. */

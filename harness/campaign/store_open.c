@@ -9,13 +9,6 @@
 #include "profrig/base/proc.h"
 #include "profrig/base/xalloc.h"
 
-/* What another program, or a disk, does to the file, and not what is in it. */
-static bool is_outside(int r)
-{
-	return r == -EBUSY || r == -ENOSPC || r == -EACCES || r == -EROFS || r == -EIO ||
-	       r == -EFBIG || r == -EINTR;
-}
-
 /* A writer that did not close it, before a reboot, without fsync. */
 static int writer_check(struct store *s, struct err *err)
 {
@@ -155,7 +148,8 @@ int store_read_open(struct store *s, struct err *err)
 
 	if (r == 0)
 		r = read_settle(s, &why);
-	if (r == 0 || (!store_is_damage(r) && !is_outside(r) && r != -ENOENT && r != -ENOTSUP)) {
+	if (r == 0 ||
+	    (!store_is_damage(r) && !store_is_outside(r) && r != -ENOENT && r != -ENOTSUP)) {
 		if (r < 0 && err)
 			*err = why;
 		return r;

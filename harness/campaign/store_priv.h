@@ -103,7 +103,8 @@ struct store {
 	dev_t dev; /* of the file */
 	ino_t ino;
 	uint32_t first;    /* crc of the first line of the journal, 0: there was none yet */
-	int64_t retry_ns;  /* CLOCK_MONOTONIC: it was locked, and is left alone until then */
+	int64_t retry_ns;  /* CLOCK_MONOTONIC: it is left alone until then */
+	struct err pause;  /* why */
 	bool newer, fixed; /* fixed: read-only */
 	bool open;         /* a transaction is */
 	bool closing_mark; /* its row `applied` says that a writer has it open */
@@ -163,6 +164,12 @@ int store_write_open(struct store *s, struct err *err);
 int store_read_open(struct store *s, struct err *err);
 /* The mark of a writer that is alive, only where nothing is synced. */
 int store_writer_mark(struct store *s, bool on, struct err *err);
+/* What another program, or a disk, does to the file, and not what is in it. */
+static inline bool store_is_outside(int r)
+{
+	return r == -EBUSY || r == -ENOSPC || r == -EDQUOT || r == -EACCES || r == -EROFS ||
+	       r == -EIO;
+}
 /* The file is not what it should be; the journal has no fault. */
 static inline bool store_is_damage(int r)
 {

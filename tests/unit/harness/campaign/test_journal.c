@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "profrig/base/clock.h"
 #include "profrig/base/fs.h"
@@ -240,4 +241,106 @@ TEST_IN(what_is_no_journal, dir)
 	assert_null(j);
 	assert_int_equal(symlink("/etc/passwd", link_path), 0);
 	assert_int_equal(journal_open(link_path, NULL, NULL, &j, NULL, &e), -ELOOP);
+}
+
+/* ---- followed by others ---- */
+
+/* At each length of the file: whole lines, once, and no change. */
+TEST_IN(followed_at_every_byte, dir)
+{
+	CLEANUP(xfreep) char *path = xasprintf("%s/journal.ndjson", dir), *text = NULL;
+	struct seen s = { .text = STRBUF_INIT };
+	struct journal_place place = { 0 };
+	struct err e = ERR_INIT;
+	size_t n, lines = 0;
+
+	three_write(path);
+	assert_int_equal(fs_read(path, 1 << 20, &text, &n, &e), 0);
+	for (size_t cut = 0; cut <= n; cut++) {
+		lines += cut > 0 && text[cut - 1] == '\n';
+		assert_int_equal(fs_write_atomic(path, text, cut, &e), 0);
+		assert_int_equal(journal_follow(path, &place, on_event, &s, &e), 0);
+		assert_int_equal(place.events, lines);
+		assert_true(place.bytes <= (int64_t)cut);
+		assert_int_equal(fs_size(path), cut);
+	}
+	assert_string_equal(s.text.buf, THREE);
+	assert_int_equal(place.bytes, n);
+	assert_false(fs_exists(textf("%s.torn", path)));
+	strbuf_release(&s.text);
+	/* shorter than it was, gone, no file */
+	assert_int_equal(fs_write_atomic(path, text, 10, &e), 0);
+	assert_int_equal(journal_follow(path, &place, NULL, NULL, &e), -ESTALE);
+	assert_int_equal(remove(path), 0);
+	assert_int_equal(journal_follow(path, &place, NULL, NULL, &e), -ENOENT);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(journal_follow(path, &place, NULL, NULL, &e), -EINVAL);
+}
+
+static int on_third(void *ctx, const struct journal_event *e, struct err *err)
+{
+	int64_t *ends = ctx;
+
+	ends[e->seq - 1] = e->end;
+	return e->seq == 3 ? err_set(err, EIO, "enough") : 0;
+}
+
+TEST_IN(a_follower_may_stop, dir)
+{
+	CLEANUP(xfreep) char *path = xasprintf("%s/journal.ndjson", dir), *text = NULL;
+	struct journal_place place = { 0 };
+	struct err e = ERR_INIT;
+	int64_t ends[3] = { 0 };
+
+	three_write(path);
+	text = test_get(dir, "journal.ndjson");
+	assert_int_equal(journal_follow(path, &place, on_third, ends, &e), -EIO);
+	assert_int_equal(place.events, 2);
+	assert_int_equal(place.bytes, ends[1]);
+	assert_int_equal(text[ends[0] - 1], '\n');
+	assert_int_equal(ends[2], strlen(text));
+	/* damage behind the place */
+	text[ends[0] + 5] ^= 1;
+	test_put(dir, "journal.ndjson", text);
+	place = (struct journal_place){ 0 };
+	assert_int_equal(journal_follow(path, &place, NULL, NULL, &e), -EBADMSG);
+	assert_non_null(strstr(e.msg, "journal.ndjson:2: damaged: its crc is wrong"));
+	assert_int_equal(place.events, 1);
+}
+
+/* More than is read at a time, and a line that is too long for one. */
+TEST_IN(a_long_journal_is_followed, dir)
+{
+	CLEANUP(xfreep) char *path = xasprintf("%s/journal.ndjson", dir), *big = NULL;
+	struct journal_place place = { 0 };
+	struct err e = ERR_INIT;
+	struct journal *j;
+	FILE *f;
+
+	assert_int_equal(journal_open(path, NULL, NULL, &j, NULL, &e), 0);
+	big = xmalloc(900001);
+	memset(big, 'x', 900000);
+	big[900000] = 0;
+	for (int i = 0; i < 12; i++)
+		assert_int_equal(
+			journal_append(j, "stop", NULL, 0, json_pack("{s:s}", "why", big), &e), 0);
+	journal_close(j);
+	assert_int_equal(journal_follow(path, &place, NULL, NULL, &e), 0);
+	assert_int_equal(place.events, 12);
+	assert_int_equal(place.bytes, fs_size(path));
+	f = fopen(path, "ae");
+	for (int i = 0; i < 8; i++)
+		fputs(big, f);
+	fclose(f);
+	assert_int_equal(journal_follow(path, &place, NULL, NULL, &e), -EBADMSG);
+	assert_non_null(strstr(e.msg, ":13: damaged: too long"));
+}
+
+TEST(times_are_read_to_the_nanosecond)
+{
+	assert_int_equal(journal_time_ns("2026-03-04T05:06:07.000000008Z"), 1772600767000000008);
+	assert_int_equal(journal_time_ns("2026-03-04T05:06:07.25Z"), 1772600767250000000);
+	assert_int_equal(journal_time_ns("2026-03-04T05:06:07Z"), 1772600767000000000);
+	assert_int_equal(journal_time_ns("yesterday"), 0);
+	assert_int_equal(journal_time_ns(NULL), 0);
 }

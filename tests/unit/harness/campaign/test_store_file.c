@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -220,7 +221,7 @@ TEST_IN(a_reader_is_up_to_date_and_changes_nothing, dir)
 
 TEST_IN(where_nothing_can_be_written_a_reader_reads, dir)
 {
-	CLEANUP(xfreep) char *at = xasprintf("%s/c", dir);
+	const char *at = textf("%s/c", dir);
 	CLEANUP(strvec_release) struct strvec said = STRVEC_INIT;
 	struct store_opts o = { .read = true, .said = &said };
 	struct store *s;
@@ -277,6 +278,39 @@ TEST_IN(a_locked_store_stops_nothing, dir)
 	assert_int_equal(sum_of(r).committed, 3);
 	assert_int_equal(said.nr, 0);
 	store_close(r);
+}
+
+TEST_IN(a_full_disk_stops_nothing, dir)
+{
+	CLEANUP(strvec_release) struct strvec said = STRVEC_INIT;
+	struct store_opts o = { .said = &said };
+	struct rlimit was, small;
+	struct err err = ERR_INIT;
+	struct strvec names = STRVEC_INIT;
+	struct store *s;
+	struct sim m;
+
+	two_runs(dir, &m);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	small = (struct rlimit){ 20000, was.rlim_max };
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	s = opened(dir, &o);
+	assert_true(is_said(&said, "when that is over"));
+	assert_true(store_follow(s, &err) < 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	sim_run(&m, 0, 2, 1, 3);
+	sim_end(&m);
+	store_close(s); /* catches up */
+	strvec_clear(&said);
+	o.read = true;
+	s = opened(dir, &o);
+	assert_int_equal(sum_of(s).committed, 3);
+	assert_int_equal(said.nr, 0);
+	store_close(s);
+	assert_int_equal(fs_glob(dir, FS_TEMP_PATTERN "*", &names, NULL), 0);
+	assert_int_equal(names.nr, 0);
+	strvec_release(&names);
 }
 
 /* ---- killed ---- */
