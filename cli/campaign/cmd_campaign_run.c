@@ -130,17 +130,14 @@ static int store_noted(void *ctx, const struct journal_event *e, struct err *err
 {
 	struct store_keeping *k = ctx;
 	struct err why = ERR_INIT;
-	int r;
 
 	(void)err;
-	if (!k->store)
+	if (!k->store || !strcmp(e->ev, "intend") || !strcmp(e->ev, "ended"))
 		return 0;
-	r = store_apply(k->store, e, &why);
-	if (r == 0 && strcmp(e->ev, "intend") != 0 && strcmp(e->ev, "ended") != 0)
-		r = store_commit(k->store, &why);
-	if (r < 0 && !k->warned)
+	if (store_follow(k->store, &why) < 0 && !k->warned) {
 		log_warn("the store is not up to date, and is made so later: %s", why.msg);
-	k->warned |= r < 0;
+		k->warned = true;
+	}
 	return 0;
 }
 
