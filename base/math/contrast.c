@@ -83,9 +83,10 @@ static int by_p(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void holm(double *p, size_t n)
+/* Those that are numbers, ascending; owned. */
+static double **p_sorted(double *p, size_t n, size_t *ret_nr)
 {
-	double **order = xcalloc(n ? n : 1, sizeof(*order)), most = 0;
+	double **order = xcalloc(n ? n : 1, sizeof(*order));
 	size_t m = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -93,9 +94,30 @@ void holm(double *p, size_t n)
 			order[m++] = &p[i];
 	if (m)
 		qsort(order, m, sizeof(*order), by_p);
+	*ret_nr = m;
+	return order;
+}
+
+void holm(double *p, size_t n)
+{
+	size_t m;
+	double **order = p_sorted(p, n, &m), most = 0;
+
 	for (size_t k = 0; k < m; k++) {
 		most = fmax(most, fmin((double)(m - k) * *order[k], 1));
 		*order[k] = most;
+	}
+	free(order);
+}
+
+void benjamini_hochberg(double *p, size_t n)
+{
+	size_t m;
+	double **order = p_sorted(p, n, &m), least = 1;
+
+	for (size_t k = m; k-- > 0;) {
+		least = fmin(least, (double)m * *order[k] / (double)(k + 1));
+		*order[k] = least;
 	}
 	free(order);
 }

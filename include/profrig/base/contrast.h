@@ -12,7 +12,9 @@
  * means are taken to be independent, which is careful where noise was common to both.
  *
  * Several tests at a time: holm turns p-values into those of the family (Holm, A simple
- * sequentially rejective multiple test procedure, 1979).
+ * sequentially rejective multiple test procedure, 1979): below α, the chance of even one false
+ * finding is at most α. benjamini_hochberg bounds the share of false ones among the findings
+ * (Controlling the false discovery rate, 1995): for exploring, not for gates.
  *
  * Sources: Welch, The generalization of Student's problem (1947); Schuirmann, A comparison of the
  * two one-sided tests procedure (1987), for "same": the whole interval lies within the margin.
@@ -60,5 +62,7 @@ enum contrast_verdict contrast_judge(const struct contrast *c, double p_adj, dou
  * <= k, at most 1. NaN stays and is none of the n.
  */
 void holm(double *p, size_t n);
+/* The same with the k-th smallest by the smallest of n·p(j)/j, j >= k, at most 1. */
+void benjamini_hochberg(double *p, size_t n);
 
 #endif
