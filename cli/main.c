@@ -32,8 +32,8 @@
 /* clang-format off */
 #define COMMANDS(X) \
 	X(run) X(plan) X(discover) X(build) X(analyze) X(report) X(info) X(convert) X(lib_trace) \
-	X(lib_perf) X(lib_peak) X(lib_compare) X(list) X(prune) X(doctor) X(ctl) X(mark) X(sample) \
-	X(completion)
+	X(compare) X(lib_perf) X(lib_peak) X(lib_compare) X(list) X(prune) X(doctor) X(ctl) X(mark) \
+	X(sample) X(completion)
 #define HIDDEN_COMMANDS(X) X(complete) X(man) X(bench_child)
 #define COMMAND_DECLARE(name) extern const struct command cmd_##name;
 COMMANDS(COMMAND_DECLARE)
@@ -240,7 +240,7 @@ static int ranks_check(const char *command)
 static bool only_reads_and_writes(const struct command *c)
 {
 	return c == &cmd_analyze || c == &cmd_report || c == &cmd_info || c == &cmd_convert ||
-	       c == &cmd_lib_trace || c == &cmd_lib_compare;
+	       c == &cmd_lib_trace || c == &cmd_lib_compare || c == &cmd_compare;
 }
 
 #define MORE_MEMORY "leave it more memory (other programs, ulimit -v)"

@@ -60,6 +60,7 @@ bool figures_selected(const struct strvec *selection, const char *name, bool usu
 		const char *s = selection->v[i];
 
 		if (strcmp(s, name) == 0 || strcmp(s, "all") == 0 ||
+		    (usual && strcmp(s, "usual") == 0) ||
 		    (name[group] && strlen(s) == group && strncmp(s, name, group) == 0))
 			return true;
 	}

@@ -18,8 +18,8 @@
  * equal keys (of several devices, tracks, categories) add up.
  *
  * Selection: names, words in front of the '.' (functions: all columns of that table), `metrics`
- * (those of run.json), `all`. NULL or an empty one: metrics, duration, energy.total_j, so that
- * tables with a million rows are read only on demand.
+ * (those of run.json), `all`, `usual`: metrics, duration, energy.total_j. NULL or an empty one is
+ * `usual`, so that tables with a million rows are read only on demand.
  *
  * A run directory is untrusted: it is held (door.h) while it is read, no link is followed, and no
  * FIFO is waited for. run.json has at most 64 MiB, a table FIGURE_ROWS_MAX rows that count. A value
