@@ -3,6 +3,7 @@
 #include "compare_file.h"
 #include "compare_show.h"
 #include "diff_show.h"
+#include "history_show.h"
 
 #include <errno.h>
 #include <math.h>
@@ -21,7 +22,7 @@ extern const struct command cmd_lib_compare;
 
 struct compare {
 	const struct command *c;
-	const char *threshold, *confidence, *gate, *page;
+	const char *threshold, *confidence, *gate, *page, *history;
 	struct strvec metrics;
 	bool json, strict;
 	struct compare_opts o;
@@ -53,6 +54,8 @@ static int options_read(struct compare *cm)
 		return cli_usage(cm->c, "--gate takes no value but 'strict', not '%.40s'",
 				 cm->gate);
 	cm->strict = cm->gate && *cm->gate;
+	if (cm->history && (cm->gate || cm->page || cm->metrics.nr))
+		return cli_usage(cm->c, "--history goes with --json alone");
 	return EXIT_DONE;
 }
 
@@ -143,8 +146,10 @@ static int library_hand_over(struct compare *cm, const struct strvec *words, boo
 		return EXIT_DONE;
 	if (library < words->nr)
 		return cli_usage(cm->c, "a library_perf.csv compares with its like alone");
-	if (cm->metrics.nr || cm->strict)
-		return cli_usage(cm->c, "--metric and --gate=strict are not for library_perf.csv");
+	if (cm->metrics.nr || cm->strict || cm->history)
+		return cli_usage(
+			cm->c,
+			"--metric, --history and --gate=strict are not for library_perf.csv");
 	strvec_push(&argv, cmd_lib_compare.name);
 	if (cm->threshold)
 		strvec_pushl(&argv, "--threshold", cm->threshold, NULL);
@@ -403,6 +408,44 @@ static int inputs_compare(struct compare *cm, const struct strvec *words)
 	return exit_worse(code, r);
 }
 
+/* ---- history ---- */
+
+/* "functions.exclusive_ns:main": a name and a key. */
+static int history_collect(struct compare *cm, struct history *h, struct err *err)
+{
+	size_t n = strcspn(cm->history, ":");
+	CLEANUP(xfreep) char *name = xstrndup(cm->history, n);
+	const char *key = cm->history[n] ? cm->history + n + 1 : "";
+	int r = 0;
+
+	for (size_t i = 0; i < cm->operands.nr && r == 0; i++)
+		for (size_t k = 0; k < cm->operands.v[i].sets.nr && r == 0; k++)
+			r = history_add(h, &cm->operands.v[i].sets.v[k], name, key, err);
+	return r < 0 ? r : history_finish(h, err);
+}
+
+static int history_show(struct compare *cm, const struct strvec *words)
+{
+	CLEANUP(history_release) struct history h = HISTORY_INIT;
+	struct err err = ERR_INIT;
+	int code = operands_take(cm, words), r;
+
+	if (code != EXIT_DONE && code != EXIT_PARTIAL)
+		return code;
+	r = history_collect(cm, &h, &err);
+	if (r < 0) {
+		log_error("%s", err.msg);
+		return r == -EINVAL ? EXIT_GATE : EXIT_UNREADABLE;
+	}
+	for (size_t i = 0; i < h.problems.nr; i++)
+		log_warn("%s", h.problems.v[i]);
+	if (!h.v.nr)
+		return cli_usage(cm->c, "no run has a figure '%.60s' (of a table: NAME:KEY)",
+				 cm->history);
+	(cm->json ? history_json : history_text)(&h, cm->history, stdout);
+	return h.problems.nr ? exit_worse(code, EXIT_PARTIAL) : code;
+}
+
 static void compare_release(struct compare *cm)
 {
 	for (size_t i = 0; i < cm->operands.nr; i++)
@@ -441,6 +484,9 @@ static int compare_main(const struct command *c, int argc, char **argv)
 		  "when one is unclear or gone" },
 		{ "output", 'o', OPT_STR, &cm.page, "FILE.html",
 		  "a page: ranked tables, flame graphs of the difference" },
+		{ "history", 0, OPT_STR, &cm.history, "METRIC",
+		  "instead: this figure of all runs by time, and where its level changes; of a "
+		  "table NAME:KEY" },
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, &cm.json, argc, argv, &words, &rest);
@@ -454,7 +500,9 @@ static int compare_main(const struct command *c, int argc, char **argv)
 	code = options_read(&cm);
 	if (code == EXIT_DONE)
 		code = library_hand_over(&cm, &words, &done);
-	return code != EXIT_DONE || done ? code : inputs_compare(&cm, &words);
+	if (code != EXIT_DONE || done)
+		return code;
+	return cm.history ? history_show(&cm, &words) : inputs_compare(&cm, &words);
 }
 
 const struct command cmd_compare = {

@@ -73,7 +73,7 @@ static void frame_put(struct drawing *d, const struct flame_frame *fr, double x,
 		: change < 0 ? "less"
 			     : "even",
 		x, y, width, HEIGHT - 1);
-	fprintf(d->h->f, " fill-opacity=\"%.3f\">", 0.12 + 0.78 * fmin(1, fabs(change)));
+	fprintf(d->h->f, " fill-opacity=\"%.3f\">", 0.10 + 0.50 * fmin(1, fabs(change)));
 	title_put(d, fr);
 	fputs("</rect>", d->h->f);
 	if (fits) {
@@ -224,7 +224,9 @@ static void graph_put(const struct html_out *h, const struct compare_versus *v, 
 		CLEANUP(xfreep) char *words = NULL;
 
 		d.total = f.v.v[0].b;
-		words = xasprintf("%s in A, %s in B; means of %zu and %zu runs. Widths are B's.",
+		words = xasprintf("%s in A, %s in B; means of %zu and %zu runs. Widths are "
+				  "B's. Red: the frame's own part grew, blue: it shrank; the "
+				  "stronger, the more.",
 				  amount(&d, f.v.v[0].a, a), amount(&d, f.v.v[0].b, b), f.files_a,
 				  f.files_b);
 		html_heading(h, 3, title);

@@ -39,7 +39,7 @@ static void table_end(const struct html_out *h)
 
 /* ---- rows ---- */
 
-static void figure_put(const struct html_out *h, const char *class, double v, const char *unit)
+static void figure_put(const struct html_out *h, double v, const char *unit)
 {
 	char text[96], exact[96];
 
@@ -48,7 +48,21 @@ static void figure_put(const struct html_out *h, const char *class, double v, co
 		return;
 	}
 	snprintf(exact, sizeof(exact), "%.9g %.40s", v, unit);
-	html_figure(h, class, diff_value(v, unit, text), exact);
+	html_figure(h, "", diff_value(v, unit, text), exact);
+}
+
+static void difference_put(const struct html_out *h, const char *word, const struct compare_row *r)
+{
+	char text[96], exact[96], with_sign[100];
+
+	if (!isfinite(r->delta)) {
+		html_cell(h, "td", "–", true);
+		return;
+	}
+	snprintf(exact, sizeof(exact), "%+.9g %.40s", r->delta, r->unit);
+	snprintf(with_sign, sizeof(with_sign), "%s%s", r->delta < 0 ? "-" : "+",
+		 diff_value(fabs(r->delta), r->unit, text));
+	html_figure(h, word, with_sign, exact);
 }
 
 static void row_put(const struct html_out *h, const struct comparison *c,
@@ -67,9 +81,9 @@ static void row_put(const struct html_out *h, const struct comparison *c,
 	html_cell(h, "td", diff_interval(r, text), true);
 	snprintf(text, sizeof(text), r->p_adj < 0.001 ? "< 0.001" : "%.3f", r->p_adj);
 	html_cell(h, "td", isfinite(r->p_adj) ? text : "–", true);
-	figure_put(h, "", r->a.mean, r->unit);
-	figure_put(h, "", r->b.mean, r->unit);
-	figure_put(h, word, r->delta, r->unit);
+	figure_put(h, r->a.mean, r->unit);
+	figure_put(h, r->b.mean, r->unit);
+	difference_put(h, word, r);
 	snprintf(text, sizeof(text), "%" PRIu32 " + %" PRIu32, r->a.n, r->b.n);
 	html_cell(h, "td", text, true);
 	html_cell(h, "td", compare_method(r, c->o.declared, method), false);
