@@ -40,8 +40,8 @@ int variance_prior(const double *variance, const double *df, size_t n, struct va
 
 /*
  * Replaces p, interval and p_same of effects that were compared by t (sample_compare_rows); their
- * method becomes SAMPLE_WELCH_POOLED or SAMPLE_PAIRED_POOLED. NULL elements are passed over. Returns
- * how many were; 0 also when there is no prior.
+ * method becomes SAMPLE_WELCH_POOLED or SAMPLE_PAIRED_POOLED. NULL elements are passed over.
+ * Returns how many were replaced; 0 also when there is no prior.
  */
 size_t sample_pool(struct sample_effect *const *e, size_t n, double margin, double confidence);
 

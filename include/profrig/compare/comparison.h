@@ -18,8 +18,8 @@
  * `slower` means worse: of a figure that is better when higher, a lower one. A figure that is
  * neither (a number of calls) is same or unclear. Where a value is 0 or below, there is no ratio.
  *
- * Memory: 16 bytes for each value of each run, and about 300 for each row; the figures of one run at
- * a time besides.
+ * Memory: 16 bytes for each value of each run, and about 300 for each row; the figures of one run
+ * at a time besides.
  */
 #ifndef PROFRIG_COMPARISON_H
 #define PROFRIG_COMPARISON_H

@@ -4,7 +4,8 @@
  *	RUN			one run directory, or one analysis directory
  *	FOLDER			all run directories in it; links (`latest`) are ignored
  *	CAMPAIGN		each cell of its plan is a set: its committed runs
- *	CAMPAIGN:CELL		one of them; CELL is its id, the beginning of one id alone, or its label
+ *	CAMPAIGN:CELL		one of them; CELL is its id, the beginning of one id alone, or its
+ *				label
  *	library_perf.csv	a file of `lib perf`
  *	else			a file or folder of traces, which is to be analysed first
  *
