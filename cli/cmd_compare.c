@@ -365,13 +365,26 @@ static bool strict_fails(const struct compare *cm, enum compare_verdict v, const
 	return cm->strict;
 }
 
+static void refusal_say(const struct compare *cm)
+{
+	void (*say)(const char *fmt, ...) = cm->gate ? log_error : log_warn;
+
+	for (size_t i = 0; i < cm->r.versus.nr; i++) {
+		const struct compare_versus *v = &cm->r.versus.v[i];
+
+		for (size_t k = 0; v->comparable.hard && k < v->comparable.reasons.nr; k++)
+			say("%s", v->comparable.reasons.v[k]);
+	}
+	say("not comparable");
+}
+
 static int gate_code(const struct compare *cm)
 {
 	size_t slower = verdicts(&cm->r, COMPARE_SLOWER);
 	bool refused = comparison_score(&cm->r) <= 0, fails = refused || slower;
 
 	if (refused)
-		(cm->gate ? log_error : log_warn)("not comparable: the reasons are above");
+		refusal_say(cm);
 	if (!cm->gate)
 		return EXIT_DONE;
 	if (slower)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "profrig/base/fs.h"
+#include "profrig/base/intern.h"
 #include "profrig/base/num.h"
 #include "profrig/base/xalloc.h"
 
@@ -110,18 +111,39 @@ static void cell_begin(struct operand *o, const json_t *cell)
 
 /* ---- results ---- */
 
+/* Sets by the ids of their cells, as there may be thousands of both. */
+struct cell_book {
+	struct intern *ids; /* id of a text − 1: the set; two cells of one id are the first */
+	VEC(size_t) sets;
+};
+
+static void cell_book_make(struct cell_book *b, const struct operand *o)
+{
+	b->ids = intern_new();
+	for (size_t i = 0; i < o->sets.nr; i++)
+		if (intern_puts(b->ids, o->sets.v[i].cell) == b->sets.nr + 1)
+			VEC_PUSH(&b->sets, i);
+}
+
+static void cell_book_release(struct cell_book *b)
+{
+	intern_free(b->ids);
+	VEC_RELEASE(&b->sets);
+}
+
 /* "<cell>-<repeat>" of the plan: its set, else NULL. */
-static struct run_set *result_set(struct operand *o, const char *name, int64_t repeat)
+static struct run_set *result_set(struct operand *o, const struct cell_book *b, const char *name,
+				  int64_t repeat)
 {
 	const char *dash = strrchr(name, '-');
 	uint64_t n;
+	str_id id;
 
 	if (!dash || num_u64(dash + 1, strlen(dash + 1), &n) < 0 || n < 1 ||
 	    (repeat > 0 && n > (uint64_t)repeat))
 		return NULL;
-	return VEC_FIND(&o->sets, s,
-			strlen(s->cell) == (size_t)(dash - name) &&
-				strncmp(s->cell, name, (size_t)(dash - name)) == 0);
+	id = intern_find(b->ids, name, (size_t)(dash - name));
+	return id == STR_NONE || id == 0 ? NULL : &o->sets.v[b->sets.v[id - 1]];
 }
 
 /* The attempt that a result names: the run, a dot, digits. NULL: it is none. */
@@ -141,11 +163,12 @@ static char *result_attempt(const char *path, const char *run)
 	return NULL;
 }
 
-static void result_take(struct operand *o, const char *dir, const char *name, int64_t repeat)
+static void result_take(struct operand *o, const struct cell_book *b, const char *dir,
+			const char *name, int64_t repeat)
 {
 	CLEANUP(xfreep) char *path = xasprintf("%s/results/%s", dir, name);
 	CLEANUP(xfreep) char *attempt = NULL, *run = NULL;
-	struct run_set *s = result_set(o, name, repeat);
+	struct run_set *s = result_set(o, b, name, repeat);
 
 	if (!s)
 		return;
@@ -198,6 +221,7 @@ int campaign_cells_read(const char *dir, const char *cell, struct operand *ret, 
 	CLEANUP(json_dropp) json_t *plan = NULL;
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 	CLEANUP(xfreep) char *results = fs_join(dir, "results");
+	struct cell_book book = { .ids = NULL };
 	int64_t repeat;
 	int r = plan_read(dir, &plan, err);
 
@@ -210,8 +234,10 @@ int campaign_cells_read(const char *dir, const char *cell, struct operand *ret, 
 	repeat = json_integer_value(json_object_get(plan, "repeat"));
 	if (fs_is_dir(results) && (r = fs_list(results, &names, err)) < 0)
 		return r;
+	cell_book_make(&book, ret);
 	for (size_t i = 0; i < names.nr && i < OPERAND_RUNS_MAX; i++)
-		result_take(ret, dir, names.v[i], repeat);
+		result_take(ret, &book, dir, names.v[i], repeat);
+	cell_book_release(&book);
 	for (size_t i = 0; i < ret->sets.nr; i++) {
 		struct run_set *s = &ret->sets.v[i];
 		size_t have = s->runs.nr + s->failed.nr;

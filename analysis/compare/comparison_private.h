@@ -13,6 +13,7 @@ struct figure_book {
 		const char *name, *key;
 		str_id name_id;
 		enum figure_better better;
+		bool of_table;
 	}) v;
 };
 

@@ -136,6 +136,7 @@ static void row_add(struct pairing *p, uint32_t figure, bool many)
 				 .key = f->key,
 				 .unit = intern_str(p->book->texts, unit),
 				 .better = f->better,
+				 .of_table = f->of_table,
 				 .versus = p->versus,
 				 .ratio = NAN,
 				 .low = NAN,
@@ -192,7 +193,7 @@ static void crowd_count(struct crowd *c, const struct pairing *p)
 	for (uint32_t i = 0; i < p->book->v.nr; i++) {
 		const struct book_figure *f = &p->book->v.v[i];
 
-		if (!*f->key || (!side_values(p->a, i).nr && !side_values(p->b, i).nr))
+		if (!f->of_table || (!side_values(p->a, i).nr && !side_values(p->b, i).nr))
 			continue;
 		if (!last || last->name != f->name_id)
 			last = crowd_at(c, f->name_id);
@@ -282,7 +283,7 @@ void versus_rows(struct comparison *c, uint32_t versus, const struct loaded_set 
 
 		if (!side_values(a, i).nr && !side_values(b, i).nr)
 			continue;
-		name = *book->v.v[i].key ? crowd_at(&crowd, book->v.v[i].name_id) : NULL;
+		name = book->v.v[i].of_table ? crowd_at(&crowd, book->v.v[i].name_id) : NULL;
 		row_add(&p, i, name && name->nr > COMPARE_MANY);
 	}
 	for (size_t i = 0; i < crowd.v.nr; i++)
@@ -371,7 +372,7 @@ static double effect_size(const struct compare_row *r)
 {
 	double d = isfinite(r->delta) ? r->delta : isfinite(r->b.mean) ? r->b.mean : r->a.mean;
 
-	if (*r->key)
+	if (r->of_table)
 		return fabs(d);
 	return isfinite(r->ratio) ? fabs(log(r->ratio)) : 0;
 }
@@ -380,14 +381,13 @@ static double effect_size(const struct compare_row *r)
 static int by_rank(const void *pa, const void *pb)
 {
 	const struct compare_row *a = pa, *b = pb;
-	bool table_a = strchr(a->name, '.') != NULL, table_b = strchr(b->name, '.') != NULL;
 	int r;
 
 	if (a->versus != b->versus)
 		return a->versus < b->versus ? -1 : 1;
-	if (table_a != table_b)
-		return table_a ? 1 : -1;
-	if (table_a && a->name != b->name && (r = strcmp(a->name, b->name)) != 0)
+	if (a->of_table != b->of_table)
+		return a->of_table ? 1 : -1;
+	if (a->of_table && a->name != b->name && (r = strcmp(a->name, b->name)) != 0)
 		return r;
 	if (a->effect > b->effect || a->effect < b->effect)
 		return a->effect > b->effect ? -1 : 1;

@@ -20,7 +20,8 @@ static uint32_t book_number(struct figure_book *b, const struct figure *f)
 
 	if (*at == U64MAP_NONE) {
 		*at = (uint32_t)b->v.nr;
-		VEC_PUSH(&b->v, ((struct book_figure){ f->name, f->key, f->name_id, f->better }));
+		VEC_PUSH(&b->v, ((struct book_figure){ f->name, f->key, f->name_id, f->better,
+						       f->of_table }));
 	}
 	return *at;
 }

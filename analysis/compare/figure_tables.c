@@ -259,7 +259,8 @@ static void figures_put(struct reading *rd, const struct strvec *selection)
 		const struct value *value = &rd->s->values[v];
 		struct figure fig = { .name_id = intern_puts(f->texts, value->name),
 				      .unit_id = intern_puts(f->texts, value->unit),
-				      .better = value->better };
+				      .better = value->better,
+				      .of_table = true };
 
 		if (!figures_selected(selection, value->name, rd->s->usual))
 			continue;

@@ -6,7 +6,7 @@
 
 #include "profrig/base/door.h"
 #include "profrig/base/fs.h"
-#include "profrig/base/num.h"
+#include "profrig/base/strbuf.h"
 #include "profrig/base/text.h"
 #include "profrig/base/xalloc.h"
 
@@ -122,7 +122,7 @@ static void metric_add(struct figures *f, size_t from, const json_t *m,
 	const json_t *value = json_object_get(m, "value");
 	const char *name = json_string_value(json_object_get(m, "name"));
 	const char *unit = json_string_value(json_object_get(m, "unit"));
-	char key[32] = "";
+	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT;
 	size_t before;
 
 	if (!name || !*name || !metric_selected(selection, name))
@@ -134,8 +134,8 @@ static void metric_add(struct figures *f, size_t from, const json_t *m,
 	unit = unit ? unit : "";
 	before = figures_of(f, from, name);
 	if (before)
-		snprintf(key, sizeof(key), "#%zu", before + 1);
-	figures_add(f, name, key, strlen(key), unit, figure_better_of(name, unit),
+		strbuf_addf(&key, "%s#%zu", name, before + 1);
+	figures_add(f, name, key.buf, key.len, unit, figure_better_of(name, unit),
 		    json_number_value(value));
 }
 

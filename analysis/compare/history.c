@@ -61,7 +61,7 @@ int history_add(struct history *h, const struct run_set *s, const char *name, co
 {
 	int r = 0;
 
-	for (size_t i = 0; i < s->runs.nr && r == 0; i++)
+	for (size_t i = 0; i < s->runs.nr && r == 0 && h->v.nr <= CHANGE_VALUES_MAX; i++)
 		if (!is_there(h, &s->runs.v[i]))
 			r = run_add(h, s, &s->runs.v[i], name, key, err);
 	return r;
@@ -93,8 +93,7 @@ int history_finish(struct history *h, struct err *err)
 	CLEANUP(xfreep) double *v = xcalloc(h->v.nr + 1, sizeof(*v));
 
 	if (h->v.nr > CHANGE_VALUES_MAX)
-		return err_set(err, ERANGE, "%zu runs; at most %zu make a history", h->v.nr,
-			       CHANGE_VALUES_MAX);
+		return err_set(err, ERANGE, "a history has at most %zu runs", CHANGE_VALUES_MAX);
 	if (h->v.nr)
 		qsort(h->v.v, h->v.nr, sizeof(*h->v.v), by_start);
 	for (size_t i = 0; i < h->v.nr; i++) {

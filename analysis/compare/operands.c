@@ -158,6 +158,26 @@ static int folder_read(const char *dir, const struct strvec *runs, struct operan
 	return 0;
 }
 
+/* An ensemble has the analysis of each of its runs in each/. */
+static int analysis_read(const char *dir, struct operand *o, struct err *err)
+{
+	CLEANUP(xfreep) char *each = fs_join(dir, "each");
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	struct run_set *s = NULL;
+
+	if (fs_is_dir(each) && fs_list(each, &names, err) < 0)
+		return -EIO;
+	for (size_t i = 0; i < names.nr && i < OPERAND_RUNS_MAX; i++) {
+		CLEANUP(xfreep) char *run = fs_join(each, names.v[i]);
+
+		if (*names.v[i] == '.' || !is_analysis(run))
+			continue;
+		s = s ? s : set_begin(o, dir);
+		run_set_add(o, s, run);
+	}
+	return s ? 0 : operand_run_add(o, dir, dir, err);
+}
+
 static int folder_kind(const char *word, struct operand *o, struct err *err)
 {
 	CLEANUP(strvec_release) struct strvec runs = STRVEC_INIT;
@@ -175,7 +195,7 @@ static int folder_kind(const char *word, struct operand *o, struct err *err)
 	}
 	if (is_analysis(word)) {
 		o->kind = OPERAND_ANALYSIS;
-		return operand_run_add(o, word, word, err);
+		return analysis_read(word, o, err);
 	}
 	r = folder_list(word, &runs, err);
 	if (r < 0)

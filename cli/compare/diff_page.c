@@ -109,7 +109,7 @@ static void head_put(const struct html_out *h, const struct compare_versus *v)
 static void group_put(const struct html_out *h, const struct diff *d, size_t from, size_t to)
 {
 	const struct compare_row *first = &d->c->rows.v[from];
-	const char *title = strchr(first->name, '.') ? first->name : "Metrics";
+	const char *title = first->of_table ? first->name : "Metrics";
 
 	html_heading(h, 3, title);
 	table_begin(h, title);
@@ -127,10 +127,8 @@ static void group_put(const struct html_out *h, const struct diff *d, size_t fro
 
 static bool same_group(const struct compare_row *a, const struct compare_row *b)
 {
-	bool table = strchr(a->name, '.') != NULL;
-
-	return a->versus == b->versus && table == (strchr(b->name, '.') != NULL) &&
-	       (!table || a->name == b->name);
+	return a->versus == b->versus && a->of_table == b->of_table &&
+	       (!a->of_table || a->name == b->name);
 }
 
 static void groups_put(const struct html_out *h, const struct diff *d, uint32_t versus)

@@ -78,7 +78,7 @@ char *diff_interval(const struct compare_row *r, char *buf)
 
 const char *diff_row_text(const struct compare_row *r)
 {
-	return *r->key && *r->key != '#' ? r->key : r->name;
+	return *r->key ? r->key : r->name;
 }
 
 const char *diff_adjusted(const struct comparison *c)
@@ -213,10 +213,8 @@ static void lines_put(const struct lines *l, const struct compare_versus *v, FIL
 
 static bool same_group(const struct compare_row *a, const struct compare_row *b)
 {
-	bool table = strchr(a->name, '.') != NULL;
-
-	return a->versus == b->versus && table == (strchr(b->name, '.') != NULL) &&
-	       (!table || a->name == b->name);
+	return a->versus == b->versus && a->of_table == b->of_table &&
+	       (!a->of_table || a->name == b->name);
 }
 
 static void group_put(const struct diff *d, size_t from, size_t to, FILE *f, bool color)
@@ -224,7 +222,7 @@ static void group_put(const struct diff *d, size_t from, size_t to, FILE *f, boo
 	CLEANUP(lines_release) struct lines l = { .v = VEC_INIT };
 	const struct compare_row *r = &d->c->rows.v[from];
 
-	if (strchr(r->name, '.'))
+	if (r->of_table)
 		fprintf(f, "\n  %s, %zu of them:\n", r->name, to - from);
 	for (size_t i = from; i < to && i < from + SHOWN; i++)
 		line_add(&l, &d->c->rows.v[i]);

@@ -67,6 +67,7 @@ struct compare_stats {
 struct compare_row {
 	const char *name, *key, *unit;
 	enum figure_better better;
+	bool of_table;
 	uint32_t versus;
 	struct compare_stats a, b;
 	double delta;            /* of the means; NaN: one side has none */

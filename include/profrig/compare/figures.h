@@ -14,7 +14,7 @@
  *	duration		seconds of the workload; the metric `wall` is the same, so it is
  *				read only when it is selected
  *	TABLE.COLUMN		of a table, with the row's name as key: figures_known lists them
- * The key of a metric is "", of a second one with that name "#2", and so on. Rows of a table with
+ * The key of a metric is "", of a second one with that name "NAME#2", and so on. Rows of a table with
  * equal keys (of several devices, tracks, categories) add up.
  *
  * Selection: names, words in front of the '.' (functions: all columns of that table), `metrics`
@@ -50,7 +50,8 @@ struct figure {
 	const char *name, *key, *unit; /* owned by the texts of struct figures */
 	str_id name_id, key_id, unit_id;
 	enum figure_better better;
-	double value; /* finite */
+	bool of_table; /* a row of a table, else a metric */
+	double value;  /* finite */
 };
 
 struct figures {

@@ -1,7 +1,8 @@
 /*
  * operands: what the words of a command line name, as sets of runs.
  *
- *	RUN			one run directory, or one analysis directory
+ *	RUN			one run directory, or one analysis directory; that of an ensemble
+ *				is the set of its runs
  *	FOLDER			all run directories in it; links (`latest`) are ignored
  *	CAMPAIGN		each cell of its plan is a set: its committed runs
  *	CAMPAIGN:CELL		one of them; CELL is its id, the beginning of one id alone, or its

@@ -54,11 +54,12 @@ TEST_IN(metrics_of_a_run, dir)
 	assert_int_equal(f.v.nr, 5);
 	assert_int_equal(f.bad, 0);
 	assert_int_equal(f.v.v[0].better, FIGURE_HIGHER);
+	assert_false(f.v.v[0].of_table);
 	assert_int_equal(f.v.v[1].better, FIGURE_HIGHER);
 	assert_int_equal(f.v.v[2].better, FIGURE_LOWER);
 	assert_string_equal(f.v.v[0].unit, "samples");
 	assert_true(value_of(&f, "performance", "") == 12 && value_of(&f, "tokens", "") == 3.5);
-	assert_true(value_of(&f, "loss", "") == 0.25 && value_of(&f, "loss", "#2") == 0.5);
+	assert_true(value_of(&f, "loss", "") == 0.25 && value_of(&f, "loss", "loss#2") == 0.5);
 	assert_true(value_of(&f, "duration", "") == 2.5);
 	figures_release(&f);
 	f = read_of(dir, "wall,tokens");
@@ -126,6 +127,7 @@ TEST_IN(tables_of_a_run, dir)
 	assert_true(value_of(&f, "functions.calls", "main") == 2);
 	assert_true(isnan(value_of(&f, "functions.exclusive_ns", "k")));
 	assert_int_equal(f.v.nr, 3 + 2 + 3);
+	assert_true(f.v.v[0].of_table);
 	figures_release(&f);
 	f = read_of(dir, "kernels.total_ns,kernel_classes,operators,energy,library_calls");
 	assert_true(value_of(&f, "kernels.total_ns", "k1") == 11);

@@ -70,6 +70,15 @@ TEST_IN(other_kinds, dir)
 	test_put(dir, "trace.json", "[]");
 	test_put(dir, "an/analysis.json", "{\"schema\":\"profrig.analysis/1\"}");
 	test_put(dir, "folder/x.json", "[]");
+	test_put(dir, "ens/analysis.json", "{\"schema\":\"profrig.analysis/1\"}");
+	test_put(dir, "ens/each/r1/analysis.json", "{\"schema\":\"profrig.analysis/1\"}");
+	test_put(dir, "ens/each/r2/analysis.json", "{\"schema\":\"profrig.analysis/1\"}");
+	test_put(dir, "ens/each/odd/file", "");
+	o = read_of(in_dir(dir, "ens"));
+	assert_int_equal(o.kind, OPERAND_ANALYSIS);
+	assert_int_equal(o.sets.nr, 1);
+	assert_int_equal(o.sets.v[0].runs.nr, 2);
+	operand_release(&o);
 	o = read_of(in_dir(dir, "perf.csv"));
 	assert_int_equal(o.kind, OPERAND_LIBRARY);
 	operand_release(&o);
