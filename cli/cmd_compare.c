@@ -309,10 +309,6 @@ static int outputs_write(const struct compare *cm)
 {
 	int code = cm->page ? compare_file_write(cm->page, page_write, cm) : EXIT_DONE;
 
-	for (size_t i = 0; i < cm->r.problems.nr; i++)
-		log_warn("%s", cm->r.problems.v[i]);
-	if (cm->r.problems.nr)
-		code = exit_worse(code, EXIT_PARTIAL);
 	if (cm->json)
 		diff_json(&cm->d, stdout);
 	else
@@ -411,6 +407,10 @@ static int inputs_compare(struct compare *cm, const struct strvec *words)
 		log_error("%s", err.msg);
 		r = EXIT_UNREADABLE;
 	}
+	for (size_t i = 0; i < cm->r.problems.nr; i++)
+		log_warn("%s", cm->r.problems.v[i]);
+	if (cm->r.problems.nr)
+		code = exit_worse(code, EXIT_PARTIAL);
 	if (r == EXIT_DONE)
 		r = metrics_check(cm);
 	if (r == EXIT_DONE) {
