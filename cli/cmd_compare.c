@@ -22,7 +22,7 @@ extern const struct command cmd_lib_compare;
 
 struct compare {
 	const struct command *c;
-	const char *threshold, *confidence, *gate, *page, *history;
+	const char *threshold, *confidence, *share, *gate, *page, *history;
 	struct strvec metrics;
 	bool json, strict;
 	struct compare_opts o;
@@ -50,6 +50,10 @@ static int options_read(struct compare *cm)
 				cm->o.confidence > 0 && cm->o.confidence < 1))
 		return cli_usage(cm->c, "--confidence wants a share such as 0.95, not '%.40s'",
 				 cm->confidence);
+	if (cm->share && !(share_parse(cm->share, &cm->o.min_share) && cm->o.min_share >= 0 &&
+			   cm->o.min_share < 1))
+		return cli_usage(cm->c, "--min-share wants a share such as 0.1%%, not '%.40s'",
+				 cm->share);
 	if (cm->gate && *cm->gate && strcmp(cm->gate, "strict") != 0)
 		return cli_usage(cm->c, "--gate takes no value but 'strict', not '%.40s'",
 				 cm->gate);
@@ -492,6 +496,8 @@ static int compare_main(const struct command *c, int argc, char **argv)
 		{ "threshold", 0, OPT_STR, &cm.threshold, "SHARE",
 		  "smaller differences are none (5%)" },
 		{ "confidence", 0, OPT_STR, &cm.confidence, "SHARE", "of intervals (0.95)" },
+		{ "min-share", 0, OPT_STR, &cm.share, "SHARE",
+		  "leave out rows of tables with less of the whole on both sides (0)" },
 		{ "gate", 0, OPT_MAYBE, &cm.gate, "strict",
 		  "exit with 7 when a figure is slower, or A and B do not compare; strict: also "
 		  "when one is unclear or gone" },

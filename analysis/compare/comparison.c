@@ -192,6 +192,12 @@ static void notes_make(struct comparison *c)
 		strvec_pushf(&c->notes, "%zu %s not above 0 and %s no ratio", left_out,
 			     left_out == 1 ? "value is" : "values are",
 			     left_out == 1 ? "has" : "have");
+	if (c->small)
+		strvec_pushf(&c->notes,
+			     "%zu %s a smaller share than %g %% on both sides, and %s left "
+			     "out",
+			     c->small, c->small == 1 ? "figure has" : "figures have",
+			     c->o.min_share * 100, c->small == 1 ? "is" : "are");
 	if (c->bad)
 		strvec_pushf(&c->notes, "%zu %s no finite number and %s left out", c->bad,
 			     c->bad == 1 ? "value is" : "values are", c->bad == 1 ? "is" : "are");

@@ -173,6 +173,7 @@ struct crowd {
 	VEC(struct crowd_name {
 		str_id name;
 		size_t nr;
+		double sum[2]; /* of all values of a side */
 	}) v;
 };
 
@@ -182,8 +183,27 @@ static struct crowd_name *crowd_at(struct crowd *c, str_id name)
 
 	if (found)
 		return found;
-	VEC_PUSH(&c->v, ((struct crowd_name){ name, 0 }));
+	VEC_PUSH(&c->v, ((struct crowd_name){ name, 0, { 0, 0 } }));
 	return &c->v.v[c->v.nr - 1];
+}
+
+static double values_sum(const struct side_values *s)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < s->nr; i++)
+		sum += s->v[i].value;
+	return sum;
+}
+
+/* By its share, never by its effect: that would choose the findings by chance. */
+static bool row_small(const struct pairing *p, const struct crowd_name *c, uint32_t figure)
+{
+	struct side_values a = side_values(p->a, figure), b = side_values(p->b, figure);
+	double least = p->c->o.min_share;
+
+	return least > 0 && !(values_sum(&a) >= least * c->sum[0] && a.nr) &&
+	       !(values_sum(&b) >= least * c->sum[1] && b.nr);
 }
 
 static void crowd_count(struct crowd *c, const struct pairing *p)
@@ -192,12 +212,15 @@ static void crowd_count(struct crowd *c, const struct pairing *p)
 
 	for (uint32_t i = 0; i < p->book->v.nr; i++) {
 		const struct book_figure *f = &p->book->v.v[i];
+		struct side_values a = side_values(p->a, i), b = side_values(p->b, i);
 
-		if (!f->of_table || (!side_values(p->a, i).nr && !side_values(p->b, i).nr))
+		if (!f->of_table || (!a.nr && !b.nr))
 			continue;
 		if (!last || last->name != f->name_id)
 			last = crowd_at(c, f->name_id);
 		last->nr++;
+		last->sum[0] += values_sum(&a);
+		last->sum[1] += values_sum(&b);
 	}
 }
 
@@ -284,7 +307,10 @@ void versus_rows(struct comparison *c, uint32_t versus, const struct loaded_set 
 		if (!side_values(a, i).nr && !side_values(b, i).nr)
 			continue;
 		name = book->v.v[i].of_table ? crowd_at(&crowd, book->v.v[i].name_id) : NULL;
-		row_add(&p, i, name && name->nr > COMPARE_MANY);
+		if (name && row_small(&p, name, i))
+			c->small++;
+		else
+			row_add(&p, i, name && name->nr > COMPARE_MANY);
 	}
 	for (size_t i = 0; i < crowd.v.nr; i++)
 		if (crowd.v.v[i].nr > COMPARE_MANY) {

@@ -16,7 +16,7 @@
 
 /* clang-format off */
 static const char more_style[] =
-	"<style>.new,.gone{color:var(--accent);fill:var(--accent)}"
+	"<style>td.call{min-width:18ch}.new,.gone{color:var(--accent);fill:var(--accent)}"
 	"svg.flame{display:block;width:100%;min-width:720px}"
 	"svg.flame text{font-size:11px;fill:var(--text);pointer-events:none}"
 	"svg.flame rect{stroke:var(--card);stroke-width:.5}"

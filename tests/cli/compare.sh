@@ -109,6 +109,9 @@ code "two analyses" 0 pc one two --json
 is "are compared by function" "$(jq -r '.rows[] | "\(.key) \(.metric) \(.verdict) \(.delta)"' out | sort)" "f0<a, b> functions.exclusive_ns unclear 0
 f1<a, b> functions.exclusive_ns unclear 200
 f2<a, b> functions.exclusive_ns gone null"
+code "small rows" 0 pc one two --min-share 30% --json
+is "are left out" "$(jq -r '[.rows[].key] | join(" ")' out)" "f2<a, b> f1<a, b>"
+check "and counted" jq -e '.notes | any(. == "1 figure has a smaller share than 30 % on both sides, and is left out")' out
 code "what is gone" 7 pc one two --metric functions.exclusive_ns --gate=strict
 like "fails a strict gate" "$(cat err)" "gate: 1 figure is gone from B"
 for i in 1 2 3; do

@@ -35,6 +35,9 @@ struct compare_opts {
 	double confidence;       /* 0.95 */
 	struct strvec selection; /* of figures.h; borrowed */
 	bool declared;           /* Holm instead of Benjamini and Hochberg */
+	/* rows of tables with a smaller share of their column's sum on both sides are left out,
+	 * before anything is tested */
+	double min_share;
 	/* thresholds of single metrics, beside their names; NaN: the one above; borrowed */
 	struct strvec metrics;
 	const double *thresholds;
@@ -101,6 +104,7 @@ struct comparison {
 	struct strvec problems; /* of reading */
 	struct strvec notes;    /* what limits the tests */
 	size_t bad;             /* values that are no finite numbers */
+	size_t small;           /* rows below min_share */
 };
 
 void comparison_init(struct comparison *c, const struct compare_opts *o);
