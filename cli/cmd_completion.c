@@ -16,6 +16,7 @@
 #include "profrig/base/text.h"
 #include "profrig/bench/bench_back_end.h"
 #include "profrig/bench/bench_vendor.h"
+#include "profrig/compare/figures.h"
 #include "profrig/readers/reader.h"
 #include "profrig/report/convert.h"
 #include "profrig/sampler/sampler.h"
@@ -151,6 +152,17 @@ static void offer_engines(struct asking *a)
 		word_offer(a, engines[i]->name, engines[i]->about);
 }
 
+static void offer_figures(struct asking *a)
+{
+	CLEANUP(table_freep) struct table *t = figures_known();
+	const char *comma = strrchr(a->cur + a->skip, ',');
+
+	a->skip = comma ? (size_t)(comma + 1 - a->cur) : a->skip;
+	offer_words(a, "performance duration metrics functions kernels operators energy");
+	for (size_t i = 0; i < table_rows(t); i++)
+		word_offer(a, table_get_str(t, i, 0), NULL);
+}
+
 static void offer_readers(struct asking *a)
 {
 	for (size_t i = 0; readers[i]; i++)
@@ -218,6 +230,9 @@ static const struct {
 	{ "lib perf", "cache", NULL, "warm cold weights-cold" },
 	{ "lib perf", "backends", offer_back_ends, NULL },
 	{ "lib compare", "by", NULL, "time calls" },
+	{ "compare", "gate", NULL, "strict" },
+	{ "compare", "metric", offer_figures, NULL },
+	{ "compare", "history", offer_figures, NULL },
 };
 
 /* An option without a row here takes what its word in --help names: a DIR or a FILE. */
@@ -248,9 +263,10 @@ static const struct {
 	{ "build", offer_models, true, false }, { "discover", offer_models, false, false },
 	{ "analyze", offer_runs, true, false }, { "report", offer_runs, true, false },
 	{ "info", offer_runs, true, false },    { "convert", offer_runs, true, false },
-	{ "ctl", offer_ctl, false, false },     { "mark", NULL, false, false },
-	{ "prune", NULL, false, true },         { "doctor", NULL, false, false },
-	{ "sample", NULL, false, false },       { "lib peak", NULL, false, false },
+	{ "compare", offer_runs, true, false }, { "ctl", offer_ctl, false, false },
+	{ "mark", NULL, false, false },         { "prune", NULL, false, true },
+	{ "doctor", NULL, false, false },       { "sample", NULL, false, false },
+	{ "lib peak", NULL, false, false },
 };
 
 /* A usage such as "a|b|c" lists the words to offer. */

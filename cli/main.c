@@ -31,7 +31,8 @@
 /* In the order of --help; the hidden commands are for profrig's own scripts. */
 /* clang-format off */
 #define COMMANDS(X) \
-	X(run) X(plan) X(discover) X(build) X(analyze) X(report) X(info) X(convert) X(lib_trace) \
+	X(run) X(plan) X(discover) X(build) X(analyze) X(report) X(info) X(convert) X(compare) \
+	X(lib_trace) \
 	X(lib_perf) X(lib_peak) X(lib_compare) X(campaign_init) X(campaign_plan) X(campaign_run) \
 	X(campaign_resume) X(campaign_status) X(campaign_cancel) X(campaign_retry) \
 	X(campaign_logs) X(campaign_query) X(campaign_export) X(campaign_rebuild) X(list) \
@@ -255,7 +256,7 @@ static int ranks_check(const char *command)
 static bool only_reads_and_writes(const struct command *c)
 {
 	return c == &cmd_analyze || c == &cmd_report || c == &cmd_info || c == &cmd_convert ||
-	       c == &cmd_lib_trace || c == &cmd_lib_compare || c == &cmd_campaign_export ||
+	       c == &cmd_lib_trace || c == &cmd_lib_compare || c == &cmd_compare || c == &cmd_campaign_export ||
 	       c == &cmd_campaign_rebuild;
 }
 

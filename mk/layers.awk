@@ -26,6 +26,7 @@ BEGIN {
 	may["profile"] = "model scan counters topology energy"
 	may["stats"] = "model counters topology energy profile"
 	may["report"] = "model stats"
+	may["compare"] = "scan readers"
 	may["session"] = "model scan library readers counters topology energy profile stats report config"
 	may["cli"] = "*"
 	for (i = 1; i < ARGC; i++)

@@ -19,7 +19,8 @@
 
 const char *sample_method_name(enum sample_method m)
 {
-	static const char *const names[] = { "few", "welch-log", "paired-log" };
+	static const char *const names[] = { "few", "welch-log", "paired-log", "welch-log-pooled",
+					     "paired-log-pooled" };
 
 	return names[m];
 }
@@ -137,12 +138,65 @@ static void rearrange(const struct logs *l, struct sample_effect *e)
 	e->p_rearranged = s.p;
 }
 
-void sample_compare(const struct sample *a, size_t na, const struct sample *b, size_t nb,
-		    double margin, double confidence, struct sample_effect *ret)
+/* Σ(v − mean)² */
+static double squares_of(const double *v, size_t n)
+{
+	double mean = n ? values_mean(v, n) : 0, sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += (v[i] - mean) * (v[i] - mean);
+	return sum;
+}
+
+static void variance_put(const struct logs *l, struct sample_effect *e)
+{
+	double pairs = (double)l->pairs, na = (double)l->na, nb = (double)l->nb;
+
+	if (e->method == SAMPLE_PAIRED) {
+		double *d = xcalloc(l->pairs, sizeof(*d));
+
+		for (size_t i = 0; i < l->pairs; i++)
+			d[i] = l->pair_b[i] - l->pair_a[i];
+		e->variance_df = pairs - 1;
+		e->variance = squares_of(d, l->pairs) / e->variance_df;
+		e->variance_of_mean = 1 / pairs;
+		free(d);
+	} else {
+		e->variance_df = na + nb - 2;
+		e->variance = (squares_of(l->a, l->na) + squares_of(l->b, l->nb)) / e->variance_df;
+		e->variance_of_mean = 1 / na + 1 / nb;
+	}
+}
+
+static void effect_by_t(const struct logs *l, double margin, double confidence,
+			struct sample_effect *ret)
+{
+	struct mean_test t;
+
+	if (l->pairs >= LEAST) {
+		ret->method = SAMPLE_PAIRED;
+		paired_test(l->pair_b, l->pair_a, l->pairs, confidence, &t);
+	} else {
+		independent_test(l, confidence, &t);
+		ret->method = l->na >= LEAST && l->nb >= LEAST ? SAMPLE_WELCH : SAMPLE_FEW;
+	}
+	if (l->na > 0 && l->nb > 0)
+		ret->ratio = exp(t.difference);
+	if (ret->method == SAMPLE_FEW)
+		return;
+	ret->low = exp(t.low);
+	ret->high = exp(t.high);
+	ret->p = t.p;
+	ret->p_same = tost_p(&t, log1p(margin));
+	variance_put(l, ret);
+}
+
+static void effect_compare(const struct sample *a, size_t na, const struct sample *b, size_t nb,
+			   double margin, double confidence, bool by_t_alone,
+			   struct sample_effect *ret)
 {
 	struct logs l = logs_make(a, na, b, nb);
 	struct rank_test ranks;
-	struct mean_test t;
 
 	*ret = (struct sample_effect){ .method = SAMPLE_FEW,
 				       .n_a = l.na,
@@ -155,21 +209,12 @@ void sample_compare(const struct sample *a, size_t na, const struct sample *b, s
 				       .p = NAN,
 				       .p_rearranged = NAN,
 				       .p_ranks = NAN,
-				       .p_same = NAN };
-	if (l.pairs >= LEAST) {
-		ret->method = SAMPLE_PAIRED;
-		paired_test(l.pair_b, l.pair_a, l.pairs, confidence, &t);
-	} else {
-		independent_test(&l, confidence, &t);
-		ret->method = l.na >= LEAST && l.nb >= LEAST ? SAMPLE_WELCH : SAMPLE_FEW;
-	}
-	if (l.na > 0 && l.nb > 0)
-		ret->ratio = exp(t.difference);
-	if (ret->method != SAMPLE_FEW) {
-		ret->low = exp(t.low);
-		ret->high = exp(t.high);
-		ret->p = t.p;
-		ret->p_same = tost_p(&t, log1p(margin));
+				       .p_same = NAN,
+				       .variance = NAN,
+				       .variance_df = NAN,
+				       .variance_of_mean = NAN };
+	effect_by_t(&l, margin, confidence, ret);
+	if (ret->method != SAMPLE_FEW && !by_t_alone) {
 		mann_whitney(l.b, l.nb, l.a, l.na, &ranks);
 		ret->p_ranks = ranks.p;
 		rearrange(&l, ret);
@@ -187,6 +232,18 @@ static bool rearranged_too(const struct sample_effect *e, double confidence)
 {
 	return isnan(e->p_rearranged) || !sample_floor_reaches(e->floor, confidence) ||
 	       e->p_rearranged <= 1 - confidence;
+}
+
+void sample_compare(const struct sample *a, size_t na, const struct sample *b, size_t nb,
+		    double margin, double confidence, struct sample_effect *ret)
+{
+	effect_compare(a, na, b, nb, margin, confidence, false, ret);
+}
+
+void sample_compare_rows(const struct sample *a, size_t na, const struct sample *b, size_t nb,
+			 double margin, double confidence, struct sample_effect *ret)
+{
+	effect_compare(a, na, b, nb, margin, confidence, true, ret);
 }
 
 enum sample_verdict sample_judge(const struct sample_effect *e, double p_adj, double margin,

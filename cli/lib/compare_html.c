@@ -18,7 +18,7 @@
 #define TEXT_SHOWN 200
 
 /* clang-format off */
-static const char head[] =
+const char compare_page_head[] =
 	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
 	"'unsafe-inline'\"><meta name=\"viewport\" content=\"width=device-width, "
 	"initial-scale=1\"><meta name=\"generator\" content=\"profrig\">\n<style>\n"
@@ -395,7 +395,7 @@ void compare_html(const struct bench_tables *t, const struct bench_comparison *c
 {
 	struct html_out h = { .f = f, .max_text = TEXT_SHOWN, .styled = true };
 
-	html_begin(&h, "Library calls compared – profrig", head);
+	html_begin(&h, "Library calls compared – profrig", compare_page_head);
 	fputs("<main>\n", f);
 	html_heading(&h, 1, "Library calls compared");
 	sections_put(&h, t, c);

@@ -18,6 +18,8 @@ struct compare_ranked {
 struct compare_ranked compare_ranked_new(const struct bench_comparison *c, uint32_t side);
 void compare_ranked_release(struct compare_ranked *r);
 
+/* What is in the head of such a page: the style sheet with the report page's colours. */
+extern const char compare_page_head[];
 /* The key of a row, or the configuration as it was logged. */
 const char *compare_row_text(const struct bench_table_row *r);
 /* A verdict, or "refused": also a class of the page's style sheet. */

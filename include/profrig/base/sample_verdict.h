@@ -44,7 +44,14 @@ struct sample {
 	uint32_t block; /* SAMPLE_BLOCK_NONE */
 };
 
-enum sample_method { SAMPLE_FEW, SAMPLE_WELCH, SAMPLE_PAIRED };
+/* The pooled ones: sample_pool.h. */
+enum sample_method {
+	SAMPLE_FEW,
+	SAMPLE_WELCH,
+	SAMPLE_PAIRED,
+	SAMPLE_WELCH_POOLED,
+	SAMPLE_PAIRED_POOLED
+};
 const char *sample_method_name(enum sample_method m);
 
 enum sample_verdict { SAMPLE_FASTER, SAMPLE_SLOWER, SAMPLE_SAME, SAMPLE_UNCLEAR };
@@ -61,6 +68,12 @@ struct sample_effect {
 	double p_ranks;         /* NaN below 3 */
 	double p_same;          /* TOST */
 	double floor;           /* the smallest p_rearranged that there can be; 0: none were made */
+	/*
+	 * Of the logarithms: of the differences of pairs, else of both sides together around their
+	 * own means; its degrees of freedom, and by what it is multiplied for the square of the
+	 * error of log ratio (1/n, 1/na + 1/nb). NaN below 3.
+	 */
+	double variance, variance_df, variance_of_mean;
 };
 /* Whether rearrangements with this smallest p have a say at this confidence. */
 bool sample_floor_reaches(double floor, double confidence);
@@ -68,6 +81,12 @@ bool sample_floor_reaches(double floor, double confidence);
 /* Values in the order of the runs. */
 void sample_compare(const struct sample *a, size_t na, const struct sample *b, size_t nb,
 		    double margin, double confidence, struct sample_effect *ret);
+/*
+ * The same by t alone, for one of thousands of rows: rearrangements would take hours, and cannot
+ * reach what an adjustment for so many rows asks of them.
+ */
+void sample_compare_rows(const struct sample *a, size_t na, const struct sample *b, size_t nb,
+			 double margin, double confidence, struct sample_effect *ret);
 /* p_adj: e->p, or adjusted. */
 enum sample_verdict sample_judge(const struct sample_effect *e, double p_adj, double margin,
 				 double confidence);

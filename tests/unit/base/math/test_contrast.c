@@ -97,6 +97,54 @@ TEST(verdicts)
 			ROW_FAIL(i, "another verdict");
 }
 
+TEST(families_known_answers)
+{
+	static const double four[] = { 0.01, 0.04, 0.03, 0.005 };
+	static const double by_holm[] = { 0.03, 0.06, 0.06, 0.02 };
+	static const double by_bh[] = { 0.02, 0.04, 0.04, 0.02 };
+	/* of the paper of 1995: Holm rejects three at 0.05, they reject four */
+	static const double paper[] = { 0.0001, 0.0004, 0.0019, 0.0095, 0.0201,
+					0.0278, 0.0298, 0.0344, 0.0459, 0.3240,
+					0.4262, 0.5719, 0.6528, 0.7590, 1 };
+	double p[ARRAY_LEN(paper)], q[ARRAY_LEN(paper)];
+	size_t holm_found = 0, bh_found = 0;
+
+	memcpy(p, four, sizeof(four));
+	holm(p, 4);
+	memcpy(q, four, sizeof(four));
+	benjamini_hochberg(q, 4);
+	for (size_t i = 0; i < 4; i++) {
+		near(p[i], by_holm[i]);
+		near(q[i], by_bh[i]);
+	}
+	memcpy(p, paper, sizeof(p));
+	holm(p, ARRAY_LEN(p));
+	memcpy(q, paper, sizeof(q));
+	benjamini_hochberg(q, ARRAY_LEN(q));
+	for (size_t i = 0; i < ARRAY_LEN(paper); i++) {
+		holm_found += p[i] <= 0.05;
+		bh_found += q[i] <= 0.05;
+		assert_true(q[i] <= p[i] && paper[i] <= q[i] && q[i] <= 1);
+	}
+	assert_int_equal(holm_found, 3);
+	assert_int_equal(bh_found, 4);
+	near(q[3], 0.035625);
+	near(q[14], 1);
+}
+
+TEST(benjamini_hochberg_and_what_is_unknown)
+{
+	double p[] = { NAN, 0.5, NAN, 0.2 }, none[] = { NAN };
+
+	benjamini_hochberg(p, ARRAY_LEN(p));
+	near(p[3], 0.4);
+	near(p[1], 0.5);
+	assert_true(isnan(p[0]) && isnan(p[2]));
+	benjamini_hochberg(none, 1);
+	benjamini_hochberg(none, 0);
+	assert_true(isnan(none[0]));
+}
+
 TEST(holm_known_answers)
 {
 	/* 0.01·4, 0.02·3 > 0.04, 0.03·2 is below it, 0.04·1 too */

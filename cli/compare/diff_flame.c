@@ -1,0 +1,252 @@
+/*
+ * Differential flame graphs: the stacks of B, as wide as they took there, in the colour of what
+ * changed against A: frames whose own part grew are red, those where it shrank blue, the stronger
+ * the more of the whole change is theirs. Frames that A alone has have no width; the largest are
+ * listed. One SVG without a script: a title for each frame.
+ */
+#include "cli.h"
+#include "diff_show.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "profrig/compare/flame_diff.h"
+
+#define WIDTH 1200.0
+#define HEIGHT 17
+#define LEVELS 60
+#define FRAMES_SHOWN 4000
+#define NARROWEST 0.4 /* units of the drawing */
+#define CHAR_WIDTH 6.6
+#define GONE_SHOWN 10
+
+struct drawing {
+	const struct html_out *h;
+	const struct flame_diff *f;
+	const char *unit;
+	double total, most; /* of B; the largest change of a frame's own part */
+	size_t shown, narrow, deep;
+	int levels;
+};
+
+/* "time" and "device" are ns, "energy-…" µJ. */
+static const char *unit_of(const char *name)
+{
+	return strncmp(name, "energy-", 7) == 0 ? "J" : "s";
+}
+
+static double scale_of(const char *unit)
+{
+	return *unit == 'J' ? 1e-6 : 1e-9;
+}
+
+static char *amount(const struct drawing *d, double v, char *buf)
+{
+	return cli_si(v * scale_of(d->unit), d->unit, buf);
+}
+
+static void title_put(const struct drawing *d, const struct flame_frame *fr)
+{
+	char a[32], b[32], own[32];
+	double change = fr->own_b - fr->own_a;
+	CLEANUP(xfreep)
+	char *words = xasprintf("%s: %s in A, %s in B; its own part %s%s",
+				intern_str(d->f->texts, fr->name), amount(d, fr->a, a),
+				amount(d, fr->b, b), change < 0 ? "-" : "+",
+				amount(d, fabs(change), own));
+
+	fputs("<title>", d->h->f);
+	html_text(d->h, words);
+	fputs("</title>", d->h->f);
+}
+
+static void frame_put(struct drawing *d, const struct flame_frame *fr, double x, double width,
+		      int level)
+{
+	double change = d->most > 0 ? (fr->own_b - fr->own_a) / d->most : 0;
+	int y = (d->levels - 1 - level) * HEIGHT;
+	size_t fits = width > 3 * CHAR_WIDTH ? (size_t)((width - 4) / CHAR_WIDTH) : 0;
+	const char *name = intern_str(d->f->texts, fr->name);
+
+	fprintf(d->h->f, "<g><rect class=\"%s\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\"",
+		change > 0   ? "more"
+		: change < 0 ? "less"
+			     : "even",
+		x, y, width, HEIGHT - 1);
+	fprintf(d->h->f, " fill-opacity=\"%.3f\">", 0.10 + 0.50 * fmin(1, fabs(change)));
+	title_put(d, fr);
+	fputs("</rect>", d->h->f);
+	if (fits) {
+		size_t n = strlen(name), cut = n < fits ? n : fits;
+
+		while (cut && cut < n && (name[cut] & 0xc0) == 0x80)
+			cut--;
+		if (cut) {
+			CLEANUP(xfreep) char *text = xstrndup(name, cut);
+
+			fprintf(d->h->f, "<text x=\"%.2f\" y=\"%d\">", x + 2, y + HEIGHT - 5);
+			html_text(d->h, text);
+			fputs("</text>", d->h->f);
+		}
+	}
+	fputs("</g>\n", d->h->f);
+	d->shown++;
+}
+
+/* Draws, or with `only` just finds the number of levels. */
+static void frames_walk(struct drawing *d, bool only)
+{
+	struct {
+		uint32_t frame;
+		double x;
+	} stack[LEVELS];
+	int level = 0;
+
+	stack[0].frame = 0;
+	stack[0].x = 0;
+	while (level >= 0) {
+		uint32_t at = stack[level].frame;
+		const struct flame_frame *fr = at == FLAME_NONE ? NULL : &d->f->v.v[at];
+		double width = fr ? fr->b / d->total * WIDTH : 0;
+
+		if (!fr) {
+			level--;
+			continue;
+		}
+		stack[level].frame = fr->next;
+		if (width < NARROWEST || (!only && d->shown >= FRAMES_SHOWN)) {
+			d->narrow += !only && fr->b > 0;
+			continue;
+		}
+		if (only && level + 1 > d->levels)
+			d->levels = level + 1;
+		if (!only)
+			frame_put(d, fr, stack[level].x, width, level);
+		if (level + 1 < LEVELS) {
+			stack[level + 1].frame = fr->first;
+			stack[level + 1].x = stack[level].x;
+			stack[level].x += width;
+			level++;
+		} else {
+			d->deep += !only && fr->first != FLAME_NONE;
+			stack[level].x += width;
+		}
+	}
+}
+
+/* ---- frames without a width ---- */
+
+struct gone {
+	const struct flame_frame *v[GONE_SHOWN];
+	size_t nr, all;
+};
+
+/* The outermost frame of each stack that B lacks, the largest of them. */
+static void gone_find(const struct flame_diff *f, struct gone *ret)
+{
+	*ret = (struct gone){ .nr = 0 };
+	for (size_t i = 1; i < f->v.nr; i++) {
+		const struct flame_frame *fr = &f->v.v[i];
+		size_t at;
+
+		if (fr->b > 0 || !(fr->a > 0) || !(f->v.v[fr->parent].b > 0))
+			continue;
+		ret->all++;
+		for (at = ret->nr; at > 0 && ret->v[at - 1]->a < fr->a; at--)
+			if (at < GONE_SHOWN)
+				ret->v[at] = ret->v[at - 1];
+		if (at < GONE_SHOWN)
+			ret->v[at] = fr;
+		ret->nr += ret->nr < GONE_SHOWN;
+	}
+}
+
+static void gone_put(const struct drawing *d)
+{
+	struct gone gone;
+	struct strbuf sb = STRBUF_INIT;
+	char buf[32];
+
+	gone_find(d->f, &gone);
+	if (gone.nr) {
+		strbuf_addf(&sb, "%zu %s of A %s no width, as B lacks %s: ", gone.all,
+			    gone.all == 1 ? "frame" : "frames", gone.all == 1 ? "has" : "have",
+			    gone.all == 1 ? "it" : "them");
+		for (size_t i = 0; i < gone.nr; i++)
+			strbuf_addf(&sb, "%s%.100s (%s)", i ? ", " : "",
+				    intern_str(d->f->texts, gone.v[i]->name),
+				    amount(d, gone.v[i]->a, buf));
+		html_note(d->h, sb.buf);
+	}
+	strbuf_release(&sb);
+}
+
+/* ---- a graph ---- */
+
+static void figure_put(struct drawing *d, const char *name)
+{
+	for (size_t i = 0; i < d->f->v.nr; i++)
+		d->most = fmax(d->most, fabs(d->f->v.v[i].own_b - d->f->v.v[i].own_a));
+	frames_walk(d, true);
+	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Flame graph: ",
+	      d->h->f);
+	html_text(d->h, name);
+	fprintf(d->h->f,
+		"\"><svg class=\"flame\" role=\"img\" viewBox=\"0 0 %.0f %d\" "
+		"aria-label=\"stacks of B, coloured by their change\">\n",
+		WIDTH, d->levels * HEIGHT);
+	frames_walk(d, false);
+	fputs("</svg></div>\n", d->h->f);
+}
+
+static void limits_note(const struct drawing *d)
+{
+	CLEANUP(xfreep)
+	char *words = xasprintf("%zu frames are drawn, %zu are too narrow%s%s%s.", d->shown,
+				d->narrow, d->deep ? ", and those above level 60 are left out" : "",
+				d->f->cut ? "; stacks too deep or too many were cut" : "",
+				d->f->bad ? "; lines that are no stacks were left out" : "");
+
+	html_note(d->h, words);
+}
+
+static void graph_put(const struct html_out *h, const struct compare_versus *v, const char *name)
+{
+	struct flame_diff f;
+	struct drawing d = { .h = h, .f = &f, .unit = unit_of(name) };
+	char a[32], b[32];
+
+	flame_diff_read(v->a, v->b, name, &f);
+	for (size_t i = 0; i < f.problems.nr; i++)
+		html_note(h, f.problems.v[i]);
+	if (f.v.nr) {
+		CLEANUP(xfreep) char *title = xasprintf("Flame graph: %s", name);
+		CLEANUP(xfreep) char *words = NULL;
+
+		d.total = f.v.v[0].b;
+		words = xasprintf("%s in A, %s in B; means of %zu and %zu runs. Widths are "
+				  "B's. Red: the frame's own part grew, blue: it shrank; the "
+				  "stronger, the more.",
+				  amount(&d, f.v.v[0].a, a), amount(&d, f.v.v[0].b, b), f.files_a,
+				  f.files_b);
+		html_heading(h, 3, title);
+		html_note(h, words);
+		if (f.files_a && f.files_b && d.total > 0) {
+			figure_put(&d, name);
+			limits_note(&d);
+			gone_put(&d);
+		} else {
+			html_note(h, "One side alone has such stacks: there is nothing to draw.");
+		}
+	}
+	flame_diff_release(&f);
+}
+
+void diff_flames(const struct html_out *h, const struct compare_versus *v)
+{
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+
+	flame_diff_names(v->a, v->b, &names);
+	for (size_t i = 0; i < names.nr; i++)
+		graph_put(h, v, names.v[i]);
+}
