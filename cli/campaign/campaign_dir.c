@@ -1,4 +1,5 @@
 #include "campaign_dir.h"
+#include "campaign_verdict.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -117,7 +118,7 @@ int campaign_dir_of(const struct command *c, const struct strvec *operands, size
 
 struct store_opts campaign_store_opts(bool read, struct strvec *said)
 {
-	return (struct store_opts){ .read = read, .said = said };
+	return (struct store_opts){ .read = read, .said = said, .figures = campaign_figures };
 }
 
 int campaign_store_failed(const struct command *c, int r, const struct err *err)

@@ -52,8 +52,8 @@ static size_t seconds_of(const struct campaign_job *j, const char *id, double *r
 }
 
 /* Of logarithms: what the verdicts' model means by it. */
-static void history_add(struct planning *p, size_t cell, const double *s, size_t nr, double *squares,
-			size_t *df)
+static void history_add(struct planning *p, size_t cell, const double *s, size_t nr,
+			double *squares, size_t *df)
 {
 	double mean = 0, logs = 0;
 
@@ -155,7 +155,8 @@ static void power_print(const struct planning *p)
 							 : "paired t on logarithms, by blocks",
 		       p->file.repeat, w.cv * 100, isnan(p->cv) ? " (assumed)" : " (measured)",
 		       CONFIDENCE * 100, w.tests);
-		printf("  a cell that is 10 %% slower is called slower with probability %.3f", w.slower);
+		printf("  a cell that is 10 %% slower is called slower with probability %.3f",
+		       w.slower);
 		if (w.slower < 0.9 && w.n_slower)
 			printf("; %zu repeats give 0.9", w.n_slower);
 		printf("\n  an equal cell is called same with probability %.3f", w.same);
@@ -180,10 +181,9 @@ static void cells_print(const struct planning *p)
 		if (!isnan(p->mean_s[i]))
 			cli_si(p->mean_s[i], "s", mean);
 		table_texts(t, c->id, c->label,
-			    c->is_baseline ? "(baseline)"
-			    : c->baseline == CELL_NONE
-				    ? ""
-				    : p->cells.v.v[c->baseline].id,
+			    c->is_baseline             ? "(baseline)"
+			    : c->baseline == CELL_NONE ? ""
+						       : p->cells.v.v[c->baseline].id,
 			    isnan(p->mean_s[i]) ? "" : mean, "");
 	}
 	table_write_text(t, stdout, 0, 0);
@@ -268,8 +268,7 @@ static void gates_json(const struct planning *p, struct json_out *j)
 		json_obj(j, NULL);
 		json_str(j, "metric", p->file.gates.v[i].metric);
 		json_f64(j, "threshold", p->file.gates.v[i].threshold);
-		json_str(j, "method",
-			 p->file.order == ORDER_SEQUENTIAL ? "welch" : "paired");
+		json_str(j, "method", p->file.order == ORDER_SEQUENTIAL ? "welch" : "paired");
 		json_u64(j, "n", p->file.repeat);
 		json_u64(j, "tests", w.tests);
 		json_f64(j, "cv", w.cv);
@@ -339,8 +338,8 @@ static int plan_make_all(struct planning *p, const char *path)
 	if (r == 0)
 		r = cells_identify(&p->cells, &p->file, campaigns, &cli_interrupt, &err);
 	code = problems.lines.nr ? EXIT_CONFIG
-	       : r == -ENOENT	 ? EXIT_UNREADABLE
-	       : r < 0		 ? EXIT_CONFIG
+	       : r == -ENOENT    ? EXIT_UNREADABLE
+	       : r < 0           ? EXIT_CONFIG
 				 : EXIT_DONE;
 	cli_said(&said);
 	cli_problems(&problems);
@@ -417,7 +416,8 @@ static const char starter[] =
 	"\n"
 	"repeat: 10                       # runs of each cell\n"
 	"order: interleaved               # blocks there and back; or random, sequential\n"
-	"baseline: {env.OMP_NUM_THREADS: \"1\"}   # each cell is compared with the one that has these\n"
+	"baseline: {env.OMP_NUM_THREADS: \"1\"}   # each cell is compared with the one that has "
+	"these\n"
 	"#gate: [{metric: performance, threshold: 5%%}]   # exit 7 when it gets worse\n"
 	"#cooldown: 10s\n"
 	"#budget: 2h\n"

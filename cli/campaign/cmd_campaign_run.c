@@ -1,6 +1,7 @@
 /* campaign run, resume: makes the runs that a campaign lacks. campaign-work: a worker of theirs. */
 #include "campaign_dir.h"
 #include "campaign_drive.h"
+#include "campaign_verdict.h"
 #include "drive_show.h"
 #include "run_campaign.h"
 
@@ -96,7 +97,8 @@ static void outcome_print(const struct campaign_job *j, const struct drive_outco
 				 "lists them, 'campaign retry --failed' makes them again",
 				 o->failed, j->dir);
 		if (o->left)
-			log_notice("%" PRIu64 " runs are left: 'profrig campaign resume %s' goes on",
+			log_notice("%" PRIu64
+				   " runs are left: 'profrig campaign resume %s' goes on",
 				   o->left, j->dir);
 		return;
 	}
@@ -168,17 +170,19 @@ static int job_drive(struct campaign_args *a, struct campaign_job *j)
 				.ticks = drive_show_ticks(show) };
 	struct drive_outcome out;
 	struct err err = ERR_INIT;
-	int r;
+	int gate = EXIT_DONE, r;
 
 	store_begin(&keeping, j);
 	r = campaign_drive(j, &o, &out, &err);
-	store_close(keeping.store);
-	j->noted = NULL;
 	drive_show_free(show);
 	if (r < 0)
 		log_error("%s", err.msg);
+	if (r == 0 && !out.left && !out.signal)
+		gate = campaign_judge(j, log_level() < 1 || a->json);
+	store_close(keeping.store);
+	j->noted = NULL;
 	outcome_print(j, &out, a->json);
-	return r < 0 ? EXIT_MISSING : outcome_code(&out);
+	return r < 0 ? EXIT_MISSING : exit_worse(outcome_code(&out), gate);
 }
 
 static void said_of(struct campaign_args *a, const struct campaign_job *j)
@@ -208,7 +212,7 @@ static struct campaign_request request_of(struct campaign_args *a)
 					  .o = &a->o,
 					  .max_cells = (uint64_t)a->max_cells,
 					  .decided = a->keep_old ? CHANGES_KEEP_OLD
-						     : a->redo	 ? CHANGES_REDO
+						     : a->redo   ? CHANGES_REDO
 								 : CHANGES_ASK,
 					  .take_over = a->take_over,
 					  .interrupt = &cli_interrupt,
@@ -231,8 +235,7 @@ static int run_main(const struct command *c, int argc, char **argv)
 		  "set one value of all runs, such as model.timeout=60" },
 		{ "tools-dir", 0, OPT_LIST, &a.o.tools_dirs, "DIR",
 		  "look for tools here first (repeatable)" },
-		{ "max-cells", 0, OPT_INT, &a.max_cells, "N",
-		  "allow so many cells (10000)" },
+		{ "max-cells", 0, OPT_INT, &a.max_cells, "N", "allow so many cells (10000)" },
 		{ 0 },
 	};
 	code = cli_parse(c, opts, &a.json, argc, argv, &operands, NULL);
@@ -504,5 +507,5 @@ const struct command cmd_campaign_retry = { "campaign retry", "FILE|DIR [RUN…]
 					    "make runs again that failed for good",
 					    "profrig campaign retry campaigns/blas --failed",
 					    retry_main };
-const struct command cmd_campaign_work = { "campaign work", "DIR",
-					   "make runs whose names come in", NULL, work_main };
+const struct command cmd_campaign_work = { "campaign work", "DIR", "make runs whose names come in",
+					   NULL, work_main };

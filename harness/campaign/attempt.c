@@ -53,9 +53,8 @@ static bool has_warning(const json_t *doc, const char *code)
 	const json_t *w;
 	size_t i;
 
-	json_array_foreach(json_object_get(doc, "warnings"), i, w)
-		if (!strcmp(text_at(w, "code"), code))
-			return true;
+	json_array_foreach(json_object_get(doc, "warnings"), i,
+			   w) if (!strcmp(text_at(w, "code"), code)) return true;
 	return false;
 }
 
@@ -65,9 +64,8 @@ static const json_t *last_step(const json_t *doc, const char *kind)
 	const json_t *step, *found = NULL;
 	size_t i;
 
-	json_array_foreach(json_object_get(doc, "steps"), i, step)
-		if (!kind || !strcmp(text_at(step, "kind"), kind))
-			found = step;
+	json_array_foreach(json_object_get(doc, "steps"), i,
+			   step) if (!kind || !strcmp(text_at(step, "kind"), kind)) found = step;
 	return found;
 }
 
@@ -128,10 +126,9 @@ static bool has_metric(const json_t *doc, const char *name)
 
 	if (!strcmp(name, "duration"))
 		return true;
-	json_array_foreach(json_object_get(doc, "metrics"), i, m)
-		if (!strcmp(text_at(m, "name"), name) &&
-		    json_is_number(json_object_get(m, "value")))
-			return true;
+	json_array_foreach(json_object_get(doc, "metrics"), i,
+			   m) if (!strcmp(text_at(m, "name"), name) &&
+				  json_is_number(json_object_get(m, "value"))) return true;
 	/* figures of tables are read when they are compared */
 	return strchr(name, '.') != NULL;
 }
@@ -295,8 +292,8 @@ int attempt_execute(const struct attempt_work *w, const struct attempt_name *a,
 static int log_open(const char *dir, const char *name, struct err *err)
 {
 	CLEANUP(xfreep) char *path = xasprintf("%s/logs/%s.log", dir, name);
-	CLEANUP(xclosep) int fd = door_open(
-		path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+	CLEANUP(xclosep)
+	int fd = door_open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
 
 	if (fd < 0)
 		return err_sys(err, errno, "%s", path);

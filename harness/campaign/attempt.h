@@ -17,12 +17,12 @@ struct attempt_outcome {
 	bool found;   /* there is a run.json */
 	bool running; /* and its profrig lives */
 	enum attempt_class class;
-	char state[16];   /* of run.json; "lost" without one */
-	char kind[12];    /* of a workload's failure: exit signal timeout oom output metric */
-	char reason[200]; /* "" of one that is fine */
-	int exit_code;    /* of the workload; -1 unknown */
-	char signal[16];  /* "" none */
-	char node[65];    /* the host where it ran; "" unknown */
+	char state[16];    /* of run.json; "lost" without one */
+	char kind[12];     /* of a workload's failure: exit signal timeout oom output metric */
+	char reason[200];  /* "" of one that is fine */
+	int exit_code;     /* of the workload; -1 unknown */
+	char signal[16];   /* "" none */
+	char node[65];     /* the host where it ran; "" unknown */
 	double workload_s; /* NaN unknown */
 };
 
@@ -30,7 +30,7 @@ struct attempt_outcome {
 struct attempt_where {
 	const char *dir;              /* the campaign's, absolute */
 	const struct strvec *metrics; /* of gates: an attempt that lacks one has failed */
-	size_t nodes;                 /* above 1: each has a run directory, runs/<attempt>/node-<K> */
+	size_t nodes; /* above 1: each has a run directory, runs/<attempt>/node-<K> */
 };
 /* Of several nodes the worst end counts; of the first one the figures. */
 void attempt_judge(const struct attempt_where *w, const struct attempt_name *a,

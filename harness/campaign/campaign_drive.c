@@ -144,9 +144,8 @@ static int failed_note(struct campaign_job *j, const struct attempt_name *a,
 	const struct run_state *r = campaign_state_run(&j->state, a->run);
 
 	return campaign_job_note(j, "failed", a->run, 0,
-				 json_pack("{s:s, s:s, s:i}", "class",
-					   attempt_class_name(o->class), "reason", o->reason,
-					   "attempts", (int)r->attempts),
+				 json_pack("{s:s, s:s, s:i}", "class", attempt_class_name(o->class),
+					   "reason", o->reason, "attempts", (int)r->attempts),
 				 err);
 }
 
@@ -234,8 +233,8 @@ static void run_settle_wait(const struct driving *d, const struct attempt_name *
 {
 	for (int i = 0; o->running && i < SETTLE_WAITS && !*d->o->interrupt; i++) {
 		if (i == 1)
-			drive_tell(d, DRIVE_NOTE, NULL, "waiting for a run that an earlier process left",
-			     0, NAN);
+			drive_tell(d, DRIVE_NOTE, NULL,
+				   "waiting for a run that an earlier process left", 0, NAN);
 		poll(NULL, 0, SETTLE_WAIT_MS);
 		attempt_judge(&d->j->where, a, o);
 	}
@@ -275,9 +274,10 @@ static int commit_settle(struct driving *d, uint32_t cell, uint32_t repeat)
 	if (found < 0)
 		drive_tell(d, DRIVE_NOTE, NULL, why.msg, 0, NAN);
 	if (found == 1 && there.number > r->attempts) {
-		drive_tell(d, DRIVE_NOTE, NULL, "a file in results/ names an attempt that never began: "
-					  "it is passed over",
-		     0, NAN);
+		drive_tell(d, DRIVE_NOTE, NULL,
+			   "a file in results/ names an attempt that never began: "
+			   "it is passed over",
+			   0, NAN);
 		return 0;
 	}
 	if (found == 1 && r->stage != RUN_COMMITTED)
@@ -339,7 +339,7 @@ struct run_state *drive_run(struct driving *d, const struct order_run *o)
  * failed, which so are at the end of their block. *ret_wait: when the first of the others may.
  */
 const struct order_run *drive_group_next(struct driving *d, const struct group *g, int64_t now,
-					  int64_t *ret_wait)
+					 int64_t *ret_wait)
 {
 	const struct order_run *again = NULL;
 

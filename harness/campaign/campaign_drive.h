@@ -29,13 +29,13 @@ enum drive_event {
 	DRIVE_BEGINS,    /* an attempt */
 	DRIVE_COMMITTED, /* it ended well and counts */
 	DRIVE_SUPERSEDED,
-	DRIVE_ENDED,   /* not well; text is why */
-	DRIVE_WAITS,   /* it is made again after `wait_s` */
-	DRIVE_FAILED,  /* the run has failed for good */
-	DRIVE_NOTE,    /* text */
-	DRIVE_DRAINS,  /* a signal, or the budget, ended the making of runs; text is why */
-	DRIVE_COOLS,   /* a cool-down of wait_s begins */
-	DRIVE_TICK     /* nothing happened for a second; for those who show time */
+	DRIVE_ENDED,  /* not well; text is why */
+	DRIVE_WAITS,  /* it is made again after `wait_s` */
+	DRIVE_FAILED, /* the run has failed for good */
+	DRIVE_NOTE,   /* text */
+	DRIVE_DRAINS, /* a signal, or the budget, ended the making of runs; text is why */
+	DRIVE_COOLS,  /* a cool-down of wait_s begins */
+	DRIVE_TICK    /* nothing happened for a second; for those who show time */
 };
 
 struct drive_moment {
@@ -50,7 +50,7 @@ struct drive_moment {
 };
 
 struct drive_opts {
-	const char *program;       /* that has the hidden command of a worker */
+	const char *program; /* that has the hidden command of a worker */
 	volatile sig_atomic_t *interrupt;
 	void (*moment)(void *ctx, const struct drive_moment *m);
 	void *ctx;

@@ -70,8 +70,8 @@ void campaign_sources_release(struct campaign_sources *s);
 struct campaign_file {
 	char *path, *dir, *name; /* path: absolute; dir: where it lies */
 	struct campaign_sources sources;
-	struct cfg tree;         /* of all of them */
-	struct cfg run;          /* of the tree: keys of a run's configuration */
+	struct cfg tree; /* of all of them */
+	struct cfg run;  /* of the tree: keys of a run's configuration */
 	struct matrix matrix;
 	VEC(struct campaign_model_entry) models;
 	uint32_t repeat;

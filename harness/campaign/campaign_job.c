@@ -145,13 +145,13 @@ static int plan_set(struct campaign_job *j, bool keep_old, struct err *err)
 		return r;
 	rel = xasprintf("%s.json", j->plan.name);
 	lists_fill(j);
-	return campaign_job_note(
-		j, "plan", NULL, 0,
-		json_pack("{s:s, s:I, s:I, s:s, s:I, s:b}", "plan", rel, "cells",
-			  (json_int_t)j->plan.cells.nr, "repeat", (json_int_t)j->plan.repeat,
-			  "order", run_order_name(j->plan.order), "seed", (json_int_t)j->plan.seed,
-			  "keep_old", keep_old),
-		err);
+	return campaign_job_note(j, "plan", NULL, 0,
+				 json_pack("{s:s, s:I, s:I, s:s, s:I, s:b}", "plan", rel, "cells",
+					   (json_int_t)j->plan.cells.nr, "repeat",
+					   (json_int_t)j->plan.repeat, "order",
+					   run_order_name(j->plan.order), "seed",
+					   (json_int_t)j->plan.seed, "keep_old", keep_old),
+				 err);
 }
 
 /* ---- a new one ---- */
@@ -325,12 +325,12 @@ static int opening_seen(void *ctx, const struct journal_event *e, struct err *er
 
 	if (!strcmp(e->ev, "open") && !op->options) {
 		op->options = true;
-		json_array_foreach(json_object_get(e->all, "sets"), i, word)
-			if (json_is_string(word))
-				strvec_push(&op->j->o->conf.sets, json_string_value(word));
-		json_array_foreach(json_object_get(e->all, "tools_dirs"), i, word)
-			if (json_is_string(word))
-				strvec_push(&op->j->o->tools_dirs, json_string_value(word));
+		json_array_foreach(json_object_get(e->all, "sets"), i,
+				   word) if (json_is_string(word))
+			strvec_push(&op->j->o->conf.sets, json_string_value(word));
+		json_array_foreach(json_object_get(e->all, "tools_dirs"), i,
+				   word) if (json_is_string(word))
+			strvec_push(&op->j->o->tools_dirs, json_string_value(word));
 	}
 	return campaign_state_seen(&op->j->state, e, err);
 }
@@ -405,7 +405,8 @@ static int job_open(const struct campaign_request *rq, struct campaign_job *j,
 	j->dir = fs_abs(rq->dir);
 	journal = fs_join(j->dir, "journal.ndjson");
 	if (!is_campaign(j->dir))
-		return err_set(err, ENOENT, "'%s' is no campaign: it has no journal.ndjson", j->dir);
+		return err_set(err, ENOENT, "'%s' is no campaign: it has no journal.ndjson",
+			       j->dir);
 	r = campaign_lock_take(j->dir, rq->take_over, &j->lock, err);
 	if (r == 0)
 		r = journal_open(journal, opening_seen, &op, &j->journal, &j->read, err);
@@ -447,7 +448,8 @@ static int job_look(struct campaign_job *j, bool cells, struct err *err)
 	int r;
 
 	if (!is_campaign(j->dir))
-		return err_set(err, ENOENT, "'%s' is no campaign: it has no journal.ndjson", j->dir);
+		return err_set(err, ENOENT, "'%s' is no campaign: it has no journal.ndjson",
+			       j->dir);
 	r = journal_look(journal, opening_seen, &op, &j->read, err);
 	if (r == 0 && j->state.plan)
 		r = campaign_plan_read(j->dir, j->state.plan, &j->plan, err);

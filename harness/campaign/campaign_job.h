@@ -22,13 +22,13 @@ enum changes_decided { CHANGES_ASK, CHANGES_KEEP_OLD, CHANGES_REDO };
 typedef int campaign_noted(void *ctx, const struct journal_event *e, struct err *err);
 
 struct campaign_request {
-	const char *campaigns;    /* folder of campaigns */
-	const char *file;         /* the campaign's file; NULL: its copy, of dir */
-	const char *dir;          /* of a campaign that is there; NULL: by the file's name */
-	struct run_options *o;    /* of all runs: conf.sets, tools_dirs; see below */
+	const char *campaigns; /* folder of campaigns */
+	const char *file;      /* the campaign's file; NULL: its copy, of dir */
+	const char *dir;       /* of a campaign that is there; NULL: by the file's name */
+	struct run_options *o; /* of all runs: conf.sets, tools_dirs; see below */
 	uint64_t max_cells;
 	enum changes_decided decided;
-	bool take_over;           /* campaign_lock */
+	bool take_over; /* campaign_lock */
 	const volatile sig_atomic_t *interrupt;
 	const char *version; /* of profrig */
 };

@@ -63,8 +63,8 @@ static json_t *parts_json(const struct cell_parts *p)
 
 static json_t *cell_json(const struct cells *all, const struct cell *c)
 {
-	json_t *base = c->baseline == CELL_NONE ? json_null()
-						: json_string(all->v.v[c->baseline].id);
+	json_t *base =
+		c->baseline == CELL_NONE ? json_null() : json_string(all->v.v[c->baseline].id);
 	json_t *config = json_loads(c->config, 0, NULL);
 
 	return json_pack("{s:s, s:s, s:s, s:o, s:b, s:o, s:o, s:o, s:s?}", "id", c->id, "label",
@@ -94,9 +94,8 @@ static json_t *gates_json(const struct campaign_file *f)
 	json_t *gates = json_array();
 
 	for (size_t i = 0; i < f->gates.nr; i++)
-		json_array_append_new(gates, json_pack("{s:s, s:f}", "metric",
-						       f->gates.v[i].metric, "threshold",
-						       f->gates.v[i].threshold));
+		json_array_append_new(gates, json_pack("{s:s, s:f}", "metric", f->gates.v[i].metric,
+						       "threshold", f->gates.v[i].threshold));
 	return gates;
 }
 
@@ -268,10 +267,9 @@ static char *files_changed(const struct campaign_plan *before, const struct cell
 
 	if (c->dir == CELL_NONE)
 		return NULL;
-	json_array_foreach(json_object_get(json_object_get(before->doc, "dirs"),
-					   now->dirs.v[c->dir].path),
-			   i, line)
-		strvec_push(&old, json_string_value(line));
+	json_array_foreach(
+		json_object_get(json_object_get(before->doc, "dirs"), now->dirs.v[c->dir].path), i,
+		line) strvec_push(&old, json_string_value(line));
 	if (!old.nr || now->dirs.v[c->dir].c.files.nr > FILES_KEPT)
 		return NULL;
 	return contents_changed(&old, &now->dirs.v[c->dir].c.files, CHANGES_SHOWN);

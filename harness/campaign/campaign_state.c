@@ -94,9 +94,9 @@ static void opened(struct campaign_state *s, const json_t *all)
 	text_set(&s->dir, text_at(all, "dir"));
 	text_set(&s->cwd, text_at(all, "cwd"));
 	files_clear(s);
-	json_array_foreach(json_object_get(all, "files"), i, f)
-		VEC_PUSH(&s->files, ((struct state_file){ xstrdup(text_at(f, "path")),
-							  xstrdup(text_at(f, "copy")) }));
+	json_array_foreach(json_object_get(all, "files"), i, f) VEC_PUSH(
+		&s->files,
+		((struct state_file){ xstrdup(text_at(f, "path")), xstrdup(text_at(f, "copy")) }));
 }
 
 static void submission_event(struct campaign_state *s, const struct journal_event *e)
@@ -127,10 +127,9 @@ bool campaign_state_submitted(const struct campaign_state *s, const char *run, u
 		const json_t *job, *one;
 		size_t k, n;
 
-		json_array_foreach(s->submissions.v[i].jobs, k, job)
-			json_array_foreach(job, n, one)
-				if (json_is_string(one) && !strcmp(json_string_value(one), name))
-					return true;
+		json_array_foreach(s->submissions.v[i].jobs, k, job) json_array_foreach(
+			job, n, one) if (json_is_string(one) &&
+					 !strcmp(json_string_value(one), name)) return true;
 	}
 	return false;
 }
@@ -182,6 +181,10 @@ int campaign_state_seen(void *ctx, const struct journal_event *e, struct err *er
 	struct attempt_name name;
 
 	s->events++;
+	if (!strcmp(e->ev, "verdict"))
+		s->judged = true;
+	else if (!strcmp(e->ev, "committed") || !strcmp(e->ev, "plan"))
+		s->judged = false;
 	if (!strcmp(e->ev, "open")) {
 		opened(s, e->all);
 	} else if (!strcmp(e->ev, "plan")) {

@@ -34,9 +34,9 @@ enum run_stage { RUN_LEFT, RUN_OPEN, RUN_COMMITTED, RUN_GIVEN_UP };
 struct run_state {
 	const char *name; /* of intern */
 	enum run_stage stage;
-	uint32_t attempts;       /* the highest number that was announced */
-	uint32_t open;           /* of them, the one that has no end; 0 none */
-	uint32_t committed;      /* the attempt */
+	uint32_t attempts;                        /* the highest number that was announced */
+	uint32_t open;                            /* of them, the one that has no end; 0 none */
+	uint32_t committed;                       /* the attempt */
 	uint32_t failed[ATTEMPT_INTERRUPTED + 1]; /* attempts by class, since the last `retry` */
 	uint32_t superseded;
 	int64_t begun_ns, ended_ns; /* of the last attempt, CLOCK_REALTIME; 0 not */
@@ -65,6 +65,7 @@ struct campaign_state {
 	VEC(struct state_submission) submissions;
 	char *dir, *cwd, *plan; /* of `open` and the last `plan`; NULL */
 	bool cancelled, keep_old;
+	bool judged; /* a verdict came behind the last commit and plan */
 	uint64_t events;
 };
 

@@ -80,7 +80,8 @@ static bool when_holds(struct making *mk, const struct cfg_node *when)
 		bool one = false;
 
 		if (!have)
-			cfg_problem(mk->p, want, "'when' names '%.80s', which is no axis of this cell",
+			cfg_problem(mk->p, want,
+				    "'when' names '%.80s', which is no axis of this cell",
 				    want->key);
 		else if (matrix_same(want, have))
 			one = true;

@@ -14,9 +14,9 @@
 /* ---- canonical text ---- */
 
 /* Keys of the root, and of model, that decide nothing that a run computes. */
-static const char *const left_out[] = { "labels",      "live",       "keep",     "results",
-					"publish",     "overhead",   "model.about", "model.tags",
-					"model.owner", "disk",       "notes" };
+static const char *const left_out[] = { "labels",      "live",     "keep",        "results",
+					"publish",     "overhead", "model.about", "model.tags",
+					"model.owner", "disk",     "notes" };
 
 static bool is_left_out(const char *path)
 {
@@ -58,7 +58,8 @@ static void canon_map(const struct canon *cn, const struct cfg_node *n, const ch
 	qsort(kids, n->nr, sizeof(*kids), by_key);
 	strbuf_addch(cn->to, '{');
 	for (size_t i = 0; i < n->nr; i++) {
-		CLEANUP(xfreep) char *below =
+		CLEANUP(xfreep)
+		char *below =
 			*path ? xasprintf("%s.%s", path, kids[i]->key) : xstrdup(kids[i]->key);
 
 		if (is_left_out(below))

@@ -37,7 +37,7 @@ struct cell {
 	uint32_t dir;                /* of cells.dirs; CELL_NONE: no folder counts */
 	char *image;                 /* NULL: it runs without one */
 	const struct engine *engine; /* of the registry */
-	uint32_t baseline; /* the cell that it is compared with; CELL_NONE */
+	uint32_t baseline;           /* the cell that it is compared with; CELL_NONE */
 	bool is_baseline;
 	struct cfg over;        /* what is laid over its model */
 	struct prepared *ready; /* owned; NULL: not kept */

@@ -62,14 +62,14 @@ bool attempt_name_parse(const char *text, struct attempt_name *ret)
 int commit_look(const char *dir, const char *run, struct attempt_name *ret, struct err *err)
 {
 	CLEANUP(xfreep) char *path = xasprintf("%s/results/%s", dir, run);
-	CLEANUP(xclosep) int fd =
-		door_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+	CLEANUP(xclosep)
+	int fd = door_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
 	char text[ATTEMPT_NAME_MAX + 1];
 	struct stat st;
 	ssize_t n;
 
 	if (fd < 0)
-		return errno == ENOENT	? 0
+		return errno == ENOENT  ? 0
 		       : errno == ELOOP ? err_set(err, EBADMSG, "%s: a link", path)
 					: err_sys(err, errno, "%s", path);
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))

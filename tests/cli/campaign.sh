@@ -198,3 +198,26 @@ code "goes on with its copies" 0 c resume campaigns/more
 code "init" 0 c init "$ROOT/examples/mlp" -o made.yaml
 code "gives a file that can be planned" 0 c plan made.yaml
 code "and is not written over" 2 c init x -o made.yaml
+
+# ---- the verdict
+cat >judged.yaml <<'EOF'
+name: judged
+models: [{name: m, command: [sh, -c, 'case $S in slow) t=88;; *) t=100;; esac; echo performance: $t.$(date +%N | cut -c1-2) s/s']}]
+engine: host
+axes: {env.S: [base, slow, equal]}
+repeat: 6
+analyze: false
+baseline: {env.S: base}
+gate: [{metric: performance, threshold: 5%}]
+EOF
+code "a gate that fails" 7 c run judged.yaml
+like "names the cell" "$(cat "$T/err")" "gate: 1 cell is slower"
+is "verdicts are in the store" "$(c query campaigns/judged --format csv "SELECT verdict FROM verdict ORDER BY verdict" | xargs)" "verdict same slower"
+code "again" 7 c resume campaigns/judged
+is "adds no verdict twice" "$(grep -c '"ev":"verdict"' campaigns/judged/journal.ndjson)" 1
+code "without the gate" 0 sh -c "sed 's/judged/free/; /^gate/d' judged.yaml >free.yaml; $PROFRIG campaign run free.yaml"
+like "the verdict is shown all the same" "$(cat "$T/err")" "S=slow against S=base.*slower"
+c export campaigns/judged -o before.csv 2>/dev/null
+code "rebuild" 0 c rebuild campaigns/judged
+c export campaigns/judged -o after.csv 2>/dev/null
+check "gives the same bytes" cmp before.csv after.csv
