@@ -38,7 +38,11 @@ bench: bench-sqlite
 bench-sqlite: $(BENCH_SQLITE) ## what reading a database costs beside stepping over its rows (BENCH_ROWS=1000000)
 	@$(BENCH_SQLITE)
 
-.PHONY: bench bench-sampler bench-attribution bench-power bench-sqlite
+bench: bench-campaign
+bench-campaign: all ## what a campaign costs beside its runs (RUNS=1000 ROUNDS=5)
+	@B=$(B) tests/bench/campaign.sh
+
+.PHONY: bench bench-sampler bench-attribution bench-power bench-sqlite bench-campaign
 
 # Archives of any size with known answers, for tests of the command line and for the bench.
 MAKE_OTF2 := $(B)/tests/fixtures/gen/make_otf2

@@ -149,7 +149,8 @@ static int judge(struct judging *g, bool quiet)
 		comparison_release(&g->c);
 		return EXIT_DONE;
 	}
-	if (comparison_run(&g->c, &err) < 0 || (!g->j->state.judged && verdict_note(g, &err) < 0)) {
+	if (comparison_run(&g->c, &err) < 0 ||
+	    (!g->j->state.concluded && verdict_note(g, &err) < 0)) {
 		log_error("%s", err.msg);
 		comparison_release(&g->c);
 		return EXIT_UNREADABLE;

@@ -1,6 +1,7 @@
 /* campaign run, resume: makes the runs that a campaign lacks. campaign-work: a worker of theirs. */
 #include "campaign_dir.h"
 #include "campaign_drive.h"
+#include "campaign_steps.h"
 #include "campaign_verdict.h"
 #include "drive_show.h"
 #include "run_campaign.h"
@@ -159,6 +160,19 @@ static void store_begin(struct store_keeping *k, struct campaign_job *j)
 	j->noted_ctx = k;
 }
 
+/* All runs are done: steps once, the verdict. */
+static int runs_conclude(const struct campaign_args *a, struct campaign_job *j)
+{
+	bool again = j->state.concluded;
+	int code = again ? EXIT_DONE : campaign_steps(j);
+	struct err err = ERR_INIT;
+
+	code = exit_worse(code, campaign_judge(j, log_level() < 1 || a->json));
+	if (!again && !cli_interrupt && campaign_job_note(j, "concluded", NULL, 0, NULL, &err) < 0)
+		log_error("%s", err.msg);
+	return code;
+}
+
 static int job_drive(struct campaign_args *a, struct campaign_job *j)
 {
 	struct store_keeping keeping = { NULL, false };
@@ -178,7 +192,7 @@ static int job_drive(struct campaign_args *a, struct campaign_job *j)
 	if (r < 0)
 		log_error("%s", err.msg);
 	if (r == 0 && !out.left && !out.signal)
-		gate = campaign_judge(j, log_level() < 1 || a->json);
+		gate = runs_conclude(a, j);
 	store_close(keeping.store);
 	j->noted = NULL;
 	outcome_print(j, &out, a->json);
@@ -305,8 +319,6 @@ static int job_resume(struct campaign_args *a, const char *operand, const char *
 		return open_failed(a, r, &err, dir);
 	said_of(a, &j);
 	r = names ? runs_retry(&j, names, &err) : 0;
-	if (r == 0 && j.state.cancelled)
-		r = campaign_job_note(&j, "resume", NULL, 0, NULL, &err);
 	if (r < 0)
 		log_error("%s", err.msg);
 	code = r < 0 ? EXIT_MISSING : job_drive(a, &j);

@@ -216,6 +216,27 @@ void attempt_judge(const struct attempt_where *w, const struct attempt_name *a,
 	}
 }
 
+double attempt_metric(const struct attempt_where *w, const struct attempt_name *a,
+		      const char *metric)
+{
+	CLEANUP(xfreep) char *run_dir = run_dir_of(w, a, 0);
+	json_t *doc = run_json(run_dir);
+	const json_t *m, *found = NULL;
+	double value = NAN;
+	size_t i;
+
+	if (!strcmp(metric, "duration"))
+		found = json_object_get(json_object_get(doc, "durations_s"), "workload");
+	else
+		json_array_foreach(json_object_get(doc, "metrics"), i,
+				   m) if (!found && !strcmp(text_at(m, "name"), metric)) found =
+			json_object_get(m, "value");
+	if (json_is_number(found))
+		value = json_number_value(found);
+	json_decref(doc);
+	return value;
+}
+
 /* ---- executing ---- */
 
 static struct cell *cell_of(const struct attempt_work *w, const char *id)

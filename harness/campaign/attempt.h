@@ -36,6 +36,10 @@ struct attempt_where {
 void attempt_judge(const struct attempt_where *w, const struct attempt_name *a,
 		   struct attempt_outcome *ret);
 
+/* The value of a metric of an attempt that ended well; NaN: it has none. */
+double attempt_metric(const struct attempt_where *w, const struct attempt_name *a,
+		      const char *metric);
+
 /* What a worker needs of its campaign. */
 struct attempt_work {
 	struct attempt_where where;

@@ -10,7 +10,9 @@
 
 #include "profrig/base/clock.h"
 #include "profrig/base/mix.h"
+#include "profrig/base/sample_stop.h"
 
+#define STOP_CONFIDENCE 0.95
 #define BACK_OFF_S 10.0
 #define BACK_OFF_MAX_S 3600.0
 #define SETTLE_WAIT_MS 250
@@ -149,6 +151,8 @@ static int failed_note(struct campaign_job *j, const struct attempt_name *a,
 				 err);
 }
 
+static void enough_look(struct driving *d);
+
 /* The run is not committed: again, or never. */
 static int run_again(struct driving *d, const struct driven *a, const struct attempt_outcome *o)
 {
@@ -184,6 +188,7 @@ int drive_over(struct driving *d, const struct driven *a, struct attempt_outcome
 		d->sum_s += run_s;
 		d->nr_s++;
 	}
+	enough_look(d);
 	drive_tell(d, mine ? DRIVE_COMMITTED : DRIVE_SUPERSEDED, a, "", 0,
 		   isnan(o->workload_s) ? run_s : o->workload_s);
 	return 0;
@@ -360,12 +365,66 @@ const struct order_run *drive_group_next(struct driving *d, const struct group *
 	return again;
 }
 
+/* How many blocks, from the first one on, have all their runs committed. */
+static uint32_t blocks_whole(struct driving *d)
+{
+	uint32_t block = 0;
+
+	for (; block < d->j->plan.repeat; block++)
+		for (uint32_t cell = 0; cell < d->j->plan.cells.nr; cell++)
+			if (drive_run(d, &(struct order_run){ cell, block })->stage !=
+			    RUN_COMMITTED)
+				return block;
+	return block;
+}
+
+/* Whether the cell needs no more than these blocks. */
+static bool cell_is_known(struct driving *d, uint32_t cell, uint32_t blocks)
+{
+	const struct campaign_stop *rule = &d->j->file.stop;
+	struct sample_stop_rule r = { rule->within, STOP_CONFIDENCE, rule->first, 0 };
+	CLEANUP(xfreep) double *v = xcalloc(blocks, sizeof(*v));
+	struct sample_stop s;
+
+	for (uint32_t block = 0; block < blocks; block++) {
+		const struct run_state *run = drive_run(d, &(struct order_run){ cell, block });
+		struct attempt_name name;
+
+		attempt_name_make(d->j->plan.cells.v[cell].id, block + 1, run->committed, &name);
+		v[block] = attempt_metric(&d->j->where, &name, rule->metric);
+	}
+	sample_stop_stein(v, blocks, &r, &s);
+	return s.done;
+}
+
+/* After each whole block. */
+static void enough_look(struct driving *d)
+{
+	const struct campaign_stop *rule = &d->j->file.stop;
+	uint32_t blocks;
+
+	if (!rule->metric || d->enough)
+		return;
+	blocks = blocks_whole(d);
+	if (blocks <= d->looked || blocks < rule->first)
+		return;
+	d->looked = blocks;
+	for (uint32_t cell = 0; cell < d->j->plan.cells.nr; cell++)
+		if (!cell_is_known(d, cell, blocks))
+			return;
+	d->enough = true;
+	drive_tell(d, DRIVE_NOTE, NULL,
+		   "the mean of every cell is known well enough: no further "
+		   "block begins",
+		   0, NAN);
+}
+
 bool drive_budget_over(struct driving *d)
 {
 	const struct campaign_file *f = &d->j->file;
 	double s = (double)(clock_monotonic_ns() - d->begin_ns) / 1e9;
 
-	return (f->budget_s > 0 && s >= f->budget_s) ||
+	return d->enough || (f->budget_s > 0 && s >= f->budget_s) ||
 	       (f->budget_runs && d->begun >= f->budget_runs);
 }
 
@@ -430,6 +489,8 @@ int campaign_drive(struct campaign_job *j, const struct drive_opts *o, struct dr
 	campaign_count(j, &d.count, NULL);
 	if (r == 0)
 		r = strcmp(j->file.scheduler, "local") ? drive_scheduler(&d) : drive_local(&d);
+	if (r == 0 && d.enough && d.running == 0)
+		r = campaign_job_shorten(j, (uint32_t)d.groups_begun, err);
 	campaign_count(j, ret, NULL);
 	ret->drained = d.drains || (ret->left && drive_budget_over(&d));
 	ret->signal = d.signal;

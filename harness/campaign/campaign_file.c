@@ -46,6 +46,12 @@ const struct schema_key campaign_schema[] = {
 	KEY("retry.workload", "int", "how often after failures of the workload named in `on`",
 	    .def = "1", .min = 0, .max = 100),
 	KEY("retry.on", "words", "exit, signal, timeout, oom, output"),
+	KEY("stop_when", "map", "end before `repeat` blocks, once each cell's mean is known"),
+	KEY("stop_when.metric", "string", "of what", .def = "duration"),
+	KEY("stop_when.within", "string", "half of the interval", .def = "2%"),
+	KEY("stop_when.first", "int", "blocks before the first look", .def = "10", .min = 3,
+	    .max = CAMPAIGN_REPEAT_MAX),
+	KEY("steps", "any", "commands of profrig, as lists of words, once the runs are done"),
 	KEY("slots", "any", "maps of keys (gpus, cpus, env): a block runs in each, side by side"),
 	KEY("scheduler", "string", "where runs are made", .def = "local", .choices = "local|slurm"),
 	KEY("slurm", "any", "how jobs are submitted"),
@@ -57,7 +63,9 @@ FIELD_TABLE(source_fields, TEXT_FIELDS(struct campaign_source, path, text));
 FIELD_TABLE(sources_fields, FIELD_VEC(struct campaign_sources, v, source_fields));
 FIELD_TABLE(entry_fields, TEXT_FIELDS(struct campaign_model_entry, word, label));
 FIELD_TABLE(gate_fields, TEXT_FIELDS(struct campaign_gate, metric));
-FIELD_TABLE(file_fields, TEXT_FIELDS(struct campaign_file, path, dir, name, scheduler),
+FIELD_TABLE(step_fields, WORDS_FIELDS(struct campaign_step, words));
+FIELD_TABLE(file_fields, TEXT_FIELDS(struct campaign_file, path, dir, name, scheduler, stop.metric),
+	    FIELD_VEC(struct campaign_file, steps, step_fields),
 	    FIELD_VEC(struct campaign_file, models, entry_fields),
 	    FIELD_VEC(struct campaign_file, gates, gate_fields),
 	    WORDS_FIELDS(struct campaign_file, metrics, retry.on));
@@ -418,6 +426,42 @@ static void slurm_check(const struct campaign_file *f, struct problems *p)
 			    "and slurm.gpus_per_node say the same there");
 }
 
+static void stop_read(struct campaign_file *f, struct problems *p)
+{
+	const struct cfg_node *n = cfg_get(f->tree.root, "stop_when");
+	const char *metric = cfg_text(n, "metric"), *within = cfg_text(n, "within");
+
+	if (!n || n->kind == CFG_NULL)
+		return;
+	f->stop = (struct campaign_stop){ .metric = xstrdup(metric ? metric : "duration"),
+					  .within = 0.02,
+					  .first = (uint32_t)int_at(n, "first", 10) };
+	if (within && !percent_read(within, &f->stop.within))
+		cfg_problem(p, n, "stop_when.within '%.40s': want a share such as 2%%", within);
+	if (f->order == ORDER_SEQUENTIAL)
+		cfg_problem(p, n, "stop_when counts blocks: with order: sequential there are none");
+	if (strchr(f->stop.metric, '.'))
+		cfg_problem(p, n, "stop_when.metric: a metric of the run, not of a table");
+}
+
+static void steps_read(struct campaign_file *f, struct problems *p)
+{
+	const struct cfg_node *list = cfg_get(f->tree.root, "steps");
+
+	if (list && list->kind != CFG_SEQ && list->kind != CFG_NULL)
+		cfg_problem(p, list, "'steps' wants lists of words: [[compare, \"{dir}\"]]");
+	CFG_EACH(n, list, CFG_SEQ) {
+		struct campaign_step s = { .words = STRVEC_INIT };
+
+		CFG_EACH(word, n, CFG_SEQ)
+			if (word->s)
+				strvec_push(&s.words, word->s);
+		if (!s.words.nr)
+			cfg_problem(p, n, "a step is a list of words: [compare, \"{dir}\"]");
+		VEC_PUSH(&f->steps, s);
+	}
+}
+
 static void members_read(struct campaign_file *f, struct problems *p)
 {
 	const struct cfg_node *root = f->tree.root, *analyze;
@@ -438,6 +482,8 @@ static void members_read(struct campaign_file *f, struct problems *p)
 	f->budget_runs = (uint64_t)int_at(root, "budget_runs", 0);
 	retry_read(f, p);
 	slots_read(f, p);
+	stop_read(f, p);
+	steps_read(f, p);
 	f->scheduler = xstrdup(scheduler ? scheduler : "local");
 	slurm_check(f, p);
 	analyze = cfg_get(root, "analyze");

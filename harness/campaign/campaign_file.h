@@ -12,6 +12,8 @@
  *	gate: [{metric: performance, threshold: 5%}]
  *	metrics: [performance, functions.exclusive_ns]
  *	cooldown: 10s   budget: 2h   budget_runs: 100
+ *	stop_when: {metric: performance, within: 2%, first: 10}	sample_stop.h; repeat is the most
+ *	steps: [[compare, "{dir}", -o, "{dir}/diff.html"]]	words of profrig, once runs are done
  *	retry: {infrastructure: 3, on: [exit, signal, timeout, oom, output], workload: 1}
  *	slots: [{gpus: "0"}, {gpus: "1"}]	blocks run side by side, each with these keys
  *	scheduler: slurm   slurm: {…}
@@ -67,6 +69,18 @@ struct campaign_sources {
 };
 void campaign_sources_release(struct campaign_sources *s);
 
+/* Blocks end once the mean of each cell is known so well (Stein's two stages). */
+struct campaign_stop {
+	char *metric;   /* NULL: repeat is what is made */
+	double within;  /* 0.02: ± 2 % */
+	uint32_t first; /* blocks of the first stage */
+};
+
+/* A command of profrig behind the runs; its words may hold {dir} and {runs}. */
+struct campaign_step {
+	struct strvec words;
+};
+
 struct campaign_file {
 	char *path, *dir, *name; /* path: absolute; dir: where it lies */
 	struct campaign_sources sources;
@@ -75,6 +89,7 @@ struct campaign_file {
 	struct matrix matrix;
 	VEC(struct campaign_model_entry) models;
 	uint32_t repeat;
+	uint32_t most; /* that it was before stop_when made it fewer; 0 */
 	enum run_order order;
 	uint64_t seed;
 	const struct cfg_node *baseline; /* NULL: there is none */
@@ -83,6 +98,8 @@ struct campaign_file {
 	double cooldown_s, budget_s; /* 0: none */
 	uint64_t budget_runs;        /* 0: any number */
 	struct campaign_retry retry;
+	struct campaign_stop stop;
+	VEC(struct campaign_step) steps;
 	const struct cfg_node *slots; /* a list of maps; NULL: one */
 	char *scheduler;              /* "local" */
 	bool analyze;

@@ -1,6 +1,7 @@
 #include "campaign_job.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -152,6 +153,25 @@ static int plan_set(struct campaign_job *j, bool keep_old, struct err *err)
 					   run_order_name(j->plan.order), "seed",
 					   (json_int_t)j->plan.seed, "keep_old", keep_old),
 				 err);
+}
+
+int campaign_job_shorten(struct campaign_job *j, uint32_t blocks, struct err *err)
+{
+	struct campaign_plan before = j->plan;
+	uint32_t repeat = j->file.repeat;
+	int r;
+
+	if (blocks >= j->plan.repeat)
+		return 0;
+	j->file.repeat = blocks;
+	j->file.most = repeat;
+	strvec_clear(&j->ids);
+	for (size_t i = 0; i < j->cells.v.nr; i++)
+		snprintf(j->cells.v.v[i].id, sizeof(j->cells.v.v[i].id), "%s",
+			 before.cells.v[i].id);
+	r = plan_set(j, j->state.keep_old, err);
+	campaign_plan_release(&before);
+	return r;
 }
 
 /* ---- a new one ---- */
@@ -360,7 +380,9 @@ static int cwd_enter(const struct campaign_job *j, struct err *err)
 
 static bool plan_is_same(const struct campaign_job *j, const struct campaign_plan *before)
 {
-	return before->repeat == j->file.repeat && before->order == j->file.order &&
+	bool shortened = before->most == j->file.repeat && before->repeat < before->most;
+
+	return (before->repeat == j->file.repeat || shortened) && before->order == j->file.order &&
 	       before->seed == j->file.seed && before->cells.nr == j->cells.v.nr;
 }
 

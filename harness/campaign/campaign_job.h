@@ -65,6 +65,9 @@ int campaign_job_open(const struct campaign_request *rq, struct campaign_job *re
 		      struct err *err);
 void campaign_job_close(struct campaign_job *j);
 
+/* From now on the plan has these blocks alone: what it needed is known (stop_when). */
+int campaign_job_shorten(struct campaign_job *j, uint32_t blocks, struct err *err);
+
 /* Writes an event, and lets the state and `noted` see it. fields is stolen. */
 int campaign_job_note(struct campaign_job *j, const char *ev, const char *run, int64_t attempt,
 		      json_t *fields, struct err *err);

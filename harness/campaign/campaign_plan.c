@@ -111,6 +111,8 @@ static char *plan_text(const struct campaign_file *f, const struct cells *c)
 		json_array_append_new(cells, cell_json(c, &c->v.v[i]));
 	for (size_t i = 0; i < f->metrics.nr; i++)
 		json_array_append_new(metrics, json_string(f->metrics.v[i]));
+	if (f->most)
+		json_object_set_new(doc, "repeat_most", json_integer(f->most));
 	json_object_set_new(doc, "cells", cells);
 	json_object_set_new(doc, "gate", gates_json(f));
 	json_object_set_new(doc, "metrics", metrics);
@@ -244,6 +246,7 @@ int campaign_plan_read(const char *dir, const char *rel, struct campaign_plan *r
 	else
 		r = cells_read(ret, path, err);
 	ret->repeat = (uint32_t)repeat;
+	ret->most = (uint32_t)json_integer_value(json_object_get(ret->doc, "repeat_most"));
 	if (r < 0)
 		campaign_plan_release(ret);
 	return r;

@@ -26,6 +26,7 @@ struct campaign_plan {
 	char name[20]; /* of the file, "plans/<12 hex>"; without ".json" */
 	const char *campaign;
 	uint32_t repeat;
+	uint32_t most; /* `repeat` of the file, where stop_when made it fewer; 0 */
 	enum run_order order;
 	uint64_t seed;
 	VEC(struct campaign_plan_cell) cells;
@@ -33,7 +34,7 @@ struct campaign_plan {
 };
 #define CAMPAIGN_PLAN_INIT \
 	{ \
-		"", NULL, 0, ORDER_INTERLEAVED, 0, VEC_INIT, NULL \
+		"", NULL, 0, 0, ORDER_INTERLEAVED, 0, VEC_INIT, NULL \
 	}
 
 /* Identified cells → plans/… and plan.json in dir. */

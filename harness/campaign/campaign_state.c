@@ -181,10 +181,10 @@ int campaign_state_seen(void *ctx, const struct journal_event *e, struct err *er
 	struct attempt_name name;
 
 	s->events++;
-	if (!strcmp(e->ev, "verdict"))
-		s->judged = true;
+	if (!strcmp(e->ev, "concluded"))
+		s->concluded = true;
 	else if (!strcmp(e->ev, "committed") || !strcmp(e->ev, "plan"))
-		s->judged = false;
+		s->concluded = false;
 	if (!strcmp(e->ev, "open")) {
 		opened(s, e->all);
 	} else if (!strcmp(e->ev, "plan")) {
@@ -193,10 +193,6 @@ int campaign_state_seen(void *ctx, const struct journal_event *e, struct err *er
 	} else if (!strcmp(e->ev, "submit") || !strcmp(e->ev, "submitted") ||
 		   !strcmp(e->ev, "cancelled")) {
 		submission_event(s, e);
-	} else if (!strcmp(e->ev, "cancel")) {
-		s->cancelled = true;
-	} else if (!strcmp(e->ev, "resume")) {
-		s->cancelled = false;
 	} else if (e->run) {
 		if (!attempt_name_parse(e->run, &name) || name.number)
 			return err_set(err, EBADMSG, "event %llu names no run: '%.60s'",

@@ -64,8 +64,8 @@ struct campaign_state {
 	VEC(struct state_file) files;
 	VEC(struct state_submission) submissions;
 	char *dir, *cwd, *plan; /* of `open` and the last `plan`; NULL */
-	bool cancelled, keep_old;
-	bool judged; /* a verdict came behind the last commit and plan */
+	bool keep_old;
+	bool concluded; /* steps and verdict came behind the last commit and plan */
 	uint64_t events;
 };
 

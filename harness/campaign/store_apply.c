@@ -246,8 +246,9 @@ static const struct {
 	{ "failed", OF_RUN, failed_take },
 	{ "retry", OF_RUN, retry_take },
 	{ "verdict", OF_CAMPAIGN, verdict_take },
-	{ "cancel", OF_CAMPAIGN, NULL },
-	{ "stop", OF_CAMPAIGN, NULL },
+	{ "cancelled", OF_CAMPAIGN, NULL },
+	{ "step", OF_CAMPAIGN, NULL },
+	{ "concluded", OF_CAMPAIGN, NULL },
 };
 
 int store_take(struct store *s, const struct journal_event *e, struct err *err)

@@ -29,11 +29,29 @@ void run_list_release(struct run_list *rl)
 	fields_release(rl, list_fields);
 }
 
+/* Of a campaign: <12 hex>-<repeat>.<attempt> */
+static bool is_attempt_id(const char *s)
+{
+	size_t hex = strspn(s, "0123456789abcdef"), n;
+
+	if (hex != 12 || s[12] != '-')
+		return false;
+	s += 13;
+	n = strspn(s, "0123456789");
+	if (!n || s[n] != '.')
+		return false;
+	s += n + 1;
+	n = strspn(s, "0123456789");
+	return n && !s[n];
+}
+
 /* <8 digits>T<6 digits>Z-<model>-<6 hex> */
 static bool is_run_id(const char *s)
 {
 	size_t n = strlen(s);
 
+	if (is_attempt_id(s))
+		return true;
 	if (n < 24 || s[8] != 'T' || s[15] != 'Z' || s[16] != '-' || s[n - 7] != '-')
 		return false;
 	for (size_t i = 0; i < 15; i++)

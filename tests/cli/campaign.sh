@@ -221,3 +221,15 @@ c export campaigns/judged -o before.csv 2>/dev/null
 code "rebuild" 0 c rebuild campaigns/judged
 c export campaigns/judged -o after.csv 2>/dev/null
 check "gives the same bytes" cmp before.csv after.csv
+
+# ---- enough, and what follows
+file enough 40 'echo performance: 10$A.$(date +%N | cut -c1-2) s/s' 'stop_when: {metric: performance, within: 3%, first: 4}
+steps: [[list, runs, -o, "{dir}/runs"], [info, nowhere]]'
+code "a campaign that stops when it knows enough" 6 c run enough.yaml
+is "has as many blocks as that took" "$(state campaigns/enough '.runs,.committed,.left')" "[16,16,0]"
+like "its steps ran, and their ends are known" "$(cat "$T/err")" "step 1, list runs.*: done.*step 2, info nowhere: exit status 5"
+is "what a step printed" "$(grep -c 'campaign=enough' campaigns/enough/steps/01-list.out)" 16
+code "goes on with what there is" 0 c resume campaigns/enough
+is "and does no step twice" "$(grep -c '"ev":"step"' campaigns/enough/journal.ndjson) $(state campaigns/enough .runs)" "2 [16]"
+bad "stop_when cell by cell" "with order: sequential there are none" "${H}order: sequential\nstop_when: {within: 2%}\n"
+bad "a step that is no list" "a step is a list of words" "${H}steps: [compare]\n"
