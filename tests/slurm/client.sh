@@ -48,7 +48,7 @@ tell() { # NAME WORDS…
 	shift
 	echo "$*" >&"${!fd}"
 }
-saw() { grep -qE "$2" "$T/$1/out"; }
+saw() { grep -qsE "$2" "$T/$1/out"; }
 sees() { # TEST NAME PATTERN [SECONDS]
 	local end=$((SECONDS + ${4:-90}))
 	until saw "$2" "$3"; do
@@ -176,7 +176,10 @@ sees "the jobs end all the same, as their records say" stopped "t1/1 ended ok" 6
 over "and that is all" stopped
 
 # ---- a node dies ----
-check "all nodes are there" wait_for sh -c "[ \"\$(sinfo -h -p main -t idle -o %D)\" = 3 ]"
+all_there() { # or says what is the matter
+	wait_for sh -c '[ "$(sinfo -h -p main -t idle -o %D)" = 3 ]' || { sinfo -N -l; squeue; tail -n 20 "$one"/logs/ctld "$one"/logs/n?; false; }
+}
+check "all nodes are there" all_there
 folder node 1000
 begin node '{nodelist: [n2], cpus: 1, pack: 2}' 4
 tell node submit n1 2 2
@@ -193,8 +196,12 @@ begin after '{cpus: 4}'
 tell after blame n2
 tell after blame n2
 tell after submit b1 4 1
+check "no other node is missing" sh -c '[ "$(sinfo -h -N -p main -n n1,n3 -t idle -o %N | wc -l)" = 2 ] || { sinfo -N -l; squeue; false; }'
 over "with a node left out" after
 is "no job comes to it" "$(cut -d' ' -f2 "$T/after/ran" | sort -u | tr '\n' ' ')" "n1 n3 "
+
+# The killed controller may have forgotten what was cancelled a minute before.
+is "what was cancelled has not begun since" "$(wc -l <"$T/cancel/ran")" 3
 
 # ---- another process takes over ----
 folder over 3

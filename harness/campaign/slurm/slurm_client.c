@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "profrig/base/clock.h"
+#include "profrig/base/door.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/xalloc.h"
 
@@ -386,6 +387,35 @@ static bool scancel_begin(struct sched *s)
 	return false;
 }
 
+/* ---- what must not begin any more ---- */
+
+static void stop_write(struct sched *s, const struct slurm_batch *b, size_t task)
+{
+	CLEANUP(xfreep) char *path = slurm_stop_path(s->dir, b->nonce, task);
+	struct err err = ERR_INIT;
+
+	if (fs_write_atomic(path, "", 0, &err) < 0)
+		snprintf(s->trouble, sizeof(s->trouble), "%s", err.msg);
+}
+
+static void stops_write(struct sched *s)
+{
+	for (size_t i = 0; i < s->jobs.batches.nr; i++) {
+		struct slurm_batch *b = s->jobs.batches.v[i];
+		size_t due = 0;
+
+		for (size_t k = 0; k < b->jobs.nr; k++)
+			due += b->jobs.v[k].stop_due;
+		if (due && due == b->jobs.nr)
+			stop_write(s, b, SCHED_ALL);
+		for (size_t k = 0; due && k < b->jobs.nr; k++) {
+			if (b->jobs.v[k].stop_due && due < b->jobs.nr)
+				stop_write(s, b, k);
+			b->jobs.v[k].stop_due = false;
+		}
+	}
+}
+
 /* ---- steps ---- */
 
 static void command_done(struct sched *s)
@@ -458,6 +488,7 @@ static int slurm_step(struct sched *s)
 		command_done(s);
 	}
 	slurm_jobs_judge(&s->jobs, s->silent, now);
+	stops_write(s);
 	command_choose(s);
 	if (s->doing != NOTHING || batch_to_send(s))
 		return 10;
@@ -537,8 +568,11 @@ static int submission_check(const struct sched *s, const char *nonce, const stru
 }
 
 /* A nonce that was refused may be tried again: its name finds also a first try that comes late. */
-static void batch_again(struct slurm_batch *b)
+static void batch_again(const struct sched *s, struct slurm_batch *b)
 {
+	CLEANUP(xfreep) char *stop = slurm_stop_path(s->dir, b->nonce, SCHED_ALL);
+
+	door_unlink(stop);
 	b->fate = SLURM_TO_SEND;
 	b->absent_ns = 0;
 	b->later = false;
@@ -558,7 +592,7 @@ static int slurm_submit(struct sched *s, const char *nonce, const struct sched_j
 	if (b && (b->fate != SLURM_NOT_QUEUED || !b->later || b->jobs.nr != nr))
 		return err_set(err, EINVAL, "submission %s is in use", nonce);
 	if (b) {
-		batch_again(b);
+		batch_again(s, b);
 		return 0;
 	}
 	b = slurm_batch_add(&s->jobs, nonce, jobs, nr);
@@ -600,8 +634,11 @@ static void slurm_cancel(struct sched *s, const char *nonce, size_t task)
 {
 	struct slurm_batch *b = slurm_batch_find(&s->jobs, nonce);
 
-	if (b)
-		slurm_jobs_cancel(&s->jobs, b, task);
+	if (!b)
+		return;
+	slurm_jobs_cancel(&s->jobs, b, task);
+	/* Now, as the caller may end before the next step. */
+	stops_write(s);
 }
 
 static void slurm_blame(struct sched *s, const char *node)

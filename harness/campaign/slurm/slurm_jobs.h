@@ -31,6 +31,7 @@ struct slurm_job {
 	bool cancelled; /* by us */
 	bool seen, ran;
 	bool cancel_due;
+	bool stop_due;  /* it is given up: it must not begin any more */
 	uint64_t round; /* of the last row */
 	int64_t gone_ns, looked_ns;
 	int64_t running_real_ns, left_real_ns;
