@@ -35,7 +35,7 @@ LDFLAGS += -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVERAGE),--coverage)
 
 # libotf2 has no pkg-config file in Debian; its headers and library are in the default paths.
 BASE_LIBS := -lyaml -ljansson -lxxhash -lnettle -lpcre2-8
-HARNESS_LIBS :=
+HARNESS_LIBS := -lsqlite3
 ANALYSIS_LIBS := -lotf2 -lisal -lzstd -lsqlite3
 SYS_LIBS := -ldl -lm
 

@@ -16,6 +16,7 @@
 #include "profrig/base/text.h"
 #include "profrig/bench/bench_back_end.h"
 #include "profrig/bench/bench_vendor.h"
+#include "profrig/publish/publish.h"
 #include "profrig/readers/reader.h"
 #include "profrig/report/convert.h"
 #include "profrig/sampler/sampler.h"
@@ -175,6 +176,12 @@ static void offer_converters(struct asking *a)
 		word_offer(a, converters[i]->name, converters[i]->about);
 }
 
+static void offer_publishers(struct asking *a)
+{
+	for (size_t i = 0; publishers[i]; i++)
+		word_offer(a, publishers[i]->name, publishers[i]->about);
+}
+
 static void offer_back_ends(struct asking *a)
 {
 	offer_words(a, BENCH_FAMILIES_DEFAULT);
@@ -216,6 +223,7 @@ static const struct {
 	{ "lib perf", "cache", NULL, "warm cold weights-cold" },
 	{ "lib perf", "backends", offer_back_ends, NULL },
 	{ "lib compare", "by", NULL, "time calls" },
+	{ "publish", "to", offer_publishers, NULL },
 };
 
 /* An option without a row here takes what its word in --help names: a DIR or a FILE. */
@@ -249,6 +257,7 @@ static const struct {
 	{ "ctl", offer_ctl, false, false },     { "mark", NULL, false, false },
 	{ "prune", NULL, false, true },         { "doctor", NULL, false, false },
 	{ "sample", NULL, false, false },       { "lib peak", NULL, false, false },
+	{ "publish", offer_runs, true, false },
 };
 
 /* A usage such as "a|b|c" lists the words to offer. */
