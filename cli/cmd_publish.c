@@ -227,7 +227,7 @@ static int config_load(const struct command *c, struct publishing *pb)
 	}
 	if (r < 0) {
 		log_error("%s", err.msg);
-		return EXIT_CONFIG;
+		return r == -ENOENT ? EXIT_USAGE : EXIT_CONFIG;
 	}
 	if (!pb->conf.targets.nr)
 		return cli_usage(c,

@@ -79,14 +79,26 @@ static bool has_password(const char *connection)
 	return false;
 }
 
+/*
+ * "user:password@host", also behind a scheme, whatever the password holds; of words with "=" in
+ * front, as libpq has them, no part is one.
+ */
+static bool has_user(const char *s)
+{
+	const char *scheme = strstr(s, "://"), *start = scheme ? scheme + 3 : s;
+	const char *at = strrchr(start, '@'), *colon = strpbrk(start, ":=");
+
+	return at && colon && *colon == ':' && colon < at;
+}
+
 /* A password in an address would be in plans, messages and run.json; the node shows none. */
 static bool address_ok(struct loader *l, struct cfg_node *n, bool http)
 {
+	bool scheme = !strncmp(n->s, "http://", 7) || !strncmp(n->s, "https://", 8);
 	const char *host = strstr(n->s, "://");
 	size_t len = host ? strcspn(host + 3, "/?#") : 0;
-	bool user = host && memchr(host + 3, '@', len) && (http || memchr(host + 3, ':', len));
 
-	if (user || (!http && has_password(n->s))) {
+	if (http ? strchr(n->s, '@') != NULL : has_user(n->s) || has_password(n->s)) {
 		cfg_problem(l->p, n,
 			    "publish: take the %spassword out of %s and write 'password: {secret: "
 			    "NAME}', an entry of secrets, or {from_env: VARIABLE}",
@@ -94,8 +106,7 @@ static bool address_ok(struct loader *l, struct cfg_node *n, bool http)
 		n->s = "***";
 		return false;
 	}
-	if (http && ((strncmp(n->s, "http://", 7) && strncmp(n->s, "https://", 8)) || !len ||
-		     strpbrk(n->s, " \t\r\n\"?#"))) {
+	if (http && (!scheme || !len || strpbrk(n->s, " \t\r\n\"?#"))) {
 		cfg_problem(l->p, n,
 			    "publish: want an url such as http://host:8086, without a query, not "
 			    "'%.200s'",

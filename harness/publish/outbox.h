@@ -11,8 +11,8 @@
  * no transaction is open while something is sent. Several processes may use it: a row is claimed by
  * its count of tries, and a claim that its process did not live to end is due again after a lease.
  *
- * The file is taken for what it is only where it is a regular file with one name, not behind a link,
- * with this table and no other thing in it. A newer version of it is refused.
+ * The file is used only where it is a regular file with one name, not behind a link, with this
+ * table and no other thing in it. A newer version of it is refused.
  */
 #ifndef OUTBOX_H
 #define OUTBOX_H
@@ -42,9 +42,7 @@ int outbox_due(struct outbox *ob, int64_t now_ns, const char *first, struct publ
 	       struct err *err);
 /* All rows. */
 int outbox_rows(struct outbox *ob, struct publish_list *ret, struct err *err);
-/*
- * 1: the row is this process's for lease_ns, and its tries are one more; 0: another one was quicker.
- */
+/* 1: the row is ours for lease_ns, and its tries are one more; 0: another process was quicker. */
 int outbox_claim(struct outbox *ob, const struct publish_row *r, int64_t lease_ns, struct err *err);
 /* The end of a claim: the state, of waiting when it is due again, and why. */
 int outbox_note(struct outbox *ob, const struct publish_row *r, const char *state, int64_t next_ns,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profrig/base/redact.h"
+#include "profrig/base/strbuf.h"
 #include "profrig/base/text.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/data/http.h"
@@ -58,8 +59,8 @@ int publish_http(const struct publish_target *t, const struct publish_request *r
 	struct http_request hr = {
 		.url = rq->url,
 		.method = rq->method,
-		.body = rq->body->buf,
-		.body_n = rq->body->len,
+		.body = rq->body,
+		.body_n = strlen(rq->body),
 		.type = rq->type,
 		.timeout_s = call->timeout_s,
 		.access = { .user = t->user || t->password ? (t->user ? t->user : "") : NULL,

@@ -4,12 +4,11 @@
 #ifndef PUBLISH_HTTP_H
 #define PUBLISH_HTTP_H
 
-#include "profrig/base/strbuf.h"
 #include "profrig/publish/publish.h"
 
 struct publish_request {
 	const char *method, *url, *type; /* "PUT", "text/plain" */
-	const struct strbuf *body;
+	const char *body;
 	/* statuses that mean that all of it was taken, up to three; a body behind 200 is none */
 	long good[4];
 };

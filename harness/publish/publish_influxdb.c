@@ -7,14 +7,15 @@
  * control characters have no escape either and become '?'. An empty tag is left out. Texts as
  * fields stand in '"', in which '"' and '\' are escaped.
  */
+#include "publish_formats.h"
 #include "publish_http.h"
-#include "publish_record.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "profrig/base/num.h"
+#include "profrig/base/strbuf.h"
 #include "profrig/base/text.h"
 
 static void tag_add(struct strbuf *sb, const char *key, const char *value)
@@ -128,23 +129,31 @@ static void metric_point_add(struct strbuf *sb, const struct publish_record *rec
 	strbuf_addf(sb, " value=%s %" PRId64 "\n", number, rec->ended_ns);
 }
 
+char *publish_influx_text(const struct publish_record *rec)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+
+	run_point_add(&sb, rec);
+	for (size_t i = 0; i < rec->metrics.nr; i++)
+		metric_point_add(&sb, rec, &rec->metrics.v[i]);
+	return strbuf_steal(&sb);
+}
+
 static int influxdb_send(const struct publish_target *t, const struct publish_record *rec,
 			 const struct publish_call *call, struct err *err)
 {
-	CLEANUP(strbuf_release) struct strbuf body = STRBUF_INIT, url = STRBUF_INIT;
+	CLEANUP(xfreep) char *body = publish_influx_text(rec);
+	CLEANUP(strbuf_release) struct strbuf url = STRBUF_INIT;
 	struct publish_request rq = {
 		.method = "POST",
 		.type = "text/plain; charset=utf-8",
-		.body = &body,
+		.body = body,
 		.good = { 204 },
 	};
 
 	strbuf_addf(&url, "%s/write?precision=ns&db=", t->url);
 	text_percent_encode(&url, t->database, "", true);
 	rq.url = url.buf;
-	run_point_add(&body, rec);
-	for (size_t i = 0; i < rec->metrics.nr; i++)
-		metric_point_add(&body, rec, &rec->metrics.v[i]);
 	return publish_http(t, &rq, call, err);
 }
 

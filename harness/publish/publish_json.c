@@ -1,4 +1,4 @@
-#include "publish_json.h"
+#include "publish_formats.h"
 
 #include <stdlib.h>
 

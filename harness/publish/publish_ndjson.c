@@ -4,7 +4,7 @@
  * takes, again and again. A run that the file has is not added; writers take turns by a lock on the
  * file. A last line without its end, left by a crash, is cut off where it is no whole document.
  */
-#include "publish_json.h"
+#include "publish_formats.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
  * All calls are asynchronous, with the publisher's own deadline, as a server that accepts a
  * connection and then says nothing would hold up the run.
  */
-#include "publish_json.h"
+#include "publish_formats.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,14 +7,15 @@
  * is. Values in the path are base64url where they are not plain (label@base64/…), as a '/' cannot
  * be escaped there.
  */
+#include "publish_formats.h"
 #include "publish_http.h"
-#include "publish_record.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
 #include "profrig/base/num.h"
+#include "profrig/base/strbuf.h"
 
 /* --- the group --- */
 
@@ -59,7 +60,7 @@ static void group_add(struct strbuf *sb, const char *label, const char *value)
 	base64url_add(sb, value);
 }
 
-static char *group_path(const struct publish_target *t, const struct publish_record *rec)
+char *publish_prometheus_path(const struct publish_target *t, const struct publish_record *rec)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
@@ -114,8 +115,9 @@ static void sample_add(struct strbuf *sb, const struct publish_record *rec, cons
 	strbuf_addf(sb, "} %s\n", number);
 }
 
-static void body_add(struct strbuf *sb, const struct publish_record *rec)
+char *publish_prometheus_text(const struct publish_record *rec)
 {
+	struct strbuf text = STRBUF_INIT, *sb = &text;
 	const char *const none[] = { NULL };
 	const char *const info[] = { "model",     rec->model,   "host",      rec->host, "status",
 				     rec->status, "engine",     rec->engine, "repeat",  rec->repeat,
@@ -143,23 +145,23 @@ static void body_add(struct strbuf *sb, const struct publish_record *rec)
 						  NULL },
 			   m->value);
 	}
+	return strbuf_steal(sb);
 }
 
 static int pushgateway_send(const struct publish_target *t, const struct publish_record *rec,
 			    const struct publish_call *call, struct err *err)
 {
-	CLEANUP(strbuf_release) struct strbuf body = STRBUF_INIT;
-	CLEANUP(xfreep) char *path = group_path(t, rec);
+	CLEANUP(xfreep) char *body = publish_prometheus_text(rec);
+	CLEANUP(xfreep) char *path = publish_prometheus_path(t, rec);
 	CLEANUP(xfreep) char *url = xasprintf("%s%s", t->url, path);
 	const struct publish_request rq = {
 		.method = "PUT",
 		.url = url,
 		.type = "text/plain; version=0.0.4; charset=utf-8",
-		.body = &body,
+		.body = body,
 		.good = { 200, 202 },
 	};
 
-	body_add(&body, rec);
 	return publish_http(t, &rq, call, err);
 }
 
@@ -167,5 +169,5 @@ const struct publisher publisher_pushgateway = {
 	.name = "pushgateway",
 	.about = "Prometheus Pushgateway: the last run of each cell, or model",
 	.send = pushgateway_send,
-	.series = group_path,
+	.series = publish_prometheus_path,
 };

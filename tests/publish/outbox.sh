@@ -107,6 +107,7 @@ check "is JSON" jq -e '.sent == 0 and .waiting > 0 and (.errors | length == 1)' 
 code "another target than those" 2 "$PROFRIG" publish --config bad.yaml --to influxdb
 like "is a wrong word" "$(cat "$T/err")" "publish: in the configuration has pushgateway"
 code "no configuration" 2 "$PROFRIG" publish runs/latest
+code "no such configuration" 2 "$PROFRIG" publish --config nothing.yaml runs/latest
 code "one without the key" 2 "$PROFRIG" publish --config "$ROOT/examples/mlp/profrig.yaml" runs/latest
 code "no such run" 5 "$PROFRIG" publish --config good.yaml runs/nothing
 code "a folder without an outbox" 0 "$PROFRIG" publish --status -o tables
@@ -170,6 +171,9 @@ wrong() { # NAME WANTED_WORDS ENTRY
 	check "$1: shows no password" sh -c '! grep -q hidden-word err out'
 }
 wrong "a password in an url" "take the user and password out of url" 'to: influxdb, url: "http://u:hidden-word@host", database: d'
+wrong "one with a slash" "take the user and password out of url" 'to: influxdb, url: "http://u:hidden-word/2@host", database: d'
+wrong "one without a scheme" "take the user and password out of url" 'to: pushgateway, url: "u:hidden-word@host"'
+wrong "one in words that are no connection" "take the password out of connection" 'to: postgres, connection: "u:hidden-word@host/d"'
 wrong "one in a connection" "take the password out of connection" 'to: postgres, connection: "host=h password = hidden-word"'
 wrong "one in the url of a connection" "take the password out of connection" 'to: postgres, connection: "postgresql://u:hidden-word@h/d"'
 wrong "a password that is written out" "publish\[0\].password: want a map" 'to: influxdb, url: "http://h", database: d, password: hidden-word'

@@ -8,9 +8,9 @@
  * -EAGAIN: no connection, or it broke off; a retry may help. -EINTR: interrupted; -ECANCELED:
  * stopped; -ENOSPC: the disk is full; -EPROTO: any other failure. Redirects are followed, at most
  * ten, to http and https only, and take no credentials to another host; requests that are signed or
- * send a body follow none. A transfer without progress for a minute is given up. Proxies come from the environment
- * (http_proxy, no_proxy). A struct http is for one thread at a time; one thread at a time opens
- * one.
+ * send a body follow none. A transfer without progress for a minute is given up. Proxies come from
+ * the environment (http_proxy, no_proxy). A struct http is for one thread at a time; one thread at
+ * a time opens one.
  */
 #ifndef PROFRIG_HTTP_H
 #define PROFRIG_HTTP_H

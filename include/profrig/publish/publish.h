@@ -80,9 +80,9 @@ struct publish_opts {
 struct publish_told {
 	uint64_t sent, refused, gone, superseded;
 	uint64_t first_failed; /* rows of `first` that failed */
-	uint64_t waiting;  /* rows that wait now, of all targets in the outbox */
-	uint64_t unvalued; /* metrics of sent runs that are no numbers, or too many: left out */
-	struct strvec why; /* "influxdb http://…: …", one for each target that failed */
+	uint64_t waiting;      /* rows that wait now, of all targets in the outbox */
+	uint64_t unvalued;     /* metrics of sent runs that are no numbers, or too many: left out */
+	struct strvec why;     /* "influxdb http://…: …", one for each target that failed */
 };
 #define PUBLISH_TOLD_INIT \
 	{ \

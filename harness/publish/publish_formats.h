@@ -1,10 +1,12 @@
 /*
- * publish_json: a run as one JSON document, and parts of it.
+ * publish_formats: a run as text, as each target wants it.
  */
-#ifndef PUBLISH_JSON_H
-#define PUBLISH_JSON_H
+#ifndef PUBLISH_FORMATS_H
+#define PUBLISH_FORMATS_H
 
 #include "publish_record.h"
+
+#include "profrig/config/publishconf.h"
 
 /*
  * One line without its end, owned: _id (the run's id), run, model, campaign, cell, repeat, block,
@@ -19,5 +21,11 @@ char *publish_json_metrics(const struct publish_record *rec);
 char *publish_json_labels(const struct publish_record *rec);
 char *publish_json_durations(const struct publish_record *rec);
 char *publish_json_words(const struct strvec *words);
+
+/* Line protocol of InfluxDB: a point of profrig_run, and one of profrig_metric for each metric. */
+char *publish_influx_text(const struct publish_record *rec);
+/* Prometheus' text format 0.0.4, and the path of the run's group in a Pushgateway. */
+char *publish_prometheus_text(const struct publish_record *rec);
+char *publish_prometheus_path(const struct publish_target *t, const struct publish_record *rec);
 
 #endif
