@@ -36,6 +36,19 @@ static void say_told(const struct prepared *p, const char *folder, const struct 
 	publish_warn(p, text, told->first_failed > 0);
 }
 
+/* A target's file, or its folder, that was led elsewhere since profrig began; borrowed, NULL. */
+static const char *path_moved(const struct prepared *p)
+{
+	for (size_t i = 0; i < p->conf.publish.targets.nr; i++) {
+		const char *path = p->conf.publish.targets.v[i].path;
+		CLEANUP(xfreep) char *dir = path ? fs_dir(path) : NULL;
+
+		if (path && (!pin_holds(p, dir) || !pin_holds(p, path)))
+			return path;
+	}
+	return NULL;
+}
+
 void publish_run_end(const struct prepared *p)
 {
 	CLEANUP(publish_told_release) struct publish_told told = PUBLISH_TOLD_INIT;
@@ -44,6 +57,7 @@ void publish_run_end(const struct prepared *p)
 					.first = p->run_dir,
 					.budget_s = BUDGET_S };
 	struct err err = ERR_INIT;
+	const char *moved;
 	int r;
 
 	if (!p->conf.publish.targets.nr || !fs_is_dir(p->run_dir))
@@ -51,12 +65,18 @@ void publish_run_end(const struct prepared *p)
 	progress_phase("publish");
 	folder = publish_outbox_dir(p->runs_dir);
 	r = publish_enqueue(folder, &p->conf.publish, p->run_dir, false, NULL, &err);
+	moved = path_moved(p);
+	if (r >= 0 && moved)
+		r = err_set(&err, ELOOP, "'%s' leads elsewhere now, and did not when profrig began",
+			    moved);
 	if (r >= 0)
 		r = publish_send(folder, &p->conf.publish, &o, &told, &err);
 	if (r == 0)
 		say_told(p, folder, &told);
 	else if (r != -EINTR) {
-		CLEANUP(xfreep) char *text = xasprintf("not published: %s", err.msg);
+		CLEANUP(xfreep)
+		char *text = xasprintf("not published: %s ('profrig publish %s' tries it again)",
+				       err.msg, p->run_dir);
 
 		publish_warn(p, text, true);
 	}

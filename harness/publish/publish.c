@@ -104,6 +104,7 @@ struct sending {
 	const struct publish_opts *o;
 	struct publish_told *told;
 	const char *first;    /* as rows have it; NULL */
+	const char *counted;  /* the last run that was sent */
 	struct strvec failed; /* targets that are left alone from now on */
 };
 
@@ -172,7 +173,10 @@ static int row_publish(struct sending *s, const struct publish_row *row,
 		return note_failure(s, row, r, &why, err);
 	}
 	s->told->sent++;
-	s->told->unvalued += rec.left_out;
+	/* Rows of one run follow each other; its metrics count once. */
+	if (!s->counted || strcmp(s->counted, row->run) != 0)
+		s->told->unvalued += rec.left_out;
+	s->counted = row->run;
 	return outbox_note(s->ob, row, "sent", 0, "", err);
 }
 

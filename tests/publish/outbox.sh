@@ -47,6 +47,24 @@ entry "to: ndjson, path: tables/fifo" >fifo.yaml
 code "a run with a FIFO" 0 run --config fifo.yaml
 like "does not wait for it" "$(warning)" "no regular file"
 
+mkdir plain other
+entry "to: ndjson, path: plain/results.ndjson" >moved.yaml
+code "a workload that moves the file's folder" 0 "$PROFRIG" run --no-analyze --config moved.yaml -- sh -c 'mv plain was; ln -s other plain'
+like "is noticed" "$(warning)" "plain/results.ndjson' leads elsewhere now"
+is "and nothing is written there" "$(ls other)" ""
+
+# --- an interrupted run ---
+"$PROFRIG" run --no-analyze --config lines.yaml -- sleep 60 >/dev/null 2>err.int &
+pid=$!
+at_end "kill $pid 2>/dev/null"
+wait_for grep -q workload err.int
+kill -TERM $pid
+wait $pid
+is "a run that is interrupted ends so" $? 143
+is "and waits" "$(state)" waiting
+code "until the next one" 0 run --config lines.yaml
+is "takes it with it" "$(jq -r '.status' tables/results.ndjson | sort | uniq -c | tr -s ' \n' ' ')" " 1 interrupted 4 success "
+
 # --- many at a time ---
 rm -rf runs tables/results.ndjson
 for i in 1 2 3 4 5 6; do run --config lines.yaml >/dev/null 2>"err.$i" & pids[i]=$!; done
