@@ -65,6 +65,28 @@ is "and waits" "$(state)" waiting
 code "until the next one" 0 run --config lines.yaml
 is "takes it with it" "$(jq -r '.status' tables/results.ndjson | sort | uniq -c | tr -s ' \n' ' ')" " 1 interrupted 4 success "
 
+# --- a killed profrig ---
+python3 -c 'import fcntl, time; f = open("tables/results.ndjson"); fcntl.flock(f, fcntl.LOCK_EX); print("", end="", file=open("held", "w")); time.sleep(600)' &
+holder=$!
+at_end "kill $holder 2>/dev/null"
+wait_for test -e held
+entry "to: ndjson, path: tables/results.ndjson, timeout: 0.3" >quick.yaml
+code "a file that another process holds" 0 run --config quick.yaml
+like "is given up" "$(warning)" "is locked by another process"
+entry "to: ndjson, path: tables/results.ndjson, timeout: 60" >patient.yaml
+"$PROFRIG" run --no-analyze --config patient.yaml -- true >/dev/null 2>err.kill &
+pid=$!
+wait_for grep -q publish err.kill
+tried() { "$PROFRIG" publish --status --json | jq -e --arg r "$(readlink runs/latest)" '.[] | select(.run == $r) | .tries == 1'; }
+wait_for tried
+kill -9 $pid
+wait $pid 2>/dev/null
+kill $holder
+wait $holder 2>/dev/null
+is "a run whose profrig was killed meanwhile" "$(field runs/latest/run.json .status) $(state)" "success waiting"
+code "is published later" 0 "$PROFRIG" publish --config lines.yaml
+is "once" "$(jq -rs --arg r "$(readlink runs/latest)" '[.[] | select(._id == $r)] | length' tables/results.ndjson)" 1
+
 # --- many at a time ---
 rm -rf runs tables/results.ndjson
 for i in 1 2 3 4 5 6; do run --config lines.yaml >/dev/null 2>"err.$i" & pids[i]=$!; done
