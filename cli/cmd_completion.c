@@ -17,6 +17,7 @@
 #include "profrig/bench/bench_back_end.h"
 #include "profrig/bench/bench_vendor.h"
 #include "profrig/compare/figures.h"
+#include "profrig/publish/publish.h"
 #include "profrig/readers/reader.h"
 #include "profrig/report/convert.h"
 #include "profrig/sampler/sampler.h"
@@ -187,6 +188,12 @@ static void offer_converters(struct asking *a)
 		word_offer(a, converters[i]->name, converters[i]->about);
 }
 
+static void offer_publishers(struct asking *a)
+{
+	for (size_t i = 0; publishers[i]; i++)
+		word_offer(a, publishers[i]->name, publishers[i]->about);
+}
+
 static void offer_back_ends(struct asking *a)
 {
 	offer_words(a, BENCH_FAMILIES_DEFAULT);
@@ -233,6 +240,7 @@ static const struct {
 	{ "compare", "gate", NULL, "strict" },
 	{ "compare", "metric", offer_figures, NULL },
 	{ "compare", "history", offer_figures, NULL },
+	{ "publish", "to", offer_publishers, NULL },
 };
 
 /* An option without a row here takes what its word in --help names: a DIR or a FILE. */
@@ -267,6 +275,7 @@ static const struct {
 	{ "mark", NULL, false, false },         { "prune", NULL, false, true },
 	{ "doctor", NULL, false, false },       { "sample", NULL, false, false },
 	{ "lib peak", NULL, false, false },
+	{ "publish", offer_runs, true, false },
 };
 
 /* A usage such as "a|b|c" lists the words to offer. */

@@ -18,6 +18,7 @@
 #include "profrig/base/proc.h"
 #include "profrig/data/data.h"
 #include "profrig/model/warnings.h"
+#include "profrig/publish/publish.h"
 #include "profrig/readers/reader.h"
 #include "profrig/report/convert.h"
 #include "profrig/sampler/sampler.h"
@@ -127,6 +128,16 @@ static struct table *list_reports(struct asked *unused)
 	return t;
 }
 
+static struct table *list_publishers(struct asked *unused)
+{
+	struct table *t = table_of_texts("publishers", "name", "about");
+
+	(void)unused;
+	for (size_t i = 0; publishers[i]; i++)
+		table_texts(t, publishers[i]->name, publishers[i]->about);
+	return t;
+}
+
 static struct table *list_converters(struct asked *unused)
 {
 	struct table *t = table_of_texts("converters", "name", "files", "about");
@@ -227,7 +238,7 @@ static const struct {
 	{ "reports", list_reports },   { "converters", list_converters },
 	{ "models", list_models },     { "options", list_options },
 	{ "warnings", list_warnings }, { "runs", no_table },
-	{ "counters", list_counters },
+	{ "counters", list_counters }, { "publishers", list_publishers },
 };
 
 static void table_json(const struct table *t)
@@ -591,8 +602,8 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 extern const struct command cmd_list, cmd_doctor;
 const struct command cmd_list = {
 	"list",
-	"tools|engines|samplers|readers|analyses|tables|reports|converters|models|options|warnings|"
-	"runs|counters | tool NAME…",
+	"tools|engines|samplers|readers|analyses|tables|reports|converters|models|options|warnings"
+	" | runs|counters|publishers | tool NAME…",
 	"list tools, engines, runs, …", "profrig list tools", list_main
 };
 const struct command cmd_doctor = { "doctor", "",

@@ -23,8 +23,8 @@
 /* The other commands only read and write files, or answer at once. next: the word behind, NULL. */
 static bool may_load(const char *command, const char *next)
 {
-	static const char *const those[] = { "run", "plan",   "discover", "build",   "list",
-					     "ctl", "doctor", "sample",   "lib-perf" };
+	static const char *const those[] = { "run", "plan",   "discover", "build",    "list",
+					     "ctl", "doctor", "sample",   "lib-perf", "publish" };
 
 	if (!strcmp(command, "lib"))
 		return next && !strcmp(next, "perf");

@@ -1,6 +1,7 @@
 #include "run_campaign.h"
 #include "baseline.h"
 #include "overhead_show.h"
+#include "publish_run.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -261,6 +262,8 @@ static int block_run(const struct run_options *o, const struct prepared *p, stru
 		if (analyze_run(p->run_dir, code, &rep) != EXIT_DONE)
 			code = exit_worse(code, EXIT_PARTIAL);
 	}
+	if (!o->baseline)
+		publish_run_end(p);
 	progress_end();
 	run_result_over(&r);
 	if (o->propagate && code == EXIT_WORKLOAD && (r.workload_code > 0 || r.workload_signal))
@@ -352,6 +355,7 @@ static void running_on_block_end(void *ctx)
 		pairing_pair(&rg->pairing, i, &problems);
 		say_problems(&problems);
 		rg->code = exit_worse(rg->code, note_results(pr->prepared, NULL, NULL));
+		publish_run_end(pr->prepared);
 	}
 }
 

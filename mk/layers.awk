@@ -14,6 +14,7 @@ BEGIN {
 	may["image"] = "config engine"
 	may["data"] = "config"
 	may["run"] = "config devices engine sampler plan image data madengine"
+	may["publish"] = "config data run"
 	may["madengine"] = "config plan run sampler image campaign"
 	may["campaign"] = "config devices plan image run madengine"
 	may["model"] = ""

@@ -58,7 +58,7 @@ test-unit: test-build ## unit tests and corpus replay only
 	@B=$(B) tests/run.sh $(UNIT_BIN) $(if $(FUZZ_BIN),tests/fuzz/replay.sh)
 
 # The long ones first: they run side by side, and a long one at the end would run beside nothing.
-TEST_SCRIPTS := $(if $(filter 0,$(PAGE)),,$(wildcard tests/page/run.sh)) $(sort $(wildcard tests/slurm/*.sh)) $(sort $(wildcard tests/e2e/*.sh)) $(sort $(wildcard tests/cli/*.sh))
+TEST_SCRIPTS := $(if $(filter 0,$(PAGE)),,$(wildcard tests/page/run.sh)) $(sort $(wildcard tests/slurm/*.sh)) $(sort $(wildcard tests/publish/*.sh)) $(sort $(wildcard tests/e2e/*.sh)) $(sort $(wildcard tests/cli/*.sh))
 
 test: setup-test ## set up, build, then every test (SAN=…: the unit tests)
 	@$(MAKE) --no-print-directory test-build

@@ -56,6 +56,13 @@ void pins_take(struct prepared *p)
 	pin_add(p, p->conf.source.scripts);
 	pin_add(p, table);
 	pin_add(p, p->conf.results.perf_csv);
+	for (size_t i = 0; i < p->conf.publish.targets.nr; i++) {
+		const char *path = p->conf.publish.targets.v[i].path;
+		CLEANUP(xfreep) char *dir = path ? fs_dir(path) : NULL;
+
+		pin_add(p, dir);
+		pin_add(p, path);
+	}
 	for (size_t i = 0; i < pl->copies.nr; i++)
 		pin_add(p, pl->copies.v[i].from);
 	for (size_t i = 0; i < pl->spec.mounts.nr; i++)

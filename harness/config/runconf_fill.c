@@ -523,4 +523,5 @@ void runconf_fill(struct loader *l)
 	runconf_fill_data(l, root);
 	runconf_fill_record(l);
 	runconf_fill_results(l, root);
+	runconf_fill_publish(l, root);
 }

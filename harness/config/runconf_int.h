@@ -17,6 +17,7 @@ struct loader {
 	char *model_file;        /* as shown; NULL without MODEL */
 	bool broken;             /* a file could not be read as a tree */
 	bool package;            /* the model is an entry of models.json */
+	bool only_publish;       /* publishconf_load: there is no run, and no secret was read */
 	struct catalog *catalog; /* ours, when the request has none */
 	struct cfg context;      /* of --additional-context; root NULL before it is read */
 	struct err usage;        /* code ≠ 0: the command line itself is wrong */
@@ -98,6 +99,8 @@ void runconf_fill_data(struct loader *l, const struct cfg_node *root);
  * that name, else the caller's. NULL: neither. Owned.
  */
 char *conf_secret(const struct loader *l, const char *name);
+/* runconf_publish.c: publish:, after the secrets. */
+void runconf_fill_publish(struct loader *l, const struct cfg_node *root);
 /* results:, disk:, and what of model: is for perf.csv. */
 void runconf_fill_results(struct loader *l, const struct cfg_node *root);
 

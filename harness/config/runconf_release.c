@@ -83,6 +83,7 @@ void runconf_release(struct runconf *rc)
 {
 	fields_release(rc, runconf_fields);
 	fields_release(rc, own_fields);
+	publish_conf_release(&rc->publish);
 	cfg_release(&rc->effective);
 	runconf_init(rc);
 }

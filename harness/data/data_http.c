@@ -62,12 +62,12 @@ int data_head(struct fetch *f, const char *url, struct http_reply *ret, struct e
 	struct http_request rq = {
 		.url = url, .access = data_access(f->s), .head = true, .fd = -1, .events = f->o
 	};
-	int r = http_get(f->http, &rq, ret, err);
+	int r = http_ask(f->http, &rq, ret, err);
 
 	if (r == 0 && ret->status >= 400 && ret->status != 404 && ret->status < 500) {
 		rq.head = false;
 		rq.peek = true;
-		r = http_get(f->http, &rq, ret, err);
+		r = http_ask(f->http, &rq, ret, err);
 		if (r == 0 && ret->status == 206)
 			ret->length = ret->total;
 	}
@@ -199,7 +199,7 @@ static int one_try(struct transfer *t, const struct data_file *file, int fd, uin
 	int r;
 
 	t->want = -1;
-	r = http_get(t->f->http, &rq, &reply, err);
+	r = http_ask(t->f->http, &rq, &reply, err);
 	size = lseek(fd, 0, SEEK_END);
 	if (size > 0 && (uint64_t)size > (reply.status == 206 ? from : 0))
 		t->f->ret->fetched_bytes += (uint64_t)size - (reply.status == 206 ? from : 0);

@@ -14,12 +14,11 @@
 #ifndef DATA_PRIV_H
 #define DATA_PRIV_H
 
-#include "http.h"
-
 #include <stdatomic.h>
 
 #include "profrig/base/strvec.h"
 #include "profrig/data/data.h"
+#include "profrig/data/http.h"
 
 /* One file: of a listing (what there should be) or of an entry (what there is). */
 struct data_file {

@@ -243,7 +243,7 @@ int s3_list(struct fetch *f, data_files *ret, struct err *err)
 		struct http_reply reply;
 
 		strbuf_limit(&text, MAX_PAGE);
-		r = http_get(f->http, &rq, &reply, err);
+		r = http_ask(f->http, &rq, &reply, err);
 		if (r < 0)
 			return r;
 		if (reply.status != 200)

@@ -1,4 +1,4 @@
-#include "http.h"
+#include "profrig/data/http.h"
 
 /* setopt is called through a pointer, so curl's own type checks cannot work. */
 #define CURL_DISABLE_TYPECHECK
@@ -258,7 +258,8 @@ static void set_access(struct http *h, const struct http_access *a, struct curl_
 		*headers = h->c.curl_slist_append(*headers, line);
 		explicit_bzero(line, strlen(line));
 	}
-	h->c.curl_easy_setopt(h->easy, CURLOPT_FOLLOWLOCATION, a->region ? 0L : 1L);
+	h->c.curl_easy_setopt(h->easy, CURLOPT_FOLLOWLOCATION,
+			      a->region || h->rq->method ? 0L : 1L);
 }
 
 static void set_range(struct http *h, const struct http_request *rq, struct curl_slist **headers)
@@ -276,6 +277,21 @@ static void set_range(struct http *h, const struct http_request *rq, struct curl
 
 	h->c.curl_easy_setopt(h->easy, CURLOPT_RANGE, text);
 	*headers = h->c.curl_slist_append(*headers, line);
+}
+
+/* Without "Expect:" curl would wait a second for a server that never says "100 Continue". */
+static void set_body(struct http *h, const struct http_request *rq, struct curl_slist **headers)
+{
+	CLEANUP(xfreep) char *type = NULL;
+
+	if (!rq->method)
+		return;
+	type = xasprintf("Content-Type: %s", rq->type);
+	h->c.curl_easy_setopt(h->easy, CURLOPT_CUSTOMREQUEST, rq->method);
+	h->c.curl_easy_setopt(h->easy, CURLOPT_POSTFIELDS, rq->body);
+	h->c.curl_easy_setopt(h->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)rq->body_n);
+	*headers = h->c.curl_slist_append(*headers, type);
+	*headers = h->c.curl_slist_append(*headers, "Expect:");
 }
 
 static void set_fixed(struct http *h)
@@ -351,7 +367,7 @@ static int judge_reply(struct http *h, CURLcode code, struct err *err)
 		       *h->words ? h->words : h->c.curl_easy_strerror(code));
 }
 
-int http_get(struct http *h, const struct http_request *rq, struct http_reply *ret, struct err *err)
+int http_ask(struct http *h, const struct http_request *rq, struct http_reply *ret, struct err *err)
 {
 	struct curl_slist *headers = NULL;
 	CURLcode code;
@@ -372,6 +388,13 @@ int http_get(struct http *h, const struct http_request *rq, struct http_reply *r
 		h->c.curl_easy_setopt(h->easy, CURLOPT_NOBODY, 1L);
 	set_access(h, &rq->access, &headers);
 	set_range(h, rq, &headers);
+	set_body(h, rq, &headers);
+	if (rq->timeout_s > 0) {
+		long ms = (long)(rq->timeout_s * 1000);
+
+		h->c.curl_easy_setopt(h->easy, CURLOPT_TIMEOUT_MS, ms);
+		h->c.curl_easy_setopt(h->easy, CURLOPT_CONNECTTIMEOUT_MS, ms);
+	}
 	h->c.curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER, headers);
 	code = h->c.curl_easy_perform(h->easy);
 	r = judge_reply(h, code, err);

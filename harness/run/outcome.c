@@ -65,6 +65,7 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_RESULT_MISSING, "a result that was asked for is not there" },
 	{ W_LOG_ERROR, "a line of the workload's output looks like an error" },
 	{ W_PERF_CSV, "the run's results could not be added to the table of all runs (perf_csv)" },
+	{ W_PUBLISH, "a target of publish: has not taken the results of the run; they wait" },
 	{ W_OOM, "the kernel killed processes of the run for lack of memory" },
 	{ NULL, NULL },
 };

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "profrig/base/fields.h"
@@ -46,7 +45,7 @@ static bool is_attempt_id(const char *s)
 }
 
 /* <8 digits>T<6 digits>Z-<model>-<6 hex> */
-static bool is_run_id(const char *s)
+bool runs_is_id(const char *s)
 {
 	size_t n = strlen(s);
 
@@ -69,7 +68,7 @@ static int names_in(const char *dir, struct strvec *ret, struct err *err)
 	int r = fs_list(dir, &all, err);
 
 	for (size_t i = 0; r >= 0 && i < all.nr; i++)
-		if (is_run_id(all.v[i]))
+		if (runs_is_id(all.v[i]))
 			strvec_push(ret, all.v[i]);
 	return r;
 }
@@ -85,19 +84,6 @@ int runs_names(const char *dir, struct strvec *ret, struct err *err)
 }
 
 /* --- one run --- */
-
-static int64_t utc_ns(const char *s)
-{
-	struct tm tm = { 0 };
-	const char *end = s ? strptime(s, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
-	double part = 0;
-
-	if (!end)
-		return 0;
-	if (*end == '.')
-		num_f64(end, strspn(end, ".0123456789"), &part);
-	return (int64_t)timegm(&tm) * NS_PER_S + (int64_t)(part * 1e9);
-}
 
 static const char *text_at(const json_t *doc, const char *key)
 {
@@ -149,13 +135,13 @@ static void fill_lists(struct run_info *r, const json_t *doc)
 
 static void fill_info(struct run_info *r, const json_t *doc)
 {
-	int64_t ended = utc_ns(text_at(doc, "ended_utc"));
+	int64_t ended = clock_utc_parse(text_at(doc, "ended_utc"));
 	const char *status = text_at(doc, "status");
 	bool open = !strcmp(status, "running") || !strcmp(status, "planned");
 
 	r->live = run_is_live(r->dir);
 	r->started_utc = xstrdup(text_at(doc, "started_utc"));
-	r->started_ns = utc_ns(r->started_utc);
+	r->started_ns = clock_utc_parse(r->started_utc);
 	r->model = xstrdup(text_at(doc, "model"));
 	r->status = xstrdup(open && !r->live ? "interrupted" : status);
 	r->reason = xstrdup(text_at(doc, "reason"));
@@ -337,7 +323,7 @@ size_t runs_sweep_removed(const char *dir, bool dry, int64_t *ret_bytes, struct 
 				   ? xstrndup(names.v[i] + 1, (size_t)(end - names.v[i]) - 1)
 				   : xstrdup("");
 
-		if (!is_run_id(id) || is_plain_dir(path) <= 0)
+		if (!runs_is_id(id) || is_plain_dir(path) <= 0)
 			continue;
 		int64_t bytes = fs_usage(path, NULL);
 		struct err err = ERR_INIT;

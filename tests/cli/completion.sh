@@ -49,6 +49,7 @@ every() { # shell, function
 	like "$1: a live run, then what to do with it" "$($ask ctl lat) $($ask ctl latest sta)" "^latest +start status ?$"
 	like "$1: samplers" "$($ask sample --source proc)" "^procfs ?$"
 	like "$1: converters" "$($ask convert --to spee)" "^speedscope ?$"
+	like "$1: publishers" "$($ask publish --to infl)" "^influxdb ?$"
 	like "$1: statuses" "$($ask prune --status fai)" "failed"
 }
 every bash in_bash

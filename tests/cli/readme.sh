@@ -77,6 +77,7 @@ mark end
 echo 'performance: 123 samples/s'
 P
 chmod +x "$T/bin/profrig" train
+echo 'publish: [{to: ndjson, path: results.ndjson}]' >publish.yaml
 printf '%s\n' 'model: {name: resnet, command: ["./../train"], dockerfile: Dockerfile}' >resnet/profrig.yaml
 echo "FROM scratch" >resnet/Dockerfile
 cp -r "$ROOT/examples" .

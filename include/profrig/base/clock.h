@@ -39,6 +39,8 @@ struct clock_anchor clock_anchor_now(void);
 void clock_sleep_until_ns(int64_t t_ns);
 /* "2026-03-04T05:06:07.123456Z"; buf holds at least 32. Returns buf. */
 char *clock_utc(int64_t realtime_ns, char *buf);
+/* The time that a text of clock_utc has, any number of digits of the second; 0: it is none. */
+int64_t clock_utc_parse(const char *s);
 /* "20260304T050607Z" for run ids; buf holds at least 20. Returns buf. */
 char *clock_utc_compact(int64_t realtime_ns, char *buf);
 

@@ -11,6 +11,7 @@
 #include "profrig/base/cfg.h"
 #include "profrig/base/vec.h"
 #include "profrig/config/buildconf.h"
+#include "profrig/config/publishconf.h"
 #include "profrig/config/results.h"
 #include "profrig/config/tool.h"
 #include "profrig/madengine/mad.h"
@@ -120,6 +121,7 @@ struct runconf {
 	struct strvec notes; /* worth telling once, before the run */
 	struct build_conf build;
 	struct data_conf data;
+	struct publish_conf publish;
 	/* the merged tree, secrets' values removed, for `plan` and run.json */
 	struct cfg effective;
 };

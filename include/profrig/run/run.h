@@ -244,6 +244,7 @@ char *run_lib_dir(void);
 #define W_LOG_ERROR "W_LOG_ERROR"
 #define W_OOM "W_OOM"
 #define W_PERF_CSV "W_PERF_CSV"
+#define W_PUBLISH "W_PUBLISH"
 #define W_SOURCE_LEFT "W_SOURCE_LEFT"
 #define W_OWNER "W_OWNER"
 

@@ -61,6 +61,9 @@ int runs_load(const char *dir, const struct run_filter *f, struct run_list *ret,
 /* Only the names, unread: for completion. Newest first. */
 int runs_names(const char *dir, struct strvec *ret, struct err *err);
 
+/* Whether a folder's name has the form of a run's id: <UTC>-<model>-<6 hex>. */
+bool runs_is_id(const char *s);
+
 struct prune_rule {
 	double older_s;       /* < 0: not by age */
 	int64_t larger_bytes; /* < 0: not by size; all together, the oldest go first */

@@ -79,3 +79,28 @@ TEST(test_sleep)
 	clock_sleep_until_ns(0);
 	clock_sleep_until_ns(-5);
 }
+
+TEST(test_utc_parse)
+{
+	static const struct {
+		const char *text;
+		int64_t ns;
+	} rows[] = {
+		{ "2026-03-04T05:06:07.123456Z", 1772600767123456000 },
+		{ "2026-03-04T05:06:07.000001Z", 1772600767000001000 },
+		{ "2026-03-04T05:06:07.123456789Z", 1772600767123456789 },
+		{ "2026-03-04T05:06:07.5Z", 1772600767500000000 },
+		{ "2026-03-04T05:06:07Z", 1772600767 * NS_PER_S },
+		{ "2026-03-04T05:06:07.99999999999999999999Z", 1772600767 * NS_PER_S },
+		{ "9999-03-04T05:06:07Z", 0 },
+		{ "1960-03-04T05:06:07Z", 0 },
+		{ "2026-03-04", 0 },
+		{ "soon", 0 },
+		{ "", 0 },
+		{ NULL, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (clock_utc_parse(rows[i].text) != rows[i].ns)
+			fail_msg("row %zu: %lld", i, (long long)clock_utc_parse(rows[i].text));
+}

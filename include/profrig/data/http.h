@@ -2,18 +2,18 @@
  * http: one request at a time through libcurl, which is loaded at its first use.
  *
  *	struct http *h = http_open(err);		NULL: libcurl is missing
- *	http_get(h, &rq, &reply, err);			0: an answer came, whole; see reply.status
+ *	http_ask(h, &rq, &reply, err);			0: an answer came, whole; see reply.status
  *	http_close(h)
  *
  * -EAGAIN: no connection, or it broke off; a retry may help. -EINTR: interrupted; -ECANCELED:
  * stopped; -ENOSPC: the disk is full; -EPROTO: any other failure. Redirects are followed, at most
- * ten, to http and https only, and take no credentials to another host; signed requests follow
- * none. A transfer without progress for a minute is given up. Proxies come from the environment
- * (http_proxy, no_proxy). A struct http is for one thread at a time; one thread at a time opens
- * one.
+ * ten, to http and https only, and take no credentials to another host; requests that are signed or
+ * send a body follow none. A transfer without progress for a minute is given up. Proxies come from
+ * the environment (http_proxy, no_proxy). A struct http is for one thread at a time; one thread at
+ * a time opens one.
  */
-#ifndef DATA_HTTP_H
-#define DATA_HTTP_H
+#ifndef PROFRIG_HTTP_H
+#define PROFRIG_HTTP_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -37,6 +37,11 @@ struct http_reply {
 
 struct http_request {
 	const char *url;
+	const char *method; /* "PUT", "POST": sends the body; NULL: a GET, or a HEAD */
+	const char *body;   /* borrowed, until the answer is here */
+	size_t body_n;
+	const char *type; /* of the body: "text/plain" */
+	double timeout_s; /* of the whole request; 0: none */
 	struct http_access access;
 	bool head;
 	bool peek;            /* the head of the answer to a GET, without the body */
@@ -57,7 +62,7 @@ struct http_request {
 
 struct http *http_open(struct err *err);
 void http_close(struct http *h); /* NULL is fine */
-int http_get(struct http *h, const struct http_request *rq, struct http_reply *ret,
+int http_ask(struct http *h, const struct http_request *rq, struct http_reply *ret,
 	     struct err *err);
 
 /* "https://host/path" without query and fragment, for people. Owned. */
