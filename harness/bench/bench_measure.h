@@ -22,7 +22,7 @@ struct bench_side {
 	uint64_t block_calls; /* of a block; 0: not known yet */
 	uint64_t repeats;
 	double call_s; /* of the last block; 0 unknown */
-	/* beside blocks, where the process tells: µs of 1e6 cycles and of 1e9 flops (bench_speed.h) */
+	/* beside blocks, where the process tells: µs of 1e6 cycles, of 1e9 flops (bench_speed.h) */
 	VEC(struct bench_block) cycles, loops;
 	struct bench_meter *meter;      /* of what computes; NULL: none */
 	double energy_j, temperature_c; /* of a call; behind it: NaN unknown */
