@@ -6,6 +6,7 @@
 #include "profrig/base/vec.h"
 
 #define WIDTHS 3 /* of windows */
+#define DRIFT_VALUES 24
 
 struct sums {
 	size_t n;
@@ -162,14 +163,25 @@ static struct sums processes_of(const struct bench_block *blocks, size_t nr)
 	return all;
 }
 
+/* Of the g-th of groups of blocks: whole ones alone count. */
+static double group_mean(const struct bench_block *blocks, size_t length, size_t g)
+{
+	struct sums s = { 0 };
+
+	for (size_t i = 0; i < length; i++)
+		sums_add(&s, blocks[g * length + i].us);
+	return s.mean;
+}
+
 static void drift_find(const struct bench_block *blocks, size_t nr, struct bench_figures *f)
 {
 	struct sums first = { 0 }, last = { 0 };
-	size_t third = nr / 3;
+	size_t length = (nr + DRIFT_VALUES - 1) / DRIFT_VALUES, groups = nr / length;
+	size_t third = groups / 3;
 
 	for (size_t i = 0; i < third; i++) {
-		sums_add(&first, blocks[i].us);
-		sums_add(&last, blocks[nr - 1 - i].us);
+		sums_add(&first, group_mean(blocks, length, i));
+		sums_add(&last, group_mean(blocks, length, groups - 1 - i));
 	}
 	if (third < 3)
 		return;

@@ -31,7 +31,8 @@
  * means do. They do not show that a library is slow by itself in some of its blocks alone.
  *
  * Drift: the mean of the first third of blocks, in the order in which they were measured, differs
- * from that of the last third by more than three standard errors of the difference.
+ * from that of the last third by more than three standard errors of the difference. Of more than 24
+ * blocks those that follow each other are averaged to as many values, as they share phases.
  */
 #ifndef PROFRIG_BENCH_STATS_H
 #define PROFRIG_BENCH_STATS_H

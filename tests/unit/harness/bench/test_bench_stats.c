@@ -200,6 +200,31 @@ TEST(drift)
 	assert_false(f.drifts);
 }
 
+/* Phases of 12 blocks are no drift of 240. A step of 5 % behind two thirds is one. */
+TEST(drift_and_phases)
+{
+	uint64_t seed = 3, cases = test_cases(500), noted = 0;
+
+	for (uint64_t c = 0; c < cases; c++) {
+		struct bench_block blocks[240];
+		struct bench_figures f;
+		double phase = 0;
+
+		for (unsigned i = 0; i < 240; i++) {
+			if (i % 12 == c % 12)
+				phase = 4 * unit(&seed);
+			blocks[i] = (struct bench_block){ 100 + phase + unit(&seed), i / 24 };
+		}
+		bench_stats(blocks, 240, &f);
+		noted += f.drifts;
+		for (unsigned i = 160; i < 240; i++)
+			blocks[i].us += 5;
+		bench_stats(blocks, 240, &f);
+		assert_true(f.drift > 0.02 && f.drift < 0.08);
+	}
+	assert_true((double)noted / (double)cases < 0.1);
+}
+
 /* 95 % of such intervals hold the true mean, where processes differ and where they do not. */
 TEST(coverage)
 {
