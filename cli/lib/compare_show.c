@@ -271,7 +271,7 @@ static void json_pair(struct json_out *j, const struct bench_pair *p)
 	json_u64(j, "calls", p->a->calls ? p->a->calls : p->b->calls);
 	json_row(j, "a", p->a);
 	json_row(j, "b", p->b);
-	json_f64(j, "delta", p->b->mean - p->a->mean);
+	json_f64(j, "delta", p->m[1].mean - p->m[0].mean);
 	json_f64(j, "delta_rel", p->c.ratio - 1);
 	json_f64(j, "ci_low", p->c.low - 1);
 	json_f64(j, "ci_high", p->c.high - 1);

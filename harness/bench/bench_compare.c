@@ -1,17 +1,14 @@
 #include "profrig/bench/bench_compare.h"
+#include "bench_means.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "profrig/base/fs.h"
-#include "profrig/base/num.h"
-#include "profrig/base/paired.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/student.h"
 
-#define DF_CAREFUL 2 /* where the number of processes is not known */
 #define NO_SIDE UINT32_MAX
-#define PROCESSES_MAX 64
 #define REASONS_MAX 8 /* of a side; clocks differ from pair to pair */
 
 struct comparing {
@@ -31,28 +28,7 @@ const char *bench_verdict_name(enum bench_verdict v)
 	return names[v];
 }
 
-/* ---- errors of rows ---- */
-
-/* Both sides of a pair, with the errors that this comparison gives them. */
-struct means {
-	struct contrast_mean a, b;
-	bool paired;
-	double speed, extra; /* as in bench_pair */
-};
-
-static struct contrast_mean mean_of(const struct bench_table_row *r)
-{
-	uint64_t df = r->processes ? r->processes - 1 : DF_CAREFUL;
-	/* one process says nothing of the next one */
-	double error = df ? (r->high - r->mean) / student_t(BENCH_CONFIDENCE, df) : NAN;
-
-	return (struct contrast_mean){ r->mean, error, df ? (double)df : NAN };
-}
-
-static double others_error(const struct bench_table_row *r)
-{
-	return r->others > 0 ? r->others * r->others * BENCH_OTHERS_ERROR : 0;
-}
+/* ---- errors ---- */
 
 /* Half of an interval, with an error besides whose size is taken to be known. */
 static double half_widen(double half, double error, double confidence)
@@ -73,92 +49,6 @@ static void contrast_widen(struct contrast *c, double error, double confidence)
 	c->low = c->ratio * exp(-half);
 	c->high = c->ratio * exp(half);
 	c->p = student_p(log(c->ratio) * student_t_real(confidence, c->df) / half, c->df);
-}
-
-/* Whether the blocks of both took turns. */
-static bool together(const struct comparing *cmp, const struct bench_table_row *a,
-		     const struct bench_table_row *b)
-{
-	const struct bench_table_side *sides = cmp->t->sides.v;
-
-	return sides[a->side].file == sides[b->side].file && a->id == b->id && a->measured_ms &&
-	       a->measured_ms == b->measured_ms;
-}
-
-/* The means of processes; 0: they are not known, or damaged. */
-static size_t processes_read(const char *text, double *ret)
-{
-	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
-
-	strvec_split(&words, text, " ");
-	if (words.nr > PROCESSES_MAX)
-		return 0;
-	for (size_t i = 0; i < words.nr; i++)
-		if (num_f64(words.v[i], strlen(words.v[i]), &ret[i]) < 0 || !isfinite(ret[i]) ||
-		    !(ret[i] > 0))
-			return 0;
-	return words.nr;
-}
-
-/*
- * Of processes that were alive together, the logarithms of the ratios: what slowed both is not in
- * them. The error of the difference is b's.
- */
-static bool paired(const struct bench_table_row *a, const struct bench_table_row *b,
-		   struct means *ret)
-{
-	double x[PROCESSES_MAX], y[PROCESSES_MAX];
-	size_t n = processes_read(a->process_us, x);
-	struct paired_ratio p;
-
-	if (n < 3 || processes_read(b->process_us, y) != n)
-		return false;
-	paired_ratio(y, x, n, BENCH_CONFIDENCE, &p);
-	if (!(p.n == n && p.high >= p.ratio))
-		return false;
-	*ret = (struct means){ .a = { a->mean, 0, INFINITY },
-			       .b = { b->mean,
-				      b->mean * log(p.high / p.ratio) /
-					      student_t(BENCH_CONFIDENCE, n - 1),
-				      (double)(n - 1) },
-			       .paired = true };
-	return true;
-}
-
-/* How much the speed of the device differs between two rows; 0 where it is not known. */
-static double speeds_differ(const struct comparing *cmp, const struct bench_table_row *a,
-			    const struct bench_table_row *b)
-{
-	const struct bench_table_side *sides = cmp->t->sides.v;
-	double clock = fabs(log(b->clock_mhz / a->clock_mhz));
-	double loop = fabs(log(b->loop_gflops / a->loop_gflops));
-
-	/* of another device it is what is compared */
-	if (strcmp(sides[a->side].device, sides[b->side].device) != 0)
-		return 0;
-	return fmax(isfinite(clock) ? clock : 0, isfinite(loop) ? loop : 0);
-}
-
-static struct means means_of(const struct comparing *cmp, const struct bench_table_row *a,
-			     const struct bench_table_row *b)
-{
-	bool apart = !together(cmp, a, b);
-	struct means m = { .a = mean_of(a), .b = mean_of(b) };
-
-	if (!apart && paired(a, b, &m))
-		return m;
-
-	/* unless it is known better, the difference has the degrees of the worse one */
-	if (!a->processes || !b->processes) {
-		m.b.error = m.b.mean * hypot(m.a.error / m.a.mean, m.b.error / m.b.mean);
-		m.b.df = fmin(m.a.df, m.b.df);
-		m.a.error *= 0;
-	}
-	if (apart) {
-		m.speed = speeds_differ(cmp, a, b);
-		m.extra = hypot(hypot(others_error(a), others_error(b)), m.speed / sqrt(3));
-	}
-	return m;
 }
 
 /* extra: an error besides, of a known size. */
@@ -285,7 +175,7 @@ static void obstacles(const struct comparing *cmp, const struct bench_table_row 
 	if (a->threads != b->threads)
 		strbuf_addf(to, "%sthreads %u against %u", to->len ? "; " : "", a->threads,
 			    b->threads);
-	if (!together(cmp, a, b) && clocks_differ(a, b))
+	if (!bench_together(cmp->t, a, b) && clocks_differ(a, b))
 		clocks_add(a, b, to);
 }
 
@@ -333,8 +223,9 @@ static void effects_find(struct bench_pair *p, double confidence)
 	double calls = calls_of(p);
 	struct contrast_sum s = difference_of(p, calls * 1e-6), j = joules_of(p);
 
-	p->seconds = interval(calls * (p->b->mean - p->a->mean) * 1e-6, &s,
-			      calls * (p->a->mean + p->b->mean) / 2 * 1e-6 * p->extra, confidence);
+	p->seconds =
+		interval(calls * (p->m[1].mean - p->m[0].mean) * 1e-6, &s,
+			 calls * (p->m[0].mean + p->m[1].mean) / 2 * 1e-6 * p->extra, confidence);
 	if (has_energy(p))
 		p->joules = interval(calls * (p->b->energy_j - p->a->energy_j), &j,
 				     calls * (p->a->energy_j + p->b->energy_j) / 2 * p->extra,
@@ -346,14 +237,14 @@ static void pair_add(struct comparing *cmp, const struct bench_table_row *a,
 {
 	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT;
 	struct bench_pair p = { .a = a, .b = b, .side = b->side, .winner = NO_SIDE };
-	struct means m = means_of(cmp, a, b);
+	struct bench_means m = bench_means(cmp->t, a, b);
 
 	p.seconds = p.joules = unknown_effect();
 	p.share = p.p_adj = NAN;
 	p.verdict = BENCH_UNCLEAR;
 	obstacles(cmp, a, b, &why);
 	p.refused = why.len && !cmp->o->force;
-	p.apart = !together(cmp, a, b);
+	p.apart = !bench_together(cmp->t, a, b);
 	p.clocks = !cmp->o->force && !p.apart && clocks_differ(a, b);
 	if (p.clocks)
 		clocks_add(a, b, &why);
@@ -362,6 +253,7 @@ static void pair_add(struct comparing *cmp, const struct bench_table_row *a,
 	p.m[0] = m.a;
 	p.m[1] = m.b;
 	p.paired = m.paired;
+	p.levels = m.levels;
 	p.speed = m.speed;
 	p.extra = m.extra;
 	contrast(&m.a, &m.b, cmp->o->confidence, &p.c);
@@ -427,6 +319,12 @@ static void side_join(struct comparing *cmp, struct bench_versus *v)
 	}
 }
 
+/* Levels of processes that were alive together are of their fastest blocks alone. */
+static bool has_doubt(const struct bench_pair *p)
+{
+	return p->apart || !p->paired || !p->levels;
+}
+
 /*
  * Whether another figure shows the difference, too; one that is not known does not contradict.
  * apart: it has to show half of it, as phases of the machine change means more than the others.
@@ -480,8 +378,9 @@ static void pair_judge(struct bench_pair *p, const struct bench_compare_opts *o)
 		p->verdict = BENCH_UNCLEAR;
 		return;
 	}
-	if (differs && !(shows(p->a->min, p->b->min, p->c.ratio, o->threshold, p->apart) &&
-			 shows(p->a->median, p->b->median, p->c.ratio, o->threshold, p->apart))) {
+	if (differs && has_doubt(p) &&
+	    !(shows(p->a->min, p->b->min, p->c.ratio, o->threshold, p->apart) &&
+	      shows(p->a->median, p->b->median, p->c.ratio, o->threshold, p->apart))) {
 		free(p->reason);
 		p->reason = xasprintf("the fastest blocks differ by %+.1f %%, the median ones by "
 				      "%+.1f %%",
@@ -515,7 +414,7 @@ struct sums {
 	double extra_s2, extra_j2; /* squares of the errors besides, of seconds and joules */
 	double min[2], median[2];  /* of A and B, seconds; NaN: one is not known */
 	double by_clocks;          /* what A's seconds would be at B's clocks */
-	bool clocks, apart;
+	bool clocks, apart, doubt;
 };
 
 static void pair_sum(const struct bench_pair *p, struct bench_versus *v, struct sums *s)
@@ -534,6 +433,7 @@ static void pair_sum(const struct bench_pair *p, struct bench_versus *v, struct 
 	s->by_clocks += scale * x.mean * ratio_of_clocks(p);
 	s->clocks |= p->clocks;
 	s->apart |= p->apart;
+	s->doubt |= has_doubt(p);
 	contrast_sum_add(&s->a, scale * x.error * (scale * x.error), x.df);
 	contrast_sum_add(&s->b, scale * y.error * (scale * y.error), y.df);
 	s->seconds.variance += one.variance;
@@ -554,9 +454,10 @@ static enum bench_verdict sum_judge(const struct bench_versus *v, const struct s
 
 	if (verdict != CONTRAST_LESS && verdict != CONTRAST_MORE)
 		return verdict_of(verdict);
+	if (s->doubt && (!shows(s->min[0], s->min[1], all->ratio, o->threshold, s->apart) ||
+			 !shows(s->median[0], s->median[1], all->ratio, o->threshold, s->apart)))
+		return BENCH_UNCLEAR;
 	if (!clear_of_one(all, o->threshold) ||
-	    !shows(s->min[0], s->min[1], all->ratio, o->threshold, s->apart) ||
-	    !shows(s->median[0], s->median[1], all->ratio, o->threshold, s->apart) ||
 	    (s->clocks && clocks_explain(all, s->by_clocks / v->a_s)))
 		return BENCH_UNCLEAR;
 	return verdict_of(verdict);
@@ -620,7 +521,7 @@ static void side_compare(struct comparing *cmp, uint32_t side)
 static bool cannot_tell(const struct comparing *cmp, const struct bench_table_row *best,
 			const struct bench_table_row *r)
 {
-	struct means m = means_of(cmp, best, r);
+	struct bench_means m = bench_means(cmp->t, best, r);
 	struct contrast c;
 
 	contrast(&m.a, &m.b, cmp->o->confidence, &c);
@@ -633,6 +534,7 @@ static void winners_find(struct comparing *cmp)
 {
 	const struct bench_table_row *rows = cmp->t->rows.v;
 	const struct bench_table_row **best = xcalloc(cmp->t->rows.nr + 1, sizeof(*best));
+	double *least = xcalloc(cmp->t->rows.nr + 1, sizeof(*least)); /* by A's */
 	bool *tied = xcalloc(cmp->t->rows.nr + 1, sizeof(*tied));
 
 	for (size_t i = 0; i < cmp->ret->pairs.nr; i++) {
@@ -641,10 +543,14 @@ static void winners_find(struct comparing *cmp)
 
 		if (p->refused)
 			continue;
-		if (!*b)
+		if (!*b) {
 			*b = p->a;
-		if (p->b->mean < (*b)->mean)
+			least[p->a - rows] = 1;
+		}
+		if (p->c.ratio < least[p->a - rows]) {
 			*b = p->b;
+			least[p->a - rows] = p->c.ratio;
+		}
 	}
 	for (size_t i = 0; i < cmp->ret->pairs.nr; i++) {
 		const struct bench_pair *p = &cmp->ret->pairs.v[i];
@@ -661,6 +567,7 @@ static void winners_find(struct comparing *cmp)
 		p->tied = !p->refused && tied[p->a - rows];
 	}
 	free(best);
+	free(least);
 	free(tied);
 }
 

@@ -21,12 +21,16 @@ struct bench_side {
 	VEC(struct bench_block) blocks;
 	uint64_t block_calls; /* of a block; 0: not known yet */
 	uint64_t repeats;
-	double call_s;                  /* of the last block; 0 unknown */
-	VEC(double) clocks, loops;      /* of blocks: MHz and GFLOP/s by bench_speed.h */
+	double call_s; /* of the last block; 0 unknown */
+	/* beside blocks, where the process tells: µs of 1e6 cycles, of 1e9 flops (bench_speed.h) */
+	VEC(struct bench_block) cycles, loops;
 	struct bench_meter *meter;      /* of what computes; NULL: none */
 	double energy_j, temperature_c; /* of a call; behind it: NaN unknown */
 	unsigned rounds;
-	int32_t solution; /* of all its processes; BENCH_SOLUTION_NONE */
+	double levels[BENCH_ROUNDS_MAX]; /* bench_stats.h */
+	size_t processes;                /* that have a level */
+	double clock_mhz, loop_gflops;   /* the medians of processes' levels; NaN unknown */
+	int32_t solution;                /* of all its processes; BENCH_SOLUTION_NONE */
 	struct bench_figures figures;
 };
 

@@ -260,6 +260,8 @@ static void later_cells(const struct bench_rows *rows, const struct bench_row *r
 		csv_f64(w, r->loop_gflops);
 	if (left > 5)
 		solution_write(w, r->solution);
+	if (left > 6)
+		csv_str(w, r->level_us ? r->level_us : "");
 }
 
 static void row_write(const struct bench_rows *rows, const struct bench_row *r, FILE *f)

@@ -18,7 +18,7 @@
 	"library,config,backend,device,calls,repeats,mean_us,median_us,stddev_us,min_us,gflops," \
 	"gbps,energy_j,status,reason,key,version,path,threads,cache,init,timer,ci_low_us," \
 	"ci_high_us,clock_mhz,temperature_c,peak_share,processes,measured_ms,others,process_us," \
-	"loop_gflops,solution"
+	"loop_gflops,solution,level_us"
 
 struct intern;
 

@@ -142,6 +142,7 @@ static struct bench_row row_of(const struct bench_config *c, const struct bench_
 				 .peak_share = NAN,
 				 .others = NAN,
 				 .process_us = "",
+				 .level_us = "",
 				 .solution = BENCH_SOLUTION_NONE };
 
 	bench_stats(NULL, 0, &row.figures);
@@ -196,10 +197,21 @@ static void process_means(const struct bench_side *s, struct strbuf *to)
 	}
 }
 
+static void process_levels(const struct bench_side *s, struct strbuf *to)
+{
+	for (size_t i = 0; i < s->processes; i++) {
+		char text[32];
+
+		num_fmt_f64(text, s->levels[i]);
+		strbuf_addf(to, "%s%s", i ? " " : "", text);
+	}
+}
+
 static int side_row(struct running *run, const struct bench_config *c,
 		    const struct bench_measure *m, const struct bench_side *s)
 {
 	CLEANUP(strbuf_release) struct strbuf notes = STRBUF_INIT, means = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf levels = STRBUF_INIT;
 	struct bench_row row = row_of(c, s->end, s->status, s->reason);
 
 	if (s->status != BENCH_OK)
@@ -214,9 +226,11 @@ static int side_row(struct running *run, const struct bench_config *c,
 	row.others = m->others;
 	process_means(s, &means);
 	row.process_us = means.buf;
+	process_levels(s, &levels);
+	row.level_us = levels.buf;
 	row.solution = s->solution;
-	row.clock_mhz = bench_median(s->clocks.v, s->clocks.nr);
-	row.loop_gflops = bench_median(s->loops.v, s->loops.nr);
+	row.clock_mhz = s->clock_mhz;
+	row.loop_gflops = s->loop_gflops;
 	row.energy_j = s->energy_j;
 	row.temperature_c = s->temperature_c;
 	row.peak_share = bench_peak_share(run->o->peaks, &s->work, row.gflops);
@@ -355,7 +369,7 @@ static int config_run(struct running *run, const struct bench_config *c, double 
 		r = measured(run, c, sides, nr, seconds);
 	for (size_t i = 0; i < nr; i++) {
 		VEC_RELEASE(&sides[i].blocks);
-		VEC_RELEASE(&sides[i].clocks);
+		VEC_RELEASE(&sides[i].cycles);
 		VEC_RELEASE(&sides[i].loops);
 	}
 	free(sides);

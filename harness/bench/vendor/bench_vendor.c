@@ -220,7 +220,7 @@ static bool is_enough(const struct measuring *m)
 
 	if (m->blocks.nr < BENCH_ROUNDS_MIN)
 		return false;
-	if (m->blocks.nr >= BENCH_ROUNDS_MAX || spent >= m->seconds)
+	if (m->blocks.nr >= BENCH_ROUNDS_MEANS || spent >= m->seconds)
 		return true;
 	bench_stats(m->blocks.v, m->blocks.nr, &f);
 	return f.error <= m->o->precision * f.mean;

@@ -9,6 +9,12 @@
  * mean. Sources: Fleming and Wallace, How not to lie with statistics (1986), for
  * ratios and geometric means; Georges, Buytaert and Eeckhout, Statistically rigorous Java
  * performance evaluation (2007), for intervals by Student's t over whole runs.
+ *
+ * Trimmed: where single pairs may be off by much, the g smallest and the g largest logarithms are
+ * left out of the mean; h = n − 2g remain. For the error the ones left out count as the nearest one
+ * that remains (Winsorized): √(SSW / (h·(h − 1))), SSW their sum of squares around their mean, with
+ * h − 1 degrees of freedom. Source: Yuen, The two-sample trimmed t for unequal population variances
+ * (1974).
  */
 #ifndef PROFRIG_PAIRED_H
 #define PROFRIG_PAIRED_H
@@ -19,9 +25,13 @@ struct paired_ratio {
 	size_t n;         /* pairs that counted: both values finite and above 0 */
 	double ratio;     /* a over b; NaN for n = 0 */
 	double low, high; /* of the confidence interval; NaN for n < 2 */
+	double error, df; /* of the logarithm: standard error, degrees of freedom; NaN for n < 2 */
 };
 
 void paired_ratio(const double *a, const double *b, size_t n, double confidence,
 		  struct paired_ratio *ret);
+/* share, below 0.5: g = share·n, rounded down. n counts all pairs. */
+void paired_ratio_trimmed(const double *a, const double *b, size_t n, double share,
+			  double confidence, struct paired_ratio *ret);
 
 #endif

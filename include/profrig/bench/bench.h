@@ -12,12 +12,17 @@
  *
  * Each measurement is made in fresh child processes (bench_child.h), five or more for each back
  * end, and at least BENCH_ROUNDS_MIN where the time is short. In a round the children of all back
- * ends are alive; they get blocks of about 10 ms in turn, A B B A. One untimed call is made in
- * front of each block. With several threads a child whose turn it is not is stopped, as its threads
- * would spin beside the others. Inputs are uniform in [-1, 1]. Warm-up ends when two blocks in a
- * row differ by less than 3 %, or after 0.5 s; of later processes after 3 blocks. Measuring ends
- * when half of each mean's 95 % interval is at most twice the precision, as that of a mean with
- * this standard error would be, or when the configuration's share of the budget is used up.
+ * ends are alive; they get blocks of about 2.5 ms in turn, A B B A, and of 10 ms where a child has
+ * several threads or uses another device. One untimed call is made in front of each block. With
+ * several threads a child whose turn it is not is stopped, as its threads would spin beside the
+ * others. A round has up to 24 blocks of each back end, fewer where they take long, as the level
+ * of a process (bench_stats.h) wants some to choose from. Inputs are uniform in [-1, 1]. Warm-up
+ * ends when two blocks in a row differ by less than 3 %, or after 0.5 s; of later processes after
+ * 3 blocks. Measuring ends when half of each mean's 95 % interval is at most twice the precision,
+ * as that of a mean with this standard error would be, and so is half of that of each back end's
+ * ratio to the first one (by levels, process by process: bench_compare.h), or when the
+ * configuration's share of the budget is used up, after BENCH_ROUNDS_MAX processes, or, where it
+ * is a mean alone that is not known so well, after BENCH_ROUNDS_MEANS.
  *
  * Time in which a child with one thread was ready to run, and another process had its processor, is
  * no time of the library (/proc/thread-self/schedstat).
@@ -48,7 +53,8 @@
 #include "profrig/bench/bench_stats.h"
 
 #define BENCH_ROUNDS_MIN 3
-#define BENCH_ROUNDS_MAX 12
+#define BENCH_ROUNDS_MEANS 12 /* at most for the sake of means */
+#define BENCH_ROUNDS_MAX 20   /* for that of ratios */
 #define BENCH_CONFIGS_MAX ((size_t)1 << 18)
 #define BENCH_FLOPS_UNKNOWN UINT64_MAX
 
@@ -108,8 +114,9 @@ struct bench_row {
 	double clock_mhz, loop_gflops;                /* of the processor meanwhile; NaN unknown */
 	double peak_share;                            /* bench_peak.h; NaN unknown */
 	double others;                                /* machine_others; NaN unknown */
-	int64_t measured_ms;    /* when it began, since the epoch; 0: it was not measured */
-	const char *process_us; /* means of the processes, in order, with blanks between */
+	int64_t measured_ms; /* when it began, since the epoch; 0: it was not measured */
+	/* means and levels (bench_stats.h) of the processes, in order, with blanks between */
+	const char *process_us, *level_us;
 	/*
 	 * The library's own number of what it computed with, for this build of it and this device
 	 * alone; BENCH_SOLUTION_NONE: it has none, or not the same one in all processes.

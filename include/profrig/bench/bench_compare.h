@@ -18,8 +18,14 @@
  * over the pairs of one side with A.
  *
  * Sides that `lib perf` measured together (one file, equal measured_ms) have processes that were
- * alive together, whose blocks took turns: their error is that of the logarithms of the ratios,
- * process by process (paired.h), and what slowed both is not in it. The energy's error is then B's.
+ * alive together, whose blocks took turns: the ratio is that of their levels (bench_stats.h), and
+ * its error that of the logarithms of the ratios, process by process (paired.h; trimmed by
+ * BENCH_LEVELS_TRIMMED). What slowed both is in neither. The energy's error is then B's. Between
+ * files the ratio is that of the geometric means of levels, trimmed as well, each with its own
+ * error. In both cases A's mean is that of its row, and B's is A's times the ratio (bench_pair.m),
+ * so that ratio, effect, share and verdict agree; the means in the rows are as measured, with the
+ * phases of the host in them. Rows of an earlier profrig have no levels: the ratio is that of means
+ * of processes where these were alive together, else of the means of the rows.
  *
  * Between files (and rows that `lib perf` added later) the machine may have changed, which no
  * interval within a file shows: other work takes caches, a part of a core, a part of the clock. The
@@ -34,10 +40,10 @@
  * d/√3 (what a share between 0 and 1 gives on the average, squared) is one of B's. Such errors
  * widen the interval of the ratio: half of it, h, becomes √(h² + (z·e)²).
  *
- * A difference is believed when the interval, the fastest blocks, which other work on the machine
- * disturbs least, and the median block differ in the same direction by more than half of the
- * threshold, and between two measurements by half of the difference of the means: else the pair is
- * unclear.
+ * A difference is believed when the interval is off by more than half of the threshold. Where the
+ * ratio is not that of levels of one measurement, the fastest blocks, which other work on the
+ * machine disturbs least, and the median block have to differ in the same direction by as much,
+ * too, and between two measurements by half of the difference: else the pair is unclear.
  *
  * The effect of a pair is what B would change in the model: A's calls times the difference of the
  * means. Sums of effects have the root of the sum of squares as standard error. Energy is A's calls
@@ -79,6 +85,7 @@ struct bench_pair {
 	bool refused;
 	char *reason;              /* of a refusal, of a forced one, or of doubt; NULL none */
 	bool paired;               /* by processes that were alive together */
+	bool levels;               /* by levels of processes, not by means */
 	bool apart;                /* of two measurements */
 	bool clocks;               /* of one measurement: they differ */
 	double speed;              /* d above; 0: together, on other devices, or not known */

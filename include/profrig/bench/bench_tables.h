@@ -35,7 +35,7 @@ struct bench_table_row {
 	uint32_t side;
 	str_id id; /* of the key; without one: of library and configuration */
 	const char *key, *library, *config, *reason, *version, *device;
-	const char *process_us; /* "" unknown */
+	const char *process_us, *level_us; /* "" unknown */
 	uint64_t line, calls, repeats;
 	uint64_t processes;   /* 0 unknown */
 	uint64_t measured_ms; /* 0 unknown; equal ones of a file and key were measured in turn */

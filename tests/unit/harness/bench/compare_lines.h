@@ -25,9 +25,9 @@ static inline void near(double got, double want)
 
 /* A row of library_perf.csv as a test wants it; what is 0 gets a usual value. */
 struct line {
-	const char *backend, *key, *status, *reason, *cache, *process_us, *device;
+	const char *backend, *key, *status, *reason, *cache, *process_us, *level_us, *device;
 	uint64_t calls, processes;
-	double mean, half, min, energy_j, clock_mhz, loop_gflops, others;
+	double mean, half, min, median, energy_j, clock_mhz, loop_gflops, others;
 	unsigned threads, measured_ms;
 };
 
@@ -40,7 +40,8 @@ static inline void line_add(struct strbuf *to, const struct line *l)
 		    l->device ? l->device : "a cpu",
 		    (unsigned long long)(l->calls ? l->calls : 10));
 	if (ok)
-		strbuf_addf(to, "%.17g,%.17g,%.17g,%.17g,1,1,", l->mean, l->mean, half, least);
+		strbuf_addf(to, "%.17g,%.17g,%.17g,%.17g,1,1,", l->mean,
+			    l->median > 0 ? l->median : l->mean, half, least);
 	else
 		strbuf_addstr(to, ",,,,,,");
 	if (l->energy_j > 0)
@@ -59,7 +60,7 @@ static inline void line_add(struct strbuf *to, const struct line *l)
 		l->measured_ms ? l->measured_ms : 1, l->others, l->process_us ? l->process_us : "");
 	if (l->loop_gflops > 0)
 		strbuf_addf(to, "%.17g", l->loop_gflops);
-	strbuf_addstr(to, ",\n");
+	strbuf_addf(to, ",,%s\n", l->level_us ? l->level_us : "");
 }
 
 static inline void table_put(const char *dir, const char *name, const struct line *lines, size_t nr)

@@ -179,13 +179,146 @@ TEST_IN(processes_in_pairs, dir)
 		p = cmp.c.pairs.v;
 		assert_int_equal(p->paired, !damage);
 		assert_int_equal(p->verdict, damage ? BENCH_UNCLEAR : BENCH_SLOWER);
-		near(p->c.ratio, 1.1);
+		near(p->c.ratio, damage ? 1.1 : exp(mean));
 		if (!damage) {
 			near(p->c.df, 3);
-			near(log(p->c.high / 1.1), student_t(0.95, 3) * error);
+			near(log(p->c.high) - mean, student_t(0.95, 3) * error);
 		}
 		compared_release(&cmp);
 	}
+}
+
+static void compare_one_file(struct compared *cmp, const char *dir, const struct line *lines,
+			     size_t nr)
+{
+	static const struct bench_compare_opts usual = BENCH_COMPARE_OPTS_INIT;
+
+	table_put(dir, "a.csv", lines, nr);
+	read_in(cmp, dir, "a.csv");
+	bench_compare(&cmp->t, &usual, &cmp->c);
+}
+
+/*
+ * A phase of the host hit blocks of A: its mean and median are above those of B, which is slower in
+ * each process. All figures follow the levels.
+ */
+TEST_IN(levels_decide, dir)
+{
+	const struct line both[] = LIST({ .backend = "x",
+					  .key = GEMM,
+					  .mean = 190,
+					  .half = 80,
+					  .min = 99,
+					  .calls = 1000,
+					  .process_us = "300 100 170",
+					  .level_us = "100 100 200" },
+					{ .backend = "y",
+					  .key = GEMM,
+					  .mean = 130,
+					  .half = 30,
+					  .min = 99,
+					  .process_us = "110 111 169",
+					  .level_us = "110 111 218" });
+	double logs[] = { log(1.1), log(1.11), log(1.09) }, mean = 0, squares = 0;
+	struct compared cmp = COMPARED_INIT;
+	const struct bench_pair *p;
+	const struct bench_versus *v;
+
+	for (int i = 0; i < 3; i++)
+		mean += logs[i] / 3;
+	for (int i = 0; i < 3; i++)
+		squares += (logs[i] - mean) * (logs[i] - mean);
+	compare_one_file(&cmp, dir, both, 2);
+	p = cmp.c.pairs.v;
+	v = cmp.c.versus.v;
+	assert_true(p->paired && p->levels && !p->apart);
+	assert_int_equal(p->verdict, BENCH_SLOWER);
+	assert_null(p->reason);
+	near(p->c.ratio, exp(mean));
+	near(log(p->c.high) - mean, student_t(0.95, 2) * sqrt(squares / 2 / 3));
+	/* the measured mean of A, and what the ratio makes of it */
+	near(p->m[0].mean, 190);
+	near(p->m[1].mean, 190 * exp(mean));
+	near(p->seconds.value, 1000 * 190e-6 * expm1(mean));
+	near(p->share, expm1(mean));
+	assert_true(p->seconds.low > 0);
+	near(v->a_s, 0.19);
+	near(v->b_s, 0.19 * exp(mean));
+	near(v->seconds.value, p->seconds.value);
+	near(v->relative.value, expm1(mean));
+	assert_int_equal(v->verdict, BENCH_SLOWER);
+	/* by levels, although B's mean is the smaller one */
+	assert_int_equal(p->winner, 0);
+	assert_false(p->tied);
+	compared_release(&cmp);
+}
+
+/* Levels that are damaged, or of other processes: the means decide, with their doubt. */
+TEST_IN(without_levels, dir)
+{
+	static const char *const levels[] = { "", "110 111", "110 x 109", "110 -1 109", NULL };
+
+	for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
+		const struct line both[] = LIST({ .backend = "x",
+						  .key = GEMM,
+						  .mean = 100,
+						  .process_us = "100 100 100",
+						  .level_us = "100 100 100" },
+						{ .backend = "y",
+						  .key = GEMM,
+						  .mean = 110,
+						  .min = 100,
+						  .process_us = "110 111 109",
+						  .level_us = levels[i] });
+		struct compared cmp = COMPARED_INIT;
+
+		compare_one_file(&cmp, dir, both, 2);
+		assert_true(cmp.c.pairs.v[0].paired);
+		assert_false(cmp.c.pairs.v[0].levels);
+		assert_int_equal(cmp.c.pairs.v[0].verdict, BENCH_UNCLEAR);
+		assert_has(cmp.c.pairs.v[0].reason, "the fastest blocks differ by");
+		assert_int_equal(cmp.c.versus.v[0].verdict, BENCH_UNCLEAR);
+		compared_release(&cmp);
+	}
+}
+
+/* Between files each side's levels have an error of their own, by Welch. */
+TEST_IN(levels_of_two_files, dir)
+{
+	const struct line a = { .backend = "x",
+				.key = GEMM,
+				.mean = 150,
+				.half = 80,
+				.min = 99,
+				.median = 101,
+				.level_us = "100 101 99" };
+	const struct line b = { .backend = "x",
+				.key = GEMM,
+				.mean = 112,
+				.half = 3,
+				.min = 110,
+				.median = 111,
+				.level_us = "110 110 111 109" };
+	double va = (pow(log(1.01) - log(0.9999) / 3, 2) + pow(log(0.99) - log(0.9999) / 3, 2) +
+		     pow(log(0.9999) / 3, 2)) /
+		    2 / 3;
+	double mb = (log(111.0 / 110) + log(109.0 / 110)) / 4;
+	double vb = (pow(log(111.0 / 110) - mb, 2) + pow(log(109.0 / 110) - mb, 2) + 2 * mb * mb) /
+		    3 / 4;
+	double ratio = 1.1 * exp(mb - log(0.9999) / 3);
+	double df = (va + vb) * (va + vb) / (va * va / 2 + vb * vb / 3);
+	struct compared cmp = COMPARED_INIT;
+	const struct bench_pair *p;
+
+	compare_lines(&cmp, dir, &a, 1, &b, 1, NULL);
+	p = cmp.c.pairs.v;
+	assert_true(p->apart && p->levels && !p->paired);
+	near(p->c.ratio, ratio);
+	near(p->c.df, df);
+	near(p->c.high, ratio * exp(student_t_real(0.95, df) * sqrt(va + vb)));
+	assert_int_equal(p->verdict, BENCH_SLOWER);
+	near(p->seconds.value, 10 * 150e-6 * (ratio - 1));
+	compared_release(&cmp);
 }
 
 /* Files without processes: the interval of the difference is that of both half widths. */

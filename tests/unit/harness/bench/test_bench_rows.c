@@ -73,7 +73,7 @@ TEST_IN(appends_and_goes_on, dir)
 	text = test_get(dir, "p.csv");
 	assert_string_equal(text, HEAD
 			    "rocblas,./x -f gemm,x-serial,a cpu,3,0,,,,,,,,skipped,\"why, so\"," KEY
-			    ",,,2,warm,uniform,host,,,,,,,,,,,\n");
+			    ",,,2,warm,uniform,host,,,,,,,,,,,,\n");
 	opened(path, &rows);
 	assert_int_equal(bench_rows_status(&rows, &c, "x-serial"), BENCH_SKIPPED);
 	assert_int_equal(bench_rows_status(&rows, &c, "x-openmp"), BENCH_ROW_NONE);
@@ -99,7 +99,9 @@ static const char *columns_cut(size_t columns)
 /* A file of a profrig that had fewer columns keeps its columns. */
 TEST_IN(goes_on_with_an_earlier_file, dir)
 {
-	static const char *const cells[] = { "", ",4", ",77", ",0.25", ",5 6", ",3.5" };
+	static const char *const cells[] = {
+		"", ",4", ",77", ",0.25", ",5 6", ",3.5", ",", ",4 5"
+	};
 	const char *path = in_dir(dir, "p.csv");
 	struct bench_config c = config(a_key, a_config), other = config(empty, a_config);
 	struct bench_row r = row(&other, "two");
@@ -109,8 +111,9 @@ TEST_IN(goes_on_with_an_earlier_file, dir)
 	r.others = 0.25;
 	r.process_us = "5 6";
 	r.loop_gflops = 3.5;
+	r.level_us = "4 5";
 	for (size_t more = 0; more < ARRAY_LEN(cells); more++) {
-		const char *before, *commas = ",,,,," + (5 - more);
+		const char *before, *commas = ",,,,,,," + (7 - more);
 		CLEANUP(strbuf_release) struct strbuf after = STRBUF_INIT;
 		CLEANUP(xfreep) char *text = NULL;
 		struct bench_rows rows;
@@ -181,7 +184,7 @@ TEST_IN(solutions, dir)
 	}
 	bench_rows_close(&rows);
 	text = test_get(dir, "p.csv");
-	assert_has(text, ",,,,0\n", ",,,,4993\n", ",,,,2147483647\n", ",,,,\n");
+	assert_has(text, ",,,,0,\n", ",,,,4993,\n", ",,,,2147483647,\n", ",,,,,\n");
 }
 
 /* A writer that was killed after any byte of the file. */
