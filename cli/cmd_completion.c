@@ -274,8 +274,7 @@ static const struct {
 	{ "compare", offer_runs, true, false }, { "ctl", offer_ctl, false, false },
 	{ "mark", NULL, false, false },         { "prune", NULL, false, true },
 	{ "doctor", NULL, false, false },       { "sample", NULL, false, false },
-	{ "lib peak", NULL, false, false },
-	{ "publish", offer_runs, true, false },
+	{ "lib peak", NULL, false, false },     { "publish", offer_runs, true, false },
 };
 
 /* A usage such as "a|b|c" lists the words to offer. */

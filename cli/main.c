@@ -256,8 +256,8 @@ static int ranks_check(const char *command)
 static bool only_reads_and_writes(const struct command *c)
 {
 	return c == &cmd_analyze || c == &cmd_report || c == &cmd_info || c == &cmd_convert ||
-	       c == &cmd_lib_trace || c == &cmd_lib_compare || c == &cmd_compare || c == &cmd_campaign_export ||
-	       c == &cmd_campaign_rebuild;
+	       c == &cmd_lib_trace || c == &cmd_lib_compare || c == &cmd_compare ||
+	       c == &cmd_campaign_export || c == &cmd_campaign_rebuild;
 }
 
 #define MORE_MEMORY "leave it more memory (other programs, ulimit -v)"

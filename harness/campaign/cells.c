@@ -130,7 +130,26 @@ static const char *short_name(const struct matrix_cell *c, const char *path)
 	return same > 1 ? path : last;
 }
 
-static char *label_of(const struct campaign_file *f, const struct cell *c)
+static const struct matrix_axis *axis_of(const struct campaign_file *f, const char *path)
+{
+	for (size_t i = 0; i < f->matrix.axes.nr; i++)
+		if (!strcmp(f->matrix.axes.v[i].path, path))
+			return &f->matrix.axes.v[i];
+	return NULL;
+}
+
+/* Of values that go together the first one names them all. */
+static bool is_named_by_another(const struct campaign_file *f, const char *path)
+{
+	const struct matrix_axis *own = axis_of(f, path);
+
+	for (const struct matrix_axis *a = f->matrix.axes.v; own && a < own; a++)
+		if (a->dimension == own->dimension)
+			return true;
+	return false;
+}
+
+static char *label_of(const struct campaign_file *f, const struct cell *c, bool whole)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
@@ -139,34 +158,74 @@ static char *label_of(const struct campaign_file *f, const struct cell *c)
 	for (size_t i = 0; i < c->axes->sets.nr; i++) {
 		const struct matrix_set *s = &c->axes->sets.v[i];
 
+		if (!whole && is_named_by_another(f, s->path))
+			continue;
 		strbuf_addf(&sb, "%s%s=", sb.len ? " " : "", short_name(c->axes, s->path));
 		cell_value_add(&sb, s->value);
 	}
 	return strbuf_steal(&sb);
 }
 
+static bool labels_differ(const struct cells *c)
+{
+	struct intern *labels = intern_new();
+	size_t before = intern_count(labels);
+	bool differ;
+
+	for (size_t i = 0; i < c->v.nr; i++)
+		intern_puts(labels, c->v.v[i].label);
+	differ = intern_count(labels) - before == c->v.nr;
+	intern_free(labels);
+	return differ;
+}
+
+static void labels_make(struct cells *c, const struct campaign_file *f)
+{
+	for (int whole = 0; whole < 2; whole++) {
+		for (size_t i = 0; i < c->v.nr; i++) {
+			free(c->v.v[i].label);
+			c->v.v[i].label = label_of(f, &c->v.v[i], whole);
+		}
+		if (labels_differ(c))
+			return;
+	}
+}
+
 /* ---- which cells differ in what ---- */
 
-/* Model and values; but: the axis that is left out, NULL; as: values that stand instead, NULL. */
-static void place_add(struct strbuf *to, const struct cell *c, const char *but,
-		      const struct cfg_node *as)
+/* The baseline names the path, or another one that goes together with it. */
+static bool is_of_baseline(const struct campaign_file *f, const char *path)
 {
-	const char *model = cfg_text(as, "model");
+	const struct matrix_axis *own = axis_of(f, path);
 
-	strbuf_addf(to, "%s\n", model ? model : c->model->label);
+	CFG_EACH(n, f->baseline, CFG_MAP) {
+		const struct matrix_axis *named = axis_of(f, n->key);
+
+		if (!strcmp(n->key, path) || (own && named && own->dimension == named->dimension))
+			return true;
+	}
+	return false;
+}
+
+/* Model and values, without the axis `but`; but NULL: without what the baseline names. */
+static void place_add(struct strbuf *to, const struct campaign_file *f, const struct cell *c,
+		      const char *but)
+{
+	if (but || !cfg_get(f->baseline, "model"))
+		strbuf_addf(to, "%s\n", c->model->label);
 	for (size_t i = 0; i < c->axes->sets.nr; i++) {
 		const struct matrix_set *s = &c->axes->sets.v[i];
-		const struct cfg_node *other = cfg_get(as, s->path);
 
-		if (but && !strcmp(but, s->path))
+		if (but ? !strcmp(but, s->path) : is_of_baseline(f, s->path))
 			continue;
 		strbuf_addf(to, "%s=", s->path);
-		cell_value_add(to, other ? other : s->value);
+		cell_value_add(to, s->value);
 		strbuf_addch(to, '\n');
 	}
 }
 
-static bool axis_is_unused(const struct cells *c, const char *path)
+static bool axis_is_unused(const struct cells *c, const struct campaign_file *f,
+			   const char *path)
 {
 	struct intern *places = intern_new();
 	struct u64map first = U64MAP_INIT;
@@ -176,7 +235,7 @@ static bool axis_is_unused(const struct cells *c, const char *path)
 		CLEANUP(strbuf_release) struct strbuf place = STRBUF_INIT;
 		uint32_t *at;
 
-		place_add(&place, &c->v.v[i], path, NULL);
+		place_add(&place, f, &c->v.v[i], path);
 		at = u64map_at(&first, intern_put(places, place.buf, place.len));
 		if (*at == U64MAP_NONE) {
 			*at = i;
@@ -195,7 +254,7 @@ static void unused_find(struct cells *c, const struct campaign_file *f, struct p
 	for (size_t i = 0; i < f->matrix.axes.nr; i++) {
 		const struct matrix_axis *a = &f->matrix.axes.v[i];
 
-		if (strncmp(a->path, "env.", 4) != 0 && axis_is_unused(c, a->path))
+		if (strncmp(a->path, "env.", 4) != 0 && axis_is_unused(c, f, a->path))
 			cfg_problem(p, a->where,
 				    "axis '%.200s' changes nothing: its values leave every "
 				    "configuration equal",
@@ -226,21 +285,22 @@ static void baselines_find(struct cells *c, const struct campaign_file *f, struc
 	for (uint32_t i = 0; i < c->v.nr; i++) {
 		CLEANUP(strbuf_release) struct strbuf place = STRBUF_INIT;
 
-		place_add(&place, &c->v.v[i], NULL, NULL);
-		*u64map_at(&at, intern_put(places, place.buf, place.len)) = i;
-		found += c->v.v[i].is_baseline = has_baseline(f, &c->v.v[i]);
-	}
-	for (uint32_t i = 0; i < c->v.nr; i++) {
-		CLEANUP(strbuf_release) struct strbuf place = STRBUF_INIT;
-		struct cell *cell = &c->v.v[i];
-
-		cell->baseline = CELL_NONE;
-		if (!f->baseline || cell->is_baseline)
+		c->v.v[i].is_baseline = has_baseline(f, &c->v.v[i]);
+		if (!c->v.v[i].is_baseline)
 			continue;
-		place_add(&place, cell, NULL, f->baseline);
-		cell->baseline = u64map_get(&at, intern_put(places, place.buf, place.len));
-		if (cell->baseline == U64MAP_NONE || !c->v.v[cell->baseline].is_baseline)
-			cell->baseline = CELL_NONE;
+		found++;
+		place_add(&place, f, &c->v.v[i], NULL);
+		*u64map_at(&at, intern_put(places, place.buf ? place.buf : "", place.len)) = i;
+	}
+	for (uint32_t i = 0; f->baseline && i < c->v.nr; i++) {
+		CLEANUP(strbuf_release) struct strbuf place = STRBUF_INIT;
+		uint32_t base;
+
+		if (c->v.v[i].is_baseline)
+			continue;
+		place_add(&place, f, &c->v.v[i], NULL);
+		base = u64map_get(&at, intern_put(places, place.buf ? place.buf : "", place.len));
+		c->v.v[i].baseline = base == U64MAP_NONE ? CELL_NONE : base;
 	}
 	if (f->baseline && !found && c->v.nr)
 		cfg_problem(p, f->baseline, "no cell has all values of 'baseline'");
@@ -343,6 +403,17 @@ static int cell_make(const struct run_options *o, const struct campaign_file *f,
 	return r;
 }
 
+/* What several cells say is said once. */
+static void said_join(struct said *to, const struct said *from)
+{
+	for (size_t i = 0; i < from->v.nr; i++) {
+		const struct said_line *l = &from->v.v[i];
+
+		if (!VEC_FIND(&to->v, k, !strcmp(k->text, l->text)))
+			said_add(to, l->level, "%s", l->text);
+	}
+}
+
 int cells_make(const struct run_options *o, struct campaign_file *f, uint64_t limit,
 	       struct cells *ret, struct problems *problems, struct said *said, struct err *err)
 {
@@ -365,14 +436,17 @@ int cells_make(const struct run_options *o, struct campaign_file *f, uint64_t li
 					     .axes = &f->matrix.cells.v[k],
 					     .dir = CELL_NONE,
 					     .baseline = CELL_NONE };
-			int one = cell_make(o, f, ret, &cell, problems, said, err);
+			struct said words = SAID_INIT;
+			int one = cell_make(o, f, ret, &cell, problems, &words, err);
 
+			said_join(said, &words);
+			said_release(&words);
 			r = r < 0 ? r : one;
-			cell.label = label_of(f, &cell);
 			VEC_PUSH(&ret->v, cell);
 			if (one < 0 && one != -EBADMSG)
 				return one;
 		}
+	labels_make(ret, f);
 	if (r < 0 || problems->lines.nr)
 		return -EBADMSG;
 	unused_find(ret, f, problems);

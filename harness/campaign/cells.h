@@ -29,7 +29,7 @@ struct cell_parts {
 
 struct cell {
 	char id[CELL_ID_LEN + 1];
-	char *label; /* "mlp OMP_NUM_THREADS=1 tools=[]" */
+	char *label; /* "mlp OMP_NUM_THREADS=1 tools=[]"; of a zip its first path alone */
 	const struct campaign_model_entry *model;
 	const struct matrix_cell *axes;
 	char *config; /* canonical JSON */
