@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "profrig/base/clock.h"
+#include "profrig/base/fs.h"
 #include "profrig/base/strbuf.h"
 
 #define JOBS_MAX 500 /* of a submission, beside what the scheduler allows */
@@ -499,15 +500,14 @@ int drive_scheduler(struct driving *d)
 {
 	struct by_scheduler b = { .d = d };
 	struct problems problems = PROBLEMS_INIT;
-	CLEANUP(xfreep) char *program = xrealpath(d->o->program);
+	CLEANUP(xfreep) char *self = fs_self_dir();
+	CLEANUP(xfreep) char *program = fs_join(self, "profrig");
 	int r = 0;
 
 	slurm_settings_init(&b.slurm);
 	slurm_settings_read(cfg_get(d->j->file.tree.root, "slurm"), &b.slurm, &problems);
 	if (problems.lines.nr)
 		r = err_set(d->err, EINVAL, "%s", problems.lines.v[0]);
-	else if (!program)
-		r = err_set(d->err, ENOENT, "profrig's own program is not found");
 	if (r == 0)
 		r = scheduler_open(&b, program);
 	if (r == 0)

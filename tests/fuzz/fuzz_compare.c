@@ -1,7 +1,7 @@
 /*
- * What `compare` reads of a run directory, which a workload can write. The first byte, a digit, says which
- * file the text is: run.json, a table, folded stacks, or a campaign's plan; the run is then
- * compared with itself, and what comes out is checked.
+ * What `compare` reads of a run directory, which a workload can write. The first byte, a digit,
+ * says which file the text is: run.json, a table, folded stacks, or a campaign's plan; the run is
+ * then compared with itself, and what comes out is checked.
  */
 #include <math.h>
 #include <stdint.h>

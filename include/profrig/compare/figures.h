@@ -14,8 +14,8 @@
  *	duration		seconds of the workload; the metric `wall` is the same, so it is
  *				read only when it is selected
  *	TABLE.COLUMN		of a table, with the row's name as key: figures_known lists them
- * The key of a metric is "", of a second one with that name "NAME#2", and so on. Rows of a table with
- * equal keys (of several devices, tracks, categories) add up.
+ * The key of a metric is "", of a second one with that name "NAME#2", and so on. Rows of a table
+ * with equal keys (of several devices, tracks, categories) add up.
  *
  * Selection: names, words in front of the '.' (functions: all columns of that table), `metrics`
  * (those of run.json), `all`, `usual`: metrics, duration, energy.total_j. NULL or an empty one is
