@@ -253,6 +253,8 @@ static int open_settle(struct driving *d, const char *run, uint32_t number)
 	attempt_name_make(named.cell, named.repeat, number, &a);
 	attempt_judge(&j->where, &a, &o);
 	run_settle_wait(d, &a, &o);
+	if (!strcmp(j->file.scheduler, "local"))
+		drive_sweep(d, &a, &o);
 	if (o.running)
 		return err_set(d->err, EBUSY, "run %s still runs, without its campaign", a.all);
 	r = drive_commit(d, &a, &o);
@@ -297,7 +299,7 @@ static int settle(struct driving *d)
 	for (uint32_t c = 0; r == 0 && c < d->j->plan.cells.nr; c++)
 		for (uint32_t k = 1; r == 0 && k <= d->j->plan.repeat; k++)
 			r = commit_settle(d, c, k);
-	return r;
+	return r < 0 ? r : drive_late(d);
 }
 
 int campaign_settle(struct campaign_job *j, const struct drive_opts *o, struct err *err)
@@ -430,6 +432,8 @@ int campaign_drive(struct campaign_job *j, const struct drive_opts *o, struct dr
 	campaign_count(j, &d.count, NULL);
 	if (r == 0)
 		r = strcmp(j->file.scheduler, "local") ? drive_scheduler(&d) : drive_local(&d);
+	if (r == 0)
+		r = drive_late(&d);
 	campaign_count(j, ret, NULL);
 	ret->drained = d.drains || (ret->left && drive_budget_over(&d));
 	ret->signal = d.signal;

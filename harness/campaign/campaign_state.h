@@ -58,11 +58,18 @@ struct state_submission {
 	int64_t t_ns;
 };
 
+/* An attempt that ended well, although another one is committed. */
+struct state_superseded {
+	const char *run; /* of intern */
+	uint32_t attempt;
+};
+
 struct campaign_state {
 	struct intern *names;
 	VEC(struct run_state) runs; /* by id of names, less 1 */
 	VEC(struct state_file) files;
 	VEC(struct state_submission) submissions;
+	VEC(struct state_superseded) superseded;
 	char *dir, *cwd, *plan; /* of `open` and the last `plan`; NULL */
 	bool cancelled, keep_old;
 	uint64_t events;
@@ -76,6 +83,8 @@ struct run_state *campaign_state_run(struct campaign_state *s, const char *run);
 /* NULL: it was never announced. */
 const struct run_state *campaign_state_find(const struct campaign_state *s, const char *run);
 
+bool campaign_state_is_superseded(const struct campaign_state *s, const char *run,
+				  uint32_t attempt);
 /* Whether a scheduler was given this attempt. */
 bool campaign_state_submitted(const struct campaign_state *s, const char *run, uint32_t attempt);
 

@@ -75,6 +75,7 @@ static int attempt_over(struct local *l, struct slot *s, const char *worker_died
 	int r;
 
 	attempt_judge(&d->j->where, &s->now.name, &o);
+	drive_sweep(d, &s->now.name, &o);
 	if (!o.found && *answer) { /* the worker's own words */
 		o.class = ATTEMPT_INFRASTRUCTURE;
 		snprintf(o.reason, sizeof(o.reason), "%s", answer);

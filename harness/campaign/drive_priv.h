@@ -65,6 +65,13 @@ bool drive_budget_over(struct driving *d);
 int drive_intend(struct driving *d, const struct order_run *o, struct driven *ret);
 /* Commits an attempt that ended well. */
 int drive_commit(struct driving *d, const struct attempt_name *a, struct attempt_outcome *o);
+/*
+ * When it looks as if its profrig is dead: ends what it left, completes its record, and judges it
+ * again, so that nothing changes it once its end is in the journal.
+ */
+void drive_sweep(const struct driving *d, const struct attempt_name *a, struct attempt_outcome *o);
+/* Attempts that ended well after the journal had their end: superseded. */
+int drive_late(struct driving *d);
 /* An attempt has ended: writes that down, and whether the run is made again. */
 int drive_over(struct driving *d, const struct driven *a, struct attempt_outcome *o);
 
