@@ -117,6 +117,7 @@ moment() { # GAP
 }
 shuffled() { printf '%s\n' "$@" | awk -v seed=$RANDOM 'BEGIN { srand(seed) } { print rand() "\t" $0 }' | sort | cut -f2; }
 
+begun() { [ -s "$dir/journal.ndjson" ] || ! alive; }
 # Goes on with what has ended, until it has ended well. $odd: statuses that nothing explains.
 run_on() {
 	local rc
@@ -129,7 +130,7 @@ run_on() {
 	tries=$((tries + 1))
 	[ $tries -lt 60 ] || { odd+=" endless" && return 1; }
 	# a failure that stays one is not tried again and again
-	[ $rc -ne 1 ] || { odd+=" failed" && return 1; }
+	[ -s "$dir/journal.ndjson" ] && [ $rc -ne 1 ] || { odd+=" failed" && return 1; }
 	begin resume "$dir"
 }
 storm() { # NAME FAULTS GAP KIND…
@@ -137,7 +138,7 @@ storm() { # NAME FAULTS GAP KIND…
 	shift 3
 	dir=${disk:-$T}/campaigns/$name log=$T/$name.log
 	begin run -o "${disk:-$T}/campaigns" "$T/$name.yaml"
-	wait_for test -s "$dir/journal.ndjson"
+	wait_for begun || return 1
 	while :; do
 		if [ "$left" -gt 0 ] && moment "$gap"; then
 			[ ${#todo[@]} -gt 0 ] || mapfile -t todo < <(shuffled "$@")
