@@ -94,9 +94,9 @@ static void opened(struct campaign_state *s, const json_t *all)
 	text_set(&s->dir, text_at(all, "dir"));
 	text_set(&s->cwd, text_at(all, "cwd"));
 	files_clear(s);
-	json_array_foreach(json_object_get(all, "files"), i, f)
-		VEC_PUSH(&s->files, ((struct state_file){ xstrdup(text_at(f, "path")),
-							  xstrdup(text_at(f, "copy")) }));
+	json_array_foreach(json_object_get(all, "files"), i, f) VEC_PUSH(
+		&s->files,
+		((struct state_file){ xstrdup(text_at(f, "path")), xstrdup(text_at(f, "copy")) }));
 }
 
 static void submission_event(struct campaign_state *s, const struct journal_event *e)
@@ -127,10 +127,9 @@ bool campaign_state_submitted(const struct campaign_state *s, const char *run, u
 		const json_t *job, *one;
 		size_t k, n;
 
-		json_array_foreach(s->submissions.v[i].jobs, k, job)
-			json_array_foreach(job, n, one)
-				if (json_is_string(one) && !strcmp(json_string_value(one), name))
-					return true;
+		json_array_foreach(s->submissions.v[i].jobs, k, job) json_array_foreach(
+			job, n, one) if (json_is_string(one) &&
+					 !strcmp(json_string_value(one), name)) return true;
 	}
 	return false;
 }
@@ -164,6 +163,7 @@ static void run_event(struct run_state *r, const struct journal_event *e)
 	} else if (!strcmp(e->ev, "committed")) {
 		r->stage = RUN_COMMITTED;
 		r->committed = attempt;
+		r->attempts = attempt > r->attempts ? attempt : r->attempts;
 	} else if (!strcmp(e->ev, "superseded")) {
 		r->superseded++;
 	} else if (!strcmp(e->ev, "failed")) {
@@ -171,8 +171,9 @@ static void run_event(struct run_state *r, const struct journal_event *e)
 		snprintf(r->reason, sizeof(r->reason), "%s", text_at(e->all, "reason"));
 	} else if (!strcmp(e->ev, "retry")) {
 		memset(r->failed, 0, sizeof(r->failed));
-		if (r->stage == RUN_GIVEN_UP)
+		if (r->stage == RUN_GIVEN_UP || r->stage == RUN_COMMITTED)
 			r->stage = RUN_LEFT;
+		r->committed = 0;
 	}
 }
 

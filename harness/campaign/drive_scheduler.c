@@ -241,9 +241,8 @@ static int job_over(struct by_scheduler *b, struct job *j, const struct sched_vi
 		struct attempt_outcome o;
 
 		outcome_of(b, a, v, &o);
-		r = drive_commit(b->d, &a->name, &o);
-		if (r == 0)
-			r = drive_over(b->d, a, &o);
+		drive_commit(b->d, &a->name, &o);
+		r = drive_over(b->d, a, &o);
 		if (o.class == ATTEMPT_INFRASTRUCTURE && o.found && *o.node)
 			b->how->blame(b->s, o.node);
 	}
