@@ -120,8 +120,8 @@ static void status_find(const struct campaign_job *j, struct status *s)
 	for (size_t i = 0; i < j->state.runs.nr; i++) {
 		struct attempt_name name;
 
-		if (attempt_name_parse(j->state.runs.v[i].name, &name) &&
-		    name.repeat > s->block && name.repeat <= j->plan.repeat)
+		if (attempt_name_parse(j->state.runs.v[i].name, &name) && name.repeat > s->block &&
+		    name.repeat <= j->plan.repeat)
 			s->block = name.repeat;
 	}
 	if (done) {

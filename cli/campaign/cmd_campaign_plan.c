@@ -41,19 +41,21 @@ static size_t seconds_of(const struct campaign_job *j, const char *id, double *r
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < j->state.runs.nr && nr < max; i++) {
-		const struct run_state *r = &j->state.runs.v[i];
+	for (uint32_t k = 1; k <= j->plan.repeat && nr < max; k++) {
+		struct attempt_name name;
+		const struct run_state *r;
 
-		if (r->stage == RUN_COMMITTED && !strncmp(r->name, id, CELL_ID_LEN) &&
-		    r->ended_ns > r->begun_ns)
+		attempt_name_make(id, k, 0, &name);
+		r = campaign_state_find(&j->state, name.run);
+		if (r && r->stage == RUN_COMMITTED && r->ended_ns > r->begun_ns)
 			ret[nr++] = (double)(r->ended_ns - r->begun_ns) / 1e9;
 	}
 	return nr;
 }
 
 /* Of logarithms: what the verdicts' model means by it. */
-static void history_add(struct planning *p, size_t cell, const double *s, size_t nr, double *squares,
-			size_t *df)
+static void history_add(struct planning *p, size_t cell, const double *s, size_t nr,
+			double *squares, size_t *df)
 {
 	double mean = 0, logs = 0;
 
@@ -81,8 +83,8 @@ static void history_find(struct planning *p)
 	run_options_init(&o);
 	if (campaign_job_look(p->dir, &o, false, &j, NULL) == 0) {
 		for (size_t i = 0; i < p->cells.v.nr; i++)
-			history_add(p, i, s, seconds_of(&j, p->cells.v.v[i].id, s, 1000), &squares,
-				    &df);
+			history_add(p, i, s, seconds_of(&j, p->cells.v.v[i].id, s, ARRAY_LEN(s)),
+				    &squares, &df);
 		campaign_job_close(&j);
 	}
 	run_options_release(&o);
@@ -155,7 +157,8 @@ static void power_print(const struct planning *p)
 							 : "paired t on logarithms, by blocks",
 		       p->file.repeat, w.cv * 100, isnan(p->cv) ? " (assumed)" : " (measured)",
 		       CONFIDENCE * 100, w.tests);
-		printf("  a cell that is 10 %% slower is called slower with probability %.3f", w.slower);
+		printf("  a cell that is 10 %% slower is called slower with probability %.3f",
+		       w.slower);
 		if (w.slower < 0.9 && w.n_slower)
 			printf("; %zu repeats give 0.9", w.n_slower);
 		printf("\n  an equal cell is called same with probability %.3f", w.same);
@@ -180,10 +183,9 @@ static void cells_print(const struct planning *p)
 		if (!isnan(p->mean_s[i]))
 			cli_si(p->mean_s[i], "s", mean);
 		table_texts(t, c->id, c->label,
-			    c->is_baseline ? "(baseline)"
-			    : c->baseline == CELL_NONE
-				    ? ""
-				    : p->cells.v.v[c->baseline].id,
+			    c->is_baseline             ? "(baseline)"
+			    : c->baseline == CELL_NONE ? ""
+						       : p->cells.v.v[c->baseline].id,
 			    isnan(p->mean_s[i]) ? "" : mean, "");
 	}
 	table_write_text(t, stdout, 0, 0);
@@ -211,7 +213,7 @@ static void order_print(const struct planning *p)
 static char *command_of(struct planning *p, struct cell *c)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	struct prepared *ready = cell_ready(&p->o, c, NULL);
+	struct prepared *ready = cell_ready(&p->o, &p->cells, c, NULL);
 
 	for (size_t i = 0; i < c->axes->sets.nr; i++)
 		if (!strncmp(c->axes->sets.v[i].path, "env.", 4) && c->axes->sets.v[i].value->s) {
@@ -268,8 +270,7 @@ static void gates_json(const struct planning *p, struct json_out *j)
 		json_obj(j, NULL);
 		json_str(j, "metric", p->file.gates.v[i].metric);
 		json_f64(j, "threshold", p->file.gates.v[i].threshold);
-		json_str(j, "method",
-			 p->file.order == ORDER_SEQUENTIAL ? "welch" : "paired");
+		json_str(j, "method", p->file.order == ORDER_SEQUENTIAL ? "welch" : "paired");
 		json_u64(j, "n", p->file.repeat);
 		json_u64(j, "tests", w.tests);
 		json_f64(j, "cv", w.cv);
@@ -339,8 +340,8 @@ static int plan_make_all(struct planning *p, const char *path)
 	if (r == 0)
 		r = cells_identify(&p->cells, &p->file, campaigns, &cli_interrupt, &err);
 	code = problems.lines.nr ? EXIT_CONFIG
-	       : r == -ENOENT	 ? EXIT_UNREADABLE
-	       : r < 0		 ? EXIT_CONFIG
+	       : r == -ENOENT    ? EXIT_UNREADABLE
+	       : r < 0           ? EXIT_CONFIG
 				 : EXIT_DONE;
 	cli_said(&said);
 	cli_problems(&problems);
@@ -383,6 +384,8 @@ static int plan_main(const struct command *c, int argc, char **argv)
 	code = cli_parse(c, opts, &p.json, argc, argv, &operands, NULL);
 	if (code < 0 && operands.nr != 1)
 		code = cli_usage(c, "name one campaign file");
+	if (code < 0 && p.max_cells < 1)
+		code = cli_usage(c, "--max-cells wants a number from 1 on");
 	if (code < 0) {
 		code = plan_make_all(&p, operands.v[0]);
 		cells_release(&p.cells);
@@ -417,7 +420,8 @@ static const char starter[] =
 	"\n"
 	"repeat: 10                       # runs of each cell\n"
 	"order: interleaved               # blocks there and back; or random, sequential\n"
-	"baseline: {env.OMP_NUM_THREADS: \"1\"}   # each cell is compared with the one that has these\n"
+	"baseline: {env.OMP_NUM_THREADS: \"1\"}   # each cell is compared with the one that has "
+	"these\n"
 	"#gate: [{metric: performance, threshold: 5%%}]   # exit 7 when it gets worse\n"
 	"#cooldown: 10s\n"
 	"#budget: 2h\n"

@@ -12,7 +12,7 @@
 #include "profrig/base/log.h"
 #include "profrig/base/strbuf.h"
 
-#define LAST 5       /* finished runs that are shown */
+#define LAST 5 /* finished runs that are shown */
 #define RUNNING_MAX 16
 #define WIDTH 80
 
@@ -23,7 +23,7 @@ struct running_line {
 };
 
 struct drive_show {
-	bool live; /* a terminal */
+	bool live;    /* a terminal */
 	size_t lines; /* that are drawn */
 	VEC(struct running_line) running;
 	char *last[LAST];
@@ -235,8 +235,8 @@ void drive_show_moment(void *ctx, const struct drive_moment *m)
 	moment_keep(s, m);
 	if (!s->live) {
 		if (words)
-			log_notice("[%" PRIu64 "/%" PRIu64 "] %s", m->committed + m->failed, m->runs,
-				   words);
+			log_notice("[%" PRIu64 "/%" PRIu64 "] %s", m->committed + m->failed,
+				   m->runs, words);
 		free(words);
 		return;
 	}

@@ -53,9 +53,8 @@ static bool has_warning(const json_t *doc, const char *code)
 	const json_t *w;
 	size_t i;
 
-	json_array_foreach(json_object_get(doc, "warnings"), i, w)
-		if (!strcmp(text_at(w, "code"), code))
-			return true;
+	json_array_foreach(json_object_get(doc, "warnings"), i,
+			   w) if (!strcmp(text_at(w, "code"), code)) return true;
 	return false;
 }
 
@@ -65,9 +64,8 @@ static const json_t *last_step(const json_t *doc, const char *kind)
 	const json_t *step, *found = NULL;
 	size_t i;
 
-	json_array_foreach(json_object_get(doc, "steps"), i, step)
-		if (!kind || !strcmp(text_at(step, "kind"), kind))
-			found = step;
+	json_array_foreach(json_object_get(doc, "steps"), i,
+			   step) if (!kind || !strcmp(text_at(step, "kind"), kind)) found = step;
 	return found;
 }
 
@@ -128,10 +126,9 @@ static bool has_metric(const json_t *doc, const char *name)
 
 	if (!strcmp(name, "duration"))
 		return true;
-	json_array_foreach(json_object_get(doc, "metrics"), i, m)
-		if (!strcmp(text_at(m, "name"), name) &&
-		    json_is_number(json_object_get(m, "value")))
-			return true;
+	json_array_foreach(json_object_get(doc, "metrics"), i,
+			   m) if (!strcmp(text_at(m, "name"), name) &&
+				  json_is_number(json_object_get(m, "value"))) return true;
 	/* figures of tables are read when they are compared */
 	return strchr(name, '.') != NULL;
 }
@@ -219,6 +216,35 @@ void attempt_judge(const struct attempt_where *w, const struct attempt_name *a,
 	}
 }
 
+bool attempt_holds(const struct attempt_where *w, const struct attempt_name *a)
+{
+	/* metrics that a gate wants since then take back nothing */
+	const struct attempt_where any = { w->dir, NULL, w->nodes };
+	struct attempt_outcome o;
+
+	attempt_judge(&any, a, &o);
+	return o.found && (o.class == ATTEMPT_OK || !strcmp(o.state, "running") ||
+			   !strcmp(o.state, "planned"));
+}
+
+int attempt_commit(const struct attempt_where *w, const struct attempt_name *a, char said[200],
+		   struct err *err)
+{
+	char more[200] = "";
+	struct attempt_name other;
+	int r = 0;
+
+	*said = 0;
+	if (commit_look(w->dir, a->run, &other, NULL) == 1 && strcmp(other.all, a->all) != 0 &&
+	    !attempt_holds(w, &other))
+		r = commit_put_aside(w->dir, a->run, said, err);
+	if (r == 0)
+		r = commit_attempt(w->dir, a, more, err);
+	if (*more)
+		snprintf(said, 200, "%s", more);
+	return r;
+}
+
 /* ---- executing ---- */
 
 static struct cell *cell_of(const struct attempt_work *w, const char *id)
@@ -255,7 +281,7 @@ static int commit_if_good(const struct attempt_work *w, const struct attempt_nam
 	attempt_judge(&w->where, a, &o);
 	if (o.class != ATTEMPT_OK)
 		return 0;
-	r = commit_attempt(w->where.dir, a, said, err);
+	r = attempt_commit(&w->where, a, said, err);
 	if (r < 0)
 		return r;
 	*ret = r == COMMITTED ? ATTEMPT_COMMITTED : ATTEMPT_SUPERSEDED;
@@ -275,10 +301,11 @@ int attempt_execute(const struct attempt_work *w, const struct attempt_name *a,
 	*ret = ATTEMPT_SUPERSEDED;
 	if (!cell)
 		return err_set(err, EINVAL, "'%s' is of no cell of the plan", a->all);
-	/* it may have run elsewhere meanwhile; what is none of ours is left to the commit */
-	if (commit_look(w->where.dir, a->run, &other, NULL) == 1)
+	/* it may have run elsewhere meanwhile; what is no commit is left to ours */
+	if (commit_look(w->where.dir, a->run, &other, NULL) == 1 &&
+	    attempt_holds(&w->where, &other))
 		return 0;
-	p = cell_ready(w->o, cell, err);
+	p = cell_ready(w->o, w->cells, cell, err);
 	if (!p)
 		return -EBADMSG;
 	labels_set(w, a, p);
@@ -295,8 +322,8 @@ int attempt_execute(const struct attempt_work *w, const struct attempt_name *a,
 static int log_open(const char *dir, const char *name, struct err *err)
 {
 	CLEANUP(xfreep) char *path = xasprintf("%s/logs/%s.log", dir, name);
-	CLEANUP(xclosep) int fd = door_open(
-		path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+	CLEANUP(xclosep)
+	int fd = door_open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
 
 	if (fd < 0)
 		return err_sys(err, errno, "%s", path);

@@ -4,6 +4,9 @@
  *	attempt_execute(w, name, &said, &err)	in a worker: runs it, commits it when it ended well
  *	attempt_judge(&where, name, &o)		anywhere: by its run directory
  *
+ *	attempt_commit(&where, name, …)		once it has ended well: commit.h, and what is in its
+ *						place must name an attempt that can count
+ *
  * A run directory is what the attempt itself, or the workload, could write: it is read with bounds,
  * and no link of it is followed.
  */
@@ -17,12 +20,12 @@ struct attempt_outcome {
 	bool found;   /* there is a run.json */
 	bool running; /* and its profrig lives */
 	enum attempt_class class;
-	char state[16];   /* of run.json; "lost" without one */
-	char kind[12];    /* of a workload's failure: exit signal timeout oom output metric */
-	char reason[200]; /* "" of one that is fine */
-	int exit_code;    /* of the workload; -1 unknown */
-	char signal[16];  /* "" none */
-	char node[65];    /* the host where it ran; "" unknown */
+	char state[16];    /* of run.json; "lost" without one */
+	char kind[12];     /* of a workload's failure: exit signal timeout oom output metric */
+	char reason[200];  /* "" of one that is fine */
+	int exit_code;     /* of the workload; -1 unknown */
+	char signal[16];   /* "" none */
+	char node[65];     /* the host where it ran; "" unknown */
 	double workload_s; /* NaN unknown */
 };
 
@@ -30,11 +33,20 @@ struct attempt_outcome {
 struct attempt_where {
 	const char *dir;              /* the campaign's, absolute */
 	const struct strvec *metrics; /* of gates: an attempt that lacks one has failed */
-	size_t nodes;                 /* above 1: each has a run directory, runs/<attempt>/node-<K> */
+	size_t nodes; /* above 1: each has a run directory, runs/<attempt>/node-<K> */
 };
 /* Of several nodes the worst end counts; of the first one the figures. */
 void attempt_judge(const struct attempt_where *w, const struct attempt_name *a,
 		   struct attempt_outcome *ret);
+
+/*
+ * Whether a commit of this attempt is one: its run directory is there, and says that it ended well,
+ * or does not say yet how it ended (another node may see an older state of it).
+ */
+bool attempt_holds(const struct attempt_where *w, const struct attempt_name *a);
+/* As commit_attempt. A commit that names an attempt that cannot count is moved aside before: said. */
+int attempt_commit(const struct attempt_where *w, const struct attempt_name *a, char said[200],
+		   struct err *err);
 
 /* What a worker needs of its campaign. */
 struct attempt_work {

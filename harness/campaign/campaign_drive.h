@@ -1,10 +1,11 @@
 /*
  * campaign_drive: makes the runs that a campaign lacks, until none is left, or it is stopped.
  *
- * First what an earlier process left open is settled (campaign_settle): an attempt that was
- * announced and has no end is judged by its run directory: committed when it ended well, waited for
- * when it lives, else written down as interrupted or failed. A commit that the journal lacks is
- * written down.
+ * First what an earlier process left open is settled: an attempt that was announced and has no end
+ * is judged by its run directory: committed when it ended well, waited for when it lives, else
+ * written down as interrupted or failed. A commit that the journal lacks is written down, where it
+ * names an attempt that can count, else moved aside. One that the journal has and results/ lacks is
+ * made again from the run directory; where that is gone, too, the run is left again (`retry`).
  *
  * Then runs are made in the order of the plan (order.h). Workers do that: a process for each slot,
  * which gets the names of attempts and answers how each ended (attempt.h); one that dies is a
@@ -29,13 +30,13 @@ enum drive_event {
 	DRIVE_BEGINS,    /* an attempt */
 	DRIVE_COMMITTED, /* it ended well and counts */
 	DRIVE_SUPERSEDED,
-	DRIVE_ENDED,   /* not well; text is why */
-	DRIVE_WAITS,   /* it is made again after `wait_s` */
-	DRIVE_FAILED,  /* the run has failed for good */
-	DRIVE_NOTE,    /* text */
-	DRIVE_DRAINS,  /* a signal, or the budget, ended the making of runs; text is why */
-	DRIVE_COOLS,   /* a cool-down of wait_s begins */
-	DRIVE_TICK     /* nothing happened for a second; for those who show time */
+	DRIVE_ENDED,  /* not well; text is why */
+	DRIVE_WAITS,  /* it is made again after `wait_s` */
+	DRIVE_FAILED, /* the run has failed for good */
+	DRIVE_NOTE,   /* text */
+	DRIVE_DRAINS, /* a signal, or the budget, ended the making of runs; text is why */
+	DRIVE_COOLS,  /* a cool-down of wait_s begins */
+	DRIVE_TICK    /* nothing happened for a second; for those who show time */
 };
 
 struct drive_moment {
@@ -50,7 +51,7 @@ struct drive_moment {
 };
 
 struct drive_opts {
-	const char *program;       /* that has the hidden command of a worker */
+	const char *program; /* that has the hidden command of a worker */
 	volatile sig_atomic_t *interrupt;
 	void (*moment)(void *ctx, const struct drive_moment *m);
 	void *ctx;
@@ -63,7 +64,6 @@ struct drive_outcome {
 	int signal;   /* that stopped it, 0 */
 };
 
-int campaign_settle(struct campaign_job *j, const struct drive_opts *o, struct err *err);
 int campaign_drive(struct campaign_job *j, const struct drive_opts *o, struct drive_outcome *ret,
 		   struct err *err);
 /* Counts of the plan's runs by the state. */

@@ -223,7 +223,8 @@ static void name_read(struct campaign_file *f, struct problems *p)
 	const struct cfg_node *n = cfg_get(f->tree.root, "name");
 
 	if (!n || !n->s)
-		cfg_problem(p, n ? n : f->tree.root, "a campaign needs a name: 'name: my-campaign'");
+		cfg_problem(p, n ? n : f->tree.root,
+			    "a campaign needs a name: 'name: my-campaign'");
 	else if (!schema_file_name(n->s) || strlen(n->s) > 100)
 		cfg_problem(p, n,
 			    "name '%.100s': letters, digits, '.', '_' and '-' alone, at most 100, "
@@ -290,8 +291,8 @@ static void models_read(struct campaign_file *f, struct problems *p)
 	if (f->models.nr)
 		return;
 	if (cfg_get(model, "command"))
-		VEC_PUSH(&f->models,
-			 ((struct campaign_model_entry){ .label = xstrdup(name ? name : "model") }));
+		VEC_PUSH(&f->models, ((struct campaign_model_entry){
+					     .label = xstrdup(name ? name : "model") }));
 	else if (!p->lines.nr)
 		cfg_problem(p, list ? list : f->tree.root,
 			    "no model: name some, 'models: [examples/mlp]'");
@@ -382,7 +383,8 @@ static void retry_read(struct campaign_file *f, struct problems *p)
 	words_at(root, "retry.on", &f->retry.on);
 	for (size_t i = 0; i < f->retry.on.nr; i++)
 		if (!text_in_list("exit,signal,timeout,oom,output", ',', f->retry.on.v[i]))
-			cfg_problem(p, on, "retry.on '%.40s': want exit, signal, timeout, oom or output",
+			cfg_problem(p, on,
+				    "retry.on '%.40s': want exit, signal, timeout, oom or output",
 				    f->retry.on.v[i]);
 	f->retry.infrastructure = (unsigned)int_at(root, "retry.infrastructure", 3);
 	f->retry.workload = f->retry.on.nr ? (unsigned)int_at(root, "retry.workload", 1) : 0;
@@ -395,7 +397,10 @@ static void slots_read(struct campaign_file *f, struct problems *p)
 	if (!n || n->kind == CFG_NULL)
 		return;
 	if (n->kind != CFG_SEQ || n->nr == 0)
-		cfg_problem(p, n, "'slots' wants a list of maps such as [{gpus: \"0\"}, {gpus: \"1\"}]");
+		cfg_problem(p, n,
+			    "'slots' wants a list of maps such as [{gpus: \"0\"}, {gpus: \"1\"}]");
+	else if (n->nr > CAMPAIGN_SLOTS_MAX)
+		cfg_problem(p, n, "more than %d slots", CAMPAIGN_SLOTS_MAX);
 	else
 		f->slots = n;
 	CFG_EACH(slot, n, CFG_SEQ)
@@ -410,8 +415,9 @@ static void slurm_check(const struct campaign_file *f, struct problems *p)
 	slurm_settings_init(&s);
 	slurm_settings_read(cfg_get(f->tree.root, "slurm"), &s, p);
 	if (f->slots && !strcmp(f->scheduler, "slurm"))
-		cfg_problem(p, f->slots, "'slots' are of the local scheduler: slurm.max_running "
-					 "and slurm.gpus_per_node say the same there");
+		cfg_problem(p, f->slots,
+			    "'slots' are of the local scheduler: slurm.max_running "
+			    "and slurm.gpus_per_node say the same there");
 }
 
 static void members_read(struct campaign_file *f, struct problems *p)
@@ -438,6 +444,16 @@ static void members_read(struct campaign_file *f, struct problems *p)
 	slurm_check(f, p);
 	analyze = cfg_get(root, "analyze");
 	f->analyze = !analyze || analyze->kind != CFG_BOOL || analyze->b;
+}
+
+void campaign_slot_config(const struct campaign_file *f, size_t slot, struct cfg *given)
+{
+	if (!f->slots || slot >= f->slots->nr)
+		return;
+	if (!given->root)
+		cfg_parse_text(given, "", 0, f->path, false, LAYER_CLI, NULL);
+	CFG_EACH(n, f->slots->child[slot], CFG_MAP)
+		cfg_assign(given, n->key, n, NULL);
 }
 
 size_t campaign_nodes(const struct campaign_file *f)

@@ -37,6 +37,8 @@
 #include "profrig/config/runconf.h"
 
 #define CAMPAIGN_REPEAT_MAX 10000
+#define CAMPAIGN_SLOTS_MAX 256
+#define CAMPAIGN_TEXT_MAX ((size_t)1 << 20) /* of a text whose variables have their values */
 
 struct campaign_model_entry {
 	char *word;                  /* a name or path for runconf_request; NULL: */
@@ -70,8 +72,8 @@ void campaign_sources_release(struct campaign_sources *s);
 struct campaign_file {
 	char *path, *dir, *name; /* path: absolute; dir: where it lies */
 	struct campaign_sources sources;
-	struct cfg tree;         /* of all of them */
-	struct cfg run;          /* of the tree: keys of a run's configuration */
+	struct cfg tree; /* of all of them */
+	struct cfg run;  /* of the tree: keys of a run's configuration */
 	struct matrix matrix;
 	VEC(struct campaign_model_entry) models;
 	uint32_t repeat;
@@ -99,6 +101,12 @@ void campaign_file_release(struct campaign_file *f);
 
 /* How many run directories an attempt has: one for each node of a job. */
 size_t campaign_nodes(const struct campaign_file *f);
+
+/*
+ * The keys of a slot (from 0) above all others: in given, which is empty or has the command line's.
+ * Nothing without slots.
+ */
+void campaign_slot_config(const struct campaign_file *f, size_t slot, struct cfg *given);
 
 /* The table of keys that a campaign's file has beside those of a run. Ends with path NULL. */
 extern const struct schema_key campaign_schema[];

@@ -22,13 +22,13 @@ enum changes_decided { CHANGES_ASK, CHANGES_KEEP_OLD, CHANGES_REDO };
 typedef int campaign_noted(void *ctx, const struct journal_event *e, struct err *err);
 
 struct campaign_request {
-	const char *campaigns;    /* folder of campaigns */
-	const char *file;         /* the campaign's file; NULL: its copy, of dir */
-	const char *dir;          /* of a campaign that is there; NULL: by the file's name */
-	struct run_options *o;    /* of all runs: conf.sets, tools_dirs; see below */
+	const char *campaigns; /* folder of campaigns */
+	const char *file;      /* the campaign's file; NULL: its copy, of dir */
+	const char *dir;       /* of a campaign that is there; NULL: by the file's name */
+	struct run_options *o; /* of all runs: conf.sets, tools_dirs; see below */
 	uint64_t max_cells;
 	enum changes_decided decided;
-	bool take_over;           /* campaign_lock */
+	bool take_over; /* campaign_lock */
 	const volatile sig_atomic_t *interrupt;
 	const char *version; /* of profrig */
 };
@@ -65,7 +65,20 @@ int campaign_job_open(const struct campaign_request *rq, struct campaign_job *re
 		      struct err *err);
 void campaign_job_close(struct campaign_job *j);
 
-/* Writes an event, and lets the state and `noted` see it. fields is stolen. */
+/* An event that is to be written. fields: an object, or NULL. */
+struct campaign_note {
+	const char *ev, *run; /* run NULL: of the campaign */
+	int64_t attempt;
+	json_t *fields;
+};
+/*
+ * Writes events that tell of one fact, with one fdatasync(2), then lets the state and `noted` see
+ * them. fields are stolen. At most CAMPAIGN_NOTES_MAX.
+ */
+#define CAMPAIGN_NOTES_MAX 4
+int campaign_job_notes(struct campaign_job *j, const struct campaign_note *v, size_t nr,
+		       struct err *err);
+/* The same with one event. */
 int campaign_job_note(struct campaign_job *j, const char *ev, const char *run, int64_t attempt,
 		      json_t *fields, struct err *err);
 

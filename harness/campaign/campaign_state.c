@@ -95,9 +95,9 @@ static void opened(struct campaign_state *s, const json_t *all)
 	text_set(&s->dir, text_at(all, "dir"));
 	text_set(&s->cwd, text_at(all, "cwd"));
 	files_clear(s);
-	json_array_foreach(json_object_get(all, "files"), i, f)
-		VEC_PUSH(&s->files, ((struct state_file){ xstrdup(text_at(f, "path")),
-							  xstrdup(text_at(f, "copy")) }));
+	json_array_foreach(json_object_get(all, "files"), i, f) VEC_PUSH(
+		&s->files,
+		((struct state_file){ xstrdup(text_at(f, "path")), xstrdup(text_at(f, "copy")) }));
 }
 
 static void submission_event(struct campaign_state *s, const struct journal_event *e)
@@ -128,10 +128,9 @@ bool campaign_state_submitted(const struct campaign_state *s, const char *run, u
 		const json_t *job, *one;
 		size_t k, n;
 
-		json_array_foreach(s->submissions.v[i].jobs, k, job)
-			json_array_foreach(job, n, one)
-				if (json_is_string(one) && !strcmp(json_string_value(one), name))
-					return true;
+		json_array_foreach(s->submissions.v[i].jobs, k, job) json_array_foreach(
+			job, n, one) if (json_is_string(one) &&
+					 !strcmp(json_string_value(one), name)) return true;
 	}
 	return false;
 }
@@ -181,6 +180,7 @@ static void run_event(struct campaign_state *s, struct run_state *r, const struc
 	} else if (!strcmp(e->ev, "committed")) {
 		r->stage = RUN_COMMITTED;
 		r->committed = attempt;
+		r->attempts = attempt > r->attempts ? attempt : r->attempts;
 	} else if (!strcmp(e->ev, "superseded")) {
 		superseded(s, r, attempt);
 	} else if (!strcmp(e->ev, "failed")) {
@@ -188,8 +188,9 @@ static void run_event(struct campaign_state *s, struct run_state *r, const struc
 		snprintf(r->reason, sizeof(r->reason), "%s", text_at(e->all, "reason"));
 	} else if (!strcmp(e->ev, "retry")) {
 		memset(r->failed, 0, sizeof(r->failed));
-		if (r->stage == RUN_GIVEN_UP)
+		if (r->stage == RUN_GIVEN_UP || r->stage == RUN_COMMITTED)
 			r->stage = RUN_LEFT;
+		r->committed = 0;
 	}
 }
 

@@ -34,13 +34,13 @@ enum run_stage { RUN_LEFT, RUN_OPEN, RUN_COMMITTED, RUN_GIVEN_UP };
 struct run_state {
 	const char *name; /* of intern */
 	enum run_stage stage;
-	uint32_t attempts;       /* the highest number that was announced */
-	uint32_t open;           /* of them, the one that has no end; 0 none */
-	uint32_t committed;      /* the attempt */
+	uint32_t attempts;                        /* the highest number that was announced */
+	uint32_t open;                            /* of them, the one that has no end; 0 none */
+	uint32_t committed;                       /* the attempt */
 	uint32_t failed[ATTEMPT_INTERRUPTED + 1]; /* attempts by class, since the last `retry` */
 	uint32_t superseded;
 	int64_t begun_ns, ended_ns; /* of the last attempt, CLOCK_REALTIME; 0 not */
-	int64_t not_before_ns;      /* CLOCK_REALTIME; kept by the engine alone */
+	int64_t not_before_ns;      /* CLOCK_MONOTONIC; kept by the engine alone */
 	char reason[200];           /* of the last failure */
 };
 

@@ -180,7 +180,9 @@ static int failed_take(struct store *s, const struct journal_event *e, struct er
 
 static int retry_take(struct store *s, const struct journal_event *e, struct err *err)
 {
-	return store_run(s, STORE_RUN_RETRY, err, "t", e->run);
+	int r = store_run(s, STORE_COMMIT_NONE, err, "t", e->run);
+
+	return r < 0 ? r : store_run(s, STORE_RUN_RETRY, err, "t", e->run);
 }
 
 /* ---- verdicts ---- */
@@ -247,6 +249,8 @@ static const struct {
 	{ "retry", OF_RUN, retry_take },
 	{ "verdict", OF_CAMPAIGN, verdict_take },
 	{ "cancel", OF_CAMPAIGN, NULL },
+	{ "cancelled", OF_CAMPAIGN, NULL },
+	{ "resume", OF_CAMPAIGN, NULL },
 	{ "stop", OF_CAMPAIGN, NULL },
 };
 
