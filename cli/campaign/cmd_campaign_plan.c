@@ -41,11 +41,13 @@ static size_t seconds_of(const struct campaign_job *j, const char *id, double *r
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < j->state.runs.nr && nr < max; i++) {
-		const struct run_state *r = &j->state.runs.v[i];
+	for (uint32_t k = 1; k <= j->plan.repeat && nr < max; k++) {
+		struct attempt_name name;
+		const struct run_state *r;
 
-		if (r->stage == RUN_COMMITTED && !strncmp(r->name, id, CELL_ID_LEN) &&
-		    r->ended_ns > r->begun_ns)
+		attempt_name_make(id, k, 0, &name);
+		r = campaign_state_find(&j->state, name.run);
+		if (r && r->stage == RUN_COMMITTED && r->ended_ns > r->begun_ns)
 			ret[nr++] = (double)(r->ended_ns - r->begun_ns) / 1e9;
 	}
 	return nr;
@@ -81,8 +83,8 @@ static void history_find(struct planning *p)
 	run_options_init(&o);
 	if (campaign_job_look(p->dir, &o, false, &j, NULL) == 0) {
 		for (size_t i = 0; i < p->cells.v.nr; i++)
-			history_add(p, i, s, seconds_of(&j, p->cells.v.v[i].id, s, 1000), &squares,
-				    &df);
+			history_add(p, i, s, seconds_of(&j, p->cells.v.v[i].id, s, ARRAY_LEN(s)),
+				    &squares, &df);
 		campaign_job_close(&j);
 	}
 	run_options_release(&o);
@@ -211,7 +213,7 @@ static void order_print(const struct planning *p)
 static char *command_of(struct planning *p, struct cell *c)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	struct prepared *ready = cell_ready(&p->o, c, NULL);
+	struct prepared *ready = cell_ready(&p->o, &p->cells, c, NULL);
 
 	for (size_t i = 0; i < c->axes->sets.nr; i++)
 		if (!strncmp(c->axes->sets.v[i].path, "env.", 4) && c->axes->sets.v[i].value->s) {
@@ -382,6 +384,8 @@ static int plan_main(const struct command *c, int argc, char **argv)
 	code = cli_parse(c, opts, &p.json, argc, argv, &operands, NULL);
 	if (code < 0 && operands.nr != 1)
 		code = cli_usage(c, "name one campaign file");
+	if (code < 0 && p.max_cells < 1)
+		code = cli_usage(c, "--max-cells wants a number from 1 on");
 	if (code < 0) {
 		code = plan_make_all(&p, operands.v[0]);
 		cells_release(&p.cells);

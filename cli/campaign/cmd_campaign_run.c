@@ -7,6 +7,7 @@
 #include "run_campaign.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -196,7 +197,7 @@ static int job_drive(struct campaign_args *a, struct campaign_job *j)
 	store_close(keeping.store);
 	j->noted = NULL;
 	outcome_print(j, &out, a->json);
-	return r < 0 ? EXIT_MISSING : exit_worse(outcome_code(&out), gate);
+	return r < 0 && !out.signal ? EXIT_MISSING : exit_worse(outcome_code(&out), gate);
 }
 
 static void said_of(struct campaign_args *a, const struct campaign_job *j)
@@ -253,6 +254,8 @@ static int run_main(const struct command *c, int argc, char **argv)
 		{ 0 },
 	};
 	code = cli_parse(c, opts, &a.json, argc, argv, &operands, NULL);
+	if (code < 0 && a.max_cells < 1)
+		code = cli_usage(c, "--max-cells wants a number from 1 on");
 	if (code < 0 && operands.nr != 1)
 		code = cli_usage(c, "name one campaign file");
 	if (code < 0) {
@@ -379,6 +382,8 @@ static int resume_main(const struct command *c, int argc, char **argv)
 		{ 0 },
 	};
 	code = cli_parse(c, opts, &a.json, argc, argv, &operands, NULL);
+	if (code < 0 && a.max_cells < 1)
+		code = cli_usage(c, "--max-cells wants a number from 1 on");
 	if (code < 0 && operands.nr != 1)
 		code = cli_usage(c, "name one campaign: its file, or its folder");
 	if (code < 0 && a.keep_old && a.redo)
@@ -396,22 +401,11 @@ static int resume_main(const struct command *c, int argc, char **argv)
 static int work_execute(void *ctx, struct prepared *p)
 {
 	const struct run_options *o = ctx;
+	/* the campaign was stopped between the name and now */
+	int code = cli_interrupt ? cli_interrupt_code(cli_interrupt) : run_alone(o, p);
 
 	cli_interrupt = 0;
-	return run_alone(o, p);
-}
-
-/* The keys of the slot stand above the file's. */
-static void slot_take(struct campaign_job *j, long slot)
-{
-	const struct cfg_node *slots = j->file.slots;
-
-	if (!slots || (size_t)slot > slots->nr)
-		return;
-	if (!j->o->conf.given.root)
-		cfg_parse_text(&j->o->conf.given, "", 0, "slots", false, LAYER_CLI, NULL);
-	CFG_EACH(n, slots->child[slot - 1], CFG_MAP)
-		cfg_assign(&j->o->conf.given, n->key, n, NULL);
+	return code;
 }
 
 /* Those of a list, one after the other; a signal ends it before the next one. */
@@ -454,7 +448,8 @@ static int work_do(struct campaign_job *j, const char *list, size_t node, size_t
 
 	if (list)
 		return work_list(&w, list);
-	out = dup(1);
+	/* no process of a run may answer in its place */
+	out = fcntl(1, F_DUPFD_CLOEXEC, 3);
 	r = attempt_worker(&w, 0, out, &err);
 	if (r < 0)
 		log_error("%s", err.msg);
@@ -485,6 +480,8 @@ static int work_main(const struct command *c, int argc, char **argv)
 	code = cli_parse(c, opts, NULL, argc, argv, &operands, NULL);
 	if (code < 0 && operands.nr != 1)
 		code = cli_usage(c, "name the folder of a campaign");
+	if (code < 0 && slot < 1)
+		code = cli_usage(c, "--slot wants a number from 1 on");
 	if (code < 0 && (num_u64(node, strlen(node), &place) < 0 || place >= (uint64_t)nodes))
 		code = cli_usage(c, "--node wants a number below that of --nodes");
 	if (code < 0) {
@@ -497,7 +494,7 @@ static int work_main(const struct command *c, int argc, char **argv)
 		} else {
 			o.no_latest = true;
 			o.no_analyze = !j.file.analyze;
-			slot_take(&j, slot);
+			campaign_slot_config(&j.file, (size_t)slot - 1, &o.conf.given);
 			code = work_do(&j, list, (size_t)place, (size_t)nodes);
 			campaign_job_close(&j);
 		}

@@ -237,6 +237,35 @@ double attempt_metric(const struct attempt_where *w, const struct attempt_name *
 	return value;
 }
 
+bool attempt_holds(const struct attempt_where *w, const struct attempt_name *a)
+{
+	/* metrics that a gate wants since then take back nothing */
+	const struct attempt_where any = { w->dir, NULL, w->nodes };
+	struct attempt_outcome o;
+
+	attempt_judge(&any, a, &o);
+	return o.found && (o.class == ATTEMPT_OK || !strcmp(o.state, "running") ||
+			   !strcmp(o.state, "planned"));
+}
+
+int attempt_commit(const struct attempt_where *w, const struct attempt_name *a, char said[200],
+		   struct err *err)
+{
+	char more[200] = "";
+	struct attempt_name other;
+	int r = 0;
+
+	*said = 0;
+	if (commit_look(w->dir, a->run, &other, NULL) == 1 && strcmp(other.all, a->all) != 0 &&
+	    !attempt_holds(w, &other))
+		r = commit_put_aside(w->dir, a->run, said, err);
+	if (r == 0)
+		r = commit_attempt(w->dir, a, more, err);
+	if (*more)
+		snprintf(said, 200, "%s", more);
+	return r;
+}
+
 /* ---- executing ---- */
 
 static struct cell *cell_of(const struct attempt_work *w, const char *id)
@@ -273,7 +302,7 @@ static int commit_if_good(const struct attempt_work *w, const struct attempt_nam
 	attempt_judge(&w->where, a, &o);
 	if (o.class != ATTEMPT_OK)
 		return 0;
-	r = commit_attempt(w->where.dir, a, said, err);
+	r = attempt_commit(&w->where, a, said, err);
 	if (r < 0)
 		return r;
 	*ret = r == COMMITTED ? ATTEMPT_COMMITTED : ATTEMPT_SUPERSEDED;
@@ -293,10 +322,11 @@ int attempt_execute(const struct attempt_work *w, const struct attempt_name *a,
 	*ret = ATTEMPT_SUPERSEDED;
 	if (!cell)
 		return err_set(err, EINVAL, "'%s' is of no cell of the plan", a->all);
-	/* it may have run elsewhere meanwhile; what is none of ours is left to the commit */
-	if (commit_look(w->where.dir, a->run, &other, NULL) == 1)
+	/* it may have run elsewhere meanwhile; what is no commit is left to ours */
+	if (commit_look(w->where.dir, a->run, &other, NULL) == 1 &&
+	    attempt_holds(&w->where, &other))
 		return 0;
-	p = cell_ready(w->o, cell, err);
+	p = cell_ready(w->o, w->cells, cell, err);
 	if (!p)
 		return -EBADMSG;
 	labels_set(w, a, p);

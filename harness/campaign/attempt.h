@@ -4,6 +4,9 @@
  *	attempt_execute(w, name, &said, &err)	in a worker: runs it, commits it when it ended well
  *	attempt_judge(&where, name, &o)		anywhere: by its run directory
  *
+ *	attempt_commit(&where, name, …)		once it has ended well: commit.h, and what is in its
+ *						place must name an attempt that can count
+ *
  * A run directory is what the attempt itself, or the workload, could write: it is read with bounds,
  * and no link of it is followed.
  */
@@ -39,6 +42,14 @@ void attempt_judge(const struct attempt_where *w, const struct attempt_name *a,
 /* The value of a metric of an attempt that ended well; NaN: it has none. */
 double attempt_metric(const struct attempt_where *w, const struct attempt_name *a,
 		      const char *metric);
+/*
+ * Whether a commit of this attempt is one: its run directory is there, and says that it ended well,
+ * or does not say yet how it ended (another node may see an older state of it).
+ */
+bool attempt_holds(const struct attempt_where *w, const struct attempt_name *a);
+/* As commit_attempt. A commit that names an attempt that cannot count is moved aside before: said. */
+int attempt_commit(const struct attempt_where *w, const struct attempt_name *a, char said[200],
+		   struct err *err);
 
 /* What a worker needs of its campaign. */
 struct attempt_work {

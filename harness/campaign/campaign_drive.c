@@ -117,26 +117,55 @@ static double again_after(const struct campaign_job *j, const struct run_state *
 	return fmin(wait, BACK_OFF_MAX_S) * (1 + (double)(mix64(seed) % 1000) / 1e4);
 }
 
-/* committed: results/<run> names it. */
-static int attempt_note(struct campaign_job *j, const struct attempt_name *a,
-			struct attempt_outcome *o, struct err *err)
+static void outcome_clean(struct attempt_outcome *o)
 {
-	struct attempt_name other;
-	int there = commit_look(j->dir, a->run, &other, NULL), r;
-	bool mine = there == 1 && !strcmp(other.all, a->all);
-
 	text_clean(o->reason);
 	text_clean(o->node);
 	text_clean(o->signal);
 	text_clean(o->state);
-	r = campaign_job_note(j, "ended", a->run, a->number, ended_json(o), err);
-	if (r == 0 && mine)
-		r = campaign_job_note(j, "committed", a->run, a->number, NULL, err);
-	else if (r == 0 && there == 1 && o->class == ATTEMPT_OK)
-		r = campaign_job_note(j, "superseded", a->run, a->number, NULL, err);
-	if (r == 0 && there == 1 && !mine &&
-	    campaign_state_run(&j->state, a->run)->stage != RUN_COMMITTED)
-		r = campaign_job_note(j, "committed", a->run, other.number, NULL, err);
+}
+
+/* A commit of an attempt that did not end well is not profrig's: the workload wrote it. */
+static int forged_put_aside(struct driving *d, const struct attempt_name *a)
+{
+	char said[200];
+	int r = commit_put_aside(d->j->dir, a->run, said, d->err);
+
+	if (*said)
+		drive_tell(d, DRIVE_NOTE, NULL, said, 0, NAN);
+	return r;
+}
+
+/* committed: results/<run> names it: 1. 0: it does not. */
+static int attempt_note(struct driving *d, const struct attempt_name *a, struct attempt_outcome *o)
+{
+	struct campaign_job *j = d->j;
+	struct campaign_note notes[3];
+	struct attempt_name other;
+	int there = commit_look(j->dir, a->run, &other, NULL), r = 0;
+	bool mine = there == 1 && !strcmp(other.all, a->all);
+	size_t nr = 0;
+
+	if (there == 1 && (mine ? o->class != ATTEMPT_OK : !attempt_holds(&j->where, &other))) {
+		r = forged_put_aside(d, a);
+		there = 0;
+		mine = false;
+	}
+	if (r < 0)
+		return r;
+	if (o->class == ATTEMPT_OK && there != 1) {
+		o->class = ATTEMPT_INFRASTRUCTURE;
+		snprintf(o->reason, sizeof(o->reason), "its commit is gone from results/");
+	}
+	outcome_clean(o);
+	notes[nr++] = (struct campaign_note){ "ended", a->run, a->number, ended_json(o) };
+	if (mine)
+		notes[nr++] = (struct campaign_note){ "committed", a->run, a->number, NULL };
+	else if (there == 1 && o->class == ATTEMPT_OK)
+		notes[nr++] = (struct campaign_note){ "superseded", a->run, a->number, NULL };
+	if (there == 1 && !mine && campaign_state_run(&j->state, a->run)->stage != RUN_COMMITTED)
+		notes[nr++] = (struct campaign_note){ "committed", a->run, other.number, NULL };
+	r = campaign_job_notes(j, notes, nr, d->err);
 	return r < 0 ? r : mine;
 }
 
@@ -176,7 +205,7 @@ static int run_again(struct driving *d, const struct driven *a, const struct att
 int drive_over(struct driving *d, const struct driven *a, struct attempt_outcome *o)
 {
 	double run_s = (double)(clock_monotonic_ns() - a->begun_ns) / 1e9;
-	int mine = attempt_note(d->j, &a->name, o, d->err);
+	int mine = attempt_note(d, &a->name, o);
 
 	if (mine < 0)
 		return mine;
@@ -194,19 +223,19 @@ int drive_over(struct driving *d, const struct driven *a, struct attempt_outcome
 	return 0;
 }
 
-int drive_commit(struct driving *d, const struct attempt_name *a, struct attempt_outcome *o)
+void drive_commit(struct driving *d, const struct attempt_name *a, struct attempt_outcome *o)
 {
+	struct err why = ERR_INIT;
 	char said[200];
-	int r;
 
 	if (o->class != ATTEMPT_OK)
-		return 0;
-	r = commit_attempt(d->j->dir, a, said, d->err);
-	if (r < 0)
-		return r;
+		return;
+	if (attempt_commit(&d->j->where, a, said, &why) < 0) {
+		o->class = ATTEMPT_INFRASTRUCTURE;
+		snprintf(o->reason, sizeof(o->reason), "it cannot be committed: %.160s", why.msg);
+	}
 	if (*said)
 		drive_tell(d, DRIVE_NOTE, NULL, said, 0, NAN);
-	return 0;
 }
 
 int drive_intend(struct driving *d, const struct order_run *o, struct driven *ret)
@@ -247,7 +276,6 @@ static void run_settle_wait(const struct driving *d, const struct attempt_name *
 
 static int open_settle(struct driving *d, const char *run, uint32_t number)
 {
-	struct campaign_job *j = d->j;
 	struct attempt_outcome o;
 	struct attempt_name a, named;
 	int r;
@@ -255,17 +283,42 @@ static int open_settle(struct driving *d, const char *run, uint32_t number)
 	if (!attempt_name_parse(run, &named))
 		return 0;
 	attempt_name_make(named.cell, named.repeat, number, &a);
-	attempt_judge(&j->where, &a, &o);
+	attempt_judge(&d->j->where, &a, &o);
 	run_settle_wait(d, &a, &o);
+	if (o.running && *d->o->interrupt) {
+		d->signal = *d->o->interrupt;
+		d->drains = d->stops = true;
+		return err_set(d->err, EINTR, "run %s still runs, without its campaign", a.all);
+	}
+	if (!strcmp(d->j->file.scheduler, "local"))
+		drive_sweep(d, &a, &o);
 	if (o.running)
 		return err_set(d->err, EBUSY, "run %s still runs, without its campaign", a.all);
-	r = drive_commit(d, &a, &o);
-	if (r == 0)
-		r = attempt_note(j, &a, &o, d->err);
+	drive_commit(d, &a, &o);
+	r = attempt_note(d, &a, &o);
 	return r < 0 ? r : 0;
 }
 
-/* A commit that the journal does not have. */
+/* The journal has a commit that results/ lacks: it is made again, or the run is left again. */
+static int commit_restore(struct driving *d, const struct attempt_name *name, uint32_t number)
+{
+	struct attempt_outcome o;
+	struct attempt_name a;
+	CLEANUP(xfreep) char *said = NULL;
+
+	attempt_name_make(name->cell, name->repeat, number, &a);
+	attempt_judge(&d->j->where, &a, &o);
+	drive_commit(d, &a, &o);
+	said = xasprintf(o.class == ATTEMPT_OK
+				 ? "results/%s was gone: it is made again from the run"
+				 : "results/%s is gone, and no run is there: it is made again",
+			 name->run);
+	drive_tell(d, DRIVE_NOTE, NULL, said, 0, NAN);
+	return o.class == ATTEMPT_OK ? 0
+				     : campaign_job_note(d->j, "retry", name->run, 0, NULL, d->err);
+}
+
+/* What results/ and the journal say of a run becomes the same. */
 static int commit_settle(struct driving *d, uint32_t cell, uint32_t repeat)
 {
 	struct attempt_name name, there;
@@ -276,18 +329,15 @@ static int commit_settle(struct driving *d, uint32_t cell, uint32_t repeat)
 	attempt_name_make(d->j->plan.cells.v[cell].id, repeat, 0, &name);
 	found = commit_look(d->j->dir, name.run, &there, &why);
 	r = campaign_state_run(&d->j->state, name.run);
+	if (r->stage == RUN_COMMITTED)
+		return found == 1 ? 0 : commit_restore(d, &name, r->committed);
 	if (found < 0)
 		drive_tell(d, DRIVE_NOTE, NULL, why.msg, 0, NAN);
-	if (found == 1 && there.number > r->attempts) {
-		drive_tell(d, DRIVE_NOTE, NULL,
-			   "a file in results/ names an attempt that never began: "
-			   "it is passed over",
-			   0, NAN);
+	if (found != 1)
 		return 0;
-	}
-	if (found == 1 && r->stage != RUN_COMMITTED)
-		return campaign_job_note(d->j, "committed", name.run, there.number, NULL, d->err);
-	return 0;
+	if (!attempt_holds(&d->j->where, &there))
+		return forged_put_aside(d, &name);
+	return campaign_job_note(d->j, "committed", name.run, there.number, NULL, d->err);
 }
 
 static int settle(struct driving *d)
@@ -302,14 +352,7 @@ static int settle(struct driving *d)
 	for (uint32_t c = 0; r == 0 && c < d->j->plan.cells.nr; c++)
 		for (uint32_t k = 1; r == 0 && k <= d->j->plan.repeat; k++)
 			r = commit_settle(d, c, k);
-	return r;
-}
-
-int campaign_settle(struct campaign_job *j, const struct drive_opts *o, struct err *err)
-{
-	struct driving d = { .j = j, .o = o, .err = err };
-
-	return settle(&d);
+	return r < 0 ? r : drive_late(d);
 }
 
 /* ---- what comes next ---- */
@@ -333,25 +376,42 @@ static void groups_make(struct driving *d)
 
 struct run_state *drive_run(struct driving *d, const struct order_run *o)
 {
-	struct attempt_name name;
+	size_t at = (size_t)(o - d->order.runs.v);
 
-	attempt_name_make(d->j->plan.cells.v[o->cell].id, o->block + 1, 0, &name);
-	return campaign_state_run(&d->j->state, name.run);
+	return &d->j->state.runs.v[d->places_of[at]];
+}
+
+/* Runs are found by name once, not each time that the next one is looked for. */
+static void places_find(struct driving *d)
+{
+	d->places_of = xcalloc(d->order.runs.nr + 1, sizeof(*d->places_of));
+	for (size_t i = 0; i < d->order.runs.nr; i++) {
+		const struct order_run *o = &d->order.runs.v[i];
+		struct attempt_name name;
+
+		attempt_name_make(d->j->plan.cells.v[o->cell].id, o->block + 1, 0, &name);
+		d->places_of[i] =
+			(uint32_t)(campaign_state_run(&d->j->state, name.run) - d->j->state.runs.v);
+	}
 }
 
 /*
  * A run of the group that may begin now: those that were not tried stand in front of those that
  * failed, which so are at the end of their block. *ret_wait: when the first of the others may.
  */
-const struct order_run *drive_group_next(struct driving *d, const struct group *g, int64_t now,
+const struct order_run *drive_group_next(struct driving *d, struct group *g, int64_t now,
 					 int64_t *ret_wait)
 {
 	const struct order_run *again = NULL;
+	bool open = false;
 
+	if (g->done)
+		return NULL;
 	for (size_t i = g->begin; i < g->end; i++) {
 		const struct order_run *o = &d->order.runs.v[i];
 		const struct run_state *r = drive_run(d, o);
 
+		open |= r->stage == RUN_LEFT || r->stage == RUN_OPEN;
 		if (r->stage != RUN_LEFT)
 			continue;
 		if (r->not_before_ns > now) {
@@ -362,6 +422,7 @@ const struct order_run *drive_group_next(struct driving *d, const struct group *
 			return o;
 		again = again ? again : o;
 	}
+	g->done = !open;
 	return again;
 }
 
@@ -485,16 +546,20 @@ int campaign_drive(struct campaign_job *j, const struct drive_opts *o, struct dr
 	int r = settle(&d);
 
 	groups_make(&d);
+	places_find(&d);
 	groups_begun(&d);
 	campaign_count(j, &d.count, NULL);
 	if (r == 0)
 		r = strcmp(j->file.scheduler, "local") ? drive_scheduler(&d) : drive_local(&d);
+	if (r == 0)
+		r = drive_late(&d);
 	if (r == 0 && d.enough && d.running == 0)
 		r = campaign_job_shorten(j, (uint32_t)d.groups_begun, err);
 	campaign_count(j, ret, NULL);
 	ret->drained = d.drains || (ret->left && drive_budget_over(&d));
 	ret->signal = d.signal;
 	order_release(&d.order);
+	free(d.places_of);
 	VEC_RELEASE(&d.groups);
 	return r;
 }

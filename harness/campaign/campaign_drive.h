@@ -1,10 +1,11 @@
 /*
  * campaign_drive: makes the runs that a campaign lacks, until none is left, or it is stopped.
  *
- * First what an earlier process left open is settled (campaign_settle): an attempt that was
- * announced and has no end is judged by its run directory: committed when it ended well, waited for
- * when it lives, else written down as interrupted or failed. A commit that the journal lacks is
- * written down.
+ * First what an earlier process left open is settled: an attempt that was announced and has no end
+ * is judged by its run directory: committed when it ended well, waited for when it lives, else
+ * written down as interrupted or failed. A commit that the journal lacks is written down, where it
+ * names an attempt that can count, else moved aside. One that the journal has and results/ lacks is
+ * made again from the run directory; where that is gone, too, the run is left again (`retry`).
  *
  * Then runs are made in the order of the plan (order.h). Workers do that: a process for each slot,
  * which gets the names of attempts and answers how each ended (attempt.h); one that dies is a
@@ -63,7 +64,6 @@ struct drive_outcome {
 	int signal;   /* that stopped it, 0 */
 };
 
-int campaign_settle(struct campaign_job *j, const struct drive_opts *o, struct err *err);
 int campaign_drive(struct campaign_job *j, const struct drive_opts *o, struct drive_outcome *ret,
 		   struct err *err);
 /* Counts of the plan's runs by the state. */

@@ -407,6 +407,8 @@ static void slots_read(struct campaign_file *f, struct problems *p)
 	if (n->kind != CFG_SEQ || n->nr == 0)
 		cfg_problem(p, n,
 			    "'slots' wants a list of maps such as [{gpus: \"0\"}, {gpus: \"1\"}]");
+	else if (n->nr > CAMPAIGN_SLOTS_MAX)
+		cfg_problem(p, n, "more than %d slots", CAMPAIGN_SLOTS_MAX);
 	else
 		f->slots = n;
 	CFG_EACH(slot, n, CFG_SEQ)
@@ -488,6 +490,16 @@ static void members_read(struct campaign_file *f, struct problems *p)
 	slurm_check(f, p);
 	analyze = cfg_get(root, "analyze");
 	f->analyze = !analyze || analyze->kind != CFG_BOOL || analyze->b;
+}
+
+void campaign_slot_config(const struct campaign_file *f, size_t slot, struct cfg *given)
+{
+	if (!f->slots || slot >= f->slots->nr)
+		return;
+	if (!given->root)
+		cfg_parse_text(given, "", 0, f->path, false, LAYER_CLI, NULL);
+	CFG_EACH(n, f->slots->child[slot], CFG_MAP)
+		cfg_assign(given, n->key, n, NULL);
 }
 
 size_t campaign_nodes(const struct campaign_file *f)

@@ -39,6 +39,8 @@
 #include "profrig/config/runconf.h"
 
 #define CAMPAIGN_REPEAT_MAX 10000
+#define CAMPAIGN_SLOTS_MAX 256
+#define CAMPAIGN_TEXT_MAX ((size_t)1 << 20) /* of a text whose variables have their values */
 
 struct campaign_model_entry {
 	char *word;                  /* a name or path for runconf_request; NULL: */
@@ -116,6 +118,12 @@ void campaign_file_release(struct campaign_file *f);
 
 /* How many run directories an attempt has: one for each node of a job. */
 size_t campaign_nodes(const struct campaign_file *f);
+
+/*
+ * The keys of a slot (from 0) above all others: in given, which is empty or has the command line's.
+ * Nothing without slots.
+ */
+void campaign_slot_config(const struct campaign_file *f, size_t slot, struct cfg *given);
 
 /* The table of keys that a campaign's file has beside those of a run. Ends with path NULL. */
 extern const struct schema_key campaign_schema[];

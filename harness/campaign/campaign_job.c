@@ -1,5 +1,6 @@
 #include "campaign_job.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,22 +41,48 @@ void campaign_job_close(struct campaign_job *j)
 	*j = (struct campaign_job){ .lock = CAMPAIGN_LOCK_INIT };
 }
 
+int campaign_job_notes(struct campaign_job *j, const struct campaign_note *v, size_t nr,
+		       struct err *err)
+{
+	struct journal_event seen[CAMPAIGN_NOTES_MAX];
+	json_t *kept[CAMPAIGN_NOTES_MAX];
+	int r = 0;
+
+	assert(nr > 0 && nr <= CAMPAIGN_NOTES_MAX);
+	for (size_t i = 0; i < nr; i++) {
+		kept[i] = v[i].fields ? json_deep_copy(v[i].fields) : json_object();
+		if (r < 0)
+			json_decref(v[i].fields);
+		else if (i + 1 < nr)
+			r = journal_append_more(j->journal, v[i].ev, v[i].run, v[i].attempt,
+						v[i].fields, err);
+		else
+			r = journal_append(j->journal, v[i].ev, v[i].run, v[i].attempt, v[i].fields,
+					   err);
+		seen[i] = (struct journal_event){ .seq = journal_events(j->journal),
+						  .t_ns = journal_last_ns(j->journal),
+						  .boot_id = journal_boot(j->journal),
+						  .ev = v[i].ev,
+						  .run = v[i].run,
+						  .attempt = v[i].attempt,
+						  .all = kept[i] };
+	}
+	for (size_t i = 0; i < nr; i++) {
+		if (r == 0)
+			r = campaign_state_seen(&j->state, &seen[i], err);
+		if (r == 0 && j->noted)
+			r = j->noted(j->noted_ctx, &seen[i], err);
+		json_decref(kept[i]);
+	}
+	return r;
+}
+
 int campaign_job_note(struct campaign_job *j, const char *ev, const char *run, int64_t attempt,
 		      json_t *fields, struct err *err)
 {
-	json_t *kept = fields ? json_deep_copy(fields) : json_object();
-	struct journal_event e = { .ev = ev, .run = run, .attempt = attempt, .all = kept };
-	int r = journal_append(j->journal, ev, run, attempt, fields, err);
+	const struct campaign_note one = { ev, run, attempt, fields };
 
-	e.seq = journal_events(j->journal);
-	e.t_ns = journal_last_ns(j->journal);
-	e.boot_id = journal_boot(j->journal);
-	if (r == 0)
-		r = campaign_state_seen(&j->state, &e, err);
-	if (r == 0 && j->noted)
-		r = j->noted(j->noted_ctx, &e, err);
-	json_decref(kept);
-	return r;
+	return campaign_job_notes(j, &one, 1, err);
 }
 
 /* ---- options of runs that are kept ---- */
@@ -137,6 +164,7 @@ static int cells_find(struct campaign_job *j, const struct campaign_request *rq,
 	return r < 0 ? r : cells_identify(&j->cells, &j->file, campaigns, rq->interrupt, err);
 }
 
+/* Writes the plan; the journal has an event when it is another one than before. */
 static int plan_set(struct campaign_job *j, bool keep_old, struct err *err)
 {
 	CLEANUP(xfreep) char *rel = NULL;
@@ -146,6 +174,8 @@ static int plan_set(struct campaign_job *j, bool keep_old, struct err *err)
 		return r;
 	rel = xasprintf("%s.json", j->plan.name);
 	lists_fill(j);
+	if (j->state.plan && !strcmp(j->state.plan, rel))
+		return 0;
 	return campaign_job_note(j, "plan", NULL, 0,
 				 json_pack("{s:s, s:I, s:I, s:s, s:I, s:b}", "plan", rel, "cells",
 					   (json_int_t)j->plan.cells.nr, "repeat",
@@ -374,16 +404,26 @@ static int file_again(struct campaign_job *j, const struct campaign_request *rq,
 static int cwd_enter(const struct campaign_job *j, struct err *err)
 {
 	if (j->state.cwd && chdir(j->state.cwd) < 0)
-		return err_sys(err, errno, "the campaign began in '%.300s'", j->state.cwd);
+		return err_sys(err, errno,
+			       "relative paths of this campaign begin in '%.300s', where it was "
+			       "begun",
+			       j->state.cwd);
 	return 0;
 }
 
-static bool plan_is_same(const struct campaign_job *j, const struct campaign_plan *before)
+/* Whether the folder has copies of these very files. */
+static bool copies_are_same(const struct campaign_job *j)
 {
-	bool shortened = before->most == j->file.repeat && before->repeat < before->most;
+	struct campaign_sources copies = { VEC_INIT };
+	bool same = copies_read(j, &copies, NULL) == 0 && copies.v.nr == j->file.sources.v.nr;
 
-	return (before->repeat == j->file.repeat || shortened) && before->order == j->file.order &&
-	       before->seed == j->file.seed && before->cells.nr == j->cells.v.nr;
+	for (size_t i = 0; same && i < copies.v.nr; i++) {
+		const struct campaign_source *a = &copies.v.v[i], *b = &j->file.sources.v.v[i];
+
+		same = !strcmp(a->path, b->path) && a->n == b->n && !memcmp(a->text, b->text, a->n);
+	}
+	campaign_sources_release(&copies);
+	return same;
 }
 
 static int plan_again(struct campaign_job *j, const struct campaign_request *rq,
@@ -400,19 +440,19 @@ static int plan_again(struct campaign_job *j, const struct campaign_request *rq,
 	if (r < 0)
 		return r;
 	nr = campaign_plan_changes(&before, &j->cells, keep, changes);
-	if (nr && rq->decided == CHANGES_ASK) {
-		r = err_set(err, ESTALE, "%zu of %zu cells have changed since the campaign began",
-			    nr, j->cells.v.nr);
-	} else if (nr == 0 && plan_is_same(j, &before)) {
-		j->plan = before;
-		lists_fill(j);
-		return 0;
+	/* stop_when made it shorter: what was needed is known */
+	if (nr == 0 && before.most == j->file.repeat && before.repeat < before.most) {
+		j->file.most = before.most;
+		j->file.repeat = before.repeat;
 	}
 	campaign_plan_release(&before);
-	if (r == 0 && rq->file) {
-		/* from now on it goes on with this file */
+	if (nr && rq->decided == CHANGES_ASK)
+		return err_set(err, ESTALE,
+			       "%zu of %zu cells have changed since the campaign began", nr,
+			       j->cells.v.nr);
+	/* workers read the copies: they must be what the plan was made of */
+	if (rq->file && !copies_are_same(j))
 		r = opened_note(j, rq, err);
-	}
 	return r < 0 ? r : plan_set(j, keep, err);
 }
 
@@ -460,6 +500,22 @@ int campaign_job_open(const struct campaign_request *rq, struct campaign_job *re
 
 /* ---- looking ---- */
 
+/* A cell has the id of its place: the file must make the cells of the plan. */
+static int cells_agree(const struct campaign_job *j, struct err *err)
+{
+	bool same = j->cells.v.nr == j->plan.cells.nr;
+
+	for (size_t i = 0; same && i < j->cells.v.nr; i++)
+		same = !strcmp(j->cells.v.v[i].label, j->plan.cells.v[i].label) &&
+		       !strcmp(j->cells.v.v[i].model->label, j->plan.cells.v[i].model);
+	return same ? 0
+		    : err_set(err, EBADMSG,
+			      "%s: the copy of the campaign's file makes other cells than the "
+			      "plan: "
+			      "'profrig campaign resume' settles that",
+			      j->dir);
+}
+
 static int job_look(struct campaign_job *j, bool cells, struct err *err)
 {
 	struct opening op = { j, false };
@@ -481,7 +537,9 @@ static int job_look(struct campaign_job *j, bool cells, struct err *err)
 		r = file_again(j, &rq, &problems, err);
 	runs_dir_set(j);
 	if (r == 0 && cells)
-		r = cells_make(j->o, &j->file, UINT64_MAX, &j->cells, &problems, &said, err);
+		r = cells_list(j->o, &j->file, UINT64_MAX, &j->cells, &problems, &said, err);
+	if (r == 0 && cells)
+		r = cells_agree(j, err);
 	if (r < 0 && problems.lines.nr)
 		err_set(err, -r, "%s", problems.lines.v[0]);
 	if (r == 0)

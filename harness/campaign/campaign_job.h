@@ -68,7 +68,20 @@ void campaign_job_close(struct campaign_job *j);
 /* From now on the plan has these blocks alone: what it needed is known (stop_when). */
 int campaign_job_shorten(struct campaign_job *j, uint32_t blocks, struct err *err);
 
-/* Writes an event, and lets the state and `noted` see it. fields is stolen. */
+/* An event that is to be written. fields: an object, or NULL. */
+struct campaign_note {
+	const char *ev, *run; /* run NULL: of the campaign */
+	int64_t attempt;
+	json_t *fields;
+};
+/*
+ * Writes events that tell of one fact, with one fdatasync(2), then lets the state and `noted` see
+ * them. fields are stolen. At most CAMPAIGN_NOTES_MAX.
+ */
+#define CAMPAIGN_NOTES_MAX 4
+int campaign_job_notes(struct campaign_job *j, const struct campaign_note *v, size_t nr,
+		       struct err *err);
+/* The same with one event. */
 int campaign_job_note(struct campaign_job *j, const char *ev, const char *run, int64_t attempt,
 		      json_t *fields, struct err *err);
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -105,6 +106,7 @@ static char *plan_text(const struct campaign_file *f, const struct cells *c)
 				f->name, "repeat", (int)f->repeat, "order",
 				run_order_name(f->order), "seed", (json_int_t)f->seed);
 	json_t *cells = json_array(), *metrics = json_array();
+	bool whole;
 	char *text;
 
 	for (size_t i = 0; i < c->v.nr; i++)
@@ -113,25 +115,29 @@ static char *plan_text(const struct campaign_file *f, const struct cells *c)
 		json_array_append_new(metrics, json_string(f->metrics.v[i]));
 	if (f->most)
 		json_object_set_new(doc, "repeat_most", json_integer(f->most));
+	/* jansson takes no text that is no UTF-8, and leaves it out */
+	whole = json_array_size(cells) == c->v.nr && json_array_size(metrics) == f->metrics.nr;
 	json_object_set_new(doc, "cells", cells);
 	json_object_set_new(doc, "gate", gates_json(f));
 	json_object_set_new(doc, "metrics", metrics);
 	json_object_set_new(doc, "dirs", dirs_json(c));
-	text = json_dumps(doc, JSON_INDENT(1) | JSON_ENSURE_ASCII);
+	whole &= json_array_size(json_object_get(doc, "gate")) == f->gates.nr &&
+		 json_object_size(json_object_get(doc, "dirs")) == c->dirs.nr;
+	text = whole ? json_dumps(doc, JSON_INDENT(1) | JSON_ENSURE_ASCII) : NULL;
 	json_decref(doc);
 	return text;
 }
 
-/* plan.json becomes the file, by a link of another name that is renamed. */
-static int current_set(const char *dir, const char *plan, struct err *err)
+/* plans/ may hold a file of this name that is another one, or damaged. */
+static int plan_put(const char *path, const char *text, struct err *err)
 {
-	CLEANUP(xfreep) char *from = fs_join(dir, plan);
-	CLEANUP(xfreep) char *to = fs_join(dir, "plan.json");
-	CLEANUP(xfreep) char *text = NULL;
-	size_t n = 0;
-	int r = fs_read(from, CAMPAIGN_PLAN_MAX, &text, &n, err);
+	CLEANUP(xfreep) char *there = NULL;
+	size_t n = strlen(text), had = 0;
 
-	return r < 0 ? r : fs_write_atomic(to, text, n, err);
+	if (fs_is_file(path) && fs_read(path, CAMPAIGN_PLAN_MAX, &there, &had, NULL) == 0 &&
+	    had == n && !memcmp(there, text, n))
+		return 0;
+	return fs_write_atomic(path, text, n, err);
 }
 
 int campaign_plan_write(const char *dir, const struct campaign_file *f, const struct cells *c,
@@ -141,20 +147,23 @@ int campaign_plan_write(const char *dir, const struct campaign_file *f, const st
 	CLEANUP(xfreep) char *text = plan_text(f, c);
 	CLEANUP(xfreep) char *rel = NULL;
 	CLEANUP(xfreep) char *path = NULL;
+	CLEANUP(xfreep) char *current = fs_join(dir, "plan.json");
 	char hex[65];
 	int r = fs_mkdirs(plans, 0755, err);
 
 	if (r < 0)
 		return r;
+	if (text && strlen(text) > CAMPAIGN_PLAN_MAX)
+		return err_set(err, E2BIG, "the plan is larger than %zu bytes", CAMPAIGN_PLAN_MAX);
 	if (!text)
-		return err_set(err, EILSEQ, "a label or value of the campaign is no UTF-8");
+		return err_set(err, EILSEQ,
+			       "a label, a value or a model's folder of the campaign is no UTF-8");
 	fs_sha256_text(text, strlen(text), hex);
 	rel = xasprintf("plans/%.12s.json", hex);
 	path = fs_join(dir, rel);
-	if (!fs_is_file(path))
-		r = fs_write_atomic(path, text, strlen(text), err);
+	r = plan_put(path, text, err);
 	if (r == 0)
-		r = current_set(dir, rel, err);
+		r = plan_put(current, text, err);
 	return r < 0 ? r : campaign_plan_read(dir, rel, ret, err);
 }
 
@@ -197,11 +206,13 @@ static int cells_read(struct campaign_plan *p, const char *path, struct err *err
 						.baseline = CELL_NONE,
 						.all = one };
 
-		if (!is_cell_id(c.id))
-			r = err_set(err, EBADMSG, "%s: cell %zu has no id", path, i);
+		uint32_t *place = u64map_at(&at, intern_puts(ids, c.id));
+
+		if (!is_cell_id(c.id) || *place != U64MAP_NONE)
+			r = err_set(err, EBADMSG, "%s: cell %zu has no id of its own", path, i);
 		c.is_baseline = json_is_true(json_object_get(one, "is_baseline"));
 		parts_read(json_object_get(one, "parts"), &c.parts);
-		*u64map_at(&at, intern_puts(ids, c.id)) = (uint32_t)i;
+		*place = (uint32_t)i;
 		VEC_PUSH(&p->cells, c);
 	}
 	for (i = 0; i < p->cells.nr; i++) {
@@ -301,6 +312,8 @@ static void parts_changed(const struct campaign_plan *before, const struct cells
 		strbuf_addf(to, "%sthe image", to->len ? ", " : "");
 }
 
+_Static_assert(CELL_NONE == U64MAP_NONE, "a place that a map lacks is no cell");
+
 static str_id place_of(struct intern *places, const char *model, const char *label)
 {
 	CLEANUP(xfreep) char *place = xasprintf("%s\n%s", model, label);
@@ -313,42 +326,79 @@ static void id_keep(struct cell *c, const char *id)
 	snprintf(c->id, sizeof(c->id), "%s", id);
 }
 
+/* Cells that are in both, by id or by label: now[i] = place of before's cell, CELL_NONE. */
+struct matching {
+	uint32_t *old;
+	bool *met; /* of before */
+};
+
+static void matching_make(struct matching *m, const struct campaign_plan *before,
+			  const struct cells *now)
+{
+	struct intern *places = intern_new(), *ids = intern_new();
+	struct u64map at = U64MAP_INIT, by_id = U64MAP_INIT;
+
+	m->old = xcalloc(now->v.nr + 1, sizeof(*m->old));
+	m->met = xcalloc(before->cells.nr + 1, sizeof(*m->met));
+	for (uint32_t i = 0; i < before->cells.nr; i++) {
+		const struct campaign_plan_cell *b = &before->cells.v[i];
+
+		*u64map_at(&by_id, intern_puts(ids, b->id)) = i;
+		*u64map_at(&at, place_of(places, b->model, b->label)) = i;
+	}
+	for (size_t i = 0; i < now->v.nr; i++) {
+		m->old[i] = u64map_get(&by_id, intern_puts(ids, now->v.v[i].id));
+		if (m->old[i] != CELL_NONE)
+			m->met[m->old[i]] = true;
+	}
+	/* one that has another id is the one of the same label, unless that is another's already */
+	for (size_t i = 0; i < now->v.nr; i++) {
+		const struct cell *c = &now->v.v[i];
+		uint32_t old = u64map_get(&at, place_of(places, c->model->label, c->label));
+
+		if (m->old[i] != CELL_NONE || old == CELL_NONE || m->met[old])
+			continue;
+		m->old[i] = old;
+		m->met[old] = true;
+	}
+	u64map_release(&at);
+	u64map_release(&by_id);
+	intern_free(places);
+	intern_free(ids);
+}
+
 size_t campaign_plan_changes(const struct campaign_plan *before, struct cells *now, bool keep,
 			     struct strvec *lines)
 {
-	struct intern *places = intern_new();
-	struct u64map at = U64MAP_INIT;
-	CLEANUP(xfreep) bool *met = xcalloc(before->cells.nr + 1, 1);
+	struct matching m;
 	size_t nr = 0;
 
-	for (uint32_t i = 0; i < before->cells.nr; i++)
-		*u64map_at(&at, place_of(places, before->cells.v[i].model,
-					 before->cells.v[i].label)) = i;
+	matching_make(&m, before, now);
 	for (size_t i = 0; i < now->v.nr; i++) {
 		CLEANUP(strbuf_release) struct strbuf what = STRBUF_INIT;
 		struct cell *c = &now->v.v[i];
-		uint32_t old = u64map_get(&at, place_of(places, c->model->label, c->label));
+		const struct campaign_plan_cell *old =
+			m.old[i] == CELL_NONE ? NULL : &before->cells.v[m.old[i]];
 
-		if (old == U64MAP_NONE) {
+		if (!old) {
 			strvec_pushf(lines, "%s: new", c->label);
 			nr++;
 			continue;
 		}
-		met[old] = true;
-		parts_changed(before, now, &before->cells.v[old], c, &what);
+		parts_changed(before, now, old, c, &what);
 		if (what.len)
 			strvec_pushf(lines, "%s: %s changed", c->label, what.buf);
 		nr += what.len > 0;
 		/* what did not change has its id, also when its image came later */
 		if (keep || !what.len)
-			id_keep(c, before->cells.v[old].id);
+			id_keep(c, old->id);
 	}
 	for (size_t i = 0; i < before->cells.nr; i++)
-		if (!met[i]) {
+		if (!m.met[i]) {
 			strvec_pushf(lines, "%s: gone", before->cells.v[i].label);
 			nr++;
 		}
-	u64map_release(&at);
-	intern_free(places);
+	free(m.old);
+	free(m.met);
 	return nr;
 }

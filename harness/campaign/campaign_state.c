@@ -45,6 +45,7 @@ void campaign_state_release(struct campaign_state *s)
 		json_decref(s->submissions.v[i].jobs);
 	}
 	VEC_RELEASE(&s->submissions);
+	VEC_RELEASE(&s->superseded);
 	files_clear(s);
 	VEC_RELEASE(&s->files);
 	VEC_RELEASE(&s->runs);
@@ -134,6 +135,22 @@ bool campaign_state_submitted(const struct campaign_state *s, const char *run, u
 	return false;
 }
 
+bool campaign_state_is_superseded(const struct campaign_state *s, const char *run, uint32_t attempt)
+{
+	for (size_t i = 0; i < s->superseded.nr; i++)
+		if (s->superseded.v[i].attempt == attempt && !strcmp(s->superseded.v[i].run, run))
+			return true;
+	return false;
+}
+
+static void superseded(struct campaign_state *s, struct run_state *r, uint32_t attempt)
+{
+	if (campaign_state_is_superseded(s, r->name, attempt))
+		return;
+	VEC_PUSH(&s->superseded, ((struct state_superseded){ r->name, attempt }));
+	r->superseded++;
+}
+
 static void run_ended(struct run_state *r, const struct journal_event *e)
 {
 	enum attempt_class c = ATTEMPT_INTERRUPTED;
@@ -148,7 +165,7 @@ static void run_ended(struct run_state *r, const struct journal_event *e)
 		snprintf(r->reason, sizeof(r->reason), "%s", text_at(e->all, "reason"));
 }
 
-static void run_event(struct run_state *r, const struct journal_event *e)
+static void run_event(struct campaign_state *s, struct run_state *r, const struct journal_event *e)
 {
 	uint32_t attempt = e->attempt > 0 && e->attempt < UINT32_MAX ? (uint32_t)e->attempt : 0;
 
@@ -163,15 +180,17 @@ static void run_event(struct run_state *r, const struct journal_event *e)
 	} else if (!strcmp(e->ev, "committed")) {
 		r->stage = RUN_COMMITTED;
 		r->committed = attempt;
+		r->attempts = attempt > r->attempts ? attempt : r->attempts;
 	} else if (!strcmp(e->ev, "superseded")) {
-		r->superseded++;
+		superseded(s, r, attempt);
 	} else if (!strcmp(e->ev, "failed")) {
 		r->stage = RUN_GIVEN_UP;
 		snprintf(r->reason, sizeof(r->reason), "%s", text_at(e->all, "reason"));
 	} else if (!strcmp(e->ev, "retry")) {
 		memset(r->failed, 0, sizeof(r->failed));
-		if (r->stage == RUN_GIVEN_UP)
+		if (r->stage == RUN_GIVEN_UP || r->stage == RUN_COMMITTED)
 			r->stage = RUN_LEFT;
+		r->committed = 0;
 	}
 }
 
@@ -197,7 +216,7 @@ int campaign_state_seen(void *ctx, const struct journal_event *e, struct err *er
 		if (!attempt_name_parse(e->run, &name) || name.number)
 			return err_set(err, EBADMSG, "event %llu names no run: '%.60s'",
 				       (unsigned long long)e->seq, e->run);
-		run_event(campaign_state_run(s, e->run), e);
+		run_event(s, campaign_state_run(s, e->run), e);
 	}
 	return 0;
 }

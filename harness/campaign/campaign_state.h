@@ -40,7 +40,7 @@ struct run_state {
 	uint32_t failed[ATTEMPT_INTERRUPTED + 1]; /* attempts by class, since the last `retry` */
 	uint32_t superseded;
 	int64_t begun_ns, ended_ns; /* of the last attempt, CLOCK_REALTIME; 0 not */
-	int64_t not_before_ns;      /* CLOCK_REALTIME; kept by the engine alone */
+	int64_t not_before_ns;      /* CLOCK_MONOTONIC; kept by the engine alone */
 	char reason[200];           /* of the last failure */
 };
 
@@ -58,11 +58,18 @@ struct state_submission {
 	int64_t t_ns;
 };
 
+/* An attempt that ended well, although another one is committed. */
+struct state_superseded {
+	const char *run; /* of intern */
+	uint32_t attempt;
+};
+
 struct campaign_state {
 	struct intern *names;
 	VEC(struct run_state) runs; /* by id of names, less 1 */
 	VEC(struct state_file) files;
 	VEC(struct state_submission) submissions;
+	VEC(struct state_superseded) superseded;
 	char *dir, *cwd, *plan; /* of `open` and the last `plan`; NULL */
 	bool keep_old;
 	bool concluded; /* steps and verdict came behind the last commit and plan */
@@ -77,6 +84,8 @@ struct run_state *campaign_state_run(struct campaign_state *s, const char *run);
 /* NULL: it was never announced. */
 const struct run_state *campaign_state_find(const struct campaign_state *s, const char *run);
 
+bool campaign_state_is_superseded(const struct campaign_state *s, const char *run,
+				  uint32_t attempt);
 /* Whether a scheduler was given this attempt. */
 bool campaign_state_submitted(const struct campaign_state *s, const char *run, uint32_t attempt);
 

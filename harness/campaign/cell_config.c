@@ -51,6 +51,11 @@ static bool text_expand(struct making *mk, const struct cfg_node *at, const char
 		strbuf_add(to, from, (size_t)(begin - from));
 		strbuf_addstr(to, value ? value : "");
 		from = end + 1;
+		if (to->len > CAMPAIGN_TEXT_MAX) {
+			cfg_problem(mk->p, at, "more than %zu bytes, with its variables",
+				    CAMPAIGN_TEXT_MAX);
+			break;
+		}
 	}
 	strbuf_addstr(to, from);
 	return from != text;

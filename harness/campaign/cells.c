@@ -8,6 +8,7 @@
 #include "profrig/base/intern.h"
 #include "profrig/base/json_out.h"
 #include "profrig/base/strbuf.h"
+#include "profrig/base/text.h"
 #include "profrig/base/u64map.h"
 #include "profrig/image/image.h"
 
@@ -35,12 +36,12 @@ static int by_key(const void *a, const void *b)
 
 struct canon {
 	struct strbuf *to;
-	const char *dir; /* paths below it are written from there */
+	const char *dir; /* paths below it are written from there; NULL */
 };
 
 static void canon_text(const struct canon *cn, const char *s)
 {
-	const char *rest = fs_below(cn->dir, s);
+	const char *rest = cn->dir ? fs_below(cn->dir, s) : NULL;
 
 	s = rest && *rest ? rest : s;
 	json_quote(cn->to, s, strlen(s));
@@ -98,7 +99,7 @@ static void canon_add(const struct canon *cn, const struct cfg_node *n, const ch
 void cell_value_add(struct strbuf *to, const struct cfg_node *n)
 {
 	if (n->kind != CFG_SEQ && n->kind != CFG_MAP) {
-		strbuf_addstr(to, n->s ? n->s : "null");
+		text_visible(to, n->s ? n->s : "null", n->s ? strlen(n->s) : 4, "");
 		return;
 	}
 	strbuf_addch(to, n->kind == CFG_SEQ ? '[' : '{');
@@ -106,7 +107,9 @@ void cell_value_add(struct strbuf *to, const struct cfg_node *n)
 		if (i)
 			strbuf_addch(to, ',');
 		if (n->kind == CFG_MAP)
-			strbuf_addf(to, "%s:", n->child[i]->key);
+			text_visible(to, n->child[i]->key, strlen(n->child[i]->key), "");
+		if (n->kind == CFG_MAP)
+			strbuf_addch(to, ':');
 		cell_value_add(to, n->child[i]);
 	}
 	strbuf_addch(to, n->kind == CFG_SEQ ? ']' : '}');
@@ -149,20 +152,40 @@ static bool is_named_by_another(const struct campaign_file *f, const char *path)
 	return false;
 }
 
+/* At the end of a character. */
+static void label_cut(struct strbuf *sb)
+{
+	size_t n = CELL_LABEL_MAX - 16;
+	char hex[65];
+
+	if (sb->len <= CELL_LABEL_MAX)
+		return;
+	fs_sha256_text(sb->buf, sb->len, hex);
+	while (n && ((unsigned char)sb->buf[n] & 0xc0) == 0x80)
+		n--;
+	sb->len = n;
+	strbuf_addf(sb, "… (%.8s)", hex);
+}
+
 static char *label_of(const struct campaign_file *f, const struct cell *c, bool whole)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
 	if (f->models.nr > 1 || c->axes->sets.nr == 0)
-		strbuf_addstr(&sb, c->model->label);
+		text_visible(&sb, c->model->label, strlen(c->model->label), "");
 	for (size_t i = 0; i < c->axes->sets.nr; i++) {
 		const struct matrix_set *s = &c->axes->sets.v[i];
 
+		const char *name = short_name(c->axes, s->path);
+
 		if (!whole && is_named_by_another(f, s->path))
 			continue;
-		strbuf_addf(&sb, "%s%s=", sb.len ? " " : "", short_name(c->axes, s->path));
+		strbuf_addstr(&sb, sb.len ? " " : "");
+		text_visible(&sb, name, strlen(name), "");
+		strbuf_addch(&sb, '=');
 		cell_value_add(&sb, s->value);
 	}
+	label_cut(&sb);
 	return strbuf_steal(&sb);
 }
 
@@ -211,6 +234,8 @@ static bool is_of_baseline(const struct campaign_file *f, const char *path)
 static void place_add(struct strbuf *to, const struct campaign_file *f, const struct cell *c,
 		      const char *but)
 {
+	const struct canon cn = { to, NULL };
+
 	if (but || !cfg_get(f->baseline, "model"))
 		strbuf_addf(to, "%s\n", c->model->label);
 	for (size_t i = 0; i < c->axes->sets.nr; i++) {
@@ -218,8 +243,8 @@ static void place_add(struct strbuf *to, const struct campaign_file *f, const st
 
 		if (but ? !strcmp(but, s->path) : is_of_baseline(f, s->path))
 			continue;
-		strbuf_addf(to, "%s=", s->path);
-		cell_value_add(to, s->value);
+		json_quote(to, s->path, strlen(s->path));
+		canon_add(&cn, s->value, "[]");
 		strbuf_addch(to, '\n');
 	}
 }
@@ -310,14 +335,32 @@ static void baselines_find(struct cells *c, const struct campaign_file *f, struc
 
 /* ---- parts of an id ---- */
 
-static int files_hash(const struct strvec *paths, char ret[65], struct err *err)
+static int file_hash(struct cells *c, const char *path, char ret[65], struct err *err)
+{
+	struct cell_file f;
+	const struct cell_file *known = VEC_FIND(&c->files, k, !strcmp(k->path, path));
+	int r = 0;
+
+	if (!known) {
+		r = contents_file(path, f.sha, err);
+		if (r < 0)
+			return r;
+		f.path = xstrdup(path);
+		VEC_PUSH(&c->files, f);
+		known = &c->files.v[c->files.nr - 1];
+	}
+	memcpy(ret, known->sha, sizeof(known->sha));
+	return r;
+}
+
+static int files_hash(struct cells *c, const struct strvec *paths, char ret[65], struct err *err)
 {
 	CLEANUP(strbuf_release) struct strbuf all = STRBUF_INIT;
 	char hex[65];
 
 	ret[0] = 0;
 	for (size_t i = 0; i < paths->nr; i++) {
-		int r = contents_file(paths->v[i], hex, err);
+		int r = file_hash(c, paths->v[i], hex, err);
 
 		if (r < 0)
 			return r;
@@ -328,7 +371,8 @@ static int files_hash(const struct strvec *paths, char ret[65], struct err *err)
 	return 0;
 }
 
-static int parts_find(const struct prepared *p, struct cell_parts *ret, struct err *err)
+static int parts_find(struct cells *c, const struct prepared *p, struct cell_parts *ret,
+		      struct err *err)
 {
 	CLEANUP(strvec_release) struct strvec scripts = STRVEC_INIT, tools = STRVEC_INIT;
 	int r;
@@ -346,8 +390,8 @@ static int parts_find(const struct prepared *p, struct cell_parts *ret, struct e
 		for (size_t k = 0; k < t->post.nr; k++)
 			strvec_push(&tools, t->post.v[k].path);
 	}
-	r = files_hash(&scripts, ret->scripts, err);
-	return r < 0 ? r : files_hash(&tools, ret->tools, err);
+	r = files_hash(c, &scripts, ret->scripts, err);
+	return r < 0 ? r : files_hash(c, &tools, ret->tools, err);
 }
 
 /* Its contents count where the folder is the model's own, or was named. */
@@ -364,62 +408,134 @@ static uint32_t dir_of(struct cells *c, const struct cell *cell, const struct pr
 
 /* ---- making ---- */
 
-static struct run_options options_of(const struct run_options *o, const struct cell *cell)
+static struct run_options options_of(const struct run_options *o, const struct cells *c,
+				     const struct cell *cell)
 {
 	struct run_options one = *o;
 
+	one.tools = &c->tools;
 	one.conf.over = &cell->over;
 	return one;
 }
 
-static int cell_make(const struct run_options *o, const struct campaign_file *f, struct cells *c,
-		     struct cell *cell, struct problems *problems, struct said *said,
-		     struct err *err)
+static void over_drop(struct cell *cell)
 {
+	if (cell->over.root)
+		cfg_release(&cell->over);
+	cell->over.root = NULL;
+}
+
+static int config_take(struct cells *c, struct cell *cell, struct prepared *p, struct err *err)
+{
+	const struct campaign_file *f = c->file;
 	CLEANUP(strbuf_release) struct strbuf config = STRBUF_INIT;
-	struct canon cn = { &config, f->dir };
+	const struct canon cn = { &config, f->dir };
+	struct cfg_node *root = p->conf.effective.root;
+
+	cfg_put(&p->conf.effective, root, "engine", CFG_STR, p->engine->name, f->path, LAYER_FILE);
+	canon_add(&cn, root, "");
+	c->config_bytes += config.len;
+	if (c->config_bytes > CELLS_CONFIG_MAX)
+		return err_set(err, E2BIG,
+			       "the configurations of the cells are larger than %zu "
+			       "bytes together",
+			       CELLS_CONFIG_MAX);
+	cell->config = strbuf_steal(&config);
+	fs_sha256_text(cell->config, strlen(cell->config), cell->parts.config);
+	return 0;
+}
+
+static int cell_make(const struct run_options *o, struct cells *c, struct cell *cell,
+		     struct problems *problems, struct said *said, struct err *err)
+{
 	struct run_options one;
 	struct prepared p;
 	int r;
 
-	campaign_cell_config(f, cell->model, cell->axes, &cell->over, problems);
-	one = options_of(o, cell);
+	campaign_cell_config(c->file, cell->model, cell->axes, &cell->over, problems);
+	one = options_of(o, c, cell);
 	r = prepare(&one, cell->model->word, NULL, &p, problems, said, err);
+	if (r == 0)
+		r = config_take(c, cell, &p, err);
 	if (r == 0) {
-		struct cfg_node *root = p.conf.effective.root;
-
-		cfg_put(&p.conf.effective, root, "engine", CFG_STR, p.engine->name, f->path,
-			LAYER_FILE);
-		canon_add(&cn, root, "");
-		cell->config = strbuf_steal(&config);
-		fs_sha256_text(cell->config, strlen(cell->config), cell->parts.config);
 		cell->engine = p.engine;
 		if (p.engine->container && p.conf.image)
 			cell->image = xstrdup(p.conf.image);
 		cell->dir = dir_of(c, cell, &p);
-		r = parts_find(&p, &cell->parts, err);
+		r = parts_find(c, &p, &cell->parts, err);
 	}
 	prepared_release(&p);
+	over_drop(cell);
 	return r;
 }
 
-/* What several cells say is said once. */
-static void said_join(struct said *to, const struct said *from)
+/* Whether the keys of each slot can be laid over a cell. */
+static int slots_check(const struct run_options *o, const struct cells *c, struct cell *cell,
+		       struct problems *problems, struct err *err)
+{
+	size_t nr = c->file->slots ? c->file->slots->nr : 0;
+	struct said said = SAID_INIT;
+	int r = 0;
+
+	campaign_cell_config(c->file, cell->model, cell->axes, &cell->over, problems);
+	for (size_t i = 0; i < nr && r == 0; i++) {
+		struct run_options one = options_of(o, c, cell);
+		struct prepared p;
+
+		cfg_init(&one.conf.given);
+		if (o->conf.given.root) {
+			cfg_parse_text(&one.conf.given, "", 0, "", false, LAYER_CLI, NULL);
+			cfg_merge(&one.conf.given, &o->conf.given);
+		}
+		campaign_slot_config(c->file, i, &one.conf.given);
+		r = prepare(&one, cell->model->word, NULL, &p, problems, &said, err);
+		prepared_release(&p);
+		cfg_release(&one.conf.given);
+	}
+	said_release(&said);
+	over_drop(cell);
+	return r;
+}
+
+/* Each line once, from however many cells. */
+static void said_join(struct said *to, const struct said *from, struct intern *known)
 {
 	for (size_t i = 0; i < from->v.nr; i++) {
-		const struct said_line *l = &from->v.v[i];
+		size_t before = intern_count(known);
 
-		if (!VEC_FIND(&to->v, k, !strcmp(k->text, l->text)))
-			said_add(to, l->level, "%s", l->text);
+		intern_puts(known, from->v.v[i].text);
+		if (intern_count(known) > before)
+			said_add(to, from->v.v[i].level, "%s", from->v.v[i].text);
 	}
 }
 
-int cells_make(const struct run_options *o, struct campaign_file *f, uint64_t limit,
+static int cells_resolve(const struct run_options *o, struct cells *c, struct problems *problems,
+			 struct said *said, struct err *err)
+{
+	struct intern *known = intern_new();
+	int r = 0;
+
+	for (size_t i = 0; i < c->v.nr && (r == 0 || r == -EBADMSG); i++) {
+		struct said more = SAID_INIT;
+		int one = cell_make(o, c, &c->v.v[i], problems, &more, err);
+
+		r = one < 0 && one != -EBADMSG ? one : r < 0 ? r : one;
+		said_join(said, &more, known);
+		said_release(&more);
+	}
+	if (r == 0 && c->v.nr)
+		r = slots_check(o, c, &c->v.v[0], problems, err);
+	intern_free(known);
+	return r;
+}
+
+int cells_list(const struct run_options *o, struct campaign_file *f, uint64_t limit,
 	       struct cells *ret, struct problems *problems, struct said *said, struct err *err)
 {
 	uint64_t all;
-	int r = 0;
+	int r;
 
+	ret->file = f;
 	if (__builtin_mul_overflow(matrix_count(&f->matrix), (uint64_t)f->models.nr, &all) ||
 	    all > limit)
 		cfg_problem(problems, cfg_get(f->tree.root, "axes"),
@@ -427,7 +543,11 @@ int cells_make(const struct run_options *o, struct campaign_file *f, uint64_t li
 			    "--max-cells",
 			    (unsigned long long)all, (unsigned long long)limit);
 	else
-		matrix_expand(&f->matrix, limit, problems);
+		matrix_expand(&f->matrix, limit / f->models.nr, problems);
+	if (!problems->lines.nr && f->matrix.cells.nr * f->models.nr > CELLS_RUNS_MAX / f->repeat)
+		cfg_problem(problems, cfg_get(f->tree.root, "repeat"),
+			    "%zu cells × %u repeats are more than %zu runs",
+			    f->matrix.cells.nr * f->models.nr, f->repeat, CELLS_RUNS_MAX);
 	if (problems->lines.nr)
 		return -EBADMSG;
 	for (size_t m = 0; m < f->models.nr; m++)
@@ -436,21 +556,27 @@ int cells_make(const struct run_options *o, struct campaign_file *f, uint64_t li
 					     .axes = &f->matrix.cells.v[k],
 					     .dir = CELL_NONE,
 					     .baseline = CELL_NONE };
-			struct said words = SAID_INIT;
-			int one = cell_make(o, f, ret, &cell, problems, &words, err);
-
-			said_join(said, &words);
-			said_release(&words);
-			r = r < 0 ? r : one;
 			VEC_PUSH(&ret->v, cell);
-			if (one < 0 && one != -EBADMSG)
-				return one;
 		}
 	labels_make(ret, f);
-	if (r < 0 || problems->lines.nr)
-		return -EBADMSG;
-	unused_find(ret, f, problems);
-	baselines_find(ret, f, problems);
+	r = tools_load(&o->tools_dirs, &ret->tools, said, err);
+	ret->has_tools = r == 0;
+	return r;
+}
+
+int cells_make(const struct run_options *o, struct campaign_file *f, uint64_t limit,
+	       struct cells *ret, struct problems *problems, struct said *said, struct err *err)
+{
+	int r = cells_list(o, f, limit, ret, problems, said, err);
+
+	if (r == 0)
+		r = cells_resolve(o, ret, problems, said, err);
+	if (r < 0)
+		return r;
+	if (problems->lines.nr == 0) {
+		unused_find(ret, f, problems);
+		baselines_find(ret, f, problems);
+	}
 	return problems->lines.nr ? -EBADMSG : 0;
 }
 
@@ -528,27 +654,49 @@ int cells_identify(struct cells *c, const struct campaign_file *f, const char *b
 
 /* ---- use ---- */
 
-struct prepared *cell_ready(const struct run_options *o, struct cell *c, struct err *err)
+static void ready_drop(struct cell *cell)
 {
-	struct run_options one = options_of(o, c);
+	if (cell->ready)
+		prepared_release(cell->ready);
+	free(cell->ready);
+	cell->ready = NULL;
+	over_drop(cell);
+}
+
+/* There is room for one more. */
+static void ready_make_room(struct cells *c)
+{
+	if (c->ready.nr < CELLS_READY_MAX)
+		return;
+	ready_drop(&c->v.v[c->ready.v[0]]);
+	c->ready.nr--;
+	memmove(c->ready.v, c->ready.v + 1, c->ready.nr * sizeof(*c->ready.v));
+}
+
+struct prepared *cell_ready(const struct run_options *o, struct cells *c, struct cell *cell,
+			    struct err *err)
+{
 	struct problems problems = PROBLEMS_INIT;
 	struct said said = SAID_INIT;
+	struct run_options one;
 	int r = 0;
 
-	if (!c->ready) {
-		c->ready = xcalloc(1, sizeof(*c->ready));
-		r = prepare(&one, c->model->word, NULL, c->ready, &problems, &said, err);
+	if (!cell->ready) {
+		ready_make_room(c);
+		campaign_cell_config(c->file, cell->model, cell->axes, &cell->over, &problems);
+		one = options_of(o, c, cell);
+		cell->ready = xcalloc(1, sizeof(*cell->ready));
+		r = prepare(&one, cell->model->word, NULL, cell->ready, &problems, &said, err);
+		if (r == 0)
+			VEC_PUSH(&c->ready, (size_t)(cell - c->v.v));
 	}
 	if (r < 0 && problems.lines.nr)
 		err_set(err, EBADMSG, "%s", problems.lines.v[0]);
-	if (r < 0) {
-		prepared_release(c->ready);
-		free(c->ready);
-		c->ready = NULL;
-	}
+	if (r < 0)
+		ready_drop(cell);
 	said_release(&said);
 	problems_release(&problems);
-	return c->ready;
+	return cell->ready;
 }
 
 void cells_release(struct cells *c)
@@ -556,20 +704,21 @@ void cells_release(struct cells *c)
 	for (size_t i = 0; i < c->v.nr; i++) {
 		struct cell *cell = &c->v.v[i];
 
-		if (cell->ready)
-			prepared_release(cell->ready);
-		free(cell->ready);
+		ready_drop(cell);
 		free(cell->label);
 		free(cell->config);
 		free(cell->image);
-		if (cell->over.root)
-			cfg_release(&cell->over);
 	}
 	for (size_t i = 0; i < c->dirs.nr; i++) {
 		free(c->dirs.v[i].path);
 		contents_release(&c->dirs.v[i].c);
 	}
+	for (size_t i = 0; i < c->files.nr; i++)
+		free(c->files.v[i].path);
 	VEC_RELEASE(&c->v);
 	VEC_RELEASE(&c->dirs);
-	strvec_release(&c->unused);
+	VEC_RELEASE(&c->files);
+	VEC_RELEASE(&c->ready);
+	if (c->has_tools)
+		tool_set_release(&c->tools);
 }

@@ -39,7 +39,7 @@ struct cell {
 	const struct engine *engine; /* of the registry */
 	uint32_t baseline;           /* the cell that it is compared with; CELL_NONE */
 	bool is_baseline;
-	struct cfg over;        /* what is laid over its model */
+	struct cfg over;        /* what is laid over its model, while ready is there */
 	struct prepared *ready; /* owned; NULL: not kept */
 };
 
@@ -49,15 +49,30 @@ struct cell_dir {
 	struct contents c;
 };
 
+/* A file that several cells have in their ids: a script, a tool's. */
+struct cell_file {
+	char *path;
+	char sha[65];
+};
+
 struct cells {
 	VEC(struct cell) v;
+	const struct campaign_file *file; /* borrowed */
+	struct tool_set tools;            /* of all cells */
+	VEC(struct cell_file) files;
+	bool has_tools;
+	size_t config_bytes;
+	VEC(size_t) ready; /* cells that are prepared, the oldest first */
 	VEC(struct cell_dir) dirs;
-	struct strvec unused; /* axes whose values change nothing */
 };
 #define CELLS_INIT \
 	{ \
-		.unused = STRVEC_INIT \
+		.file = NULL \
 	}
+#define CELLS_CONFIG_MAX ((size_t)64 << 20) /* of all configurations together */
+#define CELLS_RUNS_MAX ((size_t)10000000)
+#define CELLS_READY_MAX 64
+#define CELL_LABEL_MAX 200 /* bytes; a longer one is cut, and ends with a digest of itself */
 
 /*
  * o: its conf.sets and tools_dirs count for all cells; runs_dir is where attempts go. Cells are in
@@ -69,11 +84,21 @@ int cells_make(const struct run_options *o, struct campaign_file *f, uint64_t li
 /* but: the folder of campaigns, which is not part of a model's contents. */
 int cells_identify(struct cells *c, const struct campaign_file *f, const char *but,
 		   const volatile sig_atomic_t *interrupt, struct err *err);
-/* The cell's configuration, prepared for one attempt: owned by the cell, the same one each time. */
-struct prepared *cell_ready(const struct run_options *o, struct cell *c, struct err *err);
+/*
+ * Models, values and labels of the cells alone, for a worker: it knows ids from the plan, and
+ * prepares only what it runs.
+ */
+int cells_list(const struct run_options *o, struct campaign_file *f, uint64_t limit,
+	       struct cells *ret, struct problems *problems, struct said *said, struct err *err);
+/*
+ * The cell's configuration, prepared for one attempt: owned by the cell, the same one each time,
+ * valid until CELLS_READY_MAX others were prepared.
+ */
+struct prepared *cell_ready(const struct run_options *o, struct cells *c, struct cell *cell,
+			    struct err *err);
 void cells_release(struct cells *c);
 
-/* A value as labels have it: 1, [a,b], {k: v}. */
+/* A value as labels have it: 1, [a,b], {k:v}; for a terminal (text_visible). */
 void cell_value_add(struct strbuf *to, const struct cfg_node *n);
 
 #endif

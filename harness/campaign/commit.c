@@ -93,12 +93,20 @@ static int move_aside(const char *path, char said[200], struct err *err)
 		if (fs_exists(to))
 			continue;
 		if (door_rename(path, to) < 0)
-			return err_sys(err, errno, "%s", path);
-		snprintf(said, 200, "%.80s was none of profrig's and is now %.80s", fs_base(path),
-			 fs_base(to));
+			return errno == ENOENT ? 0 : err_sys(err, errno, "%s", path);
+		snprintf(said, 200, "results/%.70s is no commit of profrig's and is now %.70s",
+			 fs_base(path), fs_base(to));
 		return 0;
 	}
 	return err_set(err, EEXIST, "%s: cannot be moved aside", path);
+}
+
+int commit_put_aside(const char *dir, const char *run, char said[200], struct err *err)
+{
+	CLEANUP(xfreep) char *path = xasprintf("%s/results/%s", dir, run);
+
+	*said = 0;
+	return move_aside(path, said, err);
 }
 
 /* COMMITTED, SUPERSEDED, or why not. */
@@ -128,6 +136,14 @@ static int named_link(const char *dir, const struct attempt_name *a, const char 
 	return err_set(err, EEXIST, "%s: its name is taken again and again", path);
 }
 
+/* A workload may have taken the folder away. */
+static int results_make(const char *dir, struct err *err)
+{
+	CLEANUP(xfreep) char *results = fs_join(dir, "results");
+
+	return fs_mkdirs(results, 0755, err);
+}
+
 int commit_attempt(const char *dir, const struct attempt_name *a, char said[200], struct err *err)
 {
 	CLEANUP(xfreep) char *temp = xasprintf("%s/results/.%s", dir, a->all);
@@ -136,6 +152,9 @@ int commit_attempt(const char *dir, const struct attempt_name *a, char said[200]
 	int r;
 
 	*said = 0;
+	r = results_make(dir, err);
+	if (r < 0)
+		return r;
 	door_unlink(temp);
 	r = fs_write_atomic(temp, text, strlen(text), err);
 	if (r == 0)

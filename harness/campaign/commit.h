@@ -31,6 +31,8 @@ enum commit { COMMITTED, SUPERSEDED };
  * this one was before. A file in its place that is none of ours is moved aside: said, "" nothing.
  */
 int commit_attempt(const char *dir, const struct attempt_name *a, char said[200], struct err *err);
+/* Moves what is in place of a commit aside: said has its new name. Nothing there is fine. */
+int commit_put_aside(const char *dir, const char *run, char said[200], struct err *err);
 /* The attempt that is committed: 1; 0: none is; -EBADMSG: the file is none of ours. */
 int commit_look(const char *dir, const char *run, struct attempt_name *ret, struct err *err);
 

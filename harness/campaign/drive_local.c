@@ -67,6 +67,19 @@ static const struct order_run *slot_next(struct local *l, struct slot *s, int64_
 
 /* ---- slots ---- */
 
+/* Not by us. Whatever it was, the run begins again a little later, and not for ever. */
+static void interruption_explain(struct attempt_outcome *o, const char *worker_died,
+				 const char *answer)
+{
+	o->class = ATTEMPT_INFRASTRUCTURE;
+	if (worker_died)
+		snprintf(o->reason, sizeof(o->reason), "the process of the run ended: %s",
+			 worker_died);
+	else if (!o->found)
+		snprintf(o->reason, sizeof(o->reason), "%s",
+			 *answer ? answer : "it left no run.json; 'campaign logs' has more");
+}
+
 static int attempt_over(struct local *l, struct slot *s, const char *worker_died,
 			const char *answer)
 {
@@ -75,18 +88,10 @@ static int attempt_over(struct local *l, struct slot *s, const char *worker_died
 	int r;
 
 	attempt_judge(&d->j->where, &s->now.name, &o);
-	if (!o.found && *answer) { /* the worker's own words */
-		o.class = ATTEMPT_INFRASTRUCTURE;
-		snprintf(o.reason, sizeof(o.reason), "%s", answer);
-	}
-	if (worker_died && !d->stops && o.class == ATTEMPT_INTERRUPTED) {
-		o.class = ATTEMPT_INFRASTRUCTURE;
-		snprintf(o.reason, sizeof(o.reason), "the process of the run ended: %s",
-			 worker_died);
-	}
-	/* not by us: the run itself was sent a signal */
-	if (!worker_died && !d->stops && o.class == ATTEMPT_INTERRUPTED && o.found)
-		o.class = ATTEMPT_INFRASTRUCTURE;
+	drive_sweep(d, &s->now.name, &o);
+	drive_commit(d, &s->now.name, &o);
+	if (!d->stops && o.class == ATTEMPT_INTERRUPTED)
+		interruption_explain(&o, worker_died, answer);
 	l->dead = worker_died && !o.found ? l->dead + 1 : 0;
 	s->busy = false;
 	s->used = true;
@@ -228,6 +233,8 @@ int drive_local(struct driving *d)
 	for (size_t i = 0; i < d->places; i++)
 		VEC_PUSH(&l.slots, ((struct slot){ .w = WORKER_INIT, .group = SIZE_MAX }));
 	r = runs_make(&l);
+	if (r < 0)
+		runs_stop(&l);
 	for (size_t i = 0; i < l.slots.nr; i++)
 		worker_end(&l.slots.v[i].w);
 	VEC_RELEASE(&l.slots);

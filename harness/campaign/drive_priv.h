@@ -14,6 +14,7 @@
 struct group {
 	size_t begin, end; /* of order.runs */
 	bool begun, taken;
+	bool done; /* no run of it is left, or open */
 };
 
 /* An attempt that was announced. */
@@ -28,6 +29,7 @@ struct driving {
 	const struct drive_opts *o;
 	struct order order;
 	VEC(struct group) groups;
+	uint32_t *places_of; /* of order.runs, in state.runs */
 	size_t groups_begun;
 	size_t places;              /* where runs are made side by side */
 	struct drive_outcome count; /* kept up to date */
@@ -59,14 +61,21 @@ struct run_state *drive_run(struct driving *d, const struct order_run *o);
  * failed, which so are at the end of their block. NULL: none. *ret_wait: when the first of the
  * others may, if that is earlier.
  */
-const struct order_run *drive_group_next(struct driving *d, const struct group *g, int64_t now,
+const struct order_run *drive_group_next(struct driving *d, struct group *g, int64_t now,
 					 int64_t *ret_wait);
 bool drive_budget_over(struct driving *d);
 
 /* Announces the next attempt of a run. */
 int drive_intend(struct driving *d, const struct order_run *o, struct driven *ret);
-/* Commits an attempt that ended well. */
-int drive_commit(struct driving *d, const struct attempt_name *a, struct attempt_outcome *o);
+/* Commits an attempt that ended well; when that fails it is a failure of the machine. */
+void drive_commit(struct driving *d, const struct attempt_name *a, struct attempt_outcome *o);
+/*
+ * When it looks as if its profrig is dead: ends what it left, completes its record, and judges it
+ * again, so that nothing changes it once its end is in the journal.
+ */
+void drive_sweep(const struct driving *d, const struct attempt_name *a, struct attempt_outcome *o);
+/* Attempts that ended well after the journal had their end: superseded. */
+int drive_late(struct driving *d);
 /* An attempt has ended: writes that down, and whether the run is made again. */
 int drive_over(struct driving *d, const struct driven *a, struct attempt_outcome *o);
 

@@ -241,9 +241,8 @@ static int job_over(struct by_scheduler *b, struct job *j, const struct sched_vi
 		struct attempt_outcome o;
 
 		outcome_of(b, a, v, &o);
-		r = drive_commit(b->d, &a->name, &o);
-		if (r == 0)
-			r = drive_over(b->d, a, &o);
+		drive_commit(b->d, &a->name, &o);
+		r = drive_over(b->d, a, &o);
 		if (o.class == ATTEMPT_INFRASTRUCTURE && o.found && *o.node)
 			b->how->blame(b->s, o.node);
 	}
@@ -450,11 +449,14 @@ static int runs_make(struct by_scheduler *b)
 	for (;;) {
 		int64_t until = INT64_MAX, ns;
 		int ms = 0, r = 0;
+		bool idle;
 
 		if (drive_signals_take(b->d) && b->d->stops)
 			r = jobs_stop(b);
 		if (r == 0 && !b->d->drains)
 			r = runs_submit(b, &until);
+		/* jobs that end below may make room for others */
+		idle = b->open == 0 && until == INT64_MAX;
 		if (r == 0)
 			ms = b->how->step(b->s);
 		if (r == 0)
@@ -462,7 +464,7 @@ static int runs_make(struct by_scheduler *b)
 		if (r < 0)
 			return r;
 		trouble_tell(b);
-		if (b->open == 0 && (b->d->drains || until == INT64_MAX))
+		if (b->open == 0 && (b->d->drains || idle))
 			return 0;
 		ns = drive_sleep_ns(b->d, until);
 		if (ms >= 0 && (int64_t)ms * NS_PER_MS < ns)

@@ -362,7 +362,7 @@ static char *line_make(const struct journal *j, int64_t now, const char *ev, con
 }
 
 /* 0, or why not all of it is on the disk. */
-static int line_write(const struct journal *j, const char *line, size_t n)
+static int line_write(const struct journal *j, const char *line, size_t n, bool sync)
 {
 	ssize_t got;
 
@@ -371,11 +371,11 @@ static int line_write(const struct journal *j, const char *line, size_t n)
 	while (got < 0 && errno == EINTR);
 	if (got != (ssize_t)n)
 		return got < 0 ? errno : ENOSPC;
-	return fdatasync(j->fd) < 0 ? errno : 0;
+	return sync && fdatasync(j->fd) < 0 ? errno : 0;
 }
 
-int journal_append(struct journal *j, const char *ev, const char *run, int64_t attempt,
-		   json_t *fields, struct err *err)
+static int event_append(struct journal *j, const char *ev, const char *run, int64_t attempt,
+			json_t *fields, bool sync, struct err *err)
 {
 	int64_t now = clock_realtime_ns();
 	CLEANUP(xfreep) char *line = line_make(j, now, ev, run, attempt, fields);
@@ -384,7 +384,7 @@ int journal_append(struct journal *j, const char *ev, const char *run, int64_t a
 
 	if (n == 0 || n > JOURNAL_LINE_MAX + 1)
 		return err_set(err, EINVAL, "%s: event '%s' is no line of text", j->path, ev);
-	code = line_write(j, line, n);
+	code = line_write(j, line, n, sync);
 	if (code) {
 		if (ftruncate(j->fd, j->size) < 0)
 			return err_sys(err, code, "%s, whose last line is torn", j->path);
@@ -394,4 +394,16 @@ int journal_append(struct journal *j, const char *ev, const char *run, int64_t a
 	j->events++;
 	j->last_ns = now;
 	return 0;
+}
+
+int journal_append(struct journal *j, const char *ev, const char *run, int64_t attempt,
+		   json_t *fields, struct err *err)
+{
+	return event_append(j, ev, run, attempt, fields, true, err);
+}
+
+int journal_append_more(struct journal *j, const char *ev, const char *run, int64_t attempt,
+			json_t *fields, struct err *err)
+{
+	return event_append(j, ev, run, attempt, fields, false, err);
 }

@@ -8,7 +8,8 @@
  *
  * An event is written with one write(2) behind the end of the file, and is on the disk (fdatasync)
  * when journal_append returns: before the act that it announces, after the fact that it tells. When
- * it cannot be written the file is as it was before.
+ * it cannot be written the file is as it was before. journal_append_more leaves out the fdatasync:
+ * events that tell of one fact are on the disk together, with the journal_append of the last one.
  *
  *	r = journal_open(path, seen, ctx, &j, &said, &err)	all events, then ready for more
  *	journal_append(j, "intend", run, attempt, fields, &err)
@@ -62,6 +63,9 @@ int journal_open(const char *path, journal_seen *seen, void *ctx, struct journal
  */
 int journal_append(struct journal *j, const char *ev, const char *run, int64_t attempt,
 		   json_t *fields, struct err *err);
+/* The same, but a crash of the machine may take the event until the next journal_append returns. */
+int journal_append_more(struct journal *j, const char *ev, const char *run, int64_t attempt,
+			json_t *fields, struct err *err);
 /* Reads without writing, also while another process appends: a torn end is passed over. */
 int journal_look(const char *path, journal_seen *seen, void *ctx, struct journal_said *said,
 		 struct err *err);

@@ -74,6 +74,15 @@ static bool values_check(const struct cfg_node *axis, struct problems *p)
 static void axis_add(struct matrix *m, const struct cfg_node *axis, size_t d, bool zipped,
 		     struct problems *p)
 {
+	if (m->axes.nr >= MATRIX_AXES_MAX) {
+		cfg_problem(p, axis, "more than %zu axes", MATRIX_AXES_MAX);
+		return;
+	}
+	if (axis->kind == CFG_SEQ && axis->nr > MATRIX_VALUES_MAX) {
+		cfg_problem(p, axis, "axis '%s' has more than %zu values", axis->key,
+			    MATRIX_VALUES_MAX);
+		return;
+	}
 	if (axis_find(m, axis->key)) {
 		cfg_problem(p, axis, "'%s' has an axis already", axis->key);
 		return;
@@ -154,6 +163,10 @@ static const struct cfg_node *entries_read(const struct cfg_node *root, const ch
 		return NULL;
 	if (list->kind != CFG_SEQ) {
 		cfg_problem(p, list, "'%s' wants a list of maps", key);
+		return NULL;
+	}
+	if (list->nr > MATRIX_ENTRIES_MAX) {
+		cfg_problem(p, list, "'%s' has more than %zu entries", key, MATRIX_ENTRIES_MAX);
 		return NULL;
 	}
 	CFG_EACH(entry, list, CFG_SEQ)
@@ -298,6 +311,10 @@ void matrix_expand(struct matrix *m, uint64_t limit, struct problems *p)
 		if (!cell_is_excluded(m, nr, used))
 			cell_add(m, nr, joined);
 	includes_add(m, joined);
+	if (m->cells.nr > limit)
+		cfg_problem(p, m->include,
+			    "%zu cells, with those of 'include', are more than %" PRIu64,
+			    m->cells.nr, limit);
 	for (size_t i = 0; m->exclude && i < m->exclude->nr; i++)
 		if (!used[i])
 			cfg_problem(p, m->exclude->child[i],

@@ -24,7 +24,8 @@
  *			cell, behind the others, of its own values alone.
  *
  * Scalars are equal when their texts are: 1 and "1". Values of an axis differ; a path has one axis.
- * Nothing is expanded when there would be more than `limit` cells.
+ * Nothing is expanded when there would be more than `limit` cells; those that include adds count,
+ * too.
  */
 #ifndef MATRIX_H
 #define MATRIX_H
@@ -33,6 +34,9 @@
 #include "profrig/base/vec.h"
 
 #define MATRIX_CELLS_MAX ((uint64_t)10000)
+#define MATRIX_AXES_MAX ((size_t)256)
+#define MATRIX_VALUES_MAX ((size_t)10000)  /* of an axis */
+#define MATRIX_ENTRIES_MAX ((size_t)10000) /* of exclude, of include */
 
 struct matrix_axis {
 	const char *path;

@@ -123,7 +123,7 @@ static int load_conf(const struct run_options *o, const char *model, char *const
 	struct err why = ERR_INIT;
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
 	struct runconf_request rq = run_request(o, model, cmd, cwd);
-	int r = runconf_load(&p->conf, &rq, &p->tools, problems, &why);
+	int r = runconf_load(&p->conf, &rq, o->tools ? o->tools : &p->tools, problems, &why);
 
 	say_notes(p, said);
 	if (problems->lines.nr)
@@ -288,8 +288,8 @@ int prepare(const struct run_options *o, const char *model, char *const *cmd, st
 	p->bare = o->conf.bare;
 	p->build_s = o->build_s;
 	p->alone = o->conf.only_tool != NULL;
-	r = tools_load(&o->tools_dirs, &p->tools, said, err);
-	if (r == 0)
+	r = o->tools ? 0 : tools_load(&o->tools_dirs, &p->tools, said, err);
+	if (r == 0 && !o->tools)
 		r = add_named_tools(o, &p->tools, err);
 	if (r == 0)
 		r = load_conf(o, model, cmd, p, &found, said, err);

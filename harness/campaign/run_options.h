@@ -21,6 +21,7 @@ struct run_options {
 	/* Its catalog comes from pick_models; model, command and cwd are unset (run_request). */
 	struct runconf_request conf;
 	struct strvec tools_dirs;
+	const struct tool_set *tools; /* read before, outlives what is prepared; NULL: each time */
 	const char *tools_config, *runs_dir, *format;
 	double cooldown_s; /* between two runs */
 	long repeat;

@@ -180,7 +180,9 @@ static int failed_take(struct store *s, const struct journal_event *e, struct er
 
 static int retry_take(struct store *s, const struct journal_event *e, struct err *err)
 {
-	return store_run(s, STORE_RUN_RETRY, err, "t", e->run);
+	int r = store_run(s, STORE_COMMIT_NONE, err, "t", e->run);
+
+	return r < 0 ? r : store_run(s, STORE_RUN_RETRY, err, "t", e->run);
 }
 
 /* ---- verdicts ---- */

@@ -292,6 +292,16 @@ static int run_take(struct store *s, const struct journal_event *e, const char *
 	return r;
 }
 
+/* Whether the record is final, and as the journal has it. */
+static bool is_state_of(const json_t *run, const struct journal_event *e)
+{
+	const char *now = json_string_value(json_object_get(run, "status"));
+	const char *then = json_string_value(json_object_get(e->all, "state"));
+
+	return now && then && !strcmp(now, then) && strcmp(now, "running") != 0 &&
+	       strcmp(now, "planned") != 0;
+}
+
 int store_take_ended(struct store *s, const struct journal_event *e, struct err *err)
 {
 	CLEANUP(xfreep) char *id = store_attempt_id(e->run, e->attempt), *runs = NULL, *dir = NULL;
@@ -302,6 +312,11 @@ int store_take_ended(struct store *s, const struct journal_event *e, struct err 
 
 	dir = fs_join(runs, id);
 	run = held ? run_json_read(dir) : NULL;
+	/* what it became after its end was written down is not in it, whenever it is made */
+	if (run && !is_state_of(run, e)) {
+		json_decref(run);
+		run = NULL;
+	}
 	if (r == 0)
 		r = run_take(s, e, id, dir, run, err);
 	json_decref(run);

@@ -63,7 +63,8 @@
 	X(RUN_STATE, "UPDATE run SET state = ?2 WHERE id = ?1 AND state <> 'committed'") \
 	X(RUN_ENDED, "UPDATE run SET state = 'ended' WHERE id = ?1 " \
 		"AND state NOT IN ('committed', 'failed')") \
-	X(RUN_RETRY, "UPDATE run SET state = 'planned' WHERE id = ?1 AND state = 'failed'") \
+	X(RUN_RETRY, "UPDATE run SET state = 'planned' WHERE id = ?1 " \
+		"AND state IN ('failed', 'committed')") \
 	X(RUN_COMMITTED, "UPDATE run SET state = 'committed' WHERE id = ?1") \
 	X(COMMIT_NONE, "UPDATE attempt SET committed = 0 " \
 		"WHERE id > ?1 || '.' AND id < ?1 || '/' AND committed") \
