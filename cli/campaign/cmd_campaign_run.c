@@ -95,9 +95,10 @@ static void outcome_print(const struct campaign_job *j, const struct drive_outco
 		log_notice("%" PRIu64 " of %" PRIu64 " runs done%s", o->committed, o->runs,
 			   o->failed || o->left ? "" : ": the campaign is complete");
 		if (o->failed)
-			log_warn("%" PRIu64 " runs failed for good: 'profrig campaign status %s' "
-				 "lists them, 'campaign retry --failed' makes them again",
-				 o->failed, j->dir);
+			log_warn("%" PRIu64 " run%s failed for good: 'profrig campaign status %s' "
+				 "lists what failed, 'profrig campaign retry --failed %s' makes "
+				 "it again",
+				 o->failed, o->failed == 1 ? "" : "s", j->dir, j->dir);
 		if (o->left)
 			log_notice("%" PRIu64
 				   " runs are left: 'profrig campaign resume %s' goes on",

@@ -266,6 +266,33 @@ int attempt_commit(const struct attempt_where *w, const struct attempt_name *a, 
 	return r;
 }
 
+void attempt_last_words(const char *dir, const struct attempt_name *a, char ret[200])
+{
+	static const char error[] = "profrig: error: ";
+	CLEANUP(xfreep) char *path = xasprintf("%s/logs/%s.log", dir, a->all);
+	CLEANUP(xclosep) int fd =
+		door_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+	char text[1024], *line;
+	struct stat st;
+	ssize_t n = 0;
+
+	*ret = 0;
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	n = pread(fd, text, sizeof(text) - 1,
+		  st.st_size < (off_t)sizeof(text) ? 0 : st.st_size - (off_t)sizeof(text) + 1);
+	while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' '))
+		n--;
+	if (n <= 0)
+		return;
+	text[n] = 0;
+	line = strrchr(text, '\n');
+	line = line ? line + 1 : text;
+	if (!strncmp(line, error, strlen(error)))
+		line += strlen(error);
+	snprintf(ret, 200, "%s", line);
+}
+
 /* ---- executing ---- */
 
 static struct cell *cell_of(const struct attempt_work *w, const char *id)
@@ -342,12 +369,20 @@ int attempt_execute(const struct attempt_work *w, const struct attempt_name *a,
 /* Both outputs of this process go there. */
 static int log_open(const char *dir, const char *name, struct err *err)
 {
-	CLEANUP(xfreep) char *path = xasprintf("%s/logs/%s.log", dir, name);
-	CLEANUP(xclosep)
-	int fd = door_open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+	CLEANUP(xfreep) char *logs = fs_join(dir, "logs");
+	CLEANUP(xfreep) char *path = xasprintf("%s/%s.log", logs, name);
+	CLEANUP(xclosep) int fd = -1;
+	struct stat st;
+	int r = fs_mkdirs(logs, 0755, err);
 
-	if (fd < 0)
+	if (r < 0)
+		return r;
+	fd = door_open(path,
+		       O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(err, errno, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, EINVAL, "%s: no regular file", path);
 	if (dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
 		return err_sys(err, errno, "%s", path);
 	return 0;
@@ -374,10 +409,9 @@ static int line_work(const struct attempt_work *w, int out, const char *line, st
 
 	if (!attempt_name_parse(line, &a) || a.number == 0)
 		return err_set(err, EINVAL, "'%.60s' is no attempt", line);
-	r = log_open(w->where.dir, a.all, err);
-	if (r < 0)
-		return r;
-	r = attempt_execute(w, &a, &end, said, &why);
+	r = log_open(w->where.dir, a.all, &why);
+	if (r == 0)
+		r = attempt_execute(w, &a, &end, said, &why);
 	fflush(stdout);
 	fflush(stderr);
 	return r < 0 ? answer(out, a.all, "unable", why.msg, err)

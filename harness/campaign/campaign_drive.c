@@ -329,8 +329,11 @@ static int commit_settle(struct driving *d, uint32_t cell, uint32_t repeat)
 	attempt_name_make(d->j->plan.cells.v[cell].id, repeat, 0, &name);
 	found = commit_look(d->j->dir, name.run, &there, &why);
 	r = campaign_state_run(&d->j->state, name.run);
+	if (r->stage == RUN_COMMITTED && found == 1 &&
+	    (there.number == r->committed || attempt_holds(&d->j->where, &there)))
+		return 0;
 	if (r->stage == RUN_COMMITTED)
-		return found == 1 ? 0 : commit_restore(d, &name, r->committed);
+		return commit_restore(d, &name, r->committed);
 	if (found < 0)
 		drive_tell(d, DRIVE_NOTE, NULL, why.msg, 0, NAN);
 	if (found != 1)
@@ -338,6 +341,16 @@ static int commit_settle(struct driving *d, uint32_t cell, uint32_t repeat)
 	if (!attempt_holds(&d->j->where, &there))
 		return forged_put_aside(d, &name);
 	return campaign_job_note(d->j, "committed", name.run, there.number, NULL, d->err);
+}
+
+static int commits_settle(struct driving *d)
+{
+	int r = 0;
+
+	for (uint32_t c = 0; r == 0 && c < d->j->plan.cells.nr; c++)
+		for (uint32_t k = 1; r == 0 && k <= d->j->plan.repeat; k++)
+			r = commit_settle(d, c, k);
+	return r;
 }
 
 static int settle(struct driving *d)
@@ -349,9 +362,8 @@ static int settle(struct driving *d)
 		if (s->runs.v[i].open &&
 		    !campaign_state_submitted(s, s->runs.v[i].name, s->runs.v[i].open))
 			r = open_settle(d, s->runs.v[i].name, s->runs.v[i].open);
-	for (uint32_t c = 0; r == 0 && c < d->j->plan.cells.nr; c++)
-		for (uint32_t k = 1; r == 0 && k <= d->j->plan.repeat; k++)
-			r = commit_settle(d, c, k);
+	if (r == 0)
+		r = commits_settle(d);
 	return r < 0 ? r : drive_late(d);
 }
 
@@ -426,6 +438,14 @@ const struct order_run *drive_group_next(struct driving *d, struct group *g, int
 	return again;
 }
 
+static struct run_state *run_at(struct driving *d, uint32_t cell, uint32_t block)
+{
+	struct attempt_name name;
+
+	attempt_name_make(d->j->plan.cells.v[cell].id, block + 1, 0, &name);
+	return campaign_state_run(&d->j->state, name.run);
+}
+
 /* How many blocks, from the first one on, have all their runs committed. */
 static uint32_t blocks_whole(struct driving *d)
 {
@@ -433,8 +453,7 @@ static uint32_t blocks_whole(struct driving *d)
 
 	for (; block < d->j->plan.repeat; block++)
 		for (uint32_t cell = 0; cell < d->j->plan.cells.nr; cell++)
-			if (drive_run(d, &(struct order_run){ cell, block })->stage !=
-			    RUN_COMMITTED)
+			if (run_at(d, cell, block)->stage != RUN_COMMITTED)
 				return block;
 	return block;
 }
@@ -448,7 +467,7 @@ static bool cell_is_known(struct driving *d, uint32_t cell, uint32_t blocks)
 	struct sample_stop s;
 
 	for (uint32_t block = 0; block < blocks; block++) {
-		const struct run_state *run = drive_run(d, &(struct order_run){ cell, block });
+		const struct run_state *run = run_at(d, cell, block);
 		struct attempt_name name;
 
 		attempt_name_make(d->j->plan.cells.v[cell].id, block + 1, run->committed, &name);
@@ -552,9 +571,8 @@ int campaign_drive(struct campaign_job *j, const struct drive_opts *o, struct dr
 	if (r == 0)
 		r = strcmp(j->file.scheduler, "local") ? drive_scheduler(&d) : drive_local(&d);
 	if (r == 0)
-		r = drive_late(&d);
-	if (r == 0 && d.enough && d.running == 0)
-		r = campaign_job_shorten(j, (uint32_t)d.groups_begun, err);
+		r = commits_settle(d);
+	return r < 0 ? r : drive_late(d);
 	campaign_count(j, ret, NULL);
 	ret->drained = d.drains || (ret->left && drive_budget_over(&d));
 	ret->signal = d.signal;

@@ -65,6 +65,7 @@ int campaign_job_notes(struct campaign_job *j, const struct campaign_note *v, si
 						  .ev = v[i].ev,
 						  .run = v[i].run,
 						  .attempt = v[i].attempt,
+						  .end = journal_bytes(j->journal),
 						  .all = kept[i] };
 	}
 	for (size_t i = 0; i < nr; i++) {

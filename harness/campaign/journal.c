@@ -217,6 +217,11 @@ int64_t journal_last_ns(const struct journal *j)
 	return j->last_ns;
 }
 
+int64_t journal_bytes(const struct journal *j)
+{
+	return (int64_t)j->size;
+}
+
 uint64_t journal_events(const struct journal *j)
 {
 	return j->events;
