@@ -571,8 +571,9 @@ int campaign_drive(struct campaign_job *j, const struct drive_opts *o, struct dr
 	if (r == 0)
 		r = strcmp(j->file.scheduler, "local") ? drive_scheduler(&d) : drive_local(&d);
 	if (r == 0)
-		r = commits_settle(d);
-	return r < 0 ? r : drive_late(d);
+		r = drive_late(&d);
+	if (r == 0 && d.enough && d.running == 0)
+		r = campaign_job_shorten(j, (uint32_t)d.groups_begun, err);
 	campaign_count(j, ret, NULL);
 	ret->drained = d.drains || (ret->left && drive_budget_over(&d));
 	ret->signal = d.signal;
