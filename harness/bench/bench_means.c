@@ -22,9 +22,11 @@ static struct contrast_mean mean_of(const struct bench_table_row *r)
 	return (struct contrast_mean){ r->mean, error, df ? (double)df : NAN };
 }
 
-static double others_error(const struct bench_table_row *r)
+static double others_error(const struct bench_table_row *r, bool levels)
 {
-	return r->others > 0 ? r->others * r->others * BENCH_OTHERS_ERROR : 0;
+	double most = levels ? BENCH_OTHERS_ERROR_LEVELS : BENCH_OTHERS_ERROR;
+
+	return r->others > 0 ? r->others * r->others * most : 0;
 }
 
 bool bench_together(const struct bench_tables *t, const struct bench_table_row *a,
@@ -138,7 +140,8 @@ struct bench_means bench_means(const struct bench_tables *t, const struct bench_
 	}
 	if (apart) {
 		m.speed = speeds_differ(t, a, b);
-		m.extra = hypot(hypot(others_error(a), others_error(b)), m.speed / sqrt(3));
+		m.extra = hypot(hypot(others_error(a, m.levels), others_error(b, m.levels)),
+				m.speed / sqrt(3));
 	}
 	return m;
 }

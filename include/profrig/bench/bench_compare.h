@@ -30,9 +30,11 @@
  * Between files (and rows that `lib perf` added later) the machine may have changed, which no
  * interval within a file shows: other work takes caches, a part of a core, a part of the clock. The
  * square of the share of the machine that it had (`others`) times BENCH_OTHERS_ERROR is a further
- * relative error of both means. It is a measured figure: on two processors, of which
- * others had 85 to 95 %, means of files of one library scattered by 8 to 25 %. Where others have
- * little, the fastest blocks are free of them.
+ * relative error of both means, and times BENCH_OTHERS_ERROR_LEVELS of both levels. These are
+ * measured figures: on two processors, of which others had 85 to 95 %, means of files of one
+ * library scattered by 8 to 25 %. Where they had 75 to 90 %, means scattered by 3 to 4 % and levels
+ * by 2 %, and two levels differed by 11 % at most. Where others have little, the fastest blocks are
+ * free of them.
  *
  * On one kind of device the loops beside the blocks (bench_speed.h) tell how its speed differs
  * between two such measurements: d, the larger one of the logarithms of the ratios of clock and
@@ -59,7 +61,8 @@
 #include "profrig/bench/bench_tables.h"
 
 #define BENCH_CLOCKS_DIFFER 0.05
-#define BENCH_OTHERS_ERROR 0.3
+#define BENCH_OTHERS_ERROR 0.3        /* of means */
+#define BENCH_OTHERS_ERROR_LEVELS 0.1 /* of levels */
 
 struct bench_compare_opts {
 	double threshold;  /* 0.05 */

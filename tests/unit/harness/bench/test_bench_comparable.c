@@ -66,6 +66,13 @@ TEST_IN(other_work_between_files, dir)
 	near(cmp.c.pairs.v[0].extra, M_SQRT2 * 0.075);
 	assert_true(cmp.c.pairs.v[0].c.high > 1.12 * exp(1.95 * M_SQRT2 * 0.075));
 	compared_release(&cmp);
+	cmp = (struct compared)COMPARED_INIT;
+	/* levels feel a third of it */
+	a.level_us = "100 101 99";
+	b.level_us = "112 113 111";
+	compare_lines(&cmp, dir, &a, 1, &b, 1, NULL);
+	near(cmp.c.pairs.v[0].extra, M_SQRT2 * 0.025);
+	compared_release(&cmp);
 	table_put(dir, "a.csv", both, 2);
 	read_in(&one, dir, "a.csv");
 	bench_compare(&one.t, &o, &one.c);
