@@ -570,6 +570,9 @@ int campaign_drive(struct campaign_job *j, const struct drive_opts *o, struct dr
 	campaign_count(j, &d.count, NULL);
 	if (r == 0)
 		r = strcmp(j->file.scheduler, "local") ? drive_scheduler(&d) : drive_local(&d);
+	/* what a workload did to results/ meanwhile */
+	if (r == 0)
+		r = commits_settle(&d);
 	if (r == 0)
 		r = drive_late(&d);
 	if (r == 0 && d.enough && d.running == 0)
