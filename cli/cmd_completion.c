@@ -199,6 +199,7 @@ static const struct {
 	{ "plan", "format", NULL, "text json sh" },
 	{ NULL, "format", offer_reports, NULL },
 	{ "convert", "to", offer_converters, NULL },
+	{ NULL, "replay", offer_runs, NULL },
 	{ NULL, "source", offer_samplers, NULL },
 	{ NULL, "storage", NULL, "every change" },
 	{ NULL, "compat", NULL, "madengine" },
