@@ -4,8 +4,8 @@
 #include "build_images.h"
 #include "manifest_models.h"
 #include "pick_models.h"
-#include "replay.h"
 #include "run_campaign.h"
+#include "run_replay.h"
 
 #include <errno.h>
 #include <math.h>

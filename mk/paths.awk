@@ -36,7 +36,7 @@ BEGIN {
 	excuse["harness/run/control/control_ask.c"] = "realpath of the run that a user names"
 	excuse["harness/run/run_oom.c"] = "/proc, /sys"
 	excuse["harness/campaign/prepare_pins.c"] = "compares where configured paths lead"
-	excuse["harness/campaign/replay.c"] = "realpath of the run that a user names, which is held then"
+	excuse["harness/campaign/run_replay.c"] = "realpath of the run that a user names, which is held then"
 	excuse["analysis/session/output.c"] = "access: whether the user's output folder can be written to"
 	excuse["analysis/session/analyze_runs.c"] = "realpath: whether two words name one run"
 	excuse["cli/main.c"] = "/dev/null"

@@ -2,7 +2,7 @@
  * From the command line to a plan: tools, configuration, engine, run id. Used by run and plan.
  */
 #include "prepare.h"
-#include "replay.h"
+#include "run_replay.h"
 
 #include <errno.h>
 #include <math.h>

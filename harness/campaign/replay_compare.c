@@ -3,7 +3,7 @@
  * documents of one form: the recorded run.json, and the one that a run would begin with now.
  */
 #include "prepare.h"
-#include "replay.h"
+#include "run_replay.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -31,7 +31,7 @@ struct run_options {
 	bool json;
 	const char *replay_dir;      /* a run directory whose run is repeated; NULL */
 	bool replay_foreign;         /* also one of another user */
-	const struct replay *replay; /* replay_dir, opened (replay.h); NULL */
+	const struct replay *replay; /* replay_dir, opened (run_replay.h); NULL */
 	const char *manifest;
 	bool build;           /* first the images */
 	struct strvec images; /* of the manifest, one for each model; empty: the models' own */

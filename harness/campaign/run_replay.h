@@ -1,5 +1,5 @@
 /*
- * replay: repeats a run from its run directory: `run --replay RUNDIR`.
+ * run_replay: repeats a run from its run directory: `run --replay RUNDIR`.
  *
  *	r = replay_open(&rp, "runs/latest", false, &err);
  *	rq.replay = &rp.conf;			the recorded configuration: a layer below files and
@@ -13,8 +13,8 @@
  * says to execute is executed, so its folder, run.json and plan.json must belong to the caller or
  * to root and must not be writable by everyone; `foreign` accepts other owners.
  */
-#ifndef REPLAY_H
-#define REPLAY_H
+#ifndef RUN_REPLAY_H
+#define RUN_REPLAY_H
 
 #include <jansson.h>
 

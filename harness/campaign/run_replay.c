@@ -1,4 +1,4 @@
-#include "replay.h"
+#include "run_replay.h"
 #include "prepare.h"
 
 #include <errno.h>
