@@ -3,6 +3,7 @@
  * writers meet.
  */
 #include "session_private.h"
+#include "shared_reading.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -159,6 +160,7 @@ static void session_release(struct session *s)
 	energy_stream_free(s->energy);
 	model_free(s->m);
 	free(s->run_dir);
+	free(s->alone);
 }
 
 /* Lanes cost time, and only energy needs them. */
@@ -382,12 +384,14 @@ int session_analyze(const struct strvec *inputs, const struct session_opts *opts
 		return session_fail(&ret->outcome, SESSION_BAD_REQUEST, r);
 	if (comm_rank(o.comm) > 0) {
 		if (comm_begin(o.comm, true, 0, NULL))
-			analyze_along(&along, inputs);
+			session_ranks_serve(&along, inputs, analyze_along);
 	} else if ((r = session_output_check(final, err)) < 0) {
 		session_fail(&ret->outcome, SESSION_NO_OUTPUT, r);
 	} else {
 		r = analyze_staged(inputs, &o, final, ret, err);
 	}
+	if (comm_rank(o.comm) == 0 && !o.member)
+		session_ranks_dismiss(o.comm);
 	counter_rules_release(&none);
 	return r;
 }

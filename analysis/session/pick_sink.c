@@ -11,6 +11,7 @@
  * threads shows only while it is read; analyze.c then reads it again.
  */
 #include "session_private.h"
+#include "shared_reading.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -193,10 +194,10 @@ int session_pick_sink(struct session *s, const struct strvec *inputs, struct lan
 					    "--sink profile: %s; --sink model reads it into memory",
 					    why));
 	if (why && !comm_alone(o->comm) && fs_exists(inputs->v[0]))
-		session_note(o, s->out, SESSION_ONE_RANK, "rank 0 reads it alone: %s", why);
+		s->alone = xstrdup(why);
 	if (why || (o->sink == SINK_AUTO && comm_alone(o->comm) && !auto_streams(&found, ret_fits)))
 		return 0;
-	comm_begin(o->comm, true, 0, NULL);
+	session_ranks_stream(o->comm, o->member ? inputs->v[0] : NULL);
 	session_stream(s, lanes);
 	return 0;
 }

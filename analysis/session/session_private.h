@@ -15,6 +15,7 @@ struct session {
 	struct analysis_opts ao;      /* completed by what a run directory says */
 	struct report_timings times;
 	char *run_dir; /* the run directory among the inputs, owned; NULL */
+	char *alone;   /* why one rank reads a streamable archive alone, owned; NULL */
 };
 
 /* Seconds since *at, which moves to now. */
