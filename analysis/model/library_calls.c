@@ -484,25 +484,42 @@ void library_calls_merge(struct library_calls *lc, const struct library_calls *f
 /* ---- as bytes ---- */
 
 /* Members of a row that are no texts and no lists. */
+/* clang-format off */
 #define ROW_FIELDS(X) \
-	X(all_flops) \
-	X(all_bytes) \
-	X(calls) X(first_ns) X(last_ns) X(pid) X(several_pids) X(other) X(inexact) X(dropped) \
-		X(level) X(total_ns) X(timed) X(nested) X(nested_flops) X(nested_bytes) X(caller) \
-			X(flops) X(bytes) X(common)
-#define CALLS_FIELDS(X) X(distinct) X(doubled) X(over_calls) X(ordered)
+	X(all_flops) X(all_bytes) X(calls) X(first_ns) X(last_ns) X(pid) X(level) X(total_ns) \
+	X(timed) X(nested) X(nested_flops) X(nested_bytes) X(caller) X(flops) X(bytes) X(common)
+/* clang-format on */
+#define ROW_FLAGS(X) X(several_pids) X(other) X(inexact) X(dropped)
+#define CALLS_FIELDS(X) X(distinct) X(doubled) X(over_calls)
+
+static void flag_save(bool flag, struct strbuf *to)
+{
+	strbuf_addch(to, flag);
+}
+
+static bool flag_load(struct serial_in *from)
+{
+	char flag;
+
+	SERIAL_TAKE(from, flag);
+	return flag != 0;
+}
 
 void library_calls_save(const struct library_calls *lc, struct strbuf *to)
 {
 #define X(field) SERIAL_PUT(to, lc->field);
 	CALLS_FIELDS(X)
 #undef X
+	flag_save(lc->ordered, to);
 	SERIAL_PUT(to, lc->rows.nr);
 	for (size_t i = 0; i < lc->rows.nr; i++) {
 		const struct library_row *r = &lc->rows.v[i];
 
 #define X(field) SERIAL_PUT(to, r->field);
 		ROW_FIELDS(X)
+#undef X
+#define X(flag) flag_save(r->flag, to);
+		ROW_FLAGS(X)
 #undef X
 		SERIAL_PUT_VEC(to, &r->ranks);
 		serial_put_text(to, r->library);
@@ -537,6 +554,9 @@ static void row_load(struct library_calls *lc, struct serial_in *from)
 #define X(field) SERIAL_TAKE(from, r.field);
 	ROW_FIELDS(X)
 #undef X
+#define X(flag) r.flag = flag_load(from);
+	ROW_FLAGS(X)
+#undef X
 	SERIAL_TAKE_VEC(from, &r.ranks);
 	r.library = text_load(lc, from);
 	r.operation = text_load(lc, from);
@@ -566,6 +586,7 @@ struct library_calls *library_calls_load(struct serial_in *from)
 #define X(field) SERIAL_TAKE(from, lc->field);
 	CALLS_FIELDS(X)
 #undef X
+	lc->ordered = flag_load(from);
 	rows = serial_take_count(from, sizeof(uint64_t));
 	for (size_t i = 0; i < rows && !from->bad; i++)
 		row_load(lc, from);

@@ -7,12 +7,14 @@
 #ifndef SINK_LOG_PRIVATE_H
 #define SINK_LOG_PRIVATE_H
 
+#include "profrig/base/strbuf.h"
 #include "profrig/model/sink_log.h"
 
 enum sink_log_record {
 	LOG_INPUT = 'i',  /* path, reader */
 	LOG_CLOCK = 'c',  /* struct input as the reader has filled it */
 	LOG_END = 'e',    /* the same */
+	LOG_FIELDS = 'f', /* the same, of a reader that failed: the input goes on */
 	LOG_EXPECT = 'x', /* spans */
 	LOG_STRING = 's', /* id, text */
 	LOG_TRACK = 't',  /* id, definition */
@@ -30,9 +32,30 @@ enum sink_log_record {
 
 /* Fields of struct input that readers set, as they are; facts, format and times beside them. */
 #define LOG_INPUT_FIELDS(X) \
-	X(clock) \
-	X(resolution_hz) \
-	X(has_realtime_anchor) X(anchor_own_ns) X(anchor_realtime_ns) X(from_start) \
-		X(driver_numbers) X(group) X(partial) X(library)
+	X(resolution_hz) X(anchor_own_ns) X(anchor_realtime_ns) X(group) X(library)
+#define LOG_INPUT_FLAGS(X) X(has_realtime_anchor) X(from_start) X(driver_numbers) X(partial)
+
+static inline void log_put_number(struct strbuf *to, uint64_t v)
+{
+	unsigned char buf[10];
+	size_t n = 0;
+
+	for (; v > 0x7f; v >>= 7)
+		buf[n++] = (unsigned char)(v | 0x80);
+	buf[n++] = (unsigned char)v;
+	strbuf_add(to, buf, n);
+}
+
+static inline void log_put_signed(struct strbuf *to, int64_t v)
+{
+	log_put_number(to, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
+}
+
+/* Differences wrap around, and so does their sum. *before: the time written last. */
+static inline void log_put_time(struct strbuf *to, int64_t *before, int64_t t_ns)
+{
+	log_put_signed(to, (int64_t)((uint64_t)t_ns - (uint64_t)*before));
+	*before = t_ns;
+}
 
 #endif

@@ -159,7 +159,7 @@ static void play_input(struct player *p)
 	p->to->ops->input(p->to, path, name);
 }
 
-static void take_facts(struct player *p, bool end)
+static void take_facts(struct player *p, bool put)
 {
 	uint64_t n = take_number(p);
 
@@ -168,13 +168,13 @@ static void take_facts(struct player *p, bool end)
 		int64_t value = take_signed(p);
 
 		p->in.bad |= !key;
-		if (end && key)
+		if (put && key)
 			sink_fact(p->to, key, value);
 	}
 }
 
 /* Spans and samples had widened the writer's times as they do here. */
-static void play_input_fields(struct player *p, bool end)
+static void play_input_fields(struct player *p, enum sink_log_record r)
 {
 	struct input *in = p->begun ? p->to->ops->current(p->to) : NULL;
 	bool partial;
@@ -187,17 +187,21 @@ static void play_input_fields(struct player *p, bool end)
 #define X(field) SERIAL_TAKE(&p->in, in->field);
 	LOG_INPUT_FIELDS(X)
 #undef X
+#define X(flag) in->flag = take_below(p, 2);
+	LOG_INPUT_FLAGS(X)
+#undef X
+	in->clock = (enum trace_clock)take_below(p, TRACE_CLOCK_BOOTTIME + 1);
 	in->partial |= partial;
 	free(in->format);
 	in->format = take_text(p);
 	SERIAL_TAKE(&p->in, in->first_ns);
 	SERIAL_TAKE(&p->in, in->last_ns);
-	take_facts(p, end);
-	if (end)
+	take_facts(p, r != LOG_CLOCK);
+	if (r == LOG_END)
 		p->to->ops->input_end(p->to);
-	else
+	else if (r == LOG_CLOCK)
 		p->to->ops->clock(p->to);
-	p->begun &= !end;
+	p->begun &= r != LOG_END;
 }
 
 static void play_string(struct player *p)
@@ -383,7 +387,8 @@ static void play_record(struct player *p)
 		return;
 	case LOG_CLOCK:
 	case LOG_END:
-		play_input_fields(p, r == LOG_END);
+	case LOG_FIELDS:
+		play_input_fields(p, r);
 		return;
 	case LOG_EXPECT:
 		spans = take_number(p);
@@ -430,7 +435,16 @@ static void play_record(struct player *p)
 	p->in.bad = true;
 }
 
-int sink_log_play(const char *bytes, size_t n, struct model *m, struct err *err)
+static int player_end(struct player *p, struct err *err)
+{
+	VEC_RELEASE(&p->texts);
+	VEC_RELEASE(&p->tracks);
+	VEC_RELEASE(&p->series);
+	return p->in.bad ? err_set(err, EBADMSG, "what was sent of an input is damaged") : 0;
+}
+
+int sink_log_play_tracks(const char *bytes, size_t n, struct model *m, struct sink_log_tracks *ret,
+			 struct err *err)
 {
 	struct player p = { .in = { bytes, bytes + n, false },
 			    .to = model_sink(m),
@@ -438,8 +452,173 @@ int sink_log_play(const char *bytes, size_t n, struct model *m, struct err *err)
 
 	while (p.in.at < p.in.end && !p.in.bad)
 		play_record(&p);
-	VEC_RELEASE(&p.texts);
-	VEC_RELEASE(&p.tracks);
-	VEC_RELEASE(&p.series);
-	return p.in.bad ? err_set(err, EBADMSG, "what was sent of an input is damaged") : 0;
+	for (size_t i = 0; ret && i < p.tracks.nr; i++)
+		VEC_PUSH(&ret->v, p.tracks.v[i]);
+	return player_end(&p, err);
+}
+
+int sink_log_play(const char *bytes, size_t n, struct model *m, struct err *err)
+{
+	return sink_log_play_tracks(bytes, n, m, NULL, err);
+}
+
+/* ---- without spans ---- */
+
+static void skip_bytes(struct player *p, size_t n)
+{
+	p->in.bad |= n > (size_t)(p->in.end - p->in.at);
+	p->in.at += p->in.bad ? 0 : n;
+}
+
+static void skip_text(struct player *p)
+{
+	uint64_t n = take_number(p);
+
+	skip_bytes(p, n ? (size_t)n - 1 : 0);
+}
+
+static void skip_numbers(struct player *p, unsigned n)
+{
+	while (n-- > 0)
+		take_number(p);
+}
+
+static void skip_fields(struct player *p)
+{
+	const struct input *in = NULL;
+	size_t n = sizeof(in->first_ns) + sizeof(in->last_ns);
+	uint64_t facts;
+
+#define X(field) skip_bytes(p, sizeof(in->field));
+	LOG_INPUT_FIELDS(X)
+#undef X
+#define X(flag) skip_numbers(p, 1);
+	LOG_INPUT_FLAGS(X)
+#undef X
+	skip_numbers(p, 1);
+	skip_text(p);
+	skip_bytes(p, n);
+	facts = take_number(p);
+	for (uint64_t i = 0; i < facts && !p->in.bad; i++) {
+		skip_text(p);
+		take_number(p);
+	}
+}
+
+static void skip_texts(struct player *p, unsigned numbers, unsigned texts)
+{
+	skip_numbers(p, numbers);
+	while (texts-- > 0)
+		skip_text(p);
+}
+
+/* The number of the track that has a call of this record; UINT64_MAX: none. *ret_keep: it stays. */
+static uint64_t record_skip(struct player *p, enum sink_log_record r, bool *ret_keep)
+{
+	uint64_t track = UINT64_MAX;
+	size_t n;
+
+	*ret_keep = true;
+	switch (r) {
+	case LOG_INPUT:
+		skip_texts(p, 0, 2);
+		return track;
+	case LOG_CLOCK:
+	case LOG_END:
+	case LOG_FIELDS:
+		skip_fields(p);
+		return track;
+	case LOG_TRACK:
+		skip_texts(p, 8, 4);
+		return track;
+	case LOG_SERIES:
+		skip_texts(p, 6, 5);
+		return track;
+	case LOG_WARN:
+		skip_text(p);
+		take_number(p);
+		skip_text(p);
+		return track;
+	case LOG_LIBRARY:
+		take_bytes(p, &n);
+		return track;
+	default:
+		break;
+	}
+	*ret_keep = false;
+	switch (r) {
+	case LOG_ENTER:
+	case LOG_SPAN:
+		track = take_number(p);
+		take_time(p);
+		skip_numbers(p, r == LOG_ENTER ? 2 : 6);
+		return track;
+	case LOG_LEAVE:
+		take_number(p);
+		take_time(p);
+		take_number(p);
+		return track;
+	case LOG_ARGS:
+	case LOG_KIND:
+		skip_numbers(p, 2);
+		return track;
+	case LOG_LINK:
+		skip_numbers(p, 3);
+		return track;
+	case LOG_EXPECT:
+		take_number(p);
+		return track;
+	case LOG_STRING:
+		take_number(p);
+		take_bytes(p, &n);
+		return track;
+	default:
+		p->in.bad = true;
+		return track;
+	}
+}
+
+/* Its time is a difference to that of a record which may be left out. */
+static void sample_copy(struct player *p, struct strbuf *to, int64_t *before)
+{
+	uint64_t id = take_number(p);
+	int64_t t_ns = take_time(p);
+	double value;
+
+	SERIAL_TAKE(&p->in, value);
+	strbuf_addch(to, LOG_SAMPLE);
+	log_put_number(to, id);
+	log_put_time(to, before, t_ns);
+	strbuf_add(to, &value, sizeof(value));
+}
+
+int sink_log_definitions(const char *bytes, size_t n, struct strbuf *to,
+			 struct sink_log_tracks *ret, struct err *err)
+{
+	struct player p = { .in = { bytes, bytes + n, false } };
+	VEC(bool) has = VEC_INIT;
+	int64_t before = 0;
+
+	while (p.in.at < p.in.end && !p.in.bad) {
+		const char *at = p.in.at++;
+		uint64_t track;
+		bool keep;
+
+		if (*at == LOG_SAMPLE) {
+			sample_copy(&p, to, &before);
+			continue;
+		}
+		track = record_skip(&p, (enum sink_log_record) * at, &keep);
+		if (keep)
+			strbuf_add(to, at, (size_t)(p.in.at - at));
+		while (track < UINT32_MAX && has.nr <= track && track < has.nr + ((size_t)1 << 20))
+			VEC_PUSH(&has, false);
+		if (track < has.nr)
+			has.v[track] = true;
+	}
+	for (size_t i = 0; i < has.nr; i++)
+		if (has.v[i])
+			VEC_PUSH(&ret->v, (uint32_t)i);
+	VEC_RELEASE(&has);
+	return player_end(&p, err);
 }

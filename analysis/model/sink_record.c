@@ -30,25 +30,17 @@ static struct sink_log *log_of(struct sink *s)
 
 static void put_number(struct sink_log *l, uint64_t v)
 {
-	unsigned char buf[10];
-	size_t n = 0;
-
-	for (; v > 0x7f; v >>= 7)
-		buf[n++] = (unsigned char)(v | 0x80);
-	buf[n++] = (unsigned char)v;
-	strbuf_add(&l->bytes, buf, n);
+	log_put_number(&l->bytes, v);
 }
 
 static void put_signed(struct sink_log *l, int64_t v)
 {
-	put_number(l, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
+	log_put_signed(&l->bytes, v);
 }
 
-/* Differences wrap around, and so does their sum. */
 static void put_time(struct sink_log *l, int64_t t_ns)
 {
-	put_signed(l, (int64_t)((uint64_t)t_ns - (uint64_t)l->t_ns));
-	l->t_ns = t_ns;
+	log_put_time(&l->bytes, &l->t_ns, t_ns);
 }
 
 static void put_bytes(struct sink_log *l, const void *data, size_t n)
@@ -102,6 +94,10 @@ static void put_input(struct sink_log *l, enum sink_log_record r)
 #define X(field) strbuf_add(&l->bytes, &in->field, sizeof(in->field));
 	LOG_INPUT_FIELDS(X)
 #undef X
+#define X(flag) put_number(l, in->flag);
+	LOG_INPUT_FLAGS(X)
+#undef X
+	put_number(l, in->clock);
 	put_text(l, in->format);
 	strbuf_add(&l->bytes, &in->first_ns, sizeof(in->first_ns));
 	strbuf_add(&l->bytes, &in->last_ns, sizeof(in->last_ns));
@@ -385,6 +381,12 @@ void sink_log_freep(struct sink_log **l)
 struct sink *sink_log_sink(struct sink_log *l)
 {
 	return &l->sink;
+}
+
+void sink_log_failed(struct sink_log *l)
+{
+	if (l->to->ops->current(l->to))
+		put_input(l, LOG_FIELDS);
 }
 
 const char *sink_log_bytes(const struct sink_log *l, size_t *ret_n)

@@ -176,6 +176,22 @@ static bool energy_needs_calls(const struct session *s)
 	return is_wanted(&s->o->only, "energy") && energy_stream_lacks(s->energy);
 }
 
+/* The calls of all ranks' models into one profile, which is rank 0's. */
+static void model_share(struct session *s)
+{
+	struct profile_opts po = { .threads = s->o->threads ? (unsigned)s->o->threads : 1,
+				   .lanes = lanes_for(s),
+				   .comm = s->o->comm };
+
+	topology_resolve(s->o->topology, s->m);
+	s->ao.energy.topology = s->o->topology;
+	counters_learn(s->m, s->o->counters);
+	s->profile = profile_of_model(s->m, &po);
+	if (s->m->library)
+		model_warn(s->m, UINT32_MAX, W_NOT_IN_PROFILE, 1,
+			   "calls of libraries are not looked for in the trace");
+}
+
 /*
  * Inputs → model, with the calls in a profile where they are streamed. *ret_again: all must be done
  * again with SINK_MODEL.
@@ -196,12 +212,15 @@ static int inputs_take(struct session *s, const struct strvec *inputs, struct re
 	*ret_again = s->profile && fits && energy_needs_calls(s);
 	if (*ret_again)
 		return 0;
-	if (s->profile) {
+	if (s->profile)
 		profile_finish(s->profile);
-		rep->sink = "profile";
-	}
 	s->ao.stream = s->energy;
-	topology_resolve(s->o->topology, s->m);
+	if (s->lanes)
+		model_share(s);
+	else
+		topology_resolve(s->o->topology, s->m);
+	if (s->profile)
+		rep->sink = "profile";
 	return windows_cut(s, rep, err);
 }
 
@@ -266,11 +285,18 @@ static int analyze_into(struct session *s, const struct strvec *inputs, struct r
  * All ranks but the first read and write nothing. A rank that fails stops the others with its
  * reason.
  */
-static void analyze_along(struct session *s, const struct strvec *inputs)
+static void analyze_along(struct session *s, const struct strvec *inputs, bool lanes)
 {
 	struct err err = ERR_INIT;
 
 	session_begin(s);
+	s->lanes = lanes;
+	if (lanes) {
+		if (session_read_inputs(s, inputs, &err) == 0)
+			model_share(s);
+		session_release(s);
+		return;
+	}
 	session_stream(s, lanes_for(s));
 	if (session_read_inputs(s, inputs, &err) == 0 || s->out->end == SESSION_NOTHING_READ)
 		err_set(&err, EIO, "%s", s->out->last_error);

@@ -75,7 +75,7 @@ void reading_input(struct reading *rd, const char *path, const struct reader *re
 	if (is_left_out(rd, path) || read_before(rd, path, reader))
 		return;
 	session_phase(rd->s->o, SESSION_READ, fs_base(path));
-	if (!share_take(&rd->share, path, reader, rd->m, &r))
+	if (!share_take(&rd->share, path, reader, rd->m, &r, &err))
 		r = reader_read(reader, path, model_sink(rd->m), &ro, &err);
 	if (r < 0) {
 		input_failed(rd, path, reader, began, err.msg);
@@ -406,8 +406,16 @@ static void share_inputs(struct reading *rd, const struct strvec *inputs)
 		else if (session_detect(s->o, path, &reader, NULL) == 0)
 			share_file(rd, path, reader, NULL);
 	}
-	if (!share_begin(&rd->share, s->o->comm) && s->alone)
+	if (s->lanes && share_lanes(&rd->share, s))
+		return;
+	if (s->lanes && comm_rank(s->o->comm) == 0)
+		session_note(s->o, s->out, SESSION_ONE_RANK, "rank 0 has all calls: %s", s->alone);
+	s->left = s->lanes && comm_rank(s->o->comm) > 0;
+	if (s->left)
+		return;
+	if (!share_begin(&rd->share, s->o->comm) && s->alone && !s->lanes)
 		session_note(s->o, s->out, SESSION_ONE_RANK, "rank 0 reads it alone: %s", s->alone);
+	s->lanes = false;
 }
 
 /* Ranks are as many as there are processors, mostly; an archive that is streamed has its own. */
@@ -440,6 +448,8 @@ int session_read_inputs(struct session *s, const struct strvec *inputs, struct e
 	model_set_workers(s->m, rd.workers);
 	find_duplicates(&rd, inputs);
 	share_inputs(&rd, inputs);
+	if (s->left)
+		return -ECANCELED;
 	read_inputs(&rd, inputs);
 	if (rd.share.comm)
 		session_note(s->o, s->out, SESSION_SHARED,
@@ -450,6 +460,8 @@ int session_read_inputs(struct session *s, const struct strvec *inputs, struct e
 				    err_set(err, ENODATA, "no input could be read"));
 	s->times.read_s = session_lap_s(&at);
 	model_finish_flat(s->m);
+	if (s->lanes)
+		share_lanes_finished(&rd.share, s->m);
 	s->times.model_s = session_lap_s(&at);
 	if (s->o->listener.have_read)
 		s->o->listener.have_read(s->o->listener.ctx, s->m);

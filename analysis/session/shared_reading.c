@@ -10,7 +10,7 @@
 
 #define DAMAGED "what rank %d sent of '%s' does not end as it should"
 
-enum order { ORDER_STREAM, ORDER_READ, ORDER_END };
+enum order { ORDER_STREAM, ORDER_LANES, ORDER_READ, ORDER_END };
 
 /* ---- which rank reads which file ---- */
 
@@ -53,7 +53,7 @@ static int larger_first(const void *pa, const void *pb)
 	return a->task < b->task ? -1 : a->task > b->task;
 }
 
-static void tasks_deal(struct shared_reading *sh, int size)
+void share_deal(struct shared_reading *sh, int size, bool even)
 {
 	size_t n = sh->tasks.nr;
 	CLEANUP(xfreep) struct portion *v = xcalloc(n + 1, sizeof(*v));
@@ -61,9 +61,9 @@ static void tasks_deal(struct shared_reading *sh, int size)
 
 	for (size_t i = 0; i < n; i++) {
 		v[i] = (struct portion){ sh->tasks.v[i].bytes, i };
-		load[0] += sh->tasks.v[i].bytes / 4;
+		load[0] += even ? 0 : sh->tasks.v[i].bytes / 4;
 	}
-	load[0] += sh->tasks.v[0].bytes;
+	load[0] += n ? sh->tasks.v[0].bytes : 0;
 	qsort(v, n, sizeof(*v), larger_first);
 	for (size_t i = 0; i < n; i++) {
 		int least = 0;
@@ -88,16 +88,25 @@ static void order_give(struct comm *comm, const struct strbuf *text)
 	comm_gather(comm, text->buf, text->len, &all);
 }
 
-void session_ranks_stream(struct comm *comm, const char *only)
+static void order_along(struct comm *comm, enum order order, const char *only)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	enum order order = ORDER_STREAM;
 
 	if (comm_alone(comm))
 		return;
 	SERIAL_PUT(&sb, order);
 	serial_put_text(&sb, only);
 	order_give(comm, &sb);
+}
+
+void session_ranks_stream(struct comm *comm, const char *only)
+{
+	order_along(comm, ORDER_STREAM, only);
+}
+
+void session_ranks_lanes(struct comm *comm, const char *only)
+{
+	order_along(comm, ORDER_LANES, only);
 }
 
 void session_ranks_dismiss(struct comm *comm)
@@ -119,7 +128,7 @@ bool share_begin(struct shared_reading *sh, struct comm *comm)
 	if (sh->tasks.nr < 2)
 		return false;
 	sh->comm = comm;
-	tasks_deal(sh, comm->size);
+	share_deal(sh, comm->size, false);
 	SERIAL_PUT(&sb, order);
 	SERIAL_PUT(&sb, sh->tasks.nr);
 	for (size_t i = 0; i < sh->tasks.nr; i++) {
@@ -186,11 +195,32 @@ static struct share_task *task_find(struct shared_reading *sh, const char *path,
 	return NULL;
 }
 
-bool share_take(struct shared_reading *sh, const char *path, const struct reader *reader,
-		struct model *m, int *ret_r)
+/* The calls of a file go into the model of one rank. */
+static void task_play(struct shared_reading *sh, struct share_task *t, struct model *m)
 {
-	struct share_task *t = sh->comm ? task_find(sh, path, reader) : NULL;
+	bool own = t->owner == comm_rank(sh->comm);
 
+	t->first = (input_id)m->inputs.nr;
+	if (sink_log_play(own ? t->body.buf : t->defs, own ? t->body.len : t->defs_n, m, NULL) < 0)
+		comm_stop(sh->comm, 1, DAMAGED, t->rank, t->path);
+	t->end = (input_id)m->inputs.nr;
+	t->taken = true;
+	strbuf_release(&t->body);
+}
+
+bool share_take(struct shared_reading *sh, const char *path, const struct reader *reader,
+		struct model *m, int *ret_r, struct err *err)
+{
+	struct share_task *t = sh->comm && sh->tasks.nr ? task_find(sh, path, reader) : NULL;
+
+	if (sh->lanes && (!t || t->taken))
+		comm_stop(sh->comm, 5, "%s was not among the files that ranks share", path);
+	if (sh->lanes) {
+		task_play(sh, t, m);
+		sh->played += t->rank > 0;
+		*ret_r = t->read < 0 ? err_set(err, -t->read, "%s", t->why ? t->why : "") : t->read;
+		return true;
+	}
 	if (!t || t->rank == 0)
 		return false;
 	/* a rank sends its files in their order */
@@ -212,35 +242,49 @@ void share_end(struct shared_reading *sh)
 	for (size_t i = 0; i < sh->tasks.nr; i++) {
 		struct share_task *t = &sh->tasks.v[i];
 
-		while (sh->comm && t->rank > 0 && !t->received)
+		while (sh->comm && !sh->lanes && t->rank > 0 && !t->received)
 			message_receive(sh, t->rank);
 		strbuf_release(&t->body);
 		free(t->path);
 		free(t->run_dir);
 		free(t->host);
+		free(t->why);
+		VEC_RELEASE(&t->calls.v);
 	}
 	VEC_RELEASE(&sh->tasks);
+	if (sh->all.at)
+		comm_parts_release(&sh->all);
 	*sh = (struct shared_reading){ .comm = NULL };
 }
 
 /* ---- the others ---- */
 
-static void task_read(struct session *s, const struct share_task *t, size_t nr, struct workers *w)
+struct sink_log *share_read(struct session *s, const struct share_task *t, struct workers *w,
+			    int *ret_r, struct err *err)
 {
 	const struct session_opts *o = s->o;
-	CLEANUP(sink_log_freep) struct sink_log *log = sink_log_new(t->host, t->everywhere);
-	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	struct sink_log *log = sink_log_new(t->host, t->everywhere);
 	const struct read_opts ro = { .keep_args = o->keep_args,
 				      .keep_shapes = session_wants_shapes(s),
 				      .workers = w,
 				      .dialect = t->reader == o->reader ? o->dialect : NULL };
+
+	if (t->run_dir)
+		run_dir_held(t->run_dir);
+	*ret_r = reader_read(t->reader, t->path, sink_log_sink(log), &ro, err);
+	return log;
+}
+
+static void task_read(struct session *s, const struct share_task *t, size_t nr, struct workers *w)
+{
+	const struct session_opts *o = s->o;
+	CLEANUP(sink_log_freep) struct sink_log *log = NULL;
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	struct share_head h = { .task = nr, .bytes = task_bytes(t->path, t->reader) };
 	const char *bytes;
 	size_t n;
 
-	if (t->run_dir)
-		run_dir_held(t->run_dir);
-	h.read = reader_read(t->reader, t->path, sink_log_sink(log), &ro, NULL);
+	log = share_read(s, t, w, &h.read, NULL);
 	bytes = sink_log_bytes(log, &n);
 	h.told = h.read >= 0 && bytes;
 	SERIAL_PUT(&sb, h);
@@ -277,7 +321,7 @@ static void tasks_serve(struct session *s, struct serial_in *in)
 }
 
 void session_ranks_serve(struct session *s, const struct strvec *inputs,
-			 void (*stream)(struct session *s, const struct strvec *inputs))
+			 void (*along)(struct session *s, const struct strvec *inputs, bool lanes))
 {
 	enum order order = ORDER_STREAM;
 
@@ -285,6 +329,7 @@ void session_ranks_serve(struct session *s, const struct strvec *inputs,
 		CLEANUP(comm_parts_release) struct comm_parts all = { STRBUF_INIT, NULL };
 		CLEANUP(strvec_release) struct strvec one = STRVEC_INIT;
 		CLEANUP(xfreep) char *only = NULL;
+		struct session now;
 		struct serial_in in;
 
 		comm_gather(s->o->comm, "", 0, &all);
@@ -292,12 +337,14 @@ void session_ranks_serve(struct session *s, const struct strvec *inputs,
 		SERIAL_TAKE(&in, order);
 		if (!in.bad && order == ORDER_READ) {
 			tasks_serve(s, &in);
-		} else if (!in.bad && order == ORDER_STREAM) {
+		} else if (!in.bad && (order == ORDER_STREAM || order == ORDER_LANES)) {
 			only = serial_take_text(&in);
 			if (only)
 				strvec_push(&one, only);
+			/* each order is a session of its own */
+			now = *s;
 			*s->out = (struct session_outcome){ .end = SESSION_WHOLE };
-			stream(s, only ? &one : inputs);
+			along(&now, only ? &one : inputs, order == ORDER_LANES);
 		}
 		if (in.bad)
 			comm_stop(s->o->comm, 1, "what rank 0 ordered does not end as it should");

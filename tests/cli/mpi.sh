@@ -1,25 +1,7 @@
 #!/usr/bin/env bash
 # profrig-mpi analyze: the same tables by any number of ranks, and what happens when one of them dies or sees something else.
 . "$(dirname "$0")/../lib.sh"
-make_otf2=$B/tests/fixtures/gen/make_otf2
-MPI=$B/profrig-mpi
-if ! need mpi sh -c "command -v mpirun && test -x $MPI"; then
-	skip "analyze by MPI ranks" "no MPI: libopenmpi-dev and openmpi-bin were not there when profrig was built"
-	exit
-fi
-# more ranks than processors, as root, and not a byte beyond this machine
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=self,vader OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_rmaps_base_oversubscribe=1
-TMPDIR=$T
-export TMPDIR
-ranks() { # N ARGUMENTS…
-	local n=$1
-	shift
-	timeout -k 10 120 mpirun --oversubscribe -n "$n" "$MPI" "$@"
-}
-same() { # NAME ONE OTHER: tables, and all that analysis.json says but how long it took
-	check "$1" diff -r "$2/tables" "$3/tables"
-	check "$1, as analysis.json says" diff <(jq -S 'del(.timings_s)' "$2/analysis.json") <(jq -S 'del(.timings_s)' "$3/analysis.json")
-}
+. "$ROOT/tests/ranks.sh"
 
 code "an archive of 64 threads and their queues" 0 "$make_otf2" --seed 5 --processes 8 --threads 8 --queues 1 --devices 4 --queue_depth 2 --power 1 --events 4000 \
 	--resets 3 --holes 2 --wrap_bits 40 --messages 5 "$T/a"
@@ -69,66 +51,6 @@ rm "${evt[40]}"
 code "a damaged archive by one process: 6" 6 "$PROFRIG" -q analyze --sink profile --format csv "$T/cut" -o "$T/cut1"
 code "by 4 ranks: 6" 6 ranks 4 -q analyze --format csv "$T/cut" -o "$T/cut4"
 same "damaged: the same, warnings too" "$T/cut1" "$T/cut4"
-
-# files of any format: other ranks read some of them for rank 0
-shared() { # NAME RANKS WANTED INPUT…: the same tables and statuses as one process, and files were read by others
-	local name=$1 n=$2 want=$3
-	shift 3
-	code "$name by one process" "$want" "$PROFRIG" -q analyze --format csv "$@" -o "$T/s1"
-	code "$name by $n ranks" "$want" ranks "$n" -v analyze --format csv "$@" -o "$T/s$n"
-	like "$name: others read" "$(cat "$T/err")" "[1-9][0-9]* of [0-9]+ files were read by other ranks"
-	same "$name: the same" "$T/s1" "$T/s$n"
-	rm -rf "$T/s1" "$T/s$n"
-}
-while read -r n want name; do
-	shared "$name" "$n" "$want" "$ROOT/tests/fixtures/$name"
-done <<-'E'
-	2 6 tef
-	3 0 rpd
-	2 0 rocpd
-	4 0 nsys
-	2 0 samples
-	3 0 perf
-	2 0 folded
-	4 0 speedscope
-	3 6 metrics_csv
-	3 6 rocprof_csv
-	2 0 rocprof_db
-E
-if [ -n "${PROFRIG_TRACES:-}" ]; then
-	for t in aiu liblog nsys rocprof rpd stacks tef otf2; do
-		shared "recordings of $t" 4 0 "$PROFRIG_TRACES/$t"
-	done
-	shared "files of several formats" 3 0 "$PROFRIG_TRACES"/{rpd,tef,stacks}/*
-else
-	skip "recordings of other formats" "PROFRIG_TRACES is not set"
-fi
-event() { # PID TS: an event of a process
-	printf '{"ph":"X","name":"f%s","pid":%s,"tid":%s,"ts":%s,"dur":5},\n' "$1" "$1" "$1" "$2"
-}
-mkdir "$T/many"
-for i in $(seq 40); do # every second one is of the process of the one before, and the times overlap
-	{ printf '[\n' && for k in $(seq $((i * 7 % 50))); do event $((i / 2)) $((k * 3 + i)); done && printf '{}]\n'; } >"$T/many/$i.json"
-done
-gzip "$T/many/7.json"
-if command -v zstd >/dev/null; then zstd -q --rm "$T/many/8.json"; fi
-: >"$T/many/empty.json"
-echo '{"traceEvents":[{"ph":"X","name":"cut","pid":1,"tid":1,"ts":1,"dur":2},{"ph":' >"$T/many/cut.json"
-shared "many files, one cut, two compressed" 4 6 "$T/many"
-shared "with other options" 3 6 "$T/many" --window 10%:60% --strict
-shared "a model that was asked for" 2 6 "$T/many" --sink model --threads 2
-shared "two archives" 2 0 "$T/a" "$T/small" --format csv
-shared "an archive beside other calls" 3 0 "$T/small" "$ROOT/tests/fixtures/speedscope"
-cp "$T/many/3.json" "$T/again.json"
-ln "$T/again.json" "$T/other.json"
-shared "a file that is named twice" 3 0 "$T/again.json" "$T/many/5.json" "$T/other.json" "$T/again.json"
-code "a run" 0 sh -c "cd '$T' && '$PROFRIG' -q run --no-analyze --engine host --tools cpu_usage --set 'post_scripts=[]' -- sh -c 'cp many/9.json many/11.json \"\$PROFRIG_OUT\"'"
-cp -r "$T/runs/latest/" "$T/run2"
-shared "a run directory" 2 0 "$T/runs/latest/"
-code "an ensemble by one process" 0 "$PROFRIG" -q analyze --format csv "$T/runs/latest/" "$T/run2" -o "$T/e1"
-code "by 3 ranks" 0 ranks 3 -q analyze --format csv "$T/runs/latest/" "$T/run2" -o "$T/e3"
-same "an ensemble: the same" "$T/e1" "$T/e3"
-check "an ensemble: its runs, too" diff -r --exclude=analysis.json "$T/e1/each" "$T/e3/each"
 
 # what cannot be shared
 echo '[{"ph":"X","name":"f","pid":1,"tid":1,"ts":0,"dur":5}]' >"$T/f.json"

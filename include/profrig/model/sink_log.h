@@ -29,9 +29,24 @@ struct sink_log *sink_log_new(const char *host, bool everywhere);
 void sink_log_free(struct sink_log *log); /* NULL is fine */
 void sink_log_freep(struct sink_log **log);
 struct sink *sink_log_sink(struct sink_log *log);
+/* After a reader that failed: what it has set of an input that it did not end. */
+void sink_log_failed(struct sink_log *log);
 /* Borrowed. NULL: a reader began anew, or the log became larger than SINK_LOG_MAX. */
 #define SINK_LOG_MAX ((size_t)8 << 30)
 const char *sink_log_bytes(const struct sink_log *log, size_t *ret_n);
 int sink_log_play(const char *bytes, size_t n, struct model *m, struct err *err);
+/*
+ * Appends a log without spans and links to `to`: inputs, tracks, series, samples, warnings, calls
+ * of libraries. ret: the writer's numbers of tracks that have spans, ascending; as many tracks as
+ * it has numbers are made when the result is played.
+ */
+struct sink_log_tracks {
+	VEC(uint32_t) v;
+};
+int sink_log_definitions(const char *bytes, size_t n, struct strbuf *to,
+			 struct sink_log_tracks *ret, struct err *err);
+/* As sink_log_play. ret: the model's tracks by the writer's numbers. */
+int sink_log_play_tracks(const char *bytes, size_t n, struct model *m, struct sink_log_tracks *ret,
+			 struct err *err);
 
 #endif

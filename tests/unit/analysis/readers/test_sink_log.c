@@ -41,7 +41,7 @@ static void same_inputs(const char *what, const struct model *a, const struct mo
 		const struct input *x = &a->inputs.v[i], *y = &b->inputs.v[i];
 
 		assert_string_equal(x->path, y->path);
-		assert_ptr_equal(i ? x->reader : NULL, i ? y->reader : NULL);
+		assert_string_equal(x->reader, y->reader);
 		assert_string_equal(x->format ? x->format : "", y->format ? y->format : "");
 		SAME(what, x->clock, y->clock);
 		assert_true(x->resolution_hz == y->resolution_hz);
