@@ -1,4 +1,4 @@
-# Sourced behind lib.sh: analyses by several ranks of MPI. MPI is the program.
+# Sourced, by bash, behind lib.sh: analyses by several ranks of MPI. MPI is the program.
 #
 #	ranks N ARGUMENTS…		profrig-mpi by so many ranks
 #	same NAME ONE OTHER		two analyses have the same tables, and say the same in analysis.json

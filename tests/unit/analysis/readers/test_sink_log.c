@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "profrig/base/strbuf.h"
 #include "profrig/base/strvec.h"
 #include "profrig/model/library_calls.h"
 #include "profrig/model/sink_log.h"
@@ -198,6 +199,83 @@ static void same_models(const char *what, const struct model *a, const struct mo
 	same_library(what, a, b);
 }
 
+static void same_text(const char *what, const struct model *a, str_id x, const struct model *b,
+		      str_id y)
+{
+	if (strcmp(model_str(a, x), model_str(b, y)) != 0)
+		fail_msg("%s: '%s', not '%s'", what, model_str(b, y), model_str(a, x));
+}
+
+/* Tracks and series are the same, and their texts, whose ids may differ. */
+static void same_definitions(const char *what, const struct model *a, const struct model *b)
+{
+	SAME(what, a->tracks.nr, b->tracks.nr);
+	for (size_t i = 0; i < a->tracks.nr; i++) {
+		const struct track *x = &a->tracks.v[i], *y = &b->tracks.v[i];
+
+		SAME(what, x->kind, y->kind);
+		SAME(what, x->parent, y->parent);
+		SAME(what, x->pid, y->pid);
+		SAME(what, x->tid, y->tid);
+		SAME(what, x->rank, y->rank);
+		SAME(what, x->owner, y->owner);
+		SAME(what, x->input, y->input);
+		same_text(what, a, x->host, b, y->host);
+		same_text(what, a, x->device, b, y->device);
+		same_text(what, a, x->name, b, y->name);
+	}
+	SAME(what, a->series.nr, b->series.nr);
+	for (size_t i = 0; i < a->series.nr; i++) {
+		const struct series *x = &a->series.v[i], *y = &b->series.v[i];
+
+		SAME(what, x->kind, y->kind);
+		SAME(what, x->track, y->track);
+		SAME(what, x->failed, y->failed);
+		SAME(what, x->t_ns.nr, y->t_ns.nr);
+		SAME_BYTES(what, x->t_ns.v, y->t_ns.v, x->t_ns.nr);
+		SAME_BYTES(what, x->value.v, y->value.v, x->value.nr);
+		same_text(what, a, x->name, b, y->name);
+		same_text(what, a, x->unit, b, y->unit);
+		same_text(what, a, x->device, b, y->device);
+	}
+	SAME(what, a->inputs.nr, b->inputs.nr);
+	for (size_t i = 0; i < a->inputs.nr; i++) {
+		const struct input *x = &a->inputs.v[i], *y = &b->inputs.v[i];
+
+		SAME(what, x->first_ns, y->first_ns);
+		SAME(what, x->last_ns, y->last_ns);
+		SAME(what, x->shift_ns, y->shift_ns);
+		SAME(what, x->group, y->group);
+		SAME(what, x->samples, y->samples);
+		SAME(what, x->library, y->library);
+	}
+}
+
+/* A log without its spans: what it defines, and which tracks have some. */
+static void compare_definitions(const char *what, const char *bytes, size_t n)
+{
+	CLEANUP(model_freep) struct model *a = model_with_one();
+	CLEANUP(model_freep) struct model *b = model_with_one();
+	CLEANUP(strbuf_release) struct strbuf defs = STRBUF_INIT;
+	CLEANUP(xfreep) bool *has = NULL;
+	struct sink_log_tracks calls = { VEC_INIT }, map = { VEC_INIT };
+
+	assert_int_equal(sink_log_definitions(bytes, n, &defs, &calls, NULL), 0);
+	assert_int_equal(sink_log_play(bytes, n, a, NULL), 0);
+	assert_int_equal(sink_log_play_tracks(defs.buf, defs.len, b, &map, NULL), 0);
+	SAME(what, b->spans.nr, 0);
+	same_definitions(what, a, b);
+	has = xcalloc(a->tracks.nr + 1, sizeof(*has));
+	for (size_t i = 0; i < calls.v.nr; i++)
+		if (calls.v.v[i] < map.v.nr)
+			has[map.v.v[calls.v.v[i]]] = true;
+	for (size_t i = 0; i < a->spans.nr; i++)
+		if (!has[a->spans.track[i]])
+			fail_msg("%s: track %u has spans", what, a->spans.track[i]);
+	VEC_RELEASE(&calls.v);
+	VEC_RELEASE(&map.v);
+}
+
 static const struct read_opts opts = { .keep_args = true, .keep_shapes = true };
 
 /* Twice: the second log meets texts, tracks and rows of the first. */
@@ -222,6 +300,7 @@ static void compare_file(const struct reader *rd, const char *path)
 		assert_non_null(bytes);
 		assert_int_equal(sink_log_play(bytes, n, b, &eb), 0);
 		same_models(path, a, b);
+		compare_definitions(path, bytes, n);
 	}
 }
 
@@ -314,6 +393,7 @@ TEST(odd_calls)
 	bytes = sink_log_bytes(log, &n);
 	assert_int_equal(sink_log_play(bytes, n, b, NULL), 0);
 	same_models("odd calls", a, b);
+	compare_definitions("odd calls", bytes, n);
 }
 
 /* A run's host names what the file does not. */
@@ -356,13 +436,46 @@ TEST(a_cut_or_changed_log)
 	for (size_t i = 0; i < n; i += i < 300 || i > n - 300 ? 1 : 997) {
 		CLEANUP(model_freep) struct model *m = model_with_one();
 
+		CLEANUP(strbuf_release) struct strbuf defs = STRBUF_INIT;
+		struct sink_log_tracks calls = { VEC_INIT };
+
 		copy[i] ^= (char)0xa5;
+		sink_log_definitions(copy, n, &defs, &calls, NULL);
+		VEC_RELEASE(&calls.v);
 		refused += sink_log_play(copy, n, m, NULL) == -EBADMSG;
 		tried++;
 		model_finish(m);
 		copy[i] ^= (char)0xa5;
 	}
 	assert_true(refused > 0 && refused < tried);
+}
+
+/* A reader that fails leaves what it had begun. */
+TEST(a_reader_that_fails)
+{
+	CLEANUP(model_freep) struct model *a = model_with_one();
+	CLEANUP(model_freep) struct model *b = model_with_one();
+	CLEANUP(sink_log_freep) struct sink_log *log = sink_log_new(NULL, false);
+	struct sink *sinks[] = { model_sink(a), sink_log_sink(log) };
+	const char *bytes;
+	size_t n;
+
+	for (int i = 0; i < 2; i++) {
+		struct sink *s = sinks[i];
+
+		s->ops->input(s, "x", "rpd");
+		s->ops->current(s)->format = xstrdup("half");
+		s->ops->clock(s);
+		s->ops->current(s)->partial = true;
+		sink_fact(s, "rows", 3);
+	}
+	sink_log_failed(log);
+	bytes = sink_log_bytes(log, &n);
+	assert_int_equal(sink_log_play(bytes, n, b, NULL), 0);
+	same_models("half", a, b);
+	model_finish(a);
+	model_finish(b);
+	same_models("half, finished", a, b);
 }
 
 TEST(another_beginning)
