@@ -182,11 +182,13 @@ static void model_share(struct session *s)
 	struct profile_opts po = { .threads = s->o->threads ? (unsigned)s->o->threads : 1,
 				   .lanes = lanes_for(s),
 				   .comm = s->o->comm };
+	int64_t at = clock_monotonic_ns();
 
 	topology_resolve(s->o->topology, s->m);
 	s->ao.energy.topology = s->o->topology;
 	counters_learn(s->m, s->o->counters);
 	s->profile = profile_of_model(s->m, &po);
+	s->times.attribute_s += session_lap_s(&at);
 	if (s->m->library)
 		model_warn(s->m, UINT32_MAX, W_NOT_IN_PROFILE, 1,
 			   "calls of libraries are not looked for in the trace");
