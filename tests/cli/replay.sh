@@ -107,6 +107,16 @@ is "has it in run.json" "$(jq -r .host.governor "$governed/run.json")" performan
 kfd powersave
 is "it is compared" "$(PROFRIG_SYSFS_ROOT=$T/sys differs "$governed")" "host governor: performance > powersave"
 
+. "$ROOT/tests/fakes/machine.sh"
+nvidia_machine "$T/nv" 2
+PROFRIG_SYSFS_ROOT=$T/nv code "a run beside GPUs" 0 run -- true
+gpus=$(dir)
+is "the same GPUs" "$(PROFRIG_SYSFS_ROOT=$T/nv differs "$gpus")" ""
+rm -r "$T/nv/proc/driver/nvidia/gpus/0000:02:00.0"
+sed -i 's/535.104.05/550.54.15/' "$T/nv/proc/driver/nvidia/version"
+is "another driver, and one GPU less" "$(PROFRIG_SYSFS_ROOT=$T/nv differs "$gpus" | grep -E '^gpu(0.*driver|1.*name)')" "gpu0 (nvidia) driver: 535.104.05 > 550.54.15
+gpu1 (nvidia) name: NVIDIA H100 80GB HBM3 > null"
+
 # --- directories that are no good
 code "no directory" 2 again --replay nowhere
 mkdir empty
