@@ -5,13 +5,17 @@
 #include "manifest_models.h"
 #include "pick_models.h"
 #include "run_campaign.h"
+#include "run_replay.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "profrig/base/fs.h"
 #include "profrig/base/log.h"
+#include "profrig/base/redact.h"
+#include "profrig/base/strbuf.h"
 #include "profrig/base/text.h"
 #include "profrig/sampler/sampler.h"
 
@@ -28,6 +32,10 @@
 	{ "engine", 0, OPT_CONF_STR, GIVEN(o, "engine"), "NAME", \
 	  "auto" ENGINE_WORDS }, \
 	{ "image", 0, OPT_CONF_STR, GIVEN(o, "model.image"), "NAME", "container image" }, \
+	{ "replay", 0, OPT_STR, &(o)->replay_dir, "RUNDIR", \
+	  "repeat the run of this run directory, and say what differs today" }, \
+	{ "replay-foreign", 0, OPT_FLAG, &(o)->replay_foreign, NULL, \
+	  "repeat it also when it belongs to another user" }, \
 	{ "build", 0, OPT_FLAG, &(o)->build, NULL, "build the models' images first" }, \
 	{ "manifest", 0, OPT_STR, &(o)->manifest, "FILE", \
 	  "run the images of this manifest of 'profrig build'" }, \
@@ -113,6 +121,27 @@ static void say_idle(const struct prepared *p)
 	if (p->conf.idle_s > 0)
 		log_warn("idle: no tool of this run samples power or energy (cpu_power, gpu_power "
 			 "and rapl do), so there is nothing to wait for");
+}
+
+/* What a repeated run will execute, and what is not as it was: before it starts. */
+static void say_replay(const struct prepared *p)
+{
+	CLEANUP(xfreep) char *words = strvec_shell(&p->conf.command);
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n = 0;
+
+	if (log_level() < 1)
+		return;
+	FILE *f = xmemstream(&text, &n);
+	text_visible(&sb, words, strlen(words), "");
+	strbuf_addstr(&sb, ", in ");
+	text_visible(&sb, p->conf.dir, strlen(p->conf.dir), "");
+	fprintf(f, "replay     %s, on %s\n", sb.buf, p->engine->name);
+	plan_replay_text(&p->replay, f);
+	fclose(f);
+	redact_str(text);
+	fputs(text, stderr);
 }
 
 /* Several passes take longer than users expect of one run. */
@@ -258,7 +287,13 @@ static int bad_call(const struct command *c, const struct run_options *o,
 		return cli_usage(c, "no command after --");
 	if (rest && (o->manifest || o->build))
 		return cli_usage(c, "a command has no image of its own: name models");
-	if (!operands->nr && !o->tags.nr && !rest && !o->conf.config_files.nr && !o->manifest)
+	if (o->replay_foreign && !o->replay_dir)
+		return cli_usage(c, "--replay-foreign goes with --replay RUNDIR");
+	if (o->replay_dir && (operands->nr || o->tags.nr || rest || o->manifest || o->build))
+		return cli_usage(c, "--replay repeats the recorded model or command: leave out "
+				    "MODEL, --tags, --manifest, --build and what is behind --");
+	if (!operands->nr && !o->tags.nr && !rest && !o->conf.config_files.nr && !o->manifest &&
+	    !o->replay_dir)
 		return cli_usage(c,
 				 "no model and no command: profrig %s MODEL, "
 				 "or profrig %s -- CMD ARG…",
@@ -283,6 +318,8 @@ static int models_run(const struct command *c, const struct run_options *o,
 	struct campaign cp;
 	int code = prepare_all(c, o, models, cmd, &cp);
 
+	if (code == EXIT_DONE && o->replay)
+		say_replay(campaign_full(&cp.models.v[0]));
 	if (code == EXIT_DONE)
 		code = run_campaign(o, &cp);
 	campaign_release(&cp);
@@ -311,8 +348,27 @@ static int note_unbuilt(const struct command *c, const struct run_options *o)
 	return code;
 }
 
+/* -1 to go on, or an exit code. The run directory's name becomes a label of the new run. */
+static int open_replay(struct run_options *o, struct replay *rp)
+{
+	struct err err = ERR_INIT;
+	int r;
+
+	if (!o->replay_dir)
+		return -1;
+	r = replay_open(rp, o->replay_dir, o->replay_foreign, &err);
+	if (r < 0) {
+		log_error("%s", err.msg);
+		return r == -ENOENT ? EXIT_USAGE : EXIT_CONFIG;
+	}
+	o->replay = rp;
+	strvec_pushf(&o->conf.labels, "replay_of=%s", rp->id);
+	return -1;
+}
+
 static int run_main(const struct command *c, int argc, char **argv)
 {
+	struct replay rp = REPLAY_INIT;
 	struct run_options o;
 	CLEANUP(strvec_release) struct strvec operands = STRVEC_INIT, models = STRVEC_INIT;
 	struct catalog *cat = NULL;
@@ -325,6 +381,8 @@ static int run_main(const struct command *c, int argc, char **argv)
 	int code = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
 	if (code < 0)
 		code = bad_call(c, &o, &operands, rest);
+	if (code < 0)
+		code = open_replay(&o, &rp);
 	if (code < 0) {
 		cli_catch_signals();
 		say_leftovers(o.runs_dir);
@@ -342,6 +400,7 @@ static int run_main(const struct command *c, int argc, char **argv)
 	}
 	code = exit_worse(code, note_unbuilt(c, &o));
 	catalog_free(cat);
+	replay_close(&rp);
 	run_options_release(&o);
 	return code;
 }
@@ -393,6 +452,7 @@ static int plan_each(const struct command *c, const struct run_options *o,
 
 static int plan_main(const struct command *c, int argc, char **argv)
 {
+	struct replay rp = REPLAY_INIT;
 	struct run_options o;
 	CLEANUP(strvec_release) struct strvec operands = STRVEC_INIT, models = STRVEC_INIT;
 	struct catalog *cat = NULL;
@@ -412,6 +472,8 @@ static int plan_main(const struct command *c, int argc, char **argv)
 	int code = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
 	if (code < 0)
 		code = bad_call(c, &o, &operands, rest);
+	if (code < 0)
+		code = open_replay(&o, &rp);
 	if (code < 0 && o.build)
 		code = build_foresee(c, &o, &operands, false, &models);
 	else if (code < 0)
@@ -421,6 +483,7 @@ static int plan_main(const struct command *c, int argc, char **argv)
 	if (code < 0)
 		code = plan_each(c, &o, &models, rest);
 	catalog_free(cat);
+	replay_close(&rp);
 	run_options_release(&o);
 	return code;
 }

@@ -103,6 +103,8 @@ static void print_json(const struct prepared *p, const struct run_result *r, int
 	json_i64(&j, "workload_signal", r->workload_signal);
 	json_f64(&j, "workload_s", r->workload_s);
 	json_str(&j, "result", *r->result ? r->result : NULL);
+	if (p->plan.replay)
+		plan_replay_json(p->plan.replay, &j);
 	json_end(&j);
 	putchar('\n');
 	fflush(stdout);

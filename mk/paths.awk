@@ -39,6 +39,7 @@ BEGIN {
 	excuse["harness/campaign/store.c"] = "xrealpath of the campaign that the user names, as SQLite takes a path without links"
 	excuse["harness/publish/outbox.c"] = "realpath: the folder of runs that the user names"
 	excuse["harness/publish/publish.c"] = "realpath: where a run lies, to name it below its outbox"
+	excuse["harness/campaign/run_replay.c"] = "realpath of the run that a user names, which is held then"
 	excuse["analysis/session/output.c"] = "access: whether the user's output folder can be written to"
 	excuse["analysis/session/analyze_runs.c"] = "realpath: whether two words name one run"
 	excuse["cli/main.c"] = "/dev/null"

@@ -86,10 +86,14 @@ static void parts_take(const struct round *r)
 	}
 }
 
-static bool any_changes(const struct share_group *t, const struct lane_feed *feeds)
+/* Of lanes that cover others no rank but theirs knows any, and nothing depends on them. */
+static bool any_changes(const struct energy_run *run, const struct share_group *t,
+			const struct lane_feed *feeds)
 {
 	for (size_t i = 0; i < t->d.lanes.nr; i++) {
-		if (feeds[t->d.lanes.v[i].lane].changes)
+		size_t lane = t->d.lanes.v[i].lane;
+
+		if (feeds[lane].changes && run->modes[lane] != LANE_COVER)
 			return true;
 	}
 	return false;
@@ -99,7 +103,7 @@ static bool any_changes(const struct share_group *t, const struct lane_feed *fee
 static bool is_exchanged(const struct energy_run *run, const struct share_group *t,
 			 const struct lane_feed *feeds)
 {
-	return !comm_alone(run->comm) && t->spread && any_changes(t, feeds);
+	return !comm_alone(run->comm) && t->spread && any_changes(run, t, feeds);
 }
 
 /* A lane is read by one rank, so nothing of it is here twice. */

@@ -7,6 +7,7 @@
 #include "profrig/base/num.h"
 #include "profrig/base/pool.h"
 #include "profrig/base/search.h"
+#include "profrig/base/serial.h"
 #include "profrig/base/u64map.h"
 
 #define OTHER "[other]"
@@ -478,6 +479,129 @@ void library_calls_merge(struct library_calls *lc, const struct library_calls *f
 	over_merge(lc, &from->priv->over);
 	lc->doubled += from->doubled;
 	free(now);
+}
+
+/* ---- as bytes ---- */
+
+/* Members of a row that are no texts and no lists. */
+/* clang-format off */
+#define ROW_FIELDS(X) \
+	X(all_flops) X(all_bytes) X(calls) X(first_ns) X(last_ns) X(pid) X(level) X(total_ns) \
+	X(timed) X(nested) X(nested_flops) X(nested_bytes) X(caller) X(flops) X(bytes) X(common)
+/* clang-format on */
+#define ROW_FLAGS(X) X(several_pids) X(other) X(inexact) X(dropped)
+#define CALLS_FIELDS(X) X(distinct) X(doubled) X(over_calls)
+
+static void flag_save(bool flag, struct strbuf *to)
+{
+	strbuf_addch(to, flag);
+}
+
+static bool flag_load(struct serial_in *from)
+{
+	char flag;
+
+	SERIAL_TAKE(from, flag);
+	return flag != 0;
+}
+
+void library_calls_save(const struct library_calls *lc, struct strbuf *to)
+{
+#define X(field) SERIAL_PUT(to, lc->field);
+	CALLS_FIELDS(X)
+#undef X
+	flag_save(lc->ordered, to);
+	SERIAL_PUT(to, lc->rows.nr);
+	for (size_t i = 0; i < lc->rows.nr; i++) {
+		const struct library_row *r = &lc->rows.v[i];
+
+#define X(field) SERIAL_PUT(to, r->field);
+		ROW_FIELDS(X)
+#undef X
+#define X(flag) flag_save(r->flag, to);
+		ROW_FLAGS(X)
+#undef X
+		SERIAL_PUT_VEC(to, &r->ranks);
+		serial_put_text(to, r->library);
+		serial_put_text(to, r->operation);
+		serial_put_text(to, r->key);
+		serial_put_text(to, r->config);
+	}
+	SERIAL_PUT_VEC(to, &lc->events);
+	SERIAL_PUT_VEC(to, &lc->streams);
+	SERIAL_PUT(to, lc->priv->over.nr);
+	/* in leaps, as over_merge has it */
+	for (size_t i = 0; i < lc->priv->over.cap; i++) {
+		size_t at = (size_t)(i * SPLITMIX64_STEP) & (lc->priv->over.cap - 1);
+
+		if (lc->priv->over.slots[at].value != U64MAP_NONE)
+			SERIAL_PUT(to, lc->priv->over.slots[at].key);
+	}
+}
+
+static const char *text_load(struct library_calls *lc, struct serial_in *from)
+{
+	CLEANUP(xfreep) char *text = serial_take_text(from);
+
+	from->bad |= !text;
+	return pool_strdup(&lc->priv->texts, text ? text : "");
+}
+
+static void row_load(struct library_calls *lc, struct serial_in *from)
+{
+	struct library_row r = { .ranks = VEC_INIT };
+
+#define X(field) SERIAL_TAKE(from, r.field);
+	ROW_FIELDS(X)
+#undef X
+#define X(flag) r.flag = flag_load(from);
+	ROW_FLAGS(X)
+#undef X
+	SERIAL_TAKE_VEC(from, &r.ranks);
+	r.library = text_load(lc, from);
+	r.operation = text_load(lc, from);
+	r.key = text_load(lc, from);
+	r.config = text_load(lc, from);
+	VEC_PUSH(&lc->rows, r);
+}
+
+/* Rows and streams that are named are there. */
+static bool is_sound(const struct library_calls *lc)
+{
+	for (size_t i = 0; i < lc->rows.nr; i++)
+		if (lc->rows.v[i].caller != LIBRARY_ROW_NONE && lc->rows.v[i].caller >= lc->rows.nr)
+			return false;
+	for (size_t i = 0; i < lc->events.nr; i++)
+		if (lc->events.v[i].row >= lc->rows.nr || lc->events.v[i].stream >= lc->streams.nr)
+			return false;
+	return true;
+}
+
+struct library_calls *library_calls_load(struct serial_in *from)
+{
+	CLEANUP(library_calls_freep) struct library_calls *lc = library_calls_new();
+	size_t rows, over;
+	uint64_t key;
+
+#define X(field) SERIAL_TAKE(from, lc->field);
+	CALLS_FIELDS(X)
+#undef X
+	lc->ordered = flag_load(from);
+	rows = serial_take_count(from, sizeof(uint64_t));
+	for (size_t i = 0; i < rows && !from->bad; i++)
+		row_load(lc, from);
+	SERIAL_TAKE_VEC(from, &lc->events);
+	SERIAL_TAKE_VEC(from, &lc->streams);
+	over = serial_take_count(from, sizeof(uint64_t));
+	for (size_t i = 0; i < over; i++) {
+		SERIAL_TAKE(from, key);
+		*u64map_at(&lc->priv->over, key) = 0;
+	}
+	from->bad |= !is_sound(lc);
+	if (from->bad)
+		return NULL;
+	rows_index(lc);
+	return STEAL(lc);
 }
 
 /* ---- sums ---- */

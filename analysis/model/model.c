@@ -88,6 +88,7 @@ void model_clear(struct model *m)
 	for (size_t i = 0; i < m->warnings.nr; i++)
 		free(m->warnings.v[i].text);
 	VEC_RELEASE(&m->warnings);
+	VEC_RELEASE(&m->launched);
 	VEC_RELEASE(&m->windows);
 	VEC_RELEASE(&m->places);
 	VEC_RELEASE(&m->placed);
@@ -100,6 +101,18 @@ void model_clear(struct model *m)
 	m->library = NULL;
 	intern_free(m->strings);
 	m->strings = NULL;
+}
+
+void model_drop_spans(struct model *m)
+{
+	spans_release(&m->spans);
+	VEC_RELEASE(&m->pieces);
+	free(m->links.from);
+	free(m->links.to);
+	free(m->links.kind);
+	m->links = (struct link_columns){ .nr = 0 };
+	for (size_t i = 0; i < m->tracks.nr; i++)
+		m->tracks.v[i].first_span = m->tracks.v[i].spans = 0;
 }
 
 void model_free(struct model *m)
@@ -190,6 +203,57 @@ void model_warn(struct model *m, input_id input, const char *code, uint64_t coun
 	/* the part that was read differs from the recording */
 	if (input < m->inputs.nr && strcmp(code, W_TIME_RANGE) == 0)
 		m->inputs.v[input].partial = true;
+}
+
+/* Rows have other places now. */
+static void warnings_index(struct model *m)
+{
+	struct model_priv *p = m->priv;
+
+	u64map_release(&p->warning_rows);
+	p->warning_rows = (struct u64map)U64MAP_INIT;
+	p->last_warning = SIZE_MAX;
+	for (size_t i = 0; i < m->warnings.nr; i++) {
+		const struct warning *w = &m->warnings.v[i];
+		uint32_t code = (uint32_t)(warning_find(w->code) - warning_table);
+
+		*u64map_at(&p->warning_rows, u64map_pair(w->input, code)) = (uint32_t)i;
+	}
+}
+
+void model_warnings_drop(struct model *m, input_id input)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < m->warnings.nr; i++) {
+		if (m->warnings.v[i].input == input)
+			free(m->warnings.v[i].text);
+		else
+			m->warnings.v[nr++] = m->warnings.v[i];
+	}
+	m->warnings.nr = nr;
+	warnings_index(m);
+}
+
+void model_warning_put(struct model *m, input_id input, const char *code, uint64_t count,
+		       const char *text, bool cut)
+{
+	model_warn(m, input, code, count, "%s", text);
+	m->warnings.v[m->warnings.nr - 1].cut = cut;
+}
+
+void model_warnings_sort(struct model *m)
+{
+	/* few, and in order but for some: each goes to its place */
+	for (size_t i = 1; i < m->warnings.nr; i++) {
+		struct warning w = m->warnings.v[i];
+		size_t k = i;
+
+		for (; k > 0 && m->warnings.v[k - 1].input > w.input; k--)
+			m->warnings.v[k] = m->warnings.v[k - 1];
+		m->warnings.v[k] = w;
+	}
+	warnings_index(m);
 }
 
 track_id model_process_of(const struct model *m, track_id t)

@@ -7,6 +7,7 @@
 #include "profile_private.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "profrig/base/xalloc.h"
 
@@ -289,23 +290,71 @@ static bool counts(const struct model *m, const struct track *t)
 	return false;
 }
 
-static void lane_begin(struct profile *p, track_id t, const struct span_reader *like)
+/* The lane of a track, by the rank that has its spans. */
+struct lane_plan {
+	bool is, covers;
+	int rank;
+};
+
+static struct lane_plan lane_plan_of(const struct profile *p, track_id t)
+{
+	const struct track *tr = &p->m->tracks.v[t];
+	struct lane_plan lp = { .rank = comm_rank(p->priv->o.comm) };
+
+	lp.is = (tr->kind == TRACK_THREAD || tr->kind == TRACK_QUEUE) && counts(p->m, tr);
+	lp.covers = lp.is && tr->kind == TRACK_THREAD && has_pieces(p->m, tr);
+	return lp;
+}
+
+static void lane_begin(struct profile *p, track_id t, const struct lane_plan *lp,
+		       const struct span_reader *like)
 {
 	const struct track *tr = &p->m->tracks.v[t];
 	struct lane *l;
 
-	if ((tr->kind != TRACK_THREAD && tr->kind != TRACK_QUEUE) || !counts(p->m, tr))
+	if (!lp->is)
 		return;
 	l = lane_add(p, t);
 	l->samples_only = false;
+	l->covers = lp->covers;
+	l->rank = lp->rank;
+	l->here = is_own(p, l);
+	if (!l->here)
+		return;
 	l->reader = xcalloc(1, sizeof(*l->reader));
 	*l->reader = *like;
 	l->reader->next = tr->first_span;
 	l->reader->end = tr->first_span + tr->spans;
-	l->covers = !l->t.queue && has_pieces(p->m, tr);
 	if (l->covers)
 		l->reader->piece = model_first_piece(p->m, tr->first_span);
 	l->t.spans = tr->spans;
+}
+
+/* All ranks have the same tracks, and of each track one rank has the spans. */
+static void lanes_plan(const struct profile *p, struct lane_plan *v)
+{
+	struct comm *c = p->priv->o.comm;
+	CLEANUP(comm_parts_release) struct comm_parts all = { STRBUF_INIT, NULL };
+	size_t n = p->m->tracks.nr;
+
+	for (track_id t = 0; t < n; t++)
+		v[t] = lane_plan_of(p, t);
+	if (comm_alone(c))
+		return;
+	comm_gather(c, v, n * sizeof(*v), &all);
+	if (all.bytes.len != n * sizeof(*v) * (size_t)c->size)
+		comm_stop(c, 1, "ranks do not have the same tracks");
+	memset(v, 0, n * sizeof(*v));
+	for (int r = 0; r < c->size; r++)
+		for (track_id t = 0; t < n; t++) {
+			struct lane_plan lp;
+
+			memcpy(&lp, all.bytes.buf + ((size_t)r * n + t) * sizeof(lp), sizeof(lp));
+			if (lp.is && v[t].is)
+				comm_stop(c, 1, "two ranks have spans of one track");
+			if (lp.is)
+				v[t] = lp;
+		}
 }
 
 void lane_read_release(struct lane *l)
@@ -421,20 +470,27 @@ static bool has_launches(const struct model *m)
 struct profile *profile_of_model(struct model *m, const struct profile_opts *o)
 {
 	struct profile *p = profile_alloc(m, o);
+	CLEANUP(xfreep) struct lane_plan *plan = xcalloc(m->tracks.nr + 1, sizeof(*plan));
 	CLEANUP(xfreep) uint32_t *node_of_piece = xcalloc(m->pieces.nr + 1, sizeof(*node_of_piece));
 	CLEANUP(xfreep) uint32_t *node_of_span = NULL;
 	struct span_reader like = { .node_of_piece = node_of_piece };
 
-	p->of_model = true;
+	p->of_model = comm_alone(o->comm);
+	lanes_plan(p, plan);
 	if (has_launches(m))
 		like.node_of_span = node_of_span =
 			xreallocarray(NULL, m->spans.nr + 1, sizeof(*node_of_span));
 	for (track_id t = 0; t < m->tracks.nr; t++)
-		lane_begin(p, t, &like);
+		lane_begin(p, t, &plan[t], &like);
 	profile_rounds(p);
 	for (size_t i = 0; i < p->priv->lanes.nr; i++)
 		lane_empty(p->priv->lanes.v[i]);
 	launches_credit(p, node_of_span);
-	profile_finish(p);
+	if (!p->of_model) {
+		ranks_reduce(p);
+		model_drop_spans(m);
+	}
+	if (comm_rank(o->comm) == 0)
+		profile_finish(p);
 	return p;
 }

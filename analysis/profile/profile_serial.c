@@ -138,6 +138,9 @@ static void nodes_save(const struct lane *l, struct strbuf *to)
 	SERIAL_PUT(to, l->t.spans);
 	SERIAL_PUT(to, l->t.covered_ns);
 	SERIAL_PUT_VEC(to, &l->t.longest);
+	SERIAL_PUT_VEC(to, &l->t.shape_of);
+	SERIAL_PUT_VEC(to, &l->t.durations);
+	SERIAL_PUT_VEC(to, &l->t.unions);
 }
 
 static void nodes_load(struct lane *l, struct serial_in *from, const uint32_t *calls,
@@ -157,6 +160,15 @@ static void nodes_load(struct lane *l, struct serial_in *from, const uint32_t *c
 	SERIAL_TAKE(from, l->t.spans);
 	SERIAL_TAKE(from, l->t.covered_ns);
 	SERIAL_TAKE_VEC(from, &l->t.longest);
+	SERIAL_TAKE_VEC(from, &l->t.shape_of);
+	SERIAL_TAKE_VEC(from, &l->t.durations);
+	SERIAL_TAKE_VEC(from, &l->t.unions);
+	for (size_t i = 0; i < l->t.unions.nr; i++) {
+		struct profile_union *u = &l->t.unions.v[i];
+
+		from->bad |= u->calls_id >= nr_calls;
+		u->calls_id = from->bad ? 0 : calls[u->calls_id];
+	}
 }
 
 static void warnings_save(const struct lane *l, struct strbuf *to)

@@ -3,6 +3,7 @@
  * writers meet.
  */
 #include "session_private.h"
+#include "shared_reading.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -159,6 +160,7 @@ static void session_release(struct session *s)
 	energy_stream_free(s->energy);
 	model_free(s->m);
 	free(s->run_dir);
+	free(s->alone);
 }
 
 /* Lanes cost time, and only energy needs them. */
@@ -172,6 +174,24 @@ static struct lane_reader lanes_for(const struct session *s)
 static bool energy_needs_calls(const struct session *s)
 {
 	return is_wanted(&s->o->only, "energy") && energy_stream_lacks(s->energy);
+}
+
+/* The calls of all ranks' models into one profile, which is rank 0's. */
+static void model_share(struct session *s)
+{
+	struct profile_opts po = { .threads = s->o->threads ? (unsigned)s->o->threads : 1,
+				   .lanes = lanes_for(s),
+				   .comm = s->o->comm };
+	int64_t at = clock_monotonic_ns();
+
+	topology_resolve(s->o->topology, s->m);
+	s->ao.energy.topology = s->o->topology;
+	counters_learn(s->m, s->o->counters);
+	s->profile = profile_of_model(s->m, &po);
+	s->times.attribute_s += session_lap_s(&at);
+	if (s->m->library)
+		model_warn(s->m, UINT32_MAX, W_NOT_IN_PROFILE, 1,
+			   "calls of libraries are not looked for in the trace");
 }
 
 /*
@@ -194,12 +214,15 @@ static int inputs_take(struct session *s, const struct strvec *inputs, struct re
 	*ret_again = s->profile && fits && energy_needs_calls(s);
 	if (*ret_again)
 		return 0;
-	if (s->profile) {
+	if (s->profile)
 		profile_finish(s->profile);
-		rep->sink = "profile";
-	}
 	s->ao.stream = s->energy;
-	topology_resolve(s->o->topology, s->m);
+	if (s->lanes)
+		model_share(s);
+	else
+		topology_resolve(s->o->topology, s->m);
+	if (s->profile)
+		rep->sink = "profile";
 	return windows_cut(s, rep, err);
 }
 
@@ -264,11 +287,18 @@ static int analyze_into(struct session *s, const struct strvec *inputs, struct r
  * All ranks but the first read and write nothing. A rank that fails stops the others with its
  * reason.
  */
-static void analyze_along(struct session *s, const struct strvec *inputs)
+static void analyze_along(struct session *s, const struct strvec *inputs, bool lanes)
 {
 	struct err err = ERR_INIT;
 
 	session_begin(s);
+	s->lanes = lanes;
+	if (lanes) {
+		if (session_read_inputs(s, inputs, &err) == 0)
+			model_share(s);
+		session_release(s);
+		return;
+	}
 	session_stream(s, lanes_for(s));
 	if (session_read_inputs(s, inputs, &err) == 0 || s->out->end == SESSION_NOTHING_READ)
 		err_set(&err, EIO, "%s", s->out->last_error);
@@ -382,12 +412,14 @@ int session_analyze(const struct strvec *inputs, const struct session_opts *opts
 		return session_fail(&ret->outcome, SESSION_BAD_REQUEST, r);
 	if (comm_rank(o.comm) > 0) {
 		if (comm_begin(o.comm, true, 0, NULL))
-			analyze_along(&along, inputs);
+			session_ranks_serve(&along, inputs, analyze_along);
 	} else if ((r = session_output_check(final, err)) < 0) {
 		session_fail(&ret->outcome, SESSION_NO_OUTPUT, r);
 	} else {
 		r = analyze_staged(inputs, &o, final, ret, err);
 	}
+	if (comm_rank(o.comm) == 0 && !o.member)
+		session_ranks_dismiss(o.comm);
 	counter_rules_release(&none);
 	return r;
 }

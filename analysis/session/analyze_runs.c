@@ -251,11 +251,13 @@ static void member_analyze(struct group *g, struct member *mb)
 	struct report *rep = &one.report;
 	input_id id = input_begin(g, mb);
 	const struct member *first = mb;
+	struct session_opts with = *g->o;
 	struct err err = ERR_INIT;
 
 	strvec_push(&input, mb->path);
 	/* the reasons why nothing could be read are noted already */
-	if (session_analyze(&input, g->o, dir, &one, &err) < 0 &&
+	with.member = true;
+	if (session_analyze(&input, &with, dir, &one, &err) < 0 &&
 	    one.outcome.end != SESSION_NOTHING_READ)
 		session_note(g->o, g->out, SESSION_MEMBER_FAILED, "%s", err.msg);
 	outcome_add(g, &one.outcome);

@@ -75,7 +75,8 @@ void reading_input(struct reading *rd, const char *path, const struct reader *re
 	if (is_left_out(rd, path) || read_before(rd, path, reader))
 		return;
 	session_phase(rd->s->o, SESSION_READ, fs_base(path));
-	r = reader_read(reader, path, model_sink(rd->m), &ro, &err);
+	if (!share_take(&rd->share, path, reader, rd->m, &r, &err))
+		r = reader_read(reader, path, model_sink(rd->m), &ro, &err);
 	if (r < 0) {
 		input_failed(rd, path, reader, began, err.msg);
 		return;
@@ -351,6 +352,72 @@ static void find_duplicates(struct reading *rd, const struct strvec *inputs)
 	format_duplicates_decide(&rd->duplicates, rd->s->o);
 }
 
+/* ---- files that other ranks read ---- */
+
+static void share_file(struct reading *rd, const char *path, const struct reader *reader,
+		       const struct rundir *run)
+{
+	const char *code;
+
+	if (reader && !format_duplicates_why(&rd->duplicates, path, &code))
+		share_add(&rd->share, path, reader, run);
+}
+
+static void share_run(struct reading *rd, const char *dir)
+{
+	struct rundir run;
+
+	if (rundir_open(dir, &run, NULL) < 0)
+		return;
+	for (size_t i = 0; i < run.inputs.nr; i++)
+		share_file(rd, run.inputs.v[i].path, reader_find(run.inputs.v[i].reader), &run);
+	rundir_release(&run);
+}
+
+static void share_folder(struct reading *rd, const char *dir)
+{
+	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
+	const struct reader *whole = NULL, *reader;
+
+	if (reader_detect(dir, &whole, NULL) == 0 &&
+	    !format_duplicates_hide(&rd->duplicates, dir, whole))
+		share_file(rd, dir, whole, NULL);
+	add_folder_files(&files, rd, dir);
+	for (size_t i = 0; i < files.nr; i++)
+		if (reader_detect(files.v[i], &reader, NULL) == 0 && reader != whole)
+			share_file(rd, files.v[i], reader, NULL);
+}
+
+/* In the order in which they are read; what is not in the list rank 0 reads by itself. */
+static void share_inputs(struct reading *rd, const struct strvec *inputs)
+{
+	struct session *s = rd->s;
+	const struct reader *reader;
+
+	if (comm_alone(s->o->comm) || s->profile)
+		return;
+	for (size_t i = 0; i < inputs->nr; i++) {
+		const char *path = inputs->v[i];
+
+		if (run_dir_held(path))
+			share_run(rd, path);
+		else if (fs_is_dir(path))
+			share_folder(rd, path);
+		else if (session_detect(s->o, path, &reader, NULL) == 0)
+			share_file(rd, path, reader, NULL);
+	}
+	if (s->lanes && share_lanes(&rd->share, s))
+		return;
+	if (s->lanes && comm_rank(s->o->comm) == 0)
+		session_note(s->o, s->out, SESSION_ONE_RANK, "rank 0 has all calls: %s", s->alone);
+	s->left = s->lanes && comm_rank(s->o->comm) > 0;
+	if (s->left)
+		return;
+	if (!share_begin(&rd->share, s->o->comm) && s->alone && !s->lanes)
+		session_note(s->o, s->out, SESSION_ONE_RANK, "rank 0 reads it alone: %s", s->alone);
+	s->lanes = false;
+}
+
 /* Ranks are as many as there are processors, mostly; an archive that is streamed has its own. */
 static struct workers *reading_workers(const struct session *s)
 {
@@ -362,6 +429,7 @@ static struct workers *reading_workers(const struct session *s)
 static void reading_release(struct reading *rd)
 {
 	model_set_workers(rd->m, NULL);
+	share_end(&rd->share);
 	VEC_RELEASE(&rd->tb.anchors);
 	format_duplicates_release(&rd->duplicates);
 	seen_inputs_release(&rd->seen);
@@ -379,12 +447,21 @@ int session_read_inputs(struct session *s, const struct strvec *inputs, struct e
 	rd.workers = reading_workers(s);
 	model_set_workers(s->m, rd.workers);
 	find_duplicates(&rd, inputs);
+	share_inputs(&rd, inputs);
+	if (s->left)
+		return -ECANCELED;
 	read_inputs(&rd, inputs);
+	if (rd.share.comm)
+		session_note(s->o, s->out, SESSION_SHARED,
+			     "%zu of %zu files were read by other ranks", rd.share.played,
+			     rd.share.tasks.nr);
 	if (s->out->read == 0)
 		return session_fail(s->out, SESSION_NOTHING_READ,
 				    err_set(err, ENODATA, "no input could be read"));
 	s->times.read_s = session_lap_s(&at);
 	model_finish_flat(s->m);
+	if (s->lanes)
+		share_lanes_finished(&rd.share, s->m);
 	s->times.model_s = session_lap_s(&at);
 	if (s->o->listener.have_read)
 		s->o->listener.have_read(s->o->listener.ctx, s->m);

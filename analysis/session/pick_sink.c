@@ -11,6 +11,7 @@
  * threads shows only while it is read; analyze.c then reads it again.
  */
 #include "session_private.h"
+#include "shared_reading.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -175,6 +176,55 @@ static bool auto_streams(const struct streamable *s, bool *ret_fits)
 	return !fits || (ret_fits && records > SMALL_RECORDS && !s->windows);
 }
 
+/* A record of the formats that are not streamed takes as many bytes, or more. */
+#define BYTES_PER_RECORD 64
+
+static uint64_t run_bytes(const char *dir)
+{
+	uint64_t bytes = 0;
+	struct rundir run;
+
+	if (rundir_open(dir, &run, NULL) < 0)
+		return 0;
+	for (size_t i = 0; i < run.inputs.nr; i++) {
+		int64_t n = fs_size(run.inputs.v[i].path);
+
+		bytes += n > 0 ? (uint64_t)n : 0;
+	}
+	rundir_release(&run);
+	return bytes;
+}
+
+/* Of a file that no reader knows: 0. */
+static uint64_t input_bytes(const struct session_opts *o, const char *path)
+{
+	const struct reader *reader;
+	int64_t n = 0;
+
+	if (run_dir_held(path))
+		return run_bytes(path);
+	if (fs_is_dir(path))
+		n = fs_usage(path, NULL);
+	else if (session_detect(o, path, &reader, NULL) == 0)
+		n = fs_size(path);
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+/* Whether each rank keeps the calls of its files: where that was asked for, and where all of them
+ * may not fit into rank 0's memory. */
+static bool shares_model(const struct session *s, const struct strvec *inputs)
+{
+	const struct session_opts *o = s->o;
+	uint64_t bytes = 0;
+
+	if (comm_alone(o->comm) || o->window || o->sink == SINK_MODEL || !s->output)
+		return false;
+	for (size_t i = 0; i < inputs->nr; i++)
+		bytes += input_bytes(o, inputs->v[i]);
+	return bytes > 0 && (o->sink == SINK_PROFILE ||
+			     profile_is_better(bytes / BYTES_PER_RECORD, memory_bytes()));
+}
+
 int session_pick_sink(struct session *s, const struct strvec *inputs, struct lane_reader lanes,
 		      bool *ret_fits, struct err *err)
 {
@@ -187,16 +237,21 @@ int session_pick_sink(struct session *s, const struct strvec *inputs, struct lan
 	why = o->sink == SINK_MODEL ? xstrdup("--sink model was asked for")
 	      : o->window           ? xstrdup("--window cuts single calls, which it does not keep")
 				    : why_not(inputs, o, &found);
+	if (why && shares_model(s, inputs)) {
+		s->lanes = true;
+		session_ranks_lanes(o->comm, o->member ? inputs->v[0] : NULL);
+		return 0;
+	}
 	if (why && o->sink == SINK_PROFILE)
 		return session_fail(s->out, SESSION_BAD_REQUEST,
 				    err_set(err, EINVAL,
 					    "--sink profile: %s; --sink model reads it into memory",
 					    why));
 	if (why && !comm_alone(o->comm) && fs_exists(inputs->v[0]))
-		session_note(o, s->out, SESSION_ONE_RANK, "rank 0 reads it alone: %s", why);
+		s->alone = xstrdup(why);
 	if (why || (o->sink == SINK_AUTO && comm_alone(o->comm) && !auto_streams(&found, ret_fits)))
 		return 0;
-	comm_begin(o->comm, true, 0, NULL);
+	session_ranks_stream(o->comm, o->member ? inputs->v[0] : NULL);
 	session_stream(s, lanes);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include "format_duplicates.h"
 #include "seen_inputs.h"
 #include "session_private.h"
+#include "shared_reading.h"
 
 #include "profrig/base/workers.h"
 #include "profrig/model/timebase.h"
@@ -16,6 +17,7 @@ struct reading {
 	struct timebase tb; /* of the run that is read */
 	struct seen_inputs seen;
 	struct format_duplicates duplicates;
+	struct shared_reading share;
 };
 
 /* Reads one file or archive, unless it was read before or another format of it is read. */

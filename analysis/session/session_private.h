@@ -15,6 +15,9 @@ struct session {
 	struct analysis_opts ao;      /* completed by what a run directory says */
 	struct report_timings times;
 	char *run_dir; /* the run directory among the inputs, owned; NULL */
+	bool lanes;    /* ranks share the model, and each has the calls of some files */
+	bool left;     /* they do not, as rank 0 found: this rank has nothing to do */
+	char *alone;   /* why one rank reads a streamable archive alone, owned; NULL */
 };
 
 /* Seconds since *at, which moves to now. */

@@ -95,6 +95,12 @@ static void add_launches(struct topology_work *w, struct u64map *seen)
 		if (m->tracks.v[from].kind == TRACK_THREAD && m->tracks.v[to].kind == TRACK_QUEUE)
 			sharer_add(w, seen, topology_sharer(m, from), to);
 	}
+	for (size_t i = 0; i < m->launched.nr; i++) {
+		track_id from = m->launched.v[i].from, to = m->launched.v[i].to;
+
+		if (m->tracks.v[from].kind == TRACK_THREAD && m->tracks.v[to].kind == TRACK_QUEUE)
+			sharer_add(w, seen, topology_sharer(m, from), to);
+	}
 }
 
 void topology_find_owners(struct topology_work *w)

@@ -2,6 +2,7 @@
  * From the command line to a plan: tools, configuration, engine, run id. Used by run and plan.
  */
 #include "prepare.h"
+#include "run_replay.h"
 
 #include <errno.h>
 #include <math.h>
@@ -111,6 +112,7 @@ struct runconf_request run_request(const struct run_options *o, const char *mode
 	rq.model = model;
 	rq.command = cmd;
 	rq.cwd = cwd;
+	rq.replay = o->replay ? &o->replay->conf : NULL;
 	rq.context_base = o->manifest_context;
 	rq.context_base_name = o->manifest;
 	return rq;
@@ -145,6 +147,7 @@ static int make_plan(struct prepared *p, struct problems *problems, struct err *
 		.lib_dir = p->lib_dir,
 		.devices = &p->devices,
 		.real = &real,
+		.replay = p->replay.of ? &p->replay : NULL,
 	};
 
 	pins_real(p, &real);
@@ -263,6 +266,8 @@ static int plan_first(const struct run_options *o, struct prepared *p, struct pr
 	}
 	if (r < 0)
 		return r;
+	if (!before && o->replay)
+		replay_image(o->replay, p, said);
 	if (!before && !p->engine->container && !p->bare && !p->alone)
 		say_host(p, said);
 	devices_find(&p->devices, devices_root());
@@ -272,6 +277,8 @@ static int plan_first(const struct run_options *o, struct prepared *p, struct pr
 	r = make_plan(p, problems, &why);
 	if (r == 0)
 		pins_take(p);
+	if (r == 0 && o->replay)
+		replay_compare(o->replay, p);
 	if (r < 0 && !problems->lines.nr)
 		return err_set(err, EBADMSG, "%s", why.msg);
 	return r < 0 || before ? -EBADMSG : 0;
@@ -288,6 +295,9 @@ int prepare(const struct run_options *o, const char *model, char *const *cmd, st
 	p->bare = o->conf.bare;
 	p->build_s = o->build_s;
 	p->alone = o->conf.only_tool != NULL;
+	if (o->replay)
+		p->replay = (struct plan_replay){ .of = xstrdup(o->replay->id),
+						  .dir = xstrdup(o->replay->dir) };
 	r = o->tools ? 0 : tools_load(&o->tools_dirs, &p->tools, said, err);
 	if (r == 0 && !o->tools)
 		r = add_named_tools(o, &p->tools, err);
@@ -300,6 +310,8 @@ int prepare(const struct run_options *o, const char *model, char *const *cmd, st
 	}
 	if (r == 0 || (r == -EBADMSG && p->conf.engine))
 		r = plan_first(o, p, &found, said, err);
+	if (found.lines.nr && o->replay)
+		replay_explain(o->replay, p, &found);
 	/* A problem that two models share is reported once. */
 	for (size_t i = 0; i < found.lines.nr; i++)
 		cfg_problem(problems, NULL, "%s", found.lines.v[i]);
@@ -307,7 +319,11 @@ int prepare(const struct run_options *o, const char *model, char *const *cmd, st
 	return r;
 }
 
-FIELD_TABLE(prepared_fields, TEXT_FIELDS(struct prepared, runs_dir, run_id, run_dir, lib_dir),
+FIELD_TABLE(difference_fields, TEXT_FIELDS(struct plan_difference, what, recorded, today));
+FIELD_TABLE(prepared_fields,
+	    TEXT_FIELDS(struct prepared, runs_dir, run_id, run_dir, lib_dir, image_named, replay.of,
+			replay.dir),
+	    FIELD_VEC(struct prepared, replay.differences, difference_fields),
 	    WORDS_FIELDS(struct prepared, pins));
 
 void prepared_release(struct prepared *p)

@@ -29,7 +29,10 @@ struct prepared {
 	char *runs_dir, *run_id, *run_dir, *lib_dir;
 	double build_s; /* how long its image took to build, NAN: not known */
 	bool bare;
-	bool alone;         /* one of several tools */
+	bool alone; /* one of several tools */
+	/* what differs from the run that this one repeats; of NULL: it repeats none */
+	struct plan_replay replay;
+	char *image_named;  /* id of the image of the recorded name today; NULL unknown */
 	struct strvec pins; /* a configured path, then its target (prepare_pins.c) */
 };
 

@@ -15,6 +15,7 @@
 struct unbuilt {
 	char *word, *image, *dockerfile, *base, *why;
 };
+struct replay;
 /* Options of run and plan. */
 struct run_options {
 	struct strvec tags; /* as given, commas and all */
@@ -30,6 +31,9 @@ struct run_options {
 	const char *baseline; /* NULL: none; "" or "all", or "tools": each tool alone too */
 	bool all_archs;
 	bool json;
+	const char *replay_dir;      /* a run directory whose run is repeated; NULL */
+	bool replay_foreign;         /* also one of another user */
+	const struct replay *replay; /* replay_dir, opened (run_replay.h); NULL */
 	const char *manifest;
 	bool build;           /* first the images */
 	struct strvec images; /* of the manifest, one for each model; empty: the models' own */

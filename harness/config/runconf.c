@@ -390,6 +390,7 @@ static void load_layers(struct loader *l)
 				rq->model);
 		return;
 	}
+	loader_recorded(l);
 	if (rq->model && !model_of_package(l, rq->model)) {
 		CLEANUP(xfreep) char *found = find_model(l);
 
@@ -420,6 +421,7 @@ int runconf_load(struct runconf *rc, const struct runconf_request *rq, const str
 	/* Without one of its files, errors would follow from what that file holds. */
 	if (!l.usage.code && !l.broken) {
 		apply_command_line(&l);
+		loader_left_out(&l);
 		check_cli_engine(&l);
 		schema_expand(&l.tree, schema_table);
 		schema_drop_nulls(&l.tree, schema_table);

@@ -43,21 +43,26 @@ char *conf_origin(const struct cfg_node *n)
 }
 
 /* The folder that relative paths of a value start from. */
-static char *folder_of(const struct loader *l, const struct cfg_node *n)
+static char *folder_of(const char *cwd, const struct cfg_node *n)
 {
 	if (n->layer != LAYER_MODEL && n->layer != LAYER_FILE)
-		return xstrdup(l->rq->cwd);
-	CLEANUP(xfreep) char *path = fs_join(l->rq->cwd, n->file);
+		return xstrdup(cwd);
+	CLEANUP(xfreep) char *path = fs_join(cwd, n->file);
 
 	return fs_dir(path);
 }
 
-char *conf_resolve(const struct loader *l, const struct cfg_node *n)
+char *conf_path_of(const char *cwd, const struct cfg_node *n)
 {
-	CLEANUP(xfreep) char *dir = folder_of(l, n);
+	CLEANUP(xfreep) char *dir = folder_of(cwd, n);
 	CLEANUP(xfreep) char *path = fs_join(dir, n->s);
 
 	return fs_abs(path);
+}
+
+char *conf_resolve(const struct loader *l, const struct cfg_node *n)
+{
+	return conf_path_of(l->rq->cwd, n);
 }
 
 static char *name_of_file(const struct loader *l, const char *file)
@@ -112,7 +117,7 @@ static void fill_dir(struct loader *l, const struct cfg_node *model, const struc
 		rc->dir = fs_abs(folder);
 	} else {
 		CLEANUP(xfreep)
-		char *folder = command ? folder_of(l, command) : xstrdup(l->rq->cwd);
+		char *folder = command ? folder_of(l->rq->cwd, command) : xstrdup(l->rq->cwd);
 
 		rc->dir = fs_abs(folder);
 	}
@@ -488,6 +493,7 @@ static void conf_fill_rest(struct loader *l, const struct cfg_node *root)
 	const char *preload = getenv("LD_PRELOAD");
 	struct runconf *rc = l->rc;
 
+	rc->cwd = xstrdup(l->rq->cwd);
 	rc->engine = xstrdup(engine ? engine->s : "auto");
 	rc->engine_where = engine ? conf_origin(engine) : xstrdup("built-in");
 	rc->grace_s = conf_seconds(root, "grace");

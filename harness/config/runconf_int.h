@@ -55,10 +55,14 @@ void loader_unknown(struct loader *l, const struct cfg_node *at, const char *wha
 const struct cfg_node *conf_scalar(const struct cfg_node *map, const char *key);
 const struct cfg_node *conf_map(const struct cfg_node *map, const char *key);
 double conf_seconds(const struct cfg_node *map, const char *key);
+/* Where a value of the machine is from: it is looked at again for each run. */
+#define CONF_OF_MACHINE "this machine"
 /* Where a value is from, for people; owned. */
 char *conf_origin(const struct cfg_node *n);
 /* A path of the configuration, absolute: relative ones start from their file's folder. Owned. */
 char *conf_resolve(const struct loader *l, const struct cfg_node *n);
+/* The same without a loader. */
+char *conf_path_of(const char *cwd, const struct cfg_node *n);
 
 /*
  * runconf_package.c: models.json and contexts. The catalog, read at the first call; NULL after
@@ -74,6 +78,11 @@ void loader_tag_args(struct loader *l, const struct strvec *args);
 /* The contexts of the command line into the tree. */
 void loader_context(struct loader *l);
 void loader_package_release(struct loader *l);
+
+/* runconf_recorded.c: the configuration of the request's earlier run into the tree, and, once all
+ * layers are there, what it lacks. */
+void loader_recorded(struct loader *l);
+void loader_left_out(struct loader *l);
 
 /*
  * runconf_source.c. The value of secrets.NAME, read now; NULL after adding a problem. *ret_from:

@@ -49,7 +49,7 @@ const struct field runconf_fields[] = {
 	FIELDS_END,
 };
 FIELD_TABLE(own_fields,
-	    TEXT_FIELDS(struct runconf, model_name, dir, dockerfile, base_image, engine,
+	    TEXT_FIELDS(struct runconf, model_name, dir, cwd, dockerfile, base_image, engine,
 			engine_where),
 	    TEXT_FIELDS(struct runconf, gpus, cpus, caller_preload, record.mark),
 	    TEXT_FIELDS(struct runconf, source.url, source.user, source.ssh_key, source.copy,

@@ -219,7 +219,7 @@ static int gpus_asked(const struct loader *l)
 
 void runconf_machine_env(struct loader *l)
 {
-	const struct cfg_node from = { .file = "this machine", .layer = LAYER_MODEL };
+	const struct cfg_node from = { .file = CONF_OF_MACHINE, .layer = LAYER_MODEL };
 	struct cfg_node *env = cfg_get(l->tree.root, "env");
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
 	struct devices d;

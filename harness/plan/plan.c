@@ -429,6 +429,7 @@ int plan_make(const struct plan_request *rq, struct plan *ret, struct problems *
 			      .mkdirs = STRVEC_INIT };
 	engine_spec_init(&ret->spec);
 	ret->devices = rq->devices;
+	ret->replay = rq->replay;
 	ret->passes = 1;
 	for (size_t i = 0; i < rq->conf->tools.nr; i++)
 		ret->passes *= rq->conf->tools.v[i].passes ? rq->conf->tools.v[i].passes : 1;

@@ -139,9 +139,12 @@ static void print_json(const void *ctx, FILE *f)
 	json_str(&j, "schema", "profrig.plan/1");
 	json_str(&j, "run_id", pl->run_id);
 	json_str(&j, "run_dir", pl->run_dir);
+	if (pl->replay)
+		plan_replay_json(pl->replay, &j);
 	json_model(&j, pl->conf);
 	json_engine(&j, pl);
 	json_config(&j, pl);
+	runconf_recorded_json(pl->conf, pl->engine->name, &j);
 	json_tools(&j, pl->conf);
 	plan_source_json(pl, &j);
 	json_words(&j, "mkdirs", &pl->mkdirs);

@@ -299,6 +299,8 @@ static void print_text(const void *ctx, FILE *f)
 		fprintf(f, "image      %s\n", c->image);
 	fprintf(f, "start      ");
 	print_argv(&pl->engine_argv, f);
+	if (pl->replay)
+		plan_replay_text(pl->replay, f);
 	plan_source_text(pl, f);
 	print_config(pl, f);
 	print_gpus(pl, f);

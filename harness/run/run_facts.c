@@ -38,6 +38,27 @@ static void value_of(const char *path, const char *key, char sep, char *buf, siz
 		fclose(f);
 }
 
+/* One word for all CPUs; it is unknown on machines that do not say. */
+static void governor_of(struct run_host *h)
+{
+	for (int64_t i = 0; i < h->cores; i++) {
+		CLEANUP(xfreep)
+		char *path = xasprintf("%s/sys/devices/system/cpu/cpu%lld/cpufreq/scaling_governor",
+				       devices_root(), (long long)i);
+		FILE *f = door_fopen(path, "re");
+		char word[64] = "";
+
+		if (f && fgets(word, sizeof(word), f))
+			word[strcspn(word, "\n")] = '\0';
+		if (f)
+			fclose(f);
+		if (*word && *h->governor && strcmp(word, h->governor) != 0)
+			snprintf(word, sizeof(word), "mixed");
+		if (*word)
+			memcpy(h->governor, word, sizeof(word));
+	}
+}
+
 static void host_facts(struct run_host *h)
 {
 	struct utsname un;
@@ -58,6 +79,7 @@ static void host_facts(struct run_host *h)
 		h->memory_bytes = kib * 1024;
 	if (sysconf(_SC_NPROCESSORS_ONLN) > 0)
 		h->cores = sysconf(_SC_NPROCESSORS_ONLN);
+	governor_of(h);
 }
 
 /* The first line that a program prints; false unless it ends well and in time. */

@@ -159,8 +159,8 @@ static void put_artifacts(struct json_out *j, const struct run *rn)
 JSON_TABLE(clock_fields, JSON_FIELDS(struct run_clock, at, anchor.monotonic_ns, anchor.realtime_ns,
 				     anchor.boottime_ns, anchor.spread_ns));
 JSON_TABLE(idle_fields, JSON_FIELDS(struct run_idle_window, when, start_ns, end_ns));
-JSON_TABLE(host_fields,
-	   JSON_SET_FIELDS(struct run_host, hostname, kernel, arch, os, cpu, cores, memory_bytes));
+JSON_TABLE(host_fields, JSON_SET_FIELDS(struct run_host, hostname, kernel, arch, os, cpu, governor,
+					cores, memory_bytes));
 
 /* All GPUs of the machine, also those that the run may not use. */
 static void put_gpus(struct json_out *j, const struct devices *d)
@@ -262,6 +262,15 @@ static void put_git(struct json_out *j, const struct run *rn)
 	json_end(j);
 }
 
+/* Of a tool's file: a later run that repeats this one says whether it is the same. */
+static void put_file_sum(struct json_out *j, const char *path)
+{
+	char hex[65];
+
+	json_str(j, "sha256",
+		 path && fs_is_file(path) && fs_sha256(path, NULL, hex, NULL) == 0 ? hex : NULL);
+}
+
 static void put_tools(struct json_out *j, const struct run *rn)
 {
 	const struct runconf *rc = rn->pl->conf;
@@ -277,6 +286,7 @@ static void put_tools(struct json_out *j, const struct run *rn)
 		json_nil(j, "version");
 		json_str(j, "vendor", t->vendor);
 		json_str(j, "file", t->file);
+		put_file_sum(j, t->file);
 		json_words(j, "argv", wrap);
 		json_obj(j, "options");
 		for (size_t k = 0; k < rt->options.nr; k++)
@@ -435,12 +445,10 @@ static void run_json_put(struct json_out *j, const struct run *rn)
 	json_end(j);
 }
 
-int run_json_write(struct run *rn, const char *run_dir, bool final, struct err *err)
+char *run_json_text(const struct run *rn)
 {
-	CLEANUP(xfreep) char *path = fs_join(run_dir, "run.json");
-	CLEANUP(xfreep) char *text = NULL;
-	const struct run_step *w = run_workload(rn);
 	struct json_out j;
+	char *text = NULL;
 	size_t n = 0;
 	FILE *f = xmemstream(&text, &n);
 
@@ -448,7 +456,17 @@ int run_json_write(struct run *rn, const char *run_dir, bool final, struct err *
 	run_json_put(&j, rn);
 	putc('\n', f);
 	fclose(f);
-	n = redact_json(text, n);
+	text[redact_json(text, n)] = '\0';
+	return text;
+}
+
+int run_json_write(struct run *rn, const char *run_dir, bool final, struct err *err)
+{
+	CLEANUP(xfreep) char *path = fs_join(run_dir, "run.json");
+	CLEANUP(xfreep) char *text = run_json_text(rn);
+	const struct run_step *w = run_workload(rn);
+	size_t n = strlen(text);
+
 	/* Before the workload there is no data yet that a crash of the machine could lose. */
 	return final ? run_write_reserved(run_dir, "run.json", text, n, err)
 		     : fs_write_kept(path, text, n, w && w->ran ? FS_KEEP_DATA : FS_KEEP_NOTHING,

@@ -11,6 +11,7 @@
  *	run_json.c	struct run → run.json
  *	run_note.c	changes to a run.json already written (analysis, leftovers)
  *	run_facts.c	host, versions, git
+ *	run_today.c	the same without a run
  *	run_data.c	the workload's data: checks and fetches it
  *	run_pull.c	the image, when it must be fetched
  *	run_sampling.c	samplers beside the workload
@@ -108,6 +109,7 @@ struct run_data {
 
 struct run_host {
 	char hostname[256], kernel[128], arch[128], os[128], cpu[128];
+	char governor[64]; /* of the CPUs' frequency; "mixed" when they differ, "" unknown */
 	int64_t cores, memory_bytes;
 };
 
@@ -242,6 +244,8 @@ int preflight_needs(const struct plan *pl, const struct run_opts *o, struct agen
 
 /* final: may use up the reserve. */
 int run_json_write(struct run *rn, const char *run_dir, bool final, struct err *err);
+/* Its text, without secrets. Owned. */
+char *run_json_text(const struct run *rn);
 
 /* --- run_note.c --- */
 
@@ -286,6 +290,10 @@ void run_samplers_stop(struct run *rn);
  * sampler. */
 void run_samplers_check(struct run *rn);
 int run_sampler_probe(const struct plan_sampler *ps, struct err *err);
+/* The source of a plan's sampler ("auto": the first GPU source that works here), or NULL with err
+ * set; and its options, a vector that the caller releases. */
+const struct sampler *run_sampler_source(const struct plan_sampler *ps, struct err *err);
+void run_sampler_opts(const struct plan_sampler *ps, struct sampler_opts *ret);
 /* The workload, whether it ran or not; NULL: there is no such step. */
 const struct run_step *run_workload(const struct run *rn);
 /* text with "***" for every secret that the step's environment holds. Owned. */

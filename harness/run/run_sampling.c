@@ -14,7 +14,7 @@
 
 /* --- which source --- */
 
-static void source_opts(const struct plan_sampler *ps, struct sampler_opts *ret)
+void run_sampler_opts(const struct plan_sampler *ps, struct sampler_opts *ret)
 {
 	*ret = (struct sampler_opts){ .device = ps->device ? ps->device : "all",
 				      .period_s = ps->period_s };
@@ -23,14 +23,12 @@ static void source_opts(const struct plan_sampler *ps, struct sampler_opts *ret)
 								  ps->options.v[i].value }));
 }
 
-/* The source of a plan's sampler ("auto": the first GPU source that works here), or NULL with err
- * set. */
-static const struct sampler *run_sampler_source(const struct plan_sampler *ps, struct err *err)
+const struct sampler *run_sampler_source(const struct plan_sampler *ps, struct err *err)
 {
 	const struct sampler *s = NULL;
 	struct sampler_opts so;
 
-	source_opts(ps, &so);
+	run_sampler_opts(ps, &so);
 	sampler_resolve(ps->kind, &so, &s, err);
 	VEC_RELEASE(&so.options);
 	return s;
@@ -44,7 +42,7 @@ int run_sampler_probe(const struct plan_sampler *ps, struct err *err)
 
 	if (!s)
 		return -ENODEV;
-	source_opts(ps, &so);
+	run_sampler_opts(ps, &so);
 	r = sampler_probe(s, &so, err);
 	VEC_RELEASE(&so.options);
 	return r;
@@ -133,7 +131,7 @@ static void write_views(struct run *rn, const struct run_sampler *s)
 	struct err err = ERR_INIT;
 	struct sampler_opts so;
 
-	source_opts(s->plan, &so);
+	run_sampler_opts(s->plan, &so);
 	if (!strcmp(sampler_option(&so, "compat", ""), "madengine") &&
 	    sampler_compat_write(s->plan->out, dir, &written, &err) < 0)
 		outcome_warn(&rn->outcome, W_COLLECT, "warning",
@@ -152,7 +150,7 @@ static void run_sampler_open(struct run *rn, struct run_sampler *s)
 		return;
 	}
 	o.sampler = s->source;
-	source_opts(s->plan, &o.source);
+	run_sampler_opts(s->plan, &o.source);
 	if (sampling_open(&o, &s->sampling, &err) < 0) {
 		note_failure(rn, s, err.msg);
 	} else {

@@ -1,25 +1,7 @@
 #!/usr/bin/env bash
 # profrig-mpi analyze: the same tables by any number of ranks, and what happens when one of them dies or sees something else.
 . "$(dirname "$0")/../lib.sh"
-make_otf2=$B/tests/fixtures/gen/make_otf2
-MPI=$B/profrig-mpi
-if ! need mpi sh -c "command -v mpirun && test -x $MPI"; then
-	skip "analyze by MPI ranks" "no MPI: libopenmpi-dev and openmpi-bin were not there when profrig was built"
-	exit
-fi
-# more ranks than processors, as root, and not a byte beyond this machine
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=self,vader OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_rmaps_base_oversubscribe=1
-TMPDIR=$T
-export TMPDIR
-ranks() { # N ARGUMENTS…
-	local n=$1
-	shift
-	timeout -k 10 120 mpirun --oversubscribe -n "$n" "$MPI" "$@"
-}
-same() { # NAME ONE OTHER: tables, and all that analysis.json says but how long it took
-	check "$1" diff -r "$2/tables" "$3/tables"
-	check "$1, as analysis.json says" diff <(jq -S 'del(.timings_s)' "$2/analysis.json") <(jq -S 'del(.timings_s)' "$3/analysis.json")
-}
+. "$ROOT/tests/ranks.sh"
 
 code "an archive of 64 threads and their queues" 0 "$make_otf2" --seed 5 --processes 8 --threads 8 --queues 1 --devices 4 --queue_depth 2 --power 1 --events 4000 \
 	--resets 3 --holes 2 --wrap_bits 40 --messages 5 "$T/a"

@@ -187,6 +187,9 @@ is "run.json has its facts" "$(jq -r '.devices[0].start | "\(.pci) \(.power_cap_
 is "who holds it" "$(jq -r '.devices[0].other_processes[0] | "\(.pid) \(.name) \(.vram_bytes)"' "$run/run.json")" "4711 python3 2097152"
 is "both are warned of" "$(jq -r '[.warnings[].code] | join(" ")' "$run/run.json")" "W_DEVICE_SHARED W_POWER_CAP"
 like "the samples have them too" "$(grep '^# facts: gpu0' "$run/samples/views_power.csv")" "power_cap_w=300 .*other_processes=1"
+echo 400000000 >"$dev/hwmon/hwmon1/power1_cap"
+is "a repetition is told of another cap" "$("$PROFRIG" -q plan --json --tools-dir "$T/tools" --replay "$run" | jq -r '.replay.differences[] | select(.what | endswith("power_cap_w")) | "\(.what): \(.recorded) > \(.today)"')" "gpu0 (amdgpu) power_cap_w: 300 > 400"
+echo 300000000 >"$dev/hwmon/hwmon1/power1_cap"
 check "ticks are in run.json" jq -e '.samplers[0] | has("late") and has("tick_error_p99_ns") and has("tick_error_max_ns") and has("realtime")' "$run/run.json"
 code "sample warns likewise" 0 "$PROFRIG" sample --source amdgpu --period 0.05 -- sleep 0.1
 like "of both" "$(cat "$T/err")" "python3 \(pid 4711, 2 MB\).*gpu0 may draw 300 W"

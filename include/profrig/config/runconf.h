@@ -65,6 +65,7 @@ struct runconf {
 	char *model_name; /* "mlp"; base name of argv[0] for a bare command */
 	struct strvec command;
 	char *dir;        /* absolute: where the workload runs on host */
+	char *cwd;        /* absolute: where relative paths of the command line start */
 	char *image;      /* NULL: none stated */
 	char *dockerfile; /* NULL; absolute folder or file with which `build` would make it */
 	/* the image that `image` was built from, as a manifest or a build of this command names
@@ -126,11 +127,21 @@ struct runconf {
 	struct cfg effective;
 };
 
+/* The configuration of an earlier run, as runconf_recorded_json wrote it. All borrowed. */
+struct runconf_replay {
+	const struct cfg *tree; /* of LAYER_MODEL */
+	/* keys that it lacks: a secret's is read from the environment, others are asked for */
+	const struct strvec *left_out;
+	bool mad_model;
+};
+
 struct runconf_request {
 	/* catalog name, file or directory; NULL with a bare command or model: in a config file */
 	const char *model;
 	const struct catalog *catalog; /* NULL: read when a name is to be found */
 	char *const *command;          /* after "--"; NULL */
+	/* instead of a model and a command; NULL */
+	const struct runconf_replay *replay;
 	/* Options that stand for a key (runconf_give). A copy of the request borrows the tree. */
 	struct cfg given;
 	const char *image;          /* of this model, over all layers; NULL */
@@ -166,6 +177,13 @@ void runconf_give(struct cfg *given, const char *path, enum cfg_kind kind, const
 int runconf_load(struct runconf *rc, const struct runconf_request *rq, const struct tool_set *ts,
 		 struct problems *p, struct err *err);
 void runconf_release(struct runconf *rc);
+
+/*
+ * The member "recorded" of an object: what a later run needs to repeat this one (docs/contract.md).
+ * engine: the one that was chosen.
+ */
+struct json_out;
+void runconf_recorded_json(const struct runconf *rc, const char *engine, struct json_out *j);
 
 /* Names that hold a secret by docs/contract.md ("Secrets"). */
 bool runconf_is_secret_name(const char *name);

@@ -154,6 +154,12 @@ void library_calls_settle(struct library_calls *lc);
 /* Adds the settled rows of `from`, and its events behind those that are there. */
 void library_calls_merge(struct library_calls *lc, const struct library_calls *from);
 
+/* As bytes (serial.h), for another process; settled. load: NULL after setting bad. */
+struct strbuf;
+struct serial_in;
+void library_calls_save(const struct library_calls *lc, struct strbuf *to);
+struct library_calls *library_calls_load(struct serial_in *from);
+
 /* Sums over the rows; flops and bytes without those of nested calls. */
 struct library_totals {
 	uint64_t calls, nested;

@@ -177,6 +177,7 @@ enum trace_clock {
 	TRACE_CLOCK_BOOTTIME
 };
 
+/* What readers set of it is told to other ranks, too (LOG_INPUT_FIELDS in sink_log_private.h). */
 struct input {
 	char *path;
 	const char *reader; /* registry name */
@@ -237,6 +238,8 @@ struct model {
 	VEC(struct span_piece) pieces; /* after model_finish */
 	VEC(struct series) series;
 	struct link_columns links;
+	/* from a thread to a queue: launches by calls that other ranks have */
+	VEC(struct launched_tracks { track_id from, to; }) launched;
 	VEC(struct warning) warnings;
 	VEC(struct input) inputs;
 	bool finished;
@@ -285,6 +288,17 @@ void model_settle(struct model *m);
 #define WARNING_MAX_TEXT 65536
 void model_warn(struct model *m, input_id input, const char *code, uint64_t count, const char *fmt,
 		...) __attribute__((format(printf, 5, 6)));
+
+/*
+ * Of a model that ranks share: the warnings of an input are those of the rank that has its calls;
+ * then they are in the order of inputs.
+ */
+void model_warnings_drop(struct model *m, input_id input);
+void model_warning_put(struct model *m, input_id input, const char *code, uint64_t count,
+		       const char *text, bool cut);
+void model_warnings_sort(struct model *m);
+/* Forgets spans and links, once they are in a profile. */
+void model_drop_spans(struct model *m);
 
 /*
  * Cuts a finished model to windows (nr > 0, in order, disjoint). Call topology_resolve before, on

@@ -140,6 +140,18 @@ struct plan_need {
 	char *tool, *what; /* must exist where the workload runs */
 };
 
+/* A fact of the machine or of the model that is not what a recorded run had. */
+struct plan_difference {
+	char *what, *recorded, *today; /* "host.kernel", "6.1", "6.12"; NULL: not known */
+};
+
+/* Of a run that repeats a recorded one. */
+struct plan_replay {
+	char *of, *dir;  /* the recorded run: its id and its folder */
+	size_t compared; /* so many facts */
+	VEC(struct plan_difference) differences;
+};
+
 struct plan {
 	char *run_id, *run_dir;
 	const struct engine *engine;
@@ -163,6 +175,7 @@ struct plan {
 	VEC(struct plan_control) controls; /* of every tool that traces, in order */
 	bool starts_paused;                /* tools record nothing until they are switched on */
 	const struct runconf *conf;        /* borrowed */
+	const struct plan_replay *replay;  /* borrowed; NULL: it repeats no run */
 };
 
 struct plan_request {
@@ -179,6 +192,7 @@ struct plan_request {
 	 */
 	const struct strvec *real;
 	struct engine_limits limits;
+	const struct plan_replay *replay; /* plan.replay; may be filled later */
 };
 
 /*
@@ -199,6 +213,10 @@ void plan_print_text(const struct plan *pl, FILE *f);
 void plan_print_json(const struct plan *pl, FILE *f);
 /* a script a person could read and, on host, run by hand */
 void plan_print_sh(const struct plan *pl, FILE *f);
+/* plan_replay.c: a few lines with a table; the member "replay" of an object. */
+struct json_out;
+void plan_replay_text(const struct plan_replay *r, FILE *f);
+void plan_replay_json(const struct plan_replay *r, struct json_out *j);
 
 /* The samplers, steps … as run.json's tools[] wants them: name, argv of the wrap. */
 

@@ -121,7 +121,9 @@ struct profile *profile_new(struct model *m, const struct profile_opts *o);
 /*
  * The same aggregates of a finished model, which stays; the result is finished. Launches are the
  * links of the model, for the deepest call of several; work that a window keeps (model.placed) is
- * linked, and in no node's device_ns. No ranks.
+ * linked, and in no node's device_ns. With ranks, each of which has some tracks' spans in a model
+ * of the same tracks, the result is rank 0's, and is one of an archive: of_model is false, and m
+ * has no spans any more.
  */
 struct profile *profile_of_model(struct model *m, const struct profile_opts *o);
 /*

@@ -196,6 +196,13 @@ int run_perf_csv(const struct plan *pl, const char *status, const char *reason,
  */
 int run_git_files(const char *dir, struct strvec *ret, struct err *err);
 
+/*
+ * What run.json would say of this machine, its devices, the image, the model's repository and the
+ * tools, if the run began now: the same document, of which the rest is empty. Asks the engine and
+ * git, and reads the samplers' devices. Owned.
+ */
+char *run_today_json(const struct plan *pl, const char *version);
+
 /* The kinds of GPU here: "gfx90a", "NVIDIA A100-SXM4-80GB". d: NULL is fine. */
 void run_gpu_archs(const struct devices *d, struct strvec *ret);
 /* The one of them that model.skip_gpu_arch names, borrowed; NULL. */

@@ -16,7 +16,8 @@
  * gives the kind of failure.
  *
  * Ranks (comm.h): all ranks call session_analyze with the same arguments. Rank 0 writes; the others
- * read along and always return 0 without a report.
+ * read along and always return 0 without a report. They share the locations of an archive that is
+ * streamed, else the files, which then are all in rank 0's model.
  *
  * Threads: one session at a time; the listener is called by the calling thread.
  */
@@ -46,6 +47,7 @@ enum session_note_kind {
 	SESSION_LEFT_OUT,          /* a file whose recording is read in another format */
 	SESSION_NO_RUN,            /* an earlier analysis among runs is skipped */
 	SESSION_ONE_RANK,          /* why rank 0 reads alone */
+	SESSION_SHARED,            /* how many files other ranks have read for rank 0 */
 	SESSION_SWEPT,             /* half-written files of killed processes were removed; bytes */
 	SESSION_ANALYSIS_FAILED,   /* its tables are missing */
 	SESSION_ANALYSIS_LEFT_OUT, /* it needs what a profile does not keep */
@@ -94,6 +96,7 @@ struct session_opts {
 	/* whether an input is wanted; others are left out silently. NULL: all are */
 	bool (*wants)(const char *path, const struct reader *reader);
 	struct comm *comm; /* borrowed; NULL: alone */
+	bool member;       /* set by the session: the inputs are one run of an ensemble */
 	struct session_listener listener;
 };
 void session_opts_init(struct session_opts *o);
