@@ -237,7 +237,7 @@ static int block_run(const struct run_options *o, const struct prepared *p, stru
 		.notes = &notes,
 		.interrupt = &cli_interrupt,
 		.forward = cli_forward,
-		.runs_dir = o->no_latest ? NULL : p->runs_dir,
+		.runs_dir = o->of_campaign ? NULL : p->runs_dir,
 		.version = PROFRIG_VERSION,
 		.build_s = p->build_s,
 	};
@@ -264,7 +264,7 @@ static int block_run(const struct run_options *o, const struct prepared *p, stru
 		if (analyze_run(p->run_dir, code, &rep) != EXIT_DONE)
 			code = exit_worse(code, EXIT_PARTIAL);
 	}
-	if (!o->baseline)
+	if (!o->baseline && !o->of_campaign)
 		publish_run_end(p);
 	progress_end();
 	run_result_over(&r);

@@ -1,6 +1,7 @@
 /* campaign run, resume: makes the runs that a campaign lacks. campaign-work: a worker of theirs. */
 #include "campaign_dir.h"
 #include "campaign_drive.h"
+#include "campaign_publish.h"
 #include "campaign_steps.h"
 #include "campaign_verdict.h"
 #include "drive_show.h"
@@ -129,6 +130,7 @@ static int outcome_code(const struct drive_outcome *o)
 struct store_keeping {
 	struct store *store; /* NULL: it does not open */
 	bool warned;
+	struct campaign_publishing publishing;
 };
 
 static int store_noted(void *ctx, const struct journal_event *e, struct err *err)
@@ -137,6 +139,8 @@ static int store_noted(void *ctx, const struct journal_event *e, struct err *err
 	struct err why = ERR_INIT;
 
 	(void)err;
+	if (!strcmp(e->ev, "committed"))
+		campaign_publish_run(&k->publishing, e->run, (uint32_t)e->attempt);
 	if (!k->store || !strcmp(e->ev, "intend") || !strcmp(e->ev, "ended"))
 		return 0;
 	if (store_follow(k->store, &why) < 0 && !k->warned) {
@@ -177,7 +181,7 @@ static int runs_conclude(const struct campaign_args *a, struct campaign_job *j)
 
 static int job_drive(struct campaign_args *a, struct campaign_job *j)
 {
-	struct store_keeping keeping = { NULL, false };
+	struct store_keeping keeping = { .store = NULL };
 	struct drive_show *show = drive_show_new(j->cells.v.nr);
 	struct drive_opts o = { .program = "/proc/self/exe",
 				.interrupt = &cli_interrupt,
@@ -188,6 +192,7 @@ static int job_drive(struct campaign_args *a, struct campaign_job *j)
 	struct err err = ERR_INIT;
 	int gate = EXIT_DONE, r;
 
+	campaign_publish_begin(&keeping.publishing, j);
 	store_begin(&keeping, j);
 	r = campaign_drive(j, &o, &out, &err);
 	drive_show_free(show);
@@ -195,6 +200,7 @@ static int job_drive(struct campaign_args *a, struct campaign_job *j)
 		log_error("%s", err.msg);
 	if (r == 0 && !out.left && !out.signal)
 		gate = runs_conclude(a, j);
+	campaign_publish_end(&keeping.publishing);
 	store_close(keeping.store);
 	j->noted = NULL;
 	outcome_print(j, &out, a->json);
@@ -493,7 +499,7 @@ static int work_main(const struct command *c, int argc, char **argv)
 			log_error("%s", err.msg);
 			code = EXIT_CONFIG;
 		} else {
-			o.no_latest = true;
+			o.of_campaign = true;
 			o.no_analyze = !j.file.analyze;
 			campaign_slot_config(&j.file, (size_t)slot - 1, &o.conf.given);
 			code = work_do(&j, list, (size_t)place, (size_t)nodes);

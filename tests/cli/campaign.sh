@@ -233,3 +233,8 @@ code "goes on with what there is" 0 c resume campaigns/enough
 is "and does no step twice" "$(grep -c '"ev":"step"' campaigns/enough/journal.ndjson) $(state campaigns/enough .runs)" "2 [16]"
 bad "stop_when cell by cell" "with order: sequential there are none" "${H}order: sequential\nstop_when: {within: 2%}\n"
 bad "a step that is no list" "a step is a list of words" "${H}steps: [compare]\n"
+
+# ---- publishing
+file sent 2 'test "$A" = 1' 'publish: [{to: ndjson, path: sent.ndjson}]'
+code "a campaign whose results are published" 1 c run sent.yaml
+is "those of committed runs, once each" "$(jq -r ._id sent.ndjson | sort -u | wc -l) $(wc -l <sent.ndjson)" "4 4"
