@@ -249,8 +249,7 @@ static void place_add(struct strbuf *to, const struct campaign_file *f, const st
 	}
 }
 
-static bool axis_is_unused(const struct cells *c, const struct campaign_file *f,
-			   const char *path)
+static bool axis_is_unused(const struct cells *c, const struct campaign_file *f, const char *path)
 {
 	struct intern *places = intern_new();
 	struct u64map first = U64MAP_INIT;
