@@ -279,8 +279,7 @@ static void status_text(const struct campaign_job *j, const struct status *s)
 
 	printf("%s: %" PRIu64 " of %" PRIu64 " runs done, %" PRIu64 " running, %" PRIu64
 	       " failed, %" PRIu64 " left",
-	       j->plan.campaign, s->committed, s->runs, s->running, s->failed,
-	       s->left);
+	       j->plan.campaign, s->committed, s->runs, s->running, s->failed, s->left);
 	if (s->superseded)
 		printf(", %" PRIu64 " superseded attempts", s->superseded);
 	if (s->left && s->eta_s > 0)
@@ -291,7 +290,7 @@ static void status_text(const struct campaign_job *j, const struct status *s)
 		printf("\nprocess %d on host %s works on it\n", (int)s->pid, s->host);
 	else
 		printf(s->left ? "\nno process works on it: 'profrig campaign resume' does\n"
-				   : "\n");
+			       : "\n");
 	for (size_t i = 0; i < j->plan.cells.nr; i++) {
 		struct cell_count c = cell_count(j, i);
 

@@ -249,8 +249,8 @@ void attempt_last_words(const char *dir, const struct attempt_name *a, char ret[
 {
 	static const char error[] = "profrig: error: ";
 	CLEANUP(xfreep) char *path = xasprintf("%s/logs/%s.log", dir, a->all);
-	CLEANUP(xclosep) int fd =
-		door_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+	CLEANUP(xclosep)
+	int fd = door_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
 	char text[1024], *line;
 	struct stat st;
 	ssize_t n = 0;
@@ -356,8 +356,8 @@ static int log_open(const char *dir, const char *name, struct err *err)
 
 	if (r < 0)
 		return r;
-	fd = door_open(path,
-		       O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+	fd = door_open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+		       0644);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(err, errno, "%s", path);
 	if (!S_ISREG(st.st_mode))

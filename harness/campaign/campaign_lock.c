@@ -77,8 +77,8 @@ static enum holds holder_judge(const struct holder *h)
 /* What is no regular file holds nothing. Owned text in *ret; NULL: there is no file. */
 static int file_read(const char *path, char **ret, struct err *err)
 {
-	CLEANUP(xclosep) int fd =
-		door_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+	CLEANUP(xclosep)
+	int fd = door_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
 	char text[LOCK_MAX];
 	struct stat st;
 	ssize_t n;
