@@ -64,13 +64,17 @@ int64_t journal_time_ns(const char *utc)
 {
 	struct tm tm = { 0 };
 	const char *rest = utc ? strptime(utc, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
-	int64_t ns = 0, unit = NS_PER_S / 10;
+	int64_t ns = 0, unit = NS_PER_S / 10, s;
 
 	if (!rest)
 		return 0;
 	for (rest += *rest == '.'; *rest >= '0' && *rest <= '9'; rest++, unit /= 10)
 		ns += unit * (*rest - '0');
-	return (int64_t)timegm(&tm) * NS_PER_S + ns;
+	/* of year 2262, beyond which there are no ns */
+	return __builtin_mul_overflow((int64_t)timegm(&tm), NS_PER_S, &s) ||
+			       __builtin_add_overflow(s, ns, &s)
+		       ? 0
+		       : s;
 }
 
 /* Why a line is none; NULL: it is one, and *ret has it. */
