@@ -9,8 +9,8 @@ if ! need slurm sh -c 'PATH=$PATH:/usr/sbin:/sbin; command -v slurmctld && comma
 fi
 S=$ROOT/tests/slurm/starter
 DRIVE=$B/tests/slurm/drive
-one=$T/one two=$T/two
-at_end '"$S" down "$one" 2>/dev/null; "$S" down "$two" 2>/dev/null; kill $(jobs -p) 2>/dev/null'
+one=$T/one
+at_end 'kill $(jobs -p) 2>/dev/null; "$S" down "$one" 2>/dev/null; "$S" down "$T/beside.1/two" 2>/dev/null'
 export HF_TOKEN=hf_very_secret LC_ALL=C.UTF-8
 
 # A campaign's folder. What runs says so in `ran`, once for each attempt; `seconds` is how long an attempt takes.
@@ -68,6 +68,36 @@ over() { # TEST NAME: all jobs have ended
 }
 times_ran() { sort "$T/$1/ran" 2>/dev/null | cut -d' ' -f1 | uniq -c | awk '{ print $1 }' | sort -u | tr '\n' ' '; }
 last_of() { grep -E "^[0-9.]+ $2 " "$T/$1/out" | tail -n 1 | cut -d' ' -f2-; }
+
+# ---- no accounting, a short memory, a small table ----
+small_cluster() {
+	check "a cluster without accounting starts" "$S" up "$T/two" nodes=2 MinJobAge=3 MaxJobCount=12 MaxArraySize=11
+	eval "$("$S" env "$T/two")"
+	folder short
+	begin short '{cpus: 1, command_timeout: 5}' 25
+	tell short submit m1 12 1
+	sees "more jobs than an array may have" short "error: submission m1 has 12 jobs; an array of this cluster has at most 11 \(MaxArraySize\)"
+	tell short submit m2 11 1
+	sees "as many as it may have" short "m2/10 ended ok"
+	over "end well" short
+	folder gone
+	begin gone '{cpus: 1}' 20
+	printf '#!/bin/bash\nexit 0\n' >"$T/gone/profrig"
+	tell gone submit g1 1 1
+	over "a job that Slurm forgets" gone
+	like "and that has no record is lost" "$(last_of gone g1/0)" "^g1/0 lost infrastructure [0-9]+_0 .*left no record within 20 s"
+	folder full 1000
+	begin full '{cpus: 4, command_timeout: 5}'
+	tell full submit f1 11 1
+	sees "the job table fills" full "f1/10 pending - [0-9]+_10"
+	tell full submit f2 11 1
+	sees "sbatch hangs and is ended" full "f2/0 submitting - - - - \[sbatch gave no answer in 5 s: .*temporarily unable to accept job" 60
+	sees "and may be tried again" full "f2/0 refused - - - - later \[not queued, as two look-ups by name say" 60
+	tell full cancel f1
+	over "once there is room" full
+	"$S" down "$T/two"
+}
+beside small_cluster
 
 accounting=
 command -v mariadbd >/dev/null && command -v slurmdbd >/dev/null && accounting=accounting
@@ -223,8 +253,8 @@ is "each attempt ran once" "$(wc -l <"$T/over/ran") $(times_ran over)" "3 1 "
 
 # ---- accounting ----
 if [ -n "$accounting" ]; then
-	folder acct
-	begin acct '{cpus: 1}' 8
+	folder acct 8
+	begin acct '{cpus: 1}' 20
 	tell acct submit d1 2 1
 	sees "jobs run" acct "d1/1 running"
 	"$S" signal "$one" dbd KILL
@@ -232,30 +262,4 @@ if [ -n "$accounting" ]; then
 	is "all of them" "$(grep -c 'ended ok' "$T/acct/out")" 2
 fi
 "$S" down "$one"
-
-# ---- no accounting, a short memory, a small table ----
-check "a cluster without accounting starts" "$S" up "$two" nodes=2 MinJobAge=3 MaxJobCount=12 MaxArraySize=11
-eval "$("$S" env "$two")"
-folder short
-begin short '{cpus: 1, command_timeout: 5}' 25
-tell short submit m1 12 1
-sees "more jobs than an array may have" short "error: submission m1 has 12 jobs; an array of this cluster has at most 11 \(MaxArraySize\)"
-tell short submit m2 11 1
-sees "as many as it may have" short "m2/10 ended ok"
-over "end well" short
-folder gone
-begin gone '{cpus: 1}' 20
-printf '#!/bin/bash\nexit 0\n' >"$T/gone/profrig"
-tell gone submit g1 1 1
-over "a job that Slurm forgets" gone
-like "and that has no record is lost" "$(last_of gone g1/0)" "^g1/0 lost infrastructure [0-9]+_0 .*left no record within 20 s"
-folder full 1000
-begin full '{cpus: 4, command_timeout: 5}'
-tell full submit f1 11 1
-sees "the job table fills" full "f1/10 pending - [0-9]+_10"
-tell full submit f2 11 1
-sees "sbatch hangs and is ended" full "f2/0 submitting - - - - \[sbatch gave no answer in 5 s: .*temporarily unable to accept job" 60
-sees "and may be tried again" full "f2/0 refused - - - - later \[not queued, as two look-ups by name say" 60
-tell full cancel f1
-over "once there is room" full
-"$S" down "$two"
+all_told

@@ -1,6 +1,6 @@
 /*
  * slurm_jobs: submissions and their jobs, and what is believed of them. Starts nothing: the client
- * (slurm_client.c) brings answers, and takes along what is to be cancelled.
+ * (slurm_commands.c) brings answers, and takes along what is to be cancelled.
  *
  *	sending → doubtful → queued	found by name
  *	   ↓         ↓→ refused (later)	looked up twice, lost_after apart, and not there
