@@ -245,7 +245,6 @@ static int prepare_all(const struct command *c, const struct run_options *o,
 
 	*cp = (struct campaign){
 		.repeats = (size_t)o->repeat,
-		.order = o->baseline ? CAMPAIGN_ABBA : CAMPAIGN_PLAIN,
 		.cooldown_s = o->cooldown_s,
 	};
 	for (size_t i = 0; i < nr_models(models); i++)

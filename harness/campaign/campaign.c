@@ -1,4 +1,5 @@
 #include "campaign.h"
+#include "order.h"
 #include "prepare.h"
 
 #include <math.h>
@@ -51,29 +52,35 @@ static void campaign_cool_down(const struct campaign *c, const struct campaign_f
 	f->cooldown(f->ctx, 0);
 }
 
-static void campaign_walk_block(const struct campaign *c, const struct campaign_front *f,
-				const struct campaign_model *m, size_t block, bool *first)
+static void campaign_walk_run(const struct campaign *c, const struct campaign_front *f,
+			      const struct campaign_run *run)
 {
-	bool back = c->order == CAMPAIGN_ABBA && block % 2;
+	if (!run->first && c->cooldown_s > 0)
+		campaign_cool_down(c, f);
+	if (!*f->interrupt)
+		f->run(f->ctx, run);
+}
+
+static void campaign_walk_model(const struct campaign *c, const struct campaign_front *f,
+				const struct campaign_model *m, bool *first)
+{
+	struct order o;
 	size_t n = m->variants.nr;
 
-	for (size_t i = 0; i < n && !*f->interrupt; i++) {
-		struct campaign_run run = {
-			.prepared = m->variants.v[back ? n - 1 - i : i],
-			.block = block,
-			.nr = block * n + i + 1,
-			.of = c->repeats * n,
-			.first = *first,
-		};
+	order_make((uint32_t)n, (uint32_t)c->repeats, ORDER_INTERLEAVED, 0, &o);
+	for (size_t i = 0; i < o.runs.nr && !*f->interrupt; i++) {
+		const struct campaign_run run = { .prepared = m->variants.v[o.runs.v[i].cell],
+						  .block = o.runs.v[i].block,
+						  .nr = i + 1,
+						  .of = o.runs.nr,
+						  .first = *first };
 
-		if (!*first && c->cooldown_s > 0)
-			campaign_cool_down(c, f);
-		if (*f->interrupt)
-			break;
+		campaign_walk_run(c, f, &run);
 		*first = false;
-		f->run(f->ctx, &run);
+		if (*f->interrupt || (i + 1) % n == 0)
+			f->block_end(f->ctx);
 	}
-	f->block_end(f->ctx);
+	order_release(&o);
 }
 
 void campaign_walk(const struct campaign *c, const struct campaign_front *f)
@@ -81,8 +88,7 @@ void campaign_walk(const struct campaign *c, const struct campaign_front *f)
 	bool first = true;
 
 	for (size_t i = 0; i < c->models.nr && !*f->interrupt; i++) {
-		for (size_t block = 0; block < c->repeats && !*f->interrupt; block++)
-			campaign_walk_block(c, f, &c->models.v[i], block, &first);
+		campaign_walk_model(c, f, &c->models.v[i], &first);
 		f->model_end(f->ctx);
 	}
 }

@@ -1,7 +1,7 @@
 /*
  * campaign: which runs a command makes and in which order: models × variants × repeats.
  *
- *	struct campaign c = { .repeats = 5, .order = CAMPAIGN_ABBA, .cooldown_s = 30 };
+ *	struct campaign c = { .repeats = 5, .cooldown_s = 30 };
  *	m = campaign_add_model(&c);
  *	p = campaign_add_variant(m); prepare(…, p, …);	all tools first, then what to compare with
  *	campaign_full_last(m);
@@ -9,9 +9,9 @@
  *	campaign_release(&c);
  *
  * Models run one after the other. A block is one run of each variant of a model (without tools,
- * with one tool alone, with all tools); a model has as many blocks as repeats. With CAMPAIGN_ABBA
- * every second block goes backwards, so that a steady drift of the machine does not look like a
- * difference between variants. Before each run but the first the machine cools down.
+ * with one tool alone, with all tools); a model has as many blocks as repeats. Every second block
+ * goes backwards (order.h), so that a steady drift of the machine does not look like a difference
+ * between variants. Before each run but the first the machine cools down.
  *
  * A run that fails stops nothing. An interrupt ends the walk: no run and no cool-down begins after
  * it, block_end and model_end of the model at hand are still called.
@@ -27,8 +27,6 @@
 
 struct prepared;
 
-enum campaign_order { CAMPAIGN_PLAIN, CAMPAIGN_ABBA };
-
 struct campaign_model {
 	VEC(struct prepared *) variants; /* in the order of the first block; owned */
 };
@@ -36,7 +34,6 @@ struct campaign_model {
 struct campaign {
 	VEC(struct campaign_model) models;
 	size_t repeats;
-	enum campaign_order order;
 	double cooldown_s; /* 0: none */
 };
 
