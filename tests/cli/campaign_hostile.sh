@@ -116,3 +116,36 @@ if command -v gcc >/dev/null; then
 else
 	skip "a filesystem without flock: no gcc"
 fi
+
+# ---- secrets in the file, wherever they stand
+H='name: secret\nengine: host\nmodels: [{name: m, command: [true]}]\n'
+for text in 'env: {HF_TOKEN: abc}' 'env: {HF_TOKEN: {value: abc, when: {env.A: 1}}}\naxes: {env.A: [1]}' 'vars: {HF_TOKEN: abc}' 'axes: {env.HF_TOKEN: [a, b]}' \
+	'axes: {env: [{HF_TOKEN: a}, {HF_TOKEN: b}]}' 'axes: {z: {env.HF_TOKEN: [a], env.B: [b]}}' 'include: [{env.HF_TOKEN: a}]' 'slots: [{env: {HF_TOKEN: a}}]' \
+	'tools: [{name: perf, env: {HF_TOKEN: a}}]' 'secrets: {HF_TOKEN: abc}'; do
+	printf "$H$text\n" >secret.yaml
+	code "a secret: $text" 3 c run secret.yaml
+	like "is refused" "$(cat "$T/err")" "secrets(: \{HF_TOKEN: |\.HF_TOKEN: want )\{from_env"
+done
+check "and nothing is kept" test ! -e campaigns/secret
+printf "${H}secrets: {HF_TOKEN: {from_env: MINE}}\nenv: {A: \$HF_TOKEN}\nanalyze: false\nrepeat: 1\n" >secret.yaml
+MINE=s3cr3t code "one from the environment" 0 c run secret.yaml
+check "is nowhere in the folder" sh -c '! grep -r s3cr3t campaigns/secret'
+
+# ---- signals at any moment
+file signals 3 'sleep 0.1'
+"$PROFRIG" campaign run signals.yaml >/dev/null 2>&1 &
+pid=$!
+RANDOM=${SEED:-11}
+for i in $(seq 12); do
+	sleep "0.$((RANDOM % 4))$((RANDOM % 10))"
+	kill -$([ $((RANDOM % 2)) = 0 ] && echo INT || echo TERM) $pid 2>/dev/null
+	wait $pid
+	echo $? >>signals.codes
+	timeout 100 "$PROFRIG" campaign resume campaigns/signals >/dev/null 2>>signals.err &
+	pid=$!
+done
+wait $pid
+is "after twelve signals it ends well" $? 0
+is "with the exit status of a stop each time" "$(sort -u signals.codes | grep -vxE '0|6|130|143' | tr '\n' ' ')" ""
+is "and each run once" "$(state campaigns/signals '.committed,.failed,.left') $(jq -r 'select(.ev=="committed")|.run' campaigns/signals/journal.ndjson | sort | uniq -d | wc -l)" "[12,0,0] 0"
+is "a stopped run is no failure" "$(jq -r 'select(.ev=="ended" and .class!="ok")|.class' campaigns/signals/journal.ndjson | sort -u | grep -v interrupted)" ""
