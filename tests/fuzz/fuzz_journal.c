@@ -1,6 +1,6 @@
 /*
  * The journal of a campaign and what it says of runs. A line of the input that begins with '{' is
- * the middle of an event (`{"ev":"intend","run":"…"`), which gets its number and its crc here; other
+ * the middle of an event, `{"ev":"intend","run":"…"`, which gets its number and its crc here; other
  * lines are as they are.
  */
 #include "campaign_state.h"

@@ -2,7 +2,7 @@
  * campaign_text: a campaign's file that is a text, read as one at /nowhere/c.yaml.
  *
  *	struct campaign_text t;
- *	campaign_text_read(&t, "name: x\n…", "1.yaml's text", …, NULL);	t.r, t.file, t.problems, t.err
+ *	campaign_text_read(&t, "name: x\n…", "of 1.yaml", …, NULL);	t.r, t.file, t.problems
  *	campaign_text_release(&t);
  */
 #ifndef CAMPAIGN_TEXT_H

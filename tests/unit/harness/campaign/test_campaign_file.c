@@ -171,8 +171,7 @@ TEST(what_is_wrong_is_said)
 TEST(limits)
 {
 	CLEANUP(strbuf_release)
-	struct strbuf axes = STRBUF_INIT,
-		      values = STRBUF_INIT, slots = STRBUF_INIT;
+	struct strbuf axes = STRBUF_INIT, values = STRBUF_INIT, slots = STRBUF_INIT;
 	struct campaign_text t;
 
 	strbuf_addstr(&axes, HEAD "axes:\n");

@@ -1,4 +1,4 @@
-/* Cells that can run: ids and what is in them, labels, baselines, limits; plans and their changes. */
+/* Cells: ids and what is in them, labels, baselines, limits; plans and what changes in them. */
 #include "campaign_plan.h"
 #include "test.h"
 

@@ -1,4 +1,4 @@
-/* Names of attempts; commits: once, whoever comes first, and what a workload puts in their place. */
+/* Names of attempts; commits: once, and what a workload puts in their place. */
 #include "commit.h"
 #include "test.h"
 
