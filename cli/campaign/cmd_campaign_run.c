@@ -3,6 +3,7 @@
 #include "campaign_drive.h"
 #include "campaign_verdict.h"
 #include "drive_show.h"
+#include "report_show.h"
 #include "run_campaign.h"
 
 #include <errno.h>
@@ -181,6 +182,7 @@ static int job_drive(struct campaign_args *a, struct campaign_job *j)
 		gate = campaign_judge(j, log_level() < 1 || a->json);
 	store_close(keeping.store);
 	j->noted = NULL;
+	campaign_report_at_end(j->dir);
 	outcome_print(j, &out, a->json);
 	return r < 0 ? EXIT_MISSING : exit_worse(outcome_code(&out), gate);
 }
