@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "profrig/base/redact.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/text.h"
 
@@ -218,7 +219,10 @@ static void part_put(const char *type, const char *s, size_t n, FILE *f)
 
 static void line_add(struct strbuf *sb, const char *s)
 {
-	text_visible(sb, s, strlen(s), "");
+	CLEANUP(xfreep) char *clear = xstrdup(s);
+	size_t n = redact(clear, strlen(clear), REDACT_SURE);
+
+	text_visible(sb, clear, n, "");
 	strbuf_addstr(sb, "\n");
 }
 

@@ -27,7 +27,9 @@ const char report_page_style[] =
 	"<style>.lead{font-size:17px;font-weight:600;border-left:6px solid var(--muted);"
 	"padding:2px 0 2px 12px;margin:2px 0 8px}.lead.good{border-color:var(--good)}"
 	".lead.bad{border-color:var(--bad)}.lead.open{border-color:var(--warn)}"
-	"a{color:var(--accent)}.quiet{color:var(--muted)}.few{color:var(--warn);font-weight:600}"
+	"a{color:var(--accent)}td.call{min-width:20ch}[aria-label=Verdicts] td{"
+	"overflow-wrap:break-word}[aria-label=Verdicts] td:last-child:not(:empty){min-width:0}"
+	".quiet{color:var(--muted)}.few{color:var(--warn);font-weight:600}"
 	".new,.gone,.baseline,.none{color:var(--muted)}.failed{color:var(--bad)}"
 	"details{margin:6px 0}summary{cursor:pointer;color:var(--accent)}\n"
 	".heatmap table{width:auto}.heatmap th{vertical-align:top;max-width:26ch;"
@@ -121,7 +123,8 @@ static void pair_put(const struct html_out *h, const struct report_shown *s,
 	html_text(h, c->label);
 	fputs("</a></bdi></td>", h->f);
 	snprintf(text, sizeof(text), "%.60s%s%.30s", p->f->name, *p->f->key ? ": " : "", p->f->key);
-	html_cell(h, "td", text, false);
+	if (s->r.figures.nr > 1)
+		html_cell(h, "td", text, false);
 	snprintf(exact, sizeof(exact), "ratio %.9g", a->ratio);
 	html_figure(h, report_class(word), diff_ratio(a->ratio, text), exact);
 	html_cell(h, "td", diff_ratios(a->low, a->high, text), true);
@@ -147,7 +150,8 @@ static void pairs_put(const struct html_out *h, const struct report_shown *s,
 	compare_table_begin(h, "Verdicts");
 	html_row_begin(h);
 	for (size_t i = 0; i < ARRAY_LEN(cells); i++)
-		html_cell(h, "th", cells[i].text, cells[i].right);
+		if (s->r.figures.nr > 1 || strcmp(cells[i].text, "figure") != 0)
+			html_cell(h, "th", cells[i].text, cells[i].right);
 	html_row_end(h);
 	for (size_t i = from; i < to; i++)
 		pair_put(h, s, &v[i]);
