@@ -35,9 +35,12 @@ char *report_mean(const struct report_figure *f, const struct report_sample *s, 
 	char mean[96], half[96];
 
 	report_value(f, s->mean, mean);
+	report_value(f, s->mean - s->low, half);
+	if (!scales)
+		snprintf(half, sizeof(half), "%.3g", s->mean - s->low);
 	if (isfinite(s->low))
-		snprintf(buf, 240, "%s ± %s%s%.40s", mean, report_value(f, s->mean - s->low, half),
-			 scales || !*f->unit ? "" : " ", scales ? "" : f->unit);
+		snprintf(buf, 240, "%s ± %s%s%.40s", mean, half, scales || !*f->unit ? "" : " ",
+			 scales ? "" : f->unit);
 	else
 		snprintf(buf, 240, "%s%s%.40s", mean, scales || !*f->unit ? "" : " ",
 			 scales ? "" : f->unit);
