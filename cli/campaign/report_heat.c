@@ -132,14 +132,30 @@ static void row_put(const struct html_out *h, const struct report_shown *s,
 	fputs("</tr>\n", h->f);
 }
 
+static bool facet_has_values(const struct report_shown *s, const struct report_figure *f,
+			     const struct grid_facet *facet)
+{
+	for (size_t i = 0; i < facet->rows.nr * s->grid.columns; i++)
+		for (uint32_t at = facet->at[i]; at != REPORT_NONE; at = s->grid.next[at])
+			if (f->cells[at].nr || s->r.cells.v[at].committed < s->r.cells.v[at].runs)
+				return true;
+	return false;
+}
+
 static void facet_put(const struct html_out *h, const struct report_shown *s,
 		      const struct report_figure *f, const struct grid_facet *facet)
 {
 	if (s->grid.facets.nr > 1)
 		html_heading(h, 3, facet->model);
-	fputs("<div class=\"scroll heatmap\" tabindex=\"0\" role=\"region\" aria-label=\"Matrix\">"
-	      "<table>\n",
-	      h->f);
+	if (!facet_has_values(s, f, facet)) {
+		html_note(h, "No run has this figure.");
+		return;
+	}
+	/* a tall matrix has one line for each cell */
+	fprintf(h->f,
+		"<div class=\"scroll heatmap%s\" tabindex=\"0\" role=\"region\" "
+		"aria-label=\"Matrix\"><table>\n",
+		s->grid.columns <= 3 && facet->rows.nr > 8 ? " tall" : "");
 	heads_put(h, &s->grid);
 	for (size_t i = 0; i < facet->rows.nr && i < ROWS_SHOWN; i++)
 		row_put(h, s, f, facet, i);

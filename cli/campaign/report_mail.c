@@ -17,6 +17,7 @@
 
 #define PAIRS_SHOWN 30
 #define ROWS_SHOWN 24
+#define PLACES_SHOWN 200
 #define FIGURES_SHOWN 4
 #define FAILURES_SHOWN 20
 #define TEXT_SHOWN 160
@@ -78,10 +79,12 @@ static void place_put(const struct html_out *h, const struct report_shown *s,
 	html_cell(h, "td", sb.buf, false);
 }
 
+/* room: how many places of the matrix the mail still has. */
 static void facet_put(const struct html_out *h, const struct report_shown *s,
-		      const struct report_figure *f, const struct grid_facet *facet)
+		      const struct report_figure *f, const struct grid_facet *facet, size_t *room)
 {
 	const struct report_grid *g = &s->grid;
+	size_t row = 0;
 	bool named = g->column < g->axes.nr;
 
 	html_table(h);
@@ -98,26 +101,29 @@ static void facet_put(const struct html_out *h, const struct report_shown *s,
 		html_cell(h, "th", name, false);
 	}
 	html_row_end(h);
-	for (size_t r = 0; r < facet->rows.nr && r < ROWS_SHOWN; r++) {
+	for (; row < facet->rows.nr && row < ROWS_SHOWN && *room >= g->columns; row++) {
+		*room -= g->columns;
 		html_row_begin(h);
 		for (size_t i = 0; i < g->axes.nr; i++)
 			if (i != g->column) {
 				const struct grid_axis *a = &g->axes.v[i];
 
-				html_cell(h, "td", a->values.v[a->of_cell[facet->rows.v[r].first]],
-					  false);
+				html_cell(h, "td",
+					  a->values.v[a->of_cell[facet->rows.v[row].first]], false);
 			}
 		for (size_t i = 0; i < g->columns; i++)
-			place_put(h, s, f, facet->at[r * g->columns + i]);
+			place_put(h, s, f, facet->at[row * g->columns + i]);
 		html_row_end(h);
 	}
 	html_table_end(h);
-	if (facet->rows.nr > ROWS_SHOWN)
+	if (facet->rows.nr > row)
 		html_note(h, "Further rows are in the report.");
 }
 
 static void figures_put(const struct html_out *h, const struct report_shown *s)
 {
+	size_t room = PLACES_SHOWN;
+
 	for (size_t i = 0; i < s->r.figures.nr && i < FIGURES_SHOWN; i++) {
 		CLEANUP(xfreep) char *title = report_figure_title(&s->r.figures.v[i]);
 
@@ -125,7 +131,7 @@ static void figures_put(const struct html_out *h, const struct report_shown *s)
 		for (size_t k = 0; k < s->grid.facets.nr && k < FIGURES_SHOWN; k++) {
 			if (s->grid.facets.nr > 1)
 				html_note(h, s->grid.facets.v[k].model);
-			facet_put(h, s, &s->r.figures.v[i], &s->grid.facets.v[k]);
+			facet_put(h, s, &s->r.figures.v[i], &s->grid.facets.v[k], &room);
 		}
 		if (s->grid.facets.nr > FIGURES_SHOWN)
 			html_note(h, "Further models are in the report.");

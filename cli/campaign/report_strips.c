@@ -186,7 +186,8 @@ static void strip_foot(const struct strip *p)
 		if (isfinite(v->cv))
 			fprintf(p->h->f, " · CV %.2g %%", v->cv * 100);
 		if (v->outliers)
-			fprintf(p->h->f, " · %zu far", v->outliers);
+			fprintf(p->h->f, " · %zu %s", v->outliers,
+				v->outliers == 1 ? "outlier" : "outliers");
 	} else {
 		fputs("no value", p->h->f);
 	}
@@ -212,28 +213,40 @@ static void strip_item(const struct strip *p)
 	fputs("</li>\n", p->h->f);
 }
 
+static void cells_note(const struct html_out *h, size_t n, const char *words)
+{
+	CLEANUP(xfreep)
+	char *text = xasprintf("%zu %s %s.", n, n == 1 ? "cell is" : "cells are", words);
+
+	if (n)
+		html_note(h, text);
+}
+
 void report_strips(const struct html_out *h, struct report_shown *s, const struct report_figure *f,
 		   const char *prefix)
 {
 	struct scale *scales = scales_make(&s->r, f);
-	uint32_t i = 0;
+	size_t shown = 0, empty = 0, left_out = 0;
 
 	fputs("<ol class=\"strips\">\n", h->f);
-	for (; i < s->r.cells.nr && i < STRIPS_SHOWN && f->cells[i].nr <= s->dots; i++) {
+	for (uint32_t i = 0; i < s->r.cells.nr; i++) {
 		struct strip p = { h, s, f, &scales[i], prefix, i };
 
+		if (!f->cells[i].nr) {
+			empty++;
+			continue;
+		}
+		if (shown >= STRIPS_SHOWN || f->cells[i].nr > s->dots) {
+			left_out++;
+			continue;
+		}
 		strip_item(&p);
 		s->dots -= f->cells[i].nr;
+		shown++;
 	}
 	fputs("</ol>\n", h->f);
-	if (i < s->r.cells.nr) {
-		CLEANUP(xfreep)
-		char *more = xasprintf("%zu more cells are not drawn: the page would be too large. "
-				       "--json has their values.",
-				       s->r.cells.nr - i);
-
-		html_note(h, more);
-	}
+	cells_note(h, empty, "without a value");
+	cells_note(h, left_out, "not drawn, as the page would be too large: --json has their runs");
 	free(scales);
 }
 

@@ -165,7 +165,7 @@ static void counts_add(struct strbuf *sb, const struct report_judgement *g)
 		strbuf_addstr(sb, ")");
 }
 
-/* "; most: LABEL, performance +12 % (+10 to +14 %)": of the first pair, if it has the verdict. */
+/* "; the largest change: LABEL, performance +12 % (+10 to +14 %)": of the first pair, if it has the verdict. */
 static void worst_add(struct strbuf *sb, const struct report_shown *s, const char *verdict)
 {
 	struct report_pair *v;
@@ -178,9 +178,9 @@ static void worst_add(struct strbuf *sb, const struct report_shown *s, const cha
 
 		if (a->refused || strcmp(a->verdict, verdict) != 0)
 			continue;
-		strbuf_addf(sb, "; most: %s, %s %s (%s)", s->r.cells.v[v[i].cell].label,
-			    v[i].f->name, diff_ratio(a->ratio, change),
-			    diff_ratios(a->low, a->high, interval));
+		strbuf_addf(sb, "; the largest change: %s, %s %s (%s)",
+			    s->r.cells.v[v[i].cell].label, v[i].f->name,
+			    diff_ratio(a->ratio, change), diff_ratios(a->low, a->high, interval));
 		break;
 	}
 	free(v);

@@ -61,7 +61,7 @@ check "writes its report" test -s $D/report.html
 check "whose elements are closed" closed $D/report.html
 check "which may use nothing but its own style sheet" grep -q "default-src &#39;none&#39;\|default-src 'none'" $D/report.html
 words=$(plain $D/report.html)
-like "the verdict comes first" "$words" "^two The gate fails: 1 of 3 cells is slower than its baseline \(2 same\); most: A=1 K=new, performance -30\.[0-9] %"
+like "the verdict comes first" "$words" "^two The gate fails: 1 of 3 cells is slower than its baseline \(2 same\); the largest change: A=1 K=new, performance -30\.[0-9] %"
 like "then how far it is" "$words" "29 of 30 runs done, 1 failed for good\. 6 cells × 5\."
 like "and the gate" "$words" "performance may not get worse by more than 5 %"
 like "a failure has its reason, and what it costs" "$words" "1 cell has lost 1 run for good: means and intervals there are over the survivors.* A=2 K=new 1 of 5 workload workload exited with status 3 1"
@@ -120,6 +120,11 @@ assert html.get_content_type() == 'text/html' and html.get_payload(decode=True) 
 assert all(len(l) < 998 for l in open(sys.argv[1], 'rb').read().split(b'\r\n'))
 PY
 
+cells=
+for i in $(seq 400); do
+	printf -v id '%012x' "$i"
+	cells+=",{\"id\":\"$id\",\"label\":\"a rather long label of a cell, number $i of many\",\"model\":\"m\",\"axes\":{\"env.A\":\"$((i % 40))\",\"env.B\":\"$((i / 40))\"},\"is_baseline\":false,\"baseline\":null,\"config\":{}}"
+done
 # ---- states
 # crc32 TEXT: eight hexadecimal digits, out of the end of a gzip file
 crc32() { printf %s "$1" | gzip -c | tail -c 8 | od -An -tx4 -N4 --endian=little | tr -d ' '; }
@@ -152,6 +157,17 @@ event ended "\"run\":\"$A-1\",\"attempt\":1,\"state\":\"failed\",\"class\":\"wor
 event failed "\"run\":\"$A-1\",\"class\":\"workload\",\"attempts\":1"
 code "all that ran has failed" 0 c report "$AT"
 like "is said" "$(plain "$AT/report.html")" "No run has ended well: 1 of 4 failed for good, 3 are left\."
+begin many "${cells#,}"
+event intend "\"run\":\"000000000001-1\",\"attempt\":1,\"cell\":\"000000000001\",\"repeat\":1,\"block\":1,\"pos\":1"
+mkdir -p "$AT/runs/000000000001-1.1"
+echo '{"schema":"profrig.run/1","id":"x","status":"success","host":{},"devices":[],"tools":[],"metrics":[{"name":"performance","value":3,"unit":"x/s"}]}' >"$AT/runs/000000000001-1.1/run.json"
+event ended "\"run\":\"000000000001-1\",\"attempt\":1,\"state\":\"success\",\"class\":\"ok\",\"reason\":null,\"exit\":0"
+echo 000000000001-1.1 >"$AT/results/000000000001-1"
+event committed "\"run\":\"000000000001-1\",\"attempt\":1"
+code "400 cells" 0 c report "$AT" --mail many.html -o many-page.html
+check "have a mail below what mail programs cut" test "$(stat -c %s many.html)" -lt 100000
+like "which says what is missing" "$(plain many.html)" "Further rows are in the report"
+like "and the page counts cells without a value" "$(plain many-page.html)" "399 cells are without a value"
 begin nocells ""
 code "a plan without cells" 0 c report "$AT"
 like "is said" "$(plain "$AT/report.html")" "The plan has no cells"
