@@ -130,6 +130,8 @@ char *cli_si(double v, const char *unit, char *buf);
 char *cli_bytes(int64_t v, char *buf);
 /* Prints the runs of a folder; exit code. */
 int list_runs(const char *dir, const struct run_filter *f, bool json);
+/* The campaigns of a folder, NULL: ./campaigns; exit code (6: one of them cannot be read). */
+int list_campaigns(const char *folder, bool json);
 /* False after an error message when word is no status of a run; NULL is fine. */
 bool cli_known_status(const struct command *c, const char *word);
 

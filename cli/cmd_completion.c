@@ -240,6 +240,7 @@ static const struct {
 	{ "lib compare", "by", NULL, "time calls" },
 	{ "compare", "gate", NULL, "strict" },
 	{ "compare", "metric", offer_figures, NULL },
+	{ "campaign report", "metric", offer_figures, NULL },
 	{ "compare", "history", offer_figures, NULL },
 	{ "publish", "to", offer_publishers, NULL },
 };

@@ -221,7 +221,7 @@ static struct table *list_counters(struct asked *unused)
 	return t;
 }
 
-/* list_runs.c prints this kind, with options and columns of its own. */
+/* list_runs.c and list_campaigns.c print these kinds, with options and columns of their own. */
 static struct table *no_table(struct asked *unused)
 {
 	(void)unused;
@@ -239,6 +239,7 @@ static const struct {
 	{ "models", list_models },     { "options", list_options },
 	{ "warnings", list_warnings }, { "runs", no_table },
 	{ "counters", list_counters }, { "publishers", list_publishers },
+	{ "campaigns", no_table },
 };
 
 static void table_json(const struct table *t)
@@ -269,13 +270,14 @@ static int list_main(const struct command *c, int argc, char **argv)
 	CLEANUP(strvec_release) struct strvec what = STRVEC_INIT, dirs = STRVEC_INIT;
 	CLEANUP(strvec_release) struct strvec labels = STRVEC_INIT;
 	struct run_filter filter = { .sizes = true };
-	const char *runs_dir = "runs";
+	const char *folder = NULL;
 	bool json = false;
 	char **rest;
 	const struct opt opts[] = {
 		{ "tools-dir", 0, OPT_LIST, &dirs, "DIR",
 		  "look for tools here first (repeatable)" },
-		{ "output", 'o', OPT_STR, &runs_dir, "DIR", "runs: of this folder (./runs)" },
+		{ "output", 'o', OPT_STR, &folder, "DIR",
+		  "runs, campaigns: of this folder (./runs, ./campaigns)" },
 		{ "status", 0, OPT_STR, &filter.status, "STATUS", "runs: with this status" },
 		{ "model", 0, OPT_STR, &filter.model, "NAME", "runs: of this model" },
 		{ "tool", 0, OPT_STR, &filter.tool, "NAME", "runs: with this tool" },
@@ -296,8 +298,11 @@ static int list_main(const struct command *c, int argc, char **argv)
 		return tools_print(c, &dirs, NULL, false);
 	filter.labels = labels;
 	if (what.nr == 1 && !strcmp(what.v[0], "runs"))
-		return cli_known_status(c, filter.status) ? list_runs(runs_dir, &filter, json)
-							  : EXIT_USAGE;
+		return cli_known_status(c, filter.status)
+			       ? list_runs(folder ? folder : "runs", &filter, json)
+			       : EXIT_USAGE;
+	if (what.nr == 1 && !strcmp(what.v[0], "campaigns"))
+		return list_campaigns(folder, json);
 	for (size_t i = 0; what.nr == 1 && i < ARRAY_LEN(kinds); i++)
 		if (strcmp(kinds[i].kind, what.v[0]) == 0) {
 			struct asked a = { c, &dirs, json, EXIT_DONE };
@@ -602,8 +607,8 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 extern const struct command cmd_list, cmd_doctor;
 const struct command cmd_list = {
 	"list",
-	"tools|engines|samplers|readers|analyses|tables|reports|converters|models|options|warnings"
-	" | runs|counters|publishers | tool NAME…",
+	"tools|engines|samplers|readers|analyses|tables|reports|converters|models|options|warnings|"
+	"runs|campaigns|counters|publishers | tool NAME…",
 	"list tools, engines, runs, …", "profrig list tools", list_main
 };
 const struct command cmd_doctor = { "doctor", "",

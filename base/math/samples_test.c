@@ -267,6 +267,17 @@ double sign_flip_floor(size_t n)
 	return n > 0 ? floor_of(exp2(1 - (double)n), flips_exact(n)) : NAN;
 }
 
+/* -d where bit is 1: signs are random, so that a branch would be guessed wrongly half of the time. */
+static double flipped(double d, uint64_t bit)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &d, sizeof(bits));
+	bits ^= bit << 63;
+	memcpy(&d, &bits, sizeof(d));
+	return d;
+}
+
 void sign_flip_p(const double *d, size_t n, uint64_t seed, struct split_test *ret)
 {
 	bool exact = flips_exact(n);
@@ -285,7 +296,7 @@ void sign_flip_p(const double *d, size_t n, uint64_t seed, struct split_test *re
 		for (size_t i = 0; i < n; i++) {
 			if (!exact && i % 64 == 0)
 				signs = splitmix64(&seed);
-			sum += signs >> i % 64 & 1 ? -d[i] : d[i];
+			sum += flipped(d[i], signs >> i % 64 & 1);
 		}
 		sum_count(&c, sum);
 	}

@@ -50,7 +50,7 @@ int campaign_file_name(const struct command *c, const char *file, char **ret)
 	return code;
 }
 
-static bool has_journal(const char *dir)
+bool campaign_dir_is(const char *dir)
 {
 	CLEANUP(xfreep) char *path = fs_join(dir, JOURNAL);
 
@@ -66,7 +66,7 @@ static int dir_of_file(const struct command *c, const char *file, const char *ca
 	if (code >= 0)
 		return code;
 	dir = fs_join(campaigns, name);
-	if (!has_journal(dir)) {
+	if (!campaign_dir_is(dir)) {
 		log_error("%s: no campaign '%s' in %s yet: 'profrig campaign run %s' begins it; "
 			  "--campaigns names another folder",
 			  c->name, name, campaigns, file);
@@ -83,7 +83,7 @@ int campaign_dir_find(const struct command *c, const char *operand, const char *
 
 	campaigns = campaigns ? campaigns : CAMPAIGNS_DIR;
 	*ret = NULL;
-	if (fs_is_dir(operand) && has_journal(operand)) {
+	if (fs_is_dir(operand) && campaign_dir_is(operand)) {
 		*ret = xstrdup(operand);
 		return -1;
 	}
@@ -95,7 +95,7 @@ int campaign_dir_find(const struct command *c, const char *operand, const char *
 	if (fs_exists(operand))
 		return dir_of_file(c, operand, campaigns, ret);
 	named = fs_join(campaigns, operand);
-	if (campaign_name_ok(operand) && has_journal(named))
+	if (campaign_name_ok(operand) && campaign_dir_is(named))
 		log_error("%s: '%s' is no file or folder here; the campaign is %s", c->name,
 			  operand, named);
 	else

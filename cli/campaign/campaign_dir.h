@@ -27,6 +27,8 @@
  */
 int campaign_file_name(const struct command *c, const char *file, char **ret);
 bool campaign_name_ok(const char *name);
+/* Whether it is the directory of a campaign: it has a journal. */
+bool campaign_dir_is(const char *dir);
 /*
  * The directory of a campaign, owned. operand: that directory (it holds journal.ndjson), or a
  * campaign file, whose name is a folder of campaigns (NULL: ./campaigns). -1 to go on; else an exit

@@ -1,6 +1,7 @@
 /* campaign plan: cells, order, time and power of a campaign, without a run. campaign init. */
 #include "campaign_dir.h"
 #include "campaign_drive.h"
+#include "campaign_power.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,15 +12,10 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/json_out.h"
 #include "profrig/base/log.h"
-#include "profrig/base/power.h"
 #include "profrig/base/table.h"
 
 #define ORDER_SHOWN 24
 #define CELLS_SHOWN 40
-#define CONFIDENCE 0.95
-#define SLOWER 1.10
-#define CV_UNKNOWN 0.02
-#define N_MOST 200
 
 struct planning {
 	const struct command *c;
@@ -104,13 +100,6 @@ static double seconds_all(const struct planning *p)
 
 /* ---- power ---- */
 
-struct plan_power {
-	double slower, same; /* of a cell that is 10 % slower, of an equal one */
-	size_t n_slower, n_same;
-	double cv;
-	size_t tests;
-};
-
 static size_t pairs_of(const struct planning *p)
 {
 	size_t n = 0;
@@ -121,50 +110,27 @@ static size_t pairs_of(const struct planning *p)
 }
 
 static void power_find(const struct planning *p, const struct campaign_gate *g,
-		       struct plan_power *ret)
+		       struct campaign_power *ret)
 {
-	struct power_design d = { .method = p->file.order == ORDER_SEQUENTIAL ? SAMPLE_WELCH
-									      : SAMPLE_PAIRED,
-				  .n = p->file.repeat,
-				  .cv = isnan(p->cv) ? CV_UNKNOWN : p->cv,
-				  .ratio = SLOWER,
-				  .margin = g->threshold,
-				  .confidence = CONFIDENCE,
-				  .tests = pairs_of(p) * p->file.gates.nr };
-	struct power w;
+	const struct campaign_power_case of = { .metric = g->metric,
+						.threshold = g->threshold,
+						.sequential = p->file.order == ORDER_SEQUENTIAL,
+						.repeat = p->file.repeat,
+						.cv = p->cv,
+						.tests = pairs_of(p) * p->file.gates.nr };
 
-	*ret = (struct plan_power){ .cv = d.cv, .tests = d.tests };
-	power_of(&d, &w);
-	ret->slower = w.slower;
-	ret->n_slower = power_least(&d, SAMPLE_SLOWER, 0.9, N_MOST);
-	d.ratio = 1;
-	power_of(&d, &w);
-	ret->same = w.same;
-	ret->n_same = power_least(&d, SAMPLE_SAME, 0.9, N_MOST);
+	campaign_power_find(&of, ret);
 }
 
 static void power_print(const struct planning *p)
 {
 	for (size_t i = 0; i < p->file.gates.nr; i++) {
-		const struct campaign_gate *g = &p->file.gates.v[i];
-		struct plan_power w;
+		CLEANUP(xfreep) char *words = NULL;
+		struct campaign_power w;
 
-		power_find(p, g, &w);
-		printf("gate on %s, margin %g %%: %s, n = %" PRIu32 ", CV %.3g %%%s, confidence "
-		       "%g %%, %zu tests (Holm)\n",
-		       g->metric, g->threshold * 100,
-		       p->file.order == ORDER_SEQUENTIAL ? "Welch's t on logarithms"
-							 : "paired t on logarithms, by blocks",
-		       p->file.repeat, w.cv * 100, isnan(p->cv) ? " (assumed)" : " (measured)",
-		       CONFIDENCE * 100, w.tests);
-		printf("  a cell that is 10 %% slower is called slower with probability %.3f",
-		       w.slower);
-		if (w.slower < 0.9 && w.n_slower)
-			printf("; %zu repeats give 0.9", w.n_slower);
-		printf("\n  an equal cell is called same with probability %.3f", w.same);
-		if (w.same < 0.9 && w.n_same)
-			printf("; %zu repeats give 0.9", w.n_same);
-		putchar('\n');
+		power_find(p, &p->file.gates.v[i], &w);
+		words = campaign_power_words(&w);
+		printf("%s\n", words);
 	}
 	if (p->file.repeat < 3 && p->file.baseline)
 		printf("with fewer than 3 repeats every verdict is 'unclear'\n");
@@ -264,7 +230,7 @@ static void gates_json(const struct planning *p, struct json_out *j)
 {
 	json_arr(j, "gates");
 	for (size_t i = 0; i < p->file.gates.nr; i++) {
-		struct plan_power w;
+		struct campaign_power w;
 
 		power_find(p, &p->file.gates.v[i], &w);
 		json_obj(j, NULL);
@@ -272,10 +238,10 @@ static void gates_json(const struct planning *p, struct json_out *j)
 		json_f64(j, "threshold", p->file.gates.v[i].threshold);
 		json_str(j, "method", p->file.order == ORDER_SEQUENTIAL ? "welch" : "paired");
 		json_u64(j, "n", p->file.repeat);
-		json_u64(j, "tests", w.tests);
+		json_u64(j, "tests", w.of.tests);
 		json_f64(j, "cv", w.cv);
 		json_bool(j, "cv_measured", !isnan(p->cv));
-		json_f64(j, "confidence", CONFIDENCE);
+		json_f64(j, "confidence", CAMPAIGN_CONFIDENCE);
 		json_f64(j, "power_slower_10", w.slower);
 		json_f64(j, "power_same", w.same);
 		json_end(j);

@@ -5,6 +5,7 @@
 #include "campaign_steps.h"
 #include "campaign_verdict.h"
 #include "drive_show.h"
+#include "report_show.h"
 #include "run_campaign.h"
 
 #include <errno.h>
@@ -203,6 +204,7 @@ static int job_drive(struct campaign_args *a, struct campaign_job *j)
 	campaign_publish_end(&keeping.publishing);
 	store_close(keeping.store);
 	j->noted = NULL;
+	campaign_report_at_end(j->dir);
 	outcome_print(j, &out, a->json);
 	return r < 0 && !out.signal ? EXIT_MISSING : exit_worse(outcome_code(&out), gate);
 }

@@ -23,20 +23,6 @@ static const char more_style[] =
 	".more{fill:var(--bad)}.less{fill:var(--s0)}.even{fill:var(--muted)}</style>";
 /* clang-format on */
 
-static void table_begin(const struct html_out *h, const char *label)
-{
-	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"", h->f);
-	html_text(h, label);
-	fputs("\">\n", h->f);
-	html_table(h);
-}
-
-static void table_end(const struct html_out *h)
-{
-	html_table_end(h);
-	fputs("</div>\n", h->f);
-}
-
 /* ---- rows ---- */
 
 static void figure_put(const struct html_out *h, double v, const char *unit)
@@ -112,11 +98,11 @@ static void group_put(const struct html_out *h, const struct diff *d, size_t fro
 	const char *title = first->of_table ? first->name : "Metrics";
 
 	html_heading(h, 3, title);
-	table_begin(h, title);
+	compare_table_begin(h, title);
 	head_put(h, &d->c->versus.v[first->versus]);
 	for (size_t i = from; i < to && i < from + ROWS_SHOWN; i++)
 		row_put(h, d->c, &d->c->rows.v[i], i - from + 1);
-	table_end(h);
+	compare_table_end(h);
 	if (to - from > ROWS_SHOWN) {
 		CLEANUP(xfreep)
 		char *more = xasprintf("… and %zu more, which --json has.", to - from - ROWS_SHOWN);
@@ -173,7 +159,7 @@ static void sides_put(const struct html_out *h, const struct diff *d)
 {
 	static const char *const cells[] = { "side", "input", "runs", "did not end well" };
 
-	table_begin(h, "Sides");
+	compare_table_begin(h, "Sides");
 	html_row(h, "th", cells, ARRAY_LEN(cells));
 	for (size_t i = 0; i < d->sides.nr; i++) {
 		const struct diff_side *s = &d->sides.v[i];
@@ -183,7 +169,7 @@ static void sides_put(const struct html_out *h, const struct diff *d)
 		snprintf(failed, sizeof(failed), "%zu", s->failed);
 		html_row(h, "td", (const char *const[]){ s->name, s->word, runs, failed }, 4);
 	}
-	table_end(h);
+	compare_table_end(h);
 	notes_put(h, &d->only);
 }
 

@@ -25,10 +25,15 @@ struct diff {
 
 /* A figure as people read it: "1.2 ms", "12.5 samples/s"; buf holds 96. */
 char *diff_value(double v, const char *unit, char *buf);
+/* Whether a unit gets prefixes: "ns", "J", "bytes". */
+bool diff_unit_scales(const char *unit);
 /* "+3.2 %", "x 2.35" from twice on; "–" where there is no ratio; buf holds 32. */
 char *diff_change(const struct compare_row *r, char *buf);
 /* "+1.0 to +5.4 %"; buf holds 64. */
 char *diff_interval(const struct compare_row *r, char *buf);
+/* The same of ratios. */
+char *diff_ratio(double ratio, char *buf);
+char *diff_ratios(double from, double to, char *buf);
 /* The name of a row where its metric stands above: its key, or the metric. */
 const char *diff_row_text(const struct compare_row *r);
 /* "BH": how p was adjusted, in words. */

@@ -32,6 +32,14 @@ static bool unit_scale(const char *unit, double *ret_by, const char **ret_unit)
 	return false;
 }
 
+bool diff_unit_scales(const char *unit)
+{
+	const char *as;
+	double by;
+
+	return unit_scale(unit, &by, &as);
+}
+
 char *diff_value(double v, const char *unit, char *buf)
 {
 	const char *as;
@@ -55,25 +63,35 @@ static char *percent(double ratio, char *buf, size_t n)
 	return buf;
 }
 
-char *diff_change(const struct compare_row *r, char *buf)
+char *diff_ratio(double ratio, char *buf)
 {
-	if (!isfinite(r->ratio)) {
+	if (!isfinite(ratio)) {
 		snprintf(buf, 32, "–");
 		return buf;
 	}
-	return percent(r->ratio, buf, 32);
+	return percent(ratio, buf, 32);
+}
+
+char *diff_ratios(double from, double to, char *buf)
+{
+	char low[24], high[24];
+
+	if (!isfinite(from) || !isfinite(to))
+		snprintf(buf, 64, "–");
+	else
+		snprintf(buf, 64, "%s to %s", percent(from, low, sizeof(low)),
+			 percent(to, high, sizeof(high)));
+	return buf;
+}
+
+char *diff_change(const struct compare_row *r, char *buf)
+{
+	return diff_ratio(r->ratio, buf);
 }
 
 char *diff_interval(const struct compare_row *r, char *buf)
 {
-	char low[24], high[24];
-
-	if (!isfinite(r->low) || !isfinite(r->high))
-		snprintf(buf, 64, "–");
-	else
-		snprintf(buf, 64, "%s to %s", percent(r->low, low, sizeof(low)),
-			 percent(r->high, high, sizeof(high)));
-	return buf;
+	return diff_ratios(r->low, r->high, buf);
 }
 
 const char *diff_row_text(const struct compare_row *r)

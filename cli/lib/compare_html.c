@@ -88,8 +88,7 @@ const char compare_page_head[] =
 
 /* ---- tables ---- */
 
-/* A table that is wider than the screen is moved by itself, also by keyboard. */
-static void table_begin(const struct html_out *h, const char *label)
+void compare_table_begin(const struct html_out *h, const char *label)
 {
 	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"", h->f);
 	html_text(h, label);
@@ -97,7 +96,7 @@ static void table_begin(const struct html_out *h, const char *label)
 	html_table(h);
 }
 
-static void table_end(const struct html_out *h)
+void compare_table_end(const struct html_out *h)
 {
 	html_table_end(h);
 	fputs("</div>\n", h->f);
@@ -205,11 +204,11 @@ static void pairs_table(const struct html_out *h, const struct compare_ranked *r
 		return;
 	}
 	html_note(h, words);
-	table_begin(h, "Calls");
+	compare_table_begin(h, "Calls");
 	pairs_head(h, name);
 	for (size_t i = 0; i < r->nr && i < ROWS_SHOWN; i++)
 		pair_row(h, r->v[i], i + 1);
-	table_end(h);
+	compare_table_end(h);
 	if (r->nr > ROWS_SHOWN) {
 		CLEANUP(xfreep)
 		char *more =
@@ -246,14 +245,14 @@ static void left_table(const struct html_out *h, const struct bench_comparison *
 		return;
 	html_heading(h, 3, "Calls without a time in both");
 	html_note(h, "They are in no sum and in no drawing of the two.");
-	table_begin(h, "Calls without a time in both");
+	compare_table_begin(h, "Calls without a time in both");
 	html_row(h, "th", cells, ARRAY_LEN(cells));
 	for (size_t i = 0; i < c->left.nr && shown < ROWS_SHOWN; i++)
 		if (c->left.v[i].side == v->side) {
 			left_row(h, &c->left.v[i], name);
 			shown++;
 		}
-	table_end(h);
+	compare_table_end(h);
 	if (nr > shown) {
 		CLEANUP(xfreep)
 		char *more = xasprintf("… and %zu more, which -o FILE.csv has.", nr - shown);
@@ -302,14 +301,14 @@ static void sides_table(const struct html_out *h, const struct bench_tables *t,
 	static const char *const cells[] = { "side", "back end", "against A", "time",
 					     "file", "version",  "device" };
 
-	table_begin(h, "Sides");
+	compare_table_begin(h, "Sides");
 	html_row_begin(h);
 	for (size_t i = 0; i < ARRAY_LEN(cells); i++)
 		html_cell(h, "th", cells[i], i == 3);
 	html_row_end(h);
 	for (uint32_t i = 0; i < t->sides.nr; i++)
 		side_row(h, t, c, i);
-	table_end(h);
+	compare_table_end(h);
 }
 
 /* ---- the page ---- */

@@ -20,6 +20,9 @@ void compare_ranked_release(struct compare_ranked *r);
 
 /* What is in the head of such a page: the style sheet with the report page's colours. */
 extern const char compare_page_head[];
+/* A table that is wider than the screen is moved by itself, also by keyboard. */
+void compare_table_begin(const struct html_out *h, const char *label);
+void compare_table_end(const struct html_out *h);
 /* The key of a row, or the configuration as it was logged. */
 const char *compare_row_text(const struct bench_table_row *r);
 /* A verdict, or "refused": also a class of the page's style sheet. */
