@@ -11,6 +11,7 @@
 #include "profrig/base/door.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/text.h"
+#include "profrig/run/run.h"
 
 static void job_init(struct campaign_job *j, struct run_options *o)
 {
@@ -165,13 +166,40 @@ static void lists_fill(struct campaign_job *j)
 	j->where = (struct attempt_where){ j->dir, &j->metrics, campaign_nodes(&j->file) };
 }
 
+/*
+ * Images that are not known: when the engine is down they look as if they had changed, and each run
+ * would use up its tries. A cluster's nodes have engines of their own.
+ */
+static int engines_answer(const struct campaign_job *j, struct err *err)
+{
+	const struct engine *asked = NULL;
+
+	if (strcmp(j->file.scheduler, "local") != 0)
+		return 0;
+	for (size_t i = 0; i < j->cells.v.nr; i++) {
+		const struct cell *c = &j->cells.v.v[i];
+		struct err why = ERR_INIT;
+
+		if (!c->image || !c->engine->words[ENGINE_FACTS] || *c->parts.image ||
+		    c->engine == asked)
+			continue;
+		asked = c->engine;
+		if (run_engine_answers(c->engine, &why) < 0)
+			return err_set(err, EHOSTDOWN, "engine '%s' does not answer (%.200s): start it",
+				       c->engine->name, why.msg);
+	}
+	return 0;
+}
+
 static int cells_find(struct campaign_job *j, const struct campaign_request *rq,
 		      struct problems *problems, struct said *said, struct err *err)
 {
 	CLEANUP(xfreep) char *campaigns = fs_dir(j->dir);
 	int r = cells_make(j->o, &j->file, rq->max_cells, &j->cells, problems, said, err);
 
-	return r < 0 ? r : cells_identify(&j->cells, &j->file, campaigns, rq->interrupt, err);
+	if (r == 0)
+		r = cells_identify(&j->cells, &j->file, campaigns, rq->interrupt, err);
+	return r < 0 ? r : engines_answer(j, err);
 }
 
 /* Writes the plan; the journal has an event when it is another one than before. */

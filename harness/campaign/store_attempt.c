@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "profrig/base/door.h"
 #include "profrig/base/fs.h"
@@ -225,6 +226,16 @@ static bool runs_hold(const struct store *s, char **ret_runs)
 	return door_hold(*ret_runs, NULL) == 0;
 }
 
+/* Where its record is: with several nodes in that of the first one. Owned. */
+static char *run_dir_of(const char *runs, const char *id)
+{
+	CLEANUP(xfreep) char *dir = fs_join(runs, id);
+	CLEANUP(xfreep) char *first = fs_join(dir, "node-0");
+	struct stat st;
+
+	return door_lstat(first, &st) == 0 && S_ISDIR(st.st_mode) ? STEAL(first) : STEAL(dir);
+}
+
 static int metrics_put(struct store *s, const char *id, const char *run_dir, const json_t *run,
 		       bool *lost, struct err *err)
 {
@@ -242,7 +253,7 @@ int store_metrics_again(struct store *s, const char *id, struct err *err)
 	json_t *run;
 	int r = 0;
 
-	dir = fs_join(runs, id);
+	dir = run_dir_of(runs, id);
 	run = held ? run_json_read(dir) : NULL;
 	if (run)
 		r = metrics_put(s, id, dir, run, &lost, err);
@@ -310,7 +321,7 @@ int store_take_ended(struct store *s, const struct journal_event *e, struct err 
 	json_t *run;
 	int r = store_run(s, STORE_ATTEMPT, err, "ttit", id, e->run, e->attempt, below);
 
-	dir = fs_join(runs, id);
+	dir = run_dir_of(runs, id);
 	run = held ? run_json_read(dir) : NULL;
 	/* what it became after its end was written down is not in it, whenever it is made */
 	if (run && !is_state_of(run, e)) {

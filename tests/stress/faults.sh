@@ -1,9 +1,10 @@
 # Sourced, behind tests/lib.sh: campaigns that are disturbed while they run, and what must hold of them afterwards.
 #
 #	campaign_file NAME COMMAND [LINES]	60 runs: twelve cells, five times
-#	storm NAME FAULTS GAP KIND…		runs it, does FAULTS of these kinds to it, each in turn, at random moments, on average every GAP / 2 events of
-#						its journal, goes on until all is done, and checks it; a number of checks that is always the same
+#	storm NAME FAULTS KIND…			runs it, does FAULTS of these kinds to it, each in turn, at random moments, goes on until all is done, and checks it
 #	SEED					what is random; shown, and to be given again
+#
+#	campaign_check NAME CELLS REPEATS	what must hold of any campaign that has ended, in `dir`
 #
 # A kind is a function fault_KIND, which returns when the fault is over, or goes on to be a fault: then undo_KIND ends it. It may say
 # in $excused that the campaign may end with a failure because of it. `pid` is the campaign's process, `dir` its folder.
@@ -12,12 +13,13 @@ RANDOM=$SEED
 echo "# SEED=$SEED"
 mark=profrig-storm-$$
 faults_done=0
+EVENTS=165 # of a journal that has seen 60 runs, less some
 
 campaign_file() { # NAME COMMAND [LINES]
 	cat >"$T/$1.yaml" <<-FILE
 		name: $1
-		models: [{name: m, command: [/bin/sh, -c, ': $mark; $2; echo performance: 1.5 s/s']}]
-		engine: host
+		models: [{name: m${IMAGE:+, image: $IMAGE}, command: [/bin/sh, -c, ': $mark; $2; echo performance: 1.5 s/s']}]
+		engine: ${ENGINE:-host}
 		axes: {env.A: ["1", "2"], env.B: [x, y, z], env.C: ["1", "2"]}
 		repeat: 5
 		gate: []
@@ -89,10 +91,13 @@ fault_worker() {
 	local p
 	for p in $(children "$pid"); do kill -KILL "$p"; done
 } 2>/dev/null
+# profrig-init, on the host or in a container.
 fault_agent() {
-	local p q
-	for p in $(children "$pid"); do
-		for q in $(children "$p"); do [ "$(cat "/proc/$q/comm")" = profrig-init ] && kill -KILL "$q"; done
+	local p words
+	for p in /proc/[0-9]*; do
+		words=()
+		{ mapfile -d '' -t words <"$p/cmdline"; } 2>/dev/null
+		[ "${words[1]:-}" = --run ] && [ -d "$dir/runs/${words[2]}" ] && kill -KILL "${p#/proc/}"
 	done
 } 2>/dev/null
 # Needs a file system that can be filled: disk=FOLDER, where the campaigns are.
@@ -104,9 +109,11 @@ fault_disk() {
 }
 
 # ---- the storm ----
-# A random number of events later, and at any moment behind one. False: the campaign's process has ended.
-moment() { # GAP
-	local until=$(($(events) + RANDOM % $1))
+# Some events of the journal later, so that all faults come before its end, and at any moment behind one. False: the campaign's process has ended.
+moment() { # FAULTS LEFT
+	local now until
+	now=$(events)
+	until=$((now + RANDOM % (now < EVENTS ? 2 * (EVENTS - now) / ($1 + 1) + 1 : 1)))
 	[ $((RANDOM % 4)) -ne 0 ] || until=0
 	while [ "$(events)" -lt $until ]; do
 		alive || return 1
@@ -133,14 +140,14 @@ run_on() {
 	[ -s "$dir/journal.ndjson" ] && [ $rc -ne 1 ] || { odd+=" failed" && return 1; }
 	begin resume "$dir"
 }
-storm() { # NAME FAULTS GAP KIND…
-	local name=$1 all=$2 left=$2 gap=$3 todo=() kind excused='' odd='' tries=0 start=$SECONDS
-	shift 3
+storm() { # NAME FAULTS KIND…
+	local name=$1 all=$2 left=$2 todo=() kind excused='' odd='' tries=0 start=$SECONDS
+	shift 2
 	dir=${disk:-$T}/campaigns/$name log=$T/$name.log
 	begin run -o "${disk:-$T}/campaigns" "$T/$name.yaml"
 	wait_for begun || return 1
 	while :; do
-		if [ "$left" -gt 0 ] && moment "$gap"; then
+		if [ "$left" -gt 0 ] && moment "$left"; then
 			[ ${#todo[@]} -gt 0 ] || mapfile -t todo < <(shuffled "$@")
 			kind=${todo[0]} todo=("${todo[@]:1}") left=$((left - 1))
 			faults_done=$((faults_done + 1))
@@ -179,29 +186,50 @@ superseded_there() {
 	done
 }
 superseded_listed() {
-	"$PROFRIG" campaign query "$dir" "SELECT id FROM attempt WHERE state = 'superseded' ORDER BY id" --format csv 2>/dev/null | tr -d '\r' | tail -n +2
+	rows "SELECT id FROM attempt WHERE state = 'superseded' ORDER BY id"
 }
+rows() { "$PROFRIG" campaign query "$dir" "$1" --format csv 2>/dev/null | tr -d '\r' | tail -n +2; }
 export_same() { # the store that grew, and one made anew
 	"$PROFRIG" campaign export "$dir" -o "$T/grown.csv" && "$PROFRIG" campaign rebuild "$dir" && "$PROFRIG" campaign export "$dir" -o "$T/anew.csv" &&
-		cmp "$T/grown.csv" "$T/anew.csv" && [ "$(csvcount "$T/anew.csv")" = 60 ]
+		cmp "$T/grown.csv" "$T/anew.csv"
 }
-csvcount() { "$PROFRIG" campaign query "$dir" "SELECT count(*) FROM attempt a JOIN metric m ON m.attempt = a.id WHERE a.committed AND m.name = 'performance'" --format csv | tr -d '\r' | tail -n 1; }
 nothing_left() {
 	local left
 	left=$(commands_with "$mark" && commands_with "campaign work $dir")
 	[ -z "$left" ] || { echo "$left" && return 1; }
 }
-storm_check() { # NAME ODD
-	local name=$1
-	is "$name: it ends well, and no process of it without a reason otherwise" "$2" ""
-	is "$name: status" "$("$PROFRIG" campaign status --json "$dir" | jq -c '[.cells,.runs,.committed,.running,.failed,.left,.live]')" "[12,60,60,0,0,0,false]"
-	is "$name: 60 results, and nothing else" "$(ls -A "$dir/results" | grep -cE '^[0-9a-f]{12}-[1-5]$') $(ls -A "$dir/results" | wc -l)" "60 60"
+campaign_check() { # NAME CELLS REPEATS
+	local name=$1 runs=$(($2 * $3))
+	is "$name: status" "$("$PROFRIG" campaign status --json "$dir" | jq -c '[.cells,.runs,.committed,.running,.failed,.left,.live]')" "[$2,$runs,$runs,0,0,0,false]"
+	is "$name: $runs results, and nothing else" "$(ls -A "$dir/results" | grep -cE "^[0-9a-f]{12}-[1-$3]$") $(ls -A "$dir/results" | wc -l)" "$runs $runs"
 	check "$name: each names a run that ended well" results_name_runs
-	is "$name: the journal commits each run once" "$(jq -r 'select(.ev=="committed")|.run' "$dir/journal.ndjson" | sort | uniq -c | awk '{ print $1 }' | sort | uniq -c | xargs)" "60 1"
+	is "$name: the journal commits each run once" "$(jq -r 'select(.ev=="committed")|.run' "$dir/journal.ndjson" | sort | uniq -c | awk '{ print $1 }' | sort | uniq -c | xargs)" "$runs 1"
 	is "$name: it begins no attempt twice" "$(jq -r 'select(.ev=="intend")|"\(.run).\(.attempt)"' "$dir/journal.ndjson" | sort | uniq -d)" ""
 	is "$name: superseded attempts are listed" "$(superseded_listed | sort | xargs)" "$(superseded_there | sort | xargs)"
 	is "$name: status counts them" "$("$PROFRIG" campaign status --json "$dir" | jq .superseded)" "$(superseded_there | wc -l)"
-	check "$name: the store made anew exports the same, with 60 results" export_same
+	is "$name: each has its figure in the store, once" "$(rows "SELECT count(*) || ' ' || count(DISTINCT a.run) FROM attempt a JOIN metric m ON m.attempt = a.id
+		WHERE a.committed AND m.name = 'performance'")" "$runs $runs"
+	check "$name: the store made anew exports the same" export_same
 	check "$name: no process is left" wait_for nothing_left
 	is "$name: none is registered" "$(ls -A "$XDG_RUNTIME_DIR/profrig" 2>/dev/null)" ""
 }
+fails=0
+eval "lib_$(declare -f not_ok)"
+not_ok() {
+	fails=$((fails + 1))
+	lib_not_ok "$@"
+}
+storm_check() { # NAME ODD
+	local before=$fails
+	is "$1: it ends well, and no process of it ended for another reason" "$2" ""
+	campaign_check "$1" 12 5
+	[ $fails = $before ] || grep -v ': done in' "$log" | cut -c1-240 | tail -n 80 | sed 's/^/# /'
+	[ $fails = $before ] || [ -z "${KEEP:-}" ] || cp -r "$dir" "$KEEP/$1.$SEED"
+}
+
+# ---- a small disk, for fault_disk ----
+disk_up() { # true when there is one
+	[ "$(id -u)" = 0 ] && unshare -m mount -t tmpfs none /mnt 2>/dev/null || return 1
+	mkdir "$T/disk" && mount -t tmpfs -o size=64m none "$T/disk" && disk=$T/disk
+}
+disk_down() { [ -z "${disk:-}" ] || umount -l "$disk"; }
