@@ -185,6 +185,8 @@ static char *words_of(const struct drive_moment *m)
 	case DRIVE_COMMITTED:
 		strbuf_addstr(&sb, "done in ");
 		duration_add(&sb, m->run_s);
+		if (*m->text)
+			strbuf_addf(&sb, ", %s", m->text);
 		break;
 	case DRIVE_SUPERSEDED:
 		strbuf_addstr(&sb, "done, but another attempt counts already");

@@ -146,6 +146,25 @@ static void metrics_judge(const json_t *doc, const struct strvec *metrics,
 		}
 }
 
+static void figure_read(const json_t *doc, const struct strvec *metrics,
+			struct attempt_outcome *ret)
+{
+	const char *name = metrics && metrics->nr ? metrics->v[0] : "performance";
+	const json_t *m;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "metrics"), i, m)
+	{
+		const json_t *v = json_object_get(m, "value");
+
+		if (!json_is_number(v) || strcmp(text_at(m, "name"), name) != 0)
+			continue;
+		snprintf(ret->figure, sizeof(ret->figure), "%.5g %.60s", json_number_value(v),
+			 text_at(m, "unit"));
+		return;
+	}
+}
+
 static void dir_judge(const char *run_dir, const struct strvec *metrics,
 		      struct attempt_outcome *ret)
 {
@@ -163,6 +182,7 @@ static void dir_judge(const char *run_dir, const struct strvec *metrics,
 		 text_at(json_object_get(doc, "host"), "hostname"));
 	workload_read(doc, ret);
 	if (!strcmp(ret->state, "success")) {
+		figure_read(doc, metrics, ret);
 		metrics_judge(doc, metrics, ret);
 	} else if (!strcmp(ret->state, "running") || !strcmp(ret->state, "planned")) {
 		ret->running = run_is_live(run_dir);

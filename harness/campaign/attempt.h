@@ -27,6 +27,7 @@ struct attempt_outcome {
 	char signal[16];   /* "" none */
 	char node[65];     /* the host where it ran; "" unknown */
 	double workload_s; /* NaN unknown */
+	char figure[80]; /* "12.5 samples/s": the gate's first metric, else performance; "" none */
 };
 
 /* Where attempts are, and what they must have. */

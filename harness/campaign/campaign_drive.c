@@ -218,7 +218,8 @@ int drive_over(struct driving *d, const struct driven *a, struct attempt_outcome
 		d->nr_s++;
 	}
 	enough_look(d);
-	drive_tell(d, mine ? DRIVE_COMMITTED : DRIVE_SUPERSEDED, a, "", 0,
+	text_clean(o->figure);
+	drive_tell(d, mine ? DRIVE_COMMITTED : DRIVE_SUPERSEDED, a, o->figure, 0,
 		   isnan(o->workload_s) ? run_s : o->workload_s);
 	return 0;
 }

@@ -28,7 +28,7 @@
 enum drive_event {
 	DRIVE_SETTLED,   /* how many were; text */
 	DRIVE_BEGINS,    /* an attempt */
-	DRIVE_COMMITTED, /* it ended well and counts */
+	DRIVE_COMMITTED, /* it ended well and counts; text: its figure */
 	DRIVE_SUPERSEDED,
 	DRIVE_ENDED,  /* not well; text is why */
 	DRIVE_WAITS,  /* it is made again after `wait_s` */
