@@ -108,7 +108,7 @@ static void print_help(FILE *f)
 	      "usage: profrig COMMAND [options]\n\n",
 	      f);
 	for (size_t i = 0; commands[i]; i++)
-		cli_print_row(f, commands[i]->name, commands[i]->about, 14);
+		cli_print_row(f, commands[i]->name, commands[i]->about, 19);
 	fputs("\nprofrig COMMAND --help explains one. First steps:\n"
 	      "  profrig doctor                      what works on this machine\n"
 	      "  profrig run examples/mlp            a profiled run\n"
@@ -174,7 +174,7 @@ static bool print_family(const char *word, const char *next, int *ret_code)
 		if (found++ == 0 && !help)
 			log_error(next ? "no command '%s %.40s'" : "'%s' needs one more word", word,
 				  next);
-		cli_print_row(help ? stdout : stderr, name, commands[i]->about, 16);
+		cli_print_row(help ? stdout : stderr, name, commands[i]->about, 19);
 	}
 	*ret_code = help ? EXIT_DONE : EXIT_USAGE;
 	return found > 0;

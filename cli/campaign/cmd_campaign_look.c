@@ -3,7 +3,6 @@
 #include "campaign_drive.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <poll.h>
@@ -11,13 +10,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "profrig/base/door.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/json_out.h"
 #include "profrig/base/log.h"
+#include "profrig/base/strbuf.h"
 #include "profrig/base/table.h"
+#include "profrig/base/text.h"
 
 #define LOG_MAX ((size_t)16 << 20)
 #define CANCEL_WAIT_MS 250
@@ -344,44 +346,71 @@ static int status_main(const struct command *c, int argc, char **argv)
 
 /* ---- logs ---- */
 
-/* What a workload printed, made harmless for a terminal. */
+/* What a workload printed, made harmless for a terminal. The folder of path is held. */
 static bool file_show(const char *path, const char *head)
 {
 	CLEANUP(xfreep) char *text = NULL;
+	CLEANUP(strbuf_release) struct strbuf shown = STRBUF_INIT;
 	size_t n = 0;
-	int fd = door_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
 
-	if (fd >= 0)
-		close(fd);
-	if (fd < 0 || !fs_is_file(path) || fs_read(path, LOG_MAX, &text, &n, NULL) < 0 || n == 0)
+	if (fs_read(path, LOG_MAX, &text, &n, NULL) < 0 || n == 0)
 		return false;
 	printf("== %s\n", head);
-	if (!isatty(1)) {
-		fwrite(text, 1, n, stdout);
-	} else {
-		for (size_t i = 0; i < n; i++)
-			putchar((unsigned char)text[i] < 0x20 && text[i] != '\n' && text[i] != '\t'
-					? '?'
-					: text[i]);
-	}
-	if (text[n - 1] != '\n')
-		putchar('\n');
+	if (isatty(1))
+		text_visible(&shown, text, n, "\n\t");
+	else
+		strbuf_add(&shown, text, n);
+	if (shown.buf[shown.len - 1] != '\n')
+		strbuf_addch(&shown, '\n');
+	fwrite(shown.buf, 1, shown.len, stdout);
 	return true;
 }
 
-static int attempt_show(const struct look *l, const struct attempt_name *a)
+/* dir: a run directory; node: NULL, or its name. */
+static bool steps_show(const char *dir, const char *node)
 {
-	CLEANUP(xfreep) char *log = xasprintf("%s/logs/%s.log", l->dir, a->all);
-	CLEANUP(xfreep) char *steps = xasprintf("%s/runs/%s/steps", l->dir, a->all);
+	CLEANUP(xfreep) char *steps = fs_join(dir, "steps");
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
-	bool any = file_show(log, "profrig");
+	bool any = false;
 
+	if (door_hold(dir, NULL) < 0)
+		return false;
 	fs_list(steps, &names, NULL);
 	strvec_sort(&names);
 	for (size_t i = 0; i < names.nr; i++) {
 		CLEANUP(xfreep) char *path = fs_join(steps, names.v[i]);
+		CLEANUP(strbuf_release) struct strbuf head = STRBUF_INIT;
 
-		any |= file_show(path, names.v[i]);
+		if (node)
+			strbuf_addf(&head, "%s ", node);
+		text_visible(&head, names.v[i], strlen(names.v[i]), "");
+		any |= file_show(path, head.buf);
+	}
+	door_let_go(dir);
+	return any;
+}
+
+static int attempt_show(const struct look *l, const struct attempt_name *a)
+{
+	CLEANUP(xfreep) char *logs = fs_join(l->dir, "logs");
+	CLEANUP(xfreep) char *log = xasprintf("%s/%s.log", logs, a->all);
+	CLEANUP(xfreep) char *dir = xasprintf("%s/runs/%s", l->dir, a->all);
+	bool any = false;
+	struct stat st;
+
+	if (door_hold(logs, NULL) == 0) {
+		any = file_show(log, "profrig");
+		door_let_go(logs);
+	}
+	if (door_lstat(dir, &st) == 0 && S_ISDIR(st.st_mode))
+		any |= steps_show(dir, NULL);
+	for (size_t k = 0;; k++) {
+		CLEANUP(xfreep) char *name = xasprintf("node-%zu", k);
+		CLEANUP(xfreep) char *node = fs_join(dir, name);
+
+		if (door_lstat(node, &st) < 0 || !S_ISDIR(st.st_mode))
+			break;
+		any |= steps_show(node, name);
 	}
 	if (!any)
 		log_notice("attempt %s left no output", a->all);

@@ -34,18 +34,35 @@ static bool is_folder(const char *path)
 	return door_lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* A regular file, through no link, without waiting for it; -1. */
+static int file_open(const char *path)
+{
+	int fd = door_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 /* NULL: there is none that can be read. */
 static json_t *run_json(const char *run_dir)
 {
 	CLEANUP(xfreep) char *path = fs_join(run_dir, "run.json");
 	CLEANUP(xfreep) char *text = NULL;
+	CLEANUP(xclosep) int fd = is_folder(run_dir) ? file_open(path) : -1;
 	struct stat st;
-	size_t n = 0;
+	ssize_t n, at = 0;
 
-	if (!is_folder(run_dir) || door_lstat(path, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    fs_read(path, RUN_JSON_MAX, &text, &n, NULL) < 0)
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size > (off_t)RUN_JSON_MAX)
 		return NULL;
-	return json_loadb(text, n, 0, NULL);
+	text = xmalloc((size_t)st.st_size + 1);
+	while ((n = pread(fd, text + at, (size_t)(st.st_size - at), at)) > 0 ||
+	       (n < 0 && errno == EINTR))
+		at += n > 0 ? n : 0;
+	return n < 0 ? NULL : json_loadb(text, (size_t)at, 0, NULL);
 }
 
 static bool has_warning(const json_t *doc, const char *code)
@@ -290,14 +307,13 @@ void attempt_last_words(const char *dir, const struct attempt_name *a, char ret[
 {
 	static const char error[] = "profrig: error: ";
 	CLEANUP(xfreep) char *path = xasprintf("%s/logs/%s.log", dir, a->all);
-	CLEANUP(xclosep)
-	int fd = door_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+	CLEANUP(xclosep) int fd = file_open(path);
 	char text[1024], *line;
 	struct stat st;
 	ssize_t n = 0;
 
 	*ret = 0;
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return;
 	n = pread(fd, text, sizeof(text) - 1,
 		  st.st_size < (off_t)sizeof(text) ? 0 : st.st_size - (off_t)sizeof(text) + 1);

@@ -141,6 +141,7 @@ static int attempt_note(struct driving *d, const struct attempt_name *a, struct 
 {
 	struct campaign_job *j = d->j;
 	struct campaign_note notes[3];
+	const struct run_state *run;
 	struct attempt_name other;
 	int there = commit_look(j->dir, a->run, &other, NULL), r = 0;
 	bool mine = there == 1 && !strcmp(other.all, a->all);
@@ -159,11 +160,12 @@ static int attempt_note(struct driving *d, const struct attempt_name *a, struct 
 	}
 	outcome_clean(o);
 	notes[nr++] = (struct campaign_note){ "ended", a->run, a->number, ended_json(o) };
-	if (mine)
+	run = campaign_state_run(&j->state, a->run);
+	if (mine && !(run->stage == RUN_COMMITTED && run->committed == a->number))
 		notes[nr++] = (struct campaign_note){ "committed", a->run, a->number, NULL };
-	else if (there == 1 && o->class == ATTEMPT_OK)
+	else if (!mine && there == 1 && o->class == ATTEMPT_OK)
 		notes[nr++] = (struct campaign_note){ "superseded", a->run, a->number, NULL };
-	if (there == 1 && !mine && campaign_state_run(&j->state, a->run)->stage != RUN_COMMITTED)
+	if (there == 1 && !mine && run->stage != RUN_COMMITTED)
 		notes[nr++] = (struct campaign_note){ "committed", a->run, other.number, NULL };
 	r = campaign_job_notes(j, notes, nr, d->err);
 	return r < 0 ? r : mine;
@@ -205,6 +207,7 @@ static int run_again(struct driving *d, const struct driven *a, const struct att
 int drive_over(struct driving *d, const struct driven *a, struct attempt_outcome *o)
 {
 	double run_s = (double)(clock_monotonic_ns() - a->begun_ns) / 1e9;
+	bool was = campaign_state_run(&d->j->state, a->name.run)->stage == RUN_COMMITTED;
 	int mine = attempt_note(d, &a->name, o);
 
 	if (mine < 0)
@@ -212,7 +215,7 @@ int drive_over(struct driving *d, const struct driven *a, struct attempt_outcome
 	d->running--;
 	if (campaign_state_run(&d->j->state, a->name.run)->stage != RUN_COMMITTED)
 		return run_again(d, a, o);
-	d->count.committed++;
+	d->count.committed += !was;
 	if (mine) {
 		d->sum_s += run_s;
 		d->nr_s++;
@@ -330,6 +333,9 @@ static int commit_settle(struct driving *d, uint32_t cell, uint32_t repeat)
 	attempt_name_make(d->j->plan.cells.v[cell].id, repeat, 0, &name);
 	found = commit_look(d->j->dir, name.run, &there, &why);
 	r = campaign_state_run(&d->j->state, name.run);
+	/* a job's, whose end comes later */
+	if (r->open && r->stage != RUN_COMMITTED)
+		return 0;
 	if (r->stage == RUN_COMMITTED && found == 1 &&
 	    (there.number == r->committed || attempt_holds(&d->j->where, &there)))
 		return 0;

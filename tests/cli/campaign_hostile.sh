@@ -149,3 +149,15 @@ is "after twelve signals it ends well" $? 0
 is "with the exit status of a stop each time" "$(sort -u signals.codes | grep -vxE '0|6|130|143' | tr '\n' ' ')" ""
 is "and each run once" "$(state campaigns/signals '.committed,.failed,.left') $(jq -r 'select(.ev=="committed")|.run' campaigns/signals/journal.ndjson | sort | uniq -d | wc -l)" "[12,0,0] 0"
 is "a stopped run is no failure" "$(jq -r 'select(.ev=="ended" and .class!="ok")|.class' campaigns/signals/journal.ndjson | sort -u | grep -v interrupted)" ""
+
+# ---- logs of a workload that makes links
+file logs 1 'mkdir away; echo secret >away/workload.out; cd $PROFRIG_RUN_DIR; echo seen; ln -s /etc/passwd steps/link; mkfifo steps/fifo'
+code "links and FIFOs beside its output" 0 c run logs.yaml
+id=$(jq -r '.cells[0].id' campaigns/logs/plan.json)
+code "logs" 0 timeout 20 "$PROFRIG" campaign logs campaigns/logs "$id-1"
+like "show the output" "$(cat "$T/out")" "seen"
+check "and follow no link" sh -c "! grep -q root: '$T/out'"
+mv campaigns/logs/runs/"$id-1.1"/steps elsewhere
+ln -s "$PWD/elsewhere" campaigns/logs/runs/"$id-1.1"/steps
+code "a link in place of steps/" 0 c logs campaigns/logs "$id-1"
+check "is not followed" sh -c "! grep -q seen '$T/out'"
