@@ -607,8 +607,8 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 extern const struct command cmd_list, cmd_doctor;
 const struct command cmd_list = {
 	"list",
-	"tools|engines|samplers|readers|analyses|tables|reports|converters|models|options|warnings|"
-	"runs|campaigns|counters|publishers | tool NAME…",
+	"tools|engines|samplers|readers|analyses|tables|reports|converters|models|options"
+	" | warnings|runs|campaigns|counters|publishers | tool NAME…",
 	"list tools, engines, runs, …", "profrig list tools", list_main
 };
 const struct command cmd_doctor = { "doctor", "",
