@@ -170,7 +170,7 @@ static int cells_find(struct campaign_job *j, const struct campaign_request *rq,
 	CLEANUP(xfreep) char *campaigns = fs_dir(j->dir);
 	int r = cells_make(j->o, &j->file, rq->max_cells, &j->cells, problems, said, err);
 
-	return r < 0 ? r : cells_identify(&j->cells, &j->file, campaigns, rq->interrupt, err);
+	return r < 0 ? r : cells_identify(&j->cells, campaigns, rq->interrupt, problems, err);
 }
 
 /* Writes the plan; the journal has an event when it is another one than before. */
