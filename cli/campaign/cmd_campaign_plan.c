@@ -128,6 +128,11 @@ static void power_print(const struct planning *p)
 		CLEANUP(xfreep) char *words = NULL;
 		struct campaign_power w;
 
+		if (!pairs_of(p)) {
+			printf("gate on %s: no cell is compared with a baseline\n",
+			       p->file.gates.v[i].metric);
+			continue;
+		}
 		power_find(p, &p->file.gates.v[i], &w);
 		words = campaign_power_words(&w);
 		printf("%s\n", words);
@@ -304,7 +309,7 @@ static int plan_make_all(struct planning *p, const char *path)
 			       &err);
 	}
 	if (r == 0)
-		r = cells_identify(&p->cells, &p->file, campaigns, &cli_interrupt, &err);
+		r = cells_identify(&p->cells, campaigns, &cli_interrupt, &problems, &err);
 	code = problems.lines.nr ? EXIT_CONFIG
 	       : r == -ENOENT    ? EXIT_UNREADABLE
 	       : r < 0           ? EXIT_CONFIG

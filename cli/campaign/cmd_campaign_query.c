@@ -209,8 +209,7 @@ static int query_main(const struct command *c, int argc, char **argv)
 		{ "format", 0, OPT_STR, &q.format, "FORMAT",
 		  "text (default), csv, json or ndjson" },
 		{ "rows", 0, OPT_INT, &q.rows, "N", "at most so many rows (100000)" },
-		{ "timeout", 0, OPT_SECONDS, &q.seconds, "S",
-		  "time limit (60 s; 0: none)" },
+		{ "timeout", 0, OPT_SECONDS, &q.seconds, "S", "time limit (60 s; 0: none)" },
 		CAMPAIGNS_OPT(&q.campaigns, 'o'),
 		{ 0 },
 	};

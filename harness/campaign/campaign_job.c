@@ -185,7 +185,8 @@ static int engines_answer(const struct campaign_job *j, struct err *err)
 			continue;
 		asked = c->engine;
 		if (run_engine_answers(c->engine, &why) < 0)
-			return err_set(err, EHOSTDOWN, "engine '%s' does not answer (%.200s): start it",
+			return err_set(err, EHOSTDOWN,
+				       "engine '%s' does not answer (%.200s): start it",
 				       c->engine->name, why.msg);
 	}
 	return 0;
@@ -198,7 +199,7 @@ static int cells_find(struct campaign_job *j, const struct campaign_request *rq,
 	int r = cells_make(j->o, &j->file, rq->max_cells, &j->cells, problems, said, err);
 
 	if (r == 0)
-		r = cells_identify(&j->cells, &j->file, campaigns, rq->interrupt, err);
+		r = cells_identify(&j->cells, campaigns, rq->interrupt, problems, err);
 	return r < 0 ? r : engines_answer(j, err);
 }
 

@@ -161,3 +161,12 @@ mv campaigns/logs/runs/"$id-1.1"/steps elsewhere
 ln -s "$PWD/elsewhere" campaigns/logs/runs/"$id-1.1"/steps
 code "a link in place of steps/" 0 c logs campaigns/logs "$id-1"
 check "is not followed" sh -c "! grep -q seen '$T/out'"
+
+# ---- `run` refuses a file with the status that `plan` has
+for text in 'models: [nosuch]\nengine: host' "models: [{name: m, command: [true]}]\nengine: host\naxes: {env.A: [1]}\ninclude: [{env.A: 2}, {env.A: '2'}]" \
+	'models: [{name: m, command: [true]}]\nengine: host\naxes: {tools: [[nosuch]]}'; do
+	printf "name: refused\n$text\n" >refused.yaml
+	code "plan: $text" 3 c plan refused.yaml
+	code "run" 3 c run refused.yaml
+done
+check "and makes nothing" test ! -e campaigns/refused

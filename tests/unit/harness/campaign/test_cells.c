@@ -36,7 +36,7 @@ static void make(struct made *m, const char *dir, const char *text)
 		m->r = cells_make(&m->o, &m->file, MATRIX_CELLS_MAX, &m->cells, &m->problems,
 				  &m->said, &m->err);
 	if (m->r == 0)
-		m->r = cells_identify(&m->cells, &m->file, NULL, NULL, &m->err);
+		m->r = cells_identify(&m->cells, NULL, NULL, &m->problems, &m->err);
 }
 
 static const char *said_of(const struct made *m)
