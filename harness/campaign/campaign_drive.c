@@ -492,6 +492,7 @@ int campaign_drive(struct campaign_job *j, const struct drive_opts *o, struct dr
 	campaign_count(j, &d.count, NULL);
 	if (r == 0)
 		r = strcmp(j->file.scheduler, "local") ? drive_scheduler(&d) : drive_local(&d);
+	drive_sweep_rest(&d);
 	if (r == 0)
 		r = drive_late(&d);
 	campaign_count(j, ret, NULL);
