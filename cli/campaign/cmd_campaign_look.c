@@ -3,20 +3,23 @@
 #include "campaign_drive.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "profrig/base/door.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/json_out.h"
 #include "profrig/base/log.h"
+#include "profrig/base/strbuf.h"
 #include "profrig/base/table.h"
+#include "profrig/base/text.h"
 
 #define LOG_MAX ((size_t)16 << 20)
 #define CANCEL_WAIT_MS 250
@@ -32,18 +35,21 @@ struct look {
 };
 
 /* -1 to go on. */
-static int look_open(struct look *l, const char *operand)
+static int job_read(struct look *l)
 {
 	struct err err = ERR_INIT;
-	int code = campaign_dir_find(l->c, operand, l->campaigns, &l->dir), r;
 
-	if (code >= 0)
-		return code;
-	r = campaign_job_look(l->dir, &l->o, false, &l->j, &err);
-	if (r == 0)
+	if (campaign_job_look(l->dir, &l->o, false, &l->j, &err) == 0)
 		return -1;
 	log_error("%s", err.msg);
 	return EXIT_UNREADABLE;
+}
+
+static int look_open(struct look *l, const char *operand)
+{
+	int code = campaign_dir_find(l->c, operand, l->campaigns, &l->dir);
+
+	return code < 0 ? job_read(l) : code;
 }
 
 static void look_init(struct look *l, const struct command *c)
@@ -92,72 +98,174 @@ static struct cell_count cell_count(const struct campaign_job *j, size_t cell)
 	return c;
 }
 
+struct failure {
+	char *run, *reason;
+	uint64_t attempts;
+};
+
 struct status {
-	struct drive_outcome out;
+	char *name;
+	uint64_t cells, runs, committed, failed, left, superseded, attempts;
 	uint64_t running, block;
-	double eta_s, mean_s;
-	int holder; /* campaign_lock_holder */
+	double eta_s;
+	VEC(struct failure) failures; /* runs that have no further attempt */
+	int holder;                   /* campaign_lock_holder */
 	pid_t pid;
 	char host[65];
 };
 
+static void status_release(struct status *s)
+{
+	for (size_t i = 0; i < s->failures.nr; i++) {
+		free(s->failures.v[i].run);
+		free(s->failures.v[i].reason);
+	}
+	VEC_RELEASE(&s->failures);
+	free(s->name);
+}
+
+static void failure_add(struct status *s, const char *run, uint64_t attempts, const char *reason)
+{
+	VEC_PUSH(&s->failures, ((struct failure){ xstrdup(run), xstrdup(reason), attempts }));
+}
+
+static void failures_find(const struct campaign_job *j, struct status *s)
+{
+	for (size_t i = 0; i < j->plan.cells.nr; i++)
+		for (uint32_t k = 1; k <= j->plan.repeat; k++) {
+			struct attempt_name name;
+			const struct run_state *r;
+
+			attempt_name_make(j->plan.cells.v[i].id, k, 0, &name);
+			r = campaign_state_find(&j->state, name.run);
+			if (!r)
+				continue;
+			s->block = k > s->block && r->attempts ? k : s->block;
+			if (r->stage == RUN_GIVEN_UP)
+				failure_add(s, r->name, r->attempts, r->reason);
+		}
+}
+
+/* From the journal. */
 static void status_find(const struct campaign_job *j, struct status *s)
 {
+	struct drive_outcome out;
 	double seconds = 0;
 	uint64_t done = 0;
 
-	*s = (struct status){ .eta_s = NAN, .mean_s = NAN };
-	campaign_count(j, &s->out, &s->running);
-	s->holder = campaign_lock_holder(j->dir, &s->pid, s->host);
-	if (!s->holder)
-		s->running = 0;
+	*s = (struct status){ .name = xstrdup(j->plan.campaign), .eta_s = NAN };
+	campaign_count(j, &out, &s->running);
+	s->cells = j->plan.cells.nr;
+	s->runs = out.runs;
+	s->committed = out.committed;
+	s->failed = out.failed;
+	s->left = out.left;
+	s->superseded = out.superseded;
+	s->attempts = out.attempts;
 	for (size_t i = 0; i < j->plan.cells.nr; i++) {
 		struct cell_count c = cell_count(j, i);
 
 		seconds += c.seconds;
 		done += c.done;
 	}
-	for (size_t i = 0; i < j->state.runs.nr; i++) {
-		struct attempt_name name;
-
-		if (attempt_name_parse(j->state.runs.v[i].name, &name) && name.repeat > s->block &&
-		    name.repeat <= j->plan.repeat)
-			s->block = name.repeat;
-	}
-	if (done) {
-		s->mean_s = seconds / (double)done;
-		s->eta_s = s->mean_s * (double)s->out.left;
-	}
+	failures_find(j, s);
+	if (done)
+		s->eta_s = seconds / (double)done * (double)s->left;
 }
 
-static void status_json(const struct campaign_job *j, const struct status *s)
+static int counts_row(void *ctx, const struct store_cell *c, size_t n, struct err *err)
+{
+	struct status *s = ctx;
+
+	(void)n, (void)err;
+	free(s->name);
+	s->name = xstrdup(c[0].kind == STORE_TEXT ? c[0].text : "");
+	s->attempts = (uint64_t)c[1].i;
+	s->superseded = (uint64_t)c[2].i;
+	s->block = (uint64_t)c[3].i;
+	return 0;
+}
+
+static int failure_row(void *ctx, const struct store_cell *c, size_t n, struct err *err)
+{
+	(void)n, (void)err;
+	failure_add(ctx, c[0].text, (uint64_t)c[1].i, c[2].kind == STORE_TEXT ? c[2].text : "");
+	return 0;
+}
+
+/* From the store, which has counted already: false where it is not up to date. */
+static bool status_ask(const char *dir, struct status *s)
+{
+	struct store_opts o = { .read = true, .current = true };
+	struct store_query q = { .ctx = s, .row = counts_row };
+	struct store_summary sum;
+	struct store_answer a;
+	struct store *store;
+	int r = store_open(dir, &o, &store, NULL);
+
+	*s = (struct status){ .eta_s = NAN };
+	if (r < 0)
+		return false;
+	r = store_summary(store, &sum, NULL);
+	if (r == 0)
+		r = store_ask(store,
+			      "SELECT (SELECT name FROM campaign), count(*), "
+			      "count(iif(attempt.state = 'superseded', 1, NULL)), max(repeat) "
+			      "FROM attempt JOIN run ON run.id = attempt.run WHERE run.current",
+			      &q, &a, NULL);
+	q.row = failure_row;
+	if (r == 0 && sum.failed)
+		r = store_ask(store,
+			      "SELECT run.id, max(n), reason FROM run JOIN cell ON cell.id = cell "
+			      "JOIN attempt ON attempt.run = run.id WHERE run.current AND "
+			      "run.state = 'failed' GROUP BY run.id ORDER BY ord, repeat",
+			      &q, &a, NULL);
+	store_close(store);
+	if (r == 0 && sum.cells) {
+		s->cells = sum.cells;
+		s->runs = sum.runs;
+		s->committed = sum.committed;
+		s->failed = sum.failed;
+		s->running = sum.running;
+		s->left = sum.runs - sum.committed - sum.failed;
+		s->eta_s = sum.mean_s * (double)s->left;
+		return true;
+	}
+	status_release(s);
+	return false;
+}
+
+static void holder_find(const char *dir, struct status *s)
+{
+	s->holder = campaign_lock_holder(dir, &s->pid, s->host);
+	if (!s->holder)
+		s->running = 0;
+}
+
+static void status_json(const struct status *s)
 {
 	struct json_out out;
 
 	json_out_init(&out, stdout, 0);
 	json_obj(&out, NULL);
-	json_u64(&out, "cells", j->plan.cells.nr);
-	json_u64(&out, "runs", s->out.runs);
-	json_u64(&out, "committed", s->out.committed);
+	json_u64(&out, "cells", s->cells);
+	json_u64(&out, "runs", s->runs);
+	json_u64(&out, "committed", s->committed);
 	json_u64(&out, "running", s->running);
-	json_u64(&out, "failed", s->out.failed);
-	json_u64(&out, "left", s->out.left);
-	json_u64(&out, "superseded", s->out.superseded);
+	json_u64(&out, "failed", s->failed);
+	json_u64(&out, "left", s->left);
+	json_u64(&out, "superseded", s->superseded);
 	json_u64(&out, "block", s->block);
-	json_f64(&out, "eta_s", s->out.left ? s->eta_s : 0);
-	json_str(&out, "name", j->plan.campaign);
+	json_f64(&out, "eta_s", s->left ? s->eta_s : 0);
+	json_str(&out, "name", s->name);
 	json_bool(&out, "live", s->holder != 0);
-	json_u64(&out, "attempts", s->out.attempts);
+	json_u64(&out, "attempts", s->attempts);
 	json_arr(&out, "failures");
-	for (size_t i = 0; i < j->state.runs.nr; i++) {
-		const struct run_state *r = &j->state.runs.v[i];
-
-		if (r->stage != RUN_GIVEN_UP)
-			continue;
+	for (size_t i = 0; i < s->failures.nr; i++) {
 		json_obj(&out, NULL);
-		json_str(&out, "run", r->name);
-		json_u64(&out, "attempts", r->attempts);
-		json_str(&out, "reason", r->reason);
+		json_str(&out, "run", s->failures.v[i].run);
+		json_u64(&out, "attempts", s->failures.v[i].attempts);
+		json_str(&out, "reason", s->failures.v[i].reason);
 		json_end(&out);
 	}
 	json_end(&out);
@@ -173,19 +281,18 @@ static void status_text(const struct campaign_job *j, const struct status *s)
 
 	printf("%s: %" PRIu64 " of %" PRIu64 " runs done, %" PRIu64 " running, %" PRIu64
 	       " failed, %" PRIu64 " left",
-	       j->plan.campaign, s->out.committed, s->out.runs, s->running, s->out.failed,
-	       s->out.left);
-	if (s->out.superseded)
-		printf(", %" PRIu64 " superseded attempts", s->out.superseded);
-	if (s->out.left && s->eta_s > 0)
+	       j->plan.campaign, s->committed, s->runs, s->running, s->failed, s->left);
+	if (s->superseded)
+		printf(", %" PRIu64 " superseded attempts", s->superseded);
+	if (s->left && s->eta_s > 0)
 		printf(", about %s", cli_si(s->eta_s, "s", done));
 	if (s->holder == 1)
 		printf("\nprocess %d works on it\n", (int)s->pid);
 	else if (s->holder == 2)
 		printf("\nprocess %d on host %s works on it\n", (int)s->pid, s->host);
 	else
-		printf(s->out.left ? "\nno process works on it: 'profrig campaign resume' does\n"
-				   : "\n");
+		printf(s->left ? "\nno process works on it: 'profrig campaign resume' does\n"
+			       : "\n");
 	for (size_t i = 0; i < j->plan.cells.nr; i++) {
 		struct cell_count c = cell_count(j, i);
 
@@ -218,14 +325,20 @@ static int status_main(const struct command *c, int argc, char **argv)
 	if (code < 0 && operands.nr != 1)
 		code = cli_usage(c, "name one campaign: its file, or its folder");
 	if (code < 0)
-		code = look_open(&l, operands.v[0]);
+		code = campaign_dir_find(c, operands.v[0], l.campaigns, &l.dir);
+	if (code < 0 && !(l.json && status_ask(l.dir, &s))) {
+		code = job_read(&l);
+		if (code < 0)
+			status_find(&l.j, &s);
+	}
 	if (code < 0) {
 		code = EXIT_DONE;
-		status_find(&l.j, &s);
+		holder_find(l.dir, &s);
 		if (l.json)
-			status_json(&l.j, &s);
+			status_json(&s);
 		else
 			status_text(&l.j, &s);
+		status_release(&s);
 	}
 	look_release(&l);
 	return code;
@@ -233,44 +346,71 @@ static int status_main(const struct command *c, int argc, char **argv)
 
 /* ---- logs ---- */
 
-/* What a workload printed, made harmless for a terminal. */
+/* What a workload printed, made harmless for a terminal. The folder of path is held. */
 static bool file_show(const char *path, const char *head)
 {
 	CLEANUP(xfreep) char *text = NULL;
+	CLEANUP(strbuf_release) struct strbuf shown = STRBUF_INIT;
 	size_t n = 0;
-	int fd = door_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
 
-	if (fd >= 0)
-		close(fd);
-	if (fd < 0 || !fs_is_file(path) || fs_read(path, LOG_MAX, &text, &n, NULL) < 0 || n == 0)
+	if (fs_read(path, LOG_MAX, &text, &n, NULL) < 0 || n == 0)
 		return false;
 	printf("== %s\n", head);
-	if (!isatty(1)) {
-		fwrite(text, 1, n, stdout);
-	} else {
-		for (size_t i = 0; i < n; i++)
-			putchar((unsigned char)text[i] < 0x20 && text[i] != '\n' && text[i] != '\t'
-					? '?'
-					: text[i]);
-	}
-	if (text[n - 1] != '\n')
-		putchar('\n');
+	if (isatty(1))
+		text_visible(&shown, text, n, "\n\t");
+	else
+		strbuf_add(&shown, text, n);
+	if (shown.buf[shown.len - 1] != '\n')
+		strbuf_addch(&shown, '\n');
+	fwrite(shown.buf, 1, shown.len, stdout);
 	return true;
 }
 
-static int attempt_show(const struct look *l, const struct attempt_name *a)
+/* dir: a run directory; node: NULL, or its name. */
+static bool steps_show(const char *dir, const char *node)
 {
-	CLEANUP(xfreep) char *log = xasprintf("%s/logs/%s.log", l->dir, a->all);
-	CLEANUP(xfreep) char *steps = xasprintf("%s/runs/%s/steps", l->dir, a->all);
+	CLEANUP(xfreep) char *steps = fs_join(dir, "steps");
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
-	bool any = file_show(log, "profrig");
+	bool any = false;
 
+	if (door_hold(dir, NULL) < 0)
+		return false;
 	fs_list(steps, &names, NULL);
 	strvec_sort(&names);
 	for (size_t i = 0; i < names.nr; i++) {
 		CLEANUP(xfreep) char *path = fs_join(steps, names.v[i]);
+		CLEANUP(strbuf_release) struct strbuf head = STRBUF_INIT;
 
-		any |= file_show(path, names.v[i]);
+		if (node)
+			strbuf_addf(&head, "%s ", node);
+		text_visible(&head, names.v[i], strlen(names.v[i]), "");
+		any |= file_show(path, head.buf);
+	}
+	door_let_go(dir);
+	return any;
+}
+
+static int attempt_show(const struct look *l, const struct attempt_name *a)
+{
+	CLEANUP(xfreep) char *logs = fs_join(l->dir, "logs");
+	CLEANUP(xfreep) char *log = xasprintf("%s/%s.log", logs, a->all);
+	CLEANUP(xfreep) char *dir = xasprintf("%s/runs/%s", l->dir, a->all);
+	bool any = false;
+	struct stat st;
+
+	if (door_hold(logs, NULL) == 0) {
+		any = file_show(log, "profrig");
+		door_let_go(logs);
+	}
+	if (door_lstat(dir, &st) == 0 && S_ISDIR(st.st_mode))
+		any |= steps_show(dir, NULL);
+	for (size_t k = 0;; k++) {
+		CLEANUP(xfreep) char *name = xasprintf("node-%zu", k);
+		CLEANUP(xfreep) char *node = fs_join(dir, name);
+
+		if (door_lstat(node, &st) < 0 || !S_ISDIR(st.st_mode))
+			break;
+		any |= steps_show(node, name);
 	}
 	if (!any)
 		log_notice("attempt %s left no output", a->all);

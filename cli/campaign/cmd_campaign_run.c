@@ -93,9 +93,10 @@ static void outcome_print(const struct campaign_job *j, const struct drive_outco
 		log_notice("%" PRIu64 " of %" PRIu64 " runs done%s", o->committed, o->runs,
 			   o->failed || o->left ? "" : ": the campaign is complete");
 		if (o->failed)
-			log_warn("%" PRIu64 " runs failed for good: 'profrig campaign status %s' "
-				 "lists them, 'campaign retry --failed' makes them again",
-				 o->failed, j->dir);
+			log_warn("%" PRIu64 " run%s failed for good: 'profrig campaign status %s' "
+				 "lists what failed, 'profrig campaign retry --failed %s' makes "
+				 "it again",
+				 o->failed, o->failed == 1 ? "" : "s", j->dir, j->dir);
 		if (o->left)
 			log_notice("%" PRIu64
 				   " runs are left: 'profrig campaign resume %s' goes on",
@@ -386,13 +387,19 @@ static int resume_main(const struct command *c, int argc, char **argv)
 
 /* ---- a worker ---- */
 
+struct working {
+	const struct run_options *o;
+	bool goes_on; /* with the next name, also after a run that a signal ended */
+};
+
 static int work_execute(void *ctx, struct prepared *p)
 {
-	const struct run_options *o = ctx;
+	const struct working *w = ctx;
 	/* the campaign was stopped between the name and now */
-	int code = cli_interrupt ? cli_interrupt_code(cli_interrupt) : run_alone(o, p);
+	int code = cli_interrupt ? cli_interrupt_code(cli_interrupt) : run_alone(w->o, p);
 
-	cli_interrupt = 0;
+	if (w->goes_on)
+		cli_interrupt = 0;
 	return code;
 }
 
@@ -423,6 +430,7 @@ static int work_list(const struct attempt_work *w, const char *list)
 
 static int work_do(struct campaign_job *j, const char *list, size_t node, size_t nodes)
 {
+	struct working ctx = { j->o, list == NULL };
 	const struct attempt_work w = { .where = { j->dir, &j->metrics, nodes },
 					.node = node,
 					.o = j->o,
@@ -430,7 +438,7 @@ static int work_do(struct campaign_job *j, const char *list, size_t node, size_t
 					.ids = &j->ids,
 					.campaign = j->file.name,
 					.execute = work_execute,
-					.ctx = j->o };
+					.ctx = &ctx };
 	struct err err = ERR_INIT;
 	int out, r;
 

@@ -34,18 +34,35 @@ static bool is_folder(const char *path)
 	return door_lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* A regular file, through no link, without waiting for it; -1. */
+static int file_open(const char *path)
+{
+	int fd = door_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 /* NULL: there is none that can be read. */
 static json_t *run_json(const char *run_dir)
 {
 	CLEANUP(xfreep) char *path = fs_join(run_dir, "run.json");
 	CLEANUP(xfreep) char *text = NULL;
+	CLEANUP(xclosep) int fd = is_folder(run_dir) ? file_open(path) : -1;
 	struct stat st;
-	size_t n = 0;
+	ssize_t n, at = 0;
 
-	if (!is_folder(run_dir) || door_lstat(path, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    fs_read(path, RUN_JSON_MAX, &text, &n, NULL) < 0)
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size > (off_t)RUN_JSON_MAX)
 		return NULL;
-	return json_loadb(text, n, 0, NULL);
+	text = xmalloc((size_t)st.st_size + 1);
+	while ((n = pread(fd, text + at, (size_t)(st.st_size - at), at)) > 0 ||
+	       (n < 0 && errno == EINTR))
+		at += n > 0 ? n : 0;
+	return n < 0 ? NULL : json_loadb(text, (size_t)at, 0, NULL);
 }
 
 static bool has_warning(const json_t *doc, const char *code)
@@ -245,6 +262,32 @@ int attempt_commit(const struct attempt_where *w, const struct attempt_name *a, 
 	return r;
 }
 
+void attempt_last_words(const char *dir, const struct attempt_name *a, char ret[200])
+{
+	static const char error[] = "profrig: error: ";
+	CLEANUP(xfreep) char *path = xasprintf("%s/logs/%s.log", dir, a->all);
+	CLEANUP(xclosep) int fd = file_open(path);
+	char text[1024], *line;
+	struct stat st;
+	ssize_t n = 0;
+
+	*ret = 0;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return;
+	n = pread(fd, text, sizeof(text) - 1,
+		  st.st_size < (off_t)sizeof(text) ? 0 : st.st_size - (off_t)sizeof(text) + 1);
+	while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' '))
+		n--;
+	if (n <= 0)
+		return;
+	text[n] = 0;
+	line = strrchr(text, '\n');
+	line = line ? line + 1 : text;
+	if (!strncmp(line, error, strlen(error)))
+		line += strlen(error);
+	snprintf(ret, 200, "%s", line);
+}
+
 /* ---- executing ---- */
 
 static struct cell *cell_of(const struct attempt_work *w, const char *id)
@@ -321,12 +364,20 @@ int attempt_execute(const struct attempt_work *w, const struct attempt_name *a,
 /* Both outputs of this process go there. */
 static int log_open(const char *dir, const char *name, struct err *err)
 {
-	CLEANUP(xfreep) char *path = xasprintf("%s/logs/%s.log", dir, name);
-	CLEANUP(xclosep)
-	int fd = door_open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+	CLEANUP(xfreep) char *logs = fs_join(dir, "logs");
+	CLEANUP(xfreep) char *path = xasprintf("%s/%s.log", logs, name);
+	CLEANUP(xclosep) int fd = -1;
+	struct stat st;
+	int r = fs_mkdirs(logs, 0755, err);
 
-	if (fd < 0)
+	if (r < 0)
+		return r;
+	fd = door_open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+		       0644);
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(err, errno, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, EINVAL, "%s: no regular file", path);
 	if (dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
 		return err_sys(err, errno, "%s", path);
 	return 0;
@@ -353,10 +404,9 @@ static int line_work(const struct attempt_work *w, int out, const char *line, st
 
 	if (!attempt_name_parse(line, &a) || a.number == 0)
 		return err_set(err, EINVAL, "'%.60s' is no attempt", line);
-	r = log_open(w->where.dir, a.all, err);
-	if (r < 0)
-		return r;
-	r = attempt_execute(w, &a, &end, said, &why);
+	r = log_open(w->where.dir, a.all, &why);
+	if (r == 0)
+		r = attempt_execute(w, &a, &end, said, &why);
 	fflush(stdout);
 	fflush(stderr);
 	return r < 0 ? answer(out, a.all, "unable", why.msg, err)

@@ -44,9 +44,12 @@ void attempt_judge(const struct attempt_where *w, const struct attempt_name *a,
  * or does not say yet how it ended (another node may see an older state of it).
  */
 bool attempt_holds(const struct attempt_where *w, const struct attempt_name *a);
-/* As commit_attempt. A commit that names an attempt that cannot count is moved aside before: said. */
+/* As commit_attempt; first a commit that names what cannot count is moved aside: said. */
 int attempt_commit(const struct attempt_where *w, const struct attempt_name *a, char said[200],
 		   struct err *err);
+
+/* The last line that profrig printed for an attempt, "" none: why it left no run.json. */
+void attempt_last_words(const char *dir, const struct attempt_name *a, char ret[200]);
 
 /* What a worker needs of its campaign. */
 struct attempt_work {

@@ -324,8 +324,11 @@ static int commit_settle(struct driving *d, uint32_t cell, uint32_t repeat)
 	attempt_name_make(d->j->plan.cells.v[cell].id, repeat, 0, &name);
 	found = commit_look(d->j->dir, name.run, &there, &why);
 	r = campaign_state_run(&d->j->state, name.run);
+	if (r->stage == RUN_COMMITTED && found == 1 &&
+	    (there.number == r->committed || attempt_holds(&d->j->where, &there)))
+		return 0;
 	if (r->stage == RUN_COMMITTED)
-		return found == 1 ? 0 : commit_restore(d, &name, r->committed);
+		return commit_restore(d, &name, r->committed);
 	if (found < 0)
 		drive_tell(d, DRIVE_NOTE, NULL, why.msg, 0, NAN);
 	if (found != 1)
@@ -333,6 +336,16 @@ static int commit_settle(struct driving *d, uint32_t cell, uint32_t repeat)
 	if (!attempt_holds(&d->j->where, &there))
 		return forged_put_aside(d, &name);
 	return campaign_job_note(d->j, "committed", name.run, there.number, NULL, d->err);
+}
+
+static int commits_settle(struct driving *d)
+{
+	int r = 0;
+
+	for (uint32_t c = 0; r == 0 && c < d->j->plan.cells.nr; c++)
+		for (uint32_t k = 1; r == 0 && k <= d->j->plan.repeat; k++)
+			r = commit_settle(d, c, k);
+	return r;
 }
 
 static int settle(struct driving *d)
@@ -344,10 +357,9 @@ static int settle(struct driving *d)
 		if (s->runs.v[i].open &&
 		    !campaign_state_submitted(s, s->runs.v[i].name, s->runs.v[i].open))
 			r = open_settle(d, s->runs.v[i].name, s->runs.v[i].open);
-	for (uint32_t c = 0; r == 0 && c < d->j->plan.cells.nr; c++)
-		for (uint32_t k = 1; r == 0 && k <= d->j->plan.repeat; k++)
-			r = commit_settle(d, c, k);
-	return r < 0 ? r : drive_late(d);
+	if (r == 0)
+		r = commits_settle(d);
+	return r == 0 ? drive_late(d) : r;
 }
 
 /* ---- what comes next ---- */
@@ -493,6 +505,9 @@ int campaign_drive(struct campaign_job *j, const struct drive_opts *o, struct dr
 	if (r == 0)
 		r = strcmp(j->file.scheduler, "local") ? drive_scheduler(&d) : drive_local(&d);
 	drive_sweep_rest(&d);
+	/* what a workload did to results/ meanwhile */
+	if (r == 0)
+		r = commits_settle(&d);
 	if (r == 0)
 		r = drive_late(&d);
 	campaign_count(j, ret, NULL);

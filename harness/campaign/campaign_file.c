@@ -118,9 +118,9 @@ static int bases_read(struct reading *rd, const char *path, const struct cfg *c,
 	if (list->kind == CFG_SEQ)
 		cfg_words(c->root, "extends", &words);
 	else if (list->s)
-		strvec_push(&words, list->s);
+		strvec_split(&words, list->s, ",");
 	for (size_t i = 0; r == 0 && i < words.nr; i++) {
-		CLEANUP(xfreep) char *joined = fs_join(dir, words.v[i]);
+		CLEANUP(xfreep) char *joined = fs_join(dir, words.v[i] + strspn(words.v[i], " "));
 		CLEANUP(xfreep) char *base = fs_abs(joined);
 		struct cfg one;
 

@@ -65,6 +65,7 @@ int campaign_job_notes(struct campaign_job *j, const struct campaign_note *v, si
 						  .ev = v[i].ev,
 						  .run = v[i].run,
 						  .attempt = v[i].attempt,
+						  .end = journal_bytes(j->journal),
 						  .all = kept[i] };
 	}
 	for (size_t i = 0; i < nr; i++) {
@@ -96,15 +97,22 @@ static json_t *words_json(const struct strvec *v)
 	return a;
 }
 
+/* The last word of a path. */
+static const char *key_name(const char *key)
+{
+	const char *dot = strrchr(key, '.');
+
+	return dot ? dot + 1 : key;
+}
+
 /* The value of a variable that is called like a secret would be kept in the folder. */
 static void sets_check(const struct run_options *o, struct problems *p)
 {
 	for (size_t i = 0; i < o->conf.sets.nr; i++) {
 		const char *set = o->conf.sets.v[i], *eq = strchr(set, '=');
 		CLEANUP(xfreep) char *key = xstrndup(set, eq ? (size_t)(eq - set) : strlen(set));
-		const char *dot = strrchr(key, '.');
 
-		if (runconf_is_secret_name(dot ? dot + 1 : key) && strncmp(key, "secrets.", 8) != 0)
+		if (runconf_is_secret_name(key_name(key)) && strncmp(key, "secrets.", 8) != 0)
 			cfg_problem(p, NULL,
 				    "--set %s: the campaign's folder would keep the value; use "
 				    "secrets: {NAME: {from_env: NAME}} in the file",
@@ -112,35 +120,37 @@ static void sets_check(const struct run_options *o, struct problems *p)
 	}
 }
 
-static void env_check(const struct cfg_node *env, struct problems *p)
+/* Values that stand in the file and are called like secrets, at any depth but below `secrets`. */
+static void secrets_walk(const struct cfg_node *in, struct problems *p)
 {
-	CFG_EACH(n, env, CFG_MAP)
-		if (runconf_is_secret_name(n->key) && n->kind != CFG_NULL && n->s && *n->s)
+	for (size_t i = 0; in && i < in->nr; i++) {
+		const struct cfg_node *n = in->child[i];
+		const char *name = n->key ? key_name(n->key) : "";
+		bool empty = n->kind == CFG_NULL || (n->s && !*n->s);
+
+		if (n->key && !strcmp(n->key, "secrets"))
+			continue;
+		if (runconf_is_secret_name(name) && !empty)
 			cfg_problem(p, n,
-				    "%s: the campaign's folder keeps a copy of this file, secret "
-				    "and all: write secrets: {%s: {from_env: %s}}",
-				    n->key, n->key, n->key);
+				    "%s: the campaign's folder keeps a copy of this file, and its "
+				    "labels, secret and all: write secrets: {%s: {from_env: %s}}",
+				    n->key, name, name);
+		else
+			secrets_walk(n, p);
+	}
 }
 
-/* Values that stand in the file and are called like secrets. */
 static void secrets_check(const struct campaign_file *f, struct problems *p)
 {
-	env_check(cfg_get(f->run.root, "env"), p);
-	CFG_EACH(t, cfg_get(f->run.root, "tools"), CFG_SEQ)
-		env_check(cfg_get(t, "env"), p);
+	static const char *const keys[] = { "vars", "models", "axes", "include", "slots" };
+
+	secrets_walk(f->run.root, p);
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		secrets_walk(cfg_get(f->tree.root, keys[i]), p);
 	CFG_EACH(n, cfg_get(f->run.root, "secrets"), CFG_MAP)
 		if (n->kind != CFG_MAP && n->kind != CFG_NULL)
 			cfg_problem(p, n, "secrets.%s: want {from_env: NAME} or {from_file: PATH}",
 				    n->key);
-	for (size_t i = 0; i < f->matrix.axes.nr; i++) {
-		const char *path = f->matrix.axes.v[i].path, *dot = strrchr(path, '.');
-
-		if (runconf_is_secret_name(dot ? dot + 1 : path))
-			cfg_problem(p, f->matrix.axes.v[i].where,
-				    "axis '%s': the values of a secret would be in labels and "
-				    "files",
-				    path);
-	}
 }
 
 /* ---- cells and plan ---- */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "profrig/base/door.h"
@@ -73,33 +74,59 @@ static enum holds holder_judge(const struct holder *h)
 	return HOLDS;
 }
 
-/* A file that is none of ours holds nothing. Owned text in *ret; NULL: there is no file. */
+/* What is no regular file holds nothing. Owned text in *ret; NULL: there is no file. */
 static int file_read(const char *path, char **ret, struct err *err)
 {
-	int r = fs_read(path, LOCK_MAX, ret, NULL, err);
+	CLEANUP(xclosep)
+	int fd = door_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+	char text[LOCK_MAX];
+	struct stat st;
+	ssize_t n;
 
-	return r == -ENOENT ? 0 : r;
-}
-
-/* Of a dead holder: by its name, so that two who see it dead do not both take it. */
-static int stale_remove(const char *path, const char *text, struct err *err)
-{
-	CLEANUP(xfreep) char *aside = xasprintf("%s.stale-%d", path, (int)getpid());
-	CLEANUP(xfreep) char *now = NULL;
-
-	if (door_rename(path, aside) < 0)
-		return errno == ENOENT ? 0 : err_sys(err, errno, "%s", path);
-	if (file_read(aside, &now, NULL) < 0 || !now || strcmp(now, text) != 0) {
-		/* another process took it meanwhile */
-		door_link(aside, path);
-		door_unlink(aside);
-		return err_set(err, EBUSY, "another process takes the campaign");
+	*ret = NULL;
+	if (fd < 0 && errno == ELOOP) {
+		*ret = xstrdup("");
+		return 0;
 	}
-	door_unlink(aside);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : err_sys(err, errno, "%s", path);
+	n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? read(fd, text, sizeof(text) - 1) : 0;
+	if (n < 0)
+		return err_sys(err, errno, "%s", path);
+	text[n] = 0;
+	*ret = xstrdup(text);
 	return 0;
 }
 
-static int lock_judge(const char *path, const char *text, bool force, struct err *err)
+/*
+ * Takes the lock of a dead holder away. Without flock two processes may see it dead at once: the
+ * one whose `lock.break` is there does it, after another look.
+ */
+static int stale_remove(const char *path, const char *text, const char *temp, bool flocked,
+			struct err *err)
+{
+	CLEANUP(xfreep) char *breaking = xasprintf("%s.break", path);
+	CLEANUP(xfreep) char *now = NULL;
+	int r = 0;
+
+	/* with the flock no other process is here: it died here */
+	if (flocked)
+		door_unlink(breaking);
+	if (door_link(temp, breaking) < 0)
+		return errno == EEXIST
+			       ? err_set(err, EBUSY,
+					 "another process takes the campaign; if none does, remove "
+					 "%s",
+					 breaking)
+			       : err_sys(err, errno, "%s", breaking);
+	if (file_read(path, &now, NULL) == 0 && now && !strcmp(now, text) && door_unlink(path) < 0)
+		r = err_sys(err, errno, "%s", path);
+	door_unlink(breaking);
+	return r;
+}
+
+static int lock_judge(const char *path, const char *text, const char *temp, bool flocked,
+		      bool force, struct err *err)
 {
 	struct holder h;
 	enum holds holds = holder_read(text, &h) ? holder_judge(&h) : HOLDS_NOT;
@@ -111,10 +138,10 @@ static int lock_judge(const char *path, const char *text, bool force, struct err
 			       "process %d on host '%s' works on this campaign, by %s; when it is "
 			       "gone, --take-over goes on without it",
 			       h.pid, h.host, path);
-	return stale_remove(path, text, err);
+	return stale_remove(path, text, temp, flocked, err);
 }
 
-static int file_take(const char *dir, const char *path, bool force, struct err *err)
+static int file_take(const char *dir, const char *path, bool flocked, bool force, struct err *err)
 {
 	CLEANUP(xfreep) char *temp = xasprintf("%s/.lock-%d", dir, (int)getpid());
 	CLEANUP(xfreep) char *mine = NULL;
@@ -137,7 +164,7 @@ static int file_take(const char *dir, const char *path, bool force, struct err *
 		}
 		r = file_read(path, &text, err);
 		if (r == 0 && text)
-			r = lock_judge(path, text, force, err);
+			r = lock_judge(path, text, temp, flocked, force, err);
 	}
 	door_unlink(temp);
 	return r < 0 ? r : err_set(err, EBUSY, "%s: its name is taken again and again", path);
@@ -147,14 +174,16 @@ int campaign_lock_take(const char *dir, bool force, struct campaign_lock *ret, s
 {
 	CLEANUP(xfreep) char *path = fs_join(dir, "lock");
 	int fd = door_open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), r = 0;
+	bool flocked;
 
 	*ret = (struct campaign_lock)CAMPAIGN_LOCK_INIT;
 	if (fd < 0)
 		return err_sys(err, errno, "%s", dir);
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+	flocked = flock(fd, LOCK_EX | LOCK_NB) == 0;
+	if (!flocked && errno == EWOULDBLOCK)
 		r = err_set(err, EBUSY, "another process works on this campaign");
 	if (r == 0)
-		r = file_take(dir, path, force, err);
+		r = file_take(dir, path, flocked, force, err);
 	if (r < 0) {
 		close(fd);
 		return r;
@@ -163,9 +192,20 @@ int campaign_lock_take(const char *dir, bool force, struct campaign_lock *ret, s
 	return 0;
 }
 
+/* After --take-over on another host it may be another process's. */
+static bool file_is_mine(const char *path)
+{
+	CLEANUP(xfreep) char *text = NULL;
+	struct holder h, me;
+
+	self(&me);
+	return file_read(path, &text, NULL) == 0 && text && holder_read(text, &h) &&
+	       h.pid == me.pid && h.ticks == me.ticks && !strcmp(h.host, me.host);
+}
+
 void campaign_lock_drop(struct campaign_lock *l)
 {
-	if (l->path)
+	if (l->path && file_is_mine(l->path))
 		door_unlink(l->path);
 	if (l->fd >= 0)
 		close(l->fd);

@@ -5,7 +5,9 @@
  * hosts, on some network filesystems, there is also a file `lock` with the holder's host, boot,
  * process id and start time, which appears by link(2) and is removed at the end. A lock file whose
  * process is gone (same host; another boot, no such process, or one that began at another time) is
- * taken over. One of another host is believed unless `force` is set: only its user can know.
+ * taken over, by one process: a file `lock.break` sees to that where flock(2) does not. One of
+ * another host is believed unless `force` is set: only its user can know. A link, a FIFO and a text
+ * that names no process hold nothing.
  */
 #ifndef CAMPAIGN_LOCK_H
 #define CAMPAIGN_LOCK_H

@@ -2,7 +2,7 @@
  * cells: the cells of a campaign, resolved: each a configuration that can run, an id, and the cell
  * that it is compared with.
  *
- *	r = cells_make(&o, &file, limit, &cells, &problems, &said, &err)	planned, nothing starts
+ *	cells_make(&o, &file, limit, &cells, …)	each is planned, nothing starts
  *	cells_identify(&cells, …)	ids: reads the files of models, asks engines for images
  *	cells_release(&cells)
  *

@@ -68,16 +68,23 @@ static const struct order_run *slot_next(struct local *l, struct slot *s, int64_
 /* ---- slots ---- */
 
 /* Not by us. Whatever it was, the run begins again a little later, and not for ever. */
-static void interruption_explain(struct attempt_outcome *o, const char *worker_died,
+static void interruption_explain(const struct local *l, const struct slot *s,
+				 struct attempt_outcome *o, const char *worker_died,
 				 const char *answer)
 {
+	char words[200];
+
 	o->class = ATTEMPT_INFRASTRUCTURE;
 	if (worker_died)
 		snprintf(o->reason, sizeof(o->reason), "the process of the run ended: %s",
 			 worker_died);
-	else if (!o->found)
+	else if (!o->found && *answer)
+		snprintf(o->reason, sizeof(o->reason), "%s", answer);
+	else if (!o->found) {
+		attempt_last_words(l->d->j->dir, &s->now.name, words);
 		snprintf(o->reason, sizeof(o->reason), "%s",
-			 *answer ? answer : "it left no run.json; 'campaign logs' has more");
+			 *words ? words : "it left no run.json, and printed nothing");
+	}
 }
 
 static int attempt_over(struct local *l, struct slot *s, const char *worker_died,
@@ -91,7 +98,7 @@ static int attempt_over(struct local *l, struct slot *s, const char *worker_died
 	drive_sweep(d, &s->now.name, &o);
 	drive_commit(d, &s->now.name, &o);
 	if (!d->stops && o.class == ATTEMPT_INTERRUPTED)
-		interruption_explain(&o, worker_died, answer);
+		interruption_explain(l, s, &o, worker_died, answer);
 	l->dead = worker_died && !o.found ? l->dead + 1 : 0;
 	s->busy = false;
 	s->used = true;

@@ -215,9 +215,8 @@ static void outcome_of(const struct by_scheduler *b, const struct driven *a,
 	const char *why = *v->reason ? v->reason : *v->word ? v->word : "the job is lost";
 
 	attempt_judge(&b->d->j->where, &a->name, ret);
-	if (ret->class == ATTEMPT_INTERRUPTED && !(ret->found && !ret->running &&
-						    !strcmp(ret->state, "interrupted") &&
-						    b->d->stops)) {
+	if (ret->class == ATTEMPT_INTERRUPTED &&
+	    !(ret->found && !ret->running && !strcmp(ret->state, "interrupted") && b->d->stops)) {
 		ret->class = v->state == SCHED_LOST ? ATTEMPT_INFRASTRUCTURE : class_of(v->class);
 		snprintf(ret->reason, sizeof(ret->reason), "%s%s%.150s", v->job,
 			 *v->job ? ": " : "", why);

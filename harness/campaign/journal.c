@@ -17,7 +17,6 @@
 #include "profrig/base/strbuf.h"
 #include "profrig/base/xalloc.h"
 
-#define READ_MAX ((size_t)1 << 32) /* of all events */
 #define CRC_KEY ",\"crc\":\""
 #define CRC_TAIL (sizeof(CRC_KEY) - 1 + 8 + 2) /* up to "\"}" */
 
@@ -64,13 +63,17 @@ int64_t journal_time_ns(const char *utc)
 {
 	struct tm tm = { 0 };
 	const char *rest = utc ? strptime(utc, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
-	int64_t ns = 0, unit = NS_PER_S / 10;
+	int64_t ns = 0, unit = NS_PER_S / 10, s;
 
 	if (!rest)
 		return 0;
 	for (rest += *rest == '.'; *rest >= '0' && *rest <= '9'; rest++, unit /= 10)
 		ns += unit * (*rest - '0');
-	return (int64_t)timegm(&tm) * NS_PER_S + ns;
+	/* of year 2262, beyond which there are no ns */
+	return __builtin_mul_overflow((int64_t)timegm(&tm), NS_PER_S, &s) ||
+			       __builtin_add_overflow(s, ns, &s)
+		       ? 0
+		       : s;
 }
 
 /* Why a line is none; NULL: it is one, and *ret has it. */
@@ -104,136 +107,6 @@ static int event_take(json_t *all, int64_t end, journal_seen *seen, void *ctx, s
 
 	return seen ? seen(ctx, &e, err) : 0;
 }
-
-/* The torn end of the file is kept beside it, then cut off. */
-static int torn_move(struct journal *j, const char *text, size_t n, struct err *err)
-{
-	CLEANUP(xfreep) char *path = xasprintf("%s.torn", j->path);
-	int fd = door_open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
-	int r = fd < 0 ? -errno : fs_write_all(fd, text, n);
-
-	if (r == 0 && fdatasync(fd) < 0)
-		r = -errno;
-	if (fd >= 0)
-		close(fd);
-	if (r < 0)
-		return err_sys(err, -r, "%s", path);
-	if (ftruncate(j->fd, j->size) < 0 || fdatasync(j->fd) < 0)
-		return err_sys(err, errno, "%s", j->path);
-	return 0;
-}
-
-static int events_read(struct journal *j, const char *text, size_t n, journal_seen *seen, void *ctx,
-		       struct journal_said *said, struct err *err)
-{
-	size_t at = 0;
-
-	while (at < n) {
-		const char *end = memchr(text + at, '\n', n - at), *why = "it has no end";
-		size_t len = end ? (size_t)(end - text) - at : n - at;
-		json_t *all = NULL;
-		int r;
-
-		if (end)
-			why = event_read(text + at, len, j->events + 1, &all);
-		if (why) {
-			json_decref(all);
-			if (end && at + len + 1 < n)
-				return err_set(err, EBADMSG, "%s:%" PRIu64 ": damaged: %s", j->path,
-					       j->events + 1, why);
-			said->torn_bytes = n - at;
-			return j->fd < 0 ? 0 : torn_move(j, text + at, n - at, err);
-		}
-		r = event_take(all, (int64_t)(at + len + 1), seen, ctx, err);
-		json_decref(all);
-		if (r < 0)
-			return r;
-		at += len + 1;
-		j->size = (off_t)at;
-		j->events++;
-	}
-	return 0;
-}
-
-static int journal_read(struct journal *j, journal_seen *seen, void *ctx, struct journal_said *said,
-			struct err *err)
-{
-	CLEANUP(xfreep) char *text = NULL;
-	size_t n = 0;
-	int r = fs_read(j->path, READ_MAX, &text, &n, err);
-
-	if (r < 0)
-		return r;
-	r = events_read(j, text, n, seen, ctx, said, err);
-	said->events = j->events;
-	return r;
-}
-
-int journal_open(const char *path, journal_seen *seen, void *ctx, struct journal **ret,
-		 struct journal_said *said, struct err *err)
-{
-	struct journal_said ignored;
-	struct journal *j = xcalloc(1, sizeof(*j));
-	struct stat st;
-	int r = 0;
-
-	said = said ? said : &ignored;
-	*said = (struct journal_said){ 0 };
-	*ret = NULL;
-	j->path = xstrdup(path);
-	j->boot_id = proc_boot_id();
-	j->fd = door_open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (j->fd < 0 || fstat(j->fd, &st) < 0)
-		r = err_sys(err, errno, "%s", path);
-	else if (!S_ISREG(st.st_mode))
-		r = err_set(err, EINVAL, "%s: no regular file", path);
-	else
-		r = journal_read(j, seen, ctx, said, err);
-	if (r < 0)
-		journal_close(j);
-	else
-		*ret = j;
-	return r;
-}
-
-int journal_look(const char *path, journal_seen *seen, void *ctx, struct journal_said *said,
-		 struct err *err)
-{
-	struct journal_said ignored;
-	struct journal j = { .fd = -1, .path = (char *)path };
-
-	said = said ? said : &ignored;
-	*said = (struct journal_said){ 0 };
-	return journal_read(&j, seen, ctx, said, err);
-}
-
-const char *journal_boot(const struct journal *j)
-{
-	return j->boot_id;
-}
-
-int64_t journal_last_ns(const struct journal *j)
-{
-	return j->last_ns;
-}
-
-uint64_t journal_events(const struct journal *j)
-{
-	return j->events;
-}
-
-void journal_close(struct journal *j)
-{
-	if (!j)
-		return;
-	if (j->fd >= 0)
-		close(j->fd);
-	free(j->path);
-	free(j->boot_id);
-	free(j);
-}
-
-/* ---- following ---- */
 
 #define PIECE ((size_t)4 << 20) /* at least two lines */
 
@@ -313,6 +186,72 @@ static int pieces_take(int fd, const char *path, int64_t size, struct journal_pl
 	return 0;
 }
 
+/* The torn end of the file is kept beside it, then cut off. */
+static int torn_move(struct journal *j, size_t n, struct err *err)
+{
+	CLEANUP(xfreep) char *path = xasprintf("%s.torn", j->path);
+	CLEANUP(xfreep) char *text = xmalloc(n);
+	ssize_t got = piece_read(j->fd, text, n, j->size);
+	int fd = door_open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+	int r = fd < 0 ? -errno : got < 0 ? (int)got : fs_write_all(fd, text, (size_t)got);
+
+	if (r == 0 && fdatasync(fd) < 0)
+		r = -errno;
+	if (fd >= 0)
+		close(fd);
+	if (r < 0)
+		return err_sys(err, -r, "%s", path);
+	if (ftruncate(j->fd, j->size) < 0 || fdatasync(j->fd) < 0)
+		return err_sys(err, errno, "%s", j->path);
+	return 0;
+}
+
+static int journal_read(struct journal *j, journal_seen *seen, void *ctx, struct journal_said *said,
+			struct err *err)
+{
+	struct journal_place place = { 0 };
+	struct stat st;
+	int r;
+
+	if (fstat(j->fd, &st) < 0)
+		return err_sys(err, errno, "%s", j->path);
+	r = pieces_take(j->fd, j->path, st.st_size, &place, seen, ctx, err);
+	j->events = said->events = place.events;
+	j->size = (off_t)place.bytes;
+	if (r < 0 || place.bytes >= st.st_size)
+		return r;
+	/* at most a piece: what is longer is damage */
+	said->torn_bytes = (size_t)(st.st_size - place.bytes);
+	return torn_move(j, said->torn_bytes, err);
+}
+
+int journal_open(const char *path, journal_seen *seen, void *ctx, struct journal **ret,
+		 struct journal_said *said, struct err *err)
+{
+	struct journal_said ignored;
+	struct journal *j = xcalloc(1, sizeof(*j));
+	struct stat st;
+	int r = 0;
+
+	said = said ? said : &ignored;
+	*said = (struct journal_said){ 0 };
+	*ret = NULL;
+	j->path = xstrdup(path);
+	j->boot_id = proc_boot_id();
+	j->fd = door_open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (j->fd < 0 || fstat(j->fd, &st) < 0)
+		r = err_sys(err, errno, "%s", path);
+	else if (!S_ISREG(st.st_mode))
+		r = err_set(err, EINVAL, "%s: no regular file", path);
+	else
+		r = journal_read(j, seen, ctx, said, err);
+	if (r < 0)
+		journal_close(j);
+	else
+		*ret = j;
+	return r;
+}
+
 int journal_follow(const char *path, struct journal_place *place, journal_seen *seen, void *ctx,
 		   struct err *err)
 {
@@ -327,6 +266,51 @@ int journal_follow(const char *path, struct journal_place *place, journal_seen *
 	if (st.st_size < place->bytes)
 		return err_set(err, ESTALE, "%s: shorter than it was: it is another journal", path);
 	return pieces_take(fd, path, st.st_size, place, seen, ctx, err);
+}
+
+int journal_look(const char *path, journal_seen *seen, void *ctx, struct journal_said *said,
+		 struct err *err)
+{
+	struct journal_place place = { 0 };
+	int r = journal_follow(path, &place, seen, ctx, err);
+	int64_t size = fs_size(path);
+
+	if (said)
+		*said = (struct journal_said){ place.events, size > place.bytes
+								     ? (size_t)(size - place.bytes)
+								     : 0 };
+	return r;
+}
+
+const char *journal_boot(const struct journal *j)
+{
+	return j->boot_id;
+}
+
+int64_t journal_last_ns(const struct journal *j)
+{
+	return j->last_ns;
+}
+
+int64_t journal_bytes(const struct journal *j)
+{
+	return (int64_t)j->size;
+}
+
+uint64_t journal_events(const struct journal *j)
+{
+	return j->events;
+}
+
+void journal_close(struct journal *j)
+{
+	if (!j)
+		return;
+	if (j->fd >= 0)
+		close(j->fd);
+	free(j->path);
+	free(j->boot_id);
+	free(j);
 }
 
 /* ---- writing ---- */

@@ -70,8 +70,9 @@ int journal_append_more(struct journal *j, const char *ev, const char *run, int6
 int journal_look(const char *path, journal_seen *seen, void *ctx, struct journal_said *said,
 		 struct err *err);
 uint64_t journal_events(const struct journal *j);
-/* Of the last event that was appended: t_ns, and the boot's id of all of them. */
+/* Of the last event that was appended: t_ns, and where its line ends; the boot's id of all. */
 int64_t journal_last_ns(const struct journal *j);
+int64_t journal_bytes(const struct journal *j);
 const char *journal_boot(const struct journal *j);
 void journal_close(struct journal *j); /* NULL is fine */
 

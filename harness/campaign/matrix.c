@@ -181,6 +181,8 @@ void matrix_read(struct matrix *m, const struct cfg_node *root, struct problems 
 
 	if (axes && axes->kind != CFG_MAP && axes->kind != CFG_NULL)
 		cfg_problem(p, axes, "'axes' wants a map of paths and lists");
+	if (zips && zips->kind != CFG_SEQ && zips->kind != CFG_NULL)
+		cfg_problem(p, zips, "'zip' wants a list of lists of axes");
 	CFG_EACH(zip, zips, CFG_SEQ)
 		if (zip->kind != CFG_SEQ || zip->nr < 2)
 			cfg_problem(p, zip, "an entry of 'zip' is a list of two axes or more");

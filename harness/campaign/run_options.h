@@ -26,7 +26,7 @@ struct run_options {
 	double cooldown_s; /* between two runs */
 	long repeat;
 	bool no_analyze, propagate, check, gate;
-	bool no_latest; /* the link to the newest run is left as it is */
+	bool no_latest;       /* the link to the newest run is left as it is */
 	const char *baseline; /* NULL: none; "" or "all", or "tools": each tool alone too */
 	bool all_archs;
 	bool json;

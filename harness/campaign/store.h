@@ -78,6 +78,7 @@ struct store_migrations {
 
 struct store_opts {
 	bool read;
+	bool current; /* of a reader: -ESTALE where it is not there, or not up to date */
 	store_figures_fn *figures; /* NULL: metrics of run.json alone */
 	void *figures_ctx;
 	struct strvec *said; /* gets a line for what the user should know; NULL */

@@ -147,12 +147,29 @@ static int read_settle(struct store *s, struct err *err)
 	return r;
 }
 
+/* As it is, for an answer that is quick or none. */
+static int current_open(struct store *s, const char *path, struct err *err)
+{
+	int version = 0, r = store_db_open(s, path, STORE_READ_ONLY, NULL);
+
+	if (r == 0)
+		r = store_db_version(s, &version, NULL);
+	if (r == 0 && version == store_version_here(s))
+		r = store_applied_read(s, NULL);
+	return r == 0 && s->now.place.bytes == fs_size(s->journal)
+		       ? 0
+		       : err_set(err, ESTALE, "%s: missing, or not up to date", path);
+}
+
 int store_read_open(struct store *s, struct err *err)
 {
 	CLEANUP(xfreep) char *path = fs_join(s->dir, STORE_FILE);
 	struct err why = ERR_INIT;
-	int r = store_db_open(s, path, STORE_READ_ONLY, &why), made;
+	int r, made;
 
+	if (s->o.current)
+		return current_open(s, path, err);
+	r = store_db_open(s, path, STORE_READ_ONLY, &why);
 	if (r == 0)
 		r = read_settle(s, &why);
 	if (r == 0 || (!store_is_damage(r) && !is_outside(r) && r != -ENOENT && r != -ENOTSUP)) {

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "profrig/base/clock.h"
 #include "profrig/base/fs.h"
@@ -240,4 +241,61 @@ TEST_IN(what_is_no_journal, dir)
 	assert_null(j);
 	assert_int_equal(symlink("/etc/passwd", link_path), 0);
 	assert_int_equal(journal_open(link_path, NULL, NULL, &j, NULL, &e), -ELOOP);
+}
+
+TEST_IN(a_reader_follows_no_link_and_waits_for_nothing, dir)
+{
+	const char *path = textf("%s/journal.ndjson", dir), *away = textf("%s/away", dir);
+	struct err e = ERR_INIT;
+
+	three_write(away);
+	assert_int_equal(journal_look(path, NULL, NULL, NULL, &e), -ENOENT);
+	assert_int_equal(symlink("away", path), 0);
+	assert_int_equal(journal_look(path, NULL, NULL, NULL, &e), -ELOOP);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0644), 0);
+	assert_int_equal(journal_look(path, NULL, NULL, NULL, &e), -EINVAL);
+	assert_has(e.msg, "no regular file");
+}
+
+TEST_IN(events_that_belong_together, dir)
+{
+	const char *path = textf("%s/journal.ndjson", dir);
+	struct err e = ERR_INIT;
+	struct journal *j;
+	struct seen s;
+
+	three_write(path);
+	assert_int_equal(journal_open(path, NULL, NULL, &j, NULL, &e), 0);
+	assert_int_equal(journal_bytes(j), fs_size(path));
+	assert_int_equal(journal_append_more(j, "ended", "a-2", 1, NULL, &e), 0);
+	assert_int_equal(journal_append(j, "committed", "a-2", 1, NULL, &e), 0);
+	assert_int_equal(journal_events(j), 5);
+	assert_int_equal(journal_bytes(j), fs_size(path));
+	journal_close(j);
+	assert_int_equal(open_all(path, &s, NULL, NULL, &e), 0);
+	assert_string_equal(s.text.buf, THREE "4 ended a-2 1 -; 5 committed a-2 1 -; ");
+	strbuf_release(&s.text);
+}
+
+TEST(times)
+{
+	static const struct {
+		const char *utc;
+		int64_t ns;
+	} rows[] = {
+		{ "1970-01-01T00:00:00Z", 0 },
+		{ "1970-01-01T00:00:01.5Z", 1500000000 },
+		{ "2001-09-09T01:46:40.000000001Z", 1000000000000000001 },
+		{ "2001-09-09T01:46:40.0000000019Z", 1000000000000000001 },
+		{ "9999-01-01T00:00:00Z", 0 },
+		{ "0000-01-01T00:00:00Z", 0 },
+		{ "yesterday", 0 },
+		{ "", 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (journal_time_ns(rows[i].utc) != rows[i].ns)
+			ROW_FAIL(i, "%lld", (long long)journal_time_ns(rows[i].utc));
+	assert_int_equal(journal_time_ns(NULL), 0);
 }
