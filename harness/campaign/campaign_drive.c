@@ -577,6 +577,7 @@ int campaign_drive(struct campaign_job *j, const struct drive_opts *o, struct dr
 	campaign_count(j, &d.count, NULL);
 	if (r == 0)
 		r = strcmp(j->file.scheduler, "local") ? drive_scheduler(&d) : drive_local(&d);
+	drive_sweep_rest(&d);
 	/* what a workload did to results/ meanwhile */
 	if (r == 0)
 		r = commits_settle(&d);

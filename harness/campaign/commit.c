@@ -149,9 +149,13 @@ int commit_attempt(const char *dir, const struct attempt_name *a, char said[200]
 	CLEANUP(xfreep) char *temp = xasprintf("%s/results/.%s", dir, a->all);
 	CLEANUP(xfreep) char *path = xasprintf("%s/results/%s", dir, a->run);
 	CLEANUP(xfreep) char *text = xasprintf("%s\n", a->all);
+	struct attempt_name there;
 	int r;
 
 	*said = 0;
+	/* the first to commit it may have had the last room on the disk */
+	if (commit_look(dir, a->run, &there, NULL) == 1)
+		return strcmp(there.all, a->all) ? SUPERSEDED : COMMITTED;
 	r = results_make(dir, err);
 	if (r < 0)
 		return r;

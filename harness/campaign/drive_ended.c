@@ -6,17 +6,29 @@
 #include "profrig/base/fs.h"
 #include "profrig/run/run.h"
 
-void drive_sweep(const struct driving *d, const struct attempt_name *a, struct attempt_outcome *o)
+static void sweep(const struct driving *d)
 {
 	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
 	CLEANUP(xfreep) char *runs = fs_join(d->j->dir, "runs");
 
-	if (o->class != ATTEMPT_INTERRUPTED || o->running)
-		return;
 	run_sweep_leftovers(runs, &lines, NULL);
 	for (size_t i = 0; i < lines.nr; i++)
 		drive_tell(d, DRIVE_NOTE, NULL, lines.v[i], 0, NAN);
+}
+
+void drive_sweep(struct driving *d, const struct attempt_name *a, struct attempt_outcome *o)
+{
+	if (o->class != ATTEMPT_INTERRUPTED || o->running)
+		return;
+	d->swept = true;
+	sweep(d);
 	attempt_judge(&d->j->where, a, o);
+}
+
+void drive_sweep_rest(struct driving *d)
+{
+	if (d->swept)
+		sweep(d);
 }
 
 /* Of a run that is committed: its other attempts. */

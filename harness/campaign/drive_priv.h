@@ -37,7 +37,7 @@ struct driving {
 	double sum_s;
 	uint64_t nr_s;
 	int64_t begin_ns;
-	bool drains, stops;
+	bool drains, stops, swept; /* swept: a dead run was found */
 	bool enough;     /* by stop_when: no block begins */
 	uint32_t looked; /* at so many whole blocks */
 	int signal;
@@ -73,7 +73,9 @@ void drive_commit(struct driving *d, const struct attempt_name *a, struct attemp
  * When it looks as if its profrig is dead: ends what it left, completes its record, and judges it
  * again, so that nothing changes it once its end is in the journal.
  */
-void drive_sweep(const struct driving *d, const struct attempt_name *a, struct attempt_outcome *o);
+void drive_sweep(struct driving *d, const struct attempt_name *a, struct attempt_outcome *o);
+/* What an engine did not let go of then. */
+void drive_sweep_rest(struct driving *d);
 /* Attempts that ended well after the journal had their end: superseded. */
 int drive_late(struct driving *d);
 /* An attempt has ended: writes that down, and whether the run is made again. */

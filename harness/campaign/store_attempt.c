@@ -303,14 +303,13 @@ static int run_take(struct store *s, const struct journal_event *e, const char *
 	return r;
 }
 
-/* Whether the record is final, and as the journal has it. */
-static bool is_state_of(const json_t *run, const struct journal_event *e)
+/* Whether the attempt had ended when the journal said so; else its record may have changed since. */
+static bool had_ended(const struct journal_event *e)
 {
-	const char *now = json_string_value(json_object_get(run, "status"));
-	const char *then = json_string_value(json_object_get(e->all, "state"));
+	const char *state = json_string_value(json_object_get(e->all, "state"));
 
-	return now && then && !strcmp(now, then) && strcmp(now, "running") != 0 &&
-	       strcmp(now, "planned") != 0;
+	return !state || (strcmp(state, "running") != 0 && strcmp(state, "planned") != 0 &&
+			  strcmp(state, "lost") != 0);
 }
 
 int store_take_ended(struct store *s, const struct journal_event *e, struct err *err)
@@ -322,12 +321,7 @@ int store_take_ended(struct store *s, const struct journal_event *e, struct err 
 	int r = store_run(s, STORE_ATTEMPT, err, "ttit", id, e->run, e->attempt, below);
 
 	dir = run_dir_of(runs, id);
-	run = held ? run_json_read(dir) : NULL;
-	/* what it became after its end was written down is not in it, whenever it is made */
-	if (run && !is_state_of(run, e)) {
-		json_decref(run);
-		run = NULL;
-	}
+	run = held && had_ended(e) ? run_json_read(dir) : NULL;
 	if (r == 0)
 		r = run_take(s, e, id, dir, run, err);
 	json_decref(run);

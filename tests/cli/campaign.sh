@@ -188,6 +188,14 @@ check "and nothing is made" test ! -e campaigns/w
 code "no such file" 5 c plan nowhere.yaml
 code "no such campaign" 5 c status nowhere
 
+# ---- an engine that is down
+printf 'name: down\nengine: docker\nmodels: [{name: m, image: "x:1", command: [true]}]\nrepeat: 1\n' >down.yaml
+export PROFRIG_DOCKER=false
+code "an engine that does not answer" 4 c run down.yaml
+like "is said before anything begins" "$(cat "$T/err")" "engine 'docker' does not answer.*start it"
+check "and nothing is made" test ! -e campaigns/down/journal.ndjson
+unset PROFRIG_DOCKER
+
 # ---- extends, vars, when
 printf 'vars: {n: "7"}\nenv: {BASE: "1", N: "{var.n}"}\nrepeat: 9\n' >base.yaml
 printf 'name: more\nextends: base.yaml\nengine: host\nrepeat: 1\nanalyze: false\nmodels: [{name: m, command: [sh, -c, "echo $BASE $N $W"]}]\naxes: {env.A: ["1", "2"]}\nenv: {W: {value: only2, when: {env.A: ["2"]}}}\n' >more.yaml

@@ -7,6 +7,6 @@ SEED=${SEED:-19}
 at_end disk_down
 kinds="campaign worker agent all two"
 if disk_up; then kinds+=" disk"; else skip "a full disk" "needs root and a mount namespace"; fi
-campaign_file here 'sleep 0.05'
+AGAIN=exit,output campaign_file here 'sleep 0.05'
 # shellcheck disable=SC2086
 storm here 6 $kinds

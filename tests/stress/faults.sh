@@ -1,6 +1,6 @@
 # Sourced, behind tests/lib.sh: campaigns that are disturbed while they run, and what must hold of them afterwards.
 #
-#	campaign_file NAME COMMAND [LINES]	60 runs: twelve cells, five times
+#	campaign_file NAME COMMAND [LINES]	60 runs: twelve cells, five times; ENGINE, IMAGE, AGAIN (failures of the workload that are tried again)
 #	storm NAME FAULTS KIND…			runs it, does FAULTS of these kinds to it, each in turn, at random moments, goes on until all is done, and checks it
 #	SEED					what is random; shown, and to be given again
 #
@@ -26,7 +26,7 @@ campaign_file() { # NAME COMMAND [LINES]
 		analyze: false
 		disk: {min_free: 0, warn_free: 0}
 		seed: $SEED
-		retry: {infrastructure: 8}
+		retry: {infrastructure: 8${AGAIN:+, on: [$AGAIN], workload: 8}}
 		${3:-}
 	FILE
 }
@@ -100,7 +100,8 @@ fault_agent() {
 		[ "${words[1]:-}" = --run ] && [ -d "$dir/runs/${words[2]}" ] && kill -KILL "${p#/proc/}"
 	done
 } 2>/dev/null
-# Needs a file system that can be filled: disk=FOLDER, where the campaigns are.
+# Needs a file system that can be filled: disk=FOLDER, where the campaigns are. A workload that finds it full fails, and when there is room again nothing
+# shows why: AGAIN=exit,output.
 fault_disk() {
 	excused=1
 	cat /dev/zero >"$disk/filler" 2>/dev/null
@@ -224,7 +225,9 @@ storm_check() { # NAME ODD
 	is "$1: it ends well, and no process of it ended for another reason" "$2" ""
 	campaign_check "$1" 12 5
 	[ $fails = $before ] || grep -v ': done in' "$log" | cut -c1-240 | tail -n 80 | sed 's/^/# /'
-	[ $fails = $before ] || [ -z "${KEEP:-}" ] || cp -r "$dir" "$KEEP/$1.$SEED"
+	[ -n "${KEEP:-}" ] || return 0
+	cp "$log" "$KEEP/$1.$SEED.log"
+	[ $fails = $before ] || cp -r "$dir" "$T/grown.csv" "$T/anew.csv" "$KEEP"
 }
 
 # ---- a small disk, for fault_disk ----

@@ -3,7 +3,7 @@
 #
 #	SEED=17 N=100 WHERE="local docker slurm" KEEP=FOLDER tests/stress/run.sh
 #
-# KEEP: where the folders of campaigns go that ended badly.
+# KEEP: a folder for what each campaign said, and for the whole of those that ended badly.
 . "$(dirname "$0")/../lib.sh"
 engines_dir=$T/e cluster=$T/cluster
 . "$ROOT/tests/engines.sh"
@@ -41,7 +41,7 @@ while [ $faults_done -lt "$N" ] && [ ${#where[@]} -gt 0 ]; do
 		disk=$small_disk
 		slots=
 		[ $((round % 2)) = 0 ] || slots='slots: [{env: {S: "1"}}, {env: {S: "2"}}]'
-		campaign_file "$name" 'sleep 0.05' "$slots"
+		AGAIN=exit,output campaign_file "$name" 'sleep 0.05' "$slots"
 		storm "$name" $most $kinds_local
 		;;
 	docker)

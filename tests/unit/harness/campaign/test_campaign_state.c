@@ -110,11 +110,13 @@ TEST(a_commit_counts_although_a_later_attempt_ends_badly)
 	struct campaign_state s;
 	const struct run_state *r =
 		AFTER(&s, { "intend", 1, NULL }, { "intend", 2, NULL }, { "committed", 1, NULL },
-		      { "ended", 2, INFRA }, { "superseded", 2, NULL });
+		      { "ended", 2, INFRA }, { "superseded", 2, NULL }, { "superseded", 2, NULL });
 
 	assert_int_equal(r->stage, RUN_COMMITTED);
 	assert_int_equal(r->committed, 1);
 	assert_int_equal(r->superseded, 1);
+	assert_true(campaign_state_is_superseded(&s, RUN, 2));
+	assert_false(campaign_state_is_superseded(&s, RUN, 1));
 	campaign_state_release(&s);
 }
 

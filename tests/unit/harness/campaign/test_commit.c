@@ -56,6 +56,24 @@ TEST(names_are_read_as_they_are_written)
 	}
 }
 
+/* The disk may be full when it is committed once more. */
+TEST_IN(a_commit_that_is_there_writes_nothing, dir)
+{
+	struct attempt_name one = named(1, 1), two = named(1, 2);
+	CLEANUP(xfreep) char *results = fs_join(dir, "results");
+	CLEANUP(xfreep) char *in_the_way = xasprintf("%s/.%s", results, one.all);
+	CLEANUP(xfreep) char *and_that = xasprintf("%s/.%s", results, two.all);
+	struct err err = ERR_INIT;
+	char said[200];
+
+	assert_int_equal(mkdir(results, 0755), 0);
+	assert_int_equal(commit_attempt(dir, &one, said, &err), COMMITTED);
+	assert_int_equal(mkdir(in_the_way, 0755), 0);
+	assert_int_equal(mkdir(and_that, 0755), 0);
+	assert_int_equal(commit_attempt(dir, &one, said, &err), COMMITTED);
+	assert_int_equal(commit_attempt(dir, &two, said, &err), SUPERSEDED);
+}
+
 TEST_IN(the_first_attempt_is_committed_and_later_ones_are_superseded, dir)
 {
 	struct attempt_name one = named(2, 1), two = named(2, 2), there;

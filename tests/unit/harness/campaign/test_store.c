@@ -337,6 +337,49 @@ TEST_IN(the_file_in_results_is_the_truth, dir)
 	store_close(s);
 }
 
+/* A node that is cut off ends its run after the campaign has given it up. */
+TEST_IN(a_record_that_changes_after_its_end_is_not_taken, dir)
+{
+	struct sim m;
+	struct store *s;
+
+	sim_begin(&m, dir, 1, 1, METRICS);
+	sim_intend(&m, 0, 1, 1);
+	sim_event(&m, "ended", RUN0, 1,
+		  "\"state\":\"running\",\"class\":\"infrastructure\",\"reason\":\"NODE_FAIL\"");
+	sim_run(&m, 0, 1, 2, 20);
+	s = store_of(dir, true, NULL);
+	store_close(s);
+	sim_run_json(&m, RUN0 ".1", 10);
+	sim_event(&m, "superseded", RUN0, 1, "");
+	sim_end(&m);
+	s = store_of(dir, true, NULL);
+	asks(s, "SELECT id, state, class FROM attempt ORDER BY id",
+	     RUN0 ".1|superseded|infrastructure\n" RUN0 ".2|success|ok\n");
+	asks(s, "SELECT attempt, value FROM metric WHERE name = 'performance'", RUN0 ".2|20\n");
+	store_close(s);
+	rebuild_is_equal(dir);
+}
+
+TEST_IN(a_run_of_several_nodes_has_the_figures_of_the_first, dir)
+{
+	struct sim m;
+	struct store *s;
+
+	sim_begin(&m, dir, 1, 1, METRICS);
+	sim_intend(&m, 0, 1, 1);
+	sim_run_json(&m, RUN0 ".1/node-1", 11);
+	sim_run_json(&m, RUN0 ".1/node-0", 10);
+	sim_event(&m, "ended", RUN0, 1, "\"state\":\"success\",\"class\":\"ok\"");
+	sim_commit(&m, RUN0, 1);
+	sim_end(&m);
+	s = store_of(dir, false, NULL);
+	asks(s, "SELECT attempt, value, dir FROM metric JOIN attempt ON id = attempt WHERE name = "
+		"'performance'",
+	     RUN0 ".1|10|runs/" RUN0 ".1\n");
+	store_close(s);
+}
+
 TEST_IN(a_new_plan_keeps_old_cells_apart, dir)
 {
 	struct sim m;
