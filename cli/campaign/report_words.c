@@ -165,7 +165,7 @@ static void counts_add(struct strbuf *sb, const struct report_judgement *g)
 		strbuf_addstr(sb, ")");
 }
 
-/* "; the largest change: LABEL, performance +12 % (+10 to +14 %)": of the first pair, if it has the verdict. */
+/* "; the largest change: LABEL, performance +12 % (+10 to +14 %)": of pairs with this verdict. */
 static void worst_add(struct strbuf *sb, const struct report_shown *s, const char *verdict)
 {
 	struct report_pair *v;
