@@ -210,7 +210,7 @@ static int query_main(const struct command *c, int argc, char **argv)
 		  "text (default), csv, json or ndjson" },
 		{ "rows", 0, OPT_INT, &q.rows, "N", "at most so many rows (100000)" },
 		{ "timeout", 0, OPT_SECONDS, &q.seconds, "S",
-		  "at most so long (60 s; 0: no limit)" },
+		  "end after that time (60 s; 0: no limit)" },
 		CAMPAIGNS_OPT(&q.campaigns, 'o'),
 		{ 0 },
 	};

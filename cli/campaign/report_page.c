@@ -34,12 +34,14 @@ const char report_page_style[] =
 	"details{margin:6px 0}summary{cursor:pointer;color:var(--accent)}\n"
 	".heatmap table{width:auto}.heatmap th{vertical-align:top;max-width:26ch;"
 	"white-space:normal;overflow-wrap:break-word;min-width:4ch}"
-	".heatmap{width:fit-content;max-width:100%}.heatmap th.axis{color:var(--muted);font-weight:500}"
+	".heatmap{width:fit-content;max-width:100%}"
+	".heatmap th.axis{color:var(--muted);font-weight:500}"
 	".heatmap td.place{padding:3px;min-width:136px;border:0;max-width:none}"
 	".heat{border:1px solid transparent;border-radius:6px;padding:5px 7px;font-size:12.5px;"
 	"line-height:1.35;white-space:nowrap}.heat a{color:inherit;font-weight:650;font-size:14px;"
 	"text-decoration:none}.heat a:hover{text-decoration:underline}"
-	".heat .interval,.heat .word{font-size:12px}"
+	".heat .interval,.heat .word{font-size:12px}.heat .few{color:inherit;"
+	"text-decoration:underline dotted}"
 	".tall th{vertical-align:middle}"
 	".tall .heat{display:flex;gap:12px;align-items:baseline}.tall .heat .word{"
 	"margin-left:auto}\n"
@@ -209,7 +211,7 @@ static void head_put(const struct html_out *h, const struct report_shown *s)
 	fputs("</p>\n", h->f);
 	html_note(h, s->state);
 	gates_put(h, s);
-	for (size_t i = 0; i < s->r.absent.nr; i++) {
+	for (size_t i = 0; i < s->r.absent.nr && s->r.sum.committed; i++) {
 		CLEANUP(xfreep) char *words = xasprintf("No run has '%s'.", s->r.absent.v[i]);
 
 		html_note(h, words);

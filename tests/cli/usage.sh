@@ -73,14 +73,14 @@ for word in nosuch.yaml nosuch.json ./nosuch; do
 	code "a file that is not there, and no model either: 2" 2 env -C "$T/empty" "$PROFRIG" run $word
 	like "is named" "$(cat "$T/err")" "there is no file or folder '$word', and no model of that name"
 done
-for k in tools engines samplers readers analyses tables reports converters models options warnings runs counters; do
+for k in tools engines samplers readers analyses tables reports converters models options warnings runs campaigns counters; do
 	code "list $k" 0 "$PROFRIG" list $k
 	code "list $k --json" 0 "$PROFRIG" list $k --json
 	check "list $k --json is JSON" jq -e 'type == "array"' "$T/out"
 done
 # what a list has and its page in docs lacks
 undocumented() { "$PROFRIG" list "$1" --json | jq -r "$2" | while read -r word; do grep -qF -- "$word" "docs/$3" || echo "$word"; done; }
-commands=$("$PROFRIG" --help | awk '/^  [a-z]/ && NF > 1 && $1 != "profrig" { print $1 == "lib" ? $1 " " $2 : $1 }')
+commands=$("$PROFRIG" --help | awk '/^  [a-z]/ && NF > 1 && $1 != "profrig" { print $1 == "lib" || $1 == "campaign" ? $1 " " $2 : $1 }')
 is "docs/contract.md names every command" \
 	"$(while read -r c; do sed -n '/^## Commands/,/;/p' docs/contract.md | grep -qF "\`$c\`" || echo "$c"; done <<<"$commands")" ""
 is "docs/samplers.md has a row for every sampler" "$(undocumented samplers '.[] | "| `" + .name + "` |"' samplers.md)" ""
