@@ -267,7 +267,7 @@ double sign_flip_floor(size_t n)
 	return n > 0 ? floor_of(exp2(1 - (double)n), flips_exact(n)) : NAN;
 }
 
-/* -d where bit is 1: signs are random, so that a branch would be guessed wrongly half of the time. */
+/* -d where bit is 1; a branch on random signs would be guessed wrongly half of the time. */
 static double flipped(double d, uint64_t bit)
 {
 	uint64_t bits;

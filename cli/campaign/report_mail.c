@@ -1,7 +1,7 @@
 /*
- * The essence of a campaign's report for mail programs: the verdict, the largest changes, the matrix
- * as a plain table, failures. Inline styles, no script, nothing to fetch; small, as mail programs
- * cut what is longer than about 100 KB. As a message it has a text part as well.
+ * The essence of a campaign's report for mail programs: the verdict, the largest changes, the
+ * matrix as a plain table, failures. Inline styles, no script, nothing to fetch; small, as mail
+ * programs cut what is longer than about 100 KB. As a message it has a text part as well.
  */
 #include "campaign_dir.h"
 #include "diff_show.h"

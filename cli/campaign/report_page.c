@@ -33,13 +33,17 @@ const char report_page_style[] =
 	".new,.gone,.baseline,.none{color:var(--muted)}.failed{color:var(--bad)}"
 	"details{margin:6px 0}summary{cursor:pointer;color:var(--accent)}\n"
 	".heatmap table{width:auto}.heatmap th{vertical-align:top;max-width:26ch;"
-	"white-space:normal;overflow-wrap:break-word;min-width:4ch}.heatmap{width:fit-content;max-width:100%}.heatmap th.axis{color:var(--muted);font-weight:500}"
+	"white-space:normal;overflow-wrap:break-word;min-width:4ch}"
+	".heatmap{width:fit-content;max-width:100%}"
+	".heatmap th.axis{color:var(--muted);font-weight:500}"
 	".heatmap td.place{padding:3px;min-width:136px;border:0;max-width:none}"
 	".heat{border:1px solid transparent;border-radius:6px;padding:5px 7px;font-size:12.5px;"
 	"line-height:1.35;white-space:nowrap}.heat a{color:inherit;font-weight:650;font-size:14px;"
 	"text-decoration:none}.heat a:hover{text-decoration:underline}"
-	".heat .interval,.heat .word{font-size:12px}"
-	".tall th{vertical-align:middle}.tall .heat{display:flex;gap:12px;align-items:baseline}.tall .heat .word{"
+	".heat .interval,.heat .word{font-size:12px}.heat .few{color:inherit;"
+	"text-decoration:underline dotted}"
+	".tall th{vertical-align:middle}"
+	".tall .heat{display:flex;gap:12px;align-items:baseline}.tall .heat .word{"
 	"margin-left:auto}\n"
 	".h-faster1{background:rgba(0,114,178,.16)}.h-faster2{background:rgba(0,114,178,.3)}"
 	".h-faster3{background:rgba(0,114,178,.46)}.h-slower1{background:rgba(203,58,24,.14)}"
@@ -61,7 +65,8 @@ const char report_page_style[] =
 	"var(--accent);outline-offset:4px;border-radius:4px}"
 	".strip-head{display:flex;gap:8px;justify-content:space-between;font-size:13px}"
 	".strip-head .name{min-width:0;overflow:hidden;overflow-wrap:anywhere;display:-webkit-box;"
-	"-webkit-box-orient:vertical;-webkit-line-clamp:2;font-weight:600}.strip-head span{flex:none}.strip-foot{font-size:12.5px;"
+	"-webkit-box-orient:vertical;-webkit-line-clamp:2;font-weight:600}"
+	".strip-head span{flex:none}.strip-foot{font-size:12.5px;"
 	"color:var(--muted)}\n"
 	"svg.strip,svg.trend{display:block;width:100%}svg.trend{max-width:820px}"
 	"svg.strip text{font-size:10px;fill:var(--muted)}svg.trend text{font-size:11px;"
@@ -206,7 +211,7 @@ static void head_put(const struct html_out *h, const struct report_shown *s)
 	fputs("</p>\n", h->f);
 	html_note(h, s->state);
 	gates_put(h, s);
-	for (size_t i = 0; i < s->r.absent.nr; i++) {
+	for (size_t i = 0; i < s->r.absent.nr && s->r.sum.committed; i++) {
 		CLEANUP(xfreep) char *words = xasprintf("No run has '%s'.", s->r.absent.v[i]);
 
 		html_note(h, words);

@@ -47,14 +47,6 @@ char *report_mean(const struct report_figure *f, const struct report_sample *s, 
 	return buf;
 }
 
-static bool cell_compared_with(const struct report_shown *s, uint32_t cell)
-{
-	for (size_t i = 0; i < s->r.cells.nr; i++)
-		if (s->r.cells.v[i].baseline == cell)
-			return true;
-	return false;
-}
-
 const char *report_word(const struct report_shown *s, const struct report_figure *f, uint32_t cell)
 {
 	const struct report_sample *v = &f->cells[cell];
@@ -64,9 +56,7 @@ const char *report_word(const struct report_shown *s, const struct report_figure
 		return v->against.refused ? "not comparable" : v->against.verdict;
 	if (!v->nr)
 		return c->failed && c->failed == c->runs ? "failed" : "no value";
-	if (c->is_baseline || (c->baseline == REPORT_NONE && cell_compared_with(s, cell)))
-		return "baseline";
-	return "not compared";
+	return c->compares ? "baseline" : "not compared";
 }
 
 const char *report_class(const char *word)
@@ -165,7 +155,7 @@ static void counts_add(struct strbuf *sb, const struct report_judgement *g)
 		strbuf_addstr(sb, ")");
 }
 
-/* "; the largest change: LABEL, performance +12 % (+10 to +14 %)": of the first pair, if it has the verdict. */
+/* "; the largest change: LABEL, performance +12 % (+10 to +14 %)": of pairs with this verdict. */
 static void worst_add(struct strbuf *sb, const struct report_shown *s, const char *verdict)
 {
 	struct report_pair *v;

@@ -116,8 +116,10 @@ static int baseline_row(void *ctx, const struct store_cell *c, size_t n, struct 
 	uint32_t cell = place_of(t->cells, &c[0]), base = place_of(t->cells, &c[1]);
 
 	(void)n, (void)err;
-	if (cell != REPORT_NONE && base != cell)
-		t->r->cells.v[cell].baseline = base;
+	if (cell == REPORT_NONE || base == REPORT_NONE || base == cell)
+		return 0;
+	t->r->cells.v[cell].baseline = base;
+	t->r->cells.v[base].compares = true;
 	return 0;
 }
 
@@ -430,7 +432,7 @@ static int word_take(struct store *s, struct taking *t, const char *word, struct
 	};
 	int e = figures_choose(s, &f, stored_name(t->r, f.name), err);
 
-	if (e == 0 && !f.taken)
+	if (e == 0 && !f.taken && !strvec_has(&t->r->absent, word))
 		strvec_push(&t->r->absent, word);
 	return e;
 }

@@ -38,6 +38,7 @@
 struct report_cell {
 	const char *id, *label, *model;
 	bool is_baseline;
+	bool compares;     /* another cell is compared with it */
 	uint32_t baseline; /* place of the cell that it is compared with; REPORT_NONE */
 	json_t *axes;
 	uint32_t runs, committed, failed, running, left; /* failed: for good */

@@ -73,7 +73,7 @@ for word in nosuch.yaml nosuch.json ./nosuch; do
 	code "a file that is not there, and no model either: 2" 2 env -C "$T/empty" "$PROFRIG" run $word
 	like "is named" "$(cat "$T/err")" "there is no file or folder '$word', and no model of that name"
 done
-for k in tools engines samplers readers analyses tables reports converters models options warnings runs counters; do
+for k in tools engines samplers readers analyses tables reports converters models options warnings runs campaigns counters; do
 	code "list $k" 0 "$PROFRIG" list $k
 	code "list $k --json" 0 "$PROFRIG" list $k --json
 	check "list $k --json is JSON" jq -e 'type == "array"' "$T/out"

@@ -6,6 +6,7 @@ import './browser_flame.mjs';
 import './browser_samples.mjs';
 import './browser_looks.mjs';
 import './browser_compare.mjs';
+import './browser_campaign.mjs';
 import { close } from './pages.mjs';
 import { done } from './tap.mjs';
 

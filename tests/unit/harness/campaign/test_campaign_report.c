@@ -218,14 +218,27 @@ TEST_IN(a_figure_has_a_cv_of_all_cells, dir)
 
 /* ---- the matrix ---- */
 
-#define CELL(id, model, axes) \
-	"{\"id\":\"" id "\",\"label\":\"l\",\"model\":\"" model \
-	"\",\"is_baseline\":false,\"baseline\":null,\"config\":{},\"axes\":{" axes "}}"
+/* Ends with id NULL. */
+struct cell_of {
+	const char *id, *model, *axes;
+};
 
-static void grid_of(const char *dir, const char *cells, struct campaign_report *r,
+static char *cells_text(const struct cell_of *c)
+{
+	struct strbuf sb = STRBUF_INIT;
+
+	for (size_t i = 0; c[i].id; i++)
+		strbuf_addf(&sb,
+			    "%s{\"id\":\"%s\",\"label\":\"l\",\"model\":\"%s\",\"is_baseline\":"
+			    "false,\"baseline\":null,\"config\":{},\"axes\":{%s}}",
+			    i ? "," : "", c[i].id, c[i].model, c[i].axes);
+	return strbuf_steal(&sb);
+}
+
+static void grid_of(const char *dir, const struct cell_of *c, struct campaign_report *r,
 		    struct report_grid *g)
 {
-	CLEANUP(xfreep) char *path = fs_join(dir, "journal.ndjson");
+	CLEANUP(xfreep) char *path = fs_join(dir, "journal.ndjson"), *cells = cells_text(c);
 	struct sim m = { .dir = dir, .journal = fopen(path, "we") };
 
 	sim_event(&m, "open", NULL, 0, "\"version\":\"0.1.0\",\"name\":\"sim\"");
@@ -241,17 +254,16 @@ TEST_IN(the_axis_with_most_values_has_the_columns, dir)
 	struct report_grid g;
 
 	/* two models; n has three values, z goes with n, k has two, one has one */
-	grid_of(dir,
-		CELL("a1", "m", "\"k\":\"x\",\"n\":\"1\",\"z\":\"A\",\"one\":1") "," CELL("a2", "m", "\"k\":\"x\",\"n\":\"2\",\"z\":\"B\",\"one\":1") "," CELL(
-			"a3", "m",
-			"\"k\":\"x\",\"n\":\"3\",\"z\":\"C\",\"one\":1") "," CELL("a4", "m",
-										  "\"k\":\"y\","
-										  "\"n\":\"2\","
-										  "\"z\":\"B\","
-										  "\"one\":1") "," CELL("b1",
-													"w",
-													"\"k\":\"y\",\"n\":\"1\",\"z\":\"A\",\"one\":1"),
-		&r, &g);
+	static const struct cell_of cells[] = {
+		{ "a1", "m", "\"k\":\"x\",\"n\":\"1\",\"z\":\"A\",\"one\":1" },
+		{ "a2", "m", "\"k\":\"x\",\"n\":\"2\",\"z\":\"B\",\"one\":1" },
+		{ "a3", "m", "\"k\":\"x\",\"n\":\"3\",\"z\":\"C\",\"one\":1" },
+		{ "a4", "m", "\"k\":\"y\",\"n\":\"2\",\"z\":\"B\",\"one\":1" },
+		{ "b1", "w", "\"k\":\"y\",\"n\":\"1\",\"z\":\"A\",\"one\":1" },
+		{ 0 }
+	};
+
+	grid_of(dir, cells, &r, &g);
 	assert_int_equal(r.gates.nr, 1);
 	assert_float_equal(r.gates.v[0].threshold, 0.03, 0);
 	assert_int_equal(r.absent.nr, 1); /* nothing has run: no run has the gate's metric */
@@ -279,10 +291,13 @@ TEST_IN(cells_without_an_axis_or_with_one_place_stay, dir)
 	struct campaign_report r;
 	struct report_grid g;
 
-	grid_of(dir,
-		CELL("a1", "m", "\"n\":\"1\"") "," CELL("a2", "m", "\"n\":\"2\"") "," CELL(
-			"a3", "m", "") "," CELL("a4", "m", "\"n\":\"2\""),
-		&r, &g);
+	static const struct cell_of cells[] = { { "a1", "m", "\"n\":\"1\"" },
+						{ "a2", "m", "\"n\":\"2\"" },
+						{ "a3", "m", "" },
+						{ "a4", "m", "\"n\":\"2\"" },
+						{ 0 } };
+
+	grid_of(dir, cells, &r, &g);
 	assert_int_equal(g.columns, 3);
 	assert_string_equal(g.axes.v[0].values.v[2], GRID_NO_VALUE);
 	assert_int_equal(g.facets.v[0].at[1], 1);
@@ -295,13 +310,17 @@ TEST_IN(cells_without_an_axis_or_with_one_place_stay, dir)
 
 TEST_IN(a_long_axis_has_rows, dir)
 {
-	CLEANUP(strbuf_release) struct strbuf cells = STRBUF_INIT;
+	struct cell_of cells[14] = { 0 };
+	char ids[13][8], axes[13][16];
 	struct campaign_report r;
 	struct report_grid g;
 
-	for (int i = 0; i < 13; i++)
-		strbuf_addf(&cells, "%s" CELL("c%d", "m", "\"n\":\"%d\""), i ? "," : "", i, i);
-	grid_of(dir, cells.buf, &r, &g);
+	for (int i = 0; i < 13; i++) {
+		snprintf(ids[i], sizeof(ids[i]), "c%d", i);
+		snprintf(axes[i], sizeof(axes[i]), "\"n\":\"%d\"", i);
+		cells[i] = (struct cell_of){ ids[i], "m", axes[i] };
+	}
+	grid_of(dir, cells, &r, &g);
 	assert_int_equal(g.columns, 1);
 	assert_int_equal(g.column, g.axes.nr);
 	assert_int_equal(g.facets.v[0].rows.nr, 13);
