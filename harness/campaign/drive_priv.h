@@ -38,8 +38,8 @@ struct driving {
 	uint64_t nr_s;
 	int64_t begin_ns;
 	bool drains, stops, swept; /* swept: a dead run was found */
-	bool enough;     /* by stop_when: no block begins */
-	uint32_t looked; /* at so many whole blocks */
+	bool enough;               /* by stop_when: no block begins */
+	uint32_t looked;           /* at so many whole blocks */
 	int signal;
 	struct err *err;
 };

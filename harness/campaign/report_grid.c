@@ -59,20 +59,6 @@ static bool axes_go_together(const struct grid_axis *a, const struct grid_axis *
 	return same;
 }
 
-static void axis_join(struct grid_axis *a, const struct grid_axis *b)
-{
-	char *name = xasprintf("%s + %s", a->name, b->name);
-
-	free(a->name);
-	a->name = name;
-	for (size_t i = 0; i < a->values.nr; i++) {
-		char *both = xasprintf("%s + %s", a->values.v[i], b->values.v[i]);
-
-		free(a->values.v[i]);
-		a->values.v[i] = both;
-	}
-}
-
 static void axis_add(struct report_grid *g, struct grid_axis *a, size_t cells)
 {
 	struct grid_axis *like;
@@ -83,13 +69,12 @@ static void axis_add(struct report_grid *g, struct grid_axis *a, size_t cells)
 		axis_release(a);
 		return;
 	}
+	/* of a zip the first one names all, as in labels */
 	like = VEC_FIND(&g->axes, e, axes_go_together(e, a, cells));
-	if (!like) {
+	if (like)
+		axis_release(a);
+	else
 		VEC_PUSH(&g->axes, *a);
-		return;
-	}
-	axis_join(like, a);
-	axis_release(a);
 }
 
 static void axes_find(const struct campaign_report *r, struct report_grid *g)

@@ -8,8 +8,8 @@
  *
  * Columns are the values of the axis that has most of them, up to GRID_COLUMNS_MAX; a row is a
  * combination of the values of all other axes. A facet is a model. Axes whose values go together in
- * all cells (a zip) are one axis, those with one value are no axis. Values are in the order of the
- * plan. A cell without an axis (of `include`) has the value "–" there.
+ * all cells (a zip) are one axis, named by the first; those with one value are no axis. Values are
+ * in the order of the plan. A cell without an axis (of `include`) has the value "–" there.
  */
 #ifndef REPORT_GRID_H
 #define REPORT_GRID_H
@@ -20,7 +20,7 @@
 #define GRID_NO_VALUE "–"
 
 struct grid_axis {
-	char *name;           /* path; of a zip several, joined by " + " */
+	char *name;           /* path; of a zip the first one */
 	struct strvec values; /* in their order */
 	uint32_t *of_cell;    /* place of a value */
 };
