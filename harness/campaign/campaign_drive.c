@@ -313,10 +313,11 @@ static int commit_restore(struct driving *d, const struct attempt_name *name, ui
 	attempt_name_make(name->cell, name->repeat, number, &a);
 	attempt_judge(&d->j->where, &a, &o);
 	drive_commit(d, &a, &o);
-	said = xasprintf(o.class == ATTEMPT_OK
-				 ? "results/%s was gone: it is made again from the run"
-				 : "results/%s is gone, and no run is there: it is made again",
-			 name->run);
+	said = xasprintf(
+		o.class == ATTEMPT_OK
+			? "results/%s was gone: it is written again from the run directory"
+			: "results/%s and its run directory are gone: the run is made again",
+		name->run);
 	drive_tell(d, DRIVE_NOTE, NULL, said, 0, NAN);
 	return o.class == ATTEMPT_OK ? 0
 				     : campaign_job_note(d->j, "retry", name->run, 0, NULL, d->err);
