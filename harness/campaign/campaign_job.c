@@ -184,7 +184,8 @@ static int engines_answer(const struct campaign_job *j, struct err *err)
 			continue;
 		asked = c->engine;
 		if (run_engine_answers(c->engine, &why) < 0)
-			return err_set(err, EHOSTDOWN, "engine '%s' does not answer (%.200s): start it",
+			return err_set(err, EHOSTDOWN,
+				       "engine '%s' does not answer (%.200s): start it",
 				       c->engine->name, why.msg);
 	}
 	return 0;

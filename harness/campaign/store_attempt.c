@@ -303,7 +303,7 @@ static int run_take(struct store *s, const struct journal_event *e, const char *
 	return r;
 }
 
-/* Whether the attempt had ended when the journal said so; else its record may have changed since. */
+/* Whether it had ended when the journal said so; else its record may have changed since. */
 static bool had_ended(const struct journal_event *e)
 {
 	const char *state = json_string_value(json_object_get(e->all, "state"));
