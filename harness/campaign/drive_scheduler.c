@@ -20,7 +20,8 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/strbuf.h"
 
-#define JOBS_MAX 500 /* of a submission, beside what the scheduler allows */
+#define AGAIN_NS (30 * NS_PER_S) /* a submission that could not be queued */
+#define JOBS_MAX 500             /* of a submission, beside what the scheduler allows */
 
 struct job {
 	VEC(struct driven) attempts;
@@ -34,6 +35,7 @@ struct submission {
 	VEC(struct job) jobs;
 	bool known; /* the journal has that it was queued */
 	bool cancelled;
+	int64_t again_ns; /* CLOCK_MONOTONIC: when it is handed over again; 0: it need not */
 };
 
 struct by_scheduler {
@@ -195,6 +197,42 @@ static int runs_submit(struct by_scheduler *b, int64_t *ret_wait)
 	return r;
 }
 
+/*
+ * What a scheduler that is down or full did not take never began: that is no failed attempt, however
+ * long it takes.
+ */
+static void again_soon(struct by_scheduler *b, struct submission *s, const struct sched_view *v)
+{
+	CLEANUP(xfreep) char *text = NULL;
+
+	if (s->again_ns)
+		return;
+	s->again_ns = clock_monotonic_ns() + AGAIN_NS;
+	text = xasprintf("%s: %zu jobs are handed over again in %d s", v->reason, s->jobs.nr,
+			 (int)(AGAIN_NS / NS_PER_S));
+	drive_tell(b->d, DRIVE_NOTE, NULL, text, 0, NAN);
+}
+
+static int submissions_again(struct by_scheduler *b, int64_t *ret_wait)
+{
+	int64_t now = clock_monotonic_ns();
+	int r = 0;
+
+	for (size_t i = 0; i < b->subs.nr && r == 0; i++) {
+		struct submission *s = &b->subs.v[i];
+
+		if (!s->again_ns)
+			continue;
+		if (s->again_ns > now) {
+			*ret_wait = s->again_ns < *ret_wait ? s->again_ns : *ret_wait;
+			continue;
+		}
+		s->again_ns = 0;
+		r = submission_give(b, s);
+	}
+	return r;
+}
+
 /* ---- what became of them ---- */
 
 static enum attempt_class class_of(enum sched_class c)
@@ -218,7 +256,9 @@ static void outcome_of(const struct by_scheduler *b, const struct driven *a,
 	attempt_judge(&b->d->j->where, &a->name, ret);
 	if (ret->class == ATTEMPT_INTERRUPTED &&
 	    !(ret->found && !ret->running && !strcmp(ret->state, "interrupted") && b->d->stops)) {
-		ret->class = v->state == SCHED_LOST ? ATTEMPT_INFRASTRUCTURE : class_of(v->class);
+		ret->class = v->state == SCHED_LOST                  ? ATTEMPT_INFRASTRUCTURE
+			     : v->state == SCHED_REFUSED && v->later ? ATTEMPT_INTERRUPTED
+								     : class_of(v->class);
 		snprintf(ret->reason, sizeof(ret->reason), "%s%s%.150s", v->job,
 			 *v->job ? ": " : "", why);
 		if (!*ret->node)
@@ -312,9 +352,14 @@ static int view_take(struct by_scheduler *b, struct seen *e)
 	case SCHED_RUNNING:
 		running_tell(b, j, v);
 		return 0;
+	case SCHED_REFUSED:
+		if (v->later && !b->d->drains && !s->cancelled) {
+			again_soon(b, s, v);
+			return 0;
+		}
+		return job_over(b, j, v);
 	case SCHED_ENDED:
 	case SCHED_LOST:
-	case SCHED_REFUSED:
 		return job_over(b, j, v);
 	default:
 		return 0;
@@ -455,6 +500,8 @@ static int runs_make(struct by_scheduler *b)
 			r = jobs_stop(b);
 		if (r == 0 && !b->d->drains)
 			r = runs_submit(b, &until);
+		if (r == 0 && !b->d->drains)
+			r = submissions_again(b, &until);
 		/* jobs that end below may make room for others */
 		idle = b->open == 0 && until == INT64_MAX;
 		if (r == 0)

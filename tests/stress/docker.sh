@@ -1,4 +1,4 @@
-# Sourced, behind faults.sh and tests/engines.sh: faults of a container engine.
+# Sourced by bash, behind faults.sh and tests/engines.sh: faults of a container engine.
 containers() { $PROFRIG_DOCKER ps -aq --filter label=profrig.run; }
 fault_container() {
 	local c

@@ -1,4 +1,4 @@
-# Sourced, behind tests/lib.sh: campaigns that are disturbed while they run, and what must hold of them afterwards.
+# Sourced by bash, behind tests/lib.sh: campaigns that are disturbed while they run, and what must hold of them afterwards.
 #
 #	campaign_file NAME COMMAND [LINES]	60 runs: twelve cells, five times; ENGINE, IMAGE, AGAIN (failures of the workload that are tried again)
 #	storm NAME FAULTS KIND…			runs it, does FAULTS of these kinds to it, each in turn, at random moments, goes on until all is done, and checks it

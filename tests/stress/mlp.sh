@@ -1,4 +1,4 @@
-# Sourced, behind faults.sh: examples/mlp with one and two threads, on three BLAS libraries, five times.
+# Sourced by bash, behind faults.sh: examples/mlp with one and two threads, on three BLAS libraries, five times.
 #
 #	mlp_file NAME [LINES]	$T/NAME.yaml; 1: what it needs is not here, and $mlp_why says what
 mlp_file() {

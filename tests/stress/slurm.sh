@@ -1,4 +1,4 @@
-# Sourced, behind faults.sh: a Slurm of four nodes and its faults. cluster=FOLDER.
+# Sourced by bash, behind faults.sh: a Slurm of four nodes and its faults. cluster=FOLDER.
 starter=$ROOT/tests/slurm/starter
 cluster_up() { # WORD…
 	"$starter" up "$cluster" nodes=4 "$@" 2>>"$T/cluster.log" && eval "$("$starter" env "$cluster")"

@@ -374,8 +374,9 @@ TEST_IN(a_run_of_several_nodes_has_the_figures_of_the_first, dir)
 	sim_commit(&m, RUN0, 1);
 	sim_end(&m);
 	s = store_of(dir, false, NULL);
-	asks(s, "SELECT attempt, value, dir FROM metric JOIN attempt ON id = attempt WHERE name = "
-		"'performance'",
+	asks(s,
+	     "SELECT attempt, value, dir FROM metric JOIN attempt ON id = attempt WHERE name = "
+	     "'performance'",
 	     RUN0 ".1|10|runs/" RUN0 ".1\n");
 	store_close(s);
 }
