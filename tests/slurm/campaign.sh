@@ -14,7 +14,7 @@ SEED=${SEED:-19}
 at_end cluster_down
 
 lines='scheduler: slurm
-slurm: {cpus: 2, pack: 6}'
+slurm: {cpus: 2, pack: 6, max_running: 1}'
 matrix() { # NAME
 	if need openblas mlp_file "$1" "$lines"; then
 		dir=$T/campaigns/$1

@@ -3,7 +3,7 @@
 #	mlp_file NAME [LINES]	$T/NAME.yaml; 1: what it needs is not here, and $mlp_why says what
 mlp_file() {
 	local from=/usr/lib/$(uname -m)-linux-gnu lib
-	for lib in openblas-pthread blis-pthread blas; do
+	for lib in openblas-pthread blis-serial blas; do
 		[ -e "$from/$lib/libblas.so.3" ] || { mlp_why="no $from/$lib/libblas.so.3" && return 1; }
 	done
 	mkdir -p "$T/mlp"
@@ -14,9 +14,9 @@ mlp_file() {
 		name: $1
 		models: [mlp]
 		engine: host
-		model: {command: [sh, -c, "ldd mlp | grep -F libblas.so.3; exec ./mlp --epochs 1 --samples 1024 --batch 256 --hidden 64"]}
+		model: {command: [sh, -c, "ldd mlp | grep -F libblas.so.3; exec ./mlp --epochs 1 --batch 256 --hidden 256"]}
 		axes:
-		  env.LD_LIBRARY_PATH: [$from/openblas-pthread, $from/blis-pthread, $from/blas]
+		  env.LD_LIBRARY_PATH: [$from/openblas-pthread, $from/blis-serial, $from/blas]
 		  threads: {env.OPENBLAS_NUM_THREADS: ["1", "2"], env.BLIS_NUM_THREADS: ["1", "2"]}
 		repeat: 5
 		baseline: {env.LD_LIBRARY_PATH: $from/blas}
@@ -28,7 +28,10 @@ mlp_file() {
 # The six cells, each with the library that it names.
 mlp_check() { # NAME
 	campaign_check "$1" 6 5
-	is "$1: each run had the library of its cell" "$(mlp_libraries | sort | uniq -c | xargs)" "10 blas 10 blis-pthread 10 openblas-pthread"
+	is "$1: each run had the library of its cell" "$(mlp_libraries | sort | uniq -c | xargs)" "10 blas 10 blis-serial 10 openblas-pthread"
+	is "$1: the verdict: openblas and blis are faster than reference" \
+		"$("$PROFRIG" campaign query "$dir" --format csv "SELECT count(*) FROM verdict WHERE metric = 'performance' AND verdict = 'faster'" | tail -1)" 4
+	check "$1: in a report" grep -q "4 faster" "$dir/report.html"
 }
 mlp_libraries() {
 	local f

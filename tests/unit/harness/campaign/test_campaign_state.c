@@ -171,18 +171,16 @@ TEST(what_a_campaign_was_begun_with)
 	      { "plan", 0, "{\"plan\":\"plans/a.json\",\"keep_old\":true}" },
 	      { "open", 0,
 		"{\"dir\":\"/e\",\"cwd\":\"/c\",\"files\":[{\"path\":\"/b\",\"copy\":\"y\"}]}" },
-	      { "cancel", 0, NULL }, { "submit", 0, "{\"name\":\"n\",\"jobs\":[[\"" RUN ".1\"]]}" },
+	      { "submit", 0, "{\"name\":\"n\",\"jobs\":[[\"" RUN ".1\"]]}" },
 	      { "submitted", 0, "{\"name\":\"n\"}" }, { "cancelled", 0, "{\"name\":\"n\"}" });
 	assert_string_equal(s.dir, "/e");
 	assert_string_equal(s.cwd, "/c");
 	assert_string_equal(s.plan, "plans/a.json");
 	assert_int_equal(s.files.nr, 1);
 	assert_string_equal(s.files.v[0].path, "/b");
-	assert_true(s.keep_old && s.cancelled);
+	assert_true(s.keep_old);
 	assert_true(campaign_state_submitted(&s, RUN, 1));
 	assert_false(campaign_state_submitted(&s, RUN, 2));
 	assert_true(s.submissions.v[0].known && s.submissions.v[0].cancelled);
-	assert_int_equal(tell(&s, NULL, &(struct told){ "resume", 0, NULL }, NULL), 0);
-	assert_false(s.cancelled);
 	campaign_state_release(&s);
 }
