@@ -306,21 +306,27 @@ static int open_settle(struct driving *d, const char *run, uint32_t number)
 /* The journal has a commit that results/ lacks: it is made again, or the run is left again. */
 static int commit_restore(struct driving *d, const struct attempt_name *name, uint32_t number)
 {
-	struct attempt_outcome o;
+	CLEANUP(xfreep) char *text = NULL;
 	struct attempt_name a;
-	CLEANUP(xfreep) char *said = NULL;
+	char said[200] = "";
+	bool there;
+	int r = 0;
 
 	attempt_name_make(name->cell, name->repeat, number, &a);
-	attempt_judge(&d->j->where, &a, &o);
-	drive_commit(d, &a, &o);
-	said = xasprintf(
-		o.class == ATTEMPT_OK
-			? "results/%s was gone: it is written again from the run directory"
-			: "results/%s and its run directory are gone: the run is made again",
-		name->run);
-	drive_tell(d, DRIVE_NOTE, NULL, said, 0, NAN);
-	return o.class == ATTEMPT_OK ? 0
-				     : campaign_job_note(d->j, "retry", name->run, 0, NULL, d->err);
+	there = attempt_holds(&d->j->where, &a);
+	if (there)
+		r = attempt_commit(&d->j->where, &a, said, d->err);
+	else
+		r = campaign_job_note(d->j, "retry", name->run, 0, NULL, d->err);
+	if (r < 0)
+		return r;
+	if (*said)
+		drive_tell(d, DRIVE_NOTE, NULL, said, 0, NAN);
+	text = xasprintf(there ? "results/%s was gone: it is written again from the run directory"
+			       : "results/%s and its run directory are gone: the run is made again",
+			 name->run);
+	drive_tell(d, DRIVE_NOTE, NULL, text, 0, NAN);
+	return 0;
 }
 
 /* What results/ and the journal say of a run becomes the same. */
@@ -333,6 +339,9 @@ static int commit_settle(struct driving *d, uint32_t cell, uint32_t repeat)
 
 	attempt_name_make(d->j->plan.cells.v[cell].id, repeat, 0, &name);
 	found = commit_look(d->j->dir, name.run, &there, &why);
+	/* no file of another kind, but one that cannot be looked at: nothing is known then */
+	if (found < 0 && found != -EBADMSG)
+		return err_set(d->err, -found, "%s", why.msg);
 	r = campaign_state_run(&d->j->state, name.run);
 	/* a job's, whose end comes later */
 	if (r->open && r->stage != RUN_COMMITTED)
