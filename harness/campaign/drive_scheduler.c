@@ -197,8 +197,8 @@ static int runs_submit(struct by_scheduler *b, int64_t *ret_wait)
 }
 
 /*
- * What a scheduler that is down or full did not take never began: that is no failed attempt, however
- * long it takes.
+ * What a scheduler that is down or full did not take never began: that is no failed attempt,
+ * however long it takes.
  */
 static void again_soon(struct by_scheduler *b, struct submission *s, const struct sched_view *v)
 {
