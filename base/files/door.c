@@ -616,7 +616,7 @@ static int rename_at(const char *from, const char *to, unsigned int flags)
 	r = parent_dir_open(&w, &b);
 	if (r == 0)
 		r = flags == BOTH_NAMES ? linkat(a.dir, a.name, b.dir, b.name, 0)
-		    : flags		? renameat2(a.dir, a.name, b.dir, b.name, flags)
+		    : flags             ? renameat2(a.dir, a.name, b.dir, b.name, flags)
 					: renameat(a.dir, a.name, b.dir, b.name);
 	way_end(&w);
 	return r;

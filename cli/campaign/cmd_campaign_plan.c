@@ -149,6 +149,10 @@ static void power_print(const struct planning *p)
 		const struct campaign_gate *g = &p->file.gates.v[i];
 		struct plan_power w;
 
+		if (!pairs_of(p)) {
+			printf("gate on %s: no cell is compared with a baseline\n", g->metric);
+			continue;
+		}
 		power_find(p, g, &w);
 		printf("gate on %s, margin %g %%: %s, n = %" PRIu32 ", CV %.3g %%%s, confidence "
 		       "%g %%, %zu tests (Holm)\n",
@@ -338,7 +342,7 @@ static int plan_make_all(struct planning *p, const char *path)
 			       &err);
 	}
 	if (r == 0)
-		r = cells_identify(&p->cells, &p->file, campaigns, &cli_interrupt, &err);
+		r = cells_identify(&p->cells, campaigns, &cli_interrupt, &problems, &err);
 	code = problems.lines.nr ? EXIT_CONFIG
 	       : r == -ENOENT    ? EXIT_UNREADABLE
 	       : r < 0           ? EXIT_CONFIG

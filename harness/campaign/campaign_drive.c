@@ -139,6 +139,7 @@ static int attempt_note(struct driving *d, const struct attempt_name *a, struct 
 {
 	struct campaign_job *j = d->j;
 	struct campaign_note notes[3];
+	const struct run_state *run;
 	struct attempt_name other;
 	int there = commit_look(j->dir, a->run, &other, NULL), r = 0;
 	bool mine = there == 1 && !strcmp(other.all, a->all);
@@ -157,11 +158,12 @@ static int attempt_note(struct driving *d, const struct attempt_name *a, struct 
 	}
 	outcome_clean(o);
 	notes[nr++] = (struct campaign_note){ "ended", a->run, a->number, ended_json(o) };
-	if (mine)
+	run = campaign_state_run(&j->state, a->run);
+	if (mine && !(run->stage == RUN_COMMITTED && run->committed == a->number))
 		notes[nr++] = (struct campaign_note){ "committed", a->run, a->number, NULL };
-	else if (there == 1 && o->class == ATTEMPT_OK)
+	else if (!mine && there == 1 && o->class == ATTEMPT_OK)
 		notes[nr++] = (struct campaign_note){ "superseded", a->run, a->number, NULL };
-	if (there == 1 && !mine && campaign_state_run(&j->state, a->run)->stage != RUN_COMMITTED)
+	if (there == 1 && !mine && run->stage != RUN_COMMITTED)
 		notes[nr++] = (struct campaign_note){ "committed", a->run, other.number, NULL };
 	r = campaign_job_notes(j, notes, nr, d->err);
 	return r < 0 ? r : mine;
@@ -201,6 +203,7 @@ static int run_again(struct driving *d, const struct driven *a, const struct att
 int drive_over(struct driving *d, const struct driven *a, struct attempt_outcome *o)
 {
 	double run_s = (double)(clock_monotonic_ns() - a->begun_ns) / 1e9;
+	bool was = campaign_state_run(&d->j->state, a->name.run)->stage == RUN_COMMITTED;
 	int mine = attempt_note(d, &a->name, o);
 
 	if (mine < 0)
@@ -208,7 +211,7 @@ int drive_over(struct driving *d, const struct driven *a, struct attempt_outcome
 	d->running--;
 	if (campaign_state_run(&d->j->state, a->name.run)->stage != RUN_COMMITTED)
 		return run_again(d, a, o);
-	d->count.committed++;
+	d->count.committed += !was;
 	if (mine) {
 		d->sum_s += run_s;
 		d->nr_s++;
@@ -297,20 +300,27 @@ static int open_settle(struct driving *d, const char *run, uint32_t number)
 /* The journal has a commit that results/ lacks: it is made again, or the run is left again. */
 static int commit_restore(struct driving *d, const struct attempt_name *name, uint32_t number)
 {
-	struct attempt_outcome o;
+	CLEANUP(xfreep) char *text = NULL;
 	struct attempt_name a;
-	CLEANUP(xfreep) char *said = NULL;
+	char said[200] = "";
+	bool there;
+	int r = 0;
 
 	attempt_name_make(name->cell, name->repeat, number, &a);
-	attempt_judge(&d->j->where, &a, &o);
-	drive_commit(d, &a, &o);
-	said = xasprintf(o.class == ATTEMPT_OK
-				 ? "results/%s was gone: it is made again from the run"
-				 : "results/%s is gone, and no run is there: it is made again",
+	there = attempt_holds(&d->j->where, &a);
+	if (there)
+		r = attempt_commit(&d->j->where, &a, said, d->err);
+	else
+		r = campaign_job_note(d->j, "retry", name->run, 0, NULL, d->err);
+	if (r < 0)
+		return r;
+	if (*said)
+		drive_tell(d, DRIVE_NOTE, NULL, said, 0, NAN);
+	text = xasprintf(there ? "results/%s was gone: it is written again from the run directory"
+			       : "results/%s and its run directory are gone: the run is made again",
 			 name->run);
-	drive_tell(d, DRIVE_NOTE, NULL, said, 0, NAN);
-	return o.class == ATTEMPT_OK ? 0
-				     : campaign_job_note(d->j, "retry", name->run, 0, NULL, d->err);
+	drive_tell(d, DRIVE_NOTE, NULL, text, 0, NAN);
+	return 0;
 }
 
 /* What results/ and the journal say of a run becomes the same. */
@@ -323,7 +333,13 @@ static int commit_settle(struct driving *d, uint32_t cell, uint32_t repeat)
 
 	attempt_name_make(d->j->plan.cells.v[cell].id, repeat, 0, &name);
 	found = commit_look(d->j->dir, name.run, &there, &why);
+	/* no file of another kind, but one that cannot be looked at: nothing is known then */
+	if (found < 0 && found != -EBADMSG)
+		return err_set(d->err, -found, "%s", why.msg);
 	r = campaign_state_run(&d->j->state, name.run);
+	/* a job's, whose end comes later */
+	if (r->open && r->stage != RUN_COMMITTED)
+		return 0;
 	if (r->stage == RUN_COMMITTED && found == 1 &&
 	    (there.number == r->committed || attempt_holds(&d->j->where, &there)))
 		return 0;

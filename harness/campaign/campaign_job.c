@@ -198,7 +198,7 @@ static int cells_find(struct campaign_job *j, const struct campaign_request *rq,
 	int r = cells_make(j->o, &j->file, rq->max_cells, &j->cells, problems, said, err);
 
 	if (r == 0)
-		r = cells_identify(&j->cells, &j->file, campaigns, rq->interrupt, err);
+		r = cells_identify(&j->cells, campaigns, rq->interrupt, problems, err);
 	return r < 0 ? r : engines_answer(j, err);
 }
 
@@ -369,7 +369,9 @@ static int copies_read(const struct campaign_job *j, struct campaign_sources *re
 		const struct state_file *f = &j->state.files.v[i];
 		CLEANUP(xfreep) char *path = fs_join(j->dir, f->copy);
 		struct campaign_source s = { .path = xstrdup(f->path) };
-		int r = fs_read(path, CAMPAIGN_PLAN_MAX, &s.text, &s.n, err);
+		int r = fs_exists(path) && !fs_is_file(path)
+				? err_set(err, EBADMSG, "%s: no regular file", path)
+				: fs_read(path, CAMPAIGN_PLAN_MAX, &s.text, &s.n, err);
 
 		VEC_PUSH(&ret->v, s);
 		if (r < 0)

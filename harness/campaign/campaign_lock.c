@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,8 @@
 
 #define LOCK_MAX ((size_t)4096)
 #define TRIES 4
+#define DYING_WAITS 5
+#define DYING_WAIT_MS 100
 
 struct holder {
 	char host[65], boot[64];
@@ -170,6 +173,31 @@ static int file_take(const char *dir, const char *path, bool flocked, bool force
 	return r < 0 ? r : err_set(err, EBUSY, "%s: its name is taken again and again", path);
 }
 
+/* A process that was killed has it until the kernel is done with it. False: errno. */
+static bool folder_flock(int fd)
+{
+	for (int i = 0; i < DYING_WAITS; i++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return true;
+		if (errno != EWOULDBLOCK)
+			return false;
+		poll(NULL, 0, DYING_WAIT_MS);
+	}
+	errno = EWOULDBLOCK;
+	return false;
+}
+
+static int busy_say(const char *path, struct err *err)
+{
+	CLEANUP(xfreep) char *text = NULL;
+	struct holder h;
+
+	if (file_read(path, &text, NULL) == 0 && text && holder_read(text, &h))
+		return err_set(err, EBUSY, "process %d on host '%s' works on this campaign", h.pid,
+			       h.host);
+	return err_set(err, EBUSY, "another process works on this campaign");
+}
+
 int campaign_lock_take(const char *dir, bool force, struct campaign_lock *ret, struct err *err)
 {
 	CLEANUP(xfreep) char *path = fs_join(dir, "lock");
@@ -179,9 +207,9 @@ int campaign_lock_take(const char *dir, bool force, struct campaign_lock *ret, s
 	*ret = (struct campaign_lock)CAMPAIGN_LOCK_INIT;
 	if (fd < 0)
 		return err_sys(err, errno, "%s", dir);
-	flocked = flock(fd, LOCK_EX | LOCK_NB) == 0;
+	flocked = folder_flock(fd);
 	if (!flocked && errno == EWOULDBLOCK)
-		r = err_set(err, EBUSY, "another process works on this campaign");
+		r = busy_say(path, err);
 	if (r == 0)
 		r = file_take(dir, path, flocked, force, err);
 	if (r < 0) {

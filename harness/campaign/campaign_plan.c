@@ -234,15 +234,22 @@ int campaign_plan_read(const char *dir, const char *rel, struct campaign_plan *r
 	json_int_t repeat;
 	char hex[65];
 	size_t n = 0;
-	int r = fs_read(path, CAMPAIGN_PLAN_MAX, &text, &n, err);
+	int r;
 
 	*ret = (struct campaign_plan)CAMPAIGN_PLAN_INIT;
+	/* a read would wait for a FIFO */
+	if (fs_exists(path) && !fs_is_file(path))
+		return err_set(err, EBADMSG, "%s: no regular file", path);
+	r = fs_read(path, CAMPAIGN_PLAN_MAX, &text, &n, err);
 	if (r < 0)
 		return r;
+	fs_sha256_text(text, n, hex);
+	if (!strncmp(rel, "plans/", 6) && strncmp(rel + 6, hex, 12) != 0)
+		return err_set(err, EBADMSG, "%s: damaged: it has another digest than its name",
+			       path);
 	ret->doc = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
 	if (!ret->doc)
 		return err_set(err, EBADMSG, "%s:%d: %s", path, why.line, why.text);
-	fs_sha256_text(text, n, hex);
 	snprintf(ret->name, sizeof(ret->name), "plans/%.12s", hex);
 	ret->campaign = text_at(ret->doc, "name");
 	repeat = json_integer_value(json_object_get(ret->doc, "repeat"));

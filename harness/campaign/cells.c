@@ -462,6 +462,11 @@ static int cells_resolve(const struct run_options *o, struct cells *c, struct pr
 		said_join(said, &more, known);
 		said_release(&more);
 	}
+	/* of the file, whatever it is that a cell lacks */
+	if ((r == -EINVAL || r == -ENOENT || r == -EBADMSG) && !problems->lines.nr)
+		cfg_problem(problems, NULL, "%s: %s", c->file->path, err->msg);
+	if (problems->lines.nr)
+		r = -EBADMSG;
 	if (r == 0 && c->v.nr)
 		r = slots_check(o, c, &c->v.v[0], problems, err);
 	intern_free(known);
@@ -555,29 +560,28 @@ static void id_make(struct cells *c, struct cell *cell)
 	cell->id[CELL_ID_LEN] = 0;
 }
 
-static int ids_check(const struct cells *c, struct err *err)
+static int ids_check(const struct cells *c, struct problems *problems)
 {
 	struct intern *ids = intern_new();
 	struct u64map first = U64MAP_INIT;
-	int r = 0;
 
-	for (uint32_t i = 0; i < c->v.nr && r == 0; i++) {
+	for (uint32_t i = 0; i < c->v.nr && !problems->lines.nr; i++) {
 		uint32_t *at = u64map_at(&first, intern_put(ids, c->v.v[i].id, CELL_ID_LEN));
 
 		if (*at != U64MAP_NONE)
-			r = err_set(err, EBADMSG, "cells '%.150s' and '%.150s' are the same",
-				    c->v.v[*at].label, c->v.v[i].label);
+			cfg_problem(problems, cfg_get(c->file->tree.root, "axes"),
+				    "cells '%s' and '%s' are the same", c->v.v[*at].label,
+				    c->v.v[i].label);
 		*at = i;
 	}
 	u64map_release(&first);
 	intern_free(ids);
-	return r;
+	return problems->lines.nr ? -EBADMSG : 0;
 }
 
-int cells_identify(struct cells *c, const struct campaign_file *f, const char *but,
-		   const volatile sig_atomic_t *interrupt, struct err *err)
+int cells_identify(struct cells *c, const char *but, const volatile sig_atomic_t *interrupt,
+		   struct problems *problems, struct err *err)
 {
-	(void)f;
 	for (size_t i = 0; i < c->dirs.nr; i++) {
 		struct cell_dir *d = &c->dirs.v[i];
 		int r = contents_find(d->path, but, interrupt, &d->c, err);
@@ -589,7 +593,7 @@ int cells_identify(struct cells *c, const struct campaign_file *f, const char *b
 		image_find(c, &c->v.v[i]);
 		id_make(c, &c->v.v[i]);
 	}
-	return ids_check(c, err);
+	return ids_check(c, problems);
 }
 
 /* ---- use ---- */

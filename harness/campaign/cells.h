@@ -76,14 +76,14 @@ struct cells {
 
 /*
  * o: its conf.sets and tools_dirs count for all cells; runs_dir is where attempts go. Cells are in
- * the order of models, then of the matrix. The file's matrix is expanded here. Errors as in
- * prepare.h.
+ * the order of models, then of the matrix. The file's matrix is expanded here. -EBADMSG: see
+ * problems; a word of --tools-dir that is none -EINVAL; others as in prepare.h.
  */
 int cells_make(const struct run_options *o, struct campaign_file *f, uint64_t limit,
 	       struct cells *ret, struct problems *problems, struct said *said, struct err *err);
 /* but: the folder of campaigns, which is not part of a model's contents. */
-int cells_identify(struct cells *c, const struct campaign_file *f, const char *but,
-		   const volatile sig_atomic_t *interrupt, struct err *err);
+int cells_identify(struct cells *c, const char *but, const volatile sig_atomic_t *interrupt,
+		   struct problems *problems, struct err *err);
 /*
  * Models, values and labels of the cells alone, for a worker: it knows ids from the plan, and
  * prepares only what it runs.

@@ -69,7 +69,7 @@ int commit_look(const char *dir, const char *run, struct attempt_name *ret, stru
 	ssize_t n;
 
 	if (fd < 0)
-		return errno == ENOENT  ? 0
+		return errno == ENOENT || errno == ENOTDIR ? 0
 		       : errno == ELOOP ? err_set(err, EBADMSG, "%s: a link", path)
 					: err_sys(err, errno, "%s", path);
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))

@@ -161,3 +161,36 @@ mv campaigns/logs/runs/"$id-1.1"/steps elsewhere
 ln -s "$PWD/elsewhere" campaigns/logs/runs/"$id-1.1"/steps
 code "a link in place of steps/" 0 c logs campaigns/logs "$id-1"
 check "is not followed" sh -c "! grep -q seen '$T/out'"
+
+# ---- `run` refuses a file with the status that `plan` has
+for text in 'models: [nosuch]\nengine: host' "models: [{name: m, command: [true]}]\nengine: host\naxes: {env.A: [1]}\ninclude: [{env.A: 2}, {env.A: '2'}]" \
+	'models: [{name: m, command: [true]}]\nengine: host\naxes: {tools: [[nosuch]]}'; do
+	printf "name: refused\n$text\n" >refused.yaml
+	code "plan: $text" 3 c plan refused.yaml
+	code "run" 3 c run refused.yaml
+done
+check "and makes nothing" test ! -e campaigns/refused
+
+# ---- plans and copies that are something else
+file plans 1 'echo a'
+code "a campaign" 0 c run plans.yaml
+for f in campaigns/plans/plans/*.json campaigns/plans/campaign.yaml; do
+	mv "$f" away.file
+	mkfifo "$f"
+	code "a FIFO in place of ${f##*/plans/}" 5 timeout 20 "$PROFRIG" campaign resume campaigns/plans
+	rm "$f"
+	mv away.file "$f"
+done
+sed -i 's/"repeat": 1/"repeat": 2/' campaigns/plans/plans/*.json
+code "a plan that was changed" 5 c resume campaigns/plans
+like "is damaged" "$(cat "$T/err")" "damaged: it has another digest than its name"
+
+# ---- files that cannot grow
+file grow 2 'echo a'
+(
+	ulimit -f 2
+	timeout 60 "$PROFRIG" campaign run grow.yaml >/dev/null 2>grow.err
+	echo $? >grow.code
+)
+[ "$(cat grow.code)" -ge 1 ] && [ "$(cat grow.code)" -lt 124 ] && ok "a limit of files ends it with an error" || not_ok "a limit of files ends it with an error" "$(cat grow.code) $(tail -3 grow.err)"
+if [ -e campaigns/grow/journal.ndjson ]; then code "and it goes on without" 0 c resume campaigns/grow; else code "and it begins without" 0 c run grow.yaml; fi

@@ -131,8 +131,8 @@ struct runconf_request {
 	char *const *command;          /* after "--"; NULL */
 	/* Options that stand for a key (runconf_give). A copy of the request borrows the tree. */
 	struct cfg given;
-	const char *image;                  /* of this model, over all layers; NULL */
-	struct strvec config_files;         /* --config, in order */
+	const char *image;          /* of this model, over all layers; NULL */
+	struct strvec config_files; /* --config, in order */
 	/* laid over them; its nodes name their own file and line; NULL */
 	const struct cfg *over;
 	struct strvec sets;                 /* --set; over `given` */

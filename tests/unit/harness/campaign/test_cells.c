@@ -36,7 +36,7 @@ static void make(struct made *m, const char *dir, const char *text)
 		m->r = cells_make(&m->o, &m->file, MATRIX_CELLS_MAX, &m->cells, &m->problems,
 				  &m->said, &m->err);
 	if (m->r == 0)
-		m->r = cells_identify(&m->cells, &m->file, NULL, NULL, &m->err);
+		m->r = cells_identify(&m->cells, NULL, NULL, &m->problems, &m->err);
 }
 
 static const char *said_of(const struct made *m)
@@ -314,6 +314,11 @@ TEST_IN(a_damaged_plan, dir)
 	assert_int_equal(p.cells.v[0].baseline, CELL_NONE);
 	campaign_plan_release(&p);
 	assert_int_equal(campaign_plan_read(dir, "plans/none.json", &p, &err), -ENOENT);
+	test_put(dir, "plans/0123456789ab.json", PLAN("[{\"id\":\"aaaaaaaaaaaa\"}]"));
+	assert_int_equal(campaign_plan_read(dir, "plans/0123456789ab.json", &p, &err), -EBADMSG);
+	assert_has(err.msg, "another digest");
+	assert_int_equal(mkfifo(in_dir(dir, "plans/fifo.json"), 0644), 0);
+	assert_int_equal(campaign_plan_read(dir, "plans/fifo.json", &p, &err), -EBADMSG);
 }
 
 /* The lines of changes from one text to another. */
