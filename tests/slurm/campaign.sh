@@ -74,4 +74,4 @@ check "a cluster starts" cluster_up $accounting
 campaign_file far 'sleep 0.2' "$slurm_lines"
 # shellcheck disable=SC2086
 storm far 6 $kinds
-check "no job is left" wait_for no_job
+slurm_check far

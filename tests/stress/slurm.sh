@@ -68,4 +68,8 @@ fault_work() {
 		case "${words[*]}" in *"profrig campaign work $dir "*) kill -KILL "${p#/proc/}" && return ;; esac
 	done
 } 2>/dev/null
+slurm_check() { # NAME
+	is "$1: what was never queued is no failed attempt" "$(jq -r 'select(.ev=="ended" and .class=="infrastructure" and (.reason|test("not queued")))|.run' "$dir/journal.ndjson")" ""
+	check "$1: no job is left" wait_for no_job
+}
 no_job() { [ -z "$(squeue -h -t PD,R,CG,S -o %i)" ]; }
