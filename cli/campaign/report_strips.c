@@ -157,7 +157,7 @@ static void strip_draw(const struct strip *p)
 	const struct report_sample *v = &p->f->cells[p->cell];
 	size_t slots = v->nr > p->s->r.repeat ? v->nr : p->s->r.repeat;
 
-	fprintf(p->h->f, "<svg class=\"strip\" role=\"img\" viewBox=\"0 0 %d %d\"><title>", WIDTH,
+	fprintf(p->h->f, "<svg class=\"strip\" role=\"group\" viewBox=\"0 0 %d %d\"><title>", WIDTH,
 		HEIGHT);
 	html_text(p->h, c->label);
 	fputs(": its runs in their order</title>", p->h->f);
