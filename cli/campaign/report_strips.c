@@ -149,6 +149,9 @@ static void axis_draw(const struct strip *p)
 		HEIGHT - BOTTOM);
 	html_text(p->h, report_value(p->f, p->sc->low, low));
 	fputs("</text>", p->h->f);
+	if (p->sc->log)
+		fprintf(p->h->f, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">log</text>", LEFT - 4,
+			HEIGHT / 2 + 4);
 }
 
 static void strip_draw(const struct strip *p)
