@@ -11,29 +11,23 @@
 #include "profrig/base/xalloc.h"
 
 #define DOTS_MAX 20000
-#define NODE_FIRST "node-0/"
 
 /* Below the campaign's directory: the report of an attempt, its folder, or nothing. */
 static void link_find(struct report_shown *s, const char *attempt)
 {
-	static const char *const parts[] = { "", NODE_FIRST };
+	static const char *const parts[] = { "analysis/report.html", "node-0/analysis/report.html",
+					     "" };
 
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-		CLEANUP(xfreep)
-		char *rel = xasprintf("runs/%s/%sanalysis/report.html", attempt, parts[i]);
+		CLEANUP(xfreep) char *rel = xasprintf("runs/%s/%s", attempt, parts[i]);
 		CLEANUP(xfreep) char *path = fs_join(s->dir, rel);
 
-		if (fs_is_file(path)) {
+		if (*parts[i] ? fs_is_file(path) : fs_is_dir(path)) {
 			strvec_push(&s->links, rel);
 			return;
 		}
 	}
-	{
-		CLEANUP(xfreep) char *rel = xasprintf("runs/%s/", attempt);
-		CLEANUP(xfreep) char *path = fs_join(s->dir, rel);
-
-		strvec_push(&s->links, fs_is_dir(path) ? rel : "");
-	}
+	strvec_push(&s->links, "");
 }
 
 static void links_find(struct report_shown *s)

@@ -149,6 +149,9 @@ static void axis_draw(const struct strip *p)
 		HEIGHT - BOTTOM);
 	html_text(p->h, report_value(p->f, p->sc->low, low));
 	fputs("</text>", p->h->f);
+	if (p->sc->log)
+		fprintf(p->h->f, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">log</text>", LEFT - 4,
+			HEIGHT / 2 + 4);
 }
 
 static void strip_draw(const struct strip *p)
@@ -157,7 +160,7 @@ static void strip_draw(const struct strip *p)
 	const struct report_sample *v = &p->f->cells[p->cell];
 	size_t slots = v->nr > p->s->r.repeat ? v->nr : p->s->r.repeat;
 
-	fprintf(p->h->f, "<svg class=\"strip\" role=\"img\" viewBox=\"0 0 %d %d\"><title>", WIDTH,
+	fprintf(p->h->f, "<svg class=\"strip\" role=\"group\" viewBox=\"0 0 %d %d\"><title>", WIDTH,
 		HEIGHT);
 	html_text(p->h, c->label);
 	fputs(": its runs in their order</title>", p->h->f);

@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include "profrig/base/strbuf.h"
-#include "profrig/base/text.h"
 
 char *report_figure_title(const struct report_figure *f)
 {
@@ -19,14 +18,7 @@ char *report_figure_title(const struct report_figure *f)
 
 char *report_value(const struct report_figure *f, double v, char *buf)
 {
-	char with[96];
-
-	diff_value(v, f->unit, with);
-	/* a unit that takes no prefix stands in the heading */
-	if (*f->unit && isfinite(v) && text_suffix(with, f->unit) && !diff_unit_scales(f->unit))
-		diff_value(v, "", with);
-	snprintf(buf, 96, "%s", with);
-	return buf;
+	return diff_value(v, diff_unit_scales(f->unit) ? f->unit : "", buf);
 }
 
 char *report_mean(const struct report_figure *f, const struct report_sample *s, char *buf)

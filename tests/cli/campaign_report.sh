@@ -182,6 +182,26 @@ code "a part of a campaign" 6 c run part.yaml
 like "is told as such" "$(plain campaigns/part/report.html)" "The campaign is not complete: 'profrig campaign resume' goes on\."
 like "and so is the verdict" "$(plain campaigns/part/report.html)" "So far the gate fails: 1 of 3 cells is slower"
 
+cat >live.yaml <<YAML
+name: live
+models: [{name: m, command: [sh, -c, 'echo performance: 1 x/s; [ "\$A" = 1 ] || touch began; while [ "\$A" = 2 ] && ! [ -e go ]; do sleep 0.05; done']}]
+engine: host
+analyze: false
+axes: {env.A: ["1", "2"]}
+baseline: {env.A: "1"}
+repeat: 1
+YAML
+sed -i "s#began; while#$T/began; while#; s#-e go#-e $T/go#" live.yaml
+"$PROFRIG" -q campaign run live.yaml >live.out 2>live.err &
+live=$!
+wait_for test -e began
+code "a campaign that runs" 0 c report campaigns/live
+like "is shown as such" "$(plain campaigns/live/report.html)" "So far .*1 of 2 runs done, 1 running; the campaign is running\."
+touch go
+wait $live
+like "and in the end without" "$(plain campaigns/live/report.html)" "2 of 2 runs done\. 2 cells × 1\."
+is "its verdict has too few runs" "$(c report campaigns/live --json | jq -r '.figures[0].cells[1] | .word + " " + .against.method')" "unclear few"
+
 # ---- names that want to be markup
 BAD='"<img src=x onerror=alert(1)>\"'"'"'&amp;</td><script>alert(2)</script>\u202e\u001b[2J"'
 begin bad "$(cell $A "$BAD" "$BAD" '{"<b>axis</b>":"<script>1</script>","tools":[]}' null),$(cell $C "$BAD" "$BAD" '{"<b>axis</b>":"\"><svg onload=alert(3)>","tools":["<i>t</i>"]}' "\"$A\"")"
