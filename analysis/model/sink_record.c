@@ -156,7 +156,7 @@ static void record_expect(struct sink *s, uint64_t spans)
 	put_number(log_of(s), spans);
 }
 
-/* A long text is cut by what others there are, so every call of it is told, whole. */
+/* A long text is cut by what others there are, so every call has it whole. */
 static str_id record_string(struct sink *s, const char *str, size_t n)
 {
 	struct sink_log *l = log_of(s);

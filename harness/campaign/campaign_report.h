@@ -33,7 +33,7 @@
 #define REPORT_NONE UINT32_MAX
 #define REPORT_CONFIDENCE 0.95
 #define REPORT_KEYS_MAX 8  /* rows of a table that a name without a key stands for */
-#define REPORT_ENVS_MAX 12 /* environments that are told apart in words */
+#define REPORT_ENVS_MAX 12 /* environments that have words of their own */
 
 struct report_cell {
 	const char *id, *label, *model;

@@ -58,19 +58,6 @@ void order_make(uint32_t cells, uint32_t repeats, enum run_order o, uint64_t see
 	}
 }
 
-void order_again(struct order *o, size_t next, struct order_run run)
-{
-	size_t at = next;
-
-	for (size_t i = next; i < o->runs.nr; i++)
-		if (o->runs.v[i].block == run.block)
-			at = i + 1;
-	VEC_RESERVE(&o->runs, o->runs.nr + 1);
-	memmove(o->runs.v + at + 1, o->runs.v + at, (o->runs.nr - at) * sizeof(*o->runs.v));
-	o->runs.v[at] = run;
-	o->runs.nr++;
-}
-
 void order_release(struct order *o)
 {
 	VEC_RELEASE(&o->runs);

@@ -11,9 +11,7 @@
  *	sequential	all runs of a cell, then those of the next one: for cells that are costly to
  *			set up. A drift looks like a difference then.
  *
- * The same seed gives the same order, so that a campaign that goes on keeps it. A run that is made
- * again (order_again) stands behind the last one of its block that is not done yet, or comes next
- * where its block is done.
+ * The same seed gives the same order, so that a campaign that goes on keeps it.
  */
 #ifndef ORDER_H
 #define ORDER_H
@@ -39,8 +37,6 @@ struct order {
 /* cells · repeats is at most UINT32_MAX. */
 void order_make(uint32_t cells, uint32_t repeats, enum run_order o, uint64_t seed,
 		struct order *ret);
-/* Runs before `next` are done; `run` is made again. */
-void order_again(struct order *o, size_t next, struct order_run run);
 void order_release(struct order *o);
 
 #endif

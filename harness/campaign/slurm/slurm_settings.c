@@ -15,7 +15,7 @@
 
 const struct schema_key slurm_schema[] = {
 	KEY("partition", "string", "queue; default: the cluster's"),
-	KEY("account", "string", "who is charged"),
+	KEY("account", "string", "the account that is charged"),
 	KEY("qos", "string", "quality of service"),
 	KEY("reservation", "string", "nodes that were set aside under this name"),
 	KEY("constraint", "string", "features that nodes must have, such as 'a100&nvlink'"),

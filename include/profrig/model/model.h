@@ -177,7 +177,7 @@ enum trace_clock {
 	TRACE_CLOCK_BOOTTIME
 };
 
-/* What readers set of it is told to other ranks, too (LOG_INPUT_FIELDS in sink_log_private.h). */
+/* What readers set of it goes to other ranks, too (LOG_INPUT_FIELDS in sink_log_private.h). */
 struct input {
 	char *path;
 	const char *reader; /* registry name */

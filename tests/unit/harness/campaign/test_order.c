@@ -87,17 +87,3 @@ TEST(a_steady_drift_cancels)
 		order_release(&o);
 	}
 }
-
-TEST(made_again)
-{
-	struct order o;
-
-	order_make(2, 3, ORDER_INTERLEAVED, 1, &o);
-	order_again(&o, 1, (struct order_run){ 0, 0 });
-	order_is(&o, "a0 b0 a0 b1 a1 a2 b2");
-	order_again(&o, 5, (struct order_run){ 1, 0 }); /* its block is done */
-	order_is(&o, "a0 b0 a0 b1 a1 b0 a2 b2");
-	order_again(&o, 8, (struct order_run){ 1, 2 });
-	order_is(&o, "a0 b0 a0 b1 a1 b0 a2 b2 b2");
-	order_release(&o);
-}
