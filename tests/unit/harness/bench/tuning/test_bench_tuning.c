@@ -40,7 +40,7 @@ static void table_put(const char *dir, const char *name, const struct line *l, s
 	for (size_t i = 0; i < nr; i++, l++)
 		strbuf_addf(&text,
 			    "rocblas,text,%s,%s,%u,99,%.17g,,,,12.5,,,%s,,%s,%s,,1,%s,,,,,,,,,,,,,"
-			    "%s\n",
+			    "%s,\n",
 			    l->backend, l->device ? l->device : "MI300X", l->calls ? l->calls : 1,
 			    l->mean, l->status ? l->status : "ok", l->key, l->version,
 			    l->cache ? l->cache : "warm", l->solution);
