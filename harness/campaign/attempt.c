@@ -372,6 +372,15 @@ static int commit_if_good(const struct attempt_work *w, const struct attempt_nam
 	return 0;
 }
 
+/* Of two campaigns with the same cells, too, each run has an id, and a container, of its own. */
+static char *run_id_of(const struct attempt_name *a, const char *run_dir)
+{
+	char sha[65];
+
+	fs_sha256_text(run_dir, strlen(run_dir), sha);
+	return xasprintf("%s-%.6s", a->all, sha);
+}
+
 int attempt_execute(const struct attempt_work *w, const struct attempt_name *a,
 		    enum attempt_end *ret, char said[200], struct err *err)
 {
@@ -379,6 +388,7 @@ int attempt_execute(const struct attempt_work *w, const struct attempt_name *a,
 	struct cell *cell = cell_of(w, a->cell);
 	struct attempt_name other;
 	struct prepared *p;
+	CLEANUP(xfreep) char *id = NULL;
 	int r;
 
 	*said = 0;
@@ -393,7 +403,8 @@ int attempt_execute(const struct attempt_work *w, const struct attempt_name *a,
 	if (!p)
 		return -EBADMSG;
 	labels_set(w, a, p);
-	r = prepare_at(p, a->all, run_dir, err);
+	id = run_id_of(a, run_dir);
+	r = prepare_at(p, id, run_dir, err);
 	if (r < 0)
 		return r;
 	w->execute(w->ctx, p);

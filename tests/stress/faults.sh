@@ -97,7 +97,7 @@ fault_agent() {
 	for p in /proc/[0-9]*; do
 		words=()
 		{ mapfile -d '' -t words <"$p/cmdline"; } 2>/dev/null
-		[ "${words[1]:-}" = --run ] && [ -d "$dir/runs/${words[2]}" ] && kill -KILL "${p#/proc/}"
+		[ "${words[1]:-}" = --run ] && [ -d "$dir/runs/${words[2]%-*}" ] && kill -KILL "${p#/proc/}"
 	done
 } 2>/dev/null
 # Needs a file system that can be filled: disk=FOLDER, where the campaigns are. A workload that finds it full fails, and when there is room again nothing

@@ -224,6 +224,22 @@ int sweep_remove_container(const struct engine *e, const char *name)
 	return r < 0 ? r : x.code != 0 ? -EIO : 0;
 }
 
+/* "a-1.2-c0ffee" is of a-1.2, and of a-1.2/node-0. */
+static bool id_begins(const char *run_id, const char *name)
+{
+	size_t n = strlen(name);
+
+	return n && !strncmp(run_id, name, n) && run_id[n] == '-' && !strchr(run_id + n + 1, '-');
+}
+
+bool sweep_is_dir_of(const char *run_dir, const char *run_id)
+{
+	CLEANUP(xfreep) char *above = fs_dir(run_dir);
+
+	return !strcmp(fs_base(run_dir), run_id) || id_begins(run_id, fs_base(run_dir)) ||
+	       (!strncmp(fs_base(run_dir), "node-", 5) && id_begins(run_id, fs_base(above)));
+}
+
 /* The run directory that a container mounts, itself or the folder made for it (PLAN_INSIDE). */
 char *sweep_mounted_dir(const struct engine *e, const char *name, const char *run_id,
 			bool *ret_running)
@@ -243,9 +259,9 @@ char *sweep_mounted_dir(const struct engine *e, const char *name, const char *ru
 	for (size_t i = 1; i < lines.nr; i++) {
 		CLEANUP(xfreep) char *above = fs_dir(lines.v[i]);
 
-		if (!strcmp(fs_base(lines.v[i]), PLAN_INSIDE) && !strcmp(fs_base(above), run_id))
+		if (!strcmp(fs_base(lines.v[i]), PLAN_INSIDE) && sweep_is_dir_of(above, run_id))
 			return STEAL(above);
-		if (!strcmp(fs_base(lines.v[i]), run_id))
+		if (sweep_is_dir_of(lines.v[i], run_id))
 			return xstrdup(lines.v[i]);
 	}
 	return NULL;

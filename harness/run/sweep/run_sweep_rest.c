@@ -100,7 +100,7 @@ static void stray_process(struct sweep *sw, const char *name)
 		return;
 	run_id = sweep_value_in(data, n, "PROFRIG_RUN_ID");
 	run_dir = sweep_value_in(data, n, "PROFRIG_RUN_DIR");
-	if (!run_id || !run_dir || strcmp(fs_base(run_dir), run_id) != 0 ||
+	if (!run_id || !run_dir || !sweep_is_dir_of(run_dir, run_id) ||
 	    strvec_has(&sw->seen, run_id) || sweep_is_ancestor((pid_t)pid))
 		return;
 	/* One row for all processes of a run. */

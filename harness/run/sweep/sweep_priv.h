@@ -42,8 +42,10 @@ int sweep_list_containers(const struct engine *e, struct strvec *lines);
  * of a dead owner is retried for a moment.
  */
 int sweep_lock_of_dead(const char *path, pid_t owner, int *ret_fd);
+/* By their names: a run of a campaign has an id that begins with that of its folder. */
+bool sweep_is_dir_of(const char *run_dir, const char *run_id);
 /*
- * The run directory that a container has mounted, whose name ends in the run's id. Owned, NULL:
+ * The run directory that a container has mounted, by the run's id. Owned, NULL:
  * none, or the engine does not answer.
  */
 char *sweep_mounted_dir(const struct engine *e, const char *name, const char *run_id,
