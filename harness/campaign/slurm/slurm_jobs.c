@@ -163,7 +163,7 @@ static void job_enter(struct slurm_jobs *j, struct slurm_job *job, enum sched_st
 static void job_hold(struct slurm_jobs *j, struct slurm_job *job, int64_t now_ns)
 {
 	if (!job->gone_ns)
-		job->cancel_due = true;
+		job->cancel_due = job->stop_due = true;
 	job->class = job->cancelled ? SCHED_CANCELLED : SCHED_INFRASTRUCTURE;
 	job_gone(j, job, now_ns);
 }
@@ -183,6 +183,10 @@ static void job_row(struct slurm_jobs *j, struct slurm_job *job, const struct sl
 
 	job->round = j->round;
 	job->seen = true;
+	/* A controller that was killed forgets also what was cancelled or given up. */
+	if (job_is_final(job) && phase != SLURM_LEFT && phase != SLURM_UNKNOWN &&
+	    (job->class == SCHED_CANCELLED || job->class == SCHED_INFRASTRUCTURE))
+		job->cancel_due = true;
 	/* What was cancelled here because it was requeued keeps that verdict. */
 	if (job_is_final(job) || (job->gone_ns && phase == SLURM_LEFT && job->class != SCHED_NONE))
 		return;
@@ -313,6 +317,8 @@ static void doubt_absent(struct slurm_jobs *j, struct slurm_batch *b, int64_t no
 
 		slurm_batch_refuse(b, true, "not queued, as two look-ups by name say%s%s",
 				   *said ? "; sbatch: " : "", said);
+		for (size_t i = 0; i < b->jobs.nr; i++)
+			b->jobs.v[i].stop_due = true;
 		j->changed = true;
 	}
 }
@@ -419,6 +425,7 @@ static void job_lose(struct slurm_jobs *j, struct slurm_job *job)
 			     : "was never seen in Slurm",
 		 (long long)(j->lost_after_ns / NS_PER_S));
 	job->class = SCHED_INFRASTRUCTURE;
+	job->stop_due = true;
 	job_end(j, job, SCHED_LOST);
 }
 
@@ -470,7 +477,7 @@ void slurm_jobs_cancel(struct slurm_jobs *j, struct slurm_batch *b, size_t task)
 
 		if ((task != SCHED_ALL && task != i) || job_is_final(job))
 			continue;
-		job->cancelled = true;
+		job->cancelled = job->stop_due = true;
 		if (b->fate == SLURM_TO_SEND && task == SCHED_ALL) {
 			job->class = SCHED_CANCELLED;
 			job->state = SCHED_ENDED;

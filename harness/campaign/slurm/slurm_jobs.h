@@ -1,6 +1,6 @@
 /*
  * slurm_jobs: submissions and their jobs, and what is believed of them. Starts nothing: the client
- * (slurm_client.c) brings answers, and takes along what is to be cancelled.
+ * (slurm_commands.c) brings answers, and takes along what is to be cancelled.
  *
  *	sending → doubtful → queued	found by name
  *	   ↓         ↓→ refused (later)	looked up twice, lost_after apart, and not there
@@ -31,6 +31,7 @@ struct slurm_job {
 	bool cancelled; /* by us */
 	bool seen, ran;
 	bool cancel_due;
+	bool stop_due;  /* it is given up: it must not begin any more */
 	uint64_t round; /* of the last row */
 	int64_t gone_ns, looked_ns;
 	int64_t running_real_ns, left_real_ns;

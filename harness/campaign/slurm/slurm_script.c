@@ -214,7 +214,15 @@ void slurm_script_text(const struct slurm_settings *s, const struct slurm_submis
 	strbuf_addstr(out, "unset LC_ALL\n"
 			   "[ -z \"${PROFRIG_LC_ALL+x}\" ] || { export LC_ALL=\"$PROFRIG_LC_ALL\"; "
 			   "unset PROFRIG_LC_ALL; }\n");
+	/* Folders of the machine where sbatch ran. */
+	strbuf_addstr(out, "[ -d \"${XDG_RUNTIME_DIR:-/}\" ] || unset XDG_RUNTIME_DIR\n"
+			   "[ -d \"${TMPDIR:-/}\" ] || unset TMPDIR\n");
 	quoted(out, "cd ", sub->dir, " || exit 70\n");
+	strbuf_addf(out,
+		    "for stop in submit/%s.stop \"submit/%s.${SLURM_ARRAY_TASK_ID:-0}.stop\"; do\n"
+		    "\t[ ! -e \"$stop\" ] || { echo \"profrig: given up: $stop\" >&2; exit 0; }\n"
+		    "done\n",
+		    sub->nonce, sub->nonce);
 	attempts_text(sub, out);
 	setup_text(s, out);
 	launcher_text(s, out);
@@ -225,6 +233,12 @@ void slurm_script_text(const struct slurm_settings *s, const struct slurm_submis
 	quoted(out, "exec ", sub->program, " campaign work ");
 	strbuf_add_shell(out, sub->dir);
 	strbuf_addstr(out, " --attempts \"$attempts\"\n");
+}
+
+char *slurm_stop_path(const char *dir, const char *nonce, size_t task)
+{
+	return task == SCHED_ALL ? xasprintf("%s/submit/%s.stop", dir, nonce)
+				 : xasprintf("%s/submit/%s.%zu.stop", dir, nonce, task);
 }
 
 /* ---- environment ---- */

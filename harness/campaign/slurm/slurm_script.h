@@ -6,6 +6,10 @@
  * chooses its attempts by SLURM_ARRAY_TASK_ID, so it is whole in Slurm's own spool once sbatch has
  * returned. No user text is a part of it but quoted, and the lines of `setup`.
  *
+ * A job whose file submit/<nonce>.stop or submit/<nonce>.<task>.stop is there does nothing: it was
+ * cancelled or given up. A controller that is killed forgets what it was told in its last seconds,
+ * and starts such jobs all the same.
+ *
  * A job that Slurm starts a second time (SLURM_RESTART_COUNT) does nothing: its attempts may still
  * run on a node that is cut off.
  *
@@ -44,6 +48,8 @@ void slurm_sbatch_argv(const struct slurm_settings *s, const struct slurm_submis
 		       struct strvec *argv);
 void slurm_script_text(const struct slurm_settings *s, const struct slurm_submission *sub,
 		       struct strbuf *out);
+/* The file that keeps a job, or with SCHED_ALL a submission, from beginning. Owned. */
+char *slurm_stop_path(const char *dir, const char *nonce, size_t task);
 /*
  * The environment `from` for sbatch (jobs: true, the jobs inherit it) or the others. LC_ALL=C;
  * times are seconds of 1970; without the variables that change what the programs do or print.

@@ -185,9 +185,12 @@ BENCH_TEST(sbatch_times_out_without_queueing)
 		    "x7/0 refused - - - - later [not queued, as two look-ups by name say; sbatch: "
 		    "sbatch: error: Batch job submission failed: Socket timed out");
 	assert_true(scheduler_slurm.counts(b->s).lookups >= 2);
+	/* should it be queued yet, it does nothing */
+	assert_true(fs_exists(in_dir(b->dir, "submit/x7.stop")));
 	/* the same nonce again: its name finds whatever the first try left */
 	unlink(in_dir(b->dir, "sbatch.do"));
 	bench_submit(b, "x7", 1, 1);
+	assert_false(fs_exists(in_dir(b->dir, "submit/x7.stop")));
 	bench_until(b, "x7/0 pending - 10_0");
 	assert_int_equal(calls_of(b, "sbatch"), 2);
 }
@@ -204,11 +207,11 @@ BENCH_TEST(a_submission_that_turns_up_late)
 	bench_submit(b, "y8", 1, 1);
 	bench_until(b, "y8/0 pending - 10_0");
 	queue_put(b, "10|0|10|PENDING|None||pr-y8\n9|0|9|RUNNING|None|n1|pr-x7\n");
-	for (int i = 0; i < 400 && !strstr(test_get(b->dir, "rows"), "CANCELLED|None|n1|pr-x7");
-	     i++)
+	for (int i = 0;
+	     i < 400 && !strstr(kept(test_get(b->dir, "rows")), "CANCELLED|None|n1|pr-x7"); i++)
 		bench_run(b, 0.05);
 	assert_has(calls(b), textf("scancel -u %u --name=pr-x7 9\n", geteuid()));
-	assert_has(test_get(b->dir, "rows"), "9|0|9|CANCELLED|None|n1|pr-x7",
+	assert_has(kept(test_get(b->dir, "rows")), "9|0|9|CANCELLED|None|n1|pr-x7",
 		   "10|0|10|PENDING|None||pr-y8");
 	assert_int_equal(scheduler_slurm.counts(b->s).strays, 1);
 	/* and with the same nonce */
@@ -449,10 +452,20 @@ BENCH_TEST(cancelled_by_us)
 	assert_has(calls(b), "scancel 10_1\n");
 	bench_run(b, 0.3);
 	assert_has(bench_views(b), "x7/0 running", "x7/2 pending");
+	assert_true(fs_exists(in_dir(b->dir, "submit/x7.1.stop")));
+	assert_false(fs_exists(in_dir(b->dir, "submit/x7.stop")));
+	/* a controller that was killed has forgotten it */
+	queue_put(b, "10|0|10|RUNNING|None|n1|pr-x7\n10|1|11|PENDING|None||pr-x7\n"
+		     "10|2|12|PENDING|None||pr-x7\n");
+	for (int i = 0; i < 400 && strstr(kept(test_get(b->dir, "rows")), "10|1|"); i++)
+		bench_run(b, 0.05);
+	assert_lacks(kept(test_get(b->dir, "rows")), "10|1|");
+	assert_has(bench_views(b), "x7/1 ended cancelled", "x7/2 pending");
 	scheduler_slurm.cancel(b->s, "x7", SCHED_ALL);
 	bench_until(b, "x7/2 ended cancelled 10_2 - CANCELLED");
 	bench_until(b, "x7/0 ended cancelled 10_0 n1 CANCELLED");
 	assert_has(calls(b), textf("scancel -u %u --name=pr-x7\n", geteuid()));
+	assert_true(fs_exists(in_dir(b->dir, "submit/x7.2.stop")));
 	/* none of the first one was handed over */
 	assert_int_equal(calls_of(b, "sbatch"), 1);
 	assert_lacks(calls(b), "pr-w6");

@@ -107,10 +107,11 @@ static char *script_run(const char *dir, const struct slurm_settings *s, const c
 	struct slurm_submission sub = submission(dir);
 	struct err e = ERR_INIT;
 
-	test_put(dir, "pro frig",
-		 "#!/bin/bash\n"
-		 "echo \"$PWD|$*|${NODE_RANK-}|${NNODES-}|${NPROC_PER_NODE-}|${MASTER_PORT-}|"
-		 "${LC_ALL-}|${MODULE-}|${SET-}\" >>\"$OLDPWD_OUT\"\n");
+	test_put(
+		dir, "pro frig",
+		"#!/bin/bash\n"
+		"echo \"$PWD|$*|${NODE_RANK-}|${NNODES-}|${NPROC_PER_NODE-}|${MASTER_PORT-}|"
+		"${LC_ALL-}|${MODULE-}|${SET-}${TMPDIR-}${XDG_RUNTIME_DIR-}\" >>\"$OLDPWD_OUT\"\n");
 	assert_int_equal(chmod(in_dir(dir, "pro frig"), 0755), 0);
 	sub.program = in_dir(dir, "pro frig");
 	slurm_script_text(s, &sub, &text);
@@ -136,8 +137,12 @@ TEST_IN(script_of_one_node, dir)
 	CLEANUP(slurm_settings_release) struct slurm_settings s;
 	struct proc_exit e;
 	static const char *const first[] = { "SLURM_ARRAY_TASK_ID=0", NULL },
-				 *const second[] = { "SLURM_ARRAY_TASK_ID=1", "LC_ALL=C",
-						     "PROFRIG_LC_ALL=de_DE", NULL },
+				 *const second[] = { "SLURM_ARRAY_TASK_ID=1",
+						     "LC_ALL=C",
+						     "PROFRIG_LC_ALL=de_DE",
+						     "TMPDIR=/nowhere",
+						     "XDG_RUNTIME_DIR=/run/nowhere",
+						     NULL },
 				 *const third[] = { "SLURM_ARRAY_TASK_ID=2", NULL },
 				 *const again[] = { "SLURM_ARRAY_TASK_ID=0",
 						    "SLURM_RESTART_COUNT=1", NULL };
@@ -152,6 +157,13 @@ TEST_IN(script_of_one_node, dir)
 		textf("%s|campaign work %s --attempts b-2.1|||||de_DE||it is\n", dir, dir));
 	assert_has(script_run(dir, &s, third, &e), "no such task: 2");
 	assert_int_equal(e.code, 70);
+	/* given up, one task and all of them */
+	test_put(dir, "submit/x7.1.stop", "");
+	assert_string_equal(script_run(dir, &s, second, &e), "");
+	assert_has(script_run(dir, &s, first, &e), "a-1.1");
+	test_put(dir, "submit/x7.stop", "");
+	assert_string_equal(script_run(dir, &s, first, &e), "");
+	assert_int_equal(unlink(in_dir(dir, "submit/x7.stop")), 0);
 	/* Slurm started it again, against our wish */
 	assert_string_equal(script_run(dir, &s, again, &e), "");
 	assert_int_equal(e.code, 0);
@@ -211,7 +223,7 @@ TEST_IN(script_of_several_nodes, dir)
 				      "2|%zu|2|4|15007|C||",
 				      dir, dir, packed[i], k, k));
 	}
-	assert_has(test_get(dir, "calls"),
+	assert_has(kept(test_get(dir, "calls")),
 		   "srun --nodes=2 --ntasks=2 --ntasks-per-node=1 --kill-on-bad-exit=1 "
 		   "--cpus-per-task=4 bash -c");
 	/* mpirun: once, where the script runs */
