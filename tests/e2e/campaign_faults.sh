@@ -15,6 +15,7 @@ AGAIN=exit,output campaign_file here 'sleep 0.05'
 storm here 6 $kinds
 
 # ---- the same cells twice ----
+disk_down
 disk= log=$T/twice.log
 need_engine docker
 case $? in

@@ -32,6 +32,8 @@ campaign_file() { # NAME COMMAND [LINES]
 }
 
 # ---- processes ----
+pid=
+at_end '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null'
 # The children of a process, whichever of its threads started them.
 children() { cat /proc/"$1"/task/*/children 2>/dev/null; }
 alive() { kill -0 "$pid" 2>/dev/null; }

@@ -52,7 +52,7 @@ while [ $faults_done -lt "$N" ] && [ ${#where[@]} -gt 0 ]; do
 	slurm)
 		campaign_file "$name" 'sleep 0.2' "$slurm_lines"
 		storm "$name" $most $kinds_slurm
-		check "$name: no job is left" wait_for no_job
+		slurm_check "$name"
 		;;
 	esac
 	rm -rf "$dir"
