@@ -394,7 +394,7 @@ static const char starter[] =
 	"baseline: {env.OMP_NUM_THREADS: \"1\"}   # each cell is compared with the one that has "
 	"these\n"
 	"#gate: [{metric: performance, threshold: 5%%}]   # exit 7 when it gets worse\n"
-	"#cooldown: 10s\n"
+	"#cooldown: {seconds: 10, temperature: 3, power: 5%%, limit: 5m}  # or a time alone\n"
 	"#budget: 2h\n"
 	"#retry: {infrastructure: 3, on: [timeout]}\n"
 	"#slots: [{gpus: \"0\"}, {gpus: \"1\"}]  # blocks side by side\n";

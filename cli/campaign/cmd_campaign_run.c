@@ -88,6 +88,18 @@ static int open_failed(struct campaign_args *a, int r, const struct err *err, co
 	}
 }
 
+/* Runs that count, although the machine was not as the others had it. */
+static void steady_print(const struct campaign_state *s)
+{
+	if (s->cooldown_limit)
+		log_warn("%" PRIu64 " attempt%s began at the limit of a cool-down: the machine was "
+			 "not as it was before the first run",
+			 s->cooldown_limit, s->cooldown_limit == 1 ? "" : "s");
+	if (s->throttled)
+		log_warn("%" PRIu64 " run%s although the processor was throttled", s->throttled,
+			 s->throttled == 1 ? " counts" : "s count");
+}
+
 static void outcome_print(const struct campaign_job *j, const struct drive_outcome *o, bool json)
 {
 	struct json_out out;
@@ -101,6 +113,7 @@ static void outcome_print(const struct campaign_job *j, const struct drive_outco
 				 "lists what failed, 'profrig campaign retry --failed %s' makes "
 				 "it again",
 				 o->failed, o->failed == 1 ? "" : "s", j->dir, j->dir);
+		steady_print(&j->state);
 		if (o->left)
 			log_notice("%" PRIu64
 				   " runs are left: 'profrig campaign resume %s' goes on",
@@ -116,6 +129,8 @@ static void outcome_print(const struct campaign_job *j, const struct drive_outco
 	json_u64(&out, "failed", o->failed);
 	json_u64(&out, "left", o->left);
 	json_u64(&out, "superseded", o->superseded);
+	json_u64(&out, "cooldown_limit", j->state.cooldown_limit);
+	json_u64(&out, "throttled", j->state.throttled);
 	json_end(&out);
 	putchar('\n');
 }

@@ -222,7 +222,8 @@ static void moment_keep(struct drive_show *s, const struct drive_moment *m)
 		 m->what == DRIVE_SUPERSEDED)
 		running_drop(s, m->run);
 	if (m->what == DRIVE_COOLS)
-		snprintf(s->note, sizeof(s->note), "  cool-down, %.0f s", m->wait_s);
+		snprintf(s->note, sizeof(s->note), "  cool-down, %.0f s%s%s", m->wait_s,
+			 *m->text ? ", " : "", m->text);
 	else if (m->what == DRIVE_DRAINS)
 		snprintf(s->note, sizeof(s->note), "  %s", m->text);
 	else if (m->what == DRIVE_BEGINS && !strncmp(s->note, "  cool", 6))

@@ -1,7 +1,9 @@
 #include "attempt.h"
+#include "steady.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +14,9 @@
 
 #include "profrig/base/door.h"
 #include "profrig/base/fs.h"
+#include "profrig/base/num.h"
 #include "profrig/base/text.h"
+#include "profrig/devices/devices.h"
 #include "profrig/run/runs.h"
 
 #define RUN_JSON_MAX ((size_t)64 << 20)
@@ -219,6 +223,39 @@ static char *run_dir_of(const struct attempt_where *w, const struct attempt_name
 			    : xasprintf("%s/runs/%s", w->dir, a->all);
 }
 
+/* Owned. */
+static char *throttled_path(const struct attempt_where *w, const struct attempt_name *a,
+			    size_t node)
+{
+	return w->nodes > 1 ? xasprintf("%s/logs/%s.%zu.throttled", w->dir, a->all, node)
+			    : xasprintf("%s/logs/%s.throttled", w->dir, a->all);
+}
+
+/* 0: no such note. */
+static uint64_t throttled_read(const struct attempt_where *w, const struct attempt_name *a,
+			       size_t node)
+{
+	CLEANUP(xfreep) char *path = throttled_path(w, a, node);
+	CLEANUP(xclosep) int fd = file_open(path);
+	char text[32];
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text));
+	uint64_t times;
+
+	return n > 1 && num_u64(text, (size_t)n - 1, &times) == 0 ? times : 0;
+}
+
+static int throttled_write(const struct attempt_work *w, const struct attempt_name *a,
+			   uint64_t times, struct err *err)
+{
+	CLEANUP(xfreep) char *path = throttled_path(&w->where, a, w->node);
+	CLEANUP(xfreep) char *dir = fs_dir(path);
+	char text[32];
+	int r = fs_mkdirs(dir, 0755, err);
+
+	snprintf(text, sizeof(text), "%" PRIu64 "\n", times);
+	return r < 0 ? r : fs_write_atomic(path, text, strlen(text), err);
+}
+
 /* A failure of the machine explains one of the workload on another node, not the reverse. */
 static int badness(const struct attempt_outcome *o)
 {
@@ -242,6 +279,9 @@ void attempt_judge(const struct attempt_where *w, const struct attempt_name *a,
 
 		/* a program prints its figures once, on whichever node */
 		dir_judge(run_dir, k ? NULL : w->metrics, &one);
+		one.throttled = throttled_read(w, a, k);
+		if (k && ret->throttled > one.throttled)
+			one.throttled = ret->throttled;
 		one.running |= k && ret->running;
 		one.found |= k && ret->found;
 		if (k == 0 || badness(&one) > badness(ret)) {
@@ -249,6 +289,7 @@ void attempt_judge(const struct attempt_where *w, const struct attempt_name *a,
 		} else {
 			ret->running = one.running;
 			ret->found = one.found;
+			ret->throttled = one.throttled;
 		}
 	}
 }
@@ -363,7 +404,7 @@ static int commit_if_good(const struct attempt_work *w, const struct attempt_nam
 
 	*ret = ATTEMPT_ENDED;
 	attempt_judge(&w->where, a, &o);
-	if (o.class != ATTEMPT_OK)
+	if (o.class != ATTEMPT_OK || o.throttled)
 		return 0;
 	r = attempt_commit(&w->where, a, said, err);
 	if (r < 0)
@@ -379,6 +420,20 @@ static char *run_id_of(const struct attempt_name *a, const char *run_dir)
 
 	fs_sha256_text(run_dir, strlen(run_dir), sha);
 	return xasprintf("%s-%.6s", a->all, sha);
+}
+
+static int execute_counted(const struct attempt_work *w, const struct attempt_name *a,
+			   struct prepared *p, struct err *err)
+{
+	struct throttle *before = throttle_read(devices_root()), *after;
+	uint64_t times;
+
+	w->execute(w->ctx, p);
+	after = throttle_read(devices_root());
+	times = throttle_between(before, after);
+	throttle_free(before);
+	throttle_free(after);
+	return times ? throttled_write(w, a, times, err) : 0;
 }
 
 int attempt_execute(const struct attempt_work *w, const struct attempt_name *a,
@@ -407,8 +462,8 @@ int attempt_execute(const struct attempt_work *w, const struct attempt_name *a,
 	r = prepare_at(p, id, run_dir, err);
 	if (r < 0)
 		return r;
-	w->execute(w->ctx, p);
-	return commit_if_good(w, a, ret, said, err);
+	r = execute_counted(w, a, p, err);
+	return r < 0 ? r : commit_if_good(w, a, ret, said, err);
 }
 
 /* ---- the worker ---- */

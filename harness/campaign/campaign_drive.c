@@ -2,6 +2,7 @@
 #include "drive_priv.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -84,9 +85,13 @@ void drive_tell(const struct driving *d, enum drive_event what, const struct dri
 
 static json_t *ended_json(const struct attempt_outcome *o)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:s}", "state", o->state, "class",
-			 attempt_class_name(o->class), "kind", o->kind, "reason", o->reason, "exit",
-			 o->exit_code, "signal", o->signal, "node", o->node);
+	json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:s}", "state", o->state, "class",
+			      attempt_class_name(o->class), "kind", o->kind, "reason", o->reason,
+			      "exit", o->exit_code, "signal", o->signal, "node", o->node);
+
+	if (o->throttled)
+		json_object_set_new(j, "throttled", json_integer((json_int_t)o->throttled));
+	return j;
 }
 
 /* Texts of a run directory are data: what is no UTF-8 is replaced. */
@@ -227,11 +232,33 @@ int drive_over(struct driving *d, const struct driven *a, struct attempt_outcome
 	return 0;
 }
 
+/* One that was throttled is made again, a few times; then it counts and is flagged. */
+static void throttled_judge(struct driving *d, const struct attempt_name *a,
+			    struct attempt_outcome *o)
+{
+	const struct run_state *r = campaign_state_run(&d->j->state, a->run);
+	bool again = r->failed[ATTEMPT_INVALID] < d->j->file.retry.invalid;
+	char text[sizeof(a->all) + sizeof(o->reason) + 2];
+
+	if (o->class != ATTEMPT_OK || !o->throttled)
+		return;
+	snprintf(o->reason, sizeof(o->reason), "the processor was throttled %" PRIu64 " time%s%s",
+		 o->throttled, o->throttled == 1 ? "" : "s",
+		 again ? "" : ", and it counts: no extra run is left (retry.invalid)");
+	if (again) {
+		o->class = ATTEMPT_INVALID;
+		return;
+	}
+	snprintf(text, sizeof(text), "%s: %s", a->all, o->reason);
+	drive_tell(d, DRIVE_NOTE, NULL, text, 0, NAN);
+}
+
 void drive_commit(struct driving *d, const struct attempt_name *a, struct attempt_outcome *o)
 {
 	struct err why = ERR_INIT;
 	char said[200];
 
+	throttled_judge(d, a, o);
 	if (o->class != ATTEMPT_OK)
 		return;
 	if (attempt_commit(&d->j->where, a, said, &why) < 0) {
@@ -242,20 +269,21 @@ void drive_commit(struct driving *d, const struct attempt_name *a, struct attemp
 		drive_tell(d, DRIVE_NOTE, NULL, said, 0, NAN);
 }
 
-int drive_intend(struct driving *d, const struct order_run *o, struct driven *ret)
+int drive_intend(struct driving *d, const struct order_run *o, bool limit, struct driven *ret)
 {
 	const struct run_state *run = drive_run(d, o);
+	json_t *fields;
 	int r;
 
 	*ret = (struct driven){ .cell = o->cell };
 	attempt_name_make(d->j->plan.cells.v[o->cell].id, o->block + 1, run->attempts + 1,
 			  &ret->name);
-	r = campaign_job_note(d->j, "intend", ret->name.run, ret->name.number,
-			      json_pack("{s:s, s:I, s:I, s:I}", "cell", ret->name.cell, "repeat",
-					(json_int_t)ret->name.repeat, "block",
-					(json_int_t)o->block + 1, "pos",
-					(json_int_t)(o - d->order.runs.v) + 1),
-			      d->err);
+	fields = json_pack("{s:s, s:I, s:I, s:I}", "cell", ret->name.cell, "repeat",
+			   (json_int_t)ret->name.repeat, "block", (json_int_t)o->block + 1, "pos",
+			   (json_int_t)(o - d->order.runs.v) + 1);
+	if (limit)
+		json_object_set_new(fields, "cooldown", json_string("limit"));
+	r = campaign_job_note(d->j, "intend", ret->name.run, ret->name.number, fields, d->err);
 	if (r < 0)
 		return r;
 	ret->begun_ns = clock_monotonic_ns();

@@ -17,6 +17,14 @@
  * 10, 20, 40 s, …, at the end of its block; those of the workload only where the file says so, and
  * never by what was measured.
  *
+ * An attempt during which the processor was throttled is `invalid` and made again, as often as
+ * retry.invalid says for each run; then one counts all the same, and says so. Nothing else makes an
+ * attempt invalid.
+ *
+ * With a cool-down that waits (campaign_file.h) the journal has `idle`: what the machine was like
+ * before the first run since it was booted. An `intend` whose pause ended at its limit has
+ * "cooldown": "limit".
+ *
  * Signals: the caller sets *interrupt to the number. The first one drains: no run begins, those
  * that run end. The second stops: they get SIGINT. SIGTERM stops at once.
  */
@@ -35,7 +43,7 @@ enum drive_event {
 	DRIVE_FAILED, /* the run has failed for good */
 	DRIVE_NOTE,   /* text */
 	DRIVE_DRAINS, /* a signal, or the budget, ended the making of runs; text is why */
-	DRIVE_COOLS,  /* a cool-down of wait_s begins */
+	DRIVE_COOLS,  /* a cool-down of wait_s begins; text: what it waits for then */
 	DRIVE_TICK    /* nothing happened for a second; for those who show time */
 };
 

@@ -17,6 +17,9 @@
 #define EXTENDS_MAX 32
 #define FILE_MAX ((size_t)4 << 20)
 #define THRESHOLD 0.05
+#define TEMPERATURE_K 3.0
+#define POWER 0.05
+#define LIMIT_S 300.0
 
 const struct schema_key campaign_schema[] = {
 	KEY("name", "string", "folder of the campaign below the campaigns' folder"),
@@ -37,7 +40,15 @@ const struct schema_key campaign_schema[] = {
 	KEY("gate[].metric", "string", "its name", .required = true),
 	KEY("gate[].threshold", "string", "by how much it may change, such as 5%", .def = "5%"),
 	KEY("metrics", "words", "which metrics are compared"),
-	KEY("cooldown", "seconds", "pause between two runs", .def = "0", .max = DAY_S),
+	KEY("cooldown", "map", "pause between two runs: a time, or what it waits for",
+	    .shorthand = "seconds"),
+	KEY("cooldown.seconds", "seconds", "the least", .def = "0", .max = DAY_S),
+	KEY("cooldown.temperature", "float", "K above what it was before the first run", .def = "3",
+	    .min = 0.1, .max = 100),
+	KEY("cooldown.power", "string", "share above what it was before the first run",
+	    .def = "5%"),
+	KEY("cooldown.limit", "seconds", "then the next run begins all the same", .def = "5m",
+	    .min = 1, .max = DAY_S),
 	KEY("budget", "seconds", "no block begins after this time", .max = 365 * DAY_S),
 	KEY("budget_runs", "int", "no block begins after so many runs", .min = 1, .max = 1e9),
 	KEY("retry", "map", "which failed runs are made again"),
@@ -45,6 +56,8 @@ const struct schema_key campaign_schema[] = {
 	    .min = 0, .max = 100),
 	KEY("retry.workload", "int", "how often after failures of the workload named in `on`",
 	    .def = "1", .min = 0, .max = 100),
+	KEY("retry.invalid", "int", "how often when the processor was throttled", .def = "2",
+	    .min = 0, .max = 100),
 	KEY("retry.on", "words", "exit, signal, timeout, oom, output"),
 	KEY("stop_when", "map", "end before `repeat` blocks, once each cell's mean is known"),
 	KEY("stop_when.metric", "string", "of what", .def = "duration"),
@@ -384,6 +397,43 @@ static void words_at(const struct cfg_node *root, const char *path, struct strve
 			strvec_push(to, one->s);
 }
 
+/* One that the file has not is as long as the pause at least. */
+static void steady_limit_read(struct campaign_file *f, const struct cfg_node *n, struct problems *p)
+{
+	double limit = seconds_at(n, "limit");
+
+	f->steady_rule.limit_s = limit > 0 ? limit : fmax(LIMIT_S, f->cooldown_s);
+	if (f->steady_rule.limit_s < f->cooldown_s)
+		cfg_problem(p, n, "cooldown.limit is less than cooldown.seconds");
+}
+
+static void cooldown_read(struct campaign_file *f, struct problems *p)
+{
+	const struct cfg_node *n = cfg_get(f->tree.root, "cooldown"), *k;
+	const char *power = cfg_text(n, "power");
+
+	if (!n || n->kind != CFG_MAP) {
+		f->cooldown_s = seconds_at(f->tree.root, "cooldown");
+		return;
+	}
+	f->steady = true;
+	f->cooldown_s = seconds_at(n, "seconds");
+	f->steady_rule = (struct steady_rule){ TEMPERATURE_K, POWER, LIMIT_S };
+	k = cfg_get(n, "temperature");
+	if (k && k->kind != CFG_NULL)
+		f->steady_rule.temperature_k = k->f;
+	if (power && !percent_read(power, &f->steady_rule.power))
+		cfg_problem(p, n, "cooldown.power '%.40s': want a share such as 5%%", power);
+	steady_limit_read(f, n, p);
+	if (f->slots && f->slots->nr > 1)
+		cfg_problem(p, n,
+			    "cooldown waits for an idle machine, which it is not beside other "
+			    "slots: 'cooldown: 10s' is a time alone");
+	if (strcmp(f->scheduler, "local") != 0)
+		cfg_problem(p, n, "cooldown waits for this machine, and runs are made by %s",
+			    f->scheduler);
+}
+
 static void retry_read(struct campaign_file *f, struct problems *p)
 {
 	const struct cfg_node *root = f->tree.root, *on = cfg_path(root, "retry.on");
@@ -395,6 +445,7 @@ static void retry_read(struct campaign_file *f, struct problems *p)
 				    "retry.on '%.40s': want exit, signal, timeout, oom or output",
 				    f->retry.on.v[i]);
 	f->retry.infrastructure = (unsigned)int_at(root, "retry.infrastructure", 3);
+	f->retry.invalid = (unsigned)int_at(root, "retry.invalid", 2);
 	f->retry.workload = f->retry.on.nr ? (unsigned)int_at(root, "retry.workload", 1) : 0;
 }
 
@@ -479,7 +530,6 @@ static void members_read(struct campaign_file *f, struct problems *p)
 	baseline_read(f, p);
 	gates_read(f, p);
 	words_at(root, "metrics", &f->metrics);
-	f->cooldown_s = seconds_at(root, "cooldown");
 	f->budget_s = seconds_at(root, "budget");
 	f->budget_runs = (uint64_t)int_at(root, "budget_runs", 0);
 	retry_read(f, p);
@@ -488,6 +538,7 @@ static void members_read(struct campaign_file *f, struct problems *p)
 	steps_read(f, p);
 	f->scheduler = xstrdup(scheduler ? scheduler : "local");
 	slurm_check(f, p);
+	cooldown_read(f, p);
 	analyze = cfg_get(root, "analyze");
 	f->analyze = !analyze || analyze->kind != CFG_BOOL || analyze->b;
 }

@@ -12,9 +12,12 @@
  *	gate: [{metric: performance, threshold: 5%}]
  *	metrics: [performance, functions.exclusive_ns]
  *	cooldown: 10s   budget: 2h   budget_runs: 100
+ *	cooldown: {seconds: 10, temperature: 3, power: 5%, limit: 5m}	at least 10 s, then until the
+ *						machine is as it was before the first run (steady.h)
  *	stop_when: {metric: performance, within: 2%, first: 10}	sample_stop.h; repeat is the most
  *	steps: [[compare, "{dir}", -o, "{dir}/diff.html"]]	words of profrig, once runs are done
- *	retry: {infrastructure: 3, on: [exit, signal, timeout, oom, output], workload: 1}
+ *	retry: {infrastructure: 3, on: [exit, signal, timeout, oom, output], workload: 1,
+ *		invalid: 2}
  *	slots: [{gpus: "0"}, {gpus: "1"}]	blocks run side by side, each with these keys
  *	scheduler: slurm   slurm: {…}
  *	analyze: true				each run, when it has ended
@@ -32,6 +35,7 @@
 
 #include "matrix.h"
 #include "order.h"
+#include "steady.h"
 
 #include "profrig/base/cfg.h"
 #include "profrig/base/err.h"
@@ -57,6 +61,7 @@ struct campaign_gate {
 struct campaign_retry {
 	unsigned infrastructure; /* 3: nodes, engines, pulls, disks */
 	unsigned workload;       /* 0; of the kinds in `on` alone */
+	unsigned invalid;        /* 2: the processor was throttled; after it the run counts */
 	struct strvec on;        /* exit signal timeout oom output */
 };
 
@@ -98,7 +103,9 @@ struct campaign_file {
 	VEC(struct campaign_gate) gates;
 	struct strvec metrics;
 	double cooldown_s, budget_s; /* 0: none */
-	uint64_t budget_runs;        /* 0: any number */
+	bool steady;                 /* the cool-down is a map: by steady_rule, too */
+	struct steady_rule steady_rule;
+	uint64_t budget_runs; /* 0: any number */
 	struct campaign_retry retry;
 	struct campaign_stop stop;
 	VEC(struct campaign_step) steps;

@@ -1,6 +1,7 @@
 #include "campaign_state.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,7 @@ void campaign_state_release(struct campaign_state *s)
 	free(s->dir);
 	free(s->cwd);
 	free(s->plan);
+	free(s->idle_boot);
 	*s = (struct campaign_state){ 0 };
 }
 
@@ -98,6 +100,20 @@ static void opened(struct campaign_state *s, const json_t *all)
 	json_array_foreach(json_object_get(all, "files"), i, f) VEC_PUSH(
 		&s->files,
 		((struct state_file){ xstrdup(text_at(f, "path")), xstrdup(text_at(f, "copy")) }));
+}
+
+static double number_at(const json_t *doc, const char *key)
+{
+	const json_t *v = json_object_get(doc, key);
+
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static void idle_event(struct campaign_state *s, const struct journal_event *e)
+{
+	text_set(&s->idle_boot, e->boot_id ? e->boot_id : "");
+	s->idle_c = number_at(e->all, "temperature_c");
+	s->idle_w = number_at(e->all, "power_w");
 }
 
 static void submission_event(struct campaign_state *s, const struct journal_event *e)
@@ -173,10 +189,13 @@ static void run_event(struct campaign_state *s, struct run_state *r, const struc
 		r->open = attempt;
 		r->attempts = attempt > r->attempts ? attempt : r->attempts;
 		r->begun_ns = e->t_ns;
+		s->cooldown_limit += !strcmp(text_at(e->all, "cooldown"), "limit");
 		if (r->stage == RUN_LEFT)
 			r->stage = RUN_OPEN;
 	} else if (!strcmp(e->ev, "ended")) {
 		run_ended(r, e);
+		s->throttled += !strcmp(text_at(e->all, "class"), "ok") &&
+				json_integer_value(json_object_get(e->all, "throttled")) > 0;
 	} else if (!strcmp(e->ev, "committed")) {
 		r->stage = RUN_COMMITTED;
 		r->committed = attempt;
@@ -209,6 +228,8 @@ int campaign_state_seen(void *ctx, const struct journal_event *e, struct err *er
 	} else if (!strcmp(e->ev, "plan")) {
 		text_set(&s->plan, text_at(e->all, "plan"));
 		s->keep_old = json_is_true(json_object_get(e->all, "keep_old"));
+	} else if (!strcmp(e->ev, "idle")) {
+		idle_event(s, e);
 	} else if (!strcmp(e->ev, "submit") || !strcmp(e->ev, "submitted") ||
 		   !strcmp(e->ev, "cancelled")) {
 		submission_event(s, e);

@@ -23,7 +23,7 @@ enum attempt_class {
 	ATTEMPT_OK,
 	ATTEMPT_INFRASTRUCTURE, /* the machine: node, engine, pull, disk, scheduler */
 	ATTEMPT_WORKLOAD,       /* exit, signal, timeout, memory, output or metric missing */
-	ATTEMPT_INVALID,        /* it ran, but what it measured does not count */
+	ATTEMPT_INVALID,        /* it ran, but the processor was throttled: does not count */
 	ATTEMPT_INTERRUPTED     /* profrig or its user ended it; it counts as no failure */
 };
 const char *attempt_class_name(enum attempt_class c);
@@ -72,7 +72,12 @@ struct campaign_state {
 	VEC(struct state_superseded) superseded;
 	char *dir, *cwd, *plan; /* of `open` and the last `plan`; NULL */
 	bool keep_old;
-	bool concluded; /* steps and verdict came behind the last commit and plan */
+	/* What the machine was like before the first run of this boot (`idle`); NULL: not known. */
+	char *idle_boot;
+	double idle_c, idle_w;   /* NaN: not read */
+	uint64_t cooldown_limit; /* attempts that began at the limit of a cool-down */
+	uint64_t throttled;      /* attempts that count, although the processor was throttled */
+	bool concluded;          /* steps and verdict came behind the last commit and plan */
 	uint64_t events;
 };
 

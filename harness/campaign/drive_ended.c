@@ -49,7 +49,8 @@ static int late_ones(struct driving *d, const struct run_state *r)
 			continue;
 		attempt_name_make(of.cell, of.repeat, n, &a);
 		attempt_judge(&d->j->where, &a, &o);
-		if (o.class == ATTEMPT_OK && !o.running)
+		/* one that was throttled has no need to count */
+		if (o.class == ATTEMPT_OK && !o.running && !o.throttled)
 			rc = campaign_job_note(d->j, "superseded", run, n, NULL, d->err);
 	}
 	return rc;

@@ -1,4 +1,9 @@
-/* The runs of a campaign on this machine: a worker for each slot. */
+/*
+ * The runs of a campaign on this machine: a worker for each slot.
+ *
+ * A cool-down that waits for the machine (steady.h) has one slot: it is not idle beside others. The
+ * idle machine is learnt before the first run, unless the journal has it of this boot.
+ */
 #include "campaign_drive.h"
 #include "drive_priv.h"
 #include "worker.h"
@@ -12,6 +17,7 @@
 #include <string.h>
 
 #include "profrig/base/clock.h"
+#include "profrig/devices/devices.h"
 
 #define DEAD_MAX 3 /* workers in a row that die without a trace of a run */
 
@@ -28,6 +34,10 @@ struct local {
 	struct driving *d;
 	VEC(struct slot) slots;
 	unsigned dead;
+	struct steady *steady; /* NULL: a cool-down is a time */
+	bool learnt;           /* what the idle machine is like */
+	bool limit;            /* the last pause ended at its limit */
+	bool limit_said;
 };
 
 /* ---- which run is next ---- */
@@ -103,6 +113,8 @@ static int attempt_over(struct local *l, struct slot *s, const char *worker_died
 	s->busy = false;
 	s->used = true;
 	s->cool_until = clock_monotonic_ns() + (int64_t)(d->j->file.cooldown_s * 1e9);
+	if (l->steady)
+		steady_begin(l->steady, clock_monotonic_ns());
 	r = drive_over(d, &s->now, &o);
 	if (r == 0 && l->dead >= DEAD_MAX)
 		r = err_set(d->err, EIO, "workers end before they begin a run: %s", worker_died);
@@ -115,7 +127,8 @@ static int slot_begin(struct local *l, struct slot *s, const struct order_run *o
 	struct campaign_job *j = d->j;
 	int r;
 
-	r = drive_intend(d, o, &s->now);
+	r = drive_intend(d, o, l->limit, &s->now);
+	l->limit = false;
 	if (r == 0 && !worker_lives(&s->w))
 		r = worker_start(&s->w, d->o->program, j->dir, (size_t)(s - l->slots.v), d->err);
 	if (r < 0)
@@ -127,19 +140,145 @@ static int slot_begin(struct local *l, struct slot *s, const struct order_run *o
 	return 0;
 }
 
+/* ---- cool-downs ---- */
+
+/* Once: what a pause waits for, or that it is a time after all. */
+static void steady_say(struct local *l)
+{
+	struct driving *d = l->d;
+	const struct steady_reading idle = steady_idle(l->steady);
+	char what[120], words[80], text[300];
+
+	steady_words(&idle, words, sizeof(words));
+	if (*words && steady_looks_at(l->steady, what, sizeof(what)))
+		snprintf(text, sizeof(text), "cool-downs wait for %s: %s before the first run",
+			 what, words);
+	else
+		snprintf(text, sizeof(text),
+			 "neither a temperature nor the processor's power can be read here: "
+			 "cool-downs are %g s",
+			 d->j->file.cooldown_s);
+	drive_tell(d, DRIVE_NOTE, NULL, text, 0, NAN);
+	if (*words)
+		return;
+	steady_free(l->steady);
+	l->steady = NULL;
+}
+
+static json_t *number_or_null(double v)
+{
+	return isnan(v) ? json_null() : json_real(v);
+}
+
+static int steady_note(struct local *l)
+{
+	struct campaign_job *j = l->d->j;
+	const struct steady_reading r = steady_idle(l->steady);
+
+	return campaign_job_note(j, "idle", NULL, 0,
+				 json_pack("{s:o, s:o}", "temperature_c",
+					   number_or_null(r.temperature_c), "power_w",
+					   number_or_null(r.power_w)),
+				 l->d->err);
+}
+
+/* 1: the idle machine is known; 0: not before *ret_wait. */
+static int steady_ready(struct local *l, int64_t now, int64_t *ret_wait)
+{
+	const struct campaign_state *st = &l->d->j->state;
+	char what[120];
+	int r = 0;
+
+	if (!l->steady || l->learnt)
+		return 1;
+	if (st->idle_boot && !strcmp(st->idle_boot, journal_boot(l->d->j->journal))) {
+		const struct steady_reading was = { st->idle_c, st->idle_w };
+
+		steady_set_idle(l->steady, &was);
+	} else if (!steady_learn(l->steady, now)) {
+		*ret_wait = steady_next_ns(l->steady);
+		return 0;
+	} else if (steady_looks_at(l->steady, what, sizeof(what))) {
+		r = steady_note(l);
+	}
+	l->learnt = true;
+	steady_say(l);
+	return r < 0 ? r : 1;
+}
+
+/* Once: later ones are in the journal, and in the count at the end. */
+static void limit_say(struct local *l)
+{
+	const struct steady_reading now = steady_now(l->steady);
+	char words[80], text[200];
+
+	l->limit = true;
+	if (l->limit_said)
+		return;
+	l->limit_said = true;
+	steady_words(&now, words, sizeof(words));
+	snprintf(text, sizeof(text),
+		 "a cool-down ended at its limit of %g s (%s): the next run begins all the same",
+		 l->d->j->file.steady_rule.limit_s, *words ? words : "nothing can be read");
+	drive_tell(l->d, DRIVE_NOTE, NULL, text, 0, NAN);
+}
+
+/* Whether the machine has to be waited for, once the time is over. */
+static bool machine_cools(struct local *l, const struct slot *s, int64_t now, int64_t *ret_wait)
+{
+	enum steady_state state;
+
+	if (!l->steady)
+		return false;
+	state = steady_poll(l->steady, now);
+	if (state == STEADY_WAITS) {
+		if (steady_next_ns(l->steady) < *ret_wait)
+			*ret_wait = steady_next_ns(l->steady);
+		return true;
+	}
+	if (state == STEADY_LIMIT && s->cool_until <= now && !l->limit && s->cooling)
+		limit_say(l);
+	return false;
+}
+
+/* A pause is between runs: none follows the last one. */
+static bool run_follows(struct local *l, const struct slot *s, int64_t now)
+{
+	struct driving *d = l->d;
+	bool over = drive_budget_over(d);
+
+	for (size_t i = 0; i < d->groups.nr; i++) {
+		struct group *g = &d->groups.v[i];
+		int64_t wait = INT64_MAX;
+
+		if ((g->taken && i != s->group) || (!g->begun && over))
+			continue;
+		if (drive_group_next(d, g, now, &wait) || wait != INT64_MAX)
+			return true;
+	}
+	return false;
+}
+
 /* Whether it has to wait, and until when. */
 static bool slot_cools(struct local *l, struct slot *s, int64_t now, int64_t *ret_wait)
 {
-	struct driving *d = l->d;
-	if (!s->used || s->cool_until <= now) {
-		s->cooling = false;
+	int64_t wait = INT64_MAX;
+	bool cools;
+
+	if (!s->used || !run_follows(l, s, now))
 		return false;
+	cools = machine_cools(l, s, now, &wait);
+	if (s->cool_until > now) {
+		cools = true;
+		wait = s->cool_until < wait ? s->cool_until : wait;
 	}
-	if (!s->cooling)
-		drive_tell(d, DRIVE_COOLS, NULL, "", (double)(s->cool_until - now) / 1e9, NAN);
-	s->cooling = true;
-	*ret_wait = s->cool_until < *ret_wait ? s->cool_until : *ret_wait;
-	return true;
+	if (cools && !s->cooling)
+		drive_tell(l->d, DRIVE_COOLS, NULL,
+			   l->steady ? "then until the machine is idle" : "",
+			   fmax(0, (double)(s->cool_until - now) / 1e9), NAN);
+	s->cooling = cools;
+	*ret_wait = wait < *ret_wait ? wait : *ret_wait;
+	return cools;
 }
 
 /* Begins what can; returns how many slots are busy. */
@@ -147,8 +286,11 @@ static int slots_fill(struct local *l, int64_t *ret_wait)
 {
 	struct driving *d = l->d;
 	int64_t now = clock_monotonic_ns();
-	int busy = 0, r = 0;
+	int busy = 0, r = l->d->drains ? 1 : steady_ready(l, now, ret_wait);
 
+	if (r <= 0)
+		return r;
+	r = 0;
 	for (size_t i = 0; i < l->slots.nr && r == 0; i++) {
 		struct slot *s = &l->slots.v[i];
 
@@ -239,11 +381,15 @@ int drive_local(struct driving *d)
 	d->places = d->j->file.slots ? d->j->file.slots->nr : 1;
 	for (size_t i = 0; i < d->places; i++)
 		VEC_PUSH(&l.slots, ((struct slot){ .w = WORKER_INIT, .group = SIZE_MAX }));
+	if (d->j->file.steady)
+		l.steady =
+			steady_new(devices_root(), &d->j->file.steady_rule, clock_monotonic_ns());
 	r = runs_make(&l);
 	if (r < 0)
 		runs_stop(&l);
 	for (size_t i = 0; i < l.slots.nr; i++)
 		worker_end(&l.slots.v[i].w);
 	VEC_RELEASE(&l.slots);
+	steady_free(l.steady);
 	return r;
 }

@@ -65,9 +65,12 @@ const struct order_run *drive_group_next(struct driving *d, struct group *g, int
 					 int64_t *ret_wait);
 bool drive_budget_over(struct driving *d);
 
-/* Announces the next attempt of a run. */
-int drive_intend(struct driving *d, const struct order_run *o, struct driven *ret);
-/* Commits an attempt that ended well; when that fails it is a failure of the machine. */
+/* Announces the next attempt of a run; limit: its cool-down ended there. */
+int drive_intend(struct driving *d, const struct order_run *o, bool limit, struct driven *ret);
+/*
+ * Commits an attempt that ended well; when that fails it is a failure of the machine. One that was
+ * throttled is invalid, while extra runs are left.
+ */
 void drive_commit(struct driving *d, const struct attempt_name *a, struct attempt_outcome *o);
 /*
  * When it looks as if its profrig is dead: ends what it left, completes its record, and judges it

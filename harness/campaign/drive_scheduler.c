@@ -119,7 +119,7 @@ static int job_fill(struct by_scheduler *b, struct group *g, int64_t now, int64_
 	       (o = drive_group_next(b->d, g, now, ret_wait))) {
 		struct driven a;
 
-		r = drive_intend(b->d, o, &a);
+		r = drive_intend(b->d, o, false, &a);
 		if (r < 0)
 			break;
 		VEC_PUSH(&ret->attempts, a);

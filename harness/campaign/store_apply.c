@@ -239,6 +239,7 @@ static const struct {
 	{ "open", OF_CAMPAIGN, open_take },
 	{ "plan", OF_CAMPAIGN, store_take_plan },
 	{ "intend", OF_ATTEMPT, intend_take },
+	{ "idle", OF_CAMPAIGN, NULL },
 	{ "submit", OF_CAMPAIGN, NULL },
 	{ "submitted", OF_CAMPAIGN, submitted_take },
 	{ "started", OF_ATTEMPT, started_take },

@@ -1,5 +1,6 @@
 #include "schema.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -313,6 +314,17 @@ static void check_maps(struct check *ck, const struct schema_key *k, const struc
 	}
 }
 
+/* A value in place of a map: as its member. */
+static void check_short(struct check *ck, const struct schema_key *k, const struct cfg_node *n,
+			const struct key_path *at)
+{
+	struct key_path to = key_path_below(at, k->shorthand);
+	const struct schema_key *member = schema_find(ck->table, to.pattern);
+
+	assert(member);
+	check_scalar(ck, member, n, at);
+}
+
 static void check_value(struct check *ck, const struct schema_key *k, const struct cfg_node *n,
 			const struct key_path *at)
 {
@@ -326,6 +338,8 @@ static void check_value(struct check *ck, const struct schema_key *k, const stru
 	} else if (is_type(k, "map")) {
 		if (n->kind == CFG_MAP)
 			check_map(ck, n, at);
+		else if (k->shorthand && is_scalar(n))
+			check_short(ck, k, n, at);
 		else
 			cfg_problem(ck->p, n, "%s: want a map, not %s", at->shown, kind_words(n));
 	} else if (is_type(k, "map of strings") || is_type(k, "list of strings") ||

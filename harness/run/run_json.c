@@ -387,6 +387,18 @@ static void put_durations(struct json_out *j, const struct run *rn)
 	json_end(j);
 }
 
+/*
+ * The folder's name. A run of a campaign has another id, which begins so, that is its own on this
+ * machine: two campaigns may have the same cells.
+ */
+static const char *folder_id(const struct plan *pl)
+{
+	const char *base = fs_base(pl->run_dir);
+	size_t n = strlen(base);
+
+	return !strncmp(pl->run_id, base, n) && pl->run_id[n] == '-' ? base : pl->run_id;
+}
+
 JSON_TABLE(image_fields, JSON_SET_FIELDS(struct run, image_digest, image_repo_digest));
 JSON_TABLE(version_fields, JSON_FIELD_AS(true, struct run, agent_version, "agent"),
 	   JSON_FIELD_AS(true, struct run, engine_version, "engine"),
@@ -400,7 +412,7 @@ static void run_json_put(struct json_out *j, const struct run *rn)
 
 	json_obj(j, NULL);
 	json_str(j, "schema", RUN_SCHEMA);
-	json_str(j, "id", pl->run_id);
+	json_str(j, "id", folder_id(pl));
 	json_str(j, "model", pl->conf ? pl->conf->model_name : NULL);
 	/* The command as typed, or as in the model: without the tools in front of it. */
 	if (step && pl->conf && pl->conf->command.nr)

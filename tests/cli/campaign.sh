@@ -23,7 +23,7 @@ is "its folder is printed" "$(cat "$T/out")" "$PWD/campaigns/good"
 is "each run is committed once" "$(state campaigns/good '.cells,.runs,.committed,.running,.failed,.left,.superseded')" "[4,12,12,0,0,0,0]"
 is "a result for each run, and nothing else" "$(ls -A campaigns/good/results | wc -l)" 12
 check "a result names the attempt, whose folder is a run" sh -c 'for f in campaigns/good/results/*; do
-	[ "$(cat $f)" = "$(basename $f).1" ] && [ "$(jq -r .id campaigns/good/runs/$(cat $f)/run.json | cut -d- -f1,2)" = "$(cat $f)" ] || exit 1; done'
+	[ "$(cat $f)" = "$(basename $f).1" ] && [ "$(jq -r .id campaigns/good/runs/$(cat $f)/run.json)" = "$(cat $f)" ] || exit 1; done'
 is "no other folder of runs" "$(ls -A campaigns/good/runs | wc -l)" 12
 is "blocks go there and back" "$(jq -r 'select(.ev=="intend")|.run' campaigns/good/journal.ndjson | cut -d- -f2 | uniq -c | awk '{print $1 ":" $2}' | tr '\n' ' ')" "4:1 4:2 4:3 "
 is "the second block is the first one backwards" "$(jq -r 'select(.ev=="intend" and .repeat==1)|.cell' campaigns/good/journal.ndjson)" \
@@ -246,3 +246,59 @@ bad "a step that is no list" "a step is a list of words" "${H}steps: [compare]\n
 file sent 2 'test "$A" = 1' 'publish: [{to: ndjson, path: sent.ndjson}]'
 code "a campaign whose results are published" 1 c run sent.yaml
 is "those of committed runs, once each" "$(jq -r ._id sent.ndjson | sort -u | wc -l) $(wc -l <sent.ndjson)" "4 4"
+
+# ---- a machine that gets hot, as files of the kernel say
+heat=$PWD/fake/sys/class/thermal/thermal_zone0/temp
+count=$PWD/fake/sys/devices/system/cpu/cpu0/thermal_throttle/package_throttle_count
+mkdir -p "${heat%/*}" "${count%/*}"
+echo 40000 >"$heat"
+echo 7 >"$count"
+hot() { PROFRIG_SYSFS_ROOT=$PWD/fake c "$@"; }
+one() { # NAME REPEAT COMMAND LINES
+	file "$@"
+	sed -i '/^axes/d' "$1.yaml"
+}
+events() { jq -c "select(.ev==\"$2\")|$3" "campaigns/$1/journal.ndjson" | xargs; }
+one cools 3 "echo 60000 >$heat" 'cooldown: {seconds: 0.2, limit: 40s}'
+(while [ -e "$heat" ]; do sleep 1; grep -qx 60000 "$heat" && echo 42500 >"$heat"; done) 2>/dev/null &
+code "a cool-down that waits for the machine" 0 hot run cools.yaml
+like "says what it looks at" "$(cat "$T/err")" "cool-downs wait for 1 temperature: 40.0 °C before the first run"
+is "once, before the first run, and no limit was reached" "$(events cools idle ".temperature_c|floor") $(events cools intend .cooldown)" "40 null null null"
+check "it is cool for five seconds before the next run" jq -es 'def s: .t|sub("\\..*";"Z")|fromdate;
+	[.[]|select(.ev=="ended" or .ev=="intend")] | [range(2;6;2) as $i | (.[$i]|s) - (.[$i-1]|s)] | all(. >= 5 and . < 30)' campaigns/cools/journal.ndjson
+rm "$heat"
+wait
+echo 40000 >"$heat"
+one limit 2 "echo 70000 >$heat" 'cooldown: {seconds: 0.1, temperature: 2, limit: 2s}'
+code "a cool-down with a limit" 0 hot run --json limit.yaml
+is "is in the journal and counted" "$(events limit intend .cooldown) $(jq -c '[.cooldown_limit,.committed]' "$T/out")" "null limit [1,2]"
+is "and said" "$(grep -c 'ended at its limit of 2 s (70.0 °C): the next run begins' "$T/err")" 1
+code "no sensor" 0 env PROFRIG_SYSFS_ROOT="$PWD/none" "$PROFRIG" campaign run -o none limit.yaml
+is "is said once, and the time counts" "$(grep -c 'neither a temperature.*can be read.*cool-downs are 0.1 s' "$T/err")" 1
+one stopped 2 "echo 70000 >$heat" 'cooldown: {limit: 10m}'
+echo 40000 >"$heat"
+PROFRIG_SYSFS_ROOT=$PWD/fake "$PROFRIG" campaign run stopped.yaml >/dev/null 2>&1 &
+wait_for grep -q '"committed"' campaigns/stopped/journal.ndjson
+sleep 1
+kill -TERM $!
+wait $!
+is "SIGTERM ends a cool-down" "$? $(state campaigns/stopped .committed,.left)" "143 [1,1]"
+
+# ---- a processor that is throttled
+throttles='n=$(cat '$count'); if [ $n -lt $TO ]; then echo $((n + 1)) >'$count'; fi'
+one throttled 1 "${throttles/\$TO/9}" ''
+code "a run while the processor is throttled" 0 hot run --json throttled.yaml
+is "is an extra one, each time" "$(events throttled ended '[.class,.throttled]')" "[invalid,1] [invalid,1] [ok,null]"
+like "which is said" "$(cat "$T/err")" "attempt 1: the processor was throttled 1 time"
+is "nothing is left behind" "$(state campaigns/throttled '.committed,.failed,.attempts,.superseded') $(jq .throttled "$T/out")" "[1,0,3,0] 0"
+is "the store has the reason" "$(c query campaigns/throttled --format csv "SELECT class, reason FROM attempt WHERE n = 1" | tail -1)" "invalid,the processor was throttled 1 time"
+one flagged 1 "${throttles/\$TO/999}" 'retry: {invalid: 1}'
+code "one that always is" 0 hot run --json flagged.yaml
+is "counts in the end" "$(events flagged ended '[.class,.throttled]') $(jq -c '[.throttled,.committed]' "$T/out")" "[invalid,1] [ok,1] [1,1]"
+like "and is flagged" "$(cat "$T/err")" "throttled 1 time, and it counts: no extra run is left \(retry.invalid\)"
+code "resume of it" 0 hot resume campaigns/flagged
+is "changes nothing" "$(state campaigns/flagged .committed,.attempts,.superseded)" "[1,2,0]"
+bad "a cool-down that is none" "cooldown: want a time" "${H}cooldown: soon\n"
+bad "a limit below the pause" "cooldown.limit is less" "${H}cooldown: {seconds: 10, limit: 5}\n"
+bad "a share of nothing" "cooldown.power 'much'" "${H}cooldown: {power: much}\n"
+bad "an idle machine beside other slots" "beside other slots" "${H}cooldown: {}\nslots: [{env: {A: x}}, {env: {A: y}}]\n"

@@ -236,9 +236,13 @@ struct schema_key {
 	const char *def;     /* text or NULL */
 	const char *choices; /* "a|b|c" or NULL */
 	const char *about;
-	double min, max;       /* of numbers; no range unless min < max */
-	bool required;         /* inside its map */
-	const char *shorthand; /* of a list of maps: a plain entry X stands for {shorthand: X} */
+	double min, max; /* of numbers; no range unless min < max */
+	bool required;   /* inside its map */
+	/*
+	 * Of a list of maps: a plain entry X stands for {shorthand: X}. Of a map: a scalar in its
+	 * place is checked as this member, and stays one.
+	 */
+	const char *shorthand;
 };
 extern const struct schema_key schema_table[]; /* ends with path NULL */
 /* Checks any file's tree against such a table. Also checks below wrong keys, so that one pass shows

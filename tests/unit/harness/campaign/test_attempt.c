@@ -71,6 +71,38 @@ TEST_IN(the_end_of_a_run_directory, dir)
 	}
 }
 
+TEST_IN(what_a_worker_noted_of_throttling, dir)
+{
+	static const struct {
+		const char *text;
+		uint64_t times;
+	} rows[] = { { "7\n", 7 }, { "", 0 }, { "\n", 0 }, { "-1\n", 0 }, { "many\n", 0 } };
+	struct attempt_where w = where_of(dir);
+	const struct attempt_name a = named(1);
+	struct attempt_outcome o;
+
+	test_put(dir, "runs/" RUN ".1/run.json", "{\"status\":\"success\"}");
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		test_put(dir, "logs/" RUN ".1.throttled", rows[i].text);
+		attempt_judge(&w, &a, &o);
+		if (o.throttled != rows[i].times)
+			ROW_FAIL(i, "%llu", (unsigned long long)o.throttled);
+		/* who judges it knows how many extra runs there were */
+		assert_int_equal(o.class, ATTEMPT_OK);
+		assert_true(attempt_holds(&w, &a));
+	}
+	/* of nodes the most, whichever ended worst */
+	w.nodes = 3;
+	for (int k = 0; k < 3; k++) {
+		test_put(dir, textf("runs/" RUN ".1/node-%d/run.json", k),
+			 k == 2 ? "{\"status\":\"failed\"}" : "{\"status\":\"success\"}");
+		test_put(dir, textf("logs/" RUN ".1.%d.throttled", k), k == 1 ? "9\n" : "2\n");
+	}
+	attempt_judge(&w, &a, &o);
+	assert_int_equal(o.throttled, 9);
+	assert_int_equal(o.class, ATTEMPT_INFRASTRUCTURE);
+}
+
 TEST_IN(metrics_that_a_gate_wants, dir)
 {
 	CLEANUP(strvec_release) struct strvec metrics = STRVEC_INIT;

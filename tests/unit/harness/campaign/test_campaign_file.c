@@ -19,6 +19,8 @@ TEST(defaults)
 	assert_int_equal(t.file.retry.workload, 0);
 	assert_string_equal(t.file.scheduler, "local");
 	assert_true(t.file.analyze && !t.file.slots && !t.file.baseline && !t.file.gates.nr);
+	assert_int_equal(t.file.retry.invalid, 2);
+	assert_false(t.file.steady);
 	assert_true(t.file.cooldown_s == 0 && t.file.budget_s == 0 && t.file.budget_runs == 0);
 	assert_string_equal(cfg_text(t.file.run.root, "engine"), "host");
 	assert_null(cfg_get(t.file.tree.root, "engine"));
@@ -30,14 +32,15 @@ TEST(each_key)
 {
 	struct campaign_text t;
 
-	campaign_text_read(&t,
-			   HEAD "axes: {env.A: [1, 2]}\nbaseline: {env.A: 1}\n"
-				"gate: [speed, {metric: performance, threshold: 2.5%}, "
-				"{metric: q, threshold: 0.1}]\nmetrics: a.b, c\nrepeat: 7\n"
-				"order: random\nseed: 9\ncooldown: 90s\nbudget: 2h\n"
-				"budget_runs: 12\nretry: {infrastructure: 1, on: [exit, oom]}\n"
-				"slots: [{gpus: \"0\"}, {gpus: \"1\"}]\nanalyze: false\n",
-			   NULL);
+	campaign_text_read(
+		&t,
+		HEAD "axes: {env.A: [1, 2]}\nbaseline: {env.A: 1}\n"
+		     "gate: [speed, {metric: performance, threshold: 2.5%}, "
+		     "{metric: q, threshold: 0.1}]\nmetrics: a.b, c\nrepeat: 7\n"
+		     "order: random\nseed: 9\ncooldown: 90s\nbudget: 2h\n"
+		     "budget_runs: 12\nretry: {infrastructure: 1, invalid: 0, on: [exit, oom]}\n"
+		     "slots: [{gpus: \"0\"}, {gpus: \"1\"}]\nanalyze: false\n",
+		NULL);
 	assert_string_equal(campaign_text_said(&t), "");
 	assert_int_equal(t.file.repeat, 7);
 	assert_int_equal(t.file.order, ORDER_RANDOM);
@@ -47,13 +50,43 @@ TEST(each_key)
 	assert_true(t.file.gates.v[1].threshold == 0.025);
 	assert_true(t.file.gates.v[2].threshold == 0.1);
 	assert_int_equal(t.file.metrics.nr, 2);
+	assert_false(t.file.steady);
 	assert_true(t.file.cooldown_s == 90 && t.file.budget_s == 7200);
 	assert_int_equal(t.file.budget_runs, 12);
 	assert_int_equal(t.file.retry.infrastructure, 1);
 	assert_int_equal(t.file.retry.workload, 1);
+	assert_int_equal(t.file.retry.invalid, 0);
 	assert_int_equal(t.file.slots->nr, 2);
 	assert_false(t.file.analyze);
 	campaign_text_release(&t);
+}
+
+TEST(cool_downs_that_wait)
+{
+	static const struct {
+		const char *text;
+		double seconds, temperature_k, power, limit_s;
+	} rows[] = {
+		{ "{}", 0, 3, 0.05, 300 },
+		{ "{seconds: 10, temperature: 2.5, power: 10%, limit: 1m}", 10, 2.5, 0.1, 60 },
+		{ "{temperature: 4, power: 0.2}", 0, 4, 0.2, 300 },
+		/* a pause that is longer than the usual limit */
+		{ "{seconds: 10m, temperature: null, limit: null}", 600, 3, 0.05, 600 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct campaign_text t;
+
+		campaign_text_read(&t, textf(HEAD "cooldown: %s\n", rows[i].text), NULL);
+		if (t.r < 0 || !t.file.steady || t.file.cooldown_s != rows[i].seconds ||
+		    t.file.steady_rule.temperature_k != rows[i].temperature_k ||
+		    t.file.steady_rule.power != rows[i].power ||
+		    t.file.steady_rule.limit_s != rows[i].limit_s)
+			ROW_FAIL(i, "'%s' %g %g %g %g", campaign_text_said(&t), t.file.cooldown_s,
+				 t.file.steady_rule.temperature_k, t.file.steady_rule.power,
+				 t.file.steady_rule.limit_s);
+		campaign_text_release(&t);
+	}
 }
 
 TEST(files_that_are_extended_stand_below)
@@ -151,7 +184,17 @@ TEST(what_is_wrong_is_said)
 		{ HEAD "scheduler: pbs\n", "scheduler" },
 		{ HEAD "slurm: 3\n", "slurm: want a map" },
 		{ HEAD "vars: {a: [1]}\n", "vars.a: want a text" },
-		{ HEAD "cooldown: soon\n", "cooldown" },
+		{ HEAD "cooldown: soon\n", "cooldown: want a time" },
+		{ HEAD "cooldown: [1]\n", "cooldown: want a map" },
+		{ HEAD "cooldown: true\n", "cooldown: want a time" },
+		{ HEAD "cooldown: {temperature: -1}\n", "cooldown.temperature" },
+		{ HEAD "cooldown: {limit: 0}\n", "cooldown.limit" },
+		{ HEAD "cooldown: {power: 0}\n", "cooldown.power" },
+		{ HEAD "cooldown: {warmth: 3}\n", "unknown key 'warmth'" },
+		{ HEAD "cooldown: {seconds: 10, limit: 9}\n", "limit is less" },
+		{ HEAD "cooldown: {}\nslots: [{gpus: 0}, {gpus: 1}]\n", "other slots" },
+		{ HEAD "cooldown: {}\nscheduler: slurm\n", "made by slurm" },
+		{ HEAD "retry: {invalid: -1}\n", "retry.invalid" },
 		{ HEAD "name: y\n", "is there already" },
 		{ "name: \"x\n", "c.yaml:" },
 		{ "[1, 2]\n", "c.yaml" },
