@@ -364,7 +364,7 @@ dotu n=100 type=f64c
 dotc n=100 type=f32c
 K
 	} >ops.csv
-	code "every operation with $ends" 0 lp ops.csv -b "$ends" -o ops_perf.csv --budget 120
+	code "every operation with $ends" 0 lp ops.csv -b "$ends" -o ops_perf.csv --budget 400
 	is "all right" "$(column ops_perf.csv status backend key reason | grep -v ^ok)" ""
 	is "each with each" "$(column ops_perf.csv key | wc -l)" $((17 * n))
 	like "by the file that was loaded" "$(column ops_perf.csv path | sort -u)" "^$LIB/"
@@ -383,7 +383,7 @@ typedef double any(void *, void *, void *, void *, void *, void *, void *, void 
 #define ALL(f) F(s##f) F(d##f) F(c##f) F(z##f)
 ALL(gemm_) ALL(gemv_) ALL(geru_) ALL(gerc_) F(sger_) F(dger_) ALL(syrk_) ALL(trsm_) ALL(axpy_) F(sdot_) F(ddot_)
 C
-		code "every operation by functions of Fortran alone" 0 lp ops.csv -b "$T/fortran.so" -o fortran.csv --budget 30
+		code "every operation by functions of Fortran alone" 0 lp ops.csv -b "$T/fortran.so" -o fortran.csv --budget 200
 		is "all right but complex sums, which compilers return differently" "$(column fortran.csv status key | grep -v '^ok' | sort)" \
 			"unsupported|dotc n=100 type=f32c
 unsupported|dotu n=100 type=f64c"
