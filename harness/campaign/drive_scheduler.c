@@ -247,6 +247,19 @@ static enum attempt_class class_of(enum sched_class c)
 	}
 }
 
+/*
+ * profrig ends well when a workload fails, and writes that down: a job that failed, with nothing
+ * written, is profrig's own death.
+ */
+static enum attempt_class class_of_job(const struct sched_view *v)
+{
+	if (v->state == SCHED_LOST || (v->class == SCHED_WORKLOAD && !strcmp(v->word, "FAILED")))
+		return ATTEMPT_INFRASTRUCTURE;
+	if (v->state == SCHED_REFUSED && v->later)
+		return ATTEMPT_INTERRUPTED;
+	return class_of(v->class);
+}
+
 /* An attempt without an end of its own has that of its job. */
 static void outcome_of(const struct by_scheduler *b, const struct driven *a,
 		       const struct sched_view *v, struct attempt_outcome *ret)
@@ -256,9 +269,7 @@ static void outcome_of(const struct by_scheduler *b, const struct driven *a,
 	attempt_judge(&b->d->j->where, &a->name, ret);
 	if (ret->class == ATTEMPT_INTERRUPTED &&
 	    !(ret->found && !ret->running && !strcmp(ret->state, "interrupted") && b->d->stops)) {
-		ret->class = v->state == SCHED_LOST                  ? ATTEMPT_INFRASTRUCTURE
-			     : v->state == SCHED_REFUSED && v->later ? ATTEMPT_INTERRUPTED
-								     : class_of(v->class);
+		ret->class = class_of_job(v);
 		snprintf(ret->reason, sizeof(ret->reason), "%s%s%.150s", v->job,
 			 *v->job ? ": " : "", why);
 		if (!*ret->node)

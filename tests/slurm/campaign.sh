@@ -73,5 +73,5 @@ check "a cluster starts" cluster_up $accounting
 [ -z "$accounting" ] || matrix kept
 campaign_file far 'sleep 0.2' "$slurm_lines"
 # shellcheck disable=SC2086
-storm far 6 $kinds
+EVENTS=$slurm_events storm far 6 $kinds
 slurm_check far

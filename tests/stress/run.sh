@@ -51,7 +51,7 @@ while [ $faults_done -lt "$N" ] && [ ${#where[@]} -gt 0 ]; do
 		;;
 	slurm)
 		campaign_file "$name" 'sleep 0.2' "$slurm_lines"
-		storm "$name" $most $kinds_slurm
+		EVENTS=$slurm_events storm "$name" $most $kinds_slurm
 		slurm_check "$name"
 		;;
 	esac

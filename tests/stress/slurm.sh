@@ -7,6 +7,7 @@ cluster_down() { "$starter" down "$cluster" 2>/dev/null; }
 of_cluster() { "$starter" "$1" "$cluster" "${@:2}" >>"$log" 2>&1; }
 slurm_lines='scheduler: slurm
 slurm: {cpus: 1, pack: 3, max_jobs: 4, command_timeout: 8, time: 10m}'
+slurm_events=60 # they come in waves, of all that one submission holds
 some_node() { echo "n$((RANDOM % 4 + 1))"; }
 
 # A node loses its power, and comes back before it is missed, or behind that.
