@@ -7,10 +7,10 @@
  *	attempt_commit(&where, name, …)		once it has ended well: commit.h, and what is in its
  *						place must name an attempt that can count
  *
- * A worker counts how often the processor was throttled while an attempt ran (steady.h), and notes it
- * in logs/<attempt>.throttled (of several nodes logs/<attempt>.<K>.throttled) before the attempt can
- * be committed. It leaves the commit of a throttled one to the campaign, which knows how many extra
- * runs there were (campaign_drive.h).
+ * A worker counts how often the processor was throttled while an attempt ran (steady.h), and notes
+ * it in logs/<attempt>.throttled (of several nodes logs/<attempt>.<K>.throttled). It leaves the
+ * commit of such an attempt to the campaign, which knows how many extra runs there were
+ * (campaign_drive.h).
  *
  * A run directory is what the attempt itself, or the workload, could write: it is read with bounds,
  * and no link of it is followed.
@@ -25,15 +25,14 @@ struct attempt_outcome {
 	bool found;   /* there is a run.json */
 	bool running; /* and its profrig lives */
 	enum attempt_class class;
-	char state[16];    /* of run.json; "lost" without one */
-	char kind[12];     /* of a workload's failure: exit signal timeout oom output metric */
-	char reason[200];  /* "" of one that is fine */
-	int exit_code;     /* of the workload; -1 unknown */
-	char signal[16];   /* "" none */
-	char node[65];     /* the host where it ran; "" unknown */
-	double workload_s; /* NaN unknown */
-	uint64_t
-		throttled; /* how often the processor was slowed down meanwhile; class: untouched */
+	char state[16];     /* of run.json; "lost" without one */
+	char kind[12];      /* of a workload's failure: exit signal timeout oom output metric */
+	char reason[200];   /* "" of one that is fine */
+	int exit_code;      /* of the workload; -1 unknown */
+	char signal[16];    /* "" none */
+	char node[65];      /* the host where it ran; "" unknown */
+	double workload_s;  /* NaN unknown */
+	uint64_t throttled; /* how often the processor was meanwhile; changes no class here */
 	char figure[80]; /* "12.5 samples/s": the gate's first metric, else performance; "" none */
 };
 

@@ -12,8 +12,9 @@
  *	gate: [{metric: performance, threshold: 5%}]
  *	metrics: [performance, functions.exclusive_ns]
  *	cooldown: 10s   budget: 2h   budget_runs: 100
- *	cooldown: {seconds: 10, temperature: 3, power: 5%, limit: 5m}	at least 10 s, then until the
- *						machine is as it was before the first run (steady.h)
+ *	cooldown: {seconds: 10, temperature: 3, power: 5%, limit: 5m}
+ *						at least 10 s, then until the machine is as it was
+ *						before the first run (steady.h)
  *	stop_when: {metric: performance, within: 2%, first: 10}	sample_stop.h; repeat is the most
  *	steps: [[compare, "{dir}", -o, "{dir}/diff.html"]]	words of profrig, once runs are done
  *	retry: {infrastructure: 3, on: [exit, signal, timeout, oom, output], workload: 1,

@@ -170,15 +170,12 @@ static json_t *number_or_null(double v)
 	return isnan(v) ? json_null() : json_real(v);
 }
 
-static int steady_note(struct local *l)
+static int steady_note(struct local *l, const struct steady_reading *r)
 {
-	struct campaign_job *j = l->d->j;
-	const struct steady_reading r = steady_idle(l->steady);
-
-	return campaign_job_note(j, "idle", NULL, 0,
+	return campaign_job_note(l->d->j, "idle", NULL, 0,
 				 json_pack("{s:o, s:o}", "temperature_c",
-					   number_or_null(r.temperature_c), "power_w",
-					   number_or_null(r.power_w)),
+					   number_or_null(r->temperature_c), "power_w",
+					   number_or_null(r->power_w)),
 				 l->d->err);
 }
 
@@ -186,7 +183,7 @@ static int steady_note(struct local *l)
 static int steady_ready(struct local *l, int64_t now, int64_t *ret_wait)
 {
 	const struct campaign_state *st = &l->d->j->state;
-	char what[120];
+	struct steady_reading idle;
 	int r = 0;
 
 	if (!l->steady || l->learnt)
@@ -198,8 +195,10 @@ static int steady_ready(struct local *l, int64_t now, int64_t *ret_wait)
 	} else if (!steady_learn(l->steady, now)) {
 		*ret_wait = steady_next_ns(l->steady);
 		return 0;
-	} else if (steady_looks_at(l->steady, what, sizeof(what))) {
-		r = steady_note(l);
+	} else {
+		idle = steady_idle(l->steady);
+		if (!isnan(idle.temperature_c) || !isnan(idle.power_w))
+			r = steady_note(l, &idle);
 	}
 	l->learnt = true;
 	steady_say(l);

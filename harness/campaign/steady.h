@@ -15,8 +15,9 @@
  * differences count.
  *
  * A pause ends when the hottest sensor is at most `temperature_k` above what the hottest one was,
- * and the power at most `power` (0.05: 5 %) above what it was, both in each reading of STEADY_HOLD_NS;
- * or `limit_s` after steady_begin. What could be read before and cannot be now is not steady.
+ * and the power at most `power` (0.05: 5 %) above what it was, both in each reading of
+ * STEADY_HOLD_NS; or `limit_s` after steady_begin. What could be read before and cannot be now is
+ * not steady.
  *
  * Below `root` ("": of the machine):
  *
@@ -24,8 +25,9 @@
  *		millidegrees Celsius. A text that is no number, and what is not between -40 and
  *		125 °C (an input without a sensor), is no reading.
  *	/sys/class/powercap/intel-rapl:<n>/energy_uj	µJ of a package (its name begins so), AMD's
- *		processors too; it wraps at max_energy_range_uj. Since CVE-2020-8694 readable by root
- *		alone: then temperature decides alone. Power is the difference between two polls.
+ *		processors too; it wraps at max_energy_range_uj. Since CVE-2020-8694 root alone
+ *		reads it: for others temperature decides alone. Power is the difference between
+ *		two polls.
  *	/sys/devices/system/cpu/cpu<n>/thermal_throttle/package_throttle_count
  *		how often the package was slowed down because of its heat, since boot. Intel's
  *		alone.

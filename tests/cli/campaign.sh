@@ -283,6 +283,9 @@ sleep 1
 kill -TERM $!
 wait $!
 is "SIGTERM ends a cool-down" "$? $(state campaigns/stopped .committed,.left)" "143 [1,1]"
+echo 41000 >"$heat"
+code "resume" 0 hot resume campaigns/stopped
+like "goes on with the idle machine of then" "$(cat "$T/err") $(events stopped idle '.temperature_c|floor')" "40.0 °C before the first run.* 40$"
 
 # ---- a processor that is throttled
 throttles='n=$(cat '$count'); if [ $n -lt $TO ]; then echo $((n + 1)) >'$count'; fi'
@@ -298,6 +301,8 @@ is "counts in the end" "$(events flagged ended '[.class,.throttled]') $(jq -c '[
 like "and is flagged" "$(cat "$T/err")" "throttled 1 time, and it counts: no extra run is left \(retry.invalid\)"
 code "resume of it" 0 hot resume campaigns/flagged
 is "changes nothing" "$(state campaigns/flagged .committed,.attempts,.superseded)" "[1,2,0]"
+one last 1 true 'cooldown: 10m'
+code "no pause follows the last run" 0 timeout 60 "$PROFRIG" campaign run last.yaml
 bad "a cool-down that is none" "cooldown: want a time" "${H}cooldown: soon\n"
 bad "a limit below the pause" "cooldown.limit is less" "${H}cooldown: {seconds: 10, limit: 5}\n"
 bad "a share of nothing" "cooldown.power 'much'" "${H}cooldown: {power: much}\n"

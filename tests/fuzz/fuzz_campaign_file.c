@@ -71,6 +71,8 @@ static void file_try(struct campaign_file *f)
 	must(f->name && *f->name != '.' && !strchr(f->name, '/') && f->models.nr > 0);
 	must(f->repeat >= 1 && f->repeat <= CAMPAIGN_REPEAT_MAX);
 	must(f->cooldown_s >= 0 && f->budget_s >= 0 && f->scheduler);
+	must(!f->steady || (f->steady_rule.limit_s >= f->cooldown_s && f->steady_rule.limit_s > 0 &&
+			    f->steady_rule.power > 0 && f->steady_rule.temperature_k > 0));
 	for (size_t i = 0; i < f->gates.nr; i++)
 		must(f->gates.v[i].threshold > 0 && f->gates.v[i].threshold < 10);
 	must(campaign_nodes(f) >= 1);

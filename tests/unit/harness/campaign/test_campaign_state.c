@@ -2,6 +2,8 @@
 #include "campaign_state.h"
 #include "test.h"
 
+#include <math.h>
+
 #define RUN "0123456789ab-1"
 
 struct told {
@@ -74,6 +76,26 @@ TEST(one_that_is_open_and_one_that_waits_for_another_attempt)
 	assert_int_equal(r->attempts, 2);
 	assert_int_equal(r->failed[ATTEMPT_INFRASTRUCTURE], 2);
 	assert_string_equal(r->reason, "node");
+	campaign_state_release(&s);
+}
+
+TEST(a_machine_that_was_not_as_the_others_had_it)
+{
+	static const struct told idle = { "idle", 0, "{\"temperature_c\":40.5,\"power_w\":null}" };
+	struct campaign_state s;
+	const struct run_state *r = AFTER(&s, { "intend", 1, NULL },
+					  { "ended", 1, "{\"class\":\"invalid\",\"throttled\":3}" },
+					  { "intend", 2, "{\"cooldown\":\"limit\"}" },
+					  { "ended", 2, "{\"class\":\"ok\",\"throttled\":4}" },
+					  { "committed", 2, NULL });
+
+	assert_int_equal(r->failed[ATTEMPT_INVALID], 1);
+	assert_int_equal(s.cooldown_limit, 1);
+	assert_int_equal(s.throttled, 1);
+	assert_null(s.idle_boot);
+	assert_int_equal(tell(&s, NULL, &idle, NULL), 0);
+	assert_string_equal(s.idle_boot, "b");
+	assert_true(s.idle_c == 40.5 && isnan(s.idle_w));
 	campaign_state_release(&s);
 }
 
