@@ -36,6 +36,8 @@ differs "profrig run --baseline --repeat 5 examples/mlp" "edit=s,--repeat 5,--re
 differs "profrig run --tools perf --record-after 60 --record-for 30 -- ./train" "edit=s,60,0.3,; s,30,0.3,"
 differs "profrig run --idle 10 --tools gpu_power -- ./train" "edit=s,--idle 10,--idle 0.3,"
 differs "mpirun -n 64 profrig-mpi analyze traces.otf2 -o out" "edit=s,-n 64,-n 2 --oversubscribe --allow-run-as-root,"
+differs "profrig campaign logs campaigns/blas 3fa9c1d2e4b5-2" 'edit=s,[0-9a-f]\{12\}-2,$(campaign_run),'
+differs "profrig campaign query campaigns/mlp \"SELECT label, state, count(*) FROM run JOIN cell ON cell = cell.id GROUP BY 1, 2\"" "edit=s,campaigns/mlp,campaigns/blas,"
 differs "profrig mark 'epoch 3'" "edit=s,.*,profrig run -- sh -c \"&\","
 differs "profrig ctl latest start" "edit=s,.*,live_run; &; rc=\$?; wait \$live; (exit \$rc),"
 if ls /usr/lib/*/openblas-*/libopenblas.so.0 /usr/lib/*/blis-*/libblis.so.4 >/dev/null 2>&1; then
@@ -93,6 +95,10 @@ export PROFRIG_SYSFS_ROOT=$T/nvidia PROFRIG_NVML_LIB=$B/tests/fakes/fake_nvml.so
 for i in 1 2 3; do # for compare
 	for to in before after; do "$PROFRIG" -q run --engine host --no-analyze -o runs/$to -- sh -c "echo performance: 12$i samples/s" >/dev/null; done
 done
+printf 'name: blas\nmodels: [{name: m, command: [echo, "performance: 5 s/s"]}]\nengine: host\naxes: {env.A: ["1", "2"]}\nrepeat: 3\nanalyze: false\nbaseline: {env.A: "1"}\n' >blas.yaml
+campaign_run() { # of blas.yaml, the first one
+	echo "$(jq -r '.cells[0].id' campaigns/blas/plan.json)-2"
+}
 live_run() { # a run that waits for `ctl`
 	"$PROFRIG" -q run --engine host --tools perf --record-start manual --no-analyze -- ./train >/dev/null 2>&1 &
 	live=$!
@@ -118,6 +124,7 @@ $(tail -n 20 "$T/err")"; fi
 mapfile -t readme < <(awk '/^```sh/ {s = 1; next} /^```/ {s = 0} s && NF' "$ROOT/README.md" | sed 's/[[:blank:]]*# .*//')
 check "README.md has examples" test "${#readme[@]}" -gt 20
 for e in "${readme[@]}"; do tried README.md "$e"; done
+awk -F, 'NR == 1 || $3 == "openblas"' library_perf.csv >before.csv && cp before.csv after.csv || exit 1 # one library and itself
 mapfile -t commands < <("$PROFRIG" --help | sed -n '/^usage/,/^profrig COMMAND/s/^  \([a-z]\+\( [a-z]\+\)\?\)  .*/\1/p')
 for c in "${commands[@]}"; do
 	mapfile -t examples < <("$PROFRIG" $c --help | sed -n 's/^example: //p')
