@@ -10,7 +10,8 @@
  * A worker counts how often the processor was throttled while an attempt ran (steady.h), and notes
  * it in logs/<attempt>.throttled (of several nodes logs/<attempt>.<K>.throttled). It leaves the
  * commit of such an attempt to the campaign, which knows how many extra runs there were
- * (campaign_drive.h).
+ * (campaign_drive.h). A worker that is killed between the end of the run and the note leaves an
+ * attempt that counts as any other.
  *
  * A run directory is what the attempt itself, or the workload, could write: it is read with bounds,
  * and no link of it is followed.

@@ -47,6 +47,42 @@ TEST(whole_configuration_is_fine)
 	      "grace: 5s\nkeep: false\nlive: true\nlabels: {a: b, n: 3}\n");
 }
 
+TEST(a_scalar_in_place_of_a_map_is_its_member)
+{
+	static const struct schema_key table[] = {
+		KEY("pause", "map", "", .shorthand = "seconds"),
+		KEY("pause.seconds", "seconds", "", .max = 60),
+		KEY("plain", "map", ""),
+		{ 0 },
+	};
+	static const struct {
+		const char *text, *want;
+	} rows[] = {
+		{ "pause: 5s\n", NULL },
+		{ "pause: {seconds: 5s}\n", NULL },
+		{ "pause: null\n", NULL },
+		{ "pause: 61\n", "a.yaml:1: pause: 61 is not between 0 and 60" },
+		{ "pause: {seconds: 61}\n", "a.yaml:1: pause.seconds: 61 is not between 0 and 60" },
+		{ "pause: [5]\n", "a.yaml:1: pause: want a map, not a list" },
+		{ "plain: 5\n", "a.yaml:1: plain: want a map, not a number" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
+		CLEANUP(cfg_release) struct cfg c;
+
+		cfg_init(&c);
+		assert_int_equal(cfg_parse_text(&c, rows[i].text, strlen(rows[i].text), "a.yaml",
+						false, LAYER_FILE, NULL),
+				 0);
+		schema_expand(&c, table);
+		schema_check(c.root, table, &p);
+		if (p.lines.nr != (rows[i].want != NULL) ||
+		    (rows[i].want && strcmp(p.lines.v[0], rows[i].want) != 0))
+			ROW_FAIL(i, "%s", p.lines.nr ? p.lines.v[0] : "");
+	}
+}
+
 TEST(unknown_keys)
 {
 	CHECK("model:\n"
