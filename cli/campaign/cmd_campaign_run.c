@@ -523,6 +523,9 @@ static int work_main(const struct command *c, int argc, char **argv)
 			log_error("%s", err.msg);
 			code = EXIT_CONFIG;
 		} else {
+			/* of jobs that died on this node */
+			if (list)
+				leftovers_say(operands.v[0]);
 			o.of_campaign = true;
 			o.no_analyze = !j.file.analyze;
 			campaign_slot_config(&j.file, (size_t)slot - 1, &o.conf.given);

@@ -224,6 +224,8 @@ not_ok() {
 }
 storm_check() { # NAME ODD
 	local before=$fails
+	# what a killed job left is for the next profrig on its node
+	! grep -q '^scheduler: slurm' "$T/$1.yaml" || "$PROFRIG" doctor --fix >>"$log" 2>&1
 	is "$1: it ends well, and no process of it ended for another reason" "$2" ""
 	campaign_check "$1" 12 5
 	[ $fails = $before ] || grep -v ': done in' "$log" | cut -c1-240 | tail -n 80 | sed 's/^/# /'
