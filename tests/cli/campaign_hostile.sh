@@ -20,7 +20,7 @@ code "a campaign" 0 c run good.yaml
 
 # ---- what a workload does to the campaign's folder
 UP='cd $PROFRIG_RUN_DIR/../..'
-file forge 1 "$UP"'; echo $PROFRIG_RUN_ID >results/${PROFRIG_RUN_ID%.*}; exit 3'
+file forge 1 "$UP"'; a=${PROFRIG_RUN_ID%-*}; echo $a >results/${a%.*}; exit 3'
 code "a run that fails and commits itself" 1 c run forge.yaml
 is "counts as failed" "$(state campaigns/forge '.committed,.failed')" "[0,4]"
 like "which is said" "$(cat "$T/err")" "is no commit of profrig's"
