@@ -117,7 +117,7 @@ static int64_t wait_ns(int64_t tries)
 	return ns < LAST_WAIT_NS ? ns : LAST_WAIT_NS;
 }
 
-/* What went wrong into the row, and into what is told of the target. */
+/* Writes the error into the outbox row and into the target's summary. */
 static int note_failure(struct sending *s, const struct publish_row *row, int code,
 			const struct err *why, struct err *err)
 {

@@ -179,7 +179,7 @@ like "and shows what was measured" "$(plain campaigns/alone/report.html)" "perfo
 sed 's/name: two/name: part/; s/repeat: 5/repeat: 5\nbudget_runs: 20/' two.yaml >part.yaml
 rm -f n.*
 code "a part of a campaign" 6 c run part.yaml
-like "is told as such" "$(plain campaigns/part/report.html)" "The campaign is not complete: 'profrig campaign resume' goes on\."
+like "the page states it" "$(plain campaigns/part/report.html)" "The campaign is not complete: 'profrig campaign resume' goes on\."
 like "and so is the verdict" "$(plain campaigns/part/report.html)" "So far the gate fails: 1 of 3 cells is slower"
 
 cat >live.yaml <<YAML

@@ -63,10 +63,10 @@ code "what is the same passes" 0 pc before again --metric performance --gate=str
 code "a wide threshold passes" 0 pc before after --metric performance --threshold 30% --gate
 values noisy 1100 600 1000 300 900
 code "what is unclear passes" 0 pc before noisy --metric performance --gate
-like "and is told" "$(cat err)" "gate: 1 figure is unclear, and passed"
+like "and is reported" "$(cat err)" "gate: 1 figure is unclear, and passed"
 code "but not a strict gate" 7 pc before noisy --metric performance --gate=strict
 code "one run each says nothing" 0 pc before/latest after/latest --metric performance --gate
-like "which is told, with the reason" "$(cat out)" "1 figure has fewer than 3 runs on a side"
+like "which the table states, with the reason" "$(cat out)" "1 figure has fewer than 3 runs on a side"
 is "and the change is shown all the same" "$(pc before/latest after/latest --metric performance --json | jq -r '.rows[0] | "\(.verdict) \(.n) \(.delta) \(.p_value)"')" "unclear 2 -199 null"
 
 # --- what is not comparable ---
@@ -83,7 +83,7 @@ else
 fi
 "$PROFRIG" -q run --engine host --no-analyze -o after -- sh -c 'exit 3' >/dev/null 2>&1
 code "a run that failed" 0 pc before after --metric performance --json
-is "does not count, and is told" "$(jq -r '.comparable.score, .rows[0].b.n, .comparable.reasons[0], .sides[1].failed' out | paste -sd'|')" "0.9|5|B: 1 of 6 runs did not end well and do not count|1"
+is "does not count, and is reported" "$(jq -r '.comparable.score, .rows[0].b.n, .comparable.reasons[0], .sides[1].failed' out | paste -sd'|')" "0.9|5|B: 1 of 6 runs did not end well and do not count|1"
 mkdir only_failed && cp -r after/latest/ only_failed/one
 code "failed runs alone" 7 pc before only_failed --gate
 like "refuse" "$(cat out)" "refused: B has no run that ended well: one: failed"
@@ -186,7 +186,7 @@ code "a run that is missing" 0 pc k2 --metric performance
 like "is a soft reason" "$(cat out)" "T=3 slow: 1 of 4 runs of the plan are missing"
 echo ../../before/latest >k2/results/bbbbbbbbbbb3-4
 code "a result that names no attempt" 6 pc k2 --metric performance
-like "is told" "$(cat err)" "k2/results/bbbbbbbbbbb3-4: it names no attempt of its run"
+like "is reported" "$(cat err)" "k2/results/bbbbbbbbbbb3-4: it names no attempt of its run"
 
 # --- history ---
 # made FOLDER VALUE…: runs a day apart
@@ -244,7 +244,7 @@ cp -r before some
 mkdir some/odd && : >some/odd/run.json
 code "a damaged run in a folder" 6 pc some after --metric performance --json
 is "is left out" "$(jq -r '.rows[0].a.n' out)" 5
-like "and told" "$(cat err)" "some/odd/run.json"
+like "and is reported" "$(cat err)" "some/odd/run.json"
 mkdir -p odd
 for i in 1 2 3; do
 	mkdir odd/$i

@@ -121,7 +121,7 @@ gpu1 (nvidia) name: NVIDIA H100 80GB HBM3 > null"
 code "no directory" 2 again --replay nowhere
 mkdir empty
 code "an empty one" 2 again --replay empty
-like "is told so" "$(cat "$T/err")" "is no run directory: it has no run.json"
+like "is reported" "$(cat "$T/err")" "is no run directory: it has no run.json"
 bad() { # NAME WANT MESSAGE: of the folder b, made anew before
 	code "$1" "$2" again --replay b
 	like "$1: the message" "$(cat "$T/err")" "$3"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The key publish: and the command, without real servers: answers that are none, the file of lines, the outbox, what is refused, and no secret anywhere.
+# The key publish: and the command, without real servers: bad answers, the file of lines, the outbox, what is refused, and no secret anywhere.
 . "$(dirname "$0")/../lib.sh"
 mkdir "$T/here" && cd "$T/here" || exit 1
 unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY all_proxy
@@ -100,13 +100,13 @@ is "and six rows that were sent" "$("$PROFRIG" publish --status --json | jq -r '
 for row in "500:trouble \(status 500)" "503/try%20later:try later" "429:trouble" "404:no such database or path" "401:access is refused" "403:access is refused" "200:not one of such a server" "304:redirects"; do
 	influx_at "status/${row%%:*}" >bad.yaml
 	code "a server that says ${row%%:*}" 0 run --config bad.yaml
-	like "${row%%:*} is told" "$(warning)" "${row#*:}"
+	like "${row%%:*} is reported" "$(warning)" "${row#*:}"
 	is "${row%%:*} waits" "$(state)" waiting
 done
 for status in 400 413 422; do
 	influx_at "status/$status/bad%20point%0d%1b[31m" >bad.yaml
 	code "a server that says $status" 0 run --config bad.yaml
-	like "$status is told, on one line" "$(warning)" "refuses the data \(status $status\): bad point  \[31m"
+	like "$status is reported on one line" "$(warning)" "refuses the data \(status $status\): bad point  \[31m"
 	is "$status is refused for good" "$(state)" refused
 done
 influx_at "moved" >bad.yaml
@@ -129,7 +129,7 @@ code "no server" 0 run --config bad.yaml
 is "waits, too" "$(state)" waiting
 entry "to: postgres, connection: \"host=127.0.0.1 port=1 dbname=d\"" >bad.yaml
 code "no PostgreSQL" 0 run --config bad.yaml
-like "is told" "$(warning)" "no connection|libpq is not here"
+like "is reported" "$(warning)" "no connection|libpq is not here"
 influx_at "taken" >good.yaml
 code "a server that takes it" 0 run --config good.yaml
 is "has it" "$(state)" sent
@@ -155,7 +155,7 @@ code "the table" 0 "$PROFRIG" publish --status
 like "has what waits" "$(cat "$T/out")" "waiting"
 rm -rf "runs/$(readlink runs/latest)"
 code "a run that was removed" 6 "$PROFRIG" publish --config bad.yaml
-like "is told" "$(cat "$T/out")" "1 whose run was removed"
+like "is reported" "$(cat "$T/out")" "1 whose run was removed"
 
 code "a run" 0 run --config good.yaml
 cp -r "runs/$(readlink runs/latest)" copy
@@ -171,14 +171,14 @@ truncate -s 100M copy/run.json
 code "a run.json of 100 MB" 5 "$PROFRIG" publish --config good.yaml copy
 rm -rf "runs/$(readlink runs/latest)" copy
 
-for what in "ln -s /tmp/elsewhere.sqlite runs/outbox.sqlite" "mkfifo runs/outbox.sqlite" "cp $ROOT/README.md runs/outbox.sqlite" "mkdir runs/outbox.sqlite"; do
+for what in "ln -s $T/elsewhere.sqlite runs/outbox.sqlite" "mkfifo runs/outbox.sqlite" "cp $ROOT/README.md runs/outbox.sqlite" "mkdir runs/outbox.sqlite"; do
 	rm -rf runs/outbox.sqlite
 	$what
 	code "an outbox by '${what%% *}'" 0 run --config good.yaml
 	like "is none" "$(warning)" "not published: .*outbox.sqlite"
 	code "and publish says so" 6 "$PROFRIG" publish --config good.yaml
 done
-check "and made no file elsewhere" test ! -e /tmp/elsewhere.sqlite
+check "and made no file elsewhere" test ! -e "$T/elsewhere.sqlite"
 rm -rf runs/outbox.sqlite
 
 # --- a campaign's directory ---

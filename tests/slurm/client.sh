@@ -172,7 +172,7 @@ is "no attempt ran twice" "$(times_ran killed)" "1 "
 ended=$(grep -cE 'k[12]/. ended ok' "$T/killed/out") lost=$(grep -cE 'k[12]/. (lost|ended) infrastructure' "$T/killed/out")
 is "each job has run, or is known to be lost" "$((ended + lost))" 8
 is "and those that ran are those that ended well" "$(wc -l <"$T/killed/ran")" "$ended"
-# The controller gives numbers again that nodes have seen: these refuse such a job, which is then CANCELLED by nobody. What follows is about other things.
+# The controller gives numbers again that nodes have seen: these refuse such a job, which then ends as CANCELLED though no scancel was sent. What follows is about other things.
 for ((i = 0; i < 30; i++)); do sbatch --hold -J spent -o /dev/null --wrap true >/dev/null; done
 scancel --name=spent
 

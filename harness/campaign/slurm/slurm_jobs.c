@@ -324,8 +324,8 @@ static void doubt_absent(struct slurm_jobs *j, struct slurm_batch *b, int64_t no
 }
 
 /*
- * A task that never began has no row of its own: once it is cancelled its row is gone (then by us,
- * as nobody else leaves no trace), or it is part of the array's row.
+ * A task that never began has no row of its own. It takes the state of the array's row. Without
+ * that row it is CANCELLED if profrig has cancelled it: scancel removes such a task from the queue.
  */
 static void queued_absent(struct slurm_jobs *j, struct slurm_batch *b, int64_t now_ns)
 {

@@ -235,7 +235,7 @@ TEST_IN(script_of_several_nodes, dir)
 		      dir));
 }
 
-/* The signal before the limit: what runs is told, and no further attempt begins. */
+/* The signal before the limit reaches the running attempt, and no further attempt begins. */
 TEST_IN(script_hands_signals_on, dir)
 {
 	CLEANUP(slurm_settings_release) struct slurm_settings s;
