@@ -1,20 +1,8 @@
 #!/usr/bin/env bash
 # Campaigns on one machine: what they make, how they end, and that each run counts once whatever happens.
 . "$(dirname "$0")/../lib.sh"
+. "$ROOT/tests/campaigns.sh"
 cd "$T" || exit 1
-c() { "$PROFRIG" campaign "$@"; }
-state() { c status --json "$1" | jq -c "[$2]"; }
-file() { # NAME REPEAT COMMAND [MORE LINES]
-	cat >"$1.yaml" <<-EOF
-		name: $1
-		models: [{name: m, command: [sh, -c, '$3']}]
-		engine: host
-		axes: {env.A: ["1", "2"], env.B: [x, y]}
-		repeat: $2
-		analyze: false
-		${4:-}
-	EOF
-}
 
 # ---- a campaign that works
 file good 3 'echo performance: 1$A s/s' 'baseline: {env.A: "1"}'

@@ -1,20 +1,8 @@
 #!/usr/bin/env bash
 # Campaigns whose folder others write to: workloads, their owner, other processes; files that change; many cells.
 . "$(dirname "$0")/../lib.sh"
+. "$ROOT/tests/campaigns.sh"
 cd "$T" || exit 1
-c() { "$PROFRIG" campaign "$@"; }
-state() { c status --json "$1" | jq -c "[$2]"; }
-file() { # NAME REPEAT COMMAND [MORE LINES]
-	cat >"$1.yaml" <<-EOT
-		name: $1
-		models: [{name: m, command: [sh, -c, '$3']}]
-		engine: host
-		axes: {env.A: ["1", "2"], env.B: [x, y]}
-		repeat: $2
-		analyze: false
-		${4:-}
-	EOT
-}
 file good 3 'echo performance: 1 s/s'
 code "a campaign" 0 c run good.yaml
 
