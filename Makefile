@@ -28,7 +28,7 @@ WARN := -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wundef -Wstrict-prototypes -Wmi
 	-Wpointer-arith -Wcast-align -Wnull-dereference $(if $(findstring clang,$(CC)),,-Wduplicated-cond -Wlogical-op -Wno-format-truncation)
 OPT ?= $(if $(SAN),-O1 -g,-O2 -g)
 # A room's private headers are found by their names, which are unique; mk/layers.awk says which room may have which. Not by <…>.
-PRIVATE := $(sort $(dir $(wildcard $(foreach d,base harness analysis cli tests/unit,$(d)/*.h $(d)/*/*.h $(d)/*/*/*.h $(d)/*/*/*/*.h)) tests/fixtures/gen/))
+PRIVATE := $(sort $(dir $(wildcard $(foreach d,base harness analysis cli tests/unit tests/fuzz,$(d)/*.h $(d)/*/*.h $(d)/*/*/*.h $(d)/*/*/*/*.h)) tests/fixtures/gen/))
 CPPFLAGS += -Iinclude -D_GNU_SOURCE -include profrig/base/banned.h -DPROFRIG_VERSION='"$(VERSION)"' -I$(B)/gen $(addprefix -iquote ,. $(PRIVATE:/=))
 CFLAGS += -std=gnu17 $(OPT) -fno-omit-frame-pointer -pthread $(WARN) $(if $(DEV),-Werror) $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined) $(if $(COVERAGE),--coverage)
 LDFLAGS += -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVERAGE),--coverage)

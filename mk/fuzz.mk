@@ -9,7 +9,7 @@ FAMILY ?=
 FUZZ_SAN := fuzzer-no-link,address,undefined
 # libotf2 forgets memory when a record does not end as it should, and asks for as much as a file says before it looks.
 FUZZ_ENV := LSAN_OPTIONS=suppressions=tests/fuzz/lsan.supp:print_suppressions=0 ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=2000
-FUZZ_ENTRIES := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+FUZZ_ENTRIES := $(patsubst fuzz_%.c,%,$(notdir $(sort $(wildcard tests/fuzz/fuzz_*.c tests/fuzz/readers/fuzz_*.c))))
 
 fuzz: ## fuzz every parser for T seconds (needs clang and libclang-rt-14-dev)
 	@command -v clang >/dev/null || { echo "clang is missing: apt-get install clang libclang-rt-14-dev"; exit 1; }
@@ -42,9 +42,13 @@ fuzz-run: $(foreach e,$(or $(FUZZ),$(FUZZ_ENTRIES)),$(B)/fuzz/fuzz_$(e)) $(if $(
 		grep -E 'stat::number_of_executed_units|stat::peak_rss_mb' $$at.log; \
 	done
 
-$(B)/fuzz/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(LIBHARNESS) $(LIBANALYSIS) $(LIBBASE)
-	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -pthread -fsanitize=fuzzer,address,undefined $^ -o $@ $(HARNESS_LIBS) $(ANALYSIS_LIBS) $(BASE_LIBS) $(SYS_LIBS)
+define FUZZER_RULE
+$(B)/fuzz/fuzz_%: $(B)/obj/tests/fuzz/$(1)fuzz_%.o $(LIBHARNESS) $(LIBANALYSIS) $(LIBBASE)
+	$$(call say,LD,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CC) -pthread -fsanitize=fuzzer,address,undefined $$^ -o $$@ $(HARNESS_LIBS) $(ANALYSIS_LIBS) $(BASE_LIBS) $(SYS_LIBS)
+endef
+$(eval $(call FUZZER_RULE,))
+$(eval $(call FUZZER_RULE,readers/))
 
 .PHONY: fuzz fuzz-run

@@ -36,7 +36,7 @@ BEGIN {
 	excuse["harness/run/control/control_ask.c"] = "realpath of the run that a user names"
 	excuse["harness/run/run_oom.c"] = "/proc, /sys"
 	excuse["harness/campaign/prepare_pins.c"] = "compares where configured paths lead"
-	excuse["harness/campaign/store.c"] = "xrealpath of the campaign that the user names, as SQLite takes a path without links"
+	excuse["harness/campaign/store/store.c"] = "xrealpath of the campaign that the user names, as SQLite takes a path without links"
 	excuse["harness/publish/outbox.c"] = "realpath: the folder of runs that the user names"
 	excuse["harness/publish/publish.c"] = "realpath: where a run lies, to name it below its outbox"
 	excuse["harness/campaign/run_replay.c"] = "realpath of the run that a user names, which is held then"

@@ -30,8 +30,8 @@ $(B)/tests/fakes/%.so: tests/fakes/%.c Makefile
 	$(Q)$(CC) $(CPPFLAGS) $(AGENT_FLAGS) -fPIC -shared $< -o $@
 $(B)/tests/fakes/fake_gpu_blas.so $(B)/tests/fakes/fake_gpu_lt.so: tests/fakes/fake_gpu.h
 
-# Every parser has an entry in tests/fuzz/fuzz_<name>.c; plain gcc replays its corpus, clang fuzzes it (make fuzz T=60).
-FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+# Every parser has an entry fuzz_<name>.c in tests/fuzz, or in its readers/ for a trace format; plain gcc replays its corpus, clang fuzzes it (make fuzz T=60).
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c tests/fuzz/readers/fuzz_*.c))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/seeds/replay.o $(LIBHARNESS) $(LIBANALYSIS) $(LIBBASE)
 	$(call say,LD,$@)
