@@ -1,5 +1,4 @@
 #include "analyses_private.h"
-#include "classes.h"
 #include "ns.h"
 #include "track_names.h"
 
@@ -8,6 +7,7 @@
 
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
+#include "profrig/names/classes.h"
 
 /* clang-format off */
 #define KERNELS(X) \

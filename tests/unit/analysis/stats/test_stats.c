@@ -1,6 +1,7 @@
-#include "classes.h"
 #include "stats_test.h"
 #include "track_names.h"
+
+#include "profrig/names/classes.h"
 
 /* --- statistics of calls --- */
 

@@ -1,4 +1,4 @@
-#include "classes.h"
+#include "profrig/names/classes.h"
 
 #include <stdbool.h>
 #include <string.h>

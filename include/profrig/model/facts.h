@@ -1,0 +1,251 @@
+/*
+ * facts: what a trace says of a span beyond its name and its time, in typed rows beside the
+ * columns of the model. An operator has operands, a copy has bytes and a direction, a collective
+ * has a group: analyses read these and never the raw arguments.
+ *
+ * Life cycle:
+ *	1. a reader pushes the span, then its facts with the id that the push returned:
+ *		struct span_facts f = { .kind = FACTS_COPY, .copy = COPY_FACTS_NONE };
+ *		f.copy.bytes = 4096;
+ *		s->ops->facts(s, id, &f);
+ *	   operands and lists of numbers become ids before (sink.operands, sink.numbers), so that
+ *	   100 000 operators share the few hundred that differ
+ *	2. model_finish sorts the rows by span and renumbers them; model_window drops those of spans
+ *	   that are left out
+ *	3. analyses look a span up (facts_op …), or walk the rows, which are in the spans' order
+ * A span has at most one row of each kind; the first one stays, W_FACTS_TWICE counts the others.
+ * Sinks that keep no spans keep no facts.
+ *
+ * Absent is absent: a number is FACT_ABSENT, a text STR_NONE, a list or an operand list FACT_NONE.
+ * A trace that states 0 has 0. Numbers that no trace can mean (a negative size, a dimension below
+ * zero, more than FACT_DIMS_MAX dimensions) are absent, too, and counted by W_BAD_FACT.
+ *
+ * Sources of the fields: PyTorch's Kineto (both dialects: `Input Dims` and the lower-case form of
+ * 2021), NVIDIA Nsight Systems' export to SQLite, AMD's rocpd and RPD. What each one has is a table
+ * in docs/formats.md.
+ */
+#ifndef PROFRIG_FACTS_H
+#define PROFRIG_FACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "profrig/base/intern.h"
+#include "profrig/base/vec.h"
+
+struct model;
+
+#define FACT_ABSENT INT64_MIN
+#define FACT_NONE UINT32_MAX
+#define FACT_DIMS_MAX 16
+#define FACT_OPERANDS_MAX 4096 /* in one list, elements of lists included */
+
+/*
+ * One argument of an operator. A list of tensors (TensorList, GenericList) is an operand of its
+ * own, followed by its elements, which have `in` set.
+ */
+enum operand_kind { OPERAND_UNKNOWN, OPERAND_TENSOR, OPERAND_LIST, OPERAND_SCALAR };
+
+struct operand {
+	enum operand_kind kind;
+	bool in;          /* an element of the list before it */
+	uint32_t dims;    /* numbers (facts_numbers); a scalar tensor has an empty list */
+	uint32_t strides; /* numbers, one for each dimension; FACT_NONE when the trace has none */
+	str_id type;      /* the trace's own word: "c10::BFloat16", "float", "Scalar" */
+	str_id concrete;  /* a value that the trace prints: "True", "[1, 1]", "0.5" */
+};
+
+/* All operands of one call, and the texts that tables print, as compact JSON. */
+struct operand_list {
+	uint32_t first, nr; /* in model.facts.operands */
+	str_id shapes;      /* "[[8944,1024],[1024,2816]]"; STR_NONE */
+	str_id types;       /* "[\"float\",\"float\"]"; STR_NONE */
+	str_id strides, concrete;
+};
+
+/* An operator of a framework: aten::mm, record_param_comms, a Python frame, a module. */
+struct op_facts {
+	uint64_t span;
+	uint32_t operands;                /* in model.facts.lists */
+	int64_t sequence, forward_thread; /* joins backward with forward (autograd) */
+	int64_t python_id, python_parent, module_id;
+	str_id call_stack; /* the dialect of 2021 has it as one text */
+};
+
+/* How a kernel was launched. */
+struct kernel_facts {
+	uint64_t span;
+	int64_t grid[3], block[3]; /* blocks; threads of a block. FACT_ABSENT each */
+	bool grid_items;           /* the grid counts work items, not blocks */
+	int64_t registers, shared_bytes, local_bytes;
+	int64_t graph, graph_node, graph_exec;
+};
+
+enum copy_direction { COPY_UNKNOWN, COPY_H2D, COPY_D2H, COPY_D2D, COPY_H2H, COPY_P2P };
+enum memory_kind {
+	MEMORY_UNKNOWN,
+	MEMORY_PAGEABLE,
+	MEMORY_PINNED,
+	MEMORY_DEVICE,
+	MEMORY_MANAGED,
+	MEMORY_ARRAY
+};
+
+/* A copy or a fill. */
+struct copy_facts {
+	uint64_t span;
+	int64_t bytes;
+	enum copy_direction direction;
+	enum memory_kind from, to;
+	int64_t graph, graph_node;
+};
+
+enum sync_kind {
+	SYNC_UNKNOWN,
+	SYNC_DEVICE,
+	SYNC_STREAM,
+	SYNC_EVENT,
+	SYNC_STREAM_WAIT_EVENT,
+	SYNC_CONTEXT
+};
+
+/* A synchronisation that the trace records beside the call, on the host or on a queue. */
+struct sync_facts {
+	uint64_t span;
+	enum sync_kind kind;
+	int64_t stream;              /* that waits, or that is waited for */
+	int64_t event, event_stream; /* event_stream: where the awaited event was recorded */
+};
+
+/* One rank's part in a collective: the host's call, or the kernel on the device. */
+struct collective_facts {
+	uint64_t span;
+	str_id name;  /* the trace's word: "allreduce", "_allgather_base" */
+	str_id dtype; /* "Float", "BFloat16" */
+	int64_t in_elements, out_elements;
+	uint32_t in_split, out_split, ranks; /* numbers; ranks: global ranks of the group */
+	str_id group, group_about;           /* "0", "default_pg" */
+	int64_t group_size;
+	int64_t sequence; /* counts in the group, equal on all ranks */
+	int64_t root, from, to;
+	int64_t bytes; /* where the trace has bytes and no elements */
+};
+
+/* A change of allocated memory, an instant. */
+struct memory_facts {
+	uint64_t span;
+	bool on_device;    /* else on the host */
+	int64_t device;    /* its number in the trace */
+	int64_t address;   /* as a pattern of bits */
+	int64_t bytes;     /* positive: allocated, negative: freed */
+	int64_t allocated; /* of the device after it, as the allocator says */
+	int64_t reserved;
+};
+
+/* A device, as an input describes it. */
+struct device_facts {
+	uint32_t input;
+	int64_t number; /* in the trace */
+	str_id name;    /* "NVIDIA H100 80GB HBM3" */
+	int64_t units;  /* multiprocessors or compute units */
+	int64_t warp;   /* threads of a warp or wave */
+	int64_t clock_hz, memory_clock_hz, bus_bits;
+	int64_t bandwidth; /* bytes/s, where the trace states it */
+	int64_t memory;    /* bytes */
+	int64_t capability_major, capability_minor;
+	str_id arch; /* "gfx942" */
+};
+
+/* The job that an input is a part of. */
+struct world_facts {
+	uint32_t input;
+	int64_t rank, size;
+	str_id backend, version; /* "nccl", "2.17.1" */
+};
+
+enum facts_kind { FACTS_OP, FACTS_KERNEL, FACTS_COPY, FACTS_SYNC, FACTS_COLLECTIVE, FACTS_MEMORY };
+
+struct span_facts {
+	enum facts_kind kind;
+	union {
+		struct op_facts op;
+		struct kernel_facts kernel;
+		struct copy_facts copy;
+		struct sync_facts sync;
+		struct collective_facts collective;
+		struct memory_facts memory;
+	};
+};
+
+/* Rows with nothing known; span is set by the sink. */
+#define OP_FACTS_NONE \
+	((struct op_facts){ 0, FACT_NONE, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, \
+			    FACT_ABSENT, STR_NONE })
+#define KERNEL_FACTS_NONE \
+	((struct kernel_facts){ 0, \
+				{ FACT_ABSENT, FACT_ABSENT, FACT_ABSENT }, \
+				{ FACT_ABSENT, FACT_ABSENT, FACT_ABSENT }, \
+				false, \
+				FACT_ABSENT, \
+				FACT_ABSENT, \
+				FACT_ABSENT, \
+				FACT_ABSENT, \
+				FACT_ABSENT, \
+				FACT_ABSENT })
+#define COPY_FACTS_NONE \
+	((struct copy_facts){ 0, FACT_ABSENT, COPY_UNKNOWN, MEMORY_UNKNOWN, MEMORY_UNKNOWN, \
+			      FACT_ABSENT, FACT_ABSENT })
+#define SYNC_FACTS_NONE \
+	((struct sync_facts){ 0, SYNC_UNKNOWN, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT })
+#define COLLECTIVE_FACTS_NONE \
+	((struct collective_facts){ 0, STR_NONE, STR_NONE, FACT_ABSENT, FACT_ABSENT, FACT_NONE, \
+				    FACT_NONE, FACT_NONE, STR_NONE, STR_NONE, FACT_ABSENT, \
+				    FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, \
+				    FACT_ABSENT })
+#define MEMORY_FACTS_NONE \
+	((struct memory_facts){ 0, false, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, \
+				FACT_ABSENT })
+#define DEVICE_FACTS_NONE \
+	((struct device_facts){ 0, FACT_ABSENT, STR_NONE, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, \
+				FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, \
+				FACT_ABSENT, STR_NONE })
+#define WORLD_FACTS_NONE ((struct world_facts){ 0, FACT_ABSENT, FACT_ABSENT, STR_NONE, STR_NONE })
+
+/* What a reader has of the operands of a call: JSON texts, none of which need be valid or there. */
+struct operand_texts {
+	struct fact_text {
+		const char *p; /* NULL: absent */
+		size_t n;
+	} shapes, types, strides, concrete;
+};
+
+/* In the model, model.facts. */
+struct facts {
+	VEC(struct op_facts) ops;
+	VEC(struct kernel_facts) kernels;
+	VEC(struct copy_facts) copies;
+	VEC(struct sync_facts) syncs;
+	VEC(struct collective_facts) collectives;
+	VEC(struct memory_facts) memory;
+	VEC(struct device_facts) devices;
+	VEC(struct world_facts) worlds;
+	VEC(struct operand_list) lists;
+	VEC(struct operand) operands;
+	VEC(struct fact_numbers { uint32_t first, nr; }) numbers; /* in values */
+	VEC(int64_t) values;
+};
+
+/* The row of a span, NULL when it has none. After model_finish. O(log n). */
+const struct op_facts *facts_op(const struct model *m, uint64_t span);
+const struct kernel_facts *facts_kernel(const struct model *m, uint64_t span);
+const struct copy_facts *facts_copy(const struct model *m, uint64_t span);
+const struct sync_facts *facts_sync(const struct model *m, uint64_t span);
+const struct collective_facts *facts_collective(const struct model *m, uint64_t span);
+const struct memory_facts *facts_memory(const struct model *m, uint64_t span);
+
+/* The numbers of a list; *ret_nr 0 and NULL for FACT_NONE. */
+const int64_t *facts_numbers(const struct model *m, uint32_t id, size_t *ret_nr);
+/* The device of this number of an input; NULL when no input describes it. */
+const struct device_facts *facts_device(const struct model *m, uint32_t input, int64_t number);
+
+#endif
