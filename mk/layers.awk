@@ -27,7 +27,7 @@ BEGIN {
 	may["profile"] = "model scan counters topology energy"
 	may["names"] = ""
 	may["work"] = "model names"
-	may["cost"] = "names"
+	may["cost"] = "model names"
 	may["stats"] = "model counters topology energy profile names work cost"
 	may["report"] = "model stats"
 	may["compare"] = "scan readers"
