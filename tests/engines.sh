@@ -80,7 +80,7 @@ start_podman() {
 		words="$words --runtime runc"
 	fi
 	# Without CAP_SYS_RESOURCE nobody may raise a limit again. podman lowers its own (nproc to 32768) and then asks for what it found first, unless it
-	# is told what to ask for.
+	# gets limits here.
 	cat >"$d/containers.conf" <<-CONF
 		[containers]
 		default_ulimits = ["nofile=1024:1024", "nproc=4096:4096"]

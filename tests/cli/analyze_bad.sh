@@ -149,7 +149,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups "$PROFRIG" -q)
 	code "what may not be read does not hide the rest" 6 "${nobody[@]}" analyze "$T/perm" -o "$T/open/o"
 	is "which is there" "$(first_row "$T/open/o")" host,f,,1,5000,5000
-	is "a folder and a file are told" "$(grep -c 'Permission denied' "$T/err")" 2
+	is "a folder and a file are reported" "$(grep -c 'Permission denied' "$T/err")" 2
 	code "a folder that may not be read" 5 "${nobody[@]}" analyze "$T/perm/locked" -o "$T/open/p"
 	code "an output folder that may not be written: 4" 4 "${nobody[@]}" analyze "$T/perm/a.json" -o "$T/perm/o"
 	chmod -R a+rX "$T/only"
@@ -173,7 +173,7 @@ is "the rows before it count" "$(codes "$T/csv") $(jq '.inputs[0].samples' "$T/c
 head -c 120 "$T/two ranks.csv.gz" >"$T/cut.csv.gz"
 code "compressed data that is cut: 6" 6 "$PROFRIG" -q info "$T/cut.csv.gz"
 code "cells that are no numbers" 0 "$PROFRIG" -q info "$csv/bad-rows.csv"
-like "are told with their lines" "$(cat "$T/out")" "W_BAD_NUMBER .*first on line 6"
+like "are reported with their lines" "$(cat "$T/out")" "W_BAD_NUMBER .*first on line 6"
 code "which --strict does not take" 6 "$PROFRIG" -q analyze --strict "$csv/bad-rows.csv" -o "$T/csv"
 code "another header: 5" 5 "$PROFRIG" -q info "$csv/not-metrics.csv"
 
@@ -208,7 +208,7 @@ code "an artifact listed twice" 0 "$PROFRIG" -q analyze "$T/runs/twice" -o "$T/r
 is "counts once too" "$(first_row "$T/run")" host,twice,,1,5000,5000
 run lost "$good, ${good/t.json/gone.json}, ${good/artifacts/..\/one\/artifacts}, ${good/tef/nosuch}"
 code "artifacts that are gone, outside or of an unknown kind: 6" 6 "$PROFRIG" -q analyze "$T/runs/lost" -o "$T/run"
-is "each is told" "$(grep -c artifact "$T/err")" 3
+is "each is reported" "$(grep -c artifact "$T/err")" 3
 is "and listed as partial" "$(jq '[.inputs[] | select(.partial)] | length' "$T/run/analysis.json")" 3
 is "the good one is read" "$(first_row "$T/run")" host,lost,,1,5000,5000
 run bad "${good/t.json/bad.json}"

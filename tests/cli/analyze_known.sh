@@ -35,7 +35,7 @@ check "or to speak of energy" test ! -e "$T/q/tables/energy.csv"
 cp -r "$T/whole" "$T/cut"
 truncate -s -100 "$T/cut/traces/0.evt"
 code "events cut off: 6" 6 "$PROFRIG" -q analyze "$T/cut" -o "$T/r"
-is "what is missing is told, with location and file" "$(jq -r '.warnings[] | select(.code == "W_TRUNCATED").text' "$T/r/analysis.json" |
+is "what is missing is reported, with location and file" "$(jq -r '.warnings[] | select(.code == "W_TRUNCATED").text' "$T/r/analysis.json" |
 	grep -cE "^location 0 'thread 0 of 0': [0-9]+ events were read of $T/cut/traces/0.evt: ")" 1
 cp -r "$T/whole" "$T/other"
 cp "$T/dark/traces/0.evt" "$T/other/traces/0.evt"

@@ -29,7 +29,7 @@ cost() { jq -r --arg t "$1" ".overhead[] | select(.tools == \$t) | $2" "$(with_t
 with_tools() { while read -r d; do [ ! -e "$d/baseline.json" ] || echo "$d"; done <"$T/out" | tail -n 1; }
 
 code "no tool to compare with: 2" 2 run --baseline
-like "is told" "$(cat "$T/err")" "and 'sh' has no tool: name some with --tools"
+like "is reported" "$(cat "$T/err")" "and 'sh' has no tool: name some with --tools"
 check "before anything runs" test ! -e "$T/runs"
 code "three pairs" 0 run --no-analyze --tools heavy --baseline --repeat 3
 is "go there and back" "$(kinds)" "- heavy heavy - - heavy "
@@ -48,13 +48,13 @@ is "a run without tools is marked as one" "$(while read -r d; do jq -r '.labels.
 code "the gate" 7 run -q --no-analyze --tools heavy --baseline --repeat 2 --gate
 code "with a budget that is large enough" 0 run -q --no-analyze --tools heavy --baseline --repeat 2 --gate --overhead-budget 1000%
 check "latest is a run with the tool, not the last one" sh -c 'test -e "$0/latest/baseline.json" && test "$(readlink "$0/latest")" != "$(basename "$1")"' "$T/runs" "$(last)"
-is "is told in baseline.json" "$(cost heavy '"\(.budget) \(.verdict)"')" "10 within"
+is "is reported in baseline.json" "$(cost heavy '"\(.budget) \(.verdict)"')" "10 within"
 code "a tool within its budget" 0 run -q --no-analyze --tools light --baseline --repeat 2 --gate
 code "a budget for the stack" 7 run -q --no-analyze --tools light,heavy --baseline --set overhead.budget=10% --gate
 code "each tool alone" 0 run --tools light,heavy --baseline=tools --repeat 2
 is "latest has all of them" "$(jq -r '[.tools[].name] | join("+")' "$T/runs/latest/run.json")" "light+heavy"
 is "in turn" "$(kinds)" "- light heavy light+heavy light+heavy heavy light - "
-is "all of them are told" "$(jq -r '[.overhead[] | .tools + (if .alone then " alone" else "" end)] | join("; ")' "$(with_tools)/baseline.json")" "light alone; heavy alone; light,heavy"
+is "all of them are reported" "$(jq -r '[.overhead[] | .tools + (if .alone then " alone" else "" end)] | join("; ")' "$(with_tools)/baseline.json")" "light alone; heavy alone; light,heavy"
 like "by their budgets" "$(cost heavy .verdict) $(cost light .verdict)" "^(over|unclear) within$"
 run_dir=$(while read -r d; do [ "$(jq '.tools | length' "$d/run.json")" != 2 ] || echo "$d"; done <"$T/out" | head -n 1)
 check "the analysis has the table" test "$(head -n 1 "$run_dir/analysis/tables/overhead.csv")" = "tools,set,pairs,overhead,ci_low,ci_high,baseline_s,tools_s,baseline_performance,tools_performance,performance_ratio,performance_low,performance_high,budget,unit,verdict"
@@ -88,6 +88,6 @@ for bad in '--baseline=some' '--gate' '--overhead-budget 5%' '--baseline --overh
 done
 check "and nothing ran" test ! -e "$T/none"
 code "a tool's budget that is none" 3 "$PROFRIG" run --engine host --tools-dir "$T/tools" --set 'overhead.budget=fast' -- true
-like "is told with the way to write it" "$(cat "$T/err")" "overhead.budget: want a percentage such as 10%, not 'fast'"
+like "is reported with the way to write it" "$(cat "$T/err")" "overhead.budget: want a percentage such as 10%, not 'fast'"
 code "plan shows all kinds" 0 "$PROFRIG" -q plan --engine host --tools-dir "$T/tools" --tools light,heavy --baseline=tools -- true
 is "of run" "$(grep -c '^run  ' "$T/out")" 4

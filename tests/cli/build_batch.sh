@@ -66,7 +66,7 @@ like "is a warning" "$(cat "$T/err")" "warning: odd.json:1: unknown key 'colour'
 echo '[{"model_name": "a", "build_new": true}, {"model_name": "broken", "build_new": true}]' >model.json
 mkdir broken && echo 'model: {name: broken, command: [./x], dockerfile: nosuch}' >broken/profrig.yaml
 code "what is wrong with a model of it" 3 batch model.json
-like "is told as ever" "$(cat "$T/err")" "broken/profrig.yaml:1: model.dockerfile: "
+like "is reported as ever" "$(cat "$T/err")" "broken/profrig.yaml:1: model.dockerfile: "
 for text in '[]' '{"a": 1}' '[{"model_name": ' '' '[1'; do
 	printf '%s' "$text" >torn.json
 	code "no batch: '$text': 3" 3 batch torn.json
@@ -74,14 +74,14 @@ for text in '[]' '{"a": 1}' '[{"model_name": ' '' '[1'; do
 done
 
 code "no such file: 2" 2 batch nosuch.json
-like "is told" "$(cat "$T/err")" "--batch-manifest: no file 'nosuch.json'"
+like "is reported" "$(cat "$T/err")" "--batch-manifest: no file 'nosuch.json'"
 code "with a model: 2" 2 batch good.json a
-like "is told" "$(cat "$T/err")" "--batch-manifest names the models: leave out a "
+like "is reported" "$(cat "$T/err")" "--batch-manifest names the models: leave out a "
 code "with tags: 2" 2 batch good.json -t a
 code "with an image: 2" 2 batch good.json --use-image x
-like "is told" "$(cat "$T/err")" "leave out --use-image"
+like "is reported" "$(cat "$T/err")" "leave out --use-image"
 
-# One password, two registries: neither is told what may be the other's.
+# One password, two registries: neither gets what may be the other's.
 export PROFRIG_REGISTRY_USER=me PROFRIG_REGISTRY_PASSWORD=hunter2
 code "one password for two registries: 3" 3 batch good.json
 like "is not handed to both" "$(cat "$T/err")" "registries 'r1:5000' and 'r2:5000' would both be told the password of PROFRIG_REGISTRY_PASSWORD"

@@ -12,7 +12,7 @@ for c in "analyze -o res" "convert -o o.json"; do
 	code "${c%% *} -q of a cut file" 6 "$PROFRIG" -q $c cut.json whole.json
 	like "${c%% *} -q: is not silent" "$(cat err)" "^profrig: cut.json: the last event is cut off at byte [0-9]+$"
 	code "${c%% *} of what is not there" 6 "$PROFRIG" $c whole.json nowhere.json
-	is "${c%% *}: which is told once" "$(grep -c nowhere.json err)" 1
+	is "${c%% *}: which is reported once" "$(grep -c nowhere.json err)" 1
 	code "${c%% *} of all that was recorded" 0 "$PROFRIG" -q $c whole.json
 	is "${c%% *} -q: is silent" "$(cat err)" ""
 done
@@ -46,7 +46,7 @@ for c in "run --help" "build --help" "plan --help" "--help" "doctor" "list runs"
 done
 if [ -w /dev/full ]; then
 	code "a full disk is no reader that went away" 1 sh -c "'$PROFRIG' list tools >/dev/full"
-	like "it is told" "$(cat err)" "cannot write to standard output"
+	like "it is reported" "$(cat err)" "cannot write to standard output"
 fi
 is "doctor's fixes hold no word to fill in" "$("$PROFRIG" doctor --json | jq -r '.[].fix | select(. != null)' | grep -E '[A-Z]{3,}-|COMMAND|<[a-z]+>|…' | grep -v EDITOR)" ""
 is "and are such that a shell reads them" "$("$PROFRIG" doctor --json | jq -r '.[].fix | select(. != null and . != "")' | while IFS= read -r f; do bash -nc "$f" 2>&1; done)" ""

@@ -39,10 +39,10 @@ code "it is replaced" 0 "$PROFRIG" -q convert "$T/in.json" -o "$T/out.otf2" --wi
 is "as a whole" "$("$PROFRIG" -q info --json "$T/out.otf2" | jq .spans)" 10
 mkdir "$T/mine.otf2" && echo mine >"$T/mine.otf2/traces.otf2"
 code "what profrig did not write is not" 4 "$PROFRIG" -q convert "$T/in.json" -o "$T/mine.otf2"
-like "is told with what to do" "$(cat "$T/err")" "not written by profrig: choose another name"
+like "is reported with what to do" "$(cat "$T/err")" "not written by profrig: choose another name"
 is "it is still there" "$(cat "$T/mine.otf2/traces.otf2")" mine
 code "to speedscope's format" 0 "$PROFRIG" convert "$T/in.json" -o "$T/out.speedscope.json"
-like "what it has no place for is told" "$(cat "$T/err")" 'speedscope has no place .* 1 spans, 20 samples'
+like "what it has no place for is reported" "$(cat "$T/err")" 'speedscope has no place .* 1 spans, 20 samples'
 is "and is not in it" "$("$PROFRIG" -q info --json "$T/out.speedscope.json" | jq -c '[.reader, .spans, .samples]')" '["speedscope",20,0]'
 code "to folded stacks" 0 "$PROFRIG" -q convert "$T/in.json" -o "$T/out.folded"
 is "with all of the time" "$(awk '{ n += $NF } END { print NR, n }' "$T/out.folded")" "20 1800"
@@ -64,7 +64,7 @@ is "up to there" "$(window :90)" '[1,90,2]'
 is "by the name of a span" "$(window 'step 4')" '[1,90,2]'
 is "by a mark: from there on" "$(window half)" '[10,900,10]'
 code "a window that is none" 2 "$PROFRIG" convert "$T/in.json" -o "$T/w2.json" --window 'step 99'
-like "is told with what would be one" "$(cat "$T/err")" "'step 99' is no window: FROM:TO .*10%:90%"
+like "is reported with what would be one" "$(cat "$T/err")" "'step 99' is no window: FROM:TO .*10%:90%"
 code "a window backwards" 2 "$PROFRIG" convert "$T/in.json" -o "$T/w2.json" --window 5:4
 check "nothing is written then" test ! -e "$T/w2.json"
 
@@ -75,14 +75,14 @@ check "there are more than one" test -e "$T/p-1.json.gz"
 code "read together" 0 "$PROFRIG" -q info --json "$T"/p-*.json.gz
 is "they have all of it" "$(jq -c '[.spans, .samples, .start_ns, .end_ns]' "$T/out")" "$(counts "$T/long.json" | jq -c '[.[1], .[3], .[6], .[7]]')"
 code "fewer files than before" 0 "$PROFRIG" convert "$T/long.json" -o "$T/p.json.gz" --split-size 40k
-like "those that are left are told of" "$(cat "$T/err")" "p-[0-9]*.json.gz is of an earlier conversion"
+like "those that are left are reported" "$(cat "$T/err")" "p-[0-9]*.json.gz is of an earlier conversion"
 for s in 12 4kk -5M NaN; do
 	code "a size '$s'" 2 "$PROFRIG" convert "$T/in.json" -o "$T/p.json" --split-size $s
 done
 code "parts of a format that has none" 2 "$PROFRIG" convert "$T/in.json" -o "$T/p.folded" --split-size 1M
 
 code "no output" 2 "$PROFRIG" convert "$T/in.json"
-like "is told with the endings there are" "$(cat "$T/err")" 'speedscope.json \(speedscope\)'
+like "is reported with the endings there are" "$(cat "$T/err")" 'speedscope.json \(speedscope\)'
 code "an ending that says nothing" 2 "$PROFRIG" convert "$T/in.json" -o "$T/out.xyz"
 code "a format that is none" 2 "$PROFRIG" convert "$T/in.json" -o "$T/out.json" --to xyz
 code "no input" 2 "$PROFRIG" convert -o "$T/out.json"

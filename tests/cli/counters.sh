@@ -33,7 +33,7 @@ code "a reading and its counter" 0 "$PROFRIG" -q analyze "$T/power.csv" -o "$T/p
 is "the filter is found" "$(cell "$T/plain/report.json" power_filter verdict)" one_pole
 near "with its time constant" "$(cell "$T/plain/report.json" power_filter fit_tau_s)" 0.4 0.004
 is "and not undone without being asked" "$(cell "$T/plain/report.json" power_filter source)" none
-like "which is told" "$(codes "$T/plain")" "W_POWER_FILTERED"
+like "which is reported" "$(codes "$T/plain")" "W_POWER_FILTERED"
 counted=$(cell "$T/plain/report.json" counters series=energy.gpu0 total)
 face=$(cell "$T/plain/report.json" counters series=power.gpu0 total)
 code "with --tau fit" 0 "$PROFRIG" -q analyze "$T/power.csv" --tau fit -o "$T/fit"
@@ -59,7 +59,7 @@ code "a file that says what it is" 0 "$PROFRIG" -q analyze "$T/power.csv" --coun
 is "makes it an energy counter of a device" "$(cell "$T/file/report.json" counters series=meter.rack device)/$(cell "$T/file/report.json" counters series=meter.rack unit)" gpu7/J
 near "in joules" "$(cell "$T/file/report.json" counters series=meter.rack total)" "$counted" 0.001
 is "a filter, a period and a limit hold" "$(for k in tau_s period_s flags; do cell "$T/file/report.json" counters series=power.gpu0 $k; done | xargs)" "0.4 1 stale|rate_out_of_range"
-like "an entry that matches nothing is told" "$(jq -r '.warnings[] | select(.code == "W_UNUSED_RULE").text' "$T/file/analysis.json")" "powr.gpu"
+like "an entry that matches nothing is reported" "$(jq -r '.warnings[] | select(.code == "W_UNUSED_RULE").text' "$T/file/analysis.json")" "powr.gpu"
 like "and so is a filter that cannot be found" "$("$PROFRIG" -q analyze "$T/power.csv" --tau fit --counters <(echo 'counters: [{match: "power*", device: gpu1}]') -o "$T/lost" >/dev/null && codes "$T/lost")" W_TAU_UNKNOWN
 echo '{"counters": [{"match": "meter.*", "kind": "gauge", "unit": "W"}]}' >"$T/counters.json"
 code "the same in JSON" 0 "$PROFRIG" -q analyze "$T/power.csv" --counters "$T/counters.json" -o "$T/json"
@@ -69,10 +69,10 @@ is "is read" "$(cell "$T/json/report.json" counters series=meter.rack kind)" gau
 code "a meter of the whole node" 0 "$PROFRIG" -q analyze "$T/power.csv" --counters <(echo 'counters: [{match: "meter.*", kind: cumulative, unit: Wh, device: node}]') -o "$T/node"
 is "its device has no more" "$(cell "$T/node/report.json" node_energy verdict)" ok
 near "and nothing is left" "$(cell "$T/node/report.json" node_energy rest_j)" 0 0.01
-is "so nothing is told" "$(codes "$T/node" | grep -c W_NODE_ENERGY)" 0
+is "so nothing is reported" "$(codes "$T/node" | grep -c W_NODE_ENERGY)" 0
 code "half of it" 6 "$PROFRIG" -q analyze --strict "$T/power.csv" --counters <(echo 'counters: [{match: "meter.*", kind: cumulative, unit: Wh, scale: 0.5, device: node}]') -o "$T/half"
 is "is less than its device has" "$(cell "$T/half/report.json" node_energy verdict)" exceeded
-like "which is told" "$(codes "$T/half")" W_NODE_ENERGY
+like "which is reported" "$(codes "$T/half")" W_NODE_ENERGY
 cat >"$T/bad.yaml" <<-'EOF'
 	counters:
 	  - match: a

@@ -274,7 +274,7 @@ is "nas: in place it counts alike" "$(d files) $(d bytes)" "3 6"
 rm -r src/hollow; ln -s . src/round; ln -s nowhere src/broken; ln -s loop src/loop; mkfifo src/pipe
 code "nas: what cannot be copied" 0 run "$N" -- sh -c "$list"
 is "nas: is left out, and what is gone goes" "$(cat "$R/steps/01-workload.out")" ". ./shard0 ./shard0/inner ./shard0/inner/file ./top "
-like "nas: and told" "$(field "$R/run.json" '.warnings[] | .code + " " + .text')" "^W_DATA_LEFT_OUT data 'd' from .*/src: .*: broken: a broken link, and 3 more$"
+like "nas: and reported" "$(field "$R/run.json" '.warnings[] | .code + " " + .text')" "^W_DATA_LEFT_OUT data 'd' from .*/src: .*: broken: a broken link, and 3 more$"
 rm -r src/round src/broken src/loop src/pipe; mkdir src/empty2
 code "nas: nothing left out" 0 run "$N" -- sh -c "$list"
 is "nas: a new empty folder comes too" "$(cat "$R/steps/01-workload.out") $(field "$R/run.json" '.warnings | length')" ". ./empty2 ./shard0 ./shard0/inner ./shard0/inner/file ./top  0"
@@ -286,7 +286,7 @@ S
 code "script: that leaves links" 0 run "$D, provider: script, path: links.sh" -- sh -c "$list; test -z \"\$(find . -type l)\""
 is "script: has what they lead to" "$(cat "$R/steps/01-workload.out")" ". ./hollow ./there ./there/inner ./there/inner/file ./top "
 is "script: which stays where it was, as it was" "$(cat real/inner/file src/top | tr '\n' ' ')$(stat -c %a src/top)" "9 t 644"
-like "script: what leads nowhere is told" "$(field "$R/run.json" '.warnings[] | .code + " " + .text')" "^W_DATA_LEFT_OUT .*: broken: a broken link$"
+like "script: what leads nowhere is reported" "$(field "$R/run.json" '.warnings[] | .code + " " + .text')" "^W_DATA_LEFT_OUT .*: broken: a broken link$"
 cat >bring.sh <<'S'
 echo "brings $1"
 test "$1" != fail || { echo no way >&2; exit 3; }
@@ -320,12 +320,12 @@ is "then s3 with an endpoint" "$(order "$H" "$N" "$M")" s3
 is "then nas" "$(order "$H" "$N")" nas
 is "what is not there is passed over" "$(order "$D, provider: local, path: nix" "$H")" http
 is "which run.json tells" "$(R=$(cat out); field "$R/run.json" '.warnings[].code')" W_DATA_SOURCE
-code "all that was tried is told: 4" 4 run "$D, provider: local, path: nix" "$D, provider: nas, path: nax"
+code "all that was tried is reported: 4" 4 run "$D, provider: local, path: nix" "$D, provider: nas, path: nax"
 like "with the reason of each" "$(cat err)" "local .*/nix: .*; nas .*/nax: "
 
 # --- several, configuration, plan ---
 code "two data sets" 0 run "$L" "name: e-2, provider: local, path: set/a" -- sh -c 'cat "$PROFRIG_DATA_E_2"; test "$MAD_DATANAME" = d,e-2'
-code "what is wrong with entries is told at once: 3" 3 run "name: 'a/b', provider: local, path: x" "name: x, provider: ftp, path: y" "$D, provider: http, path: ftp://x, sha256: abc" "name: q.r, provider: local, path: set" "name: q-r, provider: local, path: set"
+code "what is wrong with entries is reported at once: 3" 3 run "name: 'a/b', provider: local, path: x" "name: x, provider: ftp, path: y" "$D, provider: http, path: ftp://x, sha256: abc" "name: q.r, provider: local, path: set" "name: q-r, provider: local, path: set"
 is "all five" "$(grep -cE "data.name: want|provider.*ftp|want http://|64 hexadecimal|would both be PROFRIG_DATA_Q_R" err)" 5
 "$PROFRIG" plan --engine host --set "data=[{$L}, {name: w, provider: local, path: nix}]" -- true >out 2>err
 like "plan shows where it will be" "$(cat out)" "PROFRIG_DATA_D +.*/data/d +data 'd'"

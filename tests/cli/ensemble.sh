@@ -61,7 +61,7 @@ run e 100 m failed out 2
 code "one that stands out, and did not end well" 0 "$PROFRIG" -q analyze "$T"/runs/{a,b,c,d,e} -o "$T/odd"
 like "is named" "$(row "$T/odd" 'functions,host|f|,inclusive_ns')" ',e$'
 is "and counted" "$(tail -n 1 "$T/odd/tables/runs.csv" | cut -d, -f1,3,7)" "e,failed,4"
-is "its status is told" "$(codes "$T/odd")" W_FAILED_RUN
+is "its status is reported" "$(codes "$T/odd")" W_FAILED_RUN
 code "--strict does not take it" 6 "$PROFRIG" -q analyze --strict "$T"/runs/{a,b,c,d,e} -o "$T/odd"
 run other 10 m2 success out 1
 run words 10 m success else 1
@@ -77,7 +77,7 @@ mkdir "$T/runs/late"
 sed 's,profrig.run/1,profrig.run/2,' "$T/runs/a/run.json" >"$T/runs/late/run.json"
 code "one of three cannot be read: 6" 6 "$PROFRIG" -q analyze "$T"/runs/{a,late,b} -o "$T/part"
 is "the others count" "$(row "$T/part" 'functions,host|f|,inclusive_ns' | cut -d, -f1,2)" 2,11000
-is "and it is told" "$(codes "$T/part") $(jq .partial "$T/part/analysis.json")" "W_UNREADABLE true"
+is "and it is reported" "$(codes "$T/part") $(jq .partial "$T/part/analysis.json")" "W_UNREADABLE true"
 mkdir "$T/runs/later"
 cp "$T/runs/late/run.json" "$T/runs/later"
 code "none can be read: 5" 5 "$PROFRIG" -q analyze "$T"/runs/{late,later} -o "$T/none"

@@ -65,11 +65,11 @@ check "a line of a megabyte: $ms ms" test "$ms" -lt 300
 { echo "$head"; printf 'nonsense: "'; head -c 1000000 /dev/zero | tr '\0' x; echo '"'; } >long.yaml
 spent plan long.yaml
 is "an error in a line of a megabyte" "$rc" 3
-check "an error in a line of a megabyte is told in a line" test "$(wc -c <err)" -lt 1000
+check "an error in a line of a megabyte is reported in a line" test "$(wc -c <err)" -lt 1000
 { echo "$head"; head -c 1000000 /dev/zero | tr '\0' k; echo ': 1'; } >long.yaml
 spent plan long.yaml
 is "a key of a megabyte" "$rc" 3
-check "a key of a megabyte is told in a line" test "$(wc -c <err)" -lt 1000
+check "a key of a megabyte is reported in a line" test "$(wc -c <err)" -lt 1000
 
 deep() { # open, close, times
 	local i

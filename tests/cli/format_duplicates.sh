@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# One recording in several formats, file beside file: it counts once, and what is left out is told.
+# One recording in several formats, file beside file: it counts once, and what is left out is reported.
 . "$(dirname "$0")/../lib.sh"
 
 FIX=$ROOT/tests/fixtures
@@ -36,7 +36,7 @@ code "which --strict takes amiss" 6 "$PROFRIG" -q analyze --strict "$T/v1" -o "$
 head -c 5000 "$FIX/rocprof_db/hip.db" >"$T/v1/results.db"
 code "a damaged one" 0 "$PROFRIG" -q info "$T/v1" --json
 is "is not read where another one is whole" "$(facts)" '["rocprof_csv",2,1]'
-like "which is told" "$(warned W_LEFT_OUT)" 'results.db was left out: .*; results.csv has the same recording'
+like "which is reported" "$(warned W_LEFT_OUT)" 'results.db was left out: .*; results.csv has the same recording'
 rm "$T/v1/results.json.gz"
 printf 'KernelName,gpu-id,queue-id,BeginNs\nf,0,0,1\n' >"$T/v1/results.csv"
 code "but where the whole one is empty" 6 "$PROFRIG" -q info "$T/v1" --json
@@ -54,13 +54,13 @@ cp "$FIX/rocpd/two-processes.db" "$T/v3/4343_results.db"
 code "rocprofv3's tables and its databases" 0 "$PROFRIG" -q analyze "$T/v3" -o "$T/out3"
 is "of the one with both, one is read" "$(jq -r '[.inputs[].reader] | unique | join(" ")' "$T/out3/analysis.json")" "rocpd rocprof_csv"
 is "the other process is read anyhow" "$(jq -r '[.inputs[].path | select(endswith(".db"))] | length' "$T/out3/analysis.json")" 2
-like "what the tables have more is told" "$(jq -r '.warnings[] | select(.code == "W_LEFT_OUT") | .text' "$T/out3/analysis.json")" '4242_.* was left out, as 4242_results.db has the same recording'
+like "what the tables have more is reported" "$(jq -r '.warnings[] | select(.code == "W_LEFT_OUT") | .text' "$T/out3/analysis.json")" '4242_.* was left out, as 4242_results.db has the same recording'
 
 rm "$T"/v3/4343* "$T/v3/4242_results.db"
 cp "$FIX/tef/rocprofv3.json" "$T/v3/4242_results.json"
 code "its tables and its JSON" 0 "$PROFRIG" -q analyze "$T/v3" -o "$T/out5"
 is "one of them is read" "$(jq -r '[.inputs[].reader] | unique | join(" ")' "$T/out5/analysis.json")" rocprof_csv
-like "the other one is told" "$(jq -r '.warnings[].text' "$T/out5/analysis.json")" '4242_results.json was left out: 4242_[a-z_]*.csv has the same recording'
+like "the other one is reported" "$(jq -r '.warnings[].text' "$T/out5/analysis.json")" '4242_results.json was left out: 4242_[a-z_]*.csv has the same recording'
 rm "$T/v3/4242_results.json"
 cp "$FIX/rocpd/two-processes.db" "$T/v3/4242_results.db"
 "$B/tests/fixtures/gen/make_otf2" --events 50 "$T/archive" >"$T/null"

@@ -57,7 +57,7 @@ one -q -o shut -- python3 -c 'import os
 os.chdir(os.environ["PROFRIG_RUN_DIR"] + "/artifacts/mt"); open("t.json", "w").write("[]")
 for i in range(300): os.mkdir("d"); os.chdir("d")' >out 2>err
 is "a folder that is nested too deeply hides no other" "$(field "$(json shut)" '.artifacts[].path')" artifacts/mt/t.json
-like "and is told" "$(field "$(json shut)" '.warnings[].text')" "1 folder cannot be looked into"
+like "and is reported" "$(field "$(json shut)" '.warnings[].text')" "1 folder cannot be looked into"
 sed -i 's/glob: "[*][*]"/glob: "t*"/' mt.yaml
 
 # Nested without end.

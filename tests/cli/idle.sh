@@ -59,7 +59,7 @@ check "has no such table" test ! -e "$T/n/tables/idle_power.csv"
 code "for which it is stated" 0 "$PROFRIG" -q analyze --idle-power gpu0=80 "$T/none" -o "$T/n"
 is "has one" "$(cell "$T/n" energy.gpu0 level_w) $(cell "$T/n" energy.gpu0 before_w)" "80 null"
 code "stated for a device that is not there" 6 "$PROFRIG" -q analyze --strict --idle-power gpu0=80,cpu=3 "$T/none" -o "$T/n"
-is "is told" "$(codes "$T/n")" W_IDLE_STATED
+is "is reported" "$(codes "$T/n")" W_IDLE_STATED
 
 a_run "$T/slow" 2.5 "$both"
 code "read every 2.5 s" 0 "$PROFRIG" -q analyze "$T/slow" -o "$T/l"

@@ -109,7 +109,7 @@ is "has wider intervals" "$(jq -r '.rows[1] | "\(.verdict) \(.a.n) \(.n)"' out)"
 { head -n 2 a.csv; row one "=HYPERLINK(\"x\")" 1 2 0.1; row one "<script>&" 1 2 0.1; row one "k
 l" 1 2 0.1 2>/dev/null | tail -n 1; row one "x$(printf '\033[31m')" 1 2 0.1; row one neg 1 -2 0.1; } >hostile.csv
 code "a hostile table" 6 lc hostile.csv hostile.csv -o h.csv
-like "is told with the line" "$(cat err)" "hostile.csv: 2 damaged rows are left out: line 5: another number of cells"
+like "is reported with the line" "$(cat err)" "hostile.csv: 2 damaged rows are left out: line 5: another number of cells"
 check "shows no control bytes" bash -c '! grep -q "$(printf "\033")" out'
 is "and no formulas" "$(grep -cE '(^|,)"?[=@+]' h.csv)" 0
 head -c -1 b.csv >cut.csv

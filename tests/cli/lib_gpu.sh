@@ -158,14 +158,14 @@ like "unless it is a link" "$(row link.so)" "\|ok\|"
 is "a file without its functions" "$(row librocblas-empty.so)" "librocblas-empty.so|failed|the library has no rocblas_create_handle"
 check "nothing is left running" bash -c '! pgrep -f "__bench [0-9]+ .*'"$T"'"'
 FAKE_GPU=oom code "a full device" 0 lp small.csv -b "$ALL" -o oom.csv
-is "is told" "$(column oom.csv backend status reason | LC_ALL=C sort)" "cublaslt|skipped|a workspace of 32 MiB: CUDA_ERROR_OUT_OF_MEMORY
+is "is reported" "$(column oom.csv backend status reason | LC_ALL=C sort)" "cublaslt|skipped|a workspace of 32 MiB: CUDA_ERROR_OUT_OF_MEMORY
 cublas|skipped|memory of the device: CUDA_ERROR_OUT_OF_MEMORY
 hipblaslt|skipped|a workspace of 32 MiB: hipErrorOutOfMemory
 rocblas|skipped|memory of the device: hipErrorOutOfMemory"
 FAKE_GPU_FREE=1000 code "little memory" 0 lp small.csv -b cublas -o little.csv
 like "a quarter of it is too little" "$(column little.csv status reason)" "skipped.its operands take .* GB, and .* GB of memory are free for a back end"
 FAKE_GPU=lost code "a kernel that fails behind the call" 0 lp small.csv -b cublas,rocblas -o lost.csv
-is "is told by the runtime" "$(column lost.csv status reason)" "failed|the call: CUDA_ERROR_LAUNCH_FAILED
+is "is reported by the runtime" "$(column lost.csv status reason)" "failed|the call: CUDA_ERROR_LAUNCH_FAILED
 failed|the call: hipErrorLaunchFailure"
 
 # --- a runtime that came with its library, and a library that lacks a function ---

@@ -23,7 +23,7 @@ code "a path that is no library" 4 lp one.csv -b "$T/libdnnl-none.so"
 echo 'int f(void) { return 1; }' >none.c
 if command -v "${CC:-cc}" >/dev/null && "${CC:-cc}" -shared -fPIC -o libdnnl-other.so none.c; then
 	code "a library that only has the name" 4 lp one.csv -b "$T/libdnnl-other.so"
-	like "is told" "$(cat err)" "libdnnl-other.so: .*dnnl_engine_create"
+	like "is reported" "$(cat err)" "libdnnl-other.so: .*dnnl_engine_create"
 fi
 need dnnl test -e "$LIB/libdnnl.so.2" || { skip "oneDNN" "libdnnl2 is not installed"; exit 0; }
 
@@ -176,11 +176,11 @@ EXECUTE { if (!reorders(n)) raise(SIGSEGV); return real(p, s, n, a); }'
 for f in wrong nothing refuses later crashes; do
 	code "one that $f" 0 lp gemm.csv -b "$T/libdnnl-$f.so" -o "$f.csv" --cache warm
 done
-is "is told: wrong" "$(column wrong.csv status reason)" "$(column wrong.csv status reason | grep -E '^wrong[|]element 0 of 3072 is [-0-9.]+, not [-0-9.]+$')"
-is "is told: nothing" "$(column nothing.csv status)" wrong
-is "is told: refuses" "$(column refuses.csv status reason)" "failed|the library does not execute it (runtime_error)"
-is "is told: later" "$(column later.csv status reason)" "failed|the library does not execute it (out_of_memory)"
-is "is told: crashes" "$(column crashes.csv status)" crashed
+is "is reported: wrong" "$(column wrong.csv status reason)" "$(column wrong.csv status reason | grep -E '^wrong[|]element 0 of 3072 is [-0-9.]+, not [-0-9.]+$')"
+is "is reported: nothing" "$(column nothing.csv status)" wrong
+is "is reported: refuses" "$(column refuses.csv status reason)" "failed|the library does not execute it (runtime_error)"
+is "is reported: later" "$(column later.csv status reason)" "failed|the library does not execute it (out_of_memory)"
+is "is reported: crashes" "$(column crashes.csv status)" crashed
 
 cat >three.h <<'C'
 #define _GNU_SOURCE

@@ -76,7 +76,7 @@ is "one and all processors" "$(jq -c '[.peaks[].threads] | unique' out)" "$( (ec
 # --- stores that are none ---
 sed -i '2s/,ok,/,ok,"/' "$STORE"
 code "a damaged one" 0 timeout 120 "$PROFRIG" lib peak --threads 1
-like "is told, and measured anew" "$(cat err)" "peaks of this machine with 1 thread.*peaks.csv is damaged: line 2: quote without an end"
+like "is reported, and measured anew" "$(cat err)" "peaks of this machine with 1 thread.*peaks.csv is damaged: line 2: quote without an end"
 is "is whole again" "$(column "$STORE" dtype threads | grep -c '|1$')" 2
 head -c 300000 /dev/urandom >"$STORE"
 code "junk" 0 peak --threads 1

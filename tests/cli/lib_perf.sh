@@ -174,7 +174,7 @@ code "the same again" 0 lp hostile.csv -b "$T/good.so" -o h.csv
 is "is known" "$(wc -l <h.csv)" 15
 echo "library,calls,key" >short.csv
 code "a table without a column" 5 lp short.csv -o x.csv
-like "is told" "$(cat err)" "short.csv: it has no column 'config'"
+like "is reported" "$(cat err)" "short.csv: it has no column 'config'"
 printf 'library,config,calls,key\na,"open,1,x\n' >open.csv
 code "a cut table" 5 lp open.csv -o x.csv
 head -c 200000 /dev/urandom >junk.csv

@@ -45,7 +45,7 @@ printf '%s' "$(gemm 200)" | sed 's/--ldc 200/--ldc 2000/' >cut.log
 code "a number that may have lost digits at the end of the file" 6 lt cut.log
 head -c 100000 /dev/urandom >junk
 code "no log" 5 lt junk
-like "is told" "$(cat err)" "junk: no line of it is of a library"
+like "is reported" "$(cat err)" "junk: no line of it is of a library"
 code "an empty file" 5 lt /dev/null
 code "a file that is not there" 5 lt nowhere.log
 code "a folder that cannot be written to" 4 lt a.log -o /proc/none/x.csv

@@ -109,16 +109,16 @@ is "no window" "$(field "$(cat "$T/out")/run.json" '.windows | length')" 0
 code "by hand, and a tool has nothing" 6 "$PROFRIG" -q run -o "$runs" --engine host --no-analyze --tools roctx_trace --record-start manual -- sleep 0.1
 is "which is not its fault" "$(field "$(cat "$T/out")/run.json" '.status + ": " + .reason')" "partial: output 'artifacts/roctx_trace/*.json' of tool 'roctx_trace' is missing: recording was never switched on"
 code "plan says when tools record" 0 "$PROFRIG" -q plan --engine host --tools roctx_trace,perf,uftrace --record-start 'mark warm' --record-after 3 --record-for 5 --record-only -- true
-is "and how they are told" "$(sed -n '/^recording/,/^$/p' "$T/out")" "recording, from the mark 'warm' on, 3 s later, for 5 s; samplers pause too
+is "and how they are reported" "$(sed -n '/^recording/,/^$/p' "$T/out")" "recording, from the mark 'warm' on, 3 s later, for 5 s; samplers pause too
   roctx_trace: told by \$PROFRIG_RECORD
   perf: told by a pipe
   uftrace: records always: it has no switch, analysis leaves out what is outside"
 like "and starts them so" "$(cat "$T/out")" 'perf record --quiet --control fifo:[^ ]*/artifacts/perf/control.fifo,[^ ]*/ack.fifo -D -1 -e'
 code "a start that is none" 3 "$PROFRIG" run --engine host --record-start later -- true
-like "is told" "$(cat "$T/err")" "record.start: want begin, manual or 'mark NAME', not 'later'"
+like "is reported" "$(cat "$T/err")" "record.start: want begin, manual or 'mark NAME', not 'later'"
 code "for no time" 2 "$PROFRIG" run --engine host --record-for 0 -- true
 code "in a file" 3 "$PROFRIG" run --engine host --set record.for=0 -- true
-like "is told" "$(cat "$T/err")" "record.for: nothing is recorded in 0 s; leave it out"
+like "is reported" "$(cat "$T/err")" "record.for: nothing is recorded in 0 s; leave it out"
 code "after no time" 0 "$PROFRIG" plan --engine host --record-after 0 --tools perf --json -- true
 like "is from the beginning, switchable" "$(cat "$T/out")" '"--control"'
 code "manual, and after" 3 "$PROFRIG" run --engine host --record-start manual --record-after 3 -- true
@@ -198,7 +198,7 @@ C
 gcc -D_GNU_SOURCE -O1 -o "$T/rude" "$T/rude.c" || not_ok "rude client" "does not compile"
 live -- /bin/sh -c 'i=0; while [ ! -e "$0" ]; do sleep 0.01; i=$((i + 1)); done' "$T/go"
 code "rude clients" 0 "$T/rude" "$runs/latest"
-is "are told, cut off, answered" "$(cat "$T/out")" "1 1 3"
+is "are reported, cut off, answered" "$(cat "$T/out")" "1 1 3"
 code "and the run still listens" 0 ctl status
 touch "$T/go"
 ended
@@ -232,7 +232,7 @@ bad() { # words that are expected, lines of control
 		cat
 	} >"$T/bad/bad.yaml"
 	code "a tool whose control is wrong: $1" 3 "$PROFRIG" plan --engine host --tools-dir "$T/bad" --tools bad -- true
-	like "is told with its file and line" "$(cat "$T/err")" "bad.yaml:[0-9]+: $1"
+	like "is reported with its file and line" "$(cat "$T/err")" "bad.yaml:[0-9]+: $1"
 }
 bad "control of kind fifo needs fifo" <<<'control: {kind: fifo}'
 bad "control of kind fifo needs start and stop" <<<'control: {kind: fifo, fifo: a, start: [x]}'

@@ -108,28 +108,28 @@ for words in "context:1: context.gpu_vendor: want one of AMD, NVIDIA, not 'intel
 	like "told: ${words:0:50}" "$(cat "$T/err")" "$words"
 done
 code "no truth" 3 "$PROFRIG" plan -c '{"skip_perf_collection": "maybe"}' -- true
-like "is told" "$(cat "$T/err")" "skip_perf_collection: want true or false"
+like "is reported" "$(cat "$T/err")" "skip_perf_collection: want true or false"
 code "Slurm is not for here" 3 "$PROFRIG" plan -c '{"slurm": {}}' -- true
-like "is told" "$(cat "$T/err")" "slurm: not in 'profrig run'"
+like "is reported" "$(cat "$T/err")" "slurm: not in 'profrig run'"
 code "nor Kubernetes, nor both" 3 "$PROFRIG" plan -c '{"slurm": {}, "kubernetes": {}}' -- true
-like "is told" "$(cat "$T/err")" "kubernetes: not in 'profrig run'"
+like "is reported" "$(cat "$T/err")" "kubernetes: not in 'profrig run'"
 like "both" "$(cat "$T/err")" "slurm: and Kubernetes, too: want at most one"
 code "--lenient passes over them" 0 "$PROFRIG" plan --lenient --engine host -c '{"slurm": {}, "colour": 1}' -- true
 like "and tells" "$(cat "$T/err")" "warning: --additional-context:1: unknown key 'colour'.*warning: --additional-context:1: slurm: has no effect"
 code "a torn text" 3 "$PROFRIG" plan -c '{"a": 1' -- true
-like "is told" "$(cat "$T/err")" "additional-context:1: "
+like "is reported" "$(cat "$T/err")" "additional-context:1: "
 code "a torn Python text" 3 "$PROFRIG" plan -c "{'a': [1, 2}" -- true
-like "is told" "$(cat "$T/err")" "additional-context:1: want , or \] after a value"
+like "is reported" "$(cat "$T/err")" "additional-context:1: want , or \] after a value"
 code "code is no literal" 3 "$PROFRIG" plan -c "{'a': __import__('os').system('touch $T/owned')}" -- true
 check "and not run" test ! -e "$T/owned"
 code "a list" 3 "$PROFRIG" plan -c '[1]' -- true
-like "is told" "$(cat "$T/err")" "want a map of keys"
+like "is reported" "$(cat "$T/err")" "want a map of keys"
 code "no such file" 2 "$PROFRIG" plan -f "$T/none.json" -- true
 code "a folder" 2 "$PROFRIG" plan -f "$T" -- true
 code "an unknown tool in a context" 3 "$PROFRIG" plan -c '{"tools": [{"name": "cpu_powr"}]}' -- true
 like "has its suggestion" "$(cat "$T/err")" "additional-context:1: unknown tool 'cpu_powr'; did you mean 'cpu_power'"
 code "a script that is not there" 3 "$PROFRIG" plan -c '{"post_scripts": [{"path": "no.sh"}]}' -- true
-like "is told" "$(cat "$T/err")" "script '$T/pkg/no.sh' is not there"
+like "is reported" "$(cat "$T/err")" "script '$T/pkg/no.sh' is not there"
 planned -c '{"docker_env_vars": {"HF_TOKEN": "hunter2"}}' plain >"$T/secret"
 check "a secret's value stays out of a plan" sh -c "! grep -q hunter2 '$T/secret'"
 
@@ -166,15 +166,15 @@ is "cmd is replaced, variables are key by key" \
 	"$(workload -c '{"tools": [{"name": "jt", "cmd": "nice -n 1", "env_vars": {"K": "mine"}}]}' plain) $(env_of K -c '{"tools": [{"name": "jt", "env_vars": {"K": "mine"}}]}' plain) $(env_of JVAR -c '{"tools": [{"name": "jt", "env_vars": {"K": "mine"}}]}' plain)" \
 	"nice|-n|1|bash|run.sh|--epochs|3 mine {x}"
 is "one that is here already stays" "$(planned --tools cpu_power plain | jq -r '.tools[0].class')" "sampler"
-like "and is told" "$("$PROFRIG" plan --engine host --tools cpu_power plain 2>&1 >/dev/null)" "tool 'cpu_power' is that of '.*/tools.d/cpu_power.yaml', not that of '$T/pkg/scripts/common/tools.json'"
+like "and is reported" "$("$PROFRIG" plan --engine host --tools cpu_power plain 2>&1 >/dev/null)" "tool 'cpu_power' is that of '.*/tools.d/cpu_power.yaml', not that of '$T/pkg/scripts/common/tools.json'"
 is "unless --tools-config names the file" "$(workload --tools-config scripts/common/tools.json --tools cpu_power plain)" "false|bash|run.sh|--epochs|3"
-like "and is told" "$("$PROFRIG" plan --engine host --tools-config scripts/common/tools.json --tools cpu_power plain 2>&1 >/dev/null)" "tool 'cpu_power' is that of '$T/pkg/scripts/common/tools.json', not"
+like "and is reported" "$("$PROFRIG" plan --engine host --tools-config scripts/common/tools.json --tools cpu_power plain 2>&1 >/dev/null)" "tool 'cpu_power' is that of '$T/pkg/scripts/common/tools.json', not"
 code "a broken one matters when it is used" 3 "$PROFRIG" plan --engine host --tools broken plain
-like "is told" "$(cat "$T/err")" "tools.json:[0-9]+: script '$T/pkg/scripts/none.sh' is not there"
+like "is reported" "$(cat "$T/err")" "tools.json:[0-9]+: script '$T/pkg/scripts/none.sh' is not there"
 code "no such tools.json" 2 "$PROFRIG" plan --tools-config "$T/none.json" plain
 echo '{"tools": {"a": {"env_var": "x"}}}' >"$T/wrong.json"
 code "a wrong tools.json" 3 "$PROFRIG" plan --tools-config "$T/wrong.json" plain
-like "is told" "$(cat "$T/err")" "wrong.json:1: unknown key 'env_var' in tools.a; did you mean 'env_vars'"
+like "is reported" "$(cat "$T/err")" "wrong.json:1: unknown key 'env_var' in tools.a; did you mean 'env_vars'"
 echo '{' >scripts/common/tools.json
 code "a torn one that nobody named stops nothing" 0 "$PROFRIG" plan --engine host plain
-like "but is told" "$(cat "$T/err")" "its tools are left out: .*tools.json"
+like "but is reported" "$(cat "$T/err")" "its tools are left out: .*tools.json"

@@ -23,7 +23,7 @@ is "a byte order mark and CRLF do no harm" "$(names scoped/all plain)" "scoped/o
 cp "$ROOT/tests/fixtures/mad/models.json" .
 
 code "an engine that wants images, and models that have none" 3 "$PROFRIG" plan --engine docker --lenient python folder
-like "is told of each" "$(cat "$T/err")" "for model 'python': dockerfile, env_vars.DOCKER_IMAGE_NAME or --image.*for model 'folder'"
+like "each is reported" "$(cat "$T/err")" "for model 'python': dockerfile, env_vars.DOCKER_IMAGE_NAME or --image.*for model 'folder'"
 
 # The tag grammar.
 is "a name" "$(names plain)" "plain"
@@ -43,11 +43,11 @@ is "a value with '=' and blanks is one word" "$(workload 'plain:x=a b=c')" "bash
 is "the same model with other arguments is another" "$(names plain:a=1 plain:a=2)" "plain plain"
 code "no match" 2 "$PROFRIG" run -t nosuch
 code "no match, as an operand" 2 "$PROFRIG" run nosuch
-like "is told" "$(cat "$T/err")" "no model has the name or tag 'nosuch'; 'profrig discover' lists them"
+like "is reported" "$(cat "$T/err")" "no model has the name or tag 'nosuch'; 'profrig discover' lists them"
 code "one of several words" 2 "$PROFRIG" plan -t plain,nosuch
 code "a scope without that name" 2 "$PROFRIG" plan -t scoped/three
 code "the file itself" 2 "$PROFRIG" run models.json
-like "is told how" "$(cat "$T/err")" "'models.json' holds models: choose by name or tag, profrig run -t NAME"
+like "the message says how" "$(cat "$T/err")" "'models.json' holds models: choose by name or tag, profrig run -t NAME"
 code "its folder" 2 "$PROFRIG" plan .
 code "tags and a command" 2 "$PROFRIG" run -t plain -- true
 is "YAML models stand beside them" "$(names demo)" "native scoped/two"
@@ -56,7 +56,7 @@ like "all is both" "$(names all)" "^native plain .*scoped/one"
 cp -r "$T/pkg" "$T/elsewhere"
 is "MODEL_DIR is where the package is" "$(cd /; MODEL_DIR=$T/elsewhere names scoped/all)" "scoped/one scoped/two"
 code "MODEL_DIR that is none" 3 env MODEL_DIR="$T/none" "$PROFRIG" plan -t plain
-like "is told" "$(cat "$T/err")" "MODEL_DIR: no folder '$T/none'"
+like "is reported" "$(cat "$T/err")" "MODEL_DIR: no folder '$T/none'"
 
 # What an entry becomes.
 is "a script's kind: .py" "$(workload python)" "python3|main.py"
@@ -72,8 +72,8 @@ is "log_error_pattern_scan" "$(conf results.log_scan plain) $(conf results.log_s
 is "engine options are cut as a shell would" "$(conf container.options image)" "[--env, 'A=b c', --tmpfs, /x] (models.json:31)"
 is "its variables" "$(conf env.MODE image)" "fast (models.json:30)"
 is "skip_gpu_arch" "$(conf model.skip_gpu_arch plain)" "[gfx908, A100] (models.json:13)"
-like "a deprecated one is told" "$("$PROFRIG" plan --engine host python 2>&1 >/dev/null)" "models.json:20: this model is deprecated: use plain"
-like "words that only a shell would act on are told" "$("$PROFRIG" plan --engine host folder 2>&1 >/dev/null)" "args: '\\$' is handed on as it is"
+like "a deprecated one is reported" "$("$PROFRIG" plan --engine host python 2>&1 >/dev/null)" "models.json:20: this model is deprecated: use plain"
+like "words that only a shell would act on are reported" "$("$PROFRIG" plan --engine host folder 2>&1 >/dev/null)" "args: '\\$' is handed on as it is"
 
 is "what madengine hands on of the environment" "$(NCCL_DEBUG=INFO WORLD_SIZE=8 OTHER=x planned plain | jq -r '[.configuration[] | select(.origin == "the caller'"'"'s environment") | .key + "=" + .value] | sort | join(" ")')" \
 	"env.NCCL_DEBUG=INFO env.WORLD_SIZE=8"
@@ -89,9 +89,9 @@ is "all of them" "$(gpus python)" "all (models.json:17)"
 is "nothing is said, nothing is chosen" "$(gpus folder)" ""
 is "of those that are named the first" "$(gpus --set 'gpus=1-3' plain)" "1,2 (command line)"
 env PROFRIG_SYSFS_ROOT="$T/amd" "$PROFRIG" -q plan --engine host --set gpus=3 plain >"$T/out" 2>"$T/err"
-like "fewer than it asks for are told" "$(cat "$T/err")" "models.json:5: model.n_gpus: 2, but gpus names fewer: 3"
+like "fewer than it asks for are reported" "$(cat "$T/err")" "models.json:5: model.n_gpus: 2, but gpus names fewer: 3"
 is "none on a machine without" "$(planned plain | jq '[.configuration[] | select(.key == "gpus")] | length')" 0
-like "which is told" "$("$PROFRIG" plan --engine host plain 2>&1 >/dev/null)" "this machine has no GPU, so the model gets none"
+like "which is reported" "$("$PROFRIG" plan --engine host plain 2>&1 >/dev/null)" "this machine has no GPU, so the model gets none"
 mad() { PROFRIG_SYSFS_ROOT=$1 planned "${@:2}" | jq -r '[.steps[] | select(.kind == "workload") | .env[] | select(.name | test("^MAD_(GPU|SYSTEM|RUNTIME)")) | .name + "=" + .value] | join(" ")'; }
 like "what models look for of the machine" "$(mad "$T/amd" plain)" "MAD_GPU_VENDOR=AMD MAD_RUNTIME_NGPUS=2 .*MAD_SYSTEM_GPU_ARCHITECTURE=gfx942 .*MAD_SYSTEM_NGPUS=4"
 is "on one without a GPU" "$(mad "$T/plain" plain)" "MAD_RUNTIME_NGPUS=0 MAD_SYSTEM_NGPUS=0"
@@ -118,22 +118,22 @@ is "the workload has them" "$("$PROFRIG" -q run --set results.require=false --no
 	"sesame-minio"
 check "the run directory does not" sh -c "! grep -rq sesame '$(cat "$T/dir")' --exclude='*.out'"
 code "data that is not in data.json" 3 "$PROFRIG" plan lost
-like "is told" "$(cat "$T/err")" "models.json:38: data: 'gone' is not in data.json"
+like "is reported" "$(cat "$T/err")" "models.json:38: data: 'gone' is not in data.json"
 like "and a credential that is nowhere" "$(cat "$T/err")" "models.json:37: cred: 'NOBODY' is not in credential.json"
 sed 's/^{/{"may": {"local": {"path": "\/none", "optional": true}}, "typo": {"local": {"path": "\/tmp", "hom": "\/x"}, "nas": {"path": "\/tmp", "optional": "perhaps"}},/' data.json >"$T/d" && cp "$T/d" data.json
 code "data that a run can do without" 0 "$PROFRIG" -q run --no-analyze --engine host --set 'model.command=[sh, -c, "echo performance: 1 x"]' --set 'model.args=[]' -c "$(jq -c '{data: {set: .may}}' data.json)" data
-like "is told" "$(jq -r '.warnings[].code' "$(cat "$T/out")/run.json")" W_DATA_MISSING
+like "is reported" "$(jq -r '.warnings[].code' "$(cat "$T/out")/run.json")" W_DATA_MISSING
 code "keys that data.json does not know" 3 "$PROFRIG" plan --engine host -c "$(jq -c '{data: {set: .typo}}' data.json)" data
-like "are told" "$(cat "$T/err")" "optional: want true or false, not 'perhaps'.*unknown key 'hom'; did you mean 'home'"
+like "are reported" "$(cat "$T/err")" "optional: want true or false, not 'perhaps'.*unknown key 'hom'; did you mean 'home'"
 code "with --lenient they are no more than that" 0 "$PROFRIG" plan --engine host --lenient -c '{"data": {"set": {"local": {"path": "/tmp", "hom": "/x"}}}}' data
 cp credential.json "$T/cred"
 printf '{"MAD_MINIO": {"USERNAME": "sesame"}, "MAD_MINIO": {"USERNAME": "sesame"}}' >credential.json
 code "a credential.json with a key twice" 3 "$PROFRIG" plan --engine host data
-like "is told" "$(cat "$T/err")" "credential.json' is no JSON map, or has a key twice"
+like "is reported" "$(cat "$T/err")" "credential.json' is no JSON map, or has a key twice"
 check "without what stands in it" sh -c "! grep -q sesame '$T/err'"
 head -c 5000000 /dev/zero >credential.json
 code "one that cannot be read" 3 "$PROFRIG" plan --engine host data
-like "is told with the reason" "$(cat "$T/err")" "credential.json: .*(larger|large|big)"
+like "is reported with the reason" "$(cat "$T/err")" "credential.json: .*(larger|large|big)"
 cp "$T/cred" credential.json
 is "MAD_SECRETS of the environment are secrets" "$(MAD_SECRETS_X=open-sesame planned plain | jq -r '.steps[0].env[] | select(.name == "MAD_SECRETS_X") | .value')" "***"
 
@@ -162,10 +162,10 @@ done
 code "scripts that are not there" 3 "$PROFRIG" plan twice
 check "are one mistake, not two" sh -c "! grep -q model.command '$T/err'"
 code "two of one name" 3 "$PROFRIG" plan twice
-like "are told" "$(cat "$T/err")" "models.json:5: there is another model 'twice' \(models.json:6\)"
+like "are reported" "$(cat "$T/err")" "models.json:5: there is another model 'twice' \(models.json:6\)"
 like "with all else" "$(cat "$T/err")" "models.json:5: scripts: no file '$T/bad/scripts/none.sh'"
 code "a nameless one" 3 "$PROFRIG" plan -t nameless
-like "is told" "$(cat "$T/err")" "models.json:7: 'name' is missing"
+like "is reported" "$(cat "$T/err")" "models.json:7: 'name' is missing"
 code "a wrong entry stops no other" 3 "$PROFRIG" plan --engine host fine
 like "but an unknown key does" "$(cat "$T/err")" "models.json:8: unknown key 'colour'"
 code "unless --lenient" 0 "$PROFRIG" plan --engine host --lenient fine
@@ -175,24 +175,24 @@ like "and prints them" "$(cat "$T/out")" "good .*fine"
 echo '[]' >scripts/both/models.json && : >scripts/both/get_models_json.py
 printf '[\n{"name": 1,]' >scripts/torn/models.json
 code "models.json beside get_models_json.py" 3 "$PROFRIG" plan -t both/x
-like "is told" "$(cat "$T/err")" "scripts/both/models.json: get_models_json.py is there, too"
+like "is reported" "$(cat "$T/err")" "scripts/both/models.json: get_models_json.py is there, too"
 code "torn JSON" 3 "$PROFRIG" plan -t torn/x
-like "is told with its line" "$(cat "$T/err")" "scripts/torn/models.json:2: "
+like "is reported with its line" "$(cat "$T/err")" "scripts/torn/models.json:2: "
 code "of another scope it is no matter" 2 "$PROFRIG" plan -t clean/x
 mv scripts/both scripts/torn "$T"
 printf '[{"name": "x:y", "scripts": "scripts/run.sh", "tags": ["t"]},\n {"name": "x\\ny", "scripts": "scripts/run.sh"}]' >models.json
 code "names that no word could say" 3 "$PROFRIG" discover
-like "are told" "$(cat "$T/err")" "models.json:1: name: 'x:y' holds a ':', which a tag cannot name.*models.json:2: name: want at most 100 bytes of plain text"
+like "are reported" "$(cat "$T/err")" "models.json:1: name: 'x:y' holds a ':', which a tag cannot name.*models.json:2: name: want at most 100 bytes of plain text"
 check "and no file is taken for something else" sh -c "! grep -q 'map of keys' '$T/err'"
 code "chosen by a tag" 3 "$PROFRIG" plan -t t
-like "it is told, too" "$(cat "$T/err")" "models.json:1: name: 'x:y' holds a ':'"
+like "it is reported, too" "$(cat "$T/err")" "models.json:1: name: 'x:y' holds a ':'"
 echo '[]' >models.json
 code "no entry at all" 2 "$PROFRIG" discover
-like "is told" "$(cat "$T/err")" "there is no model here: models.json lists none"
+like "is reported" "$(cat "$T/err")" "there is no model here: models.json lists none"
 mv "$T/both" "$T/torn" scripts
 echo '{"name": "a"}' >models.json
 code "a map instead of a list" 3 "$PROFRIG" discover
-like "is told" "$(cat "$T/err")" "models.json:1: want a list of models"
+like "is reported" "$(cat "$T/err")" "models.json:1: want a list of models"
 
 # get_models_json.py
 cd "$T/pkg" || exit 1
@@ -203,22 +203,22 @@ if command -v python3 >/dev/null; then
 	is "the class has madengine's defaults" "$(of scripted/first '[.n_gpus, .timeout] | join(" ")')" "-1 7200"
 	is "update_model() of what is chosen" "$(workload scripted/second)" "bash|run.sh|--updated|yes"
 	is "what it prints does not get between" "$(of scripted/first .name)" "scripted/first"
-	like "and is told" "$("$PROFRIG" discover scripted/first 2>&1 >/dev/null)" "get_models_json.py: it printed
+	like "and is reported" "$("$PROFRIG" discover scripted/first 2>&1 >/dev/null)" "get_models_json.py: it printed
     said on stdout"
 	is "its script is below its folder" "$(conf model.copy scripted/first)" "$T/pkg/scripts/scripted (scripts/scripted/get_models_json.py)"
 	mkdir -p "$T/fail/scripts/s" && cd "$T/fail" || exit 1
 	printf 'print("about to fail")\nraise ValueError("no models today")\n' >scripts/s/get_models_json.py
 	code "a script that fails" 3 env -u PYTHONUNBUFFERED "$PROFRIG" plan -t s/x
-	like "is told with what it said" "$(cat "$T/err")" "scripts/s/get_models_json.py: failed \(status 1\).*about to fail.*ValueError: no models today"
+	like "is reported with what it said" "$(cat "$T/err")" "scripts/s/get_models_json.py: failed \(status 1\).*about to fail.*ValueError: no models today"
 	echo 'x = 1' >scripts/s/get_models_json.py
 	code "one without list_models()" 3 "$PROFRIG" plan -t s/x
-	like "is told" "$(cat "$T/err")" "it defines no list_models"
+	like "is reported" "$(cat "$T/err")" "it defines no list_models"
 	printf 'def list_models():\n    return [{"name": "x"}]\n' >scripts/s/get_models_json.py
 	code "one that lists something else" 3 "$PROFRIG" plan -t s/x
-	like "is told" "$(cat "$T/err")" "list_models\(\) gives a dict, want a CustomModel"
+	like "is reported" "$(cat "$T/err")" "list_models\(\) gives a dict, want a CustomModel"
 	printf 'import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n' >scripts/s/get_models_json.py
 	code "one that dies" 3 "$PROFRIG" plan -t s/x
-	like "is told" "$(cat "$T/err")" "was killed by SIGKILL"
+	like "is reported" "$(cat "$T/err")" "was killed by SIGKILL"
 	code "other models do not need it" 0 "$PROFRIG" plan --engine host "$T/pkg/native"
 else
 	skip "get_models_json.py" "python3 is not installed"

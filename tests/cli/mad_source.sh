@@ -132,5 +132,5 @@ code "a YAML model may name a repository, and secrets in files" 0 run .
 is "and has both" "$(out | tr '\n' ' ')" "inside hello "
 sed -i 's/secret.txt/none.txt/; s/username/nothing/' profrig.yaml
 code "secrets that are nowhere" 3 run .
-like "are told" "$(cat "$T/err")" "profrig.yaml:2: secrets.TOKEN: .*none.txt"
+like "are reported" "$(cat "$T/err")" "profrig.yaml:2: secrets.TOKEN: .*none.txt"
 like "both" "$(cat "$T/err")" "secrets.OTHER: '.*credential.json' has no text at 'nothing'"

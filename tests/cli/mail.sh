@@ -52,10 +52,10 @@ code "of a broken table" 5 "$PROFRIG" report broken.csv
 like "is refused with its line" "$(cat "$T/err")" "broken.csv"
 for words in "nowhere --format mail" nowhere.csv; do
 	code "of nothing: $words" 5 "$PROFRIG" report $words
-	like "is told as such" "$(cat "$T/err")" "there is no file or folder 'nowhere"
+	like "is reported as such" "$(cat "$T/err")" "there is no file or folder 'nowhere"
 done
 code "a table in another format" 5 "$PROFRIG" report perf.csv --format csv
-like "is told what there is" "$(cat "$T/err")" "perf.csv is a file: of a table there is a page"
+like "the message says what there is" "$(cat "$T/err")" "perf.csv is a file: of a table there is a page"
 code "with another format" 2 "$PROFRIG" report "$good" --format mail,csv
 code "an output for another format" 2 "$PROFRIG" report "$good" --format csv -o x
 code "where nobody may write" 4 "$PROFRIG" report perf.csv -o /proc/nowhere/x.html

@@ -39,9 +39,9 @@ is "of a YAML model, by its folder or its name" "$(runs n:k=2) $(runs -t Team/N:
 is "one model twice" "$(runs -t b:x=2 -t b:x=3,b:x=2)" "ci-b:1: R --x 1 --x 2;ci-b:1: R --x 1 --x 3;"
 is "with and without" "$(runs -t b,b:x=2)" "ci-b:1: R --x 1;ci-b:1: R --x 1 --x 2;"
 code "a model that has no image in it: 2" 2 "$PROFRIG" plan --manifest m.json -t unbuilt:lr=1
-like "is told, with those that have" "$(cat "$T/err")" "manifest 'm.json' has no image of model 'unbuilt:lr=1'; it has: a, b, sc/one, Team/N"
+like "is reported, with those that have" "$(cat "$T/err")" "manifest 'm.json' has no image of model 'unbuilt:lr=1'; it has: a, b, sc/one, Team/N"
 code "a word that nothing has: 2" 2 "$PROFRIG" plan --manifest m.json a sc/b:lr=1
-like "is told beside one that is there" "$(cat "$T/err")" "no image of model 'sc/b:lr=1'"
+like "is reported beside one that is there" "$(cat "$T/err")" "no image of model 'sc/b:lr=1'"
 jq 'del(.schema, .engine) | .built_models |= map_values(del(.word))' m.json >theirs.json
 is "a manifest of madengine alike" "$(m=theirs.json runs -t b:lr=1,sc/one:k=2,Team/N:z=1)" "ci-b:1: R --x 1 --lr 1;ci-sc_one: R --k 2;ci-n: ./x --z 1;"
 is "from elsewhere, models are found by their names" "$(cd /; export MODEL_DIR=$T; m=$T/m.json runs -t a,sc/all:k=2,b:x=2)" "ci-a: R --old 1;ci-b:1: R --x 1 --x 2;ci-sc_one: R --k 2;"
@@ -71,7 +71,7 @@ is "or where it was built" "$(m=far/m.json runs)" "ci-bm: cat /greet;"
 is "of a package too, with its arguments" "$(m=../m.json in_dir r)" "ci-a: R --old 1;ci-b:1: R --x 1;ci-sc_one: R;ci-n: ./x;"
 is "or the one here that has its name" "$(m=r/build_manifest.json runs)" "ci-bm: cat /greet;"
 code "another model of that path alone: 3" 3 env -C r PROFRIG_DOCKER=/nonexistent/docker "$PROFRIG" plan --manifest build_manifest.json
-like "is told" "$(cat "$T/err")" "image 'ci-bm' of manifest 'build_manifest.json' was built for model 'bm', but the model found for it is 'other'"
+like "is reported" "$(cat "$T/err")" "image 'ci-bm' of manifest 'build_manifest.json' was built for model 'bm', but the model found for it is 'other'"
 
 # Which of a model's Dockerfiles it was, and what that began with, stands in the table of results.
 jq '.built_images |= {"ci-b": {"docker_image": "ci-b:1", "dockerfile": "docker/b.x", "base_docker": "told:2"}, "ci-b2": {"docker_image": "ci-b:2", "dockerfile": "docker/b.y"}}
@@ -80,7 +80,7 @@ code "two images of a model, and no engine" 4 env PROFRIG_DOCKER=/nonexistent/do
 is "each row has its Dockerfile and its base" "$(jq -r '.[] | [.docker_image, .docker_file, .base_docker] | join(" ")' perf_super.json | tr '\n' ';')" \
 	"ci-b:1 docker/b.x told:2;ci-b:2 docker/b.y ;"
 
-# What --additional-context told the build is for the run, too; what the run is told goes before it.
+# What --additional-context told the build is for the run, too; what the run itself states goes before it.
 jq '.additional_context = {"docker_env_vars": {"A": "built", "B": "built"}, "encapsulate_script": "nice", "model_args": "--z 3"}' m.json >told.json
 env_of() { PROFRIG_DOCKER=/nonexistent/docker "$PROFRIG" -q plan --json --engine docker --manifest "${m:-told.json}" "$@" 2>"$T/err" |
 	jq -r '[.steps[] | select(.kind == "workload") | .env[] | select(.name == "A" or .name == "B") | .value] | join(" ")'; }

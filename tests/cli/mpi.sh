@@ -42,7 +42,7 @@ else
 	skip "recorded archives" "PROFRIG_TRACES is not set"
 fi
 
-# damage: what a rank finds out of its locations is told by rank 0
+# damage: what a rank finds out of its locations is reported by rank 0
 cp -r "$T/a" "$T/cut"
 mapfile -t evt < <(ls -S "$T"/cut/traces/*.evt) # the largest first, which are threads and queues
 truncate -s -100 "${evt[3]}"
@@ -59,9 +59,9 @@ like "which says so" "$(cat "$T/err")" "rank 0 reads it alone: .*f.json is read 
 code "other commands are not for ranks: 2" 2 ranks 2 info "$T/a"
 like "which says what to do" "$(cat "$T/err")" "run 'profrig info' without mpirun"
 code "a mistake on the command line: 2" 2 ranks 3 analyze "$T/a" --sink soup -o "$T/no"
-is "is told once" "$(grep -c soup "$T/err")" 1
+is "is reported once" "$(grep -c soup "$T/err")" 1
 code "no archive: 5" 5 ranks 3 analyze "$T/nothing" -o "$T/no"
-is "is told once, too" "$(grep -c 'no such file' "$T/err")" 1
+is "is reported once, too" "$(grep -c 'no such file' "$T/err")" 1
 code "no definitions: 5" 5 ranks 3 -q analyze "$T/a/traces/0.evt" -o "$T/no"
 code "ranks that see two archives: 5" 5 timeout -k 10 120 mpirun --oversubscribe -n 2 "$MPI" -q analyze "$T/a" -o "$T/no" : -n 1 "$MPI" -q analyze "$T/small" -o "$T/no"
 like "it is said which rank" "$(cat "$T/err")" "error: rank 2 on .* does not see the archive that rank 0 sees"

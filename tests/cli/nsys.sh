@@ -15,7 +15,7 @@ before=$(sha256sum <"$T/a.sqlite")
 code "analyze" 0 "$PROFRIG" -q analyze "$T/a.sqlite" -o "$T/o"
 is "kernels of both processes" "$(sed -n 2p "$T/o/tables/kernels.csv" | cut -d, -f1,2,4,5 | tr -d '"')" "gpu0,void k<int>(int),3,250"
 check "a kernel is projected on the range around its launch" grep -q '^.*,step;cudaLaunchKernel,.*,100,100$' "$T/o/tables/callpaths.csv"
-is "the kernel without a launch is told of" "$(warns "$T/o/analysis.json" W_UNLINKED_WORK)" 1
+is "the kernel without a launch is reported" "$(warns "$T/o/analysis.json" W_UNLINKED_WORK)" 1
 is "the file is as it was" "$(sha256sum <"$T/a.sqlite")" "$before"
 is "and nothing lies beside it" "$(cd "$T" && echo a.sqlite*)" a.sqlite
 code "a note is no warning under --strict" 0 "$PROFRIG" -q analyze --strict "$T/a.sqlite" -o "$T/o"

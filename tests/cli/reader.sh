@@ -22,7 +22,7 @@ code "in convert too" 0 "$PROFRIG" -q convert --reader tef:kineto "$T/odd.txt" -
 printf 'a;b 4\n' >"$T/counts"
 printf "four lines of prose,\nwhich are no stacks,\nand then\na;b 4\n" >"$T/unknown"
 code "what nothing recognises" 5 "$PROFRIG" -q info "$T/unknown"
-like "is told so" "$(cat "$T/err")" "not a trace that profrig knows"
+like "the message says so" "$(cat "$T/err")" "not a trace that profrig knows"
 code "is read by whom one names" 0 "$PROFRIG" -q info --json --reader folded "$T/unknown"
 is "as well as it can" "$(jq -r '.reader, (.warnings | length > 0)' "$T/out" | xargs)" "folded true"
 code "a reader that cannot read it: 5" 5 "$PROFRIG" -q info --reader nsys "$T/counts"

@@ -40,11 +40,11 @@ code "what only looks like one" 0 run -- printf 'val_[32mperformance: 5 x\n' >/d
 is "is none: it would have ESC in front" "$(json '[.metrics[] | select(.name == "performance")] | length')" 0
 code "a value at the end of its line" 0 run -- printf 'performance: 12\nseconds passed\n'
 is "takes nothing from the next" "$(json '[.metrics[] | select(.name == "performance")] | length')" 0
-like "and is told of" "$(json '.warnings[] | select(.code == "W_RESULT") | .text')" "steps/01-workload.out:1: 'performance: 12' begins like a result"
+like "and is reported" "$(json '.warnings[] | select(.code == "W_RESULT") | .text')" "steps/01-workload.out:1: 'performance: 12' begins like a result"
 code "digits in groups" 0 run -- echo 'performance: 1,234 tok'
-like "are told of" "$(json '.warnings[].text')" "1,234, were read as one number"
+like "are reported" "$(json '.warnings[].text')" "1,234, were read as one number"
 code "a value that is no number" 0 run -- echo 'performance: nan tok'
-like "is told of" "$(json '.warnings[].text')" "line 1, is not a number"
+like "is reported" "$(json '.warnings[].text')" "line 1, is not a number"
 code "on the error output" 0 run -- sh -c 'echo performance: 5 x >&2'
 is "a result counts too" "$(json '.metrics[0] | "\(.value) \(.detail.file)"')" "5 steps/01-workload.err"
 
@@ -82,7 +82,7 @@ MAD_COLLECT_METRICS=false code "unless nobody collects them" 0 run --set results
 code "a result that is no number is none" 7 run --set results.require=true -- echo performance: nan x
 code "a result that is there" 0 run --set results.require=true -- echo performance: 3 x
 code "a run that fails, fails for its own reason" 1 run --set results.require=true -- sh -c 'exit 3'
-is "which is told" "$(json .reason)" "workload exited with status 3"
+is "which is reported" "$(json .reason)" "workload exited with status 3"
 
 # a results file
 mkdir m
@@ -103,7 +103,7 @@ code "without it the run is partial" 6 run --set 'model.command=[true]' m
 like "which says what is missing" "$(json .reason)" "no usable results file 'res.csv'"
 code "or failed, where results must be" 7 run --set 'model.command=[true]' --set results.require=true m
 code "a wrong one" 6 run --set 'env.ROWS=a,b\n1,2\n' m
-like "is told with its line" "$(json '[.warnings[].text] | join("; ")')" "res.csv:1: no column 'model'"
+like "is reported with its line" "$(json '[.warnings[].text] | join("; ")')" "res.csv:1: no column 'model'"
 code "files of ranks" 0 run --set 'results.csv=rank*.csv' --set 'model.command=[sh, -c, "for r in 1 2 3; do printf \"model,performance,metric\nx,$r,tok/s\nx,$r,latency_ms\n\" >rank$r.csv; done"]' m
 is "become one result each" "$(json '[.metrics[] | select(.source == "results.csv") | "\(.value) \(.unit) \(.detail.merge) \(.detail.merged)"] | join(", ")')" \
 	"6 tok/s sum 3, 2 latency_ms mean 3"
@@ -175,7 +175,7 @@ code "the next run" 0 run --perf-csv two.csv -- echo performance: 3 z
 is "takes their place" "$(jq -r '.[].metric' two_entry_super.json) $(jq length two_super.json)" "z 3"
 mkdir full && mkdir full/p_entry_super.json
 code "one that cannot be written" 6 "$PROFRIG" run -o "$T/runs" --engine host --no-analyze --perf-csv full/p.csv -- echo performance: 1 x
-like "is told of" "$(cat "$T/err")" "p_entry_super.json"
+like "is reported" "$(cat "$T/err")" "p_entry_super.json"
 code "who starts the processes, in a configuration" 0 run --perf-csv l.csv --set model.launcher=deepspeed -- echo performance: 1 x
 is "is column launcher" "$(cell launcher -1 l.csv)" deepspeed
 code "nobody said" 0 run --perf-csv l.csv -- echo performance: 1 x
@@ -248,7 +248,7 @@ if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=64k none small 2>
 	before=$(cat small/p.csv)
 	dd if=/dev/zero of=small/fill bs=1k count=128 2>/dev/null
 	for i in 1 2 3 4 5 6 7 8 9 10; do "$PROFRIG" run -o "$T/runs" --engine host --no-analyze --perf-csv small/p.csv -- echo performance: $i x >/dev/null 2>"$T/err" || break; done
-	like "that is full is told of and fails no run" "$(cat "$T/err")" "results of [^ ]*: (not kept|'[^']*small/p.csv' has them; '.*' lacks? them): .*No space left"
+	like "that is full is reported and fails no run" "$(cat "$T/err")" "results of [^ ]*: (not kept|'[^']*small/p.csv' has them; '.*' lacks? them): .*No space left"
 	check "and holds whole rows only" "$PYTHON" -c 'import csv; r = list(csv.reader(open("small/p.csv"))); assert len({len(x) for x in r}) == 1'
 else
 	skip "a full disk leaves whole rows" "needs root and tmpfs"

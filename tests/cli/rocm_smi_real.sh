@@ -100,11 +100,11 @@ check "is counted too" jq -e '.sources[0] | .error == null and ([.series[] | sel
 
 # --- trees that the library does not survive ---
 code "a tree on which the library aborts" 4 within "rm -r /sys/class/kfd/kfd/topology/nodes/0/io_links; '$PROFRIG' sample --source rocm_smi --duration 0.1"
-like "ends its process alone, and is told" "$(cat "$T/err")" "librocm_smi64 does not start: its process ended by SIGABRT"
+like "ends its process alone, and is reported" "$(cat "$T/err")" "librocm_smi64 does not start: its process ended by SIGABRT"
 code "auto takes the driver's files then" 0 within "rm -r /sys/class/kfd/kfd/topology/nodes/0/io_links; '$PROFRIG' -q sample --source auto --period 0.02 --duration 0.2 --json"
 is "which need no library" "$(jq -r '.sources[0].source' "$T/out")" amdgpu
 code "one that it refuses" 4 within "rm /sys/class/devs/*/hwmon/*/in0_label; '$PROFRIG' sample --source rocm_smi --duration 0.1"
-like "is told in its words" "$(cat "$T/err")" "rsmi_init: An error occurred during initialization"
+like "is reported in its words" "$(cat "$T/err")" "rsmi_init: An error occurred during initialization"
 cat >"$T/dies.sh" <<'END'
 "$PROFRIG" -q run --engine host --no-analyze -o "$T/runs" --tools gpu_power --set 'tools[0].options.source=rocm_smi' --set 'tools[0].sampler.period_s=0.01' -- \
 	sh -c 'touch "$1/began"; until [ -e "$1/killed" ]; do sleep 0.05; done; sleep 0.3; echo done' sh "$T" &

@@ -13,7 +13,7 @@ is "every dispatch counts once" "$(cut -d, -f1 <"$T/run/tables/kernels.csv" | so
 like "by its name, whatever quotes are in it" "$(cat "$T/run/tables/kernels.csv")" 'gpu1,"reduce\(std::array<char const\*, 3ul>, ""sum, total""\)",.*,1,6000,'
 is "a device is busy with kernels and copies" "$(cut -d, -f1-4 <"$T/run/tables/busy.csv" | sed 1d | xargs)" "gpu0,2,9000,9000 gpu1,2,10000,10000"
 is "calls lie on their threads" "$(grep -c '^host,hipLaunchKernel,' "$T/run/tables/functions.csv")" 1
-is "what was not taken twice is told" "$(jq -r '[.warnings[].code] | unique | join(" ")' "$T/run/analysis.json")" "W_COUNTER_SHORT W_COUNTER_UNKNOWN W_DUPLICATE_INPUT W_IGNORED_RECORD"
+is "what was not taken twice is reported" "$(jq -r '[.warnings[].code] | unique | join(" ")' "$T/run/analysis.json")" "W_COUNTER_SHORT W_COUNTER_UNKNOWN W_DUPLICATE_INPUT W_IGNORED_RECORD"
 
 code "rocprof v1" 0 "$PROFRIG" -q info "$FIX/results.csv" --json
 is "its facts" "$(jq -c '[.reader, .format, .spans, .samples, .devices, .start_ns, .end_ns]' "$T/out")" '["rocprof_csv","rocprof v1 CSV",2,1,["gpu1"],2000,9500]'

@@ -11,7 +11,7 @@ is "counts spans, marks, samples, links" "$(jq -c '[.spans, .instants, .samples,
 is "knows the device and the tracer's own time" "$(jq -c '[.devices, .definitions.overhead_ns]' "$T/out")" '[["gpu2"],1000]'
 code "version 1 with odd values" 0 "$PROFRIG" -q info --json "$FIX/v1.rpd"
 is "is read" "$(jq -c '[.format, .links, .definitions.copies_without_size]' "$T/out")" '["RPD 1",2,1]'
-is "and what is odd is told with table, row and column" "$(jq -r '.warnings[] | select(.code == "W_BAD_NUMBER") | .text' "$T/out")" \
+is "and what is odd is reported with table, row and column" "$(jq -r '.warnings[] | select(.code == "W_BAD_NUMBER") | .text' "$T/out")" \
 	"table 'rocpd_api', row 2: column 'tid' holds text 'x'"
 
 cp "$FIX/two-writers-v3.rpd" "$T/a.rpd"
@@ -19,7 +19,7 @@ chmod 444 "$T/a.rpd"
 before=$(sha256sum <"$T/a.rpd")
 code "analyze" 0 "$PROFRIG" -q analyze "$T/a.rpd" -o "$T/o"
 is "the launch lies below its range, and the tracer's own time beside both" "$(grep -c "^thread 100,step;hipLaunchKernel,1," "$T/o/tables/callpaths.csv")/$(grep -c 'step;ApiTable' "$T/o/tables/callpaths.csv")" 1/0
-is "the kernel without a launch is told of" "$(warns "$T/o/analysis.json" W_UNLINKED_WORK)" 1
+is "the kernel without a launch is reported" "$(warns "$T/o/analysis.json" W_UNLINKED_WORK)" 1
 check "every check holds" jq -e '.checks | all(.ok)' "$T/o/analysis.json"
 is "the file is as it was" "$(sha256sum <"$T/a.rpd")" "$before"
 is "and nothing lies beside it" "$(cd "$T" && echo a.rpd*)" a.rpd

@@ -21,7 +21,7 @@ n() { "$PROFRIG" list runs --json "$@" | jq length; }
 is "by label" "$(n --label team) $(n --label team=b) $(n --label team=c) $(n --label team --label keep)" "2 1 0 0"
 is "by status, model and tool" "$(n --status failed) $(n --model sh) $(n --tool cpu_usage) $(n --tool perf)" "1 1 1 0"
 code "a status that there is not" 2 "$PROFRIG" list runs --status fialed
-like "is told" "$(cat "$T/err")" "did you mean 'failed'"
+like "is reported" "$(cat "$T/err")" "did you mean 'failed'"
 code "a folder that is not there" 5 "$PROFRIG" list runs -o nowhere
 
 # what is never removed
@@ -95,7 +95,7 @@ check "in less than five seconds ($ms ms)" test $ms -lt 5000
 
 # room on the disk
 code "less room than there must be" 4 run --set disk.min_free=4000T -- touch "$T/ran"
-like "is told, with what to do" "$(cat "$T/err")" "only [0-9.]+[MGT] .*free.*profrig prune"
+like "is reported, with what to do" "$(cat "$T/err")" "only [0-9.]+[MGT] .*free.*profrig prune"
 check "and nothing was started" test ! -e "$T/ran"
 code "plan tells it too" 4 "$PROFRIG" plan --check --engine host --set disk.min_free=4000T -- true
 code "less room than there should be" 0 "$PROFRIG" run --engine host --no-analyze --set disk.warn_free=4000T -- true
@@ -103,7 +103,7 @@ like "is a warning" "$(cat "$T/err")" "warning: .*free"
 if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=4m none small 2>/dev/null; then
 	at_end "umount -l '$T/small'"
 	code "a small disk" 4 run -o small/runs -- true
-	like "is told by its folder" "$(cat "$T/err")" "small/runs"
+	like "is reported by its folder" "$(cat "$T/err")" "small/runs"
 	code "unless it is known to do" 0 run -o small/runs --set disk.min_free=0 -- true
 else
 	skip "a small disk" "needs root and tmpfs"

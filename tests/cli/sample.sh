@@ -26,11 +26,11 @@ code "a source that does not exist" 2 "$PROFRIG" sample --source nvlm -- true
 like "gets a suggestion" "$(cat "$T/err")" "did you mean 'nvml'"
 code "one that does not work here" 4 env PROFRIG_SYSFS_ROOT="$T/none" "$PROFRIG" sample --source amdgpu -- true
 code "a device that is not there" 4 env PROFRIG_SYSFS_ROOT="$T/m" "$PROFRIG" sample --source amdgpu --device 7 -- true
-like "is told with how many there are" "$(cat "$T/err")" "no device 7: 2 found"
+like "is reported with how many there are" "$(cat "$T/err")" "no device 7: 2 found"
 code "a command that does not exist" 4 "$PROFRIG" sample --source procfs -o "$T/none.csv" -- nosuchprogram
 check "leaves no file" test ! -e "$T/none.csv"
 code "a command without --" 2 "$PROFRIG" sample true
-like "is told where it stands" "$(cat "$T/err")" "behind --"
+like "the message says where it stands" "$(cat "$T/err")" "behind --"
 code "a period out of reach" 2 "$PROFRIG" sample --period 0.00001 -- true
 code "an option without value" 2 "$PROFRIG" sample --option idle_w -- true
 code "views without a place" 2 "$PROFRIG" sample --compat madengine -- true
@@ -39,7 +39,7 @@ code "a bad option of the source" 2 "$PROFRIG" sample --source procfs --storage 
 code "an option that no source here has" 2 "$PROFRIG" sample --source estimate,procfs --option idle-w=35 -- true
 like "gets a suggestion" "$(cat "$T/err")" "no source here has 'idle-w'; did you mean 'idle_w'"
 code "the processes of no command" 2 "$PROFRIG" sample --source procfs --duration 0.1
-like "are told" "$(cat "$T/err")" "procfs reads the processes of a command"
+like "are reported" "$(cat "$T/err")" "procfs reads the processes of a command"
 mkdir old
 code "a recording" 0 "$PROFRIG" -q sample --source estimate --option max_w=20 --period 0.02 -o "$T/old/replay.csv" -- sleep 0.1
 cp "$T/old/replay.csv" "$T/kept.csv"
@@ -47,7 +47,7 @@ ln "$T/old/replay.csv" "$T/link.csv"
 for to in old/replay.csv ./old/ link.csv; do
 	code "played into itself: $to" 2 "$PROFRIG" sample --source replay:old/replay.csv -o $to --duration 0.1
 done
-like "is told" "$(cat "$T/err")" "'old/replay.csv' is played and would be written over"
+like "is reported" "$(cat "$T/err")" "'old/replay.csv' is played and would be written over"
 check "and the recording is as it was" cmp "$T/kept.csv" "$T/old/replay.csv"
 code "a file that cannot be written" 4 "$PROFRIG" sample --source procfs -o /nonexistent/x.csv -- true
 
@@ -67,7 +67,7 @@ code "one source and a folder" 0 "$PROFRIG" -q sample --source procfs -o "$T/fol
 check "is a file in it" test -s "$T/folder/procfs.csv"
 code "without -o" 0 "$PROFRIG" sample --source amdgpu --period 0.01 --json -- sleep 0.2
 is "nothing is kept" "$(json '.sources[0].path')" null
-is "figures are told" "$(json '.sources[0].series[] | select(.name == "power.gpu0") | .mean | round')" 750
+is "figures are reported" "$(json '.sources[0].series[] | select(.name == "power.gpu0") | .mean | round')" 750
 check "every tick is" jq -e '.sources[0] | has("ticks") and has("overruns") and has("late") and has("tick_error_p99_ns") and has("tick_error_max_ns")' "$T/out"
 code "the default is the GPUs, and the command's processes" 0 "$PROFRIG" sample --json --period 0.01 -- sleep 0.1
 is "as said" "$(json '[.sources[].source] | join(" ")')" "amdgpu procfs"
@@ -115,7 +115,7 @@ check "and the command is gone" sh -c '! kill -0 "$(cat pid)"'
 # --- the reference's views ---
 export TZ=UTC
 code "views beside the samples" 0 "$PROFRIG" sample --source amdgpu --period 0.05 --compat madengine -o "$T/views" -- sleep 0.2
-like "are told of" "$(cat "$T/err")" "written: $T/views/gpu_info_vram_profiler_output.csv"
+like "are reported" "$(cat "$T/err")" "written: $T/views/gpu_info_vram_profiler_output.csv"
 mkdir -p "$T/beside"
 code "beside a file" 0 "$PROFRIG" -q sample --source amdgpu --period 0.05 --compat madengine -o "$T/beside/s.csv" -- sleep 0.3
 for d in views beside; do
@@ -188,7 +188,7 @@ is "who holds it" "$(jq -r '.devices[0].other_processes[0] | "\(.pid) \(.name) \
 is "both are warned of" "$(jq -r '[.warnings[].code] | join(" ")' "$run/run.json")" "W_DEVICE_SHARED W_POWER_CAP"
 like "the samples have them too" "$(grep '^# facts: gpu0' "$run/samples/views_power.csv")" "power_cap_w=300 .*other_processes=1"
 echo 400000000 >"$dev/hwmon/hwmon1/power1_cap"
-is "a repetition is told of another cap" "$("$PROFRIG" -q plan --json --tools-dir "$T/tools" --replay "$run" | jq -r '.replay.differences[] | select(.what | endswith("power_cap_w")) | "\(.what): \(.recorded) > \(.today)"')" "gpu0 (amdgpu) power_cap_w: 300 > 400"
+is "another cap is reported to a repetition" "$("$PROFRIG" -q plan --json --tools-dir "$T/tools" --replay "$run" | jq -r '.replay.differences[] | select(.what | endswith("power_cap_w")) | "\(.what): \(.recorded) > \(.today)"')" "gpu0 (amdgpu) power_cap_w: 300 > 400"
 echo 300000000 >"$dev/hwmon/hwmon1/power1_cap"
 check "ticks are in run.json" jq -e '.samplers[0] | has("late") and has("tick_error_p99_ns") and has("tick_error_max_ns") and has("realtime")' "$run/run.json"
 code "sample warns likewise" 0 "$PROFRIG" sample --source amdgpu --period 0.05 -- sleep 0.1

@@ -14,7 +14,7 @@ is "its reader, tracks, spans, times" "$(answers)" '["speedscope",false,2,5,0,14
 
 code "folded: analyze" 0 "$PROFRIG" -q analyze "$FIX/folded/basic.folded" -o "$T/folded"
 is "callpaths have the counts" "$(tail -n +2 "$T/folded/tables/callpaths.csv" | awk -F, '{ print $2, $6 }' | sort | tr '\n' ' ')" "idle 4 main 1 main;work 2 main;work;leaf 3 "
-check "sampled is told" grep -q '^host,leaf,sampled kernel,1,3,3,' "$T/folded/tables/functions.csv"
+check "sampled is reported" grep -q '^host,leaf,sampled kernel,1,3,3,' "$T/folded/tables/functions.csv"
 is "and come out as they came in" "$(sort "$T/folded/folded/time.folded" | tr '\n' ' ')" "idle 4 main 1 main;work 2 main;work;leaf 3 "
 check "sums hold" jq -e '.checks | length > 0 and all(.ok)' "$T/folded/analysis.json"
 code "perf: analyze, compressed" 0 "$PROFRIG" -q analyze "$ROOT/tests/fuzz/corpus/perf/packed.perf.gz" -o "$T/perf"

@@ -44,11 +44,11 @@ PROFRIG_SYSFS_ROOT=$T/amd code "logs of libraries go with a tracer and samplers"
 
 # Vendor by detection.
 code "a tool for AMD where there is no GPU" 4 plan hipblaslt_trace
-like "is told why" "$(cat "$T/err")" "tool 'hipblaslt_trace' is for AMD GPUs and none can be used here \(no AMD GPU in /sys/class/kfd/kfd/topology/nodes\)"
+like "the message says why" "$(cat "$T/err")" "tool 'hipblaslt_trace' is for AMD GPUs and none can be used here \(no AMD GPU in /sys/class/kfd/kfd/topology/nodes\)"
 PROFRIG_SYSFS_ROOT=$T/nvidia code "and on a machine of NVIDIA's" 4 plan hipblaslt_trace
-like "is told what is there" "$(cat "$T/err")" "no AMD GPU in [^;]*; there are NVIDIA's"
+like "the message says what is there" "$(cat "$T/err")" "no AMD GPU in [^;]*; there are NVIDIA's"
 PROFRIG_SYSFS_ROOT=$T/amd code "a tool for NVIDIA on a machine of AMD's" 4 plan nccl_trace
-like "is told too" "$(cat "$T/err")" "tool 'nccl_trace' is for NVIDIA GPUs .*there are AMD's"
+like "is reported too" "$(cat "$T/err")" "tool 'nccl_trace' is for NVIDIA GPUs .*there are AMD's"
 PROFRIG_SYSFS_ROOT=$T/nvidia code "forced, it is taken" 0 plan hipblaslt_trace --force-tools
 PROFRIG_SYSFS_ROOT=$T/amd code "a tool for AMD on AMD's" 0 plan hipblaslt_trace
 code "a run is refused alike" 4 "$PROFRIG" -q run -o "$T/none" --engine host --tools hipblaslt_trace -- true
@@ -71,7 +71,7 @@ like "are a cpuset" "$(start)" "--cpuset-cpus 14-18,32,44,62 "
 code "a GPU that is not there" 4 "$PROFRIG" -q plan --check --engine host --set gpus="'1,9'" -- true
 like "is named" "$(cat "$T/err")" "gpus: GPU 9 is not here \(there are 8, from 0\)"
 code "a wrong list" 3 docker --set "cpus=4-2"
-like "is told" "$(cat "$T/err")" "cpus: want all, or numbers such as 0-7,16, not '4-2'"
+like "is reported" "$(cat "$T/err")" "cpus: want all, or numbers such as 0-7,16, not '4-2'"
 PROFRIG_SYSFS_ROOT=$T/nvidia docker --set "gpus='0,1'" >"$T/out"
 like "NVIDIA's by docker" "$(start)" "--gpus '\"device=0,1\"' "
 PROFRIG_SYSFS_ROOT=$T/nvidia "$PROFRIG" -q plan --engine podman --image img --set gpus=0 -- true >"$T/out" 2>/dev/null
@@ -83,14 +83,14 @@ code "apptainer" 0 "$PROFRIG" -q plan --engine apptainer --image /images/x.sif -
 like "shows all GPUs" "$(start)" "apptainer --quiet exec --cleanenv --contain --no-home --pid --bind .* --rocm /images/x.sif /.profrig/profrig-init --run "
 like "and says which by a variable" "$(cat "$T/out")" "HIP_VISIBLE_DEVICES +1 "
 
-# Models of a models.json are told of the machine; others are not.
+# Models of a models.json see the machine in their environment; others do not.
 mkdir -p "$T/package/scripts"
 echo '[{"name": "dummy", "dockerfile": "", "scripts": "scripts/run.sh", "n_gpus": "2", "owner": "", "training_precision": "", "tags": ["dummies"], "args": ""}]' >"$T/package/models.json"
 echo 'echo hello' >"$T/package/scripts/run.sh"
 cd "$T/package" || exit 1
 code "a model of a models.json" 0 "$PROFRIG" -q plan --engine docker --image img dummy
 for v in 'MAD_GPU_VENDOR +AMD +this machine' 'MAD_SYSTEM_NGPUS +8 +this machine' 'MAD_RUNTIME_NGPUS +2 +this machine' 'MAD_SYSTEM_GPU_ARCHITECTURE +gfx942 +this machine'; do
-	like "is told of $v" "$(cat "$T/out")" "$v"
+	like "has $v" "$(cat "$T/out")" "$v"
 done
 cd "$T" || exit 1
 is "a command is not" "$(docker --set gpus=all | grep -c MAD_)" 0

@@ -40,17 +40,17 @@ like "gets a suggestion" "$(cat "$T/err")" "did you mean '--label'"
 code "an option that only other commands have" 2 "$PROFRIG" report --json "$T"
 is "is not suggested again" "$(cat "$T/err")" "profrig: error: report: unknown option '--json' ('profrig report --help' shows how)"
 code "a value for a flag" 2 "$PROFRIG" run --live=yes -- true
-like "is told as such" "$(cat "$T/err")" "'--live' takes no value"
+like "is reported as such" "$(cat "$T/err")" "'--live' takes no value"
 code "an empty folder for runs" 2 "$PROFRIG" run -o "" -- true
 code "two unknown tools" 2 "$PROFRIG" run --tools foo,blas_trac -- true
 like "are both told" "$(cat "$T/err")" "unknown tool 'foo'.*unknown tool 'blas_trac'; did you mean 'blas_trace'"
 code "an unknown sampler on the command line" 2 "$PROFRIG" plan --tools gpu_power --set tools[0].options.source=nvlm -- true
-like "is told" "$(cat "$T/err")" "option 'source' of tool 'gpu_power': unknown 'nvlm'"
+like "is reported" "$(cat "$T/err")" "option 'source' of tool 'gpu_power': unknown 'nvlm'"
 echo 'tools: [{name: gpu_power, options: {source: nvlm}}]' >"$T/sampler.yaml"
 code "in a file" 3 "$PROFRIG" plan --config "$T/sampler.yaml" -- true
-like "is told with its place" "$(cat "$T/err")" "sampler.yaml:1: option 'source'"
+like "is reported with its place" "$(cat "$T/err")" "sampler.yaml:1: option 'source'"
 code "a folder as configuration" 2 "$PROFRIG" plan --config "$T" -- true
-like "is told as such" "$(cat "$T/err")" "is a folder"
+like "is reported as such" "$(cat "$T/err")" "is a folder"
 code "a configuration through a pipe" 0 "$PROFRIG" -q plan --engine host --config <(echo 'env: {PIPED: yes}') -- true
 like "is read" "$(cat "$T/out")" "env.PIPED +yes"
 code "no model" 2 "$PROFRIG" run
@@ -58,9 +58,9 @@ code "model and command" 2 "$PROFRIG" run examples/mlp -- true
 code "a bad duration" 2 "$PROFRIG" run --timeout soon -- true
 printf '#!/bin/sh\nx: y: z\n' >"$T/train.sh" && chmod +x "$T/train.sh"
 code "a program as a model" 2 "$PROFRIG" run --engine host "$T/train.sh"
-like "is told what to write" "$(cat "$T/err")" "profrig run -- $T/train.sh"
+like "the message says what to write" "$(cat "$T/err")" "profrig run -- $T/train.sh"
 code "what only containers have, on host" 0 "$PROFRIG" plan --engine host --image chk:1 --set container.network=none --set "mounts=[{host: /tmp, container: /data}]" -- true
-is "is told once, by its keys" "$(grep ignores "$T/err")" "profrig: warning: engine 'host' ignores container settings: model.image, mounts, container.network"
+is "is reported once, by its keys" "$(grep ignores "$T/err")" "profrig: warning: engine 'host' ignores container settings: model.image, mounts, container.network"
 printf "%s\n" "model: {name: m, command: [true], image: x}" "container: {network: none, caps: [], shm_size: 1g}" >"$T/boxed.yaml"
 code "of a model" 0 "$PROFRIG" plan --engine host --baseline --tools cpu_power "$T/boxed.yaml"
 is "it is a notice" "$(grep "engine .host. ignores" "$T/err")" "profrig: engine 'host' ignores container settings of the model: container.network, container.shm_size"
@@ -151,21 +151,21 @@ engine: docker
 pre_scripts: [nosuch.sh]
 Y
 code "a configuration with mistakes of every kind" 3 "$PROFRIG" run -o "$T/none" --repeat 3 --config "$T/bad.yaml"
-is "all are told, each once" "$(sed "s,$T/,,g; s/^profrig: error: //" "$T/err")" "bad.yaml:1: unknown key 'comand' in model; did you mean 'command'?
+is "all are reported, each once" "$(sed "s,$T/,,g; s/^profrig: error: //" "$T/err")" "bad.yaml:1: unknown key 'comand' in model; did you mean 'command'?
 bad.yaml:2: tools 'rocprof' and 'rocprofv3' cannot run together (both trace the GPU, which has room for one: gpu-tracer): leave one out
 bad.yaml:3: engine 'docker' needs an image: model.image or --image
 bad.yaml:4: script 'nosuch.sh' is not there
 4 problems in the configuration; nothing was started"
 echo '{"model": {"command": ["true"]}, "engine": "singularity"}' >"$T/engine.json"
 code "an engine that this version does not have" 3 "$PROFRIG" plan --config "$T/engine.json"
-like "is told with its place" "$(cat "$T/err")" "engine.json:1: engine: unknown 'singularity'"
+like "is reported with its place" "$(cat "$T/err")" "engine.json:1: engine: unknown 'singularity'"
 code "on the command line" 2 "$PROFRIG" plan --engine singularity -- true
 code "by --set" 2 "$PROFRIG" plan --set engine=singularity -- true
 mkdir "$T/m1" "$T/m2"
 echo 'model: {command: [true]}' >"$T/m1/profrig.yaml"
 echo 'model: {command: [true], comand: x}' >"$T/m2/profrig.yaml"
 code "the second of two models has a mistake" 3 "$PROFRIG" run -o "$T/none" --engine host --set foo=1 "$T/m1" "$T/m2"
-is "what both have is told once" "$(grep -c "unknown key 'foo'" "$T/err")" 1
+is "what both have is reported once" "$(grep -c "unknown key 'foo'" "$T/err")" 1
 like "and what the second has too" "$(cat "$T/err")" "m2/profrig.yaml:1: unknown key 'comand'"
 code "the second of two models is unknown" 2 "$PROFRIG" run -o "$T/none" --engine host "$T/m1" nosuch
 check "none of them started" test ! -e "$T/none"
@@ -239,7 +239,7 @@ for c in "./nosuch" "nosuch" "/no/such"; do
 	like "is named" "$(cat "$T/err")" "error: no program '$c'.*correct the command"
 done
 code "no executable behind a wrapper" 4 prog --tools A -- ./script
-like "is told" "$(cat "$T/err")" "'./script' .in .*/prog. may not be executed: 'chmod .x'"
+like "is reported" "$(cat "$T/err")" "'./script' .in .*/prog. may not be executed: 'chmod .x'"
 check "and nothing is there" test ! -e "$T/prog/runs"
 code "plan tells too" 0 prog_plan --tools A -- ./nosuch
 like "what is missing" "$(cat "$T/err")" "missing: no program './nosuch'"

@@ -46,7 +46,7 @@ origin=700000000 # the first sample
 
 # From 11 s to 17.1 s: the edges lie between samples.
 code "a window in seconds since the start" 0 "$PROFRIG" -q analyze --window 10.3s:16.4s "$T/whole" -o "$T/a"
-is "is told" "$(window "$T/a")" "10300000000 16400000000 10.3s:16.4s"
+is "is reported" "$(window "$T/a")" "10300000000 16400000000 10.3s:16.4s"
 is "calls are cut at its edges" "$(cell "$T/a" functions name=a exclusive_ns) $(cell "$T/a" functions name=b exclusive_ns) $(cell "$T/a" functions name=a calls)" "3100000000 1000000000 2"
 is "and counted" "$(jq -r '.window | "\(.spans_cut) \(.spans_outside)"' "$T/a/analysis.json")" "3 0"
 near "energy of the counter is cut there too" "$(cell "$T/a" energy_totals counter=energy.gpu0 view=host total_j)" 610 1e-6

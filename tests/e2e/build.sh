@@ -164,7 +164,7 @@ package() {
 	is "$engine: by the name madengine gives it" "$(field pkg/man.json '.built_images | keys | join(" ")')" "ci-scoped_pk_pk.ubuntu.amd"
 	is "$engine: with its script as the package has it" "$(field pkg/man.json '.built_models[] | "\(.scripts) \(.n_gpus)"')" "scripts/scoped/run.sh -1"
 	is "$engine: the context is kept for its runs, secrets are not" "$(jq -c .additional_context pkg/man.json)" '{"gpu_vendor":"AMD","docker_env_vars":{"WHOSE":"ours"}}'
-	like "$engine: which is told" "$(cat err)" "'docker_env_vars.SOME_TOKEN' of the context holds a secret, which no manifest keeps.*'model_args' of the context holds a secret"
+	like "$engine: which is reported" "$(cat err)" "'docker_env_vars.SOME_TOKEN' of the context holds a secret, which no manifest keeps.*'model_args' of the context holds a secret"
 	code "$engine: so it runs as it was built" 0 env -C pkg "$PROFRIG" -q run --engine "$engine" -o runs --no-analyze --manifest man.json
 	is "$engine: with the variables of that context" "$(cd pkg && head -n 1 "$(cat "$T/out")"/steps/*workload.out)" "p q, of ours, scoped/pk"
 	check "$engine: its credentials went by mount alone" sh -c "! grep -rl hunter2 pkg/man.json pkg/builds out err && ! $(engine_words "$engine") history --no-trunc ci-scoped_pk_pk.ubuntu.amd | grep hunter2"

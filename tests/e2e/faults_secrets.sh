@@ -138,7 +138,7 @@ for value in 00000000 started_utc duration_s "$(basename "$T")"; do
 	like "'$value': the run is listed" "$("$PROFRIG" list runs 2>&1)" "$(basename "$run").* success .* cpu_usage"
 done
 
-# Too short to be told from a word: whoever has such a one is told.
+# Too short to be told from a word: such a value is reported.
 printf 'secrets: {PIN: {from_env: SHORT}, LONG: {from_env: EIGHT}, REPO_USERNAME: {from_env: SHORT}}\n' >short.yaml
 export SHORT=s3cr3t7 EIGHT=hunter28
 code "a short secret" 0 "$PROFRIG" run --no-analyze -o "$T/short" --config short.yaml --engine host -- true

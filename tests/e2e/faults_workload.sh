@@ -47,7 +47,7 @@ like "empties its samples: reason" "$(field "$(cat "$T/out")/run.json" .reason)"
 fault "leaves its samples alone" 0 success "" 'sleep 0.3' "${cpu[@]}"
 fault "writes over run.json" 0 success "" 'echo nonsense >"$PROFRIG_RUN_DIR/run.json"'
 code "makes run.json a folder" 1 "$PROFRIG" run -o "$T/runs" --engine host --no-analyze -- sh -c 'sleep 0.3; rm -f "$PROFRIG_RUN_DIR/run.json"; mkdir "$PROFRIG_RUN_DIR/run.json"'
-like "makes run.json a folder: it is told" "$(cat "$T/err")" "run.json could not be written"
+like "makes run.json a folder: it is reported" "$(cat "$T/err")" "run.json could not be written"
 fault "leaves 2000 files" 0 success "" 'mkdir -p "$PROFRIG_OUT"; cd "$PROFRIG_OUT" && touch $(seq 2000)'
 fault "leaves a name with a newline" 0 success "" 'touch "$PROFRIG_RUN_DIR/artifacts/a
 b"'

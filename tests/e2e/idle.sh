@@ -86,10 +86,10 @@ is "one run was made, and it is whole" "$(wc -l <"$T/out") $(json .status)" "1 s
 
 # What cannot be measured is said and not waited for.
 code "idle without a sampler" 0 "$PROFRIG" run -o "$T/runs" --engine host --idle 600 --no-analyze -- true
-like "is told" "$(cat "$T/err")" "no tool of this run samples power or energy"
+like "is reported" "$(cat "$T/err")" "no tool of this run samples power or energy"
 is "and in run.json" "$(json '([.warnings[].code] | join(" ")) + (.idle | tostring)')" "W_IDLE_UNSAMPLED[]"
 code "idle with a sampler that reads no power" 0 "$PROFRIG" run -o "$T/runs" --engine host --tools cpu_usage --idle 600 --no-analyze -- sleep 0.3
-like "is told" "$(cat "$T/err")" "no tool of this run samples power or energy"
+like "is reported" "$(cat "$T/err")" "no tool of this run samples power or energy"
 code "plan shows it" 0 "$PROFRIG" plan --engine host --tools cpu_power --idle 1.5 -- true
 like "where the samplers stand" "$(cat "$T/out")" "samplers, beside the workload and 1.5 s before and after it"
 code "a duration that is none" 2 "$PROFRIG" run --idle soon -- true

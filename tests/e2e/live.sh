@@ -18,7 +18,7 @@ check "those for C compile" gcc -static -o "$T/mark-c" "$T/mark.c"
 # Tools that tell what they hear: one by a pipe, one by a script, one by a program, one that cannot be switched.
 mkdir "$T/tools"
 cat >"$T/tools/listener.sh" <<'SH'
-# listener.sh FIFO ACK OUT paused|recording -- command: writes down what it is told while the command runs
+# listener.sh FIFO ACK OUT paused|recording -- command: writes down the lines it receives while the command runs
 fifo=$1 ack=$2 out=$3 state=$4
 shift 5
 echo "begins $state" >>"$out"

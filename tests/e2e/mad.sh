@@ -62,9 +62,9 @@ all() { # engine, whether the folder can be written to
 	SECONDS=0
 	code "$1: the model's limit" 1 run "$1" ${IMAGE:+--image $IMAGE} sleeper
 	check "$1: holds" test $SECONDS -lt 60
-	is "$1: and is told" "$(jq -r .status "$(cat "$T/out")/run.json")" "timeout"
+	is "$1: and is reported" "$(jq -r .status "$(cat "$T/out")/run.json")" "timeout"
 	code "$1: the command line's goes before it" 1 run "$1" ${IMAGE:+--image $IMAGE} --timeout 1 sleeper
-	like "$1: and is told" "$(jq -r .reason "$(cat "$T/out")/run.json")" "longer than 1 s"
+	like "$1: and is reported" "$(jq -r .reason "$(cat "$T/out")/run.json")" "longer than 1 s"
 	code "$1: a script that fails" 1 run "$1" ${IMAGE:+--image $IMAGE} fails
 	is "$1: has its output and its status" "$(cat "$(cat "$T/out")"/steps/*workload.out) $(jq .exit_code "$(cat "$T/out")/run.json")" "what it said 7"
 }
@@ -81,7 +81,7 @@ images() { # engine: run builds the images of entries that have a dockerfile, an
 	code "$1: none that fits" 3 docker_run "$1" -c "{'guest_os': 'CENTOS', 'gpu_vendor': 'nope'}" -t dock
 	sed -i "s/'AMD'/'AMD', 'guest_os': 'CENTOS'/" docker/img.*.Dockerfile
 	code "$1: with another system" 3 docker_run "$1" -t dock
-	like "$1: what was looked at is told" "$(cat "$T/err")" "img.one.Dockerfile.*CENTOS"
+	like "$1: what was looked at is reported" "$(cat "$T/err")" "img.one.Dockerfile.*CENTOS"
 	code "$1: with --image nothing is built" 0 docker_run "$1" --image profrig-mad:1 -t dock
 	sed -i "s/, 'guest_os': 'CENTOS'//" docker/img.*.Dockerfile
 	code "$1: a plan builds nothing" 0 "$PROFRIG" -q plan --json --engine "$1" -c "{'gpu_vendor': 'AMD'}" -t dock,undocked

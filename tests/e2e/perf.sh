@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# perf record as a tool: a real recording, its text read back; what plan says of capabilities; how failures are told.
+# perf record as a tool: a real recording, its text read back; what plan says of capabilities; how failures are reported.
 . "$(dirname "$0")/../lib.sh"
 
 plan() { "$PROFRIG" -q plan --engine "$1" ${2:+--image "$2"} ${3:+"$3"} --tools perf --set tools[0].options.call_graph=dwarf -- /bin/true; }
@@ -42,4 +42,4 @@ is "as many samples as perf wrote" "$sampled" "$(perf script -f -i "$run/artifac
 code "a failing workload keeps its status" 1 "$PROFRIG" -q run --engine host -o "$T/runs" --no-analyze --tools perf -- /bin/sh -c "$busy; exit 7"
 is "which is its own" "$(field "$(cat "$T/out")/run.json" '.status + " " + (.exit_code | tostring)')" "failed 7"
 code "an event that nobody knows" 1 "$PROFRIG" -q run --engine host -o "$T/runs" --no-analyze --tools perf --set tools[0].options.event=nosuch -- /bin/sh -c "$busy"
-like "is told before the workload starts" "$(cat "$(cat "$T/out")"/steps/*pre*perf*.err)" "perf cannot record 'nosuch' here"
+like "is reported before the workload starts" "$(cat "$(cat "$T/out")"/steps/*pre*perf*.err)" "perf cannot record 'nosuch' here"

@@ -64,7 +64,7 @@ cd "$T" || exit 1
 code "host: processors" 0 run host --set cpus=0 -- sh -c "$show"
 is "host: are those" "$(cpus)" 0
 code "processors that are not here" 4 run host --set cpus=0-1000 -- true
-like "are told" "$(cat "$T/err")" "cpus: processor 1000 is not here \(there are [0-9]+, from 0\)"
+like "are reported" "$(cat "$T/err")" "cpus: processor 1000 is not here \(there are [0-9]+, from 0\)"
 code "host: tools need no privileges" 0 run host --tools wants -- true
 
 # --- a caller who is not root and may talk to docker ---

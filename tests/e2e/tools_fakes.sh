@@ -36,7 +36,7 @@ whole() {
 judged() {
 	export PROFRIG_SYSFS_ROOT=$T/$2
 	FAKE_TOOL=empty code "$1: no records are no success" 7 run "$1" -- gpuapp
-	like "$1: which is told" "$(jq -r .reason "$run/run.json")" "output .* of tool '$1' is (empty|damaged|missing)"
+	like "$1: which is reported" "$(jq -r .reason "$run/run.json")" "output .* of tool '$1' is (empty|damaged|missing)"
 	FAKE_TOOL=dies code "$1: that dies" 1 run "$1" -- gpuapp
 	is "$1: is a failure with its signal" "$(jq -r .signal "$run/run.json")" SIGKILL
 }
@@ -178,9 +178,9 @@ STALE=1 code "the plan as a script" 0 "$PROFRIG" -q plan --engine host -o "$T/ru
 STALE=1 SET=1 sh "$T/out"
 is "does the same" "$(cat "$(sed -n 's,.*</dev/null >\(.*-workload.out\) .*,\1,p' "$T/out")")" "none none g none none"
 code "a name that is none" 3 run leave_out,bad --tools-dir "$T/tools" --tools-dir "$(mkdir "$T/bad" && printf '%s\n' 'name: bad' 'class: env' 'env: {A: b}' 'unset: [A-B]' >"$T/bad/bad.yaml" && echo "$T/bad")" -- true
-like "is told with its place" "$(cat "$T/err")" "bad.yaml:4: unset: 'A-B' is no name of a variable"
+like "is reported with its place" "$(cat "$T/err")" "bad.yaml:4: unset: 'A-B' is no name of a variable"
 code "a workload that calls no library" 7 run miopen_trace -- true
-like "is told" "$(jq -r .reason "$run/run.json")" "output 'artifacts/miopen_trace/miopen.log' of tool 'miopen_trace' is missing"
+like "is reported" "$(jq -r .reason "$run/run.json")" "output 'artifacts/miopen_trace/miopen.log' of tool 'miopen_trace' is missing"
 code "two processes" 0 run hipblaslt_trace,rccl_trace -- sh -c 'gpuapp & gpuapp & wait'
 is "have a file each" "$(ls "$run/artifacts/hipblaslt_trace" "$run/artifacts/rccl_trace" | grep -c '\.log$')" 4
 
@@ -188,7 +188,7 @@ is "have a file each" "$(ls "$run/artifacts/hipblaslt_trace" "$run/artifacts/rcc
 export PROFRIG_SYSFS_ROOT=$T/plain
 plain_machine "$T/plain"
 ROCM_PATH='' code "ROCm that is no build of TheRock" 0 run therock_check -- true
-is "is told" "$(cat "$run/artifacts/therock_check/therock.txt")" "therock=no"
+is "is reported" "$(cat "$run/artifacts/therock_check/therock.txt")" "therock=no"
 ROCM_PATH='' code "unless it has to be one" 1 run therock_check --set 'tools[0].options.required=true' -- true
 mkdir -p "$T/rocm/share/therock"
 ROCM_PATH=$T/rocm code "one that is" 0 run therock_check --set 'tools[0].options.required=true' -- true

@@ -48,7 +48,7 @@ if need uftrace command -v uftrace; then
 	like "which is said" "$(reason)" "trace.json' of tool 'uftrace' is empty: 0 bytes"
 	gcc -O1 -o "$T/plain" "$T/f.c"
 	code "a program that is not instrumented" 7 run uftrace -- ./plain
-	like "is told with what to do" "$(cat "$run"/steps/*post*uftrace*.err)" "uftrace recorded no call: .*-pg"
+	like "is reported with what to do" "$(cat "$run"/steps/*post*uftrace*.err)" "uftrace recorded no call: .*-pg"
 	code "a program that fails" 1 run uftrace -- ./f 7
 	is "keeps its status" "$(exit_code)" 7
 else

@@ -45,10 +45,10 @@ except ImportError as e:
 is "fails with its own words" "$(printed)$(err)" "libtorch_cpu.so: cannot open shared object file"
 FAKE_TORCH=noprofiler code "a torch without a profiler" 7 run -- python3 -c 'import torch; print("ran")'
 is "runs" "$(printed)" "ran"
-like "and is told of" "$(err)" "profrig: torch_profiler: not started: ModuleNotFoundError"
+like "and is reported" "$(err)" "profrig: torch_profiler: not started: ModuleNotFoundError"
 FAKE_TORCH=export code "a trace that cannot be written" 7 run -- python3 -c 'import torch; print("ran")'
 is "is not the program's failure" "$(jq -r '.exit_code' "$run/run.json") $(printed)" "0 ran"
-like "and is told of" "$(err)" "no trace was written: OSError: No space left"
+like "and is reported" "$(err)" "no trace was written: OSError: No space left"
 code "a program that fails" 1 run -- python3 -c 'import torch, sys; sys.exit(9)'
 is "fails with its own status" "$(jq -r '.exit_code' "$run/run.json")" 9
 is "and its trace is there" "$(traces)" 1
@@ -68,7 +68,7 @@ with p.profile(activities=[p.ProfilerActivity.CPU]) as mine:
 mine.export_chrome_trace("'"$T"'/mine.json")'
 is "gets what it wants" "$(jq '.traceEvents | length' "$T/mine.json")" 2
 is "after ours has ended" "$(traces)" 1
-like "which is told" "$(err)" "the program starts a profiler of its own: the trace ends here"
+like "which is reported" "$(err)" "the program starts a profiler of its own: the trace ends here"
 
 mkdir "$T/site"
 echo 'print("site of the image", flush=True)' >"$T/site/sitecustomize.py"
@@ -94,7 +94,7 @@ code "is analysed" 0 "$PROFRIG" -q analyze "$run" -o "$T/zero"
 is "and stands where it was recorded" "$(jq -c '[.inputs[] | select(.reader == "tef") | .clock.aligned]' "$T/zero/analysis.json") $(jq '[.warnings[].code | select(test("ALIGNED|ASSUMED"))] | length' "$T/zero/analysis.json")" "[true] 0"
 rm "$run"/artifacts/torch_profiler/*.clock
 code "without it" 0 "$PROFRIG" -q analyze "$run" -o "$T/zero2"
-is "the start of the workload is taken, and that is told" "$(jq -r '[.warnings[].code | select(test("ALIGNED|ASSUMED"))] | join(" ")' "$T/zero2/analysis.json")" "W_CLOCK_ASSUMED"
+is "the start of the workload is taken, and that is reported" "$(jq -r '[.warnings[].code | select(test("ALIGNED|ASSUMED"))] | join(" ")' "$T/zero2/analysis.json")" "W_CLOCK_ASSUMED"
 # The clock that stands there is the workload's word: nothing but a plain small file with numbers counts.
 ln -s /etc/passwd "$(ls "$run"/artifacts/torch_profiler/*.gz).clock"
 code "a link in its place" 0 "$PROFRIG" -q analyze "$run" -o "$T/zero3"

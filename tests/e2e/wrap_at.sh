@@ -47,12 +47,12 @@ is "is not wrapped twice" "$(started | wc -l)" 1
 code "several programs" 0 run host --wrap-at train,ls -- ./run.sh
 is "each have it" "$(started | cut -d ' ' -f 1 | tr '\n' ' ')" "ls train "
 code "a program that never starts" 7 run host --wrap-at trian -- ./run.sh
-like "is told" "$(jq -r .reason "$run/run.json")" "did the workload start one of wrap_at's programs"
+like "is reported" "$(jq -r .reason "$run/run.json")" "did the workload start one of wrap_at's programs"
 # Tools that may leave nothing behind: nobody else would tell.
 sed 's/^name: note/name: quiet/; /^outputs/d' "$T/t/note.yaml" >"$T/t/quiet.yaml"
 warned() { jq -r '.warnings[] | select(.code == "W_WRAP_AT") | .text' "$run/run.json"; }
 code "a program that never starts, of a tool that needs no output" 0 run host --tools quiet --wrap-at trian,eval -- ./run.sh
-like "is told, with what to do" "$(warned)" "^wrap_at: the tools were in front of nothing, as nothing called 'trian' or 'eval' was seen to start: correct the name .*, or do without wrap_at$"
+like "is reported, with what to do" "$(warned)" "^wrap_at: the tools were in front of nothing, as nothing called 'trian' or 'eval' was seen to start: correct the name .*, or do without wrap_at$"
 like "also at the end, on stderr" "$("$PROFRIG" run --no-analyze -o "$T/runs" --engine host --tools-dir "$T/t" --tools quiet --wrap-at trian -- true 2>&1 >"$T/out" | grep warning:)" "warning: wrap_at: the tools were in front of nothing"
 code "one of two" 0 run host --tools quiet --wrap-at trian,train -- ./run.sh
 is "is enough" "$(warned)" ""
@@ -60,7 +60,7 @@ is "each start has a line" "$(cat "$run/steps/wrap_at.log")" train
 printf '%s\n' '#include <unistd.h>' 'int main(int argc, char **argv) { (void)argc; return execv(argv[1], argv + 1); }' >"$T/still.c"
 if gcc -static -o "$T/still" "$T/still.c" 2>"$T/err"; then
 	code "a static program that starts it by its path" 0 run host --tools quiet --wrap-at train -- "$T/still" "$T/bin/train"
-	like "is not seen, and that is told" "$(warned)" "what a statically linked program starts by a path is not seen"
+	like "is not seen, and that is reported" "$(warned)" "what a statically linked program starts by a path is not seen"
 	code "that program itself" 0 run host --wrap-at still -- "$T/still" "$T/bin/train"
 	is "is" "$(started)" "$T/still $T/bin/train"
 else

@@ -124,7 +124,7 @@ struct sensor {
 	const char *name;
 	double step; /* raw units; 0 = none */
 	bool power;
-	double tau_s; /* of the filter behind the reading; what profrig is told lies in rules */
+	double tau_s; /* of the filter behind the reading; rules has the one profrig knows */
 	const struct counter_rules *rules;
 	double tau_spread; /* of tau_s, between two devices */
 };

@@ -1,6 +1,6 @@
 /*
  * A finished model as text that two models have in common exactly when they say the same: tracks,
- * spans with their nesting, series, samples and links, each told by what it is and not by its
+ * spans with their nesting, series, samples and links, each named by what it is and not by its
  * number. What is left out: inputs (path, reader, facts), warnings, and the order of equals.
  */
 #ifndef MODEL_DUMP_H

@@ -454,7 +454,7 @@ TEST(test_facts_and_warnings)
 	assert_int_equal(m->warnings.nr, 4);
 	assert_string_equal(m->warnings.v[0].text, "first 1");
 	assert_int_equal(m->warnings.v[0].count, 2);
-	/* of an error all are told, within reason */
+	/* of an error all are reported, within reason */
 	assert_int_equal(m->warnings.v[1].severity, SEV_ERROR);
 	assert_string_equal(m->warnings.v[1].text, "first 1; second 2");
 	assert_string_equal(m->warnings.v[2].text, "call '?[31m?'; and '?[31m?'");

@@ -102,7 +102,7 @@ TEST(mutations)
 	each_format("mutated", target_mutate);
 }
 
-/* What can be no number is told, what is too large for a time where one is wanted. */
+/* What can be no number is reported, what is too large for a time where one is wanted. */
 enum absurdity { ODD, TOO_LARGE, NO_NUMBER };
 
 static const struct {

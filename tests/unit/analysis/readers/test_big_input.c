@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-/* --- a read in a process of its own, whose memory is told --- */
+/* --- a read in a process of its own, whose memory is measured --- */
 
 #define ABOVE_TWICE ((size_t)64 << 20)
 

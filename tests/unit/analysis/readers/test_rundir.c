@@ -140,7 +140,7 @@ TEST_IN(links_out, dir)
 	rundir_release(&rd);
 }
 
-/* A listed artifact that is gone is lost; one that the run found missing or empty was told then. */
+/* A listed artifact that is gone is lost; one that the run found missing or empty is not. */
 TEST_IN(lost_artifacts, dir)
 {
 	CLEANUP(rundir_release) struct rundir rd;

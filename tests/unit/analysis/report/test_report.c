@@ -656,7 +656,7 @@ TEST_IN(test_out_file, dir)
 	assert_file(dir, "d/f", "old");
 	assert_alone(folder, "f");
 
-	/* The first error is told, also when there is room again. */
+	/* The first error is reported, also when there is room again. */
 	assert_int_equal(out_file_open(dir, "d/f", &o, &err), 0);
 	setrlimit(RLIMIT_FSIZE, &small);
 	for (int i = 0; i < 10000; i++)

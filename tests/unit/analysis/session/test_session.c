@@ -274,7 +274,7 @@ SESSION_TEST(an_ensemble)
 	assert_int_equal(h->r.report.tables.checks.nr, 3);
 }
 
-/* What one run lacks is told of that run; the others are analysed. */
+/* What one run lacks is reported for that run; the others are analysed. */
 SESSION_TEST(an_ensemble_with_a_broken_run)
 {
 	run_put(h, "a", 10, "");

@@ -305,7 +305,7 @@ TEST(test_invariance)
 
 	for (int round = 0; round < 20; round++) {
 		for (size_t i = 0; i < ARRAY_LEN(rec); i++) {
-			/* no two begin at once, so nothing hangs on the order they are told in */
+			/* no two begin at once, so nothing hangs on the order of the records */
 			rec[i].start = (int64_t)(i * 5 + rnd(&seed) % 5);
 			rec[i].end = rec[i].start + (int64_t)(rnd(&seed) % 100);
 			rec[i].track = rnd(&seed) % 4;

@@ -1,5 +1,5 @@
 /*
- * The plan: stacking order, environments and their disputes, what the engine is told, and the three
+ * The plan: stacking order, environments and their disputes, words for the engine, and the three
  * printed forms, which are compared with tests/fixtures/plan/<case>.{txt,json,sh}. PROFRIG_UPDATE=1
  * writes those files anew.
  */

@@ -61,7 +61,7 @@ static void bytes_try(struct victim *v, const void *data, size_t n)
 	v->silent += r == 0 && m->warnings.nr == 0;
 	assert_true(r <= READ_PARTIAL);
 	assert_true(r >= 0 || err.msg[0]);
-	/* what is missing is told */
+	/* what is missing is reported */
 	assert_true(r != READ_PARTIAL || m->warnings.nr > 0);
 	if (r >= 0 && v->reads % 4 == 0)
 		analyse_all(m);

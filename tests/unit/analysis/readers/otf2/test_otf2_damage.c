@@ -448,7 +448,7 @@ IN_PLACE(test_clock_offsets_out_of_order)
 	}
 }
 
-/* Offsets in order that turn the clock back: times are as they come out, and told. */
+/* Offsets in order that turn the clock back: times are as they come out, and reported. */
 IN_ARCHIVE(test_clock_turned_back)
 {
 	otf2_gen_call(w, 5100, 5900, 0);

@@ -1,6 +1,6 @@
 /*
  * amdgpu at speed and when things change under it: how often files are read, what stands in for
- * what, cards that go and come back, and what is told of a card at the start.
+ * what, cards that go and come back, and the facts of a card at the start.
  */
 #include "sampler_gpu_test.h"
 

@@ -1,6 +1,6 @@
 /*
  * nvml against every error its library has words for, at open and later; libraries of old drivers;
- * instances; and what is told of a GPU at the start.
+ * instances; and the facts of a GPU at the start.
  */
 #include "sampler_gpu_test.h"
 
