@@ -76,4 +76,7 @@ void overhead_print(const struct pairing *s)
 {
 	for (size_t i = 0; i < s->costs.nr; i++)
 		say_cost(&s->costs.v[i]);
+	if (s->clocks_differ)
+		log_warn("%s%s: not all was the same but the tools", s->clocks,
+			 s->clocks_differ > 1 ? ", and in other pairs too" : "");
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/block_spread.h"
 #include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/run/runs.h"
@@ -12,6 +13,7 @@
 #define MAX_RUN_JSON ((size_t)64 << 20)
 #define CONFIDENCE 0.95
 #define MARGIN 0.05 /* of `change`, as compare has it */
+#define CLOCKS 0.05 /* a difference of clocks that counts there */
 #define METHOD "paired log ratios, Student t"
 
 /* --- the runs --- */
@@ -35,7 +37,7 @@ static double metric_value(const json_t *run, const char *name, const char **ret
 	return NAN;
 }
 
-static void read_performance(struct paired_run *oc)
+static void figures_read(struct paired_run *oc)
 {
 	CLEANUP(xfreep) char *path = fs_join(oc->run_dir, "run.json");
 	CLEANUP(xfreep) char *text = NULL;
@@ -45,6 +47,8 @@ static void read_performance(struct paired_run *oc)
 			      : NULL;
 	const char *unit;
 
+	oc->clock_mhz = metric_value(run, "clock_mhz", &unit);
+	oc->gpu_clock_mhz = metric_value(run, "gpu_clock_mhz", &unit);
 	oc->performance = metric_value(run, "performance", &unit);
 	oc->unit = xstrdup(unit);
 	json_decref(run);
@@ -87,7 +91,7 @@ void pairing_add(struct pairing *s, const struct prepared *p, size_t block,
 				 .budget = budget_of(p),
 				 .prepared = p };
 
-	read_performance(&oc);
+	figures_read(&oc);
 	VEC_PUSH(&s->v, oc);
 }
 
@@ -216,6 +220,43 @@ static void costs_of(struct pairing *s)
 	}
 }
 
+/* --- clocks --- */
+
+static void clocks_compare(struct pairing *s, bool gpu, double *worst)
+{
+	CLEANUP(xfreep) struct sample *v = xcalloc(s->v.nr + 1, sizeof(*v));
+	CLEANUP(xfreep) struct block_spread *b = NULL;
+	size_t n;
+
+	for (size_t i = 0; i < s->v.nr; i++) {
+		const struct paired_run *oc = &s->v.v[i];
+
+		v[i] = (struct sample){ gpu ? oc->gpu_clock_mhz : oc->clock_mhz,
+					(uint32_t)oc->block };
+	}
+	n = block_spreads(v, s->v.nr, CLOCKS, &b);
+	s->clocks_differ += n;
+	for (size_t i = 0; i < n; i++) {
+		double more = b[i].high / b[i].low - 1;
+
+		if (!(more > *worst))
+			continue;
+		*worst = more;
+		snprintf(s->clocks, sizeof(s->clocks),
+			 "%s differs %.1f %% within pair %zu, %.0f to %.0f MHz",
+			 gpu ? "gpu_clock_mhz" : "clock_mhz", 100 * more, (size_t)b[i].block + 1,
+			 b[i].low, b[i].high);
+	}
+}
+
+static void clocks_of(struct pairing *s)
+{
+	double worst = 0;
+
+	clocks_compare(s, false, &worst);
+	clocks_compare(s, true, &worst);
+}
+
 /* --- baseline.json --- */
 
 static json_t *number_json(double v)
@@ -269,6 +310,7 @@ static json_t *pairing_json(const struct pairing *s)
 	json_object_set_new(doc, "method", json_string(METHOD));
 	json_object_set_new(doc, "confidence", json_real(CONFIDENCE));
 	json_object_set_new(doc, "overhead", rows);
+	json_object_set_new(doc, "clocks_differ", json_integer((json_int_t)s->clocks_differ));
 	json_object_set_new(doc, "runs", runs);
 	return doc;
 }
@@ -341,6 +383,7 @@ bool pairing_conclude(struct pairing *s, struct strvec *problems)
 	json_t *doc;
 
 	costs_of(s);
+	clocks_of(s);
 	doc = pairing_json(s);
 	text = json_dumps(doc, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
 	json_decref(doc);

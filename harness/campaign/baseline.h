@@ -36,6 +36,7 @@ struct paired_run {
 	size_t block;
 	double workload_s; /* NAN: it did not end well */
 	double performance;
+	double clock_mhz, gpu_clock_mhz; /* mean ones of run.json; NaN: unknown */
 	char *unit;                      /* of the workload's performance; "" none */
 	double budget;                   /* NAN: none is stated */
 	const struct prepared *prepared; /* until it is prepared again */
@@ -68,7 +69,10 @@ const char *cost_change(const struct cost *c);
 
 struct pairing {
 	VEC(struct paired_run) v;
-	VEC(struct cost) costs; /* once it is concluded */
+	/* Once it is concluded: */
+	VEC(struct cost) costs;
+	size_t clocks_differ; /* blocks whose runs have clocks more than 5 % apart */
+	char clocks[120];     /* of the worst of them: how much */
 };
 
 void pairing_add(struct pairing *s, const struct prepared *p, size_t block,

@@ -61,6 +61,21 @@ is "and it is no figure" "$(jq '[.rows[] | select(.metric == "clock_mhz")] | len
 code "unless it is named" 0 "$PROFRIG" compare --json slow fast --metric clock_mhz
 is "and then neither is better" "$(jq -c '[.rows[] | [.metric, .better, (.delta | round)]]' "$T/out")" '[["clock_mhz","none",200]]'
 
+# ---- with and without a tool
+mkdir tools
+printf 'name: t\nabout: none\nclass: env\nenv: {HAS_TOOL: "1"}\n' >tools/t.yaml
+cat >tool.sh <<END
+[ "\$HAS_TOOL" = 1 ] && [ -e $T/hot ] && sh $T/clock.sh 1800000 || sh $T/clock.sh 2000000
+sh $T/work.sh
+END
+paired() { fake "$PROFRIG" run --engine host --no-analyze -o paired --tools-dir tools --tools t --baseline --repeat 2 -- sh "$T/tool.sh"; }
+code "runs with and without a tool at one clock" 0 paired
+is "say nothing of it" "$(grep -c clock_mhz "$T/err") $(jq .clocks_differ paired/latest/baseline.json)" "0 0"
+touch hot
+code "at two" 0 paired
+like "do" "$(cat "$T/err")" 'warning: clock_mhz differs 11\.1 % within pair 1, 1800 to 2000 MHz, and in other pairs too'
+is "in baseline.json, too" "$(jq .clocks_differ paired/latest/baseline.json)" 2
+
 # ---- a campaign: from its sixth run on the machine is faster
 campaign() { # NAME AXIS
 	cat >"$1.yaml" <<END

@@ -22,7 +22,7 @@ static void run_add(struct pairing *s, const char *tools, size_t block, double w
 /* Without tools two seconds each; with "t" longer by exp of each logarithm. */
 static struct pairing made(const double *logs, size_t n, double budget)
 {
-	struct pairing s = { VEC_INIT, VEC_INIT };
+	struct pairing s = { .v = VEC_INIT };
 	CLEANUP(strvec_release) struct strvec problems = STRVEC_INIT;
 
 	for (size_t i = 0; i < n; i++) {
@@ -108,7 +108,7 @@ TEST(from_ten_pairs_on_rearrangements_are_asked)
 
 TEST(half_a_pair_does_not_count)
 {
-	struct pairing s = { VEC_INIT, VEC_INIT };
+	struct pairing s = { .v = VEC_INIT };
 	CLEANUP(strvec_release) struct strvec problems = STRVEC_INIT;
 
 	run_add(&s, "", 0, 1, NAN, "", NAN);
@@ -129,7 +129,7 @@ TEST(half_a_pair_does_not_count)
 
 TEST(no_pair_at_all)
 {
-	struct pairing s = { VEC_INIT, VEC_INIT };
+	struct pairing s = { .v = VEC_INIT };
 	CLEANUP(strvec_release) struct strvec problems = STRVEC_INIT;
 
 	run_add(&s, "", 0, NAN, NAN, "", NAN);
