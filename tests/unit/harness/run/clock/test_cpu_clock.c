@@ -10,7 +10,7 @@
 
 #define S INT64_C(1000000000)
 #define CPUS 4
-#define TSC_HZ 2e9
+#define TICKS UINT64_C(40000000) /* of the time stamp counter in each run */
 
 enum { TSC = 0x10, MPERF = 0xe7, APERF = 0xe8 };
 
@@ -19,23 +19,18 @@ static struct {
 	bool msr;  /* they can be read */
 	bool task; /* cycles of this process can be */
 	uint64_t aperf[CPUS], mperf[CPUS];
+	uint64_t tsc;
 	uint64_t cycles[3]; /* with the times in which they were counted */
 	const char *dir;    /* of the events' files */
 	int events;         /* that were opened */
 } fake;
-
-/* So that a mean over any time is that of this rate. */
-static uint64_t tsc_now(void)
-{
-	return (uint64_t)((double)clock_monotonic_ns() * TSC_HZ / 1e9);
-}
 
 static int fake_msr(const char *root, unsigned cpu, uint32_t number, uint64_t *ret)
 {
 	(void)root;
 	if (!fake.msr || cpu >= CPUS)
 		return -ENOENT;
-	*ret = number == TSC ? tsc_now() : number == MPERF ? fake.mperf[cpu] : fake.aperf[cpu];
+	*ret = number == TSC ? fake.tsc : number == MPERF ? fake.mperf[cpu] : fake.aperf[cpu];
 	return 0;
 }
 
@@ -79,6 +74,7 @@ static void machine_put(const char *dir)
 {
 	memset(&fake, 0, sizeof(fake));
 	fake.dir = dir;
+	fake.tsc = 1000;
 	for (int i = 0; i < CPUS; i++) {
 		cpu_put(dir, i, 0);
 		fake.aperf[i] = fake.mperf[i] = 1000;
@@ -91,7 +87,7 @@ static void machine_put(const char *dir)
 static void events_put(void)
 {
 	for (int i = 0; i < CPUS; i++) {
-		event_put(0, i, (uint64_t[3]){ tsc_now(), 1, 1 });
+		event_put(0, i, (uint64_t[3]){ fake.tsc, 1, 1 });
 		event_put(1, i, (uint64_t[3]){ fake.aperf[i], 1, 1 });
 		event_put(2, i, (uint64_t[3]){ fake.mperf[i], 1, 1 });
 	}
@@ -114,6 +110,32 @@ static void work_do(void)
 	fake.aperf[0] += 4500000;
 	fake.mperf[1] += 1000000;
 	fake.aperf[1] += 500000;
+	/* one that was off began again, and is left out */
+	fake.mperf[3] /= 2;
+	fake.aperf[3] *= 2;
+}
+
+/*
+ * A run of these: the time stamp counter moves by TICKS, in a time between what is measured inside
+ * and around it.
+ */
+static void work_measured(struct cpu_clock *c)
+{
+	int64_t outer = clock_monotonic_ns(), inner;
+	double hz;
+
+	cpu_clock_begin(c, 0);
+	inner = clock_monotonic_ns();
+	usleep(20000);
+	work_do();
+	fake.tsc += TICKS;
+	if (fake.events)
+		events_put();
+	inner = clock_monotonic_ns() - inner;
+	hz = cpu_clock_end(c);
+	outer = clock_monotonic_ns() - outer;
+	assert_true(hz >= (double)TICKS * 1e9 / (double)outer * 5 / 4 &&
+		    hz <= (double)TICKS * 1e9 / (double)inner * 5 / 4);
 }
 
 static void is_near(double hz, double want)
@@ -130,16 +152,8 @@ TEST_IN(registers, dir)
 	fake.msr = true;
 	c = cpu_clock_new(dir, true, &ops);
 	assert_string_equal(cpu_clock_source(c), "aperf/mperf");
-	for (int run = 0; run < 2; run++) {
-		cpu_clock_begin(c, 0);
-		usleep(20000);
-		work_do();
-		/* one that was off begins again, and is left out */
-		fake.mperf[3] = 5;
-		fake.aperf[3] = 4000000000;
-		is_near(cpu_clock_end(c), TSC_HZ * 5 / 4);
-		fake.mperf[3] = fake.aperf[3] = 1000;
-	}
+	work_measured(c);
+	work_measured(c);
 	/* no one was awake */
 	cpu_clock_begin(c, 0);
 	usleep(1000);
@@ -164,13 +178,7 @@ TEST_IN(events_of_the_pmu, dir)
 	assert_string_equal(cpu_clock_source(c), "aperf/mperf");
 	/* the third processor is off */
 	assert_int_equal(fake.events, 3 * 2 + 1);
-	events_put();
-	cpu_clock_begin(c, 0);
-	usleep(50000);
-	work_do();
-	fake.mperf[2] += 1000000000;
-	events_put();
-	is_near(cpu_clock_end(c), TSC_HZ * 5 / 4);
+	work_measured(c);
 	cpu_clock_free(c);
 }
 
