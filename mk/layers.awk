@@ -16,7 +16,7 @@ BEGIN {
 	may["run"] = "config devices engine sampler plan image data madengine"
 	may["publish"] = "config data run"
 	may["madengine"] = "config plan run sampler image campaign"
-	may["campaign"] = "config devices plan image run madengine"
+	may["campaign"] = "config devices sampler plan image run madengine"
 	may["model"] = ""
 	may["scan"] = "model readers"
 	may["library"] = "model scan cost"

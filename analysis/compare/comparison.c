@@ -1,4 +1,5 @@
 #include "comparison_private.h"
+#include "condition_clocks.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -59,7 +60,7 @@ static bool metric_wanted(const void *ctx, const char *name)
 {
 	const struct comparison *c = ctx;
 
-	return figures_selected(&c->o.selection, name, true) ||
+	return figures_selected(&c->o.selection, name, !condition_clock_is(name)) ||
 	       strvec_has(&c->o.selection, "metrics");
 }
 

@@ -1,4 +1,5 @@
 #include "profrig/compare/conditions.h"
+#include "condition_clocks.h"
 #include "figures_private.h"
 
 #include <errno.h>
@@ -34,6 +35,8 @@ void conditions_release(struct conditions *c)
 	free(c->partial);
 	for (size_t i = 0; i < CONDITION_COUNT; i++)
 		free(c->of[i]);
+	for (size_t i = 0; i < CONDITION_CLOCK_KINDS; i++)
+		free(c->clock[i].source);
 	strvec_release(&c->metrics);
 	strvec_release(&c->defined);
 	*c = (struct conditions)CONDITIONS_INIT;
@@ -138,6 +141,8 @@ static void metrics_take(const json_t *run, struct conditions *c)
 
 		if (i >= LISTED)
 			break;
+		condition_clock_take(c, name, text_at(m, "source"),
+				     json_number_value(json_object_get(m, "value")));
 		if (!*name || strvec_has(&c->metrics, name))
 			continue;
 		strvec_push(&c->metrics, name);
@@ -279,6 +284,15 @@ uint32_t conditions_exempt(const char *axis)
 		{ "iterations", true, BIT(ITERATIONS) | BIT(COMMAND) },
 		{ "steps", true, BIT(ITERATIONS) | BIT(COMMAND) },
 		{ "node", true, BIT(NODE) | BIT(KERNEL) },
+		{ "clock", true, CONDITION_EXEMPT_CLOCKS },
+		{ "freq", true, CONDITION_EXEMPT_CLOCKS },
+		{ "governor", true, CONDITION_EXEMPT_CLOCKS },
+		{ "turbo", true, CONDITION_EXEMPT_CLOCKS },
+		{ "power_cap", true, CONDITION_EXEMPT_CLOCKS },
+		{ "power_limit", true, CONDITION_EXEMPT_CLOCKS },
+		{ "device", true, CONDITION_EXEMPT_CLOCKS },
+		{ "gpus", false, CONDITION_EXEMPT_CLOCKS },
+		{ "slurm", false, CONDITION_EXEMPT_CLOCKS },
 	};
 	uint32_t bits = 0;
 
@@ -454,15 +468,22 @@ static void span_of(const struct condition_side *s, int64_t *first, int64_t *las
 	}
 }
 
-static void times_compare(const struct condition_side *a, const struct condition_side *b,
-			  struct comparable *ret)
+static void clocks_compare(const struct condition_side *a, const struct condition_side *b,
+			   struct comparable *ret)
 {
 	double ca = clock_of(a), cb = clock_of(b);
-	int64_t first[2], last[2], gap;
 
 	if (ca > 0 && cb > 0 && fabs(cb / ca - 1) > CONDITION_CLOCKS)
 		comparable_add(ret, false, "clocks: at most %.0f MHz in %s, %.0f MHz in %s",
 			       ca / 1e6, a->name, cb / 1e6, b->name);
+	condition_clocks_compare(a, b, ret);
+}
+
+static void times_compare(const struct condition_side *a, const struct condition_side *b,
+			  struct comparable *ret)
+{
+	int64_t first[2], last[2], gap;
+
 	span_of(a, &first[0], &last[0]);
 	span_of(b, &first[1], &last[1]);
 	if (!last[0] || !last[1])
@@ -483,5 +504,7 @@ void conditions_compare(const struct condition_side *a, const struct condition_s
 	definitions_compare(a, b, wanted, ctx, ret);
 	partial_check(a, ret);
 	partial_check(b, ret);
+	if (!(exempt & CONDITION_EXEMPT_CLOCKS))
+		clocks_compare(a, b, ret);
 	times_compare(a, b, ret);
 }

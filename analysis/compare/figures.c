@@ -1,3 +1,4 @@
+#include "condition_clocks.h"
 #include "figures_private.h"
 
 #include <errno.h>
@@ -22,6 +23,8 @@ const char *figure_better_name(enum figure_better b)
 
 enum figure_better figure_better_of(const char *name, const char *unit)
 {
+	if (condition_clock_is(name))
+		return FIGURE_NONE;
 	return strcmp(name, "performance") == 0 || text_suffix(unit, "/s") ? FIGURE_HIGHER
 									   : FIGURE_LOWER;
 }
@@ -102,7 +105,9 @@ static bool metric_selected(const struct strvec *selection, const char *name)
 {
 	if (selection && strvec_has(selection, "metrics"))
 		return true;
-	return figures_selected(selection, name, strcmp(name, "wall") != 0);
+	/* `wall` is `duration`; clocks are conditions */
+	return figures_selected(selection, name,
+				strcmp(name, "wall") != 0 && !condition_clock_is(name));
 }
 
 /* How many figures of that name there are. */

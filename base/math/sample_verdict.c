@@ -34,9 +34,9 @@ const char *sample_verdict_name(enum sample_verdict v)
 
 /* ---- what is compared ---- */
 
-/* Logarithms of both sides, and those of pairs in front of each other. */
+/* Logarithms of both sides, and of the ratios of pairs, B over A. */
 struct logs {
-	double *a, *b, *pair_a, *pair_b;
+	double *a, *b, *d;
 	size_t na, nb, pairs;
 };
 
@@ -70,11 +70,18 @@ static size_t logs_of(const struct sample *v, size_t n, double *to)
 	return nr;
 }
 
+/* Of the ratio itself, where it can be held: 500/1000 is a half, to the last bit. */
+static double log_ratio(double b, double a)
+{
+	double ratio = b / a;
+
+	return isnormal(ratio) ? log(ratio) : log(b) - log(a);
+}
+
 static struct logs logs_make(const struct sample *a, size_t na, const struct sample *b, size_t nb)
 {
 	struct logs l = { xcalloc(na + 1, sizeof(double)),
 			  xcalloc(nb + 1, sizeof(double)),
-			  xcalloc(na + 1, sizeof(double)),
 			  xcalloc(na + 1, sizeof(double)),
 			  0,
 			  0,
@@ -91,8 +98,7 @@ static struct logs logs_make(const struct sample *a, size_t na, const struct sam
 		other = partner_of(&a[i], b, nb);
 		if (!other)
 			continue;
-		l.pair_a[l.pairs] = log(a[i].value);
-		l.pair_b[l.pairs++] = log(other->value);
+		l.d[l.pairs++] = log_ratio(other->value, a[i].value);
 	}
 	return l;
 }
@@ -101,8 +107,7 @@ static void logs_release(struct logs *l)
 {
 	free(l->a);
 	free(l->b);
-	free(l->pair_a);
-	free(l->pair_b);
+	free(l->d);
 }
 
 /* ---- comparing ---- */
@@ -122,12 +127,7 @@ static void rearrange(const struct logs *l, struct sample_effect *e)
 	struct split_test s;
 
 	if (e->method == SAMPLE_PAIRED && l->pairs >= SAMPLES_REARRANGED) {
-		double *d = xcalloc(l->pairs, sizeof(*d));
-
-		for (size_t i = 0; i < l->pairs; i++)
-			d[i] = l->pair_b[i] - l->pair_a[i];
-		sign_flip_p(d, l->pairs, SEED, &s);
-		free(d);
+		sign_flip_p(l->d, l->pairs, SEED, &s);
 	} else if (e->method == SAMPLE_WELCH && l->na >= SAMPLES_REARRANGED &&
 		   l->nb >= SAMPLES_REARRANGED) {
 		permutation_p(l->a, l->na, l->b, l->nb, SEED, &s);
@@ -153,19 +153,21 @@ static void variance_put(const struct logs *l, struct sample_effect *e)
 	double pairs = (double)l->pairs, na = (double)l->na, nb = (double)l->nb;
 
 	if (e->method == SAMPLE_PAIRED) {
-		double *d = xcalloc(l->pairs, sizeof(*d));
-
-		for (size_t i = 0; i < l->pairs; i++)
-			d[i] = l->pair_b[i] - l->pair_a[i];
 		e->variance_df = pairs - 1;
-		e->variance = squares_of(d, l->pairs) / e->variance_df;
+		e->variance = squares_of(l->d, l->pairs) / e->variance_df;
 		e->variance_of_mean = 1 / pairs;
-		free(d);
 	} else {
 		e->variance_df = na + nb - 2;
 		e->variance = (squares_of(l->a, l->na) + squares_of(l->b, l->nb)) / e->variance_df;
 		e->variance_of_mean = 1 / na + 1 / nb;
 	}
+}
+
+static void pairs_test(const struct logs *l, double confidence, struct mean_test *ret)
+{
+	CLEANUP(xfreep) double *none = xcalloc(l->pairs, sizeof(*none));
+
+	paired_test(l->d, none, l->pairs, confidence, ret);
 }
 
 static void effect_by_t(const struct logs *l, double margin, double confidence,
@@ -175,7 +177,7 @@ static void effect_by_t(const struct logs *l, double margin, double confidence,
 
 	if (l->pairs >= LEAST) {
 		ret->method = SAMPLE_PAIRED;
-		paired_test(l->pair_b, l->pair_a, l->pairs, confidence, &t);
+		pairs_test(l, confidence, &t);
 	} else {
 		independent_test(l, confidence, &t);
 		ret->method = l->na >= LEAST && l->nb >= LEAST ? SAMPLE_WELCH : SAMPLE_FEW;

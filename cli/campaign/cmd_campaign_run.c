@@ -100,7 +100,9 @@ static void steady_print(const struct campaign_state *s)
 			 s->throttled == 1 ? " counts" : "s count");
 }
 
-static void outcome_print(const struct campaign_job *j, const struct drive_outcome *o, bool json)
+/* clocks: blocks in which they differ. */
+static void outcome_print(const struct campaign_job *j, const struct drive_outcome *o,
+			  size_t clocks, bool json)
 {
 	struct json_out out;
 
@@ -131,6 +133,7 @@ static void outcome_print(const struct campaign_job *j, const struct drive_outco
 	json_u64(&out, "superseded", o->superseded);
 	json_u64(&out, "cooldown_limit", j->state.cooldown_limit);
 	json_u64(&out, "throttled", j->state.throttled);
+	json_u64(&out, "clocks_differ", clocks);
 	json_end(&out);
 	putchar('\n');
 }
@@ -207,6 +210,7 @@ static int job_drive(struct campaign_args *a, struct campaign_job *j)
 	struct drive_outcome out;
 	struct err err = ERR_INIT;
 	int gate = EXIT_DONE, r;
+	size_t clocks;
 
 	campaign_publish_begin(&keeping.publishing, j);
 	store_begin(&keeping, j);
@@ -219,8 +223,8 @@ static int job_drive(struct campaign_args *a, struct campaign_job *j)
 	campaign_publish_end(&keeping.publishing);
 	store_close(keeping.store);
 	j->noted = NULL;
-	campaign_report_at_end(j->dir);
-	outcome_print(j, &out, a->json);
+	clocks = campaign_report_at_end(j->dir);
+	outcome_print(j, &out, clocks, a->json);
 	return r < 0 && !out.signal ? EXIT_MISSING : exit_worse(outcome_code(&out), gate);
 }
 

@@ -212,6 +212,28 @@ static void environments_put(const struct report_shown *s, struct json_out *j)
 	json_end(j);
 }
 
+static void clocks_put(const struct report_shown *s, struct json_out *j)
+{
+	bool by_axis = report_clocks_by_axis(s);
+
+	json_arr(j, "clocks");
+	for (size_t i = 0; i < s->r.clocks.nr; i++) {
+		const struct report_clock *c = &s->r.clocks.v[i];
+
+		json_obj(j, NULL);
+		json_str(j, "metric", c->metric);
+		json_str(j, "model", c->model);
+		json_u64(j, "block", c->block);
+		json_f64(j, "low", c->low);
+		json_f64(j, "high", c->high);
+		json_str(j, "low_attempt", s->r.attempts.v[s->r.runs.v[c->run_low].attempt].id);
+		json_str(j, "high_attempt", s->r.attempts.v[s->r.runs.v[c->run_high].attempt].id);
+		json_bool(j, "by_axis", by_axis);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void method_put(const struct report_shown *s, struct json_out *j)
 {
 	json_obj(j, "method");
@@ -259,6 +281,7 @@ void report_json(const struct report_shown *s, FILE *f)
 	figures_put(s, &j);
 	failures_put(s, &j);
 	environments_put(s, &j);
+	clocks_put(s, &j);
 	method_put(s, &j);
 	json_words(&j, "notes", &s->g.notes);
 	json_words(&j, "problems", &s->g.problems);

@@ -387,6 +387,9 @@ static void envs_put(const struct html_out *h, const struct report_shown *s)
 	html_heading(h, 2, "Environments");
 	report_environments(s, &words);
 	notes_put(h, &words);
+	strvec_release(&words);
+	report_clocks(s, &words);
+	notes_put(h, &words);
 	if (s->r.differences.nr)
 		envs_table(h, s);
 	fputs("</section>\n", h->f);

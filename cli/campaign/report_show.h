@@ -50,9 +50,9 @@ void report_json(const struct report_shown *s, FILE *f);
 
 /*
  * At the end of a campaign: <dir>/report.html. Prints a warning when it cannot be made: the
- * campaign itself is none the worse.
+ * campaign itself is none the worse. Returns in how many blocks clocks differ, which is said, too.
  */
-void campaign_report_at_end(const char *dir);
+size_t campaign_report_at_end(const char *dir);
 
 /* ---- words that all writers have ---- */
 
@@ -81,6 +81,9 @@ char *report_time(int64_t ns, char *buf);
 void report_survivors(const struct report_shown *s, struct strvec *to);
 void report_environments(const struct report_shown *s, struct strvec *to);
 void report_methods(const struct report_shown *s, struct strvec *to);
+/* Of each block in which clocks differ; of none where an axis varies them. Returns how many. */
+size_t report_clocks(const struct report_shown *s, struct strvec *to);
+bool report_clocks_by_axis(const struct report_shown *s);
 /* Whether an axis of the campaign is what makes environments differ in a path. */
 bool report_by_axis(const struct report_shown *s, const char *path);
 

@@ -86,7 +86,17 @@ void report_shown_release(struct report_shown *s)
 	free(s->state);
 }
 
-void campaign_report_at_end(const char *dir)
+static size_t clocks_say(const struct report_shown *s)
+{
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+	size_t n = report_clocks(s, &words);
+
+	if (n)
+		log_warn("%s%s", words.v[0], n > 1 ? " The report lists more such blocks." : "");
+	return n;
+}
+
+size_t campaign_report_at_end(const char *dir)
 {
 	CLEANUP(strvec_release) struct strvec wanted = STRVEC_INIT;
 	CLEANUP(out_file_drop) struct out_file o = OUT_FILE_INIT;
@@ -94,8 +104,10 @@ void campaign_report_at_end(const char *dir)
 	struct report_shown s;
 	struct err err = ERR_INIT;
 	int r = report_shown_make(dir, &wanted, false, &s, &err);
+	size_t clocks = 0;
 
 	if (r == 0) {
+		clocks = clocks_say(&s);
 		r = out_file_open(dir, "report.html", &o, &err);
 		if (r == 0)
 			report_page(&s, at, o.f);
@@ -108,4 +120,5 @@ void campaign_report_at_end(const char *dir)
 			 dir);
 	else
 		log_notice("report: %s/report.html", dir);
+	return clocks;
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "profrig/base/strbuf.h"
+#include "profrig/compare/conditions.h"
 
 char *report_figure_title(const struct report_figure *f)
 {
@@ -382,6 +383,35 @@ void report_environments(const struct report_shown *s, struct strvec *to)
 				"be the environment.");
 	if (s->r.envs.nr > REPORT_ENVS_MAX)
 		strvec_pushf(to, "The %d with most runs are compared here.", REPORT_ENVS_MAX);
+}
+
+bool report_clocks_by_axis(const struct report_shown *s)
+{
+	for (size_t i = 0; i < s->grid.axes.nr; i++)
+		if (conditions_exempt(s->grid.axes.v[i].name) & CONDITION_EXEMPT_CLOCKS)
+			return true;
+	return false;
+}
+
+static const char *attempt_of(const struct report_shown *s, uint32_t run)
+{
+	return s->r.attempts.v[s->r.runs.v[run].attempt].id;
+}
+
+size_t report_clocks(const struct report_shown *s, struct strvec *to)
+{
+	size_t n = report_clocks_by_axis(s) ? 0 : s->r.clocks.nr;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct report_clock *c = &s->r.clocks.v[i];
+
+		strvec_pushf(to,
+			     "%s differs %.1f %% within block %" PRIu32
+			     ": %.0f MHz in %s, %.0f MHz in %s.",
+			     c->metric, 100 * (c->high / c->low - 1), c->block, c->low,
+			     attempt_of(s, c->run_low), c->high, attempt_of(s, c->run_high));
+	}
+	return n;
 }
 
 void report_methods(const struct report_shown *s, struct strvec *to)

@@ -5,7 +5,6 @@
 
 #include "profrig/base/fs.h"
 #include "profrig/base/log.h"
-#include "profrig/base/num.h"
 #include "profrig/readers/reader.h"
 
 /* A run that is analysed already gets one more table. */
@@ -35,36 +34,40 @@ void overhead_tables(const struct pairing *s, struct strvec *problems)
 }
 
 /* "+3.2 % (95 %: +1.1 % to +5.4 %, 5 pairs)" */
-static void ratio_words(const struct paired_ratio *r, struct strbuf *to)
+static void change_words(const struct cost_change *c, struct strbuf *to)
 {
-	strbuf_addf(to, "%+.1f %%", 100 * (r->ratio - 1));
-	if (r->n < 2)
+	const struct sample_effect *e = &c->effect;
+	size_t n = cost_pairs(c);
+
+	strbuf_addf(to, "%+.1f %%", 100 * (e->ratio - 1));
+	if (n == 1)
 		strbuf_addstr(to, " (one pair: --repeat tells how much of that is noise)");
+	else if (e->method == SAMPLE_FEW)
+		strbuf_addf(to, " (%zu pairs: --repeat 3 or more tells how much of that is noise)",
+			    n);
 	else
-		strbuf_addf(to, " (95 %%: %+.1f %% to %+.1f %%, %zu pairs)", 100 * (r->low - 1),
-			    100 * (r->high - 1), r->n);
+		strbuf_addf(to, " (95 %%: %+.1f %% to %+.1f %%, %zu pairs)", 100 * (e->low - 1),
+			    100 * (e->high - 1), n);
 }
 
 static void say_cost(const struct cost *c)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	char a[32];
 
-	if (!c->time.n)
+	if (!cost_pairs(&c->time))
 		return;
-	ratio_words(&c->time, &sb);
+	change_words(&c->time, &sb);
 	log_notice("overhead of %s: %s", c->of->tools, sb.buf);
-	if (c->speed.n) {
-		num_fmt_f64(a, c->baseline_speed);
+	if (cost_pairs(&c->speed)) {
 		strbuf_clear(&sb);
-		ratio_words(&c->speed, &sb);
+		change_words(&c->speed, &sb);
 		log_notice("clean throughput %.6g %s, from runs without tools; with %s it is %s",
-			   c->baseline_speed, c->of->unit, c->of->tools, sb.buf);
+			   c->speed.baseline, c->of->unit, c->of->tools, sb.buf);
 	}
 	if (!cost_over_budget(c))
 		return;
 	strbuf_clear(&sb);
-	ratio_words(&c->time, &sb);
+	change_words(&c->time, &sb);
 	log_warn("%s: %s costs %s, %s than the budget of %g %%", W_OVERHEAD, c->of->tools, sb.buf,
 		 !strcmp(cost_verdict(c), "over") ? "more" : "perhaps more", 100 * c->of->budget);
 }
@@ -73,4 +76,7 @@ void overhead_print(const struct pairing *s)
 {
 	for (size_t i = 0; i < s->costs.nr; i++)
 		say_cost(&s->costs.v[i]);
+	if (s->clocks_differ)
+		log_warn("%s%s: not all was the same but the tools", s->clocks,
+			 s->clocks_differ > 1 ? ", and in other pairs too" : "");
 }

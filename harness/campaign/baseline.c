@@ -5,13 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/block_spread.h"
 #include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
-#include "profrig/base/paired.h"
 #include "profrig/run/runs.h"
 
 #define MAX_RUN_JSON ((size_t)64 << 20)
 #define CONFIDENCE 0.95
+#define MARGIN 0.05 /* of `change`, as compare has it */
+#define CLOCKS 0.05 /* a difference of clocks that counts there */
 #define METHOD "paired log ratios, Student t"
 
 /* --- the runs --- */
@@ -35,7 +37,7 @@ static double metric_value(const json_t *run, const char *name, const char **ret
 	return NAN;
 }
 
-static void read_performance(struct paired_run *oc)
+static void figures_read(struct paired_run *oc)
 {
 	CLEANUP(xfreep) char *path = fs_join(oc->run_dir, "run.json");
 	CLEANUP(xfreep) char *text = NULL;
@@ -45,6 +47,8 @@ static void read_performance(struct paired_run *oc)
 			      : NULL;
 	const char *unit;
 
+	oc->clock_mhz = metric_value(run, "clock_mhz", &unit);
+	oc->gpu_clock_mhz = metric_value(run, "gpu_clock_mhz", &unit);
 	oc->performance = metric_value(run, "performance", &unit);
 	oc->unit = xstrdup(unit);
 	json_decref(run);
@@ -87,7 +91,7 @@ void pairing_add(struct pairing *s, const struct prepared *p, size_t block,
 				 .budget = budget_of(p),
 				 .prepared = p };
 
-	read_performance(&oc);
+	figures_read(&oc);
 	VEC_PUSH(&s->v, oc);
 }
 
@@ -116,60 +120,88 @@ struct baseline pairing_base(const struct pairing *s, size_t block)
 
 /* --- the cost --- */
 
-static double geometric_mean(const double *v, const double *other, size_t n)
+static bool is_pair(double a, double b)
+{
+	return isfinite(a) && isfinite(b) && a > 0 && b > 0;
+}
+
+static double geometric_mean(const struct sample *v, size_t n)
 {
 	double sum = 0;
-	size_t k = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (v[i] > 0 && other[i] > 0 && isfinite(v[i]) && isfinite(other[i])) {
-			sum += log(v[i]);
-			k++;
-		}
-	return k ? exp(sum / (double)k) : NAN;
+		sum += log(v[i].value);
+	return n ? exp(sum / (double)n) : NAN;
+}
+
+/* Pairs alone: v has what the tools' runs of blocks gave, base their partners without tools. */
+static void change_of(const struct sample *base, const struct sample *v, size_t n,
+		      struct cost_change *ret)
+{
+	sample_compare(base, n, v, n, MARGIN, CONFIDENCE, &ret->effect);
+	ret->baseline = geometric_mean(base, n);
+	ret->tools = geometric_mean(v, n);
+}
+
+static bool of_kind(const struct paired_run *oc, const struct paired_run *kind)
+{
+	return !oc->bare && oc->alone == kind->alone && !strcmp(oc->tools, kind->tools);
 }
 
 static void cost_of(const struct pairing *s, const struct paired_run *of, struct cost *ret)
 {
-	size_t n = 0;
-	CLEANUP(xfreep) double *v = xcalloc(4 * s->v.nr + 4, sizeof(*v));
-	double *a = v, *b = v + s->v.nr, *pa = v + 2 * s->v.nr, *pb = v + 3 * s->v.nr;
+	CLEANUP(xfreep) struct sample *v = xcalloc(4 * s->v.nr + 4, sizeof(*v));
+	struct sample *a = v, *b = v + s->v.nr, *pa = v + 2 * s->v.nr, *pb = v + 3 * s->v.nr;
+	size_t n = 0, pn = 0;
 
 	for (size_t i = 0; i < s->v.nr; i++) {
 		const struct paired_run *oc = &s->v.v[i], *bare = bare_of(s, oc->block);
+		uint32_t block = (uint32_t)oc->block;
 
-		if (oc->bare || oc->alone != of->alone || strcmp(oc->tools, of->tools) != 0)
+		if (!of_kind(oc, of) || !bare || !is_pair(oc->workload_s, bare->workload_s))
 			continue;
-		a[n] = oc->workload_s;
-		b[n] = bare ? bare->workload_s : NAN;
-		pa[n] = isnan(oc->workload_s) ? NAN : oc->performance;
-		pb[n] = bare && !isnan(bare->workload_s) && !strcmp(bare->unit, oc->unit)
-				? bare->performance
-				: NAN;
-		n++;
+		a[n] = (struct sample){ bare->workload_s, block };
+		b[n++] = (struct sample){ oc->workload_s, block };
+		if (strcmp(bare->unit, oc->unit) != 0 ||
+		    !is_pair(oc->performance, bare->performance))
+			continue;
+		pa[pn] = (struct sample){ bare->performance, block };
+		pb[pn++] = (struct sample){ oc->performance, block };
 	}
-	*ret = (struct cost){ .of = of,
-			      .baseline_s = geometric_mean(b, a, n),
-			      .tools_s = geometric_mean(a, b, n),
-			      .baseline_speed = geometric_mean(pb, pa, n),
-			      .tools_speed = geometric_mean(pa, pb, n) };
-	paired_ratio(a, b, n, CONFIDENCE, &ret->time);
-	paired_ratio(pa, pb, n, CONFIDENCE, &ret->speed);
+	*ret = (struct cost){ .of = of };
+	change_of(a, b, n, &ret->time);
+	change_of(pa, pb, pn, &ret->speed);
+}
+
+size_t cost_pairs(const struct cost_change *c)
+{
+	return c->effect.n_a;
 }
 
 bool cost_over_budget(const struct cost *c)
 {
-	return c->time.n > 0 && !isnan(c->of->budget) && c->time.ratio - 1 > c->of->budget;
+	return cost_pairs(&c->time) > 0 && !isnan(c->of->budget) &&
+	       c->time.effect.ratio - 1 > c->of->budget;
 }
 
 const char *cost_verdict(const struct cost *c)
 {
-	if (isnan(c->of->budget) || !c->time.n)
+	const struct sample_effect *e = &c->time.effect;
+
+	if (isnan(c->of->budget) || !cost_pairs(&c->time))
 		return "";
 	if (!cost_over_budget(c))
 		return "within";
-	/* The interval's lower end may still be within the budget. */
-	return c->time.low - 1 <= c->of->budget ? "unclear" : "over";
+	return sample_judge(e, e->p, c->of->budget, CONFIDENCE) == SAMPLE_SLOWER ? "over"
+										 : "unclear";
+}
+
+const char *cost_change(const struct cost *c)
+{
+	const struct sample_effect *e = &c->time.effect;
+
+	return cost_pairs(&c->time) ? sample_verdict_name(sample_judge(e, e->p, MARGIN, CONFIDENCE))
+				    : "";
 }
 
 static void costs_of(struct pairing *s)
@@ -180,13 +212,49 @@ static void costs_of(struct pairing *s)
 		struct cost c;
 
 		for (size_t k = 0; k < s->costs.nr && !known; k++)
-			known = s->costs.v[k].of->alone == oc->alone &&
-				!strcmp(s->costs.v[k].of->tools, oc->tools);
+			known = of_kind(oc, s->costs.v[k].of);
 		if (known)
 			continue;
 		cost_of(s, oc, &c);
 		VEC_PUSH(&s->costs, c);
 	}
+}
+
+/* --- clocks --- */
+
+static void clocks_compare(struct pairing *s, bool gpu, double *worst)
+{
+	CLEANUP(xfreep) struct sample *v = xcalloc(s->v.nr + 1, sizeof(*v));
+	CLEANUP(xfreep) struct block_spread *b = NULL;
+	size_t n;
+
+	for (size_t i = 0; i < s->v.nr; i++) {
+		const struct paired_run *oc = &s->v.v[i];
+
+		v[i] = (struct sample){ gpu ? oc->gpu_clock_mhz : oc->clock_mhz,
+					(uint32_t)oc->block };
+	}
+	n = block_spreads(v, s->v.nr, CLOCKS, &b);
+	s->clocks_differ += n;
+	for (size_t i = 0; i < n; i++) {
+		double more = b[i].high / b[i].low - 1;
+
+		if (!(more > *worst))
+			continue;
+		*worst = more;
+		snprintf(s->clocks, sizeof(s->clocks),
+			 "%s differs %.1f %% within pair %zu, %.0f to %.0f MHz",
+			 gpu ? "gpu_clock_mhz" : "clock_mhz", 100 * more, (size_t)b[i].block + 1,
+			 b[i].low, b[i].high);
+	}
+}
+
+static void clocks_of(struct pairing *s)
+{
+	double worst = 0;
+
+	clocks_compare(s, false, &worst);
+	clocks_compare(s, true, &worst);
 }
 
 /* --- baseline.json --- */
@@ -198,24 +266,28 @@ static json_t *number_json(double v)
 
 static json_t *cost_json(const struct cost *c)
 {
+	const struct sample_effect *t = &c->time.effect, *p = &c->speed.effect;
 	json_t *o = json_object();
 
 	json_object_set_new(o, "tools", json_string(c->of->tools));
 	json_object_set_new(o, "alone", json_boolean(c->of->alone));
-	json_object_set_new(o, "pairs", json_integer((json_int_t)c->time.n));
-	json_object_set_new(o, "overhead", number_json(c->time.ratio - 1));
-	json_object_set_new(o, "ci_low", number_json(c->time.low - 1));
-	json_object_set_new(o, "ci_high", number_json(c->time.high - 1));
-	json_object_set_new(o, "baseline_s", number_json(c->baseline_s));
-	json_object_set_new(o, "tools_s", number_json(c->tools_s));
-	json_object_set_new(o, "unit", json_string(c->speed.n ? c->of->unit : ""));
-	json_object_set_new(o, "baseline_performance", number_json(c->baseline_speed));
-	json_object_set_new(o, "tools_performance", number_json(c->tools_speed));
-	json_object_set_new(o, "performance_ratio", number_json(c->speed.ratio));
-	json_object_set_new(o, "performance_low", number_json(c->speed.low));
-	json_object_set_new(o, "performance_high", number_json(c->speed.high));
+	json_object_set_new(o, "pairs", json_integer((json_int_t)cost_pairs(&c->time)));
+	json_object_set_new(o, "overhead", number_json(t->ratio - 1));
+	json_object_set_new(o, "ci_low", number_json(t->low - 1));
+	json_object_set_new(o, "ci_high", number_json(t->high - 1));
+	json_object_set_new(o, "baseline_s", number_json(c->time.baseline));
+	json_object_set_new(o, "tools_s", number_json(c->time.tools));
+	json_object_set_new(o, "unit", json_string(cost_pairs(&c->speed) ? c->of->unit : ""));
+	json_object_set_new(o, "baseline_performance", number_json(c->speed.baseline));
+	json_object_set_new(o, "tools_performance", number_json(c->speed.tools));
+	json_object_set_new(o, "performance_ratio", number_json(p->ratio));
+	json_object_set_new(o, "performance_low", number_json(p->low));
+	json_object_set_new(o, "performance_high", number_json(p->high));
 	json_object_set_new(o, "budget", number_json(c->of->budget));
 	json_object_set_new(o, "verdict", json_string(cost_verdict(c)));
+	json_object_set_new(o, "change", json_string(cost_change(c)));
+	json_object_set_new(o, "p_value", number_json(t->p));
+	json_object_set_new(o, "method", json_string(sample_method_name(t->method)));
 	return o;
 }
 
@@ -238,6 +310,7 @@ static json_t *pairing_json(const struct pairing *s)
 	json_object_set_new(doc, "method", json_string(METHOD));
 	json_object_set_new(doc, "confidence", json_real(CONFIDENCE));
 	json_object_set_new(doc, "overhead", rows);
+	json_object_set_new(doc, "clocks_differ", json_integer((json_int_t)s->clocks_differ));
 	json_object_set_new(doc, "runs", runs);
 	return doc;
 }
@@ -268,10 +341,10 @@ static void note_cost(const struct paired_run *oc, const struct cost *c, struct 
 {
 	struct run_overhead ro = { .baseline_s = NAN,
 				   .workload_s = NAN,
-				   .pairs = c->time.n,
-				   .mean = c->time.ratio - 1,
-				   .low = c->time.low - 1,
-				   .high = c->time.high - 1,
+				   .pairs = cost_pairs(&c->time),
+				   .mean = c->time.effect.ratio - 1,
+				   .low = c->time.effect.low - 1,
+				   .high = c->time.effect.high - 1,
 				   .budget = cost_over_budget(c) ? c->of->budget : NAN,
 				   .tools = c->of->tools };
 	struct err err = ERR_INIT;
@@ -287,8 +360,7 @@ static void note_run(const struct pairing *s, const struct paired_run *oc, const
 
 	add_problem(fs_write_atomic(path, text, strlen(text), &err), &err, problems);
 	for (size_t i = 0; i < s->costs.nr; i++)
-		if (s->costs.v[i].of->alone == oc->alone &&
-		    !strcmp(s->costs.v[i].of->tools, oc->tools))
+		if (of_kind(oc, s->costs.v[i].of))
 			note_cost(oc, &s->costs.v[i], problems);
 }
 
@@ -311,6 +383,7 @@ bool pairing_conclude(struct pairing *s, struct strvec *problems)
 	json_t *doc;
 
 	costs_of(s);
+	clocks_of(s);
 	doc = pairing_json(s);
 	text = json_dumps(doc, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
 	json_decref(doc);

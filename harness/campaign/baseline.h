@@ -12,15 +12,16 @@
  *	pairing_release(&s)
  *
  * A block is one run of each kind: without tools, with all, with each alone. In odd blocks the
- * order is turned round (ABBA), so that what drifts does not look like overhead. Statistics:
- * paired.h.
+ * order is turned round (ABBA), so that what drifts does not look like overhead. Statistics are
+ * those of `compare` (sample_verdict.h), over blocks in which both runs ended well: below three of
+ * them there is a ratio, but no interval and no test.
  */
 #ifndef BASELINE_H
 #define BASELINE_H
 
 #include "prepare.h"
 
-#include "profrig/base/paired.h"
+#include "profrig/base/sample_verdict.h"
 
 /* A run without tools, for the next one to be compared with. */
 struct baseline {
@@ -35,25 +36,43 @@ struct paired_run {
 	size_t block;
 	double workload_s; /* NAN: it did not end well */
 	double performance;
+	double clock_mhz, gpu_clock_mhz; /* mean ones of run.json; NaN: unknown */
 	char *unit;                      /* of the workload's performance; "" none */
 	double budget;                   /* NAN: none is stated */
 	const struct prepared *prepared; /* until it is prepared again */
 	bool noted;
 };
 
-/* The cost of one set of tools, over all pairs. */
+/* A figure with tools against the same without, over all pairs. */
+struct cost_change {
+	struct sample_effect effect; /* ratio, low, high: with tools over without */
+	double baseline, tools;      /* geometric means; NaN without pairs */
+};
+size_t cost_pairs(const struct cost_change *c);
+
+/* The cost of one set of tools. */
 struct cost {
 	const struct paired_run *of; /* the first of its kind */
-	struct paired_ratio time, speed;
-	double baseline_s, tools_s, baseline_speed, tools_speed; /* geometric means of the pairs */
+	struct cost_change time, speed;
 };
+/* The measured overhead is above the budget. */
 bool cost_over_budget(const struct cost *c);
-/* "within", "over", "unclear" (the interval reaches below the budget), "" without a budget. */
+/*
+ * "within": it is not; "over": it is, and the runs with tools are `slower` by compare's rule with
+ * the budget as margin; "unclear": it is, and the pairs are too few or too noisy for that; "":
+ * without a budget, or pairs.
+ */
 const char *cost_verdict(const struct cost *c);
+/* compare's verdict on the time, with a margin of 5 %: slower, faster, same, unclear; "": no pairs.
+ */
+const char *cost_change(const struct cost *c);
 
 struct pairing {
 	VEC(struct paired_run) v;
-	VEC(struct cost) costs; /* once it is concluded */
+	/* Once it is concluded: */
+	VEC(struct cost) costs;
+	size_t clocks_differ; /* blocks whose runs have clocks more than 5 % apart */
+	char clocks[120];     /* of the worst of them: how much */
 };
 
 void pairing_add(struct pairing *s, const struct prepared *p, size_t block,

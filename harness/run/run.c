@@ -375,9 +375,11 @@ static void do_workload(struct run *rn)
 	if (may_go_on(rn)) {
 		run_results_before(rn);
 		outcome_phase(&rn->outcome, "workload");
+		mean_clock_begin(rn);
 		run_anchor(rn, "workload_start");
 		run_samplers_mark(rn, "workload_start");
 		rn->workload_s = run_steps(rn, STEP_WORKLOAD);
+		mean_clock_end(rn);
 		control_ended(rn, clock_monotonic_ns());
 		run_samplers_mark(rn, "workload_end");
 		run_anchor(rn, "workload_end");
@@ -437,6 +439,7 @@ static void run_all_steps(struct run *rn)
 	run_source_make(rn);
 	run_hold(rn);
 	outcome_phase(&rn->outcome, "start");
+	mean_clock_open(rn);
 	if (outcome_good(&rn->outcome))
 		engine_start(rn);
 	engine_needs(rn);
@@ -556,6 +559,7 @@ static void run_release(struct run *rn)
 	fields_release(rn, run_fields);
 	outcome_release(&rn->outcome);
 	run_data_release(rn);
+	mean_clock_release(rn);
 	record_free(&rn->record);
 }
 

@@ -20,7 +20,8 @@
  *	preflight.c	checks before a run directory exists
  *	agentlink.h	talking to profrig-init
  *
- * Four folders, each with one header for the others:
+ * Five folders, each with one header for the others:
+ *	clock/		mean_clock.h	mean clocks of processors and GPUs
  *	control/	run_control.h	requests to a live run
  *	collect/	run_collect.h	outputs → artifacts with verdicts
  *	results/	run_results.h	numbers in the workload's output and results files
@@ -30,6 +31,7 @@
 #define RUN_PRIV_H
 
 #include "agentlink.h"
+#include "mean_clock.h"
 #include "outcome.h"
 #include "record_state.h"
 #include "run_oom.h"
@@ -168,6 +170,7 @@ struct run {
 	VEC(struct run_device) devices;
 	VEC(struct run_sampler) samplers;
 	VEC(struct run_data) data;
+	struct mean_clock mean_clock;
 	struct record_state record; /* once control is over */
 };
 

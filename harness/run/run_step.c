@@ -415,6 +415,7 @@ static void wait_for_end(struct progress *p)
 		if (p->over)
 			break;
 		control_pump(p->rn);
+		mean_clock_poll(p->rn);
 		flowing = pump_tails(p, &more);
 		if (p->rn->o->events.tick)
 			p->rn->o->events.tick(p->rn->o->events.ctx);

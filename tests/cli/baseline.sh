@@ -35,6 +35,7 @@ code "three pairs" 0 run --no-analyze --tools heavy --baseline --repeat 3
 is "go there and back" "$(kinds)" "- heavy heavy - - heavy "
 check "the cost has an interval" jq -e '.method == "paired log ratios, Student t" and .confidence == 0.95 and (.overhead | length == 1) and
 	(.overhead[0] | .pairs == 3 and .overhead > 0.5 and .overhead < 1.5 and .ci_low < .overhead and .overhead < .ci_high)' "$(last)/baseline.json"
+is "by the tests of compare" "$(cost heavy '"\(.change) \(.method) \(.verdict) \(.p_value < 0.05)"')" "slower paired-log over true"
 is "throughput is compared as well" "$(cost heavy '"\(.baseline_performance | round) \(.tools_performance | round) \(.performance_ratio) \(.unit)"')" "1000 500 0.5 tokens/s"
 is "and all runs are listed" "$(jq -r '[.runs[] | "\(.block)\(.tools)"] | join(" ")' "$(last)/baseline.json")" "0 0heavy 1heavy 1 2 2heavy"
 like "the closing lines say it" "$(cat "$T/err")" 'overhead of heavy: \+[0-9.]+ % \(95 %: .* 3 pairs\)'
@@ -47,6 +48,8 @@ is "a run without tools is marked as one" "$(while read -r d; do jq -r '.labels.
 
 code "the gate" 7 run -q --no-analyze --tools heavy --baseline --repeat 2 --gate
 code "with a budget that is large enough" 0 run -q --no-analyze --tools heavy --baseline --repeat 2 --gate --overhead-budget 1000%
+is "two pairs have no interval" "$(cost heavy '"\(.pairs) \(.ci_low) \(.change) \(.method)"')" "2 null unclear few"
+is "and no metrics of it" "$(jq -r '[.metrics[].name | select(startswith("overhead"))] | join(",")' "$(with_tools)/run.json")" "overhead,overhead_mean"
 check "latest is a run with the tool, not the last one" sh -c 'test -e "$0/latest/baseline.json" && test "$(readlink "$0/latest")" != "$(basename "$1")"' "$T/runs" "$(last)"
 is "is reported in baseline.json" "$(cost heavy '"\(.budget) \(.verdict)"')" "10 within"
 code "a tool within its budget" 0 run -q --no-analyze --tools light --baseline --repeat 2 --gate

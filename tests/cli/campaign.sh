@@ -241,6 +241,7 @@ count=$PWD/fake/sys/devices/system/cpu/cpu0/thermal_throttle/package_throttle_co
 mkdir -p "${heat%/*}" "${count%/*}"
 echo 40000 >"$heat"
 echo 7 >"$count"
+export PROFRIG_NVML_LIB=$PWD/none.so
 hot() { PROFRIG_SYSFS_ROOT=$PWD/fake c "$@"; }
 one() { # NAME REPEAT COMMAND LINES
 	file "$@"
@@ -261,8 +262,20 @@ one limit 2 "echo 70000 >$heat" 'cooldown: {seconds: 0.1, temperature: 2, limit:
 code "a cool-down with a limit" 0 hot run --json limit.yaml
 is "is in the journal and counted" "$(events limit intend .cooldown) $(jq -c '[.cooldown_limit,.committed]' "$T/out")" "null limit [1,2]"
 is "and said" "$(grep -c 'ended at its limit of 2 s (70.0 °C): the next run begins' "$T/err")" 1
+gpu() { # NVML's library made here: one GPU
+	PROFRIG_SYSFS_ROOT=$PWD/none FAKE_NVML_COUNT=1 FAKE_NVML_NOW=$PWD/gpu PROFRIG_NVML_LIB=$B/tests/fakes/fake_nvml.so c "$@"
+}
+echo 35 60000 1980 >gpu
+one gpus 2 "echo 60 300000 1980 >$PWD/gpu" 'cooldown: {seconds: 0.1, limit: 30s}'
+(wait_for grep -qx '60 300000 1980' gpu && sleep 2 && echo 37 61000 1980 >gpu) &
+code "a cool-down that waits for a GPU" 0 gpu run gpus.yaml
+wait $!
+like "says so" "$(cat "$T/err")" "cool-downs wait for 1 temperature and the power of 1 GPU: 35.0 °C and 60.0 W of GPUs before the first run"
+is "and is over when it has cooled down" "$(events gpus idle '.gpu_power_w|floor') $(events gpus intend .cooldown)" "60 null null"
+check "after five seconds" jq -es 'def s: .t|sub("\\..*";"Z")|fromdate;
+	[.[]|select(.ev=="ended" or .ev=="intend")] | (.[2]|s) - (.[1]|s) | . >= 6 and . < 25' campaigns/gpus/journal.ndjson
 code "no sensor" 0 env PROFRIG_SYSFS_ROOT="$PWD/none" "$PROFRIG" campaign run -o none limit.yaml
-is "is said once, and the time counts" "$(grep -c 'neither a temperature.*can be read.*cool-downs are 0.1 s' "$T/err")" 1
+is "is said once, and the time counts" "$(grep -c 'neither a temperature nor a power can be read here: cool-downs are 0.1 s' "$T/err")" 1
 one stopped 2 "echo 70000 >$heat" 'cooldown: {limit: 10m}'
 echo 40000 >"$heat"
 PROFRIG_SYSFS_ROOT=$PWD/fake "$PROFRIG" campaign run stopped.yaml >/dev/null 2>&1 &

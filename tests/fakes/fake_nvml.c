@@ -14,6 +14,8 @@
  *	FAKE_NVML_NAME=…		of device 0
  *	FAKE_NVML_MIG=1			device 0 is cut into instances: no utilisation of the whole
  *	FAKE_NVML_CAP_MW=350000		power limit of device 0 (its default is 700 W)
+ *	FAKE_NVML_NOW=FILE		"64 200250 1980": temperature, mW and MHz of device 0, read
+ *					at each of these calls
  *	FAKE_NVML_USERS=1234,99		pids that compute on device 0; the first draws, too
  * fake_nvml_calls counts calls that ask the driver; fake_nvml_fail(name, code) makes a call fail
  * from then on, on both devices (code 0: no more).
@@ -24,6 +26,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -145,6 +148,22 @@ static long env(const char *name, long def)
 	return s ? strtol(s, NULL, 10) : def;
 }
 
+/* Of the file's numbers the one at this place; def: there is no file. */
+static unsigned now_of(int place, unsigned def)
+{
+	const char *path = getenv("FAKE_NVML_NOW");
+	FILE *f = path ? fopen(path, "re") : NULL;
+	char line[100], *at = line;
+	unsigned v = def;
+
+	if (f && fgets(line, sizeof(line), f))
+		for (int i = 0; i <= place; i++)
+			v = (unsigned)strtoul(at, &at, 10);
+	if (f)
+		fclose(f);
+	return v;
+}
+
 nvmlReturn_t nvmlInit_v2(void)
 {
 	if (env("FAKE_NVML_INIT", 0))
@@ -259,7 +278,7 @@ nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t d, unsigned int *mw)
 		usleep((useconds_t)slow_us);
 	if (d->index == 0 && lost_after >= 0 && ++power_calls > lost_after)
 		return NVML_ERROR_GPU_IS_LOST;
-	*mw = d->index == 1 ? 75500 : 200250;
+	*mw = d->index == 1 ? 75500 : now_of(1, 200250);
 	return NVML_SUCCESS;
 }
 
@@ -305,16 +324,18 @@ nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t d, nvmlTemperatureSensors_t s
 		return NVML_ERROR_INVALID_ARGUMENT;
 	if (d->index == 1)
 		return NVML_ERROR_UNKNOWN;
-	*t = 64;
+	*t = now_of(0, 64);
 	return NVML_SUCCESS;
 }
 
 nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t d, nvmlClockType_t type, unsigned int *mhz)
 {
 	FAIL;
-	(void)d;
 	fake_nvml_calls++;
-	*mhz = type == NVML_CLOCK_MEM ? 2619 : type == NVML_CLOCK_GRAPHICS ? 1980 : 1;
+	*mhz = type == NVML_CLOCK_MEM        ? 2619
+	       : type != NVML_CLOCK_GRAPHICS ? 1
+	       : d->index == 1               ? 1980
+					     : now_of(2, 1980);
 	return NVML_SUCCESS;
 }
 

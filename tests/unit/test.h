@@ -151,6 +151,15 @@ static inline char *in_dir(const char *dir, const char *name)
 	return textf("%s/%s", dir, name);
 }
 
+/* Of what make has built, owned. */
+static inline char *build_path(const char *below)
+{
+	const char *b = getenv("B");
+	CLEANUP(xfreep) char *rel = fs_join(b && *b ? b : "build", below);
+
+	return fs_abs(rel);
+}
+
 /* A new directory below $TMPDIR, owned:
  *	CLEANUP(test_dir_done) char *dir = test_dir();
  */

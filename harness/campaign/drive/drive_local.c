@@ -147,7 +147,7 @@ static void steady_say(struct local *l)
 {
 	struct driving *d = l->d;
 	const struct steady_reading idle = steady_idle(l->steady);
-	char what[120], words[80], text[300];
+	char what[160], words[120], text[400];
 
 	steady_words(&idle, words, sizeof(words));
 	if (*words && steady_looks_at(l->steady, what, sizeof(what)))
@@ -155,8 +155,7 @@ static void steady_say(struct local *l)
 			 what, words);
 	else
 		snprintf(text, sizeof(text),
-			 "neither a temperature nor the processor's power can be read here: "
-			 "cool-downs are %g s",
+			 "neither a temperature nor a power can be read here: cool-downs are %g s",
 			 d->j->file.cooldown_s);
 	drive_tell(d, DRIVE_NOTE, NULL, text, 0, NAN);
 	if (*words)
@@ -173,9 +172,10 @@ static json_t *number_or_null(double v)
 static int steady_note(struct local *l, const struct steady_reading *r)
 {
 	return campaign_job_note(l->d->j, "idle", NULL, 0,
-				 json_pack("{s:o, s:o}", "temperature_c",
+				 json_pack("{s:o, s:o, s:o}", "temperature_c",
 					   number_or_null(r->temperature_c), "power_w",
-					   number_or_null(r->power_w)),
+					   number_or_null(r->power_w), "gpu_power_w",
+					   number_or_null(r->gpu_power_w)),
 				 l->d->err);
 }
 
@@ -189,7 +189,7 @@ static int steady_ready(struct local *l, int64_t now, int64_t *ret_wait)
 	if (!l->steady || l->learnt)
 		return 1;
 	if (st->idle_boot && !strcmp(st->idle_boot, journal_boot(l->d->j->journal))) {
-		const struct steady_reading was = { st->idle_c, st->idle_w };
+		const struct steady_reading was = { st->idle_c, st->idle_w, st->idle_gpu_w };
 
 		steady_set_idle(l->steady, &was);
 	} else if (!steady_learn(l->steady, now)) {
@@ -197,7 +197,7 @@ static int steady_ready(struct local *l, int64_t now, int64_t *ret_wait)
 		return 0;
 	} else {
 		idle = steady_idle(l->steady);
-		if (!isnan(idle.temperature_c) || !isnan(idle.power_w))
+		if (!isnan(idle.temperature_c) || !isnan(idle.power_w) || !isnan(idle.gpu_power_w))
 			r = steady_note(l, &idle);
 	}
 	l->learnt = true;
@@ -209,7 +209,7 @@ static int steady_ready(struct local *l, int64_t now, int64_t *ret_wait)
 static void limit_say(struct local *l)
 {
 	const struct steady_reading now = steady_now(l->steady);
-	char words[80], text[200];
+	char words[120], text[300];
 
 	l->limit = true;
 	if (l->limit_said)

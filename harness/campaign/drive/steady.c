@@ -1,4 +1,5 @@
 #include "steady.h"
+#include "steady_gpus.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -11,9 +12,11 @@
 #include "profrig/base/door.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/num.h"
+#include "profrig/base/strbuf.h"
 #include "profrig/base/strvec.h"
 #include "profrig/base/vec.h"
 #include "profrig/base/xalloc.h"
+#include "profrig/devices/devices.h"
 
 #define COLDEST_C (-40.0)
 #define HOTTEST_C 125.0
@@ -29,6 +32,7 @@ struct steady {
 	struct steady_rule rule;
 	struct strvec sensors; /* paths */
 	VEC(struct package) packages;
+	struct steady_gpus *gpus; /* NULL: nothing of them can be read */
 	struct steady_reading idle, now;
 	int64_t begun_ns, read_ns;
 	int64_t since_ns; /* so long it is as it was; -1: it is not */
@@ -148,10 +152,13 @@ static void packages_find(struct steady *s, const char *root)
 
 /* ---- readings ---- */
 
-static double temperature_take(const struct steady *s)
+/* A GPU that was read before and cannot be now is no cooler than any other sensor. */
+static double temperature_take(const struct steady *s, const struct steady_gpus_reading *gpus)
 {
-	double hottest = NAN;
+	double hottest = gpus->temperature_c;
 
+	if (steady_gpus_temperatures(s->gpus) && isnan(hottest))
+		return NAN;
 	for (size_t i = 0; i < s->sensors.nr; i++)
 		hottest = fmax(hottest, sensor_read(s->sensors.v[i]));
 	return hottest;
@@ -177,6 +184,15 @@ static double power_take(struct steady *s, double dt_s)
 	return sum;
 }
 
+static void now_take(struct steady *s, double power_w)
+{
+	struct steady_gpus_reading gpus = { NAN, NAN };
+
+	if (s->gpus)
+		gpus = steady_gpus_read(s->gpus);
+	s->now = (struct steady_reading){ temperature_take(s, &gpus), power_w, gpus.power_w };
+}
+
 /* False: the last reading is too new. */
 static bool reading_take(struct steady *s, int64_t now_ns)
 {
@@ -185,8 +201,7 @@ static bool reading_take(struct steady *s, int64_t now_ns)
 	if (ns < STEADY_POLL_NS)
 		return false;
 	s->read_ns = now_ns;
-	s->now.temperature_c = temperature_take(s);
-	s->now.power_w = power_take(s, (double)ns / 1e9);
+	now_take(s, power_take(s, (double)ns / 1e9));
 	return true;
 }
 
@@ -203,7 +218,8 @@ static bool is_as_idle(const struct steady *s)
 
 	return (isnan(i->temperature_c) ||
 		n->temperature_c <= i->temperature_c + s->rule.temperature_k) &&
-	       (isnan(i->power_w) || n->power_w <= i->power_w * (1 + s->rule.power));
+	       (isnan(i->power_w) || n->power_w <= i->power_w * (1 + s->rule.power)) &&
+	       (isnan(i->gpu_power_w) || n->gpu_power_w <= i->gpu_power_w * (1 + s->rule.power));
 }
 
 /* ---- all ---- */
@@ -213,12 +229,17 @@ struct steady *steady_new(const char *root, const struct steady_rule *rule, int6
 	struct steady *s = xcalloc(1, sizeof(*s));
 
 	*s = (struct steady){ .rule = *rule,
-			      .idle = { NAN, NAN },
-			      .now = { NAN, NAN },
+			      .idle = { NAN, NAN, NAN },
+			      .now = { NAN, NAN, NAN },
 			      .read_ns = now_ns,
 			      .since_ns = -1 };
 	sensors_find(s, root);
 	packages_find(s, root);
+	/* GPUs are those of the machine, or of the tree that stands for it everywhere */
+	if (!strcmp(root, devices_root()))
+		s->gpus = steady_gpus_find();
+	if (s->gpus)
+		steady_gpus_open(s->gpus);
 	return s;
 }
 
@@ -230,31 +251,42 @@ void steady_free(struct steady *s)
 		free(s->packages.v[i].path);
 	VEC_RELEASE(&s->packages);
 	strvec_release(&s->sensors);
+	steady_gpus_free(s->gpus);
 	free(s);
+}
+
+static void counted(struct strbuf *sb, size_t n, const char *of, const char *what)
+{
+	if (n)
+		strbuf_addf(sb, "%s%s%zu %s%s", sb->len ? " and " : "", of, n, what,
+			    n == 1 ? "" : "s");
 }
 
 bool steady_looks_at(const struct steady *s, char *ret, size_t n)
 {
-	size_t t = s->sensors.nr, p = s->packages.nr;
-	char power[64] = "";
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
-	if (p)
-		snprintf(power, sizeof(power), "the power of %zu package%s", p, p == 1 ? "" : "s");
-	if (t)
-		snprintf(ret, n, "%zu temperature%s%s%s", t, t == 1 ? "" : "s", p ? " and " : "",
-			 power);
-	else
-		snprintf(ret, n, "%s", power);
-	return t || p;
+	counted(&sb, s->sensors.nr + steady_gpus_temperatures(s->gpus), "", "temperature");
+	counted(&sb, s->packages.nr, "the power of ", "package");
+	counted(&sb, steady_gpus_powers(s->gpus), "the power of ", "GPU");
+	snprintf(ret, n, "%s", sb.len ? sb.buf : "");
+	return sb.len > 0;
+}
+
+static void gpus_close(struct steady *s)
+{
+	if (s->gpus)
+		steady_gpus_close(s->gpus);
 }
 
 bool steady_learn(struct steady *s, int64_t now_ns)
 {
-	if (!s->packages.nr)
-		s->now.temperature_c = temperature_take(s);
+	if (!s->packages.nr && !steady_gpus_powers(s->gpus))
+		now_take(s, NAN);
 	else if (!reading_take(s, now_ns))
 		return false;
 	s->idle = s->now;
+	gpus_close(s);
 	return true;
 }
 
@@ -266,8 +298,12 @@ struct steady_reading steady_idle(const struct steady *s)
 /* What cannot be read here any more is not waited for. */
 void steady_set_idle(struct steady *s, const struct steady_reading *idle)
 {
-	s->idle.temperature_c = s->sensors.nr ? idle->temperature_c : NAN;
+	bool hot = s->sensors.nr || steady_gpus_temperatures(s->gpus);
+
+	s->idle.temperature_c = hot ? idle->temperature_c : NAN;
 	s->idle.power_w = s->packages.nr ? idle->power_w : NAN;
+	s->idle.gpu_power_w = steady_gpus_powers(s->gpus) ? idle->gpu_power_w : NAN;
+	gpus_close(s);
 }
 
 void steady_begin(struct steady *s, int64_t now_ns)
@@ -275,7 +311,9 @@ void steady_begin(struct steady *s, int64_t now_ns)
 	s->begun_ns = now_ns;
 	s->since_ns = -1;
 	s->state = STEADY_WAITS;
-	s->now = (struct steady_reading){ NAN, NAN };
+	s->now = (struct steady_reading){ NAN, NAN, NAN };
+	if (s->gpus)
+		steady_gpus_open(s->gpus);
 	reading_restart(s, now_ns);
 }
 
@@ -291,6 +329,8 @@ enum steady_state steady_poll(struct steady *s, int64_t now_ns)
 		s->state = STEADY_REACHED;
 	else if ((double)(now_ns - s->begun_ns) / 1e9 >= s->rule.limit_s)
 		s->state = STEADY_LIMIT;
+	if (s->state != STEADY_WAITS)
+		gpus_close(s);
 	return s->state;
 }
 
@@ -304,15 +344,20 @@ int64_t steady_next_ns(const struct steady *s)
 	return s->read_ns + STEADY_POLL_NS;
 }
 
+static void worded(struct strbuf *sb, double v, const char *unit)
+{
+	if (!isnan(v))
+		strbuf_addf(sb, "%s%.1f %s", sb->len ? " and " : "", v, unit);
+}
+
 void steady_words(const struct steady_reading *r, char *ret, size_t n)
 {
-	char c[32] = "", w[32] = "";
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
-	if (!isnan(r->temperature_c))
-		snprintf(c, sizeof(c), "%.1f °C", r->temperature_c);
-	if (!isnan(r->power_w))
-		snprintf(w, sizeof(w), "%.1f W", r->power_w);
-	snprintf(ret, n, "%s%s%s", c, *c && *w ? " and " : "", w);
+	worded(&sb, r->temperature_c, "°C");
+	worded(&sb, r->power_w, "W");
+	worded(&sb, r->gpu_power_w, "W of GPUs");
+	snprintf(ret, n, "%s", sb.len ? sb.buf : "");
 }
 
 /* ---- throttling ---- */

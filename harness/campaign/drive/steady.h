@@ -15,9 +15,9 @@
  * differences count.
  *
  * A pause ends when the hottest sensor is at most `temperature_k` above what the hottest one was,
- * and the power at most `power` (0.05: 5 %) above what it was, both in each reading of
- * STEADY_HOLD_NS; or `limit_s` after steady_begin. What could be read before and cannot be now is
- * not steady.
+ * and the power of packages and that of GPUs at most `power` (0.05: 5 %) above what they were, all
+ * in each reading of STEADY_HOLD_NS; or `limit_s` after steady_begin. What could be read before and
+ * cannot be now is not steady.
  *
  * Below `root` ("": of the machine):
  *
@@ -32,8 +32,8 @@
  *		how often the package was slowed down because of its heat, since boot. Intel's
  *		alone.
  *
- * GPUs: AMD's are among hwmon's sensors. NVIDIA's temperature and the power of GPUs are not read.
- * One thread.
+ * GPUs, where `root` is that of the machine ("" or $PROFRIG_SYSFS_ROOT): NVIDIA's temperature, and
+ * the power of NVIDIA's and AMD's (steady_gpus.h); AMD's temperature is among hwmon's. One thread.
  */
 #ifndef STEADY_H
 #define STEADY_H
@@ -55,6 +55,7 @@ struct steady_rule {
 struct steady_reading {
 	double temperature_c; /* of the hottest sensor */
 	double power_w;       /* all packages */
+	double gpu_power_w;   /* all GPUs */
 };
 
 enum steady_state { STEADY_WAITS, STEADY_REACHED, STEADY_LIMIT };
@@ -63,7 +64,7 @@ struct steady;
 struct steady *steady_new(const char *root, const struct steady_rule *rule, int64_t now_ns);
 void steady_free(struct steady *s);
 
-/* "5 temperatures and the power of 1 package"; false: neither can be read. */
+/* "5 temperatures and the power of 1 package"; false: nothing can be read. */
 bool steady_looks_at(const struct steady *s, char *ret, size_t n);
 
 /* True once the idle machine is known; takes one second where there is power. */

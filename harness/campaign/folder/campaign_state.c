@@ -114,6 +114,7 @@ static void idle_event(struct campaign_state *s, const struct journal_event *e)
 	text_set(&s->idle_boot, e->boot_id ? e->boot_id : "");
 	s->idle_c = number_at(e->all, "temperature_c");
 	s->idle_w = number_at(e->all, "power_w");
+	s->idle_gpu_w = number_at(e->all, "gpu_power_w");
 }
 
 static void submission_event(struct campaign_state *s, const struct journal_event *e)

@@ -74,10 +74,10 @@ struct campaign_state {
 	bool keep_old;
 	/* What the machine was like before the first run of this boot (`idle`); NULL: not known. */
 	char *idle_boot;
-	double idle_c, idle_w;   /* NaN: not read */
-	uint64_t cooldown_limit; /* attempts that began at the limit of a cool-down */
-	uint64_t throttled;      /* attempts that count, although the processor was throttled */
-	bool concluded;          /* steps and verdict came behind the last commit and plan */
+	double idle_c, idle_w, idle_gpu_w; /* NaN: not read */
+	uint64_t cooldown_limit;           /* attempts that began at the limit of a cool-down */
+	uint64_t throttled; /* attempts that count, although the processor was throttled */
+	bool concluded;     /* steps and verdict came behind the last commit and plan */
 	uint64_t events;
 };
 

@@ -347,6 +347,8 @@ static int all_take(struct store *s, struct report_taking *t, struct err *err)
 		orders_set(t->r);
 		e = report_figures_take(s, t, err);
 	}
+	if (e == 0)
+		e = report_clocks_take(s, t, err);
 	return e == 0 ? store_summary(s, &t->r->sum, err) : e;
 }
 
@@ -397,6 +399,7 @@ void campaign_report_release(struct campaign_report *r)
 		strvec_release(&r->differences.v[i].values);
 	}
 	VEC_RELEASE(&r->gates);
+	VEC_RELEASE(&r->clocks);
 	VEC_RELEASE(&r->cells);
 	VEC_RELEASE(&r->runs);
 	VEC_RELEASE(&r->attempts);

@@ -34,6 +34,7 @@
 #define REPORT_CONFIDENCE 0.95
 #define REPORT_KEYS_MAX 8  /* rows of a table that a name without a key stands for */
 #define REPORT_ENVS_MAX 12 /* environments that have words of their own */
+#define REPORT_CLOCKS 0.05 /* a difference of mean clocks within a block that flags it */
 
 struct report_cell {
 	const char *id, *label, *model;
@@ -111,6 +112,17 @@ struct report_difference {
 	struct strvec values;
 };
 
+/*
+ * A block in which the mean clock (clock_mhz, gpu_clock_mhz) of one run of a model is more than
+ * REPORT_CLOCKS above that of another one.
+ */
+struct report_clock {
+	const char *metric, *model;
+	uint32_t block;
+	double low, high; /* MHz */
+	uint32_t run_low, run_high;
+};
+
 struct report_gate {
 	const char *metric;
 	double threshold; /* NaN: none is given */
@@ -130,9 +142,10 @@ struct campaign_report {
 	VEC(struct report_failure) failures; /* most attempts first */
 	VEC(struct report_env) envs;         /* most runs first; of committed attempts */
 	VEC(struct report_difference) differences;
-	struct strvec known;  /* names of metrics that the store has */
-	struct strvec absent; /* wanted, and no run has them */
-	size_t more_keys;     /* rows of tables that are left out */
+	VEC(struct report_clock) clocks; /* by metric, model, block */
+	struct strvec known;             /* names of metrics that the store has */
+	struct strvec absent;            /* wanted, and no run has them */
+	size_t more_keys;                /* rows of tables that are left out */
 	struct store_summary sum;
 };
 

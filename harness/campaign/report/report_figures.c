@@ -20,12 +20,6 @@ struct report_figure *campaign_report_figure(const struct campaign_report *r, co
 	return VEC_FIND(&r->figures, e, !strcmp(e->name, name) && (!key || !strcmp(e->key, key)));
 }
 
-#define OF_COMMITTED \
-	"FROM cell AS c CROSS JOIN run AS r ON r.id > c.id || '-' AND r.id < c.id || '.' " \
-	"AND r.cell = c.id CROSS JOIN attempt AS t ON t.id > r.id || '.' AND t.id < r.id || '/' " \
-	"CROSS JOIN metric AS m ON m.attempt = t.id WHERE c.current AND r.current AND " \
-	"t.committed "
-
 static int known_row(void *ctx, const struct store_cell *c, size_t n, struct err *err)
 {
 	struct report_taking *t = ctx;
@@ -89,8 +83,8 @@ static int figures_choose(struct store *s, struct figure_choice *f, const char *
 	struct store_query q = { .ctx = f, .row = figure_row };
 	struct store_answer a;
 
-	strbuf_addstr(&sql,
-		      "SELECT m.key, min(m.unit), min(m.better) " OF_COMMITTED "AND m.name = ");
+	strbuf_addstr(&sql, "SELECT m.key, min(m.unit), min(m.better) " REPORT_OF_COMMITTED
+			    "AND m.name = ");
 	sql_quote(&sql, stored);
 	if (f->key) {
 		strbuf_addstr(&sql, " AND m.key = ");
@@ -182,7 +176,8 @@ static int values_take(struct store *s, struct report_taking *t, struct report_f
 	struct store_query q = { .ctx = &v, .row = value_row };
 	struct store_answer a;
 
-	strbuf_addstr(&sql, "SELECT m.attempt, m.value, m.unit " OF_COMMITTED "AND m.name = ");
+	strbuf_addstr(&sql,
+		      "SELECT m.attempt, m.value, m.unit " REPORT_OF_COMMITTED "AND m.name = ");
 	sql_quote(&sql, stored_name(t->r, f->name));
 	strbuf_addstr(&sql, " AND m.key = ");
 	sql_quote(&sql, f->key);

@@ -20,7 +20,16 @@ const char *report_text(struct report_taking *t, const struct store_cell *c);
 /* The place of an id in the vector whose ids are in `in`; REPORT_NONE. */
 uint32_t report_place(const struct intern *in, const struct store_cell *c);
 
+/* Metrics m of attempts t that count, of runs r and cells c of the current plan. */
+#define REPORT_OF_COMMITTED \
+	"FROM cell AS c CROSS JOIN run AS r ON r.id > c.id || '-' AND r.id < c.id || '.' " \
+	"AND r.cell = c.id CROSS JOIN attempt AS t ON t.id > r.id || '.' AND t.id < r.id || '/' " \
+	"CROSS JOIN metric AS m ON m.attempt = t.id WHERE c.current AND r.current AND " \
+	"t.committed "
+
 /* Once runs are known, with their order. */
 int report_figures_take(struct store *s, struct report_taking *t, struct err *err);
+/* Once runs and attempts are known. */
+int report_clocks_take(struct store *s, struct report_taking *t, struct err *err);
 
 #endif

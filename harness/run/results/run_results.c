@@ -413,6 +413,16 @@ static void workload_metrics(struct run *rn, const struct run_step *s)
 	add_metric(rn, "max_rss", (double)s->maxrss_bytes, "bytes", "rusage", NULL);
 }
 
+static void clock_metrics(struct run *rn)
+{
+	const struct mean_clock *c = &rn->mean_clock;
+
+	if (c->cpu_hz > 0)
+		add_metric(rn, "clock_mhz", c->cpu_hz / 1e6, "MHz", c->cpu_source, NULL);
+	if (c->gpu_hz > 0)
+		add_metric(rn, "gpu_clock_mhz", c->gpu_hz / 1e6, "MHz", c->gpu_source, NULL);
+}
+
 void run_results(struct run *rn)
 {
 	const struct results_conf *rc = conf_of(rn);
@@ -431,6 +441,7 @@ void run_results(struct run *rn)
 		if (rc->csv)
 			found += file_rows(rn, ps, &bad);
 		workload_metrics(rn, s);
+		clock_metrics(rn);
 		if (rc->scan != SCAN_OFF && ps->out)
 			report_scan(rn, ps, ps->out);
 		if (rc->scan != SCAN_OFF && ps->err)

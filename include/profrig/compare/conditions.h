@@ -7,6 +7,10 @@
  * on a side differs from nothing. What the axes of a campaign vary is what the comparison is about,
  * so it is exempt (conditions_exempt).
  *
+ * Mean clocks (metrics clock_mhz, gpu_clock_mhz) are a soft condition: they differ when they are
+ * more than 5 % apart between the sides, or else between runs of one block of a campaign. Clocks
+ * found in other ways are not compared with each other.
+ *
  * A set whose own runs differ in a hard condition is refused as well: it is no sample of one thing.
  *
  *	struct conditions c = CONDITIONS_INIT;
@@ -49,6 +53,16 @@
 #define CONDITION_ENUM(name, words, hard) CONDITION_##name,
 enum condition { CONDITIONS(CONDITION_ENUM) CONDITION_COUNT };
 
+/* Of an axis that varies clocks; beside the bits of conditions. */
+#define CONDITION_EXEMPT_CLOCKS (UINT32_C(1) << 31)
+
+/* The mean clock while the workload ran, of processors and of GPUs. */
+#define CONDITION_CLOCK_KINDS 2
+struct condition_clock {
+	double mhz;
+	char *source; /* NULL: it is not known */
+};
+
 struct conditions {
 	char *id, *status;              /* "" unknown */
 	char *campaign, *cell;          /* labels, "" none */
@@ -56,9 +70,10 @@ struct conditions {
 	char *of[CONDITION_COUNT];      /* NULL unknown */
 	struct strvec metrics, defined; /* names, and beside each how it is found */
 	double clock_hz;                /* most of the first device that tells; NaN */
-	int64_t started_ns;             /* CLOCK_REALTIME, 0 unknown */
-	char *partial;                  /* which part is missing; NULL: none */
-	bool ended_well;                /* its figures count */
+	struct condition_clock clock[CONDITION_CLOCK_KINDS];
+	int64_t started_ns; /* CLOCK_REALTIME, 0 unknown */
+	char *partial;      /* which part is missing; NULL: none */
+	bool ended_well;    /* its figures count */
 };
 #define CONDITIONS_INIT \
 	{ \

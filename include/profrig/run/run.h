@@ -169,8 +169,8 @@ int run_note_analysis(const char *run_dir, double analyze_s, struct err *err);
 /*
  * Adds to the metrics of run.json what the tools cost: "baseline" (s), the workload's time in the
  * run of its pair without tools, and "overhead" (%), by how much it was exceeded here; of several
- * pairs also "overhead_mean", "overhead_low" and "overhead_high" (%), and W_OVERHEAD when a budget
- * is exceeded.
+ * pairs also "overhead_mean", of three or more "overhead_low" and "overhead_high" (%), and
+ * W_OVERHEAD when a budget is exceeded.
  */
 struct run_overhead {
 	const char *baseline_id; /* NULL, and NAN below: that run did not end well */

@@ -239,8 +239,94 @@ TEST(long_values)
 	comparable_release(&c);
 }
 
+static void clock_run(struct conditions *c, double mhz, const char *source, uint32_t block,
+		      const char *campaign)
+{
+	*c = (struct conditions)CONDITIONS_INIT;
+	c->clock_hz = NAN;
+	c->block = block;
+	c->campaign = (char *)campaign;
+	c->clock[0].mhz = mhz;
+	c->clock[0].source = (char *)source;
+}
+
+#define PAIRS 3
+/* Three blocks of each side, and what they say against each other. */
+static void clocks_say(const double a[PAIRS], const double b[PAIRS], const char *source_b,
+		       const char *campaign_b, uint32_t exempt, const char *want)
+{
+	struct conditions runs[2 * PAIRS], *va[PAIRS], *vb[PAIRS];
+	struct comparable c = COMPARABLE_INIT;
+
+	for (size_t i = 0; i < PAIRS; i++) {
+		va[i] = &runs[i];
+		vb[i] = &runs[PAIRS + i];
+		clock_run(va[i], a[i], a[i] > 0 ? "cycles" : NULL, (uint32_t)i + 1, "k");
+		clock_run(vb[i], b[i], b[i] > 0 ? source_b : NULL, (uint32_t)i + 1, campaign_b);
+	}
+	conditions_compare(&(struct condition_side){ "A", va, PAIRS },
+			   &(struct condition_side){ "B", vb, PAIRS }, exempt, NULL, NULL, &c);
+	assert_int_equal(c.reasons.nr, want ? 1 : 0);
+	if (want) {
+		assert_string_equal(c.reasons.v[0], want);
+		assert_true(c.score == CONDITION_SOFT && !c.hard);
+	}
+	comparable_release(&c);
+}
+
+TEST(mean_clocks)
+{
+	static const double even[] = { 2000, 2010, 1990 }, near[] = { 2050, 2060, 2040 },
+			    fast[] = { 2150, 2160, 2140 }, one[] = { 2000, 2150, 1990 },
+			    two[] = { 1900, 2150, 1990 }, none[] = { 0, 0, 0 },
+			    last[] = { 0, 0, 2200 };
+
+	clocks_say(even, near, "cycles", "k", 0, NULL);
+	clocks_say(even, fast, "cycles", "k", 0,
+		   "clock of processors: 2000 MHz in A, 2150 MHz in B");
+	clocks_say(fast, even, "cycles", "k", 0,
+		   "clock of processors: 2150 MHz in A, 2000 MHz in B");
+	clocks_say(even, one, "cycles", "k", 0,
+		   "clock of processors: differs 7.0 % within block 2, 2010 to 2150 MHz");
+	clocks_say(even, two, "cycles", "k", 0,
+		   "clock of processors: differs up to 7.0 % within 2 blocks, in block 2 2010 to "
+		   "2150 MHz");
+	/* the axis that varies it */
+	clocks_say(even, fast, "cycles", "k", conditions_exempt("vars.cpu_freq"), NULL);
+	/* blocks of another campaign are others */
+	clocks_say(even, one, "cycles", "other", 0, NULL);
+	clocks_say(even, fast, "cycles", "other", 0,
+		   "clock of processors: 2000 MHz in A, 2150 MHz in B");
+	/* found in another way, or not at all */
+	clocks_say(even, fast, "scaling_cur_freq", "k", 0, NULL);
+	clocks_say(even, none, "cycles", "k", 0, NULL);
+	clocks_say(none, even, "cycles", "k", 0, NULL);
+	clocks_say(even, last, "cycles", "k", 0,
+		   "clock of processors: 2000 MHz in A, 2200 MHz in B");
+}
+
+TEST_IN(clocks_of_a_run, dir)
+{
+	struct conditions c;
+
+	test_put(dir, "r/run.json",
+		 "{\"schema\":\"profrig.run/1\",\"status\":\"success\",\"metrics\":["
+		 "{\"name\":\"clock_mhz\",\"value\":9,\"unit\":\"MHz\",\"source\":\"workload\"},"
+		 "{\"name\":\"gpu_clock_mhz\",\"value\":1980,\"unit\":\"MHz\",\"source\":\"nvml\"},"
+		 "{\"name\":\"clock_mhz\",\"value\":-1,\"unit\":\"MHz\",\"source\":\"cycles\"},"
+		 "{\"name\":\"clock_mhz\",\"value\":2345.5,\"source\":\"cycles\"},"
+		 "{\"name\":\"clock_mhz\",\"value\":7,\"source\":\"cycles\"}]}");
+	c = read_of(in_dir(dir, "r"));
+	assert_true(c.clock[0].mhz == 2345.5 && c.clock[1].mhz == 1980);
+	assert_string_equal(c.clock[0].source, "cycles");
+	assert_string_equal(c.clock[1].source, "nvml");
+	conditions_release(&c);
+}
+
 TEST(what_axes_vary)
 {
+	assert_int_equal(conditions_exempt("env.GPU_CLOCK"), CONDITION_EXEMPT_CLOCKS);
+	assert_true(conditions_exempt("gpus") & CONDITION_EXEMPT_CLOCKS);
 	assert_int_equal(conditions_exempt("env.OMP_NUM_THREADS"), 0);
 	assert_true(conditions_exempt("tools") & 1u << CONDITION_TOOLS);
 	assert_true(conditions_exempt("tools[0].options.x") & 1u << CONDITION_TOOLS);

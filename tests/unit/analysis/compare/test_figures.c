@@ -49,7 +49,8 @@ TEST_IN(metrics_of_a_run, dir)
 		     "{\"name\":\"tokens\",\"value\":3.5,\"unit\":\"t/s\"},"
 		     "{\"name\":\"loss\",\"value\":0.25,\"unit\":\"\"},"
 		     "{\"name\":\"loss\",\"value\":0.5,\"unit\":null},"
-		     "{\"name\":\"wall\",\"value\":2.5,\"unit\":\"s\"}"));
+		     "{\"name\":\"wall\",\"value\":2.5,\"unit\":\"s\"},"
+		     "{\"name\":\"clock_mhz\",\"value\":2400,\"unit\":\"MHz\"}"));
 	f = read_of(dir, "");
 	assert_int_equal(f.v.nr, 5);
 	assert_int_equal(f.bad, 0);
@@ -66,8 +67,12 @@ TEST_IN(metrics_of_a_run, dir)
 	assert_int_equal(f.v.nr, 2);
 	assert_true(value_of(&f, "wall", "") == 2.5);
 	figures_release(&f);
+	f = read_of(dir, "clock_mhz");
+	assert_int_equal(f.v.nr, 1);
+	assert_int_equal(f.v.v[0].better, FIGURE_NONE);
+	figures_release(&f);
 	f = read_of(dir, "metrics");
-	assert_int_equal(f.v.nr, 5);
+	assert_int_equal(f.v.nr, 6);
 	assert_true(isnan(value_of(&f, "duration", "")));
 	figures_release(&f);
 }

@@ -181,8 +181,7 @@ TEST_IN(test_nvidia, root)
 /* No folder in /proc, as under WSL: the library is asked. */
 TEST_IN(test_nvidia_by_library, root)
 {
-	const char *b = getenv("B");
-	CLEANUP(xfreep) char *path = fs_abs(textf("%s/tests/fakes/fake_nvml.so", b ? b : "build"));
+	CLEANUP(xfreep) char *path = build_path("tests/fakes/fake_nvml.so");
 	struct devices d;
 
 	setenv("PROFRIG_NVML_LIB", path, 1);

@@ -53,14 +53,6 @@ static inline void sleep_ms(int ms)
 			sleep_ms(2); \
 	} while (0)
 
-static inline UNUSED char *build_path(const char *below)
-{
-	const char *b = getenv("B");
-	CLEANUP(xfreep) char *rel = fs_join(b && *b ? b : "build", below);
-
-	return fs_abs(rel);
-}
-
 /* A samples file. Cells: NaN for NA, SAMPLER_ABSENT for empty. */
 struct samples_file {
 	struct strvec comments; /* in order, all of them */

@@ -40,7 +40,7 @@ static void package_put(const char *dir)
 TEST_IN(a_pause_ends_after_five_good_seconds, dir)
 {
 	int64_t now = 100 * S;
-	struct steady_reading idle = { 40, NAN };
+	struct steady_reading idle = { 40, NAN, NAN };
 	struct steady *s;
 
 	number_put(dir, ZONE, 40e3);
@@ -205,7 +205,7 @@ TEST_IN(the_hottest_of_what_can_be_read_counts, dir)
 
 TEST_IN(nothing_to_look_at, dir)
 {
-	const struct steady_reading was = { 40, 10 };
+	const struct steady_reading was = { 40, 10, 70 };
 	struct steady_reading idle;
 	struct steady *s = steady_new(dir, &rule, 0);
 	char words[100] = "?";
@@ -216,13 +216,90 @@ TEST_IN(nothing_to_look_at, dir)
 	/* of an earlier process, that could read */
 	steady_set_idle(s, &was);
 	idle = steady_idle(s);
-	assert_true(isnan(idle.temperature_c) && isnan(idle.power_w));
+	assert_true(isnan(idle.temperature_c) && isnan(idle.power_w) && isnan(idle.gpu_power_w));
 	steady_words(&idle, words, sizeof(words));
 	assert_string_equal(words, "");
 	steady_words(&was, words, sizeof(words));
-	assert_string_equal(words, "40.0 °C and 10.0 W");
+	assert_string_equal(words, "40.0 °C and 10.0 W and 70.0 W of GPUs");
 	steady_free(s);
 	steady_free(NULL);
+}
+
+/* Two GPUs: the first one's temperature and mW; the other has no temperature, and 75.5 W. */
+static void gpu_put(const char *dir, int c, int mw)
+{
+	test_put(dir, "gpu", textf("%d %d 1980\n", c, mw));
+}
+
+static struct steady *gpus_new(const char *dir, const char *library)
+{
+	setenv("PROFRIG_SYSFS_ROOT", dir, 1);
+	setenv("PROFRIG_NVML_LIB", library, 1);
+	setenv("FAKE_NVML_NOW", in_dir(dir, "gpu"), 1);
+	return steady_new(dir, &rule, 0);
+}
+
+static void gpus_over(struct steady *s)
+{
+	steady_free(s);
+	unsetenv("FAKE_NVML_NOW");
+	unsetenv("FAKE_NVML_COUNT");
+	unsetenv("PROFRIG_NVML_LIB");
+	unsetenv("PROFRIG_SYSFS_ROOT");
+}
+
+static enum steady_state gpu_second(struct steady *s, const char *dir, int64_t *now, int c, int mw)
+{
+	gpu_put(dir, c, mw);
+	return steady_poll(s, *now += S);
+}
+
+TEST_IN(gpus_count_too, dir)
+{
+	struct steady *s;
+	char words[120];
+	int64_t now = 0;
+
+	gpu_put(dir, 35, 60000);
+	number_put(dir, ZONE, 30e3);
+	s = gpus_new(dir, kept(build_path("tests/fakes/fake_nvml.so")));
+	assert_true(steady_looks_at(s, words, sizeof(words)));
+	assert_string_equal(words, "2 temperatures and the power of 2 GPUs");
+	/* the driver's power is one of the second before */
+	assert_false(steady_learn(s, now));
+	assert_true(steady_learn(s, now += S));
+	assert_true(steady_idle(s).temperature_c == 35 && isnan(steady_idle(s).power_w));
+	assert_true(fabs(steady_idle(s).gpu_power_w - 135.5) < 1e-9);
+	for (int pause = 0; pause < 2; pause++) {
+		steady_begin(s, now);
+		for (int i = 0; i < 6; i++)
+			assert_int_equal(gpu_second(s, dir, &now, 39, 60000), STEADY_WAITS);
+		for (int i = 0; i < 6; i++)
+			assert_int_equal(gpu_second(s, dir, &now, 36, 66800), STEADY_WAITS);
+		for (int i = 0; i < 5; i++)
+			assert_int_equal(gpu_second(s, dir, &now, 38, 66700), STEADY_WAITS);
+		assert_int_equal(gpu_second(s, dir, &now, 38, 66700), STEADY_REACHED);
+	}
+	gpus_over(s);
+}
+
+TEST_IN(a_gpu_that_goes_away_is_not_cool, dir)
+{
+	struct steady *s;
+	int64_t now = 0;
+
+	gpu_put(dir, 35, 60000);
+	number_put(dir, ZONE, 30e3);
+	setenv("FAKE_NVML_COUNT", "1", 1);
+	s = gpus_new(dir, kept(build_path("tests/fakes/fake_nvml.so")));
+	steady_learn(s, now += S);
+	setenv("PROFRIG_NVML_LIB", in_dir(dir, "none"), 1);
+	steady_begin(s, now);
+	for (int i = 1; i < 60; i++)
+		assert_int_equal(gpu_second(s, dir, &now, 35, 60000), STEADY_WAITS);
+	assert_int_equal(gpu_second(s, dir, &now, 35, 60000), STEADY_LIMIT);
+	assert_true(isnan(steady_now(s).temperature_c) && isnan(steady_now(s).gpu_power_w));
+	gpus_over(s);
 }
 
 static void count_put(const char *dir, const char *cpu, const char *count)

@@ -81,7 +81,9 @@ TEST(one_that_is_open_and_one_that_waits_for_another_attempt)
 
 TEST(a_machine_that_was_not_as_the_others_had_it)
 {
-	static const struct told idle = { "idle", 0, "{\"temperature_c\":40.5,\"power_w\":null}" };
+	static const struct told idle = {
+		"idle", 0, "{\"temperature_c\":40.5,\"power_w\":null,\"gpu_power_w\":71}"
+	};
 	struct campaign_state s;
 	const struct run_state *r = AFTER(&s, { "intend", 1, NULL },
 					  { "ended", 1, "{\"class\":\"invalid\",\"throttled\":3}" },
@@ -95,7 +97,7 @@ TEST(a_machine_that_was_not_as_the_others_had_it)
 	assert_null(s.idle_boot);
 	assert_int_equal(tell(&s, NULL, &idle, NULL), 0);
 	assert_string_equal(s.idle_boot, "b");
-	assert_true(s.idle_c == 40.5 && isnan(s.idle_w));
+	assert_true(s.idle_c == 40.5 && isnan(s.idle_w) && s.idle_gpu_w == 71);
 	campaign_state_release(&s);
 }
 

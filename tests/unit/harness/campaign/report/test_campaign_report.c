@@ -60,6 +60,54 @@ static char *values_of(const struct report_sample *s)
 	return strbuf_steal(&sb);
 }
 
+static void clock_put(const char *dir, const char *cell, int repeat, const char *metrics)
+{
+	test_put(dir, textf("runs/%s-%d.1/run.json", cell, repeat),
+		 textf("{\"schema\":\"profrig.run/1\",\"id\":\"x\",\"status\":\"success\","
+		       "\"started_utc\":\"2026-03-04T05:06:07.250000Z\",\"metrics\":[%s]}",
+		       metrics));
+}
+
+TEST_IN(blocks_whose_clocks_differ, dir)
+{
+	static const struct {
+		int cpu[2], gpu[2]; /* of the two cells */
+	} blocks[] = { { { 2000, 2090 }, { 0, 0 } },
+		       { { 2144, 2000 }, { 1980, 1410 } },
+		       { { 0, 3000 }, { 1980, 1990 } },
+		       { { 1000, 2000 }, { 0, 0 } } };
+	const char *const cells[] = { C0, C1 };
+	struct sim m;
+	struct campaign_report r;
+
+	sim_begin(&m, dir, 2, 4, "[\"performance\"]");
+	for (int k = 0; k < 4; k++)
+		for (int c = 0; c < 2; c++) {
+			sim_run(&m, (size_t)c, k + 1, 1, 10);
+			clock_put(dir, cells[c], k + 1,
+				  textf("%s%s",
+					blocks[k].cpu[c] ? textf("{\"name\":\"clock_mhz\","
+								 "\"value\":%d.5},",
+								 blocks[k].cpu[c])
+							 : "",
+					textf("{\"name\":\"gpu_clock_mhz\",\"value\":%s}",
+					      blocks[k].gpu[c] ? textf("%d.0", blocks[k].gpu[c])
+							       : "null")));
+		}
+	sim_end(&m);
+	report_of(dir, "", &r);
+	assert_int_equal(r.clocks.nr, 3);
+	assert_string_equal(r.clocks.v[0].metric, "clock_mhz");
+	assert_int_equal(r.clocks.v[0].block, 2);
+	assert_true(r.clocks.v[0].low == 2000.5 && r.clocks.v[0].high == 2144.5);
+	assert_string_equal(r.runs.v[r.clocks.v[0].run_low].id, C1 "-2");
+	assert_string_equal(r.runs.v[r.clocks.v[0].run_high].id, C0 "-2");
+	assert_int_equal(r.clocks.v[1].block, 4);
+	assert_string_equal(r.clocks.v[2].metric, "gpu_clock_mhz");
+	assert_int_equal(r.clocks.v[2].block, 2);
+	campaign_report_release(&r);
+}
+
 TEST_IN(values_come_in_the_order_of_their_runs, dir)
 {
 	struct sim m;
