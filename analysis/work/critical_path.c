@@ -1,9 +1,9 @@
 #include "path_index.h"
-#include "profrig/work/critical_path.h"
 
 #include <stdlib.h>
 
 #include "profrig/base/xalloc.h"
+#include "profrig/work/critical_path.h"
 
 const char *path_class_name(enum path_class c)
 {
@@ -92,7 +92,7 @@ static void walk_to_thread(struct walk *k, track_id thread)
 
 static enum path_class class_of_work(const struct work *w)
 {
-	return w->class == WORK_COPY	     ? PATH_COPY
+	return w->class == WORK_COPY         ? PATH_COPY
 	       : w->class == WORK_COLLECTIVE ? PATH_COMMUNICATION
 					     : PATH_COMPUTE;
 }

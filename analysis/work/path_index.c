@@ -32,8 +32,7 @@ static track_id *queue_processes(const struct works *w)
 		of[t] = m->tracks.v[t].owner;
 	for (size_t i = 0; i < w->v.nr; i++)
 		if (w->v.v[i].launch != SPAN_NONE && of[w->v.v[i].queue] == TRACK_NONE)
-			of[w->v.v[i].queue] =
-				model_process_of(m, m->spans.track[w->v.v[i].launch]);
+			of[w->v.v[i].queue] = model_process_of(m, m->spans.track[w->v.v[i].launch]);
 	return of;
 }
 
@@ -141,7 +140,15 @@ static int cmp_block(const void *pa, const void *pb, void *ctx)
 	return a->call < b->call ? -1 : a->call > b->call;
 }
 
-static void thread_index(struct path_index *x, track_id t, struct api_calls *names,
+/* By name: whether it is a synchronisation, and 0 when that was not asked yet. */
+static bool name_syncs(uint8_t *known, const struct model *m, str_id name)
+{
+	if (known[name] == 0)
+		known[name] = api_call_kind(model_str(m, name)) == API_SYNC ? 2 : 1;
+	return known[name] == 2;
+}
+
+static void thread_index(struct path_index *x, track_id t, uint8_t *names,
 			 struct own_copies *copies)
 {
 	const struct model *m = x->m;
@@ -156,7 +163,7 @@ static void thread_index(struct path_index *x, track_id t, struct api_calls *nam
 			continue;
 		intervals_join(&open, m->spans.start_ns[i], m->spans.end_ns[i]);
 		own = own_copy(copies, x->w, i);
-		if (own != ROW_NONE || api_call_of(names, m->spans.name[i]) == API_SYNC)
+		if (own != ROW_NONE || name_syncs(names, m, m->spans.name[i]))
 			VEC_PUSH(&x->blocks, ((struct path_block){ i, own }));
 	}
 	x->blocks_of[t] = (struct path_range){ (uint32_t)first, (uint32_t)(x->blocks.nr - first) };
@@ -173,16 +180,14 @@ static void threads_index(struct path_index *x)
 {
 	const struct works *w = x->w;
 	struct own_copies copies = { .rows = rows_new(w), .nr = w->v.nr };
-	struct api_calls names;
+	CLEANUP(xfreep) uint8_t *names = xcalloc(intern_count(x->m->strings) + 1, 1);
 
-	api_calls_begin(&names, x->m);
 	qsort_r(copies.rows, copies.nr, sizeof(uint32_t), cmp_launch, (void *)w);
 	x->blocks_of = xcalloc(x->m->tracks.nr + 1, sizeof(*x->blocks_of));
 	x->open_of = xcalloc(x->m->tracks.nr + 1, sizeof(*x->open_of));
 	for (track_id t = 0; t < x->m->tracks.nr; t++)
 		if (x->m->tracks.v[t].kind == TRACK_THREAD && x->m->tracks.v[t].spans)
-			thread_index(x, t, &names, &copies);
-	api_calls_end(&names);
+			thread_index(x, t, names, &copies);
 	free(copies.rows);
 }
 
