@@ -16,6 +16,7 @@
 #include "profrig/base/json_fields.h"
 #include "profrig/base/log.h"
 #include "profrig/base/progress.h"
+#include "profrig/base/regex.h"
 #include "profrig/base/sort.h"
 #include "profrig/base/text.h"
 #include "profrig/model/model.h"
@@ -107,6 +108,17 @@ static int parse_topology(const char *file, struct topology *ret)
 	return EXIT_CONFIG;
 }
 
+static int parse_marker(const struct command *c, const char *pattern)
+{
+	struct regex *re = NULL;
+	struct err err = ERR_INIT;
+
+	if (regex_new(pattern, 0, &re, &err) < 0)
+		return cli_usage(c, "--marker: %s", err.msg);
+	regex_free(re);
+	return EXIT_DONE;
+}
+
 /* Words behind "--" are inputs too, even when they begin with '-'. */
 static void operands_take_rest(char **rest, struct strvec *operands)
 {
@@ -170,6 +182,13 @@ static int analyze_parse(const struct command *c, struct analyze_words *w, struc
 			   ?: parse_reader(c, w->reader, o)
 			   ?: parse_counters(c, w->counters, w->tau, &w->co);
 
+	if (code == EXIT_DONE && o->skip_first < 0)
+		code = cli_usage(c, "--skip-first wants a number of iterations, not %ld",
+				 o->skip_first);
+	if (code == EXIT_DONE && o->analysis.marker)
+		code = parse_marker(c, o->analysis.marker);
+	if (code == EXIT_DONE && o->window && (o->steady || o->skip_first))
+		code = cli_usage(c, "--window goes without --steady and --skip-first");
 	if (code == EXIT_DONE && !w->inputs.nr)
 		code = cli_usage(c, "no input");
 	if (code == EXIT_DONE && (!w->out || !*w->out))
@@ -217,6 +236,11 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		{ "window", 0, OPT_STR, &o.window, "A:B",
 		  "only this part: ns since the start, 1.5s:2s, 10%:90%, marks or spans by name; "
 		  "':' for all of a run that recorded in windows" },
+		{ "skip-first", 0, OPT_INT, &o.skip_first, "N", "without the first N iterations" },
+		{ "steady", 0, OPT_FLAG, &o.steady, NULL,
+		  "only the iterations behind the warm-up (docs/iterations.md)" },
+		{ "marker", 0, OPT_STR, &o.analysis.marker, "PATTERN",
+		  "names of the ranges that are iterations, a regular expression" },
 		{ "sink", 0, OPT_STR, &w.sink, "KIND",
 		  "auto, model (all in memory) or profile (archives, streamed)" },
 		{ "reader", 0, OPT_STR, &w.reader, "NAME[:KIND]",

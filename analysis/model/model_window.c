@@ -12,8 +12,9 @@
 struct cutting {
 	struct model *m;
 	struct span_columns to;
-	uint64_t *part_of;  /* by old row: its first part, SPAN_NONE when there is none */
-	uint32_t *place_of; /* by old row: where it was launched, PLACE_NONE */
+	uint64_t *part_of;   /* by old row: its first part, SPAN_NONE when there is none */
+	uint32_t *place_of;  /* by old row: where it was launched, PLACE_NONE */
+	const uint8_t *drop; /* by old row: it goes, wherever it lies; NULL */
 	struct model_windowed n;
 };
 
@@ -48,7 +49,7 @@ static void span_cut(struct cutting *cu, size_t i)
 	bool whole = false;
 
 	cu->part_of[i] = SPAN_NONE;
-	for (size_t k = 0; k < cu->m->windows.nr; k++) {
+	for (size_t k = 0; k < cu->m->windows.nr && !(cu->drop && cu->drop[i]); k++) {
 		const struct window *w = &cu->m->windows.v[k];
 		int64_t a = start > w->from_ns ? start : w->from_ns;
 		int64_t b = end < w->to_ns ? end : w->to_ns;
@@ -101,7 +102,13 @@ static void columns_replace(struct cutting *cu)
 
 void model_window(struct model *m, const struct window *w, size_t nr, struct model_windowed *ret)
 {
-	struct cutting cu = { .m = m };
+	model_window_without(m, w, nr, NULL, ret);
+}
+
+void model_window_without(struct model *m, const struct window *w, size_t nr, const uint8_t *drop,
+			  struct model_windowed *ret)
+{
+	struct cutting cu = { .m = m, .drop = drop };
 	bool nested = m->spans.parent != NULL;
 
 	assert(m->finished && nr > 0);

@@ -136,6 +136,10 @@ static int windows_cut(struct session *s, struct report *rep, struct err *err)
 	size_t nr = marks->windows.nr;
 	int r = 0;
 
+	if (session_wants_steady(s->o)) {
+		rep->window = s->o->steady ? "steady" : "skip-first";
+		return session_steady_cut(s, &rep->windowed, err);
+	}
 	for (size_t i = 0; i < nr; i++)
 		w[i] = marks->windows.v[i].w;
 	if (s->o->window && (r = window_of(s->o->window, s->m, &w[0], err)) < 0)

@@ -74,4 +74,11 @@ int session_analyze_runs(const struct strvec *runs, const struct session_opts *o
 void session_write(struct report *rep, const struct model *m, struct report_timings *times,
 		   const struct session_opts *o, struct session_outcome *out);
 
+static inline bool session_wants_steady(const struct session_opts *o)
+{
+	return o->steady || o->skip_first > 0;
+}
+/* Cuts the model to the iterations that the options want. */
+int session_steady_cut(struct session *s, struct model_windowed *ret, struct err *err);
+
 #endif

@@ -1,5 +1,6 @@
 #include "analyses_private.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ void analysis_shared_free(struct analysis_shared *as)
 	if (!as)
 		return;
 	works_free(as->works);
+	iterations_free(as->iterations);
 	free(as);
 }
 
@@ -57,6 +59,31 @@ const struct works *analysis_works(struct model *m, const struct analysis_opts *
 		o->shared->works = works_new(m);
 	}
 	return o->shared->works;
+}
+
+int analysis_iterations(struct model *m, const struct analysis_opts *o,
+			const struct iterations **ret, struct err *err)
+{
+	const struct works *w = analysis_works(m, o);
+	int r = 0;
+
+	if (!o->shared->iterations)
+		r = iterations_new(m, w, o->marker, &o->shared->iterations, err);
+	*ret = o->shared->iterations;
+	return r;
+}
+
+double iteration_rank(const struct model *m, const struct works *w, const struct iteration *i)
+{
+	int32_t rank = RANK_NONE;
+
+	if (i->track == TRACK_NONE)
+		rank = w->devices.v[i->device].rank;
+	else if (m->tracks.v[i->track].rank != RANK_NONE)
+		rank = m->tracks.v[i->track].rank;
+	else if (model_process_of(m, i->track) != TRACK_NONE)
+		rank = m->tracks.v[model_process_of(m, i->track)].rank;
+	return rank == RANK_NONE ? NAN : rank;
 }
 
 /* ---- to run one ---- */

@@ -3,6 +3,7 @@
 #define PROFRIG_ANALYSES_PRIVATE_H
 
 #include "profrig/stats/analysis.h"
+#include "profrig/work/iterations.h"
 #include "profrig/work/works.h"
 
 /* In the order of their tables. */
@@ -10,16 +11,22 @@
 #define ANALYSES(X) \
 	X(functions) X(callpaths) X(kernels) X(busy) X(counters) X(power_filter) \
 	X(idle_power) X(energy) X(sharing) X(node_energy) X(timeline) X(library_tables) \
-	X(marks_tables)
+	X(marks_tables) X(iterations_tables) X(critical_path)
 #define ANALYSIS_DECLARE(name) extern const struct analysis analysis_##name;
 ANALYSES(ANALYSIS_DECLARE)
 /* clang-format on */
 
 struct analysis_shared {
-	struct works *works; /* NULL: not made yet */
+	struct works *works;           /* NULL: not made yet */
+	struct iterations *iterations; /* likewise */
 };
 /* The device work of the model, which is nested after it. Borrowed. */
 const struct works *analysis_works(struct model *m, const struct analysis_opts *o);
+/* Its iterations, by o->marker. Borrowed. -EINVAL: the pattern. */
+int analysis_iterations(struct model *m, const struct analysis_opts *o,
+			const struct iterations **ret, struct err *err);
+/* The rank of an iteration's track or device; NaN unknown. */
+double iteration_rank(const struct model *m, const struct works *w, const struct iteration *i);
 
 /*
  * Of the calls of a profile, by group: group_of has a group below nr for each of profile.calls, or

@@ -26,6 +26,14 @@ static uint32_t iteration_at(const struct iterations *it, const struct iteration
 	return (uint32_t)(from - 1);
 }
 
+/* The process of a thread; where the trace has no track of it, by its id. */
+static uint64_t process_key(const struct model *m, track_id t)
+{
+	track_id p = model_process_of(m, t);
+
+	return p != TRACK_NONE ? p : u64map_pair(1, (uint32_t)m->tracks.v[t].pid);
+}
+
 /* The groups that launches on a track belong to: those of the thread, else the process's first. */
 static const struct iteration_group *group_of(const struct iterations *it, const struct model *m,
 					      const struct u64map *threads,
@@ -34,7 +42,7 @@ static const struct iteration_group *group_of(const struct iterations *it, const
 	uint32_t g = u64map_get(threads, t);
 
 	if (g == U64MAP_NONE)
-		g = u64map_get(processes, model_process_of(m, t));
+		g = u64map_get(processes, process_key(m, t));
 	return g == U64MAP_NONE ? NULL : &it->groups.v[g];
 }
 
@@ -45,7 +53,7 @@ static void works_own(struct iterations *it, const struct works *w)
 
 	for (size_t g = 0; g < it->groups.nr; g++) {
 		track_id t = it->v.v[it->groups.v[g].first].track;
-		uint32_t *at = u64map_at(&processes, model_process_of(m, t));
+		uint32_t *at = u64map_at(&processes, process_key(m, t));
 
 		*u64map_at(&threads, t) = (uint32_t)g;
 		if (*at == U64MAP_NONE)
@@ -165,7 +173,7 @@ int iterations_new(const struct model *m, const struct works *w, const char *pat
 	periods_find(it, w);
 	if (it->groups.nr)
 		works_own(it, w);
-	else
+	else if (!pattern)
 		periods_own(it, w);
 	works_sum(it, w);
 	periods_times(it);

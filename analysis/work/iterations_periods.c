@@ -1,6 +1,7 @@
 #include "iterations_private.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Works of a device in launch order, without the unlinked ones at the end. Owned. */
 static uint32_t *linked_rows(const struct works *w, uint32_t device, size_t *ret_nr)
@@ -14,19 +15,40 @@ static uint32_t *linked_rows(const struct works *w, uint32_t device, size_t *ret
 	return rows;
 }
 
+/* A copy is its direction: Kineto writes the kinds of memory behind it, in brackets. */
+static uint32_t work_word(struct intern *words, struct u64map *known, const struct works *w,
+			  uint32_t row)
+{
+	str_id id = w->m->spans.name[w->v.v[row].span];
+	uint32_t *at = u64map_at(known, u64map_pair(w->v.v[row].class == WORK_COPY, id));
+	const char *name, *end;
+
+	if (*at == U64MAP_NONE) {
+		name = model_str(w->m, id);
+		end = w->v.v[row].class == WORK_COPY ? strstr(name, " (") : NULL;
+		*at = intern_put(words, name, end ? (size_t)(end - name) : strlen(name));
+	}
+	return *at;
+}
+
 void periods_find(struct iterations *it, const struct works *w)
 {
+	struct intern *words = intern_new();
+	struct u64map known = U64MAP_INIT;
+
 	for (uint32_t d = 0; d < w->devices.nr; d++) {
 		size_t nr;
 		uint32_t *rows = linked_rows(w, d, &nr);
 
 		for (size_t i = 0; i < nr; i++)
-			rows[i] = w->m->spans.name[w->v.v[rows[i]].span];
+			rows[i] = work_word(words, &known, w, rows[i]);
 		if (nr)
 			VEC_PUSH(&it->periods,
 				 ((struct device_period){ d, nr, period_find(rows, nr) }));
 		free(rows);
 	}
+	u64map_release(&known);
+	intern_free(words);
 }
 
 static void period_own(struct iterations *it, const struct works *w, const struct device_period *dp)

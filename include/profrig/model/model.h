@@ -311,6 +311,9 @@ struct model_windowed {
 	uint64_t spans_cut, spans_out, links_out;
 };
 void model_window(struct model *m, const struct window *w, size_t nr, struct model_windowed *ret);
+/* drop: by span, those that go wherever they lie; NULL: none. */
+void model_window_without(struct model *m, const struct window *w, size_t nr, const uint8_t *drop,
+			  struct model_windowed *ret);
 
 static inline const char *model_str(const struct model *m, str_id id)
 {

@@ -106,6 +106,7 @@ struct analysis_opts {
 	struct analysis_marks *marks;       /* borrowed; NULL: not wanted, or none */
 	const struct energy_stream *stream; /* that read the profile; NULL: energy is not known */
 	struct comm *comm;                  /* ranks that read a profile together; NULL: alone */
+	const char *marker;                 /* pattern of iterations; NULL: the default */
 	struct analysis_shared *shared;     /* borrowed; NULL: each analysis makes its own */
 	unsigned threads;                   /* 0: as many as there are processors */
 };

@@ -1,15 +1,15 @@
-#include "intervals.h"
+#include "tick_gaps.h"
 
 #include <stdlib.h>
 
 #define MAX_KEPT 65536
 
-void intervals_init(struct intervals *i)
+void tick_gaps_init(struct tick_gaps *i)
 {
-	*i = (struct intervals){ .stride = 1 };
+	*i = (struct tick_gaps){ .stride = 1 };
 }
 
-void intervals_add(struct intervals *i, int64_t ns)
+void tick_gaps_add(struct tick_gaps *i, int64_t ns)
 {
 	if (i->count++ % i->stride != 0)
 		return;
@@ -29,7 +29,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-int64_t intervals_median(struct intervals *i)
+int64_t tick_gaps_median(struct tick_gaps *i)
 {
 	if (i->kept.nr == 0)
 		return 0;
@@ -37,7 +37,7 @@ int64_t intervals_median(struct intervals *i)
 	return i->kept.v[i->kept.nr / 2];
 }
 
-void intervals_release(struct intervals *i)
+void tick_gaps_release(struct tick_gaps *i)
 {
 	VEC_RELEASE(&i->kept);
 }
