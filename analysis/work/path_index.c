@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "profrig/base/xalloc.h"
-#include "profrig/names/api_calls.h"
+#include "profrig/names/api_names.h"
 
 /* ---- works by queue, by process ---- */
 
@@ -144,7 +144,7 @@ static int cmp_block(const void *pa, const void *pb, void *ctx)
 static bool name_syncs(uint8_t *known, const struct model *m, str_id name)
 {
 	if (known[name] == 0)
-		known[name] = api_call_kind(model_str(m, name)) == API_SYNC ? 2 : 1;
+		known[name] = api_class(model_str(m, name)) == API_SYNC ? 2 : 1;
 	return known[name] == 2;
 }
 

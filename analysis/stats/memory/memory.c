@@ -25,7 +25,7 @@
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/model/facts.h"
-#include "profrig/names/api_calls.h"
+#include "profrig/names/api_names.h"
 
 /* clang-format off */
 #define MEMORY(X) \
@@ -195,13 +195,13 @@ static void curve_walk(struct memory_curve *c)
 /* ---- which operator allocated ---- */
 
 /* The innermost call around an allocation that is none of a GPU's API. */
-static const char *op_of(const struct model *m, uint64_t span)
+static str_id op_of(const struct model *m, uint64_t span)
 {
 	uint64_t p = m->spans.parent[span];
 
-	while (p != SPAN_NONE && api_call_kind(model_str(m, m->spans.name[p])) != API_NONE)
+	while (p != SPAN_NONE && api_class(model_str(m, m->spans.name[p])) != API_NONE)
 		p = m->spans.parent[p];
-	return p == SPAN_NONE ? "[no op]" : model_str(m, m->spans.name[p]);
+	return p == SPAN_NONE ? STR_NONE : m->spans.name[p];
 }
 
 struct op_bytes {
@@ -222,21 +222,26 @@ static int cmp_op_bytes(const void *pa, const void *pb)
 static void peak_table(struct memory_curve *whole, struct table *t)
 {
 	struct memory_curve c = { .m = whole->m, .v = whole->v, .nr = whole->peak_event + 1 };
-	struct intern *names = intern_new();
+	struct u64map of_op = U64MAP_INIT;
 	VEC(struct op_bytes) ops = VEC_INIT;
 
 	c.row = (struct memory_row){ .base = NAN };
 	curve_walk(&c);
 	for (size_t i = 0; i < c.blocks.nr; i++) {
-		const char *op = c.blocks.v[i].live ? op_of(c.m, c.blocks.v[i].span) : NULL;
-		str_id id = op ? intern_puts(names, op) : STR_NONE;
+		str_id op = c.blocks.v[i].live ? op_of(c.m, c.blocks.v[i].span) : STR_NONE;
+		uint32_t *at;
 
-		if (!op)
+		if (!c.blocks.v[i].live)
 			continue;
-		if (id == ops.nr)
-			VEC_PUSH(&ops, ((struct op_bytes){ op, 0, 0 }));
-		ops.v[id].blocks++;
-		ops.v[id].bytes = add_capped(ops.v[id].bytes, c.blocks.v[i].bytes);
+		at = u64map_at(&of_op, op);
+		if (*at == U64MAP_NONE) {
+			*at = (uint32_t)ops.nr;
+			VEC_PUSH(&ops,
+				 ((struct op_bytes){
+					 op == STR_NONE ? "[no op]" : model_str(c.m, op), 0, 0 }));
+		}
+		ops.v[*at].blocks++;
+		ops.v[*at].bytes = add_capped(ops.v[*at].bytes, c.blocks.v[i].bytes);
 	}
 	if (ops.nr)
 		qsort(ops.v, ops.nr, sizeof(*ops.v), cmp_op_bytes);
@@ -246,7 +251,7 @@ static void peak_table(struct memory_curve *whole, struct table *t)
 	VEC_RELEASE(&ops);
 	VEC_RELEASE(&c.blocks);
 	u64map_release(&c.at);
-	intern_free(names);
+	u64map_release(&of_op);
 }
 
 /* ---- the tables ---- */

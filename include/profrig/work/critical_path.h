@@ -14,7 +14,7 @@
  *		API call, then the thread that made it. Of a work without a launch p is taken; without
  *		p the time before it is unknown.
  *	on a thread, at time t:
- *		the latest call that ended by t and blocked (api_calls.h: a synchronisation, or a copy
+ *		the latest call that ended by t and blocked (api_names.h: a synchronisation, or a copy
  *		call that returned after its own copy) with a work that ended inside of it: host back to
  *		the end of the call, sync_return back to the end of the work, then the work. Of a
  *		synchronisation the work is the one that ended last of those launched before the call
