@@ -67,7 +67,7 @@ static bool family_better(const struct families *f, const struct family_count *a
 	return step_a != step_b ? step_a : a->nr > b->nr;
 }
 
-/* The family of a thread's iterations; STR_NONE: it has no markers. Counts come in order of time. */
+/* The family of a thread's iterations; STR_NONE: it has none. Counts come in order of time. */
 static str_id family_choose(struct families *f, const struct track *t)
 {
 	VEC(struct family_count) counts = VEC_INIT;

@@ -106,7 +106,7 @@ static int cmp_launch(const void *pa, const void *pb, void *ctx)
 	return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
 }
 
-/* By span of a launch: the copy of its own that ended last and inside of the call; else ROW_NONE. */
+/* By span of a launch: the copy of its own that ended last inside of the call; else ROW_NONE. */
 struct own_copies {
 	uint32_t *rows; /* by launch */
 	size_t nr, at;  /* launches are asked for in ascending order */

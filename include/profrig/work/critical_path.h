@@ -10,17 +10,17 @@
  *	on a device, at work w:
  *		w itself (compute, communication, copy); then p, the work on the same queue that
  *		ended last before w began: if w was launched by the end of p, w waited for p
- *		(kernel_gap, then p); else w waited for its launch: launch, back to the start of the
- *		API call, then the thread that made it. Of a work without a launch p is taken; without
- *		p the time before it is unknown.
+ *		(kernel_gap, then p); else w waited for its launch: launch, back to the start of
+ *		the API call, then the thread that made it. Of a work without a launch p is
+ *		taken; without p the time before it is unknown.
  *	on a thread, at time t:
- *		the latest call that ended by t and blocked (api_names.h: a synchronisation, or a copy
- *		call that returned after its own copy) with a work that ended inside of it: host back to
- *		the end of the call, sync_return back to the end of the work, then the work. Of a
- *		synchronisation the work is the one that ended last of those launched before the call
- *		(a work without a launch counts as launched before).
- *		Where the thread has no open call, the walk goes on at the marker's thread; where that
- *		one has none, the time is untraced.
+ *		the latest call that ended by t and blocked (api_names.h: a synchronisation, or a
+ *		copy call that returned after its own copy) with a work that ended inside of it:
+ *		host back to the end of the call, sync_return back to the end of the work, then
+ *		the work. Of a synchronisation the work is the one that ended last of those
+ *		launched before the call (a work without a launch counts as launched before).
+ *		Where the thread has no open call, the walk goes on at the marker's thread; where
+ *		that one has none, the time is untraced.
  * Waits of a queue for an event of another one are not followed yet.
  *
  * The path bounds, it does not predict: what is saved on it saves at most as much.
