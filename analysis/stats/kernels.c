@@ -101,7 +101,9 @@ static void kernels_find(const struct profile *p, struct kernels *ks, uint32_t *
 				 ((struct kernel){
 					 .device = p->devices.v[c->device].device,
 					 .name = c->name,
-					 .class = c->kernel ? kernel_class(model_str(p->m, c->name))
+					 .class = c->kernel ? kernel_class_by(
+								      p->m->classes,
+								      model_str(p->m, c->name))
 							    : "copy" }));
 		}
 		of_calls[i] = *id;
