@@ -150,6 +150,7 @@ static void finish(struct model *m, bool nested)
 	model_settle(m);
 	names_settle(m);
 	spans_sort(m);
+	facts_sort(m);
 	beside_set(m);
 	pieces_find(m, true);
 	launch_links(m);
