@@ -166,6 +166,7 @@ char *report_analysis_json(const struct model *m, const struct report *r,
 			   const struct report_timings *t)
 {
 	JSON_TABLE(check, JSON_FIELDS(struct check, name, ok, detail));
+	JSON_TABLE(skip, JSON_FIELDS(struct skip, name, reason));
 	JSON_TABLE(timings, JSON_FIELD_AS(false, struct report_timings, read_s, "read"),
 		   JSON_FIELD_AS(false, struct report_timings, model_s, "model"),
 		   JSON_FIELD_AS(false, struct report_timings, attribute_s, "attribute"),
@@ -193,6 +194,7 @@ char *report_analysis_json(const struct model *m, const struct report *r,
 	write_warnings(&j, m);
 	write_tables(&j, &r->tables);
 	json_rows(&j, "checks", &r->tables.checks, check);
+	json_rows(&j, "skipped", &r->tables.skipped, skip);
 	json_obj(&j, "timings_s");
 	json_fields(&j, t, timings);
 	json_end(&j);

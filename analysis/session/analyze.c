@@ -12,6 +12,7 @@
 
 #include "profrig/base/clock.h"
 #include "profrig/base/fs.h"
+#include "profrig/base/strbuf.h"
 #include "profrig/base/temps.h"
 #include "profrig/model/warnings.h"
 #include "profrig/session/window.h"
@@ -52,6 +53,7 @@ static void analyses_run(struct session *s, struct table_set *ts)
 	int64_t at = clock_monotonic_ns();
 
 	session_phase(s->o, SESSION_ANALYSE, "");
+	s->ao.shared = analysis_shared_new();
 	counters_learn(s->m, s->o->counters);
 	s->times.attribute_s += session_lap_s(&at);
 	for (size_t i = 0; analyses[i]; i++) {
@@ -64,6 +66,7 @@ static void analyses_run(struct session *s, struct table_set *ts)
 		*(strcmp(a->name, "energy") == 0 ? &s->times.attribute_s : &s->times.stats_s) +=
 			session_lap_s(&at);
 	}
+	analysis_shared_free(STEAL(s->ao.shared));
 }
 
 void session_strict(const struct model *m, const struct session_opts *o,
@@ -77,6 +80,26 @@ void session_strict(const struct model *m, const struct session_opts *o,
 		session_note(o, out, SESSION_STRICT, "%s, %" PRIu64 " of them, the first: %s",
 			     w->code, w->count, w->text);
 		session_worsen(out, SESSION_PARTIAL);
+	}
+}
+
+/* One note for each reason, with all that are skipped for it. */
+static void skipped_note(struct session *s, const struct table_set *ts)
+{
+	for (size_t i = 0; i < ts->skipped.nr; i++) {
+		const struct skip *sk = ts->skipped.v;
+		CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
+		bool first = true;
+
+		for (size_t k = 0; k < ts->skipped.nr; k++) {
+			if (strcmp(sk[k].reason, sk[i].reason) != 0)
+				continue;
+			first = first && k >= i;
+			strbuf_addf(&names, "%s%s", names.len ? ", " : "", sk[k].name);
+		}
+		if (first)
+			session_note(s->o, s->out, SESSION_ANALYSIS_SKIPPED, "skipped: %s: %s",
+				     names.buf, sk[i].reason);
 	}
 }
 
@@ -252,6 +275,7 @@ static int tables_make(struct session *s, struct report *rep, struct err *err)
 	analyses_run(s, &rep->tables);
 	if (s->profile)
 		approximate_warn(s->m, &rep->tables);
+	skipped_note(s, &rep->tables);
 	checks_note(s, &rep->tables);
 	if (s->o->strict)
 		session_strict(s->m, s->o, s->out);

@@ -1,6 +1,9 @@
 #include "analyses_private.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "profrig/base/xalloc.h"
 
 #define ANALYSIS_AT(name) &analysis_##name,
 const struct analysis *const analyses[] = { ANALYSES(ANALYSIS_AT) NULL };
@@ -32,10 +35,69 @@ static int run_of_model(const struct analysis *a, struct model *m, const struct 
 	return r;
 }
 
+/* ---- what they share ---- */
+
+struct analysis_shared *analysis_shared_new(void)
+{
+	return xcalloc(1, sizeof(struct analysis_shared));
+}
+
+void analysis_shared_free(struct analysis_shared *as)
+{
+	if (!as)
+		return;
+	works_free(as->works);
+	free(as);
+}
+
+const struct works *analysis_works(struct model *m, const struct analysis_opts *o)
+{
+	if (!o->shared->works) {
+		model_nest(m);
+		o->shared->works = works_new(m);
+	}
+	return o->shared->works;
+}
+
+/* ---- to run one ---- */
+
+static bool has_work(const struct profile *p)
+{
+	for (size_t i = 0; i < p->devices.nr; i++)
+		if (p->devices.v[i].pieces)
+			return true;
+	return false;
+}
+
+/* run reads single calls, which the model has. */
+static int run_of_calls(const struct analysis *a, struct model *m, const struct analysis_opts *o,
+			struct table_set *out, struct err *err)
+{
+	struct analysis_opts with = *o;
+	int r;
+
+	if (!with.shared)
+		with.shared = analysis_shared_new();
+	if (a->needs_work && analysis_works(m, &with)->v.nr == 0)
+		r = table_set_skip(out, a->name, "the inputs hold no device work");
+	else
+		r = a->run(m, &with, out, err);
+	if (!o->shared)
+		analysis_shared_free(with.shared);
+	return r;
+}
+
 int analysis_run(const struct analysis *a, struct model *m, const struct profile *p,
 		 const struct analysis_opts *o, struct table_set *out, struct err *err)
 {
 	if (a->of_profile)
 		return p ? a->of_profile(p, o, out, err) : run_of_model(a, m, o, out, err);
-	return p && !p->of_model && !a->series_only ? ANALYSIS_LEFT_OUT : a->run(m, o, out, err);
+	if (!p || p->of_model || a->series_only)
+		return run_of_calls(a, m, o, out, err);
+	if (!a->needs_work)
+		return ANALYSIS_LEFT_OUT;
+	return table_set_skip(out, a->name,
+			      has_work(p) ? "a streamed archive keeps no single calls "
+					    "(--sink model does)"
+					  : "the inputs hold no device work");
 }

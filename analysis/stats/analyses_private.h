@@ -1,8 +1,9 @@
-/* The registry of analyses, each in the file of its name, and a helper of two of them. */
+/* The registry of analyses, each in the file of its name, and what several of them use. */
 #ifndef PROFRIG_ANALYSES_PRIVATE_H
 #define PROFRIG_ANALYSES_PRIVATE_H
 
 #include "profrig/stats/analysis.h"
+#include "profrig/work/works.h"
 
 /* In the order of their tables. */
 /* clang-format off */
@@ -13,6 +14,12 @@
 #define ANALYSIS_DECLARE(name) extern const struct analysis analysis_##name;
 ANALYSES(ANALYSIS_DECLARE)
 /* clang-format on */
+
+struct analysis_shared {
+	struct works *works; /* NULL: not made yet */
+};
+/* The device work of the model, which is nested after it. Borrowed. */
+const struct works *analysis_works(struct model *m, const struct analysis_opts *o);
 
 /*
  * Of the calls of a profile, by group: group_of has a group below nr for each of profile.calls, or

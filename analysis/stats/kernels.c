@@ -1,10 +1,10 @@
 #include "analyses_private.h"
 #include "ns.h"
-#include "track_names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/natural.h"
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/names/classes.h"

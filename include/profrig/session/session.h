@@ -51,6 +51,7 @@ enum session_note_kind {
 	SESSION_SWEPT,             /* half-written files of killed processes were removed; bytes */
 	SESSION_ANALYSIS_FAILED,   /* its tables are missing */
 	SESSION_ANALYSIS_LEFT_OUT, /* it needs what a profile does not keep */
+	SESSION_ANALYSIS_SKIPPED,  /* what it reads is not in the inputs */
 	SESSION_CHECK_FAILED,      /* a law of the tables does not hold */
 	SESSION_STRICT,            /* a kind of warning, when options are strict */
 	SESSION_MEMBER_FAILED,     /* the analysis of one run of an ensemble */
