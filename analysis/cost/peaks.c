@@ -1,6 +1,9 @@
 #include "profrig/cost/peaks.h"
 
+#include <assert.h>
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "profrig/base/cfg.h"
@@ -17,7 +20,7 @@
 extern const char embedded_peaks_json[];
 
 struct peaks_device {
-	struct regex *match; /* NULL: the host */
+	struct regex *match; /* NULL: of the host */
 	size_t file;         /* in peaks.files: later ones come first */
 	const char *source;
 	VEC(struct peak) peaks;
@@ -74,9 +77,8 @@ static int peak_take(const struct cfg_node *n, struct peaks_device *d, struct er
 	k.precision = cfg_text(n, "precision");
 	k.unit = cfg_text(n, "unit");
 	if (!k.precision || !k.unit || !number_at(n, "value", &k.value))
-		return err_set(err, EINVAL,
-			       "%s:%d: a peak has precision, unit and a value above 0", n->file,
-			       n->line);
+		return err_set(err, EINVAL, "%s:%d: a peak has precision, unit and a value above 0",
+			       n->file, n->line);
 	if (strcmp(k.unit, strcmp(k.precision, "memory") == 0 ? "TB/s" : "TFLOP/s") != 0)
 		return err_set(err, EINVAL,
 			       "%s:%d: the unit of '%s' is '%s'; memory has TB/s, all else TFLOP/s",
@@ -119,10 +121,10 @@ static int json_take(struct peaks *p, const struct cfg_node *root, const char *n
 		return err_set(err, EINVAL, "%s: its schema is not profrig.peaks/1", name);
 	CFG_EACH(n, cfg_get(root, "devices"), CFG_SEQ) {
 		struct peaks_device d = { .file = p->files, .peaks = VEC_INIT };
-		int r = p->devices.nr - before < PEAKS_DEVICES_MAX ?
-				device_take(n, &d, err) :
-				err_set(err, EINVAL, "%s: more than %d devices", name,
-					PEAKS_DEVICES_MAX);
+		int r = p->devices.nr - before < PEAKS_DEVICES_MAX
+				? device_take(n, &d, err)
+				: err_set(err, EINVAL, "%s: more than %d devices", name,
+					  PEAKS_DEVICES_MAX);
 
 		if (r < 0) {
 			device_release(&d);
@@ -179,7 +181,7 @@ static int csv_take(struct peaks *p, const char *text, size_t n, const char *nam
 	char *const *f;
 	int r = csv_next(csv, &f, &nr, err);
 
-	if (r == 1 && !columns_find(f, nr, at))
+	if (r == 0 || (r == 1 && !columns_find(f, nr, at)))
 		r = err_set(err, EINVAL, "%s: neither JSON nor the table of lib peak", name);
 	for (size_t want = nr; r == 1;) {
 		double v;
@@ -206,7 +208,7 @@ static int csv_take(struct peaks *p, const char *text, size_t n, const char *nam
 
 int peaks_read_text(struct peaks *p, const char *text, size_t n, const char *name, struct err *err)
 {
-	size_t blank = strspn(text, " \t\r\n");
+	size_t blank = strspn(text, " \t\r\n"), before = p->devices.nr;
 	struct cfg *c;
 	int r;
 
@@ -221,6 +223,8 @@ int peaks_read_text(struct peaks *p, const char *text, size_t n, const char *nam
 			r = json_take(p, c->root, name, err);
 	}
 	p->files += r == 0;
+	while (r < 0 && p->devices.nr > before)
+		device_release(&p->devices.v[--p->devices.nr]);
 	return r;
 }
 
@@ -228,7 +232,7 @@ int peaks_read(struct peaks *p, const char *path, struct err *err)
 {
 	CLEANUP(xfreep) char *text = NULL;
 	size_t n;
-	int r = fs_read_file(path, PEAKS_FILE_MAX, &text, &n, err);
+	int r = fs_read(path, PEAKS_FILE_MAX, &text, &n, err);
 
 	return r < 0 ? r : peaks_read_text(p, text, n, path, err);
 }
@@ -236,11 +240,12 @@ int peaks_read(struct peaks *p, const char *path, struct err *err)
 struct peaks *peaks_new(void)
 {
 	struct peaks *p = xcalloc(1, sizeof(*p));
-	struct err err = ERR_INIT;
 
-	if (peaks_read_text(p, embedded_peaks_json, strlen(embedded_peaks_json), "peaks.json",
-			    &err) < 0)
-		assert(!"peaks.json is damaged");
+	int r = peaks_read_text(p, embedded_peaks_json, strlen(embedded_peaks_json), "peaks.json",
+				NULL);
+
+	(void)r;
+	assert(r == 0);
 	return p;
 }
 
