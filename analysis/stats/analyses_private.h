@@ -8,7 +8,7 @@
 /* In the order of their tables. */
 /* clang-format off */
 #define ANALYSES(X) \
-	X(functions) X(callpaths) X(kernels) X(busy) X(counters) X(power_filter) \
+	X(functions) X(callpaths) X(kernels) X(operators) X(busy) X(counters) X(power_filter) \
 	X(idle_power) X(energy) X(sharing) X(node_energy) X(timeline) X(library_tables) \
 	X(marks_tables)
 #define ANALYSIS_DECLARE(name) extern const struct analysis analysis_##name;
