@@ -502,6 +502,8 @@ bool tef_facts_wanted(const struct tef *t);
 /* What the args of an event state of the span that was made of it. name: the span's. */
 void tef_facts_put(struct tef *t, const struct tef_event *ev, enum tef_class class, str_id name,
 		   span_id span);
+/* Grid and block where they are facts; false: launch_shape_of must look at the args. */
+bool tef_facts_shape(const struct tef_event *ev, struct launch_shape *ret);
 /* Devices and the job, which the document describes beside its events. */
 void tef_facts_doc(struct tef *t);
 void tef_facts_release(struct tef *t);

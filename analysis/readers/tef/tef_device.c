@@ -251,6 +251,15 @@ bool tef_kineto_put(struct tef *t, const struct tef_event *ev, enum tef_class cl
 	return true;
 }
 
+static str_id kernel_args(struct tef *t, const struct tef_event *ev)
+{
+	struct launch_shape shape = { { 0 } };
+
+	return t->opts->keep_shapes && !t->opts->keep_args && tef_facts_shape(ev, &shape)
+		       ? launch_shapes_put(&t->launches, t->sink, &shape)
+		       : tef_kernel_args(t, &ev->args);
+}
+
 bool tef_kineto_span(struct tef *t, const struct tef_event *ev)
 {
 	enum tef_class class = tef_kineto_class_of(ev);
@@ -268,7 +277,7 @@ bool tef_kineto_span(struct tef *t, const struct tef_event *ev)
 	}
 	d.name = tef_name_of(t, ev);
 	d.category = tef_category_of(t, ev);
-	d.args = class == TEF_CLASS_KERNEL ? tef_kernel_args(t, &ev->args) : tef_args(t, &ev->args);
+	d.args = class == TEF_CLASS_KERNEL ? kernel_args(t, ev) : tef_args(t, &ev->args);
 	return tef_kineto_put(t, ev, class, a, &d);
 }
 

@@ -505,6 +505,34 @@ void tef_facts_put(struct tef *t, const struct tef_event *ev, enum tef_class cla
 		class_put(&s, ev, class, name, span);
 }
 
+static bool axes(const struct tef_event *ev, const struct tef_said *said, uint64_t *to)
+{
+	const struct json_text text = { .p = ev->args.p + 1 + said->at, .n = said->n };
+	int64_t v[3];
+	size_t n;
+
+	if (list_take(&text, v, 3, &n) != LIST_WHOLE || n != 3)
+		return false;
+	for (size_t i = 0; i < 3; i++)
+		to[i] = (uint64_t)v[i];
+	return v[0] >= 0 && v[1] >= 0 && v[2] >= 0;
+}
+
+bool tef_facts_shape(const struct tef_event *ev, struct launch_shape *ret)
+{
+	bool grid = false, block = false;
+
+	for (uint32_t i = 0; ev->args_known && i < ev->nr_said; i++) {
+		const struct tef_said *said = &ev->said[i];
+
+		if (said->arg == TEF_ARG_FACTS + FACT_GRID_)
+			grid = axes(ev, said, ret->v + LAUNCH_SHAPE_GRID);
+		else if (said->arg == TEF_ARG_FACTS + FACT_BLOCK_)
+			block = axes(ev, said, ret->v + LAUNCH_SHAPE_BLOCK);
+	}
+	return grid && block;
+}
+
 /* ---- the document ---- */
 
 struct device_words {

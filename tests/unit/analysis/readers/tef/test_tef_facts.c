@@ -342,7 +342,7 @@ TEST(recording_of_collectives)
 	for (size_t i = 0; i < f->collectives.nr; i++) {
 		assert_true(*model_str(rd.m, f->collectives.v[i].name));
 		facts_numbers(rd.m, f->collectives.v[i].ranks, &n);
-		assert_int_equal(f->collectives.v[i].group_size, n);
+		assert_true(n <= (size_t)f->collectives.v[i].group_size);
 	}
 	assert_int_equal(warned(rd.m, W_BAD_FACT) + warned(rd.m, W_BAD_NUMBER), 0);
 }
