@@ -20,6 +20,7 @@
 #include "profrig/base/text.h"
 #include "profrig/model/model.h"
 #include "profrig/model/warnings.h"
+#include "profrig/session/classes_file.h"
 #include "profrig/session/counters_file.h"
 #include "profrig/session/topology_file.h"
 
@@ -107,6 +108,27 @@ static int parse_topology(const char *file, struct topology *ret)
 	return EXIT_CONFIG;
 }
 
+/* --classes and --names; file is NULL when not given. */
+static int parse_names(const struct command *c, const char *file, const char *names,
+		       struct class_options *ret, struct session_opts *o)
+{
+	CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
+	struct err err = ERR_INIT;
+
+	o->raw_names = strcmp(names, "raw") == 0;
+	if (!o->raw_names && strcmp(names, "normal") != 0)
+		return cli_usage(c, "--names is normal or raw, not '%s'", names);
+	if (!file)
+		return EXIT_DONE;
+	o->classes = &ret->classes;
+	if (class_options_file(ret, file, &p, &err) == 0)
+		return EXIT_DONE;
+	if (!p.lines.nr)
+		return cli_usage(c, "--classes: %s", err.msg);
+	cli_problems(&p);
+	return EXIT_CONFIG;
+}
+
 /* Words behind "--" are inputs too, even when they begin with '-'. */
 static void operands_take_rest(char **rest, struct strvec *operands)
 {
@@ -154,9 +176,10 @@ static int analyze_and_say(const struct strvec *inputs, const struct session_opt
 struct analyze_words {
 	struct strvec inputs, only, formats, idle;
 	const char *out, *integration, *attribution, *estimate, *sink, *counters, *tau, *topology,
-		*reader;
+		*reader, *classes, *names;
 	double max_gap_s;
 	struct counter_options co;
+	struct class_options classes_of;
 	bool json;
 };
 
@@ -168,7 +191,8 @@ static int analyze_parse(const struct command *c, struct analyze_words *w, struc
 			   ?: parse_idle(c, &w->idle, &o->analysis.idle)
 			   ?: parse_sink(c, w->sink, &o->sink)
 			   ?: parse_reader(c, w->reader, o)
-			   ?: parse_counters(c, w->counters, w->tau, &w->co);
+			   ?: parse_counters(c, w->counters, w->tau, &w->co)
+			   ?: parse_names(c, w->classes, w->names, &w->classes_of, o);
 
 	if (code == EXIT_DONE && !w->inputs.nr)
 		code = cli_usage(c, "no input");
@@ -189,12 +213,14 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 				   .attribution = "shared",
 				   .estimate = "both",
 				   .sink = "auto",
+				   .names = "normal",
 				   .max_gap_s = -1 };
 	struct session_opts o;
 	char **rest;
 
 	cli_session_opts(&o);
 	counter_options_init(&w.co);
+	class_options_init(&w.classes_of);
 	o.counters = &w.co.rules;
 	const struct opt opts[] = {
 		{ "output", 'o', OPT_STR, &w.out, "DIR", "where tables and report go" },
@@ -225,6 +251,10 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		  "threads for reading (one for each processor)" },
 		{ "counters", 0, OPT_STR, &w.counters, "FILE",
 		  "what counters mean: kind, unit, scale, filter, … (docs/energy.md)" },
+		{ "classes", 0, OPT_STR, &w.classes, "FILE",
+		  "rules for the classes of kernels, in YAML or JSON (docs/tables.md)" },
+		{ "names", 0, OPT_STR, &w.names, "HOW",
+		  "of ranges: normal (without op_id, seq and addresses) or raw" },
 		{ "tau", 0, OPT_STR, &w.tau, "S|fit",
 		  "undo the low-pass filter of power readings; fit: with the time constant found "
 		  "in the data" },
@@ -243,6 +273,7 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 	}
 	session_opts_release(&o);
 	counter_options_release(&w.co);
+	class_options_release(&w.classes_of);
 	strvec_release(&w.inputs);
 	strvec_release(&w.only);
 	strvec_release(&w.formats);

@@ -8,6 +8,7 @@
 #include "profrig/base/search.h"
 #include "profrig/base/text.h"
 #include "profrig/model/library_calls.h"
+#include "profrig/model/name_map.h"
 #include "profrig/model/warnings.h"
 
 struct model *model_new(void)
@@ -103,6 +104,7 @@ void model_clear(struct model *m)
 	m->library = NULL;
 	intern_free(m->strings);
 	m->strings = NULL;
+	name_map_clear(m);
 }
 
 void model_drop_spans(struct model *m)
@@ -123,6 +125,7 @@ void model_free(struct model *m)
 	if (!m)
 		return;
 	model_clear(m);
+	name_map_free(m->names);
 	pthread_mutex_destroy(&m->priv->spares.lock);
 	free(m->priv);
 	free(m);

@@ -189,7 +189,6 @@ void kernel_name_parse(const char *name, struct kernel_name *ret)
 		strbuf_add(&cut, text, KERNEL_NAME_LOOK);
 		if (!identifiers_look(cut.buf, ret))
 			parts_look(cut.buf, ret);
-		/* the whole of the text is gone with cut; nothing of ret points into it */
 		return;
 	}
 	if (!identifiers_look(text, ret))

@@ -16,12 +16,6 @@
 
 #include "profrig/base/xalloc.h"
 
-struct tensile_types {
-	const char *v[4];
-	unsigned nr;
-	bool high, any;
-};
-
 static const struct letters {
 	const char *text, *type;
 } type_letters[] = {
@@ -93,11 +87,10 @@ static void tensile_types(const struct kernel_words *w, size_t at, struct kernel
 	}
 	k->out = nr > 1 ? v[1] : v[0];
 	k->acc = nr > 2 ? v[2] : v[0];
-	if (nr < 3 && (high || strcmp(k->in, "tf32") == 0) && strcmp(k->in, "i8") != 0 &&
-	    strcmp(k->in, "f64") != 0)
-		k->acc = "f32";
 	if (nr < 3 && strcmp(k->in, "i8") == 0)
 		k->acc = "i32";
+	else if (nr < 3 && (strcmp(k->in, "tf32") == 0 || (high && strcmp(k->in, "f64") != 0)))
+		k->acc = "f32";
 }
 
 static void tensile_word(const struct kernel_word *w, struct kernel_name *k)
@@ -116,9 +109,21 @@ static void tensile_word(const struct kernel_word *w, struct kernel_name *k)
 		k->stream_k = true;
 	} else if (word_is(w, "MX")) {
 		k->in = k->in && strcmp(k->in, "f32") == 0 ? "tf32" : k->in;
-	} else if (!k->isa[0] && w->n > 3 && w->n < 9 && word_begins(w, "ISA")) {
-		snprintf(k->isa, sizeof(k->isa), "gfx%.*s", (int)(w->n - 3), w->p + 3);
 	}
+}
+
+/* Also behind a stretch that a tool has cut out: "…_AFC1_..ISA942". */
+static void isa_find(const char *name, struct kernel_name *k)
+{
+	const char *at = strstr(name, "ISA");
+	size_t n;
+
+	if (!at)
+		return;
+	at += strlen("ISA");
+	n = strspn(at, "0123456789abcdef");
+	if (n >= 3 && n < 6)
+		snprintf(k->isa, sizeof(k->isa), "gfx%.*s", (int)n, at);
 }
 
 bool kernel_tensile(const struct kernel_words *w, struct kernel_name *k)
@@ -140,6 +145,7 @@ bool kernel_tensile(const struct kernel_words *w, struct kernel_name *k)
 	tensile_types(w, at + 3, k);
 	for (size_t i = at + 3; i < w->nr; i++)
 		tensile_word(&w->v[i], k);
+	isa_find(w->text, k);
 	if (k->path == KERNEL_PATH_UNKNOWN && k->tile[0])
 		k->path = KERNEL_PATH_SIMT;
 	return true;

@@ -14,7 +14,9 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/temps.h"
+#include "profrig/model/name_map.h"
 #include "profrig/model/warnings.h"
+#include "profrig/names/range_name.h"
 #include "profrig/session/window.h"
 
 /* ---- analyses ---- */
@@ -180,6 +182,9 @@ static char *run_json_read(struct session *s, const char *run_dir)
 static void session_begin(struct session *s)
 {
 	s->m = model_new();
+	s->m->classes = s->o->classes;
+	if (!s->o->raw_names)
+		name_map_set(s->m, range_name);
 	s->ao = s->o->analysis;
 	s->ao.comm = s->o->comm;
 	topology_again(s->o->topology);

@@ -8,10 +8,10 @@
 /* In the order of their tables. */
 /* clang-format off */
 #define ANALYSES(X) \
-	X(functions) X(callpaths) X(kernels) X(operators) X(busy) X(overlap) X(idle) X(launch_latency) \
-	X(queue) X(counters) X(power_filter) \
-	X(idle_power) X(energy) X(sharing) X(node_energy) X(timeline) X(library_tables) \
-	X(marks_tables)
+	X(functions) X(callpaths) X(kernels) X(operators) X(busy) X(overlap) X(idle) \
+	X(launch_latency) X(queue) X(counters) X(power_filter) \
+	X(idle_power) X(energy) X(kernel_classes) X(gemm) X(sequences) X(sharing) \
+	X(node_energy) X(timeline) X(library_tables) X(marks_tables)
 #define ANALYSIS_DECLARE(name) extern const struct analysis analysis_##name;
 ANALYSES(ANALYSIS_DECLARE)
 /* clang-format on */

@@ -89,7 +89,7 @@ static enum work_class class_of(struct taking *tk, uint64_t span)
 		return WORK_COPY;
 	class = u64map_at(&tk->classes, name);
 	if (*class == U64MAP_NONE)
-		*class = strcmp(kernel_class(model_str(m, name)), "collective") == 0
+		*class = strcmp(kernel_class_by(m->classes, model_str(m, name)), "collective") == 0
 				 ? WORK_COLLECTIVE
 				 : WORK_COMPUTE;
 	return (enum work_class) * class;

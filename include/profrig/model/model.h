@@ -230,6 +230,8 @@ struct window {
 };
 
 struct counter_rules;
+struct kernel_classes;
+struct name_map;
 
 struct model {
 	struct intern *strings;
@@ -261,6 +263,10 @@ struct model {
 	struct library_calls *library;
 	/* facts of its counters beside the table (counters.h); NULL; borrowed */
 	const struct counter_rules *counter_rules;
+	/* a user's rules for classes of kernels (names/classes.h); NULL; borrowed */
+	const struct kernel_classes *classes;
+	/* names of calls as analyses see them (name_map.h); NULL: as they are */
+	struct name_map *names;
 	struct model_priv *priv; /* the sink's look-up tables */
 };
 

@@ -91,6 +91,8 @@ struct session_opts {
 	const struct reader *reader;    /* of named files; NULL: the one that recognises them */
 	const char *dialect;            /* of that reader; NULL: as it is recognised */
 	struct counter_rules *counters; /* borrowed; NULL: none */
+	const struct kernel_classes *classes; /* borrowed; NULL: the built-in rules */
+	bool raw_names;                 /* names of ranges stay as recorded (range_name.h) */
 	const char *window;             /* window.h; NULL: the windows of the run */
 	bool strict;                    /* a warning makes the outcome partial */
 	bool keep_args;                 /* raw arguments of spans are wanted */

@@ -1,6 +1,7 @@
 #include "analyses_private.h"
 #include "ns.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,11 +9,13 @@
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/names/classes.h"
+#include "profrig/names/short_name.h"
 
 /* clang-format off */
 #define KERNELS(X) \
 	X(STR, device) X(STR, name) X(STR, class) X(I64, calls) X(I64, total_ns) X(I64, min_ns) \
-	X(F64, mean_ns) X(F64, median_ns) X(I64, max_ns) X(F64, stddev_ns) X(F64, share)
+	X(F64, mean_ns) X(F64, median_ns) X(I64, max_ns) X(F64, stddev_ns) X(F64, share) \
+	X(STR, short_name) X(F64, p95_ns) X(F64, cv)
 /* clang-format on */
 TABLE_FORM(kernels, KERNELS, "one row per device and kernel, copy or fill");
 
@@ -54,9 +57,20 @@ static void sum_devices(struct kernels *ks)
 	}
 }
 
+/* Owned, as short_names has it. */
+static char **kernels_short(const struct model *m, const struct kernels *ks)
+{
+	CLEANUP(xfreep) const char **names = xcalloc(ks->all.nr + 1, sizeof(*names));
+
+	for (size_t k = 0; k < ks->all.nr; k++)
+		names[k] = model_str(m, ks->all.v[k].name);
+	return short_names(names, ks->all.nr, SHORT_NAME_WIDTH);
+}
+
 static struct table *make_table(const struct model *m, const struct kernels *ks)
 {
 	struct table *t = table_make(&kernels_form);
+	char **names = kernels_short(m, ks);
 
 	for (size_t k = 0; k < ks->all.nr; k++) {
 		const struct kernel *kn = &ks->all.v[k];
@@ -67,8 +81,11 @@ static struct table *make_table(const struct model *m, const struct kernels *ks)
 				     (int64_t)s->calls, s->sum_ns, s->min_ns, s->mean_ns,
 				     s->median_ns, s->max_ns, s->stddev_ns,
 				     kn->device_ns > 0 ? (double)s->sum_ns / (double)kn->device_ns
-						       : 0 });
+						       : 0,
+				     names[k], s->p95_ns,
+				     s->mean_ns > 0 ? s->stddev_ns / s->mean_ns : NAN });
 	}
+	short_names_free(names, ks->all.nr);
 	return t;
 }
 
@@ -101,7 +118,9 @@ static void kernels_find(const struct profile *p, struct kernels *ks, uint32_t *
 				 ((struct kernel){
 					 .device = p->devices.v[c->device].device,
 					 .name = c->name,
-					 .class = c->kernel ? kernel_class(model_str(p->m, c->name))
+					 .class = c->kernel ? kernel_class_by(
+								      p->m->classes,
+								      model_str(p->m, c->name))
 							    : "copy" }));
 		}
 		of_calls[i] = *id;
