@@ -35,6 +35,9 @@ const struct warning_info warning_table[] = {
 	{ W_BAD_FACT, SEV_WARNING,
 	  "arguments of spans state what cannot be (a negative size, one above 2^50, more than 16 "
 	  "dimensions, text that is no list); such a number or list counts as not stated" },
+	{ W_BAD_SHAPES, SEV_NOTE,
+	  "shapes of operators do not fit each other, or are too large for any device: such calls "
+	  "have neither flops nor bytes" },
 	{ W_FACTS_TWICE, SEV_WARNING,
 	  "spans have facts of one kind twice; the first ones count. The file holds records "
 	  "twice, or was put together of several" },

@@ -121,6 +121,8 @@ int analysis_run(const struct analysis *a, struct model *m, const struct profile
 		return p ? a->of_profile(p, o, out, err) : run_of_model(a, m, o, out, err);
 	if (!p || p->of_model || a->series_only)
 		return run_of_calls(a, m, o, out, err);
+	if (a->needs_operators)
+		return table_set_skip(out, a->name, ANALYSIS_NO_OPERATORS);
 	if (!a->needs_work)
 		return ANALYSIS_LEFT_OUT;
 	return table_set_skip(out, a->name,

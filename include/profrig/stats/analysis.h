@@ -98,6 +98,7 @@ struct analysis_shared;
 struct analysis_shared *analysis_shared_new(void);
 void analysis_shared_free(struct analysis_shared *as); /* NULL is fine */
 
+struct peaks;
 struct analysis_opts {
 	struct energy_opts energy;
 	/* of a run directory, common timebase; 0 unknown */
@@ -105,6 +106,7 @@ struct analysis_opts {
 	struct idle_opts idle;              /* windows likewise */
 	struct analysis_marks *marks;       /* borrowed; NULL: not wanted, or none */
 	const struct energy_stream *stream; /* that read the profile; NULL: energy is not known */
+	struct peaks *peaks;                /* of devices; borrowed; NULL: those of profrig */
 	struct comm *comm;                  /* ranks that read a profile together; NULL: alone */
 	const char *marker;                 /* pattern of iterations; NULL: the default */
 	struct analysis_shared *shared;     /* borrowed; NULL: each analysis makes its own */
@@ -124,7 +126,10 @@ struct analysis {
 	bool series_only;
 	/* run is skipped without device work */
 	bool needs_work;
+	/* run reads operators of frameworks, of which no streamed archive has any */
+	bool needs_operators;
 };
+#define ANALYSIS_NO_OPERATORS "the inputs hold no operators of a framework"
 /*
  * The model is const to an analysis except for model_warn and model_nest: `analyze` finishes it
  * flat, so an analysis that reads parent, depth or exclusive_ns calls model_nest first.
