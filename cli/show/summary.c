@@ -4,6 +4,7 @@
  */
 #include "baseline.h"
 #include "cli.h"
+#include "findings_show.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -422,6 +423,7 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 	}
 	/* after a failure no tools are recommended */
 	bool good = r->status == RUN_SUCCESS || r->status == RUN_PARTIAL;
+	findings_say(rep);
 	if (!said_last(p, r, rep))
 		where_time(&h, p->bare ? "not traced: this is the baseline"
 			       : good  ? "no spans were recorded: add a tracing tool "
@@ -475,6 +477,7 @@ void print_analysis(const struct report *rep, bool fresh)
 	headline_make(rep, &h);
 	facts_of_json(doc, fresh, &facts);
 	if (log_level() > 0) {
+		findings_say(rep);
 		where_time(&h, "no calls are in it");
 		where_energy(&h, "no power or energy is in it");
 		if (!runs_line(rep, &facts))

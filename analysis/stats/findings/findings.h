@@ -57,12 +57,19 @@ struct finding_at {
 	const char *id, *device, *evidence;
 	double value, threshold;
 	int64_t saves_ns;
-	const char *severity; /* NULL: by saves_ns */
+	const char *severity; /* NULL (FINDING_AT): by saves_ns */
 };
+#define FINDING_AT(...) (&(struct finding_at){ __VA_ARGS__, NULL })
+#define FINDING_AS(...) (&(struct finding_at){ __VA_ARGS__ })
 void finding_add(struct findings *f, const struct finding_at *at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Wall time of a device (table overlap); NaN unknown. "" is the longest of all. */
 double wall_of(const struct findings *f, const char *device);
+/* "" for 1, else "s". */
+static inline const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
 /* "1.24 ms", into a buffer of the caller. */
 struct finding_time {
 	char s[32];
