@@ -9,7 +9,7 @@
 /* clang-format off */
 #define ANALYSES(X) \
 	X(functions) X(callpaths) X(kernels) X(busy) X(counters) X(power_filter) \
-	X(idle_power) X(energy) X(kernel_classes) X(gemm) X(sequences) X(sharing) \
+	X(idle_power) X(energy) X(kernel_classes) X(gemm) X(sequences) X(kernel_counters) X(sharing) \
 	X(node_energy) X(timeline) X(library_tables) X(marks_tables)
 #define ANALYSIS_DECLARE(name) extern const struct analysis analysis_##name;
 ANALYSES(ANALYSIS_DECLARE)

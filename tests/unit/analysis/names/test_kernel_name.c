@@ -22,7 +22,8 @@ static const struct name_case cases[] = {
 	  { .lib = "cublas", .op = "gemm", .in = "f32", .acc = "f32", .out = "f32", .path = SIMT,
 	    .tile = { 32, 32 }, .slice = "1x4", .layout = "TN", .arch = 80 } },
 	{ "cutlass_80_tensorop_s1688gemm_128x128_16x4_nt_align1",
-	  { .lib = "cutlass", .op = "gemm", .in = "tf32", .acc = "f32", .out = "f32", .path = TENSOR,
+	  { .lib = "cutlass", .op = "gemm", .in = "tf32", .acc = "f32", .out = "f32",
+	    .path = TENSOR,
 	    .tile = { 128, 128, 16 }, .stages = 4, .layout = "NT", .align = 1, .arch = 80 } },
 	{ "cutlass_80_simt_sgemm_128x32_8x5_nn_align1",
 	  { .lib = "cutlass", .op = "gemm", .in = "f32", .acc = "f32", .out = "f32", .path = SIMT,
@@ -35,7 +36,8 @@ static const struct name_case cases[] = {
 	    .arch = 80 } },
 	{ "sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x32_stage4_warpsize2x2x1_"
 	  "tensor16x8x16_execute_kernel__5x_cublas",
-	  { .lib = "cublas", .op = "gemm", .in = "bf16", .acc = "f32", .out = "bf16", .path = TENSOR,
+	  { .lib = "cublas", .op = "gemm", .in = "bf16", .acc = "f32", .out = "bf16",
+	    .path = TENSOR,
 	    .tile = { 128, 128, 32 }, .stages = 4, .layout = "TN", .arch = 80 } },
 	{ "sm80_xmma_fprop_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_"
 	  "nchw_tilesize128x128x16_"
@@ -51,7 +53,8 @@ static const struct name_case cases[] = {
 	  { .lib = "tensile", .op = "gemm", .in = "fp16", .acc = "f32", .out = "fp16",
 	    .path = TENSOR, .tile = { 16, 32, 128 }, .layout = "TN", .isa = "gfx942" } },
 	{ "Cijk_Ailk_Bjlk_SB_Bias_AS_SAV_UserArgs_MT64x16x16_MI16x16x1_SN_GSU4_SK3_ISA90a_IU1",
-	  { .lib = "tensile", .op = "gemm", .in = "f32", .acc = "f32", .out = "f32", .path = TENSOR,
+	  { .lib = "tensile", .op = "gemm", .in = "f32", .acc = "f32", .out = "f32",
+	    .path = TENSOR,
 	    .tile = { 64, 16, 16 }, .layout = "NT", .isa = "gfx90a", .gsu = 4, .split_k = true,
 	    .stream_k = true } },
 	{ "Cijk_Alik_Bljk_B_BS_BH_Bias_HA_S_SAV_UserArgs_MT128x224x64_MI16x16x1_"
@@ -65,7 +68,8 @@ static const struct name_case cases[] = {
 	  { .lib = "tensile", .op = "gemm", .in = "i8", .acc = "i32", .out = "i32", .path = TENSOR,
 	    .tile = { 64, 64, 32 }, .layout = "NN" } },
 	{ "Cijk_Ailk_Bljk_S_MX_B_Bias_MT64x64x32_MI32x32x1",
-	  { .lib = "tensile", .op = "gemm", .in = "tf32", .acc = "f32", .out = "f32", .path = TENSOR,
+	  { .lib = "tensile", .op = "gemm", .in = "tf32", .acc = "f32", .out = "f32",
+	    .path = TENSOR,
 	    .tile = { 64, 64, 32 }, .layout = "NN" } },
 	{ "igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1_bt64x64x16_wt16x16x4_gkgs",
 	  { .lib = "miopen", .op = "conv_fprop", .in = "bf16", .acc = "f32", .path = TENSOR,

@@ -281,6 +281,41 @@ TEST(test_gemm_unknown)
 		"splitKreduce_kernel gemm_reduce - 10 -\n");
 }
 
+/* ---- counters ---- */
+
+static series_id make_counter(struct maker *k, track_id queue, const char *name)
+{
+	struct series_def d = { .name = name, .track = queue, .device = "gpu0" };
+
+	return k->s->ops->series(k->s, &d);
+}
+
+TEST(test_counters_of_kernels)
+{
+	struct maker k = make_begin();
+	track_id q = make_queue(&k, "gpu0", 1), p = make_queue(&k, "gpu0", 2);
+	series_id a = make_counter(&k, q, "SQ_WAVES"), b = make_counter(&k, p, "SQ_WAVES");
+	series_id other = make_counter(&k, q, "queue_depth");
+
+	make_span(&k, q, SPAN_KERNEL, 0, 10, "f", 0);
+	make_span(&k, q, SPAN_KERNEL, 5, 10, "g", 0); /* started last */
+	make_span(&k, q, SPAN_KERNEL, 20, 30, "f", 0);
+	make_span(&k, p, SPAN_KERNEL, 20, 30, "f", 0);
+	k.s->ops->sample(k.s, a, 10, 3);
+	k.s->ops->sample(k.s, a, 30, 4);
+	k.s->ops->sample(k.s, a, 31, 1);
+	k.s->ops->sample(k.s, b, 30, 8);
+	k.s->ops->sample(k.s, other, 11, 1);
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_kernel_counters);
+
+	expect_table(table_set_find(&ts, "kernel_counters"),
+		     "device name counter values total mean min max\n"
+		     "gpu0 f SQ_WAVES 2 12 6 4 8\n"
+		     "gpu0 g SQ_WAVES 1 3 3 3 3\n"
+		     "gpu0 '[no kernel]' SQ_WAVES 1 1 1 1 1\n");
+}
+
 /* ---- names of ranges ---- */
 
 static const char ranges[] = "thread 1/1 name=main: outer 0-100 mm,_op_id_=_1 10-20 "
