@@ -178,6 +178,7 @@ void kernel_name_parse(const char *name, struct kernel_name *ret)
 	CLEANUP(strbuf_release) struct strbuf plain = STRBUF_INIT;
 	const char *text = name;
 
+	*ret = (struct kernel_name){ .lib = NULL };
 	if (demangle(name, &plain))
 		text = plain.buf;
 	if (strnlen(text, KERNEL_NAME_LOOK + 1) > KERNEL_NAME_LOOK) {

@@ -31,6 +31,16 @@ if [ -x "${B:-$ROOT/build}/profrig-mpi" ]; then
 fi
 code "no such way" 2 "$PROFRIG" -q analyze "$T/host.json" --names short -o "$T/no"
 
+traces=${PROFRIG_TRACES:-}
+if [ -z "$traces" ]; then
+	case ,${PROFRIG_REQUIRE:-}, in *,traces,*) not_ok "PROFRIG_TRACES is required" ;; esac
+	skip "real recordings" "PROFRIG_TRACES is not set"
+else
+	code "a recording of NVTX ranges" 0 "$PROFRIG" -q analyze "$traces/nsys/h100-2gpu/h100_2gpu_1s.sqlite" --format csv,json -o "$T/h100"
+	is "16782 ranges of 16582 names are 176 rows" "$(jq -r '.tables.functions | [.columns[].name] as $n | .data | transpose | map([$n, .] | transpose | map({(.[0]): .[1]}) | add)
+		| map(select(.category == "nvtx")) | "\(map(.calls) | add) \(map(.variants) | add) \(length)"' "$T/h100/report.json")" "16782 16582 176"
+fi
+
 # ---- classes ----
 
 jq -n '[{ph: "X", pid: 0, tid: 7, ts: 0, dur: 10, name: "My_Fused_thing", cat: "kernel", args: {device: 0, stream: 7}},

@@ -144,6 +144,7 @@ static const struct name_case cases[] = {
 	{ "triton_poi_fused_add_0", { .lib = "triton" } },
 	{ "heavy_kernel", { .lib = NULL } },
 	{ "", { .lib = NULL } },
+	{ "f", { .lib = NULL } },
 	/* what looks like a grammar and is none */
 	{ "ampere", { .lib = NULL } },
 	{ "Cijk_", { .op = "gemm" } },
@@ -194,6 +195,7 @@ TEST(test_known_names)
 		struct kernel_name k;
 		const char *d;
 
+		memset(&k, 0xff, sizeof(k));
 		kernel_name_parse(cases[i].name, &k);
 		d = difference(&k, &cases[i].k);
 		if (d)
