@@ -159,8 +159,7 @@ static struct table *table_of(const struct counting *c)
 
 		table_add(t, &(struct kernel_counters_row){
 				     model_str(c->m, r->device),
-				     r->name == STR_NONE ? "[no kernel]"
-							 : model_str(c->m, r->name),
+				     r->name == STR_NONE ? "[no kernel]" : model_str(c->m, r->name),
 				     model_str(c->m, r->counter), r->values, r->total,
 				     r->total / (double)r->values, r->min, r->max });
 	}

@@ -63,6 +63,13 @@ TEST(test_width)
 {
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 
+	short_name("Cijk_Alik_Bljk_B_BS_BH_Bias_HA_S_SAV_MT128x224x64_MI16x16x1_SN_ISA942_WGM8", 40,
+		   &out);
+	assert_string_equal(out.buf, "Cijk_Alik_Bljk_B_BS_BH_MT128x224x64");
+	strbuf_clear(&out);
+	short_name("sm80_xmma_gemm_tn_tilesize64x64x8_stage3_warpsize1x2x1_ffma_execute", 45, &out);
+	assert_string_equal(out.buf, "sm80_xmma_gemm_tn_tilesize64x64x8_stage3");
+	strbuf_clear(&out);
 	short_name("0123456789abcdefghijklmnopqrstuvwxyz", 20, &out);
 	assert_string_equal(out.buf, "0123456789…rstuvwxyz");
 	strbuf_clear(&out);
