@@ -97,7 +97,7 @@ int analysis_run(const struct analysis *a, struct model *m, const struct profile
 	if (!a->needs_work)
 		return ANALYSIS_LEFT_OUT;
 	return table_set_skip(out, a->name,
-			      has_work(p) ? "a streamed archive keeps no single calls "
-					    "(--sink model does)"
+			      has_work(p) ? "calls were streamed and are not kept "
+					    "(--sink model keeps them)"
 					  : "the inputs hold no device work");
 }

@@ -8,9 +8,10 @@
 /* In the order of their tables. */
 /* clang-format off */
 #define ANALYSES(X) \
-	X(functions) X(callpaths) X(kernels) X(busy) X(counters) X(power_filter) \
-	X(idle_power) X(energy) X(kernel_classes) X(gemm) X(sequences) X(kernel_counters) X(sharing) \
-	X(node_energy) X(timeline) X(library_tables) X(marks_tables)
+	X(functions) X(callpaths) X(kernels) X(busy) X(overlap) X(idle) X(launch_latency) \
+	X(queue) X(kernel_lengths) X(graphs) X(counters) X(power_filter) \
+	X(idle_power) X(energy) X(kernel_classes) X(gemm) X(sequences) X(kernel_counters) \
+	X(sharing) X(node_energy) X(timeline) X(library_tables) X(marks_tables)
 #define ANALYSIS_DECLARE(name) extern const struct analysis analysis_##name;
 ANALYSES(ANALYSIS_DECLARE)
 /* clang-format on */
@@ -20,6 +21,7 @@ struct analysis_shared {
 };
 /* The device work of the model, which is nested after it. Borrowed. */
 const struct works *analysis_works(struct model *m, const struct analysis_opts *o);
+#define SAY_NO_LAUNCHES "no device work is linked with the call that launched it"
 
 /*
  * Of the calls of a profile, by group: group_of has a group below nr for each of profile.calls, or
@@ -27,5 +29,12 @@ const struct works *analysis_works(struct model *m, const struct analysis_opts *
  */
 void call_stats_by(const struct profile *p, const uint32_t *group_of, size_t nr,
 		   struct call_stats *ret);
+
+/*
+ * Of n > 0 values in ascending order, also negative ones: type 7, linear between the order
+ * statistics around (n − 1)·p, and the mean of the middle two.
+ */
+double sorted_quantile(const int64_t *sorted, size_t n, double p);
+double sorted_median(const int64_t *sorted, size_t n);
 
 #endif

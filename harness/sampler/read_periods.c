@@ -1,15 +1,15 @@
-#include "intervals.h"
+#include "read_periods.h"
 
 #include <stdlib.h>
 
 #define MAX_KEPT 65536
 
-void intervals_init(struct intervals *i)
+void read_periods_init(struct read_periods *i)
 {
-	*i = (struct intervals){ .stride = 1 };
+	*i = (struct read_periods){ .stride = 1 };
 }
 
-void intervals_add(struct intervals *i, int64_t ns)
+void read_periods_add(struct read_periods *i, int64_t ns)
 {
 	if (i->count++ % i->stride != 0)
 		return;
@@ -29,7 +29,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-int64_t intervals_median(struct intervals *i)
+int64_t read_periods_median(struct read_periods *i)
 {
 	if (i->kept.nr == 0)
 		return 0;
@@ -37,7 +37,7 @@ int64_t intervals_median(struct intervals *i)
 	return i->kept.v[i->kept.nr / 2];
 }
 
-void intervals_release(struct intervals *i)
+void read_periods_release(struct read_periods *i)
 {
 	VEC_RELEASE(&i->kept);
 }
