@@ -144,15 +144,29 @@ static void gemm_row_add(struct table *t, const struct model *m, const struct ge
 
 	if (k->arch)
 		snprintf(arch, sizeof(arch), "sm_%u", k->arch);
-	table_add(t, &(struct gemm_row){
-			     model_str(m, g->name), k->lib ?: "", k->op, k->in ?: "", k->acc ?: "",
-			     known(k->tile[0]), known(k->tile[1]), known(k->tile[2]), k->layout,
-			     g->shaped ? g->waves / (double)g->shaped : NAN,
-			     g->shaped ? g->tiles / g->slots : NAN,
-			     g->shaped ? g->result / g->computed : NAN, g->calls, g->total_ns,
-			     k->out ?: "", kernel_path_name(k->path), known(k->stages),
-			     k->stream_k ? "stream_k" : k->split_k ? "split_k" : "",
-			     known(k->align), k->isa[0] ? k->isa : arch, g->shaped });
+	table_add(t, &(struct gemm_row){ model_str(m, g->name),
+					 k->lib ?: "",
+					 k->op,
+					 k->in ?: "",
+					 k->acc ?: "",
+					 known(k->tile[0]),
+					 known(k->tile[1]),
+					 known(k->tile[2]),
+					 k->layout,
+					 g->shaped ? g->waves / (double)g->shaped : NAN,
+					 g->shaped ? g->tiles / g->slots : NAN,
+					 g->shaped ? g->result / g->computed : NAN,
+					 g->calls,
+					 g->total_ns,
+					 k->out ?: "",
+					 kernel_path_name(k->path),
+					 known(k->stages),
+					 k->stream_k  ? "stream_k"
+					 : k->split_k ? "split_k"
+						      : "",
+					 known(k->align),
+					 k->isa[0] ? k->isa : arch,
+					 g->shaped });
 }
 
 static int gemm_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
