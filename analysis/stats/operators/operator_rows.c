@@ -25,8 +25,8 @@ static int64_t device_number(const char *id)
 }
 
 /*
- * What the input of its first work calls the device. Numbers of work and of devices may differ where
- * a variable made some of the devices visible: where all have one name it is that.
+ * What the input of its first work calls the device. Numbers of work and of devices may differ
+ * where a variable made some of the devices visible: where all have one name it is that.
  */
 static const char *device_name(const struct operator_calls *oc, const struct work_device *d)
 {
