@@ -19,6 +19,7 @@
 #include "profrig/base/regex.h"
 #include "profrig/base/sort.h"
 #include "profrig/base/text.h"
+#include "profrig/cost/peaks.h"
 #include "profrig/model/model.h"
 #include "profrig/model/warnings.h"
 #include "profrig/session/classes_file.h"
@@ -141,6 +142,20 @@ static int parse_names(const struct command *c, const char *file, const char *na
 	return EXIT_CONFIG;
 }
 
+/* Files of --peaks; a later one comes before those in front of it. */
+static int parse_peaks(const struct command *c, const struct strvec *files, struct peaks **ret)
+{
+	struct err err = ERR_INIT;
+
+	for (size_t i = 0; i < files->nr; i++) {
+		if (!*ret)
+			*ret = peaks_new();
+		if (peaks_read(*ret, files->v[i], &err) < 0)
+			return cli_usage(c, "--peaks: %s", err.msg);
+	}
+	return EXIT_DONE;
+}
+
 /* Words behind "--" are inputs too, even when they begin with '-'. */
 static void operands_take_rest(char **rest, struct strvec *operands)
 {
@@ -192,6 +207,7 @@ struct analyze_words {
 	double max_gap_s;
 	struct counter_options co;
 	struct class_options classes_of;
+	struct strvec peaks; /* --peaks */
 	bool json;
 };
 
@@ -204,7 +220,8 @@ static int analyze_parse(const struct command *c, struct analyze_words *w, struc
 			   ?: parse_sink(c, w->sink, &o->sink)
 			   ?: parse_reader(c, w->reader, o)
 			   ?: parse_counters(c, w->counters, w->tau, &w->co)
-			   ?: parse_names(c, w->classes, w->names, &w->classes_of, o);
+			   ?: parse_names(c, w->classes, w->names, &w->classes_of, o)
+			   ?: parse_peaks(c, &w->peaks, &o->analysis.peaks);
 
 	if (code == EXIT_DONE && o->skip_first < 0)
 		code = cli_usage(c, "--skip-first wants a number of iterations, not %ld",
@@ -277,6 +294,8 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		  "what counters mean: kind, unit, scale, filter, … (docs/energy.md)" },
 		{ "classes", 0, OPT_STR, &w.classes, "FILE",
 		  "rules for the classes of kernels, in YAML or JSON (docs/tables.md)" },
+		{ "peaks", 0, OPT_LIST, &w.peaks, "FILE",
+		  "what devices can do at most: JSON, or the table of 'lib peak' (docs/cost.md)" },
 		{ "names", 0, OPT_STR, &w.names, "HOW",
 		  "of ranges: normal (without op_id, seq and addresses) or raw" },
 		{ "tau", 0, OPT_STR, &w.tau, "S|fit",
@@ -295,9 +314,11 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		if (code == EXIT_DONE)
 			code = analyze_and_say(&w.inputs, &o, w.out, w.json);
 	}
+	peaks_free(o.analysis.peaks);
 	session_opts_release(&o);
 	counter_options_release(&w.co);
 	class_options_release(&w.classes_of);
+	strvec_release(&w.peaks);
 	strvec_release(&w.inputs);
 	strvec_release(&w.only);
 	strvec_release(&w.formats);

@@ -257,6 +257,11 @@ bool list_tensor(const struct op_call *c, uint32_t *at, struct op_arg *ret)
 	return true;
 }
 
+static bool moves_only(enum cost_family f)
+{
+	return f == COST_COPY || f == COST_EMBEDDING;
+}
+
 static void result_set(const struct op_call *c, struct op_cost *ret)
 {
 	ret->state = c->state;
@@ -268,7 +273,8 @@ static void result_set(const struct op_call *c, struct op_cost *ret)
 	    (!c->no_bytes && (c->bits == AMOUNT_MAX || !amount_u64(c->bits / 8, &ret->bytes)))) {
 		ret->flops = ret->bytes = AMOUNT_UNKNOWN;
 		ret->state = COST_OVERFLOW;
-	} else if (c->no_flops && c->no_bytes) {
+	} else if (c->no_bytes && (c->no_flops || moves_only(ret->family))) {
+		ret->flops = AMOUNT_UNKNOWN;
 		ret->state = COST_UNTOLD;
 	}
 }

@@ -4,12 +4,12 @@
  *	key_begin(k, "gemm", "sgemm");			family of the key, operation of the row
  *	key_int(k, "m", 64); key_word(k, "a", "f32");	" m=64 a=f32"
  *
- * Flops and bytes are amounts (cost/amount.h); key_work sets them. A call of 2^63 or more of either is
- * RECORD_BAD: no device computes it, so its sizes are damaged or hostile.
+ * Flops and bytes are amounts (cost/amount.h); key_work sets them. A call of 2^63 or more of either
+ * is RECORD_BAD: no device computes it, so its sizes are damaged or hostile.
  *
- * Formulas of products and convolutions are cost/products.h; bytes of a gemm: each operand read once
- * (a matrix whose stride is 0 once for the batch), d written once, c read where beta is known and
- * not 0.
+ * Formulas of products and convolutions are cost/products.h. Bytes of a gemm: each operand read
+ * once (a matrix whose stride is 0 once for the batch), d written once, c read where beta is known
+ * and not 0.
  * Source: the BLAS and MIOpen documentation of these operations; liblog's peers differ where
  * docs/library.md says so.
  */

@@ -54,12 +54,12 @@ static uint32_t cost_of(struct operator_calls *oc, struct memo *memo, str_id nam
 /* ---- which spans are operators ---- */
 
 struct op_categories {
-	str_id word[2];
+	str_id word[3]; /* the last one: a range that a program marks, which has operands, too */
 };
 
 static struct op_categories categories_of(const struct model *m)
 {
-	static const char *const words[] = { "cpu_op", "Operator" };
+	static const char *const words[] = { "cpu_op", "Operator", "user_annotation" };
 	struct op_categories c;
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
@@ -76,7 +76,7 @@ static bool is_operator(const struct model *m, const struct op_categories *c, si
 		return false;
 	if (category != STR_NONE && (category == c->word[0] || category == c->word[1]))
 		return true;
-	return f && f->python_id == FACT_ABSENT &&
+	return f && category != c->word[2] && f->python_id == FACT_ABSENT &&
 	       (f->operands != FACT_NONE || f->sequence != FACT_ABSENT);
 }
 

@@ -2,9 +2,10 @@
  * operator_calls: the calls of operators of a model, and the device work that each has launched.
  *
  * An operator is a span on a thread whose category is PyTorch's word for one ("cpu_op", in 2021
- * "Operator"), or that has operands or a sequence number and is no Python frame. Operators nest as
- * spans do; Python frames, modules and API calls between two operators are passed over. Work
- * belongs to the innermost operator around its launch (own), and to all around that one (nested).
+ * "Operator"), or that has operands or a sequence number and is neither a Python frame nor a range
+ * that a program marks. Operators nest as spans do; Python frames, modules and API calls between
+ * two operators are passed over. Work belongs to the innermost operator around its launch (own),
+ * and to all around that one (nested).
  *
  * Which calls count for flops and bytes: the outermost one whose cost is known (operator_cost.h),
  * and what it launches at any depth is its time, so nothing counts twice. A wrapper counts only

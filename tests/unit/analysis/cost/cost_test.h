@@ -1,6 +1,6 @@
 /*
- * cost_test: operand lists from short texts, and what they cost. A call is written as its arguments,
- * separated by blanks:
+ * cost_test: operand lists from short texts, and what they cost. A call is written as its
+ * arguments, separated by blanks:
  *	bf16[16,559,64]		a tensor; "float[]": one without dimensions
  *	f32[4,8:0,1]		with strides
  *	(f32[2] f32[3])		a list of tensors

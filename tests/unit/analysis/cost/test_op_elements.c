@@ -213,6 +213,7 @@ TEST(tables_and_copies)
 		{ "aten::cat", "(bf16[4,1,768:0,768,1] bf16[4,196,768]) =1", 0,
 		  2 * (768 + 3072 + 2 * 602112) },
 		{ "aten::cat", "? =1", NONE, NONE },
+		{ "aten::cat", "(huh[2,3] huh[2,3]) =1", NONE, NONE },
 		{ "aten::index_select", "f32[4,5] =2 i64[2]", NONE, NONE },
 		{ "aten::embedding", "f32[7] i64[2]", NONE, NONE },
 	};
