@@ -134,6 +134,7 @@ static void finish(struct model *m, bool nested)
 	timebase_settle(m);
 	model_settle(m);
 	spans_sort(m);
+	facts_sort(m);
 	beside_set(m);
 	pieces_find(m, true);
 	launch_links(m);

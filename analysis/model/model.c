@@ -20,6 +20,7 @@ struct model *model_new(void)
 	p->sink.ops = &model_sink_ops;
 	p->model = m;
 	p->current = INPUT_NONE;
+	strbuf_init(&p->facts.text);
 	pthread_mutex_init(&p->spares.lock, NULL);
 	return m;
 }
@@ -96,6 +97,7 @@ void model_clear(struct model *m)
 	free(m->links.to);
 	free(m->links.kind);
 	m->links = (struct link_columns){ .nr = 0 };
+	facts_release(m);
 	VEC_RELEASE(&m->tracks);
 	library_calls_free(m->library);
 	m->library = NULL;
@@ -111,6 +113,7 @@ void model_drop_spans(struct model *m)
 	free(m->links.to);
 	free(m->links.kind);
 	m->links = (struct link_columns){ .nr = 0 };
+	facts_drop_spans(m);
 	for (size_t i = 0; i < m->tracks.nr; i++)
 		m->tracks.v[i].first_span = m->tracks.v[i].spans = 0;
 }

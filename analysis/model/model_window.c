@@ -14,6 +14,8 @@ struct cutting {
 	struct span_columns to;
 	uint64_t *part_of;  /* by old row: its first part, SPAN_NONE when there is none */
 	uint32_t *place_of; /* by old row: where it was launched, PLACE_NONE */
+	bool facts;
+	VEC(uint64_t) from; /* old rows by part, where there are facts */
 	struct model_windowed n;
 };
 
@@ -28,6 +30,8 @@ static void part_push(struct cutting *cu, size_t i, int64_t start_ns, int64_t en
 		cu->part_of[i] = to->nr;
 	if (cu->place_of[i] != PLACE_NONE)
 		VEC_PUSH(&cu->m->placed, ((struct placed_work){ to->nr, cu->place_of[i] }));
+	if (cu->facts)
+		VEC_PUSH(&cu->from, i);
 	to->track[to->nr] = from->track[i];
 	to->start_ns[to->nr] = start_ns;
 	to->end_ns[to->nr] = end_ns;
@@ -111,6 +115,7 @@ void model_window(struct model *m, const struct window *w, size_t nr, struct mod
 		VEC_PUSH(&m->windows, w[i]);
 	if (m->spans.correlation)
 		cu.to.correlation = xcalloc(1, sizeof(*cu.to.correlation));
+	cu.facts = facts_any(m);
 	cu.place_of = launch_places(m);
 	cu.part_of = xreallocarray(NULL, m->spans.nr + 1, sizeof(*cu.part_of));
 	for (size_t i = 0; i < m->spans.nr; i++)
@@ -119,13 +124,17 @@ void model_window(struct model *m, const struct window *w, size_t nr, struct mod
 		spans_reserve(&cu.to, 1);
 	links_cut(&cu);
 	columns_replace(&cu);
+	if (cu.facts)
+		facts_cut(m, cu.from.v, cu.from.nr);
 	spans_sort(m);
+	facts_sort(m);
 	/* the whole trace was already warned of its overlaps */
 	pieces_find(m, false);
 	if (nested)
 		model_nest(m);
 	free(cu.part_of);
 	free(cu.place_of);
+	VEC_RELEASE(&cu.from);
 	if (ret)
 		*ret = cu.n;
 }

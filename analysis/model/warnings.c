@@ -32,6 +32,12 @@ const struct warning_info warning_table[] = {
 	  "from different clocks" },
 	{ W_BAD_NUMBER, SEV_WARNING,
 	  "a value is no number or does not fit its type; it was left out" },
+	{ W_BAD_FACT, SEV_WARNING,
+	  "arguments of spans state what cannot be (a negative size, one above 2^50, more than 16 "
+	  "dimensions, text that is no list); such a number or list counts as not stated" },
+	{ W_FACTS_TWICE, SEV_WARNING,
+	  "spans have facts of one kind twice; the first ones count. The file holds records "
+	  "twice, or was put together of several" },
 	{ W_LONG_TEXT, SEV_WARNING,
 	  "names or arguments are longer than 64 KiB, or those above 1 KiB have more than 32 MiB "
 	  "together; what is kept of them ends in an ellipsis and a hash of the whole" },

@@ -19,13 +19,13 @@
  * Facts: the schema of rocprofiler-sdk 1.0.0. No recording of it is public, so free text (an
  * agent's extdata, a process's environment) is used where it has the expected form.
  */
-#include "json_scan.h"
 #include "readers_private.h"
 #include "rocpd.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+#include "profrig/base/json_scan.h"
 #include "profrig/model/warnings.h"
 
 /* Merged files hold one for each process. */

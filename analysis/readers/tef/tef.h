@@ -20,12 +20,12 @@
 #ifndef ANALYSIS_TEF_H
 #define ANALYSIS_TEF_H
 
-#include "json_scan.h"
 #include "native.h"
 #include "tally.h"
 
 #include <stdint.h>
 
+#include "profrig/base/json_scan.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/u64map.h"
 #include "profrig/readers/reader.h"

@@ -17,8 +17,14 @@
  * Sinks that keep no spans keep no facts.
  *
  * Absent is absent: a number is FACT_ABSENT, a text STR_NONE, a list or an operand list FACT_NONE.
- * A trace that states 0 has 0. Numbers that no trace can mean (a negative size, a dimension below
- * zero, more than FACT_DIMS_MAX dimensions) are absent, too, and counted by W_BAD_FACT.
+ * A trace that states 0 has 0. Numbers that no trace can mean (a negative size, one above
+ * FACT_SIZE_MAX, a dimension below zero, more than FACT_DIMS_MAX dimensions) are absent, too, and
+ * counted by W_BAD_FACT: those of rows each time, those of operands once for each list that differs
+ * in an input.
+ *
+ * Readers push facts only where read_opts.facts is set (reader.h). A window (model_window) that has
+ * two parts of a span has its facts twice: each part has all of them, bytes and operands are those
+ * of the whole span.
  *
  * Sources of the fields: PyTorch's Kineto (both dialects: `Input Dims` and the lower-case form of
  * 2021), NVIDIA Nsight Systems' export to SQLite, AMD's rocpd and RPD. What each one has is a table
@@ -39,6 +45,12 @@ struct model;
 #define FACT_NONE UINT32_MAX
 #define FACT_DIMS_MAX 16
 #define FACT_OPERANDS_MAX 4096 /* in one list, elements of lists included */
+#define FACT_SIZE_MAX ((int64_t)1 << 50)
+/* Of the texts of one list together, numbers of one list, and all operands and values of a model:
+ * what is longer, or comes behind them, is absent (W_BAD_FACT). */
+#define FACT_TEXT_MAX ((size_t)1 << 20)
+#define FACT_NUMBERS_MAX ((size_t)1 << 16)
+#define FACT_ALL_MAX ((size_t)1 << 24)
 
 /*
  * One argument of an operator. A list of tensors (TensorList, GenericList) is an operand of its

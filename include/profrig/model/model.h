@@ -42,6 +42,7 @@
 #include "profrig/base/err.h"
 #include "profrig/base/intern.h"
 #include "profrig/base/vec.h"
+#include "profrig/model/facts.h"
 
 typedef uint32_t track_id;
 typedef uint32_t series_id;
@@ -238,6 +239,7 @@ struct model {
 	VEC(struct span_piece) pieces; /* after model_finish */
 	VEC(struct series) series;
 	struct link_columns links;
+	struct facts facts;
 	/* from a thread to a queue: launches by calls that other ranks have */
 	VEC(struct launched_tracks { track_id from, to; }) launched;
 	VEC(struct warning) warnings;

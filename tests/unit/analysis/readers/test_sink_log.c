@@ -2,6 +2,7 @@
  * What a log of a reader's calls makes of a model is what the reader itself makes of it, to the
  * last id: every fixture, every recording, as a second input. A damaged log is refused.
  */
+#include "facts_support.h"
 #include "readers_test.h"
 
 #include <inttypes.h>
@@ -197,6 +198,7 @@ static void same_models(const char *what, const struct model *a, const struct mo
 	same_series(what, a, b);
 	same_warnings(what, a, b);
 	same_library(what, a, b);
+	same_facts(what, a, b);
 }
 
 static void same_text(const char *what, const struct model *a, str_id x, const struct model *b,

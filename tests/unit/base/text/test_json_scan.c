@@ -1,5 +1,6 @@
-#include "json_scan.h"
 #include "readers_test.h"
+
+#include "profrig/base/json_scan.h"
 
 /* The tokenizer may look 64 bytes behind the text: copies get that room, filled with what would
  * change results if it were read as data. */

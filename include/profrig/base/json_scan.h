@@ -19,8 +19,8 @@
  * Every function returns JSON_CUT when the text ends inside a value, and JSON_BAD at a character
  * that is not allowed there; c->p is then at that character.
  */
-#ifndef ANALYSIS_JSON_SCAN_H
-#define ANALYSIS_JSON_SCAN_H
+#ifndef PROFRIG_JSON_SCAN_H
+#define PROFRIG_JSON_SCAN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "json_scan.h"
+#include "profrig/base/json_scan.h"
 
 #include <stdint.h>
 #ifdef __x86_64__
