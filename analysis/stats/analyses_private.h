@@ -10,7 +10,7 @@
 #define ANALYSES(X) \
 	X(functions) X(callpaths) X(kernels) X(busy) X(counters) X(power_filter) \
 	X(idle_power) X(energy) X(sharing) X(node_energy) X(timeline) X(library_tables) \
-	X(marks_tables)
+	X(marks_tables) X(collectives)
 #define ANALYSIS_DECLARE(name) extern const struct analysis analysis_##name;
 ANALYSES(ANALYSIS_DECLARE)
 /* clang-format on */

@@ -330,7 +330,7 @@ int64_t clock_common_ns(const struct clock_rank *r, int64_t t_ns)
 	return time_clamp(t - llround(r->drift * (double)(t - time_clamp(r->pivot_ns))));
 }
 
-int64_t clock_offset_at_zero_ns(const struct clock_rank *r)
+int64_t clock_offset_at_ns(const struct clock_rank *r, int64_t t_ns)
 {
-	return -clock_common_ns(r, 0);
+	return time_shift(t_ns, -clock_common_ns(r, t_ns));
 }

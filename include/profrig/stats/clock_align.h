@@ -74,7 +74,7 @@ void clock_align(const struct clock_event *v, size_t nr, uint32_t nr_ranks,
 void clock_alignment_release(struct clock_alignment *ca);
 
 int64_t clock_common_ns(const struct clock_rank *r, int64_t t_ns);
-/* What the clock of the rank is ahead at its own time 0. */
-int64_t clock_offset_at_zero_ns(const struct clock_rank *r);
+/* How far the clock of the rank is ahead when it says t. */
+int64_t clock_offset_at_ns(const struct clock_rank *r, int64_t t_ns);
 
 #endif
