@@ -32,6 +32,14 @@ bool session_wants_shapes(const struct session *s)
 	       !s->ao.energy.independent;
 }
 
+bool session_wants_facts(const struct session *s)
+{
+	for (const struct analysis *const *a = analyses; !s->o->keep_args && *a; a++)
+		if ((*a)->run && !(*a)->series_only && is_wanted(&s->o->only, (*a)->name))
+			return true;
+	return false;
+}
+
 static void analysis_run_one(struct session *s, const struct analysis *a, struct table_set *ts)
 {
 	struct err err = ERR_INIT;

@@ -25,6 +25,8 @@ double session_lap_s(int64_t *at);
 
 /* Whether readers keep the launch shapes of kernels: energy by power distinguishes them. */
 bool session_wants_shapes(const struct session *s);
+/* Whether an analysis looks at single calls, and may want their facts (facts.h); not to convert. */
+bool session_wants_facts(const struct session *s);
 
 /* ---- notes.c ---- */
 

@@ -61,6 +61,11 @@ enum tef_class tef_kineto_class(const struct json_text *cat)
 		{ "driver", TEF_CLASS_RUNTIME },
 		{ "Trace", TEF_CLASS_WINDOW },
 		{ "ac2g", TEF_CLASS_LAUNCH },
+		{ "cpu_op", TEF_CLASS_OP },
+		{ "Operator", TEF_CLASS_OP },
+		{ "user_annotation", TEF_CLASS_OP },
+		{ "python_function", TEF_CLASS_PYTHON },
+		{ "cpu_instant_event", TEF_CLASS_MEMORY },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
@@ -123,6 +128,8 @@ void tef_arg_take(struct tef_args *a, enum tef_arg arg, const struct json_text *
 			a->rank = (int32_t)rank;
 		break;
 	case TEF_ARG_OTHER:
+	case TEF_ARG_FACTS:
+	case TEF_ARG_END:
 		break;
 	}
 }
@@ -213,6 +220,8 @@ enum tef_class tef_kineto_class_of(const struct tef_event *ev)
 bool tef_kineto_put(struct tef *t, const struct tef_event *ev, enum tef_class class,
 		    const struct tef_args *a, struct span_def *d)
 {
+	span_id span;
+
 	if (!tef_class_is_kineto(class))
 		return false;
 	if (is_work(class) && d->start_ns == t->doc.base_ns &&
@@ -227,7 +236,8 @@ bool tef_kineto_put(struct tef *t, const struct tef_event *ev, enum tef_class cl
 	}
 	d->correlation = class == TEF_CLASS_NOTE ? 0 : kineto_correlation(t, a);
 	if (class == TEF_CLASS_RUNTIME) {
-		tef_span(t, tef_thread(t, &ev->pid, &ev->tid), d);
+		span = tef_span(t, tef_thread(t, &ev->pid, &ev->tid), d);
+		tef_facts_put(t, ev, class, d->name, span);
 		return true;
 	}
 	d->kind = class == TEF_CLASS_KERNEL ? SPAN_KERNEL
@@ -237,7 +247,7 @@ bool tef_kineto_put(struct tef *t, const struct tef_event *ev, enum tef_class cl
 	if (class == TEF_CLASS_NOTE && a->device.type == TEF_ID_NONE)
 		keep_late(t, ev, a, d);
 	else
-		tef_span(t, kineto_queue(t, ev, a), d);
+		tef_facts_put(t, ev, class, d->name, tef_span(t, kineto_queue(t, ev, a), d));
 	return true;
 }
 
@@ -284,9 +294,12 @@ int tef_kineto_signal(const struct tef_event *ev)
 	bool some = false;
 
 	switch (tef_kineto_class(&ev->cat)) {
+	case TEF_CLASS_OP:
+		return 1;
 	case TEF_CLASS_OTHER:
-		return json_text_is(&ev->cat, "cpu_op") || json_text_is(&ev->cat, "Operator") ||
-		       json_text_is(&ev->cat, "user_annotation");
+	case TEF_CLASS_PYTHON:
+	case TEF_CLASS_MEMORY:
+		return 0;
 	case TEF_CLASS_LAUNCH:
 	case TEF_CLASS_NOTE:
 		return 1;

@@ -278,7 +278,7 @@ static void compare_definitions(const char *what, const char *bytes, size_t n)
 	VEC_RELEASE(&map.v);
 }
 
-static const struct read_opts opts = { .keep_args = true, .keep_shapes = true };
+static const struct read_opts opts = { .keep_args = true, .keep_shapes = true, .facts = true };
 
 /* Twice: the second log meets texts, tracks and rows of the first. */
 static void compare_file(const struct reader *rd, const char *path)
