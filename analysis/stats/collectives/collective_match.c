@@ -199,15 +199,21 @@ static int64_t mean_of(const struct collective_part *p, size_t n, bool bytes)
 	return (int64_t)(sum / (__int128)n);
 }
 
+static int64_t world_of(const struct matcher *mt, const struct match_group *g)
+{
+	return mt->cp->ranks.v[mt->cp->v.v[g->first].rank].world;
+}
+
 static int64_t group_size(const struct matcher *mt, const struct match_group *g)
 {
-	const struct collective_part *p = &mt->cp->v.v[g->first];
+	int64_t world = world_of(mt, g);
 
-	if (g->size > 0)
-		return g->size;
-	if (mt->cp->ranks.v[p->rank].world > 0)
-		return mt->cp->ranks.v[p->rank].world;
-	return g->ranks;
+	return g->size > 0 ? g->size : world > 0 ? world : g->ranks;
+}
+
+static bool size_stated(const struct matcher *mt, const struct match_group *g)
+{
+	return g->size > 0 || world_of(mt, g) > 0;
 }
 
 static void judge(const struct matcher *mt, const struct match_group *g,
@@ -218,7 +224,8 @@ static void judge(const struct matcher *mt, const struct match_group *g,
 	ci->why = (int64_t)ci->nr < ci->size   ? COLLECTIVE_MISSING
 		  : (int64_t)ci->nr > ci->size ? COLLECTIVE_TWICE
 					       : COLLECTIVE_COMPLETE;
-	if (!g->known && !mt->alike)
+	/* one rank alone, and the trace does not say of how many */
+	if ((!g->known && !mt->alike) || (ci->size < 2 && !size_stated(mt, g)))
 		ci->why = COLLECTIVE_UNKNOWN;
 	for (size_t i = 1; i < ci->nr; i++)
 		if (!agree(p, &p[i]))

@@ -360,8 +360,12 @@ static void alignment_table(const struct telling *t, struct table_set *out)
 	const struct clock_alignment *ca = &t->cc.ca;
 	struct table *table;
 
-	if (ca->components.nr == 0)
+	if (ca->components.nr == 0) {
+		table_set_skip(out, "alignment",
+			       "no two ranks of the inputs share a collective "
+			       "that ends on all of them at once");
 		return;
+	}
 	table = table_make(&alignment_form);
 	for (uint32_t c = 0; c <= ca->components.nr; c++) {
 		bool alone = c == ca->components.nr;
