@@ -128,8 +128,7 @@ static void sum_raw(struct aligner *a, struct clock_alignment *ca)
 
 static double residual(const struct clock_solver *s, size_t instance, size_t event)
 {
-	return (double)(2 * (s->c[event] / 2) - 2 * (clock_solver_end_twice(s, instance) / 4)) +
-	       (double)(s->c[event] % 2) - (double)(clock_solver_end_twice(s, instance) % 4) / 2;
+	return (double)(2 * s->c[event] - clock_solver_end_twice(s, instance)) / 2;
 }
 
 /* Σ |residual| of the solver's times, into a member of each component. */

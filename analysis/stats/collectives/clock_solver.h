@@ -1,6 +1,6 @@
 /*
- * clock_solver: steps 1 to 3 of clock_align.h on events that are in order: corrections of ranks that
- * minimise Σ |residual|, as offsets alone or as lines.
+ * clock_solver: steps 1 to 3 of clock_align.h on events that are in order: corrections of ranks
+ * that minimise Σ |residual|, as offsets alone or as lines.
  *
  * Time c of an event with the time x: c = x − offset − drift · (x − pivot).
  */

@@ -11,9 +11,9 @@
  * begin together, are left out.
  *
  * When a component's offsets are applied. Ranks of one input, or of inputs of one known host with a
- * clock of the system, share a clock: their times stay. Else offsets have to explain what the clocks
- * as they are do not: Σ |residual| for each degree of freedom has to fall to less than half. Noise
- * alone leaves it where it is, however few the events are, and a wrong clock makes it collapse.
+ * clock of the system, share a clock: their times stay. Else offsets have to explain what the
+ * clocks as they are do not: Σ |residual| for each degree of freedom has to fall to less than half.
+ * Noise alone leaves it where it is, however few the events are; with a wrong clock it collapses.
  */
 #ifndef PROFRIG_COLLECTIVE_CLOCKS_H
 #define PROFRIG_COLLECTIVE_CLOCKS_H

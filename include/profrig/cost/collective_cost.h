@@ -43,7 +43,7 @@ const char *collective_kind_name(enum collective_kind k);
 bool collective_is_barrier(enum collective_kind k);
 /* Of n > 0 ranks. */
 double collective_bus_factor(enum collective_kind k, int64_t n);
-/* S, in elements or bytes; INT64_MIN when in or out, whichever it takes, is (absent), or too large. */
+/* S, in elements or bytes; INT64_MIN when what it takes is that (absent), or S is too large. */
 int64_t collective_size(enum collective_kind k, int64_t in, int64_t out, int64_t n);
 /*
  * Bits of an element by the word of a trace or log: "Float" and "BFloat16" (PyTorch's ScalarType),

@@ -230,7 +230,7 @@ static void add_noise(struct random_clocks *rc, uint64_t *seed)
 		rc->ends.v.v[i].t_ns += (int64_t)below(seed, 1000000);
 }
 
-/* Neither the order of events nor the numbers of instances matter; a shift of all times does not. */
+/* Neither the order of events matters, nor the numbers of instances, nor a shift of all times. */
 TEST(test_order_does_not_matter)
 {
 	for (uint64_t n = 0; n < 100; n++) {

@@ -136,7 +136,7 @@ TEST(test_measures)
 		     "broadcast Byte 500 500 2 1 1 1500 1000 5000 0.25 0.25 1\n");
 }
 
-/* Names, types and sizes that do not agree; a pair of send and receive; a number that is missing. */
+/* Names, types and sizes that do not agree; a send and its receive; a number that is missing. */
 TEST(test_matching)
 {
 	static const struct part_def v[] = {
