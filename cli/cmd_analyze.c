@@ -217,6 +217,8 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		{ "window", 0, OPT_STR, &o.window, "A:B",
 		  "only this part: ns since the start, 1.5s:2s, 10%:90%, marks or spans by name; "
 		  "':' for all of a run that recorded in windows" },
+		{ "align", 0, OPT_FLAG, &o.align, NULL,
+		  "move ranks whose clocks differ onto a common one (docs/collectives.md)" },
 		{ "sink", 0, OPT_STR, &w.sink, "KIND",
 		  "auto, model (all in memory) or profile (archives, streamed)" },
 		{ "reader", 0, OPT_STR, &w.reader, "NAME[:KIND]",

@@ -218,6 +218,9 @@ const struct warning_info warning_table[] = {
 	  "an analysis needs single calls, which --sink profile does not keep; its tables are "
 	  "missing. "
 	  "With enough memory --sink model makes them" },
+	{ W_CLOCK_ALIGNED, SEV_NOTE,
+	  "clocks of ranks differ; their times were moved onto a common one, found from the ends "
+	  "of collectives (--align)" },
 	{ W_COLLECTIVE_INCOMPLETE, SEV_WARNING,
 	  "collectives lack ranks of their group, or their parts do not agree; they are listed and "
 	  "not measured. Look for traces of ranks that are missing, for windows that differ, and "

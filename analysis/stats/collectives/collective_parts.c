@@ -228,6 +228,12 @@ static uint32_t rank_of_work(struct gathering *g, const struct work *w)
 
 /* ---- rows ---- */
 
+/* A kernel and the call around its launch tell of one collective. */
+static bool same_call(const struct collective_facts *a, const struct collective_facts *b)
+{
+	return a->name == b->name && a->sequence == b->sequence && a->group == b->group;
+}
+
 static void add_work(struct gathering *g, const struct work *w)
 {
 	const struct model *m = g->m;
@@ -255,7 +261,7 @@ static void add_work(struct gathering *g, const struct work *w)
 				     .to = FACT_ABSENT };
 
 	p.name = collective_kind_name(p.kind);
-	if (around) {
+	if (around && (!f || same_call(f, around))) {
 		at = u64map_at(&g->part_of, call << 24 | (rank & 0xffffff));
 		if (*at != U64MAP_NONE) {
 			struct collective_part *same = &g->cp->v.v[*at];

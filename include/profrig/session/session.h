@@ -92,6 +92,7 @@ struct session_opts {
 	const char *dialect;            /* of that reader; NULL: as it is recognised */
 	struct counter_rules *counters; /* borrowed; NULL: none */
 	const char *window;             /* window.h; NULL: the windows of the run */
+	bool align;                     /* clocks of ranks (clock_inputs.h) */
 	bool strict;                    /* a warning makes the outcome partial */
 	bool keep_args;                 /* raw arguments of spans are wanted */
 	/* whether an input is wanted; others are left out silently. NULL: all are */
