@@ -284,6 +284,8 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		  "only the iterations behind the warm-up (docs/iterations.md)" },
 		{ "marker", 0, OPT_STR, &o.analysis.marker, "PATTERN",
 		  "names of the ranges that are iterations, a regular expression" },
+		{ "align", 0, OPT_FLAG, &o.align, NULL,
+		  "move ranks whose clocks differ onto a common one (docs/collectives.md)" },
 		{ "sink", 0, OPT_STR, &w.sink, "KIND",
 		  "auto, model (all in memory) or profile (archives, streamed)" },
 		{ "reader", 0, OPT_STR, &w.reader, "NAME[:KIND]",

@@ -228,6 +228,13 @@ const struct warning_info warning_table[] = {
 	{ W_GRAPH_WORK_MISSING, SEV_WARNING,
 	  "graphs were launched, and their work is not in the trace; a device may have been busy "
 	  "where it looks idle" },
+	{ W_CLOCK_ALIGNED, SEV_NOTE,
+	  "clocks of ranks differ; their times were moved onto a common one, found from the ends "
+	  "of collectives (--align)" },
+	{ W_COLLECTIVE_INCOMPLETE, SEV_WARNING,
+	  "collectives lack ranks of their group, or their parts do not agree; they are listed and "
+	  "not measured. Look for traces of ranks that are missing, for windows that differ, and "
+	  "for ranks that ran another program" },
 	{ NULL, SEV_NOTE, NULL },
 };
 

@@ -18,6 +18,7 @@
 #include "profrig/model/warnings.h"
 #include "profrig/names/range_name.h"
 #include "profrig/session/window.h"
+#include "profrig/stats/clock_inputs.h"
 
 /* ---- analyses ---- */
 
@@ -270,6 +271,8 @@ static int inputs_take(struct session *s, const struct strvec *inputs, struct re
 		topology_resolve(s->o->topology, s->m);
 	if (s->profile)
 		rep->sink = "profile";
+	else if (s->o->align)
+		clock_inputs_align(s->m);
 	return windows_cut(s, rep, err);
 }
 

@@ -96,6 +96,7 @@ struct session_opts {
 	const char *window;                   /* window.h; NULL: the windows of the run */
 	bool steady;                          /* only the iterations behind the warm-up */
 	long skip_first;                      /* iterations of each group that are left out */
+	bool align;                           /* clocks of ranks (clock_inputs.h) */
 	bool strict;                          /* a warning makes the outcome partial */
 	bool keep_args;                       /* raw arguments of spans are wanted */
 	/* whether an input is wanted; others are left out silently. NULL: all are */
