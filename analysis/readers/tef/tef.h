@@ -132,7 +132,7 @@ struct tef_known {
 	uint8_t parser;
 };
 
-/* Where an argument that is a fact stands: a JSON value, by its place behind the '{' of the args. */
+/* Where the JSON value of an argument that is a fact stands: behind the '{' of the args. */
 struct tef_said {
 	uint32_t at;
 	uint32_t n : 25;
@@ -488,7 +488,8 @@ enum tef_arg {
 	TEF_ARG_FACTS, /* the first of tef_facts.c; only where facts are wanted */
 	TEF_ARG_END = 127
 };
-enum tef_arg tef_arg_of(const struct json_text *key);
+/* facts: also those of tef_facts.c. */
+enum tef_arg tef_arg_of(const struct json_text *key, bool facts);
 void tef_arg_take(struct tef_args *a, enum tef_arg arg, const struct json_text *value);
 struct tef_args tef_kineto_args(const struct tef_doc *doc, const struct json_text *args);
 /* Strength of an event as evidence for the dialect. */

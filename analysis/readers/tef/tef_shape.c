@@ -198,13 +198,6 @@ static bool step_of_arg(struct step *st, enum tef_arg arg, const char *from,
 	return step_scalar(st, from, v, STEP_ARG_NUMBER, STEP_ARG_TEXT);
 }
 
-static enum tef_arg arg_of(const struct tef_shapes *s, const struct json_text *key)
-{
-	enum tef_arg arg = tef_arg_of(key);
-
-	return arg == TEF_ARG_OTHER && s->facts ? tef_fact_arg(key) : arg;
-}
-
 /* Adds the step behind prev; false when there is no room. */
 static bool step_take(struct tef_shapes *s, uint16_t *prev, const struct step *st)
 {
@@ -224,7 +217,8 @@ static bool learn_scalar(struct tef_shapes *s, uint16_t *prev, struct json_cur *
 	if (json_scalar(c, &value) < 0)
 		return false;
 	if (in_args)
-		return step_of_arg(&st, arg_of(s, key), from, &value) && step_take(s, prev, &st);
+		return step_of_arg(&st, tef_arg_of(key, s->facts), from, &value) &&
+		       step_take(s, prev, &st);
 	if (!step_of_member(&st, tef_member_of(key), from, &value))
 		return false;
 	if (st.kind == STEP_CAT)
@@ -248,7 +242,7 @@ static bool learn_nested(struct tef_shapes *s, uint16_t *prev, struct json_cur *
 	uint16_t at;
 
 	if (in_args)
-		st.arg = (uint8_t)arg_of(s, key);
+		st.arg = (uint8_t)tef_arg_of(key, s->facts);
 	if (member == TEF_ARGS && st.open == '{')
 		st.kind = STEP_ARGS;
 	else if (member != TEF_OTHER)
