@@ -71,7 +71,7 @@ $(B)/obj/%.o: %.c Makefile
 
 $(LIBBASE): $(call obj,$(BASE_SRC))
 $(LIBHARNESS): $(call obj,$(HARNESS_SRC)) $(EMBEDDED_OBJ)
-$(LIBANALYSIS): $(call obj,$(ANALYSIS_SRC)) $(EMBED_OBJ)
+$(LIBANALYSIS): $(call obj,$(ANALYSIS_SRC)) $(EMBED_OBJ) $(EMBEDDED_PEAKS_OBJ)
 $(LIBSESSION): $(call obj,$(SESSION_SRC))
 $(LIBBASE) $(LIBHARNESS) $(LIBANALYSIS) $(LIBSESSION):
 	$(call say,AR,$@)

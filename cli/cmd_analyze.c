@@ -16,10 +16,13 @@
 #include "profrig/base/json_fields.h"
 #include "profrig/base/log.h"
 #include "profrig/base/progress.h"
+#include "profrig/base/regex.h"
 #include "profrig/base/sort.h"
 #include "profrig/base/text.h"
+#include "profrig/cost/peaks.h"
 #include "profrig/model/model.h"
 #include "profrig/model/warnings.h"
+#include "profrig/session/classes_file.h"
 #include "profrig/session/counters_file.h"
 #include "profrig/session/topology_file.h"
 
@@ -107,6 +110,52 @@ static int parse_topology(const char *file, struct topology *ret)
 	return EXIT_CONFIG;
 }
 
+static int parse_marker(const struct command *c, const char *pattern)
+{
+	struct regex *re = NULL;
+	struct err err = ERR_INIT;
+
+	if (regex_new(pattern, 0, &re, &err) < 0)
+		return cli_usage(c, "--marker: %s", err.msg);
+	regex_free(re);
+	return EXIT_DONE;
+}
+
+/* --classes and --names; file is NULL when not given. */
+static int parse_names(const struct command *c, const char *file, const char *names,
+		       struct class_options *ret, struct session_opts *o)
+{
+	CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
+	struct err err = ERR_INIT;
+
+	o->raw_names = strcmp(names, "raw") == 0;
+	if (!o->raw_names && strcmp(names, "normal") != 0)
+		return cli_usage(c, "--names is normal or raw, not '%s'", names);
+	if (!file)
+		return EXIT_DONE;
+	o->classes = &ret->classes;
+	if (class_options_file(ret, file, &p, &err) == 0)
+		return EXIT_DONE;
+	if (!p.lines.nr)
+		return cli_usage(c, "--classes: %s", err.msg);
+	cli_problems(&p);
+	return EXIT_CONFIG;
+}
+
+/* Files of --peaks; a later one comes before those in front of it. */
+static int parse_peaks(const struct command *c, const struct strvec *files, struct peaks **ret)
+{
+	struct err err = ERR_INIT;
+
+	for (size_t i = 0; i < files->nr; i++) {
+		if (!*ret)
+			*ret = peaks_new();
+		if (peaks_read(*ret, files->v[i], &err) < 0)
+			return cli_usage(c, "--peaks: %s", err.msg);
+	}
+	return EXIT_DONE;
+}
+
 /* Words behind "--" are inputs too, even when they begin with '-'. */
 static void operands_take_rest(char **rest, struct strvec *operands)
 {
@@ -154,9 +203,11 @@ static int analyze_and_say(const struct strvec *inputs, const struct session_opt
 struct analyze_words {
 	struct strvec inputs, only, formats, idle;
 	const char *out, *integration, *attribution, *estimate, *sink, *counters, *tau, *topology,
-		*reader;
+		*reader, *classes, *names;
 	double max_gap_s;
 	struct counter_options co;
+	struct class_options classes_of;
+	struct strvec peaks; /* --peaks */
 	bool json;
 };
 
@@ -168,8 +219,17 @@ static int analyze_parse(const struct command *c, struct analyze_words *w, struc
 			   ?: parse_idle(c, &w->idle, &o->analysis.idle)
 			   ?: parse_sink(c, w->sink, &o->sink)
 			   ?: parse_reader(c, w->reader, o)
-			   ?: parse_counters(c, w->counters, w->tau, &w->co);
+			   ?: parse_counters(c, w->counters, w->tau, &w->co)
+			   ?: parse_names(c, w->classes, w->names, &w->classes_of, o)
+			   ?: parse_peaks(c, &w->peaks, &o->analysis.peaks);
 
+	if (code == EXIT_DONE && o->skip_first < 0)
+		code = cli_usage(c, "--skip-first wants a number of iterations, not %ld",
+				 o->skip_first);
+	if (code == EXIT_DONE && o->analysis.marker)
+		code = parse_marker(c, o->analysis.marker);
+	if (code == EXIT_DONE && o->window && (o->steady || o->skip_first))
+		code = cli_usage(c, "--window goes without --steady and --skip-first");
 	if (code == EXIT_DONE && !w->inputs.nr)
 		code = cli_usage(c, "no input");
 	if (code == EXIT_DONE && (!w->out || !*w->out))
@@ -189,12 +249,14 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 				   .attribution = "shared",
 				   .estimate = "both",
 				   .sink = "auto",
+				   .names = "normal",
 				   .max_gap_s = -1 };
 	struct session_opts o;
 	char **rest;
 
 	cli_session_opts(&o);
 	counter_options_init(&w.co);
+	class_options_init(&w.classes_of);
 	o.counters = &w.co.rules;
 	const struct opt opts[] = {
 		{ "output", 'o', OPT_STR, &w.out, "DIR", "where tables and report go" },
@@ -217,6 +279,13 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		{ "window", 0, OPT_STR, &o.window, "A:B",
 		  "only this part: ns since the start, 1.5s:2s, 10%:90%, marks or spans by name; "
 		  "':' for all of a run that recorded in windows" },
+		{ "skip-first", 0, OPT_INT, &o.skip_first, "N", "without the first N iterations" },
+		{ "steady", 0, OPT_FLAG, &o.steady, NULL,
+		  "only the iterations behind the warm-up (docs/iterations.md)" },
+		{ "marker", 0, OPT_STR, &o.analysis.marker, "PATTERN",
+		  "names of the ranges that are iterations, a regular expression" },
+		{ "align", 0, OPT_FLAG, &o.align, NULL,
+		  "move ranks whose clocks differ onto a common one (docs/collectives.md)" },
 		{ "sink", 0, OPT_STR, &w.sink, "KIND",
 		  "auto, model (all in memory) or profile (archives, streamed)" },
 		{ "reader", 0, OPT_STR, &w.reader, "NAME[:KIND]",
@@ -225,6 +294,12 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		  "threads for reading (one for each processor)" },
 		{ "counters", 0, OPT_STR, &w.counters, "FILE",
 		  "what counters mean: kind, unit, scale, filter, … (docs/energy.md)" },
+		{ "classes", 0, OPT_STR, &w.classes, "FILE",
+		  "rules for the classes of kernels, in YAML or JSON (docs/tables.md)" },
+		{ "peaks", 0, OPT_LIST, &w.peaks, "FILE",
+		  "what devices can do at most: JSON, or the table of 'lib peak' (docs/cost.md)" },
+		{ "names", 0, OPT_STR, &w.names, "HOW",
+		  "of ranges: normal (without op_id, seq and addresses) or raw" },
 		{ "tau", 0, OPT_STR, &w.tau, "S|fit",
 		  "undo the low-pass filter of power readings; fit: with the time constant found "
 		  "in the data" },
@@ -241,8 +316,11 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		if (code == EXIT_DONE)
 			code = analyze_and_say(&w.inputs, &o, w.out, w.json);
 	}
+	peaks_free(o.analysis.peaks);
 	session_opts_release(&o);
 	counter_options_release(&w.co);
+	class_options_release(&w.classes_of);
+	strvec_release(&w.peaks);
 	strvec_release(&w.inputs);
 	strvec_release(&w.only);
 	strvec_release(&w.formats);

@@ -26,7 +26,7 @@ struct compare {
 	struct strvec metrics;
 	bool json, strict;
 	struct compare_opts o;
-	VEC(struct operand) operands;
+	VEC(struct compare_operand) operands;
 	struct strvec temps; /* folders of traces that were analysed */
 	VEC(double) limits;  /* of o.metrics */
 	struct comparison r;
@@ -66,7 +66,7 @@ static int options_read(struct compare *cm)
 /* ---- operands ---- */
 
 /* A trace becomes an analysis in a folder of its own, which goes when the command ends. */
-static int trace_analyze(struct compare *cm, struct operand *o)
+static int trace_analyze(struct compare *cm, struct compare_operand *o)
 {
 	CLEANUP(strvec_release) struct strvec inputs = STRVEC_INIT;
 	CLEANUP(report_release) struct report rep = REPORT_INIT;
@@ -103,7 +103,7 @@ static void temps_drop(struct compare *cm)
 
 static int operand_take(struct compare *cm, const char *word)
 {
-	struct operand o = OPERAND_INIT;
+	struct compare_operand o = OPERAND_INIT;
 	struct err err = ERR_INIT;
 	int code = EXIT_DONE;
 
@@ -140,7 +140,7 @@ static int library_hand_over(struct compare *cm, const struct strvec *words, boo
 	size_t library = 0;
 
 	for (size_t i = 0; i < words->nr; i++) {
-		CLEANUP(operand_release) struct operand o = OPERAND_INIT;
+		CLEANUP(operand_release) struct compare_operand o = OPERAND_INIT;
 
 		if (!fs_is_dir(words->v[i]) && operand_read(words->v[i], &o, NULL) == 0)
 			library += o.kind == OPERAND_LIBRARY;
@@ -172,7 +172,7 @@ static int library_hand_over(struct compare *cm, const struct strvec *words, boo
 
 /* ---- which figures ---- */
 
-static bool has_kind(const struct compare *cm, enum operand_kind kind)
+static bool has_kind(const struct compare *cm, enum compare_operand_kind kind)
 {
 	for (size_t i = 0; i < cm->operands.nr; i++)
 		if (cm->operands.v[i].kind == kind)
@@ -184,7 +184,7 @@ static bool has_kind(const struct compare *cm, enum operand_kind kind)
 static void gates_take(struct compare *cm)
 {
 	for (size_t i = 0; cm->gate && !cm->metrics.nr && i < cm->operands.nr; i++) {
-		const struct operand *o = &cm->operands.v[i];
+		const struct compare_operand *o = &cm->operands.v[i];
 
 		for (size_t k = 0; k < o->gates.nr; k++) {
 			if (strvec_has(&cm->o.metrics, o->gates.v[k]))
@@ -212,7 +212,7 @@ static void selection_make(struct compare *cm)
 
 /* ---- which sets ---- */
 
-static const struct run_set *set_like(const struct operand *o, const struct run_set *s)
+static const struct run_set *set_like(const struct compare_operand *o, const struct run_set *s)
 {
 	const struct run_set *found = VEC_FIND(&o->sets, e, strcmp(e->cell, s->cell) == 0);
 
@@ -222,7 +222,7 @@ static const struct run_set *set_like(const struct operand *o, const struct run_
 /* Each cell against the one that its plan names. */
 static int cells_pair(struct compare *cm)
 {
-	const struct operand *o = &cm->operands.v[0];
+	const struct compare_operand *o = &cm->operands.v[0];
 
 	for (size_t i = 0; i < o->sets.nr; i++) {
 		const struct run_set *s = &o->sets.v[i], *base;
@@ -243,7 +243,7 @@ static int cells_pair(struct compare *cm)
 
 static void sets_pair(struct compare *cm, size_t at)
 {
-	const struct operand *a = &cm->operands.v[0], *b = &cm->operands.v[at];
+	const struct compare_operand *a = &cm->operands.v[0], *b = &cm->operands.v[at];
 	const char *name_a = cm->d.sides.v[0].name, *name_b = cm->d.sides.v[at].name;
 
 	for (size_t i = 0; i < b->sets.nr; i++) {
@@ -266,14 +266,14 @@ static void sets_pair(struct compare *cm, size_t at)
 
 static int operands_pair(struct compare *cm)
 {
-	const struct operand *a = &cm->operands.v[0];
+	const struct compare_operand *a = &cm->operands.v[0];
 
 	if (cm->operands.nr == 1 && a->kind == OPERAND_CAMPAIGN)
 		return cells_pair(cm);
 	if (cm->operands.nr == 1)
 		return cli_usage(cm->c, "one input alone: nothing to compare it with");
 	for (size_t i = 1; i < cm->operands.nr; i++) {
-		const struct operand *b = &cm->operands.v[i];
+		const struct compare_operand *b = &cm->operands.v[i];
 
 		if (a->sets.nr > 1 && b->kind != OPERAND_CAMPAIGN)
 			return cli_usage(cm->c, "%s has %zu cells: name one, %s:CELL", a->path,
@@ -288,7 +288,7 @@ static int operands_pair(struct compare *cm)
 static void sides_make(struct compare *cm, const struct strvec *words)
 {
 	for (size_t i = 0; i < cm->operands.nr; i++) {
-		const struct operand *o = &cm->operands.v[i];
+		const struct compare_operand *o = &cm->operands.v[i];
 		struct diff_side side = { .word = words->v[i] };
 		char name[16];
 

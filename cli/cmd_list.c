@@ -81,7 +81,7 @@ static struct table *list_readers(struct asked *unused)
 
 static struct table *list_analyses(struct asked *unused)
 {
-	struct table *t = table_of_texts("analyses", "name", "tables", "about");
+	struct table *t = table_of_texts("analyses", "name", "tables", "needs", "about");
 
 	(void)unused;
 	for (size_t i = 0; analyses[i]; i++) {
@@ -90,7 +90,9 @@ static struct table *list_analyses(struct asked *unused)
 		for (size_t k = 0; analyses[i]->tables[k]; k++)
 			strbuf_addf(&names, "%s%s", names.len ? "," : "",
 				    analyses[i]->tables[k]->name);
-		table_texts(t, analyses[i]->name, names.buf, analyses[i]->about);
+		table_texts(t, analyses[i]->name, names.buf,
+			    analyses[i]->needs_work ? "single calls, device work" : "",
+			    analyses[i]->about);
 	}
 	return t;
 }

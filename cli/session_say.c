@@ -51,6 +51,7 @@ static void say_note(void *ctx, const struct session_note *n)
 		log_notice("%s, %s", n->text, cli_si((double)n->bytes, "B", size));
 		break;
 	case SESSION_SHARED:
+	case SESSION_ANALYSIS_SKIPPED:
 	case SESSION_NO_RUN:
 		log_info("%s", n->text);
 		break;

@@ -31,7 +31,7 @@ BEGIN {
 	may["stats"] = "model counters topology energy profile names work cost"
 	may["report"] = "model stats"
 	may["compare"] = "scan readers"
-	may["session"] = "model scan library readers counters topology energy profile stats work report config"
+	may["session"] = "model scan library readers counters topology energy profile stats names work cost report config"
 	may["cli"] = "*"
 	for (i = 1; i < ARGC; i++)
 		if (ARGV[i] ~ /\.h$/ && ARGV[i] !~ /^include\//) {

@@ -16,5 +16,6 @@ install: all ## install to PREFIX
 	install -m 755 $(B)/profrig $(DESTDIR)$(PREFIX)/bin/profrig
 	install -m 755 $(B)/profrig-init $(TRACERS) $(DESTDIR)$(PREFIX)/lib/profrig
 	cp -r tools.d pre_scripts post_scripts $(DESTDIR)$(PREFIX)/share/profrig/
+	install -m 644 analysis/cost/peaks.json $(DESTDIR)$(PREFIX)/share/profrig/
 
 .PHONY: setup setup-test demo install

@@ -7,7 +7,19 @@ declare -A PINNED=(
 	[callpaths]=track,path,depth,calls,inclusive_ns,exclusive_ns,device_inclusive_ns,device_exclusive_ns
 	[kernels]=device,name,class,calls,total_ns,min_ns,mean_ns,median_ns,max_ns,stddev_ns,share
 	[busy]=device,spans,sum_ns,union_ns,wall_ns,busy,idle_ns,max_concurrency
+	[overlap]=device,wall_ns,compute_ns,comm_ns,copy_ns,exposed_comm_ns,hidden_comm_ns,exposed_copy_ns,idle_ns
+	[idle]=device,gap_ns_bucket,count,total_ns,host_cause
+	[idle_causes]=device,cause,parts,total_ns,share
+	[idle_gaps]=device,start_ns,dur_ns,cause,before,after,api
+	[launch_latency]=device,linked,unlinked,min_ns,median_ns,p95_ns,max_ns,early
+	[queue]=device,max,mean,area_ns,full_ns
+	[operators]=name,shapes,types,calls,calls_with_work,works,own_ns,nested_ns,host_self_ns,flop,bytes,tflops,tbps,bound,pct_of_attainable
+	[perf]=op,shapes,types,calls,flop,bytes,total_ns,tflops,tbps,intensity,precision,bound,pct_of_attainable,joules_per_tflop
 	[counters]=series,device,kind,unit,scale,samples,distinct,first_ns,last_ns,first,last,min,max,mean,total,total_unit,max_gap_ns,median_period_ns,flags
+	[collectives]=collective,dtype,count,bytes,ranks,instances,complete,dur_mean_ns,dur_min_ns,skew_mean_ns,algbw_gbps,busbw_gbps,busbw_median_gbps,slowest_rank
+	[collective_instances]=group,seq,name,bytes,ranks,complete,start_ns,transfer_ns,skew_ns,first_rank,last_rank
+	[collective_ranks]=rank,count,dur_ns,wait_ns,last_count,caused_wait_ns,wait_joules
+	[alignment]=group,track,offset_ns,drift_ppm,residual_std_ns,residual_max_ns,events,used
 	[idle_power]=counter,device,level_w,before_w,after_w,drift_w,stderr_w,samples,duration_ns,method
 	[energy]=counter,device,view,track,name,calls,inclusive_j,exclusive_j,exclusive_ns,mean_w,share,flags,uncertainty_j,static_j,dynamic_j,modelled_j,modelled_uncertainty_j,modelled_w,separable,best_j,best_uncertainty_j,estimate
 	[energy_totals]=counter,device,view,total_j,attributed_j,unattributed_j,error_rel
@@ -21,6 +33,7 @@ table_contract() { # analysis folder, tables that must be there…
 	shift
 	check "analysis.json has its schema and parts" jq -e '.schema == "profrig.analysis/1" and (.inputs | type == "array") and (.warnings | type == "array")
 		and (.tables | all(has("name") and has("file") and has("rows"))) and (.checks | all(has("name") and has("ok") and has("detail")))
+		and (.skipped | all(has("name") and has("reason")))
 		and (.timings_s | has("read") and has("model") and has("attribute") and has("stats") and has("write")) and has("origin_ns") and has("window")' "$dir/analysis.json"
 	check "every input states path, format, reader, counts and partial" jq -e '.inputs | all(has("path") and has("format") and has("reader")
 		and has("spans") and has("samples") and has("links") and has("tracks") and has("partial"))' "$dir/analysis.json"

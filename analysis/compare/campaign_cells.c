@@ -87,7 +87,7 @@ static int cell_find(const json_t *cells, const char *word)
 	return found;
 }
 
-static void cell_begin(struct operand *o, const json_t *cell)
+static void cell_begin(struct compare_operand *o, const json_t *cell)
 {
 	struct run_set s = { .axes = STRVEC_INIT, .values = STRVEC_INIT, .failed = STRVEC_INIT };
 	const char *label = text_at(cell, "label"), *key;
@@ -117,7 +117,7 @@ struct cell_book {
 	VEC(size_t) sets;
 };
 
-static void cell_book_make(struct cell_book *b, const struct operand *o)
+static void cell_book_make(struct cell_book *b, const struct compare_operand *o)
 {
 	b->ids = intern_new();
 	for (size_t i = 0; i < o->sets.nr; i++)
@@ -132,8 +132,8 @@ static void cell_book_release(struct cell_book *b)
 }
 
 /* "<cell>-<repeat>" of the plan: its set, else NULL. */
-static struct run_set *result_set(struct operand *o, const struct cell_book *b, const char *name,
-				  int64_t repeat)
+static struct run_set *result_set(struct compare_operand *o, const struct cell_book *b,
+				  const char *name, int64_t repeat)
 {
 	const char *dash = strrchr(name, '-');
 	uint64_t n;
@@ -163,7 +163,7 @@ static char *result_attempt(const char *path, const char *run)
 	return NULL;
 }
 
-static void result_take(struct operand *o, const struct cell_book *b, const char *dir,
+static void result_take(struct compare_operand *o, const struct cell_book *b, const char *dir,
 			const char *name, int64_t repeat)
 {
 	CLEANUP(xfreep) char *path = xasprintf("%s/results/%s", dir, name);
@@ -181,7 +181,7 @@ static void result_take(struct operand *o, const struct cell_book *b, const char
 	run_set_add(o, s, run);
 }
 
-static void gates_take(struct operand *o, const json_t *plan)
+static void gates_take(struct compare_operand *o, const json_t *plan)
 {
 	const json_t *g;
 	size_t i;
@@ -202,7 +202,8 @@ static void gates_take(struct operand *o, const json_t *plan)
 	}
 }
 
-static int cells_begin(struct operand *o, const json_t *cells, const char *word, struct err *err)
+static int cells_begin(struct compare_operand *o, const json_t *cells, const char *word,
+		       struct err *err)
 {
 	int at = word ? cell_find(cells, word) : 0;
 
@@ -216,7 +217,8 @@ static int cells_begin(struct operand *o, const json_t *cells, const char *word,
 	return 0;
 }
 
-int campaign_cells_read(const char *dir, const char *cell, struct operand *ret, struct err *err)
+int campaign_cells_read(const char *dir, const char *cell, struct compare_operand *ret,
+			struct err *err)
 {
 	CLEANUP(json_dropp) json_t *plan = NULL;
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;

@@ -29,7 +29,7 @@ void run_set_release(struct run_set *s)
 	strvec_release(&s->values);
 }
 
-void operand_release(struct operand *o)
+void operand_release(struct compare_operand *o)
 {
 	for (size_t i = 0; i < o->sets.nr; i++)
 		run_set_release(&o->sets.v[i]);
@@ -38,12 +38,12 @@ void operand_release(struct operand *o)
 	strvec_release(&o->gates);
 	VEC_RELEASE(&o->thresholds);
 	strvec_release(&o->problems);
-	*o = (struct operand)OPERAND_INIT;
+	*o = (struct compare_operand)OPERAND_INIT;
 }
 
 /* ---- sets ---- */
 
-static struct run_set *set_begin(struct operand *o, const char *label)
+static struct run_set *set_begin(struct compare_operand *o, const char *label)
 {
 	VEC_PUSH(&o->sets, ((struct run_set){ .label = xstrdup(label),
 					      .cell = xstrdup(""),
@@ -54,7 +54,7 @@ static struct run_set *set_begin(struct operand *o, const char *label)
 	return &o->sets.v[o->sets.nr - 1];
 }
 
-void run_set_add(struct operand *o, struct run_set *s, const char *dir)
+void run_set_add(struct compare_operand *o, struct run_set *s, const char *dir)
 {
 	struct compared_run run = { .c = CONDITIONS_INIT };
 	struct err err = ERR_INIT;
@@ -86,7 +86,7 @@ void run_set_sort(struct run_set *s)
 		qsort(s->runs.v, s->runs.nr, sizeof(*s->runs.v), by_start);
 }
 
-int operand_run_add(struct operand *o, const char *dir, const char *label, struct err *err)
+int operand_run_add(struct compare_operand *o, const char *dir, const char *label, struct err *err)
 {
 	struct conditions c = CONDITIONS_INIT;
 	int r = conditions_read(dir, &c, err);
@@ -147,7 +147,7 @@ static size_t cell_split(const char *word)
 	return 0;
 }
 
-static int folder_read(const char *dir, const struct strvec *runs, struct operand *o)
+static int folder_read(const char *dir, const struct strvec *runs, struct compare_operand *o)
 {
 	struct run_set *s = set_begin(o, dir);
 
@@ -159,7 +159,7 @@ static int folder_read(const char *dir, const struct strvec *runs, struct operan
 }
 
 /* An ensemble has the analysis of each of its runs in each/. */
-static int analysis_read(const char *dir, struct operand *o, struct err *err)
+static int analysis_read(const char *dir, struct compare_operand *o, struct err *err)
 {
 	CLEANUP(xfreep) char *each = fs_join(dir, "each");
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
@@ -178,7 +178,7 @@ static int analysis_read(const char *dir, struct operand *o, struct err *err)
 	return s ? 0 : operand_run_add(o, dir, dir, err);
 }
 
-static int folder_kind(const char *word, struct operand *o, struct err *err)
+static int folder_kind(const char *word, struct compare_operand *o, struct err *err)
 {
 	CLEANUP(strvec_release) struct strvec runs = STRVEC_INIT;
 	CLEANUP(xfreep) char *document = fs_join(word, "run.json");
@@ -206,7 +206,7 @@ static int folder_kind(const char *word, struct operand *o, struct err *err)
 	return 0;
 }
 
-static int word_read(const char *word, struct operand *o, struct err *err)
+static int word_read(const char *word, struct compare_operand *o, struct err *err)
 {
 	struct stat st;
 	size_t split;
@@ -229,9 +229,9 @@ static int word_read(const char *word, struct operand *o, struct err *err)
 	return 0;
 }
 
-int operand_read(const char *word, struct operand *ret, struct err *err)
+int operand_read(const char *word, struct compare_operand *ret, struct err *err)
 {
-	struct operand o = OPERAND_INIT;
+	struct compare_operand o = OPERAND_INIT;
 	int r;
 
 	o.path = xstrdup(word);

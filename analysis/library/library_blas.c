@@ -103,12 +103,12 @@ static const struct blas_function *function_find(const char *name)
 }
 
 /* Of a matrix m·n with p the smaller and q the larger side: p²·(3q - p); of a square one 2·n³. */
-static library_sum lu_of(const struct blas *b)
+static amount lu_of(const struct blas *b)
 {
 	int64_t m = b->m == DIM_NONE ? b->n : b->m;
 	int64_t p = m < b->n ? m : b->n, q = m < b->n ? b->n : m;
 
-	return work_mul(work_mul(work_mul(1, p), p), 3 * q - p);
+	return amount_mul(amount_mul(amount_mul(1, p), p), 3 * q - p);
 }
 
 bool blas_is_known(const char *function)
@@ -122,44 +122,45 @@ static int64_t side_of(const struct blas *b)
 }
 
 /* Elements that pass between memory and device. */
-static library_sum elements(const struct blas_function *f, const struct blas *b)
+static amount elements(const struct blas_function *f, const struct blas *b)
 {
 	switch (f->work) {
 	case WORK_VECTOR:
-		return work_mul((library_sum)f->vectors, b->n);
+		return amount_mul((amount)f->vectors, b->n);
 	case WORK_MATRIX:
-		return work_mul(work_mul(1, b->m), b->n) + work_mul(1, b->m) + work_mul(1, b->n);
+		return amount_mul(amount_mul(1, b->m), b->n) + amount_mul(1, b->m) +
+		       amount_mul(1, b->n);
 	case WORK_SQUARE:
-		return work_mul(work_mul(1, b->n), b->n) / 2 +
-		       work_mul((library_sum)f->vectors, b->n);
+		return amount_mul(amount_mul(1, b->n), b->n) / 2 +
+		       amount_mul((amount)f->vectors, b->n);
 	case WORK_RANK_K:
-		return work_mul(work_mul((library_sum)f->vectors, b->n), b->k) +
-		       work_mul(work_mul(1, b->n), b->n) / 2;
+		return amount_mul(amount_mul((amount)f->vectors, b->n), b->k) +
+		       amount_mul(amount_mul(1, b->n), b->n) / 2;
 	case WORK_SIDE:
-		return work_mul(work_mul(1, side_of(b)), side_of(b)) / 2 +
-		       work_mul(work_mul((library_sum)f->vectors, b->m), b->n);
+		return amount_mul(amount_mul(1, side_of(b)), side_of(b)) / 2 +
+		       amount_mul(amount_mul((amount)f->vectors, b->m), b->n);
 	case WORK_LU:
-		return work_mul(work_mul((library_sum)f->vectors, b->m == DIM_NONE ? b->n : b->m),
-				b->n);
+		return amount_mul(amount_mul((amount)f->vectors, b->m == DIM_NONE ? b->n : b->m),
+				  b->n);
 	}
 	return 0;
 }
 
-static library_sum flops_of(const struct blas_function *f, const struct blas *b)
+static amount flops_of(const struct blas_function *f, const struct blas *b)
 {
-	library_sum one = work_mul((library_sum)f->flops, b->n);
+	amount one = amount_mul((amount)f->flops, b->n);
 
 	switch (f->work) {
 	case WORK_VECTOR:
 		return one;
 	case WORK_MATRIX:
-		return work_mul(one, b->m);
+		return amount_mul(one, b->m);
 	case WORK_SQUARE:
-		return work_mul(one, b->n);
+		return amount_mul(one, b->n);
 	case WORK_RANK_K:
-		return work_mul(work_mul(one, b->n), b->k);
+		return amount_mul(amount_mul(one, b->n), b->k);
 	case WORK_SIDE:
-		return work_mul(work_mul(one, b->m), side_of(b));
+		return amount_mul(amount_mul(one, b->m), side_of(b));
 	case WORK_LU:
 		return lu_of(b) / 3;
 	}
@@ -243,7 +244,7 @@ static void blas_words(const struct blas *b, struct library_key *k)
 enum record_is blas_key(const struct blas *b, const char *operation, struct library_key *k)
 {
 	const struct blas_function *f = b->type ? function_find(b->function) : NULL;
-	library_sum flops, bits;
+	amount flops, bits;
 
 	if ((!b->type && !b->untyped) || !b->function[0] || (f && !has_sizes(f, b)))
 		return RECORD_TORN;
@@ -257,8 +258,8 @@ enum record_is blas_key(const struct blas *b, const char *operation, struct libr
 	if (!f)
 		return RECORD_CALL;
 	k->inexact = f->work == WORK_VECTOR ? b->incx == DIM_NONE : b->lda == DIM_NONE;
-	flops = work_mul(work_mul(flops_of(f, b), b->batch), b->type->complex ? 4 : 1);
-	bits = work_mul(work_mul(elements(f, b), b->batch), b->type->bits);
+	flops = amount_mul(amount_mul(flops_of(f, b), b->batch), b->type->complex ? 4 : 1);
+	bits = amount_mul(amount_mul(elements(f, b), b->batch), b->type->bits);
 	return key_work(k, flops, bits / 8) ? RECORD_CALL : RECORD_BAD;
 }
 

@@ -56,19 +56,15 @@ static bool conv_is_sane(const struct conv *c, struct library_key *k)
 
 int64_t conv_output(const struct conv *c, int axis)
 {
-	__int128 reach = (__int128)c->dilation[axis] * (c->filter[axis] - 1) + 1, out;
+	const struct conv_axis a = { c->in[axis],     c->filter[axis],   c->pad[axis],
+				     c->stride[axis], c->dilation[axis], 0 };
+	int64_t out = conv_extent(&a, c->transposed);
 
-	if (c->transposed)
-		out = (__int128)(c->in[axis] - 1) * c->stride[axis] - 2 * c->pad[axis] + reach;
-	else if (c->in[axis] + 2 * c->pad[axis] < reach)
-		return 0;
-	else
-		out = (c->in[axis] + 2 * c->pad[axis] - reach) / c->stride[axis] + 1;
-	return out < 1 || out > DIM_MAX ? 0 : (int64_t)out;
+	return out > DIM_MAX ? 0 : out;
 }
 
 /* Extents of y; false: there is none. */
-static bool conv_outputs(const struct conv *c, int64_t out[CONV_DIMS], struct library_key *k)
+static bool output_extents(const struct conv *c, int64_t out[CONV_DIMS], struct library_key *k)
 {
 	for (int i = FIRST(c); i < CONV_DIMS; i++) {
 		out[i] = c->out[i] == DIM_NONE ? conv_output(c, i) : c->out[i];
@@ -80,15 +76,6 @@ static bool conv_outputs(const struct conv *c, int64_t out[CONV_DIMS], struct li
 		}
 	}
 	return true;
-}
-
-static library_sum product_of(const struct conv *c, const int64_t v[CONV_DIMS])
-{
-	library_sum p = 1;
-
-	for (int i = FIRST(c); i < CONV_DIMS; i++)
-		p = work_mul(p, v[i]);
-	return p;
 }
 
 static void sizes_word(const struct conv *c, struct library_key *k, const char *name,
@@ -144,62 +131,71 @@ static void conv_words(const struct conv *c, struct library_key *k)
 }
 
 /* A convolution by products: of one image, or of all. */
-static void conv_products(const struct conv *c, struct library_key *k, library_sum outputs,
-			  library_sum taps)
+static void conv_products(const struct conv *c, struct library_key *k, const struct conv_size *s)
 {
-	library_sum depth = work_mul(taps, c->c / c->groups), all = work_mul(outputs, c->n);
+	struct conv_size one = *s;
+	amount outputs, depth, all;
 
+	one.images = 1;
+	one.filters = 1;
+	outputs = conv_outputs(&one);
+	depth = conv_weights(&one);
+	all = amount_mul(outputs, c->n);
 	if (outputs > DIM_MAX || depth > DIM_MAX || all > DIM_MAX)
 		return;
 	key_product(k, 0, c->k / c->groups, (int64_t)outputs, (int64_t)depth);
 	key_product(k, 1, c->k / c->groups, (int64_t)all, (int64_t)depth);
 }
 
-/* Saturates, as work_mul does. */
-static library_sum sum_add(library_sum a, library_sum b)
-{
-	return a + b < a ? ~(library_sum)0 : a + b;
-}
-
 /* Bytes of x, w and y. */
-static library_sum conv_bytes(const struct conv *c, library_sum inputs, library_sum outputs,
-			      library_sum taps)
+static amount conv_bytes(const struct conv *c, const struct conv_size *s)
 {
 	const struct element_type *w = c->w ? c->w : c->x, *y = c->y ? c->y : c->x;
-	library_sum x_bits = work_mul(work_mul(work_mul(inputs, c->n), c->c), c->x->bits);
-	library_sum y_bits = work_mul(work_mul(work_mul(outputs, c->n), c->k), y->bits);
-	library_sum w_bits = work_mul(work_mul(work_mul(taps, c->k), c->c / c->groups), w->bits);
+	amount bits = amount_mul(conv_inputs(s), c->x->bits);
 
-	return sum_add(sum_add(x_bits, y_bits), w_bits) / 8;
+	bits = amount_add(bits, amount_mul(conv_weights(s), w->bits));
+	return amount_add(bits, amount_mul(conv_outputs(s), y->bits)) / 8;
+}
+
+static struct conv_size size_of(const struct conv *c, const int64_t out[CONV_DIMS])
+{
+	struct conv_size s = { .dims = c->dims,
+			       .images = c->n,
+			       .channels = c->c,
+			       .filters = c->k,
+			       .groups = c->groups,
+			       .transposed = c->transposed };
+
+	for (int i = 0; i < c->dims; i++) {
+		s.in[i] = c->in[FIRST(c) + i];
+		s.taps[i] = c->filter[FIRST(c) + i];
+		s.out[i] = out[FIRST(c) + i];
+	}
+	return s;
 }
 
 enum record_is conv_key(const struct conv *c, const char *operation, struct library_key *k)
 {
 	int64_t out[CONV_DIMS] = { 0 };
-	library_sum inputs, outputs, taps, flops, bytes;
+	struct conv_size size;
 	int directions;
 
 	if (!conv_is_whole(c))
 		return RECORD_TORN;
-	if (!conv_is_sane(c, k) || !conv_outputs(c, out, k))
+	if (!conv_is_sane(c, k) || !output_extents(c, out, k))
 		return RECORD_BAD;
 	key_begin(k, "conv", operation);
 	directions = directions_word(c, k);
 	conv_words(c, k);
-	inputs = product_of(c, c->in);
-	outputs = product_of(c, out);
-	taps = product_of(c, c->filter);
-	flops = work_mul(work_mul(work_mul(2, c->n), c->k), c->c / c->groups);
-	for (int i = FIRST(c); i < CONV_DIMS; i++)
-		flops = work_mul(work_mul(flops, c->filter[i]), c->transposed ? c->in[i] : out[i]);
-	bytes = c->x ? conv_bytes(c, inputs, outputs, taps) : 0;
-	if (!key_work(k, work_mul(flops, directions), work_mul(bytes, directions)))
+	size = size_of(c, out);
+	if (!key_work(k, amount_mul(conv_flops(&size), directions),
+		      c->x ? amount_mul(conv_bytes(c, &size), directions) : 0))
 		return RECORD_BAD;
 	if (!c->x) {
 		k->bytes = LIBRARY_UNKNOWN;
 		k->inexact = true;
 	}
 	if (!c->transposed)
-		conv_products(c, k, outputs, taps);
+		conv_products(c, k, &size);
 	return RECORD_CALL;
 }

@@ -65,26 +65,24 @@ static void type_word(struct library_key *k, const char *name, const struct elem
 }
 
 /* Bits of a matrix read for all of a batch. */
-static library_sum matrix_bits(int64_t rows, int64_t cols, int64_t batch, int64_t stride,
-			       const struct element_type *t)
+static amount matrix_bits(int64_t rows, int64_t cols, int64_t batch, int64_t stride,
+			  const struct element_type *t)
 {
-	library_sum one = work_mul(work_mul(work_mul(1, rows), cols), t->bits);
-
-	return stride == 0 ? one : work_mul(one, batch);
+	return amount_mul(matrix_elements(rows, cols, batch, stride == 0), t->bits);
 }
 
 static bool gemm_work(const struct gemm *g, struct library_key *k)
 {
 	const struct element_type *b = g->b ? g->b : g->a, *c = g->c ? g->c : g->a;
 	const struct element_type *d = g->d ? g->d : c;
-	library_sum flops = work_mul(work_mul(work_mul(work_mul(2, g->m), g->n), g->k), g->batch);
-	library_sum bits = matrix_bits(g->m, g->k, g->batch, g->stride_a, g->a);
+	amount flops = gemm_flops(g->m, g->n, g->k, amount_mul(1, g->batch), g->a->complex);
+	amount bits = matrix_bits(g->m, g->k, g->batch, g->stride_a, g->a);
 
-	bits += matrix_bits(g->k, g->n, g->batch, g->stride_b, b);
-	bits += matrix_bits(g->m, g->n, g->batch, DIM_NONE, d);
+	bits = amount_add(bits, matrix_bits(g->k, g->n, g->batch, g->stride_b, b));
+	bits = amount_add(bits, matrix_bits(g->m, g->n, g->batch, DIM_NONE, d));
 	if (g->beta[0] && !(g->beta[0] == '0' && !g->beta[1]))
-		bits += matrix_bits(g->m, g->n, g->batch, g->stride_c, c);
-	return key_work(k, work_mul(flops, g->a->complex ? 4 : 1), bits / 8);
+		bits = amount_add(bits, matrix_bits(g->m, g->n, g->batch, g->stride_c, c));
+	return key_work(k, flops, bits / 8);
 }
 
 /* What every level of a log tells. */

@@ -4,13 +4,12 @@
  *	key_begin(k, "gemm", "sgemm");			family of the key, operation of the row
  *	key_int(k, "m", 64); key_word(k, "a", "f32");	" m=64 a=f32"
  *
- * Flops and bytes are products in 128 bits; key_work sets them. A call of 2^63 or more of either is
- * RECORD_BAD: no device computes it, so its sizes are damaged or hostile.
+ * Flops and bytes are amounts (cost/amount.h); key_work sets them. A call of 2^63 or more of either
+ * is RECORD_BAD: no device computes it, so its sizes are damaged or hostile.
  *
- * Formulas (one multiplication and one addition are two; complex types count four times as many):
- *	gemm	2·m·n·k·batch; bytes: each operand read once (a matrix whose stride is 0 once for
- *		the batch), d written once, c read where beta is known and not 0
- *	conv	2·N·K·(C/g)·taps·outputs, padding taps included, for each direction
+ * Formulas of products and convolutions are cost/products.h. Bytes of a gemm: each operand read
+ * once (a matrix whose stride is 0 once for the batch), d written once, c read where beta is known
+ * and not 0.
  * Source: the BLAS and MIOpen documentation of these operations; liblog's peers differ where
  * docs/library.md says so.
  */
@@ -23,6 +22,9 @@
 #include <stdint.h>
 
 #include "profrig/base/strbuf.h"
+#include "profrig/cost/amount.h"
+#include "profrig/cost/element_type.h"
+#include "profrig/cost/products.h"
 #include "profrig/model/library_calls.h"
 
 enum record_is;
@@ -69,21 +71,10 @@ bool key_number(struct library_key *k, const char *name, const char *v, size_t n
 enum record_is key_bad(struct library_key *k, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* a·b in 128 bits; saturates, so a chain of them never wraps. Negative operands count as 0. */
-library_sum work_mul(library_sum a, int64_t b);
 /* false: one of them is too large, and k->why says so. */
-bool key_work(struct library_key *k, library_sum flops, library_sum bytes);
+bool key_work(struct library_key *k, amount flops, amount bytes);
 /* Sets one form of k->product, and its flops to k->flops. */
 void key_product(struct library_key *k, int form, int64_t m, int64_t n, int64_t depth);
-
-/* Types of elements by the names of all libraries: "f32_r", "R_32F", "s", "float32" → "f32". */
-struct element_type {
-	const char *name; /* f64 f32 f16 bf16 f8 bf8 i32 i8 i4 f32c f64c tf32 … */
-	unsigned bits;
-	bool complex;
-};
-/* NULL: none of them. */
-const struct element_type *element_type(const char *s, size_t n);
 
 /* A product of matrices, column-major; DIM_NONE, NULL and "" where the log does not tell. */
 struct gemm {

@@ -146,6 +146,23 @@ static void count_link(struct sink *s, span_id from, span_id to, enum link_kind 
 	(void)s, (void)from, (void)to, (void)kind;
 }
 
+static void count_facts(struct sink *s, span_id span, const struct span_facts *f)
+{
+	(void)s, (void)span, (void)f;
+}
+
+static uint32_t count_operands(struct sink *s, const struct operand_texts *t)
+{
+	(void)s, (void)t;
+	return FACT_NONE;
+}
+
+static uint32_t count_numbers(struct sink *s, const int64_t *v, size_t n)
+{
+	(void)s, (void)v, (void)n;
+	return FACT_NONE;
+}
+
 static void count_callsite(struct sink *s, track_id t, int64_t t_ns, uint32_t process, uint64_t id)
 {
 	(void)s, (void)t, (void)t_ns, (void)process, (void)id;
@@ -169,6 +186,9 @@ struct counter *counter_new(void)
 	c->ops.span = count_span;
 	c->ops.sample = count_sample;
 	c->ops.link = count_link;
+	c->ops.facts = count_facts;
+	c->ops.operands = count_operands;
+	c->ops.numbers = count_numbers;
 	c->ops.callsite = count_callsite;
 	s = model_sink(c->m);
 	s->ops = &c->ops;

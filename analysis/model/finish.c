@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "profrig/base/strbuf.h"
+#include "profrig/model/name_map.h"
 
 /* Children inherit facts of their parents. Parents may be defined after their children, so this
  * walks up from each. */
@@ -127,13 +128,29 @@ void model_settle(struct model *m)
 	series_sort(m);
 }
 
+/* Names of calls in their normal form; work on devices keeps its own. */
+static void names_settle(struct model *m)
+{
+	struct span_columns *c = &m->spans;
+
+	name_map_update(m);
+	if (!m->names || !m->names->any)
+		return;
+	for (size_t i = 0; i < c->nr; i++)
+		if (c->kind[i] == SPAN_HOST || c->kind[i] == SPAN_ANNOTATION ||
+		    c->kind[i] == SPAN_INSTANT)
+			c->name[i] = name_map_use(m, c->name[i]);
+}
+
 static void finish(struct model *m, bool nested)
 {
 	assert(!m->finished);
 	sink_input_close(m->priv);
 	timebase_settle(m);
 	model_settle(m);
+	names_settle(m);
 	spans_sort(m);
+	facts_sort(m);
 	beside_set(m);
 	pieces_find(m, true);
 	launch_links(m);

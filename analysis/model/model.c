@@ -8,6 +8,7 @@
 #include "profrig/base/search.h"
 #include "profrig/base/text.h"
 #include "profrig/model/library_calls.h"
+#include "profrig/model/name_map.h"
 #include "profrig/model/warnings.h"
 
 struct model *model_new(void)
@@ -20,6 +21,7 @@ struct model *model_new(void)
 	p->sink.ops = &model_sink_ops;
 	p->model = m;
 	p->current = INPUT_NONE;
+	strbuf_init(&p->facts.text);
 	pthread_mutex_init(&p->spares.lock, NULL);
 	return m;
 }
@@ -96,11 +98,13 @@ void model_clear(struct model *m)
 	free(m->links.to);
 	free(m->links.kind);
 	m->links = (struct link_columns){ .nr = 0 };
+	facts_release(m);
 	VEC_RELEASE(&m->tracks);
 	library_calls_free(m->library);
 	m->library = NULL;
 	intern_free(m->strings);
 	m->strings = NULL;
+	name_map_clear(m);
 }
 
 void model_drop_spans(struct model *m)
@@ -111,6 +115,7 @@ void model_drop_spans(struct model *m)
 	free(m->links.to);
 	free(m->links.kind);
 	m->links = (struct link_columns){ .nr = 0 };
+	facts_drop_spans(m);
 	for (size_t i = 0; i < m->tracks.nr; i++)
 		m->tracks.v[i].first_span = m->tracks.v[i].spans = 0;
 }
@@ -120,6 +125,7 @@ void model_free(struct model *m)
 	if (!m)
 		return;
 	model_clear(m);
+	name_map_free(m->names);
 	pthread_mutex_destroy(&m->priv->spares.lock);
 	free(m->priv);
 	free(m);

@@ -2,6 +2,8 @@
 #ifndef MODEL_PRIVATE_H
 #define MODEL_PRIVATE_H
 
+#include "facts_private.h"
+
 #include <inttypes.h>
 #include <pthread.h>
 
@@ -63,6 +65,7 @@ struct model_priv {
 	bool scattered;      /* rows are not grouped by track in the tracks' order */
 	size_t populated;    /* rows whose memory is mapped */
 	struct spares spares;
+	struct facts_state facts;
 	VEC(struct input_state) input_states;
 };
 

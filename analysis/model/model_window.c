@@ -12,8 +12,11 @@
 struct cutting {
 	struct model *m;
 	struct span_columns to;
-	uint64_t *part_of;  /* by old row: its first part, SPAN_NONE when there is none */
-	uint32_t *place_of; /* by old row: where it was launched, PLACE_NONE */
+	uint64_t *part_of;   /* by old row: its first part, SPAN_NONE when there is none */
+	uint32_t *place_of;  /* by old row: where it was launched, PLACE_NONE */
+	const uint8_t *drop; /* by old row: it goes, wherever it lies; NULL */
+	bool facts;
+	VEC(uint64_t) from; /* old rows by part, where there are facts */
 	struct model_windowed n;
 };
 
@@ -28,6 +31,8 @@ static void part_push(struct cutting *cu, size_t i, int64_t start_ns, int64_t en
 		cu->part_of[i] = to->nr;
 	if (cu->place_of[i] != PLACE_NONE)
 		VEC_PUSH(&cu->m->placed, ((struct placed_work){ to->nr, cu->place_of[i] }));
+	if (cu->facts)
+		VEC_PUSH(&cu->from, i);
 	to->track[to->nr] = from->track[i];
 	to->start_ns[to->nr] = start_ns;
 	to->end_ns[to->nr] = end_ns;
@@ -48,7 +53,7 @@ static void span_cut(struct cutting *cu, size_t i)
 	bool whole = false;
 
 	cu->part_of[i] = SPAN_NONE;
-	for (size_t k = 0; k < cu->m->windows.nr; k++) {
+	for (size_t k = 0; k < cu->m->windows.nr && !(cu->drop && cu->drop[i]); k++) {
 		const struct window *w = &cu->m->windows.v[k];
 		int64_t a = start > w->from_ns ? start : w->from_ns;
 		int64_t b = end < w->to_ns ? end : w->to_ns;
@@ -101,7 +106,13 @@ static void columns_replace(struct cutting *cu)
 
 void model_window(struct model *m, const struct window *w, size_t nr, struct model_windowed *ret)
 {
-	struct cutting cu = { .m = m };
+	model_window_without(m, w, nr, NULL, ret);
+}
+
+void model_window_without(struct model *m, const struct window *w, size_t nr, const uint8_t *drop,
+			  struct model_windowed *ret)
+{
+	struct cutting cu = { .m = m, .drop = drop };
 	bool nested = m->spans.parent != NULL;
 
 	assert(m->finished && nr > 0);
@@ -111,6 +122,7 @@ void model_window(struct model *m, const struct window *w, size_t nr, struct mod
 		VEC_PUSH(&m->windows, w[i]);
 	if (m->spans.correlation)
 		cu.to.correlation = xcalloc(1, sizeof(*cu.to.correlation));
+	cu.facts = facts_any(m);
 	cu.place_of = launch_places(m);
 	cu.part_of = xreallocarray(NULL, m->spans.nr + 1, sizeof(*cu.part_of));
 	for (size_t i = 0; i < m->spans.nr; i++)
@@ -119,13 +131,17 @@ void model_window(struct model *m, const struct window *w, size_t nr, struct mod
 		spans_reserve(&cu.to, 1);
 	links_cut(&cu);
 	columns_replace(&cu);
+	if (cu.facts)
+		facts_cut(m, cu.from.v, cu.from.nr);
 	spans_sort(m);
+	facts_sort(m);
 	/* the whole trace was already warned of its overlaps */
 	pieces_find(m, false);
 	if (nested)
 		model_nest(m);
 	free(cu.part_of);
 	free(cu.place_of);
+	VEC_RELEASE(&cu.from);
 	if (ret)
 		*ret = cu.n;
 }

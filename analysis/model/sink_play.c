@@ -1,4 +1,5 @@
 /* A log of sink_record.c, pushed into a sink. */
+#include "facts_private.h"
 #include "sink_log_private.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@ struct player {
 	VEC(str_id) texts; /* by the writer's ids; STR_NONE: it has none */
 	VEC(track_id) tracks;
 	VEC(series_id) series;
+	VEC(uint32_t) operands, numbers;
 	uint64_t first_span, spans; /* of the model, and how many the log has had */
 	int64_t t_ns;
 	bool begun; /* an input */
@@ -26,17 +28,7 @@ struct player {
 
 static uint64_t take_number(struct player *p)
 {
-	uint64_t v = 0;
-
-	for (unsigned shift = 0; p->in.at < p->in.end && shift < 64; shift += 7) {
-		unsigned char c = (unsigned char)*p->in.at++;
-
-		v |= (uint64_t)(c & 0x7f) << shift;
-		if (!(c & 0x80))
-			return v;
-	}
-	p->in.bad = true;
-	return 0;
+	return log_take_number(&p->in);
 }
 
 static int64_t take_signed(struct player *p)
@@ -346,6 +338,73 @@ static void play_link(struct player *p)
 		p->to->ops->link(p->to, from, to, (enum link_kind)kind);
 }
 
+/* ---- facts ---- */
+
+static struct log_fact_ids fact_ids(const struct player *p)
+{
+	return (struct log_fact_ids){ { p->texts.v, p->texts.nr },
+				      { p->operands.v, p->operands.nr },
+				      { p->numbers.v, p->numbers.nr } };
+}
+
+static void take_row(struct player *p, unsigned form, void *row)
+{
+	struct log_fact_ids ids = fact_ids(p);
+
+	log_take_row(&p->in, form, row, &ids);
+}
+
+static void play_facts(struct player *p)
+{
+	struct span_facts row = { .kind = (enum facts_kind)take_below(p, FACTS_MEMORY + 1) };
+	span_id span = take_span(p);
+
+	take_row(p, row.kind, &row.op);
+	if (!p->in.bad)
+		p->to->ops->facts(p->to, span, &row);
+}
+
+static void play_operands(struct player *p)
+{
+	uint64_t id = take_number(p);
+	struct operand_texts t;
+
+	log_take_operands(&p->in, &t);
+	if (!p->in.bad)
+		MAP_SET(p, &p->operands, id, p->to->ops->operands(p->to, &t));
+}
+
+static void play_numbers(struct player *p)
+{
+	uint64_t id = take_number(p), n = take_number(p);
+	VEC(int64_t) v = VEC_INIT;
+
+	p->in.bad |= n > (size_t)(p->in.end - p->in.at);
+	for (uint64_t i = 0; i < n && !p->in.bad; i++)
+		VEC_PUSH(&v, log_take_fact(&p->in));
+	if (!p->in.bad)
+		MAP_SET(p, &p->numbers, id, p->to->ops->numbers(p->to, v.v, v.nr));
+	VEC_RELEASE(&v);
+}
+
+static void play_device(struct player *p)
+{
+	struct device_facts d = DEVICE_FACTS_NONE;
+
+	take_row(p, FACT_FORM_DEVICE, &d);
+	if (!p->in.bad)
+		p->to->ops->device(p->to, &d);
+}
+
+static void play_world(struct player *p)
+{
+	struct world_facts w = WORLD_FACTS_NONE;
+
+	take_row(p, FACT_FORM_WORLD, &w);
+	if (!p->in.bad)
+		p->to->ops->world(p->to, &w);
+}
+
 static void play_warn(struct player *p)
 {
 	CLEANUP(xfreep) char *code = take_text(p);
@@ -425,6 +484,21 @@ static void play_record(struct player *p)
 	case LOG_LINK:
 		play_link(p);
 		return;
+	case LOG_FACTS:
+		play_facts(p);
+		return;
+	case LOG_OPERANDS:
+		play_operands(p);
+		return;
+	case LOG_NUMBERS:
+		play_numbers(p);
+		return;
+	case LOG_DEVICE:
+		play_device(p);
+		return;
+	case LOG_WORLD:
+		play_world(p);
+		return;
 	case LOG_WARN:
 		play_warn(p);
 		return;
@@ -440,6 +514,8 @@ static int player_end(struct player *p, struct err *err)
 	VEC_RELEASE(&p->texts);
 	VEC_RELEASE(&p->tracks);
 	VEC_RELEASE(&p->series);
+	VEC_RELEASE(&p->operands);
+	VEC_RELEASE(&p->numbers);
 	return p->in.bad ? err_set(err, EBADMSG, "what was sent of an input is damaged") : 0;
 }
 
@@ -512,6 +588,32 @@ static void skip_texts(struct player *p, unsigned numbers, unsigned texts)
 		skip_text(p);
 }
 
+static void skip_facts(struct player *p, enum sink_log_record r)
+{
+	uint64_t numbers;
+	unsigned form;
+
+	switch (r) {
+	case LOG_OPERANDS:
+		skip_texts(p, 1, 4);
+		return;
+	case LOG_NUMBERS:
+		take_number(p);
+		numbers = take_number(p);
+		for (uint64_t i = 0; i < numbers && !p->in.bad; i++)
+			take_number(p);
+		return;
+	case LOG_FACTS:
+		form = take_below(p, FACTS_MEMORY + 1);
+		take_number(p);
+		break;
+	default:
+		form = r == LOG_DEVICE ? FACT_FORM_DEVICE : FACT_FORM_WORLD;
+		break;
+	}
+	skip_numbers(p, (unsigned)fact_forms[form].nr);
+}
+
 /* The number of the track that has a call of this record; UINT64_MAX: none. *ret_keep: it stays. */
 static uint64_t record_skip(struct player *p, enum sink_log_record r, bool *ret_keep)
 {
@@ -564,6 +666,13 @@ static uint64_t record_skip(struct player *p, enum sink_log_record r, bool *ret_
 		return track;
 	case LOG_LINK:
 		skip_numbers(p, 3);
+		return track;
+	case LOG_FACTS:
+	case LOG_DEVICE:
+	case LOG_WORLD:
+	case LOG_OPERANDS:
+	case LOG_NUMBERS:
+		skip_facts(p, r);
 		return track;
 	case LOG_EXPECT:
 		take_number(p);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "profrig/base/serial.h"
 #include "profrig/base/strbuf.h"
@@ -17,8 +18,10 @@ struct sink_log {
 	struct sink *to; /* the counter's */
 	struct strbuf bytes;
 	VEC(bool) known; /* by id of a text: it has a record */
-	int64_t t_ns;    /* the time written last */
-	bool again;      /* the reader began anew */
+	/* by a hash: their numbers here, as a counting model has none */
+	struct u64map operands, numbers;
+	int64_t t_ns; /* the time written last */
+	bool again;   /* the reader began anew */
 };
 
 static struct sink_log *log_of(struct sink *s)
@@ -296,6 +299,91 @@ static void record_link(struct sink *s, span_id from, span_id to, enum link_kind
 	l->to->ops->link(l->to, from, to, kind);
 }
 
+static void texts_need(struct sink_log *l, unsigned form, const void *row)
+{
+	const struct fact_form *ff = &fact_forms[form];
+
+	for (size_t i = 0; i < ff->nr; i++) {
+		str_id id;
+
+		if (ff->fields[i].type != FACT_TEXT)
+			continue;
+		fact_take(row, &ff->fields[i], &id, sizeof(id));
+		text_need(l, id);
+	}
+}
+
+static void record_facts(struct sink *s, span_id span, const struct span_facts *f)
+{
+	struct sink_log *l = log_of(s);
+
+	texts_need(l, f->kind, &f->op);
+	put_record(l, LOG_FACTS);
+	put_number(l, f->kind);
+	put_number(l, span);
+	log_put_row(&l->bytes, f->kind, &f->op);
+}
+
+/* Whether it is met for the first time; *ret_id is its number. */
+static bool is_new(struct u64map *map, uint64_t hash, uint32_t *ret_id)
+{
+	uint32_t next = (uint32_t)map->nr, *id = u64map_at(map, hash);
+	bool first = *id == U64MAP_NONE;
+
+	if (first)
+		*id = next;
+	*ret_id = *id;
+	return first;
+}
+
+static uint32_t record_operands(struct sink *s, const struct operand_texts *t)
+{
+	struct sink_log *l = log_of(s);
+	uint32_t id;
+
+	if (!operand_texts_any(t))
+		return FACT_NONE;
+	if (!is_new(&l->operands, operand_texts_hash(t), &id))
+		return id;
+	put_record(l, LOG_OPERANDS);
+	put_number(l, id);
+	log_put_operands(&l->bytes, t);
+	return id;
+}
+
+static uint32_t record_numbers(struct sink *s, const int64_t *v, size_t n)
+{
+	struct sink_log *l = log_of(s);
+	uint32_t id;
+
+	if (!is_new(&l->numbers, XXH3_64bits(v, n * sizeof(*v)), &id))
+		return id;
+	put_record(l, LOG_NUMBERS);
+	put_number(l, id);
+	put_number(l, n);
+	for (size_t i = 0; i < n; i++)
+		log_put_fact(&l->bytes, v[i]);
+	return id;
+}
+
+static void record_device(struct sink *s, const struct device_facts *d)
+{
+	struct sink_log *l = log_of(s);
+
+	texts_need(l, FACT_FORM_DEVICE, d);
+	put_record(l, LOG_DEVICE);
+	log_put_row(&l->bytes, FACT_FORM_DEVICE, d);
+}
+
+static void record_world(struct sink *s, const struct world_facts *w)
+{
+	struct sink_log *l = log_of(s);
+
+	texts_need(l, FACT_FORM_WORLD, w);
+	put_record(l, LOG_WORLD);
+	log_put_row(&l->bytes, FACT_FORM_WORLD, w);
+}
+
 static void record_warn(struct sink *s, const char *code, uint64_t count, const char *text)
 {
 	struct sink_log *l = log_of(s);
@@ -342,6 +430,11 @@ static const struct sink_ops record_ops = {
 	.span = record_span,
 	.sample = record_sample,
 	.link = record_link,
+	.facts = record_facts,
+	.operands = record_operands,
+	.numbers = record_numbers,
+	.device = record_device,
+	.world = record_world,
 	.warn = record_warn,
 	.library = record_library,
 	.sources = record_sources,
@@ -369,6 +462,8 @@ void sink_log_free(struct sink_log *l)
 	counter_free(l->counter);
 	strbuf_release(&l->bytes);
 	VEC_RELEASE(&l->known);
+	u64map_release(&l->operands);
+	u64map_release(&l->numbers);
 	free(l);
 }
 

@@ -111,7 +111,7 @@ static void links_follow(struct model *m, const uint64_t *order)
 	struct link_columns *l = &m->links;
 	uint64_t *place;
 
-	if (l->nr == 0 && m->placed.nr == 0)
+	if (l->nr == 0 && m->placed.nr == 0 && !facts_any(m))
 		return;
 	place = xreallocarray(NULL, m->spans.nr, sizeof(*place));
 	for (size_t i = 0; i < m->spans.nr; i++)
@@ -122,6 +122,7 @@ static void links_follow(struct model *m, const uint64_t *order)
 	}
 	for (size_t i = 0; i < m->placed.nr; i++)
 		m->placed.v[i].work = place[m->placed.v[i].work];
+	facts_move(m, place);
 	free(place);
 }
 

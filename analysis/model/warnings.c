@@ -32,6 +32,15 @@ const struct warning_info warning_table[] = {
 	  "from different clocks" },
 	{ W_BAD_NUMBER, SEV_WARNING,
 	  "a value is no number or does not fit its type; it was left out" },
+	{ W_BAD_FACT, SEV_WARNING,
+	  "arguments of spans state what cannot be (a negative size, one above 2^50, more than 16 "
+	  "dimensions, text that is no list); such a number or list counts as not stated" },
+	{ W_BAD_SHAPES, SEV_NOTE,
+	  "shapes of operators do not fit each other, or are too large for any device: such calls "
+	  "have neither flops nor bytes" },
+	{ W_FACTS_TWICE, SEV_WARNING,
+	  "spans have facts of one kind twice; the first ones count. The file holds records "
+	  "twice, or was put together of several" },
 	{ W_LONG_TEXT, SEV_WARNING,
 	  "names or arguments are longer than 64 KiB, or those above 1 KiB have more than 32 MiB "
 	  "together; what is kept of them ends in an ellipsis and a hash of the whole" },
@@ -212,6 +221,20 @@ const struct warning_info warning_table[] = {
 	  "an analysis needs single calls, which --sink profile does not keep; its tables are "
 	  "missing. "
 	  "With enough memory --sink model makes them" },
+	{ W_QUEUE_OVERLAP, SEV_WARNING,
+	  "kernels of one queue, which runs one after the other, overlap by the trace's clock; "
+	  "where "
+	  "time is not added up, each moment counts once" },
+	{ W_GRAPH_WORK_MISSING, SEV_WARNING,
+	  "graphs were launched, and their work is not in the trace; a device may have been busy "
+	  "where it looks idle" },
+	{ W_CLOCK_ALIGNED, SEV_NOTE,
+	  "clocks of ranks differ; their times were moved onto a common one, found from the ends "
+	  "of collectives (--align)" },
+	{ W_COLLECTIVE_INCOMPLETE, SEV_WARNING,
+	  "collectives lack ranks of their group, or their parts do not agree; they are listed and "
+	  "not measured. Look for traces of ranks that are missing, for windows that differ, and "
+	  "for ranks that ran another program" },
 	{ NULL, SEV_NOTE, NULL },
 };
 

@@ -3,7 +3,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "profrig/base/strbuf.h"
 #include "profrig/base/xalloc.h"
+#include "profrig/names/demangle.h"
 
 /* The first match wins, so more specific rules come first. */
 const struct class_rule class_rules[] = {
@@ -40,6 +42,12 @@ const struct class_rule class_rules[] = {
 	{ "attention", "sdpa" },
 	{ "attention", "|mha_" },
 	{ "attention", "|mla_" },
+	/* before gemm and sort: their products and choices */
+	{ "moe", "|moe" },
+	{ "moe", "_moe" },
+	{ "moe", "fmoe" },
+	{ "moe", "::moe" },
+	{ "moe", "mixture_of_experts" },
 	{ "norm", "layer_norm" },
 	{ "norm", "layernorm" },
 	{ "norm", "rms_norm" },
@@ -63,6 +71,10 @@ const struct class_rule class_rules[] = {
 	{ "softmax", "logsumexp" },
 	{ "reduce", "^triton_red_" },
 	{ "reduce", "^triton_per_" },
+	/* a split product adds up its parts, also one that stands for a convolution */
+	{ "gemm", "splitkreduce" },
+	{ "gemm", "reducesplitk" },
+	{ "gemm", "splitk_reduce" },
 	/* before gemm: most convolutions are matrix products, with "gemm" in their name */
 	{ "conv", "implicit_gemm" },
 	{ "conv", "implicitgemm" },
@@ -121,11 +133,8 @@ const struct class_rule class_rules[] = {
 	{ "gemm", "|bmm" },
 	{ "gemm", "_bmm" },
 	{ "gemm", "addmm" },
-	{ "gemm", "splitkreduce" },
-	{ "gemm", "splitk_reduce" },
 	{ "gemm", "wvsplitk" },
 	{ "gemm", "marlin" },
-	{ "gemm", "fused_moe" },
 	{ "gemm", "syrk" },
 	{ "gemm", "trmm" },
 	{ "gemm", "|symm" },
@@ -149,7 +158,7 @@ const struct class_rule class_rules[] = {
 	{ "sort", "top_k" },
 	{ "sort", "kthvalue" },
 	/* before rng: their updates round stochastically */
-	{ "index", "embedding" },
+	{ "embedding", "embedding" },
 	{ "rng", "philox" },
 	{ "rng", "curand" },
 	{ "rng", "hiprand" },
@@ -299,18 +308,46 @@ static bool pattern_matches(const char *name, const char *pattern)
 	return false;
 }
 
-const char *kernel_class(const char *name)
+static const char *rules_find(const struct class_rule *v, size_t nr, const char *lower)
 {
-	char lower[4096]; /* C++ names can be pages long; the class is in front */
+	for (size_t i = 0; i < nr; i++)
+		if (pattern_matches(lower, v[i].pattern))
+			return v[i].class;
+	return NULL;
+}
+
+static void lower_put(const char *name, char *lower, size_t max)
+{
 	size_t n = 0;
-	for (; name[n] && n < sizeof(lower) - 1; n++)
+
+	for (; name[n] && n < max - 1; n++)
 		lower[n] = name[n] >= 'A' && name[n] <= 'Z' ? (char)(name[n] - 'A' + 'a') : name[n];
 	lower[n] = '\0';
+}
+
+static const char *class_built_in(char *lower)
+{
 	for (size_t i = 0; i < ARRAY_LEN(noise); i++)
 		for (char *p = lower; (p = strstr(p, noise[i]));)
 			memset(p, ' ', strlen(noise[i]));
-	for (const struct class_rule *r = class_rules; r->class; r++)
-		if (pattern_matches(lower, r->pattern))
-			return r->class;
-	return "other";
+	return rules_find(class_rules, ARRAY_LEN(class_rules) - 1, lower);
+}
+
+const char *kernel_class_by(const struct kernel_classes *kc, const char *name)
+{
+	CLEANUP(strbuf_release) struct strbuf plain = STRBUF_INIT;
+	char lower[4096]; /* C++ names can be pages long; the class is in front */
+	const char *class = NULL;
+
+	lower_put(demangle(name, &plain) ? plain.buf : name, lower, sizeof(lower));
+	if (kc)
+		class = rules_find(kc->rules.v, kc->rules.nr, lower);
+	if (!class && (!kc || !kc->alone))
+		class = class_built_in(lower);
+	return class ? class : "other";
+}
+
+const char *kernel_class(const char *name)
+{
+	return kernel_class_by(NULL, name);
 }

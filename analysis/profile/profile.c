@@ -11,6 +11,7 @@
 #include "profrig/base/progress.h"
 #include "profrig/base/search.h"
 #include "profrig/base/xalloc.h"
+#include "profrig/model/name_map.h"
 #include "profrig/model/warnings.h"
 
 /* Small enough to stay in a cache: larger ones are slower. */
@@ -286,6 +287,7 @@ static void take_sources(void *profile, struct source *const *v, size_t n)
 	struct profile_priv *priv = p->priv;
 
 	ranks_agree(p, v, n, NULL);
+	name_map_update(p->m);
 	priv->input = (input_id)(p->m->inputs.nr - 1);
 	priv->shift_ns = p->m->inputs.v[priv->input].shift_ns;
 	lanes_make(p, v, n);

@@ -15,6 +15,7 @@
 
 #include "profrig/base/progress.h"
 #include "profrig/base/xalloc.h"
+#include "profrig/model/name_map.h"
 #include "profrig/model/warnings.h"
 
 #define INSTANTS_LIMIT ((size_t)4096)
@@ -215,6 +216,8 @@ static void lane_op_enter(struct sink *s, track_id t, int64_t t_ns, str_id name,
 
 	(void)t;
 	t_ns = lane_time(l, t_ns);
+	if (l->nests)
+		name = name_map_use(l->p->m, name);
 	tree_fetch(l, l->last_node, name);
 	VEC_PUSH(&l->open, (struct frame){ t_ns, NODE_NONE, name, category, SPAN_HOST, 0 });
 	l->t.spans++;
@@ -325,7 +328,7 @@ static span_id lane_op_leave(struct sink *s, track_id t, int64_t t_ns, str_id na
 		return SPAN_NONE;
 	}
 	open = l->open.v[l->open.nr - 1].name;
-	if (name != STR_NONE && name != open)
+	if (name != STR_NONE && name != open && name_map_of(l->p->m, name) != open)
 		lane_warn(l, W_LEAVE_MISMATCH, 1, SAY_LEAVE_MISMATCH, text_of(l, name),
 			  text_of(l, open), track_text(l));
 	lane_leave(l, t_ns);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "profrig/base/xalloc.h"
+#include "profrig/model/name_map.h"
 #include "profrig/model/warnings.h"
 
 static void name_save(const struct profile *p, str_id id, struct strbuf *to)
@@ -19,6 +20,33 @@ static str_id name_load(struct profile *p, struct serial_in *from)
 	CLEANUP(xfreep) char *text = serial_take_text(from);
 
 	return text ? intern_puts(p->m->strings, text) : STR_NONE;
+}
+
+/* Names that calls had before they became others (name_map.h). */
+static void names_save(const struct profile *p, struct strbuf *to)
+{
+	const struct name_map *map = p->m->names;
+	size_t nr = 0;
+
+	for (size_t i = 0; map && i < map->used.nr; i++)
+		nr += map->used.v[i] != 0;
+	SERIAL_PUT(to, nr);
+	for (size_t i = 0; map && i < map->used.nr; i++)
+		if (map->used.v[i])
+			name_save(p, (str_id)i, to);
+}
+
+static void names_load(struct profile *p, struct serial_in *from)
+{
+	size_t nr = serial_take_count(from, 1);
+
+	for (size_t i = 0; i < nr && !from->bad; i++) {
+		str_id name = name_load(p, from);
+
+		name_map_update(p->m);
+		if (name != STR_NONE)
+			name_map_use(p->m, name);
+	}
 }
 
 /* ---- statistics of calls ---- */
@@ -38,6 +66,7 @@ void calls_save(const struct profile *p, struct strbuf *to)
 		SERIAL_PUT(to, c->sketch.nr);
 		SERIAL_PUT_ARRAY(to, c->sketch.counts, c->sketch.nr);
 	}
+	names_save(p, to);
 }
 
 static void sketch_load(struct sketch *s, struct serial_in *from)
@@ -76,6 +105,7 @@ uint32_t *calls_load(struct profile *p, struct serial_in *from, size_t *ret_nr)
 		moments_merge(&p->calls.v[ids[i]].ns, &ns);
 		sketch_load(&p->calls.v[ids[i]].sketch, from);
 	}
+	names_load(p, from);
 	return ids;
 }
 

@@ -1,6 +1,6 @@
 #include "native.h"
-#include "json_scan.h"
 
+#include "profrig/base/json_scan.h"
 #include "profrig/base/num.h"
 
 /* No file of ours has more; a number out of a damaged one must not make an array. */

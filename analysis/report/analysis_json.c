@@ -162,10 +162,26 @@ static void write_run(struct json_out *j, const struct report *r)
 	json_decref(run);
 }
 
+/* Rows of the table, whole: gates in CI read nothing else. */
+static void write_findings(struct json_out *j, const struct table_set *ts)
+{
+	const struct table *t = table_set_find(ts, "findings");
+
+	json_arr(j, "findings");
+	for (size_t i = 0; t && i < table_rows(t); i++) {
+		json_obj(j, NULL);
+		for (size_t c = 0; c < table_cols(t); c++)
+			table_json_cell(j, table_column(t, c)->name, t, i, c, INT64_MAX);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 char *report_analysis_json(const struct model *m, const struct report *r,
 			   const struct report_timings *t)
 {
 	JSON_TABLE(check, JSON_FIELDS(struct check, name, ok, detail));
+	JSON_TABLE(skip, JSON_FIELDS(struct skip, name, reason));
 	JSON_TABLE(timings, JSON_FIELD_AS(false, struct report_timings, read_s, "read"),
 		   JSON_FIELD_AS(false, struct report_timings, model_s, "model"),
 		   JSON_FIELD_AS(false, struct report_timings, attribute_s, "attribute"),
@@ -192,7 +208,9 @@ char *report_analysis_json(const struct model *m, const struct report *r,
 	write_devices(&j, m, &r->tables);
 	write_warnings(&j, m);
 	write_tables(&j, &r->tables);
+	write_findings(&j, &r->tables);
 	json_rows(&j, "checks", &r->tables.checks, check);
+	json_rows(&j, "skipped", &r->tables.skipped, skip);
 	json_obj(&j, "timings_s");
 	json_fields(&j, t, timings);
 	json_end(&j);

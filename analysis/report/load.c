@@ -297,6 +297,15 @@ static void load_checks(const json_t *doc, struct table_set *ts)
 		json_text_at(check, "detail"));
 }
 
+static void load_skipped(const json_t *doc, struct table_set *ts)
+{
+	size_t i;
+	json_t *skip;
+
+	json_array_foreach(json_object_get(doc, "skipped"), i, skip)
+		table_set_skip(ts, json_text_at(skip, "name"), "%s", json_text_at(skip, "reason"));
+}
+
 /* id: of the run that it has to be, NULL for any. */
 static bool take_run(struct report *r, const char *dir, const char *id)
 {
@@ -352,6 +361,7 @@ static int report_read(struct report *r, struct err *err)
 			return err_wrap(err, e == -ENOENT ? -EINVAL : e, "%s", r->dir);
 	}
 	load_checks(doc, &r->tables);
+	load_skipped(doc, &r->tables);
 	load_run(r, doc);
 	return 0;
 }

@@ -7,6 +7,14 @@
 
 #include "profrig/base/json_out.h"
 #include "profrig/model/warnings.h"
+#include "profrig/readers/reader.h"
+
+void db_scan_opts(struct db_scan *sc, const struct read_opts *o)
+{
+	sc->keep_args = o->keep_args;
+	sc->keep_shapes = o->keep_shapes;
+	sc->facts = o->facts && !sc->sink->counts_only;
+}
 
 void db_scan_release(struct db_scan *sc)
 {
@@ -299,4 +307,23 @@ str_id db_args_end(struct db_scan *sc)
 		return STR_NONE;
 	db_args_text(sc);
 	return sc->sink->ops->string(sc->sink, sc->args.buf, sc->args.len);
+}
+
+/* ---- facts ---- */
+
+int64_t db_fact(struct sqlite_rows *q, int col)
+{
+	return sqlite_rows_i64_or(q, col, FACT_ABSENT);
+}
+
+void db_facts_triple(struct sqlite_rows *q, int col, int64_t to[3])
+{
+	for (int i = 0; i < 3; i++)
+		to[i] = db_fact(q, col + i);
+}
+
+void db_facts_put(struct db_scan *sc, span_id span, const struct span_facts *f)
+{
+	if (sc->facts && span != SPAN_NONE)
+		sc->sink->ops->facts(sc->sink, span, f);
 }

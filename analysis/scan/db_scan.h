@@ -31,10 +31,10 @@ struct db_range {
 struct db_scan {
 	struct sqlite_db *db;
 	struct sink *sink;
-	struct u64map names; /* of its tables; filled at the first look-up */
-	const char *table;   /* the current one */
-	str_id category;     /* of its spans */
-	bool keep_args, keep_shapes;
+	struct u64map names;                /* of its tables; filled at the first look-up */
+	const char *table;                  /* the current one */
+	str_id category;                    /* of its spans */
+	bool keep_args, keep_shapes, facts; /* read_opts; db_scan_opts sets them */
 	struct launch_shapes shapes;
 	/*
 	 * RPD and rocprof v1: a view counts as a table, a table that lacks a required column is
@@ -51,6 +51,9 @@ struct db_scan {
 };
 
 void db_scan_release(struct db_scan *sc);
+struct read_opts;
+/* What is kept; no facts where only counts are wanted. sink is set. */
+void db_scan_opts(struct db_scan *sc, const struct read_opts *o);
 
 /*
  * A table and the function for its rows. columns: as in sqlite_rows_table. take gets the reader
@@ -121,6 +124,15 @@ str_id db_args_end(struct db_scan *sc); /* STR_NONE when there are none */
 /* The launch of three columns each, read where shapes are kept; STR_NONE elsewhere. */
 str_id db_args_shape(struct db_scan *sc, struct sqlite_rows *q, int grid, int block);
 const char *db_args_text(struct db_scan *sc); /* the object, valid until the next begins */
+
+/* ---- facts (model/facts.h), only where sc->facts is set ---- */
+
+/* A number of a column; FACT_ABSENT for NULL. */
+int64_t db_fact(struct sqlite_rows *q, int col);
+/* Three columns. */
+void db_facts_triple(struct sqlite_rows *q, int col, int64_t to[3]);
+/* Facts of the span that was pushed. */
+void db_facts_put(struct db_scan *sc, span_id span, const struct span_facts *f);
 
 /* ---- ranges that belong to a process and overlap freely ---- */
 

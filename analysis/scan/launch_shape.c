@@ -1,8 +1,9 @@
 #include "profrig/scan/launch_shape.h"
-#include "json_scan.h"
 
 #include <inttypes.h>
 #include <xxhash.h>
+
+#include "profrig/base/json_scan.h"
 
 #define AXES 3
 #define WORD_MAX 16

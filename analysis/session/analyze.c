@@ -12,9 +12,13 @@
 
 #include "profrig/base/clock.h"
 #include "profrig/base/fs.h"
+#include "profrig/base/strbuf.h"
 #include "profrig/base/temps.h"
+#include "profrig/model/name_map.h"
 #include "profrig/model/warnings.h"
+#include "profrig/names/range_name.h"
 #include "profrig/session/window.h"
+#include "profrig/stats/clock_inputs.h"
 
 /* ---- analyses ---- */
 
@@ -29,6 +33,16 @@ bool session_wants_shapes(const struct session *s)
 {
 	return is_wanted(&s->o->only, "energy") && s->ao.energy.estimate != ESTIMATE_TIME &&
 	       !s->ao.energy.independent;
+}
+
+bool session_wants_facts(const struct session *s)
+{
+	if (1)
+		return true;
+	for (const struct analysis *const *a = analyses; !s->o->keep_args && *a; a++)
+		if ((*a)->run && !(*a)->series_only && is_wanted(&s->o->only, (*a)->name))
+			return true;
+	return false;
 }
 
 static void analysis_run_one(struct session *s, const struct analysis *a, struct table_set *ts)
@@ -52,6 +66,7 @@ static void analyses_run(struct session *s, struct table_set *ts)
 	int64_t at = clock_monotonic_ns();
 
 	session_phase(s->o, SESSION_ANALYSE, "");
+	s->ao.shared = analysis_shared_new();
 	counters_learn(s->m, s->o->counters);
 	s->times.attribute_s += session_lap_s(&at);
 	for (size_t i = 0; analyses[i]; i++) {
@@ -64,6 +79,7 @@ static void analyses_run(struct session *s, struct table_set *ts)
 		*(strcmp(a->name, "energy") == 0 ? &s->times.attribute_s : &s->times.stats_s) +=
 			session_lap_s(&at);
 	}
+	analysis_shared_free(STEAL(s->ao.shared));
 }
 
 void session_strict(const struct model *m, const struct session_opts *o,
@@ -77,6 +93,26 @@ void session_strict(const struct model *m, const struct session_opts *o,
 		session_note(o, out, SESSION_STRICT, "%s, %" PRIu64 " of them, the first: %s",
 			     w->code, w->count, w->text);
 		session_worsen(out, SESSION_PARTIAL);
+	}
+}
+
+/* One note for each reason, with all that are skipped for it. */
+static void skipped_note(struct session *s, const struct table_set *ts)
+{
+	for (size_t i = 0; i < ts->skipped.nr; i++) {
+		const struct skip *sk = ts->skipped.v;
+		CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
+		bool first = true;
+
+		for (size_t k = 0; k < ts->skipped.nr; k++) {
+			if (strcmp(sk[k].reason, sk[i].reason) != 0)
+				continue;
+			first = first && k >= i;
+			strbuf_addf(&names, "%s%s", names.len ? ", " : "", sk[k].name);
+		}
+		if (first)
+			session_note(s->o, s->out, SESSION_ANALYSIS_SKIPPED, "skipped: %s: %s",
+				     names.buf, sk[i].reason);
 	}
 }
 
@@ -113,6 +149,10 @@ static int windows_cut(struct session *s, struct report *rep, struct err *err)
 	size_t nr = marks->windows.nr;
 	int r = 0;
 
+	if (session_wants_steady(s->o)) {
+		rep->window = s->o->steady ? "steady" : "skip-first";
+		return session_steady_cut(s, &rep->windowed, err);
+	}
 	for (size_t i = 0; i < nr; i++)
 		w[i] = marks->windows.v[i].w;
 	if (s->o->window && (r = window_of(s->o->window, s->m, &w[0], err)) < 0)
@@ -147,10 +187,18 @@ static char *run_json_read(struct session *s, const char *run_dir)
 static void session_begin(struct session *s)
 {
 	s->m = model_new();
+	s->m->classes = s->o->classes;
 	s->ao = s->o->analysis;
 	s->ao.comm = s->o->comm;
 	topology_again(s->o->topology);
 	s->energy = energy_stream_new(s->m, &s->ao, s->o->counters, s->o->topology);
+}
+
+/* Only of what is analysed: other readers of a trace (convert, info) want the names as they are. */
+static void ranges_rename(struct session *s)
+{
+	if (!s->o->raw_names)
+		name_map_set(s->m, range_name);
 }
 
 static void session_release(struct session *s)
@@ -223,6 +271,8 @@ static int inputs_take(struct session *s, const struct strvec *inputs, struct re
 		topology_resolve(s->o->topology, s->m);
 	if (s->profile)
 		rep->sink = "profile";
+	else if (s->o->align)
+		clock_inputs_align(s->m);
 	return windows_cut(s, rep, err);
 }
 
@@ -252,6 +302,7 @@ static int tables_make(struct session *s, struct report *rep, struct err *err)
 	analyses_run(s, &rep->tables);
 	if (s->profile)
 		approximate_warn(s->m, &rep->tables);
+	skipped_note(s, &rep->tables);
 	checks_note(s, &rep->tables);
 	if (s->o->strict)
 		session_strict(s->m, s->o, s->out);
@@ -272,6 +323,7 @@ static int analyze_into(struct session *s, const struct strvec *inputs, struct r
 	int r;
 
 	session_begin(s);
+	ranges_rename(s);
 	s->ao.marks = &marks;
 	*ret_again = false;
 	r = inputs_take(s, inputs, rep, ret_again, err);
@@ -292,6 +344,7 @@ static void analyze_along(struct session *s, const struct strvec *inputs, bool l
 	struct err err = ERR_INIT;
 
 	session_begin(s);
+	ranges_rename(s);
 	s->lanes = lanes;
 	if (lanes) {
 		if (session_read_inputs(s, inputs, &err) == 0)

@@ -65,6 +65,7 @@ void reading_input(struct reading *rd, const char *path, const struct reader *re
 	struct err err = ERR_INIT;
 	struct read_opts ro = { .keep_args = rd->s->o->keep_args,
 				.keep_shapes = session_wants_shapes(rd->s),
+				.facts = session_wants_facts(rd->s),
 				.workers = rd->workers,
 				.dialect = reader == rd->s->o->reader ? rd->s->o->dialect : NULL };
 	input_id began = (input_id)rd->m->inputs.nr;

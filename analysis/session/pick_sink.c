@@ -217,7 +217,8 @@ static bool shares_model(const struct session *s, const struct strvec *inputs)
 	const struct session_opts *o = s->o;
 	uint64_t bytes = 0;
 
-	if (comm_alone(o->comm) || o->window || o->sink == SINK_MODEL || !s->output)
+	if (comm_alone(o->comm) || o->window || session_wants_steady(o) || o->sink == SINK_MODEL ||
+	    !s->output)
 		return false;
 	for (size_t i = 0; i < inputs->nr; i++)
 		bytes += input_bytes(o, inputs->v[i]);
@@ -236,7 +237,9 @@ int session_pick_sink(struct session *s, const struct strvec *inputs, struct lan
 		*ret_fits = false;
 	why = o->sink == SINK_MODEL ? xstrdup("--sink model was asked for")
 	      : o->window           ? xstrdup("--window cuts single calls, which it does not keep")
-				    : why_not(inputs, o, &found);
+	      : session_wants_steady(o)
+		      ? xstrdup("iterations are cut out of single calls, which it does not keep")
+		      : why_not(inputs, o, &found);
 	if (why && shares_model(s, inputs)) {
 		s->lanes = true;
 		session_ranks_lanes(o->comm, o->member ? inputs->v[0] : NULL);

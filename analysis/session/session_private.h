@@ -25,6 +25,8 @@ double session_lap_s(int64_t *at);
 
 /* Whether readers keep the launch shapes of kernels: energy by power distinguishes them. */
 bool session_wants_shapes(const struct session *s);
+/* Whether an analysis looks at single calls, and may want their facts (facts.h); not to convert. */
+bool session_wants_facts(const struct session *s);
 
 /* ---- notes.c ---- */
 
@@ -73,5 +75,12 @@ int session_analyze_runs(const struct strvec *runs, const struct session_opts *o
 /* Tables and reports of rep, analysis.json last. */
 void session_write(struct report *rep, const struct model *m, struct report_timings *times,
 		   const struct session_opts *o, struct session_outcome *out);
+
+static inline bool session_wants_steady(const struct session_opts *o)
+{
+	return o->steady || o->skip_first > 0;
+}
+/* Cuts the model to the iterations that the options want. */
+int session_steady_cut(struct session *s, struct model_windowed *ret, struct err *err);
 
 #endif

@@ -266,6 +266,7 @@ struct sink_log *share_read(struct session *s, const struct share_task *t, struc
 	struct sink_log *log = sink_log_new(t->host, t->everywhere);
 	const struct read_opts ro = { .keep_args = o->keep_args,
 				      .keep_shapes = session_wants_shapes(s),
+				      .facts = session_wants_facts(s),
 				      .workers = w,
 				      .dialect = t->reader == o->reader ? o->dialect : NULL };
 

@@ -1,6 +1,10 @@
 #include "analyses_private.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "profrig/base/xalloc.h"
 
 #define ANALYSIS_AT(name) &analysis_##name,
 const struct analysis *const analyses[] = { ANALYSES(ANALYSIS_AT) NULL };
@@ -32,10 +36,97 @@ static int run_of_model(const struct analysis *a, struct model *m, const struct 
 	return r;
 }
 
+/* ---- what they share ---- */
+
+struct analysis_shared *analysis_shared_new(void)
+{
+	return xcalloc(1, sizeof(struct analysis_shared));
+}
+
+void analysis_shared_free(struct analysis_shared *as)
+{
+	if (!as)
+		return;
+	works_free(as->works);
+	iterations_free(as->iterations);
+	free(as);
+}
+
+const struct works *analysis_works(struct model *m, const struct analysis_opts *o)
+{
+	if (!o->shared->works) {
+		model_nest(m);
+		o->shared->works = works_new(m);
+	}
+	return o->shared->works;
+}
+
+int analysis_iterations(struct model *m, const struct analysis_opts *o,
+			const struct iterations **ret, struct err *err)
+{
+	const struct works *w = analysis_works(m, o);
+	int r = 0;
+
+	if (!o->shared->iterations)
+		r = iterations_new(m, w, o->marker, &o->shared->iterations, err);
+	*ret = o->shared->iterations;
+	return r;
+}
+
+double iteration_rank(const struct model *m, const struct works *w, const struct iteration *i)
+{
+	int32_t rank = RANK_NONE;
+
+	if (i->track == TRACK_NONE)
+		rank = w->devices.v[i->device].rank;
+	else if (m->tracks.v[i->track].rank != RANK_NONE)
+		rank = m->tracks.v[i->track].rank;
+	else if (model_process_of(m, i->track) != TRACK_NONE)
+		rank = m->tracks.v[model_process_of(m, i->track)].rank;
+	return rank == RANK_NONE ? NAN : rank;
+}
+
+/* ---- to run one ---- */
+
+static bool has_work(const struct profile *p)
+{
+	for (size_t i = 0; i < p->devices.nr; i++)
+		if (p->devices.v[i].pieces)
+			return true;
+	return false;
+}
+
+/* run reads single calls, which the model has. */
+static int run_of_calls(const struct analysis *a, struct model *m, const struct analysis_opts *o,
+			struct table_set *out, struct err *err)
+{
+	struct analysis_opts with = *o;
+	int r;
+
+	if (!with.shared)
+		with.shared = analysis_shared_new();
+	if (a->needs_work && analysis_works(m, &with)->v.nr == 0)
+		r = table_set_skip(out, a->name, "the inputs hold no device work");
+	else
+		r = a->run(m, &with, out, err);
+	if (!o->shared)
+		analysis_shared_free(with.shared);
+	return r;
+}
+
 int analysis_run(const struct analysis *a, struct model *m, const struct profile *p,
 		 const struct analysis_opts *o, struct table_set *out, struct err *err)
 {
 	if (a->of_profile)
 		return p ? a->of_profile(p, o, out, err) : run_of_model(a, m, o, out, err);
-	return p && !p->of_model && !a->series_only ? ANALYSIS_LEFT_OUT : a->run(m, o, out, err);
+	if (!p || p->of_model || a->series_only)
+		return run_of_calls(a, m, o, out, err);
+	if (a->needs_operators)
+		return table_set_skip(out, a->name, ANALYSIS_NO_OPERATORS);
+	if (!a->needs_work)
+		return ANALYSIS_LEFT_OUT;
+	return table_set_skip(out, a->name,
+			      has_work(p) ? "calls were streamed and are not kept "
+					    "(--sink model keeps them)"
+					  : "the inputs hold no device work");
 }

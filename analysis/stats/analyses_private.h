@@ -1,18 +1,35 @@
-/* The registry of analyses, each in the file of its name, and a helper of two of them. */
+/* The registry of analyses, each in the file of its name, and what several of them use. */
 #ifndef PROFRIG_ANALYSES_PRIVATE_H
 #define PROFRIG_ANALYSES_PRIVATE_H
 
 #include "profrig/stats/analysis.h"
+#include "profrig/work/iterations.h"
+#include "profrig/work/works.h"
 
 /* In the order of their tables. */
 /* clang-format off */
 #define ANALYSES(X) \
-	X(functions) X(callpaths) X(kernels) X(busy) X(counters) X(power_filter) \
-	X(idle_power) X(energy) X(sharing) X(node_energy) X(timeline) X(library_tables) \
-	X(marks_tables)
+	X(functions) X(callpaths) X(kernels) X(busy) X(overlap) X(idle) X(launch_latency) \
+	X(queue) X(kernel_lengths) X(graphs) X(counters) X(power_filter) X(idle_power) \
+	X(energy) X(kernel_classes) X(gemm) X(sequences) X(kernel_counters) X(operators) \
+	X(sharing) X(node_energy) X(timeline) X(library_tables) X(marks_tables) \
+	X(collectives) X(iterations_tables) X(critical_path) X(memory) X(findings)
 #define ANALYSIS_DECLARE(name) extern const struct analysis analysis_##name;
 ANALYSES(ANALYSIS_DECLARE)
 /* clang-format on */
+
+struct analysis_shared {
+	struct works *works;           /* NULL: not made yet */
+	struct iterations *iterations; /* likewise */
+};
+/* The device work of the model, which is nested after it. Borrowed. */
+const struct works *analysis_works(struct model *m, const struct analysis_opts *o);
+/* Its iterations, by o->marker. Borrowed. -EINVAL: the pattern. */
+int analysis_iterations(struct model *m, const struct analysis_opts *o,
+			const struct iterations **ret, struct err *err);
+/* The rank of an iteration's track or device; NaN unknown. */
+double iteration_rank(const struct model *m, const struct works *w, const struct iteration *i);
+#define SAY_NO_LAUNCHES "no device work is linked with the call that launched it"
 
 /*
  * Of the calls of a profile, by group: group_of has a group below nr for each of profile.calls, or
@@ -20,5 +37,12 @@ ANALYSES(ANALYSIS_DECLARE)
  */
 void call_stats_by(const struct profile *p, const uint32_t *group_of, size_t nr,
 		   struct call_stats *ret);
+
+/*
+ * Of n > 0 values in ascending order, also negative ones: type 7, linear between the order
+ * statistics around (n − 1)·p, and the mean of the middle two.
+ */
+double sorted_quantile(const int64_t *sorted, size_t n, double p);
+double sorted_median(const int64_t *sorted, size_t n);
 
 #endif

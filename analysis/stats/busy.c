@@ -1,9 +1,9 @@
 #include "analyses_private.h"
-#include "track_names.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#include "profrig/base/natural.h"
 #include "profrig/base/xalloc.h"
 
 /* clang-format off */

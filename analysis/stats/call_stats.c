@@ -8,8 +8,7 @@
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
 
-/* Type 7: linear between the order statistics around (n − 1)·p. */
-static double sorted_quantile(const int64_t *sorted, size_t n, double p)
+double sorted_quantile(const int64_t *sorted, size_t n, double p)
 {
 	double h = (double)(n - 1) * p;
 	size_t lo = (size_t)h;
@@ -19,7 +18,7 @@ static double sorted_quantile(const int64_t *sorted, size_t n, double p)
 	return a + (h - (double)lo) * (b - a);
 }
 
-static double sorted_median(const int64_t *sorted, size_t n)
+double sorted_median(const int64_t *sorted, size_t n)
 {
 	size_t half = n / 2;
 	__int128 sum = (__int128)sorted[half] + sorted[n % 2 ? half : half - 1];

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "profrig/base/natural.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/model/warnings.h"
 

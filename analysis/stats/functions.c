@@ -5,12 +5,13 @@
 
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
+#include "profrig/model/name_map.h"
 
 /* clang-format off */
 #define FUNCTIONS(X) \
 	X(STR, scope) X(STR, name) X(STR, category) X(I64, calls) X(I64, inclusive_ns) \
 	X(I64, exclusive_ns) X(I64, min_ns) X(F64, mean_ns) X(F64, median_ns) X(F64, p95_ns) \
-	X(I64, max_ns) X(F64, stddev_ns) X(F64, share)
+	X(I64, max_ns) X(F64, stddev_ns) X(F64, share) X(I64, variants)
 /* clang-format on */
 TABLE_FORM(functions, FUNCTIONS,
 	   "one row per function (host) and per kernel, copy or fill (device)");
@@ -25,8 +26,21 @@ struct function {
 	struct call_stats stats;
 };
 
+/* Names that calls had before those with numbers of their own became one. */
+struct variants {
+	uint64_t *v; /* by name; NULL: all names are as recorded */
+	size_t nr;
+};
+
+static int64_t variants_of(const struct variants *v, const struct function *f)
+{
+	if (f->scope == SCOPE_DEVICE || f->name >= v->nr || v->v[f->name] == 0)
+		return 1;
+	return (int64_t)v->v[f->name];
+}
+
 static void functions_row_add(struct table *t, const struct model *m, const struct function *f,
-			      int64_t scope_sum)
+			      int64_t scope_sum, const struct variants *v)
 {
 	const struct call_stats *s = &f->stats;
 
@@ -34,22 +48,26 @@ static void functions_row_add(struct table *t, const struct model *m, const stru
 			     scope_name[f->scope], model_str(m, f->name), model_str(m, f->category),
 			     (int64_t)s->calls, f->inclusive_ns, f->exclusive_ns, s->min_ns,
 			     s->mean_ns, s->median_ns, s->p95_ns, s->max_ns, s->stddev_ns,
-			     scope_sum > 0 ? (double)f->exclusive_ns / (double)scope_sum : 0 });
+			     scope_sum > 0 ? (double)f->exclusive_ns / (double)scope_sum : 0,
+			     variants_of(v, f) });
 }
 
 static void add_table(const struct model *m, const struct function *v, size_t n,
 		      struct table_set *out)
 {
 	int64_t sum[SCOPES] = { 0 };
+	struct variants variants = { NULL, 0 };
 	struct table *t;
 
 	if (n == 0)
 		return;
 	t = table_make(&functions_form);
+	variants.v = name_map_variants(m, &variants.nr);
 	for (size_t i = 0; i < n; i++)
 		sum[v[i].scope] = ns_add(sum[v[i].scope], v[i].exclusive_ns);
 	for (size_t i = 0; i < n; i++)
-		functions_row_add(t, m, &v[i], sum[v[i].scope]);
+		functions_row_add(t, m, &v[i], sum[v[i].scope], &variants);
+	free(variants.v);
 	/* scope, exclusive descending, name, category */
 	table_sort(t, (const int[]){ 0, ~5, 1, 2 }, 4);
 	table_set_add(out, t);

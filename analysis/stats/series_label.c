@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profrig/base/fs.h"
+#include "profrig/base/natural.h"
 #include "profrig/base/strvec.h"
 #include "profrig/base/xalloc.h"
 

@@ -14,6 +14,11 @@ void table_set_release(struct table_set *ts)
 		free(ts->checks.v[i].detail);
 	}
 	VEC_RELEASE(&ts->checks);
+	for (size_t i = 0; i < ts->skipped.nr; i++) {
+		free(ts->skipped.v[i].name);
+		free(ts->skipped.v[i].reason);
+	}
+	VEC_RELEASE(&ts->skipped);
 }
 
 void table_set_add(struct table_set *ts, struct table *take)
@@ -44,4 +49,14 @@ void table_set_check(struct table_set *ts, const char *name, bool ok, const char
 	char *detail = xvasprintf(fmt, ap);
 	va_end(ap);
 	VEC_PUSH(&ts->checks, ((struct check){ xstrdup(name), ok, detail }));
+}
+
+int table_set_skip(struct table_set *ts, const char *name, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	char *reason = xvasprintf(fmt, ap);
+	va_end(ap);
+	VEC_PUSH(&ts->skipped, ((struct skip){ xstrdup(name), reason }));
+	return ANALYSIS_SKIPPED;
 }

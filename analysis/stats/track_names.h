@@ -15,7 +15,5 @@
 void track_names(const struct model *m, struct strvec *ret);
 /* All track ids by rank, host, pid, tid, name (numbers in names by value). Owned. */
 track_id *track_order(const struct model *m);
-/* strcmp that compares runs of digits by value: "gpu2" before "gpu10". 0 only for equal strings. */
-int natural_cmp(const char *a, const char *b);
 
 #endif

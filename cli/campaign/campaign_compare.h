@@ -15,7 +15,7 @@
 #include "profrig/compare/comparison.h"
 
 struct campaign_compare {
-	struct operand o;
+	struct compare_operand o;
 	struct compare_opts opts;
 	VEC(double) limits;
 	struct comparison c; /* once it has run */

@@ -4,6 +4,7 @@
  */
 #include "baseline.h"
 #include "cli.h"
+#include "findings_show.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -15,21 +16,33 @@
 #include "profrig/base/log.h"
 #include "profrig/base/text.h"
 #include "profrig/model/warnings.h"
+#include "profrig/names/short_name.h"
 #include "profrig/report/headline.h"
 
-/* none: printed where no call was recorded. */
+#define COST_WIDTH 40
+
+/* none: printed where no call was recorded. Kernels have their short names. */
 static void where_time(const struct headline *h, const char *none)
 {
+	VEC(const char *) full = VEC_INIT;
+	bool device = h->costs.nr && strcmp(h->cost_scope, "device") == 0;
+	char **names;
+
 	fputs("  time    ", stderr);
+	for (size_t i = 0; i < h->costs.nr; i++)
+		VEC_PUSH(&full, h->costs.v[i].name);
+	names = short_names(full.v, full.nr, COST_WIDTH);
 	for (size_t i = 0; i < h->costs.nr; i++) {
 		const struct headline_cost *c = &h->costs.v[i];
 		char b[32];
 
 		fputs(i ? ", " : "", stderr);
-		cli_put(stderr, c->name, 40);
+		cli_put(stderr, device ? names[i] : c->name, device ? 0 : COST_WIDTH);
 		fprintf(stderr, " %s (%.1f %%)", cli_si(c->ns / 1e9, "s", b), 100 * c->share);
 	}
 	fprintf(stderr, "%s\n", h->costs.nr ? "" : none);
+	short_names_free(names, full.nr);
+	VEC_RELEASE(&full);
 }
 
 #define SAID_LINES 5
@@ -422,6 +435,7 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 	}
 	/* after a failure no tools are recommended */
 	bool good = r->status == RUN_SUCCESS || r->status == RUN_PARTIAL;
+	findings_say(rep);
 	if (!said_last(p, r, rep))
 		where_time(&h, p->bare ? "not traced: this is the baseline"
 			       : good  ? "no spans were recorded: add a tracing tool "
@@ -475,6 +489,7 @@ void print_analysis(const struct report *rep, bool fresh)
 	headline_make(rep, &h);
 	facts_of_json(doc, fresh, &facts);
 	if (log_level() > 0) {
+		findings_say(rep);
 		where_time(&h, "no calls are in it");
 		where_energy(&h, "no power or energy is in it");
 		if (!runs_line(rep, &facts))

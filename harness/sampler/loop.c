@@ -17,7 +17,7 @@
  * Rows are kept in memory as text and written in whole lines. When a write ends early (disk full),
  * the file is cut back to its last whole line.
  */
-#include "intervals.h"
+#include "read_periods.h"
 #include "readings.h"
 #include "sample_rows.h"
 #include "samplers_private.h"
@@ -96,7 +96,7 @@ struct sampling {
 	int64_t *last_ns; /* per device: its last row */
 	double read_ns_sum;
 	uint64_t reads;
-	struct intervals intervals; /* between reads of one device */
+	struct read_periods periods; /* between reads of one device */
 };
 
 /* --- the file --- */
@@ -177,7 +177,7 @@ static void note_row(struct sampling *sp, size_t d, int64_t t_ns, const double *
 	if (sp->last_ns[d] && gap > 0) {
 		if (gap > sp->stats.max_gap_ns)
 			sp->stats.max_gap_ns = gap;
-		intervals_add(&sp->intervals, gap);
+		read_periods_add(&sp->periods, gap);
 	}
 	sp->last_ns[d] = t_ns;
 	sample_rows_put(&sp->rows, d, t_ns, v, &sp->out);
@@ -215,7 +215,7 @@ static void end_file(struct sampling *sp)
 	if (sp->fd < 0)
 		return;
 	sampling_take_in(sp);
-	s->median_period_ns = intervals_median(&sp->intervals);
+	s->median_period_ns = read_periods_median(&sp->periods);
 	s->read_ns_mean = sp->reads ? sp->read_ns_sum / (double)sp->reads : 0;
 	sample_rows_end(&sp->rows, &sp->out);
 	s->rows = sp->rows.rows;
@@ -249,7 +249,7 @@ static void sampling_release(struct sampling *sp)
 	sp->s->close(sp->st);
 	pthread_cond_destroy(&sp->changed);
 	pthread_mutex_destroy(&sp->lock);
-	intervals_release(&sp->intervals);
+	read_periods_release(&sp->periods);
 	sampling_stats_release(&sp->stats);
 	sample_rows_release(&sp->rows);
 	sketch_release(&sp->errors);
@@ -314,7 +314,7 @@ static struct sampling *new_sampling(const struct sampling_opts *o, struct sampl
 	sp->path = xstrdup(o->path);
 	sp->last_ns = xcalloc(sp->nr_dev + 1, sizeof(*sp->last_ns));
 	readings_init(&sp->readings, sp->dev, sp->nr_dev);
-	intervals_init(&sp->intervals);
+	read_periods_init(&sp->periods);
 	sp->fd = -1;
 	strbuf_init(&sp->out);
 	pthread_mutex_init(&sp->lock, NULL);

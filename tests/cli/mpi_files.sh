@@ -91,11 +91,13 @@ E
 facts() { # what analysis.json says, but for how it was made
 	jq -S 'del(.timings_s, .sink, .tables) | .warnings |= (map(select(.code != "W_APPROXIMATE" and .code != "W_OUTSIDE_SAMPLES" and .code != "W_NOT_IN_PROFILE")) | sort_by([.input, .code]))' "$1/analysis.json"
 }
+# Analyses that a profile has the data for.
+of_sums=$("$PROFRIG" list analyses --json | jq -r '[.[] | select(.needs == "") | .name] | join(",")')
 spread() { # NAME RANKS WANTED INPUT…: the tables of a model in one process
 	local name=$1 n=$2 want=$3
 	shift 3
-	code "$name in a model" "$want" "$PROFRIG" -q analyze --sink model --format csv "$@" -o "$T/s1"
-	code "$name over $n ranks" "$want" ranks "$n" -v analyze --sink profile --format csv "$@" -o "$T/s$n"
+	code "$name in a model" "$want" "$PROFRIG" -q analyze --sink model --analysis "$of_sums" --format csv "$@" -o "$T/s1"
+	code "$name over $n ranks" "$want" ranks "$n" -v analyze --sink profile --analysis "$of_sums" --format csv "$@" -o "$T/s$n"
 	is "$name: no rank has it all" "$(jq -r .sink "$T/s$n/analysis.json")" profile
 	check "$name over ranks: the same" python3 "$T/near.py" "$T/s1" "$T/s$n"
 	check "$name over ranks, as analysis.json says" diff <(facts "$T/s1") <(facts "$T/s$n")
@@ -129,6 +131,9 @@ if need python3 python3 -c 'import csv'; then
 	spread "an archive with power beside calls of others" 4 0 "$T/a" "$T/many/10.json" "$T/many/11.json" "$T/many/12.json" "$ROOT/tests/fixtures/perf"
 	spread "other rules" 2 0 "$T/a" "$T/small" "$T/many/20.json" --attribution independent --integration trapezoid --max-gap 0.01 --exact-units
 	spread "a run directory" 2 0 "$T/runs/latest/"
+	code "device work over ranks" 0 ranks 2 -q analyze --sink profile --analysis queue,overlap --format csv "$ROOT/tests/fixtures/rpd" -o "$T/skips"
+	is "single calls of it are not kept" "$(jq -r '.skipped | map(.name + ": " + .reason) | unique | join(", ")' "$T/skips/analysis.json")" \
+		"overlap: calls were streamed and are not kept (--sink model keeps them), queue: calls were streamed and are not kept (--sink model keeps them)"
 	code "any number of ranks" 0 ranks 5 -q analyze --sink profile --format csv "$T/a" "$T/many/9.json" "$T/small" -o "$T/s5"
 	code "2 ranks" 0 ranks 2 -q analyze --threads 2 --sink profile --format csv "$T/a" "$T/many/9.json" "$T/small" -o "$T/s2"
 	same "any number of ranks and threads: the same" "$T/s5" "$T/s2"

@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	static const char *const names[] = { "r/run.json", "r/analysis/tables/functions.csv",
 					     "r/analysis/tables/energy.csv",
 					     "r/analysis/folded/time.folded", "plan.json" };
-	CLEANUP(operand_release) struct operand o = OPERAND_INIT, k = OPERAND_INIT;
+	CLEANUP(operand_release) struct compare_operand o = OPERAND_INIT, k = OPERAND_INIT;
 	CLEANUP(xfreep) char *run = NULL;
 
 	if (!*dir) {

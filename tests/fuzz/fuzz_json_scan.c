@@ -1,6 +1,6 @@
 #include "fuzz.h"
-#include "json_scan.h"
 
+#include "profrig/base/json_scan.h"
 #include "profrig/base/xalloc.h"
 
 static void scan_require(bool ok)

@@ -294,7 +294,7 @@ static enum record_is group_key(struct library_words *w, struct matmul *m, struc
 {
 	struct library_key one;
 	enum record_is is = RECORD_CALL;
-	library_sum flops = 0, bytes = 0;
+	amount flops = 0, bytes = 0;
 	size_t nr = 0;
 
 	if (!group_is_whole(w, &nr))

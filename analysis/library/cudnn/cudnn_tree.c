@@ -117,21 +117,21 @@ bool cudnn_tensor_read(const struct cudnn_tree *t, size_t node, struct cudnn_ten
 /* Whether the strides are those of dense dims; last: channels are. */
 static bool strides_are(const struct cudnn_tensor *x, bool channels_last)
 {
-	library_sum want = 1;
+	amount want = 1;
 
 	if (x->strides != x->dims || x->dims < 3)
 		return false;
 	if (channels_last) {
 		if (x->stride[1] != 1)
 			return false;
-		want = work_mul(1, x->dim[1]);
+		want = amount_mul(1, x->dim[1]);
 	}
 	for (int i = x->dims - 1; i >= 0; i--) {
 		if (channels_last && i == 1)
 			continue;
-		if (x->dim[i] != 1 && (x->stride[i] < 0 || (library_sum)x->stride[i] != want))
+		if (x->dim[i] != 1 && (x->stride[i] < 0 || (amount)x->stride[i] != want))
 			return false;
-		want = work_mul(want, x->dim[i]);
+		want = amount_mul(want, x->dim[i]);
 	}
 	return true;
 }

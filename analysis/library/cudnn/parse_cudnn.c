@@ -117,12 +117,12 @@ static bool is_descriptor(const struct block_argument *a)
 	       slice_is(a->type, "cudnnFilterDescriptor_t");
 }
 
-static library_sum tensor_bits(const struct cudnn_tensor *x)
+static amount tensor_bits(const struct cudnn_tensor *x)
 {
-	library_sum n = x->type->bits;
+	amount n = x->type->bits;
 
 	for (int i = 0; i < x->dims; i++)
-		n = work_mul(n, x->dim[i]);
+		n = amount_mul(n, x->dim[i]);
 	return n;
 }
 
@@ -154,8 +154,7 @@ static bool is_written(const struct cudnn_tree *t, size_t node, const bool *whol
 /*
  * Each argument by its name. RECORD_TORN: a tensor is not whole. *bits: of all tensors, each once.
  */
-static enum record_is arguments_add(const struct cudnn_tree *t, struct library_key *k,
-				    library_sum *bits)
+static enum record_is arguments_add(const struct cudnn_tree *t, struct library_key *k, amount *bits)
 {
 	bool whole[NODES_MAX] = { false };
 
@@ -193,7 +192,7 @@ static enum record_is function_key(const struct cudnn_tree *t, struct text_slice
 				   struct library_key *k)
 {
 	const char *family = family_of(f);
-	library_sum bits = 0;
+	amount bits = 0;
 	char operation[64];
 	enum record_is is;
 

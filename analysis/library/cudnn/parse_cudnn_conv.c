@@ -192,17 +192,16 @@ static enum record_is conv_fits(const struct cudnn_conv *v, struct library_key *
 	if (v->w.dims != v->x.dims || v->y.dims != v->x.dims)
 		return key_bad(k, "its tensors have different numbers of dimensions");
 	if (v->y.dim[0] != v->x.dim[0] || v->y.dim[1] != v->w.dim[0] || v->w.dim[1] < 1 ||
-	    (library_sum)v->x.dim[1] != work_mul(work_mul(1, v->w.dim[1]), c->groups))
+	    (amount)v->x.dim[1] != amount_mul(amount_mul(1, v->w.dim[1]), c->groups))
 		return key_bad(k, "images or channels of x, w and y do not fit each other");
 	for (int i = 0; i < c->dims; i++) {
 		int at = CONV_DIMS - c->dims + i;
-		library_sum need = work_mul(work_mul(1, v->w.dim[2 + i] - 1), c->dilation[at]);
-		library_sum have = (library_sum)v->x.dim[2 + i] + work_mul(2, c->pad[at]);
+		amount need = amount_mul(amount_mul(1, v->w.dim[2 + i] - 1), c->dilation[at]);
+		amount have = (amount)v->x.dim[2 + i] + amount_mul(2, c->pad[at]);
 
 		if (v->x.dim[2 + i] < 1 || v->w.dim[2 + i] < 1 || c->stride[at] < 1 ||
 		    have < need + 1 || v->y.dim[2 + i] < 1 ||
-		    (have - need - 1) / (library_sum)c->stride[at] + 1 !=
-			    (library_sum)v->y.dim[2 + i])
+		    (have - need - 1) / (amount)c->stride[at] + 1 != (amount)v->y.dim[2 + i])
 			return key_bad(k, "y is not as large as the convolution of x and w");
 	}
 	return RECORD_CALL;

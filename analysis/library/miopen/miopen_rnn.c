@@ -98,22 +98,23 @@ static enum record_is rnn_read(struct miopen_command *c, struct rnn *r, struct l
 }
 
 /* The products of one layer and way: elements of its weights, `input` wide. */
-static library_sum rnn_weights(const struct rnn *r, int64_t input)
+static amount rnn_weights(const struct rnn *r, int64_t input)
 {
-	return work_mul(work_mul((library_sum)r->gates, r->hidden), input + r->hidden);
+	return amount_mul(amount_mul((amount)r->gates, r->hidden), input + r->hidden);
 }
 
 static bool rnn_work(const struct rnn *r, const struct element_type *type, struct library_key *k)
 {
 	int64_t ways = r->both_ways ? 2 : 1, nr = __builtin_popcount(r->directions);
-	library_sum weights = rnn_weights(r, r->input_mode ? 0 : r->input);
-	library_sum elements, flops;
+	amount weights = rnn_weights(r, r->input_mode ? 0 : r->input);
+	amount elements, flops;
 
-	weights += work_mul(rnn_weights(r, ways * r->hidden), r->layers - 1);
-	weights = work_mul(weights, ways);
-	flops = work_mul(work_mul(weights, 2), r->batch);
-	elements = weights + work_mul(work_mul(1, r->batch), r->input + ways * r->hidden);
-	return key_work(k, work_mul(flops, nr), work_mul(work_mul(elements, type->bits) / 8, nr));
+	weights += amount_mul(rnn_weights(r, ways * r->hidden), r->layers - 1);
+	weights = amount_mul(weights, ways);
+	flops = amount_mul(amount_mul(weights, 2), r->batch);
+	elements = weights + amount_mul(amount_mul(1, r->batch), r->input + ways * r->hidden);
+	return key_work(k, amount_mul(flops, nr),
+			amount_mul(amount_mul(elements, type->bits) / 8, nr));
 }
 
 enum record_is miopen_rnn(struct miopen_command *c, struct library_key *k)

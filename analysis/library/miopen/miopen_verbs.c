@@ -56,19 +56,19 @@ static void tensor_words(const struct tensor *t, struct library_key *k)
 	command_sizes(k, "in", t->in, t->dims);
 }
 
-static library_sum tensor_elements(int64_t n, int64_t c, const int64_t v[MIOPEN_DIMS], int dims)
+static amount tensor_elements(int64_t n, int64_t c, const int64_t v[MIOPEN_DIMS], int dims)
 {
-	library_sum p = work_mul(work_mul(1, n), c);
+	amount p = amount_mul(amount_mul(1, n), c);
 
 	for (int i = MIOPEN_DIMS - dims; i < MIOPEN_DIMS; i++)
-		p = work_mul(p, v[i]);
+		p = amount_mul(p, v[i]);
 	return p;
 }
 
 /* Bytes of elements of a type. */
-static bool bytes_set(struct library_key *k, library_sum elements, const struct element_type *type)
+static bool bytes_set(struct library_key *k, amount elements, const struct element_type *type)
 {
-	return key_work(k, 0, work_mul(elements, type->bits) / 8);
+	return key_work(k, 0, amount_mul(elements, type->bits) / 8);
 }
 
 /* -F as a sum of bits, `all` for 0; 0: it is not told. false: it is no such sum. */
@@ -172,7 +172,7 @@ enum record_is miopen_pointwise(struct miopen_command *c, struct library_key *k)
 	arrays = is_bnorm ? (bits & 3 ? p->fwd : 0) + (bits & 4 ? p->bwd : 0)
 			  : (bits & 1 ? p->fwd : 0) + (bits & 2 ? p->bwd : 0);
 	if (arrays &&
-	    !bytes_set(k, work_mul(tensor_elements(t.n, t.c, t.in, t.dims), arrays), c->type))
+	    !bytes_set(k, amount_mul(tensor_elements(t.n, t.c, t.in, t.dims), arrays), c->type))
 		return RECORD_BAD;
 	return RECORD_CALL;
 }
@@ -225,7 +225,7 @@ enum record_is miopen_pool(struct miopen_command *c, struct library_key *k)
 	struct pool p;
 	unsigned bits;
 	enum record_is is = pool_read(c, &p, k);
-	library_sum elements;
+	amount elements;
 
 	if (is != RECORD_CALL)
 		return is;
@@ -247,7 +247,7 @@ enum record_is miopen_pool(struct miopen_command *c, struct library_key *k)
 		return RECORD_CALL; /* what these options do to y is not known */
 	elements = tensor_elements(p.x.n, p.x.c, p.x.in, p.x.dims) +
 		   tensor_elements(p.x.n, p.x.c, p.out, p.x.dims);
-	if (!bytes_set(k, work_mul(elements, bits == 3 ? 2 : 1), c->type))
+	if (!bytes_set(k, amount_mul(elements, bits == 3 ? 2 : 1), c->type))
 		return RECORD_BAD;
 	return RECORD_CALL;
 }

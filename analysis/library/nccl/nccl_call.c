@@ -193,9 +193,9 @@ static bool key_payload(struct library_key *k, const struct nccl_call *c)
 	}
 	k->inexact = !op || c->nranks == NCCL_NONE ||
 		     (op->reduces && c->redop >= (int64_t)ARRAY_LEN(redops));
-	return key_work(
-		k, 0,
-		work_mul(work_mul(work_mul(1, c->count), size), op && op->ranks ? c->nranks : 1));
+	return key_work(k, 0,
+			amount_mul(amount_mul(amount_mul(1, c->count), size),
+				   op && op->ranks ? c->nranks : 1));
 }
 
 /*

@@ -93,7 +93,7 @@ static enum record_is product_sizes(const struct onednn_problem *q, struct produ
 /* Elements from one matrix of a batch to the next, where they follow each other. */
 static int64_t matrix_stride(int64_t rows, int64_t cols)
 {
-	library_sum n = work_mul(work_mul(1, rows), cols);
+	amount n = amount_mul(amount_mul(1, rows), cols);
 
 	return n > DIM_MAX ? DIM_NONE : (int64_t)n;
 }
@@ -267,7 +267,7 @@ enum record_is onednn_gemm_key(const struct onednn_call *c, struct library_key *
 }
 
 /* Any number of dimensions; an extent of 1 is repeated. */
-static bool batch_of(const struct onednn_problem *q, library_sum *ret)
+static bool batch_of(const struct onednn_problem *q, amount *ret)
 {
 	const struct onednn_extents *a = &q->list[0], *b = &q->list[1];
 
@@ -277,16 +277,16 @@ static bool batch_of(const struct onednn_problem *q, library_sum *ret)
 			if (q->list[i].nr != a->nr || q->list[i].v[d] == DIM_NONE)
 				return false;
 	for (size_t d = 0; d + 2 < a->nr; d++)
-		*ret = work_mul(*ret, a->v[d] == 1 ? b->v[d] : a->v[d]);
+		*ret = amount_mul(*ret, a->v[d] == 1 ? b->v[d] : a->v[d]);
 	return a->nr >= 2;
 }
 
-static library_sum matrix_bits(const struct onednn_extents *e, const struct onednn_md *m)
+static amount matrix_bits(const struct onednn_extents *e, const struct onednn_md *m)
 {
-	library_sum n = m->type->bits;
+	amount n = m->type->bits;
 
 	for (size_t d = 0; d < e->nr; d++)
-		n = work_mul(n, e->v[d]);
+		n = amount_mul(n, e->v[d]);
 	return n / 8;
 }
 
@@ -309,14 +309,13 @@ enum record_is onednn_matmul_work(const struct onednn_call *c, struct library_ke
 	static const char *const names[] = { "src", "wei", "dst" };
 	const struct onednn_problem *q = &c->problem;
 	const struct onednn_extents *a = &q->list[0], *b = &q->list[1];
-	library_sum flops, bytes = 0;
+	amount flops, bytes = 0;
 	struct onednn_extents result;
 	bool typed = true;
 
 	if (q->lists < 2 || !batch_of(q, &flops))
 		return RECORD_CALL;
-	flops = work_mul(work_mul(work_mul(flops, 2), a->v[a->nr - 2]), a->v[a->nr - 1]);
-	flops = work_mul(flops, b->v[b->nr - 1]);
+	flops = gemm_flops(a->v[a->nr - 2], b->v[b->nr - 1], a->v[a->nr - 1], flops, false);
 	result = result_of(q);
 	for (size_t i = 0; i < ARRAY_LEN(names) && typed; i++) {
 		const struct onednn_md *m = onednn_md_named(c->md, c->nr, names[i]);

@@ -85,28 +85,28 @@ static void other_words(const struct onednn_call *c, struct library_key *k)
 /* ---- bytes ---- */
 
 /* Elements of a list; 0 and *known = false: "*" is among them. */
-static library_sum extents_product(const struct onednn_extents *e, bool *known)
+static amount extents_product(const struct onednn_extents *e, bool *known)
 {
-	library_sum n = 1;
+	amount n = 1;
 
 	for (size_t i = 0; i < e->nr; i++) {
 		*known &= e->v[i] != DIM_NONE;
-		n = work_mul(n, e->v[i]);
+		n = amount_mul(n, e->v[i]);
 	}
 	return n;
 }
 
 /* mb · ic · the spatial extents that begin with this letter, of which a missing one is 1. */
-static library_sum pairs_product(const struct onednn_problem *p, char letter)
+static amount pairs_product(const struct onednn_problem *p, char letter)
 {
-	library_sum n = work_mul(1, onednn_pair(p, "mb", 1));
+	amount n = amount_mul(1, onednn_pair(p, "mb", 1));
 	int64_t other = onednn_pair(p, "oc", -1);
 
-	n = work_mul(n, letter == 'o' && other >= 0 ? other : onednn_pair(p, "ic", 1));
+	n = amount_mul(n, letter == 'o' && other >= 0 ? other : onednn_pair(p, "ic", 1));
 	for (const char *axis = "dhw"; *axis; axis++) {
 		const char name[3] = { letter, *axis, 0 }, in[3] = { 'i', *axis, 0 };
 
-		n = work_mul(n, onednn_pair(p, name, onednn_pair(p, in, 1)));
+		n = amount_mul(n, onednn_pair(p, name, onednn_pair(p, in, 1)));
 	}
 	return n;
 }
@@ -120,16 +120,16 @@ static bool md_is_tensor(const struct onednn_call *c, const struct onednn_md *m)
 }
 
 /* The result of sources by their lists: all of them (concat), or repeated to the same extents. */
-static library_sum result_elements(const struct onednn_call *c, bool *known)
+static amount result_elements(const struct onednn_call *c, bool *known)
 {
 	const struct onednn_problem *p = &c->problem;
 	struct onednn_extents most = p->list[0];
-	library_sum sum = 0;
+	amount sum = 0;
 
 	for (size_t i = 0; i < p->lists; i++) {
-		library_sum n = extents_product(&p->list[i], known);
+		amount n = extents_product(&p->list[i], known);
 
-		sum = sum + n < n ? ~(library_sum)0 : sum + n;
+		sum = amount_add(sum, n);
 		*known &= p->list[i].nr == most.nr;
 		for (size_t d = 0; d < most.nr && *known; d++)
 			if (p->list[i].v[d] > most.v[d])
@@ -139,8 +139,8 @@ static library_sum result_elements(const struct onednn_call *c, bool *known)
 }
 
 /* at: which of the tensors it is. */
-static library_sum md_elements(const struct onednn_call *c, const struct onednn_md *m, size_t at,
-			       bool *known)
+static amount md_elements(const struct onednn_call *c, const struct onednn_md *m, size_t at,
+			  bool *known)
 {
 	const struct onednn_problem *p = &c->problem;
 
@@ -159,7 +159,7 @@ static library_sum md_elements(const struct onednn_call *c, const struct onednn_
  * Bits that a kind moves: its sources and its result, each once; data is both, and so is diff,
  * which is data's gradient. false: not known.
  */
-static bool tensors_bits(const struct onednn_call *c, library_sum *ret)
+static bool tensors_bits(const struct onednn_call *c, amount *ret)
 {
 	size_t tensors = 0, at = 0;
 	bool known = true;
@@ -173,15 +173,15 @@ static bool tensors_bits(const struct onednn_call *c, library_sum *ret)
 		const struct onednn_md *m = &c->md[i];
 		bool both = slice_is(m->name, "diff") ||
 			    (slice_is(m->name, "data") && (m->diff || onednn_is_forward(c)));
-		library_sum n;
+		amount n;
 
 		if (!md_is_tensor(c, m))
 			continue;
 		if (!m->type)
 			return false;
-		n = work_mul(work_mul(md_elements(c, m, at++, &known), m->type->bits),
-			     both ? 2 : 1);
-		*ret = *ret + n < n ? ~(library_sum)0 : *ret + n;
+		n = amount_mul(amount_mul(md_elements(c, m, at++, &known), m->type->bits),
+			       both ? 2 : 1);
+		*ret = amount_add(*ret, n);
 	}
 	return known;
 }
@@ -217,19 +217,18 @@ static bool kind_moves_data(const char *kind)
 
 static int64_t spatial_size(const struct onednn_problem *p)
 {
-	library_sum n = 1;
+	amount n = 1;
 
 	for (const char *axis = "dhw"; *axis; axis++) {
 		const char name[3] = { 'i', *axis, 0 };
 
-		n = work_mul(n, onednn_pair(p, name, 1));
+		n = amount_mul(n, onednn_pair(p, name, 1));
 	}
 	return n > DIM_MAX ? DIM_MAX : (int64_t)n;
 }
 
 /* false: a type is not known. */
-static bool ip_bytes(const struct onednn_call *c, int64_t mb, int64_t oc, library_sum depth,
-		     library_sum *ret)
+static bool ip_bytes(const struct onednn_call *c, int64_t mb, int64_t oc, amount depth, amount *ret)
 {
 	const struct onednn_md *src = onednn_md_named(c->md, c->nr, "src");
 	const struct onednn_md *wei = onednn_md_named(c->md, c->nr, "wei");
@@ -237,9 +236,9 @@ static bool ip_bytes(const struct onednn_call *c, int64_t mb, int64_t oc, librar
 
 	if (!src || !wei || !dst || !src->type || !wei->type || !dst->type)
 		return false;
-	*ret = (work_mul(work_mul(depth, mb), src->type->bits) +
-		work_mul(work_mul(depth, oc), wei->type->bits) +
-		work_mul(work_mul(work_mul(1, mb), oc), dst->type->bits)) /
+	*ret = (amount_mul(amount_mul(depth, mb), src->type->bits) +
+		amount_mul(amount_mul(depth, oc), wei->type->bits) +
+		amount_mul(amount_mul(amount_mul(1, mb), oc), dst->type->bits)) /
 	       8;
 	return true;
 }
@@ -249,7 +248,7 @@ static enum record_is ip_work(const struct onednn_call *c, struct library_key *k
 	const struct onednn_problem *p = &c->problem;
 	int64_t mb = onednn_pair(p, "mb", DIM_NONE), ic = onednn_pair(p, "ic", DIM_NONE);
 	int64_t oc = onednn_pair(p, "oc", DIM_NONE);
-	library_sum depth = work_mul(work_mul(1, ic), spatial_size(p)), bytes = 0;
+	amount depth = amount_mul(amount_mul(1, ic), spatial_size(p)), bytes = 0;
 	bool typed;
 
 	if (p->pairs == 0 || mb == DIM_NONE || ic == DIM_NONE || oc == DIM_NONE)
@@ -257,7 +256,7 @@ static enum record_is ip_work(const struct onednn_call *c, struct library_key *k
 	if (depth > DIM_MAX)
 		return key_bad(k, "its sizes multiply to more than 2^48");
 	typed = ip_bytes(c, mb, oc, depth, &bytes);
-	if (!key_work(k, work_mul(work_mul(work_mul(2, mb), oc), (int64_t)depth), bytes))
+	if (!key_work(k, amount_mul(amount_mul(amount_mul(2, mb), oc), (int64_t)depth), bytes))
 		return RECORD_BAD;
 	if (!typed)
 		k->bytes = LIBRARY_UNKNOWN;
@@ -281,16 +280,16 @@ static enum record_is rnn_work(const struct onednn_call *c, struct library_key *
 	const struct onednn_problem *p = &c->problem;
 	int64_t hidden = onednn_pair(p, "dhc", onednn_pair(p, "dic", DIM_NONE));
 	int64_t slc = onednn_pair(p, "slc", DIM_NONE), sic = onednn_pair(p, "sic", DIM_NONE);
-	library_sum n = work_mul(work_mul(2, rnn_gates(c->aux)), onednn_pair(p, "l", -1));
+	amount n = amount_mul(amount_mul(2, rnn_gates(c->aux)), onednn_pair(p, "l", -1));
 
 	if (hidden == DIM_NONE || slc == DIM_NONE || sic == DIM_NONE || slc > DIM_MAX ||
 	    sic > DIM_MAX || onednn_pair(p, "l", DIM_NONE) == DIM_NONE ||
 	    onednn_pair(p, "t", DIM_NONE) == DIM_NONE || onednn_pair(p, "mb", DIM_NONE) == DIM_NONE)
 		return RECORD_CALL; /* flops unknown */
-	n = work_mul(work_mul(n, onednn_pair(p, "t", -1)), onednn_pair(p, "mb", -1));
-	n = work_mul(work_mul(n, hidden), slc + sic);
-	n = work_mul(n, text_has(c->aux, "bidirectional") ? 2 : 1);
-	if (!key_work(k, work_mul(n, onednn_is_forward(c) ? 1 : 2), 0))
+	n = amount_mul(amount_mul(n, onednn_pair(p, "t", -1)), onednn_pair(p, "mb", -1));
+	n = amount_mul(amount_mul(n, hidden), slc + sic);
+	n = amount_mul(n, text_has(c->aux, "bidirectional") ? 2 : 1);
+	if (!key_work(k, amount_mul(n, onednn_is_forward(c) ? 1 : 2), 0))
 		return RECORD_BAD;
 	k->bytes = LIBRARY_UNKNOWN;
 	return RECORD_CALL;
@@ -298,7 +297,7 @@ static enum record_is rnn_work(const struct onednn_call *c, struct library_key *
 
 static enum record_is data_work(const struct onednn_call *c, struct library_key *k)
 {
-	library_sum bits = 0;
+	amount bits = 0;
 	bool known = tensors_bits(c, &bits);
 
 	if (!key_work(k, 0, known ? bits / 8 : 0))

@@ -71,6 +71,23 @@ static bool take_rank(void *vp, struct sqlite_rows *q)
 	return true;
 }
 
+static void device_put(struct nsys *ns, struct sqlite_rows *q, const struct nsys_gpu *g)
+{
+	struct device_facts d = DEVICE_FACTS_NONE;
+	const char *name = intern_str(ns->names, g->name);
+
+	d.number = g->id;
+	d.name = *name ? sink_puts(ns->sc.sink, name) : STR_NONE;
+	d.memory = db_fact(q, 3);
+	d.bandwidth = db_fact(q, 4);
+	d.clock_hz = db_fact(q, 5);
+	d.units = db_fact(q, 6);
+	d.warp = db_fact(q, 7);
+	d.capability_major = db_fact(q, 8);
+	d.capability_minor = db_fact(q, 9);
+	ns->sc.sink->ops->device(ns->sc.sink, &d);
+}
+
 static bool take_gpu(void *vp, struct sqlite_rows *q)
 {
 	struct nsys *ns = vp;
@@ -90,6 +107,8 @@ static bool take_gpu(void *vp, struct sqlite_rows *q)
 		g.pci[0] = '\0';
 	*at = (uint32_t)ns->gpus.nr;
 	VEC_PUSH(&ns->gpus, g);
+	if (ns->sc.facts)
+		device_put(ns, q, &g);
 	return true;
 }
 
@@ -109,7 +128,10 @@ static const struct db_table tables[] = {
 	{ "PROCESSES", "globalPid name", .take = take_process },
 	{ "ThreadNames", "globalTid nameId", .take = take_thread },
 	{ "MPI_RANKS", "globalPid rank", .take = take_rank },
-	{ "TARGET_INFO_GPU", "id name? busLocation?", .take = take_gpu },
+	{ "TARGET_INFO_GPU",
+	  "id name? busLocation? totalMemory? memoryBandwidth? clockRate? smCount? "
+	  "threadsPerWarp? computeMajor? computeMinor?",
+	  .take = take_gpu },
 	{ "TARGET_INFO_CUDA_DEVICE", "pid cudaId gpuId", .take = take_device_number },
 };
 

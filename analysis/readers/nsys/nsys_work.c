@@ -33,10 +33,16 @@ static bool position_take(struct nsys *ns, struct sqlite_rows *q, struct span_de
 	return true;
 }
 
-static bool work_push(struct nsys *ns, const struct nsys_position *p, struct span_def *d)
+/* f: what else its row states; NULL: nothing. */
+static bool work_push(struct nsys *ns, const struct nsys_position *p, struct span_def *d,
+		      const struct span_facts *f)
 {
+	span_id span;
+
 	d->track = nsys_queue(ns, p->process, p->device, p->context, p->stream);
-	ns->sc.sink->ops->span(ns->sc.sink, d);
+	span = ns->sc.sink->ops->span(ns->sc.sink, d);
+	if (f)
+		db_facts_put(&ns->sc, span, f);
 	return true;
 }
 
@@ -61,13 +67,15 @@ enum {
 	K_DYNAMIC,
 	K_GRID,
 	K_BLOCK = K_GRID + 3,
+	K_LOCAL = K_BLOCK + 3,
+	K_GRAPH,
 };
 
 #define KERNEL \
 	WORK_COLUMNS \
 	"demangledName? shortName? mangledName? graphNodeId? registersPerThread? " \
 	"staticSharedMemory? dynamicSharedMemory? gridX? gridY? gridZ? blockX? blockY? " \
-	"blockZ?"
+	"blockZ? localMemoryPerThread? graphId?"
 
 static str_id kernel_args(struct nsys *ns, struct sqlite_rows *q, const struct nsys_position *p)
 {
@@ -102,20 +110,41 @@ static str_id kernel_name(struct nsys *ns, struct sqlite_rows *q)
 	return nsys_string(ns, q, K_DEMANGLED, ns->sc.category);
 }
 
+static struct span_facts kernel_facts(struct sqlite_rows *q)
+{
+	struct span_facts f = { .kind = FACTS_KERNEL };
+	int64_t fixed = db_fact(q, K_STATIC), dynamic = db_fact(q, K_DYNAMIC);
+
+	f.kernel = KERNEL_FACTS_NONE;
+	db_facts_triple(q, K_GRID, f.kernel.grid);
+	db_facts_triple(q, K_BLOCK, f.kernel.block);
+	f.kernel.registers = db_fact(q, K_REGISTERS);
+	if (fixed != FACT_ABSENT &&
+	    __builtin_add_overflow(fixed, dynamic == FACT_ABSENT ? 0 : dynamic,
+				   &f.kernel.shared_bytes))
+		f.kernel.shared_bytes = INT64_MAX;
+	f.kernel.local_bytes = db_fact(q, K_LOCAL);
+	f.kernel.graph = db_fact(q, K_GRAPH);
+	f.kernel.graph_node = db_fact(q, K_NODE);
+	return f;
+}
+
 static bool take_kernel(void *vp, struct sqlite_rows *q)
 {
 	struct nsys *ns = vp;
 	struct span_def d = { .kind = SPAN_KERNEL };
 	struct nsys_position p;
+	struct span_facts f;
 
 	if (!position_take(ns, q, &d, &p))
 		return false;
 	d.name = kernel_name(ns, q);
+	f = kernel_facts(q);
 	if (d.correlation && !sqlite_rows_null(q, K_NODE))
 		*u64map_at(&ns->graphs, d.correlation) = 1;
 	d.args = ns->sc.keep_args ? kernel_args(ns, q, &p)
 				  : db_args_shape(&ns->sc, q, K_GRID, K_BLOCK);
-	return work_push(ns, &p, &d);
+	return work_push(ns, &p, &d, &f);
 }
 
 /* ---- copies and fills ---- */
@@ -141,6 +170,22 @@ static const char *const memory_kinds[] = {
 	"Pageable", "Pinned",        "Device",         "Array",
 	"Managed",  "Device Static", "Managed Static", "Unknown",
 };
+
+/* By copyKind. */
+static const enum copy_direction copy_directions[NSYS_COPY_KINDS] = {
+	COPY_UNKNOWN, COPY_H2D, COPY_D2H, COPY_H2D, COPY_D2H, COPY_D2D, COPY_D2D,
+	COPY_D2D,     COPY_D2D, COPY_H2H, COPY_P2P, COPY_H2D, COPY_D2H, COPY_D2D,
+};
+
+static enum memory_kind memory_of(struct sqlite_rows *q, int col)
+{
+	static const enum memory_kind known[] = { MEMORY_PAGEABLE, MEMORY_PINNED,  MEMORY_DEVICE,
+						  MEMORY_ARRAY,    MEMORY_MANAGED, MEMORY_DEVICE,
+						  MEMORY_MANAGED };
+	int64_t kind = sqlite_rows_i64_or(q, col, -1);
+
+	return kind >= 0 && (uint64_t)kind < ARRAY_LEN(known) ? known[kind] : MEMORY_UNKNOWN;
+}
 
 enum { C_BYTES = W_OWN, C_KIND, C_FROM, C_TO, C_FROM_DEVICE, C_TO_DEVICE, C_NODE };
 
@@ -178,13 +223,20 @@ static bool take_copy(void *vp, struct sqlite_rows *q)
 {
 	struct nsys *ns = vp;
 	struct span_def d = { .kind = SPAN_COPY };
+	struct span_facts f = { .kind = FACTS_COPY, .copy = COPY_FACTS_NONE };
 	int64_t kind, n;
 	struct nsys_position p;
 
 	if (!position_take(ns, q, &d, &p))
 		return false;
 	kind = sqlite_rows_i64_or(q, C_KIND, 0);
-	d.name = ns->copy_names[kind >= 0 && (uint64_t)kind < ARRAY_LEN(copy_kinds) ? kind : 0];
+	kind = kind >= 0 && (uint64_t)kind < ARRAY_LEN(copy_kinds) ? kind : 0;
+	d.name = ns->copy_names[kind];
+	f.copy.bytes = db_fact(q, C_BYTES);
+	f.copy.direction = copy_directions[kind];
+	f.copy.from = memory_of(q, C_FROM);
+	f.copy.to = memory_of(q, C_TO);
+	f.copy.graph_node = db_fact(q, C_NODE);
 	n = sqlite_rows_i64_or(q, C_BYTES, 0);
 	if (n < 0 || n > MAX_BYTES)
 		db_scan_bad(&ns->sc, q, "its number of bytes cannot be true");
@@ -192,7 +244,7 @@ static bool take_copy(void *vp, struct sqlite_rows *q)
 		ns->copied += ns->copied < MAX_BYTES ? n : 0;
 	if (ns->sc.keep_args)
 		d.args = copy_args(ns, q, &p);
-	return work_push(ns, &p, &d);
+	return work_push(ns, &p, &d, &f);
 }
 
 static void read_copies(struct nsys *ns)
@@ -211,17 +263,21 @@ static void read_copies(struct nsys *ns)
 		sink_fact(ns->sc.sink, "copied_bytes", ns->copied);
 }
 
-enum { F_BYTES = W_OWN, F_VALUE, F_NODE };
+enum { F_BYTES = W_OWN, F_VALUE, F_NODE, F_MEMORY };
 
 static bool take_fill(void *vp, struct sqlite_rows *q)
 {
 	struct nsys *ns = vp;
 	struct span_def d = { .kind = SPAN_FILL };
+	struct span_facts f = { .kind = FACTS_COPY, .copy = COPY_FACTS_NONE };
 	struct nsys_position p;
 
 	if (!position_take(ns, q, &d, &p))
 		return false;
 	d.name = sink_puts(ns->sc.sink, "[CUDA memset]");
+	f.copy.bytes = db_fact(q, F_BYTES);
+	f.copy.to = memory_of(q, F_MEMORY);
+	f.copy.graph_node = db_fact(q, F_NODE);
 	if (ns->sc.keep_args) {
 		args_put_position(ns, &p);
 		db_args_column(&ns->sc, "bytes", q, F_BYTES);
@@ -229,7 +285,7 @@ static bool take_fill(void *vp, struct sqlite_rows *q)
 		db_args_column(&ns->sc, "graph node id", q, F_NODE);
 		d.args = db_args_end(&ns->sc);
 	}
-	return work_push(ns, &p, &d);
+	return work_push(ns, &p, &d, &f);
 }
 
 /* ---- graphs, waiting ---- */
@@ -250,10 +306,13 @@ static bool take_graph(void *vp, struct sqlite_rows *q)
 {
 	struct nsys *ns = vp;
 	struct span_def d = { .kind = SPAN_KERNEL };
+	struct span_facts f = { .kind = FACTS_KERNEL, .kernel = KERNEL_FACTS_NONE };
 	struct nsys_position p;
 
 	if (!position_take(ns, q, &d, &p))
 		return false;
+	f.kernel.graph = db_fact(q, G_GRAPH);
+	f.kernel.graph_exec = db_fact(q, G_EXEC);
 	if (u64map_get(&ns->graphs, d.correlation) != U64MAP_NONE) {
 		d.kind = SPAN_ANNOTATION;
 		d.correlation = 0;
@@ -265,16 +324,35 @@ static bool take_graph(void *vp, struct sqlite_rows *q)
 		db_args_column(&ns->sc, "graph exec id", q, G_EXEC);
 		d.args = db_args_end(&ns->sc);
 	}
-	return work_push(ns, &p, &d);
+	return work_push(ns, &p, &d, &f);
 }
 
 static const char *const wait_kinds[] = { "Unknown sync", "Event sync", "Stream wait sync",
 					  "Stream sync", "Context sync" };
 
+/* An id of CUPTI that says that there is none. */
+#define NO_EVENT UINT32_MAX
+
+static struct span_facts sync_facts(struct sqlite_rows *q, int64_t kind, int64_t stream)
+{
+	static const enum sync_kind known[] = { SYNC_UNKNOWN, SYNC_EVENT, SYNC_STREAM_WAIT_EVENT,
+						SYNC_STREAM, SYNC_CONTEXT };
+	struct span_facts f = { .kind = FACTS_SYNC, .sync = SYNC_FACTS_NONE };
+	int64_t event = db_fact(q, W_OWN + 1);
+
+	f.sync.kind = known[kind];
+	if (stream >= 0)
+		f.sync.stream = stream;
+	if (event >= 0 && event != NO_EVENT)
+		f.sync.event = event;
+	return f;
+}
+
 static bool take_wait(void *vp, struct sqlite_rows *q)
 {
 	struct nsys *ns = vp;
 	struct span_def d = { .kind = SPAN_ANNOTATION };
+	struct span_facts f;
 	struct nsys_position p;
 	int64_t kind;
 
@@ -285,11 +363,12 @@ static bool take_wait(void *vp, struct sqlite_rows *q)
 		kind = 0;
 	d.name = sink_puts(ns->sc.sink, wait_kinds[kind]);
 	d.correlation = 0; /* that of the call that waits: nothing was launched */
+	f = sync_facts(q, kind, p.stream);
 	if (ns->sc.keep_args) {
 		args_put_position(ns, &p);
 		d.args = db_args_end(&ns->sc);
 	}
-	return work_push(ns, &p, &d);
+	return work_push(ns, &p, &d, &f);
 }
 
 void nsys_read_work(struct nsys *ns)
@@ -298,11 +377,11 @@ void nsys_read_work(struct nsys *ns)
 						 .take = take_kernel, .fact = "kernels",
 						 .category = "kernel" };
 	static const struct db_table rest[] = {
-		{ "CUPTI_ACTIVITY_KIND_MEMSET", WORK_COLUMNS "bytes? value? graphNodeId?",
+		{ "CUPTI_ACTIVITY_KIND_MEMSET", WORK_COLUMNS "bytes? value? graphNodeId? memKind?",
 		  .take = take_fill, .fact = "fills", .category = "gpu_memset" },
 		{ "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", WORK_COLUMNS "graphId? graphExecId?",
 		  .take = take_graph, .fact = "graph_launches", .category = "graph" },
-		{ "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", WORK_COLUMNS "syncType?",
+		{ "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", WORK_COLUMNS "syncType? eventId?",
 		  .take = take_wait, .fact = "synchronizations", .category = "cuda_sync" },
 	};
 

@@ -211,13 +211,10 @@ static void nsys_read_all(struct nsys *ns)
 static int read_nsys(const char *path, struct sink *s, const struct read_opts *o, struct err *err)
 {
 	CLEANUP(nsys_release)
-	struct nsys ns = { .sc = { .sink = s,
-				   .keep_args = o->keep_args,
-				   .keep_shapes = o->keep_shapes,
-				   .args = STRBUF_INIT },
-			   .device = o->device };
+	struct nsys ns = { .sc = { .sink = s, .args = STRBUF_INIT }, .device = o->device };
 	int r = sqlite_db_open(path, &ns.sc.db, err);
 
+	db_scan_opts(&ns.sc, o);
 	if (r < 0)
 		return r;
 	ns.names = intern_new();

@@ -19,13 +19,13 @@
  * Facts: the schema of rocprofiler-sdk 1.0.0. No recording of it is public, so free text (an
  * agent's extdata, a process's environment) is used where it has the expected form.
  */
-#include "json_scan.h"
 #include "readers_private.h"
 #include "rocpd.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+#include "profrig/base/json_scan.h"
 #include "profrig/model/warnings.h"
 
 /* Merged files hold one for each process. */
@@ -298,15 +298,12 @@ static void rocpd_release(struct rocpd *rc)
 static int read_rocpd(const char *path, struct sink *s, const struct read_opts *o, struct err *err)
 {
 	CLEANUP(rocpd_release)
-	struct rocpd rc = { .sc = { .sink = s,
-				    .keep_args = o->keep_args,
-				    .keep_shapes = o->keep_shapes,
-				    .uptime = true,
-				    .args = STRBUF_INIT },
+	struct rocpd rc = { .sc = { .sink = s, .uptime = true, .args = STRBUF_INIT },
 			    .device = o->device,
 			    .json = STRBUF_INIT };
 	int r = sqlite_db_open(path, &rc.sc.db, err);
 
+	db_scan_opts(&rc.sc, o);
 	if (r < 0)
 		return r;
 	rc.names = intern_new();

@@ -118,6 +118,41 @@ static void take_pci(struct rocpd *rc, struct rocpd_agent *a, const char *json, 
 		a->pci[0] = '\0';
 }
 
+static int64_t json_number(struct rocpd *rc, const char *json, size_t n, const char *key)
+{
+	CLEANUP(xfreep) char *text = rocpd_json_member(rc, json, n, key);
+	int64_t v;
+
+	return text && num_i64(text, strlen(text), &v) == 0 ? v : FACT_ABSENT;
+}
+
+#define HZ_OF_MHZ 1000000
+
+/* json: what the runtime says of the agent; NULL. */
+static void device_put(struct rocpd *rc, const struct rocpd_agent *a, int64_t index,
+		       const char *json, size_t n)
+{
+	struct device_facts d = DEVICE_FACTS_NONE;
+	const char *name = intern_str(rc->names, a->name);
+	CLEANUP(xfreep) char *arch = json ? rocpd_json_member(rc, json, n, "name") : NULL;
+	CLEANUP(xfreep)
+	char *product = json ? rocpd_json_member(rc, json, n, "product_name") : NULL;
+	int64_t mhz = json ? json_number(rc, json, n, "max_engine_clk_fcompute") : FACT_ABSENT;
+
+	d.number = index;
+	name = product && *product ? product : name;
+	d.name = *name ? sink_puts(rc->sc.sink, name) : STR_NONE;
+	if (json) {
+		d.units = json_number(rc, json, n, "cu_count");
+		d.warp = json_number(rc, json, n, "wave_front_size");
+	}
+	if (mhz > 0 && mhz < FACT_SIZE_MAX / HZ_OF_MHZ)
+		d.clock_hz = mhz * HZ_OF_MHZ;
+	if (arch && strncmp(arch, "gfx", 3) == 0)
+		d.arch = sink_puts(rc->sc.sink, arch);
+	rc->sc.sink->ops->device(rc->sc.sink, &d);
+}
+
 static bool take_agent(void *vp, struct sqlite_rows *q)
 {
 	struct rocpd *rc = vp;
@@ -141,6 +176,8 @@ static bool take_agent(void *vp, struct sqlite_rows *q)
 	s = sqlite_rows_text(q, 7, &n);
 	if (s && n > 2)
 		take_pci(rc, &a, s, n);
+	if (rc->sc.facts && a.gpu)
+		device_put(rc, &a, index, s && n > 2 ? s : NULL, n);
 	VEC_PUSH(&rc->agents, a);
 	return true;
 }

@@ -67,6 +67,19 @@ static void take_event(struct rocpd *rc, uint32_t event, uint32_t process, struc
 	rocpd_event_time(rc, event, d->end_ns);
 }
 
+/* The grid counts work items. */
+static void dispatch_facts(struct rocpd *rc, struct sqlite_rows *q, span_id span)
+{
+	struct span_facts f = { .kind = FACTS_KERNEL, .kernel = KERNEL_FACTS_NONE };
+
+	db_facts_triple(q, D_GRID, f.kernel.grid);
+	db_facts_triple(q, D_BLOCK, f.kernel.block);
+	f.kernel.grid_items = f.kernel.grid[0] != FACT_ABSENT;
+	f.kernel.shared_bytes = db_fact(q, D_GROUP);
+	f.kernel.local_bytes = db_fact(q, D_PRIVATE);
+	db_facts_put(&rc->sc, span, &f);
+}
+
 static bool take_dispatch(void *vp, struct sqlite_rows *q)
 {
 	struct rocpd *rc = vp;
@@ -82,7 +95,7 @@ static bool take_dispatch(void *vp, struct sqlite_rows *q)
 	d.args = rc->sc.keep_args ? dispatch_args(rc, q)
 				  : db_args_shape(&rc->sc, q, D_GRID, D_BLOCK);
 	d.track = rocpd_queue_track(rc, guid, agent, process, q, D_STREAM, D_QUEUE);
-	rc->sc.sink->ops->span(rc->sc.sink, &d);
+	dispatch_facts(rc, q, rc->sc.sink->ops->span(rc->sc.sink, &d));
 	return true;
 }
 
@@ -111,6 +124,26 @@ static str_id copy_args(struct rocpd *rc, struct sqlite_rows *q, uint32_t from, 
 	return db_args_end(&rc->sc);
 }
 
+/* Its agents say the direction. */
+static void copy_facts(struct rocpd *rc, struct sqlite_rows *q, uint32_t from, uint32_t to,
+		       span_id span)
+{
+	static const enum copy_direction by_agents[2][2] = { { COPY_H2H, COPY_H2D },
+							     { COPY_D2H, COPY_D2D } };
+	struct span_facts f = { .kind = FACTS_COPY, .copy = COPY_FACTS_NONE };
+
+	if (!sqlite_rows_null(q, C_FROM) && !sqlite_rows_null(q, C_TO)) {
+		bool gpu_from = rc->agents.v[from].gpu, gpu_to = rc->agents.v[to].gpu;
+
+		f.copy.direction =
+			gpu_from && gpu_to && from != to ? COPY_P2P : by_agents[gpu_from][gpu_to];
+		f.copy.from = gpu_from ? MEMORY_DEVICE : MEMORY_UNKNOWN;
+		f.copy.to = gpu_to ? MEMORY_DEVICE : MEMORY_UNKNOWN;
+	}
+	f.copy.bytes = db_fact(q, C_BYTES);
+	db_facts_put(&rc->sc, span, &f);
+}
+
 static bool take_copy(void *vp, struct sqlite_rows *q)
 {
 	struct rocpd *rc = vp;
@@ -136,7 +169,7 @@ static bool take_copy(void *vp, struct sqlite_rows *q)
 		d.args = copy_args(rc, q, from, to);
 	d.track = rocpd_queue_track(rc, guid, rc->agents.v[from].gpu ? from : to, process, q,
 				    C_STREAM, C_QUEUE);
-	rc->sc.sink->ops->span(rc->sc.sink, &d);
+	copy_facts(rc, q, from, to, rc->sc.sink->ops->span(rc->sc.sink, &d));
 	return true;
 }
 

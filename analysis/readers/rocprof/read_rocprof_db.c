@@ -490,14 +490,11 @@ static int read_rocprof_db(const char *path, struct sink *s, const struct read_o
 	CLEANUP(rocprof_release)
 	struct rocprof r = { .path = path,
 			     .device_asked = o->device,
-			     .sc = { .sink = s,
-				     .keep_args = o->keep_args,
-				     .keep_shapes = o->keep_shapes,
-				     .old_tools = true,
-				     .args = STRBUF_INIT } };
+			     .sc = { .sink = s, .old_tools = true, .args = STRBUF_INIT } };
 	bool any = false;
 	int rc = sqlite_db_open(path, &r.sc.db, err);
 
+	db_scan_opts(&r.sc, o);
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)

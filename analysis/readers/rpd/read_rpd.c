@@ -239,15 +239,12 @@ static int read_rpd(const char *path, struct sink *s, const struct read_opts *o,
 {
 	CLEANUP(rpd_release)
 	struct rpd r = { .path = path,
-			 .sc = { .sink = s,
-				 .keep_args = o->keep_args,
-				 .keep_shapes = o->keep_shapes,
-				 .old_tools = true,
-				 .args = STRBUF_INIT },
+			 .sc = { .sink = s, .old_tools = true, .args = STRBUF_INIT },
 			 .last = { .track = TRACK_NONE },
 			 .overhead = TRACK_NONE };
 	int rc = sqlite_db_open(path, &r.sc.db, err);
 
+	db_scan_opts(&r.sc, o);
 	if (rc < 0)
 		return rc;
 	if (!sqlite_db_has(r.sc.db, "rocpd_api") && !sqlite_db_has(r.sc.db, "rocpd_op"))

@@ -87,7 +87,12 @@ struct rpd {
 	struct sqlite_ids args_at; /* api → index of args_of, of launches and copies */
 	VEC(char *) args_of;
 	struct sqlite_ids shape_at; /* api (version 1: op) → text of its launch's shape */
-	struct sqlite_ids slot_at;  /* writer → index of slots */
+	struct sqlite_ids fact_at;  /* api (version 1: op) → index of facts */
+	VEC(struct rpd_fact {
+		struct span_facts f;
+		bool used; /* the bytes of a copy: its first op has them */
+	}) facts;
+	struct sqlite_ids slot_at; /* writer → index of slots */
 	VEC(struct rpd_slot {
 		int64_t pid;
 		bool several;
@@ -129,6 +134,8 @@ void rpd_extra_api(struct rpd *r, int64_t api, span_id span);
 void rpd_writer(struct rpd *r, int64_t id, int64_t pid);
 /* Arguments of a call (version 1: of an op) as JSON; NULL none. */
 const char *rpd_launch_args(struct rpd *r, int64_t of);
+/* Facts of a call that launched work, for its own span. */
+void rpd_call_facts(struct rpd *r, int64_t api, span_id span);
 void rpd_ops_release(struct rpd *r);
 
 /* rpd_monitor.c */

@@ -280,6 +280,8 @@ static void push_row(struct rpd *r, struct sqlite_rows *q, struct api_row *row)
 	if (r->sc.keep_args && !hsa)
 		row->d.args = args_of(r, row->id, text, marker ? 0 : n);
 	span = r->sc.sink->ops->span(r->sc.sink, &row->d);
+	if (!hsa && r->sc.facts)
+		rpd_call_facts(r, row->id, span);
 	if (!hsa && r->extras.nr > 0)
 		rpd_extra_api(r, row->id, span);
 }

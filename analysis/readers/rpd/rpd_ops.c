@@ -3,6 +3,7 @@
  * their queues alike. An op's correlation is the call that launched it first; where more than one
  * did, all of them are linked one by one.
  */
+#include "copy_words.h"
 #include "rpd.h"
 
 #include <inttypes.h>
@@ -115,6 +116,66 @@ static void launch_keep(struct rpd *r, int64_t of)
 		VEC_PUSH(&r->args_of, xstrdup(db_args_text(&r->sc)));
 }
 
+static void fact_keep(struct rpd *r, int64_t of, const struct span_facts *f)
+{
+	if (sqlite_ids_add(&r->fact_at, of, (uint32_t)r->facts.nr))
+		VEC_PUSH(&r->facts, (struct rpd_fact){ *f, false });
+}
+
+static struct rpd_fact *fact_of(struct rpd *r, int64_t of)
+{
+	uint32_t at = sqlite_ids_get(&r->fact_at, of);
+
+	return at == SQLITE_ID_NONE ? NULL : &r->facts.v[at];
+}
+
+void rpd_call_facts(struct rpd *r, int64_t api, span_id span)
+{
+	const struct rpd_fact *fact = r->version > 1 ? fact_of(r, api) : NULL;
+
+	if (fact)
+		db_facts_put(&r->sc, span, &fact->f);
+}
+
+/* A copy in several ops is counted once. */
+static void op_facts(struct rpd *r, int64_t id, uint32_t launch, enum span_kind kind, span_id span)
+{
+	bool launched = launch != SQLITE_ID_NONE;
+	int64_t of = r->version == 1 ? id : launched ? r->launches.v[launch] : 0;
+	struct rpd_fact *fact = r->version == 1 || launched ? fact_of(r, of) : NULL;
+	struct span_facts f;
+
+	if (!fact || (fact->f.kind == FACTS_KERNEL) != (kind == SPAN_KERNEL) ||
+	    kind == SPAN_ANNOTATION)
+		return;
+	f = fact->f;
+	if (f.kind == FACTS_COPY && fact->used)
+		f.copy.bytes = FACT_ABSENT;
+	fact->used = true;
+	db_facts_put(&r->sc, span, &f);
+}
+
+static void copy_facts(struct rpd *r, struct sqlite_rows *q, int64_t of, int64_t bytes)
+{
+	struct span_facts f = { .kind = FACTS_COPY, .copy = COPY_FACTS_NONE };
+
+	f.copy.bytes = bytes;
+	f.copy.direction = copy_direction_of_runtime(sqlite_rows_i64_or(q, COPY_KIND, -1));
+	fact_keep(r, of, &f);
+}
+
+/* Launches are in blocks, as the calls state them. */
+static void kernel_facts(struct rpd *r, struct sqlite_rows *q, int64_t of)
+{
+	struct span_facts f = { .kind = FACTS_KERNEL, .kernel = KERNEL_FACTS_NONE };
+
+	db_facts_triple(q, KERNEL_GRID, f.kernel.grid);
+	db_facts_triple(q, KERNEL_BLOCK, f.kernel.block);
+	f.kernel.shared_bytes = db_fact(q, KERNEL_LDS);
+	f.kernel.local_bytes = db_fact(q, KERNEL_SCRATCH);
+	fact_keep(r, of, &f);
+}
+
 static void put_text(struct rpd *r, const char *key, struct sqlite_rows *q, int col)
 {
 	size_t n;
@@ -151,7 +212,11 @@ static bool take_copy(void *vp, struct sqlite_rows *q)
 		r->n.copies_unsized++;
 	else if (__builtin_add_overflow(r->n.copy_bytes, bytes, &r->n.copy_bytes))
 		r->n.copy_bytes = INT64_MAX;
-	if (!r->sc.keep_args || !sqlite_rows_i64(q, COPY_OF, &of))
+	if (!sqlite_rows_i64(q, COPY_OF, &of))
+		return true;
+	if (r->sc.facts)
+		copy_facts(r, q, of, sized ? bytes : FACT_ABSENT);
+	if (!r->sc.keep_args)
 		return true;
 	db_args_begin(&r->sc);
 	if (sized)
@@ -179,6 +244,8 @@ static bool take_kernel(void *vp, struct sqlite_rows *q)
 
 	if (!sqlite_rows_i64(q, KERNEL_OF, &of))
 		return false;
+	if (r->sc.facts)
+		kernel_facts(r, q, of);
 	if (!r->sc.keep_args) {
 		shape_keep(r, q, of);
 		return true;
@@ -212,7 +279,7 @@ void rpd_launches_read(struct rpd *r)
 	db_scan_table(&r->sc, &links, r);
 	prepare_extras(r);
 	db_scan_table(&r->sc, &copies[now], r);
-	if (r->sc.keep_args || r->sc.keep_shapes)
+	if (r->sc.keep_args || r->sc.keep_shapes || r->sc.facts)
 		db_scan_table(&r->sc, &kernels[now], r);
 }
 
@@ -405,6 +472,8 @@ static void push_op(struct rpd *r, struct sqlite_rows *q, int64_t id, struct spa
 	d->correlation = launch == SQLITE_ID_NONE ? 0 : (uint64_t)r->launches.v[launch] + 1;
 	d->args = op_args(r, id, launch);
 	span = r->sc.sink->ops->span(r->sc.sink, d);
+	if (r->sc.facts)
+		op_facts(r, id, launch, d->kind, span);
 	r->n.unlinked += launch == SQLITE_ID_NONE && d->kind != SPAN_ANNOTATION;
 	r->n.found_ops += launch != SQLITE_ID_NONE;
 	if (r->extras.nr > 0 && (extra = sqlite_ids_get(&r->extra_ops, id)) != SQLITE_ID_NONE)
@@ -443,6 +512,8 @@ void rpd_ops_release(struct rpd *r)
 	for (size_t i = 0; i < r->args_of.nr; i++)
 		free(r->args_of.v[i]);
 	VEC_RELEASE(&r->args_of);
+	VEC_RELEASE(&r->facts);
+	sqlite_ids_release(&r->fact_at);
 	VEC_RELEASE(&r->launches);
 	VEC_RELEASE(&r->extras);
 	VEC_RELEASE(&r->extra_spans);

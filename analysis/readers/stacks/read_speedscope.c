@@ -29,7 +29,6 @@
  * A cut text is read up to the cut (W_TRUNCATED).
  */
 #include "input_sink.h"
-#include "json_scan.h"
 #include "readers_private.h"
 #include "stack_spans.h"
 #include "tally.h"
@@ -39,6 +38,7 @@
 #include <inttypes.h>
 
 #include "profrig/base/json_out.h"
+#include "profrig/base/json_scan.h"
 #include "profrig/base/num.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/model/warnings.h"

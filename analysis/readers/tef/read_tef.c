@@ -113,6 +113,7 @@ static void clock_set(struct tef *t)
 	if (t->doc.native)
 		native_file_apply(&t->native, t->sink);
 	t->sink->ops->clock(t->sink);
+	tef_facts_doc(t);
 }
 
 /* Drops everything that was learned from the events. */
@@ -123,6 +124,7 @@ static void tef_forget(struct tef *t)
 	t->shapes = NULL;
 	t->memo = NULL;
 	launch_shapes_release(&t->launches);
+	tef_facts_release(t);
 	t->n = (struct tef_counts){ .events = 0 };
 	tef_tracks_release(t);
 	t->again = false;
@@ -195,6 +197,7 @@ static int read_tef(const char *path, struct sink *s, const struct read_opts *o,
 			 .opts = o,
 			 .sink = s,
 			 .text = STRBUF_INIT,
+			 .fact.text = STRBUF_INIT,
 			 .native = NATIVE_INIT,
 			 .native_last = SPAN_NONE };
 	struct input *in;

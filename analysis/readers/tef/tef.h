@@ -9,6 +9,7 @@
  *	tef_memo.c	caches of look-ups that repeat
  *	tef_tracks.c	pid and tid of the file → tracks of the sink
  *	tef_device.c	the dialects with devices: Kineto and rocprof v1
+ *	tef_facts.c	Kineto's arguments → facts of spans
  *	tef_named.c	the dialects with devices in names: TensorFlow and Ascend
  *	tef_pairs.c	B with E
  *	tef_async.c	b with e, spread over tracks so that none overlap
@@ -20,12 +21,12 @@
 #ifndef ANALYSIS_TEF_H
 #define ANALYSIS_TEF_H
 
-#include "json_scan.h"
 #include "native.h"
 #include "tally.h"
 
 #include <stdint.h>
 
+#include "profrig/base/json_scan.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/u64map.h"
 #include "profrig/readers/reader.h"
@@ -61,6 +62,7 @@ struct tef_doc {
 	bool fractions;               /* times have digits behind the point */
 	bool native;                  /* written by profrig convert (native.h) */
 	const char *samples, *frames; /* start of chrome's lists; NULL */
+	const char *devices, *world;  /* start of Kineto's descriptions; NULL */
 	uint64_t system_events;       /* of the kernel, beside the events; not read */
 	size_t spans;                 /* estimate, from the first events */
 };
@@ -108,7 +110,11 @@ enum tef_class {
 	TEF_CLASS_NOTE,
 	TEF_CLASS_RUNTIME,
 	TEF_CLASS_WINDOW,
-	TEF_CLASS_LAUNCH /* flows that repeat correlations */
+	TEF_CLASS_LAUNCH, /* flows that repeat correlations */
+	/* their tracks are those of their pid and tid */
+	TEF_CLASS_OP,
+	TEF_CLASS_PYTHON,
+	TEF_CLASS_MEMORY
 };
 
 /* Kineto's args. */
@@ -125,6 +131,15 @@ struct tef_known {
 	uint16_t name, cat;
 	uint8_t parser;
 };
+
+/* Where the JSON value of an argument that is a fact stands: behind the '{' of the args. */
+struct tef_said {
+	uint32_t at;
+	uint32_t n : 25;
+	uint32_t arg : 7; /* enum tef_arg */
+};
+#define TEF_SAID_BYTES ((size_t)1 << 25)
+#define TEF_SAID_MAX 20
 
 struct tef_event {
 	const char *at;  /* its '{' */
@@ -143,6 +158,8 @@ struct tef_event {
 	struct tef_id id;
 	uint64_t scope;     /* hash: equal for equal scopes */
 	const char *native; /* the value of the member "profrig", NULL */
+	uint32_t nr_said;   /* where args_known */
+	struct tef_said said[TEF_SAID_MAX];
 };
 
 /* Members that are read. */
@@ -239,6 +256,14 @@ struct tef_late {
 	struct span_def span;
 };
 
+/* Of tef_facts.c. */
+struct tef_facts {
+	struct strbuf text;
+	VEC(int64_t) numbers;
+	struct u64map copy_at; /* by name → copies */
+	VEC(struct copy_facts) copies;
+};
+
 struct tef_counts {
 	uint64_t events, metadata, counters, flows, flows_unmatched, flows_correlated, ignored;
 	char ignored_ph;
@@ -263,6 +288,8 @@ struct tef {
 	size_t at;          /* offset of the current event, for messages */
 	size_t walk;        /* offset of the next input_walk */
 	struct strbuf text; /* for decoding */
+	bool facts;         /* they are wanted */
+	struct tef_facts fact;
 	struct launch_shapes launches;
 
 	VEC(struct tef_track) tracks;
@@ -362,7 +389,8 @@ bool tef_extent(struct tef *t, const struct tef_event *ev, int64_t *start_ns, in
 /* tef_shape.c */
 #define TEF_PARSERS 256
 /* parser: below TEF_PARSERS, another one for each thread. */
-struct tef_shapes *tef_shapes_new(const struct tef_doc *doc, const char *begin, unsigned parser);
+struct tef_shapes *tef_shapes_new(const struct tef_doc *doc, const char *begin, unsigned parser,
+				  bool facts);
 void tef_shapes_free(struct tef_shapes *s); /* NULL is fine */
 /* As tef_event_parse, and much faster for an event with the layout of an earlier one. */
 int tef_shapes_parse(struct tef_shapes *s, struct json_cur *c, struct tef_event *ret);
@@ -445,20 +473,41 @@ static inline bool tef_class_has_args(unsigned int class)
 {
 	return class >= TEF_CLASS_KERNEL && class <= TEF_CLASS_RUNTIME;
 }
+/* Whether they are facts alone. */
+static inline bool tef_class_has_facts(unsigned int class)
+{
+	return class >= TEF_CLASS_OP && class <= TEF_CLASS_MEMORY;
+}
 enum tef_arg {
 	TEF_ARG_OTHER,
 	TEF_ARG_DEVICE,
 	TEF_ARG_STREAM,
 	TEF_ARG_CORRELATION,
 	TEF_ARG_EXTERNAL,
-	TEF_ARG_RANK
+	TEF_ARG_RANK,
+	TEF_ARG_FACTS, /* the first of tef_facts.c; only where facts are wanted */
+	TEF_ARG_END = 127
 };
-enum tef_arg tef_arg_of(const struct json_text *key);
+/* facts: also those of tef_facts.c. */
+enum tef_arg tef_arg_of(const struct json_text *key, bool facts);
 void tef_arg_take(struct tef_args *a, enum tef_arg arg, const struct json_text *value);
 struct tef_args tef_kineto_args(const struct tef_doc *doc, const struct json_text *args);
 /* Strength of an event as evidence for the dialect. */
 int tef_kineto_signal(const struct tef_event *ev);
 int tef_rocprof_signal(const struct tef_event *ev);
+
+/* tef_facts.c */
+/* The argument of this key, in any case; TEF_ARG_OTHER: it is no fact. */
+enum tef_arg tef_fact_arg(const struct json_text *key);
+bool tef_facts_wanted(const struct tef *t);
+/* What the args of an event state of the span that was made of it. name: the span's. */
+void tef_facts_put(struct tef *t, const struct tef_event *ev, enum tef_class class, str_id name,
+		   span_id span);
+/* Grid and block where they are facts; false: launch_shape_of must look at the args. */
+bool tef_facts_shape(const struct tef_event *ev, struct launch_shape *ret);
+/* Devices and the job, which the document describes beside its events. */
+void tef_facts_doc(struct tef *t);
+void tef_facts_release(struct tef *t);
 
 /* tef_named.c, after the names are read. True: the span, without kind and track so far, was pushed
  * on a queue. */

@@ -61,6 +61,11 @@ enum tef_class tef_kineto_class(const struct json_text *cat)
 		{ "driver", TEF_CLASS_RUNTIME },
 		{ "Trace", TEF_CLASS_WINDOW },
 		{ "ac2g", TEF_CLASS_LAUNCH },
+		{ "cpu_op", TEF_CLASS_OP },
+		{ "Operator", TEF_CLASS_OP },
+		{ "user_annotation", TEF_CLASS_OP },
+		{ "python_function", TEF_CLASS_PYTHON },
+		{ "cpu_instant_event", TEF_CLASS_MEMORY },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
@@ -75,7 +80,7 @@ static bool is_work(enum tef_class class)
 	return class == TEF_CLASS_KERNEL || class == TEF_CLASS_COPY || class == TEF_CLASS_FILL;
 }
 
-enum tef_arg tef_arg_of(const struct json_text *key)
+enum tef_arg tef_arg_of(const struct json_text *key, bool facts)
 {
 	static const struct {
 		const char *name;
@@ -89,7 +94,7 @@ enum tef_arg tef_arg_of(const struct json_text *key)
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (json_text_is(key, known[i].name))
 			return known[i].arg;
-	return TEF_ARG_OTHER;
+	return facts ? tef_fact_arg(key) : TEF_ARG_OTHER;
 }
 
 static uint64_t number_or_none(const struct json_text *text)
@@ -123,6 +128,8 @@ void tef_arg_take(struct tef_args *a, enum tef_arg arg, const struct json_text *
 			a->rank = (int32_t)rank;
 		break;
 	case TEF_ARG_OTHER:
+	case TEF_ARG_FACTS:
+	case TEF_ARG_END:
 		break;
 	}
 }
@@ -137,7 +144,7 @@ struct tef_args tef_kineto_args(const struct tef_doc *doc, const struct json_tex
 	if (!json_object_of(args, &c))
 		return a;
 	while (json_scalar_member(&c, &some, &key, &value) > 0)
-		tef_arg_take(&a, tef_arg_of(&key), &value);
+		tef_arg_take(&a, tef_arg_of(&key, false), &value);
 	return a;
 }
 
@@ -213,6 +220,8 @@ enum tef_class tef_kineto_class_of(const struct tef_event *ev)
 bool tef_kineto_put(struct tef *t, const struct tef_event *ev, enum tef_class class,
 		    const struct tef_args *a, struct span_def *d)
 {
+	span_id span;
+
 	if (!tef_class_is_kineto(class))
 		return false;
 	if (is_work(class) && d->start_ns == t->doc.base_ns &&
@@ -227,7 +236,8 @@ bool tef_kineto_put(struct tef *t, const struct tef_event *ev, enum tef_class cl
 	}
 	d->correlation = class == TEF_CLASS_NOTE ? 0 : kineto_correlation(t, a);
 	if (class == TEF_CLASS_RUNTIME) {
-		tef_span(t, tef_thread(t, &ev->pid, &ev->tid), d);
+		span = tef_span(t, tef_thread(t, &ev->pid, &ev->tid), d);
+		tef_facts_put(t, ev, class, d->name, span);
 		return true;
 	}
 	d->kind = class == TEF_CLASS_KERNEL ? SPAN_KERNEL
@@ -237,8 +247,17 @@ bool tef_kineto_put(struct tef *t, const struct tef_event *ev, enum tef_class cl
 	if (class == TEF_CLASS_NOTE && a->device.type == TEF_ID_NONE)
 		keep_late(t, ev, a, d);
 	else
-		tef_span(t, kineto_queue(t, ev, a), d);
+		tef_facts_put(t, ev, class, d->name, tef_span(t, kineto_queue(t, ev, a), d));
 	return true;
+}
+
+static str_id kernel_args(struct tef *t, const struct tef_event *ev)
+{
+	struct launch_shape shape = { { 0 } };
+
+	return t->opts->keep_shapes && !t->opts->keep_args && tef_facts_shape(ev, &shape)
+		       ? launch_shapes_put(&t->launches, t->sink, &shape)
+		       : tef_kernel_args(t, &ev->args);
 }
 
 bool tef_kineto_span(struct tef *t, const struct tef_event *ev)
@@ -258,7 +277,7 @@ bool tef_kineto_span(struct tef *t, const struct tef_event *ev)
 	}
 	d.name = tef_name_of(t, ev);
 	d.category = tef_category_of(t, ev);
-	d.args = class == TEF_CLASS_KERNEL ? tef_kernel_args(t, &ev->args) : tef_args(t, &ev->args);
+	d.args = class == TEF_CLASS_KERNEL ? kernel_args(t, ev) : tef_args(t, &ev->args);
 	return tef_kineto_put(t, ev, class, a, &d);
 }
 
@@ -284,9 +303,12 @@ int tef_kineto_signal(const struct tef_event *ev)
 	bool some = false;
 
 	switch (tef_kineto_class(&ev->cat)) {
+	case TEF_CLASS_OP:
+		return 1;
 	case TEF_CLASS_OTHER:
-		return json_text_is(&ev->cat, "cpu_op") || json_text_is(&ev->cat, "Operator") ||
-		       json_text_is(&ev->cat, "user_annotation");
+	case TEF_CLASS_PYTHON:
+	case TEF_CLASS_MEMORY:
+		return 0;
 	case TEF_CLASS_LAUNCH:
 	case TEF_CLASS_NOTE:
 		return 1;

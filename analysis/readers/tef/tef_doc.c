@@ -250,10 +250,13 @@ static int object_member(struct tef *t, struct tef_signals *sg, struct json_cur 
 	}
 	if (json_text_is(key, "schemaVersion") || json_text_is(key, "deviceProperties"))
 		sg->kineto++;
+	if (json_text_is(key, "deviceProperties") && ch == '[')
+		t->doc.devices = c->p;
 	if (json_text_is(key, "baseTimeNanoseconds") && ch != '{' && ch != '[')
 		return take_base(t, c);
 	if (json_text_is(key, "distributedInfo") && ch == '{') {
 		sg->kineto++;
+		t->doc.world = c->p;
 		return each_member(t, sg, c, distributed_member);
 	}
 	if ((json_text_is(key, "metadata") || json_text_is(key, "otherData")) && ch == '{')
@@ -452,5 +455,6 @@ bool tef_doc_equal(const struct tef_doc *a, const struct tef_doc *b)
 	return a->dialect == b->dialect && strcmp(a->tracer, b->tracer) == 0 &&
 	       strcmp(a->host, b->host) == 0 && a->rank == b->rank && a->has_base == b->has_base &&
 	       a->base_ns == b->base_ns && a->clock == b->clock && a->fractions == b->fractions &&
-	       a->native == b->native && a->samples == b->samples && a->frames == b->frames;
+	       a->native == b->native && a->samples == b->samples && a->frames == b->frames &&
+	       a->devices == b->devices && a->world == b->world;
 }

@@ -398,6 +398,17 @@ span_id tef_span(struct tef *t, tef_slot slot, struct span_def *d)
 	return id;
 }
 
+static enum tef_class class_of(const struct tef *t, const struct tef_event *ev)
+{
+	return !t->facts ? TEF_CLASS_OTHER : ev->class ? ev->class : tef_kineto_class(&ev->cat);
+}
+
+/* Files of 2021 give it another category, or none. */
+static bool is_memory(const struct tef *t, const struct tef_event *ev)
+{
+	return t->facts && json_text_is(&ev->name, "[memory]");
+}
+
 static void push_complete(struct tef *t, const struct tef_event *ev)
 {
 	struct span_def d = { .kind = SPAN_HOST };
@@ -416,7 +427,8 @@ static void push_complete(struct tef *t, const struct tef_event *ev)
 	d.category = tef_category_of(t, ev);
 	d.args = tef_args(t, &ev->args);
 	if (!tef_named_put(t, ev, &d))
-		tef_span(t, tef_thread(t, &ev->pid, &ev->tid), &d);
+		tef_facts_put(t, ev, class_of(t, ev), d.name,
+			      tef_span(t, tef_thread(t, &ev->pid, &ev->tid), &d));
 }
 
 static void push_instant(struct tef *t, const struct tef_event *ev)
@@ -433,7 +445,8 @@ static void push_instant(struct tef *t, const struct tef_event *ev)
 	d.name = tef_name_of(t, ev);
 	d.category = tef_category_of(t, ev);
 	d.args = tef_args(t, &ev->args);
-	tef_span(t, tef_thread(t, &ev->pid, &ev->tid), &d);
+	tef_facts_put(t, ev, is_memory(t, ev) ? TEF_CLASS_MEMORY : TEF_CLASS_OTHER, d.name,
+		      tef_span(t, tef_thread(t, &ev->pid, &ev->tid), &d));
 }
 
 /*

@@ -6,7 +6,8 @@
  * The shapes form a graph: a step is the text up to a value, and has the steps that followed it,
  * the last one first. Values with few variants (ph, cat, bp) belong to the text of their step, so
  * that kernels and operators have separate successors; steps of pid, tid and the like keep their
- * last value. Args are walked in the same way where their class is read, and else skipped.
+ * last value. Args are walked in the same way where their class is read, and else skipped; where
+ * facts are wanted, the places of their values are kept.
  *
  * This is exact, as equal bytes behind equal states are equal tokens. An event that fits no shape
  * (an escape in a key, an exponent, damage, …) goes to tef_event_parse, from its first byte on, and
@@ -76,7 +77,7 @@ struct step {
 struct tef_shapes {
 	const struct tef_doc *doc;
 	const char *begin;
-	bool fast;
+	bool fast, facts;
 	unsigned int lessons, parser;
 	struct tef_texts *texts;
 	uint16_t nr;
@@ -187,7 +188,7 @@ static bool step_of_arg(struct step *st, enum tef_arg arg, const char *from,
 			const struct json_text *v)
 {
 	st->arg = (uint8_t)arg;
-	if (arg == TEF_ARG_OTHER)
+	if (arg == TEF_ARG_OTHER || arg >= TEF_ARG_FACTS)
 		return step_scalar(st, from, v, STEP_WORD, STEP_STRING);
 	if (arg == TEF_ARG_DEVICE || arg == TEF_ARG_STREAM) {
 		st->field = arg == TEF_ARG_DEVICE ? offsetof(struct tef_event, kineto.device)
@@ -216,7 +217,8 @@ static bool learn_scalar(struct tef_shapes *s, uint16_t *prev, struct json_cur *
 	if (json_scalar(c, &value) < 0)
 		return false;
 	if (in_args)
-		return step_of_arg(&st, tef_arg_of(key), from, &value) && step_take(s, prev, &st);
+		return step_of_arg(&st, tef_arg_of(key, s->facts), from, &value) &&
+		       step_take(s, prev, &st);
 	if (!step_of_member(&st, tef_member_of(key), from, &value))
 		return false;
 	if (st.kind == STEP_CAT)
@@ -239,6 +241,8 @@ static bool learn_nested(struct tef_shapes *s, uint16_t *prev, struct json_cur *
 	struct json_cur inside = { c->p + 1, c->end };
 	uint16_t at;
 
+	if (in_args)
+		st.arg = (uint8_t)tef_arg_of(key, s->facts);
 	if (member == TEF_ARGS && st.open == '{')
 		st.kind = STEP_ARGS;
 	else if (member != TEF_OTHER)
@@ -543,10 +547,28 @@ FAST_INLINE const char *value_take(struct step *st, const char *p, const char *e
 	}
 }
 
+/* Keeps where the value of a fact stands. p: behind the step's text; to: behind the value. */
+FAST_INLINE const char *said_keep(const struct step *st, const char *from, const char *p,
+				  const char *to, struct tef_event *ev)
+{
+	size_t at, n;
+
+	if (st->arg < TEF_ARG_FACTS || !to)
+		return to;
+	p -= st->kind != STEP_WORD; /* its quote or bracket */
+	at = (size_t)(p - from);
+	n = (size_t)(to - p);
+	if (ev->nr_said == TEF_SAID_MAX || at > UINT32_MAX || n >= TEF_SAID_BYTES)
+		return NULL;
+	ev->said[ev->nr_said++] = (struct tef_said){ (uint32_t)at, (uint32_t)n, st->arg };
+	return to;
+}
+
 /* Args from behind their '{'; NULL when they fit no shape. */
 FAST static const char *follow_args(struct tef_shapes *s, struct step *st, const char *p,
 				    const char *end, struct tef_event *ev)
 {
+	const char *from = p;
 	struct json_text text;
 
 	while (p) {
@@ -566,11 +588,18 @@ FAST static const char *follow_args(struct tef_shapes *s, struct step *st, const
 				tef_arg_take(&ev->kineto, (enum tef_arg)st->arg, &text);
 			break;
 		default:
-			p = value_take(st, p, end, ev, 1);
+			p = said_keep(st, from, p, value_take(st, p, end, ev, 1), ev);
 			break;
 		}
 	}
 	return NULL;
+}
+
+/* Args of these classes are walked. */
+static inline bool args_wanted(const struct tef_shapes *s, unsigned int class)
+{
+	return s->doc->dialect == TEF_KINETO &&
+	       (tef_class_has_args(class) || (s->facts && tef_class_has_facts(class)));
 }
 
 /* p: behind the '{'. */
@@ -580,7 +609,8 @@ FAST_INLINE const char *args_take(struct tef_shapes *s, const struct step *st, c
 	const char *from = p - 1, *to = NULL;
 
 	ev->args_known = false;
-	if (s->doc->dialect == TEF_KINETO && tef_class_has_args(ev->class)) {
+	ev->nr_said = 0;
+	if (args_wanted(s, ev->class)) {
 		ev->kineto = (struct tef_args){ .rank = s->doc->rank };
 		to = follow_args(s, &s->steps[st->inside], p, end, ev);
 		ev->args_known = to != NULL;
@@ -647,9 +677,9 @@ FAST_INLINE void event_clear(struct tef_event *ev, const char *at)
 	char *p = (char *)ev;
 	size_t i = 0;
 
-	for (; i + 32 <= sizeof(*ev); i += 32)
+	for (; i + 32 <= offsetof(struct tef_event, said); i += 32)
 		_mm256_storeu_si256((__m256i *)(void *)(p + i), _mm256_setzero_si256());
-	for (; i < sizeof(*ev); i += 8)
+	for (; i < offsetof(struct tef_event, said); i += 8)
 		memset(p + i, 0, 8);
 	ev->at = at;
 	ev->known.name = ev->known.cat = TEF_TEXT_NONE;
@@ -753,7 +783,8 @@ int tef_shapes_parse(struct tef_shapes *s, struct json_cur *c, struct tef_event 
 	return r;
 }
 
-struct tef_shapes *tef_shapes_new(const struct tef_doc *doc, const char *begin, unsigned parser)
+struct tef_shapes *tef_shapes_new(const struct tef_doc *doc, const char *begin, unsigned parser,
+				  bool facts)
 {
 	struct tef_shapes *s = xmalloc(sizeof(*s));
 
@@ -762,6 +793,7 @@ struct tef_shapes *tef_shapes_new(const struct tef_doc *doc, const char *begin, 
 	s->parser = parser;
 	s->texts = tef_texts_new();
 	s->fast = is_fast();
+	s->facts = facts;
 	s->lessons = 0;
 	s->nr = 1;
 	s->steps[0] = (struct step){ .n = 0 };

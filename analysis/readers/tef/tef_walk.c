@@ -306,7 +306,7 @@ static void do_part(void *ctx, size_t i, unsigned worker)
 
 	(void)i;
 	if (worker > 0) {
-		shapes = tef_shapes_new(&g->t->doc, g->t->map.data, worker);
+		shapes = tef_shapes_new(&g->t->doc, g->t->map.data, worker, g->t->facts);
 		tef_ahead_help(g->ahead, shapes);
 		tef_shapes_free(shapes);
 	} else if (!g->done) {
@@ -348,7 +348,7 @@ void tef_walk_hear(struct tef *t)
 	bool some = false, changed = false;
 	int r;
 
-	t->shapes = tef_shapes_new(&t->doc, t->map.data, 0);
+	t->shapes = tef_shapes_new(&t->doc, t->map.data, 0, false);
 	t->walk = input_walk(&t->map, cursor_offset(t, &c));
 	do {
 		while ((r = next_event(t, &c, &some, &ev, &unused)) > 0) {
@@ -370,7 +370,8 @@ int tef_walk(struct tef *t, struct err *err)
 	int r;
 
 	progress_total(t->map.len);
-	t->shapes = tef_shapes_new(&t->doc, t->map.data, 0);
+	t->facts = tef_facts_wanted(t);
+	t->shapes = tef_shapes_new(&t->doc, t->map.data, 0, t->facts);
 	t->memo = tef_memo_new();
 	t->sink->ops->expect(t->sink, t->doc.spans);
 	if (!t->sink->counts_only)

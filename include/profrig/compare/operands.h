@@ -14,7 +14,7 @@
  * after the run and holds the name of its attempt, a directory in runs/. Attempts that are not
  * committed and cells of an older plan do not count.
  *
- *	struct operand o = OPERAND_INIT;
+ *	struct compare_operand o = OPERAND_INIT;
  *	operand_read("campaigns/blas:1f3", &o, &err);
  *	… o.sets.v[i].runs.v[k].dir …
  *	operand_release(&o);
@@ -30,7 +30,7 @@
 
 #define OPERAND_RUNS_MAX 100000
 
-enum operand_kind {
+enum compare_operand_kind {
 	OPERAND_RUN,
 	OPERAND_ANALYSIS,
 	OPERAND_FOLDER,
@@ -56,8 +56,8 @@ struct run_set {
 };
 void run_set_release(struct run_set *s);
 
-struct operand {
-	enum operand_kind kind;
+struct compare_operand {
+	enum compare_operand_kind kind;
 	char *path; /* of the run, folder, campaign or file */
 	VEC(struct run_set) sets;
 	/* of a campaign's plan: metrics of its gate, and thresholds beside them */
@@ -69,15 +69,15 @@ struct operand {
 	{ \
 		.gates = STRVEC_INIT, .problems = STRVEC_INIT \
 	}
-void operand_release(struct operand *o);
+void operand_release(struct compare_operand *o);
 
 /*
  * Of OPERAND_LIBRARY and OPERAND_TRACE only kind and path are set. -ENOENT and the like: word names
  * nothing; -EINVAL: a folder without runs, a cell that there is not.
  */
-int operand_read(const char *word, struct operand *ret, struct err *err);
+int operand_read(const char *word, struct compare_operand *ret, struct err *err);
 /* A run or an analysis directory becomes a set of one run under a label of its own. */
-int operand_run_add(struct operand *o, const char *dir, const char *label, struct err *err);
+int operand_run_add(struct compare_operand *o, const char *dir, const char *label, struct err *err);
 /* The conditions that differ because the axes of two cells do; 0 of sets that are none. */
 uint32_t run_sets_exempt(const struct run_set *a, const struct run_set *b);
 /* Runs of both have blocks of one campaign, so that those of one block are pairs. */

@@ -17,12 +17,22 @@
  * Sinks that keep no spans keep no facts.
  *
  * Absent is absent: a number is FACT_ABSENT, a text STR_NONE, a list or an operand list FACT_NONE.
- * A trace that states 0 has 0. Numbers that no trace can mean (a negative size, a dimension below
- * zero, more than FACT_DIMS_MAX dimensions) are absent, too, and counted by W_BAD_FACT.
+ * A trace that states 0 has 0. Numbers that no trace can mean (a negative size, one above
+ * FACT_SIZE_MAX, a dimension below zero, more than FACT_DIMS_MAX dimensions) are absent, too, and
+ * counted by W_BAD_FACT: those of rows each time, those of operands once for each list that differs
+ * in an input.
+ *
+ * Readers push facts only where read_opts.facts is set (reader.h). A window (model_window) that has
+ * two parts of a span has its facts twice: each part has all of them, bytes and operands are those
+ * of the whole span.
+ *
+ * A call that launches work may have facts of its own, as HIP's calls state grid and bytes: rows of
+ * kernels and copies belong to spans of any kind, and span_is_work tells the work. A copy's bytes
+ * are stated by both, and count once: by the work, or by the call where the work has none.
  *
  * Sources of the fields: PyTorch's Kineto (both dialects: `Input Dims` and the lower-case form of
  * 2021), NVIDIA Nsight Systems' export to SQLite, AMD's rocpd and RPD. What each one has is a table
- * in docs/formats.md.
+ * in docs/architecture.md.
  */
 #ifndef PROFRIG_FACTS_H
 #define PROFRIG_FACTS_H
@@ -39,6 +49,12 @@ struct model;
 #define FACT_NONE UINT32_MAX
 #define FACT_DIMS_MAX 16
 #define FACT_OPERANDS_MAX 4096 /* in one list, elements of lists included */
+#define FACT_SIZE_MAX ((int64_t)1 << 50)
+/* Of the texts of one list together, numbers of one list, and all operands and values of a model:
+ * what is longer, or comes behind them, is absent (W_BAD_FACT). */
+#define FACT_TEXT_MAX ((size_t)1 << 20)
+#define FACT_NUMBERS_MAX ((size_t)1 << 16)
+#define FACT_ALL_MAX ((size_t)1 << 24)
 
 /*
  * One argument of an operator. A list of tensors (TensorList, GenericList) is an operand of its
@@ -245,7 +261,11 @@ const struct memory_facts *facts_memory(const struct model *m, uint64_t span);
 
 /* The numbers of a list; *ret_nr 0 and NULL for FACT_NONE. */
 const int64_t *facts_numbers(const struct model *m, uint32_t id, size_t *ret_nr);
-/* The device of this number of an input; NULL when no input describes it. */
+/*
+ * The device of this number of an input. Where the input describes others, and all alike, it is the
+ * first of them: containers number what they see from 0, and their work has the host's numbers.
+ * NULL: none, or it cannot be told.
+ */
 const struct device_facts *facts_device(const struct model *m, uint32_t input, int64_t number);
 
 #endif

@@ -42,6 +42,7 @@
 #include "profrig/base/err.h"
 #include "profrig/base/intern.h"
 #include "profrig/base/vec.h"
+#include "profrig/model/facts.h"
 
 typedef uint32_t track_id;
 typedef uint32_t series_id;
@@ -229,6 +230,8 @@ struct window {
 };
 
 struct counter_rules;
+struct kernel_classes;
+struct name_map;
 
 struct model {
 	struct intern *strings;
@@ -238,6 +241,7 @@ struct model {
 	VEC(struct span_piece) pieces; /* after model_finish */
 	VEC(struct series) series;
 	struct link_columns links;
+	struct facts facts;
 	/* from a thread to a queue: launches by calls that other ranks have */
 	VEC(struct launched_tracks { track_id from, to; }) launched;
 	VEC(struct warning) warnings;
@@ -259,6 +263,10 @@ struct model {
 	struct library_calls *library;
 	/* facts of its counters beside the table (counters.h); NULL; borrowed */
 	const struct counter_rules *counter_rules;
+	/* a user's rules for classes of kernels (names/classes.h); NULL; borrowed */
+	const struct kernel_classes *classes;
+	/* names of calls as analyses see them (name_map.h); NULL: as they are */
+	struct name_map *names;
 	struct model_priv *priv; /* the sink's look-up tables */
 };
 
@@ -311,6 +319,9 @@ struct model_windowed {
 	uint64_t spans_cut, spans_out, links_out;
 };
 void model_window(struct model *m, const struct window *w, size_t nr, struct model_windowed *ret);
+/* drop: by span, those that go wherever they lie; NULL: none. */
+void model_window_without(struct model *m, const struct window *w, size_t nr, const uint8_t *drop,
+			  struct model_windowed *ret);
 
 static inline const char *model_str(const struct model *m, str_id id)
 {

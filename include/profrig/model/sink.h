@@ -20,6 +20,9 @@
  * outside [-2^61, 2^62) ns are clamped and the input is partial, W_TIME_RANGE; enter/leave times
  * that go backwards on a track are W_TIME_ORDER.
  *
+ * facts: what else the trace says of a span (facts.h), by the id that span or leave returned. Lists
+ * of numbers and operands become ids before. device and world belong to the current input.
+ *
  * sources: a reader of a format with independent parts (the locations of an archive) offers them as
  * sources, and the sink pulls: each to its end in turn, or each a little at a time by several
  * threads. One thread at a time pulls a source. The source pushes into the sink passed to pull,
@@ -135,6 +138,14 @@ struct sink_ops {
 	/* NaN = failed read */
 	void (*sample)(struct sink *s, series_id id, int64_t t_ns, double value);
 	void (*link)(struct sink *s, span_id from, span_id to, enum link_kind kind);
+	/* the row's span is set here */
+	void (*facts)(struct sink *s, span_id span, const struct span_facts *f);
+	/* FACT_NONE: there is nothing in them. Texts are copied. */
+	uint32_t (*operands)(struct sink *s, const struct operand_texts *t);
+	uint32_t (*numbers)(struct sink *s, const int64_t *v, size_t n);
+	/* the input is set here; of two of one number the first stays */
+	void (*device)(struct sink *s, const struct device_facts *d);
+	void (*world)(struct sink *s, const struct world_facts *w);
 	void (*warn)(struct sink *s, const char *code, uint64_t count, const char *text);
 	/* The settled rows of a library's log, which the sink owns from here on. */
 	void (*library)(struct sink *s, struct library_calls *take);

@@ -39,6 +39,7 @@ struct probe {
 struct read_opts {
 	bool keep_args;     /* raw arguments of spans are wanted (convert) */
 	bool keep_shapes;   /* else of kernels how they were launched (launch_shape.h) */
+	bool facts;         /* typed facts of spans are wanted (facts.h) */
 	const char *device; /* device id to use where the file has none; NULL */
 	/* one of the reader's dialects, chosen by the user; NULL: the recognised one */
 	const char *dialect;

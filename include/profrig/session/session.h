@@ -51,6 +51,7 @@ enum session_note_kind {
 	SESSION_SWEPT,             /* half-written files of killed processes were removed; bytes */
 	SESSION_ANALYSIS_FAILED,   /* its tables are missing */
 	SESSION_ANALYSIS_LEFT_OUT, /* it needs what a profile does not keep */
+	SESSION_ANALYSIS_SKIPPED,  /* what it reads is not in the inputs */
 	SESSION_CHECK_FAILED,      /* a law of the tables does not hold */
 	SESSION_STRICT,            /* a kind of warning, when options are strict */
 	SESSION_MEMBER_FAILED,     /* the analysis of one run of an ensemble */
@@ -90,9 +91,14 @@ struct session_opts {
 	const struct reader *reader;    /* of named files; NULL: the one that recognises them */
 	const char *dialect;            /* of that reader; NULL: as it is recognised */
 	struct counter_rules *counters; /* borrowed; NULL: none */
-	const char *window;             /* window.h; NULL: the windows of the run */
-	bool strict;                    /* a warning makes the outcome partial */
-	bool keep_args;                 /* raw arguments of spans are wanted */
+	const struct kernel_classes *classes; /* borrowed; NULL: the built-in rules */
+	bool raw_names;                       /* names of ranges stay as recorded (range_name.h) */
+	const char *window;                   /* window.h; NULL: the windows of the run */
+	bool steady;                          /* only the iterations behind the warm-up */
+	long skip_first;                      /* iterations of each group that are left out */
+	bool align;                           /* clocks of ranks (clock_inputs.h) */
+	bool strict;                          /* a warning makes the outcome partial */
+	bool keep_args;                       /* raw arguments of spans are wanted */
 	/* whether an input is wanted; others are left out silently. NULL: all are */
 	bool (*wants)(const char *path, const struct reader *reader);
 	struct comm *comm; /* borrowed; NULL: alone */

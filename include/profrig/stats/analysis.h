@@ -21,13 +21,19 @@ struct check {
 	char *detail;
 };
 
+/* An analysis that could not run, and why. */
+struct skip {
+	char *name, *reason;
+};
+
 struct table_set {
 	VEC(struct table *) tables;
 	VEC(struct check) checks;
+	VEC(struct skip) skipped;
 };
 #define TABLE_SET_INIT \
 	{ \
-		VEC_INIT, VEC_INIT \
+		VEC_INIT, VEC_INIT, VEC_INIT \
 	}
 
 void table_set_release(struct table_set *ts);
@@ -35,6 +41,13 @@ void table_set_add(struct table_set *ts, struct table *take); /* replaces one of
 struct table *table_set_find(const struct table_set *ts, const char *name);
 void table_set_check(struct table_set *ts, const char *name, bool ok, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/*
+ * What an analysis returns that lacks data: return table_set_skip(out, "queue", "…"). The reason
+ * reads on from "queue is skipped: ".
+ */
+#define ANALYSIS_SKIPPED 2
+int table_set_skip(struct table_set *ts, const char *name, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /*
  * Energy of the calls that a profile reads (energy_stream.h). Made before the profile, whose lanes
@@ -77,6 +90,15 @@ struct analysis_marks {
 struct table *analysis_overhead_table(const struct analysis_marks *am);
 void analysis_marks_release(struct analysis_marks *am);
 
+/*
+ * What several analyses of one model read, each made when the first one wants it (analysis_works in
+ * analyses_private.h). Made for one finished model, which outlives it and is not cut any more.
+ */
+struct analysis_shared;
+struct analysis_shared *analysis_shared_new(void);
+void analysis_shared_free(struct analysis_shared *as); /* NULL is fine */
+
+struct peaks;
 struct analysis_opts {
 	struct energy_opts energy;
 	/* of a run directory, common timebase; 0 unknown */
@@ -84,7 +106,10 @@ struct analysis_opts {
 	struct idle_opts idle;              /* windows likewise */
 	struct analysis_marks *marks;       /* borrowed; NULL: not wanted, or none */
 	const struct energy_stream *stream; /* that read the profile; NULL: energy is not known */
+	struct peaks *peaks;                /* of devices; borrowed; NULL: those of profrig */
 	struct comm *comm;                  /* ranks that read a profile together; NULL: alone */
+	const char *marker;                 /* pattern of iterations; NULL: the default */
+	struct analysis_shared *shared;     /* borrowed; NULL: each analysis makes its own */
 	unsigned threads;                   /* 0: as many as there are processors */
 };
 
@@ -99,7 +124,12 @@ struct analysis {
 			  struct table_set *out, struct err *err);
 	/* run needs tracks and series alone, which the model of a profile has too */
 	bool series_only;
+	/* run is skipped without device work */
+	bool needs_work;
+	/* run reads operators of frameworks, of which no streamed archive has any */
+	bool needs_operators;
 };
+#define ANALYSIS_NO_OPERATORS "the inputs hold no operators of a framework"
 /*
  * The model is const to an analysis except for model_warn and model_nest: `analyze` finishes it
  * flat, so an analysis that reads parent, depth or exclusive_ns calls model_nest first.
@@ -110,6 +140,7 @@ struct analysis {
  * call. o->stream has read p.
  */
 #define ANALYSIS_LEFT_OUT 1 /* it needs data that a profile does not keep */
+/* Also ANALYSIS_SKIPPED, with a row of out->skipped. */
 int analysis_run(const struct analysis *a, struct model *m, const struct profile *p,
 		 const struct analysis_opts *o, struct table_set *out, struct err *err);
 

@@ -10,12 +10,12 @@
  * Order: by device (natural order of names), start, end, span. Each interval function below is a
  * sweep over that order, O(n), with integers alone, so that partitions add up exactly.
  *
- * Class: COLLECTIVE when the kernel's class is collective (stats/classes.h), COPY for copies and
+ * Class: COLLECTIVE when the kernel's class is collective (names/classes.h), COPY for copies and
  * fills, COMPUTE for all other kernels. Spans of annotations on queues (gpu_user_annotation) are no
  * work.
  *
  * Launch: the API call that is linked with the work (LINK_LAUNCH); of several the one that starts
- * last. SPAN_NONE when the trace has none.
+ * last, and of those the innermost. SPAN_NONE when the trace has none.
  */
 #ifndef PROFRIG_WORKS_H
 #define PROFRIG_WORKS_H
@@ -45,12 +45,14 @@ struct works {
 	VEC(struct work) v;
 	VEC(struct work_device) devices; /* those with work */
 	uint64_t linked, unlinked;
+	VEC(uint32_t) row_of; /* of the spans of queues; works_find */
+	VEC(size_t) rows_at;  /* by track: where its spans begin in row_of, SIZE_MAX */
 };
 
 struct works *works_new(const struct model *m);
 void works_free(struct works *w); /* NULL is fine */
 
-/* The row of a span, or U64MAP_NONE. O(log n) by device and start. */
+/* The row of a span, SIZE_MAX when it is no work. O(1). */
 size_t works_find(const struct works *w, uint64_t span);
 /* Rows sorted by (launch's start, launch, start): launch order. Unlinked rows come last. Owned. */
 uint32_t *works_launch_order(const struct works *w, uint32_t device);

@@ -6,7 +6,7 @@
 
 struct fixture {
 	char *dir;
-	struct operand a, b;
+	struct compare_operand a, b;
 	struct compare_opts o;
 	struct comparison c;
 };
@@ -34,8 +34,8 @@ static void compared(const char *dir, struct fixture *f)
 {
 	struct err err = ERR_INIT;
 
-	f->a = (struct operand)OPERAND_INIT;
-	f->b = (struct operand)OPERAND_INIT;
+	f->a = (struct compare_operand)OPERAND_INIT;
+	f->b = (struct compare_operand)OPERAND_INIT;
 	assert_int_equal(operand_read(in_dir(dir, "a"), &f->a, &err), 0);
 	assert_int_equal(operand_read(in_dir(dir, "b"), &f->b, &err), 0);
 	comparison_init(&f->c, &f->o);

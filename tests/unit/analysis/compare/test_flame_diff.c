@@ -6,7 +6,7 @@
 #include "profrig/compare/flame_diff.h"
 
 struct sides {
-	struct operand a, b;
+	struct compare_operand a, b;
 };
 
 static struct sides sides_of(const char *dir)

@@ -9,9 +9,9 @@ static void runs_put(const char *dir, const double *v, size_t n)
 			textf("\"clocks\":[{\"realtime_ns\":%zu}],", i + 1), v[i]);
 }
 
-static int finished(const char *dir, struct operand *o, struct history *h, struct err *err)
+static int finished(const char *dir, struct compare_operand *o, struct history *h, struct err *err)
 {
-	*o = (struct operand)OPERAND_INIT;
+	*o = (struct compare_operand)OPERAND_INIT;
 	*h = (struct history)HISTORY_INIT;
 	assert_int_equal(operand_read(in_dir(dir, "r"), o, err), 0);
 	assert_int_equal(history_add(h, &o->sets.v[0], "speed", "", err), 0);
@@ -27,7 +27,7 @@ TEST_IN(a_known_change, dir)
 				       1100, 1210, 1150, 1250, 1260, 1220, 1030, 1100, 774,  840,
 				       874,  694,  940,  833,  701,  916,  692,  1020, 1050, 969,
 				       831,  726,  456,  824,  702,  1120, 1100, 832,  764,  821 };
-	struct operand o;
+	struct compare_operand o;
 	struct history h;
 	struct err err = ERR_INIT;
 
@@ -46,7 +46,7 @@ TEST_IN(a_known_change, dir)
 TEST_IN(no_change, dir)
 {
 	static const double spike[] = { 10, 11, 10, 11, 10, 99, 11, 10, 11, 10, 11, 10 };
-	struct operand o;
+	struct compare_operand o;
 	struct history h;
 	struct err err = ERR_INIT;
 
@@ -63,7 +63,7 @@ TEST_IN(no_change, dir)
 TEST_IN(several_units, dir)
 {
 	static const double v[] = { 1, 2 };
-	struct operand o;
+	struct compare_operand o;
 	struct history h;
 	struct err err = ERR_INIT;
 

@@ -5,9 +5,9 @@
 
 #include "profrig/compare/operands.h"
 
-static struct operand read_of(const char *word)
+static struct compare_operand read_of(const char *word)
 {
-	struct operand o = OPERAND_INIT;
+	struct compare_operand o = OPERAND_INIT;
 	struct err err = ERR_INIT;
 
 	if (operand_read(word, &o, &err) < 0)
@@ -17,7 +17,7 @@ static struct operand read_of(const char *word)
 
 static void refused(const char *word, const char *why)
 {
-	struct operand o = OPERAND_INIT;
+	struct compare_operand o = OPERAND_INIT;
 	struct err err = ERR_INIT;
 
 	assert_true(operand_read(word, &o, &err) < 0);
@@ -31,7 +31,7 @@ static void started_put(const char *dir, const char *name, int at)
 
 TEST_IN(runs_and_folders, dir)
 {
-	struct operand o;
+	struct compare_operand o;
 
 	started_put(dir, "runs/b", 1);
 	started_put(dir, "runs/a", 2);
@@ -64,7 +64,7 @@ TEST_IN(runs_and_folders, dir)
 
 TEST_IN(other_kinds, dir)
 {
-	struct operand o;
+	struct compare_operand o;
 
 	test_put(dir, "perf.csv", "library,config,backend,device,calls\n");
 	test_put(dir, "trace.json", "[]");
@@ -113,7 +113,7 @@ static void attempt_put(const char *dir, const char *run, int attempt, bool comm
 
 TEST_IN(campaigns, dir)
 {
-	struct operand o;
+	struct compare_operand o;
 
 	test_put(dir, "k/plan.json", PLAN);
 	attempt_put(dir, "aa1111111111-1", 1, false);
@@ -159,7 +159,7 @@ TEST_IN(odd_campaigns, dir)
 	} odd[] = LIST({ "aa1111111111-1", "../../elsewhere\n" }, { "aa1111111111-2", "" },
 		       { "aa2222222222-1", "aa2222222222-2.1\n" },
 		       { "aa2222222222-2", "aa2222222222-2.1/../../x\n" });
-	struct operand o;
+	struct compare_operand o;
 
 	test_put(dir, "k/plan.json", PLAN);
 	for (size_t i = 0; i < ARRAY_LEN(odd); i++)

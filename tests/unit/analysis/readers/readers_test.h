@@ -28,7 +28,7 @@ static inline char *temp_file(const void *data, size_t n)
 static inline struct reading read_path(const char *reader, const char *path, bool keep_args)
 {
 	struct reading rd = { .m = model_new(), .err = ERR_INIT };
-	struct read_opts o = { .keep_args = keep_args };
+	struct read_opts o = { .keep_args = keep_args, .facts = true };
 
 	assert_non_null(reader_find(reader));
 	rd.r = reader_find(reader)->read(path, model_sink(rd.m), &o, &rd.err);

@@ -2,6 +2,7 @@
  * What a log of a reader's calls makes of a model is what the reader itself makes of it, to the
  * last id: every fixture, every recording, as a second input. A damaged log is refused.
  */
+#include "facts_support.h"
 #include "readers_test.h"
 
 #include <inttypes.h>
@@ -197,6 +198,7 @@ static void same_models(const char *what, const struct model *a, const struct mo
 	same_series(what, a, b);
 	same_warnings(what, a, b);
 	same_library(what, a, b);
+	same_facts(what, a, b);
 }
 
 static void same_text(const char *what, const struct model *a, str_id x, const struct model *b,
@@ -276,7 +278,7 @@ static void compare_definitions(const char *what, const char *bytes, size_t n)
 	VEC_RELEASE(&map.v);
 }
 
-static const struct read_opts opts = { .keep_args = true, .keep_shapes = true };
+static const struct read_opts opts = { .keep_args = true, .keep_shapes = true, .facts = true };
 
 /* Twice: the second log meets texts, tracks and rows of the first. */
 static void compare_file(const struct reader *rd, const char *path)

@@ -274,7 +274,8 @@ TEST_IN(test_load_run, dir)
 	test_put(dir, "run.json", "{\"schema\":\"profrig.run/1\",\"id\":\"x\"}");
 	test_put(dir, "analysis/analysis.json",
 		 "{\"schema\":\"profrig.analysis/1\",\"tables\":[],\"checks\":["
-		 "{\"name\":\"sum\",\"ok\":true,\"detail\":\"100%s\"},{\"name\":\"b\"}]}");
+		 "{\"name\":\"sum\",\"ok\":true,\"detail\":\"100%s\"},{\"name\":\"b\"}],"
+		 "\"skipped\":[{\"name\":\"queue\",\"reason\":\"no %d\"}]}");
 	for (int i = 0; i < 2; i++) {
 		CLEANUP(report_release) struct report l = load_ok(i ? dir : inner);
 
@@ -285,6 +286,9 @@ TEST_IN(test_load_run, dir)
 		assert_true(l.tables.checks.v[0].ok);
 		assert_string_equal(l.tables.checks.v[0].detail, "100%s");
 		assert_false(l.tables.checks.v[1].ok);
+		assert_int_equal(l.tables.skipped.nr, 1);
+		assert_string_equal(l.tables.skipped.v[0].name, "queue");
+		assert_string_equal(l.tables.skipped.v[0].reason, "no %d");
 	}
 	test_put(dir, "run.json", "{ broken");
 	CLEANUP(report_release) struct report l = load_ok(inner);

@@ -64,7 +64,7 @@ TEST(test_functions)
 	struct table *f = table_set_find(&ts, "functions");
 
 	expect_columns(f, "scope,name,category,calls,inclusive_ns,exclusive_ns,min_ns,mean_ns,"
-			  "median_ns,p95_ns,max_ns,stddev_ns,share");
+			  "median_ns,p95_ns,max_ns,stddev_ns,share,variants");
 	expect_table(f,
 		     "scope name calls inclusive_ns exclusive_ns min_ns mean_ns median_ns max_ns "
 		     "share\n"
@@ -126,7 +126,7 @@ TEST(test_kernels)
 	struct table *t = table_set_find(&ts, "kernels");
 
 	expect_columns(t, "device,name,class,calls,total_ns,min_ns,mean_ns,median_ns,max_ns,"
-			  "stddev_ns,share");
+			  "stddev_ns,share,short_name,p95_ns,cv");
 	expect_table(t, "device name class calls total_ns share\n"
 			"gpu2 CopyHostToDevice copy 1 60 60/102\n"
 			"gpu2 Cijk_Alik_Bljk_SB gemm 2 40 40/102\n"
@@ -182,8 +182,15 @@ static const struct {
 	{ "void at_cuda_detail::cub::DeviceScanKernel<int>", "scan" },
 	{ "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<x>", "optimizer" },
 	{ "void at::native::(anonymous namespace)::indexSelectLargeIndex<long>", "index" },
-	{ "void split_embedding_codegen_forward_kernel<fbgemm_gpu::SplitTable>", "index" },
-	{ "split_embedding_backward_codegen_kernel(at::PhiloxCudaState)", "index" },
+	{ "void split_embedding_codegen_forward_kernel<fbgemm_gpu::SplitTable>", "embedding" },
+	{ "split_embedding_backward_codegen_kernel(at::PhiloxCudaState)", "embedding" },
+	{ "fused_moe_kernel", "moe" },
+	{ "_ZN5aiter4fmoeEv", "moe" },
+	{ "void splitKreduce_kernel<32, 16, int, float>", "gemm" },
+	{ "void "
+	  "cutlass_cudnn_train::Kernel<cutlass_cudnn_train::reduction::kernel::ReduceSplitK<x> >",
+	  "gemm" },
+	{ "_ZN5flash16flash_fwd_kernelIfEEvv", "attention" },
 	{ "void fbgemm_gpu::permute_2D_data_kernel<true, long>", "copy" },
 	{ "void fbgemm_gpu::f8f8bf16_rowwise_gemm_kernel<128>", "gemm" },
 	{ "convert_fp32_to_fp16", "elementwise" },
@@ -329,23 +336,42 @@ TEST(test_table_set)
 	assert_string_equal(ts.checks.v[0].name, "sum");
 	assert_string_equal(ts.checks.v[0].detail, "1 of 2");
 	assert_false(ts.checks.v[0].ok);
+	assert_int_equal(table_set_skip(&ts, "queue", "no %s", "links"), ANALYSIS_SKIPPED);
+	assert_string_equal(ts.skipped.v[0].name, "queue");
+	assert_string_equal(ts.skipped.v[0].reason, "no links");
 }
 
-TEST(test_natural)
+static int rows_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+		    struct err *err)
 {
-	static const char *const order[] =
-		LIST("", "a", "a1", "a01", "a2", "a10", "a10b", "b", "gpu9", "gpu10:x2",
-		     "gpu10:x10", "gpu18446744073709551616", "gpu18446744073709551617");
+	(void)err;
+	assert_ptr_equal(analysis_works(m, o), analysis_works(m, o));
+	assert_non_null(m->spans.parent);
+	table_set_check(out, "works", true, "%zu", analysis_works(m, o)->v.nr);
+	return 0;
+}
 
-	for (size_t i = 0; i < ARRAY_LEN(order); i++)
-		for (size_t k = 0; k < ARRAY_LEN(order); k++) {
-			int d = natural_cmp(order[i], order[k]);
+/* Analyses that share works get the same; one that needs device work is skipped without. */
+TEST(test_shared_works)
+{
+	static const struct analysis a = { .name = "rows", .run = rows_run, .needs_work = true };
+	CLEANUP(model_freep)
+	struct model *m = model_of_text_with(1, "queue gpu0/1: k 0-1 k 2-3\n", model_finish_flat);
+	CLEANUP(model_freep)
+	struct model *none = model_of_text(1, "thread 1/1 name=main: op 0-1\n");
+	CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
+	struct analysis_opts o = { .shared = NULL };
 
-			if ((d > 0) != (i > k) || (d < 0) != (i < k))
-				if (strcmp(order[i], "a01") != 0 && strcmp(order[k], "a01") != 0)
-					ROW_FAIL(i, "%s against %s", order[i], order[k]);
-		}
-	assert_true(natural_cmp("a01", "a1") < 0 && natural_cmp("a1", "a01") > 0);
+	assert_int_equal(analysis_run(&a, m, NULL, &o, &ts, NULL), 0);
+	assert_string_equal(ts.checks.v[0].detail, "2");
+	o.shared = analysis_shared_new();
+	assert_int_equal(analysis_run(&a, m, NULL, &o, &ts, NULL), 0);
+	assert_non_null(o.shared->works);
+	analysis_shared_free(o.shared);
+	o.shared = NULL;
+	assert_int_equal(analysis_run(&a, none, NULL, &o, &ts, NULL), ANALYSIS_SKIPPED);
+	assert_string_equal(ts.skipped.v[0].name, "rows");
+	assert_string_equal(ts.skipped.v[0].reason, "the inputs hold no device work");
 }
 
 TEST(test_track_names)

@@ -1,5 +1,5 @@
 /* Readings on their way from one thread to another, and the even sample of intervals. */
-#include "intervals.h"
+#include "read_periods.h"
 #include "readings.h"
 #include "test.h"
 
@@ -117,30 +117,30 @@ TEST(between_threads)
 	readings_release(&r);
 }
 
-TEST(median_of_intervals)
+TEST(median_of_read_periods)
 {
-	struct intervals i;
+	struct read_periods i;
 
-	intervals_init(&i);
-	assert_int_equal(intervals_median(&i), 0);
-	intervals_add(&i, 30);
-	intervals_add(&i, 10);
-	intervals_add(&i, 20);
-	assert_int_equal(intervals_median(&i), 20);
-	intervals_release(&i);
+	read_periods_init(&i);
+	assert_int_equal(read_periods_median(&i), 0);
+	read_periods_add(&i, 30);
+	read_periods_add(&i, 10);
+	read_periods_add(&i, 20);
+	assert_int_equal(read_periods_median(&i), 20);
+	read_periods_release(&i);
 }
 
 /* A million, rising: the sample stays small and even, so its median stays in the middle. */
 TEST(median_of_many_intervals)
 {
-	struct intervals i;
+	struct read_periods i;
 
-	intervals_init(&i);
+	read_periods_init(&i);
 	for (int64_t k = 0; k < 1000000; k++)
-		intervals_add(&i, k);
+		read_periods_add(&i, k);
 	assert_in_range(i.kept.nr, 32768, 65536);
-	assert_in_range(intervals_median(&i), 500000 - 64, 500000 + 64);
+	assert_in_range(read_periods_median(&i), 500000 - 64, 500000 + 64);
 	assert_int_equal(i.kept.v[0], 0);
 	assert_int_equal(i.kept.v[i.kept.nr - 1] % (int64_t)i.stride, 0);
-	intervals_release(&i);
+	read_periods_release(&i);
 }

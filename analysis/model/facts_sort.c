@@ -1,0 +1,146 @@
+/* Rows of facts follow their spans when these are sorted, and when they are cut to windows. */
+#include "model_private.h"
+
+#include <string.h>
+
+#include "profrig/base/sort.h"
+
+/* A vector of rows that begin with their span. */
+struct rows {
+	char *v;
+	size_t nr, size;
+};
+
+static uint64_t span_at(const struct rows *r, size_t i)
+{
+	uint64_t span;
+
+	memcpy(&span, r->v + i * r->size, sizeof(span));
+	return span;
+}
+
+static void span_set(struct rows *r, size_t i, uint64_t span)
+{
+	memcpy(r->v + i * r->size, &span, sizeof(span));
+}
+
+bool facts_any(const struct model *m)
+{
+#define X(one, all) || m->facts.all.nr > 0
+	return false FACT_ROWS(X);
+#undef X
+}
+
+static void rows_move(struct rows r, const uint64_t *place)
+{
+	for (size_t i = 0; i < r.nr; i++)
+		span_set(&r, i, place[span_at(&r, i)]);
+}
+
+void facts_move(struct model *m, const uint64_t *place)
+{
+#define X(one, all) \
+	rows_move( \
+		(struct rows){ (char *)m->facts.all.v, m->facts.all.nr, sizeof(*m->facts.all.v) }, \
+		place);
+	FACT_ROWS(X)
+#undef X
+}
+
+static bool is_sorted(const struct rows *r)
+{
+	for (size_t i = 1; i < r->nr; i++)
+		if (span_at(r, i - 1) > span_at(r, i))
+			return false;
+	return true;
+}
+
+static void rows_order(struct rows *r)
+{
+	struct sort_span *keys = xreallocarray(NULL, r->nr, sizeof(*keys));
+	char *to = xreallocarray(NULL, r->nr, r->size);
+
+	for (size_t i = 0; i < r->nr; i++)
+		keys[i] = (struct sort_span){ (int64_t)span_at(r, i), 0, i };
+	sort_spans(keys, r->nr);
+	for (size_t i = 0; i < r->nr; i++)
+		memcpy(to + i * r->size, r->v + keys[i].row * r->size, r->size);
+	memcpy(r->v, to, r->nr * r->size);
+	free(to);
+	free(keys);
+}
+
+static void warn_twice(struct model *m, uint64_t span)
+{
+	model_warn(m, m->spans.input[span], W_FACTS_TWICE, 1, "'%s' has facts twice",
+		   model_str(m, m->spans.name[span]));
+}
+
+/* Returns how many rows are left. */
+static size_t rows_sort(struct model *m, struct rows r)
+{
+	size_t nr = 0;
+
+	if (!is_sorted(&r))
+		rows_order(&r);
+	for (size_t i = 0; i < r.nr; i++) {
+		if (nr > 0 && span_at(&r, nr - 1) == span_at(&r, i)) {
+			warn_twice(m, span_at(&r, i));
+			continue;
+		}
+		if (nr < i)
+			memcpy(r.v + nr * r.size, r.v + i * r.size, r.size);
+		nr++;
+	}
+	return nr;
+}
+
+void facts_sort(struct model *m)
+{
+#define X(one, all) \
+	m->facts.all.nr = rows_sort(m, (struct rows){ (char *)m->facts.all.v, m->facts.all.nr, \
+						      sizeof(*m->facts.all.v) });
+	FACT_ROWS(X)
+#undef X
+}
+
+/* Owned; *ret_nr rows. */
+static char *rows_cut(const struct rows *r, const uint64_t *from, size_t parts, size_t *ret_nr)
+{
+	struct rows to = { NULL, 0, r->size };
+	size_t cap = 0;
+
+	for (size_t i = 0, part = 0; i < r->nr; i++) {
+		uint64_t span = span_at(r, i);
+
+		while (part < parts && from[part] < span)
+			part++;
+		for (; part < parts && from[part] == span; part++) {
+			if (to.nr == cap) {
+				cap = vec_grow_cap(cap, r->nr);
+				to.v = xreallocarray(to.v, cap, r->size);
+			}
+			memcpy(to.v + to.nr * r->size, r->v + i * r->size, r->size);
+			span_set(&to, to.nr++, part);
+		}
+	}
+	*ret_nr = to.nr;
+	return to.v;
+}
+
+void facts_cut(struct model *m, const uint64_t *from, size_t parts)
+{
+	struct rows r;
+	size_t nr;
+	void *v;
+
+#define X(one, all) \
+	r = (struct rows){ (char *)m->facts.all.v, m->facts.all.nr, sizeof(*m->facts.all.v) }; \
+	v = rows_cut(&r, from, parts, &nr); \
+	VEC_RELEASE(&m->facts.all); \
+	m->facts.all.v = v; \
+	m->facts.all.nr = nr; \
+	m->facts.all.cap = nr;
+	FACT_ROWS(X)
+#undef X
+}

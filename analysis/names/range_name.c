@@ -1,0 +1,68 @@
+#include "profrig/names/range_name.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "profrig/base/text.h"
+#include "profrig/base/xalloc.h"
+
+/* Bytes of ", seq = 5" at p; 0 when it is none. */
+static size_t number_part(const char *p, size_t n)
+{
+	static const char *const words[] = { ", seq = ", ", op_id = " };
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		size_t len = strlen(words[i]), at = len;
+
+		if (n <= len || memcmp(p, words[i], len) != 0)
+			continue;
+		while (at < n && isdigit((unsigned char)p[at]))
+			at++;
+		if (at > len && (at == n || p[at] == ','))
+			return at;
+	}
+	return 0;
+}
+
+/* Bytes of "0x7f32" at p, which stands at `at` in its text. */
+static size_t address(const char *text, size_t at, size_t n)
+{
+	size_t end = at + 2;
+
+	if (at + 2 >= n || text[at] != '0' || (text[at + 1] != 'x' && text[at + 1] != 'X'))
+		return 0;
+	if (at && (isalnum((unsigned char)text[at - 1]) || text[at - 1] == '_'))
+		return 0;
+	while (end < n && text_hex_digit(text[end]) >= 0)
+		end++;
+	if (end - at - 2 < RANGE_ADDRESS_DIGITS ||
+	    (end < n && (isalnum((unsigned char)text[end]) || text[end] == '_')))
+		return 0;
+	return end - at;
+}
+
+bool range_name(const char *name, size_t n, struct strbuf *out)
+{
+	size_t from = 0, begin = out->len;
+	bool changed = false;
+
+	for (size_t i = 0; i < n;) {
+		size_t part = name[i] == ',' ? number_part(name + i, n - i) : 0;
+		size_t hex = name[i] == '0' ? address(name, i, n) : 0;
+
+		if (!part && !hex) {
+			i++;
+			continue;
+		}
+		changed = true;
+		strbuf_add(out, name + from, i - from);
+		if (hex)
+			strbuf_addstr(out, "0x*");
+		i += part + hex;
+		from = i;
+	}
+	if (!changed)
+		return false;
+	strbuf_add(out, name + from, n - from);
+	return out->len > begin; /* nothing left: the name stays */
+}

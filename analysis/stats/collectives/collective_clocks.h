@@ -1,0 +1,43 @@
+/*
+ * collective_clocks: puts parts of ranks with clocks of their own on a common one (clock_align.h).
+ *
+ *	struct collective_clocks cc;
+ *	collective_clocks_find(cm, &cc);
+ *	collective_clocks_apply(&cc, cm);	parts of cm, where cc.why is CLOCKS_ALIGNED
+ *	collective_clocks_release(&cc);
+ *
+ * Events: the ends of collectives that none can leave before all have come (collective_is_barrier).
+ * Ranks may be missing; instances whose parts differ, and those matched by ordinals that do not
+ * begin together, are left out.
+ *
+ * When a component's offsets are applied. Ranks of one input, or of inputs of one known host with a
+ * clock of the system, share a clock: their times stay. Else offsets have to explain what the
+ * clocks as they are do not: Σ |residual| for each degree of freedom has to fall to less than half.
+ * Noise alone leaves it where it is, however few the events are; with a wrong clock it collapses.
+ */
+#ifndef PROFRIG_COLLECTIVE_CLOCKS_H
+#define PROFRIG_COLLECTIVE_CLOCKS_H
+
+#include "collective_match.h"
+
+#include "profrig/stats/clock_align.h"
+
+enum clocks_why {
+	CLOCKS_ALIGNED,
+	CLOCKS_SHARED, /* the ranks have one clock */
+	CLOCKS_FEW,    /* less than 3 instances */
+	CLOCKS_AGREE,  /* offsets explain no more than chance */
+};
+
+struct collective_clocks {
+	struct clock_alignment ca; /* ranks as in collective_parts.ranks */
+	VEC(enum clocks_why) why;  /* by component */
+};
+
+void collective_clocks_find(const struct collective_match *cm, struct collective_clocks *ret);
+void collective_clocks_apply(const struct collective_clocks *cc, struct collective_match *cm);
+void collective_clocks_release(struct collective_clocks *cc);
+/* "aligned", "one clock", "few instances", "clocks agree" */
+const char *clocks_why_text(enum clocks_why why);
+
+#endif

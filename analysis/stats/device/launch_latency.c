@@ -1,0 +1,71 @@
+/* How long work waits between the call that launched it and its start. */
+#include "analyses_private.h"
+
+#include <math.h>
+
+#include "profrig/base/sort.h"
+
+/* clang-format off */
+#define LAUNCH_LATENCY(X) \
+	X(STR, device) X(I64, linked) X(I64, unlinked) X(F64, min_ns) X(F64, median_ns) \
+	X(F64, p95_ns) X(F64, max_ns) X(I64, early) X(I64, before_return)
+/* clang-format on */
+TABLE_FORM(launch_latency, LAUNCH_LATENCY,
+	   "one row per device: time from the start of a launch to the start of its work");
+
+static struct launch_latency_row device_latency(const struct works *w, uint32_t device, int64_t *ns)
+{
+	const struct work_device *d = &w->devices.v[device];
+	struct launch_latency_row row = {
+		model_str(w->m, d->name), 0, 0, NAN, NAN, NAN, NAN, 0, 0
+	};
+	size_t nr = 0;
+
+	for (size_t i = d->first; i < d->first + d->nr; i++) {
+		const struct work *k = &w->v.v[i];
+
+		if (k->launch == SPAN_NONE)
+			continue;
+		ns[nr] = k->start_ns - w->m->spans.start_ns[k->launch];
+		row.early += ns[nr++] < 0;
+		row.before_return += k->start_ns < w->m->spans.end_ns[k->launch];
+	}
+	row.linked = (int64_t)nr;
+	row.unlinked = (int64_t)(d->nr - nr);
+	if (nr) {
+		sort_i64(ns, nr);
+		row.min_ns = (double)ns[0];
+		row.median_ns = sorted_median(ns, nr);
+		row.p95_ns = sorted_quantile(ns, nr, 0.95);
+		row.max_ns = (double)ns[nr - 1];
+	}
+	return row;
+}
+
+static int launch_latency_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+			      struct err *err)
+{
+	const struct works *w = analysis_works(m, o);
+	CLEANUP(xfreep) int64_t *ns = xreallocarray(NULL, w->v.nr, sizeof(*ns));
+	struct table *t;
+
+	(void)err;
+	if (w->linked == 0)
+		return table_set_skip(out, "launch_latency", SAY_NO_LAUNCHES);
+	t = table_make(&launch_latency_form);
+	for (uint32_t d = 0; d < w->devices.nr; d++) {
+		struct launch_latency_row row = device_latency(w, d, ns);
+
+		table_add(t, &row);
+	}
+	table_set_add(out, t);
+	return 0;
+}
+
+const struct analysis analysis_launch_latency = {
+	.name = "launch_latency",
+	.about = "time between launches and the start of their work",
+	.tables = { &launch_latency_form },
+	.run = launch_latency_run,
+	.needs_work = true,
+};

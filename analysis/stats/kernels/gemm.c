@@ -1,0 +1,202 @@
+/*
+ * Products of matrices by kernel: the fields of its name, and how well its tiles fill the device.
+ * A block computes one tile, and one block is assumed to run on each unit at a time:
+ *
+ *	tiles = ⌈M/tM⌉·⌈N/tN⌉·batch	waves = ⌈tiles/units⌉
+ *	wave efficiency = tiles/(waves·units)	tile efficiency = M·N·batch/(tiles·tM·tN)
+ *
+ * Over several calls: sums above and below the line; waves is the mean.
+ */
+#include "analyses_private.h"
+#include "gemm_shape.h"
+#include "ns.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "profrig/base/u64map.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/model/facts.h"
+#include "profrig/names/kernel_name.h"
+
+/* clang-format off */
+#define GEMM(X) \
+	X(STR, name) X(STR, lib) X(STR, op) X(STR, in) X(STR, acc) X(F64, tile_m) X(F64, tile_n) \
+	X(F64, tile_k) X(STR, layout) X(F64, waves) X(F64, wave_efficiency) \
+	X(F64, tile_efficiency) X(I64, calls) X(I64, total_ns) X(STR, out) X(STR, path) \
+	X(F64, stages) X(STR, split) X(F64, align) X(STR, arch) X(I64, shaped_calls)
+/* clang-format on */
+TABLE_FORM(gemm, GEMM, "one row per kernel that multiplies matrices");
+
+struct gemm {
+	str_id name;
+	struct kernel_name k;
+	int64_t calls, total_ns;
+	/* of calls whose sizes and units are known */
+	int64_t shaped;
+	double tiles, waves, slots, result, computed;
+};
+
+struct gemms {
+	const struct works *w;
+	struct u64map of_name; /* U64MAP_NONE - 1: no product */
+	VEC(struct gemm) v;
+	VEC(int64_t) units; /* by device; 0 unknown, -1 not looked up */
+};
+#define NO_PRODUCT (U64MAP_NONE - 1)
+
+static bool is_product(const struct kernel_name *k)
+{
+	return k->op && strncmp(k->op, "gem", 3) == 0;
+}
+
+/* "node3:gpu2" → 2; −1. */
+static int64_t device_number(const char *id)
+{
+	size_t n = strlen(id), at = n;
+	int64_t number = 0;
+
+	while (at && id[at - 1] >= '0' && id[at - 1] <= '9' && n - at < 9)
+		at--;
+	for (size_t i = at; i < n; i++)
+		number = number * 10 + (id[i] - '0');
+	return at < n ? number : -1;
+}
+
+static int64_t units_of(struct gemms *g, const struct work *w)
+{
+	const struct model *m = g->w->m;
+	const struct device_facts *d;
+	int64_t *units = &g->units.v[w->device];
+
+	if (*units < 0) {
+		int64_t number = device_number(model_str(m, g->w->devices.v[w->device].name));
+
+		d = number < 0 ? NULL : facts_device(m, m->spans.input[w->span], number);
+		*units = d && d->units > 0 && d->units < KERNEL_NUMBER_MAX ? d->units : 0;
+	}
+	return *units;
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+	return a / b + (a % b != 0);
+}
+
+static void shape_add(struct gemms *g, struct gemm *ge, const struct work *w)
+{
+	int64_t units = units_of(g, w);
+	struct gemm_shape s;
+	double tiles, waves;
+
+	if (!ge->k.tile[0] || !ge->k.tile[1] || !units || w->launch == SPAN_NONE ||
+	    !gemm_shape_of(g->w->m, w->launch, &s))
+		return;
+	if (ge->k.column_major) {
+		int64_t n = s.m;
+
+		s.m = s.n;
+		s.n = n;
+	}
+	tiles = (double)ceil_div(s.m, ge->k.tile[0]) * (double)ceil_div(s.n, ge->k.tile[1]) *
+		(double)s.batch;
+	waves = ceil(tiles / (double)units);
+	ge->shaped++;
+	ge->tiles += tiles;
+	ge->waves += waves;
+	ge->slots += waves * (double)units;
+	ge->result += (double)s.m * (double)s.n * (double)s.batch;
+	ge->computed += tiles * ge->k.tile[0] * ge->k.tile[1];
+}
+
+static void work_add(struct gemms *g, const struct work *w)
+{
+	const struct model *m = g->w->m;
+	uint32_t *at;
+
+	if (m->spans.kind[w->span] != SPAN_KERNEL)
+		return;
+	at = u64map_at(&g->of_name, m->spans.name[w->span]);
+	if (*at == U64MAP_NONE) {
+		struct gemm ge = { .name = m->spans.name[w->span] };
+
+		kernel_name_parse(model_str(m, ge.name), &ge.k);
+		*at = is_product(&ge.k) ? (uint32_t)g->v.nr : NO_PRODUCT;
+		if (*at != NO_PRODUCT)
+			VEC_PUSH(&g->v, ge);
+	}
+	if (*at == NO_PRODUCT)
+		return;
+	g->v.v[*at].calls++;
+	g->v.v[*at].total_ns = ns_add(g->v.v[*at].total_ns, w->end_ns - w->start_ns);
+	shape_add(g, &g->v.v[*at], w);
+}
+
+static double known(uint32_t n)
+{
+	return n ? n : NAN;
+}
+
+static void gemm_row_add(struct table *t, const struct model *m, const struct gemm *g)
+{
+	const struct kernel_name *k = &g->k;
+	char arch[16] = "";
+
+	if (k->arch)
+		snprintf(arch, sizeof(arch), "sm_%u", k->arch);
+	table_add(t, &(struct gemm_row){ model_str(m, g->name),
+					 k->lib ?: "",
+					 k->op,
+					 k->in ?: "",
+					 k->acc ?: "",
+					 known(k->tile[0]),
+					 known(k->tile[1]),
+					 known(k->tile[2]),
+					 k->layout,
+					 g->shaped ? g->waves / (double)g->shaped : NAN,
+					 g->shaped ? g->tiles / g->slots : NAN,
+					 g->shaped ? g->result / g->computed : NAN,
+					 g->calls,
+					 g->total_ns,
+					 k->out ?: "",
+					 kernel_path_name(k->path),
+					 known(k->stages),
+					 k->stream_k  ? "stream_k"
+					 : k->split_k ? "split_k"
+						      : "",
+					 known(k->align),
+					 k->isa[0] ? k->isa : arch,
+					 g->shaped });
+}
+
+static int gemm_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+		    struct err *err)
+{
+	struct gemms g = { .w = analysis_works(m, o), .of_name = U64MAP_INIT };
+	struct table *t;
+
+	(void)err;
+	for (size_t d = 0; d < g.w->devices.nr; d++)
+		VEC_PUSH(&g.units, -1);
+	for (size_t i = 0; i < g.w->v.nr; i++)
+		work_add(&g, &g.w->v.v[i]);
+	if (g.v.nr) {
+		t = table_make(&gemm_form);
+		for (size_t i = 0; i < g.v.nr; i++)
+			gemm_row_add(t, m, &g.v.v[i]);
+		table_sort(t, (const int[]){ ~13, 0 }, 2);
+		table_set_add(out, t);
+	}
+	u64map_release(&g.of_name);
+	VEC_RELEASE(&g.v);
+	VEC_RELEASE(&g.units);
+	return 0;
+}
+
+const struct analysis analysis_gemm = {
+	.name = "gemm",
+	.about = "products of matrices: types, tiles and how well they fill the device",
+	.tables = { &gemm_form },
+	.run = gemm_run,
+	.needs_work = true,
+};

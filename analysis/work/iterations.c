@@ -1,0 +1,195 @@
+#include "iterations_private.h"
+
+#include <stdlib.h>
+
+#include "profrig/base/change_points.h"
+#include "profrig/work/steady.h"
+
+/* ---- which works an iteration owns ---- */
+
+/* The iteration of a group that is open at a time; U64MAP_NONE. */
+static uint32_t iteration_at(const struct iterations *it, const struct iteration_group *g,
+			     int64_t t_ns)
+{
+	size_t from = g->first, to = g->first + g->nr;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+
+		if (it->v.v[mid].start_ns <= t_ns)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	if (from == g->first || t_ns >= it->v.v[from - 1].end_ns)
+		return U64MAP_NONE;
+	return (uint32_t)(from - 1);
+}
+
+/* The process of a thread; where the trace has no track of it, by its id. */
+static uint64_t process_key(const struct model *m, track_id t)
+{
+	track_id p = model_process_of(m, t);
+
+	return p != TRACK_NONE ? p : u64map_pair(1, (uint32_t)m->tracks.v[t].pid);
+}
+
+/* The groups that launches on a track belong to: those of the thread, else the process's first. */
+static const struct iteration_group *group_of(const struct iterations *it, const struct model *m,
+					      const struct u64map *threads,
+					      const struct u64map *processes, track_id t)
+{
+	uint32_t g = u64map_get(threads, t);
+
+	if (g == U64MAP_NONE)
+		g = u64map_get(processes, process_key(m, t));
+	return g == U64MAP_NONE ? NULL : &it->groups.v[g];
+}
+
+static void works_own(struct iterations *it, const struct works *w)
+{
+	struct u64map threads = U64MAP_INIT, processes = U64MAP_INIT;
+	const struct model *m = w->m;
+
+	for (size_t g = 0; g < it->groups.nr; g++) {
+		track_id t = it->v.v[it->groups.v[g].first].track;
+		uint32_t *at = u64map_at(&processes, process_key(m, t));
+
+		*u64map_at(&threads, t) = (uint32_t)g;
+		if (*at == U64MAP_NONE)
+			*at = (uint32_t)g;
+	}
+	for (size_t i = 0; i < w->v.nr; i++) {
+		uint64_t launch = w->v.v[i].launch;
+		const struct iteration_group *g;
+
+		if (launch == SPAN_NONE)
+			continue;
+		g = group_of(it, m, &threads, &processes, m->spans.track[launch]);
+		if (g)
+			it->of_work[i] = iteration_at(it, g, m->spans.start_ns[launch]);
+	}
+	u64map_release(&threads);
+	u64map_release(&processes);
+}
+
+/* ---- sums of the works ---- */
+
+struct owned {
+	int64_t start_ns, end_ns;
+	uint32_t iteration;
+};
+
+static int cmp_owned(const void *pa, const void *pb)
+{
+	const struct owned *a = pa, *b = pb;
+
+	if (a->iteration != b->iteration)
+		return a->iteration < b->iteration ? -1 : 1;
+	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+}
+
+static void iteration_add(struct iteration *i, const struct owned *o)
+{
+	int64_t from = o->start_ns;
+
+	if (i->works == 0) {
+		i->device_start_ns = o->start_ns;
+		i->device_end_ns = o->start_ns;
+	}
+	if (from < i->device_end_ns)
+		from = i->device_end_ns;
+	if (o->end_ns > from)
+		i->union_ns += o->end_ns - from;
+	if (o->end_ns > i->device_end_ns)
+		i->device_end_ns = o->end_ns;
+	i->sum_ns += o->end_ns - o->start_ns;
+	i->works++;
+}
+
+static void works_sum(struct iterations *it, const struct works *w)
+{
+	struct owned *v = xcalloc(w->v.nr + 1, sizeof(*v));
+	size_t nr = 0;
+
+	for (size_t i = 0; i < w->v.nr; i++)
+		if (it->of_work[i] != U64MAP_NONE)
+			v[nr++] = (struct owned){ w->v.v[i].start_ns, w->v.v[i].end_ns,
+						  it->of_work[i] };
+	qsort(v, nr, sizeof(*v), cmp_owned);
+	for (size_t i = 0; i < nr; i++)
+		iteration_add(&it->v.v[v[i].iteration], &v[i]);
+	free(v);
+}
+
+/* ---- steady state ---- */
+
+static void changes_mark(struct iterations *it, const struct iteration_group *g)
+{
+	struct change_points found = { VEC_INIT };
+	double *x;
+
+	if (g->nr < 8 || g->nr > CHANGE_VALUES_MAX)
+		return;
+	x = xcalloc(g->nr, sizeof(*x));
+	for (size_t i = 0; i < g->nr; i++)
+		x[i] = (double)iteration_ns(&it->v.v[g->first + i]);
+	change_points_windowed(x, g->nr, 50, 0.001, 0.05, &found);
+	for (size_t i = 0; i < found.v.nr; i++)
+		it->v.v[g->first + found.v.v[i].at].change = true;
+	change_points_release(&found);
+	free(x);
+}
+
+static void group_settle(struct iterations *it, struct iteration_group *g)
+{
+	int64_t *dur_ns = xcalloc(g->nr + 1, sizeof(*dur_ns));
+
+	for (size_t i = 0; i < g->nr; i++) {
+		it->v.v[g->first + i].index = (uint32_t)i;
+		dur_ns[i] = iteration_ns(&it->v.v[g->first + i]);
+	}
+	g->steady = steady_from(dur_ns, g->nr);
+	for (size_t i = g->steady; i < g->nr; i++)
+		it->v.v[g->first + i].steady = true;
+	free(dur_ns);
+	changes_mark(it, g);
+}
+
+int iterations_new(const struct model *m, const struct works *w, const char *pattern,
+		   struct iterations **ret, struct err *err)
+{
+	struct iterations *it = xcalloc(1, sizeof(*it));
+	int r;
+
+	it->of_work = xcalloc(w->v.nr + 1, sizeof(*it->of_work));
+	for (size_t i = 0; i < w->v.nr; i++)
+		it->of_work[i] = U64MAP_NONE;
+	r = markers_find(it, m, pattern, err);
+	if (r < 0) {
+		iterations_free(it);
+		return r;
+	}
+	periods_find(it, w);
+	if (it->groups.nr)
+		works_own(it, w);
+	else if (!pattern)
+		periods_own(it, w);
+	works_sum(it, w);
+	periods_times(it);
+	for (size_t g = 0; g < it->groups.nr; g++)
+		group_settle(it, &it->groups.v[g]);
+	*ret = it;
+	return 0;
+}
+
+void iterations_free(struct iterations *it)
+{
+	if (!it)
+		return;
+	VEC_RELEASE(&it->v);
+	VEC_RELEASE(&it->groups);
+	VEC_RELEASE(&it->periods);
+	free(it->of_work);
+	free(it);
+}

@@ -1,0 +1,144 @@
+#include "iterations_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/base/regex.h"
+#include "profrig/base/strbuf.h"
+
+/* PyTorch's profiler, and what people write into NVTX and roctx. */
+#define MARKER_PATTERN \
+	"^(?:ProfilerStep#[0-9]+|(?i:(?:[a-z]+[ _-]?)?(?:iteration|iter|step|batch))" \
+	"[ _#:=-]*[0-9]+)$"
+#define PROFILER_STEP "ProfilerStep##" /* the # of the name, then the number */
+
+struct families {
+	const struct model *m;
+	struct regex *re;
+	struct u64map of_name; /* str_id → family + 1, 0: the name is no marker */
+	struct intern *folded; /* names with numbers folded to '#'; the id is the family */
+	uint64_t given_up;
+};
+
+static str_id name_folded(struct families *f, const char *name)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+
+	for (const char *p = name; *p; p++)
+		if (*p < '0' || *p > '9')
+			strbuf_addch(&sb, *p);
+		else if (p == name || p[-1] < '0' || p[-1] > '9')
+			strbuf_addch(&sb, '#');
+	return intern_put(f->folded, sb.buf, sb.len);
+}
+
+static str_id family_of(struct families *f, str_id name)
+{
+	uint32_t *at = u64map_at(&f->of_name, name);
+	const char *text = model_str(f->m, name);
+	size_t from, to;
+	int r;
+
+	if (*at != U64MAP_NONE)
+		return *at ? *at - 1 : STR_NONE;
+	r = regex_find(f->re, text, strlen(text), 0, &from, &to);
+	f->given_up += r == -EOVERFLOW;
+	*at = r == 1 ? name_folded(f, text) + 1 : 0;
+	return *at ? *at - 1 : STR_NONE;
+}
+
+static bool may_mark(const struct model *m, size_t i)
+{
+	return m->spans.kind[i] == SPAN_HOST || m->spans.kind[i] == SPAN_ANNOTATION;
+}
+
+struct family_count {
+	str_id family;
+	uint64_t nr;
+};
+
+static bool family_better(const struct families *f, const struct family_count *a,
+			  const struct family_count *b)
+{
+	bool step_a = strcmp(intern_str(f->folded, a->family), PROFILER_STEP) == 0;
+	bool step_b = strcmp(intern_str(f->folded, b->family), PROFILER_STEP) == 0;
+
+	return step_a != step_b ? step_a : a->nr > b->nr;
+}
+
+/* The family of a thread's iterations; STR_NONE: it has none. Counts come in order of time. */
+static str_id family_choose(struct families *f, const struct track *t)
+{
+	VEC(struct family_count) counts = VEC_INIT;
+	struct u64map at = U64MAP_INIT;
+	str_id ret;
+	size_t best = 0;
+
+	for (size_t i = t->first_span; i < t->first_span + t->spans; i++) {
+		str_id family = may_mark(f->m, i) ? family_of(f, f->m->spans.name[i]) : STR_NONE;
+		uint32_t *n;
+
+		if (family == STR_NONE)
+			continue;
+		n = u64map_at(&at, family);
+		if (*n == U64MAP_NONE) {
+			*n = (uint32_t)counts.nr;
+			VEC_PUSH(&counts, ((struct family_count){ family, 0 }));
+		}
+		counts.v[*n].nr++;
+	}
+	for (size_t i = 1; i < counts.nr; i++)
+		if (family_better(f, &counts.v[i], &counts.v[best]))
+			best = i;
+	ret = counts.nr ? counts.v[best].family : STR_NONE;
+	VEC_RELEASE(&counts);
+	u64map_release(&at);
+	return ret;
+}
+
+static void track_markers(struct iterations *it, struct families *f, track_id id)
+{
+	const struct model *m = f->m;
+	const struct track *t = &m->tracks.v[id];
+	str_id family = family_choose(f, t);
+	struct iteration_group g = { .first = it->v.nr };
+	int64_t end_ns = INT64_MIN;
+
+	if (family == STR_NONE)
+		return;
+	for (size_t i = t->first_span; i < t->first_span + t->spans; i++) {
+		if (!may_mark(m, i) || family_of(f, m->spans.name[i]) != family)
+			continue;
+		if (m->spans.start_ns[i] < end_ns) {
+			it->nested++;
+			continue;
+		}
+		end_ns = m->spans.end_ns[i];
+		VEC_PUSH(&it->v, ((struct iteration){ .track = id,
+						      .device = U64MAP_NONE,
+						      .marker = i,
+						      .start_ns = m->spans.start_ns[i],
+						      .end_ns = end_ns }));
+	}
+	g.nr = it->v.nr - g.first;
+	VEC_PUSH(&it->groups, g);
+}
+
+int markers_find(struct iterations *it, const struct model *m, const char *pattern, struct err *err)
+{
+	struct families f = { .m = m };
+	int r = regex_new(pattern ? pattern : MARKER_PATTERN, 0, &f.re, err);
+
+	if (r < 0)
+		return r;
+	f.folded = intern_new();
+	for (track_id t = 0; t < m->tracks.nr; t++)
+		if (m->tracks.v[t].kind == TRACK_THREAD && m->tracks.v[t].spans)
+			track_markers(it, &f, t);
+	it->given_up = f.given_up;
+	u64map_release(&f.of_name);
+	intern_free(f.folded);
+	regex_free(f.re);
+	return 0;
+}

@@ -1,0 +1,56 @@
+/*
+ * Names of kernels and ranges: fields, demangled, short and normal forms. Whatever the name, texts
+ * are within their bounds and a short form fits its width.
+ */
+#include "fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/base/strbuf.h"
+#include "profrig/base/utf8.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/names/classes.h"
+#include "profrig/names/demangle.h"
+#include "profrig/names/kernel_name.h"
+#include "profrig/names/range_name.h"
+#include "profrig/names/short_name.h"
+
+static void check(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void name_try(const char *name)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT, again = STRBUF_INIT;
+	struct kernel_name k;
+
+	kernel_name_parse(name, &k);
+	for (size_t i = 0; i < 3; i++)
+		check(k.tile[i] <= KERNEL_NUMBER_MAX && k.cluster[i] <= KERNEL_NUMBER_MAX);
+	check(*kernel_class(name));
+	demangle(name, &text);
+	check(text.len <= DEMANGLE_MAX);
+	strbuf_clear(&text);
+	short_name(name, 40, &text);
+	check(short_width(text.buf) <= 40);
+	strbuf_clear(&text);
+	if (range_name(name, strlen(name), &text))
+		check(!range_name(text.buf, text.len, &again));
+}
+
+/* One name in each line. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	for (size_t at = 0; at < n;) {
+		const uint8_t *end = memchr(data + at, '\n', n - at);
+		size_t len = end ? (size_t)(end - (data + at)) : n - at;
+		CLEANUP(xfreep) char *name = xstrndup((const char *)data + at, len);
+
+		name_try(name);
+		at += len + 1;
+	}
+	return 0;
+}
