@@ -27,7 +27,7 @@ struct job {
 	VEC(struct driven) attempts;
 	struct strvec names;
 	bool over;
-	bool told; /* that it runs */
+	bool told_queued, told_stuck, told; /* told: that it runs */
 };
 
 struct submission {
@@ -275,6 +275,8 @@ static void outcome_of(const struct by_scheduler *b, const struct driven *a,
 		if (!*ret->node)
 			snprintf(ret->node, sizeof(ret->node), "%s", v->node);
 	}
+	if (v->state == SCHED_REFUSED && !ret->found)
+		snprintf(ret->state, sizeof(ret->state), "refused");
 	/* it ended, and Slurm cut its time */
 	if (v->class == SCHED_WORKLOAD && ret->class == ATTEMPT_WORKLOAD && !*ret->kind)
 		snprintf(ret->kind, sizeof(ret->kind), "%s",
@@ -343,6 +345,24 @@ static void running_tell(struct by_scheduler *b, struct job *j, const struct sch
 		j->attempts.v[i].begun_ns = clock_monotonic_ns();
 }
 
+static void waiting_tell(struct by_scheduler *b, const struct sched_view *v)
+{
+	struct submission *s = submission_find(b, v->nonce);
+	struct job *j = s && v->task < s->jobs.nr ? &s->jobs.v[v->task] : NULL;
+	CLEANUP(xfreep) char *text = NULL;
+
+	if (!j || j->over || !*v->job || (v->stuck ? j->told_stuck : j->told_queued))
+		return;
+	if (v->stuck)
+		text = xasprintf("job %s waits, and does not begin by itself: %s", v->job,
+				 v->reason);
+	else
+		text = xasprintf("job %s is queued", v->job);
+	j->told_queued = true;
+	j->told_stuck |= v->stuck;
+	drive_tell(b->d, DRIVE_NOTE, NULL, text, 0, NAN);
+}
+
 static int view_take(struct by_scheduler *b, struct seen *e)
 {
 	struct submission *s = submission_find(b, e->nonce);
@@ -385,7 +405,9 @@ static int views_take(struct by_scheduler *b)
 	int r = 0;
 
 	for (size_t i = 0; i < nr; i++)
-		if (v[i].state != SCHED_SUBMITTING && v[i].state != SCHED_PENDING)
+		if (v[i].state == SCHED_PENDING)
+			waiting_tell(b, &v[i]);
+		else if (v[i].state != SCHED_SUBMITTING)
 			seen_take(&all[n++], &v[i]);
 	for (size_t i = 0; i < n && r == 0; i++)
 		r = view_take(b, &all[i]);
