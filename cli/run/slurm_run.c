@@ -326,9 +326,9 @@ static int job_make(const struct run_slurm *rs, struct slurm_running *sr, struct
 	    campaign_job_new(&rq, &j, &problems, &said, &err) < 0) {
 		code = failed(&problems, &err);
 	} else {
-		log_notice("%s: 'profrig campaign resume' and this folder go on, should profrig "
-			   "end before the jobs",
-			   rs->dir);
+		log_notice("by Slurm, in %s; should profrig end before the jobs, 'profrig campaign "
+			   "resume %s' goes on",
+			   rs->dir, rs->dir);
 		sr->j = &j;
 		code = job_drive(sr);
 		nothing = nothing_began(&j);
