@@ -455,9 +455,8 @@ static int plan_each(const struct command *c, const struct run_options *o,
 	bad = code != EXIT_DONE;
 	for (size_t i = 0; i < cp.models.nr && !bad; i++)
 		for (size_t k = 0; k < cp.models.v[i].variants.nr; k++)
-			code = exit_worse(code,
-					  print_plan(o, format, cp.models.v[i].variants.v[k],
-						     !by_slurm));
+			code = exit_worse(code, print_plan(o, format, cp.models.v[i].variants.v[k],
+							   !by_slurm));
 	if (by_slurm && !bad)
 		code = exit_worse(code, slurm_plan(o, &cp, format));
 	campaign_release(&cp);

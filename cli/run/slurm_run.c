@@ -86,8 +86,7 @@ int slurm_plan(const struct run_options *o, const struct campaign *cp, const cha
 	int code = settings_make(o, cp, &rs);
 
 	run_slurm_options(o, &job);
-	if (code == EXIT_DONE &&
-	    run_slurm_plan(&rs, &job, &argv, &script, &problems, &err) < 0)
+	if (code == EXIT_DONE && run_slurm_plan(&rs, &job, &argv, &script, &problems, &err) < 0)
 		code = failed(&problems, &err);
 	if (code == EXIT_DONE && !strcmp(format, "json")) {
 		plan_json(&argv, &script, &rs);
@@ -115,7 +114,7 @@ struct slurm_running {
 	const struct campaign *cp;
 	struct campaign_job *j;
 	struct drive_show *show;
-	struct strvec refused; /* runs whose jobs were never queued */
+	struct strvec refused;         /* runs whose jobs were never queued */
 	VEC(struct slurm_ended) ended; /* of the model at hand */
 	int code;
 };
@@ -235,10 +234,10 @@ static void run_ended(struct slurm_running *sr, size_t model, uint32_t repeat)
 		e.dir = xasprintf("%s/runs/%s", j->dir, name.all);
 	if (r->stage != RUN_COMMITTED && *r->reason)
 		snprintf(e.o.reason, sizeof(e.o.reason), "%s", r->reason);
-	e.code = r->stage == RUN_COMMITTED                ? EXIT_DONE
+	e.code = r->stage == RUN_COMMITTED                      ? EXIT_DONE
 		 : !e.dir && strvec_has(&sr->refused, name.run) ? EXIT_MISSING
-		 : e.o.class == ATTEMPT_OK                ? EXIT_WORKLOAD
-							  : code_of(sr, &e);
+		 : e.o.class == ATTEMPT_OK                      ? EXIT_WORKLOAD
+								: code_of(sr, &e);
 	sr->code = exit_worse(sr->code, e.code);
 	ended_print(sr, &e, name.run);
 	ended_publish(sr, model, &e);

@@ -147,8 +147,8 @@ static void secrets_check(const struct prepared *p, const struct slurm_settings 
 	CFG_EACH(n, cfg_get(root, "env"), CFG_MAP)
 		if (runconf_is_secret_name(n->key))
 			cfg_problem(problems, n,
-				    "env.%s: a job reads its configuration from a file, which holds "
-				    "no secret: use secrets: {%s: {from_file: PATH}}",
+				    "env.%s: the file of which a job reads it holds no secret: use "
+				    "secrets: {%s: {from_file: PATH}}",
 				    n->key, n->key);
 }
 

@@ -4,10 +4,11 @@
  * classes of ends and `profrig campaign resume` are those of campaigns (campaign_job.h,
  * scheduler.h).
  *
- *	run_slurm_wanted(&cp)			a configuration has the map `slurm`
- *	r = run_slurm_make(&o, &cp, &rs, &problems)	settings, name, and the campaign's file as text
- *	run_slurm_write(&rs, &err)		makes the folder, with that file in it
- *	run_slurm_plan(&rs, &o, &argv, &script, …)	instead: what sbatch would get; writes nothing
+ *	run_slurm_wanted(&cp)		a configuration has the map `slurm`
+ *	r = run_slurm_make(&o, &cp, &rs, &problems)
+ *					settings, name, and the campaign's file as text
+ *	run_slurm_write(&rs, &err)	makes the folder, with that file in it
+ *	run_slurm_plan(&rs, &job, …)	instead: what sbatch would get; writes nothing
  *	run_slurm_release(&rs)
  *
  * Each run is one attempt: what fails, or whose job is cancelled or lost, is not made again by

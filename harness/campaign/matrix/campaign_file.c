@@ -293,9 +293,9 @@ static void recorded_read(struct campaign_model_entry *m, struct problems *p)
 	cfg_words(n, "left_out", &m->left_out);
 	m->recorded_tree = xcalloc(1, sizeof(*m->recorded_tree));
 	m->recorded_tree->root = tree;
-	m->recorded = (struct runconf_replay){ .tree = m->recorded_tree,
-					       .mad_model =
-						       mad && mad->kind == CFG_BOOL && mad->b };
+	m->recorded =
+		(struct runconf_replay){ .tree = m->recorded_tree,
+					 .mad_model = mad && mad->kind == CFG_BOOL && mad->b };
 }
 
 static void model_add(struct campaign_file *f, const struct cfg_node *n, struct problems *p)
@@ -347,9 +347,9 @@ static void models_read(struct campaign_file *f, struct problems *p)
 	if (f->models.nr)
 		return;
 	if (cfg_get(model, "command"))
-		VEC_PUSH(&f->models, ((struct campaign_model_entry){
-					     .label = xstrdup(name ? name : "model"),
-					     .left_out = STRVEC_INIT }));
+		VEC_PUSH(&f->models,
+			 ((struct campaign_model_entry){ .label = xstrdup(name ? name : "model"),
+							 .left_out = STRVEC_INIT }));
 	else if (!p->lines.nr)
 		cfg_problem(p, list ? list : f->tree.root,
 			    "no model: name some, 'models: [examples/mlp]'");

@@ -5,8 +5,8 @@
  *	extends: common.yaml			a file, or a list; later ones win, this one over all
  *	vars: {size: "512"}			{var.size} in any text of a run's configuration
  *	models: [examples/mlp, {name: …, command: […]}]
- *	models: [{name: …, recorded: {…}}]	a configuration as plan.json has it (runconf.h), by the
- *						commands that write a campaign's file themselves
+ *	models: [{name: …, recorded: {…}}]	a configuration as plan.json has it (runconf.h): for
+ *						commands that write a file themselves
  *	axes, zip, exclude, include		matrix.h
  *	repeat: 5   order: interleaved   seed: 1
  *	baseline: {env.OMP_NUM_THREADS: "1"}	each cell is compared with the one that differs in

@@ -4,7 +4,8 @@
 #include "slurm_settings.h"
 #include "test.h"
 
-/* Settings of {"slurm": …, "distributed": …, "model": {the same of an entry}}; problems, then notes, joined. */
+/* Settings of {"slurm": …, "distributed": …, "model": {as an entry has them}}; problems, notes,
+ * joined. */
 static char *settings_of(const char *json, bool lenient, struct slurm_settings *s)
 {
 	CLEANUP(strvec_release) struct strvec notes = STRVEC_INIT;
@@ -90,7 +91,8 @@ TEST(a_model_of_its_own)
 {
 	CLEANUP(slurm_settings_release) struct slurm_settings s;
 	const char *said = settings_of(
-		"{\"slurm\": {\"partition\": \"here\", \"gpus_per_node\": 0, \"exclusive\": false}, "
+		"{\"slurm\": {\"partition\": \"here\", \"gpus_per_node\": 0, "
+		"\"exclusive\": false}, "
 		"\"model\": {\"slurm\": {\"partition\": \"there\", \"time\": \"10:00\"}, "
 		"\"distributed\": {\"launcher\": \"torchrun\", \"nnodes\": 2, "
 		"\"nproc_per_node\": 4}}}",
