@@ -247,14 +247,19 @@ static void map_cluster(struct mapping *a, const struct cfg *context, bool lenie
 {
 	const struct cfg_node *slurm = cfg_get(a->node, "slurm");
 	const struct cfg_node *d = cfg_get(a->node, "distributed");
+	const struct cfg_node *nodes = cfg_get(a->node, "nnodes");
+	struct cfg_node *map;
 
 	if (!mad_on_slurm(context ? context->root : NULL)) {
 		mad_check_nodes(a->node, a->p);
 		if (slurm)
 			mad_note(a->notes, slurm,
 				 "slurm: has no effect, as no context has that section");
-	} else if (slurm || d) {
+	} else if (slurm || d || nodes) {
 		mad_slurm_config(slurm, d, lenient, a->ret, a->p, a->notes);
+		map = mad_map(a->ret, a->ret->root, "slurm", a->node);
+		if (nodes && nodes->s && !cfg_get(map, "nodes"))
+			mad_put(a->ret, map, "nodes", CFG_INT, nodes->s, nodes);
 	}
 }
 

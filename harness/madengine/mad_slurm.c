@@ -257,6 +257,8 @@ void mad_slurm_config(const struct cfg_node *slurm, const struct cfg_node *distr
 		cfg_problem(p, slurm, "slurm: want a map");
 		return;
 	}
+	if (!slurm && !distributed)
+		return;
 	s.map = mad_map(to, to->root, "slurm", slurm ? slurm : distributed);
 	if (slurm)
 		keys_check(slurm, lenient, &s);

@@ -8,13 +8,19 @@
 
 #define JOB "the job"
 
+static void member_put(struct cfg *over, const char *map, const char *name, enum cfg_kind kind,
+		       const char *value)
+{
+	struct cfg_node *n = cfg_get(over->root, map);
+
+	if (!n || n->kind != CFG_MAP)
+		n = cfg_put(over, over->root, map, CFG_MAP, NULL, JOB, LAYER_FILE);
+	cfg_put(over, n, name, kind, value, JOB, LAYER_FILE);
+}
+
 static void env_put(struct cfg *over, const char *name, const char *value)
 {
-	struct cfg_node *env = cfg_get(over->root, "env");
-
-	if (!env || env->kind != CFG_MAP)
-		env = cfg_put(over, over->root, "env", CFG_MAP, NULL, JOB, LAYER_FILE);
-	cfg_put(over, env, name, CFG_STR, value, JOB, LAYER_FILE);
+	member_put(over, "env", name, CFG_STR, value);
 }
 
 /* Of launchers that start their processes themselves it is empty, and stays so. */
@@ -53,4 +59,8 @@ void cell_nodes_config(const struct campaign_file *f, const struct campaign_mode
 		env_put(over, names[i], getenv(names[i]));
 	if (s.launcher == SLURM_TORCHRUN && s.nodes > 1)
 		runner_put(m, over);
+	if (slurm_run_nodes(&s) > 1 && strcmp(getenv("NODE_RANK"), "0") != 0) {
+		member_put(over, "results", "require", CFG_BOOL, "false");
+		member_put(over, "results", "perf_csv", CFG_NULL, NULL);
+	}
 }
