@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/json_out.h"
 #include "profrig/base/xalloc.h"
@@ -279,13 +280,10 @@ int run_slurm_plan(const struct run_slurm *rs, struct run_options *job, struct s
 	return r;
 }
 
+FIELD_TABLE(run_slurm_fields, TEXT_FIELDS(struct run_slurm, runs_dir, name, dir, path, text));
+
 void run_slurm_release(struct run_slurm *rs)
 {
 	slurm_settings_release(&rs->settings);
-	free(rs->runs_dir);
-	free(rs->name);
-	free(rs->dir);
-	free(rs->path);
-	free(rs->text);
-	*rs = (struct run_slurm){ .text = NULL };
+	fields_release(rs, run_slurm_fields);
 }
