@@ -28,8 +28,9 @@ cluster() {
 		wait $! && bash "$FAKE_SLURM/row" "$2" COMPLETED || bash "$FAKE_SLURM/row" "$2" FAILED
 	SH
 	cat >"$FAKE_SLURM/sbatch.after" <<-'SH'
+		for w; do case $w in --output=*) out=${w#*=} ;; esac; done
 		for k in $(seq 0 "${tasks:-0}"); do
-			setsid bash "$FAKE_SLURM/task" "$id" "$k" "$file" >>"$FAKE_SLURM/out" 2>&1 </dev/null &
+			setsid bash "$FAKE_SLURM/task" "$id" "$k" "$file" >>"${out//%a/$k}" 2>&1 </dev/null &
 		done
 	SH
 	# what scancel does to the processes of jobs
@@ -52,7 +53,7 @@ goes_well() {
 	is "with labels" "$(jq -c '[.labels.who, .labels.repeat]' $(cat "$T/out" | sed 's,$,/run.json,') | xargs)" "[me,1] [me,2]"
 	is "and what was configured" "$(cat $(sed 's,$,/steps/01-workload.out,' "$T/out") | sort | uniq -c | xargs)" "2 hello 2 performance: 3 x/s"
 	is "they ran in the folder of the command" "$(jq -r '.steps[0].cwd // empty' "$(head -n 1 "$T/out")/plan.json")" "$T"
-	like "each event is a line" "$(cat "$T/err")" "job 10_0 is queued.*job 10_0 runs on n1.*done in"
+	like "each event is a line" "$(cat "$T/err")" "job 10_0 is queued.*1/2\] .*done in.*2/2\] .*done in"
 	is "one submission" "$(grep -c ^sbatch "$FAKE_SLURM/calls")" 1
 	is "whose name was in the journal before" "$(events)" "open plan intend submit submitted ended committed ended committed concluded"
 	is "the link to the newest run" "$(readlink -f "$T/runs/latest")" "$(readlink -f "$(tail -n 1 "$T/out")")"
@@ -106,6 +107,16 @@ fails() {
 	code "a required output is missing" 7 run --tools-dir tools --tools need -- true
 	code "an optional one" 6 run --tools-dir tools --tools like -- true
 	is "which the run says" "$(status "$(cat "$T/out")")" partial
+}
+
+# What was not there, on the node: profrig begins no run, and its last word is the reason.
+lacks() {
+	cluster
+	mkdir tools
+	printf 'name: need\nclass: env\nenv: {X: "1"}\nneeds: [no-such-program]\n' >tools/need.yaml
+	code "a node that lacks what a tool needs" 1 run --tools-dir tools --tools need -- true
+	like "says so" "$(cat "$T/err")" "attempt 1: 10_0: .*no-such-program"
+	is "and nothing is printed" "$(cat "$T/out")" ""
 }
 
 # What the site, or another user, does to the job.
@@ -195,7 +206,7 @@ wrong() {
 	like "so it ran here" "$(cat "$T/out")" "runs/2[0-9T]+Z-m-"
 }
 
-parts=(goes_well goes_by_a_context fails cancelled_by_others refused interrupted killed wrong)
+parts=(goes_well goes_by_a_context lacks fails cancelled_by_others refused interrupted killed wrong)
 for part in "${PARTS:-${parts[@]}}"; do
 	for p in $part; do beside "$p"; done
 done

@@ -260,11 +260,28 @@ static enum attempt_class class_of_job(const struct sched_view *v)
 	return class_of(v->class);
 }
 
+/* What profrig said on the node, when it made no run; the job's output is named as slurm_script.h
+ * has it. */
+static void job_last_words(const struct by_scheduler *b, const struct sched_view *v, char ret[200])
+{
+	CLEANUP(xfreep) char *of_task = xasprintf("pr-%s_%zu.out", v->nonce, v->task);
+	CLEANUP(xfreep) char *of_job = xasprintf("pr-%s.out", v->nonce);
+
+	*ret = 0;
+	/* of others Slurm knows why */
+	if (strcmp(v->word, "COMPLETED") != 0 && strcmp(v->word, "FAILED") != 0)
+		return;
+	attempt_last_words(b->d->j->dir, of_task, ret);
+	if (!*ret)
+		attempt_last_words(b->d->j->dir, of_job, ret);
+}
+
 /* An attempt without an end of its own has that of its job. */
 static void outcome_of(const struct by_scheduler *b, const struct driven *a,
 		       const struct sched_view *v, struct attempt_outcome *ret)
 {
 	const char *why = *v->reason ? v->reason : *v->word ? v->word : "the job is lost";
+	char words[200];
 
 	attempt_judge(&b->d->j->where, &a->name, ret);
 	if (ret->class == ATTEMPT_INTERRUPTED &&
@@ -272,6 +289,9 @@ static void outcome_of(const struct by_scheduler *b, const struct driven *a,
 		ret->class = class_of_job(v);
 		snprintf(ret->reason, sizeof(ret->reason), "%s%s%.150s", v->job,
 			 *v->job ? ": " : "", why);
+		job_last_words(b, v, words);
+		if (!ret->found && *words)
+			snprintf(ret->reason, sizeof(ret->reason), "%.20s: %.170s", v->job, words);
 		if (!*ret->node)
 			snprintf(ret->node, sizeof(ret->node), "%s", v->node);
 	}
