@@ -60,8 +60,8 @@ int attempt_commit(const struct attempt_where *w, const struct attempt_name *a, 
 		   struct err *err);
 
 /*
- * The last line that profrig printed into logs/<log>, "" none: why an attempt left no run.json. log:
- * "<attempt>.log", or a job's.
+ * The last line that profrig printed into logs/<log>, "" none: why an attempt left no run.json.
+ * log: "<attempt>.log", or a job's.
  */
 void attempt_last_words(const char *dir, const char *log, char ret[200]);
 
