@@ -244,6 +244,19 @@ static void run_ended(struct slurm_running *sr, size_t model, uint32_t repeat)
 	VEC_PUSH(&sr->ended, e);
 }
 
+/* To the last run directory, of several nodes the first one's. */
+static void latest_set(const struct slurm_running *sr)
+{
+	const char *last = sr->ended.nr ? sr->ended.v[sr->ended.nr - 1].dir : NULL;
+	CLEANUP(xfreep) char *runs = fs_dir(sr->j->dir);
+	CLEANUP(xfreep) char *dir = NULL;
+
+	if (!last)
+		return;
+	dir = sr->j->where.nodes > 1 ? fs_join(last, "node-0") : xstrdup(last);
+	runs_point_latest(runs, dir + strlen(runs) + 1);
+}
+
 static void model_ended(struct slurm_running *sr, size_t model)
 {
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
@@ -256,11 +269,7 @@ static void model_ended(struct slurm_running *sr, size_t model)
 	fflush(stdout);
 	if (dirs.nr == sr->j->plan.repeat)
 		sr->code = exit_worse(sr->code, runs_together(sr->o, &dirs));
-	if (dirs.nr) {
-		CLEANUP(xfreep) char *runs = fs_dir(sr->j->dir);
-
-		runs_point_latest(runs, dirs.v[dirs.nr - 1] + strlen(runs) + 1);
-	}
+	latest_set(sr);
 	for (size_t i = 0; i < sr->ended.nr; i++)
 		free(sr->ended.v[i].dir);
 	VEC_CLEAR(&sr->ended);
@@ -376,9 +385,9 @@ static void left_say(const char *dir)
 		campaign_count(&j, &n, NULL);
 		if (n.left)
 			log_notice("%" PRIu64 " of %" PRIu64 " runs of %s have no end yet, and no "
-				   "profrig waits for them: 'profrig campaign resume %s' does, "
-				   "'profrig campaign cancel %s' gives them up",
-				   n.left, n.runs, dir, dir, dir);
+				   "profrig waits for them: 'profrig campaign resume %s' does, and "
+				   "Ctrl-C twice there cancels them",
+				   n.left, n.runs, dir, dir);
 		campaign_job_close(&j);
 	}
 	run_options_release(&o);

@@ -85,6 +85,7 @@ goes_by_a_context() {
 	is "has both" "$(jq -r 'select(.schema=="profrig.plan.slurm/1")|[.sbatch[0], (.script|startswith("#!/bin/bash"))]|@csv' "$T/out")" '"sbatch",true'
 	code "the model runs" 0 run -f context.json --perf-csv "$T/perf.csv" net
 	is "a run directory of each node is printed" "$(sed 's,.*/,,' "$T/out" | xargs)" "node-0 node-1"
+	is "the link leads to the first one's" "$(readlink -f "$T/runs/latest")" "$(head -n 1 "$T/out")"
 	runner="torchrun --nnodes=2 --node_rank=K --nproc_per_node=4 --master_addr=$(hostname) --master_port=15010"
 	is "each node has its launcher's words" "$(for k in 0 1; do head -n 1 "$(sed -n $((k + 1))p "$T/out")/steps/01-workload.out"; done)" \
 		"${runner/K/0}|0|net|hi
