@@ -6,6 +6,8 @@
 #include "pick_models.h"
 #include "run_campaign.h"
 #include "run_replay.h"
+#include "run_slurm.h"
+#include "slurm_run.h"
 
 #include <errno.h>
 #include <math.h>
@@ -320,7 +322,7 @@ static int models_run(const struct command *c, const struct run_options *o,
 	if (code == EXIT_DONE && o->replay)
 		say_replay(campaign_full(&cp.models.v[0]));
 	if (code == EXIT_DONE)
-		code = run_campaign(o, &cp);
+		code = run_slurm_wanted(&cp) ? slurm_run(c, o, &cp) : run_campaign(o, &cp);
 	campaign_release(&cp);
 	return code;
 }
@@ -385,6 +387,7 @@ static int run_main(const struct command *c, int argc, char **argv)
 	if (code < 0) {
 		cli_catch_signals();
 		say_leftovers(o.runs_dir);
+		slurm_say_left(o.runs_dir);
 		code = o.build ? build_first(c, &o, &operands) : -1;
 	}
 	if (code < 0)
@@ -404,7 +407,9 @@ static int run_main(const struct command *c, int argc, char **argv)
 	return code;
 }
 
-static int print_plan(const struct run_options *o, const char *format, const struct prepared *p)
+/* here: it would run on this machine. */
+static int print_plan(const struct run_options *o, const char *format, const struct prepared *p,
+		      bool here)
 {
 	if (strcmp(format, "json") == 0)
 		plan_print_json(&p->plan, stdout);
@@ -414,7 +419,8 @@ static int print_plan(const struct run_options *o, const char *format, const str
 		plan_print_text(&p->plan, stdout);
 	struct run_opts ro = { .interrupt = &cli_interrupt, .dry = true };
 	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
-	run_preflight(&p->plan, &ro, &missing, NULL);
+	if (here)
+		run_preflight(&p->plan, &ro, &missing, NULL);
 	for (size_t i = 0; i < missing.nr; i++) {
 		/* this gives exit code 4, so it is an error */
 		if (o->check)
@@ -431,7 +437,7 @@ static int plan_each(const struct command *c, const struct run_options *o,
 	size_t nr = nr_models(models) * (o->baseline ? 2 : 1);
 	const char *format = o->json ? "json" : o->format;
 	struct campaign cp;
-	bool bad;
+	bool bad, by_slurm;
 	int code;
 
 	if (!text_in_list("text,json,sh", ',', format))
@@ -440,11 +446,19 @@ static int plan_each(const struct command *c, const struct run_options *o,
 	if (nr > 1 && strcmp(format, "sh") == 0)
 		return cli_usage(c, "as a script one run at a time, not %zu", nr);
 	code = prepare_all(c, o, models, cmd, &cp);
+	by_slurm = code == EXIT_DONE && run_slurm_wanted(&cp);
+	if (by_slurm && strcmp(format, "sh") == 0)
+		code = cli_usage(c, "--format sh repeats a run of this machine: text and json show "
+				    "the job script");
+	if (by_slurm && code == EXIT_DONE && slurm_bad_call(c, o) >= 0)
+		code = EXIT_USAGE;
 	bad = code != EXIT_DONE;
 	for (size_t i = 0; i < cp.models.nr && !bad; i++)
 		for (size_t k = 0; k < cp.models.v[i].variants.nr; k++)
-			code = exit_worse(code,
-					  print_plan(o, format, cp.models.v[i].variants.v[k]));
+			code = exit_worse(code, print_plan(o, format, cp.models.v[i].variants.v[k],
+							   !by_slurm));
+	if (by_slurm && !bad)
+		code = exit_worse(code, slurm_plan(o, &cp, format));
 	campaign_release(&cp);
 	return code;
 }

@@ -294,9 +294,7 @@ int run_alone(const struct run_options *o, const struct prepared *p)
 	return code;
 }
 
-/* Compares several runs of one model: mean, spread and outliers. The tables lie beside the runs,
- * under a name that no run has. */
-static int see_together(const struct run_options *o, const struct strvec *dirs)
+int runs_together(const struct run_options *o, const struct strvec *dirs)
 {
 	CLEANUP(xfreep) char *runs = fs_dir(dirs->v[0]);
 	CLEANUP(xfreep) char *out = xasprintf("%s/ensemble-%s", runs, fs_base(dirs->v[0]));
@@ -412,7 +410,7 @@ static void running_on_model_end(void *ctx)
 			rg->code = exit_worse(rg->code, EXIT_GATE);
 	}
 	if (rg->dirs.nr == (size_t)o->repeat)
-		rg->code = exit_worse(rg->code, see_together(o, &rg->dirs));
+		rg->code = exit_worse(rg->code, runs_together(o, &rg->dirs));
 	pairing_release(&rg->pairing);
 	strvec_clear(&rg->dirs);
 }

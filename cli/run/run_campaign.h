@@ -17,6 +17,11 @@ int run_campaign(const struct run_options *o, const struct campaign *cp);
  */
 int run_alone(const struct run_options *o, const struct prepared *p);
 /*
+ * Compares several runs of one model: mean, spread and outliers. The tables lie beside the runs,
+ * under a name that no run has. Exit code.
+ */
+int runs_together(const struct run_options *o, const struct strvec *dirs);
+/*
  * status NULL: that of run.json. When the table cannot be written the run itself is complete, but
  * the exit code reports it.
  */

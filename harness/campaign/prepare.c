@@ -112,7 +112,8 @@ struct runconf_request run_request(const struct run_options *o, const char *mode
 	rq.model = model;
 	rq.command = cmd;
 	rq.cwd = cwd;
-	rq.replay = o->replay ? &o->replay->conf : NULL;
+	if (o->replay)
+		rq.replay = &o->replay->conf;
 	rq.context_base = o->manifest_context;
 	rq.context_base_name = o->manifest;
 	return rq;

@@ -184,6 +184,9 @@ void runconf_count_gpus(struct loader *l, const struct cfg_node *model)
 				    (long long)n, gpus->s);
 		return;
 	}
+	/* of the nodes nothing is known here */
+	if (!gpus && conf_map(l->tree.root, "slurm"))
+		return;
 	if (!gpus && !has_gpus()) {
 		strvec_push(&l->rc->notes,
 			    "this machine has no GPU, so the model gets none (model.n_gpus)");

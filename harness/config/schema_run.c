@@ -216,5 +216,7 @@ const struct schema_key schema_table[] = {
 	KEY("keep", "bool", "keep the container", .def = "false"),
 	KEY("live", "bool", "show the workload's output while it runs", .def = "false"),
 	KEY("labels", "map of strings", "words that go into run.json"),
+	KEY("slurm", "any",
+	    "a map, also an empty one: 'run' submits to Slurm; its keys are a campaign's"),
 	{ .path = NULL },
 };

@@ -68,9 +68,6 @@ static void check_counts(const struct cfg_node *e, struct problems *p)
 			    gpus->s);
 	if (nodes && nodes->s && (!whole_number(nodes, &v) || v < 1))
 		cfg_problem(p, nodes, "nnodes: want a number of machines, not '%.40s'", nodes->s);
-	else if (nodes && nodes->s && v > 1)
-		cfg_problem(p, nodes, "nnodes: %.40s machines, but 'profrig run' is of one",
-			    nodes->s);
 }
 
 static void check_distributed(const struct cfg_node *e, struct problems *p)
@@ -80,10 +77,26 @@ static void check_distributed(const struct cfg_node *e, struct problems *p)
 
 	if (d && d->kind != CFG_MAP)
 		cfg_problem(p, d, "distributed: want a map");
-	if (nodes && (!whole_number(nodes, &v) || v != 1))
-		cfg_problem(p, nodes,
-			    "distributed.nnodes: '%.40s' machines, but 'profrig run' is of one",
+	if (nodes && (!whole_number(nodes, &v) || v < 1))
+		cfg_problem(p, nodes, "distributed.nnodes: want a number of machines, not '%.40s'",
 			    nodes->s ? nodes->s : "?");
+}
+
+static void nodes_are_one(const struct cfg_node *nodes, const char *shown, struct problems *p)
+{
+	int64_t v;
+
+	if (nodes && whole_number(nodes, &v) && v > 1)
+		cfg_problem(p, nodes,
+			    "%s: %.40s machines, but without the section `slurm` in a context "
+			    "'profrig run' is of one",
+			    shown, nodes->s);
+}
+
+void mad_check_nodes(const struct cfg_node *e, struct problems *p)
+{
+	nodes_are_one(cfg_get(e, "nnodes"), "nnodes", p);
+	nodes_are_one(cfg_get(cfg_get(e, "distributed"), "nnodes"), "distributed.nnodes", p);
 }
 
 static void check_scan(const struct cfg_node *e, struct problems *p)
@@ -131,9 +144,6 @@ void mad_check_entry(const struct cfg_node *e, struct problems *p, struct proble
 	check_counts(e, p);
 	check_distributed(e, p);
 	check_scan(e, p);
-	if (cfg_get(e, "slurm"))
-		mad_note(notes, cfg_get(e, "slurm"),
-			 "slurm: has no effect, 'profrig run' is of this machine");
 	if (!old || mad_truth(old) == 0)
 		return;
 	if (old->kind == CFG_STR && mad_truth(old) < 0)

@@ -1,6 +1,7 @@
 /* Turns --additional-context into the form of a profrig.yaml. */
 #include "conf_read.h"
 #include "mad_int.h"
+#include "mad_slurm.h"
 #include "schema.h"
 
 #include <errno.h>
@@ -331,9 +332,11 @@ static void map_distributed(struct context *a, const struct cfg_node *n)
 		cfg_problem(a->p, n, "distributed: want a map");
 		return;
 	}
-	if (nodes && nodes->s && (num_i64(nodes->s, strlen(nodes->s), &v) < 0 || v != 1))
+	if (!mad_on_slurm(a->root) && nodes && nodes->s &&
+	    (num_i64(nodes->s, strlen(nodes->s), &v) < 0 || v != 1))
 		cfg_problem(a->p, nodes,
-			    "distributed.nnodes: '%.40s' machines, but 'profrig run' is of one",
+			    "distributed.nnodes: '%.40s' machines, but without the section `slurm` "
+			    "'profrig run' is of one",
 			    nodes->s);
 	if (launcher && launcher->s) {
 		CLEANUP(xfreep)
@@ -345,15 +348,23 @@ static void map_distributed(struct context *a, const struct cfg_node *n)
 	}
 }
 
-/* Keys for Kubernetes and Slurm. */
+/* Together with `distributed`; madengine's defaults come once the model's section is below it. */
+static void map_slurm(struct context *a, const struct cfg_node *n)
+{
+	const struct cfg_node *d = cfg_get(a->root, "distributed");
+
+	mad_slurm_config(n, d && d->kind == CFG_MAP ? d : NULL, a->lenient, a->ret, a->p, a->notes);
+}
+
+/* Keys for Kubernetes, and of madengine's own deployment. */
 static void map_elsewhere(struct context *a, const struct cfg_node *n)
 {
 	if (a->lenient)
 		mad_note(a->notes, n, "%s: has no effect in 'profrig run'", n->key);
 	else
 		cfg_problem(a->p, n,
-			    "%s: not in 'profrig run', which runs on this machine; leave it out, "
-			    "or use --lenient",
+			    "%s: not in 'profrig run', which runs on this machine or by Slurm; "
+			    "leave it out, or use --lenient",
 			    n->key);
 }
 
@@ -426,7 +437,7 @@ static const struct {
 	{ "mirrorlocal", "any", map_answered },
 	{ "k8s", "any", map_elsewhere },
 	{ "kubernetes", "any", map_elsewhere },
-	{ "slurm", "any", map_elsewhere },
+	{ "slurm", "any", map_slurm },
 	{ "deploy", "any", map_elsewhere },
 	{ "deployment_config", "any", map_elsewhere },
 	{ "shared_data", "any", map_elsewhere },
@@ -466,6 +477,13 @@ static void check_context(const struct context *a)
 	    (cfg_get(a->root, "k8s") || cfg_get(a->root, "kubernetes")))
 		cfg_problem(a->p, cfg_get(a->root, "slurm"),
 			    "slurm: and Kubernetes, too: want at most one of them");
+}
+
+bool mad_on_slurm(const struct cfg_node *context)
+{
+	const struct cfg_node *n = cfg_get(context, "slurm");
+
+	return n && n->kind != CFG_NULL;
 }
 
 int mad_context_config(const struct cfg *context, const char *dir, bool lenient, struct cfg *ret,

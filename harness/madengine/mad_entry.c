@@ -1,5 +1,6 @@
 /* Turns an entry of models.json into the form of a profrig.yaml. */
 #include "mad_int.h"
+#include "mad_slurm.h"
 #include "schema.h"
 
 #include <errno.h>
@@ -215,7 +216,7 @@ static void map_plain(struct mapping *a)
 	}
 }
 
-/* The command that starts a launcher in the container, on one machine. */
+/* The command that starts a launcher in the container; of several machines: run_slurm.h. */
 static void map_runner(struct mapping *a)
 {
 	const struct cfg_node *launcher = cfg_get(cfg_get(a->node, "distributed"), "launcher");
@@ -239,6 +240,27 @@ char *mad_runner(const char *launcher, const char *n_gpus)
 		return !strcmp(n, "gpu") ? xstrdup("deepspeed")
 					 : xasprintf("deepspeed --num_gpus=%s", n);
 	return xasprintf("torchrun --standalone --nproc_per_node=%s", n);
+}
+
+/* Its sections count below those of a context that sends the run to Slurm. */
+static void map_cluster(struct mapping *a, const struct cfg *context, bool lenient)
+{
+	const struct cfg_node *slurm = cfg_get(a->node, "slurm");
+	const struct cfg_node *d = cfg_get(a->node, "distributed");
+	const struct cfg_node *nodes = cfg_get(a->node, "nnodes");
+	struct cfg_node *map;
+
+	if (!mad_on_slurm(context ? context->root : NULL)) {
+		mad_check_nodes(a->node, a->p);
+		if (slurm)
+			mad_note(a->notes, slurm,
+				 "slurm: has no effect, as no context has that section");
+	} else if (slurm || d || nodes) {
+		mad_slurm_config(slurm, d, lenient, a->ret, a->p, a->notes);
+		map = mad_map(a->ret, a->ret->root, "slurm", a->node);
+		if (nodes && nodes->s && !cfg_get(map, "nodes"))
+			mad_put(a->ret, map, "nodes", CFG_INT, nodes->s, nodes);
+	}
 }
 
 /* The entry after the script's update_model(). NULL after reporting a problem. */
@@ -308,6 +330,7 @@ int mad_model_config(const struct mad_models *m, const struct mad_entry *e,
 		map_runner(&a);
 		map_results(&a);
 		map_lists(&a);
+		map_cluster(&a, context, lenient);
 		if (cfg_get(a.node, "data"))
 			map_data(&a, context, lenient, p, notes);
 	}

@@ -76,6 +76,14 @@ void mad_check_entry(const struct cfg_node *entry, struct problems *p, struct pr
 void mad_unknown(const struct problems *unknown, bool lenient, struct problems *p,
 		 struct strvec *notes);
 
+/* More than one machine, which a run that is not of Slurm has not. */
+void mad_check_nodes(const struct cfg_node *entry, struct problems *p);
+
+/* --- mad_context.c --- */
+
+/* Whether the context sends runs to a cluster; context NULL is fine. */
+bool mad_on_slurm(const struct cfg_node *context);
+
 /* --- mad_batch.c --- */
 
 /* mad_batch_load of a text; name: of the file, for messages. */

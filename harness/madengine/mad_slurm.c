@@ -1,16 +1,17 @@
 #include "mad_slurm.h"
 #include "mad_int.h"
 #include "schema.h"
+#include "slurm_settings.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <string.h>
 
 #include "profrig/base/num.h"
 #include "profrig/base/xalloc.h"
 
 struct section {
-	struct cfg *ret; /* a map with the keys of slurm_schema */
+	struct cfg *ret;
+	struct cfg_node *map; /* of it, with the keys of slurm_schema */
 	struct problems *p;
 	struct strvec *notes;
 };
@@ -20,7 +21,7 @@ typedef void section_fn(struct section *s, const struct cfg_node *n);
 static void put(struct section *s, const char *key, enum cfg_kind kind, const char *text,
 		const struct cfg_node *from)
 {
-	mad_put(s->ret, s->ret->root, key, kind, text, from);
+	mad_put(s->ret, s->map, key, kind, text, from);
 }
 
 /* ---- keys ---- */
@@ -28,6 +29,15 @@ static void put(struct section *s, const char *key, enum cfg_kind kind, const ch
 static void map_text(struct section *s, const struct cfg_node *n)
 {
 	put(s, n->key, CFG_STR, n->s, n);
+}
+
+/* In madengine 0 is a number of GPUs, too. */
+static void map_gpus(struct section *s, const struct cfg_node *n)
+{
+	if (n->s && !strcmp(n->s, "0"))
+		put(s, n->key, CFG_NULL, NULL, n);
+	else
+		map_text(s, n);
 }
 
 /* "2" counts as 2. */
@@ -76,7 +86,7 @@ static void map_truth(struct section *s, const struct cfg_node *n)
 /* "n1,n2", which may have commas in brackets, or a list. */
 static void map_nodes(struct section *s, const struct cfg_node *n)
 {
-	struct cfg_node *list = mad_list(s->ret, s->ret->root, n->key, n);
+	struct cfg_node *list = mad_list(s->ret, s->map, n->key, n);
 
 	CFG_EACH(kid, n, CFG_SEQ)
 		mad_add(s->ret, list, CFG_STR, kid->s ? kid->s : "", n);
@@ -89,14 +99,14 @@ static void map_list(struct section *s, const struct cfg_node *n)
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
 
 	mad_words(n, &words);
-	mad_put_words(s->ret, s->ret->root, n->key, &words, n);
+	mad_put_words(s->ret, s->map, n->key, &words, n);
 }
 
 static struct cfg_node *list_of(struct section *s, const char *key, const struct cfg_node *n)
 {
-	struct cfg_node *list = cfg_get(s->ret->root, key);
+	struct cfg_node *list = cfg_get(s->map, key);
 
-	return list ? list : mad_list(s->ret, s->ret->root, key, n);
+	return list ? list : mad_list(s->ret, s->map, key, n);
 }
 
 static void map_mail(struct section *s, const struct cfg_node *n)
@@ -143,7 +153,7 @@ static const struct {
 	{ "reservation", "string", map_text, NULL, CFG_NULL },
 	{ "constraint", "string", map_text, NULL, CFG_NULL },
 	{ "nodes", "scalar", map_int, "1", CFG_INT },
-	{ "gpus_per_node", "scalar", map_text, "8", CFG_STR },
+	{ "gpus_per_node", "scalar", map_gpus, "8", CFG_STR },
 	{ "time", "scalar", map_time, "24:00:00", CFG_STR },
 	{ "exclusive", "scalar", map_truth, "true", CFG_BOOL },
 	{ "mem", "scalar", map_text, NULL, CFG_NULL },
@@ -179,25 +189,13 @@ static bool is_given(const struct cfg_node *n)
 	return n && n->kind != CFG_NULL && (n->kind != CFG_STR || *n->s);
 }
 
-static void keys_map(const struct cfg_node *slurm, const struct cfg_node *nodes, struct section *s)
+static void keys_map(const struct cfg_node *slurm, struct section *s)
 {
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
 		const struct cfg_node *n = cfg_get(slurm, keys[i].key);
 
-		if (is_given(n)) {
+		if (is_given(n))
 			keys[i].map(s, n);
-		} else if (keys[i].def && !(nodes && !strcmp(keys[i].key, "nodes"))) {
-			struct cfg_node def = *slurm;
-
-			def.key = keys[i].key;
-			def.kind = keys[i].def_kind;
-			def.s = keys[i].def;
-			def.b = true;
-			def.nr = 0;
-			mad_note(s->notes, slurm, "slurm.%s: %s, as in madengine", keys[i].key,
-				 keys[i].def);
-			keys[i].map(s, &def);
-		}
 	}
 }
 
@@ -249,28 +247,42 @@ static void distributed_map(const struct cfg_node *d, const struct cfg_node *slu
 	}
 }
 
-int mad_slurm_settings(const struct cfg_node *slurm, const struct cfg_node *distributed,
-		       bool lenient, struct slurm_settings *ret, struct problems *p,
-		       struct strvec *notes)
+void mad_slurm_config(const struct cfg_node *slurm, const struct cfg_node *distributed,
+		      bool lenient, struct cfg *to, struct problems *p, struct strvec *notes)
 {
-	struct cfg c;
-	struct section s = { &c, p, notes };
+	struct section s = { .ret = to, .p = p, .notes = notes };
 	size_t before = p->lines.nr;
-	const struct cfg_node *nodes = cfg_get(distributed, "nnodes");
 
-	slurm_settings_init(ret);
-	if (slurm->kind != CFG_MAP) {
+	if (slurm && slurm->kind != CFG_MAP) {
 		cfg_problem(p, slurm, "slurm: want a map");
-		return -EINVAL;
+		return;
 	}
-	mad_tree_init(&c, LAYER_FILE);
-	keys_check(slurm, lenient, &s);
-	if (p->lines.nr == before) {
-		keys_map(slurm, is_given(nodes) ? nodes : NULL, &s);
-		distributed_map(distributed, slurm, &s);
+	if (!slurm && !distributed)
+		return;
+	s.map = mad_map(to, to->root, "slurm", slurm ? slurm : distributed);
+	if (slurm)
+		keys_check(slurm, lenient, &s);
+	if (p->lines.nr > before)
+		return;
+	keys_map(slurm, &s);
+	distributed_map(distributed, slurm, &s);
+}
+
+void mad_slurm_defaults(struct cfg *to, const struct cfg_node *at, struct strvec *notes)
+{
+	struct section s = { .ret = to, .map = cfg_get(to->root, "slurm"), .notes = notes };
+
+	for (size_t i = 0; s.map && s.map->kind == CFG_MAP && i < ARRAY_LEN(keys); i++) {
+		struct cfg_node def = *at;
+
+		if (!keys[i].def || cfg_get(s.map, keys[i].key))
+			continue;
+		def.key = keys[i].key;
+		def.kind = keys[i].def_kind;
+		def.s = keys[i].def;
+		def.b = true;
+		def.nr = 0;
+		mad_note(notes, at, "slurm.%s: %s, as in madengine", keys[i].key, keys[i].def);
+		keys[i].map(&s, &def);
 	}
-	if (p->lines.nr == before)
-		slurm_settings_read(c.root, ret, p);
-	cfg_release(&c);
-	return p->lines.nr > before ? -EINVAL : 0;
 }

@@ -142,6 +142,14 @@ static void put_dockerfile(json_t *row, const struct runconf *rc)
 	dockerfiles_release(&all);
 }
 
+/* Of a job's run the configuration has how many there are (harness/campaign). */
+static const char *nodes_of(const struct runconf *rc)
+{
+	const struct runconf_env *e = VEC_FIND(&rc->env, x, !strcmp(x->name, "NNODES"));
+
+	return e && *e->value ? e->value : "1";
+}
+
 /* Values that are known before the run. */
 static void put_conf(json_t *row, const struct plan *pl)
 {
@@ -158,7 +166,7 @@ static void put_conf(json_t *row, const struct plan *pl)
 	arch = strvec_join(&archs, "+");
 	put_text(row, "model", rc->model_name);
 	put_text(row, "n_gpus", rc->n_gpus);
-	put_text(row, "nnodes", "1");
+	put_text(row, "nnodes", nodes_of(rc));
 	put_text(row, "gpus_per_node", rc->n_gpus);
 	put_text(row, "training_precision", rc->precision);
 	put_text(row, "pipeline", getenv("pipeline"));
@@ -168,7 +176,7 @@ static void put_conf(json_t *row, const struct plan *pl)
 		put_dockerfile(row, rc);
 	put_text(row, "docker_image", pl->engine->container ? pl->spec.image : NULL);
 	put_text(row, "machine_name", host);
-	put_text(row, "deployment_type", "local");
+	put_text(row, "deployment_type", getenv("SLURM_JOB_ID") ? "slurm" : "local");
 	put_text(row, "launcher", rc->launcher);
 	put_text(row, "gpu_architecture", arch);
 	put_text(row, "build_number", build && *build ? build : "0");

@@ -1,4 +1,6 @@
 /* Entries of models.json, and contexts, as layers of a run's configuration. */
+#include "mad_int.h"
+#include "mad_slurm.h"
 #include "runconf_int.h"
 #include "schema.h"
 
@@ -108,4 +110,6 @@ void loader_context(struct loader *l)
 	mad_context_config(&l->context, dir, l->rq->lenient, &c, l->p, &l->rc->notes);
 	merge_tree(l, &c);
 	cfg_release(&c);
+	if (mad_on_slurm(l->context.root))
+		mad_slurm_defaults(&l->tree, cfg_get(l->context.root, "slurm"), &l->rc->notes);
 }

@@ -346,6 +346,16 @@ static void point_latest(const char *dir, const char *link, const char *name)
 		unlink(tmp);
 }
 
+void runs_point_latest(const char *dir, const char *rel)
+{
+	CLEANUP(xfreep) char *link = fs_join(dir, "latest");
+	struct stat st;
+
+	/* a folder of that name is not profrig's */
+	if (lstat(link, &st) < 0 || S_ISLNK(st.st_mode))
+		point_latest(dir, link, rel);
+}
+
 void runs_move_latest(const char *from_dir, const char *to_dir)
 {
 	CLEANUP(xfreep) char *dir = fs_dir(to_dir);

@@ -109,13 +109,15 @@ for words in "context:1: context.gpu_vendor: want one of AMD, NVIDIA, not 'intel
 done
 code "no truth" 3 "$PROFRIG" plan -c '{"skip_perf_collection": "maybe"}' -- true
 like "is reported" "$(cat "$T/err")" "skip_perf_collection: want true or false"
-code "Slurm is not for here" 3 "$PROFRIG" plan -c '{"slurm": {}}' -- true
-like "is reported" "$(cat "$T/err")" "slurm: not in 'profrig run'"
+code "Slurm with keys that are wrong" 3 "$PROFRIG" plan --engine host -c '{"slurm": {"nodes": "two", "partion": "x"}}' -- true
+like "is reported" "$(cat "$T/err")" "context:1: unknown key 'partion'; did you mean 'partition'"
+code "and with right ones" 0 "$PROFRIG" plan --engine host -c '{"slurm": {}, "distributed": {"nnodes": 2, "launcher": "torchrun"}}' -- true
+like "is a job" "$(cat "$T/out")" "sbatch .*--partition=amd-rccl --nodes=2 .*campaign work"
 code "nor Kubernetes, nor both" 3 "$PROFRIG" plan -c '{"slurm": {}, "kubernetes": {}}' -- true
 like "is reported" "$(cat "$T/err")" "kubernetes: not in 'profrig run'"
 like "both" "$(cat "$T/err")" "slurm: and Kubernetes, too: want at most one"
-code "--lenient passes over them" 0 "$PROFRIG" plan --lenient --engine host -c '{"slurm": {}, "colour": 1}' -- true
-like "and tells" "$(cat "$T/err")" "warning: --additional-context:1: unknown key 'colour'.*warning: --additional-context:1: slurm: has no effect"
+code "--lenient passes over them" 0 "$PROFRIG" plan --lenient --engine host -c '{"k8s": {}, "colour": 1}' -- true
+like "and tells" "$(cat "$T/err")" "warning: --additional-context:1: unknown key 'colour'.*warning: --additional-context:1: k8s: has no effect"
 code "a torn text" 3 "$PROFRIG" plan -c '{"a": 1' -- true
 like "is reported" "$(cat "$T/err")" "additional-context:1: "
 code "a torn Python text" 3 "$PROFRIG" plan -c "{'a': [1, 2}" -- true

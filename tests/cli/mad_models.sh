@@ -155,8 +155,8 @@ code "a wrong entry" 3 "$PROFRIG" plan a
 for words in "models.json:2: n_gpus: want a number of GPUs, or -1 for all, not 'two'" "models.json:2: timeout: want a time" \
 	"models.json:2: tags: want a list of words, or one text with commas, not a map" "models.json:2: unknown key 'dockerfle'; did you mean 'dockerfile'" \
 	"models.json:3: args: a ' without the one that ends it" "models.json:3: env_vars: want a map, not a list" \
-	"models.json:3: log_error_patterns: is empty" "models.json:3: nnodes: 2 machines, but 'profrig run' is of one" \
-	"models.json:4: distributed.nnodes: '4' machines" "models.json:4: log_error_pattern_scan: want true or false, not 'perhaps'"; do
+	"models.json:3: log_error_patterns: is empty" "models.json:3: nnodes: 2 machines, but without the section" \
+	"models.json:4: distributed.nnodes: 4 machines" "models.json:4: log_error_pattern_scan: want true or false, not 'perhaps'"; do
 	like "all at once: ${words:0:44}" "$(cat "$T/err")" "$words"
 done
 code "scripts that are not there" 3 "$PROFRIG" plan twice

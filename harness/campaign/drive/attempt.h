@@ -59,8 +59,11 @@ bool attempt_holds(const struct attempt_where *w, const struct attempt_name *a);
 int attempt_commit(const struct attempt_where *w, const struct attempt_name *a, char said[200],
 		   struct err *err);
 
-/* The last line that profrig printed for an attempt, "" none: why it left no run.json. */
-void attempt_last_words(const char *dir, const struct attempt_name *a, char ret[200]);
+/*
+ * The last line that profrig printed into logs/<log>, "" none: why an attempt left no run.json.
+ * log: "<attempt>.log", or a job's.
+ */
+void attempt_last_words(const char *dir, const char *log, char ret[200]);
 
 /* What a worker needs of its campaign. */
 struct attempt_work {

@@ -575,7 +575,7 @@ bool drive_signals_take(struct driving *d)
 	if (!sig)
 		return false;
 	*d->o->interrupt = 0;
-	if (d->drains || sig == SIGTERM) {
+	if (d->drains || d->o->at_once || sig == SIGTERM) {
 		d->stops = true;
 		d->signal = sig;
 	}

@@ -26,7 +26,8 @@
  * "cooldown": "limit".
  *
  * Signals: the caller sets *interrupt to the number. The first one drains: no run begins, those
- * that run end. The second stops: they get SIGINT. SIGTERM stops at once.
+ * that run end. The second stops: they get SIGINT. SIGTERM stops at once, as does any signal with
+ * `at_once`.
  */
 #ifndef CAMPAIGN_DRIVE_H
 #define CAMPAIGN_DRIVE_H
@@ -63,7 +64,8 @@ struct drive_opts {
 	volatile sig_atomic_t *interrupt;
 	void (*moment)(void *ctx, const struct drive_moment *m);
 	void *ctx;
-	bool ticks; /* DRIVE_TICK is wanted */
+	bool ticks;   /* DRIVE_TICK is wanted */
+	bool at_once; /* a signal stops */
 };
 
 struct drive_outcome {

@@ -91,7 +91,9 @@ static void interruption_explain(const struct local *l, const struct slot *s,
 	else if (!o->found && *answer)
 		snprintf(o->reason, sizeof(o->reason), "%s", answer);
 	else if (!o->found) {
-		attempt_last_words(l->d->j->dir, &s->now.name, words);
+		CLEANUP(xfreep) char *log = xasprintf("%s.log", s->now.name.all);
+
+		attempt_last_words(l->d->j->dir, log, words);
 		snprintf(o->reason, sizeof(o->reason), "%s",
 			 *words ? words : "it left no run.json, and printed nothing");
 	}

@@ -27,7 +27,7 @@ struct job {
 	VEC(struct driven) attempts;
 	struct strvec names;
 	bool over;
-	bool told; /* that it runs */
+	bool told_queued, told_stuck, told; /* told: that it runs */
 };
 
 struct submission {
@@ -260,11 +260,28 @@ static enum attempt_class class_of_job(const struct sched_view *v)
 	return class_of(v->class);
 }
 
+/* What profrig said on the node, when it made no run; the job's output is named as slurm_script.h
+ * has it. */
+static void job_last_words(const struct by_scheduler *b, const struct sched_view *v, char ret[200])
+{
+	CLEANUP(xfreep) char *of_task = xasprintf("pr-%s_%zu.out", v->nonce, v->task);
+	CLEANUP(xfreep) char *of_job = xasprintf("pr-%s.out", v->nonce);
+
+	*ret = 0;
+	/* of others Slurm knows why */
+	if (strcmp(v->word, "COMPLETED") != 0 && strcmp(v->word, "FAILED") != 0)
+		return;
+	attempt_last_words(b->d->j->dir, of_task, ret);
+	if (!*ret)
+		attempt_last_words(b->d->j->dir, of_job, ret);
+}
+
 /* An attempt without an end of its own has that of its job. */
 static void outcome_of(const struct by_scheduler *b, const struct driven *a,
 		       const struct sched_view *v, struct attempt_outcome *ret)
 {
 	const char *why = *v->reason ? v->reason : *v->word ? v->word : "the job is lost";
+	char words[200];
 
 	attempt_judge(&b->d->j->where, &a->name, ret);
 	if (ret->class == ATTEMPT_INTERRUPTED &&
@@ -272,9 +289,14 @@ static void outcome_of(const struct by_scheduler *b, const struct driven *a,
 		ret->class = class_of_job(v);
 		snprintf(ret->reason, sizeof(ret->reason), "%s%s%.150s", v->job,
 			 *v->job ? ": " : "", why);
+		job_last_words(b, v, words);
+		if (!ret->found && *words)
+			snprintf(ret->reason, sizeof(ret->reason), "%.20s: %.170s", v->job, words);
 		if (!*ret->node)
 			snprintf(ret->node, sizeof(ret->node), "%s", v->node);
 	}
+	if (v->state == SCHED_REFUSED && !ret->found)
+		snprintf(ret->state, sizeof(ret->state), "refused");
 	/* it ended, and Slurm cut its time */
 	if (v->class == SCHED_WORKLOAD && ret->class == ATTEMPT_WORKLOAD && !*ret->kind)
 		snprintf(ret->kind, sizeof(ret->kind), "%s",
@@ -343,6 +365,24 @@ static void running_tell(struct by_scheduler *b, struct job *j, const struct sch
 		j->attempts.v[i].begun_ns = clock_monotonic_ns();
 }
 
+static void waiting_tell(struct by_scheduler *b, const struct sched_view *v)
+{
+	struct submission *s = submission_find(b, v->nonce);
+	struct job *j = s && v->task < s->jobs.nr ? &s->jobs.v[v->task] : NULL;
+	CLEANUP(xfreep) char *text = NULL;
+
+	if (!j || j->over || !*v->job || (v->stuck ? j->told_stuck : j->told_queued))
+		return;
+	if (v->stuck)
+		text = xasprintf("job %s waits, and does not begin by itself: %s", v->job,
+				 v->reason);
+	else
+		text = xasprintf("job %s is queued", v->job);
+	j->told_queued = true;
+	j->told_stuck |= v->stuck;
+	drive_tell(b->d, DRIVE_NOTE, NULL, text, 0, NAN);
+}
+
 static int view_take(struct by_scheduler *b, struct seen *e)
 {
 	struct submission *s = submission_find(b, e->nonce);
@@ -385,7 +425,9 @@ static int views_take(struct by_scheduler *b)
 	int r = 0;
 
 	for (size_t i = 0; i < nr; i++)
-		if (v[i].state != SCHED_SUBMITTING && v[i].state != SCHED_PENDING)
+		if (v[i].state == SCHED_PENDING)
+			waiting_tell(b, &v[i]);
+		else if (v[i].state != SCHED_SUBMITTING)
 			seen_take(&all[n++], &v[i]);
 	for (size_t i = 0; i < n && r == 0; i++)
 		r = view_take(b, &all[i]);

@@ -74,7 +74,8 @@ const struct schema_key campaign_schema[] = {
 
 FIELD_TABLE(source_fields, TEXT_FIELDS(struct campaign_source, path, text));
 FIELD_TABLE(sources_fields, FIELD_VEC(struct campaign_sources, v, source_fields));
-FIELD_TABLE(entry_fields, TEXT_FIELDS(struct campaign_model_entry, word, label));
+FIELD_TABLE(entry_fields, TEXT_FIELDS(struct campaign_model_entry, word, label),
+	    WORDS_FIELDS(struct campaign_model_entry, left_out));
 FIELD_TABLE(gate_fields, TEXT_FIELDS(struct campaign_gate, metric));
 FIELD_TABLE(step_fields, WORDS_FIELDS(struct campaign_step, words));
 FIELD_TABLE(file_fields, TEXT_FIELDS(struct campaign_file, path, dir, name, scheduler, stop.metric),
@@ -90,6 +91,8 @@ void campaign_sources_release(struct campaign_sources *s)
 
 void campaign_file_release(struct campaign_file *f)
 {
+	for (size_t i = 0; i < f->models.nr; i++)
+		free(f->models.v[i].recorded_tree);
 	matrix_release(&f->matrix);
 	cfg_release(&f->run);
 	cfg_release(&f->tree);
@@ -267,9 +270,37 @@ static char *word_base(const char *word)
 	return xstrdup(fs_base(copy));
 }
 
+/* A recorded configuration counts as a model's own, below that of files. */
+static void layer_set(struct cfg_node *n, enum cfg_layer layer)
+{
+	n->layer = layer;
+	for (size_t i = 0; i < n->nr; i++)
+		layer_set(n->child[i], layer);
+}
+
+static void recorded_read(struct campaign_model_entry *m, struct problems *p)
+{
+	const struct cfg_node *n = cfg_get(m->node, "recorded"), *mad = cfg_get(n, "mad_model");
+	struct cfg_node *tree = cfg_get(n, "configuration");
+
+	if (!n)
+		return;
+	if (!tree || tree->kind != CFG_MAP || m->node->nr != 2) {
+		cfg_problem(p, n, "'recorded' wants a configuration, and 'name' alone beside it");
+		return;
+	}
+	layer_set(tree, LAYER_MODEL);
+	cfg_words(n, "left_out", &m->left_out);
+	m->recorded_tree = xcalloc(1, sizeof(*m->recorded_tree));
+	m->recorded_tree->root = tree;
+	m->recorded =
+		(struct runconf_replay){ .tree = m->recorded_tree,
+					 .mad_model = mad && mad->kind == CFG_BOOL && mad->b };
+}
+
 static void model_add(struct campaign_file *f, const struct cfg_node *n, struct problems *p)
 {
-	struct campaign_model_entry m = { 0 };
+	struct campaign_model_entry m = { .left_out = STRVEC_INIT };
 
 	if (n->kind == CFG_MAP) {
 		const char *name = cfg_text(n, "name");
@@ -280,6 +311,7 @@ static void model_add(struct campaign_file *f, const struct cfg_node *n, struct 
 		}
 		m.node = n;
 		m.label = xstrdup(name);
+		recorded_read(&m, p);
 	} else if (n->s && *n->s) {
 		CLEANUP(xfreep) char *dir = n->file ? fs_dir(n->file) : xstrdup(".");
 		CLEANUP(xfreep) char *path = fs_join(dir, n->s);
@@ -309,11 +341,15 @@ static void models_read(struct campaign_file *f, struct problems *p)
 		model_add(f, n, p);
 	if (list && list->kind != CFG_SEQ && list->kind != CFG_NULL)
 		model_add(f, list, p);
+	/* they do not move any more */
+	for (size_t i = 0; i < f->models.nr; i++)
+		f->models.v[i].recorded.left_out = &f->models.v[i].left_out;
 	if (f->models.nr)
 		return;
 	if (cfg_get(model, "command"))
-		VEC_PUSH(&f->models, ((struct campaign_model_entry){
-					     .label = xstrdup(name ? name : "model") }));
+		VEC_PUSH(&f->models,
+			 ((struct campaign_model_entry){ .label = xstrdup(name ? name : "model"),
+							 .left_out = STRVEC_INIT }));
 	else if (!p->lines.nr)
 		cfg_problem(p, list ? list : f->tree.root,
 			    "no model: name some, 'models: [examples/mlp]'");

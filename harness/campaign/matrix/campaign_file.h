@@ -5,6 +5,8 @@
  *	extends: common.yaml			a file, or a list; later ones win, this one over all
  *	vars: {size: "512"}			{var.size} in any text of a run's configuration
  *	models: [examples/mlp, {name: …, command: […]}]
+ *	models: [{name: …, recorded: {…}}]	a configuration as plan.json has it (runconf.h): for
+ *						commands that write a file themselves
  *	axes, zip, exclude, include		matrix.h
  *	repeat: 5   order: interleaved   seed: 1
  *	baseline: {env.OMP_NUM_THREADS: "1"}	each cell is compared with the one that differs in
@@ -51,6 +53,10 @@ struct campaign_model_entry {
 	char *word;                  /* a name or path for runconf_request; NULL: */
 	const struct cfg_node *node; /* what stands under `model:` */
 	char *label;
+	/* with `recorded`; the tree NULL: it has none. Borrows the other two */
+	struct runconf_replay recorded;
+	struct cfg *recorded_tree; /* its root is a node of the file's tree */
+	struct strvec left_out;
 };
 
 struct campaign_gate {

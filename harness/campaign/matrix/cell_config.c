@@ -172,7 +172,7 @@ void campaign_cell_config(const struct campaign_file *f, const struct campaign_m
 	cfg_parse_text(&mk.vars, "", 0, f->path, false, LAYER_FILE, NULL);
 	CFG_EACH(n, vars, CFG_MAP)
 		cfg_assign(&mk.vars, n->key, n, NULL);
-	CFG_EACH(n, m->node, CFG_MAP) {
+	CFG_EACH(n, m->recorded.tree ? NULL : m->node, CFG_MAP) {
 		CLEANUP(xfreep) char *path = xasprintf("model.%s", n->key);
 
 		cfg_assign(ret, path, n, NULL);

@@ -17,7 +17,7 @@
 /* Keys of the root, and of model, that decide nothing that a run computes. */
 static const char *const left_out[] = { "labels",      "live",     "keep",        "results",
 					"publish",     "overhead", "model.about", "model.tags",
-					"model.owner", "disk",     "notes" };
+					"model.owner", "disk",     "notes",       "slurm" };
 
 static bool is_left_out(const char *path)
 {
@@ -396,7 +396,8 @@ static int parts_find(struct cells *c, const struct prepared *p, struct cell_par
 /* Its contents count where the folder is the model's own, or was named. */
 static uint32_t dir_of(struct cells *c, const struct cell *cell, const struct prepared *p)
 {
-	if (!p->conf.dir || (!cell->model->word && !cfg_path(p->conf.effective.root, "model.dir")))
+	if (!p->conf.dir || cell->model->recorded.tree ||
+	    (!cell->model->word && !cfg_path(p->conf.effective.root, "model.dir")))
 		return CELL_NONE;
 	for (uint32_t i = 0; i < c->dirs.nr; i++)
 		if (!strcmp(c->dirs.v[i].path, p->conf.dir))
@@ -414,6 +415,8 @@ static struct run_options options_of(const struct run_options *o, const struct c
 
 	one.tools = &c->tools;
 	one.conf.over = &cell->over;
+	if (cell->model->recorded.tree)
+		one.conf.replay = &cell->model->recorded;
 	return one;
 }
 
@@ -687,6 +690,7 @@ struct prepared *cell_ready(const struct run_options *o, struct cells *c, struct
 	if (!cell->ready) {
 		ready_make_room(c);
 		campaign_cell_config(c->file, cell->model, cell->axes, &cell->over, &problems);
+		cell_nodes_config(c->file, cell->model, &cell->over);
 		one = options_of(o, c, cell);
 		cell->ready = xcalloc(1, sizeof(*cell->ready));
 		r = prepare(&one, cell->model->word, NULL, cell->ready, &problems, &said, err);

@@ -98,6 +98,17 @@ struct prepared *cell_ready(const struct run_options *o, struct cells *c, struct
 			    struct err *err);
 void cells_release(struct cells *c);
 
+/*
+ * What the job script says of a run's nodes (slurm_script.h), read from the environment, as the
+ * run's own: MASTER_ADDR, MASTER_PORT, NNODES, NPROC_PER_NODE, NODE_RANK, since a container has
+ * what its configuration names alone; and madengine's MAD_MULTI_NODE_RUNNER, where the recorded
+ * configuration has one for a single machine. A program prints its figures once: those of the
+ * first node count, so on the others `results` wants none, and adds no row to a table. Nothing,
+ * elsewhere than in such a job.
+ */
+void cell_nodes_config(const struct campaign_file *f, const struct campaign_model_entry *m,
+		       struct cfg *over);
+
 /* A value as labels have it: 1, [a,b], {k:v}; for a terminal (text_visible). */
 void cell_value_add(struct strbuf *to, const struct cfg_node *n);
 

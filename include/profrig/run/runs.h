@@ -86,6 +86,8 @@ int run_remove(const char *dir, const struct run_info *r, int64_t *ret_bytes, st
 size_t runs_sweep_removed(const char *dir, bool dry, int64_t *ret_bytes, struct strvec *failed);
 /* `latest` to the newest run that is left, or away when there is none. */
 void runs_relink_latest(const char *dir);
+/* `latest` of this folder to a run directory, by its path from there. */
+void runs_point_latest(const char *dir, const char *rel);
 /* From one run to another of the same folder, unless `latest` is a third one by now. */
 void runs_move_latest(const char *from_dir, const char *to_dir);
 

@@ -1,28 +1,37 @@
 /* madengine's section `slurm`, as settings of a campaign. */
+#include "mad_int.h"
 #include "mad_slurm.h"
+#include "slurm_settings.h"
 #include "test.h"
 
-/* Settings of {"slurm": …, "distributed": …}; problems, then notes, joined. */
+/* Settings of {"slurm": …, "distributed": …, "model": {as an entry has them}}; problems, notes,
+ * joined. */
 static char *settings_of(const char *json, bool lenient, struct slurm_settings *s)
 {
 	CLEANUP(strvec_release) struct strvec notes = STRVEC_INIT;
 	struct problems p = PROBLEMS_INIT;
-	struct cfg c;
+	const struct cfg_node *slurm, *entry;
+	struct cfg c, to;
 	struct err e = ERR_INIT;
-	size_t nr;
 	char *all;
-	int r;
 
 	cfg_init(&c);
 	if (cfg_parse_text(&c, json, strlen(json), "c.json", true, LAYER_FILE, &e) < 0)
 		fail_msg("%s", e.msg);
-	r = mad_slurm_settings(cfg_get(c.root, "slurm"), cfg_get(c.root, "distributed"), lenient, s,
-			       &p, &notes);
-	nr = p.lines.nr;
-	assert_int_equal(r, nr ? -EINVAL : 0);
+	mad_tree_init(&to, LAYER_FILE);
+	slurm = cfg_get(c.root, "slurm");
+	entry = cfg_get(c.root, "model");
+	if (entry)
+		mad_slurm_config(cfg_get(entry, "slurm"), cfg_get(entry, "distributed"), lenient,
+				 &to, &p, &notes);
+	mad_slurm_config(slurm, cfg_get(c.root, "distributed"), lenient, &to, &p, &notes);
+	if (!p.lines.nr)
+		mad_slurm_defaults(&to, slurm, &notes);
+	slurm_settings_read(cfg_get(to.root, "slurm"), s, &p);
 	strvec_pushv(&p.lines, notes.v);
 	all = strvec_join(&p.lines, "\n");
 	problems_release(&p);
+	cfg_release(&to);
 	cfg_release(&c);
 	return kept(all);
 }
@@ -75,6 +84,26 @@ TEST(its_defaults)
 		    false, &t);
 	assert_true(t.nodes == 4 && t.time_s == 5400);
 	assert_int_equal(t.launcher, SLURM_PLAIN);
+}
+
+/* The context's keys above the model's, and madengine's defaults below both. */
+TEST(a_model_of_its_own)
+{
+	CLEANUP(slurm_settings_release) struct slurm_settings s;
+	const char *said = settings_of(
+		"{\"slurm\": {\"partition\": \"here\", \"gpus_per_node\": 0, "
+		"\"exclusive\": false}, "
+		"\"model\": {\"slurm\": {\"partition\": \"there\", \"time\": \"10:00\"}, "
+		"\"distributed\": {\"launcher\": \"torchrun\", \"nnodes\": 2, "
+		"\"nproc_per_node\": 4}}}",
+		false, &s);
+
+	assert_string_equal(said, "");
+	assert_string_equal(s.partition, "here");
+	assert_null(s.gpus_per_node);
+	assert_true(s.time_s == 600 && s.nodes == 2 && !s.exclusive);
+	assert_int_equal(s.launcher, SLURM_TORCHRUN);
+	assert_int_equal(slurm_processes(&s), 4);
 }
 
 TEST(refused)

@@ -254,3 +254,46 @@ TEST(keys_of_a_slot)
 	cfg_release(&given);
 	campaign_text_release(&t);
 }
+
+#define RECORDED \
+	"{name: m, recorded: {mad_model: true, configuration: {model: {name: m}, env: {A: " \
+	"\"{var.n}\"}}, left_out: [env.T]}}"
+
+TEST(a_recorded_model)
+{
+	struct campaign_text t;
+	const struct campaign_model_entry *m;
+
+	campaign_text_read(&t, "name: x\nmodels: [" RECORDED ", {name: n, command: [a]}]\n", NULL);
+	assert_string_equal(campaign_text_said(&t), "");
+	m = &t.file.models.v[0];
+	assert_string_equal(m->label, "m");
+	assert_true(m->recorded.mad_model && m->recorded.tree == m->recorded_tree);
+	assert_ptr_equal(m->recorded.left_out, &m->left_out);
+	assert_string_equal(m->left_out.v[0], "env.T");
+	assert_string_equal(cfg_path(m->recorded.tree->root, "env.A")->s, "{var.n}");
+	assert_int_equal(cfg_path(m->recorded.tree->root, "env.A")->layer, LAYER_MODEL);
+	assert_null(t.file.models.v[1].recorded.tree);
+	campaign_text_release(&t);
+}
+
+TEST(recorded_models_that_are_none)
+{
+	static const char *const rows[] = {
+		"{name: m, recorded: 3}",
+		"{name: m, recorded: {configuration: [a]}}",
+		"{name: m, recorded: {left_out: []}}",
+		"{name: m, recorded: {configuration: {}}, command: [a]}",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(xfreep) char *text = xasprintf("name: x\nmodels: [%s]\n", rows[i]);
+		struct campaign_text t;
+
+		campaign_text_read(&t, text, NULL);
+		if (t.r != -EINVAL ||
+		    !strstr(campaign_text_said(&t), "'recorded' wants a configuration"))
+			ROW_FAIL(i, "%s: '%s'", rows[i], campaign_text_said(&t));
+		campaign_text_release(&t);
+	}
+}

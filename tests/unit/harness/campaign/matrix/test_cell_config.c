@@ -1,5 +1,8 @@
 /* The configuration of a cell: model, axes, variables, `when`. */
 #include "campaign_text.h"
+#include "cells.h"
+
+#include <stdlib.h>
 
 #include "profrig/base/strbuf.h"
 
@@ -136,4 +139,73 @@ TEST(variables_cannot_fill_the_memory)
 	assert_true(strlen(cfg_path(c.root, "env.A")->s) < 1300000);
 	cfg_release(&c);
 	campaign_text_release(&t);
+}
+
+static const char *const node_variables[] = { "MASTER_ADDR", "n1", "MASTER_PORT",    "15010",
+					      "NNODES",      "2",  "NPROC_PER_NODE", "4",
+					      "NODE_RANK",   NULL };
+
+/* What a job's run gets, as "env:{…} results:{…} "; rank NULL: it is in no job. Kept. */
+static const char *nodes_config(const char *text, const char *rank)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	struct campaign_text t;
+	struct cfg c;
+
+	campaign_text_read(&t, text, NULL);
+	assert_string_equal(campaign_text_said(&t), "");
+	cfg_init(&c);
+	cfg_parse_text(&c, "", 0, "c", false, LAYER_FILE, NULL);
+	for (size_t i = 0; i < ARRAY_LEN(node_variables); i += 2)
+		if (rank)
+			setenv(node_variables[i],
+			       node_variables[i + 1] ? node_variables[i + 1] : rank, 1);
+	cell_nodes_config(&t.file, &t.file.models.v[0], &c);
+	for (size_t i = 0; i < ARRAY_LEN(node_variables); i += 2)
+		unsetenv(node_variables[i]);
+	strbuf_addstr(&sb, "");
+	CFG_EACH(n, c.root, CFG_MAP) {
+		strbuf_addf(&sb, "%s:", n->key);
+		node_add(&sb, n);
+		strbuf_addch(&sb, ' ');
+	}
+	cfg_release(&c);
+	campaign_text_release(&t);
+	return kept(strbuf_steal(&sb));
+}
+
+TEST(what_a_job_says_of_its_nodes)
+{
+#define VARS "MASTER_ADDR:n1 MASTER_PORT:15010 NNODES:2 NPROC_PER_NODE:4 "
+#define SLURM HEAD "scheduler: slurm\n"
+#define RUNNER \
+	"torchrun --nnodes=2 --node_rank=0 --nproc_per_node=4 --master_addr=n1 " \
+	"--master_port=15010"
+	static const struct {
+		const char *text, *rank, *want;
+	} rows[] = {
+		{ SLURM "slurm: {nodes: 2}\n", NULL, "" },
+		{ SLURM "slurm: {nodes: 1}\n", "0", "" },
+		{ HEAD "slurm: {nodes: 2}\n", "0", "" },
+		{ SLURM "slurm: {nodes: 2}\n", "0", "env:{" VARS "NODE_RANK:0} " },
+		{ SLURM "slurm: {nodes: 2}\n", "1",
+		  "env:{" VARS "NODE_RANK:1} results:{require:false perf_csv:~} " },
+		{ SLURM "slurm: {nodes: 2, launcher: mpirun}\n", "0",
+		  "env:{" VARS "NODE_RANK:0} " },
+		{ "name: x\nscheduler: slurm\nslurm: {nodes: 2, launcher: torchrun}\nmodels: "
+		  "[{name: m, "
+		  "recorded: {configuration: {env: {MAD_MULTI_NODE_RUNNER: torchrun}}}}]\n",
+		  "0", "env:{" VARS "NODE_RANK:0 MAD_MULTI_NODE_RUNNER:" RUNNER "} " },
+		{ "name: x\nscheduler: slurm\nslurm: {nodes: 2, launcher: torchrun}\nmodels: "
+		  "[{name: m, "
+		  "recorded: {configuration: {env: {MAD_MULTI_NODE_RUNNER: \"\"}}}}]\n",
+		  "0", "env:{" VARS "NODE_RANK:0} " },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *got = nodes_config(rows[i].text, rows[i].rank);
+
+		if (strcmp(got, rows[i].want) != 0)
+			ROW_FAIL(i, "'%s'\nnot '%s'", got, rows[i].want);
+	}
 }
