@@ -478,6 +478,12 @@ static inline bool tef_class_has_facts(unsigned int class)
 {
 	return class >= TEF_CLASS_OP && class <= TEF_CLASS_MEMORY;
 }
+/* Whether parsers walk the args of events of this class. */
+static inline bool tef_args_wanted(const struct tef_doc *doc, bool facts, unsigned int class)
+{
+	return doc->dialect == TEF_KINETO &&
+	       (tef_class_has_args(class) || (facts && tef_class_has_facts(class)));
+}
 enum tef_arg {
 	TEF_ARG_OTHER,
 	TEF_ARG_DEVICE,
@@ -497,6 +503,14 @@ int tef_kineto_signal(const struct tef_event *ev);
 int tef_rocprof_signal(const struct tef_event *ev);
 
 /* tef_facts.c */
+/* Keeps where a value stands behind the '{' of the args; false: there is no room for it. */
+static inline bool tef_said_add(struct tef_event *ev, unsigned int arg, size_t at, size_t n)
+{
+	if (ev->nr_said == TEF_SAID_MAX || at > UINT32_MAX || n >= TEF_SAID_BYTES)
+		return false;
+	ev->said[ev->nr_said++] = (struct tef_said){ (uint32_t)at, (uint32_t)n, arg };
+	return true;
+}
 /* The argument of this key, in any case; TEF_ARG_OTHER: it is no fact. */
 enum tef_arg tef_fact_arg(const struct json_text *key);
 bool tef_facts_wanted(const struct tef *t);
