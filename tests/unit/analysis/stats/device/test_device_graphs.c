@@ -1,18 +1,8 @@
 /* Graphs, kernels that overlap on one queue, and the lengths of kernels. */
+#include "expect_model.h"
 #include "stats_test.h"
 
 #include "profrig/model/facts.h"
-#include "profrig/model/warnings.h"
-
-static uint64_t warned_of(const struct model *m, const char *code)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < m->warnings.nr; i++)
-		if (strcmp(m->warnings.v[i].code, code) == 0)
-			n += m->warnings.v[i].count;
-	return n;
-}
 
 /* Two launches of a graph, one on two devices, one whose work is missing, one called by another. */
 TEST(test_graphs)
@@ -37,7 +27,7 @@ TEST(test_graphs)
 		     "gpu0 - - a 3 10 10/3 0 5\n"
 		     "gpu0 - - b 1 12 12 12 12\n"
 		     "gpu1 - - a 1 1 1 1 1\n");
-	assert_int_equal(warned_of(m, W_GRAPH_WORK_MISSING), 1);
+	assert_int_equal(warned(m, W_GRAPH_WORK_MISSING), 1);
 }
 
 static void in_graph(struct maker *k, span_id span, int64_t graph, int64_t node)
@@ -75,7 +65,7 @@ TEST(test_graph_numbers)
 							   "4 1 a 1 4\n");
 	/* kernels of a graph may run side by side */
 	expect_table(table_set_find(&over, "overlap"), "queue_overlaps\n0\n");
-	assert_int_equal(warned_of(m, W_GRAPH_WORK_MISSING), 0);
+	assert_int_equal(warned(m, W_GRAPH_WORK_MISSING), 0);
 }
 
 TEST(test_no_graphs)
@@ -101,7 +91,7 @@ TEST(test_queue_overlaps)
 
 	expect_table(table_set_find(&ts, "overlap"), "wall_ns compute_ns queue_overlaps\n"
 						     "65 45 2\n");
-	assert_int_equal(warned_of(m, W_QUEUE_OVERLAP), 2);
+	assert_int_equal(warned(m, W_QUEUE_OVERLAP), 2);
 }
 
 TEST(test_kernel_lengths)

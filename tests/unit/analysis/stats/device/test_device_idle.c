@@ -1,8 +1,6 @@
 #include "device_random.h"
 #include "stats_test.h"
 
-#include "profrig/names/api_names.h"
-
 /* --- overlap --- */
 
 TEST(test_overlap)
