@@ -88,12 +88,12 @@ static void front_words(const struct kernel_words *w, size_t core, struct kernel
 		const char *type = type_of_word(w->v[i].p, w->v[i].n);
 		uint32_t n = arch_of(&w->v[i]);
 
+		if (!n && i == 1 && word_is(&w->v[0], "cutlass"))
+			word_number(&w->v[1], "", &n);
 		if (n)
 			k->arch = n;
 		else if (type)
 			k->out = type;
-		else if (i == 1 && word_is(&w->v[0], "cutlass") && word_number(&w->v[1], "", &n))
-			k->arch = n;
 	}
 }
 

@@ -39,6 +39,8 @@ else
 	code "a recording of NVTX ranges" 0 "$PROFRIG" -q analyze "$traces/nsys/h100-2gpu/h100_2gpu_1s.sqlite" --format csv,json -o "$T/h100"
 	is "16782 ranges of 16582 names are 176 rows" "$(jq -r '.tables.functions | [.columns[].name] as $n | .data | transpose | map([$n, .] | transpose | map({(.[0]): .[1]}) | add)
 		| map(select(.category == "nvtx")) | "\(map(.calls) | add) \(map(.variants) | add) \(length)"' "$T/h100/report.json")" "16782 16582 176"
+	code "a recording of MI300X" 0 "$PROFRIG" -q analyze "$traces/tef/tracelens-mi300-qwen" --analysis gemm --format csv -o "$T/qwen"
+	is "tiles of 8944x1024 by 1024x2816 on 304 units" "$(awk -F, '$6 == 128 && $7 == 224 { printf "%s %s %.6f %.6f", $2, $10, $11, $12 }' "$T/qwen/tables/gemm.csv")" "tensile 3 0.964912 0.998214"
 fi
 
 # ---- classes ----

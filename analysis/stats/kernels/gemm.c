@@ -63,17 +63,40 @@ static int64_t device_number(const char *id)
 	return at < n ? number : -1;
 }
 
+/*
+ * Of the devices that an input describes, when they all agree: ROCm numbers the devices of a
+ * machine in works, those that the process sees in descriptions. FACT_ABSENT.
+ */
+static int64_t units_common(const struct model *m, input_id input)
+{
+	int64_t units = FACT_ABSENT;
+
+	for (size_t i = 0; i < m->facts.devices.nr; i++) {
+		const struct device_facts *d = &m->facts.devices.v[i];
+
+		if (d->input != input)
+			continue;
+		if (d->units == FACT_ABSENT || (units != FACT_ABSENT && units != d->units))
+			return FACT_ABSENT;
+		units = d->units;
+	}
+	return units;
+}
+
 static int64_t units_of(struct gemms *g, const struct work *w)
 {
 	const struct model *m = g->w->m;
+	input_id input = m->spans.input[w->span];
 	const struct device_facts *d;
 	int64_t *units = &g->units.v[w->device];
 
 	if (*units < 0) {
 		int64_t number = device_number(model_str(m, g->w->devices.v[w->device].name));
 
-		d = number < 0 ? NULL : facts_device(m, m->spans.input[w->span], number);
-		*units = d && d->units > 0 && d->units < KERNEL_NUMBER_MAX ? d->units : 0;
+		d = number < 0 ? NULL : facts_device(m, input, number);
+		*units = d ? d->units : units_common(m, input);
+		if (*units <= 0 || *units >= KERNEL_NUMBER_MAX)
+			*units = 0;
 	}
 	return *units;
 }

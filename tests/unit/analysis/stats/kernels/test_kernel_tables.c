@@ -263,6 +263,27 @@ TEST(test_gemm_random)
 	}
 }
 
+/* A device that no input describes has the units of those that are, when they agree. */
+TEST(test_gemm_other_device)
+{
+	for (int64_t second = 10; second <= 20; second += 10) {
+		struct gemm_maker g = gemm_begin(10);
+		struct device_facts d = DEVICE_FACTS_NONE;
+
+		d.number = 1;
+		d.units = second;
+		g.k.s->ops->device(g.k.s, &d);
+		g.queue = make_queue(&g.k, "gpu7", 1);
+		gemm_call(&g, "aten::mm", "[[64,8],[8,64]]", MM_TYPES, "ampere_sgemm_32x32_tn");
+		CLEANUP(model_freep) struct model *m = make_end(&g.k);
+		CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_gemm);
+
+		expect_table(table_set_find(&ts, "gemm"), second == 10
+								  ? "waves wave_efficiency\n1 0.4\n"
+								  : "waves wave_efficiency\n- -\n");
+	}
+}
+
 /* What is missing is missing: units, a launch, an operator, an operator that is a product. */
 TEST(test_gemm_unknown)
 {
