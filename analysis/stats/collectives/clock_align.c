@@ -1,5 +1,6 @@
 #include "profrig/stats/clock_align.h"
 #include "clock_solver.h"
+#include "ns.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -161,11 +162,11 @@ static void centre(const struct aligner *a, struct clock_alignment *ca)
 		n = (__int128)ca->components.v[cr->component].ranks;
 		mean = sum[cr->component] / n - (sum[cr->component] % n < 0);
 		offset = (__int128)a->base[r] + a->s.offset[r] - mean;
-		cr->offset_ns = offset > INT64_MAX   ? INT64_MAX
-				: offset < INT64_MIN ? INT64_MIN
-						     : (int64_t)offset;
+		cr->offset_ns = offset > TIME_MAX   ? TIME_MAX
+				: offset < TIME_MIN ? TIME_MIN
+						    : (int64_t)offset;
 		/* the frame of the solver begins at the mean */
-		cr->pivot_ns = (int64_t)mean;
+		cr->pivot_ns = time_clamp((int64_t)mean);
 	}
 }
 
@@ -230,10 +231,12 @@ static void add_lines(const struct aligner *a, struct clock_alignment *ca)
 			continue;
 		/* all ranks of the component follow by the line that takes their mean to 0 */
 		slope = -drift[c] / (1 - drift[c]);
-		by = s->offset[r] - llround(offset[c] + slope * (double)s->offset[r]);
+		by = ns_add(s->offset[r], -clock_round(offset[c] + slope * (double)s->offset[r]));
 		cr->drift = s->drift[r] + slope - slope * s->drift[r];
-		cr->offset_ns += by;
-		cr->pivot_ns += s->pivot[r] - by;
+		if (!isfinite(cr->drift))
+			cr->drift = 0;
+		cr->offset_ns = time_clamp(ns_add(cr->offset_ns, by));
+		cr->pivot_ns = time_clamp(ns_add(cr->pivot_ns, s->pivot[r] - by));
 	}
 }
 
@@ -326,7 +329,7 @@ int64_t clock_common_ns(const struct clock_rank *r, int64_t t_ns)
 
 	if (r->drift == 0)
 		return t;
-	return time_clamp(t - llround(r->drift * (double)(t - time_clamp(r->pivot_ns))));
+	return time_clamp(t - clock_round(r->drift * (double)(t - r->pivot_ns)));
 }
 
 int64_t clock_offset_at_ns(const struct clock_rank *r, int64_t t_ns)

@@ -1,6 +1,5 @@
 #include "clock_solver.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,7 +82,7 @@ static int64_t corrected(const struct clock_solver *s, uint32_t r, int64_t x)
 	int64_t c = x - s->offset[r];
 
 	if (s->lines)
-		c -= llround(s->drift[r] * (double)(x - s->pivot[r]));
+		c -= clock_round(s->drift[r] * (double)(x - s->pivot[r]));
 	return reach_clamp(c);
 }
 
@@ -99,7 +98,7 @@ static void move_rank(struct clock_solver *s, uint32_t r, int64_t at, double slo
 	int64_t by = at;
 
 	if (s->lines) {
-		by -= llround(slope * (double)s->offset[r]);
+		by -= clock_round(slope * (double)s->offset[r]);
 		s->drift[r] += slope - slope * s->drift[r];
 	}
 	s->offset[r] = reach_clamp(s->offset[r] + reach_clamp(by));
@@ -197,7 +196,7 @@ static void join_cluster(struct join *j, uint32_t into, const struct place *p, s
 	}
 	if (s->lines)
 		l = l1_line_fit(j->points, nr);
-	at = s->lines ? llround(l.at_zero) : middle(j->apart, nr);
+	at = s->lines ? clock_round(l.at_zero) : middle(j->apart, nr);
 	for (uint32_t r = j->head[from]; r != UINT32_MAX; r = j->next[r]) {
 		move_rank(s, r, at, l.slope);
 		s->cluster[r] = into;
@@ -408,7 +407,7 @@ static void sweep_line(struct sweep *w, uint32_t r)
 	/* less than 1 ns for each event is rounding */
 	if (!(l1_line_sum(w->points, n, to) < sum - (double)n))
 		return;
-	s->offset[r] = reach_clamp(llround(to.at_zero));
+	s->offset[r] = reach_clamp(clock_round(to.at_zero));
 	s->drift[r] = to.slope;
 	resort_rank(s, r);
 	w->moved = true;

@@ -7,12 +7,23 @@
 #ifndef PROFRIG_CLOCK_SOLVER_H
 #define PROFRIG_CLOCK_SOLVER_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Times and offsets stay inside this range, so that no sum or difference overflows. */
 #define CLOCK_REACH (INT64_C(1) << 60)
+
+/* To the nearest ns inside it; what is no number is 0. */
+static inline int64_t clock_round(double ns)
+{
+	if (isnan(ns))
+		return 0;
+	return ns >= (double)CLOCK_REACH    ? CLOCK_REACH
+	       : ns <= -(double)CLOCK_REACH ? -CLOCK_REACH
+					    : llround(ns);
+}
 
 struct clock_solver {
 	/* events by instance, then rank; each instance has at least two ranks */

@@ -69,6 +69,7 @@ static inline void jax_parts_read(struct jax_parts *ret)
 	char *const *f;
 	size_t n;
 
+	free(test_trace("jax")); /* skips here, before anything is owned */
 	*ret = (struct jax_parts){ .v = VEC_INIT, .names = intern_new() };
 	jax_modules(ret->names, module, ARRAY_LEN(module));
 	r = jax_open("jax4_communication.csv");
