@@ -78,9 +78,9 @@ void rule_straggler(struct findings *f)
 				f,
 				FINDING_AT("straggler", "", "collective_ranks", last / count,
 					   STRAGGLER_SHARE, (int64_t)wait),
-				"rank %.0f comes last to %.0f of %.0f collectives, and the others "
+				"rank %s comes last to %.0f of %.0f collectives, and the others "
 				"wait %s for it",
-				col_of(t, i, "rank"), last, count, time_words(wait).s);
+				text_of(t, i, "rank"), last, count, time_words(wait).s);
 	}
 }
 
