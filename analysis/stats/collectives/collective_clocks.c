@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "profrig/base/xalloc.h"
+
 #define INSTANCES_MIN 3
 
 static bool tells_clock(const struct collective_instance *ci)
@@ -24,30 +26,35 @@ static bool share_clock(const struct model *m, const struct collective_rank *a,
 	       strcmp(a->host, b->host) == 0;
 }
 
-static bool one_clock(const struct collective_match *cm, const struct clock_alignment *ca,
-		      uint32_t component)
+/* Of each component: whether all of its ranks share a clock. Owned. */
+static bool *one_clocks(const struct collective_match *cm, const struct clock_alignment *ca)
 {
-	const struct collective_rank *first = NULL;
+	const struct collective_rank *ranks = cm->cp->ranks.v;
+	CLEANUP(xfreep) size_t *first = xcalloc(ca->components.nr + 1, sizeof(*first));
+	bool *one = xcalloc(ca->components.nr + 1, sizeof(*one));
 
-	for (size_t r = 0; r < ca->ranks.nr; r++) {
-		if (ca->ranks.v[r].component != component)
-			continue;
-		if (!first)
-			first = &cm->cp->ranks.v[r];
-		else if (!share_clock(cm->cp->m, first, &cm->cp->ranks.v[r]))
-			return false;
+	for (size_t c = 0; c < ca->components.nr; c++) {
+		first[c] = SIZE_MAX;
+		one[c] = true;
 	}
-	return true;
+	for (size_t r = 0; r < ca->ranks.nr; r++) {
+		uint32_t c = ca->ranks.v[r].component;
+
+		if (c == CLOCK_ALONE)
+			continue;
+		if (first[c] == SIZE_MAX)
+			first[c] = r;
+		one[c] &= share_clock(cm->cp->m, &ranks[first[c]], &ranks[r]);
+	}
+	return one;
 }
 
-static enum clocks_why judge(const struct collective_match *cm, const struct clock_alignment *ca,
-			     uint32_t component)
+static enum clocks_why judge(const struct clock_component *c, bool one_clock)
 {
-	const struct clock_component *c = &ca->components.v[component];
 	double ranks = (double)c->ranks - 1, raw = (double)(c->events - c->instances);
 	double left = raw - ranks * (c->drifts ? 2 : 1);
 
-	if (one_clock(cm, ca, component))
+	if (one_clock)
 		return CLOCKS_SHARED;
 	if (c->instances < INSTANCES_MIN || left <= 0)
 		return CLOCKS_FEW;
@@ -59,6 +66,7 @@ static enum clocks_why judge(const struct collective_match *cm, const struct clo
 void collective_clocks_find(const struct collective_match *cm, struct collective_clocks *ret)
 {
 	VEC(struct clock_event) events = VEC_INIT;
+	CLEANUP(xfreep) bool *one = NULL;
 
 	*ret = (struct collective_clocks){ .why = VEC_INIT };
 	for (size_t i = 0; i < cm->v.nr; i++) {
@@ -71,8 +79,9 @@ void collective_clocks_find(const struct collective_match *cm, struct collective
 								 cm->parts.v[k].end_ns }));
 	}
 	clock_align(events.v, events.nr, (uint32_t)cm->cp->ranks.nr, &ret->ca);
+	one = one_clocks(cm, &ret->ca);
 	for (uint32_t c = 0; c < ret->ca.components.nr; c++)
-		VEC_PUSH(&ret->why, judge(cm, &ret->ca, c));
+		VEC_PUSH(&ret->why, judge(&ret->ca.components.v[c], one[c]));
 	VEC_RELEASE(&events);
 }
 

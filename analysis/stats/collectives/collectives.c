@@ -49,6 +49,9 @@ struct telling {
 	struct collective_clocks cc;
 	struct strvec labels; /* of ranks: "3", or the device */
 	size_t *order;        /* instances by start */
+	/* by rank, 0 between rows: how often it was last, and the waits that it caused */
+	uint64_t *last;
+	int64_t *caused;
 };
 
 static double known(int64_t v)
@@ -167,14 +170,37 @@ static int cmp_shape(const void *pa, const void *pb, void *ctx)
 	return (a->size > b->size) - (a->size < b->size);
 }
 
-/* The rank that is last most often, of several the one that caused more waits, then the first. */
-static size_t slowest(const uint64_t *last, const int64_t *caused, size_t ranks)
+/*
+ * The rank that is last most often, of several the one that caused more waits, then the first.
+ * v[0..n) are instances; RANK_NONE: none is complete.
+ */
+static int64_t slowest(const struct telling *t, const size_t *v, size_t n)
 {
-	size_t at = 0;
+	int64_t at = RANK_NONE;
 
-	for (size_t r = 1; r < ranks; r++)
-		if (last[r] > last[at] || (last[r] == last[at] && caused[r] > caused[at]))
+	for (size_t i = 0; i < n; i++) {
+		const struct collective_instance *ci = &t->cm->v.v[v[i]];
+
+		if (ci->why != COLLECTIVE_COMPLETE)
+			continue;
+		t->last[ci->last_rank]++;
+		t->caused[ci->last_rank] += ci->wait_ns;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct collective_instance *ci = &t->cm->v.v[v[i]];
+		uint32_t r = ci->last_rank;
+
+		if (ci->why != COLLECTIVE_COMPLETE)
+			continue;
+		if (at == RANK_NONE || t->last[r] > t->last[at] ||
+		    (t->last[r] == t->last[at] &&
+		     (t->caused[r] > t->caused[at] || (t->caused[r] == t->caused[at] && r < at))))
 			at = r;
+	}
+	for (size_t i = 0; i < n; i++)
+		t->last[t->cm->v.v[v[i]].last_rank] = 0;
+	for (size_t i = 0; i < n; i++)
+		t->caused[t->cm->v.v[v[i]].last_rank] = 0;
 	return at;
 }
 
@@ -250,49 +276,39 @@ static double median_f64(double *v, size_t n)
 static void shape_row(const struct telling *t, const size_t *v, size_t n, struct table *table)
 {
 	const struct collective_instance *ci = &t->cm->v.v[v[0]];
-	size_t ranks = t->cm->cp->ranks.nr;
-	CLEANUP(xfreep) uint64_t *last = xcalloc(ranks + 1, sizeof(*last));
-	CLEANUP(xfreep) int64_t *caused = xcalloc(ranks + 1, sizeof(*caused));
+	int64_t slow = slowest(t, v, n);
 	CLEANUP(xfreep) double *rates = xcalloc(3 * n + 1, sizeof(*rates));
 	struct shape_sums s = {
 		.dur_min_ns = INT64_MAX, .alg = rates, .bus = rates + n, .fastest = rates + 2 * n
 	};
 	double nr, alg, bus_mean;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct collective_instance *at = &t->cm->v.v[v[i]];
-
-		shape_add(t, at, &s);
-		if (at->why == COLLECTIVE_COMPLETE) {
-			last[at->last_rank]++;
-			caused[at->last_rank] += at->wait_ns;
-		}
-	}
+	for (size_t i = 0; i < n; i++)
+		shape_add(t, &t->cm->v.v[v[i]], &s);
 	nr = s.complete ? (double)s.complete : NAN;
 	alg = s.nr ? s.bytes / s.transfer_ns : NAN;
 	bus_mean = mean_f64(s.bus, s.nr);
-	table_add(table, &(struct collectives_row){
-				 ci->name,
-				 ci->dtype,
-				 known(ci->count),
-				 known(ci->bytes),
-				 ci->size,
-				 (int64_t)n,
-				 s.complete,
-				 s.dur_ns / (double)s.parts,
-				 s.dur_min_ns,
-				 s.skew_ns / nr,
-				 alg,
-				 alg * bus_factor(ci),
-				 median_f64(s.bus, s.nr),
-				 s.complete ? t->labels.v[slowest(last, caused, ranks)] : "",
-				 s.transfer_ns / nr,
-				 mean_f64(s.alg, s.nr),
-				 bus_mean,
-				 mean_f64(s.fastest, s.nr),
-				 stderr_f64(s.fastest, s.nr),
-				 s.complete ? s.wait_ns : NAN,
-				 s.nodes });
+	table_add(table, &(struct collectives_row){ ci->name,
+						    ci->dtype,
+						    known(ci->count),
+						    known(ci->bytes),
+						    ci->size,
+						    (int64_t)n,
+						    s.complete,
+						    s.dur_ns / (double)s.parts,
+						    s.dur_min_ns,
+						    s.skew_ns / nr,
+						    alg,
+						    alg * bus_factor(ci),
+						    median_f64(s.bus, s.nr),
+						    slow == RANK_NONE ? "" : t->labels.v[slow],
+						    s.transfer_ns / nr,
+						    mean_f64(s.alg, s.nr),
+						    bus_mean,
+						    mean_f64(s.fastest, s.nr),
+						    stderr_f64(s.fastest, s.nr),
+						    s.complete ? s.wait_ns : NAN,
+						    s.nodes });
 }
 
 static void shapes_table(const struct telling *t, struct table_set *out)
@@ -355,9 +371,47 @@ static void ranks_table(const struct telling *t, struct table_set *out)
 
 /* ---- clocks ---- */
 
+static int cmp_component(const void *pa, const void *pb, void *ctx)
+{
+	const struct clock_alignment *ca = ctx;
+	size_t a = *(const size_t *)pa, b = *(const size_t *)pb;
+	uint32_t ca_a = ca->ranks.v[a].component, ca_b = ca->ranks.v[b].component;
+
+	if (ca_a != ca_b)
+		return ca_a < ca_b ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static void alignment_row_add(const struct telling *t, size_t r, struct table *table)
+{
+	const struct clock_rank *cr = &t->cc.ca.ranks.v[r];
+	const struct clock_component *c = &t->cc.ca.components.v[cr->component];
+	enum clocks_why why = t->cc.why.v[cr->component];
+	bool ranked = t->cm->cp->ranks.v[r].rank != RANK_NONE;
+	CLEANUP(xfreep) char *track = xasprintf("%s%s", ranked ? "rank " : "", t->labels.v[r]);
+	CLEANUP(xfreep) char *group = xasprintf("%u", cr->component);
+
+	table_add(table, &(struct alignment_row){
+				 group, track, (double)clock_offset_at_ns(cr, t->m->first_ns),
+				 cr->drift * 1e6, cr->residual_std_ns, cr->residual_max_ns,
+				 (int64_t)cr->events, why == CLOCKS_ALIGNED ? "yes" : "no",
+				 clocks_why_text(why), cr->residual_sum_ns, c->raw_sum_ns,
+				 c->drifts ? c->drift_sum_ns : c->offset_sum_ns });
+}
+
+static void alone_row_add(const struct telling *t, size_t r, struct table *table)
+{
+	bool ranked = t->cm->cp->ranks.v[r].rank != RANK_NONE;
+	CLEANUP(xfreep) char *track = xasprintf("%s%s", ranked ? "rank " : "", t->labels.v[r]);
+
+	table_add(table, &(struct alignment_row){ "", track, NAN, NAN, NAN, NAN, 0, "no",
+						  "no shared collectives", NAN, NAN, NAN });
+}
+
 static void alignment_table(const struct telling *t, struct table_set *out)
 {
 	const struct clock_alignment *ca = &t->cc.ca;
+	CLEANUP(xfreep) size_t *order = xcalloc(ca->ranks.nr + 1, sizeof(*order));
 	struct table *table;
 
 	if (ca->components.nr == 0) {
@@ -367,38 +421,15 @@ static void alignment_table(const struct telling *t, struct table_set *out)
 		return;
 	}
 	table = table_make(&alignment_form);
-	for (uint32_t c = 0; c <= ca->components.nr; c++) {
-		bool alone = c == ca->components.nr;
-		const struct clock_component *cc = alone ? NULL : &ca->components.v[c];
-		enum clocks_why why = alone ? CLOCKS_FEW : t->cc.why.v[c];
-		char group[16] = "";
-
-		if (!alone)
-			snprintf(group, sizeof(group), "%u", c);
-		for (size_t r = 0; r < ca->ranks.nr; r++) {
-			const struct clock_rank *cr = &ca->ranks.v[r];
-			bool ranked = t->cm->cp->ranks.v[r].rank != RANK_NONE;
-			CLEANUP(xfreep)
-			char *track = xasprintf("%s%s", ranked ? "rank " : "", t->labels.v[r]);
-
-			if (cr->component != (alone ? CLOCK_ALONE : c))
-				continue;
-			table_add(table,
-				  &(struct alignment_row){
-					  group, track,
-					  alone ? NAN
-						: (double)clock_offset_at_ns(cr, t->m->first_ns),
-					  alone ? NAN : cr->drift * 1e6,
-					  alone ? NAN : cr->residual_std_ns,
-					  alone ? NAN : cr->residual_max_ns, (int64_t)cr->events,
-					  !alone && why == CLOCKS_ALIGNED ? "yes" : "no",
-					  alone ? "no shared collectives" : clocks_why_text(why),
-					  alone ? NAN : cr->residual_sum_ns,
-					  alone ? NAN : cc->raw_sum_ns,
-					  alone        ? NAN
-					  : cc->drifts ? cc->drift_sum_ns
-						       : cc->offset_sum_ns });
-		}
+	for (size_t r = 0; r < ca->ranks.nr; r++)
+		order[r] = r;
+	/* CLOCK_ALONE is the largest */
+	qsort_r(order, ca->ranks.nr, sizeof(*order), cmp_component, (void *)ca);
+	for (size_t i = 0; i < ca->ranks.nr; i++) {
+		if (ca->ranks.v[order[i]].component == CLOCK_ALONE)
+			alone_row_add(t, order[i], table);
+		else
+			alignment_row_add(t, order[i], table);
 	}
 	table_set_add(out, table);
 }
@@ -446,6 +477,8 @@ static void collectives_tell(struct telling *t, struct table_set *out)
 	collective_measure(t->cm);
 	label_ranks(t);
 	t->order = xcalloc(t->cm->v.nr + 1, sizeof(*t->order));
+	t->last = xcalloc(t->cm->cp->ranks.nr + 1, sizeof(*t->last));
+	t->caused = xcalloc(t->cm->cp->ranks.nr + 1, sizeof(*t->caused));
 	for (size_t i = 0; i < t->cm->v.nr; i++)
 		t->order[i] = i;
 	qsort_r(t->order, t->cm->v.nr, sizeof(*t->order), cmp_start, t->cm);
@@ -455,6 +488,8 @@ static void collectives_tell(struct telling *t, struct table_set *out)
 	alignment_table(t, out);
 	warn_incomplete(t);
 	free(t->order);
+	free(t->last);
+	free(t->caused);
 	strvec_release(&t->labels);
 	collective_clocks_release(&t->cc);
 }
