@@ -131,14 +131,9 @@ static void call_rate(struct rows_maker *k, struct operator_row *row, const stru
 {
 	const struct op_cost *cost = &k->oc->costs.v[c->cost];
 	size_t device = c->device == OPERATOR_NONE ? k->oc->works->devices.nr : c->device;
-	struct operator_total *total = &k->rows->totals.v[device];
 
 	rate_add(&row->rate, cost, c);
 	rate_roof(&row->rate, &k->peaks[device], cost, c);
-	if (cost->nominal || cost->flops == AMOUNT_UNKNOWN)
-		return;
-	total->flops = amount_add(total->flops, cost->flops);
-	total->by_precision[c->precision] = ns_add(total->by_precision[c->precision], c->time_ns);
 }
 
 static void call_put(struct rows_maker *k, uint32_t i, uint32_t at)
@@ -174,7 +169,6 @@ static void devices_take(struct rows_maker *k, struct peaks *peaks)
 		}
 		k->peaks[d].tbps = any ? peaks_tbps(peaks, name) : NAN;
 		VEC_PUSH(&k->rows->device_names, name);
-		VEC_PUSH(&k->rows->totals, ((struct operator_total){ .flops = 0 }));
 	}
 }
 
@@ -223,7 +217,6 @@ void operator_rows_free(struct operator_rows *rows)
 	if (!rows)
 		return;
 	VEC_RELEASE(&rows->v);
-	VEC_RELEASE(&rows->totals);
 	VEC_RELEASE(&rows->device_names);
 	free(rows);
 }
