@@ -265,7 +265,8 @@ void sink_op_device(struct sink *s, const struct device_facts *d)
 
 	row_check(p, FACT_FORM_DEVICE, &row);
 	row.input = p->current;
-	if (!facts_device(p->model, row.input, row.number))
+	if (!VEC_FIND(&p->model->facts.devices, had,
+		      had->input == row.input && had->number == row.number))
 		VEC_PUSH(&p->model->facts.devices, row);
 }
 
@@ -334,5 +335,19 @@ const int64_t *facts_numbers(const struct model *m, uint32_t id, size_t *ret_nr)
 
 const struct device_facts *facts_device(const struct model *m, uint32_t input, int64_t number)
 {
-	return VEC_FIND(&m->facts.devices, d, d->input == input && d->number == number);
+	const struct device_facts *first = NULL;
+	bool alike = true;
+
+	for (size_t i = 0; i < m->facts.devices.nr; i++) {
+		const struct device_facts *d = &m->facts.devices.v[i];
+
+		if (d->input != input)
+			continue;
+		if (d->number == number)
+			return d;
+		first = first ? first : d;
+		alike = alike && d->name == first->name && d->units == first->units &&
+			d->memory == first->memory;
+	}
+	return alike ? first : NULL;
 }

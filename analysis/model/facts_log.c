@@ -1,4 +1,4 @@
-/* Rows of facts in the log of a sink (sink_log_private.h): the fields of their form, in its order. */
+/* Rows of facts in the log of a sink (sink_log_private.h): the fields of their form, in order. */
 #include "facts_private.h"
 #include "sink_log_private.h"
 

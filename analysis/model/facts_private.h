@@ -1,5 +1,5 @@
 /*
- * The fields of the rows of facts, for what treats all of them alike: checks, logs of sinks, sorting.
+ * The fields of the rows of facts, for what treats all alike: checks, logs of sinks, sorting.
  */
 #ifndef FACTS_PRIVATE_H
 #define FACTS_PRIVATE_H

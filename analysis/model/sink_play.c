@@ -588,11 +588,36 @@ static void skip_texts(struct player *p, unsigned numbers, unsigned texts)
 		skip_text(p);
 }
 
+static void skip_facts(struct player *p, enum sink_log_record r)
+{
+	uint64_t numbers;
+	unsigned form;
+
+	switch (r) {
+	case LOG_OPERANDS:
+		skip_texts(p, 1, 4);
+		return;
+	case LOG_NUMBERS:
+		take_number(p);
+		numbers = take_number(p);
+		for (uint64_t i = 0; i < numbers && !p->in.bad; i++)
+			take_number(p);
+		return;
+	case LOG_FACTS:
+		form = take_below(p, FACTS_MEMORY + 1);
+		take_number(p);
+		break;
+	default:
+		form = r == LOG_DEVICE ? FACT_FORM_DEVICE : FACT_FORM_WORLD;
+		break;
+	}
+	skip_numbers(p, (unsigned)fact_forms[form].nr);
+}
+
 /* The number of the track that has a call of this record; UINT64_MAX: none. *ret_keep: it stays. */
 static uint64_t record_skip(struct player *p, enum sink_log_record r, bool *ret_keep)
 {
-	uint64_t track = UINT64_MAX, numbers;
-	unsigned form;
+	uint64_t track = UINT64_MAX;
 	size_t n;
 
 	*ret_keep = true;
@@ -643,24 +668,11 @@ static uint64_t record_skip(struct player *p, enum sink_log_record r, bool *ret_
 		skip_numbers(p, 3);
 		return track;
 	case LOG_FACTS:
-		form = take_below(p, FACTS_MEMORY + 1);
-		skip_numbers(p, 1 + (unsigned)fact_forms[form].nr);
-		return track;
 	case LOG_DEVICE:
 	case LOG_WORLD:
-		skip_numbers(
-			p,
-			(unsigned)fact_forms[r == LOG_DEVICE ? FACT_FORM_DEVICE : FACT_FORM_WORLD]
-				.nr);
-		return track;
 	case LOG_OPERANDS:
-		skip_texts(p, 1, 4);
-		return track;
 	case LOG_NUMBERS:
-		take_number(p);
-		numbers = take_number(p);
-		for (uint64_t i = 0; i < numbers && !p->in.bad; i++)
-			take_number(p);
+		skip_facts(p, r);
 		return track;
 	case LOG_EXPECT:
 		take_number(p);

@@ -11,7 +11,7 @@
 
 /* Sets what the text says of direction, from and to, and leaves the rest as it is. */
 void copy_words_take(const char *text, size_t n, struct copy_facts *f);
-/* Of the names for the enumeration that CUDA and HIP share: 0 H2H, 1 H2D, 2 D2H, 3 D2D, 4 not said. */
+/* Of the enumeration that CUDA and HIP share: 0 H2H, 1 H2D, 2 D2H, 3 D2D, 4 not said. */
 enum copy_direction copy_direction_of_runtime(int64_t kind);
 
 #endif

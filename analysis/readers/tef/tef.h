@@ -132,7 +132,7 @@ struct tef_known {
 	uint8_t parser;
 };
 
-/* Where an argument that is a fact stands: a JSON value, by its place behind the '{' of the args. */
+/* Where the JSON value of an argument that is a fact stands: behind the '{' of the args. */
 struct tef_said {
 	uint32_t at;
 	uint32_t n : 25;
@@ -478,6 +478,12 @@ static inline bool tef_class_has_facts(unsigned int class)
 {
 	return class >= TEF_CLASS_OP && class <= TEF_CLASS_MEMORY;
 }
+/* Whether parsers walk the args of events of this class. */
+static inline bool tef_args_wanted(const struct tef_doc *doc, bool facts, unsigned int class)
+{
+	return doc->dialect == TEF_KINETO &&
+	       (tef_class_has_args(class) || (facts && tef_class_has_facts(class)));
+}
 enum tef_arg {
 	TEF_ARG_OTHER,
 	TEF_ARG_DEVICE,
@@ -488,7 +494,8 @@ enum tef_arg {
 	TEF_ARG_FACTS, /* the first of tef_facts.c; only where facts are wanted */
 	TEF_ARG_END = 127
 };
-enum tef_arg tef_arg_of(const struct json_text *key);
+/* facts: also those of tef_facts.c. */
+enum tef_arg tef_arg_of(const struct json_text *key, bool facts);
 void tef_arg_take(struct tef_args *a, enum tef_arg arg, const struct json_text *value);
 struct tef_args tef_kineto_args(const struct tef_doc *doc, const struct json_text *args);
 /* Strength of an event as evidence for the dialect. */
@@ -496,6 +503,14 @@ int tef_kineto_signal(const struct tef_event *ev);
 int tef_rocprof_signal(const struct tef_event *ev);
 
 /* tef_facts.c */
+/* Keeps where a value stands behind the '{' of the args; false: there is no room for it. */
+static inline bool tef_said_add(struct tef_event *ev, unsigned int arg, size_t at, size_t n)
+{
+	if (ev->nr_said == TEF_SAID_MAX || at > UINT32_MAX || n >= TEF_SAID_BYTES)
+		return false;
+	ev->said[ev->nr_said++] = (struct tef_said){ (uint32_t)at, (uint32_t)n, arg };
+	return true;
+}
 /* The argument of this key, in any case; TEF_ARG_OTHER: it is no fact. */
 enum tef_arg tef_fact_arg(const struct json_text *key);
 bool tef_facts_wanted(const struct tef *t);

@@ -80,7 +80,7 @@ static bool is_work(enum tef_class class)
 	return class == TEF_CLASS_KERNEL || class == TEF_CLASS_COPY || class == TEF_CLASS_FILL;
 }
 
-enum tef_arg tef_arg_of(const struct json_text *key)
+enum tef_arg tef_arg_of(const struct json_text *key, bool facts)
 {
 	static const struct {
 		const char *name;
@@ -94,7 +94,7 @@ enum tef_arg tef_arg_of(const struct json_text *key)
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (json_text_is(key, known[i].name))
 			return known[i].arg;
-	return TEF_ARG_OTHER;
+	return facts ? tef_fact_arg(key) : TEF_ARG_OTHER;
 }
 
 static uint64_t number_or_none(const struct json_text *text)
@@ -144,7 +144,7 @@ struct tef_args tef_kineto_args(const struct tef_doc *doc, const struct json_tex
 	if (!json_object_of(args, &c))
 		return a;
 	while (json_scalar_member(&c, &some, &key, &value) > 0)
-		tef_arg_take(&a, tef_arg_of(&key), &value);
+		tef_arg_take(&a, tef_arg_of(&key, false), &value);
 	return a;
 }
 

@@ -188,7 +188,7 @@ static enum list_end list_take(const struct json_text *text, int64_t *v, size_t 
 	while (p < end && *p != ']') {
 		const char *from = p;
 
-		if (*p == ' ' || *p == ',') {
+		if ((unsigned char)*p <= ' ' || *p == ',') {
 			p++;
 			continue;
 		}

@@ -198,13 +198,6 @@ static bool step_of_arg(struct step *st, enum tef_arg arg, const char *from,
 	return step_scalar(st, from, v, STEP_ARG_NUMBER, STEP_ARG_TEXT);
 }
 
-static enum tef_arg arg_of(const struct tef_shapes *s, const struct json_text *key)
-{
-	enum tef_arg arg = tef_arg_of(key);
-
-	return arg == TEF_ARG_OTHER && s->facts ? tef_fact_arg(key) : arg;
-}
-
 /* Adds the step behind prev; false when there is no room. */
 static bool step_take(struct tef_shapes *s, uint16_t *prev, const struct step *st)
 {
@@ -224,7 +217,8 @@ static bool learn_scalar(struct tef_shapes *s, uint16_t *prev, struct json_cur *
 	if (json_scalar(c, &value) < 0)
 		return false;
 	if (in_args)
-		return step_of_arg(&st, arg_of(s, key), from, &value) && step_take(s, prev, &st);
+		return step_of_arg(&st, tef_arg_of(key, s->facts), from, &value) &&
+		       step_take(s, prev, &st);
 	if (!step_of_member(&st, tef_member_of(key), from, &value))
 		return false;
 	if (st.kind == STEP_CAT)
@@ -248,7 +242,7 @@ static bool learn_nested(struct tef_shapes *s, uint16_t *prev, struct json_cur *
 	uint16_t at;
 
 	if (in_args)
-		st.arg = (uint8_t)arg_of(s, key);
+		st.arg = (uint8_t)tef_arg_of(key, s->facts);
 	if (member == TEF_ARGS && st.open == '{')
 		st.kind = STEP_ARGS;
 	else if (member != TEF_OTHER)
@@ -557,17 +551,10 @@ FAST_INLINE const char *value_take(struct step *st, const char *p, const char *e
 FAST_INLINE const char *said_keep(const struct step *st, const char *from, const char *p,
 				  const char *to, struct tef_event *ev)
 {
-	size_t at, n;
-
 	if (st->arg < TEF_ARG_FACTS || !to)
 		return to;
 	p -= st->kind != STEP_WORD; /* its quote or bracket */
-	at = (size_t)(p - from);
-	n = (size_t)(to - p);
-	if (ev->nr_said == TEF_SAID_MAX || at > UINT32_MAX || n >= TEF_SAID_BYTES)
-		return NULL;
-	ev->said[ev->nr_said++] = (struct tef_said){ (uint32_t)at, (uint32_t)n, st->arg };
-	return to;
+	return tef_said_add(ev, st->arg, (size_t)(p - from), (size_t)(to - p)) ? to : NULL;
 }
 
 /* Args from behind their '{'; NULL when they fit no shape. */
@@ -601,13 +588,6 @@ FAST static const char *follow_args(struct tef_shapes *s, struct step *st, const
 	return NULL;
 }
 
-/* Args of these classes are walked. */
-static inline bool args_wanted(const struct tef_shapes *s, unsigned int class)
-{
-	return s->doc->dialect == TEF_KINETO &&
-	       (tef_class_has_args(class) || (s->facts && tef_class_has_facts(class)));
-}
-
 /* p: behind the '{'. */
 FAST_INLINE const char *args_take(struct tef_shapes *s, const struct step *st, const char *p,
 				  const char *end, struct tef_event *ev)
@@ -616,7 +596,7 @@ FAST_INLINE const char *args_take(struct tef_shapes *s, const struct step *st, c
 
 	ev->args_known = false;
 	ev->nr_said = 0;
-	if (args_wanted(s, ev->class)) {
+	if (tef_args_wanted(s->doc, s->facts, ev->class)) {
 		ev->kineto = (struct tef_args){ .rank = s->doc->rank };
 		to = follow_args(s, &s->steps[st->inside], p, end, ev);
 		ev->args_known = to != NULL;

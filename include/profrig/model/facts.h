@@ -26,9 +26,13 @@
  * two parts of a span has its facts twice: each part has all of them, bytes and operands are those
  * of the whole span.
  *
+ * A call that launches work may have facts of its own, as HIP's calls state grid and bytes: rows of
+ * kernels and copies belong to spans of any kind, and span_is_work tells the work. A copy's bytes
+ * are stated by both, and count once: by the work, or by the call where the work has none.
+ *
  * Sources of the fields: PyTorch's Kineto (both dialects: `Input Dims` and the lower-case form of
  * 2021), NVIDIA Nsight Systems' export to SQLite, AMD's rocpd and RPD. What each one has is a table
- * in docs/formats.md.
+ * in docs/architecture.md.
  */
 #ifndef PROFRIG_FACTS_H
 #define PROFRIG_FACTS_H
@@ -257,7 +261,11 @@ const struct memory_facts *facts_memory(const struct model *m, uint64_t span);
 
 /* The numbers of a list; *ret_nr 0 and NULL for FACT_NONE. */
 const int64_t *facts_numbers(const struct model *m, uint32_t id, size_t *ret_nr);
-/* The device of this number of an input; NULL when no input describes it. */
+/*
+ * The device of this number of an input. Where the input describes others, and all alike, it is the
+ * first of them: containers number what they see from 0, and their work has the host's numbers.
+ * NULL: none, or it cannot be told.
+ */
 const struct device_facts *facts_device(const struct model *m, uint32_t input, int64_t number);
 
 #endif

@@ -23,7 +23,7 @@ static inline void fuzz_require(bool ok, const char *what)
 static inline int fuzz_reader(const char *name, const uint8_t *data, size_t n)
 {
 	const struct reader *rd = reader_find(name);
-	struct read_opts o = { .keep_args = n % 2, .keep_shapes = true };
+	struct read_opts o = { .keep_args = n % 2, .keep_shapes = true, .facts = true };
 	struct err e = ERR_INIT;
 	const char *wrong;
 	struct model *m;

@@ -243,10 +243,29 @@ TEST(devices_and_worlds_belong_to_inputs)
 	assert_int_equal(facts_device(m, 0, 3)->units, 304);
 	assert_int_equal(facts_device(m, 0, 3)->memory, FACT_ABSENT);
 	assert_int_equal(facts_device(m, 1, 3)->units, 7);
-	assert_null(facts_device(m, 1, 0));
+	/* the only one it describes */
+	assert_int_equal(facts_device(m, 1, 0)->units, 7);
+	assert_int_equal(facts_device(m, 1, 0)->number, 3);
+	assert_null(facts_device(m, 2, 3));
 	assert_int_equal(m->facts.worlds.nr, 1);
 	assert_int_equal(m->facts.worlds.v[0].rank, 1);
 	assert_int_equal(m->facts.worlds.v[0].size, FACT_ABSENT);
+}
+
+TEST(devices_that_differ_stand_for_no_other)
+{
+	CLEANUP(model_freep) struct model *m = model_begun(TRACE_CLOCK_OWN);
+	struct sink *s = model_sink(m);
+	struct device_facts d = DEVICE_FACTS_NONE;
+
+	for (d.number = 0; d.number < 3; d.number++) {
+		d.units = d.number == 2 ? 80 : 108;
+		s->ops->device(s, &d);
+		assert_int_equal(facts_device(m, 0, 9) != NULL, d.number < 2);
+	}
+	assert_int_equal(m->facts.devices.nr, 3);
+	assert_int_equal(facts_device(m, 0, 1)->number, 1);
+	assert_int_equal(facts_device(m, 0, 2)->units, 80);
 }
 
 /* ---- laws ---- */

@@ -5,15 +5,41 @@
 #include "facts_support.h"
 #include "readers_test.h"
 
-/* "field=value" of a row that is known, in the order of its form; texts as they are. */
-#define DOC(events) \
-	"{\"schemaVersion\":1,\"deviceProperties\":[{\"id\":2,\"name\":\"Made \\\"Up\\\" 9000\"," \
-	"\"totalGlobalMem\":68702699520,\"computeMajor\":9,\"computeMinor\":0,\"warpSize\":64," \
-	"\"numSms\":104}],\"distributedInfo\":{\"backend\":\"nccl\",\"rank\":3,\"world_size\":8," \
-	"\"nccl_version\":\"2.17.1\",\"pg_config\":[{\"rank\":9}]},\"traceEvents\":[" events "]}"
-#define X_EVENT(cat, name, ts, args) \
-	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":7,\"tid\":8,\"ts\":" ts \
-	",\"dur\":2,\"args\":{" args "}}"
+/* Events of a file; quotes are ' here. */
+struct made {
+	const char *cat, *name, *args;
+};
+
+static char *quoted(const char *text)
+{
+	char *s = xstrdup(text);
+
+	for (char *p = s; *p; p++)
+		*p = *p == '\'' ? '"' : *p;
+	return s;
+}
+
+/* A device 2, rank 3 of 8. */
+static struct reading read_made(const struct made *v, size_t n)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	CLEANUP(xfreep) char *text = NULL;
+
+	strbuf_addstr(&sb, "{'schemaVersion':1,'deviceProperties':[{'id':2,'name':'Made \\'Up\\' "
+			   "9000','totalGlobalMem':68702699520,'computeMajor':9,'computeMinor':0,"
+			   "'warpSize':64,'numSms':104}],'distributedInfo':{'backend':'nccl',"
+			   "'rank':3,'world_size':8,'nccl_version':'2.17.1','pg_config':[{'rank':"
+			   "9}]},'traceEvents':[");
+	for (size_t i = 0; i < n; i++)
+		strbuf_addf(
+			&sb, "%s{%s'name':'%s','cat':'%s','pid':7,'tid':8,'ts':%zu,'args':{%s}}",
+			i ? "," : "",
+			strcmp(v[i].name, "[memory]") ? "'ph':'X','dur':2," : "'ph':'i','s':'t',",
+			v[i].name, v[i].cat, 10 * i + 10, v[i].args);
+	strbuf_addstr(&sb, "]}");
+	text = quoted(sb.buf);
+	return read_text("tef", text);
+}
 
 static char *row_of(const struct model *m, const char *span, enum facts_kind kind)
 {
@@ -60,32 +86,21 @@ static void expect_numbers(const struct model *m, uint32_t id, const char *text)
 
 TEST(operators)
 {
-	READING rd = read_text(
-		"tef",
-		DOC(X_EVENT(
-			"cpu_op", "aten::mm", "10",
-			"\"External id\":5,\"Sequence number\":7,\"Fwd thread "
-			"id\":0,"
-			"\"Input Dims\":[[2,3],[3,4]],\"Input "
-			"type\":[\"float\",\"float\"],"
-			"\"Input Strides\":[[3,1],[4,1]],\"Concrete "
-			"Inputs\":[\"\",\"\"]") "," X_EVENT("cpu_op", "plain", "20",
-							    "\"External "
-							    "id\":6") "," X_EVENT("python_function",
-										  "frame", "30",
-										  "\"Python parent "
-										  "id\":null,"
-										  "\"Python id\":1,"
-										  "\"Python module "
-										  "id\":4") "," X_EVENT("Operator",
-													"old",
-													"40",
-													"\"Input dims\":\"[[5, 6]]\",\"Input type\":"
-													"\"[\\\"float\\\"]\",\"Call stack\":\"a.py(1): f;b.py\","
-													"\"Sequence number\":\"9\"") "," X_EVENT("Runtime",
-																		 "cudaLaunchKernel_v3020",
-																		 "50",
-																		 "\"correlation\":4")));
+	static const struct made events[] = {
+		{ "cpu_op", "aten::mm",
+		  "'External id':5,'Sequence number':7,'Fwd thread id':0,'Input "
+		  "Dims':[[2,3],[3,4]],"
+		  "'Input type':['float','float'],'Input Strides':[[3,1],[4,1]],"
+		  "'Concrete Inputs':['','']" },
+		{ "cpu_op", "plain", "'External id':6" },
+		{ "python_function", "frame",
+		  "'Python parent id':null,'Python id':1,'Python module id':4" },
+		{ "Operator", "old",
+		  "'Input dims':'[[5, 6]]','Input type':'[\\'float\\']',"
+		  "'Call stack':'a.py(1): f;b.py','Sequence number':'9'" },
+		{ "Runtime", "cudaLaunchKernel_v3020", "'correlation':4" },
+	};
+	READING rd = read_made(events, ARRAY_LEN(events));
 
 	expect_read(&rd, 0, "only");
 	expect_row(rd.m, "aten::mm", FACTS_OP, "0 7 0 - - - '-' ");
@@ -96,93 +111,57 @@ TEST(operators)
 	expect_list(rd.m, "old", "[[5,6]]", "[\"float\"]");
 }
 
+#define QUEUE "'device':2,'stream':7,'correlation':1,"
+
 TEST(work)
 {
-	READING rd =
-		read_text(
-			"tef",
-			DOC(
-				X_EVENT("kernel", "gemm", "10",
-					"\"device\":2,\"stream\":7,\"correlation\":1,\"grid\":[4,"
-					"106,1],"
-					"\"block\":[128,1,1],\"registers per thread\":30,\"shared "
-					"memory\":0,"
-					"\"graph id\":5,\"graph node id\":9") "," X_EVENT("gpu_"
-											  "memcpy",
-											  "Memcpy "
-											  "HtoD "
-											  "(Pageabl"
-											  "e -> "
-											  "Device)",
-											  "20", "\"device\":2,\"stream\":7,\"correlation\":2,\"bytes\":256") "," X_EVENT("gpu_memcpy",
-																					 "CopyAny",
-																					 "30",
-																					 "\"device\":2,\"stream\":7,\"correlation\":3,"
-																					 "\"kind\":\"DtoD\",\"bytes\":1") "," X_EVENT("gpu_memset", "Memset (Device)", "40", "\"device\":2,\"stream\":7,\"correlation\":4,\"bytes\":8") "," X_EVENT("cuda_runtime",
-																																								    "hipMemcpyWithStream",
-																																								    "50",
-																																								    "\"correlation\":5,\"src\":\"0x5\",\"dst\":\"0x7\","
-																																								    "\"size\":2560,\"kind\":1") "," X_EVENT("cuda_runtime",
-																																													    "hipLaunchKernel",
-																																													    "60",
-																																													    "\"correlation\":6,\"grid\":[3,1,1],\"block\":[64,1,1],"
-																																													    "\"shared memory\":16") "," X_EVENT("cuda_sync",
-																																																		"Stream Wait Event",
-																																																		"70",
-																																																		"\"device\":2,\"stream\":7,\"wait_on_stream\":20,"
-																																																		"\"wait_on_cuda_event_id\":11") "," X_EVENT("cuda_sync",
-																																																							    "Context Sync",
-																																																							    "80",
-																																																							    "\"device\":2,\"stream\":-1,\"cuda_sync_kind\":"
-																																																							    "\"Context Sync\"")));
+	static const struct made events[] = {
+		{ "kernel", "gemm",
+		  QUEUE "'grid':[\n4,\n  106,\t1],'block':[128,1,1],'registers per thread':30,"
+			"'shared memory':0,'graph id':5,'graph node id':9" },
+		{ "gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", QUEUE "'bytes':256" },
+		{ "gpu_memcpy", "CopyAny", QUEUE "'kind':'DtoD','bytes':1" },
+		{ "gpu_memset", "Memset (Device)", QUEUE "'bytes':8" },
+		{ "cuda_runtime", "hipMemcpyWithStream",
+		  "'correlation':5,'src':'0x5','dst':'0x7','size':2560,'kind':1" },
+		{ "cuda_runtime", "hipLaunchKernel",
+		  "'correlation':6,'grid':[3,1,1],'block':[64,1,1],'shared memory':16" },
+		{ "cuda_sync", "Stream Wait Event",
+		  QUEUE "'wait_on_stream':20,'wait_on_cuda_event_id':11" },
+		{ "cuda_sync", "Context Sync",
+		  "'device':2,'stream':-1,'cuda_sync_kind':'Context Sync'" },
+	};
+	READING rd = read_made(events, ARRAY_LEN(events));
+	const struct model *m = rd.m;
 
 	expect_read(&rd, 0, "W_BAD_FACT=0 W_BAD_NUMBER=0");
-	expect_row(rd.m, "gemm", FACTS_KERNEL, "4 106 1 128 1 1 0 30 0 - 5 9 - ");
-	expect_row(rd.m, "Memcpy HtoD (Pageable -> Device)", FACTS_COPY, "256 1 1 3 - - ");
-	expect_row(rd.m, "CopyAny", FACTS_COPY, "1 3 0 0 - - ");
-	expect_row(rd.m, "Memset (Device)", FACTS_COPY, "8 0 0 3 - - ");
-	expect_row(rd.m, "hipMemcpyWithStream", FACTS_COPY, "2560 1 0 0 - - ");
-	expect_row(rd.m, "hipLaunchKernel", FACTS_KERNEL, "3 1 1 64 1 1 0 - 16 - - - - ");
-	expect_row(rd.m, "Stream Wait Event", FACTS_SYNC, "4 7 11 20 ");
-	expect_row(rd.m, "Context Sync", FACTS_SYNC, "5 - - - ");
+	expect_row(m, "gemm", FACTS_KERNEL, "4 106 1 128 1 1 0 30 0 - 5 9 - ");
+	expect_row(m, "Memcpy HtoD (Pageable -> Device)", FACTS_COPY, "256 1 1 3 - - ");
+	expect_row(m, "CopyAny", FACTS_COPY, "1 3 0 0 - - ");
+	expect_row(m, "Memset (Device)", FACTS_COPY, "8 0 0 3 - - ");
+	expect_row(m, "hipMemcpyWithStream", FACTS_COPY, "2560 1 0 0 - - ");
+	expect_row(m, "hipLaunchKernel", FACTS_KERNEL, "3 1 1 64 1 1 0 - 16 - - - - ");
+	expect_row(m, "Stream Wait Event", FACTS_SYNC, "4 7 11 20 ");
+	expect_row(m, "Context Sync", FACTS_SYNC, "5 - - - ");
 }
 
 TEST(collectives)
 {
-	READING rd = read_text(
-		"tef",
-		DOC(X_EVENT(
-			"cpu_op", "record_param_comms", "10",
-			"\"Collective name\":\"alltoallv\",\"dtype\":\"BFloat16\","
-			"\"In msg nelems\":10,\"Out msg nelems\":12,\"Group size\":2,"
-			"\"In split size\":\"[4, 6]\",\"Out split size\":\"[]\","
-			"\"Process Group Name\":\"0\",\"Seq\":17,"
-			"\"Process Group Description\":\"default_pg\","
-			"\"Process Group Ranks\":\"[0, 1]\",\"Src Rank\":-1,\"dst "
-			"rank\":1") "," X_EVENT("kernel", "ncclKernel", "20",
-						"\"device\":2,\"stream\":7,"
-						"\"correlation\":3,\"grid\":"
-						"[1,1,1],\"Collective "
-						"name\":\"send\",\"Process Group "
-						"ID\":4,\"Process Group Ranks\":\"[0, 2, "
-						"..., 30, ..., "
-						"126]\",\"Group size\":64,\"Global rank "
-						"start\":0,"
-						"\"Global rank stride\":2") "," X_EVENT("cpu_op",
-											"cut", "30",
-											"\"Collecti"
-											"ve "
-											"name\":"
-											"\"\","
-											"\"Process "
-											"Group "
-											"Ranks\":"
-											"\"[0, 1, "
-											"..., "
-											"7]\","
-											"\"Group "
-											"size\":"
-											"8")));
+	static const struct made events[] = {
+		{ "cpu_op", "record_param_comms",
+		  "'Collective name':'alltoallv','dtype':'BFloat16','In msg nelems':10,"
+		  "'Out msg nelems':12,'Group size':2,'In split size':'[4, 6]',"
+		  "'Out split size':'[]','Process Group Name':'0','Seq':17,"
+		  "'Process Group Description':'default_pg','Process Group Ranks':'[0, 1]',"
+		  "'Src Rank':-1,'dst rank':1" },
+		{ "kernel", "ncclKernel",
+		  QUEUE "'grid':[1,1,1],'Collective name':'send','Process Group ID':4,"
+			"'Process Group Ranks':'[0, 2, ..., 30, ..., 126]','Group size':64,"
+			"'Global rank start':0,'Global rank stride':2" },
+		{ "cpu_op", "cut",
+		  "'Collective name':'','Process Group Ranks':'[0, 1, ..., 7]','Group size':8" },
+	};
+	READING rd = read_made(events, ARRAY_LEN(events));
 	const struct collective_facts *c;
 	size_t n;
 
@@ -204,31 +183,28 @@ TEST(collectives)
 	assert_int_equal(c->group_size, 8);
 }
 
-#define INSTANT(ts, cat, args) \
-	"{\"ph\":\"i\",\"s\":\"t\"," cat "\"name\":\"[memory]\",\"pid\":7,\"tid\":8,\"ts\":" ts \
-	",\"args\":{" args "}}"
-
 TEST(memory_devices_job)
 {
-	READING rd = read_text(
-		"tef", DOC(INSTANT("10", "\"cat\":\"cpu_instant_event\",",
-				   "\"Device Type\":6,\"Device Id\":0,\"Addr\":140046054457344,"
-				   "\"Bytes\":-512,\"Total Allocated\":1024,\"Total "
-				   "Reserved\":4096") "," INSTANT("20", "",
-								  "\"Device Type\":0,\"Device "
-								  "Id\":-1,\"Bytes\":16")));
+	static const struct made events[] = {
+		{ "cpu_instant_event", "[memory]",
+		  "'Device Type':6,'Device Id':0,'Addr':140046054457344,'Bytes':-512,"
+		  "'Total Allocated':1024,'Total Reserved':4096" },
+		{ "", "[memory]", "'Device Type':0,'Device Id':-1,'Bytes':16" },
+	};
+	READING rd = read_made(events, ARRAY_LEN(events));
 	const struct device_facts *d = facts_device(rd.m, 0, 2);
+	const struct memory_facts *y = rd.m->facts.memory.v;
 
 	expect_read(&rd, 0, "only");
 	assert_int_equal(rd.m->facts.memory.nr, 2);
-	assert_int_equal(rd.m->facts.memory.v[0].bytes, -512);
-	assert_int_equal(rd.m->facts.memory.v[0].allocated, 1024);
-	assert_int_equal(rd.m->facts.memory.v[0].reserved, 4096);
-	assert_int_equal(rd.m->facts.memory.v[0].address, INT64_C(140046054457344));
-	assert_true(rd.m->facts.memory.v[0].on_device);
-	assert_false(rd.m->facts.memory.v[1].on_device);
-	assert_int_equal(rd.m->facts.memory.v[1].device, FACT_ABSENT);
-	assert_int_equal(rd.m->facts.memory.v[1].allocated, FACT_ABSENT);
+	assert_int_equal(y[0].bytes, -512);
+	assert_int_equal(y[0].allocated, 1024);
+	assert_int_equal(y[0].reserved, 4096);
+	assert_int_equal(y[0].address, INT64_C(140046054457344));
+	assert_true(y[0].on_device);
+	assert_false(y[1].on_device);
+	assert_int_equal(y[1].device, FACT_ABSENT);
+	assert_int_equal(y[1].allocated, FACT_ABSENT);
 	assert_string_equal(model_str(rd.m, d->name), "Made \"Up\" 9000");
 	assert_int_equal(d->units, 104);
 	assert_int_equal(d->warp, 64);
@@ -242,21 +218,17 @@ TEST(memory_devices_job)
 
 TEST(damaged_values_are_counted)
 {
-	READING rd = read_text(
-		"tef",
-		DOC(X_EVENT("kernel", "k", "10",
-			    "\"device\":2,\"stream\":7,\"correlation\":1,\"grid\":[1,2,3,4],"
-			    "\"block\":[\"a\"],\"registers per thread\":\"many\","
-			    "\"shared memory\":-5") "," X_EVENT("cpu_op", "op", "20",
-								"\"Input Dims\":{\"a\":1},\"Input "
-								"type\":[\"x\","
-								"\"Sequence number\":7")));
+	static const struct made events[] = {
+		{ "kernel", "k",
+		  QUEUE "'grid':[1,2,3,4],'block':['a'],'registers per thread':'many',"
+			"'shared memory':-5" },
+		{ "cpu_op", "op", "'Input Dims':{'a':1},'Input type':7,'Sequence number':1e5" },
+	};
+	READING rd = read_made(events, ARRAY_LEN(events));
 
-	/* the second event is no JSON */
-	assert_true(rd.r != 0 || warned(rd.m, W_BAD_EVENT) + warned(rd.m, W_TRUNCATED));
+	expect_read(&rd, 0, "W_BAD_NUMBER=4 W_BAD_FACT=1");
 	expect_row(rd.m, "k", FACTS_KERNEL, "- - - - - - 0 - - - - - - ");
-	assert_int_equal(warned(rd.m, W_BAD_NUMBER), 3);
-	assert_int_equal(warned(rd.m, W_BAD_FACT), 1);
+	expect_row(rd.m, "op", FACTS_OP, "4294967295 - - - - - '-' ");
 }
 
 /* The same facts, whether events are parsed by their shapes or one by one. */
@@ -295,11 +267,13 @@ TEST(shapes_and_slow_parser_agree)
 
 TEST(counting_reads_no_facts)
 {
-	CLEANUP(xfreep) char *path = NULL;
-	const char *text = DOC(X_EVENT("cpu_op", "aten::mm", "10", "\"Input Dims\":[[2,-3]]"));
+	CLEANUP(xfreep)
+	char *text = quoted("{'schemaVersion':1,'traceEvents':[{'ph':'X','cat':"
+			    "'cpu_op','name':'aten::mm','pid':7,'tid':8,'ts':10,"
+			    "'dur':2,'args':{'Input Dims':[[2,-3]]}}]}");
+	CLEANUP(xfreep) char *path = temp_file(text, strlen(text));
 	struct counts n;
 
-	path = temp_file(text, strlen(text));
 	assert_int_equal(reader_count(reader_find("tef"), path, &n, NULL, NULL), 0);
 	assert_int_equal(n.spans, 1);
 	unlink(path);
