@@ -221,6 +221,13 @@ const struct warning_info warning_table[] = {
 	  "an analysis needs single calls, which --sink profile does not keep; its tables are "
 	  "missing. "
 	  "With enough memory --sink model makes them" },
+	{ W_QUEUE_OVERLAP, SEV_WARNING,
+	  "kernels of one queue, which runs one after the other, overlap by the trace's clock; "
+	  "where "
+	  "time is not added up, each moment counts once" },
+	{ W_GRAPH_WORK_MISSING, SEV_WARNING,
+	  "graphs were launched, and their work is not in the trace; a device may have been busy "
+	  "where it looks idle" },
 	{ NULL, SEV_NOTE, NULL },
 };
 

@@ -9,7 +9,7 @@
 /* clang-format off */
 #define ANALYSES(X) \
 	X(functions) X(callpaths) X(kernels) X(operators) X(busy) X(overlap) X(idle) \
-	X(launch_latency) X(queue) X(counters) X(power_filter) \
+	X(launch_latency) X(queue) X(kernel_lengths) X(graphs) X(counters) X(power_filter) \
 	X(idle_power) X(energy) X(kernel_classes) X(gemm) X(sequences) X(sharing) \
 	X(node_energy) X(timeline) X(library_tables) X(marks_tables)
 #define ANALYSIS_DECLARE(name) extern const struct analysis analysis_##name;

@@ -1,6 +1,7 @@
 /* Why devices were idle: by length of the gaps, by cause, and the longest gaps. */
 #include "analyses_private.h"
 #include "device_gaps.h"
+#include "lengths.h"
 
 #include <stdlib.h>
 
@@ -20,15 +21,6 @@ TABLE_FORM(idle_gaps, IDLE_GAPS, "the longest gaps of all devices, with their la
 
 enum { GAPS_SHOWN = 100 };
 
-static const struct {
-	int64_t below_ns;
-	const char *name;
-} buckets[] = {
-	{ 10000, "<10us" },        { 20000, "10-20us" },     { 50000, "20-50us" },
-	{ 100000, "50-100us" },    { 1000000, "100us-1ms" }, { 10000000, "1-10ms" },
-	{ 100000000, "10-100ms" }, { INT64_MAX, ">=100ms" },
-};
-
 struct bucket {
 	int64_t gaps, ns;
 	struct idle_sums sums;
@@ -44,7 +36,7 @@ struct long_gap {
 struct idling {
 	const struct works *w;
 	uint32_t device;
-	struct bucket buckets[ARRAY_LEN(buckets)];
+	struct bucket buckets[LENGTHS];
 	struct idle_sums sums;
 	struct long_gap longest[GAPS_SHOWN]; /* the longest first */
 	size_t nr_longest;
@@ -73,10 +65,8 @@ static void gap_take(void *ctx, const struct device_gap *g)
 {
 	struct idling *id = ctx;
 	int64_t ns = g->to_ns - g->from_ns;
-	size_t b = 0;
+	size_t b = length_of(ns);
 
-	while (ns >= buckets[b].below_ns && b + 1 < ARRAY_LEN(buckets))
-		b++;
 	id->buckets[b].gaps++;
 	id->buckets[b].ns += ns;
 	idle_sums_add(&id->buckets[b].sums, &g->sums);
@@ -91,9 +81,9 @@ static const char *work_name(const struct works *w, size_t row)
 
 static void buckets_add(const struct idling *id, const char *device, struct table *t)
 {
-	for (size_t b = 0; b < ARRAY_LEN(buckets); b++)
+	for (size_t b = 0; b < LENGTHS; b++)
 		if (id->buckets[b].gaps)
-			table_add(t, &(struct idle_row){ device, buckets[b].name,
+			table_add(t, &(struct idle_row){ device, length_name(b),
 							 id->buckets[b].gaps, id->buckets[b].ns,
 							 idle_cause_name(idle_sums_largest(
 								 &id->buckets[b].sums)) });
@@ -180,7 +170,7 @@ static int idle_run(struct model *m, const struct analysis_opts *o, struct table
 
 		id.device = d;
 		id.sums = (struct idle_sums){ .ns = { 0 } };
-		for (size_t b = 0; b < ARRAY_LEN(buckets); b++)
+		for (size_t b = 0; b < LENGTHS; b++)
 			id.buckets[b] = (struct bucket){ .gaps = 0 };
 		device_gaps(w, d, h, gap_take, &id);
 		buckets_add(&id, device, by_length);

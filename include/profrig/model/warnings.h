@@ -74,6 +74,8 @@
 #define W_APPROXIMATE "W_APPROXIMATE"
 #define W_WINDOW_IGNORED "W_WINDOW_IGNORED"
 #define W_NOT_IN_PROFILE "W_NOT_IN_PROFILE"
+#define W_QUEUE_OVERLAP "W_QUEUE_OVERLAP"
+#define W_GRAPH_WORK_MISSING "W_GRAPH_WORK_MISSING"
 
 struct warning_info {
 	const char *code;

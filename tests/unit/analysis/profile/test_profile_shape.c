@@ -83,7 +83,7 @@ static void outcome_make(struct outcome *o, struct trace t, unsigned threads)
 							.lanes = energy_stream_reader(o->stream) });
 	o->o.stream = o->stream;
 	for (size_t i = 0; analyses[i]; i++)
-		assert_int_equal(analysis_run(analyses[i], t.m, o->p, &o->o, &o->ts, NULL), 0);
+		assert_true(analysis_run(analyses[i], t.m, o->p, &o->o, &o->ts, NULL) >= 0);
 }
 
 static void outcome_release(struct outcome *o)

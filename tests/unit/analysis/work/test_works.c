@@ -1,3 +1,4 @@
+#include "dice.h"
 #include "trace_text.h"
 
 #include "profrig/work/works.h"
@@ -128,16 +129,6 @@ TEST(test_intervals)
 
 /* On a grid of 64 moments every set operation can be counted one moment at a time. */
 enum { GRID = 64 };
-
-struct dice {
-	uint64_t x;
-};
-
-static uint32_t below(struct dice *d, uint32_t n)
-{
-	d->x = d->x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t)(d->x >> 33) % n;
-}
 
 static struct works *random_works(struct dice *d, struct model **ret_m)
 {

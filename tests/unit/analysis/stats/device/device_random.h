@@ -6,18 +6,30 @@
 #define DEVICE_RANDOM_H
 
 #include "device_gaps.h"
+#include "dice.h"
 #include "stats_test.h"
 
-#include "profrig/names/api_names.h"
-
-struct dice {
-	uint64_t x;
+static const struct {
+	const char *name;
+	enum idle_cause cause;
+} random_calls[] = {
+	{ "f", IDLE_HOST_BUSY },
+	{ "DataLoader", IDLE_DATA_LOADING },
+	{ "cudaMalloc", IDLE_ALLOC },
+	{ "cudaStreamSynchronize", IDLE_SYNC },
+	{ "cudaMemcpyAsync", IDLE_API },
+	{ "cudaGraphLaunch", IDLE_API },
+	{ "cuModuleLoad", IDLE_MODULE_LOAD },
+	{ "cudaLaunchKernel", IDLE_API },
 };
 
-static inline uint32_t below(struct dice *d, uint32_t n)
+static inline enum idle_cause random_cause(const char *name)
 {
-	d->x = d->x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t)(d->x >> 33) % n;
+	size_t i = 0;
+
+	while (strcmp(random_calls[i].name, name) != 0)
+		i++;
+	return random_calls[i].cause;
 }
 
 /* Long enough for gaps on both sides of QUEUED_SHORT_NS when times are stretched. */
@@ -25,14 +37,6 @@ enum { MOMENTS = 60, STRETCH_NS = 700 };
 
 static inline struct model *random_model(struct dice *d)
 {
-	static const char *const calls[] = { "f",
-					     "DataLoader",
-					     "cudaMalloc",
-					     "cudaStreamSynchronize",
-					     "cudaMemcpyAsync",
-					     "cudaGraphLaunch",
-					     "cuModuleLoad",
-					     "cudaLaunchKernel" };
 	static const char *const kernels[] = { "gemm", "ncclKernel", "k", "k" };
 	static const char *const devices[] = { "gpu0", "gpu1" };
 	struct maker k = make_begin();
@@ -47,8 +51,8 @@ static inline struct model *random_model(struct dice *d)
 		int64_t at = below(d, MOMENTS), len = below(d, 20);
 
 		make_span(&k, threads[below(d, 2)], below(d, 9) ? SPAN_HOST : SPAN_INSTANT,
-			  at * unit, (at + len) * unit, calls[below(d, ARRAY_LEN(calls))],
-			  below(d, 6));
+			  at * unit, (at + len) * unit,
+			  random_calls[below(d, ARRAY_LEN(random_calls))].name, below(d, 6));
 	}
 	for (uint32_t n = below(d, 8) + 1; n > 0; n--) {
 		static const enum span_kind kinds[] = { SPAN_KERNEL, SPAN_KERNEL, SPAN_COPY,
@@ -132,22 +136,11 @@ static inline enum idle_cause host_cause_at(const struct works *w, track_id thre
 	if (in == SPAN_NONE)
 		return IDLE_HOST_UNTRACED;
 	for (uint64_t p = in; p != SPAN_NONE; p = c->parent[p])
-		if (name_loads_data(model_str(w->m, c->name[p])))
+		if (random_cause(model_str(w->m, c->name[p])) == IDLE_DATA_LOADING)
 			return IDLE_DATA_LOADING;
-	switch (api_class(model_str(w->m, c->name[in]))) {
-	case API_NONE:
-		return IDLE_HOST_BUSY;
-	case API_SYNC:
+	if (strstr(model_str(w->m, c->name[in]), "Memcpy") && saw_its_copy_end(w, in))
 		return IDLE_SYNC;
-	case API_ALLOC:
-		return IDLE_ALLOC;
-	case API_MODULE:
-		return IDLE_MODULE_LOAD;
-	case API_COPY:
-		return saw_its_copy_end(w, in) ? IDLE_SYNC : IDLE_API;
-	default:
-		return IDLE_API;
-	}
+	return random_cause(model_str(w->m, c->name[in]));
 }
 
 static inline enum idle_cause cause_at(const struct works *w, uint32_t device, int64_t at)
@@ -161,7 +154,7 @@ static inline enum idle_cause cause_at(const struct works *w, uint32_t device, i
 	s = w->m->spans.start_ns[launch];
 	if (at < s)
 		return host_cause_at(w, w->m->spans.track[launch], at);
-	if (api_class(model_str(w->m, w->m->spans.name[launch])) == API_GRAPH_LAUNCH)
+	if (strcmp(model_str(w->m, w->m->spans.name[launch]), "cudaGraphLaunch") == 0)
 		return IDLE_GRAPH_LAUNCH;
 	if (s > a)
 		return IDLE_LAUNCH_LATENCY;

@@ -1,8 +1,6 @@
 #include "device_random.h"
 #include "stats_test.h"
 
-#include "profrig/names/api_names.h"
-
 /* --- overlap --- */
 
 TEST(test_overlap)
@@ -17,11 +15,11 @@ TEST(test_overlap)
 	const struct table *t = table_set_find(&ts, "overlap");
 
 	expect_columns(t, "device,wall_ns,compute_ns,comm_ns,copy_ns,exposed_comm_ns,"
-			  "hidden_comm_ns,exposed_copy_ns,idle_ns");
+			  "hidden_comm_ns,exposed_copy_ns,idle_ns,queue_overlaps");
 	expect_table(t, "device wall_ns compute_ns comm_ns copy_ns exposed_comm_ns hidden_comm_ns "
-			"exposed_copy_ns idle_ns\n"
-			"gpu2 70 22 12 22 8 4 15 25\n"
-			"gpu10 10 10 0 0 0 0 0 0\n");
+			"exposed_copy_ns idle_ns queue_overlaps\n"
+			"gpu2 70 22 12 22 8 4 15 25 1\n"
+			"gpu10 10 10 0 0 0 0 0 0 0\n");
 	assert_true(ts.checks.nr == 1 && ts.checks.v[0].ok);
 }
 

@@ -324,6 +324,30 @@ TEST(test_recordings)
 	}
 }
 
+/* Kernels below 10 us. */
+TEST(test_recordings_short_kernels)
+{
+	static const struct {
+		const char *file, *reader, *rows;
+	} shorts[] = {
+		{ "nsys/h100-2gpu/h100_2gpu_1s.sqlite", "nsys",
+		  "gpu0 1560 4041946\ngpu1 1560 4066240\n" },
+		{ "rpd/matmul/matmul_result.rpd", "rpd", "gpu2 24 *\n" },
+		{ "rpd/matmul/matmul_result_large.rpd", "rpd", "gpu2 25 *\n" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(shorts); i++) {
+		READING rd = read_recording(shorts[i].reader, shorts[i].file, false);
+		CLEANUP(table_set_release)
+		struct table_set ts = analyse(rd.m, &analysis_kernel_lengths);
+		CLEANUP(xfreep)
+		char *want = xasprintf("kernel_ns_bucket=<10us device count total_ns\n%s",
+				       shorts[i].rows);
+
+		expect_table(table_set_find(&ts, "kernel_lengths"), want);
+	}
+}
+
 /* Both devices of this one together. */
 TEST(test_recording_of_two_devices)
 {
