@@ -125,48 +125,34 @@ struct code_text {
 
 static const struct code_text operators[] = {
 	{ "nw", "new" }, { "na", "new[]" }, { "dl", "delete" }, { "da", "delete[]" },
-	{ "ps", "+" },	 { "ng", "-" },	    { "ad", "&" },	{ "de", "*" },
-	{ "co", "~" },	 { "pl", "+" },	    { "mi", "-" },	{ "ml", "*" },
-	{ "dv", "/" },	 { "rm", "%" },	    { "an", "&" },	{ "or", "|" },
-	{ "eo", "^" },	 { "aS", "=" },	    { "pL", "+=" },	{ "mI", "-=" },
-	{ "mL", "*=" },	 { "dV", "/=" },    { "rM", "%=" },	{ "aN", "&=" },
-	{ "oR", "|=" },	 { "eO", "^=" },    { "ls", "<<" },	{ "rs", ">>" },
-	{ "lS", "<<=" }, { "rS", ">>=" },   { "eq", "==" },	{ "ne", "!=" },
-	{ "lt", "<" },	 { "gt", ">" },	    { "le", "<=" },	{ "ge", ">=" },
-	{ "ss", "<=>" }, { "nt", "!" },	    { "aa", "&&" },	{ "oo", "||" },
-	{ "pp", "++" },	 { "mm", "--" },    { "cm", "," },	{ "pm", "->*" },
-	{ "pt", "->" },	 { "cl", "()" },    { "ix", "[]" },	{ "qu", "?" },
+	{ "ps", "+" },   { "ng", "-" },     { "ad", "&" },      { "de", "*" },
+	{ "co", "~" },   { "pl", "+" },     { "mi", "-" },      { "ml", "*" },
+	{ "dv", "/" },   { "rm", "%" },     { "an", "&" },      { "or", "|" },
+	{ "eo", "^" },   { "aS", "=" },     { "pL", "+=" },     { "mI", "-=" },
+	{ "mL", "*=" },  { "dV", "/=" },    { "rM", "%=" },     { "aN", "&=" },
+	{ "oR", "|=" },  { "eO", "^=" },    { "ls", "<<" },     { "rs", ">>" },
+	{ "lS", "<<=" }, { "rS", ">>=" },   { "eq", "==" },     { "ne", "!=" },
+	{ "lt", "<" },   { "gt", ">" },     { "le", "<=" },     { "ge", ">=" },
+	{ "ss", "<=>" }, { "nt", "!" },     { "aa", "&&" },     { "oo", "||" },
+	{ "pp", "++" },  { "mm", "--" },    { "cm", "," },      { "pm", "->*" },
+	{ "pt", "->" },  { "cl", "()" },    { "ix", "[]" },     { "qu", "?" },
 };
 
 static const struct code_text builtins[] = {
-	{ "v", "void" },
-	{ "w", "wchar_t" },
-	{ "b", "bool" },
-	{ "c", "char" },
-	{ "a", "signed char" },
-	{ "h", "unsigned char" },
-	{ "s", "short" },
-	{ "t", "unsigned short" },
-	{ "i", "int" },
-	{ "j", "unsigned int" },
-	{ "l", "long" },
-	{ "m", "unsigned long" },
-	{ "x", "long long" },
-	{ "y", "unsigned long long" },
-	{ "n", "__int128" },
-	{ "o", "unsigned __int128" },
-	{ "f", "float" },
-	{ "d", "double" },
-	{ "e", "long double" },
-	{ "g", "__float128" },
-	{ "z", "..." },
-	{ "Dn", "decltype(nullptr)" },
-	{ "Da", "auto" },
-	{ "Dh", "half" },
-	{ "Di", "char32_t" },
-	{ "Ds", "char16_t" },
-	{ "Du", "char8_t" },
-	{ "DF16b", "std::bfloat16_t" },
+	{ "v", "void" },         { "w", "wchar_t" },
+	{ "b", "bool" },         { "c", "char" },
+	{ "a", "signed char" },  { "h", "unsigned char" },
+	{ "s", "short" },        { "t", "unsigned short" },
+	{ "i", "int" },          { "j", "unsigned int" },
+	{ "l", "long" },         { "m", "unsigned long" },
+	{ "x", "long long" },    { "y", "unsigned long long" },
+	{ "n", "__int128" },     { "o", "unsigned __int128" },
+	{ "f", "float" },        { "d", "double" },
+	{ "e", "long double" },  { "g", "__float128" },
+	{ "z", "..." },          { "Dn", "decltype(nullptr)" },
+	{ "Da", "auto" },        { "Dh", "half" },
+	{ "Di", "char32_t" },    { "Ds", "char16_t" },
+	{ "Du", "char8_t" },     { "DF16b", "std::bfloat16_t" },
 	{ "DF16_", "_Float16" },
 };
 
@@ -270,8 +256,8 @@ static bool literal(struct demangler *d, struct strbuf *out)
 	if (strcmp(type.buf, "bool") == 0 && n == 1) {
 		strbuf_addstr(out, *d->p == '1' ? "true" : "false");
 	} else if (n == 0) {
-		strbuf_addstr(out, strcmp(type.buf, "decltype(nullptr)") == 0 ? "nullptr"
-									      : type.buf);
+		strbuf_addstr(out,
+			      strcmp(type.buf, "decltype(nullptr)") == 0 ? "nullptr" : type.buf);
 	} else {
 		const char *tail = NULL;
 
@@ -354,8 +340,8 @@ static bool arguments(struct demangler *d, struct strbuf *out)
 }
 
 static const struct code_text std_names[] = {
-	{ "St", "std" },	 { "Sa", "std::allocator" }, { "Sb", "std::basic_string" },
-	{ "Ss", "std::string" }, { "Si", "std::istream" },   { "So", "std::ostream" },
+	{ "St", "std" },           { "Sa", "std::allocator" }, { "Sb", "std::basic_string" },
+	{ "Ss", "std::string" },   { "Si", "std::istream" },   { "So", "std::ostream" },
 	{ "Sd", "std::iostream" },
 };
 
@@ -531,12 +517,9 @@ static bool array_type(struct demangler *d, const char *declarator, struct strbu
 /* P, R, O and the qualifiers in front of a type. */
 static bool decorated(struct demangler *d, struct strbuf *out)
 {
-	static const struct code_text marks[] = { { "P", "*" },
-						  { "R", "&" },
-						  { "O", "&&" },
-						  { "K", " const" },
-						  { "V", " volatile" },
-						  { "r", " __restrict" } };
+	static const struct code_text marks[] = { { "P", "*" },         { "R", "&" },
+						  { "O", "&&" },        { "K", " const" },
+						  { "V", " volatile" }, { "r", " __restrict" } };
 	const char *mark = code_take(d, marks, ARRAY_LEN(marks));
 	bool qualifier = mark && *mark == ' ';
 

@@ -22,12 +22,12 @@
 static const struct {
 	const char *word;
 	uint32_t arch;
-} arches[] = { { "maxwell", 50 }, { "pascal", 60 }, { "volta", 70 },	 { "turing", 75 },
-	       { "ampere", 80 },  { "ada", 89 },    { "hopper", 90 },	 { "blackwell", 100 } };
+} arches[] = { { "maxwell", 50 }, { "pascal", 60 }, { "volta", 70 },  { "turing", 75 },
+	       { "ampere", 80 },  { "ada", 89 },    { "hopper", 90 }, { "blackwell", 100 } };
 
 static const struct {
 	const char *word, *op;
-} kinds[] = { { "gemm", "gemm" },	   { "gemv", "gemv" },	     { "cudnn", "conv" },
+} kinds[] = { { "gemm", "gemm" },        { "gemv", "gemv" },        { "cudnn", "conv" },
 	      { "fprop", "conv_fprop" }, { "dgrad", "conv_dgrad" }, { "wgrad", "conv_wgrad" } };
 
 static uint32_t arch_of(const struct kernel_word *w)
@@ -88,12 +88,12 @@ static void front_words(const struct kernel_words *w, size_t core, struct kernel
 		const char *type = type_of_word(w->v[i].p, w->v[i].n);
 		uint32_t n = arch_of(&w->v[i]);
 
+		if (!n && i == 1 && word_is(&w->v[0], "cutlass"))
+			word_number(&w->v[1], "", &n);
 		if (n)
 			k->arch = n;
 		else if (type)
 			k->out = type;
-		else if (i == 1 && word_is(&w->v[0], "cutlass") && word_number(&w->v[1], "", &n))
-			k->arch = n;
 	}
 }
 
@@ -169,7 +169,7 @@ static void types_settle(struct kernel_name *k)
 	static const struct {
 		const char *out, *in;
 	} same[] = { { "f32", "tf32" }, { "fp16", "fp16" }, { "bf16", "bf16" }, { "f64", "f64" },
-		     { "i32", "i8" },	{ "c32", "c32" },   { "c64", "c64" } };
+		     { "i32", "i8" },   { "c32", "c32" },   { "c64", "c64" } };
 
 	for (size_t i = 0; !k->in && i < ARRAY_LEN(same); i++)
 		if (k->path == KERNEL_PATH_TENSOR && strcmp(k->acc, same[i].out) == 0)

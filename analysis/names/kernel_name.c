@@ -91,12 +91,9 @@ static void templates_read(const char *text, struct kernel_name *k)
 {
 	static const struct {
 		const char *part, *op;
-	} ops[] = { { "Conv2dFprop", "conv_fprop" },
-		    { "Conv3dFprop", "conv_fprop" },
-		    { "Conv2dDgrad", "conv_dgrad" },
-		    { "Conv3dDgrad", "conv_dgrad" },
-		    { "Conv2dWgrad", "conv_wgrad" },
-		    { "Conv3dWgrad", "conv_wgrad" },
+	} ops[] = { { "Conv2dFprop", "conv_fprop" },      { "Conv3dFprop", "conv_fprop" },
+		    { "Conv2dDgrad", "conv_dgrad" },      { "Conv3dDgrad", "conv_dgrad" },
+		    { "Conv2dWgrad", "conv_wgrad" },      { "Conv3dWgrad", "conv_wgrad" },
 		    { "ImplicitGemmConvolution", "conv" } };
 	static const struct {
 		const char *part, *type;
@@ -181,6 +178,7 @@ void kernel_name_parse(const char *name, struct kernel_name *ret)
 	CLEANUP(strbuf_release) struct strbuf plain = STRBUF_INIT;
 	const char *text = name;
 
+	*ret = (struct kernel_name){ .lib = NULL };
 	if (demangle(name, &plain))
 		text = plain.buf;
 	if (strnlen(text, KERNEL_NAME_LOOK + 1) > KERNEL_NAME_LOOK) {

@@ -1,8 +1,8 @@
 /*
  * MIOpen:
- *	igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1_bt256x64x8_…	bt: tile; gkgs: K is split
- *	miopenSp3AsmConv_v30_3_1_gfx9_fp16_…_f3x2_stride1	Winograd: fewer operations than nominal
- *	naive_conv_ab_nonpacked_fwd_nchw_half_double_half	types of in, sum, out; the last resort
+ *	igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1_bt256x64x8_…	tile; gkgs: K is split
+ *	miopenSp3AsmConv_v30_3_1_gfx9_fp16_…_f3x2	Winograd: fewer operations than nominal
+ *	naive_conv_ab_nonpacked_fwd_nchw_half_double_half	types of in, sum, out
  * NCCL and RCCL:
  *	ncclKernel_AllReduce_RING_LL_Sum_float
  *	ncclDevKernel_AllReduce_Sum_bf16_RING_LL
@@ -84,16 +84,11 @@ bool kernel_miopen(const struct kernel_words *w, struct kernel_name *k)
 
 static const struct pair {
 	const char *word, *text;
-} collectives[] = { { "AllReduce", "allreduce" },
-		    { "AllGather", "allgather" },
-		    { "AllGatherV", "allgather" },
-		    { "ReduceScatter", "reducescatter" },
-		    { "Broadcast", "broadcast" },
-		    { "Reduce", "reduce" },
-		    { "SendRecv", "sendrecv" },
-		    { "AllToAll", "alltoall" },
-		    { "AllToAllPivot", "alltoall" },
-		    { "Gather", "gather" },
+} collectives[] = { { "AllReduce", "allreduce" },    { "AllGather", "allgather" },
+		    { "AllGatherV", "allgather" },   { "ReduceScatter", "reducescatter" },
+		    { "Broadcast", "broadcast" },    { "Reduce", "reduce" },
+		    { "SendRecv", "sendrecv" },      { "AllToAll", "alltoall" },
+		    { "AllToAllPivot", "alltoall" }, { "Gather", "gather" },
 		    { "Scatter", "scatter" } },
   algos[] = { { "RING", "ring" },
 	      { "TREE", "tree" },
@@ -112,7 +107,7 @@ static const char *pair_find(const struct pair *v, size_t nr, const struct kerne
 
 static bool is_reduction(const struct kernel_word *w)
 {
-	static const char *const words[] = { "Sum", "Prod",	  "Min",	"Max",
+	static const char *const words[] = { "Sum", "Prod",      "Min",        "Max",
 					     "Avg", "PreMulSum", "SumPostDiv", "MinMax" };
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)

@@ -19,9 +19,9 @@
 static const struct letters {
 	const char *text, *type;
 } type_letters[] = {
-	{ "F8N", "fp8" }, { "B8N", "bf8" }, { "F8", "fp8" }, { "B8", "bf8" },  { "4xi8", "i8" },
-	{ "I8", "i8" },	  { "I", "i32" },   { "B", "bf16" }, { "H", "fp16" }, { "S", "f32" },
-	{ "D", "f64" },	  { "X", "tf32" },  { "C", "c32" },  { "Z", "c64" },
+	{ "F8N", "fp8" }, { "B8N", "bf8" }, { "F8", "fp8" }, { "B8", "bf8" }, { "4xi8", "i8" },
+	{ "I8", "i8" },   { "I", "i32" },   { "B", "bf16" }, { "H", "fp16" }, { "S", "f32" },
+	{ "D", "f64" },   { "X", "tf32" },  { "C", "c32" },  { "Z", "c64" },
 };
 
 static const struct letters *letters_at(const char *p, size_t n)

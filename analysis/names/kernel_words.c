@@ -75,15 +75,13 @@ bool word_layout(const struct kernel_word *w, char *ret)
 static const struct type_word {
 	const char *word, *type;
 } type_words[] = {
-	{ "f64", "f64" },      { "double", "f64" },     { "fp64", "f64" },
-	{ "f32", "f32" },      { "float", "f32" },      { "fp32", "f32" },
-	{ "tf32", "tf32" },    { "xf32", "tf32" },      { "bf16", "bf16" },
-	{ "bfloat16", "bf16" }, { "f16", "fp16" },       { "fp16", "fp16" },
-	{ "half", "fp16" },    { "e4m3", "fp8" },       { "fp8", "fp8" },
-	{ "f8", "fp8" },       { "e5m2", "bf8" },       { "bf8", "bf8" },
-	{ "i8", "i8" },	       { "s8", "i8" },	        { "int8", "i8" },
-	{ "u8", "u8" },	       { "i32", "i32" },        { "s32", "i32" },
-	{ "cf32", "c32" },     { "cf64", "c64" },
+	{ "f64", "f64" },   { "double", "f64" },    { "fp64", "f64" },  { "f32", "f32" },
+	{ "float", "f32" }, { "fp32", "f32" },      { "tf32", "tf32" }, { "xf32", "tf32" },
+	{ "bf16", "bf16" }, { "bfloat16", "bf16" }, { "f16", "fp16" },  { "fp16", "fp16" },
+	{ "half", "fp16" }, { "e4m3", "fp8" },      { "fp8", "fp8" },   { "f8", "fp8" },
+	{ "e5m2", "bf8" },  { "bf8", "bf8" },       { "i8", "i8" },     { "s8", "i8" },
+	{ "int8", "i8" },   { "u8", "u8" },         { "i32", "i32" },   { "s32", "i32" },
+	{ "cf32", "c32" },  { "cf64", "c64" },
 };
 
 const char *type_of_word(const char *p, size_t n)

@@ -289,7 +289,39 @@ static void squeeze(const char *text, const char *tail, size_t width, struct str
 	strbuf_addstr(out, tail);
 }
 
-static void name_fold(const char *name, struct strbuf *out)
+/*
+ * Names of generated kernels are long lists of options; what tells them apart for people is in
+ * front and the tile: "Cijk_Alik_Bljk_BBS_BH_MT128x224x64", "sm80_xmma_gemm_…_stage3".
+ */
+static void options_drop(struct strbuf *name)
+{
+	static const char *const options[] = { "_Bias", "_AS_", "_HA_", "_SAV", "_UserArgs" };
+	const char *tile = strstr(name->buf, "_MT"), *stage = strstr(name->buf, "_stage");
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	size_t head;
+
+	if (strncmp(name->buf, "Cijk_", 5) == 0 && tile) {
+		head = (size_t)(tile - name->buf);
+		for (size_t i = 0; i < ARRAY_LEN(options); i++) {
+			const char *at = strstr(name->buf, options[i]);
+
+			if (at && (size_t)(at - name->buf) < head)
+				head = (size_t)(at - name->buf);
+		}
+		strbuf_add(&text, name->buf, head);
+		strbuf_add(&text, tile, 3 + strspn(tile + 3, "0123456789x"));
+	} else if (strstr(name->buf, "_xmma_") && stage) {
+		head = (size_t)(stage - name->buf) + strlen("_stage");
+		strbuf_add(&text, name->buf, head);
+		strbuf_add(&text, stage + 6, strspn(stage + 6, "0123456789"));
+	} else {
+		return;
+	}
+	strbuf_clear(name);
+	strbuf_add(name, text.buf, text.len);
+}
+
+static void name_fold(const char *name, size_t width, struct strbuf *out)
 {
 	CLEANUP(strbuf_release) struct strbuf plain = STRBUF_INIT, text = STRBUF_INIT;
 	struct part t;
@@ -306,13 +338,15 @@ static void name_fold(const char *name, struct strbuf *out)
 	parameters = parameters_drop(&t);
 	return_type_drop(&t, parameters);
 	templates_fold(t, out);
+	if (short_width(out->buf) > width)
+		options_drop(out);
 }
 
 void short_name(const char *name, size_t width, struct strbuf *out)
 {
 	CLEANUP(strbuf_release) struct strbuf folded = STRBUF_INIT;
 
-	name_fold(name, &folded);
+	name_fold(name, width, &folded);
 	squeeze(folded.len ? folded.buf : name, "", width, out);
 }
 
@@ -394,7 +428,7 @@ char **short_names(const char *const *names, size_t nr, size_t width)
 	for (size_t i = 0; i < nr; i++) {
 		struct strbuf folded = STRBUF_INIT, text = STRBUF_INIT;
 
-		name_fold(names[i], &folded);
+		name_fold(names[i], width, &folded);
 		if (!folded.len)
 			strbuf_addstr(&folded, names[i]);
 		squeeze(folded.buf, "", width, &text);

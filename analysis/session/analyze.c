@@ -183,12 +183,17 @@ static void session_begin(struct session *s)
 {
 	s->m = model_new();
 	s->m->classes = s->o->classes;
-	if (!s->o->raw_names)
-		name_map_set(s->m, range_name);
 	s->ao = s->o->analysis;
 	s->ao.comm = s->o->comm;
 	topology_again(s->o->topology);
 	s->energy = energy_stream_new(s->m, &s->ao, s->o->counters, s->o->topology);
+}
+
+/* Only of what is analysed: other readers of a trace (convert, info) want the names as they are. */
+static void ranges_rename(struct session *s)
+{
+	if (!s->o->raw_names)
+		name_map_set(s->m, range_name);
 }
 
 static void session_release(struct session *s)
@@ -311,6 +316,7 @@ static int analyze_into(struct session *s, const struct strvec *inputs, struct r
 	int r;
 
 	session_begin(s);
+	ranges_rename(s);
 	s->ao.marks = &marks;
 	*ret_again = false;
 	r = inputs_take(s, inputs, rep, ret_again, err);
@@ -331,6 +337,7 @@ static void analyze_along(struct session *s, const struct strvec *inputs, bool l
 	struct err err = ERR_INIT;
 
 	session_begin(s);
+	ranges_rename(s);
 	s->lanes = lanes;
 	if (lanes) {
 		if (session_read_inputs(s, inputs, &err) == 0)

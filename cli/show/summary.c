@@ -15,21 +15,33 @@
 #include "profrig/base/log.h"
 #include "profrig/base/text.h"
 #include "profrig/model/warnings.h"
+#include "profrig/names/short_name.h"
 #include "profrig/report/headline.h"
 
-/* none: printed where no call was recorded. */
+#define COST_WIDTH 40
+
+/* none: printed where no call was recorded. Kernels have their short names. */
 static void where_time(const struct headline *h, const char *none)
 {
+	VEC(const char *) full = VEC_INIT;
+	bool device = h->costs.nr && strcmp(h->cost_scope, "device") == 0;
+	char **names;
+
 	fputs("  time    ", stderr);
+	for (size_t i = 0; i < h->costs.nr; i++)
+		VEC_PUSH(&full, h->costs.v[i].name);
+	names = short_names(full.v, full.nr, COST_WIDTH);
 	for (size_t i = 0; i < h->costs.nr; i++) {
 		const struct headline_cost *c = &h->costs.v[i];
 		char b[32];
 
 		fputs(i ? ", " : "", stderr);
-		cli_put(stderr, c->name, 40);
+		cli_put(stderr, device ? names[i] : c->name, device ? 0 : COST_WIDTH);
 		fprintf(stderr, " %s (%.1f %%)", cli_si(c->ns / 1e9, "s", b), 100 * c->share);
 	}
 	fprintf(stderr, "%s\n", h->costs.nr ? "" : none);
+	short_names_free(names, full.nr);
+	VEC_RELEASE(&full);
 }
 
 #define SAID_LINES 5

@@ -63,17 +63,40 @@ static int64_t device_number(const char *id)
 	return at < n ? number : -1;
 }
 
+/*
+ * Of the devices that an input describes, when they all agree: ROCm numbers the devices of a
+ * machine in works, those that the process sees in descriptions. FACT_ABSENT.
+ */
+static int64_t units_common(const struct model *m, input_id input)
+{
+	int64_t units = FACT_ABSENT;
+
+	for (size_t i = 0; i < m->facts.devices.nr; i++) {
+		const struct device_facts *d = &m->facts.devices.v[i];
+
+		if (d->input != input)
+			continue;
+		if (d->units == FACT_ABSENT || (units != FACT_ABSENT && units != d->units))
+			return FACT_ABSENT;
+		units = d->units;
+	}
+	return units;
+}
+
 static int64_t units_of(struct gemms *g, const struct work *w)
 {
 	const struct model *m = g->w->m;
+	input_id input = m->spans.input[w->span];
 	const struct device_facts *d;
 	int64_t *units = &g->units.v[w->device];
 
 	if (*units < 0) {
 		int64_t number = device_number(model_str(m, g->w->devices.v[w->device].name));
 
-		d = number < 0 ? NULL : facts_device(m, m->spans.input[w->span], number);
-		*units = d && d->units > 0 && d->units < KERNEL_NUMBER_MAX ? d->units : 0;
+		d = number < 0 ? NULL : facts_device(m, input, number);
+		*units = d ? d->units : units_common(m, input);
+		if (*units <= 0 || *units >= KERNEL_NUMBER_MAX)
+			*units = 0;
 	}
 	return *units;
 }
@@ -144,15 +167,29 @@ static void gemm_row_add(struct table *t, const struct model *m, const struct ge
 
 	if (k->arch)
 		snprintf(arch, sizeof(arch), "sm_%u", k->arch);
-	table_add(t, &(struct gemm_row){
-			     model_str(m, g->name), k->lib ?: "", k->op, k->in ?: "", k->acc ?: "",
-			     known(k->tile[0]), known(k->tile[1]), known(k->tile[2]), k->layout,
-			     g->shaped ? g->waves / (double)g->shaped : NAN,
-			     g->shaped ? g->tiles / g->slots : NAN,
-			     g->shaped ? g->result / g->computed : NAN, g->calls, g->total_ns,
-			     k->out ?: "", kernel_path_name(k->path), known(k->stages),
-			     k->stream_k ? "stream_k" : k->split_k ? "split_k" : "",
-			     known(k->align), k->isa[0] ? k->isa : arch, g->shaped });
+	table_add(t, &(struct gemm_row){ model_str(m, g->name),
+					 k->lib ?: "",
+					 k->op,
+					 k->in ?: "",
+					 k->acc ?: "",
+					 known(k->tile[0]),
+					 known(k->tile[1]),
+					 known(k->tile[2]),
+					 k->layout,
+					 g->shaped ? g->waves / (double)g->shaped : NAN,
+					 g->shaped ? g->tiles / g->slots : NAN,
+					 g->shaped ? g->result / g->computed : NAN,
+					 g->calls,
+					 g->total_ns,
+					 k->out ?: "",
+					 kernel_path_name(k->path),
+					 known(k->stages),
+					 k->stream_k  ? "stream_k"
+					 : k->split_k ? "split_k"
+						      : "",
+					 known(k->align),
+					 k->isa[0] ? k->isa : arch,
+					 g->shaped });
 }
 
 static int gemm_run(struct model *m, const struct analysis_opts *o, struct table_set *out,

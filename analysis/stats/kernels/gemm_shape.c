@@ -12,9 +12,12 @@ static const struct {
 	const char *name;
 	unsigned first; /* tensor that is the left factor */
 	bool linear;    /* the right one is [N,K] */
-} operators[] = { { "aten::mm", 0, false },	       { "aten::addmm", 1, false },
-		  { "aten::bmm", 0, false },	       { "aten::baddbmm", 1, false },
-		  { "aten::linear", 0, true },	       { "aten::_scaled_mm", 0, false },
+} operators[] = { { "aten::mm", 0, false },
+		  { "aten::addmm", 1, false },
+		  { "aten::bmm", 0, false },
+		  { "aten::baddbmm", 1, false },
+		  { "aten::linear", 0, true },
+		  { "aten::_scaled_mm", 0, false },
 		  { "aten::_addmm_activation", 1, false } };
 
 /* Sizes of the nth tensor; NULL: there is none. */

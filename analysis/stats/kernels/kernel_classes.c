@@ -24,10 +24,10 @@ struct class_sum {
 
 struct classing {
 	struct model *m;
-	struct u64map of_name;  /* kernels: name → index of names */
-	VEC(const char *) names; /* classes of these names */
+	struct u64map of_name;      /* kernels: name → index of names */
+	VEC(const char *) names;    /* classes of these names */
 	VEC(struct class_sum) sums; /* of one device */
-	struct u64map of_device; /* name → index of sums, of one device's work */
+	struct u64map of_device;    /* name → index of sums, of one device's work */
 };
 
 static const char *class_of_name(struct classing *c, str_id name)
@@ -119,8 +119,8 @@ static void joules_add(struct classing *c, const struct table *t, const char *de
 		if (at == U64MAP_NONE)
 			continue; /* [unattributed] */
 		s = &c->sums.v[at];
-		s->joules = (isnan(s->joules) ? 0 : s->joules) +
-			    table_get_f64(t, i, (size_t)col[4]);
+		s->joules =
+			(isnan(s->joules) ? 0 : s->joules) + table_get_f64(t, i, (size_t)col[4]);
 	}
 }
 

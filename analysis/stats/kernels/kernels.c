@@ -76,14 +76,14 @@ static struct table *make_table(const struct model *m, const struct kernels *ks)
 		const struct kernel *kn = &ks->all.v[k];
 		const struct call_stats *s = &kn->stats;
 
-		table_add(t, &(struct kernels_row){
-				     model_str(m, kn->device), model_str(m, kn->name), kn->class,
-				     (int64_t)s->calls, s->sum_ns, s->min_ns, s->mean_ns,
-				     s->median_ns, s->max_ns, s->stddev_ns,
-				     kn->device_ns > 0 ? (double)s->sum_ns / (double)kn->device_ns
-						       : 0,
-				     names[k], s->p95_ns,
-				     s->mean_ns > 0 ? s->stddev_ns / s->mean_ns : NAN });
+		table_add(t,
+			  &(struct kernels_row){
+				  model_str(m, kn->device), model_str(m, kn->name), kn->class,
+				  (int64_t)s->calls, s->sum_ns, s->min_ns, s->mean_ns, s->median_ns,
+				  s->max_ns, s->stddev_ns,
+				  kn->device_ns > 0 ? (double)s->sum_ns / (double)kn->device_ns : 0,
+				  names[k], s->p95_ns,
+				  s->mean_ns > 0 ? s->stddev_ns / s->mean_ns : NAN });
 	}
 	short_names_free(names, ks->all.nr);
 	return t;

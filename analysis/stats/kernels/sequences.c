@@ -40,13 +40,13 @@ struct repeat {
 
 struct repeats {
 	const struct works *w;
-	size_t n;                   /* letters, the final 0 included */
+	size_t n; /* letters, the final 0 included */
 	uint32_t *text;
-	str_id *names;              /* by letter − 1; of separators STR_NONE */
+	str_id *names; /* by letter − 1; of separators STR_NONE */
 	size_t letters;
 	int64_t *busy_ns, *gaps_ns; /* of all letters before, gaps between it and the one before */
 	uint32_t *sa, *common;
-	uint32_t *turns;            /* suffixes so far whose letter in front is another */
+	uint32_t *turns; /* suffixes so far whose letter in front is another */
 	VEC(struct repeat) v;
 };
 
@@ -140,7 +140,10 @@ static void repeat_add(struct repeats *r, size_t first, size_t last, uint32_t le
 /* Intervals of suffixes with `length` letters in common, by a stack of those that are open. */
 static void repeats_find(struct repeats *r)
 {
-	VEC(struct open { size_t first; uint32_t length; }) open = VEC_INIT;
+	VEC(struct open {
+		size_t first;
+		uint32_t length;
+	}) open = VEC_INIT;
 
 	for (size_t i = 1; i <= r->n; i++) {
 		uint32_t common = i < r->n ? r->common[i] : 0;

@@ -24,27 +24,14 @@ static int64_t device_number(const char *id)
 	return num_i64(id + at, n - at, &number) == 0 ? number : FACT_ABSENT;
 }
 
-/*
- * What the input of its first work calls the device. Numbers of work and of devices may differ
- * where a variable made some of the devices visible: where all have one name it is that.
- */
+/* What the input of its first work calls the device. */
 static const char *device_name(const struct operator_calls *oc, const struct work_device *d)
 {
 	input_id input = oc->m->spans.input[oc->works->v.v[d->first].span];
-	int64_t number = device_number(model_str(oc->m, d->name));
-	const struct device_facts *f = facts_device(oc->m, input, number);
-	str_id name = f ? f->name : STR_NONE;
+	const struct device_facts *f =
+		facts_device(oc->m, input, device_number(model_str(oc->m, d->name)));
 
-	for (size_t i = 0; !f && i < oc->m->facts.devices.nr; i++) {
-		const struct device_facts *other = &oc->m->facts.devices.v[i];
-
-		if (other->input != input || other->name == STR_NONE)
-			continue;
-		if (name != STR_NONE && name != other->name)
-			return "";
-		name = other->name;
-	}
-	return name == STR_NONE ? "" : model_str(oc->m, name);
+	return f && f->name != STR_NONE ? model_str(oc->m, f->name) : "";
 }
 
 /* ---- rows ---- */

@@ -24,10 +24,10 @@ typedef bool name_normal_fn(const char *name, size_t n, struct strbuf *out);
 
 struct name_map {
 	name_normal_fn *normal;
-	size_t known;    /* strings looked at */
-	bool any;        /* a name changes */
-	VEC(str_id) of;  /* by string, while any */
-	VEC(char) used;  /* likewise: a call has this name */
+	size_t known;   /* strings looked at */
+	bool any;       /* a name changes */
+	VEC(str_id) of; /* by string, while any */
+	VEC(char) used; /* likewise: a call has this name */
 };
 
 void name_map_set(struct model *m, name_normal_fn *normal);

@@ -7,7 +7,8 @@
  *
  * Mangled names are demangled; return type, parameters and anonymous namespaces are left out;
  * arguments of the outermost template become one word each, those inside them nothing. A name that
- * is still wider than its column loses its middle ("Cijk_Alik_Bljk_BBS_BH…WGM8"). What is no name
+ * is still wider than its column loses the options of Tensile's and xmma's generators
+ * ("Cijk_Alik_Bljk_BBS_BH_MT128x224x64"), then its middle. What is no name
  * of a function ("Memcpy HtoD (Pinned -> Device)") stays, but for its middle.
  *
  * Widths are numbers of UTF-8 characters; a byte that begins none counts as one.

@@ -92,10 +92,10 @@ struct session_opts {
 	const char *dialect;            /* of that reader; NULL: as it is recognised */
 	struct counter_rules *counters; /* borrowed; NULL: none */
 	const struct kernel_classes *classes; /* borrowed; NULL: the built-in rules */
-	bool raw_names;                 /* names of ranges stay as recorded (range_name.h) */
-	const char *window;             /* window.h; NULL: the windows of the run */
-	bool strict;                    /* a warning makes the outcome partial */
-	bool keep_args;                 /* raw arguments of spans are wanted */
+	bool raw_names;                       /* names of ranges stay as recorded (range_name.h) */
+	const char *window;                   /* window.h; NULL: the windows of the run */
+	bool strict;                          /* a warning makes the outcome partial */
+	bool keep_args;                       /* raw arguments of spans are wanted */
 	/* whether an input is wanted; others are left out silently. NULL: all are */
 	bool (*wants)(const char *path, const struct reader *reader);
 	struct comm *comm; /* borrowed; NULL: alone */

@@ -22,25 +22,30 @@ static const struct name_case cases[] = {
 	  { .lib = "cublas", .op = "gemm", .in = "f32", .acc = "f32", .out = "f32", .path = SIMT,
 	    .tile = { 32, 32 }, .slice = "1x4", .layout = "TN", .arch = 80 } },
 	{ "cutlass_80_tensorop_s1688gemm_128x128_16x4_nt_align1",
-	  { .lib = "cutlass", .op = "gemm", .in = "tf32", .acc = "f32", .out = "f32", .path = TENSOR,
+	  { .lib = "cutlass", .op = "gemm", .in = "tf32", .acc = "f32", .out = "f32",
+	    .path = TENSOR,
 	    .tile = { 128, 128, 16 }, .stages = 4, .layout = "NT", .align = 1, .arch = 80 } },
 	{ "cutlass_80_simt_sgemm_128x32_8x5_nn_align1",
 	  { .lib = "cutlass", .op = "gemm", .in = "f32", .acc = "f32", .out = "f32", .path = SIMT,
 	    .tile = { 128, 32, 8 }, .stages = 5, .layout = "NN", .align = 1, .arch = 80 } },
-	{ "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x256x8_stage3_warpsize1x4x1_ffma_aligna4_"
+	{ "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x256x8_stage3_"
+	  "warpsize1x4x1_ffma_aligna4_"
 	  "alignc4_execute_split_k_kernel__5x_cublas",
 	  { .lib = "cublas", .op = "gemm", .in = "f32", .acc = "f32", .out = "f32", .path = SIMT,
 	    .tile = { 64, 256, 8 }, .stages = 3, .layout = "TN", .split_k = true, .align = 4,
 	    .arch = 80 } },
 	{ "sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x32_stage4_warpsize2x2x1_"
 	  "tensor16x8x16_execute_kernel__5x_cublas",
-	  { .lib = "cublas", .op = "gemm", .in = "bf16", .acc = "f32", .out = "bf16", .path = TENSOR,
+	  { .lib = "cublas", .op = "gemm", .in = "bf16", .acc = "f32", .out = "bf16",
+	    .path = TENSOR,
 	    .tile = { 128, 128, 32 }, .stages = 4, .layout = "TN", .arch = 80 } },
-	{ "sm80_xmma_fprop_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_nchw_tilesize128x128x16_"
+	{ "sm80_xmma_fprop_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_"
+	  "nchw_tilesize128x128x16_"
 	  "stage4_warpsize2x2x1_g1_tensor16x8x8_execute_kernel_cudnn_infer",
 	  { .lib = "cudnn", .op = "conv_fprop", .in = "tf32", .acc = "f32", .out = "f32",
 	    .path = TENSOR, .tile = { 128, 128, 16 }, .stages = 4, .arch = 80 } },
-	{ "sm80_xmma_wgrad_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize128x128x16_"
+	{ "sm80_xmma_wgrad_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_"
+	  "nhwc_tilesize128x128x16_"
 	  "stage4_warpsize2x2x1_g1_tensor16x8x8_execute_split_k_kernel_cudnn_train",
 	  { .lib = "cudnn", .op = "conv_wgrad", .in = "tf32", .acc = "f32", .out = "f32",
 	    .path = TENSOR, .tile = { 128, 128, 16 }, .stages = 4, .split_k = true, .arch = 80 } },
@@ -48,10 +53,12 @@ static const struct name_case cases[] = {
 	  { .lib = "tensile", .op = "gemm", .in = "fp16", .acc = "f32", .out = "fp16",
 	    .path = TENSOR, .tile = { 16, 32, 128 }, .layout = "TN", .isa = "gfx942" } },
 	{ "Cijk_Ailk_Bjlk_SB_Bias_AS_SAV_UserArgs_MT64x16x16_MI16x16x1_SN_GSU4_SK3_ISA90a_IU1",
-	  { .lib = "tensile", .op = "gemm", .in = "f32", .acc = "f32", .out = "f32", .path = TENSOR,
+	  { .lib = "tensile", .op = "gemm", .in = "f32", .acc = "f32", .out = "f32",
+	    .path = TENSOR,
 	    .tile = { 64, 16, 16 }, .layout = "NT", .isa = "gfx90a", .gsu = 4, .split_k = true,
 	    .stream_k = true } },
-	{ "Cijk_Alik_Bljk_B_BS_BH_Bias_HA_S_SAV_UserArgs_MT128x224x64_MI16x16x1_SN_SK0_GSUAMB_ISA942_",
+	{ "Cijk_Alik_Bljk_B_BS_BH_Bias_HA_S_SAV_UserArgs_MT128x224x64_MI16x16x1_"
+	  "SN_SK0_GSUAMB_ISA942_",
 	  { .lib = "tensile", .op = "gemm", .in = "bf16", .acc = "f32", .out = "bf16",
 	    .path = TENSOR, .tile = { 128, 224, 64 }, .layout = "TN", .isa = "gfx942" } },
 	{ "Cijk_Ailk_Bljk_F8B8HS_BH_MT128x128x32_SN",
@@ -61,7 +68,8 @@ static const struct name_case cases[] = {
 	  { .lib = "tensile", .op = "gemm", .in = "i8", .acc = "i32", .out = "i32", .path = TENSOR,
 	    .tile = { 64, 64, 32 }, .layout = "NN" } },
 	{ "Cijk_Ailk_Bljk_S_MX_B_Bias_MT64x64x32_MI32x32x1",
-	  { .lib = "tensile", .op = "gemm", .in = "tf32", .acc = "f32", .out = "f32", .path = TENSOR,
+	  { .lib = "tensile", .op = "gemm", .in = "tf32", .acc = "f32", .out = "f32",
+	    .path = TENSOR,
 	    .tile = { 64, 64, 32 }, .layout = "NN" } },
 	{ "igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1_bt64x64x16_wt16x16x4_gkgs",
 	  { .lib = "miopen", .op = "conv_fprop", .in = "bf16", .acc = "f32", .path = TENSOR,
@@ -74,7 +82,8 @@ static const struct name_case cases[] = {
 	{ "cudnn_infer_volta_scudnn_128x64_3dconv_fprop_medium_nn_v1",
 	  { .lib = "cudnn", .op = "conv_fprop", .in = "f32", .acc = "f32", .out = "f32",
 	    .path = SIMT, .tile = { 128, 64 }, .layout = "NN", .arch = 70 } },
-	{ "void cutlass_cudnn_infer::Kernel<cutlass_tensorop_s1688dgrad_optimized_tf32_128x128_16x4_"
+	{ "void cutlass_cudnn_infer::Kernel<cutlass_tensorop_s1688dgrad_"
+	  "optimized_tf32_128x128_16x4_"
 	  "nhwc_unity_stride_align4>(cutlass_tensorop_s1688dgrad_optimized_tf32_128x128::Params)",
 	  { .lib = "cudnn", .op = "conv_dgrad", .in = "tf32", .acc = "f32", .out = "f32",
 	    .path = TENSOR, .tile = { 128, 128, 16 }, .stages = 4, .align = 4 } },
@@ -127,13 +136,15 @@ static const struct name_case cases[] = {
 	  { .lib = "cutlass", .op = "gemm", .in = "tf32", .acc = "f32", .out = "f32",
 	    .path = TENSOR, .tile = { 128, 128, 16 }, .stages = 4, .layout = "NT", .align = 1,
 	    .arch = 80 } },
-	{ "_ZN19cutlass_cudnn_train6KernelINS_4conv6kernel23ImplicitGemmConvolutionINS_4gemm9GemmShape"
+	{ "_ZN19cutlass_cudnn_train6KernelINS_"
+	  "4conv6kernel23ImplicitGemmConvolutionINS_4gemm9GemmShape"
 	  "ILi64ELi128ELi32EEENS_4conv12Conv2dWgradXENS_10tfloat32_tENS_11MmaTensorOpEEEEEvNT_1PE",
 	  { .lib = "cudnn", .op = "conv_wgrad", .in = "tf32", .path = TENSOR,
 	    .tile = { 64, 128, 32 } } },
 	{ "triton_poi_fused_add_0", { .lib = "triton" } },
 	{ "heavy_kernel", { .lib = NULL } },
 	{ "", { .lib = NULL } },
+	{ "f", { .lib = NULL } },
 	/* what looks like a grammar and is none */
 	{ "ampere", { .lib = NULL } },
 	{ "Cijk_", { .op = "gemm" } },
@@ -184,6 +195,7 @@ TEST(test_known_names)
 		struct kernel_name k;
 		const char *d;
 
+		memset(&k, 0xff, sizeof(k));
 		kernel_name_parse(cases[i].name, &k);
 		d = difference(&k, &cases[i].k);
 		if (d)
@@ -247,7 +259,8 @@ static void cutlass_make(struct kernel_name *k, struct strbuf *name)
 	k->in = forms[f].in_type;
 	k->acc = forms[f].acc;
 	k->out = forms[f].out_type;
-	strbuf_addf(name, "void cutlass::Kernel<cutlass_%u_tensorop_%s%s_%s%ux%u_%ux%u_%c%c_align%u>(x)",
+	strbuf_addf(name,
+		    "void cutlass::Kernel<cutlass_%u_tensorop_%s%s_%s%ux%u_%ux%u_%c%c_align%u>(x)",
 		    k->arch, forms[f].out, forms[f].core, forms[f].in, k->tile[0], k->tile[1],
 		    k->tile[2], k->stages, lower(k->layout[0]), lower(k->layout[1]), k->align);
 }
@@ -258,8 +271,8 @@ static void tensile_make(struct kernel_name *k, struct strbuf *name)
 		const char *word, *in, *acc, *out;
 	} forms[] = { { "HHS_BH", "fp16", "f32", "fp16" },   { "BBS_BH", "bf16", "f32", "bf16" },
 		      { "B_BS_BH", "bf16", "f32", "bf16" },  { "SB", "f32", "f32", "f32" },
-		      { "DB", "f64", "f64", "f64" },	     { "HB", "fp16", "fp16", "fp16" },
-		      { "HBH", "fp16", "f32", "fp16" },	     { "BSS_BH", "bf16", "f32", "f32" },
+		      { "DB", "f64", "f64", "f64" },         { "HB", "fp16", "fp16", "fp16" },
+		      { "HBH", "fp16", "f32", "fp16" },      { "BSS_BH", "bf16", "f32", "f32" },
 		      { "F8F8S_BH", "fp8", "f32", "fp8" },   { "F8BS_BH", "fp8", "f32", "bf16" },
 		      { "B8F8BS_BH", "bf8", "f32", "bf16" }, { "S_B", "f32", "f32", "f32" } };
 	uint32_t f = pick(ARRAY_LEN(forms));
@@ -312,7 +325,8 @@ static void xmma_make(struct kernel_name *k, struct strbuf *name)
 	} else {
 		strbuf_addf(name, "%c%c_n_", lower(k->layout[0]), lower(k->layout[1]));
 	}
-	strbuf_addf(name, "tilesize%ux%ux%u_stage%u_warpsize2x2x1_g1_%s_aligna%u_alignc4_execute_%s%s",
+	strbuf_addf(name,
+		    "tilesize%ux%ux%u_stage%u_warpsize2x2x1_g1_%s_aligna%u_alignc4_execute_%s%s",
 		    k->tile[0], k->tile[1], k->tile[2], k->stages,
 		    k->path == SIMT ? "ffma" : "tensor16x8x8", k->align,
 		    k->split_k ? "split_k_kernel" : "kernel", op ? "_cudnn" : "__5x_cublas");
@@ -351,8 +365,11 @@ static void nccl_make(struct kernel_name *k, struct strbuf *name)
 	} types[] = { { "f32", "f32" }, { "half", "fp16" }, { "uint64_t", NULL } };
 	uint32_t op = pick(3), algo = pick(4), type = pick(3);
 
-	*k = (struct kernel_name){ .lib = "nccl", .op = op_names[op], .algo = algo_names[algo],
-				   .proto = protos[pick(3)], .in = types[type].type,
+	*k = (struct kernel_name){ .lib = "nccl",
+				   .op = op_names[op],
+				   .algo = algo_names[algo],
+				   .proto = protos[pick(3)],
+				   .in = types[type].type,
 				   .reduction = "Sum" };
 	snprintf(k->type, sizeof(k->type), "%s", types[type].word);
 	if (pick(2))
@@ -365,9 +382,9 @@ static void nccl_make(struct kernel_name *k, struct strbuf *name)
 
 TEST(test_made_names)
 {
-	static void (*const makers[])(struct kernel_name *, struct strbuf *) = {
-		cutlass_make, tensile_make, xmma_make, nvjet_make, nccl_make
-	};
+	static void (*const makers[])(struct kernel_name *,
+				      struct strbuf *) = { cutlass_make, tensile_make, xmma_make,
+							   nvjet_make, nccl_make };
 
 	for (size_t i = 0; i < 20000; i++) {
 		CLEANUP(strbuf_release) struct strbuf name = STRBUF_INIT;
@@ -395,7 +412,8 @@ static const struct {
 	{ "_Z1fIPFvifEEvT_", "f<void (*)(int, float)>" },
 	{ "_Z1fILb1ELj4ELm8ELin1EEvv", "f<true, 4u, 8ul, -1>" },
 	{ "_ZN2at6native29vectorized_elementwise_kernelILi4EZZZNS0_15neg_kernel_cudaERNS_"
-	  "18TensorIteratorBaseEENKUlvE0_clEvENKUlvE4_clEvEUlfE_NS_6detail5ArrayIPcLi2EEEEEviT0_T1_",
+	  "18TensorIteratorBaseEENKUlvE0_clEvENKUlvE4_clEvEUlfE_NS_6detail5ArrayIPcLi2EEEEEviT0_"
+	  "T1_",
 	  "at::native::vectorized_elementwise_kernel<4, at::native::neg_kernel_cuda("
 	  "at::TensorIteratorBase&)::{lambda()#2}::operator()() const::{lambda()#6}::operator()() "
 	  "const::{lambda(float)#1}, at::detail::Array<char*, 2> >" },

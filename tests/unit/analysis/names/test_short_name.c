@@ -11,16 +11,19 @@ static const struct {
 	{ "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
 	  "at::detail::Array<char*, 3> >(int, at::native::CUDAFunctor_add<float>)",
 	  "at::native::vectorized_elementwise_kernel<4, CUDAFunctor_add, Array>" },
-	{ "void at::native::(anonymous namespace)::indexSelectLargeIndex<long, long, unsigned int, 1, "
+	{ "void at::native::(anonymous namespace)::indexSelectLargeIndex<long, long, unsigned int, "
+	  "1, "
 	  "-2, true>(at::cuda::detail::TensorInfo<long, unsigned int>)",
 	  "at::native::indexSelectLargeIndex<long, long, unsigned int, 1, -2, true>" },
 	{ "void <unnamed>::softmax_warp_forward<float, float, float, (int)6, (bool)0>(T2 *, int)",
 	  "softmax_warp_forward<float, float, float, 6, 0>" },
 	{ "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl<at::native::"
-	  "(anonymous namespace)::where_kernel_impl(at::TensorIterator&)::{lambda()#1}::operator()() "
+	  "(anonymous "
+	  "namespace)::where_kernel_impl(at::TensorIterator&)::{lambda()#1}::operator()() "
 	  "const::{lambda(bool, float, float)#1}>(at::TensorIteratorBase&)::{lambda(int)#1}>(int)",
 	  "at::native::elementwise_kernel<128, 2, where_kernel_impl>" },
-	{ "std::enable_if<!(false), void>::type internal::gemvx::kernel<int, float, (int)5>(P<float>)",
+	{ "std::enable_if<!(false), void>::type internal::gemvx::kernel<int, float, "
+	  "(int)5>(P<float>)",
 	  "internal::gemvx::kernel<int, float, 5>" },
 	{ "unsigned long *foo::bar(int const*)", "foo::bar" },
 	{ "divide_kernel(float*, float const*, int)", "divide_kernel" },
@@ -60,6 +63,13 @@ TEST(test_width)
 {
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 
+	short_name("Cijk_Alik_Bljk_B_BS_BH_Bias_HA_S_SAV_MT128x224x64_MI16x16x1_SN_ISA942_WGM8", 40,
+		   &out);
+	assert_string_equal(out.buf, "Cijk_Alik_Bljk_B_BS_BH_MT128x224x64");
+	strbuf_clear(&out);
+	short_name("sm80_xmma_gemm_tn_tilesize64x64x8_stage3_warpsize1x2x1_ffma_execute", 45, &out);
+	assert_string_equal(out.buf, "sm80_xmma_gemm_tn_tilesize64x64x8_stage3");
+	strbuf_clear(&out);
 	short_name("0123456789abcdefghijklmnopqrstuvwxyz", 20, &out);
 	assert_string_equal(out.buf, "0123456789…rstuvwxyz");
 	strbuf_clear(&out);
@@ -75,8 +85,12 @@ TEST(test_width)
 TEST(test_unique)
 {
 	static const char *const names[] = {
-		"void f<int>(a)", "void f<int>(b)", "void f<int>(a)", "g",
-		"0123456789abcdefghij0123456789abcdefghij", "0123456789abcdefgh-j0123456789abcdefghij",
+		"void f<int>(a)",
+		"void f<int>(b)",
+		"void f<int>(a)",
+		"g",
+		"0123456789abcdefghij0123456789abcdefghij",
+		"0123456789abcdefgh-j0123456789abcdefghij",
 	};
 	size_t nr = ARRAY_LEN(names);
 	const char *back[ARRAY_LEN(names)];

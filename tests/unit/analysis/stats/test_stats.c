@@ -64,7 +64,7 @@ TEST(test_functions)
 	struct table *f = table_set_find(&ts, "functions");
 
 	expect_columns(f, "scope,name,category,calls,inclusive_ns,exclusive_ns,min_ns,mean_ns,"
-			  "median_ns,p95_ns,max_ns,stddev_ns,share");
+			  "median_ns,p95_ns,max_ns,stddev_ns,share,variants");
 	expect_table(f,
 		     "scope name calls inclusive_ns exclusive_ns min_ns mean_ns median_ns max_ns "
 		     "share\n"
@@ -126,7 +126,7 @@ TEST(test_kernels)
 	struct table *t = table_set_find(&ts, "kernels");
 
 	expect_columns(t, "device,name,class,calls,total_ns,min_ns,mean_ns,median_ns,max_ns,"
-			  "stddev_ns,share");
+			  "stddev_ns,share,short_name,p95_ns,cv");
 	expect_table(t, "device name class calls total_ns share\n"
 			"gpu2 CopyHostToDevice copy 1 60 60/102\n"
 			"gpu2 Cijk_Alik_Bljk_SB gemm 2 40 40/102\n"
@@ -187,7 +187,8 @@ static const struct {
 	{ "fused_moe_kernel", "moe" },
 	{ "_ZN5aiter4fmoeEv", "moe" },
 	{ "void splitKreduce_kernel<32, 16, int, float>", "gemm" },
-	{ "void cutlass_cudnn_train::Kernel<cutlass_cudnn_train::reduction::kernel::ReduceSplitK<x> >",
+	{ "void "
+	  "cutlass_cudnn_train::Kernel<cutlass_cudnn_train::reduction::kernel::ReduceSplitK<x> >",
 	  "gemm" },
 	{ "_ZN5flash16flash_fwd_kernelIfEEvv", "attention" },
 	{ "void fbgemm_gpu::permute_2D_data_kernel<true, long>", "copy" },
