@@ -10,8 +10,8 @@
 #define ANALYSES(X) \
 	X(functions) X(callpaths) X(kernels) X(operators) X(busy) X(overlap) X(idle) \
 	X(launch_latency) X(queue) X(kernel_lengths) X(graphs) X(counters) X(power_filter) \
-	X(idle_power) X(energy) X(kernel_classes) X(gemm) X(sequences) X(sharing) \
-	X(node_energy) X(timeline) X(library_tables) X(marks_tables)
+	X(idle_power) X(energy) X(kernel_classes) X(gemm) X(sequences) X(kernel_counters) \
+	X(sharing) X(node_energy) X(timeline) X(library_tables) X(marks_tables)
 #define ANALYSIS_DECLARE(name) extern const struct analysis analysis_##name;
 ANALYSES(ANALYSIS_DECLARE)
 /* clang-format on */
