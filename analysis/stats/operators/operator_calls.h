@@ -37,7 +37,7 @@ struct operator_call {
 	uint64_t works;                   /* own */
 	int64_t own_ns, nested_ns;
 	int64_t host_self_ns; /* its time on the thread without that of operators below */
-	/* of calls that count: union of what is launched in them; its device, of several the first */
+	/* of calls that count: union of what is launched in them; the device of the first work */
 	int64_t time_ns;
 	uint64_t timed;           /* works in it; 1 for the host */
 	uint32_t device;          /* in works.devices; OPERATOR_NONE: the host */

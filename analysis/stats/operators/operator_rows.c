@@ -24,27 +24,14 @@ static int64_t device_number(const char *id)
 	return num_i64(id + at, n - at, &number) == 0 ? number : FACT_ABSENT;
 }
 
-/*
- * What the input of its first work calls the device. Numbers of work and of devices may differ
- * where a variable made some of the devices visible: where all have one name it is that.
- */
+/* What the input of its first work calls the device. */
 static const char *device_name(const struct operator_calls *oc, const struct work_device *d)
 {
 	input_id input = oc->m->spans.input[oc->works->v.v[d->first].span];
-	int64_t number = device_number(model_str(oc->m, d->name));
-	const struct device_facts *f = facts_device(oc->m, input, number);
-	str_id name = f ? f->name : STR_NONE;
+	const struct device_facts *f =
+		facts_device(oc->m, input, device_number(model_str(oc->m, d->name)));
 
-	for (size_t i = 0; !f && i < oc->m->facts.devices.nr; i++) {
-		const struct device_facts *other = &oc->m->facts.devices.v[i];
-
-		if (other->input != input || other->name == STR_NONE)
-			continue;
-		if (name != STR_NONE && name != other->name)
-			return "";
-		name = other->name;
-	}
-	return name == STR_NONE ? "" : model_str(oc->m, name);
+	return f && f->name != STR_NONE ? model_str(oc->m, f->name) : "";
 }
 
 /* ---- rows ---- */
@@ -131,14 +118,9 @@ static void call_rate(struct rows_maker *k, struct operator_row *row, const stru
 {
 	const struct op_cost *cost = &k->oc->costs.v[c->cost];
 	size_t device = c->device == OPERATOR_NONE ? k->oc->works->devices.nr : c->device;
-	struct operator_total *total = &k->rows->totals.v[device];
 
 	rate_add(&row->rate, cost, c);
 	rate_roof(&row->rate, &k->peaks[device], cost, c);
-	if (cost->nominal || cost->flops == AMOUNT_UNKNOWN)
-		return;
-	total->flops = amount_add(total->flops, cost->flops);
-	total->by_precision[c->precision] = ns_add(total->by_precision[c->precision], c->time_ns);
 }
 
 static void call_put(struct rows_maker *k, uint32_t i, uint32_t at)
@@ -174,7 +156,6 @@ static void devices_take(struct rows_maker *k, struct peaks *peaks)
 		}
 		k->peaks[d].tbps = any ? peaks_tbps(peaks, name) : NAN;
 		VEC_PUSH(&k->rows->device_names, name);
-		VEC_PUSH(&k->rows->totals, ((struct operator_total){ .flops = 0 }));
 	}
 }
 
@@ -223,7 +204,6 @@ void operator_rows_free(struct operator_rows *rows)
 	if (!rows)
 		return;
 	VEC_RELEASE(&rows->v);
-	VEC_RELEASE(&rows->totals);
 	VEC_RELEASE(&rows->device_names);
 	free(rows);
 }

@@ -33,15 +33,8 @@ struct operator_row {
 	struct operator_rate rate;
 };
 
-/* Sums for MFU, by device of works; the host is one behind them. */
-struct operator_total {
-	amount flops; /* without nominal ones */
-	int64_t by_precision[PRECISIONS];
-};
-
 struct operator_rows {
-	VEC(struct operator_row) v; /* as tables have them */
-	VEC(struct operator_total) totals;
+	VEC(struct operator_row) v;     /* as tables have them */
 	VEC(const char *) device_names; /* "NVIDIA H200"; "" unknown; by device */
 };
 

@@ -1,3 +1,4 @@
+#include "mfu.h"
 #include "ns.h"
 #include "operator_rows.h"
 
@@ -22,9 +23,6 @@
 #define PEAKS(X) \
 	X(STR, device) X(STR, name) X(STR, precision) X(F64, value) X(F64, reachable) \
 	X(STR, unit) X(STR, source)
-#define MFU(X) \
-	X(STR, device) X(STR, name) X(F64, flop) X(I64, wall_ns) X(I64, busy_ns) X(F64, tflops) \
-	X(STR, precision) X(F64, peak_tflops) X(F64, mfu) X(F64, mfu_busy)
 /* clang-format on */
 TABLE_FORM(operators, OPERATORS,
 	   "one row per operator, shapes and types: its device work, time, flops and bytes");
@@ -32,7 +30,6 @@ TABLE_FORM(perf, PERF,
 	   "one row per operator, shapes and types whose flops or bytes are known: its rates, and "
 	   "what its device allows");
 TABLE_FORM(peaks, PEAKS, "one row per device and precision: the most that it can do");
-TABLE_FORM(mfu, MFU, "one row per device: flops of its operators by wall time and peak");
 
 static const char *text_of(const struct model *m, str_id id)
 {
@@ -128,7 +125,7 @@ static void add_perf(const struct operator_calls *oc, const struct operator_rows
 		table_free(t);
 }
 
-/* ---- peaks and use of them ---- */
+/* ---- peaks ---- */
 
 static void add_peaks(const struct operator_calls *oc, const struct operator_rows *rows,
 		      struct peaks *peaks, struct table_set *out)
@@ -147,51 +144,6 @@ static void add_peaks(const struct operator_calls *oc, const struct operator_row
 			table_add(t, &(struct peaks_row){ id, name, k.precision, k.value,
 							  k.reachable, k.unit, k.source });
 	}
-	if (table_rows(t))
-		table_set_add(out, t);
-	else
-		table_free(t);
-}
-
-static enum precision dominant(const struct operator_total *total)
-{
-	struct operator_rate r = { .calls = 0 };
-
-	memcpy(r.by_precision, total->by_precision, sizeof(r.by_precision));
-	return rate_precision(&r);
-}
-
-static void mfu_row(struct table *t, const struct operator_calls *oc,
-		    const struct operator_rows *rows, struct peaks *peaks, uint32_t device)
-{
-	const struct work_device *d = &oc->works->devices.v[device];
-	const struct operator_total *total = &rows->totals.v[device];
-	const char *name = rows->device_names.v[device];
-	enum precision p = dominant(total);
-	double peak = *name ? peaks_tflops(peaks, name, p, true) : NAN;
-	struct intervals iv = INTERVALS_INIT;
-	int64_t wall = d->last_ns - d->first_ns, busy;
-	double flop = (double)total->flops;
-
-	works_union(oc->works, device, ~0U, d->first_ns, d->last_ns, &iv);
-	busy = intervals_length(&iv);
-	intervals_release(&iv);
-	if (wall <= 0 || busy <= 0)
-		return;
-	table_add(t, &(struct mfu_row){ model_str(oc->m, d->name), name, flop, wall, busy,
-					flop / (double)wall / 1e3, precision_name(p), peak,
-					flop / (double)wall / 1e3 / peak,
-					flop / (double)busy / 1e3 / peak });
-}
-
-static void add_mfu(const struct operator_calls *oc, const struct operator_rows *rows,
-		    struct peaks *peaks, struct table_set *out)
-{
-	struct table *t = table_make(&mfu_form);
-
-	for (uint32_t d = 0; d < oc->works->devices.nr; d++)
-		if (rows->totals.v[d].flops)
-			mfu_row(t, oc, rows, peaks, d);
 	if (table_rows(t))
 		table_set_add(out, t);
 	else
@@ -220,7 +172,7 @@ static int operators_run(struct model *m, const struct analysis_opts *o, struct 
 	table_set_add(out, operators_table(oc, rows));
 	add_perf(oc, rows, out);
 	add_peaks(oc, rows, peaks, out);
-	add_mfu(oc, rows, peaks, out);
+	mfu_add(oc, rows, peaks, out);
 	return 0;
 }
 

@@ -226,6 +226,10 @@ TEST(rooflines)
 	assert_true(num_of(t, r, "bytes") / num_of(t, r, "calls") == 36670400);
 	t = table_set_find(&qwen, "mfu");
 	assert_true(num_of(t, 0, "flop") == 5760941198272 && num_of(t, 0, "peak_tflops") == 1307.4);
+	r = row_of(t, "iteration", "ProfilerStep#6", NULL, NULL);
+	assert_true(num_of(t, r, "wall_ns") == 46892225);
+	assert_true(fabs(num_of(t, r, "tflops") - 122.854933) < 1e-6);
+	assert_true(fabs(num_of(t, r, "mfu") - 0.093969) < 1e-6);
 	t = table_set_find(&two, "perf");
 	r = row_of(t, "op", "aten::mm", "shapes", "[[512,8192],[8192,8192]]");
 	assert_string_equal(str_of(t, r, "precision"), "tf32");

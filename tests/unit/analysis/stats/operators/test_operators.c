@@ -257,6 +257,33 @@ TEST(backward_of_several_threads)
 	assert_true(num_of(o, row_of(o, "name", "a5", NULL, NULL), "backward_ns") == 0);
 }
 
+/* An iteration owns what begins in its range, and lasts until its last work ends. */
+TEST(iterations)
+{
+	struct maker k = make_begin();
+	track_id t = make_thread(&k, 1, 1, 0, "main"), q = make_queue(&k, "gpu0", 7);
+	uint32_t mm = operands_put(&k, MM_SHAPES, MM_TYPES, NULL);
+
+	make_device(&k, 0, "AMD Instinct MI300X");
+	for (int64_t i = 0; i < 3; i++) {
+		make_call(&k, t, 100 * i, 100 * i + 90,
+			  i == 2 ? "ProfilerStep#9" : "ProfilerStep#8");
+		make_op(&k, t, 100 * i + 10, 100 * i + 50, "aten::mm", mm);
+		make_launch(&k, t, 100 * i + 20, q, 100 * i + 60, 100 * i + 80 + 30 * i, "Cijk");
+	}
+	make_op(&k, t, 295, 299, "aten::mm", mm);
+	make_launch(&k, t, 296, q, 400, 500, "Cijk");
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	CLEANUP(table_set_release) struct table_set ts = operators_of(m, NULL);
+
+	expect_table(table_set_find(&ts, "mfu"),
+		     "device iteration flop wall_ns busy_ns precision peak_tflops mfu\n"
+		     "gpu0 - 262144 440 250 bf16 1307.4 *\n"
+		     "gpu0 ProfilerStep#8 65536 90 20 bf16 1307.4 *\n"
+		     "gpu0 ProfilerStep#8 65536 110 50 bf16 1307.4 *\n"
+		     "gpu0 ProfilerStep#9 65536 140 90 bf16 1307.4 *\n");
+}
+
 TEST(no_operators)
 {
 	struct table_set ts = TABLE_SET_INIT;

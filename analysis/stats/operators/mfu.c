@@ -1,0 +1,254 @@
+#include "mfu.h"
+#include "ns.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/base/xalloc.h"
+
+#define MARKER "ProfilerStep#"
+
+struct marker {
+	int64_t start_ns, end_ns;
+	str_id name;
+};
+
+/* Of a device, or of a device in an iteration. */
+struct mfu_sum {
+	uint32_t device, marker; /* marker: OPERATOR_NONE: all of the device */
+	amount flops;
+	int64_t from_ns, to_ns;
+	int64_t by_precision[PRECISIONS];
+};
+
+struct mfu_sums {
+	const struct operator_calls *oc;
+	VEC(struct marker) markers; /* by start, disjoint */
+	struct u64map at;           /* device, marker → sum */
+	VEC(struct mfu_sum) v;
+};
+
+static int by_start(const void *pa, const void *pb)
+{
+	const struct marker *a = pa, *b = pb;
+
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return (a->end_ns < b->end_ns) - (a->end_ns > b->end_ns);
+}
+
+/* Of markers that overlap the first one stays. */
+static void markers_find(struct mfu_sums *s)
+{
+	const struct model *m = s->oc->m;
+	str_id last = STR_NONE;
+	bool is = false;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < m->spans.nr; i++) {
+		if (m->spans.kind[i] != SPAN_HOST)
+			continue;
+		if (m->spans.name[i] != last) {
+			last = m->spans.name[i];
+			is = strncmp(model_str(m, last), MARKER, strlen(MARKER)) == 0;
+		}
+		if (is)
+			VEC_PUSH(&s->markers, ((struct marker){ m->spans.start_ns[i],
+								m->spans.end_ns[i], last }));
+	}
+	if (s->markers.nr)
+		qsort(s->markers.v, s->markers.nr, sizeof(*s->markers.v), by_start);
+	for (size_t i = 0; i < s->markers.nr; i++)
+		if (!nr || s->markers.v[i].start_ns >= s->markers.v[nr - 1].end_ns)
+			s->markers.v[nr++] = s->markers.v[i];
+	s->markers.nr = nr;
+}
+
+/* The marker whose range holds this moment. */
+static uint32_t marker_of(const struct mfu_sums *s, int64_t t_ns)
+{
+	size_t low = 0, high = s->markers.nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->markers.v[mid].start_ns <= t_ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && t_ns < s->markers.v[low - 1].end_ns ? (uint32_t)low - 1 : OPERATOR_NONE;
+}
+
+static struct mfu_sum *sum_of(struct mfu_sums *s, uint32_t device, uint32_t marker)
+{
+	uint32_t *at = u64map_at(&s->at, u64map_pair(device, marker));
+
+	if (*at == U64MAP_NONE) {
+		struct mfu_sum new = { .device = device, .marker = marker };
+
+		if (marker == OPERATOR_NONE) {
+			new.from_ns = s->oc->works->devices.v[device].first_ns;
+			new.to_ns = s->oc->works->devices.v[device].last_ns;
+		} else {
+			new.from_ns = s->markers.v[marker].start_ns;
+			new.to_ns = s->markers.v[marker].end_ns;
+		}
+		*at = (uint32_t)s->v.nr;
+		VEC_PUSH(&s->v, new);
+	}
+	return &s->v.v[*at];
+}
+
+static void sum_add(struct mfu_sum *sum, const struct operator_call *c, uint64_t flops)
+{
+	sum->flops = amount_add(sum->flops, flops);
+	sum->by_precision[c->precision] = ns_add(sum->by_precision[c->precision], c->time_ns);
+}
+
+static void calls_sum(struct mfu_sums *s)
+{
+	for (uint32_t i = 0; i < s->oc->v.nr; i++) {
+		const struct operator_call *c = &s->oc->v.v[i];
+		const struct op_cost *cost =
+			c->cost == OPERATOR_NONE ? NULL : &s->oc->costs.v[c->cost];
+		uint32_t marker;
+
+		if (c->counts != i || c->device == OPERATOR_NONE || cost->nominal ||
+		    cost->flops == AMOUNT_UNKNOWN)
+			continue;
+		marker = marker_of(s, s->oc->m->spans.start_ns[c->span]);
+		sum_add(sum_of(s, c->device, OPERATOR_NONE), c, cost->flops);
+		if (marker != OPERATOR_NONE)
+			sum_add(sum_of(s, c->device, marker), c, cost->flops);
+	}
+}
+
+/* An iteration lasts until its last work. */
+static void works_extend(struct mfu_sums *s)
+{
+	for (size_t i = 0; s->markers.nr && i < s->oc->works->v.nr; i++) {
+		const struct work *w = &s->oc->works->v.v[i];
+		uint32_t marker, at;
+
+		if (w->launch == SPAN_NONE)
+			continue;
+		marker = marker_of(s, s->oc->m->spans.start_ns[w->launch]);
+		at = marker == OPERATOR_NONE ? U64MAP_NONE
+					     : u64map_get(&s->at, u64map_pair(w->device, marker));
+		if (at != U64MAP_NONE && w->end_ns > s->v.v[at].to_ns)
+			s->v.v[at].to_ns = w->end_ns;
+	}
+}
+
+static int by_device(const void *pa, const void *pb)
+{
+	const struct mfu_sum *a = pa, *b = pb;
+	/* OPERATOR_NONE, all of the device, comes first */
+	uint32_t x = a->marker + 1, y = b->marker + 1;
+
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+static enum precision dominant(const struct mfu_sum *sum)
+{
+	struct operator_rate r = { .calls = 0 };
+
+	memcpy(r.by_precision, sum->by_precision, sizeof(r.by_precision));
+	return rate_precision(&r);
+}
+
+/* When a device was busy, and for how long before each of its intervals. */
+struct busy {
+	uint32_t device; /* OPERATOR_NONE: of none yet */
+	struct intervals iv;
+	VEC(int64_t) before;
+};
+
+static void busy_take(struct busy *b, const struct works *w, uint32_t device)
+{
+	const struct work_device *d = &w->devices.v[device];
+	int64_t sum = 0;
+
+	if (b->device == device)
+		return;
+	b->device = device;
+	works_union(w, device, ~0U, d->first_ns, d->last_ns, &b->iv);
+	VEC_CLEAR(&b->before);
+	for (size_t i = 0; i < b->iv.v.nr; i++) {
+		VEC_PUSH(&b->before, sum);
+		sum = ns_add(sum, b->iv.v.v[i].end_ns - b->iv.v.v[i].start_ns);
+	}
+}
+
+/* Busy time before a moment. */
+static int64_t busy_until(const struct busy *b, int64_t t_ns)
+{
+	size_t low = 0, high = b->iv.v.nr;
+	const struct interval *last;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (b->iv.v.v[mid].start_ns < t_ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low)
+		return 0;
+	last = &b->iv.v.v[low - 1];
+	return ns_add(b->before.v[low - 1],
+		      (last->end_ns < t_ns ? last->end_ns : t_ns) - last->start_ns);
+}
+
+static void sum_row(struct table *t, const struct mfu_sums *s, const struct mfu_sum *sum,
+		    const char *name, struct peaks *peaks, const struct busy *b)
+{
+	const struct model *m = s->oc->m;
+	enum precision p = dominant(sum);
+	double peak = *name ? peaks_tflops(peaks, name, p, true) : NAN;
+	double flop = (double)sum->flops;
+	int64_t wall = sum->to_ns - sum->from_ns;
+	int64_t busy = busy_until(b, sum->to_ns) - busy_until(b, sum->from_ns);
+
+	if (wall <= 0 || busy <= 0)
+		return;
+	table_add(t, &(struct mfu_row){ model_str(m, s->oc->works->devices.v[sum->device].name),
+					sum->marker == OPERATOR_NONE
+						? ""
+						: model_str(m, s->markers.v[sum->marker].name),
+					name, flop, wall, busy, flop / (double)wall / 1e3,
+					precision_name(p), peak, flop / (double)wall / 1e3 / peak,
+					flop / (double)busy / 1e3 / peak });
+}
+
+void mfu_add(const struct operator_calls *oc, const struct operator_rows *rows, struct peaks *peaks,
+	     struct table_set *out)
+{
+	struct mfu_sums s = { .oc = oc, .at = U64MAP_INIT };
+	struct busy busy = { .device = OPERATOR_NONE, .iv = INTERVALS_INIT };
+	struct table *t = table_make(&mfu_form);
+
+	markers_find(&s);
+	calls_sum(&s);
+	works_extend(&s);
+	if (s.v.nr)
+		qsort(s.v.v, s.v.nr, sizeof(*s.v.v), by_device);
+	for (size_t i = 0; i < s.v.nr; i++) {
+		busy_take(&busy, oc->works, s.v.v[i].device);
+		sum_row(t, &s, &s.v.v[i], rows->device_names.v[s.v.v[i].device], peaks, &busy);
+	}
+	if (table_rows(t))
+		table_set_add(out, t);
+	else
+		table_free(t);
+	intervals_release(&busy.iv);
+	VEC_RELEASE(&busy.before);
+	u64map_release(&s.at);
+	VEC_RELEASE(&s.markers);
+	VEC_RELEASE(&s.v);
+}
