@@ -134,6 +134,9 @@ static void repeat_add(struct repeats *r, size_t first, size_t last, uint32_t le
 	if (__builtin_mul_overflow(r->busy_ns[at + length] - r->busy_ns[at],
 				   (int64_t)(last - first + 1), &x.guess_ns))
 		x.guess_ns = INT64_MAX;
+	/* no more than everything: of the powers of a word, which overlap, the word comes first */
+	if (x.guess_ns > r->busy_ns[r->n])
+		x.guess_ns = r->busy_ns[r->n];
 	VEC_PUSH(&r->v, x);
 }
 

@@ -153,6 +153,24 @@ static size_t occurrences(const struct naive *x, size_t at, size_t len)
 	return nr;
 }
 
+/* A period of 133 kernels, many times: its powers do not use up what is looked at. */
+TEST(test_sequences_period)
+{
+	struct maker k = make_begin();
+	track_id q = make_queue(&k, "gpu0", 1);
+
+	for (int i = 0; i < 133 * 500; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "k%d", i % 133);
+		make_span(&k, q, SPAN_KERNEL, i * 5, i * 5 + 3, name, 0);
+	}
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_sequences);
+
+	expect_table(table_set_find(&ts, "sequences"), "length count total_ns\n133 500 199500\n");
+}
+
 TEST(test_sequences_random)
 {
 	uint64_t seed = 77;
