@@ -34,43 +34,32 @@ static uint64_t process_key(const struct model *m, track_id t)
 	return p != TRACK_NONE ? p : u64map_pair(1, (uint32_t)m->tracks.v[t].pid);
 }
 
-/* The groups that launches on a track belong to: those of the thread, else the process's first. */
-static const struct iteration_group *group_of(const struct iterations *it, const struct model *m,
-					      const struct u64map *threads,
-					      const struct u64map *processes, track_id t)
+uint32_t iterations_at(const struct iterations *it, const struct model *m, uint64_t span)
 {
-	uint32_t g = u64map_get(threads, t);
+	track_id t = m->spans.track[span];
+	uint32_t g = u64map_get(&it->of_thread, t);
 
 	if (g == U64MAP_NONE)
-		g = u64map_get(processes, process_key(m, t));
-	return g == U64MAP_NONE ? NULL : &it->groups.v[g];
+		g = u64map_get(&it->of_process, process_key(m, t));
+	return g == U64MAP_NONE ? U64MAP_NONE
+				: iteration_at(it, &it->groups.v[g], m->spans.start_ns[span]);
 }
 
 static void works_own(struct iterations *it, const struct works *w)
 {
-	struct u64map threads = U64MAP_INIT, processes = U64MAP_INIT;
 	const struct model *m = w->m;
 
 	for (size_t g = 0; g < it->groups.nr; g++) {
 		track_id t = it->v.v[it->groups.v[g].first].track;
-		uint32_t *at = u64map_at(&processes, process_key(m, t));
+		uint32_t *at = u64map_at(&it->of_process, process_key(m, t));
 
-		*u64map_at(&threads, t) = (uint32_t)g;
+		*u64map_at(&it->of_thread, t) = (uint32_t)g;
 		if (*at == U64MAP_NONE)
 			*at = (uint32_t)g;
 	}
-	for (size_t i = 0; i < w->v.nr; i++) {
-		uint64_t launch = w->v.v[i].launch;
-		const struct iteration_group *g;
-
-		if (launch == SPAN_NONE)
-			continue;
-		g = group_of(it, m, &threads, &processes, m->spans.track[launch]);
-		if (g)
-			it->of_work[i] = iteration_at(it, g, m->spans.start_ns[launch]);
-	}
-	u64map_release(&threads);
-	u64map_release(&processes);
+	for (size_t i = 0; i < w->v.nr; i++)
+		if (w->v.v[i].launch != SPAN_NONE)
+			it->of_work[i] = iterations_at(it, m, w->v.v[i].launch);
 }
 
 /* ---- sums of the works ---- */
@@ -190,6 +179,8 @@ void iterations_free(struct iterations *it)
 	VEC_RELEASE(&it->v);
 	VEC_RELEASE(&it->groups);
 	VEC_RELEASE(&it->periods);
+	u64map_release(&it->of_thread);
+	u64map_release(&it->of_process);
 	free(it->of_work);
 	free(it);
 }

@@ -7,16 +7,9 @@
 
 #include "profrig/base/xalloc.h"
 
-#define MARKER "ProfilerStep#"
-
-struct marker {
-	int64_t start_ns, end_ns;
-	str_id name;
-};
-
 /* Of a device, or of a device in an iteration. */
 struct mfu_sum {
-	uint32_t device, marker; /* marker: OPERATOR_NONE: all of the device */
+	uint32_t device, iteration; /* iteration: OPERATOR_NONE: all of the device */
 	amount flops;
 	int64_t from_ns, to_ns;
 	int64_t by_precision[PRECISIONS];
@@ -24,76 +17,24 @@ struct mfu_sum {
 
 struct mfu_sums {
 	const struct operator_calls *oc;
-	VEC(struct marker) markers; /* by start, disjoint */
-	struct u64map at;           /* device, marker → sum */
+	const struct iterations *it;
+	struct u64map at; /* device, iteration → sum */
 	VEC(struct mfu_sum) v;
 };
 
-static int by_start(const void *pa, const void *pb)
+static struct mfu_sum *sum_of(struct mfu_sums *s, uint32_t device, uint32_t iteration)
 {
-	const struct marker *a = pa, *b = pb;
-
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	return (a->end_ns < b->end_ns) - (a->end_ns > b->end_ns);
-}
-
-/* Of markers that overlap the first one stays. */
-static void markers_find(struct mfu_sums *s)
-{
-	const struct model *m = s->oc->m;
-	str_id last = STR_NONE;
-	bool is = false;
-	size_t nr = 0;
-
-	for (size_t i = 0; i < m->spans.nr; i++) {
-		if (m->spans.kind[i] != SPAN_HOST)
-			continue;
-		if (m->spans.name[i] != last) {
-			last = m->spans.name[i];
-			is = strncmp(model_str(m, last), MARKER, strlen(MARKER)) == 0;
-		}
-		if (is)
-			VEC_PUSH(&s->markers, ((struct marker){ m->spans.start_ns[i],
-								m->spans.end_ns[i], last }));
-	}
-	if (s->markers.nr)
-		qsort(s->markers.v, s->markers.nr, sizeof(*s->markers.v), by_start);
-	for (size_t i = 0; i < s->markers.nr; i++)
-		if (!nr || s->markers.v[i].start_ns >= s->markers.v[nr - 1].end_ns)
-			s->markers.v[nr++] = s->markers.v[i];
-	s->markers.nr = nr;
-}
-
-/* The marker whose range holds this moment. */
-static uint32_t marker_of(const struct mfu_sums *s, int64_t t_ns)
-{
-	size_t low = 0, high = s->markers.nr;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->markers.v[mid].start_ns <= t_ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low && t_ns < s->markers.v[low - 1].end_ns ? (uint32_t)low - 1 : OPERATOR_NONE;
-}
-
-static struct mfu_sum *sum_of(struct mfu_sums *s, uint32_t device, uint32_t marker)
-{
-	uint32_t *at = u64map_at(&s->at, u64map_pair(device, marker));
+	uint32_t *at = u64map_at(&s->at, u64map_pair(device, iteration));
 
 	if (*at == U64MAP_NONE) {
-		struct mfu_sum new = { .device = device, .marker = marker };
+		struct mfu_sum new = { .device = device, .iteration = iteration };
 
-		if (marker == OPERATOR_NONE) {
+		if (iteration == OPERATOR_NONE) {
 			new.from_ns = s->oc->works->devices.v[device].first_ns;
 			new.to_ns = s->oc->works->devices.v[device].last_ns;
 		} else {
-			new.from_ns = s->markers.v[marker].start_ns;
-			new.to_ns = s->markers.v[marker].end_ns;
+			new.from_ns = s->it->v.v[iteration].start_ns;
+			new.to_ns = s->it->v.v[iteration].end_ns;
 		}
 		*at = (uint32_t)s->v.nr;
 		VEC_PUSH(&s->v, new);
@@ -113,30 +54,28 @@ static void calls_sum(struct mfu_sums *s)
 		const struct operator_call *c = &s->oc->v.v[i];
 		const struct op_cost *cost =
 			c->cost == OPERATOR_NONE ? NULL : &s->oc->costs.v[c->cost];
-		uint32_t marker;
+		uint32_t iteration;
 
 		if (c->counts != i || c->device == OPERATOR_NONE || cost->nominal ||
 		    cost->flops == AMOUNT_UNKNOWN)
 			continue;
-		marker = marker_of(s, s->oc->m->spans.start_ns[c->span]);
+		iteration = iterations_at(s->it, s->oc->m, c->span);
 		sum_add(sum_of(s, c->device, OPERATOR_NONE), c, cost->flops);
-		if (marker != OPERATOR_NONE)
-			sum_add(sum_of(s, c->device, marker), c, cost->flops);
+		if (iteration != U64MAP_NONE)
+			sum_add(sum_of(s, c->device, iteration), c, cost->flops);
 	}
 }
 
 /* An iteration lasts until its last work. */
 static void works_extend(struct mfu_sums *s)
 {
-	for (size_t i = 0; s->markers.nr && i < s->oc->works->v.nr; i++) {
+	for (size_t i = 0; i < s->oc->works->v.nr; i++) {
 		const struct work *w = &s->oc->works->v.v[i];
-		uint32_t marker, at;
+		uint32_t iteration = s->it->of_work[i];
+		uint32_t at = iteration == U64MAP_NONE
+				      ? U64MAP_NONE
+				      : u64map_get(&s->at, u64map_pair(w->device, iteration));
 
-		if (w->launch == SPAN_NONE)
-			continue;
-		marker = marker_of(s, s->oc->m->spans.start_ns[w->launch]);
-		at = marker == OPERATOR_NONE ? U64MAP_NONE
-					     : u64map_get(&s->at, u64map_pair(w->device, marker));
 		if (at != U64MAP_NONE && w->end_ns > s->v.v[at].to_ns)
 			s->v.v[at].to_ns = w->end_ns;
 	}
@@ -146,7 +85,7 @@ static int by_device(const void *pa, const void *pb)
 {
 	const struct mfu_sum *a = pa, *b = pb;
 	/* OPERATOR_NONE, all of the device, comes first */
-	uint32_t x = a->marker + 1, y = b->marker + 1;
+	uint32_t x = a->iteration + 1, y = b->iteration + 1;
 
 	if (a->device != b->device)
 		return a->device < b->device ? -1 : 1;
@@ -217,23 +156,24 @@ static void sum_row(struct table *t, const struct mfu_sums *s, const struct mfu_
 
 	if (wall <= 0 || busy <= 0)
 		return;
-	table_add(t, &(struct mfu_row){ model_str(m, s->oc->works->devices.v[sum->device].name),
-					sum->marker == OPERATOR_NONE
-						? ""
-						: model_str(m, s->markers.v[sum->marker].name),
-					name, flop, wall, busy, flop / (double)wall / 1e3,
-					precision_name(p), peak, flop / (double)wall / 1e3 / peak,
-					flop / (double)busy / 1e3 / peak });
+	table_add(t,
+		  &(struct mfu_row){
+			  model_str(m, s->oc->works->devices.v[sum->device].name),
+			  sum->iteration == OPERATOR_NONE
+				  ? ""
+				  : model_str(m, m->spans.name[s->it->v.v[sum->iteration].marker]),
+			  name, flop, wall, busy, flop / (double)wall / 1e3, precision_name(p),
+			  peak, flop / (double)wall / 1e3 / peak,
+			  flop / (double)busy / 1e3 / peak });
 }
 
 void mfu_add(const struct operator_calls *oc, const struct operator_rows *rows, struct peaks *peaks,
-	     struct table_set *out)
+	     const struct iterations *it, struct table_set *out)
 {
-	struct mfu_sums s = { .oc = oc, .at = U64MAP_INIT };
+	struct mfu_sums s = { .oc = oc, .it = it, .at = U64MAP_INIT };
 	struct busy busy = { .device = OPERATOR_NONE, .iv = INTERVALS_INIT };
 	struct table *t = table_make(&mfu_form);
 
-	markers_find(&s);
 	calls_sum(&s);
 	works_extend(&s);
 	if (s.v.nr)
@@ -249,6 +189,5 @@ void mfu_add(const struct operator_calls *oc, const struct operator_rows *rows, 
 	intervals_release(&busy.iv);
 	VEC_RELEASE(&busy.before);
 	u64map_release(&s.at);
-	VEC_RELEASE(&s.markers);
 	VEC_RELEASE(&s.v);
 }

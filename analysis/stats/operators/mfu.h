@@ -1,7 +1,7 @@
 /*
  * mfu: model flops utilisation: flops of the operators that count, without nominal ones, by wall
  * time and the peak of the precision in which most of their time went. Of each device over all of
- * its work, and of each iteration that the trace marks (ProfilerStep#N of the host): its operators
+ * its work, and of each iteration that the trace marks (work/iterations.h): its operators
  * begin in the marker's range, and its wall time lasts from the range's start to its end, or to
  * that of the last work launched in it.
  */
@@ -20,6 +20,6 @@ TABLE_FORM(mfu, MFU,
 	   "one row per device, and per device and marked iteration: flops by wall time and peak");
 
 void mfu_add(const struct operator_calls *oc, const struct operator_rows *rows, struct peaks *peaks,
-	     struct table_set *out);
+	     const struct iterations *it, struct table_set *out);
 
 #endif

@@ -157,8 +157,11 @@ static int operators_run(struct model *m, const struct analysis_opts *o, struct 
 	CLEANUP(operator_rows_freep) struct operator_rows *rows = NULL;
 	CLEANUP(peaks_freep) struct peaks *own = o->peaks ? NULL : peaks_new();
 	struct peaks *peaks = o->peaks ?: own;
+	const struct iterations *it;
+	int r = analysis_iterations(m, o, &it, err);
 
-	(void)err;
+	if (r < 0)
+		return r;
 	oc = operator_calls_new(m, analysis_works(m, o));
 	if (!oc->v.nr)
 		return table_set_skip(out, "operators", ANALYSIS_NO_OPERATORS);
@@ -172,7 +175,7 @@ static int operators_run(struct model *m, const struct analysis_opts *o, struct 
 	table_set_add(out, operators_table(oc, rows));
 	add_perf(oc, rows, out);
 	add_peaks(oc, rows, peaks, out);
-	mfu_add(oc, rows, peaks, out);
+	mfu_add(oc, rows, peaks, it, out);
 	return 0;
 }
 

@@ -27,6 +27,7 @@
 #ifndef PROFRIG_ITERATIONS_H
 #define PROFRIG_ITERATIONS_H
 
+#include "profrig/base/u64map.h"
 #include "profrig/work/period_find.h"
 #include "profrig/work/works.h"
 
@@ -53,16 +54,22 @@ struct iterations {
 		uint32_t device;
 		uint64_t works; /* linked ones */
 		struct period period;
-	}) periods;        /* of each device with linked works */
-	uint32_t *of_work; /* as many as works has rows */
-	uint64_t nested;   /* markers inside markers */
-	uint64_t given_up; /* names that the pattern gave up on */
+	}) periods;                          /* of each device with linked works */
+	uint32_t *of_work;                   /* as many as works has rows */
+	struct u64map of_thread, of_process; /* groups; iterations_at asks them */
+	uint64_t nested;                     /* markers inside markers */
+	uint64_t given_up;                   /* names that the pattern gave up on */
 };
 
 /* pattern NULL: the default. w may have no rows. -EINVAL: the pattern, as err says. */
 int iterations_new(const struct model *m, const struct works *w, const char *pattern,
 		   struct iterations **ret, struct err *err);
 void iterations_free(struct iterations *it); /* NULL is fine */
+/*
+ * The marked iteration that a span on a thread begins in, by the rule for launches; U64MAP_NONE.
+ * O(log n).
+ */
+uint32_t iterations_at(const struct iterations *it, const struct model *m, uint64_t span);
 
 /* The time that counts: of the works, else of the marker. */
 static inline int64_t iteration_ns(const struct iteration *i)
