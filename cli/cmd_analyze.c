@@ -239,25 +239,45 @@ static int analyze_parse(const struct command *c, struct analyze_words *w, struc
 		    ?: parse_topology(w->topology, o->topology);
 }
 
+static void analyze_begin(struct analyze_words *w, struct session_opts *o)
+{
+	*w = (struct analyze_words){ .inputs = STRVEC_INIT,
+				     .only = STRVEC_INIT,
+				     .formats = STRVEC_INIT,
+				     .idle = STRVEC_INIT,
+				     .peaks = STRVEC_INIT,
+				     .integration = "linear",
+				     .attribution = "shared",
+				     .estimate = "both",
+				     .sink = "auto",
+				     .names = "normal",
+				     .max_gap_s = -1 };
+	cli_session_opts(o);
+	counter_options_init(&w->co);
+	class_options_init(&w->classes_of);
+	o->counters = &w->co.rules;
+}
+
+static void analyze_end(struct analyze_words *w, struct session_opts *o)
+{
+	peaks_free(o->analysis.peaks);
+	session_opts_release(o);
+	counter_options_release(&w->co);
+	class_options_release(&w->classes_of);
+	strvec_release(&w->peaks);
+	strvec_release(&w->inputs);
+	strvec_release(&w->only);
+	strvec_release(&w->formats);
+	strvec_release(&w->idle);
+}
+
 static int analyze_main(const struct command *c, int argc, char **argv)
 {
-	struct analyze_words w = { STRVEC_INIT,
-				   STRVEC_INIT,
-				   STRVEC_INIT,
-				   STRVEC_INIT,
-				   .integration = "linear",
-				   .attribution = "shared",
-				   .estimate = "both",
-				   .sink = "auto",
-				   .names = "normal",
-				   .max_gap_s = -1 };
+	struct analyze_words w;
 	struct session_opts o;
 	char **rest;
 
-	cli_session_opts(&o);
-	counter_options_init(&w.co);
-	class_options_init(&w.classes_of);
-	o.counters = &w.co.rules;
+	analyze_begin(&w, &o);
 	const struct opt opts[] = {
 		{ "output", 'o', OPT_STR, &w.out, "DIR", "where tables and report go" },
 		{ "analysis", 0, OPT_LIST, &w.only, "A,B,…",
@@ -316,15 +336,7 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		if (code == EXIT_DONE)
 			code = analyze_and_say(&w.inputs, &o, w.out, w.json);
 	}
-	peaks_free(o.analysis.peaks);
-	session_opts_release(&o);
-	counter_options_release(&w.co);
-	class_options_release(&w.classes_of);
-	strvec_release(&w.peaks);
-	strvec_release(&w.inputs);
-	strvec_release(&w.only);
-	strvec_release(&w.formats);
-	strvec_release(&w.idle);
+	analyze_end(&w, &o);
 	return code;
 }
 

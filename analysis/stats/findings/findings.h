@@ -16,8 +16,8 @@
  *
  * saves_ns is a bound: what the finding is about takes so much of the device's wall time, or of the
  * critical path, and mending it saves at most that. Severity follows from it: `high` from 10 % of
- * the wall time of the device on, `medium` from 2 % on, else `low`; a finding without a bound has the
- * severity that its rule says.
+ * the wall time of the device on, `medium` from 2 % on, else `low`; a finding without a bound has
+ * the severity that its rule says.
  */
 #ifndef PROFRIG_FINDINGS_H
 #define PROFRIG_FINDINGS_H

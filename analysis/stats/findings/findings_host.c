@@ -89,7 +89,7 @@ void rule_sync_calls(struct findings *f)
 			    FINDING_AT("sync_calls", "", "functions", share, BLOCK_SHARE,
 				       idle_of_cause(f, "sync")),
 			    "%" PRIu64 " call%s for synchronisation wait%s for the device, %s "
-				       "together (%.0f %% of the time)",
+			    "together (%.0f %% of the time)",
 			    k.nr, plural(k.nr), k.nr == 1 ? "s" : "", time_words((double)k.ns).s,
 			    100 * share);
 }

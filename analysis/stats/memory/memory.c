@@ -4,10 +4,10 @@
  *
  * Of each process and device, events in order of time:
  *	base		bytes that were live before the first event: its total less its own bytes
- *	peak		the largest total, the first time it is reached, at peak_t after the first event
+ *	peak		the largest total when it is first reached, at peak_t after the first event
  *	live_bytes	of it, in blocks whose allocation the trace has; peak − live_bytes were
  *			allocated before
- *	fragmentation	(reserved − peak) / reserved, reserved as the allocator states it at the peak
+ *	fragmentation	(reserved − peak) / reserved, as the allocator states both at the peak
  *	mismatches	events whose total is not the last one and their own bytes
  *	unknown_frees	frees of blocks whose allocation the trace lacks
  * Recordings of 2021 have no totals: the curve begins at 0 then, base, reserved and mismatches are
