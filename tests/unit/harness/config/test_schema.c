@@ -223,7 +223,7 @@ TEST(table_is_consistent)
 {
 	static const char types[] =
 		"map|list of maps|map of maps|string|path|int|float|seconds|bool|scalar|"
-		"list of strings|map of strings";
+		"list of strings|map of strings|any";
 	CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
 	CLEANUP(cfg_release) struct cfg c;
 
