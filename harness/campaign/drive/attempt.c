@@ -344,10 +344,9 @@ int attempt_commit(const struct attempt_where *w, const struct attempt_name *a, 
 	return r;
 }
 
-void attempt_last_words(const char *dir, const struct attempt_name *a, char ret[200])
+void attempt_last_words(const char *path, char ret[200])
 {
 	static const char error[] = "profrig: error: ";
-	CLEANUP(xfreep) char *path = xasprintf("%s/logs/%s.log", dir, a->all);
 	CLEANUP(xclosep) int fd = file_open(path);
 	char text[1024], *line;
 	struct stat st;

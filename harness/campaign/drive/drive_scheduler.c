@@ -4,6 +4,7 @@
  */
 #include "campaign_drive.h"
 #include "drive_priv.h"
+#include "job_views.h"
 #include "scheduler.h"
 #include "slurm_settings.h"
 
@@ -46,6 +47,7 @@ struct by_scheduler {
 	VEC(struct submission) subs;
 	size_t open; /* jobs that are not over */
 	char trouble[200];
+	struct job_waits waits;
 };
 
 /* ---- jobs ---- */
@@ -235,68 +237,25 @@ static int submissions_again(struct by_scheduler *b, int64_t *ret_wait)
 
 /* ---- what became of them ---- */
 
-static enum attempt_class class_of(enum sched_class c)
-{
-	switch (c) {
-	case SCHED_WORKLOAD:
-		return ATTEMPT_WORKLOAD;
-	case SCHED_CANCELLED:
-		return ATTEMPT_INTERRUPTED;
-	default:
-		return ATTEMPT_INFRASTRUCTURE;
-	}
-}
-
-/*
- * profrig ends well when a workload fails, and writes that down: a job that failed, with nothing
- * written, is profrig's own death.
- */
-static enum attempt_class class_of_job(const struct sched_view *v)
-{
-	if (v->state == SCHED_LOST || (v->class == SCHED_WORKLOAD && !strcmp(v->word, "FAILED")))
-		return ATTEMPT_INFRASTRUCTURE;
-	if (v->state == SCHED_REFUSED && v->later)
-		return ATTEMPT_INTERRUPTED;
-	return class_of(v->class);
-}
-
-/* An attempt without an end of its own has that of its job. */
-static void outcome_of(const struct by_scheduler *b, const struct driven *a,
-		       const struct sched_view *v, struct attempt_outcome *ret)
-{
-	const char *why = *v->reason ? v->reason : *v->word ? v->word : "the job is lost";
-
-	attempt_judge(&b->d->j->where, &a->name, ret);
-	if (ret->class == ATTEMPT_INTERRUPTED &&
-	    !(ret->found && !ret->running && !strcmp(ret->state, "interrupted") && b->d->stops)) {
-		ret->class = class_of_job(v);
-		snprintf(ret->reason, sizeof(ret->reason), "%s%s%.150s", v->job,
-			 *v->job ? ": " : "", why);
-		if (!*ret->node)
-			snprintf(ret->node, sizeof(ret->node), "%s", v->node);
-	}
-	/* it ended, and Slurm cut its time */
-	if (v->class == SCHED_WORKLOAD && ret->class == ATTEMPT_WORKLOAD && !*ret->kind)
-		snprintf(ret->kind, sizeof(ret->kind), "%s",
-			 !strcmp(v->word, "TIMEOUT") ? "timeout" : "exit");
-}
-
 static int job_over(struct by_scheduler *b, struct job *j, const struct sched_view *v)
 {
+	size_t nr = j->attempts.nr;
+	CLEANUP(xfreep) struct attempt_outcome *o = xcalloc(nr + 1, sizeof(*o));
+	CLEANUP(xfreep) char *log = b->how->log(b->s, v->nonce, v->task);
+	bool node = false;
 	int r = 0;
 
 	j->over = true;
 	b->open--;
-	for (size_t i = 0; i < j->attempts.nr && r == 0; i++) {
-		struct driven *a = &j->attempts.v[i];
-		struct attempt_outcome o;
-
-		outcome_of(b, a, v, &o);
-		drive_commit(b->d, &a->name, &o);
-		r = drive_over(b->d, a, &o);
-		if (o.class == ATTEMPT_INFRASTRUCTURE && o.found && *o.node)
-			b->how->blame(b->s, o.node);
+	job_outcomes(&b->d->j->where, v, log, b->d->stops, j->attempts.v, nr, o);
+	for (size_t i = 0; i < nr && r == 0; i++) {
+		node |= o[i].class == ATTEMPT_INFRASTRUCTURE && o[i].found;
+		drive_commit(b->d, &j->attempts.v[i].name, &o[i]);
+		r = drive_over(b->d, &j->attempts.v[i], &o[i]);
 	}
+	/* a job that the scheduler has ended is its own matter */
+	if (node && v->class != SCHED_INFRASTRUCTURE)
+		b->how->blame(b->s, v->node);
 	return r;
 }
 
@@ -377,6 +336,16 @@ static int view_take(struct by_scheduler *b, struct seen *e)
 	}
 }
 
+static void waits_tell(struct by_scheduler *b, const struct sched_view *v, size_t nr)
+{
+	char *text;
+
+	while (!b->d->drains && (text = job_waits_next(&b->waits, v, nr))) {
+		drive_tell(b->d, DRIVE_NOTE, NULL, text, 0, NAN);
+		free(text);
+	}
+}
+
 static int views_take(struct by_scheduler *b)
 {
 	const struct sched_view *v;
@@ -384,6 +353,7 @@ static int views_take(struct by_scheduler *b)
 	CLEANUP(xfreep) struct seen *all = xcalloc(nr + 1, sizeof(*all));
 	int r = 0;
 
+	waits_tell(b, v, nr);
 	for (size_t i = 0; i < nr; i++)
 		if (v[i].state != SCHED_SUBMITTING && v[i].state != SCHED_PENDING)
 			seen_take(&all[n++], &v[i]);
@@ -580,6 +550,7 @@ int drive_scheduler(struct driving *d)
 	for (size_t i = 0; i < b.subs.nr; i++)
 		submission_release(&b.subs.v[i]);
 	VEC_RELEASE(&b.subs);
+	job_waits_release(&b.waits);
 	slurm_settings_release(&b.slurm);
 	problems_release(&problems);
 	return r;
