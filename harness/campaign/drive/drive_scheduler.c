@@ -210,8 +210,8 @@ static void again_soon(struct by_scheduler *b, struct submission *s, const struc
 	if (s->again_ns)
 		return;
 	s->again_ns = clock_monotonic_ns() + AGAIN_NS;
-	text = xasprintf("%s: %zu jobs are handed over again in %d s", v->reason, s->jobs.nr,
-			 (int)(AGAIN_NS / NS_PER_S));
+	text = xasprintf("%s: %zu %s handed over again in %d s", v->reason, s->jobs.nr,
+			 s->jobs.nr == 1 ? "job is" : "jobs are", (int)(AGAIN_NS / NS_PER_S));
 	drive_tell(b->d, DRIVE_NOTE, NULL, text, 0, NAN);
 }
 
