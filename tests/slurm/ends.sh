@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# How jobs end, and why they do not begin, on a real Slurm that has what sites have: preemption, memory limits, time limits, a prolog, nodes that are
-# drained or down, jobs on hold, limits of partitions and QOS, modules, other users, and real torchrun and mpirun on two nodes. All campaigns run side by
-# side, as most of it is waiting.
+# How jobs end, and why they do not begin, on a real Slurm that has what sites have: preemption, memory limits, time limits and the signal before
+# them, a prolog, nodes that are drained or down, jobs on hold, limits of partitions and QOS, modules, other users, and real torchrun and mpirun on
+# two nodes. All campaigns run side by side, as most of it is waiting.
 # runs alone: limits of time are reached, and jobs missed, by the clock
 . "$(dirname "$0")/../lib.sh"
 if ! need slurm sh -c 'PATH=$PATH:/usr/sbin:/sbin; command -v slurmctld && command -v slurmd && command -v sbatch && command -v munged'; then
@@ -51,6 +51,7 @@ at() { # NAME: what is looked at from now on
 	dir=$T/campaigns/$1
 	[ -d "$dir" ] || dir=$T/user/campaigns/$1
 }
+number() { squeue -h -o %F --name="pr-$(jq -r 'select(.ev=="submit")|.name' "$1/journal.ndjson" | head -n 1)"; } # FOLDER: of its first job
 said() { grep -qE "$2" "$(log_of "$1")"; }
 says() { # NAME PATTERN: within two minutes
 	if wait_for said "$1" "$2"; then ok "$1: says $2"; else not_ok "$1: says $2" "$(cat "$(log_of "$1")")"; fi
@@ -152,10 +153,12 @@ touch "$T/cluster/prolog-n4"
 admin nodename=n5 state=drain reason=disk
 admin nodename=n6 state=down reason=fan
 # one that is in the way of 1y until the file go-NAME is there
-hangs() { echo "[ \"\$A\$B\" != 1y ] || { echo >>$T/at-$1; [ -e $T/go-$1 ] || sleep 200; }"; }
+hangs() { echo "[ \"\$A\$B\" != 1y ] || { echo >>$T/at-$1; [ -e $T/go-$1 ] || { for i in \$(seq 600); do [ -e $T/go-$1 ] && break; sleep 0.3; done; }; }"; }
 slurm requeue "$(hangs requeue)" 'partition: requeue, cpus: 2, pack: 4'
 slurm cancel "$(hangs cancel)" 'partition: cancel, cpus: 2, pack: 2'
 slurm timeout "$(hangs timeout)" 'partition: rest, nodelist: [n3], time: 1m, cpus: 1, pack: 2'
+slurm ending "$(hangs ending)" 'partition: rest, nodelist: [n3], cpus: 1, pack: 4'
+slurm ending2 "$(hangs ending2)" 'partition: rest, nodes: 2, nodelist: ["n[7-8]"], cpus: 1, pack: 4'
 slurm prolog true 'partition: rest, nodelist: [n4], cpus: 2, pack: 2'
 slurm drained true 'partition: rest, nodelist: [n5], pack: 4'
 slurm down true 'partition: rest, nodelist: [n6], pack: 4'
@@ -199,10 +202,18 @@ preempted() { # NODE
 	check "a job of a higher partition takes $1" sbatch --wait -p first -w "$1" --exclusive -o /dev/null --wrap true
 }
 check "requeue: runs" wait_for lines requeue 1
-touch go-requeue
 preempted n1
+touch go-requeue
 check "cancel: runs" wait_for lines cancel 1
 preempted n2
+
+# ---- the signal of --signal=B:USR1@60, as a minute before the limit of a longer job ----
+for name in ending ending2; do
+	check "$name: runs" wait_for lines "$name" 1
+	check "$name: its time ends" scancel -b -s USR1 "$(number "$T/campaigns/$name")_0"
+	sleep 1
+	touch "go-$name"
+done
 
 # ---- what does not begin ----
 nodes_gone='nodes that it asks for are down, drained or reserved$'
@@ -210,7 +221,7 @@ says drained "job [0-9]+_0 waits: ReqNodeNotAvail, UnavailableNodes:n5: $nodes_g
 says down "job [0-9]+_0 waits: ReqNodeNotAvail, UnavailableNodes:n6: $nodes_gone"
 if [ -n "$others" ]; then
 	says held "job [0-9]+_0 waits: ReqNodeNotAvail"
-	held=$(squeue -h -o %F --name="pr-$(jq -r 'select(.ev=="submit")|.name' "$T/user/campaigns/held/journal.ndjson")")
+	held=$(number "$T/user/campaigns/held")
 	scontrol hold "$held"
 	says held "job [0-9]+_0 waits: JobHeldAdmin: an administrator holds it$"
 fi
@@ -228,8 +239,8 @@ if [ -n "$accounting" ]; then
 	sacctmgr -i modify qos tiny,strict set MaxWall=10 >/dev/null
 fi
 check "cancel: runs again" wait_for lines cancel 2
-touch go-cancel
 preempted n2
+touch go-cancel
 
 # ---- how they end ----
 says prolog "attempt 1: [0-9]+_0: CANCELLED, not by this campaign: Error running slurm prolog: 1$"
@@ -237,7 +248,7 @@ says prolog "wait(s:|, such as [0-9]+_0:) ReqNodeNotAvail, UnavailableNodes:n4: 
 rm "$T/cluster/prolog-n4"
 admin nodename=n4 state=resume
 [ -z "$others" ] || scontrol release "$held"
-well="requeue cancel prolog drained down brief shut site${accounting:+ qos deny}${modules:+ debian}${others:+ held}${torch:+ torch}${mpi:+ mpi}"
+well="requeue cancel ending ending2 prolog drained down brief shut site${accounting:+ qos deny}${modules:+ debian}${others:+ held}${torch:+ torch}${mpi:+ mpi}"
 for name in $well; do ends "$name" 0; done
 for name in missing timeout ${memory:+oom hog}; do ends "$name" 1; done
 ends narrow 143
@@ -260,6 +271,11 @@ at requeue
 is "requeue: 1x was done, 1y preempted and made again" "$(attempts 'A=1 B=x') $(attempts 'A=1 B=y')" "ok infrastructure #: PREEMPTED;ok"
 early='interrupted #: the job ended before it began'
 is "requeue: 2x, 2y had not begun, which is no failure" "$(attempts 'A=2 B=x') $(attempts 'A=2 B=y')" "$early;ok $early;ok"
+for name in ending ending2; do
+	at "$name"
+	is "$name: the run that the signal found ends well" "$(attempts 'A=1 B=x') $(attempts 'A=1 B=y')" "ok ok"
+	is "$name: the others are of another job" "$(attempts 'A=2 B=x') $(attempts 'A=2 B=y')" "$early;ok $early;ok"
+done
 at cancel
 is "cancel: 1y was preempted twice" "$(attempts 'A=1 B=y')" "infrastructure #: PREEMPTED;infrastructure #: PREEMPTED;ok"
 is "cancel: which is no fault of its node, the one of its partition" "$(jq -r 'select(.ev=="ended" and .class=="infrastructure")|.node' "$dir/journal.ndjson" | xargs)" "n2 n2"
