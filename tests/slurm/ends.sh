@@ -151,6 +151,7 @@ fi
 # ---- all begin ----
 touch "$T/cluster/prolog-n4"
 admin nodename=n5 state=drain reason=disk
+"$S" signal "$T/cluster" n6 KILL
 admin nodename=n6 state=down reason=fan
 # one that is in the way of 1y until the file go-NAME is there
 hangs() { echo "[ \"\$A\$B\" != 1y ] || { echo >>$T/at-$1; [ -e $T/go-$1 ] || { for i in \$(seq 600); do [ -e $T/go-$1 ] && break; sleep 0.3; done; }; }"; }
@@ -226,7 +227,7 @@ if [ -n "$others" ]; then
 	says held "job [0-9]+_0 waits: JobHeldAdmin: an administrator holds it$"
 fi
 admin nodename=n5 state=resume
-admin nodename=n6 state=resume 2>/dev/null # or it has come back by itself
+"$S" start "$T/cluster" n6
 says brief "job [0-9]+_0 waits: PartitionTimeLimit: the partition's limit of time is lower$"
 admin partitionname=brief maxtime=10
 says narrow "4 jobs wait, such as [0-9]+_0: PartitionNodeLimit: the partition gives a job no such number of nodes$"

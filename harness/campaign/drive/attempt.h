@@ -59,8 +59,11 @@ bool attempt_holds(const struct attempt_where *w, const struct attempt_name *a);
 int attempt_commit(const struct attempt_where *w, const struct attempt_name *a, char said[200],
 		   struct err *err);
 
-/* The last line of a log of profrig's, "" none: why an attempt, or a job, left no run.json. */
-void attempt_last_words(const char *path, char ret[200]);
+/*
+ * The last line of a log of profrig's, "" none: why an attempt, or a job, left no run.json. with:
+ * the last one that has this text, in the last 16 KiB of the log; "": any.
+ */
+void attempt_last_words(const char *path, const char *with, char ret[200]);
 
 /* What a worker needs of its campaign. */
 struct attempt_work {

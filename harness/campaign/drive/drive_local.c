@@ -93,7 +93,7 @@ static void interruption_explain(const struct local *l, const struct slot *s,
 		snprintf(o->reason, sizeof(o->reason), "%s", answer);
 	else if (!o->found) {
 		log = xasprintf("%s/logs/%s.log", l->d->j->dir, s->now.name.all);
-		attempt_last_words(log, words);
+		attempt_last_words(log, "", words);
 		snprintf(o->reason, sizeof(o->reason), "%s",
 			 *words ? words : "it left no run.json, and printed nothing");
 	}

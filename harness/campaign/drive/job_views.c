@@ -38,6 +38,18 @@ static void job_words(const struct sched_view *v, char *to, size_t size)
 			 *reason ? " (" : "", reason, *reason ? ")" : "");
 }
 
+/*
+ * Where slurmd itself counts memory it kills a job with all that is in it, profrig too, and calls
+ * that FAILED (JobLaunchFailure): JobAcctGatherParams=OverMemoryKill. The job's log says so.
+ */
+static bool job_was_too_big(const struct sched_view *v, const char *log, char said[200])
+{
+	*said = 0;
+	if (v->state == SCHED_ENDED && !strcmp(v->word, "FAILED"))
+		attempt_last_words(log, "exceeded memory limit", said);
+	return *said;
+}
+
 static const char *kind_of_job(const struct sched_view *v)
 {
 	if (!strcmp(v->word, "TIMEOUT") || !strcmp(v->word, "DEADLINE"))
@@ -69,27 +81,28 @@ static bool needs_job(const struct sched_view *v, const struct attempt_outcome *
 	       !(o->found && !o->running && !strcmp(o->state, "interrupted") && stops);
 }
 
-/* log: NULL, an attempt of it has begun. */
-static void end_of_job(const struct sched_view *v, const char *log, struct attempt_outcome *ret)
+/* begun: an attempt of it has. */
+static void end_of_job(const struct sched_view *v, const char *log, bool begun,
+		       struct attempt_outcome *ret)
 {
+	char said[200];
+	bool big = job_was_too_big(v, log, said);
 	size_t n;
 
-	ret->class = class_of_job(v);
+	ret->class = big ? ATTEMPT_WORKLOAD : class_of_job(v);
 	job_words(v, ret->reason, sizeof(ret->reason));
 	n = strlen(ret->reason);
-	if (log && v->state != SCHED_REFUSED) {
-		char said[200];
-
-		attempt_last_words(log, said);
-		snprintf(ret->reason + n, sizeof(ret->reason) - n, "%s%s", *said ? ": " : "", said);
-	} else if (!log && !ret->found) {
+	if (!big && !begun && v->state != SCHED_REFUSED)
+		attempt_last_words(log, "", said);
+	snprintf(ret->reason + n, sizeof(ret->reason) - n, "%s%s", *said ? ": " : "", said);
+	if (begun && !ret->found) {
 		ret->class = ATTEMPT_INTERRUPTED;
 		snprintf(ret->reason, sizeof(ret->reason), "%s%sthe job ended before it began",
 			 v->job, *v->job ? ": " : "");
 	}
 	ret->kind[0] = '\0';
 	if (ret->class == ATTEMPT_WORKLOAD)
-		snprintf(ret->kind, sizeof(ret->kind), "%s", kind_of_job(v));
+		snprintf(ret->kind, sizeof(ret->kind), "%s", big ? "oom" : kind_of_job(v));
 	/* as the scheduler calls it */
 	if (*v->node && !strpbrk(v->node, "[,"))
 		snprintf(ret->node, sizeof(ret->node), "%.64s", v->node);
@@ -106,7 +119,7 @@ void job_outcomes(const struct attempt_where *w, const struct sched_view *v, con
 	}
 	for (size_t i = 0; i < nr; i++)
 		if (needs_job(v, &ret[i], i + 1 == begun, stops))
-			end_of_job(v, begun ? NULL : log, &ret[i]);
+			end_of_job(v, log, begun > 0, &ret[i]);
 }
 
 /* ---- waiting ---- */

@@ -4,7 +4,8 @@
  * job_outcomes judges the attempts of a job that is over, each by its record, and where that has no
  * end of its own (it is missing, or says running, or interrupted) by the end of the job:
  *
- *	lost, refused, FAILED	infrastructure: profrig writes down how a workload failed
+ *	lost, refused, FAILED	infrastructure: profrig writes down how a workload failed. Its log
+ *				says "exceeded memory limit": workload
  *	refused for now		interrupted: it is handed over again, or was drained
  *	another word		the class of the view (scheduler.h)
  *
@@ -26,8 +27,8 @@
 #include "profrig/base/strvec.h"
 
 /*
- * ret has room for nr. log: what the job printed, whose last line tells more where nothing has
- * begun. stops: the campaign ends its runs.
+ * ret has room for nr. log: what the job and slurmstepd printed, whose last line tells more
+ * where nothing has begun. stops: the campaign ends its runs.
  */
 void job_outcomes(const struct attempt_where *w, const struct sched_view *v, const char *log,
 		  bool stops, const struct driven *attempts, size_t nr,

@@ -121,6 +121,39 @@ TEST_IN(ends_of_jobs, dir)
 	}
 }
 
+/* Slurm's daemons count memory, and end all that is in the job. */
+TEST_IN(a_job_that_is_too_big, dir)
+{
+	const struct attempt_where w = { dir, NULL, 1 };
+	struct sched_view v = { .state = SCHED_ENDED,
+				.class = SCHED_WORKLOAD,
+				.job = "3",
+				.word = "FAILED",
+				.reason = "JobLaunchFailure",
+				.node = "n3" };
+	struct attempt_outcome o[ATTEMPTS];
+	struct driven a[ATTEMPTS];
+
+	attempts_make(a);
+	test_put(dir, "log",
+		 "slurmstepd-n1: error: StepId=3.batch exceeded memory limit (13 > 10), being "
+		 "killed\nslurmstepd-n1: error: *** JOB 3 ON n1 CANCELLED ***\n");
+	records_put(dir, (const char *const[])LIST(SUCCESS, RUNNING, NULL));
+	job_outcomes(&w, &v, in_dir(dir, "log"), false, a, ATTEMPTS, o);
+	assert_int_equal(o[0].class, ATTEMPT_OK);
+	assert_int_equal(o[1].class, ATTEMPT_WORKLOAD);
+	assert_string_equal(o[1].kind, "oom");
+	assert_string_equal(o[1].reason,
+			    "3: FAILED (JobLaunchFailure): slurmstepd-n1: error: StepId=3.batch "
+			    "exceeded memory limit (13 > 10), being killed");
+	assert_int_equal(o[2].class, ATTEMPT_INTERRUPTED);
+	/* no word of another end */
+	v.word = "NODE_FAIL";
+	v.class = SCHED_INFRASTRUCTURE;
+	job_outcomes(&w, &v, in_dir(dir, "log"), false, a, ATTEMPTS, o);
+	assert_int_equal(o[1].class, ATTEMPT_INFRASTRUCTURE);
+}
+
 /* A campaign that stops keeps the end that its record has. */
 TEST_IN(a_stop, dir)
 {
