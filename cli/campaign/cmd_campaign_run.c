@@ -442,6 +442,22 @@ static int work_execute(void *ctx, struct prepared *p)
 	return code;
 }
 
+/* A scheduler says with SIGUSR1 that the job's time ends soon: the workload has no part in that. */
+static volatile sig_atomic_t time_ends;
+
+static void on_time_ends(int sig)
+{
+	(void)sig;
+	time_ends = 1;
+}
+
+static void time_ends_catch(void)
+{
+	struct sigaction sa = { .sa_handler = on_time_ends };
+
+	sigaction(SIGUSR1, &sa, NULL);
+}
+
 /* Those of a list, one after the other; a signal ends it before the next one. */
 static int work_list(const struct attempt_work *w, const char *list)
 {
@@ -449,7 +465,7 @@ static int work_list(const struct attempt_work *w, const char *list)
 	int code = EXIT_DONE;
 
 	strvec_split(&names, list, ",");
-	for (size_t i = 0; i < names.nr && !cli_interrupt; i++) {
+	for (size_t i = 0; i < names.nr && !cli_interrupt && !time_ends; i++) {
 		struct err err = ERR_INIT;
 		struct attempt_name a;
 		enum attempt_end end;
@@ -521,6 +537,8 @@ static int work_main(const struct command *c, int argc, char **argv)
 		code = cli_usage(c, "--node wants a number below that of --nodes");
 	if (code < 0) {
 		cli_catch_signals();
+		if (list)
+			time_ends_catch();
 		progress_setup(0);
 		code = EXIT_DONE;
 		if (campaign_job_look(operands.v[0], &o, true, &j, &err) < 0) {

@@ -127,7 +127,7 @@ void image_facts(const struct engine *e, const char *image, const char *reposito
 
 	*ret_id = *ret_digest = NULL;
 	engine_ask(e, ENGINE_FACTS, &argv, .of = image);
-	if (proc_capture(argv.v, FACTS_TIMEOUT_MS, 65536, &out, NULL, &x, NULL) < 0 || x.code != 0)
+	if (proc_question(argv.v, FACTS_TIMEOUT_MS, 65536, &out, NULL, &x, NULL) < 0 || x.code != 0)
 		return;
 	strvec_split(&words, out.buf, " \t\r\n");
 	if (words.nr > 0)

@@ -15,7 +15,7 @@ int run_engine_answers(const struct engine *e, struct err *err)
 	if (!e->container)
 		return 0;
 	engine_ask(e, ENGINE_PROBE, &argv);
-	r = proc_capture(argv.v, PROBE_TIMEOUT_MS, 65536, &out, &errs, &x, err);
+	r = proc_question(argv.v, PROBE_TIMEOUT_MS, 65536, &out, &errs, &x, err);
 	if (r < 0)
 		return r;
 	strbuf_rtrim(&errs);

@@ -308,3 +308,16 @@ bad "a cool-down that is none" "cooldown: want a time" "${H}cooldown: soon\n"
 bad "a limit below the pause" "cooldown.limit is less" "${H}cooldown: {seconds: 10, limit: 5}\n"
 bad "a share of nothing" "cooldown.power 'much'" "${H}cooldown: {power: much}\n"
 bad "an idle machine beside other slots" "beside other slots" "${H}cooldown: {}\nslots: [{env: {A: x}}, {env: {A: y}}]\n"
+
+# ---- a job whose time ends: SIGUSR1, which the workload does not get
+file time 1 '[ ! -e again ] || { touch began; sleep 2; }'
+code "four runs" 0 "$PROFRIG" campaign run time.yaml
+rm -r campaigns/time/results/*
+touch again
+names=$(jq -r 'select(.ev=="committed")|.run + ".2"' campaigns/time/journal.ndjson | paste -sd,)
+"$PROFRIG" campaign work "$PWD/campaigns/time" --attempts "$names" >work.out 2>&1 &
+wait_for test -e began
+kill -USR1 $!
+wait $!
+is "the job ends well" $? 0
+is "the run that it found ends well, and none begins" "$(ls campaigns/time/results | wc -l) $(ls -d campaigns/time/runs/*.2 | wc -l) $(jq -r .status campaigns/time/runs/*.2/run.json)" "1 1 success"

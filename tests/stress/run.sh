@@ -14,7 +14,7 @@ at_end cluster_down
 at_end disk_down
 N=${N:-100} where=()
 kinds_local="campaign worker agent all two stopped term"
-kinds_slurm="campaign two term node slurmd ctld sbatch paused work"
+kinds_slurm="campaign two term node slurmd ctld sbatch paused work preempt prolog"
 for w in ${WHERE:-local docker slurm}; do
 	case $w in
 	local) ! disk_up || kinds_local+=" disk" ;;

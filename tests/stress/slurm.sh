@@ -1,7 +1,8 @@
 # Sourced by bash, behind faults.sh: a Slurm of four nodes and its faults. cluster=FOLDER.
 starter=$ROOT/tests/slurm/starter
 cluster_up() { # WORD…
-	"$starter" up "$cluster" nodes=4 "$@" 2>>"$T/cluster.log" && eval "$("$starter" env "$cluster")"
+	"$starter" up "$cluster" nodes=4 prolog PreemptType=preempt/partition_prio PreemptMode=REQUEUE \
+		'PartitionName=first Nodes=n[1-4] PriorityTier=9 PreemptMode=OFF' "$@" 2>>"$T/cluster.log" && eval "$("$starter" env "$cluster")"
 }
 cluster_down() { "$starter" down "$cluster" 2>/dev/null; }
 of_cluster() { "$starter" "$1" "$cluster" "${@:2}" >>"$log" 2>&1; }
@@ -59,6 +60,25 @@ fault_dbd() {
 	of_cluster signal dbd KILL
 	pause $((RANDOM % 8000))
 	of_cluster start dbd
+}
+# A job of a higher partition takes a node from those that run there.
+fault_preempt() {
+	local n
+	n=$(some_node)
+	note "$n"
+	timeout 60 sbatch --wait -p first -w "$n" --exclusive -J "$mark" -o /dev/null --wrap 'sleep 1' >>"$log" 2>&1
+	scancel -n "$mark"
+}
+# The prolog of a node fails, which drains it, until an administrator has a look.
+fault_prolog() {
+	local n
+	n=$(some_node)
+	note "$n"
+	touch "$cluster/prolog-$n"
+	pause $((RANDOM % 10000))
+	rm "$cluster/prolog-$n"
+	pause 1000 # for what it has failed just now
+	scontrol update nodename="$n" state=resume >>"$log" 2>&1
 }
 # The profrig of one job.
 fault_work() {

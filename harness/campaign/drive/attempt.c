@@ -21,6 +21,7 @@
 
 #define RUN_JSON_MAX ((size_t)64 << 20)
 #define LINE_MAX_BYTES 256
+#define LOG_TAIL 16384
 
 /* ---- judging ---- */
 
@@ -344,30 +345,34 @@ int attempt_commit(const struct attempt_where *w, const struct attempt_name *a, 
 	return r;
 }
 
-void attempt_last_words(const char *dir, const char *log, char ret[200])
+void attempt_last_words(const char *path, const char *with, char ret[200])
 {
 	static const char error[] = "profrig: error: ";
-	CLEANUP(xfreep) char *path = xasprintf("%s/logs/%s", dir, log);
 	CLEANUP(xclosep) int fd = file_open(path);
-	char text[1024], *line;
+	CLEANUP(xfreep) char *text = xmalloc(LOG_TAIL + 1);
 	struct stat st;
 	ssize_t n = 0;
 
 	*ret = 0;
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return;
-	n = pread(fd, text, sizeof(text) - 1,
-		  st.st_size < (off_t)sizeof(text) ? 0 : st.st_size - (off_t)sizeof(text) + 1);
-	while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' '))
-		n--;
-	if (n <= 0)
+	n = pread(fd, text, LOG_TAIL, st.st_size < (off_t)LOG_TAIL ? 0 : st.st_size - LOG_TAIL);
+	while (n > 0) {
+		char *line;
+
+		while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' '))
+			n--;
+		text[n] = 0;
+		line = strrchr(text, '\n');
+		line = line ? line + 1 : text;
+		n = line - text;
+		if (!strstr(line, with))
+			continue;
+		if (!strncmp(line, error, strlen(error)))
+			line += strlen(error);
+		snprintf(ret, 200, "%s", line);
 		return;
-	text[n] = 0;
-	line = strrchr(text, '\n');
-	line = line ? line + 1 : text;
-	if (!strncmp(line, error, strlen(error)))
-		line += strlen(error);
-	snprintf(ret, 200, "%s", line);
+	}
 }
 
 /* ---- executing ---- */

@@ -60,10 +60,10 @@ int attempt_commit(const struct attempt_where *w, const struct attempt_name *a, 
 		   struct err *err);
 
 /*
- * The last line that profrig printed into logs/<log>, "" none: why an attempt left no run.json.
- * log: "<attempt>.log", or a job's.
+ * The last line of a log of profrig's, "" none: why an attempt, or a job, left no run.json. with:
+ * the last one that has this text, in the last 16 KiB of the log; "": any.
  */
-void attempt_last_words(const char *dir, const char *log, char ret[200]);
+void attempt_last_words(const char *path, const char *with, char ret[200]);
 
 /* What a worker needs of its campaign. */
 struct attempt_work {

@@ -82,6 +82,7 @@ static void interruption_explain(const struct local *l, const struct slot *s,
 				 struct attempt_outcome *o, const char *worker_died,
 				 const char *answer)
 {
+	CLEANUP(xfreep) char *log = NULL;
 	char words[200];
 
 	o->class = ATTEMPT_INFRASTRUCTURE;
@@ -91,9 +92,8 @@ static void interruption_explain(const struct local *l, const struct slot *s,
 	else if (!o->found && *answer)
 		snprintf(o->reason, sizeof(o->reason), "%s", answer);
 	else if (!o->found) {
-		CLEANUP(xfreep) char *log = xasprintf("%s.log", s->now.name.all);
-
-		attempt_last_words(l->d->j->dir, log, words);
+		log = xasprintf("%s/logs/%s.log", l->d->j->dir, s->now.name.all);
+		attempt_last_words(log, "", words);
 		snprintf(o->reason, sizeof(o->reason), "%s",
 			 *words ? words : "it left no run.json, and printed nothing");
 	}

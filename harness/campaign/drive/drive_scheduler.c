@@ -4,6 +4,7 @@
  */
 #include "campaign_drive.h"
 #include "drive_priv.h"
+#include "job_views.h"
 #include "scheduler.h"
 #include "slurm_settings.h"
 
@@ -27,7 +28,7 @@ struct job {
 	VEC(struct driven) attempts;
 	struct strvec names;
 	bool over;
-	bool told_queued, told_stuck, told; /* told: that it runs */
+	bool told_queued, told; /* told: that it runs */
 };
 
 struct submission {
@@ -46,6 +47,7 @@ struct by_scheduler {
 	VEC(struct submission) subs;
 	size_t open; /* jobs that are not over */
 	char trouble[200];
+	struct job_waits waits;
 };
 
 /* ---- jobs ---- */
@@ -208,8 +210,8 @@ static void again_soon(struct by_scheduler *b, struct submission *s, const struc
 	if (s->again_ns)
 		return;
 	s->again_ns = clock_monotonic_ns() + AGAIN_NS;
-	text = xasprintf("%s: %zu jobs are handed over again in %d s", v->reason, s->jobs.nr,
-			 (int)(AGAIN_NS / NS_PER_S));
+	text = xasprintf("%s: %zu %s handed over again in %d s", v->reason, s->jobs.nr,
+			 s->jobs.nr == 1 ? "job is" : "jobs are", (int)(AGAIN_NS / NS_PER_S));
 	drive_tell(b->d, DRIVE_NOTE, NULL, text, 0, NAN);
 }
 
@@ -235,90 +237,25 @@ static int submissions_again(struct by_scheduler *b, int64_t *ret_wait)
 
 /* ---- what became of them ---- */
 
-static enum attempt_class class_of(enum sched_class c)
-{
-	switch (c) {
-	case SCHED_WORKLOAD:
-		return ATTEMPT_WORKLOAD;
-	case SCHED_CANCELLED:
-		return ATTEMPT_INTERRUPTED;
-	default:
-		return ATTEMPT_INFRASTRUCTURE;
-	}
-}
-
-/*
- * profrig ends well when a workload fails, and writes that down: a job that failed, with nothing
- * written, is profrig's own death.
- */
-static enum attempt_class class_of_job(const struct sched_view *v)
-{
-	if (v->state == SCHED_LOST || (v->class == SCHED_WORKLOAD && !strcmp(v->word, "FAILED")))
-		return ATTEMPT_INFRASTRUCTURE;
-	if (v->state == SCHED_REFUSED && v->later)
-		return ATTEMPT_INTERRUPTED;
-	return class_of(v->class);
-}
-
-/* What profrig said on the node, when it made no run; the job's output is named as slurm_script.h
- * has it. */
-static void job_last_words(const struct by_scheduler *b, const struct sched_view *v, char ret[200])
-{
-	CLEANUP(xfreep) char *of_task = xasprintf("pr-%s_%zu.out", v->nonce, v->task);
-	CLEANUP(xfreep) char *of_job = xasprintf("pr-%s.out", v->nonce);
-
-	*ret = 0;
-	/* of others Slurm knows why */
-	if (strcmp(v->word, "COMPLETED") != 0 && strcmp(v->word, "FAILED") != 0)
-		return;
-	attempt_last_words(b->d->j->dir, of_task, ret);
-	if (!*ret)
-		attempt_last_words(b->d->j->dir, of_job, ret);
-}
-
-/* An attempt without an end of its own has that of its job. */
-static void outcome_of(const struct by_scheduler *b, const struct driven *a,
-		       const struct sched_view *v, struct attempt_outcome *ret)
-{
-	const char *why = *v->reason ? v->reason : *v->word ? v->word : "the job is lost";
-	char words[200];
-
-	attempt_judge(&b->d->j->where, &a->name, ret);
-	if (ret->class == ATTEMPT_INTERRUPTED &&
-	    !(ret->found && !ret->running && !strcmp(ret->state, "interrupted") && b->d->stops)) {
-		ret->class = class_of_job(v);
-		snprintf(ret->reason, sizeof(ret->reason), "%s%s%.150s", v->job,
-			 *v->job ? ": " : "", why);
-		job_last_words(b, v, words);
-		if (!ret->found && *words)
-			snprintf(ret->reason, sizeof(ret->reason), "%.20s: %.170s", v->job, words);
-		if (!*ret->node)
-			snprintf(ret->node, sizeof(ret->node), "%s", v->node);
-	}
-	if (v->state == SCHED_REFUSED && !ret->found)
-		snprintf(ret->state, sizeof(ret->state), "refused");
-	/* it ended, and Slurm cut its time */
-	if (v->class == SCHED_WORKLOAD && ret->class == ATTEMPT_WORKLOAD && !*ret->kind)
-		snprintf(ret->kind, sizeof(ret->kind), "%s",
-			 !strcmp(v->word, "TIMEOUT") ? "timeout" : "exit");
-}
-
 static int job_over(struct by_scheduler *b, struct job *j, const struct sched_view *v)
 {
+	size_t nr = j->attempts.nr;
+	CLEANUP(xfreep) struct attempt_outcome *o = xcalloc(nr + 1, sizeof(*o));
+	CLEANUP(xfreep) char *log = b->how->log(b->s, v->nonce, v->task);
+	bool node = false;
 	int r = 0;
 
 	j->over = true;
 	b->open--;
-	for (size_t i = 0; i < j->attempts.nr && r == 0; i++) {
-		struct driven *a = &j->attempts.v[i];
-		struct attempt_outcome o;
-
-		outcome_of(b, a, v, &o);
-		drive_commit(b->d, &a->name, &o);
-		r = drive_over(b->d, a, &o);
-		if (o.class == ATTEMPT_INFRASTRUCTURE && o.found && *o.node)
-			b->how->blame(b->s, o.node);
+	job_outcomes(&b->d->j->where, v, log, b->d->stops, j->attempts.v, nr, o);
+	for (size_t i = 0; i < nr && r == 0; i++) {
+		node |= o[i].class == ATTEMPT_INFRASTRUCTURE && o[i].found;
+		drive_commit(b->d, &j->attempts.v[i].name, &o[i]);
+		r = drive_over(b->d, &j->attempts.v[i], &o[i]);
 	}
+	/* a job that the scheduler has ended is its own matter */
+	if (node && v->class != SCHED_INFRASTRUCTURE)
+		b->how->blame(b->s, v->node);
 	return r;
 }
 
@@ -365,21 +302,17 @@ static void running_tell(struct by_scheduler *b, struct job *j, const struct sch
 		j->attempts.v[i].begun_ns = clock_monotonic_ns();
 }
 
-static void waiting_tell(struct by_scheduler *b, const struct sched_view *v)
+/* Once; what it waits for is said by waits_tell. */
+static void queued_tell(struct by_scheduler *b, const struct sched_view *v)
 {
 	struct submission *s = submission_find(b, v->nonce);
 	struct job *j = s && v->task < s->jobs.nr ? &s->jobs.v[v->task] : NULL;
 	CLEANUP(xfreep) char *text = NULL;
 
-	if (!j || j->over || !*v->job || (v->stuck ? j->told_stuck : j->told_queued))
+	if (!j || j->over || !*v->job || j->told_queued || v->stuck)
 		return;
-	if (v->stuck)
-		text = xasprintf("job %s waits, and does not begin by itself: %s", v->job,
-				 v->reason);
-	else
-		text = xasprintf("job %s is queued", v->job);
+	text = xasprintf("job %s is queued", v->job);
 	j->told_queued = true;
-	j->told_stuck |= v->stuck;
 	drive_tell(b->d, DRIVE_NOTE, NULL, text, 0, NAN);
 }
 
@@ -417,6 +350,16 @@ static int view_take(struct by_scheduler *b, struct seen *e)
 	}
 }
 
+static void waits_tell(struct by_scheduler *b, const struct sched_view *v, size_t nr)
+{
+	char *text;
+
+	while (!b->d->drains && (text = job_waits_next(&b->waits, v, nr))) {
+		drive_tell(b->d, DRIVE_NOTE, NULL, text, 0, NAN);
+		free(text);
+	}
+}
+
 static int views_take(struct by_scheduler *b)
 {
 	const struct sched_view *v;
@@ -424,9 +367,10 @@ static int views_take(struct by_scheduler *b)
 	CLEANUP(xfreep) struct seen *all = xcalloc(nr + 1, sizeof(*all));
 	int r = 0;
 
+	waits_tell(b, v, nr);
 	for (size_t i = 0; i < nr; i++)
 		if (v[i].state == SCHED_PENDING)
-			waiting_tell(b, &v[i]);
+			queued_tell(b, &v[i]);
 		else if (v[i].state != SCHED_SUBMITTING)
 			seen_take(&all[n++], &v[i]);
 	for (size_t i = 0; i < n && r == 0; i++)
@@ -622,6 +566,7 @@ int drive_scheduler(struct driving *d)
 	for (size_t i = 0; i < b.subs.nr; i++)
 		submission_release(&b.subs.v[i]);
 	VEC_RELEASE(&b.subs);
+	job_waits_release(&b.waits);
 	slurm_settings_release(&b.slurm);
 	problems_release(&problems);
 	return r;

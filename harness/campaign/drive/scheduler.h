@@ -80,7 +80,7 @@ struct sched_view {
 	const char *word;   /* the scheduler's own word: NODE_FAIL */
 	const char *reason; /* why it waits, was refused or is lost */
 	const char *node;   /* "n1", "n[1-2]" */
-	bool stuck;         /* waits for something that does not come by itself; see reason */
+	const char *stuck;  /* waits, for this, which does not come by itself; NULL: it does */
 	bool later;         /* SCHED_REFUSED: a later try may succeed, the request itself is fine */
 	int64_t submitted_ns, running_ns, left_ns; /* CLOCK_REALTIME when it was seen; 0: not yet */
 };
@@ -132,12 +132,14 @@ struct scheduler {
 	void (*cancel)(struct sched *s, const char *nonce, size_t task);
 	/*
 	 * An attempt failed on that node for no fault of the workload. After two of them later
-	 * submissions leave the node out. Jobs that end in SCHED_INFRASTRUCTURE count by
-	 * themselves.
+	 * submissions leave the node out. Jobs that end because of their node count by
+	 * themselves. The name is the scheduler's; a list of nodes is passed over.
 	 */
 	void (*blame)(struct sched *s, const char *node);
 	/* One line when the scheduler does not answer as it should, else "". Borrowed. */
 	const char *(*trouble)(const struct sched *s);
+	/* The path of what a job printed, owned; there may be no such file. */
+	char *(*log)(const struct sched *s, const char *nonce, size_t task);
 	struct sched_counts (*counts)(const struct sched *s);
 	void (*close)(struct sched *s); /* NULL is fine */
 };

@@ -60,22 +60,39 @@ const struct slurm_state *slurm_state_find(const char *text)
 	return &none;
 }
 
-bool slurm_reason_stuck(const char *reason)
-{
-	static const char *const words[] = {
-		"PartitionNodeLimit", "PartitionTimeLimit", "PartitionConfig",
-		"PartitionDown",      "PartitionInactive",  "DependencyNeverSatisfied",
-		"BadConstraints",     "AccountNotAllowed",  "QOSNotAllowed",
-		"InvalidAccount",     "InvalidQOS",         "JobHeldUser",
-		"FrontEndDown",
-	};
+/* By their beginnings, the longer ones first; of Slurm 20 to 25. */
+static const struct {
+	const char *reason, *says;
+} stuck[] = {
+	{ "PartitionNodeLimit", "the partition gives a job no such number of nodes" },
+	{ "PartitionTimeLimit", "the partition's limit of time is lower" },
+	{ "PartitionDown", "the partition is down" },
+	{ "PartitionInactive", "the partition starts no jobs" },
+	{ "PartitionConfig", "the partition does not have what it asks for" },
+	{ "DependencyNeverSatisfied", "it depends on a job that failed" },
+	{ "BadConstraints", "no node has what it asks for" },
+	{ "AccountNotAllowed", "the partition is not for its account" },
+	{ "QOSNotAllowed", "the partition is not for its QOS" },
+	{ "InvalidAccount", "there is no such account" },
+	{ "InvalidQOS", "there is no such QOS" },
+	{ "JobHeldUser", "its user holds it (scontrol release)" },
+	{ "JobHeldAdmin", "an administrator holds it" },
+	{ "ReqNodeNotAvail", "nodes that it asks for are down, drained or reserved" },
+	{ "Nodes required for job are DOWN", "nodes that it needs are down, drained or reserved" },
+	{ "NodeDown", "a node that it asks for is down" },
+	{ "FrontEndDown", "no front end is up" },
+	{ "MaxMemPerLimit", "it asks for more memory than a job may have" },
+	{ "AccountingPolicy", "a limit of its account or QOS" },
+	{ "Assoc", "a limit of its account" },
+	{ "QOS", "a limit of its QOS" },
+};
 
-	if (!strncmp(reason, "Assoc", 5) || !strncmp(reason, "QOS", 3))
-		return true;
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (!strncmp(reason, words[i], strlen(words[i])))
-			return true;
-	return false;
+const char *slurm_reason_stuck(const char *reason)
+{
+	for (size_t i = 0; i < ARRAY_LEN(stuck); i++)
+		if (!strncmp(reason, stuck[i].reason, strlen(stuck[i].reason)))
+			return stuck[i].says;
+	return NULL;
 }
 
 bool slurm_reason_failed(const char *reason)

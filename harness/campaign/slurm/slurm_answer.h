@@ -32,8 +32,11 @@ struct slurm_state {
 
 /* "CANCELLED by 0", "NODE_FAIL", "COMPLETED+"; never NULL. */
 const struct slurm_state *slurm_state_find(const char *text);
-/* Whether a job that waits for this reason waits for a change of the cluster or of its limits. */
-bool slurm_reason_stuck(const char *reason);
+/*
+ * A job that waits for this reason waits for a change of the cluster, of a limit, or of itself:
+ * what it waits for, in words. NULL: its turn comes by itself.
+ */
+const char *slurm_reason_stuck(const char *reason);
 /* A job whose launch failed and that Slurm holds ("launch failed requeued held"). */
 bool slurm_reason_failed(const char *reason);
 

@@ -49,7 +49,7 @@ static size_t slurm_views(struct sched *s, const struct sched_view **ret)
 					 .word = job->word,
 					 .reason = queue ? b->why : job->reason,
 					 .node = job->node,
-					 .stuck = waits && slurm_reason_stuck(job->reason),
+					 .stuck = waits ? slurm_reason_stuck(job->reason) : NULL,
 					 .later = b->later,
 					 .submitted_ns = b->submitted_real_ns,
 					 .running_ns = job->running_real_ns,
@@ -175,6 +175,13 @@ static void slurm_blame(struct sched *s, const char *node)
 static const char *slurm_trouble(const struct sched *s)
 {
 	return s->trouble;
+}
+
+static char *slurm_log(const struct sched *s, const char *nonce, size_t task)
+{
+	const struct slurm_batch *b = slurm_batch_find(&s->jobs, nonce);
+
+	return slurm_log_path(s->dir, nonce, !b || b->array ? task : SCHED_ALL);
 }
 
 static struct sched_counts slurm_counts(const struct sched *s)
@@ -328,6 +335,7 @@ const struct scheduler scheduler_slurm = {
 	.cancel = slurm_cancel,
 	.blame = slurm_blame,
 	.trouble = slurm_trouble,
+	.log = slurm_log,
 	.counts = slurm_counts,
 	.close = slurm_close,
 };

@@ -108,6 +108,22 @@ static void sbatch_begin(struct sched *s, struct slurm_batch *b)
 	s->sending = b;
 }
 
+/* Perhaps for nodes that are left out, which may be all of a partition: then they count again. */
+static void sbatch_refused(struct sched *s, struct slurm_batch *b, const char *said)
+{
+	CLEANUP(xfreep) char *nodes = NULL;
+
+	if (!s->jobs.excluded.nr) {
+		slurm_batch_refuse(b, false, "%s", said);
+		return;
+	}
+	nodes = strvec_join(&s->jobs.excluded, ", ");
+	snprintf(s->trouble, sizeof(s->trouble),
+		 "%.150s: nodes that failed before (%.60s) are not left out any more", said, nodes);
+	slurm_jobs_pardon(&s->jobs);
+	b->fate = SLURM_TO_SEND;
+}
+
 static void sbatch_done(struct sched *s)
 {
 	struct slurm_batch *b = STEAL(s->sending);
@@ -135,7 +151,7 @@ static void sbatch_done(struct sched *s)
 		slurm_batch_refuse(b, true, "%s", said);
 		break;
 	case SLURM_REFUSED:
-		slurm_batch_refuse(b, false, "%s", said);
+		sbatch_refused(s, b, said);
 		break;
 	}
 	s->jobs.changed = true;

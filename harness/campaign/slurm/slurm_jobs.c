@@ -126,6 +126,13 @@ void slurm_jobs_blame(struct slurm_jobs *j, const char *node)
 		strvec_push(&j->excluded, node);
 }
 
+void slurm_jobs_pardon(struct slurm_jobs *j)
+{
+	for (size_t i = 0; i < j->blames.nr; i++)
+		j->blames.v[i].count = 0;
+	strvec_clear(&j->excluded);
+}
+
 /* ---- one job ---- */
 
 static void job_gone(struct slurm_jobs *j, struct slurm_job *job, int64_t now_ns)
@@ -407,10 +414,24 @@ static bool job_settled(struct slurm_jobs *j, struct slurm_job *job)
 	return job->settled == job->attempts.nr;
 }
 
+/* Preemption, or a scancel by others, is no fault of the node. */
+static bool node_failed(const struct slurm_job *job)
+{
+	static const char *const words[] = { "NODE_FAIL", "BOOT_FAIL", "LAUNCH_FAILED",
+					     "RECONFIG_FAIL" };
+
+	if (job->class != SCHED_INFRASTRUCTURE)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (!strcmp(job->word, words[i]))
+			return true;
+	return job->state == SCHED_LOST || slurm_reason_failed(job->reason);
+}
+
 static void job_end(struct slurm_jobs *j, struct slurm_job *job, enum sched_state state)
 {
 	job->state = state;
-	if (job->class == SCHED_INFRASTRUCTURE)
+	if (node_failed(job))
 		slurm_jobs_blame(j, job->node);
 	j->changed = true;
 }

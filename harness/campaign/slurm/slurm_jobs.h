@@ -105,5 +105,7 @@ void slurm_jobs_judge(struct slurm_jobs *j, bool silent, int64_t now_ns);
 bool slurm_jobs_wait(const struct slurm_jobs *j);
 void slurm_jobs_cancel(struct slurm_jobs *j, struct slurm_batch *b, size_t task);
 void slurm_jobs_blame(struct slurm_jobs *j, const char *node);
+/* No node is left out any more: without them there is none left, or the user names one of them. */
+void slurm_jobs_pardon(struct slurm_jobs *j);
 
 #endif

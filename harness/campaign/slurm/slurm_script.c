@@ -241,6 +241,13 @@ char *slurm_stop_path(const char *dir, const char *nonce, size_t task)
 				 : xasprintf("%s/submit/%s.%zu.stop", dir, nonce, task);
 }
 
+/* As output_name, which Slurm completes. */
+char *slurm_log_path(const char *dir, const char *nonce, size_t task)
+{
+	return task == SCHED_ALL ? xasprintf("%s/logs/pr-%s.out", dir, nonce)
+				 : xasprintf("%s/logs/pr-%s_%zu.out", dir, nonce, task);
+}
+
 /* ---- environment ---- */
 
 static bool begins(const char *s, const char *with)

@@ -50,6 +50,8 @@ void slurm_script_text(const struct slurm_settings *s, const struct slurm_submis
 		       struct strbuf *out);
 /* The file that keeps a job, or with SCHED_ALL a submission, from beginning. Owned. */
 char *slurm_stop_path(const char *dir, const char *nonce, size_t task);
+/* What a task of an array printed; SCHED_ALL: a job that is none. Owned. */
+char *slurm_log_path(const char *dir, const char *nonce, size_t task);
 /*
  * The environment `from` for sbatch (jobs: true, the jobs inherit it) or the others. LC_ALL=C;
  * times are seconds of 1970; without the variables that change what the programs do or print.

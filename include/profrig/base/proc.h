@@ -57,7 +57,13 @@ struct proc_exit proc_exit_from_status(int status);
  */
 int proc_capture(char *const *argv, int timeout_ms, size_t max, struct strbuf *out,
 		 struct strbuf *errs, struct proc_exit *ret, struct err *err);
-/* The same with an environment and the like; out and errs stand for its fd_out and fd_err. */
+/*
+ * The same for a program that only tells something: one that a signal ended said nothing, and is
+ * asked again, up to three times in all.
+ */
+int proc_question(char *const *argv, int timeout_ms, size_t max, struct strbuf *out,
+		  struct strbuf *errs, struct proc_exit *ret, struct err *err);
+/* proc_capture with an environment and the like; out and errs stand for its fd_out and fd_err. */
 int proc_capture_opts(const struct proc_opts *o, int timeout_ms, size_t max, struct strbuf *out,
 		      struct strbuf *errs, struct proc_exit *ret, struct err *err);
 /* Whether this process and its children have CAP_SYS_PTRACE. True when that is not known. */

@@ -585,3 +585,35 @@ int main(int argc, char **argv)
 			return roles[i].run();
 	return tests_run(NULL, NULL);
 }
+
+/* What a signal ended said nothing. */
+TEST_IN(questions, dir)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT, errs = STRBUF_INIT;
+	struct proc_exit end;
+
+	/* the second time it answers */
+	assert_int_equal(chdir(dir), 0);
+	assert_int_equal(
+		proc_question(ARGV("sh", "-c",
+				   "echo half; [ -e asked ] || { touch asked; kill -9 $$; }; "
+				   "echo whole"),
+			      60000, 100, &out, &errs, &end, NULL),
+		0);
+	assert_string_equal(out.buf, "half\nwhole\n");
+	assert_int_equal(end.code, 0);
+	/* never */
+	assert_int_equal(proc_question(ARGV("sh", "-c", "echo x >>times; kill -9 $$"), 60000, 100,
+				       &out, NULL, &end, NULL),
+			 0);
+	assert_int_equal(end.signal, SIGKILL);
+	/* one that says no is not asked again */
+	assert_int_equal(proc_question(ARGV("sh", "-c", "echo y >>times; exit 3"), 60000, 100, &out,
+				       NULL, &end, NULL),
+			 0);
+	assert_int_equal(end.code, 3);
+	assert_int_equal(proc_question(ARGV("cat", "times"), 60000, 100, &out, NULL, &end, NULL),
+			 0);
+	assert_string_equal(out.buf, "x\nx\nx\ny\n");
+	assert_int_equal(chdir("/"), 0);
+}

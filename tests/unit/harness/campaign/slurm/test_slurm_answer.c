@@ -147,10 +147,13 @@ TEST(states)
 		if (s->phase != rows[i].phase || s->class != rows[i].class)
 			ROW_FAIL(i, "%s: %d %d", rows[i].text, (int)s->phase, (int)s->class);
 	}
-	assert_true(slurm_reason_stuck("PartitionNodeLimit"));
-	assert_true(slurm_reason_stuck("QOSMaxCpuPerJobLimit"));
-	assert_true(slurm_reason_stuck("DependencyNeverSatisfied"));
-	assert_false(slurm_reason_stuck("Resources") || slurm_reason_stuck("Priority"));
+	assert_non_null(slurm_reason_stuck("PartitionNodeLimit"));
+	assert_non_null(slurm_reason_stuck("QOSMaxCpuPerJobLimit"));
+	assert_non_null(slurm_reason_stuck("DependencyNeverSatisfied"));
+	assert_string_equal(slurm_reason_stuck("JobHeldAdmin"), "an administrator holds it");
+	assert_non_null(slurm_reason_stuck("ReqNodeNotAvail, UnavailableNodes:n[3-4]"));
+	assert_null(slurm_reason_stuck("Resources"));
+	assert_null(slurm_reason_stuck("Priority"));
 	assert_true(slurm_reason_failed("launch failed requeued held"));
 	assert_false(slurm_reason_failed("JobLaunchFailure"));
 }

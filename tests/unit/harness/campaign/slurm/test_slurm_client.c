@@ -585,6 +585,40 @@ BENCH_TEST(nodes_that_fail_twice)
 	assert_has(calls(b), "--exclude=n9,n3 ");
 }
 
+/* Whose end it is not the node's fault. */
+BENCH_TEST(nodes_that_are_taken_away)
+{
+	bench_open(b);
+	bench_submit(b, "x7", 4, 1);
+	bench_until(b, "x7/3 pending - 10_3");
+	queue_put(b, "10|0|10|PREEMPTED|None|n3|pr-x7\n10|1|11|CANCELLED|None|n3|pr-x7\n"
+		     "10|2|12|REVOKED|None|n3|pr-x7\n10|3|13|PREEMPTED|None|n3|pr-x7\n");
+	bench_until(b, "x7/0 ended infrastructure");
+	bench_until(b, "x7/3 ended infrastructure");
+	bench_submit(b, "y8", 1, 1);
+	bench_until(b, "y8/0 pending");
+	assert_lacks(calls(b), "--exclude");
+}
+
+/* All nodes of a partition have failed, or the user names one of them. */
+BENCH_TEST(nodes_that_cannot_be_left_out)
+{
+	bench_open(b);
+	scheduler_slurm.blame(b->s, "n3");
+	scheduler_slurm.blame(b->s, "n3");
+	test_put(b->dir, "sbatch.do",
+		 "case \" $* \" in *--exclude=*)\n"
+		 "\techo 'sbatch: error: Batch job submission failed: Requested node configuration "
+		 "is not available' >&2\n\texit 1 ;;\nesac\n");
+	bench_submit(b, "x7", 1, 1);
+	bench_until(b, "x7/0 pending - 10_0");
+	assert_int_equal(calls_of(b, "sbatch"), 2);
+	assert_has(calls(b), "--exclude=n3 ");
+	bench_submit(b, "y8", 1, 1);
+	bench_until(b, "y8/0 pending");
+	assert_int_equal(calls_of(b, "sbatch"), 3);
+}
+
 /* ---- opening ---- */
 
 BENCH_TEST(what_it_does_not_open)
