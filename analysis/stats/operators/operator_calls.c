@@ -76,6 +76,9 @@ static bool is_operator(const struct model *m, const struct op_categories *c, si
 		return false;
 	if (category != STR_NONE && (category == c->word[0] || category == c->word[1]))
 		return true;
+	/* a PyTorch without Kineto writes no categories */
+	if (!*model_str(m, category) && strncmp(model_str(m, m->spans.name[i]), "aten::", 6) == 0)
+		return true;
 	return f && category != c->word[2] && f->python_id == FACT_ABSENT &&
 	       (f->operands != FACT_NONE || f->sequence != FACT_ABSENT);
 }

@@ -284,6 +284,20 @@ TEST(iterations)
 		     "gpu0 ProfilerStep#9 65536 140 90 bf16 1307.4 *\n");
 }
 
+/* The profiler of a PyTorch without Kineto writes names and times alone. */
+TEST(operators_by_name)
+{
+	CLEANUP(model_freep)
+	struct model *m = model_of_text(1, "thread 1/1 name=main: step 0-100 aten::linear 10-50 "
+					   "aten::addmm 20-45 AddmmBackward0 60-90\n");
+	struct table_set ts = run(m, "operators", NULL);
+
+	expect_table(table_set_find(&ts, "operators"), "name calls works host_self_ns\n"
+						       "aten::addmm 1 0 25\n"
+						       "aten::linear 1 0 15\n");
+	table_set_release(&ts);
+}
+
 TEST(no_operators)
 {
 	struct table_set ts = TABLE_SET_INIT;
