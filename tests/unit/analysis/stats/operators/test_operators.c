@@ -290,12 +290,11 @@ TEST(operators_by_name)
 	CLEANUP(model_freep)
 	struct model *m = model_of_text(1, "thread 1/1 name=main: step 0-100 aten::linear 10-50 "
 					   "aten::addmm 20-45 AddmmBackward0 60-90\n");
-	struct table_set ts = run(m, "operators", NULL);
+	CLEANUP(table_set_release) struct table_set ts = operators_of(m, NULL);
 
 	expect_table(table_set_find(&ts, "operators"), "name calls works host_self_ns\n"
 						       "aten::addmm 1 0 25\n"
 						       "aten::linear 1 0 15\n");
-	table_set_release(&ts);
 }
 
 TEST(no_operators)
