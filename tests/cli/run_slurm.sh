@@ -193,7 +193,7 @@ wrong() {
 	done
 	mkdir n && printf 'model: {name: n, command: ["true"]}\nengine: host\n' >n/profrig.yaml
 	code "models of different jobs" 3 "$PROFRIG" run -o runs m n
-	like "are told" "$(cat "$T/err")" "slurm: models 'm' and 'n' do not ask for the same jobs"
+	like "are reported" "$(cat "$T/err")" "slurm: models 'm' and 'n' do not ask for the same jobs"
 	code "--baseline" 2 run --baseline --tools cpu_power -- true
 	code "--cooldown" 2 run --cooldown 1 -- true
 	code "plan says so, too" 2 "$PROFRIG" plan --engine host --set slurm.cpus=1 --cooldown 1 -- true
