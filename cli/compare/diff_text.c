@@ -1,5 +1,6 @@
 #include "cli.h"
 #include "diff_show.h"
+#include "trace_show.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -256,7 +257,8 @@ static void rows_put(const struct diff *d, uint32_t versus, FILE *f, bool color)
 
 		for (to = i + 1; to < d->c->rows.nr && same_group(r, &d->c->rows.v[to]);)
 			to++;
-		if (r->versus == versus)
+		if (r->versus == versus &&
+		    !(r->of_table && trace_hides(&d->c->versus.v[versus], r->name)))
 			group_put(d, i, to, f, color);
 	}
 }
@@ -298,6 +300,7 @@ void diff_text(const struct diff *d, FILE *f, bool color)
 		fputc('\n', f);
 		list_put(&v->comparable.reasons,
 			 v->comparable.hard ? "  refused: " : "  differs: ", f);
+		trace_text(v, f);
 		rows_put(d, i, f, color);
 	}
 	if (d->c->rows.nr)
