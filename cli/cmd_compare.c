@@ -401,10 +401,24 @@ static void refusal_say(const struct compare *cm)
 	say("not comparable");
 }
 
+/* A unit of work that takes longer is no row. */
+static size_t units_slower(const struct comparison *c)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < c->versus.nr; i++) {
+		const struct compare_versus *v = &c->versus.v[i];
+
+		nr += v->trace && v->trace->judged && !v->comparable.hard &&
+		      v->verdict == COMPARE_SLOWER;
+	}
+	return nr;
+}
+
 static int gate_code(const struct compare *cm)
 {
-	size_t slower = verdicts(&cm->r, COMPARE_SLOWER);
-	bool refused = comparison_score(&cm->r) <= 0, fails = refused || slower;
+	size_t slower = verdicts(&cm->r, COMPARE_SLOWER), units = units_slower(&cm->r);
+	bool refused = comparison_score(&cm->r) <= 0, fails = refused || slower || units;
 
 	if (refused)
 		refusal_say(cm);
@@ -412,6 +426,8 @@ static int gate_code(const struct compare *cm)
 		return EXIT_DONE;
 	if (slower)
 		log_error("gate: %zu %s slower", slower, slower == 1 ? "figure is" : "figures are");
+	if (units)
+		log_error("gate: a unit of work takes longer");
 	if (!refused)
 		fails |= strict_fails(cm, COMPARE_UNCLEAR, "unclear");
 	fails |= strict_fails(cm, COMPARE_GONE, "gone from B");

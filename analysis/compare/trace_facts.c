@@ -9,16 +9,23 @@
 
 #define TOP 10
 
+void trace_fact_say(struct trace_compare *t, const struct trace_facts_in *in, const char *fact,
+		    char *a, char *b, enum trace_fact_verdict verdict, const char *reason)
+{
+	VEC_PUSH(&t->facts, ((struct trace_fact){ fact, a, b, verdict }));
+	t->refused |= verdict == TRACE_FACT_REFUSED;
+	if (verdict == TRACE_FACT_REFUSED || verdict == TRACE_FACT_NOTED)
+		comparable_add(in->comparable, verdict == TRACE_FACT_REFUSED, "%s", reason);
+}
+
 void trace_fact_add(struct trace_compare *t, const struct trace_facts_in *in, const char *fact,
 		    char *a, char *b, enum trace_fact_verdict verdict)
 {
-	VEC_PUSH(&t->facts, ((struct trace_fact){ fact, a, b, verdict }));
-	if (verdict == TRACE_FACT_REFUSED)
-		t->refused = true;
-	if (verdict == TRACE_FACT_REFUSED || verdict == TRACE_FACT_NOTED)
-		comparable_add(in->comparable, verdict == TRACE_FACT_REFUSED,
-			       "%s: %.100s in %s, %.100s in %s", fact, a, in->o->name_a, b,
-			       in->o->name_b);
+	CLEANUP(xfreep)
+	char *reason = xasprintf("%s: %.100s in %s, %.100s in %s", fact, a, in->o->name_a, b,
+				 in->o->name_b);
+
+	trace_fact_say(t, in, fact, a, b, verdict, reason);
 }
 
 /* ---- GPU, world size: conditions, whose reasons are given there ---- */
@@ -177,6 +184,7 @@ static void shapes_fact(struct trace_compare *t, const struct trace_facts_in *in
 	size_t nr = ops_of(d, ops), top = nr < TOP ? nr : TOP;
 	double a = 0, b = 0, shared_a = 0, shared_b = 0;
 	bool exempt = in->o->exempt & (UINT32_C(1) << CONDITION_BATCH);
+	CLEANUP(xfreep) char *reason = NULL;
 
 	qsort(ops, nr, sizeof(*ops), by_time_a);
 	for (size_t i = 0; i < top; i++) {
@@ -193,11 +201,15 @@ static void shapes_fact(struct trace_compare *t, const struct trace_facts_in *in
 		trace_fact_add(t, in, "shapes", xstrdup(""), xstrdup(""), TRACE_FACT_UNKNOWN);
 		return;
 	}
-	trace_fact_add(t, in, "shapes", xasprintf("%.0f %% in common", 100 * shared_a / a),
+	reason = xasprintf("shapes of the top operators: %.0f %% of their time in %s, %.0f %% in "
+			   "%s is of shapes that both have",
+			   100 * shared_a / a, in->o->name_a, 100 * shared_b / b, in->o->name_b);
+	trace_fact_say(t, in, "shapes", xasprintf("%.0f %% in common", 100 * shared_a / a),
 		       xasprintf("%.0f %% in common", 100 * shared_b / b),
 		       exempt || (shared_a >= TRACE_OVERLAP * a && shared_b >= TRACE_OVERLAP * b)
 			       ? TRACE_FACT_OK
-			       : TRACE_FACT_REFUSED);
+			       : TRACE_FACT_REFUSED,
+		       reason);
 }
 
 /* ---- kinds of data, names in common ---- */
@@ -211,19 +223,23 @@ static void data_fact(struct trace_compare *t, const struct trace_facts_in *in, 
 		       a == b ? TRACE_FACT_OK : lacking);
 }
 
+/* fact: "kernel names" */
 static void names_fact(struct trace_compare *t, const struct trace_facts_in *in, const char *fact,
 		       enum trace_kind k, enum trace_fact_verdict apart)
 {
 	const struct trace_diff *d = &t->of[k];
-	double overlap = trace_diff_overlap(d);
 	size_t all = d->names_a + d->names_b - d->common;
+	CLEANUP(xfreep)
+	char *reason = xasprintf("%s: %zu of %zu in common (%zu in %s, %zu in %s)", fact, d->common,
+				 all, d->names_a, in->o->name_a, d->names_b, in->o->name_b);
 
-	trace_fact_add(t, in, fact,
+	trace_fact_say(t, in, fact,
 		       xasprintf("%zu, %zu of %zu in common", d->names_a, d->common, all),
-		       xasprintf("%zu", d->names_b),
-		       !d->names_a || !d->names_b ? TRACE_FACT_UNKNOWN
-		       : overlap >= TRACE_OVERLAP ? TRACE_FACT_OK
-						  : apart);
+		       xasprintf("%zu, %zu of %zu in common", d->names_b, d->common, all),
+		       !d->names_a || !d->names_b                ? TRACE_FACT_UNKNOWN
+		       : trace_diff_overlap(d) >= TRACE_OVERLAP ? TRACE_FACT_OK
+								 : apart,
+		       reason);
 }
 
 static bool alike(const struct trace_diff *d)

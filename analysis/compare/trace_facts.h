@@ -15,8 +15,11 @@ struct trace_facts_in {
 void trace_facts_find(struct trace_compare *t, const struct trace_facts_in *in);
 /* Chooses the unit of work, and compares its times. */
 void trace_unit_find(struct trace_compare *t, const struct trace_facts_in *in);
-/* A fact, and its reason; a and b are taken. */
+/* A fact, and its reason "FACT: a in A, b in B"; a and b are taken. */
 void trace_fact_add(struct trace_compare *t, const struct trace_facts_in *in, const char *fact,
 		    char *a, char *b, enum trace_fact_verdict verdict);
+/* The same with a reason of its own. */
+void trace_fact_say(struct trace_compare *t, const struct trace_facts_in *in, const char *fact,
+		    char *a, char *b, enum trace_fact_verdict verdict, const char *reason);
 
 #endif

@@ -34,7 +34,10 @@ static char *signed_ns(double ns, char *buf)
 {
 	char text[96];
 
-	snprintf(buf, 96, "%s%s", ns < 0 ? "-" : "+", diff_value(fabs(ns), "ns", text));
+	if (fabs(ns) > 0)
+		snprintf(buf, 96, "%s%s", ns < 0 ? "-" : "+", diff_value(fabs(ns), "ns", text));
+	else
+		snprintf(buf, 96, "0");
 	return buf;
 }
 
@@ -107,11 +110,12 @@ static void effects_put(const struct compare_versus *v, FILE *f)
 	enum trace_kind k = v->trace->compared;
 	const struct trace_diff *d = &v->trace->of[k];
 
-	if (!d->v.nr)
+	/* by size: none is larger than the first */
+	if (!d->v.nr || !d->v.v[0].delta_ns)
 		return;
 	fprintf(f, "\n  %11s  %11s  %11s  %8.8s  %8.8s  %-9s  %s\n", "change", "by count",
 		"by rate", v->name_a, v->name_b, "", trace_kind_name(k));
-	for (size_t i = 0; i < d->v.nr && i < TEXT_ROWS; i++) {
+	for (size_t i = 0; i < d->v.nr && i < TEXT_ROWS && d->v.v[i].delta_ns; i++) {
 		const struct trace_diff_row *r = &d->v.v[i];
 		char delta[96], count[96], rate[96];
 		bool both = r->count_a && r->count_b;
