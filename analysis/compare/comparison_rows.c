@@ -386,7 +386,7 @@ static void versus_count(struct compare_versus *v)
 	if (v->comparable.hard)
 		return;
 	if (v->trace && v->trace->judged) {
-		v->verdict = (enum compare_verdict)v->trace->time.verdict; /* the same names first */
+		v->verdict = (enum compare_verdict)v->trace->verdict; /* the same names first */
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(worst); i++)

@@ -47,7 +47,7 @@ const char *trace_compare_verdict(const struct trace_compare *t)
 {
 	if (t->refused)
 		return "not comparable";
-	return sample_verdict_name(t->judged ? t->time.verdict : SAMPLE_UNCLEAR);
+	return sample_verdict_name(t->judged ? t->verdict : SAMPLE_UNCLEAR);
 }
 
 static struct trace_compare *sides_compare(const struct trace_facts_in *in, size_t runs)

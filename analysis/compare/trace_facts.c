@@ -234,8 +234,8 @@ static void names_fact(struct trace_compare *t, const struct trace_facts_in *in,
 				 all, d->names_a, in->o->name_a, d->names_b, in->o->name_b);
 
 	trace_fact_say(t, in, fact,
-		       xasprintf("%zu, %zu of %zu in common", d->names_a, d->common, all),
-		       xasprintf("%zu, %zu of %zu in common", d->names_b, d->common, all),
+		       xasprintf("%zu (%zu of %zu in common)", d->names_a, d->common, all),
+		       xasprintf("%zu (%zu of %zu in common)", d->names_b, d->common, all),
 		       !d->names_a || !d->names_b                ? TRACE_FACT_UNKNOWN
 		       : trace_diff_overlap(d) >= TRACE_OVERLAP ? TRACE_FACT_OK
 								 : apart,

@@ -196,6 +196,13 @@ static double number_of(const struct iterations_reading *rd, const struct csv_re
 	return t.n && num_f64(t.p, t.n, &v) == 0 && isfinite(v) && v >= 0 ? v : NAN;
 }
 
+static void slowest_keep(struct trace_iteration *to, const struct trace_iteration *it)
+{
+	to->time_ns = fmax(to->time_ns, it->time_ns);
+	to->host_ns = fmax(to->host_ns, it->host_ns);
+	to->works = fmax(to->works, it->works);
+}
+
 static void iteration_take(struct iterations_reading *rd, const struct csv_record *r)
 {
 	struct trace_iteration it = { .run = rd->run, .index = 0 };
@@ -213,15 +220,16 @@ static void iteration_take(struct iterations_reading *rd, const struct csv_recor
 	unit = unit_of(rd, csv_field(r, rd->at[MARKER]));
 	it.unit = intern_str(rd->texts, unit);
 	it.time_ns = number_of(rd, r, SPAN);
+	it.host_ns = number_of(rd, r, DUR);
 	if (!(it.time_ns > 0))
-		it.time_ns = number_of(rd, r, DUR);
+		it.time_ns = it.host_ns;
 	it.works = number_of(rd, r, IT_WORKS);
 	at = u64map_at(&rd->seen, u64map_pair(unit, (uint32_t)it.index));
 	if (*at == U64MAP_NONE) {
 		*at = (uint32_t)rd->to->iterations.nr;
 		VEC_PUSH(&rd->to->iterations, it);
-	} else if (it.time_ns > rd->to->iterations.v[*at].time_ns) {
-		rd->to->iterations.v[*at] = it;
+	} else {
+		slowest_keep(&rd->to->iterations.v[*at], &it);
 	}
 }
 

@@ -14,7 +14,7 @@ struct trace_side {
 		const char *unit; /* "ProfilerStep#"; TRACE_PERIOD */
 		uint32_t run;
 		int64_t index;
-		double time_ns, works; /* NaN unknown */
+		double time_ns, host_ns, works; /* NaN unknown */
 	}) iterations;
 };
 

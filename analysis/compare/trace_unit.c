@@ -36,29 +36,57 @@ static void units_of(const struct trace_side *s, struct units *to)
 	}
 }
 
-/* The times (or works) of a unit's iterations; owned. */
-static double *values_of(const struct trace_side *s, const char *unit, bool works, size_t *ret_nr)
+enum value { VALUE_TIME, VALUE_HOST, VALUE_WORKS };
+
+/* Of a unit's iterations; owned. */
+static double *values_of(const struct trace_side *s, const char *unit, enum value value,
+			 size_t *ret_nr)
 {
 	double *v = xcalloc(s->iterations.nr + 1, sizeof(*v));
 	size_t nr = 0;
 
-	for (size_t i = 0; i < s->iterations.nr; i++)
-		if (s->iterations.v[i].unit == unit)
-			v[nr++] = works ? s->iterations.v[i].works : s->iterations.v[i].time_ns;
+	for (size_t i = 0; i < s->iterations.nr; i++) {
+		const struct trace_iteration *it = &s->iterations.v[i];
+
+		if (it->unit == unit)
+			v[nr++] = value == VALUE_WORKS  ? it->works
+				  : value == VALUE_HOST ? it->host_ns
+							: it->time_ns;
+	}
 	*ret_nr = nr;
 	return v;
 }
 
-static void times_compare(const struct trace_facts_in *in, const char *unit, bool works,
-			  struct median_ratio *ret)
+static void values_compare(const struct trace_facts_in *in, const char *unit, enum value value,
+			   struct median_ratio *ret)
 {
 	size_t na, nb;
-	double *a = values_of(in->side_a, unit, works, &na);
-	double *b = values_of(in->side_b, unit, works, &nb);
+	double *a = values_of(in->side_a, unit, value, &na);
+	double *b = values_of(in->side_b, unit, value, &nb);
 
 	median_ratio(a, na, b, nb, in->o->threshold, in->o->confidence, ret);
 	free(a);
 	free(b);
+}
+
+/* The device's word, or the host's where the device waits for it and says no difference. */
+static void times_compare(struct trace_compare *t, const struct trace_facts_in *in)
+{
+	struct median_ratio host;
+	bool device_differs, host_differs;
+
+	values_compare(in, t->unit, VALUE_TIME, &t->time);
+	t->verdict = t->time.verdict;
+	values_compare(in, t->unit, VALUE_HOST, &host);
+	if (!(host.a > t->time.a && host.b > t->time.b))
+		return;
+	t->host = host;
+	device_differs = t->verdict == SAMPLE_SLOWER || t->verdict == SAMPLE_FASTER;
+	host_differs = host.verdict == SAMPLE_SLOWER || host.verdict == SAMPLE_FASTER;
+	if (host_differs && device_differs && host.verdict != t->verdict)
+		t->verdict = SAMPLE_UNCLEAR;
+	else if (host_differs || (!device_differs && host.verdict == SAMPLE_UNCLEAR))
+		t->verdict = host.verdict;
 }
 
 /* Periods are found, not named: those of other numbers of works are of other things. */
@@ -68,7 +96,7 @@ static bool unit_is_common(const struct trace_facts_in *in, const char *unit)
 
 	if (strcmp(unit, TRACE_PERIOD) != 0)
 		return true;
-	times_compare(in, unit, true, &works);
+	values_compare(in, unit, VALUE_WORKS, &works);
 	return works.ratio < WORKS_APART && works.ratio > 1 / WORKS_APART;
 }
 
@@ -119,7 +147,7 @@ void trace_unit_find(struct trace_compare *t, const struct trace_facts_in *in)
 	units_of(in->side_b, &b);
 	t->unit = unit_choose(in, &a, &b);
 	if (t->unit)
-		times_compare(in, t->unit, false, &t->time);
+		times_compare(t, in);
 	if (in->a->runs.nr >= TRACE_RUNS && in->b->runs.nr >= TRACE_RUNS) {
 		t->unit = "run";
 		trace_fact_add(t, in, "unit of work", runs_text(in->a), runs_text(in->b),

@@ -41,21 +41,35 @@ static char *signed_ns(double ns, char *buf)
 	return buf;
 }
 
-/* "ProfilerStep#: 95.7 ms in A (4), 97.2 ms in B (5): +1.6 % (+0.9 % to +2.2 %)". Owned. */
+/* "95.7 ms in A (median of 4), 97.2 ms in B (5): +1.6 % (+0.9 % to +2.2 %)" */
+static void time_add(struct strbuf *sb, const struct compare_versus *v,
+		     const struct median_ratio *m)
+{
+	char a[96], b[96], change[32], interval[64];
+
+	strbuf_addf(sb, "%s in %s (median of %zu), %s in %s (%zu): %s (%s)",
+		    diff_value(m->a, "ns", a), v->name_a, m->n_a, diff_value(m->b, "ns", b),
+		    v->name_b, m->n_b, diff_ratio(m->ratio, change),
+		    diff_ratios(m->low, m->high, interval));
+}
+
+/* "ProfilerStep#: …; on the host, which is slower than the device, …". Owned. */
 static char *unit_text(const struct compare_versus *v)
 {
 	const struct trace_compare *t = v->trace;
-	char a[96], b[96], change[32], interval[64];
+	struct strbuf sb = STRBUF_INIT;
 
 	if (!t->unit)
 		return xstrdup("none that both have");
 	if (t->time.n_a == 0 || strcmp(t->unit, "run") == 0)
 		return xstrdup("the run");
-	return xasprintf("%s: %s in %s (median of %zu), %s in %s (%zu): %s (%s)", t->unit,
-			 diff_value(t->time.a, "ns", a), v->name_a, t->time.n_a,
-			 diff_value(t->time.b, "ns", b), v->name_b, t->time.n_b,
-			 diff_ratio(t->time.ratio, change),
-			 diff_ratios(t->time.low, t->time.high, interval));
+	strbuf_addf(&sb, "%s: ", t->unit);
+	time_add(&sb, v, &t->time);
+	if (t->host.n_a) {
+		strbuf_addstr(&sb, "; on the host, which takes longer than the device, ");
+		time_add(&sb, v, &t->host);
+	}
+	return strbuf_steal(&sb);
 }
 
 /* "kernels: 607 ms in A, 651 ms in B: +44.5 ms = …; 194 and 183 names: 11 gone, …". Owned. */
@@ -158,9 +172,13 @@ void trace_text(const struct compare_versus *v, FILE *f)
 
 /* ---- JSON ---- */
 
-static void time_json(struct json_out *j, const struct median_ratio *m)
+static void time_json(struct json_out *j, const char *key, const struct median_ratio *m)
 {
-	json_obj(j, "time");
+	if (!m->n_a) {
+		json_nil(j, key);
+		return;
+	}
+	json_obj(j, key);
 	json_u64(j, "n_a", m->n_a);
 	json_u64(j, "n_b", m->n_b);
 	json_f64(j, "median_a_ns", m->a);
@@ -223,7 +241,8 @@ void trace_json(struct json_out *j, const char *key, const struct compare_versus
 	json_obj(j, key);
 	json_str(j, "verdict", trace_compare_verdict(t));
 	json_str(j, "unit", t->unit);
-	time_json(j, &t->time);
+	time_json(j, "time", &t->time);
+	time_json(j, "host", &t->host);
 	json_u64(j, "runs", t->runs);
 	json_str(j, "compared", trace_kind_name(t->compared));
 	json_arr(j, "comparability");

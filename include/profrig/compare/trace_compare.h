@@ -18,7 +18,10 @@
  * time. It is the iteration (table `iterations`: steady ones, by the span of their device work,
  * else by the host range), of a kind that both sides have: markers of one name without its digits,
  * or periods with about as many works. Of several ranks the slowest one counts. The interval is
- * median_ratio's. With TRACE_RUNS and more runs a side the run is the unit, and comparison.h judges.
+ * median_ratio's. Where the host's ranges are longer than the spans on both sides, the device waits
+ * for the host, whose ranges have a say then: they decide where the spans tell no difference, and
+ * the verdict is unclear where the two contradict each other. With TRACE_RUNS and more runs a side
+ * the run is the unit, and comparison.h judges.
  *
  * Facts that make the two not comparable: other GPU or world size (conditions.h), other precision
  * of products (less than half of their time in common), other shapes (less than half of the time
@@ -68,8 +71,10 @@ struct trace_compare {
 	VEC(struct trace_fact) facts;
 	const char *unit;                    /* "ProfilerStep#", TRACE_PERIOD, "run"; NULL: none */
 	struct median_ratio time;            /* of the unit, ns; n_a 0: not by iterations */
+	struct median_ratio host;            /* of its ranges on the host; n_a 0: they do not count */
 	bool refused;
-	bool judged; /* by iterations: time.verdict is the verdict */
+	bool judged; /* by iterations: */
+	enum sample_verdict verdict;
 };
 
 struct trace_compare_opts {

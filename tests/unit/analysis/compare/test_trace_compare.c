@@ -157,6 +157,34 @@ TEST_IN(iterations_decide, dir)
 	expect(dir, "not comparable", "unit of work", TRACE_FACT_REFUSED);
 }
 
+/* A data loader that takes longer shows on the host alone, where the device waits for it. */
+static void host_put(const char *dir, const char *side, int host, int span)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+
+	strbuf_addstr(&sb, ITERATIONS);
+	for (int i = 0; i < 6; i++)
+		strbuf_addf(&sb, "thread 1,ProfilerStep#%d,%d,%d,yes,4,%d,\n", i, i, host + i,
+			    span + i);
+	table_put(dir, side, "iterations", sb.buf);
+}
+
+TEST_IN(the_host_has_a_say, dir)
+{
+	both_put(dir);
+	host_put(dir, "a", 2000, 1000);
+	host_put(dir, "b", 3000, 1000);
+	expect(dir, "slower", NULL, TRACE_FACT_OK);
+	host_put(dir, "b", 3000, 500);
+	expect(dir, "unclear", NULL, TRACE_FACT_OK);
+	host_put(dir, "b", 2000, 1500);
+	expect(dir, "slower", NULL, TRACE_FACT_OK);
+	host_put(dir, "b", 900, 1000); /* it runs ahead */
+	expect(dir, "same", NULL, TRACE_FACT_OK);
+	host_put(dir, "b", 2000, 1000);
+	expect(dir, "same", NULL, TRACE_FACT_OK);
+}
+
 /* A period is known by its works alone. */
 TEST_IN(periods, dir)
 {
