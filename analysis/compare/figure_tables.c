@@ -73,7 +73,7 @@ struct reading {
 	struct figures *f;
 	const char *path;
 	size_t keys[FIGURE_KEYS_MAX], where, values[FIGURE_VALUES_MAX]; /* columns */
-	size_t width;                                     /* columns of the header */
+	size_t width;                                                   /* columns of the header */
 	struct strbuf key, quoted;
 	/* rows by the id of their key */
 	struct {

@@ -13,7 +13,8 @@
 	X(STR, fact) X(STR, a) X(STR, b) X(STR, verdict) X(STR, side) X(STR, against)
 /* clang-format on */
 TABLE_FORM(diff, DIFF, "one row per kernel or operator: how its time changed, by count and rate");
-TABLE_FORM(comparability, COMPARABILITY, "one row per fact that decides whether two traces compare");
+TABLE_FORM(comparability, COMPARABILITY,
+	   "one row per fact that decides whether two traces compare");
 
 const char *trace_kind_name(enum trace_kind k)
 {
@@ -56,7 +57,8 @@ static struct trace_compare *sides_compare(const struct trace_facts_in *in, size
 	size_t rows = 0;
 
 	t->runs = runs;
-	t->time = (struct median_ratio){ .a = NAN, .b = NAN, .ratio = NAN, .low = NAN, .high = NAN };
+	t->time =
+		(struct median_ratio){ .a = NAN, .b = NAN, .ratio = NAN, .low = NAN, .high = NAN };
 	for (size_t i = 0; i < TRACE_KINDS; i++) {
 		trace_diff_make(in->side_a->totals[i].v, in->side_a->totals[i].nr,
 				in->side_b->totals[i].v, in->side_b->totals[i].nr, &t->of[i]);
@@ -82,8 +84,8 @@ int trace_compare_new(const struct run_set *a, const struct run_set *b,
 	if (r == 0)
 		r = trace_side_read(b, runs, o->texts, o->problems, &sb, err);
 	if (r == 0 && runs)
-		*ret = sides_compare(
-			&(struct trace_facts_in){ o, a, b, &sa, &sb, comparable }, runs);
+		*ret = sides_compare(&(struct trace_facts_in){ o, a, b, &sa, &sb, comparable },
+				     runs);
 	trace_side_release(&sa);
 	trace_side_release(&sb);
 	return r;

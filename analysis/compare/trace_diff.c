@@ -53,11 +53,9 @@ static double part(__int128 times, int64_t total, uint64_t count)
 static void effects_find(struct trace_diff_row *r)
 {
 	__int128 more = (__int128)r->count_b - (__int128)r->count_a;
-	double effect = (part(more, r->total_a_ns, r->count_a) +
-			 part(more, r->total_b_ns, r->count_b)) /
-			2;
-	double fine =
-		fabs(effect) < FINE_NS && fabs((double)r->delta_ns) < FINE_NS ? FINE : 1;
+	double effect =
+		(part(more, r->total_a_ns, r->count_a) + part(more, r->total_b_ns, r->count_b)) / 2;
+	double fine = fabs(effect) < FINE_NS && fabs((double)r->delta_ns) < FINE_NS ? FINE : 1;
 
 	r->count_effect_ns = rint(effect * fine) / fine;
 	r->rate_effect_ns = (double)r->delta_ns - r->count_effect_ns;

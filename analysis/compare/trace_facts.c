@@ -43,9 +43,9 @@ static void condition_fact(struct trace_compare *t, const struct trace_facts_in 
 {
 	char *a = condition_text(in->a, which), *b = condition_text(in->b, which);
 	bool exempt = in->o->exempt & (UINT32_C(1) << which);
-	enum trace_fact_verdict v = !*a || !*b                     ? TRACE_FACT_UNKNOWN
+	enum trace_fact_verdict v = !*a || !*b                    ? TRACE_FACT_UNKNOWN
 				    : exempt || strcmp(a, b) == 0 ? TRACE_FACT_OK
-								   : TRACE_FACT_REFUSED;
+								  : TRACE_FACT_REFUSED;
 
 	VEC_PUSH(&t->facts, ((struct trace_fact){ fact, a, b, v }));
 	t->refused |= v == TRACE_FACT_REFUSED;
@@ -236,9 +236,9 @@ static void names_fact(struct trace_compare *t, const struct trace_facts_in *in,
 	trace_fact_say(t, in, fact,
 		       xasprintf("%zu (%zu of %zu in common)", d->names_a, d->common, all),
 		       xasprintf("%zu (%zu of %zu in common)", d->names_b, d->common, all),
-		       !d->names_a || !d->names_b                ? TRACE_FACT_UNKNOWN
+		       !d->names_a || !d->names_b               ? TRACE_FACT_UNKNOWN
 		       : trace_diff_overlap(d) >= TRACE_OVERLAP ? TRACE_FACT_OK
-								 : apart,
+								: apart,
 		       reason);
 }
 

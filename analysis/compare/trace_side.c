@@ -15,6 +15,7 @@
 #include "profrig/scan/input.h"
 
 #define ITERATIONS_MAX ((size_t)1 << 22)
+#define PRECISIONS_MAX 256 /* there are some ten; each is compared with each */
 #define WHOLE_MAX 9007199254740992.0 /* 2^53: figures are doubles */
 
 #define COUNT "count"
@@ -118,10 +119,10 @@ static void gathered_put(const struct gathered *g, size_t list, struct trace_sid
 			whole(n->time),
 		};
 
-		if (list == TRACE_KINDS)
-			VEC_PUSH(&to->precisions, t);
-		else
+		if (list < TRACE_KINDS)
 			VEC_PUSH(&to->totals[list], t);
+		else if (to->precisions.nr < PRECISIONS_MAX)
+			VEC_PUSH(&to->precisions, t);
 	}
 }
 
@@ -172,7 +173,7 @@ static str_id unit_of(struct iterations_reading *rd, struct csv_text marker)
 
 static bool columns_find(struct iterations_reading *rd, const struct csv_record *r)
 {
-	static const char *const names[COLUMNS] = { "marker",	      "index",	"steady",
+	static const char *const names[COLUMNS] = { "marker",         "index",  "steady",
 						    "device_span_ns", "dur_ns", "works" };
 
 	for (size_t c = 0; c < COLUMNS; c++) {
@@ -285,9 +286,8 @@ static int run_read(const char *dir, uint32_t run, struct intern *texts, struct 
 
 	if (r < 0)
 		return r;
-	tables = fs_join(dir, door_lstat(document, &st) < 0 && errno == ENOENT
-				      ? "tables"
-				      : "analysis/tables");
+	tables = fs_join(dir, door_lstat(document, &st) < 0 && errno == ENOENT ? "tables"
+									       : "analysis/tables");
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
 		totals_read(tables, &sources[i], texts, problems, to);
 	iterations_read(tables, run, texts, problems, to);

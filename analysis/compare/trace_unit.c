@@ -85,7 +85,7 @@ static void times_compare(struct trace_compare *t, const struct trace_facts_in *
 	host_differs = host.verdict == SAMPLE_SLOWER || host.verdict == SAMPLE_FASTER;
 	if (host_differs && device_differs && host.verdict != t->verdict)
 		t->verdict = SAMPLE_UNCLEAR;
-	else if (host_differs || (!device_differs && host.verdict == SAMPLE_UNCLEAR))
+	else if (host_differs)
 		t->verdict = host.verdict;
 }
 

@@ -82,8 +82,7 @@ static char *sum_text(const struct compare_versus *v, enum trace_kind k)
 
 	strbuf_addf(&sb, "%s: %s in %s, ", plural_of(k),
 		    diff_value((double)d->sum.total_a_ns, "ns", buf), v->name_a);
-	strbuf_addf(&sb, "%s in %s: ", diff_value((double)d->sum.total_b_ns, "ns", buf),
-		    v->name_b);
+	strbuf_addf(&sb, "%s in %s: ", diff_value((double)d->sum.total_b_ns, "ns", buf), v->name_b);
 	strbuf_addf(&sb, "%s =", signed_ns((double)d->sum.delta_ns, buf));
 	strbuf_addf(&sb, " %s new", signed_ns((double)d->sum.new_ns, buf));
 	strbuf_addf(&sb, " %s gone", signed_ns(-(double)d->sum.gone_ns, buf));

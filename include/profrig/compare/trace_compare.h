@@ -65,13 +65,13 @@ struct trace_fact {
 };
 
 struct trace_compare {
-	size_t runs;                         /* of each side that count */
-	struct trace_diff of[TRACE_KINDS];   /* of texts in opts.texts */
-	enum trace_kind compared;            /* what of it tells: kernels, else operators */
+	size_t runs;                       /* of each side that count */
+	struct trace_diff of[TRACE_KINDS]; /* of texts in opts.texts */
+	enum trace_kind compared;          /* what of it tells: kernels, else operators */
 	VEC(struct trace_fact) facts;
-	const char *unit;                    /* "ProfilerStep#", TRACE_PERIOD, "run"; NULL: none */
-	struct median_ratio time;            /* of the unit, ns; n_a 0: not by iterations */
-	struct median_ratio host;            /* of its ranges on the host; n_a 0: they do not count */
+	const char *unit;         /* "ProfilerStep#", TRACE_PERIOD, "run"; NULL: none */
+	struct median_ratio time; /* of the unit, ns; n_a 0: not by iterations */
+	struct median_ratio host; /* of its ranges on the host; n_a 0: they do not count */
 	bool refused;
 	bool judged; /* by iterations: */
 	enum sample_verdict verdict;
@@ -81,8 +81,8 @@ struct trace_compare_opts {
 	const char *name_a, *name_b; /* "A", "B" */
 	uint32_t exempt;             /* run_sets_exempt */
 	double threshold, confidence;
-	struct intern *texts;     /* outlives the result */
-	struct strvec *problems;  /* files that cannot be read are added */
+	struct intern *texts;    /* outlives the result */
+	struct strvec *problems; /* files that cannot be read are added */
 };
 
 /*

@@ -32,8 +32,8 @@ static void iterations_put(const char *dir, const char *side, const char *marker
 
 	strbuf_addstr(&sb, ITERATIONS "thread 1,first,0,99999999,no,9,99999999,\n");
 	for (size_t i = 0; i < n; i++)
-		strbuf_addf(&sb, "thread 1,%s%zu,%zu,5,yes,%u,%lld,\n", marker, i + 3, i + 1,
-			    works, (long long)ns + (long long)(i * 7919 % 11));
+		strbuf_addf(&sb, "thread 1,%s%zu,%zu,5,yes,%u,%lld,\n", marker, i + 3, i + 1, works,
+			    (long long)ns + (long long)(i * 7919 % 11));
 	table_put(dir, side, "iterations", sb.buf);
 }
 

@@ -1,8 +1,8 @@
+#include "dice.h"
 #include "test.h"
 
 #include <math.h>
 
-#include "dice.h"
 #include "profrig/compare/trace_diff.h"
 
 static const struct trace_diff_row *row_of(const struct trace_diff *d, const char *name)
@@ -138,10 +138,8 @@ TEST(partitions_are_exact)
 					    (double)r->delta_ns);
 				effect_check(r);
 			}
-			assert_true(row_of(&back, r->name)->count_effect_ns ==
-				    -r->count_effect_ns);
-			assert_true(i == 0 ||
-				    llabs(d.v.v[i - 1].delta_ns) >= llabs(r->delta_ns));
+			assert_true(row_of(&back, r->name)->count_effect_ns == -r->count_effect_ns);
+			assert_true(i == 0 || llabs(d.v.v[i - 1].delta_ns) >= llabs(r->delta_ns));
 		}
 		assert_int_equal(delta, d.sum.delta_ns);
 		assert_true((double)d.sum.new_ns - (double)d.sum.gone_ns + d.sum.count_effect_ns +
