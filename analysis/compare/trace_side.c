@@ -15,7 +15,7 @@
 #include "profrig/scan/input.h"
 
 #define ITERATIONS_MAX ((size_t)1 << 22)
-#define PRECISIONS_MAX 256 /* there are some ten; each is compared with each */
+#define PRECISIONS_MAX 256           /* there are some ten; each is compared with each */
 #define WHOLE_MAX 9007199254740992.0 /* 2^53: figures are doubles */
 
 #define COUNT "count"
