@@ -18,7 +18,8 @@ TABLE_FORM(comparability, COMPARABILITY,
 
 const char *trace_kind_name(enum trace_kind k)
 {
-	static const char *const names[] = { "kernel", "cpu_op", "operator" };
+	static const char *const names[] = { "kernel", "cpu_op", "operator", "path",
+					     "device_path" };
 
 	return names[k];
 }
@@ -62,7 +63,7 @@ static struct trace_compare *sides_compare(const struct trace_facts_in *in, size
 	for (size_t i = 0; i < TRACE_KINDS; i++) {
 		trace_diff_make(in->side_a->totals[i].v, in->side_a->totals[i].nr,
 				in->side_b->totals[i].v, in->side_b->totals[i].nr, &t->of[i]);
-		rows += t->of[i].v.nr;
+		rows += i < TRACE_PATH ? t->of[i].v.nr : 0;
 	}
 	if (!rows) {
 		trace_compare_free(t);
@@ -83,6 +84,8 @@ int trace_compare_new(const struct run_set *a, const struct run_set *b,
 	*ret = NULL;
 	if (r == 0)
 		r = trace_side_read(b, runs, o->texts, o->problems, &sb, err);
+	if (r == 0)
+		trace_paths_put(&sa, &sb, o->texts);
 	if (r == 0 && runs)
 		*ret = sides_compare(&(struct trace_facts_in){ o, a, b, &sa, &sb, comparable },
 				     runs);

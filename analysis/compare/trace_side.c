@@ -24,7 +24,7 @@
 
 /* Which table a list of totals comes from; two rows of one list add up. */
 static const struct list_source {
-	size_t list; /* TRACE_KINDS: precisions */
+	size_t list; /* TRACE_KINDS: precisions; TRACE_PATH: paths */
 	struct figure_source of;
 } sources[] = {
 	{ TRACE_KERNEL,
@@ -59,6 +59,13 @@ static const struct list_source {
 	    .values = { { COUNT, "calls", "", FIGURE_NONE },
 			{ TIME, "own_ns", "ns", FIGURE_LOWER },
 			{ WORKS, "works", "", FIGURE_NONE } } } },
+	{ TRACE_PATH,
+	  { .file = "callpaths",
+	    .keys = { "path" },
+	    .lack = LACK_NONE,
+	    .values = { { COUNT, "calls", "", FIGURE_NONE },
+			{ TIME, "exclusive_ns", "ns", FIGURE_LOWER },
+			{ WORKS, "device_exclusive_ns", "ns", FIGURE_LOWER } } } },
 	{ TRACE_KINDS,
 	  { .file = "perf",
 	    .keys = { "precision" },
@@ -73,6 +80,7 @@ void trace_side_release(struct trace_side *s)
 		VEC_RELEASE(&s->totals[i]);
 	VEC_RELEASE(&s->precisions);
 	VEC_RELEASE(&s->iterations);
+	path_tree_release(&s->paths);
 }
 
 /* ---- totals ---- */
@@ -109,6 +117,17 @@ static void figure_gather(struct gathered *g, const struct figure *f)
 		n->works = f->value;
 }
 
+/* In their table time is the host's, and works are the device's time. */
+static void paths_add(const struct gathered *g, struct intern *texts, struct trace_side *to)
+{
+	for (size_t i = 0; i < g->v.nr; i++) {
+		const struct gathered_name *n = &g->v.v[i];
+
+		path_tree_add(&to->paths, texts, n->name, strlen(n->name),
+			      (uint64_t)whole(n->count), whole(n->time), whole(n->works));
+	}
+}
+
 static void gathered_put(const struct gathered *g, size_t list, struct trace_side *to)
 {
 	for (size_t i = 0; i < g->v.nr; i++) {
@@ -137,7 +156,10 @@ static void totals_read(const char *tables, const struct list_source *s, struct 
 	figure_source_read(&s->of, tables, &all, &f);
 	for (size_t i = 0; i < f.v.nr; i++)
 		figure_gather(&g, &f.v.v[i]);
-	gathered_put(&g, s->list, to);
+	if (s->list == TRACE_PATH)
+		paths_add(&g, texts, to);
+	else
+		gathered_put(&g, s->list, to);
 	for (size_t i = 0; i < f.problems.nr; i++)
 		if (!strvec_has(problems, f.problems.v[i]))
 			strvec_push(problems, f.problems.v[i]);
@@ -304,4 +326,30 @@ int trace_side_read(const struct run_set *s, size_t runs, struct intern *texts,
 	for (size_t i = 0; i < runs && r == 0; i++)
 		r = run_read(s->runs.v[i].dir, (uint32_t)i, texts, problems, ret, err);
 	return r;
+}
+
+/* ---- paths ---- */
+
+static void paths_put(struct trace_side *s, const struct path_tree *other, struct intern *texts)
+{
+	for (uint32_t i = 1; i < s->paths.v.nr; i++) {
+		const struct path_node *n = &s->paths.v.v[i];
+		const char *name;
+
+		if (!n->calls)
+			continue;
+		name = path_text(&s->paths, i, other, texts);
+		VEC_PUSH(&s->totals[TRACE_PATH],
+			 ((struct trace_total){ name, n->calls, n->host_ns }));
+		if (n->device_ns)
+			VEC_PUSH(&s->totals[TRACE_DEVICE_PATH],
+				 ((struct trace_total){ name, n->calls, n->device_ns }));
+	}
+}
+
+void trace_paths_put(struct trace_side *a, struct trace_side *b, struct intern *texts)
+{
+	path_trees_match(&a->paths, &b->paths);
+	paths_put(a, &b->paths, texts);
+	paths_put(b, NULL, texts);
 }

@@ -24,7 +24,8 @@
 static const char *plural_of(enum trace_kind k)
 {
 	static const char *const names[] = { "kernels", "operators on the host",
-					     "operators by shapes" };
+					     "operators by shapes", "call paths",
+					     "device work by call path" };
 
 	return names[k];
 }

@@ -33,7 +33,7 @@ check "two steps" trace two.json 2 2000 300
 code "what is the same" 0 pc a.json b.json --json
 is "is called so, though there is one trace of each" "$(jq -r '.verdict' out)" same
 is "by its unit of work" "$(jq -r '.versus[0].trace | "\(.unit) \(.time.n_a) \(.time.n_b) \(.verdict) \(.compared)"' out)" "ProfilerStep# 8 8 same kernel"
-check "effects add up exactly" jq -e '.versus[0].trace.diff | length == 3 and all(.delta_ns == .new_ns - .gone_ns + .count_effect_ns + .rate_effect_ns and .delta_ns == ([.rows[].delta_ns] | add))' out
+check "effects add up exactly" jq -e '.versus[0].trace.diff | length == 5 and all(.delta_ns == .new_ns - .gone_ns + .count_effect_ns + .rate_effect_ns and .delta_ns == ([.rows[].delta_ns] | add))' out
 check "and row by row" jq -e '[.versus[0].trace.diff[].rows[] | select(.count_a > 0 and .count_b > 0) | .delta_ns == .count_effect_ns + .rate_effect_ns] | all' out
 is "two kernels that run as often" "$(jq -r '.versus[0].trace.diff[0] | "\(.kind) \(.common) \(.unchanged) \(.delta_ns) \(.count_effect_ns)"' out)" "kernel 2 2 16000 0"
 code "slower kernels" 0 pc a.json slow.json

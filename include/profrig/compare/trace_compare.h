@@ -12,6 +12,9 @@
  *	cpu_op		operators of a framework on the host, by their exclusive time
  *	operator	operators with the shapes and types of their arguments, by the device work
  *			that they launched themselves; calls, or pieces of work where there are none
+ *	path		call paths of all threads, by their exclusive time; B's path stands for both
+ *			where one of A is the same but for wrappers (path_tree.h)
+ *	device_path	the same by the device work that was launched there
  * Of sets of several runs as many runs of each count as the smaller set has, in their order.
  *
  * The unit of work decides the verdict, not the totals: two windows of equal length hold equal
@@ -45,8 +48,15 @@
 #define TRACE_OVERLAP 0.5
 #define TRACE_PERIOD "period"
 
-enum trace_kind { TRACE_KERNEL, TRACE_CPU_OP, TRACE_OPERATOR, TRACE_KINDS };
-/* "kernel", "cpu_op", "operator". */
+enum trace_kind {
+	TRACE_KERNEL,
+	TRACE_CPU_OP,
+	TRACE_OPERATOR,
+	TRACE_PATH,
+	TRACE_DEVICE_PATH,
+	TRACE_KINDS
+};
+/* "kernel", "cpu_op", "operator", "path", "device_path". */
 const char *trace_kind_name(enum trace_kind k);
 
 enum trace_fact_verdict {
