@@ -204,7 +204,8 @@ static void selection_make(struct compare *cm)
 	gates_take(cm);
 	strvec_pushv(&cm->o.selection, cm->metrics.v);
 	cm->o.declared = cm->metrics.nr > 0 || cm->gate;
-	cm->o.traces = !cm->metrics.nr;
+	/* of all cells of a campaign it would read every table there is */
+	cm->o.traces = !cm->metrics.nr && (cm->page || !has_kind(cm, OPERAND_CAMPAIGN));
 	if (cm->metrics.nr)
 		return;
 	strvec_push(&cm->o.selection, "usual");
