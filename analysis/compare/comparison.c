@@ -108,7 +108,8 @@ static int versus_traces(struct comparison *c, struct compare_versus *v, struct 
 					.threshold = c->o.threshold,
 					.confidence = c->o.confidence,
 					.texts = c->texts,
-					.problems = &c->problems };
+					.problems = &c->problems,
+					.notes = &c->notes };
 
 	if (!c->o.traces)
 		return 0;

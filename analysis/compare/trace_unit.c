@@ -57,6 +57,28 @@ static double *values_of(const struct trace_side *s, const char *unit, enum valu
 	return v;
 }
 
+/* Iterations in the order of time that are no independent draws. */
+static void order_note(const struct trace_facts_in *in, const char *unit,
+		       const struct trace_side *s, const char *side)
+{
+	struct sample_order o;
+	size_t nr;
+	double *v = values_of(s, unit, VALUE_TIME, &nr);
+
+	sample_order_check(v, nr, &o);
+	free(v);
+	if (o.drift_p < 0.01 && fabs(o.drift) > in->o->threshold)
+		strvec_pushf(in->o->notes,
+			     "%.60s of %s changes by %+.1f %% from its first to its last: an "
+			     "interval of one level says little",
+			     unit, side, o.drift * 100);
+	else if (o.lag1_p < 0.01 && o.lag1 > 0)
+		strvec_pushf(in->o->notes,
+			     "%.60s of %s: neighbours are alike, so that the interval is too "
+			     "narrow (%.0f of %zu count)",
+			     unit, side, o.n_effective, nr);
+}
+
 static void values_compare(const struct trace_facts_in *in, const char *unit, enum value value,
 			   struct median_ratio *ret)
 {
@@ -163,6 +185,8 @@ void trace_unit_find(struct trace_compare *t, const struct trace_facts_in *in)
 			       : runs ? TRACE_FACT_NOTED
 				      : TRACE_FACT_REFUSED);
 		t->judged = !few;
+		order_note(in, t->unit, in->side_a, in->o->name_a);
+		order_note(in, t->unit, in->side_b, in->o->name_b);
 	} else {
 		trace_fact_add(t, in, "unit of work", units_text(&a), units_text(&b),
 			       runs ? TRACE_FACT_NOTED : TRACE_FACT_REFUSED);

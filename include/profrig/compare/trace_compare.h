@@ -93,6 +93,7 @@ struct trace_compare_opts {
 	double threshold, confidence;
 	struct intern *texts;    /* outlives the result */
 	struct strvec *problems; /* files that cannot be read are added */
+	struct strvec *notes;    /* what limits the interval is added */
 };
 
 /*

@@ -185,6 +185,28 @@ TEST_IN(the_host_has_a_say, dir)
 	expect(dir, "same", NULL, TRACE_FACT_OK);
 }
 
+/* Slow and fast ones take turns of ten: no independent draws. */
+TEST_IN(iterations_that_resemble_their_neighbours, dir)
+{
+	struct fixture *f;
+
+	both_put(dir);
+	for (int drift = 0; drift < 2; drift++) {
+		CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+
+		strbuf_addstr(&sb, ITERATIONS);
+		for (int i = 0; i < 80; i++)
+			strbuf_addf(&sb, "t,ProfilerStep#%d,%d,5,yes,4,%d,\n", i, i,
+				    1000 + (drift ? 10 * i : i / 10 % 2 * 100));
+		table_put(dir, "b", "iterations", sb.buf);
+		f = compared(dir);
+		assert_int_equal(f->c.notes.nr, 1);
+		assert_non_null(strstr(f->c.notes.v[0], drift ? "ProfilerStep# of B changes by +"
+							      : "neighbours are alike"));
+		fixture_free(f);
+	}
+}
+
 /* A period is known by its works alone. */
 TEST_IN(periods, dir)
 {
