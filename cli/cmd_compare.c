@@ -4,6 +4,7 @@
 #include "compare_show.h"
 #include "diff_show.h"
 #include "history_show.h"
+#include "trace_show.h"
 
 #include <errno.h>
 #include <math.h>
@@ -15,6 +16,7 @@
 #include "profrig/base/log.h"
 #include "profrig/base/num.h"
 #include "profrig/base/temps.h"
+#include "profrig/base/text.h"
 #include "profrig/compare/figures.h"
 
 extern const struct command cmd_compare;
@@ -202,6 +204,8 @@ static void selection_make(struct compare *cm)
 	gates_take(cm);
 	strvec_pushv(&cm->o.selection, cm->metrics.v);
 	cm->o.declared = cm->metrics.nr > 0 || cm->gate;
+	/* of all cells of a campaign it would read every table there is */
+	cm->o.traces = !cm->metrics.nr && (cm->page || !has_kind(cm, OPERAND_CAMPAIGN));
 	if (cm->metrics.nr)
 		return;
 	strvec_push(&cm->o.selection, "usual");
@@ -309,9 +313,29 @@ static void page_write(const void *ctx, FILE *f)
 	diff_page(&((const struct compare *)ctx)->d, f);
 }
 
+/* A folder unless the name says that it is a file. */
+static bool is_folder(const char *path)
+{
+	return fs_is_dir(path) || text_suffix(path, "/") || !strchr(fs_base(path), '.');
+}
+
+static int files_write(const struct compare *cm)
+{
+	CLEANUP(xfreep) char *page = NULL;
+	int code;
+
+	if (!cm->page)
+		return EXIT_DONE;
+	if (!is_folder(cm->page))
+		return compare_file_write(cm->page, page_write, cm);
+	code = trace_folder_write(cm->page, &cm->r);
+	page = fs_join(cm->page, "report.html");
+	return code == EXIT_DONE ? compare_file_write(page, page_write, cm) : code;
+}
+
 static int outputs_write(const struct compare *cm)
 {
-	int code = cm->page ? compare_file_write(cm->page, page_write, cm) : EXIT_DONE;
+	int code = files_write(cm);
 
 	if (cm->json)
 		diff_json(&cm->d, stdout);
@@ -378,10 +402,24 @@ static void refusal_say(const struct compare *cm)
 	say("not comparable");
 }
 
+/* A unit of work that takes longer is no row. */
+static size_t units_slower(const struct comparison *c)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < c->versus.nr; i++) {
+		const struct compare_versus *v = &c->versus.v[i];
+
+		nr += v->trace && v->trace->judged && !v->comparable.hard &&
+		      v->verdict == COMPARE_SLOWER;
+	}
+	return nr;
+}
+
 static int gate_code(const struct compare *cm)
 {
-	size_t slower = verdicts(&cm->r, COMPARE_SLOWER);
-	bool refused = comparison_score(&cm->r) <= 0, fails = refused || slower;
+	size_t slower = verdicts(&cm->r, COMPARE_SLOWER), units = units_slower(&cm->r);
+	bool refused = comparison_score(&cm->r) <= 0, fails = refused || slower || units;
 
 	if (refused)
 		refusal_say(cm);
@@ -389,6 +427,8 @@ static int gate_code(const struct compare *cm)
 		return EXIT_DONE;
 	if (slower)
 		log_error("gate: %zu %s slower", slower, slower == 1 ? "figure is" : "figures are");
+	if (units)
+		log_error("gate: a unit of work takes longer");
 	if (!refused)
 		fails |= strict_fails(cm, COMPARE_UNCLEAR, "unclear");
 	fails |= strict_fails(cm, COMPARE_GONE, "gone from B");
@@ -501,8 +541,9 @@ static int compare_main(const struct command *c, int argc, char **argv)
 		{ "gate", 0, OPT_MAYBE, &cm.gate, "strict",
 		  "exit with 7 when a figure is slower, or A and B do not compare; strict: also "
 		  "when one is unclear or gone" },
-		{ "output", 'o', OPT_STR, &cm.page, "FILE.html",
-		  "a page: ranked tables, flame graphs of the difference" },
+		{ "output", 'o', OPT_STR, &cm.page, "FILE.html|DIR",
+		  "a page: ranked tables, flame graphs of the difference; a folder with it and the "
+		  "tables diff and comparability" },
 		{ "history", 0, OPT_STR, &cm.history, "METRIC",
 		  "instead: this figure of all runs by time, and where its level changes; of a "
 		  "table NAME:KEY" },

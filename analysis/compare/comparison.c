@@ -35,8 +35,10 @@ void comparison_init(struct comparison *c, const struct compare_opts *o)
 
 void comparison_release(struct comparison *c)
 {
-	for (size_t i = 0; i < c->versus.nr; i++)
+	for (size_t i = 0; i < c->versus.nr; i++) {
 		comparable_release(&c->versus.v[i].comparable);
+		trace_compare_free(c->versus.v[i].trace);
+	}
 	VEC_RELEASE(&c->versus);
 	VEC_RELEASE(&c->rows);
 	strvec_release(&c->problems);
@@ -96,6 +98,22 @@ static void versus_check(const struct comparison *c, struct compare_versus *v)
 	conditions_compare(&a, &b, run_sets_exempt(v->a, v->b), metric_wanted, c, &v->comparable);
 	free((void *)a.runs);
 	free((void *)b.runs);
+}
+
+static int versus_traces(struct comparison *c, struct compare_versus *v, struct err *err)
+{
+	struct trace_compare_opts o = { .name_a = v->name_a,
+					.name_b = v->name_b,
+					.exempt = run_sets_exempt(v->a, v->b),
+					.threshold = c->o.threshold,
+					.confidence = c->o.confidence,
+					.texts = c->texts,
+					.problems = &c->problems,
+					.notes = &c->notes };
+
+	if (!c->o.traces)
+		return 0;
+	return trace_compare_new(v->a, v->b, &o, &v->comparable, &v->trace, err);
 }
 
 /* ---- what limits the tests ---- */
@@ -248,6 +266,7 @@ int comparison_run(struct comparison *c, struct err *err)
 
 	for (uint32_t i = 0; i < c->versus.nr && r == 0; i++) {
 		versus_check(c, &c->versus.v[i]);
+		r = versus_traces(c, &c->versus.v[i], err);
 		versus_rows(c, i, set_of(&l, c->versus.v[i].a), set_of(&l, c->versus.v[i].b),
 			    &l.book);
 	}

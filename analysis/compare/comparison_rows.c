@@ -385,6 +385,10 @@ static void versus_count(struct compare_versus *v)
 	v->verdict = COMPARE_UNCLEAR;
 	if (v->comparable.hard)
 		return;
+	if (v->trace && v->trace->judged) {
+		v->verdict = (enum compare_verdict)v->trace->verdict; /* the same names first */
+		return;
+	}
 	for (size_t i = 0; i < ARRAY_LEN(worst); i++)
 		if (v->of[worst[i]]) {
 			v->verdict = worst[i];

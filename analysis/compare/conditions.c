@@ -3,6 +3,7 @@
 #include "figures_private.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,22 +192,58 @@ static void run_take(const json_t *run, struct conditions *c)
 	artifacts_take(run, c);
 }
 
+/* Texts of a list, each once and sorted. */
+static void distinct_take(struct conditions *c, enum condition which, struct strvec *v)
+{
+	CLEANUP(strvec_release) struct strvec once = STRVEC_INIT;
+	CLEANUP(xfreep) char *all = NULL;
+
+	strvec_sort(v);
+	for (size_t i = 0; i < v->nr; i++)
+		if (i == 0 || strcmp(v->v[i - 1], v->v[i]) != 0)
+			strvec_push(&once, v->v[i]);
+	all = strvec_join(&once, ", ");
+	fact_take(c, which, all);
+}
+
+static void input_take(const json_t *in, struct conditions *c, struct strvec *gpus,
+		       struct strvec *worlds)
+{
+	const json_t *devices = json_object_get(in, "devices"), *d;
+	int64_t size = json_integer_value(json_object_get(json_object_get(in, "world"), "size"));
+	size_t i;
+
+	if (!c->partial && json_is_true(json_object_get(in, "partial")))
+		c->partial = xasprintf("%.200s was read in part", text_at(in, "path"));
+	json_array_foreach(devices, i, d)
+	{
+		const char *name = *text_at(d, "name") ? text_at(d, "name") : text_at(d, "arch");
+
+		if (i < LISTED && *name && gpus->nr < LISTED)
+			strvec_push(gpus, name);
+	}
+	if (size > 0 && worlds->nr < LISTED)
+		strvec_pushf(worlds, "%" PRId64, size);
+}
+
 /* What analysis.json says of its inputs; a file that cannot be read says nothing. */
 static void analysis_take(const char *path, struct conditions *c)
 {
+	CLEANUP(strvec_release) struct strvec gpus = STRVEC_INIT, worlds = STRVEC_INIT;
 	CLEANUP(xfreep) char *text = NULL;
 	CLEANUP(run_document_drop) json_t *doc = NULL;
 	const json_t *in;
 	size_t n = 0, i;
 
-	if (c->partial || !fs_is_file(path) || fs_read(path, ANALYSIS_MAX, &text, &n, NULL) < 0)
+	if (!fs_is_file(path) || fs_read(path, ANALYSIS_MAX, &text, &n, NULL) < 0)
 		return;
 	doc = json_loadb(text, n, 0, NULL);
 	json_array_foreach(json_object_get(doc, "inputs"), i, in)
 	{
-		if (!c->partial && json_is_true(json_object_get(in, "partial")))
-			c->partial = xasprintf("%.200s was read in part", text_at(in, "path"));
+		input_take(in, c, &gpus, &worlds);
 	}
+	distinct_take(c, CONDITION_GPU, &gpus);
+	distinct_take(c, CONDITION_WORLD, &worlds);
 }
 
 static int held_read(const char *dir, struct conditions *c, struct err *err)
@@ -272,12 +309,15 @@ uint32_t conditions_exempt(const char *axis)
 		{ "engine", false, BIT(ENGINE) | BIT(IMAGE) | BIT(NODE) },
 		{ "image", false, BIT(IMAGE) },
 		{ "container", false, BIT(IMAGE) },
-		{ "gpus", false, BIT(DEVICE) },
+		{ "gpus", false, BIT(DEVICE) | BIT(GPU) | BIT(WORLD) },
 		{ "slurm", false, BIT(NODE) | BIT(KERNEL) | BIT(DEVICE) | BIT(PROCESSOR) },
+		{ "slurm", false, BIT(GPU) | BIT(WORLD) },
+		{ "ranks", true, BIT(WORLD) | BIT(COMMAND) },
+		{ "world", true, BIT(WORLD) | BIT(COMMAND) },
 		{ "command", true, BIT(COMMAND) },
 		{ "args", true, BIT(COMMAND) },
 		{ "image", true, BIT(IMAGE) },
-		{ "device", true, BIT(DEVICE) | BIT(PROCESSOR) },
+		{ "device", true, BIT(DEVICE) | BIT(GPU) | BIT(PROCESSOR) },
 		{ "precision", true, BIT(PRECISION) | BIT(COMMAND) },
 		{ "dtype", true, BIT(PRECISION) | BIT(COMMAND) },
 		{ "batch", true, BIT(BATCH) | BIT(COMMAND) },

@@ -18,30 +18,10 @@
 #include "profrig/base/xalloc.h"
 #include "profrig/scan/input.h"
 
-#define VALUES_MAX 3
-#define KEYS_MAX 3
 #define NO_COLUMN SIZE_MAX
 #define NO_ROW UINT32_MAX
 
-enum key_form {
-	KEY_PLAIN,  /* the first column */
-	KEY_SERIES, /* a counter, with its device where the name does not tell it */
-	KEY_OF,     /* "NAME (SERIES)" */
-	KEY_PAIR    /* "FIRST SECOND" */
-};
-
-static const struct source {
-	const char *file;
-	const char *keys[KEYS_MAX];
-	const char *where, *is; /* rows whose column has this text; NULL: all */
-	enum key_form form;
-	bool usual; /* in the selection of nothing */
-	bool once;  /* rows of equal keys repeat one value (views of a counter) */
-	struct value {
-		const char *name, *column, *unit;
-		enum figure_better better;
-	} values[VALUES_MAX];
-} sources[] = {
+static const struct figure_source sources[] = {
 	{ .file = "energy_totals",
 	  .keys = { "counter", "device" },
 	  .form = KEY_SERIES,
@@ -89,11 +69,11 @@ static const struct source {
 
 /* One file while it is read. */
 struct reading {
-	const struct source *s;
+	const struct figure_source *s;
 	struct figures *f;
 	const char *path;
-	size_t keys[KEYS_MAX], where, values[VALUES_MAX]; /* columns */
-	size_t width;                                     /* columns of the header */
+	size_t keys[FIGURE_KEYS_MAX], where, values[FIGURE_VALUES_MAX]; /* columns */
+	size_t width;                                                   /* columns of the header */
 	struct strbuf key, quoted;
 	/* rows by the id of their key */
 	struct {
@@ -102,7 +82,7 @@ struct reading {
 	} rows_by_key;
 	VEC(struct row {
 		str_id key;
-		double v[VALUES_MAX]; /* NaN unknown */
+		double v[FIGURE_VALUES_MAX]; /* NaN unknown */
 	}) rows;
 	size_t short_rows, full;
 };
@@ -111,12 +91,12 @@ struct reading {
 
 static void column_take(struct reading *rd, struct csv_text name, size_t at)
 {
-	for (size_t k = 0; k < KEYS_MAX; k++)
+	for (size_t k = 0; k < FIGURE_KEYS_MAX; k++)
 		if (rd->s->keys[k] && csv_text_is(name, rd->s->keys[k]))
 			rd->keys[k] = at;
 	if (rd->s->where && csv_text_is(name, rd->s->where))
 		rd->where = at;
-	for (size_t v = 0; v < VALUES_MAX; v++)
+	for (size_t v = 0; v < FIGURE_VALUES_MAX; v++)
 		if (rd->s->values[v].column && csv_text_is(name, rd->s->values[v].column))
 			rd->values[v] = at;
 }
@@ -124,18 +104,18 @@ static void column_take(struct reading *rd, struct csv_text name, size_t at)
 /* False: the table lacks a column without which its rows have no name. */
 static bool header_take(struct reading *rd, const struct csv_record *r)
 {
-	for (size_t i = 0; i < KEYS_MAX; i++)
+	for (size_t i = 0; i < FIGURE_KEYS_MAX; i++)
 		rd->keys[i] = NO_COLUMN;
-	for (size_t i = 0; i < VALUES_MAX; i++)
+	for (size_t i = 0; i < FIGURE_VALUES_MAX; i++)
 		rd->values[i] = NO_COLUMN;
 	rd->where = NO_COLUMN;
 	rd->width = r->nr;
 	for (size_t i = 0; i < r->nr; i++)
 		column_take(rd, csv_field(r, i), i);
-	for (size_t i = 0; i < KEYS_MAX; i++)
+	for (size_t i = 0; i < FIGURE_KEYS_MAX; i++)
 		if (rd->s->keys[i] && rd->keys[i] == NO_COLUMN)
 			return false;
-	return !rd->s->where || rd->where != NO_COLUMN;
+	return !rd->s->where || rd->where != NO_COLUMN || rd->s->lack == LACK_ALL;
 }
 
 /* ---- a row ---- */
@@ -160,6 +140,18 @@ static void series_put(struct reading *rd, const struct csv_record *r, size_t ke
 	}
 }
 
+/* All cells that are not empty, with blanks between. */
+static void list_put(struct reading *rd, const struct csv_record *r)
+{
+	for (size_t k = 0; k < FIGURE_KEYS_MAX && rd->s->keys[k]; k++) {
+		struct csv_text t = cell(rd, r, k);
+
+		if (t.n && rd->key.len)
+			strbuf_addch(&rd->key, ' ');
+		strbuf_add(&rd->key, t.p, t.n);
+	}
+}
+
 static struct csv_text key_of(struct reading *rd, const struct csv_record *r)
 {
 	struct csv_text t;
@@ -167,6 +159,8 @@ static struct csv_text key_of(struct reading *rd, const struct csv_record *r)
 	strbuf_clear(&rd->key);
 	if (rd->s->form == KEY_SERIES) {
 		series_put(rd, r, 0);
+	} else if (rd->s->form == KEY_LIST) {
+		list_put(rd, r);
 	} else {
 		t = cell(rd, r, 0);
 		if (rd->s->form == KEY_PLAIN)
@@ -237,14 +231,14 @@ static void record_take(struct reading *rd, const struct csv_record *r)
 		rd->short_rows++;
 		return;
 	}
-	if (rd->s->where && !csv_text_is(csv_field(r, rd->where), rd->s->is))
+	if (rd->where != NO_COLUMN && !csv_text_is(csv_field(r, rd->where), rd->s->is))
 		return;
 	row = row_of(rd, key_of(rd, r));
 	if (!row) {
 		rd->full++;
 		return;
 	}
-	for (size_t v = 0; v < VALUES_MAX; v++)
+	for (size_t v = 0; v < FIGURE_VALUES_MAX; v++)
 		if (rd->values[v] != NO_COLUMN)
 			value_add(rd, row, v, csv_field(r, rd->values[v]));
 }
@@ -255,8 +249,8 @@ static void figures_put(struct reading *rd, const struct strvec *selection)
 {
 	struct figures *f = rd->f;
 
-	for (size_t v = 0; v < VALUES_MAX && rd->s->values[v].name; v++) {
-		const struct value *value = &rd->s->values[v];
+	for (size_t v = 0; v < FIGURE_VALUES_MAX && rd->s->values[v].name; v++) {
+		const struct figure_value *value = &rd->s->values[v];
 		struct figure fig = { .name_id = intern_puts(f->texts, value->name),
 				      .unit_id = intern_puts(f->texts, value->unit),
 				      .better = value->better,
@@ -303,8 +297,10 @@ static void text_read(struct reading *rd, const struct input_map *m, const struc
 		if (begun) {
 			record_take(rd, &r);
 		} else if (!header_take(rd, &r)) {
-			strvec_pushf(&rd->f->problems, "%s: it lacks columns of the table '%s'",
-				     rd->path, rd->s->file);
+			if (rd->s->lack == LACK_PROBLEM)
+				strvec_pushf(&rd->f->problems,
+					     "%s: it lacks columns of the table '%s'", rd->path,
+					     rd->s->file);
 			break;
 		}
 		begun = true;
@@ -321,16 +317,16 @@ static void text_read(struct reading *rd, const struct input_map *m, const struc
 	figures_put(rd, selection);
 }
 
-static bool source_selected(const struct source *s, const struct strvec *selection)
+static bool source_selected(const struct figure_source *s, const struct strvec *selection)
 {
-	for (size_t v = 0; v < VALUES_MAX && s->values[v].name; v++)
+	for (size_t v = 0; v < FIGURE_VALUES_MAX && s->values[v].name; v++)
 		if (figures_selected(selection, s->values[v].name, s->usual))
 			return true;
 	return false;
 }
 
-static void source_read(const struct source *s, const char *dir, const struct strvec *selection,
-			struct figures *f)
+void figure_source_read(const struct figure_source *s, const char *dir,
+			const struct strvec *selection, struct figures *f)
 {
 	CLEANUP(xfreep) char *path = xasprintf("%s/%s.csv", dir, s->file);
 	CLEANUP(reading_release)
@@ -356,7 +352,7 @@ static void source_read(const struct source *s, const char *dir, const struct st
 void figure_tables_read(const char *dir, const struct strvec *selection, struct figures *f)
 {
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
-		source_read(&sources[i], dir, selection, f);
+		figure_source_read(&sources[i], dir, selection, f);
 }
 
 struct table *figures_known(void)
@@ -365,8 +361,8 @@ struct table *figures_known(void)
 		table_of_texts("figures", "name", "unit", "better", "table", "column", "key");
 
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
-		for (size_t v = 0; v < VALUES_MAX && sources[i].values[v].name; v++) {
-			const struct value *value = &sources[i].values[v];
+		for (size_t v = 0; v < FIGURE_VALUES_MAX && sources[i].values[v].name; v++) {
+			const struct figure_value *value = &sources[i].values[v];
 
 			table_texts(t, value->name, value->unit, figure_better_name(value->better),
 				    sources[i].file, value->column, sources[i].keys[0]);

@@ -31,6 +31,51 @@ static void write_clock(struct json_out *j, const struct input *in)
 	json_end(j);
 }
 
+static void put_stated(struct json_out *j, const char *key, int64_t v)
+{
+	if (v == FACT_ABSENT)
+		json_nil(j, key);
+	else
+		json_i64(j, key, v);
+}
+
+static void put_text(struct json_out *j, const char *key, const struct model *m, str_id id)
+{
+	json_str(j, key, id == STR_NONE ? NULL : model_str(m, id));
+}
+
+/* What comparisons ask: other GPUs, another number of ranks. */
+static void write_machine(struct json_out *j, const struct model *m, uint32_t input)
+{
+	json_arr(j, "devices");
+	for (size_t i = 0; i < m->facts.devices.nr; i++) {
+		const struct device_facts *d = &m->facts.devices.v[i];
+
+		if (d->input != input)
+			continue;
+		json_obj(j, NULL);
+		put_stated(j, "number", d->number);
+		put_text(j, "name", m, d->name);
+		put_text(j, "arch", m, d->arch);
+		put_stated(j, "units", d->units);
+		put_stated(j, "memory_bytes", d->memory);
+		json_end(j);
+	}
+	json_end(j);
+	for (size_t i = 0; i < m->facts.worlds.nr; i++) {
+		const struct world_facts *w = &m->facts.worlds.v[i];
+
+		if (w->input != input)
+			continue;
+		json_obj(j, "world");
+		put_stated(j, "rank", w->rank);
+		put_stated(j, "size", w->size);
+		put_text(j, "backend", m, w->backend);
+		json_end(j);
+		break;
+	}
+}
+
 static void write_inputs(struct json_out *j, const struct model *m)
 {
 	json_arr(j, "inputs");
@@ -47,6 +92,7 @@ static void write_inputs(struct json_out *j, const struct model *m)
 			json_i64(j, "end_ns", in->last_ns);
 		}
 		write_clock(j, in);
+		write_machine(j, m, (uint32_t)i);
 		json_obj(j, "facts");
 		for (size_t f = 0; f < in->facts.nr; f++)
 			json_i64(j, in->facts.v[f].key, in->facts.v[f].value);

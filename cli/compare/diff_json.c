@@ -1,4 +1,5 @@
 #include "diff_show.h"
+#include "trace_show.h"
 
 #include <math.h>
 
@@ -59,6 +60,7 @@ static void versus_put(struct json_out *j, const struct compare_versus *v)
 	json_end(j);
 	json_str(j, "verdict",
 		 v->comparable.hard ? "not comparable" : compare_verdict_name(v->verdict));
+	trace_json(j, "trace", v);
 	json_end(j);
 }
 

@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "compare_plots.h"
 #include "diff_show.h"
+#include "trace_show.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -150,6 +151,7 @@ static void versus_put(const struct html_out *h, const struct diff *d, uint32_t 
 	html_heading(h, 2, title);
 	html_note(h, words);
 	notes_put(h, &v->comparable.reasons);
+	trace_page(h, v);
 	groups_put(h, d, at);
 	diff_flames(h, v);
 	fputs("</section>\n", h->f);

@@ -1,5 +1,6 @@
 #include "cli.h"
 #include "diff_show.h"
+#include "trace_show.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,6 +11,7 @@
 #include "profrig/base/text.h"
 
 #define SHOWN 20
+#define SHOWN_OF_TRACES 5 /* below what trace_text shows */
 #define NAME_SHOWN 80
 #define COLUMNS 7
 
@@ -105,23 +107,39 @@ const char *diff_adjusted(const struct comparison *c)
 			     : "by Benjamini and Hochberg, for exploring: a gate declares --metric";
 }
 
-char *diff_versus_text(const struct compare_versus *v)
+static void counts_add(struct strbuf *sb, const struct compare_versus *v)
 {
-	struct strbuf sb = STRBUF_INIT;
-	const char *between = "";
+	const char *between = ": ";
 
-	strbuf_addf(&sb, "%s against %s: %zu %s", v->name_b, v->name_a, v->rows,
-		    v->rows == 1 ? "figure" : "figures");
+	strbuf_addf(sb, "%zu %s", v->rows, v->rows == 1 ? "figure" : "figures");
 	for (int i = 0; i < COMPARE_VERDICTS; i++)
 		if (v->of[i]) {
-			strbuf_addf(&sb, "%s%zu %s", *between ? between : ": ", v->of[i],
+			strbuf_addf(sb, "%s%zu %s", between, v->of[i],
 				    compare_verdict_name((enum compare_verdict)i));
 			between = ", ";
 		}
-	strbuf_addf(&sb, "; together %s",
-		    v->comparable.hard ? "not comparable" : compare_verdict_name(v->verdict));
+}
+
+/* Of traces the verdict is that of their unit of work, so it does not follow from the figures. */
+char *diff_versus_text(const struct compare_versus *v)
+{
+	const char *verdict =
+		v->comparable.hard ? "not comparable" : compare_verdict_name(v->verdict);
+	struct strbuf sb = STRBUF_INIT;
+
+	strbuf_addf(&sb, "%s against %s: ", v->name_b, v->name_a);
+	if (v->trace)
+		strbuf_addstr(&sb, verdict);
+	else
+		counts_add(&sb, v);
+	if (!v->trace)
+		strbuf_addf(&sb, "; together %s", verdict);
 	if (!v->comparable.hard && v->comparable.score < 1)
 		strbuf_addf(&sb, " (comparable by %.2f)", v->comparable.score);
+	if (v->trace) {
+		strbuf_addstr(&sb, "; ");
+		counts_add(&sb, v);
+	}
 	return strbuf_steal(&sb);
 }
 
@@ -239,14 +257,15 @@ static void group_put(const struct diff *d, size_t from, size_t to, FILE *f, boo
 {
 	CLEANUP(lines_release) struct lines l = { .v = VEC_INIT };
 	const struct compare_row *r = &d->c->rows.v[from];
+	size_t shown = d->c->versus.v[r->versus].trace ? SHOWN_OF_TRACES : SHOWN;
 
 	if (r->of_table)
 		fprintf(f, "\n  %s, %zu of them:\n", r->name, to - from);
-	for (size_t i = from; i < to && i < from + SHOWN; i++)
+	for (size_t i = from; i < to && i < from + shown; i++)
 		line_add(&l, &d->c->rows.v[i]);
 	lines_put(&l, &d->c->versus.v[r->versus], f, color);
-	if (to - from > SHOWN)
-		fprintf(f, "  … and %zu more (--json has all)\n", to - from - SHOWN);
+	if (to - from > shown)
+		fprintf(f, "  … and %zu more (--json has all)\n", to - from - shown);
 }
 
 static void rows_put(const struct diff *d, uint32_t versus, FILE *f, bool color)
@@ -256,7 +275,8 @@ static void rows_put(const struct diff *d, uint32_t versus, FILE *f, bool color)
 
 		for (to = i + 1; to < d->c->rows.nr && same_group(r, &d->c->rows.v[to]);)
 			to++;
-		if (r->versus == versus)
+		if (r->versus == versus &&
+		    !(r->of_table && trace_hides(&d->c->versus.v[versus], r->name)))
 			group_put(d, i, to, f, color);
 	}
 }
@@ -298,6 +318,7 @@ void diff_text(const struct diff *d, FILE *f, bool color)
 		fputc('\n', f);
 		list_put(&v->comparable.reasons,
 			 v->comparable.hard ? "  refused: " : "  differs: ", f);
+		trace_text(v, f);
 		rows_put(d, i, f, color);
 	}
 	if (d->c->rows.nr)

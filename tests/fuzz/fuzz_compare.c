@@ -1,7 +1,7 @@
 /*
  * What `compare` reads of a run directory, which a workload can write. The first byte, a digit,
- * says which file the text is: run.json, a table, folded stacks, or a campaign's plan; the run is
- * then compared with itself, and what comes out is checked.
+ * says which file the text is: run.json, a table, folded stacks, a campaign's plan, or
+ * analysis.json; the run is then compared with itself, and what comes out is checked.
  */
 #include <math.h>
 #include <stdint.h>
@@ -46,16 +46,32 @@ static void rows_check(const struct comparison *c)
 	}
 }
 
+static void trace_check(const struct trace_compare *t)
+{
+	for (size_t k = 0; t && k < TRACE_KINDS; k++) {
+		const struct trace_diff *d = &t->of[k];
+
+		if (d->sum.delta_ns || d->sum.new_ns != d->sum.gone_ns ||
+		    d->names_a != d->names_b || d->of[TRACE_UNCHANGED] < d->common)
+			abort();
+	}
+	if (t && t->judged && !(fabs(t->time.ratio - 1) < 1e-12 && t->time.low <= t->time.high))
+		abort();
+}
+
 static void set_compare(const struct run_set *s)
 {
 	struct compare_opts o = COMPARE_OPTS_INIT;
 	struct comparison c;
 
 	strvec_push(&o.selection, "all");
+	o.traces = true;
 	comparison_init(&c, &o);
 	comparison_add(&c, s, s, "A", "B");
-	if (comparison_run(&c, NULL) == 0)
+	if (comparison_run(&c, NULL) == 0) {
 		rows_check(&c);
+		trace_check(c.versus.v[0].trace);
+	}
 	comparison_release(&c);
 	strvec_release(&o.selection);
 }
@@ -75,9 +91,14 @@ static void set_flame(const struct run_set *s)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	static const char *const names[] = { "r/run.json", "r/analysis/tables/functions.csv",
+	static const char *const names[] = { "r/run.json",
+					     "r/analysis/tables/functions.csv",
 					     "r/analysis/tables/energy.csv",
-					     "r/analysis/folded/time.folded", "plan.json" };
+					     "r/analysis/folded/time.folded",
+					     "plan.json",
+					     "r/analysis/tables/iterations.csv",
+					     "r/analysis/tables/operators.csv",
+					     "r/analysis/analysis.json" };
 	CLEANUP(operand_release) struct compare_operand o = OPERAND_INIT, k = OPERAND_INIT;
 	CLEANUP(xfreep) char *run = NULL;
 

@@ -15,13 +15,13 @@
 #define KERNELS(X) \
 	X(STR, device) X(STR, name) X(STR, class) X(I64, calls) X(I64, total_ns) X(I64, min_ns) \
 	X(F64, mean_ns) X(F64, median_ns) X(I64, max_ns) X(F64, stddev_ns) X(F64, share) \
-	X(STR, short_name) X(F64, p95_ns) X(F64, cv)
+	X(STR, short_name) X(F64, p95_ns) X(F64, cv) X(STR, kind)
 /* clang-format on */
 TABLE_FORM(kernels, KERNELS, "one row per device and kernel, copy or fill");
 
 struct kernel {
 	str_id device, name;
-	const char *class;
+	const char *class, *kind;
 	struct call_stats stats;
 	int64_t device_ns; /* Σ of all work of its device */
 };
@@ -83,7 +83,7 @@ static struct table *make_table(const struct model *m, const struct kernels *ks)
 				  s->max_ns, s->stddev_ns,
 				  kn->device_ns > 0 ? (double)s->sum_ns / (double)kn->device_ns : 0,
 				  names[k], s->p95_ns,
-				  s->mean_ns > 0 ? s->stddev_ns / s->mean_ns : NAN });
+				  s->mean_ns > 0 ? s->stddev_ns / s->mean_ns : NAN, kn->kind });
 	}
 	short_names_free(names, ks->all.nr);
 	return t;
@@ -121,7 +121,8 @@ static void kernels_find(const struct profile *p, struct kernels *ks, uint32_t *
 					 .class = c->kernel ? kernel_class_by(
 								      p->m->classes,
 								      model_str(p->m, c->name))
-							    : "copy" }));
+							    : "copy",
+					 .kind = c->kernel ? "kernel" : "copy" }));
 		}
 		of_calls[i] = *id;
 	}

@@ -27,6 +27,7 @@
 #include "profrig/base/sample_verdict.h"
 #include "profrig/compare/figures.h"
 #include "profrig/compare/operands.h"
+#include "profrig/compare/trace_compare.h"
 
 #define COMPARE_MANY 20
 
@@ -41,6 +42,8 @@ struct compare_opts {
 	/* thresholds of single metrics, beside their names; NaN: the one above; borrowed */
 	struct strvec metrics;
 	const double *thresholds;
+	/* also compare traces name by name (trace_compare.h), which reads tables of all kinds */
+	bool traces;
 };
 /* clang-format off */
 #define COMPARE_OPTS_INIT \
@@ -93,7 +96,10 @@ struct compare_versus {
 	const char *name_a, *name_b;
 	struct comparable comparable;
 	size_t rows, of[COMPARE_VERDICTS];
-	enum compare_verdict verdict; /* the worst: slower, unclear, same, faster */
+	/* the worst: slower, unclear, same, faster; of traces with fewer than 3 runs on a side that
+	 * of their unit of work */
+	enum compare_verdict verdict;
+	struct trace_compare *trace; /* owned; NULL: not wanted, or no tables of kernels */
 };
 
 struct comparison {

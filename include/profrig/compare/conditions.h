@@ -18,6 +18,9 @@
  *	conditions_compare(a, na, b, nb, 0, &comparable);
  *	conditions_release(&c);
  *
+ * GPU and world size are what traces say of themselves (analysis.json), where they do; a device is
+ * what the run found.
+ *
  * All texts come out of run.json, which a workload can write: they are for showing (text_visible)
  * and for comparing.
  */
@@ -37,6 +40,8 @@
 /* enumerator, words, hard */
 #define CONDITIONS(X) \
 	X(DEVICE, "device", true) \
+	X(GPU, "GPU", true) \
+	X(WORLD, "world size", true) \
 	X(TOOLS, "tools", true) \
 	X(PRECISION, "precision", true) \
 	X(BATCH, "batch", true) \

@@ -126,7 +126,7 @@ TEST(test_kernels)
 	struct table *t = table_set_find(&ts, "kernels");
 
 	expect_columns(t, "device,name,class,calls,total_ns,min_ns,mean_ns,median_ns,max_ns,"
-			  "stddev_ns,share,short_name,p95_ns,cv");
+			  "stddev_ns,share,short_name,p95_ns,cv,kind");
 	expect_table(t, "device name class calls total_ns share\n"
 			"gpu2 CopyHostToDevice copy 1 60 60/102\n"
 			"gpu2 Cijk_Alik_Bljk_SB gemm 2 40 40/102\n"
