@@ -89,4 +89,5 @@ const struct analysis analysis_iterations_tables = {
 	.about = "steps of the workload: their times, warm-up, periods of devices",
 	.tables = { &iterations_form, &periods_form },
 	.run = iterations_run,
+	.needs_calls = true,
 };

@@ -336,4 +336,5 @@ const struct analysis analysis_memory = {
 	.about = "memory of a framework's allocator: peak, what was live then, fragmentation",
 	.tables = { &memory_form, &memory_peak_form },
 	.run = memory_run,
+	.needs_calls = true,
 };

@@ -126,6 +126,8 @@ struct analysis {
 	bool series_only;
 	/* run is skipped without device work */
 	bool needs_work;
+	/* run reads single calls of hosts: skipped where they were streamed */
+	bool needs_calls;
 	/* run reads operators of frameworks, of which no streamed archive has any */
 	bool needs_operators;
 };
