@@ -126,7 +126,8 @@ int analysis_run(const struct analysis *a, struct model *m, const struct profile
 	if (!a->needs_work && !a->needs_calls)
 		return ANALYSIS_LEFT_OUT;
 	return table_set_skip(out, a->name,
-			      has_work(p) || a->needs_calls ? "calls were streamed and are not kept "
-					    "(--sink model keeps them)"
-					  : "the inputs hold no device work");
+			      has_work(p) || a->needs_calls
+				      ? "calls were streamed and are not kept "
+					"(--sink model keeps them)"
+				      : "the inputs hold no device work");
 }
