@@ -18,9 +18,11 @@
 ANALYSES(ANALYSIS_DECLARE)
 /* clang-format on */
 
+struct work_energy;
 struct analysis_shared {
 	struct works *works;           /* NULL: not made yet */
 	struct iterations *iterations; /* likewise */
+	struct work_energy *energy;    /* likewise */
 };
 /* The device work of the model, which is nested after it. Borrowed. */
 const struct works *analysis_works(struct model *m, const struct analysis_opts *o);

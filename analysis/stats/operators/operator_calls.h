@@ -37,7 +37,8 @@ struct operator_call {
 	uint64_t works;                   /* own */
 	int64_t own_ns, nested_ns;
 	int64_t host_self_ns; /* its time on the thread without that of operators below */
-	/* of calls that count: union of what is launched in them; its device, of several the first */
+	/* of calls that count: union of what is launched in them; its device, of several the
+	 * first */
 	int64_t time_ns;
 	uint64_t timed;           /* works in it; 1 for the host */
 	uint32_t device;          /* in works.devices; OPERATOR_NONE: the host */
@@ -49,7 +50,8 @@ struct operator_calls {
 	const struct works *works;
 	VEC(struct operator_call) v; /* in the order of spans: around < index */
 	VEC(struct op_cost) costs;
-	bool host; /* no device work at all */
+	uint32_t *of_work; /* by row of works: the innermost call; OPERATOR_NONE */
+	bool host;         /* no device work at all */
 	uint64_t no_op, unlinked;
 	int64_t no_op_ns, unlinked_ns;
 	uint64_t misfits, overflows; /* calls */
@@ -58,5 +60,7 @@ struct operator_calls {
 struct operator_calls *operator_calls_new(const struct model *m, const struct works *works);
 void operator_calls_free(struct operator_calls *oc);
 void operator_calls_freep(struct operator_calls **oc);
+/* The call that counts a row of works; OPERATOR_NONE. */
+uint32_t operator_counting(const struct operator_calls *oc, size_t row);
 
 #endif
