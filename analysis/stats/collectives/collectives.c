@@ -266,21 +266,6 @@ static double stderr_f64(const double *v, size_t n)
 	return n > 1 ? sqrt(sum / (double)(n - 1) / (double)n) : NAN;
 }
 
-static int cmp_f64(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
-}
-
-static double median_f64(double *v, size_t n)
-{
-	if (n == 0)
-		return NAN;
-	qsort(v, n, sizeof(*v), cmp_f64);
-	return (v[(n - 1) / 2] + v[n / 2]) / 2;
-}
-
 /* The instances of one row: v[0..n) of the same shape. */
 static void shape_row(const struct telling *t, const size_t *v, size_t n, struct table *table)
 {
