@@ -22,7 +22,7 @@
  * mode each piece has all of it, and the law does not hold. Idle energy of a counter of several
  * devices is divided equally among them.
  *
- * Memory: 8 bytes for each work, 48 for each moment at which something begins or ends on a device
+ * Memory: 8 bytes for each work, 32 for each moment at which something begins or ends on a device
  * with a counter. Time: O(n log n), once.
  */
 #ifndef PROFRIG_WORK_ENERGY_H

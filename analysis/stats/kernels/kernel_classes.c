@@ -160,17 +160,25 @@ static int cmp_sum(const void *pa, const void *pb)
 	return strcmp(a->class, b->class);
 }
 
+/* No class has less than nothing, nor more than the counter's total. */
+static double width_of(const struct class_sum *s, const struct work_meter *me)
+{
+	double j = joules_value(&s->j);
+
+	if (!s->widths || isnan(j))
+		return NAN;
+	return fmin(s->width_j, fmax(j, me->total_j - j));
+}
+
 static void class_row(struct table *t, const char *device, const struct class_sum *s,
-		      int64_t all_ns)
+		      int64_t all_ns, const struct work_meter *me)
 {
 	char flags[ENERGY_FLAGS_MAX];
 
 	table_add(t, &(struct kernel_classes_row){
 			     device, s->class, s->calls, s->total_ns, s->union_ns,
 			     all_ns > 0 ? (double)s->total_ns / (double)all_ns : 0,
-			     joules_value(&s->j),
-			     s->widths && !isnan(joules_value(&s->j)) ? s->width_j : NAN,
-			     joules_flags(&s->j, flags) });
+			     joules_value(&s->j), width_of(s, me), joules_flags(&s->j, flags) });
 }
 
 /* sums: by meter, of what its classes have. */
@@ -191,7 +199,8 @@ static void device_add(struct classing *c, const struct work_energy *we, uint32_
 	for (size_t i = 0; i < c->sums.nr; i++) {
 		double j = joules_value(&c->sums.v[i].j);
 
-		class_row(t, model_str(we->w->m, dev->name), &c->sums.v[i], all_ns);
+		class_row(t, model_str(we->w->m, dev->name), &c->sums.v[i], all_ns,
+			  work_meter_of(we, d));
 		if (!isnan(j))
 			sum_add(&sums[we->meter_of[d]], j);
 	}

@@ -65,10 +65,10 @@ static void ranks_find(struct ranking *rk)
 	VEC(int32_t) ranks = VEC_INIT;
 
 	for (size_t t = 0; t < m->tracks.nr; t++)
-		if (m->tracks.v[t].rank != RANK_NONE && m->tracks.v[t].spans)
+		if (m->tracks.v[t].rank >= 0 && m->tracks.v[t].spans)
 			VEC_PUSH(&ranks, m->tracks.v[t].rank);
 	for (size_t d = 0; d < rk->w->devices.nr; d++)
-		if (rk->w->devices.v[d].rank != RANK_NONE)
+		if (rk->w->devices.v[d].rank >= 0)
 			VEC_PUSH(&ranks, rk->w->devices.v[d].rank);
 	for (size_t i = 0; i < m->facts.worlds.nr; i++)
 		if (m->facts.worlds.v[i].rank >= 0 && m->facts.worlds.v[i].rank <= INT32_MAX)
@@ -279,7 +279,7 @@ static void class_row(struct table *t, const struct class_time *v, size_t n, siz
 static void ranks_of_devices(const struct ranking *rk, struct u64map *ret)
 {
 	for (size_t d = 0; d < rk->w->devices.nr; d++)
-		if (rk->w->devices.v[d].rank != RANK_NONE)
+		if (rk->w->devices.v[d].rank >= 0)
 			*u64map_at(ret, rk->w->devices.v[d].name) =
 				(uint32_t)rk->w->devices.v[d].rank;
 }
