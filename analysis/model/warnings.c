@@ -235,6 +235,9 @@ const struct warning_info warning_table[] = {
 	  "collectives lack ranks of their group, or their parts do not agree; they are listed and "
 	  "not measured. Look for traces of ranks that are missing, for windows that differ, and "
 	  "for ranks that ran another program" },
+	{ W_MISSING_RANKS, SEV_NOTE,
+	  "the job had more ranks than the inputs have; medians and outliers of ranks, and what "
+	  "collectives waited for, are of those that are there" },
 	{ NULL, SEV_NOTE, NULL },
 };
 

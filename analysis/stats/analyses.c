@@ -1,4 +1,5 @@
 #include "analyses_private.h"
+#include "work_energy.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,6 +48,7 @@ void analysis_shared_free(struct analysis_shared *as)
 {
 	if (!as)
 		return;
+	work_energy_free(as->energy);
 	works_free(as->works);
 	iterations_free(as->iterations);
 	free(as);

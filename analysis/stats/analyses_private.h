@@ -13,14 +13,17 @@
 	X(queue) X(kernel_lengths) X(graphs) X(counters) X(power_filter) X(idle_power) \
 	X(energy) X(kernel_classes) X(gemm) X(sequences) X(kernel_counters) X(operators) \
 	X(sharing) X(node_energy) X(timeline) X(library_tables) X(marks_tables) \
-	X(collectives) X(iterations_tables) X(critical_path) X(memory) X(findings)
+	X(collectives) X(iterations_tables) X(inference) X(critical_path) X(memory) X(ranks) \
+	X(findings)
 #define ANALYSIS_DECLARE(name) extern const struct analysis analysis_##name;
 ANALYSES(ANALYSIS_DECLARE)
 /* clang-format on */
 
+struct work_energy;
 struct analysis_shared {
 	struct works *works;           /* NULL: not made yet */
 	struct iterations *iterations; /* likewise */
+	struct work_energy *energy;    /* likewise */
 };
 /* The device work of the model, which is nested after it. Borrowed. */
 const struct works *analysis_works(struct model *m, const struct analysis_opts *o);
@@ -44,5 +47,7 @@ void call_stats_by(const struct profile *p, const uint32_t *group_of, size_t nr,
  */
 double sorted_quantile(const int64_t *sorted, size_t n, double p);
 double sorted_median(const int64_t *sorted, size_t n);
+/* The mean of the middle two; sorts v; NaN for none. */
+double median_f64(double *v, size_t n);
 
 #endif

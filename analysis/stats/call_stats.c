@@ -1,6 +1,7 @@
 #include "analyses_private.h"
 #include "ns.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "profrig/base/moments.h"
@@ -16,6 +17,23 @@ double sorted_quantile(const int64_t *sorted, size_t n, double p)
 		return (double)sorted[n - 1];
 	double a = (double)sorted[lo], b = (double)sorted[lo + 1];
 	return a + (h - (double)lo) * (b - a);
+}
+
+static int cmp_f64(const void *pa, const void *pb)
+{
+	double a = *(const double *)pa, b = *(const double *)pb;
+
+	return (a > b) - (a < b);
+}
+
+double median_f64(double *v, size_t n)
+{
+	size_t low = n ? (n - 1) / 2 : 0, high = n / 2;
+
+	if (n == 0)
+		return NAN;
+	qsort(v, n, sizeof(*v), cmp_f64);
+	return (v[low] + v[high]) / 2;
 }
 
 double sorted_median(const int64_t *sorted, size_t n)

@@ -6,25 +6,40 @@
 
 #include "profrig/base/regex.h"
 #include "profrig/base/strbuf.h"
+#include "profrig/names/serving_step.h"
 
 /* PyTorch's profiler, and what people write into NVTX and roctx. */
 #define MARKER_PATTERN \
 	"^(?:ProfilerStep#[0-9]+|(?i:(?:[a-z]+[ _-]?)?(?:iteration|iter|step|batch))" \
 	"[ _#:=-]*[0-9]+)$"
 #define PROFILER_STEP "ProfilerStep##" /* the # of the name, then the number */
+/* Steps of a server are one family: their words differ by what a step does. No folded name has a
+ * digit. */
+#define SERVING "1 serving"
 
 struct families {
 	const struct model *m;
 	struct regex *re;
 	struct u64map of_name; /* str_id → family + 1, 0: the name is no marker */
 	struct intern *folded; /* names with numbers folded to '#'; the id is the family */
+	bool users;            /* the pattern is the user's */
+	bool phases;           /* the pattern names phases, which are of one family, too */
 	uint64_t given_up;
 };
+
+static bool is_serving(const struct families *f, const char *name)
+{
+	struct serving_step step;
+
+	return f->phases || serving_step(name, &step);
+}
 
 static str_id name_folded(struct families *f, const char *name)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
+	if (is_serving(f, name))
+		return intern_put(f->folded, SERVING, strlen(SERVING));
 	for (const char *p = name; *p; p++)
 		if (*p < '0' || *p > '9')
 			strbuf_addch(&sb, *p);
@@ -43,6 +58,8 @@ static str_id family_of(struct families *f, str_id name)
 	if (*at != U64MAP_NONE)
 		return *at ? *at - 1 : STR_NONE;
 	r = regex_find(f->re, text, strlen(text), 0, &from, &to);
+	if (r == 0 && !f->users)
+		r = is_serving(f, text);
 	f->given_up += r == -EOVERFLOW;
 	*at = r == 1 ? name_folded(f, text) + 1 : 0;
 	return *at ? *at - 1 : STR_NONE;
@@ -58,13 +75,20 @@ struct family_count {
 	uint64_t nr;
 };
 
+/* ProfilerStep before steps of a server before what programs name. */
+static int family_rank(const struct families *f, str_id family)
+{
+	const char *name = intern_str(f->folded, family);
+
+	return strcmp(name, PROFILER_STEP) == 0 ? 0 : strcmp(name, SERVING) == 0 ? 1 : 2;
+}
+
 static bool family_better(const struct families *f, const struct family_count *a,
 			  const struct family_count *b)
 {
-	bool step_a = strcmp(intern_str(f->folded, a->family), PROFILER_STEP) == 0;
-	bool step_b = strcmp(intern_str(f->folded, b->family), PROFILER_STEP) == 0;
+	int rank_a = family_rank(f, a->family), rank_b = family_rank(f, b->family);
 
-	return step_a != step_b ? step_a : a->nr > b->nr;
+	return rank_a != rank_b ? rank_a < rank_b : a->nr > b->nr;
 }
 
 /* The family of a thread's iterations; STR_NONE: it has none. Counts come in order of time. */
@@ -127,12 +151,13 @@ static void track_markers(struct iterations *it, struct families *f, track_id id
 
 int markers_find(struct iterations *it, const struct model *m, const char *pattern, struct err *err)
 {
-	struct families f = { .m = m };
+	struct families f = { .m = m, .users = pattern != NULL };
 	int r = regex_new(pattern ? pattern : MARKER_PATTERN, 0, &f.re, err);
 
 	if (r < 0)
 		return r;
 	f.folded = intern_new();
+	f.phases = regex_has_group(f.re, "phase");
 	for (track_id t = 0; t < m->tracks.nr; t++)
 		if (m->tracks.v[t].kind == TRACK_THREAD && m->tracks.v[t].spans)
 			track_markers(it, &f, t);

@@ -1,6 +1,7 @@
 /* The tables of collectives: instances, ranks, sizes, clocks. */
 #include "analyses_private.h"
 #include "collective_clocks.h"
+#include "collective_energy.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +20,8 @@
 	X(F64, skew_mean_ns) X(F64, algbw_gbps) X(F64, busbw_gbps) X(F64, busbw_median_gbps) \
 	X(STR, slowest_rank) X(F64, transfer_mean_ns) X(F64, algbw_mean_gbps) \
 	X(F64, busbw_mean_gbps) X(F64, busbw_fastest_gbps) X(F64, busbw_fastest_stderr_gbps) \
-	X(F64, wait_ns) X(STR, nodes)
+	X(F64, wait_ns) X(STR, nodes) X(F64, wait_joules) X(F64, transfer_joules) \
+	X(F64, joules_per_gb) X(STR, energy_flags)
 #define COLLECTIVE_INSTANCES(X) \
 	X(STR, group) X(I64, seq) X(STR, name) X(F64, bytes) X(I64, ranks) X(STR, complete) \
 	X(I64, start_ns) X(F64, transfer_ns) X(F64, skew_ns) X(STR, first_rank) \
@@ -27,7 +29,8 @@
 	X(F64, algbw_gbps) X(F64, busbw_gbps) X(STR, nodes) X(STR, members)
 #define COLLECTIVE_RANKS(X) \
 	X(STR, rank) X(I64, count) X(I64, dur_ns) X(F64, wait_ns) X(F64, last_count) \
-	X(F64, caused_wait_ns) X(F64, wait_joules) X(I64, complete) X(I64, complete_dur_ns)
+	X(F64, caused_wait_ns) X(F64, wait_joules) X(I64, complete) X(I64, complete_dur_ns) \
+	X(F64, transfer_joules) X(STR, energy_flags)
 #define ALIGNMENT(X) \
 	X(STR, group) X(STR, track) X(F64, offset_ns) X(F64, drift_ppm) X(F64, residual_std_ns) \
 	X(F64, residual_max_ns) X(I64, events) X(STR, used) X(STR, why) X(F64, residual_sum_ns) \
@@ -46,6 +49,7 @@ TABLE_FORM(
 struct telling {
 	struct model *m;
 	struct collective_match *cm;
+	const struct work_energy *we;
 	struct collective_clocks cc;
 	struct strvec labels; /* of ranks: "3", or the device */
 	size_t *order;        /* instances by start */
@@ -210,6 +214,8 @@ struct shape_sums {
 	double *alg, *bus, *fastest; /* of complete instances, where they are known */
 	size_t nr;
 	const char *nodes;
+	struct part_joules j;
+	double moved_bytes; /* of the parts that j has */
 };
 
 static void shape_add(const struct telling *t, const struct collective_instance *ci,
@@ -228,6 +234,9 @@ static void shape_add(const struct telling *t, const struct collective_instance 
 	if (ci->why != COLLECTIVE_COMPLETE)
 		return;
 	s->complete++;
+	for (size_t k = ci->first; k < ci->first + ci->nr; k++)
+		part_joules_add(t->cm, t->we, k, &s->j);
+	s->moved_bytes += ci->bytes == FACT_ABSENT ? NAN : (double)ci->bytes * (double)ci->nr;
 	s->transfer_ns += (double)ci->transfer_ns;
 	s->skew_ns += (double)ci->skew_ns;
 	s->bytes += (double)ci->bytes;
@@ -257,21 +266,6 @@ static double stderr_f64(const double *v, size_t n)
 	return n > 1 ? sqrt(sum / (double)(n - 1) / (double)n) : NAN;
 }
 
-static int cmp_f64(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
-}
-
-static double median_f64(double *v, size_t n)
-{
-	if (n == 0)
-		return NAN;
-	qsort(v, n, sizeof(*v), cmp_f64);
-	return (v[(n - 1) / 2] + v[n / 2]) / 2;
-}
-
 /* The instances of one row: v[0..n) of the same shape. */
 static void shape_row(const struct telling *t, const size_t *v, size_t n, struct table *table)
 {
@@ -282,33 +276,40 @@ static void shape_row(const struct telling *t, const size_t *v, size_t n, struct
 		.dur_min_ns = INT64_MAX, .alg = rates, .bus = rates + n, .fastest = rates + 2 * n
 	};
 	double nr, alg, bus_mean;
+	char flags[ENERGY_FLAGS_MAX];
 
 	for (size_t i = 0; i < n; i++)
 		shape_add(t, &t->cm->v.v[v[i]], &s);
 	nr = s.complete ? (double)s.complete : NAN;
 	alg = s.nr ? s.bytes / s.transfer_ns : NAN;
 	bus_mean = mean_f64(s.bus, s.nr);
-	table_add(table, &(struct collectives_row){ ci->name,
-						    ci->dtype,
-						    known(ci->count),
-						    known(ci->bytes),
-						    ci->size,
-						    (int64_t)n,
-						    s.complete,
-						    s.dur_ns / (double)s.parts,
-						    s.dur_min_ns,
-						    s.skew_ns / nr,
-						    alg,
-						    alg * bus_factor(ci),
-						    median_f64(s.bus, s.nr),
-						    slow == RANK_NONE ? "" : t->labels.v[slow],
-						    s.transfer_ns / nr,
-						    mean_f64(s.alg, s.nr),
-						    bus_mean,
-						    mean_f64(s.fastest, s.nr),
-						    stderr_f64(s.fastest, s.nr),
-						    s.complete ? s.wait_ns : NAN,
-						    s.nodes });
+	table_add(table,
+		  &(struct collectives_row){
+			  ci->name,
+			  ci->dtype,
+			  known(ci->count),
+			  known(ci->bytes),
+			  ci->size,
+			  (int64_t)n,
+			  s.complete,
+			  s.dur_ns / (double)s.parts,
+			  s.dur_min_ns,
+			  s.skew_ns / nr,
+			  alg,
+			  alg * bus_factor(ci),
+			  median_f64(s.bus, s.nr),
+			  slow == RANK_NONE ? "" : t->labels.v[slow],
+			  s.transfer_ns / nr,
+			  mean_f64(s.alg, s.nr),
+			  bus_mean,
+			  mean_f64(s.fastest, s.nr),
+			  stderr_f64(s.fastest, s.nr),
+			  s.complete ? s.wait_ns : NAN,
+			  s.nodes,
+			  part_wait_j(&s.j),
+			  part_transfer_j(&s.j),
+			  s.moved_bytes > 0 ? part_transfer_j(&s.j) / (s.moved_bytes * 1e-9) : NAN,
+			  part_joules_flags(&s.j, flags) });
 }
 
 static void shapes_table(const struct telling *t, struct table_set *out)
@@ -334,6 +335,7 @@ static void ranks_table(const struct telling *t, struct table_set *out)
 	size_t ranks = cm->cp->ranks.nr;
 	struct rank_sums {
 		int64_t count, dur_ns, wait_ns, last, caused_ns, complete, complete_ns;
+		struct part_joules j;
 	} *v = xcalloc(ranks + 1, sizeof(*v));
 	struct table *table = table_make(&collective_ranks_form);
 
@@ -349,6 +351,8 @@ static void ranks_table(const struct telling *t, struct table_set *out)
 			r->dur_ns += p->end_ns - p->start_ns;
 			r->wait_ns += cm->wait_ns.v[k];
 			r->complete += ok;
+			if (ok)
+				part_joules_add(t->cm, t->we, k, &r->j);
 			r->complete_ns += ok ? p->end_ns - p->start_ns : 0;
 		}
 		if (ok) {
@@ -358,12 +362,15 @@ static void ranks_table(const struct telling *t, struct table_set *out)
 	}
 	for (size_t r = 0; r < ranks; r++) {
 		bool ok = v[r].complete > 0;
+		char flags[ENERGY_FLAGS_MAX];
+
 		table_add(table,
-			  &(struct collective_ranks_row){ t->labels.v[r], v[r].count, v[r].dur_ns,
-							  ok ? (double)v[r].wait_ns : NAN,
-							  ok ? (double)v[r].last : NAN,
-							  ok ? (double)v[r].caused_ns : NAN, NAN,
-							  v[r].complete, v[r].complete_ns });
+			  &(struct collective_ranks_row){
+				  t->labels.v[r], v[r].count, v[r].dur_ns,
+				  ok ? (double)v[r].wait_ns : NAN, ok ? (double)v[r].last : NAN,
+				  ok ? (double)v[r].caused_ns : NAN, part_wait_j(&v[r].j),
+				  v[r].complete, v[r].complete_ns, part_transfer_j(&v[r].j),
+				  part_joules_flags(&v[r].j, flags) });
 	}
 	free(v);
 	table_set_add(out, table);
@@ -498,7 +505,7 @@ static int collectives_run(struct model *m, const struct analysis_opts *o, struc
 			   struct err *err)
 {
 	struct collective_parts *cp = collective_parts_new(m, analysis_works(m, o));
-	struct telling t = { .m = m, .labels = STRVEC_INIT };
+	struct telling t = { .m = m, .we = analysis_work_energy(m, o), .labels = STRVEC_INIT };
 	int r = 0;
 
 	(void)err;

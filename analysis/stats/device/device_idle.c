@@ -2,6 +2,7 @@
 #include "analyses_private.h"
 #include "device_gaps.h"
 #include "lengths.h"
+#include "work_energy.h"
 
 #include <stdlib.h>
 
@@ -9,7 +10,8 @@
 #define IDLE(X) \
 	X(STR, device) X(STR, gap_ns_bucket) X(I64, count) X(I64, total_ns) X(STR, host_cause)
 #define IDLE_CAUSES_LIST(X) \
-	X(STR, device) X(STR, cause) X(I64, parts) X(I64, total_ns) X(F64, share)
+	X(STR, device) X(STR, cause) X(I64, parts) X(I64, total_ns) X(F64, share) \
+	X(F64, joules) X(STR, energy_flags)
 #define IDLE_GAPS(X) \
 	X(STR, device) X(I64, start_ns) X(I64, dur_ns) X(STR, cause) X(STR, before) \
 	X(STR, after) X(STR, api)
@@ -38,6 +40,8 @@ struct idling {
 	uint32_t device;
 	struct bucket buckets[LENGTHS];
 	struct idle_sums sums;
+	const struct work_energy *we;
+	struct joules joules[IDLE_CAUSES];
 	struct long_gap longest[GAPS_SHOWN]; /* the longest first */
 	size_t nr_longest;
 };
@@ -61,6 +65,19 @@ static void longest_put(struct idling *id, const struct device_gap *g)
 				   g->before,  g->after };
 }
 
+/* The energy of a gap belongs to its causes by their time. */
+static void gap_joules(struct idling *id, const struct device_gap *g)
+{
+	const struct work_meter *me = work_meter_of(id->we, id->device);
+	double ns = (double)(g->to_ns - g->from_ns),
+	       j = work_energy_idle(id->we, id->device, g->from_ns, g->to_ns);
+
+	for (size_t c = 0; c < IDLE_CAUSES; c++)
+		if (g->sums.ns[c])
+			joules_add_idle(&id->joules[c], me, j * ((double)g->sums.ns[c] / ns),
+					g->from_ns, g->to_ns);
+}
+
 static void gap_take(void *ctx, const struct device_gap *g)
 {
 	struct idling *id = ctx;
@@ -71,6 +88,7 @@ static void gap_take(void *ctx, const struct device_gap *g)
 	id->buckets[b].ns += ns;
 	idle_sums_add(&id->buckets[b].sums, &g->sums);
 	idle_sums_add(&id->sums, &g->sums);
+	gap_joules(id, g);
 	longest_put(id, g);
 }
 
@@ -90,10 +108,11 @@ static void buckets_add(const struct idling *id, const char *device, struct tabl
 }
 
 /* The largest first. */
-static void causes_add(const struct idle_sums *sums, int64_t idle_ns, const char *device,
+static void causes_add(const struct idling *id, int64_t idle_ns, const char *device,
 		       struct table *t)
 {
-	struct idle_sums left = *sums;
+	struct idle_sums left = id->sums;
+	char flags[ENERGY_FLAGS_MAX];
 
 	for (;;) {
 		enum idle_cause c = idle_sums_largest(&left);
@@ -102,7 +121,9 @@ static void causes_add(const struct idle_sums *sums, int64_t idle_ns, const char
 			return;
 		table_add(t, &(struct idle_causes_row){ device, idle_cause_name(c),
 							(int64_t)left.parts[c], left.ns[c],
-							(double)left.ns[c] / (double)idle_ns });
+							(double)left.ns[c] / (double)idle_ns,
+							joules_value(&id->joules[c]),
+							joules_flags(&id->joules[c], flags) });
 		left.ns[c] = 0;
 	}
 }
@@ -158,7 +179,7 @@ static int idle_run(struct model *m, const struct analysis_opts *o, struct table
 	const struct works *w = analysis_works(m, o);
 	struct host_causes *h = host_causes_new(w);
 	CLEANUP(intervals_release) struct intervals iv = INTERVALS_INIT;
-	struct idling id = { .w = w };
+	struct idling id = { .w = w, .we = analysis_work_energy(m, o) };
 	struct table *by_length = table_make(&idle_form), *causes = table_make(&idle_causes_form);
 	struct table *gaps = table_make(&idle_gaps_form);
 	size_t wrong = 0;
@@ -170,11 +191,13 @@ static int idle_run(struct model *m, const struct analysis_opts *o, struct table
 
 		id.device = d;
 		id.sums = (struct idle_sums){ .ns = { 0 } };
+		for (size_t c = 0; c < IDLE_CAUSES; c++)
+			id.joules[c] = JOULES_INIT;
 		for (size_t b = 0; b < LENGTHS; b++)
 			id.buckets[b] = (struct bucket){ .gaps = 0 };
 		device_gaps(w, d, h, gap_take, &id);
 		buckets_add(&id, device, by_length);
-		causes_add(&id.sums, idle_ns, device, causes);
+		causes_add(&id, idle_ns, device, causes);
 		wrong += sums_total(&id.sums) != idle_ns;
 	}
 	gaps_add(&id, gaps);

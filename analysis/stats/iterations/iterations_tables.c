@@ -4,6 +4,7 @@
  */
 #include "analyses_private.h"
 #include "track_names.h"
+#include "work_energy.h"
 
 #include <math.h>
 
@@ -13,7 +14,8 @@
 #define ITERATIONS(X) \
 	X(STR, track) X(STR, marker) X(I64, index) X(I64, start_ns) X(I64, dur_ns) X(STR, steady) \
 	X(I64, works) X(I64, sum_ns) X(I64, union_ns) X(F64, device_start_ns) \
-	X(I64, device_span_ns) X(STR, change) X(F64, rank)
+	X(I64, device_span_ns) X(STR, change) X(F64, rank) X(F64, joules) X(F64, edp_js) \
+	X(STR, energy_flags)
 #define PERIODS(X) \
 	X(STR, device) X(I64, works) X(I64, period) X(I64, match) X(I64, of) X(STR, accepted)
 /* clang-format on */
@@ -26,26 +28,42 @@ static const char *yes_no(bool yes)
 	return yes ? "yes" : "no";
 }
 
-static void iterations_table(const struct model *m, const struct works *w,
-			     const struct iterations *it, struct table_set *out)
+static void iteration_row(struct table *t, const struct works *w, const char *track,
+			  const struct iteration *i, const struct joules *j)
+{
+	const struct model *m = w->m;
+	int64_t span_ns = i->device_end_ns - i->device_start_ns;
+	char flags[ENERGY_FLAGS_MAX];
+
+	table_add(
+		t,
+		&(struct iterations_row){
+			track,
+			i->marker != SPAN_NONE ? model_str(m, m->spans.name[i->marker]) : "period",
+			i->index, i->start_ns - m->first_ns, i->end_ns - i->start_ns,
+			yes_no(i->steady), (int64_t)i->works, i->sum_ns, i->union_ns,
+			i->works ? (double)(i->device_start_ns - m->first_ns) : NAN, span_ns,
+			yes_no(i->change), iteration_rank(m, w, i), joules_value(j),
+			joules_value(j) * (double)iteration_ns(i) * 1e-9, joules_flags(j, flags) });
+}
+
+static void iterations_table(const struct work_energy *we, const struct iterations *it,
+			     struct table_set *out)
 {
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	const struct works *w = we->w;
+	CLEANUP(xfreep) struct joules *j = iteration_joules(we, it);
 	struct table *t = table_make(&iterations_form);
 
-	track_names(m, &names);
+	track_names(w->m, &names);
 	for (size_t k = 0; k < it->v.nr; k++) {
 		const struct iteration *i = &it->v.v[k];
-		bool marked = i->marker != SPAN_NONE;
-		int64_t span_ns = i->device_end_ns - i->device_start_ns;
 
-		table_add(t, &(struct iterations_row){
-				     marked ? names.v[i->track]
-					    : model_str(m, w->devices.v[i->device].name),
-				     marked ? model_str(m, m->spans.name[i->marker]) : "period",
-				     i->index, i->start_ns - m->first_ns, i->end_ns - i->start_ns,
-				     yes_no(i->steady), (int64_t)i->works, i->sum_ns, i->union_ns,
-				     i->works ? (double)(i->device_start_ns - m->first_ns) : NAN,
-				     span_ns, yes_no(i->change), iteration_rank(m, w, i) });
+		iteration_row(t, w,
+			      i->marker != SPAN_NONE
+				      ? names.v[i->track]
+				      : model_str(w->m, w->devices.v[i->device].name),
+			      i, &j[k]);
 	}
 	table_set_add(out, t);
 }
@@ -80,7 +98,7 @@ static int iterations_run(struct model *m, const struct analysis_opts *o, struct
 	if (it->v.nr == 0)
 		return table_set_skip(out, "iterations",
 				      "no range is a marker, and no device repeats its works");
-	iterations_table(m, w, it, out);
+	iterations_table(analysis_work_energy(m, o), it, out);
 	return 0;
 }
 

@@ -42,7 +42,7 @@ static struct mfu_sum *sum_of(struct mfu_sums *s, uint32_t device, uint32_t iter
 	return &s->v.v[*at];
 }
 
-static void sum_add(struct mfu_sum *sum, const struct operator_call *c, uint64_t flops)
+static void mfu_sum_add(struct mfu_sum *sum, const struct operator_call *c, uint64_t flops)
 {
 	sum->flops = amount_add(sum->flops, flops);
 	sum->by_precision[c->precision] = ns_add(sum->by_precision[c->precision], c->time_ns);
@@ -60,9 +60,9 @@ static void calls_sum(struct mfu_sums *s)
 		    cost->flops == AMOUNT_UNKNOWN)
 			continue;
 		iteration = iterations_at(s->it, s->oc->m, c->span);
-		sum_add(sum_of(s, c->device, OPERATOR_NONE), c, cost->flops);
+		mfu_sum_add(sum_of(s, c->device, OPERATOR_NONE), c, cost->flops);
 		if (iteration != U64MAP_NONE)
-			sum_add(sum_of(s, c->device, iteration), c, cost->flops);
+			mfu_sum_add(sum_of(s, c->device, iteration), c, cost->flops);
 	}
 }
 

@@ -139,6 +139,7 @@ static void works_share(struct operator_calls *oc, const uint32_t *at)
 		int64_t ns = w->end_ns - w->start_ns;
 		struct operator_call *c;
 
+		oc->of_work[i] = w->launch == SPAN_NONE ? OPERATOR_NONE : at[w->launch];
 		if (w->launch == SPAN_NONE) {
 			oc->unlinked++;
 			oc->unlinked_ns = ns_add(oc->unlinked_ns, ns);
@@ -193,21 +194,20 @@ static void calls_choose(struct operator_calls *oc, const struct memo *memo)
 
 /* ---- how long they took ---- */
 
-static uint32_t counting_call(const struct operator_calls *oc, const uint32_t *at,
-			      const struct work *w)
+uint32_t operator_counting(const struct operator_calls *oc, size_t row)
 {
-	if (w->launch == SPAN_NONE || at[w->launch] == OPERATOR_NONE)
-		return OPERATOR_NONE;
-	return oc->v.v[at[w->launch]].counts;
+	uint32_t c = oc->of_work[row];
+
+	return c == OPERATOR_NONE ? OPERATOR_NONE : oc->v.v[c].counts;
 }
 
 /* Rows of works by counting call, in the works' order; [from[c], from[c + 1]) are those of c. */
-static uint32_t *works_by_call(const struct operator_calls *oc, const uint32_t *at, size_t *from)
+static uint32_t *works_by_call(const struct operator_calls *oc, size_t *from)
 {
 	uint32_t *rows = xmalloc((oc->works->v.nr + 1) * sizeof(*rows));
 
 	for (size_t i = 0; i < oc->works->v.nr; i++) {
-		uint32_t c = counting_call(oc, at, &oc->works->v.v[i]);
+		uint32_t c = operator_counting(oc, i);
 
 		if (c != OPERATOR_NONE)
 			from[c + 1]++;
@@ -215,7 +215,7 @@ static uint32_t *works_by_call(const struct operator_calls *oc, const uint32_t *
 	for (size_t c = 0; c < oc->v.nr; c++)
 		from[c + 1] += from[c];
 	for (size_t i = oc->works->v.nr; i-- > 0;) {
-		uint32_t c = counting_call(oc, at, &oc->works->v.v[i]);
+		uint32_t c = operator_counting(oc, i);
 
 		if (c != OPERATOR_NONE)
 			rows[from[c] + oc->v.v[c].timed++] = (uint32_t)i;
@@ -293,10 +293,10 @@ static void call_time(struct operator_calls *oc, struct memo *memo, struct opera
 		c->precision = precision_of_type(oc->costs.v[c->cost].type);
 }
 
-static void calls_time(struct operator_calls *oc, struct memo *memo, const uint32_t *at)
+static void calls_time(struct operator_calls *oc, struct memo *memo)
 {
 	size_t *from = xcalloc(oc->v.nr + 2, sizeof(*from));
-	uint32_t *rows = works_by_call(oc, at, from);
+	uint32_t *rows = works_by_call(oc, from);
 
 	for (uint32_t i = 0; i < oc->v.nr; i++)
 		if (oc->v.v[i].counts == i)
@@ -314,10 +314,11 @@ struct operator_calls *operator_calls_new(const struct model *m, const struct wo
 	oc->m = m;
 	oc->works = works;
 	oc->host = works->v.nr == 0;
+	oc->of_work = xmalloc((works->v.nr + 1) * sizeof(*oc->of_work));
 	at = calls_find(oc, &memo);
 	works_share(oc, at);
 	calls_choose(oc, &memo);
-	calls_time(oc, &memo, at);
+	calls_time(oc, &memo);
 	free(at);
 	memo_release(&memo);
 	return oc;
@@ -329,6 +330,7 @@ void operator_calls_free(struct operator_calls *oc)
 		return;
 	VEC_RELEASE(&oc->v);
 	VEC_RELEASE(&oc->costs);
+	free(oc->of_work);
 	free(oc);
 }
 

@@ -49,7 +49,8 @@ struct operator_calls {
 	const struct works *works;
 	VEC(struct operator_call) v; /* in the order of spans: around < index */
 	VEC(struct op_cost) costs;
-	bool host; /* no device work at all */
+	uint32_t *of_work; /* by row of works: the innermost call; OPERATOR_NONE */
+	bool host;         /* no device work at all */
 	uint64_t no_op, unlinked;
 	int64_t no_op_ns, unlinked_ns;
 	uint64_t misfits, overflows; /* calls */
@@ -58,5 +59,7 @@ struct operator_calls {
 struct operator_calls *operator_calls_new(const struct model *m, const struct works *works);
 void operator_calls_free(struct operator_calls *oc);
 void operator_calls_freep(struct operator_calls **oc);
+/* The call that counts a row of works; OPERATOR_NONE. */
+uint32_t operator_counting(const struct operator_calls *oc, size_t row);
 
 #endif

@@ -179,7 +179,39 @@ static int cmp_row(const void *pa, const void *pb, void *ctx)
 	return 0;
 }
 
-struct operator_rows *operator_rows_new(const struct operator_calls *oc, struct peaks *peaks)
+/* ---- energy ---- */
+
+static void rate_energy(struct operator_rate *r, const struct op_cost *cost,
+			const struct work_energy *we, size_t work)
+{
+	joules_add_work(&r->j, we, work);
+	if (cost->flops != AMOUNT_UNKNOWN)
+		joules_add_work(&r->flops_j, we, work);
+	if (cost->bytes != AMOUNT_UNKNOWN)
+		joules_add_work(&r->bytes_j, we, work);
+}
+
+/* row: by call. */
+static void energy_take(const struct operator_calls *oc, const uint32_t *row,
+			const struct work_energy *we, struct operator_rows *rows)
+{
+	for (size_t i = 0; we->meters.nr && i < oc->works->v.nr; i++) {
+		uint32_t own = oc->of_work[i], counts = operator_counting(oc, i);
+
+		if (oc->works->v.v[i].launch == SPAN_NONE)
+			joules_add_work(&rows->unlinked_j, we, i);
+		else if (own == OPERATOR_NONE)
+			joules_add_work(&rows->no_op_j, we, i);
+		else
+			joules_add_work(&rows->v.v[row[own]].own_j, we, i);
+		if (counts != OPERATOR_NONE)
+			rate_energy(&rows->v.v[row[counts]].rate,
+				    &oc->costs.v[oc->v.v[counts].cost], we, i);
+	}
+}
+
+struct operator_rows *operator_rows_new(const struct operator_calls *oc, struct peaks *peaks,
+					const struct work_energy *we)
 {
 	struct operator_rows *rows = xcalloc(1, sizeof(*rows));
 	struct rows_maker k = { .oc = oc, .rows = rows };
@@ -191,6 +223,7 @@ struct operator_rows *operator_rows_new(const struct operator_calls *oc, struct 
 		call_put(&k, i, row[i]);
 	}
 	backward_add(oc, row, rows);
+	energy_take(oc, row, we, rows);
 	qsort_r(rows->v.v, rows->v.nr, sizeof(*rows->v.v), cmp_row, (void *)oc->m);
 	free(row);
 	free(k.peaks);
@@ -239,6 +272,16 @@ double rate_tflops(const struct operator_rate *r)
 double rate_tbps(const struct operator_rate *r)
 {
 	return tera(r->bytes, r->with_bytes, r->bytes_ns);
+}
+
+double rate_joules_per_tflop(const struct operator_rate *r)
+{
+	return r->flops ? joules_whole(&r->flops_j) / ((double)r->flops * 1e-12) : NAN;
+}
+
+double rate_joules_per_gb(const struct operator_rate *r)
+{
+	return r->bytes ? joules_whole(&r->bytes_j) / ((double)r->bytes * 1e-9) : NAN;
 }
 
 double rate_pct(const struct operator_rate *r)

@@ -12,6 +12,7 @@
 #define PROFRIG_OPERATOR_ROWS_H
 
 #include "operator_calls.h"
+#include "work_energy.h"
 
 /* Of the calls that count and have a time. */
 struct operator_rate {
@@ -23,6 +24,7 @@ struct operator_rate {
 	double compute_ns, memory_ns, least_ns; /* least times of these */
 	int64_t by_precision[PRECISIONS];
 	bool nominal, estimate;
+	struct joules j, flops_j, bytes_j; /* of the work of all, of those */
 };
 
 struct operator_row {
@@ -31,14 +33,17 @@ struct operator_row {
 	int64_t own_ns, nested_ns, host_self_ns;
 	int64_t backward_ns; /* work of the backward calls that belong to its calls */
 	struct operator_rate rate;
+	struct joules own_j;
 };
 
 struct operator_rows {
 	VEC(struct operator_row) v;     /* as tables have them */
 	VEC(const char *) device_names; /* "NVIDIA H200"; "" unknown; by device */
+	struct joules no_op_j, unlinked_j;
 };
 
-struct operator_rows *operator_rows_new(const struct operator_calls *oc, struct peaks *peaks);
+struct operator_rows *operator_rows_new(const struct operator_calls *oc, struct peaks *peaks,
+					const struct work_energy *we);
 void operator_rows_free(struct operator_rows *rows);
 void operator_rows_freep(struct operator_rows **rows);
 
@@ -47,6 +52,8 @@ double rate_flop(const struct operator_rate *r);
 double rate_bytes(const struct operator_rate *r);
 double rate_tflops(const struct operator_rate *r);
 double rate_tbps(const struct operator_rate *r);
+double rate_joules_per_tflop(const struct operator_rate *r);
+double rate_joules_per_gb(const struct operator_rate *r); /* 10^9 bytes */
 double rate_pct(const struct operator_rate *r);
 const char *rate_bound(const struct operator_rate *r); /* "compute", "memory", "" */
 enum precision rate_precision(const struct operator_rate *r);

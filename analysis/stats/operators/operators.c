@@ -15,11 +15,12 @@
 	X(STR, name) X(STR, shapes) X(STR, types) X(U64, calls) X(U64, calls_with_work) \
 	X(U64, works) X(I64, own_ns) X(I64, nested_ns) X(I64, host_self_ns) X(F64, flop) \
 	X(F64, bytes) X(F64, tflops) X(F64, tbps) X(STR, bound) X(F64, pct_of_attainable) \
-	X(I64, backward_ns)
+	X(I64, backward_ns) X(F64, joules) X(STR, energy_flags)
 #define PERF(X) \
 	X(STR, op) X(STR, shapes) X(STR, types) X(U64, calls) X(F64, flop) X(F64, bytes) \
 	X(I64, total_ns) X(F64, tflops) X(F64, tbps) X(F64, intensity) X(STR, precision) \
-	X(STR, bound) X(F64, pct_of_attainable) X(F64, joules_per_tflop) X(STR, flags)
+	X(STR, bound) X(F64, pct_of_attainable) X(F64, joules_per_tflop) X(STR, flags) \
+	X(F64, joules) X(F64, joules_per_gb) X(STR, energy_flags)
 #define PEAKS(X) \
 	X(STR, device) X(STR, name) X(STR, precision) X(F64, value) X(F64, reachable) \
 	X(STR, unit) X(STR, source)
@@ -38,17 +39,22 @@ static const char *text_of(const struct model *m, str_id id)
 
 /* ---- operators ---- */
 
-static void special_row(struct table *t, const char *name, uint64_t works, int64_t ns)
+static void special_row(struct table *t, const char *name, uint64_t works, int64_t ns,
+			const struct joules *j)
 {
+	char flags[ENERGY_FLAGS_MAX];
+
 	if (works)
 		table_add(t, &(struct operators_row){ name, "", "", 0, 0, works, ns, ns, 0, NAN,
-						      NAN, NAN, NAN, "", NAN, 0 });
+						      NAN, NAN, NAN, "", NAN, 0, joules_value(j),
+						      joules_flags(j, flags) });
 }
 
 static struct table *operators_table(const struct operator_calls *oc,
 				     const struct operator_rows *rows)
 {
 	struct table *t = table_make(&operators_form);
+	char flags[ENERGY_FLAGS_MAX];
 
 	for (size_t i = 0; i < rows->v.nr; i++) {
 		const struct operator_row *r = &rows->v.v[i];
@@ -60,10 +66,11 @@ static struct table *operators_table(const struct operator_calls *oc,
 				  text_of(oc->m, r->types), r->calls, r->calls_with_work, r->works,
 				  r->own_ns, r->nested_ns, r->host_self_ns, rate_flop(rate),
 				  rate_bytes(rate), rate_tflops(rate), rate_tbps(rate),
-				  rate_bound(rate), rate_pct(rate), r->backward_ns });
+				  rate_bound(rate), rate_pct(rate), r->backward_ns,
+				  joules_value(&r->own_j), joules_flags(&r->own_j, flags) });
 	}
-	special_row(t, "[no op]", oc->no_op, oc->no_op_ns);
-	special_row(t, "[unlinked]", oc->unlinked, oc->unlinked_ns);
+	special_row(t, "[no op]", oc->no_op, oc->no_op_ns, &rows->no_op_j);
+	special_row(t, "[unlinked]", oc->unlinked, oc->unlinked_ns, &rows->unlinked_j);
 	return t;
 }
 
@@ -95,13 +102,17 @@ static void perf_row(struct table *t, const struct operator_calls *oc, const str
 {
 	const struct operator_rate *rate = &r->rate;
 	double intensity = rate_flop(rate) / rate_bytes(rate);
+	char energy[ENERGY_FLAGS_MAX];
 
-	table_add(t, &(struct perf_row){ text_of(oc->m, r->name), text_of(oc->m, r->shapes),
-					 text_of(oc->m, r->types), rate->calls, rate_flop(rate),
-					 rate_bytes(rate), rate->ns, rate_tflops(rate),
-					 rate_tbps(rate), isfinite(intensity) ? intensity : NAN,
-					 precision_name(rate_precision(rate)), rate_bound(rate),
-					 rate_pct(rate), NAN, flags_of(oc, rate) });
+	table_add(t,
+		  &(struct perf_row){ text_of(oc->m, r->name), text_of(oc->m, r->shapes),
+				      text_of(oc->m, r->types), rate->calls, rate_flop(rate),
+				      rate_bytes(rate), rate->ns, rate_tflops(rate),
+				      rate_tbps(rate), isfinite(intensity) ? intensity : NAN,
+				      precision_name(rate_precision(rate)), rate_bound(rate),
+				      rate_pct(rate), rate_joules_per_tflop(rate),
+				      flags_of(oc, rate), joules_value(&rate->j),
+				      rate_joules_per_gb(rate), joules_flags(&rate->j, energy) });
 }
 
 static void add_perf(const struct operator_calls *oc, const struct operator_rows *rows,
@@ -171,7 +182,7 @@ static int operators_run(struct model *m, const struct analysis_opts *o, struct 
 	if (oc->overflows)
 		model_warn(m, UINT32_MAX, W_BAD_SHAPES, oc->overflows,
 			   "calls of operators with 2^64 flops or bytes and more have neither");
-	rows = operator_rows_new(oc, peaks);
+	rows = operator_rows_new(oc, peaks, analysis_work_energy(m, o));
 	table_set_add(out, operators_table(oc, rows));
 	add_perf(oc, rows, out);
 	add_peaks(oc, rows, peaks, out);

@@ -2,10 +2,12 @@
  * iterations: the repeated unit of a workload: a training step, a decoded token, a loop.
  *
  * Markers. A host range is a marker when its name matches the pattern: the user's, or by default
- * ProfilerStep#N and names such as "iteration 7", "train_step_12", "batch=3". Names that differ in
- * numbers alone are one family; of a thread with several families ProfilerStep# counts, else the
- * one with the most ranges, of equal ones the earliest. A marker that begins inside an earlier one
- * of its family is no iteration (nested).
+ * ProfilerStep#N, steps of a server (serving_step.h) and names such as "iteration 7",
+ * "train_step_12", "batch=3". Names that differ in numbers alone are one family, and so are the
+ * steps of a server, and all matches of a pattern with a group "phase". Of a thread with several
+ * families ProfilerStep# counts, else steps of a server, else the one with the most ranges, of
+ * equal ones the earliest. A marker that begins inside an earlier one of its family is no iteration
+ * (nested).
  *
  * Without markers, and without a pattern of the user's, a device's works in launch order are
  * searched for a period (period_find.h) by their names (of a copy: what stands before a bracket,

@@ -319,6 +319,7 @@ TEST(test_columns_of_one_list)
 	assert_string_equal(table_get_str(t, 1, 0), "b");
 	assert_int_equal(table_get_u64(t, 1, 2), 2);
 	assert_string_equal(table_field_unit("baseline_s"), "s");
+	assert_string_equal(table_field_unit("tokens_per_s"), "1/s");
 	assert_null(table_field_unit("calls"));
 	assert_null(table_field_unit("_ns"));
 }

@@ -121,7 +121,8 @@ TEST(test_idle_tables)
 
 	expect_columns(table_set_find(&ts, "idle"),
 		       "device,gap_ns_bucket,count,total_ns,host_cause");
-	expect_columns(table_set_find(&ts, "idle_causes"), "device,cause,parts,total_ns,share");
+	expect_columns(table_set_find(&ts, "idle_causes"),
+		       "device,cause,parts,total_ns,share,joules,energy_flags");
 	expect_columns(table_set_find(&ts, "idle_gaps"),
 		       "device,start_ns,dur_ns,cause,before,after,api");
 	expect_table(table_set_find(&ts, "idle"), "device gap_ns_bucket count total_ns host_cause\n"

@@ -82,8 +82,23 @@ static struct table_set operators_of(struct model *m, struct peaks *peaks)
 #define MM_FLOP (2 * 64 * 32 * 16)
 #define MM_BYTES (2 * (64 * 32 + 32 * 16 + 64 * 16))
 
-/* linear ⊃ mm, both with works; a launch without operator; work without launch. */
-static struct model *small_model(void)
+/* A reading of the power of gpu3 that stays at w. */
+static void make_power(struct maker *k, double w)
+{
+	struct series_def d = {
+		.name = "power.gpu3", .unit = "W", .kind = SERIES_GAUGE, .track = TRACK_NONE
+	};
+	series_id s = k->s->ops->series(k->s, &d);
+
+	for (int64_t t = 0; t <= 500; t += 2)
+		k->s->ops->sample(k->s, s, t, w);
+}
+
+/*
+ * linear ⊃ mm, both with works; a launch without operator; work without launch. w: power of the
+ * device; 0: it is not known.
+ */
+static struct model *small_model_with(double w)
 {
 	struct maker k = make_begin();
 	track_id t = make_thread(&k, 1, 1, 0, "main"), q = make_queue(&k, "gpu3", 7);
@@ -100,7 +115,14 @@ static struct model *small_model(void)
 	make_launch(&k, t, 30, p, 250, 280, "splitKreduce_kernel");
 	make_launch(&k, t, 150, q, 300, 307, "alone");
 	make_span(&k, q, SPAN_KERNEL, 400, 403, "lost", 0);
+	if (w > 0)
+		make_power(&k, w);
 	return make_end(&k);
+}
+
+static struct model *small_model(void)
+{
+	return small_model_with(0);
 }
 
 TEST(own_and_nested)
@@ -373,6 +395,33 @@ static void check_laws(uint64_t seed)
 		fail_msg("seed %llu: own is %g of %lld", (unsigned long long)seed,
 			 column_sum(t, "own_ns"), (long long)works);
 	works_free(w);
+}
+
+/* 400 W; two works of mm run 70 ns, 10 of them together, which count once. */
+TEST(energy)
+{
+	CLEANUP(model_freep) struct model *m = small_model_with(400);
+	CLEANUP(table_set_release) struct table_set ts = operators_of(m, NULL);
+	const struct table *t = table_set_find(&ts, "operators"),
+			   *perf = table_set_find(&ts, "perf");
+	static const struct {
+		const char *name;
+		double ns;
+	} rows[] = {
+		{ "aten::mm", 70 },
+		{ "aten::linear", 10 },
+		{ "[no op]", 7 },
+		{ "[unlinked]", 3 },
+	};
+	size_t mm = row_of(perf, "op", "aten::mm", NULL, NULL);
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (fabs(num_of(t, row_of(t, "name", rows[i].name, NULL, NULL), "joules") -
+			 400e-9 * rows[i].ns) > 1e-15)
+			ROW_FAIL(i, "%s", rows[i].name);
+	assert_true(fabs(num_of(perf, mm, "joules") - 28e-6) < 1e-15);
+	assert_true(fabs(num_of(perf, mm, "joules_per_tflop") - 28e-6 / (MM_FLOP * 1e-12)) < 1e-6);
+	assert_true(fabs(num_of(perf, mm, "joules_per_gb") - 28e-6 / (MM_BYTES * 1e-9)) < 1e-6);
 }
 
 TEST(laws)

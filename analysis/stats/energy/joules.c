@@ -1,0 +1,167 @@
+#include "ns.h"
+#include "work_energy.h"
+
+#include <math.h>
+
+#include "profrig/base/sort.h"
+#include "profrig/base/u64map.h"
+#include "profrig/base/xalloc.h"
+
+static void piece_add(struct joules *s, const struct work_meter *me, double j, int64_t from_ns,
+		      int64_t to_ns)
+{
+	s->pieces++;
+	s->lengths++;
+	s->ns = ns_add(s->ns, to_ns - from_ns);
+	s->unknown += isnan(j);
+	if (!me)
+		return;
+	if (!isnan(j))
+		sum_add(&s->j, j);
+	s->meter = me;
+	s->marks |= work_meter_marks(me, from_ns, to_ns);
+	if (!me->holds && me->c.median_period_ns > s->most_period_ns)
+		s->most_period_ns = me->c.median_period_ns;
+}
+
+void joules_add_work(struct joules *s, const struct work_energy *we, size_t row)
+{
+	const struct work *w = &we->w->v.v[row];
+
+	piece_add(s, work_meter_of(we, w->device), we->work_j[row], w->start_ns, w->end_ns);
+}
+
+void joules_add_part(struct joules *s, const struct work_energy *we, uint32_t device,
+		     int64_t from_ns, int64_t to_ns)
+{
+	const struct work_meter *me = work_meter_of(we, device);
+
+	if (from_ns >= to_ns)
+		return;
+	piece_add(s, me,
+		  me && work_meter_live(me, from_ns, to_ns)
+			  ? work_energy_part(we, device, from_ns, to_ns)
+			  : NAN,
+		  from_ns, to_ns);
+}
+
+void joules_add_idle(struct joules *s, const struct work_meter *me, double j, int64_t from_ns,
+		     int64_t to_ns)
+{
+	piece_add(s, me, me && work_meter_live(me, from_ns, to_ns) ? j : NAN, from_ns, to_ns);
+}
+
+double joules_value(const struct joules *s)
+{
+	return s->pieces > s->unknown ? sum_value(&s->j) : NAN;
+}
+
+double joules_whole(const struct joules *s)
+{
+	return s->unknown ? NAN : joules_value(s);
+}
+
+/* As a row of `energy` that has these pieces. */
+const char *joules_flags(const struct joules *s, char buf[ENERGY_FLAGS_MAX])
+{
+	const struct work_meter *me = s->meter;
+	struct energy_group g = { .calls = s->lengths, .duration_ns = (double)s->ns };
+	struct energy_value v = { .marks = s->marks };
+	struct energy_totals totals;
+	struct energy_flags of;
+
+	buf[0] = '\0';
+	if (!me)
+		return buf;
+	totals = (struct energy_totals){ .median_period_ns = s->most_period_ns,
+					 .flags = me->c.flags };
+	of = (struct energy_flags){ me->m, me->o, me->label, &totals };
+	energy_flags_row(&of, &g, &v, buf);
+	return buf;
+}
+
+/* ---- iterations ---- */
+
+/* What an iteration has on the devices of one meter. */
+struct stretch {
+	uint32_t iteration;
+	int64_t start_ns, end_ns;
+};
+
+struct stretches {
+	VEC(struct stretch) v;
+	uint32_t *at; /* by iteration: its stretch; U64MAP_NONE */
+};
+
+static void stretch_add(struct stretches *s, uint32_t iteration, const struct work *w)
+{
+	struct stretch *k;
+
+	if (s->at[iteration] == U64MAP_NONE) {
+		s->at[iteration] = (uint32_t)s->v.nr;
+		VEC_PUSH(&s->v, ((struct stretch){ iteration, w->start_ns, w->end_ns }));
+		return;
+	}
+	k = &s->v.v[s->at[iteration]];
+	k->start_ns = w->start_ns < k->start_ns ? w->start_ns : k->start_ns;
+	k->end_ns = w->end_ns > k->end_ns ? w->end_ns : k->end_ns;
+}
+
+static void meter_stretches(const struct work_energy *we, const struct iterations *it,
+			    uint32_t meter, struct stretches *s)
+{
+	for (size_t i = 0; i < s->v.nr; i++)
+		s->at[s->v.v[i].iteration] = U64MAP_NONE;
+	VEC_CLEAR(&s->v);
+	for (uint32_t d = 0; d < we->w->devices.nr; d++) {
+		const struct work_device *dev = &we->w->devices.v[d];
+
+		for (size_t i = dev->first; we->meter_of[d] == meter && i < dev->first + dev->nr;
+		     i++)
+			if (it->of_work[i] != U64MAP_NONE)
+				stretch_add(s, it->of_work[i], &we->w->v.v[i]);
+	}
+}
+
+/* The idle time between the first and the last work of each stretch. */
+static void meter_idle(const struct work_meter *me, const struct stretches *s, struct joules *ret)
+{
+	struct sort_span *v = xcalloc(s->v.nr + 1, sizeof(*v));
+	double *j = xcalloc(s->v.nr + 1, sizeof(*j));
+
+	for (size_t i = 0; i < s->v.nr; i++)
+		v[i] = (struct sort_span){ s->v.v[i].start_ns, s->v.v[i].end_ns, i };
+	work_energy_idle_split(me, v, s->v.nr, j);
+	for (size_t i = 0; i < s->v.nr; i++) {
+		const struct stretch *k = &s->v.v[i];
+
+		sum_add(&ret[k->iteration].j, j[i]);
+		ret[k->iteration].marks |= work_meter_marks(me, k->start_ns, k->end_ns);
+	}
+	free(v);
+	free(j);
+}
+
+struct joules *iteration_joules(const struct work_energy *we, const struct iterations *it)
+{
+	struct joules *ret = xcalloc(it->v.nr + 1, sizeof(*ret));
+	struct stretches s = { .at = xcalloc(it->v.nr + 1, sizeof(*s.at)) };
+
+	for (size_t i = 0; i < it->v.nr; i++)
+		s.at[i] = U64MAP_NONE;
+	for (size_t i = 0; i < we->w->v.nr; i++)
+		if (it->of_work[i] != U64MAP_NONE)
+			joules_add_work(&ret[it->of_work[i]], we, i);
+	for (uint32_t k = 0; k < we->meters.nr; k++) {
+		meter_stretches(we, it, k, &s);
+		meter_idle(&we->meters.v[k], &s, ret);
+	}
+	/* what must be resolved is the whole, not each of its works */
+	for (size_t i = 0; i < it->v.nr; i++) {
+		ret[i].ns = iteration_ns(&it->v.v[i]);
+		ret[i].lengths = 1;
+	}
+	VEC_RELEASE(&s.v);
+	free(s.at);
+	return ret;
+}

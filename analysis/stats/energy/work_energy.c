@@ -1,0 +1,429 @@
+#include "work_energy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/base/search.h"
+#include "profrig/base/sort.h"
+#include "profrig/base/u64map.h"
+#include "profrig/base/xalloc.h"
+
+/* ---- energy up to a moment ---- */
+
+static double live_until(const struct work_meter *me, int64_t t_ns)
+{
+	size_t hint = 0;
+
+	return curve_at(&me->c, t_ns, &hint);
+}
+
+/* The last moment by t; NULL: nothing has begun. */
+static const struct work_moment *moment_by(const struct work_meter *me, int64_t t_ns)
+{
+	size_t i = LOWER_BOUND(k, 0, me->at.nr, me->at.v[k].t_ns <= t_ns);
+
+	return i ? &me->at.v[i - 1] : NULL;
+}
+
+static double since(const struct work_meter *me, const struct work_moment *at, int64_t t_ns)
+{
+	return live_until(me, t_ns) - live_until(me, at->t_ns);
+}
+
+static double share_of(const struct work_meter *me, uint32_t running, double j)
+{
+	return me->independent ? j : j / running;
+}
+
+static double share_until(const struct work_meter *me, int64_t t_ns)
+{
+	const struct work_moment *at = moment_by(me, t_ns);
+
+	if (!at)
+		return 0;
+	return at->share_j + (at->running ? share_of(me, at->running, since(me, at, t_ns)) : 0);
+}
+
+static double idle_until(const struct work_meter *me, int64_t t_ns)
+{
+	const struct work_moment *at = moment_by(me, t_ns);
+
+	if (!at)
+		return live_until(me, t_ns);
+	return at->idle_j + (at->running ? 0 : since(me, at, t_ns));
+}
+
+double work_energy_part(const struct work_energy *we, uint32_t device, int64_t from_ns,
+			int64_t to_ns)
+{
+	const struct work_meter *me = work_meter_of(we, device);
+
+	return me ? share_until(me, to_ns) - share_until(me, from_ns) : NAN;
+}
+
+double work_energy_idle(const struct work_energy *we, uint32_t device, int64_t from_ns,
+			int64_t to_ns)
+{
+	const struct work_meter *me = work_meter_of(we, device);
+
+	return me ? (idle_until(me, to_ns) - idle_until(me, from_ns)) / me->devices : NAN;
+}
+
+/* ---- sweeps over stretches of time ---- */
+
+/* Stretches by start, and their ends in order, each with its row. */
+struct edges {
+	struct sort_span *starts, *ends;
+	size_t n, start, end;
+};
+
+static void edges_make(struct edges *e, struct sort_span *v, size_t n)
+{
+	*e = (struct edges){ .starts = v, .ends = xcalloc(n + 1, sizeof(*v)), .n = n };
+	sort_spans(v, n);
+	for (size_t i = 0; i < n; i++)
+		e->ends[i] = (struct sort_span){ v[i].end_ns, v[i].end_ns, v[i].row };
+	sort_spans(e->ends, n);
+}
+
+/* The next moment at which one begins or ends; false: there is none. */
+static bool edges_next(const struct edges *e, int64_t *ret_ns)
+{
+	if (e->end == e->n)
+		return false;
+	*ret_ns = e->ends[e->end].start_ns;
+	if (e->start < e->n && e->starts[e->start].start_ns < *ret_ns)
+		*ret_ns = e->starts[e->start].start_ns;
+	return true;
+}
+
+/* What begins at t has what comes behind j, what ends what came until then. */
+static void edges_pass(struct edges *e, int64_t t_ns, double j, double *of_row)
+{
+	for (; e->start < e->n && e->starts[e->start].start_ns == t_ns; e->start++)
+		of_row[e->starts[e->start].row] -= j;
+	for (; e->end < e->n && e->ends[e->end].start_ns == t_ns; e->end++)
+		of_row[e->ends[e->end].row] += j;
+}
+
+void work_energy_idle_split(const struct work_meter *me, struct sort_span *v, size_t n, double *j)
+{
+	struct edges e;
+	struct sum share = SUM_INIT;
+	double last_j = 0;
+	int64_t t_ns;
+
+	edges_make(&e, v, n);
+	while (edges_next(&e, &t_ns)) {
+		double until_j = idle_until(me, t_ns);
+
+		if (e.start > e.end)
+			sum_add(&share, (until_j - last_j) / (double)(e.start - e.end));
+		last_j = until_j;
+		edges_pass(&e, t_ns, sum_value(&share), j);
+	}
+	free(e.ends);
+}
+
+/* ---- marks of a curve ---- */
+
+static void marks_count(struct work_meter *me)
+{
+	const struct curve *c = &me->c;
+
+	if (!c->marks)
+		return;
+	me->marked = xcalloc(c->n + 1, sizeof(*me->marked));
+	for (size_t i = 0; i + 1 < c->n; i++)
+		for (int b = 0; b < WORK_MARKS; b++)
+			me->marked[i + 1].before[b] =
+				me->marked[i].before[b] + (c->marks[i] >> b & 1);
+}
+
+/* The intervals of the curve that [from, to) touches. */
+static void intervals_of(const struct curve *c, int64_t from_ns, int64_t to_ns, size_t *first,
+			 size_t *end)
+{
+	*first = LOWER_BOUND(k, 0, c->n, c->t_ns[k] <= from_ns);
+	*first -= *first > 0;
+	*end = LOWER_BOUND(k, *first, c->n - 1, c->t_ns[k] < to_ns);
+}
+
+uint8_t work_meter_marks(const struct work_meter *me, int64_t from_ns, int64_t to_ns)
+{
+	const struct curve *c = &me->c;
+	uint8_t marks = 0;
+	size_t first, end;
+
+	if (from_ns < c->t_ns[0] || to_ns > c->t_ns[c->n - 1])
+		marks |= SPAN_OUTSIDE;
+	if (!me->marked)
+		return marks;
+	intervals_of(c, from_ns, to_ns, &first, &end);
+	for (int b = 0; b < WORK_MARKS && first < end; b++)
+		if (me->marked[end].before[b] > me->marked[first].before[b])
+			marks |= (uint8_t)(1u << b);
+	return marks;
+}
+
+bool work_meter_live(const struct work_meter *me, int64_t from_ns, int64_t to_ns)
+{
+	const struct curve *c = &me->c;
+	size_t first, end;
+
+	if (from_ns == to_ns)
+		return from_ns >= c->t_ns[0] && to_ns <= c->t_ns[c->n - 1];
+	if (from_ns >= c->t_ns[c->n - 1] || to_ns <= c->t_ns[0])
+		return false;
+	if (!me->marked)
+		return true;
+	intervals_of(c, from_ns, to_ns, &first, &end);
+	return me->marked[end].before[0] - me->marked[first].before[0] < end - first;
+}
+
+/* ---- one meter ---- */
+
+/* Dead intervals have energy, but none knows when: it is taken out. */
+static void curve_cut(struct curve *c, struct sum *dead)
+{
+	struct sum e = SUM_INIT;
+
+	for (size_t i = 0; c->marks && i + 1 < c->n; i++) {
+		c->e[i] = sum_value(&e);
+		if (c->marks[i] & CURVE_DEAD) {
+			sum_add(dead, c->de[i]);
+			c->de[i] = 0;
+			if (c->p0)
+				c->p0[i] = c->p1[i] = 0;
+		}
+		sum_add(&e, c->de[i]);
+		c->e[i + 1] = sum_value(&e);
+	}
+}
+
+/* The devices of which some queue takes part, by index. */
+static void measured_by(const struct work_energy *we, const struct energy_opts *o,
+			const struct series_label *l, const uint32_t *device_of, bool *ret)
+{
+	const struct model *m = we->w->m;
+
+	memset(ret, 0, we->w->devices.nr * sizeof(*ret));
+	for (track_id q = 0; q < m->tracks.nr; q++)
+		if (device_of[q] != U64MAP_NONE && !ret[device_of[q]])
+			ret[device_of[q]] = energy_track_takes_part(m, o, l->series, l->info.device,
+								    VIEW_DEVICE, q);
+}
+
+static void rows_take(const struct work_energy *we, uint32_t device, struct sort_span *v, size_t *n)
+{
+	const struct work_device *d = &we->w->devices.v[device];
+
+	for (size_t i = d->first; i < d->first + d->nr; i++)
+		v[(*n)++] = (struct sort_span){ we->w->v.v[i].start_ns, we->w->v.v[i].end_ns, i };
+}
+
+static void meter_sweep(struct work_energy *we, struct work_meter *me, struct sort_span *v,
+			size_t n)
+{
+	struct edges e;
+	struct sum share = SUM_INIT, idle = SUM_INIT, work = SUM_INIT;
+	double last_j = 0;
+	size_t hint = 0;
+	int64_t t_ns;
+
+	edges_make(&e, v, n);
+	while (edges_next(&e, &t_ns)) {
+		double until_j = curve_at(&me->c, t_ns, &hint), j = until_j - last_j;
+		uint32_t running = (uint32_t)(e.start - e.end);
+
+		sum_add(running ? &work : &idle, j);
+		if (running)
+			sum_add(&share, share_of(me, running, j));
+		last_j = until_j;
+		edges_pass(&e, t_ns, sum_value(&share), we->work_j);
+		VEC_PUSH(&me->at, ((struct work_moment){ t_ns, sum_value(&share), sum_value(&idle),
+							 (uint32_t)(e.start - e.end) }));
+	}
+	sum_add(&idle, curve_total(&me->c) - last_j);
+	me->work_j = sum_value(&work);
+	me->idle_j = sum_value(&idle);
+	free(e.ends);
+}
+
+/* Works outside the samples, and in dead intervals, have no energy that is known. */
+static void rows_judge(struct work_energy *we, const struct work_meter *me, uint32_t device)
+{
+	const struct work_device *d = &we->w->devices.v[device];
+
+	for (size_t i = d->first; i < d->first + d->nr; i++)
+		if (!work_meter_live(me, we->w->v.v[i].start_ns, we->w->v.v[i].end_ns))
+			we->work_j[i] = NAN;
+}
+
+static void rows_forget(struct work_energy *we, struct work_meter *me, uint32_t device)
+{
+	const struct work_device *d = &we->w->devices.v[device];
+	struct sum other = SUM_INIT;
+
+	for (size_t i = d->first; i < d->first + d->nr; i++) {
+		sum_add(&other, we->work_j[i]);
+		we->work_j[i] = 0;
+	}
+	me->other_j += sum_value(&other);
+}
+
+static void meter_run(struct work_energy *we, uint32_t number, const uint32_t *device_of)
+{
+	struct work_meter *me = &we->meters.v[number];
+	bool *mine = xcalloc(we->w->devices.nr + 1, sizeof(*mine));
+	struct sort_span *v;
+	size_t rows = 0, n = 0;
+
+	measured_by(we, me->o, me->label, device_of, mine);
+	for (uint32_t d = 0; d < we->w->devices.nr; d++) {
+		me->devices += mine[d];
+		rows += mine[d] ? we->w->devices.v[d].nr : 0;
+	}
+	v = xcalloc(rows + 1, sizeof(*v));
+	for (uint32_t d = 0; d < we->w->devices.nr; d++)
+		if (mine[d])
+			rows_take(we, d, v, &n);
+	meter_sweep(we, me, v, n);
+	for (uint32_t d = 0; d < we->w->devices.nr; d++)
+		if (mine[d] && we->meter_of[d] != number)
+			rows_forget(we, me, d);
+		else if (mine[d])
+			rows_judge(we, me, d);
+	free(mine);
+	free(v);
+}
+
+/* ---- which meter a device has ---- */
+
+#define PREFERENCES 4
+
+static int preference(const struct model *m, const struct series_label *l)
+{
+	return (m->series.v[l->series].estimated ? 2 : 0) +
+	       (l->info.quantity == QUANTITY_POWER ? 1 : 0);
+}
+
+static bool meter_new(const struct model *m, const struct series_label *l,
+		      const struct energy_opts *o, struct work_meter *me)
+{
+	struct sum dead = SUM_INIT;
+
+	*me = (struct work_meter){ .label = l, .m = m, .o = o, .independent = o->independent };
+	if (curve_make(m, l->series, &l->info, o, &me->c, NULL) < 0)
+		return false;
+	if (me->c.n < 2) {
+		curve_release(&me->c);
+		return false;
+	}
+	me->holds = counter_holds(m, l->series, &l->info);
+	me->total_j = curve_total(&me->c);
+	marks_count(me);
+	curve_cut(&me->c, &dead);
+	me->dead_j = sum_value(&dead);
+	return true;
+}
+
+/* Gives the series to the devices that it measures and that have none yet. */
+static void meter_give(struct work_energy *we, const struct series_label *l,
+		       const struct energy_opts *o, const bool *measured)
+{
+	struct work_meter me;
+	bool made = false;
+
+	for (uint32_t d = 0; d < we->w->devices.nr; d++) {
+		if (we->meter_of[d] != U64MAP_NONE || !measured[d])
+			continue;
+		if (!made && !meter_new(we->w->m, l, o, &me))
+			return; /* too short to integrate */
+		made = true;
+		we->meter_of[d] = (uint32_t)we->meters.nr;
+	}
+	if (made)
+		VEC_PUSH(&we->meters, me);
+}
+
+static void meters_choose(struct work_energy *we, const struct energy_opts *o,
+			  const uint32_t *device_of)
+{
+	const struct model *m = we->w->m;
+	CLEANUP(xfreep) bool *measured = xcalloc(we->w->devices.nr + 1, sizeof(*measured));
+
+	for (int want = 0; want < PREFERENCES; want++)
+		for (size_t i = 0; i < m->series.nr; i++) {
+			const struct series_label *l = &we->labels[i];
+
+			if (!counter_is_energy(&l->info) || !*l->info.device ||
+			    preference(m, l) != want)
+				continue;
+			measured_by(we, o, l, device_of, measured);
+			meter_give(we, l, o, measured);
+		}
+}
+
+static uint32_t *devices_of_queues(const struct works *w)
+{
+	uint32_t *device_of = xcalloc(w->m->tracks.nr + 1, sizeof(*device_of));
+
+	for (track_id q = 0; q < w->m->tracks.nr; q++)
+		device_of[q] = U64MAP_NONE;
+	for (size_t i = 0; i < w->v.nr; i++)
+		device_of[w->v.v[i].queue] = w->v.v[i].device;
+	return device_of;
+}
+
+static struct work_energy *work_energy_new(const struct works *w, const struct energy_opts *o)
+{
+	struct work_energy *we = xcalloc(1, sizeof(*we));
+	uint32_t *device_of = devices_of_queues(w);
+
+	we->w = w;
+	we->labels = series_labels(w->m);
+	we->meter_of = xcalloc(w->devices.nr + 1, sizeof(*we->meter_of));
+	we->work_j = xcalloc(w->v.nr + 1, sizeof(*we->work_j));
+	for (size_t d = 0; d < w->devices.nr; d++)
+		we->meter_of[d] = U64MAP_NONE;
+	meters_choose(we, o, device_of);
+	for (uint32_t k = 0; k < we->meters.nr; k++)
+		meter_run(we, k, device_of);
+	for (size_t i = 0; i < w->v.nr; i++)
+		if (we->meter_of[w->v.v[i].device] == U64MAP_NONE)
+			we->work_j[i] = NAN;
+	free(device_of);
+	return we;
+}
+
+void work_energy_free(struct work_energy *we)
+{
+	if (!we)
+		return;
+	for (size_t i = 0; i < we->meters.nr; i++) {
+		curve_release(&we->meters.v[i].c);
+		VEC_RELEASE(&we->meters.v[i].at);
+		free(we->meters.v[i].marked);
+	}
+	VEC_RELEASE(&we->meters);
+	series_labels_freep(&we->labels);
+	free(we->meter_of);
+	free(we->work_j);
+	free(we);
+}
+
+const struct work_energy *analysis_work_energy(struct model *m, const struct analysis_opts *o)
+{
+	if (!o->shared->energy)
+		o->shared->energy = work_energy_new(analysis_works(m, o), &o->energy);
+	return o->shared->energy;
+}
+
+const struct work_meter *work_meter_of(const struct work_energy *we, uint32_t device)
+{
+	uint32_t at = we->meter_of[device];
+
+	return at == U64MAP_NONE ? NULL : &we->meters.v[at];
+}
