@@ -261,4 +261,5 @@ const struct analysis analysis_inference = {
 	.about = "steps of servers of language models: phases, requests, tokens, rates and energy",
 	.tables = { &inference_form },
 	.run = inference_run,
+	.needs_calls = true,
 };

@@ -398,4 +398,5 @@ const struct analysis analysis_ranks = {
 	.about = "ranks side by side: their time, iterations and waits, outliers, missing ranks",
 	.tables = { &ranks_form, &rank_classes_form },
 	.run = ranks_run,
+	.needs_calls = true,
 };
