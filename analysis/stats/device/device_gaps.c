@@ -77,11 +77,13 @@ static void gap_explain(const struct works *w, struct host_causes *h, struct dev
 	int64_t a = g->from_ns, b = g->to_ns, s;
 	enum idle_cause c;
 
+	g->launched_ns = a;
 	if (launch == SPAN_NONE) {
 		cause_put(&g->sums, IDLE_NO_LAUNCH, b - a);
 		return;
 	}
 	s = w->m->spans.start_ns[launch];
+	g->launched_ns = s < a ? a : s < b ? s : b;
 	host_causes_add(h, w->m->spans.track[launch], a, s < b ? s : b, &g->sums);
 	if (host_causes_api(h, launch) == API_GRAPH_LAUNCH)
 		c = IDLE_GRAPH_LAUNCH;

@@ -21,7 +21,9 @@
 
 struct device_gap {
 	int64_t from_ns, to_ns;
-	size_t before, after;  /* rows: what ended last, and w */
+	size_t before, after; /* rows: what ended last, and w */
+	/* host causes lie before it, the others from there on */
+	int64_t launched_ns;
 	struct idle_sums sums; /* of this gap */
 };
 

@@ -65,17 +65,18 @@ static void longest_put(struct idling *id, const struct device_gap *g)
 				   g->before,  g->after };
 }
 
-/* The energy of a gap belongs to its causes by their time. */
-static void gap_joules(struct idling *id, const struct device_gap *g)
+/* A part of a gap: causes [first, end) have its energy by their time. */
+static void part_joules(struct idling *id, const struct device_gap *g, int64_t from_ns,
+			int64_t to_ns, size_t first, size_t end)
 {
 	const struct work_meter *me = work_meter_of(id->we, id->device);
-	double ns = (double)(g->to_ns - g->from_ns),
-	       j = work_energy_idle(id->we, id->device, g->from_ns, g->to_ns);
+	double j = work_energy_idle(id->we, id->device, from_ns, to_ns);
 
-	for (size_t c = 0; c < IDLE_CAUSES; c++)
+	for (size_t c = first; c < end; c++)
 		if (g->sums.ns[c])
-			joules_add_idle(&id->joules[c], me, j * ((double)g->sums.ns[c] / ns),
-					g->from_ns, g->to_ns);
+			joules_add_idle(&id->joules[c], me,
+					j * ((double)g->sums.ns[c] / (double)(to_ns - from_ns)),
+					from_ns, to_ns);
 }
 
 static void gap_take(void *ctx, const struct device_gap *g)
@@ -88,7 +89,8 @@ static void gap_take(void *ctx, const struct device_gap *g)
 	id->buckets[b].ns += ns;
 	idle_sums_add(&id->buckets[b].sums, &g->sums);
 	idle_sums_add(&id->sums, &g->sums);
-	gap_joules(id, g);
+	part_joules(id, g, g->from_ns, g->launched_ns, 0, HOST_CAUSES);
+	part_joules(id, g, g->launched_ns, g->to_ns, HOST_CAUSES, IDLE_CAUSES);
 	longest_put(id, g);
 }
 

@@ -126,6 +126,24 @@ TEST(test_reset)
 	expect_checks(&ts);
 }
 
+/* Until the launch the host is the cause, then the way to the device. */
+TEST(test_causes)
+{
+	CLEANUP(model_freep)
+	struct model *m =
+		model_of_text(1e9, "thread 1/1: f 0-20 launch#1 30-31\n"
+				   "queue gpu0/1: a 0-10 b#1 40-50\n"
+				   "series power.gpu0 W gauge: 0 100 20 100 20 300 30 300 "
+				   "30 500 60 500\n");
+	CLEANUP(table_set_release) struct table_set ts = tables_of(m);
+
+	/* 10-30 at 100 and at 300 W: 4000 J by halves of the time; 30-40 at 500 W */
+	assert_near(cell(&ts, "idle_causes", "cause", "host_busy", "joules"), 2000, 1e-6);
+	assert_near(cell(&ts, "idle_causes", "cause", "host_untraced", "joules"), 2000, 1e-6);
+	assert_near(cell(&ts, "idle_causes", "cause", "launch_latency", "joules"), 5000, 1e-6);
+	expect_checks(&ts);
+}
+
 /* Iterations have the idle time between their works, where they overlap in equal parts. */
 TEST(test_iterations)
 {
