@@ -107,6 +107,7 @@ export class SplitTable {
 
 export const functions = {
   id: 'functions',
+  tables: ['functions'],
   label: 'Functions',
   about: 'needs the functions table: a trace with calls or device work',
   available: (r) => Boolean(r.table('functions')),
@@ -126,6 +127,7 @@ export const functions = {
 
 export const kernels = {
   id: 'kernels',
+  tables: ['kernels'],
   label: 'Kernels',
   about: 'needs device work: a trace of kernels, copies or fills',
   available: (r) => Boolean(r.table('kernels')),

@@ -85,6 +85,11 @@ class Page {
     return this.tabs.some((t) => t.id === tab);
   }
 
+  // The tab that shows a table; null when none does.
+  tabOf(table) {
+    return this.tabs.find((t) => t.tables && t.tables.includes(table)) || null;
+  }
+
   on(event, fn) {
     this.listeners[event].push(fn);
   }
