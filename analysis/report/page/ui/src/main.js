@@ -7,6 +7,7 @@ import { status, title } from './facts.js';
 import * as summary from './summary.js';
 import * as flame from './flame.js';
 import * as energy from './energy.js';
+import * as spans from './spans.js';
 import * as samples from './samples.js';
 import * as run from './run.js';
 import { ensemble, functions, kernels } from './functions.js';
@@ -14,14 +15,15 @@ import { libraries } from './libraries.js';
 
 const TABS = [
   { id: 'summary', label: 'Summary', available: () => true, render: summary.render },
-  ensemble, flame, functions, kernels, libraries, energy, samples, run,
+  spans, ensemble, flame, functions, kernels, libraries, energy, samples, run,
 ];
 
 const KEYS = [
   ['/', 'search the flame graph, or filter the table'],
   ['1, 2 …', 'go to a tab; ← and → move between tabs when one has the focus'],
   ['Esc', 'clear: the dialog, the search, the zoom, then the selected window'],
-  ['Arrows', 'in the flame graph: parent, child, neighbours; in the charts: move the cursor'],
+  ['Arrows', 'in the flame graph: parent, child, neighbours; in the charts: move the cursor; in the timeline: neighbours in the lane, other rows'],
+  ['w s a d f', 'in the timeline: zoom in, out, move left, right, show all; m twice measures, [ and ] follow a launch, n goes to the next match'],
   ['Enter', 'zoom into the frame under the flame graph’s cursor'],
   ['c', 'copy the stack of that frame'],
   ['+ −', 'zoom the charts; with Ctrl or Shift the mouse wheel does too'],
