@@ -31,7 +31,6 @@ const KERNEL_COLUMNS = [
   { key: 'median_ns', label: 'Median', kind: 'time', like: 'mean_ns' },
   { key: 'min_ns', label: 'Min', kind: 'time', like: 'mean_ns' },
   { key: 'max_ns', label: 'Max', kind: 'time', like: 'mean_ns' },
-  { key: 'stddev_ns', label: 'Std dev', kind: 'time', like: 'mean_ns' },
 ];
 
 // A share is of one device's work in the file; of all devices side by side it is of the work of all, so that it adds up to 100 %.

@@ -10,12 +10,18 @@ import * as energy from './energy.js';
 import * as spans from './spans.js';
 import * as samples from './samples.js';
 import * as run from './run.js';
-import { ensemble, functions, kernels } from './functions.js';
+import { ensemble, functions } from './functions.js';
+import { kernels } from './kernels.js';
+import { operators } from './operators.js';
+import { communication } from './communication.js';
+import { iterations } from './iterations.js';
+import { memory } from './memory.js';
+import { idle } from './idle.js';
 import { libraries } from './libraries.js';
 
 const TABS = [
   { id: 'summary', label: 'Summary', available: () => true, render: summary.render },
-  spans, ensemble, flame, functions, kernels, libraries, energy, samples, run,
+  spans, ensemble, flame, functions, kernels, operators, communication, iterations, memory, idle, libraries, energy, samples, run,
 ];
 
 const KEYS = [
