@@ -1,6 +1,9 @@
 // The page in headless Chromium: what it shows against the CSV tables beside it, every tab by keyboard, both themes, hostile names.
 
 import './browser_summary.mjs';
+import './browser_findings.mjs';
+import './browser_timeline.mjs';
+import './browser_analyses.mjs';
 import './browser_tabs.mjs';
 import './browser_flame.mjs';
 import './browser_samples.mjs';

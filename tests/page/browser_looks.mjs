@@ -34,7 +34,7 @@ test('hostile names are shown as they are', () => withPage('hostile', { hash: 'f
 
 for (const scheme of ['light', 'dark']) {
   test(`text has a contrast of 4.5 to 1 in ${scheme}`, async () => {
-    for (const [scenario, hash] of [['demo', ''], ['failed', ''], ['partial', ''], ['trace', '']]) {
+    for (const [scenario, hash] of [['demo', ''], ['work', ''], ['failed', ''], ['partial', ''], ['trace', '']]) {
       await withPage(scenario, { scheme, hash }, async (page) => {
         for (const tab of await tabsOf(page)) {
           await open(page, tab);
@@ -122,7 +122,7 @@ for (const [w, h] of [[1280, 800], [390, 844]]) {
     test(`pictures at ${w}×${h} in ${scheme}, nothing wider than the screen`, async () => {
       for (const scenario of SCENARIOS.filter((s) => !['big', 'huge'].includes(s))) {
         await withPage(scenario, { scheme, viewport: { width: w, height: h } }, async (page) => {
-          const all = scenario === 'demo' || (scenario === 'hostile' && scheme === 'light');
+          const all = ['demo', 'work'].includes(scenario) || (scenario === 'hostile' && scheme === 'light');
           for (const tab of all ? await tabsOf(page) : ['summary']) {
             await open(page, tab);
             if (tab === 'samples' || (tab === 'energy' && scenario === 'demo')) await page.waitForSelector(`#panel-${tab} .chart canvas`);

@@ -8,6 +8,8 @@ import { Report } from '../../analysis/report/page/ui/src/data.js';
 import * as facts from '../../analysis/report/page/ui/src/facts.js';
 import { buildTree, findPath, metrics, pathOf, sandwich, searchTree, topSelf } from '../../analysis/report/page/ui/src/flametree.js';
 import { kernelColumns, unitOfRow } from '../../analysis/report/page/ui/src/functions.js';
+import { Lanes } from '../../analysis/report/page/ui/src/spanlanes.js';
+import { ticks } from '../../analysis/report/page/ui/src/spanpaint.js';
 import { runFacts } from '../../analysis/report/page/ui/src/summary.js';
 import { baseName, binAt, chartsOf, powerLayers, seriesOf, windowEnergy, windowStats } from '../../analysis/report/page/ui/src/series.js';
 
@@ -272,6 +274,71 @@ test('damaged payloads make an empty report', () => {
     facts.phases(r);
     facts.checkLines(r.analysis.checks);
     equal(facts.busyFigure(r), null);
+  }
+});
+
+// ---- the timeline ----
+
+test('a long column of texts comes as words', () => {
+  const r = new Report({ tables: { t: { columns: [{ name: 'a' }], data: [{ words: ['', 'x', '<b>'], at: [2, 1, 1, 0] }] } } });
+  deepEqual(r.table('t').col('a'), ['<b>', 'x', 'x', '']);
+});
+
+// Spans at random moments, some beside each other, and bins of 100 ns with what is too short.
+function lanesAtRandom(seed) {
+  let x = seed;
+  const roll = (n) => { x = (Math.imul(x, 1664525) + 1013904223) >>> 0; return Math.floor((x / 2 ** 32) * n); };
+  const spans = Array.from({ length: 60 }, () => [0, 0, roll(1000), 1 + roll(80), `k${roll(5)}`, `c${roll(3)}`, '', null, null]).sort((a, b) => a[2] - b[2] || b[3] - a[3]);
+  const bins = Array.from({ length: 10 }, (_, i) => i).filter(() => roll(3)).map((i) => [0, 0, i * 100, 1 + roll(9), 1 + roll(100), `k${roll(5)}`, `c${roll(3)}`]);
+  return { spans, bins, lanes: new Lanes(report({
+    lanes: table(['lane', 'kind', 'device', 'name', 'depth', 'spans', 'exact', 'binned', 'left_out', 'longest_binned_ns', 'bin_ns'], [[0, 'queue', 'gpu0', 'q', 1, 99, 60, 39, 0, 1, 100]]),
+    lane_spans: table(['lane', 'depth', 'start_ns', 'dur_ns', 'name', 'category', 'launch', 'launch_lane', 'launch_ns'], spans),
+    lane_bins: table(['lane', 'depth', 'start_ns', 'count', 'busy_ns', 'name', 'category'], bins),
+  })) };
+}
+
+test('sums of a stretch are those of its spans and of its part of the bins', () => {
+  for (let seed = 1; seed < 40; seed++) {
+    const { spans, bins, lanes } = lanesAtRandom(seed);
+    const [a, b] = [seed * 7, 300 + seed * 13];
+    const cut = (s, d) => Math.max(0, Math.min(b, s + d) - Math.max(a, s));
+    const want = spans.reduce((t, s) => t + cut(s[2], s[3]), 0) + bins.reduce((t, r) => t + (r[4] * cut(r[2], 100)) / 100, 0);
+    const got = lanes.sums(lanes.lanes[0], a, b);
+    near(got.ns, want, 1e-9, `seed ${seed}`);
+    near([...got.cats.values()].reduce((x, y) => x + y, 0), want, 1e-9, 'categories');
+    const all = lanes.sums(lanes.lanes[0], ...lanes.extent);
+    ok(all.exact, 'no bin is cut');
+    equal(all.count, spans.length + bins.reduce((t, r) => t + r[3], 0));
+  }
+});
+
+test('what lies under a moment is found among spans that overlap', () => {
+  for (let seed = 1; seed < 40; seed++) {
+    const { spans, bins, lanes } = lanesAtRandom(seed);
+    const row = lanes.lanes[0].rows[0];
+    for (let t = 0; t < 1100; t += 7) {
+      const inside = spans.filter((s) => s[2] <= t && s[2] + s[3] >= t);
+      const hit = lanes.hit(row, t, 0);
+      if (inside.length) equal(row.end[hit.i] - row.start[hit.i], Math.min(...inside.map((s) => s[3])), `the shortest at ${t}`);
+      else if (bins.some((r) => r[2] <= t && r[2] + 100 >= t)) ok(hit && hit.bin !== undefined, `a bin at ${t}`);
+      else equal(hit, null, `nothing at ${t}`);
+    }
+  }
+});
+
+test('the overview holds all the time of the lanes', () => {
+  const { spans, bins, lanes } = lanesAtRandom(3);
+  const [a, b] = lanes.extent;
+  const n = 37;
+  const got = lanes.overview(n).filter(Boolean).reduce((t, v) => t + v.reduce((x, y) => x + y, 0), 0) * ((b - a) / n);
+  near(got, spans.reduce((t, s) => t + s[3], 0) + bins.reduce((t, r) => t + r[4], 0), 1e-9);
+});
+
+test('ticks are round and far enough apart', () => {
+  for (const [a, b] of [[0, 1e9], [12345, 12399], [5e8, 5e8 + 37], [0, 3.6e12]]) {
+    const t = ticks(a, b, 1000);
+    ok(t.length >= 1 && t.length <= 10, `${t.length} between ${a} and ${b}`);
+    ok(t.every((x) => x >= a && x <= b));
   }
 });
 

@@ -93,6 +93,31 @@ static char *energy_words(const struct headline *x)
 	return xstrdup(words.len ? words.buf : "no energy or power counter was sampled");
 }
 
+/* What stands out, worst first, with what mending it saves at most. */
+static void put_findings(const struct html_out *h, const json_t *analysis)
+{
+	const json_t *all = json_object_get(analysis, "findings"), *f;
+	char saves[64], ns[48];
+	size_t i;
+
+	if (json_array_size(all) == 0)
+		return;
+	html_heading(h, 2, "What stands out");
+	html_table(h);
+	json_array_foreach((json_t *)all, i, f)
+	{
+		const json_t *most = json_object_get(f, "saves_at_most_ns");
+
+		saves[0] = '\0';
+		if (json_is_number(most))
+			snprintf(saves, sizeof(saves), "saves at most %s",
+				 html_fmt_time(ns, json_number_value(most)));
+		PUT_ROW(h, 3, json_text_at(f, "severity"), json_text_at(f, "text"), saves,
+			json_text_at(f, "evidence"));
+	}
+	html_table_end(h);
+}
+
 static void put_figures(const struct html_out *h, const struct headline *x)
 {
 	CLEANUP(xfreep) char *energy = energy_words(x);
@@ -242,6 +267,12 @@ static void put_table(const struct html_out *h, const struct table *t, size_t ma
 	html_rows_release(&rows);
 }
 
+/* Rows that only a drawing makes use of. */
+static bool is_drawing(const struct table *t)
+{
+	return strcmp(table_name(t), "lane_spans") == 0 || strcmp(table_name(t), "lane_bins") == 0;
+}
+
 void html_write_plain(const struct report *r, size_t max_rows, FILE *f)
 {
 	json_t *analysis = html_parse(r->analysis_json), *run = html_parse(r->run_json);
@@ -254,11 +285,13 @@ void html_write_plain(const struct report *r, size_t max_rows, FILE *f)
 	html_heading(&h, 1, title_of(analysis, run));
 	put_what_ran(&h, run);
 	put_logs(&h, r, run);
+	put_findings(&h, analysis);
 	put_figures(&h, &x);
 	put_split_and_costs(&h, &x);
 	put_checks(&h, r, analysis, run);
 	for (size_t i = 0; i < r->tables.tables.nr; i++)
-		put_table(&h, r->tables.tables.v[i], max_rows);
+		if (!is_drawing(r->tables.tables.v[i]))
+			put_table(&h, r->tables.tables.v[i], max_rows);
 	html_end(&h);
 	headline_release(&x);
 	html_parse_free(analysis);

@@ -62,7 +62,10 @@ void html_logs_release(struct html_logs *l);
 /* "headline": the figures of headline.h for the page's facts.js. */
 struct json_out;
 void html_write_headline(struct json_out *j, const struct report *r);
-/* {analysis, run, tables, headline, logs, problems}, one line. */
+/*
+ * {analysis, run, tables, headline, logs, problems}, one line. Tables come column by column; a long
+ * column of texts that repeat themselves as {words, at}.
+ */
 void html_write_data(const struct report *r, struct html_limits limit, FILE *f);
 /*
  * The same as a JSON string "gzip:<base64>" when it is long (a tenth of the size), else as it is:

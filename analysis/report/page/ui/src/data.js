@@ -1,11 +1,14 @@
 // What analyze wrote, as the page sees it: { analysis, run, tables, headline, logs }. Tables come column by column.
 
+// A long column of texts that repeat themselves comes as its words and which of them each row has.
+const column = (c) => (Array.isArray(c) ? c : c.at.map((i) => c.words[i]));
+
 export class Table {
   constructor(name, raw) {
     this.name = name;
     this.about = raw.about || '';
     this.columns = raw.columns || [];
-    this.data = raw.data || [];
+    this.data = (raw.data || []).map(column);
     this.cut = raw.cut || null;
     this.rows = this.data.length ? this.data[0].length : 0;
     this.index = new Map(this.columns.map((c, i) => [c.name, i]));

@@ -31,7 +31,6 @@ const KERNEL_COLUMNS = [
   { key: 'median_ns', label: 'Median', kind: 'time', like: 'mean_ns' },
   { key: 'min_ns', label: 'Min', kind: 'time', like: 'mean_ns' },
   { key: 'max_ns', label: 'Max', kind: 'time', like: 'mean_ns' },
-  { key: 'stddev_ns', label: 'Std dev', kind: 'time', like: 'mean_ns' },
 ];
 
 // A share is of one device's work in the file; of all devices side by side it is of the work of all, so that it adds up to 100 %.
@@ -107,6 +106,7 @@ export class SplitTable {
 
 export const functions = {
   id: 'functions',
+  tables: ['functions'],
   label: 'Functions',
   about: 'needs the functions table: a trace with calls or device work',
   available: (r) => Boolean(r.table('functions')),
@@ -126,6 +126,7 @@ export const functions = {
 
 export const kernels = {
   id: 'kernels',
+  tables: ['kernels'],
   label: 'Kernels',
   about: 'needs device work: a trace of kernels, copies or fills',
   available: (r) => Boolean(r.table('kernels')),

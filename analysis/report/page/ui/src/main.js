@@ -7,21 +7,29 @@ import { status, title } from './facts.js';
 import * as summary from './summary.js';
 import * as flame from './flame.js';
 import * as energy from './energy.js';
+import * as spans from './spans.js';
 import * as samples from './samples.js';
 import * as run from './run.js';
-import { ensemble, functions, kernels } from './functions.js';
+import { ensemble, functions } from './functions.js';
+import { kernels } from './kernels.js';
+import { operators } from './operators.js';
+import { communication } from './communication.js';
+import { iterations } from './iterations.js';
+import { memory } from './memory.js';
+import { idle } from './idle.js';
 import { libraries } from './libraries.js';
 
 const TABS = [
   { id: 'summary', label: 'Summary', available: () => true, render: summary.render },
-  ensemble, flame, functions, kernels, libraries, energy, samples, run,
+  spans, ensemble, flame, functions, kernels, operators, communication, iterations, memory, idle, libraries, energy, samples, run,
 ];
 
 const KEYS = [
   ['/', 'search the flame graph, or filter the table'],
   ['1, 2 …', 'go to a tab; ← and → move between tabs when one has the focus'],
   ['Esc', 'clear: the dialog, the search, the zoom, then the selected window'],
-  ['Arrows', 'in the flame graph: parent, child, neighbours; in the charts: move the cursor'],
+  ['Arrows', 'in the flame graph: parent, child, neighbours; in the charts: move the cursor; in the timeline: neighbours in the lane, other rows'],
+  ['w s a d f', 'in the timeline: zoom in, out, move left, right, show all; m twice measures, [ and ] follow a launch, n goes to the next match'],
   ['Enter', 'zoom into the frame under the flame graph’s cursor'],
   ['c', 'copy the stack of that frame'],
   ['+ −', 'zoom the charts; with Ctrl or Shift the mouse wheel does too'],
@@ -83,6 +91,11 @@ class Page {
 
   has(tab) {
     return this.tabs.some((t) => t.id === tab);
+  }
+
+  // The tab that shows a table; null when none does.
+  tabOf(table) {
+    return this.tabs.find((t) => t.tables && t.tables.includes(table)) || null;
   }
 
   on(event, fn) {

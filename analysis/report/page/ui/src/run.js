@@ -105,9 +105,17 @@ function tables(r) {
   ])));
 }
 
+// Tabs that are not there, each with its reason: what the analysis says it lacks, else what the tab needs. Then the other analyses that were skipped.
 function absent(ctx) {
-  const rows = ctx.absentTabs();
-  return section('Not in this report', rows.length ? h('ul', { cls: 'absent' }, rows.map((t) => h('li', null, h('strong', null, t.label), `: ${t.about}.`))) : null);
+  const skipped = list(ctx.report.analysis.skipped).filter((x) => x && typeof x === 'object');
+  const used = new Set();
+  const rows = ctx.absentTabs().map((t) => {
+    const own = skipped.filter((x) => (t.reasons || [t.id]).includes(x.name));
+    for (const x of own) used.add(x);
+    return [t.label, own.length ? own.map((x) => words(x.reason)).join('; ') : t.about];
+  });
+  const others = skipped.filter((x) => !used.has(x)).map((x) => [words(x.name), words(x.reason)]);
+  return section('Not in this report', rows.length || others.length ? h('ul', { cls: 'absent' }, [...rows, ...others].map(([what, why]) => h('li', null, h('strong', null, name(what)), ': ', name(why, { title: null }), '.'))) : null);
 }
 
 function phasesTaken(r) {

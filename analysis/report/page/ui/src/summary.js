@@ -4,6 +4,8 @@ import { append, h, icon, name } from './dom.js';
 import * as fmt from './format.js';
 import * as facts from './facts.js';
 import { plainTable } from './datatable.js';
+import { findingsCard } from './findings.js';
+import { causesLine, deviceBars } from './overlap.js';
 
 const list = (v) => (Array.isArray(v) ? v : []);
 const text = (v) => (v === null || v === undefined || typeof v === 'object' ? '' : String(v));
@@ -129,7 +131,7 @@ function busyBox(r) {
   return figure('Device busy', fmt.percent(b.share), `${b.share * 100}\u00a0%`, `${b.recorded_ns > 0 ? 'of the recording' : 'from first to last kernel'}: ${sub}${idle}`);
 }
 
-function splitBar(r) {
+function splitBar(r, ctx) {
   const s = facts.timeSplit(r);
   if (!s) return null;
   const of = s.devices > 1 ? `${s.of}, summed over ${s.devices} devices` : s.within ? `${s.of}, ${s.mostly ? 'mostly ' : ''}inside ${s.within.split(';').join(' › ')}` : s.of;
@@ -140,7 +142,8 @@ function splitBar(r) {
       parts.map((p) => h('div', { cls: p.cls, style: { 'flex-grow': String(Math.max(p.share, 0.002)) }, title: `${p.name}: ${fmt.exact(p.ns, 'ns')}` },
         h('span', null, fmt.percent(p.share))))),
     h('ul', { cls: 'legend' }, parts.map((p) => h('li', null, h('span', { cls: `swatch ${p.cls}`, 'aria-hidden': 'true' }),
-      name(p.name), ' ', h('strong', { title: fmt.exact(p.ns, 'ns') }, fmt.time(p.ns)), ' ', h('span', { cls: 'muted' }, fmt.percent(p.share))))));
+      name(p.name), ' ', h('strong', { title: fmt.exact(p.ns, 'ns') }, fmt.time(p.ns)), ' ', h('span', { cls: 'muted' }, fmt.percent(p.share))))),
+    deviceBars(r), causesLine(ctx));
 }
 
 function costs(r, ctx) {
@@ -271,10 +274,12 @@ export function render(panel, ctx) {
   const { report: r } = ctx;
   const empty = emptyCard(r);
   const figures = h('div', { cls: 'figures' }, timeBox(r), energyBox(r), busyBox(r));
+  const found = empty ? null : findingsCard(ctx);
   append(panel, [ctx.windowNote('The summary'),
-    h('div', { cls: 'summary' }, factList(r), failure(r),
-      empty ? [r.run && facts.timeFigure(r).ns > 0 && figures, empty] : [figures, splitBar(r)],
-      h('div', { cls: 'two' }, empty ? null : costs(r, ctx), verdicts(r))),
+    h('div', { cls: `summary${found ? ' with-findings' : ''}` }, factList(r), failure(r),
+      found && h('div', { cls: 'two findings-first' }, found, costs(r, ctx)),
+      empty ? [r.run && facts.timeFigure(r).ns > 0 && figures, empty] : [figures, !found && splitBar(r, ctx)],
+      found ? h('div', { cls: 'two findings-first' }, splitBar(r, ctx), verdicts(r)) : h('div', { cls: 'two' }, empty ? null : costs(r, ctx), verdicts(r))),
   ]);
   for (const pre of panel.querySelectorAll('.log pre')) requestAnimationFrame(() => { pre.scrollTop = pre.scrollHeight; });
 }

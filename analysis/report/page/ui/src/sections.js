@@ -1,0 +1,78 @@
+// A tab of several tables below each other, each with its heading and, where it helps, a drawing above it.
+//
+//	sections(panel, ctx, 'idle', [{ table, title, about?, columns, sort, drawing? }, …])
+//
+// Tables that the report lacks are left out. The address names the one to begin with: #idle=idle_gaps.
+
+import { append, h } from './dom.js';
+import { DataTable } from './datatable.js';
+
+const KINDS = [[/_ns$/, 'time'], [/(^|_)bytes$/, 'bytes'], [/_j$|^joules$/, 'energy'], [/^share$|efficiency$|^fragmentation$|^mfu/, 'share']];
+
+// 'total_ns:Total' → { key, label, kind }, the kind by the end of the name and the type of the column.
+export function columns(table, list) {
+  return list.map((c) => {
+    if (typeof c !== 'string') return c;
+    const [key, label, about] = c.split(':');
+    const col = table.column(key);
+    const named = KINDS.find(([re]) => re.test(key));
+    const whole = col && table.num(key).every((v) => Number.isNaN(v) || Number.isInteger(v));
+    const kind = !col || col.type === 'str' ? 'text' : named ? named[1] : col.type === 'f64' && !whole ? 'number' : 'count';
+    return { key, label, kind, about };
+  });
+}
+
+// The column that names a row: it stays in sight while a wide table moves.
+export const first = (key, label, more = {}) => ({ key, label, kind: 'name', ...more });
+
+// A share of the sum of a column, so that all rows add up to 100 %.
+export function shareOf(table, key, label = 'Share', about = 'of all rows') {
+  const v = table.num(key);
+  const all = v.reduce((a, x) => a + (x || 0), 0);
+  return { key: `share_of_${key}`, label, kind: 'share', about, text: (row) => (all > 0 ? v[row] / all : null) };
+}
+
+// Columns whose values are all unknown say nothing, nor do those that may be zero everywhere.
+const told = (table, cols) => cols.filter((c) => c.text || c.kind === 'name' || table.col(c.key).some((v) => v !== null && v !== '' && (!c.mayBeZero || Number(v) !== 0)));
+
+class Sections {
+  constructor(panel, ctx, id, list) {
+    Object.assign(this, { ctx, id, parts: [] });
+    for (const o of list) {
+      const table = o.table && ctx.report.table(o.table);
+      const drawing = o.drawing ? o.drawing(ctx, table) : null;
+      if (!table && !drawing) continue;
+      const box = h('section', { cls: 'part', id: `part-${id}-${o.table || this.parts.length}`, tabindex: '-1', 'aria-label': o.title }, h('h2', { cls: 'section' }, o.title, ' ', o.about && h('span', { cls: 'muted' }, o.about)), drawing);
+      const data = table && o.columns ? new DataTable({ table, columns: told(table, columns(table, o.columns(table, ctx))), label: o.title.toLowerCase(), sort: o.sort }) : null;
+      if (data) append(box, [data.el]);
+      this.parts.push({ table: o.table, box, data });
+    }
+    append(panel, [ctx.windowNote('This tab'), this.parts.map((p) => p.box)]);
+    this.setParams(ctx.params(id));
+  }
+
+  setParams(p) {
+    const want = p.get('') || '';
+    const at = want && this.parts.find((x) => x.table === want);
+    if (at) requestAnimationFrame(() => at.box.scrollIntoView({ block: 'start' }));
+  }
+
+  focusFilter() {
+    const p = this.parts.find((x) => x.data);
+    if (p) p.data.focusFilter();
+  }
+
+  escape() {
+    return this.parts.some((p) => p.data && p.data.escape());
+  }
+}
+
+export const sections = (panel, ctx, id, list) => new Sections(panel, ctx, id, list);
+
+// A tab of sections; it is there when one of its tables is.
+export const tabOf = (o) => ({
+  ...o,
+  tables: o.parts.map((p) => p.table).filter(Boolean),
+  available: (r) => (o.needs || o.parts.map((p) => p.table)).some((t) => t && r.table(t)),
+  render: (panel, ctx) => sections(panel, ctx, o.id, o.parts),
+});

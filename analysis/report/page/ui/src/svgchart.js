@@ -1,0 +1,60 @@
+// Small drawings as SVG: bars that stack, and points over two logarithmic axes. Texts are text nodes; what a mark says is in its title.
+
+import { h, name, s } from './dom.js';
+import * as fmt from './format.js';
+
+const PAD = { left: 64, right: 34, top: 12, bottom: 40 };
+
+// One row for each bar: [{ label, title?, parts: [{ value, color, name, hatched? }] }]; all to one scale unless each is a whole.
+export function stackedBars(label, rows, { format, whole = false, onpress = null, max: given } = {}) {
+  const sum = (r) => r.parts.reduce((a, p) => a + p.value, 0);
+  const max = given || Math.max(...rows.map(sum), 0);
+  return h('div', { cls: 'bars', role: 'group', 'aria-label': label }, rows.map((r) => {
+    const all = sum(r);
+    const head = name(r.label, { title: r.title || r.label });
+    return [onpress ? h('button', { type: 'button', cls: 'link', onclick: () => onpress(r) }, head) : head,
+      h('div', { cls: 'bars-track', role: 'img', 'aria-label': `${r.label}: ${r.parts.filter((p) => p.value > 0).map((p) => `${p.name} ${format(p.value)}`).join(', ')}` },
+        h('div', { cls: 'bars-bar', style: { width: `${whole ? 100 : max > 0 ? (100 * all) / max : 0}%` } }, r.parts.filter((p) => p.value > 0).map((p) => h('span', {
+          cls: p.hatched ? 'bars-hatched' : '', style: { 'flex-grow': String(p.value / all), background: p.color }, title: `${p.name}: ${format(p.value)} (${fmt.percent(p.value / all)})`,
+        })))),
+      h('span', { cls: 'bars-value' }, r.value || format(all))];
+  }));
+}
+
+export function legend(items) {
+  return h('ul', { cls: 'legend' }, items.map(([text, color, hatched]) => h('li', null, h('span', { cls: `swatch${hatched ? ' bars-hatched' : ''}`, 'aria-hidden': 'true', style: { background: color } }), name(text))));
+}
+
+const decades = (lo, hi) => Array.from({ length: Math.round(Math.log10(hi / lo)) + 1 }, (_, i) => lo * 10 ** i);
+const floor10 = (v) => 10 ** Math.floor(Math.log10(v));
+const ceil10 = (v) => 10 ** Math.ceil(Math.log10(v) + 1e-9);
+
+// points: [{ x, y, r?, color, title, cross? }]; lines: [{ at: x → y, color, label, dash? }]; both axes logarithmic.
+export function logChart({ label, points, lines = [], xText, yText, xName, yName, width = 760, height = 340 }) {
+  const xs = points.map((p) => p.x);
+  const ys = points.map((p) => p.y);
+  const x0 = floor10(Math.min(...xs));
+  const x1 = Math.max(ceil10(Math.max(...xs)), x0 * 10);
+  const top = lines.flatMap((l) => [l.at(x1)]);
+  const y0 = floor10(Math.min(...ys, ...lines.map((l) => l.at(x0))));
+  const y1 = Math.max(ceil10(Math.max(...ys, ...top)), y0 * 10);
+  const X = (v) => PAD.left + ((Math.log10(v) - Math.log10(x0)) / (Math.log10(x1) - Math.log10(x0))) * (width - PAD.left - PAD.right);
+  const Y = (v) => height - PAD.bottom - ((Math.log10(v) - Math.log10(y0)) / (Math.log10(y1) - Math.log10(y0))) * (height - PAD.top - PAD.bottom);
+  const curve = (l) => {
+    const n = 160;
+    const d = [];
+    for (let i = 0; i <= n; i++) {
+      const x = x0 * (x1 / x0) ** (i / n);
+      const y = l.at(x);
+      if (y >= y0) d.push(`${d.length ? 'L' : 'M'}${X(x).toFixed(1)} ${Y(Math.min(y, y1)).toFixed(1)}`);
+    }
+    return d.join('');
+  };
+  return h('div', { cls: 'log-chart' }, s('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label, preserveAspectRatio: 'xMinYMin meet' },
+    decades(x0, x1).map((v) => [s('line', { class: 'grid', x1: X(v), x2: X(v), y1: PAD.top, y2: height - PAD.bottom }), s('text', { class: 'tick', x: X(v), y: height - PAD.bottom + 16, 'text-anchor': 'middle' }, xText(v))]),
+    decades(y0, y1).map((v) => [s('line', { class: 'grid', x1: PAD.left, x2: width - PAD.right, y1: Y(v), y2: Y(v) }), s('text', { class: 'tick', x: PAD.left - 6, y: Y(v) + 4, 'text-anchor': 'end' }, yText(v))]),
+    s('text', { class: 'tick', x: width - PAD.right, y: height - 6, 'text-anchor': 'end' }, xName), s('text', { class: 'tick', x: PAD.left + 4, y: PAD.top + 8 }, yName),
+    lines.map((l) => [s('path', { class: 'roof', d: curve(l), 'stroke-dasharray': l.dash || 'none' }, s('title', null, l.label)), s('text', { class: 'tick roof-name', x: width - PAD.right - 4, y: Y(Math.min(l.at(x1), y1)) - 5, 'text-anchor': 'end' }, l.label)]),
+    points.map((p) => (p.cross ? s('path', { class: 'point', d: `M${X(p.x) - 5} ${Y(p.y) - 5}l10 10m0 -10l-10 10`, stroke: p.color }, s('title', null, p.title))
+      : s('circle', { class: 'point', cx: X(p.x), cy: Y(p.y), r: p.r || 5, fill: p.color }, s('title', null, p.title))))));
+}

@@ -1,0 +1,175 @@
+// The tabs of the analyses: what their tables and drawings show against the CSV files, and what is said of those that are not there.
+
+import { deepEqual, equal, near, ok, test } from './tap.mjs';
+import { sum, table } from './csv.mjs';
+import { ROOT, withPage } from './pages.mjs';
+import { activeTab, exact, open, plain, texts } from './look.mjs';
+import { HOSTILE } from './workload.mjs';
+
+const work = `${ROOT}/work`;
+const TABS = ['timeline', 'kernels', 'operators', 'communication', 'iterations', 'memory', 'idle'];
+
+// Rows of the table of one part: { head: { text, title } }
+const part = (page, tab, name) => page.evaluate(([t, n]) => {
+  const box = document.querySelector(`#part-${t}-${n} table.data`);
+  const heads = [...box.querySelectorAll('th .th-label')].map((th) => th.firstChild.textContent);
+  return [...box.querySelectorAll('tbody tr')].map((tr) => Object.fromEntries([...tr.children].map((td, i) => [heads[i], { text: td.innerText, title: (td.title || td.querySelector('[title]')?.title || '').replace(/[\u00a0\u202f]/g, '') }])));
+}, [tab, name]);
+
+// Each column of a part holds exactly the values of one of the CSV file's.
+async function holds(page, tab, name, cols) {
+  const rows = await part(page, tab, name);
+  const want = table(work, name);
+  equal(rows.length, want.length, `${name}: rows`);
+  for (const [head, col] of Object.entries(cols)) {
+    deepEqual(rows.map((r) => exact(r[head].title)).sort((a, b) => a - b), want.map((r) => r[col]).sort((a, b) => a - b), `${name}.${col}`);
+  }
+  return rows;
+}
+
+test('every analysis has its tab, in the order of the page', () => withPage('work', {}, async (page) => {
+  deepEqual(await page.evaluate(() => [...document.querySelectorAll('[role=tab]')].map((t) => t.id.replace('tab-', ''))),
+    ['summary', 'timeline', 'flame', 'functions', 'kernels', 'operators', 'communication', 'iterations', 'memory', 'idle', 'run']);
+}));
+
+test('no table of a tab is cut at 1280 px, and the page is no wider than 390 px', async () => {
+  await withPage('work', {}, async (page) => {
+    for (const t of TABS) {
+      await open(page, t);
+      for (const w of await page.evaluate((id) => [...document.querySelectorAll(`#panel-${id} .table-scroll`)].map((s) => [s.getAttribute('aria-label'), s.scrollWidth, s.clientWidth]), t)) ok(w[1] <= w[2], `${t}: ${w.join(' ')}`);
+    }
+  });
+  await withPage('work', { viewport: { width: 390, height: 844 } }, async (page) => {
+    for (const t of TABS) {
+      await open(page, t);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      ok(wide <= 390, `${t}: ${wide} px`);
+    }
+  });
+});
+
+test('shares of every table add up to 100 %', () => withPage('work', {}, async (page) => {
+  let seen = 0;
+  for (const [tab, name] of [['kernels', 'kernel_classes'], ['kernels', 'kernel_lengths'], ['operators', 'operators'], ['communication', 'collective_ranks'], ['iterations', 'critical_path'], ['memory', 'memory_peak'], ['idle', 'idle_causes'], ['idle', 'idle']]) {
+    await open(page, tab);
+    near((await part(page, tab, name)).reduce((a, r) => a + exact(r.Share.title), 0), 100, 1e-9, name);
+    seen++;
+  }
+  equal(seen, 8);
+}));
+
+test('kernels: classes, matrix products and lengths', () => withPage('work', { hash: 'kernels=kernel_classes' }, async (page) => {
+  await holds(page, 'kernels', 'kernel_classes', { Calls: 'calls', Total: 'total_ns', Union: 'union_ns' });
+  const gemm = await holds(page, 'kernels', 'gemm', { Calls: 'calls', Total: 'total_ns' });
+  equal(gemm[0].Tile.text, '128×64');
+  const bars = await page.evaluate(() => [...document.querySelectorAll('#part-kernels-kernel_classes .bars-value')].map((b) => b.textContent));
+  equal(bars.length, table(work, 'busy').length);
+  ok(await page.evaluate(() => document.querySelector('#panel-kernels table.data').caption.textContent) === 'kernels', 'the kernels come first');
+}));
+
+test('operators and their roofline', () => withPage('work', { hash: 'operators' }, async (page) => {
+  await holds(page, 'operators', 'operators', { Calls: 'calls', 'Own work': 'own_ns', Host: 'host_self_ns' });
+  const points = table(work, 'perf').filter((p) => !/nominal|host/.test(p.flags));
+  equal(await page.locator('#part-operators-perf .point').count(), points.length);
+  const title = plain(await page.evaluate(() => document.querySelector('#part-operators-perf .point title').textContent));
+  ok(title.startsWith('aten::mm ') && title.includes(`${Number(points[0].tflops).toPrecision(3)} TFLOP/s`), title);
+  const peak = table(work, 'peaks').find((p) => p.precision === points[0].precision && p.device === 'gpu0');
+  const roof = plain(await page.evaluate(() => document.querySelector('#part-operators-perf .roof-name').textContent));
+  ok(roof.startsWith(`fp32: ${Number(peak.value).toPrecision(3)} TFLOP/s`), roof);
+  // On the roof's own scale the point lies as far below it as the table says.
+  const y = await page.evaluate(() => {
+    const at = document.querySelector('#part-operators-perf circle');
+    const roof = document.querySelector('#part-operators-perf .roof');
+    const ticks = [...document.querySelectorAll('#part-operators-perf line.grid')].filter((l) => l.getAttribute('y1') === l.getAttribute('y2')).map((l) => Number(l.getAttribute('y1')));
+    let below = 0;
+    for (let i = 0; i <= roof.getTotalLength(); i++) if (roof.getPointAtLength(i).x <= Number(at.getAttribute('cx'))) below = roof.getPointAtLength(i).y;
+    return { decade: Math.abs(ticks[1] - ticks[0]), below: Number(at.getAttribute('cy')) - below };
+  });
+  near(100 * 10 ** (-y.below / y.decade), points[0].pct_of_attainable, 0.02, 'share of the roof');
+}));
+
+test('communication: bandwidth over size, waits of ranks', () => withPage('work', { hash: 'communication' }, async (page) => {
+  await holds(page, 'communication', 'collectives', { Size: 'bytes', Calls: 'instances', Waits: 'wait_ns' });
+  await holds(page, 'communication', 'collective_ranks', { Waited: 'wait_ns', 'Others waited': 'caused_wait_ns' });
+  const all = table(work, 'collective_instances');
+  equal(await page.locator('#part-communication-collective_instances circle.point').count(), all.filter((i) => i.complete === 'yes').length);
+  equal(await page.locator('#part-communication-collective_instances path.point').count(), all.filter((i) => i.complete !== 'yes' && i.busbw_gbps > 0).length);
+}));
+
+test('iterations: their times, and the critical path by class', () => withPage('work', { hash: 'iterations' }, async (page) => {
+  await holds(page, 'iterations', 'iterations', { Start: 'start_ns', Time: 'dur_ns', Busy: 'union_ns' });
+  await holds(page, 'iterations', 'critical_path', { Time: 'ns' });
+  const want = table(work, 'iterations');
+  deepEqual(await texts(page, '#part-iterations-iterations .bars bdi'), want.map((i) => `${i.marker}, rank ${i.rank}`));
+  const widths = await page.evaluate(() => [...document.querySelectorAll('#part-iterations-iterations .bars-bar')].map((b) => b.getBoundingClientRect().width));
+  const max = Math.max(...want.map((i) => i.dur_ns));
+  want.forEach((i, k) => near(widths[k] / Math.max(...widths), i.dur_ns / max, 0.02, i.marker));
+  await page.click('#part-iterations-iterations .bars button >> nth=3');
+  await page.waitForSelector('#panel-timeline:not([hidden])');
+  equal(await page.evaluate(() => location.hash), `#timeline=${want[3].start_ns}:${want[3].start_ns + want[3].dur_ns}`);
+}));
+
+test('memory: the peak by operator', () => withPage('work', { hash: 'memory' }, async (page) => {
+  await holds(page, 'memory', 'memory', { Peak: 'peak', Allocations: 'allocs' });
+  await holds(page, 'memory', 'memory_peak', { Blocks: 'blocks', Size: 'bytes' });
+  const said = await texts(page, '#part-memory-memory_peak h3');
+  equal(said.length, new Set(table(work, 'memory_peak').map((r) => r.device)).size);
+  ok(plain(said[0]).endsWith('10.5 MB at the peak'), said[0]);
+}));
+
+test('idle: causes, and a gap leads to its moment', () => withPage('work', { hash: 'idle' }, async (page) => {
+  await holds(page, 'idle', 'idle_causes', { Stretches: 'parts', Time: 'total_ns' });
+  await holds(page, 'idle', 'idle', { Gaps: 'count', Time: 'total_ns' });
+  await holds(page, 'idle', 'launch_latency', { Linked: 'linked', Median: 'median_ns' });
+  await holds(page, 'idle', 'queue', { 'Latencies summed': 'area_ns' });
+  const gaps = await holds(page, 'idle', 'idle_gaps', { Start: 'start_ns', Length: 'dur_ns' });
+  equal(sum(table(work, 'idle_causes'), 'total_ns'), sum(table(work, 'overlap'), 'idle_ns'));
+  await page.click('#part-idle-idle_gaps tbody button >> nth=0');
+  await page.waitForSelector('#panel-timeline:not([hidden])');
+  const [a, b] = /timeline=(\d+):(\d+)/.exec(await page.evaluate(() => location.hash)).slice(1).map(Number);
+  const start = exact(gaps[0].Start.title);
+  ok(a <= start && b >= start + exact(gaps[0].Length.title), `${a}:${b}`);
+}));
+
+test('an address names the part to begin with', () => withPage('work', { hash: 'idle=queue' }, async (page) => {
+  await page.waitForFunction(() => window.scrollY > 0);
+  const top = await page.evaluate(() => document.querySelector('#part-idle-queue').getBoundingClientRect().top);
+  ok(top < 800, `${top} px`);
+}));
+
+test('the tabs are walked by keyboard, and / filters the first table of each', () => withPage('work', {}, async (page) => {
+  await page.focus('#tab-summary');
+  for (const want of ['timeline', 'flame', 'functions', 'kernels', 'operators', 'communication', 'iterations', 'memory', 'idle', 'run']) {
+    await page.keyboard.press('ArrowRight');
+    await page.waitForSelector(`#panel-${want}:not([hidden])`);
+    equal(await activeTab(page), want);
+    equal(await page.evaluate(() => document.activeElement.id), `tab-${want}`, 'the focus');
+  }
+  await open(page, 'idle');
+  await page.locator('#panel-idle').focus();
+  await page.keyboard.press('/');
+  await page.keyboard.type('gpu1');
+  equal((await part(page, 'idle', 'idle_causes')).length, table(work, 'idle_causes').filter((r) => r.device === 'gpu1').length);
+  await page.keyboard.press('Escape');
+  equal((await part(page, 'idle', 'idle_causes')).length, table(work, 'idle_causes').length);
+}));
+
+test('names in the new tabs are text', () => withPage('work', {}, async (page) => {
+  for (const t of TABS) {
+    await open(page, t);
+    equal(await page.evaluate(() => document.querySelectorAll('#app img, #app script').length), 0, t);
+  }
+  ok((await page.locator('#panel-kernels').innerText()).includes(`softmax ${HOSTILE}`), 'as it is');
+}));
+
+test('a tab whose data is missing is absent, and the Run tab has the reason of the analysis', async () => {
+  await withPage('demo', { hash: 'run' }, async (page) => {
+    const absent = Object.fromEntries((await texts(page, '.absent li')).map((l) => l.split(': ')));
+    for (const t of ['Timeline', 'Operators', 'Communication', 'Iterations', 'Memory', 'Idle']) ok(absent[t], `${t} in ${Object.keys(absent)}`);
+    equal(await page.locator('#tab-operators').count(), 0);
+  });
+  await withPage('work', { hash: 'run' }, async (page) => {
+    const lines = await texts(page, '.absent li');
+    ok(lines.includes('graphs: no graph was launched.'), lines.join(' | '));
+  });
+});

@@ -1,0 +1,135 @@
+// A small training job of two ranks as PyTorch's profiler writes it, made anew each time, and what `profrig analyze` makes of it:
+// ROOT/work. Numbers come from a fixed sequence, so that every run has the same page. many: a rank whose queue has so many kernels.
+
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, openSync, writeSync, closeSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+const PROFRIG = resolve(process.env.B || 'build', 'profrig');
+export const HOSTILE = '<img src=x onerror="document.title=\'owned\'">';
+
+function dice(seed) {
+  let x = seed;
+  return (n) => {
+    x = (Math.imul(x, 1664525) + 1013904223) >>> 0;
+    return Math.floor((x / 2 ** 32) * n);
+  };
+}
+
+// Times in µs, as the format has them.
+class Rank {
+  constructor(rank, seed) {
+    Object.assign(this, { rank, roll: dice(seed), events: [], id: 1000 * (rank + 1), host: 0, free: 0, pid: 100 + rank, held: 0, address: 1 });
+  }
+
+  put(e) {
+    this.events.push({ ph: 'X', pid: this.pid, tid: this.pid, ...e });
+  }
+
+  // One operator that launches one kernel.
+  op(name, args, kernel, us, extra = {}, stream = 7) {
+    const start = this.host;
+    const id = this.id++;
+    this.put({ cat: 'cpu_op', name, ts: start, dur: 14, args: { 'External id': id, ...args } });
+    this.put({ cat: 'cuda_runtime', name: 'cudaLaunchKernel', ts: start + 3, dur: 6, args: { correlation: id, 'External id': id } });
+    const at = Math.max(start + 9, this.free);
+    this.put({ cat: 'kernel', name: kernel, pid: this.rank, tid: stream, ts: at, dur: us, args: { correlation: id, 'External id': id, device: this.rank, stream, grid: [64, 1, 1], block: [256, 1, 1], ...extra } });
+    if (stream === 7) this.free = at + us;
+    this.host = start + 16;
+    return at;
+  }
+
+  memory(bytes, address) {
+    this.held += bytes;
+    this.events.push({ ph: 'i', s: 't', cat: 'cpu_instant_event', name: '[memory]', pid: this.pid, tid: this.pid, ts: this.host,
+      args: { 'Device Type': 1, 'Device Id': this.rank, Addr: address, Bytes: bytes, 'Total Allocated': this.held, 'Total Reserved': 1 << 28 } });
+  }
+
+  step(k) {
+    const from = this.host;
+    const slow = k === 7 ? 900 : 0;
+    this.put({ cat: 'user_annotation', name: 'enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__', ts: this.host + 1, dur: 300 + slow });
+    this.host += 310 + slow;
+    const held = [];
+    for (let layer = 0; layer < 4; layer++) {
+      const bytes = (layer + 1) << 20;
+      held.push([bytes, this.address]);
+      this.memory(bytes, this.address++);
+      this.op('aten::mm', { 'Input Dims': [[4096, 1024], [1024, 1024]], 'Input type': ['float', 'float'], 'Input Strides': [[1024, 1], [1024, 1]], 'Concrete Inputs': ['', ''] },
+        'ampere_sgemm_128x64_tn', 700 + this.roll(40));
+      this.op('aten::add', { 'Input Dims': [[4096, 1024], [4096, 1024], []], 'Input type': ['float', 'float', 'Scalar'], 'Input Strides': [[1024, 1], [1024, 1], []], 'Concrete Inputs': ['', '', '1'] },
+        'void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3> >(int, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3>)', 40 + this.roll(8));
+    }
+    this.op('aten::softmax', { 'Input Dims': [[4096, 1024], [], []], 'Input type': ['float', 'Scalar', 'Scalar'] }, k === 2 ? `softmax ${HOSTILE}` : 'softmax_warp_forward<float, float, float, 10, false>', 60);
+    const id = this.id++;
+    this.put({ cat: 'cuda_runtime', name: 'cudaMemcpyAsync', ts: this.host, dur: 5, args: { correlation: id } });
+    this.put({ cat: 'gpu_memcpy', name: 'Memcpy HtoD (Pageable -> Device)', pid: this.rank, tid: 7, ts: this.free, dur: 90, args: { correlation: id, device: this.rank, stream: 7, bytes: 1 << 20 } });
+    this.free += 90;
+    this.host += 10;
+    const begin = Math.max(this.free, this.host);
+    this.free = begin;
+    this.put({ cat: 'user_annotation', name: 'nccl:all_reduce', ts: this.host, dur: 20 });
+    const end = (this.meet = begin + 400 + (this.rank ? 0 : 150));
+    const size = 1 << (16 + (k % 3));
+    this.op('c10d::allreduce_', {}, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*, unsigned long, ncclWork*)', end - begin,
+      { 'Collective name': 'allreduce', 'In msg nelems': size, 'Out msg nelems': size, 'Group size': 2, dtype: 'Float', 'Process Group Name': '0', 'Process Group Ranks': '[0, 1]' });
+    for (const [bytes, address] of held) this.memory(-bytes, address);
+    this.put({ cat: 'cuda_runtime', name: 'cudaDeviceSynchronize', ts: this.host, dur: Math.max(5, this.free - this.host + 20), args: { correlation: this.id++ } });
+    this.host = Math.max(this.host + 10, this.free + 30);
+    this.put({ cat: 'user_annotation', name: `ProfilerStep#${k}`, ts: from, dur: this.host - from });
+    this.host += 5;
+  }
+
+  json() {
+    const names = [{ ph: 'M', name: 'process_name', pid: this.pid, tid: 0, args: { name: 'python' } }, { ph: 'M', name: 'thread_name', pid: this.pid, tid: this.pid, args: { name: `train ${HOSTILE}` } }];
+    return JSON.stringify({
+      schemaVersion: 1, distributedInfo: { backend: 'nccl', rank: this.rank, world_size: 2 }, baseTimeNanoseconds: 0,
+      deviceProperties: [0, 1].map((id) => ({ id, name: 'NVIDIA A100-SXM4-80GB', totalGlobalMem: 85e9, computeMajor: 8, computeMinor: 0, warpSize: 32, numSms: 108 })),
+      traceEvents: [...names, ...this.events],
+    });
+  }
+}
+
+function save(path, text) {
+  const fd = openSync(path, 'w');
+  writeSync(fd, text);
+  closeSync(fd);
+}
+
+const analyze = (input, dir, ...more) => execFileSync(PROFRIG, ['analyze', input, '-o', dir, ...more], { stdio: 'pipe', env: { ...process.env, NO_COLOR: '1' } });
+
+export function makeWorkload(dir) {
+  const input = `${dir}-input`;
+  mkdirSync(input, { recursive: true });
+  for (const rank of [0, 1]) {
+    const r = new Rank(rank, 17 + rank);
+    r.host = 1000 + 30 * rank;
+    r.free = r.host;
+    for (let k = 0; k < 10; k++) r.step(k);
+    save(`${input}/rank-${rank}.json`, r.json());
+  }
+  analyze(input, dir);
+}
+
+// So many kernels on four queues, each shorter than a pixel, under a few long ones; 24 names.
+export function makeMany(dir, spans) {
+  const path = `${dir}-input.json`;
+  mkdirSync(dir, { recursive: true });
+  const fd = openSync(path, 'w');
+  const roll = dice(5);
+  const at = [0, 0, 0, 0];
+  writeSync(fd, '{"traceEvents":[\n');
+  for (let i = 0; i < spans;) {
+    const lines = [];
+    for (const to = Math.min(spans, i + 20000); i < to; i++) {
+      const q = i & 3;
+      const us = roll(1000) ? 2 + roll(20) : 300 + roll(5000);
+      lines.push(`{"ph":"X","cat":"kernel","name":"kernel_${roll(24)}","pid":0,"tid":${q + 7},"ts":${at[q]},"dur":${us},"args":{"device":0,"stream":${q + 7}}}`);
+      at[q] += us + roll(8);
+    }
+    writeSync(fd, `${lines.join(',\n')}${i < spans ? ',' : ''}\n`);
+  }
+  writeSync(fd, ']}\n');
+  closeSync(fd);
+  analyze(path, dir);
+}
