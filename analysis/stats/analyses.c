@@ -123,10 +123,11 @@ int analysis_run(const struct analysis *a, struct model *m, const struct profile
 		return run_of_calls(a, m, o, out, err);
 	if (a->needs_operators)
 		return table_set_skip(out, a->name, ANALYSIS_NO_OPERATORS);
-	if (!a->needs_work)
+	if (!a->needs_work && !a->draws_calls)
 		return ANALYSIS_LEFT_OUT;
 	return table_set_skip(out, a->name,
-			      has_work(p) ? "calls were streamed and are not kept "
-					    "(--sink model keeps them)"
-					  : "the inputs hold no device work");
+			      a->draws_calls || has_work(p)
+				      ? "calls were streamed and are not kept "
+					"(--sink model keeps them)"
+				      : "the inputs hold no device work");
 }

@@ -128,6 +128,8 @@ struct analysis {
 	bool needs_work;
 	/* run reads operators of frameworks, of which no streamed archive has any */
 	bool needs_operators;
+	/* run shows single calls and has no figures of its own: skipped where they were streamed */
+	bool draws_calls;
 };
 #define ANALYSIS_NO_OPERATORS "the inputs hold no operators of a framework"
 /*
