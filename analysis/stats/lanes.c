@@ -347,4 +347,5 @@ const struct analysis analysis_lanes = {
 	.about = "spans of queues and threads over time, as far as a page can draw them",
 	.tables = { &lanes_form, &lane_spans_form, &lane_bins_form },
 	.run = lanes_run,
+	.needs_calls = true,
 };

@@ -29,7 +29,7 @@ async function holds(page, tab, name, cols) {
 
 test('every analysis has its tab, in the order of the page', () => withPage('work', {}, async (page) => {
   deepEqual(await page.evaluate(() => [...document.querySelectorAll('[role=tab]')].map((t) => t.id.replace('tab-', ''))),
-    ['summary', 'timeline', 'flame', 'functions', 'kernels', 'operators', 'communication', 'iterations', 'memory', 'idle', 'run']);
+    ['summary', 'timeline', 'flame', 'functions', 'kernels', 'operators', 'communication', 'iterations', 'memory', 'idle', 'energy', 'samples', 'run']);
 }));
 
 test('no table of a tab is cut at 1280 px, and the page is no wider than 390 px', async () => {
@@ -119,6 +119,7 @@ test('memory: the peak by operator', () => withPage('work', { hash: 'memory' }, 
 
 test('idle: causes, and a gap leads to its moment', () => withPage('work', { hash: 'idle' }, async (page) => {
   await holds(page, 'idle', 'idle_causes', { Stretches: 'parts', Time: 'total_ns' });
+  await holds(page, 'idle', 'overlap', { 'First to last': 'wall_ns', Compute: 'compute_ns', Communication: 'comm_ns', Idle: 'idle_ns' });
   await holds(page, 'idle', 'idle', { Gaps: 'count', Time: 'total_ns' });
   await holds(page, 'idle', 'launch_latency', { Linked: 'linked', Median: 'median_ns' });
   await holds(page, 'idle', 'queue', { 'Latencies summed': 'area_ns' });
@@ -139,7 +140,7 @@ test('an address names the part to begin with', () => withPage('work', { hash: '
 
 test('the tabs are walked by keyboard, and / filters the first table of each', () => withPage('work', {}, async (page) => {
   await page.focus('#tab-summary');
-  for (const want of ['timeline', 'flame', 'functions', 'kernels', 'operators', 'communication', 'iterations', 'memory', 'idle', 'run']) {
+  for (const want of ['timeline', 'flame', 'functions', 'kernels', 'operators', 'communication', 'iterations', 'memory', 'idle', 'energy', 'samples', 'run']) {
     await page.keyboard.press('ArrowRight');
     await page.waitForSelector(`#panel-${want}:not([hidden])`);
     equal(await activeTab(page), want);

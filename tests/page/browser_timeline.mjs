@@ -46,6 +46,22 @@ test('the timeline is the first tab behind the summary, and says what it draws',
   equal(sum(table(work, 'lane_spans').filter((s) => s.lane < 2), 'dur_ns'), sum(table(work, 'busy'), 'sum_ns'), 'queues have all device work');
 }));
 
+test('counters are drawn beneath the lanes', () => withPage('work', { hash: 'timeline' }, async (page) => {
+  await settle(page);
+  const b = await box(page);
+  const bar = await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--bar').trim());
+  const filled = await page.evaluate((color) => {
+    const c = document.querySelector('.spans-canvas');
+    const want = [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16));
+    const y0 = c.height - 2 * 45 - 4;
+    const { data, width } = c.getContext('2d').getImageData(200, y0, c.width - 210, 90);
+    let n = 0;
+    for (let i = 0; i < data.length; i += 4) if (want.every((v, k) => data[i + k] === v)) n++;
+    return n / width;
+  }, bar);
+  ok(filled > 5, `${filled} rows of ${bar} in ${b.height} px`);
+}));
+
 test('a click says what a span is, what launched it and where', async () => {
   const spans = table(work, 'lane_spans');
   const s = spans.find((x) => x.lane === 0 && x.category === 'collective');

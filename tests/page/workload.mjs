@@ -77,6 +77,7 @@ class Rank {
     this.put({ cat: 'cuda_runtime', name: 'cudaDeviceSynchronize', ts: this.host, dur: Math.max(5, this.free - this.host + 20), args: { correlation: this.id++ } });
     this.host = Math.max(this.host + 10, this.free + 30);
     this.put({ cat: 'user_annotation', name: `ProfilerStep#${k}`, ts: from, dur: this.host - from });
+    for (let i = 0; i < 8; i++) this.events.push({ ph: 'C', name: `rocm_smi:::power_average:device=${this.rank}`, pid: this.pid, ts: from + ((this.host - from) * i) / 8, args: { value: 1e6 * (90 + this.roll(300)) } });
     this.host += 5;
   }
 

@@ -279,6 +279,40 @@ TEST(test_cut_is_in_the_data)
 	VEC_RELEASE(&r.tables.tables);
 }
 
+/* Long columns of texts that repeat themselves are words and numbers, all others as they were. */
+TEST(test_repeated_texts_are_words)
+{
+	struct report r = REPORT_INIT;
+	struct table *t = table_new("spans");
+	json_t *doc, *data, *column;
+
+	table_col(t, "kind", TABLE_STR, NULL);
+	table_col(t, "each", TABLE_STR, NULL);
+	for (int i = 0; i < 1200; i++) {
+		table_str(t, i % 3 ? "gemm" : "<b>");
+		table_str(t, textf("name %d", i));
+		table_row(t);
+	}
+	VEC_PUSH(&r.tables.tables, t);
+	doc = payload_of(&r, no_limit);
+	data = json_object_get(json_object_get(json_object_get(doc, "tables"), "spans"), "data");
+	column = json_array_get(data, 0);
+	assert_int_equal(json_array_size(json_object_get(column, "at")), 1200);
+	for (size_t i = 0; i < 1200; i++) {
+		json_t *at = json_array_get(json_object_get(column, "at"), i);
+		json_t *word = json_array_get(json_object_get(column, "words"),
+					      (size_t)json_integer_value(at));
+
+		assert_string_equal(json_string_value(word), i % 3 ? "gemm" : "<b>");
+	}
+	column = json_array_get(data, 1);
+	assert_int_equal(json_array_size(column), 1200);
+	assert_string_equal(json_string_value(json_array_get(column, 7)), "name 7");
+	json_decref(doc);
+	table_free(t);
+	VEC_RELEASE(&r.tables.tables);
+}
+
 /* ---- packing ---- */
 
 static void html_unpack(const char *text, size_t n, struct strbuf *out)
@@ -493,6 +527,34 @@ TEST(test_plain_escapes)
 	assert_lacks(text, "<script", "<img", "<b>bold");
 	assert_has(text, "&#60;b&#62;bold\\x01&#60;/b&#62;", "a &#38; &#39;b&#39; &#34;c&#34;",
 		   "<title>&#60;img src=x onerror=alert(1)&#62;");
+	table_free(t);
+	VEC_RELEASE(&r.tables.tables);
+}
+
+/* Findings come first, and as text; rows that only a drawing needs are not there. */
+TEST(test_plain_findings)
+{
+	struct report r = { .analysis_json =
+				    (char *)"{\"findings\":[{\"severity\":\"high\",\"text\":"
+					    "\"gpu0 <b>idles\",\"saves_at_most_ns\":2500000,"
+					    "\"evidence\":\"idle\"},{\"severity\":\"low\","
+					    "\"text\":\"one more\",\"saves_at_most_ns\":"
+					    "null}]}" };
+	struct table *t = table_new("lane_spans");
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	table_col(t, "name", TABLE_STR, NULL);
+	table_str(t, "a span");
+	table_row(t);
+	VEC_PUSH(&r.tables.tables, t);
+	html_write_plain(&r, 10, f);
+	fclose(f);
+	assert_has(text, "What stands out", "gpu0 &#60;b&#62;idles", "saves at most 2.50 ms",
+		   "one more");
+	assert_lacks(text, "a span", "lane_spans");
+	assert_true(strstr(text, "What stands out") < strstr(text, "Device busy"));
 	table_free(t);
 	VEC_RELEASE(&r.tables.tables);
 }
