@@ -91,9 +91,10 @@ static struct table *list_analyses(struct asked *unused)
 			strbuf_addf(&names, "%s%s", names.len ? "," : "",
 				    analyses[i]->tables[k]->name);
 		table_texts(t, analyses[i]->name, names.buf,
-			    analyses[i]->needs_work    ? "single calls, device work"
-			    : analyses[i]->needs_calls ? "single calls"
-						       : "",
+			    analyses[i]->needs_work        ? "single calls, device work"
+			    : analyses[i]->needs_calls     ? "single calls"
+			    : analyses[i]->needs_operators ? "operators of a framework"
+							   : "",
 			    analyses[i]->about);
 	}
 	return t;

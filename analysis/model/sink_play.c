@@ -644,6 +644,10 @@ static uint64_t record_skip(struct player *p, enum sink_log_record r, bool *ret_
 	case LOG_LIBRARY:
 		take_bytes(p, &n);
 		return track;
+	case LOG_DEVICE:
+	case LOG_WORLD:
+		skip_facts(p, r);
+		return track;
 	default:
 		break;
 	}
@@ -668,8 +672,6 @@ static uint64_t record_skip(struct player *p, enum sink_log_record r, bool *ret_
 		skip_numbers(p, 3);
 		return track;
 	case LOG_FACTS:
-	case LOG_DEVICE:
-	case LOG_WORLD:
 	case LOG_OPERANDS:
 	case LOG_NUMBERS:
 		skip_facts(p, r);
@@ -706,6 +708,7 @@ int sink_log_definitions(const char *bytes, size_t n, struct strbuf *to,
 {
 	struct player p = { .in = { bytes, bytes + n, false } };
 	VEC(bool) has = VEC_INIT;
+	const char *texts = NULL; /* that stand right in front of a record */
 	int64_t before = 0;
 
 	while (p.in.at < p.in.end && !p.in.bad) {
@@ -713,13 +716,22 @@ int sink_log_definitions(const char *bytes, size_t n, struct strbuf *to,
 		uint64_t track;
 		bool keep;
 
+		if (*at == LOG_STRING)
+			texts = texts ?: at;
+		else if (*at != LOG_DEVICE && *at != LOG_WORLD)
+			texts = NULL;
+
 		if (*at == LOG_SAMPLE) {
 			sample_copy(&p, to, &before);
 			continue;
 		}
 		track = record_skip(&p, (enum sink_log_record) * at, &keep);
-		if (keep)
-			strbuf_add(to, at, (size_t)(p.in.at - at));
+		if (keep) {
+			const char *from = texts ?: at; /* a device needs its texts */
+
+			strbuf_add(to, from, (size_t)(p.in.at - from));
+			texts = NULL;
+		}
 		while (track < UINT32_MAX && has.nr <= track && track < has.nr + ((size_t)1 << 20))
 			VEC_PUSH(&has, false);
 		if (track < has.nr)

@@ -299,7 +299,8 @@ static void record_link(struct sink *s, span_id from, span_id to, enum link_kind
 	l->to->ops->link(l->to, from, to, kind);
 }
 
-static void texts_need(struct sink_log *l, unsigned form, const void *row)
+/* again: also those that stand in the log already, as it may be cut to its definitions. */
+static void texts_need(struct sink_log *l, unsigned form, const void *row, bool again)
 {
 	const struct fact_form *ff = &fact_forms[form];
 
@@ -309,6 +310,8 @@ static void texts_need(struct sink_log *l, unsigned form, const void *row)
 		if (ff->fields[i].type != FACT_TEXT)
 			continue;
 		fact_take(row, &ff->fields[i], &id, sizeof(id));
+		if (again && id < l->known.nr)
+			l->known.v[id] = false;
 		text_need(l, id);
 	}
 }
@@ -317,7 +320,7 @@ static void record_facts(struct sink *s, span_id span, const struct span_facts *
 {
 	struct sink_log *l = log_of(s);
 
-	texts_need(l, f->kind, &f->op);
+	texts_need(l, f->kind, &f->op, false);
 	put_record(l, LOG_FACTS);
 	put_number(l, f->kind);
 	put_number(l, span);
@@ -370,7 +373,7 @@ static void record_device(struct sink *s, const struct device_facts *d)
 {
 	struct sink_log *l = log_of(s);
 
-	texts_need(l, FACT_FORM_DEVICE, d);
+	texts_need(l, FACT_FORM_DEVICE, d, true);
 	put_record(l, LOG_DEVICE);
 	log_put_row(&l->bytes, FACT_FORM_DEVICE, d);
 }
@@ -379,7 +382,7 @@ static void record_world(struct sink *s, const struct world_facts *w)
 {
 	struct sink_log *l = log_of(s);
 
-	texts_need(l, FACT_FORM_WORLD, w);
+	texts_need(l, FACT_FORM_WORLD, w, true);
 	put_record(l, LOG_WORLD);
 	log_put_row(&l->bytes, FACT_FORM_WORLD, w);
 }

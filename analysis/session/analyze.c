@@ -37,8 +37,6 @@ bool session_wants_shapes(const struct session *s)
 
 bool session_wants_facts(const struct session *s)
 {
-	if (1)
-		return true;
 	for (const struct analysis *const *a = analyses; !s->o->keep_args && *a; a++)
 		if ((*a)->run && !(*a)->series_only && is_wanted(&s->o->only, (*a)->name))
 			return true;

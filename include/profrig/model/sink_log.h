@@ -36,9 +36,9 @@ void sink_log_failed(struct sink_log *log);
 const char *sink_log_bytes(const struct sink_log *log, size_t *ret_n);
 int sink_log_play(const char *bytes, size_t n, struct model *m, struct err *err);
 /*
- * Appends a log without spans and links to `to`: inputs, tracks, series, samples, warnings, calls
- * of libraries. ret: the writer's numbers of tracks that have spans, ascending; as many tracks as
- * it has numbers are made when the result is played.
+ * Appends a log without its spans, their facts and links to `to`: inputs, tracks, series, samples,
+ * devices, the job, warnings, calls of libraries. ret: the writer's numbers of tracks that have
+ * spans, ascending; as many tracks as it has numbers are made when the result is played.
  */
 struct sink_log_tracks {
 	VEC(uint32_t) v;

@@ -144,7 +144,9 @@ struct sampler {
 };
 
 /*
- * Root below which sources look for /sys: "" or $PROFRIG_SYSFS_ROOT (tests play a machine with it).
+ * Root below which sources look for the files of devices, in /sys and /proc: "" or
+ * $PROFRIG_SYSFS_ROOT (tests play a machine with it). The workload's processes and the CPUs' ticks
+ * are always those of /proc.
  */
 const char *sampler_root(void);
 extern const struct sampler *const samplers[];

@@ -251,6 +251,17 @@ static void same_definitions(const char *what, const struct model *a, const stru
 		SAME(what, x->samples, y->samples);
 		SAME(what, x->library, y->library);
 	}
+	SAME(what, a->facts.devices.nr, b->facts.devices.nr);
+	for (size_t i = 0; i < a->facts.devices.nr; i++) {
+		const struct device_facts *x = &a->facts.devices.v[i], *y = &b->facts.devices.v[i];
+
+		SAME(what, x->number, y->number);
+		same_text(what, a, x->name, b, y->name);
+		same_text(what, a, x->arch, b, y->arch);
+	}
+	SAME(what, a->facts.worlds.nr, b->facts.worlds.nr);
+	for (size_t i = 0; i < a->facts.worlds.nr; i++)
+		SAME(what, a->facts.worlds.v[i].rank, b->facts.worlds.v[i].rank);
 }
 
 /* A log without its spans: what it defines, and which tracks have some. */
