@@ -103,6 +103,7 @@ file killed 4 'sleep 0.0$B; echo performance: 1 s/s' ''
 sed -i 's/\[x, y\]/["1", "9"]/' killed.yaml
 setsid "$PROFRIG" campaign run killed.yaml >/dev/null 2>&1 &
 pid=$!
+wait_for test -s campaigns/killed/journal.ndjson # before it there is nothing to resume
 RANDOM=${SEED:-7}
 for _ in 1 2 3 4 5 6; do
 	sleep "0.$((RANDOM % 4))$((RANDOM % 10))"

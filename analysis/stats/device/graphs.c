@@ -88,7 +88,8 @@ static void works_gather(struct graphs *g)
 			gw.launch_ns = w->m->spans.start_ns[launch];
 		VEC_PUSH(&g->works, gw);
 	}
-	qsort(g->works.v, g->works.nr, sizeof(*g->works.v), cmp_work);
+	if (g->works.nr)
+		qsort(g->works.v, g->works.nr, sizeof(*g->works.v), cmp_work);
 }
 
 /* A bit for each span that launched work. */

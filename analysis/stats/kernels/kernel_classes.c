@@ -193,7 +193,8 @@ static void device_add(struct classing *c, const struct work_energy *we, uint32_
 	for (size_t i = dev->first; i < dev->first + dev->nr; i++)
 		work_add(c, we, i);
 	widths_add(c, energy, work_meter_of(we, d));
-	qsort(c->sums.v, c->sums.nr, sizeof(*c->sums.v), cmp_sum);
+	if (c->sums.nr)
+		qsort(c->sums.v, c->sums.nr, sizeof(*c->sums.v), cmp_sum);
 	for (size_t i = 0; i < c->sums.nr; i++)
 		all_ns = ns_add(all_ns, c->sums.v[i].total_ns);
 	for (size_t i = 0; i < c->sums.nr; i++) {

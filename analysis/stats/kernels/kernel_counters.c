@@ -63,7 +63,8 @@ static void ends_take(struct counting *c, const struct works *w)
 			VEC_PUSH(&c->ends,
 				 ((struct end){ k->queue, k->end_ns, k->start_ns, k->span }));
 	}
-	qsort(c->ends.v, c->ends.nr, sizeof(*c->ends.v), cmp_end);
+	if (c->ends.nr)
+		qsort(c->ends.v, c->ends.nr, sizeof(*c->ends.v), cmp_end);
 }
 
 /* The kernel that ends then; NULL. */
@@ -133,7 +134,8 @@ static void rows_join(struct counting *c)
 {
 	size_t nr = 0;
 
-	qsort(c->rows.v, c->rows.nr, sizeof(*c->rows.v), cmp_row);
+	if (c->rows.nr)
+		qsort(c->rows.v, c->rows.nr, sizeof(*c->rows.v), cmp_row);
 	for (size_t i = 0; i < c->rows.nr; i++) {
 		struct counted *r = nr ? &c->rows.v[nr - 1] : NULL;
 		const struct counted *x = &c->rows.v[i];

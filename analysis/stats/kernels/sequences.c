@@ -218,7 +218,8 @@ static void repeats_look(struct repeats *r)
 {
 	size_t budget = r->n * LOOK_FACTOR + LOOK_LEAST, nr = 0;
 
-	qsort(r->v.v, r->v.nr, sizeof(*r->v.v), cmp_guess);
+	if (r->v.nr)
+		qsort(r->v.v, r->v.nr, sizeof(*r->v.v), cmp_guess);
 	for (size_t i = 0; i < r->v.nr && budget; i++) {
 		struct repeat x = r->v.v[i];
 		size_t cost = x.length + (x.last - x.first + 1);
@@ -269,7 +270,8 @@ static void table_make_of(struct repeats *r, struct table_set *out)
 	CLEANUP(strbuf_release) struct strbuf pattern = STRBUF_INIT;
 	struct table *t = table_make(&sequences_form);
 
-	qsort(r->v.v, r->v.nr, sizeof(*r->v.v), cmp_total);
+	if (r->v.nr)
+		qsort(r->v.v, r->v.nr, sizeof(*r->v.v), cmp_total);
 	for (size_t i = 0; i < r->v.nr && i < SEQUENCES_MOST; i++) {
 		const struct repeat *x = &r->v.v[i];
 

@@ -84,7 +84,8 @@ static void spans_add(struct path_tables *t, const struct iteration *i)
 	}
 	for (uint32_t k = 0; k < nr; k++)
 		t->longest[k] = k;
-	qsort_r(t->longest, nr, sizeof(*t->longest), cmp_longest, &t->path);
+	if (nr)
+		qsort_r(t->longest, nr, sizeof(*t->longest), cmp_longest, &t->path);
 	for (size_t k = 0; k < nr && k < SPANS_OF_EACH; k++) {
 		const struct path_part *p = &t->path.v.v[t->longest[k]];
 
