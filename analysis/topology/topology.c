@@ -296,3 +296,8 @@ enum topology_why topology_why_runs_on(const struct topology *tp, const struct m
 		       ? tp->track[queue].why
 		       : WHY_FILE;
 }
+
+bool topology_stated(const struct topology *tp)
+{
+	return tp->rules.nr || tp->counters.nr;
+}

@@ -8,6 +8,7 @@
 #include "profrig/base/sort.h"
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
+#include "profrig/topology/topology.h"
 
 /* ---- energy up to a moment ---- */
 
@@ -388,7 +389,9 @@ static struct work_energy *work_energy_new(const struct works *w, const struct e
 	we->work_j = xcalloc(w->v.nr + 1, sizeof(*we->work_j));
 	for (size_t d = 0; d < w->devices.nr; d++)
 		we->meter_of[d] = U64MAP_NONE;
-	meters_choose(we, o, device_of);
+	/* a stated topology may let a queue draw on another device than the one that it names */
+	if (!o->topology || !topology_stated(o->topology))
+		meters_choose(we, o, device_of);
 	for (uint32_t k = 0; k < we->meters.nr; k++)
 		meter_run(we, k, device_of);
 	for (size_t i = 0; i < w->v.nr; i++)

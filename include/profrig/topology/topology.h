@@ -103,6 +103,8 @@ void topology_discover(struct topology *tp, bool on);
  * become W_TOPOLOGY, variables that cannot be followed W_VISIBLE_DEVICES.
  */
 void topology_resolve(struct topology *tp, struct model *m);
+/* Whether a user has stated rules or counters. */
+bool topology_stated(const struct topology *tp);
 /* The same for a model that is settled (model_settle), without warnings; resolve it again later. */
 void topology_prepare(struct topology *tp, struct model *m);
 /* For the next model: keeps the rules of the file, forgets runs and what was resolved. */
