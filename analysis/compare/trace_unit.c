@@ -160,6 +160,14 @@ static char *runs_text(const struct run_set *s)
 	return xasprintf("%zu %s", s->runs.nr, s->runs.nr == 1 ? "run" : "runs");
 }
 
+/* Steady iterations of a side; a verdict needs some of both. Owned. */
+static char *count_text(size_t n)
+{
+	return n < MEDIAN_RATIO_LEAST
+		       ? xasprintf("%zu, fewer than %d steady ones", n, (int)MEDIAN_RATIO_LEAST)
+		       : xasprintf("%zu", n);
+}
+
 void trace_unit_find(struct trace_compare *t, const struct trace_facts_in *in)
 {
 	struct units a = { VEC_INIT }, b = { VEC_INIT };
@@ -179,8 +187,8 @@ void trace_unit_find(struct trace_compare *t, const struct trace_facts_in *in)
 
 		trace_fact_add(t, in, "unit of work", xstrdup(t->unit), xstrdup(t->unit),
 			       TRACE_FACT_OK);
-		trace_fact_add(t, in, "iterations", xasprintf("%zu", t->time.n_a),
-			       xasprintf("%zu", t->time.n_b),
+		trace_fact_add(t, in, "iterations", count_text(t->time.n_a),
+			       count_text(t->time.n_b),
 			       !few   ? TRACE_FACT_OK
 			       : runs ? TRACE_FACT_NOTED
 				      : TRACE_FACT_REFUSED);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "profrig/base/change_points.h"
+#include "profrig/base/search.h"
 #include "profrig/work/steady.h"
 
 /* ---- which works an iteration owns ---- */
@@ -11,19 +12,11 @@
 static uint32_t iteration_at(const struct iterations *it, const struct iteration_group *g,
 			     int64_t t_ns)
 {
-	size_t from = g->first, to = g->first + g->nr;
+	size_t after = LOWER_BOUND(at, g->first, g->first + g->nr, it->v.v[at].start_ns <= t_ns);
 
-	while (from < to) {
-		size_t mid = from + (to - from) / 2;
-
-		if (it->v.v[mid].start_ns <= t_ns)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	if (from == g->first || t_ns >= it->v.v[from - 1].end_ns)
+	if (after == g->first || t_ns >= it->v.v[after - 1].end_ns)
 		return U64MAP_NONE;
-	return (uint32_t)(from - 1);
+	return (uint32_t)(after - 1);
 }
 
 /* The process of a thread; where the trace has no track of it, by its id. */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "profrig/base/search.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/names/api_names.h"
 
@@ -215,38 +216,23 @@ void path_index_release(struct path_index *x)
 uint32_t path_queue_before(const struct path_index *x, uint32_t row)
 {
 	const struct work *v = x->w->v.v;
-	uint32_t from = 0, to = x->place[row];
-
+	track_id queue = v[row].queue;
 	/* of rows before this one in the order: the last of the queue that ended by its start */
-	while (from < to) {
-		uint32_t mid = from + (to - from) / 2;
-		const struct work *b = &v[x->by_queue[mid]];
+	size_t after = LOWER_BOUND(at, 0, x->place[row],
+				   v[x->by_queue[at]].queue < queue ||
+					   (v[x->by_queue[at]].queue == queue &&
+					    v[x->by_queue[at]].end_ns <= v[row].start_ns));
 
-		if (b->queue < v[row].queue ||
-		    (b->queue == v[row].queue && b->end_ns <= v[row].start_ns))
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	if (from == 0 || v[x->by_queue[from - 1]].queue != v[row].queue)
+	if (after == 0 || v[x->by_queue[after - 1]].queue != queue)
 		return ROW_NONE;
-	return x->by_queue[from - 1];
+	return x->by_queue[after - 1];
 }
 
 /* Rows of a process that ended by a time: their number. */
 static uint32_t ended_by(const struct path_index *x, const struct path_range *r, int64_t t_ns)
 {
-	uint32_t from = 0, to = r->nr;
-
-	while (from < to) {
-		uint32_t mid = from + (to - from) / 2;
-
-		if (x->w->v.v[x->by_process[r->first + mid]].end_ns <= t_ns)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return from;
+	return (uint32_t)LOWER_BOUND(at, 0, r->nr,
+				     x->w->v.v[x->by_process[r->first + at]].end_ns <= t_ns);
 }
 
 static const struct path_range *process_range(const struct path_index *x, track_id process)
@@ -287,31 +273,14 @@ uint32_t path_waited_for(const struct path_index *x, const struct path_block *b)
 size_t path_blocks_by(const struct path_index *x, track_id thread, int64_t t_ns)
 {
 	const struct path_block *v = x->blocks.v + x->blocks_of[thread].first;
-	size_t from = 0, to = x->blocks_of[thread].nr;
 
-	while (from < to) {
-		size_t mid = from + (to - from) / 2;
-
-		if (x->m->spans.end_ns[v[mid].call] <= t_ns)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return from;
+	return LOWER_BOUND(at, 0, x->blocks_of[thread].nr, x->m->spans.end_ns[v[at].call] <= t_ns);
 }
 
 const struct interval *path_open_before(const struct path_index *x, track_id thread, int64_t t_ns)
 {
 	const struct interval *v = x->open.v + x->open_of[thread].first;
-	size_t from = 0, to = x->open_of[thread].nr;
+	size_t after = LOWER_BOUND(at, 0, x->open_of[thread].nr, v[at].start_ns < t_ns);
 
-	while (from < to) {
-		size_t mid = from + (to - from) / 2;
-
-		if (v[mid].start_ns < t_ns)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return from ? &v[from - 1] : NULL;
+	return after ? &v[after - 1] : NULL;
 }

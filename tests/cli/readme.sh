@@ -86,6 +86,12 @@ cp -r "$ROOT/examples" .
 mkdir package && cp -r "$fixtures/mad/." package
 cp "$fixtures/rpd/v1.rpd" run.rpd
 gzip -c "$fixtures/tef/kineto.json" >trace.json.gz
+# Steps of a training: one launch and one kernel each.
+for t in rank0 before after; do
+	jq -nc '[range(6) | (. * 1000) as $t | {ph: "X", cat: "user_annotation", name: "ProfilerStep#\(.)", pid: 1, tid: 1, ts: $t, dur: 900},
+		{ph: "X", cat: "cuda_runtime", name: "cudaLaunchKernel", pid: 1, tid: 1, ts: ($t + 10), dur: 5, args: {correlation: (. + 1)}},
+		{ph: "X", cat: "kernel", name: "gemm", pid: 0, tid: 7, ts: ($t + 20), dur: 800, args: {device: 0, stream: 7, correlation: (. + 1)}}]' | gzip >$t.json.gz
+done
 "$PROFRIG" -q convert run.rpd -o big.otf2 >/dev/null && cp -r big.otf2/. . || exit 1
 jq '.[0].tags += ["training"]' "$fixtures/mad/models.json" >package/models.json
 echo "./rocblas-bench -f gemm -r s --transposeA N --transposeB T -m 64 -n 32 -k 16 --alpha 1 --lda 64 --ldb 32 --beta 0 --ldc 64" >rocblas.log

@@ -28,40 +28,29 @@ static enum api_class class_of(const struct findings *f, uint8_t *known, str_id 
 	return (enum api_class)(known[name] - 1);
 }
 
+static bool is_steady(const struct findings *f, uint64_t span)
+{
+	uint32_t at = iterations_at(f->it, f->m, span);
+
+	return at != U64MAP_NONE && f->it->v.v[at].steady;
+}
+
 /* Outermost calls of a class on threads; in steady iterations alone, if so. */
 static struct calls calls_of(const struct findings *f, enum api_class class, bool steady)
 {
 	const struct span_columns *c = &f->m->spans;
 	uint8_t *known = xcalloc(intern_count(f->m->strings) + 1, 1);
 	struct calls ret = { 0 };
-	size_t at = 0;
 
-	for (track_id t = 0; t < f->m->tracks.nr; t++) {
-		const struct track *track = &f->m->tracks.v[t];
-
-		if (track->kind != TRACK_THREAD)
+	for (size_t i = 0; i < c->nr; i++) {
+		if (c->kind[i] != SPAN_HOST || f->m->tracks.v[c->track[i]].kind != TRACK_THREAD ||
+		    class_of(f, known, c->name[i]) != class ||
+		    (c->parent[i] != SPAN_NONE &&
+		     class_of(f, known, c->name[c->parent[i]]) == class) ||
+		    (steady && !is_steady(f, i)))
 			continue;
-		while (steady && at < f->it->v.nr && f->it->v.v[at].track != t)
-			at++;
-		if (at == f->it->v.nr && steady)
-			at = 0; /* groups are in the order of tracks */
-		for (uint64_t i = track->first_span; i < track->first_span + track->spans; i++) {
-			size_t k = at;
-
-			if (c->kind[i] != SPAN_HOST || class_of(f, known, c->name[i]) != class ||
-			    (c->parent[i] != SPAN_NONE &&
-			     class_of(f, known, c->name[c->parent[i]]) == class))
-				continue;
-			while (steady && k < f->it->v.nr && f->it->v.v[k].track == t &&
-			       f->it->v.v[k].end_ns <= c->start_ns[i])
-				k++;
-			if (steady &&
-			    (k >= f->it->v.nr || f->it->v.v[k].track != t ||
-			     !f->it->v.v[k].steady || f->it->v.v[k].start_ns > c->start_ns[i]))
-				continue;
-			ret.nr++;
-			ret.ns += c->end_ns[i] - c->start_ns[i];
-		}
+		ret.nr++;
+		ret.ns += c->end_ns[i] - c->start_ns[i];
 	}
 	free(known);
 	return ret;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/search.h"
 #include "profrig/base/xalloc.h"
 
 /* Of a device, or of a device in an iteration. */
@@ -126,17 +127,9 @@ static void busy_take(struct busy *b, const struct works *w, uint32_t device)
 /* Busy time before a moment. */
 static int64_t busy_until(const struct busy *b, int64_t t_ns)
 {
-	size_t low = 0, high = b->iv.v.nr;
+	size_t low = LOWER_BOUND(at, 0, b->iv.v.nr, b->iv.v.v[at].start_ns < t_ns);
 	const struct interval *last;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (b->iv.v.v[mid].start_ns < t_ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (!low)
 		return 0;
 	last = &b->iv.v.v[low - 1];

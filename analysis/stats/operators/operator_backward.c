@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "profrig/base/search.h"
 #include "profrig/base/xalloc.h"
 
 /* The innermost forward call of a number on a thread. */
@@ -88,16 +89,8 @@ static void forward_find(struct joiner *j)
 /* Those of a number. */
 static const struct forward *forward_of(const struct joiner *j, int64_t sequence, size_t *ret_nr)
 {
-	size_t low = 0, high = j->forward.nr, end;
+	size_t low = LOWER_BOUND(at, 0, j->forward.nr, j->forward.v[at].sequence < sequence), end;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (j->forward.v[mid].sequence < sequence)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	for (end = low; end < j->forward.nr && j->forward.v[end].sequence == sequence;)
 		end++;
 	*ret_nr = end - low;
