@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "profrig/base/natural.h"
 #include "profrig/base/sort.h"
@@ -147,28 +148,53 @@ static void lanes_find(struct drawing *d)
 
 /* ---- how fine ---- */
 
+/* One more than are drawn by themselves, and as many again before they are sorted out. */
+struct longest {
+	int64_t *v;
+	size_t nr;
+	int64_t least; /* shorter ones are none of them */
+};
+
+#define LONGEST (MAX_EXACT + 1)
+
+static void longest_trim(struct longest *l)
+{
+	if (l->nr <= LONGEST)
+		return;
+	l->least = nth_i64(l->v, l->nr, l->nr - LONGEST);
+	memmove(l->v, l->v + l->nr - LONGEST, LONGEST * sizeof(*l->v));
+	l->nr = LONGEST;
+}
+
+static void longest_add(struct longest *l, int64_t ns)
+{
+	if (ns < l->least)
+		return;
+	if (l->nr == 2 * LONGEST)
+		longest_trim(l);
+	l->v[l->nr++] = ns;
+}
+
+/* Spans up to this length are in bins; −1: all are drawn by themselves. */
 static int64_t longest_binned(const struct drawing *d, bool device)
 {
-	CLEANUP(xfreep) int64_t *v = NULL;
-	size_t nr = 0;
+	struct longest longest = { .v = xcalloc(2 * LONGEST, sizeof(*longest.v)) };
+	int64_t ns;
 
-	for (size_t k = 0; k < d->lanes.nr; k++)
-		if (d->lanes.v[k].device == device && d->lanes.v[k].rows)
-			nr += d->lanes.v[k].spans;
-	if (nr <= MAX_EXACT)
-		return -1;
-	v = xreallocarray(NULL, nr, sizeof(*v));
-	nr = 0;
 	for (size_t k = 0; k < d->lanes.nr; k++) {
 		const struct lane *l = &d->lanes.v[k];
 		const struct track *t = &d->m->tracks.v[l->track];
 
+		if (l->device != device || !l->rows)
+			continue;
 		for (uint64_t i = t->first_span; i < t->first_span + t->spans; i++)
-			if (l->device == device && l->rows && is_drawn(d->m, l, i))
-				v[nr++] = length_of(d->m, i);
+			if (is_drawn(d->m, l, i))
+				longest_add(&longest, length_of(d->m, i));
 	}
-	sort_i64(v, nr);
-	return v[nr - 1 - MAX_EXACT];
+	longest_trim(&longest);
+	ns = longest.nr < LONGEST ? -1 : nth_i64(longest.v, longest.nr, 0);
+	free(longest.v);
+	return ns;
 }
 
 static void grid_choose(struct drawing *d)

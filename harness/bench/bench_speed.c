@@ -41,9 +41,8 @@ static void multiply_adds(uint64_t n)
 }
 
 /*
- * Rounds per ns; *n, rounds of a reading, grows until one takes long enough. Where most of a reading
- * was a wait for the processor, the clock's correction for it is as large as what it leaves: another
- * reading.
+ * Rounds per ns; *n, rounds of a reading, grows until one takes long enough. A reading that was
+ * mostly a wait for the processor does not count: the clock's correction is as large as the rest.
  */
 static double rate_of(void (*loop)(uint64_t n), uint64_t *n)
 {

@@ -67,6 +67,23 @@ static struct op_categories categories_of(const struct model *m)
 	return c;
 }
 
+static bool is_aten(const struct model *m, str_id name)
+{
+	return strncmp(model_str(m, name), "aten::", 6) == 0;
+}
+
+bool operators_possible(const struct model *m)
+{
+	struct op_categories c = categories_of(m);
+
+	if (m->facts.ops.nr || c.word[0] != STR_NONE || c.word[1] != STR_NONE)
+		return true;
+	for (str_id id = 0; id < intern_count(m->strings); id++)
+		if (is_aten(m, id))
+			return true;
+	return false;
+}
+
 static bool is_operator(const struct model *m, const struct op_categories *c, size_t i,
 			const struct op_facts *f)
 {
@@ -77,7 +94,7 @@ static bool is_operator(const struct model *m, const struct op_categories *c, si
 	if (category != STR_NONE && (category == c->word[0] || category == c->word[1]))
 		return true;
 	/* a PyTorch without Kineto writes no categories */
-	if (!*model_str(m, category) && strncmp(model_str(m, m->spans.name[i]), "aten::", 6) == 0)
+	if (!*model_str(m, category) && is_aten(m, m->spans.name[i]))
 		return true;
 	return f && category != c->word[2] && f->python_id == FACT_ABSENT &&
 	       (f->operands != FACT_NONE || f->sequence != FACT_ABSENT);

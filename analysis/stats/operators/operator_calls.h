@@ -56,6 +56,8 @@ struct operator_calls {
 	uint64_t misfits, overflows; /* calls */
 };
 
+/* False: no span is an operator; known without a look at spans. */
+bool operators_possible(const struct model *m);
 struct operator_calls *operator_calls_new(const struct model *m, const struct works *works);
 void operator_calls_free(struct operator_calls *oc);
 void operator_calls_freep(struct operator_calls **oc);

@@ -173,6 +173,8 @@ static int operators_run(struct model *m, const struct analysis_opts *o, struct 
 
 	if (r < 0)
 		return r;
+	if (!operators_possible(m))
+		return table_set_skip(out, "operators", ANALYSIS_NO_OPERATORS);
 	oc = operator_calls_new(m, analysis_works(m, o));
 	if (!oc->v.nr)
 		return table_set_skip(out, "operators", ANALYSIS_NO_OPERATORS);
