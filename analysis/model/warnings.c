@@ -241,6 +241,9 @@ const struct warning_info warning_table[] = {
 	  "their sizes: they may be parts of one group that ranks name differently, as a program "
 	  "that was compiled into others has another name. Their bandwidths and clocks are of "
 	  "these ranks alone" },
+	{ W_ALL_WARMUP, SEV_WARNING,
+	  "a program ran so few times that all of its executions are warm-up; they are kept as "
+	  "steady ones. Record more of them" },
 	{ W_MISSING_RANKS, SEV_NOTE,
 	  "the job had more ranks than the inputs have; medians and outliers of ranks, and what "
 	  "collectives waited for, are of those that are there" },
