@@ -18,8 +18,8 @@ struct gathering {
 	struct u64map named;   /* name in names → row */
 	struct u64map text_of; /* text of the model → call */
 	VEC(uint32_t) open;    /* calls, the innermost last */
-	/* rows of facts.ops and of pieces at or behind the span that is looked at */
-	size_t fact, piece;
+	int64_t until_ns;      /* host time of them is shared up to here */
+	size_t fact;           /* row of facts.ops at or behind the span that is looked at */
 };
 
 static str_id category_of(const struct model *m)
@@ -127,14 +127,35 @@ static bool is_frame(const struct gathering *g, size_t i, const struct op_facts 
 		(facts && facts->python_id != FACT_ABSENT));
 }
 
-/* Closes what a frame below `around` finds open, and opens it. */
+/* Closes what has ended by t; the time up to t belongs to the innermost open frame. */
+static void time_to(struct gathering *g, int64_t t)
+{
+	struct frames *f = g->f;
+
+	while (g->open.nr) {
+		struct frame_call *c = &f->calls.v[g->open.v[g->open.nr - 1]];
+		int64_t end = f->m->spans.end_ns[c->span], to = end < t ? end : t;
+
+		if (to > g->until_ns) {
+			c->s.host_self_ns = ns_add(c->s.host_self_ns, to - g->until_ns);
+			g->until_ns = to;
+		}
+		if (end > t)
+			return;
+		f->v.v[c->row].open--;
+		g->open.nr--;
+	}
+}
+
 static uint32_t frame_open(struct gathering *g, size_t i, uint32_t around, uint32_t row)
 {
 	struct frames *f = g->f;
-	struct frame_call c = { .span = i, .text = STR_NONE, .around = around, .row = row };
+	struct frame_call c = {
+		.span = i, .text = STR_NONE, .around = around, .still = around, .row = row
+	};
 
-	while (g->open.nr && g->open.v[g->open.nr - 1] != around)
-		f->v.v[f->calls.v[g->open.v[--g->open.nr]].row].open--;
+	time_to(g, f->m->spans.start_ns[i]);
+	g->until_ns = f->m->spans.start_ns[i];
 	c.outermost = f->v.v[row].open++ == 0;
 	VEC_PUSH(&g->open, (uint32_t)f->calls.nr);
 	if (f->v.v[row].calls++ == 0 && around != FRAME_NONE)
@@ -154,26 +175,30 @@ static const struct op_facts *facts_at(struct gathering *g, size_t i)
 									  : NULL;
 }
 
-static const struct span_piece *piece_at(struct gathering *g, size_t i)
+static bool ended(const struct frames *f, uint32_t call, int64_t t)
 {
-	const struct model *m = g->f->m;
-
-	while (g->piece < m->pieces.nr && m->pieces.v[g->piece].span < i)
-		g->piece++;
-	return g->piece < m->pieces.nr && m->pieces.v[g->piece].span == i ? &m->pieces.v[g->piece]
-									  : NULL;
+	return call != FRAME_NONE && f->calls.v[call].text == STR_NONE &&
+	       f->m->spans.end_ns[f->calls.v[call].span] <= t;
 }
 
 /*
  * The innermost call at or around this one that has not ended yet. A range of the profiler that
- * begins in a function outlives it, and what lies below it later is not that function's.
+ * begins in a function outlives it, and what lies below it later is not that function's. Times of a
+ * thread do not decrease, so calls that have ended are passed once.
  */
-static uint32_t still_open(const struct frames *f, uint32_t call, int64_t t)
+static uint32_t still_open(struct frames *f, uint32_t call, int64_t t)
 {
-	while (call != FRAME_NONE && f->calls.v[call].text == STR_NONE &&
-	       f->m->spans.end_ns[f->calls.v[call].span] <= t)
-		call = f->calls.v[call].around;
-	return call;
+	uint32_t open = call;
+
+	while (ended(f, open, t))
+		open = f->calls.v[open].still;
+	while (ended(f, call, t)) {
+		uint32_t next = f->calls.v[call].still;
+
+		f->calls.v[call].still = open;
+		call = next;
+	}
+	return open;
 }
 
 /* The call that a span begins, FRAME_NONE: none. around: the one that is open. */
@@ -193,13 +218,6 @@ static uint32_t call_begin(struct gathering *g, size_t i, uint32_t around)
 	return FRAME_NONE;
 }
 
-static void host_time(struct frames *f, uint32_t call, int64_t ns)
-{
-	struct frame_sums *to = call == FRAME_NONE ? &f->none : &f->calls.v[call].s;
-
-	to->host_self_ns = ns_add(to->host_self_ns, ns);
-}
-
 /* Parents come before children, and the spans of a thread are together. */
 static void calls_find(struct gathering *g)
 {
@@ -208,20 +226,24 @@ static void calls_find(struct gathering *g)
 
 	f->at = xmalloc((s->nr + 1) * sizeof(*f->at));
 	for (size_t i = 0; i < s->nr; i++) {
-		uint32_t around =
-			still_open(f, s->parent[i] == SPAN_NONE ? FRAME_NONE : f->at[s->parent[i]],
-				   s->start_ns[i]);
-		uint32_t call = call_begin(g, i, around);
-		const struct span_piece *piece = piece_at(g, i);
-		int64_t later = piece ? piece->exclusive_ns : 0;
+		uint32_t around, call;
 
+		if (i && s->track[i] != s->track[i - 1])
+			time_to(g, INT64_MAX);
+		around = still_open(f, s->parent[i] == SPAN_NONE ? FRAME_NONE : f->at[s->parent[i]],
+				    s->start_ns[i]);
+		call = call_begin(g, i, around);
 		f->at[i] = call == FRAME_NONE ? around : call;
 		if (f->m->tracks.v[s->track[i]].kind != TRACK_THREAD)
 			continue;
-		host_time(f, f->at[i], s->exclusive_ns[i] - later);
-		if (piece)
-			host_time(f, still_open(f, f->at[i], piece->start_ns), later);
+		f->none.host_self_ns = ns_add(f->none.host_self_ns, s->exclusive_ns[i]);
+		if (f->at[i] != FRAME_NONE && f->calls.v[f->at[i]].text != STR_NONE)
+			f->calls.v[f->at[i]].s.host_self_ns =
+				ns_add(f->calls.v[f->at[i]].s.host_self_ns, s->exclusive_ns[i]);
 	}
+	time_to(g, INT64_MAX);
+	for (size_t i = 0; i < f->calls.nr; i++)
+		f->none.host_self_ns -= f->calls.v[i].s.host_self_ns;
 }
 
 /* ---- their work ---- */

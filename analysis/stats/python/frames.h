@@ -10,8 +10,10 @@
  * id; it is a module where its name begins with "nn.Module: ". Frames nest as spans do. Functions
  * pass modules over, and modules functions; operators and API calls between two frames belong to
  * the outer one.
- *	Own work was launched with no deeper frame open, nested work also below. Under recursion a
- * name's nested work and host time count once: they are those of its outermost calls. So
+ *	Own work was launched with no deeper frame open, nested work also below. host_self is the
+ * time in which a frame is the innermost open one: of those that overlap the one that began last.
+ * Under recursion a name's nested work and host time count once: they are those of its outermost
+ * calls. So
  *
  *	Σ own + none + unlinked = all work
  *	Σ host_self + none = the time in which threads have any call open
@@ -56,6 +58,7 @@ struct frame_call {
 	uint64_t span;   /* SPAN_NONE: operators with a text */
 	str_id text;     /* of the model; STR_NONE */
 	uint32_t around; /* the frame around it; FRAME_NONE */
+	uint32_t still;  /* the one around it that may be open yet, while calls are gathered */
 	uint32_t row;
 	bool outermost; /* of its name */
 	struct frame_sums s;

@@ -134,6 +134,29 @@ TEST(outliving_range)
 		     "'[no function]' 1 4 4 50 50\n");
 }
 
+/* Deep stacks, all of which a range outlives that began at their bottom. */
+TEST(deep_stacks)
+{
+	enum { DEPTH = 20000 };
+	struct maker k = make_begin();
+	track_id t = make_thread(&k, 1, 1, 0, "main"), q = make_queue(&k, "gpu0", 7);
+
+	for (int64_t i = 0; i < DEPTH; i++)
+		frame_of(&k, t, i, 3 * DEPTH - i, "f");
+	for (int64_t i = 0; i < DEPTH; i++)
+		make_call(&k, t, DEPTH + i, 6 * DEPTH - i, "range");
+	launch_of(&k, t, 2 * DEPTH, q, 0, 1);
+	for (int64_t i = 0; i < DEPTH; i++)
+		launch_of(&k, t, 3 * DEPTH + 2 * i, q, i, i + 2);
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_python);
+	const struct table *f = table_set_find(&ts, "python_functions");
+
+	expect_table(f, "name calls works own_ns nested_ns host_self_ns\n"
+			"f 20000 1 1 1 60000\n"
+			"'[no function]' - 20000 40000 40000 60000\n");
+}
+
 /* The dialect of 2021: stacks as text, the innermost function first; the same one twice. */
 TEST(stacks_as_text)
 {
@@ -318,14 +341,29 @@ static void counted(const struct random_frames *rf, bool module, int name, int64
 	}
 }
 
+/* By name: how long it was the innermost open frame, by looking at each moment. */
+static void moments(const struct random_frames *rf, bool module, int64_t *ret)
+{
+	for (int64_t t = 0; t < SPANS * 10 + 160; t++) {
+		const struct drawn *last = NULL;
+
+		for (size_t i = 0; i < rf->nr && rf->frames[i].start <= t; i++)
+			if (rf->frames[i].module == module && rf->frames[i].end > t)
+				last = &rf->frames[i];
+		if (last)
+			ret[last->name]++;
+	}
+}
+
 static void check_kind(const struct random_frames *rf, const struct model *m, const struct works *w,
 		       const struct work_energy *we, bool module, uint64_t seed)
 {
 	CLEANUP(frames_freep)
 	struct frames *f = frames_new(m, w, we, NULL, module ? FRAMES_MODULES : FRAMES_FUNCTIONS);
 	int64_t own = f->none.own_ns + f->unlinked.own_ns, host = f->none.host_self_ns, all = 0;
-	int64_t threads = 0;
+	int64_t threads = 0, self[NAMES] = { 0 };
 
+	moments(rf, module, self);
 	for (size_t i = 0; i < w->v.nr; i++)
 		all += w->v.v[i].end_ns - w->v.v[i].start_ns;
 	for (size_t i = 0; i < m->spans.nr; i++)
@@ -342,6 +380,7 @@ static void check_kind(const struct random_frames *rf, const struct model *m, co
 						: function_names[n]) != 0)
 				continue;
 			counted(rf, module, n, &want_own, &want_nested);
+			assert_int_equal(f->v.v[i].s.host_self_ns, self[n]);
 			if (f->v.v[i].s.own_ns != want_own || f->v.v[i].s.nested_ns < want_own ||
 			    (rf->nested && f->v.v[i].s.nested_ns != want_nested))
 				fail_msg("seed %llu: %s: own %lld, not %lld",
