@@ -11,15 +11,39 @@
 #define CATEGORY "python_function"
 #define MODULE "nn.Module: "
 
+/* What is open at a span is a recorded frame, or operators with a text; FRAME_NONE. */
+#define TEXT_BIT (UINT32_C(1) << 31)
+#define OTHER_KIND (UINT32_MAX - 1) /* the row of a name of the other kind */
+
+struct frame_call {
+	uint32_t span;
+	uint32_t around; /* the frame around it; FRAME_NONE */
+	uint32_t still;  /* the one around it that may be open yet */
+	uint32_t row : 31;
+	uint32_t outermost : 1; /* of its name */
+};
+
+/* All operators that have one text. */
+struct frame_text {
+	str_id text;
+	uint32_t row; /* of the first frame in it */
+	int64_t host_ns, nested_ns, backward_ns;
+};
+
 struct gathering {
 	struct frames *f;
+	const struct frames_backward *back;
 	str_id category;
-	struct u64map row_of;  /* name of the model → row */
-	struct u64map named;   /* name in names → row */
-	struct u64map text_of; /* text of the model → call */
-	VEC(uint32_t) open;    /* calls, the innermost last */
-	int64_t until_ns;      /* host time of them is shared up to here */
-	size_t fact;           /* row of facts.ops at or behind the span that is looked at */
+	uint32_t *row_of;             /* by name in the model; FRAME_NONE: not looked at */
+	struct u64map named;          /* name in names → row */
+	struct u64map at_text;        /* text of the model → index in texts */
+	VEC(struct frame_call) calls; /* around < index */
+	VEC(struct frame_text) texts;
+	int64_t *nested_ns, *backward_ns; /* by call */
+	uint32_t *at;                     /* by span: the innermost one at or around it */
+	VEC(uint32_t) open;               /* calls, the innermost last */
+	int64_t until_ns;                 /* host time of them is shared up to here */
+	size_t fact; /* row of facts.ops at or behind the span that is looked at */
 };
 
 static str_id category_of(const struct model *m)
@@ -38,6 +62,11 @@ bool frames_some(const struct model *m)
 	return false;
 }
 
+static void ns_to(int64_t *sum, int64_t ns)
+{
+	*sum = ns_add(*sum, ns);
+}
+
 /* ---- rows ---- */
 
 static uint32_t row_named(struct gathering *g, const char *name, size_t n)
@@ -52,27 +81,21 @@ static uint32_t row_named(struct gathering *g, const char *name, size_t n)
 	return *row;
 }
 
-static bool is_module(const char *name)
-{
-	return strncmp(name, MODULE, strlen(MODULE)) == 0;
-}
-
-/* The row of a frame's name; FRAME_NONE: it is of the other kind. */
+/* OTHER_KIND: it is a module where functions are asked for, or none where modules are. */
 static uint32_t row_of_name(struct gathering *g, str_id name)
 {
-	bool modules = g->f->kind == FRAMES_MODULES;
-	uint32_t *row = u64map_at(&g->row_of, name);
+	uint32_t *row = &g->row_of[name];
+	const char *text;
+	bool module;
 
-	if (*row == U64MAP_NONE) {
-		const char *text = model_str(g->f->m, name);
-
-		/* one more, so that 0 is a name of the other kind */
-		*row = is_module(text) != modules ? 0
-		       : modules                  ? 1 + row_named(g, text + strlen(MODULE),
-								  strlen(text + strlen(MODULE)))
-						  : 1 + row_named(g, text, strlen(text));
-	}
-	return *row == 0 ? FRAME_NONE : *row - 1;
+	if (*row != FRAME_NONE)
+		return *row;
+	text = model_str(g->f->m, name);
+	module = strncmp(text, MODULE, strlen(MODULE)) == 0;
+	text += module ? strlen(MODULE) : 0;
+	*row = module == (g->f->kind == FRAMES_MODULES) ? row_named(g, text, strlen(text))
+							: OTHER_KIND;
+	return *row;
 }
 
 /* ---- texts ---- */
@@ -97,22 +120,34 @@ static bool text_next(const char **at, const char **ret, size_t *ret_n)
 	return false;
 }
 
-static uint32_t text_call(struct gathering *g, str_id text)
+static uint32_t text_at(struct gathering *g, str_id text)
 {
 	const char *at = model_str(g->f->m, text), *frame;
-	uint32_t *call = u64map_at(&g->text_of, text);
+	uint32_t *index = u64map_at(&g->at_text, text);
 	size_t n;
 
-	if (*call != U64MAP_NONE)
-		return *call;
+	if (*index != U64MAP_NONE)
+		return *index;
 	if (!text_next(&at, &frame, &n))
 		return FRAME_NONE;
-	*call = (uint32_t)g->f->calls.nr;
-	VEC_PUSH(&g->f->calls, ((struct frame_call){ .span = SPAN_NONE,
-						     .text = text,
-						     .around = FRAME_NONE,
-						     .row = row_named(g, frame, n) }));
-	return *call;
+	*index = TEXT_BIT | (uint32_t)g->texts.nr;
+	VEC_PUSH(&g->texts, ((struct frame_text){ .text = text, .row = row_named(g, frame, n) }));
+	return *index;
+}
+
+static bool is_text(uint32_t open)
+{
+	return open != FRAME_NONE && (open & TEXT_BIT);
+}
+
+static bool is_call(uint32_t open)
+{
+	return !(open & TEXT_BIT);
+}
+
+static struct frame_text *text_of(struct gathering *g, uint32_t open)
+{
+	return &g->texts.v[open & ~TEXT_BIT];
 }
 
 /* ---- which spans are frames ---- */
@@ -133,11 +168,11 @@ static void time_to(struct gathering *g, int64_t t)
 	struct frames *f = g->f;
 
 	while (g->open.nr) {
-		struct frame_call *c = &f->calls.v[g->open.v[g->open.nr - 1]];
+		const struct frame_call *c = &g->calls.v[g->open.v[g->open.nr - 1]];
 		int64_t end = f->m->spans.end_ns[c->span], to = end < t ? end : t;
 
 		if (to > g->until_ns) {
-			c->s.host_self_ns = ns_add(c->s.host_self_ns, to - g->until_ns);
+			ns_to(&f->v.v[c->row].s.host_self_ns, to - g->until_ns);
 			g->until_ns = to;
 		}
 		if (end > t)
@@ -149,20 +184,22 @@ static void time_to(struct gathering *g, int64_t t)
 
 static uint32_t frame_open(struct gathering *g, size_t i, uint32_t around, uint32_t row)
 {
-	struct frames *f = g->f;
+	struct frame_row *r = &g->f->v.v[row];
 	struct frame_call c = {
-		.span = i, .text = STR_NONE, .around = around, .still = around, .row = row
+		.span = (uint32_t)i, .around = around, .still = around, .row = row & ~TEXT_BIT
 	};
 
-	time_to(g, f->m->spans.start_ns[i]);
-	g->until_ns = f->m->spans.start_ns[i];
-	c.outermost = f->v.v[row].open++ == 0;
-	VEC_PUSH(&g->open, (uint32_t)f->calls.nr);
-	if (f->v.v[row].calls++ == 0 && around != FRAME_NONE)
-		f->v.v[row].inside = f->calls.v[around].row;
-	VEC_PUSH(&f->calls, c);
-	f->recorded++;
-	return (uint32_t)f->calls.nr - 1;
+	time_to(g, g->f->m->spans.start_ns[i]);
+	g->until_ns = g->f->m->spans.start_ns[i];
+	if (r->open++ == 0) {
+		c.outermost = true;
+		ns_to(&r->s.host_ns, span_ns(g->f->m, i));
+	}
+	if (r->calls++ == 0 && around != FRAME_NONE)
+		r->inside = g->calls.v[around].row;
+	VEC_PUSH(&g->open, (uint32_t)g->calls.nr);
+	VEC_PUSH(&g->calls, c);
+	return (uint32_t)g->calls.nr - 1;
 }
 
 static const struct op_facts *facts_at(struct gathering *g, size_t i)
@@ -175,166 +212,181 @@ static const struct op_facts *facts_at(struct gathering *g, size_t i)
 									  : NULL;
 }
 
-static bool ended(const struct frames *f, uint32_t call, int64_t t)
+static bool ended(const struct gathering *g, uint32_t open, int64_t t)
 {
-	return call != FRAME_NONE && f->calls.v[call].text == STR_NONE &&
-	       f->m->spans.end_ns[f->calls.v[call].span] <= t;
+	return is_call(open) && g->f->m->spans.end_ns[g->calls.v[open].span] <= t;
 }
 
 /*
- * The innermost call at or around this one that has not ended yet. A range of the profiler that
+ * The innermost frame at or around this one that has not ended yet. A range of the profiler that
  * begins in a function outlives it, and what lies below it later is not that function's. Times of a
- * thread do not decrease, so calls that have ended are passed once.
+ * thread do not decrease, so frames that have ended are passed once.
  */
-static uint32_t still_open(struct frames *f, uint32_t call, int64_t t)
+static uint32_t still_open(struct gathering *g, uint32_t at, int64_t t)
 {
-	uint32_t open = call;
+	uint32_t open = at;
 
-	while (ended(f, open, t))
-		open = f->calls.v[open].still;
-	while (ended(f, call, t)) {
-		uint32_t next = f->calls.v[call].still;
+	while (ended(g, open, t))
+		open = g->calls.v[open].still;
+	while (ended(g, at, t)) {
+		uint32_t next = g->calls.v[at].still;
 
-		f->calls.v[call].still = open;
-		call = next;
+		g->calls.v[at].still = open;
+		at = next;
 	}
 	return open;
 }
 
-/* The call that a span begins, FRAME_NONE: none. around: the one that is open. */
-static uint32_t call_begin(struct gathering *g, size_t i, uint32_t around)
+/* What a span opens, FRAME_NONE: nothing. around: what is open. */
+static uint32_t span_opens(struct gathering *g, size_t i, uint32_t around)
 {
 	const struct op_facts *facts = facts_at(g, i);
-	bool recorded = around != FRAME_NONE && g->f->calls.v[around].text == STR_NONE;
 
 	if (is_frame(g, i, facts)) {
 		uint32_t row = row_of_name(g, g->f->m->spans.name[i]);
 
-		return row == FRAME_NONE ? FRAME_NONE
-					 : frame_open(g, i, recorded ? around : FRAME_NONE, row);
+		return row == OTHER_KIND
+			       ? FRAME_NONE
+			       : frame_open(g, i, is_call(around) ? around : FRAME_NONE, row);
 	}
-	if (facts && facts->call_stack != STR_NONE && !recorded && g->f->kind == FRAMES_FUNCTIONS)
-		return text_call(g, facts->call_stack);
+	if (facts && facts->call_stack != STR_NONE && !is_call(around) &&
+	    g->f->kind == FRAMES_FUNCTIONS)
+		return text_at(g, facts->call_stack);
 	return FRAME_NONE;
 }
 
 /* Parents come before children, and the spans of a thread are together. */
-static void calls_find(struct gathering *g)
+static void frames_find(struct gathering *g)
 {
 	struct frames *f = g->f;
 	const struct span_columns *s = &f->m->spans;
 
-	f->at = xmalloc((s->nr + 1) * sizeof(*f->at));
 	for (size_t i = 0; i < s->nr; i++) {
-		uint32_t around, call;
+		uint32_t around, opens;
 
 		if (i && s->track[i] != s->track[i - 1])
 			time_to(g, INT64_MAX);
-		around = still_open(f, s->parent[i] == SPAN_NONE ? FRAME_NONE : f->at[s->parent[i]],
+		around = still_open(g, s->parent[i] == SPAN_NONE ? FRAME_NONE : g->at[s->parent[i]],
 				    s->start_ns[i]);
-		call = call_begin(g, i, around);
-		f->at[i] = call == FRAME_NONE ? around : call;
+		opens = span_opens(g, i, around);
+		g->at[i] = opens == FRAME_NONE ? around : opens;
 		if (f->m->tracks.v[s->track[i]].kind != TRACK_THREAD)
 			continue;
-		f->none.host_self_ns = ns_add(f->none.host_self_ns, s->exclusive_ns[i]);
-		if (f->at[i] != FRAME_NONE && f->calls.v[f->at[i]].text != STR_NONE)
-			f->calls.v[f->at[i]].s.host_self_ns =
-				ns_add(f->calls.v[f->at[i]].s.host_self_ns, s->exclusive_ns[i]);
+		ns_to(&f->none.host_self_ns, s->exclusive_ns[i]);
+		if (is_text(g->at[i]))
+			ns_to(&text_of(g, g->at[i])->host_ns, s->exclusive_ns[i]);
 	}
 	time_to(g, INT64_MAX);
-	for (size_t i = 0; i < f->calls.nr; i++)
-		f->none.host_self_ns -= f->calls.v[i].s.host_self_ns;
 }
 
 /* ---- their work ---- */
 
-static void works_share(struct frames *f, const struct works *w, const struct work_energy *we)
+/* The row that has something as its own; FRAME_NONE: none. Adds it to what is nested. */
+static uint32_t row_own(struct gathering *g, uint32_t open, int64_t ns, bool backward)
 {
+	if (is_call(open)) {
+		ns_to(backward ? &g->backward_ns[open] : &g->nested_ns[open], ns);
+		return g->calls.v[open].row;
+	}
+	if (is_text(open)) {
+		ns_to(backward ? &text_of(g, open)->backward_ns : &text_of(g, open)->nested_ns, ns);
+		return text_of(g, open)->row;
+	}
+	return FRAME_NONE;
+}
+
+static void works_share(struct gathering *g, const struct works *w, const struct work_energy *we)
+{
+	struct frames *f = g->f;
+
 	for (size_t i = 0; i < w->v.nr; i++) {
 		const struct work *k = &w->v.v[i];
-		uint32_t call = k->launch == SPAN_NONE ? FRAME_NONE : f->at[k->launch];
-		struct frame_sums *to = k->launch == SPAN_NONE ? &f->unlinked
-					: call == FRAME_NONE   ? &f->none
-							       : &f->calls.v[call].s;
+		int64_t ns = k->end_ns - k->start_ns;
+		struct frame_sums *to = &f->unlinked;
+		struct joules *j = &f->unlinked_j;
 
+		if (k->launch != SPAN_NONE) {
+			uint32_t row = row_own(g, g->at[k->launch], ns, false);
+
+			to = row == FRAME_NONE ? &f->none : &f->v.v[row].s;
+			j = row == FRAME_NONE ? &f->none_j : &f->v.v[row].j;
+		}
 		to->works++;
-		to->own_ns = ns_add(to->own_ns, k->end_ns - k->start_ns);
+		ns_to(&to->own_ns, ns);
 		if (we->meters.nr)
-			joules_add_work(k->launch == SPAN_NONE ? &f->unlinked_j
-					: call == FRAME_NONE   ? &f->none_j
-							       : &f->v.v[f->calls.v[call].row].j,
-					we, i);
+			joules_add_work(j, we, i);
 	}
 }
 
-static void backward_share(struct frames *f, const struct frames_backward *back)
+static void backward_share(struct gathering *g)
 {
-	for (size_t i = 0; i < back->oc->v.nr; i++) {
-		uint32_t forward = back->forward[i], call;
-		struct frame_sums *to;
+	const struct operator_calls *oc = g->back->oc;
+
+	for (size_t i = 0; i < oc->v.nr; i++) {
+		uint32_t forward = g->back->forward[i], row;
 
 		if (forward == OPERATOR_NONE)
 			continue;
-		call = f->at[back->oc->v.v[forward].span];
-		to = call == FRAME_NONE ? &f->none : &f->calls.v[call].s;
-		to->backward_own_ns = ns_add(to->backward_own_ns, back->oc->v.v[i].nested_ns);
+		row = row_own(g, g->at[oc->v.v[forward].span], oc->v.v[i].nested_ns, true);
+		ns_to(row == FRAME_NONE ? &g->f->none.backward_own_ns
+					: &g->f->v.v[row].s.backward_own_ns,
+		      oc->v.v[i].nested_ns);
 	}
 }
 
-/* Adds a call's sums to a row; whole: what the row has nested, too. */
-static void row_add(struct frame_row *r, const struct frame_call *c, bool own, bool whole)
+static void nested_share(struct gathering *g)
 {
-	if (own) {
-		r->s.works += c->s.works;
-		r->s.own_ns = ns_add(r->s.own_ns, c->s.own_ns);
-		r->s.host_self_ns = ns_add(r->s.host_self_ns, c->s.host_self_ns);
-		r->s.backward_own_ns = ns_add(r->s.backward_own_ns, c->s.backward_own_ns);
-	}
-	if (whole) {
-		r->s.nested_ns = ns_add(r->s.nested_ns, c->s.nested_ns);
-		r->s.host_ns = ns_add(r->s.host_ns, c->s.host_ns);
-		r->s.backward_nested_ns = ns_add(r->s.backward_nested_ns, c->s.backward_nested_ns);
+	for (size_t i = g->calls.nr; i-- > 0;) {
+		const struct frame_call *c = &g->calls.v[i];
+		struct frame_sums *to = &g->f->v.v[c->row].s;
+
+		if (c->outermost) {
+			ns_to(&to->nested_ns, g->nested_ns[i]);
+			ns_to(&to->backward_nested_ns, g->back ? g->backward_ns[i] : 0);
+		}
+		if (c->around == FRAME_NONE)
+			continue;
+		ns_to(&g->nested_ns[c->around], g->nested_ns[i]);
+		if (g->back)
+			ns_to(&g->backward_ns[c->around], g->backward_ns[i]);
 	}
 }
 
-static void rows_of_text(struct gathering *g, uint32_t call)
+/* Each frame of a text has it once. */
+static void text_share(struct gathering *g, uint32_t index)
 {
-	struct frames *f = g->f;
-	const char *at = model_str(f->m, f->calls.v[call].text), *frame;
-	bool first = true;
+	const struct frame_text *t = &g->texts.v[index];
+	const char *at = model_str(g->f->m, t->text), *frame;
 	size_t n;
 
-	for (; text_next(&at, &frame, &n); first = false) {
-		uint32_t row = row_named(g, frame, n);
+	ns_to(&g->f->v.v[t->row].s.host_self_ns, t->host_ns);
+	while (text_next(&at, &frame, &n)) {
+		struct frame_row *r = &g->f->v.v[row_named(g, frame, n)];
 
-		row_add(&f->v.v[row], &f->calls.v[call], first, f->v.v[row].text != call + 1);
-		f->v.v[row].text = call + 1;
+		if (r->text == index + 1)
+			continue;
+		r->text = index + 1;
+		ns_to(&r->s.nested_ns, t->nested_ns);
+		ns_to(&r->s.backward_nested_ns, t->backward_ns);
+		ns_to(&r->s.host_ns, t->host_ns);
 	}
 }
 
-static void rows_fill(struct gathering *g)
+static void works_add(struct gathering *g, const struct works *w, const struct work_energy *we)
 {
 	struct frames *f = g->f;
 
-	for (size_t i = f->calls.nr; i-- > 0;) {
-		struct frame_call *c = &f->calls.v[i];
-
-		c->s.nested_ns = ns_add(c->s.nested_ns, c->s.own_ns);
-		c->s.backward_nested_ns = ns_add(c->s.backward_nested_ns, c->s.backward_own_ns);
-		c->s.host_ns = c->text == STR_NONE ? span_ns(f->m, c->span) : c->s.host_self_ns;
-		if (c->around != FRAME_NONE) {
-			struct frame_sums *up = &f->calls.v[c->around].s;
-
-			up->nested_ns = ns_add(up->nested_ns, c->s.nested_ns);
-			up->backward_nested_ns =
-				ns_add(up->backward_nested_ns, c->s.backward_nested_ns);
-		}
-		if (c->text == STR_NONE)
-			row_add(&f->v.v[c->row], c, true, c->outermost);
+	g->nested_ns = xcalloc(g->calls.nr + 1, sizeof(*g->nested_ns));
+	works_share(g, w, we);
+	if (g->back) {
+		g->backward_ns = xcalloc(g->calls.nr + 1, sizeof(*g->backward_ns));
+		backward_share(g);
 	}
-	for (uint32_t i = 0; i < f->calls.nr; i++)
-		if (f->calls.v[i].text != STR_NONE)
-			rows_of_text(g, i);
+	nested_share(g);
+	for (uint32_t i = 0; i < g->texts.nr; i++)
+		text_share(g, i);
+	for (size_t i = 0; i < f->v.nr; i++)
+		f->none.host_self_ns -= f->v.v[i].s.host_self_ns;
 }
 
 struct frames *frames_new(const struct model *m, const struct works *w,
@@ -342,20 +394,25 @@ struct frames *frames_new(const struct model *m, const struct works *w,
 			  enum frames_kind kind)
 {
 	struct frames *f = xcalloc(1, sizeof(*f));
-	struct gathering g = { .f = f, .category = category_of(m) };
+	struct gathering g = { .f = f, .back = back, .category = category_of(m) };
 
 	f->m = m;
 	f->kind = kind;
 	f->names = intern_new();
-	calls_find(&g);
-	works_share(f, w, we);
-	if (back)
-		backward_share(f, back);
-	rows_fill(&g);
-	u64map_release(&g.row_of);
+	g.at = xreallocarray(NULL, m->spans.nr + 1, sizeof(*g.at));
+	g.row_of = xreallocarray(NULL, intern_count(m->strings) + 1, sizeof(*g.row_of));
+	memset(g.row_of, 0xff, intern_count(m->strings) * sizeof(*g.row_of));
+	frames_find(&g);
+	works_add(&g, w, we);
 	u64map_release(&g.named);
-	u64map_release(&g.text_of);
+	u64map_release(&g.at_text);
+	VEC_RELEASE(&g.calls);
+	VEC_RELEASE(&g.texts);
 	VEC_RELEASE(&g.open);
+	free(g.row_of);
+	free(g.at);
+	free(g.nested_ns);
+	free(g.backward_ns);
 	return f;
 }
 
@@ -364,9 +421,7 @@ void frames_free(struct frames *f)
 	if (!f)
 		return;
 	intern_free(f->names);
-	VEC_RELEASE(&f->calls);
 	VEC_RELEASE(&f->v);
-	free(f->at);
 	free(f);
 }
 

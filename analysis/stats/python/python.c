@@ -131,24 +131,35 @@ static bool some_backward(const struct model *m)
 	return false;
 }
 
+/* Whether there are any. */
+static bool kind_tell(struct model *m, const struct analysis_opts *o,
+		      const struct frames_backward *back, enum frames_kind kind,
+		      struct table_set *out)
+{
+	CLEANUP(frames_freep)
+	struct frames *f =
+		frames_new(m, analysis_works(m, o), analysis_work_energy(m, o), back, kind);
+
+	if (!f->v.nr)
+		return false;
+	if (kind == FRAMES_FUNCTIONS)
+		frames_table(f, &python_functions_form, "[no function]", out);
+	else
+		frames_table(f, &modules_form, "[no module]", out);
+	return true;
+}
+
 static int python_tell(struct model *m, const struct analysis_opts *o,
 		       const struct frames_backward *back, struct table_set *out)
 {
-	const struct works *w = analysis_works(m, o);
-	const struct work_energy *we = analysis_work_energy(m, o);
-	CLEANUP(frames_freep)
-	struct frames *functions = frames_new(m, w, we, back, FRAMES_FUNCTIONS);
-	CLEANUP(frames_freep) struct frames *modules = frames_new(m, w, we, back, FRAMES_MODULES);
+	bool functions = kind_tell(m, o, back, FRAMES_FUNCTIONS, out);
+	bool modules = kind_tell(m, o, back, FRAMES_MODULES, out);
 
-	if (!functions->v.nr && !modules->v.nr)
+	if (!functions && !modules)
 		return table_set_skip(out, "python", SAY_NO_FRAMES);
-	if (functions->v.nr)
-		frames_table(functions, &python_functions_form, "[no function]", out);
-	else
+	if (!functions)
 		table_set_skip(out, "python_functions", "the frames of the inputs are all modules");
-	if (modules->v.nr)
-		frames_table(modules, &modules_form, "[no module]", out);
-	else
+	if (!modules)
 		table_set_skip(out, "modules", "no frame of the inputs is a module of torch.nn");
 	return 0;
 }
