@@ -235,6 +235,15 @@ const struct warning_info warning_table[] = {
 	  "collectives lack ranks of their group, or their parts do not agree; they are listed and "
 	  "not measured. Look for traces of ranks that are missing, for windows that differ, and "
 	  "for ranks that ran another program" },
+	{ W_COLLECTIVE_GROUPS, SEV_WARNING,
+	  "some groups of collectives have fewer ranks than the inputs, and the inputs do not "
+	  "state "
+	  "their sizes: they may be parts of one group that ranks name differently, as a program "
+	  "that was compiled into others has another name. Their bandwidths and clocks are of "
+	  "these ranks alone" },
+	{ W_ALL_WARMUP, SEV_WARNING,
+	  "a program ran so few times that all of its executions are warm-up; they are kept as "
+	  "steady ones. Record more of them" },
 	{ W_MISSING_RANKS, SEV_NOTE,
 	  "the job had more ranks than the inputs have; medians and outliers of ranks, and what "
 	  "collectives waited for, are of those that are there" },

@@ -1,4 +1,5 @@
 #include "iterations_private.h"
+#include "xla_warmup.h"
 
 #include <stdlib.h>
 
@@ -123,8 +124,9 @@ static void changes_mark(struct iterations *it, const struct iteration_group *g)
 	free(x);
 }
 
-static void group_settle(struct iterations *it, struct iteration_group *g)
+static void group_settle(struct iterations *it, const struct works *w, struct iteration_group *g)
 {
+	size_t told = xla_warmup(it, w, g);
 	int64_t *dur_ns = xcalloc(g->nr + 1, sizeof(*dur_ns));
 
 	for (size_t i = 0; i < g->nr; i++) {
@@ -132,6 +134,9 @@ static void group_settle(struct iterations *it, struct iteration_group *g)
 		dur_ns[i] = iteration_ns(&it->v.v[g->first + i]);
 	}
 	g->steady = steady_from(dur_ns, g->nr);
+	if (told >= g->nr)
+		it->all_warmup++;
+	g->steady = told >= g->nr ? 0 : told > g->steady ? told : g->steady;
 	for (size_t i = g->steady; i < g->nr; i++)
 		it->v.v[g->first + i].steady = true;
 	free(dur_ns);
@@ -160,7 +165,7 @@ int iterations_new(const struct model *m, const struct works *w, const char *pat
 	works_sum(it, w);
 	periods_times(it);
 	for (size_t g = 0; g < it->groups.nr; g++)
-		group_settle(it, &it->groups.v[g]);
+		group_settle(it, w, &it->groups.v[g]);
 	*ret = it;
 	return 0;
 }

@@ -1,4 +1,5 @@
 #include "collective_match.h"
+#include "ns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -250,6 +251,7 @@ static void add_instance(struct matcher *mt, const struct match_row *r, size_t n
 		VEC_PUSH(&mt->cm->parts, *r[i].p);
 	p = &mt->cm->parts.v[ci.first];
 	ci.size = group_size(mt, g);
+	ci.stated = size_stated(mt, g);
 	ci.even = r->numbered || (uint64_t)g->most * g->ranks == g->parts;
 	ci.count = p->uneven ? mean_of(p, n, false) : p->count;
 	ci.bytes = p->uneven ? mean_of(p, n, true) : p->bytes;
@@ -357,4 +359,19 @@ void collective_measure(struct collective_match *cm)
 		VEC_PUSH(&cm->wait_ns, 0);
 	for (size_t i = 0; i < cm->v.nr; i++)
 		measure(cm, &cm->v.v[i]);
+}
+
+struct exposure collective_exposure(const struct collective_match *cm,
+				    const struct collective_instance *ci)
+{
+	const struct collective_part *p = &cm->parts.v[ci->first];
+	struct exposure e = { 0, 0, INT64_MAX, INT64_MIN };
+
+	for (size_t i = 0; i < ci->nr; i++) {
+		e.exposed_ns = ns_add(e.exposed_ns, p[i].exposed_ns);
+		e.hidden_ns = ns_add(e.hidden_ns, p[i].kernels_ns - p[i].exposed_ns);
+		e.least_ns = p[i].exposed_ns < e.least_ns ? p[i].exposed_ns : e.least_ns;
+		e.most_ns = p[i].exposed_ns > e.most_ns ? p[i].exposed_ns : e.most_ns;
+	}
+	return e;
 }

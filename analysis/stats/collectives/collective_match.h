@@ -48,6 +48,7 @@ struct collective_instance {
 	bool numbered;    /* it is the trace's */
 	bool even;        /* all ranks present have as many parts in the group, or it is numbered */
 	int64_t size;     /* ranks of the group */
+	bool stated;      /* the trace tells it; else it is the number of ranks with parts in it */
 	int64_t count, bytes; /* FACT_ABSENT */
 	enum collective_why why;
 	/* collective_measure; times on the common clock, of complete ones but for start_ns */
@@ -69,5 +70,12 @@ struct collective_match *collective_match_new(struct collective_parts *cp);
 void collective_match_free(struct collective_match *cm); /* NULL is fine */
 /* Of parts, in place; those of incomplete instances, too: ranks' times become common ones. */
 void collective_measure(struct collective_match *cm);
+
+/* Of the ranks present; least and most: exposed time of one. */
+struct exposure {
+	int64_t exposed_ns, hidden_ns, least_ns, most_ns;
+};
+struct exposure collective_exposure(const struct collective_match *cm,
+				    const struct collective_instance *ci);
 
 #endif

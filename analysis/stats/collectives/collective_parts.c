@@ -1,4 +1,5 @@
 #include "collective_parts.h"
+#include "collective_exposed.h"
 #include "library_match.h"
 
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct gathering {
 	struct u64map rank_at;       /* by rank and device: in ranks */
 	struct u64map part_of;       /* by rank and call with facts: in v */
 	VEC(struct logged_part) log; /* by kernel */
+	int64_t *exposed;            /* by row of works */
 };
 
 /* What a log of NCCL tells of a kernel. */
@@ -234,9 +236,10 @@ static bool same_call(const struct collective_facts *a, const struct collective_
 	return a->name == b->name && a->sequence == b->sequence && a->group == b->group;
 }
 
-static void add_work(struct gathering *g, const struct work *w)
+static void add_work(struct gathering *g, size_t row)
 {
 	const struct model *m = g->m;
+	const struct work *w = &g->w->v.v[row];
 	uint64_t call = SPAN_NONE;
 	const struct collective_facts *around = facts_around(m, w->launch, &call);
 	const struct collective_facts *f = facts_collective(m, w->span);
@@ -245,6 +248,8 @@ static void add_work(struct gathering *g, const struct work *w)
 	struct collective_part p = { .rank = rank,
 				     .start_ns = w->start_ns,
 				     .end_ns = w->end_ns,
+				     .kernels_ns = w->end_ns - w->start_ns,
+				     .exposed_ns = g->exposed[row],
 				     .span = w->span,
 				     .order_ns = w->launch == SPAN_NONE
 							 ? w->start_ns
@@ -268,6 +273,8 @@ static void add_work(struct gathering *g, const struct work *w)
 			same->start_ns =
 				w->start_ns < same->start_ns ? w->start_ns : same->start_ns;
 			same->end_ns = w->end_ns > same->end_ns ? w->end_ns : same->end_ns;
+			same->kernels_ns += p.kernels_ns;
+			same->exposed_ns += p.exposed_ns;
 			return;
 		}
 		*at = (uint32_t)g->cp->v.nr;
@@ -332,9 +339,10 @@ struct collective_parts *collective_parts_new(const struct model *m, const struc
 	g.cp = xcalloc(1, sizeof(*g.cp));
 	g.cp->m = m;
 	read_logs(&g);
+	g.exposed = collective_exposed(w);
 	for (size_t i = 0; i < w->v.nr; i++)
 		if (w->v.v[i].class == WORK_COLLECTIVE)
-			add_work(&g, &w->v.v[i]);
+			add_work(&g, i);
 	if (g.cp->v.nr) {
 		sort_ranks(g.cp);
 		qsort(g.cp->v.v, g.cp->v.nr, sizeof(*g.cp->v.v), cmp_part);
@@ -344,6 +352,7 @@ struct collective_parts *collective_parts_new(const struct model *m, const struc
 	u64map_release(&g.rank_at);
 	u64map_release(&g.part_of);
 	VEC_RELEASE(&g.log);
+	free(g.exposed);
 	return g.cp;
 }
 

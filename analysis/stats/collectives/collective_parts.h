@@ -24,8 +24,9 @@
 struct collective_part {
 	uint32_t rank; /* in ranks */
 	int64_t start_ns, end_ns;
-	uint64_t span;    /* its first kernel */
-	int64_t order_ns; /* start of the launch, else of the kernel */
+	int64_t kernels_ns, exposed_ns; /* of its kernels (collective_exposed.h) */
+	uint64_t span;                  /* its first kernel */
+	int64_t order_ns;               /* start of the launch, else of the kernel */
 	enum collective_kind kind;
 	/* the trace's words, borrowed; "" unknown; without facts name is collective_kind_name */
 	const char *name, *dtype;

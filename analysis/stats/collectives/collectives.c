@@ -2,6 +2,7 @@
 #include "analyses_private.h"
 #include "collective_clocks.h"
 #include "collective_energy.h"
+#include "ns.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,16 +22,17 @@
 	X(STR, slowest_rank) X(F64, transfer_mean_ns) X(F64, algbw_mean_gbps) \
 	X(F64, busbw_mean_gbps) X(F64, busbw_fastest_gbps) X(F64, busbw_fastest_stderr_gbps) \
 	X(F64, wait_ns) X(STR, nodes) X(F64, wait_joules) X(F64, transfer_joules) \
-	X(F64, joules_per_gb) X(STR, energy_flags)
+	X(F64, joules_per_gb) X(STR, energy_flags) X(I64, exposed_ns) X(I64, hidden_ns)
 #define COLLECTIVE_INSTANCES(X) \
 	X(STR, group) X(I64, seq) X(STR, name) X(F64, bytes) X(I64, ranks) X(STR, complete) \
 	X(I64, start_ns) X(F64, transfer_ns) X(F64, skew_ns) X(STR, first_rank) \
 	X(STR, last_rank) X(STR, dtype) X(I64, present) X(STR, why) X(F64, wait_ns) \
-	X(F64, algbw_gbps) X(F64, busbw_gbps) X(STR, nodes) X(STR, members)
+	X(F64, algbw_gbps) X(F64, busbw_gbps) X(STR, nodes) X(STR, members) X(I64, exposed_ns) \
+	X(I64, hidden_ns) X(F64, exposed_spread_ns)
 #define COLLECTIVE_RANKS(X) \
 	X(STR, rank) X(I64, count) X(I64, dur_ns) X(F64, wait_ns) X(F64, last_count) \
 	X(F64, caused_wait_ns) X(F64, wait_joules) X(I64, complete) X(I64, complete_dur_ns) \
-	X(F64, transfer_joules) X(STR, energy_flags)
+	X(F64, transfer_joules) X(STR, energy_flags) X(I64, exposed_ns) X(I64, hidden_ns)
 #define ALIGNMENT(X) \
 	X(STR, group) X(STR, track) X(F64, offset_ns) X(F64, drift_ppm) X(F64, residual_std_ns) \
 	X(F64, residual_max_ns) X(I64, events) X(STR, used) X(STR, why) X(F64, residual_sum_ns) \
@@ -138,18 +140,32 @@ static void instances_table(const struct telling *t, struct table_set *out)
 		const struct collective_instance *ci = &t->cm->v.v[t->order[i]];
 		bool ok = ci->why == COLLECTIVE_COMPLETE;
 		double alg = ok ? alg_gbps(ci, ci->transfer_ns) : NAN;
+		struct exposure e = collective_exposure(t->cm, ci);
 
 		members_text(t, ci->members, &members);
-		table_add(table,
-			  &(struct collective_instances_row){
-				  model_str(t->m, ci->group), ci->sequence, ci->name,
-				  known(ci->bytes), ci->size, ok ? "yes" : "no",
-				  ci->start_ns - t->m->first_ns, ok ? (double)ci->transfer_ns : NAN,
-				  ok ? (double)ci->skew_ns : NAN,
-				  ok ? t->labels.v[ci->first_rank] : "",
-				  ok ? t->labels.v[ci->last_rank] : "", ci->dtype, (int64_t)ci->nr,
-				  why_text(ci->why), ok ? (double)ci->wait_ns : NAN, alg,
-				  alg * bus_factor(ci), nodes_of(t, ci), members.buf });
+		table_add(table, &(struct collective_instances_row){
+					 model_str(t->m, ci->group),
+					 ci->sequence,
+					 ci->name,
+					 known(ci->bytes),
+					 ci->size,
+					 ok ? "yes" : "no",
+					 ci->start_ns - t->m->first_ns,
+					 ok ? (double)ci->transfer_ns : NAN,
+					 ok ? (double)ci->skew_ns : NAN,
+					 ok ? t->labels.v[ci->first_rank] : "",
+					 ok ? t->labels.v[ci->last_rank] : "",
+					 ci->dtype,
+					 (int64_t)ci->nr,
+					 why_text(ci->why),
+					 ok ? (double)ci->wait_ns : NAN,
+					 alg,
+					 alg * bus_factor(ci),
+					 nodes_of(t, ci),
+					 members.buf,
+					 e.exposed_ns,
+					 e.hidden_ns,
+					 ok ? (double)(e.most_ns - e.least_ns) : NAN });
 	}
 	table_set_add(out, table);
 }
@@ -209,7 +225,7 @@ static int64_t slowest(const struct telling *t, const size_t *v, size_t n)
 }
 
 struct shape_sums {
-	int64_t parts, complete, dur_min_ns;
+	int64_t parts, complete, dur_min_ns, exposed_ns, hidden_ns;
 	double dur_ns, transfer_ns, skew_ns, bytes, wait_ns;
 	double *alg, *bus, *fastest; /* of complete instances, where they are known */
 	size_t nr;
@@ -223,7 +239,10 @@ static void shape_add(const struct telling *t, const struct collective_instance 
 {
 	const char *nodes = nodes_of(t, ci);
 	double alg = alg_gbps(ci, ci->transfer_ns), least = alg_gbps(ci, ci->least_ns);
+	struct exposure e = collective_exposure(t->cm, ci);
 
+	s->exposed_ns = ns_add(s->exposed_ns, e.exposed_ns);
+	s->hidden_ns = ns_add(s->hidden_ns, e.hidden_ns);
 	for (size_t k = ci->first; k < ci->first + ci->nr; k++) {
 		int64_t dur = t->cm->parts.v[k].end_ns - t->cm->parts.v[k].start_ns;
 		s->dur_ns += (double)dur;
@@ -309,7 +328,9 @@ static void shape_row(const struct telling *t, const size_t *v, size_t n, struct
 			  part_wait_j(&s.j),
 			  part_transfer_j(&s.j),
 			  s.moved_bytes > 0 ? part_transfer_j(&s.j) / (s.moved_bytes * 1e-9) : NAN,
-			  part_joules_flags(&s.j, flags) });
+			  part_joules_flags(&s.j, flags),
+			  s.exposed_ns,
+			  s.hidden_ns });
 }
 
 static void shapes_table(const struct telling *t, struct table_set *out)
@@ -335,6 +356,7 @@ static void ranks_table(const struct telling *t, struct table_set *out)
 	size_t ranks = cm->cp->ranks.nr;
 	struct rank_sums {
 		int64_t count, dur_ns, wait_ns, last, caused_ns, complete, complete_ns;
+		int64_t exposed_ns, hidden_ns;
 		struct part_joules j;
 	} *v = xcalloc(ranks + 1, sizeof(*v));
 	struct table *table = table_make(&collective_ranks_form);
@@ -349,6 +371,8 @@ static void ranks_table(const struct telling *t, struct table_set *out)
 
 			r->count++;
 			r->dur_ns += p->end_ns - p->start_ns;
+			r->exposed_ns = ns_add(r->exposed_ns, p->exposed_ns);
+			r->hidden_ns = ns_add(r->hidden_ns, p->kernels_ns - p->exposed_ns);
 			r->wait_ns += cm->wait_ns.v[k];
 			r->complete += ok;
 			if (ok)
@@ -370,7 +394,8 @@ static void ranks_table(const struct telling *t, struct table_set *out)
 				  ok ? (double)v[r].wait_ns : NAN, ok ? (double)v[r].last : NAN,
 				  ok ? (double)v[r].caused_ns : NAN, part_wait_j(&v[r].j),
 				  v[r].complete, v[r].complete_ns, part_transfer_j(&v[r].j),
-				  part_joules_flags(&v[r].j, flags) });
+				  part_joules_flags(&v[r].j, flags), v[r].exposed_ns,
+				  v[r].hidden_ns });
 	}
 	free(v);
 	table_set_add(out, table);
@@ -477,6 +502,31 @@ static void warn_incomplete(const struct telling *t)
 			   first->name, model_str(t->m, first->group), why_text(first->why));
 }
 
+/* A program that ranks name differently falls apart into groups that all look complete. */
+static void warn_fragments(const struct telling *t)
+{
+	size_t ranks = t->cm->cp->ranks.nr;
+	uint64_t nr = 0;
+	const struct collective_instance *first = NULL;
+
+	for (size_t i = 0; i < t->cm->v.nr; i++) {
+		const struct collective_instance *ci = &t->cm->v.v[i];
+
+		if (ci->stated || ci->group == STR_NONE || ci->size >= (int64_t)ranks)
+			continue;
+		first = first ? first : ci;
+		nr++;
+	}
+	if (nr)
+		model_warn(
+			t->m, UINT32_MAX, W_COLLECTIVE_GROUPS, nr,
+			"%llu of %zu collectives are of groups that fewer than all %zu ranks have "
+			"parts in, and nothing tells how many they have; the first is '%s' of "
+			"group '%s', with ranks: %lld",
+			(unsigned long long)nr, t->cm->v.nr, ranks, first->name,
+			model_str(t->m, first->group), (long long)first->size);
+}
+
 static void collectives_tell(struct telling *t, struct table_set *out)
 {
 	collective_clocks_find(t->cm, &t->cc);
@@ -494,6 +544,7 @@ static void collectives_tell(struct telling *t, struct table_set *out)
 	ranks_table(t, out);
 	alignment_table(t, out);
 	warn_incomplete(t);
+	warn_fragments(t);
 	free(t->order);
 	free(t->last);
 	free(t->caused);

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "profrig/base/xalloc.h"
+#include "profrig/model/warnings.h"
 
 /* clang-format off */
 #define ITERATIONS(X) \
@@ -98,6 +99,11 @@ static int iterations_run(struct model *m, const struct analysis_opts *o, struct
 	if (it->v.nr == 0)
 		return table_set_skip(out, "iterations",
 				      "no range is a marker, and no device repeats its works");
+	if (it->all_warmup)
+		model_warn(
+			m, UINT32_MAX, W_ALL_WARMUP, it->all_warmup,
+			"all executions of a program are warm-up, by its compilation and its first "
+			"communication: they are all taken for steady");
 	iterations_table(analysis_work_energy(m, o), it, out);
 	return 0;
 }

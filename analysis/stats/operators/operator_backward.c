@@ -164,20 +164,33 @@ static uint32_t forward_call(const struct joiner *j, const struct operator_call 
 	return OPERATOR_NONE;
 }
 
-void backward_add(const struct operator_calls *oc, const uint32_t *row, struct operator_rows *rows)
+uint32_t *backward_forward(const struct operator_calls *oc)
 {
 	struct joiner j = { .oc = oc };
+	uint32_t *forward = xmalloc((oc->v.nr + 1) * sizeof(*forward));
 
 	forward_find(&j);
 	votes_count(&j);
 	for (size_t i = 0; i < oc->v.nr; i++) {
 		const struct operator_call *c = &oc->v.v[i];
-		uint32_t call = backward_begins(oc, c) ? forward_call(&j, c) : OPERATOR_NONE;
 
-		if (call != OPERATOR_NONE)
-			rows->v.v[row[call]].backward_ns =
-				ns_add(rows->v.v[row[call]].backward_ns, c->nested_ns);
+		forward[i] = backward_begins(oc, c) ? forward_call(&j, c) : OPERATOR_NONE;
 	}
 	VEC_RELEASE(&j.forward);
 	VEC_RELEASE(&j.votes);
+	return forward;
+}
+
+void backward_add(const struct operator_calls *oc, const uint32_t *row, struct operator_rows *rows)
+{
+	CLEANUP(xfreep) uint32_t *forward = backward_forward(oc);
+
+	for (size_t i = 0; i < oc->v.nr; i++) {
+		struct operator_row *r;
+
+		if (forward[i] == OPERATOR_NONE)
+			continue;
+		r = &rows->v.v[row[forward[i]]];
+		r->backward_ns = ns_add(r->backward_ns, oc->v.v[i].nested_ns);
+	}
 }

@@ -13,6 +13,8 @@
 
 #include "operator_rows.h"
 
+/* By call: the forward call that a backward one belongs to; of all others OPERATOR_NONE. Owned. */
+uint32_t *backward_forward(const struct operator_calls *oc);
 /* Adds to backward_ns of rows. row: of each call. */
 void backward_add(const struct operator_calls *oc, const uint32_t *row, struct operator_rows *rows);
 

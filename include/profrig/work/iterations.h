@@ -42,7 +42,7 @@ struct iteration {
 	uint64_t works;
 	int64_t sum_ns, union_ns;               /* union over all devices together */
 	int64_t device_start_ns, device_end_ns; /* both 0 without works */
-	bool steady;                            /* behind the warm-up (steady.h) */
+	bool steady;                            /* behind the warm-up (steady.h, xla_warmup.h) */
 	bool change; /* the level of times changes here (change_points.h, windowed) */
 };
 
@@ -60,7 +60,8 @@ struct iterations {
 	uint32_t *of_work;                   /* as many as works has rows */
 	struct u64map of_thread, of_process; /* groups; iterations_at asks them */
 	uint64_t nested;                     /* markers inside markers */
-	uint64_t given_up;                   /* names that the pattern gave up on */
+	uint64_t all_warmup; /* groups whose iterations are all warm-up, and so are all steady */
+	uint64_t given_up;   /* names that the pattern gave up on */
 };
 
 /* pattern NULL: the default. w may have no rows. -EINVAL: the pattern, as err says. */

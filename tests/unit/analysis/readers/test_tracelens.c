@@ -8,12 +8,11 @@
  * are those below 10 µs. Sums agree to 1e-6 of their value, except where the sheet was computed
  * from absolute times in binary64: there each kernel may be off by 0.5 ns.
  */
+#include "golden_sheet.h"
 #include "readers_test.h"
 
 #include <math.h>
 
-#include "profrig/base/csv.h"
-#include "profrig/base/strvec.h"
 #include "profrig/base/vec.h"
 
 #define QWEN "tef/tracelens-mi300-qwen/"
@@ -34,60 +33,6 @@ static struct reading read_real(const char *rel)
 
 	assert_int_equal(rd.r, 0);
 	return rd;
-}
-
-/* --- a sheet --- */
-
-struct sheet {
-	VEC(struct strvec) rows; /* the first one names the columns */
-};
-
-static void sheet_open(struct sheet *s, const char *folder, const char *name)
-{
-	CLEANUP(xfreep)
-	char *path = test_trace(textf("%sgolden_perf_report_csvs/%s.csv", folder, name));
-	struct csv_reader *csv;
-	char *const *cells;
-	size_t n;
-
-	*s = (struct sheet){ .rows = VEC_INIT };
-	assert_int_equal(csv_open_file(path, &csv, NULL), 0);
-	while (csv_next(csv, &cells, &n, NULL) == 1) {
-		struct strvec row = STRVEC_INIT;
-
-		for (size_t i = 0; i < n; i++)
-			strvec_push(&row, cells[i]);
-		VEC_PUSH(&s->rows, row);
-	}
-	csv_free(csv);
-	assert_true(s->rows.nr > 1);
-}
-
-static void sheet_release(struct sheet *s)
-{
-	for (size_t i = 0; i < s->rows.nr; i++)
-		strvec_release(&s->rows.v[i]);
-	VEC_RELEASE(&s->rows);
-}
-
-static const char *text_at(const struct sheet *s, size_t row, const char *column)
-{
-	const struct strvec *head = &s->rows.v[0];
-
-	for (size_t i = 0; i < head->nr; i++)
-		if (strcmp(head->v[i], column) == 0)
-			return s->rows.v[row].v[i];
-	fail_msg("no column '%s'", column);
-	return "";
-}
-
-static double number_at(const struct sheet *s, size_t row, const char *column)
-{
-	const char *text = text_at(s, row, column);
-	double v = 0;
-
-	assert_int_equal(num_f64(text, strlen(text), &v), 0);
-	return v;
 }
 
 static void assert_close(size_t row, const char *what, double got, double want, double slack)

@@ -50,10 +50,12 @@ export const operators = tabOf({
   label: 'Operators',
   about: 'needs operators of a framework',
   reasons: ['operators'],
-  needs: ['operators', 'perf'],
+  needs: ['operators', 'perf', 'modules', 'python_functions'],
   parts: [
     { table: 'operators', title: 'Operators', sort: { key: 'own_ns', dir: -1 }, columns: (t) => [first('name', 'Operator'), 'shapes:Shapes', 'calls:Calls', shareOf(t, 'own_ns', 'Share', 'of all device work'), 'own_ns:Own work', 'nested_ns:Nested', 'host_self_ns:Host', { key: 'backward_ns', label: 'Backward', kind: 'time', mayBeZero: true }, { key: 'tflops', label: 'TFLOP/s', kind: 'number' }, 'bound:Bound by'] },
     { table: 'perf', title: 'Roofline', about: 'operators whose work follows from their arguments', drawing: roofline, sort: { key: 'total_ns', dir: -1 }, columns: () => [first('op', 'Operator'), 'shapes:Shapes', 'precision:Precision', 'calls:Calls', 'total_ns:Time', { key: 'tflops', label: 'TFLOP/s', kind: 'number' }, { key: 'tbps', label: 'TB/s', kind: 'number' }, 'bound:Bound by', { key: 'pct_of_attainable', label: 'Of attainable', kind: 'number', unit: '%' }, { key: 'flags', label: 'Notes', kind: 'text' }] },
+    { table: 'modules', title: 'Modules', about: 'of torch.nn, with the work launched in them', sort: { key: 'nested_ns', dir: -1 }, columns: (t) => [first('module', 'Module'), 'class:Class', 'inside:Inside', 'calls:Calls', shareOf(t, 'own_ns', 'Share', 'of all device work'), 'own_ns:Own work', 'nested_ns:Nested', { key: 'backward_nested_ns', label: 'Backward', kind: 'time', mayBeZero: true }, 'host_ns:Host', 'host_self_ns:Own host', 'joules:Energy'] },
+    { table: 'python_functions', title: 'Python functions', sort: { key: 'own_ns', dir: -1 }, columns: (t) => [first('name', 'Function'), 'calls:Calls', shareOf(t, 'own_ns', 'Share', 'of all device work'), 'own_ns:Own work', 'nested_ns:Nested', { key: 'backward_nested_ns', label: 'Backward', kind: 'time', mayBeZero: true }, 'host_ns:Host', 'host_self_ns:Own host', 'joules:Energy'] },
     { table: 'mfu', title: 'Utilisation of the devices', sort: { key: 'device', dir: 1 }, columns: () => [first('device', 'Device'), 'name:Name', 'precision:Precision', { key: 'tflops', label: 'TFLOP/s', kind: 'number' }, { key: 'peak_tflops', label: 'Peak', kind: 'number' }, 'mfu:Of the peak', 'mfu_busy:While busy'] },
     { table: 'peaks', title: 'Peaks of the devices', sort: { key: 'device', dir: 1 }, columns: () => [first('device', 'Device'), 'precision:Precision', { key: 'value', label: 'Peak', kind: 'number' }, { key: 'reachable', label: 'Reachable', kind: 'number' }, 'unit:Unit', 'source:Source'] },
   ],

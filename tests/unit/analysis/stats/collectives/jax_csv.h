@@ -17,6 +17,8 @@ struct jax_part {
 	str_id instance, kind; /* "all-gather" */
 	uint32_t device;
 	int64_t start_ns, end_ns, bytes; /* bytes: as the reference counts them */
+	int64_t hidden_ns;               /* beside computing */
+	str_id by_program;               /* its instance by the program's id instead of its name */
 	int64_t execution;
 	bool step; /* of the step function */
 };
@@ -81,7 +83,10 @@ static inline void jax_parts_read(struct jax_parts *ret)
 				      .start_ns = jax_ns(f[8]) };
 
 		p.step = strcmp(m, "pjit__wrapped_step_fn") == 0;
-		p.end_ns = p.start_ns + jax_ns(f[7]) + jax_ns(f[12]);
+		p.hidden_ns = jax_ns(f[12]);
+		p.end_ns = p.start_ns + jax_ns(f[7]) + p.hidden_ns;
+		p.by_program = intern_puts(ret->names,
+					   kept(xasprintf("%s|%s|%s|%s", f[0], f[1], f[2], f[3])));
 		p.device = (uint32_t)(f[4][0] - '0');
 		p.bytes = llround(strtod(f[13], NULL));
 		p.execution = strtol(f[1], NULL, 10);

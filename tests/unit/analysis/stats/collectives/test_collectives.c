@@ -1,6 +1,5 @@
 #include "collective_clocks.h"
-#include "jax_csv.h"
-#include "stats_test.h"
+#include "parts_test.h"
 
 #include <inttypes.h>
 
@@ -10,89 +9,6 @@
 #include "profrig/readers/reader.h"
 
 /* --- traces by hand --- */
-
-/* One rank's part in a collective. */
-struct part_def {
-	int rank;
-	int64_t start_ns, end_ns;
-	const char *name, *dtype;
-	int64_t in, out;
-	int64_t seq; /* 1 more than the trace's; 0: it has none */
-	const char *group;
-	int ranks;        /* of the group: 0 to ranks − 1; 0: none is stated */
-	int64_t from, to; /* 1 more than the rank; 0: absent */
-};
-#define PART_INIT .dtype = "Byte"
-
-struct rank_maker {
-	struct model *m;
-	struct sink *s;
-};
-
-static track_id rank_queue(struct rank_maker *k, int rank)
-{
-	CLEANUP(xfreep) char *device = xasprintf("gpu%d", rank);
-	struct track_def d = TRACK_DEF_INIT;
-
-	d.kind = TRACK_QUEUE;
-	d.rank = rank;
-	d.device = device;
-	d.pid = 100 + rank;
-	d.tid = 7;
-	return k->s->ops->track(k->s, &d);
-}
-
-static void push_part(struct rank_maker *k, const struct part_def *p)
-{
-	struct span_facts f = { .kind = FACTS_COLLECTIVE, .collective = COLLECTIVE_FACTS_NONE };
-	struct span_def d = { .track = rank_queue(k, p->rank),
-			      .kind = SPAN_KERNEL,
-			      .start_ns = p->start_ns,
-			      .end_ns = p->end_ns,
-			      .name = sink_puts(k->s, "ncclDevKernel_Generic(x)"),
-			      .args = STR_NONE };
-	int64_t ranks[64];
-	span_id id = k->s->ops->span(k->s, &d);
-
-	for (int i = 0; i < p->ranks; i++)
-		ranks[i] = i;
-	f.collective.name = sink_puts(k->s, p->name);
-	f.collective.dtype = sink_puts(k->s, p->dtype);
-	f.collective.in_elements = p->in;
-	f.collective.out_elements = p->out;
-	f.collective.sequence = p->seq ? p->seq - 1 : FACT_ABSENT;
-	f.collective.from = p->from ? p->from - 1 : FACT_ABSENT;
-	f.collective.to = p->to ? p->to - 1 : FACT_ABSENT;
-	if (p->group) {
-		f.collective.group = sink_puts(k->s, p->group);
-		if (p->ranks) {
-			f.collective.ranks = k->s->ops->numbers(k->s, ranks, (size_t)p->ranks);
-			f.collective.group_size = p->ranks;
-		}
-	}
-	k->s->ops->facts(k->s, id, &f);
-}
-
-/* Parts of one input after the other: that of each rank, or (shared) one of all. */
-static struct model *model_of_parts(const struct part_def *v, size_t n, bool shared)
-{
-	struct rank_maker k = { .m = model_new() };
-	int most = 0;
-
-	k.s = model_sink(k.m);
-	for (size_t i = 0; i < n; i++)
-		most = v[i].rank > most ? v[i].rank : most;
-	for (int r = 0; r <= (shared ? 0 : most); r++) {
-		k.s->ops->input(k.s, "test", "tef");
-		k.s->ops->clock(k.s);
-		for (size_t i = 0; i < n; i++)
-			if (shared || v[i].rank == r)
-				push_part(&k, &v[i]);
-		k.s->ops->input_end(k.s);
-	}
-	model_finish(k.m);
-	return k.m;
-}
 
 static struct table_set collectives_of(const struct part_def *v, size_t n, bool shared)
 {
@@ -403,33 +319,6 @@ TEST(test_clocks)
 }
 
 /* --- recordings --- */
-
-static struct model *jax_model(const struct jax_parts *p, bool steady)
-{
-	VEC(struct part_def) v = VEC_INIT;
-	struct model *m;
-
-	for (size_t i = 0; i < p->v.nr; i++) {
-		const struct jax_part *j = &p->v.v[i];
-		const char *kind = intern_str(p->names, j->kind);
-		struct part_def d = {
-			PART_INIT,           .rank = (int)j->device, .start_ns = j->start_ns,
-			.end_ns = j->end_ns, .name = kind,           .in = j->bytes,
-			.out = j->bytes,     .seq = j->instance + 1, .group = "all",
-			.ranks = 4
-		};
-
-		if (strcmp(kind, "all-gather") == 0)
-			d.out *= 4;
-		if (strcmp(kind, "reduce-scatter") == 0)
-			d.in *= 4;
-		if (!steady || (j->step && j->execution >= 2))
-			VEC_PUSH(&v, d);
-	}
-	m = model_of_parts(v.v, v.nr, false);
-	VEC_RELEASE(&v);
-	return m;
-}
 
 static bool jax_steady(const struct jax_parts *p, int64_t instance)
 {
