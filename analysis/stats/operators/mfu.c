@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/base/search.h"
 #include "profrig/base/xalloc.h"
 
 /* Of a device, or of a device in an iteration. */
@@ -101,40 +100,21 @@ static enum precision dominant(const struct mfu_sum *sum)
 	return rate_precision(&r);
 }
 
-/* When a device was busy, and for how long before each of its intervals. */
+/* When a device was busy. */
 struct busy {
 	uint32_t device; /* OPERATOR_NONE: of none yet */
-	struct intervals iv;
-	VEC(int64_t) before;
+	struct interval_sums sums;
 };
 
 static void busy_take(struct busy *b, const struct works *w, uint32_t device)
 {
 	const struct work_device *d = &w->devices.v[device];
-	int64_t sum = 0;
 
 	if (b->device == device)
 		return;
 	b->device = device;
-	works_union(w, device, ~0U, d->first_ns, d->last_ns, &b->iv);
-	VEC_CLEAR(&b->before);
-	for (size_t i = 0; i < b->iv.v.nr; i++) {
-		VEC_PUSH(&b->before, sum);
-		sum = ns_add(sum, b->iv.v.v[i].end_ns - b->iv.v.v[i].start_ns);
-	}
-}
-
-/* Busy time before a moment. */
-static int64_t busy_until(const struct busy *b, int64_t t_ns)
-{
-	size_t low = LOWER_BOUND(at, 0, b->iv.v.nr, b->iv.v.v[at].start_ns < t_ns);
-	const struct interval *last;
-
-	if (!low)
-		return 0;
-	last = &b->iv.v.v[low - 1];
-	return ns_add(b->before.v[low - 1],
-		      (last->end_ns < t_ns ? last->end_ns : t_ns) - last->start_ns);
+	works_union(w, device, ~0U, d->first_ns, d->last_ns, &b->sums.iv);
+	interval_sums_make(&b->sums);
 }
 
 static void sum_row(struct table *t, const struct mfu_sums *s, const struct mfu_sum *sum,
@@ -145,7 +125,8 @@ static void sum_row(struct table *t, const struct mfu_sums *s, const struct mfu_
 	double peak = *name ? peaks_tflops(peaks, name, p, true) : NAN;
 	double flop = (double)sum->flops;
 	int64_t wall = sum->to_ns - sum->from_ns;
-	int64_t busy = busy_until(b, sum->to_ns) - busy_until(b, sum->from_ns);
+	int64_t busy = interval_sums_until(&b->sums, sum->to_ns) -
+		       interval_sums_until(&b->sums, sum->from_ns);
 
 	if (wall <= 0 || busy <= 0)
 		return;
@@ -164,7 +145,7 @@ void mfu_add(const struct operator_calls *oc, const struct operator_rows *rows, 
 	     const struct iterations *it, struct table_set *out)
 {
 	struct mfu_sums s = { .oc = oc, .it = it, .at = U64MAP_INIT };
-	struct busy busy = { .device = OPERATOR_NONE, .iv = INTERVALS_INIT };
+	struct busy busy = { .device = OPERATOR_NONE, .sums = INTERVAL_SUMS_INIT };
 	struct table *t = table_make(&mfu_form);
 
 	calls_sum(&s);
@@ -179,8 +160,7 @@ void mfu_add(const struct operator_calls *oc, const struct operator_rows *rows, 
 		table_set_add(out, t);
 	else
 		table_free(t);
-	intervals_release(&busy.iv);
-	VEC_RELEASE(&busy.before);
+	interval_sums_release(&busy.sums);
 	u64map_release(&s.at);
 	VEC_RELEASE(&s.v);
 }
