@@ -21,7 +21,7 @@
 	X(STR, iteration) X(STR, phase) X(F64, requests) X(F64, tokens) X(I64, host_ns) \
 	X(F64, device_ns) X(F64, tokens_per_s) X(F64, joules_per_token) X(STR, track) \
 	X(I64, index) X(I64, start_ns) X(STR, steady) X(F64, rank) X(F64, joules) \
-	X(STR, energy_flags)
+	X(STR, energy_flags) X(F64, uncertainty_j)
 /* clang-format on */
 TABLE_FORM(
 	inference, INFERENCE,
@@ -211,7 +211,7 @@ static void step_row(const struct steps *st, struct table *t, const char *track,
 			     rate(joules_value(j), tokens), track, i->index,
 			     i->start_ns - st->m->first_ns, steady_of(requests, most),
 			     iteration_rank(st->m, st->w, i), joules_value(j),
-			     joules_flags(j, flags) });
+			     joules_flags(j, flags), joules_width(j) });
 }
 
 static void steps_table(struct steps *st, const struct work_energy *we, struct table *t)
