@@ -1,4 +1,6 @@
-/* How far energies of device work may be off: known answers, and powers that a sensor cannot see. */
+/*
+ * How far energies of device work may be off: known answers, and powers that a sensor cannot see.
+ */
 #include "dice.h"
 #include "energy_fixture.h"
 #include "stats_test.h"
