@@ -128,3 +128,29 @@ bool name_loads_data(const char *name)
 	return strstr(name, "DataLoader") || strstr(name, "pin_memory") ||
 	       strstr(name, "dataload") || strstr(name, "data_load");
 }
+
+/* What CUPTI counts as overhead and CUDA does without a tool, too. */
+static bool is_of_cuda(const char *name)
+{
+	static const char *const names[] = { "Runtime Triggered Module Loading",
+					     "Lazy Function Loading", "Command Buffer Full",
+					     "Driver Compiler", "Unknown" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcasecmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+bool name_is_of_tool(const char *name, const char *category)
+{
+	static const char *const fronts[] = { "cupti", "roctracer_", "rocprofiler_",
+					      "torch/profiler/", "torch/autograd/profiler" };
+
+	if (strcmp(category, "overhead") == 0)
+		return !is_of_cuda(name);
+	for (size_t i = 0; i < sizeof(fronts) / sizeof(*fronts); i++)
+		if (strncmp(name, fronts[i], strlen(fronts[i])) == 0)
+			return true;
+	return false;
+}

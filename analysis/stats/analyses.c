@@ -2,6 +2,7 @@
 #include "work_energy.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,15 @@ double iteration_rank(const struct model *m, const struct works *w, const struct
 	else if (model_process_of(m, i->track) != TRACK_NONE)
 		rank = m->tracks.v[model_process_of(m, i->track)].rank;
 	return rank == RANK_NONE ? NAN : rank;
+}
+
+const char *iteration_name(const struct model *m, const struct iteration *i,
+			   char buf[ITERATION_NAME_MAX])
+{
+	if (i->marker != SPAN_NONE)
+		return model_str(m, m->spans.name[i->marker]);
+	snprintf(buf, ITERATION_NAME_MAX, "%u", i->index);
+	return buf;
 }
 
 /* ---- to run one ---- */

@@ -13,8 +13,8 @@
 	X(queue) X(kernel_lengths) X(graphs) X(counters) X(power_filter) X(idle_power) \
 	X(energy) X(kernel_classes) X(gemm) X(sequences) X(kernel_counters) X(operators) X(python) \
 	X(sharing) X(node_energy) X(timeline) X(lanes) X(library_tables) X(marks_tables) \
-	X(collectives) X(iterations_tables) X(inference) X(critical_path) X(memory) \
-	X(ranks) X(findings)
+	X(collectives) X(iterations_tables) X(iteration_overlap) X(inference) X(critical_path) \
+	X(memory) X(ranks) X(findings)
 #define ANALYSIS_DECLARE(name) extern const struct analysis analysis_##name;
 ANALYSES(ANALYSIS_DECLARE)
 /* clang-format on */
@@ -32,6 +32,10 @@ int analysis_iterations(struct model *m, const struct analysis_opts *o,
 			const struct iterations **ret, struct err *err);
 /* The rank of an iteration's track or device; NaN unknown. */
 double iteration_rank(const struct model *m, const struct works *w, const struct iteration *i);
+/* Its marker's name; of a period its index, in buf. */
+#define ITERATION_NAME_MAX 24
+const char *iteration_name(const struct model *m, const struct iteration *i,
+			   char buf[ITERATION_NAME_MAX]);
 #define SAY_NO_LAUNCHES "no device work is linked with the call that launched it"
 
 /*

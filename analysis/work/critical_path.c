@@ -102,7 +102,7 @@ static void step_device(struct walk *k)
 	const struct path_index *x = &k->f->x;
 	const struct work *w = &x->w->v.v[k->row];
 	const struct span_columns *c = &x->m->spans;
-	uint32_t before = path_queue_before(x, k->row);
+	uint32_t before = path_before(x, k->row);
 	const struct work *p = before == ROW_NONE ? NULL : &x->w->v.v[before];
 
 	walk_emit(k, w->start_ns, class_of_work(w), w->span);

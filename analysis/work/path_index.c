@@ -165,7 +165,8 @@ static void thread_index(struct path_index *x, track_id t, uint8_t *names,
 		intervals_join(&open, m->spans.start_ns[i], m->spans.end_ns[i]);
 		own = own_copy(copies, x->w, i);
 		if (own != ROW_NONE || name_syncs(names, m, m->spans.name[i]))
-			VEC_PUSH(&x->blocks, ((struct path_block){ i, own }));
+			VEC_PUSH(&x->blocks,
+				 ((struct path_block){ i, own, TRACK_NONE, m->spans.start_ns[i] }));
 	}
 	x->blocks_of[t] = (struct path_range){ (uint32_t)first, (uint32_t)(x->blocks.nr - first) };
 	if (x->blocks.nr > first)
@@ -197,6 +198,7 @@ void path_index_make(struct path_index *x, const struct works *w)
 	*x = (struct path_index){ .w = w, .m = w->m };
 	works_index(x);
 	threads_index(x);
+	path_waits_take(x);
 }
 
 void path_index_release(struct path_index *x)
@@ -209,6 +211,7 @@ void path_index_release(struct path_index *x)
 	VEC_RELEASE(&x->open);
 	free(x->blocks_of);
 	free(x->open_of);
+	free(x->awaited);
 }
 
 /* ---- questions ---- */
@@ -226,6 +229,16 @@ uint32_t path_queue_before(const struct path_index *x, uint32_t row)
 	if (after == 0 || v[x->by_queue[after - 1]].queue != queue)
 		return ROW_NONE;
 	return x->by_queue[after - 1];
+}
+
+uint32_t path_before(const struct path_index *x, uint32_t row)
+{
+	const struct work *v = x->w->v.v;
+	uint32_t own = path_queue_before(x, row), other = x->awaited ? x->awaited[row] : ROW_NONE;
+
+	if (own == ROW_NONE || other == ROW_NONE)
+		return own == ROW_NONE ? other : own;
+	return v[other].end_ns > v[own].end_ns ? other : own;
 }
 
 /* Rows of a process that ended by a time: their number. */
@@ -264,7 +277,9 @@ uint32_t path_waited_for(const struct path_index *x, const struct path_block *b)
 
 		if (w->end_ns < c->start_ns[b->call])
 			return ROW_NONE;
-		if (w->launch == SPAN_NONE || c->start_ns[w->launch] < c->start_ns[b->call])
+		if (b->queue != TRACK_NONE && w->queue != b->queue)
+			continue;
+		if (w->launch == SPAN_NONE || c->start_ns[w->launch] < b->before_ns)
 			return row;
 	}
 	return ROW_NONE;

@@ -1,6 +1,6 @@
 /*
  * path_index: what a walk along the critical path looks up: calls that block, the work that ended
- * last, the stretches in which a thread has an open call.
+ * last, the work that another one awaited, the stretches in which a thread has an open call.
  */
 #ifndef PROFRIG_PATH_INDEX_H
 #define PROFRIG_PATH_INDEX_H
@@ -24,7 +24,13 @@ struct path_index {
 	VEC(struct path_block {
 		uint64_t call;
 		uint32_t own; /* row of a copy call's own copy; ROW_NONE: a synchronisation */
+		/* which works it waits for: of this queue alone (TRACK_NONE: of any), launched
+		 * before */
+		track_id queue;
+		int64_t before_ns;
 	}) blocks;
+	/* by row: the work of another queue for whose event it waited; NULL: none has any */
+	uint32_t *awaited;
 	/* stretches with an open call, by (thread, start) */
 	VEC(struct interval) open;
 	struct path_range *blocks_of, *open_of; /* by track id */
@@ -33,6 +39,16 @@ struct path_index {
 void path_index_make(struct path_index *x, const struct works *w);
 void path_index_release(struct path_index *x);
 
+/* ---- path_waits.c ---- */
+
+/* Reads what the trace states of waits (facts.h, sync_facts): awaited, queue and before_ns. */
+void path_waits_take(struct path_index *x);
+
+/* ---- questions ---- */
+
+/* What a row waited for before it could start, its launch aside: the one of its queue that ended
+ * last before it begins, or the one whose event it awaited, where that ended later; ROW_NONE. */
+uint32_t path_before(const struct path_index *x, uint32_t row);
 /* The work on the same queue that ended last before a row begins; ROW_NONE. */
 uint32_t path_queue_before(const struct path_index *x, uint32_t row);
 /* Of a process: the row that ends at a time and is the last such one; ROW_NONE. */

@@ -37,8 +37,8 @@ static const struct fact_field copy_fields[] = {
 };
 
 static const struct fact_field sync_fields[] = {
-	W(sync_facts, kind, SYNC_CONTEXT), N(sync_facts, stream), N(sync_facts, event),
-	N(sync_facts, event_stream),
+	W(sync_facts, kind, SYNC_RECORD_EVENT), N(sync_facts, stream), N(sync_facts, event),
+	N(sync_facts, event_stream), N(sync_facts, call), N(sync_facts, record),
 };
 
 static const struct fact_field collective_fields[] = {

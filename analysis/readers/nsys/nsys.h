@@ -30,6 +30,14 @@ struct nsys_gpu {
 	track_id track; /* TRACK_NONE until it has work */
 };
 
+/* An id of CUPTI that says that there is none. */
+#define NSYS_NO_EVENT ((int64_t)UINT32_MAX)
+
+/* A call that recorded an event on a stream; of a wait what is known of the record. */
+struct nsys_record {
+	int64_t process, event, sync, correlation, stream; /* as in the file */
+};
+
 struct nsys {
 	struct db_scan sc;
 	struct sqlite_strings strings; /* StringIds */
@@ -50,9 +58,19 @@ struct nsys {
 	VEC(struct nsys_process) processes;
 	VEC(struct nsys_thread) threads;
 	VEC(struct nsys_gpu) gpus;
+	VEC(struct nsys_record) records; /* by process, event, correlation */
+	struct u64map record_of_sync;
 	int64_t last_global; /* the last thread that was looked up, and its slot */
 	nsys_slot last_thread;
 };
+
+/* ---- nsys_events.c ---- */
+
+/* Where facts are wanted. */
+void nsys_events_load(struct nsys *ns);
+void nsys_events_release(struct nsys *ns);
+/* The record that a wait is for; NULL: not known. */
+const struct nsys_record *nsys_event_record(const struct nsys *ns, const struct nsys_record *wait);
 
 /* ---- nsys_tracks.c ---- */
 

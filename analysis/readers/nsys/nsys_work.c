@@ -330,21 +330,39 @@ static bool take_graph(void *vp, struct sqlite_rows *q)
 static const char *const wait_kinds[] = { "Unknown sync", "Event sync", "Stream wait sync",
 					  "Stream sync", "Context sync" };
 
-/* An id of CUPTI that says that there is none. */
-#define NO_EVENT UINT32_MAX
+static int64_t event_id(int64_t id)
+{
+	return id >= 0 && id != NSYS_NO_EVENT ? id : FACT_ABSENT;
+}
 
-static struct span_facts sync_facts(struct sqlite_rows *q, int64_t kind, int64_t stream)
+static int64_t call_fact(struct nsys *ns, int64_t process, int64_t correlation)
+{
+	uint64_t v = nsys_correlation(ns, process, correlation);
+
+	return v == 0 || v > INT64_MAX ? FACT_ABSENT : (int64_t)v;
+}
+
+static struct span_facts sync_facts(struct nsys *ns, struct sqlite_rows *q, int64_t kind,
+				    const struct nsys_position *p)
 {
 	static const enum sync_kind known[] = { SYNC_UNKNOWN, SYNC_EVENT, SYNC_STREAM_WAIT_EVENT,
 						SYNC_STREAM, SYNC_CONTEXT };
 	struct span_facts f = { .kind = FACTS_SYNC, .sync = SYNC_FACTS_NONE };
-	int64_t event = db_fact(q, W_OWN + 1);
+	struct nsys_record wait = { .process = p->process,
+				    .event = sqlite_rows_i64_or(q, W_OWN + 1, NSYS_NO_EVENT),
+				    .sync = sqlite_rows_i64_or(q, W_OWN + 2, NSYS_NO_EVENT),
+				    .correlation = p->correlation };
+	const struct nsys_record *r = nsys_event_record(ns, &wait);
 
 	f.sync.kind = known[kind];
-	if (stream >= 0)
-		f.sync.stream = stream;
-	if (event >= 0 && event != NO_EVENT)
-		f.sync.event = event;
+	if (p->stream >= 0)
+		f.sync.stream = p->stream;
+	f.sync.event = event_id(wait.event);
+	f.sync.call = call_fact(ns, p->process, p->correlation);
+	if (r && r->stream >= 0)
+		f.sync.event_stream = r->stream;
+	if (r)
+		f.sync.record = call_fact(ns, r->process, r->correlation);
 	return f;
 }
 
@@ -363,7 +381,7 @@ static bool take_wait(void *vp, struct sqlite_rows *q)
 		kind = 0;
 	d.name = sink_puts(ns->sc.sink, wait_kinds[kind]);
 	d.correlation = 0; /* that of the call that waits: nothing was launched */
-	f = sync_facts(q, kind, p.stream);
+	f = sync_facts(ns, q, kind, &p);
 	if (ns->sc.keep_args) {
 		args_put_position(ns, &p);
 		d.args = db_args_end(&ns->sc);
@@ -381,10 +399,12 @@ void nsys_read_work(struct nsys *ns)
 		  .take = take_fill, .fact = "fills", .category = "gpu_memset" },
 		{ "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", WORK_COLUMNS "graphId? graphExecId?",
 		  .take = take_graph, .fact = "graph_launches", .category = "graph" },
-		{ "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", WORK_COLUMNS "syncType? eventId?",
-		  .take = take_wait, .fact = "synchronizations", .category = "cuda_sync" },
+		{ "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+		  WORK_COLUMNS "syncType? eventId? eventSyncId?", .take = take_wait,
+		  .fact = "synchronizations", .category = "cuda_sync" },
 	};
 
+	nsys_events_load(ns);
 	db_scan_table(&ns->sc, &kernels, ns);
 	read_copies(ns);
 	db_scan_tables(&ns->sc, rest, ARRAY_LEN(rest), ns);

@@ -5,6 +5,7 @@
  *	StringIds			id, value: most names are ids of it
  *	CUPTI_ACTIVITY_KIND_KERNEL, _MEMCPY, _MEMSET, _GRAPH_TRACE, _SYNCHRONIZATION
  *					device work (nsys_work.c)
+ *	CUPTI_ACTIVITY_KIND_CUDA_EVENT	records of events (nsys_events.c)
  *	CUPTI_ACTIVITY_KIND_RUNTIME, OSRT_API, CUBLAS_EVENTS, MPI_…
  *					calls (nsys_calls.c)
  *	NVTX_EVENTS			ranges and marks of the program (nsys_nvtx.c)
@@ -165,6 +166,7 @@ static void ignored_warn(struct nsys *ns)
 static void nsys_release(struct nsys *ns)
 {
 	nsys_tracks_release(ns);
+	nsys_events_release(ns);
 	if (ns->strings.sink)
 		sqlite_strings_release(&ns->strings);
 	db_scan_release(&ns->sc);

@@ -230,7 +230,7 @@ static void push_overhead(struct rpd *r, struct api_row *row)
 	row->d.track = r->overhead;
 	row->d.kind = SPAN_ANNOTATION;
 	row->d.name = row->name;
-	row->d.category = r->empty;
+	row->d.category = sink_puts(r->sc.sink, "overhead");
 	row->d.args = STR_NONE;
 	r->sc.sink->ops->span(r->sc.sink, &row->d);
 	r->n.overhead++;

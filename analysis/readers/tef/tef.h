@@ -498,6 +498,8 @@ enum tef_arg {
 enum tef_arg tef_arg_of(const struct json_text *key, bool facts);
 void tef_arg_take(struct tef_args *a, enum tef_arg arg, const struct json_text *value);
 struct tef_args tef_kineto_args(const struct tef_doc *doc, const struct json_text *args);
+/* Of a span: every rank of a merged file counts its correlations from the start. 0: none. */
+uint64_t tef_kineto_correlation(const struct tef *t, const struct tef_args *a);
 /* Strength of an event as evidence for the dialect. */
 int tef_kineto_signal(const struct tef_event *ev);
 int tef_rocprof_signal(const struct tef_event *ev);

@@ -13,7 +13,7 @@
  * too.
  *
  * Work with a time of 0 in a trace with dates was never timed, and would stretch the trace by
- * decades. It is left out.
+ * decades. It is left out, and so are records of events (cuda_event) that CUPTI did not time.
  *
  * rocprof v1: pid is a kind of activity ("CPU HIP API", "COPY", "GPU0"); the real pid and tid and
  * exact times are in args. ts and dur are whole µs with dur 0 raised to 1, so they are not used.
@@ -151,8 +151,7 @@ struct tef_args tef_kineto_args(const struct tef_doc *doc, const struct json_tex
 /* External ids are counted apart from correlations. */
 #define EXTERNAL (UINT64_C(1) << 63)
 
-/* Every rank of a merged file counts its correlations from the start. */
-static uint64_t kineto_correlation(const struct tef *t, const struct tef_args *a)
+uint64_t tef_kineto_correlation(const struct tef *t, const struct tef_args *a)
 {
 	uint64_t v = a->correlation;
 
@@ -224,9 +223,10 @@ bool tef_kineto_put(struct tef *t, const struct tef_event *ev, enum tef_class cl
 
 	if (!tef_class_is_kineto(class))
 		return false;
-	if (is_work(class) && d->start_ns == t->doc.base_ns &&
+	if ((is_work(class) || class == TEF_CLASS_NOTE) && d->start_ns == t->doc.base_ns &&
 	    t->doc.clock == TRACE_CLOCK_REALTIME) {
-		tef_bad_event(t, "device work whose time is 0");
+		tef_bad_event(t, is_work(class) ? "device work whose time is 0"
+						: "a note on a device whose time is 0");
 		return true;
 	}
 	if (class == TEF_CLASS_WINDOW) {
@@ -234,7 +234,7 @@ bool tef_kineto_put(struct tef *t, const struct tef_event *ev, enum tef_class cl
 		tef_span(t, tef_window(t, &ev->pid, &ev->tid), d);
 		return true;
 	}
-	d->correlation = class == TEF_CLASS_NOTE ? 0 : kineto_correlation(t, a);
+	d->correlation = class == TEF_CLASS_NOTE ? 0 : tef_kineto_correlation(t, a);
 	if (class == TEF_CLASS_RUNTIME) {
 		span = tef_span(t, tef_thread(t, &ev->pid, &ev->tid), d);
 		tef_facts_put(t, ev, class, d->name, span);

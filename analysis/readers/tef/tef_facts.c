@@ -8,7 +8,9 @@
  *	kernels		grid, block, registers per thread, shared memory, graph id, graph node id
  *	copies, fills	bytes; kind ("HtoD") or the name: "Memcpy HtoD (Pageable -> Device)"
  *	HIP's calls	bytes or size, kind (a number of the API's enumeration); grid, block
- *	cuda_sync	cuda_sync_kind or the name; stream, wait_on_stream, wait_on_cuda_event_id
+ *	cuda_sync	cuda_sync_kind or the name; stream, correlation, wait_on_stream,
+ *			wait_on_cuda_event_id, wait_on_cuda_event_record_corr_id
+ *	cuda_event	a record of an event: event_id, stream, correlation
  *	collectives	of operators and kernels: Collective name, dtype, In msg nelems, …
  *	[memory]	Device Type (0: the host), Device Id, Addr, Bytes, Total Allocated,
  *			Total Reserved
@@ -30,7 +32,9 @@
 	X(REGISTERS, "registers per thread") X(SHARED, "shared memory") X(GRAPH, "graph id") \
 	X(NODE, "graph node id") X(BYTES, "bytes") X(SIZE, "size") X(KIND, "kind") \
 	X(SYNC, "cuda_sync_kind") X(WAIT_STREAM, "wait_on_stream") \
-	X(WAIT_EVENT, "wait_on_cuda_event_id") X(COLLECTIVE, "collective name") \
+	X(WAIT_EVENT, "wait_on_cuda_event_id") \
+	X(WAIT_RECORD, "wait_on_cuda_event_record_corr_id") X(EVENT, "event_id") \
+	X(COLLECTIVE, "collective name") \
 	X(DTYPE, "dtype") X(IN_ELEMENTS, "in msg nelems") X(OUT_ELEMENTS, "out msg nelems") \
 	X(IN_SPLIT, "in split size") X(OUT_SPLIT, "out split size") \
 	X(GROUP, "process group name") X(GROUP_ID, "process group id") \
@@ -417,23 +421,38 @@ static enum sync_kind sync_of(const struct json_text *text)
 	return SYNC_UNKNOWN;
 }
 
+/* That of the calls of the same rank. */
+static int64_t sync_correlation(const struct tef *t, struct tef_args args, uint64_t correlation)
+{
+	uint64_t v;
+
+	args.correlation = correlation;
+	v = args.has_correlation ? tef_kineto_correlation(t, &args) : 0;
+	return v == 0 || v > INT64_MAX ? FACT_ABSENT : (int64_t)v;
+}
+
 static void sync_put(const struct said *s, const struct tef_event *ev, span_id span)
 {
 	struct span_facts f = { .kind = FACTS_SYNC };
 	struct tef_args args;
 	struct json_text kind;
-	int64_t stream;
+	int64_t stream, record;
 
 	f.sync = SYNC_FACTS_NONE;
 	args = ev->args_known ? ev->kineto : tef_kineto_args(&s->t->doc, &ev->args);
-	if (scalar(s, FACT_SYNC_, &kind))
+	if (json_text_is(&ev->cat, "cuda_event"))
+		f.sync.kind = SYNC_RECORD_EVENT;
+	else if (scalar(s, FACT_SYNC_, &kind))
 		f.sync.kind = sync_of(&kind);
 	else if (ev->name.p)
 		f.sync.kind = sync_of(&ev->name);
 	if (tef_id_number(&args.stream, &stream) && stream >= 0)
 		f.sync.stream = stream;
-	f.sync.event = count(s, FACT_WAIT_EVENT_);
+	f.sync.event = count(s, has(s, FACT_EVENT_) ? FACT_EVENT_ : FACT_WAIT_EVENT_);
 	f.sync.event_stream = count(s, FACT_WAIT_STREAM_);
+	f.sync.call = sync_correlation(s->t, args, args.correlation);
+	record = count(s, FACT_WAIT_RECORD_);
+	f.sync.record = sync_correlation(s->t, args, record == FACT_ABSENT ? 0 : (uint64_t)record);
 	s->t->sink->ops->facts(s->t->sink, span, &f);
 }
 
@@ -476,7 +495,8 @@ static void class_put(const struct said *s, const struct tef_event *ev, enum tef
 		break;
 	case TEF_CLASS_NOTE:
 		if (s->has & (BIT(FACT_SYNC_) | BIT(FACT_WAIT_STREAM_) | BIT(FACT_WAIT_EVENT_)) ||
-		    json_text_is(&ev->cat, "cuda_sync") || json_text_is(&ev->cat, "xpu_sync"))
+		    json_text_is(&ev->cat, "cuda_sync") || json_text_is(&ev->cat, "xpu_sync") ||
+		    json_text_is(&ev->cat, "cuda_event"))
 			sync_put(s, ev, span);
 		break;
 	case TEF_CLASS_MEMORY:

@@ -31,6 +31,21 @@ double part_transfer_j(const struct part_joules *j)
 	return value_beside(&j->transfer, &j->wait);
 }
 
+static double width_beside(const struct joules *s, const struct joules *other)
+{
+	return s->pieces ? joules_width(s) : 0 * joules_value(other);
+}
+
+double part_wait_width(const struct part_joules *j)
+{
+	return width_beside(&j->wait, &j->transfer);
+}
+
+double part_transfer_width(const struct part_joules *j)
+{
+	return width_beside(&j->transfer, &j->wait);
+}
+
 const char *part_joules_flags(const struct part_joules *j, char buf[ENERGY_FLAGS_MAX])
 {
 	struct joules all = j->transfer;

@@ -25,6 +25,9 @@ void part_joules_add(const struct collective_match *cm, const struct work_energy
 /* NaN: not known; 0 where nothing waited, or moved, and the other one is known. */
 double part_wait_j(const struct part_joules *j);
 double part_transfer_j(const struct part_joules *j);
+/* joules_width of them. */
+double part_wait_width(const struct part_joules *j);
+double part_transfer_width(const struct part_joules *j);
 /* joules_flags of both. */
 const char *part_joules_flags(const struct part_joules *j, char buf[ENERGY_FLAGS_MAX]);
 

@@ -22,7 +22,9 @@
 	X(STR, slowest_rank) X(F64, transfer_mean_ns) X(F64, algbw_mean_gbps) \
 	X(F64, busbw_mean_gbps) X(F64, busbw_fastest_gbps) X(F64, busbw_fastest_stderr_gbps) \
 	X(F64, wait_ns) X(STR, nodes) X(F64, wait_joules) X(F64, transfer_joules) \
-	X(F64, joules_per_gb) X(STR, energy_flags) X(I64, exposed_ns) X(I64, hidden_ns)
+	X(F64, joules_per_gb) X(STR, energy_flags) X(I64, exposed_ns) X(I64, hidden_ns) \
+	X(F64, wait_uncertainty_j) \
+	X(F64, transfer_uncertainty_j)
 #define COLLECTIVE_INSTANCES(X) \
 	X(STR, group) X(I64, seq) X(STR, name) X(F64, bytes) X(I64, ranks) X(STR, complete) \
 	X(I64, start_ns) X(F64, transfer_ns) X(F64, skew_ns) X(STR, first_rank) \
@@ -32,7 +34,9 @@
 #define COLLECTIVE_RANKS(X) \
 	X(STR, rank) X(I64, count) X(I64, dur_ns) X(F64, wait_ns) X(F64, last_count) \
 	X(F64, caused_wait_ns) X(F64, wait_joules) X(I64, complete) X(I64, complete_dur_ns) \
-	X(F64, transfer_joules) X(STR, energy_flags) X(I64, exposed_ns) X(I64, hidden_ns)
+	X(F64, transfer_joules) X(STR, energy_flags) X(I64, exposed_ns) X(I64, hidden_ns) \
+	X(F64, wait_uncertainty_j) \
+	X(F64, transfer_uncertainty_j)
 #define ALIGNMENT(X) \
 	X(STR, group) X(STR, track) X(F64, offset_ns) X(F64, drift_ppm) X(F64, residual_std_ns) \
 	X(F64, residual_max_ns) X(I64, events) X(STR, used) X(STR, why) X(F64, residual_sum_ns) \
@@ -330,7 +334,9 @@ static void shape_row(const struct telling *t, const size_t *v, size_t n, struct
 			  s.moved_bytes > 0 ? part_transfer_j(&s.j) / (s.moved_bytes * 1e-9) : NAN,
 			  part_joules_flags(&s.j, flags),
 			  s.exposed_ns,
-			  s.hidden_ns });
+			  s.hidden_ns,
+			  part_wait_width(&s.j),
+			  part_transfer_width(&s.j) });
 }
 
 static void shapes_table(const struct telling *t, struct table_set *out)
@@ -395,7 +401,8 @@ static void ranks_table(const struct telling *t, struct table_set *out)
 				  ok ? (double)v[r].caused_ns : NAN, part_wait_j(&v[r].j),
 				  v[r].complete, v[r].complete_ns, part_transfer_j(&v[r].j),
 				  part_joules_flags(&v[r].j, flags), v[r].exposed_ns,
-				  v[r].hidden_ns });
+				  v[r].hidden_ns, part_wait_width(&v[r].j),
+				  part_transfer_width(&v[r].j) });
 	}
 	free(v);
 	table_set_add(out, table);

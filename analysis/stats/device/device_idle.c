@@ -11,7 +11,7 @@
 	X(STR, device) X(STR, gap_ns_bucket) X(I64, count) X(I64, total_ns) X(STR, host_cause)
 #define IDLE_CAUSES_LIST(X) \
 	X(STR, device) X(STR, cause) X(I64, parts) X(I64, total_ns) X(F64, share) \
-	X(F64, joules) X(STR, energy_flags)
+	X(F64, joules) X(STR, energy_flags) X(F64, uncertainty_j)
 #define IDLE_GAPS(X) \
 	X(STR, device) X(I64, start_ns) X(I64, dur_ns) X(STR, cause) X(STR, before) \
 	X(STR, after) X(STR, api)
@@ -125,7 +125,8 @@ static void causes_add(const struct idling *id, int64_t idle_ns, const char *dev
 							(int64_t)left.parts[c], left.ns[c],
 							(double)left.ns[c] / (double)idle_ns,
 							joules_value(&id->joules[c]),
-							joules_flags(&id->joules[c], flags) });
+							joules_flags(&id->joules[c], flags),
+							joules_width(&id->joules[c]) });
 		left.ns[c] = 0;
 	}
 }

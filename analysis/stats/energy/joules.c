@@ -7,6 +7,61 @@
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
 
+/* ---- how far it may be off ---- */
+
+/* Intervals [first, end) of the meter's curve, of which the group has j. */
+static void open_add(struct joules *s, const struct work_meter *me, size_t first, size_t end,
+		     double j)
+{
+	const struct curve *c = &me->c;
+
+	s->part_j += j;
+	if (s->open_meter == me && s->open_at == first + 1)
+		first++;
+	if (first >= end)
+		return;
+	s->open_j += end == first + 1 ? c->de[first] : c->e[end] - c->e[first];
+	s->open_meter = me;
+	s->open_at = end;
+}
+
+#define ALONE_REL 1e-9
+
+/* [from, to) has all energy of the meter, or j of it. */
+static void width_add(struct joules *s, const struct work_meter *me, double j, int64_t from_ns,
+		      int64_t to_ns)
+{
+	const struct curve *c = &me->c;
+	double all_j;
+	size_t first, end;
+
+	work_meter_intervals(me, from_ns, to_ns, &first, &end);
+	if (first >= end)
+		return;
+	all_j = work_meter_energy(me, from_ns, to_ns);
+	if (end == first + 1 || fabs(j - all_j) > ALONE_REL * fabs(all_j)) {
+		if (from_ns > c->t_ns[first] || to_ns < c->t_ns[end] ||
+		    fabs(j - all_j) > ALONE_REL * fabs(all_j))
+			open_add(s, me, first, end, j);
+		return;
+	}
+	/* it runs alone: only the intervals at its ends are not its own */
+	if (from_ns > c->t_ns[first])
+		open_add(s, me, first, first + 1,
+			 work_meter_energy(me, from_ns, c->t_ns[first + 1]));
+	if (to_ns < c->t_ns[end])
+		open_add(s, me, end - 1, end, work_meter_energy(me, c->t_ns[end - 1], to_ns));
+}
+
+double joules_width(const struct joules *s)
+{
+	double j = joules_value(s), width = fmax(s->part_j, s->open_j - s->part_j);
+
+	return isnan(j) ? NAN : fmax(width, 0);
+}
+
+/* ---- sums ---- */
+
 static void piece_add(struct joules *s, const struct work_meter *me, double j, int64_t from_ns,
 		      int64_t to_ns)
 {
@@ -16,8 +71,10 @@ static void piece_add(struct joules *s, const struct work_meter *me, double j, i
 	s->unknown += isnan(j);
 	if (!me)
 		return;
-	if (!isnan(j))
+	if (!isnan(j)) {
 		sum_add(&s->j, j);
+		width_add(s, me, j, from_ns, to_ns);
+	}
 	s->meter = me;
 	s->marks |= work_meter_marks(me, from_ns, to_ns);
 	if (!me->holds && me->c.median_period_ns > s->most_period_ns)
@@ -86,6 +143,7 @@ const char *joules_flags(const struct joules *s, char buf[ENERGY_FLAGS_MAX])
 struct stretch {
 	uint32_t iteration;
 	int64_t start_ns, end_ns;
+	double work_j; /* of its works, as far as is known */
 };
 
 struct stretches {
@@ -93,18 +151,20 @@ struct stretches {
 	uint32_t *at; /* by iteration: its stretch; U64MAP_NONE */
 };
 
-static void stretch_add(struct stretches *s, uint32_t iteration, const struct work *w)
+static void stretch_add(struct stretches *s, uint32_t iteration, const struct work *w, double j)
 {
 	struct stretch *k;
 
 	if (s->at[iteration] == U64MAP_NONE) {
 		s->at[iteration] = (uint32_t)s->v.nr;
-		VEC_PUSH(&s->v, ((struct stretch){ iteration, w->start_ns, w->end_ns }));
+		VEC_PUSH(&s->v,
+			 ((struct stretch){ iteration, w->start_ns, w->end_ns, isnan(j) ? 0 : j }));
 		return;
 	}
 	k = &s->v.v[s->at[iteration]];
 	k->start_ns = w->start_ns < k->start_ns ? w->start_ns : k->start_ns;
 	k->end_ns = w->end_ns > k->end_ns ? w->end_ns : k->end_ns;
+	k->work_j += isnan(j) ? 0 : j;
 }
 
 static void meter_stretches(const struct work_energy *we, const struct iterations *it,
@@ -119,7 +179,7 @@ static void meter_stretches(const struct work_energy *we, const struct iteration
 		for (size_t i = dev->first; we->meter_of[d] == meter && i < dev->first + dev->nr;
 		     i++)
 			if (it->of_work[i] != U64MAP_NONE)
-				stretch_add(s, it->of_work[i], &we->w->v.v[i]);
+				stretch_add(s, it->of_work[i], &we->w->v.v[i], we->work_j[i]);
 	}
 }
 
@@ -136,6 +196,7 @@ static void meter_idle(const struct work_meter *me, const struct stretches *s, s
 		const struct stretch *k = &s->v.v[i];
 
 		sum_add(&ret[k->iteration].j, j[i]);
+		width_add(&ret[k->iteration], me, k->work_j + j[i], k->start_ns, k->end_ns);
 		ret[k->iteration].marks |= work_meter_marks(me, k->start_ns, k->end_ns);
 	}
 	free(v);
@@ -152,11 +213,15 @@ struct joules *iteration_joules(const struct work_energy *we, const struct itera
 	for (size_t i = 0; i < we->w->v.nr; i++)
 		if (it->of_work[i] != U64MAP_NONE)
 			joules_add_work(&ret[it->of_work[i]], we, i);
+	/* what is known of an iteration is known of the whole, not of each of its works */
+	for (size_t i = 0; i < it->v.nr; i++) {
+		ret[i].part_j = ret[i].open_j = 0;
+		ret[i].open_at = 0;
+	}
 	for (uint32_t k = 0; k < we->meters.nr; k++) {
 		meter_stretches(we, it, k, &s);
 		meter_idle(&we->meters.v[k], &s, ret);
 	}
-	/* what must be resolved is the whole, not each of its works */
 	for (size_t i = 0; i < it->v.nr; i++) {
 		ret[i].ns = iteration_ns(&it->v.v[i]);
 		ret[i].lengths = 1;

@@ -55,6 +55,11 @@ static double idle_until(const struct work_meter *me, int64_t t_ns)
 	return at->idle_j + (at->running ? 0 : since(me, at, t_ns));
 }
 
+double work_meter_energy(const struct work_meter *me, int64_t from_ns, int64_t to_ns)
+{
+	return live_until(me, to_ns) - live_until(me, from_ns);
+}
+
 double work_energy_part(const struct work_energy *we, uint32_t device, int64_t from_ns,
 			int64_t to_ns)
 {
@@ -142,10 +147,11 @@ static void marks_count(struct work_meter *me)
 				me->marked[i].before[b] + (c->marks[i] >> b & 1);
 }
 
-/* The intervals of the curve that [from, to) touches. */
-static void intervals_of(const struct curve *c, int64_t from_ns, int64_t to_ns, size_t *first,
-			 size_t *end)
+void work_meter_intervals(const struct work_meter *me, int64_t from_ns, int64_t to_ns,
+			  size_t *first, size_t *end)
 {
+	const struct curve *c = &me->c;
+
 	*first = LOWER_BOUND(k, 0, c->n, c->t_ns[k] <= from_ns);
 	*first -= *first > 0;
 	*end = LOWER_BOUND(k, *first, c->n - 1, c->t_ns[k] < to_ns);
@@ -161,7 +167,7 @@ uint8_t work_meter_marks(const struct work_meter *me, int64_t from_ns, int64_t t
 		marks |= SPAN_OUTSIDE;
 	if (!me->marked)
 		return marks;
-	intervals_of(c, from_ns, to_ns, &first, &end);
+	work_meter_intervals(me, from_ns, to_ns, &first, &end);
 	for (int b = 0; b < WORK_MARKS && first < end; b++)
 		if (me->marked[end].before[b] > me->marked[first].before[b])
 			marks |= (uint8_t)(1u << b);
@@ -179,7 +185,7 @@ bool work_meter_live(const struct work_meter *me, int64_t from_ns, int64_t to_ns
 		return false;
 	if (!me->marked)
 		return true;
-	intervals_of(c, from_ns, to_ns, &first, &end);
+	work_meter_intervals(me, from_ns, to_ns, &first, &end);
 	return me->marked[end].before[0] - me->marked[first].before[0] < end - first;
 }
 

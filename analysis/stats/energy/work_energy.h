@@ -75,6 +75,11 @@ const struct work_meter *work_meter_of(const struct work_energy *we, uint32_t de
 /* enum curve_mark of [from, to), and whether part of it was sampled and is not dead. */
 uint8_t work_meter_marks(const struct work_meter *me, int64_t from_ns, int64_t to_ns);
 bool work_meter_live(const struct work_meter *me, int64_t from_ns, int64_t to_ns);
+/* The intervals [first, end) of its curve that [from, to) touches. */
+void work_meter_intervals(const struct work_meter *me, int64_t from_ns, int64_t to_ns,
+			  size_t *first, size_t *end);
+/* What all that it measures used in [from, to), dead intervals left out. */
+double work_meter_energy(const struct work_meter *me, int64_t from_ns, int64_t to_ns);
 /* What a piece of work that runs on the device during [from, to) has of it. */
 double work_energy_part(const struct work_energy *we, uint32_t device, int64_t from_ns,
 			int64_t to_ns);
@@ -99,8 +104,12 @@ struct joules {
 	int64_t most_period_ns;   /* of their counters; 0: none that tells */
 	uint8_t marks;            /* enum curve_mark */
 	const struct work_meter *meter;
+	/* of intervals between samples that it does not have alone: its part, and their energy */
+	double part_j, open_j;
+	const struct work_meter *open_meter; /* of the last one of these */
+	size_t open_at;                      /* its number + 1; 0: there is none yet */
 };
-#define JOULES_INIT ((struct joules){ SUM_INIT, 0, 0, 0, 0, 0, 0, NULL })
+#define JOULES_INIT ((struct joules){ SUM_INIT, 0, 0, 0, 0, 0, 0, NULL, 0, 0, NULL, 0 })
 
 /* The whole of a work. */
 void joules_add_work(struct joules *s, const struct work_energy *we, size_t row);
@@ -114,6 +123,13 @@ void joules_add_idle(struct joules *s, const struct work_meter *me, double j, in
 double joules_value(const struct joules *s);
 /* NaN unless all of it is known: for rates. */
 double joules_whole(const struct joules *s);
+/*
+ * How far that may be off, whatever the power did between two samples: the energy of an interval is
+ * known, and not who had it. A group that has part of an interval may have none of it, or all; what
+ * it has of an interval alone is certain. Pieces are best added by time: an interval to which the
+ * sum comes back counts again. NaN where the value is.
+ */
+double joules_width(const struct joules *s);
 /*
  * Words as in the column flags of `energy`: below_resolution when pieces last less than two periods
  * of the sensor on average, outside_samples when part of the time was not sampled.

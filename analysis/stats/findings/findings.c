@@ -1,4 +1,5 @@
 #include "findings.h"
+#include "work_energy.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -128,16 +129,36 @@ static int cmp_finding(const void *pa, const void *pb)
 	return strcmp(a->id, b->id) ?: strcmp(a->device, b->device);
 }
 
-/* The mean power of a device over the recording, in W; NaN unknown. */
+uint32_t finding_device(const struct findings *f, const char *name)
+{
+	for (uint32_t d = 0; d < f->w->devices.nr; d++)
+		if (strcmp(model_str(f->m, f->w->devices.v[d].name), name) == 0)
+			return d;
+	return U64MAP_NONE;
+}
+
+/* The mean power of a device while it was sampled, in W; NaN unknown. */
+static double device_power(const struct findings *f, uint32_t device)
+{
+	const struct work_meter *me = work_meter_of(f->we, device);
+
+	if (!me)
+		return NAN;
+	return me->total_j / me->devices /
+	       ((double)(me->c.t_ns[me->c.n - 1] - me->c.t_ns[0]) / 1e9);
+}
+
+/* "": of all devices together. */
 static double power_of(const struct findings *f, const char *device)
 {
-	const struct table *t = table_set_find(f->out, "energy_totals");
-	double joules = NAN, span_s = (double)(f->m->last_ns - f->m->first_ns) / 1e9;
+	uint32_t at = finding_device(f, device);
+	double w = 0;
 
-	for (size_t i = 0; t && i < table_rows(t); i++)
-		if (*device && strcmp(text_of(t, i, "device"), device) == 0 && isnan(joules))
-			joules = col_of(t, i, "total_j");
-	return span_s > 0 ? joules / span_s : NAN;
+	if (*device)
+		return at == U64MAP_NONE ? NAN : device_power(f, at);
+	for (uint32_t d = 0; d < f->w->devices.nr; d++)
+		w += device_power(f, d);
+	return w;
 }
 
 static void findings_write(struct findings *f)
@@ -161,7 +182,9 @@ static int findings_run(struct model *m, const struct analysis_opts *o, struct t
 {
 #define FINDING_RULE_AT(name) rule_##name,
 	static void (*const rules[])(struct findings *) = { FINDING_RULES(FINDING_RULE_AT) };
-	struct findings f = { .m = m, .w = analysis_works(m, o), .out = out };
+	struct findings f = {
+		.m = m, .w = analysis_works(m, o), .we = analysis_work_energy(m, o), .out = out
+	};
 	int r = analysis_iterations(m, o, &f.it, err);
 
 	if (r < 0)

@@ -25,6 +25,7 @@
 #include "analyses_private.h"
 
 #include "profrig/base/strbuf.h"
+#include "profrig/base/u64map.h"
 
 #define SAVES_UNKNOWN (-1)
 
@@ -41,6 +42,7 @@ struct findings {
 	struct model *m;
 	const struct works *w;
 	const struct iterations *it;
+	const struct work_energy *we;
 	struct table_set *out;
 	VEC(struct finding) v;
 };
@@ -63,6 +65,8 @@ struct finding_at {
 #define FINDING_AS(...) (&(struct finding_at){ __VA_ARGS__ })
 void finding_add(struct findings *f, const struct finding_at *at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* The device of a name in f->w; U64MAP_NONE. */
+uint32_t finding_device(const struct findings *f, const char *name);
 /* Wall time of a device (table overlap); NaN unknown. "" is the longest of all. */
 double wall_of(const struct findings *f, const char *device);
 /* "" for 1, else "s". */
@@ -80,10 +84,11 @@ struct finding_time time_words(double ns);
 /* clang-format off */
 #define FINDING_RULES(X) \
 	X(idle) X(gaps) X(chunks) X(data_loading) X(exposed_comm) X(hidden_comm) X(copies) \
-	X(full_queue) X(short_kernels) X(unlinked) X(hotspot) X(queue_order) \
+	X(full_queue) X(short_kernels) X(unlinked) X(hotspot) X(idle_start) \
 	X(sync_calls) X(blocking_copies) X(pageable) X(steady_allocs) X(steady_modules) \
 	X(slow_iterations) X(straggler) X(uneven_collectives) \
-	X(gemm_far) X(gemm_kernel) X(naive_conv) X(layout_copies) X(memory_full)
+	X(gemm_far) X(gemm_kernel) X(naive_conv) X(layout_copies) X(memory_full) \
+	X(tool_overhead) X(queue_order) X(early_work) X(backwards) X(rank_clocks) X(above_roofline)
 #define FINDING_RULE_DECLARE(name) void rule_##name(struct findings *f);
 FINDING_RULES(FINDING_RULE_DECLARE)
 /* clang-format on */

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "profrig/base/xalloc.h"
-
 #define IDLE_SHARE 0.15
 #define CAUSE_SHARE 0.5
 #define GAP_LONG_NS 500000000.0
@@ -24,6 +22,8 @@
 #define SHORT_SHARE 0.1
 #define UNLINKED_SHARE 0.01
 #define HOTSPOT_SHARE 0.5
+#define START_SHARE 0.1
+#define START_NS 1000000
 
 static double idle_share(const struct findings *f, const char *device)
 {
@@ -356,28 +356,25 @@ void rule_hotspot(struct findings *f)
 	}
 }
 
-/* Works of one queue that overlap contradict its order: clocks, or a queue that is several. */
-void rule_queue_order(struct findings *f)
+/* The device's first work comes long after the recording has begun. */
+void rule_idle_start(struct findings *f)
 {
-	int64_t *last = xcalloc(f->m->tracks.nr + 1, sizeof(*last));
-	uint64_t overlaps = 0;
+	double all = (double)(f->m->last_ns - f->m->first_ns);
 
-	for (size_t t = 0; t < f->m->tracks.nr; t++)
-		last[t] = INT64_MIN;
-	for (size_t i = 0; i < f->w->v.nr; i++) {
-		const struct work *w = &f->w->v.v[i];
-
-		overlaps += w->start_ns < last[w->queue];
-		if (w->end_ns > last[w->queue])
-			last[w->queue] = w->end_ns;
+	if (f->m->windows.nr) {
+		findings_skip(f, "idle_start", "a part of the recording is analysed");
+		return;
 	}
-	free(last);
-	if (overlaps)
-		finding_add(f,
-			    FINDING_AS("queue_order", "", "busy", (double)overlaps, 0,
-				       SAVES_UNKNOWN, "low"),
-			    "%" PRIu64
-			    " pieces of work begin before the one before them on the same "
-			    "queue has ended: the clocks of the recording are not exact",
-			    overlaps);
+	for (uint32_t d = 0; d < f->w->devices.nr; d++) {
+		const char *device = model_str(f->m, f->w->devices.v[d].name);
+		int64_t ns = f->w->devices.v[d].first_ns - f->m->first_ns;
+		double share = (double)ns / all;
+
+		if (share > START_SHARE && ns >= START_NS)
+			finding_add(
+				f,
+				FINDING_AT("idle_start", device, "overlap", share, START_SHARE, ns),
+				"%s has its first work after %s, %.0f %% of the recording", device,
+				time_words((double)ns).s, 100 * share);
+	}
 }

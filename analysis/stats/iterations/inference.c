@@ -2,8 +2,12 @@
  * Steps of a server of language models: what each did, how fast, and with which energy. A step is
  * an iteration (work/iterations.h) whose marker tells requests and tokens: by the words of a server
  * (names/serving_step.h), or by the groups phase, requests and tokens of the user's pattern.
+ *
+ * What a step used of its device follows from the operators in its range (operators/mfu.h): flops
+ * by peak, which limits reading prompts, and bytes by bandwidth, which limits writing answers.
  */
 #include "analyses_private.h"
+#include "mfu.h"
 #include "track_names.h"
 #include "work_energy.h"
 
@@ -21,7 +25,8 @@
 	X(STR, iteration) X(STR, phase) X(F64, requests) X(F64, tokens) X(I64, host_ns) \
 	X(F64, device_ns) X(F64, tokens_per_s) X(F64, joules_per_token) X(STR, track) \
 	X(I64, index) X(I64, start_ns) X(STR, steady) X(F64, rank) X(F64, joules) \
-	X(STR, energy_flags)
+	X(STR, energy_flags) X(F64, uncertainty_j) X(F64, flop) X(F64, mfu) X(F64, bytes) \
+	X(F64, bandwidth_share) X(F64, modelled_share)
 /* clang-format on */
 TABLE_FORM(
 	inference, INFERENCE,
@@ -36,9 +41,10 @@ struct steps {
 	struct model *m;
 	const struct works *w;
 	const struct iterations *it;
-	struct iterations *own; /* NULL: it is that of all analyses */
-	struct regex *re;       /* the user's pattern, when it has groups; NULL */
-	struct u64map of_name;  /* name → index of v; steps that are none have no phase */
+	struct iterations *own;    /* NULL: it is that of all analyses */
+	struct regex *re;          /* the user's pattern, when it has groups; NULL */
+	struct iteration_use *use; /* by iteration; NULL: the inputs hold no operators */
+	struct u64map of_name;     /* name → index of v; steps that are none have no phase */
 	VEC(struct serving_step) v;
 };
 
@@ -196,22 +202,42 @@ static double rate(double a, double b)
 	return b > 0 ? a / b : NAN;
 }
 
+static const struct iteration_use no_use = { NAN, NAN, NAN, NAN, 0 };
+
+static double share(double of, double all)
+{
+	return of > 0 && all > 0 ? of / all : NAN;
+}
+
 static void step_row(const struct steps *st, struct table *t, const char *track,
 		     const struct iteration *i, const struct serving_step *s, double most,
-		     const struct joules *j)
+		     const struct joules *j, const struct iteration_use *u)
 {
 	double tokens = count_of(s->tokens), requests = count_of(s->requests);
 	char flags[ENERGY_FLAGS_MAX];
 
 	table_add(t, &(struct inference_row){
-			     model_str(st->m, st->m->spans.name[i->marker]), s->phase, requests,
-			     tokens, i->end_ns - i->start_ns,
+			     model_str(st->m, st->m->spans.name[i->marker]),
+			     s->phase,
+			     requests,
+			     tokens,
+			     i->end_ns - i->start_ns,
 			     i->works ? (double)(i->device_end_ns - i->device_start_ns) : NAN,
 			     rate(tokens, (double)iteration_ns(i) * 1e-9),
-			     rate(joules_value(j), tokens), track, i->index,
-			     i->start_ns - st->m->first_ns, steady_of(requests, most),
-			     iteration_rank(st->m, st->w, i), joules_value(j),
-			     joules_flags(j, flags) });
+			     rate(joules_value(j), tokens),
+			     track,
+			     i->index,
+			     i->start_ns - st->m->first_ns,
+			     steady_of(requests, most),
+			     iteration_rank(st->m, st->w, i),
+			     joules_value(j),
+			     joules_flags(j, flags),
+			     joules_width(j),
+			     u->flop,
+			     share(u->flop, u->could_flop),
+			     u->bytes,
+			     share(u->bytes, u->could_bytes),
+			     share((double)u->modelled_ns, (double)i->sum_ns) });
 }
 
 static void steps_table(struct steps *st, const struct work_energy *we, struct table *t)
@@ -229,9 +255,46 @@ static void steps_table(struct steps *st, const struct work_energy *we, struct t
 			const struct serving_step *s = step_of(st, i);
 
 			if (s)
-				step_row(st, t, names.v[i->track], i, s, most, &j[k]);
+				step_row(st, t, names.v[i->track], i, s, most, &j[k],
+					 st->use ? &st->use[k] : &no_use);
 		}
 	}
+}
+
+/* ---- what steps used of their devices ---- */
+
+static void uses_take(struct steps *st, const struct analysis_opts *o)
+{
+	CLEANUP(operator_calls_freep) struct operator_calls *oc = NULL;
+	CLEANUP(peaks_freep) struct peaks *own = o->peaks ? NULL : peaks_new();
+
+	if (st->m->facts.ops.nr == 0 || st->w->v.nr == 0)
+		return;
+	oc = operator_calls_new(st->m, st->w);
+	if (oc->v.nr)
+		st->use = iteration_uses(oc, o->peaks ?: own, st->it);
+}
+
+static bool any_cell(const struct table *t, const char *column)
+{
+	size_t c = (size_t)table_find_col(t, column);
+
+	for (size_t i = 0; i < table_rows(t); i++)
+		if (!isnan(table_get_f64(t, i, c)))
+			return true;
+	return false;
+}
+
+/* Says why columns are empty. */
+static void uses_judge(const struct steps *st, const struct table *t, struct table_set *out)
+{
+	if (any_cell(t, "mfu") || any_cell(t, "bandwidth_share"))
+		return;
+	table_set_skip(out, "inference.mfu", "%s",
+		       !st->use ? ANALYSIS_NO_OPERATORS
+		       : any_cell(t, "flop") || any_cell(t, "bytes")
+			       ? "the peaks of the device are not known"
+			       : "no operator of a step has shapes that tell flops or bytes");
 }
 
 static int inference_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
@@ -241,16 +304,21 @@ static int inference_run(struct model *m, const struct analysis_opts *o, struct 
 	CLEANUP(table_freep) struct table *t = table_make(&inference_form);
 	int r = steps_find(&st, o, err);
 
-	if (r >= 0)
+	if (r >= 0) {
+		uses_take(&st, o);
 		steps_table(&st, analysis_work_energy(m, o), t);
+	}
 	if (r >= 0 && table_rows(t) == 0)
 		r = table_set_skip(out, "inference",
 				   o->marker ? "no marker tells requests, tokens or a phase"
 					     : "no range is a step of vLLM, SGLang or ATOM");
-	else if (r >= 0)
+	else if (r >= 0) {
+		uses_judge(&st, t, out);
 		table_set_add(out, STEAL(t));
+	}
 	iterations_free(st.own);
 	regex_free(st.re);
+	free(st.use);
 	u64map_release(&st.of_name);
 	VEC_RELEASE(&st.v);
 	return r;

@@ -16,7 +16,7 @@
 	X(STR, track) X(STR, marker) X(I64, index) X(I64, start_ns) X(I64, dur_ns) X(STR, steady) \
 	X(I64, works) X(I64, sum_ns) X(I64, union_ns) X(F64, device_start_ns) \
 	X(I64, device_span_ns) X(STR, change) X(F64, rank) X(F64, joules) X(F64, edp_js) \
-	X(STR, energy_flags)
+	X(STR, energy_flags) X(F64, uncertainty_j)
 #define PERIODS(X) \
 	X(STR, device) X(I64, works) X(I64, period) X(I64, match) X(I64, of) X(STR, accepted)
 /* clang-format on */
@@ -36,16 +36,16 @@ static void iteration_row(struct table *t, const struct works *w, const char *tr
 	int64_t span_ns = i->device_end_ns - i->device_start_ns;
 	char flags[ENERGY_FLAGS_MAX];
 
-	table_add(
-		t,
-		&(struct iterations_row){
-			track,
-			i->marker != SPAN_NONE ? model_str(m, m->spans.name[i->marker]) : "period",
-			i->index, i->start_ns - m->first_ns, i->end_ns - i->start_ns,
-			yes_no(i->steady), (int64_t)i->works, i->sum_ns, i->union_ns,
-			i->works ? (double)(i->device_start_ns - m->first_ns) : NAN, span_ns,
-			yes_no(i->change), iteration_rank(m, w, i), joules_value(j),
-			joules_value(j) * (double)iteration_ns(i) * 1e-9, joules_flags(j, flags) });
+	table_add(t, &(struct iterations_row){
+			     track,
+			     i->marker != SPAN_NONE ? model_str(m, m->spans.name[i->marker])
+						    : "period",
+			     i->index, i->start_ns - m->first_ns, i->end_ns - i->start_ns,
+			     yes_no(i->steady), (int64_t)i->works, i->sum_ns, i->union_ns,
+			     i->works ? (double)(i->device_start_ns - m->first_ns) : NAN, span_ns,
+			     yes_no(i->change), iteration_rank(m, w, i), joules_value(j),
+			     joules_value(j) * (double)iteration_ns(i) * 1e-9,
+			     joules_flags(j, flags), joules_width(j) });
 }
 
 static void iterations_table(const struct work_energy *we, const struct iterations *it,

@@ -5,14 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/base/search.h"
 #include "profrig/base/xalloc.h"
 
 /* Of a device, or of a device in an iteration. */
 struct mfu_sum {
 	uint32_t device, iteration; /* iteration: OPERATOR_NONE: all of the device */
-	amount flops;
+	amount flops, bytes;
+	uint64_t with_flops, with_bytes; /* calls */
 	int64_t from_ns, to_ns;
+	int64_t modelled_ns; /* of the calls whose flops or bytes are known */
 	int64_t by_precision[PRECISIONS];
 };
 
@@ -43,10 +44,20 @@ static struct mfu_sum *sum_of(struct mfu_sums *s, uint32_t device, uint32_t iter
 	return &s->v.v[*at];
 }
 
-static void mfu_sum_add(struct mfu_sum *sum, const struct operator_call *c, uint64_t flops)
+static void mfu_sum_add(struct mfu_sum *sum, const struct operator_call *c,
+			const struct op_cost *cost)
 {
-	sum->flops = amount_add(sum->flops, flops);
-	sum->by_precision[c->precision] = ns_add(sum->by_precision[c->precision], c->time_ns);
+	if (!cost->nominal && cost->flops != AMOUNT_UNKNOWN) {
+		sum->with_flops++;
+		sum->flops = amount_add(sum->flops, cost->flops);
+		sum->by_precision[c->precision] =
+			ns_add(sum->by_precision[c->precision], c->time_ns);
+	}
+	if (cost->bytes != AMOUNT_UNKNOWN) {
+		sum->with_bytes++;
+		sum->bytes = amount_add(sum->bytes, cost->bytes);
+	}
+	sum->modelled_ns = ns_add(sum->modelled_ns, c->time_ns);
 }
 
 static void calls_sum(struct mfu_sums *s)
@@ -57,13 +68,12 @@ static void calls_sum(struct mfu_sums *s)
 			c->cost == OPERATOR_NONE ? NULL : &s->oc->costs.v[c->cost];
 		uint32_t iteration;
 
-		if (c->counts != i || c->device == OPERATOR_NONE || cost->nominal ||
-		    cost->flops == AMOUNT_UNKNOWN)
+		if (c->counts != i || c->device == OPERATOR_NONE)
 			continue;
 		iteration = iterations_at(s->it, s->oc->m, c->span);
-		mfu_sum_add(sum_of(s, c->device, OPERATOR_NONE), c, cost->flops);
+		mfu_sum_add(sum_of(s, c->device, OPERATOR_NONE), c, cost);
 		if (iteration != U64MAP_NONE)
-			mfu_sum_add(sum_of(s, c->device, iteration), c, cost->flops);
+			mfu_sum_add(sum_of(s, c->device, iteration), c, cost);
 	}
 }
 
@@ -101,40 +111,21 @@ static enum precision dominant(const struct mfu_sum *sum)
 	return rate_precision(&r);
 }
 
-/* When a device was busy, and for how long before each of its intervals. */
+/* When a device was busy. */
 struct busy {
 	uint32_t device; /* OPERATOR_NONE: of none yet */
-	struct intervals iv;
-	VEC(int64_t) before;
+	struct interval_sums sums;
 };
 
 static void busy_take(struct busy *b, const struct works *w, uint32_t device)
 {
 	const struct work_device *d = &w->devices.v[device];
-	int64_t sum = 0;
 
 	if (b->device == device)
 		return;
 	b->device = device;
-	works_union(w, device, ~0U, d->first_ns, d->last_ns, &b->iv);
-	VEC_CLEAR(&b->before);
-	for (size_t i = 0; i < b->iv.v.nr; i++) {
-		VEC_PUSH(&b->before, sum);
-		sum = ns_add(sum, b->iv.v.v[i].end_ns - b->iv.v.v[i].start_ns);
-	}
-}
-
-/* Busy time before a moment. */
-static int64_t busy_until(const struct busy *b, int64_t t_ns)
-{
-	size_t low = LOWER_BOUND(at, 0, b->iv.v.nr, b->iv.v.v[at].start_ns < t_ns);
-	const struct interval *last;
-
-	if (!low)
-		return 0;
-	last = &b->iv.v.v[low - 1];
-	return ns_add(b->before.v[low - 1],
-		      (last->end_ns < t_ns ? last->end_ns : t_ns) - last->start_ns);
+	works_union(w, device, ~0U, d->first_ns, d->last_ns, &b->sums.iv);
+	interval_sums_make(&b->sums);
 }
 
 static void sum_row(struct table *t, const struct mfu_sums *s, const struct mfu_sum *sum,
@@ -145,9 +136,10 @@ static void sum_row(struct table *t, const struct mfu_sums *s, const struct mfu_
 	double peak = *name ? peaks_tflops(peaks, name, p, true) : NAN;
 	double flop = (double)sum->flops;
 	int64_t wall = sum->to_ns - sum->from_ns;
-	int64_t busy = busy_until(b, sum->to_ns) - busy_until(b, sum->from_ns);
+	int64_t busy = interval_sums_until(&b->sums, sum->to_ns) -
+		       interval_sums_until(&b->sums, sum->from_ns);
 
-	if (wall <= 0 || busy <= 0)
+	if (!sum->with_flops || wall <= 0 || busy <= 0)
 		return;
 	table_add(t,
 		  &(struct mfu_row){
@@ -164,7 +156,7 @@ void mfu_add(const struct operator_calls *oc, const struct operator_rows *rows, 
 	     const struct iterations *it, struct table_set *out)
 {
 	struct mfu_sums s = { .oc = oc, .it = it, .at = U64MAP_INIT };
-	struct busy busy = { .device = OPERATOR_NONE, .iv = INTERVALS_INIT };
+	struct busy busy = { .device = OPERATOR_NONE, .sums = INTERVAL_SUMS_INIT };
 	struct table *t = table_make(&mfu_form);
 
 	calls_sum(&s);
@@ -179,8 +171,43 @@ void mfu_add(const struct operator_calls *oc, const struct operator_rows *rows, 
 		table_set_add(out, t);
 	else
 		table_free(t);
-	intervals_release(&busy.iv);
-	VEC_RELEASE(&busy.before);
+	interval_sums_release(&busy.sums);
 	u64map_release(&s.at);
 	VEC_RELEASE(&s.v);
+}
+
+/* What the devices of an iteration could do in its time. */
+static void use_add(struct iteration_use *u, const struct mfu_sums *s, const struct mfu_sum *sum,
+		    struct peaks *peaks)
+{
+	const char *name = operator_device_name(s->oc, sum->device);
+	double ns = (double)iteration_ns(&s->it->v.v[sum->iteration]);
+
+	if (sum->with_flops) {
+		u->flop = (isnan(u->flop) ? 0 : u->flop) + (double)sum->flops;
+		u->could_flop +=
+			*name ? peaks_tflops(peaks, name, dominant(sum), true) * 1e3 * ns : NAN;
+	}
+	if (sum->with_bytes) {
+		u->bytes = (isnan(u->bytes) ? 0 : u->bytes) + (double)sum->bytes;
+		u->could_bytes += *name ? peaks_tbps(peaks, name) * 1e3 * ns : NAN;
+	}
+	u->modelled_ns = ns_add(u->modelled_ns, sum->modelled_ns);
+}
+
+struct iteration_use *iteration_uses(const struct operator_calls *oc, struct peaks *peaks,
+				     const struct iterations *it)
+{
+	struct mfu_sums s = { .oc = oc, .it = it, .at = U64MAP_INIT };
+	struct iteration_use *ret = xcalloc(it->v.nr + 1, sizeof(*ret));
+
+	for (size_t i = 0; i < it->v.nr; i++)
+		ret[i].flop = ret[i].bytes = NAN;
+	calls_sum(&s);
+	for (size_t i = 0; i < s.v.nr; i++)
+		if (s.v.v[i].iteration != OPERATOR_NONE)
+			use_add(&ret[s.v.v[i].iteration], &s, &s.v.v[i], peaks);
+	u64map_release(&s.at);
+	VEC_RELEASE(&s.v);
+	return ret;
 }

@@ -22,4 +22,18 @@ TABLE_FORM(mfu, MFU,
 void mfu_add(const struct operator_calls *oc, const struct operator_rows *rows, struct peaks *peaks,
 	     const struct iterations *it, struct table_set *out);
 
+/*
+ * Of an iteration, the operators that begin in its range: their flops without nominal ones, their
+ * bytes, and how much the devices on which they ran could do in the time of the iteration, at the
+ * peak of the precision in which most of their time went. flop / could_flop is its MFU, bytes /
+ * could_bytes the use of the memory's bandwidth. NaN unknown.
+ */
+struct iteration_use {
+	double flop, bytes, could_flop, could_bytes;
+	int64_t modelled_ns; /* Σ of the times of these operators */
+};
+/* By iteration. Owned. */
+struct iteration_use *iteration_uses(const struct operator_calls *oc, struct peaks *peaks,
+				     const struct iterations *it);
+
 #endif

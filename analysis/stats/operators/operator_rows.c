@@ -24,9 +24,9 @@ static int64_t device_number(const char *id)
 	return num_i64(id + at, n - at, &number) == 0 ? number : FACT_ABSENT;
 }
 
-/* What the input of its first work calls the device. */
-static const char *device_name(const struct operator_calls *oc, const struct work_device *d)
+const char *operator_device_name(const struct operator_calls *oc, uint32_t device)
 {
+	const struct work_device *d = &oc->works->devices.v[device];
 	input_id input = oc->m->spans.input[oc->works->v.v[d->first].span];
 	const struct device_facts *f =
 		facts_device(oc->m, input, device_number(model_str(oc->m, d->name)));
@@ -144,7 +144,7 @@ static void devices_take(struct rows_maker *k, struct peaks *peaks)
 
 	k->peaks = xcalloc(nr + 1, sizeof(*k->peaks));
 	for (size_t d = 0; d <= nr; d++) {
-		const char *name = d < nr ? device_name(k->oc, &k->oc->works->devices.v[d]) : "";
+		const char *name = d < nr ? operator_device_name(k->oc, (uint32_t)d) : "";
 		/* a device without a name has no peaks; the host's are those of no name */
 		bool any = d == nr || *name;
 

@@ -47,6 +47,9 @@ struct operator_rows *operator_rows_new(const struct operator_calls *oc, struct 
 void operator_rows_free(struct operator_rows *rows);
 void operator_rows_freep(struct operator_rows **rows);
 
+/* What the input of its first work calls a device: "NVIDIA H200"; "" unknown. */
+const char *operator_device_name(const struct operator_calls *oc, uint32_t device);
+
 /* NaN unknown. */
 double rate_flop(const struct operator_rate *r);
 double rate_bytes(const struct operator_rate *r);

@@ -15,12 +15,12 @@
 	X(STR, name) X(STR, shapes) X(STR, types) X(U64, calls) X(U64, calls_with_work) \
 	X(U64, works) X(I64, own_ns) X(I64, nested_ns) X(I64, host_self_ns) X(F64, flop) \
 	X(F64, bytes) X(F64, tflops) X(F64, tbps) X(STR, bound) X(F64, pct_of_attainable) \
-	X(I64, backward_ns) X(F64, joules) X(STR, energy_flags)
+	X(I64, backward_ns) X(F64, joules) X(STR, energy_flags) X(F64, uncertainty_j)
 #define PERF(X) \
 	X(STR, op) X(STR, shapes) X(STR, types) X(U64, calls) X(F64, flop) X(F64, bytes) \
 	X(I64, total_ns) X(F64, tflops) X(F64, tbps) X(F64, intensity) X(STR, precision) \
 	X(STR, bound) X(F64, pct_of_attainable) X(F64, joules_per_tflop) X(STR, flags) \
-	X(F64, joules) X(F64, joules_per_gb) X(STR, energy_flags)
+	X(F64, joules) X(F64, joules_per_gb) X(STR, energy_flags) X(F64, uncertainty_j)
 #define PEAKS(X) \
 	X(STR, device) X(STR, name) X(STR, precision) X(F64, value) X(F64, reachable) \
 	X(STR, unit) X(STR, source)
@@ -47,7 +47,7 @@ static void special_row(struct table *t, const char *name, uint64_t works, int64
 	if (works)
 		table_add(t, &(struct operators_row){ name, "", "", 0, 0, works, ns, ns, 0, NAN,
 						      NAN, NAN, NAN, "", NAN, 0, joules_value(j),
-						      joules_flags(j, flags) });
+						      joules_flags(j, flags), joules_width(j) });
 }
 
 static struct table *operators_table(const struct operator_calls *oc,
@@ -60,14 +60,14 @@ static struct table *operators_table(const struct operator_calls *oc,
 		const struct operator_row *r = &rows->v.v[i];
 		const struct operator_rate *rate = &r->rate;
 
-		table_add(t,
-			  &(struct operators_row){
-				  text_of(oc->m, r->name), text_of(oc->m, r->shapes),
-				  text_of(oc->m, r->types), r->calls, r->calls_with_work, r->works,
-				  r->own_ns, r->nested_ns, r->host_self_ns, rate_flop(rate),
-				  rate_bytes(rate), rate_tflops(rate), rate_tbps(rate),
-				  rate_bound(rate), rate_pct(rate), r->backward_ns,
-				  joules_value(&r->own_j), joules_flags(&r->own_j, flags) });
+		table_add(t, &(struct operators_row){
+				     text_of(oc->m, r->name), text_of(oc->m, r->shapes),
+				     text_of(oc->m, r->types), r->calls, r->calls_with_work,
+				     r->works, r->own_ns, r->nested_ns, r->host_self_ns,
+				     rate_flop(rate), rate_bytes(rate), rate_tflops(rate),
+				     rate_tbps(rate), rate_bound(rate), rate_pct(rate),
+				     r->backward_ns, joules_value(&r->own_j),
+				     joules_flags(&r->own_j, flags), joules_width(&r->own_j) });
 	}
 	special_row(t, "[no op]", oc->no_op, oc->no_op_ns, &rows->no_op_j);
 	special_row(t, "[unlinked]", oc->unlinked, oc->unlinked_ns, &rows->unlinked_j);
@@ -104,15 +104,15 @@ static void perf_row(struct table *t, const struct operator_calls *oc, const str
 	double intensity = rate_flop(rate) / rate_bytes(rate);
 	char energy[ENERGY_FLAGS_MAX];
 
-	table_add(t,
-		  &(struct perf_row){ text_of(oc->m, r->name), text_of(oc->m, r->shapes),
-				      text_of(oc->m, r->types), rate->calls, rate_flop(rate),
-				      rate_bytes(rate), rate->ns, rate_tflops(rate),
-				      rate_tbps(rate), isfinite(intensity) ? intensity : NAN,
-				      precision_name(rate_precision(rate)), rate_bound(rate),
-				      rate_pct(rate), rate_joules_per_tflop(rate),
-				      flags_of(oc, rate), joules_value(&rate->j),
-				      rate_joules_per_gb(rate), joules_flags(&rate->j, energy) });
+	table_add(t, &(struct perf_row){ text_of(oc->m, r->name), text_of(oc->m, r->shapes),
+					 text_of(oc->m, r->types), rate->calls, rate_flop(rate),
+					 rate_bytes(rate), rate->ns, rate_tflops(rate),
+					 rate_tbps(rate), isfinite(intensity) ? intensity : NAN,
+					 precision_name(rate_precision(rate)), rate_bound(rate),
+					 rate_pct(rate), rate_joules_per_tflop(rate),
+					 flags_of(oc, rate), joules_value(&rate->j),
+					 rate_joules_per_gb(rate), joules_flags(&rate->j, energy),
+					 joules_width(&rate->j) });
 }
 
 static void add_perf(const struct operator_calls *oc, const struct operator_rows *rows,

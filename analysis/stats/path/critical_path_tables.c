@@ -5,7 +5,6 @@
 #include "analyses_private.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "profrig/base/xalloc.h"
@@ -36,26 +35,17 @@ struct path_tables {
 	size_t room;
 };
 
-static const char *iteration_name(const struct path_tables *t, const struct iteration *i,
-				  char buf[24])
-{
-	if (i->marker != SPAN_NONE)
-		return model_str(t->m, t->m->spans.name[i->marker]);
-	snprintf(buf, 24, "%u", i->index);
-	return buf;
-}
-
 static void classes_add(struct path_tables *t, const struct iteration *i)
 {
 	int64_t ns[PATH_CLASSES] = { 0 }, window = t->path.end_ns - t->path.start_ns;
-	char buf[24];
+	char buf[ITERATION_NAME_MAX];
 
 	for (size_t k = 0; k < t->path.v.nr; k++)
 		ns[t->path.v.v[k].class] += t->path.v.v[k].end_ns - t->path.v.v[k].start_ns;
 	for (int c = 0; c < PATH_CLASSES; c++)
 		if (ns[c])
 			table_add(t->classes, &(struct critical_path_row){
-						      iteration_name(t, i, buf),
+						      iteration_name(t->m, i, buf),
 						      path_class_name((enum path_class)c), ns[c],
 						      (double)ns[c] / (double)window,
 						      iteration_rank(t->m, t->w, i) });
@@ -76,7 +66,7 @@ static int cmp_longest(const void *pa, const void *pb, void *ctx)
 static void spans_add(struct path_tables *t, const struct iteration *i)
 {
 	size_t nr = t->path.v.nr;
-	char buf[24];
+	char buf[ITERATION_NAME_MAX];
 
 	if (nr > t->room) {
 		t->room = nr;
@@ -91,7 +81,7 @@ static void spans_add(struct path_tables *t, const struct iteration *i)
 
 		table_add(t->spans,
 			  &(struct critical_spans_row){
-				  iteration_name(t, i, buf), p->start_ns - t->m->first_ns,
+				  iteration_name(t->m, i, buf), p->start_ns - t->m->first_ns,
 				  p->end_ns - p->start_ns, path_class_name(p->class),
 				  p->span == SPAN_NONE ? ""
 						       : model_str(t->m, t->m->spans.name[p->span]),

@@ -122,15 +122,21 @@ enum sync_kind {
 	SYNC_STREAM,
 	SYNC_EVENT,
 	SYNC_STREAM_WAIT_EVENT,
-	SYNC_CONTEXT
+	SYNC_CONTEXT,
+	SYNC_RECORD_EVENT /* nothing waits: an event is recorded on a stream */
 };
 
-/* A synchronisation that the trace records beside the call, on the host or on a queue. */
+/*
+ * A synchronisation that the trace records beside the call, on the host or on a queue. call and
+ * record are correlations (span_correlation) of the spans of calls.
+ */
 struct sync_facts {
 	uint64_t span;
 	enum sync_kind kind;
 	int64_t stream;              /* that waits, or that is waited for */
 	int64_t event, event_stream; /* event_stream: where the awaited event was recorded */
+	int64_t call;                /* that synchronises */
+	int64_t record;              /* that recorded the awaited event */
 };
 
 /* One rank's part in a collective: the host's call, or the kernel on the device. */
@@ -212,7 +218,8 @@ struct span_facts {
 	((struct copy_facts){ 0, FACT_ABSENT, COPY_UNKNOWN, MEMORY_UNKNOWN, MEMORY_UNKNOWN, \
 			      FACT_ABSENT, FACT_ABSENT })
 #define SYNC_FACTS_NONE \
-	((struct sync_facts){ 0, SYNC_UNKNOWN, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT })
+	((struct sync_facts){ 0, SYNC_UNKNOWN, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, \
+			      FACT_ABSENT })
 #define COLLECTIVE_FACTS_NONE \
 	((struct collective_facts){ 0, STR_NONE, STR_NONE, FACT_ABSENT, FACT_ABSENT, FACT_NONE, \
 				    FACT_NONE, FACT_NONE, STR_NONE, STR_NONE, FACT_ABSENT, \

@@ -21,6 +21,12 @@ enum api_class {
 enum api_class api_class(const char *name);
 /* Whether a trace's category says that its calls are a runtime's or driver's: "cuda_runtime". */
 bool api_category(const char *category);
+/*
+ * What a tracer does for itself, as its own trace says: what readers of Kineto, Nsight Systems and
+ * RPD put into the category "overhead", without what CUDA does by itself (lazy loading, a full
+ * command buffer); calls of CUPTI, roctracer and rocprofiler, frames of PyTorch's profiler.
+ */
+bool name_is_of_tool(const char *name, const char *category);
 /* A call, range or frame of a data loader. */
 bool name_loads_data(const char *name);
 

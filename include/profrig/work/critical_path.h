@@ -9,19 +9,28 @@
  *
  *	on a device, at work w:
  *		w itself (compute, communication, copy); then p, the work on the same queue that
- *		ended last before w began: if w was launched by the end of p, w waited for p
- *		(kernel_gap, then p); else w waited for its launch: launch, back to the start of
- *		the API call, then the thread that made it. Of a work without a launch p is
- *		taken; without p the time before it is unknown.
+ *		ended last before w began, or the work of another queue for whose event w
+ *		waited, where that one ended later: if w was launched by the end of p, w waited
+ *		for p (kernel_gap, then p); else w waited for its launch: launch, back to the
+ *		start of the API call, then the thread that made it. Of a work without a launch
+ *		p is taken; without p the time before it is unknown.
  *	on a thread, at time t:
  *		the latest call that ended by t and blocked (api_names.h: a synchronisation, or a
  *		copy call that returned after its own copy) with a work that ended inside of it:
  *		host back to the end of the call, sync_return back to the end of the work, then
  *		the work. Of a synchronisation the work is the one that ended last of those
- *		launched before the call (a work without a launch counts as launched before).
+ *		launched before the call (a work without a launch counts as launched before);
+ *		where the trace states the stream, of that stream alone, and where it states the
+ *		event, of those launched before its record.
  *		Where the thread has no open call, the walk goes on at the marker's thread; where
  *		that one has none, the time is untraced.
- * Waits of a queue for an event of another one are not followed yet.
+ *
+ * Waits for events are followed where the trace records them (facts.h, sync_facts; Kineto's
+ * cuda_sync, Nsight's SYNCHRONIZATION). A wait of a queue is for the last work that was launched on
+ * the event's queue before the event was recorded, and where the trace does not tell which call
+ * recorded it, before the wait. It holds back the next work that is launched on the waiting queue;
+ * those behind it wait for that one. A wait for a work that ends after the one that waits began
+ * contradicts itself and is not followed.
  *
  * The path bounds, it does not predict: what is saved on it saves at most as much.
  */

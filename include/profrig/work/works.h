@@ -75,5 +75,22 @@ int64_t intervals_length(const struct intervals *iv);
 /* Length of what both have; of what a has and b has not. O(n + m). */
 int64_t intervals_common(const struct intervals *a, const struct intervals *b);
 int64_t intervals_without(const struct intervals *a, const struct intervals *b);
+/* What a has and b has not, replaces ret, which is neither. O(n + m). */
+void intervals_subtract(const struct intervals *a, const struct intervals *b,
+			struct intervals *ret);
+
+/* Disjoint intervals, and how long they are before each of them: the length in any window. */
+struct interval_sums {
+	struct intervals iv;
+	VEC(int64_t) before;
+};
+#define INTERVAL_SUMS_INIT \
+	{ \
+		INTERVALS_INIT, VEC_INIT \
+	}
+void interval_sums_release(struct interval_sums *s);
+void interval_sums_make(struct interval_sums *s); /* of s->iv */
+/* Their length before t_ns. O(log n). */
+int64_t interval_sums_until(const struct interval_sums *s, int64_t t_ns);
 
 #endif

@@ -76,3 +76,17 @@ TEST(test_name_loads_data)
 		    name_loads_data("data_load"));
 	assert_false(name_loads_data("data") || name_loads_data("load") || name_loads_data(""));
 }
+
+TEST(test_name_is_of_tool)
+{
+	assert_true(name_is_of_tool("Activity Buffer Request", "overhead") &&
+		    name_is_of_tool("CUPTI Buffer flush", "overhead") &&
+		    name_is_of_tool("OpTable::writeRows", "overhead"));
+	assert_true(name_is_of_tool("cuptiActivityFlushAll", "") &&
+		    name_is_of_tool("rocprofiler_flush_buffer", "hip_api") &&
+		    name_is_of_tool("torch/profiler/profiler.py(220): stop", "python_function"));
+	assert_false(name_is_of_tool("Lazy Function Loading", "overhead") ||
+		     name_is_of_tool("Command buffer full", "overhead"));
+	assert_false(name_is_of_tool("Buffer Flush", "cpu_op") || name_is_of_tool("", "") ||
+		     name_is_of_tool("my/torch/profiler/", ""));
+}

@@ -1,13 +1,15 @@
 /*
  * random_work: random traces of host threads with nested calls, launches, synchronisations and
  * markers, and of queues with the works they launch: some without launch, some without length, some
- * that overlap, launches without work.
+ * that overlap, launches without work. Events are recorded on queues, and queues and calls wait for
+ * them: of some waits it is known what recorded the event, of some on which stream.
  */
 #ifndef PROFRIG_RANDOM_WORK_H
 #define PROFRIG_RANDOM_WORK_H
 
 #include "test.h"
 
+#include "profrig/model/facts.h"
 #include "profrig/model/sink.h"
 
 struct random_work {
@@ -24,16 +26,54 @@ static inline int64_t random_to(struct random_work *r, int64_t n)
 	return (int64_t)(splitmix64(&r->state) % (uint64_t)n);
 }
 
-static inline void random_span(struct random_work *r, track_id t, const char *name, int64_t from,
-			       int64_t to, enum span_kind kind, uint64_t correlation)
+static inline span_id random_span(struct random_work *r, track_id t, const char *name, int64_t from,
+				  int64_t to, enum span_kind kind, uint64_t correlation)
 {
-	r->s->ops->span(r->s, &(struct span_def){ .track = t,
-						  .start_ns = from,
-						  .end_ns = to,
-						  .name = sink_puts(r->s, name),
-						  .correlation = correlation,
-						  .kind = kind,
-						  .args = STR_NONE });
+	return r->s->ops->span(r->s, &(struct span_def){ .track = t,
+							 .start_ns = from,
+							 .end_ns = to,
+							 .name = sink_puts(r->s, name),
+							 .correlation = correlation,
+							 .kind = kind,
+							 .args = STR_NONE });
+}
+
+/* What the trace says of a call that waits for an event or a stream, beside the call. */
+static inline void random_sync(struct random_work *r, enum sync_kind kind, uint64_t call,
+			       uint64_t record, int64_t at)
+{
+	struct span_facts f = { .kind = FACTS_SYNC, .sync = SYNC_FACTS_NONE };
+	int64_t queue = random_to(r, r->nr_queues);
+
+	f.sync.kind = kind;
+	f.sync.stream = queue;
+	f.sync.call = (int64_t)call;
+	if (random_to(r, 4))
+		f.sync.event_stream = random_to(r, r->nr_queues);
+	if (record && random_to(r, 3))
+		f.sync.record = (int64_t)record;
+	r->s->ops->facts(
+		r->s, random_span(r, r->queues[queue], "sync", at, at + 1, SPAN_ANNOTATION, 0), &f);
+}
+
+/* Two calls in [from, to]: one records an event, one waits for it. */
+static inline void random_wait(struct random_work *r, track_id t, int64_t from, int64_t to)
+{
+	static const struct {
+		const char *name;
+		enum sync_kind kind;
+	} waits[] = { { "cudaStreamWaitEvent", SYNC_STREAM_WAIT_EVENT },
+		      { "cudaStreamWaitEvent", SYNC_STREAM_WAIT_EVENT },
+		      { "cudaEventSynchronize", SYNC_EVENT },
+		      { "cudaStreamSynchronize", SYNC_STREAM } };
+	int64_t which = random_to(r, 4), mid = from + random_to(r, to - from + 1);
+	uint64_t record = ++r->correlation, call = ++r->correlation;
+
+	random_span(r, t, "cudaEventRecord", from, mid, SPAN_HOST, record);
+	random_span(r, t, waits[which].name, mid, to, SPAN_HOST, call);
+	if (random_to(r, 4) == 0)
+		random_sync(r, SYNC_RECORD_EVENT, record, 0, mid);
+	random_sync(r, waits[which].kind, call, record, mid);
 }
 
 /* A launch inside [from, to], and the work of it some time after its start. */
@@ -68,8 +108,10 @@ static inline void random_call(struct random_work *r, track_id t, int64_t from, 
 
 		if (random_to(r, 2))
 			random_call(r, t, a, b, depth + 1);
-		else
+		else if (random_to(r, 3))
 			random_launch(r, t, a, b);
+		else
+			random_wait(r, t, a, b);
 		at = b;
 	}
 }

@@ -56,8 +56,8 @@ TEST(work_waits_devices)
 	expect_row(m, span_at(m, "[CUDA memcpy Peer-to-Peer]"), FACTS_COPY, "- 5 3 4 - 6 ");
 	expect_row(m, span_at(m, "[CUDA memcpy Unknown]"), FACTS_COPY, "7 0 0 0 - - ");
 	expect_row(m, span_at(m, "[CUDA memset]"), FACTS_COPY, "0 0 0 2 - - ");
-	expect_row(m, span_at(m, "Stream wait sync"), FACTS_SYNC, "4 7 7197 - ");
-	expect_row(m, span_at(m, "Context sync"), FACTS_SYNC, "5 7 - - ");
+	expect_row(m, span_at(m, "Stream wait sync"), FACTS_SYNC, "4 7 7197 - - - ");
+	expect_row(m, span_at(m, "Context sync"), FACTS_SYNC, "5 7 - - - - ");
 	expect_row(m, span_at(m, "[CUDA graph 3]"), FACTS_KERNEL, "- - - - - - 0 - - - 3 - 4 ");
 	assert_string_equal(model_str(m, d->name), "Made Up");
 	assert_int_equal(d->units, 68);

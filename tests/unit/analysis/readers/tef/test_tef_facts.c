@@ -127,7 +127,9 @@ TEST(work)
 		{ "cuda_runtime", "hipLaunchKernel",
 		  "'correlation':6,'grid':[3,1,1],'block':[64,1,1],'shared memory':16" },
 		{ "cuda_sync", "Stream Wait Event",
-		  QUEUE "'wait_on_stream':20,'wait_on_cuda_event_id':11" },
+		  QUEUE "'wait_on_stream':20,'wait_on_cuda_event_id':11,"
+			"'wait_on_cuda_event_record_corr_id':9" },
+		{ "cuda_event", "cudaEvent", QUEUE "'event_id':11" },
 		{ "cuda_sync", "Context Sync",
 		  "'device':2,'stream':-1,'cuda_sync_kind':'Context Sync'" },
 	};
@@ -141,8 +143,9 @@ TEST(work)
 	expect_row(m, "Memset (Device)", FACTS_COPY, "8 0 0 3 - - ");
 	expect_row(m, "hipMemcpyWithStream", FACTS_COPY, "2560 1 0 0 - - ");
 	expect_row(m, "hipLaunchKernel", FACTS_KERNEL, "3 1 1 64 1 1 0 - 16 - - - - ");
-	expect_row(m, "Stream Wait Event", FACTS_SYNC, "4 7 11 20 ");
-	expect_row(m, "Context Sync", FACTS_SYNC, "5 - - - ");
+	expect_row(m, "Stream Wait Event", FACTS_SYNC, "4 7 11 20 1 9 ");
+	expect_row(m, "cudaEvent", FACTS_SYNC, "6 7 11 - 1 - ");
+	expect_row(m, "Context Sync", FACTS_SYNC, "5 - - - - - ");
 }
 
 TEST(collectives)

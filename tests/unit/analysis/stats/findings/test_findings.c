@@ -1,43 +1,16 @@
+#include "findings_fixture.h"
 #include "random_work.h"
 #include "readers_test.h"
-#include "tables_support.h"
 #include "trace_text.h"
-
-/* All analyses in their order, as `analyze` runs them; findings come last. */
-static struct table_set all_of(struct model *m)
-{
-	struct analysis_shared *shared = analysis_shared_new();
-	struct analysis_opts o = { .shared = shared };
-	struct table_set ts = TABLE_SET_INIT;
-	struct err err = ERR_INIT;
-
-	for (size_t i = 0; analyses[i]; i++)
-		if (analysis_run(analyses[i], m, NULL, &o, &ts, &err) < 0)
-			fail_msg("%s: %s", analyses[i]->name, err.msg);
-	analysis_shared_free(shared);
-	return ts;
-}
-
-/* "id device value" of each finding, in order. */
-static void expect_findings(const struct table_set *ts, const char *want)
-{
-	const struct table *t = table_set_find(ts, "findings");
-	char have[2048] = "";
-	size_t n = 0;
-
-	for (size_t i = 0; t && i < table_rows(t); i++)
-		n += (size_t)snprintf(have + n, sizeof(have) - n, "%s:%s:%.4g\n",
-				      str_of(t, i, "id"), str_of(t, i, "device"),
-				      num_of(t, i, "value"));
-	assert_string_equal(have, want);
-}
 
 static void expect_found(const char *trace, const char *want)
 {
 	CLEANUP(model_freep) struct model *m = model_of_text(1000, trace);
 	struct table_set ts = all_of(m);
+	CLEANUP(xfreep) char *have = NULL;
 
-	expect_findings(&ts, want);
+	have = findings_text(&ts);
+	assert_string_equal(have, want);
 	table_set_release(&ts);
 }
 
@@ -125,18 +98,13 @@ TEST(test_recordings)
 		struct reading rd =
 			read_path(cases[i].reader, kept(test_trace(cases[i].file)), false);
 		struct table_set ts = all_of(rd.m);
-		const struct table *t = table_set_find(&ts, "findings");
-		CLEANUP(strbuf_release) struct strbuf all = STRBUF_INIT;
+		CLEANUP(xfreep) char *all = findings_text(&ts);
 
-		for (size_t k = 0; t && k < table_rows(t); k++)
-			strbuf_addf(&all, "%s:%s:%.4g\n", str_of(t, k, "id"),
-				    str_of(t, k, "device"), num_of(t, k, "value"));
 		for (size_t k = 0; k < 4 && cases[i].has[k]; k++)
-			if (!all.len || !strstr(all.buf, cases[i].has[k]))
-				fail_msg("%s: no %sin:\n%s", cases[i].file, cases[i].has[k],
-					 all.len ? all.buf : "");
-		if (!cases[i].has[0] && all.len)
-			fail_msg("%s: %s", cases[i].file, all.buf);
+			if (!strstr(all, cases[i].has[k]))
+				fail_msg("%s: no %sin:\n%s", cases[i].file, cases[i].has[k], all);
+		if (!cases[i].has[0] && *all)
+			fail_msg("%s: %s", cases[i].file, all);
 		table_set_release(&ts);
 		model_free(rd.m);
 	}

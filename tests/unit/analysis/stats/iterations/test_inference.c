@@ -1,5 +1,6 @@
 /* Steps of servers as iterations, and their rates. */
 #include "energy_fixture.h"
+#include "readers_test.h"
 #include "stats_test.h"
 
 #include "profrig/model/facts.h"
@@ -152,4 +153,75 @@ TEST(test_none)
 	assert_null(table_set_find(&ts, "inference"));
 	assert_int_equal(ts.skipped.nr, 1);
 	assert_int_equal(with.skipped.nr, 1);
+}
+
+/* ---- what steps use of an A100: 156 TFLOP/s of TF32, 2.039 TB/s ---- */
+
+static struct model *server_on(const char *device, const char *shapes)
+{
+	CLEANUP(xfreep)
+	char *text = xasprintf(
+		"{'schemaVersion':1,'deviceProperties':[{'id':0,'name':'%s'}],'traceEvents':["
+		"{'ph':'X','cat':'user_annotation','name':'execute_context_1(1024)_generation_0(0)'"
+		","
+		"'pid':7,'tid':8,'ts':0,'dur':50,'args':{}},"
+		"{'ph':'X','cat':'cpu_op','name':'aten::mm','pid':7,'tid':8,'ts':10,'dur':5,"
+		"'args':{%s'Input type':['float','float']}},"
+		"{'ph':'X','cat':'cuda_runtime','name':'cudaLaunchKernel','pid':7,'tid':8,'ts':11,"
+		"'dur':1,'args':{'correlation':1}},"
+		"{'ph':'X','cat':'kernel','name':'cutlass_80_tensorop_s1688gemm_128x64_32x6_nt_"
+		"align4','pid':0,'tid':7,'ts':20,'dur':20,'args':{'device':0,'stream':7,"
+		"'correlation':1}},"
+		"{'ph':'X','cat':'user_annotation','name':'execute_context_0(0)_generation_8(8)',"
+		"'pid':7,'tid':8,'ts':60,'dur':5,'args':{}}]}",
+		device, shapes);
+	struct reading rd;
+
+	for (char *p = text; *p; p++)
+		*p = *p == '\'' ? '"' : *p;
+	rd = read_text("tef", text);
+	assert_int_equal(rd.r, 0);
+	return rd.m;
+}
+
+#define SHAPES "'Input Dims':[[1024,1024],[1024,1024]],"
+
+TEST(test_mfu)
+{
+	CLEANUP(model_freep) struct model *m = server_on("NVIDIA A100-SXM4-80GB", SHAPES);
+	CLEANUP(table_set_release) struct table_set ts = inference_of(m, NULL);
+	const struct table *t = table_set_find(&ts, "inference");
+
+	assert_int_equal(ts.skipped.nr, 0);
+	assert_near(num_of(t, 0, "flop"), 2147483648.0, 0);
+	assert_near(num_of(t, 0, "mfu"), 2147483648.0 / (20e-6 * 156e12), 1e-12);
+	assert_near(num_of(t, 0, "bytes"), 3 * 4 * 1024 * 1024, 0);
+	assert_near(num_of(t, 0, "bandwidth_share"), 12582912 / (20e-6 * 2.039e12), 1e-12);
+	assert_near(num_of(t, 0, "modelled_share"), 1, 0);
+	/* a step without operators */
+	assert_true(isnan(num_of(t, 1, "flop")) && isnan(num_of(t, 1, "mfu")) &&
+		    isnan(num_of(t, 1, "bandwidth_share")) &&
+		    isnan(num_of(t, 1, "modelled_share")));
+}
+
+static void expect_no_mfu(struct model *m, const char *why)
+{
+	CLEANUP(table_set_release) struct table_set ts = inference_of(m, NULL);
+	const struct table *t = table_set_find(&ts, "inference");
+
+	assert_true(isnan(num_of(t, 0, "mfu")) && isnan(num_of(t, 0, "bandwidth_share")));
+	assert_int_equal(ts.skipped.nr, 1);
+	assert_string_equal(ts.skipped.v[0].name, "inference.mfu");
+	assert_string_equal(ts.skipped.v[0].reason, why);
+	model_free(m);
+}
+
+TEST(test_no_mfu)
+{
+	static const char *const names[] = { "step[EXTEND bs=2 toks=100]", "step[DECODE bs=16]" };
+
+	expect_no_mfu(served(names, ARRAY_LEN(names), NULL), ANALYSIS_NO_OPERATORS);
+	expect_no_mfu(server_on("NVIDIA A100-SXM4-80GB", ""),
+		      "no operator of a step has shapes that tell flops or bytes");
+	expect_no_mfu(server_on("Made Up 9000", SHAPES), "the peaks of the device are not known");
 }

@@ -20,7 +20,8 @@ TEST(test_iterations)
 
 	expect_columns(table_set_find(&ts, "iterations"),
 		       "track,marker,index,start_ns,dur_ns,steady,works,sum_ns,union_ns,"
-		       "device_start_ns,device_span_ns,change,rank,joules,edp_js,energy_flags");
+		       "device_start_ns,device_span_ns,change,rank,joules,edp_js,energy_flags,"
+		       "uncertainty_j");
 	/* step_9 lies inside step_3; work is the launching thread's or any other one's of the
 	 * process; what is launched outside, and what has no launch, is of none */
 	expect_table(table_set_find(&ts, "iterations"),
