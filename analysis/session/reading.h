@@ -23,7 +23,7 @@ struct reading {
 		char *path;
 		const struct reader *reader;
 	}) later;
-	/* of ranks: files of such readers, and all others; the first walk over inputs counts them */
+	/* files of such readers, and all others; where ranks share them a first walk counts them */
 	size_t ordered, timed;
 	bool counting;
 };

@@ -32,7 +32,7 @@ struct kernel_joined {
 };
 void kernel_join(struct model *m, const struct model *from, struct kernel_joined *ret);
 
-/* The function of a kernel's name and its template arguments, in one form for all tools. Appends. */
+/* Appends the function of a name with its template arguments, in one form for all tools. */
 struct strbuf;
 void kernel_join_name(const char *name, struct strbuf *to);
 
