@@ -115,13 +115,14 @@ void library_calls_set_input(struct library_calls *lc, uint32_t input)
 
 static bool stream_is(const struct library_stream *a, const struct library_stream *b)
 {
-	return a->pid == b->pid && a->tid == b->tid && a->input == b->input;
+	return a->pid == b->pid && a->tid == b->tid && a->input == b->input && a->rank == b->rank;
 }
 
 /* LIBRARY_ROW_NONE: there are too many. Mostly it is that of the event before. */
 static uint32_t stream_of(struct library_calls *lc, const struct library_stream *s)
 {
-	uint64_t hash = mix64(mix64((uint64_t)s->pid) ^ (uint64_t)s->tid) + s->input;
+	uint64_t hash = mix64(mix64((uint64_t)s->pid) ^ (uint64_t)s->tid) +
+			u64map_pair((uint32_t)s->rank, s->input);
 	uint32_t at;
 
 	if (lc->events.nr > 0) {
@@ -151,7 +152,7 @@ static void event_add(struct library_calls *lc, const struct library_stream *s,
 
 static void event_count(struct library_calls *lc, uint32_t row, const struct library_when *w)
 {
-	struct library_stream s = { .pid = w->pid, .tid = w->tid };
+	struct library_stream s = { .pid = w->pid, .tid = w->tid, .rank = w->rank };
 
 	if (!lc->ordered || w->calls != 1 || w->late || lc->rows.v[row].level == LEVEL_PROFILE)
 		return;

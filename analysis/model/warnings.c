@@ -109,6 +109,13 @@ const struct warning_info warning_table[] = {
 	  "was; the start of the workload is taken, so it may lie too early by the time the tool "
 	  "took to begin. A tool that leaves a clock file beside its trace is placed exactly "
 	  "(docs/tools.md)" },
+	{ W_NO_TIMES, SEV_NOTE,
+	  "kernels of a file have lengths and an order, and no times, as each was run again by "
+	  "itself; they stand one behind the other, so idle time and overlap mean nothing" },
+	{ W_KERNEL_NOT_JOINED, SEV_WARNING,
+	  "counters of kernels were read for which the trace beside them has no kernel of that "
+	  "name and number on the device; they are in no table. The text says how many, and the "
+	  "first" },
 	{ W_NOT_ALIGNED, SEV_WARNING,
 	  "the clock of an input cannot be related to the others; its times are shown as recorded "
 	  "and "

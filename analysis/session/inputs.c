@@ -6,6 +6,7 @@
 #include "reading.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -14,6 +15,7 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/workers.h"
 #include "profrig/model/warnings.h"
+#include "profrig/work/kernel_join.h"
 
 /* began: the index of the input, when the reader had begun it; else the number of inputs. */
 static void input_failed(struct reading *rd, const char *path, const struct reader *reader,
@@ -60,24 +62,47 @@ static bool is_left_out(struct reading *rd, const char *path)
 	return true;
 }
 
-void reading_input(struct reading *rd, const char *path, const struct reader *reader)
+static struct read_opts read_opts_of(const struct reading *rd, const struct reader *reader)
+{
+	return (struct read_opts){ .keep_args = rd->s->o->keep_args,
+				   .keep_shapes = session_wants_shapes(rd->s),
+				   .facts = session_wants_facts(rd->s),
+				   .workers = rd->workers,
+				   .dialect =
+					   reader == rd->s->o->reader ? rd->s->o->dialect : NULL };
+}
+
+/* By another rank, by the reader into the model, or, of kernels without times, beside it. */
+static int input_take(struct reading *rd, const char *path, const struct reader *reader,
+		      struct err *err)
+{
+	struct read_opts ro = read_opts_of(rd, reader);
+	struct kernel_joined done;
+	struct model *beside;
+	int r;
+
+	if (share_take(&rd->share, path, reader, rd->m, &r, err))
+		return r;
+	if (!reader->order_only || !kernel_join_has(rd->m))
+		return reader_read(reader, path, model_sink(rd->m), &ro, err);
+	beside = model_new();
+	r = reader_read(reader, path, model_sink(beside), &ro, err);
+	if (r >= 0)
+		kernel_join(rd->m, beside, &done);
+	model_free(beside);
+	return r;
+}
+
+static void input_read_now(struct reading *rd, const char *path, const struct reader *reader)
 {
 	struct err err = ERR_INIT;
-	struct read_opts ro = { .keep_args = rd->s->o->keep_args,
-				.keep_shapes = session_wants_shapes(rd->s),
-				.facts = session_wants_facts(rd->s),
-				.workers = rd->workers,
-				.dialect = reader == rd->s->o->reader ? rd->s->o->dialect : NULL };
 	input_id began = (input_id)rd->m->inputs.nr;
 	int r;
 
-	if (rd->s->o->wants && !rd->s->o->wants(path, reader))
-		return;
 	if (is_left_out(rd, path) || read_before(rd, path, reader))
 		return;
 	session_phase(rd->s->o, SESSION_READ, fs_base(path));
-	if (!share_take(&rd->share, path, reader, rd->m, &r, &err))
-		r = reader_read(reader, path, model_sink(rd->m), &ro, &err);
+	r = input_take(rd, path, reader, &err);
 	if (r < 0) {
 		input_failed(rd, path, reader, began, err.msg);
 		return;
@@ -86,6 +111,32 @@ void reading_input(struct reading *rd, const char *path, const struct reader *re
 	for (input_id i = began; i < rd->m->inputs.nr; i++)
 		r = rd->m->inputs.v[i].partial ? READ_PARTIAL : r;
 	rd->s->out->partial += r == READ_PARTIAL;
+}
+
+void reading_input(struct reading *rd, const char *path, const struct reader *reader)
+{
+	if (rd->s->o->wants && !rd->s->o->wants(path, reader))
+		return;
+	if (reader && reader->order_only && (rd->timed || !rd->ordered))
+		VEC_PUSH(&rd->later, ((struct later_input){ xstrdup(path), reader }));
+	else
+		input_read_now(rd, path, reader);
+}
+
+void reading_later(struct reading *rd)
+{
+	for (size_t i = 0; i < rd->later.nr; i++) {
+		const struct later_input *l = &rd->later.v[i];
+
+		if (!rd->share.lanes)
+			input_read_now(rd, l->path, l->reader);
+		else if (comm_rank(rd->s->o->comm) == 0)
+			model_warn(rd->m, UINT32_MAX, W_NOT_IN_PROFILE, 1,
+				   "%s is left out: its counters need the kernels of all ranks",
+				   l->path);
+		free(l->path);
+	}
+	VEC_CLEAR(&rd->later);
 }
 
 static void input_read(struct reading *rd, const char *path)
@@ -175,7 +226,7 @@ static uint64_t inputs_met(const struct reading *rd)
 	const struct session_outcome *out = rd->s->out;
 
 	return out->read + out->noted[SESSION_UNREADABLE] + out->noted[SESSION_REPEATED] +
-	       out->noted[SESSION_LEFT_OUT];
+	       out->noted[SESSION_LEFT_OUT] + rd->later.nr;
 }
 
 /*
@@ -308,6 +359,7 @@ static void read_inputs(struct reading *rd, const struct strvec *inputs)
 		if (!sorted || !is_counters(rd->s->o, inputs->v[i]))
 			read_input(rd, inputs->v[i]);
 	}
+	reading_later(rd);
 }
 
 /* ---- recordings in several formats ---- */
@@ -360,7 +412,11 @@ static void share_file(struct reading *rd, const char *path, const struct reader
 {
 	const char *code;
 
-	if (reader && !format_duplicates_why(&rd->duplicates, path, &code))
+	if (!reader || format_duplicates_why(&rd->duplicates, path, &code))
+		return;
+	if (rd->counting)
+		*(reader->order_only ? &rd->ordered : &rd->timed) += 1;
+	else if (!reader->order_only || rd->timed == 0)
 		share_add(&rd->share, path, reader, run);
 }
 
@@ -389,14 +445,11 @@ static void share_folder(struct reading *rd, const char *dir)
 			share_file(rd, files.v[i], reader, NULL);
 }
 
-/* In the order in which they are read; what is not in the list rank 0 reads by itself. */
-static void share_inputs(struct reading *rd, const struct strvec *inputs)
+static void share_walk(struct reading *rd, const struct strvec *inputs, bool counting)
 {
-	struct session *s = rd->s;
 	const struct reader *reader;
 
-	if (comm_alone(s->o->comm) || s->profile)
-		return;
+	rd->counting = counting;
 	for (size_t i = 0; i < inputs->nr; i++) {
 		const char *path = inputs->v[i];
 
@@ -404,9 +457,20 @@ static void share_inputs(struct reading *rd, const struct strvec *inputs)
 			share_run(rd, path);
 		else if (fs_is_dir(path))
 			share_folder(rd, path);
-		else if (session_detect(s->o, path, &reader, NULL) == 0)
+		else if (session_detect(rd->s->o, path, &reader, NULL) == 0)
 			share_file(rd, path, reader, NULL);
 	}
+}
+
+/* In the order in which they are read; what is not in the list rank 0 reads by itself. */
+static void share_inputs(struct reading *rd, const struct strvec *inputs)
+{
+	struct session *s = rd->s;
+
+	if (comm_alone(s->o->comm) || s->profile)
+		return;
+	share_walk(rd, inputs, true);
+	share_walk(rd, inputs, false);
 	if (s->lanes && share_lanes(&rd->share, s))
 		return;
 	if (s->lanes && comm_rank(s->o->comm) == 0)
@@ -432,6 +496,7 @@ static void reading_release(struct reading *rd)
 	model_set_workers(rd->m, NULL);
 	share_end(&rd->share);
 	VEC_RELEASE(&rd->tb.anchors);
+	VEC_RELEASE(&rd->later);
 	format_duplicates_release(&rd->duplicates);
 	seen_inputs_release(&rd->seen);
 	workers_free(rd->workers);

@@ -156,6 +156,7 @@ void reading_run(struct reading *rd, const char *dir)
 		run_kept(rd, &run, first);
 	for (size_t i = 0; i < run.lost.nr; i++)
 		reading_failed(rd, run.lost.v[i].path, run.lost.v[i].why);
+	reading_later(rd);
 	ao->workload_start_ns = run.workload_start_ns;
 	ao->workload_end_ns = run.workload_end_ns;
 	if (ao->marks)

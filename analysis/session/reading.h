@@ -18,10 +18,23 @@ struct reading {
 	struct seen_inputs seen;
 	struct format_duplicates duplicates;
 	struct shared_reading share;
+	/* inputs whose kernels have no times (reader.order_only): behind all others */
+	VEC(struct later_input {
+		char *path;
+		const struct reader *reader;
+	}) later;
+	/* files of such readers, and all others; where ranks share them a first walk counts them */
+	size_t ordered, timed;
+	bool counting;
 };
 
 /* Reads one file or archive, unless it was read before or another format of it is read. */
 void reading_input(struct reading *rd, const char *path, const struct reader *reader);
+/*
+ * Reads what was put off: counters go to the kernels read so far, where there are any. For the
+ * inputs of a run while its clocks and host are set.
+ */
+void reading_later(struct reading *rd);
 /* Notes an input that cannot be read and keeps it in the model as a partial one. */
 void reading_failed(struct reading *rd, const char *path, const char *why);
 /* Reads a run directory (read_run.c). */

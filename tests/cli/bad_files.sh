@@ -74,6 +74,10 @@ cut rocprof_csv/results.csv 60
 partly "rocprof_csv: cut" results.csv "$T/results.csv:2: the text ends inside a row"
 hurt rocprof_csv/results.csv 70
 odd "rocprof_csv: overwritten" results.csv W_BAD_EVENT 'first on line [0-9]+'
+cut ncu_csv/raw.csv 90
+partly "ncu_csv: cut" raw.csv 'the last row has no line end'
+sed 's/"12.50"/"12x50"/' "$ROOT/tests/fixtures/ncu_csv/raw.csv" >"$T/odd.csv"
+odd "ncu_csv: a value that is no number" odd.csv W_BAD_NUMBER 'values that are no numbers, first at byte [0-9]+'
 for db in rpd/v1.rpd nsys/two-processes.sqlite rocpd/two-processes.db rocprof_db/hip.db; do
 	cut $db 60
 	refused "${db%%/*}: a part of a database" "${db#*/}" '.*[0-9]+ of [0-9]+ bytes are there.*copy it again'

@@ -53,3 +53,22 @@ run_ok two "$T"/same[01].json
 is "with a rank missing nothing is measured" "$(column "$T/two/tables/collectives.csv" complete)" 0
 check "which is a warning" jq -e '.warnings | any(.code == "W_COLLECTIVE_INCOMPLETE")' "$T/two/analysis.json"
 is "but clocks are compared" "$(column "$T/two/tables/alignment.csv" events)" "12 12"
+
+# Traces without sizes, beside logs of NCCL.
+for r in 0 1 2; do
+	sed 's/"In msg nelems":1000,"Out msg nelems":1000,//g; s/"dtype":"Float",//g' "$T/same$r.json" >"$T/bare$r.json"
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		echo "n1:$((900 + r)):$((900 + r)) [$r] NCCL INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 acc (nil) count 1000 datatype 7 op 0 root 0 comm 0x10 [nranks=3] stream 0x3 task 0 globalrank $r"
+	done >"$T/nccl.$((900 + r)).log"
+done
+run_ok bare "$T"/bare[012].json
+is "sizes that nothing tells are unknown" "$(column "$T/bare/tables/collectives.csv" bytes)" ""
+run_ok logged "$T"/bare[012].json "$T"/nccl.*.log
+is "a log of each rank tells them" "$(column "$T/logged/tables/collectives.csv" bytes)" 4000
+is "with bandwidth" "$(column "$T/logged/tables/collectives.csv" busbw_gbps)" "$(column "$T/same/tables/collectives.csv" busbw_gbps)"
+is "and where they are from" "$(column "$T/logged/tables/collective_instances.csv" source | tr ' ' '\n' | sort | uniq -c | xargs)" "12 log"
+is "a size of the trace says so, too" "$(column "$T/same/tables/collective_instances.csv" source | tr ' ' '\n' | sort -u)" trace
+sed -i '$d' "$T/nccl.901.log"
+run_ok fewer "$T"/bare[012].json "$T"/nccl.*.log
+is "of other numbers of calls none is taken" "$(column "$T/fewer/tables/collectives.csv" bytes)" ""
+is "with the reason" "$(jq -r '.skipped[] | select(.name == "collectives.sizes") | .reason' "$T/fewer/analysis.json")" "rank 1: the log of NCCL has 11 calls of allreduce, the trace has 12"

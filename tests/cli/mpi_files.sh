@@ -30,6 +30,7 @@ done <<-'E'
 	4 0 speedscope
 	3 6 metrics_csv
 	3 6 rocprof_csv
+	2 6 ncu_csv
 	2 0 rocprof_db
 E
 if [ -n "${PROFRIG_TRACES:-}" ]; then
@@ -117,6 +118,7 @@ if need python3 python3 -c 'import csv'; then
 		2 0 speedscope
 		4 6 metrics_csv
 		2 6 rocprof_csv
+		2 6 ncu_csv
 		3 0 rocprof_db
 	E
 	if [ -n "${PROFRIG_TRACES:-}" ]; then

@@ -20,6 +20,12 @@ is "the file is as it was" "$(sha256sum <"$T/a.sqlite")" "$before"
 is "and nothing lies beside it" "$(cd "$T" && echo a.sqlite*)" a.sqlite
 code "a note is no warning under --strict" 0 "$PROFRIG" -q analyze --strict "$T/a.sqlite" -o "$T/o"
 
+code "payloads of NCCL's ranges" 0 "$PROFRIG" -q analyze "$ROOT/tests/fixtures/nsys/nccl.sqlite" -o "$T/nccl"
+is "tell size and group, also of a group of one" "$(sed 1d "$T/nccl/tables/collective_instances.csv" | cut -d, -f1,3-6 | xargs)" \
+	"0x1234abcd,ncclAllReduce,4096,2,yes 0x1234abcd,ncclAllGather,2048,2,yes 0x1234abcd,ncclBroadcast,512,2,yes 0x1234abcd,ncclReduceScatter,512,2,yes"
+is "and the ranks" "$(sed 1d "$T/nccl/tables/collective_ranks.csv" | cut -d, -f1-3 | xargs)" "0,4,8000 1,4,6800"
+is "what could not be read is counted" "$(jq -c '[.warnings[] | [.code, .count]]' "$T/nccl/analysis.json")" '[["W_IGNORED_RECORD",1],["W_BAD_EVENT",1]]'
+
 gzip -k "$T/a.sqlite"
 code "a packed file" 0 "$PROFRIG" -q info --json "$T/a.sqlite.gz"
 is "is the same" "$(jq -c '[.reader, .spans, .links]' "$T/out")" '["nsys",10,3]'

@@ -38,8 +38,45 @@ struct nsys_record {
 	int64_t process, event, sync, correlation, stream; /* as in the file */
 };
 
+/* NCCL's part of a payload (nsys_payload.c). */
+enum nsys_field {
+	FIELD_COMM,
+	FIELD_BYTES,
+	FIELD_RANKS,
+	FIELD_RANK,
+	FIELD_ROOT,
+	FIELD_PEER,
+	FIELD_TYPE,
+	FIELD_COUNT,
+	FIELD_SEQUENCE,
+	NSYS_FIELDS
+};
+
+struct nsys_schema {
+	uint64_t size; /* of the payload */
+	struct nsys_entry {
+		uint32_t offset;
+		uint8_t width; /* 0: the schema has no such field */
+		bool is_signed;
+	} at[NSYS_FIELDS];
+	bool some; /* it has one */
+};
+
+struct nsys_payloads {
+	struct u64map at; /* by domain and schema: in v */
+	VEC(struct nsys_schema) v;
+	struct u64map ranks_of; /* by communicator: how many ranks it has */
+	/* by slot of a thread: of the group that is open, how many collectives it has so far */
+	VEC(struct nsys_group {
+		uint32_t depth, calls;
+		struct collective_facts facts; /* of the last one */
+	}) groups;
+	int64_t read, other, unknown, torn, grouped; /* events */
+};
+
 struct nsys {
 	struct db_scan sc;
+	struct nsys_payloads payloads;
 	struct sqlite_strings strings; /* StringIds */
 	struct intern *names;          /* of processes, threads, devices */
 	char host[256], product[64], schema[32];
@@ -93,9 +130,24 @@ str_id nsys_string(struct nsys *ns, struct sqlite_rows *q, int col, str_id other
 
 /* ---- the rows ---- */
 
-void nsys_read_work(struct nsys *ns);    /* nsys_work.c: kernels, copies, fills, graphs */
-void nsys_read_calls(struct nsys *ns);   /* nsys_calls.c: APIs, the profiler's overhead */
-void nsys_read_nvtx(struct nsys *ns);    /* nsys_nvtx.c */
+void nsys_read_work(struct nsys *ns);  /* nsys_work.c: kernels, copies, fills, graphs */
+void nsys_read_calls(struct nsys *ns); /* nsys_calls.c: APIs, the profiler's overhead */
+void nsys_read_nvtx(struct nsys *ns);  /* nsys_nvtx.c */
+
+/* ---- nsys_payload.c ---- */
+
+/* Reads the schemas, and which ranks processes have in their communicators. Before any track. */
+void nsys_payloads_load(struct nsys *ns);
+void nsys_payloads_release(struct nsys *ns);
+/* A range of NCCL that was pushed, with its name and its payload, which may be NULL. */
+void nsys_payload_take(struct nsys *ns, nsys_slot thread, span_id span, const char *name,
+		       const char *payload, size_t n);
+/* Facts and warnings of the input. */
+void nsys_payloads_told(struct nsys *ns);
+
+/* The global id of its process. */
+int64_t nsys_process_global(int64_t global);
+
 void nsys_read_metrics(struct nsys *ns); /* nsys_metrics.c: GPU metrics, memory events */
 void nsys_read_samples(struct nsys *ns); /* nsys_samples.c: call stacks of the CPU */
 

@@ -8,6 +8,7 @@
  */
 #include "nsys.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "profrig/model/warnings.h"
@@ -23,7 +24,7 @@ enum nvtx_type {
 	NVTX_DOMAIN = 75,
 };
 
-enum { N_START, N_END, N_TYPE, N_TEXT, N_TEXT_ID, N_THREAD, N_DOMAIN, N_PLAIN };
+enum { N_START, N_END, N_TYPE, N_TEXT, N_TEXT_ID, N_THREAD, N_DOMAIN, N_PAYLOAD, N_PLAIN };
 enum {
 	N_COLOR = N_PLAIN,
 	N_CATEGORY,
@@ -36,7 +37,7 @@ enum {
 	N_JSON,
 };
 
-#define PLAIN "start end? eventType? text? textId? globalTid? domainId?"
+#define PLAIN "start end? eventType? text? textId? globalTid? domainId? binaryData?"
 #define ALL \
 	PLAIN " color? category? uint64Value? int64Value? doubleValue? uint32Value? int32Value? " \
 	      "floatValue? jsonText?"
@@ -132,7 +133,8 @@ static str_id args_of(struct nsys *ns, struct sqlite_rows *q)
 	return db_args_end(&ns->sc);
 }
 
-static void range_push(struct nvtx *nv, nsys_slot thread, bool start_end, struct span_def *d)
+/* SPAN_NONE: it is pushed later. */
+static span_id range_push(struct nvtx *nv, nsys_slot thread, bool start_end, struct span_def *d)
 {
 	struct nsys_thread *t = &nv->ns->threads.v[thread];
 
@@ -141,18 +143,39 @@ static void range_push(struct nvtx *nv, nsys_slot thread, bool start_end, struct
 	if (d->end_ns > nv->last_ns)
 		nv->last_ns = d->end_ns;
 	d->track = t->id;
-	if (start_end)
-		db_range_add(&nv->ns->sc, nv->ns->processes.v[t->process].id, d);
-	else
-		nv->ns->sc.sink->ops->span(nv->ns->sc.sink, d);
+	if (!start_end)
+		return nv->ns->sc.sink->ops->span(nv->ns->sc.sink, d);
+	db_range_add(&nv->ns->sc, nv->ns->processes.v[t->process].id, d);
+	return SPAN_NONE;
+}
+
+/* What NCCL says of its call in a range, which it names by its function. */
+static void take_payload(struct nvtx *nv, struct sqlite_rows *q, nsys_slot thread, span_id span)
+{
+	struct nsys *ns = nv->ns;
+	char name[64];
+	size_t n, payload_n;
+	const char *text = sqlite_rows_text(q, N_TEXT, &n), *payload;
+
+	if (!text)
+		text = sqlite_strings_text(&ns->strings, sqlite_rows_i64_or(q, N_TEXT_ID, -1));
+	if (!text || strncmp(text, "nccl", 4) != 0)
+		return;
+	snprintf(name, sizeof(name), "%s", text);
+	payload = sqlite_rows_text(q, N_PAYLOAD, &payload_n);
+	nsys_payload_take(ns, thread, span, name, payload, payload_n);
 }
 
 static void take_range(struct nvtx *nv, struct sqlite_rows *q, bool start_end, nsys_slot thread,
 		       struct span_def *d)
 {
+	span_id span;
+
 	nv->ranges++;
 	if (!sqlite_rows_null(q, N_END) && sqlite_rows_i64(q, N_END, &d->end_ns)) {
-		range_push(nv, thread, start_end, d);
+		span = range_push(nv, thread, start_end, d);
+		if (span != SPAN_NONE && nv->ns->payloads.v.nr)
+			take_payload(nv, q, thread, span);
 		return;
 	}
 	VEC_PUSH(&nv->open,
@@ -220,6 +243,7 @@ void nsys_read_nvtx(struct nsys *ns)
 	db_scan_table(&ns->sc, &t, &nv);
 	close_open(&nv);
 	db_ranges_push(&ns->sc);
+	nsys_payloads_told(ns);
 	sink_fact(ns->sc.sink, "nvtx_ranges", nv.ranges);
 	sink_fact(ns->sc.sink, "nvtx_marks", nv.marks);
 	sink_fact(ns->sc.sink, "nvtx_other", nv.others);

@@ -24,7 +24,7 @@ static int64_t pid_of(int64_t global)
 	return pid ? pid : PID_NONE;
 }
 
-static int64_t process_global(int64_t global)
+int64_t nsys_process_global(int64_t global)
 {
 	return global & ~GLOBAL_TID;
 }
@@ -202,7 +202,7 @@ static track_id track_of(struct nsys *ns, struct track_def *d)
 /* global: a globalTid or globalPid; 0 unknown */
 static nsys_slot nsys_process(struct nsys *ns, int64_t global)
 {
-	int64_t own = process_global(global);
+	int64_t own = nsys_process_global(global);
 	uint64_t key = db_hash(KEY_PROCESS, (uint64_t)own, 0);
 	nsys_slot slot = u64map_get(&ns->slots, key);
 	struct nsys_process p = { .global = own, .pid = pid_of(own), .overhead = TRACK_NONE };
@@ -240,7 +240,7 @@ static nsys_slot thread_new(struct nsys *ns, int64_t global, uint64_t key)
 	d.parent = ns->processes.v[t.process].id;
 	d.pid = pid_of(global);
 	d.tid = global & GLOBAL_TID ? global & GLOBAL_TID : PID_NONE;
-	d.rank = rank_of(ns, process_global(global));
+	d.rank = rank_of(ns, nsys_process_global(global));
 	d.name = name_of(ns, &ns->thread_names, global);
 	d.key = key;
 	t.id = track_of(ns, &d);
@@ -281,7 +281,7 @@ track_id nsys_sampled(struct nsys *ns, int64_t global)
 	d.kind = TRACK_THREAD;
 	d.parent = process_at(ns, global)->id;
 	d.pid = pid_of(global);
-	d.rank = rank_of(ns, process_global(global));
+	d.rank = rank_of(ns, nsys_process_global(global));
 	d.name = name;
 	d.key = db_hash(KEY_SAMPLED, (uint64_t)global, 0);
 	return track_of(ns, &d);
@@ -351,7 +351,8 @@ static int64_t stream_number(int64_t stream)
 track_id nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t context,
 		    int64_t stream)
 {
-	uint64_t place = db_hash(KEY_QUEUE, (uint64_t)process_global(global), (uint64_t)device);
+	uint64_t place =
+		db_hash(KEY_QUEUE, (uint64_t)nsys_process_global(global), (uint64_t)device);
 	uint64_t key = db_hash(place, (uint64_t)context, (uint64_t)stream);
 	struct track_def d = TRACK_DEF_INIT;
 	track_id track;
@@ -371,7 +372,7 @@ track_id nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t con
 	d.device = name;
 	d.pci = g->pci[0] ? g->pci : NULL;
 	d.tid = stream_number(stream);
-	d.rank = rank_of(ns, process_global(global));
+	d.rank = rank_of(ns, nsys_process_global(global));
 	d.owner = global ? process_at(ns, global)->id : TRACK_NONE;
 	d.key = key;
 	track = track_of(ns, &d);

@@ -9,6 +9,7 @@
  *	CUPTI_ACTIVITY_KIND_RUNTIME, OSRT_API, CUBLAS_EVENTS, MPI_…
  *					calls (nsys_calls.c)
  *	NVTX_EVENTS			ranges and marks of the program (nsys_nvtx.c)
+ *	NVTX_PAYLOAD_SCHEMA…		what NCCL tells of its ranges (nsys_payload.c)
  *	GPU_METRICS			samples (nsys_metrics.c)
  *	COMPOSITE_EVENTS, SAMPLING_CALLCHAINS
  *					call stacks of the CPU, sampled (nsys_samples.c)
@@ -167,6 +168,7 @@ static void nsys_release(struct nsys *ns)
 {
 	nsys_tracks_release(ns);
 	nsys_events_release(ns);
+	nsys_payloads_release(ns);
 	if (ns->strings.sink)
 		sqlite_strings_release(&ns->strings);
 	db_scan_release(&ns->sc);
@@ -199,6 +201,7 @@ static void nsys_read_all(struct nsys *ns)
 	db_scan_strings(&ns->sc, &ns->strings, "StringIds", "id value");
 	read_meta(ns);
 	nsys_tracks_load(ns);
+	nsys_payloads_load(ns);
 	clock_set(ns);
 	sqlite_db_warn(ns->sc.db, ns->sc.sink);
 	ns->by_process = tells_process(ns);

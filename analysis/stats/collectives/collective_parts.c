@@ -1,33 +1,23 @@
 #include "collective_parts.h"
 #include "collective_exposed.h"
-#include "library_match.h"
+#include "collective_logs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "profrig/base/natural.h"
-#include "profrig/base/num.h"
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
-#include "profrig/cost/element_type.h"
-#include "profrig/model/library_calls.h"
 
 struct gathering {
 	const struct model *m;
 	const struct works *w;
 	struct collective_parts *cp;
-	struct u64map kinds;         /* by string: a kind */
-	struct u64map bits;          /* by string: bits of a type */
-	struct u64map rank_at;       /* by rank and device: in ranks */
-	struct u64map part_of;       /* by rank and call with facts: in v */
-	VEC(struct logged_part) log; /* by kernel */
-	int64_t *exposed;            /* by row of works */
-};
-
-/* What a log of NCCL tells of a kernel. */
-struct logged_part {
-	uint64_t span;
-	const struct library_row *row;
+	struct u64map kinds;   /* by string: a kind */
+	struct u64map bits;    /* by string: bits of a type */
+	struct u64map rank_at; /* by rank and device: in ranks */
+	struct u64map part_of; /* by rank and call with facts: in v */
+	int64_t *exposed;      /* by row of works */
 };
 
 /* ---- facts of a kernel ---- */
@@ -68,7 +58,7 @@ static const struct collective_facts *facts_around(const struct model *m, uint64
 	return NULL;
 }
 
-static int64_t bytes_of(int64_t count, unsigned bits)
+int64_t collective_bytes(int64_t count, unsigned bits)
 {
 	int64_t all;
 
@@ -108,95 +98,9 @@ static void take_facts(struct gathering *g, struct collective_part *p,
 		return;
 	p->count = collective_size(p->kind, f->in_elements, f->out_elements,
 				   p->size == FACT_ABSENT ? 1 : p->size);
-	p->bytes = bytes_of(p->count, bits_of(g, f->dtype));
+	p->bytes = collective_bytes(p->count, bits_of(g, f->dtype));
 	if (p->bytes == FACT_ABSENT && f->bytes != FACT_ABSENT)
 		p->bytes = f->bytes;
-}
-
-/* ---- logs of NCCL ---- */
-
-static int cmp_logged(const void *pa, const void *pb)
-{
-	const struct logged_part *a = pa, *b = pb;
-
-	return (a->span > b->span) - (a->span < b->span);
-}
-
-static void read_logs(struct gathering *g)
-{
-	const struct library_calls *lc = g->m->library;
-	struct library_match lm;
-
-	if (!lc || lc->events.nr == 0)
-		return;
-	library_match(g->m, &lm);
-	for (size_t i = 0; i < lc->events.nr; i++) {
-		const struct library_row *r = &lc->rows.v[lc->events.v[i].row];
-
-		if (lm.span[i] != SPAN_NONE && span_is_work(g->m, lm.span[i]) &&
-		    (strcmp(r->library, "nccl") == 0 || strcmp(r->library, "rccl") == 0))
-			VEC_PUSH(&g->log, ((struct logged_part){ lm.span[i], r }));
-	}
-	library_match_release(&lm);
-	if (g->log.nr)
-		qsort(g->log.v, g->log.nr, sizeof(*g->log.v), cmp_logged);
-}
-
-/* A member of a key, "count=64 dtype=f32": its text. */
-static const char *key_member(const char *key, const char *name, size_t *ret_n)
-{
-	size_t n = strlen(name);
-
-	for (const char *at = key; (at = strstr(at, name)); at += n) {
-		if ((at != key && at[-1] != ' ') || at[n] != '=')
-			continue;
-		*ret_n = strcspn(at + n + 1, " ");
-		return at + n + 1;
-	}
-	return NULL;
-}
-
-static int64_t key_number(const char *key, const char *name)
-{
-	size_t n;
-	int64_t v;
-	const char *text = key_member(key, name, &n);
-
-	return text && num_i64(text, n, &v) == 0 && v >= 0 ? v : FACT_ABSENT;
-}
-
-/* What a call's line calls count: of an all-gather what each rank puts in, of a reduce-scatter what
- * it takes out. */
-static void take_log(struct collective_part *p, const struct library_row *r)
-{
-	int64_t count = key_number(r->key, "count"), ranks = key_number(r->key, "nranks"), all;
-	size_t n;
-	const char *type = key_member(r->key, "dtype", &n);
-	const struct element_type *t = type ? element_type(type, n) : NULL;
-
-	p->kind = collective_kind_of(r->operation);
-	p->name = collective_kind_name(p->kind);
-	if (t)
-		p->dtype = t->name;
-	p->size = ranks > 0 ? ranks : FACT_ABSENT;
-	if ((p->kind == COLLECTIVE_ALL_GATHER || p->kind == COLLECTIVE_REDUCE_SCATTER ||
-	     p->kind == COLLECTIVE_ALL_TO_ALL || p->kind == COLLECTIVE_GATHER ||
-	     p->kind == COLLECTIVE_SCATTER) &&
-	    count != FACT_ABSENT)
-		count = ranks > 0 && !__builtin_mul_overflow(count, ranks, &all) ? all
-										 : FACT_ABSENT;
-	p->count = count;
-	p->bytes = bytes_of(count, t ? t->bits : type && strncmp(type, "bytes", n) == 0 ? 8 : 0);
-}
-
-static const struct library_row *logged_of(const struct gathering *g, uint64_t span)
-{
-	struct logged_part key = { .span = span };
-	const struct logged_part *p =
-		g->log.nr ? bsearch(&key, g->log.v, g->log.nr, sizeof(*g->log.v), cmp_logged)
-			  : NULL;
-
-	return p ? p->row : NULL;
 }
 
 /* ---- ranks ---- */
@@ -243,7 +147,6 @@ static void add_work(struct gathering *g, size_t row)
 	uint64_t call = SPAN_NONE;
 	const struct collective_facts *around = facts_around(m, w->launch, &call);
 	const struct collective_facts *f = facts_collective(m, w->span);
-	const struct library_row *logged = NULL;
 	uint32_t rank = rank_of_work(g, w), *at;
 	struct collective_part p = { .rank = rank,
 				     .start_ns = w->start_ns,
@@ -283,8 +186,8 @@ static void add_work(struct gathering *g, size_t row)
 		f = around;
 	if (f)
 		take_facts(g, &p, f);
-	else if ((logged = logged_of(g, w->span)))
-		take_log(&p, logged);
+	p.told = f != NULL;
+	p.source = p.bytes != FACT_ABSENT ? COLLECTIVE_FROM_TRACE : COLLECTIVE_FROM_NOTHING;
 	VEC_PUSH(&g->cp->v, p);
 }
 
@@ -338,7 +241,6 @@ struct collective_parts *collective_parts_new(const struct model *m, const struc
 
 	g.cp = xcalloc(1, sizeof(*g.cp));
 	g.cp->m = m;
-	read_logs(&g);
 	g.exposed = collective_exposed(w);
 	for (size_t i = 0; i < w->v.nr; i++)
 		if (w->v.v[i].class == WORK_COLLECTIVE)
@@ -346,12 +248,12 @@ struct collective_parts *collective_parts_new(const struct model *m, const struc
 	if (g.cp->v.nr) {
 		sort_ranks(g.cp);
 		qsort(g.cp->v.v, g.cp->v.nr, sizeof(*g.cp->v.v), cmp_part);
+		collective_logs_take(g.cp);
 	}
 	u64map_release(&g.kinds);
 	u64map_release(&g.bits);
 	u64map_release(&g.rank_at);
 	u64map_release(&g.part_of);
-	VEC_RELEASE(&g.log);
 	free(g.exposed);
 	return g.cp;
 }
@@ -362,5 +264,6 @@ void collective_parts_free(struct collective_parts *cp)
 		return;
 	VEC_RELEASE(&cp->v);
 	VEC_RELEASE(&cp->ranks);
+	free(cp->unsized);
 	free(cp);
 }

@@ -7,9 +7,9 @@
  *	collective_parts_free(cp);
  *
  * Work: kernels of the class collective (works.h). Facts: those of the kernel, else those of the
- * innermost call around its launch that has any (record_param_comms contains the launch), else
- * those of the call of a library's log that is matched with it (library_match.h), else the name of
- * the kernel alone. Kernels that share a call with facts, and have no others of their own, are one
+ * innermost call around its launch that has any (record_param_comms contains the launch), else the
+ * name of the kernel alone. What they lack of the size comes from a log of NCCL
+ * (collective_logs.h), and each part says where its size is from. Kernels that share a call with facts, and have no others of their own, are one
  * part: from the first start to the last end.
  *
  * Rank: that of the device's queues (works.h); without one the device stands for it.
@@ -20,6 +20,9 @@
 #include "profrig/base/vec.h"
 #include "profrig/cost/collective_cost.h"
 #include "profrig/work/works.h"
+
+/* Where the size of a part is from. */
+enum collective_source { COLLECTIVE_FROM_NOTHING, COLLECTIVE_FROM_TRACE, COLLECTIVE_FROM_LOG };
 
 struct collective_part {
 	uint32_t rank; /* in ranks */
@@ -33,6 +36,8 @@ struct collective_part {
 	/* elements and bytes of the message (collective_size); FACT_ABSENT */
 	int64_t count, bytes;
 	bool uneven; /* ranks may have other sizes */
+	bool told;   /* it has facts of the trace, and not the kernel's name alone */
+	enum collective_source source;
 	/* its group; known: something tells it */
 	bool known;
 	str_id group;     /* STR_NONE */
@@ -54,9 +59,13 @@ struct collective_parts {
 	const struct model *m;
 	VEC(struct collective_part) v;     /* by rank, then in order of their launches */
 	VEC(struct collective_rank) ranks; /* by number, then by device; with parts only */
+	/* why parts have no size although there is a log of NCCL, owned; NULL */
+	char *unsized;
 };
 
 struct collective_parts *collective_parts_new(const struct model *m, const struct works *w);
 void collective_parts_free(struct collective_parts *cp); /* NULL is fine */
+/* Bytes of elements; FACT_ABSENT where one of the two is not known. */
+int64_t collective_bytes(int64_t count, unsigned bits);
 
 #endif

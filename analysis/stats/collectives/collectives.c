@@ -29,8 +29,8 @@
 	X(STR, group) X(I64, seq) X(STR, name) X(F64, bytes) X(I64, ranks) X(STR, complete) \
 	X(I64, start_ns) X(F64, transfer_ns) X(F64, skew_ns) X(STR, first_rank) \
 	X(STR, last_rank) X(STR, dtype) X(I64, present) X(STR, why) X(F64, wait_ns) \
-	X(F64, algbw_gbps) X(F64, busbw_gbps) X(STR, nodes) X(STR, members) X(I64, exposed_ns) \
-	X(I64, hidden_ns) X(F64, exposed_spread_ns)
+	X(F64, algbw_gbps) X(F64, busbw_gbps) X(STR, nodes) X(STR, members) X(STR, source) \
+	X(I64, exposed_ns) X(I64, hidden_ns) X(F64, exposed_spread_ns)
 #define COLLECTIVE_RANKS(X) \
 	X(STR, rank) X(I64, count) X(I64, dur_ns) X(F64, wait_ns) X(F64, last_count) \
 	X(F64, caused_wait_ns) X(F64, wait_joules) X(I64, complete) X(I64, complete_dur_ns) \
@@ -125,6 +125,20 @@ static const char *why_text(enum collective_why why)
 	return texts[why];
 }
 
+/* Where the size is from; parts of ranks may have it from both. */
+static const char *source_text(const struct collective_match *cm,
+			       const struct collective_instance *ci)
+{
+	bool from[COLLECTIVE_FROM_LOG + 1] = { false };
+
+	for (size_t i = ci->first; i < ci->first + ci->nr; i++)
+		from[cm->parts.v[i].source] = true;
+	return from[COLLECTIVE_FROM_TRACE] && from[COLLECTIVE_FROM_LOG] ? "trace, log"
+	       : from[COLLECTIVE_FROM_LOG]                              ? "log"
+	       : from[COLLECTIVE_FROM_TRACE]                            ? "trace"
+									: "";
+}
+
 static int cmp_start(const void *pa, const void *pb, void *ctx)
 {
 	const struct collective_match *cm = ctx;
@@ -167,6 +181,7 @@ static void instances_table(const struct telling *t, struct table_set *out)
 					 alg * bus_factor(ci),
 					 nodes_of(t, ci),
 					 members.buf,
+					 source_text(t->cm, ci),
 					 e.exposed_ns,
 					 e.hidden_ns,
 					 ok ? (double)(e.most_ns - e.least_ns) : NAN });
@@ -573,6 +588,8 @@ static int collectives_run(struct model *m, const struct analysis_opts *o, struc
 		t.cm = collective_match_new(cp);
 		collectives_tell(&t, out);
 		collective_match_free(t.cm);
+		if (cp->unsized)
+			table_set_skip(out, "collectives.sizes", "%s", cp->unsized);
 	}
 	collective_parts_free(cp);
 	return r;

@@ -1,8 +1,8 @@
 /*
  * Hardware counters by kernel. Readers give a dispatch's counter as a sample of a series of its
- * queue, at the end of the dispatch (rocprof's CSV files and databases, rocprofv3's JSON); here the
- * two come together again: by queue and time. Of several kernels of a queue that end at one moment
- * the one that started last has the value.
+ * queue, at the end of the dispatch (rocprof's CSV files and databases, rocprofv3's JSON, Nsight
+ * Compute's CSV); here the two come together again: by queue and time. Of several kernels of a
+ * queue that end at one moment the one that started last has the value.
  */
 #include "analyses_private.h"
 
@@ -16,7 +16,7 @@
 /* clang-format off */
 #define KERNEL_COUNTERS(X) \
 	X(STR, device) X(STR, name) X(STR, counter) X(I64, values) X(F64, total) X(F64, mean) \
-	X(F64, min) X(F64, max)
+	X(F64, min) X(F64, max) X(STR, unit)
 /* clang-format on */
 TABLE_FORM(kernel_counters, KERNEL_COUNTERS, "one row per device, kernel and hardware counter");
 
@@ -29,7 +29,7 @@ struct end {
 
 struct counted {
 	str_id device, name; /* of the kernel; STR_NONE: values without one */
-	str_id counter;
+	str_id counter, unit;
 	int64_t values;
 	double total, min, max;
 };
@@ -89,6 +89,7 @@ static void value_add(struct counting *c, const struct series *s, str_id name, d
 		VEC_PUSH(&c->rows, ((struct counted){ .device = c->m->tracks.v[s->track].device,
 						      .name = name,
 						      .counter = s->name,
+						      .unit = s->unit,
 						      .min = INFINITY,
 						      .max = -INFINITY }));
 	}
@@ -163,7 +164,8 @@ static struct table *table_of(const struct counting *c)
 				     model_str(c->m, r->device),
 				     r->name == STR_NONE ? "[no kernel]" : model_str(c->m, r->name),
 				     model_str(c->m, r->counter), r->values, r->total,
-				     r->total / (double)r->values, r->min, r->max });
+				     r->total / (double)r->values, r->min, r->max,
+				     model_str(c->m, r->unit) });
 	}
 	table_sort(t, (const int[]){ 0, 2, ~4, 1 }, 4);
 	return t;

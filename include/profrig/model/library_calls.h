@@ -112,6 +112,7 @@ struct library_row {
 struct library_stream {
 	int64_t pid, tid; /* LIBRARY_NO_ID */
 	uint32_t input;   /* of the model: the log; 0 before a sink has taken the calls */
+	int32_t rank;     /* LIBRARY_NO_ID */
 };
 
 /* One call. */

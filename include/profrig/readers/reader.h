@@ -65,6 +65,11 @@ struct reader {
 	 */
 	uint64_t (*records)(const char *path);
 	bool counters_only; /* its inputs hold samples and no calls */
+	/*
+	 * its kernels have an order and no times. Beside kernels of other inputs it adds none:
+	 * their counters go to those (work/kernel_join.h).
+	 */
+	bool order_only;
 	/* values of read_opts.dialect, NULL-terminated; NULL: the format has one only */
 	const char *const *dialects;
 	/*

@@ -129,6 +129,22 @@ static const struct format formats[] = {
 		    "\"KERNEL_DISPATCH\",\"Agent 4\",1,1,9,1,5,\"\3\",1,\1,\2\n"
 		    "\"KERNEL_DISPATCH\",\"Agent 4\",1,1,9,2,5,\"k\",2,400,500\n",
 	    .time = "100", .end = "300"),
+	ROW(.reader = "ncu_csv", .about = "raw", .file = "ncu.csv",
+	    .text = "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel "
+		    "Name\",\"Stream\","
+		    "\"Device\",\"gpu__time_duration.sum\",\"sm__inst.sum\"\n"
+		    "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"us\",\"inst\"\n"
+		    "\"0\",\"7\",\"app\",\"h\",\"\3\",\"1\",\"0\",\"\1\",\"\2\"\n"
+		    "\"1\",\"7\",\"app\",\"h\",\"k\",\"1\",\"0\",\"2.5\",\"5\"\n",
+	    .time = "1.5", .end = "10", .end_is_value = true),
+	ROW(.reader = "ncu_csv", .about = "details", .file = "ncu.csv",
+	    .text = "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel "
+		    "Name\",\"Device\","
+		    "\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+		    "\"0\",\"7\",\"app\",\"h\",\"\3\",\"0\",\"s\",\"gpu__time_duration.sum\","
+		    "\"us\",\"\1\"\n"
+		    "\"0\",\"7\",\"app\",\"h\",\"\3\",\"0\",\"s\",\"a\",\"\",\"\2\"\n",
+	    .time = "1.5", .end = "10", .end_is_value = true),
 	ROW(.reader = "perf", .about = "call stacks", .file = "a.perf",
 	    .text = "app 100/100 [000] \1:     \2 cpu-clock: \n"
 		    "\t    7f00000010 \3+0x10 (/usr/bin/app)\n"

@@ -72,6 +72,7 @@ TEST(fixtures)
 		{ "rpd", "tests/fixtures/rpd/v1.rpd", 1 },
 		{ "rpd", "tests/fixtures/rpd/two-writers-v3.rpd", 1 },
 		{ "rocprof_db", "tests/fixtures/rocprof_db/hip.db", 0 },
+		{ "ncu_csv", "tests/fixtures/ncu_csv/raw.csv", 3 },
 		{ "rocprof_csv", "tests/fixtures/rocprof_csv/results.csv", 2 },
 		{ "rocprof_csv", "tests/fixtures/rocprof_csv/rocpd.csv", 0 },
 		{ "rocprof_csv", "tests/fixtures/rocprof_csv/run/4242_kernel_trace.csv", 3 },

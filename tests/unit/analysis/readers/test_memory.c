@@ -121,6 +121,21 @@ static void csv_allocations(FILE *f, uint64_t i)
 	fprintf(f, "A,1,%" PRIx64 ",1,1,2\n", i);
 }
 
+static void ncu_kernels(FILE *f, uint64_t i)
+{
+	fprintf(f, "%" PRIu64 ",1,a,h,%" PRIx64 ",1\n", i, i);
+}
+
+static void ncu_values(FILE *f, uint64_t i)
+{
+	fprintf(f, i % 64 ? ",%d" : "\n1,1,a,h,k,%d", (int)(i % 10));
+}
+
+static void ncu_names(FILE *f, uint64_t i)
+{
+	fprintf(f, "1,1,a,h,k,s,%" PRIx64 ",,1\n", i);
+}
+
 static void metrics_rows(FILE *f, uint64_t i)
 {
 	fprintf(f, "g,m,%" PRIu64 ",%d\n", i, (int)(i % 10));
@@ -185,6 +200,17 @@ static const struct text_case texts[] = {
 	{ "rocprof_csv", "allocations",
 	  "Operation,Agent_Id,Address,Allocation_Size,Start_Timestamp,End_Timestamp\n", "",
 	  csv_allocations },
+	{ "ncu_csv", "kernels", "ID,Process ID,Process Name,Host Name,Kernel Name,m__a\n", "",
+	  ncu_kernels },
+	{ "ncu_csv", "values",
+	  "ID,Process ID,Process Name,Host Name,Kernel Name,a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,"
+	  "t,u,v,w,x,y,z,A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P,Q,R,S,T,U,V,W,X,Y,Z,0,1,2,3,4,5,6,7,8,9,+,"
+	  "-",
+	  "\n", ncu_values },
+	{ "ncu_csv", "names",
+	  "ID,Process ID,Process Name,Host Name,Kernel Name,Section Name,Metric Name,Metric Unit,"
+	  "Metric Value\n",
+	  "", ncu_names },
 	{ "metrics_csv", "rows", "Group,Metric Name,Time,Value\n", "", metrics_rows },
 	{ "metrics_csv", "names", "Group,Metric Name,Time,Value\n", "", metrics_names },
 	{ "samples", "rows", "# profrig samples: 1\n# clock: CLOCK_MONOTONIC\nt_ns,a\n", "",

@@ -306,7 +306,7 @@ TEST(test_gemm_unknown)
 
 static series_id make_counter(struct maker *k, track_id queue, const char *name)
 {
-	struct series_def d = { .name = name, .track = queue, .device = "gpu0" };
+	struct series_def d = { .name = name, .track = queue, .device = "gpu0", .unit = "waves" };
 
 	return k->s->ops->series(k->s, &d);
 }
@@ -331,10 +331,10 @@ TEST(test_counters_of_kernels)
 	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_kernel_counters);
 
 	expect_table(table_set_find(&ts, "kernel_counters"),
-		     "device name counter values total mean min max\n"
-		     "gpu0 f SQ_WAVES 2 12 6 4 8\n"
-		     "gpu0 g SQ_WAVES 1 3 3 3 3\n"
-		     "gpu0 '[no kernel]' SQ_WAVES 1 1 1 1 1\n");
+		     "device name counter values total mean min max unit\n"
+		     "gpu0 f SQ_WAVES 2 12 6 4 8 waves\n"
+		     "gpu0 g SQ_WAVES 1 3 3 3 3 waves\n"
+		     "gpu0 '[no kernel]' SQ_WAVES 1 1 1 1 1 waves\n");
 }
 
 /* ---- names of ranges ---- */
