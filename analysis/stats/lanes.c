@@ -21,7 +21,7 @@
 #define MAX_ROW_BINS 20000
 #define MIN_ROW_BINS 8
 #define MAX_LANES 200
-#define MAX_DEPTH 16
+#define MAX_DEPTH 128 /* Python's stacks are deep */
 
 /* clang-format off */
 #define LANES(X) \
@@ -174,18 +174,21 @@ static int64_t longest_binned(const struct drawing *d, bool device)
 static void grid_choose(struct drawing *d)
 {
 	int64_t length = d->m->last_ns - d->m->first_ns;
-	size_t rows = 0;
+	size_t rows = 0, most = 1;
 
-	for (size_t k = 0; k < d->lanes.nr; k++)
+	for (size_t k = 0; k < d->lanes.nr; k++) {
 		if (d->longest_bin[d->lanes.v[k].device] >= 0)
 			rows += d->lanes.v[k].rows;
+		if (d->lanes.v[k].rows > most)
+			most = d->lanes.v[k].rows;
+	}
 	d->bins = rows ? MAX_BINS / rows : MIN_ROW_BINS;
 	if (d->bins > MAX_ROW_BINS)
 		d->bins = MAX_ROW_BINS;
 	if (d->bins < MIN_ROW_BINS)
 		d->bins = MIN_ROW_BINS;
 	d->bin_ns = length / (int64_t)d->bins + 1;
-	d->bin = xcalloc(MAX_DEPTH * d->bins, sizeof(*d->bin));
+	d->bin = xcalloc(most * d->bins, sizeof(*d->bin));
 }
 
 /* ---- the spans of a lane ---- */

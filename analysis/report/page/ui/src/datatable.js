@@ -55,6 +55,12 @@ export class DataTable {
     this.apply();
   }
 
+  // Another table with the same columns.
+  setTable(table, rows, columns) {
+    this.table = table;
+    this.setRows(rows || Array.from({ length: table.rows }, (_, i) => i), columns);
+  }
+
   setFilter(text) {
     this.filter = text;
     this.input.value = text;

@@ -38,7 +38,7 @@ export const kernels = {
     const rest = h('div');
     append(panel, [box, rest]);
     const view = plain.render(box, ctx);
-    const more = sections(rest, { ...ctxOf(ctx) }, 'kernels', PARTS);
+    const more = sections(rest, ctxOf(ctx), 'kernels', PARTS);
     const own = view.setParams.bind(view);
     view.setParams = (p) => { own(p); more.setParams(p); };
     return view;
@@ -46,4 +46,4 @@ export const kernels = {
 };
 
 // The note on a selected window stands above the first table already.
-const ctxOf = (ctx) => ({ report: ctx.report, params: (id) => ctx.params(id), windowNote: () => null, columns });
+const ctxOf = (ctx) => Object.assign(Object.create(ctx), { windowNote: () => null, columns });

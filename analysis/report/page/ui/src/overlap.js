@@ -55,7 +55,7 @@ export function deviceBars(report) {
 }
 
 export function causesLine(ctx) {
-  const rows = causesOf(ctx.report);
+  const rows = causesOf(ctx.shown());
   if (!rows.length) return null;
   const tab = ctx.tabOf('idle_causes');
   const rest = rows.slice(CAUSES);

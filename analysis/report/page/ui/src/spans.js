@@ -5,7 +5,6 @@ import { announce, append, clear, h, name as nameEl, placeTip, visible } from '.
 import { DataTable } from './datatable.js';
 import * as fmt from './format.js';
 import { chartsOf, seriesOf } from './series.js';
-import { Lanes } from './spanlanes.js';
 import { AXIS, COUNTER, GAP, Painter, ROW } from './spanpaint.js';
 
 const OVERVIEW = 40;
@@ -45,7 +44,7 @@ export function binnedWords(lanes) {
 class Timeline {
   constructor(panel, ctx) {
     this.ctx = ctx;
-    this.lanes = new Lanes(ctx.report);
+    this.lanes = ctx.lanes();
     this.painter = new Painter(this.lanes);
     [this.t0, this.t1] = this.lanes.extent;
     this.selected = null;
