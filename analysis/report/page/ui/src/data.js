@@ -67,6 +67,15 @@ export class Report {
     return t && t.rows ? t : null;
   }
 
+  // A kernel's readable name, which no other kernel of the report has; another name as it is.
+  shortName(name) {
+    if (!this.short_) {
+      const k = this.tables.get('kernels');
+      this.short_ = new Map(k && k.has('short_name') ? k.col('name').map((n, i) => [n, k.col('short_name')[i]]) : []);
+    }
+    return this.short_.get(name) || name;
+  }
+
   get originNs() {
     const o = Number(this.analysis.origin_ns);
     return Number.isFinite(o) ? o : null;

@@ -189,7 +189,7 @@ class FlameView {
     tip.destroy = () => this.hideTip();
     this.chart = flamegraph().width(this.width()).cellHeight(CELL).inverted(true).selfValue(true).sort(false)
       .minFrameSize(0.7).transitionDuration(this.calm ? 0 : 220).resetHeightOnZoom(true).tooltip(tip)
-      .getName((d) => d.data.name || EMPTY_NAME).getValue((d) => d.self)
+      .getName((d) => this.report.shortName(d.data.name) || EMPTY_NAME).getValue((d) => d.self)
       .setColorMapper((d) => this.fill(d))
       .setSearchMatch((d, term) => d.data.parent !== null && d.data.name.toLowerCase().includes(term.toLowerCase()))
       .setSearchHandler(() => {})
@@ -204,13 +204,14 @@ class FlameView {
 
   // New frames grow to their width whatever the duration: a first drawing, and every one where motion is unwanted, is there at once.
   still() {
+    const short = (n) => this.report.shortName(n);
     select(this.box).selectAll('g.frame').each(function settle(d) {
       const rect = this.querySelector('rect');
       select(rect).interrupt();
       rect.setAttribute('width', this.getAttribute('width'));
       const label = this.querySelector('div');
       select(label).interrupt();
-      label.textContent = visible(d.data.name || EMPTY_NAME);
+      label.textContent = visible(short(d.data.name) || EMPTY_NAME);
     });
   }
 
@@ -442,7 +443,7 @@ class FlameView {
     const shown = rows.slice(0, 12);
     return h('div', null, h('table', { cls: 'mini' }, h('caption', { cls: 'visually-hidden' }, what), h('tbody', null, shown.map((x) => h('tr', null,
       h('td', { cls: 'mini-name' }, x.name === null ? h('span', { cls: 'muted' }, '(top of the stack)')
-        : h('button', { type: 'button', cls: 'link', onclick: () => { this.choose(x.node, x.node !== this.tree, true); } }, nameEl(x.name))),
+        : h('button', { type: 'button', cls: 'link', onclick: () => { this.choose(x.node, x.node !== this.tree, true); } }, nameEl(this.report.shortName(x.name), { title: x.name }))),
       h('td', { cls: 'num', title: fmt.exact(x.value, this.metric.unit) }, this.value(x.value)),
       h('td', { cls: 'num muted' }, this.share(x.value, of)))))), rows.length > shown.length && h('p', { cls: 'muted' }, `and ${fmt.group(rows.length - shown.length)} more`));
   }

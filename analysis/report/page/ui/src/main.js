@@ -17,6 +17,7 @@ import { communication } from './communication.js';
 import { iterations } from './iterations.js';
 import { memory } from './memory.js';
 import { idle } from './idle.js';
+import { ranks } from './ranks.js';
 import { libraries } from './libraries.js';
 import { Lanes } from './spanlanes.js';
 import { Strip } from './strip.js';
@@ -24,7 +25,7 @@ import { Windows } from './windowed.js';
 
 const TABS = [
   { id: 'summary', label: 'Summary', available: () => true, render: summary.render },
-  spans, ensemble, flame, functions, kernels, operators, communication, iterations, memory, idle, libraries, energy, samples, run,
+  spans, ensemble, flame, functions, kernels, operators, communication, ranks, iterations, memory, idle, libraries, energy, samples, run,
 ];
 
 const KEYS = [

@@ -168,7 +168,7 @@ function costs(r, ctx) {
   const body = !c.rows.length ? h('p', { cls: 'muted' }, ctx.window() ? 'No call and no device work lies in this window.' : 'No call and no device work was recorded.')
     : h('ol', { cls: 'costs' }, c.rows.map((f) => h('li', null,
       h('div', { cls: 'cost-head' },
-        h('button', { type: 'button', cls: 'link', 'aria-label': `Show ${f.name} among the functions`, onclick: () => ctx.go('functions', { '': f.scope, filter: f.name }) }, name(f.name)),
+        h('button', { type: 'button', cls: 'link', 'aria-label': `Show ${f.name} among the functions`, onclick: () => ctx.go('functions', { '': f.scope, filter: f.name }) }, name(f.scope === 'device' ? r.shortName(f.name) : f.name, { title: f.name })),
         h('strong', { title: `${Number(f.share) * 100}\u00a0%` }, fmt.percent(f.share))),
       h('div', { cls: 'cost-bar', 'aria-hidden': 'true' }, h('span', { style: { width: `${Math.min(100, Number(f.share) * 100)}%` } })),
       h('div', { cls: 'muted' }, h('span', { title: fmt.exact(f.exclusive_ns, 'ns') }, fmt.time(f.exclusive_ns)), ` in ${fmt.plural(f.calls, 'call')}`,
@@ -195,7 +195,7 @@ function verdicts(r) {
   const rows = [
     ...r.problems.map((p) => verdict('bad', 'error', p, '')),
     ...missing.map((m) => verdict('bad', m.word, m.what, '')),
-    ...facts.checkLines(checks).map((c) => verdict(c.ok ? 'ok' : 'bad', c.ok ? 'ok' : 'failed', c.text, '')),
+    ...facts.checkLines(checks).map((c) => verdict(c.ok ? 'ok' : 'bad', c.ok ? 'ok' : 'failed', c.text, '', 1, c.own)),
     ...warns.map((w) => verdict(SEVERITY_ICON[w.severity], w.severity, w.text || w.code, w.code, w.count)),
   ];
   return h('section', { cls: 'card', 'aria-labelledby': 'checks-title' },
@@ -209,9 +209,9 @@ function capped(rows) {
     : [...rows.slice(0, MAX_VERDICTS), verdict('note', 'more', `${fmt.group(rows.length - MAX_VERDICTS)} more stand in run.json and analysis.json`, '')];
 }
 
-function verdict(ic, word, what, code, n) {
+function verdict(ic, word, what, code, n, title = null) {
   return h('li', { cls: `verdict v-${ic}` }, icon(ic), h('span', { cls: 'verdict-word' }, word),
-    h('span', { cls: 'verdict-text' }, h('bdi', null, what), Number(n) > 1 && h('span', { cls: 'muted' }, ` ×\u00a0${fmt.group(n)}`),
+    h('span', { cls: 'verdict-text', title }, h('bdi', null, what), Number(n) > 1 && h('span', { cls: 'muted' }, ` ×\u00a0${fmt.group(n)}`),
       code && h('code', { cls: 'code' }, code)));
 }
 

@@ -73,7 +73,7 @@ class Parts {
 class Calls {
   constructor(lanes) {
     Object.assign(this, { lanes, fns: [], knownFns: new Map(), nodes: [], below: [], roots: new Map(), byLane: new Map() });
-    this.list = lanes.lanes.filter((l) => l.kind !== 'queue' && l.rows.length).map((l) => this.lane(l));
+    this.list = lanes.byId.filter((l) => l.kind !== 'queue' && l.rows.length).map((l) => this.lane(l));
     for (const c of this.list) this.byLane.set(c.lane.id, c);
   }
 
@@ -172,9 +172,9 @@ class Calls {
 export class Windows {
   constructor(report, lanes) {
     Object.assign(this, { report, lanes, key: '', made: new Map() });
-    this.exact = lanes.lanes.every((l) => l.binned === 0 && l.leftOut === 0 && l.rows.length > 0);
-    this.short = lanes.lanes.reduce((a, l) => a + l.binned, 0);
-    this.bin = Math.max(0, ...lanes.lanes.map((l) => l.bin));
+    this.exact = lanes.byId.every((l) => l.binned === 0 && l.leftOut === 0 && l.rows.length > 0);
+    this.short = lanes.byId.reduce((a, l) => a + l.binned, 0);
+    this.bin = Math.max(0, ...lanes.byId.map((l) => l.bin));
     this.gaps = report.table('lane_idle');
   }
 
@@ -210,7 +210,7 @@ export class Windows {
   works([a, b]) {
     return this.once('works', () => {
       const out = [];
-      for (const l of this.lanes.lanes) {
+      for (const l of this.lanes.byId) {
         if (l.kind !== 'queue' || !l.rows.length) continue;
         const r = l.rows[0];
         const to = r.firstFrom(b);
@@ -503,7 +503,7 @@ export class Windows {
     if (!this.launches_) {
       const l = this.lanes.launch;
       this.launches_ = new Map();
-      for (const lane of this.lanes.lanes) {
+      for (const lane of this.lanes.byId) {
         if (lane.kind !== 'queue' || !lane.rows.length) continue;
         for (const at of lane.rows[0].at) this.launches_.set(at, l && l.name[at] && Number.isFinite(l.at[at]) ? this.calls().at(l.lane[at], l.at[at], this.lanes.known.get(l.name[at]) ?? -1) : -1);
       }
