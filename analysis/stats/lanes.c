@@ -27,7 +27,7 @@
 #define LANES(X) \
 	X(I64, lane) X(STR, kind) X(STR, device) X(STR, name) X(F64, rank) X(I64, depth) \
 	X(I64, spans) X(I64, exact) X(I64, binned) X(I64, left_out) X(I64, longest_binned_ns) \
-	X(I64, bin_ns)
+	X(I64, bin_ns) X(F64, process)
 #define LANE_SPANS(X) \
 	X(I64, lane) X(I64, depth) X(I64, start_ns) X(I64, dur_ns) X(STR, name) X(STR, category) \
 	X(STR, launch) X(F64, launch_lane) X(F64, launch_ns)
@@ -287,6 +287,7 @@ static void lane_draw(struct drawing *d, uint32_t lane, const char *name)
 				 .name = name,
 				 .rank = rank == RANK_NONE ? NAN : rank,
 				 .depth = l->rows,
+				 .process = p == TRACK_NONE ? NAN : p,
 				 .spans = (int64_t)l->spans };
 
 	for (uint64_t i = t->first_span; i < t->first_span + t->spans; i++) {

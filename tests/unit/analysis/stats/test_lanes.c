@@ -11,7 +11,7 @@ TEST(test_lanes_of_a_small_trace)
 
 	expect_columns(table_set_find(&ts, "lanes"),
 		       "lane,kind,device,name,rank,depth,spans,exact,binned,left_out,"
-		       "longest_binned_ns,bin_ns");
+		       "longest_binned_ns,bin_ns,process");
 	expect_table(table_set_find(&ts, "lanes"),
 		     "lane kind device depth spans exact binned left_out\n"
 		     "0 queue gpu0 1 2 2 0 0\n"

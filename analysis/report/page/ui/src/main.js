@@ -369,11 +369,11 @@ class Page {
     this.fire('theme');
   }
 
-  // Paper is white and has no tabs: the first screen, the functions, the energy and the run follow each other.
+  // Paper is white and has no tabs: all that are tables and drawings follow each other.
   beforePrint() {
     this.before = document.documentElement.dataset.theme || '';
     this.switchTheme('light');
-    for (const id of ['functions', 'kernels', 'energy', 'run']) if (this.has(id) && !this.views.has(id)) this.render(id);
+    for (const id of ['functions', 'kernels', 'operators', 'communication', 'ranks', 'iterations', 'memory', 'idle', 'libraries', 'energy', 'run']) if (this.has(id) && !this.views.has(id)) this.render(id);
   }
 
   afterPrint() {

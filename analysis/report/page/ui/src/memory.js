@@ -13,7 +13,7 @@ const DEVICES = 4;
 function peaks(ctx, table) {
   if (!table) return null;
   const rows = table.objects();
-  return h('div', { cls: 'drawing' }, [...new Set(rows.map((r) => r.device))].slice(0, 8).map((d) => {
+  return h('div', { cls: 'drawing' }, [...new Set([...rows].sort((a, b) => b.bytes - a.bytes).map((r) => r.device))].slice(0, 8).map((d) => {
     const own = rows.filter((r) => r.device === d).sort((a, b) => b.bytes - a.bytes);
     const all = own.reduce((a, r) => a + Number(r.bytes), 0);
     const more = own.slice(SHOWN).reduce((a, r) => a + Number(r.bytes), 0);

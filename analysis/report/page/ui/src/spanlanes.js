@@ -67,7 +67,7 @@ export class Lanes {
     const bins = report.table('lane_bins');
     this.launch = spans ? { name: spans.col('launch'), lane: spans.num('launch_lane'), at: spans.num('launch_ns') } : null;
     this.lanes = report.table('lanes').objects().map((l) => ({
-      id: Number(l.lane), kind: String(l.kind), device: String(l.device ?? ''), name: String(l.name ?? ''), rank: l.rank ?? null, spans: Number(l.spans), exact: Number(l.exact), binned: Number(l.binned),
+      id: Number(l.lane), kind: String(l.kind), device: String(l.device ?? ''), name: String(l.name ?? ''), rank: l.rank ?? null, process: l.process ?? null, spans: Number(l.spans), exact: Number(l.exact), binned: Number(l.binned),
       leftOut: Number(l.left_out), shortest: Number(l.longest_binned_ns), bin: Number(l.bin_ns), folded: false, rows: [],
     }));
     for (const l of this.lanes) l.rows = Array.from({ length: Number(report.table('lanes').num('depth')[l.id]) || 0 }, (_, d) => new Row(l, d));

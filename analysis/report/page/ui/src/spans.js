@@ -25,6 +25,9 @@ const LANE_COLUMNS = [
   { key: 'bin_ns', label: 'Bin', kind: 'time', about: 'length of a bin' },
 ];
 
+// Columns that say nothing where every span is drawn by itself.
+const BINS = new Set(['binned', 'left_out', 'longest_binned_ns', 'bin_ns']);
+
 export const id = 'timeline';
 export const label = 'Timeline';
 export const tables = ['lanes', 'lane_spans', 'lane_bins'];
@@ -106,7 +109,7 @@ class Timeline {
     this.sumBox = h('section', { cls: 'card span-sums', 'aria-label': 'measured stretch', hidden: true });
     const weight = this.lanes.weight;
     const cats = [...weight.keys()].filter((c) => weight[c] > 0).sort((a, b) => weight[b] - weight[a]);
-    this.data = new DataTable({ table: this.ctx.report.table('lanes'), columns: LANE_COLUMNS, label: 'lanes', sort: { key: 'lane', dir: 1 } });
+    this.data = new DataTable({ table: this.ctx.report.table('lanes'), columns: LANE_COLUMNS.filter((c) => !BINS.has(c.key) || this.ctx.report.table('lanes').num(c.key).some((v) => v > 0)), label: 'lanes', sort: { key: 'lane', dir: 1 } });
     append(panel, [
       h('div', { cls: 'toolbar' }, this.search, button('‹', 'Previous match', () => this.next(-1)), button('›', 'Next match', () => this.next(1)), this.found, h('span', { cls: 'spring' }),
         this.lanes.hasPath && (this.pathButton = h('button', { type: 'button', 'aria-pressed': 'false', title: 'Only what lies on the critical path is bright', onclick: () => this.setPath(!this.pathOn) }, 'Critical path')),

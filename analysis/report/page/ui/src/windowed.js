@@ -10,6 +10,7 @@
 
 import { Table } from './data.js';
 import { UNATTRIBUTED } from './facts.js';
+import { energyGroups, energyRows } from './windowenergy.js';
 
 export const SHORT = '[short]';
 
@@ -180,6 +181,7 @@ export class Windows {
 
   // Names of the tables that a stretch of time has answers for.
   has(name) {
+    if (name === 'energy') return this.exact && Boolean(this.report.table('energy') && this.report.table('timeline')) && this.report.table('lanes').has('process');
     return ['functions', 'kernels', 'kernel_classes', 'callpaths', 'kernel_paths', 'overlap', 'busy', 'idle_causes'].includes(name) && Boolean(this.report.table(name)) && (name !== 'idle_causes' || Boolean(this.gaps));
   }
 
@@ -217,9 +219,9 @@ export class Windows {
         for (let i = r.firstAfter(a - 1); i < to; i++) {
           const s = Math.max(a, r.start[i]);
           const e = Math.min(b, r.end[i]);
-          if (e > s || (e === s && r.start[i] === r.end[i])) out.push({ device: l.device, start: s, end: e, name: r.name[i], cat: r.cat[i], at: r.at[i], count: 1, ns: e - s });
+          if (e > s || (e === s && r.start[i] === r.end[i])) out.push({ device: l.device, track: l.name, start: s, end: e, name: r.name[i], cat: r.cat[i], at: r.at[i], count: 1, ns: e - s });
         }
-        for (const p of this.binned(r, a, b)) out.push({ ...p, device: l.device, name: -1, at: -1 });
+        for (const p of this.binned(r, a, b)) out.push({ ...p, device: l.device, track: l.name, name: -1, at: -1 });
       }
       return out;
     });
@@ -484,6 +486,11 @@ export class Windows {
     const sums = new Map();
     for (const g of map.values()) sums.set(g.device, (sums.get(g.device) || 0) + g.total_ns);
     return [...map.values()].sort((x, y) => (x.device < y.device ? -1 : x.device > y.device ? 1 : y.total_ns - x.total_ns)).map((g) => ({ ...g, parts: Math.round(g.parts), total_ns: Math.round(g.total_ns), share: g.total_ns / sums.get(g.device) }));
+  }
+
+  energy(w) {
+    if (!this.energy_) this.energy_ = energyGroups(this.report);
+    return energyRows(this, this.energy_, w);
   }
 
   // ---- paths ----
