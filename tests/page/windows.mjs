@@ -178,4 +178,42 @@ test('of a million spans a window comes from bins, says so, and loses no time', 
   equal(o.compute_ns + o.exposed_comm_ns + o.exposed_copy_ns + o.idle_ns, o.wall_ns, 'the parts add up');
 });
 
+// Real recordings, where there are any.
+function recording(name, fn) {
+  const input = process.env.PROFRIG_TRACES && `${process.env.PROFRIG_TRACES}/${name}`;
+  if (!input) {
+    console.log(`# skipped ${name}: PROFRIG_TRACES is not set`);
+    return;
+  }
+  test(`a window of ${name} is that of analyze --window`, () => {
+    execFileSync(`${B}/profrig`, ['analyze', input, '-o', `${DIR}/real`], { stdio: 'pipe' });
+    const report = pageOf(`${DIR}/real`);
+    const lanes = new Lanes(report);
+    const [e0, e1] = lanes.extent;
+    for (const [from, to] of [[0.1, 0.6], [0.37, 0.41]]) {
+      const w = [from, to].map((k) => Math.round(e0 + k * (e1 - e0)));
+      execFileSync(`${B}/profrig`, ['analyze', input, '-o', `${DIR}/real-part`, '--window', w.join(':')], { stdio: 'pipe' });
+      fn(new Windows(report, lanes), w, (t) => table(`${DIR}/real-part`, t));
+    }
+  });
+}
+
+const times = (windows, w, want) => { for (const t of ['functions', 'kernels', 'kernel_paths', 'overlap', 'busy']) same(windows.table(t, w), want(t), t); };
+recording('nsys/h100-2gpu', times);
+recording('tef/tracelens-mi300-qwen', times);
+recording('tef/merged-nccl-4rank', times);
+recording('otf2/mi300a-two-kernels', (windows, w, want) => {
+  times(windows, w, want);
+  for (const [name, by] of [['energy', 'name'], ['energy_callpaths', 'path']]) {
+    const got = keyed(windows.table(name, w).objects().map((r) => ({ ...r, track: r.track ?? '' })), ['counter', 'device', 'view', 'track', by]);
+    let seen = 0;
+    for (const r of want(name)) {
+      const g = got.get(['counter', 'device', 'view', 'track', by].map((k) => r[k]).join('\n'));
+      ok(Math.abs((g ? g.exclusive_j : 0) - r.exclusive_j) <= 0.3 + 0.01 * r.exclusive_j, `${name}: ${r[by]} of ${r.counter} ${r.view}: ${g && g.exclusive_j}, expected ${r.exclusive_j}`);
+      seen++;
+    }
+    ok(seen > 10, `${seen} rows of ${name}`);
+  }
+});
+
 process.exitCode = (await done('windows')) ? 1 : 0;

@@ -2,7 +2,6 @@
 
 import { append, segmented } from './dom.js';
 import { DataTable } from './datatable.js';
-import { middle } from './format.js';
 
 const SCOPES = { host: 'Host functions', device: 'Device work' };
 
@@ -125,7 +124,7 @@ export const functions = {
   render: (panel, ctx) => new SplitTable(panel, ctx, {
     id: 'functions', table: ctx.report.table('functions'), by: 'scope', byLabel: 'Scope', label: 'functions',
     words: (v) => SCOPES[v] || v, sort: { key: 'exclusive_ns', dir: -1 },
-    columnsFor: (c, scope) => FUNCTION_COLUMNS.filter((x) => scope !== 'device' || x.key !== 'inclusive_ns').map((x) => (x.key === 'name' && scope === 'device' ? { ...x, short: (n) => middle(c.report.shortName(n)) } : x.key === 'name' && c.has('flame') ? {
+    columnsFor: (c, scope) => FUNCTION_COLUMNS.filter((x) => scope !== 'device' || x.key !== 'inclusive_ns').map((x) => (x.key === 'name' && scope === 'device' ? { ...x, short: (n) => c.report.shownName(n) } : x.key === 'name' && c.has('flame') ? {
       ...x,
       link: (row) => {
         const t = c.shown().table('functions');
@@ -144,7 +143,7 @@ export const kernels = {
   available: (r) => Boolean(r.table('kernels')),
   render: (panel, ctx) => new SplitTable(panel, ctx, {
     id: 'kernels', table: ctx.report.table('kernels'), by: 'device', byLabel: 'Device', label: 'kernels', all: 'All devices',
-    words: (v) => v, sort: { key: 'total_ns', dir: -1 }, columnsFor: (c, device) => kernelColumns(c.shown(), device).map((x) => (x.key === 'name' ? { ...x, short: (n) => middle(c.report.shortName(n)) } : x)),
+    words: (v) => v, sort: { key: 'total_ns', dir: -1 }, columnsFor: (c, device) => kernelColumns(c.shown(), device).map((x) => (x.key === 'name' ? { ...x, short: (n) => c.report.shownName(n) } : x)),
   }),
 };
 

@@ -22,7 +22,7 @@ export function classBars(ctx, table) {
 
 const tile = (t) => (row) => ['tile_m', 'tile_n', 'tile_k'].map((k) => t.col(k)[row]).filter((v) => v !== null && v !== '').join('\u00d7');
 
-const short = (ctx, key, label) => ({ ...first(key, label), short: (n) => fmt.middle(ctx.report.shortName(n)) });
+const short = (ctx, key, label) => ({ ...first(key, label), short: (n) => ctx.report.shownName(n) });
 
 const PARTS = [
   { table: 'kernel_classes', title: 'Classes', drawing: classBars, sort: { key: 'total_ns', dir: -1 }, columns: (t) => [first('class', 'Class'), 'device:Device', 'calls:Calls', shareOf(t, 'total_ns', 'Share', 'of the work on all devices'), 'total_ns:Total', 'union_ns:Union', 'joules:Energy'] },

@@ -10,7 +10,7 @@
 
 import { Table } from './data.js';
 import { UNATTRIBUTED } from './facts.js';
-import { energyGroups, energyRows } from './windowenergy.js';
+import { energyGroups, energyPathRows, energyRows } from './windowenergy.js';
 
 export const SHORT = '[short]';
 
@@ -181,7 +181,7 @@ export class Windows {
 
   // Names of the tables that a stretch of time has answers for.
   has(name) {
-    if (name === 'energy') return this.exact && Boolean(this.report.table('energy') && this.report.table('timeline')) && this.report.table('lanes').has('process');
+    if (name === 'energy' || name === 'energy_callpaths') return this.exact && Boolean(this.report.table(name) && this.report.table('energy') && this.report.table('timeline')) && this.report.table('lanes').has('process');
     return ['functions', 'kernels', 'kernel_classes', 'callpaths', 'kernel_paths', 'overlap', 'busy', 'idle_causes'].includes(name) && Boolean(this.report.table(name)) && (name !== 'idle_causes' || Boolean(this.gaps));
   }
 
@@ -489,8 +489,16 @@ export class Windows {
   }
 
   energy(w) {
+    return energyRows(this, this.counters(), w);
+  }
+
+  energy_callpaths(w) {
+    return energyPathRows(this, this.counters(), w);
+  }
+
+  counters() {
     if (!this.energy_) this.energy_ = energyGroups(this.report);
-    return energyRows(this, this.energy_, w);
+    return this.energy_;
   }
 
   // ---- paths ----

@@ -167,20 +167,42 @@ function deviceRows(works, nameOf, [, b], curve) {
   return [...map.values()];
 }
 
+// { j, ns } by node for each counter's host view; once for a stretch.
+const sharesOf = (windows, all, w) => windows.once('energy shares', () => {
+  const hosts = all.filter((g) => g.view === 'host');
+  const shares = hosts.length ? hostShares(windows.calls(), (lane) => lane.process, w, hosts.map((g) => g.curve)) : [];
+  return new Map(hosts.map((g, i) => [g, shares[i]]));
+});
+
+const deviceRowsOf = (windows, g, w) => deviceRows(windows.works(w).filter((k) => k.device === g.device), (k) => windows.name(k), w, g.curve);
+
+const rest = (g, w, used) => Math.max(0, g.curve.at(w[1]) - g.curve.at(w[0]) - used);
+
+// The rows of `energy_callpaths` for a stretch; frames of the device view are its work.
+export function energyPathRows(windows, all, w) {
+  return all.flatMap((g) => {
+    const rows = [];
+    if (g.view === 'host') {
+      const { j, ns } = sharesOf(windows, all, w).get(g);
+      for (let n = 0; n < j.length; n++) if (j[n] > 0) rows.push({ track: windows.calls().nodes[n].lane.name, path: windows.pathOf(n), exclusive_j: j[n], exclusive_ns: ns[n] });
+    } else for (const r of deviceRowsOf(windows, g, w)) rows.push({ ...r, path: r.name.replace(/;/g, ':') });
+    rows.push({ track: null, path: UNATTRIBUTED, exclusive_j: rest(g, w, rows.reduce((s, r) => s + r.exclusive_j, 0)), exclusive_ns: null });
+    return rows.map((r) => ({ counter: g.counter, device: g.device, view: g.view, depth: 0, ...r, flags: '', best_j: r.exclusive_j, estimate: 'time' }));
+  });
+}
+
 // The rows of `energy` for a stretch.
 export function energyRows(windows, all, w) {
-  const hosts = all.filter((g) => g.view === 'host');
   const calls = windows.calls();
-  const shares = hosts.length ? hostShares(calls, (lane) => lane.process, w, hosts.map((g) => g.curve)) : [];
   const counts = new Map();
   for (const { c } of windows.hosts(w)) for (let k = 0; k < c.nr; k++) if (windows.lies(c, k, w)) { const key = `${c.lane.name}\n${windows.lanes.names[calls.fns[c.fn[k]].name]}`; counts.set(key, (counts.get(key) || 0) + 1); }
   const works = windows.works(w);
   for (const k of works) counts.set(`${k.track}\n${windows.name(k)}`, (counts.get(`${k.track}\n${windows.name(k)}`) || 0) + 1);
   return all.flatMap((g) => {
-    const rows = g.view === 'host' ? hostRows(calls, windows.lanes.names, shares[hosts.indexOf(g)]) : deviceRows(works.filter((k) => k.device === g.device), (k) => windows.name(k), w, g.curve);
+    const rows = g.view === 'host' ? hostRows(calls, windows.lanes.names, sharesOf(windows, all, w).get(g)) : deviceRowsOf(windows, g, w);
     const total = g.curve.at(w[1]) - g.curve.at(w[0]);
-    const used = rows.reduce((s, r) => s + r.exclusive_j, 0);
-    return [...rows, { track: null, name: UNATTRIBUTED, inclusive_j: Math.max(0, total - used), exclusive_j: Math.max(0, total - used), exclusive_ns: null }].map((r) => ({
+    const left = rest(g, w, rows.reduce((s, r) => s + r.exclusive_j, 0));
+    return [...rows, { track: null, name: UNATTRIBUTED, inclusive_j: left, exclusive_j: left, exclusive_ns: null }].map((r) => ({
       counter: g.counter, device: g.device, view: g.view, ...r, calls: counts.get(`${r.track}\n${r.name}`) || 0, mean_w: r.exclusive_ns > 0 ? r.exclusive_j / (r.exclusive_ns / 1e9) : null,
       share: total > 0 ? r.exclusive_j / total : null, flags: '', best_j: r.exclusive_j, estimate: 'time',
     }));
