@@ -9,6 +9,7 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/num.h"
 #include "profrig/base/text.h"
+#include "profrig/base/strbuf.h"
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/scan/input.h"
@@ -120,6 +121,33 @@ static uint32_t frame_below(struct growing *g, uint32_t parent, const char *name
 	return *at;
 }
 
+/* Where a number behind "thread " begins and ends; false without one. */
+static bool thread_number(const char *s, size_t n, size_t *ret_from, size_t *ret_to)
+{
+	static const char word[] = "thread ";
+	const char *at = memmem(s, n, word, sizeof(word) - 1);
+	size_t from = at ? (size_t)(at - s) + sizeof(word) - 1 : n, to = from;
+
+	while (to < n && s[to] >= '0' && s[to] <= '9')
+		to++;
+	*ret_from = from;
+	*ret_to = to;
+	return to > from;
+}
+
+/* The system numbers threads anew for each run: the outermost frame is a name without its number. */
+static uint32_t thread_below(struct growing *g, const char *s, size_t n)
+{
+	CLEANUP(strbuf_release) struct strbuf name = STRBUF_INIT;
+	size_t from, to;
+
+	if (!thread_number(s, n, &from, &to))
+		return frame_below(g, 0, s, n);
+	strbuf_add(&name, s, from - 1);
+	strbuf_add(&name, s + to, n - to);
+	return frame_below(g, 0, name.buf, name.len);
+}
+
 static void stack_add(struct growing *g, const char *s, size_t n, double value)
 {
 	uint32_t frame = 0, path[FLAME_DEPTH_MAX + 1];
@@ -130,7 +158,9 @@ static void stack_add(struct growing *g, const char *s, size_t n, double value)
 	while (n && !cut) {
 		const char *end = memchr(s, ';', n);
 		size_t len = end ? (size_t)(end - s) : n;
-		uint32_t below = depth < FLAME_DEPTH_MAX ? frame_below(g, frame, s, len) : frame;
+		uint32_t below = depth == 1                ? thread_below(g, s, len)
+				 : depth < FLAME_DEPTH_MAX ? frame_below(g, frame, s, len)
+							   : frame;
 
 		cut = below == frame;
 		if (!cut)

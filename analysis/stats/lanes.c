@@ -22,13 +22,13 @@
 #define MAX_ROW_BINS 20000
 #define MIN_ROW_BINS 8
 #define MAX_LANES 200
-#define MAX_DEPTH 16
+#define MAX_DEPTH 128 /* Python's stacks are deep */
 
 /* clang-format off */
 #define LANES(X) \
 	X(I64, lane) X(STR, kind) X(STR, device) X(STR, name) X(F64, rank) X(I64, depth) \
 	X(I64, spans) X(I64, exact) X(I64, binned) X(I64, left_out) X(I64, longest_binned_ns) \
-	X(I64, bin_ns)
+	X(I64, bin_ns) X(F64, process)
 #define LANE_SPANS(X) \
 	X(I64, lane) X(I64, depth) X(I64, start_ns) X(I64, dur_ns) X(STR, name) X(STR, category) \
 	X(STR, launch) X(F64, launch_lane) X(F64, launch_ns)
@@ -200,18 +200,21 @@ static int64_t longest_binned(const struct drawing *d, bool device)
 static void grid_choose(struct drawing *d)
 {
 	int64_t length = d->m->last_ns - d->m->first_ns;
-	size_t rows = 0;
+	size_t rows = 0, most = 1;
 
-	for (size_t k = 0; k < d->lanes.nr; k++)
+	for (size_t k = 0; k < d->lanes.nr; k++) {
 		if (d->longest_bin[d->lanes.v[k].device] >= 0)
 			rows += d->lanes.v[k].rows;
+		if (d->lanes.v[k].rows > most)
+			most = d->lanes.v[k].rows;
+	}
 	d->bins = rows ? MAX_BINS / rows : MIN_ROW_BINS;
 	if (d->bins > MAX_ROW_BINS)
 		d->bins = MAX_ROW_BINS;
 	if (d->bins < MIN_ROW_BINS)
 		d->bins = MIN_ROW_BINS;
 	d->bin_ns = length / (int64_t)d->bins + 1;
-	d->bin = xcalloc(MAX_DEPTH * d->bins, sizeof(*d->bin));
+	d->bin = xcalloc(most * d->bins, sizeof(*d->bin));
 }
 
 /* ---- the spans of a lane ---- */
@@ -310,6 +313,7 @@ static void lane_draw(struct drawing *d, uint32_t lane, const char *name)
 				 .name = name,
 				 .rank = rank == RANK_NONE ? NAN : rank,
 				 .depth = l->rows,
+				 .process = p == TRACK_NONE ? NAN : p,
 				 .spans = (int64_t)l->spans };
 
 	for (uint64_t i = t->first_span; i < t->first_span + t->spans; i++) {

@@ -1,8 +1,9 @@
 /*
- * Differential flame graphs: the stacks of B, as wide as they took there, in the colour of what
- * changed against A: frames whose own part grew are red, those where it shrank blue, the stronger
- * the more of the whole change is theirs. Frames that A alone has have no width; the largest are
- * listed. One SVG without a script: a title for each frame.
+ * Differential flame graphs: the stacks of either side, as wide as they took there, in the colour
+ * of what changed: frames whose own part grew are red, those where it shrank blue, the stronger the
+ * more of the whole change is theirs. Frames that the other side alone has have no width; the
+ * largest are listed. SVGs without a script: a title for each frame, and radio buttons whose state
+ * the style sheet reads choose between the widths of B and of A.
  */
 #include "cli.h"
 #include "diff_show.h"
@@ -24,7 +25,8 @@ struct drawing {
 	const struct html_out *h;
 	const struct flame_diff *f;
 	const char *unit;
-	double total, most; /* of B; the largest change of a frame's own part */
+	bool of_a;          /* widths are A's */
+	double total, most; /* of the side; the largest change of a frame's own part */
 	size_t shown, narrow, deep;
 	int levels;
 };
@@ -38,6 +40,11 @@ static const char *unit_of(const char *name)
 static double scale_of(const char *unit)
 {
 	return *unit == 'J' ? 1e-6 : 1e-9;
+}
+
+static double width_of(const struct drawing *d, const struct flame_frame *fr)
+{
+	return d->of_a ? fr->a : fr->b;
 }
 
 static char *amount(const struct drawing *d, double v, char *buf)
@@ -107,7 +114,7 @@ static void frames_walk(struct drawing *d, bool only)
 	while (level >= 0) {
 		uint32_t at = stack[level].frame;
 		const struct flame_frame *fr = at == FLAME_NONE ? NULL : &d->f->v.v[at];
-		double width = fr ? fr->b / d->total * WIDTH : 0;
+		double width = fr ? width_of(d, fr) / d->total * WIDTH : 0;
 
 		if (!fr) {
 			level--;
@@ -115,7 +122,7 @@ static void frames_walk(struct drawing *d, bool only)
 		}
 		stack[level].frame = fr->next;
 		if (width < NARROWEST || (!only && d->shown >= FRAMES_SHOWN)) {
-			d->narrow += !only && fr->b > 0;
+			d->narrow += !only && width > 0;
 			continue;
 		}
 		if (only && level + 1 > d->levels)
@@ -141,18 +148,22 @@ struct gone {
 	size_t nr, all;
 };
 
-/* The outermost frame of each stack that B lacks, the largest of them. */
-static void gone_find(const struct flame_diff *f, struct gone *ret)
+/* The outermost frame of each stack that the side lacks, the largest of them. */
+static void gone_find(const struct drawing *d, struct gone *ret)
 {
+	const struct flame_diff *f = d->f;
+
 	*ret = (struct gone){ .nr = 0 };
 	for (size_t i = 1; i < f->v.nr; i++) {
 		const struct flame_frame *fr = &f->v.v[i];
+		double here = width_of(d, fr), there = d->of_a ? fr->b : fr->a;
 		size_t at;
 
-		if (fr->b > 0 || !(fr->a > 0) || !(f->v.v[fr->parent].b > 0))
+		if (here > 0 || !(there > 0) || !(width_of(d, &f->v.v[fr->parent]) > 0))
 			continue;
 		ret->all++;
-		for (at = ret->nr; at > 0 && ret->v[at - 1]->a < fr->a; at--)
+		for (at = ret->nr; at > 0 && (d->of_a ? ret->v[at - 1]->b : ret->v[at - 1]->a) < there;
+		     at--)
 			if (at < GONE_SHOWN)
 				ret->v[at] = ret->v[at - 1];
 		if (at < GONE_SHOWN)
@@ -167,15 +178,16 @@ static void gone_put(const struct drawing *d)
 	struct strbuf sb = STRBUF_INIT;
 	char buf[32];
 
-	gone_find(d->f, &gone);
+	gone_find(d, &gone);
 	if (gone.nr) {
-		strbuf_addf(&sb, "%zu %s of A %s no width, as B lacks %s: ", gone.all,
-			    gone.all == 1 ? "frame" : "frames", gone.all == 1 ? "has" : "have",
+		strbuf_addf(&sb, "%zu %s of %s %s no width, as %s lacks %s: ", gone.all,
+			    gone.all == 1 ? "frame" : "frames", d->of_a ? "B" : "A",
+			    gone.all == 1 ? "has" : "have", d->of_a ? "A" : "B",
 			    gone.all == 1 ? "it" : "them");
 		for (size_t i = 0; i < gone.nr; i++)
 			strbuf_addf(&sb, "%s%.100s (%s)", i ? ", " : "",
 				    intern_str(d->f->texts, gone.v[i]->name),
-				    amount(d, gone.v[i]->a, buf));
+				    amount(d, d->of_a ? gone.v[i]->b : gone.v[i]->a, buf));
 		html_note(d->h, sb.buf);
 	}
 	strbuf_release(&sb);
@@ -183,7 +195,7 @@ static void gone_put(const struct drawing *d)
 
 /* ---- a graph ---- */
 
-static void figure_put(struct drawing *d, const char *name)
+static void svg_put(struct drawing *d, const char *name)
 {
 	for (size_t i = 0; i < d->f->v.nr; i++)
 		d->most = fmax(d->most, fabs(d->f->v.v[i].own_b - d->f->v.v[i].own_a));
@@ -193,8 +205,8 @@ static void figure_put(struct drawing *d, const char *name)
 	html_text(d->h, name);
 	fprintf(d->h->f,
 		"\"><svg class=\"flame\" role=\"img\" viewBox=\"0 0 %.0f %d\" "
-		"aria-label=\"stacks of B, coloured by their change\">\n",
-		WIDTH, d->levels * HEIGHT);
+		"aria-label=\"stacks of %s, coloured by their change\">\n",
+		WIDTH, d->levels * HEIGHT, d->of_a ? "A" : "B");
 	frames_walk(d, false);
 	fputs("</svg></div>\n", d->h->f);
 }
@@ -210,7 +222,47 @@ static void limits_note(const struct drawing *d)
 	html_note(d->h, words);
 }
 
-static void graph_put(const struct html_out *h, const struct compare_versus *v, const char *name)
+/* The drawing of a side with what is said below it. */
+static void side_put(struct drawing *d, const char *name)
+{
+	fprintf(d->h->f, "<div class=\"of-%c\">\n", d->of_a ? 'a' : 'b');
+	svg_put(d, name);
+	limits_note(d);
+	gone_put(d);
+	fputs("</div>\n", d->h->f);
+}
+
+static void width_button(const struct html_out *h, const char *group, char side, bool on)
+{
+	fprintf(h->f,
+		"<input type=\"radio\" class=\"to-%c\" name=\"%s\" id=\"%s-%c\"%s><label for=\"%s-%c\">"
+		"widths of %c</label>\n",
+		side, group, group, side, on ? " checked" : "", group, side,
+		side == 'a' ? 'A' : 'B');
+}
+
+static void sides_put(const struct drawing *d, const char *name, const char *group)
+{
+	struct drawing a = *d, b = *d;
+
+	a.of_a = true;
+	a.total = d->f->v.v[0].a;
+	b.total = d->f->v.v[0].b;
+	fputs("<div class=\"widths\" role=\"group\" aria-label=\"Flame graph\">\n", d->h->f);
+	width_button(d->h, group, 'b', true);
+	width_button(d->h, group, 'a', false);
+	fputs("<span class=\"key\"><span class=\"swatch grew\"></span>its own part grew "
+	      "<span class=\"swatch shrank\"></span>it shrank <span class=\"swatch same\"></span>as "
+	      "it was; the stronger, the more</span>\n",
+	      d->h->f);
+	side_put(&b, name);
+	side_put(&a, name);
+	fputs("</div>\n", d->h->f);
+}
+
+/* group: a word for the buttons of this graph, of which the page has no other. */
+static void graph_put(const struct html_out *h, const struct compare_versus *v, const char *name,
+		      const char *group)
 {
 	struct flame_diff f;
 	struct drawing d = { .h = h, .f = &f, .unit = unit_of(name) };
@@ -223,30 +275,28 @@ static void graph_put(const struct html_out *h, const struct compare_versus *v, 
 		CLEANUP(xfreep) char *title = xasprintf("Flame graph: %s", name);
 		CLEANUP(xfreep) char *words = NULL;
 
-		d.total = f.v.v[0].b;
-		words = xasprintf("%s in A, %s in B; means of %zu and %zu runs. Widths are "
-				  "B's. Red: the frame's own part grew, blue: it shrank; the "
-				  "stronger, the more.",
+		words = xasprintf("%s in A, %s in B; means of %zu and %zu runs. Red: the frame's "
+				  "own part grew, blue: it shrank.",
 				  amount(&d, f.v.v[0].a, a), amount(&d, f.v.v[0].b, b), f.files_a,
 				  f.files_b);
 		html_heading(h, 3, title);
 		html_note(h, words);
-		if (f.files_a && f.files_b && d.total > 0) {
-			figure_put(&d, name);
-			limits_note(&d);
-			gone_put(&d);
-		} else {
+		if (f.files_a && f.files_b && f.v.v[0].a > 0 && f.v.v[0].b > 0)
+			sides_put(&d, name, group);
+		else
 			html_note(h, "One side alone has such stacks: there is nothing to draw.");
-		}
 	}
 	flame_diff_release(&f);
 }
 
-void diff_flames(const struct html_out *h, const struct compare_versus *v)
+void diff_flames(const struct html_out *h, const struct compare_versus *v, size_t at)
 {
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 
 	flame_diff_names(v->a, v->b, &names);
-	for (size_t i = 0; i < names.nr; i++)
-		graph_put(h, v, names.v[i]);
+	for (size_t i = 0; i < names.nr; i++) {
+		CLEANUP(xfreep) char *group = xasprintf("flame-%zu-%zu", at, i);
+
+		graph_put(h, v, names.v[i], group);
+	}
 }

@@ -21,7 +21,12 @@ static const char more_style[] =
 	"svg.flame{display:block;width:100%;min-width:720px}"
 	"svg.flame text{font-size:11px;fill:var(--text);pointer-events:none}"
 	"svg.flame rect{stroke:var(--card);stroke-width:.5}"
-	".more{fill:var(--bad)}.less{fill:var(--s0)}.even{fill:var(--muted)}</style>";
+	".more{fill:var(--bad)}.less{fill:var(--s0)}.even{fill:var(--muted)}"
+	".widths .of-a,.to-a:checked~.of-b{display:none}.to-a:checked~.of-a{display:block}"
+	".widths>label{margin:0 14px 0 4px}.key{color:var(--muted)}.key .swatch{display:inline-block;"
+	"width:12px;height:12px;border-radius:3px;margin:0 4px 0 12px;vertical-align:-1px;opacity:.6}"
+	".grew{background:var(--bad)}.shrank{background:var(--s0)}.same{background:var(--muted)}"
+	"@media print{.widths>input,.widths>label{display:none}}</style>";
 /* clang-format on */
 
 /* ---- rows ---- */
@@ -152,8 +157,8 @@ static void versus_put(const struct html_out *h, const struct diff *d, uint32_t 
 	html_note(h, words);
 	notes_put(h, &v->comparable.reasons);
 	trace_page(h, v);
+	diff_flames(h, v, at);
 	groups_put(h, d, at);
-	diff_flames(h, v);
 	fputs("</section>\n", h->f);
 }
 

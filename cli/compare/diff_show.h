@@ -44,7 +44,7 @@ char *diff_versus_text(const struct compare_versus *v);
 void diff_text(const struct diff *d, FILE *f, bool color);
 void diff_json(const struct diff *d, FILE *f);
 void diff_page(const struct diff *d, FILE *f);
-/* The flame graphs of two sets, one for each folded file that either has. */
-void diff_flames(const struct html_out *h, const struct compare_versus *v);
+/* The flame graphs of two sets, one for each folded file that either has. at: of v in the page. */
+void diff_flames(const struct html_out *h, const struct compare_versus *v, size_t at);
 
 #endif

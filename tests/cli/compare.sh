@@ -136,6 +136,8 @@ check "the page is whole" grep -q '</html>' page.html
 check "has the flame graph" grep -q '<svg class="flame"' page.html
 check "with what changed" grep -q 'gemm&#60;/b&#62;: 900 µs in A, 600 µs in B; its own part -300 µs' page.html
 check "and what has no width" grep -q '1 frame of A has no width, as B lacks it: old (40.0 µs)' page.html
+check "the same as wide as in A" grep -q '1 frame of B has no width, as A lacks it: fresh (30.0 µs)' page.html
+is "with a switch between the two" "$(grep -c 'type="radio"' page.html)" 2
 is "no text of a trace is markup" "$(grep -c '<b>gemm' page.html)" 0
 is "nor is there a script or an address" "$(grep -cE '<script|https?:' page.html)" 0
 code "a page that cannot be written" 4 pc before again -o /proc/none/page.html

@@ -7,7 +7,7 @@ import { activeTab, exact, open, plain, texts } from './look.mjs';
 import { HOSTILE } from './workload.mjs';
 
 const work = `${ROOT}/work`;
-const TABS = ['timeline', 'kernels', 'operators', 'communication', 'iterations', 'memory', 'idle'];
+const TABS = ['timeline', 'functions', 'kernels', 'operators', 'communication', 'ranks', 'iterations', 'memory', 'idle', 'energy'];
 
 // Rows of the table of one part: { head: { text, title } }
 const part = (page, tab, name) => page.evaluate(([t, n]) => {
@@ -29,7 +29,7 @@ async function holds(page, tab, name, cols) {
 
 test('every analysis has its tab, in the order of the page', () => withPage('work', {}, async (page) => {
   deepEqual(await page.evaluate(() => [...document.querySelectorAll('[role=tab]')].map((t) => t.id.replace('tab-', ''))),
-    ['summary', 'timeline', 'flame', 'functions', 'kernels', 'operators', 'communication', 'iterations', 'memory', 'idle', 'energy', 'samples', 'run']);
+    ['summary', 'timeline', 'flame', 'functions', 'kernels', 'operators', 'communication', 'ranks', 'iterations', 'memory', 'idle', 'energy', 'samples', 'run']);
 }));
 
 test('no table of a tab is cut at 1280 px, and the page is no wider than 390 px', async () => {
@@ -140,7 +140,7 @@ test('an address names the part to begin with', () => withPage('work', { hash: '
 
 test('the tabs are walked by keyboard, and / filters the first table of each', () => withPage('work', {}, async (page) => {
   await page.focus('#tab-summary');
-  for (const want of ['timeline', 'flame', 'functions', 'kernels', 'operators', 'communication', 'iterations', 'memory', 'idle', 'energy', 'samples', 'run']) {
+  for (const want of ['timeline', 'flame', 'functions', 'kernels', 'operators', 'communication', 'ranks', 'iterations', 'memory', 'idle', 'energy', 'samples', 'run']) {
     await page.keyboard.press('ArrowRight');
     await page.waitForSelector(`#panel-${want}:not([hidden])`);
     equal(await activeTab(page), want);
@@ -160,7 +160,8 @@ test('names in the new tabs are text', () => withPage('work', {}, async (page) =
     await open(page, t);
     equal(await page.evaluate(() => document.querySelectorAll('#app img, #app script').length), 0, t);
   }
-  ok((await page.locator('#panel-kernels').innerText()).includes(`softmax ${HOSTILE}`), 'as it is');
+  ok((await page.locator('#panel-kernels').innerText()).includes('softmax <img src=x'), 'as it is');
+  equal(await page.evaluate((n) => [...document.querySelectorAll('#panel-kernels bdi')].filter((b) => b.title === n).length > 0, `softmax ${HOSTILE}`), true, 'whole in its title');
 }));
 
 test('a tab whose data is missing is absent, and the Run tab has the reason of the analysis', async () => {

@@ -84,6 +84,13 @@ test('the first paint takes less than a second of work and nothing jumps', () =>
   ok(shift < 0.02, `layout shift ${shift}`);
 }));
 
+test('on paper all tabs of analyses are there', () => withPage('work', {}, async (page) => {
+  await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+  await page.emulateMedia({ media: 'print' });
+  deepEqual(await page.evaluate(() => ['operators', 'communication', 'ranks', 'iterations', 'memory', 'idle'].filter((id) => !document.querySelector(`#panel-${id} .part`) || getComputedStyle(document.getElementById(`panel-${id}`)).display === 'none')), []);
+  await page.screenshot({ path: `${SHOTS}/work-print.png`, fullPage: true });
+}));
+
 test('on paper everything follows on white, without buttons', () => withPage('demo', { scheme: 'dark' }, async (page) => {
   await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
   await page.emulateMedia({ media: 'print' });

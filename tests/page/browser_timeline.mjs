@@ -12,7 +12,8 @@ const MANY = 1000000;
 const FRAMES = 120;
 const BUDGET_MS = 16;
 const LEFT = 190;
-const rowY = (k) => 26 + k * 22 + 8; // of the queues, which have one row each
+const rowY = (k) => 26 + k * 22 + 8;
+const queueY = (k) => rowY(2 + 2 * k); // in `work`: two critical paths on top, the idle time of each device below its queue
 
 let made = false;
 const many = () => {
@@ -24,9 +25,9 @@ const many = () => {
 const hash = (page) => page.evaluate(() => location.hash);
 const box = (page) => page.locator('.spans-canvas').boundingBox();
 // Clicks a moment of a queue's row while [t0, t1] is shown.
-async function press(page, k, t, [t0, t1]) {
+async function press(page, y, t, [t0, t1]) {
   const b = await box(page);
-  await page.mouse.click(b.x + LEFT + ((t - t0) / (t1 - t0)) * (b.width - LEFT), b.y + rowY(k));
+  await page.mouse.click(b.x + LEFT + ((t - t0) / (t1 - t0)) * (b.width - LEFT), b.y + y);
   await settle(page);
 }
 const facts = (page) => page.evaluate(() => Object.fromEntries([...document.querySelectorAll('.span-details .facts > div')].map((d) => [d.children[0].textContent, { text: d.children[1].textContent, titles: [...d.children[1].querySelectorAll('[title]')].map((e) => e.title.replace(/[\u00a0\u202f]/g, '')) }])));
@@ -68,7 +69,7 @@ test('a click says what a span is, what launched it and where', async () => {
   const view = [s.start_ns - 50000, s.start_ns + s.dur_ns + 50000];
   await withPage('work', { hash: `timeline=${view.join(':')}` }, async (page) => {
     await settle(page);
-    await press(page, 0, s.start_ns + s.dur_ns / 2, view);
+    await press(page, queueY(0), s.start_ns + s.dur_ns / 2, view);
     equal(await text(page, '.span-details h2'), s.name);
     const f = await facts(page);
     equal(f.Category.text, 'collective');
@@ -102,7 +103,7 @@ test('keys move through the timeline', () => withPage('work', { hash: 'timeline'
   equal(await text(page, '.span-details h2'), first[0].name);
   await page.keyboard.press('ArrowRight');
   equal(await text(page, '.span-details h2'), first[1].name);
-  await page.keyboard.press('ArrowDown');
+  for (let i = 0; i < 4 && (await facts(page)).Lane?.text !== 'gpu1 queue 7'; i++) await page.keyboard.press('ArrowDown');
   equal((await facts(page)).Lane.text, 'gpu1 queue 7');
   await page.keyboard.press('Escape');
   ok((await text(page, '.span-details')).startsWith('Press a span'), 'nothing is selected');
@@ -124,9 +125,9 @@ test('a search counts the spans of a name and goes through them', () => withPage
 test('a measured stretch is the window of the page, and its sums are those of the spans', () => withPage('work', { hash: 'timeline' }, async (page) => {
   const b = await box(page);
   await page.keyboard.down('Shift');
-  await page.mouse.move(b.x + LEFT + 100, b.y + rowY(0));
+  await page.mouse.move(b.x + LEFT + 100, b.y + queueY(0));
   await page.mouse.down();
-  await page.mouse.move(b.x + LEFT + 300, b.y + rowY(0), { steps: 4 });
+  await page.mouse.move(b.x + LEFT + 300, b.y + queueY(0), { steps: 4 });
   await page.mouse.up();
   await page.keyboard.up('Shift');
   const [, w0, w1] = /window=(\d+):(\d+)/.exec(await hash(page)).map(Number);
@@ -208,7 +209,7 @@ test('a bin says how many spans it holds', async () => {
   ok(!spans.some((s) => s.start_ns < view[1] && s.start_ns + s.dur_ns > view[0]), 'no long span covers this one');
   await withPage('many', { hash: `timeline=${view.join(':')}` }, async (page) => {
     await settle(page);
-    await press(page, 0, (view[0] + view[1]) / 2, view);
+    await press(page, rowY(0), (view[0] + view[1]) / 2, view);
     equal(await text(page, '.span-details h2'), `${bin.count} short spans`);
     const f = await facts(page);
     equal(exact(f.Busy.titles[0]), bin.busy_ns);

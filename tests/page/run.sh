@@ -20,6 +20,7 @@ command -v node >/dev/null || missing "node is not installed"
 [ "$(cat "$B/gen/page.mode" 2>/dev/null)" != 0 ] || missing "built with PAGE=0"
 rc=0
 node tests/page/unit.mjs || rc=1
+node tests/page/windows.mjs || rc=1
 if [ -z "${PROFRIG_CHROMIUM:-}" ]; then
 	PROFRIG_CHROMIUM=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || missing "chromium is not installed"
 	export PROFRIG_CHROMIUM

@@ -215,8 +215,17 @@ test('shares of kernels add up to 100 % for one device and for all', () => {
 
 test('checks of one kind share a line only when they hold', () => {
   const c = (name, good) => ({ name, ok: good, detail: 'd' });
-  deepEqual(facts.checkLines([c('energy conservation a', true), c('energy conservation b', true), c('energy conservation c', true), c('energy conservation x', false), c('nesting', true)]), [
-    { ok: false, text: 'energy conservation x: d' }, { ok: true, text: 'energy conservation: all 3 hold' }, { ok: true, text: 'nesting: d' }]);
+  deepEqual(facts.checkLines([c('energy conservation a', true), c('energy conservation b', true), c('energy conservation c', true), c('energy conservation x', false), c('nesting', true)]).map(({ ok: good, text }) => ({ ok: good, text })), [
+    { ok: false, text: 'energy conservation x: d' }, { ok: true, text: 'Energy adds up for all 3 counters and views' }, { ok: true, text: 'nesting: d' }]);
+});
+
+test('checks are said in a user\'s words, with what they say themselves beside them', () => {
+  const words = (name, detail, good = true) => plain(facts.checkWords({ name, detail, ok: good }).text);
+  equal(words('device_time', 'attributed 29743938 ns + unattributed 13318864 ns, device work 43062802 ns'), 'Device time adds up: 43.1 ms = 29.7 ms launched by calls + 13.3 ms with no known launch');
+  equal(words('energy conservation energy.gpu0 gpu0 host', 'error_rel 1e-17, by power 0: total 88.1 J, attributed 87.8 J, unattributed 0.3 J'), 'Energy of gpu0, host view adds up: 88.1 J measured = 87.8 J in calls + 300 mJ outside');
+  equal(words('overlap: compute + exposed comm + exposed copy + idle = wall', '0 of 1 devices differ'), 'Compute, exposed communication, exposed copies and idle time add up to the time of the device');
+  equal(words('overlap: a = b', '1 of 2 devices differ', false), 'overlap: a = b: 1 of 2 devices differ');
+  equal(words('exclusive_time', 'other words'), 'exclusive time: other words');
 });
 
 test('the output of a step reads as a terminal would have left it', () => {

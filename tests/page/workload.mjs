@@ -8,7 +8,7 @@ import { resolve } from 'node:path';
 const PROFRIG = resolve(process.env.B || 'build', 'profrig');
 export const HOSTILE = '<img src=x onerror="document.title=\'owned\'">';
 
-function dice(seed) {
+export function dice(seed) {
   let x = seed;
   return (n) => {
     x = (Math.imul(x, 1664525) + 1013904223) >>> 0;

@@ -1,6 +1,7 @@
 /* Why devices were idle: by length of the gaps, by cause, and the longest gaps. */
 #include "analyses_private.h"
 #include "device_gaps.h"
+#include "gap_lanes.h"
 #include "lengths.h"
 #include "work_energy.h"
 
@@ -44,6 +45,7 @@ struct idling {
 	struct joules joules[IDLE_CAUSES];
 	struct long_gap longest[GAPS_SHOWN]; /* the longest first */
 	size_t nr_longest;
+	struct gap_lanes *lanes;
 };
 
 /* Devices and gaps come in order, so of equal ones the earlier stays in front. */
@@ -92,6 +94,7 @@ static void gap_take(void *ctx, const struct device_gap *g)
 	part_joules(id, g, g->from_ns, g->launched_ns, 0, HOST_CAUSES);
 	part_joules(id, g, g->launched_ns, g->to_ns, HOST_CAUSES, IDLE_CAUSES);
 	longest_put(id, g);
+	gap_lanes_take(id->lanes, id->device, g);
 }
 
 static const char *work_name(const struct works *w, size_t row)
@@ -184,10 +187,11 @@ static int idle_run(struct model *m, const struct analysis_opts *o, struct table
 	CLEANUP(intervals_release) struct intervals iv = INTERVALS_INIT;
 	struct idling id = { .w = w, .we = analysis_work_energy(m, o) };
 	struct table *by_length = table_make(&idle_form), *causes = table_make(&idle_causes_form);
-	struct table *gaps = table_make(&idle_gaps_form);
+	struct table *gaps = table_make(&idle_gaps_form), *lanes;
 	size_t wrong = 0;
 
 	(void)err;
+	id.lanes = gap_lanes_new(m, w->devices.nr);
 	for (uint32_t d = 0; d < w->devices.nr; d++) {
 		const char *device = model_str(m, w->devices.v[d].name);
 		int64_t idle_ns = idle_time(w, d, &iv);
@@ -204,11 +208,14 @@ static int idle_run(struct model *m, const struct analysis_opts *o, struct table
 		wrong += sums_total(&id.sums) != idle_ns;
 	}
 	gaps_add(&id, gaps);
+	lanes = gap_lanes_write(id.lanes, w);
+	gap_lanes_free(id.lanes);
 	table_set_check(out, "idle: the causes add up to the idle time", wrong == 0,
 			"%zu of %zu devices differ", wrong, w->devices.nr);
 	table_keep(out, by_length);
 	table_keep(out, causes);
 	table_keep(out, gaps);
+	table_keep(out, lanes);
 	host_causes_free(h);
 	return 0;
 }
@@ -216,7 +223,7 @@ static int idle_run(struct model *m, const struct analysis_opts *o, struct table
 const struct analysis analysis_idle = {
 	.name = "idle",
 	.about = "gaps in which devices had nothing to do, and what they waited for",
-	.tables = { &idle_form, &idle_causes_form, &idle_gaps_form },
+	.tables = { &idle_form, &idle_causes_form, &idle_gaps_form, &lane_idle_form },
 	.run = idle_run,
 	.needs_work = true,
 };

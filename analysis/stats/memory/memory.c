@@ -34,10 +34,18 @@
 	X(I64, alloc_bytes) X(I64, free_bytes) X(F64, max_reserved) X(I64, unknown_frees) \
 	X(F64, mismatches) X(I64, bad_events) X(I64, first_ns)
 #define MEMORY_PEAK(X) X(STR, device) X(STR, op) X(I64, blocks) X(I64, bytes)
+#define MEMORY_TIMELINE(X) \
+	X(STR, device) X(I64, t_ns) X(I64, dt_ns) X(I64, allocated) X(I64, allocated_max) \
+	X(F64, reserved)
 /* clang-format on */
 TABLE_FORM(memory, MEMORY, "one row per device: memory that the framework's allocator held");
 TABLE_FORM(memory_peak, MEMORY_PEAK,
 	   "blocks that were live at the peak of a device, by the operator that allocated them");
+
+TABLE_FORM(memory_timeline, MEMORY_TIMELINE,
+	   "bytes that the allocator held over time; at most 2000 parts of a device's events");
+
+#define MAX_PARTS 2000
 
 struct event {
 	const struct memory_facts *f;
@@ -82,6 +90,7 @@ struct memory_curve {
 	struct memory_row row;
 	size_t peak_event; /* nr: there is none */
 	int64_t live_bytes, live_blocks;
+	int64_t *totals; /* after each event; NULL: not wanted */
 };
 
 /* Sizes are bounded one by one; together they may be more than fits. */
@@ -140,8 +149,9 @@ static void block_change(struct memory_curve *c, const struct memory_facts *f)
 }
 
 /* The total after an event. The first one that the trace states sets the base. */
-static int64_t total_after(struct memory_curve *c, const struct memory_facts *f, int64_t before)
+static int64_t total_after(struct memory_curve *c, size_t i, int64_t before)
 {
+	const struct memory_facts *f = c->v[i].f;
 	int64_t sum = add_capped(before, f->bytes);
 
 	if (f->allocated == FACT_ABSENT)
@@ -154,6 +164,8 @@ static int64_t total_after(struct memory_curve *c, const struct memory_facts *f,
 	c->row.mismatches = 0;
 	if (c->peak_event < c->nr)
 		c->row.peak = add_capped(c->row.peak, f->allocated - sum);
+	for (size_t k = 0; c->totals && k < i; k++)
+		c->totals[k] = add_capped(c->totals[k], f->allocated - sum);
 	return f->allocated;
 }
 
@@ -181,14 +193,44 @@ static void curve_walk(struct memory_curve *c)
 
 		if (f->bytes == FACT_ABSENT) {
 			c->row.bad_events++;
+			if (c->totals)
+				c->totals[i] = total;
 			continue;
 		}
 		block_change(c, f);
-		total = total_after(c, f, total);
+		total = total_after(c, i, total);
+		if (c->totals)
+			c->totals[i] = total;
 		if (f->reserved != FACT_ABSENT && !((double)f->reserved <= c->row.max_reserved))
 			c->row.max_reserved = (double)f->reserved;
 		if (c->peak_event == c->nr || total > c->row.peak)
 			at_peak(c, i, total);
+	}
+}
+
+/* ---- the curve as a page draws it ---- */
+
+static void timeline_add(const struct memory_curve *c, struct table *t)
+{
+	int64_t first = c->v[0].t_ns, length = c->v[c->nr - 1].t_ns - first;
+	int64_t step = c->nr <= MAX_PARTS ? 1 : length / MAX_PARTS + 1;
+
+	for (size_t i = 0, end; i < c->nr; i = end) {
+		int64_t part = (c->v[i].t_ns - first) / step, max = c->totals[i];
+		double reserved = NAN;
+
+		for (end = i; end < c->nr && (c->v[end].t_ns - first) / step == part; end++) {
+			if (c->totals[end] > max)
+				max = c->totals[end];
+			if (c->v[end].f->reserved != FACT_ABSENT &&
+			    !((double)c->v[end].f->reserved <= reserved))
+				reserved = (double)c->v[end].f->reserved;
+		}
+		table_add(t, &(struct memory_timeline_row){
+				     c->row.device, c->v[i].t_ns - c->m->first_ns,
+				     (end < c->nr ? c->v[end].t_ns : c->v[end - 1].t_ns) -
+					     c->v[i].t_ns,
+				     c->totals[end - 1], max, reserved });
 	}
 }
 
@@ -272,7 +314,7 @@ static char *device_name(const struct model *m, const struct event *e, bool seve
 }
 
 static void device_add(const struct model *m, const struct event *v, size_t nr, bool several,
-		       struct table *memory, struct table *peak)
+		       struct table *memory, struct table *peak, struct table *over_time)
 {
 	CLEANUP(xfreep) char *name = device_name(m, v, several);
 	struct memory_curve c = { .m = m, .v = v, .nr = nr };
@@ -284,10 +326,13 @@ static void device_add(const struct model *m, const struct event *v, size_t nr, 
 				     .max_reserved = NAN,
 				     .mismatches = NAN,
 				     .first_ns = v[0].t_ns - m->first_ns };
+	c.totals = xreallocarray(NULL, nr, sizeof(*c.totals));
 	curve_walk(&c);
 	table_add(memory, &c.row);
+	timeline_add(&c, over_time);
 	if (c.peak_event < nr)
 		peak_table(&c, peak);
+	free(c.totals);
 	VEC_RELEASE(&c.blocks);
 	u64map_release(&c.at);
 }
@@ -297,7 +342,7 @@ static int memory_run(struct model *m, const struct analysis_opts *o, struct tab
 {
 	size_t nr = m->facts.memory.nr;
 	struct event *v;
-	struct table *memory, *peak;
+	struct table *memory, *peak, *over_time;
 	bool several;
 
 	(void)o;
@@ -318,23 +363,25 @@ static int memory_run(struct model *m, const struct analysis_opts *o, struct tab
 	several = v[0].process != v[nr - 1].process;
 	memory = table_make(&memory_form);
 	peak = table_make(&memory_peak_form);
+	over_time = table_make(&memory_timeline_form);
 	for (size_t i = 0, end; i < nr; i = end) {
 		for (end = i + 1; end < nr && v[end].process == v[i].process &&
 				  device_key(v[end].f) == device_key(v[i].f);
 		     end++)
 			;
-		device_add(m, v + i, end - i, several, memory, peak);
+		device_add(m, v + i, end - i, several, memory, peak, over_time);
 	}
 	free(v);
 	table_set_add(out, memory);
 	table_set_add(out, peak);
+	table_set_add(out, over_time);
 	return 0;
 }
 
 const struct analysis analysis_memory = {
 	.name = "memory",
 	.about = "memory of a framework's allocator: peak, what was live then, fragmentation",
-	.tables = { &memory_form, &memory_peak_form },
+	.tables = { &memory_form, &memory_peak_form, &memory_timeline_form },
 	.run = memory_run,
 	.needs_calls = true,
 };

@@ -1,8 +1,10 @@
 /*
  * critical_path: what an iteration waited for, from its end back to its start
- * (work/critical_path.h). critical_spans: the longest parts of it.
+ * (work/critical_path.h). critical_spans: the longest parts of it. critical_parts: all of it, for a
+ * timeline, of the longest iterations.
  */
 #include "analyses_private.h"
+#include "track_names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,22 +15,29 @@
 #define SPANS_OF_EACH 10
 /* Of more iterations the longest ones have critical_spans. */
 #define SPANS_ITERATIONS ((size_t)1000)
+#define MAX_PARTS 20000 /* rows of critical_parts */
 
 /* clang-format off */
 #define CRITICAL_PATH(X) X(STR, iteration) X(STR, class) X(I64, ns) X(F64, share) X(F64, rank)
 #define CRITICAL_SPANS(X) \
 	X(STR, iteration) X(I64, start_ns) X(I64, dur_ns) X(STR, class) X(STR, name) X(F64, rank)
+#define CRITICAL_PARTS(X) \
+	X(STR, iteration) X(I64, start_ns) X(I64, dur_ns) X(STR, class) X(STR, name) \
+	X(STR, track) X(F64, rank)
 /* clang-format on */
 TABLE_FORM(
 	critical_path, CRITICAL_PATH,
 	"one row per iteration and class of time on its critical path; they add up to its window");
 TABLE_FORM(critical_spans, CRITICAL_SPANS, "the longest parts of each critical path");
+TABLE_FORM(critical_parts, CRITICAL_PARTS,
+	   "the parts of critical paths in order of time, as a timeline shows them");
 
 struct path_tables {
 	const struct model *m;
 	const struct works *w;
 	const struct iterations *it;
-	struct table *classes, *spans;
+	struct table *classes, *spans, *parts;
+	struct strvec tracks; /* names */
 	int64_t least_ns; /* iterations that are shorter have no rows in spans */
 	struct path path;
 	uint32_t *longest; /* room for rows of the path */
@@ -89,6 +98,28 @@ static void spans_add(struct path_tables *t, const struct iteration *i)
 	}
 }
 
+/* Whole paths, as long as there is room. */
+static void parts_add(struct path_tables *t, const struct iteration *i)
+{
+	const struct span_columns *s = &t->m->spans;
+	char buf[24];
+
+	if (table_rows(t->parts) + t->path.v.nr > MAX_PARTS)
+		return;
+	for (size_t k = 0; k < t->path.v.nr; k++) {
+		const struct path_part *p = &t->path.v.v[k];
+		bool none = p->span == SPAN_NONE;
+
+		table_add(t->parts,
+			  &(struct critical_parts_row){
+				  iteration_name(t, i, buf), p->start_ns - t->m->first_ns,
+				  p->end_ns - p->start_ns, path_class_name(p->class),
+				  none ? "" : model_str(t->m, s->name[p->span]),
+				  none ? "" : t->tracks.v[s->track[p->span]],
+				  iteration_rank(t->m, t->w, i) });
+	}
+}
+
 static int cmp_falling(const void *pa, const void *pb)
 {
 	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
@@ -115,7 +146,7 @@ static int critical_path_run(struct model *m, const struct analysis_opts *o, str
 			     struct err *err)
 {
 	const struct works *w = analysis_works(m, o);
-	struct path_tables t = { .m = m, .w = w };
+	struct path_tables t = { .m = m, .w = w, .tracks = STRVEC_INIT };
 	struct path_finder *f;
 	int r = analysis_iterations(m, o, &t.it, err);
 
@@ -126,10 +157,13 @@ static int critical_path_run(struct model *m, const struct analysis_opts *o, str
 	f = path_finder_new(w);
 	t.classes = table_make(&critical_path_form);
 	t.spans = table_make(&critical_spans_form);
+	t.parts = table_make(&critical_parts_form);
+	track_names(m, &t.tracks);
 	t.least_ns = least_of_longest(t.it);
 	for (size_t i = 0; i < t.it->v.nr; i++) {
 		path_find(f, t.it, i, &t.path);
 		classes_add(&t, &t.it->v.v[i]);
+		parts_add(&t, &t.it->v.v[i]);
 		if (iteration_ns(&t.it->v.v[i]) >= t.least_ns &&
 		    table_rows(t.spans) < SPANS_ITERATIONS * SPANS_OF_EACH)
 			spans_add(&t, &t.it->v.v[i]);
@@ -137,15 +171,20 @@ static int critical_path_run(struct model *m, const struct analysis_opts *o, str
 	path_finder_free(f);
 	path_release(&t.path);
 	free(t.longest);
+	strvec_release(&t.tracks);
 	table_set_add(out, t.classes);
 	table_set_add(out, t.spans);
+	if (table_rows(t.parts))
+		table_set_add(out, t.parts);
+	else
+		table_free(t.parts);
 	return 0;
 }
 
 const struct analysis analysis_critical_path = {
 	.name = "critical_path",
 	.about = "what each iteration waited for, from its end back to its start",
-	.tables = { &critical_path_form, &critical_spans_form },
+	.tables = { &critical_path_form, &critical_spans_form, &critical_parts_form },
 	.run = critical_path_run,
 	.needs_work = true,
 };

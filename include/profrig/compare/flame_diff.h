@@ -7,6 +7,8 @@
  *	… f.v.v[0] is the root; .first, .next lead to its frames, the widest of B in front
  *	flame_diff_release(&f);
  *
+ * The outermost frame is a thread: numbers that the system gave it (thread 4711) do not count.
+ *
  * Values are integers of the file's unit (ns, µJ), summed over a run's stacks, and divided by the
  * number of runs that have the file. Untrusted as all of a run directory: it is held meanwhile;
  * frames beyond FLAME_FRAMES_MAX and levels beyond FLAME_DEPTH_MAX are counted in `cut`: their time

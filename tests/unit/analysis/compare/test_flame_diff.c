@@ -34,6 +34,30 @@ static const struct flame_frame *frame_of(const struct flame_diff *f, const char
 	return NULL;
 }
 
+/* The system's number of a thread is no difference. */
+TEST_IN(threads_have_no_numbers, dir)
+{
+	struct sides s;
+	struct flame_diff f;
+
+	run_put(dir, "a/1", "", 1);
+	run_put(dir, "b/1", "", 1);
+	test_put(dir, "a/1/analysis/folded/time.folded",
+		 "rank 1/thread 4711 (python);f 10\nthread pool;f 1\nthread 9;thread 9 5\n");
+	test_put(dir, "b/1/analysis/folded/time.folded",
+		 "rank 1/thread 12 (python);f 20\nthread pool;f 2\nthread 10;thread 9 6\n");
+	s = sides_of(dir);
+	flame_diff_read(&s.a.sets.v[0], &s.b.sets.v[0], "time", &f);
+	assert_int_equal(f.v.nr, 7);
+	assert_true(frame_of(&f, "rank 1/thread (python)")->a == 10);
+	assert_true(frame_of(&f, "rank 1/thread (python)")->b == 20);
+	assert_true(frame_of(&f, "thread pool")->b == 2);
+	assert_true(frame_of(&f, "thread")->a == 5 && frame_of(&f, "thread")->b == 6);
+	assert_true(frame_of(&f, "thread 9")->b == 6);
+	flame_diff_release(&f);
+	sides_release(&s);
+}
+
 TEST_IN(means_of_runs, dir)
 {
 	struct sides s;

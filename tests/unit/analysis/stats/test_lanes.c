@@ -11,7 +11,7 @@ TEST(test_lanes_of_a_small_trace)
 
 	expect_columns(table_set_find(&ts, "lanes"),
 		       "lane,kind,device,name,rank,depth,spans,exact,binned,left_out,"
-		       "longest_binned_ns,bin_ns");
+		       "longest_binned_ns,bin_ns,process");
 	expect_table(table_set_find(&ts, "lanes"),
 		     "lane kind device depth spans exact binned left_out\n"
 		     "0 queue gpu0 1 2 2 0 0\n"
@@ -41,7 +41,7 @@ TEST(test_lanes_need_spans)
 
 /* ---- more than can be drawn one by one ---- */
 
-enum { QUEUES = 3, PIECES = 30000, DEEP = 40 };
+enum { QUEUES = 3, PIECES = 30000, DEEP = 140 };
 
 static uint64_t random_below(uint64_t *x, uint64_t n)
 {
@@ -140,5 +140,5 @@ TEST(test_deep_calls_are_left_out)
 	m = make_end(&k);
 	assert_int_equal(analysis_run(&analysis_lanes, m, NULL, &o, &ts, NULL), 0);
 	expect_table(table_set_find(&ts, "lanes"), "kind depth spans exact binned left_out\n"
-						   "thread 16 40 16 0 24\n");
+						   "thread 128 140 128 0 12\n");
 }

@@ -1,5 +1,7 @@
 // What analyze wrote, as the page sees it: { analysis, run, tables, headline, logs }. Tables come column by column.
 
+import { middle } from './format.js';
+
 // A long column of texts that repeat themselves comes as its words and which of them each row has.
 const column = (c) => (Array.isArray(c) ? c : c.at.map((i) => c.words[i]));
 
@@ -65,6 +67,28 @@ export class Report {
   table(name) {
     const t = this.tables.get(name);
     return t && t.rows ? t : null;
+  }
+
+  // A kernel's readable name, which no other kernel of the report has; another name as it is.
+  shortName(name) {
+    if (!this.short_) {
+      const k = this.tables.get('kernels');
+      this.short_ = new Map(k && k.has('short_name') ? k.col('name').map((n, i) => [n, k.col('short_name')[i]]) : []);
+    }
+    return this.short_.get(name) || name;
+  }
+
+  // The same by both its ends where it is long, with more of its end where two would look alike.
+  shownName(name) {
+    if (!this.shown_) {
+      this.shortName('');
+      const all = [...new Set(this.short_.values())];
+      const count = new Map();
+      for (const s of all) count.set(middle(s), (count.get(middle(s)) || 0) + 1);
+      this.shown_ = new Map(all.map((s) => [s, count.get(middle(s)) > 1 ? middle(s, 46, 0.75) : middle(s)]));
+    }
+    const short = this.shortName(name);
+    return this.shown_.get(short) || middle(short);
   }
 
   get originNs() {

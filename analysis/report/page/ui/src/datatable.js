@@ -41,11 +41,21 @@ export class DataTable {
     this.more = h('div', { cls: 'table-more' });
     this.el = h('div', { cls: 'table-box' },
       h('div', { cls: 'toolbar' }, this.input, this.info, h('span', { cls: 'spring' }), copy), this.scroller, this.more);
+    this.looks();
   }
 
   setColumns(columns) {
     const said = (c) => c.kind !== 'text' || this.table.col(c.key).some((v) => v !== null && v !== '');
     this.columns = columns.filter((c) => c.text || (this.table.has(c.key) && said(c)));
+    if (this.el) this.looks();
+  }
+
+  // Of many columns each takes less room, of few each may be wide.
+  looks() {
+    const t = this.el.querySelector('table');
+    t.classList.toggle('dense', this.columns.length > 9);
+    t.classList.toggle('denser', this.columns.length > 12);
+    t.classList.toggle('roomy', this.columns.length < 8);
   }
 
   setRows(rows, columns) {
@@ -53,6 +63,12 @@ export class DataTable {
     if (columns) this.setColumns(columns);
     this.shown = STEP;
     this.apply();
+  }
+
+  // Another table with the same columns.
+  setTable(table, rows, columns) {
+    this.table = table;
+    this.setRows(rows || Array.from({ length: table.rows }, (_, i) => i), columns);
   }
 
   setFilter(text) {
@@ -92,7 +108,7 @@ export class DataTable {
     const words = this.filter.toLowerCase().split(/\s+/).filter(Boolean);
     const cols = this.columns.filter((c) => !NUMERIC.has(c.kind));
     this.rows = !words.length ? this.all.slice() : this.all.filter((r) => {
-      const text = cols.map((c) => String(this.value(c, r) ?? '')).join('\n').toLowerCase();
+      const text = cols.map((c) => [this.value(c, r) ?? '', c.short ? c.short(String(this.value(c, r) ?? '')) : '']).flat().join('\n').toLowerCase();
       return words.every((w) => text.includes(w));
     });
   }
@@ -203,7 +219,8 @@ export class DataTable {
       case 'name': {
         if (c.mayLack && !v) return h('td', { cls });
         const go = c.link && c.link(r);
-        const label = nameEl(v === null || v === undefined ? '' : String(v));
+        const full = v === null || v === undefined ? '' : String(v);
+        const label = nameEl(c.short ? c.short(full) : full, full ? { title: full } : {});
         return h('td', { cls }, go ? h('button', { type: 'button', cls: 'link', onclick: go.run, 'aria-label': `${go.label}: ${v}` }, label) : label);
       }
       case 'count':
@@ -219,7 +236,7 @@ export class DataTable {
           pad && h('span', { cls: 'pad', 'aria-hidden': 'true' }, pad));
       }
       default:
-        return h('td', { cls }, v === null || v === undefined ? '' : h('bdi', { title: String(v) }, String(v)));
+        return h('td', { cls }, v === null || v === undefined ? '' : h('bdi', { title: String(v) }, c.short ? c.short(String(v)) : String(v)));
     }
   }
 

@@ -162,14 +162,28 @@ class EnergyView {
     this.power = new PowerChart(this.ctx);
     this.calls = new LongCalls(this.ctx);
     this.drawControls();
-    append(panel, [this.ctx.windowNote('The table of energy by function'), this.controls, this.fitNote, this.power.el, this.data.el, this.calls.el]);
+    append(panel, [this.ctx.windowNote('The table of energy by function, by time and from the bins of the power curves,', 'energy'), this.controls, this.fitNote, this.power.el, this.data.el, this.calls.el]);
+    if (this.ctx.window()) this.windowed();
+    this.ctx.on('window', () => this.windowed());
+  }
+
+  // The same counter and view of the selected window.
+  windowed() {
+    const t = this.ctx.shown().table('energy');
+    if (t === this.table) return;
+    const was = this.group;
+    this.table = t;
+    this.groups = this.collect();
+    this.group = this.groups.find((g) => key(g) === key(was)) || this.pick(was.device, was.view) || { ...was, rows: [] };
+    this.data.setTable(t, this.group.rows, this.columns(this.group));
+    this.drawControls();
   }
 
   columns(group) {
     const track = this.table.col('track');
     const tracks = new Set(group.rows.map((i) => track[i]).filter(Boolean));
     const known = (name) => this.table.has(name) && this.table.col(name).some((v) => v !== null && v !== '');
-    const power = this.byPower(group);
+    const power = !this.table.windowed && this.byPower(group);
     return COLUMNS.filter((c) => (c.key !== 'track' || tracks.size > 1) && (!OPTIONAL.includes(c.key) || known(c.key)) && (!BY_POWER.includes(c.key) || power))
       .map((c) => (!power ? c : c.key === 'share' ? this.shareOfBest(c, group) : { ...c, label: LABELS_BY_POWER[c.key] || c.label }));
   }
@@ -270,7 +284,7 @@ class EnergyView {
       rows.length ? h('ul', { cls: 'legend' }, rows.map((e) => h('li', null, h('strong', null, h('bdi', null, e.label)), ' ',
         h('span', { title: fmt.exact(e.j, 'J') }, fmt.energy(e.j)), ' ', h('span', { cls: 'muted' }, `${fmt.power(e.w)} on average`))))
         : h('p', { cls: 'muted' }, 'No power or energy samples lie in it.'),
-      h('p', { cls: 'muted' }, 'From the bins of the charts; the rest of this page is about the whole recording.')));
+      h('p', { cls: 'muted' }, this.ctx.answers('energy') ? 'From the bins of the charts; the totals, the chart and the single calls below are about the whole recording.' : 'From the bins of the charts; the rest of this page is about the whole recording.')));
   }
 
   escape() {

@@ -1,7 +1,7 @@
 // The facts of the first screen: the figures of the headline that the analysis made, and what run.json and analysis.json say in words.
 // No element is made here, so node can test it.
 
-import { group } from './format.js';
+import { energy, group, time } from './format.js';
 
 export const UNATTRIBUTED = '[unattributed]';
 const ACCELERATOR = /(^|:)(gpu|xpu|npu|tpu|aiu|hpu|gcd)\d+$/i;
@@ -97,16 +97,34 @@ export function warnings(r) {
   return out.sort((a, b) => SEVERITY[a.severity] - SEVERITY[b.severity]);
 }
 
+// What a check says, as its reader would: the rule in words, with figures in their units; the check's own words stay in its title.
+const SAID = [
+  [/^exclusive[ _]time$/, /sum of exclusive times (\d+) ns, time covered by calls (\d+) ns/, (a, b) => `Time of calls adds up: ${time(a)} in calls by themselves = ${time(b)} with any call open`],
+  [/^device[ _]time$/, /attributed (\d+) ns \+ unattributed (\d+) ns, device work (\d+) ns/, (a, b, c) => `Device time adds up: ${time(c)} = ${time(a)} launched by calls + ${time(b)} with no known launch`],
+  [/^energy conservation /, /total ([\d.e+-]+) J, attributed ([\d.e+-]+) J, unattributed ([\d.e+-]+) J/, (a, b, c, name) => `Energy of ${name.split(' ').slice(-2).join(', ')} view adds up: ${energy(a)} measured = ${energy(b)} in calls + ${energy(c)} outside`],
+  [/^overlap: /, /^0 of (\d+)/, (n) => `Compute, exposed communication, exposed copies and idle time add up to the time of ${n === '1' ? 'the device' : `all ${n} devices`}`],
+  [/^idle: /, /^0 of (\d+)/, (n) => `The causes of idle time add up on ${n === '1' ? 'the device' : `all ${n} devices`}`],
+  [/^queue: /, /^0 of (\d+)/, (n) => `Waiting work and latencies of launches agree on ${n === '1' ? 'the device' : `all ${n} devices`}`],
+];
+
+export function checkWords(c) {
+  const own = `${String(c.name).replace(/_/g, ' ')}${c.detail ? `: ${c.detail}` : ''}`;
+  for (const [named, detail, words] of c.ok ? SAID : []) {
+    const m = named.test(String(c.name)) && detail.exec(String(c.detail || ''));
+    if (m) return { text: words(...m.slice(1), String(c.name)), own };
+  }
+  return { text: own, own };
+}
+
 // Failed checks one by one, then those that hold; three or more of one kind (the same first two words) share a line.
 export function checkLines(checks) {
-  const words = (c) => `${String(c.name).replace(/_/g, ' ')}${c.detail ? `: ${c.detail}` : ''}`;
   const kind = (c) => String(c.name).replace(/_/g, ' ').split(' ').slice(0, 2).join(' ');
   const good = new Map();
   for (const c of checks) if (c.ok) good.set(kind(c), [...(good.get(kind(c)) || []), c]);
   return [
-    ...checks.filter((c) => !c.ok).map((c) => ({ ok: false, text: words(c) })),
-    ...[...good].flatMap(([k, list]) => (list.length < 3 ? list.map((c) => ({ ok: true, text: words(c) }))
-      : [{ ok: true, text: `${k}: all ${list.length} hold` }])),
+    ...checks.filter((c) => !c.ok).map((c) => ({ ok: false, ...checkWords(c) })),
+    ...[...good].flatMap(([k, list]) => (list.length < 3 ? list.map((c) => ({ ok: true, ...checkWords(c) }))
+      : [{ ok: true, text: k === 'energy conservation' ? `Energy adds up for all ${list.length} counters and views` : `${k}: all ${list.length} hold`, own: list.map((c) => checkWords(c).own).slice(0, 20).join('\n') }])),
   ];
 }
 

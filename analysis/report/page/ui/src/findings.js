@@ -13,8 +13,8 @@ export function findingsOf(report) {
 }
 
 const bound = (f) => [
-  fmt.known(f.saves_at_most_ns) && h('span', { title: fmt.exact(f.saves_at_most_ns, 'ns') }, `saves at most ${fmt.time(f.saves_at_most_ns)}`),
-  fmt.known(f.saves_at_most_j) && h('span', { title: fmt.exact(f.saves_at_most_j, 'J') }, `${fmt.known(f.saves_at_most_ns) ? ', ' : 'saves at most '}${fmt.energy(f.saves_at_most_j)}`),
+  Number(f.saves_at_most_ns) > 0 && h('span', { title: fmt.exact(f.saves_at_most_ns, 'ns') }, `saves at most ${fmt.time(f.saves_at_most_ns)}`),
+  fmt.known(f.saves_at_most_j) && h('span', { title: fmt.exact(f.saves_at_most_j, 'J') }, `${Number(f.saves_at_most_ns) > 0 ? ', ' : 'saves at most '}${fmt.energy(f.saves_at_most_j)}`),
 ];
 
 function line(f, ctx) {

@@ -48,6 +48,7 @@ class FlameView {
     this.ctx = ctx;
     this.report = ctx.report;
     this.metrics = metrics(ctx.report);
+    this.data = this.metrics;
     this.categories = categoriesOf(ctx.report);
     const counters = ctx.report.table('counters');
     this.estimated = new Set((counters ? counters.objects() : []).filter((c) => isEstimated(c.flags)).map((c) => `${c.series}\n${c.device}`));
@@ -58,6 +59,7 @@ class FlameView {
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.box);
     ctx.on('theme', () => this.chart && this.chart.update());
+    ctx.on('window', () => this.windowed());
   }
 
   build(panel) {
@@ -83,7 +85,8 @@ class FlameView {
     this.note = h('p', { cls: 'muted flame-note' });
     this.side = h('aside', { cls: 'card flame-side', 'aria-label': 'selected frame' });
     this.tip = h('div', { cls: 'tip', role: 'tooltip', hidden: true });
-    append(panel, [this.ctx.windowNote('The flame graph'),
+    this.windowNote = this.ctx.windowNote('The flame graph', () => this.metric && this.metric.table.name);
+    append(panel, [this.windowNote,
       h('div', { cls: 'toolbar' }, this.select, this.tag, this.trackBox, this.search, this.found, h('span', { cls: 'spring' }), this.reset),
       h('div', { cls: 'flame-grid' }, h('div', null, this.legend, this.box, this.note, this.help), this.side), this.tip]);
   }
@@ -93,6 +96,7 @@ class FlameView {
   setParams(p) {
     const want = this.metrics.find((m) => m.id === p.get('')) || this.aliased(p.get('')) || this.metrics[0];
     this.track = p.get('track') || null;
+    this.data = metrics(this.ctx.shown());
     this.setMetric(want.id, p.get('focus') ? p.get('focus').split(';') : []);
     if (p.get('q')) {
       this.search.value = p.get('q');
@@ -105,15 +109,23 @@ class FlameView {
     return this.metrics.find((m) => m.counter !== undefined && [`energy:${m.device}:${m.view}`, `energy:${m.device}:${m.view}:${m.counter}`].includes(idText));
   }
 
+  // The frames of the selected window, of measures that know windows.
+  windowed() {
+    this.data = metrics(this.ctx.shown());
+    this.setMetric(this.metric.id);
+  }
+
   setMetric(metricId, focus) {
     const keep = focus || (this.selected ? pathOf(this.selected) : []);
-    this.metric = this.metrics.find((m) => m.id === metricId) || this.metrics[0];
+    const whole = this.metrics.find((m) => m.id === metricId) || this.metrics[0];
+    this.metric = this.data.find((m) => m.id === whole.id) || { ...whole, rows: () => [] };
     this.select.querySelector('select').value = this.metric.id;
     this.drawTracks();
     this.tree = buildTree(this.metric.rows(this.track), 'all');
     this.draw();
     this.drawLegend();
     this.drawNote();
+    this.windowNote.draw();
     const target = findPath(this.tree, keep) || this.tree;
     this.choose(target, target !== this.tree, false);
     if (this.term) this.find(this.term, false);
@@ -140,15 +152,23 @@ class FlameView {
   }
 
   category(name) {
-    return name === UNATTRIBUTED ? 'unattributed' : this.view().byName.get(name) || (this.metric.view === 'device' ? 'device' : 'host');
+    if (name === UNATTRIBUTED) return 'unattributed';
+    if (this.metric.view === 'both') return this.categories.device.byName.get(name) || this.categories.host.byName.get(name) || 'host';
+    return this.view().byName.get(name) || (this.metric.view === 'device' ? 'device' : 'host');
   }
 
   view() {
-    return this.categories[this.metric.view === 'device' ? 'device' : 'host'];
+    return this.categories[this.metric.view === 'device' || this.metric.view === 'both' ? 'device' : 'host'];
+  }
+
+  // Of both views in one picture the kernels have colours, and the calls around them are pale.
+  isWork(node) {
+    return !node.children.length && this.categories.device.byName.has(node.name);
   }
 
   color(node) {
-    if (!node.parent || node.name === UNATTRIBUTED) return GREY;
+    if (!node.parent || node.name === UNATTRIBUTED || node.idle) return GREY;
+    if (this.metric.view === 'both' && !this.isWork(node)) return mix(GREY, '#ffffff', 0.45);
     return shade(this.view().colors.color(this.category(node.name)), node.name);
   }
 
@@ -169,7 +189,7 @@ class FlameView {
     tip.destroy = () => this.hideTip();
     this.chart = flamegraph().width(this.width()).cellHeight(CELL).inverted(true).selfValue(true).sort(false)
       .minFrameSize(0.7).transitionDuration(this.calm ? 0 : 220).resetHeightOnZoom(true).tooltip(tip)
-      .getName((d) => d.data.name || EMPTY_NAME).getValue((d) => d.self)
+      .getName((d) => this.report.shortName(d.data.name) || EMPTY_NAME).getValue((d) => d.self)
       .setColorMapper((d) => this.fill(d))
       .setSearchMatch((d, term) => d.data.parent !== null && d.data.name.toLowerCase().includes(term.toLowerCase()))
       .setSearchHandler(() => {})
@@ -184,13 +204,14 @@ class FlameView {
 
   // New frames grow to their width whatever the duration: a first drawing, and every one where motion is unwanted, is there at once.
   still() {
+    const short = (n) => this.report.shortName(n);
     select(this.box).selectAll('g.frame').each(function settle(d) {
       const rect = this.querySelector('rect');
       select(rect).interrupt();
       rect.setAttribute('width', this.getAttribute('width'));
       const label = this.querySelector('div');
       select(label).interrupt();
-      label.textContent = visible(d.data.name || EMPTY_NAME);
+      label.textContent = visible(short(d.data.name) || EMPTY_NAME);
     });
   }
 
@@ -251,6 +272,8 @@ class FlameView {
       if (m.estimate) words.push(DIVIDED[m.estimate] || '');
       if (this.isEstimated()) words.push('Estimated by a model, not measured by a sensor.');
     }
+    if (m.view === 'both') words.push('Kernels, copies and fills in the colours of their classes, below the calls that launched them.');
+    if (this.tree.children.some((c) => c.idle) || this.tree.children.some((c) => c.children.some((x) => x.idle))) words.push('What only waits stands last, in grey.');
     if (m.table.cut) words.push(m.table.cut.text);
     if (tracksOf(m).length > MAX_TRACKS) words.push(`The list of tracks has the first ${MAX_TRACKS} of ${fmt.group(tracksOf(m).length)}.`);
     if (this.tree.clipped) words.push(`${fmt.plural(this.tree.clipped, 'path')} deeper than 400 frames count as their ancestor there.`);
@@ -420,7 +443,7 @@ class FlameView {
     const shown = rows.slice(0, 12);
     return h('div', null, h('table', { cls: 'mini' }, h('caption', { cls: 'visually-hidden' }, what), h('tbody', null, shown.map((x) => h('tr', null,
       h('td', { cls: 'mini-name' }, x.name === null ? h('span', { cls: 'muted' }, '(top of the stack)')
-        : h('button', { type: 'button', cls: 'link', onclick: () => { this.choose(x.node, x.node !== this.tree, true); } }, nameEl(x.name))),
+        : h('button', { type: 'button', cls: 'link', onclick: () => { this.choose(x.node, x.node !== this.tree, true); } }, nameEl(this.report.shortName(x.name), { title: x.name }))),
       h('td', { cls: 'num', title: fmt.exact(x.value, this.metric.unit) }, this.value(x.value)),
       h('td', { cls: 'num muted' }, this.share(x.value, of)))))), rows.length > shown.length && h('p', { cls: 'muted' }, `and ${fmt.group(rows.length - shown.length)} more`));
   }

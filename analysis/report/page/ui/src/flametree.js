@@ -19,14 +19,14 @@ function clip(path) {
 // rows: [{path, value, calls}], value = exclusive. → { name, self, total, calls, children, parent, depth }; ancestors that
 // have no row of their own are made.
 export function buildTree(rows, rootName) {
-  const root = { name: rootName, self: 0, total: 0, calls: 0, children: [], parent: null, depth: 0 };
+  const root = { name: rootName, self: 0, total: 0, waits: 0, idle: false, calls: 0, children: [], parent: null, depth: 0 };
   const nodes = new Map();
   const nodeOf = (path) => {
     const seen = nodes.get(path);
     if (seen) return seen;
     const cut = path.lastIndexOf(';');
     const parent = cut < 0 ? root : nodeOf(path.slice(0, cut));
-    const node = { name: path.slice(cut + 1), self: 0, total: 0, calls: 0, children: [], parent, depth: parent.depth + 1 };
+    const node = { name: path.slice(cut + 1), self: 0, total: 0, waits: 0, idle: false, calls: 0, children: [], parent, depth: parent.depth + 1 };
     parent.children.push(node);
     nodes.set(path, node);
     return node;
@@ -43,16 +43,24 @@ export function buildTree(rows, rootName) {
   return root;
 }
 
-// Totals from the leaves up, heaviest first, the unattributed last.
+// Calls that wait for something to happen: idle threads spend their lives in them.
+const WAITS = /(^|[.:_ \/])(wait|sleep|nanosleep|usleep|select|poll|ppoll|pselect|epoll_p?wait2?|kevent|futex|accept4?|recv(from|msg)?|pause|sigwait(info)?|sem_(timed)?wait|pthread_cond_(timed)?wait|pthread_join|__?lll_lock_wait|acquire|queue\.get|idle)(@|\(|$)/i;
+export const isWait = (name) => WAITS.test(name);
+
+// Totals from the leaves up, heaviest first; what only waits behind what works, the unattributed last.
 function finish(root) {
   const order = [root];
   for (let i = 0; i < order.length; i++) for (const c of order[i].children) order.push(c);
   for (let i = order.length - 1; i >= 0; i--) {
     const n = order[i];
     n.total += n.self;
+    if (isWait(n.name)) n.waits = n.total;
+    n.idle = n.total > 0 && n.waits >= 0.9 * n.total;
     n.children = n.children.filter((c) => c.total > 0);
-    n.children.sort((a, b) => (a.name === UNATTRIBUTED) - (b.name === UNATTRIBUTED) || b.total - a.total || (a.name < b.name ? -1 : 1));
-    if (n.parent) n.parent.total += n.total;
+    n.children.sort((a, b) => (a.name === UNATTRIBUTED) - (b.name === UNATTRIBUTED) || a.idle - b.idle || b.total - a.total || (a.name < b.name ? -1 : 1));
+    if (!n.parent) continue;
+    n.parent.total += n.total;
+    n.parent.waits += n.waits;
   }
 }
 
@@ -118,12 +126,12 @@ export function topSelf(root) {
   const sums = new Map();
   for (const d of descendants(root)) {
     if (!d.parent || !(d.self > 0)) continue;
-    const e = sums.get(d.name) || { name: d.name, value: 0, node: d };
+    const e = sums.get(d.name) || { name: d.name, value: 0, node: d, idle: isWait(d.name) };
     e.value += d.self;
     if (d.total > e.node.total) e.node = d;
     sums.set(d.name, e);
   }
-  return [...sums.values()].sort((a, b) => b.value - a.value || (a.name < b.name ? -1 : 1));
+  return [...sums.values()].sort((a, b) => a.idle - b.idle || b.value - a.value || (a.name < b.name ? -1 : 1));
 }
 
 // Frames whose name holds the text, and the value they stand for without counting nested matches twice.
@@ -155,6 +163,8 @@ export function metrics(report) {
       out.push({ id: 'device', label: 'Device time', unit: 'ns', view: 'host', table: paths, rows: rowsOf(paths, 'device_exclusive_ns', null) });
     }
   }
+  const kernels = report.table('kernel_paths');
+  if (kernels) out.push({ id: 'kernels', label: 'Device time, down to kernels', unit: 'ns', view: 'both', table: kernels, rows: kernelRows(kernels) });
   out.push(...energyMetrics(report.table('energy_callpaths'), counterRanks(report)));
   return out;
 }
@@ -192,6 +202,16 @@ function energyMetrics(t, rank) {
       rows: rowsOf(t, joules, g.index),
     };
   });
+}
+
+// The kernel is the last frame of the path that launched it.
+function kernelRows(t) {
+  const [path, name, value, calls, track] = [t.col('path'), t.col('name'), t.num('total_ns'), t.num('calls'), t.col('track')];
+  return (of) => {
+    const rows = [];
+    for (let i = 0; i < path.length; i++) if (of === null || track[i] === of) rows.push({ path: `${path[i]};${String(name[i]).replace(/;/g, ':')}`, value: value[i], calls: calls[i], track: track[i] });
+    return rows;
+  };
 }
 
 function rowsOf(t, valueCol, index) {

@@ -35,6 +35,7 @@ const KERNEL_COLUMNS = [
 
 // A share is of one device's work in the file; of all devices side by side it is of the work of all, so that it adds up to 100 %.
 export function kernelColumns(report, device) {
+  if (!report.table('kernels')) return KERNEL_COLUMNS;
   if (device !== '') return KERNEL_COLUMNS;
   const busy = report.table('busy');
   const total = report.table('kernels').num('total_ns');
@@ -63,7 +64,17 @@ export class SplitTable {
       table: this.table, columns: this.columnsFor(ctx, this.value), rows: this.rowsOf(), label: this.label, filter: p.get('filter') || '',
       sort: parseSort(p.get('sort'), this.sort), onstate: () => this.store(false),
     });
-    append(panel, [ctx.windowNote(`The table of ${this.label}`), this.buttons, this.data.el]);
+    append(panel, [ctx.windowNote(`The table of ${this.label}`, this.id), this.buttons, this.data.el]);
+    if (ctx.window()) this.windowed();
+    ctx.on('window', () => this.windowed());
+  }
+
+  // The same of the selected window, where the table knows windows.
+  windowed() {
+    const t = this.ctx.shown().table(this.id);
+    if (t === this.table) return;
+    this.table = t;
+    this.data.setTable(t, this.rowsOf(), this.columnsFor(this.ctx, this.value));
   }
 
   rowsOf() {
@@ -113,10 +124,10 @@ export const functions = {
   render: (panel, ctx) => new SplitTable(panel, ctx, {
     id: 'functions', table: ctx.report.table('functions'), by: 'scope', byLabel: 'Scope', label: 'functions',
     words: (v) => SCOPES[v] || v, sort: { key: 'exclusive_ns', dir: -1 },
-    columnsFor: (c) => FUNCTION_COLUMNS.map((x) => (x.key === 'name' && c.has('flame') ? {
+    columnsFor: (c, scope) => FUNCTION_COLUMNS.filter((x) => scope !== 'device' || x.key !== 'inclusive_ns').map((x) => (x.key === 'name' && scope === 'device' ? { ...x, short: (n) => c.report.shownName(n) } : x.key === 'name' && c.has('flame') ? {
       ...x,
       link: (row) => {
-        const t = c.report.table('functions');
+        const t = c.shown().table('functions');
         const name = t.col('name')[row];
         return t.col('scope')[row] === 'host' ? { label: 'Show in the flame graph', run: () => c.go('flame', { '': 'time', q: name }) } : null;
       },
@@ -132,7 +143,7 @@ export const kernels = {
   available: (r) => Boolean(r.table('kernels')),
   render: (panel, ctx) => new SplitTable(panel, ctx, {
     id: 'kernels', table: ctx.report.table('kernels'), by: 'device', byLabel: 'Device', label: 'kernels', all: 'All devices',
-    words: (v) => v, sort: { key: 'total_ns', dir: -1 }, columnsFor: (c, device) => kernelColumns(c.report, device),
+    words: (v) => v, sort: { key: 'total_ns', dir: -1 }, columnsFor: (c, device) => kernelColumns(c.shown(), device).map((x) => (x.key === 'name' ? { ...x, short: (n) => c.report.shownName(n) } : x)),
   }),
 };
 

@@ -1,13 +1,10 @@
 // Idle: why devices did nothing, the longest gaps, and how launches reach the device.
 
 import { h } from './dom.js';
-import { GREY } from './colors.js';
 import * as fmt from './format.js';
-import { causeWords, devicesOf } from './overlap.js';
+import { causeColor, causeWords, devicesOf } from './overlap.js';
 import { first, shareOf, tabOf } from './sections.js';
 import { legend, stackedBars } from './svgchart.js';
-
-const FILLS = ['#56b4e9', '#e69f00', '#1fae85', '#d68fb5', '#f0e442', '#e8793a', '#9ed9c5', '#c3b1e1', '#5f9fd0', '#d9c9a3', '#f2b8b5'];
 
 function causes(ctx, table) {
   if (!table) return null;
@@ -15,15 +12,14 @@ function causes(ctx, table) {
   const weight = new Map();
   for (const r of rows) weight.set(r.cause, (weight.get(r.cause) || 0) + Number(r.total_ns));
   const order = [...weight].sort((a, b) => b[1] - a[1]).map(([c]) => c);
-  const color = (c) => FILLS[order.indexOf(c)] || GREY;
-  const bars = [...new Set(rows.map((r) => r.device))].map((d) => ({ label: d, parts: order.map((c) => ({ name: causeWords(c), color: color(c), value: rows.filter((r) => r.device === d && r.cause === c).reduce((a, r) => a + Number(r.total_ns), 0) })) }));
-  return h('div', { cls: 'drawing' }, stackedBars('idle time of each device by cause', bars, { format: fmt.time }), legend(order.map((c) => [causeWords(c), color(c)])));
+  const bars = [...new Set(rows.map((r) => r.device))].map((d) => ({ label: d, parts: order.map((c) => ({ name: causeWords(c), color: causeColor(c), value: rows.filter((r) => r.device === d && r.cause === c).reduce((a, r) => a + Number(r.total_ns), 0) })) }));
+  return h('div', { cls: 'drawing' }, stackedBars('idle time of each device by cause', bars, { format: fmt.time }), legend(order.map((c) => [causeWords(c), causeColor(c)])));
 }
 
 // The bars of the first screen, with all devices.
 const KIND = { compute: '#56b4e9', comm: '#e69f00', copy: '#1fae85', idle: '#b8bec7' };
 function devices(ctx) {
-  const all = devicesOf(ctx.report);
+  const all = devicesOf(ctx.shown());
   if (!all.length) return null;
   return h('div', { cls: 'drawing' }, stackedBars('where the time of each device went', all.slice(0, 64).map((d) => ({ label: d.device, value: `idle ${fmt.percent(d.parts[3].share)}`, parts: d.parts.map((p) => ({ name: p.name, value: p.ns, color: KIND[p.kind], hatched: p.kind === 'idle' })) })), { format: fmt.time }),
     legend(all[0].parts.map((p) => [p.name, KIND[p.kind], p.kind === 'idle'])));
@@ -39,6 +35,7 @@ function gap(ctx, t) {
   } });
 }
 
+const work = (ctx, key, label) => ({ key, label, kind: 'text', short: (n) => fmt.middle(ctx.report.shortName(n), 40) });
 const cause = (t, key, label) => ({ key, label, kind: 'text', text: (row) => causeWords(t.col(key)[row]) });
 
 export const idle = tabOf({
@@ -51,7 +48,7 @@ export const idle = tabOf({
     { table: 'idle_causes', title: 'Causes', drawing: causes, sort: { key: 'total_ns', dir: -1 }, columns: (t) => [{ ...cause(t, 'cause', 'Cause'), kind: 'name' }, 'device:Device', 'parts:Stretches', shareOf(t, 'total_ns', 'Share', 'of the idle time of all devices'), 'total_ns:Time'] },
     { table: 'overlap', title: 'Devices', about: 'where their time went', drawing: devices, sort: { key: 'idle_ns', dir: -1 }, columns: () => [first('device', 'Device'), 'wall_ns:First to last', 'compute_ns:Compute', 'comm_ns:Communication', 'exposed_comm_ns:Exposed', 'hidden_comm_ns:Hidden', 'copy_ns:Copies', 'exposed_copy_ns:Exposed', 'idle_ns:Idle'] },
     { table: 'idle', title: 'Lengths of gaps', sort: { key: 'total_ns', dir: -1 }, columns: (t) => [first('gap_ns_bucket', 'Length'), 'device:Device', 'count:Gaps', shareOf(t, 'total_ns', 'Share', 'of the idle time of all devices'), 'total_ns:Time', cause(t, 'host_cause', 'Mostly')] },
-    { table: 'idle_gaps', title: 'Longest gaps', sort: { key: 'dur_ns', dir: -1 }, columns: (t, ctx) => [{ ...cause(t, 'cause', 'Cause'), kind: 'name', link: gap(ctx, t) || undefined }, 'device:Device', 'start_ns:Start', 'dur_ns:Length', 'before:Before it', 'after:After it', 'api:Launched by'] },
+    { table: 'idle_gaps', title: 'Longest gaps', sort: { key: 'dur_ns', dir: -1 }, columns: (t, ctx) => [{ ...cause(t, 'cause', 'Cause'), kind: 'name', link: gap(ctx, t) || undefined }, 'device:Device', 'start_ns:Start', 'dur_ns:Length', work(ctx, 'before', 'Before it'), work(ctx, 'after', 'After it'), 'api:Launched by'] },
     { table: 'launch_latency', title: 'From launch to start', sort: { key: 'device', dir: 1 }, columns: () => [first('device', 'Device'), 'linked:Linked', 'unlinked:Not linked', 'min_ns:Min', 'median_ns:Median', 'p95_ns:95 %', 'max_ns:Max', 'early:Too early:started before their launch, by the clocks of the trace', 'before_return:Before it returned'] },
     { table: 'queue', title: 'Waiting work', about: 'launched and not started', sort: { key: 'device', dir: 1 }, columns: () => [first('device', 'Device'), 'max:Most', 'mean:Mean', 'area_ns:Latencies summed', 'full_ns:Time with 1000 or more'] },
     { table: 'graph_launches', title: 'Launches of graphs', sort: { key: 'start_ns', dir: 1 }, columns: () => [first('name', 'Call'), 'device:Device', 'graph:Graph', 'start_ns:Start', 'dur_ns:Call took', 'works:Works', 'union_ns:Busy', 'span_ns:From first to last', 'latency_ns:Latency'] },

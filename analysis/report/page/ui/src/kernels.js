@@ -22,12 +22,14 @@ export function classBars(ctx, table) {
 
 const tile = (t) => (row) => ['tile_m', 'tile_n', 'tile_k'].map((k) => t.col(k)[row]).filter((v) => v !== null && v !== '').join('\u00d7');
 
+const short = (ctx, key, label) => ({ ...first(key, label), short: (n) => ctx.report.shownName(n) });
+
 const PARTS = [
   { table: 'kernel_classes', title: 'Classes', drawing: classBars, sort: { key: 'total_ns', dir: -1 }, columns: (t) => [first('class', 'Class'), 'device:Device', 'calls:Calls', shareOf(t, 'total_ns', 'Share', 'of the work on all devices'), 'total_ns:Total', 'union_ns:Union', 'joules:Energy'] },
-  { table: 'gemm', title: 'Matrix products', about: 'as the names of the kernels tell', sort: { key: 'total_ns', dir: -1 }, columns: (t) => [first('name', 'Kernel'), 'lib:Library', 'in:In', 'acc:Sum', { key: 'tile', label: 'Tile', kind: 'text', text: tile(t) }, 'layout:Layout', 'path:Path', 'align:Align', 'calls:Calls', 'total_ns:Total', 'wave_efficiency:Waves', 'tile_efficiency:Tiles'] },
+  { table: 'gemm', title: 'Matrix products', about: 'as the names of the kernels tell', sort: { key: 'total_ns', dir: -1 }, columns: (t, ctx) => [short(ctx, 'name', 'Kernel'), 'lib:Library', 'in:In', 'acc:Sum', { key: 'tile', label: 'Tile', kind: 'text', text: tile(t) }, 'layout:Layout', 'path:Path', 'align:Align', 'calls:Calls', 'total_ns:Total', 'wave_efficiency:Waves', 'tile_efficiency:Tiles'] },
   { table: 'kernel_lengths', title: 'Lengths', about: 'kernels below 10 µs cost about as much to launch as to run', sort: { key: 'total_ns', dir: -1 }, columns: (t) => [first('kernel_ns_bucket', 'Length'), 'device:Device', 'count:Kernels', shareOf(t, 'total_ns', 'Share', 'of the time of all kernels'), 'total_ns:Total'] },
-  { table: 'sequences', title: 'Sequences that repeat', sort: { key: 'total_ns', dir: -1 }, columns: () => [first('pattern', 'Kernels'), 'length:Length', 'count:Times', 'total_ns:Total', 'gap_ns:Gaps in it'] },
-  { table: 'graph_kernels', title: 'Kernels of graphs', sort: { key: 'total_ns', dir: -1 }, columns: () => [first('name', 'Kernel'), 'device:Device', 'graph:Graph', 'node:Node', 'calls:Calls', 'total_ns:Total', 'mean_ns:Mean', 'max_ns:Max'] },
+  { table: 'sequences', title: 'Sequences that repeat', sort: { key: 'total_ns', dir: -1 }, columns: (t, ctx) => [{ ...first('pattern', 'Kernels'), short: (p) => p.split(';').map((n) => fmt.middle(ctx.report.shortName(n), 30)).join(' ; ') }, 'length:Length', 'count:Times', 'total_ns:Total', 'gap_ns:Gaps in it'] },
+  { table: 'graph_kernels', title: 'Kernels of graphs', sort: { key: 'total_ns', dir: -1 }, columns: (t, ctx) => [short(ctx, 'name', 'Kernel'), 'device:Device', 'graph:Graph', 'node:Node', 'calls:Calls', 'total_ns:Total', 'mean_ns:Mean', 'max_ns:Max'] },
 ];
 
 export const kernels = {
@@ -38,7 +40,7 @@ export const kernels = {
     const rest = h('div');
     append(panel, [box, rest]);
     const view = plain.render(box, ctx);
-    const more = sections(rest, { ...ctxOf(ctx) }, 'kernels', PARTS);
+    const more = sections(rest, ctxOf(ctx), 'kernels', PARTS);
     const own = view.setParams.bind(view);
     view.setParams = (p) => { own(p); more.setParams(p); };
     return view;
@@ -46,4 +48,4 @@ export const kernels = {
 };
 
 // The note on a selected window stands above the first table already.
-const ctxOf = (ctx) => ({ report: ctx.report, params: (id) => ctx.params(id), windowNote: () => null, columns });
+const ctxOf = (ctx) => Object.assign(Object.create(ctx), { windowNote: () => null, columns });

@@ -17,11 +17,15 @@ import { communication } from './communication.js';
 import { iterations } from './iterations.js';
 import { memory } from './memory.js';
 import { idle } from './idle.js';
+import { ranks } from './ranks.js';
 import { libraries } from './libraries.js';
+import { Lanes } from './spanlanes.js';
+import { Strip } from './strip.js';
+import { Windows } from './windowed.js';
 
 const TABS = [
   { id: 'summary', label: 'Summary', available: () => true, render: summary.render },
-  spans, ensemble, flame, functions, kernels, operators, communication, iterations, memory, idle, libraries, energy, samples, run,
+  spans, ensemble, flame, functions, kernels, operators, communication, ranks, iterations, memory, idle, libraries, energy, samples, run,
 ];
 
 const KEYS = [
@@ -32,10 +36,14 @@ const KEYS = [
   ['w s a d f', 'in the timeline: zoom in, out, move left, right, show all; m twice measures, [ and ] follow a launch, n goes to the next match'],
   ['Enter', 'zoom into the frame under the flame graph’s cursor'],
   ['c', 'copy the stack of that frame'],
+  ['Arrows', 'on the strip above a tab: move the selected window, with Shift its end; a drag on it, or Shift and a drag on the timeline, selects'],
   ['+ −', 'zoom the charts; with Ctrl or Shift the mouse wheel does too'],
   ['t', 'switch between light and dark'],
   ['?', 'this list'],
 ];
+
+// Tabs without a strip: the first says what ran, the timeline has one of its own, the samples have charts to select in.
+const STRIPLESS = new Set(['summary', 'timeline', 'samples', 'run', 'ensemble', 'libraries']);
 
 // "#flame=energy:gpu0&focus=a;b" → { tab: 'flame', params: Map { '' → 'energy:gpu0', focus → 'a;b' } }
 export function parseHash(hash) {
@@ -145,18 +153,58 @@ class Page {
     }
   }
 
-  // Tables hold whole-run figures only: with a window selected, say so and where the answers for it are.
-  windowNote(what) {
+  // The lanes of the timeline, read when they are asked for first; null where there are none.
+  lanes() {
+    if (this.lanes_ === undefined) this.lanes_ = spans.available(this.report) ? new Lanes(this.report) : null;
+    return this.lanes_;
+  }
+
+  windows() {
+    if (!this.windows_ && this.lanes()) this.windows_ = new Windows(this.report, this.lanes());
+    return this.windows_ || null;
+  }
+
+  // Whether a table has an answer for the selected window.
+  answers(table) {
+    return Boolean(table && this.window_ && this.windows() && this.windows().has(table));
+  }
+
+  // The report as it is in the selected window: tables that know no windows are those of the whole recording.
+  shown() {
+    if (!this.window_ || !this.windows()) return this.report;
+    const view = Object.create(this.report);
+    view.table = (name) => (this.answers(name) ? this.windows().table(name, this.window_) : this.report.table(name));
+    return view;
+  }
+
+  // How true a figure of the window is.
+  windowTruth() {
+    const w = this.windows();
+    if (w.exact) return ' exactly, as analyze --window has it.';
+    if (!w.short) return '; calls that are nested deeper than the timeline shows are part of those around them.';
+    return `; ${fmt.group(w.short)} short spans of the recording come from bins of ${fmt.time(w.bin)}, as [short] by category.`;
+  }
+
+  // With a window selected: what answers for it, what is about the whole recording, and where there are answers. table: what is
+  // shown, a name or a function that has it. The note's draw() is for when that changes.
+  windowNote(what, table = null) {
     const note = h('p', { cls: 'window-note', hidden: true });
     const draw = () => {
       note.hidden = !this.window_;
       if (!this.window_) return;
+      const answers = this.answers(typeof table === 'function' ? table() : table);
+      note.classList.toggle('answers', answers);
+      if (answers) {
+        clear(note, icon('clock'), ` ${what} is of the selected ${this.windowText()}${this.windowTruth()}`);
+        return;
+      }
       const links = ['samples', 'energy'].filter((id) => this.has(id)).map((id, i) => [i ? ', ' : ' What the sampled counters say about it: ',
         h('button', { type: 'button', cls: 'link', onclick: () => this.go(id, this.paramsObject(id)) }, this.tabs.find((t) => t.id === id).label)]);
       clear(note, icon('clock'), ` ${what} is about the whole recording, not only the selected ${this.windowText()}.`, links, links.length ? '.' : '');
     };
     this.on('window', draw);
     draw();
+    note.draw = draw;
     return note;
   }
 
@@ -179,6 +227,7 @@ class Page {
       h('header', { cls: 'top' },
         h('div', { cls: 'top-line' }, h('h1', null, name(t)), st && pill(st), h('span', { cls: 'spring' }), this.chip, h('span', { cls: 'brand' }, 'profrig'), themeButton, help),
         this.tablist),
+      (this.strip = new Strip(this)).el,
       this.main = h('main', { id: 'main' }),
     ]);
     for (const tab of this.tabs) {
@@ -228,6 +277,7 @@ class Page {
       if (on && focusTab && this.tablist.contains(document.activeElement)) b.focus({ preventScroll: true });
     }
     for (const [k, p] of this.panels) p.hidden = k !== id;
+    this.strip.show(!STRIPLESS.has(id));
     if (!this.views.has(id)) this.render(id);
     if (changed) window.scrollTo(0, 0);
   }
@@ -319,11 +369,11 @@ class Page {
     this.fire('theme');
   }
 
-  // Paper is white and has no tabs: the first screen, the functions, the energy and the run follow each other.
+  // Paper is white and has no tabs: all that are tables and drawings follow each other.
   beforePrint() {
     this.before = document.documentElement.dataset.theme || '';
     this.switchTheme('light');
-    for (const id of ['functions', 'kernels', 'energy', 'run']) if (this.has(id) && !this.views.has(id)) this.render(id);
+    for (const id of ['functions', 'kernels', 'operators', 'communication', 'ranks', 'iterations', 'memory', 'idle', 'libraries', 'energy', 'run']) if (this.has(id) && !this.views.has(id)) this.render(id);
   }
 
   afterPrint() {

@@ -15,6 +15,12 @@ export const CAUSE_WORDS = {
   host_busy: 'busy host', host_untraced: 'host without calls', graph_launch: 'launch of a graph', launch_latency: 'launch on its way',
   queued_short: 'hand-over below 10 µs', queued_long: 'wait in the queue', no_launch: 'launch not known',
 };
+// One colour for each, wherever it is drawn.
+export const CAUSE_COLORS = {
+  data_loading: '#c3b1e1', sync: '#f0e442', alloc: '#f2b8b5', module_load: '#d9c9a3', api: '#d68fb5', host_busy: '#56b4e9', host_untraced: '#b8bec7', graph_launch: '#8fc7f0',
+  launch_latency: '#e69f00', queued_short: '#9ed9c5', queued_long: '#1fae85', no_launch: '#e8793a',
+};
+export const causeColor = (c) => CAUSE_COLORS[c] || '#b8bec7';
 export const causeWords = (c) => CAUSE_WORDS[c] || String(c).replace(/_/g, ' ');
 
 // The rows of `overlap`: [{ device, wall, parts: [{ kind, name, ns, share }] }], the parts adding up to wall.
@@ -55,7 +61,7 @@ export function deviceBars(report) {
 }
 
 export function causesLine(ctx) {
-  const rows = causesOf(ctx.report);
+  const rows = causesOf(ctx.shown());
   if (!rows.length) return null;
   const tab = ctx.tabOf('idle_causes');
   const rest = rows.slice(CAUSES);

@@ -4,7 +4,7 @@
 //
 // Tables that the report lacks are left out. The address names the one to begin with: #idle=idle_gaps.
 
-import { append, h } from './dom.js';
+import { append, clear, h } from './dom.js';
 import { DataTable } from './datatable.js';
 
 const KINDS = [[/_ns$/, 'time'], [/(^|_)bytes$/, 'bytes'], [/_j$|^joules$/, 'energy'], [/^share$|efficiency$|^fragmentation$|^mfu/, 'share']];
@@ -40,15 +40,30 @@ class Sections {
     Object.assign(this, { ctx, id, parts: [] });
     for (const o of list) {
       const table = o.table && ctx.report.table(o.table);
-      const drawing = o.drawing ? o.drawing(ctx, table) : null;
-      if (!table && !drawing) continue;
-      const box = h('section', { cls: 'part', id: `part-${id}-${o.table || this.parts.length}`, tabindex: '-1', 'aria-label': o.title }, h('h2', { cls: 'section' }, o.title, ' ', o.about && h('span', { cls: 'muted' }, o.about)), drawing);
+      const drawing = h('div', null, o.drawing ? o.drawing(ctx, table) : null);
+      if (!table && !drawing.childNodes.length) continue;
+      const whole = h('span', { cls: 'tag', hidden: true, title: 'a selected window does not change these figures' }, 'whole recording');
+      const box = h('section', { cls: 'part', id: `part-${id}-${o.table || this.parts.length}`, tabindex: '-1', 'aria-label': o.title }, h('h2', { cls: 'section' }, o.title, ' ', o.about && h('span', { cls: 'muted' }, o.about), ' ', whole), drawing);
       const data = table && o.columns ? new DataTable({ table, columns: told(table, columns(table, o.columns(table, ctx))), label: o.title.toLowerCase(), sort: o.sort }) : null;
       if (data) append(box, [data.el]);
-      this.parts.push({ table: o.table, box, data });
+      this.parts.push({ ...o, box, data, drawn: drawing, whole });
     }
-    append(panel, [ctx.windowNote('This tab'), this.parts.map((p) => p.box)]);
+    append(panel, [ctx.windowNote('This tab', list.map((o) => o.table).find((t) => t && ctx.windows() && ctx.windows().has(t))), this.parts.map((p) => p.box)]);
+    if (ctx.window()) this.windowed();
+    ctx.on('window', () => this.windowed());
     this.setParams(ctx.params(id));
+  }
+
+  // What knows windows answers for the selected one; the rest says that it does not.
+  windowed() {
+    for (const p of this.parts) {
+      const w = this.ctx.window();
+      p.whole.hidden = !w || this.ctx.answers(p.table);
+      if (!p.table || !this.ctx.windows() || !this.ctx.windows().has(p.table)) continue;
+      const t = this.ctx.shown().table(p.table);
+      if (p.drawing && p.sums !== false) clear(p.drawn, p.drawing(this.ctx, t));
+      if (p.data) p.data.setTable(t, null, told(t, columns(t, typeof p.columns === 'function' ? p.columns(t, this.ctx) : p.columns)));
+    }
   }
 
   setParams(p) {

@@ -2,6 +2,10 @@
 // stretch of time holds. Times are ns since the origin. No element is made here.
 
 import { Categories } from './colors.js';
+import { CAUSE_COLORS, causeWords } from './overlap.js';
+
+const pathWords = (c) => String(c).replace(/_/g, ' ');
+const OWN = { 'path: compute': '#56b4e9', 'path: communication': '#e69f00', 'path: copy': '#1fae85', 'path: kernel gap': '#d3d8de', 'path: launch': '#9ed9c5', 'path: host': '#d68fb5', 'path: sync return': '#f0e442', 'path: untraced': '#b8bec7', 'path: unknown': '#e8793a', ...Object.fromEntries(Object.entries(CAUSE_COLORS).map(([c, color]) => [`idle: ${causeWords(c)}`, color])) };
 
 const lower = (v, x) => { // first index whose value is above x; v ascends
   let lo = 0;
@@ -54,6 +58,7 @@ class Row {
 
 export class Lanes {
   constructor(report) {
+    this.short = (n) => report.shortName(n);
     this.names = [];
     this.known = new Map();
     this.cats = [];
@@ -62,7 +67,7 @@ export class Lanes {
     const bins = report.table('lane_bins');
     this.launch = spans ? { name: spans.col('launch'), lane: spans.num('launch_lane'), at: spans.num('launch_ns') } : null;
     this.lanes = report.table('lanes').objects().map((l) => ({
-      id: Number(l.lane), kind: String(l.kind), device: String(l.device ?? ''), name: String(l.name ?? ''), spans: Number(l.spans), exact: Number(l.exact), binned: Number(l.binned),
+      id: Number(l.lane), kind: String(l.kind), device: String(l.device ?? ''), name: String(l.name ?? ''), rank: l.rank ?? null, process: l.process ?? null, spans: Number(l.spans), exact: Number(l.exact), binned: Number(l.binned),
       leftOut: Number(l.left_out), shortest: Number(l.longest_binned_ns), bin: Number(l.bin_ns), folded: false, rows: [],
     }));
     for (const l of this.lanes) l.rows = Array.from({ length: Number(report.table('lanes').num('depth')[l.id]) || 0 }, (_, d) => new Row(l, d));
@@ -71,8 +76,68 @@ export class Lanes {
     for (let i = 0; i < t.lane.length; i++) this.rowOf(t, i)?.at.push(i);
     for (let i = 0; i < b.lane.length; i++) this.rowOf(b, i)?.binAt.push(i);
     for (const l of this.lanes) for (const r of l.rows) r.fix({ ...t, dur: t.value }, { ...b, busy: b.value });
+    this.byId = [...this.lanes];
+    this.addIdle(report.table('lane_idle'));
+    this.addPath(report.table('critical_parts'));
     this.extent = this.findExtent();
     this.colors = this.chooseColors();
+  }
+
+  // A lane that a table of its own tells of: { start, dur, name, cat } in order of time.
+  made(kind, device, name, list) {
+    const lane = { id: -1, kind, device, name, spans: 0, exact: 0, binned: 0, leftOut: 0, shortest: 0, bin: 0, folded: false, rows: [] };
+    const row = new Row(lane, 0);
+    row.at = list.map((_, i) => i);
+    row.fix({ start: list.map((x) => x.start), dur: list.map((x) => x.dur), name: list.map((x) => this.number(this.known, this.names, x.name)), cat: list.map((x) => this.number(this.knownCats, this.cats, x.cat)) }, { start: [], count: [], busy: [], name: [], cat: [] });
+    lane.rows = [row];
+    lane.list = list;
+    return lane;
+  }
+
+  // Beneath the queues of a device its gaps, each by its largest cause.
+  addIdle(t) {
+    if (!t) return;
+    const [device, start, dur, binned, cause, ns] = [t.col('device'), t.num('start_ns'), t.num('dur_ns'), t.num('binned'), t.col('cause'), t.num('total_ns')];
+    const gaps = new Map();
+    for (let i = 0; i < start.length; i++) {
+      if (binned[i]) continue;
+      if (!gaps.has(device[i])) gaps.set(device[i], []);
+      const list = gaps.get(device[i]);
+      const last = list[list.length - 1];
+      if (last && last.start === start[i]) last.causes.push([cause[i], ns[i]]);
+      else list.push({ start: start[i], dur: dur[i], causes: [[cause[i], ns[i]]] });
+    }
+    for (const [d, list] of gaps) {
+      for (const g of list) {
+        g.causes.sort((x, y) => y[1] - x[1]);
+        g.name = `idle: ${causeWords(g.causes[0][0])}`;
+        g.cat = `idle: ${causeWords(g.causes[0][0])}`;
+      }
+      const at = this.lanes.map((l) => l.kind === 'queue' && l.device === String(d ?? '')).lastIndexOf(true);
+      if (at >= 0) this.lanes.splice(at + 1, 0, this.made('idle', String(d ?? ''), `${d} idle`, list));
+    }
+  }
+
+  // The critical path on top, and which spans of the lanes lie on it.
+  addPath(t) {
+    this.hasPath = Boolean(t);
+    if (!t) return;
+    const rows = t.objects();
+    const ranks = [...new Set(rows.map((r) => r.rank))];
+    const byName = new Map(this.byId.map((l) => [l.name, l]));
+    this.lanes.unshift(...ranks.map((rank) => this.made('path', '', ranks.length > 1 && rank !== null ? `critical path, rank ${rank}` : 'critical path', rows.filter((r) => r.rank === rank).sort((x, y) => x.start_ns - y.start_ns)
+      .map((r) => ({ start: Number(r.start_ns), dur: Number(r.dur_ns), name: r.name || pathWords(r.class), cat: `path: ${pathWords(r.class)}` })))));
+    for (const r of rows) {
+      const lane = byName.get(r.track);
+      if (!lane || /gap|launch/.test(r.class)) continue;
+      for (const row of lane.rows) this.lies(row, Number(r.start_ns), Number(r.start_ns) + Number(r.dur_ns), r.name);
+    }
+  }
+
+  lies(row, a, b, name) {
+    if (!row.onPath) row.onPath = new Uint8Array(row.start.length);
+    const to = row.firstFrom((a + b) / 2);
+    for (let i = row.firstAfter((a + b) / 2 - 1); i < to; i++) if (row.end[i] >= b && this.names[row.name[i]] === name) row.onPath[i] = 1;
   }
 
   rowOf(t, i) {
@@ -120,6 +185,7 @@ export class Lanes {
     const weight = new Float64Array(this.cats.length);
     for (const l of this.lanes) {
       for (const r of l.rows) {
+        if (l.list) continue;
         for (let i = 0; i < r.start.length; i++) weight[r.cat[i]] += r.end[i] - r.start[i];
         for (let i = 0; i < r.binBusy.length; i++) weight[r.binCat[i]] += r.binBusy[i];
       }
@@ -127,7 +193,7 @@ export class Lanes {
     this.weight = weight;
     const order = [...weight.keys()].sort((a, b) => weight[b] - weight[a]);
     const c = new Categories(order.map((i) => this.cats[i]));
-    return this.cats.map((n) => c.color(n));
+    return this.cats.map((n) => OWN[n] || c.color(n));
   }
 
   // → { row, i } a span, { row, bin } a bin, or null. slack: ns on both sides for what is narrower than a pixel.
@@ -191,7 +257,7 @@ export class Lanes {
   matches(set) {
     const spans = [];
     let bins = 0;
-    for (const l of this.lanes) {
+    for (const l of this.byId) {
       for (const row of l.rows) {
         for (let i = 0; i < row.name.length; i++) if (set.has(row.name[i])) spans.push({ row, i });
         for (let k = 0; k < row.binName.length; k++) if (set.has(row.binName[k])) bins++;
@@ -206,7 +272,7 @@ export class Lanes {
     const [t0, t1] = this.extent;
     const w = (t1 - t0) / n;
     const lanes = this.lanes.filter((l) => l.kind === 'queue' && l.rows.length);
-    const of = lanes.length ? lanes : this.lanes.filter((l) => l.rows.length);
+    const of = lanes.length ? lanes : this.lanes.filter((l) => l.rows.length && !l.list);
     const sums = this.cats.map(() => null);
     const put = (cat, a, b, busy) => {
       const dense = b > a ? busy / (b - a) : 0;

@@ -46,7 +46,7 @@ export function ticks(t0, t1, width) {
 export class Painter {
   constructor(lanes) {
     this.lanes = lanes;
-    this.shown = lanes.names.map((n) => visible(n));
+    this.shown = lanes.names.map((n) => visible(lanes.short(n)));
     this.bright = lanes.cats.map(() => new Rects());
     this.dim = lanes.cats.map(() => new Rects());
     this.labels = [];
@@ -137,19 +137,23 @@ export class Painter {
   spans(row, y, view) {
     const scale = (view.width - view.left) / (view.t1 - view.t0);
     const { match } = view;
+    const path = view.path && !row.lane.list;
     const to = row.firstFrom(view.t1);
     let column = -1;
     let longest = -1;
     let which = 0;
     let lit = false;
+    const gaps = row.lane.kind === 'idle'; // a column is as high as it is idle
+    let length = 0;
     const flush = () => {
-      if (column >= 0) (match && !lit ? this.dim : this.bright)[which].add(column, y, 1, ROW - 1);
+      const tall = gaps ? Math.max(2, Math.min(1, length) * (ROW - 1)) : ROW - 1;
+      if (column >= 0) ((match || path) && !lit ? this.dim : this.bright)[which].add(column, y + ROW - 1 - tall, 1, tall);
     };
     for (let i = row.firstAfter(view.t0); i < to; i++) {
       if (row.end[i] < view.t0) continue;
       const x0 = Math.max(view.left - 2, view.left + (row.start[i] - view.t0) * scale);
       const x1 = Math.min(view.width + 2, view.left + (row.end[i] - view.t0) * scale);
-      const hit = !match || match.has(row.name[i]);
+      const hit = (!match || match.has(row.name[i])) && (!path || Boolean(row.onPath && row.onPath[i]));
       if (x1 - x0 >= 1) {
         (hit ? this.bright : this.dim)[row.cat[i]].add(x0, y, Math.max(1, x1 - x0 - (x1 - x0 > 3 ? 0.6 : 0)), ROW - 1);
         if (x1 - x0 >= LABEL_PX) this.label(x0, y, x1 - x0, this.shown[row.name[i]], view);
@@ -160,9 +164,11 @@ export class Painter {
         flush();
         column = c;
         longest = -1;
+        length = 0;
         lit = false;
       }
       lit = lit || hit;
+      length += x1 - x0;
       if (x1 - x0 > longest) {
         longest = x1 - x0;
         which = row.cat[i];

@@ -5,7 +5,7 @@ import { announce, append, clear, h, name as nameEl, placeTip, visible } from '.
 import { DataTable } from './datatable.js';
 import * as fmt from './format.js';
 import { chartsOf, seriesOf } from './series.js';
-import { Lanes } from './spanlanes.js';
+import { causeWords } from './overlap.js';
 import { AXIS, COUNTER, GAP, Painter, ROW } from './spanpaint.js';
 
 const OVERVIEW = 40;
@@ -24,6 +24,9 @@ const LANE_COLUMNS = [
   { key: 'longest_binned_ns', label: 'Longest in bins', kind: 'time' },
   { key: 'bin_ns', label: 'Bin', kind: 'time', about: 'length of a bin' },
 ];
+
+// Columns that say nothing where every span is drawn by itself.
+const BINS = new Set(['binned', 'left_out', 'longest_binned_ns', 'bin_ns']);
 
 export const id = 'timeline';
 export const label = 'Timeline';
@@ -45,7 +48,7 @@ export function binnedWords(lanes) {
 class Timeline {
   constructor(panel, ctx) {
     this.ctx = ctx;
-    this.lanes = new Lanes(ctx.report);
+    this.lanes = ctx.lanes();
     this.painter = new Painter(this.lanes);
     [this.t0, this.t1] = this.lanes.extent;
     this.selected = null;
@@ -82,13 +85,14 @@ class Timeline {
   // Of many threads only the first ones stand open.
   foldSome() {
     let rows = 0;
-    for (const l of this.lanes.lanes) {
+    for (const l of this.lanes.byId) {
       l.folded = l.kind !== 'queue' && rows + l.rows.length > OPEN_ROWS;
       rows += l.folded ? 1 : l.rows.length;
     }
   }
 
   build(panel) {
+    this.pathOn = false;
     const button = (text, title, run) => h('button', { type: 'button', title, 'aria-label': title, onclick: run }, text);
     this.search = h('input', { type: 'search', cls: 'filter', placeholder: 'Search  ( / )', 'aria-label': 'Search spans by name', autocomplete: 'off', spellcheck: 'false',
       oninput: () => this.find(this.search.value), onkeydown: (e) => { if (e.key === 'Enter') { e.preventDefault(); this.next(e.shiftKey ? -1 : 1); } } });
@@ -105,17 +109,25 @@ class Timeline {
     this.sumBox = h('section', { cls: 'card span-sums', 'aria-label': 'measured stretch', hidden: true });
     const weight = this.lanes.weight;
     const cats = [...weight.keys()].filter((c) => weight[c] > 0).sort((a, b) => weight[b] - weight[a]);
-    this.data = new DataTable({ table: this.ctx.report.table('lanes'), columns: LANE_COLUMNS, label: 'lanes', sort: { key: 'lane', dir: 1 } });
+    this.data = new DataTable({ table: this.ctx.report.table('lanes'), columns: LANE_COLUMNS.filter((c) => !BINS.has(c.key) || this.ctx.report.table('lanes').num(c.key).some((v) => v > 0)), label: 'lanes', sort: { key: 'lane', dir: 1 } });
     append(panel, [
       h('div', { cls: 'toolbar' }, this.search, button('‹', 'Previous match', () => this.next(-1)), button('›', 'Next match', () => this.next(1)), this.found, h('span', { cls: 'spring' }),
+        this.lanes.hasPath && (this.pathButton = h('button', { type: 'button', 'aria-pressed': 'false', title: 'Only what lies on the critical path is bright', onclick: () => this.setPath(!this.pathOn) }, 'Critical path')),
         this.measure, button('−', 'Zoom out', () => this.zoom(2)), button('+', 'Zoom in', () => this.zoom(0.5)), button('All', 'Show the whole recording (f)', () => this.fit())),
       this.over, this.box, this.tip,
       h('ul', { cls: 'legend span-legend' }, cats.slice(0, 14).map((c) => h('li', null, h('span', { cls: 'swatch', 'aria-hidden': 'true', style: { background: this.lanes.colors[c] } }), nameEl(this.lanes.cats[c] || 'no category'))),
         cats.length > 14 && h('li', { cls: 'muted' }, `and ${cats.length - 14} more`)),
-      h('p', { cls: 'muted span-note' }, binnedWords(this.lanes.lanes)),
+      this.madeLegend('idle', 'Nothing ran because of'), this.madeLegend('path', 'On the critical path'),
+      h('p', { cls: 'muted span-note' }, binnedWords(this.lanes.byId)),
       this.details, this.sumBox, h('h2', { cls: 'section' }, 'Lanes'), this.data.el,
     ]);
     this.showDetails();
+  }
+
+  // The colours of gaps or of the critical path, with their words.
+  madeLegend(kind, words) {
+    const seen = [...new Set(this.lanes.lanes.filter((l) => l.kind === kind).flatMap((l) => [...new Set(l.rows[0].cat)]))];
+    return seen.length ? h('ul', { cls: 'legend span-legend' }, h('li', { cls: 'muted' }, words), seen.map((c) => h('li', null, h('span', { cls: 'swatch', 'aria-hidden': 'true', style: { background: this.lanes.colors[c] } }), this.lanes.cats[c].replace(/^\w+: /, '')))) : null;
   }
 
   // ---- places ----
@@ -199,7 +211,7 @@ class Timeline {
     if (!this.width || !this.css) return;
     const view = {
       t0: this.t0, t1: this.t1, left: this.left, width: this.width, height: this.height, top: this.box.scrollTop, rows: this.rows, names: this.rowNames,
-      match: this.match, css: this.css, counters: this.counters, marks: this.marksAt,
+      match: this.match, path: this.pathOn, css: this.css, counters: this.counters, marks: this.marksAt,
     };
     this.painter.paint(this.g, view);
     this.paintOver(this.g, view);
@@ -413,7 +425,7 @@ class Timeline {
     if (s.bin !== undefined) {
       return [h('div', { cls: 'tip-name' }, `${fmt.plural(s.row.binCount[s.bin], 'short span')}`), h('div', null, `begin in these ${fmt.time(s.row.lane.bin)}, busy ${fmt.percent(s.row.binBusy[s.bin] / s.row.lane.bin)}; longest: `, nameEl(this.lanes.names[s.row.binName[s.bin]]))];
     }
-    return [h('div', { cls: 'tip-name' }, nameEl(this.lanes.names[s.row.name[s.i]])), h('div', null, `${fmt.time(s.row.end[s.i] - s.row.start[s.i])} at ${fmt.time(s.row.start[s.i])}`)];
+    return [h('div', { cls: 'tip-name' }, nameEl(this.lanes.short(this.lanes.names[s.row.name[s.i]]))), h('div', null, `${fmt.time(s.row.end[s.i] - s.row.start[s.i])} at ${fmt.time(s.row.start[s.i])}`)];
   }
 
   // A plain wheel scrolls, sideways it moves through time, with Ctrl or Shift it zooms.
@@ -473,6 +485,12 @@ class Timeline {
     this.canvas.classList.toggle('measuring', on);
   }
 
+  setPath(on) {
+    this.pathOn = on;
+    this.pathButton.setAttribute('aria-pressed', String(on));
+    this.draw();
+  }
+
   // ---- keys ----
 
   key(e) {
@@ -504,7 +522,7 @@ class Timeline {
   step(by) {
     const s = this.selected;
     if (!s) {
-      const at = this.rows.find(({ row }) => row.start.length);
+      const at = this.rows.find(({ row }) => row.start.length && !row.lane.list);
       if (at) this.select({ row: at.row, i: Math.min(at.row.start.length - 1, at.row.firstAfter(this.t0)) }, true);
       return;
     }
@@ -540,10 +558,10 @@ class Timeline {
   // { name, at, lane, row } of the call that launched a span of a queue.
   launchOf(s) {
     const l = this.lanes.launch;
-    if (!l || s.bin !== undefined) return null;
+    if (!l || s.bin !== undefined || s.row.lane.list) return null;
     const k = s.row.at[s.i];
     if (!l.name[k] || !Number.isFinite(l.at[k])) return null;
-    const lane = this.lanes.lanes[l.lane[k]];
+    const lane = this.lanes.byId[l.lane[k]];
     const path = lane ? this.lanes.pathAt(lane, l.at[k]) : [];
     return { name: l.name[k], at: l.at[k], lane, path, row: path.length ? path[path.length - 1].row : lane && lane.rows[0] };
   }
@@ -586,12 +604,34 @@ class Timeline {
         fact('Each at most', time(s.row.lane.shortest)), fact('Longest in it', nameEl(this.lanes.names[s.row.binName[s.bin]]))));
       return;
     }
+    if (s.row.lane.list) {
+      this.showMade(s, fact, time);
+      return;
+    }
     const launch = this.launchOf(s);
     const path = launch ? launch.path : this.lanes.pathAt(s.row.lane, a).filter((p) => p.row.depth < s.row.depth);
     clear(this.details, h('h2', null, nameEl(this.lanes.names[s.row.name[s.i]])),
       h('dl', { cls: 'facts' }, fact('Category', nameEl(this.lanes.cats[s.row.cat[s.i]] || 'none')), fact('Start', time(a)), fact('Duration', time(b - a)), fact('End', time(b)), lane,
         launch && fact('Launched by', [nameEl(launch.name), ', ', time(a - launch.at), ' before', launch.path.length ? [' ', h('button', { type: 'button', cls: 'link', onclick: () => this.followLaunch() }, 'Go to it')] : '']),
         path.length ? fact('Call path', path.map((p, i) => [i ? ' › ' : '', nameEl(this.lanes.names[p.row.name[p.i]])])) : null));
+  }
+
+  // A gap with its causes, what began late and where it was launched; or a part of the critical path.
+  showMade(s, fact, time) {
+    const g = s.row.lane.list[s.row.at[s.i]];
+    const [a, b] = this.edges(s);
+    const facts = [fact('Start', time(a)), fact('Duration', time(b - a)), fact('End', time(b))];
+    if (s.row.lane.kind === 'path') {
+      clear(this.details, h('h2', null, nameEl(g.name)), h('dl', { cls: 'facts' }, fact('On the critical path', g.cat.replace('path: ', '')), facts));
+      return;
+    }
+    const late = this.lanes.byId.filter((l) => l.kind === 'queue' && l.device === s.row.lane.device).map((l) => ({ row: l.rows[0], i: l.rows[0] ? l.rows[0].firstFrom(b - 1) : 0 })).find(({ row, i }) => row && row.start[i] === b);
+    const launch = late && this.launchOf(late);
+    clear(this.details, h('h2', null, 'Nothing ran on ', nameEl(s.row.lane.device)),
+      h('dl', { cls: 'facts' }, fact('Because of', g.causes.map(([c, ns], i) => [i ? ', ' : '', causeWords(c), ' ', time(ns)])), facts,
+        late && fact('Then came', [nameEl(this.lanes.names[late.row.name[late.i]]), ' ', h('button', { type: 'button', cls: 'link', onclick: () => this.select(late, true) }, 'Go to it')]),
+        launch && fact('Launched by', [nameEl(launch.name), ', ', time(b - launch.at), ' before']),
+        launch && launch.path.length ? fact('Call path', launch.path.map((p, i) => [i ? ' › ' : '', nameEl(this.lanes.names[p.row.name[p.i]])])) : null));
   }
 
   // ---- search ----
@@ -619,7 +659,7 @@ class Timeline {
     const w = this.ctx.window();
     this.sumBox.hidden = !w;
     if (!w) return;
-    const rows = this.lanes.lanes.filter((l) => l.rows.length).map((l) => ({ l, s: this.lanes.sums(l, ...w) })).filter(({ s }) => s.count > 0);
+    const rows = this.lanes.lanes.filter((l) => l.rows.length && l.kind !== 'path').map((l) => ({ l, s: this.lanes.sums(l, ...w) })).filter(({ s }) => s.count > 0);
     const cats = (s) => [...s.cats].sort((x, y) => y[1] - x[1]).slice(0, 4).map(([c, ns]) => `${this.lanes.cats[c] || 'no category'} ${fmt.time(ns)}`).join(', ');
     const about = (s) => (s.exact ? '' : '≈\u00a0');
     clear(this.sumBox, h('h2', null, `${fmt.time(w[1] - w[0])} `, h('span', { cls: 'muted' }, `from ${fmt.time(w[0])} to ${fmt.time(w[1])}`)),

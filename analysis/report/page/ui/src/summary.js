@@ -1,11 +1,11 @@
 // The first screen: what ran, three figures, where the time went, the largest costs, and every check and warning in words.
 
-import { append, h, icon, name } from './dom.js';
+import { append, clear, h, icon, name } from './dom.js';
 import * as fmt from './format.js';
 import * as facts from './facts.js';
 import { plainTable } from './datatable.js';
 import { findingsCard } from './findings.js';
-import { causesLine, deviceBars } from './overlap.js';
+import { causesLine, deviceBars, devicesOf } from './overlap.js';
 
 const list = (v) => (Array.isArray(v) ? v : []);
 const text = (v) => (v === null || v === undefined || typeof v === 'object' ? '' : String(v));
@@ -131,8 +131,15 @@ function busyBox(r) {
   return figure('Device busy', fmt.percent(b.share), `${b.share * 100}\u00a0%`, `${b.recorded_ns > 0 ? 'of the recording' : 'from first to last kernel'}: ${sub}${idle}`);
 }
 
+// Of the selected window: the parts of `overlap`, summed over the devices.
+function windowSplit(ctx) {
+  const rows = devicesOf(ctx.shown());
+  const sum = (k) => rows.reduce((a, d) => a + d.parts[k].ns, 0);
+  return { of: 'device time from first to last kernel of the window', total: rows.reduce((a, d) => a + d.wall, 0), devices: rows.length, parts: rows.length ? rows[0].parts.map((p, k) => ({ ...p, ns: sum(k) })) : [] };
+}
+
 function splitBar(r, ctx) {
-  const s = facts.timeSplit(r);
+  const s = ctx.answers('overlap') ? windowSplit(ctx) : facts.timeSplit(r);
   if (!s) return null;
   const of = s.devices > 1 ? `${s.of}, summed over ${s.devices} devices` : s.within ? `${s.of}, ${s.mostly ? 'mostly ' : ''}inside ${s.within.split(';').join(' › ')}` : s.of;
   const parts = s.parts.filter((p) => p.ns > 0).map((p, i) => ({ ...p, share: p.ns / s.total, cls: `seg seg-${p.kind === 'host' ? `h${i % 5}` : p.kind}` }));
@@ -143,17 +150,25 @@ function splitBar(r, ctx) {
         h('span', null, fmt.percent(p.share))))),
     h('ul', { cls: 'legend' }, parts.map((p) => h('li', null, h('span', { cls: `swatch ${p.cls}`, 'aria-hidden': 'true' }),
       name(p.name), ' ', h('strong', { title: fmt.exact(p.ns, 'ns') }, fmt.time(p.ns)), ' ', h('span', { cls: 'muted' }, fmt.percent(p.share))))),
-    deviceBars(r), causesLine(ctx));
+    !parts.length && h('p', { cls: 'muted' }, 'Nothing ran on a device in this window.'), deviceBars(ctx.shown()), causesLine(ctx));
+}
+
+// Of the selected window: the three largest of `functions`.
+function windowCosts(ctx) {
+  const t = ctx.shown().table('functions');
+  const rows = t.objects().filter((f) => f.exclusive_ns > 0);
+  const scope = rows.some((f) => f.scope === 'device') ? 'device' : 'host';
+  return { scope, rows: rows.filter((f) => f.scope === scope).sort((a, b) => b.exclusive_ns - a.exclusive_ns).slice(0, 3) };
 }
 
 function costs(r, ctx) {
-  const c = facts.largestCosts(r);
+  const c = ctx.answers('functions') ? windowCosts(ctx) : facts.largestCosts(r);
   const fig = facts.energyFigure(r);
   const words = c.scope === 'device' ? 'device work, own time' : 'host functions, own time';
-  const body = !c.rows.length ? h('p', { cls: 'muted' }, 'No call and no device work was recorded.')
+  const body = !c.rows.length ? h('p', { cls: 'muted' }, ctx.window() ? 'No call and no device work lies in this window.' : 'No call and no device work was recorded.')
     : h('ol', { cls: 'costs' }, c.rows.map((f) => h('li', null,
       h('div', { cls: 'cost-head' },
-        h('button', { type: 'button', cls: 'link', 'aria-label': `Show ${f.name} among the functions`, onclick: () => ctx.go('functions', { '': f.scope, filter: f.name }) }, name(f.name)),
+        h('button', { type: 'button', cls: 'link', 'aria-label': `Show ${f.name} among the functions`, onclick: () => ctx.go('functions', { '': f.scope, filter: f.name }) }, name(f.scope === 'device' ? r.shortName(f.name) : f.name, { title: f.name })),
         h('strong', { title: `${Number(f.share) * 100}\u00a0%` }, fmt.percent(f.share))),
       h('div', { cls: 'cost-bar', 'aria-hidden': 'true' }, h('span', { style: { width: `${Math.min(100, Number(f.share) * 100)}%` } })),
       h('div', { cls: 'muted' }, h('span', { title: fmt.exact(f.exclusive_ns, 'ns') }, fmt.time(f.exclusive_ns)), ` in ${fmt.plural(f.calls, 'call')}`,
@@ -180,7 +195,7 @@ function verdicts(r) {
   const rows = [
     ...r.problems.map((p) => verdict('bad', 'error', p, '')),
     ...missing.map((m) => verdict('bad', m.word, m.what, '')),
-    ...facts.checkLines(checks).map((c) => verdict(c.ok ? 'ok' : 'bad', c.ok ? 'ok' : 'failed', c.text, '')),
+    ...facts.checkLines(checks).map((c) => verdict(c.ok ? 'ok' : 'bad', c.ok ? 'ok' : 'failed', c.text, '', 1, c.own)),
     ...warns.map((w) => verdict(SEVERITY_ICON[w.severity], w.severity, w.text || w.code, w.code, w.count)),
   ];
   return h('section', { cls: 'card', 'aria-labelledby': 'checks-title' },
@@ -194,9 +209,9 @@ function capped(rows) {
     : [...rows.slice(0, MAX_VERDICTS), verdict('note', 'more', `${fmt.group(rows.length - MAX_VERDICTS)} more stand in run.json and analysis.json`, '')];
 }
 
-function verdict(ic, word, what, code, n) {
+function verdict(ic, word, what, code, n, title = null) {
   return h('li', { cls: `verdict v-${ic}` }, icon(ic), h('span', { cls: 'verdict-word' }, word),
-    h('span', { cls: 'verdict-text' }, h('bdi', null, what), Number(n) > 1 && h('span', { cls: 'muted' }, ` ×\u00a0${fmt.group(n)}`),
+    h('span', { cls: 'verdict-text', title }, h('bdi', null, what), Number(n) > 1 && h('span', { cls: 'muted' }, ` ×\u00a0${fmt.group(n)}`),
       code && h('code', { cls: 'code' }, code)));
 }
 
@@ -275,11 +290,19 @@ export function render(panel, ctx) {
   const empty = emptyCard(r);
   const figures = h('div', { cls: 'figures' }, timeBox(r), energyBox(r), busyBox(r));
   const found = empty ? null : findingsCard(ctx);
-  append(panel, [ctx.windowNote('The summary'),
+  // Where the time went and the largest costs are those of the selected window.
+  const live = (make) => {
+    const box = h('div', { cls: 'live' }, make());
+    ctx.on('window', () => clear(box, make()));
+    return box.childNodes.length ? box : null;
+  };
+  const split = empty ? null : live(() => splitBar(r, ctx));
+  const largest = empty ? null : live(() => costs(r, ctx));
+  append(panel, [ctx.windowNote(ctx.windows() && r.table('overlap') ? 'Where the time went, with the largest costs,' : 'The summary', () => (r.table('overlap') ? 'overlap' : null)),
     h('div', { cls: `summary${found ? ' with-findings' : ''}` }, factList(r), failure(r),
-      found && h('div', { cls: 'two findings-first' }, found, costs(r, ctx)),
-      empty ? [r.run && facts.timeFigure(r).ns > 0 && figures, empty] : [figures, !found && splitBar(r, ctx)],
-      found ? h('div', { cls: 'two findings-first' }, splitBar(r, ctx), verdicts(r)) : h('div', { cls: 'two' }, empty ? null : costs(r, ctx), verdicts(r))),
+      found && h('div', { cls: 'two findings-first' }, found, largest),
+      empty ? [r.run && facts.timeFigure(r).ns > 0 && figures, empty] : [figures, !found && split],
+      found ? h('div', { cls: 'two findings-first' }, split, verdicts(r)) : h('div', { cls: 'two' }, largest, verdicts(r))),
   ]);
   for (const pre of panel.querySelectorAll('.log pre')) requestAnimationFrame(() => { pre.scrollTop = pre.scrollHeight; });
 }

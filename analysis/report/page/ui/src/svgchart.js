@@ -1,6 +1,7 @@
 // Small drawings as SVG: bars that stack, and points over two logarithmic axes. Texts are text nodes; what a mark says is in its title.
 
-import { h, name, s } from './dom.js';
+import { clear, h, name, s } from './dom.js';
+import { ticks } from './spanpaint.js';
 import * as fmt from './format.js';
 
 const PAD = { left: 64, right: 34, top: 12, bottom: 40 };
@@ -57,4 +58,36 @@ export function logChart({ label, points, lines = [], xText, yText, xName, yName
     lines.map((l) => [s('path', { class: 'roof', d: curve(l), 'stroke-dasharray': l.dash || 'none' }, s('title', null, l.label)), s('text', { class: 'tick roof-name', x: width - PAD.right - 4, y: Y(Math.min(l.at(x1), y1)) - 5, 'text-anchor': 'end' }, l.label)]),
     points.map((p) => (p.cross ? s('path', { class: 'point', d: `M${X(p.x) - 5} ${Y(p.y) - 5}l10 10m0 -10l-10 10`, stroke: p.color }, s('title', null, p.title))
       : s('circle', { class: 'point', cx: X(p.x), cy: Y(p.y), r: p.r || 5, fill: p.color }, s('title', null, p.title))))));
+}
+
+// Lines of steps over time, drawn as wide as there is room: lines: [{ steps: [[from, to, value]], color, dash?, fill?, name }]; mark: { t, v, words };
+// window: a stretch of time that is shaded, or null.
+export function stepChart({ label, lines, mark, window: w, yText, height = 190 }) {
+  const all = lines.flatMap((l) => l.steps);
+  const t0 = Math.min(...all.map((x) => x[0]));
+  const t1 = Math.max(...all.map((x) => x[1]), t0 + 1);
+  const top = Math.max(...all.map((x) => x[2]), 1) * 1.08;
+  const box = h('div', { cls: 'step-chart' });
+  const draw = () => {
+    const width = Math.max(280, box.clientWidth || 900);
+    const left = 70;
+    const [bottom, up] = [height - 24, 10];
+    const X = (t) => left + ((t - t0) / (t1 - t0)) * (width - left - 12);
+    const Y = (v) => bottom - (v / top) * (bottom - up);
+    const path = (l) => {
+      let d = '';
+      for (const [a, b, v] of l.steps) d += `${d ? 'L' : 'M'}${X(a).toFixed(1)} ${Y(v).toFixed(1)}L${X(b).toFixed(1)} ${Y(v).toFixed(1)}`;
+      return d;
+    };
+    const steps = [0, 0.25, 0.5, 0.75].map((k) => (k * top) / 1.08 * (4 / 3));
+    clear(box, s('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': label },
+      w && s('rect', { class: 'step-window', x: X(Math.max(t0, w[0])), y: up, width: Math.max(1, X(Math.min(t1, w[1])) - X(Math.max(t0, w[0]))), height: bottom - up }),
+      steps.filter((v) => v <= top).map((v) => [s('line', { class: 'grid', x1: left, x2: width - 12, y1: Y(v), y2: Y(v) }), s('text', { class: 'tick', x: left - 6, y: Y(v) + 4, 'text-anchor': 'end' }, yText(v))]),
+      ticks(t0, t1, width - left).map((t) => s('text', { class: 'tick', x: X(t), y: height - 6, 'text-anchor': 'middle' }, fmt.time(t))),
+      lines.map((l) => [l.fill && l.steps.length && s('path', { d: `${path(l)}L${X(l.steps[l.steps.length - 1][1]).toFixed(1)} ${bottom}L${X(l.steps[0][0]).toFixed(1)} ${bottom}Z`, fill: l.color, 'fill-opacity': '0.18' }), s('path', { class: 'step-line', d: path(l), stroke: l.color, 'stroke-dasharray': l.dash || 'none' }, s('title', null, l.name))]),
+      mark && [s('circle', { class: 'step-mark', cx: X(mark.t), cy: Y(mark.v), r: 4 }), s('text', { class: 'tick step-words', x: X(mark.t) + (X(mark.t) > width - 110 ? -8 : 8), y: Y(mark.v) + 4, 'text-anchor': X(mark.t) > width - 110 ? 'end' : 'start' }, mark.words)]));
+  };
+  draw();
+  new ResizeObserver(draw).observe(box);
+  return box;
 }

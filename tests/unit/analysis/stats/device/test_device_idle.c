@@ -138,6 +138,47 @@ TEST(test_idle_tables)
 						       "15000 85000 host_busy b c l\n"
 						       "100001 10000 no_launch c d -\n"
 						       "5000 9999 host_busy a b l\n");
+	expect_table(table_set_find(&ts, "lane_idle"),
+		     "device start_ns dur_ns binned cause total_ns parts\n"
+		     "gpu1 5000 9999 0 host_busy 5000 1\n"
+		     "gpu1 5000 9999 0 launch_latency 4999 1\n"
+		     "...\n");
+}
+
+/* Of more gaps than stand by themselves the longest do; bins have the rest, and no time is lost. */
+TEST(test_many_gaps)
+{
+	enum { GAPS = 30000, LONGEST = 20000 };
+	struct maker k = make_begin();
+	track_id q = make_queue(&k, "gpu0", 1);
+	CLEANUP(model_freep) struct model *m = NULL;
+	const struct table *t;
+	int64_t at = 0, kept = 0, kept_ns = 0, binned = 0, shortest = INT64_MAX;
+	uint64_t seed = 5;
+
+	for (int i = 0; i <= GAPS; i++) {
+		make_span(&k, q, SPAN_KERNEL, at, at + 10, "k", 0);
+		at += 11 + (int64_t)(splitmix64(&seed) % 5000);
+	}
+	m = make_end(&k);
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_idle);
+	t = table_set_find(&ts, "lane_idle");
+	for (size_t i = 0; i < table_rows(t); i++) {
+		if (num_of(t, i, "binned") > 0) {
+			binned += (int64_t)num_of(t, i, "binned");
+			continue;
+		}
+		kept++;
+		kept_ns += (int64_t)num_of(t, i, "dur_ns");
+		if (num_of(t, i, "dur_ns") < (double)shortest)
+			shortest = (int64_t)num_of(t, i, "dur_ns");
+	}
+	assert_int_equal(kept, LONGEST);
+	assert_int_equal(binned, GAPS - LONGEST);
+	assert_int_equal(column_sum(t, "total_ns"),
+			 column_sum(table_set_find(&ts, "idle_causes"), "total_ns"));
+	assert_true(shortest > 1000);
+	assert_true(kept_ns < column_sum(t, "total_ns"));
 }
 
 /* The longest 100 of all devices; of equal ones the earlier device and gap. */

@@ -31,6 +31,57 @@ TEST(test_kernels_columns)
 	assert_true(num_of(t, a, "cv") == 0);
 }
 
+/* ---- paths of launches ---- */
+
+TEST(test_kernel_paths)
+{
+	CLEANUP(table_set_release)
+	struct table_set ts = analyse_text(
+		"thread 1/1 name=main: main 0-100 a;b 10-50 l#1 12-14 l#2 16-18 l#3 60-62\n"
+		"queue gpu0/1: gemm#1 20-30 gemm#2 30-45 c!c#3 70-90 k 95-99\n",
+		&analysis_kernel_paths);
+	const struct table *t = table_set_find(&ts, "kernel_paths");
+
+	expect_columns(t, "track,path,name,class,calls,total_ns");
+	expect_table(t, "path name class calls total_ns\n"
+			"main;a:b;l gemm gemm 2 25\n"
+			"main;l c copy 1 20\n"
+			"[unattributed] k other 1 4\n");
+}
+
+/* In a window work keeps the path of its launch. */
+TEST(test_kernel_paths_of_a_window)
+{
+	CLEANUP(model_freep)
+	struct model *m = model_of_text(1, "thread 1/1 name=main: main 0-100 l#1 12-14\n"
+					   "queue gpu0/1: k#1 50-80\n");
+
+	model_window(m, &(struct window){ 60, 70 }, 1, NULL);
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_kernel_paths);
+	expect_table(table_set_find(&ts, "kernel_paths"), "path name total_ns\n"
+							  "main;l k 10\n");
+}
+
+/* Frames beyond 400 count with the one there. */
+TEST(test_kernel_paths_that_are_deep)
+{
+	struct maker k = make_begin();
+	track_id t = make_thread(&k, 1, 1, RANK_NONE, "t"), q = make_queue(&k, "gpu0", 1);
+	CLEANUP(model_freep) struct model *m = NULL;
+	const char *path;
+	size_t frames = 1;
+
+	for (int i = 0; i < 1000; i++)
+		make_span(&k, t, SPAN_HOST, i, 5000 - i, "f", i == 999 ? 1 : 0);
+	make_span(&k, q, SPAN_KERNEL, 4000, 4010, "k", 1);
+	m = make_end(&k);
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_kernel_paths);
+	path = str_of(table_set_find(&ts, "kernel_paths"), 0, "path");
+	for (const char *s = path; *s; s++)
+		frames += *s == ';';
+	assert_int_equal(frames, 400);
+}
+
 /* ---- classes ---- */
 
 TEST(test_classes_known)

@@ -117,6 +117,10 @@ TEST(test_late_total)
 						    "1000 1050 0 0 50\n");
 	expect_table(table_set_find(&ts, "memory_peak"), "op blocks bytes\n"
 							 "'[no op]' 1 50\n");
+	expect_table(table_set_find(&ts, "memory_timeline"),
+		     "device t_ns dt_ns allocated allocated_max reserved\n"
+		     "gpu0 0 10 1050 1050 -\n"
+		     "gpu0 10 0 1000 1000 -\n");
 	table_set_release(&ts);
 	model_free(t.m);
 }
@@ -128,6 +132,40 @@ TEST(test_skipped)
 
 	assert_null(table_set_find(&ts, "memory"));
 	assert_int_equal(ts.skipped.nr, 1);
+	table_set_release(&ts);
+	model_free(t.m);
+}
+
+static double column_max(const struct table *t, const char *col)
+{
+	double max = -INFINITY;
+
+	for (size_t i = 0; i < table_rows(t); i++)
+		if (num_of(t, i, col) > max)
+			max = num_of(t, i, col);
+	return max;
+}
+
+/* So many events that rows hold several: nothing of the curve's height is lost. */
+TEST(test_many_events)
+{
+	struct alloc_trace t = trace_begin();
+	struct table_set ts;
+	const struct table *p;
+	int64_t length = 0;
+
+	for (int64_t i = 0; i < 9000; i++) {
+		event(&t, 3 * i, 1, i == 4321 ? 1000 : 10, i == 4321 ? 1000 : 10, 2000 + i);
+		event(&t, 3 * i + 1, 1, i == 4321 ? -1000 : -10, 0, 2000 + i);
+	}
+	ts = memory_of(&t);
+	p = table_set_find(&ts, "memory_timeline");
+	assert_true(table_rows(p) <= 2000 && table_rows(p) > 1000);
+	assert_int_equal(column_max(p, "allocated_max"), 1000);
+	assert_int_equal(column_max(p, "reserved"), 2000 + 8999);
+	for (size_t i = 0; i < table_rows(p); i++)
+		length += (int64_t)num_of(p, i, "dt_ns");
+	assert_int_equal(length, 3 * 8999 + 1);
 	table_set_release(&ts);
 	model_free(t.m);
 }
@@ -166,6 +204,11 @@ TEST(test_laws)
 		for (size_t i = 0; i < table_rows(p); i++)
 			sum += num_of(p, i, "bytes");
 		assert_int_equal(sum, peak - base);
+		p = table_set_find(&ts, "memory_timeline");
+		assert_int_equal(table_rows(p), n);
+		assert_int_equal(num_of(p, n - 1, "allocated"), total);
+		assert_int_equal(column_max(p, "allocated_max"), peak);
+		assert_int_equal(column_max(p, "reserved"), peak + 7);
 		table_set_release(&ts);
 		model_free(t.m);
 	}
