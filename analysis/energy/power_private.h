@@ -151,11 +151,16 @@ struct solution {
 void solution_make(struct solution *s, const struct power_window *w, const double *shares,
 		   double lag_s);
 /*
- * Powers drawn each towards one of its own, by class (its parent's). error_w: [classes], filled:
- * their standard errors, where the data say nothing what is assumed of how they differ.
+ * Powers drawn each towards one of its own, by class (its parent's), which is borrowed: given_w may
+ * change between two calls of solution_refine, each of which goes on where the last one ended.
  */
-void solution_refine(struct solution *s, const struct power_window *w, const double *given_w,
-		     double lag_s, double *error_w);
+void solution_refine_begin(struct solution *s, const struct power_window *w, const double *given_w,
+			   double lag_s);
+/*
+ * error_w: [classes], filled: their standard errors, where the data say nothing what is assumed of
+ * how they differ.
+ */
+void solution_refine(struct solution *s, double *error_w);
 void solution_release(struct solution *s);
 /* Σ (E − μ)²/μ of other powers */
 double misfit_of(struct solution *s, const double *p_w);

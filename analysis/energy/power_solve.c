@@ -475,19 +475,24 @@ double misfit_of(struct solution *s, const double *p_w)
 	return dispersion(s, 0) * (double)s->c.n;
 }
 
-void solution_refine(struct solution *s, const struct power_window *w, const double *given_w,
-		     double lag_s, double *error_w)
+void solution_refine_begin(struct solution *s, const struct power_window *w, const double *given_w,
+			   double lag_s)
 {
-	CLEANUP(xfreep) double *inverse = vector_new(w->classes);
-	CLEANUP(xfreep) double *shares = vector_new(w->classes);
-
-	for (uint32_t f = 0; f < w->classes; f++)
-		shares[f] = 1;
 	solution_begin(s, w, lag_s, SIZE_MAX);
 	s->given_w = given_w;
 	s->phi = fmax(misfit_of(s, given_w) / (double)s->c.n, 1e-12);
 	s->spread_w *= REFINE_SPREAD;
 	lags_choose(s);
+}
+
+void solution_refine(struct solution *s, double *error_w)
+{
+	const struct power_window *w = s->w;
+	CLEANUP(xfreep) double *inverse = vector_new(w->classes);
+	CLEANUP(xfreep) double *shares = vector_new(w->classes);
+
+	for (uint32_t f = 0; f < w->classes; f++)
+		shares[f] = 1;
 	for (int k = 0; k < OUTER_ROUNDS; k++) {
 		if (solution_round(s, shares, inverse))
 			break;
