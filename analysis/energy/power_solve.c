@@ -13,6 +13,8 @@
 #define CG_ERROR 0.03
 #define CG_ERROR_ROUGH 0.2 /* to compare lags */
 #define STEP_DOWN 0.1      /* a power falls at most to this part of itself in a step */
+#define AT_ZERO 0.01       /* of the mean power: one that would fall further is at its bound */
+#define HOLD 1e12          /* of its own term: it does not move with the others */
 #define REFINE_SPREAD 0.2  /* of the mean power: a first guess of how finer classes differ */
 #define LEAST_SPREAD 0.02  /* of the mean power */
 #define LEAST_MU 1e-6      /* of the mean interval */
@@ -61,6 +63,11 @@ void class_medians(const struct columns *c, double *to)
 
 /* ---- powers for a given ridge ---- */
 
+static double mean_power(const struct solution *s)
+{
+	return vector_sum(s->e_j, s->c.n) / fmax(vector_sum(s->t_s, s->c.classes), 1e-300);
+}
+
 static void explain(struct solution *s)
 {
 	double least = LEAST_MU * fmax(vector_sum(s->e_j, s->c.n) / (double)s->c.n, 1e-300);
@@ -83,15 +90,27 @@ static void gradient(const struct solution *s, double *ratio, double *to)
 		to[f] -= s->lambda[f] * (s->p_w[f] - s->towards_w[f]);
 }
 
-/* One step; returns Σ T·|ΔP|. */
-static double newton_step(struct solution *s, double *ratio, double *g, double *step)
+/*
+ * A power at its bound that would fall below 0 is none of the unknowns (Bertsekas 1982): else the
+ * others would make up for a negative one in each step.
+ */
+static bool is_held(const struct solution *s, uint32_t f, const double *g, double mean_w)
 {
-	double moved = 0;
+	return g[f] < 0 && s->p_w[f] < AT_ZERO * mean_w;
+}
+
+/* One step; returns Σ T·|ΔP|. room: [3][classes] */
+static double newton_step(struct solution *s, double *ratio, double *room, double mean_w)
+{
+	double *g = room, *step = g + s->c.classes, *lambda = step + s->c.classes, moved = 0;
 
 	explain(s);
 	gradient(s, ratio, g);
 	normal_release(&s->normal);
-	normal_make(&s->normal, &s->c, s->per_mu, s->lambda, false);
+	normal_make(&s->normal, &s->c, s->per_mu, lambda, false);
+	for (uint32_t f = 0; f < s->c.classes; f++)
+		lambda[f] = is_held(s, f, g, mean_w) ? HOLD * (s->lambda[f] + s->normal.diagonal[f])
+						     : s->lambda[f];
 	normal_solve(&s->normal, g, s->cg_error, step);
 	for (uint32_t f = 0; f < s->c.classes; f++) {
 		double p = fmax(s->p_w[f] + step[f], STEP_DOWN * s->p_w[f]);
@@ -106,14 +125,16 @@ static double newton_step(struct solution *s, double *ratio, double *g, double *
 static void powers_solve(struct solution *s, int steps)
 {
 	CLEANUP(xfreep) double *ratio = xcalloc(s->c.n + 1, sizeof(*ratio));
-	CLEANUP(xfreep) double *g = xcalloc(2 * (size_t)s->c.classes + 1, sizeof(*g));
-	double all = vector_sum(s->e_j, s->c.n);
+	CLEANUP(xfreep) double *room = xcalloc(3 * (size_t)s->c.classes + 1, sizeof(*room));
+	double all = vector_sum(s->e_j, s->c.n), mean_w = mean_power(s);
 
 	for (int i = 0; i < steps; i++) {
-		if (newton_step(s, ratio, g, g + s->c.classes) < POWER_SETTLED * all)
+		if (newton_step(s, ratio, room, mean_w) < POWER_SETTLED * all)
 			break;
 	}
 	explain(s);
+	/* it had their room */
+	normal_release(&s->normal);
 }
 
 /* ---- columns and energies of a lag ---- */
@@ -144,11 +165,6 @@ static void lag_apply(struct solution *s, size_t rows)
 }
 
 /* ---- dispersion, spread and centre ---- */
-
-static double mean_power(const struct solution *s)
-{
-	return vector_sum(s->e_j, s->c.n) / fmax(vector_sum(s->t_s, s->c.classes), 1e-300);
-}
 
 static double dispersion(const struct solution *s, double parameters)
 {
