@@ -108,6 +108,8 @@ void normal_make(struct normal *n, const struct columns *c, const double *per_mu
 void normal_release(struct normal *n);
 /* x = (A + λ)^-1·v; conjugate gradients to a relative error, or exactly with b. */
 void normal_solve(const struct normal *n, const double *v, double error, double *x);
+/* Exactly, for one v; false: conjugate gradients take less time. */
+bool normal_solve_direct(const struct normal *n, const double *v, double *x);
 /* The diagonal of (A + λ)^-1. */
 void normal_inverse_diagonal(const struct normal *n, double *to);
 /* The same for POWER_WIDE vectors side by side, [classes][POWER_WIDE]. */

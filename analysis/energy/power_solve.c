@@ -111,7 +111,8 @@ static double newton_step(struct solution *s, double *ratio, double *room, doubl
 	for (uint32_t f = 0; f < s->c.classes; f++)
 		lambda[f] = is_held(s, f, g, mean_w) ? HOLD * (s->lambda[f] + s->normal.diagonal[f])
 						     : s->lambda[f];
-	normal_solve(&s->normal, g, s->cg_error, step);
+	if (!normal_solve_direct(&s->normal, g, step))
+		normal_solve(&s->normal, g, s->cg_error, step);
 	for (uint32_t f = 0; f < s->c.classes; f++) {
 		double p = fmax(s->p_w[f] + step[f], STEP_DOWN * s->p_w[f]);
 
