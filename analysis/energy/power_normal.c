@@ -54,6 +54,14 @@ static void matrix_invert_lower(double *a, size_t n, double *row)
 	}
 }
 
+static void mirror(double *a, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < i; j++)
+			a[j * n + i] = a[i * n + j];
+	}
+}
+
 /* The lower triangle of L'·L, then both. */
 static void matrix_square(double *a, size_t n)
 {
@@ -70,10 +78,7 @@ static void matrix_square(double *a, size_t n)
 				ai[j] += f * ak[j];
 		}
 	}
-	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j < i; j++)
-			a[j * n + i] = a[i * n + j];
-	}
+	mirror(a, n);
 }
 
 void matrix_invert(double *a, size_t n)
@@ -85,7 +90,7 @@ void matrix_invert(double *a, size_t n)
 	matrix_square(a, n);
 }
 
-/* A, owned. */
+/* The lower triangle of A, owned. */
 static double *dense_a(const struct normal *n)
 {
 	const struct columns *c = n->c;
@@ -94,10 +99,14 @@ static double *dense_a(const struct normal *n)
 
 	for (size_t i = 0; i < c->n; i++) {
 		for (size_t k = c->first[i]; k < c->first[i + 1]; k++) {
-			double *row = &a[c->class_id[k] * size], w = c->t_s[k] * n->per_mu[i];
+			size_t f = c->class_id[k];
+			double w = c->t_s[k] * n->per_mu[i];
 
-			for (size_t l = c->first[i]; l < c->first[i + 1]; l++)
-				row[c->class_id[l]] += w * c->t_s[l];
+			for (size_t l = c->first[i]; l <= k; l++) {
+				size_t g = c->class_id[l];
+
+				a[f > g ? f * size + g : g * size + f] += w * c->t_s[l];
+			}
 		}
 	}
 	return a;
@@ -108,6 +117,7 @@ static void dense_make(struct normal *n)
 	size_t size = n->c->classes;
 
 	n->a = dense_a(n);
+	mirror(n->a, size);
 	n->b = xcalloc(size * size + 1, sizeof(*n->b));
 	memcpy(n->b, n->a, size * size * sizeof(*n->b));
 	for (size_t f = 0; f < size; f++)

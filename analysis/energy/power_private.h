@@ -166,6 +166,8 @@ void solution_refine(struct solution *s, double *error_w);
 void solution_release(struct solution *s);
 /* Σ (E − μ)²/μ of other powers */
 double misfit_of(struct solution *s, const double *p_w);
+/* Σ (E − μ)²/μ of all rows, of powers that are found roughly. */
+double window_misfit(const struct power_window *w, double lag_s);
 /*
  * By class, J: what it gains if the lag is the device's and not the sensor's: at each of its calls
  * the power of the call before less its own, for the time of the lag. The sum is 0.

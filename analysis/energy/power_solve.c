@@ -546,11 +546,14 @@ static double lag_grid_step(const struct power_window *w)
 	return fmax(w->length_s / 8, fmin(w->length_s / 3, step));
 }
 
-static double lag_misfit(const struct power_window *w, double lag_s)
+/* Of powers after two steps. */
+static double rough_dispersion(const struct power_window *w, double lag_s, size_t rows,
+			       size_t *ret_rows)
 {
 	CLEANUP(solution_release) struct solution s;
 
-	solution_begin(&s, w, lag_s, lag_rows(w));
+	solution_begin(&s, w, lag_s, rows);
+	*ret_rows = s.c.n;
 	s.cg_error = CG_ERROR_ROUGH;
 	for (int k = 0; k < 2; k++) {
 		for (uint32_t f = 0; f < w->classes; f++) {
@@ -560,6 +563,21 @@ static double lag_misfit(const struct power_window *w, double lag_s)
 		powers_solve(&s, 1);
 	}
 	return dispersion(&s, 0);
+}
+
+static double lag_misfit(const struct power_window *w, double lag_s)
+{
+	size_t rows;
+
+	return rough_dispersion(w, lag_s, lag_rows(w), &rows);
+}
+
+double window_misfit(const struct power_window *w, double lag_s)
+{
+	size_t rows;
+	double phi = rough_dispersion(w, lag_s, SIZE_MAX, &rows);
+
+	return phi * (double)rows;
 }
 
 double lag_start(const struct power_window *w)
