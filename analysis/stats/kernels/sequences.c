@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/sort.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
@@ -52,28 +53,21 @@ struct repeats {
 
 /* ---- the text ---- */
 
-static int cmp_queue(const void *pa, const void *pb, void *ctx)
-{
-	const struct works *w = ctx;
-	const struct work *a = &w->v.v[*(const uint32_t *)pa], *b = &w->v.v[*(const uint32_t *)pb];
-
-	if (a->queue != b->queue)
-		return a->queue < b->queue ? -1 : 1;
-	return *(const uint32_t *)pa < *(const uint32_t *)pb ? -1 : 1;
-}
-
 /* Kernels by queue, in order of time. Owned. */
 static uint32_t *kernels_order(const struct works *w, size_t *ret_nr)
 {
-	uint32_t *v = xreallocarray(NULL, w->v.nr + 1, sizeof(*v));
+	uint32_t *rows = xreallocarray(NULL, w->v.nr + 1, sizeof(*rows));
+	CLEANUP(xfreep) struct sort_span *v = xreallocarray(NULL, w->v.nr + 1, sizeof(*v));
 	size_t nr = 0;
 
 	for (size_t i = 0; i < w->v.nr; i++)
 		if (w->m->spans.kind[w->v.v[i].span] == SPAN_KERNEL)
-			v[nr++] = (uint32_t)i;
-	qsort_r(v, nr, sizeof(*v), cmp_queue, (void *)w);
+			v[nr++] = (struct sort_span){ w->v.v[i].queue, 0, i };
+	sort_spans(v, nr);
+	for (size_t i = 0; i < nr; i++)
+		rows[i] = (uint32_t)v[i].row;
 	*ret_nr = nr;
-	return v;
+	return rows;
 }
 
 static void letter_put(struct repeats *r, uint32_t letter, int64_t busy_ns, int64_t gap_ns)
