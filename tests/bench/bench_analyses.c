@@ -12,6 +12,12 @@
  *	model		bench_analyses --model: a model with all facts, finished
  *	analyze		profrig analyze: the model, all analyses, all writers
  *
+ *	pandas		tests/bench/trace_pandas.py with Debian's python3-pandas, where that is
+ *			there: kernels, idle time and overlap alone, beside profrig with those alone
+ *
+ *	pandas		tests/bench/trace_pandas.py with Debian's python3-pandas, where that is
+ *			there: kernels, idle time and overlap alone, beside profrig with those alone
+ *
  * Wall times are those of a quiet machine only when it is quiet; bars that compare are of user and
  * system time. Shares of analyses are of the user time of one process that analyses several times.
  */
@@ -36,6 +42,10 @@
 #define STACK_CALLS 4000000
 #define STACK_DEPTH 12
 #define STACK_NAMES 200
+#define MIN_PANDAS 20 /* pandas, of profrig */
+#define PANDAS_RUNS 3 /* it takes long */
+#define MIN_PANDAS 20 /* pandas, of profrig */
+#define PANDAS_RUNS 3 /* it takes long */
 #define LEAST_SHARE 0.01
 
 static double user_s(void)
@@ -349,10 +359,46 @@ static void bars(struct bench *b, const struct program *p)
 	bar(b,
 	    "analyses and writers / read, of processors:", (all->cpu_s - in->cpu_s) / read->cpu_s,
 	    MAX_OF_READ, "x");
+	bar(b, "analyses and writers / model, of processors:", (all->cpu_s - in->cpu_s) / in->cpu_s,
+	    MAX_OF_READ, "x");
 	bar(b, "analyses and writers / read, of wall time:", (all->s - in->s) / read->s,
 	    MAX_OF_READ, "x");
 	bar(b, "analyze, wall time on a quiet machine:", all->s,
 	    MAX_WALL_S * (double)b->events * 1e-6, " s");
+}
+
+/* The same questions in pandas, which other tools are written with. */
+static void beside_pandas(struct bench *b, const struct program *all, const char *path,
+			  const char *out)
+{
+	static struct program p[] = {
+		{ .name = "pandas, some", .argv = STRVEC_INIT },
+		{ .name = "profrig, the same", .argv = STRVEC_INIT },
+	};
+	CLEANUP(strvec_release) struct strvec probe = STRVEC_INIT;
+	struct bench few = *b;
+	struct cost c;
+
+	strvec_pushl(&probe, "/usr/bin/python3", "-c", "import pandas", NULL);
+	if (program_run(&probe, true, &c) != 0) {
+		puts("analyses: no pandas (python3-pandas): not compared");
+		return;
+	}
+	few.runs = few.runs < PANDAS_RUNS ? few.runs : PANDAS_RUNS;
+	strvec_pushl(&p[0].argv, "/usr/bin/python3", "tests/bench/trace_pandas.py", path, NULL);
+	strvec_pushf(&p[1].argv, "%s/profrig", b->build);
+	strvec_pushl(&p[1].argv, "-q", "analyze", "--threads", "2", "--analysis",
+		     "kernels,kernel_classes,busy,overlap,idle", "--format", "csv", path, "-o", out,
+		     NULL);
+	measure(&few, p, ARRAY_LEN(p));
+	bar_least(b, "pandas / profrig with the same analyses, of processors:",
+		  p[0].median.cpu_s / p[1].median.cpu_s, MIN_PANDAS);
+	bar_least(b, "the same, of wall time:", p[0].median.s / p[1].median.s, MIN_PANDAS);
+	printf("analyses: pandas with some / profrig with all and the page: %.1f of processors, "
+	       "%.1f of wall time\n",
+	       p[0].median.cpu_s / all->median.cpu_s, p[0].median.s / all->median.s);
+	for (size_t i = 0; i < ARRAY_LEN(p); i++)
+		strvec_release(&p[i].argv);
 }
 
 static void programs_make(struct program *p, const struct bench *b, const char *self,
@@ -389,6 +435,7 @@ int main(int argc, char **argv)
 	printf("analyses: %g M spans, %s\n", (double)b.events * 1e-6, path);
 	measure(&b, p, PROGRAMS);
 	bars(&b, p);
+	beside_pandas(&b, &p[ANALYZE], path, out);
 	shares(&b, path, out);
 	stacks(&b);
 	calls = getenv("BENCH_MODEL");
