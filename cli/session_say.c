@@ -89,7 +89,9 @@ void cli_session_opts(struct session_opts *o)
 {
 	session_opts_init(o);
 	o->comm = cli_comm;
-	o->listener = (struct session_listener){ say_note, say_phase, say_read, NULL };
+	o->listener = (struct session_listener){ .note = say_note,
+						   .phase = say_phase,
+						   .have_read = say_read };
 }
 
 int cli_session_code(const struct session_outcome *out)

@@ -83,6 +83,16 @@ bench-tef: all $(BENCH_TEF) $(TEF_DOM) ## what reading a PyTorch trace costs (BE
 	@$(B)/tests/bench/bench_tef $(B)
 .PHONY: bench-tef
 
+BENCH_ANALYSES := $(B)/tests/bench/bench_analyses
+$(BENCH_ANALYSES): $(B)/obj/tests/bench/bench_analyses.o $(LIBSESSION) $(LIBHARNESS) $(LIBANALYSIS) $(LIBBASE)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(ANALYSIS_LIBS) $(HARNESS_LIBS) $(BASE_LIBS) $(SYS_LIBS)
+bench: bench-analyses
+bench-analyses: all $(BENCH_ANALYSES) $(BENCH_TEF) $(MAKE_OTF2) ## what all analyses and the page cost, beside reading the trace (BENCH_SPANS=1000000)
+	@$(BENCH_ANALYSES) $(B)
+.PHONY: bench-analyses
+
 bench: bench-csv
 bench-csv: all ## rocprofv3's CSV against python3's csv module (BENCH_ROWS=500000)
 	@B=$(B) tests/bench/rocprof_csv.sh

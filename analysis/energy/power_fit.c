@@ -16,6 +16,7 @@
 #define GROUP_COSINE 0.8
 /* A step in time: what is left of the residuals' squares, and the smallest windows. */
 #define STEP_LEFT 0.6
+#define STEP_LEFT_ROUGH 0.85
 #define STEP_DEPTH 2
 #define STEP_INTERVALS 40
 #define STEP_PLACES 512 /* looked at */
@@ -461,13 +462,32 @@ static void window_fit_make(const struct power_data *d, size_t from, size_t to,
 
 typedef VEC(struct window_fit) window_fits;
 
+static double rough_left(const struct power_data *d, size_t from, size_t to, double lag_s)
+{
+	uint32_t *class_of = xcalloc((size_t)d->classes + 1, sizeof(*class_of));
+	uint32_t classes = power_classes_of(d, from, to, class_of);
+	CLEANUP(power_window_release) struct power_window w = { 0 };
+
+	power_window_make(&w, d, from, to, class_of, classes);
+	return window_misfit(&w, lag_s);
+}
+
+/* Before both parts are fitted: whether powers that are found roughly show that it may help. */
+static bool may_split(const struct power_data *d, const struct window_fit *f)
+{
+	double before = rough_left(d, f->from, f->step_at, f->lag_s);
+	double behind = rough_left(d, f->step_at, f->to, f->lag_s);
+
+	return before + behind < STEP_LEFT_ROUGH * rough_left(d, f->from, f->to, f->lag_s);
+}
+
 /* Fits the parts of a window; whether they explain so much more that they stay. */
 static bool window_split(const struct power_data *d, const struct window_fit *f,
 			 struct window_fit parts[2])
 {
 	double left;
 
-	if (f->step_at <= f->from || f->step_at >= f->to)
+	if (f->step_at <= f->from || f->step_at >= f->to || !may_split(d, f))
 		return false;
 	window_fit_make(d, f->from, f->step_at, &parts[0]);
 	window_fit_make(d, f->step_at, f->to, &parts[1]);

@@ -54,6 +54,14 @@ static void matrix_invert_lower(double *a, size_t n, double *row)
 	}
 }
 
+static void mirror(double *a, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < i; j++)
+			a[j * n + i] = a[i * n + j];
+	}
+}
+
 /* The lower triangle of L'·L, then both. */
 static void matrix_square(double *a, size_t n)
 {
@@ -70,10 +78,7 @@ static void matrix_square(double *a, size_t n)
 				ai[j] += f * ak[j];
 		}
 	}
-	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j < i; j++)
-			a[j * n + i] = a[i * n + j];
-	}
+	mirror(a, n);
 }
 
 void matrix_invert(double *a, size_t n)
@@ -85,25 +90,79 @@ void matrix_invert(double *a, size_t n)
 	matrix_square(a, n);
 }
 
-static void dense_make(struct normal *n)
+/* The lower triangle of A, owned. */
+static double *dense_a(const struct normal *n)
 {
 	const struct columns *c = n->c;
 	size_t size = c->classes;
+	double *a = xcalloc(size * size + 1, sizeof(*a));
 
-	n->a = xcalloc(size * size + 1, sizeof(*n->a));
 	for (size_t i = 0; i < c->n; i++) {
 		for (size_t k = c->first[i]; k < c->first[i + 1]; k++) {
-			double *row = &n->a[c->class_id[k] * size], w = c->t_s[k] * n->per_mu[i];
+			size_t f = c->class_id[k];
+			double w = c->t_s[k] * n->per_mu[i];
 
-			for (size_t l = c->first[i]; l < c->first[i + 1]; l++)
-				row[c->class_id[l]] += w * c->t_s[l];
+			for (size_t l = c->first[i]; l <= k; l++) {
+				size_t g = c->class_id[l];
+
+				a[f > g ? f * size + g : g * size + f] += w * c->t_s[l];
+			}
 		}
 	}
+	return a;
+}
+
+static void dense_make(struct normal *n)
+{
+	size_t size = n->c->classes;
+
+	n->a = dense_a(n);
+	mirror(n->a, size);
 	n->b = xcalloc(size * size + 1, sizeof(*n->b));
 	memcpy(n->b, n->a, size * size * sizeof(*n->b));
 	for (size_t f = 0; f < size; f++)
 		n->b[f * size + f] += n->lambda[f];
 	matrix_invert(n->b, size);
+}
+
+/* Whether A takes less time to make than conjugate gradients need to do without it. */
+static bool is_direct(const struct columns *c)
+{
+	double squares = 0;
+
+	if (c->classes > POWER_DENSE)
+		return false;
+	for (size_t i = 0; i < c->n; i++) {
+		double k = (double)(c->first[i + 1] - c->first[i]);
+
+		squares += k * k;
+	}
+	return squares <= CG_STEPS * (double)c->first[c->n];
+}
+
+bool normal_solve_direct(const struct normal *n, const double *v, double *x)
+{
+	size_t size = n->c->classes;
+	CLEANUP(xfreep) double *a = NULL;
+
+	if (!is_direct(n->c))
+		return false;
+	a = dense_a(n);
+	for (size_t f = 0; f < size; f++)
+		a[f * size + f] += n->lambda[f];
+	matrix_factor(a, size);
+	for (size_t f = 0; f < size; f++) {
+		x[f] = v[f];
+		for (size_t g = 0; g < f; g++)
+			x[f] -= a[f * size + g] * x[g];
+		x[f] /= a[f * size + f];
+	}
+	for (size_t f = size; f-- > 0;) {
+		x[f] /= a[f * size + f];
+		for (size_t g = 0; g < f; g++)
+			x[g] -= a[f * size + g] * x[f];
+	}
+	return true;
 }
 
 /* ---- life ---- */

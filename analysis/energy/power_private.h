@@ -108,6 +108,8 @@ void normal_make(struct normal *n, const struct columns *c, const double *per_mu
 void normal_release(struct normal *n);
 /* x = (A + λ)^-1·v; conjugate gradients to a relative error, or exactly with b. */
 void normal_solve(const struct normal *n, const double *v, double error, double *x);
+/* Exactly, for one v; false: conjugate gradients take less time. */
+bool normal_solve_direct(const struct normal *n, const double *v, double *x);
 /* The diagonal of (A + λ)^-1. */
 void normal_inverse_diagonal(const struct normal *n, double *to);
 /* The same for POWER_WIDE vectors side by side, [classes][POWER_WIDE]. */
@@ -151,14 +153,21 @@ struct solution {
 void solution_make(struct solution *s, const struct power_window *w, const double *shares,
 		   double lag_s);
 /*
- * Powers drawn each towards one of its own, by class (its parent's). error_w: [classes], filled:
- * their standard errors, where the data say nothing what is assumed of how they differ.
+ * Powers drawn each towards one of its own, by class (its parent's), which is borrowed: given_w may
+ * change between two calls of solution_refine, each of which goes on where the last one ended.
  */
-void solution_refine(struct solution *s, const struct power_window *w, const double *given_w,
-		     double lag_s, double *error_w);
+void solution_refine_begin(struct solution *s, const struct power_window *w, const double *given_w,
+			   double lag_s);
+/*
+ * error_w: [classes], filled: their standard errors, where the data say nothing what is assumed of
+ * how they differ.
+ */
+void solution_refine(struct solution *s, double *error_w);
 void solution_release(struct solution *s);
 /* Σ (E − μ)²/μ of other powers */
 double misfit_of(struct solution *s, const double *p_w);
+/* Σ (E − μ)²/μ of all rows, of powers that are found roughly. */
+double window_misfit(const struct power_window *w, double lag_s);
 /*
  * By class, J: what it gains if the lag is the device's and not the sensor's: at each of its calls
  * the power of the call before less its own, for the time of the lag. The sum is 0.

@@ -7,6 +7,7 @@
 #include "profrig/base/xalloc.h"
 
 #define REFINE_ROUNDS 12
+#define HOPELESS_GAIN 0.5 /* of what chance gains */
 #define REFINE_SETTLED 1e-3 /* Σ T·|ΔP| / ΣE, of parents */
 
 struct refinement {
@@ -49,29 +50,35 @@ static double parents_mean(struct refinement *r, const struct solution *s)
 }
 
 /* Returns whether parents moved. */
-static bool refine_round(struct refinement *r, double *coarse)
+static bool refine_round(struct refinement *r, struct solution *s, double *coarse)
 {
-	CLEANUP(solution_release) struct solution s = { 0 };
 	double before;
 
-	solution_refine(&s, r->w, r->given_w, r->lag_s, r->error_w);
-	memcpy(r->fine_w, s.p_w, r->w->classes * sizeof(*r->fine_w));
-	r->lag_s = s.lag_s[0];
-	r->chance = power_chance_gain(s.parameters, 0);
-	before = misfit_of(&s, r->fine_w);
+	solution_refine(s, r->error_w);
+	memcpy(r->fine_w, s->p_w, r->w->classes * sizeof(*r->fine_w));
+	r->chance = power_chance_gain(s->parameters, 0);
+	before = misfit_of(s, r->fine_w);
 	if (*coarse < 0)
-		*coarse = misfit_of(&s, r->given_w);
-	r->gain = (*coarse - before) / s.phi;
-	memcpy(s.p_w, r->fine_w, r->w->classes * sizeof(*r->fine_w));
-	return parents_mean(r, &s) > REFINE_SETTLED * power_energy_counted(r->w->d);
+		*coarse = misfit_of(s, r->given_w);
+	r->gain = (*coarse - before) / s->phi;
+	memcpy(s->p_w, r->fine_w, r->w->classes * sizeof(*r->fine_w));
+	return parents_mean(r, s) > REFINE_SETTLED * power_energy_counted(r->w->d);
+}
+
+/* Later rounds only move the parents: what gains too little in the first will not gain enough. */
+static bool is_hopeless(const struct refinement *r)
+{
+	return r->gain < r->chance * HOPELESS_GAIN;
 }
 
 static bool refine_window(struct refinement *r)
 {
+	CLEANUP(solution_release) struct solution s;
 	double coarse = -1;
 
+	solution_refine_begin(&s, r->w, r->given_w, r->lag_s);
 	for (int k = 0; k < REFINE_ROUNDS; k++) {
-		if (!refine_round(r, &coarse))
+		if (!refine_round(r, &s, &coarse) || is_hopeless(r))
 			break;
 	}
 	for (uint32_t f = 0; f < r->w->classes; f++) {

@@ -13,6 +13,8 @@
 #define CG_ERROR 0.03
 #define CG_ERROR_ROUGH 0.2 /* to compare lags */
 #define STEP_DOWN 0.1      /* a power falls at most to this part of itself in a step */
+#define AT_ZERO 0.01       /* of the mean power: one that would fall further is at its bound */
+#define HOLD 1e12          /* of its own term: it does not move with the others */
 #define REFINE_SPREAD 0.2  /* of the mean power: a first guess of how finer classes differ */
 #define LEAST_SPREAD 0.02  /* of the mean power */
 #define LEAST_MU 1e-6      /* of the mean interval */
@@ -61,6 +63,11 @@ void class_medians(const struct columns *c, double *to)
 
 /* ---- powers for a given ridge ---- */
 
+static double mean_power(const struct solution *s)
+{
+	return vector_sum(s->e_j, s->c.n) / fmax(vector_sum(s->t_s, s->c.classes), 1e-300);
+}
+
 static void explain(struct solution *s)
 {
 	double least = LEAST_MU * fmax(vector_sum(s->e_j, s->c.n) / (double)s->c.n, 1e-300);
@@ -83,16 +90,29 @@ static void gradient(const struct solution *s, double *ratio, double *to)
 		to[f] -= s->lambda[f] * (s->p_w[f] - s->towards_w[f]);
 }
 
-/* One step; returns Σ T·|ΔP|. */
-static double newton_step(struct solution *s, double *ratio, double *g, double *step)
+/*
+ * A power at its bound that would fall below 0 is none of the unknowns (Bertsekas 1982): else the
+ * others would make up for a negative one in each step.
+ */
+static bool is_held(const struct solution *s, uint32_t f, const double *g, double mean_w)
 {
-	double moved = 0;
+	return g[f] < 0 && s->p_w[f] < AT_ZERO * mean_w;
+}
+
+/* One step; returns Σ T·|ΔP|. room: [3][classes] */
+static double newton_step(struct solution *s, double *ratio, double *room, double mean_w)
+{
+	double *g = room, *step = g + s->c.classes, *lambda = step + s->c.classes, moved = 0;
 
 	explain(s);
 	gradient(s, ratio, g);
 	normal_release(&s->normal);
-	normal_make(&s->normal, &s->c, s->per_mu, s->lambda, false);
-	normal_solve(&s->normal, g, s->cg_error, step);
+	normal_make(&s->normal, &s->c, s->per_mu, lambda, false);
+	for (uint32_t f = 0; f < s->c.classes; f++)
+		lambda[f] = is_held(s, f, g, mean_w) ? HOLD * (s->lambda[f] + s->normal.diagonal[f])
+						     : s->lambda[f];
+	if (!normal_solve_direct(&s->normal, g, step))
+		normal_solve(&s->normal, g, s->cg_error, step);
 	for (uint32_t f = 0; f < s->c.classes; f++) {
 		double p = fmax(s->p_w[f] + step[f], STEP_DOWN * s->p_w[f]);
 
@@ -106,14 +126,16 @@ static double newton_step(struct solution *s, double *ratio, double *g, double *
 static void powers_solve(struct solution *s, int steps)
 {
 	CLEANUP(xfreep) double *ratio = xcalloc(s->c.n + 1, sizeof(*ratio));
-	CLEANUP(xfreep) double *g = xcalloc(2 * (size_t)s->c.classes + 1, sizeof(*g));
-	double all = vector_sum(s->e_j, s->c.n);
+	CLEANUP(xfreep) double *room = xcalloc(3 * (size_t)s->c.classes + 1, sizeof(*room));
+	double all = vector_sum(s->e_j, s->c.n), mean_w = mean_power(s);
 
 	for (int i = 0; i < steps; i++) {
-		if (newton_step(s, ratio, g, g + s->c.classes) < POWER_SETTLED * all)
+		if (newton_step(s, ratio, room, mean_w) < POWER_SETTLED * all)
 			break;
 	}
 	explain(s);
+	/* it had their room */
+	normal_release(&s->normal);
 }
 
 /* ---- columns and energies of a lag ---- */
@@ -144,11 +166,6 @@ static void lag_apply(struct solution *s, size_t rows)
 }
 
 /* ---- dispersion, spread and centre ---- */
-
-static double mean_power(const struct solution *s)
-{
-	return vector_sum(s->e_j, s->c.n) / fmax(vector_sum(s->t_s, s->c.classes), 1e-300);
-}
 
 static double dispersion(const struct solution *s, double parameters)
 {
@@ -475,19 +492,24 @@ double misfit_of(struct solution *s, const double *p_w)
 	return dispersion(s, 0) * (double)s->c.n;
 }
 
-void solution_refine(struct solution *s, const struct power_window *w, const double *given_w,
-		     double lag_s, double *error_w)
+void solution_refine_begin(struct solution *s, const struct power_window *w, const double *given_w,
+			   double lag_s)
 {
-	CLEANUP(xfreep) double *inverse = vector_new(w->classes);
-	CLEANUP(xfreep) double *shares = vector_new(w->classes);
-
-	for (uint32_t f = 0; f < w->classes; f++)
-		shares[f] = 1;
 	solution_begin(s, w, lag_s, SIZE_MAX);
 	s->given_w = given_w;
 	s->phi = fmax(misfit_of(s, given_w) / (double)s->c.n, 1e-12);
 	s->spread_w *= REFINE_SPREAD;
 	lags_choose(s);
+}
+
+void solution_refine(struct solution *s, double *error_w)
+{
+	const struct power_window *w = s->w;
+	CLEANUP(xfreep) double *inverse = vector_new(w->classes);
+	CLEANUP(xfreep) double *shares = vector_new(w->classes);
+
+	for (uint32_t f = 0; f < w->classes; f++)
+		shares[f] = 1;
 	for (int k = 0; k < OUTER_ROUNDS; k++) {
 		if (solution_round(s, shares, inverse))
 			break;
@@ -524,11 +546,14 @@ static double lag_grid_step(const struct power_window *w)
 	return fmax(w->length_s / 8, fmin(w->length_s / 3, step));
 }
 
-static double lag_misfit(const struct power_window *w, double lag_s)
+/* Of powers after two steps. */
+static double rough_dispersion(const struct power_window *w, double lag_s, size_t rows,
+			       size_t *ret_rows)
 {
 	CLEANUP(solution_release) struct solution s;
 
-	solution_begin(&s, w, lag_s, lag_rows(w));
+	solution_begin(&s, w, lag_s, rows);
+	*ret_rows = s.c.n;
 	s.cg_error = CG_ERROR_ROUGH;
 	for (int k = 0; k < 2; k++) {
 		for (uint32_t f = 0; f < w->classes; f++) {
@@ -538,6 +563,21 @@ static double lag_misfit(const struct power_window *w, double lag_s)
 		powers_solve(&s, 1);
 	}
 	return dispersion(&s, 0);
+}
+
+static double lag_misfit(const struct power_window *w, double lag_s)
+{
+	size_t rows;
+
+	return rough_dispersion(w, lag_s, lag_rows(w), &rows);
+}
+
+double window_misfit(const struct power_window *w, double lag_s)
+{
+	size_t rows;
+	double phi = rough_dispersion(w, lag_s, SIZE_MAX, &rows);
+
+	return phi * (double)rows;
 }
 
 double lag_start(const struct power_window *w)

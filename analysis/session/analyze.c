@@ -74,6 +74,7 @@ static void analyses_run(struct session *s, struct table_set *ts)
 			continue;
 		at = clock_monotonic_ns();
 		analysis_run_one(s, a, ts);
+		session_done(s->o, SESSION_ANALYSE, a->name);
 		*(strcmp(a->name, "energy") == 0 ? &s->times.attribute_s : &s->times.stats_s) +=
 			session_lap_s(&at);
 	}
@@ -286,6 +287,7 @@ static void aggregate(struct session *s)
 		s->of_model = profile_of_model(
 			s->m, &(struct profile_opts){ .threads = (unsigned)s->o->threads,
 						      .lanes = lanes_for(s) });
+	session_done(s->o, SESSION_ANALYSE, "profile");
 	s->times.attribute_s += session_lap_s(&at);
 }
 

@@ -82,3 +82,9 @@ void session_phase(const struct session_opts *o, enum session_phase phase, const
 	if (o->listener.phase)
 		o->listener.phase(o->listener.ctx, phase, what);
 }
+
+void session_done(const struct session_opts *o, enum session_phase phase, const char *part)
+{
+	if (o->listener.done)
+		o->listener.done(o->listener.ctx, phase, part);
+}

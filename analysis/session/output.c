@@ -113,6 +113,7 @@ static void write_each(struct writing *w, const struct strvec *formats)
 
 		if (format_at(formats, i)->write(w->r, &err) != 0)
 			write_failed(w, &err);
+		session_done(w->o, SESSION_WRITE, format_at(formats, i)->name);
 	}
 }
 

@@ -37,6 +37,7 @@ void session_note_put(const struct session_opts *o, struct session_outcome *out,
 #define session_note(o, out, note_kind, ...) \
 	session_note_put(o, out, (struct session_note){ .kind = (note_kind) }, __VA_ARGS__)
 void session_phase(const struct session_opts *o, enum session_phase phase, const char *what);
+void session_done(const struct session_opts *o, enum session_phase phase, const char *part);
 /* Sets the end and returns r. */
 int session_fail(struct session_outcome *out, enum session_end end, int r);
 

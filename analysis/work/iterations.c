@@ -5,6 +5,7 @@
 
 #include "profrig/base/change_points.h"
 #include "profrig/base/search.h"
+#include "profrig/base/sort.h"
 #include "profrig/work/steady.h"
 
 /* ---- which works an iteration owns ---- */
@@ -58,21 +59,7 @@ static void works_own(struct iterations *it, const struct works *w)
 
 /* ---- sums of the works ---- */
 
-struct owned {
-	int64_t start_ns, end_ns;
-	uint32_t iteration;
-};
-
-static int cmp_owned(const void *pa, const void *pb)
-{
-	const struct owned *a = pa, *b = pb;
-
-	if (a->iteration != b->iteration)
-		return a->iteration < b->iteration ? -1 : 1;
-	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
-}
-
-static void iteration_add(struct iteration *i, const struct owned *o)
+static void iteration_add(struct iteration *i, const struct work *o)
 {
 	int64_t from = o->start_ns;
 
@@ -92,16 +79,16 @@ static void iteration_add(struct iteration *i, const struct owned *o)
 
 static void works_sum(struct iterations *it, const struct works *w)
 {
-	struct owned *v = xcalloc(w->v.nr + 1, sizeof(*v));
+	struct sort_span *v = xcalloc(w->v.nr + 1, sizeof(*v));
 	size_t nr = 0;
 
+	/* by iteration, then by start: the longer first, which is the larger -start */
 	for (size_t i = 0; i < w->v.nr; i++)
 		if (it->of_work[i] != U64MAP_NONE)
-			v[nr++] = (struct owned){ w->v.v[i].start_ns, w->v.v[i].end_ns,
-						  it->of_work[i] };
-	qsort(v, nr, sizeof(*v), cmp_owned);
+			v[nr++] = (struct sort_span){ it->of_work[i], -w->v.v[i].start_ns, i };
+	sort_spans(v, nr);
 	for (size_t i = 0; i < nr; i++)
-		iteration_add(&it->v.v[v[i].iteration], &v[i]);
+		iteration_add(&it->v.v[v[i].start_ns], &w->v.v[v[i].row]);
 	free(v);
 }
 

@@ -3,24 +3,37 @@
 #include <stdlib.h>
 
 #include "profrig/base/search.h"
+#include "profrig/base/sort.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/names/api_names.h"
 
 /* ---- works by queue, by process ---- */
 
-static int cmp_queue(const void *pa, const void *pb, void *ctx)
-{
-	const struct works *w = ctx;
-	uint32_t ra = *(const uint32_t *)pa, rb = *(const uint32_t *)pb;
-	const struct work *a = &w->v.v[ra], *b = &w->v.v[rb];
+/*
+ * Rows by a key, of equal ones by the end of the work, then as they are: by start on a device. The
+ * works of a queue or a thread are in order, mostly, which sort_spans makes use of.
+ */
+struct keyed_rows {
+	struct sort_span *v;
+	size_t nr;
+};
 
-	if (a->queue != b->queue)
-		return a->queue < b->queue ? -1 : 1;
-	if (a->end_ns != b->end_ns)
-		return a->end_ns < b->end_ns ? -1 : 1;
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	return ra < rb ? -1 : ra > rb;
+static void keyed_put(struct keyed_rows *k, const struct works *w, size_t row, int64_t key)
+{
+	/* the longer first: the larger -end */
+	k->v[k->nr++] = (struct sort_span){ key, -w->v.v[row].end_ns, row };
+}
+
+/* Owned; k is empty afterwards. */
+static uint32_t *keyed_sort(struct keyed_rows *k)
+{
+	uint32_t *rows = xcalloc(k->nr + 1, sizeof(*rows));
+
+	sort_spans(k->v, k->nr);
+	for (size_t i = 0; i < k->nr; i++)
+		rows[i] = (uint32_t)k->v[i].row;
+	k->nr = 0;
+	return rows;
 }
 
 /* The process whose works a queue executes, as its linked works or its owner tell. */
@@ -37,38 +50,13 @@ static track_id *queue_processes(const struct works *w)
 	return of;
 }
 
-struct by_process {
-	const struct works *w;
-	const track_id *of; /* by row */
-};
-
-static int cmp_process(const void *pa, const void *pb, void *ctx)
-{
-	const struct by_process *c = ctx;
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-
-	if (c->of[a] != c->of[b])
-		return c->of[a] < c->of[b] ? -1 : 1;
-	if (c->w->v.v[a].end_ns != c->w->v.v[b].end_ns)
-		return c->w->v.v[a].end_ns < c->w->v.v[b].end_ns ? -1 : 1;
-	return a < b ? -1 : a > b;
-}
-
-static uint32_t *rows_new(const struct works *w)
-{
-	uint32_t *rows = xcalloc(w->v.nr + 1, sizeof(*rows));
-
-	for (uint32_t i = 0; i < w->v.nr; i++)
-		rows[i] = i;
-	return rows;
-}
-
 static void works_index(struct path_index *x)
 {
 	const struct works *w = x->w;
 	size_t none = w->m->tracks.nr;
 	CLEANUP(xfreep) track_id *queues = queue_processes(w);
 	CLEANUP(xfreep) track_id *of = xcalloc(w->v.nr + 1, sizeof(*of));
+	struct keyed_rows k = { xcalloc(w->v.nr + 1, sizeof(*k.v)), 0 };
 
 	for (size_t i = 0; i < w->v.nr; i++) {
 		uint64_t launch = w->v.v[i].launch;
@@ -78,14 +66,16 @@ static void works_index(struct path_index *x)
 
 		of[i] = p == TRACK_NONE ? (track_id)none : p;
 	}
-	x->by_queue = rows_new(w);
-	qsort_r(x->by_queue, w->v.nr, sizeof(uint32_t), cmp_queue, (void *)w);
+	for (size_t i = 0; i < w->v.nr; i++)
+		keyed_put(&k, w, i, w->v.v[i].queue);
+	x->by_queue = keyed_sort(&k);
 	x->place = xcalloc(w->v.nr + 1, sizeof(*x->place));
 	for (uint32_t i = 0; i < w->v.nr; i++)
 		x->place[x->by_queue[i]] = i;
-	x->by_process = rows_new(w);
-	qsort_r(x->by_process, w->v.nr, sizeof(uint32_t), cmp_process,
-		&(struct by_process){ w, of });
+	for (size_t i = 0; i < w->v.nr; i++)
+		keyed_put(&k, w, i, of[i]);
+	x->by_process = keyed_sort(&k);
+	free(k.v);
 	x->of_process = xcalloc(none + 1, sizeof(*x->of_process));
 	for (uint32_t i = 0; i < w->v.nr; i++) {
 		struct path_range *r = &x->of_process[of[x->by_process[i]]];
@@ -96,16 +86,6 @@ static void works_index(struct path_index *x)
 }
 
 /* ---- threads ---- */
-
-static int cmp_launch(const void *pa, const void *pb, void *ctx)
-{
-	const struct works *w = ctx;
-	const struct work *a = &w->v.v[*(const uint32_t *)pa], *b = &w->v.v[*(const uint32_t *)pb];
-
-	if (a->launch != b->launch)
-		return a->launch < b->launch ? -1 : 1;
-	return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
-}
 
 /* By span of a launch: the copy of its own that ended last inside of the call; else ROW_NONE. */
 struct own_copies {
@@ -181,10 +161,15 @@ static void thread_index(struct path_index *x, track_id t, uint8_t *names,
 static void threads_index(struct path_index *x)
 {
 	const struct works *w = x->w;
-	struct own_copies copies = { .rows = rows_new(w), .nr = w->v.nr };
+	struct keyed_rows k = { xcalloc(w->v.nr + 1, sizeof(*k.v)), 0 };
+	struct own_copies copies = { .nr = w->v.nr };
 	CLEANUP(xfreep) uint8_t *names = xcalloc(intern_count(x->m->strings) + 1, 1);
 
-	qsort_r(copies.rows, copies.nr, sizeof(uint32_t), cmp_launch, (void *)w);
+	for (size_t i = 0; i < w->v.nr; i++)
+		keyed_put(&k, w, i,
+			  w->v.v[i].launch == SPAN_NONE ? INT64_MAX : (int64_t)w->v.v[i].launch);
+	copies.rows = keyed_sort(&k);
+	free(k.v);
 	x->blocks_of = xcalloc(x->m->tracks.nr + 1, sizeof(*x->blocks_of));
 	x->open_of = xcalloc(x->m->tracks.nr + 1, sizeof(*x->open_of));
 	for (track_id t = 0; t < x->m->tracks.nr; t++)

@@ -246,38 +246,22 @@ size_t works_find(const struct works *w, uint64_t span)
 
 /* ---- launch order ---- */
 
-struct launched {
-	int64_t launch_ns;
-	uint64_t launch;
-	uint32_t row;
-};
-
-static int cmp_launched(const void *pa, const void *pb)
-{
-	const struct launched *a = pa, *b = pb;
-
-	if (a->launch_ns != b->launch_ns)
-		return a->launch_ns < b->launch_ns ? -1 : 1;
-	if (a->launch != b->launch)
-		return a->launch < b->launch ? -1 : 1;
-	return a->row < b->row ? -1 : a->row > b->row; /* rows are by start */
-}
-
 uint32_t *works_launch_order(const struct works *w, uint32_t device)
 {
 	const struct work_device *d = &w->devices.v[device];
-	CLEANUP(xfreep) struct launched *v = xreallocarray(NULL, d->nr, sizeof(*v));
+	CLEANUP(xfreep) struct sort_span *v = xreallocarray(NULL, d->nr, sizeof(*v));
 	uint32_t *order = xreallocarray(NULL, d->nr, sizeof(*order));
 
+	/* of launches at one moment the larger -launch comes first, then rows, which are by start */
 	for (size_t i = 0; i < d->nr; i++) {
 		uint64_t launch = w->v.v[d->first + i].launch;
 
-		v[i] = (struct launched){ launch == SPAN_NONE ? INT64_MAX
-							      : w->m->spans.start_ns[launch],
-					  launch, (uint32_t)(d->first + i) };
+		v[i] = launch == SPAN_NONE ? (struct sort_span){ INT64_MAX, 0, d->first + i }
+					   : (struct sort_span){ w->m->spans.start_ns[launch],
+								 -(int64_t)launch, d->first + i };
 	}
-	qsort(v, d->nr, sizeof(*v), cmp_launched);
+	sort_spans(v, d->nr);
 	for (size_t i = 0; i < d->nr; i++)
-		order[i] = v[i].row;
+		order[i] = (uint32_t)v[i].row;
 	return order;
 }

@@ -29,7 +29,7 @@ static const struct work_moment *moment_by(const struct work_meter *me, int64_t 
 
 static double since(const struct work_meter *me, const struct work_moment *at, int64_t t_ns)
 {
-	return live_until(me, t_ns) - live_until(me, at->t_ns);
+	return t_ns > at->t_ns ? live_until(me, t_ns) - at->live_j : 0;
 }
 
 static double share_of(const struct work_meter *me, uint32_t running, double j)
@@ -46,10 +46,8 @@ static double share_until(const struct work_meter *me, int64_t t_ns)
 	return at->share_j + (at->running ? share_of(me, at->running, since(me, at, t_ns)) : 0);
 }
 
-static double idle_until(const struct work_meter *me, int64_t t_ns)
+static double idle_since(const struct work_meter *me, const struct work_moment *at, int64_t t_ns)
 {
-	const struct work_moment *at = moment_by(me, t_ns);
-
 	if (!at)
 		return live_until(me, t_ns);
 	return at->idle_j + (at->running ? 0 : since(me, at, t_ns));
@@ -58,6 +56,22 @@ static double idle_until(const struct work_meter *me, int64_t t_ns)
 double work_meter_energy(const struct work_meter *me, int64_t from_ns, int64_t to_ns)
 {
 	return live_until(me, to_ns) - live_until(me, from_ns);
+}
+
+static double idle_until(const struct work_meter *me, int64_t t_ns)
+{
+	return idle_since(me, moment_by(me, t_ns), t_ns);
+}
+
+/* Most stretches end before anything else begins or ends. */
+static double idle_between(const struct work_meter *me, int64_t from_ns, int64_t to_ns)
+{
+	const struct work_moment *at = moment_by(me, from_ns), *end = me->at.v + me->at.nr;
+	double from_j = idle_since(me, at, from_ns);
+
+	if (!at || (at + 1 < end && at[1].t_ns <= to_ns))
+		at = moment_by(me, to_ns);
+	return idle_since(me, at, to_ns) - from_j;
 }
 
 double work_energy_part(const struct work_energy *we, uint32_t device, int64_t from_ns,
@@ -73,7 +87,7 @@ double work_energy_idle(const struct work_energy *we, uint32_t device, int64_t f
 {
 	const struct work_meter *me = work_meter_of(we, device);
 
-	return me ? (idle_until(me, to_ns) - idle_until(me, from_ns)) / me->devices : NAN;
+	return me ? idle_between(me, from_ns, to_ns) / me->devices : NAN;
 }
 
 /* ---- sweeps over stretches of time ---- */
@@ -249,8 +263,9 @@ static void meter_sweep(struct work_energy *we, struct work_meter *me, struct so
 			sum_add(&share, share_of(me, running, j));
 		last_j = until_j;
 		edges_pass(&e, t_ns, sum_value(&share), we->work_j);
-		VEC_PUSH(&me->at, ((struct work_moment){ t_ns, sum_value(&share), sum_value(&idle),
-							 (uint32_t)(e.start - e.end) }));
+		VEC_PUSH(&me->at,
+			 ((struct work_moment){ t_ns, until_j, sum_value(&share), sum_value(&idle),
+						(uint32_t)(e.start - e.end) }));
 	}
 	sum_add(&idle, curve_total(&me->c) - last_j);
 	me->work_j = sum_value(&work);

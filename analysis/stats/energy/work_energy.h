@@ -52,6 +52,7 @@ struct work_meter {
 	/* energy up to the moments at which something begins or ends */
 	VEC(struct work_moment {
 		int64_t t_ns;
+		double live_j;  /* of the counter */
 		double share_j; /* of one that ran all the time */
 		double idle_j;
 		uint32_t running; /* from here on */

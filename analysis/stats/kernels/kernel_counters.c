@@ -171,19 +171,23 @@ static struct table *table_of(const struct counting *c)
 	return t;
 }
 
+static bool is_of_kernels(const struct model *m, const struct series *s)
+{
+	return s->track != TRACK_NONE && m->tracks.v[s->track].kind == TRACK_QUEUE;
+}
+
 static int kernel_counters_run(struct model *m, const struct analysis_opts *o,
 			       struct table_set *out, struct err *err)
 {
 	struct counting c = { .m = m };
 
 	(void)err;
+	if (!VEC_FIND(&m->series, s, is_of_kernels(m, s)))
+		return 0;
 	ends_take(&c, analysis_works(m, o));
-	for (size_t i = 0; i < m->series.nr; i++) {
-		const struct series *s = &m->series.v[i];
-
-		if (s->track != TRACK_NONE && m->tracks.v[s->track].kind == TRACK_QUEUE)
-			series_take(&c, s);
-	}
+	for (size_t i = 0; i < m->series.nr; i++)
+		if (is_of_kernels(m, &m->series.v[i]))
+			series_take(&c, &m->series.v[i]);
 	rows_join(&c);
 	if (c.rows.nr)
 		table_set_add(out, table_of(&c));

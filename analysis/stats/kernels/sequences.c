@@ -7,7 +7,8 @@
  *
  * Occurrences that overlap count once, in order of time, so total_ns is never more than the time
  * of all kernels. A pattern that is a shorter one several times over is left out: the shorter one
- * is there. Of many patterns those that may have the largest totals are looked at, until
+ * is there. Of many patterns those that may have the largest totals are looked at, as the times of
+ * some places tell, until these are far below what will be shown or
  * LOOK_FACTOR times as many kernels as there are have been seen, and SEQUENCES_MOST are shown.
  */
 #include "analyses_private.h"
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/sort.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
@@ -24,6 +26,9 @@
 #define SEQUENCES_MOST ((size_t)100)
 #define LOOK_FACTOR 16
 #define LOOK_LEAST ((size_t)1 << 20)
+#define GUESS_PLACES 4
+#define FAR_BELOW 4      /* a guess, of the least total that will be shown */
+#define MARKS_FROM 2048  /* of the letters */
 #define PATTERN_NAMES 64 /* in the text of a pattern */
 
 /* clang-format off */
@@ -35,6 +40,10 @@ TABLE_FORM(sequences, SEQUENCES, "one row per sequence of kernels that repeats o
 struct repeat {
 	uint32_t first, last, length; /* suffixes, in their order */
 	int64_t guess_ns;
+};
+
+struct looked {
+	struct repeat r;
 	int64_t count, total_ns, gap_ns;
 };
 
@@ -46,34 +55,33 @@ struct repeats {
 	size_t letters;
 	int64_t *busy_ns, *gaps_ns; /* of all letters before, gaps between it and the one before */
 	uint32_t *sa, *common;
-	uint32_t *turns; /* suffixes so far whose letter in front is another */
-	VEC(struct repeat) v;
+	uint32_t *turns;         /* suffixes so far whose letter in front is another */
+	uint64_t *marks;         /* a bit for each letter; all 0 between two uses */
+	VEC(struct repeat) v;    /* a heap: the largest guess on top */
+	VEC(struct looked) seen; /* no powers, at least twice */
+	struct {                 /* the largest totals that were seen, ascending */
+		int64_t v[SEQUENCES_MOST];
+		size_t nr;
+	} best;
 };
 
 /* ---- the text ---- */
 
-static int cmp_queue(const void *pa, const void *pb, void *ctx)
-{
-	const struct works *w = ctx;
-	const struct work *a = &w->v.v[*(const uint32_t *)pa], *b = &w->v.v[*(const uint32_t *)pb];
-
-	if (a->queue != b->queue)
-		return a->queue < b->queue ? -1 : 1;
-	return *(const uint32_t *)pa < *(const uint32_t *)pb ? -1 : 1;
-}
-
 /* Kernels by queue, in order of time. Owned. */
 static uint32_t *kernels_order(const struct works *w, size_t *ret_nr)
 {
-	uint32_t *v = xreallocarray(NULL, w->v.nr + 1, sizeof(*v));
+	uint32_t *rows = xreallocarray(NULL, w->v.nr + 1, sizeof(*rows));
+	CLEANUP(xfreep) struct sort_span *v = xreallocarray(NULL, w->v.nr + 1, sizeof(*v));
 	size_t nr = 0;
 
 	for (size_t i = 0; i < w->v.nr; i++)
 		if (w->m->spans.kind[w->v.v[i].span] == SPAN_KERNEL)
-			v[nr++] = (uint32_t)i;
-	qsort_r(v, nr, sizeof(*v), cmp_queue, (void *)w);
+			v[nr++] = (struct sort_span){ w->v.v[i].queue, 0, i };
+	sort_spans(v, nr);
+	for (size_t i = 0; i < nr; i++)
+		rows[i] = (uint32_t)v[i].row;
 	*ret_nr = nr;
-	return v;
+	return rows;
 }
 
 static void letter_put(struct repeats *r, uint32_t letter, int64_t busy_ns, int64_t gap_ns)
@@ -124,20 +132,28 @@ static void turns_count(struct repeats *r)
 	}
 }
 
+/* The time of all places, as some of them tell; no more than everything: of the powers of a word,
+ * which overlap, the word comes first. */
+static int64_t guess_of(const struct repeats *r, size_t first, size_t last, uint32_t length)
+{
+	size_t nr = last - first + 1;
+	double sum = 0, all;
+
+	for (size_t i = 0; i < GUESS_PLACES; i++) {
+		size_t at = r->sa[first + nr * i / GUESS_PLACES];
+
+		sum += (double)(r->busy_ns[at + length] - r->busy_ns[at]);
+	}
+	all = sum / GUESS_PLACES * (double)nr;
+	return all < (double)r->busy_ns[r->n] ? (int64_t)all : r->busy_ns[r->n];
+}
+
 static void repeat_add(struct repeats *r, size_t first, size_t last, uint32_t length)
 {
-	size_t at = r->sa[first];
-	struct repeat x = { (uint32_t)first, (uint32_t)last, length, 0, 0, 0, 0 };
-
 	if (length < 2 || r->turns[last] == r->turns[first])
 		return;
-	if (__builtin_mul_overflow(r->busy_ns[at + length] - r->busy_ns[at],
-				   (int64_t)(last - first + 1), &x.guess_ns))
-		x.guess_ns = INT64_MAX;
-	/* no more than everything: of the powers of a word, which overlap, the word comes first */
-	if (x.guess_ns > r->busy_ns[r->n])
-		x.guess_ns = r->busy_ns[r->n];
-	VEC_PUSH(&r->v, x);
+	VEC_PUSH(&r->v, ((struct repeat){ (uint32_t)first, (uint32_t)last, length,
+					  guess_of(r, first, last, length) }));
 }
 
 /* Intervals of suffixes with `length` letters in common, by a stack of those that are open. */
@@ -185,66 +201,129 @@ static int cmp_u32(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-static void occurrences_sum(const struct repeats *r, struct repeat *x)
+/* Where the suffixes of a repeat begin, in order: many of them by a bit each. */
+static void places_order(const struct repeats *r, const struct repeat *x, uint32_t *at)
 {
-	size_t nr = x->last - x->first + 1, end = 0;
+	size_t nr = x->last - x->first + 1, words = r->n / 64 + 1, to = 0;
+
+	if (nr < r->n / MARKS_FROM + 2) {
+		memcpy(at, r->sa + x->first, nr * sizeof(*at));
+		qsort(at, nr, sizeof(*at), cmp_u32);
+		return;
+	}
+	for (size_t i = x->first; i <= x->last; i++)
+		r->marks[r->sa[i] / 64] |= UINT64_C(1) << r->sa[i] % 64;
+	for (size_t w = 0; w < words; w++) {
+		for (uint64_t left = r->marks[w]; left; left &= left - 1)
+			at[to++] = (uint32_t)(w * 64) + (uint32_t)__builtin_ctzll(left);
+		r->marks[w] = 0;
+	}
+}
+
+static void occurrences_sum(const struct repeats *r, struct looked *x)
+{
+	size_t nr = x->r.last - x->r.first + 1, end = 0;
 	CLEANUP(xfreep) uint32_t *at = xreallocarray(NULL, nr, sizeof(*at));
 
-	memcpy(at, r->sa + x->first, nr * sizeof(*at));
-	qsort(at, nr, sizeof(*at), cmp_u32);
+	places_order(r, &x->r, at);
 	for (size_t i = 0; i < nr; i++) {
 		if (x->count && at[i] < end)
 			continue;
-		end = at[i] + x->length;
+		end = at[i] + x->r.length;
 		x->count++;
 		x->total_ns = ns_add(x->total_ns, r->busy_ns[end] - r->busy_ns[at[i]]);
 		x->gap_ns = ns_add(x->gap_ns, r->gaps_ns[end] - r->gaps_ns[at[i] + 1]);
 	}
 }
 
-static int cmp_guess(const void *pa, const void *pb)
+static bool is_before(const struct repeat *a, const struct repeat *b)
 {
-	const struct repeat *a = pa, *b = pb;
-
 	if (a->guess_ns != b->guess_ns)
-		return a->guess_ns > b->guess_ns ? -1 : 1;
+		return a->guess_ns > b->guess_ns;
 	if (a->length != b->length)
-		return a->length < b->length ? -1 : 1;
-	return (a->first > b->first) - (a->first < b->first);
+		return a->length < b->length;
+	return a->first < b->first;
 }
 
-/* Keeps those that are no powers and occur twice. */
+static void heap_down(struct repeat *v, size_t n, size_t i)
+{
+	struct repeat x = v[i];
+
+	for (size_t k = 2 * i + 1; k < n; k = 2 * i + 1) {
+		if (k + 1 < n && is_before(&v[k + 1], &v[k]))
+			k++;
+		if (!is_before(&v[k], &x))
+			break;
+		v[i] = v[k];
+		i = k;
+	}
+	v[i] = x;
+}
+
+static struct repeat heap_take(struct repeats *r)
+{
+	struct repeat top = r->v.v[0];
+
+	r->v.v[0] = r->v.v[--r->v.nr];
+	if (r->v.nr)
+		heap_down(r->v.v, r->v.nr, 0);
+	return top;
+}
+
+static void best_take(struct repeats *r, int64_t total_ns)
+{
+	int64_t *v = r->best.v;
+	size_t i;
+
+	if (r->best.nr < SEQUENCES_MOST) {
+		for (i = r->best.nr++; i > 0 && v[i - 1] > total_ns; i--)
+			v[i] = v[i - 1];
+		v[i] = total_ns;
+	} else if (total_ns > v[0]) {
+		for (i = 0; i + 1 < SEQUENCES_MOST && v[i + 1] < total_ns; i++)
+			v[i] = v[i + 1];
+		v[i] = total_ns;
+	}
+}
+
+/* Whether none of those that are left will be shown, as far as the guesses tell. */
+static bool is_enough(const struct repeats *r)
+{
+	return r->best.nr == SEQUENCES_MOST && r->v.v[0].guess_ns < r->best.v[0] / FAR_BELOW;
+}
+
 static void repeats_look(struct repeats *r)
 {
-	size_t budget = r->n * LOOK_FACTOR + LOOK_LEAST, nr = 0;
+	size_t budget = r->n * LOOK_FACTOR + LOOK_LEAST, left = budget;
 
-	if (r->v.nr)
-		qsort(r->v.v, r->v.nr, sizeof(*r->v.v), cmp_guess);
-	for (size_t i = 0; i < r->v.nr && budget; i++) {
-		struct repeat x = r->v.v[i];
-		size_t cost = x.length + (x.last - x.first + 1);
+	for (size_t i = r->v.nr / 2; i-- > 0;)
+		heap_down(r->v.v, r->v.nr, i);
+	while (r->v.nr && left && (budget - left < LOOK_LEAST || !is_enough(r))) {
+		struct looked x = { heap_take(r), 0, 0, 0 };
+		size_t cost = x.r.length + (x.r.last - x.r.first + 1);
 
-		budget -= cost < budget ? cost : budget;
-		if (is_power(r->text + r->sa[x.first], x.length))
+		left -= cost < left ? cost : left;
+		if (is_power(r->text + r->sa[x.r.first], x.r.length))
 			continue;
 		occurrences_sum(r, &x);
-		if (x.count > 1)
-			r->v.v[nr++] = x;
+		if (x.count < 2)
+			continue;
+		best_take(r, x.total_ns);
+		VEC_PUSH(&r->seen, x);
 	}
-	r->v.nr = nr;
 }
 
 /* ---- the table ---- */
 
 static int cmp_total(const void *pa, const void *pb)
 {
-	const struct repeat *a = pa, *b = pb;
+	const struct looked *a = pa, *b = pb;
 
 	if (a->total_ns != b->total_ns)
 		return a->total_ns > b->total_ns ? -1 : 1;
-	if (a->length != b->length)
-		return a->length < b->length ? -1 : 1;
-	return (a->first > b->first) - (a->first < b->first);
+	if (a->r.length != b->r.length)
+		return a->r.length < b->r.length ? -1 : 1;
+	return (a->r.first > b->r.first) - (a->r.first < b->r.first);
 }
 
 static void pattern_put(const struct repeats *r, const struct repeat *x, struct strbuf *out)
@@ -270,14 +349,13 @@ static void table_make_of(struct repeats *r, struct table_set *out)
 	CLEANUP(strbuf_release) struct strbuf pattern = STRBUF_INIT;
 	struct table *t = table_make(&sequences_form);
 
-	if (r->v.nr)
-		qsort(r->v.v, r->v.nr, sizeof(*r->v.v), cmp_total);
-	for (size_t i = 0; i < r->v.nr && i < SEQUENCES_MOST; i++) {
-		const struct repeat *x = &r->v.v[i];
+	qsort(r->seen.v, r->seen.nr, sizeof(*r->seen.v), cmp_total);
+	for (size_t i = 0; i < r->seen.nr && i < SEQUENCES_MOST; i++) {
+		const struct looked *x = &r->seen.v[i];
 
-		pattern_put(r, x, &pattern);
-		table_add(t, &(struct sequences_row){ pattern.buf, x->length, x->count, x->total_ns,
-						      x->gap_ns });
+		pattern_put(r, &x->r, &pattern);
+		table_add(t, &(struct sequences_row){ pattern.buf, x->r.length, x->count,
+						      x->total_ns, x->gap_ns });
 	}
 	/* total descending, the shorter one first, pattern */
 	table_sort(t, (const int[]){ ~3, 1, 0 }, 3);
@@ -289,17 +367,20 @@ static void repeats_run(struct repeats *r, struct table_set *out)
 	r->sa = xreallocarray(NULL, r->n, sizeof(*r->sa));
 	r->common = xreallocarray(NULL, r->n, sizeof(*r->common));
 	r->turns = xreallocarray(NULL, r->n, sizeof(*r->turns));
+	r->marks = xcalloc(r->n / 64 + 1, sizeof(*r->marks));
 	suffix_array(r->text, r->n, r->letters + 1, r->sa);
 	suffix_common(r->text, r->sa, r->n, r->common);
 	turns_count(r);
 	repeats_find(r);
 	repeats_look(r);
-	if (r->v.nr)
+	if (r->seen.nr)
 		table_make_of(r, out);
 	VEC_RELEASE(&r->v);
+	VEC_RELEASE(&r->seen);
 	free(r->sa);
 	free(r->common);
 	free(r->turns);
+	free(r->marks);
 }
 
 static int sequences_run(struct model *m, const struct analysis_opts *o, struct table_set *out,

@@ -76,6 +76,9 @@ struct session_listener {
 	void (*phase)(void *ctx, enum session_phase phase, const char *what);
 	/* all inputs are in the model (finished); analyses follow */
 	void (*have_read)(void *ctx, const struct model *m);
+	/* a part of a phase has ended: an analysis or a writer, by name, or "profile", which
+	 * several analyses read */
+	void (*done)(void *ctx, enum session_phase phase, const char *part);
 	void *ctx;
 };
 
