@@ -12,7 +12,7 @@
 	X(functions) X(callpaths) X(kernels) X(busy) X(overlap) X(idle) X(launch_latency) \
 	X(queue) X(kernel_lengths) X(graphs) X(counters) X(power_filter) X(idle_power) \
 	X(energy) X(kernel_classes) X(gemm) X(sequences) X(kernel_counters) X(operators) \
-	X(sharing) X(node_energy) X(timeline) X(lanes) X(library_tables) X(marks_tables) \
+	X(markers) X(sharing) X(node_energy) X(timeline) X(lanes) X(library_tables) X(marks_tables) \
 	X(collectives) X(iterations_tables) X(inference) X(critical_path) X(memory) \
 	X(ranks) X(findings)
 #define ANALYSIS_DECLARE(name) extern const struct analysis analysis_##name;

@@ -59,9 +59,7 @@ static uint32_t pair_of(struct rows_maker *k, str_id shapes, str_id types)
 static uint32_t row_of_call(struct rows_maker *k, const struct operator_call *c)
 {
 	const struct model *m = k->oc->m;
-	struct operator_row row = { .name = m->spans.name[c->span],
-				    .shapes = STR_NONE,
-				    .types = STR_NONE };
+	struct operator_row row = { .name = c->name, .shapes = STR_NONE, .types = STR_NONE };
 	uint32_t *at;
 
 	if (c->operands < m->facts.lists.nr) {

@@ -21,6 +21,11 @@ enum api_class {
 enum api_class api_class(const char *name);
 /* Whether a trace's category says that its calls are a runtime's or driver's: "cuda_runtime". */
 bool api_category(const char *category);
+/*
+ * Whether a trace's category says that its ranges are the program's own: "UserMarker" (RPD),
+ * "nvtx", "nvtx:DOMAIN", "user_annotation" (PyTorch), "MARKER_…", "rocTX".
+ */
+bool marker_category(const char *category);
 /* A call, range or frame of a data loader. */
 bool name_loads_data(const char *name);
 
