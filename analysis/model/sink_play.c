@@ -243,6 +243,7 @@ static void play_series(struct player *p)
 
 	d.track = take_track(p);
 	d.change_points = take_number(p);
+	d.ends = take_number(p);
 	d.exclusive_sync = take_number(p);
 	d.estimated = take_number(p);
 	CLEANUP(xfreep) char *name = take_text(p);

@@ -10,11 +10,11 @@
 /* clang-format off */
 #define ANALYSES(X) \
 	X(functions) X(callpaths) X(kernels) X(busy) X(overlap) X(idle) X(launch_latency) \
-	X(queue) X(kernel_lengths) X(graphs) X(counters) X(power_filter) X(idle_power) \
-	X(energy) X(kernel_classes) X(gemm) X(sequences) X(kernel_counters) X(operators) \
-	X(markers) X(sharing) X(node_energy) X(timeline) X(lanes) X(library_tables) X(marks_tables) \
-	X(collectives) X(iterations_tables) X(inference) X(critical_path) X(memory) \
-	X(ranks) X(findings)
+	X(queue) X(kernel_lengths) X(graphs) X(counters) X(frequency) X(power_filter) \
+	X(idle_power) X(energy) X(kernel_classes) X(gemm) X(sequences) X(kernel_counters) \
+	X(operators) X(markers) X(sharing) X(node_energy) X(timeline) X(lanes) \
+	X(library_tables) X(marks_tables) X(collectives) X(iterations_tables) X(inference) \
+	X(critical_path) X(memory) X(ranks) X(findings)
 #define ANALYSIS_DECLARE(name) extern const struct analysis analysis_##name;
 ANALYSES(ANALYSIS_DECLARE)
 /* clang-format on */
@@ -30,6 +30,9 @@ const struct works *analysis_works(struct model *m, const struct analysis_opts *
 /* Its iterations, by o->marker. Borrowed. -EINVAL: the pattern. */
 int analysis_iterations(struct model *m, const struct analysis_opts *o,
 			const struct iterations **ret, struct err *err);
+/* What the input of its first work says of a device; NULL: nothing. */
+const struct device_facts *analysis_device_facts(const struct works *w,
+						 const struct work_device *d);
 /* The rank of an iteration's track or device; NaN unknown. */
 double iteration_rank(const struct model *m, const struct works *w, const struct iteration *i);
 #define SAY_NO_LAUNCHES "no device work is linked with the call that launched it"

@@ -5,9 +5,9 @@
  *
  * A capture of a stream lasts from the call that begins it to the next one of the process that ends
  * it. Its nodes are the launches on that stream by any thread of the process whose call returned
- * meanwhile, in the order in which they were called. The call that ends it tells the graph, one that
- * instantiates the graph the executable graph, and a launch of this one is an execution. Handles
- * belong to a process, and are used again: the latest call before counts.
+ * meanwhile, in the order in which they were called. The call that ends it tells the graph, one
+ * that instantiates the graph the executable graph, and a launch of this one is an execution.
+ * Handles belong to a process, and are used again: the latest call before counts.
  *
  * A launch whose executable graph was instantiated before the recording began has an instance
  * without a capture.

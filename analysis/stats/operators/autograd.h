@@ -1,8 +1,8 @@
 /*
  * autograd: which kernels operators launch: one row per operator, shapes of its arguments and
- * kernel, copy or fill. Work belongs to the innermost operator around its launch (operator_calls.h);
- * the rest has rows "[no op]" and "[unlinked]", so the table adds up to all device work, which a
- * check says. Operators without work have one row without a kernel.
+ * kernel, copy or fill. Work belongs to the innermost operator around its launch
+ * (operator_calls.h); the rest has rows "[no op]" and "[unlinked]", so the table adds up to all
+ * device work, which a check says. Operators without work have one row without a kernel.
  *
  * RPD's autogradKernel view has these sums too, but only of work that is launched in the range
  * itself, and it loses the rest.

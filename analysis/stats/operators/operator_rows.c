@@ -2,34 +2,18 @@
 #include "ns.h"
 #include "operator_backward.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profrig/base/natural.h"
-#include "profrig/base/num.h"
 #include "profrig/base/xalloc.h"
 
 /* ---- devices ---- */
 
-/* "node3:gpu2" → 2; FACT_ABSENT: it does not end in a number. */
-static int64_t device_number(const char *id)
-{
-	size_t n = strlen(id), at = n;
-	int64_t number;
-
-	while (at && isdigit((unsigned char)id[at - 1]))
-		at--;
-	return num_i64(id + at, n - at, &number) == 0 ? number : FACT_ABSENT;
-}
-
-/* What the input of its first work calls the device. */
 static const char *device_name(const struct operator_calls *oc, const struct work_device *d)
 {
-	input_id input = oc->m->spans.input[oc->works->v.v[d->first].span];
-	const struct device_facts *f =
-		facts_device(oc->m, input, device_number(model_str(oc->m, d->name)));
+	const struct device_facts *f = analysis_device_facts(oc->works, d);
 
 	return f && f->name != STR_NONE ? model_str(oc->m, f->name) : "";
 }
