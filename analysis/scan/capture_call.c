@@ -38,9 +38,7 @@ enum capture_kind capture_call_kind(const char *name)
 
 static int digit_of(char c, int base)
 {
-	int d = base == 16 ? text_hex_digit(c) : isdigit((unsigned char)c) ? c - '0' : -1;
-
-	return d;
+	return base == 16 ? text_hex_digit(c) : isdigit((unsigned char)c) ? c - '0' : -1;
 }
 
 int64_t capture_handle(const char *s, size_t n)
@@ -92,8 +90,10 @@ void capture_call_handles(const char *args, size_t n, struct capture_facts *to)
 
 		if (!is_word(args[at])) {
 			set |= args[at] == '=' || args[at] == ':';
-			if (args[at] == '|' || args[at] == ',')
+			if (args[at] == '|' || args[at] == ',') {
 				wants = NULL;
+				set = false;
+			}
 			at++;
 			continue;
 		}
