@@ -155,19 +155,20 @@ TEST(case_5_graph)
 	STRING(34, "aten::relu, seq = 5, op_id = 14") \
 	STRING(35, "aten::x, op_id = 15") \
 	STRING(36, "weird, sizes = [1]") \
-	STRING(40, "gemmK") STRING(41, "addK") STRING(42, "fill" \
-							  "K")
+	STRING(40, "gemmK") \
+	STRING(41, "addK") STRING(42, "fill" \
+				      "K")
 #define OP_RANGES \
 	API(1, 0, 1000, 2, 30) \
 	API(2, 10, 200, 2, 31) \
 	API(3, 20, 30, 3, 1) \
 	API(4, 40, 50, 3, 1) \
-	API(5, 210, 400, 2, 32) API(6, 220, 300, 2, 33) API(7, 230, 240, 3, 1) \
-		API(8, 310, 320, 3, 1) API(9, 410, 420, 2, 34) API(10, 430, 440, 2, 35) \
-			API(11, 450, 460, 2, 36) OP(1, 0, 0, 2000, 2100, 40, 5) \
-				OP(2, 0, 0, 2100, 2300, 40, 5) OP(3, 0, 0, 2300, 2350, 42, 5) \
-					OP(4, 0, 0, 2350, 2410, 41, 5) LAUNCH(3, 1) LAUNCH(4, 2) \
-						LAUNCH(7, 3) LAUNCH(8, 4)
+	API(5, 210, 400, 2, 32) \
+	API(6, 220, 300, 2, 33) API(7, 230, 240, 3, 1) API(8, 310, 320, 3, 1) \
+		API(9, 410, 420, 2, 34) API(10, 430, 440, 2, 35) API(11, 450, 460, 2, 36) \
+			OP(1, 0, 0, 2000, 2100, 40, 5) OP(2, 0, 0, 2100, 2300, 40, 5) \
+				OP(3, 0, 0, 2300, 2350, 42, 5) OP(4, 0, 0, 2350, 2410, 41, 5) \
+					LAUNCH(3, 1) LAUNCH(4, 2) LAUNCH(7, 3) LAUNCH(8, 4)
 
 /* The same file with names as analyses see them, and as recorded. */
 static struct model *op_ranges(bool normal)
@@ -342,8 +343,8 @@ TEST_IN(case_9_scale, dir)
 	STRING(30, "hipStreamBeginCapture") \
 	STRING(31, "hipStreamEndCapture") \
 	STRING(32, "hipGraphInstantiateWithFlags") \
-	STRING(33, "hipGraphLaunch") STRING(40, "kern0") STRING(41, "kern1") STRING(42, "kern2") \
-		STRING(44, "Task")
+	STRING(33, "hipGraphLaunch") \
+	STRING(40, "kern0") STRING(41, "kern1") STRING(42, "kern2") STRING(44, "Task")
 #define VERSION_TEXTS(table) \
 	"INSERT INTO " table "(id, string) VALUES (50, 'stream = 0x5000 | mode = 0')," \
 	" (51, 'stream = 0x5000 | graph = 0x6000'), (52, 'graphExec = 0x7000 | graph = 0x6000')," \
@@ -354,17 +355,18 @@ TEST_IN(case_9_scale, dir)
 	API(1, 0, 9000, 2, 54) \
 	API(2, 5, 10, 30, 50) \
 	CAPTURED(3, 20, 25, 40, 10) \
-	CAPTURED(4, 30, 35, 41, 11) CAPTURED(5, 40, 45, 42, 12) API(6, 60, 70, 31, 51) \
-		API(7, 80, 90, 32, 52) API(8, 1000, 6000, 33, 53) REPLAYED(8, 1, 10000) API( \
-			9, 6100, 6900, 2, 55) API(10, 6200, 6300, 3, 1) API(11, 7000, 7600, 4, 56) \
-			OP(20, 1, 0, 30000, 31000, 7, 5) LAUNCH(10, 20) OP(21, 1, 1, 30500, 32000, \
-									   1, 6) \
-				LAUNCH(11, 21) "INSERT INTO rocpd_kernelapi VALUES (10, '0x0', " \
-					       "8, 1, 1, 64, 1, 1, 0, 16, 7);" \
-					       "INSERT INTO rocpd_copyapi VALUES (11, '0x0', " \
-					       "4096, '', '', 1, '0x1', '0x2', 0, 0, 0," \
-					       " 0);" MONITOR(0, 0, 20000, 800) \
-						       MONITOR(0, 20000, 40000, 1700)
+	CAPTURED(4, 30, 35, 41, 11) \
+	CAPTURED(5, 40, 45, 42, 12) API(6, 60, 70, 31, 51) API(7, 80, 90, 32, 52) \
+		API(8, 1000, 6000, 33, 53) REPLAYED(8, 1, 10000) API(9, 6100, 6900, 2, \
+								     55) API(10, 6200, 6300, 3, 1) \
+			API(11, 7000, 7600, 4, 56) OP(20, 1, 0, 30000, 31000, 7, 5) LAUNCH(10, 20) \
+				OP(21, 1, 1, 30500, 32000, 1, 6) LAUNCH( \
+					11, 21) "INSERT INTO rocpd_kernelapi VALUES (10, '0x0', " \
+						"8, 1, 1, 64, 1, 1, 0, 16, 7);" \
+						"INSERT INTO rocpd_copyapi VALUES (11, '0x0', " \
+						"4096, '', '', 1, '0x1', '0x2', 0, 0, 0," \
+						" 0);" MONITOR(0, 0, 20000, 800) \
+							MONITOR(0, 20000, 40000, 1700)
 
 /* All tables of a file as text. */
 static char *all_tables(const char *const *sql)
