@@ -10,6 +10,7 @@ void points_release(struct points *p)
 	free(p->t_ns);
 	free(p->left);
 	free(p->right);
+	free(p->holes);
 	*p = (struct points){ 0 };
 }
 
@@ -35,12 +36,23 @@ static void find_periods(struct points *p)
 	p->median_change_ns = median_i64(delta, changes);
 }
 
+/* The last point begins a hole where the sample is the end of the value before (series.ends). */
+static void hole_mark(struct points *p, size_t capacity, bool is_end)
+{
+	if (!p->holes && !is_end)
+		return;
+	if (!p->holes)
+		p->holes = xcalloc(capacity, 1);
+	p->holes[p->n - 1] = is_end;
+}
+
 void points_make(const struct model *m, series_id s, const struct counter_info *ci,
 		 struct points *ret)
 {
 	const struct series *se = &m->series.v[s];
 	size_t n = se->t_ns.nr;
-	bool counts = ci->step_raw > 0;
+	bool counts = ci->step_raw > 0, is_end = false;
+	bool ends = se->ends && ci->kind != SERIES_CUMULATIVE;
 	double before = 0;
 
 	*ret = (struct points){
@@ -59,14 +71,17 @@ void points_make(const struct model *m, series_id s, const struct counter_info *
 		v = counts ? nearbyint(v / ci->step_raw) : v;
 		if (ret->finite++ > 0 && v != before)
 			ret->changes++;
+		is_end = ends && ret->finite > 1 && !is_end && v == before;
 		before = v;
 		if (ret->n == 0 || se->t_ns.v[i] != ret->t_ns[last]) {
 			ret->t_ns[ret->n] = se->t_ns.v[i];
 			ret->left[ret->n] = ret->right[ret->n] = v;
 			ret->n++;
+			hole_mark(ret, n + 1, is_end);
 			continue;
 		}
 		ret->duplicates++;
+		hole_mark(ret, n + 1, is_end);
 		if (ci->kind != SERIES_CUMULATIVE)
 			ret->right[last] = v;
 		else if (last > 0)
@@ -81,7 +96,7 @@ void points_split_holds(struct points *p)
 	double *left, *right;
 	size_t n = 0;
 
-	if (period <= 0)
+	if (period <= 0 || p->holes)
 		return;
 	t_ns = xreallocarray(NULL, 2 * p->n, sizeof(*t_ns));
 	left = xreallocarray(NULL, 2 * p->n, sizeof(*left));

@@ -63,6 +63,8 @@ static void scan_curve(const struct model *m, series_id s, const struct counter_
 			ret->unknown_ns += c.t_ns[i + 1] - c.t_ns[i];
 		marked += !!(c.marks[i] & CURVE_RATE);
 	}
+	if (m->series.v[s].ends)
+		seconds -= (double)ret->unknown_ns * 1e-9;
 	/* a filter undone makes more of them than the readings show */
 	if (c.tau_s > 0 && marked > ret->rates) {
 		ret->rates = marked;
@@ -70,7 +72,7 @@ static void scan_curve(const struct model *m, series_id s, const struct counter_
 	}
 	if (ret->flags & CF_STUCK && ret->distinct == 1)
 		return; /* never counted: unknown, not 0 */
-	if (c.n >= 2)
+	if (c.n >= 2 && seconds > 0)
 		ret->mean = curve_total(&c) / seconds;
 	else if (ci->kind == SERIES_GAUGE)
 		ret->mean = ret->last;

@@ -54,6 +54,7 @@ struct points {
 	size_t n;
 	int64_t *t_ns;
 	double *left, *right;
+	uint8_t *holes;      /* 1: nothing is known from this point to the next; NULL: no hole */
 	size_t finite;       /* samples with a value */
 	uint64_t duplicates; /* samples at the time of an earlier one */
 	uint64_t changes;

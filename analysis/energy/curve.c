@@ -45,6 +45,10 @@ static void gauge_curve(const struct points *p, enum integration integration, st
 		c->e[i] = sum_value(&e);
 		if (i + 1 == p->n)
 			break;
+		if (p->holes && p->holes[i]) {
+			c->marks[i] |= CURVE_DEAD;
+			continue;
+		}
 		seconds = (double)(p->t_ns[i + 1] - p->t_ns[i]) * 1e-9;
 		w0 = p->right[i] * p->scale;
 		w1 = integration == INTEGRATE_PREVIOUS ? w0 : p->left[i + 1] * p->scale;
@@ -134,7 +138,7 @@ int curve_make(const struct model *m, series_id s, const struct counter_info *ci
 		cumulative_curve(&p, ci, ret);
 	else
 		gauge_curve(&p, integration, ret);
-	if (!(ret->flags & (CF_RESET | CF_GAP | CF_RATE | CF_STUCK))) {
+	if (!(ret->flags & (CF_RESET | CF_GAP | CF_RATE | CF_STUCK)) && !p.holes) {
 		free(ret->marks);
 		ret->marks = NULL;
 	}

@@ -1,4 +1,5 @@
 #include "model_private.h"
+#include "op_range.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -148,6 +149,7 @@ static void finish(struct model *m, bool nested)
 	sink_input_close(m->priv);
 	timebase_settle(m);
 	model_settle(m);
+	facts_of_ranges(m);
 	names_settle(m);
 	spans_sort(m);
 	facts_sort(m);

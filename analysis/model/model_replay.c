@@ -152,6 +152,7 @@ static void series_replay(struct replay *r)
 			.kind = se->kind,
 			.track = track_moved(r, se->track),
 			.change_points = se->change_points,
+			.ends = se->ends,
 			.exclusive_sync = se->exclusive_sync,
 			.estimated = se->estimated,
 		};

@@ -292,6 +292,7 @@ static series_id sink_op_series(struct sink *s, const struct series_def *d)
 					      .pci = intern_opt(p, d->pci),
 					      .input = p->current,
 					      .change_points = d->change_points,
+					      .ends = d->ends,
 					      .exclusive_sync = d->exclusive_sync,
 					      .estimated = d->estimated });
 	p->in->series++;

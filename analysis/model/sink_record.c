@@ -201,6 +201,7 @@ static series_id record_series(struct sink *s, const struct series_def *d)
 	put_number(l, d->kind);
 	put_number(l, d->track);
 	put_number(l, d->change_points);
+	put_number(l, d->ends);
 	put_number(l, d->exclusive_sync);
 	put_number(l, d->estimated);
 	put_text(l, d->name);

@@ -123,6 +123,16 @@ bool api_category(const char *category)
 	return false;
 }
 
+bool marker_category(const char *category)
+{
+	static const char *const words[] = { "UserMarker", "user_annotation", "nvtx", "rocTX" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strcmp(category, words[i]) == 0)
+			return true;
+	return strncmp(category, "nvtx:", 5) == 0 || strncmp(category, "MARKER", 6) == 0;
+}
+
 bool name_loads_data(const char *name)
 {
 	return strstr(name, "DataLoader") || strstr(name, "pin_memory") ||

@@ -6,6 +6,19 @@
 #include "profrig/base/text.h"
 #include "profrig/base/xalloc.h"
 
+/* Bytes of ", input_op_ids = [(7,0), (8,0)]" at p; 0 when it is none. */
+static size_t ids_part(const char *p, size_t n)
+{
+	static const char word[] = ", input_op_ids = [";
+	size_t at = sizeof(word) - 1;
+
+	if (n <= at || memcmp(p, word, at) != 0)
+		return 0;
+	while (at < n && p[at] != '\0' && strchr("0123456789(), ", p[at]))
+		at++;
+	return at < n && p[at] == ']' ? at + 1 : 0;
+}
+
 /* Bytes of ", seq = 5" at p; 0 when it is none. */
 static size_t number_part(const char *p, size_t n)
 {
@@ -21,7 +34,7 @@ static size_t number_part(const char *p, size_t n)
 		if (at > len && (at == n || p[at] == ','))
 			return at;
 	}
-	return 0;
+	return ids_part(p, n);
 }
 
 /* Bytes of "0x7f32" at p, which stands at `at` in its text. */

@@ -289,6 +289,8 @@ static bool series_member(struct members *ms, struct texts *t, struct series_def
 		d->pci = member_words(ms, &t->pci);
 	else if (member_is(ms, "change_points"))
 		d->change_points = member_truth(ms);
+	else if (member_is(ms, "ends"))
+		d->ends = member_truth(ms);
 	else if (member_is(ms, "exclusive_sync"))
 		d->exclusive_sync = member_truth(ms);
 	else if (member_is(ms, "estimated"))

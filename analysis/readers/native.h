@@ -10,8 +10,8 @@
  *	track	{"n":0, "kind":"queue", "parent":3, "owner":1, "host":"node3", "pid":1, "tid":2,
  *		"rank":0, "device":"gpu0", "pci":"0:c1:0", "name":"stream 7"}
  *	series	{"n":0, "name":"power", "unit":"W", "kind":"gauge", "track":2, "device":"gpu0",
- *		"host":"node3", "pci":"0:c1:0", "change_points":true, "exclusive_sync":true,
- *		"estimated":true, "failed":3}
+ *		"host":"node3", "pci":"0:c1:0", "change_points":true, "ends":true,
+ *		"exclusive_sync":true, "estimated":true, "failed":3}
  *
  * Members with no information are left out. n counts from 0 without holes. Parents and owners stand
  * before the tracks that name them; an object that breaks these rules is rejected (false). base_ns

@@ -1,12 +1,15 @@
 #include "analyses_private.h"
 #include "work_energy.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/num.h"
 #include "profrig/base/xalloc.h"
+#include "profrig/model/facts.h"
 
 #define ANALYSIS_AT(name) &analysis_##name,
 const struct analysis *const analyses[] = { ANALYSES(ANALYSIS_AT) NULL };
@@ -74,6 +77,23 @@ int analysis_iterations(struct model *m, const struct analysis_opts *o,
 		r = iterations_new(m, w, o->marker, &o->shared->iterations, err);
 	*ret = o->shared->iterations;
 	return r;
+}
+
+/* "node3:gpu2" → 2; FACT_ABSENT: it does not end in a number. */
+static int64_t device_number(const char *id)
+{
+	size_t n = strlen(id), at = n;
+	int64_t number;
+
+	while (at && isdigit((unsigned char)id[at - 1]))
+		at--;
+	return num_i64(id + at, n - at, &number) == 0 ? number : FACT_ABSENT;
+}
+
+const struct device_facts *analysis_device_facts(const struct works *w, const struct work_device *d)
+{
+	return facts_device(w->m, w->m->spans.input[w->v.v[d->first].span],
+			    device_number(model_str(w->m, d->name)));
 }
 
 double iteration_rank(const struct model *m, const struct works *w, const struct iteration *i)

@@ -10,12 +10,12 @@
 /* clang-format off */
 #define ANALYSES(X) \
 	X(functions) X(callpaths) X(kernels) X(busy) X(overlap) X(idle) X(launch_latency) \
-	X(queue) X(kernel_lengths) X(graphs) X(counters) X(power_filter) X(idle_power) \
-	X(energy) X(kernel_classes) X(kernel_paths) X(gemm) X(sequences) X(kernel_counters) \
-	X(operators) X(python) \
-	X(sharing) X(node_energy) X(timeline) X(lanes) X(library_tables) X(marks_tables) \
-	X(collectives) X(iterations_tables) X(iteration_overlap) X(inference) X(critical_path) \
-	X(memory) X(ranks) X(findings)
+	X(queue) X(kernel_lengths) X(graphs) X(counters) X(frequency) X(power_filter) \
+	X(idle_power) X(energy) X(kernel_classes) X(kernel_paths) X(gemm) X(sequences) \
+	X(kernel_counters) X(operators) X(python) X(markers) X(sharing) X(node_energy) \
+	X(timeline) X(lanes) X(library_tables) X(marks_tables) X(collectives) \
+	X(iterations_tables) X(iteration_overlap) X(inference) X(critical_path) X(memory) \
+	X(ranks) X(findings)
 #define ANALYSIS_DECLARE(name) extern const struct analysis analysis_##name;
 ANALYSES(ANALYSIS_DECLARE)
 /* clang-format on */
@@ -31,6 +31,9 @@ const struct works *analysis_works(struct model *m, const struct analysis_opts *
 /* Its iterations, by o->marker. Borrowed. -EINVAL: the pattern. */
 int analysis_iterations(struct model *m, const struct analysis_opts *o,
 			const struct iterations **ret, struct err *err);
+/* What the input of its first work says of a device; NULL: nothing. */
+const struct device_facts *analysis_device_facts(const struct works *w,
+						 const struct work_device *d);
 /* The rank of an iteration's track or device; NaN unknown. */
 double iteration_rank(const struct model *m, const struct works *w, const struct iteration *i);
 /* Its marker's name; of a period its index, in buf. */

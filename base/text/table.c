@@ -119,7 +119,7 @@ const char *table_field_unit(const char *name)
 {
 	static const char *const units[][2] = {
 		{ "_per_s", "1/s" }, { "_ns", "ns" }, { "_s", "s" },       { "_js", "J·s" },
-		{ "_j", "J" },       { "_w", "W" },   { "_degc", "degC" },
+		{ "_j", "J" },       { "_w", "W" },   { "_degc", "degC" }, { "_hz", "Hz" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(units); i++)

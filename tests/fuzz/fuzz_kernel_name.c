@@ -1,8 +1,11 @@
 /*
- * Names of kernels and ranges: fields, demangled, short and normal forms. Whatever the name, texts
- * are within their bounds and a short form fits its width.
+ * Names of kernels and ranges: fields, demangled, short and normal forms, operators of ranges;
+ * arguments of calls that capture graphs. Whatever the name, texts are within their bounds and a
+ * short form fits its width.
  */
+#include "capture_call.h"
 #include "fuzz.h"
+#include "op_range.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +28,8 @@ static void check(bool holds)
 static void name_try(const char *name)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT, again = STRBUF_INIT;
+	struct capture_facts handles = CAPTURE_FACTS_NONE;
+	struct op_range op;
 	struct kernel_name k;
 
 	kernel_name_parse(name, &k);
@@ -39,6 +44,10 @@ static void name_try(const char *name)
 	strbuf_clear(&text);
 	if (range_name(name, strlen(name), &text))
 		check(!range_name(text.buf, text.len, &again));
+	if (op_range_parse(name, strlen(name), &op))
+		check(op.name_n > 0 && op.name_n < strlen(name) && op.sizes_n < strlen(name));
+	capture_call_kind(name);
+	capture_call_handles(name, strlen(name), &handles);
 }
 
 /* One name in each line. */

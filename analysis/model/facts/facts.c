@@ -20,6 +20,7 @@ static const struct fact_field op_fields[] = {
 	{ FACT_OPERANDS, offsetof(struct op_facts, operands), 0 },
 	N(op_facts, sequence), N(op_facts, forward_thread), N(op_facts, python_id),
 	N(op_facts, python_parent), N(op_facts, module_id), T(op_facts, call_stack),
+	T(op_facts, name), N(op_facts, op_id),
 };
 
 static const struct fact_field kernel_fields[] = {
@@ -57,6 +58,11 @@ static const struct fact_field memory_fields[] = {
 	S(memory_facts, allocated), S(memory_facts, reserved),
 };
 
+static const struct fact_field capture_fields[] = {
+	W(capture_facts, kind, CAPTURE_NODE), N(capture_facts, stream), N(capture_facts, graph),
+	N(capture_facts, exec), T(capture_facts, name),
+};
+
 static const struct fact_field device_fields[] = {
 	N(device_facts, number), T(device_facts, name), S(device_facts, units),
 	S(device_facts, warp), S(device_facts, clock_hz), S(device_facts, memory_clock_hz),
@@ -78,6 +84,7 @@ const struct fact_form fact_forms[FACT_FORMS] = {
 	[FACTS_SYNC] = FORM(sync_fields, sync_facts),
 	[FACTS_COLLECTIVE] = FORM(collective_fields, collective_facts),
 	[FACTS_MEMORY] = FORM(memory_fields, memory_facts),
+	[FACTS_CAPTURE] = FORM(capture_fields, capture_facts),
 	[FACT_FORM_DEVICE] = FORM(device_fields, device_facts),
 	[FACT_FORM_WORLD] = FORM(world_fields, world_facts),
 };
@@ -151,7 +158,7 @@ void sink_op_facts(struct sink *s, span_id span, const struct span_facts *f)
 	struct facts *to = &p->model->facts;
 	struct span_facts row = *f;
 
-	if (span >= p->model->spans.nr || (unsigned)f->kind > FACTS_MEMORY) {
+	if (span >= p->model->spans.nr || (unsigned)f->kind > FACTS_CAPTURE) {
 		model_warn(p->model, p->current, W_UNKNOWN_REFERENCE, 1,
 			   "facts of an unknown span");
 		return;
@@ -176,6 +183,9 @@ void sink_op_facts(struct sink *s, span_id span, const struct span_facts *f)
 		return;
 	case FACTS_MEMORY:
 		VEC_PUSH(&to->memory, row.memory);
+		return;
+	case FACTS_CAPTURE:
+		VEC_PUSH(&to->captures, row.capture);
 		return;
 	}
 }
@@ -210,22 +220,28 @@ uint64_t operand_texts_hash(const struct operand_texts *t)
 	return h;
 }
 
+uint32_t facts_operands(struct model_priv *p, const struct operand_texts *t, uint64_t *ret_bad)
+{
+	uint32_t *id = u64map_at(&p->facts.list_ids, operand_texts_hash(t)), list = *id;
+
+	*ret_bad = 0;
+	if (list == U64MAP_NONE) {
+		*id = list = (uint32_t)p->model->facts.lists.nr;
+		facts_parse(p, t, ret_bad);
+		VEC_PUSH(&p->facts.lists, (struct fact_list_state){ *ret_bad, INPUT_NONE });
+	}
+	return list;
+}
+
 uint32_t sink_op_operands(struct sink *s, const struct operand_texts *t)
 {
 	struct model_priv *p = model_priv_of(s);
-	uint32_t *id, list;
+	uint32_t list;
 	uint64_t bad;
 
 	if (!operand_texts_any(t))
 		return FACT_NONE;
-	id = u64map_at(&p->facts.list_ids, operand_texts_hash(t));
-	if (*id == U64MAP_NONE) {
-		*id = list = (uint32_t)p->model->facts.lists.nr;
-		facts_parse(p, t, &bad);
-		VEC_PUSH(&p->facts.lists, (struct fact_list_state){ bad, INPUT_NONE });
-	} else {
-		list = *id;
-	}
+	list = facts_operands(p, t, &bad);
 	bad_list_count(p, list);
 	return list;
 }

@@ -18,7 +18,8 @@
 	X(copy, copies) \
 	X(sync, syncs) \
 	X(collective, collectives) \
-	X(memory, memory)
+	X(memory, memory) \
+	X(capture, captures)
 
 enum fact_type {
 	FACT_NUMBER,   /* int64_t, any */
@@ -42,9 +43,9 @@ struct fact_form {
 };
 
 /* The forms of enum facts_kind, then these. */
-#define FACT_FORM_DEVICE ((unsigned)FACTS_MEMORY + 1)
-#define FACT_FORM_WORLD ((unsigned)FACTS_MEMORY + 2)
-#define FACT_FORMS ((unsigned)FACTS_MEMORY + 3)
+#define FACT_FORM_DEVICE ((unsigned)FACTS_CAPTURE + 1)
+#define FACT_FORM_WORLD ((unsigned)FACTS_CAPTURE + 2)
+#define FACT_FORMS ((unsigned)FACTS_CAPTURE + 3)
 extern const struct fact_form fact_forms[FACT_FORMS];
 
 static inline void fact_take(const void *row, const struct fact_field *f, void *to, size_t n)
@@ -83,6 +84,8 @@ void facts_sort(struct model *m);
 void facts_cut(struct model *m, const uint64_t *from, size_t parts);
 /* Parses the texts and appends a list, whose number is returned; *ret_bad: what is wrong in it. */
 uint32_t facts_parse(struct model_priv *p, const struct operand_texts *t, uint64_t *ret_bad);
+/* The list of these texts, parsed when they are new; *ret_bad: what is wrong in a new one. */
+uint32_t facts_operands(struct model_priv *p, const struct operand_texts *t, uint64_t *ret_bad);
 uint32_t facts_numbers_put(struct model_priv *p, const int64_t *v, size_t n);
 
 bool operand_texts_any(const struct operand_texts *t);

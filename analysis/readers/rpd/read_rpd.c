@@ -85,6 +85,7 @@ const struct rpd_known *rpd_learn(struct rpd *r, struct rpd_known *into, int64_t
 	into->id = id;
 	/* missing strings are counted each time */
 	into->class = name ? class_of(name) : RPD_UNASKED;
+	into->capture = name ? capture_call_kind(name) : CAPTURE_UNKNOWN;
 	return into;
 }
 
@@ -158,6 +159,18 @@ static void load_strings(struct rpd *r, struct sqlite_strings *st, const char *t
 			   e.msg);
 }
 
+/* Whether a name begins captures: only then are launches kept that may be part of one. */
+static bool begins_captures(const struct rpd *r)
+{
+	const struct intern *texts = r->names.texts;
+	uint32_t nr = texts ? (uint32_t)intern_count(texts) : 0;
+
+	for (uint32_t i = 0; i < nr; i++)
+		if (capture_call_kind(intern_str(texts, i)) == CAPTURE_BEGIN)
+			return true;
+	return false;
+}
+
 /* ---- the whole ---- */
 
 static void rpd_begin(struct rpd *r)
@@ -180,6 +193,7 @@ static void rpd_begin(struct rpd *r)
 	load_strings(r, &r->names, "rocpd_string");
 	if (r->version >= 3 && sqlite_db_has(r->sc.db, "rocpd_ustring"))
 		load_strings(r, &r->texts, "rocpd_ustring");
+	r->captures = r->sc.facts && begins_captures(r);
 }
 
 static void counts_put(struct rpd *r)

@@ -9,6 +9,7 @@
 #ifndef ANALYSIS_RPD_H
 #define ANALYSIS_RPD_H
 
+#include "capture_call.h"
 #include "db_scan.h"
 
 /* The class of a row of rocpd_api, by its name. */
@@ -44,6 +45,7 @@ struct rpd {
 		int64_t id;
 		str_id name;
 		enum rpd_class class;
+		enum capture_kind capture;
 	} known[256];
 	str_id empty, marker;
 
@@ -90,8 +92,10 @@ struct rpd {
 	struct sqlite_ids fact_at;  /* api (version 1: op) → index of facts */
 	VEC(struct rpd_fact {
 		struct span_facts f;
-		bool used; /* the bytes of a copy: its first op has them */
+		int64_t stream, name; /* where the file has captures; 0: no name */
+		bool used;            /* the bytes of a copy: its first op has them */
 	}) facts;
+	bool captures;             /* a call begins the capture of a graph */
 	struct sqlite_ids slot_at; /* writer → index of slots */
 	VEC(struct rpd_slot {
 		int64_t pid;
@@ -136,6 +140,8 @@ void rpd_writer(struct rpd *r, int64_t id, int64_t pid);
 const char *rpd_launch_args(struct rpd *r, int64_t of);
 /* Facts of a call that launched work, for its own span. */
 void rpd_call_facts(struct rpd *r, int64_t api, span_id span);
+/* Facts of a call that captures, instantiates or launches a graph. */
+void rpd_capture_facts(struct rpd *r, enum capture_kind kind, int64_t args, span_id span);
 void rpd_ops_release(struct rpd *r);
 
 /* rpd_monitor.c */

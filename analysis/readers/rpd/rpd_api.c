@@ -177,6 +177,7 @@ struct api_row {
 	int64_t id, pid, tid, args;
 	str_id name;
 	enum rpd_class class;
+	enum capture_kind capture;
 	struct span_def d;
 };
 
@@ -198,6 +199,7 @@ static bool api_row_take(struct rpd *r, struct sqlite_rows *q, struct api_row *r
 	known = rpd_known(r, sqlite_rows_i64_or(q, API_NAME, 0));
 	row->name = known->name;
 	row->class = known->class;
+	row->capture = known->capture;
 	row->args = sqlite_rows_i64_or(q, API_ARGS, 0);
 	return true;
 }
@@ -282,6 +284,8 @@ static void push_row(struct rpd *r, struct sqlite_rows *q, struct api_row *row)
 	span = r->sc.sink->ops->span(r->sc.sink, &row->d);
 	if (!hsa && r->sc.facts)
 		rpd_call_facts(r, row->id, span);
+	if (!hsa && r->sc.facts && row->capture != CAPTURE_UNKNOWN)
+		rpd_capture_facts(r, row->capture, row->args, span);
 	if (!hsa && r->extras.nr > 0)
 		rpd_extra_api(r, row->id, span);
 }

@@ -108,6 +108,7 @@ enum {
 	KERNEL_LDS = KERNEL_BLOCK + 3,
 	KERNEL_SCRATCH,
 	KERNEL_STREAM,
+	KERNEL_NAME,
 };
 
 static void launch_keep(struct rpd *r, int64_t of)
@@ -116,10 +117,20 @@ static void launch_keep(struct rpd *r, int64_t of)
 		VEC_PUSH(&r->args_of, xstrdup(db_args_text(&r->sc)));
 }
 
-static void fact_keep(struct rpd *r, int64_t of, const struct span_facts *f)
+static void fact_keep(struct rpd *r, int64_t of, const struct span_facts *f, struct sqlite_rows *q,
+		      int stream)
 {
-	if (sqlite_ids_add(&r->fact_at, of, (uint32_t)r->facts.nr))
-		VEC_PUSH(&r->facts, (struct rpd_fact){ *f, false });
+	struct rpd_fact fact = { .f = *f, .stream = FACT_ABSENT };
+	const char *s;
+	size_t n;
+
+	if (!sqlite_ids_add(&r->fact_at, of, (uint32_t)r->facts.nr))
+		return;
+	if (r->captures && (s = sqlite_rows_text(q, stream, &n)))
+		fact.stream = capture_handle(s, n);
+	if (r->captures && f->kind == FACTS_KERNEL)
+		fact.name = sqlite_rows_i64_or(q, KERNEL_NAME, 0);
+	VEC_PUSH(&r->facts, fact);
 }
 
 static struct rpd_fact *fact_of(struct rpd *r, int64_t of)
@@ -132,9 +143,30 @@ static struct rpd_fact *fact_of(struct rpd *r, int64_t of)
 void rpd_call_facts(struct rpd *r, int64_t api, span_id span)
 {
 	const struct rpd_fact *fact = r->version > 1 ? fact_of(r, api) : NULL;
+	struct span_facts node = { .kind = FACTS_CAPTURE, .capture = CAPTURE_FACTS_NONE };
 
-	if (fact)
-		db_facts_put(&r->sc, span, &fact->f);
+	if (!fact)
+		return;
+	db_facts_put(&r->sc, span, &fact->f);
+	if (!r->captures || fact->stream == FACT_ABSENT)
+		return;
+	node.capture.kind = CAPTURE_NODE;
+	node.capture.stream = fact->stream;
+	if (fact->name)
+		node.capture.name = rpd_known(r, fact->name)->name;
+	db_facts_put(&r->sc, span, &node);
+}
+
+void rpd_capture_facts(struct rpd *r, enum capture_kind kind, int64_t args, span_id span)
+{
+	struct span_facts f = { .kind = FACTS_CAPTURE, .capture = CAPTURE_FACTS_NONE };
+	size_t n;
+	const char *text = rpd_args_text(r, args, &n);
+
+	f.capture.kind = kind;
+	if (text)
+		capture_call_handles(text, n, &f.capture);
+	db_facts_put(&r->sc, span, &f);
 }
 
 /* A copy in several ops is counted once. */
@@ -161,7 +193,7 @@ static void copy_facts(struct rpd *r, struct sqlite_rows *q, int64_t of, int64_t
 
 	f.copy.bytes = bytes;
 	f.copy.direction = copy_direction_of_runtime(sqlite_rows_i64_or(q, COPY_KIND, -1));
-	fact_keep(r, of, &f);
+	fact_keep(r, of, &f, q, COPY_STREAM);
 }
 
 /* Launches are in blocks, as the calls state them. */
@@ -173,7 +205,7 @@ static void kernel_facts(struct rpd *r, struct sqlite_rows *q, int64_t of)
 	db_facts_triple(q, KERNEL_BLOCK, f.kernel.block);
 	f.kernel.shared_bytes = db_fact(q, KERNEL_LDS);
 	f.kernel.local_bytes = db_fact(q, KERNEL_SCRATCH);
-	fact_keep(r, of, &f);
+	fact_keep(r, of, &f, q, KERNEL_STREAM);
 }
 
 static void put_text(struct rpd *r, const char *key, struct sqlite_rows *q, int col)
@@ -263,7 +295,7 @@ static bool take_kernel(void *vp, struct sqlite_rows *q)
 #define COPY "api_ptr_id|op_ptr_id size? kind? stream? src? dst?", .take = take_copy
 #define KERNEL \
 	"api_ptr_id|op_ptr_id gridX? gridY? gridZ? workgroupX? workgroupY? workgroupZ? " \
-	"groupSegmentSize? privateSegmentSize? stream?", \
+	"groupSegmentSize? privateSegmentSize? stream? kernelName_id?", \
 		.take = take_kernel
 
 void rpd_launches_read(struct rpd *r)

@@ -208,6 +208,7 @@ void native_series_text(const struct model *m, const struct native_order *o, ser
 	put_text(to, "host", m, se->host);
 	put_text(to, "pci", m, se->pci);
 	put_truth(to, "change_points", se->change_points);
+	put_truth(to, "ends", se->ends);
 	put_truth(to, "exclusive_sync", se->exclusive_sync);
 	put_truth(to, "estimated", se->estimated);
 	if (se->failed)

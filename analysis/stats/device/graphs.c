@@ -1,8 +1,4 @@
-/*
- * Graphs: what each launch of one ran, and each of their nodes. Work belongs to a graph when its
- * launch is a call that launches graphs, or the trace names its graph.
- */
-#include "analyses_private.h"
+#include "graphs.h"
 #include "ns.h"
 #include "track_names.h"
 
@@ -12,6 +8,7 @@
 #include <string.h>
 
 #include "profrig/base/natural.h"
+#include "profrig/base/xalloc.h"
 #include "profrig/model/facts.h"
 #include "profrig/model/warnings.h"
 #include "profrig/names/api_names.h"
@@ -19,28 +16,11 @@
 /* clang-format off */
 #define GRAPH_LAUNCHES(X) \
 	X(STR, device) X(STR, thread) X(STR, name) X(STR, graph) X(I64, start_ns) X(I64, dur_ns) \
-	X(I64, works) X(I64, sum_ns) X(I64, union_ns) X(F64, span_ns) X(F64, latency_ns)
-#define GRAPH_KERNELS(X) \
-	X(STR, device) X(STR, graph) X(STR, node) X(STR, name) X(I64, calls) X(I64, total_ns) \
-	X(F64, mean_ns) X(I64, min_ns) X(I64, max_ns)
+	X(I64, works) X(I64, sum_ns) X(I64, union_ns) X(F64, span_ns) X(F64, latency_ns) \
+	X(STR, exec) X(F64, nodes)
 /* clang-format on */
 TABLE_FORM(graph_launches, GRAPH_LAUNCHES,
 	   "one row per launch of a graph and device; works is 0 where its work is missing");
-TABLE_FORM(graph_kernels, GRAPH_KERNELS, "one row per device and node of a graph");
-
-struct graph_work {
-	int64_t launch_ns;
-	uint64_t launch; /* SPAN_NONE */
-	int64_t graph, node;
-	uint32_t row;
-};
-
-struct graphs {
-	const struct works *w;
-	uint8_t *is_launch; /* by str_id: 0 not asked for yet, 1 no, 2 yes */
-	VEC(struct graph_work) works;
-	VEC(uint64_t) missing; /* launches without work */
-};
 
 static bool launches_graph(struct graphs *g, uint64_t span)
 {
@@ -79,7 +59,11 @@ static void works_gather(struct graphs *g)
 
 	for (size_t i = 0; i < w->v.nr; i++) {
 		uint64_t launch = w->v.v[i].launch;
-		struct graph_work gw = { INT64_MAX, launch, 0, 0, (uint32_t)i };
+		struct graph_work gw = { .launch_ns = INT64_MAX,
+					 .launch = launch,
+					 .row = (uint32_t)i,
+					 .instance = GRAPH_NONE,
+					 .sequence = GRAPH_NONE };
 
 		graph_of(w->m, w->v.v[i].span, &gw.graph, &gw.node);
 		if (gw.graph == FACT_ABSENT && (launch == SPAN_NONE || !launches_graph(g, launch)))
@@ -90,6 +74,72 @@ static void works_gather(struct graphs *g)
 	}
 	if (g->works.nr)
 		qsort(g->works.v, g->works.nr, sizeof(*g->works.v), cmp_work);
+}
+
+/* ---- what was captured ---- */
+
+/* The call that states the handles may be the one around that which the work is linked with. */
+static uint32_t instance_of(struct graphs *g, uint64_t launch)
+{
+	uint32_t at = GRAPH_NONE;
+
+	for (uint64_t i = launch; at == GRAPH_NONE && i != SPAN_NONE && launches_graph(g, i);
+	     i = g->w->m->spans.parent[i])
+		at = graph_instance_of(g->gc, i);
+	return at;
+}
+
+static int cmp_start(const void *pa, const void *pb, void *ctx)
+{
+	const struct graphs *g = ctx;
+	const struct graph_work *a = pa, *b = pb;
+	const struct work *wa = &g->w->v.v[a->row], *wb = &g->w->v.v[b->row];
+
+	if (wa->start_ns != wb->start_ns)
+		return wa->start_ns < wb->start_ns ? -1 : 1;
+	return a->row < b->row ? -1 : a->row > b->row;
+}
+
+/* The works of one execution of a captured graph: v is theirs, in any order. */
+static void execution_replay(struct graphs *g, struct graph_work *v, size_t nr, uint32_t capture)
+{
+	str_id *names = xmalloc(nr * sizeof(*names));
+	uint32_t *node = xmalloc(nr * sizeof(*node));
+
+	qsort_r(v, nr, sizeof(*v), cmp_start, g);
+	for (size_t i = 0; i < nr; i++)
+		names[i] = g->w->m->spans.name[g->w->v.v[v[i].row].span];
+	graph_replay(g->gc, capture, names, nr, node);
+	for (size_t i = 0; i < nr; i++)
+		v[i].sequence = node[i];
+	qsort(v, nr, sizeof(*v), cmp_work);
+	free(names);
+	free(node);
+}
+
+static void executions_find(struct graphs *g)
+{
+	for (size_t i = 0, to; i < g->works.nr; i = to) {
+		struct graph_work *v = &g->works.v[i];
+		uint32_t at = v->launch == SPAN_NONE ? GRAPH_NONE : instance_of(g, v->launch);
+
+		for (to = i; to < g->works.nr && g->works.v[to].launch == v->launch; to++)
+			g->works.v[to].instance = at;
+		if (at != GRAPH_NONE && g->gc->instances.v[at].capture != GRAPH_NONE)
+			execution_replay(g, v, to - i, g->gc->instances.v[at].capture);
+	}
+}
+
+const char *graph_text(const struct graphs *g, int64_t graph, uint32_t instance,
+		       struct graph_id *buf)
+{
+	if (graph != FACT_ABSENT)
+		snprintf(buf->s, sizeof(buf->s), "%" PRId64, graph);
+	else
+		handle_text(instance == GRAPH_NONE ? FACT_ABSENT
+						   : g->gc->instances.v[instance].graph,
+			    buf);
+	return buf->s;
 }
 
 /* A bit for each span that launched work. */
@@ -133,6 +183,7 @@ static void missing_find(struct graphs *g)
 struct launch_row {
 	uint64_t launch; /* SPAN_NONE: of all work of a device that has no launch */
 	int64_t start_ns, graph;
+	uint32_t instance; /* GRAPH_NONE */
 	const char *device;
 	int64_t works, sum_ns, union_ns, first_ns, last_ns;
 };
@@ -162,6 +213,7 @@ static size_t launch_sum(const struct graphs *g, size_t i, struct launch_row *r)
 	*r = (struct launch_row){ first->launch,
 				  first->launch_ns,
 				  first->graph,
+				  first->instance,
 				  model_str(g->w->m, g->w->devices.v[device].name),
 				  0,
 				  0,
@@ -186,31 +238,36 @@ static size_t launch_sum(const struct graphs *g, size_t i, struct launch_row *r)
 	return i;
 }
 
-static const char *id_text(int64_t id, char *buf, size_t n)
+/* Nodes of the capture that is launched; NaN unknown. */
+static double nodes_of(const struct graphs *g, uint32_t instance)
 {
-	if (id == FACT_ABSENT)
-		return "";
-	snprintf(buf, n, "%" PRId64, id);
-	return buf;
+	uint32_t capture =
+		instance == GRAPH_NONE ? GRAPH_NONE : g->gc->instances.v[instance].capture;
+
+	return capture == GRAPH_NONE ? NAN : (double)g->gc->captures.v[capture].nr;
 }
 
-static void launch_add(const struct model *m, const struct strvec *threads,
+static void launch_add(const struct graphs *g, const struct strvec *threads,
 		       const struct launch_row *r, struct table *t)
 {
+	const struct model *m = g->w->m;
 	bool known = r->launch != SPAN_NONE;
-	char graph[32];
+	int64_t handle =
+		r->instance == GRAPH_NONE ? FACT_ABSENT : g->gc->instances.v[r->instance].exec;
+	struct graph_id graph, exec;
 
 	table_add(t, &(struct graph_launches_row){
 			     r->device, known ? threads->v[m->spans.track[r->launch]] : "",
 			     known ? model_str(m, m->spans.name[r->launch]) : "[unlinked]",
-			     id_text(r->graph, graph, sizeof(graph)),
+			     graph_text(g, r->graph, r->instance, &graph),
 			     (known ? r->start_ns : r->first_ns) - m->first_ns,
 			     known ? span_ns(m, r->launch) : 0, r->works, r->sum_ns, r->union_ns,
 			     r->works ? (double)(r->last_ns - r->first_ns) : NAN,
-			     r->works && known ? (double)(r->first_ns - r->start_ns) : NAN });
+			     r->works && known ? (double)(r->first_ns - r->start_ns) : NAN,
+			     handle_text(handle, &exec), nodes_of(g, r->instance) });
 }
 
-static struct table *launches_table(const struct graphs *g)
+static struct table *launches_table(struct graphs *g)
 {
 	const struct model *m = g->w->m;
 	CLEANUP(strvec_release) struct strvec threads = STRVEC_INIT;
@@ -229,61 +286,12 @@ static struct table *launches_table(const struct graphs *g)
 			 ((struct launch_row){ .launch = g->missing.v[i],
 					       .start_ns = m->spans.start_ns[g->missing.v[i]],
 					       .graph = FACT_ABSENT,
+					       .instance = instance_of(g, g->missing.v[i]),
 					       .device = "" }));
 	qsort(rows.v.v, rows.v.nr, sizeof(*rows.v.v), cmp_launch);
 	for (size_t i = 0; i < rows.v.nr; i++)
-		launch_add(m, &threads, &rows.v.v[i], t);
+		launch_add(g, &threads, &rows.v.v[i], t);
 	VEC_RELEASE(&rows.v);
-	return t;
-}
-
-/* ---- graph_kernels ---- */
-
-/* By device, graph, node, name. */
-static int cmp_node(const void *pa, const void *pb, void *ctx)
-{
-	const struct graphs *g = ctx;
-	const struct graph_work *a = pa, *b = pb;
-	const struct work *wa = &g->w->v.v[a->row], *wb = &g->w->v.v[b->row];
-	const str_id *name = g->w->m->spans.name;
-
-	if (wa->device != wb->device)
-		return wa->device < wb->device ? -1 : 1;
-	if (a->graph != b->graph)
-		return a->graph < b->graph ? -1 : 1;
-	if (a->node != b->node)
-		return a->node < b->node ? -1 : 1;
-	if (name[wa->span] == name[wb->span])
-		return 0;
-	return strcmp(model_str(g->w->m, name[wa->span]), model_str(g->w->m, name[wb->span]));
-}
-
-static struct table *nodes_table(struct graphs *g)
-{
-	const struct model *m = g->w->m;
-	struct table *t = table_make(&graph_kernels_form);
-
-	qsort_r(g->works.v, g->works.nr, sizeof(*g->works.v), cmp_node, g);
-	for (size_t i = 0, to; i < g->works.nr; i = to) {
-		const struct graph_work *first = &g->works.v[i];
-		const struct work *w = &g->w->v.v[first->row];
-		int64_t sum = 0, min = INT64_MAX, max = 0;
-		char graph[32], node[32];
-
-		for (to = i; to < g->works.nr && cmp_node(first, &g->works.v[to], g) == 0; to++) {
-			int64_t ns = span_ns(m, g->w->v.v[g->works.v[to].row].span);
-
-			sum = ns_add(sum, ns);
-			min = ns < min ? ns : min;
-			max = ns > max ? ns : max;
-		}
-		table_add(t, &(struct graph_kernels_row){
-				     model_str(m, g->w->devices.v[w->device].name),
-				     id_text(first->graph, graph, sizeof(graph)),
-				     id_text(first->node, node, sizeof(node)),
-				     model_str(m, m->spans.name[w->span]), (int64_t)(to - i), sum,
-				     (double)sum / (double)(to - i), min, max });
-	}
 	return t;
 }
 
@@ -302,6 +310,7 @@ static void graphs_warn(struct model *m, const struct graphs *g)
 static void graphs_release(struct graphs *g)
 {
 	free(g->is_launch);
+	graph_captures_free(g->gc);
 	VEC_RELEASE(&g->works);
 	VEC_RELEASE(&g->missing);
 }
@@ -311,18 +320,27 @@ static int graphs_run(struct model *m, const struct analysis_opts *o, struct tab
 {
 	const struct works *w = analysis_works(m, o);
 	CLEANUP(graphs_release)
-	struct graphs g = { .w = w, .is_launch = xcalloc(intern_count(m->strings) + 1, 1) };
+	struct graphs g = { .w = w,
+			    .gc = graph_captures_new(m),
+			    .is_launch = xcalloc(intern_count(m->strings) + 1, 1) };
 
 	(void)err;
 	works_gather(&g);
 	if (m->windows.nr == 0) /* else it may lie outside */
 		missing_find(&g);
-	if (g.works.nr + g.missing.nr == 0)
+	if (g.works.nr + g.missing.nr + g.gc->nodes.nr == 0)
 		return table_set_skip(out, "graphs", "no graph was launched");
-	table_set_add(out, launches_table(&g));
-	if (g.works.nr)
-		table_set_add(out, nodes_table(&g));
+	executions_find(&g);
+	if (g.works.nr + g.missing.nr)
+		table_set_add(out, launches_table(&g));
+	if (g.works.nr + g.gc->nodes.nr)
+		table_set_add(out, graph_kernels_table(&g));
 	graphs_warn(m, &g);
+	if (g.left_out)
+		model_warn(m, UINT32_MAX, W_MEMORY_LIMIT, g.left_out,
+			   "nodes of graphs that did not run are not listed, which would be more "
+			   "than %zu",
+			   GRAPH_IDLE_NODES);
 	return 0;
 }
 

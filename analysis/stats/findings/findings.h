@@ -84,7 +84,7 @@ struct finding_time time_words(double ns);
 /* clang-format off */
 #define FINDING_RULES(X) \
 	X(idle) X(gaps) X(chunks) X(data_loading) X(exposed_comm) X(hidden_comm) X(copies) \
-	X(full_queue) X(short_kernels) X(unlinked) X(hotspot) X(idle_start) \
+	X(full_queue) X(short_kernels) X(unlinked) X(hotspot) X(idle_start) X(throttling) \
 	X(sync_calls) X(blocking_copies) X(pageable) X(steady_allocs) X(steady_modules) \
 	X(slow_iterations) X(straggler) X(uneven_collectives) \
 	X(gemm_far) X(gemm_kernel) X(naive_conv) X(layout_copies) X(memory_full) \

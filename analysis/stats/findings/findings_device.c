@@ -24,6 +24,8 @@
 #define HOTSPOT_SHARE 0.5
 #define START_SHARE 0.1
 #define START_NS 1000000
+#define THROTTLED_SHARE 0.1
+#define THROTTLED_NS 1000000
 
 static double idle_share(const struct findings *f, const char *device)
 {
@@ -376,5 +378,29 @@ void rule_idle_start(struct findings *f)
 				FINDING_AT("idle_start", device, "overlap", share, START_SHARE, ns),
 				"%s has its first work after %s, %.0f %% of the recording", device,
 				time_words((double)ns).s, 100 * share);
+	}
+}
+
+/* A device that computes while its clock is far below what it could be. */
+void rule_throttling(struct findings *f)
+{
+	const struct table *t = findings_table(f, "throttling", "frequency");
+
+	for (size_t i = 0; t && i < table_rows(t); i++) {
+		const char *device = text_of(t, i, "device");
+		double low = col_of(t, i, "low_ns"), share = low / col_of(t, i, "busy_ns");
+		double idle = col_of(t, i, "at_idle_ns");
+
+		if (strcmp(text_of(t, i, "domain"), "core") != 0 || !(share > THROTTLED_SHARE) ||
+		    !(low >= THROTTLED_NS))
+			continue;
+		finding_add(f,
+			    FINDING_AT("throttling", device, "frequency", share, THROTTLED_SHARE,
+				       (int64_t)col_of(t, i, "lost_ns")),
+			    "%s computes for %s (%.0f %% of its busy time) %s: %.0f MHz on "
+			    "average while busy, up to %.0f MHz",
+			    device, time_words(low).s, 100 * share,
+			    2 * idle > low ? "at its idle clock" : "far below its usual clock",
+			    col_of(t, i, "busy_hz") / 1e6, col_of(t, i, "top_hz") / 1e6);
 	}
 }

@@ -96,6 +96,8 @@ static bool is_operator(const struct model *m, const struct op_categories *c, si
 	/* a PyTorch without Kineto writes no categories */
 	if (!*model_str(m, category) && is_aten(m, m->spans.name[i]))
 		return true;
+	if (f && f->name != STR_NONE)
+		return true;
 	return f && category != c->word[2] && f->python_id == FACT_ABSENT &&
 	       (f->operands != FACT_NONE || f->sequence != FACT_ABSENT);
 }
@@ -104,15 +106,18 @@ static void call_add(struct operator_calls *oc, struct memo *memo, size_t i, uin
 		     const struct op_facts *f)
 {
 	struct operator_call c = { .span = i,
+				   .name = f && f->name != STR_NONE ? f->name
+								    : oc->m->spans.name[i],
 				   .around = around,
 				   .cost = OPERATOR_NONE,
 				   .counts = OPERATOR_NONE,
 				   .operands = f ? f->operands : FACT_NONE,
 				   .sequence = f ? f->sequence : FACT_ABSENT,
 				   .forward_thread = f ? f->forward_thread : FACT_ABSENT,
+				   .op_id = f ? f->op_id : FACT_ABSENT,
 				   .device = OPERATOR_NONE };
 
-	c.cost = cost_of(oc, memo, oc->m->spans.name[i], c.operands);
+	c.cost = cost_of(oc, memo, c.name, c.operands);
 	if (c.cost != OPERATOR_NONE) {
 		oc->misfits += oc->costs.v[c.cost].state == COST_MISFIT;
 		oc->overflows += oc->costs.v[c.cost].state == COST_OVERFLOW;

@@ -3,8 +3,9 @@
  *
  * An operator is a span on a thread whose category is PyTorch's word for one ("cpu_op", in 2021
  * "Operator"), or that has operands or a sequence number and is neither a Python frame nor a range
- * that a program marks. Operators nest as spans do; Python frames, modules and API calls between
- * two operators are passed over. Work belongs to the innermost operator around its launch (own),
+ * that a program marks, or a range whose name is that of an operator and its numbers
+ * (op_facts.name: NVTX, RPD). Operators nest as spans do; Python frames, modules and API calls
+ * between two operators are passed over. Work belongs to the innermost operator around its launch (own),
  * and to all around that one (nested).
  *
  * Which calls count for flops and bytes: the outermost one whose cost is known (operator_cost.h),
@@ -29,12 +30,13 @@
 
 struct operator_call {
 	uint64_t span;
+	str_id name;
 	uint32_t around;   /* the operator around it; OPERATOR_NONE */
 	uint32_t cost;     /* in costs; OPERATOR_NONE: it has no model */
 	uint32_t counts;   /* the call that counts, at or around this one; OPERATOR_NONE */
 	uint32_t operands; /* in facts.lists; FACT_NONE */
-	int64_t sequence, forward_thread; /* FACT_ABSENT */
-	uint64_t works;                   /* own */
+	int64_t sequence, forward_thread, op_id; /* FACT_ABSENT */
+	uint64_t works;                          /* own */
 	int64_t own_ns, nested_ns;
 	int64_t host_self_ns; /* its time on the thread without that of operators below */
 	/* of calls that count: union of what is launched in them; the device of the first work */

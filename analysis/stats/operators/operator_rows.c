@@ -2,34 +2,19 @@
 #include "ns.h"
 #include "operator_backward.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profrig/base/natural.h"
-#include "profrig/base/num.h"
 #include "profrig/base/xalloc.h"
 
 /* ---- devices ---- */
 
-/* "node3:gpu2" → 2; FACT_ABSENT: it does not end in a number. */
-static int64_t device_number(const char *id)
-{
-	size_t n = strlen(id), at = n;
-	int64_t number;
-
-	while (at && isdigit((unsigned char)id[at - 1]))
-		at--;
-	return num_i64(id + at, n - at, &number) == 0 ? number : FACT_ABSENT;
-}
-
 const char *operator_device_name(const struct operator_calls *oc, uint32_t device)
 {
 	const struct work_device *d = &oc->works->devices.v[device];
-	input_id input = oc->m->spans.input[oc->works->v.v[d->first].span];
-	const struct device_facts *f =
-		facts_device(oc->m, input, device_number(model_str(oc->m, d->name)));
+	const struct device_facts *f = analysis_device_facts(oc->works, d);
 
 	return f && f->name != STR_NONE ? model_str(oc->m, f->name) : "";
 }
@@ -59,9 +44,7 @@ static uint32_t pair_of(struct rows_maker *k, str_id shapes, str_id types)
 static uint32_t row_of_call(struct rows_maker *k, const struct operator_call *c)
 {
 	const struct model *m = k->oc->m;
-	struct operator_row row = { .name = m->spans.name[c->span],
-				    .shapes = STR_NONE,
-				    .types = STR_NONE };
+	struct operator_row row = { .name = c->name, .shapes = STR_NONE, .types = STR_NONE };
 	uint32_t *at;
 
 	if (c->operands < m->facts.lists.nr) {

@@ -1,3 +1,4 @@
+#include "autograd.h"
 #include "mfu.h"
 #include "ns.h"
 #include "operator_rows.h"
@@ -186,6 +187,7 @@ static int operators_run(struct model *m, const struct analysis_opts *o, struct 
 			   "calls of operators with 2^64 flops or bytes and more have neither");
 	rows = operator_rows_new(oc, peaks, analysis_work_energy(m, o));
 	table_set_add(out, operators_table(oc, rows));
+	autograd_add(oc, out);
 	add_perf(oc, rows, out);
 	add_peaks(oc, rows, peaks, out);
 	mfu_add(oc, rows, peaks, it, out);
@@ -194,8 +196,9 @@ static int operators_run(struct model *m, const struct analysis_opts *o, struct 
 
 const struct analysis analysis_operators = {
 	.name = "operators",
-	.about = "operators of frameworks: device time, flops, bytes, share of what is attainable",
-	.tables = { &operators_form, &perf_form, &peaks_form, &mfu_form },
+	.about = "operators of frameworks: device time by kernel, flops, bytes, share of what is "
+		 "attainable",
+	.tables = { &operators_form, &autograd_form, &perf_form, &peaks_form, &mfu_form },
 	.run = operators_run,
 	.needs_operators = true,
 };

@@ -22,7 +22,8 @@
  *	struct table *t = table_make(&busy_form);
  *	table_add(t, &(struct busy_row){ "gpu0", 3, 42, 0.5 });
  *
- * The unit of such a column follows from the end of its name: _ns, _s, _per_s, _j, _js, _w, _degc.
+ * The unit of such a column follows from the end of its name: _ns, _s, _per_s, _j, _js, _w, _degc,
+ * _hz.
  */
 #ifndef PROFRIG_TABLE_H
 #define PROFRIG_TABLE_H

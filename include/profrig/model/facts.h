@@ -86,6 +86,8 @@ struct op_facts {
 	int64_t sequence, forward_thread; /* joins backward with forward (autograd) */
 	int64_t python_id, python_parent, module_id;
 	str_id call_stack; /* the dialect of 2021 has it as one text */
+	str_id name;       /* of the operator, where the span's own name says more */
+	int64_t op_id;     /* counts PyTorch's operators, where ranges are named by it */
 };
 
 /* How a kernel was launched. */
@@ -164,6 +166,32 @@ struct memory_facts {
 	int64_t reserved;
 };
 
+/*
+ * Graphs that a program captures of its streams. The handles are the program's own (addresses, as
+ * patterns of bits): unique in a process, and used again when their owner is gone.
+ *	CAPTURE_BEGIN, CAPTURE_END	the calls that open and close the capture of a stream; the
+ *					end has the graph
+ *	CAPTURE_INSTANTIATE		makes an executable graph of a graph
+ *	CAPTURE_LAUNCH			launches an executable graph on a stream
+ *	CAPTURE_NODE			a launch of a kernel, copy or fill: while its stream is
+ *					captured it becomes a node of the graph
+ */
+enum capture_kind {
+	CAPTURE_UNKNOWN,
+	CAPTURE_BEGIN,
+	CAPTURE_END,
+	CAPTURE_INSTANTIATE,
+	CAPTURE_LAUNCH,
+	CAPTURE_NODE
+};
+
+struct capture_facts {
+	uint64_t span; /* the call */
+	enum capture_kind kind;
+	int64_t stream, graph, exec;
+	str_id name; /* of a node's kernel */
+};
+
 /* A device, as an input describes it. */
 struct device_facts {
 	uint32_t input;
@@ -185,7 +213,15 @@ struct world_facts {
 	str_id backend, version; /* "nccl", "2.17.1" */
 };
 
-enum facts_kind { FACTS_OP, FACTS_KERNEL, FACTS_COPY, FACTS_SYNC, FACTS_COLLECTIVE, FACTS_MEMORY };
+enum facts_kind {
+	FACTS_OP,
+	FACTS_KERNEL,
+	FACTS_COPY,
+	FACTS_SYNC,
+	FACTS_COLLECTIVE,
+	FACTS_MEMORY,
+	FACTS_CAPTURE
+};
 
 struct span_facts {
 	enum facts_kind kind;
@@ -196,13 +232,14 @@ struct span_facts {
 		struct sync_facts sync;
 		struct collective_facts collective;
 		struct memory_facts memory;
+		struct capture_facts capture;
 	};
 };
 
 /* Rows with nothing known; span is set by the sink. */
 #define OP_FACTS_NONE \
 	((struct op_facts){ 0, FACT_NONE, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, \
-			    FACT_ABSENT, STR_NONE })
+			    FACT_ABSENT, STR_NONE, STR_NONE, FACT_ABSENT })
 #define KERNEL_FACTS_NONE \
 	((struct kernel_facts){ 0, \
 				{ FACT_ABSENT, FACT_ABSENT, FACT_ABSENT }, \
@@ -228,6 +265,9 @@ struct span_facts {
 #define MEMORY_FACTS_NONE \
 	((struct memory_facts){ 0, false, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, \
 				FACT_ABSENT })
+#define CAPTURE_FACTS_NONE \
+	((struct capture_facts){ 0, CAPTURE_UNKNOWN, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, \
+				 STR_NONE })
 #define DEVICE_FACTS_NONE \
 	((struct device_facts){ 0, FACT_ABSENT, STR_NONE, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, \
 				FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, \
@@ -250,6 +290,7 @@ struct facts {
 	VEC(struct sync_facts) syncs;
 	VEC(struct collective_facts) collectives;
 	VEC(struct memory_facts) memory;
+	VEC(struct capture_facts) captures;
 	VEC(struct device_facts) devices;
 	VEC(struct world_facts) worlds;
 	VEC(struct operand_list) lists;
@@ -265,6 +306,7 @@ const struct copy_facts *facts_copy(const struct model *m, uint64_t span);
 const struct sync_facts *facts_sync(const struct model *m, uint64_t span);
 const struct collective_facts *facts_collective(const struct model *m, uint64_t span);
 const struct memory_facts *facts_memory(const struct model *m, uint64_t span);
+const struct capture_facts *facts_capture(const struct model *m, uint64_t span);
 
 /* The numbers of a list; *ret_nr 0 and NULL for FACT_NONE. */
 const int64_t *facts_numbers(const struct model *m, uint32_t id, size_t *ret_nr);

@@ -139,6 +139,11 @@ struct series {
 	str_id pci; /* address of its device, as model_pci() writes it; "" unknown */
 	input_id input;
 	bool change_points; /* only changes are stored: a value holds until the next one */
+	/*
+	 * of change points: where a value is repeated it ends, and nothing is known until the next
+	 * sample, which begins to hold, whatever its value
+	 */
+	bool ends;
 	/* recorded together with enter/leave of its track (strictly synchronous) */
 	bool exclusive_sync;
 	bool estimated; /* a model's guess, not a sensor */

@@ -62,7 +62,7 @@ struct series_def {
 	const char *name, *unit, *device, *host, *pci; /* all but name may be NULL */
 	enum series_kind kind;
 	track_id track;
-	bool change_points, exclusive_sync, estimated;
+	bool change_points, ends, exclusive_sync, estimated;
 };
 
 struct span_def {

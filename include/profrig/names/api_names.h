@@ -27,6 +27,11 @@ bool api_category(const char *category);
  * command buffer); calls of CUPTI, roctracer and rocprofiler, frames of PyTorch's profiler.
  */
 bool name_is_of_tool(const char *name, const char *category);
+/*
+ * Whether a trace's category says that its ranges are the program's own: "UserMarker" (RPD),
+ * "nvtx", "nvtx:DOMAIN", "user_annotation" (PyTorch), "MARKER_…", "rocTX".
+ */
+bool marker_category(const char *category);
 /* A call, range or frame of a data loader. */
 bool name_loads_data(const char *name);
 

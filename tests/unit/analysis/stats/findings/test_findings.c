@@ -37,6 +37,19 @@ TEST(test_rules)
 		     "sync_calls::0.5005\n");
 }
 
+/* A device that computes at its idle clock for half of the time, and one that only begins so. */
+TEST(test_throttling)
+{
+	expect_found("thread 1/1: l#1 0-1 l#2 1-2 l#3 2-3\n"
+		     "queue gpu0/1: a#1 3-10000 b#2 10000-20000 c#3 20000-29000\n"
+		     "series sclk.gpu0 MHz gauge changes: 0 2000 15000 500 31000 500\n",
+		     "throttling:gpu0:0.4828\n");
+	expect_found("thread 1/1: l#1 0-1 l#2 1-2 l#3 2-3\n"
+		     "queue gpu0/1: a#1 3-10000 b#2 10000-20000 c#3 20000-29000\n"
+		     "series sclk.gpu0 MHz gauge changes: 0 500 2000 2000 31000 500\n",
+		     "");
+}
+
 /* A rule without its data is skipped, with the reason. */
 TEST(test_skipped_rules)
 {

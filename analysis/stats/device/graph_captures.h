@@ -1,0 +1,78 @@
+/*
+ * graph_captures: which launches of kernels, copies and fills became the nodes of which graph, and
+ * which launches of graphs ran it: by the handles of streams, graphs and executable graphs that
+ * the calls state (capture_facts in model/facts.h).
+ *
+ * A capture of a stream lasts from the call that begins it to the next one of the process that ends
+ * it. Its nodes are the launches on that stream by any thread of the process whose call returned
+ * meanwhile, in the order in which they were called. The call that ends it tells the graph, one
+ * that instantiates the graph the executable graph, and a launch of this one is an execution.
+ * Handles belong to a process, and are used again: the latest call before counts.
+ *
+ * A launch whose executable graph was instantiated before the recording began has an instance
+ * without a capture.
+ *
+ *	struct graph_captures *gc = graph_captures_new(m);
+ *	uint32_t at = graph_instance_of(gc, launch)	of a call that launches a graph
+ *	gc->instances.v[at].capture → gc->captures.v → gc->nodes.v
+ *	graph_captures_free(gc);
+ *
+ * Then graph_replay says which work of one execution is which node: the k-th of a name is the k-th
+ * node of that name; of what is left (a trace may print a name in two ways) the k-th work the k-th
+ * node, when both are equally many.
+ *
+ * O(n log n) of the calls that have such facts.
+ */
+#ifndef GRAPH_CAPTURES_H
+#define GRAPH_CAPTURES_H
+
+#include "profrig/base/u64map.h"
+#include "profrig/model/model.h"
+
+#define GRAPH_NONE UINT32_MAX
+
+struct graph_node {
+	uint64_t span; /* the call */
+	str_id name;   /* of its kernel; STR_NONE: the trace has none */
+};
+
+struct graph_capture {
+	track_id process;
+	int64_t start_ns, end_ns; /* of the calls; end_ns INT64_MAX: it was not ended */
+	int64_t stream, graph;    /* FACT_ABSENT */
+	size_t first, nr;         /* nodes */
+	struct u64map by_name;    /* for graph_replay */
+	bool named;
+};
+
+struct graph_instance {
+	track_id process;
+	int64_t exec, graph; /* FACT_ABSENT */
+	uint32_t capture;    /* GRAPH_NONE */
+	uint64_t launches;
+};
+
+struct graph_captures {
+	VEC(struct graph_node) nodes;
+	VEC(struct graph_capture) captures;   /* by process, begin */
+	VEC(struct graph_instance) instances; /* likewise */
+	VEC(struct graph_execution {
+		uint64_t span;
+		uint32_t instance;
+	}) executions; /* by span */
+};
+
+struct graph_captures *graph_captures_new(const struct model *m);
+void graph_captures_free(struct graph_captures *gc);
+void graph_captures_freep(struct graph_captures **gc);
+/* GRAPH_NONE: the trace does not tell. */
+uint32_t graph_instance_of(const struct graph_captures *gc, uint64_t launch);
+
+/*
+ * names: of the works of one execution, in the order of their starts. ret, by work: the node,
+ * counted from 0 in the capture, or GRAPH_NONE. O(nr).
+ */
+void graph_replay(struct graph_captures *gc, uint32_t capture, const str_id *names, size_t nr,
+		  uint32_t *ret);
+
+#endif
