@@ -50,19 +50,6 @@ static bool is_product(const struct kernel_name *k)
 	return k->op && strncmp(k->op, "gem", 3) == 0;
 }
 
-/* "node3:gpu2" → 2; −1. */
-static int64_t device_number(const char *id)
-{
-	size_t n = strlen(id), at = n;
-	int64_t number = 0;
-
-	while (at && id[at - 1] >= '0' && id[at - 1] <= '9' && n - at < 9)
-		at--;
-	for (size_t i = at; i < n; i++)
-		number = number * 10 + (id[i] - '0');
-	return at < n ? number : -1;
-}
-
 /*
  * Of the devices that an input describes, when they all agree: ROCm numbers the devices of a
  * machine in works, those that the process sees in descriptions. FACT_ABSENT.
@@ -85,16 +72,13 @@ static int64_t units_common(const struct model *m, input_id input)
 
 static int64_t units_of(struct gemms *g, const struct work *w)
 {
-	const struct model *m = g->w->m;
-	input_id input = m->spans.input[w->span];
-	const struct device_facts *d;
 	int64_t *units = &g->units.v[w->device];
 
 	if (*units < 0) {
-		int64_t number = device_number(model_str(m, g->w->devices.v[w->device].name));
+		const struct device_facts *d =
+			analysis_device_facts(g->w, &g->w->devices.v[w->device]);
 
-		d = number < 0 ? NULL : facts_device(m, input, number);
-		*units = d ? d->units : units_common(m, input);
+		*units = d ? d->units : units_common(g->w->m, g->w->m->spans.input[w->span]);
 		if (*units <= 0 || *units >= KERNEL_NUMBER_MAX)
 			*units = 0;
 	}

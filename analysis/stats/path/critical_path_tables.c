@@ -38,7 +38,7 @@ struct path_tables {
 	const struct iterations *it;
 	struct table *classes, *spans, *parts;
 	struct strvec tracks; /* names */
-	int64_t least_ns; /* iterations that are shorter have no rows in spans */
+	int64_t least_ns;     /* iterations that are shorter have no rows in spans */
 	struct path path;
 	uint32_t *longest; /* room for rows of the path */
 	size_t room;
@@ -102,7 +102,7 @@ static void spans_add(struct path_tables *t, const struct iteration *i)
 static void parts_add(struct path_tables *t, const struct iteration *i)
 {
 	const struct span_columns *s = &t->m->spans;
-	char buf[24];
+	char buf[ITERATION_NAME_MAX];
 
 	if (table_rows(t->parts) + t->path.v.nr > MAX_PARTS)
 		return;
@@ -112,7 +112,7 @@ static void parts_add(struct path_tables *t, const struct iteration *i)
 
 		table_add(t->parts,
 			  &(struct critical_parts_row){
-				  iteration_name(t, i, buf), p->start_ns - t->m->first_ns,
+				  iteration_name(t->m, i, buf), p->start_ns - t->m->first_ns,
 				  p->end_ns - p->start_ns, path_class_name(p->class),
 				  none ? "" : model_str(t->m, s->name[p->span]),
 				  none ? "" : t->tracks.v[s->track[p->span]],
