@@ -118,15 +118,13 @@ static void work_add(struct paths *p, uint32_t node, uint64_t span)
 {
 	const struct span_columns *c = &p->m->spans;
 	str_id device = p->m->tracks.v[c->track[span]].device;
-	uint32_t *at = node == NO_NODE
-			       ? u64map_at(&p->lost, u64map_pair(device, c->name[span]))
-			       : u64map_at(&p->works, u64map_pair(node, c->name[span]));
+	uint32_t *at = node == NO_NODE ? u64map_at(&p->lost, u64map_pair(device, c->name[span]))
+				       : u64map_at(&p->works, u64map_pair(node, c->name[span]));
 	struct path_work *w;
 
 	if (*at == U64MAP_NONE) {
 		*at = (uint32_t)p->rows.nr;
-		VEC_PUSH(&p->rows,
-			 ((struct path_work){ node, c->name[span], span, device, 0, 0 }));
+		VEC_PUSH(&p->rows, ((struct path_work){ node, c->name[span], span, device, 0, 0 }));
 	}
 	w = &p->rows.v[*at];
 	w->calls++;
@@ -170,25 +168,65 @@ static void placed_works_add(struct paths *p, const struct works *w)
 
 /* ---- the table ---- */
 
+struct path_order {
+	const struct paths *p;
+	struct strvec tracks; /* names */
+};
+
+static const char *track_of(const struct path_order *o, const struct path_work *w)
+{
+	return w->node == NO_NODE ? model_str(o->p->m, w->device)
+				  : o->tracks.v[o->p->nodes.v[w->node].track];
+}
+
+/* The innermost first. */
+static size_t chain_of(const struct paths *p, uint32_t node, uint32_t chain[MAX_FRAMES])
+{
+	size_t n = 0;
+
+	for (; node != NO_NODE; node = p->nodes.v[node].parent)
+		chain[n++] = node;
+	return n;
+}
+
+static int cmp_path(const struct paths *p, uint32_t a, uint32_t b)
+{
+	uint32_t of_a[MAX_FRAMES], of_b[MAX_FRAMES];
+	size_t n = chain_of(p, a, of_a), m = chain_of(p, b, of_b);
+
+	while (n && m) {
+		int c = strcmp(model_str(p->m, p->nodes.v[of_a[--n]].name),
+			       model_str(p->m, p->nodes.v[of_b[--m]].name));
+
+		if (c)
+			return c;
+	}
+	return (n > m) - (n < m);
+}
+
+/* By what the rows say: spans are numbered as they are read. */
 static int cmp_row(const void *pa, const void *pb, void *ctx)
 {
 	const struct path_work *a = pa, *b = pb;
+	const struct path_order *o = ctx;
 	int c;
 
 	if (a->ns != b->ns)
 		return a->ns > b->ns ? -1 : 1;
-	c = strcmp(model_str(ctx, a->name), model_str(ctx, b->name));
-	return c ? c : (a->first > b->first) - (a->first < b->first);
+	c = strcmp(model_str(o->p->m, a->name), model_str(o->p->m, b->name));
+	if (!c)
+		c = strcmp(track_of(o, a), track_of(o, b));
+	if (!c)
+		c = cmp_path(o->p, a->node, b->node);
+	return c ? c : (a->calls < b->calls) - (a->calls > b->calls);
 }
 
 static void path_put(const struct paths *p, uint32_t node, struct strbuf *out)
 {
 	uint32_t chain[MAX_FRAMES];
-	size_t n = 0;
+	size_t n = chain_of(p, node, chain);
 
 	strbuf_clear(out);
-	for (; node != NO_NODE; node = p->nodes.v[node].parent)
-		chain[n++] = node;
 	while (n-- > 0) {
 		for (const char *s = model_str(p->m, p->nodes.v[chain[n]].name); *s; s++)
 			strbuf_addch(out, *s == ';' ? ':' : *s);
@@ -206,17 +244,16 @@ static const char *class_of(const struct model *m, uint64_t span)
 
 static void rows_write(struct paths *p, struct table *t)
 {
-	CLEANUP(strvec_release) struct strvec tracks = STRVEC_INIT;
 	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT;
+	struct path_order order = { .p = p, .tracks = STRVEC_INIT };
 	const struct model *m = p->m;
 	size_t bytes = 0;
 
-	track_names(m, &tracks);
-	qsort_r(p->rows.v, p->rows.nr, sizeof(*p->rows.v), cmp_row, (void *)m);
+	track_names(m, &order.tracks);
+	if (p->rows.nr)
+		qsort_r(p->rows.v, p->rows.nr, sizeof(*p->rows.v), cmp_row, &order);
 	for (size_t i = 0; i < p->rows.nr; i++) {
 		const struct path_work *w = &p->rows.v[i];
-		const char *track = w->node == NO_NODE ? model_str(m, w->device)
-						       : tracks.v[p->nodes.v[w->node].track];
 		const char *shown = "[unattributed]";
 
 		if (w->node != NO_NODE && bytes < MAX_PATH_BYTES) {
@@ -226,10 +263,11 @@ static void rows_write(struct paths *p, struct table *t)
 		} else if (w->node != NO_NODE) {
 			shown = "[other paths]";
 		}
-		table_add(t, &(struct kernel_paths_row){ track, shown, model_str(m, w->name),
-							 class_of(m, w->first), (int64_t)w->calls,
-							 w->ns });
+		table_add(t, &(struct kernel_paths_row){
+				     track_of(&order, w), shown, model_str(m, w->name),
+				     class_of(m, w->first), (int64_t)w->calls, w->ns });
 	}
+	strvec_release(&order.tracks);
 }
 
 static int kernel_paths_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
