@@ -27,7 +27,8 @@ const PARTS = [
   { table: 'gemm', title: 'Matrix products', about: 'as the names of the kernels tell', sort: { key: 'total_ns', dir: -1 }, columns: (t) => [first('name', 'Kernel'), 'lib:Library', 'in:In', 'acc:Sum', { key: 'tile', label: 'Tile', kind: 'text', text: tile(t) }, 'layout:Layout', 'path:Path', 'align:Align', 'calls:Calls', 'total_ns:Total', 'wave_efficiency:Waves', 'tile_efficiency:Tiles'] },
   { table: 'kernel_lengths', title: 'Lengths', about: 'kernels below 10 µs cost about as much to launch as to run', sort: { key: 'total_ns', dir: -1 }, columns: (t) => [first('kernel_ns_bucket', 'Length'), 'device:Device', 'count:Kernels', shareOf(t, 'total_ns', 'Share', 'of the time of all kernels'), 'total_ns:Total'] },
   { table: 'sequences', title: 'Sequences that repeat', sort: { key: 'total_ns', dir: -1 }, columns: () => [first('pattern', 'Kernels'), 'length:Length', 'count:Times', 'total_ns:Total', 'gap_ns:Gaps in it'] },
-  { table: 'graph_kernels', title: 'Kernels of graphs', sort: { key: 'total_ns', dir: -1 }, columns: () => [first('name', 'Kernel'), 'device:Device', 'graph:Graph', 'node:Node', 'calls:Calls', 'total_ns:Total', 'mean_ns:Mean', 'max_ns:Max'] },
+  { table: 'markers', title: 'Kernels of marked ranges', about: 'ranges inside each other share work', sort: { key: 'total_ns', dir: -1 }, columns: () => [first('marker', 'Range'), 'device:Device', first('kernel', 'Kernel'), 'marker_calls:Ranges', 'calls:Pieces', 'share:Of the range', 'total_ns:Total', 'mean_ns:Mean'] },
+  { table: 'graph_kernels', title: 'Kernels of graphs', sort: { key: 'total_ns', dir: -1 }, columns: () => [first('name', 'Kernel'), 'device:Device', 'graph:Graph', 'node:Node', 'sequence:Captured as', 'grid:Grid', 'block:Block', 'calls:Calls', 'total_ns:Total', 'mean_ns:Mean', 'max_ns:Max'] },
 ];
 
 export const kernels = {
