@@ -635,7 +635,7 @@ static uint64_t record_skip(struct player *p, enum sink_log_record r, bool *ret_
 		skip_texts(p, 8, 4);
 		return track;
 	case LOG_SERIES:
-		skip_texts(p, 6, 5);
+		skip_texts(p, 7, 5);
 		return track;
 	case LOG_WARN:
 		skip_text(p);

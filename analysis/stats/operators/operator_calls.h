@@ -5,8 +5,8 @@
  * "Operator"), or that has operands or a sequence number and is neither a Python frame nor a range
  * that a program marks, or a range whose name is that of an operator and its numbers
  * (op_facts.name: NVTX, RPD). Operators nest as spans do; Python frames, modules and API calls
- * between two operators are passed over. Work belongs to the innermost operator around its launch (own),
- * and to all around that one (nested).
+ * between two operators are passed over. Work belongs to the innermost operator around its launch
+ * (own), and to all around that one (nested).
  *
  * Which calls count for flops and bytes: the outermost one whose cost is known (operator_cost.h),
  * and what it launches at any depth is its time, so nothing counts twice. A wrapper counts only

@@ -38,6 +38,10 @@ function gap(ctx, t) {
 const work = (ctx, key, label) => ({ key, label, kind: 'text', short: (n) => fmt.middle(ctx.report.shortName(n), 40) });
 const cause = (t, key, label) => ({ key, label, kind: 'text', text: (row) => causeWords(t.col(key)[row]) });
 
+const hz = (t, key, row) => (t.col(key)[row] === null || t.col(key)[row] === '' ? null : Number(t.col(key)[row]));
+const mhz = (t, cols) => cols.map(([key, label]) => ({ key, label, kind: 'number', unit: 'MHz', text: (row) => (hz(t, key, row) === null ? null : hz(t, key, row) / 1e6) }))
+  .filter((c) => t.col(c.key).some((v, row) => hz(t, c.key, row) !== null));
+
 export const idle = tabOf({
   id: 'idle',
   label: 'Idle',
@@ -51,6 +55,7 @@ export const idle = tabOf({
     { table: 'idle_gaps', title: 'Longest gaps', sort: { key: 'dur_ns', dir: -1 }, columns: (t, ctx) => [{ ...cause(t, 'cause', 'Cause'), kind: 'name', link: gap(ctx, t) || undefined }, 'device:Device', 'start_ns:Start', 'dur_ns:Length', work(ctx, 'before', 'Before it'), work(ctx, 'after', 'After it'), 'api:Launched by'] },
     { table: 'launch_latency', title: 'From launch to start', sort: { key: 'device', dir: 1 }, columns: () => [first('device', 'Device'), 'linked:Linked', 'unlinked:Not linked', 'min_ns:Min', 'median_ns:Median', 'p95_ns:95 %', 'max_ns:Max', 'early:Too early:started before their launch, by the clocks of the trace', 'before_return:Before it returned'] },
     { table: 'queue', title: 'Waiting work', about: 'launched and not started', sort: { key: 'device', dir: 1 }, columns: () => [first('device', 'Device'), 'max:Most', 'mean:Mean', 'area_ns:Latencies summed', 'full_ns:Time with 1000 or more'] },
+    { table: 'frequency', title: 'Clocks', about: 'while kernels ran', sort: { key: 'device', dir: 1 }, columns: (t) => [first('series', 'Clock'), 'device:Device', ...mhz(t, [['mean_hz', 'Mean'], ['busy_hz', 'Busy'], ['usual_hz', 'Usual'], ['idle_hz', 'Idle'], ['top_hz', 'Top']]), 'busy_ns:Busy time', 'low_ns:Far below', 'lost_ns:Lost'] },
     { table: 'graph_launches', title: 'Launches of graphs', sort: { key: 'start_ns', dir: 1 }, columns: () => [first('name', 'Call'), 'device:Device', 'graph:Graph', 'start_ns:Start', 'dur_ns:Call took', 'works:Works', 'union_ns:Busy', 'span_ns:From first to last', 'latency_ns:Latency'] },
   ],
 });

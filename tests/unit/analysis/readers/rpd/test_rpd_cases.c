@@ -159,18 +159,15 @@ TEST(case_5_graph)
 	STRING(41, "addK") \
 	STRING(42, "fill" \
 		   "K")
+/* clang-format off */
 #define OP_RANGES \
-	API(1, 0, 1000, 2, 30) \
-	API(2, 10, 200, 2, 31) \
-	API(3, 20, 30, 3, 1) \
-	API(4, 40, 50, 3, 1) \
-	API(5, 210, 400, 2, 32) \
-	API(6, 220, 300, 2, 33) \
-	API(7, 230, 240, 3, 1) API(8, 310, 320, 3, 1) API(9, 410, 420, 2, 34) \
-		API(10, 430, 440, 2, 35) API(11, 450, 460, 2, 36) OP(1, 0, 0, 2000, 2100, 40, 5) \
-			OP(2, 0, 0, 2100, 2300, 40, 5) OP(3, 0, 0, 2300, 2350, 42, 5) \
-				OP(4, 0, 0, 2350, 2410, 41, 5) LAUNCH(3, 1) LAUNCH(4, 2) \
-					LAUNCH(7, 3) LAUNCH(8, 4)
+	API(1, 0, 1000, 2, 30) API(2, 10, 200, 2, 31) API(3, 20, 30, 3, 1) API(4, 40, 50, 3, 1) \
+	API(5, 210, 400, 2, 32) API(6, 220, 300, 2, 33) API(7, 230, 240, 3, 1) \
+	API(8, 310, 320, 3, 1) API(9, 410, 420, 2, 34) API(10, 430, 440, 2, 35) \
+	API(11, 450, 460, 2, 36) OP(1, 0, 0, 2000, 2100, 40, 5) OP(2, 0, 0, 2100, 2300, 40, 5) \
+	OP(3, 0, 0, 2300, 2350, 42, 5) OP(4, 0, 0, 2350, 2410, 41, 5) LAUNCH(3, 1) LAUNCH(4, 2) \
+	LAUNCH(7, 3) LAUNCH(8, 4)
+/* clang-format on */
 
 /* The same file with names as analyses see them, and as recorded. */
 static struct model *op_ranges(bool normal)
@@ -261,8 +258,8 @@ TEST(case_8_clock_monitor)
 	assert_int_equal(warned(rd.m, W_UNKNOWN_REFERENCE), 1);
 }
 
-#define SCALE_RANGES 1000000
 #define SCALE_DEPTH 5
+#define SCALE_EACH 200000
 
 /* A million ranges, five inside each other, of random lengths; sums: exclusive times by depth. */
 static char *scale_file(const char *dir, int64_t sums[SCALE_DEPTH])
@@ -282,7 +279,7 @@ static char *scale_file(const char *dir, int64_t sums[SCALE_DEPTH])
 					    "apiName_id, args_id) VALUES (100, 101, ?, ?, 2, ?)",
 					    -1, &st, NULL),
 			 SQLITE_OK);
-	for (int i = 0; i < SCALE_RANGES / SCALE_DEPTH; i++) {
+	for (int i = 0; i < SCALE_EACH; i++) {
 		for (int d = 0; d < SCALE_DEPTH; d++)
 			start[d] = t_ns += (int64_t)(rnd(&seed) % 100);
 		for (int d = SCALE_DEPTH; d-- > 0;)
@@ -322,10 +319,10 @@ TEST_IN(case_9_scale, dir)
 
 		took = clock_thread_cpu_ns() - from;
 		least = took < least ? took : least;
-		assert_int_equal(rd.m->spans.nr, SCALE_RANGES + 1);
+		assert_int_equal(rd.m->spans.nr, SCALE_EACH * SCALE_DEPTH + 1);
 		assert_int_equal(table_rows(t), SCALE_DEPTH + 1); /* [unattributed] */
 		for (size_t d = 0; d < SCALE_DEPTH; d++) {
-			assert_true(num_of(t, d, "calls") == SCALE_RANGES / SCALE_DEPTH);
+			assert_true(num_of(t, d, "calls") == SCALE_EACH);
 			assert_true(num_of(t, d, "exclusive_ns") == (double)sums[d]);
 		}
 	}
@@ -353,22 +350,18 @@ TEST_IN(case_9_scale, dir)
 	" (53, 'graphExec = 0x7000 | stream = 0x5000'), (54, 'step')," \
 	" (55, 'aten::mm, seq = 1, op_id = 11, sizes = [[2, 3], [3, 4]], input_op_ids = []')," \
 	" (56, 'ptr=0x1 | size=0x1000');"
+/* clang-format off */
 #define VERSION_CONTENT \
-	API(1, 0, 9000, 2, 54) \
-	API(2, 5, 10, 30, 50) \
-	CAPTURED(3, 20, 25, 40, 10) \
-	CAPTURED(4, 30, 35, 41, 11) \
-	CAPTURED(5, 40, 45, 42, 12) \
-	API(6, 60, 70, 31, 51) API(7, 80, 90, 32, 52) API(8, 1000, 6000, 33, 53) \
-		REPLAYED(8, 1, 10000) API(9, 6100, 6900, 2, 55) API(10, 6200, 6300, 3, 1) \
-			API(11, 7000, 7600, 4, 56) OP(20, 1, 0, 30000, 31000, 7, 5) LAUNCH(10, 20) \
-				OP(21, 1, 1, 30500, 32000, 1, 6) LAUNCH( \
-					11, 21) "INSERT INTO rocpd_kernelapi VALUES (10, '0x0', " \
-						"8, 1, 1, 64, 1, 1, 0, 16, 7);" \
-						"INSERT INTO rocpd_copyapi VALUES (11, '0x0', " \
-						"4096, '', '', 1, '0x1', '0x2', 0, 0, 0," \
-						" 0);" MONITOR(0, 0, 20000, 800) \
-							MONITOR(0, 20000, 40000, 1700)
+	API(1, 0, 9000, 2, 54) API(2, 5, 10, 30, 50) CAPTURED(3, 20, 25, 40, 10) \
+	CAPTURED(4, 30, 35, 41, 11) CAPTURED(5, 40, 45, 42, 12) API(6, 60, 70, 31, 51) \
+	API(7, 80, 90, 32, 52) API(8, 1000, 6000, 33, 53) REPLAYED(8, 1, 10000) \
+	API(9, 6100, 6900, 2, 55) API(10, 6200, 6300, 3, 1) API(11, 7000, 7600, 4, 56) \
+	OP(20, 1, 0, 30000, 31000, 7, 5) LAUNCH(10, 20) OP(21, 1, 1, 30500, 32000, 1, 6) \
+	LAUNCH(11, 21) \
+	"INSERT INTO rocpd_kernelapi VALUES (10, '0x0', 8, 1, 1, 64, 1, 1, 0, 16, 7);" \
+	"INSERT INTO rocpd_copyapi VALUES (11, '0x0', 4096, '', '', 1, '0x1', '0x2', 0, 0, 0, 0);" \
+	MONITOR(0, 0, 20000, 800) MONITOR(0, 20000, 40000, 1700)
+/* clang-format on */
 
 /* All tables of a file as text. */
 static char *all_tables(const char *const *sql)

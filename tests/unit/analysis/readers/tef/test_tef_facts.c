@@ -103,11 +103,11 @@ TEST(operators)
 	READING rd = read_made(events, ARRAY_LEN(events));
 
 	expect_read(&rd, 0, "only");
-	expect_row(rd.m, "aten::mm", FACTS_OP, "0 7 0 - - - '-' ");
+	expect_row(rd.m, "aten::mm", FACTS_OP, "0 7 0 - - - '-' '-' - ");
 	expect_list(rd.m, "aten::mm", "[[2,3],[3,4]]", "[\"float\",\"float\"]");
 	expect_row(rd.m, "plain", FACTS_OP, "none");
-	expect_row(rd.m, "frame", FACTS_OP, "4294967295 - - 1 - 4 '-' ");
-	expect_row(rd.m, "old", FACTS_OP, "1 9 - - - - 'a.py(1): f;b.py' ");
+	expect_row(rd.m, "frame", FACTS_OP, "4294967295 - - 1 - 4 '-' '-' - ");
+	expect_row(rd.m, "old", FACTS_OP, "1 9 - - - - 'a.py(1): f;b.py' '-' - ");
 	expect_list(rd.m, "old", "[[5,6]]", "[\"float\"]");
 }
 
@@ -231,7 +231,7 @@ TEST(damaged_values_are_counted)
 
 	expect_read(&rd, 0, "W_BAD_NUMBER=4 W_BAD_FACT=1");
 	expect_row(rd.m, "k", FACTS_KERNEL, "- - - - - - 0 - - - - - - ");
-	expect_row(rd.m, "op", FACTS_OP, "4294967295 - - - - - '-' ");
+	expect_row(rd.m, "op", FACTS_OP, "4294967295 - - - - - '-' '-' - ");
 }
 
 /* The same facts, whether events are parsed by their shapes or one by one. */

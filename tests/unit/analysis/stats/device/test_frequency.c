@@ -1,6 +1,8 @@
 /* Clocks while devices compute: levels by time, usual, idle and low ones. */
 #include "stats_test.h"
 
+#include "profrig/model/facts.h"
+
 #define COLUMNS \
 	"series domain min_hz max_hz mean_hz busy_ns busy_hz usual_hz idle_hz top_hz low_ns " \
 	"at_idle_ns lost_ns\n"
@@ -69,6 +71,26 @@ TEST(test_rare_readings)
 
 	expect_table(table_set_find(&ts, "frequency"), "busy_ns busy_hz usual_hz low_ns\n"
 						       "28e6 2000e6 2000e6 0\n");
+}
+
+/* The trace says what the device can do: one that never leaves its idle clock is far below. */
+TEST(test_stated_clock)
+{
+	struct maker k = make_begin();
+	struct device_facts d = DEVICE_FACTS_NONE;
+	CLEANUP(model_freep) struct model *m = k.m;
+
+	d.number = 0;
+	d.clock_hz = 2000000000;
+	k.s->ops->device(k.s, &d);
+	trace_text(k.s, 1000, TWO_KERNELS "series clock.gpu0 MHz gauge changes: 0 500 60000 500\n");
+	make_end(&k);
+
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_frequency);
+
+	expect_table(table_set_find(&ts, "frequency"),
+		     "max_hz top_hz usual_hz low_ns at_idle_ns lost_ns\n"
+		     "500e6 2000e6 500e6 20e6 20e6 15e6\n");
 }
 
 TEST(test_no_clocks)

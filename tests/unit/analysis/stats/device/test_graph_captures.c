@@ -185,7 +185,7 @@ TEST(test_replay)
 							    "0x63 - 1\n");
 }
 
-/* Of random programs: each node is in a row, and the works of all rows are those of the launches. */
+/* Of random programs: each node has a row, and the works of all rows are those of the launches. */
 TEST(test_laws)
 {
 	for (uint64_t seed = 1; seed <= 1000; seed++) {
