@@ -119,6 +119,9 @@ TEST_IN(tables_of_a_run, dir)
 		 "library,operation,calls,key,logged_ns,trace_ns\nrocblas,sgemm,3,m=1,,8\n");
 	test_put(dir, "analysis/tables/operators.csv",
 		 "name,shapes,own_ns,host_self_ns,calls\nmm,a,1,2,3\nmm,b,10,20,30\n");
+	test_put(
+		dir, "analysis/tables/modules.csv",
+		"module,class,own_ns,nested_ns,host_ns\nNet_0,Net,0,7,90\nLinear_0,Linear,7,7,8\n");
 	f = read_of(dir, "");
 	assert_int_equal(f.v.nr, 3); /* duration and two counters */
 	assert_true(value_of(&f, "energy.total_j", "energy.gpu0") == 10);
@@ -134,7 +137,10 @@ TEST_IN(tables_of_a_run, dir)
 	assert_int_equal(f.v.nr, 3 + 2 + 3);
 	assert_true(f.v.v[0].of_table);
 	figures_release(&f);
-	f = read_of(dir, "kernels.total_ns,kernel_classes,operators,energy,library_calls");
+	f = read_of(dir, "kernels.total_ns,kernel_classes,operators,modules,energy,library_calls");
+	assert_true(value_of(&f, "modules.own_ns", "Linear_0") == 7);
+	assert_true(value_of(&f, "modules.nested_ns", "Net_0") == 7);
+	assert_true(value_of(&f, "modules.host_ns", "Net_0") == 90);
 	assert_true(value_of(&f, "kernels.total_ns", "k1") == 11);
 	assert_true(value_of(&f, "kernel_classes.total_ns", "gemm") == 18);
 	assert_true(value_of(&f, "operators.own_ns", "mm") == 11);
