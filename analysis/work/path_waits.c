@@ -196,8 +196,8 @@ static track_id queue_beside(const struct waits *ws, track_id queue, int64_t str
 }
 
 /*
- * The queue on which an awaited event was recorded; TRACK_NONE. The row of the record knows it, else
- * it is a stream of the device that waits.
+ * The queue on which an awaited event was recorded; TRACK_NONE. The row of the record knows it,
+ * else it is a stream of the device that waits.
  */
 static track_id event_queue(struct waits *ws, const struct sync_facts *f)
 {

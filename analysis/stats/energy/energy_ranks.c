@@ -1,7 +1,7 @@
 /*
  * energy_ranks: what each function costs on each rank: the rows of `energy`, view `host`, of the
- * threads of a rank added up. A function that draws more power, or takes longer, on one rank than on
- * the others stands out.
+ * threads of a rank added up. A function that draws more power, or takes longer, on one rank than
+ * on the others stands out.
  */
 #include "analyses_private.h"
 #include "ns.h"
