@@ -36,6 +36,7 @@ struct op_call {
 	enum cost_state state;
 	const struct element_type *type;
 	bool estimate;
+	struct op_product product; /* see operator_cost.h */
 };
 
 /* Never NULL. */

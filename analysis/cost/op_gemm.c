@@ -14,14 +14,9 @@
 #include "profrig/base/xalloc.h"
 #include "profrig/cost/products.h"
 
-struct product {
-	int64_t m, n, k;
-	amount batch;
-};
-
 /* A vector is a row on the left, a column on the right. */
 static bool product_of(struct op_call *c, const struct op_arg *a, const struct op_arg *b,
-		       struct product *p)
+		       struct op_product *p)
 {
 	struct op_shape batch = { .nr = 0 };
 	bool row = a->nr == 1, column = b->nr == 1;
@@ -40,13 +35,13 @@ static bool product_of(struct op_call *c, const struct op_arg *a, const struct o
 	return true;
 }
 
-static amount result_elements(const struct product *p)
+static amount result_elements(const struct op_product *p)
 {
 	return amount_times(amount_mul(amount_mul(1, p->m), p->n), p->batch);
 }
 
 /* Whether a summand broadcasts to [batch.., m, n]. */
-static bool summand_fits(const struct op_arg *a, const struct product *p)
+static bool summand_fits(const struct op_arg *a, const struct op_product *p)
 {
 	const int64_t want[] = { p->n, p->m };
 
@@ -58,8 +53,9 @@ static bool summand_fits(const struct op_arg *a, const struct product *p)
 	return true;
 }
 
-static void product_work(struct op_call *c, const struct product *p, const struct op_arg *plus)
+static void product_work(struct op_call *c, const struct op_product *p, const struct op_arg *plus)
 {
+	c->product = *p;
 	c->flops = gemm_flops(p->m, p->n, p->k, p->batch, c->type && c->type->complex);
 	if (!arg_is_tensor(plus))
 		return;
@@ -84,7 +80,7 @@ void cost_product(struct op_call *c)
 	const int *at = c->model->at;
 	const struct op_arg *a = op_arg(c, (size_t)at[0]), *b = op_arg(c, (size_t)at[1]);
 	const struct op_arg *plus = op_arg(c, (size_t)at[2]); /* NO_ARG is past the end */
-	struct product p;
+	struct op_product p;
 
 	c->type = a->type;
 	if (!product_of(c, a, b, &p))
@@ -113,7 +109,7 @@ static bool leading(const struct op_arg *a, size_t n, int64_t *ret)
 void cost_linear(struct op_call *c)
 {
 	const struct op_arg *x = op_arg(c, 0), *w = op_arg(c, 1);
-	struct product p = { .batch = 1 };
+	struct op_product p = { .batch = 1 };
 
 	c->type = x->type;
 	if (!need_tensor(c, x, 1) || !need_tensor(c, w, 1))
@@ -156,7 +152,7 @@ void cost_scaled(struct op_call *c)
 	const struct op_arg *a = op_arg(c, 0), *b = op_arg(c, 1);
 	bool now = arg_is_tensor(op_arg(c, 2)) && arg_is_tensor(op_arg(c, 3));
 	const struct op_arg *bias = op_arg(c, now ? 4 : 2);
-	struct product p;
+	struct op_product p;
 
 	c->type = a->type;
 	if (!product_of(c, a, b, &p))
@@ -171,9 +167,9 @@ void cost_scaled(struct op_call *c)
 
 /* What [..] of a and b have: 2 and 3, 3 and 2, 3 and 3, or 2 and 2 dimensions. */
 static bool grouped_product(struct op_call *c, const struct op_arg *a, const struct op_arg *b,
-			    int64_t groups, struct product *p, amount *ret_results)
+			    int64_t groups, struct op_product *p, amount *ret_results)
 {
-	*p = (struct product){ a->dim[a->nr - 2], b->dim[b->nr - 1], a->dim[a->nr - 1], 1 };
+	*p = (struct op_product){ a->dim[a->nr - 2], b->dim[b->nr - 1], a->dim[a->nr - 1], 1 };
 	if (b->dim[b->nr - 2] != p->k)
 		return misfit(c);
 	if (a->nr == 3 && b->nr == 3) {
@@ -192,7 +188,7 @@ void cost_grouped(struct op_call *c)
 {
 	const struct op_arg *a = op_arg(c, 0), *b = op_arg(c, 1);
 	const struct op_arg *offs = op_arg(c, (size_t)c->model->at[0]);
-	struct product p;
+	struct op_product p;
 	amount results = 0;
 
 	c->type = a->type;

@@ -277,6 +277,8 @@ static void result_set(const struct op_call *c, struct op_cost *ret)
 		ret->flops = AMOUNT_UNKNOWN;
 		ret->state = COST_UNTOLD;
 	}
+	if (ret->state == COST_KNOWN)
+		ret->product = c->product;
 }
 
 struct op_cost op_cost(const struct op_model *om, const struct facts *f,

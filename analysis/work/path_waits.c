@@ -195,21 +195,23 @@ static track_id queue_beside(const struct waits *ws, track_id queue, int64_t str
 	return cmp_queue_key(&found, &key) == 0 ? ws->queues.v[at] : TRACK_NONE;
 }
 
-/* The queue on which an awaited event was recorded; TRACK_NONE. */
+/*
+ * The queue on which an awaited event was recorded; TRACK_NONE. The row of the record knows it,
+ * else it is a stream of the device that waits.
+ */
 static track_id event_queue(struct waits *ws, const struct sync_facts *f)
 {
 	const struct model *m = ws->x->m;
 	const struct call *c = call_named(ws, f, f->record);
-	track_id on = m->spans.track[f->span];
+	track_id on = m->spans.track[f->span], recorded = TRACK_NONE;
 
-	if (m->tracks.v[on].kind != TRACK_QUEUE)
+	if (c && c->record != SYNC_NONE)
+		recorded = m->spans.track[m->facts.syncs.v[c->record].span];
+	if (recorded != TRACK_NONE && m->tracks.v[recorded].kind == TRACK_QUEUE)
+		return recorded;
+	if (m->tracks.v[on].kind != TRACK_QUEUE || f->event_stream == FACT_ABSENT)
 		return TRACK_NONE;
-	if (f->event_stream != FACT_ABSENT)
-		return queue_beside(ws, on, f->event_stream);
-	if (!c || c->record == SYNC_NONE)
-		return TRACK_NONE;
-	on = m->spans.track[m->facts.syncs.v[c->record].span];
-	return m->tracks.v[on].kind == TRACK_QUEUE ? on : TRACK_NONE;
+	return queue_beside(ws, on, f->event_stream);
 }
 
 /* ---- rows by their launches ---- */

@@ -16,34 +16,31 @@ void part_joules_add(const struct collective_match *cm, const struct work_energy
 	joules_add_part(&j->transfer, we, device, come_ns, start_ns + (p->end_ns - p->start_ns));
 }
 
-static double value_beside(const struct joules *s, const struct joules *other)
+/* A part without time has nothing, where the other one is known. */
+static double beside(const struct joules *s, const struct joules *other,
+		     double (*of)(const struct joules *s))
 {
-	return s->pieces ? joules_value(s) : 0 * joules_value(other);
+	return s->pieces ? of(s) : 0 * joules_value(other);
 }
 
 double part_wait_j(const struct part_joules *j)
 {
-	return value_beside(&j->wait, &j->transfer);
+	return beside(&j->wait, &j->transfer, joules_value);
 }
 
 double part_transfer_j(const struct part_joules *j)
 {
-	return value_beside(&j->transfer, &j->wait);
-}
-
-static double width_beside(const struct joules *s, const struct joules *other)
-{
-	return s->pieces ? joules_width(s) : 0 * joules_value(other);
+	return beside(&j->transfer, &j->wait, joules_value);
 }
 
 double part_wait_width(const struct part_joules *j)
 {
-	return width_beside(&j->wait, &j->transfer);
+	return beside(&j->wait, &j->transfer, joules_width);
 }
 
 double part_transfer_width(const struct part_joules *j)
 {
-	return width_beside(&j->transfer, &j->wait);
+	return beside(&j->transfer, &j->wait, joules_width);
 }
 
 const char *part_joules_flags(const struct part_joules *j, char buf[ENERGY_FLAGS_MAX])

@@ -96,8 +96,7 @@ void rule_blocking_copies(struct findings *f)
 		uint32_t *at;
 
 		if (w->class != WORK_COPY || w->launch == SPAN_NONE ||
-		    w->end_ns > c->end_ns[w->launch] ||
-		    api_class(model_str(f->m, c->name[w->launch])) == API_SYNC)
+		    w->end_ns > c->end_ns[w->launch])
 			continue;
 		at = u64map_at(&seen, w->launch);
 		if (*at != U64MAP_NONE)
@@ -109,13 +108,11 @@ void rule_blocking_copies(struct findings *f)
 	u64map_release(&seen);
 	share = (double)k.ns / wall_of(f, "");
 	if (share > BLOCK_SHARE && k.ns >= BLOCK_NS)
-		finding_add(f,
-			    FINDING_AT("blocking_copies", "", "functions", share, BLOCK_SHARE,
-				       SAVES_UNKNOWN),
-			    "%" PRIu64
-			    " asynchronous call%s wait%s for the own copy or fill, %s together: "
-			    "the memory is pageable, or the fill is synchronous",
-			    k.nr, plural(k.nr), k.nr == 1 ? "s" : "", time_words((double)k.ns).s);
+		finding_add(
+			f, FINDING_AT("blocking_copies", "", "functions", share, BLOCK_SHARE, k.ns),
+			"%" PRIu64 " call%s wait%s for the own copy or fill, %s together: "
+			"the call is synchronous, or its memory is pageable",
+			k.nr, plural(k.nr), k.nr == 1 ? "s" : "", time_words((double)k.ns).s);
 }
 
 void rule_pageable(struct findings *f)

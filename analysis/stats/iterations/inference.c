@@ -263,12 +263,20 @@ static void steps_table(struct steps *st, const struct work_energy *we, struct t
 
 /* ---- what steps used of their devices ---- */
 
+static bool any_step(struct steps *st)
+{
+	for (size_t i = 0; i < st->it->v.nr; i++)
+		if (step_of(st, &st->it->v.v[i]))
+			return true;
+	return false;
+}
+
 static void uses_take(struct steps *st, const struct analysis_opts *o)
 {
 	CLEANUP(operator_calls_freep) struct operator_calls *oc = NULL;
 	CLEANUP(peaks_freep) struct peaks *own = o->peaks ? NULL : peaks_new();
 
-	if (st->m->facts.ops.nr == 0 || st->w->v.nr == 0)
+	if (st->m->facts.ops.nr == 0 || st->w->v.nr == 0 || !any_step(st))
 		return;
 	oc = operator_calls_new(st->m, st->w);
 	if (oc->v.nr)

@@ -5,10 +5,10 @@
  *	tiles = ⌈M/tM⌉·⌈N/tN⌉·batch	waves = ⌈tiles/units⌉
  *	wave efficiency = tiles/(waves·units)	tile efficiency = M·N·batch/(tiles·tM·tN)
  *
- * Over several calls: sums above and below the line; waves is the mean.
+ * Over several calls: sums above and below the line; waves is the mean. Sizes are those of the
+ * innermost operator with operands around the launch (cost/operator_cost.h).
  */
 #include "analyses_private.h"
-#include "gemm_shape.h"
 #include "ns.h"
 
 #include <math.h>
@@ -16,6 +16,7 @@
 
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
+#include "profrig/cost/operator_cost.h"
 #include "profrig/model/facts.h"
 #include "profrig/names/kernel_name.h"
 
@@ -42,6 +43,9 @@ struct gemms {
 	struct u64map of_name; /* U64MAP_NONE - 1: no product */
 	VEC(struct gemm) v;
 	VEC(int64_t) units; /* by device; 0 unknown, -1 not looked up */
+	/* by name and operands of an operator: its product */
+	struct u64map of_operator;
+	VEC(struct op_product) products;
 };
 #define NO_PRODUCT (U64MAP_NONE - 1)
 
@@ -90,14 +94,60 @@ static int64_t ceil_div(int64_t a, int64_t b)
 	return a / b + (a % b != 0);
 }
 
+/* ---- sizes ---- */
+
+#define SIZE_MOST (INT64_C(1) << 31)
+#define LEVELS_MOST 64 /* between a launch and its operator */
+
+static bool sizes_fit(const struct op_product *p)
+{
+	return p->m > 0 && p->n > 0 && p->k > 0 && p->batch > 0 && p->m < SIZE_MOST &&
+	       p->n < SIZE_MOST && p->batch < (amount)SIZE_MOST;
+}
+
+/* batch 0: it is none, or its sizes do not fit together. */
+static struct op_product product_of(struct gemms *g, str_id name, uint32_t list)
+{
+	const struct model *m = g->w->m;
+	uint32_t *at = u64map_at(&g->of_operator, u64map_pair(name, list));
+
+	if (*at == U64MAP_NONE) {
+		const struct op_model *om = op_model_find(model_str(m, name));
+		struct op_product p = { .batch = 0 };
+
+		if (om)
+			p = op_cost(om, &m->facts, m->strings, list).product;
+		*at = (uint32_t)g->products.nr;
+		VEC_PUSH(&g->products, p);
+	}
+	return g->products.v[*at];
+}
+
+/* Of the innermost operator with operands around a call; false: that one is no product. */
+static bool product_around(struct gemms *g, uint64_t call, struct op_product *ret)
+{
+	const struct model *m = g->w->m;
+	uint64_t s = call;
+
+	for (unsigned up = 0; s != SPAN_NONE && up < LEVELS_MOST; up++, s = m->spans.parent[s]) {
+		const struct op_facts *op = facts_op(m, s);
+
+		if (op && op->operands < m->facts.lists.nr) {
+			*ret = product_of(g, m->spans.name[s], op->operands);
+			return sizes_fit(ret);
+		}
+	}
+	return false;
+}
+
 static void shape_add(struct gemms *g, struct gemm *ge, const struct work *w)
 {
 	int64_t units = units_of(g, w);
-	struct gemm_shape s;
+	struct op_product s;
 	double tiles, waves;
 
 	if (!ge->k.tile[0] || !ge->k.tile[1] || !units || w->launch == SPAN_NONE ||
-	    !gemm_shape_of(g->w->m, w->launch, &s))
+	    !product_around(g, w->launch, &s))
 		return;
 	if (ge->k.column_major) {
 		int64_t n = s.m;
@@ -197,6 +247,8 @@ static int gemm_run(struct model *m, const struct analysis_opts *o, struct table
 	u64map_release(&g.of_name);
 	VEC_RELEASE(&g.v);
 	VEC_RELEASE(&g.units);
+	u64map_release(&g.of_operator);
+	VEC_RELEASE(&g.products);
 	return 0;
 }
 

@@ -160,14 +160,17 @@ static int cmp_sum(const void *pa, const void *pb)
 	return strcmp(a->class, b->class);
 }
 
-/* No class has less than nothing, nor more than the counter's total. */
+/*
+ * The narrower one of what the names' widths add up to and what is possible at all. No class has
+ * less than nothing, nor more than the counter's total.
+ */
 static double width_of(const struct class_sum *s, const struct work_meter *me)
 {
-	double j = joules_value(&s->j);
+	double j = joules_value(&s->j), width = joules_width(&s->j);
 
-	if (!s->widths || isnan(j))
+	if (isnan(j))
 		return NAN;
-	return fmin(s->width_j, fmax(j, me->total_j - j));
+	return fmin(s->widths ? fmin(s->width_j, width) : width, fmax(j, me->total_j - j));
 }
 
 static void class_row(struct table *t, const char *device, const struct class_sum *s,

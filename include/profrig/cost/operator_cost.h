@@ -46,6 +46,12 @@ enum cost_state {
 	COST_OVERFLOW /* past 64 bits */
 };
 
+/* [m,k]·[k,n], batch times; batch 0: it is no such product. */
+struct op_product {
+	int64_t m, n, k;
+	amount batch;
+};
+
 struct op_cost {
 	enum cost_state state;
 	enum cost_family family;
@@ -54,6 +60,7 @@ struct op_cost {
 	bool nominal;
 	bool estimate;                   /* bytes depend on data: at most so many experts */
 	const struct element_type *type; /* of the operands that are multiplied; NULL */
+	struct op_product product;       /* of mm, addmm, bmm, linear, _scaled_mm and the like */
 };
 
 struct op_model;

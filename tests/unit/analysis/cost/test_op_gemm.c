@@ -47,6 +47,30 @@ TEST(products)
 	EXPECT_COSTS(cases);
 }
 
+static void expect_product(const char *op, const char *call, const char *want)
+{
+	struct op_product p = cost_of(op, call).product;
+	CLEANUP(xfreep)
+	char *have = xasprintf("%lld %lld %lld %lld", (long long)p.m, (long long)p.n,
+			       (long long)p.k, (long long)p.batch);
+
+	assert_string_equal(have, want);
+}
+
+/* [m,k]·[k,n], batch times; none where the shapes do not fit, or it is none. */
+TEST(sizes_of_products)
+{
+	expect_product("aten::mm", "f32[2,3] f32[3,5]", "2 5 3 1");
+	expect_product("aten::addmm", "f32[5] f32[2,3] f32[3,5] =1 =1", "2 5 3 1");
+	expect_product("aten::baddbmm", "f32[4,1,5] f32[4,2,3] f32[4,3,5] =1 =1", "2 5 3 4");
+	expect_product("aten::linear", "f32[2,7,3] f32[5,3] f32[5]", "14 5 3 1");
+	expect_product("aten::_scaled_mm", "f8[16,32] f8[32,8] f32[] f32[] = = =6 =True",
+		       "16 8 32 1");
+	expect_product("aten::mm", "huh[2,3] huh[3,5]", "2 5 3 1");
+	expect_product("aten::mm", "f32[2,3] f32[4,5]", "0 0 0 0");
+	expect_product("aten::relu", "f32[2,3]", "0 0 0 0");
+}
+
 TEST(scaled_and_grouped)
 {
 	static const struct cost_case cases[] = {

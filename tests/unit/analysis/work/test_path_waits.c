@@ -32,18 +32,18 @@ static track_id stream_of_event(const struct model *m, const struct sync_facts *
 {
 	track_id on = m->spans.track[f->span];
 
+	for (size_t i = m->facts.syncs.nr; f->record > 0 && i > 0; i--) {
+		const struct sync_facts *r = &m->facts.syncs.v[i - 1];
+
+		if (r->kind == SYNC_RECORD_EVENT && r->call == f->record)
+			return m->spans.track[r->span];
+	}
 	for (track_id t = 0; f->event_stream != FACT_ABSENT && t < m->tracks.nr; t++)
 		if (m->tracks.v[t].kind == TRACK_QUEUE &&
 		    m->tracks.v[t].device == m->tracks.v[on].device &&
 		    m->tracks.v[t].owner == m->tracks.v[on].owner &&
 		    m->tracks.v[t].tid == f->event_stream)
 			return t;
-	for (size_t i = m->facts.syncs.nr; f->event_stream == FACT_ABSENT && i > 0; i--) {
-		const struct sync_facts *r = &m->facts.syncs.v[i - 1];
-
-		if (r->kind == SYNC_RECORD_EVENT && f->record > 0 && r->call == f->record)
-			return m->spans.track[r->span];
-	}
 	return TRACK_NONE;
 }
 

@@ -74,6 +74,8 @@ static const struct {
 	  "thread 1/1: l#1 0-1 cudaDeviceSynchronize 1-1000\nqueue gpu0/1: a#1 1-999\n" },
 	{ "blocking_copies", "thread 1/1: cudaMemcpyAsync#1 0-1101\nqueue gpu0/1: c!c#1 1-1100\n",
 	  "thread 1/1: cudaMemcpyAsync#1 0-1099\nqueue gpu0/1: c!c#1 1-1100\n" },
+	{ "blocking_copies", "thread 1/1: cudaMemcpy#1 0-1101\nqueue gpu0/1: c!c#1 1-1100\n",
+	  "thread 1/1: cudaMemcpy#1 0-999\nqueue gpu0/1: c!c#1 1-998\n" },
 	{ "steady_allocs",
 	  "thread 1/1: step_1 0-10 step_2 10-20 step_3 20-30 step_4 30-40 cudaMalloc "
 	  "31-32\n"
