@@ -128,3 +128,10 @@ bool name_loads_data(const char *name)
 	return strstr(name, "DataLoader") || strstr(name, "pin_memory") ||
 	       strstr(name, "dataload") || strstr(name, "data_load");
 }
+
+bool api_launches_kernel(const char *name)
+{
+	struct stem st = stem_of(name);
+
+	return vendor_length(st) && has_part(st, "Launch") && has_part(st, "Kernel");
+}

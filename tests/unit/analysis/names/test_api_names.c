@@ -76,3 +76,19 @@ TEST(test_name_loads_data)
 		    name_loads_data("data_load"));
 	assert_false(name_loads_data("data") || name_loads_data("load") || name_loads_data(""));
 }
+
+TEST(test_api_launches_kernel)
+{
+	static const struct {
+		const char *name;
+		bool launches;
+	} cases[] = LIST({ "cudaLaunchKernel", true }, { "cudaLaunchKernelExC_v11060", true },
+			 { "cudaLaunchCooperativeKernel_ptsz", true }, { "cuLaunchKernel", true },
+			 { "hipModuleLaunchKernel", true }, { "hipExtLaunchKernel", true },
+			 { "cudaGraphLaunch", false }, { "cudaLaunchHostFunc", false },
+			 { "LaunchKernel", false }, { "curandLaunchKernel", false }, { "", false });
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		if (api_launches_kernel(cases[i].name) != cases[i].launches)
+			ROW_FAIL(i, "%s", cases[i].name);
+}
