@@ -15,7 +15,7 @@ export TMPDIR
 ranks() { # N ARGUMENTS…
 	local n=$1
 	shift
-	timeout -k 10 120 mpirun --oversubscribe -n "$n" "$MPI" "$@"
+	timeout -k 10 120 mpirun --oversubscribe -n "$n" "$MPI" "$@" </dev/null # or it takes the lines of a loop
 }
 same() { # NAME ONE OTHER: tables, and all that analysis.json says but how long it took
 	check "$1" diff -r "$2/tables" "$3/tables"

@@ -235,6 +235,9 @@ const struct warning_info warning_table[] = {
 	{ W_GRAPH_WORK_MISSING, SEV_WARNING,
 	  "graphs were launched, and their work is not in the trace; a device may have been busy "
 	  "where it looks idle" },
+	{ W_LAUNCH_WITHOUT_WORK, SEV_NOTE,
+	  "calls launched kernels that are not in the trace: they were captured into a graph, ran "
+	  "behind the end of the recording, or were lost" },
 	{ W_CLOCK_ALIGNED, SEV_NOTE,
 	  "clocks of ranks differ; their times were moved onto a common one, found from the ends "
 	  "of collectives (--align)" },

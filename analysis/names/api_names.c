@@ -164,3 +164,10 @@ bool name_is_of_tool(const char *name, const char *category)
 			return true;
 	return false;
 }
+
+bool api_launches_kernel(const char *name)
+{
+	struct stem st = stem_of(name);
+
+	return vendor_length(st) && has_part(st, "Launch") && has_part(st, "Kernel");
+}

@@ -16,11 +16,14 @@
 #include "profrig/model/warnings.h"
 #include "profrig/stats/ensemble.h"
 
+#define MAX_FACTS 256
+
 struct member {
 	const char *path; /* as named */
 	char *name;       /* of its folder: its id where that can be one */
 	char *model, *status, *command;
 	bool read;
+	struct strvec facts; /* what may set it apart: "status failed", "host.cpu …" */
 };
 
 struct group {
@@ -153,6 +156,61 @@ static struct table *metrics_of(const json_t *run)
 	return t;
 }
 
+/* ---- why a run may stand out ---- */
+
+static void facts_of(struct member *mb, const char *of, const json_t *obj)
+{
+	const char *key;
+	const json_t *v;
+
+	json_object_foreach((json_t *)(uintptr_t)obj, key, v)
+	{
+		CLEANUP(xfreep) char *text = NULL;
+
+		if (!json_is_string(v) || mb->facts.nr >= MAX_FACTS)
+			continue;
+		text = xasprintf("%s%s %.200s", of, key, json_string_value(v));
+		strvec_push(&mb->facts, text);
+	}
+}
+
+/* Its status, machine, versions and warnings, and whether its data is whole. */
+static void facts_take(struct member *mb, const json_t *run, const json_t *analysis)
+{
+	const json_t *w;
+	size_t i;
+	CLEANUP(xfreep) char *status = xasprintf("status %s", mb->status);
+
+	strvec_push(&mb->facts, status);
+	if (!analysis || json_is_true(json_object_get(analysis, "partial")))
+		strvec_push(&mb->facts, "its data is partial");
+	facts_of(mb, "host.", json_object_get(run, "host"));
+	facts_of(mb, "versions.", json_object_get(run, "versions"));
+	json_array_foreach(json_object_get(run, "warnings"), i, w)
+	{
+		CLEANUP(xfreep) char *text = xasprintf("warning %.64s", text_at(w, "code"));
+
+		if (mb->facts.nr < MAX_FACTS && !strvec_has(&mb->facts, text))
+			strvec_push(&mb->facts, text);
+	}
+}
+
+/* What fewer than half of the runs share with it; "; " between them. */
+static char *reasons_of(const struct group *g, const struct member *mb)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+
+	for (size_t i = 0; i < mb->facts.nr; i++) {
+		size_t same = 0;
+
+		for (size_t k = 0; k < g->members.nr; k++)
+			same += strvec_has(&g->members.v[k].facts, mb->facts.v[i]);
+		if (2 * same < g->read)
+			strbuf_addf(&sb, "%s%s", sb.len ? "; " : "", mb->facts.v[i]);
+	}
+	return strbuf_steal(&sb);
+}
+
 static input_id input_begin(struct group *g, const struct member *mb)
 {
 	struct sink *s = model_sink(g->m);
@@ -268,6 +326,7 @@ static void member_analyze(struct group *g, struct member *mb)
 		if (g->members.v[i].command)
 			first = &g->members.v[i];
 	member_warn(g, first, mb, id);
+	facts_take(mb, run, analysis);
 	input_count(&g->m->inputs.v[id], analysis);
 	checks_add(g, mb, &rep->tables);
 	table_set_add(&rep->tables, metrics_of(run));
@@ -279,7 +338,7 @@ static void member_analyze(struct group *g, struct member *mb)
 /* clang-format off */
 #define RUNS(X) \
 	X(STR, run) X(STR, model) X(STR, status) X(STR, dir) X(STR, analysis) X(U64, rows) \
-	X(U64, outlier_rows)
+	X(U64, outlier_rows) X(STR, sets_apart)
 /* clang-format on */
 TABLE_FORM(runs, RUNS, "one run of the ensemble");
 
@@ -290,13 +349,14 @@ static struct table *runs_table(const struct group *g)
 
 	for (size_t i = 0; i < g->members.nr; i++) {
 		const struct member *mb = &g->members.v[i];
-		CLEANUP(xfreep) char *analysis = xasprintf("each/%s", mb->name);
+		CLEANUP(xfreep) char *analysis = xasprintf("each/%s", mb->name), *apart = NULL;
 
 		if (!mb->read)
 			continue;
+		apart = reasons_of(g, mb);
 		table_add(t, &(struct runs_row){ mb->name, mb->model, mb->status, mb->path,
 						 analysis, ensemble_rows_of(g->e, at),
-						 ensemble_outliers_of(g->e, at) });
+						 ensemble_outliers_of(g->e, at), apart });
 		at++;
 	}
 	return t;
@@ -304,17 +364,22 @@ static struct table *runs_table(const struct group *g)
 
 static void members_analyze(struct group *g, struct report_timings *times)
 {
+	static struct table *(*const tables[])(struct ensemble * e) = { ensemble_table,
+									ensemble_outliers_table,
+									ensemble_runs_table };
 	int64_t at = clock_monotonic_ns();
-	struct table *t;
 
 	for (size_t i = 0; i < g->members.nr; i++)
 		if (g->members.v[i].read)
 			member_analyze(g, &g->members.v[i]);
 	model_finish(g->m);
 	times->read_s = session_lap_s(&at);
-	t = ensemble_table(g->e);
-	if (t)
-		table_set_add(&g->rep->tables, t);
+	for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+		struct table *t = tables[i](g->e);
+
+		if (t)
+			table_set_add(&g->rep->tables, t);
+	}
 	table_set_add(&g->rep->tables, runs_table(g));
 	times->stats_s = session_lap_s(&at);
 	if (g->o->strict)
@@ -328,6 +393,7 @@ static void group_release(struct group *g)
 		free(g->members.v[i].model);
 		free(g->members.v[i].status);
 		free(g->members.v[i].command);
+		strvec_release(&g->members.v[i].facts);
 	}
 	VEC_RELEASE(&g->members);
 	ensemble_free(g->e);

@@ -83,7 +83,7 @@ static int input_take(struct reading *rd, const char *path, const struct reader 
 
 	if (share_take(&rd->share, path, reader, rd->m, &r, err))
 		return r;
-	if (!reader->order_only || !kernel_join_has(rd->m))
+	if (!reader->order_only || !rd->join)
 		return reader_read(reader, path, model_sink(rd->m), &ro, err);
 	beside = model_new();
 	r = reader_read(reader, path, model_sink(beside), &ro, err);
@@ -125,6 +125,10 @@ void reading_input(struct reading *rd, const char *path, const struct reader *re
 
 void reading_later(struct reading *rd)
 {
+	/* kernels of such an input are none to join others with */
+	if (!rd->as_it_is)
+		rd->join = kernel_join_has(rd->m);
+	rd->as_it_is |= rd->later.nr && !rd->join;
 	for (size_t i = 0; i < rd->later.nr; i++) {
 		const struct later_input *l = &rd->later.v[i];
 

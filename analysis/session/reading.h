@@ -23,6 +23,7 @@ struct reading {
 		char *path;
 		const struct reader *reader;
 	}) later;
+	bool join, as_it_is; /* they are joined with kernels; some were not, as there were none */
 	/* files of such readers, and all others; where ranks share them a first walk counts them */
 	size_t ordered, timed;
 	bool counting;

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,16 @@ static const struct subject {
 	    "device_exclusive_ns" } },
 	{ "kernels", { "device", "name" }, { "calls", "total_ns" } },
 	{ "busy", { "device" }, { "union_ns", "busy" } },
+	{ "overlap",
+	  { "device" },
+	  { "compute_ns", "exposed_comm_ns", "hidden_comm_ns", "exposed_copy_ns", "idle_ns" } },
+	{ "idle_causes", { "device", "cause" }, { "total_ns" } },
+	{ "launch_latency", { "device" }, { "median_ns", "p95_ns" } },
+	{ "kernel_classes", { "device", "class" }, { "calls", "total_ns" } },
+	{ "operators", { "name", "shapes", "types" }, { "calls", "own_ns", "host_self_ns" } },
+	{ "ranks",
+	  { "rank" },
+	  { "compute_ns", "exposed_comm_ns", "idle_ns", "iteration_median_ns", "wait_ns" } },
 	{ "energy_totals",
 	  { "counter", "device", "view" },
 	  { "total_j", "attributed_j", "unattributed_j" } },
@@ -299,27 +310,40 @@ static double values_median(double *v, size_t n)
 	return n % 2 ? v[n / 2] : v[n / 2 - 1] + (v[n / 2] - v[n / 2 - 1]) / 2;
 }
 
-size_t ensemble_outliers(const double *v, size_t n, bool *ret)
+/* What the values are judged by. */
+struct judged {
+	double median, mad, limit;
+};
+
+static struct judged values_judge(const double *v, size_t n)
 {
 	CLEANUP(xfreep) double *d = xcalloc(n + 1, sizeof(*d));
-	double mid, mad, limit;
+	struct judged j = { .limit = LAST_CRITICAL };
+
+	memcpy(d, v, n * sizeof(*d));
+	j.median = values_median(d, n);
+	for (size_t i = 0; i < n; i++)
+		d[i] = fabs(v[i] - j.median);
+	j.mad = values_median(d, n);
+	if (n - FIRST_CRITICAL < ARRAY_LEN(critical))
+		j.limit = critical[n - FIRST_CRITICAL];
+	return j;
+}
+
+size_t ensemble_outliers(const double *v, size_t n, bool *ret)
+{
+	struct judged j;
 	size_t nr = 0;
 
 	for (size_t i = 0; i < n; i++)
 		ret[i] = false;
 	if (n < FIRST_CRITICAL)
 		return 0;
-	memcpy(d, v, n * sizeof(*d));
-	mid = values_median(d, n);
-	for (size_t i = 0; i < n; i++)
-		d[i] = fabs(v[i] - mid);
-	mad = values_median(d, n);
-	limit = n - FIRST_CRITICAL < ARRAY_LEN(critical) ? critical[n - FIRST_CRITICAL]
-							 : LAST_CRITICAL;
+	j = values_judge(v, n);
 	for (size_t i = 0; i < n; i++) {
-		double off = fabs(v[i] - mid);
+		double off = fabs(v[i] - j.median);
 
-		ret[i] = 0.6745 * off > limit * mad && off > 1e-9 * fabs(mid);
+		ret[i] = 0.6745 * off > j.limit * j.mad && off > 1e-9 * fabs(j.median);
 		nr += ret[i];
 	}
 	return nr;
@@ -400,12 +424,12 @@ static void row_write(struct ensemble *e, struct table *t, const struct subject 
 					     outliers.buf });
 }
 
-struct table *ensemble_table(struct ensemble *e)
-{
-	CLEANUP(table_freep) struct table *t = table_make(&ensemble_form);
+/* Of each number: row_fn gets the table that is made. */
+typedef void row_fn(struct ensemble *e, struct table *t, const struct subject *s, const char *key,
+		    size_t column, const struct observed *o);
 
-	for (size_t i = 0; i < e->runs.nr; i++)
-		e->runs.v[i] = (struct run_facts){ 0 };
+static struct table *rows_write(struct ensemble *e, struct table *t, row_fn *write)
+{
 	for (size_t i = 0; i < ARRAY_LEN(subjects); i++) {
 		const struct subject *s = &subjects[i];
 		struct part *p = &e->parts[i];
@@ -413,10 +437,94 @@ struct table *ensemble_table(struct ensemble *e)
 		for (size_t r = 0; r < p->rows.nr; r++)
 			for (size_t c = 0; c < MAX_VALUES && s->values[c]; c++)
 				if (!is_empty(s->values[c], &p->rows.v[r].values[c]))
-					row_write(e, t, s, intern_str(p->keys, (str_id)r), c,
-						  &p->rows.v[r].values[c]);
+					write(e, t, s, intern_str(p->keys, (str_id)r), c,
+					      &p->rows.v[r].values[c]);
 	}
-	return table_rows(t) ? STEAL(t) : NULL;
+	if (table_rows(t))
+		return t;
+	table_free(t);
+	return NULL;
+}
+
+struct table *ensemble_table(struct ensemble *e)
+{
+	for (size_t i = 0; i < e->runs.nr; i++)
+		e->runs.v[i] = (struct run_facts){ 0 };
+	return rows_write(e, table_make(&ensemble_form), row_write);
+}
+
+/* ---- each run's number ---- */
+
+/* clang-format off */
+#define ENSEMBLE_RUNS(X) \
+	X(STR, table) X(STR, key) X(STR, column) X(STR, run) X(F64, value)
+/* clang-format on */
+TABLE_FORM(ensemble_runs, ENSEMBLE_RUNS, "one number of one row, of one run");
+
+/* Of paths there are too many to be of use. */
+static bool is_of_paths(const struct subject *s)
+{
+	return strstr(s->table, "callpaths") != NULL;
+}
+
+static void run_write(struct ensemble *e, struct table *t, const struct subject *s, const char *key,
+		      size_t column, const struct observed *o)
+{
+	for (size_t i = 0; !is_of_paths(s) && i < o->all.nr; i++)
+		table_add(t, &(struct ensemble_runs_row){ s->table, key, s->values[column],
+							  e->ids.v[o->all.v[i].run],
+							  o->all.v[i].value });
+}
+
+struct table *ensemble_runs_table(struct ensemble *e)
+{
+	return rows_write(e, table_make(&ensemble_runs_form), run_write);
+}
+
+/* ---- runs that stand out ---- */
+
+/* clang-format off */
+#define ENSEMBLE_OUTLIERS(X) \
+	X(STR, run) X(STR, table) X(STR, key) X(STR, column) X(F64, value) X(F64, median) \
+	X(F64, difference_rel) X(F64, score) X(F64, limit) X(STR, reason)
+/* clang-format on */
+TABLE_FORM(ensemble_outliers, ENSEMBLE_OUTLIERS, "one number in which a run stands out, and why");
+
+static void outlier_write(struct ensemble *e, struct table *t, const struct subject *s,
+			  const char *key, size_t column, const struct observed *o)
+{
+	CLEANUP(xfreep) double *v = xcalloc(o->all.nr + 1, sizeof(*v));
+	CLEANUP(xfreep) bool *out = xcalloc(o->all.nr + 1, sizeof(*out));
+	struct judged j;
+
+	for (size_t i = 0; i < o->all.nr; i++)
+		v[i] = o->all.v[i].value;
+	if (ensemble_outliers(v, o->all.nr, out) == 0)
+		return;
+	j = values_judge(v, o->all.nr);
+	for (size_t i = 0; i < o->all.nr; i++) {
+		double rel = j.median != 0 ? (v[i] - j.median) / fabs(j.median) : NAN;
+		double score = j.mad > 0 ? 0.6745 * fabs(v[i] - j.median) / j.mad : NAN;
+		char text[160];
+
+		if (!out[i])
+			continue;
+		if (isnan(score))
+			snprintf(text, sizeof(text), "most of %zu runs have exactly %.6g",
+				 o->all.nr, j.median);
+		else
+			snprintf(text, sizeof(text),
+				 "its score is %.3g, the limit for %zu runs is %.3g", score,
+				 o->all.nr, j.limit);
+		table_add(t, &(struct ensemble_outliers_row){
+				     e->ids.v[o->all.v[i].run], s->table, key, s->values[column],
+				     v[i], j.median, rel, score, j.limit, text });
+	}
+}
+
+struct table *ensemble_outliers_table(struct ensemble *e)
+{
+	return rows_write(e, table_make(&ensemble_outliers_form), outlier_write);
 }
 
 size_t ensemble_rows_of(const struct ensemble *e, size_t run)

@@ -33,7 +33,10 @@ is "columns" "$(head -n 1 "$T/o/tables/ensemble.csv")" table,key,column,runs,mea
 is "mean, deviation and Student's interval" "$(row "$T/o" 'functions,host|f|,inclusive_ns' | awk -F, '{ printf "%d %d %d %.3f %.3f %s", $1, $2, $3, $4, $5, $6 }')" "3 12000 2000 7031.725 16968.275 "
 is "threads of other ids are one" "$(grep -c '^callpaths,thread {1}|f,calls,3,1,0,1,1,$' "$T/o/tables/ensemble.csv")" 1
 is "metrics of the runs" "$(row "$T/o" 'metrics,speed|1/s|workload,value' | cut -d, -f1-3)" 3,2,1
-is "the runs" "$(cut -d, -f1-3,5- "$T/o/tables/runs.csv" | tail -n +2 | xargs)" "a,m,success,each/a,7,0 b,m,success,each/b,7,0 c,m,success,each/c,7,0"
+is "each run's own" "$(grep '^functions,host|f|,inclusive_ns' "$T/o/tables/ensemble_runs.csv" | cut -d, -f4- | xargs)" "a,10000 b,12000 c,14000"
+is "but for those of paths" "$(grep -c callpaths "$T/o/tables/ensemble_runs.csv")" 0
+check "none stands out of three" test ! -e "$T/o/tables/ensemble_outliers.csv"
+is "the runs" "$(cut -d, -f1-3,5-7 "$T/o/tables/runs.csv" | tail -n +2 | xargs)" "a,m,success,each/a,7,0 b,m,success,each/b,7,0 c,m,success,each/c,7,0"
 is "no warning" "$(codes "$T/o")" ""
 is "each run's checks" "$(jq -r '[.checks[] | .name + " " + (.ok | tostring)] | join(", ")' "$T/o/analysis.json")" "run a true, run b true, run c true"
 for r in a b c; do
@@ -61,6 +64,8 @@ run e 100 m failed out 2
 code "one that stands out, and did not end well" 0 "$PROFRIG" -q analyze "$T"/runs/{a,b,c,d,e} -o "$T/odd"
 like "is named" "$(row "$T/odd" 'functions,host|f|,inclusive_ns')" ',e$'
 is "and counted" "$(tail -n 1 "$T/odd/tables/runs.csv" | cut -d, -f1,3,7)" "e,failed,4"
+like "with the reason" "$(grep '^e,functions,host|f|,inclusive_ns' "$T/odd/tables/ensemble_outliers.csv")" '^e,functions,host\|f\|,inclusive_ns,100000,12000,7\.33[0-9]*,[0-9.]+,7\.95,"?its score is [0-9.]+, the limit for 5 runs is 7\.95"?$'
+is "and what sets it apart" "$(cut -d, -f1,8 "$T/odd/tables/runs.csv" | tail -n +2 | xargs -d '\n')" "a, b, c, d, e,status failed"
 is "its status is reported" "$(codes "$T/odd")" W_FAILED_RUN
 code "--strict does not take it" 6 "$PROFRIG" -q analyze --strict "$T"/runs/{a,b,c,d,e} -o "$T/odd"
 run other 10 m2 success out 1

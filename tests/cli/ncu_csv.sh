@@ -37,6 +37,10 @@ code "a kernel that the trace lacks" 0 "$PROFRIG" -q analyze "$T/other.csv" "$T/
 like "is counted and named" "$(jq -r '.warnings[] | select(.code == "W_KERNEL_NOT_JOINED") | .text' "$T/other/analysis.json")" '^1 of 3 kernels with counters are not in the trace, the first: void other<\(int\)4>\(T1 \*\)$'
 is "and in no table" "$(counters "$T/other" | grep -c other)" 0
 
+cp "$FIX/raw.csv" "$T/raw2.csv"
+code "two of them" 0 "$PROFRIG" -q analyze "$T/raw2.csv" "$FIX/details.csv" -o "$T/two"
+is "are joined with a trace, and not with each other" "$(sed 1d "$T/two/tables/busy.csv" | cut -d, -f1,2 | xargs)" "gpu0,4 gpu1,2"
+
 code "listed" 0 "$PROFRIG" list readers
 like "with what it reads" "$(cat "$T/out")" 'ncu_csv .*Nsight Compute'
 gzip -c "$FIX/raw.csv" >"$T/raw.csv.gz"

@@ -94,6 +94,7 @@ struct ncu_metric {
 	double factor;        /* wide: of the column's unit */
 	bool several;         /* sections have the name */
 	bool property;        /* of the device */
+	bool of_kernel;       /* it may tell how long the kernel is, or how it was launched */
 	uint32_t last;        /* long: kernel that had a value of it last */
 };
 

@@ -9,12 +9,19 @@
 /* A number is shorter; with separators cut out it fits. */
 #define NUMBER_MAX 64
 
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
 /* Bytes of a separator of thousands that is neither point nor comma, at p; 0: none. */
 static size_t blank_bytes(const char *p, size_t n)
 {
 	static const char *const blanks[] = { " ", "'", "\xc2\xa0", "\xe2\x80\xaf",
 					      "\xe2\x80\x99" };
 
+	if (is_digit(*p) || *p == '.' || *p == ',')
+		return 0;
 	for (size_t i = 0; i < ARRAY_LEN(blanks); i++) {
 		size_t len = strlen(blanks[i]);
 
@@ -22,11 +29,6 @@ static size_t blank_bytes(const char *p, size_t n)
 			return len;
 	}
 	return 0;
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
 }
 
 /* The text without blanks between digits, as a number in buf (NUMBER_MAX); 0: it is none. */
@@ -98,10 +100,15 @@ static void vote_for(struct ncu_votes *v, char decimal)
 	*(decimal == '.' ? &v->point : &v->comma) += 1;
 }
 
+static bool has_separator(struct csv_text t)
+{
+	return memchr(t.p, '.', t.n) || memchr(t.p, ',', t.n);
+}
+
 void ncu_vote(struct ncu_votes *v, struct csv_text t)
 {
 	char buf[NUMBER_MAX];
-	size_t n = digits_take(value_alone(t), buf);
+	size_t n = has_separator(t) ? digits_take(value_alone(t), buf) : 0;
 	struct separators sp;
 
 	if (n == 0 || !is_digit(buf[n > 1 && (*buf == '-' || *buf == '+')]))
@@ -109,12 +116,11 @@ void ncu_vote(struct ncu_votes *v, struct csv_text t)
 	sp = separators_of(buf, n);
 	if (sp.last == 0)
 		return;
-	if (sp.points && sp.commas)
-		vote_for(v, sp.last); /* thousands never come last */
-	else if (sp.points + sp.commas > 1)
+	if ((sp.points > 1 && !sp.commas) || (sp.commas > 1 && !sp.points))
 		vote_for(v, sp.last == '.' ? ',' : '.');
-	else if (sp.behind != 3 || sp.zero || sp.leading > 3 || sp.leading == 0 || sp.exponent)
-		vote_for(v, sp.last);
+	else if ((sp.points && sp.commas) || sp.behind != 3 || sp.zero || sp.leading > 3 ||
+		 sp.leading == 0 || sp.exponent)
+		vote_for(v, sp.last); /* of both, thousands never come last */
 }
 
 char ncu_decimal(const struct ncu_votes *v)
@@ -149,14 +155,23 @@ static bool plain_make(char *s, size_t *n, char decimal)
 	return fraction || !grouped || group == 3;
 }
 
+static bool is_absent(struct csv_text t)
+{
+	static const char *const words[] = { "n/a", "N/A", "nan", "-nan", "inf", "-inf" };
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (csv_text_is(t, words[i]))
+			return true;
+	return t.n == 0;
+}
+
 enum ncu_value ncu_number(struct csv_text t, char decimal, double *ret)
 {
 	char buf[NUMBER_MAX];
 	size_t n;
 
 	t = value_alone(t);
-	if (t.n == 0 || csv_text_is(t, "n/a") || csv_text_is(t, "N/A") || csv_text_is(t, "nan") ||
-	    csv_text_is(t, "-nan") || csv_text_is(t, "inf") || csv_text_is(t, "-inf"))
+	if (t.n == 0 || (!is_digit(*t.p) && is_absent(t)))
 		return NCU_ABSENT;
 	if (!is_digit(t.p[t.n > 1 && (*t.p == '-' || *t.p == '+' || *t.p == '.')]))
 		return NCU_TEXT;

@@ -132,6 +132,14 @@ static bool text_begins(const char *s, const char *word)
 
 #define NCU_NO_METRIC UINT32_MAX
 
+/* Whether it says something of the kernel itself (kernel_learn). */
+static bool is_of_kernel(const char *name)
+{
+	return text_begins(name, "gpu__time_duration.") || text_begins(name, "launch__") ||
+	       strcmp(name, "Duration") == 0 || strstr(name, "Registers Per Thread") ||
+	       strstr(name, "Shared Memory Per Block");
+}
+
 static uint32_t metric_new(struct ncu *nc, str_id name, str_id section, struct csv_text unit)
 {
 	char base[64];
@@ -139,6 +147,7 @@ static uint32_t metric_new(struct ncu *nc, str_id name, str_id section, struct c
 
 	ncu_unit(unit, base, &m.factor);
 	m.base = intern_str(nc->names, intern_puts(nc->names, base));
+	m.of_kernel = is_of_kernel(intern_str(nc->names, name));
 	m.property = text_begins(intern_str(nc->names, name), "device__attribute_");
 	VEC_PUSH(&nc->metrics, m);
 	return (uint32_t)nc->metrics.nr - 1;
@@ -301,7 +310,7 @@ static void cell_take(struct ncu *nc, const struct csv_record *r, uint32_t kerne
 		      struct csv_text t, struct csv_text unit)
 {
 	struct ncu_metric *m = &nc->metrics.v[metric];
-	char base[64];
+	char base[64] = "";
 	double v = 0, factor = m->factor;
 	enum ncu_value is;
 
@@ -313,15 +322,16 @@ static void cell_take(struct ncu *nc, const struct csv_record *r, uint32_t kerne
 		ncu_push_property(nc, r, m, t);
 		return;
 	}
+	if (nc->pass == NCU_LENGTHS && !m->of_kernel)
+		return;
 	is = ncu_number(t, nc->decimal, &v);
 	if (nc->head.form == NCU_LONG)
 		ncu_unit(unit, base, &factor);
-	else
-		snprintf(base, sizeof(base), "%s", m->base);
 	v *= factor;
 	if (nc->pass == NCU_LENGTHS) {
 		if (is == NCU_NUMBER)
-			kernel_learn(nc, &nc->kernels.v[kernel], m, v, base);
+			kernel_learn(nc, &nc->kernels.v[kernel], m, v,
+				     nc->head.form == NCU_LONG ? base : m->base);
 		return;
 	}
 	if (is == NCU_NUMBER && is_repeated(nc, kernel, metric))

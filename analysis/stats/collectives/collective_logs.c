@@ -202,7 +202,7 @@ static void unsized_say(struct log_taking *lt, uint32_t rank, enum collective_ki
 				    collective_kind_name(kind), what, lt->parts.nr);
 }
 
-/* Parts [first, end) of a rank, of one kind: whether some lack a size, and none has one of a log. */
+/* Parts [first, end) of a rank, of one kind: whether some lack a size, and no log told one. */
 static bool parts_lack_size(struct log_taking *lt, size_t first, size_t end,
 			    enum collective_kind kind)
 {

@@ -9,8 +9,8 @@
  * Work: kernels of the class collective (works.h). Facts: those of the kernel, else those of the
  * innermost call around its launch that has any (record_param_comms contains the launch), else the
  * name of the kernel alone. What they lack of the size comes from a log of NCCL
- * (collective_logs.h), and each part says where its size is from. Kernels that share a call with facts, and have no others of their own, are one
- * part: from the first start to the last end.
+ * (collective_logs.h), and each part says where its size is from. Kernels that share a call with
+ * facts, and have no others of their own, are one part: from the first start to the last end.
  *
  * Rank: that of the device's queues (works.h); without one the device stands for it.
  */

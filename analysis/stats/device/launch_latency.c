@@ -4,6 +4,8 @@
 #include <math.h>
 
 #include "profrig/base/sort.h"
+#include "profrig/model/warnings.h"
+#include "profrig/names/api_names.h"
 
 /* clang-format off */
 #define LAUNCH_LATENCY(X) \
@@ -42,6 +44,48 @@ static struct launch_latency_row device_latency(const struct works *w, uint32_t 
 	return row;
 }
 
+/* By span: it launched work, or holds a call that did. */
+static uint8_t *launched_of(const struct works *w)
+{
+	const struct model *m = w->m;
+	uint8_t *did = xcalloc(m->spans.nr + 1, 1);
+
+	for (size_t i = 0; i < w->v.nr; i++)
+		for (uint64_t s = w->v.v[i].launch; s != SPAN_NONE && !did[s];
+		     s = m->spans.parent[s])
+			did[s] = 1;
+	return did;
+}
+
+/* Launches whose kernel the trace lacks. In a window it may lie outside, so none are counted. */
+static void lost_warn(struct model *m, const struct works *w)
+{
+	CLEANUP(xfreep) uint8_t *did = NULL, *names = NULL;
+	const struct span_columns *c = &m->spans;
+	uint64_t nr = 0, first = SPAN_NONE;
+
+	if (m->windows.nr)
+		return;
+	did = launched_of(w);
+	names = xcalloc(intern_count(m->strings) + 1, 1);
+	for (str_id i = 0; i < intern_count(m->strings); i++)
+		names[i] = api_launches_kernel(model_str(m, i));
+	for (uint64_t i = 0; i < c->nr; i++) {
+		uint64_t up = c->parent[i];
+
+		/* of a call of the driver inside one of the runtime the outer one counts */
+		if (c->kind[i] != SPAN_HOST || did[i] || !names[c->name[i]] ||
+		    (up != SPAN_NONE && names[c->name[up]]))
+			continue;
+		first = nr++ == 0 ? i : first;
+	}
+	if (nr)
+		model_warn(m, c->input[first], W_LAUNCH_WITHOUT_WORK, nr,
+			   "'%s' on %s launched a kernel that is not in the trace",
+			   model_str(m, c->name[first]),
+			   model_str(m, m->tracks.v[c->track[first]].name));
+}
+
 static int launch_latency_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
 			      struct err *err)
 {
@@ -59,6 +103,7 @@ static int launch_latency_run(struct model *m, const struct analysis_opts *o, st
 		table_add(t, &row);
 	}
 	table_set_add(out, t);
+	lost_warn(m, w);
 	return 0;
 }
 

@@ -32,6 +32,12 @@ void ensemble_free(struct ensemble *e); /* NULL is fine */
 void ensemble_add(struct ensemble *e, const char *run_id, const struct table_set *ts);
 /* Owned by the caller. */
 struct table *ensemble_table(struct ensemble *e);
+/*
+ * The runs' own numbers, but for those of paths; the numbers in which one stands out, and why.
+ * Owned by the caller; NULL when there are none.
+ */
+struct table *ensemble_runs_table(struct ensemble *e);
+struct table *ensemble_outliers_table(struct ensemble *e);
 /* The number of rows of the last table in which a run has a value, and is an outlier. */
 size_t ensemble_rows_of(const struct ensemble *e, size_t run);
 size_t ensemble_outliers_of(const struct ensemble *e, size_t run);

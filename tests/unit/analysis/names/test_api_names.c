@@ -90,3 +90,19 @@ TEST(test_name_is_of_tool)
 	assert_false(name_is_of_tool("Buffer Flush", "cpu_op") || name_is_of_tool("", "") ||
 		     name_is_of_tool("my/torch/profiler/", ""));
 }
+
+TEST(test_api_launches_kernel)
+{
+	static const struct {
+		const char *name;
+		bool launches;
+	} cases[] = LIST({ "cudaLaunchKernel", true }, { "cudaLaunchKernelExC_v11060", true },
+			 { "cudaLaunchCooperativeKernel_ptsz", true }, { "cuLaunchKernel", true },
+			 { "hipModuleLaunchKernel", true }, { "hipExtLaunchKernel", true },
+			 { "cudaGraphLaunch", false }, { "cudaLaunchHostFunc", false },
+			 { "LaunchKernel", false }, { "curandLaunchKernel", false }, { "", false });
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		if (api_launches_kernel(cases[i].name) != cases[i].launches)
+			ROW_FAIL(i, "%s", cases[i].name);
+}
