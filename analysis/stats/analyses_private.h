@@ -11,10 +11,10 @@
 #define ANALYSES(X) \
 	X(functions) X(callpaths) X(kernels) X(busy) X(overlap) X(idle) X(launch_latency) \
 	X(queue) X(kernel_lengths) X(graphs) X(counters) X(power_filter) X(idle_power) \
-	X(energy) X(kernel_classes) X(kernel_paths) X(gemm) X(sequences) X(kernel_counters) X(operators) \
-	X(sharing) X(node_energy) X(timeline) X(lanes) X(library_tables) X(marks_tables) \
-	X(collectives) X(iterations_tables) X(inference) X(critical_path) X(memory) \
-	X(ranks) X(findings)
+	X(energy) X(kernel_classes) X(kernel_paths) X(gemm) X(sequences) X(kernel_counters) \
+	X(operators) X(sharing) X(node_energy) X(timeline) X(lanes) X(library_tables) \
+	X(marks_tables) X(collectives) X(iterations_tables) X(inference) X(critical_path) \
+	X(memory) X(ranks) X(findings)
 #define ANALYSIS_DECLARE(name) extern const struct analysis analysis_##name;
 ANALYSES(ANALYSIS_DECLARE)
 /* clang-format on */

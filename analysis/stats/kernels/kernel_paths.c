@@ -118,15 +118,13 @@ static void work_add(struct paths *p, uint32_t node, uint64_t span)
 {
 	const struct span_columns *c = &p->m->spans;
 	str_id device = p->m->tracks.v[c->track[span]].device;
-	uint32_t *at = node == NO_NODE
-			       ? u64map_at(&p->lost, u64map_pair(device, c->name[span]))
-			       : u64map_at(&p->works, u64map_pair(node, c->name[span]));
+	uint32_t *at = node == NO_NODE ? u64map_at(&p->lost, u64map_pair(device, c->name[span]))
+				       : u64map_at(&p->works, u64map_pair(node, c->name[span]));
 	struct path_work *w;
 
 	if (*at == U64MAP_NONE) {
 		*at = (uint32_t)p->rows.nr;
-		VEC_PUSH(&p->rows,
-			 ((struct path_work){ node, c->name[span], span, device, 0, 0 }));
+		VEC_PUSH(&p->rows, ((struct path_work){ node, c->name[span], span, device, 0, 0 }));
 	}
 	w = &p->rows.v[*at];
 	w->calls++;

@@ -39,7 +39,7 @@ struct path_tables {
 	const struct iterations *it;
 	struct table *classes, *spans, *parts;
 	struct strvec tracks; /* names */
-	int64_t least_ns; /* iterations that are shorter have no rows in spans */
+	int64_t least_ns;     /* iterations that are shorter have no rows in spans */
 	struct path path;
 	uint32_t *longest; /* room for rows of the path */
 	size_t room;
@@ -120,13 +120,12 @@ static void parts_add(struct path_tables *t, const struct iteration *i)
 		const struct path_part *p = &t->path.v.v[k];
 		bool none = p->span == SPAN_NONE;
 
-		table_add(t->parts,
-			  &(struct critical_parts_row){
-				  iteration_name(t, i, buf), p->start_ns - t->m->first_ns,
-				  p->end_ns - p->start_ns, path_class_name(p->class),
-				  none ? "" : model_str(t->m, s->name[p->span]),
-				  none ? "" : t->tracks.v[s->track[p->span]],
-				  iteration_rank(t->m, t->w, i) });
+		table_add(t->parts, &(struct critical_parts_row){
+					    iteration_name(t, i, buf), p->start_ns - t->m->first_ns,
+					    p->end_ns - p->start_ns, path_class_name(p->class),
+					    none ? "" : model_str(t->m, s->name[p->span]),
+					    none ? "" : t->tracks.v[s->track[p->span]],
+					    iteration_rank(t->m, t->w, i) });
 	}
 }
 

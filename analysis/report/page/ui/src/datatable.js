@@ -54,7 +54,7 @@ export class DataTable {
   looks() {
     const t = this.el.querySelector('table');
     t.classList.toggle('dense', this.columns.length > 9);
-    t.classList.toggle('denser', this.columns.length > 12);
+    t.classList.toggle('denser', this.columns.length > 11);
     t.classList.toggle('roomy', this.columns.length < 8);
   }
 
