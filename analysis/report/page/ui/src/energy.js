@@ -176,7 +176,7 @@ class EnergyView {
     this.groups = this.collect();
     this.group = this.groups.find((g) => key(g) === key(was)) || this.pick(was.device, was.view) || { ...was, rows: [] };
     this.data.setTable(t, this.group.rows, this.columns(this.group));
-    this.drawControls();
+    if (key(this.group) !== key(was)) this.drawControls();
   }
 
   columns(group) {

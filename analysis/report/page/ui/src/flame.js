@@ -188,7 +188,7 @@ class FlameView {
     tip.hide = () => this.hideTip();
     tip.destroy = () => this.hideTip();
     this.chart = flamegraph().width(this.width()).cellHeight(CELL).inverted(true).selfValue(true).sort(false)
-      .minFrameSize(0.7).transitionDuration(this.calm ? 0 : 220).resetHeightOnZoom(true).tooltip(tip)
+      .minFrameSize(1.2).transitionDuration(this.calm ? 0 : 220).resetHeightOnZoom(true).tooltip(tip)
       .getName((d) => this.report.shortName(d.data.name) || EMPTY_NAME).getValue((d) => d.self)
       .setColorMapper((d) => this.fill(d))
       .setSearchMatch((d, term) => d.data.parent !== null && d.data.name.toLowerCase().includes(term.toLowerCase()))

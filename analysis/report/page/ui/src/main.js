@@ -249,6 +249,8 @@ class Page {
     window.addEventListener('beforeprint', () => this.beforePrint());
     window.addEventListener('afterprint', () => this.afterPrint());
     this.route(true);
+    // What a window asks for first is made while nothing else is to do.
+    (window.requestIdleCallback || ((f) => setTimeout(f, 1500)))(() => this.windows() && this.windows().warm(), { timeout: 5000 });
   }
 
   route(first) {

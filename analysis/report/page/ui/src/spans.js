@@ -6,7 +6,7 @@ import { DataTable } from './datatable.js';
 import * as fmt from './format.js';
 import { chartsOf, seriesOf } from './series.js';
 import { causeWords } from './overlap.js';
-import { AXIS, COUNTER, GAP, Painter, ROW } from './spanpaint.js';
+import { AXIS, COUNTER, GAP, overviewBars, Painter, ROW } from './spanpaint.js';
 
 const OVERVIEW = 40;
 const MAX_COUNTERS = 8;
@@ -263,21 +263,10 @@ class Timeline {
   paintOverview() {
     const g = this.og;
     const w = this.width;
-    const n = Math.max(50, Math.min(1200, w));
-    if (!this.shares || this.shares.n !== n) this.shares = { n, v: this.lanes.overview(n) };
+    if (!this.bars || this.bars.of !== w) this.bars = { of: w, image: overviewBars(this.lanes, w, OVERVIEW, OVERVIEW - 6) };
     const [e0, e1] = this.lanes.extent;
     g.clearRect(0, 0, w, OVERVIEW);
-    const base = new Float32Array(n);
-    this.shares.v.forEach((v, c) => {
-      if (!v) return;
-      g.fillStyle = this.lanes.colors[c];
-      for (let x = 0; x < n; x++) {
-        if (!(v[x] > 0)) continue;
-        const ht = Math.max(0.5, Math.min(1, v[x]) * (OVERVIEW - 6));
-        g.fillRect((x * w) / n, OVERVIEW - base[x] - ht, Math.max(1, w / n), ht);
-        base[x] += ht;
-      }
-    });
+    g.drawImage(this.bars.image, 0, 0, w, OVERVIEW);
     g.fillStyle = this.css.text;
     for (const t of this.marksAt) g.fillRect(((t - e0) / (e1 - e0)) * w, 0, 1, 4);
     const [a, b] = [this.t0, this.t1].map((t) => ((t - e0) / (e1 - e0)) * w);

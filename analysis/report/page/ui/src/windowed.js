@@ -196,6 +196,12 @@ export class Windows {
     return this.made.get(name);
   }
 
+  // What all stretches share.
+  warm() {
+    this.launches();
+    if (this.has('energy')) this.counters();
+  }
+
   once(what, make) {
     if (!this.made.has(what)) this.made.set(what, make());
     return this.made.get(what);
