@@ -192,6 +192,8 @@ test('energy: totals, conservation and the rows of energy.csv', () => withPage('
   equal((cards[0].match(/adds up/g) || []).length, 2);
   ok(/cpu0.*estimated/s.test(cards[2]), cards[2]);
   const want = table(demo, 'energy').filter((e) => e.device === 'gpu0' && e.view === 'host').sort((a, b) => b.best_j - a.best_j);
+  ok(!(await heads(page, 'energy')).includes('By time'), 'a table has the columns that fit');
+  await page.click('#panel-energy .all-columns');
   const got = await rows(page, 'energy');
   const names = await heads(page, 'energy');
   equal(got.length, want.length);
