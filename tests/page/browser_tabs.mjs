@@ -152,7 +152,7 @@ test('kernels are listed for all devices or one', () => withPage('demo', { hash:
   equal((await rows(page, 'kernels')).length, all.length);
   await page.click('[role=radio] >> text=gpu1');
   const got = await rows(page, 'kernels');
-  ok(got.every((r) => r.text[0].length <= 46), 'long names are shown by both their ends');
+  ok(got.every((r) => r.text[0].length <= 42), 'long names are shown by both their ends');
   deepEqual(got.map((r) => r.title[0]), all.filter((k) => k.device === 'gpu1').sort((a, b) => b.total_ns - a.total_ns).map((k) => k.name));
   equal(await hash(page), '#kernels=gpu1');
 }));

@@ -162,7 +162,7 @@ class EnergyView {
     this.power = new PowerChart(this.ctx);
     this.calls = new LongCalls(this.ctx);
     this.drawControls();
-    append(panel, [this.ctx.windowNote('The table of energy by function, by time and from the bins of the power curves,', 'energy'), this.controls, this.fitNote, this.power.el, this.data.el, this.calls.el]);
+    append(panel, [this.ctx.windowNote('The table of energy by function', 'energy'), this.controls, this.fitNote, this.power.el, this.data.el, this.calls.el]);
     if (this.ctx.window()) this.windowed();
     this.ctx.on('window', () => this.windowed());
   }
@@ -175,6 +175,9 @@ class EnergyView {
     this.table = t;
     this.groups = this.collect();
     this.group = this.groups.find((g) => key(g) === key(was)) || this.pick(was.device, was.view) || { ...was, rows: [] };
+    const { sort } = this.data;
+    if (t.windowed && sort.key === 'best_j') this.data.sort = { key: 'exclusive_j', dir: sort.dir };
+    else if (!t.windowed && sort.key === 'exclusive_j') this.data.sort = { ...this.dearest(this.group), dir: sort.dir };
     this.data.setTable(t, this.group.rows, this.columns(this.group));
     if (key(this.group) !== key(was)) this.drawControls();
   }
