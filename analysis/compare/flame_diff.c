@@ -8,8 +8,8 @@
 #include "profrig/base/door.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/num.h"
-#include "profrig/base/text.h"
 #include "profrig/base/strbuf.h"
+#include "profrig/base/text.h"
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/scan/input.h"
@@ -135,7 +135,7 @@ static bool thread_number(const char *s, size_t n, size_t *ret_from, size_t *ret
 	return to > from;
 }
 
-/* The system numbers threads anew for each run: the outermost frame is a name without its number. */
+/* The system numbers threads anew for each run: the outermost frame has no number. */
 static uint32_t thread_below(struct growing *g, const char *s, size_t n)
 {
 	CLEANUP(strbuf_release) struct strbuf name = STRBUF_INIT;

@@ -162,8 +162,8 @@ static void gone_find(const struct drawing *d, struct gone *ret)
 		if (here > 0 || !(there > 0) || !(width_of(d, &f->v.v[fr->parent]) > 0))
 			continue;
 		ret->all++;
-		for (at = ret->nr; at > 0 && (d->of_a ? ret->v[at - 1]->b : ret->v[at - 1]->a) < there;
-		     at--)
+		for (at = ret->nr;
+		     at > 0 && (d->of_a ? ret->v[at - 1]->b : ret->v[at - 1]->a) < there; at--)
 			if (at < GONE_SHOWN)
 				ret->v[at] = ret->v[at - 1];
 		if (at < GONE_SHOWN)
@@ -235,7 +235,8 @@ static void side_put(struct drawing *d, const char *name)
 static void width_button(const struct html_out *h, const char *group, char side, bool on)
 {
 	fprintf(h->f,
-		"<input type=\"radio\" class=\"to-%c\" name=\"%s\" id=\"%s-%c\"%s><label for=\"%s-%c\">"
+		"<input type=\"radio\" class=\"to-%c\" name=\"%s\" id=\"%s-%c\"%s><label "
+		"for=\"%s-%c\">"
 		"widths of %c</label>\n",
 		side, group, group, side, on ? " checked" : "", group, side,
 		side == 'a' ? 'A' : 'B');
@@ -252,7 +253,8 @@ static void sides_put(const struct drawing *d, const char *name, const char *gro
 	width_button(d->h, group, 'b', true);
 	width_button(d->h, group, 'a', false);
 	fputs("<span class=\"key\"><span class=\"swatch grew\"></span>its own part grew "
-	      "<span class=\"swatch shrank\"></span>it shrank <span class=\"swatch same\"></span>as "
+	      "<span class=\"swatch shrank\"></span>it shrank <span class=\"swatch "
+	      "same\"></span>as "
 	      "it was; the stronger, the more</span>\n",
 	      d->h->f);
 	side_put(&b, name);

@@ -23,8 +23,9 @@ static const char more_style[] =
 	"svg.flame rect{stroke:var(--card);stroke-width:.5}"
 	".more{fill:var(--bad)}.less{fill:var(--s0)}.even{fill:var(--muted)}"
 	".widths .of-a,.to-a:checked~.of-b{display:none}.to-a:checked~.of-a{display:block}"
-	".widths>label{margin:0 14px 0 4px}.key{color:var(--muted)}.key .swatch{display:inline-block;"
-	"width:12px;height:12px;border-radius:3px;margin:0 4px 0 12px;vertical-align:-1px;opacity:.6}"
+	".widths>label{margin:0 14px 0 4px}.key{color:var(--muted)}"
+	".key .swatch{display:inline-block;width:12px;height:12px;border-radius:3px;"
+	"margin:0 4px 0 12px;vertical-align:-1px;opacity:.6}"
 	".grew{background:var(--bad)}.shrank{background:var(--s0)}.same{background:var(--muted)}"
 	"@media print{.widths>input,.widths>label{display:none}}</style>";
 /* clang-format on */

@@ -152,7 +152,7 @@ test('kernels are listed for all devices or one', () => withPage('demo', { hash:
   equal((await rows(page, 'kernels')).length, all.length);
   await page.click('[role=radio] >> text=gpu1');
   const got = await rows(page, 'kernels');
-  ok(got.every((r) => r.text[0].length <= 46), 'long names are shown by both their ends');
+  ok(got.every((r) => r.text[0].length <= 42), 'long names are shown by both their ends');
   deepEqual(got.map((r) => r.title[0]), all.filter((k) => k.device === 'gpu1').sort((a, b) => b.total_ns - a.total_ns).map((k) => k.name));
   equal(await hash(page), '#kernels=gpu1');
 }));
@@ -192,6 +192,8 @@ test('energy: totals, conservation and the rows of energy.csv', () => withPage('
   equal((cards[0].match(/adds up/g) || []).length, 2);
   ok(/cpu0.*estimated/s.test(cards[2]), cards[2]);
   const want = table(demo, 'energy').filter((e) => e.device === 'gpu0' && e.view === 'host').sort((a, b) => b.best_j - a.best_j);
+  ok(!(await heads(page, 'energy')).includes('By time'), 'a table has the columns that fit');
+  await page.click('#panel-energy .all-columns');
   const got = await rows(page, 'energy');
   const names = await heads(page, 'energy');
   equal(got.length, want.length);

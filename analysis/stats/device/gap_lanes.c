@@ -86,8 +86,8 @@ static void heap_down(struct gap_lanes *l)
 
 static void bin_add(struct gap_lanes *l, const struct kept *k)
 {
-	struct bin *b = &l->bin[k->device * l->bins +
-				(size_t)((k->start_ns - l->m->first_ns) / l->bin_ns)];
+	struct bin *b =
+		&l->bin[k->device * l->bins + (size_t)((k->start_ns - l->m->first_ns) / l->bin_ns)];
 
 	b->gaps++;
 	idle_sums_add(&b->sums, &k->sums);
@@ -161,8 +161,7 @@ struct table *gap_lanes_write(struct gap_lanes *l, const struct works *w)
 
 			causes_put(t, &k->sums,
 				   (struct lane_idle_row){ .device = name,
-							   .start_ns =
-								   k->start_ns - l->m->first_ns,
+							   .start_ns = k->start_ns - l->m->first_ns,
 							   .dur_ns = k->dur_ns });
 		}
 		bins_put(l, d, name, t);

@@ -85,7 +85,7 @@ export class Report {
       const all = [...new Set(this.short_.values())];
       const count = new Map();
       for (const s of all) count.set(middle(s), (count.get(middle(s)) || 0) + 1);
-      this.shown_ = new Map(all.map((s) => [s, count.get(middle(s)) > 1 ? middle(s, 46, 0.75) : middle(s)]));
+      this.shown_ = new Map(all.map((s) => [s, count.get(middle(s)) > 1 ? middle(s, 42, 0.75) : middle(s)]));
     }
     const short = this.shortName(name);
     return this.shown_.get(short) || middle(short);

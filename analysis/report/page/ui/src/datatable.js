@@ -1,7 +1,7 @@
 // A table that answers by sorting and filtering. Only the rows asked for enter the document; copying takes all that match.
 //
 //   new DataTable({ table, columns, rows, sort, filter, label, onstate }).el
-//     columns: [{ key, label, kind, text?, link?, mayLack? }], kind: text name count time energy power bytes share number flags
+//     columns: [{ key, label, kind, text?, link?, mayLack?, extra? }], kind: text name count time energy power bytes share number flags
 //     rows: indexes into the table (default all);  text(row): a derived cell;  link(row): what a click on the name does; mayLack: a name that may be empty;
 //     unitOf(table, row): the unit of each cell where a column has no common one
 
@@ -10,6 +10,7 @@ import * as fmt from './format.js';
 import { flagsOf, flagWords, isCoarse, isEstimated } from './facts.js';
 
 const STEP = 200;
+const WIDE = 11; // of more columns those marked extra wait for a press
 const CEILING = 5000;
 const NUMERIC = new Set(['count', 'time', 'energy', 'power', 'bytes', 'share', 'number']);
 const UNIT_OF = { time: 'ns', energy: 'J', power: 'W', bytes: 'B' };
@@ -33,6 +34,7 @@ export class DataTable {
     });
     this.info = h('span', { cls: 'muted table-info', role: 'status' });
     const copy = h('button', { type: 'button', cls: 'quiet', onclick: () => this.copy() }, 'Copy as CSV');
+    this.widthButton = h('button', { type: 'button', cls: 'quiet all-columns', hidden: true, onclick: () => this.widen() });
     this.head = h('tr');
     this.body = h('tbody');
     this.caption = h('caption', { cls: 'visually-hidden' }, this.label);
@@ -40,22 +42,33 @@ export class DataTable {
       h('table', { cls: 'data' }, this.caption, h('thead', null, this.head), this.body));
     this.more = h('div', { cls: 'table-more' });
     this.el = h('div', { cls: 'table-box' },
-      h('div', { cls: 'toolbar' }, this.input, this.info, h('span', { cls: 'spring' }), copy), this.scroller, this.more);
+      h('div', { cls: 'toolbar' }, this.input, this.info, h('span', { cls: 'spring' }), this.widthButton, copy), this.scroller, this.more);
     this.looks();
   }
 
   setColumns(columns) {
     const said = (c) => c.kind !== 'text' || this.table.col(c.key).some((v) => v !== null && v !== '');
-    this.columns = columns.filter((c) => c.text || (this.table.has(c.key) && said(c)));
+    this.wanted = columns;
+    const all = columns.filter((c) => c.text || (this.table.has(c.key) && said(c)));
+    this.hides = all.length > WIDE && all.some((c) => c.extra);
+    this.columns = this.hides && !this.wide ? all.filter((c) => !c.extra) : all;
     if (this.el) this.looks();
   }
 
   // Of many columns each takes less room, of few each may be wide.
   looks() {
     const t = this.el.querySelector('table');
-    t.classList.toggle('dense', this.columns.length > 9);
-    t.classList.toggle('denser', this.columns.length > 12);
-    t.classList.toggle('roomy', this.columns.length < 8);
+    this.widthButton.hidden = !this.hides;
+    this.widthButton.textContent = this.wide ? 'Fewer columns' : 'All columns';
+    t.classList.toggle('dense', this.columns.length > 8);
+    t.classList.toggle('denser', this.columns.length > 11);
+    t.classList.toggle('roomy', this.columns.length < 8 && this.columns.filter((c) => c.kind === 'text').length <= 3);
+  }
+
+  widen() {
+    this.wide = !this.wide;
+    this.setColumns(this.wanted);
+    this.apply();
   }
 
   setRows(rows, columns) {

@@ -26,15 +26,15 @@ const COLUMNS = [
   { key: 'estimate', label: 'Best is', kind: 'text', about: 'by time or by power' },
   { key: 'exclusive_j', label: 'Own', kind: 'energy', about: 'energy while the function itself was innermost (exclusive), each interval of the sensor divided by time' },
   { key: 'uncertainty_j', label: '±', kind: 'energy', like: 'exclusive_j', about: 'half-width of the 95 % interval of the energy by time' },
-  { key: 'modelled_j', label: 'By power', kind: 'energy', like: 'exclusive_j', about: 'own energy when each interval of the sensor is divided by power instead of time' },
-  { key: 'modelled_uncertainty_j', label: '± by power', kind: 'energy', like: 'exclusive_j', about: 'half-width of the 95 % interval of the energy by power' },
-  { key: 'separable', label: 'Told apart', kind: 'text', about: 'whether the data tell the power from that of what runs beside it' },
+  { key: 'modelled_j', extra: true, label: 'By power', kind: 'energy', like: 'exclusive_j', about: 'own energy when each interval of the sensor is divided by power instead of time' },
+  { key: 'modelled_uncertainty_j', extra: true, label: '± by power', kind: 'energy', like: 'exclusive_j', about: 'half-width of the 95 % interval of the energy by power' },
+  { key: 'separable', extra: true, label: 'Told apart', kind: 'text', about: 'whether the data tell the power from that of what runs beside it' },
   { key: 'inclusive_j', label: 'Inclusive', kind: 'energy', like: 'exclusive_j' },
-  { key: 'static_j', label: 'Idle', kind: 'energy', like: 'exclusive_j', about: 'what the device would have drawn idle in this time' },
+  { key: 'static_j', extra: true, label: 'Idle', kind: 'energy', like: 'exclusive_j', about: 'what the device would have drawn idle in this time' },
   { key: 'dynamic_j', label: 'Above idle', kind: 'energy', like: 'exclusive_j', about: 'own energy by time less the idle part; negative where less than idle was drawn' },
-  { key: 'exclusive_ns', label: 'Own time', kind: 'time', about: 'the part of the own time that samples cover' },
+  { key: 'exclusive_ns', extra: true, label: 'Own time', kind: 'time', about: 'the part of the own time that samples cover' },
   { key: 'mean_w', label: 'Mean power', kind: 'power', about: 'own energy by time divided by own time' },
-  { key: 'modelled_w', label: 'Power', kind: 'power', about: 'power of the function while it has the device; device view: over the static power' },
+  { key: 'modelled_w', extra: true, label: 'Power', kind: 'power', about: 'power of the function while it has the device; device view: over the static power' },
   { key: 'flags', label: 'Notes', kind: 'flags' },
 ];
 
@@ -162,7 +162,7 @@ class EnergyView {
     this.power = new PowerChart(this.ctx);
     this.calls = new LongCalls(this.ctx);
     this.drawControls();
-    append(panel, [this.ctx.windowNote('The table of energy by function, by time and from the bins of the power curves,', 'energy'), this.controls, this.fitNote, this.power.el, this.data.el, this.calls.el]);
+    append(panel, [this.ctx.windowNote('The table of energy by function', 'energy'), this.controls, this.fitNote, this.power.el, this.data.el, this.calls.el]);
     if (this.ctx.window()) this.windowed();
     this.ctx.on('window', () => this.windowed());
   }
@@ -175,8 +175,11 @@ class EnergyView {
     this.table = t;
     this.groups = this.collect();
     this.group = this.groups.find((g) => key(g) === key(was)) || this.pick(was.device, was.view) || { ...was, rows: [] };
+    const { sort } = this.data;
+    if (t.windowed && sort.key === 'best_j') this.data.sort = { key: 'exclusive_j', dir: sort.dir };
+    else if (!t.windowed && sort.key === 'exclusive_j') this.data.sort = { ...this.dearest(this.group), dir: sort.dir };
     this.data.setTable(t, this.group.rows, this.columns(this.group));
-    this.drawControls();
+    if (key(this.group) !== key(was)) this.drawControls();
   }
 
   columns(group) {
@@ -185,7 +188,7 @@ class EnergyView {
     const known = (name) => this.table.has(name) && this.table.col(name).some((v) => v !== null && v !== '');
     const power = !this.table.windowed && this.byPower(group);
     return COLUMNS.filter((c) => (c.key !== 'track' || tracks.size > 1) && (!OPTIONAL.includes(c.key) || known(c.key)) && (!BY_POWER.includes(c.key) || power))
-      .map((c) => (!power ? c : c.key === 'share' ? this.shareOfBest(c, group) : { ...c, label: LABELS_BY_POWER[c.key] || c.label }));
+      .map((c) => (!power ? c : c.key === 'share' ? this.shareOfBest(c, group) : { ...c, label: LABELS_BY_POWER[c.key] || c.label, extra: c.extra || c.key in LABELS_BY_POWER }));
   }
 
   byPower(group) {

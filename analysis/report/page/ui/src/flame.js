@@ -188,7 +188,7 @@ class FlameView {
     tip.hide = () => this.hideTip();
     tip.destroy = () => this.hideTip();
     this.chart = flamegraph().width(this.width()).cellHeight(CELL).inverted(true).selfValue(true).sort(false)
-      .minFrameSize(0.7).transitionDuration(this.calm ? 0 : 220).resetHeightOnZoom(true).tooltip(tip)
+      .minFrameSize(1.2).transitionDuration(this.calm ? 0 : 220).resetHeightOnZoom(true).tooltip(tip)
       .getName((d) => this.report.shortName(d.data.name) || EMPTY_NAME).getValue((d) => d.self)
       .setColorMapper((d) => this.fill(d))
       .setSearchMatch((d, term) => d.data.parent !== null && d.data.name.toLowerCase().includes(term.toLowerCase()))
@@ -273,7 +273,7 @@ class FlameView {
       if (this.isEstimated()) words.push('Estimated by a model, not measured by a sensor.');
     }
     if (m.view === 'both') words.push('Kernels, copies and fills in the colours of their classes, below the calls that launched them.');
-    if (this.tree.children.some((c) => c.idle) || this.tree.children.some((c) => c.children.some((x) => x.idle))) words.push('What only waits stands last, in grey.');
+    if (this.tree.waits > 0.01 * this.tree.total) words.push('What only waits stands last, in grey.');
     if (m.table.cut) words.push(m.table.cut.text);
     if (tracksOf(m).length > MAX_TRACKS) words.push(`The list of tracks has the first ${MAX_TRACKS} of ${fmt.group(tracksOf(m).length)}.`);
     if (this.tree.clipped) words.push(`${fmt.plural(this.tree.clipped, 'path')} deeper than 400 frames count as their ancestor there.`);

@@ -71,7 +71,7 @@ export const power = (w) => si(w, 'W');
 export const bytes = (b) => (Number.isInteger(Number(b)) && Math.abs(Number(b)) < 1000 && known(b) ? `${Number(b)}${NBSP}B` : si(b, 'B'));
 
 // Of a long text the beginning and the end: names of kernels differ in both.
-export function middle(text, most = 46, behind = 0.42) {
+export function middle(text, most = 42, behind = 0.42) {
   const s = String(text);
   const tail = Math.floor(most * behind);
   return s.length <= most ? s : `${s.slice(0, most - tail - 1)}…${s.slice(-tail)}`;

@@ -35,7 +35,7 @@ function gap(ctx, t) {
   } });
 }
 
-const work = (ctx, key, label) => ({ key, label, kind: 'text', short: (n) => fmt.middle(ctx.report.shortName(n), 40) });
+const work = (ctx, key, label) => ({ key, label, kind: 'text', short: (n) => fmt.middle(ctx.report.shortName(n), 25) });
 const cause = (t, key, label) => ({ key, label, kind: 'text', text: (row) => causeWords(t.col(key)[row]) });
 
 const hz = (t, key, row) => (t.col(key)[row] === null || t.col(key)[row] === '' ? null : Number(t.col(key)[row]));

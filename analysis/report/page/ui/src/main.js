@@ -178,8 +178,9 @@ class Page {
   }
 
   // How true a figure of the window is.
-  windowTruth() {
+  windowTruth(table) {
     const w = this.windows();
+    if (/^energy/.test(table)) return ', by time, from the bins of the power curves.';
     if (w.exact) return ' exactly, as analyze --window has it.';
     if (!w.short) return '; calls that are nested deeper than the timeline shows are part of those around them.';
     return `; ${fmt.group(w.short)} short spans of the recording come from bins of ${fmt.time(w.bin)}, as [short] by category.`;
@@ -192,10 +193,11 @@ class Page {
     const draw = () => {
       note.hidden = !this.window_;
       if (!this.window_) return;
-      const answers = this.answers(typeof table === 'function' ? table() : table);
+      const shown = typeof table === 'function' ? table() : table;
+      const answers = this.answers(shown);
       note.classList.toggle('answers', answers);
       if (answers) {
-        clear(note, icon('clock'), ` ${what} is of the selected ${this.windowText()}${this.windowTruth()}`);
+        clear(note, icon('clock'), ` ${what} is of the selected ${this.windowText()}${this.windowTruth(shown)}`);
         return;
       }
       const links = ['samples', 'energy'].filter((id) => this.has(id)).map((id, i) => [i ? ', ' : ' What the sampled counters say about it: ',
@@ -249,6 +251,8 @@ class Page {
     window.addEventListener('beforeprint', () => this.beforePrint());
     window.addEventListener('afterprint', () => this.afterPrint());
     this.route(true);
+    // What a window asks for first is made while nothing else is to do.
+    (window.requestIdleCallback || ((f) => setTimeout(f, 1500)))(() => this.windows() && this.windows().warm(), { timeout: 5000 });
   }
 
   route(first) {

@@ -43,6 +43,27 @@ export function ticks(t0, t1, width) {
   return out;
 }
 
+// The share of time by category over the whole recording, as bars of at most `room` in a picture of its own.
+export function overviewBars(lanes, width, height, room) {
+  const dpr = window.devicePixelRatio || 1;
+  const out = Object.assign(document.createElement('canvas'), { width: Math.round(width * dpr), height: Math.round(height * dpr) });
+  const g = out.getContext('2d');
+  g.setTransform(dpr, 0, 0, dpr, 0, 0);
+  const n = Math.max(50, Math.min(1200, Math.floor(width)));
+  const base = new Float32Array(n);
+  lanes.overview(n).forEach((v, c) => {
+    if (!v) return;
+    g.fillStyle = lanes.colors[c];
+    for (let x = 0; x < n; x++) {
+      if (!(v[x] > 0)) continue;
+      const ht = Math.max(0.5, Math.min(1, v[x]) * room);
+      g.fillRect((x * width) / n, height - base[x] - ht, Math.max(1, width / n), ht);
+      base[x] += ht;
+    }
+  });
+  return out;
+}
+
 export class Painter {
   constructor(lanes) {
     this.lanes = lanes;

@@ -5,14 +5,13 @@ import { announce, append, clear, h, name as nameEl, placeTip, visible } from '.
 import { DataTable } from './datatable.js';
 import * as fmt from './format.js';
 import { chartsOf, seriesOf } from './series.js';
-import { causeWords } from './overlap.js';
-import { AXIS, COUNTER, GAP, Painter, ROW } from './spanpaint.js';
+import { AXIS, COUNTER, GAP, overviewBars, Painter, ROW } from './spanpaint.js';
+import { drawSums, showDetails } from './spanwords.js';
 
 const OVERVIEW = 40;
 const MAX_COUNTERS = 8;
 const LEAST_NS = 20;
 const OPEN_ROWS = 60;
-const SUMMED = 12;
 
 const LANE_COLUMNS = [
   { key: 'name', label: 'Lane', kind: 'name' },
@@ -59,11 +58,11 @@ class Timeline {
     this.build(panel);
     this.layout();
     ctx.on('theme', () => this.theme());
-    ctx.on('window', () => { this.draw(); this.drawSums(); });
+    ctx.on('window', () => { this.draw(); drawSums(this); });
     new ResizeObserver(() => this.resize()).observe(this.box);
     this.setParams(ctx.params(id));
     this.theme();
-    this.drawSums();
+    drawSums(this);
   }
 
   findCounters() {
@@ -121,7 +120,7 @@ class Timeline {
       h('p', { cls: 'muted span-note' }, binnedWords(this.lanes.byId)),
       this.details, this.sumBox, h('h2', { cls: 'section' }, 'Lanes'), this.data.el,
     ]);
-    this.showDetails();
+    showDetails(this);
   }
 
   // The colours of gaps or of the critical path, with their words.
@@ -263,21 +262,10 @@ class Timeline {
   paintOverview() {
     const g = this.og;
     const w = this.width;
-    const n = Math.max(50, Math.min(1200, w));
-    if (!this.shares || this.shares.n !== n) this.shares = { n, v: this.lanes.overview(n) };
+    if (!this.bars || this.bars.of !== w) this.bars = { of: w, image: overviewBars(this.lanes, w, OVERVIEW, OVERVIEW - 6) };
     const [e0, e1] = this.lanes.extent;
     g.clearRect(0, 0, w, OVERVIEW);
-    const base = new Float32Array(n);
-    this.shares.v.forEach((v, c) => {
-      if (!v) return;
-      g.fillStyle = this.lanes.colors[c];
-      for (let x = 0; x < n; x++) {
-        if (!(v[x] > 0)) continue;
-        const ht = Math.max(0.5, Math.min(1, v[x]) * (OVERVIEW - 6));
-        g.fillRect((x * w) / n, OVERVIEW - base[x] - ht, Math.max(1, w / n), ht);
-        base[x] += ht;
-      }
-    });
+    g.drawImage(this.bars.image, 0, 0, w, OVERVIEW);
     g.fillStyle = this.css.text;
     for (const t of this.marksAt) g.fillRect(((t - e0) / (e1 - e0)) * w, 0, 1, 4);
     const [a, b] = [this.t0, this.t1].map((t) => ((t - e0) / (e1 - e0)) * w);
@@ -461,19 +449,23 @@ class Timeline {
     const x = e.clientX;
     const length = this.t1 - this.t0;
     const inside = from > this.t0 && from < this.t1 && length < 0.98 * (e1 - e0);
+    const measuring = e.shiftKey || this.measure.getAttribute('aria-pressed') === 'true';
+    let stretch = null;
     const start = this.t0;
     this.over.setPointerCapture(e.pointerId);
     const move = (ev) => {
       if (Math.abs(ev.clientX - x) < 4) return;
       const to = at(ev.clientX);
-      if (inside) this.show(start + to - from, start + to - from + length);
+      if (measuring) stretch = [from, to];
+      else if (inside) this.show(start + to - from, start + to - from + length);
       else this.show(Math.min(from, to), Math.max(from, to));
     };
     const end = (ev) => {
       this.over.removeEventListener('pointermove', move);
       this.over.removeEventListener('pointerup', end);
       this.over.removeEventListener('pointercancel', end);
-      if (Math.abs(ev.clientX - x) < 4 && !inside) this.show(from - length / 2, from + length / 2);
+      if (stretch) this.setWindow(...stretch);
+      else if (Math.abs(ev.clientX - x) < 4 && !inside) this.show(from - length / 2, from + length / 2);
     };
     this.over.addEventListener('pointermove', move);
     this.over.addEventListener('pointerup', end);
@@ -550,7 +542,7 @@ class Timeline {
 
   select(s, reveal) {
     this.selected = s;
-    this.showDetails();
+    showDetails(this);
     if (s && reveal) this.reveal(...this.edges(s), s.row);
     this.draw();
   }
@@ -589,51 +581,6 @@ class Timeline {
     if (best) this.select(best, true);
   }
 
-  showDetails() {
-    const s = this.selected;
-    if (!s) {
-      clear(this.details, h('p', { cls: 'muted' }, 'Press a span to see what it is. Drag moves, Ctrl or Shift and the wheel zoom, Shift and drag measures; with the focus on the timeline: w s zoom, a d move, f shows all, arrows step, [ ] follow a launch.'));
-      return;
-    }
-    const [a, b] = this.edges(s);
-    const fact = (k, v) => h('div', null, h('dt', null, k), h('dd', null, v));
-    const time = (t) => h('span', { title: fmt.exact(t, 'ns') }, fmt.time(t));
-    const lane = fact('Lane', nameEl(s.row.lane.name));
-    if (s.bin !== undefined) {
-      clear(this.details, h('h2', null, fmt.plural(s.row.binCount[s.bin], 'short span')), h('dl', { cls: 'facts' }, lane, fact('From', time(a)), fact('Bin', time(b - a)), fact('Busy', [time(s.row.binBusy[s.bin]), ` (${fmt.percent(s.row.binBusy[s.bin] / s.row.lane.bin)})`]),
-        fact('Each at most', time(s.row.lane.shortest)), fact('Longest in it', nameEl(this.lanes.names[s.row.binName[s.bin]]))));
-      return;
-    }
-    if (s.row.lane.list) {
-      this.showMade(s, fact, time);
-      return;
-    }
-    const launch = this.launchOf(s);
-    const path = launch ? launch.path : this.lanes.pathAt(s.row.lane, a).filter((p) => p.row.depth < s.row.depth);
-    clear(this.details, h('h2', null, nameEl(this.lanes.names[s.row.name[s.i]])),
-      h('dl', { cls: 'facts' }, fact('Category', nameEl(this.lanes.cats[s.row.cat[s.i]] || 'none')), fact('Start', time(a)), fact('Duration', time(b - a)), fact('End', time(b)), lane,
-        launch && fact('Launched by', [nameEl(launch.name), ', ', time(a - launch.at), ' before', launch.path.length ? [' ', h('button', { type: 'button', cls: 'link', onclick: () => this.followLaunch() }, 'Go to it')] : '']),
-        path.length ? fact('Call path', path.map((p, i) => [i ? ' › ' : '', nameEl(this.lanes.names[p.row.name[p.i]])])) : null));
-  }
-
-  // A gap with its causes, what began late and where it was launched; or a part of the critical path.
-  showMade(s, fact, time) {
-    const g = s.row.lane.list[s.row.at[s.i]];
-    const [a, b] = this.edges(s);
-    const facts = [fact('Start', time(a)), fact('Duration', time(b - a)), fact('End', time(b))];
-    if (s.row.lane.kind === 'path') {
-      clear(this.details, h('h2', null, nameEl(g.name)), h('dl', { cls: 'facts' }, fact('On the critical path', g.cat.replace('path: ', '')), facts));
-      return;
-    }
-    const late = this.lanes.byId.filter((l) => l.kind === 'queue' && l.device === s.row.lane.device).map((l) => ({ row: l.rows[0], i: l.rows[0] ? l.rows[0].firstFrom(b - 1) : 0 })).find(({ row, i }) => row && row.start[i] === b);
-    const launch = late && this.launchOf(late);
-    clear(this.details, h('h2', null, 'Nothing ran on ', nameEl(s.row.lane.device)),
-      h('dl', { cls: 'facts' }, fact('Because of', g.causes.map(([c, ns], i) => [i ? ', ' : '', causeWords(c), ' ', time(ns)])), facts,
-        late && fact('Then came', [nameEl(this.lanes.names[late.row.name[late.i]]), ' ', h('button', { type: 'button', cls: 'link', onclick: () => this.select(late, true) }, 'Go to it')]),
-        launch && fact('Launched by', [nameEl(launch.name), ', ', time(b - launch.at), ' before']),
-        launch && launch.path.length ? fact('Call path', launch.path.map((p, i) => [i ? ' › ' : '', nameEl(this.lanes.names[p.row.name[p.i]])])) : null));
-  }
-
   // ---- search ----
 
   find(text) {
@@ -651,23 +598,6 @@ class Timeline {
     const n = this.hits.spans.length;
     this.hit = this.hit < 0 ? (by > 0 ? 0 : n - 1) : (this.hit + by + n) % n;
     this.select(this.hits.spans[this.hit], true);
-  }
-
-  // ---- the measured stretch ----
-
-  drawSums() {
-    const w = this.ctx.window();
-    this.sumBox.hidden = !w;
-    if (!w) return;
-    const rows = this.lanes.lanes.filter((l) => l.rows.length && l.kind !== 'path').map((l) => ({ l, s: this.lanes.sums(l, ...w) })).filter(({ s }) => s.count > 0);
-    const cats = (s) => [...s.cats].sort((x, y) => y[1] - x[1]).slice(0, 4).map(([c, ns]) => `${this.lanes.cats[c] || 'no category'} ${fmt.time(ns)}`).join(', ');
-    const about = (s) => (s.exact ? '' : '≈\u00a0');
-    clear(this.sumBox, h('h2', null, `${fmt.time(w[1] - w[0])} `, h('span', { cls: 'muted' }, `from ${fmt.time(w[0])} to ${fmt.time(w[1])}`)),
-      rows.length ? h('div', { cls: 'table-scroll', tabindex: '0', role: 'region', 'aria-label': 'sums of the stretch' }, h('table', { cls: 'data plain' }, h('caption', { cls: 'visually-hidden' }, 'sums of the stretch'),
-        h('thead', null, h('tr', null, ['Lane', 'Spans', 'Time', 'Of the stretch', 'Most of it'].map((t) => h('th', { scope: 'col' }, t)))),
-        h('tbody', null, rows.slice(0, SUMMED).map(({ l, s }) => h('tr', null, h('td', null, nameEl(l.name)), h('td', null, about(s), fmt.count(Math.round(s.count))), h('td', { title: fmt.exact(s.ns, 'ns') }, about(s), fmt.time(s.ns)),
-          h('td', null, fmt.percent(s.ns / (w[1] - w[0]))), h('td', null, h('bdi', null, cats(s)))))))) : h('p', { cls: 'muted' }, 'Nothing ran in it.'),
-      rows.length > SUMMED && h('p', { cls: 'muted' }, `and ${rows.length - SUMMED} more lanes`));
   }
 
   // ---- what the page asks for ----

@@ -3,6 +3,7 @@
 
 import { h } from './dom.js';
 import * as fmt from './format.js';
+import { overviewBars } from './spanpaint.js';
 
 const HEIGHT = 32;
 const STEP = 0.02;
@@ -37,25 +38,15 @@ export class Strip {
     const width = this.canvas.clientWidth;
     if (!width || this.el.hidden) return;
     const dpr = window.devicePixelRatio || 1;
-    this.canvas.width = Math.round(width * dpr);
-    this.canvas.height = Math.round(HEIGHT * dpr);
+    const [w, ht] = [Math.round(width * dpr), Math.round(HEIGHT * dpr)];
+    if (!this.bars || this.bars.width !== w) this.bars = overviewBars(this.ctx.lanes(), width, HEIGHT, HEIGHT - 2); // no window changes them
+    if (this.canvas.width !== w) Object.assign(this.canvas, { width: w, height: ht });
     const g = this.canvas.getContext('2d');
+    g.setTransform(1, 0, 0, 1, 0, 0);
+    g.clearRect(0, 0, w, ht);
+    g.drawImage(this.bars, 0, 0);
     g.setTransform(dpr, 0, 0, dpr, 0, 0);
-    const lanes = this.ctx.lanes();
-    const n = Math.max(50, Math.min(1200, Math.floor(width)));
-    if (!this.shares || this.shares.n !== n) this.shares = { n, v: lanes.overview(n) };
-    const base = new Float32Array(n);
-    this.shares.v.forEach((v, c) => {
-      if (!v) return;
-      g.fillStyle = lanes.colors[c];
-      for (let x = 0; x < n; x++) {
-        if (!(v[x] > 0)) continue;
-        const ht = Math.max(0.5, Math.min(1, v[x]) * (HEIGHT - 2));
-        g.fillRect((x * width) / n, HEIGHT - base[x] - ht, Math.max(1, width / n), ht);
-        base[x] += ht;
-      }
-    });
-    this.paintWindow(g, width, lanes.extent);
+    this.paintWindow(g, width, this.ctx.lanes().extent);
   }
 
   paintWindow(g, width, [e0, e1]) {

@@ -8,6 +8,7 @@
 //
 // No element is made here. One stretch is remembered.
 
+import { Calls } from './calls.js';
 import { Table } from './data.js';
 import { UNATTRIBUTED } from './facts.js';
 import { energyGroups, energyPathRows, energyRows } from './windowenergy.js';
@@ -60,116 +61,6 @@ function common(x, y) {
   return s;
 }
 
-// The calls of a thread in parts, by start: a call that outlives the one around it has a second part, which begins where that one ends
-// and is an outermost call itself; what lies wholly inside it is cut at the same moment and hangs below. (As include/profrig/model/model.h
-// has it.) Parts are parallel arrays; `parent` is a part, `call` is the end of the whole call, -1 of a
-// second part, which has in `under` the part that its first one lay below.
-class Parts {
-  constructor(lane, n) { // of so many calls
-    Object.assign(this, { lane, nr: 0, start: new Float64Array(2 * n), end: new Float64Array(2 * n), parent: new Int32Array(2 * n), node: new Int32Array(2 * n), fn: new Int32Array(2 * n), call: new Float64Array(2 * n), again: new Uint8Array(2 * n), depth: new Int16Array(2 * n), under: new Int32Array(2 * n) });
-  }
-}
-
-// All threads, their parts, functions and the nodes of their paths, once for all stretches.
-class Calls {
-  constructor(lanes) {
-    Object.assign(this, { lanes, fns: [], knownFns: new Map(), nodes: [], below: [], roots: new Map(), byLane: new Map() });
-    this.list = lanes.byId.filter((l) => l.kind !== 'queue' && l.rows.length).map((l) => this.lane(l));
-    for (const c of this.list) this.byLane.set(c.lane.id, c);
-  }
-
-  fn(name, cat) {
-    const key = name * 4096 + cat;
-    let f = this.knownFns.get(key);
-    if (f === undefined) {
-      f = this.fns.push({ name, cat }) - 1;
-      this.knownFns.set(key, f);
-    }
-    return f;
-  }
-
-  node(lane, parent, name) {
-    const map = parent < 0 ? this.roots : (this.below[parent] ||= new Map());
-    const key = parent < 0 ? lane.id * 16777216 + name : name;
-    let n = map.get(key);
-    if (n === undefined) {
-      n = this.nodes.push({ lane, parent, name }) - 1;
-      map.set(key, n);
-    }
-    return n;
-  }
-
-  lane(l) {
-    const rows = l.rows;
-    const total = rows.reduce((a, r) => a + r.start.length, 0);
-    const c = new Parts(l, total);
-    const next = new Int32Array(rows.length);
-    const first = []; // of the open call at each depth: its parts
-    const second = [];
-    for (let left = total; left > 0; left--) {
-      let d = -1;
-      for (let k = 0; k < rows.length; k++) if (next[k] < rows[k].start.length && (d < 0 || rows[k].start[next[k]] < rows[d].start[next[d]])) d = k;
-      const i = next[d]++;
-      this.put(c, rows[d], i, d, first, second);
-    }
-    return c;
-  }
-
-  put(c, r, i, d, first, second) {
-    const [s, e] = [r.start[i], r.end[i]];
-    first.length = Math.min(first.length, d);
-    second.length = first.length;
-    let p = -1;
-    for (let k = first.length - 1; k >= 0 && p < 0; k--) if (first[k] !== undefined && c.call[first[k]] >= s) p = k;
-    const [p1, p2] = p < 0 ? [-1, -1] : [first[p], second[p] ?? -1];
-    const below = p2 >= 0 && s >= c.start[p2] ? p2 : p1;
-    const limit = below < 0 ? Infinity : c.end[below];
-    const fn = this.fn(r.name[i], r.cat[i]);
-    const one = c.nr++;
-    c.start[one] = s;
-    c.end[one] = Math.min(e, limit);
-    c.parent[one] = below;
-    c.node[one] = this.node(c.lane, below < 0 ? -1 : c.node[below], r.name[i]);
-    c.fn[one] = fn;
-    c.call[one] = e;
-    c.depth[one] = d;
-    c.under[one] = -1;
-    for (let a = below; a >= 0 && !c.again[one]; a = c.parent[a]) if (c.fn[a] === fn) c.again[one] = 1;
-    first[d] = one;
-    second[d] = -1;
-    if (e <= limit) return;
-    const inside = below === p1 && p2 >= 0 && e <= c.call[p1] ? p2 : -1;
-    const two = c.nr++;
-    c.start[two] = limit;
-    c.end[two] = e;
-    c.parent[two] = inside;
-    c.node[two] = this.node(c.lane, inside < 0 ? -1 : c.node[inside], r.name[i]);
-    c.fn[two] = fn;
-    c.call[two] = -1;
-    c.again[two] = 1;
-    c.depth[two] = d;
-    c.under[two] = below;
-    second[d] = two;
-  }
-
-  // The node of the call that begins there and has this name, else of the innermost one that is open; -1.
-  at(laneId, t, name) {
-    const c = this.byLane.get(laneId);
-    if (!c) return -1;
-    if (!c.byStart) c.byStart = Int32Array.from({ length: c.nr }, (_, k) => k).sort((x, y) => c.start[x] - c.start[y] || c.depth[x] - c.depth[y]);
-    let lo = 0;
-    let hi = c.nr;
-    while (lo < hi) {
-      const mid = (lo + hi) >> 1;
-      if (c.start[c.byStart[mid]] > t) hi = mid;
-      else lo = mid + 1;
-    }
-    for (let k = lo - 1; k >= 0 && c.start[c.byStart[k]] === t; k--) if (c.call[c.byStart[k]] >= 0 && this.fns[c.fn[c.byStart[k]]].name === name) return c.node[c.byStart[k]];
-    for (let k = lo - 1 >= 0 ? c.byStart[lo - 1] : -1; k >= 0; k = c.parent[k]) if (c.end[k] >= t) return c.node[k];
-    return -1;
-  }
-}
-
 export class Windows {
   constructor(report, lanes) {
     Object.assign(this, { report, lanes, key: '', made: new Map() });
@@ -187,16 +78,22 @@ export class Windows {
 
   table(name, w) {
     if (!this.has(name)) return null;
+    return this.once(name, w, () => tableLike(this.report.table(name), this[name](w)));
+  }
+
+  // What all stretches share.
+  warm() {
+    this.launches();
+    if (this.has('energy')) this.counters();
+  }
+
+  // Of one stretch everything is made once.
+  once(what, w, make) {
     const key = w.join(':');
     if (key !== this.key) {
       this.key = key;
       this.made = new Map();
     }
-    if (!this.made.has(name)) this.made.set(name, tableLike(this.report.table(name), this[name](w)));
-    return this.made.get(name);
-  }
-
-  once(what, make) {
     if (!this.made.has(what)) this.made.set(what, make());
     return this.made.get(what);
   }
@@ -209,8 +106,9 @@ export class Windows {
   }
 
   // Of each lane of a queue: spans { start, end, name, cat, at } cut to the stretch, then what bins tell of it.
-  works([a, b]) {
-    return this.once('works', () => {
+  works(w) {
+    return this.once('works', w, () => {
+      const [a, b] = w;
       const out = [];
       for (const l of this.lanes.byId) {
         if (l.kind !== 'queue' || !l.rows.length) continue;
@@ -264,8 +162,9 @@ export class Windows {
   }
 
   // The parts of calls that lie in the stretch: how long, without what lies below them; -1: not in it.
-  hosts([a, b]) {
-    return this.once('hosts', () => this.calls().list.map((c) => {
+  hosts(w) {
+    const [a, b] = w;
+    return this.once('hosts', w, () => this.calls().list.map((c) => {
       const own = new Float64Array(c.nr);
       const dur = new Float64Array(c.nr).fill(-1);
       for (let k = 0; k < c.nr; k++) {
@@ -390,12 +289,13 @@ export class Windows {
 
   // The trace's own category of a name, which lanes do not have of device work.
   categories() {
-    return this.once('categories', () => {
+    if (!this.categories_) {
       const t = this.report.table('functions');
       const out = new Map();
       for (let i = 0; t && i < t.rows; i++) if (t.col('scope')[i] === 'device' && !out.has(t.col('name')[i])) out.set(t.col('name')[i], t.col('category')[i]);
-      return out;
-    });
+      this.categories_ = out;
+    }
+    return this.categories_;
   }
 
   deviceFunctions(w) {
@@ -435,7 +335,7 @@ export class Windows {
 
   // By device: its works, and the stretch from the first to the end of the last.
   devices(w) {
-    return this.once('devices', () => {
+    return this.once('devices', w, () => {
       const map = new Map();
       for (const k of this.works(w)) {
         if (!map.has(k.device)) map.set(k.device, { device: k.device, list: [], from: Infinity, to: -Infinity });

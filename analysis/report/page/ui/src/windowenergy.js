@@ -2,7 +2,7 @@
 // Host view: in each moment the processes with a call open share the power equally, and so do a process's threads with a call open; the
 // innermost call gets it. Device view: each piece of running work has an equal share. No element is made here.
 
-import { UNATTRIBUTED } from './facts.js';
+import { UNATTRIBUTED, counterRanks } from './facts.js';
 
 // Where bins of each counter in watts lie in the table `timeline`: counter and device → rows.
 function rowsOf(t) {
@@ -168,7 +168,7 @@ function deviceRows(works, nameOf, [, b], curve) {
 }
 
 // { j, ns } by node for each counter's host view; once for a stretch.
-const sharesOf = (windows, all, w) => windows.once('energy shares', () => {
+const sharesOf = (windows, all, w) => windows.once('energy shares', w, () => {
   const hosts = all.filter((g) => g.view === 'host');
   const shares = hosts.length ? hostShares(windows.calls(), (lane) => lane.process, w, hosts.map((g) => g.curve)) : [];
   return new Map(hosts.map((g, i) => [g, shares[i]]));
@@ -189,6 +189,16 @@ export function energyPathRows(windows, all, w) {
     rows.push({ track: null, path: UNATTRIBUTED, exclusive_j: rest(g, w, rows.reduce((s, r) => s + r.exclusive_j, 0)), exclusive_ns: null });
     return rows.map((r) => ({ counter: g.counter, device: g.device, view: g.view, depth: 0, ...r, flags: '', best_j: r.exclusive_j, estimate: 'time' }));
   });
+}
+
+// Joules of one piece of work, of the best counter of its device; null without one. row and i as in spanlanes.js.
+export function workJoules(windows, row, i) {
+  const rank = counterRanks(windows.report);
+  const g = windows.has('energy') && windows.counters().filter((c) => c.view === 'device' && c.device === row.lane.device).sort((x, y) => rank(x.counter, x.device) - rank(y.counter, y.device))[0];
+  if (!g || !(row.end[i] > row.start[i])) return null;
+  const w = [row.start[i], row.end[i]];
+  const one = deviceRows(windows.works(w).filter((k) => k.device === g.device), (k) => (k.at === row.at[i] && k.track === row.lane.name ? 'it' : 'others'), w, g.curve).find((r) => r.name === 'it');
+  return one ? { j: one.exclusive_j, counter: g.counter } : null;
 }
 
 // The rows of `energy` for a stretch.

@@ -106,6 +106,14 @@ TEST(test_longest_parts)
 		     "step_1 10 10 launch cudaLaunchKernel\n"
 		     "step_1 90 5 sync_return cudaDeviceSynchronize\n"
 		     "step_1 95 5 host -\n");
+	/* all of it in order of time, each with the track of its work or call */
+	expect_table(table_set_find(&ts, "critical_parts"),
+		     "iteration start_ns dur_ns class name track\n"
+		     "step_1 0 10 host - -\n"
+		     "step_1 10 10 launch cudaLaunchKernel 'thread 1'\n"
+		     "step_1 20 70 compute gemm 'gpu0 queue 1'\n"
+		     "step_1 90 5 sync_return cudaDeviceSynchronize 'thread 1'\n"
+		     "step_1 95 5 host - -\n");
 	table_set_release(&ts);
 }
 
