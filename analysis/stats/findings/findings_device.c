@@ -351,8 +351,8 @@ void rule_hotspot(struct findings *f)
 			finding_add(f,
 				    FINDING_AT("hotspot", device, "kernels", share, HOTSPOT_SHARE,
 					       (int64_t)col_of(t, i, "total_ns")),
-				    "%.0f %% of the work of %s is %.60s", 100 * share, device,
-				    text_of(t, i, "name"));
+				    "%.0f %% of the work of %s is %s", 100 * share, device,
+				    name_words(text_of(t, i, "name")).s);
 	}
 }
 

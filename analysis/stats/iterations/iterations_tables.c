@@ -97,7 +97,8 @@ static int iterations_run(struct model *m, const struct analysis_opts *o, struct
 		periods_table(m, w, it, out);
 	if (it->v.nr == 0)
 		return table_set_skip(out, "iterations",
-				      "no range is a marker, and no device repeats its works");
+				      "no range is a marker (--marker names others), and no device "
+				      "repeats its works");
 	iterations_table(analysis_work_energy(m, o), it, out);
 	return 0;
 }
