@@ -167,8 +167,7 @@ static int64_t longest_binned(const struct drawing *d, bool device)
 			if (l->device == device && l->rows && is_drawn(d->m, l, i))
 				v[nr++] = length_of(d->m, i);
 	}
-	sort_i64(v, nr);
-	return v[nr - 1 - MAX_EXACT];
+	return nth_i64(v, nr, nr - 1 - MAX_EXACT);
 }
 
 static void grid_choose(struct drawing *d)

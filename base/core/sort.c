@@ -92,6 +92,31 @@ int64_t median_i64(int64_t *v, size_t n)
 	return v[k];
 }
 
+/* Byte after byte, from the top: only those that have the byte of the one in question stay. */
+int64_t nth_i64(int64_t *v, size_t n, size_t k)
+{
+	const uint64_t sign = UINT64_C(1) << 63;
+	uint64_t all = 0;
+
+	for (size_t i = 1; i < n; i++)
+		all |= (uint64_t)v[0] ^ (uint64_t)v[i];
+	for (int shift = 56; shift >= 0 && n > 1; shift -= 8) {
+		size_t count[256] = { 0 }, byte = 0, to = 0;
+
+		if (!(all >> shift & 0xff))
+			continue;
+		for (size_t i = 0; i < n; i++)
+			count[((uint64_t)v[i] ^ sign) >> shift & 0xff]++;
+		while (k >= count[byte])
+			k -= count[byte++];
+		for (size_t i = 0; i < n; i++)
+			if ((((uint64_t)v[i] ^ sign) >> shift & 0xff) == byte)
+				v[to++] = v[i];
+		n = to;
+	}
+	return v[k];
+}
+
 /* ---- spans ---- */
 
 /* Shorter runs are extended to this length. */

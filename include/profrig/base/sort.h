@@ -15,6 +15,8 @@ void sort_i64(int64_t *v, size_t n);
  * room; reorders v.
  */
 int64_t median_i64(int64_t *v, size_t n);
+/* What sort_i64 would leave at v[k], k < n. Linear time for any values, no room; reorders v. */
+int64_t nth_i64(int64_t *v, size_t n, size_t k);
 
 /* A stretch of time, and whose it is. */
 struct sort_span {

@@ -56,6 +56,27 @@ TEST(test_median)
 	}
 }
 
+TEST(test_nth)
+{
+	static const uint64_t masks[] = { 0, 1, 0xff, UINT64_C(0xff00ff0000), UINT64_MAX };
+	uint64_t seed = 9;
+
+	for (size_t n = 1; n < 120; n++) {
+		for (size_t k = 0; k < ARRAY_LEN(masks); k++) {
+			CLEANUP(xfreep) int64_t *a = xcalloc(n, sizeof(*a));
+			CLEANUP(xfreep) int64_t *b = xcalloc(n, sizeof(*b));
+
+			for (size_t j = 0; j < n; j++)
+				b[j] = (int64_t)(rnd(&seed) & masks[k]);
+			for (size_t at = 0; at < n; at++) {
+				memcpy(a, b, n * sizeof(*a));
+				qsort(b, n, sizeof(*b), cmp_i64);
+				assert_int_equal(nth_i64(a, n, at), b[at]);
+			}
+		}
+	}
+}
+
 /* What a pivot in the middle finds hardest: sorted, reversed, a peak, all equal. */
 TEST(test_median_shapes)
 {
