@@ -22,7 +22,7 @@
 
 #define COST_WIDTH 40
 
-/* none: printed where no call was recorded. Kernels have their short names, and what is too long. */
+/* none: printed where no call was recorded. Kernels and what is too long have short names. */
 static void where_time(const struct headline *h, const char *none)
 {
 	VEC(const char *) full = VEC_INIT;

@@ -1,6 +1,6 @@
 /*
- * make_tef [-s] [-r RANK -w WORLD] [-b BATCHES] N: a PyTorch trace as Kineto writes it, on stdout: N
- * events (-s: N spans) of a training job, in whole steps of 16 batches (-b), something for each
+ * make_tef [-s] [-r RANK -w WORLD] [-b BATCHES] N: a PyTorch trace as Kineto writes it, on stdout:
+ * N events (-s: N spans) of a training job, in whole steps of 16 batches (-b), something for each
  * analysis. A step (ProfilerStep#k) loads data, copies it, goes through the layers on one thread
  * and back on another, with modules, nested operators with shapes, their launches and kernels,
  * all-reduces on a queue of their own, a CUDA graph, allocations and their release; flows lead from
