@@ -90,8 +90,8 @@ void cli_session_opts(struct session_opts *o)
 	session_opts_init(o);
 	o->comm = cli_comm;
 	o->listener = (struct session_listener){ .note = say_note,
-						   .phase = say_phase,
-						   .have_read = say_read };
+						 .phase = say_phase,
+						 .have_read = say_read };
 }
 
 int cli_session_code(const struct session_outcome *out)

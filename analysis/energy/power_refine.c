@@ -7,7 +7,7 @@
 #include "profrig/base/xalloc.h"
 
 #define REFINE_ROUNDS 12
-#define HOPELESS_GAIN 0.5 /* of what chance gains */
+#define HOPELESS_GAIN 0.5   /* of what chance gains */
 #define REFINE_SETTLED 1e-3 /* Σ T·|ΔP| / ΣE, of parents */
 
 struct refinement {

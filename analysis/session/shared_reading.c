@@ -267,6 +267,7 @@ struct sink_log *share_read(struct session *s, const struct share_task *t, struc
 	const struct read_opts ro = { .keep_args = o->keep_args,
 				      .keep_shapes = session_wants_shapes(s),
 				      .facts = session_wants_facts(s),
+				      .file_facts = s->lanes, /* single calls are not kept */
 				      .workers = w,
 				      .dialect = t->reader == o->reader ? o->dialect : NULL };
 

@@ -159,9 +159,10 @@ struct longest {
 
 static void longest_trim(struct longest *l)
 {
-	if (l->nr <= LONGEST)
+	if (l->nr < LONGEST)
 		return;
-	l->least = nth_i64(l->v, l->nr, l->nr - LONGEST);
+	sort_i64(l->v, l->nr);
+	l->least = l->v[l->nr - LONGEST];
 	memmove(l->v, l->v + l->nr - LONGEST, LONGEST * sizeof(*l->v));
 	l->nr = LONGEST;
 }
@@ -192,7 +193,7 @@ static int64_t longest_binned(const struct drawing *d, bool device)
 				longest_add(&longest, length_of(d->m, i));
 	}
 	longest_trim(&longest);
-	ns = longest.nr < LONGEST ? -1 : nth_i64(longest.v, longest.nr, 0);
+	ns = longest.nr < LONGEST ? -1 : longest.v[0];
 	free(longest.v);
 	return ns;
 }

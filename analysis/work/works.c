@@ -252,7 +252,7 @@ uint32_t *works_launch_order(const struct works *w, uint32_t device)
 	CLEANUP(xfreep) struct sort_span *v = xreallocarray(NULL, d->nr, sizeof(*v));
 	uint32_t *order = xreallocarray(NULL, d->nr, sizeof(*order));
 
-	/* of launches at one moment the larger -launch comes first, then rows, which are by start */
+	/* at one moment the longer first, which is the larger -launch; then rows: by start */
 	for (size_t i = 0; i < d->nr; i++) {
 		uint64_t launch = w->v.v[d->first + i].launch;
 

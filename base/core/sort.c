@@ -64,10 +64,12 @@ static void swap_i64(int64_t *a, int64_t *b)
 	*b = t;
 }
 
-int64_t nth_i64(int64_t *v, size_t n, size_t k)
+int64_t median_i64(int64_t *v, size_t n)
 {
-	size_t lo = 0, hi = n - 1;
+	size_t lo = 0, hi = n - 1, k = (n - 1) / 2;
 
+	if (n == 0)
+		return 0;
 	while (lo < hi) {
 		int64_t pivot = v[lo + (hi - lo) / 2];
 		size_t i = lo, j = hi;
@@ -88,11 +90,6 @@ int64_t nth_i64(int64_t *v, size_t n, size_t k)
 			lo = j + 1;
 	}
 	return v[k];
-}
-
-int64_t median_i64(int64_t *v, size_t n)
-{
-	return n == 0 ? 0 : nth_i64(v, n, (n - 1) / 2);
 }
 
 /* ---- spans ---- */

@@ -5,6 +5,7 @@
 #include "baseline.h"
 #include "cli.h"
 #include "findings_show.h"
+#include "library_show.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -21,7 +22,7 @@
 
 #define COST_WIDTH 40
 
-/* none: printed where no call was recorded. Kernels have their short names. */
+/* none: printed where no call was recorded. Kernels and what is too long have short names. */
 static void where_time(const struct headline *h, const char *none)
 {
 	VEC(const char *) full = VEC_INIT;
@@ -37,7 +38,8 @@ static void where_time(const struct headline *h, const char *none)
 		char b[32];
 
 		fputs(i ? ", " : "", stderr);
-		cli_put(stderr, device ? names[i] : c->name, device ? 0 : COST_WIDTH);
+		cli_put(stderr, device || short_width(c->name) > COST_WIDTH ? names[i] : c->name,
+			0);
 		fprintf(stderr, " %s (%.1f %%)", cli_si(c->ns / 1e9, "s", b), 100 * c->share);
 	}
 	fprintf(stderr, "%s\n", h->costs.nr ? "" : none);
@@ -141,8 +143,17 @@ static void where_energy(const struct headline *h, const char *none)
 
 static const char *const severity[] = { "error", "warning", "note" };
 
-/* Counts the kinds of warning in a run.json or analysis.json that are not in *codes yet. */
-static void count_kinds(const char *text, struct strvec *codes, size_t nr[ARRAY_LEN(severity)])
+#define CODES_SHOWN 3
+
+/* Of one severity. */
+struct kinds {
+	size_t nr;
+	struct strvec codes; /* the first ones */
+};
+
+/* Adds the kinds of warning in a run.json or analysis.json that are not in *codes yet. */
+static void count_kinds(const char *text, struct strvec *codes,
+			struct kinds kinds[ARRAY_LEN(severity)])
 {
 	json_t *doc = text ? json_loads(text, 0, NULL) : NULL, *w;
 	size_t i;
@@ -154,8 +165,12 @@ static void count_kinds(const char *text, struct strvec *codes, size_t nr[ARRAY_
 		if (!code || !s || strvec_has(codes, code))
 			continue;
 		strvec_push(codes, code);
-		for (size_t k = 0; k < ARRAY_LEN(severity); k++)
-			nr[k] += strcmp(s, severity[k]) == 0;
+		for (size_t k = 0; k < ARRAY_LEN(severity); k++) {
+			if (strcmp(s, severity[k]) != 0)
+				continue;
+			if (kinds[k].nr++ < CODES_SHOWN)
+				strvec_push(&kinds[k].codes, code);
+		}
 	}
 	json_decref(doc);
 }
@@ -282,6 +297,41 @@ static void missing_say(const struct read_inputs *f)
 			nr - MISSING_LINES);
 }
 
+/* Warnings and notes of data that are in no input, one line for each kind. */
+static void hidden_say(const json_t *doc)
+{
+	static const char *const hides[] = { W_MISSING_RANKS, W_COLLECTIVE_INCOMPLETE,
+					     W_UNTERMINATED, W_LOST_EVENTS };
+	const json_t *w;
+	size_t i;
+
+	for (size_t k = 0; k < ARRAY_LEN(hides); k++) {
+		const char *text = NULL, *input = NULL;
+		size_t nr = 0;
+
+		json_array_foreach(json_object_get(doc, "warnings"), i, w)
+		{
+			const char *code = json_string_value(json_object_get(w, "code"));
+
+			if (!code || strcmp(code, hides[k]) != 0 || nr++)
+				continue;
+			text = json_string_value(json_object_get(w, "text"));
+			input = json_string_value(json_object_get(w, "input"));
+		}
+		if (!text)
+			continue;
+		fputs("  missing ", stderr);
+		if (input && !strstr(text, input)) {
+			cli_put(stderr, input, 0);
+			fputs(": ", stderr);
+		}
+		cli_put(stderr, text, 300);
+		if (nr > 1)
+			fprintf(stderr, " (and %zu more)", nr - 1);
+		fputc('\n', stderr);
+	}
+}
+
 /* Energy that is in no call because the clocks of calls and samples have nothing in common. */
 static void unjoined_say(const json_t *doc, const struct headline *h)
 {
@@ -312,17 +362,26 @@ static void unjoined_say(const json_t *doc, const struct headline *h)
 	}
 }
 
-/* Notes are not counted as warnings. */
+/* "; 2 warnings (W_SPAN_OVERLAP, W_BAD_EVENT); 1 note": notes are no warnings, and not named. */
 static void warnings_say(const struct report *rep)
 {
 	CLEANUP(strvec_release) struct strvec codes = STRVEC_INIT;
-	size_t nr[ARRAY_LEN(severity)] = { 0 };
+	struct kinds kinds[ARRAY_LEN(severity)] = { { 0, STRVEC_INIT },
+						    { 0, STRVEC_INIT },
+						    { 0, STRVEC_INIT } };
 
-	count_kinds(rep->run_json, &codes, nr);
-	count_kinds(rep->analysis_json, &codes, nr);
-	for (size_t k = 0; k < ARRAY_LEN(severity); k++)
-		if (nr[k])
-			fprintf(stderr, "; %zu %s%s", nr[k], severity[k], nr[k] == 1 ? "" : "s");
+	count_kinds(rep->run_json, &codes, kinds);
+	count_kinds(rep->analysis_json, &codes, kinds);
+	for (size_t k = 0; k < ARRAY_LEN(severity); k++) {
+		size_t nr = kinds[k].nr;
+
+		if (nr)
+			fprintf(stderr, "; %zu %s%s", nr, severity[k], nr == 1 ? "" : "s");
+		for (size_t i = 0; i < kinds[k].codes.nr && k + 1 < ARRAY_LEN(severity); i++)
+			fprintf(stderr, "%s%s%s", i ? ", " : " (", kinds[k].codes.v[i],
+				i + 1 == kinds[k].codes.nr ? nr > i + 1 ? ", …)" : ")" : "");
+		strvec_release(&kinds[k].codes);
+	}
 }
 
 /* "; 9 of 9 checks hold; 2 warnings" */
@@ -437,10 +496,12 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 	bool good = r->status == RUN_SUCCESS || r->status == RUN_PARTIAL;
 	findings_say(rep);
 	if (!said_last(p, r, rep))
-		where_time(&h, p->bare ? "not traced: this is the baseline"
-			       : good  ? "no spans were recorded: add a tracing tool "
-					 "('profrig list tools')"
-				       : "no spans were recorded");
+		where_time(&h, p->bare                  ? "not traced: this is the baseline"
+			       : has_library_calls(rep) ? "no spans were recorded"
+			       : good ? "no spans were recorded: add a tracing tool "
+					"('profrig list tools')"
+				      : "no spans were recorded");
+	library_say(rep);
 	where_energy(&h, p->bare ? "not sampled: this is the baseline"
 			 : good  ? "no power or energy was sampled: add cpu_power or gpu_power"
 				 : "no power or energy was sampled");
@@ -449,6 +510,7 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 	struct read_inputs facts = { VEC_INIT };
 	facts_of_json(doc, true, &facts);
 	missing_say(&facts);
+	hidden_say(doc);
 	unjoined_say(doc, &h);
 	VEC_RELEASE(&facts.v);
 	json_decref(doc);
@@ -490,15 +552,19 @@ void print_analysis(const struct report *rep, bool fresh)
 	facts_of_json(doc, fresh, &facts);
 	if (log_level() > 0) {
 		findings_say(rep);
-		where_time(&h, "no calls are in it");
+		where_time(&h,
+			   has_library_calls(rep) ? "no spans are in it" : "no calls are in it");
+		library_say(rep);
 		where_energy(&h, "no power or energy is in it");
 		if (!runs_line(rep, &facts))
 			inputs_line(&facts);
 		held_say(rep);
 	}
 	missing_say(&facts);
-	if (log_level() > 0)
+	if (log_level() > 0) {
+		hidden_say(doc);
 		unjoined_say(doc, &h);
+	}
 	VEC_RELEASE(&facts.v);
 	json_decref(doc);
 }

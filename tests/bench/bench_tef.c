@@ -3,7 +3,7 @@
  * alone: simdjson's DOM (tef_dom, where simdjson was there when it was built) and jansson's
  * (tef_jansson). bench_tef BUILD_DIR; from the environment, besides what bench_run.h has:
  *
- *	BENCH_EVENTS=1000000	events of the trace, some 260 bytes each (make_tef)
+ *	BENCH_EVENTS=1000000	events of the trace, some 240 bytes each (make_tef)
  *
  * Of profrig there are three: one thread, two, and two with the trace as gzip -6 makes it smaller.
  */

@@ -1,11 +1,12 @@
 /*
- * make_tef [-s] [-r RANK -w WORLD] N: a PyTorch trace as Kineto writes it, on stdout: N events (-s:
- * N spans) of a training job, something for each analysis. A step (ProfilerStep#k) loads data,
- * copies it, goes through the layers on one thread and back on another, with modules, nested
- * operators with shapes, their launches and kernels, all-reduces on a queue of their own, a CUDA
- * graph, allocations and their release; flows lead from each launch to its work and from each
- * operator to its backward; a counter has the energy, sampled at 1 kHz. About 330 bytes an event; the same for the
- * same arguments. RANK changes numbers of process and device, and how late a step's work begins.
+ * make_tef [-s] [-r RANK -w WORLD] [-b BATCHES] N: a PyTorch trace as Kineto writes it, on stdout:
+ * N events (-s: N spans) of a training job, in whole steps of 16 batches (-b), something for each
+ * analysis. A step (ProfilerStep#k) loads data, copies it, goes through the layers on one thread
+ * and back on another, with modules, nested operators with shapes, their launches and kernels,
+ * all-reduces on a queue of their own, a CUDA graph, allocations and their release; flows lead from
+ * each launch to its work and from each operator to its backward; a counter has the energy, sampled
+ * at 1 kHz, where WORLD is 1. About 240 bytes an event; the same for the same arguments. RANK
+ * changes numbers of process and device, and how late a step's work begins.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -19,7 +20,7 @@
 #include "profrig/base/num.h"
 
 #define LAYERS 48
-#define BATCHES 16 /* of a step; their gradients add up */
+#define BATCHES 16 /* of a step, at most; their gradients add up */
 #define GRAPH_KERNELS 12
 #define SAMPLE_NS 1000000
 #define IDLE_W 90
@@ -48,7 +49,7 @@ static const char *const elements[] = {
 enum { COMPUTE = 7, COPY = 13, COMM = 20 }; /* queues */
 
 struct job {
-	uint64_t rank, world;
+	uint64_t rank, world, batches;
 	uint64_t events, spans, id, sequence, flow, step;
 	int pid, device;
 	int64_t host_ns, backward_ns; /* where the two threads are */
@@ -115,7 +116,7 @@ static void memory(struct job *j, int64_t bytes, uint64_t address)
 	j->events++;
 }
 
-/* Samples of the energy counter, and none of the step's work is left. */
+/* Samples of the energy counter. */
 static void energy(struct job *j, int64_t from, int64_t to)
 {
 	size_t n = (size_t)((to - from) / SAMPLE_NS) + 1;
@@ -145,7 +146,6 @@ static void energy(struct job *j, int64_t from, int64_t to)
 		j->events++;
 	}
 	free(bins);
-	j->nr_drawn = 0;
 }
 
 /* ---- device work ---- */
@@ -378,8 +378,8 @@ static void step(struct job *j)
 	int64_t begun = j->host_ns;
 	char name[64];
 
-	for (int i = 0; i < BATCHES; i++)
-		batch(j, i == BATCHES - 1);
+	for (uint64_t i = 0; i < j->batches; i++)
+		batch(j, i == j->batches - 1);
 	span(j, "user_annotation", "Optimizer.step#AdamW.step", j->pid, j->pid, j->host_ns, 20000,
 	     "\"External id\": %" PRIu64, j->id);
 	j->host_ns += 1000;
@@ -389,7 +389,9 @@ static void step(struct job *j)
 	snprintf(name, sizeof(name), "ProfilerStep#%" PRIu64, j->step++);
 	span(j, "user_annotation", name, j->pid, j->pid, begun, j->host_ns - begun,
 	     "\"External id\": %" PRIu64, j->id);
-	energy(j, begun, j->host_ns);
+	if (j->world == 1)
+		energy(j, begun, j->host_ns);
+	j->nr_drawn = 0;
 	j->host_ns += 2000;
 }
 
@@ -409,26 +411,30 @@ static uint64_t count_of(const char *text, uint64_t least)
 
 	if (num_u64(text, strlen(text), &n) >= 0 && n >= least)
 		return n;
-	fputs("usage: make_tef [-s] [-r RANK -w WORLD] N\n", stderr);
+	fputs("usage: make_tef [-s] [-r RANK -w WORLD] [-b BATCHES] N\n", stderr);
 	exit(2);
 }
 
 int main(int argc, char **argv)
 {
-	struct job j = { .world = 1, .id = 2, .sequence = 1, .address = 1 };
+	struct job j = { .world = 1, .batches = BATCHES, .id = 2, .sequence = 1, .address = 1 };
 	bool by_spans = false;
 	uint64_t n;
 	int c;
 
-	while ((c = getopt(argc, argv, "sr:w:")) >= 0) {
+	while ((c = getopt(argc, argv, "sr:w:b:")) >= 0) {
 		by_spans |= c == 's';
 		if (c == 'r')
 			j.rank = count_of(optarg, 0);
 		else if (c == 'w')
 			j.world = count_of(optarg, 1);
+		else if (c == 'b')
+			j.batches = count_of(optarg, 1);
 		else if (c != 's')
 			count_of("", 1);
 	}
+	if (j.batches > BATCHES)
+		count_of("", 1);
 	n = count_of(optind + 1 == argc ? argv[optind] : "", 1);
 	j.pid = 4242 + 10 * (int)j.rank;
 	j.device = (int)(j.rank % 8);

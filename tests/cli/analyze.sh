@@ -17,6 +17,22 @@ code "a file that is not there is 5" 5 "$PROFRIG" -q info "$T/nothing"
 code "no output directory is a usage error" 2 "$PROFRIG" -q analyze "$ROOT/Makefile"
 code "an unknown analysis is a usage error" 2 "$PROFRIG" -q analyze --analysis nosuch -o "$T/no" "$ROOT/tests/fixtures"
 
+# the closing lines name what is missing, and the warnings
+calls() { # PID: two calls, the second of a long name and begun before the first one ends
+	printf '{"ph":"X","name":"first","cat":"cpu_op","pid":%s,"tid":1,"ts":5,"dur":10},{"ph":"X","name":"then %030d and %030d","cat":"cpu_op","pid":%s,"tid":1,"ts":10,"dur":10}' "$1" 1 2 "$1"
+}
+for rank in 0 2; do
+	printf '{"schemaVersion":1,"distributedInfo":{"rank":%s,"world_size":4,"backend":"nccl"},"traceEvents":[%s]}\n' $rank "$(calls 1$rank)" >"$T/rank$rank.json"
+done
+for cut in a b; do printf '[%s,\n' "$(calls 7)" >"$T/$cut.json"; done
+code "two ranks of four, and two open arrays" 0 "$PROFRIG" analyze "$T"/rank[02].json "$T"/[ab].json -o "$T/ranks"
+like "what is in no input is said" "$(cat "$T/err")" "  missing 2 of 4 ranks of the job are in no input: 1 3"
+like "and what is cut, once" "$(cat "$T/err")" "  missing $T/a.json: the array of events is never closed \\(and 1 more\\)"
+like "kinds of warnings have their names" "$(cat "$T/err")" "; 3 warnings \\(W_[A-Z_]+, W_[A-Z_]+, W_[A-Z_]+\\); "
+like "a long name loses its middle" "$(cat "$T/err")" "  time    then 0+…0+2 "
+code "quietly" 0 "$PROFRIG" -q analyze "$T"/rank[02].json "$T"/[ab].json -o "$T/ranks"
+is "nothing of it is said" "$(cat "$T/err")" ""
+
 traces=${PROFRIG_TRACES:-}
 if [ -z "$traces" ]; then
 	case ,${PROFRIG_REQUIRE:-}, in *,traces,*) not_ok "PROFRIG_TRACES is required" ;; esac

@@ -33,6 +33,8 @@ for r in csv.DictReader(open(sys.argv[1], newline="")):
 P
 }
 
+code "a log alone" 0 "$PROFRIG" analyze rocblas.77.log -o alone
+like "has no spans, but calls" "$(tr '\n' '|' <err)" "  time    no spans are in it\\|  library rocblas 3 calls, 12.0 Mflop \\(library_calls.csv\\)\\|"
 code "a trace and two logs" 0 "$PROFRIG" -q analyze rank.pt.trace.json rocblas.77.log nccl.log -o both
 is "each configuration has its time and its kernel" "$(rows both operation trace_calls trace_ns kernels kernel called_by unmatched)" \
 	"sgemm|1|40000|1|Cijk_large|aten::mm|

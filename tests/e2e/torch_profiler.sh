@@ -127,3 +127,34 @@ is "its operators have joules" "$(ops)" 1
 last=$(awk '{ print $3 }' "$run"/steps/*-workload.out)
 end=$(jq "[.inputs[] | select(.reader == \"tef\") | .end_ns + .clock.shift_ns] | max" "$a/analysis.json")
 check "and stand where they ran, to 50 ms" awk -v a="$last" -v b="$end" 'BEGIN { d = a - b; exit !(d > -5e7 && d < 5e7) }'
+
+# A training whose products are known: three layers forward are three, backward they are five, as nothing asks for the gradient of the data.
+cat >"$T/steps.py" <<'END'
+import torch
+
+torch.manual_seed(1)
+net = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 128), torch.nn.ReLU(), torch.nn.Linear(128, 10))
+opt = torch.optim.SGD(net.parameters(), lr=0.05)
+x, y = torch.randn(64, 64), torch.randint(0, 10, (64,))
+for step in range(20):
+    opt.zero_grad()
+    torch.nn.functional.cross_entropy(net(x), y).backward()
+    opt.step()
+print("performance: 64 samples/s")
+END
+PYTHONPATH='' code "a training" 0 "$PROFRIG" run --engine host -o "$T/train" --tools torch_profiler -- "$real" "$T/steps.py"
+a=$T/train/latest/analysis
+calls() { awk -F, -v n="$1" '$1 == "host" && $2 == n { s += $4 } END { print s + 0 }' "$a/tables/functions.csv"; }
+is "its products, forward and backward" "$(calls aten::addmm) $(calls aten::mm)" "60 100"
+is "its steps" "$(awk -F, '$2 ~ /^Optimizer\.step/ { print $4 }' "$a/tables/functions.csv")" 20
+like "the closing lines begin with how it ended" "$(grep -v '^profrig:' "$T/err" | head -n 1)" "^success +[^ ]+ in .* on host.*, 64 samples/s$"
+like "and say where the time went" "$(cat "$T/err")" "  time    .*aten::"
+like "one artifact is valid, the checks hold, and warnings have names" "$(grep '^  data' "$T/err")" \
+	"^  data    1 artifact valid; 0 samples; ([0-9]+) of \1 checks hold(; [0-9]+ warnings? \(W_[A-Z_, …]+\))?(; [0-9]+ notes?)?$"
+check "the page it names is there" test -s "$(sed -n 's/^  report  //p' "$T/err")"
+is "operators are a table, without device work of theirs" "$(python3 - "$a/tables/operators.csv" <<'P'
+import csv, sys
+rows = [r for r in csv.DictReader(open(sys.argv[1], newline="")) if r["name"] == "aten::mm"]
+print(sum(int(r["calls"]) for r in rows), sum(int(r["own_ns"]) for r in rows))
+P
+)" "100 0"

@@ -370,7 +370,7 @@ int tef_walk(struct tef *t, struct err *err)
 	int r;
 
 	progress_total(t->map.len);
-	t->facts = tef_facts_wanted(t);
+	t->facts = tef_facts_wanted(t) && !t->opts->file_facts;
 	t->shapes = tef_shapes_new(&t->doc, t->map.data, 0, t->facts);
 	t->memo = tef_memo_new();
 	t->sink->ops->expect(t->sink, t->doc.spans);

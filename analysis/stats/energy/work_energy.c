@@ -63,15 +63,31 @@ static double idle_until(const struct work_meter *me, int64_t t_ns)
 	return idle_since(me, moment_by(me, t_ns), t_ns);
 }
 
-/* Most stretches end before anything else begins or ends. */
-static double idle_between(const struct work_meter *me, int64_t from_ns, int64_t to_ns)
-{
-	const struct work_moment *at = moment_by(me, from_ns), *end = me->at.v + me->at.nr;
-	double from_j = idle_since(me, at, from_ns);
+#define NEAR 8 /* moments */
 
-	if (!at || (at + 1 < end && at[1].t_ns <= to_ns))
-		at = moment_by(me, to_ns);
-	return idle_since(me, at, to_ns) - from_j;
+/* As moment_by, when it is not far behind the one that was asked for before. */
+static const struct work_moment *moment_near(const struct work_meter *me, int64_t t_ns,
+					     size_t *hint)
+{
+	size_t i = *hint, nr = me->at.nr, end = i + NEAR < nr ? i + NEAR : nr;
+	const struct work_moment *at = NULL;
+
+	if (i < nr && me->at.v[i].t_ns <= t_ns) {
+		while (i + 1 < end && me->at.v[i + 1].t_ns <= t_ns)
+			i++;
+		at = i + 1 < end || end == nr ? &me->at.v[i] : NULL;
+	}
+	at = at ? at : moment_by(me, t_ns);
+	*hint = at ? (size_t)(at - me->at.v) : 0;
+	return at;
+}
+
+static double idle_between(const struct work_meter *me, int64_t from_ns, int64_t to_ns,
+			   size_t *hint)
+{
+	double from_j = idle_since(me, moment_near(me, from_ns, hint), from_ns);
+
+	return idle_since(me, moment_near(me, to_ns, hint), to_ns) - from_j;
 }
 
 double work_energy_part(const struct work_energy *we, uint32_t device, int64_t from_ns,
@@ -83,11 +99,11 @@ double work_energy_part(const struct work_energy *we, uint32_t device, int64_t f
 }
 
 double work_energy_idle(const struct work_energy *we, uint32_t device, int64_t from_ns,
-			int64_t to_ns)
+			int64_t to_ns, size_t *hint)
 {
 	const struct work_meter *me = work_meter_of(we, device);
 
-	return me ? idle_between(me, from_ns, to_ns) / me->devices : NAN;
+	return me ? idle_between(me, from_ns, to_ns, hint) / me->devices : NAN;
 }
 
 /* ---- sweeps over stretches of time ---- */

@@ -84,9 +84,12 @@ double work_meter_energy(const struct work_meter *me, int64_t from_ns, int64_t t
 /* What a piece of work that runs on the device during [from, to) has of it. */
 double work_energy_part(const struct work_energy *we, uint32_t device, int64_t from_ns,
 			int64_t to_ns);
-/* The device's part of the idle energy in [from, to). */
+/*
+ * The device's part of the idle energy in [from, to). *hint: 0 at first; calls in order of time are
+ * faster.
+ */
 double work_energy_idle(const struct work_energy *we, uint32_t device, int64_t from_ns,
-			int64_t to_ns);
+			int64_t to_ns, size_t *hint);
 /*
  * Divides the idle energy of a meter among stretches of time that may overlap: at each moment those
  * that are open have equal parts. v: n of them, any order (it is sorted); j[row] += its part.

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/strbuf.h"
 #include "profrig/base/xalloc.h"
+#include "profrig/names/short_name.h"
 
 /* clang-format off */
 #define FINDINGS(X) \
@@ -76,14 +78,26 @@ struct finding_time time_words(double ns)
 	static const struct {
 		double per;
 		const char *unit;
-	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "µs" }, { 1, "ns" } };
+	} units[] = { { 86400e9, "days" }, { 3600e9, "h" }, { 1e9, "s" },
+		      { 1e6, "ms" },       { 1e3, "µs" },   { 1, "ns" } };
 	struct finding_time t;
 	size_t u = 0;
 
-	while (u < 3 && fabs(ns) < units[u].per)
+	/* days and hours from two of them on */
+	while (u + 1 < ARRAY_LEN(units) && fabs(ns) < (u < 2 ? 2 : 1) * units[u].per)
 		u++;
 	snprintf(t.s, sizeof(t.s), "%.3g %s", ns / units[u].per, units[u].unit);
 	return t;
+}
+
+struct finding_name name_words(const char *name)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	struct finding_name n;
+
+	short_name(name, SHORT_NAME_WIDTH, &sb);
+	snprintf(n.s, sizeof(n.s), "%s", sb.buf);
+	return n;
 }
 
 static const char *severity_of(const struct findings *f, const struct finding_at *at)

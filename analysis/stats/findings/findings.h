@@ -79,6 +79,11 @@ struct finding_time {
 	char s[32];
 };
 struct finding_time time_words(double ns);
+/* A kernel's name as tables show it. */
+struct finding_name {
+	char s[256];
+};
+struct finding_name name_words(const char *name);
 
 /* A rule has a row here, and is a function in one of findings_*.c. */
 /* clang-format off */

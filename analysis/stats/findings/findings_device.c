@@ -143,27 +143,44 @@ void rule_gaps(struct findings *f)
 	}
 }
 
+/* The time of [from, to) in intervals from *at on; *at moves to the first that ends behind it. */
+static int64_t busy_in(const struct intervals *iv, size_t *at, int64_t from_ns, int64_t to_ns)
+{
+	int64_t busy = 0;
+
+	for (; *at < iv->v.nr; (*at)++) {
+		int64_t start = iv->v.v[*at].start_ns, end = iv->v.v[*at].end_ns;
+
+		start = start > from_ns ? start : from_ns;
+		if (start < (end < to_ns ? end : to_ns))
+			busy += (end < to_ns ? end : to_ns) - start;
+		if (end > to_ns)
+			break;
+	}
+	return busy;
+}
+
 /* Of CHUNKS equal parts of a device's wall time: those that are busy for less than half. */
 static void device_chunks(struct findings *f, uint32_t device)
 {
+	struct intervals iv = INTERVALS_INIT;
+	size_t at = 0;
 	const struct work_device *d = &f->w->devices.v[device];
 	int64_t wall = d->last_ns - d->first_ns, idle = 0;
 	int few = 0;
 
+	works_union(f->w, device, ~0U, d->first_ns, d->last_ns, &iv);
 	for (int k = 0; k < CHUNKS && wall >= CHUNKS; k++) {
 		int64_t from = d->first_ns + (int64_t)((__int128)wall * k / CHUNKS);
 		int64_t to = d->first_ns + (int64_t)((__int128)wall * (k + 1) / CHUNKS);
-		struct intervals iv = INTERVALS_INIT;
-		int64_t busy;
+		int64_t busy = busy_in(&iv, &at, from, to);
 
-		works_union(f->w, device, ~0U, from, to, &iv);
-		busy = intervals_length(&iv);
-		intervals_release(&iv);
 		if ((double)busy < CHUNK_BUSY * (double)(to - from)) {
 			few++;
 			idle += to - from - busy;
 		}
 	}
+	intervals_release(&iv);
 	if (few)
 		finding_add(f,
 			    FINDING_AT("busy_chunks", model_str(f->m, d->name), "idle", few,
@@ -353,8 +370,8 @@ void rule_hotspot(struct findings *f)
 			finding_add(f,
 				    FINDING_AT("hotspot", device, "kernels", share, HOTSPOT_SHARE,
 					       (int64_t)col_of(t, i, "total_ns")),
-				    "%.0f %% of the work of %s is %.60s", 100 * share, device,
-				    text_of(t, i, "name"));
+				    "%.0f %% of the work of %s is %s", 100 * share, device,
+				    name_words(text_of(t, i, "name")).s);
 	}
 }
 

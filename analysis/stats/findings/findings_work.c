@@ -98,9 +98,9 @@ void rule_uneven_collectives(struct findings *f)
 				    FINDING_AT("uneven_collectives", text_of(t, i, "device"),
 					       "kernels", most / mean, COLLECTIVE_RATIO,
 					       SAVES_UNKNOWN),
-				    "the longest %.40s of %s takes %.0f times their mean of %s",
-				    text_of(t, i, "name"), text_of(t, i, "device"), most / mean,
-				    time_words(mean).s);
+				    "the longest %s of %s takes %.0f times their mean of %s",
+				    name_words(text_of(t, i, "name")).s, text_of(t, i, "device"),
+				    most / mean, time_words(mean).s);
 	}
 }
 
@@ -177,7 +177,7 @@ static void gemm_kernel_add(struct findings *f, const struct table *t, size_t ro
 	double ns = col_of(t, row, "total_ns");
 
 	finding_add(f, FINDING_AT(id, "", "gemm", value, threshold, (int64_t)ns),
-		    "a matrix product %s: %.70s (%s)", what, text_of(t, row, "name"),
+		    "a matrix product %s: %s (%s)", what, name_words(text_of(t, row, "name")).s,
 		    time_words(ns).s);
 }
 
@@ -211,13 +211,12 @@ void rule_naive_conv(struct findings *f)
 
 	for (size_t i = 0; t && i < table_rows(t); i++)
 		if (strstr(text_of(t, i, "name"), "naive_conv"))
-			finding_add(
-				f,
-				FINDING_AT("naive_conv", text_of(t, i, "device"), "kernels",
-					   col_of(t, i, "share"), 0,
-					   (int64_t)col_of(t, i, "total_ns")),
-				"%s: MIOpen found no better convolution than its fallback: %.60s",
-				text_of(t, i, "device"), text_of(t, i, "name"));
+			finding_add(f,
+				    FINDING_AT("naive_conv", text_of(t, i, "device"), "kernels",
+					       col_of(t, i, "share"), 0,
+					       (int64_t)col_of(t, i, "total_ns")),
+				    "%s: MIOpen found no better convolution than its fallback: %s",
+				    text_of(t, i, "device"), name_words(text_of(t, i, "name")).s);
 }
 
 static bool is_layout_copy(const char *name)

@@ -98,7 +98,8 @@ static int iterations_run(struct model *m, const struct analysis_opts *o, struct
 		periods_table(m, w, it, out);
 	if (it->v.nr == 0)
 		return table_set_skip(out, "iterations",
-				      "no range is a marker, and no device repeats its works");
+				      "no range is a marker (--marker names others), and no device "
+				      "repeats its works");
 	if (it->all_warmup)
 		model_warn(
 			m, UINT32_MAX, W_ALL_WARMUP, it->all_warmup,

@@ -11,11 +11,6 @@
 /* Ascending, in linear time and with room for n more while it works. */
 void sort_i64(int64_t *v, size_t n);
 /*
- * The one that has k before it in ascending order, k < n; all behind it are no smaller then. Linear
- * time on average, no room; reorders v.
- */
-int64_t nth_i64(int64_t *v, size_t n, size_t k);
-/*
  * The middle one, of an even number the lower of the two; 0 for none. Linear time on average, no
  * room; reorders v.
  */

@@ -50,10 +50,9 @@ static inline void heard_begin(struct heard *h)
 	*h = (struct heard){ .dir = test_dir(), .notes = STRVEC_INIT, .phases = STRVEC_INIT };
 	session_opts_init(&h->o);
 	h->o.threads = 1;
-	h->o.listener = (struct session_listener){ .note = heard_note,
-						      .phase = heard_phase,
-						      .have_read = heard_model,
-						      .ctx = h };
+	h->o.listener = (struct session_listener){
+		.note = heard_note, .phase = heard_phase, .have_read = heard_model, .ctx = h
+	};
 }
 
 static inline void heard_end(struct heard *h)

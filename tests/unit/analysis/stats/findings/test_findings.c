@@ -1,3 +1,4 @@
+#include "findings.h"
 #include "findings_fixture.h"
 #include "random_work.h"
 #include "readers_test.h"
@@ -12,6 +13,24 @@ static void expect_found(const char *trace, const char *want)
 	have = findings_text(&ts);
 	assert_string_equal(have, want);
 	table_set_release(&ts);
+}
+
+static void expect_words(double ns, const char *want)
+{
+	assert_string_equal(time_words(ns).s, want);
+}
+
+TEST(test_words)
+{
+	expect_words(0, "0 ns");
+	expect_words(999, "999 ns");
+	expect_words(1e3, "1 µs");
+	expect_words(-2.5e6, "-2.5 ms");
+	expect_words(7199e9, "7.2e+03 s");
+	expect_words(7200e9, "2 h");
+	expect_words(74700e9, "20.8 h");
+	expect_words(2 * 86400e9, "2 days");
+	assert_string_equal(name_words("void k<float>(float*, int)").s, "k<float>");
 }
 
 /* Times are µs. */
