@@ -122,7 +122,7 @@ TEST(test_idle_tables)
 	expect_columns(table_set_find(&ts, "idle"),
 		       "device,gap_ns_bucket,count,total_ns,host_cause");
 	expect_columns(table_set_find(&ts, "idle_causes"),
-		       "device,cause,parts,total_ns,share,joules,energy_flags");
+		       "device,cause,parts,total_ns,share,joules,energy_flags,uncertainty_j");
 	expect_columns(table_set_find(&ts, "idle_gaps"),
 		       "device,start_ns,dur_ns,cause,before,after,api");
 	expect_table(table_set_find(&ts, "idle"), "device gap_ns_bucket count total_ns host_cause\n"
