@@ -333,22 +333,6 @@ static void large(struct bench *b, uint64_t calls, const char *out)
 
 enum { READ, MODEL, ANALYZE, PROGRAMS };
 
-static char *trace(const struct bench *b)
-{
-	char *path = xasprintf("%s/bench/job-%" PRIu64 ".json", b->build, b->events);
-	CLEANUP(xfreep) char *dir = xasprintf("%s/bench", b->build);
-	CLEANUP(xfreep)
-	char *line =
-		xasprintf("%s/tests/bench/make_tef -s %" PRIu64 " >%s", b->build, b->events, path);
-	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
-
-	fs_mkdirs(dir, 0755, NULL);
-	strvec_pushl(&argv, "/bin/sh", "-c", line, NULL);
-	if (!fs_exists(path))
-		must_run(&argv);
-	return path;
-}
-
 static void bars(struct bench *b, const struct program *p)
 {
 	const struct cost *read = &p[READ].median, *in = &p[MODEL].median,
@@ -429,7 +413,7 @@ int main(int argc, char **argv)
 	b.events = number("BENCH_SPANS", 1000000, 100000000);
 	b.runs = number("BENCH_RUNS", 5, MAX_RUNS);
 	b.strict = getenv("BENCH_STRICT") != NULL;
-	path = trace(&b);
+	path = made_trace(&b, "job", "-s");
 	out = xasprintf("%s/bench/analyses-out", b.build);
 	programs_make(p, &b, argv[0], path, out);
 	printf("analyses: %g M spans, %s\n", (double)b.events * 1e-6, path);

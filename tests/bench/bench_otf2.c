@@ -39,15 +39,6 @@ static const struct shape {
 
 /* ---- archives ---- */
 
-static bool is_newer(const char *path, const char *than)
-{
-	struct stat a, b;
-
-	return stat(path, &a) == 0 && stat(than, &b) == 0 &&
-	       (a.st_mtim.tv_sec > b.st_mtim.tv_sec ||
-		(a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec > b.st_mtim.tv_nsec));
-}
-
 /* Made anew when the generator is. */
 static char *archive(const struct bench *b, const struct shape *shape, uint64_t events)
 {

@@ -88,6 +88,34 @@ static inline struct cost must_run(const struct strvec *argv)
 	return c;
 }
 
+/* ---- what is measured on ---- */
+
+static inline bool is_newer(const char *path, const char *than)
+{
+	struct stat a, b;
+
+	return stat(path, &a) == 0 && stat(than, &b) == 0 &&
+	       (a.st_mtim.tv_sec > b.st_mtim.tv_sec ||
+		(a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec > b.st_mtim.tv_nsec));
+}
+
+/* A PyTorch trace by make_tef with these words, made anew when that is; path, owned. */
+static inline char *made_trace(const struct bench *b, const char *name, const char *words)
+{
+	char *path = xasprintf("%s/bench/%s-%" PRIu64 ".json", b->build, name, b->events);
+	CLEANUP(xfreep) char *dir = xasprintf("%s/bench", b->build);
+	CLEANUP(xfreep) char *maker = xasprintf("%s/tests/bench/make_tef", b->build);
+	CLEANUP(xfreep)
+	char *line = xasprintf("%s %s %" PRIu64 " >%s", maker, words, b->events, path);
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+
+	fs_mkdirs(dir, 0755, NULL);
+	strvec_pushl(&argv, "/bin/sh", "-c", line, NULL);
+	if (!is_newer(path, maker))
+		must_run(&argv);
+	return path;
+}
+
 /* ---- programs ---- */
 
 static inline int by_seconds(const void *pa, const void *pb)

@@ -15,29 +15,13 @@
 #define MIN_THREADS 1.6 /* two, of one */
 #define MIN_GZIP 0.8    /* on two threads, of one with the file as it is */
 
-static char *trace(const struct bench *b)
-{
-	char *path = xasprintf("%s/bench/tef-%" PRIu64 ".json", b->build, b->events);
-	CLEANUP(xfreep) char *dir = xasprintf("%s/bench", b->build);
-	CLEANUP(xfreep)
-	char *line =
-		xasprintf("%s/tests/bench/make_tef %" PRIu64 " >%s", b->build, b->events, path);
-	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
-
-	fs_mkdirs(dir, 0755, NULL);
-	strvec_pushl(&argv, "/bin/sh", "-c", line, NULL);
-	if (!fs_exists(path))
-		must_run(&argv);
-	return path;
-}
-
 static char *packed(const char *path)
 {
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 	char *gz = xasprintf("%s.gz", path);
 
 	strvec_pushl(&argv, "gzip", "-6", "-k", "-f", path, NULL);
-	if (!fs_exists(gz))
+	if (!is_newer(gz, path))
 		must_run(&argv);
 	return gz;
 }
@@ -89,7 +73,7 @@ int main(int argc, char **argv)
 	b.events = number("BENCH_EVENTS", 1000000, 100000000);
 	b.runs = number("BENCH_RUNS", 5, MAX_RUNS);
 	b.strict = getenv("BENCH_STRICT") != NULL;
-	path = trace(&b);
+	path = made_trace(&b, "tef", "");
 	gz = packed(path);
 	info(&p[ONE], &b, "1", path);
 	info(&p[TWO], &b, "2", path);
