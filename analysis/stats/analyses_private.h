@@ -12,8 +12,8 @@
 	X(functions) X(callpaths) X(kernels) X(busy) X(overlap) X(idle) X(launch_latency) \
 	X(queue) X(kernel_lengths) X(graphs) X(counters) X(frequency) X(power_filter) \
 	X(idle_power) X(energy) X(energy_ranks) X(kernel_classes) X(kernel_paths) X(gemm) \
-	X(sequences) X(kernel_counters) X(operators) X(python) X(markers) X(sharing) X(node_energy) \
-	X(timeline) X(lanes) X(library_tables) X(marks_tables) X(collectives) \
+	X(sequences) X(kernel_counters) X(operators) X(python) X(markers) X(sharing) \
+	X(node_energy) X(timeline) X(lanes) X(library_tables) X(marks_tables) X(collectives) \
 	X(iterations_tables) X(iteration_overlap) X(inference) X(critical_path) X(memory) \
 	X(ranks) X(findings)
 #define ANALYSIS_DECLARE(name) extern const struct analysis analysis_##name;
