@@ -228,6 +228,11 @@ static void value_add(struct reading *rd, struct row *row, size_t v, struct csv_
 		row->v[v] += value;
 }
 
+static bool is_wanted(const struct figure_source *s, struct csv_text text)
+{
+	return csv_text_is(text, s->is) || (s->or_is && csv_text_is(text, s->or_is));
+}
+
 static void record_take(struct reading *rd, const struct csv_record *r)
 {
 	struct row *row;
@@ -236,7 +241,7 @@ static void record_take(struct reading *rd, const struct csv_record *r)
 		rd->short_rows++;
 		return;
 	}
-	if (rd->where != NO_COLUMN && !csv_text_is(csv_field(r, rd->where), rd->s->is))
+	if (rd->where != NO_COLUMN && !is_wanted(rd->s, csv_field(r, rd->where)))
 		return;
 	row = row_of(rd, key_of(rd, r));
 	if (!row) {

@@ -39,6 +39,7 @@ struct figure_source {
 	const char *file;
 	const char *keys[FIGURE_KEYS_MAX];
 	const char *where, *is; /* rows whose column has this text; NULL: all */
+	const char *or_is;      /* or this one; NULL: there is no other */
 	enum figure_lack lack;
 	enum figure_key_form form;
 	bool usual; /* in the selection of nothing */
