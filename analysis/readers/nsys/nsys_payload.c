@@ -333,7 +333,7 @@ static void elements_take(struct collective_facts *f, const char *name, int64_t 
 		f->out_elements = all;
 }
 
-/* Elements are told, or follow from bytes and their type. */
+/* The payload states a number of elements, or bytes and their type give it. */
 static void type_take(struct nsys *ns, struct collective_facts *f, const char *name,
 		      const struct payload *pl)
 {

@@ -52,7 +52,42 @@ static int cmp_u32(uint32_t a, uint32_t b)
 	return (a > b) - (a < b);
 }
 
-/* By device, graph, node, name; captured ones by graph and sequence. */
+/* Which node, of those of a device. */
+struct node_key {
+	int64_t graph, node;
+	uint32_t capture, instance, sequence;
+};
+
+static int cmp_key(struct node_key a, struct node_key b)
+{
+	int by;
+
+	if (a.graph != b.graph)
+		return a.graph < b.graph ? -1 : 1;
+	if (a.node != b.node)
+		return a.node < b.node ? -1 : 1;
+	by = cmp_u32(a.capture, b.capture);
+	by = by ? by : cmp_u32(a.instance, b.instance);
+	return by ? by : cmp_u32(a.sequence, b.sequence);
+}
+
+static int cmp_name(const struct model *m, str_id a, str_id b)
+{
+	return a == b ? 0 : strcmp(model_str(m, a), model_str(m, b));
+}
+
+static struct node_key key_of_work(const struct graphs *g, const struct graph_work *w)
+{
+	return (struct node_key){ w->graph, w->node, capture_of(g, w->instance), w->instance,
+				  w->sequence };
+}
+
+static struct node_key key_of_row(const struct node_row *r)
+{
+	return (struct node_key){ r->graph, r->node, r->capture, r->instance, r->sequence };
+}
+
+/* By device, node, name. */
 static int cmp_work(const void *pa, const void *pb, void *ctx)
 {
 	const struct graphs *g = ctx;
@@ -61,17 +96,8 @@ static int cmp_work(const void *pa, const void *pb, void *ctx)
 	const str_id *name = g->w->m->spans.name;
 	int by = cmp_u32(wa->device, wb->device);
 
-	if (by)
-		return by;
-	if (a->graph != b->graph)
-		return a->graph < b->graph ? -1 : 1;
-	if (a->node != b->node)
-		return a->node < b->node ? -1 : 1;
-	by = cmp_u32(a->instance, b->instance);
-	by = by ? by : cmp_u32(a->sequence, b->sequence);
-	if (by || name[wa->span] == name[wb->span])
-		return by;
-	return strcmp(model_str(g->w->m, name[wa->span]), model_str(g->w->m, name[wb->span]));
+	by = by ? by : cmp_key(key_of_work(g, a), key_of_work(g, b));
+	return by ? by : cmp_name(g->w->m, name[wa->span], name[wb->span]);
 }
 
 /* Of the works from i on that are one node. Returns where they end. */
@@ -158,20 +184,11 @@ static void captures_add(struct node_rows *rows)
 
 static int cmp_row(const void *pa, const void *pb, void *ctx)
 {
-	const struct model *m = ctx;
 	const struct node_row *a = pa, *b = pb;
 	int by = natural_cmp(a->device, b->device);
 
-	if (by)
-		return by;
-	if (a->graph != b->graph)
-		return a->graph < b->graph ? -1 : 1;
-	if (a->node != b->node)
-		return a->node < b->node ? -1 : 1;
-	by = cmp_u32(a->capture, b->capture);
-	by = by ? by : cmp_u32(a->instance, b->instance);
-	by = by ? by : cmp_u32(a->sequence, b->sequence);
-	return by || a->name == b->name ? by : strcmp(model_str(m, a->name), model_str(m, b->name));
+	by = by ? by : cmp_key(key_of_row(a), key_of_row(b));
+	return by ? by : cmp_name(ctx, a->name, b->name);
 }
 
 /* ---- the table ---- */

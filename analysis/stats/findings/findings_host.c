@@ -110,9 +110,10 @@ void rule_blocking_copies(struct findings *f)
 	if (share > BLOCK_SHARE && k.ns >= BLOCK_NS)
 		finding_add(
 			f, FINDING_AT("blocking_copies", "", "functions", share, BLOCK_SHARE, k.ns),
-			"%" PRIu64 " call%s wait%s for the own copy or fill, %s together: "
+			"%" PRIu64 " call%s wait%s for %s own copy or fill, %s together: "
 			"the call is synchronous, or its memory is pageable",
-			k.nr, plural(k.nr), k.nr == 1 ? "s" : "", time_words((double)k.ns).s);
+			k.nr, plural(k.nr), k.nr == 1 ? "s" : "", k.nr == 1 ? "its" : "their",
+			time_words((double)k.ns).s);
 }
 
 void rule_pageable(struct findings *f)

@@ -249,8 +249,12 @@ TEST(case_8_clock_monitor)
 				  MONITOR(0, 100, 300, 1700), MONITOR(0, 400, 500, 900),
 				  MONITOR(0, 1000, 1100, 900), MONITOR(0, 1100, 1200, 900),
 				  MONITOR(3, 0, 200, 1000), MONITOR(3, 200, 800, 2000)));
-	TABLES ts = TABLE_SET_INIT;
+	TABLES ts = TABLE_SET_INIT, clocks = TABLE_SET_INIT;
 
+	expect_table(table_of(&clocks, rd.m, "frequency", "frequency"),
+		     "series min_hz max_hz mean_hz\n"
+		     "sclk.gpu-monitor3 1000e6 2000e6 1750e6\n"
+		     "sclk.gpu0 800e6 1700e6 1150e6\n");
 	expect_table(table_of(&ts, rd.m, "counters", "counters"),
 		     "series device unit mean unknown_ns min max\n"
 		     "sclk.gpu-monitor3 - Hz 1750e6 0 1000e6 2000e6\n"

@@ -15,7 +15,7 @@ struct part_def {
 	const char *group;
 	int ranks;         /* of the group: 0 to ranks − 1; 0: none is stated */
 	int64_t from, to;  /* 1 more than the rank; 0: absent */
-	int64_t hidden_ns; /* another queue of its device computes so long from its start on */
+	int64_t hidden_ns; /* from its start on another queue computes for so many ns */
 };
 #define PART_INIT .dtype = "Byte"
 
