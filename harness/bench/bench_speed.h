@@ -5,8 +5,8 @@
  * (virtual machines), or where another thread computes on the same core. Two loops in registers
  * tell it, each for about 30 µs:
  *
- *	clock_mhz	additions that wait for each other: one in a cycle on all processors that
- *			profrig runs on, whatever else the core does
+ *	clock_mhz	additions of a register that wait for each other: one in a cycle on all
+ *			processors that profrig runs on, whatever else the core does
  *	loop_gflops	f32 multiply-adds that do not wait (peak_loops.h), with the second widest
  *			vector unit, as the widest one lowers the clock of some processors: what
  *			is left of the core's units
