@@ -41,9 +41,9 @@ static uint64_t *launch_slot(const struct model *m, const struct launch_map *map
 		return &map->slots[correlation < map->cap ? correlation : 0];
 	group = counts_with(m, input);
 	at = launch_hash(correlation, group) & (map->cap - 1);
-	while ((span = map->slots[at]) != 0 &&
-	       (c->correlation[span - 1] != correlation ||
-		(c->input[span - 1] != input && counts_with(m, c->input[span - 1]) != group)))
+	while ((span = map->slots[at]) != 0 && (c->correlation[span - 1] != correlation ||
+						(span_input(c, span - 1) != input &&
+						 counts_with(m, span_input(c, span - 1)) != group)))
 		at = (at + 1) & (map->cap - 1);
 	return &map->slots[at];
 }
@@ -100,8 +100,8 @@ static void match_job(void *ctx, size_t i, unsigned worker)
 	for (size_t k = 0; k < l->v[i].matches.nr; k++) {
 		struct match *ma = &l->v[i].matches.v[k];
 
-		ma->launch =
-			*launch_slot(l->m, &l->map, c->correlation[ma->work], c->input[ma->work]);
+		ma->launch = *launch_slot(l->m, &l->map, c->correlation[ma->work],
+					  span_input(c, ma->work));
 	}
 }
 
@@ -125,8 +125,8 @@ static void launches_map(struct linking *l)
 	for (size_t i = 0; i < l->nr; i++) {
 		for (size_t k = 0; k < l->v[i].launches.nr; k++) {
 			uint64_t span = l->v[i].launches.v[k];
-			uint64_t *slot =
-				launch_slot(l->m, &l->map, c->correlation[span], c->input[span]);
+			uint64_t *slot = launch_slot(l->m, &l->map, c->correlation[span],
+						     span_input(c, span));
 
 			if (*slot == 0 || c->depth[span] > c->depth[*slot - 1])
 				*slot = span + 1;
@@ -187,7 +187,7 @@ static void matches_push(struct linking *l)
 	for (size_t i = 0; i < l->nr; i++) {
 		for (size_t k = 0; k < l->v[i].matches.nr; k++) {
 			const struct match *ma = &l->v[i].matches.v[k];
-			input_id input = m->spans.input[ma->work];
+			input_id input = span_input(&m->spans, ma->work);
 
 			if (ma->launch) {
 				links_push(m, ma->launch - 1, ma->work, LINK_LAUNCH);

@@ -174,7 +174,7 @@ static uint64_t hash_mix(uint64_t a, uint64_t b)
 static uint64_t correlation_replay(struct replay *r, size_t i)
 {
 	uint64_t c = span_correlation(&r->m->spans, i);
-	input_id input = r->m->spans.input[i];
+	input_id input = span_input(&r->m->spans, i);
 	uint64_t group = r->m->inputs.v[input].group;
 	uint32_t *at;
 
@@ -207,7 +207,7 @@ static span_id span_replay(struct replay *r, size_t i)
 	d.end_ns = d.end_ns > r->w.to_ns ? r->w.to_ns : d.end_ns;
 	d.name = string_replay(r, c->name[i]);
 	d.category = string_replay(r, c->category[i]);
-	d.args = string_replay(r, c->args[i]);
+	d.args = string_replay(r, span_args(c, i));
 	d.correlation = correlation_replay(r, i);
 	r->n.spans++;
 	return r->s->ops->span(r->s, &d);

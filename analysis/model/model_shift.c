@@ -8,7 +8,7 @@ static bool tracks_hold(const struct model *m, const int64_t *by_ns)
 		uint64_t first = m->tracks.v[t].first_span;
 
 		for (uint64_t i = first; i < first + m->tracks.v[t].spans; i++)
-			if (by_ns[m->spans.input[i]] != by_ns[m->spans.input[first]])
+			if (by_ns[span_input(&m->spans, i)] != by_ns[span_input(&m->spans, first)])
 				return false;
 	}
 	return true;
@@ -40,10 +40,10 @@ bool model_shift_inputs(struct model *m, const int64_t *by_ns)
 		return false;
 	for (size_t i = 0; i < m->pieces.nr; i++) {
 		struct span_piece *p = &m->pieces.v[i];
-		p->start_ns = time_shift(p->start_ns, by_ns[m->spans.input[p->span]]);
+		p->start_ns = time_shift(p->start_ns, by_ns[span_input(&m->spans, p->span)]);
 	}
 	for (size_t i = 0; i < m->spans.nr; i++) {
-		int64_t by = by_ns[m->spans.input[i]];
+		int64_t by = by_ns[span_input(&m->spans, i)];
 
 		m->spans.start_ns[i] = time_shift(m->spans.start_ns[i], by);
 		m->spans.end_ns[i] = time_shift(m->spans.end_ns[i], by);

@@ -307,11 +307,13 @@ void spans_reserve(struct span_columns *c, size_t cap)
 	c->end_ns = xreallocarray(c->end_ns, cap, sizeof(*c->end_ns));
 	c->name = xreallocarray(c->name, cap, sizeof(*c->name));
 	c->category = xreallocarray(c->category, cap, sizeof(*c->category));
+	c->kind = xreallocarray(c->kind, cap, sizeof(*c->kind));
 	if (c->correlation)
 		c->correlation = xreallocarray(c->correlation, cap, sizeof(*c->correlation));
-	c->args = xreallocarray(c->args, cap, sizeof(*c->args));
-	c->kind = xreallocarray(c->kind, cap, sizeof(*c->kind));
-	c->input = xreallocarray(c->input, cap, sizeof(*c->input));
+	if (c->args)
+		c->args = xreallocarray(c->args, cap, sizeof(*c->args));
+	if (c->input)
+		c->input = xreallocarray(c->input, cap, sizeof(*c->input));
 }
 
 static void sink_op_expect(struct sink *s, uint64_t spans)
@@ -342,11 +344,20 @@ static __attribute__((noinline)) void rows_populate(struct model_priv *p)
 	xpopulate(c->end_ns + row, n * sizeof(*c->end_ns));
 	xpopulate(c->name + row, n * sizeof(*c->name));
 	xpopulate(c->category + row, n * sizeof(*c->category));
+	xpopulate(c->kind + row, n * sizeof(*c->kind));
 	if (c->correlation)
 		xpopulate(c->correlation + row, n * sizeof(*c->correlation));
-	xpopulate(c->args + row, n * sizeof(*c->args));
-	xpopulate(c->kind + row, n * sizeof(*c->kind));
-	xpopulate(c->input + row, n * sizeof(*c->input));
+	if (c->args)
+		xpopulate(c->args + row, n * sizeof(*c->args));
+	if (c->input)
+		xpopulate(c->input + row, n * sizeof(*c->input));
+}
+
+static __attribute__((noinline)) void args_begin(struct span_columns *c)
+{
+	c->args = xreallocarray(NULL, c->cap, sizeof(*c->args));
+	for (size_t i = 0; i < c->nr; i++)
+		c->args[i] = STR_NONE;
 }
 
 static inline span_id row_push(struct model_priv *p, const struct span_def *d)
@@ -359,19 +370,25 @@ static inline span_id row_push(struct model_priv *p, const struct span_def *d)
 	p->track_states.v[d->track].spans++;
 	p->scattered = p->scattered || d->track < p->last_track;
 	p->last_track = d->track;
+	if (__builtin_expect(d->correlation && !c->correlation, 0))
+		c->correlation = xcalloc(c->cap, sizeof(*c->correlation));
+	if (__builtin_expect(d->args != STR_NONE && !c->args, 0))
+		args_begin(c);
+	if (__builtin_expect(p->current && !c->input, 0))
+		c->input = xcalloc(c->cap, sizeof(*c->input));
 	c->nr++;
 	c->track[row] = d->track;
 	c->start_ns[row] = d->start_ns;
 	c->end_ns[row] = d->end_ns;
 	c->name[row] = d->name;
 	c->category[row] = d->category;
-	if (__builtin_expect(d->correlation && !c->correlation, 0))
-		c->correlation = xcalloc(c->cap, sizeof(*c->correlation));
+	c->kind[row] = (uint8_t)d->kind;
 	if (c->correlation)
 		c->correlation[row] = d->correlation;
-	c->args[row] = args_of(p, d->args);
-	c->kind[row] = (uint8_t)d->kind;
-	c->input[row] = p->current;
+	if (c->args)
+		c->args[row] = args_of(p, d->args);
+	if (c->input)
+		c->input[row] = p->current;
 	p->in->spans++;
 	return row;
 }
@@ -442,13 +459,17 @@ static span_id sink_op_leave(struct sink *s, track_id t, int64_t t_ns, str_id na
 static void sink_op_leave_args(struct sink *s, track_id t, str_id args)
 {
 	struct model_priv *p = model_priv_of(s);
+	struct span_columns *c = &p->model->spans;
 	struct track_state *ts;
 
 	if (!model_track_known(p, t))
 		return;
 	ts = &p->track_states.v[t];
-	if (ts->open.nr)
-		p->model->spans.args[ts->open.v[ts->open.nr - 1]] = args_of(p, args);
+	if (ts->open.nr == 0 || (args == STR_NONE && !c->args))
+		return;
+	if (!c->args)
+		args_begin(c);
+	c->args[ts->open.v[ts->open.nr - 1]] = args_of(p, args);
 }
 
 static void sink_op_open_kind(struct sink *s, track_id t, enum span_kind kind)

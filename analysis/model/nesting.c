@@ -17,6 +17,7 @@ struct nester {
 	struct model *m;
 	bool columns; /* they are filled, else pieces are all that is wanted */
 	VEC(struct frame) stack;
+	uint64_t nr_calls, most_open; /* as struct track has them */
 	int64_t now_ns;
 	VEC(struct span_piece) pieces; /* of one track: parents are indexes in here */
 	VEC(uint64_t) parents;         /* of their spans */
@@ -101,8 +102,12 @@ static void nest_track(struct nester *n, const struct track *t)
 			if (c->kind[i] != SPAN_INSTANT)
 				piece = span_cut(n, &parent, i);
 		}
-		if (c->kind[i] != SPAN_INSTANT)
-			VEC_PUSH(&n->stack, (struct frame){ i, piece, c->end_ns[i] });
+		if (c->kind[i] == SPAN_INSTANT)
+			continue;
+		VEC_PUSH(&n->stack, (struct frame){ i, piece, c->end_ns[i] });
+		n->nr_calls++;
+		if (n->stack.nr > n->most_open)
+			n->most_open = n->stack.nr;
 	}
 	nester_advance(n, INT64_MAX);
 }
@@ -129,7 +134,7 @@ static void overlap_warn(struct model *m, uint64_t span, uint64_t parent)
 	const struct span_columns *c = &m->spans;
 
 	if (c->end_ns[span] > c->end_ns[parent])
-		model_warn(m, c->input[span], W_SPAN_OVERLAP, 1,
+		model_warn(m, span_input(c, span), W_SPAN_OVERLAP, 1,
 			   "'%s' starts inside '%s' and ends after it on track '%s'",
 			   model_str(m, c->name[span]), model_str(m, c->name[parent]),
 			   model_str(m, m->tracks.v[c->track[span]].name));
@@ -161,8 +166,11 @@ static void tracks_nest(struct model *m, bool columns, bool warns)
 		n[t] = (struct nester){ .m = m, .columns = columns };
 	model_run(m, m->tracks.nr, nest_job, n);
 	VEC_CLEAR(&m->pieces);
-	for (size_t t = 0; t < m->tracks.nr; t++)
+	for (size_t t = 0; t < m->tracks.nr; t++) {
+		m->tracks.v[t].nr_calls = n[t].nr_calls;
+		m->tracks.v[t].most_open = n[t].most_open;
 		pieces_take(m, &n[t], warns);
+	}
 }
 
 void pieces_find(struct model *m, bool warns)

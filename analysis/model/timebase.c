@@ -201,8 +201,8 @@ static void stored_move(struct model *m)
 	if (!any)
 		return;
 	for (size_t i = 0; i < c->nr; i++) {
-		c->start_ns[i] = time_shift(c->start_ns[i], states[c->input[i]].moved_ns);
-		c->end_ns[i] = time_shift(c->end_ns[i], states[c->input[i]].moved_ns);
+		c->start_ns[i] = time_shift(c->start_ns[i], states[span_input(c, i)].moved_ns);
+		c->end_ns[i] = time_shift(c->end_ns[i], states[span_input(c, i)].moved_ns);
 	}
 	for (size_t i = 0; i < m->series.nr; i++) {
 		struct series *se = &m->series.v[i];

@@ -126,7 +126,7 @@ void reading_input(struct reading *rd, const char *path, const struct reader *re
 void reading_later(struct reading *rd)
 {
 	/* kernels of such an input are none to join others with */
-	if (!rd->as_it_is)
+	if (rd->later.nr && !rd->as_it_is)
 		rd->join = kernel_join_has(rd->m);
 	rd->as_it_is |= rd->later.nr && !rd->join;
 	for (size_t i = 0; i < rd->later.nr; i++) {

@@ -61,8 +61,9 @@ void analysis_shared_free(struct analysis_shared *as)
 const struct works *analysis_works(struct model *m, const struct analysis_opts *o)
 {
 	if (!o->shared->works) {
-		model_nest(m);
 		o->shared->works = works_new(m);
+		if (o->shared->works->v.nr)
+			model_nest(m);
 	}
 	return o->shared->works;
 }
@@ -92,7 +93,7 @@ static int64_t device_number(const char *id)
 
 const struct device_facts *analysis_device_facts(const struct works *w, const struct work_device *d)
 {
-	return facts_device(w->m, w->m->spans.input[w->v.v[d->first].span],
+	return facts_device(w->m, span_input(&w->m->spans, w->v.v[d->first].span),
 			    device_number(model_str(w->m, d->name)));
 }
 

@@ -115,13 +115,15 @@ struct call_stats call_stats_approx(const struct moments *mo, const struct sketc
 #define RANKS 4
 
 struct wanted {
-	uint64_t rank[RANKS]; /* from 0: two around the median, two around the 95th percentile */
+	/* what every span reads comes first, in one line of the cache */
+	uint32_t buckets;     /* different ones */
+	uint32_t kept[RANKS]; /* their numbers */
+	uint32_t slot[RANKS]; /* by kept bucket: a rank of it */
 	uint32_t bucket[RANKS];
-	uint64_t below[RANKS];          /* calls in lower buckets */
+	uint64_t rank[RANKS];  /* from 0: two around the median, two around the 95th percentile */
+	uint64_t below[RANKS]; /* calls in lower buckets */
 	size_t first[RANKS], nr[RANKS]; /* durations of the bucket; the same for equal buckets */
 	size_t filled[RANKS];
-	uint32_t buckets;     /* different ones */
-	uint32_t slot[RANKS]; /* by bucket: a rank of it */
 };
 
 /* Calls of one or several of profile.calls. */
@@ -137,14 +139,23 @@ struct merged {
 	struct sketch sketch;
 };
 
+/* What a span needs to find its durations; packed, as every span looks here. */
+struct wanted_calls {
+	str_id category;
+	uint32_t device;
+	bool kernel;
+	uint32_t wanted; /* index in exact.wanted */
+	uint32_t next;   /* of the same name; U64MAP_NONE */
+};
+
 struct exact {
 	const struct profile *p;
 	const uint32_t *group_of;
 	const struct calls_group *groups;
 	VEC(struct wanted) wanted;
 	int64_t *ns;
-	uint32_t *first_calls; /* by name: index in profile.calls, U64MAP_NONE */
-	uint32_t *next_calls;  /* of the same name */
+	uint32_t *first_calls; /* by name: index in calls, U64MAP_NONE */
+	VEC(struct wanted_calls) calls;
 };
 
 static void wanted_find(struct wanted *w, const struct moments *mo, const struct sketch *sk,
@@ -169,38 +180,45 @@ static void wanted_find(struct wanted *w, const struct moments *mo, const struct
 		}
 		w->first[i] = *total;
 		*total += w->nr[i];
+		w->kept[w->buckets] = w->bucket[i];
 		w->slot[w->buckets++] = (uint32_t)i;
 	}
 }
 
-static void names_find(struct exact *x)
+static void calls_find(struct exact *x)
 {
 	const struct profile *p = x->p;
 	size_t names = intern_count(p->m->strings);
 
 	x->first_calls = xreallocarray(NULL, names + 1, sizeof(*x->first_calls));
-	x->next_calls = xreallocarray(NULL, p->calls.nr + 1, sizeof(*x->next_calls));
 	for (size_t i = 0; i < names; i++)
 		x->first_calls[i] = U64MAP_NONE;
 	for (uint32_t i = 0; i < p->calls.nr; i++) {
-		x->next_calls[i] = x->first_calls[p->calls.v[i].name];
-		x->first_calls[p->calls.v[i].name] = i;
+		const struct profile_calls *k = &p->calls.v[i];
+		uint32_t group = x->group_of[i];
+
+		if (group == U64MAP_NONE || x->groups[group].wanted == U64MAP_NONE)
+			continue;
+		VEC_PUSH(&x->calls, ((struct wanted_calls){ k->category, k->device, k->kernel,
+							    x->groups[group].wanted,
+							    x->first_calls[k->name] }));
+		x->first_calls[k->name] = (uint32_t)x->calls.nr - 1;
 	}
 }
 
-static inline uint32_t calls_id_of(const struct exact *x, uint32_t device, uint64_t span)
+/* NULL: its smallest and largest are all there is. */
+static inline struct wanted *wanted_of(const struct exact *x, uint32_t device, uint64_t span)
 {
 	const struct span_columns *c = &x->p->m->spans;
 	bool kernel = device != UINT32_MAX && c->kind[span] == SPAN_KERNEL;
-	uint32_t id;
 
-	for (id = x->first_calls[c->name[span]]; id != U64MAP_NONE; id = x->next_calls[id]) {
-		const struct profile_calls *k = &x->p->calls.v[id];
+	for (uint32_t i = x->first_calls[c->name[span]]; i != U64MAP_NONE; i = x->calls.v[i].next) {
+		const struct wanted_calls *k = &x->calls.v[i];
 
 		if (k->category == c->category[span] && k->device == device && k->kernel == kernel)
-			return id;
+			return &x->wanted.v[k->wanted];
 	}
-	return U64MAP_NONE;
+	return NULL;
 }
 
 static inline void duration_take(struct exact *x, struct wanted *w, int64_t ns)
@@ -210,7 +228,7 @@ static inline void duration_take(struct exact *x, struct wanted *w, int64_t ns)
 	for (uint32_t k = 0; k < w->buckets; k++) {
 		uint32_t slot = w->slot[k];
 
-		if (w->bucket[slot] == bucket) {
+		if (w->kept[k] == bucket) {
 			x->ns[w->first[slot] + w->filled[slot]++] = ns;
 			return;
 		}
@@ -226,15 +244,13 @@ static void durations_gather(struct exact *x)
 		const struct track *t = &m->tracks.v[pt->track];
 
 		for (uint64_t k = t->first_span; k < t->first_span + t->spans; k++) {
-			uint32_t id, group;
+			struct wanted *w;
 
 			if (pt->queue ? !span_is_work(m, k) : m->spans.kind[k] == SPAN_INSTANT)
 				continue;
-			id = calls_id_of(x, pt->device, k);
-			group = id == U64MAP_NONE ? U64MAP_NONE : x->group_of[id];
-			if (group != U64MAP_NONE && x->groups[group].wanted != U64MAP_NONE)
-				duration_take(x, &x->wanted.v[x->groups[group].wanted],
-					      span_ns(m, k));
+			w = wanted_of(x, pt->device, k);
+			if (w)
+				duration_take(x, w, span_ns(m, k));
 		}
 	}
 }
@@ -275,16 +291,16 @@ static void make_exact(const struct profile *p, const uint32_t *group_of,
 	}
 	if (x.wanted.nr) {
 		x.ns = xreallocarray(NULL, total + 1, sizeof(*x.ns));
-		names_find(&x);
+		calls_find(&x);
 		durations_gather(&x);
 	}
 	for (size_t g = 0; g < nr; g++)
 		if (groups[g].wanted != U64MAP_NONE)
 			group_settle(&x, &x.wanted.v[groups[g].wanted], ret[g].calls, &ret[g]);
 	VEC_RELEASE(&x.wanted);
+	VEC_RELEASE(&x.calls);
 	free(x.ns);
 	free(x.first_calls);
-	free(x.next_calls);
 }
 
 /* merged: by group, where several come together. */

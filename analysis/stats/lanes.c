@@ -61,9 +61,12 @@ struct drawing {
 	VEC(struct lane) lanes;
 	uint32_t *lane_of;      /* by track; UINT32_MAX */
 	int64_t longest_bin[2]; /* spans up to this length are in bins; of threads, of devices */
+	VEC(int64_t) open_ns;   /* ends of the thread's calls around the last one asked for */
 	int64_t bin_ns;
-	size_t bins;     /* of the grid */
-	struct bin *bin; /* of the lane at hand: rows × bins */
+	size_t bins;           /* of the grid */
+	size_t at_bin;         /* of the lane's last start: starts never go back */
+	int64_t at_bin_end_ns; /* since the recording's start */
+	struct bin *bin;       /* of the lane at hand: rows × bins */
 	struct table *lane_table, *span_table, *bin_table;
 };
 
@@ -73,6 +76,7 @@ static void drawing_release(struct drawing *d)
 	VEC_RELEASE(&d->lanes);
 	free(d->lane_of);
 	free(d->bin);
+	VEC_RELEASE(&d->open_ns);
 	table_free(d->lane_table);
 	table_free(d->span_table);
 	table_free(d->bin_table);
@@ -82,6 +86,21 @@ static void drawing_release(struct drawing *d)
 static bool is_drawn(const struct model *m, const struct lane *l, uint64_t i)
 {
 	return l->device ? span_is_work(m, i) : m->spans.kind[i] != SPAN_INSTANT;
+}
+
+/*
+ * model.h's depth of a call, for the calls of a thread in turn: the number of calls open where it
+ * starts. One that ended below another that outlived it counts. (The model's own column of depths
+ * is not there for traces without device work, and takes 20 bytes a span with its neighbours.)
+ */
+static inline uint32_t depth_next(struct drawing *d, uint64_t i)
+{
+	int64_t start_ns = d->m->spans.start_ns[i];
+
+	while (d->open_ns.nr && d->open_ns.v[d->open_ns.nr - 1] <= start_ns)
+		d->open_ns.nr--;
+	VEC_PUSH(&d->open_ns, d->m->spans.end_ns[i]);
+	return (uint32_t)d->open_ns.nr - 1;
 }
 
 static int64_t length_of(const struct model *m, uint64_t i)
@@ -114,12 +133,12 @@ static void lane_add(struct drawing *d, track_id id)
 
 	if (t->kind != TRACK_QUEUE && t->kind != TRACK_THREAD)
 		return;
-	for (uint64_t i = t->first_span; i < t->first_span + t->spans; i++) {
-		if (!is_drawn(m, &l, i))
-			continue;
-		l.spans++;
-		if (!l.device && m->spans.depth[i] >= l.rows && m->spans.depth[i] < MAX_DEPTH)
-			l.rows = m->spans.depth[i] + 1;
+	if (l.device) {
+		for (uint64_t i = t->first_span; i < t->first_span + t->spans; i++)
+			l.spans += is_drawn(m, &l, i);
+	} else {
+		l.spans = t->nr_calls;
+		l.rows = (uint32_t)(t->most_open < MAX_DEPTH ? t->most_open : MAX_DEPTH);
 	}
 	if (l.spans)
 		VEC_PUSH(&d->lanes, l);
@@ -236,9 +255,15 @@ static const char *category_of(struct drawing *d, const struct lane *l, uint64_t
 
 static void bin_add(struct drawing *d, uint32_t depth, uint64_t i)
 {
-	int64_t at = d->m->spans.start_ns[i] - d->m->first_ns, length = length_of(d->m, i);
-	struct bin *b = &d->bin[depth * d->bins + (size_t)(at / d->bin_ns)];
-	int64_t room = d->bin_ns - at % d->bin_ns;
+	int64_t at = d->m->spans.start_ns[i] - d->m->first_ns, length = length_of(d->m, i), room;
+	struct bin *b;
+
+	if (at >= d->at_bin_end_ns) {
+		d->at_bin = (size_t)(at / d->bin_ns);
+		d->at_bin_end_ns = ((int64_t)d->at_bin + 1) * d->bin_ns;
+	}
+	b = &d->bin[depth * d->bins + d->at_bin];
+	room = d->at_bin_end_ns - at;
 
 	b->count++;
 	for (int64_t left = length; left >= 0; b++) {
@@ -317,11 +342,14 @@ static void lane_draw(struct drawing *d, uint32_t lane, const char *name)
 				 .process = p == TRACK_NONE ? NAN : p,
 				 .spans = (int64_t)l->spans };
 
+	VEC_CLEAR(&d->open_ns);
+	d->at_bin_end_ns = 0;
 	for (uint64_t i = t->first_span; i < t->first_span + t->spans; i++) {
-		uint32_t depth = l->device ? 0 : m->spans.depth[i];
+		uint32_t depth;
 
 		if (!is_drawn(m, l, i))
 			continue;
+		depth = l->device ? 0 : depth_next(d, i);
 		if (depth >= l->rows) {
 			row.left_out++;
 		} else if (length_of(m, i) > d->longest_bin[l->device]) {

@@ -48,18 +48,24 @@ static str_id name_folded(struct families *f, const char *name)
 	return intern_put(f->folded, sb.buf, sb.len);
 }
 
+/* 1: yes, 0: no, -EOVERFLOW: the pattern gave up. */
+static int is_marker(const struct families *f, const char *name)
+{
+	size_t from, to;
+	int r = regex_find(f->re, name, strlen(name), 0, &from, &to);
+
+	return r == 0 && !f->users ? is_serving(f, name) : r;
+}
+
 static str_id family_of(struct families *f, str_id name)
 {
 	uint32_t *at = u64map_at(&f->of_name, name);
 	const char *text = model_str(f->m, name);
-	size_t from, to;
 	int r;
 
 	if (*at != U64MAP_NONE)
 		return *at ? *at - 1 : STR_NONE;
-	r = regex_find(f->re, text, strlen(text), 0, &from, &to);
-	if (r == 0 && !f->users)
-		r = is_serving(f, text);
+	r = is_marker(f, text);
 	f->given_up += r == -EOVERFLOW;
 	*at = r == 1 ? name_folded(f, text) + 1 : 0;
 	return *at ? *at - 1 : STR_NONE;
@@ -149,16 +155,31 @@ static void track_markers(struct iterations *it, struct families *f, track_id id
 	VEC_PUSH(&it->groups, g);
 }
 
+#define FEW 64 /* a look at every string has to cost far less than one at every span */
+
+/* Calls of a traced library are many, their names are few, and none of them is a marker. */
+static bool some_may_mark(const struct families *f)
+{
+	size_t strings = intern_count(f->m->strings);
+	bool may = strings > f->m->spans.nr / FEW;
+
+	for (str_id s = 0; !may && s < strings; s++)
+		may = is_marker(f, model_str(f->m, s)) != 0;
+	return may;
+}
+
 int markers_find(struct iterations *it, const struct model *m, const char *pattern, struct err *err)
 {
 	struct families f = { .m = m, .users = pattern != NULL };
 	int r = regex_new(pattern ? pattern : MARKER_PATTERN, 0, &f.re, err);
+	bool may;
 
 	if (r < 0)
 		return r;
 	f.folded = intern_new();
 	f.phases = regex_has_group(f.re, "phase");
-	for (track_id t = 0; t < m->tracks.nr; t++)
+	may = some_may_mark(&f);
+	for (track_id t = 0; may && t < m->tracks.nr; t++)
 		if (m->tracks.v[t].kind == TRACK_THREAD && m->tracks.v[t].spans)
 			track_markers(it, &f, t);
 	it->given_up = f.given_up;

@@ -320,7 +320,7 @@ static series_id series_of(struct joining *j, size_t s, uint64_t span)
 
 		*at = sink->ops->series(sink, &d);
 		/* its times are those of the trace, and move with it */
-		j->m->series.v[*at].input = j->m->spans.input[span];
+		j->m->series.v[*at].input = span_input(&j->m->spans, span);
 	}
 	return *at;
 }

@@ -34,7 +34,7 @@ struct waits {
 /* Inputs that number their calls together have one group; those without one count alone. */
 static uint64_t group_of(const struct model *m, uint64_t span)
 {
-	input_id input = m->spans.input[span];
+	input_id input = span_input(&m->spans, span);
 	uint64_t group = m->inputs.v[input].group;
 
 	return group ? group : input;

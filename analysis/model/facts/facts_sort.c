@@ -72,7 +72,7 @@ static void rows_order(struct rows *r)
 
 static void warn_twice(struct model *m, uint64_t span)
 {
-	model_warn(m, m->spans.input[span], W_FACTS_TWICE, 1, "'%s' has facts twice",
+	model_warn(m, span_input(&m->spans, span), W_FACTS_TWICE, 1, "'%s' has facts twice",
 		   model_str(m, m->spans.name[span]));
 }
 

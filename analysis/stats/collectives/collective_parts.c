@@ -119,7 +119,7 @@ static uint32_t rank_of_work(struct gathering *g, const struct work *w)
 	const struct track *queue = &g->m->tracks.v[w->queue];
 	int32_t rank = queue->rank != RANK_NONE ? queue->rank : d->rank;
 	track_id at = queue->owner != TRACK_NONE ? queue->owner : w->queue;
-	input_id input = g->m->spans.input[w->span];
+	input_id input = span_input(&g->m->spans, w->span);
 	uint32_t *i = u64map_at(&g->rank_at, rank != RANK_NONE ? u64map_pair((uint32_t)rank, 0)
 							       : u64map_pair(w->device, 1));
 

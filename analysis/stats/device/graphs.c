@@ -300,7 +300,8 @@ static struct table *launches_table(struct graphs *g)
 static void graphs_warn(struct model *m, const struct graphs *g)
 {
 	if (g->missing.nr)
-		model_warn(m, m->spans.input[g->missing.v[0]], W_GRAPH_WORK_MISSING, g->missing.nr,
+		model_warn(m, span_input(&m->spans, g->missing.v[0]), W_GRAPH_WORK_MISSING,
+			   g->missing.nr,
 			   "%s at %" PRId64 " ns has no work: the device may have been busy where "
 			   "it looks idle",
 			   model_str(m, m->spans.name[g->missing.v[0]]),

@@ -80,7 +80,7 @@ static void lost_warn(struct model *m, const struct works *w)
 		first = nr++ == 0 ? i : first;
 	}
 	if (nr)
-		model_warn(m, c->input[first], W_LAUNCH_WITHOUT_WORK, nr,
+		model_warn(m, span_input(c, first), W_LAUNCH_WITHOUT_WORK, nr,
 			   "'%s' on %s launched a kernel that is not in the trace",
 			   model_str(m, c->name[first]),
 			   model_str(m, m->tracks.v[c->track[first]].name));

@@ -98,7 +98,7 @@ static void overlaps_warn(struct model *m, const struct works *w, int64_t nr, si
 	const struct work *k = &w->v.v[first];
 
 	if (nr)
-		model_warn(m, m->spans.input[k->span], W_QUEUE_OVERLAP, (uint64_t)nr,
+		model_warn(m, span_input(&m->spans, k->span), W_QUEUE_OVERLAP, (uint64_t)nr,
 			   "%s: %s at %" PRId64 " ns", model_str(m, m->tracks.v[k->queue].name),
 			   model_str(m, m->spans.name[k->span]), k->start_ns - m->first_ns);
 }

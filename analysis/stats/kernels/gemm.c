@@ -82,7 +82,7 @@ static int64_t units_of(struct gemms *g, const struct work *w)
 		const struct device_facts *d =
 			analysis_device_facts(g->w, &g->w->devices.v[w->device]);
 
-		*units = d ? d->units : units_common(g->w->m, g->w->m->spans.input[w->span]);
+		*units = d ? d->units : units_common(g->w->m, span_input(&g->w->m->spans, w->span));
 		if (*units <= 0 || *units >= KERNEL_NUMBER_MAX)
 			*units = 0;
 	}

@@ -64,7 +64,7 @@ static void thread_sweep(const struct matching *mt, const struct track *t, const
 		uint64_t around;
 
 		for (; at < end && c->start_ns[at] <= p->start_ns; at++) {
-			if (c->kind[at] != SPAN_HOST || !meets[c->input[at]])
+			if (c->kind[at] != SPAN_HOST || !meets[span_input(c, at)])
 				continue;
 			while (open.nr && c->end_ns[open.v[open.nr - 1]] <= c->start_ns[at])
 				open.nr--;

@@ -176,6 +176,7 @@ static int operators_run(struct model *m, const struct analysis_opts *o, struct 
 		return r;
 	if (!operators_possible(m))
 		return table_set_skip(out, "operators", ANALYSIS_NO_OPERATORS);
+	model_nest(m);
 	oc = operator_calls_new(m, analysis_works(m, o));
 	if (!oc->v.nr)
 		return table_set_skip(out, "operators", ANALYSIS_NO_OPERATORS);

@@ -73,6 +73,8 @@ struct track {
 	 * start
 	 */
 	uint64_t first_span, spans;
+	/* of a thread, after model_finish: spans that are no instants, and the most open at once */
+	uint64_t nr_calls, most_open;
 	/* it has spans that are no columns: outside of the windows, or in a profile (profile.h) */
 	bool calls;
 	/*
@@ -99,14 +101,15 @@ struct span_columns {
 	/* end >= start; an instant has end = start; in [-2^61, 2^62), so differences fit */
 	int64_t *start_ns, *end_ns;
 	str_id *name, *category; /* category: the trace's own word, "" when none */
+	uint8_t *kind;           /* enum span_kind */
 	/*
-	 * 0 = none; joins an API call with device work inside one input, or one group of them.
-	 * NULL while all are 0: span_correlation()
+	 * Columns that many traces do not fill are NULL until a span has another value than the
+	 * one given here. span_correlation(), span_args(), span_input() read them.
 	 */
-	uint64_t *correlation;
-	str_id *args;  /* raw text of arguments, STR_NONE when none or not kept */
-	uint8_t *kind; /* enum span_kind */
-	input_id *input;
+	uint64_t *correlation; /* 0 = none; joins an API call with device work inside one input, or
+				* one group of them */
+	str_id *args;          /* raw text of arguments, STR_NONE when none or not kept */
+	input_id *input;       /* 0, the first one */
 	/* after model_finish or model_nest, else NULL */
 	uint64_t *parent; /* column index or SPAN_NONE; parents come before children */
 	uint32_t *depth;  /* depth of parent + 1; 0 = root */
@@ -336,6 +339,16 @@ static inline const char *model_str(const struct model *m, str_id id)
 static inline uint64_t span_correlation(const struct span_columns *c, size_t i)
 {
 	return c->correlation ? c->correlation[i] : 0;
+}
+
+static inline str_id span_args(const struct span_columns *c, size_t i)
+{
+	return c->args ? c->args[i] : STR_NONE;
+}
+
+static inline input_id span_input(const struct span_columns *c, size_t i)
+{
+	return c->input ? c->input[i] : 0;
 }
 
 static inline bool span_is_work(const struct model *m, size_t i)

@@ -2,10 +2,11 @@
  * works: the work that devices did, as the analyses of devices read it: one row for each kernel,
  * copy and fill, sorted by device and time, joined with the call that launched it.
  *
- *	struct works *w = works_new(m);		m is finished and nested (model_nest)
+ *	struct works *w = works_new(m);		m is finished
  *	for each w->devices.v[d]: rows [first, first + nr) of w->v
  *	works_free(w);
- * analysis_works (analyses_private.h) makes them once for all analyses of a model.
+ * analysis_works (analyses_private.h) makes them once for all analyses of a model, and nests a
+ * model that has any (model_nest).
  *
  * Order: by device (natural order of names), start, end, span. Each interval function below is a
  * sweep over that order, O(n), with integers alone, so that partitions add up exactly.

@@ -40,7 +40,7 @@ TEST(test_frames)
 	assert_string_equal(model_str(m, m->spans.category[span_at(m, "a")]), "cat");
 	assert_int_equal(m->spans.start_ns[span_at(m, "b")], 5);
 	assert_int_equal(m->spans.end_ns[span_at(m, "b")], 7);
-	assert_string_equal(model_str(m, m->spans.args[span_at(m, "b")]), "n=1");
+	assert_string_equal(model_str(m, span_args(&m->spans, span_at(m, "b"))), "n=1");
 	/* open: ends at the last event of its own track, a sample here */
 	assert_int_equal(m->spans.end_ns[span_at(m, "c")], 40);
 	assert_int_equal(m->inputs.v[0].first_ns, 0);
@@ -373,7 +373,7 @@ TEST(test_sort_keeps_columns_together)
 			continue;
 		assert_true(c->end_ns[i - 1] >= c->end_ns[i]);
 		if (c->end_ns[i - 1] == c->end_ns[i])
-			assert_true(c->args[i - 1] < c->args[i]);
+			assert_true(span_args(c, i - 1) < span_args(c, i));
 	}
 	for (size_t t = 0; t < 3; t++) {
 		const struct track *tr = &m->tracks.v[t];
@@ -382,8 +382,69 @@ TEST(test_sort_keeps_columns_together)
 			assert_int_equal(m->spans.track[tr->first_span + i], t);
 	}
 	assert_int_equal(m->links.nr, 1);
-	assert_int_equal(m->spans.args[m->links.from[0]], 17);
-	assert_int_equal(m->spans.args[m->links.to[0]], 2900);
+	assert_int_equal(span_args(&m->spans, m->links.from[0]), 17);
+	assert_int_equal(span_args(&m->spans, m->links.to[0]), 2900);
+}
+
+/* Columns that begin with a later span tell of the earlier ones what they were. */
+TEST(test_late_columns)
+{
+	CLEANUP(model_freep) struct model *m = model_new();
+	struct sink *s = model_sink(m);
+	enum { FIRST = 700, ALL = 1500 };
+	track_id t;
+
+	s->ops->input(s, "x", "tef");
+	t = thread_of(s, NULL, 1, 2);
+	for (int i = 0; i < FIRST; i++)
+		span_put(s, t, "early", i, i + 1, SPAN_HOST, 0);
+	s->ops->enter(s, t, FIRST, sink_puts(s, "plain"), 0);
+	s->ops->leave_args(s, t, STR_NONE);
+	s->ops->leave(s, t, FIRST + 1, STR_NONE);
+	assert_null(m->spans.args);
+	assert_null(m->spans.input);
+	assert_null(m->spans.correlation);
+	s->ops->enter(s, t, FIRST + 1, sink_puts(s, "told"), 0);
+	s->ops->leave_args(s, t, sink_puts(s, "n=1"));
+	s->ops->leave(s, t, FIRST + 2, STR_NONE);
+	s->ops->input(s, "y", "tef");
+	t = thread_of(s, NULL, 1, 2);
+	for (int i = FIRST + 2; i < ALL; i++)
+		span_put(s, t, "late", i, i + 1, SPAN_HOST, (uint64_t)i);
+	model_finish(m);
+	assert_int_equal(m->spans.nr, ALL);
+	for (size_t i = 0; i < ALL; i++) {
+		assert_int_equal(span_input(&m->spans, i), i >= FIRST + 2);
+		assert_int_equal(span_correlation(&m->spans, i), i >= FIRST + 2 ? i : 0);
+		if (i == FIRST + 1)
+			assert_string_equal(model_str(m, span_args(&m->spans, i)), "n=1");
+		else
+			assert_int_equal(span_args(&m->spans, i), STR_NONE);
+	}
+}
+
+/* Of a thread: calls, and the most open at once; the same in windows. */
+TEST(test_most_open)
+{
+	CLEANUP(model_freep) struct model *m = model_new();
+	struct sink *s = model_sink(m);
+	track_id t;
+
+	s->ops->input(s, "x", "tef");
+	t = thread_of(s, NULL, 1, 2);
+	span_put(s, t, "a", 0, 100, SPAN_HOST, 0);
+	span_put(s, t, "b", 10, 40, SPAN_HOST, 0);
+	span_put(s, t, "moment", 15, 15, SPAN_INSTANT, 0);
+	span_put(s, t, "c", 20, 60, SPAN_HOST, 0); /* outlives b, which counts below it */
+	span_put(s, t, "d", 50, 55, SPAN_HOST, 0);
+	span_put(s, t, "e", 100, 120, SPAN_HOST, 0);
+	model_finish(m);
+	assert_int_equal(m->tracks.v[t].nr_calls, 5);
+	assert_int_equal(m->tracks.v[t].most_open, 4);
+	assert_int_equal(m->spans.depth[span_at(m, "d")], 3);
+	model_window(m, &(struct window){ 90, 120 }, 1, NULL);
+	assert_int_equal(m->tracks.v[t].nr_calls, 2);
+	assert_int_equal(m->tracks.v[t].most_open, 1);
 }
 
 TEST(test_launch_links)
