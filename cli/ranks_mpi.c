@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <malloc.h>
 #include <mpi.h>
 #include <sched.h>
 #include <string.h>
@@ -29,6 +30,11 @@
 #define PIECE ((size_t)1 << 29)
 /* Data that fits beside its length is sent with it: most rounds send little. */
 #define SLOT 248
+/*
+ * Each round allocates and frees the messages of all ranks. Freed memory up to this size stays with
+ * the process: else the kernel clears new pages in every round.
+ */
+#define KEPT_BYTES (64 << 20)
 
 struct slot {
 	size_t length;
@@ -201,6 +207,8 @@ struct comm *ranks_open(int *argc, char ***argv)
 	m.slots = xcalloc((size_t)m.comm.size, sizeof(*m.slots));
 	m.counts = xcalloc((size_t)m.comm.size, sizeof(*m.counts));
 	m.places = xcalloc((size_t)m.comm.size, sizeof(*m.places));
+	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+	mallopt(M_MMAP_THRESHOLD, KEPT_BYTES / 2);
 	prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
 	if (m.comm.rank > 0)
 		be_silent();

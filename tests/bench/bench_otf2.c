@@ -14,27 +14,32 @@
  *		between two samples changes which threads share the devices
  * It is made once in BUILD_DIR/bench, and one twice as long beside it. Peak memory is that of the
  * child (wait4). What energy by power costs is the default against --estimate time. With 4 MPI
- * ranks (profrig-mpi, where it was built) the time is that of mpirun, its own start included.
+ * ranks (profrig-mpi, where it was built) the time is that of mpirun, its own start included. Every
+ * rank works out who shares the devices from the changes of all, which is most of the work in
+ * `roots`: ranks gain nothing there where processors are fewer, so that has no bar.
+ *
+ * Memory holds call paths, and the samples of counters with their sums. `roots` has one sample of
+ * each counter per 1600 events: 66 bytes each, of 8 counters, are 31 MiB per 100 M events.
  */
 #include "bench_run.h"
 
 #define THREADS 16
-#define MAX_RATIO_RANKS 1.15
 #define MAX_RATIO_POWER 1.25 /* what energy by power adds to all */
 #define MAX_RSS_MIB 200
-#define FLAT 1.1 /* memory may grow by so much when the archive doubles: call paths still appear */
 
 static const struct shape {
 	const char *name;
 	const char *const *make;                          /* words for make_otf2 */
 	double max_ratio_1, max_ratio_2, max_ratio_model; /* of the count */
+	double max_ratio_ranks;                           /* of two threads; 0: no bar */
+	double max_growth;                                /* of memory when the archive doubles */
 } shapes[] = {
 	{ "deep", (const char *const[]){ "--recursion", "0", "--roots", "100", NULL }, 2.0, 1.25,
-	  3.5 },
+	  3.5, 1.15, 1.1 },
 	{ "roots",
 	  (const char *const[]){ "--depth", "1", "--fanout", "16", "--gaps", "0", "--touching", "0",
 				 "--spacing_ns", "10000", NULL },
-	  2.5, 1.5, 3.5 },
+	  2.5, 1.5, 3.5, 0, 1.5 },
 };
 
 /* ---- archives ---- */
@@ -144,9 +149,11 @@ static void speed(struct bench *b, const struct shape *shape, const char *dir)
 	bar(b,
 	    "energy by power, analyze / --estimate time, 1 thread:", p[1].median.s / p[2].median.s,
 	    MAX_RATIO_POWER, "");
-	if (ranks)
-		bar(b, "4 MPI ranks / 2 threads:", p[4].median.s / p[3].median.s, MAX_RATIO_RANKS,
-		    "");
+	if (ranks && shape->max_ratio_ranks > 0)
+		bar(b, "4 MPI ranks / 2 threads:", p[4].median.s / p[3].median.s,
+		    shape->max_ratio_ranks, "");
+	else if (ranks)
+		printf("otf2: 4 MPI ranks / 2 threads: %.2f\n", p[4].median.s / p[3].median.s);
 	else
 		puts("otf2: no MPI when this was built: ranks are not measured");
 	for (size_t i = 0; i < ARRAY_LEN(p); i++)
@@ -168,7 +175,7 @@ static void memory(struct bench *b, const struct shape *shape, const char *dir)
 
 	bar(b, "peak memory:", one, MAX_RSS_MIB, " MiB");
 	bar(b, "peak memory, twice the events:", two, MAX_RSS_MIB, " MiB");
-	bar(b, "growth when the archive doubles:", two / one, FLAT, "x");
+	bar(b, "growth when the archive doubles:", two / one, shape->max_growth, "x");
 }
 
 static void bench_shape(struct bench *b, const struct shape *shape)
