@@ -93,6 +93,16 @@ bench-analyses: all $(BENCH_ANALYSES) $(BENCH_TEF) $(MAKE_OTF2) ## what all anal
 	@$(BENCH_ANALYSES) $(B)
 .PHONY: bench-analyses
 
+BENCH_COMPARE := $(B)/tests/bench/bench_compare
+$(BENCH_COMPARE): $(B)/obj/tests/bench/bench_compare.o $(LIBBASE)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(BASE_LIBS) $(SYS_LIBS)
+bench: bench-compare
+bench-compare: all $(BENCH_COMPARE) ## what comparing two analyses of a million functions takes (BENCH_ROWS=1000000)
+	@$(BENCH_COMPARE) $(B)
+.PHONY: bench-compare
+
 bench: bench-csv
 bench-csv: all ## rocprofv3's CSV against python3's csv module (BENCH_ROWS=500000)
 	@B=$(B) tests/bench/rocprof_csv.sh

@@ -144,7 +144,7 @@ static void floors_note(struct comparison *c)
 	for (size_t i = 0; i < c->rows.nr; i++) {
 		const struct compare_row *r = &c->rows.v[i];
 
-		if (r->verdict == COMPARE_NEW || r->verdict == COMPARE_GONE)
+		if (!row_tested(r))
 			continue;
 		few += r->method == SAMPLE_FEW;
 		if (r->method == SAMPLE_FEW)
@@ -261,14 +261,16 @@ static int all_load(struct loaded *l, struct comparison *c, struct err *err)
 
 int comparison_run(struct comparison *c, struct err *err)
 {
+	CLEANUP(workers_freep) struct workers *w = NULL;
 	struct loaded l = { .sets = VEC_INIT };
 	int r = all_load(&l, c, err);
 
+	w = workers_new(l.book.v.nr > ROWS_OF_THREAD ? 0 : 1);
 	for (uint32_t i = 0; i < c->versus.nr && r == 0; i++) {
 		versus_check(c, &c->versus.v[i]);
 		r = versus_traces(c, &c->versus.v[i], err);
 		versus_rows(c, i, set_of(&l, c->versus.v[i].a), set_of(&l, c->versus.v[i].b),
-			    &l.book);
+			    &l.book, w);
 	}
 	for (size_t i = 0; i < l.sets.nr; i++)
 		loaded_set_release(&l.sets.v[i]);

@@ -3,6 +3,7 @@
 #define COMPARISON_PRIVATE_H
 
 #include "profrig/base/u64map.h"
+#include "profrig/base/workers.h"
 #include "profrig/compare/comparison.h"
 
 /* Every figure of any run once. */
@@ -42,10 +43,24 @@ str_id loaded_unit(const struct loaded_set *l, uint32_t figure);
 
 /* ---- comparison_rows.c ---- */
 
-/* One row for each figure of either, at the end of c->rows. */
+#define ROWS_OF_THREAD 16384 /* fewer are made before a thread has started */
+
+/*
+ * One row for each figure of either, at the end of c->rows: metrics, and behind them tables in
+ * their final order. Versus by versus.
+ */
 void versus_rows(struct comparison *c, uint32_t versus, const struct loaded_set *a,
-		 const struct loaded_set *b, const struct figure_book *book);
-/* Adjusts all p, judges, counts, ranks. */
+		 const struct loaded_set *b, const struct figure_book *book, struct workers *w);
+
+/* Both sides have it. */
+static inline bool row_tested(const struct compare_row *r)
+{
+	return r->verdict != COMPARE_NEW && r->verdict != COMPARE_GONE;
+}
+
+/* ---- comparison_judge.c ---- */
+
+/* Adjusts all p, judges, counts, ranks metrics. */
 void comparison_judge(struct comparison *c);
 
 #endif

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/base/contrast.h"
 #include "profrig/base/sample_pool.h"
+#include "profrig/base/sort.h"
 
 #define ORDER_P 0.01
 
@@ -75,116 +75,41 @@ static unsigned order_of(const struct side_values *s)
 	return (o.drift_p < ORDER_P ? COMPARE_DRIFT : 0) | (o.lag1_p < ORDER_P ? COMPARE_LAG : 0);
 }
 
-/* ---- a row ---- */
+/* ---- what becomes a row ---- */
 
+/* The table that a figure is of: one column of one. */
+struct column {
+	str_id id;
+	const char *name;
+	size_t nr; /* of figures of either side */
+	double sum[2];
+	size_t rows;
+	struct sort_pair *order; /* of them: by what, and which of pairing.figures */
+};
+
+struct samples {
+	struct sample *v;
+	size_t cap;
+};
+
+/* One versus while its rows are made. */
 struct pairing {
 	struct comparison *c;
 	const struct loaded_set *a, *b;
 	const struct figure_book *book;
 	uint32_t versus;
 	bool blocked;
-	size_t rows_from; /* in c->rows */
-	struct {
-		struct sample *v;
-		size_t cap;
-	} samples[2];
-	VEC(struct sample_effect) effects; /* beside the rows */
-	VEC(uint32_t) figures;
+	VEC(struct column) columns;    /* by name */
+	VEC(uint32_t) figures;         /* that become rows, in the order of the book */
+	uint32_t *places;              /* of their rows, beside them */
+	struct sample_effect *effects; /* beside figures; of SAMPLE_FEW all 0, see effects_room */
+	struct compare_row *rows;      /* the first of this versus */
+	struct samples (*samples)[2];  /* of each worker */
 };
 
-static const struct sample *samples_of(struct pairing *p, int side, const struct side_values *s,
-				       bool inverse)
+static struct column *column_of(struct pairing *p, const struct book_figure *f)
 {
-	const struct run_set *set = (side ? p->b : p->a)->set;
-
-	if (p->samples[side].cap < s->nr) {
-		p->samples[side].cap = s->nr + 8;
-		p->samples[side].v = xreallocarray(p->samples[side].v, p->samples[side].cap,
-						   sizeof(struct sample));
-	}
-	for (size_t i = 0; i < s->nr; i++) {
-		double v = s->v[i].value;
-
-		p->samples[side].v[i] =
-			(struct sample){ inverse && v > 0 ? 1 / v : v,
-					 p->blocked ? set->runs.v[s->v[i].run].c.block
-						    : SAMPLE_BLOCK_NONE };
-	}
-	return p->samples[side].v;
-}
-
-static bool row_tested(const struct compare_row *r)
-{
-	return r->verdict != COMPARE_NEW && r->verdict != COMPARE_GONE;
-}
-
-static double threshold_of(const struct compare_opts *o, const char *name)
-{
-	for (size_t i = 0; o->thresholds && i < o->metrics.nr; i++)
-		if (strcmp(o->metrics.v[i], name) == 0 && isfinite(o->thresholds[i]))
-			return o->thresholds[i];
-	return o->threshold;
-}
-
-static void row_add(struct pairing *p, uint32_t figure, bool many)
-{
-	const struct book_figure *f = &p->book->v.v[figure];
-	struct side_values a = side_values(p->a, figure), b = side_values(p->b, figure);
-	str_id unit = loaded_unit(a.nr ? p->a : p->b, figure);
-	struct sample_effect e = { .method = SAMPLE_FEW, .ratio = NAN, .p = NAN };
-	struct compare_row r = { .name = f->name,
-				 .key = f->key,
-				 .unit = intern_str(p->book->texts, unit),
-				 .better = f->better,
-				 .of_table = f->of_table,
-				 .versus = p->versus,
-				 .ratio = NAN,
-				 .low = NAN,
-				 .high = NAN,
-				 .p = NAN,
-				 .p_adj = NAN,
-				 .p_ranks = NAN,
-				 .threshold = threshold_of(&p->c->o, f->name),
-				 .verdict = !b.nr   ? COMPARE_GONE
-					    : !a.nr ? COMPARE_NEW
-						    : COMPARE_UNCLEAR };
-	bool inverse = f->better == FIGURE_HIGHER;
-
-	stats_of(&a, &r.a);
-	stats_of(&b, &r.b);
-	r.delta = r.b.mean - r.a.mean;
-	if (row_tested(&r))
-		(many ? sample_compare_rows : sample_compare)(samples_of(p, 0, &a, inverse), a.nr,
-							      samples_of(p, 1, &b, inverse), b.nr,
-							      r.threshold, p->c->o.confidence, &e);
-	if (!many) {
-		r.odd_a = order_of(&a);
-		r.odd_b = order_of(&b);
-	}
-	VEC_PUSH(&p->c->rows, r);
-	VEC_PUSH(&p->effects, e);
-	VEC_PUSH(&p->figures, figure);
-}
-
-/* ---- many rows ---- */
-
-/* Names whose rows are many, by the ids of their texts. */
-struct crowd {
-	VEC(struct crowd_name {
-		str_id name;
-		size_t nr;
-		double sum[2]; /* of all values of a side */
-	}) v;
-};
-
-static struct crowd_name *crowd_at(struct crowd *c, str_id name)
-{
-	struct crowd_name *found = VEC_FIND(&c->v, e, e->name == name);
-
-	if (found)
-		return found;
-	VEC_PUSH(&c->v, ((struct crowd_name){ name, 0, { 0, 0 } }));
-	return &c->v.v[c->v.nr - 1];
+	return VEC_FIND(&p->columns, e, e->id == f->name_id);
 }
 
 static double values_sum(const struct side_values *s)
@@ -196,8 +121,40 @@ static double values_sum(const struct side_values *s)
 	return sum;
 }
 
+static int by_name(const void *pa, const void *pb)
+{
+	const struct column *a = pa, *b = pb;
+
+	return strcmp(a->name, b->name);
+}
+
+static void columns_find(struct pairing *p)
+{
+	struct column *last = NULL;
+
+	for (uint32_t i = 0; i < p->book->v.nr; i++) {
+		const struct book_figure *f = &p->book->v.v[i];
+		struct side_values a = side_values(p->a, i), b = side_values(p->b, i);
+
+		if (!f->of_table || (!a.nr && !b.nr))
+			continue;
+		if (!last || last->id != f->name_id)
+			last = column_of(p, f);
+		if (!last) {
+			VEC_PUSH(&p->columns,
+				 ((struct column){ .id = f->name_id, .name = f->name }));
+			last = &p->columns.v[p->columns.nr - 1];
+		}
+		last->nr++;
+		last->sum[0] += values_sum(&a);
+		last->sum[1] += values_sum(&b);
+	}
+	if (p->columns.nr)
+		qsort(p->columns.v, p->columns.nr, sizeof(*p->columns.v), by_name);
+}
+
 /* By its share, never by its effect: that would choose the findings by chance. */
-static bool row_small(const struct pairing *p, const struct crowd_name *c, uint32_t figure)
+static bool row_small(const struct pairing *p, const struct column *c, uint32_t figure)
 {
 	struct side_values a = side_values(p->a, figure), b = side_values(p->b, figure);
 	double least = p->c->o.min_share;
@@ -206,38 +163,161 @@ static bool row_small(const struct pairing *p, const struct crowd_name *c, uint3
 	       !(values_sum(&b) >= least * c->sum[1] && b.nr);
 }
 
-static void crowd_count(struct crowd *c, const struct pairing *p)
+static void figures_choose(struct pairing *p)
 {
-	struct crowd_name *last = NULL;
-
+	VEC_RESERVE(&p->figures, p->book->v.nr);
 	for (uint32_t i = 0; i < p->book->v.nr; i++) {
 		const struct book_figure *f = &p->book->v.v[i];
-		struct side_values a = side_values(p->a, i), b = side_values(p->b, i);
+		struct column *c = f->of_table ? column_of(p, f) : NULL;
 
-		if (!f->of_table || (!a.nr && !b.nr))
+		if (!side_values(p->a, i).nr && !side_values(p->b, i).nr)
 			continue;
-		if (!last || last->name != f->name_id)
-			last = crowd_at(c, f->name_id);
-		last->nr++;
-		last->sum[0] += values_sum(&a);
-		last->sum[1] += values_sum(&b);
+		if (c && row_small(p, c, i)) {
+			p->c->small++;
+			continue;
+		}
+		if (c)
+			c->rows++;
+		VEC_PUSH(&p->figures, i);
 	}
 }
 
-/* Rows of one metric with one threshold, after each other. */
-static void rows_pool(struct pairing *p, const char *name, double threshold)
+/* ---- the order of rows ---- */
+
+static double mean_of(const struct side_values *s)
 {
-	size_t nr = p->effects.nr, with = 0;
-	struct sample_effect **e = xcalloc(nr + 1, sizeof(*e));
+	return s->nr ? values_sum(s) / (double)s->nr : NAN;
+}
 
-	for (size_t i = 0; i < nr; i++) {
-		const struct compare_row *r = &p->c->rows.v[p->rows_from + i];
+static double table_effect(double mean_a, double mean_b)
+{
+	double d = mean_b - mean_a;
 
-		if (r->name == name && row_tested(r))
-			e[with++] = &p->effects.v[i];
+	return fabs(isfinite(d) ? d : isfinite(mean_b) ? mean_b : mean_a);
+}
+
+/*
+ * The largest effect first: the bits of numbers that are not negative are in their order. One that
+ * is no number, as its sums are past all numbers, is in front of all.
+ */
+static uint64_t effect_key(const struct pairing *p, uint32_t figure)
+{
+	struct side_values a = side_values(p->a, figure), b = side_values(p->b, figure);
+	double effect = table_effect(mean_of(&a), mean_of(&b));
+	uint64_t bits;
+
+	memcpy(&bits, &effect, sizeof(bits));
+	return ~bits;
+}
+
+struct tie {
+	const char *key;
+	struct sort_pair pair;
+};
+
+static int by_key(const void *pa, const void *pb)
+{
+	const struct tie *a = pa, *b = pb;
+
+	return strcmp(a->key, b->key);
+}
+
+/* Rows of equal effects by their keys. */
+static void ties_sort(const struct pairing *p, struct sort_pair *v, size_t n)
+{
+	CLEANUP(xfreep) struct tie *ties = xreallocarray(NULL, n, sizeof(*ties));
+
+	for (size_t i = 0; i < n; i++)
+		ties[i] = (struct tie){ p->book->v.v[p->figures.v[v[i].row]].key, v[i] };
+	qsort(ties, n, sizeof(*ties), by_key);
+	for (size_t i = 0; i < n; i++)
+		v[i] = ties[i].pair;
+}
+
+static void column_sort(const struct pairing *p, const struct column *c)
+{
+	struct sort_pair *v = c->order;
+
+	sort_pairs(v, c->rows);
+	for (size_t i = 0, to; i < c->rows; i = to) {
+		for (to = i + 1; to < c->rows && v[to].key == v[i].key;)
+			to++;
+		if (to - i > 1)
+			ties_sort(p, v + i, to - i);
 	}
-	sample_pool(e, with, threshold, p->c->o.confidence);
-	free(e);
+}
+
+/* Returns how many metrics there are: theirs are the first places, in the order of the book. */
+static size_t columns_fill(struct pairing *p, struct sort_pair *order)
+{
+	size_t metrics = 0;
+
+	for (size_t i = 0; i < p->columns.nr; i++) {
+		p->columns.v[i].order = order;
+		order += p->columns.v[i].rows;
+		p->columns.v[i].rows = 0;
+	}
+	for (size_t i = 0; i < p->figures.nr; i++) {
+		uint32_t figure = p->figures.v[i];
+		const struct book_figure *f = &p->book->v.v[figure];
+		struct column *c = f->of_table ? column_of(p, f) : NULL;
+
+		if (c)
+			c->order[c->rows++] = (struct sort_pair){ effect_key(p, figure), i };
+		else
+			p->places[i] = (uint32_t)metrics++;
+	}
+	return metrics;
+}
+
+/*
+ * Rows of tables get their final places before they are made: to sort 16 bytes for each of a
+ * million rows, and to write each row once, takes a fraction of sorting rows. Metrics are in front;
+ * their effects are not known yet.
+ */
+static void places_find(struct pairing *p)
+{
+	CLEANUP(xfreep)
+	struct sort_pair *order = xreallocarray(NULL, p->figures.nr + 1, sizeof(*order));
+	size_t place;
+
+	p->places = xreallocarray(NULL, p->figures.nr + 1, sizeof(*p->places));
+	place = columns_fill(p, order);
+	for (size_t i = 0; i < p->columns.nr; i++) {
+		const struct column *c = &p->columns.v[i];
+
+		column_sort(p, c);
+		for (size_t k = 0; k < c->rows; k++)
+			p->places[c->order[k].row] = (uint32_t)place++;
+	}
+}
+
+/* ---- a row ---- */
+
+static const struct sample *samples_of(const struct pairing *p, struct samples *to,
+				       const struct run_set *set, const struct side_values *s,
+				       bool inverse)
+{
+	if (to->cap < s->nr) {
+		to->cap = s->nr + 8;
+		to->v = xreallocarray(to->v, to->cap, sizeof(*to->v));
+	}
+	for (size_t i = 0; i < s->nr; i++) {
+		double v = s->v[i].value;
+
+		to->v[i] = (struct sample){ inverse && v > 0 ? 1 / v : v,
+					    p->blocked ? set->runs.v[s->v[i].run].c.block
+						       : SAMPLE_BLOCK_NONE };
+	}
+	return to->v;
+}
+
+static double threshold_of(const struct compare_opts *o, const char *name)
+{
+	for (size_t i = 0; o->thresholds && i < o->metrics.nr; i++)
+		if (strcmp(o->metrics.v[i], name) == 0 && isfinite(o->thresholds[i]))
+			return o->thresholds[i];
+	return o->threshold;
 }
 
 static void effect_take(struct compare_row *r, const struct sample_effect *e)
@@ -256,12 +336,145 @@ static void effect_take(struct compare_row *r, const struct sample_effect *e)
 	r->high = inverse ? 1 / e->low : e->high;
 }
 
+static void row_compare(const struct pairing *p, struct compare_row *r, const struct side_values *a,
+			const struct side_values *b, bool many, struct samples *samples,
+			struct sample_effect *ret)
+{
+	bool inverse = r->better == FIGURE_HIGHER;
+
+	(many ? sample_compare_rows
+	      : sample_compare)(samples_of(p, &samples[0], p->a->set, a, inverse), a->nr,
+				samples_of(p, &samples[1], p->b->set, b, inverse), b->nr,
+				r->threshold, p->c->o.confidence, ret);
+}
+
+static void row_make(struct pairing *p, size_t i, struct samples *samples)
+{
+	uint32_t figure = p->figures.v[i];
+	const struct book_figure *f = &p->book->v.v[figure];
+	const struct column *c = f->of_table ? column_of(p, f) : NULL;
+	bool many = c && c->nr > COMPARE_MANY;
+	struct side_values a = side_values(p->a, figure), b = side_values(p->b, figure);
+	str_id unit = loaded_unit(a.nr ? p->a : p->b, figure);
+	struct sample_effect e = { .method = SAMPLE_FEW, .ratio = NAN, .p = NAN };
+	struct compare_row *r = &p->rows[p->places[i]];
+
+	*r = (struct compare_row){ .name = f->name,
+				   .key = f->key,
+				   .unit = intern_str(p->book->texts, unit),
+				   .better = f->better,
+				   .of_table = f->of_table,
+				   .versus = p->versus,
+				   .ratio = NAN,
+				   .low = NAN,
+				   .high = NAN,
+				   .p_ranks = NAN,
+				   .threshold = threshold_of(&p->c->o, f->name),
+				   .verdict = !b.nr   ? COMPARE_GONE
+					      : !a.nr ? COMPARE_NEW
+						      : COMPARE_UNCLEAR };
+	stats_of(&a, &r->a);
+	stats_of(&b, &r->b);
+	r->delta = r->b.mean - r->a.mean;
+	r->effect = f->of_table ? table_effect(r->a.mean, r->b.mean) : 0;
+	if (row_tested(r))
+		row_compare(p, r, &a, &b, many, samples, &e);
+	effect_take(r, &e);
+	if (!many) {
+		r->odd_a = order_of(&a);
+		r->odd_b = order_of(&b);
+	}
+	if (e.method != SAMPLE_FEW)
+		p->effects[i] = e;
+}
+
+/* ---- many rows ---- */
+
+#define ROWS_OF_JOB ((size_t)4096)
+
+static void rows_job(void *ctx, size_t job, unsigned worker)
+{
+	struct pairing *p = ctx;
+	size_t from = job * ROWS_OF_JOB, to = from + ROWS_OF_JOB;
+
+	for (size_t i = from; i < to && i < p->figures.nr; i++)
+		row_make(p, i, p->samples[worker]);
+}
+
+/*
+ * Effects are needed until the variances of all rows are known. Where rows have few runs none is
+ * written, so that its memory, 140 bytes for each row, is never touched.
+ */
+static void effects_room(struct pairing *p)
+{
+	_Static_assert(SAMPLE_FEW == 0, "an effect that is not written is of few runs");
+
+	p->effects = xcalloc(p->figures.nr + 1, sizeof(*p->effects));
+}
+
+static void rows_make(struct pairing *p, struct workers *w)
+{
+	struct comparison *c = p->c;
+	unsigned nr = workers_count(w);
+
+	VEC_RESERVE(&c->rows, c->rows.nr + p->figures.nr + 1);
+	p->rows = c->rows.v + c->rows.nr;
+	c->rows.nr += p->figures.nr;
+	p->samples = xcalloc(nr, sizeof(*p->samples));
+	effects_room(p);
+	workers_run(w, (p->figures.nr + ROWS_OF_JOB - 1) / ROWS_OF_JOB, rows_job, p);
+	for (unsigned i = 0; i < nr; i++) {
+		free(p->samples[i][0].v);
+		free(p->samples[i][1].v);
+	}
+	free(p->samples);
+}
+
+/* Rows of one metric with one threshold, in the order of the book. */
+static void column_pool(struct pairing *p, const struct column *c)
+{
+	size_t with = 0;
+	struct sample_effect **e = xcalloc(p->figures.nr + 1, sizeof(*e));
+
+	for (size_t i = 0; i < p->figures.nr; i++)
+		if (p->effects[i].method != SAMPLE_FEW &&
+		    p->book->v.v[p->figures.v[i]].name_id == c->id)
+			e[with++] = &p->effects[i];
+	sample_pool(e, with, threshold_of(&p->c->o, c->name), p->c->o.confidence);
+	free(e);
+}
+
 /* sample_judge wants the effect as it was; all that it needs is in the row but p of `same`. */
 static void row_keep_same(struct compare_row *r, const struct sample_effect *e, double confidence)
 {
-	r->verdict = row_tested(r) && e->method != SAMPLE_FEW && e->p_same <= 1 - confidence
-			     ? COMPARE_SAME
-			     : r->verdict;
+	if (row_tested(r) && e->p_same <= 1 - confidence)
+		r->verdict = COMPARE_SAME;
+}
+
+/* False: all rows have few runs. */
+static bool any_by_t(const struct pairing *p)
+{
+	for (size_t i = 0; i < p->figures.nr; i++)
+		if (p->rows[i].method != SAMPLE_FEW)
+			return true;
+	return false;
+}
+
+static void rows_finish(struct pairing *p)
+{
+	if (!any_by_t(p))
+		return;
+	for (size_t i = 0; i < p->columns.nr; i++)
+		if (p->columns.v[i].nr > COMPARE_MANY)
+			column_pool(p, &p->columns.v[i]);
+	for (size_t i = 0; i < p->figures.nr; i++) {
+		const struct sample_effect *e = &p->effects[i];
+
+		if (e->method == SAMPLE_FEW)
+			continue;
+		effect_take(&p->rows[p->places[i]], e);
+		row_keep_same(&p->rows[p->places[i]], e, p->c->o.confidence);
+	}
 }
 
 static void units_check(struct pairing *p, struct comparable *ret)
@@ -289,157 +502,23 @@ static void units_check(struct pairing *p, struct comparable *ret)
 }
 
 void versus_rows(struct comparison *c, uint32_t versus, const struct loaded_set *a,
-		 const struct loaded_set *b, const struct figure_book *book)
+		 const struct loaded_set *b, const struct figure_book *book, struct workers *w)
 {
 	struct pairing p = { .c = c,
 			     .a = a,
 			     .b = b,
 			     .book = book,
 			     .versus = versus,
-			     .blocked = run_sets_blocked(a->set, b->set),
-			     .rows_from = c->rows.nr };
-	struct crowd crowd = { VEC_INIT };
+			     .blocked = run_sets_blocked(a->set, b->set) };
 
-	crowd_count(&crowd, &p);
-	for (uint32_t i = 0; i < book->v.nr; i++) {
-		const struct crowd_name *name;
-
-		if (!side_values(a, i).nr && !side_values(b, i).nr)
-			continue;
-		name = book->v.v[i].of_table ? crowd_at(&crowd, book->v.v[i].name_id) : NULL;
-		if (name && row_small(&p, name, i))
-			c->small++;
-		else
-			row_add(&p, i, name && name->nr > COMPARE_MANY);
-	}
-	for (size_t i = 0; i < crowd.v.nr; i++)
-		if (crowd.v.v[i].nr > COMPARE_MANY) {
-			const char *name = intern_str(book->texts, crowd.v.v[i].name);
-
-			rows_pool(&p, name, threshold_of(&c->o, name));
-		}
-	for (size_t i = 0; i < p.effects.nr; i++) {
-		struct compare_row *r = &c->rows.v[p.rows_from + i];
-
-		effect_take(r, &p.effects.v[i]);
-		row_keep_same(r, &p.effects.v[i], c->o.confidence);
-	}
+	columns_find(&p);
+	figures_choose(&p);
+	places_find(&p);
+	rows_make(&p, w);
+	rows_finish(&p);
 	units_check(&p, &c->versus.v[versus].comparable);
-	free(p.samples[0].v);
-	free(p.samples[1].v);
-	VEC_RELEASE(&p.effects);
+	free(p.places);
+	free(p.effects);
+	VEC_RELEASE(&p.columns);
 	VEC_RELEASE(&p.figures);
-	VEC_RELEASE(&crowd.v);
-}
-
-/* ---- verdicts ---- */
-
-static void p_adjust(struct comparison *c)
-{
-	double *p = xcalloc(c->rows.nr + 1, sizeof(*p));
-	bool refused;
-
-	for (size_t i = 0; i < c->rows.nr; i++) {
-		refused = c->versus.v[c->rows.v[i].versus].comparable.hard > 0;
-		p[i] = refused ? NAN : c->rows.v[i].p;
-	}
-	(c->o.declared ? holm : benjamini_hochberg)(p, c->rows.nr);
-	for (size_t i = 0; i < c->rows.nr; i++)
-		c->rows.v[i].p_adj = p[i];
-	free(p);
-}
-
-/*
- * As sample_judge, with worse for slower. p of `same` is not adjusted: to claim it for one row more
- * makes no other row worse.
- */
-static void row_judge(struct compare_row *r, double confidence)
-{
-	bool higher = r->better == FIGURE_HIGHER;
-	double ratio = higher ? 1 / r->ratio : r->ratio;
-	double low = higher ? 1 / r->high : r->low, high = higher ? 1 / r->low : r->high;
-
-	if (!row_tested(r))
-		return;
-	if (r->refused) {
-		r->verdict = COMPARE_UNCLEAR;
-		return;
-	}
-	if (!(r->p_adj <= 1 - confidence))
-		return;
-	if (low > 1 && ratio > 1 + r->threshold)
-		r->verdict = COMPARE_SLOWER;
-	else if (high < 1 && ratio < 1 / (1 + r->threshold))
-		r->verdict = COMPARE_FASTER;
-	else
-		return;
-	if (r->better == FIGURE_NONE)
-		r->verdict = COMPARE_UNCLEAR;
-}
-
-static void versus_count(struct compare_versus *v)
-{
-	static const enum compare_verdict worst[] = { COMPARE_SLOWER, COMPARE_UNCLEAR, COMPARE_SAME,
-						      COMPARE_FASTER };
-
-	v->verdict = COMPARE_UNCLEAR;
-	if (v->comparable.hard)
-		return;
-	if (v->trace && v->trace->judged) {
-		v->verdict = (enum compare_verdict)v->trace->verdict; /* the same names first */
-		return;
-	}
-	for (size_t i = 0; i < ARRAY_LEN(worst); i++)
-		if (v->of[worst[i]]) {
-			v->verdict = worst[i];
-			return;
-		}
-}
-
-/* ---- ranks ---- */
-
-static double effect_size(const struct compare_row *r)
-{
-	double d = isfinite(r->delta) ? r->delta : isfinite(r->b.mean) ? r->b.mean : r->a.mean;
-
-	if (r->of_table)
-		return fabs(d);
-	return isfinite(r->ratio) ? fabs(log(r->ratio)) : 0;
-}
-
-/* Metrics of runs first, then table by table, each by the size of its effect. */
-static int by_rank(const void *pa, const void *pb)
-{
-	const struct compare_row *a = pa, *b = pb;
-	int r;
-
-	if (a->versus != b->versus)
-		return a->versus < b->versus ? -1 : 1;
-	if (a->of_table != b->of_table)
-		return a->of_table ? 1 : -1;
-	if (a->of_table && a->name != b->name && (r = strcmp(a->name, b->name)) != 0)
-		return r;
-	if (a->effect > b->effect || a->effect < b->effect)
-		return a->effect > b->effect ? -1 : 1;
-	r = strcmp(a->name, b->name);
-	return r ? r : strcmp(a->key, b->key);
-}
-
-void comparison_judge(struct comparison *c)
-{
-	p_adjust(c);
-	for (size_t i = 0; i < c->rows.nr; i++) {
-		struct compare_row *r = &c->rows.v[i];
-		struct compare_versus *v = &c->versus.v[r->versus];
-
-		r->refused = v->comparable.hard > 0;
-		row_judge(r, c->o.confidence);
-		r->effect = effect_size(r);
-		v->rows++;
-		v->of[r->verdict]++;
-	}
-	for (size_t i = 0; i < c->versus.nr; i++)
-		versus_count(&c->versus.v[i]);
-	if (c->rows.nr)
-		qsort(c->rows.v, c->rows.nr, sizeof(*c->rows.v), by_rank);
 }

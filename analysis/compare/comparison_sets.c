@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define AHEAD 16 /* figures */
+
 void book_init(struct figure_book *b, struct intern *texts)
 {
 	*b = (struct figure_book){ .texts = texts, .at = U64MAP_INIT };
@@ -14,9 +16,14 @@ void book_release(struct figure_book *b)
 	VEC_RELEASE(&b->v);
 }
 
+static uint64_t figure_place(const struct figure *f)
+{
+	return u64map_pair(f->name_id, f->key_id);
+}
+
 static uint32_t book_number(struct figure_book *b, const struct figure *f)
 {
-	uint32_t *at = u64map_at(&b->at, u64map_pair(f->name_id, f->key_id));
+	uint32_t *at = u64map_at(&b->at, figure_place(f));
 
 	if (*at == U64MAP_NONE) {
 		*at = (uint32_t)b->v.nr;
@@ -51,8 +58,11 @@ int loaded_set_read(struct loaded_set *l, const struct run_set *s, struct figure
 
 		f.texts = b->texts;
 		r = figures_read(s->runs.v[i].dir, &c->o.selection, &f, err);
-		for (size_t k = 0; k < f.v.nr; k++)
+		for (size_t k = 0; k < f.v.nr; k++) {
+			if (k + AHEAD < f.v.nr)
+				u64map_ahead(&b->at, figure_place(&f.v.v[k + AHEAD]));
 			figure_load(l, b, &f.v.v[k], (uint32_t)i);
+		}
 		for (size_t k = 0; k < f.problems.nr; k++)
 			strvec_push(&c->problems, f.problems.v[k]);
 		c->bad += f.bad;

@@ -72,6 +72,24 @@ static const struct figure_source sources[] = {
 		      { "library_calls.calls", "calls", "", FIGURE_NONE } } },
 };
 
+/*
+ * Records that wait for the number of their key: the texts of many are put at once, as each would
+ * wait for memory (intern.h).
+ */
+#define WAITING 64
+#define WAITING_BYTES ((size_t)1 << 20) /* of texts, as one key may have 64 MiB */
+
+struct waiting {
+	size_t nr;
+	struct intern_text keys[WAITING]; /* s NULL: in `texts` */
+	size_t at[WAITING];               /* there */
+	struct waiting_values {
+		double v[FIGURE_VALUES_MAX]; /* NaN unknown */
+		size_t bad;
+	} values[WAITING];
+	struct strbuf texts; /* of keys that the file does not hold as they are */
+};
+
 /* One file while it is read. */
 struct reading {
 	const struct figure_source *s;
@@ -80,13 +98,15 @@ struct reading {
 	size_t keys[FIGURE_KEYS_MAX], where, values[FIGURE_VALUES_MAX]; /* columns */
 	size_t width;                                                   /* columns of the header */
 	struct strbuf key, quoted;
+	struct waiting waiting;
 	/* rows by the id of their key */
 	struct {
 		uint32_t *v;
 		size_t nr;
 	} rows_by_key;
 	VEC(struct row {
-		str_id key;
+		str_id key_id;
+		const char *key;
 		double v[FIGURE_VALUES_MAX]; /* NaN unknown */
 	}) rows;
 	size_t short_rows, full;
@@ -184,48 +204,83 @@ static struct csv_text key_of(struct reading *rd, const struct csv_record *r)
 	return (struct csv_text){ rd->key.buf, rd->key.len };
 }
 
-/* NULL: there are too many. */
-static struct row *row_of(struct reading *rd, struct csv_text key)
+/* All ids that the texts have so far. */
+static void rows_room(struct reading *rd)
 {
-	str_id id = intern_put(rd->f->texts, key.p, key.n);
-	uint32_t *at;
+	size_t need = intern_count(rd->f->texts), nr;
 
-	if (id >= rd->rows_by_key.nr) {
-		size_t nr = vec_grow_cap(rd->rows_by_key.nr, (size_t)id + 1);
+	if (need <= rd->rows_by_key.nr)
+		return;
+	nr = vec_grow_cap(rd->rows_by_key.nr, need);
+	rd->rows_by_key.v = xreallocarray(rd->rows_by_key.v, nr, sizeof(*rd->rows_by_key.v));
+	memset(rd->rows_by_key.v + rd->rows_by_key.nr, 0xff,
+	       (nr - rd->rows_by_key.nr) * sizeof(*rd->rows_by_key.v));
+	rd->rows_by_key.nr = nr;
+}
 
-		rd->rows_by_key.v =
-			xreallocarray(rd->rows_by_key.v, nr, sizeof(*rd->rows_by_key.v));
-		memset(rd->rows_by_key.v + rd->rows_by_key.nr, 0xff,
-		       (nr - rd->rows_by_key.nr) * sizeof(*rd->rows_by_key.v));
-		rd->rows_by_key.nr = nr;
-	}
-	at = &rd->rows_by_key.v[id];
+/* NULL: there are too many. */
+static struct row *row_of(struct reading *rd, str_id key)
+{
+	uint32_t *at = &rd->rows_by_key.v[key];
+
 	if (*at != NO_ROW)
 		return &rd->rows.v[*at];
 	if (rd->rows.nr >= FIGURE_ROWS_MAX)
 		return NULL;
 	*at = (uint32_t)rd->rows.nr;
-	VEC_PUSH(&rd->rows, ((struct row){ id, { NAN, NAN, NAN } }));
+	VEC_PUSH(&rd->rows,
+		 ((struct row){ key, intern_str(rd->f->texts, key), { NAN, NAN, NAN } }));
 	return &rd->rows.v[*at];
 }
 
-static void value_add(struct reading *rd, struct row *row, size_t v, struct csv_text t)
+static void values_add(struct reading *rd, str_id key, const struct waiting_values *values)
+{
+	struct row *row = row_of(rd, key);
+
+	if (!row) {
+		rd->full++;
+		return;
+	}
+	rd->f->bad += values->bad;
+	for (size_t v = 0; v < FIGURE_VALUES_MAX; v++) {
+		if (isnan(values->v[v]))
+			continue;
+		if (isnan(row->v[v]))
+			row->v[v] = values->v[v];
+		else if (!rd->s->once)
+			row->v[v] += values->v[v];
+	}
+}
+
+static void waiting_take(struct reading *rd)
+{
+	struct waiting *w = &rd->waiting;
+	str_id ids[WAITING];
+
+	for (size_t i = 0; i < w->nr; i++)
+		if (!w->keys[i].s)
+			w->keys[i].s = w->texts.buf + w->at[i];
+	intern_put_many(rd->f->texts, w->keys, w->nr, ids);
+	rows_room(rd);
+	for (size_t i = 0; i < w->nr; i++)
+		values_add(rd, ids[i], &w->values[i]);
+	strbuf_clear(&w->texts);
+	w->nr = 0;
+}
+
+static double value_of(struct csv_text t, size_t *bad)
 {
 	double value;
 	int64_t whole;
 
 	if (!t.n)
-		return;
-	if (num_i64(t.p, t.n, &whole) == 0) {
-		value = (double)whole;
-	} else if (num_f64(t.p, t.n, &value) < 0 || !isfinite(value)) {
-		rd->f->bad++;
-		return;
-	}
-	if (isnan(row->v[v]))
-		row->v[v] = value;
-	else if (!rd->s->once)
-		row->v[v] += value;
+		return NAN;
+	if (num_i64(t.p, t.n, &whole) == 0)
+		return (double)whole;
+	if (num_f64(t.p, t.n, &value) == 0 && isfinite(value))
+		return value;
+	(*bad)++;
+	return NAN;
 }
 
 static bool is_wanted(const struct figure_source *s, struct csv_text text)
@@ -233,9 +288,21 @@ static bool is_wanted(const struct figure_source *s, struct csv_text text)
 	return csv_text_is(text, s->is) || (s->or_is && csv_text_is(text, s->or_is));
 }
 
+static void key_wait(struct reading *rd, struct csv_text key)
+{
+	struct waiting *w = &rd->waiting;
+	bool own = key.p == rd->key.buf || key.p == rd->quoted.buf;
+
+	w->keys[w->nr] = (struct intern_text){ own ? NULL : key.p, key.n };
+	w->at[w->nr] = w->texts.len;
+	if (own)
+		strbuf_add(&w->texts, key.p, key.n);
+}
+
 static void record_take(struct reading *rd, const struct csv_record *r)
 {
-	struct row *row;
+	struct waiting *w = &rd->waiting;
+	struct waiting_values *values = &w->values[w->nr];
 
 	if (r->nr != rd->width) {
 		rd->short_rows++;
@@ -243,14 +310,14 @@ static void record_take(struct reading *rd, const struct csv_record *r)
 	}
 	if (rd->where != NO_COLUMN && !is_wanted(rd->s, csv_field(r, rd->where)))
 		return;
-	row = row_of(rd, key_of(rd, r));
-	if (!row) {
-		rd->full++;
-		return;
-	}
+	key_wait(rd, key_of(rd, r));
+	values->bad = 0;
 	for (size_t v = 0; v < FIGURE_VALUES_MAX; v++)
-		if (rd->values[v] != NO_COLUMN)
-			value_add(rd, row, v, csv_field(r, rd->values[v]));
+		values->v[v] = rd->values[v] == NO_COLUMN
+				       ? NAN
+				       : value_of(csv_field(r, rd->values[v]), &values->bad);
+	if (++w->nr == WAITING || w->texts.len >= WAITING_BYTES)
+		waiting_take(rd);
 }
 
 /* ---- a file ---- */
@@ -274,8 +341,8 @@ static void figures_put(struct reading *rd, const struct strvec *selection)
 			fig.value = rd->rows.v[i].v[v];
 			if (!isfinite(fig.value))
 				continue;
-			fig.key_id = rd->rows.v[i].key;
-			fig.key = intern_str(f->texts, fig.key_id);
+			fig.key_id = rd->rows.v[i].key_id;
+			fig.key = rd->rows.v[i].key;
 			VEC_PUSH(&f->v, fig);
 		}
 	}
@@ -287,6 +354,7 @@ static void reading_release(struct reading *rd)
 	VEC_RELEASE(&rd->rows);
 	strbuf_release(&rd->key);
 	strbuf_release(&rd->quoted);
+	strbuf_release(&rd->waiting.texts);
 }
 
 static void text_read(struct reading *rd, const struct input_map *m, const struct strvec *selection)
@@ -315,6 +383,7 @@ static void text_read(struct reading *rd, const struct input_map *m, const struc
 		}
 		begun = true;
 	}
+	waiting_take(rd);
 	csv_scan_release(&scan);
 	if (rd->short_rows)
 		strvec_pushf(&rd->f->problems,
@@ -340,9 +409,12 @@ void figure_source_read(const struct figure_source *s, const char *dir,
 {
 	CLEANUP(xfreep) char *path = xasprintf("%s/%s.csv", dir, s->file);
 	CLEANUP(reading_release)
-	struct reading rd = {
-		.s = s, .f = f, .path = path, .key = STRBUF_INIT, .quoted = STRBUF_INIT
-	};
+	struct reading rd = { .s = s,
+			      .f = f,
+			      .path = path,
+			      .key = STRBUF_INIT,
+			      .quoted = STRBUF_INIT,
+			      .waiting = { .texts = STRBUF_INIT } };
 	struct input_map m = { 0 };
 	struct err err = ERR_INIT;
 	struct stat st;

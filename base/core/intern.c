@@ -18,21 +18,17 @@
 #include "profrig/base/xalloc.h"
 
 #define SLOTS_MIN ((size_t)256)
+#define GROUP ((size_t)32) /* of texts whose memory is asked for at once */
 
 struct slot {
 	uint32_t hash;
 	str_id id; /* STR_NONE: free */
 };
 
-struct text {
-	const char *s;
-	size_t n;
-};
-
 struct intern {
 	struct slot *slots;
 	size_t mask;
-	VEC(struct text) texts;
+	VEC(struct intern_text) texts;
 	struct pool pool;
 };
 
@@ -51,7 +47,7 @@ struct intern *intern_new(void)
 	in->slots = slots_new(SLOTS_MIN);
 	in->mask = SLOTS_MIN - 1;
 	/* The empty string has a fixed id and never enters the table. */
-	VEC_PUSH(&in->texts, ((struct text){ "", 0 }));
+	VEC_PUSH(&in->texts, ((struct intern_text){ "", 0 }));
 	return in;
 }
 
@@ -80,7 +76,7 @@ static inline struct slot *slot_probe(const struct intern *in, const char *s, si
 		if (slot->id == STR_NONE)
 			return slot;
 		if (slot->hash == hash) {
-			const struct text *t = &in->texts.v[slot->id];
+			const struct intern_text *t = &in->texts.v[slot->id];
 
 			if (t->n == n && !memcmp(t->s, s, n))
 				return slot;
@@ -108,26 +104,63 @@ static void intern_grow(struct intern *in)
 	in->mask = mask;
 }
 
-str_id intern_put(struct intern *in, const char *s, size_t n)
+static str_id hashed_put(struct intern *in, const char *s, size_t n, uint32_t hash)
 {
-	uint32_t hash;
-	struct slot *slot;
+	struct slot *slot = slot_probe(in, s, n, hash);
 	str_id id;
 
-	if (n == 0)
-		return 0;
-	hash = hash_of(s, n);
-	slot = slot_probe(in, s, n, hash);
 	if (slot->id != STR_NONE)
 		return slot->id;
 	assert(in->texts.nr < STR_NONE);
 	id = (str_id)in->texts.nr;
-	VEC_PUSH(&in->texts, ((struct text){ pool_memdupz(&in->pool, s, n), n }));
+	VEC_PUSH(&in->texts, ((struct intern_text){ pool_memdupz(&in->pool, s, n), n }));
 	*slot = (struct slot){ hash, id };
 	/* At most two thirds full. */
 	if (in->texts.nr > (in->mask + 1) / 3 * 2)
 		intern_grow(in);
 	return id;
+}
+
+str_id intern_put(struct intern *in, const char *s, size_t n)
+{
+	return n ? hashed_put(in, s, n, hash_of(s, n)) : 0;
+}
+
+/* The first text with this hash, most likely the right one; STR_NONE: there is none. */
+static inline str_id hash_first(const struct intern *in, uint32_t hash)
+{
+	size_t i = hash & in->mask;
+
+	while (in->slots[i].id != STR_NONE && in->slots[i].hash != hash)
+		i = (i + 1) & in->mask;
+	return in->slots[i].id;
+}
+
+/* Each loop asks for what the next one reads. */
+static void group_put(struct intern *in, const struct intern_text *v, size_t n, str_id *ret)
+{
+	uint32_t hash[GROUP];
+
+	for (size_t i = 0; i < n; i++) {
+		hash[i] = hash_of(v[i].s, v[i].n);
+		__builtin_prefetch(&in->slots[hash[i] & in->mask]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		ret[i] = hash_first(in, hash[i]);
+		if (ret[i] != STR_NONE)
+			__builtin_prefetch(&in->texts.v[ret[i]]);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (ret[i] != STR_NONE)
+			__builtin_prefetch(in->texts.v[ret[i]].s);
+	for (size_t i = 0; i < n; i++)
+		ret[i] = v[i].n ? hashed_put(in, v[i].s, v[i].n, hash[i]) : 0;
+}
+
+void intern_put_many(struct intern *in, const struct intern_text *v, size_t n, str_id *ret)
+{
+	for (size_t from = 0; from < n; from += GROUP)
+		group_put(in, v + from, n - from < GROUP ? n - from : GROUP, ret + from);
 }
 
 str_id intern_puts(struct intern *in, const char *s)

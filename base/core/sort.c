@@ -56,6 +56,49 @@ void sort_i64(int64_t *v, size_t n)
 		memcpy(v, from, n * sizeof(*v));
 }
 
+static void pairs_pass(const struct sort_pair *from, struct sort_pair *to, size_t n, unsigned shift)
+{
+	size_t at[256] = { 0 }, sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		at[from[i].key >> shift & 0xff]++;
+	for (size_t b = 0; b < 256; b++) {
+		size_t c = at[b];
+
+		at[b] = sum;
+		sum += c;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[at[from[i].key >> shift & 0xff]++] = from[i];
+}
+
+void sort_pairs(struct sort_pair *v, size_t n)
+{
+	CLEANUP(xfreep) struct sort_pair *spare = NULL;
+	struct sort_pair *from = v, *to;
+	uint64_t differ = 0;
+	bool sorted = true;
+
+	for (size_t i = 1; i < n; i++) {
+		differ |= v[0].key ^ v[i].key;
+		sorted = sorted && v[i - 1].key <= v[i].key;
+	}
+	if (sorted)
+		return;
+	to = spare = xreallocarray(NULL, n, sizeof(*spare));
+	for (unsigned shift = 0; shift < 64; shift += 8) {
+		struct sort_pair *swap = from;
+
+		if (!(differ >> shift & 0xff))
+			continue;
+		pairs_pass(from, to, n, shift);
+		from = to;
+		to = swap;
+	}
+	if (from != v)
+		memcpy(v, from, n * sizeof(*v));
+}
+
 static void swap_i64(int64_t *a, int64_t *b)
 {
 	int64_t t = *a;

@@ -7,17 +7,9 @@
 
 #define CAP_MIN ((size_t)256)
 
-/*
- * One multiplication: its high bits depend on all bits of the key, so the place is taken from them.
- */
-static inline size_t place_of(const struct u64map *map, uint64_t key)
-{
-	return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> map->shift);
-}
-
 static inline size_t slot_find(const struct u64map *map, uint64_t key)
 {
-	size_t mask = map->cap - 1, i = place_of(map, key);
+	size_t mask = map->cap - 1, i = u64map_place(map, key);
 
 	while (map->slots[i].value != U64MAP_NONE && map->slots[i].key != key)
 		i = (i + 1) & mask;

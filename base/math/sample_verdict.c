@@ -34,7 +34,7 @@ const char *sample_verdict_name(enum sample_verdict v)
 
 /* ---- what is compared ---- */
 
-/* Logarithms of both sides, and of the ratios of pairs, B over A. */
+/* Logarithms of both sides, and of the ratios of pairs, B over A; one piece of memory, from a. */
 struct logs {
 	double *a, *b, *d;
 	size_t na, nb, pairs;
@@ -80,12 +80,8 @@ static double log_ratio(double b, double a)
 
 static struct logs logs_make(const struct sample *a, size_t na, const struct sample *b, size_t nb)
 {
-	struct logs l = { xcalloc(na + 1, sizeof(double)),
-			  xcalloc(nb + 1, sizeof(double)),
-			  xcalloc(na + 1, sizeof(double)),
-			  0,
-			  0,
-			  0 };
+	double *room = xcalloc(2 * na + nb + 1, sizeof(*room));
+	struct logs l = { .a = room, .b = room + na, .d = room + na + nb };
 
 	l.na = logs_of(a, na, l.a);
 	l.nb = logs_of(b, nb, l.b);
@@ -106,8 +102,6 @@ static struct logs logs_make(const struct sample *a, size_t na, const struct sam
 static void logs_release(struct logs *l)
 {
 	free(l->a);
-	free(l->b);
-	free(l->d);
 }
 
 /* ---- comparing ---- */

@@ -16,6 +16,13 @@ void sort_i64(int64_t *v, size_t n);
  */
 int64_t median_i64(int64_t *v, size_t n);
 
+/* A number, and what it belongs to. */
+struct sort_pair {
+	uint64_t key, row;
+};
+/* By key, ascending; stable. As sort_i64 in linear time and with room for n more. */
+void sort_pairs(struct sort_pair *v, size_t n);
+
 /* A stretch of time, and whose it is. */
 struct sort_span {
 	int64_t start_ns, end_ns;

@@ -241,6 +241,64 @@ TEST_IN(many_rows, dir)
 	fixture_release(&f);
 }
 
+/*
+ * Metrics by the size of their effect, then column by column by the difference, equal ones by key:
+ * whatever order the tables are in, and with more rows than one thread makes at a time.
+ */
+TEST_IN(ranks, dir)
+{
+	enum { ROWS = 10000 };
+	struct fixture f = { .o = COMPARE_OPTS_INIT };
+	const struct compare_row *r;
+
+	for (int side = 0; side < 2; side++) {
+		CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+
+		strbuf_addstr(&sb, "scope,name,calls,exclusive_ns\n");
+		for (int i = 0; i < ROWS; i++) {
+			int n = (int)((unsigned)i * 7919 % ROWS);
+
+			/* differences 0, 0, 2, 2, … of either sign */
+			strbuf_addf(&sb, "host,f%05d,%d,%d\n", n, side ? 3 : 1,
+				    100000 + (side ? (n % 2 ? -1 : 1) * (n / 2) * 2 : 0));
+		}
+		strbuf_addf(&sb, "host,%s,,500\n", side ? "new" : "gone");
+		test_put(dir, textf("%s/0/analysis/tables/functions.csv", side ? "b" : "a"),
+			 sb.buf);
+		test_put(dir, textf("%s/0/run.json", side ? "b" : "a"),
+			 textf("{\"schema\":\"profrig.run/1\",\"id\":\"%d\",\"status\":\"success\","
+			       "\"metrics\":[{\"name\":\"x\",\"value\":%d},{\"name\":\"y\","
+			       "\"value\":"
+			       "%d},{\"name\":\"z\",\"value\":%d}]}",
+			       side, side ? 11 : 10, side ? 1 : 10, side ? 30 : 10));
+	}
+	strvec_pushl(&f.o.selection, "metrics", "functions", NULL);
+	compared(dir, &f);
+	assert_int_equal(f.c.rows.nr, 3 + ROWS + ROWS + 2);
+	r = f.c.rows.v;
+	assert_true(!strcmp(r[0].name, "y") && !strcmp(r[1].name, "z") && !strcmp(r[2].name, "x"));
+	r += 3;
+	for (int i = 0; i < ROWS; i++, r++) {
+		assert_string_equal(r->name, "functions.calls");
+		assert_string_equal(r->key, textf("f%05d", i));
+	}
+	for (int i = 0, n = ROWS - 1; i < ROWS + 2; i++, r++) {
+		double effect = r->verdict == COMPARE_UNCLEAR ? fabs(r->delta) : 500;
+
+		assert_string_equal(r->name, "functions.exclusive_ns");
+		near(r->effect, effect);
+		if (r->verdict != COMPARE_UNCLEAR)
+			assert_string_equal(r->key, r->verdict == COMPARE_NEW ? "new" : "gone");
+		else
+			assert_string_equal(r->key, textf("f%05d", n-- ^ 1));
+		if (i)
+			assert_true(r[-1].effect > r->effect ||
+				    (!(r[-1].effect < r->effect) && strcmp(r[-1].key, r->key) < 0));
+	}
+	strvec_release(&f.o.selection);
+	fixture_release(&f);
+}
+
 TEST_IN(new_rows_and_counts, dir)
 {
 	static const double v[] = { 1, 1, 1 };

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <sys/stat.h>
 
+#include "profrig/base/strbuf.h"
 #include "profrig/compare/figures.h"
 
 #define RUN(metrics) \
@@ -152,6 +153,53 @@ TEST_IN(tables_of_a_run, dir)
 	assert_true(isnan(value_of(&f, "kernels.calls", "k1")));
 	assert_int_equal(f.problems.nr, 0);
 	assert_int_equal(f.bad, 0);
+	figures_release(&f);
+}
+
+/*
+ * Keys wait for their numbers in groups: here equal ones in one group and in several, keys with
+ * quotes beside plain ones, one that is longer than a group may be, and rows that do not count.
+ */
+TEST_IN(many_rows, dir)
+{
+	enum { ROWS = 1000, NAMES = 150, LONG = 3 << 20 };
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	double sums[NAMES] = { 0 };
+	struct figures f;
+
+	strbuf_addstr(&sb, "scope,name,calls,exclusive_ns\n");
+	for (int i = 0; i < ROWS; i++) {
+		int name = i * 7 % NAMES;
+
+		strbuf_addf(&sb, name % 3 ? "host,f%d,1,%d\n" : "host,\"f\"\"%d\"\"\",1,%d\n", name,
+			    i);
+		sums[name] += i;
+		if (i % 10 == 0)
+			strbuf_addf(&sb, "device,f%d,1,1\nhost,f%d\nhost,f%d,,x\n", name, name,
+				    name % 3 ? name : 1);
+		if (i == 500) {
+			strbuf_addstr(&sb, "host,\"\"\"");
+			for (int k = 0; k < LONG; k++)
+				strbuf_addch(&sb, 'a' + k % 26);
+			strbuf_addstr(&sb, "\",1,8\n");
+		}
+	}
+	test_put(dir, "analysis.json", ANALYSIS);
+	test_put(dir, "tables/functions.csv", sb.buf);
+	f = read_of(dir, "functions.exclusive_ns");
+	assert_int_equal(f.v.nr, NAMES + 1);
+	for (int i = 0; i < NAMES; i++)
+		assert_true(value_of(&f, "functions.exclusive_ns",
+				     textf(i % 3 ? "f%d" : "f\"%d\"", i)) == sums[i]);
+	for (size_t i = 0; i < f.v.nr; i++)
+		if (f.v.v[i].key[0] == '"')
+			assert_true(strlen(f.v.v[i].key) == LONG + 1 && f.v.v[i].value == 8);
+	assert_string_equal(f.v.v[0].key, "f\"0\"");
+	assert_string_equal(f.v.v[1].key, "f1"); /* of the row that has no number */
+	assert_string_equal(f.v.v[2].key, "f7");
+	assert_int_equal(f.bad, ROWS / 10);
+	assert_int_equal(f.problems.nr, 1);
+	assert_has(f.problems.v[0], "100 rows with another number of cells");
 	figures_release(&f);
 }
 

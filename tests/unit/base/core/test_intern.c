@@ -65,6 +65,37 @@ TEST(test_many)
 	intern_free(in);
 }
 
+/* In groups as one by one: texts that are new, known, repeated in a group, and empty. */
+TEST(test_many_at_once)
+{
+	enum { N = 5000 };
+	static const size_t sizes[] = { 0, 1, 31, 32, 33, 64, 1000, N };
+	static char names[N][24];
+	static struct intern_text texts[N];
+	static str_id ids[N];
+	struct intern *one = intern_new(), *many = intern_new();
+	uint64_t seed = 5;
+
+	for (size_t round = 0; round < ARRAY_LEN(sizes); round++) {
+		size_t n = sizes[round];
+
+		for (size_t i = 0; i < n; i++) {
+			int len = snprintf(names[i], sizeof(names[i]), "kernel<%d>",
+					   (int)(rnd(&seed) % N));
+
+			texts[i] = (struct intern_text){ names[i], i % 7 ? (size_t)len : 0 };
+		}
+		intern_put_many(many, texts, n, ids);
+		for (size_t i = 0; i < n; i++)
+			assert_int_equal(ids[i], intern_put(one, texts[i].s, texts[i].n));
+	}
+	assert_true(intern_count(many) == intern_count(one) && intern_count(one) > 2000);
+	for (str_id i = 0; i < intern_count(one); i++)
+		assert_string_equal(intern_str(many, i), intern_str(one, i));
+	intern_free(one);
+	intern_free(many);
+}
+
 /* Every length around the ones where the hash changes its method. */
 TEST(test_lengths)
 {

@@ -74,6 +74,43 @@ TEST(test_median_shapes)
 	assert_int_equal(median_i64(flat, N), 5);
 }
 
+static int cmp_pairs(const void *pa, const void *pb)
+{
+	const struct sort_pair *a = pa, *b = pb;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return a->row < b->row ? -1 : a->row > b->row;
+}
+
+/* Keys that differ in all bytes, in some, in none; equal ones stay as they were. */
+TEST(test_pairs)
+{
+	static const size_t sizes[] = { 0, 1, 2, 3, 100, 5000 };
+	static const uint64_t masks[] = { 0x3,
+					  0xff00ff,
+					  UINT64_C(0xff00000000000000),
+					  UINT64_MAX,
+					  UINT64_C(0x0101010101010101),
+					  0 };
+	uint64_t seed = 11;
+
+	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+		for (size_t k = 0; k < ARRAY_LEN(masks); k++) {
+			size_t n = sizes[i];
+			CLEANUP(xfreep) struct sort_pair *a = xcalloc(n + 1, sizeof(*a));
+			CLEANUP(xfreep) struct sort_pair *b = xcalloc(n + 1, sizeof(*b));
+
+			for (size_t j = 0; j < n; j++)
+				a[j] = (struct sort_pair){ ~(rnd(&seed) & masks[k]), j };
+			memcpy(b, a, n * sizeof(*a));
+			sort_pairs(a, n);
+			qsort(b, n, sizeof(*b), cmp_pairs);
+			assert_memory_equal(a, b, (n + 1) * sizeof(*a));
+		}
+	}
+}
+
 static int cmp_spans(const void *pa, const void *pb)
 {
 	const struct sort_span *a = pa, *b = pb;
