@@ -1,5 +1,6 @@
 #include "model_private.h"
 
+#include "profrig/base/hash_seed.h"
 #include "profrig/model/warnings.h"
 
 /*
@@ -11,6 +12,7 @@ struct launch_map {
 	uint64_t *slots; /* span + 1, 0: free */
 	size_t cap;      /* a power of two unless counted */
 	bool counted;    /* the correlation is the place: they were counted, as they mostly are */
+	uint64_t seed;   /* hash_seed.h */
 };
 
 /* Inputs without a group have numbers that no group has in practice: groups are hashes. */
@@ -22,10 +24,11 @@ static uint64_t counts_with(const struct model *m, input_id input)
 }
 
 /* Keeps neighbours together: most ids are consecutive and looked up in order. */
-static size_t launch_hash(uint64_t correlation, uint64_t group)
+static size_t launch_hash(const struct launch_map *map, uint64_t correlation, uint64_t group)
 {
-	uint64_t h = (correlation >> 4) + group * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t h = (correlation ^ map->seed) >> 4;
 
+	h += group * UINT64_C(0x9e3779b97f4a7c15);
 	h = (h ^ h >> 31) * UINT64_C(0xd6e8feb86659fd93);
 	return (h ^ h >> 32) << 4 | (correlation & 15);
 }
@@ -40,7 +43,7 @@ static uint64_t *launch_slot(const struct model *m, const struct launch_map *map
 	if (map->counted) /* no launch has 0 */
 		return &map->slots[correlation < map->cap ? correlation : 0];
 	group = counts_with(m, input);
-	at = launch_hash(correlation, group) & (map->cap - 1);
+	at = launch_hash(map, correlation, group) & (map->cap - 1);
 	while ((span = map->slots[at]) != 0 && (c->correlation[span - 1] != correlation ||
 						(span_input(c, span - 1) != input &&
 						 counts_with(m, span_input(c, span - 1)) != group)))
@@ -120,7 +123,8 @@ static void launches_map(struct linking *l)
 	for (l->map.cap = 16; l->map.cap < nr * 2; l->map.cap *= 2)
 		;
 	if (l->map.counted)
-		l->map.cap = (size_t)last + 1;
+		l->map.slots = xcalloc(l->map.cap, sizeof(*l->map.slots));
+	l->map.seed = hash_seed();
 	l->map.slots = xcalloc(l->map.cap, sizeof(*l->map.slots));
 	for (size_t i = 0; i < l->nr; i++) {
 		for (size_t k = 0; k < l->v[i].launches.nr; k++) {

@@ -218,7 +218,7 @@ static void lane_op_enter(struct sink *s, track_id t, int64_t t_ns, str_id name,
 	t_ns = lane_time(l, t_ns);
 	if (l->nests)
 		name = name_map_use(l->p->m, name);
-	tree_fetch(l, l->last_node, name);
+	tree_fetch(l, l->last_node, name, category);
 	VEC_PUSH(&l->open, (struct frame){ t_ns, NODE_NONE, name, category, SPAN_HOST, 0 });
 	l->t.spans++;
 }

@@ -295,10 +295,12 @@ uint32_t *calls_load(struct profile *p, struct serial_in *from, size_t *ret_nr);
 
 /* ---- the path of every call, inlined ---- */
 
-/* Children of equal name that differ in category or kind are rare, so these are not hashed. */
-static inline size_t tree_hash(uint32_t parent, str_id name)
+/* Kinds are few, so these are not hashed. */
+static inline size_t tree_hash(uint32_t parent, str_id name, str_id category)
 {
-	return (size_t)((((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+	uint64_t key = ((uint64_t)parent << 32 | name) ^ category * UINT64_C(0xd6e8feb86659fd93);
+
+	return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 }
 
 static inline bool tree_is_it(const struct profile_node *n, uint32_t parent, str_id name,
@@ -308,9 +310,9 @@ static inline bool tree_is_it(const struct profile_node *n, uint32_t parent, str
 }
 
 /* The node is used when time moves on and is in no near cache. Any parent is allowed. */
-static inline void tree_fetch(const struct lane *l, uint32_t parent, str_id name)
+static inline void tree_fetch(const struct lane *l, uint32_t parent, str_id name, str_id category)
 {
-	uint32_t node = l->slots[tree_hash(parent, name) & (l->nr_slots - 1)];
+	uint32_t node = l->slots[tree_hash(parent, name, category) & (l->nr_slots - 1)];
 
 	if (node != NODE_NONE)
 		__builtin_prefetch(&l->t.nodes.v[node], 1);
@@ -320,7 +322,7 @@ static inline void tree_fetch(const struct lane *l, uint32_t parent, str_id name
 static inline uint32_t tree_child(struct lane *l, uint32_t parent, str_id name, str_id category,
 				  enum span_kind kind)
 {
-	uint32_t node = l->slots[tree_hash(parent, name) & (l->nr_slots - 1)];
+	uint32_t node = l->slots[tree_hash(parent, name, category) & (l->nr_slots - 1)];
 
 	if (__builtin_expect(node != NODE_NONE &&
 				     tree_is_it(&l->t.nodes.v[node], parent, name, category, kind),

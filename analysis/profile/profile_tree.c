@@ -17,7 +17,7 @@ static void slots_grow(struct lane *l)
 	memset(l->slots, 0xff, n * sizeof(*l->slots));
 	for (uint32_t i = 0; i < l->t.nodes.nr; i++) {
 		const struct profile_node *node = &l->t.nodes.v[i];
-		size_t at = tree_hash(node->parent, node->name);
+		size_t at = tree_hash(node->parent, node->name, node->category);
 
 		while (l->slots[at & (n - 1)] != NODE_NONE)
 			at++;
@@ -85,7 +85,7 @@ static uint32_t node_add(struct lane *l, uint32_t parent, str_id name, str_id ca
 uint32_t tree_child_search(struct lane *l, uint32_t parent, str_id name, str_id category,
 			   enum span_kind kind)
 {
-	size_t at = tree_hash(parent, name);
+	size_t at = tree_hash(parent, name, category);
 	uint32_t node;
 
 	while ((node = l->slots[at & (l->nr_slots - 1)]) != NODE_NONE) {

@@ -145,7 +145,6 @@ struct wanted_calls {
 	uint32_t device;
 	bool kernel;
 	uint32_t wanted; /* index in exact.wanted */
-	uint32_t next;   /* of the same name; U64MAP_NONE */
 };
 
 struct exact {
@@ -154,8 +153,11 @@ struct exact {
 	const struct calls_group *groups;
 	VEC(struct wanted) wanted;
 	int64_t *ns;
-	uint32_t *first_calls; /* by name: index in calls, U64MAP_NONE */
 	VEC(struct wanted_calls) calls;
+	/* calls by name, category and device: by pairs of numbers, in two steps */
+	struct u64map symbols, calls_at;
+	/* by name: the calls of its last span, mostly those of the next one; U64MAP_NONE: none */
+	uint32_t *last_calls;
 };
 
 static void wanted_find(struct wanted *w, const struct moments *mo, const struct sketch *sk,
@@ -185,40 +187,65 @@ static void wanted_find(struct wanted *w, const struct moments *mo, const struct
 	}
 }
 
+static uint64_t calls_key(uint32_t symbol, uint32_t device, bool kernel)
+{
+	return u64map_pair(symbol, device != UINT32_MAX ? 1 + 2 * device + kernel : 0);
+}
+
 static void calls_find(struct exact *x)
 {
 	const struct profile *p = x->p;
 	size_t names = intern_count(p->m->strings);
 
-	x->first_calls = xreallocarray(NULL, names + 1, sizeof(*x->first_calls));
+	x->last_calls = xreallocarray(NULL, names + 1, sizeof(*x->last_calls));
 	for (size_t i = 0; i < names; i++)
-		x->first_calls[i] = U64MAP_NONE;
+		x->last_calls[i] = U64MAP_NONE;
 	for (uint32_t i = 0; i < p->calls.nr; i++) {
 		const struct profile_calls *k = &p->calls.v[i];
-		uint32_t group = x->group_of[i];
+		uint32_t group = x->group_of[i], *symbol;
 
 		if (group == U64MAP_NONE || x->groups[group].wanted == U64MAP_NONE)
 			continue;
+		symbol = u64map_at(&x->symbols, u64map_pair(k->name, k->category));
+		if (*symbol == U64MAP_NONE)
+			*symbol = (uint32_t)x->symbols.nr;
+		x->last_calls[k->name] = (uint32_t)x->calls.nr;
+		*u64map_at(&x->calls_at, calls_key(*symbol, k->device, k->kernel)) =
+			(uint32_t)x->calls.nr;
 		VEC_PUSH(&x->calls, ((struct wanted_calls){ k->category, k->device, k->kernel,
-							    x->groups[group].wanted,
-							    x->first_calls[k->name] }));
-		x->first_calls[k->name] = (uint32_t)x->calls.nr - 1;
+							    x->groups[group].wanted }));
 	}
 }
 
+static __attribute__((noinline)) uint32_t calls_search(struct exact *x, uint32_t device,
+						       bool kernel, str_id name, str_id category)
+{
+	uint32_t symbol = u64map_get(&x->symbols, u64map_pair(name, category));
+	uint32_t at = symbol == U64MAP_NONE
+			      ? U64MAP_NONE
+			      : u64map_get(&x->calls_at, calls_key(symbol, device, kernel));
+
+	if (at != U64MAP_NONE)
+		x->last_calls[name] = at;
+	return at;
+}
+
 /* NULL: its smallest and largest are all there is. */
-static inline struct wanted *wanted_of(const struct exact *x, uint32_t device, uint64_t span)
+static inline struct wanted *wanted_of(struct exact *x, uint32_t device, uint64_t span)
 {
 	const struct span_columns *c = &x->p->m->spans;
 	bool kernel = device != UINT32_MAX && c->kind[span] == SPAN_KERNEL;
+	str_id name = c->name[span], category = c->category[span];
+	uint32_t at = x->last_calls[name];
+	const struct wanted_calls *k;
 
-	for (uint32_t i = x->first_calls[c->name[span]]; i != U64MAP_NONE; i = x->calls.v[i].next) {
-		const struct wanted_calls *k = &x->calls.v[i];
-
-		if (k->category == c->category[span] && k->device == device && k->kernel == kernel)
-			return &x->wanted.v[k->wanted];
-	}
-	return NULL;
+	if (at == U64MAP_NONE)
+		return NULL;
+	k = &x->calls.v[at];
+	if (__builtin_expect(k->category != category || k->device != device || k->kernel != kernel,
+			     0))
+		at = calls_search(x, device, kernel, name, category);
+	return at == U64MAP_NONE ? NULL : &x->wanted.v[x->calls.v[at].wanted];
 }
 
 static inline void duration_take(struct exact *x, struct wanted *w, int64_t ns)
@@ -299,8 +326,10 @@ static void make_exact(const struct profile *p, const uint32_t *group_of,
 			group_settle(&x, &x.wanted.v[groups[g].wanted], ret[g].calls, &ret[g]);
 	VEC_RELEASE(&x.wanted);
 	VEC_RELEASE(&x.calls);
+	u64map_release(&x.symbols);
+	u64map_release(&x.calls_at);
 	free(x.ns);
-	free(x.first_calls);
+	free(x.last_calls);
 }
 
 /* merged: by group, where several come together. */

@@ -13,6 +13,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "profrig/base/hash_seed.h"
 #include "profrig/base/pool.h"
 #include "profrig/base/vec.h"
 #include "profrig/base/xalloc.h"
@@ -28,6 +29,7 @@ struct slot {
 struct intern {
 	struct slot *slots;
 	size_t mask;
+	uint64_t seed; /* hash_seed.h */
 	VEC(struct intern_text) texts;
 	struct pool pool;
 };
@@ -46,6 +48,7 @@ struct intern *intern_new(void)
 
 	in->slots = slots_new(SLOTS_MIN);
 	in->mask = SLOTS_MIN - 1;
+	in->seed = hash_seed();
 	/* The empty string has a fixed id and never enters the table. */
 	VEC_PUSH(&in->texts, ((struct intern_text){ "", 0 }));
 	return in;
@@ -61,9 +64,9 @@ void intern_free(struct intern *in)
 	free(in);
 }
 
-static inline uint32_t hash_of(const char *s, size_t n)
+static inline uint32_t hash_of(const struct intern *in, const char *s, size_t n)
 {
-	return (uint32_t)XXH3_64bits(s, n);
+	return (uint32_t)XXH3_64bits_withSeed(s, n, in->seed);
 }
 
 /* The slot of the string, or the free slot where it would go. */
@@ -123,7 +126,7 @@ static str_id hashed_put(struct intern *in, const char *s, size_t n, uint32_t ha
 
 str_id intern_put(struct intern *in, const char *s, size_t n)
 {
-	return n ? hashed_put(in, s, n, hash_of(s, n)) : 0;
+	return n ? hashed_put(in, s, n, hash_of(in, s, n)) : 0;
 }
 
 /* The first text with this hash, most likely the right one; STR_NONE: there is none. */
@@ -142,7 +145,7 @@ static void group_put(struct intern *in, const struct intern_text *v, size_t n, 
 	uint32_t hash[GROUP];
 
 	for (size_t i = 0; i < n; i++) {
-		hash[i] = hash_of(v[i].s, v[i].n);
+		hash[i] = hash_of(in, v[i].s, v[i].n);
 		__builtin_prefetch(&in->slots[hash[i] & in->mask]);
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -170,7 +173,7 @@ str_id intern_puts(struct intern *in, const char *s)
 
 str_id intern_find(const struct intern *in, const char *s, size_t n)
 {
-	return n ? slot_probe(in, s, n, hash_of(s, n))->id : 0;
+	return n ? slot_probe(in, s, n, hash_of(in, s, n))->id : 0;
 }
 
 const char *intern_str(const struct intern *in, str_id id)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/hash_seed.h"
 #include "profrig/base/xalloc.h"
 
 #define CAP_MIN ((size_t)256)
@@ -21,6 +22,7 @@ static void map_grow(struct u64map *map)
 	struct u64map old = *map;
 
 	map->cap = old.cap ? old.cap * 2 : CAP_MIN;
+	map->seed = hash_seed();
 	map->shift = (unsigned)__builtin_clzll(map->cap) + 1;
 	map->slots = xreallocarray(NULL, map->cap, sizeof(*map->slots));
 	memset(map->slots, 0xff, map->cap * sizeof(*map->slots));

@@ -25,6 +25,7 @@ struct u64map {
 	} * slots;
 	size_t cap, nr; /* cap is a power of two or 0 */
 	unsigned shift; /* of a hash: the remaining bits are the slot */
+	uint64_t seed;  /* hash_seed.h */
 };
 #define U64MAP_INIT \
 	{ \
@@ -41,7 +42,7 @@ static inline uint64_t u64map_pair(uint32_t a, uint32_t b)
  */
 static inline size_t u64map_place(const struct u64map *map, uint64_t key)
 {
-	return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> map->shift);
+	return (size_t)(((key ^ map->seed) * UINT64_C(0x9e3779b97f4a7c15)) >> map->shift);
 }
 
 static inline void u64map_ahead(const struct u64map *map, uint64_t key)

@@ -2,6 +2,8 @@
 #include "trace_text.h"
 #include "warning_codes.h"
 
+#include <time.h>
+
 #include "profrig/base/utf8.h"
 
 /* ---- enter and leave ---- */
@@ -486,6 +488,44 @@ TEST(test_launch_links)
 }
 
 /* ---- the rest ---- */
+
+/*
+ * Ids that would all fall into one place of the table of launches, were it not seeded: each launch
+ * still has its work, and the time is not the square of their number (which takes a minute).
+ */
+TEST(test_chosen_correlations)
+{
+	CLEANUP(model_freep) struct model *m = model_new();
+	struct sink *s = model_sink(m);
+	const uint64_t multiplier = UINT64_C(0xd6e8feb86659fd93);
+	uint64_t inverse = multiplier;
+	struct timespec from, to;
+	enum { N = 400000 };
+	size_t nr = 0;
+	track_id t, q;
+
+	for (int i = 0; i < 5; i++)
+		inverse *= 2 - multiplier * inverse;
+	s->ops->input(s, "1", "tef");
+	t = thread_of(s, NULL, 1, 2);
+	q = trace_text(s, 1, "stream gpu0/1: k#11 50-60");
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+	for (uint64_t i = 1; nr < N; i++) {
+		uint64_t h = (i << 32 | i) * inverse;
+
+		h ^= h >> 31 ^ h >> 62;
+		if (h >> 60)
+			continue;
+		span_put(s, t, "launch", (int64_t)nr * 10, (int64_t)nr * 10 + 1, SPAN_HOST, h << 4);
+		span_put(s, q, "k", (int64_t)nr * 10 + 100, (int64_t)nr * 10 + 101, SPAN_KERNEL,
+			 h << 4);
+		nr++;
+	}
+	model_finish(m);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+	assert_int_equal(m->links.nr, N);
+	assert_true(to.tv_sec - from.tv_sec < 20);
+}
 
 TEST(test_facts_and_warnings)
 {

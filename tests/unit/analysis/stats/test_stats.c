@@ -1,6 +1,8 @@
 #include "stats_test.h"
 #include "track_names.h"
 
+#include <time.h>
+
 #include "profrig/names/classes.h"
 
 /* --- statistics of calls --- */
@@ -102,6 +104,44 @@ TEST(test_functions_category)
 						       "w - 1\n"
 						       "x a 1\n"
 						       "x b 2\n");
+}
+
+/*
+ * One name under very many categories: each has its row, and the time is not the square
+ * of their number (which takes a minute).
+ */
+TEST(test_functions_many_categories)
+{
+	struct maker k = make_begin();
+	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main");
+	struct timespec from, to;
+	enum { CATEGORIES = 100000, CALLS = 3 };
+	size_t wrong = 0;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+	for (int i = 0; i < CATEGORIES * CALLS; i++) {
+		char category[16];
+		struct span_def d = { .track = t,
+				      .start_ns = i * 10,
+				      .end_ns = i * 10 + 1 + i / CATEGORIES,
+				      .name = sink_puts(k.s, "x"),
+				      .args = STR_NONE };
+
+		snprintf(category, sizeof(category), "%d", i % CATEGORIES);
+		d.category = sink_puts(k.s, category);
+		k.s->ops->span(k.s, &d);
+	}
+
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_functions);
+	struct table *f = table_set_find(&ts, "functions");
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+	assert_int_equal(table_rows(f), CATEGORIES);
+	for (size_t i = 0; i < CATEGORIES; i++)
+		wrong += num_of(f, i, "calls") != CALLS || num_of(f, i, "median_ns") != 2;
+	assert_int_equal(wrong, 0);
+	assert_true(to.tv_sec - from.tv_sec < 20);
 }
 
 /* A function that partly overlaps itself covers the union, not more and not less. */

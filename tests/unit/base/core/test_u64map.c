@@ -46,3 +46,27 @@ TEST(test_odd_keys)
 	u64map_release(&map);
 	assert_int_equal(u64map_get(&map, UINT64_MAX), U64MAP_NONE);
 }
+
+/*
+ * Keys that would all fall into one place, were the table's multiplier all there is: multiples of
+ * its inverse. They are spread as random ones are: n places of 2 n hold 0.79 n.
+ */
+TEST(test_chosen_keys)
+{
+	CLEANUP(u64map_release) struct u64map map = U64MAP_INIT;
+	CLEANUP(u64map_release) struct u64map places = U64MAP_INIT;
+	const uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t inverse = multiplier; /* right in 3 bits; each round doubles them */
+	enum { N = 100000 };
+
+	for (int i = 0; i < 5; i++)
+		inverse *= 2 - multiplier * inverse;
+	assert_true(multiplier * inverse == 1);
+	for (uint32_t i = 0; i < N; i++)
+		*u64map_at(&map, i * inverse) = i;
+	for (uint32_t i = 0; i < N; i++) {
+		assert_int_equal(u64map_get(&map, i * inverse), i);
+		*u64map_at(&places, u64map_place(&map, i * inverse)) = 0;
+	}
+	assert_true(places.nr > N / 2);
+}
