@@ -11,7 +11,7 @@ const TABS = ['timeline', 'functions', 'kernels', 'operators', 'communication', 
 
 // Rows of the table of one part: { head: { text, title } }
 const part = (page, tab, name) => page.evaluate(([t, n]) => {
-  const box = document.querySelector(`#part-${t}-${n} table.data`);
+  const box = document.querySelector(`#part-${t}-${n} table.data:not(.plain)`);
   const heads = [...box.querySelectorAll('th .th-label')].map((th) => th.firstChild.textContent);
   return [...box.querySelectorAll('tbody tr')].map((tr) => Object.fromEntries([...tr.children].map((td, i) => [heads[i], { text: td.innerText, title: (td.title || td.querySelector('[title]')?.title || '').replace(/[\u00a0\u202f]/g, '') }])));
 }, [tab, name]);
@@ -130,6 +130,28 @@ test('idle: causes, and a gap leads to its moment', () => withPage('work', { has
   const [a, b] = /timeline=(\d+):(\d+)/.exec(await page.evaluate(() => location.hash)).slice(1).map(Number);
   const start = exact(gaps[0].Start.title);
   ok(a <= start && b >= start + exact(gaps[0].Length.title), `${a}:${b}`);
+}));
+
+test('iterations: where the time of each went', () => withPage('work', { hash: 'iterations=iteration_overlap' }, async (page) => {
+  const want = table(work, 'iteration_overlap');
+  await holds(page, 'iterations', 'iteration_overlap', { Start: 'start_ns', Time: 'wall_ns', Compute: 'compute_ns', Communication: 'comm_ns', Copies: 'copy_ns', Idle: 'idle_ns', 'Own work': 'own_ns' });
+  const bars = await page.evaluate(() => [...document.querySelectorAll('#part-iterations-iteration_overlap .bars-track')].map((b) => b.getAttribute('aria-label')));
+  equal(bars.length, want.length);
+  ok(plain(bars[0]).includes(`compute ${(want[0].compute_ns / 1e6).toFixed(2)} ms, exposed communication ${want[0].exposed_comm_ns / 1e3} µs`), bars[0]);
+}));
+
+test('ranks: energy of functions by rank', () => withPage('work', { hash: 'ranks=energy_ranks' }, async (page) => {
+  const want = table(work, 'energy_ranks');
+  await holds(page, 'ranks', 'energy_ranks', { Rank: 'rank', Calls: 'calls', Own: 'exclusive_j', 'Own time': 'exclusive_ns', 'Mean power': 'mean_w' });
+  const cell = (name, rank) => page.evaluate(([n, r]) => [...document.querySelectorAll('#part-ranks-energy_ranks .heat-table tbody tr')].find((tr) => tr.querySelector('[title]').title === n).children[1 + r].innerText, [name, rank]);
+  for (const r of [0, 1]) {
+    const row = want.find((w) => w.rank === r && w.name === 'cudaDeviceSynchronize');
+    equal(plain(await cell('cudaDeviceSynchronize', r)), `${Number(row.exclusive_j.toPrecision(3))} J`);
+  }
+  await page.focus('#rank-energy-value');
+  await page.keyboard.press('ArrowDown');
+  const row = want.find((w) => w.rank === 1 && w.name === 'cudaDeviceSynchronize');
+  equal(plain(await cell('cudaDeviceSynchronize', 1)), `${Math.round(row.mean_w)} W`);
 }));
 
 test('an address names the part to begin with', () => withPage('work', { hash: 'idle=queue' }, async (page) => {

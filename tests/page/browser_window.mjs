@@ -162,7 +162,7 @@ test('ranks: devices over time and kernels by device', () => withPage('work', { 
   const lanes = table(work, 'lane_spans');
   const [t0, t1] = [Math.min(...lanes.map((s) => s.start_ns)), Math.max(...lanes.map((s) => s.start_ns + s.dur_ns))];
   deepEqual(shown.map((s) => Math.round(parseFloat(s) * 10) / 10), busy.map((d) => Math.round((1000 * d.union_ns) / (t1 - t0)) / 10));
-  const names = await page.locator('.heat-table tbody tr').count();
+  const names = await page.locator('[aria-label="time of kernels by device"] tbody tr').count();
   equal(names, new Set(table(work, 'kernels').map((k) => k.name)).size);
   const [first] = table(work, 'kernels').filter((k) => k.device === 'gpu0').sort((a, b) => b.total_ns - a.total_ns);
   const cell = await page.evaluate((n) => [...document.querySelectorAll('.heat-table tbody tr')].find((tr) => tr.querySelector('[title]').title === n).children[1].innerText, first.name);

@@ -7,7 +7,8 @@ import { Categories, contrast, shade } from '../../analysis/report/page/ui/src/c
 import { Report } from '../../analysis/report/page/ui/src/data.js';
 import * as facts from '../../analysis/report/page/ui/src/facts.js';
 import { buildTree, findPath, metrics, pathOf, sandwich, searchTree, topSelf } from '../../analysis/report/page/ui/src/flametree.js';
-import { kernelColumns, unitOfRow } from '../../analysis/report/page/ui/src/functions.js';
+import { kernelColumns } from '../../analysis/report/page/ui/src/functions.js';
+import { unitOfRow } from '../../analysis/report/page/ui/src/ensemble.js';
 import { Lanes } from '../../analysis/report/page/ui/src/spanlanes.js';
 import { ticks } from '../../analysis/report/page/ui/src/spanpaint.js';
 import { runFacts } from '../../analysis/report/page/ui/src/summary.js';

@@ -2,7 +2,7 @@
 
 import { h } from './dom.js';
 import * as fmt from './format.js';
-import { causeColor, causeWords, devicesOf } from './overlap.js';
+import { KIND_COLORS, causeColor, causeWords, devicesOf } from './overlap.js';
 import { first, shareOf, tabOf } from './sections.js';
 import { legend, stackedBars } from './svgchart.js';
 
@@ -17,12 +17,11 @@ function causes(ctx, table) {
 }
 
 // The bars of the first screen, with all devices.
-const KIND = { compute: '#56b4e9', comm: '#e69f00', copy: '#1fae85', idle: '#b8bec7' };
 function devices(ctx) {
   const all = devicesOf(ctx.shown());
   if (!all.length) return null;
-  return h('div', { cls: 'drawing' }, stackedBars('where the time of each device went', all.slice(0, 64).map((d) => ({ label: d.device, value: `idle ${fmt.percent(d.parts[3].share)}`, parts: d.parts.map((p) => ({ name: p.name, value: p.ns, color: KIND[p.kind], hatched: p.kind === 'idle' })) })), { format: fmt.time }),
-    legend(all[0].parts.map((p) => [p.name, KIND[p.kind], p.kind === 'idle'])));
+  return h('div', { cls: 'drawing' }, stackedBars('where the time of each device went', all.slice(0, 64).map((d) => ({ label: d.device, value: `idle ${fmt.percent(d.parts[3].share)}`, parts: d.parts.map((p) => ({ name: p.name, value: p.ns, color: KIND_COLORS[p.kind], hatched: p.kind === 'idle' })) })), { format: fmt.time }),
+    legend(all[0].parts.map((p) => [p.name, KIND_COLORS[p.kind], p.kind === 'idle'])));
 }
 
 // A gap leads to its moment in the timeline.

@@ -2,6 +2,7 @@
 
 import { h } from './dom.js';
 import * as fmt from './format.js';
+import { KIND_COLORS, devicesOf } from './overlap.js';
 import { first, shareOf, tabOf } from './sections.js';
 import { legend, stackedBars } from './svgchart.js';
 
@@ -31,6 +32,17 @@ function times(ctx, table) {
     median > 0 && h('p', { cls: 'muted' }, `Median of the steady ones: ${fmt.time(median)}; slow ones take 1.5 times as long.`), rest(rows.length));
 }
 
+// Where the time of each device went in each iteration.
+function overlaps(ctx) {
+  const rows = devicesOf(ctx.report, 'iteration_overlap');
+  if (!rows.length) return null;
+  const several = new Set(rows.map((r) => r.device)).size > 1;
+  return h('div', { cls: 'drawing' }, stackedBars('where the time of each device went in each iteration', rows.slice(0, SHOWN).map((r) => ({
+    label: several ? `${r.row.iteration}, ${r.device}` : String(r.row.iteration), value: `${fmt.time(r.wall)}, idle ${fmt.percent(r.parts[3].share)}`,
+    parts: r.parts.map((p) => ({ name: p.name, value: p.ns, color: KIND_COLORS[p.kind], hatched: p.kind === 'idle' })),
+  })), { format: fmt.time }), legend(rows[0].parts.map((p) => [p.name, KIND_COLORS[p.kind], p.kind === 'idle'])), rest(rows.length));
+}
+
 // The critical path of each iteration; its classes add up to its window.
 function paths(ctx, table) {
   if (!table) return null;
@@ -53,6 +65,7 @@ export const iterations = tabOf({
   needs: ['iterations', 'critical_path'],
   parts: [
     { table: 'iterations', title: 'Iterations', drawing: times, sort: { key: 'start_ns', dir: 1 }, columns: () => [first('marker', 'Iteration'), 'rank:Rank', 'index:Number', 'start_ns:Start', 'dur_ns:Time', 'device_span_ns:On the device', 'steady:Steady', 'works:Works', 'sum_ns:Work', 'union_ns:Busy', 'change:Level changes'] },
+    { table: 'iteration_overlap', title: 'Where their time went', about: 'from the first start to the last end of an iteration’s work on a device', drawing: overlaps, sort: { key: 'start_ns', dir: 1 }, columns: () => [first('iteration', 'Iteration'), 'device:Device', 'start_ns:Start', 'wall_ns:Time', 'compute_ns:Compute', 'comm_ns:Communication', 'exposed_comm_ns:Exposed', 'copy_ns:Copies', 'exposed_copy_ns:Exposed', 'idle_ns:Idle', 'own_ns:Own work', 'steady:Steady'] },
     { table: 'critical_path', title: 'Critical path', about: 'shortening a part of it saves at most that time', drawing: paths, sort: { key: 'ns', dir: -1 }, columns: (t) => [first('iteration', 'Iteration'), 'rank:Rank', 'class:Class', 'ns:Time', { key: 'share', label: 'Of the iteration', kind: 'share' }, new Set(t.col('iteration')).size > 1 && shareOf(t, 'ns', 'Share', 'of all iterations')].filter(Boolean).map((c) => (c === 'ns:Time' ? { key: 'ns', label: 'Time', kind: 'time' } : c)) },
     { table: 'critical_spans', title: 'Longest parts of critical paths', sort: { key: 'dur_ns', dir: -1 }, columns: () => [first('name', 'What', { mayLack: true }), 'class:Class', 'iteration:Iteration', 'rank:Rank', 'start_ns:Start', 'dur_ns:Time'] },
     { table: 'periods', title: 'Periods', about: 'how the work of a device repeats itself', sort: { key: 'device', dir: 1 }, columns: () => [first('device', 'Device'), 'works:Works', 'period:Period', 'match:Matches', 'of:Of', 'accepted:Accepted'] },
