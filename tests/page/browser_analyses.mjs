@@ -140,6 +140,33 @@ test('iterations: where the time of each went', () => withPage('work', { hash: '
   ok(plain(bars[0]).includes(`compute ${(want[0].compute_ns / 1e6).toFixed(2)} ms, exposed communication ${want[0].exposed_comm_ns / 1e3} µs`), bars[0]);
 }));
 
+test('iterations: all of them side by side from their start', () => withPage('work', { hash: 'iterations' }, async (page) => {
+  const want = table(work, 'iteration_overlap');
+  // By keyboard, along the first row: what runs there adds up to the table's times.
+  const start = table(work, 'iterations').find((i) => i.marker === want[0].iteration && i.rank === want[0].rank);
+  const width = Math.max(...want.map((o) => { const i = table(work, 'iterations').find((x) => x.marker === o.iteration && x.rank === o.rank); return Math.max(i.dur_ns, o.start_ns + o.wall_ns - i.start_ns); }));
+  await page.locator('#panel-iterations .heat').focus();
+  await page.keyboard.press('Home');
+  const said = await page.evaluate(() => Array.from({ length: document.querySelector('#panel-iterations .heat-row').width }, () => {
+    const words = document.querySelector('#panel-iterations .heat-read').innerText;
+    document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true, cancelable: true }));
+    return words;
+  }));
+  const columns = said.length;
+  const last = plain(said.at(-1));
+  const sums = Object.fromEntries(['compute', 'communication alone', 'copies alone'].map((k) => [k, said.reduce((a, words) => a + parseFloat(new RegExp(`${k} <?\\s?([\\d.]+) %`).exec(plain(words))[1]) / 100, 0)]));
+  ok(last.startsWith(`${want[0].iteration}, ${want[0].device}, `) && last.includes(' over by then'), last);
+  const ns = width / columns;
+  near(sums.compute * ns, want[0].compute_ns, 0.01, 'compute');
+  near(sums['communication alone'] * ns, want[0].exposed_comm_ns, 0.02, 'communication');
+  near(sums['copies alone'] * ns, want[0].exposed_copy_ns, 0.05, 'copies');
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('#panel-timeline:not([hidden])');
+  const [a, b] = /timeline=(\d+):(\d+)/.exec(await page.evaluate(() => location.hash)).slice(1).map(Number);
+  ok(a <= start.start_ns && b >= start.start_ns, `${a}:${b}`);
+}));
+
 test('ranks: energy of functions by rank', () => withPage('work', { hash: 'ranks=energy_ranks' }, async (page) => {
   const want = table(work, 'energy_ranks');
   await holds(page, 'ranks', 'energy_ranks', { Rank: 'rank', Calls: 'calls', Own: 'exclusive_j', 'Own time': 'exclusive_ns', 'Mean power': 'mean_w' });
