@@ -167,6 +167,37 @@ test('iterations: all of them side by side from their start', () => withPage('wo
   ok(a <= start.start_ns && b >= start.start_ns, `${a}:${b}`);
 }));
 
+test('communication: who waited in which collective, by keyboard and in a table', () => withPage('work', { hash: 'communication=collective_waits' }, async (page) => {
+  const want = table(work, 'collective_waits');
+  await holds(page, 'communication', 'collective_waits', { Number: 'first', Waited: 'wait_ns', 'Others waited': 'caused_wait_ns' });
+  const ranks = table(work, 'collective_ranks');
+  for (const [value, col] of [['wait_ns', 'wait_ns'], ['caused_wait_ns', 'caused_wait_ns']]) {
+    await page.selectOption('#wait-heat-value', value);
+    deepEqual((await texts(page, '#part-communication-collective_waits .heat > span')).map(parseFloat), ranks.map((r) => Number((r[col] >= 1e6 ? r[col] / 1e6 : r[col] / 1e3).toPrecision(3))), value);
+  }
+  await page.selectOption('#wait-heat-value', 'wait_ns');
+  await page.locator('#part-communication-collective_waits .heat').focus();
+  const read = async () => plain(await page.locator('#part-communication-collective_waits .heat-read').innerText());
+  await page.keyboard.press('ArrowRight');
+  const instance = table(work, 'collective_instances').filter((i) => i.complete === 'yes');
+  for (let k = 0; k < instance.length; k++) {
+    const mine = want.find((w) => w.rank === 0 && w.first === k);
+    const words = await read();
+    ok(words.startsWith(`rank 0, ${instance[k].name} #${instance[k].seq}, `) && words.includes(`: waited ${Number((mine.wait_ns / 1e3).toPrecision(3))} µs;`), `${words} of ${mine.wait_ns}`);
+    await page.keyboard.press('ArrowRight');
+  }
+  await page.keyboard.press('ArrowDown');
+  const last = want.filter((w) => w.rank === 1).at(-1);
+  ok((await read()).includes(`waited 0 s; others waited ${Number((last.caused_wait_ns / 1e3).toPrecision(3))} µs for it`), await read());
+  // The longest wait has the end of the scale as its colour.
+  const colors = await page.evaluate(() => [...document.querySelectorAll('#part-communication-collective_waits canvas')].map((c) => Array.from(c.getContext('2d').getImageData(0, 0, c.width, 1).data)));
+  equal(colors[0].length, 4 * instance.length, 'a column for each');
+  const zero = want.filter((w) => w.rank === 1).every((w) => w.wait_ns === 0);
+  ok(zero && colors[1][0] === 0x44 && colors[1][1] === 1 && colors[1][2] === 0x54, `${colors[1].slice(0, 3)}`);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('#panel-timeline:not([hidden])');
+}));
+
 test('ranks: energy of functions by rank', () => withPage('work', { hash: 'ranks=energy_ranks' }, async (page) => {
   const want = table(work, 'energy_ranks');
   await holds(page, 'ranks', 'energy_ranks', { Rank: 'rank', Calls: 'calls', Own: 'exclusive_j', 'Own time': 'exclusive_ns', 'Mean power': 'mean_w' });
