@@ -1,10 +1,10 @@
-// Runs side by side: the tab of an ensemble, with a dot for each run, against the CSV files.
+// Runs side by side: the tab of an ensemble, with a dot for each run, against the CSV files; the flame graph of a difference.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { deepEqual, equal, near, ok, test } from './tap.mjs';
 import { table } from './csv.mjs';
-import { ROOT, withPage } from './pages.mjs';
+import { ROOT, SHOTS, withPage } from './pages.mjs';
 import { contrasts, exact, plain, text, texts } from './look.mjs';
 import { HOSTILE } from './workload.mjs';
 
@@ -74,4 +74,39 @@ test('an ensemble says what sets a run apart, and names are text', async () => {
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     ok(wide <= 390, `${wide} px`);
   });
+});
+
+test('the flame graph of a difference is as wide as B, A or the change, by keyboard', async () => {
+  const at = `${ROOT}/diff`;
+  mkdirSync(at, { recursive: true });
+  writeFileSync(`${at}/a.folded`, `main;load 100000\nmain;solve;${HOSTILE} 900000\nmain;old 40000\n`);
+  writeFileSync(`${at}/b.folded`, `main;load 120000\nmain;solve;${HOSTILE} 600000\nmain;fresh 30000\n`);
+  execFileSync(`${process.env.B || 'build'}/profrig`, ['-q', 'compare', `${at}/a.folded`, `${at}/b.folded`, '-o', `${at}/page.html`], { stdio: 'pipe' });
+  for (const scheme of ['light', 'dark']) {
+    await withPage('diff', { file: 'page.html', scheme }, async (page) => {
+      // Widths of what is seen, as shares of all.
+      const seen = () => page.evaluate(() => {
+        const svg = [...document.querySelectorAll('svg.flame')].filter((x) => x.checkVisibility());
+        const all = Number(svg[0].querySelector('rect').getAttribute('width'));
+        return { nr: svg.length, widths: Object.fromEntries([...svg[0].querySelectorAll('rect')].map((r) => [r.textContent.split(': ')[0], Number(r.getAttribute('width')) / all])) };
+      });
+      const expect = async (want, what) => {
+        const got = await seen();
+        equal(got.nr, 1, what);
+        deepEqual(Object.keys(got.widths).sort(), Object.keys(want).sort(), what);
+        for (const [k, v] of Object.entries(want)) near(got.widths[k], v, 1e-4, `${what}: ${k}`);
+      };
+      await expect({ all: 1, main: 1, load: 12 / 75, solve: 60 / 75, [HOSTILE]: 60 / 75, fresh: 3 / 75 }, 'B');
+      await page.focus('.widths input:checked');
+      await page.keyboard.press('ArrowDown');
+      await expect({ all: 1, main: 1, load: 10 / 104, solve: 90 / 104, [HOSTILE]: 90 / 104, old: 4 / 104 }, 'A');
+      await page.keyboard.press('ArrowDown');
+      await expect({ all: 1, main: 1, load: 2 / 39, solve: 30 / 39, [HOSTILE]: 30 / 39, fresh: 3 / 39, old: 4 / 39 }, 'the change');
+      const words = await page.evaluate(() => document.querySelectorAll('.of-change rect title')[1].textContent);
+      ok(plain(words).endsWith('its own part as it was; changes with all above it: 390 µs'), words);
+      equal(await page.evaluate(() => document.querySelectorAll('img, script').length), 0);
+      deepEqual(await contrasts(page), [], scheme);
+      await page.screenshot({ path: `${SHOTS}/diff-${scheme}.png` });
+    });
+  }
 });
