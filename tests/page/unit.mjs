@@ -18,6 +18,11 @@ const plain = (s) => s.replace(/[\u00a0\u202f]/g, ' ');
 const table = (columns, rows) => ({ columns: columns.map((name) => ({ name })), data: columns.map((_, i) => rows.map((r) => r[i])) });
 const report = (tables, more = {}) => new Report({ tables, ...more });
 
+test('long columns come as words, or as steps, of which unknown ones are none', () => {
+  const t = new Report({ tables: { x: { columns: [{ name: 'a' }, { name: 'b' }, { name: 'c' }], data: [{ words: ['p', 'q'], at: [1, 0, 1, 1] }, { steps: [null, 100, -3, null] }, [1, 2, 3, 4]] } } }).table('x');
+  deepEqual([t.rows, t.col('a'), t.col('b'), t.col('c')], [4, ['q', 'p', 'q', 'q'], [null, 100, 97, null], [1, 2, 3, 4]]);
+});
+
 test('the flag of independent attribution is said in words', () => {
   deepEqual(facts.flagWords('estimated|double_counting'), ['estimated by a model, not measured by a sensor', 'counted once per sharer: rows must not be added']);
 });
