@@ -45,6 +45,8 @@ test('functions and kernels answer for the selected window', () => withPage('wor
   await page.keyboard.press('Escape');
   ok(!(await hash(page)).includes('window='), await hash(page));
   deepEqual(await column(page, 'kernels', 'Total'), numbers(table(work, 'kernels'), 'total_ns'), 'the whole recording again');
+  await open(page, 'functions');
+  deepEqual(await column(page, 'functions', 'Own'), numbers(table(work, 'functions').filter((f) => f.scope === 'host'), 'exclusive_ns'), 'a tab that was hidden meanwhile, too');
 }));
 
 test('the first screen and the idle tab answer for the selected window', () => withPage('work', { hash: `summary&window=${window}` }, async (page) => {
