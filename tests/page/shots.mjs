@@ -1,5 +1,6 @@
 // Pictures of every tab of a page, for people to look at: node tests/page/shots.mjs REPORT.html OUT [TAB …]. Both themes at 1280×800 and
-// 390×844, whole height, and the page as it prints: OUT/<tab>-<width>-<theme>.png, OUT/print.pdf. Says what is wider than the window.
+// 390×844, whole height, and the page as it prints: OUT/<tab>-<width>-<theme>.png, OUT/print.pdf and OUT/print.png. Says what is wider than the
+// window.
 
 import { createRequire } from 'node:module';
 import { mkdirSync } from 'node:fs';
@@ -28,6 +29,12 @@ for (const [width, height] of [[1280, 800], [390, 844]]) {
       await page.screenshot({ path: `${out}/${tab}-${width}-${scheme}.png`, fullPage: true });
     }
     if (width === 1280 && scheme === 'light') await page.pdf({ path: `${out}/print.pdf`, format: 'A4', printBackground: false });
+    if (width === 1280 && scheme === 'light') {
+      await page.setViewportSize({ width: 690, height: 1000 });
+      await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+      await page.emulateMedia({ media: 'print' });
+      await page.screenshot({ path: `${out}/print.png`, fullPage: true });
+    }
     await page.context().close();
   }
 }

@@ -160,7 +160,7 @@ export class DataTable {
     }
     // An uncertainty stands in the unit of what it belongs to.
     for (const c of this.columns) {
-      const of = c.like && this.columns.find((x) => x.key === c.like);
+      const of = c.like && [c.like].flat().map((k) => this.columns.find((x) => x.key === k)).find(Boolean);
       if (of) c.scale = of.scale;
     }
   }
@@ -251,7 +251,7 @@ export class DataTable {
           pad && h('span', { cls: 'pad', 'aria-hidden': 'true' }, pad));
       }
       default:
-        return h('td', { cls }, v === null || v === undefined ? '' : h('bdi', { title: String(v) }, c.short ? c.short(String(v)) : String(v)));
+        return h('td', { cls: c.wide ? `${cls} wide` : cls }, v === null || v === undefined ? '' : h('bdi', { title: String(v) }, c.short ? c.short(String(v)) : String(v)));
     }
   }
 

@@ -70,7 +70,7 @@ class Ensemble {
     append(panel, [this.each && this.detail]);
     sections(panel, ctx, 'ensemble', [
       { table: 'runs', title: 'Runs', about: 'and what sets one apart from the others', sort: { key: 'outlier_rows', dir: -1 }, columns: () => [first('run', 'Run'), 'model:Model', 'status:Status', 'rows:Numbers', 'outlier_rows:Stands out in', 'sets_apart:Set apart by', 'analysis:Its own analysis'] },
-      { table: 'ensemble_outliers', title: 'Numbers in which a run stands out', sort: { key: 'score', dir: -1 }, columns: () => [first('run', 'Run'), 'table:Table', 'key:Row', 'column:Number', { key: 'value', label: 'Value', kind: 'number', unitOf: unitOfRow }, { key: 'median', label: 'Median', kind: 'number', unitOf: unitOfRow }, { key: 'difference_rel', label: 'Difference', kind: 'share' }, { key: 'score', label: 'Score', kind: 'number' }] },
+      { table: 'ensemble_outliers', title: 'Numbers in which a run stands out', sort: { key: 'score', dir: -1 }, columns: (t) => [first('run', 'Run'), 'table:Table', 'key:Row', 'column:Number', { key: 'value', label: 'Value', kind: 'number', unitOf: unitOfRow }, { key: 'median', label: 'Median', kind: 'number', unitOf: unitOfRow }, { key: 'difference_rel', label: 'Difference', kind: 'number', unit: '%', text: (row) => { const v = t.col('difference_rel')[row]; return fmt.known(v) ? 100 * Number(v) : null; } }, { key: 'score', label: 'Score', kind: 'number' }] },
     ], false);
     this.showFirst();
   }
@@ -114,7 +114,7 @@ class Ensemble {
       new DataTable({
         table: this.each, rows: g.rows, label: 'runs of the number', sort: { key: 'value', dir: -1 },
         columns: [{ key: 'run', label: 'Run', kind: 'name' }, { key: 'value', label: 'Value', kind: 'number', unitOf: () => f.unit },
-          { key: 'difference', label: 'From the median', kind: 'share', about: 'difference from the median, as a share of it', text: (r) => (middle !== 0 && fmt.known(rest[r]) ? (Number(rest[r]) - middle) / Math.abs(middle) : null) },
+          { key: 'difference', label: 'From the median', kind: 'number', unit: '%', about: 'difference from the median, as a share of it', text: (r) => (middle !== 0 && fmt.known(rest[r]) ? (100 * (Number(rest[r]) - middle)) / Math.abs(middle) : null) },
           { key: 'out', label: 'Stands out', kind: 'text', text: (r) => (f.out.includes(String(this.each.col('run')[r])) ? 'yes' : '') }],
       }).el);
     if (focus) {

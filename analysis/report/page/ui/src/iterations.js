@@ -56,17 +56,18 @@ export function alignedWork(devices, classOf, rows, width, n) {
     const all = { compute: [], comm: [], copy: [] };
     for (const k of list) {
       if (k.start >= to) break; // by start
-      if (k.end > r.from) all[classOf(k)].push(k);
+      if ((k.bin ? k.start + k.bin : k.end) > r.from) all[classOf(k)].push(k);
     }
     const taken = new Float64Array(n);
     for (const kind of ['compute', 'comm', 'copy']) {
       const mine = new Float64Array(n);
       let last = r.from;
       for (const k of all[kind]) {
-        const a = Math.max(k.start, last);
-        const b = Math.min(k.end, to);
-        for (let x = Math.max(0, Math.floor((a - r.from) / bin)); x < n && r.from + x * bin < b; x++) mine[x] += Math.max(0, Math.min(b, r.from + (x + 1) * bin) - Math.max(a, r.from + x * bin)) / bin;
-        last = Math.max(last, b);
+        const a = Math.max(k.start, k.bin ? r.from : last);
+        const b = Math.min(k.bin ? k.start + k.bin : k.end, to);
+        const dense = k.bin ? Math.min(1, k.ns / k.bin) : 1; // short ones may be anywhere in their bin
+        for (let x = Math.max(0, Math.floor((a - r.from) / bin)); x < n && r.from + x * bin < b; x++) mine[x] += (dense * Math.max(0, Math.min(b, r.from + (x + 1) * bin) - Math.max(a, r.from + x * bin))) / bin;
+        if (!k.bin) last = Math.max(last, b);
       }
       for (let x = 0; x < n; x++) {
         out[kind][x] = Math.max(0, Math.min(mine[x], 1 - taken[x]));
@@ -121,7 +122,7 @@ function aligned(ctx) {
     },
   })), COLUMNS);
   return h('div', { cls: 'drawing card' }, grid.el, legend([['compute', KIND_COLORS.compute], ['communication, nothing computed', KIND_COLORS.comm], ['copies alone', KIND_COLORS.copy], ['idle', 'rgba(140, 150, 165, .22)']]),
-    h('p', { cls: 'muted' }, `From 0 to ${fmt.time(width)} after the start of each${rows[0].host === null ? ' on its device' : ''}; a press, or Enter, shows that moment in the timeline.`), rest(of.rows));
+    h('p', { cls: 'muted' }, `From 0 to ${fmt.time(width)} after the start of each${rows[0].host === null ? ' on its device' : ''}; a press, or Enter, shows that moment in the timeline.${windows.exact ? '' : ` Short spans come from bins of ${fmt.time(windows.bin)}, as high as they are busy.`}`), rest(of.rows));
 }
 
 // The critical path of each iteration; its classes add up to its window.

@@ -155,8 +155,8 @@ export class Windows {
       const s = Math.max(a, r.binStart[k]);
       const part = (Math.min(b, r.binStart[k] + bin) - s) / bin;
       if (!(part > 0)) continue;
-      if (!r.bins[k]) r.bins[k] = this.classed({ device: r.lane.device, track: r.lane.name, start: r.binStart[k], end: r.binStart[k] + Math.min(r.binBusy[k], bin), name: -1, cat: r.binCat[k], at: -1, longest: r.binName[k], count: r.binCount[k], ns: r.binBusy[k], kind: '', depth: r.depth, around: null });
-      out.push(part === 1 ? r.bins[k] : { ...r.bins[k], start: s, end: s + Math.min(r.binBusy[k], bin) * part, count: r.binCount[k] * part, ns: r.binBusy[k] * part });
+      if (!r.bins[k]) r.bins[k] = this.classed({ device: r.lane.device, track: r.lane.name, start: r.binStart[k], end: r.binStart[k] + Math.min(r.binBusy[k], bin), name: -1, cat: r.binCat[k], at: -1, longest: r.binName[k], count: r.binCount[k], ns: r.binBusy[k], kind: '', bin, depth: r.depth, around: null });
+      out.push(part === 1 ? r.bins[k] : { ...r.bins[k], start: s, end: s + Math.min(r.binBusy[k], bin) * part, count: r.binCount[k] * part, ns: r.binBusy[k] * part, bin: bin * part });
     }
     return out;
   }
