@@ -49,6 +49,15 @@ test('functions and kernels answer for the selected window', () => withPage('wor
   deepEqual(await column(page, 'functions', 'Own'), numbers(table(work, 'functions').filter((f) => f.scope === 'host'), 'exclusive_ns'), 'a tab that was hidden meanwhile, too');
 }));
 
+test('a selected window leaves the title and the buttons on a narrow screen', () => withPage('work', { hash: `kernels&window=${window}`, viewport: { width: 390, height: 844 } }, async (page) => {
+  const at = (selector) => page.locator(selector).boundingBox();
+  for (const selector of ['.top-line h1', '.top-line .chip', '[aria-label="Show the keys"]', '[aria-label="Switch between light and dark"]']) {
+    const b = await at(selector);
+    ok(b.x >= 0 && b.x + b.width <= 390 && b.width >= 24, `${selector}: ${JSON.stringify(b)}`);
+  }
+  ok((await at('.top-line h1')).width > 100, 'the title is read');
+}));
+
 test('the first screen and the idle tab answer for the selected window', () => withPage('work', { hash: `summary&window=${window}` }, async (page) => {
   const parts = await page.evaluate(() => [...document.querySelectorAll('.split .legend strong')].map((e) => e.title.replace(/[\u00a0\u202f]/g, '')));
   const want = ['compute_ns', 'exposed_comm_ns', 'exposed_copy_ns', 'idle_ns'].map((c) => sum(part('overlap'), c)).filter((v) => v > 0);

@@ -47,7 +47,7 @@ export function clipOf(rows) {
 export class HeatGrid {
   constructor({ label, words, onpress = null, height = 1 }) {
     Object.assign(this, { label, words, onpress, height, rows: [], columns: 0, at: null });
-    this.read = h('p', { cls: 'heat-read', role: 'status' });
+    this.read = h('p', { cls: 'heat-read' });
     this.grid = h('div', { cls: 'heat', tabindex: '0', role: 'group', 'aria-label': `${label}. Arrows move from cell to cell.`, onkeydown: (e) => this.key(e) });
     this.el = h('div', { cls: 'heat-box' }, this.grid, this.read);
     new ResizeObserver(() => this.fit()).observe(this.grid);

@@ -121,7 +121,7 @@ function aligned(ctx) {
       }
     },
   })), COLUMNS);
-  return h('div', { cls: 'drawing card' }, grid.el, legend([['compute', KIND_COLORS.compute], ['communication, nothing computed', KIND_COLORS.comm], ['copies alone', KIND_COLORS.copy], ['idle', 'rgba(140, 150, 165, .22)']]),
+  return h('div', { cls: 'drawing card' }, grid.el, legend([['compute', KIND_COLORS.compute], ['communication alone', KIND_COLORS.comm], ['copies alone', KIND_COLORS.copy], ['idle', 'rgba(140, 150, 165, .22)']]),
     h('p', { cls: 'muted' }, `From 0 to ${fmt.time(width)} after the start of each${rows[0].host === null ? ' on its device' : ''}; a press, or Enter, shows that moment in the timeline.${windows.exact ? '' : ` Short spans come from bins of ${fmt.time(windows.bin)}, as high as they are busy.`}`), rest(of.rows));
 }
 
