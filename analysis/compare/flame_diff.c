@@ -288,6 +288,18 @@ static void frames_link(struct flame_diff *f)
 	free(o);
 }
 
+/* Parents stand in front of their frames. */
+static void changes_add(struct flame_diff *f)
+{
+	for (size_t i = f->v.nr; i-- > 0;) {
+		struct flame_frame *fr = &f->v.v[i];
+
+		fr->change += fabs(fr->own_b - fr->own_a);
+		if (fr->parent != FLAME_NONE)
+			f->v.v[fr->parent].change += fr->change;
+	}
+}
+
 void flame_diff_read(const struct run_set *a, const struct run_set *b, const char *name,
 		     struct flame_diff *ret)
 {
@@ -305,4 +317,5 @@ void flame_diff_read(const struct run_set *a, const struct run_set *b, const cha
 		ret->v.nr = 0;
 	else
 		frames_link(ret);
+	changes_add(ret);
 }

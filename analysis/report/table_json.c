@@ -9,18 +9,22 @@ const char *const table_json_type[] = {
 	[TABLE_F64] = "f64",
 };
 
+void table_json_column(struct json_out *j, const struct table *t, size_t col)
+{
+	const struct table_column *c = table_column(t, col);
+
+	json_obj(j, NULL);
+	json_str(j, "name", c->name);
+	json_str(j, "type", table_json_type[c->type]);
+	json_str(j, "unit", c->unit);
+	json_end(j);
+}
+
 void table_json_columns(struct json_out *j, const struct table *t)
 {
 	json_arr(j, "columns");
-	for (size_t c = 0; c < table_cols(t); c++) {
-		const struct table_column *col = table_column(t, c);
-
-		json_obj(j, NULL);
-		json_str(j, "name", col->name);
-		json_str(j, "type", table_json_type[col->type]);
-		json_str(j, "unit", col->unit);
-		json_end(j);
-	}
+	for (size_t c = 0; c < table_cols(t); c++)
+		table_json_column(j, t, c);
 	json_end(j);
 }
 

@@ -13,7 +13,8 @@
 /* "str", "i64", "u64", "f64" */
 extern const char *const table_json_type[];
 
-/* "columns": [{name, type, unit}, …] */
+/* {name, type, unit}; "columns": […] of all */
+void table_json_column(struct json_out *j, const struct table *t, size_t col);
 void table_json_columns(struct json_out *j, const struct table *t);
 /*
  * A cell; key: NULL inside arrays. Integers beyond ±exact become strings of digits, as readers

@@ -1,9 +1,10 @@
 /*
- * Differential flame graphs: the stacks of either side, as wide as they took there, in the colour
- * of what changed: frames whose own part grew are red, those where it shrank blue, the stronger the
- * more of the whole change is theirs. Frames that the other side alone has have no width; the
- * largest are listed. SVGs without a script: a title for each frame, and radio buttons whose state
- * the style sheet reads choose between the widths of B and of A.
+ * Differential flame graphs: the stacks of either side, as wide as they took there, or as wide as
+ * what changed in and above them, in the colour of the change: frames whose own part grew are red,
+ * those where it shrank blue, the stronger the more of the whole change is theirs. Frames that the
+ * other side alone has have no width there; the largest are listed. SVGs without a script: a title
+ * for each frame, and radio buttons whose state the style sheet reads choose between the widths of
+ * B, of A and of the change.
  */
 #include "cli.h"
 #include "diff_show.h"
@@ -21,11 +22,13 @@
 #define CHAR_WIDTH 6.6
 #define GONE_SHOWN 10
 
+enum widths { OF_B, OF_A, OF_CHANGE };
+
 struct drawing {
 	const struct html_out *h;
 	const struct flame_diff *f;
 	const char *unit;
-	bool of_a;          /* widths are A's */
+	enum widths of;
 	double total, most; /* of the side; the largest change of a frame's own part */
 	size_t shown, narrow, deep;
 	int levels;
@@ -44,7 +47,7 @@ static double scale_of(const char *unit)
 
 static double width_of(const struct drawing *d, const struct flame_frame *fr)
 {
-	return d->of_a ? fr->a : fr->b;
+	return d->of == OF_A ? fr->a : d->of == OF_B ? fr->b : fr->change;
 }
 
 static char *amount(const struct drawing *d, double v, char *buf)
@@ -54,13 +57,17 @@ static char *amount(const struct drawing *d, double v, char *buf)
 
 static void title_put(const struct drawing *d, const struct flame_frame *fr)
 {
-	char a[32], b[32], own[32];
+	char a[32], b[32], own[32], all[32];
 	double change = fr->own_b - fr->own_a;
 	CLEANUP(xfreep)
-	char *words = xasprintf("%s: %s in A, %s in B; its own part %s%s",
+	char *part = change < 0   ? xasprintf("-%s", amount(d, -change, own))
+		     : change > 0 ? xasprintf("+%s", amount(d, change, own))
+				  : xstrdup("as it was");
+	CLEANUP(xfreep)
+	char *words = xasprintf("%s: %s in A, %s in B; its own part %s; changes with all above "
+				"it: %s",
 				intern_str(d->f->texts, fr->name), amount(d, fr->a, a),
-				amount(d, fr->b, b), change < 0 ? "-" : "+",
-				amount(d, fabs(change), own));
+				amount(d, fr->b, b), part, amount(d, fr->change, all));
 
 	fputs("<title>", d->h->f);
 	html_text(d->h, words);
@@ -148,6 +155,11 @@ struct gone {
 	size_t nr, all;
 };
 
+static double there_of(const struct drawing *d, const struct flame_frame *fr)
+{
+	return d->of == OF_A ? fr->b : fr->a;
+}
+
 /* The outermost frame of each stack that the side lacks, the largest of them. */
 static void gone_find(const struct drawing *d, struct gone *ret)
 {
@@ -156,14 +168,13 @@ static void gone_find(const struct drawing *d, struct gone *ret)
 	*ret = (struct gone){ .nr = 0 };
 	for (size_t i = 1; i < f->v.nr; i++) {
 		const struct flame_frame *fr = &f->v.v[i];
-		double here = width_of(d, fr), there = d->of_a ? fr->b : fr->a;
+		double here = width_of(d, fr), there = there_of(d, fr);
 		size_t at;
 
 		if (here > 0 || !(there > 0) || !(width_of(d, &f->v.v[fr->parent]) > 0))
 			continue;
 		ret->all++;
-		for (at = ret->nr;
-		     at > 0 && (d->of_a ? ret->v[at - 1]->b : ret->v[at - 1]->a) < there; at--)
+		for (at = ret->nr; at > 0 && there_of(d, ret->v[at - 1]) < there; at--)
 			if (at < GONE_SHOWN)
 				ret->v[at] = ret->v[at - 1];
 		if (at < GONE_SHOWN)
@@ -181,13 +192,13 @@ static void gone_put(const struct drawing *d)
 	gone_find(d, &gone);
 	if (gone.nr) {
 		strbuf_addf(&sb, "%zu %s of %s %s no width, as %s lacks %s: ", gone.all,
-			    gone.all == 1 ? "frame" : "frames", d->of_a ? "B" : "A",
-			    gone.all == 1 ? "has" : "have", d->of_a ? "A" : "B",
+			    gone.all == 1 ? "frame" : "frames", d->of == OF_A ? "B" : "A",
+			    gone.all == 1 ? "has" : "have", d->of == OF_A ? "A" : "B",
 			    gone.all == 1 ? "it" : "them");
 		for (size_t i = 0; i < gone.nr; i++)
 			strbuf_addf(&sb, "%s%.100s (%s)", i ? ", " : "",
 				    intern_str(d->f->texts, gone.v[i]->name),
-				    amount(d, d->of_a ? gone.v[i]->b : gone.v[i]->a, buf));
+				    amount(d, there_of(d, gone.v[i]), buf));
 		html_note(d->h, sb.buf);
 	}
 	strbuf_release(&sb);
@@ -205,8 +216,11 @@ static void svg_put(struct drawing *d, const char *name)
 	html_text(d->h, name);
 	fprintf(d->h->f,
 		"\"><svg class=\"flame\" role=\"img\" viewBox=\"0 0 %.0f %d\" "
-		"aria-label=\"stacks of %s, coloured by their change\">\n",
-		WIDTH, d->levels * HEIGHT, d->of_a ? "A" : "B");
+		"aria-label=\"stacks %s, coloured by their change\">\n",
+		WIDTH, d->levels * HEIGHT,
+		d->of == OF_A   ? "of A"
+		: d->of == OF_B ? "of B"
+				: "as wide as what changed in them");
 	frames_walk(d, false);
 	fputs("</svg></div>\n", d->h->f);
 }
@@ -222,43 +236,62 @@ static void limits_note(const struct drawing *d)
 	html_note(d->h, words);
 }
 
-/* The drawing of a side with what is said below it. */
-static void side_put(struct drawing *d, const char *name)
+static const struct {
+	const char *id, *words;
+} widths[] = {
+	[OF_B] = { "b", "widths of B" },
+	[OF_A] = { "a", "widths of A" },
+	[OF_CHANGE] = { "change", "widths of the change" },
+};
+
+/* A drawing with what is said below it. */
+static void side_put(const struct drawing *of, enum widths w, double total, const char *name)
 {
-	fprintf(d->h->f, "<div class=\"of-%c\">\n", d->of_a ? 'a' : 'b');
-	svg_put(d, name);
-	limits_note(d);
-	gone_put(d);
-	fputs("</div>\n", d->h->f);
+	struct drawing d = *of;
+
+	d.of = w;
+	d.total = total;
+	fprintf(d.h->f, "<div class=\"of-%s\">\n", widths[w].id);
+	svg_put(&d, name);
+	limits_note(&d);
+	if (w != OF_CHANGE)
+		gone_put(&d);
+	else
+		html_note(d.h, "A frame is as wide as what its own part and those of the frames "
+			       "above it grew or shrank by, added up: growth does not hide what "
+			       "shrank.");
+	fputs("</div>\n", d.h->f);
 }
 
-static void width_button(const struct html_out *h, const char *group, char side, bool on)
+static void width_button(const struct html_out *h, const char *group, enum widths w)
 {
+	const char *id = widths[w].id;
+
 	fprintf(h->f,
-		"<input type=\"radio\" class=\"to-%c\" name=\"%s\" id=\"%s-%c\"%s><label "
-		"for=\"%s-%c\">"
-		"widths of %c</label>\n",
-		side, group, group, side, on ? " checked" : "", group, side,
-		side == 'a' ? 'A' : 'B');
+		"<input type=\"radio\" class=\"to-%s\" name=\"%s\" id=\"%s-%s\"%s><label "
+		"for=\"%s-%s\">%s</label>\n",
+		id, group, group, id, w == OF_B ? " checked" : "", group, id, widths[w].words);
 }
 
 static void sides_put(const struct drawing *d, const char *name, const char *group)
 {
-	struct drawing a = *d, b = *d;
+	const struct flame_frame *root = &d->f->v.v[0];
+	bool changed = root->change > 0;
 
-	a.of_a = true;
-	a.total = d->f->v.v[0].a;
-	b.total = d->f->v.v[0].b;
 	fputs("<div class=\"widths\" role=\"group\" aria-label=\"Flame graph\">\n", d->h->f);
-	width_button(d->h, group, 'b', true);
-	width_button(d->h, group, 'a', false);
+	width_button(d->h, group, OF_B);
+	width_button(d->h, group, OF_A);
+	if (changed)
+		width_button(d->h, group, OF_CHANGE);
 	fputs("<span class=\"key\"><span class=\"swatch grew\"></span>its own part grew "
 	      "<span class=\"swatch shrank\"></span>it shrank <span class=\"swatch "
 	      "same\"></span>as "
 	      "it was; the stronger, the more</span>\n",
 	      d->h->f);
-	side_put(&b, name);
-	side_put(&a, name);
+	side_put(d, OF_B, root->b, name);
+	side_put(d, OF_A, root->a, name);
+	if (changed)
+		side_put(d, OF_CHANGE, root->change, name);
 	fputs("</div>\n", d->h->f);
 }
 

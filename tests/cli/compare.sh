@@ -134,10 +134,12 @@ solve unclear"
 is "and nothing of that stays" "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name '.profrig-*.tmp' -newer b.folded | wc -l)" 0
 check "the page is whole" grep -q '</html>' page.html
 check "has the flame graph" grep -q '<svg class="flame"' page.html
-check "with what changed" grep -q 'gemm&#60;/b&#62;: 900 µs in A, 600 µs in B; its own part -300 µs' page.html
+check "with what changed" grep -q 'gemm&#60;/b&#62;: 900 µs in A, 600 µs in B; its own part -300 µs; changes with all above it: 300 µs' page.html
+check "the change of a frame is that of all above it" grep -q 'main: 1.04 ms in A, 750 µs in B; its own part as it was; changes with all above it: 390 µs' page.html
 check "and what has no width" grep -q '1 frame of A has no width, as B lacks it: old (40.0 µs)' page.html
 check "the same as wide as in A" grep -q '1 frame of B has no width, as A lacks it: fresh (30.0 µs)' page.html
-is "with a switch between the two" "$(grep -c 'type="radio"' page.html)" 2
+is "with a switch between the three" "$(grep -c 'type="radio"' page.html)" 3
+is "the widths of the change" "$(sed -n '/class="of-change"/,/<\/div>/p' page.html | grep -oE 'width="[0-9.]+"[^>]*><title>[^:]+' | sed 's/" .*<title>/ /; s/width="//' | xargs)" "1200.00 all 1200.00 main 923.08 solve 923.08 &#60;b&#62;gemm&#60;/b&#62; 61.54 load 92.31 fresh 123.08 old"
 is "no text of a trace is markup" "$(grep -c '<b>gemm' page.html)" 0
 is "nor is there a script or an address" "$(grep -cE '<script|https?:' page.html)" 0
 code "a page that cannot be written" 4 pc before again -o /proc/none/page.html

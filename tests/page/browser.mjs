@@ -5,6 +5,7 @@ import './browser_findings.mjs';
 import './browser_timeline.mjs';
 import './browser_window.mjs';
 import './browser_analyses.mjs';
+import './browser_ensemble.mjs';
 import './browser_tabs.mjs';
 import './browser_flame.mjs';
 import './browser_samples.mjs';

@@ -11,7 +11,7 @@ const TABS = ['timeline', 'functions', 'kernels', 'operators', 'communication', 
 
 // Rows of the table of one part: { head: { text, title } }
 const part = (page, tab, name) => page.evaluate(([t, n]) => {
-  const box = document.querySelector(`#part-${t}-${n} table.data`);
+  const box = document.querySelector(`#part-${t}-${n} table.data:not(.plain)`);
   const heads = [...box.querySelectorAll('th .th-label')].map((th) => th.firstChild.textContent);
   return [...box.querySelectorAll('tbody tr')].map((tr) => Object.fromEntries([...tr.children].map((td, i) => [heads[i], { text: td.innerText, title: (td.title || td.querySelector('[title]')?.title || '').replace(/[\u00a0\u202f]/g, '') }])));
 }, [tab, name]);
@@ -130,6 +130,86 @@ test('idle: causes, and a gap leads to its moment', () => withPage('work', { has
   const [a, b] = /timeline=(\d+):(\d+)/.exec(await page.evaluate(() => location.hash)).slice(1).map(Number);
   const start = exact(gaps[0].Start.title);
   ok(a <= start && b >= start + exact(gaps[0].Length.title), `${a}:${b}`);
+}));
+
+test('iterations: where the time of each went', () => withPage('work', { hash: 'iterations=iteration_overlap' }, async (page) => {
+  const want = table(work, 'iteration_overlap');
+  await holds(page, 'iterations', 'iteration_overlap', { Start: 'start_ns', Time: 'wall_ns', Compute: 'compute_ns', Communication: 'comm_ns', Copies: 'copy_ns', Idle: 'idle_ns', 'Own work': 'own_ns' });
+  const bars = await page.evaluate(() => [...document.querySelectorAll('#part-iterations-iteration_overlap .bars-track')].map((b) => b.getAttribute('aria-label')));
+  equal(bars.length, want.length);
+  ok(plain(bars[0]).includes(`compute ${(want[0].compute_ns / 1e6).toFixed(2)} ms, exposed communication ${want[0].exposed_comm_ns / 1e3} µs`), bars[0]);
+}));
+
+test('iterations: all of them side by side from their start', () => withPage('work', { hash: 'iterations' }, async (page) => {
+  const want = table(work, 'iteration_overlap');
+  // By keyboard, along the first row: what runs there adds up to the table's times.
+  const start = table(work, 'iterations').find((i) => i.marker === want[0].iteration && i.rank === want[0].rank);
+  const width = Math.max(...want.map((o) => { const i = table(work, 'iterations').find((x) => x.marker === o.iteration && x.rank === o.rank); return Math.max(i.dur_ns, o.start_ns + o.wall_ns - i.start_ns); }));
+  await page.locator('#panel-iterations .heat').focus();
+  await page.keyboard.press('Home');
+  const said = await page.evaluate(() => Array.from({ length: document.querySelector('#panel-iterations .heat-row').width }, () => {
+    const words = document.querySelector('#panel-iterations .heat-read').innerText;
+    document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true, cancelable: true }));
+    return words;
+  }));
+  const columns = said.length;
+  const last = plain(said.at(-1));
+  const sums = Object.fromEntries(['compute', 'communication alone', 'copies alone'].map((k) => [k, said.reduce((a, words) => a + parseFloat(new RegExp(`${k} <?\\s?([\\d.]+) %`).exec(plain(words))[1]) / 100, 0)]));
+  ok(last.startsWith(`${want[0].iteration}, ${want[0].device}, `) && last.includes(' over by then'), last);
+  const ns = width / columns;
+  near(sums.compute * ns, want[0].compute_ns, 0.01, 'compute');
+  near(sums['communication alone'] * ns, want[0].exposed_comm_ns, 0.02, 'communication');
+  near(sums['copies alone'] * ns, want[0].exposed_copy_ns, 0.05, 'copies');
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('#panel-timeline:not([hidden])');
+  const [a, b] = /timeline=(\d+):(\d+)/.exec(await page.evaluate(() => location.hash)).slice(1).map(Number);
+  ok(a <= start.start_ns && b >= start.start_ns, `${a}:${b}`);
+}));
+
+test('communication: who waited in which collective, by keyboard and in a table', () => withPage('work', { hash: 'communication=collective_waits' }, async (page) => {
+  const want = table(work, 'collective_waits');
+  await holds(page, 'communication', 'collective_waits', { Number: 'first', Waited: 'wait_ns', 'Others waited': 'caused_wait_ns' });
+  const ranks = table(work, 'collective_ranks');
+  for (const [value, col] of [['wait_ns', 'wait_ns'], ['caused_wait_ns', 'caused_wait_ns']]) {
+    await page.selectOption('#wait-heat-value', value);
+    deepEqual((await texts(page, '#part-communication-collective_waits .heat > span')).map(parseFloat), ranks.map((r) => Number((r[col] >= 1e6 ? r[col] / 1e6 : r[col] / 1e3).toPrecision(3))), value);
+  }
+  await page.selectOption('#wait-heat-value', 'wait_ns');
+  await page.locator('#part-communication-collective_waits .heat').focus();
+  const read = async () => plain(await page.locator('#part-communication-collective_waits .heat-read').innerText());
+  await page.keyboard.press('ArrowRight');
+  const instance = table(work, 'collective_instances').filter((i) => i.complete === 'yes');
+  for (let k = 0; k < instance.length; k++) {
+    const mine = want.find((w) => w.rank === 0 && w.first === k);
+    const words = await read();
+    ok(words.startsWith(`rank 0, ${instance[k].name} #${instance[k].seq}, `) && words.includes(`: waited ${Number((mine.wait_ns / 1e3).toPrecision(3))} µs;`), `${words} of ${mine.wait_ns}`);
+    await page.keyboard.press('ArrowRight');
+  }
+  await page.keyboard.press('ArrowDown');
+  const last = want.filter((w) => w.rank === 1).at(-1);
+  ok((await read()).includes(`waited 0 s; others waited ${Number((last.caused_wait_ns / 1e3).toPrecision(3))} µs for it`), await read());
+  // The longest wait has the end of the scale as its colour.
+  const colors = await page.evaluate(() => [...document.querySelectorAll('#part-communication-collective_waits canvas')].map((c) => Array.from(c.getContext('2d').getImageData(0, 0, c.width, 1).data)));
+  equal(colors[0].length, 4 * instance.length, 'a column for each');
+  const zero = want.filter((w) => w.rank === 1).every((w) => w.wait_ns === 0);
+  ok(zero && colors[1][0] === 0x44 && colors[1][1] === 1 && colors[1][2] === 0x54, `${colors[1].slice(0, 3)}`);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('#panel-timeline:not([hidden])');
+}));
+
+test('ranks: energy of functions by rank', () => withPage('work', { hash: 'ranks=energy_ranks' }, async (page) => {
+  const want = table(work, 'energy_ranks');
+  await holds(page, 'ranks', 'energy_ranks', { Rank: 'rank', Calls: 'calls', Own: 'exclusive_j', 'Own time': 'exclusive_ns', 'Mean power': 'mean_w' });
+  const cell = (name, rank) => page.evaluate(([n, r]) => [...document.querySelectorAll('#part-ranks-energy_ranks .heat-table tbody tr')].find((tr) => tr.querySelector('[title]').title === n).children[1 + r].innerText, [name, rank]);
+  for (const r of [0, 1]) {
+    const row = want.find((w) => w.rank === r && w.name === 'cudaDeviceSynchronize');
+    equal(plain(await cell('cudaDeviceSynchronize', r)), `${Number(row.exclusive_j.toPrecision(3))} J`);
+  }
+  await page.focus('#rank-energy-value');
+  await page.keyboard.press('ArrowDown');
+  const row = want.find((w) => w.rank === 1 && w.name === 'cudaDeviceSynchronize');
+  equal(plain(await cell('cudaDeviceSynchronize', 1)), `${Math.round(row.mean_w)} W`);
 }));
 
 test('an address names the part to begin with', () => withPage('work', { hash: 'idle=queue' }, async (page) => {

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { equal, near, ok, test } from './tap.mjs';
 import { sum, table } from './csv.mjs';
 import { ROOT, SHOTS, withPage } from './pages.mjs';
-import { activeTab, exact, plain, settle, text } from './look.mjs';
+import { activeTab, exact, open, plain, settle, stopwatch, text } from './look.mjs';
 import { HOSTILE, makeMany } from './workload.mjs';
 
 const work = `${ROOT}/work`;
@@ -199,6 +199,38 @@ for (const [where, hash] of [['all of them', 'timeline'], ['a tenth of them', 't
     });
   });
 }
+
+test('another window of a million spans takes at most 50 ms of work on every tab', async () => {
+  many();
+  const tabs = await withPage('many', {}, (page) => page.evaluate(() => [...document.querySelectorAll('[role=tab]')].map((t) => t.id.replace('tab-', '')).filter((t) => !['timeline', 'run'].includes(t))));
+  ok(tabs.includes('kernels') && tabs.includes('idle'), tabs.join(' '));
+  await withPage('many', { own: true }, async (page) => {
+    const worked = await stopwatch(page);
+    for (const tab of tabs) {
+      await open(page, tab);
+      const strip = page.locator('.strip-canvas');
+      // Half of the recording, then a little less each time; the summary has no strip, and its window is in the address.
+      const set = async (k) => {
+        if (await strip.isVisible()) await strip.press(k ? 'Shift+ArrowLeft' : 'ArrowRight');
+        else await page.evaluate(([t, b]) => { location.hash = `${t}&window=0:${b}`; }, [tab, 1400000000 - 20000000 * k]);
+        await settle(page);
+      };
+      await set(0);
+      for (let k = 0; k < 22 && await strip.isVisible(); k++) await strip.press('Shift+ArrowRight');
+      await settle(page);
+      const took = [];
+      for (let k = 1; k <= 7; k++) {
+        const before = await worked();
+        await set(k);
+        took.push(1000 * ((await worked()) - before));
+      }
+      took.sort((x, y) => x - y);
+      console.log(`# ${tab}: another window takes ${took[3].toFixed(1)} ms`);
+      ok(took[3] > 0 && took[3] <= 50, `${tab}: ${took.map((x) => x.toFixed(1)).join(' ')} ms`);
+      await page.keyboard.press('Escape');
+    }
+  });
+});
 
 test('a bin says how many spans it holds', async () => {
   const dir = many();

@@ -45,6 +45,17 @@ test('functions and kernels answer for the selected window', () => withPage('wor
   await page.keyboard.press('Escape');
   ok(!(await hash(page)).includes('window='), await hash(page));
   deepEqual(await column(page, 'kernels', 'Total'), numbers(table(work, 'kernels'), 'total_ns'), 'the whole recording again');
+  await open(page, 'functions');
+  deepEqual(await column(page, 'functions', 'Own'), numbers(table(work, 'functions').filter((f) => f.scope === 'host'), 'exclusive_ns'), 'a tab that was hidden meanwhile, too');
+}));
+
+test('a selected window leaves the title and the buttons on a narrow screen', () => withPage('work', { hash: `kernels&window=${window}`, viewport: { width: 390, height: 844 } }, async (page) => {
+  const at = (selector) => page.locator(selector).boundingBox();
+  for (const selector of ['.top-line h1', '.top-line .chip', '[aria-label="Show the keys"]', '[aria-label="Switch between light and dark"]']) {
+    const b = await at(selector);
+    ok(b.x >= 0 && b.x + b.width <= 390 && b.width >= 24, `${selector}: ${JSON.stringify(b)}`);
+  }
+  ok((await at('.top-line h1')).width > 100, 'the title is read');
 }));
 
 test('the first screen and the idle tab answer for the selected window', () => withPage('work', { hash: `summary&window=${window}` }, async (page) => {
@@ -162,7 +173,7 @@ test('ranks: devices over time and kernels by device', () => withPage('work', { 
   const lanes = table(work, 'lane_spans');
   const [t0, t1] = [Math.min(...lanes.map((s) => s.start_ns)), Math.max(...lanes.map((s) => s.start_ns + s.dur_ns))];
   deepEqual(shown.map((s) => Math.round(parseFloat(s) * 10) / 10), busy.map((d) => Math.round((1000 * d.union_ns) / (t1 - t0)) / 10));
-  const names = await page.locator('.heat-table tbody tr').count();
+  const names = await page.locator('[aria-label="time of kernels by device"] tbody tr').count();
   equal(names, new Set(table(work, 'kernels').map((k) => k.name)).size);
   const [first] = table(work, 'kernels').filter((k) => k.device === 'gpu0').sort((a, b) => b.total_ns - a.total_ns);
   const cell = await page.evaluate((n) => [...document.querySelectorAll('.heat-table tbody tr')].find((tr) => tr.querySelector('[title]').title === n).children[1].innerText, first.name);

@@ -7,7 +7,8 @@ import { Categories, contrast, shade } from '../../analysis/report/page/ui/src/c
 import { Report } from '../../analysis/report/page/ui/src/data.js';
 import * as facts from '../../analysis/report/page/ui/src/facts.js';
 import { buildTree, findPath, metrics, pathOf, sandwich, searchTree, topSelf } from '../../analysis/report/page/ui/src/flametree.js';
-import { kernelColumns, unitOfRow } from '../../analysis/report/page/ui/src/functions.js';
+import { kernelColumns } from '../../analysis/report/page/ui/src/functions.js';
+import { unitOfRow } from '../../analysis/report/page/ui/src/ensemble.js';
 import { Lanes } from '../../analysis/report/page/ui/src/spanlanes.js';
 import { ticks } from '../../analysis/report/page/ui/src/spanpaint.js';
 import { runFacts } from '../../analysis/report/page/ui/src/summary.js';
@@ -16,6 +17,29 @@ import { baseName, binAt, chartsOf, powerLayers, seriesOf, windowEnergy, windowS
 const plain = (s) => s.replace(/[\u00a0\u202f]/g, ' ');
 const table = (columns, rows) => ({ columns: columns.map((name) => ({ name })), data: columns.map((_, i) => rows.map((r) => r[i])) });
 const report = (tables, more = {}) => new Report({ tables, ...more });
+
+test('checks have their figures in units of people, their own words stay beside', () => {
+  const said = (name, detail, good = true) => facts.checkWords({ name, detail, ok: good });
+  equal(plain(said('autograd_time', '2974943641 ns of work by operator and kernel, 2974943641 ns in all').text), 'Work of operators adds up: 2.97 s by operator and kernel = 2.97 s in all');
+  equal(plain(said('iteration_overlap: the parts of each iteration add up to its window', '0 of 81 differ').text), 'The parts of all 81 iterations add up to their times on the device');
+  equal(plain(said('energy of classes A2rocm_smi:::energy_count:device=0 gpu0', 'classes 756.042756 J, other devices 0 J, idle 512.97208 J, dead intervals 0 J, total 1269.01484 J').text), 'Energy of gpu0 by class adds up: 1.27 kJ = 756 J in classes of kernels + 513 J idle');
+  const bad = said('some_rule', 'a 7412470165 ns, b 12.5 J, c 12 ns', false);
+  equal(plain(bad.text), 'some rule: a 7.41 s, b 12.5 J, c 12 ns');
+  equal(bad.own, 'some rule: a 7412470165 ns, b 12.5 J, c 12 ns');
+});
+
+test('a rate by the second has its prefix before the stroke', () => {
+  deepEqual([fmt.si(875000, '1/s'), fmt.si(5, '1/s'), fmt.si(2e6, 'B/s')].map(plain), ['875 k/s', '5.00 1/s', '2.00 MB/s']);
+});
+
+test('ranges of lengths have their units', () => {
+  deepEqual(['<10us', '10-20us', '100us-1ms', '1ms-10ms', '>=1s', 'other'].map(fmt.lengths).map(plain), ['< 10 µs', '10 to 20 µs', '100 µs to 1 ms', '1 ms to 10 ms', '>= 1 s', 'other']);
+});
+
+test('long columns come as words, or as steps, of which unknown ones are none', () => {
+  const t = new Report({ tables: { x: { columns: [{ name: 'a' }, { name: 'b' }, { name: 'c' }], data: [{ words: ['p', 'q'], at: [1, 0, 1, 1] }, { steps: [null, 100, -3, null] }, [1, 2, 3, 4]] } } }).table('x');
+  deepEqual([t.rows, t.col('a'), t.col('b'), t.col('c')], [4, ['q', 'p', 'q', 'q'], [null, 100, 97, null], [1, 2, 3, 4]]);
+});
 
 test('the flag of independent attribution is said in words', () => {
   deepEqual(facts.flagWords('estimated|double_counting'), ['estimated by a model, not measured by a sensor', 'counted once per sharer: rows must not be added']);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/base/intern.h"
 #include "profrig/base/json_out.h"
 #include "profrig/base/xalloc.h"
 
@@ -28,41 +27,6 @@ static void write_raw(struct json_out *j, const char *key, const char *text)
 	json_raw(j, key, safe);
 }
 
-/* From so many rows on a column of texts is written as its words and which of them each row has. */
-#define WORDS_ROWS 1000
-#define WORDS_REPEAT 4
-
-/* {"words": […], "at": […]}; false when too few repeat themselves. */
-static bool write_words(struct json_out *j, const struct table *t, size_t c,
-			const struct html_rows *rows)
-{
-	struct intern *words;
-	CLEANUP(xfreep) str_id *at = NULL;
-	bool repeats;
-
-	if (rows->nr < WORDS_ROWS || table_column(t, c)->type != TABLE_STR)
-		return false;
-	words = intern_new();
-	at = xcalloc(rows->nr, sizeof(*at));
-	for (size_t i = 0; i < rows->nr; i++)
-		at[i] = intern_puts(words, table_get_str(t, html_rows_at(rows, i), c));
-	repeats = intern_count(words) <= rows->nr / WORDS_REPEAT;
-	if (repeats) {
-		json_obj(j, NULL);
-		json_arr(j, "words");
-		for (str_id w = 0; w < intern_count(words); w++)
-			json_str(j, NULL, intern_str(words, w));
-		json_end(j);
-		json_arr(j, "at");
-		for (size_t i = 0; i < rows->nr; i++)
-			json_u64(j, NULL, at[i]);
-		json_end(j);
-		json_end(j);
-	}
-	intern_free(words);
-	return repeats;
-}
-
 static void write_table(struct json_out *j, const struct table *t, struct html_limits limit)
 {
 	struct html_rows rows;
@@ -70,7 +34,11 @@ static void write_table(struct json_out *j, const struct table *t, struct html_l
 	html_rows_choose(t, limit, &rows);
 	json_obj(j, table_name(t));
 	json_str(j, "about", table_about_text(t));
-	table_json_columns(j, t);
+	json_arr(j, "columns");
+	for (size_t c = 0; c < table_cols(t); c++)
+		if (html_column_used(t, c))
+			table_json_column(j, t, c);
+	json_end(j);
 	if (rows.words) {
 		json_obj(j, "cut");
 		json_u64(j, "rows", rows.nr);
@@ -79,14 +47,9 @@ static void write_table(struct json_out *j, const struct table *t, struct html_l
 		json_end(j);
 	}
 	json_arr(j, "data");
-	for (size_t c = 0; c < table_cols(t); c++) {
-		if (write_words(j, t, c, &rows))
-			continue;
-		json_arr(j, NULL);
-		for (size_t i = 0; i < rows.nr; i++)
-			table_json_cell(j, NULL, t, html_rows_at(&rows, i), c, HTML_EXACT_MAX);
-		json_end(j);
-	}
+	for (size_t c = 0; c < table_cols(t); c++)
+		if (html_column_used(t, c))
+			html_write_column(j, t, c, &rows);
 	json_end(j);
 	json_end(j);
 	html_rows_release(&rows);

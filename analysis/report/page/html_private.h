@@ -63,9 +63,15 @@ void html_logs_release(struct html_logs *l);
 struct json_out;
 void html_write_headline(struct json_out *j, const struct report *r);
 /*
- * {analysis, run, tables, headline, logs, problems}, one line. Tables come column by column; a long
- * column of texts that repeat themselves as {words, at}.
+ * A column of rows as an array. A long one comes shorter: texts that repeat themselves as {words,
+ * at}, which of them each row has; integers that grow slowly as {steps}, each row's difference
+ * from the last known one before it (from 0 at first), null where it is unknown.
  */
+void html_write_column(struct json_out *j, const struct table *t, size_t col,
+		       const struct html_rows *rows);
+/* false: nothing of the page reads it. */
+bool html_column_used(const struct table *t, size_t col);
+/* {analysis, run, tables, headline, logs, problems}, one line. Tables come column by column. */
 void html_write_data(const struct report *r, struct html_limits limit, FILE *f);
 /*
  * The same as a JSON string "gzip:<base64>" when it is long (a tenth of the size), else as it is:

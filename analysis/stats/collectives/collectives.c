@@ -2,6 +2,7 @@
 #include "analyses_private.h"
 #include "collective_clocks.h"
 #include "collective_energy.h"
+#include "collective_waits.h"
 #include "ns.h"
 
 #include <math.h>
@@ -551,6 +552,8 @@ static void warn_fragments(const struct telling *t)
 
 static void collectives_tell(struct telling *t, struct table_set *out)
 {
+	struct table *waits;
+
 	collective_clocks_find(t->cm, &t->cc);
 	collective_clocks_apply(&t->cc, t->cm);
 	collective_measure(t->cm);
@@ -564,6 +567,9 @@ static void collectives_tell(struct telling *t, struct table_set *out)
 	shapes_table(t, out);
 	instances_table(t, out);
 	ranks_table(t, out);
+	waits = collective_waits_table(t->cm, t->order, &t->labels);
+	if (waits)
+		table_set_add(out, waits);
 	alignment_table(t, out);
 	warn_incomplete(t);
 	warn_fragments(t);
@@ -599,7 +605,7 @@ const struct analysis analysis_collectives = {
 	.name = "collectives",
 	.about = "collectives of ranks: bandwidth, waits, stragglers, and the clocks of ranks",
 	.tables = { &collectives_form, &collective_instances_form, &collective_ranks_form,
-		    &alignment_form },
+		    &collective_waits_form, &alignment_form },
 	.run = collectives_run,
 	.needs_work = true,
 };

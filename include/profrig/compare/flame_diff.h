@@ -29,6 +29,7 @@ struct flame_frame {
 	uint32_t parent, first, next; /* FLAME_NONE */
 	double a, b;                  /* with all frames above it; mean of the runs */
 	double own_a, own_b;          /* without them */
+	double change;                /* Σ |own_b − own_a| of it and of all frames above it */
 };
 
 struct flame_diff {

@@ -54,6 +54,10 @@ TEST_IN(threads_have_no_numbers, dir)
 	assert_true(frame_of(&f, "thread pool")->b == 2);
 	assert_true(frame_of(&f, "thread")->a == 5 && frame_of(&f, "thread")->b == 6);
 	assert_true(frame_of(&f, "thread 9")->b == 6);
+	/* f by 10 and by 1, "thread 9" by 1 */
+	assert_true(f.v.v[0].change == 12);
+	assert_true(frame_of(&f, "rank 1/thread (python)")->change == 10);
+	assert_true(frame_of(&f, "thread 9")->change == 1);
 	flame_diff_release(&f);
 	sides_release(&s);
 }
@@ -84,6 +88,7 @@ TEST_IN(means_of_runs, dir)
 	assert_true(frame_of(&f, "f")->a == 30 && frame_of(&f, "f")->own_b == 60);
 	assert_true(frame_of(&f, "new name")->a == 0 && frame_of(&f, "new name")->b == 5);
 	assert_true(frame_of(&f, "gone")->b == 0 && frame_of(&f, "gone")->a == 40);
+	assert_true(main_frame->change == 30 + 5 + 40 && frame_of(&f, "gone")->change == 40);
 	/* the widest of B first */
 	assert_ptr_equal(&f.v.v[main_frame->first], frame_of(&f, "f"));
 	assert_ptr_equal(&f.v.v[frame_of(&f, "f")->next], frame_of(&f, "new name"));

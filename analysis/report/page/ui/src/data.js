@@ -2,8 +2,14 @@
 
 import { middle } from './format.js';
 
-// A long column of texts that repeat themselves comes as its words and which of them each row has.
-const column = (c) => (Array.isArray(c) ? c : c.at.map((i) => c.words[i]));
+// A long column of texts that repeat themselves comes as its words and which of them each row has, one of integers that grow slowly
+// as the differences between rows that follow each other.
+function column(c) {
+  if (Array.isArray(c)) return c;
+  if (c.at) return c.at.map((i) => c.words[i]);
+  let v = 0;
+  return c.steps.map((d) => (d === null ? null : (v += d)));
+}
 
 export class Table {
   constructor(name, raw) {

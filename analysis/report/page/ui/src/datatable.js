@@ -3,7 +3,7 @@
 //   new DataTable({ table, columns, rows, sort, filter, label, onstate }).el
 //     columns: [{ key, label, kind, text?, link?, mayLack?, extra? }], kind: text name count time energy power bytes share number flags
 //     rows: indexes into the table (default all);  text(row): a derived cell;  link(row): what a click on the name does; mayLack: a name that may be empty;
-//     unitOf(table, row): the unit of each cell where a column has no common one
+//     unitOf(table, row): the unit of each cell where a column has no common one; draw(row): an element, by which nothing is sorted
 
 import { announce, clear, copyText, h, name as nameEl } from './dom.js';
 import * as fmt from './format.js';
@@ -49,7 +49,7 @@ export class DataTable {
   setColumns(columns) {
     const said = (c) => c.kind !== 'text' || this.table.col(c.key).some((v) => v !== null && v !== '');
     this.wanted = columns;
-    const all = columns.filter((c) => c.text || (this.table.has(c.key) && said(c)));
+    const all = columns.filter((c) => c.text || c.draw || (this.table.has(c.key) && said(c)));
     this.hides = all.length > WIDE && all.some((c) => c.extra);
     this.columns = this.hides && !this.wide ? all.filter((c) => !c.extra) : all;
     if (this.el) this.looks();
@@ -160,13 +160,14 @@ export class DataTable {
     }
     // An uncertainty stands in the unit of what it belongs to.
     for (const c of this.columns) {
-      const of = c.like && this.columns.find((x) => x.key === c.like);
+      const of = c.like && [c.like].flat().map((k) => this.columns.find((x) => x.key === k)).find(Boolean);
       if (of) c.scale = of.scale;
     }
   }
 
   drawHead() {
     clear(this.head, this.columns.map((c) => {
+      if (c.draw) return h('th', { scope: 'col', cls: `k-${c.kind}` }, h('span', { cls: 'th-label th-drawn' }, c.label));
       const on = c.key === this.sort.key;
       const numeric = NUMERIC.has(c.kind);
       const next = on ? -this.sort.dir : numeric ? -1 : 1;
@@ -227,6 +228,7 @@ export class DataTable {
   cell(c, r) {
     const v = this.value(c, r);
     const cls = `k-${c.kind}`;
+    if (c.draw) return h('td', { cls }, c.draw(r));
     if (c.unitOf) return h('td', { cls, title: fmt.exact(v, c.unitOf(this.table, r)) }, fmt.quantity(v, c.unitOf(this.table, r)));
     switch (c.kind) {
       case 'name': {
@@ -249,7 +251,7 @@ export class DataTable {
           pad && h('span', { cls: 'pad', 'aria-hidden': 'true' }, pad));
       }
       default:
-        return h('td', { cls }, v === null || v === undefined ? '' : h('bdi', { title: String(v) }, c.short ? c.short(String(v)) : String(v)));
+        return h('td', { cls: c.wide ? `${cls} wide` : cls }, v === null || v === undefined ? '' : h('bdi', { title: String(v) }, c.short ? c.short(String(v)) : String(v)));
     }
   }
 

@@ -102,18 +102,25 @@ const SAID = [
   [/^exclusive[ _]time$/, /sum of exclusive times (\d+) ns, time covered by calls (\d+) ns/, (a, b) => `Time of calls adds up: ${time(a)} in calls by themselves = ${time(b)} with any call open`],
   [/^device[ _]time$/, /attributed (\d+) ns \+ unattributed (\d+) ns, device work (\d+) ns/, (a, b, c) => `Device time adds up: ${time(c)} = ${time(a)} launched by calls + ${time(b)} with no known launch`],
   [/^energy conservation /, /total ([\d.e+-]+) J, attributed ([\d.e+-]+) J, unattributed ([\d.e+-]+) J/, (a, b, c, name) => `Energy of ${name.split(' ').slice(-2).join(', ')} view adds up: ${energy(a)} measured = ${energy(b)} in calls + ${energy(c)} outside`],
+  [/^energy of classes /, /classes ([\d.e+-]+) J, other devices ([\d.e+-]+) J, idle ([\d.e+-]+) J, dead intervals ([\d.e+-]+) J, total ([\d.e+-]+) J/, (a, b, c, d, all, name) => `Energy of ${name.split(' ').at(-1)} by class adds up: ${energy(all)} = ${energy(a)} in classes of kernels + ${energy(c)} idle${Number(b) > 0 ? ` + ${energy(b)} beside other devices` : ''}${Number(d) > 0 ? ` + ${energy(d)} between samples` : ''}`],
   [/^overlap: /, /^0 of (\d+)/, (n) => `Compute, exposed communication, exposed copies and idle time add up to the time of ${n === '1' ? 'the device' : `all ${n} devices`}`],
   [/^idle: /, /^0 of (\d+)/, (n) => `The causes of idle time add up on ${n === '1' ? 'the device' : `all ${n} devices`}`],
+  [/^iteration[ _]overlap: /, /^0 of (\d+)/, (n) => n === '1' ? 'The parts of the iteration add up to its time on the device' : `The parts of all ${n} iterations add up to their times on the device`],
+  [/^autograd[ _]time$/, /^(\d+) ns of work by operator and kernel, (\d+) ns/, (a, b) => `Work of operators adds up: ${time(a)} by operator and kernel = ${time(b)} in all`],
   [/^queue: /, /^0 of (\d+)/, (n) => `Waiting work and latencies of launches agree on ${n === '1' ? 'the device' : `all ${n} devices`}`],
 ];
 
+// Figures of a check whose rule has no words of its own: times and joules as elsewhere, the error in ten's powers.
+export const figures = (text) => String(text).replace(/(-?\d{4,}) ns\b/g, (_, v) => time(v)).replace(/(-?\d[\d.]*(?:e[+-]?\d+)?) J\b/g, (_, v) => energy(v));
+
 export function checkWords(c) {
-  const own = `${String(c.name).replace(/_/g, ' ')}${c.detail ? `: ${c.detail}` : ''}`;
+  const plain = (detail) => `${String(c.name).replace(/_/g, ' ')}${detail ? `: ${detail}` : ''}`;
+  const own = plain(c.detail);
   for (const [named, detail, words] of c.ok ? SAID : []) {
     const m = named.test(String(c.name)) && detail.exec(String(c.detail || ''));
     if (m) return { text: words(...m.slice(1), String(c.name)), own };
   }
-  return { text: own, own };
+  return { text: plain(c.detail && figures(c.detail)), own };
 }
 
 // Failed checks one by one, then those that hold; three or more of one kind (the same first two words) share a line.

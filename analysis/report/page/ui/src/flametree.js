@@ -172,8 +172,15 @@ export function metrics(report) {
 // What divided the joules, in words.
 export const by = (estimate, before = '') => (estimate ? `${before}by ${estimate}` : '');
 
+// Of a table once: it has many rows.
+const energyOf = new WeakMap();
 function energyMetrics(t, rank) {
   if (!t) return [];
+  if (!energyOf.has(t)) energyOf.set(t, makeEnergyMetrics(t, rank));
+  return energyOf.get(t);
+}
+
+function makeEnergyMetrics(t, rank) {
   const [counter, device, view] = ['counter', 'device', 'view'].map((c) => t.col(c));
   const groups = new Map();
   for (let i = 0; i < t.rows; i++) {

@@ -43,7 +43,7 @@ export function si(v, unit) {
   const x = Number(v);
   if (x === 0) return `0${NBSP}${unit}`;
   const [div, prefix] = scaleOf(Math.abs(x), PREFIXES);
-  return `${sig3(x / div)}${NBSP}${prefix}${unit}`;
+  return `${sig3(x / div)}${NBSP}${prefix}${prefix && unit.startsWith('1/') ? unit.slice(1) : unit}`; // 875 k/s, not 875 k1/s
 }
 
 // Durations and instants, from ns. Beyond ten minutes people count in minutes and hours.
@@ -76,6 +76,9 @@ export function middle(text, most = 42, behind = 0.42) {
   const tail = Math.floor(most * behind);
   return s.length <= most ? s : `${s.slice(0, most - tail - 1)}…${s.slice(-tail)}`;
 }
+
+// A range of lengths as tables name it: "10-20us", "<10us" → "10 to 20 µs", "< 10 µs".
+export const lengths = (text) => String(text).replace(/(\d)us\b/g, `$1${NBSP}µs`).replace(/(\d)(ns|ms|s)\b/g, `$1${NBSP}$2`).replace(/^([<>]=?)(?=\d)/, `$1${NBSP}`).replace(/(\d|s)-(?=\d)/, '$1 to ');
 
 export function count(n) {
   if (!known(n)) return UNKNOWN;

@@ -1,4 +1,4 @@
-// Functions and kernels: every name with its calls and times. Ensemble: how they differ between runs.
+// Functions and kernels: every name with its calls and times.
 
 import { append, segmented } from './dom.js';
 import { DataTable } from './datatable.js';
@@ -86,6 +86,7 @@ export class SplitTable {
     this.value = v;
     this.data.setRows(this.rowsOf(), this.columnsFor(this.ctx, this.value));
     this.store(true);
+    if (this.onchoose) this.onchoose();
   }
 
   setParams(p) {
@@ -144,34 +145,5 @@ export const kernels = {
   render: (panel, ctx) => new SplitTable(panel, ctx, {
     id: 'kernels', table: ctx.report.table('kernels'), by: 'device', byLabel: 'Device', label: 'kernels', all: 'All devices',
     words: (v) => v, sort: { key: 'total_ns', dir: -1 }, columnsFor: (c, device) => kernelColumns(c.shown(), device).map((x) => (x.key === 'name' ? { ...x, short: (n) => c.report.shownName(n) } : x)),
-  }),
-};
-
-// What an ensemble's number is counted in: a metric's key is name|unit|source, elsewhere the column's name ends in it.
-export function unitOfRow(table, row) {
-  const column = String(table.col('column')[row]);
-  if (table.col('table')[row] === 'metrics') return String(table.col('key')[row]).split('|')[1] || '';
-  return column.endsWith('_ns') ? 'ns' : column.endsWith('_j') ? 'J' : '';
-}
-
-const ENSEMBLE_COLUMNS = [
-  { key: 'key', label: 'Row', kind: 'name', about: 'the identifying columns of the row, joined by |' },
-  { key: 'column', label: 'Number', kind: 'text' },
-  { key: 'runs', label: 'Runs', kind: 'count', about: 'that have this number' },
-  { key: 'mean', label: 'Mean', kind: 'number', unitOf: unitOfRow },
-  { key: 'stddev', label: 'Std dev', kind: 'number', unitOf: unitOfRow },
-  { key: 'ci_low', label: 'From', kind: 'number', unitOf: unitOfRow, about: '95 % confidence interval of the mean' },
-  { key: 'ci_high', label: 'To', kind: 'number', unitOf: unitOfRow, about: '95 % confidence interval of the mean' },
-  { key: 'outlier_runs', label: 'Stands out', kind: 'text', about: 'runs far from the median, measured by the median deviation' },
-];
-
-export const ensemble = {
-  id: 'ensemble',
-  label: 'Ensemble',
-  about: '',	// nothing is missing where there was one run
-  available: (r) => Boolean(r.table('ensemble')),
-  render: (panel, ctx) => new SplitTable(panel, ctx, {
-    id: 'ensemble', table: ctx.report.table('ensemble'), by: 'table', byLabel: 'Table', label: 'ensemble',
-    words: (v) => v.replace(/_/g, ' '), sort: { key: 'runs', dir: -1 }, columnsFor: () => ENSEMBLE_COLUMNS,
   }),
 };

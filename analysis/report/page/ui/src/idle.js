@@ -2,7 +2,7 @@
 
 import { h } from './dom.js';
 import * as fmt from './format.js';
-import { causeColor, causeWords, devicesOf } from './overlap.js';
+import { KIND_COLORS, causeColor, causeWords, devicesOf } from './overlap.js';
 import { first, shareOf, tabOf } from './sections.js';
 import { legend, stackedBars } from './svgchart.js';
 
@@ -17,12 +17,11 @@ function causes(ctx, table) {
 }
 
 // The bars of the first screen, with all devices.
-const KIND = { compute: '#56b4e9', comm: '#e69f00', copy: '#1fae85', idle: '#b8bec7' };
 function devices(ctx) {
   const all = devicesOf(ctx.shown());
   if (!all.length) return null;
-  return h('div', { cls: 'drawing' }, stackedBars('where the time of each device went', all.slice(0, 64).map((d) => ({ label: d.device, value: `idle ${fmt.percent(d.parts[3].share)}`, parts: d.parts.map((p) => ({ name: p.name, value: p.ns, color: KIND[p.kind], hatched: p.kind === 'idle' })) })), { format: fmt.time }),
-    legend(all[0].parts.map((p) => [p.name, KIND[p.kind], p.kind === 'idle'])));
+  return h('div', { cls: 'drawing' }, stackedBars('where the time of each device went', all.slice(0, 64).map((d) => ({ label: d.device, value: `idle ${fmt.percent(d.parts[3].share)}`, parts: d.parts.map((p) => ({ name: p.name, value: p.ns, color: KIND_COLORS[p.kind], hatched: p.kind === 'idle' })) })), { format: fmt.time }),
+    legend(all[0].parts.map((p) => [p.name, KIND_COLORS[p.kind], p.kind === 'idle'])));
 }
 
 // A gap leads to its moment in the timeline.
@@ -51,7 +50,7 @@ export const idle = tabOf({
   parts: [
     { table: 'idle_causes', title: 'Causes', drawing: causes, sort: { key: 'total_ns', dir: -1 }, columns: (t) => [{ ...cause(t, 'cause', 'Cause'), kind: 'name' }, 'device:Device', 'parts:Stretches', shareOf(t, 'total_ns', 'Share', 'of the idle time of all devices'), 'total_ns:Time'] },
     { table: 'overlap', title: 'Devices', about: 'where their time went', drawing: devices, sort: { key: 'idle_ns', dir: -1 }, columns: () => [first('device', 'Device'), 'wall_ns:First to last', 'compute_ns:Compute', 'comm_ns:Communication', 'exposed_comm_ns:Exposed', 'hidden_comm_ns:Hidden', 'copy_ns:Copies', 'exposed_copy_ns:Exposed', 'idle_ns:Idle'] },
-    { table: 'idle', title: 'Lengths of gaps', sort: { key: 'total_ns', dir: -1 }, columns: (t) => [first('gap_ns_bucket', 'Length'), 'device:Device', 'count:Gaps', shareOf(t, 'total_ns', 'Share', 'of the idle time of all devices'), 'total_ns:Time', cause(t, 'host_cause', 'Mostly')] },
+    { table: 'idle', title: 'Lengths of gaps', sort: { key: 'total_ns', dir: -1 }, columns: (t) => [first('gap_ns_bucket', 'Length', { short: fmt.lengths }), 'device:Device', 'count:Gaps', shareOf(t, 'total_ns', 'Share', 'of the idle time of all devices'), 'total_ns:Time', cause(t, 'host_cause', 'Mostly')] },
     { table: 'idle_gaps', title: 'Longest gaps', sort: { key: 'dur_ns', dir: -1 }, columns: (t, ctx) => [{ ...cause(t, 'cause', 'Cause'), kind: 'name', link: gap(ctx, t) || undefined }, 'device:Device', 'start_ns:Start', 'dur_ns:Length', work(ctx, 'before', 'Before it'), work(ctx, 'after', 'After it'), 'api:Launched by'] },
     { table: 'launch_latency', title: 'From launch to start', sort: { key: 'device', dir: 1 }, columns: () => [first('device', 'Device'), 'linked:Linked', 'unlinked:Not linked', 'min_ns:Min', 'median_ns:Median', 'p95_ns:95 %', 'max_ns:Max', 'early:Too early:started before their launch, by the clocks of the trace', 'before_return:Before it returned'] },
     { table: 'queue', title: 'Waiting work', about: 'launched and not started', sort: { key: 'device', dir: 1 }, columns: () => [first('device', 'Device'), 'max:Most', 'mean:Mean', 'area_ns:Latencies summed', 'full_ns:Time with 1000 or more'] },

@@ -10,7 +10,8 @@ import * as energy from './energy.js';
 import * as spans from './spans.js';
 import * as samples from './samples.js';
 import * as run from './run.js';
-import { ensemble, functions } from './functions.js';
+import { ensemble } from './ensemble.js';
+import { functions } from './functions.js';
 import { kernels } from './kernels.js';
 import { operators } from './operators.js';
 import { communication } from './communication.js';
@@ -83,6 +84,7 @@ class Page {
     this.report = report;
     this.window_ = null;
     this.listeners = { window: [], theme: [] };
+    this.late = new Map(); // tabs → events that they have not seen, as they were hidden
     this.views = new Map();
     this.panels = new Map();
     this.tabs = TABS.filter((t) => t.available(report));
@@ -106,12 +108,24 @@ class Page {
     return this.tabs.find((t) => t.tables && t.tables.includes(table)) || null;
   }
 
+  // While a tab is made it listens as long as it is seen; what it misses it hears of when it is seen again.
   on(event, fn) {
-    this.listeners[event].push(fn);
+    this.listeners[event].push({ fn, tab: this.making || null });
   }
 
   fire(event) {
-    for (const fn of this.listeners[event]) fn();
+    for (const l of this.listeners[event]) {
+      if (l.tab === null || l.tab === this.tab) l.fn();
+      else if (this.late.has(l.tab)) this.late.get(l.tab).add(event);
+      else this.late.set(l.tab, new Set([event]));
+    }
+  }
+
+  // What a tab has missed.
+  catchUp(tab) {
+    const events = this.late.get(tab);
+    this.late.delete(tab);
+    if (events) for (const e of events) for (const l of this.listeners[e]) if (l.tab === tab) l.fn();
   }
 
   // Keeps a tab's state in the address: push makes a step that "back" returns to.
@@ -144,6 +158,7 @@ class Page {
   }
 
   setWindow(w, quiet) {
+    if (String(w) === String(this.window_)) return;
     this.window_ = w;
     this.drawWindowChip();
     this.fire('window');
@@ -283,6 +298,7 @@ class Page {
     for (const [k, p] of this.panels) p.hidden = k !== id;
     this.strip.show(!STRIPLESS.has(id));
     if (!this.views.has(id)) this.render(id);
+    else this.catchUp(id);
     if (changed) window.scrollTo(0, 0);
   }
 
@@ -290,12 +306,14 @@ class Page {
     const panel = this.panels.get(id);
     const tab = this.tabs.find((t) => t.id === id);
     this.views.set(id, null);
+    this.making = id;
     try {
       this.views.set(id, tab.render(panel, this) || null);
     } catch (e) {
       append(panel, [h('p', { cls: 'window-note' }, icon('bad'), ` This part of the report cannot be drawn (${e.message}). The files in tables/ hold its figures.`)]);
       console.error(e);
     }
+    this.making = null;
   }
 
   address(push) {
@@ -378,6 +396,7 @@ class Page {
     this.before = document.documentElement.dataset.theme || '';
     this.switchTheme('light');
     for (const id of ['functions', 'kernels', 'operators', 'communication', 'ranks', 'iterations', 'memory', 'idle', 'libraries', 'energy', 'run']) if (this.has(id) && !this.views.has(id)) this.render(id);
+    for (const id of this.views.keys()) this.catchUp(id);
   }
 
   afterPrint() {

@@ -7,6 +7,7 @@ const PARTS = [
   ['compute', 'compute_ns', 'compute'], ['comm', 'exposed_comm_ns', 'exposed communication'],
   ['copy', 'exposed_copy_ns', 'exposed copy'], ['idle', 'idle_ns', 'idle'],
 ];
+export const KIND_COLORS = { compute: '#56b4e9', comm: '#e69f00', copy: '#1fae85', idle: '#b8bec7' };
 const DEVICES = 4;
 const CAUSES = 4;
 
@@ -23,11 +24,11 @@ export const CAUSE_COLORS = {
 export const causeColor = (c) => CAUSE_COLORS[c] || '#b8bec7';
 export const causeWords = (c) => CAUSE_WORDS[c] || String(c).replace(/_/g, ' ');
 
-// The rows of `overlap`: [{ device, wall, parts: [{ kind, name, ns, share }] }], the parts adding up to wall.
-export function devicesOf(report) {
-  const t = report.table('overlap');
+// The rows of `overlap`, or of a table like it: [{ device, wall, parts: [{ kind, name, ns, share }] }], the parts adding up to wall.
+export function devicesOf(report, table = 'overlap') {
+  const t = report.table(table);
   return t ? t.objects().map((d) => ({
-    device: String(d.device ?? ''), wall: Number(d.wall_ns),
+    row: d, device: String(d.device ?? ''), wall: Number(d.wall_ns),
     parts: PARTS.map(([kind, col, word]) => ({ kind, name: word, ns: Number(d[col]), share: d.wall_ns > 0 ? d[col] / d.wall_ns : 0 })),
   })) : [];
 }

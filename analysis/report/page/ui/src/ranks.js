@@ -1,23 +1,14 @@
 // Ranks: devices side by side over time, kernels and functions by device, and what sets a rank apart.
 
-import { choice, clear, h, name } from './dom.js';
+import { choice, clear, h } from './dom.js';
 import * as fmt from './format.js';
+import { counterRanks } from './facts.js';
+import { HeatGrid, heatTable, scale } from './heat.js';
 import { first, tabOf } from './sections.js';
 
 const BINS = 300;
 const ROWS = 128;
 const NAMES = 24;
-const CELL = 20;
-
-// Viridis at eleven points, from little to much.
-const VIRIDIS = ['#440154', '#482576', '#414487', '#35608d', '#2a788e', '#21908d', '#22a884', '#43bf71', '#7ad151', '#bcdf27', '#fde725'];
-const rgb = (c) => [1, 3, 5].map((i) => parseInt(c.slice(i, i + 2), 16));
-export function viridis(share) {
-  const at = Math.max(0, Math.min(1, share)) * (VIRIDIS.length - 1);
-  const i = Math.min(VIRIDIS.length - 2, Math.floor(at));
-  const [a, b] = [rgb(VIRIDIS[i]), rgb(VIRIDIS[i + 1])];
-  return `rgb(${a.map((v, k) => Math.round(v + (b[k] - v) * (at - i))).join(',')})`;
-}
 
 const VALUES = [['busy', 'busy'], ['comm', 'communication'], ['compute', 'compute'], ['idle', 'idle']];
 
@@ -49,36 +40,31 @@ const outlierWords = (w) => String(w || '').replace(/iteration_median_ns/g, 'ite
 const mean = (v) => v.reduce((a, x) => a + x, 0) / v.length;
 const rowName = (r) => (fmt.known(r.rank) ? `rank ${r.rank}, ${r.device}` : r.device);
 
-function scale(low, high, words) {
-  return h('p', { cls: 'muted heat-scale' }, low, ' ', h('span', { cls: 'heat-ramp', 'aria-hidden': 'true', style: { background: `linear-gradient(90deg, ${VIRIDIS.join(',')})` } }), ' ', high, words && ` ${words}`);
-}
-
 // Rows are devices, columns parts of the recording.
 function timeHeat(ctx) {
   const lanes = ctx.lanes();
   if (!lanes) return null;
   const rows = overTime(lanes, ctx.windows());
   if (rows.length < 2) return null;
-  const box = h('div', { cls: 'heat' });
   let value = 'busy';
   let order = 'device';
+  let shown = [];
   const [t0, t1] = lanes.extent;
-  const go = (x) => ctx.has('timeline') && ctx.go('timeline', { '': `${Math.floor(t0 + (x / BINS - 0.01) * (t1 - t0))}:${Math.ceil(t0 + ((x + 1) / BINS + 0.01) * (t1 - t0))}` });
+  const bin = (t1 - t0) / BINS;
+  const word = () => VALUES.find(([k]) => k === value)[1];
+  const grid = new HeatGrid({
+    label: 'devices over time',
+    words: (r, from, to) => `${rowName(shown[r])}, ${fmt.time(t0 + from * bin)} to ${fmt.time(t0 + to * bin)}: ${word()} ${fmt.percent(Math.max(...shown[r][value].subarray(from, to)))}${to > from + 1 ? ' at most' : ''}`,
+    onpress: (r, from, to) => ctx.has('timeline') && ctx.go('timeline', { '': `${Math.max(0, Math.floor(t0 + (from - 3) * bin))}:${Math.ceil(t0 + (to + 3) * bin)}` }),
+  });
   const draw = () => {
-    const shown = (order === 'value' ? [...rows].sort((a, b) => mean(b[value]) - mean(a[value])) : rows).slice(0, ROWS);
-    clear(box, shown.map((r) => {
-      const canvas = h('canvas', { cls: 'heat-row', width: String(BINS), height: '1', role: 'img', tabindex: '0', 'aria-label': `${rowName(r)}: ${VALUES.find(([k]) => k === value)[1]} ${fmt.percent(mean(r[value]))} of the recording`,
-        onclick: (e) => go(Math.floor(((e.clientX - canvas.getBoundingClientRect().left) / canvas.clientWidth) * BINS)), onkeydown: (e) => e.key === 'Enter' && go(r[value].indexOf(Math.max(...r[value]))),
-        onpointermove: (e) => { const x = Math.max(0, Math.min(BINS - 1, Math.floor(((e.clientX - canvas.getBoundingClientRect().left) / canvas.clientWidth) * BINS))); canvas.title = `${fmt.time(t0 + (x * (t1 - t0)) / BINS)}: ${fmt.percent(r[value][x])}`; } });
-      const g = canvas.getContext('2d');
-      r[value].forEach((v, x) => { g.fillStyle = viridis(v); g.fillRect(x, 0, 1, 1); });
-      return [name(rowName(r)), canvas, h('span', { cls: 'muted' }, fmt.percent(mean(r[value])))];
-    }));
+    shown = (order === 'value' ? [...rows].sort((a, b) => mean(b[value]) - mean(a[value])) : rows).slice(0, ROWS);
+    grid.show(shown.map((r) => ({ label: rowName(r), side: fmt.percent(mean(r[value])), values: r[value] })), BINS);
   };
   draw();
   return h('div', { cls: 'drawing card' }, h('div', { cls: 'toolbar' },
     choice('Value', VALUES, value, (v) => { value = v; draw(); }, { id: 'heat-value' }), choice('Order', [['device', 'by device'], ['value', 'largest first']], order, (v) => { order = v; draw(); }, { id: 'heat-order' })),
-  box, scale('0 %', '100 %', `of each ${fmt.time((t1 - t0) / BINS)}; a press shows that moment in the timeline.`), rows.length > ROWS && h('p', { cls: 'muted' }, `The first ${ROWS} of ${rows.length} devices.`));
+  grid.el, scale('0 %', '100 %', `of each ${fmt.time(bin)}; a press, or Enter, shows that moment in the timeline.`), rows.length > ROWS && h('p', { cls: 'muted' }, `The first ${ROWS} of ${rows.length} devices.`));
 }
 
 // [{ name, of: Map device → value }] heaviest first, and the devices.
@@ -112,21 +98,54 @@ function measures(ctx) {
 function nameHeat(ctx) {
   const all = measures(ctx);
   if (!all.length) return null;
-  const box = h('div', { cls: 'table-scroll', tabindex: '0', role: 'region', 'aria-label': 'kernels by device' });
+  const box = h('div');
   const draw = (id) => {
     const [, words, m, format] = all.find(([k]) => k === id);
-    const shown = m.rows.slice(0, NAMES);
-    const devices = m.devices.slice(0, ROWS);
-    const most = Math.max(...shown.flatMap((r) => [...r.of.values()]));
-    clear(box, h('table', { cls: 'data plain heat-table' }, h('caption', { cls: 'visually-hidden' }, `${words} of kernels by device`),
-      h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'Kernel'), devices.map((d) => h('th', { scope: 'col' }, name(d))))),
-      h('tbody', null, shown.map((r) => h('tr', null, h('td', null, name(ctx.report.shortName(r.name), { title: r.name })), devices.map((d) => {
-        const v = r.of.get(d) || 0;
-        return h('td', { cls: 'heat-cell', style: { background: viridis(v / most), color: v / most > 0.5 ? '#101418' : '#ffffff' }, title: `${r.name} on ${d}: ${format(v)}` }, v > 0 ? format(v) : '');
-      }))))));
+    clear(box, heatTable(`${words} of kernels by device`, 'Kernel', m.devices.slice(0, ROWS).map((d) => [d, d]), m.rows.slice(0, NAMES).map((r) => ({ ...r, short: ctx.report.shortName(r.name) })), format), m.rows.length > NAMES && h('p', { cls: 'muted' }, `The ${NAMES} heaviest of ${fmt.group(m.rows.length)} kernels.`));
   };
   draw(all[0][0]);
   return h('div', { cls: 'drawing' }, all.length > 1 && h('div', { cls: 'toolbar' }, choice('Value', all.map(([k, w]) => [k, w]), all[0][0], draw, { id: 'heat-measure' })), box, scale('0', 'the largest'));
+}
+
+// A counter of each device is one of all: their numbers are left out of its name.
+const kindOf = (counter) => String(counter).replace(/[:=_]*(device|gpu|socket|package|pkg|card)?[:=_]*\d+$/i, '') || String(counter);
+
+// Energy of the host's functions by rank, of counters of one kind: [{ kind, ranks, rows: [{ name, calls, j: Map, ns: Map }] }].
+export function energyByRank(report) {
+  const t = report.table('energy_ranks');
+  const kinds = new Map();
+  const rank = counterRanks(report);
+  for (const r of t ? t.objects() : []) {
+    if (!fmt.known(r.exclusive_j)) continue;
+    const kind = kindOf(r.counter);
+    if (!kinds.has(kind)) kinds.set(kind, { kind, order: rank(r.counter, r.device), ranks: new Set(), names: new Map() });
+    const k = kinds.get(kind);
+    k.ranks.add(String(r.rank));
+    if (!k.names.has(r.name)) k.names.set(r.name, { name: r.name, sum: 0, j: new Map(), ns: new Map() });
+    const f = k.names.get(r.name);
+    f.sum += Number(r.exclusive_j);
+    f.j.set(String(r.rank), (f.j.get(String(r.rank)) || 0) + Number(r.exclusive_j));
+    // Each device's counter has the function's time again: its power is that of all devices together.
+    f.ns.set(String(r.rank), Math.max(f.ns.get(String(r.rank)) || 0, Number(r.exclusive_ns) || 0));
+  }
+  return [...kinds.values()].sort((a, b) => a.order - b.order).map((k) => ({ kind: k.kind, ranks: [...k.ranks].sort((a, b) => Number(a) - Number(b)), rows: [...k.names.values()].sort((a, b) => b.sum - a.sum) }));
+}
+
+// Rows are functions of the host, columns ranks.
+function rankEnergy(ctx) {
+  const all = energyByRank(ctx.report).filter((k) => k.ranks.length > 1);
+  if (!all.length) return null;
+  const box = h('div');
+  let [kind, value] = [all[0], 'energy'];
+  const draw = () => {
+    const rows = kind.rows.slice(0, NAMES).map((f) => ({ name: f.name, of: value === 'energy' ? f.j : value === 'time' ? f.ns : new Map([...f.j].map(([r, j]) => [r, f.ns.get(r) > 0 ? j / (f.ns.get(r) / 1e9) : 0])) }));
+    clear(box, heatTable(`${value} of functions by rank`, 'Function', kind.ranks.slice(0, ROWS).map((r) => [r, `rank ${r}`]), rows, { energy: fmt.energy, power: fmt.power, time: fmt.time }[value]), kind.rows.length > NAMES && h('p', { cls: 'muted' }, `The ${NAMES} dearest of ${fmt.group(kind.rows.length)} functions; the table has all.`));
+  };
+  draw();
+  return h('div', { cls: 'drawing' }, h('div', { cls: 'toolbar' },
+    choice('Value', [['energy', 'energy'], ['power', 'mean power'], ['time', 'time']], value, (v) => { value = v; draw(); }, { id: 'rank-energy-value' }),
+    all.length > 1 && choice('Counter', all.map((k, i) => [String(i), k.kind]), '0', (v) => { kind = all[Number(v)]; draw(); }, { id: 'rank-energy-counter' })),
+  box, scale('0', 'the largest'));
 }
 
 const tab = tabOf({
@@ -139,7 +158,10 @@ const tab = tabOf({
     { table: 'ranks', title: 'Ranks', about: 'what sets one apart is more than three times the usual deviation', sort: { key: 'rank', dir: 1 }, columns: (t) => [first('rank', 'Rank'), 'compute_ns:Compute', 'exposed_comm_ns:Exposed communication', 'idle_ns:Idle', 'iteration_median_ns:Iteration', 'wait_ns:Waits', { key: 'outlier', label: 'Stands out by', kind: 'text', text: (row) => outlierWords(t.col('outlier')[row]) }] },
     { table: 'rank_classes', title: 'Classes of kernels', about: 'how far ranks differ in them', sort: { key: 'max_ns', dir: -1 }, columns: () => [first('class', 'Class'), 'ranks:Ranks', 'median_ns:Median', 'max_ns:Longest', { key: 'spread', label: 'Longest to median', kind: 'number' }, 'max_rank:Rank of it'] },
     { title: 'Kernels by device', drawing: (ctx) => nameHeat(ctx) },
+    { table: 'energy_ranks', title: 'Energy by rank', about: 'which functions of the host were open while it was spent', drawing: (ctx) => rankEnergy(ctx), sort: { key: 'exclusive_j', dir: -1 }, columns: () => [first('name', 'Function'), 'rank:Rank', 'device:Device', 'counter:Counter', 'calls:Calls', { key: 'exclusive_j', label: 'Own', kind: 'energy', about: 'energy spent while it was the innermost one on a thread of the rank' }, { key: 'uncertainty_j', label: '±', kind: 'energy', like: 'exclusive_j' }, 'exclusive_ns:Own time', { key: 'mean_w', label: 'Mean power', kind: 'power' }] },
   ],
 });
 
-export const ranks = { ...tab, available: (r) => Boolean((r.table('ranks') && r.table('ranks').rows > 1) || (r.table('busy') && r.table('busy').rows > 1 && r.table('lanes'))) };
+const severalRanks = (t) => Boolean(t && new Set(t.col('rank')).size > 1);
+
+export const ranks = { ...tab, available: (r) => Boolean(severalRanks(r.table('energy_ranks')) || (r.table('ranks') && r.table('ranks').rows > 1) || (r.table('busy') && r.table('busy').rows > 1 && r.table('lanes'))) };

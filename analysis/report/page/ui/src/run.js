@@ -4,7 +4,7 @@ import { append, h, icon, name } from './dom.js';
 import { plainTable } from './datatable.js';
 import { logs, runFacts } from './summary.js';
 import * as fmt from './format.js';
-import { marks, overheadWords, recordedWindows } from './facts.js';
+import { figures, marks, overheadWords, recordedWindows } from './facts.js';
 
 export const id = 'run';
 export const label = 'Run';
@@ -67,7 +67,7 @@ function samplers(r) {
 function checksOf(r) {
   const rows = list(r.analysis.checks);
   return rows.length ? section('Checks', plainTable('checks', ['Check', 'Result', 'Detail'], rows.map((c) => [
-    name(words(c.name)), h('span', { cls: c.ok ? 'v-ok' : 'v-bad' }, icon(c.ok ? 'ok' : 'bad'), c.ok ? ' ok' : ' failed'), name(words(c.detail)),
+    name(words(c.name)), h('span', { cls: c.ok ? 'v-ok' : 'v-bad' }, icon(c.ok ? 'ok' : 'bad'), c.ok ? ' ok' : ' failed'), name(words(figures(c.detail)), { title: words(c.detail) }),
   ]))) : null;
 }
 

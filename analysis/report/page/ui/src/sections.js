@@ -1,6 +1,6 @@
 // A tab of several tables below each other, each with its heading and, where it helps, a drawing above it.
 //
-//	sections(panel, ctx, 'idle', [{ table, title, about?, columns, sort, drawing? }, …])
+//	sections(panel, ctx, 'idle', [{ table, title, about?, columns, sort, drawing? }, …], note = true)
 //
 // Tables that the report lacks are left out. The address names the one to begin with: #idle=idle_gaps.
 
@@ -36,7 +36,7 @@ export function shareOf(table, key, label = 'Share', about = 'of all rows') {
 const told = (table, cols) => cols.filter((c) => c.text || c.kind === 'name' || table.col(c.key).some((v) => v !== null && v !== '' && (!c.mayBeZero || Number(v) !== 0)));
 
 class Sections {
-  constructor(panel, ctx, id, list) {
+  constructor(panel, ctx, id, list, note) {
     Object.assign(this, { ctx, id, parts: [] });
     for (const o of list) {
       const table = o.table && ctx.report.table(o.table);
@@ -48,7 +48,7 @@ class Sections {
       if (data) append(box, [data.el]);
       this.parts.push({ ...o, box, data, drawn: drawing, whole });
     }
-    append(panel, [ctx.windowNote('This tab', list.map((o) => o.table).find((t) => t && ctx.windows() && ctx.windows().has(t))), this.parts.map((p) => p.box)]);
+    append(panel, [note && ctx.windowNote('This tab', list.map((o) => o.table).find((t) => t && ctx.windows() && ctx.windows().has(t))), this.parts.map((p) => p.box)]);
     if (ctx.window()) this.windowed();
     ctx.on('window', () => this.windowed());
     this.setParams(ctx.params(id));
@@ -82,7 +82,7 @@ class Sections {
   }
 }
 
-export const sections = (panel, ctx, id, list) => new Sections(panel, ctx, id, list);
+export const sections = (panel, ctx, id, list, note = true) => new Sections(panel, ctx, id, list, note);
 
 // A tab of sections; it is there when one of its tables is.
 export const tabOf = (o) => ({

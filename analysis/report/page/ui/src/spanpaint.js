@@ -13,6 +13,18 @@ const LABEL_PX = 40;
 const MAX_LABELS = 1200;
 const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", "DejaVu Sans", sans-serif';
 
+// Of a text what fits, with both its ends; what was asked before is remembered.
+const fitted = new Map();
+function fit(g, text, room) {
+  const key = `${room} ${text}`;
+  if (fitted.has(key)) return fitted.get(key);
+  let shown = text;
+  for (let n = text.length - 1; n > 3 && g.measureText(shown).width > room; n--) shown = fmt.middle(text, n, 0.5);
+  if (fitted.size > 5000) fitted.clear();
+  fitted.set(key, shown);
+  return shown;
+}
+
 class Rects {
   constructor() {
     this.v = new Float32Array(1024);
@@ -33,9 +45,9 @@ class Rects {
   }
 }
 
-// Steps of 1, 2, 5 that leave about 110 px between ticks.
+// Steps of 1, 2, 5 that leave about 110 px between ticks, less where there is little room.
 export function ticks(t0, t1, width) {
-  const least = ((t1 - t0) / Math.max(1, width)) * 110;
+  const least = ((t1 - t0) / Math.max(1, width)) * Math.min(110, Math.max(64, width / 4));
   const power = 10 ** Math.floor(Math.log10(Math.max(1, least)));
   const step = [1, 2, 5, 10].map((k) => k * power).find((s) => s >= least) || 10 * power;
   const out = [];
@@ -260,7 +272,7 @@ export class Painter {
     g.clip();
     for (const l of view.names) {
       const y = l.y - view.top + l.h / 2;
-      if (y > AXIS - 10 && y < height + 10) g.fillText(l.text, 6, y);
+      if (y > AXIS - 10 && y < height + 10) g.fillText(fit(g, l.text, left - 14), 6, y);
     }
     g.restore();
   }

@@ -67,7 +67,7 @@ class Timeline {
 
   findCounters() {
     return chartsOf(seriesOf(this.ctx.report)).flatMap((c) => c.series.map((s) => ({
-      s, text: visible(`${c.title} ${s.label}`), max: s.max.reduce((a, v) => (Number.isFinite(v) && v > a ? v : a), 0), y: 0,
+      s, text: visible(`${s.label} ${c.title.replace(/^Power from /, 'power, ').replace(/^[A-Z](?=[a-z])/, (x) => x.toLowerCase())}`.trim()), max: s.max.reduce((a, v) => (Number.isFinite(v) && v > a ? v : a), 0), y: 0,
       firstAfter: (t) => {
         let lo = 0;
         let hi = s.t.length;

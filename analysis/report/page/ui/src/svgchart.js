@@ -83,7 +83,7 @@ export function stepChart({ label, lines, mark, window: w, yText, height = 190 }
     clear(box, s('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': label },
       w && s('rect', { class: 'step-window', x: X(Math.max(t0, w[0])), y: up, width: Math.max(1, X(Math.min(t1, w[1])) - X(Math.max(t0, w[0]))), height: bottom - up }),
       steps.filter((v) => v <= top).map((v) => [s('line', { class: 'grid', x1: left, x2: width - 12, y1: Y(v), y2: Y(v) }), s('text', { class: 'tick', x: left - 6, y: Y(v) + 4, 'text-anchor': 'end' }, yText(v))]),
-      ticks(t0, t1, width - left).map((t) => s('text', { class: 'tick', x: X(t), y: height - 6, 'text-anchor': 'middle' }, fmt.time(t))),
+      ticks(t0, t1, width - left).map((t) => s('text', { class: 'tick', x: X(t), y: height - 6, 'text-anchor': X(t) > width - 34 ? 'end' : 'middle' }, fmt.time(t))),
       lines.map((l) => [l.fill && l.steps.length && s('path', { d: `${path(l)}L${X(l.steps[l.steps.length - 1][1]).toFixed(1)} ${bottom}L${X(l.steps[0][0]).toFixed(1)} ${bottom}Z`, fill: l.color, 'fill-opacity': '0.18' }), s('path', { class: 'step-line', d: path(l), stroke: l.color, 'stroke-dasharray': l.dash || 'none' }, s('title', null, l.name))]),
       mark && [s('circle', { class: 'step-mark', cx: X(mark.t), cy: Y(mark.v), r: 4 }), s('text', { class: 'tick step-words', x: X(mark.t) + (X(mark.t) > width - 110 ? -8 : 8), y: Y(mark.v) + 4, 'text-anchor': X(mark.t) > width - 110 ? 'end' : 'start' }, mark.words)]));
   };

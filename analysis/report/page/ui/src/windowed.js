@@ -37,29 +37,38 @@ function tableLike(whole, rows) {
   return t;
 }
 
-
-// Disjoint stretches of intervals that are sorted by start.
-function union(list) {
+// Stretches in which one of the works that `takes` lets through runs, in whole ns, as [start, end, start, end …]; the list is by start.
+function union(list, takes) {
   const out = [];
-  for (const [a, b] of list) {
-    const last = out[out.length - 1];
-    if (last && a <= last[1]) last[1] = Math.max(last[1], b);
-    else if (b > a) out.push([a, b]);
+  let at = -1;
+  for (const k of list) {
+    if (!takes(k)) continue;
+    const from = Math.round(k.start);
+    const to = Math.round(k.end);
+    if (at >= 0 && from <= out[at]) {
+      if (to > out[at]) out[at] = to;
+    } else if (to > from) at = out.push(from, to) - 1;
   }
   return out;
 }
 
-const length = (iv) => iv.reduce((s, [a, b]) => s + b - a, 0);
+function length(v) {
+  let s = 0;
+  for (let i = 0; i < v.length; i += 2) s += v[i + 1] - v[i];
+  return s;
+}
 
 function common(x, y) {
   let s = 0;
   for (let i = 0, k = 0; i < x.length && k < y.length;) {
-    s += Math.max(0, Math.min(x[i][1], y[k][1]) - Math.max(x[i][0], y[k][0]));
-    if (x[i][1] < y[k][1]) i++;
-    else k++;
+    s += Math.max(0, Math.min(x[i + 1], y[k + 1]) - Math.max(x[i], y[k]));
+    if (x[i + 1] < y[k + 1]) i += 2;
+    else k += 2;
   }
   return s;
 }
+
+const every = () => true;
 
 export class Windows {
   constructor(report, lanes) {
@@ -105,7 +114,8 @@ export class Windows {
     return this.calls_;
   }
 
-  // Of each lane of a queue: spans { start, end, name, cat, at } cut to the stretch, then what bins tell of it.
+  // Of each lane of a queue: spans { start, end, name, cat, at } cut to the stretch, then what bins tell of it. What lies wholly in it is the
+  // same object for all stretches; none is changed.
   works(w) {
     return this.once('works', w, () => {
       const [a, b] = w;
@@ -113,25 +123,40 @@ export class Windows {
       for (const l of this.lanes.byId) {
         if (l.kind !== 'queue' || !l.rows.length) continue;
         const r = l.rows[0];
+        const whole = this.wholeWorks(r);
         const to = r.firstFrom(b);
         for (let i = r.firstAfter(a - 1); i < to; i++) {
           const s = Math.max(a, r.start[i]);
           const e = Math.min(b, r.end[i]);
-          if (e > s || (e === s && r.start[i] === r.end[i])) out.push({ device: l.device, track: l.name, start: s, end: e, name: r.name[i], cat: r.cat[i], at: r.at[i], count: 1, ns: e - s });
+          if (e <= s && (e < s || r.start[i] !== r.end[i])) continue;
+          out.push(s === whole[i].start && e === whole[i].end ? whole[i] : { ...whole[i], start: s, end: e, ns: e - s });
         }
-        for (const p of this.binned(r, a, b)) out.push({ ...p, device: l.device, track: l.name, name: -1, at: -1 });
+        for (const p of this.binned(r, a, b)) out.push(p);
       }
       return out;
     });
   }
 
+  wholeWorks(r) {
+    if (!r.works) r.works = Array.from(r.at, (at, i) => this.classed({ device: r.lane.device, track: r.lane.name, start: r.start[i], end: r.end[i], name: r.name[i], cat: r.cat[i], at, longest: -1, count: 1, ns: r.end[i] - r.start[i], kind: '' }));
+    return r.works;
+  }
+
+  classed(k) {
+    k.kind = this.classOf(k);
+    return k;
+  }
+
   binned(r, a, b) {
     const out = [];
     const { bin } = r.lane;
+    if (!r.bins) r.bins = [];
     for (let k = r.firstBin(a); k < r.binStart.length && r.binStart[k] < b; k++) {
       const s = Math.max(a, r.binStart[k]);
       const part = (Math.min(b, r.binStart[k] + bin) - s) / bin;
-      if (part > 0) out.push({ start: s, end: s + Math.min(r.binBusy[k], bin) * part, cat: r.binCat[k], longest: r.binName[k], count: r.binCount[k] * part, ns: r.binBusy[k] * part });
+      if (!(part > 0)) continue;
+      if (!r.bins[k]) r.bins[k] = this.classed({ device: r.lane.device, track: r.lane.name, start: r.binStart[k], end: r.binStart[k] + Math.min(r.binBusy[k], bin), name: -1, cat: r.binCat[k], at: -1, longest: r.binName[k], count: r.binCount[k], ns: r.binBusy[k], kind: '', bin, depth: r.depth, around: null });
+      out.push(part === 1 ? r.bins[k] : { ...r.bins[k], start: s, end: s + Math.min(r.binBusy[k], bin) * part, count: r.binCount[k] * part, ns: r.binBusy[k] * part, bin: bin * part });
     }
     return out;
   }
@@ -147,7 +172,7 @@ export class Windows {
 
   classOf(w) {
     const category = this.lanes.cats[w.cat];
-    const kind = this.kinds().get(this.lanes.names[w.longest ?? w.name]);
+    const kind = this.kinds().get(this.lanes.names[w.name < 0 ? w.longest : w.name]);
     return category === 'collective' ? 'comm' : (category === 'copy' || category === 'fill') && kind !== 'kernel' ? 'copy' : 'compute';
   }
 
@@ -195,14 +220,20 @@ export class Windows {
     const out = [];
     for (const r of c.lane.rows) {
       for (const p of this.binned(r, a, b)) {
-        out.push({ ...p, depth: r.depth });
-        const hit = r.depth > 0 && this.lanes.hit(c.lane.rows[r.depth - 1], (p.start + p.end) / 2, 0);
-        if (!hit || hit.i === undefined) continue;
-        const k = this.partOf(c, hit.row.start[hit.i], r.depth - 1);
+        out.push(p);
+        if (r.depth === 0) continue;
+        const k = p.around ?? this.around(c, r, p);
         if (k >= 0 && dur[k] >= 0) own[k] = Math.max(0, own[k] - p.ns);
       }
     }
     return out;
+  }
+
+  // The part of a call in whose middle a bin lies, -1 for none.
+  around(c, r, p) {
+    const hit = this.lanes.hit(c.lane.rows[r.depth - 1], (p.start + p.end) / 2, 0);
+    p.around = hit && hit.i !== undefined ? this.partOf(c, hit.row.start[hit.i], r.depth - 1) : -1;
+    return p.around;
   }
 
   // The first part of the call that begins then at this depth.
@@ -328,9 +359,9 @@ export class Windows {
       const g = map.get(key);
       g.calls += k.count;
       g.total_ns += k.ns;
-      g.list.push([k.start, k.end]);
+      g.list.push(k);
     }
-    return [...map.values()].map((g) => ({ ...g, calls: Math.round(g.calls), total_ns: Math.round(g.total_ns), union_ns: Math.round(length(union(g.list.sort((x, y) => x[0] - y[0])))) }));
+    return [...map.values()].map((g) => ({ ...g, calls: Math.round(g.calls), total_ns: Math.round(g.total_ns), union_ns: length(union(g.list.sort((x, y) => x.start - y.start), every)) }));
   }
 
   // By device: its works, and the stretch from the first to the end of the last.
@@ -352,8 +383,8 @@ export class Windows {
   // Whole ns, so that the parts add up to the wall time whatever bins make of them.
   overlap(w) {
     return this.devices(w).map((d) => {
-      const of = (...classes) => union(d.list.filter((k) => classes.includes(this.classOf(k))).map((k) => [Math.round(k.start), Math.round(k.end)]));
-      const [compute, comm, copy, work, all] = [of('compute'), of('comm'), of('copy'), of('compute', 'comm'), of('compute', 'comm', 'copy')];
+      const of = (takes) => union(d.list, takes);
+      const [compute, comm, copy, work, all] = [of((k) => k.kind === 'compute'), of((k) => k.kind === 'comm'), of((k) => k.kind === 'copy'), of((k) => k.kind !== 'copy'), of(every)];
       const hidden = common(comm, compute);
       const wall = Math.round(d.to) - Math.round(d.from);
       return { device: d.device, wall_ns: wall, compute_ns: length(compute), comm_ns: length(comm), copy_ns: length(copy), exposed_comm_ns: length(comm) - hidden, hidden_comm_ns: hidden, exposed_copy_ns: length(copy) - common(copy, work), idle_ns: wall - length(all) };
@@ -362,7 +393,7 @@ export class Windows {
 
   busy(w) {
     return this.devices(w).map((d) => {
-      const all = length(union(d.list.map((k) => [Math.round(k.start), Math.round(k.end)])));
+      const all = length(union(d.list, every));
       const wall = Math.round(d.to) - Math.round(d.from);
       return { device: d.device, spans: Math.round(d.list.reduce((s, k) => s + k.count, 0)), sum_ns: Math.round(d.list.reduce((s, k) => s + k.ns, 0)), union_ns: all, wall_ns: wall, busy: wall > 0 ? all / wall : 0, idle_ns: wall - all };
     });
@@ -370,7 +401,8 @@ export class Windows {
 
   // Gaps between works that both lie in the stretch; of bins the part that does.
   idle_causes(w) {
-    const [device, start, dur, binned, cause, total, parts] = ['device', 'start_ns', 'dur_ns', 'binned', 'cause', 'total_ns', 'parts'].map((k) => (k === 'device' || k === 'cause' ? this.gaps.col(k) : this.gaps.num(k)));
+    this.gapColumns ||= ['device', 'start_ns', 'dur_ns', 'binned', 'cause', 'total_ns', 'parts'].map((k) => (k === 'device' || k === 'cause' ? this.gaps.col(k) : Float64Array.from(this.gaps.num(k))));
+    const [device, start, dur, binned, cause, total, parts] = this.gapColumns;
     const ends = new Map(this.devices(w).map((d) => [d.device, d]));
     const map = new Map();
     for (let i = 0; i < start.length; i++) {

@@ -313,6 +313,80 @@ TEST(test_repeated_texts_are_words)
 	VEC_RELEASE(&r.tables.tables);
 }
 
+static int64_t nth_value(json_t *values, size_t i)
+{
+	return json_integer_value(json_array_get(values, i));
+}
+
+/* Long columns of integers that grow slowly are steps; unknown ones stay unknown. */
+TEST(test_slow_integers_are_steps)
+{
+	struct report r = REPORT_INIT;
+	struct table *t = table_new("spans");
+	json_t *doc, *data, *steps;
+	int64_t value = 0;
+
+	table_col(t, "start_ns", TABLE_I64, "ns");
+	table_col(t, "launch_ns", TABLE_F64, "ns");
+	table_col(t, "jumps", TABLE_I64, NULL);
+	table_col(t, "large", TABLE_U64, NULL);
+	table_col(t, "share", TABLE_F64, NULL);
+	for (int64_t i = 0; i < 1200; i++) {
+		table_i64(t, 5000000 - 1000000 * (i == 900) + 37 * i);
+		table_f64(t, i % 3 ? (double)(1000000 + 11 * i) : NAN);
+		table_i64(t, i % 2 ? 7 : 900000);
+		table_u64(t, UINT64_MAX - (uint64_t)i);
+		table_f64(t, 100000 + (double)i + 0.5);
+		table_row(t);
+	}
+	VEC_PUSH(&r.tables.tables, t);
+	doc = payload_of(&r, no_limit);
+	data = json_object_get(json_object_get(json_object_get(doc, "tables"), "spans"), "data");
+	steps = json_object_get(json_array_get(data, 0), "steps");
+	assert_int_equal(json_array_size(steps), 1200);
+	for (size_t i = 0; i < 1200; i++)
+		assert_int_equal(value += nth_value(steps, i), table_get_i64(t, i, 0));
+	steps = json_object_get(json_array_get(data, 1), "steps");
+	assert_true(json_is_null(json_array_get(steps, 0)));
+	assert_int_equal(nth_value(steps, 1), 1000011);
+	assert_int_equal(nth_value(steps, 2), 11);
+	assert_true(json_is_null(json_array_get(steps, 3)));
+	assert_int_equal(nth_value(steps, 4), 22);
+	for (size_t c = 2; c < 5; c++)
+		assert_int_equal(json_array_size(json_array_get(data, c)), 1200);
+	assert_string_equal(json_string_value(json_array_get(json_array_get(data, 3), 0)),
+			    "18446744073709551615");
+	json_decref(doc);
+	table_free(t);
+	VEC_RELEASE(&r.tables.tables);
+}
+
+/* Sums that the page makes itself are not in it. */
+TEST(test_unused_columns_are_left_out)
+{
+	struct report r = REPORT_INIT;
+	struct table *t = table_new("energy_callpaths");
+	json_t *doc, *table;
+
+	table_col(t, "path", TABLE_STR, NULL);
+	table_col(t, "exclusive_j", TABLE_F64, "J");
+	table_col(t, "inclusive_j", TABLE_F64, "J");
+	table_str(t, "main");
+	table_f64(t, 1);
+	table_f64(t, 2);
+	table_row(t);
+	VEC_PUSH(&r.tables.tables, t);
+	doc = payload_of(&r, no_limit);
+	table = json_object_get(json_object_get(doc, "tables"), "energy_callpaths");
+	assert_int_equal(json_array_size(json_object_get(table, "columns")), 2);
+	assert_int_equal(json_array_size(json_object_get(table, "data")), 2);
+	assert_true(html_column_used(t, 1));
+	assert_false(html_column_used(t, 2));
+	json_decref(doc);
+	table_free(t);
+	VEC_RELEASE(&r.tables.tables);
+}
+
 /* ---- packing ---- */
 
 static void html_unpack(const char *text, size_t n, struct strbuf *out)

@@ -44,12 +44,53 @@ TEST(test_measures)
 		     "rank count dur_ns wait_ns last_count caused_wait_ns complete\n"
 		     "0 3 102000 61000 0 0 2\n"
 		     "1 2 52000 0 2 61000 2\n");
+	expect_table(table_set_find(&ts, "collective_waits"),
+		     "rank first instances start_ns count wait_ns longest_ns caused_wait_ns\n"
+		     "0 0 1 0 1 60000 60000 0\n"
+		     "1 0 1 0 1 0 0 60000\n"
+		     "0 1 1 200000 1 1000 1000 0\n"
+		     "1 1 1 200000 1 0 0 1000\n");
 	expect_table(table_set_find(&ts, "collectives"),
 		     "collective dtype count bytes ranks instances complete dur_mean_ns dur_min_ns "
 		     "skew_mean_ns algbw_gbps busbw_gbps slowest_rank\n"
 		     "allreduce Byte 4 4 2 1 0 1000 1000 - - - -\n"
 		     "allreduce Byte 1000000 1000000 2 1 1 75000 50000 60000 20 20 1\n"
 		     "broadcast Byte 500 500 2 1 1 1500 1000 5000 0.25 0.25 1\n");
+}
+
+/* Rank 1 starts i + 1 ns late in the i-th of 2500, which are more than there are columns. */
+TEST(test_waits_of_many)
+{
+	VEC(struct part_def) v = VEC_INIT;
+	const size_t nr = 2500, each = 3; /* to a column */
+
+	for (int64_t i = 0; i < (int64_t)nr; i++)
+		for (int r = 0; r < 2; r++)
+			VEC_PUSH(&v, ((struct part_def){ PART_INIT, .rank = r,
+							 .start_ns = 10000 * i + r * (i + 1),
+							 .end_ns = 10000 * i + 9000,
+							 .name = "allreduce", .in = 8, .group = "0",
+							 .ranks = 2 }));
+	{
+		CLEANUP(table_set_release)
+		struct table_set ts = collectives_of(v.v, v.nr, true);
+		struct table *t = table_set_find(&ts, "collective_waits");
+
+		assert_int_equal(table_rows(t), 2 * ((nr + each - 1) / each));
+		for (size_t i = 0; i + 2 < table_rows(t); i += 2) {
+			size_t first = i / 2 * each;
+			double n = (double)first;
+
+			assert_true(num_of(t, i, "first") == n);
+			assert_true(num_of(t, i, "start_ns") == 10000 * n);
+			assert_true(num_of(t, i, "wait_ns") == 3 * n + 6);
+			assert_true(num_of(t, i, "longest_ns") == n + 3);
+			assert_true(num_of(t, i + 1, "caused_wait_ns") == 3 * n + 6);
+		}
+		assert_true(num_of(t, table_rows(t) - 1, "instances") == 1);
+		assert_true(column_sum(t, "wait_ns") == (double)nr * (double)(nr + 1) / 2);
+	}
+	VEC_RELEASE(&v);
 }
 
 /* Names, types and sizes that do not agree; a send and its receive; a number that is missing. */
@@ -213,7 +254,7 @@ TEST(test_laws)
 	for (uint64_t n = 0; n < cases; n++) {
 		uint64_t seed = n;
 		struct random_job j;
-		struct table *ranks, *all;
+		struct table *ranks, *all, *waits;
 		double complete = 0;
 
 		random_job_make(&j, &seed);
@@ -224,6 +265,7 @@ TEST(test_laws)
 
 			ranks = table_set_find(&a, "collective_ranks");
 			all = table_set_find(&a, "collectives");
+			waits = table_set_find(&a, "collective_waits");
 			for (size_t r = 0; r < table_rows(ranks); r++)
 				if (num_of(ranks, r, "wait_ns") >
 				    num_of(ranks, r, "complete_dur_ns"))
@@ -235,7 +277,9 @@ TEST(test_laws)
 			if (j.complete &&
 			    (column_sum(ranks, "wait_ns") != (double)j.waits_ns ||
 			     column_sum(ranks, "caused_wait_ns") != (double)j.waits_ns ||
-			     column_sum(ranks, "last_count") != complete))
+			     column_sum(ranks, "last_count") != complete ||
+			     column_sum(waits, "wait_ns") != (double)j.waits_ns ||
+			     column_sum(waits, "caused_wait_ns") != (double)j.waits_ns))
 				fail_msg("case %" PRIu64 ": sums", n);
 			shuffle(&j, &seed);
 			{
