@@ -143,8 +143,15 @@ struct exact {
 	const struct calls_group *groups;
 	VEC(struct wanted) wanted;
 	int64_t *ns;
-	uint32_t *first_calls; /* by name: index in profile.calls, U64MAP_NONE */
-	uint32_t *next_calls;  /* of the same name */
+	uint32_t *next_calls; /* by index in profile.calls: another of its name, U64MAP_NONE */
+	/* indexes in profile.calls: of threads, then of each device, and where those begin */
+	uint32_t *by_device, *first_of_device;
+};
+
+/* Of threads, or of one device at a time: with many of them a name is on each. */
+struct call_names {
+	uint32_t *first; /* by name: index in profile.calls, U64MAP_NONE */
+	uint32_t list;   /* of first_of_device */
 };
 
 static void wanted_find(struct wanted *w, const struct moments *mo, const struct sketch *sk,
@@ -173,31 +180,67 @@ static void wanted_find(struct wanted *w, const struct moments *mo, const struct
 	}
 }
 
-static void names_find(struct exact *x)
+/* Calls of a device, or of threads, by name; others have no list in it. */
+static void names_find(struct exact *x, struct call_names *n, uint32_t device)
 {
 	const struct profile *p = x->p;
-	size_t names = intern_count(p->m->strings);
+	uint32_t list = device == UINT32_MAX ? 0 : device + 1;
 
-	x->first_calls = xreallocarray(NULL, names + 1, sizeof(*x->first_calls));
-	x->next_calls = xreallocarray(NULL, p->calls.nr + 1, sizeof(*x->next_calls));
-	for (size_t i = 0; i < names; i++)
-		x->first_calls[i] = U64MAP_NONE;
-	for (uint32_t i = 0; i < p->calls.nr; i++) {
-		x->next_calls[i] = x->first_calls[p->calls.v[i].name];
-		x->first_calls[p->calls.v[i].name] = i;
+	for (uint32_t i = x->first_of_device[n->list]; i < x->first_of_device[n->list + 1]; i++)
+		n->first[p->calls.v[x->by_device[i]].name] = U64MAP_NONE;
+	n->list = list;
+	for (uint32_t i = x->first_of_device[list]; i < x->first_of_device[list + 1]; i++) {
+		uint32_t id = x->by_device[i];
+
+		x->next_calls[id] = n->first[p->calls.v[id].name];
+		n->first[p->calls.v[id].name] = id;
 	}
 }
 
-static inline uint32_t calls_id_of(const struct exact *x, uint32_t device, uint64_t span)
+static void call_names_make(const struct exact *x, struct call_names *ret)
+{
+	size_t names = intern_count(x->p->m->strings);
+
+	ret->first = xreallocarray(NULL, names + 1, sizeof(*ret->first));
+	for (size_t i = 0; i < names; i++)
+		ret->first[i] = U64MAP_NONE;
+}
+
+/* Those of threads come first, then those of each device. */
+static void devices_find(struct exact *x)
+{
+	const struct profile *p = x->p;
+	size_t lists = p->devices.nr + 1;
+	CLEANUP(xfreep) uint32_t *at = NULL;
+
+	x->first_of_device = xcalloc(lists + 2, sizeof(*x->first_of_device));
+	x->by_device = xreallocarray(NULL, p->calls.nr + 1, sizeof(*x->by_device));
+	x->next_calls = xreallocarray(NULL, p->calls.nr + 1, sizeof(*x->next_calls));
+	for (size_t i = 0; i < p->calls.nr; i++)
+		x->first_of_device[p->calls.v[i].device == UINT32_MAX ? 1
+								      : p->calls.v[i].device + 2]++;
+	for (size_t l = 0; l < lists; l++)
+		x->first_of_device[l + 1] += x->first_of_device[l];
+	at = xreallocarray(NULL, lists + 1, sizeof(*at));
+	memcpy(at, x->first_of_device, lists * sizeof(*at));
+	for (uint32_t i = 0; i < p->calls.nr; i++) {
+		uint32_t device = p->calls.v[i].device;
+
+		x->by_device[at[device == UINT32_MAX ? 0 : device + 1]++] = i;
+	}
+}
+
+static inline uint32_t calls_id_of(const struct exact *x, const struct call_names *n, bool queue,
+				   uint64_t span)
 {
 	const struct span_columns *c = &x->p->m->spans;
-	bool kernel = device != UINT32_MAX && c->kind[span] == SPAN_KERNEL;
+	bool kernel = queue && c->kind[span] == SPAN_KERNEL;
 	uint32_t id;
 
-	for (id = x->first_calls[c->name[span]]; id != U64MAP_NONE; id = x->next_calls[id]) {
+	for (id = n->first[c->name[span]]; id != U64MAP_NONE; id = x->next_calls[id]) {
 		const struct profile_calls *k = &x->p->calls.v[id];
 
-		if (k->category == c->category[span] && k->device == device && k->kernel == kernel)
+		if (k->category == c->category[span] && k->kernel == kernel)
 			return id;
 	}
 	return U64MAP_NONE;
@@ -217,26 +260,41 @@ static inline void duration_take(struct exact *x, struct wanted *w, int64_t ns)
 	}
 }
 
-static void durations_gather(struct exact *x)
+static void track_gather(struct exact *x, const struct profile_track *pt,
+			 const struct call_names *names)
 {
 	const struct model *m = x->p->m;
+	const struct track *t = &m->tracks.v[pt->track];
 
+	for (uint64_t k = t->first_span; k < t->first_span + t->spans; k++) {
+		uint32_t id, group;
+
+		if (pt->queue ? !span_is_work(m, k) : m->spans.kind[k] == SPAN_INSTANT)
+			continue;
+		id = calls_id_of(x, names, pt->queue, k);
+		group = id == U64MAP_NONE ? U64MAP_NONE : x->group_of[id];
+		if (group != U64MAP_NONE && x->groups[group].wanted != U64MAP_NONE)
+			duration_take(x, &x->wanted.v[x->groups[group].wanted], span_ns(m, k));
+	}
+}
+
+static void durations_gather(struct exact *x)
+{
+	struct call_names threads = { .list = 0 }, device = { .list = 0 };
+
+	devices_find(x);
+	call_names_make(x, &threads);
+	call_names_make(x, &device);
+	names_find(x, &threads, UINT32_MAX);
 	for (size_t i = 0; i < x->p->tracks.nr; i++) {
 		const struct profile_track *pt = x->p->tracks.v[i];
-		const struct track *t = &m->tracks.v[pt->track];
 
-		for (uint64_t k = t->first_span; k < t->first_span + t->spans; k++) {
-			uint32_t id, group;
-
-			if (pt->queue ? !span_is_work(m, k) : m->spans.kind[k] == SPAN_INSTANT)
-				continue;
-			id = calls_id_of(x, pt->device, k);
-			group = id == U64MAP_NONE ? U64MAP_NONE : x->group_of[id];
-			if (group != U64MAP_NONE && x->groups[group].wanted != U64MAP_NONE)
-				duration_take(x, &x->wanted.v[x->groups[group].wanted],
-					      span_ns(m, k));
-		}
+		if (pt->queue && device.list != pt->device + 1)
+			names_find(x, &device, pt->device);
+		track_gather(x, pt, pt->queue ? &device : &threads);
 	}
+	free(threads.first);
+	free(device.first);
 }
 
 static double wanted_at(const struct exact *x, const struct wanted *w, size_t rank)
@@ -275,7 +333,6 @@ static void make_exact(const struct profile *p, const uint32_t *group_of,
 	}
 	if (x.wanted.nr) {
 		x.ns = xreallocarray(NULL, total + 1, sizeof(*x.ns));
-		names_find(&x);
 		durations_gather(&x);
 	}
 	for (size_t g = 0; g < nr; g++)
@@ -283,8 +340,9 @@ static void make_exact(const struct profile *p, const uint32_t *group_of,
 			group_settle(&x, &x.wanted.v[groups[g].wanted], ret[g].calls, &ret[g]);
 	VEC_RELEASE(&x.wanted);
 	free(x.ns);
-	free(x.first_calls);
 	free(x.next_calls);
+	free(x.by_device);
+	free(x.first_of_device);
 }
 
 /* merged: by group, where several come together. */
