@@ -55,7 +55,7 @@ static struct counter_info true_units(const struct model *m, series_id s, double
 
 /* An energy counter, found by its device. */
 struct candidate {
-	str_id host;
+	str_id node;
 	char device[sizeof(((struct counter_info *)0)->device)];
 	input_id input;
 	series_id series;
@@ -66,8 +66,8 @@ struct candidates {
 
 static int cmp_place(const struct candidate *a, const struct candidate *b)
 {
-	if (a->host != b->host)
-		return a->host < b->host ? -1 : 1;
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
 	return strcmp(a->device, b->device);
 }
 
@@ -82,7 +82,7 @@ static int cmp_candidates(const void *pa, const void *pb)
 static struct candidate candidate_of(const struct model *m, series_id s,
 				     const struct counter_info *ci)
 {
-	struct candidate c = { .host = m->series.v[s].host,
+	struct candidate c = { .node = m->series.v[s].node,
 			       .input = m->series.v[s].input,
 			       .series = s };
 

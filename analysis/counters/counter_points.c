@@ -186,7 +186,7 @@ static series_id find_companion(const struct model *m, series_id s, const struct
 		const char *device = model_str(m, m->series.v[i].device);
 		struct counter_info other;
 
-		if (m->series.v[i].host != m->series.v[s].host || m->series.v[i].estimated ||
+		if (m->series.v[i].node != m->series.v[s].node || m->series.v[i].estimated ||
 		    (*device && strcmp(device, ci->device) != 0))
 			continue;
 		other = counter_info(m, i);

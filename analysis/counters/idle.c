@@ -79,14 +79,14 @@ static bool is_of_kind(const char *id, const char *kind)
 static int stated_closeness(const struct idle_stated *st, const struct model *m, series_id s,
 			    const struct counter_info *ci)
 {
-	const char *host = model_str(m, m->series.v[s].host), *colon = strrchr(ci->device, ':');
+	const char *node = model_str(m, m->series.v[s].node), *colon = strrchr(ci->device, ':');
 	const char *id = colon ? colon + 1 : ci->device;
-	size_t n = strlen(host);
+	size_t n = strlen(node);
 
 	if (!*st->device)
 		return 1;
 	if (strcmp(st->device, ci->device) == 0 ||
-	    (n && strncmp(st->device, host, n) == 0 && st->device[n] == ':' &&
+	    (n && strncmp(st->device, node, n) == 0 && st->device[n] == ':' &&
 	     strcmp(st->device + n + 1, id) == 0))
 		return 4;
 	if (strcmp(st->device, id) == 0)

@@ -25,13 +25,10 @@ static uint32_t lane_weight(const struct energy_run *run, const struct job *j, s
 	return (uint32_t)lround(weight);
 }
 
-static bool same_lanes(const struct domain *d, const uint32_t *weights, size_t nr)
+/* taking: how many of the weights are not 0. */
+static bool same_lanes(const struct domain *d, const uint32_t *weights, size_t taking)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < nr; i++)
-		n += weights[i] > 0;
-	if (n != d->lanes.nr)
+	if (taking != d->lanes.nr)
 		return false;
 	for (size_t i = 0; i < d->lanes.nr; i++) {
 		if (weights[d->lanes.v[i].lane] != d->lanes.v[i].weight)
@@ -117,13 +114,16 @@ static size_t group_new(struct energy_run *run, enum energy_view view, const uin
 static size_t group_of(struct energy_run *run, const struct job *j)
 {
 	CLEANUP(xfreep) uint32_t *weights = xcalloc(run->lanes.nr + 1, sizeof(*weights));
+	size_t taking = 0;
 
-	for (size_t i = 0; i < run->lanes.nr; i++)
+	for (size_t i = 0; i < run->lanes.nr; i++) {
 		weights[i] = lane_weight(run, j, i);
+		taking += weights[i] > 0;
+	}
 	for (size_t i = 0; i < run->groups.nr; i++) {
 		const struct domain *d = &run->groups.v[i].d;
 
-		if (d->view == j->what.view && same_lanes(d, weights, run->lanes.nr))
+		if (d->view == j->what.view && same_lanes(d, weights, taking))
 			return i;
 	}
 	return group_new(run, j->what.view, weights);
@@ -434,6 +434,18 @@ const struct curve *energy_run_curve(const struct energy_run *run, size_t job)
 bool energy_run_takes_part(const struct energy_run *run, size_t job, size_t lane)
 {
 	return accumulator_of(run, &run->jobs.v[job], lane) != NULL;
+}
+
+size_t energy_run_lanes(const struct energy_run *run, size_t job)
+{
+	size_t domain = run->jobs.v[job].domain;
+
+	return domain == DOMAIN_NONE ? 0 : run->groups.v[domain].d.lanes.nr;
+}
+
+size_t energy_run_lane(const struct energy_run *run, size_t job, size_t i)
+{
+	return run->groups.v[run->jobs.v[job].domain].d.lanes.v[i].lane;
 }
 
 struct node_energy accumulator_value(const struct accumulator *w, size_t counter, uint32_t node)

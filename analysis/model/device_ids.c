@@ -1,14 +1,17 @@
 #include "model_private.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "profrig/base/u64map.h"
 
 /*
  * "gpu0" names a device of one machine. Where inputs come from several hosts it becomes
- * "node3:gpu0"; where the hosts are not known, as with traces of ranks that ran in containers, and
- * several ranks have a device of that id, "rank3:gpu0". Otherwise the work of different devices
- * would be added up as that of one.
+ * "node3:gpu0". Where no host is known, as with traces of ranks that ran in containers, and several
+ * ranks have a device of one id, each rank has devices of its own, "rank3:gpu0", and so have the
+ * counters in its file. Otherwise the work of different devices would be added up as that of one,
+ * and a counter would be shared by all ranks. Ranks whose devices have different ids are on one
+ * machine as far as the ids tell.
  */
 static bool is_plain(const struct model *m, str_id device)
 {
@@ -38,57 +41,145 @@ static bool several_hosts(const struct model *m)
 	return false;
 }
 
-#define SEVERAL_RANKS (UINT32_MAX - 1)
+/* ---- ranks of unknown hosts ---- */
 
-/* By device id: the rank that has it on a host that is not known, SEVERAL_RANKS. */
-static void ranks_collect(const struct model *m, struct u64map *rank_of)
+static str_id rank_node(struct model *m, int32_t rank)
 {
+	CLEANUP(xfreep) char *name = xasprintf("rank%d", (int)rank);
+
+	return intern_puts(m->strings, name);
+}
+
+/* "gpu0", also of "rank3:gpu0" as a track of rank 3 has it that is settled again; 0: none. */
+static str_id own_id(struct model *m, const struct track *t)
+{
+	CLEANUP(xfreep) char *before = xasprintf("rank%d:", (int)t->rank);
+	const char *id = model_str(m, t->device);
+	size_t n = strlen(before);
+
+	if (strncmp(id, before, n) == 0)
+		id += n;
+	return *id && !strchr(id, ':') ? intern_puts(m->strings, id) : 0;
+}
+
+/* Whether another rank was seen with this key. */
+static bool is_another_rank(struct u64map *rank_of, uint64_t key, int32_t rank)
+{
+	uint32_t *seen = u64map_at(rank_of, key);
+
+	if (*seen == U64MAP_NONE)
+		*seen = (uint32_t)rank;
+	return *seen != (uint32_t)rank;
+}
+
+/* *ret_any: some rank has a device. */
+static bool ranks_share_ids(struct model *m, bool *ret_any)
+{
+	CLEANUP(u64map_release) struct u64map rank_of = U64MAP_INIT;
+	bool shared = false;
+
+	*ret_any = false;
+	for (size_t i = 0; i < m->tracks.nr && !shared; i++) {
+		const struct track *t = &m->tracks.v[i];
+		str_id id = t->host || t->rank < 0 ? 0 : own_id(m, t);
+
+		*ret_any |= id != 0;
+		shared = id && is_another_rank(&rank_of, id, t->rank);
+	}
+	return shared;
+}
+
+/* By input: the rank of all its tracks that have one and no host, RANK_NONE. */
+static int32_t *ranks_of_inputs(const struct model *m)
+{
+	int32_t *ret = xcalloc(m->inputs.nr + 1, sizeof(*ret));
+	CLEANUP(xfreep) bool *several = xcalloc(m->inputs.nr + 1, sizeof(*several));
+
+	for (size_t i = 0; i < m->inputs.nr; i++)
+		ret[i] = RANK_NONE;
 	for (size_t i = 0; i < m->tracks.nr; i++) {
 		const struct track *t = &m->tracks.v[i];
-		uint32_t *rank;
 
-		if (t->host || t->rank < 0 || !is_plain(m, t->device))
+		if (t->rank < 0 || t->host)
 			continue;
-		rank = u64map_at(rank_of, t->device);
-		if (*rank == U64MAP_NONE)
-			*rank = (uint32_t)t->rank;
-		else if (*rank != (uint32_t)t->rank)
-			*rank = SEVERAL_RANKS;
+		several[t->input] |= ret[t->input] != RANK_NONE && ret[t->input] != t->rank;
+		ret[t->input] = several[t->input] ? RANK_NONE : t->rank;
+	}
+	return ret;
+}
+
+/* The rank whose file has the counter, where its host is not known; RANK_NONE. */
+static int32_t rank_of_series(const struct model *m, const struct series *se,
+			      const int32_t *rank_of_input)
+{
+	const struct track *t = se->track < m->tracks.nr ? &m->tracks.v[se->track] : NULL;
+
+	if (se->host || (t && t->host))
+		return RANK_NONE;
+	return t && t->rank >= 0 ? t->rank : rank_of_input[se->input];
+}
+
+/* Where no rank has a device on which it works, counters alone tell. */
+static bool ranks_share_counters(const struct model *m, const int32_t *rank_of_input)
+{
+	CLEANUP(u64map_release) struct u64map rank_of = U64MAP_INIT;
+
+	for (size_t i = 0; i < m->series.nr; i++) {
+		const struct series *se = &m->series.v[i];
+		int32_t rank = rank_of_series(m, se, rank_of_input);
+
+		if (rank >= 0 && is_another_rank(&rank_of, u64map_pair(se->name, se->device), rank))
+			return true;
+	}
+	return false;
+}
+
+static void nodes_set(struct model *m)
+{
+	CLEANUP(xfreep) int32_t *rank_of_input = ranks_of_inputs(m);
+	bool any, apart = ranks_share_ids(m, &any);
+
+	/* a model that is settled again has names that no longer tell */
+	apart = apart || m->ranks_apart || (!any && ranks_share_counters(m, rank_of_input));
+	m->ranks_apart = apart;
+	for (size_t i = 0; i < m->tracks.nr; i++) {
+		struct track *t = &m->tracks.v[i];
+
+		t->node = t->host || !apart || t->rank < 0 ? t->host : rank_node(m, t->rank);
+	}
+	for (size_t i = 0; i < m->series.nr; i++) {
+		struct series *se = &m->series.v[i];
+		int32_t rank = apart ? rank_of_series(m, se, rank_of_input) : RANK_NONE;
+
+		se->node = rank < 0 ? se->host : rank_node(m, rank);
 	}
 }
 
-static str_id behind_host(struct model *m, str_id host, str_id device)
+/* ---- names ---- */
+
+/* A node is put in front where it is one of several. */
+static str_id behind_node(struct model *m, str_id host, str_id node, str_id device)
 {
 	CLEANUP(xfreep) char *id = NULL;
 
-	if (!host || !is_plain(m, device))
+	if (!node || (host && !m->several_hosts) || !is_plain(m, device))
 		return device;
-	id = xasprintf("%s:%s", model_str(m, host), model_str(m, device));
-	return intern_puts(m->strings, id);
-}
-
-static str_id behind_rank(struct model *m, int32_t rank, str_id device)
-{
-	CLEANUP(xfreep) char *id = xasprintf("rank%d:%s", (int)rank, model_str(m, device));
-
+	id = xasprintf("%s:%s", model_str(m, node), model_str(m, device));
 	return intern_puts(m->strings, id);
 }
 
 void device_ids_qualify(struct model *m)
 {
-	CLEANUP(u64map_release) struct u64map rank_of = U64MAP_INIT;
-
 	m->several_hosts = several_hosts(m);
-	ranks_collect(m, &rank_of);
+	nodes_set(m);
 	for (size_t i = 0; i < m->tracks.nr; i++) {
 		struct track *t = &m->tracks.v[i];
 
-		if (m->several_hosts)
-			t->device = behind_host(m, t->host, t->device);
-		if (!t->host && t->rank >= 0 && is_plain(m, t->device) &&
-		    u64map_get(&rank_of, t->device) == SEVERAL_RANKS)
-			t->device = behind_rank(m, t->rank, t->device);
+		t->device = behind_node(m, t->host, t->node, t->device);
 	}
-	for (size_t i = 0; m->several_hosts && i < m->series.nr; i++)
-		m->series.v[i].device = behind_host(m, m->series.v[i].host, m->series.v[i].device);
+	for (size_t i = 0; i < m->series.nr; i++) {
+		struct series *se = &m->series.v[i];
+
+		se->device = behind_node(m, se->host, se->node, se->device);
+	}
 }

@@ -281,6 +281,14 @@ const char *model_host_of(const struct model *m, track_id t)
 	return process == TRACK_NONE ? host : model_str(m, m->tracks.v[process].host);
 }
 
+const char *model_node_of(const struct model *m, track_id t)
+{
+	const char *node = model_str(m, m->tracks.v[t].node);
+	track_id process = *node ? TRACK_NONE : model_process_of(m, t);
+
+	return process == TRACK_NONE ? node : model_str(m, m->tracks.v[process].node);
+}
+
 size_t model_first_piece(const struct model *m, uint64_t span)
 {
 	return LOWER_BOUND(i, 0, m->pieces.nr, m->pieces.v[i].span < span);

@@ -200,7 +200,8 @@ void cct_path(const struct cct *c, uint32_t node, struct strbuf *out)
 struct order_ctx {
 	const struct cct *c;
 	const double *weight;
-	const uint32_t *place; /* of a track */
+	uint32_t first;        /* the node of the first weight */
+	const uint32_t *place; /* of a track; NULL: the nodes are of one */
 };
 
 static int cmp_sibling(const void *pa, const void *pb, void *ctx)
@@ -208,49 +209,72 @@ static int cmp_sibling(const void *pa, const void *pb, void *ctx)
 	const struct order_ctx *o = ctx;
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 	const struct cct_node *na = &o->c->nodes[a], *nb = &o->c->nodes[b];
-	uint32_t ta = o->place[na->track], tb = o->place[nb->track];
+	uint32_t ta = o->place ? o->place[na->track] : 0, tb = o->place ? o->place[nb->track] : 0;
+	double wa = o->weight[a - o->first], wb = o->weight[b - o->first];
+
 	if (ta != tb)
 		return ta < tb ? -1 : 1;
 	/* parents, so that the children of one node are adjacent; CCT_NONE, the roots, last */
 	if (na->parent != nb->parent)
 		return na->parent < nb->parent ? -1 : 1;
-	if (o->weight[a] != o->weight[b])
-		return o->weight[a] > o->weight[b] ? -1 : 1;
+	if (wa != wb)
+		return wa > wb ? -1 : 1;
 	return strcmp(intern_str(o->c->names, na->name), intern_str(o->c->names, nb->name));
+}
+
+/* The nodes [o->first, o->first + nr), with whose parents they come. */
+static void order_make(struct order_ctx *o, uint32_t nr, uint32_t *order)
+{
+	const struct cct_node *nodes = o->c->nodes;
+	uint32_t base = o->first;
+	CLEANUP(xfreep) uint32_t *sorted = xreallocarray(NULL, (size_t)nr + 1, sizeof(*sorted));
+	CLEANUP(xfreep) uint32_t *first = xcalloc((size_t)nr + 1, sizeof(*first));
+	CLEANUP(xfreep) uint32_t *count = xcalloc((size_t)nr + 1, sizeof(*count));
+	CLEANUP(xfreep) uint32_t *stack = xreallocarray(NULL, (size_t)nr + 1, sizeof(*stack));
+	size_t top = 0, done = 0;
+
+	for (uint32_t n = 0; n < nr; n++)
+		sorted[n] = base + n;
+	qsort_r(sorted, nr, sizeof(*sorted), cmp_sibling, o);
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t parent = nodes[sorted[i]].parent;
+
+		if (parent != CCT_NONE && count[parent - base]++ == 0)
+			first[parent - base] = i;
+	}
+	/* A stack of nodes still to be written: a family is pushed backwards, so its heaviest
+	 * member comes off first. */
+	for (size_t i = nr; i-- > 0;)
+		if (nodes[sorted[i]].parent == CCT_NONE)
+			stack[top++] = sorted[i];
+	while (top) {
+		uint32_t n = stack[--top];
+
+		order[done++] = n;
+		for (uint32_t k = count[n - base]; k-- > 0;)
+			stack[top++] = sorted[first[n - base] + k];
+	}
 }
 
 uint32_t *cct_preorder(const struct cct *c, const struct model *m, const double *weight)
 {
 	CLEANUP(xfreep) track_id *tracks = track_order(m);
 	CLEANUP(xfreep) uint32_t *place = xcalloc(m->tracks.nr + 1, sizeof(*place));
+	struct order_ctx o = { .c = c, .weight = weight, .place = place };
+	uint32_t *order = xreallocarray(NULL, c->nr + 1, sizeof(*order));
+
 	for (uint32_t i = 0; i < m->tracks.nr; i++)
 		place[tracks[i]] = i;
-	CLEANUP(xfreep) uint32_t *sorted = xreallocarray(NULL, c->nr + 1, sizeof(*sorted));
-	for (uint32_t n = 0; n < c->nr; n++)
-		sorted[n] = n;
-	struct order_ctx o = { c, weight, place };
-	qsort_r(sorted, c->nr, sizeof(*sorted), cmp_sibling, &o);
+	order_make(&o, (uint32_t)c->nr, order);
+	return order;
+}
 
-	/* A stack of nodes still to be written: a family is pushed backwards, so its heaviest
-	 * member comes off first. */
-	CLEANUP(xfreep) uint32_t *first = xcalloc(c->nr + 1, sizeof(*first));
-	CLEANUP(xfreep) uint32_t *count = xcalloc(c->nr + 1, sizeof(*count));
-	CLEANUP(xfreep) uint32_t *stack = xreallocarray(NULL, c->nr + 1, sizeof(*stack));
-	size_t top = 0, done = 0;
-	for (uint32_t i = 0; i < c->nr; i++) {
-		uint32_t parent = c->nodes[sorted[i]].parent;
-		if (parent != CCT_NONE && count[parent]++ == 0)
-			first[parent] = i;
-	}
-	for (size_t i = c->nr; i-- > 0;)
-		if (c->nodes[sorted[i]].parent == CCT_NONE)
-			stack[top++] = sorted[i];
-	uint32_t *order = xreallocarray(NULL, c->nr + 1, sizeof(*order));
-	while (top) {
-		uint32_t n = stack[--top];
-		order[done++] = n;
-		for (uint32_t k = count[n]; k-- > 0;)
-			stack[top++] = sorted[first[n] + k];
-	}
+uint32_t *cct_preorder_of_track(const struct cct *c, uint32_t first, uint32_t nr,
+				const double *weight)
+{
+	struct order_ctx o = { .c = c, .weight = weight, .first = first };
+	uint32_t *order = xreallocarray(NULL, (size_t)nr + 1, sizeof(*order));
+
+	order_make(&o, nr, order);
 	return order;
 }

@@ -45,7 +45,7 @@ struct cct_node {
 };
 
 struct cct {
-	struct cct_node *nodes;
+	struct cct_node *nodes; /* those of a track are adjacent, but for those of places */
 	size_t nr, cap;
 	uint32_t *node_of_place; /* by index of model.places; NULL without them */
 	uint32_t **node_of_path; /* by index in profile.tracks and by node there */
@@ -74,5 +74,8 @@ void cct_path(const struct cct *c, uint32_t node, struct strbuf *out);
  * long.
  */
 uint32_t *cct_preorder(const struct cct *c, const struct model *m, const double *weight);
+/* Those of one track alone, which are [first, first + nr); weight: of the first one on. Owned. */
+uint32_t *cct_preorder_of_track(const struct cct *c, uint32_t first, uint32_t nr,
+				const double *weight);
 
 #endif

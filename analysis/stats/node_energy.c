@@ -82,7 +82,7 @@ static bool same_node(const struct model *m, const struct meter *node, const str
 	const char *a = node->label->device, *b = device->label->device;
 	size_t n = (size_t)(id_of(b) - b), len = (size_t)(id_of(a) - a);
 
-	if (!m->several_hosts)
+	if (!m->several_hosts && !m->ranks_apart)
 		return true;
 	/* "one" of a node's counter that has a host and no device, else "one:" of "one:gpu0" */
 	if (!*node->label->info.device)

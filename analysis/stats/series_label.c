@@ -125,13 +125,14 @@ struct series_label *series_labels(const struct model *m)
 
 	for (size_t i = 0; i < m->series.nr; i++) {
 		struct series_label *l = &all[i];
-		const char *host = model_str(m, m->series.v[i].host);
+		const struct series *se = &m->series.v[i];
+		const char *node = model_str(m, se->host && !m->several_hosts ? 0 : se->node);
 
 		l->series = (series_id)i;
-		l->name = model_str(m, m->series.v[i].name);
+		l->name = model_str(m, se->name);
 		l->info = counter_info(m, (series_id)i);
-		if (m->several_hosts && *host && !strchr(l->info.device, ':'))
-			snprintf(l->device, sizeof(l->device), "%.90s%s%s", host,
+		if (*node && !strchr(l->info.device, ':'))
+			snprintf(l->device, sizeof(l->device), "%.90s%s%s", node,
 				 l->info.device[0] ? ":" : "", l->info.device);
 		else
 			snprintf(l->device, sizeof(l->device), "%s", l->info.device);

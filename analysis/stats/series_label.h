@@ -9,8 +9,12 @@ struct series_label {
 	/* the counter's own; followed by the file's or track's where one device has several series
 	 * of that name that are integrated or drawn */
 	const char *name;
-	char *own;        /* name, when it is not the model's; NULL */
-	char device[160]; /* "node3:gpu2" when the series are of several hosts, else "gpu2"; "" */
+	char *own; /* name, when it is not the model's; NULL */
+	/*
+	 * "node3:gpu2" when the series are of several hosts, "rank3:gpu2" when ranks have devices
+	 * of their own (ranks_apart), else "gpu2"; ""
+	 */
+	char device[160];
 	struct counter_info info;
 };
 

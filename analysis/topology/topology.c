@@ -54,9 +54,13 @@ track_id topology_sharer(const struct model *m, track_id t)
 const char *topology_why_name(enum topology_why why)
 {
 	static const char *const names[] = {
-		[WHY_NODE] = "node",     [WHY_INDEX] = "index",
-		[WHY_PCI] = "pci",       [WHY_VISIBLE] = "visible_devices",
-		[WHY_QUEUES] = "queues", [WHY_FILE] = "file",
+		[WHY_NODE] = "node",
+		[WHY_INDEX] = "index",
+		[WHY_RANK] = "rank",
+		[WHY_PCI] = "pci",
+		[WHY_VISIBLE] = "visible_devices",
+		[WHY_QUEUES] = "queues",
+		[WHY_FILE] = "file",
 		[WHY_THREAD] = "thread",
 	};
 
@@ -237,6 +241,30 @@ static bool is_own(const struct model *m, const struct series *se)
 	       m->tracks.v[se->track].kind == TRACK_THREAD;
 }
 
+/*
+ * Whether a track is on the node of a series' device. That ranks of unknown hosts are nodes of
+ * their own is an assumption, which rules of the file overrule.
+ */
+static bool on_one_node(const struct model *m, series_id s, const char *device, track_id t,
+			bool stated)
+{
+	const struct series *se = &m->series.v[s];
+	const char *host = model_host_of(m, t), *of_track = model_str(m, m->tracks.v[t].device);
+
+	if (m->ranks_apart && !se->host && !*host)
+		return stated ||
+		       topology_same_node(model_str(m, se->node), device, model_node_of(m, t), "");
+	return topology_same_node(model_str(m, se->host), device, host, of_track);
+}
+
+/* A reason that holds without further knowledge; of a counter in the file of such a rank. */
+static enum topology_why why_of(const struct model *m, series_id s, enum topology_why why)
+{
+	const struct series *se = &m->series.v[s];
+
+	return (why == WHY_NODE || why == WHY_INDEX) && !se->host && se->node ? WHY_RANK : why;
+}
+
 bool topology_sees(const struct topology *tp, const struct model *m, track_id thread, series_id s,
 		   const char *device)
 {
@@ -244,7 +272,7 @@ bool topology_sees(const struct topology *tp, const struct model *m, track_id th
 
 	if (is_own(m, se))
 		return thread == se->track;
-	if (!topology_same_node(model_str(m, se->host), device, model_host_of(m, thread), ""))
+	if (!on_one_node(m, s, device, thread, tp && tp->series[s].rules.nr > 0))
 		return false;
 	return !tp || sharer_decide(tp, topology_sharer(m, thread), s).seen;
 }
@@ -262,7 +290,7 @@ enum topology_why topology_why_sees(const struct topology *tp, const struct mode
 {
 	if (is_own(m, &m->series.v[s]))
 		return WHY_THREAD;
-	return tp ? sharer_decide(tp, topology_sharer(m, thread), s).why : WHY_NODE;
+	return why_of(m, s, tp ? sharer_decide(tp, topology_sharer(m, thread), s).why : WHY_NODE);
 }
 
 const char *topology_queue_device(const struct topology *tp, const struct model *m, track_id queue)
@@ -274,15 +302,13 @@ const char *topology_queue_device(const struct topology *tp, const struct model 
 bool topology_runs_on(const struct topology *tp, const struct model *m, track_id queue, series_id s,
 		      const char *device)
 {
-	const struct series *se = &m->series.v[s];
 	const char *id = topology_queue_device(tp, m, queue);
 	struct slice measures = tp ? tp->series[s].measures : (struct slice){ 0, 0 };
 	bool found = measures.nr == 0 && *id && strcmp(id, topology_id(device)) == 0;
 
 	for (uint32_t i = 0; i < measures.nr && !found; i++)
 		found = tp->device_ids.v[measures.at + i] == tp->track[queue].device;
-	return found && topology_same_node(model_str(m, se->host), device, model_host_of(m, queue),
-					   model_str(m, m->tracks.v[queue].device));
+	return found && on_one_node(m, s, device, queue, tp && tp->track[queue].why == WHY_FILE);
 }
 
 enum topology_why topology_why_runs_on(const struct topology *tp, const struct model *m,
@@ -291,9 +317,9 @@ enum topology_why topology_why_runs_on(const struct topology *tp, const struct m
 	struct counter_info ci = counter_info(m, s);
 
 	if (!tp)
-		return WHY_INDEX;
+		return why_of(m, s, WHY_INDEX);
 	return strcmp(topology_queue_device(tp, m, queue), topology_id(ci.device)) == 0
-		       ? tp->track[queue].why
+		       ? why_of(m, s, tp->track[queue].why)
 		       : WHY_FILE;
 }
 

@@ -78,7 +78,7 @@ static bool place_by_pci(struct topology_work *w, track_id q)
 		const char *device = w->info[i].device;
 
 		if (se->pci != t->pci || !*device ||
-		    !topology_same_node(model_str(m, se->host), device, model_host_of(m, q),
+		    !topology_same_node(model_str(m, se->node), device, model_node_of(m, q),
 					model_str(m, t->device)))
 			continue;
 		if (found && strcmp(found, topology_id(device)) != 0)

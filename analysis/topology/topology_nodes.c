@@ -11,9 +11,9 @@
 
 enum { ENERGY, POWER, QUANTITIES };
 
-/* A host by its name in series ("" = unknown); its sharers: those with calls that may be on it. */
+/* A node by its name in series ("" = unknown); its sharers: those with calls that may be on it. */
 struct node {
-	const char *host;
+	const char *name;
 	VEC(str_id) live[QUANTITIES]; /* ids that a counter measures which moves */
 	VEC(str_id) owned;            /* ids that have queues */
 	bool queues[QUANTITIES];      /* every sharer has queues, on measured devices only */
@@ -59,8 +59,8 @@ static bool series_moves(const struct series *se)
 
 static bool on_node(const struct topology_work *w, const struct node *n, series_id s)
 {
-	return topology_same_node(model_str(w->m, w->m->series.v[s].host), w->info[s].device,
-				  n->host, "");
+	return topology_same_node(model_str(w->m, w->m->series.v[s].node), w->info[s].device,
+				  n->name, "");
 }
 
 static void add_live(struct nodes *ns, const bool *live)
@@ -119,7 +119,7 @@ static void node_look_at(struct nodes *ns, struct node *n)
 	n->queues[ENERGY] = n->queues[POWER] = !w->own_numbers;
 	for (track_id t = 0; t < w->m->tracks.nr; t++)
 		if (tp->track[t].active &&
-		    topology_same_node(n->host, "", model_host_of(w->m, t), ""))
+		    topology_same_node(n->name, "", model_node_of(w->m, t), ""))
 			add_sharer(n, tp, &tp->track[t]);
 	for (size_t r = 0; r < tp->runs.nr; r++)
 		for (int q = 0; q < QUANTITIES; q++)
@@ -128,29 +128,29 @@ static void node_look_at(struct nodes *ns, struct node *n)
 				n->runs[q] |= UINT64_C(1) << r;
 }
 
-/* The host of a series' device. */
-static char *host_of(const struct topology_work *w, series_id s)
+/* The node of a series' device. */
+static char *node_name(const struct topology_work *w, series_id s)
 {
 	const char *device = w->info[s].device, *id = topology_id(device);
 
 	return id > device ? xstrndup(device, (size_t)(id - device - 1))
-			   : xstrdup(model_str(w->m, w->m->series.v[s].host));
+			   : xstrdup(model_str(w->m, w->m->series.v[s].node));
 }
 
-static uint32_t *nodes_make(struct nodes *ns, struct intern *hosts)
+static uint32_t *nodes_make(struct nodes *ns, struct intern *names)
 {
 	const struct topology_work *w = ns->w;
-	CLEANUP(u64map_release) struct u64map of_host = U64MAP_INIT;
+	CLEANUP(u64map_release) struct u64map of_name = U64MAP_INIT;
 	uint32_t *of_series = xcalloc(w->m->series.nr + 1, sizeof(*of_series));
 
 	for (series_id s = 0; s < w->m->series.nr; s++) {
-		CLEANUP(xfreep) char *host = host_of(w, s);
-		str_id id = intern_puts(hosts, host);
-		uint32_t *at = u64map_at(&of_host, id);
+		CLEANUP(xfreep) char *name = node_name(w, s);
+		str_id id = intern_puts(names, name);
+		uint32_t *at = u64map_at(&of_name, id);
 
 		if (*at == U64MAP_NONE) {
 			*at = (uint32_t)ns->v.nr;
-			VEC_PUSH(&ns->v, (struct node){ .host = intern_str(hosts, id) });
+			VEC_PUSH(&ns->v, (struct node){ .name = intern_str(names, id) });
 		}
 		of_series[s] = *at;
 	}
@@ -189,10 +189,10 @@ void topology_find_limits(struct topology_work *w)
 {
 	CLEANUP(xfreep) bool *live = xcalloc(w->m->series.nr + 1, sizeof(*live));
 	CLEANUP(xfreep) uint32_t *node_of = NULL;
-	struct intern *hosts = intern_new();
+	struct intern *names = intern_new();
 	struct nodes ns = { .w = w };
 
-	node_of = nodes_make(&ns, hosts);
+	node_of = nodes_make(&ns, names);
 	for (series_id s = 0; s < w->m->series.nr; s++)
 		live[s] = w->tp->series[s].measures.nr > 0 && series_moves(&w->m->series.v[s]);
 	add_live(&ns, live);
@@ -200,5 +200,5 @@ void topology_find_limits(struct topology_work *w)
 		node_look_at(&ns, &ns.v.v[i]);
 	limits_set(&ns, node_of);
 	nodes_release(&ns);
-	intern_free(hosts);
+	intern_free(names);
 }

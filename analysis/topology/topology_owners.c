@@ -60,7 +60,7 @@ static void add_rank(struct topology_work *w, struct u64map *seen, const struct 
 	int32_t rank = m->tracks.v[queue].rank;
 
 	for (size_t i = LOWER_BOUND(k, 0, nr, v[k].rank < rank); i < nr && v[i].rank == rank; i++)
-		if (topology_same_node(model_host_of(m, v[i].sharer), "", model_host_of(m, queue),
+		if (topology_same_node(model_node_of(m, v[i].sharer), "", model_node_of(m, queue),
 				       ""))
 			sharer_add(w, seen, v[i].sharer, queue);
 }

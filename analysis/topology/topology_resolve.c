@@ -136,14 +136,14 @@ static void set_owned(struct topology_work *w)
 
 /* ---- series ---- */
 
-static const struct topology_counter *counter_of(const struct topology *tp, const char *host,
+static const struct topology_counter *counter_of(const struct topology *tp, const char *node,
 						 const char *device)
 {
 	for (size_t i = 0; i < tp->counters.nr; i++) {
 		struct topology_rule as_rule = { .devices = { .v = &tp->counters.v[i].device,
 							      .nr = 1 } };
 
-		if (topology_rule_names(&as_rule, host, topology_id(device)))
+		if (topology_rule_names(&as_rule, node, topology_id(device)))
 			return &tp->counters.v[i];
 	}
 	return NULL;
@@ -161,9 +161,9 @@ static void name_series(struct topology_work *w, series_id s)
 	struct topology_series *se = &tp->series[s];
 	const char *device = w->info[s].device, *id = topology_id(device);
 	CLEANUP(xfreep)
-	char *host = id > device ? xstrndup(device, (size_t)(id - device - 1))
-				 : xstrdup(model_str(w->m, w->m->series.v[s].host));
-	const struct topology_counter *c = counter_of(tp, host, device);
+	char *node = id > device ? xstrndup(device, (size_t)(id - device - 1))
+				 : xstrdup(model_str(w->m, w->m->series.v[s].node));
+	const struct topology_counter *c = counter_of(tp, node, device);
 
 	se->measures.at = (uint32_t)tp->device_ids.nr;
 	for (size_t i = 0; c && i < c->measures.nr; i++)
@@ -176,7 +176,7 @@ static void name_series(struct topology_work *w, series_id s)
 
 		for (uint32_t k = 0; k < se->measures.nr && !named; k++)
 			named = topology_rule_names(
-				&tp->rules.v[i], host,
+				&tp->rules.v[i], node,
 				intern_str(tp->ids, tp->device_ids.v[se->measures.at + k]));
 		if (!named)
 			continue;
@@ -199,22 +199,22 @@ static void list_devices(struct topology_work *w)
 	const struct model *m = w->m;
 
 	for (series_id s = 0; s < m->series.nr; s++) {
-		const char *device = w->info[s].device, *host = model_str(m, m->series.v[s].host);
+		const char *device = w->info[s].device, *node = model_str(m, m->series.v[s].node);
 		CLEANUP(xfreep) char *whole = NULL;
 
 		if (!*device)
 			continue;
-		whole = strchr(device, ':') || !*host ? xstrdup(device)
-						      : xasprintf("%s:%s", host, device);
+		whole = strchr(device, ':') || !*node ? xstrdup(device)
+						      : xasprintf("%s:%s", node, device);
 		intern_puts(w->devices, whole);
 	}
 	for (track_id t = 0; t < m->tracks.nr; t++) {
-		const char *host = model_host_of(m, t);
+		const char *node = model_node_of(m, t);
 		CLEANUP(xfreep) char *whole = NULL;
 
 		if (!w->tp->track[t].device)
 			continue;
-		whole = xasprintf("%s%s%s", host, *host ? ":" : "",
+		whole = xasprintf("%s%s%s", node, *node ? ":" : "",
 				  intern_str(w->tp->ids, w->tp->track[t].device));
 		intern_puts(w->devices, whole);
 	}

@@ -1,12 +1,13 @@
 /*
- * make_tef [-s] [-r RANK -w WORLD] [-b BATCHES] N: a PyTorch trace as Kineto writes it, on stdout:
- * N events (-s: N spans) of a training job, in whole steps of 16 batches (-b), something for each
- * analysis. A step (ProfilerStep#k) loads data, copies it, goes through the layers on one thread
- * and back on another, with modules, nested operators with shapes, their launches and kernels,
- * all-reduces on a queue of their own, a CUDA graph, allocations and their release; flows lead from
- * each launch to its work and from each operator to its backward; a counter has the energy, sampled
- * at 1 kHz, where WORLD is 1. About 240 bytes an event; the same for the same arguments. RANK
- * changes numbers of process and device, and how late a step's work begins.
+ * make_tef [-c] [-s] [-r RANK -w WORLD] [-b BATCHES] N: a PyTorch trace as Kineto writes it, on
+ * stdout: N events (-s: N spans) of a training job, in whole steps of 16 batches (-b), something
+ * for each analysis. A step (ProfilerStep#k) loads data, copies it, goes through the layers on one
+ * thread and back on another, with modules, nested operators with shapes, their launches and
+ * kernels, all-reduces on a queue of their own, a CUDA graph, allocations and their release; flows
+ * lead from each launch to its work and from each operator to its backward; a counter has the
+ * energy, sampled at 1 kHz, where WORLD is 1. About 240 bytes an event; the same for the same
+ * arguments. RANK changes numbers of process and device, and how late a step's work begins. -c: the
+ * rank ran in a container of its own: its device is number 0, and it has the counter in any case.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -50,6 +51,7 @@ enum { COMPUTE = 7, COPY = 13, COMM = 20 }; /* queues */
 
 struct job {
 	uint64_t rank, world, batches;
+	bool contained; /* in a container of its own */
 	uint64_t events, spans, id, sequence, flow, step;
 	int pid, device;
 	int64_t host_ns, backward_ns; /* where the two threads are */
@@ -389,7 +391,7 @@ static void step(struct job *j)
 	snprintf(name, sizeof(name), "ProfilerStep#%" PRIu64, j->step++);
 	span(j, "user_annotation", name, j->pid, j->pid, begun, j->host_ns - begun,
 	     "\"External id\": %" PRIu64, j->id);
-	if (j->world == 1)
+	if (j->world == 1 || j->contained)
 		energy(j, begun, j->host_ns);
 	j->nr_drawn = 0;
 	j->host_ns += 2000;
@@ -411,7 +413,7 @@ static uint64_t count_of(const char *text, uint64_t least)
 
 	if (num_u64(text, strlen(text), &n) >= 0 && n >= least)
 		return n;
-	fputs("usage: make_tef [-s] [-r RANK -w WORLD] [-b BATCHES] N\n", stderr);
+	fputs("usage: make_tef [-c] [-s] [-r RANK -w WORLD] [-b BATCHES] N\n", stderr);
 	exit(2);
 }
 
@@ -422,22 +424,23 @@ int main(int argc, char **argv)
 	uint64_t n;
 	int c;
 
-	while ((c = getopt(argc, argv, "sr:w:b:")) >= 0) {
+	while ((c = getopt(argc, argv, "csr:w:b:")) >= 0) {
 		by_spans |= c == 's';
+		j.contained |= c == 'c';
 		if (c == 'r')
 			j.rank = count_of(optarg, 0);
 		else if (c == 'w')
 			j.world = count_of(optarg, 1);
 		else if (c == 'b')
 			j.batches = count_of(optarg, 1);
-		else if (c != 's')
+		else if (c != 's' && c != 'c')
 			count_of("", 1);
 	}
 	if (j.batches > BATCHES)
 		count_of("", 1);
 	n = count_of(optind + 1 == argc ? argv[optind] : "", 1);
 	j.pid = 4242 + 10 * (int)j.rank;
-	j.device = (int)(j.rank % 8);
+	j.device = j.contained ? 0 : (int)(j.rank % 8);
 	jitter += j.rank;
 	j.host_ns = INT64_C(2199280223503288);
 	j.drawn = calloc(MOST_DRAWN, sizeof(*j.drawn));

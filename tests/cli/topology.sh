@@ -148,3 +148,30 @@ is "every row of the tables is labelled" "$(sed -s 1d "$T/o/tables/energy.csv" "
 is "and the analysis" "$(jq -r '.warnings[] | select(.code == "W_DOUBLE_COUNTING").severity' "$T/o/analysis.json")" warning
 check "and the page" grep -q 'W_DOUBLE_COUNTING' "$T/o/report.html"
 check "the checks compare with what the sharers had together" held "$T/o"
+
+# files of ranks that name no host: each counts (rank + 1) * 1000 J of "device 0", which is its own; a kernel from 1 to 9 s
+lone() {
+	local r
+	mkdir -p "$1"
+	for r in $(seq 0 $(($2 - 1))); do
+		cat >"$1/rank$r.json" <<-END
+			{"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "A"}], "distributedInfo": {"backend": "nccl", "rank": $r, "world_size": $2}, "traceEvents": [
+			{"ph": "X", "cat": "cpu_op", "name": "main", "pid": 500, "tid": 500, "ts": 1000000, "dur": 10000000, "args": {"External id": 1}},
+			{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 2000000, "dur": 8000000, "args": {"device": 0, "stream": 7, "correlation": 9}},
+			{"ph": "C", "name": "rocm_smi:::energy_count:device=0", "pid": 500, "ts": 1000000, "args": {"value": 0}},
+			{"ph": "C", "name": "rocm_smi:::energy_count:device=0", "pid": 500, "ts": 11000000, "args": {"value": $((r + 1))000000000}}]}
+		END
+	done
+}
+lone "$T/lone" 5
+code "ranks that name no host, each with a counter of device 0" 0 "$PROFRIG" -q analyze "$T/lone" -o "$T/o"
+of_rank() { grep -E "^[^,]*,rank$1:gpu0,$2,.*,(main|gemm)," "$T/o/tables/energy.csv" | cut -d, -f8; }
+is "rank 3 has all of its own" "$(of_rank 3 host)" 4000
+is "and its kernel" "$(of_rank 3 device)" 3200
+is "so many rows of functions, kernels and idle time as ranks" "$(sed 1d "$T/o/tables/energy.csv" | wc -l)" 20
+is "why is said of each" "$(sed 1d "$T/o/tables/sharing.csv" | grep -c 'rank[0-4]:gpu0,device,rank[0-4]:gpu0 queue 7,rank,1$')" 5
+check "the sums hold for each" held "$T/o"
+echo '{"sharing": [{"ranks": "0-4", "devices": "rank0:gpu0"}]}' >"$T/lone.json"
+code "a topology that knows better" 0 "$PROFRIG" -q analyze --topology "$T/lone.json" "$T/lone" -o "$T/o"
+is "all share rank 0's" "$(of_rank 0 host | paste -sd' ')" "200 200 200 200 200"
+is "and each has its own" "$(of_rank 3 host)" 4000

@@ -33,10 +33,8 @@ static void rows_add(struct energy_groups *g, const struct profile_track *t,
 {
 	uint32_t first = (uint32_t)g->groups.nr;
 
-	for (uint32_t r = 0; r < t->rows; r++) {
-		VEC_PUSH(&g->group_of_row, first + r);
+	for (uint32_t r = 0; r < t->rows; r++)
 		VEC_PUSH(&g->groups, (struct energy_group){ .track = t->track });
-	}
 	for (size_t i = 0; i < t->nodes.nr; i++) {
 		const struct profile_node *n = &t->nodes.v[i];
 		struct energy_group *group = &g->groups.v[first + t->row_of.v[i]];
@@ -65,12 +63,28 @@ static void find_outermost(const struct profile_track *t, struct lane_node *node
 		nodes[i].outermost = is[i];
 }
 
+/* Paths of a track are adjacent. */
+static void paths_find(const struct profile_track *t, const uint32_t *node_of_path,
+		       struct lane_place *place)
+{
+	uint32_t first = UINT32_MAX, last = 0;
+
+	for (size_t i = 0; !t->queue && i < t->nodes.nr; i++) {
+		first = node_of_path[i] < first ? node_of_path[i] : first;
+		last = node_of_path[i] > last ? node_of_path[i] : last;
+	}
+	if (first == UINT32_MAX)
+		return;
+	place->first_path = first;
+	place->paths = last - first + 1;
+}
+
 /* A lane that covers another is the one behind it. */
 static void lane_add(struct energy_groups *g, const struct lane_def *def,
 		     const struct profile_track *t, const uint32_t *node_of_path)
 {
 	struct lane_place place = { .first_node = g->nodes.nr,
-				    .first_row = g->group_of_row.nr,
+				    .first_row = g->groups.nr,
 				    .nodes = (uint32_t)t->nodes.nr,
 				    .rows = t->rows,
 				    .of = t,
@@ -81,6 +95,7 @@ static void lane_add(struct energy_groups *g, const struct lane_def *def,
 		g->places.v[g->places.nr - 1].cover = g->places.nr;
 	} else {
 		rows_add(g, t, node_of_path);
+		paths_find(t, node_of_path, &place);
 		find_outermost(t, &g->nodes.v[place.first_node]);
 	}
 	VEC_PUSH(&g->places, place);
@@ -187,7 +202,7 @@ void energy_groups_release(struct energy_groups *g)
 	VEC_RELEASE(&g->groups);
 	VEC_RELEASE(&g->places);
 	VEC_RELEASE(&g->nodes);
-	VEC_RELEASE(&g->group_of_row);
+	VEC_RELEASE(&g->taken);
 	free(g->class_of_node);
 	free(g->class_of);
 	free(g->leaf_of_node);
@@ -219,7 +234,7 @@ static void value_add(struct energy_value *v, const struct node_energy *e, doubl
 static void row_uncertainty(struct energy_groups *g, const struct energy_run *run, size_t job,
 			    size_t lane, uint32_t row)
 {
-	uint32_t group = g->group_of_row.v[g->places.v[lane].first_row + row];
+	size_t group = g->places.v[lane].first_row + row;
 	struct energy_value *v = &g->rows[group];
 
 	v->uncertainty_j = energy_run_uncertainty(run, job, lane, row);
@@ -252,9 +267,9 @@ static void collect_nodes(struct energy_groups *g, const struct energy_run *run,
 
 /* A path's inclusive is what its subtree holds, also where calls overlap; parents come before
  * children. */
-static void sum_subtrees(struct energy_groups *g)
+static void sum_subtrees(struct energy_groups *g, const struct lane_place *p)
 {
-	for (size_t n = g->cct.nr; n-- > 0;) {
+	for (size_t n = p->first_path + p->paths; n-- > p->first_path;) {
 		struct energy_value *v = &g->paths[n];
 		uint32_t up = g->cct.nodes[n].parent;
 
@@ -294,26 +309,48 @@ static void collect_inclusive(struct energy_groups *g, const struct energy_run *
 	}
 	for (uint32_t i = 0; p->cover != SIZE_MAX && i < p->rows; i++) {
 		struct node_energy e = energy_run_value(run, job, p->cover, i);
-		struct energy_value *row = &g->rows[g->group_of_row.v[p->first_row + i]];
+		struct energy_value *row = &g->rows[p->first_row + i];
 
 		sum_add(&row->inclusive_j, e.exclusive_j);
 		row->marks |= e.marks;
 	}
 }
 
+/* Zeros where the job before has values. */
+static void values_clear(struct energy_groups *g)
+{
+	for (size_t i = 0; i < g->taken.nr; i++) {
+		const struct lane_place *p = &g->places.v[g->taken.v[i]];
+
+		memset(&g->rows[p->first_row], 0, p->rows * sizeof(*g->rows));
+		memset(&g->paths[p->first_path], 0, p->paths * sizeof(*g->paths));
+	}
+	VEC_CLEAR(&g->taken);
+}
+
+static void collect_lane(struct energy_groups *g, const struct energy_run *run, size_t job,
+			 size_t lane)
+{
+	const struct lane_place *p = &g->places.v[lane];
+
+	for (size_t i = p->first_row; i < p->first_row + p->rows; i++)
+		g->rows[i].uncertainty_j = g->rows[i].power_uncertainty_j = NAN;
+	collect_nodes(g, run, job, lane);
+	if (p->mode != LANE_CALLS)
+		return;
+	sum_subtrees(g, p);
+	collect_inclusive(g, run, job, lane);
+}
+
 void energy_collect(struct energy_groups *g, const struct energy_run *run, size_t job)
 {
-	memset(g->rows, 0, g->groups.nr * sizeof(*g->rows));
-	memset(g->paths, 0, g->cct.nr * sizeof(*g->paths));
-	for (size_t i = 0; i < g->groups.nr; i++)
-		g->rows[i].uncertainty_j = g->rows[i].power_uncertainty_j = NAN;
-	for (size_t l = 0; l < g->places.nr; l++) {
-		if (g->places.v[l].mode != LANE_COVER && energy_run_takes_part(run, job, l))
-			collect_nodes(g, run, job, l);
-	}
-	sum_subtrees(g);
-	for (size_t l = 0; l < g->places.nr; l++) {
-		if (g->places.v[l].mode == LANE_CALLS && energy_run_takes_part(run, job, l))
-			collect_inclusive(g, run, job, l);
+	values_clear(g);
+	for (size_t i = 0; i < energy_run_lanes(run, job); i++) {
+		size_t lane = energy_run_lane(run, job, i);
+
+		if (g->places.v[lane].mode == LANE_COVER)
+			continue;
+		VEC_PUSH(&g->taken, lane);
+		collect_lane(g, run, job, lane);
 	}
 }

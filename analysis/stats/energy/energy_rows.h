@@ -50,9 +50,10 @@ struct lane_node {
 
 /* A lane's nodes and rows among all. */
 struct lane_place {
-	size_t first_node; /* of energy_groups.nodes */
-	size_t first_row;  /* of energy_groups.group_of_row */
-	uint32_t nodes, rows;
+	size_t first_node;              /* of energy_groups.nodes */
+	size_t first_row;               /* of energy_groups.groups */
+	uint32_t first_path;            /* of the cct */
+	uint32_t nodes, rows, paths;    /* how many; paths: none of device work */
 	const struct profile_track *of; /* borrowed */
 	enum lane_mode mode;
 	/* the lane that has the inclusive sums, where calls overlap; SIZE_MAX: the tree has them */
@@ -63,11 +64,12 @@ struct energy_groups {
 	VEC(struct energy_group) groups;
 	struct cct cct;
 	struct energy_group *of_path; /* by cct node; track and name unused */
+	/* after energy_collect: of the lanes that take part; of all others nothing but zeros */
 	struct energy_value *rows, *paths;
+	VEC(size_t) taken; /* these lanes, ascending; without those that cover others */
 	/* by lane */
 	VEC(struct lane_place) places;
 	VEC(struct lane_node) nodes;
-	VEC(uint32_t) group_of_row;
 	/* classes of energy by power: one per name, by lane and node */
 	uint32_t classes;
 	uint32_t *class_of_node;

@@ -1,5 +1,6 @@
 #include "analyses_private.h"
 #include "energy_flags.h"
+#include "energy_outside.h"
 #include "energy_rows.h"
 #include "energy_stream.h"
 #include "power_tables.h"
@@ -257,11 +258,12 @@ static bool choose_of_paths(const struct tables *ts, const struct job *j)
 
 	if (!is_by_power(j) || ts->o->estimate == ESTIMATE_POWER)
 		return is_by_power(j);
-	for (size_t i = 0; i < ts->g.groups.nr; i++) {
-		const struct energy_value *v = &ts->g.rows[i];
+	for (size_t l = 0; l < ts->g.taken.nr; l++) {
+		const struct lane_place *p = &ts->g.places.v[ts->g.taken.v[l]];
 
-		if (v->taken)
-			widths_add(&w, j, &ts->g.groups.v[i], v);
+		for (size_t i = p->first_row; i < p->first_row + p->rows; i++)
+			if (ts->g.rows[i].taken)
+				widths_add(&w, j, &ts->g.groups.v[i], &ts->g.rows[i]);
 	}
 	power_widths_add(&w, known_j(j, j->r.unattributed_uncertainty_j),
 			 j->power_idle_uncertainty_j);
@@ -384,40 +386,45 @@ static int cmp_rows(const void *pa, const void *pb, void *ctx)
 
 static void energy_rows(struct tables *ts, const struct job *j)
 {
-	CLEANUP(xfreep) uint32_t *order = xcalloc(ts->g.groups.nr + 1, sizeof(*order));
 	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT;
-	size_t n = 0;
+	VEC(uint32_t) order = VEC_INIT;
 
-	for (uint32_t i = 0; i < ts->g.groups.nr; i++) {
-		if (ts->g.rows[i].taken)
-			order[n++] = i;
+	for (size_t l = 0; l < ts->g.taken.nr; l++) {
+		const struct lane_place *p = &ts->g.places.v[ts->g.taken.v[l]];
+
+		for (size_t i = p->first_row; i < p->first_row + p->rows; i++)
+			if (ts->g.rows[i].taken)
+				VEC_PUSH(&order, (uint32_t)i);
 	}
-	qsort_r(order, n, sizeof(*order), cmp_rows, ts);
-	for (size_t i = 0; i < n; i++) {
-		const struct energy_group *g = &ts->g.groups.v[order[i]];
+	if (order.nr)
+		qsort_r(order.v, order.nr, sizeof(*order.v), cmp_rows, ts);
+	for (size_t i = 0; i < order.nr; i++) {
+		const struct energy_group *g = &ts->g.groups.v[order.v[i]];
+		const struct energy_value *v = &ts->g.rows[order.v[i]];
 
-		energy_row(ts, j, g, &ts->g.rows[order[i]]);
+		energy_row(ts, j, g, v);
 		if (j->view != VIEW_DEVICE)
 			continue;
 		strbuf_clear(&path);
 		strbuf_addstr(&path, model_str(ts->m, g->name));
 		for (char *p = path.buf; *p; p++)
 			*p = *p == ';' ? ':' : *p;
-		path_row(ts, j, ts->tracks.v[g->track], path.buf, 0, g, &ts->g.rows[order[i]]);
+		path_row(ts, j, ts->tracks.v[g->track], path.buf, 0, g, v);
 	}
+	VEC_RELEASE(&order);
 }
 
-static void path_rows(struct tables *ts, const struct job *j)
+static void path_rows_of(struct tables *ts, const struct job *j, const struct lane_place *p)
 {
 	const struct cct *c = &ts->g.cct;
-	CLEANUP(xfreep) double *weight = xcalloc(c->nr + 1, sizeof(*weight));
+	CLEANUP(xfreep) double *weight = xcalloc((size_t)p->paths + 1, sizeof(*weight));
 	CLEANUP(xfreep) uint32_t *order = NULL;
 	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT;
 
-	for (size_t i = 0; i < c->nr; i++)
-		weight[i] = sum_value(&ts->g.paths[i].inclusive_j);
-	order = cct_preorder(c, ts->m, weight);
-	for (size_t i = 0; i < c->nr; i++) {
+	for (uint32_t i = 0; i < p->paths; i++)
+		weight[i] = sum_value(&ts->g.paths[p->first_path + i].inclusive_j);
+	order = cct_preorder_of_track(c, p->first_path, p->paths, weight);
+	for (uint32_t i = 0; i < p->paths; i++) {
 		uint32_t node = order[i];
 
 		if (!ts->g.paths[node].taken)
@@ -426,6 +433,28 @@ static void path_rows(struct tables *ts, const struct job *j)
 		path_row(ts, j, ts->tracks.v[c->nodes[node].track], path.buf, c->nodes[node].depth,
 			 &ts->g.of_path[node], &ts->g.paths[node]);
 	}
+}
+
+static int cmp_lanes(const void *pa, const void *pb, void *ctx)
+{
+	const struct tables *ts = ctx;
+	uint32_t a = ts->track_place[ts->lanes[*(const size_t *)pa].track];
+	uint32_t b = ts->track_place[ts->lanes[*(const size_t *)pb].track];
+
+	return (a > b) - (a < b);
+}
+
+/* Track by track. */
+static void path_rows(struct tables *ts, const struct job *j)
+{
+	size_t nr = ts->g.taken.nr;
+	CLEANUP(xfreep) size_t *lanes = xcalloc(nr + 1, sizeof(*lanes));
+
+	for (size_t i = 0; i < nr; i++)
+		lanes[i] = ts->g.taken.v[i];
+	qsort_r(lanes, nr, sizeof(*lanes), cmp_lanes, ts);
+	for (size_t i = 0; i < nr; i++)
+		path_rows_of(ts, j, &ts->g.places.v[lanes[i]]);
 }
 
 /* ---- one job ---- */
@@ -453,90 +482,44 @@ static void job_check(const struct tables *ts, const struct job *j)
 			ts->o->independent ? " (every sharer gets all)" : "");
 }
 
-/* Of a lane those that begin before or end after a window; most lanes have none. */
-static uint64_t calls_outside(const struct tables *ts, size_t lane, const struct window *w)
-{
-	const struct span_columns *c = &ts->m->spans;
-	const struct track *t = &ts->m->tracks.v[ts->lanes[lane].track];
-	bool work = ts->g.places.v[lane].mode == LANE_WORK;
-	uint64_t nr = 0, end = t->first_span + t->spans;
-
-	if (ts->g.places.v[lane].mode == LANE_COVER)
-		return 0;
-	for (uint64_t i = t->first_span; i < end; i++)
-		nr += c->start_ns[i] < w->from_ns || c->end_ns[i] > w->to_ns;
-	if (nr == 0)
-		return 0;
-	nr = 0;
-	for (uint64_t i = t->first_span; i < end; i++)
-		nr += (c->start_ns[i] < w->from_ns || c->end_ns[i] > w->to_ns) &&
-		      c->start_ns[i] != c->end_ns[i] && (!work || span_is_work(ts->m, i));
-	return nr;
-}
-
-static struct window sampled_of(const struct job *j)
-{
-	return (struct window){ j->r.first_ns, j->r.last_ns };
-}
-
-/* The counter for which calls are outside first. */
-static const char *outside_name(const struct tables *ts, const struct energy_stream *es)
-{
-	for (size_t i = 0; i < ts->jobs.nr; i++) {
-		const struct job *j = &ts->jobs.v[i];
-		struct window w = sampled_of(j);
-
-		for (size_t l = 0; j->number != SIZE_MAX && l < ts->g.places.nr; l++)
-			if (energy_run_takes_part(energy_stream_run(es), j->number, l) &&
-			    calls_outside(ts, l, &w))
-				return j->label->name;
-	}
-	return "";
-}
-
-/* The time that all counters of a lane sampled. */
-static struct window sampled_by_all(const struct tables *ts, const struct energy_stream *es,
-				    size_t lane)
-{
-	struct window all = { INT64_MIN, INT64_MAX };
-
-	for (size_t i = 0; i < ts->jobs.nr; i++) {
-		const struct job *j = &ts->jobs.v[i];
-		struct window w = sampled_of(j);
-
-		if (j->number == SIZE_MAX ||
-		    !energy_run_takes_part(energy_stream_run(es), j->number, lane))
-			continue;
-		all.from_ns = w.from_ns > all.from_ns ? w.from_ns : all.from_ns;
-		all.to_ns = w.to_ns < all.to_ns ? w.to_ns : all.to_ns;
-	}
-	return all;
-}
-
 static void note_outside_calls(struct tables *ts, const struct energy_stream *es)
 {
-	for (size_t l = 0; l < ts->g.places.nr; l++) {
-		struct window w = sampled_by_all(ts, es, l);
+	struct sampled_jobs jobs = { VEC_INIT };
 
-		ts->outside += calls_outside(ts, l, &w);
+	for (size_t i = 0; i < ts->jobs.nr; i++) {
+		const struct job *j = &ts->jobs.v[i];
+
+		if (j->number != SIZE_MAX)
+			VEC_PUSH(&jobs.v,
+				 ((struct sampled_job){ j->number,
+							j->label->name,
+							{ j->r.first_ns, j->r.last_ns } }));
 	}
-	if (ts->outside)
-		ts->outside_counter = outside_name(ts, es);
+	ts->outside +=
+		energy_calls_outside(ts->m, &ts->g, ts->lanes, es ? energy_stream_run(es) : NULL,
+				     &jobs, &ts->outside_counter);
+	VEC_RELEASE(&jobs.v);
 }
 
+/* Paths of the host view, rows of the device view. */
 static void note_outside_paths(struct tables *ts, const struct job *j)
 {
 	bool host = j->view == VIEW_HOST;
 	const struct energy_value *v = host ? ts->g.paths : ts->g.rows;
-	size_t nr = host ? ts->g.cct.nr : ts->g.groups.nr;
+	bool *seen = ts->outside_path + (host ? 0 : ts->g.cct.nr);
 
-	for (size_t i = 0; i < nr; i++) {
-		if (!(v[i].own_marks & SPAN_OUTSIDE))
-			continue;
-		ts->outside += !ts->outside_path[i + (host ? 0 : ts->g.cct.nr)];
-		ts->outside_path[i + (host ? 0 : ts->g.cct.nr)] = true;
-		if (!ts->outside_counter)
-			ts->outside_counter = j->label->name;
+	for (size_t l = 0; l < ts->g.taken.nr; l++) {
+		const struct lane_place *p = &ts->g.places.v[ts->g.taken.v[l]];
+		size_t first = host ? p->first_path : p->first_row;
+
+		for (size_t i = first; i < first + (host ? p->paths : p->rows); i++) {
+			if (!(v[i].own_marks & SPAN_OUTSIDE))
+				continue;
+			ts->outside += !seen[i];
+			seen[i] = true;
+			if (!ts->outside_counter)
+				ts->outside_counter = j->label->name;
+		}
 	}
 }
 

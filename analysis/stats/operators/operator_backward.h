@@ -1,7 +1,7 @@
 /*
  * operator_backward: which forward call a backward call belongs to. Autograd numbers the calls that
- * it records; the backward call has the number and an id of the thread on which the forward one
- * ran.
+ * it records, in each process from the beginning; the backward call has the number and an id of the
+ * thread on which the forward one ran. Both are of one process.
  *
  * Of nested forward calls with one number the innermost one made the record. A backward call has a
  * forward thread other than 0; below another one with its number it is a part of that. Ids of

@@ -210,6 +210,9 @@ void energy_run_job(const struct energy_run *run, size_t job, struct energy_tota
 /* Borrowed; NULL when the series is too short to integrate. */
 const struct curve *energy_run_curve(const struct energy_run *run, size_t job);
 bool energy_run_takes_part(const struct energy_run *run, size_t job, size_t lane);
+/* How many lanes take part in a job, and the i-th of them; ascending. */
+size_t energy_run_lanes(const struct energy_run *run, size_t job);
+size_t energy_run_lane(const struct energy_run *run, size_t job, size_t i);
 /* All 0 for a lane that does not take part, and for a node that was never open while sampled. */
 struct node_energy energy_run_value(const struct energy_run *run, size_t job, size_t lane,
 				    uint32_t node);

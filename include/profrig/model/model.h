@@ -61,6 +61,7 @@ struct track {
 	enum track_kind kind;
 	track_id parent;  /* thread → process, queue → device; TRACK_NONE at the top */
 	str_id host;      /* "" when the trace does not say */
+	str_id node;      /* after model_finish: its machine, see model_node_of */
 	int64_t pid, tid; /* PID_NONE when unknown; a queue's tid is its stream number */
 	int32_t rank;     /* RANK_NONE */
 	str_id device;    /* "gpu0", "node3:gpu2" for devices and queues, else "" */
@@ -139,7 +140,8 @@ struct series {
 	 */
 	str_id device;
 	str_id host;
-	str_id pci; /* address of its device, as model_pci() writes it; "" unknown */
+	str_id node; /* after model_finish: as a track's */
+	str_id pci;  /* address of its device, as model_pci() writes it; "" unknown */
 	input_id input;
 	bool change_points; /* only changes are stored: a value holds until the next one */
 	/*
@@ -267,6 +269,11 @@ struct model {
 	int64_t first_ns, last_ns;
 	/* after model_finish: devices or counters are of more than one host, and name it */
 	bool several_hosts;
+	/*
+	 * after model_finish: ranks whose hosts are not known have devices of one id, and so each
+	 * of them has devices and counters of its own, named behind it
+	 */
+	bool ranks_apart;
 	/* calls of libraries that logs tell (library_calls.h), not cut to windows; NULL: no log */
 	struct library_calls *library;
 	/* facts of its counters beside the table (counters.h); NULL; borrowed */
@@ -380,5 +387,10 @@ bool model_pci_text(const char *text, size_t n, char *buf);
 track_id model_process_of(const struct model *m, track_id t);
 /* The host of a track, else of its process; "" when the trace does not say. */
 const char *model_host_of(const struct model *m, track_id t);
+/*
+ * The machine of a track, else of its process: the host; where that is not known, and several ranks
+ * have devices of one id, the rank ("rank3"); "" unknown, which may be any.
+ */
+const char *model_node_of(const struct model *m, track_id t);
 
 #endif

@@ -14,6 +14,9 @@
  *	queues		on a node where every process with calls has opened queues, a device is
  *			shared by the processes that have queues on it; a device without queues by
  *			all
+ *	rank		where ranks whose hosts are not known have devices of one id, each is a
+ *			node of its own (model_node_of): what is counted in its file is its own. A
+ *			rule of the file goes beyond such a node, as that is an assumption
  *	node, index	otherwise: the node's processes, the number in the names
  *
  * Discovery excludes a process from a device only when the process's own energy is measured
@@ -83,6 +86,7 @@ struct topology_env {
 enum topology_why {
 	WHY_NODE,    /* all processes of the device's node */
 	WHY_INDEX,   /* of a queue: the number in its name */
+	WHY_RANK,    /* the counter is in the rank's own file, and no host is known */
 	WHY_PCI,     /* of a queue: the address of its device */
 	WHY_VISIBLE, /* variables such as ROCR_VISIBLE_DEVICES */
 	WHY_QUEUES,  /* the process has queues on the device */

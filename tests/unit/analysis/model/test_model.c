@@ -214,7 +214,9 @@ TEST(test_device_ids)
 		ROW({ "n1", 0, "gpu0", "gpu0" }, { "n1", 1, "gpu0", "gpu0" },
 		    { NULL, 1, "gpu0", "gpu0" }),
 		ROW({ NULL, 0, "gpu0", "rank0:gpu0" }, { NULL, 1, "gpu0", "rank1:gpu0" },
-		    { NULL, 1, "gpu1", "gpu1" }),
+		    { NULL, 1, "gpu1", "rank1:gpu1" }),
+		ROW({ NULL, 0, "rank0:gpu0", "rank0:gpu0" }, { NULL, 1, "gpu0", "rank1:gpu0" },
+		    { NULL, -1, "gpu0", "gpu0" }),
 		ROW({ NULL, 0, "gpu0", "gpu0" }, { NULL, 1, "gpu1", "gpu1" },
 		    { NULL, -1, "gpu1", "gpu1" }),
 	};
@@ -230,10 +232,7 @@ TEST(test_device_ids)
 		for (size_t k = 0; k < 3; k++) {
 			assert_string_equal(model_str(m, m->tracks.v[t[k]].device),
 					    cases[i][k].want);
-			/* samples of a job say where they are from, or nothing at all */
-			assert_string_equal(model_str(m, m->series.v[k].device),
-					    cases[i][k].host ? cases[i][k].want
-							     : cases[i][k].device);
+			assert_string_equal(model_str(m, m->series.v[k].device), cases[i][k].want);
 		}
 	}
 }

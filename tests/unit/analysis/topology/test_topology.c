@@ -34,6 +34,15 @@ static void scene_release(struct scene *x)
 	trace_release(&x->t);
 }
 
+/* Another file. */
+static void file_add(struct scene *x, const char *text)
+{
+	x->t.s->ops->input_end(x->t.s);
+	x->t.s->ops->input(x->t.s, "another file", "test");
+	x->t.s->ops->clock(x->t.s);
+	trace_add(&x->t, text);
+}
+
 static void scene_resolve(struct scene *x)
 {
 	trace_finish(&x->t);
@@ -190,10 +199,7 @@ TEST(local_ranks_repeat_on_every_host)
 				   "rank 7/1 host=b: main 0-10\nrank 8/1 host=b: main 0-10\n"
 				   "series energy.gpu1 J cumulative device=gpu1 host=a:\n");
 
-	x.t.s->ops->input_end(x.t.s);
-	x.t.s->ops->input(x.t.s, "of the other host", "test");
-	x.t.s->ops->clock(x.t.s);
-	trace_add(&x.t, "series energy.gpu1 J cumulative device=gpu1 host=b:\n");
+	file_add(&x, "series energy.gpu1 J cumulative device=gpu1 host=b:\n");
 	add_rule(x.tp, &(struct rule){ .local = "1", .device = "gpu1" });
 	scene_resolve(&x);
 
@@ -512,4 +518,90 @@ TEST(numbers_of_ones_own)
 	assert_int_equal(warned(x.t.m, W_VISIBLE_DEVICES), 1);
 	assert_seen(&x, 0, "11");
 	assert_int_equal(why_sees(&x, 0, 0), WHY_NODE);
+}
+
+/* ---- files of ranks that name no host ---- */
+
+#define LONE_RANK(n) "rank " #n "/1 host=: main 0-10\n"
+#define LONE_QUEUE(n, device) "stream gpu" #device "/" #n " rank=" #n ": gemm 1-9\n"
+
+/* Each file counts device 0, which is the rank's own. */
+TEST(files_of_ranks_count_for_themselves)
+{
+	CLEANUP(scene_release)
+	struct scene x = scene_new(LONE_RANK(0) LONE_QUEUE(0, 0) COUNTER(JOULES(0)));
+
+	file_add(&x, LONE_RANK(1) LONE_QUEUE(1, 0) COUNTER(JOULES(0)) COUNTER("craypm:::energy"));
+	file_add(&x, LONE_RANK(2) LONE_QUEUE(2, 0));
+	file_add(&x, COUNTER(JOULES(0))); /* of no rank: it may be anyone's */
+	scene_resolve(&x);
+
+	assert_true(x.t.m->ranks_apart);
+	assert_seen(&x, 0, "100");
+	assert_seen(&x, 1, "010");
+	assert_seen(&x, 2, "010");
+	assert_seen(&x, 3, "111");
+	assert_seen_by(&x, NULL, 1, "010", __LINE__);
+	for (size_t q = 0; q < 3; q++) {
+		assert_int_equal(runs_on(x.tp, &x, q, 0), q == 0);
+		assert_int_equal(runs_on(x.tp, &x, q, 1), q == 1);
+		assert_int_equal(runs_on(NULL, &x, q, 1), q == 1);
+		assert_true(runs_on(x.tp, &x, q, 3));
+	}
+	assert_int_equal(why_runs_on(&x, 1, 1), WHY_RANK);
+	assert_int_equal(why_sees(&x, 1, 1), WHY_QUEUES);
+	assert_int_equal(why_sees(&x, 1, 2), WHY_RANK);
+	assert_int_equal(why_sees(&x, 1, 3), WHY_QUEUES);
+}
+
+/* Devices of different numbers may be of one node, which any of the files may have counted. */
+TEST(ranks_with_different_devices_are_of_one_node)
+{
+	CLEANUP(scene_release)
+	struct scene x = scene_new(LONE_RANK(0) LONE_QUEUE(0, 0) COUNTER(JOULES(0))
+					   COUNTER(JOULES(1)) COUNTER("craypm:::energy"));
+
+	file_add(&x, LONE_RANK(1) LONE_QUEUE(1, 1));
+	scene_resolve(&x);
+	assert_false(x.t.m->ranks_apart);
+	assert_seen(&x, 0, "10");
+	assert_seen(&x, 1, "01");
+	assert_seen(&x, 2, "11");
+	assert_true(runs_on(x.tp, &x, 1, 1));
+}
+
+/* Without devices counters of one name tell, and do not where the host is known. */
+TEST(counters_of_ranks_without_devices)
+{
+	static const char *const ranks[][2] = { { LONE_RANK(0), LONE_RANK(1) },
+						{ RANK(0), RANK(1) } };
+
+	for (size_t i = 0; i < ARRAY_LEN(ranks); i++) {
+		CLEANUP(scene_release) struct scene x = scene_new(ranks[i][0]);
+
+		trace_add(&x.t, COUNTER("rapl:::PACKAGE_ENERGY:PACKAGE0"));
+		file_add(&x, ranks[i][1]);
+		trace_add(&x.t, COUNTER("rapl:::PACKAGE_ENERGY:PACKAGE0"));
+		scene_resolve(&x);
+		assert_int_equal(x.t.m->ranks_apart, i == 0);
+		assert_seen(&x, 0, i == 0 ? "10" : "11");
+		assert_seen(&x, 1, i == 0 ? "01" : "11");
+	}
+}
+
+/* A user knows better: both ranks work on the device that the first one counted. */
+TEST(a_rule_goes_beyond_the_file_of_a_rank)
+{
+	CLEANUP(scene_release)
+	struct scene x = scene_new(LONE_RANK(0) LONE_QUEUE(0, 0) COUNTER(JOULES(0)));
+
+	file_add(&x, LONE_RANK(1) LONE_QUEUE(1, 0) COUNTER(JOULES(0)));
+	add_rule(x.tp, &(struct rule){ .ranks = "01",
+				       .device = "rank0:gpu0",
+				       .visible = { 0 },
+				       .visible_nr = 1 });
+	scene_resolve(&x);
+	assert_int_equal(warned(x.t.m, W_TOPOLOGY), 0);
+	assert_seen(&x, 0, "11");
+	assert_true(runs_on(x.tp, &x, 0, 0) && runs_on(x.tp, &x, 1, 0));
 }

@@ -279,6 +279,31 @@ TEST(backward_of_several_threads)
 	assert_true(num_of(o, row_of(o, "name", "a5", NULL, NULL), "backward_ns") == 0);
 }
 
+/* Ranks count from 1 each. */
+TEST(backward_of_several_processes)
+{
+	struct maker k = make_begin();
+	track_id q = make_queue(&k, "gpu0", 7);
+
+	for (int32_t rank = 0; rank < 3; rank++) {
+		track_id t = make_thread(&k, 1 + rank, 1, rank, "main");
+		track_id b = make_thread(&k, 1 + rank, 2, rank, "backward");
+		const char *name = rank == 0 ? "r0" : rank == 1 ? "r1" : "r2";
+
+		op_of(&k, t, 0, 10, name, FACT_NONE, 5, 0);
+		op_of(&k, b, 100 + rank, 120, "Back", FACT_NONE, 5, 1);
+		make_launch(&k, b, 110, q, 200 + 100 * rank, 240 + 110 * rank, name);
+	}
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	CLEANUP(table_set_release) struct table_set ts = operators_of(m, NULL);
+
+	expect_table(table_set_find(&ts, "operators"), "name backward_ns\n"
+						       "Back 0\n"
+						       "r0 40\n"
+						       "r1 50\n"
+						       "r2 60\n");
+}
+
 /* An iteration owns what begins in its range, and lasts until its last work ends. */
 TEST(iterations)
 {
