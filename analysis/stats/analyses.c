@@ -45,7 +45,11 @@ static int run_of_model(const struct analysis *a, struct model *m, const struct 
 
 struct analysis_shared *analysis_shared_new(void)
 {
-	return xcalloc(1, sizeof(struct analysis_shared));
+	struct analysis_shared *as = xcalloc(1, sizeof(*as));
+
+	pthread_mutex_init(&as->iterations_lock, NULL);
+	pthread_mutex_init(&as->energy_lock, NULL);
+	return as;
 }
 
 void analysis_shared_free(struct analysis_shared *as)
@@ -55,6 +59,8 @@ void analysis_shared_free(struct analysis_shared *as)
 	work_energy_free(as->energy);
 	works_free(as->works);
 	iterations_free(as->iterations);
+	pthread_mutex_destroy(&as->iterations_lock);
+	pthread_mutex_destroy(&as->energy_lock);
 	free(as);
 }
 
@@ -73,10 +79,24 @@ int analysis_iterations(struct model *m, const struct analysis_opts *o,
 	const struct works *w = analysis_works(m, o);
 	int r = 0;
 
+	pthread_mutex_lock(&o->shared->iterations_lock);
 	if (!o->shared->iterations)
 		r = iterations_new(m, w, o->marker, &o->shared->iterations, err);
 	*ret = o->shared->iterations;
+	pthread_mutex_unlock(&o->shared->iterations_lock);
 	return r;
+}
+
+/* Of a streamed model there are series alone. */
+void analysis_shared_prepare(const struct analysis *const *v, size_t nr, struct model *m,
+			     const struct profile *p, const struct analysis_opts *o)
+{
+	bool calls = false;
+
+	for (size_t i = 0; i < nr; i++)
+		calls |= v[i]->run && (!v[i]->series_only || m->library);
+	if (calls && (!p || p->of_model))
+		analysis_works(m, o);
 }
 
 /* "node3:gpu2" → 2; FACT_ABSENT: it does not end in a number. */
@@ -128,21 +148,25 @@ static bool has_work(const struct profile *p)
 	return false;
 }
 
-/* run reads single calls, which the model has. */
+/* run reads single calls, which the model has. What is shared points to o. */
 static int run_of_calls(const struct analysis *a, struct model *m, const struct analysis_opts *o,
 			struct table_set *out, struct err *err)
+{
+	if (a->needs_work && analysis_works(m, o)->v.nr == 0)
+		return table_set_skip(out, a->name, "the inputs hold no device work");
+	return a->run(m, o, out, err);
+}
+
+/* With what is shared made for the call. */
+static int run_alone(const struct analysis *a, struct model *m, const struct analysis_opts *o,
+		     struct table_set *out, struct err *err)
 {
 	struct analysis_opts with = *o;
 	int r;
 
-	if (!with.shared)
-		with.shared = analysis_shared_new();
-	if (a->needs_work && analysis_works(m, &with)->v.nr == 0)
-		r = table_set_skip(out, a->name, "the inputs hold no device work");
-	else
-		r = a->run(m, &with, out, err);
-	if (!o->shared)
-		analysis_shared_free(with.shared);
+	with.shared = analysis_shared_new();
+	r = run_of_calls(a, m, &with, out, err);
+	analysis_shared_free(with.shared);
 	return r;
 }
 
@@ -152,7 +176,7 @@ int analysis_run(const struct analysis *a, struct model *m, const struct profile
 	if (a->of_profile)
 		return p ? a->of_profile(p, o, out, err) : run_of_model(a, m, o, out, err);
 	if (!p || p->of_model || a->series_only)
-		return run_of_calls(a, m, o, out, err);
+		return o->shared ? run_of_calls(a, m, o, out, err) : run_alone(a, m, o, out, err);
 	if (a->needs_operators)
 		return table_set_skip(out, a->name, ANALYSIS_NO_OPERATORS);
 	if (!a->needs_work && !a->needs_calls)

@@ -12,7 +12,7 @@
 
 /* ---- energy up to a moment ---- */
 
-static double live_until(const struct work_meter *me, int64_t t_ns)
+double work_meter_until(const struct work_meter *me, int64_t t_ns)
 {
 	size_t hint = 0;
 
@@ -29,7 +29,7 @@ static const struct work_moment *moment_by(const struct work_meter *me, int64_t 
 
 static double since(const struct work_meter *me, const struct work_moment *at, int64_t t_ns)
 {
-	return t_ns > at->t_ns ? live_until(me, t_ns) - at->live_j : 0;
+	return t_ns > at->t_ns ? work_meter_until(me, t_ns) - at->live_j : 0;
 }
 
 static double share_of(const struct work_meter *me, uint32_t running, double j)
@@ -49,13 +49,8 @@ static double share_until(const struct work_meter *me, int64_t t_ns)
 static double idle_since(const struct work_meter *me, const struct work_moment *at, int64_t t_ns)
 {
 	if (!at)
-		return live_until(me, t_ns);
+		return work_meter_until(me, t_ns);
 	return at->idle_j + (at->running ? 0 : since(me, at, t_ns));
-}
-
-double work_meter_energy(const struct work_meter *me, int64_t from_ns, int64_t to_ns)
-{
-	return live_until(me, to_ns) - live_until(me, from_ns);
 }
 
 static double idle_until(const struct work_meter *me, int64_t t_ns)
@@ -134,13 +129,23 @@ static bool edges_next(const struct edges *e, int64_t *ret_ns)
 	return true;
 }
 
-/* What begins at t has what comes behind j, what ends what came until then. */
-static void edges_pass(struct edges *e, int64_t t_ns, double j, double *of_row)
+/*
+ * What begins at t has what comes behind j, what ends what came until then. wm: of each row, which
+ * get the number of the moment; NULL.
+ */
+static void edges_pass(struct edges *e, int64_t t_ns, double j, double *of_row,
+		       struct work_moments *wm, uint32_t moment)
 {
-	for (; e->start < e->n && e->starts[e->start].start_ns == t_ns; e->start++)
+	for (; e->start < e->n && e->starts[e->start].start_ns == t_ns; e->start++) {
 		of_row[e->starts[e->start].row] -= j;
-	for (; e->end < e->n && e->ends[e->end].start_ns == t_ns; e->end++)
+		if (wm)
+			wm[e->starts[e->start].row].start = moment;
+	}
+	for (; e->end < e->n && e->ends[e->end].start_ns == t_ns; e->end++) {
 		of_row[e->ends[e->end].row] += j;
+		if (wm)
+			wm[e->ends[e->end].row].end = moment;
+	}
 }
 
 void work_energy_idle_split(const struct work_meter *me, struct sort_span *v, size_t n, double *j)
@@ -157,7 +162,7 @@ void work_energy_idle_split(const struct work_meter *me, struct sort_span *v, si
 		if (e.start > e.end)
 			sum_add(&share, (until_j - last_j) / (double)(e.start - e.end));
 		last_j = until_j;
-		edges_pass(&e, t_ns, sum_value(&share), j);
+		edges_pass(&e, t_ns, sum_value(&share), j, NULL, 0);
 	}
 	free(e.ends);
 }
@@ -187,27 +192,38 @@ void work_meter_intervals(const struct work_meter *me, int64_t from_ns, int64_t 
 	*end = LOWER_BOUND(k, *first, c->n - 1, c->t_ns[k] < to_ns);
 }
 
-uint8_t work_meter_marks(const struct work_meter *me, int64_t from_ns, int64_t to_ns)
+void work_moments_intervals(const struct work_meter *me, const struct work_moments *wm,
+			    size_t *first, size_t *end)
+{
+	const struct curve *c = &me->c;
+	const struct work_moment *to = &me->at.v[wm->end];
+	size_t until = to->point + (c->t_ns[to->point] < to->t_ns);
+
+	*first = me->at.v[wm->start].point;
+	until = until < c->n - 1 ? until : c->n - 1;
+	*end = until > *first ? until : *first;
+}
+
+uint8_t work_meter_marks(const struct work_meter *me, int64_t from_ns, int64_t to_ns, size_t first,
+			 size_t end)
 {
 	const struct curve *c = &me->c;
 	uint8_t marks = 0;
-	size_t first, end;
 
 	if (from_ns < c->t_ns[0] || to_ns > c->t_ns[c->n - 1])
 		marks |= SPAN_OUTSIDE;
 	if (!me->marked)
 		return marks;
-	work_meter_intervals(me, from_ns, to_ns, &first, &end);
 	for (int b = 0; b < WORK_MARKS && first < end; b++)
 		if (me->marked[end].before[b] > me->marked[first].before[b])
 			marks |= (uint8_t)(1u << b);
 	return marks;
 }
 
-bool work_meter_live(const struct work_meter *me, int64_t from_ns, int64_t to_ns)
+bool work_meter_live(const struct work_meter *me, int64_t from_ns, int64_t to_ns, size_t first,
+		     size_t end)
 {
 	const struct curve *c = &me->c;
-	size_t first, end;
 
 	if (from_ns == to_ns)
 		return from_ns >= c->t_ns[0] && to_ns <= c->t_ns[c->n - 1];
@@ -215,7 +231,6 @@ bool work_meter_live(const struct work_meter *me, int64_t from_ns, int64_t to_ns
 		return false;
 	if (!me->marked)
 		return true;
-	work_meter_intervals(me, from_ns, to_ns, &first, &end);
 	return me->marked[end].before[0] - me->marked[first].before[0] < end - first;
 }
 
@@ -260,13 +275,21 @@ static void rows_take(const struct work_energy *we, uint32_t device, struct sort
 		v[(*n)++] = (struct sort_span){ we->w->v.v[i].start_ns, we->w->v.v[i].end_ns, i };
 }
 
+/* The last point of the curve by t, from the last one by an earlier moment on. */
+static size_t point_by(const struct curve *c, int64_t t_ns, size_t point)
+{
+	while (point + 1 < c->n && c->t_ns[point + 1] <= t_ns)
+		point++;
+	return point;
+}
+
 static void meter_sweep(struct work_energy *we, struct work_meter *me, struct sort_span *v,
-			size_t n)
+			size_t n, struct work_moments *wm)
 {
 	struct edges e;
 	struct sum share = SUM_INIT, idle = SUM_INIT, work = SUM_INIT;
 	double last_j = 0;
-	size_t hint = 0;
+	size_t hint = 0, point = 0;
 	int64_t t_ns;
 
 	edges_make(&e, v, n);
@@ -278,10 +301,11 @@ static void meter_sweep(struct work_energy *we, struct work_meter *me, struct so
 		if (running)
 			sum_add(&share, share_of(me, running, j));
 		last_j = until_j;
-		edges_pass(&e, t_ns, sum_value(&share), we->work_j);
+		point = point_by(&me->c, t_ns, point);
+		edges_pass(&e, t_ns, sum_value(&share), we->work_j, wm, (uint32_t)me->at.nr);
 		VEC_PUSH(&me->at,
 			 ((struct work_moment){ t_ns, until_j, sum_value(&share), sum_value(&idle),
-						(uint32_t)(e.start - e.end) }));
+						(uint32_t)(e.start - e.end), (uint32_t)point }));
 	}
 	sum_add(&idle, curve_total(&me->c) - last_j);
 	me->work_j = sum_value(&work);
@@ -294,9 +318,13 @@ static void rows_judge(struct work_energy *we, const struct work_meter *me, uint
 {
 	const struct work_device *d = &we->w->devices.v[device];
 
-	for (size_t i = d->first; i < d->first + d->nr; i++)
-		if (!work_meter_live(me, we->w->v.v[i].start_ns, we->w->v.v[i].end_ns))
+	for (size_t i = d->first; i < d->first + d->nr; i++) {
+		size_t first, end;
+
+		work_moments_intervals(me, &we->moments[i], &first, &end);
+		if (!work_meter_live(me, we->w->v.v[i].start_ns, we->w->v.v[i].end_ns, first, end))
 			we->work_j[i] = NAN;
+	}
 }
 
 static void rows_forget(struct work_energy *we, struct work_meter *me, uint32_t device)
@@ -311,10 +339,19 @@ static void rows_forget(struct work_energy *we, struct work_meter *me, uint32_t 
 	me->other_j += sum_value(&other);
 }
 
+/* Of the rows of devices whose meter this is. */
+static void moments_put(struct work_energy *we, uint32_t device, const struct work_moments *wm)
+{
+	const struct work_device *d = &we->w->devices.v[device];
+
+	memcpy(we->moments + d->first, wm + d->first, d->nr * sizeof(*wm));
+}
+
 static void meter_run(struct work_energy *we, uint32_t number, const uint32_t *device_of)
 {
 	struct work_meter *me = &we->meters.v[number];
 	bool *mine = xcalloc(we->w->devices.nr + 1, sizeof(*mine));
+	struct work_moments *wm = xcalloc(we->w->v.nr + 1, sizeof(*wm));
 	struct sort_span *v;
 	size_t rows = 0, n = 0;
 
@@ -327,12 +364,16 @@ static void meter_run(struct work_energy *we, uint32_t number, const uint32_t *d
 	for (uint32_t d = 0; d < we->w->devices.nr; d++)
 		if (mine[d])
 			rows_take(we, d, v, &n);
-	meter_sweep(we, me, v, n);
-	for (uint32_t d = 0; d < we->w->devices.nr; d++)
-		if (mine[d] && we->meter_of[d] != number)
+	meter_sweep(we, me, v, n, wm);
+	for (uint32_t d = 0; d < we->w->devices.nr; d++) {
+		if (mine[d] && we->meter_of[d] != number) {
 			rows_forget(we, me, d);
-		else if (mine[d])
+		} else if (mine[d]) {
+			moments_put(we, d, wm);
 			rows_judge(we, me, d);
+		}
+	}
+	free(wm);
 	free(mine);
 	free(v);
 }
@@ -424,6 +465,7 @@ static struct work_energy *work_energy_new(const struct works *w, const struct e
 	we->labels = series_labels(w->m);
 	we->meter_of = xcalloc(w->devices.nr + 1, sizeof(*we->meter_of));
 	we->work_j = xcalloc(w->v.nr + 1, sizeof(*we->work_j));
+	we->moments = xcalloc(w->v.nr + 1, sizeof(*we->moments));
 	for (size_t d = 0; d < w->devices.nr; d++)
 		we->meter_of[d] = U64MAP_NONE;
 	/* a stated topology may let a queue draw on another device than the one that it names */
@@ -451,14 +493,20 @@ void work_energy_free(struct work_energy *we)
 	series_labels_freep(&we->labels);
 	free(we->meter_of);
 	free(we->work_j);
+	free(we->moments);
 	free(we);
 }
 
 const struct work_energy *analysis_work_energy(struct model *m, const struct analysis_opts *o)
 {
-	if (!o->shared->energy)
-		o->shared->energy = work_energy_new(analysis_works(m, o), &o->energy);
-	return o->shared->energy;
+	struct analysis_shared *as = o->shared;
+	const struct works *w = analysis_works(m, o);
+
+	pthread_mutex_lock(&as->energy_lock);
+	if (!as->energy)
+		as->energy = work_energy_new(w, &o->energy);
+	pthread_mutex_unlock(&as->energy_lock);
+	return as->energy;
 }
 
 const struct work_meter *work_meter_of(const struct work_energy *we, uint32_t device)

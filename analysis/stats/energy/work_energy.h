@@ -22,7 +22,7 @@
  * mode each piece has all of it, and the law does not hold. Idle energy of a counter of several
  * devices is divided equally among them.
  *
- * Memory: 8 bytes for each work, 32 for each moment at which something begins or ends on a device
+ * Memory: 16 bytes for each work, 32 for each moment at which something begins or ends on a device
  * with a counter. Time: O(n log n), once.
  */
 #ifndef PROFRIG_WORK_ENERGY_H
@@ -56,6 +56,7 @@ struct work_meter {
 		double share_j; /* of one that ran all the time */
 		double idle_j;
 		uint32_t running; /* from here on */
+		uint32_t point;   /* of the curve: the last one by t; 0: none */
 	}) at;
 };
 
@@ -65,6 +66,10 @@ struct work_energy {
 	VEC(struct work_meter) meters; /* those that some device has */
 	uint32_t *meter_of;            /* by device of works; U64MAP_NONE */
 	double *work_j;                /* by row of works; NaN unknown */
+	/* by row of works, of its device's meter: the moments at which it begins and ends */
+	struct work_moments {
+		uint32_t start, end;
+	} * moments;
 };
 
 /* Borrowed, never NULL. */
@@ -73,14 +78,19 @@ void work_energy_free(struct work_energy *we); /* NULL is fine */
 
 /* The device's counter; NULL: it has none. */
 const struct work_meter *work_meter_of(const struct work_energy *we, uint32_t device);
-/* enum curve_mark of [from, to), and whether part of it was sampled and is not dead. */
-uint8_t work_meter_marks(const struct work_meter *me, int64_t from_ns, int64_t to_ns);
-bool work_meter_live(const struct work_meter *me, int64_t from_ns, int64_t to_ns);
 /* The intervals [first, end) of its curve that [from, to) touches. */
 void work_meter_intervals(const struct work_meter *me, int64_t from_ns, int64_t to_ns,
 			  size_t *first, size_t *end);
-/* What all that it measures used in [from, to), dead intervals left out. */
-double work_meter_energy(const struct work_meter *me, int64_t from_ns, int64_t to_ns);
+/* The same by the moments of a row. */
+void work_moments_intervals(const struct work_meter *me, const struct work_moments *wm,
+			    size_t *first, size_t *end);
+/* enum curve_mark of [from, to), and whether part of it was sampled and is not dead. */
+uint8_t work_meter_marks(const struct work_meter *me, int64_t from_ns, int64_t to_ns, size_t first,
+			 size_t end);
+bool work_meter_live(const struct work_meter *me, int64_t from_ns, int64_t to_ns, size_t first,
+		     size_t end);
+/* What all that it measures used until t, dead intervals left out. */
+double work_meter_until(const struct work_meter *me, int64_t t_ns);
 /* What a piece of work that runs on the device during [from, to) has of it. */
 double work_energy_part(const struct work_energy *we, uint32_t device, int64_t from_ns,
 			int64_t to_ns);
