@@ -1,4 +1,5 @@
 #include "analyses_private.h"
+#include "operator_calls.h"
 #include "work_energy.h"
 
 #include <ctype.h>
@@ -49,6 +50,7 @@ struct analysis_shared *analysis_shared_new(void)
 
 	pthread_mutex_init(&as->iterations_lock, NULL);
 	pthread_mutex_init(&as->energy_lock, NULL);
+	pthread_mutex_init(&as->calls_lock, NULL);
 	return as;
 }
 
@@ -56,11 +58,13 @@ void analysis_shared_free(struct analysis_shared *as)
 {
 	if (!as)
 		return;
+	operator_calls_free(as->calls);
 	work_energy_free(as->energy);
 	works_free(as->works);
 	iterations_free(as->iterations);
 	pthread_mutex_destroy(&as->iterations_lock);
 	pthread_mutex_destroy(&as->energy_lock);
+	pthread_mutex_destroy(&as->calls_lock);
 	free(as);
 }
 

@@ -23,11 +23,13 @@ ANALYSES(ANALYSIS_DECLARE)
 /* clang-format on */
 
 struct work_energy;
+struct operator_calls;
 struct analysis_shared {
 	struct works *works;           /* NULL: not made yet */
 	struct iterations *iterations; /* likewise; under its lock */
 	struct work_energy *energy;    /* likewise; under its lock */
-	pthread_mutex_t iterations_lock, energy_lock;
+	struct operator_calls *calls;  /* likewise; under its lock */
+	pthread_mutex_t iterations_lock, energy_lock, calls_lock;
 };
 /* The device work of the model, which is nested after it. Borrowed. */
 const struct works *analysis_works(struct model *m, const struct analysis_opts *o);

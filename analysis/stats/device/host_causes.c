@@ -22,6 +22,7 @@ struct before {
 
 struct thread_pieces {
 	bool made;
+	size_t near; /* where the last stretch ended: the next one is mostly behind it */
 	VEC(struct piece) v;
 	VEC(struct before) blocks;
 };
@@ -219,8 +220,9 @@ void host_causes_add(struct host_causes *h, track_id thread, int64_t from_ns, in
 		blocks_make(p);
 		p->made = true;
 	}
-	first = LOWER_BOUND(at, 0, p->v.nr, p->v.v[at].start_ns <= from_ns) - 1;
-	end = LOWER_BOUND(at, first, p->v.nr, p->v.v[at].start_ns < to_ns);
+	first = NEAR_BOUND(at, p->near, p->v.nr, p->v.v[at].start_ns <= from_ns) - 1;
+	end = NEAR_BOUND(at, first + 1, p->v.nr, p->v.v[at].start_ns < to_ns);
+	p->near = end;
 	for (size_t i = first; i < end;) {
 		int64_t start = p->v.v[i].start_ns;
 		int64_t stop = i + 1 < end ? p->v.v[i + 1].start_ns : to_ns;

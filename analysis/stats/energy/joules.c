@@ -27,40 +27,9 @@ static void open_add(struct joules *s, const struct work_meter *me, size_t first
 
 #define ALONE_REL 1e-9
 
-/* A stretch of time on a meter: its intervals, and the energy of all until it begins and ends. */
-struct on_meter {
-	int64_t from_ns, to_ns;
-	size_t first, end;
-	double from_j, to_j;
-};
-
-static struct on_meter on_meter_between(const struct work_meter *me, int64_t from_ns, int64_t to_ns)
-{
-	struct on_meter x = { .from_ns = from_ns, .to_ns = to_ns };
-
-	work_meter_intervals(me, from_ns, to_ns, &x.first, &x.end);
-	x.from_j = work_meter_until(me, from_ns);
-	x.to_j = work_meter_until(me, to_ns);
-	return x;
-}
-
-/* The same of a work, without a search. */
-static struct on_meter on_meter_work(const struct work_energy *we, const struct work_meter *me,
-				     size_t row)
-{
-	const struct work_moments *wm = &we->moments[row];
-	const struct work_moment *from = &me->at.v[wm->start], *to = &me->at.v[wm->end];
-	struct on_meter x = {
-		.from_ns = from->t_ns, .to_ns = to->t_ns, .from_j = from->live_j, .to_j = to->live_j
-	};
-
-	work_moments_intervals(me, wm, &x.first, &x.end);
-	return x;
-}
-
 /* It has all energy of the meter there, or j of it. */
 static void width_add(struct joules *s, const struct work_meter *me, double j,
-		      const struct on_meter *x)
+		      const struct meter_stretch *x)
 {
 	const struct curve *c = &me->c;
 	double all_j = x->to_j - x->from_j;
@@ -89,13 +58,12 @@ double joules_width(const struct joules *s)
 
 /* ---- sums ---- */
 
-/* x: NULL: without a meter. */
-static void piece_add(struct joules *s, const struct work_meter *me, double j, int64_t ns,
-		      const struct on_meter *x)
+static void piece_add(struct joules *s, const struct work_meter *me, double j,
+		      const struct meter_stretch *x)
 {
 	s->pieces++;
 	s->lengths++;
-	s->ns = ns_add(s->ns, ns);
+	s->ns = ns_add(s->ns, x->to_ns - x->from_ns);
 	s->unknown += isnan(j);
 	if (!me)
 		return;
@@ -104,7 +72,7 @@ static void piece_add(struct joules *s, const struct work_meter *me, double j, i
 		width_add(s, me, j, x);
 	}
 	s->meter = me;
-	s->marks |= work_meter_marks(me, x->from_ns, x->to_ns, x->first, x->end);
+	s->marks |= meter_stretch_marks(me, x);
 	if (!me->holds && me->c.median_period_ns > s->most_period_ns)
 		s->most_period_ns = me->c.median_period_ns;
 }
@@ -113,32 +81,30 @@ void joules_add_work(struct joules *s, const struct work_energy *we, size_t row)
 {
 	const struct work *w = &we->w->v.v[row];
 	const struct work_meter *me = work_meter_of(we, w->device);
-	struct on_meter x = { 0 };
+	struct meter_stretch x = { .from_ns = w->start_ns, .to_ns = w->end_ns };
 
 	if (me)
-		x = on_meter_work(we, me, row);
-	piece_add(s, me, we->work_j[row], w->end_ns - w->start_ns, &x);
+		x = meter_stretch_of_work(we, me, row);
+	piece_add(s, me, we->work_j[row], &x);
 }
 
 void joules_add_part(struct joules *s, const struct work_energy *we, uint32_t device,
 		     int64_t from_ns, int64_t to_ns)
 {
 	const struct work_meter *me = work_meter_of(we, device);
+	struct meter_stretch x;
+	size_t hint = 0;
 
 	if (from_ns >= to_ns)
 		return;
-	joules_add_idle(s, me, work_energy_part(we, device, from_ns, to_ns), from_ns, to_ns);
+	x = meter_stretch(me, from_ns, to_ns, &hint);
+	joules_add_stretch(s, me, work_energy_part(we, device, from_ns, to_ns), &x);
 }
 
-void joules_add_idle(struct joules *s, const struct work_meter *me, double j, int64_t from_ns,
-		     int64_t to_ns)
+void joules_add_stretch(struct joules *s, const struct work_meter *me, double j,
+			const struct meter_stretch *x)
 {
-	struct on_meter x = { 0 };
-
-	if (me)
-		x = on_meter_between(me, from_ns, to_ns);
-	piece_add(s, me, me && work_meter_live(me, from_ns, to_ns, x.first, x.end) ? j : NAN,
-		  to_ns - from_ns, &x);
+	piece_add(s, me, me && meter_stretch_live(me, x) ? j : NAN, x);
 }
 
 double joules_value(const struct joules *s)
@@ -221,19 +187,19 @@ static void meter_idle(const struct work_meter *me, const struct stretches *s, s
 {
 	struct sort_span *v = xcalloc(s->v.nr + 1, sizeof(*v));
 	double *j = xcalloc(s->v.nr + 1, sizeof(*j));
+	size_t hint = 0;
 
 	for (size_t i = 0; i < s->v.nr; i++)
 		v[i] = (struct sort_span){ s->v.v[i].start_ns, s->v.v[i].end_ns, i };
 	work_energy_idle_split(me, v, s->v.nr, j);
 	for (size_t i = 0; i < s->v.nr; i++) {
 		const struct stretch *k = &s->v.v[i];
-		struct on_meter on;
+		struct meter_stretch x;
 
 		sum_add(&ret[k->iteration].j, j[i]);
-		on = on_meter_between(me, k->start_ns, k->end_ns);
-		width_add(&ret[k->iteration], me, k->work_j + j[i], &on);
-		ret[k->iteration].marks |=
-			work_meter_marks(me, k->start_ns, k->end_ns, on.first, on.end);
+		x = meter_stretch(me, k->start_ns, k->end_ns, &hint);
+		width_add(&ret[k->iteration], me, k->work_j + j[i], &x);
+		ret[k->iteration].marks |= meter_stretch_marks(me, &x);
 	}
 	free(v);
 	free(j);

@@ -12,9 +12,10 @@
 
 /* ---- energy up to a moment ---- */
 
-double work_meter_until(const struct work_meter *me, int64_t t_ns)
+/* point: one of the curve at or before t, the nearer the faster. */
+static double live_until(const struct work_meter *me, int64_t t_ns, size_t point)
 {
-	size_t hint = 0;
+	size_t hint = point;
 
 	return curve_at(&me->c, t_ns, &hint);
 }
@@ -29,7 +30,7 @@ static const struct work_moment *moment_by(const struct work_meter *me, int64_t 
 
 static double since(const struct work_meter *me, const struct work_moment *at, int64_t t_ns)
 {
-	return t_ns > at->t_ns ? work_meter_until(me, t_ns) - at->live_j : 0;
+	return t_ns > at->t_ns ? live_until(me, t_ns, at->point) - at->live_j : 0;
 }
 
 static double share_of(const struct work_meter *me, uint32_t running, double j)
@@ -49,7 +50,7 @@ static double share_until(const struct work_meter *me, int64_t t_ns)
 static double idle_since(const struct work_meter *me, const struct work_moment *at, int64_t t_ns)
 {
 	if (!at)
-		return work_meter_until(me, t_ns);
+		return live_until(me, t_ns, 0);
 	return at->idle_j + (at->running ? 0 : since(me, at, t_ns));
 }
 
@@ -182,56 +183,66 @@ static void marks_count(struct work_meter *me)
 				me->marked[i].before[b] + (c->marks[i] >> b & 1);
 }
 
-void work_meter_intervals(const struct work_meter *me, int64_t from_ns, int64_t to_ns,
-			  size_t *first, size_t *end)
+struct meter_stretch meter_stretch(const struct work_meter *me, int64_t from_ns, int64_t to_ns,
+				   size_t *hint)
 {
-	const struct curve *c = &me->c;
+	struct meter_stretch x = { .from_ns = from_ns, .to_ns = to_ns };
+	size_t before;
 
-	*first = LOWER_BOUND(k, 0, c->n, c->t_ns[k] <= from_ns);
-	*first -= *first > 0;
-	*end = LOWER_BOUND(k, *first, c->n - 1, c->t_ns[k] < to_ns);
+	if (!me)
+		return x;
+	before = NEAR_BOUND(k, *hint, me->c.n, me->c.t_ns[k] <= from_ns);
+	x.first = before ? before - 1 : 0;
+	before = NEAR_BOUND(k, before, me->c.n - 1, me->c.t_ns[k] < to_ns);
+	x.end = before > x.first ? before : x.first;
+	x.from_j = live_until(me, from_ns, x.first);
+	x.to_j = live_until(me, to_ns, x.end ? x.end - 1 : 0);
+	*hint = x.end;
+	return x;
 }
 
-void work_moments_intervals(const struct work_meter *me, const struct work_moments *wm,
-			    size_t *first, size_t *end)
+struct meter_stretch meter_stretch_of_work(const struct work_energy *we,
+					   const struct work_meter *me, size_t row)
 {
-	const struct curve *c = &me->c;
-	const struct work_moment *to = &me->at.v[wm->end];
-	size_t until = to->point + (c->t_ns[to->point] < to->t_ns);
+	const struct work_moment *from = &me->at.v[we->moments[row].start];
+	const struct work_moment *to = &me->at.v[we->moments[row].end];
+	size_t last = me->c.n - 1, until = to->point + (me->c.t_ns[to->point] < to->t_ns);
 
-	*first = me->at.v[wm->start].point;
-	until = until < c->n - 1 ? until : c->n - 1;
-	*end = until > *first ? until : *first;
+	until = until < last ? until : last;
+	return (struct meter_stretch){ .from_ns = from->t_ns,
+				       .to_ns = to->t_ns,
+				       .first = from->point,
+				       .end = until > from->point ? until : from->point,
+				       .from_j = from->live_j,
+				       .to_j = to->live_j };
 }
 
-uint8_t work_meter_marks(const struct work_meter *me, int64_t from_ns, int64_t to_ns, size_t first,
-			 size_t end)
+uint8_t meter_stretch_marks(const struct work_meter *me, const struct meter_stretch *x)
 {
 	const struct curve *c = &me->c;
 	uint8_t marks = 0;
 
-	if (from_ns < c->t_ns[0] || to_ns > c->t_ns[c->n - 1])
+	if (x->from_ns < c->t_ns[0] || x->to_ns > c->t_ns[c->n - 1])
 		marks |= SPAN_OUTSIDE;
 	if (!me->marked)
 		return marks;
-	for (int b = 0; b < WORK_MARKS && first < end; b++)
-		if (me->marked[end].before[b] > me->marked[first].before[b])
+	for (int b = 0; b < WORK_MARKS && x->first < x->end; b++)
+		if (me->marked[x->end].before[b] > me->marked[x->first].before[b])
 			marks |= (uint8_t)(1u << b);
 	return marks;
 }
 
-bool work_meter_live(const struct work_meter *me, int64_t from_ns, int64_t to_ns, size_t first,
-		     size_t end)
+bool meter_stretch_live(const struct work_meter *me, const struct meter_stretch *x)
 {
 	const struct curve *c = &me->c;
 
-	if (from_ns == to_ns)
-		return from_ns >= c->t_ns[0] && to_ns <= c->t_ns[c->n - 1];
-	if (from_ns >= c->t_ns[c->n - 1] || to_ns <= c->t_ns[0])
+	if (x->from_ns == x->to_ns)
+		return x->from_ns >= c->t_ns[0] && x->to_ns <= c->t_ns[c->n - 1];
+	if (x->from_ns >= c->t_ns[c->n - 1] || x->to_ns <= c->t_ns[0])
 		return false;
 	if (!me->marked)
 		return true;
-	return me->marked[end].before[0] - me->marked[first].before[0] < end - first;
+	return me->marked[x->end].before[0] - me->marked[x->first].before[0] < x->end - x->first;
 }
 
 /* ---- one meter ---- */
@@ -319,10 +330,9 @@ static void rows_judge(struct work_energy *we, const struct work_meter *me, uint
 	const struct work_device *d = &we->w->devices.v[device];
 
 	for (size_t i = d->first; i < d->first + d->nr; i++) {
-		size_t first, end;
+		struct meter_stretch x = meter_stretch_of_work(we, me, i);
 
-		work_moments_intervals(me, &we->moments[i], &first, &end);
-		if (!work_meter_live(me, we->w->v.v[i].start_ns, we->w->v.v[i].end_ns, first, end))
+		if (!meter_stretch_live(me, &x))
 			we->work_j[i] = NAN;
 	}
 }
