@@ -207,7 +207,7 @@ static span_id span_replay(struct replay *r, size_t i)
 	d.end_ns = d.end_ns > r->w.to_ns ? r->w.to_ns : d.end_ns;
 	d.name = string_replay(r, c->name[i]);
 	d.category = string_replay(r, c->category[i]);
-	d.args = string_replay(r, c->args[i]);
+	d.args = string_replay(r, span_args(c, i));
 	d.correlation = correlation_replay(r, i);
 	r->n.spans++;
 	return r->s->ops->span(r->s, &d);

@@ -309,7 +309,8 @@ void spans_reserve(struct span_columns *c, size_t cap)
 	c->category = xreallocarray(c->category, cap, sizeof(*c->category));
 	if (c->correlation)
 		c->correlation = xreallocarray(c->correlation, cap, sizeof(*c->correlation));
-	c->args = xreallocarray(c->args, cap, sizeof(*c->args));
+	if (c->args)
+		c->args = xreallocarray(c->args, cap, sizeof(*c->args));
 	c->kind = xreallocarray(c->kind, cap, sizeof(*c->kind));
 	c->input = xreallocarray(c->input, cap, sizeof(*c->input));
 }
@@ -344,9 +345,25 @@ static __attribute__((noinline)) void rows_populate(struct model_priv *p)
 	xpopulate(c->category + row, n * sizeof(*c->category));
 	if (c->correlation)
 		xpopulate(c->correlation + row, n * sizeof(*c->correlation));
-	xpopulate(c->args + row, n * sizeof(*c->args));
+	if (c->args)
+		xpopulate(c->args + row, n * sizeof(*c->args));
 	xpopulate(c->kind + row, n * sizeof(*c->kind));
 	xpopulate(c->input + row, n * sizeof(*c->input));
+}
+
+/* The column begins with the first text that is kept. */
+static void args_put(struct model_priv *p, uint64_t row, str_id args)
+{
+	struct span_columns *c = &p->model->spans;
+
+	args = args_of(p, args);
+	if (args != STR_NONE && !c->args) {
+		c->args = xreallocarray(NULL, c->cap, sizeof(*c->args));
+		for (size_t i = 0; i < c->nr; i++)
+			c->args[i] = STR_NONE;
+	}
+	if (c->args)
+		c->args[row] = args;
 }
 
 static inline span_id row_push(struct model_priv *p, const struct span_def *d)
@@ -369,7 +386,8 @@ static inline span_id row_push(struct model_priv *p, const struct span_def *d)
 		c->correlation = xcalloc(c->cap, sizeof(*c->correlation));
 	if (c->correlation)
 		c->correlation[row] = d->correlation;
-	c->args[row] = args_of(p, d->args);
+	if (d->args != STR_NONE || c->args)
+		args_put(p, row, d->args);
 	c->kind[row] = (uint8_t)d->kind;
 	c->input[row] = p->current;
 	p->in->spans++;
@@ -448,7 +466,7 @@ static void sink_op_leave_args(struct sink *s, track_id t, str_id args)
 		return;
 	ts = &p->track_states.v[t];
 	if (ts->open.nr)
-		p->model->spans.args[ts->open.v[ts->open.nr - 1]] = args_of(p, args);
+		args_put(p, ts->open.v[ts->open.nr - 1], args);
 }
 
 static void sink_op_open_kind(struct sink *s, track_id t, enum span_kind kind)

@@ -40,7 +40,8 @@ static void part_push(struct cutting *cu, size_t i, int64_t start_ns, int64_t en
 	to->category[to->nr] = from->category[i];
 	if (from->correlation)
 		to->correlation[to->nr] = from->correlation[i];
-	to->args[to->nr] = from->args[i];
+	if (from->args)
+		to->args[to->nr] = from->args[i];
 	to->kind[to->nr] = from->kind[i];
 	to->input[to->nr] = from->input[i];
 	to->nr++;
@@ -122,6 +123,8 @@ void model_window_without(struct model *m, const struct window *w, size_t nr, co
 		VEC_PUSH(&m->windows, w[i]);
 	if (m->spans.correlation)
 		cu.to.correlation = xcalloc(1, sizeof(*cu.to.correlation));
+	if (m->spans.args)
+		cu.to.args = xcalloc(1, sizeof(*cu.to.args));
 	cu.facts = facts_any(m);
 	cu.place_of = launch_places(m);
 	cu.part_of = xreallocarray(NULL, m->spans.nr + 1, sizeof(*cu.part_of));

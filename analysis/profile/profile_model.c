@@ -230,7 +230,7 @@ static void work_take(struct lane *l, uint64_t i)
 	work_end(l, f.start_ns);
 	f.node = tree_child(l, NODE_NONE, f.name, f.category, f.kind);
 	if (f.kind == SPAN_KERNEL && l->p->priv->o.lanes.round)
-		f.node = kernel_node(l, &l->reader->shapes, f.node, c->args[i]);
+		f.node = kernel_node(l, &l->reader->shapes, f.node, span_args(c, i));
 	work_count(l, &f, c->end_ns[i] - f.start_ns);
 	l->now_ns = f.start_ns;
 	if (c->end_ns[i] == f.start_ns)

@@ -178,14 +178,15 @@ static void attributes_put(struct writing *w, uint64_t span)
 {
 	struct otf2_out *o = w->o;
 	const struct span_columns *c = &o->m->spans;
-	bool lost = o->long_strings && too_long(o, c->args[span]);
+	bool lost = o->long_strings && too_long(o, span_args(c, span));
 
 	if (span_correlation(c, span))
 		otf2_out_ok(o, OTF2_AttributeList_AddUint64(w->attributes, ATTRIBUTE_CORRELATION,
 							    span_correlation(c, span)));
-	if (c->args[span] != STR_NONE && !lost)
-		otf2_out_ok(o, OTF2_AttributeList_AddStringRef(w->attributes, ATTRIBUTE_ARGS,
-							       otf2_out_string(o, c->args[span])));
+	if (span_args(c, span) != STR_NONE && !lost)
+		otf2_out_ok(
+			o, OTF2_AttributeList_AddStringRef(w->attributes, ATTRIBUTE_ARGS,
+							   otf2_out_string(o, span_args(c, span))));
 	o->spans_out += lost || (o->long_strings &&
 				 (too_long(o, c->name[span]) || too_long(o, c->category[span])));
 }

@@ -39,7 +39,7 @@ static bool is_shown(const struct model *m, uint64_t i)
 static str_id place_of(const struct model *m, uint64_t i)
 {
 	static const char file[] = "{\"file\":";
-	str_id args = m->spans.args[i];
+	str_id args = span_args(&m->spans, i);
 
 	if (args == STR_NONE || strncmp(model_str(m, args), file, sizeof(file) - 1) != 0)
 		return STR_NONE;

@@ -244,7 +244,7 @@ static bool args_are_json(const struct tef_writer *w, const char *text, size_t n
 
 static enum args_form put_args(const struct tef_writer *w, uint64_t i, struct strbuf *to)
 {
-	str_id args = w->m->spans.args[i];
+	str_id args = span_args(&w->m->spans, i);
 	const char *text = model_str(w->m, args);
 	size_t n = args == STR_NONE ? 0 : intern_len(w->m->strings, args);
 

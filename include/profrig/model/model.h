@@ -104,7 +104,8 @@ struct span_columns {
 	 * NULL while all are 0: span_correlation()
 	 */
 	uint64_t *correlation;
-	str_id *args;  /* raw text of arguments, STR_NONE when none or not kept */
+	/* raw text of arguments, STR_NONE when none or not kept; NULL while all are: span_args() */
+	str_id *args;
 	uint8_t *kind; /* enum span_kind */
 	input_id *input;
 	/* after model_finish or model_nest, else NULL */
@@ -350,6 +351,11 @@ static inline const char *model_str(const struct model *m, str_id id)
 static inline uint64_t span_correlation(const struct span_columns *c, size_t i)
 {
 	return c->correlation ? c->correlation[i] : 0;
+}
+
+static inline str_id span_args(const struct span_columns *c, size_t i)
+{
+	return c->args ? c->args[i] : STR_NONE;
 }
 
 static inline bool span_is_work(const struct model *m, size_t i)

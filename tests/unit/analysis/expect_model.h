@@ -227,7 +227,7 @@ static inline const char *model_text(const struct model_words *x, const char *ke
 		      : 0 },
 		{ "unit", s, s ? s->unit : 0 },
 		{ "cat", t, t ? m->spans.category[x->span] : 0 },
-		{ "args", t, t ? m->spans.args[x->span] : 0 },
+		{ "args", t, t ? span_args(&m->spans, x->span) : 0 },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)

@@ -48,7 +48,7 @@ static inline void dump_span(struct strbuf *sb, const struct model *m, uint64_t 
 		    c->end_ns[i], span_correlation(c, i));
 	dump_text(sb, m, c->name[i]);
 	dump_text(sb, m, c->category[i]);
-	dump_text(sb, m, c->args[i]);
+	dump_text(sb, m, span_args(c, i));
 	strbuf_addf(sb, "|%" PRIu32 " %" PRId64, c->depth[i], c->exclusive_ns[i]);
 	if (piece)
 		strbuf_addf(sb, " piece %" PRId64 " %" PRId64, piece->start_ns,

@@ -35,8 +35,8 @@ TEST(test_long_texts)
 	assert_int_equal(warned(m, W_LONG_TEXT), 3);
 	t = thread_of(s, NULL, 1, 2);
 	span = s->ops->span(s, &(struct span_def){ .track = t, .end_ns = 1, .name = b, .args = a });
-	assert_non_null(
-		strstr(model_str(m, m->spans.args[span]), "{\"left_out\":\"196607 bytes, #"));
+	assert_non_null(strstr(model_str(m, span_args(&m->spans, span)),
+			       "{\"left_out\":\"196607 bytes, #"));
 	s->ops->input_end(s);
 }
 

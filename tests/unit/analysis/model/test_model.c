@@ -40,7 +40,7 @@ TEST(test_frames)
 	assert_string_equal(model_str(m, m->spans.category[span_at(m, "a")]), "cat");
 	assert_int_equal(m->spans.start_ns[span_at(m, "b")], 5);
 	assert_int_equal(m->spans.end_ns[span_at(m, "b")], 7);
-	assert_string_equal(model_str(m, m->spans.args[span_at(m, "b")]), "n=1");
+	assert_string_equal(model_str(m, span_args(&m->spans, span_at(m, "b"))), "n=1");
 	/* open: ends at the last event of its own track, a sample here */
 	assert_int_equal(m->spans.end_ns[span_at(m, "c")], 40);
 	assert_int_equal(m->inputs.v[0].first_ns, 0);
@@ -373,7 +373,7 @@ TEST(test_sort_keeps_columns_together)
 			continue;
 		assert_true(c->end_ns[i - 1] >= c->end_ns[i]);
 		if (c->end_ns[i - 1] == c->end_ns[i])
-			assert_true(c->args[i - 1] < c->args[i]);
+			assert_true(span_args(c, i - 1) < span_args(c, i));
 	}
 	for (size_t t = 0; t < 3; t++) {
 		const struct track *tr = &m->tracks.v[t];
@@ -382,8 +382,8 @@ TEST(test_sort_keeps_columns_together)
 			assert_int_equal(m->spans.track[tr->first_span + i], t);
 	}
 	assert_int_equal(m->links.nr, 1);
-	assert_int_equal(m->spans.args[m->links.from[0]], 17);
-	assert_int_equal(m->spans.args[m->links.to[0]], 2900);
+	assert_int_equal(span_args(&m->spans, m->links.from[0]), 17);
+	assert_int_equal(span_args(&m->spans, m->links.to[0]), 2900);
 }
 
 TEST(test_launch_links)
@@ -550,4 +550,31 @@ TEST(warning_logs)
 	assert_int_equal(m->warnings.v[0].count, 3);
 	assert_string_equal(m->warnings.v[1].text, "a; b; c; d");
 	assert_true(m->warnings.v[3].cut);
+}
+
+/* The column of arguments begins with the first text, grows with the others and is sorted. */
+TEST(arguments_come_late)
+{
+	enum { SPANS = 40000, FROM = 33000 };
+	CLEANUP(model_freep) struct model *m = model_new();
+	struct sink *s = model_sink(m);
+	str_id text;
+	track_id t;
+
+	s->ops->input(s, "x", "tef");
+	t = thread_of(s, NULL, 1, 2);
+	text = sink_puts(s, "text");
+	for (int i = 0; i < SPANS; i++) {
+		s->ops->span(s, &(struct span_def){ .track = t,
+						    .start_ns = (SPANS - i) * 10,
+						    .end_ns = (SPANS - i) * 10 + 5,
+						    .name = text,
+						    .category = STR_NONE,
+						    .args = i < FROM ? STR_NONE : text });
+		assert_int_equal(m->spans.args != NULL, i >= FROM);
+	}
+	model_ended(m);
+	for (int i = 0; i < SPANS; i++)
+		assert_int_equal(span_args(&m->spans, (size_t)i),
+				 i < SPANS - FROM ? text : STR_NONE);
 }

@@ -214,7 +214,7 @@ static bool is_of(const struct model *m, const bool *linked, size_t i, const str
 	return (w->kinds == 0 || w->kinds >> c->kind[i] & 1) &&
 	       (!w->category || strcmp(model_str(m, c->category[i]), w->category) == 0) &&
 	       (!w->name || strncmp(span_name(m, i), w->name, strlen(w->name)) == 0) &&
-	       (!w->args || strstr(model_str(m, c->args[i]), w->args)) &&
+	       (!w->args || strstr(model_str(m, span_args(c, i)), w->args)) &&
 	       (w->stream < 0 || track_of(m, i)->tid == w->stream) && (!w->linked || linked[i]);
 }
 

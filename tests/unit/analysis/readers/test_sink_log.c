@@ -106,11 +106,12 @@ static void same_spans(const char *what, const struct model *a, const struct mod
 	SAME_BYTES(what, x->end_ns, y->end_ns, x->nr);
 	SAME_BYTES(what, x->name, y->name, x->nr);
 	SAME_BYTES(what, x->category, y->category, x->nr);
-	SAME_BYTES(what, x->args, y->args, x->nr);
 	SAME_BYTES(what, x->kind, y->kind, x->nr);
 	SAME_BYTES(what, x->input, y->input, x->nr);
-	for (size_t i = 0; i < x->nr; i++)
+	for (size_t i = 0; i < x->nr; i++) {
 		SAME(what, span_correlation(x, i), span_correlation(y, i));
+		SAME(what, span_args(x, i), span_args(y, i));
+	}
 	SAME(what, a->links.nr, b->links.nr);
 	SAME_BYTES(what, a->links.from, b->links.from, a->links.nr);
 	SAME_BYTES(what, a->links.to, b->links.to, a->links.nr);

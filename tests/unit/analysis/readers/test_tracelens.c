@@ -291,7 +291,8 @@ static void add_tuples(struct strbuf *out, const char *p, const char *end)
 /* An argument of an operator, as the sheets have it. */
 static char *argument(const struct model *m, uint64_t op, const char *key)
 {
-	const char *at = strstr(model_str(m, m->spans.args[op]), textf("\"%s\": ", key)), *end;
+	const char *at = strstr(model_str(m, span_args(&m->spans, op)), textf("\"%s\": ", key)),
+		   *end;
 	struct strbuf out = STRBUF_INIT;
 	int depth = 0;
 	bool text = false;

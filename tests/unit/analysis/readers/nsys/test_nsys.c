@@ -101,7 +101,7 @@ TEST(graphs)
 	for (size_t i = 0; i < 3; i++)
 		assert_string_equal(span_name(m, m->links.from[i]), "cudaGraphLaunch");
 	expect_model(m, "'[CUDA graph 3]': kind=annotation '[CUDA graph 8]': kind=kernel");
-	assert_has(model_str(m, m->spans.args[span_at(m, "void k<int>(int)")]),
+	assert_has(model_str(m, span_args(&m->spans, span_at(m, "void k<int>(int)"))),
 		   "\"graph node id\":900");
 }
 

@@ -47,7 +47,7 @@ static bool is(const struct model *m, size_t i, const struct which *w)
 	       (!w->device || strcmp(model_str(m, t->device), w->device) == 0) &&
 	       (!w->category || strcmp(model_str(m, m->spans.category[i]), w->category) == 0) &&
 	       (!w->name || strcmp(span_name(m, i), w->name) == 0) &&
-	       (!w->args || strstr(model_str(m, m->spans.args[i]), w->args)) &&
+	       (!w->args || strstr(model_str(m, span_args(&m->spans, i)), w->args)) &&
 	       (w->stream == 0 || t->tid == w->stream);
 }
 
@@ -160,7 +160,7 @@ TEST(times)
 /* Bytes of a span's arguments. */
 static int64_t bytes_of(const struct model *m, size_t i)
 {
-	const char *at = strstr(model_str(m, m->spans.args[i]), "\"bytes\":");
+	const char *at = strstr(model_str(m, span_args(&m->spans, i)), "\"bytes\":");
 	int64_t v;
 
 	assert_non_null(at);
@@ -283,7 +283,7 @@ TEST(short_names)
 		if (m->spans.kind[i] != SPAN_KERNEL)
 			continue;
 		assert_null(strcasestr(span_name(m, i), "nccl"));
-		at = strstr(model_str(m, m->spans.args[i]), key);
+		at = strstr(model_str(m, span_args(&m->spans, i)), key);
 		assert_non_null(at);
 		at += strlen(key);
 		CLEANUP(xfreep) char *name = xstrndup(at, strcspn(at, ","));

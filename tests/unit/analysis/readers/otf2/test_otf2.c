@@ -235,12 +235,12 @@ IN_ARCHIVE(test_parameters_and_contexts)
 		assert_int_equal(m->spans.parent[1], 0);
 		assert_int_equal(m->warnings.nr, 0);
 		if (!args) {
-			assert_int_equal(m->spans.args[0], STR_NONE);
+			assert_int_equal(span_args(&m->spans, 0), STR_NONE);
 			continue;
 		}
-		assert_string_equal(model_str(m, m->spans.args[0]),
+		assert_string_equal(model_str(m, span_args(&m->spans, 0)),
 				    "{\"grid\":18446744073709551615,\"shift\":-3}");
-		assert_string_equal(model_str(m, m->spans.args[1]),
+		assert_string_equal(model_str(m, span_args(&m->spans, 1)),
 				    "{\"file\":\"a \\\"b\\\"\\n\ufffd\ufffd\"}");
 	}
 }

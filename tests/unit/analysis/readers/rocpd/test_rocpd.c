@@ -56,9 +56,9 @@ TEST(places)
 	/* the default stream tells nothing, so the queue does; a copy lies on its GPU */
 	expect_model(m, "m: track='Queue 1' MEMORY_COPY_HOST_TO_DEVICE: beside=k kind=copy");
 	assert_string_equal(
-		model_str(m, m->spans.args[copy]),
+		model_str(m, span_args(&m->spans, copy)),
 		"{\"bytes\":4096,\"source device\":\"cpu0\",\"destination device\":\"gpu0\"}");
-	assert_has(model_str(m, m->spans.args[k]), "\"workgroup size\":[64,1,1]");
+	assert_has(model_str(m, span_args(&m->spans, k)), "\"workgroup size\":[64,1,1]");
 	/* the first dispatch has the stack id of the call */
 	assert_int_equal(m->links.nr, 1);
 	assert_int_equal(m->links.from[0], call);

@@ -167,7 +167,7 @@ TEST(arguments)
 	READING rd = read_text("rocprof_csv", text);
 
 	assert_int_equal(rd.r, 0);
-	assert_string_equal(model_str(rd.m, rd.m->spans.args[0]),
+	assert_string_equal(model_str(rd.m, span_args(&rd.m->spans, 0)),
 			    "{\"Agent_Id\":\"Agent 1\",\"Odd \\\"x\":\"a \\\"b\\\", \\\\ "
 			    "\xef\xbf\xbd\",\"Size\":-1.5,\"Zero\":\"007\"}");
 }
@@ -567,5 +567,5 @@ TEST_IN(detected, dir)
 	assert_string_equal(found->name, "rocprof_csv");
 	READING rd = read_path("rocprof_csv", path, false);
 	assert_int_equal(rd.m->spans.nr, 1);
-	assert_int_equal(rd.m->spans.args[0], STR_NONE);
+	assert_int_equal(span_args(&rd.m->spans, 0), STR_NONE);
 }

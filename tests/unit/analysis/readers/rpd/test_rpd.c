@@ -106,7 +106,8 @@ static char *model_texts(const struct model *m)
 			    (long long)t->pid, (long long)t->tid, model_str(m, t->device),
 			    model_str(m, t->name), (long long)m->spans.start_ns[i],
 			    (long long)m->spans.end_ns[i], span_name(m, i),
-			    model_str(m, m->spans.category[i]), model_str(m, m->spans.args[i]));
+			    model_str(m, m->spans.category[i]),
+			    model_str(m, span_args(&m->spans, i)));
 	}
 	for (size_t i = 0; i < m->links.nr; i++)
 		strbuf_addf(&sb, "%d %d\n", (int)m->links.from[i], (int)m->links.to[i]);
@@ -188,7 +189,7 @@ TEST(version_1)
 	expect_read(&rd, 0,
 		    "format='RPD 1' links=1 fact.hsa_api=1 fact.copy_bytes=128 "
 		    "a: in=hipLaunchKernel cat=hsa");
-	assert_has(model_str(m, m->spans.args[span_at(m, "k")]), "\"grid\":[4,1,1]");
+	assert_has(model_str(m, span_args(&m->spans, span_at(m, "k"))), "\"grid\":[4,1,1]");
 }
 
 /* Two processes: ids are offset, strings are there twice, queues of equal numbers are two. */

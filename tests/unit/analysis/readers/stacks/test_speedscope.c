@@ -46,9 +46,9 @@ TEST(places)
 	const struct model *m = rd.m;
 
 	for (int i = 0; i < 2; i++)
-		assert_string_equal(model_str(m, m->spans.args[span_nth(m, "b", i)]),
+		assert_string_equal(model_str(m, span_args(&m->spans, span_nth(m, "b", i))),
 				    "{\"file\":\"b.c\",\"line\":3}");
-	assert_int_equal(m->spans.args[span_at(m, "a")], STR_NONE);
+	assert_int_equal(span_args(&m->spans, span_at(m, "a")), STR_NONE);
 }
 
 TEST(units)

@@ -12,7 +12,7 @@ TEST(chrome_spans)
 
 	expect_read(&rd, 0, "format='Trace Event Format' clock=own handle: at=100250..108750");
 	assert_string_equal(model_str(m, m->spans.category[i]), "net,http");
-	assert_string_equal(model_str(m, m->spans.args[i]),
+	assert_string_equal(model_str(m, span_args(&m->spans, i)),
 			    "{\"url\": \"/a\", \"n\": [1, {\"x\": \"}\"}]}");
 	assert_string_equal(model_str(m, track_of(m, i)->name), "worker");
 	assert_int_equal(track_of(m, i)->pid, 10);
@@ -42,7 +42,7 @@ TEST(chrome_instants)
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		assert_span(rd.m, want[i].name, want[i].t_ns, want[i].t_ns);
 		assert_int_equal(rd.m->spans.kind[span_at(rd.m, want[i].name)], SPAN_INSTANT);
-		assert_int_equal(rd.m->spans.args[span_at(rd.m, want[i].name)], STR_NONE);
+		assert_int_equal(span_args(&rd.m->spans, span_at(rd.m, want[i].name)), STR_NONE);
 	}
 	assert_int_equal(rd.m->inputs.v[0].instants, 5); /* and the async "retry" */
 }

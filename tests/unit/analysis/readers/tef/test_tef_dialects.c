@@ -323,7 +323,7 @@ TEST(chrome_deep_stacks)
 	READING rd = read_text("tef", text.buf);
 	expect_read(&rd, 0, "spans=5000");
 	for (size_t i = 0; i < rd.m->spans.nr; i++)
-		bytes += strlen(model_str(rd.m, rd.m->spans.args[i]));
+		bytes += strlen(model_str(rd.m, span_args(&rd.m->spans, i)));
 	assert_in_range(bytes, 10000, text.len + 65536);
 	assert_in_range(warned(rd.m, W_IGNORED_RECORD), 4000, 4999);
 }

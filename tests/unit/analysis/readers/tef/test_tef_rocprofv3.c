@@ -23,7 +23,7 @@ TEST(work)
 	assert_int_equal(device->kind, TRACK_DEVICE);
 	assert_string_equal(model_str(m, device->host), "node3");
 	expect_model(m, "MEMORY_COPY_HOST_TO_DEVICE: kind=copy beside='kernel 6'");
-	assert_has(model_str(m, m->spans.args[copy]), "\"bytes\": 4096");
+	assert_has(model_str(m, span_args(&m->spans, copy)), "\"bytes\": 4096");
 	expect_model(m, "SCRATCH_MEMORY_ALLOC: kind=annotation beside=add(float*)");
 }
 

@@ -139,7 +139,7 @@ static void spans_say(const struct model *m, struct strbuf *sb)
 			    " %u %" PRId64 "\n",
 			    c->track[i], c->start_ns[i], c->end_ns[i], model_str(m, c->name[i]),
 			    model_str(m, c->category[i]), span_correlation(c, i),
-			    model_str(m, c->args[i]), c->kind[i], c->parent[i], c->depth[i],
+			    model_str(m, span_args(c, i)), c->kind[i], c->parent[i], c->depth[i],
 			    c->exclusive_ns[i]);
 	for (size_t i = 0; i < m->pieces.nr; i++)
 		strbuf_addf(sb, "piece %" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64 "\n",
