@@ -68,8 +68,8 @@ stress: test-build ## campaigns disturbed N=100 times (SEED=…, WHERE="local do
 	@B=$(B) tests/stress/run.sh
 
 # The threads of analysis and of sampling, as under `make SAN=thread test-threads`.
-THREAD_TESTS := $(patsubst %,$(B)/tests/unit/%,base/process/test_workers analysis/profile/test_profile analysis/profile/test_profile_otf2 analysis/readers/tef/test_tef_speed analysis/readers/rocprof/test_rocprof_ahead analysis/compare/test_comparison harness/sampler/test_readings harness/sampler/test_sampler_loop harness/sampler/test_sampler_failures harness/sampler/test_sampler_busy)
-test-threads: $(THREAD_TESTS) ## the tests of the worker pool, of streaming, of reading and comparing by several threads and of sampling (SAN=thread)
+THREAD_TESTS := $(patsubst %,$(B)/tests/unit/%,base/process/test_workers analysis/profile/test_profile analysis/profile/test_profile_otf2 analysis/readers/tef/test_tef_speed analysis/readers/rocprof/test_rocprof_ahead analysis/compare/test_comparison analysis/session/test_run_analyses harness/sampler/test_readings harness/sampler/test_sampler_loop harness/sampler/test_sampler_failures harness/sampler/test_sampler_busy)
+test-threads: $(THREAD_TESTS) ## the tests of the worker pool, of streaming, of reading, analysing and comparing by several threads and of sampling (SAN=thread)
 	@B=$(B) tests/run.sh $(THREAD_TESTS)
 
 .PHONY: test test-build test-unit stress test-threads

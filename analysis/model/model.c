@@ -156,16 +156,19 @@ static char *warning_text(const char *fmt, va_list ap)
 	return xasprintf("%s%s", text, whole ? "" : "…");
 }
 
-static void error_text_add(struct warning *w, const char *fmt, va_list ap)
+static void error_text_add(struct warning *w, const char *more)
 {
-	CLEANUP(xfreep) char *old = NULL, *more = NULL;
+	CLEANUP(xfreep) char *old = w->text;
 
-	if (w->cut)
-		return;
-	old = w->text;
-	more = warning_text(fmt, ap);
 	w->cut = strlen(old) + strlen(more) > WARNING_MAX_TEXT;
 	w->text = xasprintf("%s; %s", old, w->cut ? "and others" : more);
+}
+
+/* Counts what the row has already. true: the texts of its code are kept, and this one fits. */
+static bool warning_count(struct warning *w, const struct warning_info *info, uint64_t count)
+{
+	w->count += count;
+	return warning_keeps_texts(info) && !w->cut;
 }
 
 /* Where the row of this input and code is, or will be. Mostly it is the one counted last. */
@@ -184,31 +187,82 @@ static size_t warning_row(struct model *m, input_id input, const struct warning_
 	return *row;
 }
 
+/* The part that was read differs from the recording. */
+static void input_judge(struct model *m, input_id input, const struct warning_info *info)
+{
+	if (input < m->inputs.nr && strcmp(info->code, W_TIME_RANGE) == 0)
+		m->inputs.v[input].partial = true;
+}
+
+/* ---- logs of threads ---- */
+
+static _Thread_local struct warning_log *log_of_thread;
+
+void model_warn_into(struct warning_log *log)
+{
+	log_of_thread = log;
+}
+
+/* The row of this input and code; NULL: there is none. A log has few. */
+static struct warning *log_row(struct warning_log *log, input_id input,
+			       const struct warning_info *info)
+{
+	return VEC_FIND(&log->v, w, w->input == input && w->code == info->code);
+}
+
+void model_warnings_take(struct model *m, struct warning_log *log)
+{
+	for (size_t i = 0; i < log->v.nr; i++) {
+		struct warning *w = &log->v.v[i];
+		const struct warning_info *info = warning_find(w->code);
+		size_t row = warning_row(m, w->input, info);
+
+		if (row == m->warnings.nr) {
+			VEC_PUSH(&m->warnings, *w);
+			w->text = NULL;
+		} else if (warning_count(&m->warnings.v[row], info, w->count)) {
+			error_text_add(&m->warnings.v[row], w->text);
+			m->warnings.v[row].cut |= w->cut;
+		}
+		free(w->text);
+		input_judge(m, w->input, info);
+	}
+	VEC_RELEASE(&log->v);
+}
+
 void model_warn(struct model *m, input_id input, const char *code, uint64_t count, const char *fmt,
 		...)
 {
 	const struct warning_info *info = warning_find(code);
+	struct warning_log *log = log_of_thread;
+	struct warning w = { .count = count, .input = input }, *at;
 	size_t row;
 	va_list ap;
 
 	assert(info);
-	row = warning_row(m, input, info);
+	w.code = info->code;
+	w.severity = info->severity;
 	va_start(ap, fmt);
-	if (row == m->warnings.nr) {
-		VEC_PUSH(&m->warnings, (struct warning){ .code = info->code,
-							 .severity = info->severity,
-							 .count = count,
-							 .text = warning_text(fmt, ap),
-							 .input = input });
+	if (log) {
+		at = log_row(log, input, info);
 	} else {
-		m->warnings.v[row].count += count;
-		if (warning_keeps_texts(info))
-			error_text_add(&m->warnings.v[row], fmt, ap);
+		row = warning_row(m, input, info);
+		at = row == m->warnings.nr ? NULL : &m->warnings.v[row];
+	}
+	if (at && warning_count(at, info, count)) {
+		CLEANUP(xfreep) char *text = warning_text(fmt, ap);
+
+		error_text_add(at, text);
+	} else if (!at) {
+		w.text = warning_text(fmt, ap);
+		if (log)
+			VEC_PUSH(&log->v, w);
+		else
+			VEC_PUSH(&m->warnings, w);
 	}
 	va_end(ap);
-	/* the part that was read differs from the recording */
-	if (input < m->inputs.nr && strcmp(code, W_TIME_RANGE) == 0)
-		m->inputs.v[input].partial = true;
+	if (!log)
+		input_judge(m, input, info);
 }
 
 /* Rows have other places now. */

@@ -353,11 +353,19 @@ static __attribute__((noinline)) void rows_populate(struct model_priv *p)
 		xpopulate(c->input + row, n * sizeof(*c->input));
 }
 
-static __attribute__((noinline)) void args_begin(struct span_columns *c)
+/* The column begins with the first text that is kept. */
+static void args_put(struct model_priv *p, uint64_t row, str_id args)
 {
-	c->args = xreallocarray(NULL, c->cap, sizeof(*c->args));
-	for (size_t i = 0; i < c->nr; i++)
-		c->args[i] = STR_NONE;
+	struct span_columns *c = &p->model->spans;
+
+	args = args_of(p, args);
+	if (args != STR_NONE && !c->args) {
+		c->args = xreallocarray(NULL, c->cap, sizeof(*c->args));
+		for (size_t i = 0; i < c->nr; i++)
+			c->args[i] = STR_NONE;
+	}
+	if (c->args)
+		c->args[row] = args;
 }
 
 static inline span_id row_push(struct model_priv *p, const struct span_def *d)
@@ -372,8 +380,6 @@ static inline span_id row_push(struct model_priv *p, const struct span_def *d)
 	p->last_track = d->track;
 	if (__builtin_expect(d->correlation && !c->correlation, 0))
 		c->correlation = xcalloc(c->cap, sizeof(*c->correlation));
-	if (__builtin_expect(d->args != STR_NONE && !c->args, 0))
-		args_begin(c);
 	if (__builtin_expect(p->current && !c->input, 0))
 		c->input = xcalloc(c->cap, sizeof(*c->input));
 	c->nr++;
@@ -385,8 +391,8 @@ static inline span_id row_push(struct model_priv *p, const struct span_def *d)
 	c->kind[row] = (uint8_t)d->kind;
 	if (c->correlation)
 		c->correlation[row] = d->correlation;
-	if (c->args)
-		c->args[row] = args_of(p, d->args);
+	if (d->args != STR_NONE || c->args)
+		args_put(p, row, d->args);
 	if (c->input)
 		c->input[row] = p->current;
 	p->in->spans++;
@@ -459,17 +465,13 @@ static span_id sink_op_leave(struct sink *s, track_id t, int64_t t_ns, str_id na
 static void sink_op_leave_args(struct sink *s, track_id t, str_id args)
 {
 	struct model_priv *p = model_priv_of(s);
-	struct span_columns *c = &p->model->spans;
 	struct track_state *ts;
 
 	if (!model_track_known(p, t))
 		return;
 	ts = &p->track_states.v[t];
-	if (ts->open.nr == 0 || (args == STR_NONE && !c->args))
-		return;
-	if (!c->args)
-		args_begin(c);
-	c->args[ts->open.v[ts->open.nr - 1]] = args_of(p, args);
+	if (ts->open.nr)
+		args_put(p, ts->open.v[ts->open.nr - 1], args);
 }
 
 static void sink_op_open_kind(struct sink *s, track_id t, enum span_kind kind)

@@ -45,8 +45,10 @@ int out_file_open(const char *dir, const char *name, struct out_file *ret, struc
 {
 	CLEANUP(xfreep) char *path = fs_join(dir, name);
 	CLEANUP(xfreep) char *folder = fs_dir(path);
-	int r = fs_mkdirs(folder, 0755, err);
+	int r;
 
+	temps_wait();
+	r = fs_mkdirs(folder, 0755, err);
 	if (r < 0)
 		return r;
 	ret->temp = fs_temp_name(folder);

@@ -43,42 +43,19 @@ bool session_wants_facts(const struct session *s)
 	return false;
 }
 
-static void analysis_run_one(struct session *s, const struct analysis *a, struct table_set *ts)
-{
-	struct err err = ERR_INIT;
-	int r = analysis_run(a, s->m, s->profile ? s->profile : s->of_model, &s->ao, ts, &err);
-
-	if (r == ANALYSIS_LEFT_OUT) {
-		model_warn(s->m, UINT32_MAX, W_NOT_IN_PROFILE, 1, "%s", a->name);
-		session_note(s->o, s->out, SESSION_ANALYSIS_LEFT_OUT,
-			     "analysis %s is left out: it needs --sink model", a->name);
-	} else if (r < 0) {
-		session_note(s->o, s->out, SESSION_ANALYSIS_FAILED, "analysis %s: %s", a->name,
-			     err.msg);
-		session_worsen(s->out, SESSION_PARTIAL);
-	}
-}
-
 static void analyses_run(struct session *s, struct table_set *ts)
 {
+	VEC(const struct analysis *) wanted = VEC_INIT;
 	int64_t at = clock_monotonic_ns();
 
 	session_phase(s->o, SESSION_ANALYSE, "");
-	s->ao.shared = analysis_shared_new();
 	counters_learn(s->m, s->o->counters);
 	s->times.attribute_s += session_lap_s(&at);
-	for (size_t i = 0; analyses[i]; i++) {
-		const struct analysis *a = analyses[i];
-
-		if (!is_wanted(&s->o->only, a->name))
-			continue;
-		at = clock_monotonic_ns();
-		analysis_run_one(s, a, ts);
-		session_done(s->o, SESSION_ANALYSE, a->name);
-		*(strcmp(a->name, "energy") == 0 ? &s->times.attribute_s : &s->times.stats_s) +=
-			session_lap_s(&at);
-	}
-	analysis_shared_free(STEAL(s->ao.shared));
+	for (size_t i = 0; analyses[i]; i++)
+		if (is_wanted(&s->o->only, analyses[i]->name))
+			VEC_PUSH(&wanted, analyses[i]);
+	session_run_analyses(s, wanted.v, wanted.nr, ts);
+	VEC_RELEASE(&wanted);
 }
 
 void session_strict(const struct model *m, const struct session_opts *o,

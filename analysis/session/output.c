@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "profrig/base/clock.h"
 #include "profrig/base/fs.h"
+#include "profrig/base/workers.h"
 
 int session_output_check(const char *dir, struct err *err)
 {
@@ -105,16 +107,60 @@ static void write_failed(struct writing *w, struct err *err)
 	strvec_push(&w->said, err->msg);
 }
 
+/* A format and how it went. */
+struct part {
+	const struct writer *w;
+	struct err err;
+	bool failed, told;
+	atomic_bool ended;
+};
+
+struct parts {
+	struct writing *w;
+	struct part *v;
+	size_t nr;
+};
+
+/* The listener is the caller's thread's, which is worker 0. */
+static void parts_tell(struct parts *ps)
+{
+	for (size_t i = 0; i < ps->nr; i++) {
+		struct part *p = &ps->v[i];
+
+		if (p->told || !atomic_load(&p->ended))
+			continue;
+		p->told = true;
+		session_done(ps->w->o, SESSION_WRITE, p->w->name);
+	}
+}
+
+static void part_write(void *ctx, size_t i, unsigned worker)
+{
+	struct parts *ps = ctx;
+	struct part *p = &ps->v[i];
+
+	p->failed = p->w->write(ps->w->r, &p->err) != 0;
+	atomic_store(&p->ended, true);
+	if (worker == 0)
+		parts_tell(ps);
+}
+
+/* Side by side; what failed is said in the order of the formats. */
 static void write_each(struct writing *w, const struct strvec *formats)
 {
-	session_phase(w->o, SESSION_WRITE, "");
-	for (size_t i = 0; i < format_count(formats); i++) {
-		struct err err = ERR_INIT;
+	CLEANUP(workers_freep) struct workers *pool = workers_new((unsigned)w->o->threads);
+	struct parts ps = { .w = w, .nr = format_count(formats) };
 
-		if (format_at(formats, i)->write(w->r, &err) != 0)
-			write_failed(w, &err);
-		session_done(w->o, SESSION_WRITE, format_at(formats, i)->name);
-	}
+	session_phase(w->o, SESSION_WRITE, "");
+	ps.v = xcalloc(ps.nr + 1, sizeof(*ps.v));
+	for (size_t i = 0; i < ps.nr; i++)
+		ps.v[i].w = format_at(formats, i);
+	workers_run(pool, ps.nr, part_write, &ps);
+	parts_tell(&ps);
+	for (size_t i = 0; i < ps.nr; i++)
+		if (ps.v[i].failed)
+			write_failed(w, &ps.v[i].err);
+	free(ps.v);
 }
 
 void session_write_formats(const struct report *r, const struct session_opts *o,

@@ -71,6 +71,12 @@ size_t session_runs_of(const struct strvec *inputs, const struct session_opts *o
 int session_analyze_runs(const struct strvec *runs, const struct session_opts *o,
 			 struct session_result *ret, struct err *err);
 
+/* ---- run_analyses.c ---- */
+
+/* nr of the analyses, in their order, into out. Sets s->ao.shared for the call. */
+void session_run_analyses(struct session *s, const struct analysis *const *v, size_t nr,
+			  struct table_set *out);
+
 /* ---- output.c ---- */
 
 /* Tables and reports of rep, analysis.json last. */

@@ -1,4 +1,6 @@
 #include "analyses_private.h"
+#include "frames.h"
+#include "operator_calls.h"
 #include "work_energy.h"
 
 #include <ctype.h>
@@ -45,16 +47,25 @@ static int run_of_model(const struct analysis *a, struct model *m, const struct 
 
 struct analysis_shared *analysis_shared_new(void)
 {
-	return xcalloc(1, sizeof(struct analysis_shared));
+	struct analysis_shared *as = xcalloc(1, sizeof(*as));
+
+	pthread_mutex_init(&as->iterations_lock, NULL);
+	pthread_mutex_init(&as->energy_lock, NULL);
+	pthread_mutex_init(&as->calls_lock, NULL);
+	return as;
 }
 
 void analysis_shared_free(struct analysis_shared *as)
 {
 	if (!as)
 		return;
+	operator_calls_free(as->calls);
 	work_energy_free(as->energy);
 	works_free(as->works);
 	iterations_free(as->iterations);
+	pthread_mutex_destroy(&as->iterations_lock);
+	pthread_mutex_destroy(&as->energy_lock);
+	pthread_mutex_destroy(&as->calls_lock);
 	free(as);
 }
 
@@ -74,10 +85,33 @@ int analysis_iterations(struct model *m, const struct analysis_opts *o,
 	const struct works *w = analysis_works(m, o);
 	int r = 0;
 
+	pthread_mutex_lock(&o->shared->iterations_lock);
 	if (!o->shared->iterations)
 		r = iterations_new(m, w, o->marker, &o->shared->iterations, err);
 	*ret = o->shared->iterations;
+	pthread_mutex_unlock(&o->shared->iterations_lock);
 	return r;
+}
+
+/*
+ * Whether an analysis may ask which call is in which. Of a program's own calls it does not, and the
+ * columns for it take as much memory as half of the others.
+ */
+static bool asks_for_parents(const struct model *m, const struct works *w)
+{
+	return w->v.nr || m->library || facts_any(m) || operators_possible(m) || frames_some(m);
+}
+
+/* Of a streamed model there are series alone. */
+void analysis_shared_prepare(const struct analysis *const *v, size_t nr, struct model *m,
+			     const struct profile *p, const struct analysis_opts *o)
+{
+	bool calls = false;
+
+	for (size_t i = 0; i < nr; i++)
+		calls |= v[i]->run && (!v[i]->series_only || m->library);
+	if (calls && (!p || p->of_model) && asks_for_parents(m, analysis_works(m, o)))
+		model_nest(m);
 }
 
 /* "node3:gpu2" → 2; FACT_ABSENT: it does not end in a number. */
@@ -129,21 +163,25 @@ static bool has_work(const struct profile *p)
 	return false;
 }
 
-/* run reads single calls, which the model has. */
+/* run reads single calls, which the model has. What is shared points to o. */
 static int run_of_calls(const struct analysis *a, struct model *m, const struct analysis_opts *o,
 			struct table_set *out, struct err *err)
+{
+	if (a->needs_work && analysis_works(m, o)->v.nr == 0)
+		return table_set_skip(out, a->name, "the inputs hold no device work");
+	return a->run(m, o, out, err);
+}
+
+/* With what is shared made for the call. */
+static int run_alone(const struct analysis *a, struct model *m, const struct analysis_opts *o,
+		     struct table_set *out, struct err *err)
 {
 	struct analysis_opts with = *o;
 	int r;
 
-	if (!with.shared)
-		with.shared = analysis_shared_new();
-	if (a->needs_work && analysis_works(m, &with)->v.nr == 0)
-		r = table_set_skip(out, a->name, "the inputs hold no device work");
-	else
-		r = a->run(m, &with, out, err);
-	if (!o->shared)
-		analysis_shared_free(with.shared);
+	with.shared = analysis_shared_new();
+	r = run_of_calls(a, m, &with, out, err);
+	analysis_shared_free(with.shared);
 	return r;
 }
 
@@ -153,7 +191,7 @@ int analysis_run(const struct analysis *a, struct model *m, const struct profile
 	if (a->of_profile)
 		return p ? a->of_profile(p, o, out, err) : run_of_model(a, m, o, out, err);
 	if (!p || p->of_model || a->series_only)
-		return run_of_calls(a, m, o, out, err);
+		return o->shared ? run_of_calls(a, m, o, out, err) : run_alone(a, m, o, out, err);
 	if (a->needs_operators)
 		return table_set_skip(out, a->name, ANALYSIS_NO_OPERATORS);
 	if (!a->needs_work && !a->needs_calls)

@@ -2,6 +2,8 @@
 #ifndef PROFRIG_ANALYSES_PRIVATE_H
 #define PROFRIG_ANALYSES_PRIVATE_H
 
+#include <pthread.h>
+
 #include "profrig/stats/analysis.h"
 #include "profrig/work/iterations.h"
 #include "profrig/work/works.h"
@@ -21,10 +23,13 @@ ANALYSES(ANALYSIS_DECLARE)
 /* clang-format on */
 
 struct work_energy;
+struct operator_calls;
 struct analysis_shared {
 	struct works *works;           /* NULL: not made yet */
-	struct iterations *iterations; /* likewise */
-	struct work_energy *energy;    /* likewise */
+	struct iterations *iterations; /* likewise; under its lock */
+	struct work_energy *energy;    /* likewise; under its lock */
+	struct operator_calls *calls;  /* likewise; under its lock */
+	pthread_mutex_t iterations_lock, energy_lock, calls_lock;
 };
 /* The device work of the model, which is nested after it. Borrowed. */
 const struct works *analysis_works(struct model *m, const struct analysis_opts *o);

@@ -19,6 +19,7 @@ void table_set_release(struct table_set *ts)
 		free(ts->skipped.v[i].reason);
 	}
 	VEC_RELEASE(&ts->skipped);
+	VEC_RELEASE(&ts->others);
 }
 
 void table_set_add(struct table_set *ts, struct table *take)
@@ -39,7 +40,25 @@ struct table *table_set_find(const struct table_set *ts, const char *name)
 	for (size_t i = 0; i < ts->tables.nr; i++)
 		if (strcmp(table_name(ts->tables.v[i]), name) == 0)
 			return ts->tables.v[i];
+	for (size_t i = 0; i < ts->others.nr; i++) {
+		struct table *t = table_set_find(ts->others.v[i], name);
+
+		if (t)
+			return t;
+	}
 	return NULL;
+}
+
+void table_set_take(struct table_set *ts, struct table_set *from)
+{
+	for (size_t i = 0; i < from->tables.nr; i++)
+		table_set_add(ts, from->tables.v[i]);
+	for (size_t i = 0; i < from->checks.nr; i++)
+		VEC_PUSH(&ts->checks, from->checks.v[i]);
+	for (size_t i = 0; i < from->skipped.nr; i++)
+		VEC_PUSH(&ts->skipped, from->skipped.v[i]);
+	from->tables.nr = from->checks.nr = from->skipped.nr = 0;
+	table_set_release(from);
 }
 
 void table_set_check(struct table_set *ts, const char *name, bool ok, const char *fmt, ...)

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
@@ -15,16 +16,28 @@
 
 /* profrig's temporary trees are two levels deep: an OTF2 archive and its folder. */
 #define MAX_DEPTH 4
+#define PASSES 2 /* over what is held: other threads end what they have begun */
 
 enum state { FREE, BUSY, HELD };
 
 static struct held {
 	_Atomic int state;
+	_Atomic uint32_t sum; /* of path, which others may only read while the state is theirs */
 	pid_t owner;
 	int dir; /* the folder of path, or AT_FDCWD with all of path as the name */
 	char path[PATH_MAX], name[PATH_MAX];
 } held[TEMPS_MAX];
 static atomic_bool ending;
+
+/* FNV-1a. */
+static uint32_t path_sum(const char *path)
+{
+	uint32_t sum = 2166136261u;
+
+	for (; *path; path++)
+		sum = (sum ^ (unsigned char)*path) * 16777619u;
+	return sum;
+}
 
 /* The signal handler cannot take the locks of door.h, so the folder is opened now. */
 static void hold_name(struct held *h)
@@ -39,18 +52,24 @@ static void hold_name(struct held *h)
 	free(name);
 }
 
+void temps_wait(void)
+{
+	while (atomic_load(&ending))
+		pause();
+}
+
 void temps_hold(const char *path)
 {
 	size_t len = strlen(path);
 
-	while (atomic_load(&ending))
-		pause();
+	temps_wait();
 	for (size_t i = 0; i < TEMPS_MAX && len < PATH_MAX; i++) {
 		int is = FREE;
 
 		if (!atomic_compare_exchange_strong(&held[i].state, &is, BUSY))
 			continue;
 		memcpy(held[i].path, path, len + 1);
+		atomic_store(&held[i].sum, path_sum(path));
 		hold_name(&held[i]);
 		held[i].owner = getpid();
 		atomic_store(&held[i].state, HELD);
@@ -60,13 +79,18 @@ void temps_hold(const char *path)
 
 void temps_let_go(const char *path)
 {
+	const uint32_t sum = path_sum(path);
+
 	for (size_t i = 0; i < TEMPS_MAX; i++) {
 		int is = HELD;
 
-		if (atomic_load(&held[i].state) != HELD || strcmp(held[i].path, path) != 0)
+		if (atomic_load(&held[i].sum) != sum ||
+		    !atomic_compare_exchange_strong(&held[i].state, &is, BUSY))
 			continue;
-		if (!atomic_compare_exchange_strong(&held[i].state, &is, BUSY))
+		if (strcmp(held[i].path, path) != 0) {
+			atomic_store(&held[i].state, HELD);
 			continue;
+		}
 		if (held[i].dir >= 0)
 			close(held[i].dir);
 		atomic_store(&held[i].state, FREE);
@@ -113,12 +137,30 @@ static bool remove_at(int at, const char *name, int depth)
 	return unlinkat(at, name, AT_REMOVEDIR) == 0;
 }
 
+/* Other threads may be about to create something in it: below another name they cannot. */
+static void remove_held(const struct held *h)
+{
+	static const char more[] = ".tmp";
+	size_t n = strlen(h->name);
+	char away[NAME_MAX + sizeof(more)];
+
+	if (n <= NAME_MAX) {
+		memcpy(away, h->name, n);
+		memcpy(away + n, more, sizeof(more));
+		if (renameat(h->dir, h->name, h->dir, away) == 0)
+			remove_at(h->dir, away, 0);
+	}
+	/* it could not be renamed, or was made again in that moment */
+	remove_at(h->dir, h->name, 0);
+}
+
 void temps_remove(void)
 {
 	const pid_t self = getpid();
 
 	atomic_store(&ending, true);
-	for (size_t i = 0; i < TEMPS_MAX; i++)
-		if (atomic_load(&held[i].state) == HELD && held[i].owner == self)
-			remove_at(held[i].dir, held[i].name, 0);
+	for (int pass = 0; pass < PASSES; pass++)
+		for (size_t i = 0; i < TEMPS_MAX; i++)
+			if (atomic_load(&held[i].state) == HELD && held[i].owner == self)
+				remove_held(&held[i]);
 }

@@ -15,11 +15,9 @@
  *	pandas		tests/bench/trace_pandas.py with Debian's python3-pandas, where that is
  *			there: kernels, idle time and overlap alone, beside profrig with those alone
  *
- *	pandas		tests/bench/trace_pandas.py with Debian's python3-pandas, where that is
- *			there: kernels, idle time and overlap alone, beside profrig with those alone
- *
  * Wall times are those of a quiet machine only when it is quiet; bars that compare are of user and
- * system time. Shares of analyses are of the user time of one process that analyses several times.
+ * system time. Shares of analyses are of the user time of one process that analyses several times
+ * with one thread.
  */
 #include "bench_run.h"
 
@@ -42,8 +40,6 @@
 #define STACK_CALLS 4000000
 #define STACK_DEPTH 12
 #define STACK_NAMES 200
-#define MIN_PANDAS 20 /* pandas, of profrig */
-#define PANDAS_RUNS 3 /* it takes long */
 #define MIN_PANDAS 20 /* pandas, of profrig */
 #define PANDAS_RUNS 3 /* it takes long */
 #define LEAST_SHARE 0.01
@@ -188,7 +184,7 @@ static void shares(const struct bench *b, const char *path, const char *out)
 		struct err err = ERR_INIT;
 
 		session_opts_init(&o);
-		o.threads = THREADS;
+		o.threads = 1;
 		o.listener = (struct session_listener){ .have_read = parts_begin,
 							.done = parts_take,
 							.ctx = &p };

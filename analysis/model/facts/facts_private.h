@@ -75,7 +75,6 @@ struct sink;
 
 void facts_release(struct model *m); /* all of them, and the sink's state */
 void facts_drop_spans(struct model *m);
-bool facts_any(const struct model *m); /* of spans */
 /* The spans have other places; place: the new one by the old one. */
 void facts_move(struct model *m, const uint64_t *place);
 /* By span; the first of several of one kind stays. */

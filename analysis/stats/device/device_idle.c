@@ -43,6 +43,7 @@ struct idling {
 	struct idle_sums sums;
 	const struct work_energy *we;
 	size_t hint; /* of work_energy_idle */
+	size_t near; /* of meter_stretch */
 	struct joules joules[IDLE_CAUSES];
 	struct long_gap longest[GAPS_SHOWN]; /* the longest first */
 	size_t nr_longest;
@@ -73,13 +74,18 @@ static void part_joules(struct idling *id, const struct device_gap *g, int64_t f
 			int64_t to_ns, size_t first, size_t end)
 {
 	const struct work_meter *me = work_meter_of(id->we, id->device);
-	double j = work_energy_idle(id->we, id->device, from_ns, to_ns, &id->hint);
+	struct meter_stretch x;
+	double j;
 
+	if (from_ns == to_ns)
+		return;
+	x = meter_stretch(me, from_ns, to_ns, &id->near);
+	j = work_energy_idle(id->we, id->device, from_ns, to_ns, &id->hint);
 	for (size_t c = first; c < end; c++)
 		if (g->sums.ns[c])
-			joules_add_idle(&id->joules[c], me,
-					j * ((double)g->sums.ns[c] / (double)(to_ns - from_ns)),
-					from_ns, to_ns);
+			joules_add_stretch(&id->joules[c], me,
+					   j * ((double)g->sums.ns[c] / (double)(to_ns - from_ns)),
+					   &x);
 }
 
 static void gap_take(void *ctx, const struct device_gap *g)
@@ -198,7 +204,7 @@ static int idle_run(struct model *m, const struct analysis_opts *o, struct table
 		int64_t idle_ns = idle_time(w, d, &iv);
 
 		id.device = d;
-		id.hint = 0;
+		id.hint = id.near = 0;
 		id.sums = (struct idle_sums){ .ns = { 0 } };
 		for (size_t c = 0; c < IDLE_CAUSES; c++)
 			id.joules[c] = JOULES_INIT;

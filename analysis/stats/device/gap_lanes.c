@@ -84,31 +84,36 @@ static void heap_down(struct gap_lanes *l)
 	}
 }
 
-static void bin_add(struct gap_lanes *l, const struct kept *k)
+static void bin_add(struct gap_lanes *l, uint32_t device, int64_t start_ns,
+		    const struct idle_sums *sums)
 {
 	struct bin *b =
-		&l->bin[k->device * l->bins + (size_t)((k->start_ns - l->m->first_ns) / l->bin_ns)];
+		&l->bin[device * l->bins + (size_t)((start_ns - l->m->first_ns) / l->bin_ns)];
 
 	b->gaps++;
-	idle_sums_add(&b->sums, &k->sums);
+	idle_sums_add(&b->sums, sums);
 }
 
 void gap_lanes_take(struct gap_lanes *l, uint32_t device, const struct device_gap *g)
 {
-	struct kept k = { g->from_ns, g->to_ns - g->from_ns, l->taken++, device, g->sums };
+	int64_t dur_ns = g->to_ns - g->from_ns;
+	uint64_t number = l->taken++;
+	struct kept *k;
 
-	if (l->heap.nr < GAP_LANES_MAX) {
-		struct kept *own = xmalloc(sizeof(*own));
-
-		*own = k;
-		VEC_PUSH(&l->heap, own);
-		heap_up(l, l->heap.nr - 1);
-	} else if (goes_before(&k, l->heap.v[0])) {
-		bin_add(l, &k);
-	} else {
-		bin_add(l, l->heap.v[0]);
-		*l->heap.v[0] = k;
+	/* of equal ones the last goes first, which is this one */
+	if (l->heap.nr == GAP_LANES_MAX && dur_ns <= l->heap.v[0]->dur_ns) {
+		bin_add(l, device, g->from_ns, &g->sums);
+		return;
+	}
+	k = l->heap.nr < GAP_LANES_MAX ? xmalloc(sizeof(*k)) : l->heap.v[0];
+	if (l->heap.nr == GAP_LANES_MAX)
+		bin_add(l, k->device, k->start_ns, &k->sums);
+	*k = (struct kept){ g->from_ns, dur_ns, number, device, g->sums };
+	if (l->heap.nr == GAP_LANES_MAX) {
 		heap_down(l);
+	} else {
+		VEC_PUSH(&l->heap, k);
+		heap_up(l, l->heap.nr - 1);
 	}
 }
 

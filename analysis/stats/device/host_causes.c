@@ -7,12 +7,6 @@
 #include "profrig/model/sink.h"
 #include "profrig/names/api_names.h"
 
-/* A stretch with one cause; it ends where the next one starts. Neighbours differ. */
-struct piece {
-	int64_t start_ns;
-	uint8_t cause;
-};
-
 /* Sums over all pieces before each BLOCKth one. */
 enum { BLOCK = 64 };
 struct before {
@@ -22,7 +16,10 @@ struct before {
 
 struct thread_pieces {
 	bool made;
-	VEC(struct piece) v;
+	size_t near; /* where the last stretch ended: the next one is mostly behind it */
+	/* stretches with one cause, which end where the next one starts; neighbours differ */
+	VEC(int64_t) start_ns;
+	VEC(uint8_t) cause;
 	VEC(struct before) blocks;
 };
 
@@ -75,7 +72,8 @@ void host_causes_free(struct host_causes *h)
 	if (!h)
 		return;
 	for (size_t t = 0; t < h->w->m->tracks.nr; t++) {
-		VEC_RELEASE(&h->threads[t].v);
+		VEC_RELEASE(&h->threads[t].start_ns);
+		VEC_RELEASE(&h->threads[t].cause);
 		VEC_RELEASE(&h->threads[t].blocks);
 	}
 	VEC_RELEASE(&h->open);
@@ -140,10 +138,15 @@ static uint8_t cause_of(struct host_causes *h, uint64_t span)
 
 static void piece_put(struct thread_pieces *p, int64_t at_ns, uint8_t cause)
 {
-	if (p->v.nr && p->v.v[p->v.nr - 1].start_ns == at_ns)
-		p->v.nr--;
-	if (!p->v.nr || p->v.v[p->v.nr - 1].cause != cause)
-		VEC_PUSH(&p->v, ((struct piece){ at_ns, cause }));
+	size_t nr = p->cause.nr;
+
+	if (nr && p->start_ns.v[nr - 1] == at_ns)
+		nr--;
+	p->start_ns.nr = p->cause.nr = nr;
+	if (nr && p->cause.v[nr - 1] == cause)
+		return;
+	VEC_PUSH(&p->start_ns, at_ns);
+	VEC_PUSH(&p->cause, cause);
 }
 
 static uint8_t innermost(const struct host_causes *h)
@@ -187,12 +190,12 @@ static void blocks_make(struct thread_pieces *p)
 {
 	struct before b = { .ns = { 0 } };
 
-	for (size_t i = 0; i < p->v.nr; i++) {
+	for (size_t i = 0; i < p->cause.nr; i++) {
 		if (i % BLOCK == 0)
 			VEC_PUSH(&p->blocks, b);
-		if (i + 1 < p->v.nr)
-			b.ns[p->v.v[i].cause] += p->v.v[i + 1].start_ns - p->v.v[i].start_ns;
-		b.parts[p->v.v[i].cause]++;
+		if (i + 1 < p->cause.nr)
+			b.ns[p->cause.v[i]] += p->start_ns.v[i + 1] - p->start_ns.v[i];
+		b.parts[p->cause.v[i]]++;
 	}
 }
 
@@ -219,19 +222,20 @@ void host_causes_add(struct host_causes *h, track_id thread, int64_t from_ns, in
 		blocks_make(p);
 		p->made = true;
 	}
-	first = LOWER_BOUND(at, 0, p->v.nr, p->v.v[at].start_ns <= from_ns) - 1;
-	end = LOWER_BOUND(at, first, p->v.nr, p->v.v[at].start_ns < to_ns);
+	first = NEAR_BOUND(at, p->near, p->cause.nr, p->start_ns.v[at] <= from_ns) - 1;
+	end = NEAR_BOUND(at, first + 1, p->cause.nr, p->start_ns.v[at] < to_ns);
+	p->near = end;
 	for (size_t i = first; i < end;) {
-		int64_t start = p->v.v[i].start_ns;
-		int64_t stop = i + 1 < end ? p->v.v[i + 1].start_ns : to_ns;
+		int64_t start = p->start_ns.v[i];
+		int64_t stop = i + 1 < end ? p->start_ns.v[i + 1] : to_ns;
 
 		if (i > first && i % BLOCK == 0 && (end - 1) / BLOCK > i / BLOCK) {
 			blocks_add(&p->blocks.v[i / BLOCK], &p->blocks.v[(end - 1) / BLOCK], sums);
 			i = (end - 1) / BLOCK * BLOCK;
 			continue;
 		}
-		sums->ns[p->v.v[i].cause] += stop - (start > from_ns ? start : from_ns);
-		sums->parts[p->v.v[i].cause]++;
+		sums->ns[p->cause.v[i]] += stop - (start > from_ns ? start : from_ns);
+		sums->parts[p->cause.v[i]]++;
 		i++;
 	}
 }

@@ -216,4 +216,5 @@ const struct analysis analysis_energy_ranks = {
 	.tables = { &energy_ranks_form },
 	.run = energy_ranks_run,
 	.series_only = true,
+	.after = { "energy" },
 };

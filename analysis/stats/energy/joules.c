@@ -27,30 +27,26 @@ static void open_add(struct joules *s, const struct work_meter *me, size_t first
 
 #define ALONE_REL 1e-9
 
-/* [from, to) has all energy of the meter, or j of it. */
-static void width_add(struct joules *s, const struct work_meter *me, double j, int64_t from_ns,
-		      int64_t to_ns)
+/* It has all energy of the meter there, or j of it. */
+static void width_add(struct joules *s, const struct work_meter *me, double j,
+		      const struct meter_stretch *x)
 {
 	const struct curve *c = &me->c;
-	double all_j;
-	size_t first, end;
+	double all_j = x->to_j - x->from_j;
 
-	work_meter_intervals(me, from_ns, to_ns, &first, &end);
-	if (first >= end)
+	if (x->first >= x->end)
 		return;
-	all_j = work_meter_energy(me, from_ns, to_ns);
-	if (end == first + 1 || fabs(j - all_j) > ALONE_REL * fabs(all_j)) {
-		if (from_ns > c->t_ns[first] || to_ns < c->t_ns[end] ||
+	if (x->end == x->first + 1 || fabs(j - all_j) > ALONE_REL * fabs(all_j)) {
+		if (x->from_ns > c->t_ns[x->first] || x->to_ns < c->t_ns[x->end] ||
 		    fabs(j - all_j) > ALONE_REL * fabs(all_j))
-			open_add(s, me, first, end, j);
+			open_add(s, me, x->first, x->end, j);
 		return;
 	}
 	/* it runs alone: only the intervals at its ends are not its own */
-	if (from_ns > c->t_ns[first])
-		open_add(s, me, first, first + 1,
-			 work_meter_energy(me, from_ns, c->t_ns[first + 1]));
-	if (to_ns < c->t_ns[end])
-		open_add(s, me, end - 1, end, work_meter_energy(me, c->t_ns[end - 1], to_ns));
+	if (x->from_ns > c->t_ns[x->first])
+		open_add(s, me, x->first, x->first + 1, c->e[x->first + 1] - x->from_j);
+	if (x->to_ns < c->t_ns[x->end])
+		open_add(s, me, x->end - 1, x->end, x->to_j - c->e[x->end - 1]);
 }
 
 double joules_width(const struct joules *s)
@@ -62,21 +58,21 @@ double joules_width(const struct joules *s)
 
 /* ---- sums ---- */
 
-static void piece_add(struct joules *s, const struct work_meter *me, double j, int64_t from_ns,
-		      int64_t to_ns)
+static void piece_add(struct joules *s, const struct work_meter *me, double j,
+		      const struct meter_stretch *x)
 {
 	s->pieces++;
 	s->lengths++;
-	s->ns = ns_add(s->ns, to_ns - from_ns);
+	s->ns = ns_add(s->ns, x->to_ns - x->from_ns);
 	s->unknown += isnan(j);
 	if (!me)
 		return;
 	if (!isnan(j)) {
 		sum_add(&s->j, j);
-		width_add(s, me, j, from_ns, to_ns);
+		width_add(s, me, j, x);
 	}
 	s->meter = me;
-	s->marks |= work_meter_marks(me, from_ns, to_ns);
+	s->marks |= meter_stretch_marks(me, x);
 	if (!me->holds && me->c.median_period_ns > s->most_period_ns)
 		s->most_period_ns = me->c.median_period_ns;
 }
@@ -84,28 +80,31 @@ static void piece_add(struct joules *s, const struct work_meter *me, double j, i
 void joules_add_work(struct joules *s, const struct work_energy *we, size_t row)
 {
 	const struct work *w = &we->w->v.v[row];
+	const struct work_meter *me = work_meter_of(we, w->device);
+	struct meter_stretch x = { .from_ns = w->start_ns, .to_ns = w->end_ns };
 
-	piece_add(s, work_meter_of(we, w->device), we->work_j[row], w->start_ns, w->end_ns);
+	if (me)
+		x = meter_stretch_of_work(we, me, row);
+	piece_add(s, me, we->work_j[row], &x);
 }
 
 void joules_add_part(struct joules *s, const struct work_energy *we, uint32_t device,
 		     int64_t from_ns, int64_t to_ns)
 {
 	const struct work_meter *me = work_meter_of(we, device);
+	struct meter_stretch x;
+	size_t hint = 0;
 
 	if (from_ns >= to_ns)
 		return;
-	piece_add(s, me,
-		  me && work_meter_live(me, from_ns, to_ns)
-			  ? work_energy_part(we, device, from_ns, to_ns)
-			  : NAN,
-		  from_ns, to_ns);
+	x = meter_stretch(me, from_ns, to_ns, &hint);
+	joules_add_stretch(s, me, work_energy_part(we, device, from_ns, to_ns), &x);
 }
 
-void joules_add_idle(struct joules *s, const struct work_meter *me, double j, int64_t from_ns,
-		     int64_t to_ns)
+void joules_add_stretch(struct joules *s, const struct work_meter *me, double j,
+			const struct meter_stretch *x)
 {
-	piece_add(s, me, me && work_meter_live(me, from_ns, to_ns) ? j : NAN, from_ns, to_ns);
+	piece_add(s, me, me && meter_stretch_live(me, x) ? j : NAN, x);
 }
 
 double joules_value(const struct joules *s)
@@ -188,16 +187,19 @@ static void meter_idle(const struct work_meter *me, const struct stretches *s, s
 {
 	struct sort_span *v = xcalloc(s->v.nr + 1, sizeof(*v));
 	double *j = xcalloc(s->v.nr + 1, sizeof(*j));
+	size_t hint = 0;
 
 	for (size_t i = 0; i < s->v.nr; i++)
 		v[i] = (struct sort_span){ s->v.v[i].start_ns, s->v.v[i].end_ns, i };
 	work_energy_idle_split(me, v, s->v.nr, j);
 	for (size_t i = 0; i < s->v.nr; i++) {
 		const struct stretch *k = &s->v.v[i];
+		struct meter_stretch x;
 
 		sum_add(&ret[k->iteration].j, j[i]);
-		width_add(&ret[k->iteration], me, k->work_j + j[i], k->start_ns, k->end_ns);
-		ret[k->iteration].marks |= work_meter_marks(me, k->start_ns, k->end_ns);
+		x = meter_stretch(me, k->start_ns, k->end_ns, &hint);
+		width_add(&ret[k->iteration], me, k->work_j + j[i], &x);
+		ret[k->iteration].marks |= meter_stretch_marks(me, &x);
 	}
 	free(v);
 	free(j);

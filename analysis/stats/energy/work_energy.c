@@ -12,9 +12,10 @@
 
 /* ---- energy up to a moment ---- */
 
-static double live_until(const struct work_meter *me, int64_t t_ns)
+/* point: one of the curve at or before t, the nearer the faster. */
+static double live_until(const struct work_meter *me, int64_t t_ns, size_t point)
 {
-	size_t hint = 0;
+	size_t hint = point;
 
 	return curve_at(&me->c, t_ns, &hint);
 }
@@ -29,7 +30,7 @@ static const struct work_moment *moment_by(const struct work_meter *me, int64_t 
 
 static double since(const struct work_meter *me, const struct work_moment *at, int64_t t_ns)
 {
-	return t_ns > at->t_ns ? live_until(me, t_ns) - at->live_j : 0;
+	return t_ns > at->t_ns ? live_until(me, t_ns, at->point) - at->live_j : 0;
 }
 
 static double share_of(const struct work_meter *me, uint32_t running, double j)
@@ -49,13 +50,8 @@ static double share_until(const struct work_meter *me, int64_t t_ns)
 static double idle_since(const struct work_meter *me, const struct work_moment *at, int64_t t_ns)
 {
 	if (!at)
-		return live_until(me, t_ns);
+		return live_until(me, t_ns, 0);
 	return at->idle_j + (at->running ? 0 : since(me, at, t_ns));
-}
-
-double work_meter_energy(const struct work_meter *me, int64_t from_ns, int64_t to_ns)
-{
-	return live_until(me, to_ns) - live_until(me, from_ns);
 }
 
 static double idle_until(const struct work_meter *me, int64_t t_ns)
@@ -134,13 +130,23 @@ static bool edges_next(const struct edges *e, int64_t *ret_ns)
 	return true;
 }
 
-/* What begins at t has what comes behind j, what ends what came until then. */
-static void edges_pass(struct edges *e, int64_t t_ns, double j, double *of_row)
+/*
+ * What begins at t has what comes behind j, what ends what came until then. wm: of each row, which
+ * get the number of the moment; NULL.
+ */
+static void edges_pass(struct edges *e, int64_t t_ns, double j, double *of_row,
+		       struct work_moments *wm, uint32_t moment)
 {
-	for (; e->start < e->n && e->starts[e->start].start_ns == t_ns; e->start++)
+	for (; e->start < e->n && e->starts[e->start].start_ns == t_ns; e->start++) {
 		of_row[e->starts[e->start].row] -= j;
-	for (; e->end < e->n && e->ends[e->end].start_ns == t_ns; e->end++)
+		if (wm)
+			wm[e->starts[e->start].row].start = moment;
+	}
+	for (; e->end < e->n && e->ends[e->end].start_ns == t_ns; e->end++) {
 		of_row[e->ends[e->end].row] += j;
+		if (wm)
+			wm[e->ends[e->end].row].end = moment;
+	}
 }
 
 void work_energy_idle_split(const struct work_meter *me, struct sort_span *v, size_t n, double *j)
@@ -157,7 +163,7 @@ void work_energy_idle_split(const struct work_meter *me, struct sort_span *v, si
 		if (e.start > e.end)
 			sum_add(&share, (until_j - last_j) / (double)(e.start - e.end));
 		last_j = until_j;
-		edges_pass(&e, t_ns, sum_value(&share), j);
+		edges_pass(&e, t_ns, sum_value(&share), j, NULL, 0);
 	}
 	free(e.ends);
 }
@@ -177,46 +183,66 @@ static void marks_count(struct work_meter *me)
 				me->marked[i].before[b] + (c->marks[i] >> b & 1);
 }
 
-void work_meter_intervals(const struct work_meter *me, int64_t from_ns, int64_t to_ns,
-			  size_t *first, size_t *end)
+struct meter_stretch meter_stretch(const struct work_meter *me, int64_t from_ns, int64_t to_ns,
+				   size_t *hint)
 {
-	const struct curve *c = &me->c;
+	struct meter_stretch x = { .from_ns = from_ns, .to_ns = to_ns };
+	size_t before;
 
-	*first = LOWER_BOUND(k, 0, c->n, c->t_ns[k] <= from_ns);
-	*first -= *first > 0;
-	*end = LOWER_BOUND(k, *first, c->n - 1, c->t_ns[k] < to_ns);
+	if (!me)
+		return x;
+	before = NEAR_BOUND(k, *hint, me->c.n, me->c.t_ns[k] <= from_ns);
+	x.first = before ? before - 1 : 0;
+	before = NEAR_BOUND(k, before, me->c.n - 1, me->c.t_ns[k] < to_ns);
+	x.end = before > x.first ? before : x.first;
+	x.from_j = live_until(me, from_ns, x.first);
+	x.to_j = live_until(me, to_ns, x.end ? x.end - 1 : 0);
+	*hint = x.end;
+	return x;
 }
 
-uint8_t work_meter_marks(const struct work_meter *me, int64_t from_ns, int64_t to_ns)
+struct meter_stretch meter_stretch_of_work(const struct work_energy *we,
+					   const struct work_meter *me, size_t row)
+{
+	const struct work_moment *from = &me->at.v[we->moments[row].start];
+	const struct work_moment *to = &me->at.v[we->moments[row].end];
+	size_t last = me->c.n - 1, until = to->point + (me->c.t_ns[to->point] < to->t_ns);
+
+	until = until < last ? until : last;
+	return (struct meter_stretch){ .from_ns = from->t_ns,
+				       .to_ns = to->t_ns,
+				       .first = from->point,
+				       .end = until > from->point ? until : from->point,
+				       .from_j = from->live_j,
+				       .to_j = to->live_j };
+}
+
+uint8_t meter_stretch_marks(const struct work_meter *me, const struct meter_stretch *x)
 {
 	const struct curve *c = &me->c;
 	uint8_t marks = 0;
-	size_t first, end;
 
-	if (from_ns < c->t_ns[0] || to_ns > c->t_ns[c->n - 1])
+	if (x->from_ns < c->t_ns[0] || x->to_ns > c->t_ns[c->n - 1])
 		marks |= SPAN_OUTSIDE;
 	if (!me->marked)
 		return marks;
-	work_meter_intervals(me, from_ns, to_ns, &first, &end);
-	for (int b = 0; b < WORK_MARKS && first < end; b++)
-		if (me->marked[end].before[b] > me->marked[first].before[b])
+	for (int b = 0; b < WORK_MARKS && x->first < x->end; b++)
+		if (me->marked[x->end].before[b] > me->marked[x->first].before[b])
 			marks |= (uint8_t)(1u << b);
 	return marks;
 }
 
-bool work_meter_live(const struct work_meter *me, int64_t from_ns, int64_t to_ns)
+bool meter_stretch_live(const struct work_meter *me, const struct meter_stretch *x)
 {
 	const struct curve *c = &me->c;
-	size_t first, end;
 
-	if (from_ns == to_ns)
-		return from_ns >= c->t_ns[0] && to_ns <= c->t_ns[c->n - 1];
-	if (from_ns >= c->t_ns[c->n - 1] || to_ns <= c->t_ns[0])
+	if (x->from_ns == x->to_ns)
+		return x->from_ns >= c->t_ns[0] && x->to_ns <= c->t_ns[c->n - 1];
+	if (x->from_ns >= c->t_ns[c->n - 1] || x->to_ns <= c->t_ns[0])
 		return false;
 	if (!me->marked)
 		return true;
-	work_meter_intervals(me, from_ns, to_ns, &first, &end);
-	return me->marked[end].before[0] - me->marked[first].before[0] < end - first;
+	return me->marked[x->end].before[0] - me->marked[x->first].before[0] < x->end - x->first;
 }
 
 /* ---- one meter ---- */
@@ -260,13 +286,21 @@ static void rows_take(const struct work_energy *we, uint32_t device, struct sort
 		v[(*n)++] = (struct sort_span){ we->w->v.v[i].start_ns, we->w->v.v[i].end_ns, i };
 }
 
+/* The last point of the curve by t, from the last one by an earlier moment on. */
+static size_t point_by(const struct curve *c, int64_t t_ns, size_t point)
+{
+	while (point + 1 < c->n && c->t_ns[point + 1] <= t_ns)
+		point++;
+	return point;
+}
+
 static void meter_sweep(struct work_energy *we, struct work_meter *me, struct sort_span *v,
-			size_t n)
+			size_t n, struct work_moments *wm)
 {
 	struct edges e;
 	struct sum share = SUM_INIT, idle = SUM_INIT, work = SUM_INIT;
 	double last_j = 0;
-	size_t hint = 0;
+	size_t hint = 0, point = 0;
 	int64_t t_ns;
 
 	edges_make(&e, v, n);
@@ -278,10 +312,11 @@ static void meter_sweep(struct work_energy *we, struct work_meter *me, struct so
 		if (running)
 			sum_add(&share, share_of(me, running, j));
 		last_j = until_j;
-		edges_pass(&e, t_ns, sum_value(&share), we->work_j);
+		point = point_by(&me->c, t_ns, point);
+		edges_pass(&e, t_ns, sum_value(&share), we->work_j, wm, (uint32_t)me->at.nr);
 		VEC_PUSH(&me->at,
 			 ((struct work_moment){ t_ns, until_j, sum_value(&share), sum_value(&idle),
-						(uint32_t)(e.start - e.end) }));
+						(uint32_t)(e.start - e.end), (uint32_t)point }));
 	}
 	sum_add(&idle, curve_total(&me->c) - last_j);
 	me->work_j = sum_value(&work);
@@ -294,9 +329,12 @@ static void rows_judge(struct work_energy *we, const struct work_meter *me, uint
 {
 	const struct work_device *d = &we->w->devices.v[device];
 
-	for (size_t i = d->first; i < d->first + d->nr; i++)
-		if (!work_meter_live(me, we->w->v.v[i].start_ns, we->w->v.v[i].end_ns))
+	for (size_t i = d->first; i < d->first + d->nr; i++) {
+		struct meter_stretch x = meter_stretch_of_work(we, me, i);
+
+		if (!meter_stretch_live(me, &x))
 			we->work_j[i] = NAN;
+	}
 }
 
 static void rows_forget(struct work_energy *we, struct work_meter *me, uint32_t device)
@@ -311,10 +349,19 @@ static void rows_forget(struct work_energy *we, struct work_meter *me, uint32_t 
 	me->other_j += sum_value(&other);
 }
 
+/* Of the rows of devices whose meter this is. */
+static void moments_put(struct work_energy *we, uint32_t device, const struct work_moments *wm)
+{
+	const struct work_device *d = &we->w->devices.v[device];
+
+	memcpy(we->moments + d->first, wm + d->first, d->nr * sizeof(*wm));
+}
+
 static void meter_run(struct work_energy *we, uint32_t number, const uint32_t *device_of)
 {
 	struct work_meter *me = &we->meters.v[number];
 	bool *mine = xcalloc(we->w->devices.nr + 1, sizeof(*mine));
+	struct work_moments *wm = xcalloc(we->w->v.nr + 1, sizeof(*wm));
 	struct sort_span *v;
 	size_t rows = 0, n = 0;
 
@@ -327,12 +374,16 @@ static void meter_run(struct work_energy *we, uint32_t number, const uint32_t *d
 	for (uint32_t d = 0; d < we->w->devices.nr; d++)
 		if (mine[d])
 			rows_take(we, d, v, &n);
-	meter_sweep(we, me, v, n);
-	for (uint32_t d = 0; d < we->w->devices.nr; d++)
-		if (mine[d] && we->meter_of[d] != number)
+	meter_sweep(we, me, v, n, wm);
+	for (uint32_t d = 0; d < we->w->devices.nr; d++) {
+		if (mine[d] && we->meter_of[d] != number) {
 			rows_forget(we, me, d);
-		else if (mine[d])
+		} else if (mine[d]) {
+			moments_put(we, d, wm);
 			rows_judge(we, me, d);
+		}
+	}
+	free(wm);
 	free(mine);
 	free(v);
 }
@@ -424,6 +475,7 @@ static struct work_energy *work_energy_new(const struct works *w, const struct e
 	we->labels = series_labels(w->m);
 	we->meter_of = xcalloc(w->devices.nr + 1, sizeof(*we->meter_of));
 	we->work_j = xcalloc(w->v.nr + 1, sizeof(*we->work_j));
+	we->moments = xcalloc(w->v.nr + 1, sizeof(*we->moments));
 	for (size_t d = 0; d < w->devices.nr; d++)
 		we->meter_of[d] = U64MAP_NONE;
 	/* a stated topology may let a queue draw on another device than the one that it names */
@@ -451,14 +503,20 @@ void work_energy_free(struct work_energy *we)
 	series_labels_freep(&we->labels);
 	free(we->meter_of);
 	free(we->work_j);
+	free(we->moments);
 	free(we);
 }
 
 const struct work_energy *analysis_work_energy(struct model *m, const struct analysis_opts *o)
 {
-	if (!o->shared->energy)
-		o->shared->energy = work_energy_new(analysis_works(m, o), &o->energy);
-	return o->shared->energy;
+	struct analysis_shared *as = o->shared;
+	const struct works *w = analysis_works(m, o);
+
+	pthread_mutex_lock(&as->energy_lock);
+	if (!as->energy)
+		as->energy = work_energy_new(w, &o->energy);
+	pthread_mutex_unlock(&as->energy_lock);
+	return as->energy;
 }
 
 const struct work_meter *work_meter_of(const struct work_energy *we, uint32_t device)

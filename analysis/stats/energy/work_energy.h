@@ -22,7 +22,7 @@
  * mode each piece has all of it, and the law does not hold. Idle energy of a counter of several
  * devices is divided equally among them.
  *
- * Memory: 8 bytes for each work, 32 for each moment at which something begins or ends on a device
+ * Memory: 16 bytes for each work, 32 for each moment at which something begins or ends on a device
  * with a counter. Time: O(n log n), once.
  */
 #ifndef PROFRIG_WORK_ENERGY_H
@@ -56,6 +56,7 @@ struct work_meter {
 		double share_j; /* of one that ran all the time */
 		double idle_j;
 		uint32_t running; /* from here on */
+		uint32_t point;   /* of the curve: the last one by t; 0: none */
 	}) at;
 };
 
@@ -65,6 +66,10 @@ struct work_energy {
 	VEC(struct work_meter) meters; /* those that some device has */
 	uint32_t *meter_of;            /* by device of works; U64MAP_NONE */
 	double *work_j;                /* by row of works; NaN unknown */
+	/* by row of works, of its device's meter: the moments at which it begins and ends */
+	struct work_moments {
+		uint32_t start, end;
+	} * moments;
 };
 
 /* Borrowed, never NULL. */
@@ -73,14 +78,24 @@ void work_energy_free(struct work_energy *we); /* NULL is fine */
 
 /* The device's counter; NULL: it has none. */
 const struct work_meter *work_meter_of(const struct work_energy *we, uint32_t device);
-/* enum curve_mark of [from, to), and whether part of it was sampled and is not dead. */
-uint8_t work_meter_marks(const struct work_meter *me, int64_t from_ns, int64_t to_ns);
-bool work_meter_live(const struct work_meter *me, int64_t from_ns, int64_t to_ns);
-/* The intervals [first, end) of its curve that [from, to) touches. */
-void work_meter_intervals(const struct work_meter *me, int64_t from_ns, int64_t to_ns,
-			  size_t *first, size_t *end);
-/* What all that it measures used in [from, to), dead intervals left out. */
-double work_meter_energy(const struct work_meter *me, int64_t from_ns, int64_t to_ns);
+/*
+ * A stretch of time on a meter: the intervals [first, end) of its curve that it touches, and what
+ * all that it measures used until it begins and ends, dead intervals left out. Without a meter
+ * (NULL) the times alone. *hint: 0 at first; calls in order of time are faster.
+ */
+struct meter_stretch {
+	int64_t from_ns, to_ns;
+	size_t first, end;
+	double from_j, to_j;
+};
+struct meter_stretch meter_stretch(const struct work_meter *me, int64_t from_ns, int64_t to_ns,
+				   size_t *hint);
+/* That of a row of works whose device has this meter, without a search. */
+struct meter_stretch meter_stretch_of_work(const struct work_energy *we,
+					   const struct work_meter *me, size_t row);
+/* enum curve_mark of a stretch, and whether part of it was sampled and is not dead. */
+uint8_t meter_stretch_marks(const struct work_meter *me, const struct meter_stretch *x);
+bool meter_stretch_live(const struct work_meter *me, const struct meter_stretch *x);
 /* What a piece of work that runs on the device during [from, to) has of it. */
 double work_energy_part(const struct work_energy *we, uint32_t device, int64_t from_ns,
 			int64_t to_ns);
@@ -120,9 +135,9 @@ void joules_add_work(struct joules *s, const struct work_energy *we, size_t row)
 /* What a device's piece of work that runs in [from, to) has; of no length: nothing is added. */
 void joules_add_part(struct joules *s, const struct work_energy *we, uint32_t device,
 		     int64_t from_ns, int64_t to_ns);
-/* j of idle time in [from, to) of a meter (work_energy_idle, _idle_split). */
-void joules_add_idle(struct joules *s, const struct work_meter *me, double j, int64_t from_ns,
-		     int64_t to_ns);
+/* j of a stretch (of idle time: work_energy_idle). me: its device's meter; NULL: it has none. */
+void joules_add_stretch(struct joules *s, const struct work_meter *me, double j,
+			const struct meter_stretch *x);
 /* Of what is known; NaN: of nothing. */
 double joules_value(const struct joules *s);
 /* NaN unless all of it is known: for rates. */

@@ -221,4 +221,5 @@ const struct analysis analysis_findings = {
 	.tables = { &findings_form },
 	.run = findings_run,
 	.needs_work = true,
+	.after_all = true,
 };

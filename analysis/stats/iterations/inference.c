@@ -273,12 +273,12 @@ static bool any_step(struct steps *st)
 
 static void uses_take(struct steps *st, const struct analysis_opts *o)
 {
-	CLEANUP(operator_calls_freep) struct operator_calls *oc = NULL;
+	const struct operator_calls *oc;
 	CLEANUP(peaks_freep) struct peaks *own = o->peaks ? NULL : peaks_new();
 
 	if (st->m->facts.ops.nr == 0 || st->w->v.nr == 0 || !any_step(st))
 		return;
-	oc = operator_calls_new(st->m, st->w);
+	oc = analysis_operator_calls(st->m, o);
 	if (oc->v.nr)
 		st->use = iteration_uses(oc, o->peaks ?: own, st->it);
 }

@@ -238,4 +238,5 @@ const struct analysis analysis_kernel_classes = {
 	.tables = { &kernel_classes_form },
 	.run = kernel_classes_run,
 	.needs_work = true,
+	.after = { "energy" },
 };

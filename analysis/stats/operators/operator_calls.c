@@ -360,3 +360,17 @@ void operator_calls_freep(struct operator_calls **oc)
 {
 	operator_calls_free(*oc);
 }
+
+const struct operator_calls *analysis_operator_calls(struct model *m, const struct analysis_opts *o)
+{
+	struct analysis_shared *as = o->shared;
+	const struct works *w = analysis_works(m, o);
+
+	pthread_mutex_lock(&as->calls_lock);
+	if (!as->calls) {
+		model_nest(m);
+		as->calls = operator_calls_new(m, w);
+	}
+	pthread_mutex_unlock(&as->calls_lock);
+	return as->calls;
+}

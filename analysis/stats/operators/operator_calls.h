@@ -15,6 +15,7 @@
  * Without any device work in the inputs the host computes: a call that counts then has its own
  * duration as time.
  *
+ * Memory: 160 bytes for each call, 4 for each work, until all analyses have ended.
  * O(n + w), but for sorting the works of a call that come from several queues.
  */
 #ifndef PROFRIG_OPERATOR_CALLS_H
@@ -61,8 +62,11 @@ struct operator_calls {
 /* False: no span is an operator; known without a look at spans. */
 bool operators_possible(const struct model *m);
 struct operator_calls *operator_calls_new(const struct model *m, const struct works *works);
-void operator_calls_free(struct operator_calls *oc);
+void operator_calls_free(struct operator_calls *oc); /* NULL is fine */
 void operator_calls_freep(struct operator_calls **oc);
+/* Those of the model, made once for all analyses. Borrowed. */
+const struct operator_calls *analysis_operator_calls(struct model *m,
+						     const struct analysis_opts *o);
 /* The call that counts a row of works; OPERATOR_NONE. */
 uint32_t operator_counting(const struct operator_calls *oc, size_t row);
 

@@ -165,7 +165,7 @@ static void add_peaks(const struct operator_calls *oc, const struct operator_row
 static int operators_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
 			 struct err *err)
 {
-	CLEANUP(operator_calls_freep) struct operator_calls *oc = NULL;
+	const struct operator_calls *oc;
 	CLEANUP(operator_rows_freep) struct operator_rows *rows = NULL;
 	CLEANUP(peaks_freep) struct peaks *own = o->peaks ? NULL : peaks_new();
 	struct peaks *peaks = o->peaks ?: own;
@@ -176,8 +176,7 @@ static int operators_run(struct model *m, const struct analysis_opts *o, struct 
 		return r;
 	if (!operators_possible(m))
 		return table_set_skip(out, "operators", ANALYSIS_NO_OPERATORS);
-	model_nest(m);
-	oc = operator_calls_new(m, analysis_works(m, o));
+	oc = analysis_operator_calls(m, o);
 	if (!oc->v.nr)
 		return table_set_skip(out, "operators", ANALYSIS_NO_OPERATORS);
 	if (oc->misfits)

@@ -167,7 +167,7 @@ static int python_tell(struct model *m, const struct analysis_opts *o,
 static int python_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
 		      struct err *err)
 {
-	CLEANUP(operator_calls_freep) struct operator_calls *oc = NULL;
+	const struct operator_calls *oc;
 	CLEANUP(xfreep) uint32_t *forward = NULL;
 	struct frames_backward back;
 
@@ -177,7 +177,7 @@ static int python_run(struct model *m, const struct analysis_opts *o, struct tab
 	model_nest(m);
 	if (!some_backward(m))
 		return python_tell(m, o, NULL, out);
-	oc = operator_calls_new(m, analysis_works(m, o));
+	oc = analysis_operator_calls(m, o);
 	forward = backward_forward(oc);
 	back = (struct frames_backward){ oc, forward };
 	return python_tell(m, o, &back, out);

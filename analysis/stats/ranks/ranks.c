@@ -399,4 +399,5 @@ const struct analysis analysis_ranks = {
 	.tables = { &ranks_form, &rank_classes_form },
 	.run = ranks_run,
 	.needs_calls = true,
+	.after = { "overlap", "collectives", "kernel_classes" },
 };

@@ -10,6 +10,9 @@
  *
  * It evaluates from and to once, and `below` about log2(to - from) times. Do not nest one in the
  * `below` of another.
+ *
+ * NEAR_BOUND(at, near, nr, below) is LOWER_BOUND of [0, nr), for a result that is likely near
+ * `near` (any number): it evaluates `below` about 2 log2 of the distance times.
  */
 #ifndef PROFRIG_SEARCH_H
 #define PROFRIG_SEARCH_H
@@ -27,6 +30,32 @@
 				search_to_ = at; \
 		} \
 		search_from_; \
+	})
+
+#define NEAR_BOUND(at, near, nr, below) \
+	__extension__({ \
+		size_t near_nr_ = (nr), near_at_ = (near), near_step_ = 1, near_from_, near_to_; \
+		near_at_ = near_at_ < near_nr_ ? near_at_ : near_nr_; \
+		near_from_ = near_to_ = near_at_; \
+		while (near_to_ < near_nr_) { \
+			size_t at = near_to_; \
+			if (!(below)) \
+				break; \
+			near_from_ = at + 1; \
+			near_to_ = near_nr_ - at > near_step_ ? at + near_step_ : near_nr_; \
+			near_step_ *= 2; \
+		} \
+		if (near_from_ == near_at_) { \
+			while (near_from_ > 0) { \
+				size_t at = near_from_ - 1; \
+				if (below) \
+					break; \
+				near_to_ = at; \
+				near_from_ -= near_from_ > near_step_ ? near_step_ : near_from_; \
+				near_step_ *= 2; \
+			} \
+		} \
+		LOWER_BOUND(at, near_from_, near_to_, below); \
 	})
 
 #endif

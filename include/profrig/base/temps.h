@@ -20,10 +20,13 @@
 #define TEMPS_MAX 64
 
 void temps_hold(const char *path);
+/* Returns unless temps_remove has begun: before a folder is made for what is held then. */
+void temps_wait(void);
 void temps_let_go(const char *path);
 /*
- * Async-signal-safe: no memory, no locks. From here on temps_hold does not return in other threads,
- * so that nothing new begins.
+ * Async-signal-safe: no memory, no locks. From here on temps_hold and temps_wait do not return in
+ * other threads, so that nothing new begins; what is held gets another name before it is removed,
+ * so that what they have begun finds no place.
  */
 void temps_remove(void);
 

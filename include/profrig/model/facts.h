@@ -307,6 +307,8 @@ const struct sync_facts *facts_sync(const struct model *m, uint64_t span);
 const struct collective_facts *facts_collective(const struct model *m, uint64_t span);
 const struct memory_facts *facts_memory(const struct model *m, uint64_t span);
 const struct capture_facts *facts_capture(const struct model *m, uint64_t span);
+/* Whether any span has one of them. */
+bool facts_any(const struct model *m);
 
 /* The numbers of a list; *ret_nr 0 and NULL for FACT_NONE. */
 const int64_t *facts_numbers(const struct model *m, uint32_t id, size_t *ret_nr);

@@ -313,6 +313,20 @@ void model_warn(struct model *m, input_id input, const char *code, uint64_t coun
 		...) __attribute__((format(printf, 5, 6)));
 
 /*
+ * Where several threads warn of one model, each has a log: its calls of model_warn go there, and
+ * model_warnings_take adds them to the model, in an order that does not depend on the threads.
+ */
+struct warning_log {
+	VEC(struct warning) v;
+};
+#define WARNING_LOG_INIT \
+	{ \
+		VEC_INIT \
+	}
+void model_warn_into(struct warning_log *log); /* of this thread; borrowed; NULL: into the model */
+void model_warnings_take(struct model *m, struct warning_log *log); /* releases the log */
+
+/*
  * Of a model that ranks share: the warnings of an input are those of the rank that has its calls;
  * then they are in the order of inputs.
  */

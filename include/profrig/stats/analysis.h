@@ -30,15 +30,19 @@ struct table_set {
 	VEC(struct table *) tables;
 	VEC(struct check) checks;
 	VEC(struct skip) skipped;
+	/* sets in whose tables table_set_find looks, too; borrowed */
+	VEC(const struct table_set *) others;
 };
 #define TABLE_SET_INIT \
 	{ \
-		VEC_INIT, VEC_INIT, VEC_INIT \
+		VEC_INIT, VEC_INIT, VEC_INIT, VEC_INIT \
 	}
 
 void table_set_release(struct table_set *ts);
 void table_set_add(struct table_set *ts, struct table *take); /* replaces one of the same name */
 struct table *table_set_find(const struct table_set *ts, const char *name);
+/* What another set has, behind the own; the other one is empty afterwards. */
+void table_set_take(struct table_set *ts, struct table_set *from);
 void table_set_check(struct table_set *ts, const char *name, bool ok, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /*
@@ -94,8 +98,17 @@ void analysis_marks_release(struct analysis_marks *am);
  * What several analyses of one model read, each made when the first one wants it (analysis_works in
  * analyses_private.h). Made for one finished model, which outlives it and is not cut any more.
  */
+struct analysis;
+struct analysis_opts;
 struct analysis_shared;
 struct analysis_shared *analysis_shared_new(void);
+/*
+ * Before threads run several analyses (v) side by side, when one of them reads calls: makes
+ * o->shared's works, and nests the model if any analysis would (model_nest). The rest of it is made
+ * under locks.
+ */
+void analysis_shared_prepare(const struct analysis *const *v, size_t nr, struct model *m,
+			     const struct profile *p, const struct analysis_opts *o);
 void analysis_shared_free(struct analysis_shared *as); /* NULL is fine */
 
 struct peaks;
@@ -130,11 +143,19 @@ struct analysis {
 	bool needs_calls;
 	/* run reads operators of frameworks, of which no streamed archive has any */
 	bool needs_operators;
+	/* analyses in whose tables it looks (table_set_find), which have ended when it begins;
+	 * NULL-terminated */
+	const char *after[4];
+	bool after_all; /* all of them */
 };
 #define ANALYSIS_NO_OPERATORS "the inputs hold no operators of a framework"
 /*
  * The model is const to an analysis except for model_warn and model_nest: `analyze` finishes it
  * flat, so an analysis that reads parent, depth or exclusive_ns calls model_nest first.
+ *
+ * Threads run analyses side by side (analysis_shared_prepare). Each of them has a table set and a
+ * log of warnings (model_warn_into) of its own, and in the set's `others` the sets of those that it
+ * comes after. Warnings of the model are complete for an analysis with after_all alone.
  */
 
 /*

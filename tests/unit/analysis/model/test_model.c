@@ -606,3 +606,75 @@ TEST(long_warnings)
 	model_warn(m, 9, W_BAD_EVENT, 1, "%.2000s", "short");
 	assert_string_equal(m->warnings.v[3].text, "short");
 }
+
+/* Logs taken in order make the rows that the same warnings make without them. */
+TEST(warning_logs)
+{
+	CLEANUP(model_freep) struct model *m = model_new(), *direct = model_new();
+	struct warning_log first = WARNING_LOG_INIT, second = WARNING_LOG_INIT;
+	CLEANUP(xfreep) char *many = xcalloc(WARNING_MAX_TEXT, 1);
+
+	memset(many, 'x', 2000);
+	for (int logged = 0; logged < 2; logged++) {
+		struct model *to = logged ? m : direct;
+
+		model_warn(to, 1, W_DEEP_STACK, 1, "read");
+		model_warn_into(logged ? &first : NULL);
+		model_warn(to, 1, W_DEEP_STACK, 2, "first");
+		model_warn(to, 2, W_TRUNCATED, 1, "a");
+		model_warn(to, 2, W_TRUNCATED, 1, "b");
+		model_warn_into(logged ? &second : NULL);
+		model_warn(to, 2, W_TRUNCATED, 1, "c");
+		model_warn(to, 1, W_MEMORY_LIMIT, 3, "second %d", 4);
+		for (int i = 0; i < 40; i++)
+			model_warn(to, 3, W_TRUNCATED, 1, "%s", many);
+		model_warn(to, 2, W_TRUNCATED, 1, "d");
+		model_warn_into(NULL);
+	}
+	assert_int_equal(m->warnings.nr, 1);
+	model_warnings_take(m, &first);
+	model_warnings_take(m, &second);
+	assert_null(second.v.v);
+	assert_int_equal(m->warnings.nr, direct->warnings.nr);
+	for (size_t i = 0; i < m->warnings.nr; i++) {
+		const struct warning *a = &m->warnings.v[i], *b = &direct->warnings.v[i];
+
+		assert_string_equal(a->text, b->text);
+		assert_ptr_equal(a->code, b->code);
+		assert_int_equal(a->severity, b->severity);
+		assert_int_equal(a->count, b->count);
+		assert_int_equal(a->input, b->input);
+		assert_int_equal(a->cut, b->cut);
+	}
+	assert_string_equal(m->warnings.v[0].text, "read");
+	assert_int_equal(m->warnings.v[0].count, 3);
+	assert_string_equal(m->warnings.v[1].text, "a; b; c; d");
+	assert_true(m->warnings.v[3].cut);
+}
+
+/* The column of arguments begins with the first text, grows with the others and is sorted. */
+TEST(arguments_come_late)
+{
+	enum { SPANS = 40000, FROM = 33000 };
+	CLEANUP(model_freep) struct model *m = model_new();
+	struct sink *s = model_sink(m);
+	str_id text;
+	track_id t;
+
+	s->ops->input(s, "x", "tef");
+	t = thread_of(s, NULL, 1, 2);
+	text = sink_puts(s, "text");
+	for (int i = 0; i < SPANS; i++) {
+		s->ops->span(s, &(struct span_def){ .track = t,
+						    .start_ns = (SPANS - i) * 10,
+						    .end_ns = (SPANS - i) * 10 + 5,
+						    .name = text,
+						    .category = STR_NONE,
+						    .args = i < FROM ? STR_NONE : text });
+		assert_int_equal(m->spans.args != NULL, i >= FROM);
+	}
+	model_ended(m);
+	for (int i = 0; i < SPANS; i++)
+		assert_int_equal(span_args(&m->spans, (size_t)i),
+				 i < SPANS - FROM ? text : STR_NONE);
+}

@@ -381,6 +381,36 @@ TEST(test_table_set)
 	assert_string_equal(ts.skipped.v[0].reason, "no links");
 }
 
+/* What others made is found, and stays theirs until it is taken. */
+TEST(test_table_set_others)
+{
+	CLEANUP(table_set_release)
+	struct table_set first = TABLE_SET_INIT, all = TABLE_SET_INIT, second = TABLE_SET_INIT;
+	struct table *a = table_new("a"), *own = table_new("a"), *b = table_new("b");
+
+	table_set_add(&first, a);
+	table_set_check(&first, "sum", true, "1");
+	VEC_PUSH(&second.others, &first);
+	assert_ptr_equal(table_set_find(&second, "a"), a);
+	assert_int_equal(second.tables.nr, 0);
+	table_set_add(&second, b);
+	assert_null(table_set_find(&first, "b"));
+	table_set_skip(&second, "queue", "no links");
+	table_set_take(&all, &first);
+	table_set_take(&all, &second);
+	assert_int_equal(first.tables.nr + second.tables.nr, 0);
+	assert_int_equal(all.tables.nr, 2);
+	assert_ptr_equal(all.tables.v[0], a);
+	assert_ptr_equal(all.tables.v[1], b);
+	assert_string_equal(all.checks.v[0].name, "sum");
+	assert_string_equal(all.skipped.v[0].name, "queue");
+	/* one of the same name takes its place */
+	table_set_add(&first, own);
+	table_set_take(&all, &first);
+	assert_int_equal(all.tables.nr, 2);
+	assert_ptr_equal(all.tables.v[0], own);
+}
+
 static int rows_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
 		    struct err *err)
 {

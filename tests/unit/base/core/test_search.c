@@ -64,6 +64,29 @@ TEST(test_against_scan)
 			while (want < n && w[want] < key)
 				want++;
 			assert_int_equal(LOWER_BOUND(i, 0, n, w[i] < key), want);
+			for (size_t near = 0; near < n + 3; near++)
+				assert_int_equal(NEAR_BOUND(i, near, n, w[i] < key), want);
 		}
 	}
+}
+
+/* A result near the hint takes few looks, on either side; a far one not many more than a search. */
+TEST(test_near)
+{
+	const size_t nr = (size_t)1 << 20, at = nr / 3;
+	static const struct {
+		int off;
+		size_t most;
+	} cases[] = { { 0, 2 },   { 1, 3 },       { -1, 3 },      { 5, 10 },
+		      { -5, 10 }, { 300000, 50 }, { -300000, 50 } };
+
+	for (size_t c = 0; c < ARRAY_LEN(cases); c++) {
+		size_t looks = 0, near = (size_t)((int64_t)at + cases[c].off);
+
+		assert_int_equal(NEAR_BOUND(i, near, nr, (looks++, i < at)), at);
+		if (looks > cases[c].most)
+			ROW_FAIL(c, "%zu looks", looks);
+	}
+	assert_int_equal(NEAR_BOUND(i, SIZE_MAX, nr, i < nr), nr);
+	assert_true(NEAR_BOUND(i, 7, SIZE_MAX, i < SIZE_MAX - 3) == SIZE_MAX - 3);
 }
