@@ -311,7 +311,7 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		{ "reader", 0, OPT_STR, &w.reader, "NAME[:KIND]",
 		  "read the named files with this reader ('profrig list readers')" },
 		{ "threads", 0, OPT_INT, &o.threads, "N",
-		  "threads for reading (one for each processor)" },
+		  "threads for reading and analysing (one for each processor)" },
 		{ "counters", 0, OPT_STR, &w.counters, "FILE",
 		  "what counters mean: kind, unit, scale, filter, … (docs/energy.md)" },
 		{ "classes", 0, OPT_STR, &w.classes, "FILE",

@@ -5,8 +5,8 @@
  * tables, warnings and notes do not depend on the number of threads. With after_all an analysis
  * begins when all before it have come together.
  *
- * Memory: as many analyses at a time as there are threads, with the tables of those that wait for
- * one before them. At most ANALYSIS_THREADS of them.
+ * Memory: what as many analyses work on as there are threads, at most ANALYSIS_THREADS of them: of
+ * 10 M calls in a model the peak is 940 MB with one thread, up to 1010 MB with two.
  */
 #include "session_private.h"
 
