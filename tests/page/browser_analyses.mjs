@@ -212,6 +212,25 @@ test('ranks: energy of functions by rank', () => withPage('work', { hash: 'ranks
   equal(plain(await cell('cudaDeviceSynchronize', 1)), `${Math.round(row.mean_w)} W`);
 }));
 
+test('ticks of a drawing neither leave it nor lie on each other, on a narrow screen too', async () => {
+  for (const width of [1280, 390]) {
+    await withPage('work', { viewport: { width, height: 844 } }, async (page) => {
+      for (const tab of ['operators', 'communication']) {
+        await open(page, tab);
+        const trouble = await page.evaluate((t) => [...document.querySelectorAll(`#panel-${t} .log-chart svg`)].flatMap((svg) => {
+          const out = [];
+          const all = svg.getBoundingClientRect();
+          const boxes = [...svg.querySelectorAll('text.tick:not(.roof-name)')].map((e) => ({ words: e.textContent, b: e.getBoundingClientRect() }));
+          for (const { words, b } of boxes) if (b.left < all.left - 1 || b.right > all.right + 1) out.push(`${words} leaves it`);
+          for (const [i, x] of boxes.entries()) for (const y of boxes.slice(i + 1)) if (x.b.left < y.b.right - 1 && y.b.left < x.b.right - 1 && x.b.top < y.b.bottom - 3 && y.b.top < x.b.bottom - 3) out.push(`${x.words} on ${y.words}`);
+          return [...out, `${boxes.length} ticks`];
+        }), tab);
+        ok(trouble.length === 1 && parseInt(trouble[0], 10) > 3, `${tab}, ${width} px: ${trouble.join(', ')}`);
+      }
+    });
+  }
+});
+
 test('an address names the part to begin with', () => withPage('work', { hash: 'idle=queue' }, async (page) => {
   await page.waitForFunction(() => window.scrollY > 0);
   const top = await page.evaluate(() => document.querySelector('#part-idle-queue').getBoundingClientRect().top);

@@ -52,7 +52,7 @@ export function logChart({ label, points, lines = [], xText, yText, xName, yName
     return d.join('');
   };
   return h('div', { cls: 'log-chart' }, s('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label, preserveAspectRatio: 'xMinYMin meet' },
-    decades(x0, x1).map((v) => [s('line', { class: 'grid', x1: X(v), x2: X(v), y1: PAD.top, y2: height - PAD.bottom }), s('text', { class: 'tick', x: X(v), y: height - PAD.bottom + 16, 'text-anchor': 'middle' }, xText(v))]),
+    decades(x0, x1).map((v, i, all) => [s('line', { class: 'grid', x1: X(v), x2: X(v), y1: PAD.top, y2: height - PAD.bottom }), s('text', { class: 'tick', x: X(v), y: height - PAD.bottom + 16, 'text-anchor': i === 0 ? 'start' : i === all.length - 1 ? 'end' : 'middle' }, xText(v))]),
     decades(y0, y1).map((v) => [s('line', { class: 'grid', x1: PAD.left, x2: width - PAD.right, y1: Y(v), y2: Y(v) }), s('text', { class: 'tick', x: PAD.left - 6, y: Y(v) + 4, 'text-anchor': 'end' }, yText(v))]),
     s('text', { class: 'tick', x: width - PAD.right, y: height - 6, 'text-anchor': 'end' }, xName), s('text', { class: 'tick', x: PAD.left + 4, y: PAD.top + 8 }, yName),
     lines.map((l) => [s('path', { class: 'roof', d: curve(l), 'stroke-dasharray': l.dash || 'none' }, s('title', null, l.label)), s('text', { class: 'tick roof-name', x: width - PAD.right - 4, y: Y(Math.min(l.at(x1), y1)) - 5, 'text-anchor': 'end' }, l.label)]),
