@@ -123,7 +123,7 @@ static void launches_map(struct linking *l)
 	for (l->map.cap = 16; l->map.cap < nr * 2; l->map.cap *= 2)
 		;
 	if (l->map.counted)
-		l->map.slots = xcalloc(l->map.cap, sizeof(*l->map.slots));
+		l->map.cap = (size_t)last + 1;
 	l->map.seed = hash_seed();
 	l->map.slots = xcalloc(l->map.cap, sizeof(*l->map.slots));
 	for (size_t i = 0; i < l->nr; i++) {
