@@ -298,7 +298,7 @@ uint32_t *calls_load(struct profile *p, struct serial_in *from, size_t *ret_nr);
 /* Kinds are few, so these are not hashed. */
 static inline size_t tree_hash(uint32_t parent, str_id name, str_id category)
 {
-	uint64_t key = ((uint64_t)parent << 32 | name) ^ category * UINT64_C(0xd6e8feb86659fd93);
+	uint64_t key = ((uint64_t)parent << 32 | name) ^ (uint64_t)category << 21;
 
 	return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 }
