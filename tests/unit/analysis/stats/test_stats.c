@@ -115,7 +115,7 @@ TEST(test_functions_many_categories)
 	struct maker k = make_begin();
 	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main");
 	struct timespec from, to;
-	enum { CATEGORIES = 100000, CALLS = 3 };
+	enum { CATEGORIES = 250000, CALLS = 3 };
 	size_t wrong = 0;
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
