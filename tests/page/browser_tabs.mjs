@@ -342,7 +342,7 @@ test('without the table of modelled power there is no chart of it', () => withPa
 
 test('what cannot be shown is explained on the Run tab', () => withPage('cpu', { hash: 'run' }, async (page) => {
   const absent = await texts(page, '.absent li');
-  deepEqual(absent.filter((l) => /^(Kernels|Libraries|Memory):/.test(l)), ['Kernels: needs device work: a trace of kernels, copies or fills.', 'Memory: needs events of an allocator (PyTorch’s profile_memory=True records them).', 'Libraries: needs a log of a library: a run with rocblas_trace, onednn_trace, nccl_trace ….']);
+  deepEqual(absent.filter((l) => /^(Kernels|Libraries|Memory):/.test(l)), ['Kernels: needs device work: a trace of kernels, copies or fills.', 'Memory: needs events of an allocator (PyTorch’s profile_memory=True records them).', 'Libraries: needs a log of a library: a run with rocblas_trace, onednn_trace, nccl_trace or the like.']);
   const steps = await texts(page, '#panel-run .run-section:has(h2:text-is("Steps")) tbody tr');
   equal(steps.length, 3);
   ok(/workload\s+150 ms\s+11.6 s\s+22.7 s\s+261 MB\s+status 0\s+\.\/run.sh --epochs 3/.test(steps[1]), steps[1]);

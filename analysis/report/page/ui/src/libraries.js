@@ -55,7 +55,7 @@ export function layerWords(table) {
 export const libraries = {
   id: 'libraries',
   label: 'Libraries',
-  about: 'needs a log of a library: a run with rocblas_trace, onednn_trace, nccl_trace …',
+  about: 'needs a log of a library: a run with rocblas_trace, onednn_trace, nccl_trace or the like',
   available: (r) => Boolean(r.table('library_calls')),
   render: (panel, ctx) => {
     const words = layerWords(ctx.report.table('library_layers'));

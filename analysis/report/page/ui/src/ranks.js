@@ -36,7 +36,7 @@ export function overTime(lanes, windows, n = BINS) {
   });
 }
 
-const outlierWords = (w) => String(w || '').replace(/iteration_median_ns/g, 'iteration').replace(/exposed_comm_ns/g, 'exposed communication').replace(/_ns\b/g, '').replace(/_/g, ' ');
+const outlierWords = (w) => String(w || '').replace(/iteration_median_ns/g, 'iteration').replace(/exposed_comm_ns/g, 'exposed communication').replace(/_ns\b/g, '').replace(/_/g, ' ').replace(/\|/g, ', ');
 const mean = (v) => v.reduce((a, x) => a + x, 0) / v.length;
 const rowName = (r) => (fmt.known(r.rank) ? `rank ${r.rank}, ${r.device}` : r.device);
 

@@ -209,9 +209,13 @@ function capped(rows) {
     : [...rows.slice(0, MAX_VERDICTS), verdict('note', 'more', `${fmt.group(rows.length - MAX_VERDICTS)} more stand in run.json and analysis.json`, '')];
 }
 
-function verdict(ic, word, what, code, n, title = null) {
+// A kernel's name may take half a screen: its middle is cut, and the tooltip has all of it.
+const MAX_WORDS = 300;
+
+function verdict(ic, word, said, code, n, title = null) {
+  const what = fmt.middle(said, MAX_WORDS);
   return h('li', { cls: `verdict v-${ic}` }, icon(ic), h('span', { cls: 'verdict-word' }, word),
-    h('span', { cls: 'verdict-text', title }, h('bdi', null, what), Number(n) > 1 && h('span', { cls: 'muted' }, ` ×\u00a0${fmt.group(n)}`),
+    h('span', { cls: 'verdict-text', title: title || (what === said ? null : said) }, h('bdi', null, what), Number(n) > 1 && h('span', { cls: 'muted' }, ` ×\u00a0${fmt.group(n)}`),
       code && h('code', { cls: 'code' }, code)));
 }
 
