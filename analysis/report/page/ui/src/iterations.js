@@ -139,6 +139,8 @@ function paths(ctx, table) {
   return h('div', { cls: 'drawing' }, stackedBars('critical path of each iteration', rows.slice(0, SHOWN), { format: fmt.time }), legend(seen.map((c) => [String(c).replace(/_/g, ' '), PATH[c] || WARM])), rest(rows.length));
 }
 
+const work = (key, label, kind = 'time') => ({ key, label, kind, mayBeZero: true });
+
 export const iterations = tabOf({
   id: 'iterations',
   label: 'Iterations',
@@ -146,7 +148,7 @@ export const iterations = tabOf({
   reasons: ['iterations', 'critical_path'],
   needs: ['iterations', 'critical_path'],
   parts: [
-    { table: 'iterations', title: 'Iterations', drawing: times, sort: { key: 'start_ns', dir: 1 }, columns: () => [first('marker', 'Iteration'), 'rank:Rank', 'index:Number', 'start_ns:Start', 'dur_ns:Time', 'device_span_ns:On the device', 'steady:Steady', 'works:Works', 'sum_ns:Work', 'union_ns:Busy', 'change:Level changes'] },
+    { table: 'iterations', title: 'Iterations', drawing: times, sort: { key: 'start_ns', dir: 1 }, columns: () => [first('marker', 'Iteration'), 'rank:Rank', 'index:Number', 'start_ns:Start', 'dur_ns:Time', work('device_span_ns', 'On the device'), 'steady:Steady', work('works', 'Works', 'count'), work('sum_ns', 'Work'), work('union_ns', 'Busy'), 'change:Level changes'] },
     { title: 'Side by side', about: 'what the devices did, from the start of each iteration', drawing: aligned },
     { table: 'iteration_overlap', title: 'Where their time went', about: 'from the first start to the last end of an iteration’s work on a device', drawing: overlaps, sort: { key: 'start_ns', dir: 1 }, columns: () => [first('iteration', 'Iteration'), 'device:Device', 'start_ns:Start', 'wall_ns:Time', 'compute_ns:Compute', 'comm_ns:Communication', 'exposed_comm_ns:Exposed', 'copy_ns:Copies', 'exposed_copy_ns:Exposed', 'idle_ns:Idle', 'own_ns:Own work', 'steady:Steady'] },
     { table: 'critical_path', title: 'Critical path', about: 'shortening a part of it saves at most that time', drawing: paths, sort: { key: 'ns', dir: -1 }, columns: (t) => [first('iteration', 'Iteration'), 'rank:Rank', 'class:Class', 'ns:Time', { key: 'share', label: 'Of the iteration', kind: 'share' }, new Set(t.col('iteration')).size > 1 && shareOf(t, 'ns', 'Share', 'of all iterations')].filter(Boolean).map((c) => (c === 'ns:Time' ? { key: 'ns', label: 'Time', kind: 'time' } : c)) },

@@ -1,8 +1,8 @@
 // A tab of several tables below each other, each with its heading and, where it helps, a drawing above it.
 //
-//	sections(panel, ctx, 'idle', [{ table, title, about?, columns, sort, drawing? }, …], note = true)
+//	sections(panel, ctx, 'idle', [{ table, title, about?, columns, sort, drawing?, when? }, …], note = true)
 //
-// Tables that the report lacks are left out. The address names the one to begin with: #idle=idle_gaps.
+// Tables that the report lacks are left out, and those that `when(table)` says no to; `sort` may be a function of the table. The address names the one to begin with: #idle=idle_gaps.
 
 import { append, clear, h } from './dom.js';
 import { DataTable } from './datatable.js';
@@ -29,11 +29,11 @@ export const first = (key, label, more = {}) => ({ key, label, kind: 'name', ...
 export function shareOf(table, key, label = 'Share', about = 'of all rows') {
   const v = table.num(key);
   const all = v.reduce((a, x) => a + (x || 0), 0);
-  return { key: `share_of_${key}`, label, kind: 'share', about, text: (row) => (all > 0 ? v[row] / all : null) };
+  return { key: `share_of_${key}`, label, kind: 'share', about, text: (row) => (all > 0 ? v[row] / all : null), empty: !(all > 0) };
 }
 
 // Columns whose values are all unknown say nothing, nor do those that may be zero everywhere.
-const told = (table, cols) => cols.filter((c) => c.text || c.kind === 'name' || table.col(c.key).some((v) => v !== null && v !== '' && (!c.mayBeZero || Number(v) !== 0)));
+const told = (table, cols) => cols.filter((c) => (c.text && !c.empty) || c.kind === 'name' || table.col(c.key).some((v) => v !== null && v !== '' && (!c.mayBeZero || Number(v) !== 0)));
 
 class Sections {
   constructor(panel, ctx, id, list, note) {
@@ -41,10 +41,10 @@ class Sections {
     for (const o of list) {
       const table = o.table && ctx.report.table(o.table);
       const drawing = h('div', null, o.drawing ? o.drawing(ctx, table) : null);
-      if (!table && !drawing.childNodes.length) continue;
+      if ((!table && !drawing.childNodes.length) || (table && o.when && !o.when(table))) continue;
       const whole = h('span', { cls: 'tag', hidden: true, title: 'a selected window does not change these figures' }, 'whole recording');
       const box = h('section', { cls: 'part', id: `part-${id}-${o.table || this.parts.length}`, tabindex: '-1', 'aria-label': o.title }, h('h2', { cls: 'section' }, o.title, ' ', o.about && h('span', { cls: 'muted' }, o.about), ' ', whole), drawing);
-      const data = table && o.columns ? new DataTable({ table, columns: told(table, columns(table, o.columns(table, ctx))), label: o.title.toLowerCase(), sort: o.sort }) : null;
+      const data = table && o.columns ? new DataTable({ table, columns: told(table, columns(table, o.columns(table, ctx))), label: o.title.toLowerCase(), sort: typeof o.sort === 'function' ? o.sort(table) : o.sort }) : null;
       if (data) append(box, [data.el]);
       this.parts.push({ ...o, box, data, drawn: drawing, whole });
     }
