@@ -67,6 +67,18 @@ test('kernels: classes, matrix products and lengths', () => withPage('work', { h
   ok(await page.evaluate(() => document.querySelector('#panel-kernels table.data').caption.textContent) === 'kernels', 'the kernels come first');
 }));
 
+test('a program without devices has the time of its host, and no columns of zeros', () => withPage('hostwork', { hash: 'operators' }, async (page) => {
+  const heads = (rows) => Object.keys(rows[0]).join(' ');
+  const rows = await part(page, 'operators', 'operators');
+  equal(heads(rows), 'Operator Shapes Calls Share Host TFLOP/s');
+  const host = rows.map((r) => exact(r.Host.title));
+  deepEqual(host, [...host].sort((a, b) => b - a), 'by host time');
+  near(rows.reduce((a, r) => a + exact(r.Share.title), 0), 100, 1e-9, 'shares');
+  equal(await page.locator('#part-operators-autograd').count(), 0);
+  await open(page, 'iterations');
+  equal(heads(await part(page, 'iterations', 'iterations')).includes('On the device'), false);
+}));
+
 test('operators and their roofline', () => withPage('work', { hash: 'operators' }, async (page) => {
   await holds(page, 'operators', 'operators', { Calls: 'calls', 'Own work': 'own_ns', Host: 'host_self_ns' });
   const points = table(work, 'perf').filter((p) => !/nominal|host/.test(p.flags));

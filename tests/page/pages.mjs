@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { mkdirSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { makeWorkload } from './workload.mjs';
+import { makeHostWork, makeWorkload } from './workload.mjs';
 
 const require = createRequire(new URL('../../analysis/report/page/ui/package.json', import.meta.url));
 const { chromium } = require('playwright-core');
@@ -13,11 +13,12 @@ const B = process.env.B || 'build';
 export const ROOT = resolve(B, 'page-pages');
 export const SHOTS = resolve('build/page-shots');
 
-export const SCENARIOS = ['demo', 'cpu', 'trace', 'failed', 'partial', 'empty', 'damaged', 'hostile', 'big', 'huge', 'untraced', 'work'];
+export const SCENARIOS = ['demo', 'cpu', 'trace', 'failed', 'partial', 'empty', 'damaged', 'hostile', 'big', 'huge', 'untraced', 'work', 'hostwork'];
 rmSync(ROOT, { recursive: true, force: true });
 mkdirSync(SHOTS, { recursive: true });
 makeWorkload(`${ROOT}/work`);
-for (const s of SCENARIOS) if (s !== 'work') execFileSync(`${B}/tests/page/make_page`, [`${ROOT}/${s}`, s], { stdio: 'inherit' });
+makeHostWork(`${ROOT}/hostwork`);
+for (const s of SCENARIOS) if (s !== 'work' && s !== 'hostwork') execFileSync(`${B}/tests/page/make_page`, [`${ROOT}/${s}`, s], { stdio: 'inherit' });
 
 // Nothing here is late before this: other programs may take the machine's processors away for a while.
 const PATIENCE_MS = 90000;

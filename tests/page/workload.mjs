@@ -112,6 +112,16 @@ export function makeWorkload(dir) {
   analyze(input, dir);
 }
 
+// The same job on a machine without devices: operators and steps alone.
+export function makeHostWork(dir) {
+  const r = new Rank(0, 17);
+  for (let k = 0; k < 10; k++) r.step(k);
+  r.events = r.events.filter((e) => ['cpu_op', 'user_annotation'].includes(e.cat));
+  mkdirSync(dir, { recursive: true });
+  save(`${dir}-input.json`, r.json());
+  analyze(`${dir}-input.json`, dir);
+}
+
 // So many kernels on four queues, each shorter than a pixel, under a few long ones; 24 names.
 export function makeMany(dir, spans) {
   const path = `${dir}-input.json`;
