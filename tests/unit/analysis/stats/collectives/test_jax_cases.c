@@ -439,6 +439,81 @@ TEST(report_of_a_step)
 		    2178002);
 }
 
+/* What was hidden of the recording's collectives: of which, by kind, and of all. */
+TEST(hidden_of_the_recording)
+{
+	static const struct {
+		const char *kind; /* NULL: all */
+		bool step;        /* of the step function alone */
+		size_t rows;
+		double share;
+	} want[] = {
+		{ "all-gather", false, 120, 0.665709 },    { "all-reduce", false, 120, 0.000292 },
+		{ "reduce-scatter", false, 48, 0.456003 }, { NULL, false, 288, 0.006498 },
+		{ "all-gather", true, 120, 0.665709 },     { "all-reduce", true, 108, 0.768666 },
+		{ "reduce-scatter", true, 48, 0.456003 },  { NULL, true, 276, 0.577215 },
+	};
+	struct jax_parts p;
+	int64_t hidden = 0, dur = 0;
+	size_t step = 0;
+
+	jax_parts_read(&p);
+	for (size_t i = 0; i < p.v.nr; i++) {
+		hidden += p.v.v[i].hidden_ns;
+		dur += p.v.v[i].end_ns - p.v.v[i].start_ns;
+		step += p.v.v[i].step;
+	}
+	assert_true(p.v.nr == 480 && step == 460 && hidden == 223284702);
+	assert_true(dur - hidden == 22879821916);
+	for (size_t w = 0; w < ARRAY_LEN(want); w++) {
+		VEC(struct part_def) v = VEC_INIT;
+
+		for (size_t i = 0; i < p.v.nr; i++) {
+			const struct jax_part *j = &p.v.v[i];
+
+			if (j->execution >= 2 && (j->step || !want[w].step) &&
+			    (!want[w].kind ||
+			     strcmp(intern_str(p.names, j->kind), want[w].kind) == 0))
+				VEC_PUSH(&v, part_of_jax(&p, j));
+		}
+		CLEANUP(model_freep) struct model *m = model_of_parts(v.v, v.nr, false);
+		CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_collectives);
+		const struct table *t = table_set_find(&ts, "collectives");
+		double hid = column_sum(t, "hidden_ns"), exp = column_sum(t, "exposed_ns");
+
+		if (v.nr != want[w].rows || fabs(hid / (hid + exp) - want[w].share) > 5e-7)
+			ROW_FAIL(w, "%zu rows, %.6f", v.nr, hid / (hid + exp));
+		VEC_RELEASE(&v);
+	}
+	jax_parts_release(&p);
+}
+
+/* The step function's calls in executions 2 to 4, of 4 processes. */
+TEST(steps_of_the_recording)
+{
+	struct maker k = make_begin();
+	struct csv_reader *r;
+	char *const *f;
+	size_t n;
+
+	free(test_trace("jax")); /* skips here */
+	r = jax_open("jax4_module.csv");
+	while (csv_next(r, &f, &n, NULL) == 1)
+		if (strcmp(f[3], "pjit__wrapped_step_fn") == 0 && f[1][0] >= '2' && !f[1][1])
+			make_call(&k, make_thread(&k, 1, f[2][0], f[2][0] - '0', "launcher"),
+				  jax_ns(f[7]), jax_ns(f[7]) + jax_ns(f[6]), f[3]);
+	csv_free(r);
+
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_functions);
+	const struct table *t = table_set_find(&ts, "functions");
+
+	assert_int_equal(table_rows(t), 1);
+	assert_true(num_of(t, 0, "calls") == 12 && num_of(t, 0, "inclusive_ns") == 1519972177);
+	assert_true(fabs(num_of(t, 0, "mean_ns") - 126664348) < 1);
+	assert_true(fabs(num_of(t, 0, "stddev_ns") - 632541) < 1);
+}
+
 /* The wait of executions 2 to 4, over their communication alone, and what was hidden by kind. */
 TEST(waits_of_steps)
 {
