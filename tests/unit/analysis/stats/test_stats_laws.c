@@ -118,7 +118,8 @@ static void check_walls(struct law_trace *t)
 /* exposed + hidden = duration, of each instance and rank */
 static void check_exposed(struct law_trace *t)
 {
-	const struct table *r = table_set_find(&t->ts, "collective_ranks"),
+	const struct table *o = table_set_find(&t->ts, "overlap"),
+			   *r = table_set_find(&t->ts, "collective_ranks"),
 			   *v = table_set_find(&t->ts, "collective_instances");
 	double parts = 0, ns = 0;
 
@@ -133,6 +134,9 @@ static void check_exposed(struct law_trace *t)
 			   num_of(r, i, "dur_ns"));
 	}
 	expect_law(t, "exposed and hidden of ranks", parts, ns);
+	if (r)
+		expect_law(t, "exposed time of ranks", column_sum(r, "exposed_ns"),
+			   column_sum(o, "exposed_comm_ns"));
 	if (v)
 		expect_law(t, "exposed and hidden of instances",
 			   column_sum(v, "exposed_ns") + column_sum(v, "hidden_ns"), ns);
@@ -145,14 +149,16 @@ static void check_exclusive(struct law_trace *t)
 	const struct table *p = table_set_find(&t->ts, "callpaths"),
 			   *f = table_set_find(&t->ts, "functions");
 	double roots = 0, host = 0;
-	int64_t want = 0;
+	int64_t want = 0, exclusive = 0;
 
 	for (track_id k = 0; k < t->m->tracks.nr; k++) {
 		size_t n = 0;
 
 		for (uint64_t i = 0; t->m->tracks.v[k].kind == TRACK_THREAD && i < c->nr; i++)
-			if (c->track[i] == k)
+			if (c->track[i] == k) {
 				t->scratch[n++] = (struct extent){ c->start_ns[i], c->end_ns[i] };
+				exclusive += c->exclusive_ns[i];
+			}
 		want += covered(t->scratch, n);
 	}
 	for (size_t i = 0; p && i < table_rows(p); i++)
@@ -164,6 +170,7 @@ static void check_exclusive(struct law_trace *t)
 		if (strcmp(str_of(f, i, "scope"), "host") == 0)
 			host += num_of(f, i, "exclusive_ns");
 	expect_law(t, "roots", roots, want);
+	expect_law(t, "exclusive time of calls", exclusive, want);
 	expect_law(t, "exclusive time of paths", p ? column_sum(p, "exclusive_ns") : 0, want);
 	expect_law(t, "exclusive time of functions", host, want);
 }
