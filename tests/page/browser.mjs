@@ -9,6 +9,7 @@ import './browser_ensemble.mjs';
 import './browser_tabs.mjs';
 import './browser_flame.mjs';
 import './browser_samples.mjs';
+import './browser_walk.mjs';
 import './browser_looks.mjs';
 import './browser_compare.mjs';
 import './browser_campaign.mjs';

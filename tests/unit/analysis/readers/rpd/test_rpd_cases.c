@@ -6,8 +6,11 @@
 #include "rpd_fixture.h"
 #include "tables_support.h"
 
+#include <math.h>
+
 #include "profrig/base/clock.h"
 #include "profrig/base/fs.h"
+#include "profrig/model/facts.h"
 #include "profrig/model/name_map.h"
 #include "profrig/names/range_name.h"
 
@@ -90,18 +93,48 @@ TEST(case_3_duplicate_intervals)
 /* Of the recording: its busy and top views, and its copies. */
 TEST(case_4_busy_and_top)
 {
+	static const double percent[] = { 85.4609201610961, 14.2519753471078, 0.182014755527864 };
 	READING rd = read_recording("rpd", "rpd/matmul/matmul_result.rpd", false);
-	TABLES ts = TABLE_SET_INIT;
+	TABLES busy = TABLE_SET_INIT, ts = TABLE_SET_INIT;
+	const struct table *t;
 
-	expect_table(table_of(&ts, rd.m, "busy", "busy"),
+	expect_table(table_of(&busy, rd.m, "busy", "busy"),
 		     "device sum_ns union_ns wall_ns busy\n"
 		     "gpu2 183918056 183918056 2964070817 183918056/2964070817\n");
-	expect_table(table_of(&ts, rd.m, "functions", "functions"),
-		     "scope=device calls exclusive_ns share\n"
-		     "2 157178063 157178063/183918056\n"
-		     "1 26211956 26211956/183918056\n"
-		     "53 334758 334758/183918056\n"
-		     "...\n");
+	t = table_of(&ts, rd.m, "functions", "functions");
+	expect_table(t, "scope=device calls exclusive_ns share\n"
+			"2 157178063 157178063/183918056\n"
+			"1 26211956 26211956/183918056\n"
+			"53 334758 334758/183918056\n"
+			"...\n");
+	assert_true(fabs(num_of(table_set_find(&busy, "busy"), 0, "busy") - 0.062049143679417) <
+		    5e-16);
+	for (size_t i = 0; i < ARRAY_LEN(percent); i++)
+		assert_true(fabs(num_of(t, i, "share") * 100 - percent[i]) < 5e-13);
+}
+
+/* Copies by direction: calls, bytes, time on the device, GB/s. */
+TEST(case_4_copies)
+{
+	READING rd = read_recording("rpd", "rpd/matmul/matmul_result.rpd", false);
+	const struct facts *f = &rd.m->facts;
+	int64_t nr[2] = { 0 }, bytes[2] = { 0 }, ns[2] = { 0 };
+
+	for (size_t i = 0; i < f->copies.nr; i++) {
+		const struct copy_facts *c = &f->copies.v[i];
+		int d = c->direction == COPY_D2H;
+
+		if (!span_is_work(rd.m, c->span) || c->bytes == FACT_ABSENT ||
+		    (c->direction != COPY_H2D && c->direction != COPY_D2H))
+			continue;
+		nr[d]++;
+		bytes[d] += c->bytes;
+		ns[d] += rd.m->spans.end_ns[c->span] - rd.m->spans.start_ns[c->span];
+	}
+	assert_true(nr[0] == 2 && bytes[0] == 2032000000 && ns[0] == 157178063);
+	assert_true(nr[1] == 53 && bytes[1] == 296 && ns[1] == 334758);
+	assert_int_equal(ns[0] + ns[1], 157512821);
+	assert_true(fabs((double)bytes[0] / (double)ns[0] - 12.928) < 5e-4);
 }
 
 /* A kernel of a capture: the call, and its launch. */

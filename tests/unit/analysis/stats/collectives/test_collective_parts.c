@@ -98,11 +98,10 @@ TEST(test_logs_tell_sizes)
 
 /* --- recordings --- */
 
-static struct table_set of_recording(const char *const *names, size_t n)
+static struct model *model_of_recording(const char *const *names, size_t n)
 {
 	struct read_opts o = { .facts = true };
 	struct model *m;
-	struct table_set ts;
 
 	free(test_trace("tef")); /* skips here, before anything is owned */
 	m = model_new();
@@ -115,9 +114,14 @@ static struct table_set of_recording(const char *const *names, size_t n)
 			fail_msg("%s: %s", path, err.msg);
 	}
 	model_finish_flat(m);
-	ts = analyse(m, &analysis_collectives);
-	model_free(m);
-	return ts;
+	return m;
+}
+
+static struct table_set of_recording(const char *const *names, size_t n)
+{
+	CLEANUP(model_freep) struct model *m = model_of_recording(names, n);
+
+	return analyse(m, &analysis_collectives);
 }
 #define OF_RECORDING(...) \
 	of_recording((const char *const[]){ __VA_ARGS__ }, \
@@ -170,6 +174,93 @@ TEST(test_merged_nccl_4rank)
 		     "3 21 3591089 0 21 150845793\n");
 }
 
+/* Who waited in what, and what the clip of a wait at the rank's own end takes away. */
+struct merged_sums {
+	int64_t reduce[4], broadcast[4], unclipped[4], first[4], dur;
+	uint64_t ends_early; /* on one rank before another starts */
+};
+
+static void merged_add(struct merged_sums *s, const struct collective_match *cm,
+		       const struct collective_instance *ci)
+{
+	int64_t last = INT64_MIN, end = INT64_MAX;
+
+	for (size_t k = ci->first; k < ci->first + ci->nr; k++) {
+		last = cm->parts.v[k].start_ns > last ? cm->parts.v[k].start_ns : last;
+		end = cm->parts.v[k].end_ns < end ? cm->parts.v[k].end_ns : end;
+	}
+	for (size_t k = ci->first; k < ci->first + ci->nr; k++) {
+		const struct collective_part *p = &cm->parts.v[k];
+		int64_t *kind = ci->kind == COLLECTIVE_BROADCAST ? s->broadcast : s->reduce;
+
+		kind[p->rank] += cm->wait_ns.v[k];
+		s->unclipped[p->rank] += last - p->start_ns;
+		s->dur += p->end_ns - p->start_ns;
+	}
+	s->first[ci->first_rank]++;
+	s->ends_early += end < last;
+}
+
+TEST(test_waits_of_merged_nccl_4rank)
+{
+	static const struct merged_sums want = {
+		.reduce = { 60946390, 36029634, 37412268, 0 },
+		.broadcast = { 70385, 7445599, 8941517, 0 },
+		.unclipped = { 76935355, 43817131, 46693419, 0 },
+		.first = { 13, 1, 7, 0 },
+		.ends_early = 6,
+		.dur = 64471378 + 46984875 + 49845198 + 3591089,
+	};
+	static const char *const file[] = { "tef/merged-nccl-4rank/merged_nccl_only.json.gz" };
+	CLEANUP(model_freep) struct model *m = model_of_recording(file, 1);
+	struct works *w = works_new(m);
+	struct collective_parts *cp = collective_parts_new(m, w);
+	struct collective_match *cm = collective_match_new(cp);
+	struct merged_sums got = { .dur = 0 };
+
+	collective_measure(cm);
+	assert_int_equal(cm->v.nr, 21);
+	for (size_t i = 0; i < cm->v.nr; i++)
+		merged_add(&got, cm, &cm->v.v[i]);
+	assert_memory_equal(&got, &want, sizeof(want));
+	assert_true(fabs(150845793. / (double)got.dur - 0.914813) < 5e-7);
+	collective_match_free(cm);
+	collective_parts_free(cp);
+	works_free(w);
+}
+
+/* The mean over the instances of a size of the shortest part. */
+TEST(test_shortest_parts_of_merged_nccl_4rank)
+{
+	static const struct {
+		int64_t count;
+		double mean_ns;
+	} want[] = { { 1257572, 83203.667 },  { 2431040, 136829.333 }, { 6563840, 313331.667 },
+		     { 6637568, 322171.333 }, { 6822912, 317858.333 }, { 53120, 15623.333 },
+		     { 53, 7704.667 } };
+	static const char *const file[] = { "tef/merged-nccl-4rank/merged_nccl_only.json.gz" };
+	CLEANUP(model_freep) struct model *m = model_of_recording(file, 1);
+	struct works *w = works_new(m);
+	struct collective_parts *cp = collective_parts_new(m, w);
+	struct collective_match *cm = collective_match_new(cp);
+
+	collective_measure(cm);
+	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
+		double sum = 0, nr = 0;
+
+		for (size_t k = 0; k < cm->v.nr; k++)
+			if (cm->v.v[k].count == want[i].count) {
+				sum += (double)cm->v.v[k].least_ns;
+				nr++;
+			}
+		if (nr != 3 || fabs(sum / nr - want[i].mean_ns) > 1e-3)
+			ROW_FAIL(i, "%g of %g", sum / nr, nr);
+	}
+	collective_match_free(cm);
+	collective_parts_free(cp);
+	works_free(w);
+}
+
 /* One rank of two: durations, and nothing that needs the other. */
 TEST(test_hta_nccl)
 {
@@ -188,6 +279,31 @@ TEST(test_hta_nccl)
 		     "broadcast Long 53 2 3 0 23327/3 7648 - -\n");
 	expect_table(table_set_find(&ts, "collective_ranks"),
 		     "rank count dur_ns wait_ns\n0 21 46876493 -\n");
+}
+
+TEST(test_longest_parts_of_hta_nccl)
+{
+	static const struct {
+		int64_t count, max_ns;
+	} want[] = { { 2049000, 5993392 }, { 6637568, 2636669 } };
+	static const char *const file[] = { "tef/hta-nccl/nccl_data.json.gz" };
+	CLEANUP(model_freep) struct model *m = model_of_recording(file, 1);
+	struct works *w = works_new(m);
+	struct collective_parts *cp = collective_parts_new(m, w);
+
+	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
+		int64_t max = 0;
+
+		for (size_t k = 0; k < cp->v.nr; k++) {
+			int64_t ns = cp->v.v[k].end_ns - cp->v.v[k].start_ns;
+
+			if (cp->v.v[k].count == want[i].count && ns > max)
+				max = ns;
+		}
+		assert_int_equal(max, want[i].max_ns);
+	}
+	collective_parts_free(cp);
+	works_free(w);
 }
 
 /* Two of 128 ranks, and no word of their groups. */

@@ -3,10 +3,12 @@
  * step, as small models pushed through the sink and from the recording jax/pax-fsdp4 (JAX-Toolbox,
  * Apache-2.0). Times of the cases are ms.
  *
- * Case 5 states residuals to the mean of an instance's ends and offsets by the median; offsets here
- * are those of least absolute residuals, which differ by 66 ns at most, and the table's residuals
- * are those to the median end, by which offsets are chosen (largest: 0.058216 ms). So residuals to
- * the mean are counted here, from the table's offsets.
+ * Case 5 takes for the offset of a rank the median, over instances, of its end less the mean of the
+ * instance's ends, and states residuals to that mean. Offsets here are those of least absolute
+ * residuals to the median end, which differ by 66 ns at most; the table's residuals are to the
+ * median end, too (largest: 0.058216 ms). So both are counted here: the case's own offsets, and
+ * residuals to the mean from the table's offsets. Of the step function alone the case's offsets
+ * move by 109 ns, those here are within 94 ns of the case's: both as written.
  */
 #include "parts_test.h"
 
@@ -205,9 +207,39 @@ TEST(alignment)
 
 static const double offsets_ns[] = { -25631623, -54172429, -200045644, 279849693 };
 
-/* Residuals to the mean of an instance: standard deviation, and the largest. */
-static void residuals(const struct jax_parts *p, const double *offset, double *ret_sigma,
-		      double *ret_max)
+static int cmp_f64(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The case's own offset of a device: the median of its end less the mean of the instance's. */
+static double median_of_skew(const struct jax_parts *p, uint32_t device, bool step)
+{
+	VEC(double) skew = VEC_INIT;
+	double median;
+
+	for (size_t i = 0; i < p->v.nr; i++) {
+		double mean = 0;
+
+		if (p->v.v[i].device != device || (step && !p->v.v[i].step))
+			continue;
+		for (size_t k = 0; k < p->v.nr; k++)
+			if (p->v.v[k].instance == p->v.v[i].instance)
+				mean += (double)p->v.v[k].end_ns / 4;
+		VEC_PUSH(&skew, (double)p->v.v[i].end_ns - mean);
+	}
+	assert_int_equal(skew.nr, step ? 115 : 120);
+	qsort(skew.v, skew.nr, sizeof(*skew.v), cmp_f64);
+	median = (skew.v[skew.nr / 2] + skew.v[(skew.nr - 1) / 2]) / 2;
+	VEC_RELEASE(&skew);
+	return median;
+}
+
+/* Residuals to the mean or median of an instance: standard deviation, and the largest. */
+static void residuals(const struct jax_parts *p, const double *offset, bool to_median,
+		      double *ret_sigma, double *ret_max)
 {
 	double sum = 0, squares = 0, n = 0;
 
@@ -224,6 +256,8 @@ static void residuals(const struct jax_parts *p, const double *offset, double *r
 				mean += end[ends++] / 4;
 			}
 		assert_int_equal(ends, 4);
+		qsort(end, 4, sizeof(*end), cmp_f64);
+		mean = to_median ? (end[1] + end[2]) / 2 : mean;
 		for (size_t k = 0; k < 4; k++) {
 			sum += end[k] - mean;
 			squares += (end[k] - mean) * (end[k] - mean);
@@ -249,7 +283,8 @@ TEST(alignment_of_the_recording)
 	assert_int_equal(table_rows(t), 4);
 	for (size_t r = 0; r < 4; r++) {
 		offset[r] = num_of(t, r, "offset_ns");
-		assert_true(fabs(offset[r] - offsets_ns[r]) < 1000);
+		assert_true(fabs(median_of_skew(&p, (uint32_t)r, false) - offsets_ns[r]) <= 1.5);
+		assert_true(fabs(offset[r] - offsets_ns[r]) <= 66);
 		assert_true(num_of(t, r, "events") == 120);
 		assert_true(num_of(t, r, "residual_max_ns") <= 58216 + 3);
 		squares += pow(num_of(t, r, "residual_std_ns"), 2) / 4;
@@ -260,9 +295,15 @@ TEST(alignment_of_the_recording)
 	for (size_t i = 0; i < 120; i++)
 		assert_string_equal(str_of(t, i, "complete"), "yes");
 	assert_int_equal(warned(m, W_COLLECTIVE_INCOMPLETE, ""), 0);
-	residuals(&p, offset, &sigma, &max);
+	residuals(&p, offset, true, &sigma, &max);
+	assert_true(fabs(sigma - 9981) <= 1 && fabs(max - 58216) <= 3);
+	residuals(&p, offset, false, &sigma, &max);
 	assert_true(sigma <= 10000);
 	assert_true(lround(max / 100) <= 562); /* as written, to 0.0001 ms */
+	for (size_t r = 0; r < 4; r++)
+		offset[r] = median_of_skew(&p, (uint32_t)r, false);
+	residuals(&p, offset, false, &sigma, &max);
+	assert_true(sigma <= 10000 && max <= 56200);
 	/* of the step function alone */
 	for (size_t i = 0; i < p.v.nr; i++)
 		if (p.v.v[i].step)
@@ -270,8 +311,10 @@ TEST(alignment_of_the_recording)
 							       p.v.v[i].end_ns }));
 	assert_int_equal(ends.nr, 460);
 	clock_align(ends.v, ends.nr, 4, &ca);
-	for (size_t r = 0; r < 4; r++)
-		assert_true(fabs((double)ca.ranks.v[r].offset_ns - offsets_ns[r]) < 1000);
+	for (size_t r = 0; r < 4; r++) {
+		assert_true(fabs((double)ca.ranks.v[r].offset_ns - offsets_ns[r]) <= 110);
+		assert_true(fabs(median_of_skew(&p, (uint32_t)r, true) - offsets_ns[r]) <= 110);
+	}
 	clock_alignment_release(&ca);
 	VEC_RELEASE(&ends);
 	jax_parts_release(&p);
@@ -394,6 +437,81 @@ TEST(report_of_a_step)
 							     "3 23 4012493 4591078\n");
 	assert_true(column_sum(table_set_find(&c, "collective_instances"), "exposed_spread_ns") ==
 		    2178002);
+}
+
+/* What was hidden of the recording's collectives: of which, by kind, and of all. */
+TEST(hidden_of_the_recording)
+{
+	static const struct {
+		const char *kind; /* NULL: all */
+		bool step;        /* of the step function alone */
+		size_t rows;
+		double share;
+	} want[] = {
+		{ "all-gather", false, 120, 0.665709 },    { "all-reduce", false, 120, 0.000292 },
+		{ "reduce-scatter", false, 48, 0.456003 }, { NULL, false, 288, 0.006498 },
+		{ "all-gather", true, 120, 0.665709 },     { "all-reduce", true, 108, 0.768666 },
+		{ "reduce-scatter", true, 48, 0.456003 },  { NULL, true, 276, 0.577215 },
+	};
+	struct jax_parts p;
+	int64_t hidden = 0, dur = 0;
+	size_t step = 0;
+
+	jax_parts_read(&p);
+	for (size_t i = 0; i < p.v.nr; i++) {
+		hidden += p.v.v[i].hidden_ns;
+		dur += p.v.v[i].end_ns - p.v.v[i].start_ns;
+		step += p.v.v[i].step;
+	}
+	assert_true(p.v.nr == 480 && step == 460 && hidden == 223284702);
+	assert_true(dur - hidden == 22879821916);
+	for (size_t w = 0; w < ARRAY_LEN(want); w++) {
+		VEC(struct part_def) v = VEC_INIT;
+
+		for (size_t i = 0; i < p.v.nr; i++) {
+			const struct jax_part *j = &p.v.v[i];
+
+			if (j->execution >= 2 && (j->step || !want[w].step) &&
+			    (!want[w].kind ||
+			     strcmp(intern_str(p.names, j->kind), want[w].kind) == 0))
+				VEC_PUSH(&v, part_of_jax(&p, j));
+		}
+		CLEANUP(model_freep) struct model *m = model_of_parts(v.v, v.nr, false);
+		CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_collectives);
+		const struct table *t = table_set_find(&ts, "collectives");
+		double hid = column_sum(t, "hidden_ns"), exp = column_sum(t, "exposed_ns");
+
+		if (v.nr != want[w].rows || fabs(hid / (hid + exp) - want[w].share) > 5e-7)
+			ROW_FAIL(w, "%zu rows, %.6f", v.nr, hid / (hid + exp));
+		VEC_RELEASE(&v);
+	}
+	jax_parts_release(&p);
+}
+
+/* The step function's calls in executions 2 to 4, of 4 processes. */
+TEST(steps_of_the_recording)
+{
+	struct maker k = make_begin();
+	struct csv_reader *r;
+	char *const *f;
+	size_t n;
+
+	free(test_trace("jax")); /* skips here */
+	r = jax_open("jax4_module.csv");
+	while (csv_next(r, &f, &n, NULL) == 1)
+		if (strcmp(f[3], "pjit__wrapped_step_fn") == 0 && f[1][0] >= '2' && !f[1][1])
+			make_call(&k, make_thread(&k, 1, f[2][0], f[2][0] - '0', "launcher"),
+				  jax_ns(f[7]), jax_ns(f[7]) + jax_ns(f[6]), f[3]);
+	csv_free(r);
+
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_functions);
+	const struct table *t = table_set_find(&ts, "functions");
+
+	assert_int_equal(table_rows(t), 1);
+	assert_true(num_of(t, 0, "calls") == 12 && num_of(t, 0, "inclusive_ns") == 1519972177);
+	assert_true(fabs(num_of(t, 0, "mean_ns") - 126664348) < 1);
+	assert_true(fabs(num_of(t, 0, "stddev_ns") - 632541) < 1);
 }
 
 /* The wait of executions 2 to 4, over their communication alone, and what was hidden by kind. */

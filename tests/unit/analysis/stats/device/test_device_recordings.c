@@ -5,6 +5,9 @@
 #include "readers_test.h"
 #include "stats_test.h"
 
+#include "profrig/base/bootstrap.h"
+#include "profrig/model/facts.h"
+
 #define OVERLAP_COLUMNS \
 	"wall_ns compute_ns comm_ns copy_ns exposed_comm_ns hidden_comm_ns exposed_copy_ns " \
 	"idle_ns"
@@ -359,4 +362,110 @@ TEST(test_recording_of_two_devices)
 	assert_int_equal(column_sum(t, "unlinked"), 2276);
 	assert_int_equal(column_sum(t, "before_return"), 8);
 	assert_int_equal(column_sum(t, "early"), 0);
+}
+
+static int cmp_f64(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+TEST(test_latencies_of_two_devices)
+{
+	READING rd = read_recording("nsys", "nsys/h100-2gpu/h100_2gpu_1s.sqlite", false);
+	struct works *w = works_new(rd.m);
+	CLEANUP(xfreep) double *ns = xcalloc(w->v.nr, sizeof(*ns));
+	size_t nr = 0;
+
+	for (size_t i = 0; i < w->v.nr; i++)
+		if (w->v.v[i].launch != SPAN_NONE)
+			ns[nr++] = (double)(w->v.v[i].start_ns -
+					    rd.m->spans.start_ns[w->v.v[i].launch]);
+	assert_int_equal(nr, 2092);
+	qsort(ns, nr, sizeof(*ns), cmp_f64);
+	assert_true(ns[0] == 4711 && ns[nr - 1] == 438944200);
+	assert_true(quantile_sorted(ns, nr, 0.5) == 421326549.5);
+	assert_true(fabs(quantile_sorted(ns, nr, 0.95) - 438599565.4) < 0.05);
+	works_free(w);
+}
+
+/* It is bound by copies of pinned memory: kernels take 2 % of the time, and nothing idles. */
+TEST(test_copies_of_two_devices)
+{
+	READING rd = read_recording("nsys", "nsys/h100-2gpu/h100_2gpu_1s.sqlite", false);
+	CLEANUP(table_set_release) struct table_set ts = analyse(rd.m, &analysis_overlap);
+	static const struct {
+		double kernels, copies;
+	} shares[] = { { 0.023091, 0.970145 }, { 0.023156, 0.970191 } };
+	const struct table *t = table_of(&ts, "overlap");
+	const struct facts *f = &rd.m->facts;
+	int64_t pinned[3] = { 0 }, pageable[3] = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(shares); i++) {
+		double wall = num_of(t, i, "wall_ns");
+
+		assert_true(fabs(num_of(t, i, "compute_ns") / wall - shares[i].kernels) < 5e-7);
+		assert_true(fabs(num_of(t, i, "copy_ns") / wall - shares[i].copies) < 5e-7);
+	}
+	for (size_t i = 0; i < f->copies.nr; i++) {
+		const struct copy_facts *c = &f->copies.v[i];
+		int64_t *of = c->from == MEMORY_PINNED ? pinned : pageable;
+
+		if (c->direction != COPY_H2D)
+			continue;
+		assert_true(c->from == MEMORY_PINNED || c->from == MEMORY_PAGEABLE);
+		of[0]++;
+		of[1] += c->bytes;
+		of[2] += rd.m->spans.end_ns[c->span] - rd.m->spans.start_ns[c->span];
+	}
+	assert_true(pinned[0] == 446 && pinned[1] == 50950504448 && pinned[2] == 1841627438);
+	assert_true(pageable[0] == 4 && pageable[1] == 3136 && pageable[2] == 3360);
+}
+
+/* The least busy of 30 equal parts of the time is busy for 0.989678 of it. */
+TEST(test_busy_parts_of_a_healthy_run)
+{
+	READING rd = read_recording("nsys", "nsys/healthy-1pct/healthy_1pct.sqlite", false);
+	struct works *w = works_new(rd.m);
+	const struct work_device *d = &w->devices.v[0];
+	double least = 1;
+
+	for (int64_t k = 0; k < 30; k++) {
+		int64_t wall = d->last_ns - d->first_ns;
+		int64_t from = d->first_ns + wall * k / 30, to = d->first_ns + wall * (k + 1) / 30;
+		struct intervals iv = INTERVALS_INIT;
+
+		works_union(w, 0, ~0U, from, to, &iv);
+		least = fmin(least, (double)intervals_length(&iv) / (double)(to - from));
+		intervals_release(&iv);
+	}
+	assert_true(fabs(least - 0.989678) < 1e-6);
+	works_free(w);
+}
+
+/*
+ * Kernels of a step that were launched before the recording. Counted as all computing less all
+ * linked work they would be 13318104 ns, as a copy of 760 ns has a launch; all 463 are kernels.
+ */
+TEST(test_work_without_launch)
+{
+	READING rd = read_recording(
+		"tef", "tef/tracelens-mi300-qwen/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz", false);
+	struct works *w = works_new(rd.m);
+	int64_t all = 0, kernels = 0;
+
+	assert_int_equal(w->unlinked, 463);
+	for (size_t i = 0; i < w->v.nr; i++) {
+		int64_t ns = w->v.v[i].end_ns - w->v.v[i].start_ns;
+
+		if (w->v.v[i].launch != SPAN_NONE)
+			continue;
+		all += ns;
+		kernels += w->v.v[i].class == WORK_COMPUTE ? ns : 0;
+	}
+	assert_int_equal(all, 13318864);
+	assert_int_equal(kernels, 13318864);
+
+	works_free(w);
 }

@@ -213,3 +213,46 @@ TEST(test_laws)
 		model_free(t.m);
 	}
 }
+
+/* ---- recordings: figures from exact code of their own ---- */
+
+#define MEMORY_COLUMNS \
+	"device base peak peak_t reserved live_bytes live_blocks allocs frees alloc_bytes " \
+	"free_bytes max_reserved unknown_frees mismatches bad_events\n"
+
+TEST(test_recordings)
+{
+	static const struct {
+		const char *file, *memory, *peak;
+	} cases[] = {
+		{ "tef/tracelens-mi300-qwen/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz",
+		  "cpu 0 8 0 0 8 1 52 52 416 416 0 0 0 0\n"
+		  "gpu0 1085405696 2219047936 28664048 2533359616 1133642240 58 1294 1294 "
+		  "34768227840 34768227840 2533359616 0 0 0\n",
+		  "cpu aten::eq 1 8\n"
+		  "gpu0 aten::add 26 476250112\n"
+		  "gpu0 aten::addmm 24 439615488\n"
+		  "gpu0 aten::empty 1 79691776\n"
+		  "gpu0 aten::mm 1 50372608\n"
+		  "gpu0 aten::silu 1 50372608\n"
+		  "gpu0 aten::resize_ 2 18878976\n"
+		  "...\n" },
+		{ "tef/tracelens-mi300-falconsai/Falconsai_nsfw_image_detection__1016002.json.gz",
+		  "gpu0 181322752 272628736 1514720 291504128 91305984 7 310 310 6101963776 "
+		  "6101963776 291504128 0 0 0\n",
+		  "gpu0 aten::empty 2 80902144\n"
+		  "gpu0 aten::addmm 2 6051840\n"
+		  "gpu0 aten::add 3 4352000\n" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		READING rd = read_recording("tef", cases[i].file, false);
+		CLEANUP(table_set_release) struct table_set ts = run(rd.m, "memory", NULL);
+		CLEANUP(xfreep) char *memory = xasprintf(MEMORY_COLUMNS "%s", cases[i].memory);
+		CLEANUP(xfreep)
+		char *peak = xasprintf("device op blocks bytes\n%s", cases[i].peak);
+
+		expect_table(table_set_find(&ts, "memory"), memory);
+		expect_table(table_set_find(&ts, "memory_peak"), peak);
+	}
+}

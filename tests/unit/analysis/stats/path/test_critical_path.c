@@ -183,7 +183,12 @@ TEST(test_recordings)
 		  "ProfilerStep#101 compute 93686920\nProfilerStep#101 copy 651548\n"
 		  "ProfilerStep#101 kernel_gap 1002585\nProfilerStep#101 launch 9138\n"
 		  "ProfilerStep#101 host 5801127\nProfilerStep#102 compute 158351025\n"
-		  "ProfilerStep#102 copy 1490616\nProfilerStep#102 kernel_gap 1892801\n...\n" },
+		  "ProfilerStep#102 copy 1490616\nProfilerStep#102 kernel_gap 1892801\n"
+		  "ProfilerStep#103 compute *\nProfilerStep#103 copy *\n"
+		  "ProfilerStep#103 kernel_gap *\nProfilerStep#104 compute *\n"
+		  "ProfilerStep#104 copy *\nProfilerStep#104 kernel_gap *\n"
+		  "ProfilerStep#105 compute 181351039\nProfilerStep#105 copy 1508535\n"
+		  "ProfilerStep#105 kernel_gap 2077717\n" },
 		{ "tef/hta-nccl/nccl_data.json.gz",
 		  "ProfilerStep#4 host 222442191\nProfilerStep#5 host 219726905\n"
 		  "ProfilerStep#6 host 224936243\n" },
