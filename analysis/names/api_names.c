@@ -171,3 +171,11 @@ bool api_launches_kernel(const char *name)
 
 	return vendor_length(st) && has_part(st, "Launch") && has_part(st, "Kernel");
 }
+
+bool api_queues_work(const char *name)
+{
+	struct stem st = stem_of(name);
+
+	return api_launches_kernel(name) || api_class(name) == API_COPY ||
+	       (vendor_length(st) && has_part(st, "Memset"));
+}

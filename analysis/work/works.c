@@ -233,6 +233,18 @@ void works_free(struct works *w)
 	free(w);
 }
 
+uint8_t *works_launching(const struct works *w)
+{
+	const struct model *m = w->m;
+	uint8_t *did = xcalloc(m->spans.nr + 1, 1);
+
+	for (size_t i = 0; i < w->v.nr; i++)
+		for (uint64_t s = w->v.v[i].launch; s != SPAN_NONE && !did[s];
+		     s = m->spans.parent[s])
+			did[s] = 1;
+	return did;
+}
+
 size_t works_find(const struct works *w, uint64_t span)
 {
 	track_id t = span < w->m->spans.nr ? w->m->spans.track[span] : TRACK_NONE;

@@ -46,7 +46,7 @@ static void name_try(const char *name)
 		check(!range_name(text.buf, text.len, &again));
 	if (op_range_parse(name, strlen(name), &op))
 		check(op.name_n > 0 && op.name_n < strlen(name) && op.sizes_n < strlen(name));
-	capture_call_kind(name);
+	capture_kind_of(name);
 	capture_call_handles(name, strlen(name), &handles);
 }
 

@@ -283,6 +283,6 @@ test('a tab whose data is missing is absent, and the Run tab has the reason of t
   });
   await withPage('work', { hash: 'run' }, async (page) => {
     const lines = await texts(page, '.absent li');
-    ok(lines.includes('graphs: no graph was launched.'), lines.join(' | '));
+    ok(lines.includes('graphs: no graph was launched or captured.'), lines.join(' | '));
   });
 });

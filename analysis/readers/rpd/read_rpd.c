@@ -85,7 +85,7 @@ const struct rpd_known *rpd_learn(struct rpd *r, struct rpd_known *into, int64_t
 	into->id = id;
 	/* missing strings are counted each time */
 	into->class = name ? class_of(name) : RPD_UNASKED;
-	into->capture = name ? capture_call_kind(name) : CAPTURE_UNKNOWN;
+	into->capture = name ? capture_kind_of(name) : CAPTURE_UNKNOWN;
 	return into;
 }
 
@@ -166,7 +166,7 @@ static bool begins_captures(const struct rpd *r)
 	uint32_t nr = texts ? (uint32_t)intern_count(texts) : 0;
 
 	for (uint32_t i = 0; i < nr; i++)
-		if (capture_call_kind(intern_str(texts, i)) == CAPTURE_BEGIN)
+		if (capture_kind_of(intern_str(texts, i)) == CAPTURE_BEGIN)
 			return true;
 	return false;
 }

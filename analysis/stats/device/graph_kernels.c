@@ -152,7 +152,10 @@ static void idle_nodes(struct node_rows *rows, uint32_t capture, uint32_t instan
 	}
 }
 
-/* Instances that ran, then what of captures no instance of them has shown. */
+/*
+ * Instances that ran, then what of captures no instance of them has shown. Of a capture without
+ * handles it is not known whether it ran, so none of its nodes are idle.
+ */
 static void captures_add(struct node_rows *rows)
 {
 	const struct graph_captures *gc = rows->g->gc;
@@ -171,13 +174,14 @@ static void captures_add(struct node_rows *rows)
 		for (size_t i = 0; i < gc->instances.nr; i++) {
 			uint32_t c = gc->instances.v[i].capture;
 
-			if (c == GRAPH_NONE || (again ? shown[c] : !ran[i]))
+			if (c == GRAPH_NONE || (again ? shown[c] : !ran[i]) ||
+			    gc->captures.v[c].by_name)
 				continue;
 			shown[c] = 1;
 			idle_nodes(rows, c, (uint32_t)i);
 		}
 	for (size_t c = 0; c < gc->captures.nr; c++)
-		if (!shown[c])
+		if (!shown[c] && !gc->captures.v[c].by_name)
 			idle_nodes(rows, (uint32_t)c, GRAPH_NONE);
 	u64map_release(&rows->ran);
 }

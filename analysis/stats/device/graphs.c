@@ -89,6 +89,21 @@ static uint32_t instance_of(struct graphs *g, uint64_t launch)
 	return at;
 }
 
+/* Where no call states handles: by how many works the launch has. */
+static uint32_t instance_of_size(struct graphs *g, uint64_t launch, size_t works)
+{
+	const struct model *m = g->w->m;
+	uint32_t at;
+
+	if (launch == SPAN_NONE)
+		return GRAPH_NONE;
+	at = graph_instance_of_size(g->gc, graph_process_of(m, m->spans.track[launch]),
+				    m->spans.start_ns[launch], works);
+	if (at != GRAPH_NONE)
+		g->gc->instances.v[at].launches++;
+	return at;
+}
+
 static int cmp_start(const void *pa, const void *pb, void *ctx)
 {
 	const struct graphs *g = ctx;
@@ -123,8 +138,12 @@ static void executions_find(struct graphs *g)
 		struct graph_work *v = &g->works.v[i];
 		uint32_t at = v->launch == SPAN_NONE ? GRAPH_NONE : instance_of(g, v->launch);
 
-		for (to = i; to < g->works.nr && g->works.v[to].launch == v->launch; to++)
-			g->works.v[to].instance = at;
+		for (to = i; to < g->works.nr && g->works.v[to].launch == v->launch;)
+			to++;
+		if (at == GRAPH_NONE)
+			at = instance_of_size(g, v->launch, to - i);
+		for (size_t k = i; k < to; k++)
+			g->works.v[k].instance = at;
 		if (at != GRAPH_NONE && g->gc->instances.v[at].capture != GRAPH_NONE)
 			execution_replay(g, v, to - i, g->gc->instances.v[at].capture);
 	}
@@ -322,20 +341,24 @@ static int graphs_run(struct model *m, const struct analysis_opts *o, struct tab
 	const struct works *w = analysis_works(m, o);
 	CLEANUP(graphs_release)
 	struct graphs g = { .w = w,
-			    .gc = graph_captures_new(m),
+			    .gc = graph_captures_new(w),
 			    .is_launch = xcalloc(intern_count(m->strings) + 1, 1) };
+	CLEANUP(table_freep) struct table *kernels = NULL;
 
 	(void)err;
 	works_gather(&g);
 	if (m->windows.nr == 0) /* else it may lie outside */
 		missing_find(&g);
-	if (g.works.nr + g.missing.nr + g.gc->nodes.nr == 0)
-		return table_set_skip(out, "graphs", "no graph was launched");
+	if (g.works.nr + g.missing.nr + g.gc->captures.nr == 0)
+		return table_set_skip(out, "graphs", "no graph was launched or captured");
 	executions_find(&g);
 	if (g.works.nr + g.missing.nr)
 		table_set_add(out, launches_table(&g));
-	if (g.works.nr + g.gc->nodes.nr)
-		table_set_add(out, graph_kernels_table(&g));
+	kernels = graph_kernels_table(&g);
+	if (table_rows(kernels))
+		table_set_add(out, STEAL(kernels));
+	if (g.gc->captures.nr)
+		table_set_add(out, graph_captures_table(&g));
 	graphs_warn(m, &g);
 	if (g.left_out)
 		model_warn(m, UINT32_MAX, W_MEMORY_LIMIT, g.left_out,
@@ -347,8 +370,8 @@ static int graphs_run(struct model *m, const struct analysis_opts *o, struct tab
 
 const struct analysis analysis_graphs = {
 	.name = "graphs",
-	.about = "launches of graphs, their work, and the nodes of each graph",
-	.tables = { &graph_launches_form, &graph_kernels_form },
+	.about = "launches of graphs, their work, the nodes of each graph, and captures",
+	.tables = { &graph_launches_form, &graph_kernels_form, &graph_captures_form },
 	.run = graphs_run,
 	.needs_work = true,
 };

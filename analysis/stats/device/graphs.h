@@ -3,8 +3,9 @@
  * launch is a call that launches graphs, or the trace names its graph. Where the recording has the
  * capture of the graph, too (graph_captures.h), its kernels are the nodes, by their order.
  *
- *	graphs.c	the works of graphs, graph_launches
- *	graph_kernels.c	graph_kernels
+ *	graphs.c		the works of graphs, graph_launches
+ *	graph_kernels.c		graph_kernels
+ *	graph_capture_rows.c	graph_captures
  */
 #ifndef PROFRIG_GRAPHS_H
 #define PROFRIG_GRAPHS_H
@@ -18,9 +19,15 @@
 	X(F64, mean_ns) X(F64, min_ns) X(F64, max_ns) X(STR, exec) X(F64, sequence) \
 	X(STR, captured) X(STR, grid) X(STR, block) X(F64, shared_bytes) X(F64, local_bytes) \
 	X(F64, pid)
+#define GRAPH_CAPTURES(X) \
+	X(STR, thread) X(I64, start_ns) X(F64, dur_ns) X(I64, nodes) X(STR, graph) X(STR, exec) \
+	X(F64, launches)
 /* clang-format on */
 TABLE_FORM(graph_kernels, GRAPH_KERNELS,
 	   "one row per device and node of a graph; calls is 0 of nodes that did not run");
+
+TABLE_FORM(graph_captures, GRAPH_CAPTURES,
+	   "one row per capture of a stream: when, and how many kernels, copies and fills it has");
 
 struct graph_work {
 	int64_t launch_ns;
@@ -53,5 +60,6 @@ const char *graph_text(const struct graphs *g, int64_t graph, uint32_t instance,
 const char *handle_text(int64_t handle, struct graph_id *buf);
 
 struct table *graph_kernels_table(struct graphs *g);
+struct table *graph_captures_table(const struct graphs *g); /* after executions were found */
 
 #endif

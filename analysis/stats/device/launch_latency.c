@@ -1,5 +1,6 @@
 /* How long work waits between the call that launched it and its start. */
 #include "analyses_private.h"
+#include "graph_captures.h"
 
 #include <math.h>
 
@@ -44,29 +45,23 @@ static struct launch_latency_row device_latency(const struct works *w, uint32_t 
 	return row;
 }
 
-/* By span: it launched work, or holds a call that did. */
-static uint8_t *launched_of(const struct works *w)
-{
-	const struct model *m = w->m;
-	uint8_t *did = xcalloc(m->spans.nr + 1, 1);
-
-	for (size_t i = 0; i < w->v.nr; i++)
-		for (uint64_t s = w->v.v[i].launch; s != SPAN_NONE && !did[s];
-		     s = m->spans.parent[s])
-			did[s] = 1;
-	return did;
-}
-
-/* Launches whose kernel the trace lacks. In a window it may lie outside, so none are counted. */
+/*
+ * Launches whose kernel the trace lacks. Those that were captured into a graph have none. In a
+ * window a kernel may lie outside, so none are counted.
+ */
 static void lost_warn(struct model *m, const struct works *w)
 {
+	CLEANUP(graph_captures_freep) struct graph_captures *gc = NULL;
 	CLEANUP(xfreep) uint8_t *did = NULL, *names = NULL;
 	const struct span_columns *c = &m->spans;
 	uint64_t nr = 0, first = SPAN_NONE;
 
 	if (m->windows.nr)
 		return;
-	did = launched_of(w);
+	did = works_launching(w);
+	gc = graph_captures_new(w);
+	for (size_t i = 0; i < gc->nodes.nr; i++)
+		did[gc->nodes.v[i].span] = 1;
 	names = xcalloc(intern_count(m->strings) + 1, 1);
 	for (str_id i = 0; i < intern_count(m->strings); i++)
 		names[i] = api_launches_kernel(model_str(m, i));

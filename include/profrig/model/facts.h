@@ -185,6 +185,13 @@ enum capture_kind {
 	CAPTURE_NODE
 };
 
+/*
+ * Which of them a call of CUDA or HIP is, by its name: hipStreamBeginCapture, cuGraphLaunch_ptsz …;
+ * endings (_v10000, _ptsz, _spt, WithFlags) do not matter. CAPTURE_UNKNOWN: another call; never
+ * CAPTURE_NODE.
+ */
+enum capture_kind capture_kind_of(const char *name);
+
 struct capture_facts {
 	uint64_t span; /* the call */
 	enum capture_kind kind;

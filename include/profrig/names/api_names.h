@@ -21,6 +21,8 @@ enum api_class {
 enum api_class api_class(const char *name);
 /* A call that launches one kernel: cudaLaunchKernelExC, hipModuleLaunchKernel … */
 bool api_launches_kernel(const char *name);
+/* A call that puts a kernel, copy or fill on a queue; copies that block by name do not. */
+bool api_queues_work(const char *name);
 /* Whether a trace's category says that its calls are a runtime's or driver's: "cuda_runtime". */
 bool api_category(const char *category);
 /*

@@ -55,6 +55,8 @@ void works_free(struct works *w); /* NULL is fine */
 
 /* The row of a span, SIZE_MAX when it is no work. O(1). */
 size_t works_find(const struct works *w, uint64_t span);
+/* A byte for each span: it, or a call in it, launched work. Owned. O(n) in spans and works. */
+uint8_t *works_launching(const struct works *w);
 /* Rows sorted by (launch's start, launch, start): launch order. Unlinked rows come last. Owned. */
 uint32_t *works_launch_order(const struct works *w, uint32_t device);
 

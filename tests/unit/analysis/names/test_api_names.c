@@ -106,3 +106,29 @@ TEST(test_api_launches_kernel)
 		if (api_launches_kernel(cases[i].name) != cases[i].launches)
 			ROW_FAIL(i, "%s", cases[i].name);
 }
+
+TEST(test_queued_work)
+{
+	static const struct {
+		const char *name;
+		bool queues;
+	} cases[] = {
+		{ "cudaLaunchKernel_v7000", true },
+		{ "cuLaunchKernelEx", true },
+		{ "hipExtModuleLaunchKernel", true },
+		{ "cudaMemcpyAsync_v3020", true },
+		{ "hipMemcpyHtoDAsync", true },
+		{ "cudaMemsetAsync_ptsz", true },
+		{ "hipMemset", true },
+		{ "cudaMemcpy", false }, /* blocks: no capture allows it */
+		{ "cudaGraphLaunch", false },
+		{ "cudaStreamSynchronize", false },
+		{ "cudaMalloc", false },
+		{ "myMemset", false },
+		{ "", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		if (api_queues_work(cases[i].name) != cases[i].queues)
+			ROW_FAIL(i, "%s", cases[i].name);
+}

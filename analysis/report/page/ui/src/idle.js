@@ -56,5 +56,6 @@ export const idle = tabOf({
     { table: 'queue', title: 'Waiting work', about: 'launched and not started', sort: { key: 'device', dir: 1 }, columns: () => [first('device', 'Device'), 'max:Most', 'mean:Mean', 'area_ns:Latencies summed', 'full_ns:Time with 1000 or more'] },
     { table: 'frequency', title: 'Clocks', about: 'while kernels ran', sort: { key: 'device', dir: 1 }, columns: (t) => [first('series', 'Clock'), 'device:Device', ...mhz(t, [['mean_hz', 'Mean'], ['busy_hz', 'Busy'], ['usual_hz', 'Usual'], ['idle_hz', 'Idle'], ['top_hz', 'Top']]), 'busy_ns:Busy time', 'low_ns:Far below', 'lost_ns:Lost'] },
     { table: 'graph_launches', title: 'Launches of graphs', sort: { key: 'start_ns', dir: 1 }, columns: () => [first('name', 'Call'), 'device:Device', 'graph:Graph', 'start_ns:Start', 'dur_ns:Call took', 'works:Works', 'union_ns:Busy', 'span_ns:From first to last', 'latency_ns:Latency'] },
+    { table: 'graph_captures', title: 'Captures of graphs', about: 'what is launched in them runs when the graph does', sort: { key: 'start_ns', dir: 1 }, columns: () => [first('thread', 'Thread'), 'start_ns:Start', 'dur_ns:Lasted', 'nodes:Nodes', 'launches:Launches'] },
   ],
 });

@@ -68,6 +68,35 @@ TEST(work_waits_devices)
 	assert_int_equal(facts_device(m, 0, 1)->units, FACT_ABSENT);
 }
 
+/* Records of events by their number, by the last one before the wait; odd rows name no record. */
+TEST(records_of_events)
+{
+	READING rd = read_path("nsys", "tests/fixtures/nsys/events.sqlite", false);
+	const struct facts *f = &rd.m->facts;
+	/* kind, stream, event, stream of the record, call, record; calls by process << 40 */
+	static const struct {
+		int64_t start_ns;
+		const char *want;
+	} waits[] = {
+		{ 171, "3 7 3 8 1099511627782 1099511627781 " },
+		{ 700, "4 7 77 - 1099511627875 - " },
+		{ 131, "4 8 3 7 1099511627779 1099511627778 " },
+		{ 710, "0 7 - - - - " },
+		{ 730, "4 4294967295 - - 1099511627782 - " },
+	};
+
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(f->syncs.nr, ARRAY_LEN(waits));
+	for (size_t i = 0; i < f->syncs.nr; i++) {
+		CLEANUP(xfreep) char *text = fact_row_text(rd.m, FACTS_SYNC, &f->syncs.v[i]);
+
+		assert_int_equal(rd.m->spans.start_ns[f->syncs.v[i].span], waits[i].start_ns);
+		assert_string_equal(text, waits[i].want);
+	}
+	assert_int_equal(warned(rd.m, W_NEGATIVE_DURATION), 1);
+	assert_int_equal(warned(rd.m, W_BAD_NUMBER), 5);
+}
+
 TEST(recording_of_two_gpus)
 {
 	READING rd = read_recording("nsys", "nsys/h100-2gpu/h100_2gpu_1s.sqlite", false);

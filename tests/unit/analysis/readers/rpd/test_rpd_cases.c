@@ -177,6 +177,8 @@ TEST(case_5_graph)
 		     "gpu0 0x6000 0x7000 1 kern0 kern0 [10,1,1] [64,1,1] 2 5000 2500 100\n"
 		     "gpu0 0x6000 0x7000 2 kern1 kern1 [11,1,1] [64,1,1] 2 5000 2500 100\n"
 		     "gpu0 0x6000 0x7000 3 kern2 kern2 [12,1,1] [64,1,1] 2 5000 2500 100\n");
+	expect_table(table_set_find(&ts, "graph_captures"),
+		     "nodes graph exec launches\n3 0x6000 0x7000 2\n");
 }
 
 #define OP_NAMES \

@@ -75,7 +75,7 @@ TEST(test_no_graphs)
 	struct analysis_opts o = { .shared = NULL };
 
 	assert_int_equal(analysis_run(&analysis_graphs, m, NULL, &o, &ts, NULL), ANALYSIS_SKIPPED);
-	assert_string_equal(ts.skipped.v[0].reason, "no graph was launched");
+	assert_string_equal(ts.skipped.v[0].reason, "no graph was launched or captured");
 }
 
 /* Overlaps on one queue are counted by kernel, each moment counts once; copies and others may. */

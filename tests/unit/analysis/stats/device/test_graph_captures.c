@@ -227,7 +227,8 @@ TEST(test_laws)
 			make_span(&k, q[0], SPAN_KERNEL, 1, 2, "k", 0);
 
 		CLEANUP(table_set_release) struct table_set ts = graphs_of(&k, &m);
-		CLEANUP(graph_captures_freep) struct graph_captures *gc = graph_captures_new(m);
+		struct works *w = works_new(m);
+		CLEANUP(graph_captures_freep) struct graph_captures *gc = graph_captures_new(w);
 		const struct table *nodes = table_set_find(&ts, "graph_kernels");
 
 		assert_int_equal(gc->executions.nr, launches);
@@ -241,5 +242,6 @@ TEST(test_laws)
 			}
 			assert_true(known >= (double)gc->nodes.nr && idle <= known);
 		}
+		works_free(w);
 	}
 }
