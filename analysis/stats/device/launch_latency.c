@@ -52,7 +52,7 @@ static uint8_t *launched_of(const struct works *w)
 
 	for (size_t i = 0; i < w->v.nr; i++)
 		for (uint64_t s = w->v.v[i].launch; s != SPAN_NONE && !did[s];
-		     s = m->spans.parent[s])
+		     s = span_parent(&m->spans, s))
 			did[s] = 1;
 	return did;
 }
@@ -71,7 +71,7 @@ static void lost_warn(struct model *m, const struct works *w)
 	for (str_id i = 0; i < intern_count(m->strings); i++)
 		names[i] = api_launches_kernel(model_str(m, i));
 	for (uint64_t i = 0; i < c->nr; i++) {
-		uint64_t up = c->parent[i];
+		uint64_t up = span_parent(c, i);
 
 		/* of a call of the driver inside one of the runtime the outer one counts */
 		if (c->kind[i] != SPAN_HOST || did[i] || !names[c->name[i]] ||
