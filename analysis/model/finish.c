@@ -158,7 +158,7 @@ static void finish(struct model *m, bool nested)
 	launch_links(m);
 	range_set(m);
 	if (nested)
-		model_nest(m);
+		model_nest_times(m);
 	spares_release(m);
 	m->finished = true;
 }

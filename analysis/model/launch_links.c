@@ -70,6 +70,7 @@ struct linking {
 	struct launch_map map;
 	struct stretch *v;
 	size_t nr;
+	uint32_t *depths; /* model_depths, when two launches have one number */
 };
 
 static void collect_job(void *ctx, size_t i, unsigned worker)
@@ -108,6 +109,13 @@ static void match_job(void *ctx, size_t i, unsigned worker)
 	}
 }
 
+static bool is_deeper(struct linking *l, uint64_t a, uint64_t b)
+{
+	if (!l->depths)
+		l->depths = model_depths(l->m);
+	return l->depths[a] > l->depths[b];
+}
+
 static void launches_map(struct linking *l)
 {
 	const struct span_columns *c = &l->m->spans;
@@ -132,7 +140,7 @@ static void launches_map(struct linking *l)
 			uint64_t *slot = launch_slot(l->m, &l->map, c->correlation[span],
 						     span_input(c, span));
 
-			if (*slot == 0 || c->depth[span] > c->depth[*slot - 1])
+			if (*slot == 0 || is_deeper(l, span, *slot - 1))
 				*slot = span + 1;
 		}
 	}
@@ -238,4 +246,5 @@ void launch_links(struct model *m)
 	}
 	free(l.v);
 	free(l.map.slots);
+	free(l.depths);
 }

@@ -37,10 +37,12 @@ static uint32_t enclosing_span(const struct placing *p, uint64_t span)
 {
 	const struct model *m = p->m;
 	const struct span_piece *piece = model_below_piece(m, span);
+	uint64_t parent;
 
 	if (piece)
 		return p->of_piece[piece - m->pieces.v];
-	return m->spans.parent[span] == SPAN_NONE ? PLACE_NONE : p->of_span[m->spans.parent[span]];
+	parent = span_parent(&m->spans, span);
+	return parent == SPAN_NONE ? PLACE_NONE : p->of_span[parent];
 }
 
 /* An instant has the place of the call that is open. */

@@ -21,6 +21,7 @@ struct model *model_new(void)
 	p->sink.ops = &model_sink_ops;
 	p->model = m;
 	p->current = INPUT_NONE;
+	p->up_most = UP_FAR;
 	strbuf_init(&p->facts.text);
 	pthread_mutex_init(&p->spares.lock, NULL);
 	return m;
@@ -69,8 +70,8 @@ void spans_release(struct span_columns *c)
 	free(c->args);
 	free(c->kind);
 	free(c->input);
-	free(c->parent);
-	free(c->depth);
+	free(c->up);
+	VEC_RELEASE(&c->far);
 	free(c->exclusive_ns);
 	*c = (struct span_columns){ .nr = 0 };
 }
@@ -358,9 +359,13 @@ const struct span_piece *model_piece(const struct model *m, uint64_t span)
 const struct span_piece *model_below_piece(const struct model *m, uint64_t span)
 {
 	const struct span_piece *piece;
+	uint64_t parent;
 
-	if (m->pieces.nr == 0 || m->spans.parent[span] == SPAN_NONE)
+	if (m->pieces.nr == 0)
 		return NULL;
-	piece = model_piece(m, m->spans.parent[span]);
+	parent = span_parent(&m->spans, span);
+	if (parent == SPAN_NONE)
+		return NULL;
+	piece = model_piece(m, parent);
 	return piece && m->spans.start_ns[span] >= piece->start_ns ? piece : NULL;
 }

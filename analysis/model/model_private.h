@@ -64,6 +64,7 @@ struct model_priv {
 	track_id last_track; /* of the last row */
 	bool scattered;      /* rows are not grouped by track in the tracks' order */
 	size_t populated;    /* rows whose memory is mapped */
+	uint32_t up_most;    /* a parent that far away has UP_FAR; tests lower it */
 	struct spares spares;
 	struct facts_state facts;
 	VEC(struct input_state) input_states;

@@ -115,7 +115,7 @@ void model_window_without(struct model *m, const struct window *w, size_t nr, co
 			  struct model_windowed *ret)
 {
 	struct cutting cu = { .m = m, .drop = drop };
-	bool nested = m->spans.parent != NULL;
+	bool nested = m->spans.up != NULL, timed = m->spans.exclusive_ns != NULL;
 
 	assert(m->finished && nr > 0);
 	model_nest(m);
@@ -143,7 +143,9 @@ void model_window_without(struct model *m, const struct window *w, size_t nr, co
 	facts_sort(m);
 	/* the whole trace was already warned of its overlaps */
 	pieces_find(m, false);
-	if (nested)
+	if (timed)
+		model_nest_times(m);
+	else if (nested)
 		model_nest(m);
 	free(cu.part_of);
 	free(cu.place_of);

@@ -1,5 +1,9 @@
 #include "model_private.h"
 
+#include <string.h>
+
+#include "profrig/base/search.h"
+#include "profrig/base/xalloc.h"
 #include "profrig/model/warnings.h"
 
 /*
@@ -15,12 +19,13 @@ struct frame {
 
 struct nester {
 	struct model *m;
-	bool columns; /* they are filled, else pieces are all that is wanted */
+	bool parents, times; /* these columns are filled, beside the pieces */
 	VEC(struct frame) stack;
 	uint64_t nr_calls, most_open; /* as struct track has them */
 	int64_t now_ns;
 	VEC(struct span_piece) pieces; /* of one track: parents are indexes in here */
-	VEC(uint64_t) parents;         /* of their spans */
+	VEC(uint64_t) around;          /* the parents of their spans */
+	VEC(struct far_parent) far;    /* of one track */
 };
 
 static void frame_credit(struct nester *n, const struct frame *f, int64_t until_ns)
@@ -42,7 +47,7 @@ static void frame_credit(struct nester *n, const struct frame *f, int64_t until_
 
 static inline void nester_advance(struct nester *n, int64_t to_ns)
 {
-	if (!n->columns) {
+	if (!n->times) {
 		while (n->stack.nr && n->stack.v[n->stack.nr - 1].end_ns <= to_ns)
 			n->stack.nr--;
 		return;
@@ -78,8 +83,20 @@ static uint64_t span_cut(struct nester *n, const struct frame *parent, uint64_t 
 		below = PIECE_NONE;
 	VEC_PUSH(&n->pieces,
 		 (struct span_piece){ .span = span, .parent = below, .start_ns = limit });
-	VEC_PUSH(&n->parents, parent->span);
+	VEC_PUSH(&n->around, parent->span);
 	return n->pieces.nr - 1;
+}
+
+static void parent_set(struct nester *n, uint64_t span, uint64_t parent)
+{
+	uint64_t rows = span - parent;
+
+	if (rows < n->m->priv->up_most) {
+		n->m->spans.up[span] = (uint32_t)rows;
+		return;
+	}
+	n->m->spans.up[span] = UP_FAR;
+	VEC_PUSH(&n->far, ((struct far_parent){ span, parent }));
 }
 
 static void nest_track(struct nester *n, const struct track *t)
@@ -95,10 +112,8 @@ static void nest_track(struct nester *n, const struct track *t)
 			/* by value: cut may not move it, but the push below does */
 			struct frame parent = n->stack.v[n->stack.nr - 1];
 
-			if (n->columns) {
-				c->parent[i] = parent.span;
-				c->depth[i] = c->depth[parent.span] + 1;
-			}
+			if (n->parents)
+				parent_set(n, i, parent.span);
 			if (c->kind[i] != SPAN_INSTANT)
 				piece = span_cut(n, &parent, i);
 		}
@@ -119,11 +134,10 @@ static void nest_job(void *ctx, size_t i, unsigned worker)
 	const struct track *t = &n->m->tracks.v[i];
 
 	(void)worker;
-	for (uint64_t k = t->first_span; n->columns && k < t->first_span + t->spans; k++) {
-		c->parent[k] = SPAN_NONE;
-		c->depth[k] = 0;
+	if (n->parents && t->spans)
+		memset(c->up + t->first_span, 0, t->spans * sizeof(*c->up));
+	for (uint64_t k = t->first_span; n->times && k < t->first_span + t->spans; k++)
 		c->exclusive_ns[k] = t->kind == TRACK_THREAD ? 0 : c->end_ns[k] - c->start_ns[k];
-	}
 	if (t->kind == TRACK_THREAD)
 		nest_track(n, t);
 	VEC_RELEASE(&n->stack);
@@ -152,41 +166,84 @@ static void pieces_take(struct model *m, struct nester *n, bool warns)
 			piece.parent += before;
 		VEC_PUSH(&m->pieces, piece);
 		if (warns)
-			overlap_warn(m, piece.span, n->parents.v[i]);
+			overlap_warn(m, piece.span, n->around.v[i]);
 	}
 	VEC_RELEASE(&n->pieces);
-	VEC_RELEASE(&n->parents);
+	VEC_RELEASE(&n->around);
 }
 
-static void tracks_nest(struct model *m, bool columns, bool warns)
+static void far_take(struct model *m, struct nester *n)
+{
+	for (size_t i = 0; i < n->far.nr; i++)
+		VEC_PUSH(&m->spans.far, n->far.v[i]);
+	VEC_RELEASE(&n->far);
+}
+
+static void tracks_nest(struct model *m, bool parents, bool times, bool warns)
 {
 	CLEANUP(xfreep) struct nester *n = xcalloc(m->tracks.nr + 1, sizeof(*n));
 
 	for (size_t t = 0; t < m->tracks.nr; t++)
-		n[t] = (struct nester){ .m = m, .columns = columns };
+		n[t] = (struct nester){ .m = m, .parents = parents, .times = times };
 	model_run(m, m->tracks.nr, nest_job, n);
 	VEC_CLEAR(&m->pieces);
 	for (size_t t = 0; t < m->tracks.nr; t++) {
 		m->tracks.v[t].nr_calls = n[t].nr_calls;
 		m->tracks.v[t].most_open = n[t].most_open;
 		pieces_take(m, &n[t], warns);
+		far_take(m, &n[t]);
 	}
 }
 
 void pieces_find(struct model *m, bool warns)
 {
-	tracks_nest(m, false, warns);
+	tracks_nest(m, false, false, warns);
+}
+
+/* Fills the columns that are wanted and not there. */
+static void columns_nest(struct model *m, bool times)
+{
+	struct span_columns *c = &m->spans;
+	bool parents = !c->up;
+
+	times = times && !c->exclusive_ns;
+	if (c->nr == 0 || (!parents && !times))
+		return;
+	if (parents)
+		c->up = spare_take(m, c->nr * sizeof(*c->up));
+	if (times)
+		c->exclusive_ns = spare_take(m, c->nr * sizeof(*c->exclusive_ns));
+	spares_release(m);
+	tracks_nest(m, parents, times, false);
 }
 
 void model_nest(struct model *m)
 {
-	struct span_columns *c = &m->spans;
+	columns_nest(m, false);
+}
 
-	if (c->nr == 0 || c->parent)
-		return;
-	c->parent = spare_take(m, c->nr * sizeof(*c->parent));
-	c->exclusive_ns = spare_take(m, c->nr * sizeof(*c->exclusive_ns));
-	c->depth = spare_take(m, c->nr * sizeof(*c->depth));
-	spares_release(m);
-	tracks_nest(m, true, false);
+void model_nest_times(struct model *m)
+{
+	columns_nest(m, true);
+}
+
+/* ---- what they tell ---- */
+
+uint64_t span_parent_far(const struct span_columns *c, size_t i)
+{
+	size_t at = LOWER_BOUND(k, 0, c->far.nr, c->far.v[k].span < i);
+
+	return c->far.v[at].parent;
+}
+
+uint32_t *model_depths(const struct model *m)
+{
+	uint32_t *v = xreallocarray(NULL, m->spans.nr + 1, sizeof(*v));
+
+	for (size_t i = 0; i < m->spans.nr; i++) {
+		uint64_t parent = span_parent(&m->spans, i);
+
+		v[i] = parent == SPAN_NONE ? 0 : v[parent] + 1;
+	}
+	return v;
 }

@@ -102,15 +102,27 @@ static bool asks_for_parents(const struct model *m, const struct works *w)
 	return w->v.nr || m->library || facts_any(m) || operators_possible(m) || frames_some(m);
 }
 
+/* Likewise, how long each was the innermost one. */
+static bool asks_for_times(const struct model *m)
+{
+	return operators_possible(m) || frames_some(m);
+}
+
 /* Of a streamed model there are series alone. */
 void analysis_shared_prepare(const struct analysis *const *v, size_t nr, struct model *m,
 			     const struct profile *p, const struct analysis_opts *o)
 {
+	const struct works *w;
 	bool calls = false;
 
 	for (size_t i = 0; i < nr; i++)
 		calls |= v[i]->run && (!v[i]->series_only || m->library);
-	if (calls && (!p || p->of_model) && asks_for_parents(m, analysis_works(m, o)))
+	if (!calls || (p && !p->of_model))
+		return;
+	w = analysis_works(m, o);
+	if (asks_for_times(m))
+		model_nest_times(m);
+	else if (asks_for_parents(m, w))
 		model_nest(m);
 }
 

@@ -240,7 +240,7 @@ uint8_t *works_launching(const struct works *w)
 
 	for (size_t i = 0; i < w->v.nr; i++)
 		for (uint64_t s = w->v.v[i].launch; s != SPAN_NONE && !did[s];
-		     s = m->spans.parent[s])
+		     s = span_parent(&m->spans, s))
 			did[s] = 1;
 	return did;
 }

@@ -47,7 +47,7 @@ static unsigned bits_of(struct gathering *g, str_id dtype)
 static const struct collective_facts *facts_around(const struct model *m, uint64_t launch,
 						   uint64_t *ret_call)
 {
-	for (uint64_t s = launch; s != SPAN_NONE; s = m->spans.parent[s]) {
+	for (uint64_t s = launch; s != SPAN_NONE; s = span_parent(&m->spans, s)) {
 		const struct collective_facts *f = facts_collective(m, s);
 
 		*ret_call = s;

@@ -98,7 +98,7 @@ static void names_gather(struct graph_sweep *s, const struct works *w)
 	launched = works_launching(w);
 	for (uint64_t i = 0; i < c->nr; i++) {
 		struct capture_facts f = CAPTURE_FACTS_NONE;
-		uint64_t up = c->parent[i];
+		uint64_t up = span_parent(c, i);
 
 		f.span = i;
 		f.kind = (enum capture_kind)kinds[c->name[i]];

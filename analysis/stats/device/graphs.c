@@ -84,7 +84,7 @@ static uint32_t instance_of(struct graphs *g, uint64_t launch)
 	uint32_t at = GRAPH_NONE;
 
 	for (uint64_t i = launch; at == GRAPH_NONE && i != SPAN_NONE && launches_graph(g, i);
-	     i = g->w->m->spans.parent[i])
+	     i = span_parent(&g->w->m->spans, i))
 		at = graph_instance_of(g->gc, i);
 	return at;
 }
@@ -182,14 +182,15 @@ static void missing_find(struct graphs *g)
 	CLEANUP(xfreep) uint8_t *bits = launches_with_work(g->w);
 
 	for (uint64_t i = c->nr; i-- > 0;) {
-		uint64_t up = c->parent[i];
+		uint64_t up = span_parent(c, i);
 
 		if (up != SPAN_NONE && bits[i / 8] >> i % 8 & 1 && launches_graph(g, i) &&
 		    launches_graph(g, up))
 			bits[up / 8] |= (uint8_t)(1u << up % 8);
 	}
 	for (uint64_t i = 0; i < c->nr; i++) {
-		bool inner = c->parent[i] != SPAN_NONE && launches_graph(g, c->parent[i]);
+		uint64_t up = span_parent(c, i);
+		bool inner = up != SPAN_NONE && launches_graph(g, up);
 
 		if (c->kind[i] == SPAN_HOST && launches_graph(g, i) && !inner &&
 		    !(bits[i / 8] >> i % 8 & 1))

@@ -66,7 +66,7 @@ static void lost_warn(struct model *m, const struct works *w)
 	for (str_id i = 0; i < intern_count(m->strings); i++)
 		names[i] = api_launches_kernel(model_str(m, i));
 	for (uint64_t i = 0; i < c->nr; i++) {
-		uint64_t up = c->parent[i];
+		uint64_t up = span_parent(c, i);
 
 		/* of a call of the driver inside one of the runtime the outer one counts */
 		if (c->kind[i] != SPAN_HOST || did[i] || !names[c->name[i]] ||

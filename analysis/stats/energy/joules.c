@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "profrig/base/sort.h"
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
 
@@ -185,13 +184,13 @@ static void meter_stretches(const struct work_energy *we, const struct iteration
 /* The idle time between the first and the last work of each stretch. */
 static void meter_idle(const struct work_meter *me, const struct stretches *s, struct joules *ret)
 {
-	struct sort_span *v = xcalloc(s->v.nr + 1, sizeof(*v));
+	struct interval *v = xcalloc(s->v.nr + 1, sizeof(*v));
 	double *j = xcalloc(s->v.nr + 1, sizeof(*j));
 	size_t hint = 0;
 
 	for (size_t i = 0; i < s->v.nr; i++)
-		v[i] = (struct sort_span){ s->v.v[i].start_ns, s->v.v[i].end_ns, i };
-	work_energy_idle_split(me, v, s->v.nr, j);
+		v[i] = (struct interval){ s->v.v[i].start_ns, s->v.v[i].end_ns };
+	work_energy_idle_split(me, v, (uint32_t)s->v.nr, j);
 	for (size_t i = 0; i < s->v.nr; i++) {
 		const struct stretch *k = &s->v.v[i];
 		struct meter_stretch x;

@@ -30,7 +30,9 @@ static const struct work_moment *moment_by(const struct work_meter *me, int64_t 
 
 static double since(const struct work_meter *me, const struct work_moment *at, int64_t t_ns)
 {
-	return t_ns > at->t_ns ? live_until(me, t_ns, at->point) - at->live_j : 0;
+	if (t_ns <= at->t_ns)
+		return 0;
+	return live_until(me, t_ns, at->point) - live_until(me, at->t_ns, at->point);
 }
 
 static double share_of(const struct work_meter *me, uint32_t running, double j)
@@ -104,29 +106,71 @@ double work_energy_idle(const struct work_energy *we, uint32_t device, int64_t f
 
 /* ---- sweeps over stretches of time ---- */
 
-/* Stretches by start, and their ends in order, each with its row. */
+/*
+ * Rows of v by start, and by end. v has the start and the end of row k in the first two of the
+ * `width` numbers from k·width on: of works, and of intervals.
+ */
 struct edges {
-	struct sort_span *starts, *ends;
+	const int64_t *v;
+	size_t width;
+	uint32_t *starts, *ends; /* rows; owned */
 	size_t n, start, end;
 };
+#define EDGES_OF(array) \
+	((struct edges){ .v = &(array)->start_ns, .width = sizeof(*(array)) / sizeof(int64_t) })
 
-static void edges_make(struct edges *e, struct sort_span *v, size_t n)
+static int64_t edge_ns(const struct edges *e, uint32_t row, bool end)
 {
-	*e = (struct edges){ .starts = v, .ends = xcalloc(n + 1, sizeof(*v)), .n = n };
-	sort_spans(v, n);
-	for (size_t i = 0; i < n; i++)
-		e->ends[i] = (struct sort_span){ v[i].end_ns, v[i].end_ns, v[i].row };
-	sort_spans(e->ends, n);
+	return e->v[row * e->width + end];
+}
+
+/* Mostly they are in order. */
+static void edges_sort(const struct edges *e, uint32_t *rows, bool end)
+{
+	struct sort_span *v;
+	size_t i = 1;
+
+	while (i < e->n && edge_ns(e, rows[i - 1], end) <= edge_ns(e, rows[i], end))
+		i++;
+	if (i >= e->n)
+		return;
+	v = xreallocarray(NULL, e->n, sizeof(*v));
+	for (i = 0; i < e->n; i++)
+		v[i] = (struct sort_span){ edge_ns(e, rows[i], end), 0, rows[i] };
+	sort_spans(v, e->n);
+	for (i = 0; i < e->n; i++)
+		rows[i] = (uint32_t)v[i].row;
+	free(v);
+}
+
+/* Of n rows; takes them. */
+static void edges_make(struct edges *e, uint32_t *rows, size_t n)
+{
+	e->n = n;
+	e->starts = rows;
+	edges_sort(e, e->starts, false);
+	e->ends = xmemdup(e->starts, n * sizeof(*e->ends));
+	edges_sort(e, e->ends, true);
+}
+
+static void edges_release(struct edges *e)
+{
+	free(e->starts);
+	free(e->ends);
 }
 
 /* The next moment at which one begins or ends; false: there is none. */
 static bool edges_next(const struct edges *e, int64_t *ret_ns)
 {
+	int64_t start_ns;
+
 	if (e->end == e->n)
 		return false;
-	*ret_ns = e->ends[e->end].start_ns;
-	if (e->start < e->n && e->starts[e->start].start_ns < *ret_ns)
-		*ret_ns = e->starts[e->start].start_ns;
+	*ret_ns = edge_ns(e, e->ends[e->end], true);
+	if (e->start == e->n)
+		return true;
+	start_ns = edge_ns(e, e->starts[e->start], false);
+	*ret_ns = start_ns < *ret_ns ? start_ns : *ret_ns;
 	return true;
 }
 
@@ -137,26 +181,30 @@ static bool edges_next(const struct edges *e, int64_t *ret_ns)
 static void edges_pass(struct edges *e, int64_t t_ns, double j, double *of_row,
 		       struct work_moments *wm, uint32_t moment)
 {
-	for (; e->start < e->n && e->starts[e->start].start_ns == t_ns; e->start++) {
-		of_row[e->starts[e->start].row] -= j;
+	for (; e->start < e->n && edge_ns(e, e->starts[e->start], false) == t_ns; e->start++) {
+		of_row[e->starts[e->start]] -= j;
 		if (wm)
-			wm[e->starts[e->start].row].start = moment;
+			wm[e->starts[e->start]].start = moment;
 	}
-	for (; e->end < e->n && e->ends[e->end].start_ns == t_ns; e->end++) {
-		of_row[e->ends[e->end].row] += j;
+	for (; e->end < e->n && edge_ns(e, e->ends[e->end], true) == t_ns; e->end++) {
+		of_row[e->ends[e->end]] += j;
 		if (wm)
-			wm[e->ends[e->end].row].end = moment;
+			wm[e->ends[e->end]].end = moment;
 	}
 }
 
-void work_energy_idle_split(const struct work_meter *me, struct sort_span *v, size_t n, double *j)
+void work_energy_idle_split(const struct work_meter *me, const struct interval *v, uint32_t n,
+			    double *j)
 {
-	struct edges e;
+	struct edges e = EDGES_OF(v);
+	uint32_t *rows = xreallocarray(NULL, n, sizeof(*rows));
 	struct sum share = SUM_INIT;
 	double last_j = 0;
 	int64_t t_ns;
 
-	edges_make(&e, v, n);
+	for (uint32_t i = 0; i < n; i++)
+		rows[i] = i;
+	edges_make(&e, rows, n);
 	while (edges_next(&e, &t_ns)) {
 		double until_j = idle_until(me, t_ns);
 
@@ -165,7 +213,7 @@ void work_energy_idle_split(const struct work_meter *me, struct sort_span *v, si
 		last_j = until_j;
 		edges_pass(&e, t_ns, sum_value(&share), j, NULL, 0);
 	}
-	free(e.ends);
+	edges_release(&e);
 }
 
 /* ---- marks of a curve ---- */
@@ -213,8 +261,8 @@ struct meter_stretch meter_stretch_of_work(const struct work_energy *we,
 				       .to_ns = to->t_ns,
 				       .first = from->point,
 				       .end = until > from->point ? until : from->point,
-				       .from_j = from->live_j,
-				       .to_j = to->live_j };
+				       .from_j = live_until(me, from->t_ns, from->point),
+				       .to_j = live_until(me, to->t_ns, to->point) };
 }
 
 uint8_t meter_stretch_marks(const struct work_meter *me, const struct meter_stretch *x)
@@ -278,14 +326,6 @@ static void measured_by(const struct work_energy *we, const struct energy_opts *
 								    VIEW_DEVICE, q);
 }
 
-static void rows_take(const struct work_energy *we, uint32_t device, struct sort_span *v, size_t *n)
-{
-	const struct work_device *d = &we->w->devices.v[device];
-
-	for (size_t i = d->first; i < d->first + d->nr; i++)
-		v[(*n)++] = (struct sort_span){ we->w->v.v[i].start_ns, we->w->v.v[i].end_ns, i };
-}
-
 /* The last point of the curve by t, from the last one by an earlier moment on. */
 static size_t point_by(const struct curve *c, int64_t t_ns, size_t point)
 {
@@ -294,16 +334,17 @@ static size_t point_by(const struct curve *c, int64_t t_ns, size_t point)
 	return point;
 }
 
-static void meter_sweep(struct work_energy *we, struct work_meter *me, struct sort_span *v,
-			size_t n, struct work_moments *wm)
+/* Takes the rows. */
+static void meter_sweep(struct work_energy *we, struct work_meter *me, uint32_t *rows, size_t n,
+			struct work_moments *wm)
 {
-	struct edges e;
+	struct edges e = EDGES_OF(we->w->v.v);
 	struct sum share = SUM_INIT, idle = SUM_INIT, work = SUM_INIT;
 	double last_j = 0;
 	size_t hint = 0, point = 0;
 	int64_t t_ns;
 
-	edges_make(&e, v, n);
+	edges_make(&e, rows, n);
 	while (edges_next(&e, &t_ns)) {
 		double until_j = curve_at(&me->c, t_ns, &hint), j = until_j - last_j;
 		uint32_t running = (uint32_t)(e.start - e.end);
@@ -315,13 +356,13 @@ static void meter_sweep(struct work_energy *we, struct work_meter *me, struct so
 		point = point_by(&me->c, t_ns, point);
 		edges_pass(&e, t_ns, sum_value(&share), we->work_j, wm, (uint32_t)me->at.nr);
 		VEC_PUSH(&me->at,
-			 ((struct work_moment){ t_ns, until_j, sum_value(&share), sum_value(&idle),
+			 ((struct work_moment){ t_ns, sum_value(&share), sum_value(&idle),
 						(uint32_t)(e.start - e.end), (uint32_t)point }));
 	}
 	sum_add(&idle, curve_total(&me->c) - last_j);
 	me->work_j = sum_value(&work);
 	me->idle_j = sum_value(&idle);
-	free(e.ends);
+	edges_release(&e);
 }
 
 /* Works outside the samples, and in dead intervals, have no energy that is known. */
@@ -357,35 +398,51 @@ static void moments_put(struct work_energy *we, uint32_t device, const struct wo
 	memcpy(we->moments + d->first, wm + d->first, d->nr * sizeof(*wm));
 }
 
+/* Rows of the devices that are its own or, with a better meter, of others. Owned. */
+static uint32_t *rows_of(const struct work_energy *we, const bool *mine, size_t *ret_nr)
+{
+	uint32_t *rows = xreallocarray(NULL, we->w->v.nr, sizeof(*rows));
+	size_t n = 0;
+
+	for (uint32_t d = 0; d < we->w->devices.nr; d++) {
+		const struct work_device *dev = &we->w->devices.v[d];
+
+		for (size_t i = dev->first; mine[d] && i < dev->first + dev->nr; i++)
+			rows[n++] = (uint32_t)i;
+	}
+	*ret_nr = n;
+	return rows;
+}
+
 static void meter_run(struct work_energy *we, uint32_t number, const uint32_t *device_of)
 {
 	struct work_meter *me = &we->meters.v[number];
-	bool *mine = xcalloc(we->w->devices.nr + 1, sizeof(*mine));
-	struct work_moments *wm = xcalloc(we->w->v.nr + 1, sizeof(*wm));
-	struct sort_span *v;
-	size_t rows = 0, n = 0;
+	bool *mine = xcalloc(we->w->devices.nr + 1, sizeof(*mine)), others = false;
+	struct work_moments *wm = we->moments;
+	uint32_t *rows;
+	size_t n;
 
 	measured_by(we, me->o, me->label, device_of, mine);
 	for (uint32_t d = 0; d < we->w->devices.nr; d++) {
 		me->devices += mine[d];
-		rows += mine[d] ? we->w->devices.v[d].nr : 0;
+		others |= mine[d] && we->meter_of[d] != number;
 	}
-	v = xcalloc(rows + 1, sizeof(*v));
-	for (uint32_t d = 0; d < we->w->devices.nr; d++)
-		if (mine[d])
-			rows_take(we, d, v, &n);
-	meter_sweep(we, me, v, n, wm);
+	if (others)
+		wm = xcalloc(we->w->v.nr + 1, sizeof(*wm));
+	rows = rows_of(we, mine, &n);
+	meter_sweep(we, me, rows, n, wm);
 	for (uint32_t d = 0; d < we->w->devices.nr; d++) {
 		if (mine[d] && we->meter_of[d] != number) {
 			rows_forget(we, me, d);
 		} else if (mine[d]) {
-			moments_put(we, d, wm);
+			if (others)
+				moments_put(we, d, wm);
 			rows_judge(we, me, d);
 		}
 	}
-	free(wm);
+	if (others)
+		free(wm);
 	free(mine);
-	free(v);
 }
 
 /* ---- which meter a device has ---- */

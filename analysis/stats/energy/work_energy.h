@@ -52,7 +52,6 @@ struct work_meter {
 	/* energy up to the moments at which something begins or ends */
 	VEC(struct work_moment {
 		int64_t t_ns;
-		double live_j;  /* of the counter */
 		double share_j; /* of one that ran all the time */
 		double idle_j;
 		uint32_t running; /* from here on */
@@ -106,11 +105,11 @@ double work_energy_part(const struct work_energy *we, uint32_t device, int64_t f
 double work_energy_idle(const struct work_energy *we, uint32_t device, int64_t from_ns,
 			int64_t to_ns, size_t *hint);
 /*
- * Divides the idle energy of a meter among stretches of time that may overlap: at each moment those
- * that are open have equal parts. v: n of them, any order (it is sorted); j[row] += its part.
+ * Divides the idle energy of a meter among n stretches of time that may overlap: at each moment
+ * those that are open have equal parts. j[i] += that of v[i].
  */
-struct sort_span;
-void work_energy_idle_split(const struct work_meter *me, struct sort_span *v, size_t n, double *j);
+void work_energy_idle_split(const struct work_meter *me, const struct interval *v, uint32_t n,
+			    double *j);
 
 /* ---- sums ---- */
 

@@ -43,10 +43,11 @@ static struct calls calls_of(const struct findings *f, enum api_class class, boo
 	struct calls ret = { 0 };
 
 	for (size_t i = 0; i < c->nr; i++) {
+		uint64_t up = span_parent(c, i);
+
 		if (c->kind[i] != SPAN_HOST || f->m->tracks.v[c->track[i]].kind != TRACK_THREAD ||
 		    class_of(f, known, c->name[i]) != class ||
-		    (c->parent[i] != SPAN_NONE &&
-		     class_of(f, known, c->name[c->parent[i]]) == class) ||
+		    (up != SPAN_NONE && class_of(f, known, c->name[up]) == class) ||
 		    (steady && !is_steady(f, i)))
 			continue;
 		ret.nr++;

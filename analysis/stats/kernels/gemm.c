@@ -129,7 +129,8 @@ static bool product_around(struct gemms *g, uint64_t call, struct op_product *re
 	const struct model *m = g->w->m;
 	uint64_t s = call;
 
-	for (unsigned up = 0; s != SPAN_NONE && up < LEVELS_MOST; up++, s = m->spans.parent[s]) {
+	for (unsigned up = 0; s != SPAN_NONE && up < LEVELS_MOST;
+	     up++, s = span_parent(&m->spans, s)) {
 		const struct op_facts *op = facts_op(m, s);
 
 		if (op && op->operands < m->facts.lists.nr) {

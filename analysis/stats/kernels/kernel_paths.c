@@ -98,7 +98,7 @@ static uint32_t node_of_launch(struct paths *p, uint64_t span)
 	uint32_t node = NO_NODE;
 
 	VEC_CLEAR(&p->climb);
-	for (; span != SPAN_NONE && p->of_span[span] == UNKNOWN_NODE; span = c->parent[span])
+	for (; span != SPAN_NONE && p->of_span[span] == UNKNOWN_NODE; span = span_parent(c, span))
 		VEC_PUSH(&p->climb, span);
 	if (span != SPAN_NONE)
 		node = p->of_span[span];
@@ -106,7 +106,7 @@ static uint32_t node_of_launch(struct paths *p, uint64_t span)
 		uint64_t s = p->climb.v[i];
 
 		if (model_below_piece(p->m, s)) /* its parent had outlived its own */
-			node = node_at(p, NO_NODE, c->track[s], c->name[c->parent[s]]);
+			node = node_at(p, NO_NODE, c->track[s], c->name[span_parent(c, s)]);
 		if (c->kind[s] != SPAN_INSTANT)
 			node = node_at(p, node, c->track[s], c->name[s]);
 		p->of_span[s] = node;

@@ -399,6 +399,7 @@ static int sequences_run(struct model *m, const struct analysis_opts *o, struct 
 	r.busy_ns = xcalloc(room + 1, sizeof(*r.busy_ns));
 	r.gaps_ns = xcalloc(room + 1, sizeof(*r.gaps_ns));
 	text_make(&r, order, nr);
+	free(STEAL(order));
 	repeats_run(&r, out);
 	free(r.text);
 	free(r.names);

@@ -132,7 +132,7 @@ static bool primitive_of(const struct matching *mt, size_t event, struct primiti
 		ret->end_ns = time_shift(ret->start_ns, e->dur_ns);
 		return e->dur_ns >= 0 && e->t_ns != LIBRARY_NO_TIME;
 	}
-	if (span == SPAN_NONE || c->parent[span] != SPAN_NONE || !library_is_cpu(r->library))
+	if (span == SPAN_NONE || span_parent(c, span) != SPAN_NONE || !library_is_cpu(r->library))
 		return false;
 	ret->start_ns = c->start_ns[span];
 	ret->end_ns = c->end_ns[span];

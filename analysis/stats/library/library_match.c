@@ -155,6 +155,7 @@ static void trace_class(struct matching *mt)
 /* By work: the call that launched it, the deepest of several. */
 static uint64_t *launches_of(const struct model *m)
 {
+	CLEANUP(xfreep) uint32_t *depths = NULL;
 	uint64_t *of = NULL;
 
 	for (size_t i = 0; i < m->links.nr; i++) {
@@ -168,8 +169,14 @@ static uint64_t *launches_of(const struct model *m)
 			for (size_t k = 0; k < m->spans.nr; k++)
 				of[k] = SPAN_NONE;
 		}
-		if (of[to] == SPAN_NONE || m->spans.depth[from] > m->spans.depth[of[to]] ||
-		    (m->spans.depth[from] == m->spans.depth[of[to]] && from < of[to]))
+		if (of[to] == SPAN_NONE) {
+			of[to] = from;
+			continue;
+		}
+		if (!depths)
+			depths = model_depths(m);
+		if (depths[from] > depths[of[to]] ||
+		    (depths[from] == depths[of[to]] && from < of[to]))
 			of[to] = from;
 	}
 	return of;

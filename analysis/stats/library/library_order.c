@@ -167,7 +167,7 @@ static bool kernels_ordered(const struct model *m, const struct sides *s)
 static uint64_t group_of(const struct matching *mt, const struct traced *t)
 {
 	const struct span_columns *c = &mt->m->spans;
-	uint64_t up = t->linked ? c->parent[mt->lm->launch[t->span]] : SPAN_NONE;
+	uint64_t up = t->linked ? span_parent(c, mt->lm->launch[t->span]) : SPAN_NONE;
 
 	return up != SPAN_NONE && strstr(model_str(mt->m, c->name[up]), "GroupEnd") ? up
 										    : SPAN_NONE;

@@ -69,7 +69,7 @@ static void spans_mark(struct tracing *tr)
 			tr->row_of[span] = row;
 	}
 	for (size_t i = 0; i < n; i++) {
-		uint64_t up = tr->m->spans.parent[i];
+		uint64_t up = span_parent(&tr->m->spans, i);
 
 		tr->inner[i] = tr->row_of[i] != LIBRARY_ROW_NONE ? i
 			       : up != SPAN_NONE                 ? tr->inner[up]
@@ -80,7 +80,7 @@ static void spans_mark(struct tracing *tr)
 /* The next matched call around a matched one. */
 static uint64_t outer_call(const struct tracing *tr, uint64_t span)
 {
-	uint64_t up = tr->m->spans.parent[span];
+	uint64_t up = span_parent(&tr->m->spans, span);
 
 	return up == SPAN_NONE ? SPAN_NONE : tr->inner[up];
 }
@@ -195,8 +195,8 @@ static uint64_t caller_of(const struct tracing *tr, uint64_t span)
 		from = tr->lt->match.launch ? tr->lt->match.launch[span] : SPAN_NONE;
 	if (from == SPAN_NONE)
 		return SPAN_NONE;
-	from = c->parent[from];
-	for (int i = 0; i < CHAIN_MAX && from != SPAN_NONE; i++, from = c->parent[from])
+	from = span_parent(c, from);
+	for (int i = 0; i < CHAIN_MAX && from != SPAN_NONE; i++, from = span_parent(c, from))
 		if (tr->row_of[from] == LIBRARY_ROW_NONE)
 			return from;
 	return SPAN_NONE;

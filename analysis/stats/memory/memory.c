@@ -239,10 +239,10 @@ static void timeline_add(const struct memory_curve *c, struct table *t)
 /* The innermost call around an allocation that is none of a GPU's API. */
 static str_id op_of(const struct model *m, uint64_t span)
 {
-	uint64_t p = m->spans.parent[span];
+	uint64_t p = span_parent(&m->spans, span);
 
 	while (p != SPAN_NONE && api_class(model_str(m, m->spans.name[p])) != API_NONE)
-		p = m->spans.parent[p];
+		p = span_parent(&m->spans, p);
 	return p == SPAN_NONE ? STR_NONE : m->spans.name[p];
 }
 

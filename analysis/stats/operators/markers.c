@@ -138,7 +138,8 @@ static void paths_find(struct markers *k)
 
 	k->path_of = xmalloc((c->nr + 1) * sizeof(*k->path_of));
 	for (size_t i = 0; i < c->nr; i++) {
-		uint32_t up = c->parent[i] == SPAN_NONE ? PATH_NONE : k->path_of[c->parent[i]];
+		uint64_t parent = span_parent(c, i);
+		uint32_t up = parent == SPAN_NONE ? PATH_NONE : k->path_of[parent];
 		uint32_t marker;
 
 		k->path_of[i] = up;

@@ -135,12 +135,13 @@ static uint32_t *calls_find(struct operator_calls *oc, struct memo *memo)
 
 	for (size_t i = 0; i < s->nr; i++) {
 		const struct op_facts *f = NULL;
+		uint64_t parent = span_parent(s, i);
 
 		while (row < oc->m->facts.ops.nr && oc->m->facts.ops.v[row].span < i)
 			row++;
 		if (row < oc->m->facts.ops.nr && oc->m->facts.ops.v[row].span == i)
 			f = &oc->m->facts.ops.v[row];
-		at[i] = s->parent[i] == SPAN_NONE ? OPERATOR_NONE : at[s->parent[i]];
+		at[i] = parent == SPAN_NONE ? OPERATOR_NONE : at[parent];
 		if (is_operator(oc->m, &categories, i, f)) {
 			call_add(oc, memo, i, at[i], f);
 			at[i] = (uint32_t)oc->v.nr - 1;
@@ -368,7 +369,10 @@ const struct operator_calls *analysis_operator_calls(struct model *m, const stru
 
 	pthread_mutex_lock(&as->calls_lock);
 	if (!as->calls) {
-		model_nest(m);
+		if (operators_possible(m))
+			model_nest_times(m);
+		else
+			model_nest(m);
 		as->calls = operator_calls_new(m, w);
 	}
 	pthread_mutex_unlock(&as->calls_lock);

@@ -262,11 +262,12 @@ static void frames_find(struct gathering *g)
 	const struct span_columns *s = &f->m->spans;
 
 	for (size_t i = 0; i < s->nr; i++) {
+		uint64_t parent = span_parent(s, i);
 		uint32_t around, opens;
 
 		if (i && s->track[i] != s->track[i - 1])
 			time_to(g, INT64_MAX);
-		around = still_open(g, s->parent[i] == SPAN_NONE ? FRAME_NONE : g->at[s->parent[i]],
+		around = still_open(g, parent == SPAN_NONE ? FRAME_NONE : g->at[parent],
 				    s->start_ns[i]);
 		opens = span_opens(g, i, around);
 		g->at[i] = opens == FRAME_NONE ? around : opens;

@@ -174,7 +174,7 @@ static int python_run(struct model *m, const struct analysis_opts *o, struct tab
 	(void)err;
 	if (!frames_some(m))
 		return table_set_skip(out, "python", SAY_NO_FRAMES);
-	model_nest(m);
+	model_nest_times(m);
 	if (!some_backward(m))
 		return python_tell(m, o, NULL, out);
 	oc = analysis_operator_calls(m, o);

@@ -29,9 +29,9 @@
  * table, empty for a well-nested trace; look it up with model_piece). It is a root, except for a
  * span that lies wholly inside S: when S is cut, that one is cut at the same moment and its piece
  * hangs below S's piece. A call counts once, in its main part. A span that starts at or after its
- * parent's piece.start lies below the piece (path "S;D"), although parent and depth name S in both
- * cases: model_below_piece() tells. Energy follows the same rule: the innermost open span is the
- * one that started last.
+ * parent's piece.start lies below the piece (path "S;D"), although its parent is S in both cases:
+ * model_below_piece() tells. Energy follows the same rule: the innermost open span is the one that
+ * started last.
  */
 #ifndef PROFRIG_MODEL_H
 #define PROFRIG_MODEL_H
@@ -96,6 +96,9 @@ static inline bool model_has_calls(const struct track *t)
  */
 enum span_kind { SPAN_HOST, SPAN_KERNEL, SPAN_COPY, SPAN_FILL, SPAN_ANNOTATION, SPAN_INSTANT };
 
+/* A parent that many rows before its child, or more. */
+#define UP_FAR UINT32_MAX
+
 struct span_columns {
 	size_t nr, cap;
 	track_id *track;
@@ -111,10 +114,13 @@ struct span_columns {
 				* one group of them */
 	str_id *args;          /* raw text of arguments, STR_NONE when none or not kept */
 	input_id *input;       /* 0, the first one */
-	/* after model_finish or model_nest, else NULL */
-	uint64_t *parent; /* column index or SPAN_NONE; parents come before children */
-	uint32_t *depth;  /* depth of parent + 1; 0 = root */
-	/* time in which it was the innermost one; never negative, never above end − start */
+	/* after model_finish or model_nest, else NULL: span_parent() reads both */
+	uint32_t *up; /* how many rows before it its parent is; 0 = root */
+	VEC(struct far_parent { uint64_t span, parent; }) far; /* of those with UP_FAR, ascending */
+	/*
+	 * after model_finish or model_nest_times, else NULL: time in which it was the innermost
+	 * one; never negative, never above end − start
+	 */
 	int64_t *exclusive_ns;
 };
 
@@ -123,7 +129,7 @@ struct span_piece {
 	uint64_t span;    /* ascending */
 	uint64_t parent;  /* index in model.pieces of the piece it hangs below, PIECE_NONE = root */
 	int64_t start_ns; /* it ends with its span */
-	int64_t exclusive_ns; /* part of the span's exclusive_ns; after model_nest */
+	int64_t exclusive_ns; /* part of the span's exclusive_ns; as that column */
 };
 #define PIECE_NONE UINT64_MAX
 
@@ -290,11 +296,15 @@ void model_free(struct model *m); /* NULL is fine */
 void model_freep(struct model **m);
 void model_finish(struct model *m);
 /*
- * Without the columns parent, depth and exclusive_ns, which few need: model_nest fills them when
- * they are wanted. model_finish does both.
+ * Without parents and exclusive times, which take 12 bytes for each span and which few need:
+ * model_nest finds the parents when they are wanted, model_nest_times both. model_finish does all
+ * of it.
  */
 void model_finish_flat(struct model *m);
 void model_nest(struct model *m);
+void model_nest_times(struct model *m);
+/* By span: how many are around it, one in the other. Of a nested model. Owned. O(n). */
+uint32_t *model_depths(const struct model *m);
 /* Threads that may help model_finish; borrowed, NULL: none. Results do not depend on them. */
 struct workers;
 void model_set_workers(struct model *m, struct workers *w);
@@ -370,6 +380,17 @@ static inline str_id span_args(const struct span_columns *c, size_t i)
 static inline input_id span_input(const struct span_columns *c, size_t i)
 {
 	return c->input ? c->input[i] : 0;
+}
+
+uint64_t span_parent_far(const struct span_columns *c, size_t i);
+/* Column index, SPAN_NONE of a root; parents come before children. Of a nested model. */
+static inline uint64_t span_parent(const struct span_columns *c, size_t i)
+{
+	uint32_t up = c->up[i];
+
+	if (up == 0)
+		return SPAN_NONE;
+	return __builtin_expect(up == UP_FAR, 0) ? span_parent_far(c, i) : i - up;
 }
 
 static inline bool span_is_work(const struct model *m, size_t i)

@@ -104,7 +104,7 @@ struct analysis_shared;
 struct analysis_shared *analysis_shared_new(void);
 /*
  * Before threads run several analyses (v) side by side, when one of them reads calls: makes
- * o->shared's works, and nests the model if any analysis would (model_nest). The rest of it is made
+ * o->shared's works, and nests the model as far as any analysis would. The rest of it is made
  * under locks.
  */
 void analysis_shared_prepare(const struct analysis *const *v, size_t nr, struct model *m,
@@ -150,8 +150,9 @@ struct analysis {
 };
 #define ANALYSIS_NO_OPERATORS "the inputs hold no operators of a framework"
 /*
- * The model is const to an analysis except for model_warn and model_nest: `analyze` finishes it
- * flat, so an analysis that reads parent, depth or exclusive_ns calls model_nest first.
+ * The model is const to an analysis except for model_warn, model_nest and model_nest_times:
+ * `analyze` finishes it flat, so an analysis that asks for parents calls model_nest first, one that
+ * reads exclusive_ns model_nest_times.
  *
  * Threads run analyses side by side (analysis_shared_prepare). Each of them has a table set and a
  * log of warnings (model_warn_into) of its own, and in the set's `others` the sets of those that it

@@ -25,13 +25,14 @@
 
 enum work_class { WORK_COMPUTE, WORK_COLLECTIVE, WORK_COPY };
 
+/* There are many: 40 bytes. */
 struct work {
 	int64_t start_ns, end_ns;
 	uint64_t span;
 	uint64_t launch; /* span of the API call; SPAN_NONE */
 	track_id queue;
-	uint32_t device; /* index in works.devices */
-	enum work_class class;
+	uint32_t device : 30; /* index in works.devices */
+	enum work_class class : 2;
 };
 
 struct work_device {

@@ -293,7 +293,7 @@ static inline bool model_relation(const struct model_words *x, const char *key, 
 	uint64_t other = strcmp(name, "none") == 0 ? SPAN_NONE : model_span(x->m, name);
 
 	if (strcmp(key, "in") == 0)
-		return c->parent[x->span] == other;
+		return span_parent(c, x->span) == other;
 	return (c->track[x->span] == c->track[other]) == (strcmp(key, "beside") == 0);
 }
 

@@ -95,12 +95,14 @@ static void check_stacks(const struct random_trace *x, const struct energy_resul
 	double tol = tolerance_of(r, m);
 
 	for (size_t i = m->spans.nr; i-- > 0;) {
+		uint64_t parent;
+
 		if (isnan(r->exclusive_j[i]))
 			continue;
 		sum_add(&sum[i], r->exclusive_j[i]);
 		assert_near(r->inclusive_j[i], sum_value(&sum[i]), tol);
-		sum_add(m->spans.parent[i] == SPAN_NONE ? &roots : &sum[m->spans.parent[i]],
-			r->inclusive_j[i]);
+		parent = span_parent(&m->spans, i);
+		sum_add(parent == SPAN_NONE ? &roots : &sum[parent], r->inclusive_j[i]);
 	}
 	if (!x->o.independent)
 		assert_near(sum_value(&roots) + r->unattributed_j, r->total_j, tol);

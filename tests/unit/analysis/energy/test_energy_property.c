@@ -117,8 +117,8 @@ static void span_path(const struct model *m, uint64_t span, struct strbuf *out)
 
 	if (below)
 		piece_path(m, below, out);
-	else if (m->spans.parent[span] != SPAN_NONE)
-		span_path(m, m->spans.parent[span], out);
+	else if (span_parent(&m->spans, span) != SPAN_NONE)
+		span_path(m, span_parent(&m->spans, span), out);
 	if (out->len)
 		strbuf_addch(out, ';');
 	strbuf_addstr(out, model_str(m, m->spans.name[span]));

@@ -49,7 +49,7 @@ static inline void dump_span(struct strbuf *sb, const struct model *m, uint64_t 
 	dump_text(sb, m, c->name[i]);
 	dump_text(sb, m, c->category[i]);
 	dump_text(sb, m, span_args(c, i));
-	strbuf_addf(sb, "|%" PRIu32 " %" PRId64, c->depth[i], c->exclusive_ns[i]);
+	strbuf_addf(sb, "|%" PRId64, c->exclusive_ns[i]);
 	if (piece)
 		strbuf_addf(sb, " piece %" PRId64 " %" PRId64, piece->start_ns,
 			    piece->exclusive_ns);
@@ -112,8 +112,8 @@ static inline void model_dump(const struct model *m, struct strvec *to)
 		strbuf_addstr(&sb, "span ");
 		dump_span(&sb, m, i);
 		strbuf_addstr(&sb, " in ");
-		if (m->spans.parent[i] != SPAN_NONE)
-			dump_span(&sb, m, m->spans.parent[i]);
+		if (span_parent(&m->spans, i) != SPAN_NONE)
+			dump_span(&sb, m, span_parent(&m->spans, i));
 		strvec_push(to, sb.buf);
 	}
 	for (size_t i = 0; i < m->links.nr; i++) {

@@ -49,8 +49,9 @@ static inline span_id span_put(struct sink *s, track_id t, const char *name, int
 
 static inline const char *parent_name(const struct model *m, size_t i)
 {
-	return m->spans.parent[i] == SPAN_NONE ? ""
-					       : model_str(m, m->spans.name[m->spans.parent[i]]);
+	uint64_t parent = span_parent(&m->spans, i);
+
+	return parent == SPAN_NONE ? "" : model_str(m, m->spans.name[parent]);
 }
 
 static uint32_t rnd_state;

@@ -442,7 +442,8 @@ TEST(test_most_open)
 	model_finish(m);
 	assert_int_equal(m->tracks.v[t].nr_calls, 5);
 	assert_int_equal(m->tracks.v[t].most_open, 4);
-	assert_int_equal(m->spans.depth[span_at(m, "d")], 3);
+	CLEANUP(xfreep) uint32_t *depths = model_depths(m);
+	assert_int_equal(depths[span_at(m, "d")], 3);
 	model_window(m, &(struct window){ 90, 120 }, 1, NULL);
 	assert_int_equal(m->tracks.v[t].nr_calls, 2);
 	assert_int_equal(m->tracks.v[t].most_open, 1);

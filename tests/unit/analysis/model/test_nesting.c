@@ -1,3 +1,4 @@
+#include "model_private.h"
 #include "model_support.h"
 #include "trace_text.h"
 
@@ -61,8 +62,9 @@ static void describe_span(const struct model *m, const char *name, struct strbuf
 {
 	size_t i = span_at(m, name);
 	const struct span_piece *piece = model_piece(m, i), *below = model_below_piece(m, i);
+	CLEANUP(xfreep) uint32_t *depths = model_depths(m);
 
-	strbuf_addf(to, "%s %s %u %lld ", name, or_none(parent_name(m, i)), m->spans.depth[i],
+	strbuf_addf(to, "%s %s %u %lld ", name, or_none(parent_name(m, i)), depths[i],
 		    (long long)m->spans.exclusive_ns[i]);
 	if (piece)
 		strbuf_addf(to, "%lld %lld ", (long long)piece->start_ns,
@@ -119,10 +121,11 @@ TEST(test_recursion)
 		s->ops->leave(s, t, 50 + 10 * i, a);
 	model_ended(m);
 	assert_int_equal(m->spans.nr, 3);
+	CLEANUP(xfreep) uint32_t *depths = model_depths(m);
 	for (uint32_t i = 0; i < 3; i++) {
 		static const int64_t exclusive[] = { 20, 20, 30 };
 
-		assert_int_equal(m->spans.depth[i], i);
+		assert_int_equal(depths[i], i);
 		assert_int_equal(m->spans.exclusive_ns[i], exclusive[i]);
 	}
 	assert_int_equal(m->warnings.nr, 0);
@@ -152,7 +155,7 @@ static void check_moments(const struct model *m, int64_t until)
 	}
 	for (size_t i = 0; i < c->nr; i++) {
 		assert_int_equal(c->exclusive_ns[i], exclusive[i]);
-		assert_true(c->parent[i] == SPAN_NONE || c->parent[i] < i);
+		assert_true(span_parent(c, i) == SPAN_NONE || span_parent(c, i) < i);
 	}
 	for (size_t i = 0; i < m->pieces.nr; i++) {
 		const struct span_piece *p = &m->pieces.v[i];
@@ -192,6 +195,78 @@ TEST(test_exclusive_is_innermost)
 	assert_true(pieces > 100);
 }
 
+/* Random spans of two threads, finished flat; seeds tell them. */
+static struct model *model_flat(uint32_t seed, uint32_t up_most)
+{
+	struct model *m = model_new();
+	struct sink *s = model_sink(m);
+
+	rnd_state = seed;
+	m->priv->up_most = up_most;
+	s->ops->input(s, "x", "tef");
+	for (int k = 0; k < 2; k++) {
+		track_id t = thread_of(s, NULL, 1, 2 + k);
+
+		for (uint32_t i = 0; i < 40; i++) {
+			int64_t start = rnd_below(60);
+
+			span_put(s, t, "s", start, start + rnd_below(40), SPAN_HOST, 0);
+		}
+	}
+	model_finish_flat(m);
+	return m;
+}
+
+static void same_parents(const struct model *a, const struct model *b)
+{
+	assert_int_equal(a->spans.nr, b->spans.nr);
+	for (size_t i = 0; i < a->spans.nr; i++)
+		assert_int_equal(span_parent(&a->spans, i), span_parent(&b->spans, i));
+}
+
+/* Wherever a parent's distance does not fit, the table of those has it; also after a cut. */
+TEST(test_far_parents)
+{
+	uint64_t far = 0;
+
+	for (uint32_t seed = 1; seed <= 50; seed++) {
+		CLEANUP(model_freep) struct model *near = model_flat(seed, UP_FAR);
+		CLEANUP(model_freep) struct model *m = model_flat(seed, 2);
+
+		model_nest(near);
+		model_nest(m);
+		assert_int_equal(near->spans.far.nr, 0);
+		far += m->spans.far.nr;
+		same_parents(m, near);
+		model_window(near, &(struct window){ 20, 50 }, 1, NULL);
+		model_window(m, &(struct window){ 20, 50 }, 1, NULL);
+		same_parents(m, near);
+	}
+	assert_true(far > 100);
+}
+
+/* Parents first and times later are what both at once are; parents alone leave out the times. */
+TEST(test_nests_by_steps)
+{
+	for (uint32_t seed = 1; seed <= 20; seed++) {
+		CLEANUP(model_freep) struct model *once = model_flat(seed, UP_FAR);
+		CLEANUP(model_freep) struct model *m = model_flat(seed, UP_FAR);
+
+		assert_null(m->spans.up);
+		model_nest(m);
+		assert_null(m->spans.exclusive_ns);
+		model_nest_times(m);
+		model_nest_times(once);
+		same_parents(m, once);
+		assert_memory_equal(m->spans.exclusive_ns, once->spans.exclusive_ns,
+				    m->spans.nr * sizeof(int64_t));
+		assert_int_equal(m->pieces.nr, once->pieces.nr);
+		for (size_t i = 0; i < m->pieces.nr; i++)
+			assert_int_equal(m->pieces.v[i].exclusive_ns,
+					 once->pieces.v[i].exclusive_ns);
+	}
+}
+
 TEST(test_queues_do_not_nest)
 {
 	CLEANUP(model_freep)
@@ -199,7 +274,7 @@ TEST(test_queues_do_not_nest)
 
 	assert_int_equal(m->spans.nr, 3);
 	for (size_t i = 0; i < 3; i++) {
-		assert_true(m->spans.parent[i] == SPAN_NONE);
+		assert_true(span_parent(&m->spans, i) == SPAN_NONE);
 		assert_int_equal(m->spans.exclusive_ns[i],
 				 m->spans.end_ns[i] - m->spans.start_ns[i]);
 		assert_true(span_is_work(m, i));

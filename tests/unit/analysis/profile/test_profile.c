@@ -311,6 +311,7 @@ static int span_rank_cmp(const void *pa, const void *pb)
 /* All calls of a track of the model, the longest first. */
 static size_t spans_rank(const struct model *m, const struct track *t, struct span_rank *v)
 {
+	CLEANUP(xfreep) uint32_t *depths = model_depths(m);
 	size_t nr = 0;
 
 	for (uint64_t i = t->first_span; i < t->first_span + t->spans; i++) {
@@ -319,7 +320,7 @@ static size_t spans_rank(const struct model *m, const struct track *t, struct sp
 
 		if (ns > 0 && (queue ? span_is_work(m, i) : t->kind == TRACK_THREAD))
 			v[nr++] = (struct span_rank){ m->spans.start_ns[i], ns,
-						      queue ? 0 : m->spans.depth[i] };
+						      queue ? 0 : depths[i] };
 	}
 	qsort(v, nr, sizeof(*v), span_rank_cmp);
 	return nr;

@@ -62,7 +62,7 @@ static int64_t length(const struct model *m, size_t i)
 static uint64_t operator_of(const struct model *m, uint64_t call)
 {
 	while (call != SPAN_NONE && strcmp(model_str(m, m->spans.category[call]), "cpu_op") != 0)
-		call = m->spans.parent[call];
+		call = span_parent(&m->spans, call);
 	return call;
 }
 

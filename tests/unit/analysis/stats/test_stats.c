@@ -416,7 +416,7 @@ static int rows_run(struct model *m, const struct analysis_opts *o, struct table
 {
 	(void)err;
 	assert_ptr_equal(analysis_works(m, o), analysis_works(m, o));
-	assert_non_null(m->spans.parent);
+	assert_non_null(m->spans.up);
 	table_set_check(out, "works", true, "%zu", analysis_works(m, o)->v.nr);
 	return 0;
 }

@@ -403,7 +403,7 @@ TEST(cpu_samples)
 	assert_int_equal(m->spans.start_ns[at], 1000000);
 	assert_int_equal(m->spans.end_ns[at], 3000000);
 	assert_int_equal(m->spans.exclusive_ns[at], 0);
-	assert_int_equal(m->spans.parent[leaf], at);
+	assert_int_equal(span_parent(&m->spans, leaf), at);
 	assert_int_equal(m->spans.exclusive_ns[leaf], 1000000);
 	expect_model(m, "sys_read: in=leaf cat='sampled kernel'");
 	assert_int_equal(m->spans.exclusive_ns[span_at(m, "[libfoo.so.1]")], 1000000);

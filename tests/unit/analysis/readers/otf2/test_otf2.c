@@ -146,9 +146,9 @@ IN_PLACE(test_regions)
 	assert_int_equal(m->spans.end_ns[0], 67);   /* 66.67 */
 	assert_int_equal(m->spans.start_ns[1], 13); /* 13.33 */
 	assert_int_equal(m->spans.end_ns[1], 33);
-	assert_int_equal(m->spans.parent[1], 0);
+	assert_int_equal(span_parent(&m->spans, 1), 0);
 	assert_int_equal(m->spans.end_ns[2], m->spans.start_ns[2]);
-	assert_int_equal(m->spans.parent[2], 0);
+	assert_int_equal(span_parent(&m->spans, 2), 0);
 	/* the range counts every record */
 	assert_int_equal(m->inputs.v[0].first_ns, 2);
 	assert_int_equal(m->inputs.v[0].last_ns, 93);
@@ -232,7 +232,7 @@ IN_ARCHIVE(test_parameters_and_contexts)
 
 		expect_model(m, "spans=2 fact.parameter=4 fact.calling_context_enter=1");
 		assert_string_equal(span_name(m, 1), "work");
-		assert_int_equal(m->spans.parent[1], 0);
+		assert_int_equal(span_parent(&m->spans, 1), 0);
 		assert_int_equal(m->warnings.nr, 0);
 		if (!args) {
 			assert_int_equal(span_args(&m->spans, 0), STR_NONE);

@@ -490,8 +490,9 @@ IN_PLACE(test_deep_recursion)
 	CLEANUP(model_freep) struct model *m = close_and_read(p, g, 0);
 	assert_int_equal(m->warnings.nr, 0);
 	assert_int_equal(m->spans.nr, DEPTH);
+	CLEANUP(xfreep) uint32_t *depths = model_depths(m);
 	for (size_t i = 0; i < DEPTH; i++) {
-		assert_int_equal(m->spans.depth[i], i);
+		assert_int_equal(depths[i], i);
 		assert_int_equal(m->spans.end_ns[i] - m->spans.start_ns[i],
 				 2 * (int64_t)(DEPTH - i) - 1);
 		assert_int_equal(m->spans.exclusive_ns[i], i + 1 < DEPTH ? 2 : 1);

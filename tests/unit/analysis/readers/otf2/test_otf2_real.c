@@ -88,6 +88,7 @@ TEST(test_real_mi300a_thread)
 		     { "__device_stub__light_kernel", 1, 1740147, 14652 });
 	CLEANUP(xfreep) char *path = real("mi300a-two-kernels");
 	CLEANUP(model_freep) struct model *m = read_archive(path, 0, false);
+	CLEANUP(xfreep) uint32_t *depths = model_depths(m);
 	const struct track *t = track_named(m, "Master thread");
 	int64_t exclusive = 0;
 	uint32_t levels = 0;
@@ -97,7 +98,7 @@ TEST(test_real_mi300a_thread)
 		check_calls(m, t, &calls[i], MI300A_HZ);
 	for (uint64_t i = t->first_span; i < t->first_span + t->spans; i++) {
 		exclusive += m->spans.exclusive_ns[i];
-		levels = m->spans.depth[i] + 1 > levels ? m->spans.depth[i] + 1 : levels;
+		levels = depths[i] + 1 > levels ? depths[i] + 1 : levels;
 	}
 	assert_int_equal(levels, 3);
 	/* exclusives add up to main, to the ns */
@@ -260,8 +261,8 @@ static int64_t counted(const struct model *m, const struct track *t, const char 
 		}
 		if (strncmp(span_name(m, i), call, strlen(call)) == 0)
 			sum += in[1] - in[0];
-		if (m->spans.parent[i] != SPAN_NONE &&
-		    strncmp(span_name(m, m->spans.parent[i]), call, strlen(call)) == 0)
+		if (span_parent(&m->spans, i) != SPAN_NONE &&
+		    strncmp(span_name(m, span_parent(&m->spans, i)), call, strlen(call)) == 0)
 			sum -= in[1] - in[0];
 	}
 	return sum;

@@ -150,7 +150,7 @@ TEST(calls)
 	size_t inner = span_at(m, "inner");
 
 	expect_read(&rd, 0, "clock=boottime");
-	assert_string_equal(span_name(m, m->spans.parent[inner]), "outer");
+	assert_string_equal(span_name(m, span_parent(&m->spans, inner)), "outer");
 	expect_model(m, "'mark, one': kind=instant inner: pid=5 tid=7 other: pid=6");
 	/* ranges that overlap lie on tracks of their own, those that nest do not */
 	assert_true(m->spans.track[span_at(m, "range a")] != m->spans.track[span_at(m, "range b")]);

@@ -26,7 +26,7 @@ static int64_t device_ns(const struct model *m, const char *name, bool inclusive
 		uint64_t at = m->links.from[i];
 
 		while (inclusive && at != of && at != SPAN_NONE)
-			at = m->spans.parent[at];
+			at = span_parent(&m->spans, at);
 		if (at == of)
 			ns += m->spans.end_ns[m->links.to[i]] - m->spans.start_ns[m->links.to[i]];
 	}

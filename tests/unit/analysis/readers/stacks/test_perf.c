@@ -23,8 +23,9 @@ TEST(basic)
 	assert_span(m, "work", INT64_C(10000000000), INT64_C(10020000000));
 	assert_span(m, "leaf", INT64_C(10000000000), INT64_C(10010000000));
 	assert_span(m, "other", INT64_C(10010000000), INT64_C(10020000000));
-	assert_int_equal(m->spans.parent[leaf], work);
-	assert_string_equal(span_name(m, m->spans.parent[m->spans.parent[work]]), "app");
+	assert_int_equal(span_parent(&m->spans, leaf), work);
+	assert_string_equal(span_name(m, span_parent(&m->spans, span_parent(&m->spans, work))),
+			    "app");
 	expect_model(m, "leaf: pid=100 tid=100 track=app host=node3");
 	assert_int_equal(m->tracks.v[t->parent].kind, TRACK_PROCESS);
 	assert_int_equal(time_in(m, "main"), 30000000);
@@ -34,7 +35,7 @@ TEST(basic)
 	assert_string_equal(category_at(m, span_at(m, "sys_read")), "sampled kernel");
 	lib = span_at(m, "[x y.so (deleted)]");
 	assert_int_equal(track_of(m, lib)->tid, 101);
-	assert_string_equal(span_name(m, m->spans.parent[lib]), "[unknown]");
+	assert_string_equal(span_name(m, span_parent(&m->spans, lib)), "[unknown]");
 	assert_string_equal(model_str(m, track_of(m, lib)->name), "Web Content");
 }
 
@@ -94,8 +95,8 @@ TEST(heads)
 		    track_of(rd.m, f)->tid != cases[i].tid)
 			ROW_FAIL(i, "pid %lld, tid %lld", (long long)track_of(rd.m, f)->pid,
 				 (long long)track_of(rd.m, f)->tid);
-		if (rd.m->spans.parent[f] == SPAN_NONE ||
-		    strcmp(span_name(rd.m, rd.m->spans.parent[f]), cases[i].comm) != 0)
+		if (span_parent(&rd.m->spans, f) == SPAN_NONE ||
+		    strcmp(span_name(rd.m, span_parent(&rd.m->spans, f)), cases[i].comm) != 0)
 			ROW_FAIL(i, "command");
 	}
 }

@@ -118,11 +118,12 @@ static void assert_answers(struct model *m, int64_t unit_ns)
 
 static uint32_t deepest(const struct model *m)
 {
+	CLEANUP(xfreep) uint32_t *depths = model_depths(m);
 	uint32_t depth = 0;
 
 	for (size_t i = 0; i < m->spans.nr; i++)
-		if (m->spans.depth[i] >= depth)
-			depth = m->spans.depth[i] + 1;
+		if (depths[i] >= depth)
+			depth = depths[i] + 1;
 	return depth;
 }
 

@@ -20,7 +20,7 @@ TEST(chrome_spans)
 	assert_string_equal(model_str(m, m->tracks.v[track_of(m, i)->parent].name), "server");
 	/* B … E inside the complete event, the end a string and without a name */
 	assert_span(m, "parse", 101000, 103125);
-	assert_int_equal(m->spans.parent[span_at(m, "parse")], i);
+	assert_int_equal(span_parent(&m->spans, span_at(m, "parse")), i);
 	/* a tid that is a word */
 	i = span_at(m, "send");
 	assert_string_equal(model_str(m, track_of(m, i)->name), "io");

@@ -136,10 +136,10 @@ static void spans_say(const struct model *m, struct strbuf *sb)
 	for (size_t i = 0; i < c->nr; i++)
 		strbuf_addf(sb,
 			    "span %u %" PRId64 " %" PRId64 " '%s' '%s' %" PRIu64 " '%s' %d %" PRIu64
-			    " %u %" PRId64 "\n",
+			    " %" PRId64 "\n",
 			    c->track[i], c->start_ns[i], c->end_ns[i], model_str(m, c->name[i]),
 			    model_str(m, c->category[i]), span_correlation(c, i),
-			    model_str(m, span_args(c, i)), c->kind[i], c->parent[i], c->depth[i],
+			    model_str(m, span_args(c, i)), c->kind[i], span_parent(c, i),
 			    c->exclusive_ns[i]);
 	for (size_t i = 0; i < m->pieces.nr; i++)
 		strbuf_addf(sb, "piece %" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64 "\n",

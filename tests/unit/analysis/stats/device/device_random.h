@@ -135,7 +135,7 @@ static inline enum idle_cause host_cause_at(const struct works *w, track_id thre
 			in = i;
 	if (in == SPAN_NONE)
 		return IDLE_HOST_UNTRACED;
-	for (uint64_t p = in; p != SPAN_NONE; p = c->parent[p])
+	for (uint64_t p = in; p != SPAN_NONE; p = span_parent(c, p))
 		if (random_cause(model_str(w->m, c->name[p])) == IDLE_DATA_LOADING)
 			return IDLE_DATA_LOADING;
 	if (strstr(model_str(w->m, c->name[in]), "Memcpy") && saw_its_copy_end(w, in))

@@ -334,14 +334,13 @@ static void expect_causes(const struct work_energy *we, uint32_t device, const s
 /* A stretch divided among itself has all of its idle energy, however it is cut. */
 static void expect_split(const struct work_meter *me, struct dice *d, int round)
 {
-	struct sort_span v[5];
+	struct interval v[5], whole = { 0, 1300000 };
 	double j[5] = { 0 }, sum_j = 0, want_j[1] = { 0 };
-	struct sort_span whole = { 0, 1300000, 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(v); i++) {
 		int64_t at = below(d, 1000000);
 
-		v[i] = (struct sort_span){ at, at + below(d, 300000), i };
+		v[i] = (struct interval){ at, at + below(d, 300000) };
 	}
 	v[0] = whole;
 	work_energy_idle_split(me, v, ARRAY_LEN(v), j);

@@ -132,7 +132,7 @@ static struct model *random_ranges(uint64_t seed)
 
 static bool below(const struct model *m, uint64_t span, str_id name)
 {
-	for (; span != SPAN_NONE; span = m->spans.parent[span])
+	for (; span != SPAN_NONE; span = span_parent(&m->spans, span))
 		if (m->spans.name[span] == name)
 			return true;
 	return false;
