@@ -217,6 +217,22 @@ int tools_print(const struct command *c, const struct strvec *dirs, const struct
 
 /* ---- sessions: analyses of inputs (session.h), their notes printed as they come ---- */
 
+/*
+ * How much memory this command may take before its large arrays lie in files (spill.h). size:
+ * --memory, NULL: $PROFRIG_MEMORY, else 3/4 of what the system allows. output: what the command
+ * writes, NULL: nothing; files lie beside it, unless TMPDIR names a folder. 0, or 2 after an error
+ * message.
+ */
+int cli_memory(const struct command *c, const char *size, const char *output);
+/* -v: what came of it. */
+void cli_memory_say(void);
+#define MEMORY_OPT(to) \
+	{ \
+		"memory", 0, OPT_STR, to, "SIZE", \
+			"beyond this much (3/4 of what the system allows) large arrays lie in " \
+			"files: 4G; 0: never" \
+	}
+
 /* session_opts_init, with the ranks of this job and a listener that prints. */
 void cli_session_opts(struct session_opts *o);
 /* --reader: 0, or 2 after an error message. text may be NULL. */

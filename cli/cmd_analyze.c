@@ -196,6 +196,7 @@ static int analyze_and_say(const struct strvec *inputs, const struct session_opt
 	fflush(stdout);
 	print_analysis(&rep, true);
 	report_release(&rep);
+	cli_memory_say();
 	return code;
 }
 
@@ -203,7 +204,7 @@ static int analyze_and_say(const struct strvec *inputs, const struct session_opt
 struct analyze_words {
 	struct strvec inputs, only, formats, idle;
 	const char *out, *integration, *attribution, *estimate, *sink, *counters, *tau, *topology,
-		*reader, *classes, *names;
+		*reader, *classes, *names, *memory;
 	double max_gap_s;
 	struct counter_options co;
 	struct class_options classes_of;
@@ -236,7 +237,8 @@ static int analyze_parse(const struct command *c, struct analyze_words *w, struc
 		code = cli_usage(c, "no output directory: -o DIR");
 	return code ?: split_lists(c, "analysis", &w->only, &o->only)
 		    ?: split_lists(c, "format", &w->formats, &o->formats)
-		    ?: parse_topology(w->topology, o->topology);
+		    ?: parse_topology(w->topology, o->topology)
+		    ?: cli_memory(c, w->memory, w->out);
 }
 
 static void analyze_begin(struct analyze_words *w, struct session_opts *o)
@@ -312,6 +314,7 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		  "read the named files with this reader ('profrig list readers')" },
 		{ "threads", 0, OPT_INT, &o.threads, "N",
 		  "threads for reading and analysing (one for each processor)" },
+		MEMORY_OPT(&w.memory),
 		{ "counters", 0, OPT_STR, &w.counters, "FILE",
 		  "what counters mean: kind, unit, scale, filter, … (docs/energy.md)" },
 		{ "classes", 0, OPT_STR, &w.classes, "FILE",
@@ -437,7 +440,7 @@ static int report_main(const struct command *c, int argc, char **argv)
 {
 	struct session_opts o;
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT, formats = STRVEC_INIT;
-	const char *output = NULL;
+	const char *output = NULL, *memory = NULL;
 	struct mad_report mad = { NULL, NULL };
 	char **rest;
 
@@ -446,6 +449,7 @@ static int report_main(const struct command *c, int argc, char **argv)
 		{ "format", 0, OPT_LIST, &formats, "F,…",
 		  "only these ('profrig list reports'); mail: one file of several runs" },
 		{ "output", 'o', OPT_STR, &output, "FILE", "mail: where to write it" },
+		MEMORY_OPT(&memory),
 		MAD_REPORT_OPTS(&mad),
 		{ 0 },
 	};
@@ -454,7 +458,11 @@ static int report_main(const struct command *c, int argc, char **argv)
 		code = mad_report_words(c, &mad, &dirs, &formats, &output);
 	operands_take_rest(rest, &dirs);
 	if (code < 0)
-		code = report_checked(c, &dirs, &formats, output, &o);
+		code = cli_memory(c, memory,
+				  output    ? output
+				  : dirs.nr ? dirs.v[0]
+					    : NULL)
+			       ?: report_checked(c, &dirs, &formats, output, &o);
 	session_opts_release(&o);
 	return code;
 }
@@ -685,7 +693,7 @@ static int info_main(const struct command *c, int argc, char **argv)
 {
 	struct session_opts o;
 	CLEANUP(strvec_release) struct strvec inputs = STRVEC_INIT;
-	const char *sink = "auto", *reader = NULL;
+	const char *sink = "auto", *reader = NULL, *memory = NULL;
 	bool json = false;
 	char **rest;
 
@@ -697,12 +705,14 @@ static int info_main(const struct command *c, int argc, char **argv)
 		  "auto, model (all in memory) or profile (archives larger than memory)" },
 		{ "threads", 0, OPT_INT, &o.threads, "N",
 		  "threads for reading (one for each processor)" },
+		MEMORY_OPT(&memory),
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, &json, argc, argv, &inputs, &rest);
 	operands_take_rest(rest, &inputs);
 	if (code < 0)
-		code = info_checked(c, &inputs, sink, reader, json, &o);
+		code = cli_memory(c, memory, NULL)
+			       ?: info_checked(c, &inputs, sink, reader, json, &o);
 	session_opts_release(&o);
 	return code;
 }

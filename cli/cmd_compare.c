@@ -24,7 +24,7 @@ extern const struct command cmd_lib_compare;
 
 struct compare {
 	const struct command *c;
-	const char *threshold, *confidence, *share, *gate, *page, *history;
+	const char *threshold, *confidence, *share, *gate, *page, *history, *memory;
 	struct strvec metrics;
 	bool json, strict;
 	struct compare_opts o;
@@ -547,6 +547,7 @@ static int compare_main(const struct command *c, int argc, char **argv)
 		{ "history", 0, OPT_STR, &cm.history, "METRIC",
 		  "instead: this figure of all runs by time, and where its level changes; of a "
 		  "table NAME:KEY" },
+		MEMORY_OPT(&cm.memory),
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, &cm.json, argc, argv, &words, &rest);
@@ -557,7 +558,7 @@ static int compare_main(const struct command *c, int argc, char **argv)
 		code = cli_usage(c, "nothing to compare");
 	if (code >= 0)
 		return code;
-	code = options_read(&cm);
+	code = options_read(&cm) ?: cli_memory(c, cm.memory, cm.page);
 	if (code == EXIT_DONE)
 		code = library_hand_over(&cm, &words, &done);
 	if (code != EXIT_DONE || done)

@@ -22,7 +22,7 @@
 struct conversion {
 	const struct command *c;
 	struct session_opts o;
-	const char *output, *to, *window, *split, *reader;
+	const char *output, *to, *window, *split, *reader, *memory;
 	const struct converter *converter;
 	uint64_t split_bytes;
 	bool json;
@@ -292,6 +292,7 @@ static int convert_main(const struct command *c, int argc, char **argv)
 		  "split into NAME-0.json, … of about this much text each: 500M" },
 		{ "reader", 0, OPT_STR, &cv.reader, "NAME[:KIND]",
 		  "read the named files with this reader ('profrig list readers')" },
+		MEMORY_OPT(&cv.memory),
 		{ "strict", 0, OPT_FLAG, &cv.o.strict, NULL, "exit 6 at any warning" },
 		{ 0 },
 	};
@@ -300,7 +301,7 @@ static int convert_main(const struct command *c, int argc, char **argv)
 	for (; code < 0 && rest && *rest; rest++)
 		strvec_push(&inputs, *rest);
 	if (code < 0)
-		code = convert_checked(&cv, &inputs);
+		code = cli_memory(c, cv.memory, cv.output) ?: convert_checked(&cv, &inputs);
 	session_trace_release(&cv.t);
 	convert_result_release(&cv.n);
 	session_opts_release(&cv.o);

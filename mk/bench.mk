@@ -93,6 +93,16 @@ bench-analyses: all $(BENCH_ANALYSES) $(BENCH_TEF) $(MAKE_OTF2) ## what all anal
 	@$(BENCH_ANALYSES) $(B)
 .PHONY: bench-analyses
 
+BENCH_RANKS_PROGRAM := $(B)/tests/bench/bench_ranks
+$(BENCH_RANKS_PROGRAM): $(B)/obj/tests/bench/bench_ranks.o $(LIBBASE)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(BASE_LIBS) $(SYS_LIBS)
+bench: bench-ranks
+bench-ranks: all $(BENCH_RANKS_PROGRAM) $(BENCH_TEF) ## many rank files, in memory and beyond a budget (BENCH_RANKS=20 BENCH_SPANS=20000 BENCH_MEMORY=64M)
+	@$(BENCH_RANKS_PROGRAM) $(B)
+.PHONY: bench-ranks
+
 BENCH_COMPARE := $(B)/tests/bench/bench_compare
 $(BENCH_COMPARE): $(B)/obj/tests/bench/bench_compare.o $(LIBBASE)
 	$(call say,LD,$@)

@@ -321,8 +321,10 @@ static void sink_op_expect(struct sink *s, uint64_t spans)
 	struct span_columns *c = &model_priv_of(s)->model->spans;
 	size_t most = spans < MAX_EXPECTED ? (size_t)spans : MAX_EXPECTED;
 
+	/* many files say it in turn: each grows the columns by a share, so that rows are not moved
+	 * for each of them where moving copies (spill.h) */
 	if (c->cap - c->nr < most)
-		spans_reserve(c, c->nr + most);
+		spans_reserve(c, c->nr ? vec_grow_cap(c->cap, c->nr + most) : most);
 }
 
 /* Rows whose memory is mapped at a time. */

@@ -23,6 +23,7 @@
 #include "profrig/base/door.h"
 #include "profrig/base/gz.h"
 #include "profrig/base/map_guard.h"
+#include "profrig/base/spill.h"
 #include "profrig/base/workers.h"
 #include "profrig/base/xalloc.h"
 
@@ -36,14 +37,14 @@
 
 enum packing { PACK_NONE, PACK_GZIP, PACK_ZSTD };
 
-/* Where inflated bytes go: a buffer of the caller (fixed), or an anonymous mapping that grows up to
- * max. */
+/* Where inflated bytes go: a buffer of the caller (fixed), or a mapping that grows up to max. */
 struct out_buf {
 	char *p;
 	size_t len, cap;
 	size_t max;
 	bool fixed;
 	bool full;
+	bool spilled;            /* in a file (spill.h): mremap cannot make it longer */
 	atomic_size_t *progress; /* len, for the thread that faults in memory; NULL */
 };
 
@@ -126,6 +127,37 @@ static enum packing packing_of(const char *data, size_t n)
 	return PACK_NONE;
 }
 
+/* Pages for cap bytes and the guard; in a file when the budget says so. */
+static char *buf_pages(size_t cap, bool *ret_spilled, struct err *err)
+{
+	size_t n = page_round(cap + GUARD_BYTES);
+	bool spills = spill_wanted(n);
+	char *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		       -1, 0);
+
+	if (p == MAP_FAILED) {
+		err_sys(err, errno, "inflating %zu bytes", cap);
+		return NULL;
+	}
+	*ret_spilled = spills && spill_map(p, n);
+	return p;
+}
+
+static int buf_move(struct out_buf *b, size_t cap, struct err *err)
+{
+	bool spilled;
+	char *p = buf_pages(cap, &spilled, err);
+
+	if (!p)
+		return -ENOMEM;
+	memcpy(p, b->p, b->len);
+	munmap(b->p, page_round(b->cap + GUARD_BYTES));
+	b->p = p;
+	b->cap = cap;
+	b->spilled = spilled;
+	return 0;
+}
+
 /* max is one more than the caller allows, so that a stream of exactly the limit still gets to its
  * end. */
 static int too_large(const struct out_buf *b, struct err *err)
@@ -145,6 +177,8 @@ static int buf_room(struct out_buf *b, struct err *err)
 		return b->fixed ? 0 : too_large(b, err);
 	}
 	cap = b->cap > b->max / 2 ? b->max : b->cap * 2;
+	if (b->spilled || spill_wanted(cap))
+		return buf_move(b, cap, err);
 	p = mremap(b->p, page_round(b->cap + GUARD_BYTES), page_round(cap + GUARD_BYTES),
 		   MREMAP_MAYMOVE);
 	if (p == MAP_FAILED)
@@ -386,10 +420,9 @@ static int map_inflated(struct workers *w, enum packing how, const struct input_
 		out.cap = size_said(how, in) + FIRST_OUT;
 	if (out.cap > out.max)
 		out.cap = out.max;
-	out.p = mmap(NULL, page_round(out.cap + GUARD_BYTES), PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (out.p == MAP_FAILED)
-		return err_sys(err, errno, "mmap");
+	out.p = buf_pages(out.cap, &out.spilled, err);
+	if (!out.p)
+		return -ENOMEM;
 	r = inflate_by(w, how, in, &out, &m, err);
 	if (r == 0 && out.len >= out.max)
 		r = too_large(&out, err);

@@ -20,25 +20,8 @@
 #include <unistd.h>
 
 #include "profrig/base/fs.h"
+#include "profrig/base/memory_limit.h"
 #include "profrig/base/num.h"
-
-/* Of the machine, of the control group that this process is in, or its limit. 0: unknown. */
-static uint64_t memory_bytes(void)
-{
-	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-	uint64_t all = pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
-	struct rlimit space;
-	CLEANUP(xfreep) char *text = NULL;
-	int64_t limit;
-
-	if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY &&
-	    (!all || space.rlim_cur < all))
-		all = space.rlim_cur;
-	if (fs_read("/sys/fs/cgroup/memory.max", 64, &text, NULL, NULL) < 0 ||
-	    num_i64(text, strcspn(text, "\n"), &limit) < 0 || limit <= 0)
-		return all;
-	return all && all < (uint64_t)limit ? all : (uint64_t)limit;
-}
 
 #define SMALL_RECORDS UINT64_C(1000000)
 
@@ -169,7 +152,7 @@ void session_stream(struct session *s, struct lane_reader lanes)
 static bool auto_streams(const struct streamable *s, bool *ret_fits)
 {
 	uint64_t records = s->reader->records(s->archive);
-	bool fits = !profile_is_better(records, memory_bytes());
+	bool fits = !profile_is_better(records, memory_limit());
 
 	if (ret_fits)
 		*ret_fits = fits;
@@ -223,7 +206,7 @@ static bool shares_model(const struct session *s, const struct strvec *inputs)
 	for (size_t i = 0; i < inputs->nr; i++)
 		bytes += input_bytes(o, inputs->v[i]);
 	return bytes > 0 && (o->sink == SINK_PROFILE ||
-			     profile_is_better(bytes / BYTES_PER_RECORD, memory_bytes()));
+			     profile_is_better(bytes / BYTES_PER_RECORD, memory_limit()));
 }
 
 int session_pick_sink(struct session *s, const struct strvec *inputs, struct lane_reader lanes,

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 static void (*last_act)(void);
 static _Atomic(const char *) last_words;
 static atomic_int last_status = 1;
+static _Atomic(const struct xalloc_large *) large;
 
 void xalloc_last_act(void (*act)(void))
 {
@@ -51,28 +53,68 @@ _Noreturn void xalloc_failed(void)
 	_exit(atomic_load(&last_status));
 }
 
-void *xmalloc(size_t n)
+void xalloc_place_large(const struct xalloc_large *how)
 {
-	void *p = malloc(n ? n : 1);
+	atomic_store(&large, how);
+}
 
+/* How a new block of n bytes is placed; NULL: not at all. */
+static const struct xalloc_large *placing(size_t n)
+{
+	const struct xalloc_large *how =
+		n < XALLOC_LARGE ? NULL : atomic_load_explicit(&large, memory_order_acquire);
+
+	return how && how->wanted(n) ? how : NULL;
+}
+
+static void *placed(void *p, const struct xalloc_large *how)
+{
 	if (!p)
 		xalloc_failed();
+	if (how)
+		how->place(p);
 	return p;
+}
+
+void *xmalloc(size_t n)
+{
+	const struct xalloc_large *how = placing(n);
+
+	return placed(malloc(n ? n : 1), how);
 }
 
 void *xcalloc(size_t n, size_t size)
 {
-	void *p = n && size ? calloc(n, size) : calloc(1, 1);
+	const struct xalloc_large *how;
+	size_t bytes;
 
-	if (!p)
+	if (__builtin_mul_overflow(n, size, &bytes))
 		xalloc_failed();
-	return p;
+	how = placing(bytes);
+	return placed(bytes ? calloc(n, size) : calloc(1, 1), how);
+}
+
+/* Growth of a block that is to be placed: realloc would take the whole of it into memory. */
+static void *block_moved(void *p, size_t n, const struct xalloc_large *how)
+{
+	void *q = placed(malloc(n), how);
+
+	how->move(q, p, how->room(p));
+	free(p);
+	return q;
 }
 
 void *xrealloc(void *p, size_t n)
 {
-	void *q = realloc(p, n ? n : 1);
+	const struct xalloc_large *how;
+	void *q;
 
+	if (!p)
+		return xmalloc(n);
+	how = placing(n);
+	if (how && how->room(p) < n)
+		return block_moved(p, n, how);
+	q = realloc(p, n ? n : 1);
 	if (!q)
 		xalloc_failed();
 	return q;

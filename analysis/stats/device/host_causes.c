@@ -14,13 +14,13 @@ struct before {
 	uint32_t parts[HOST_CAUSES];
 };
 
+/* Of one thread, in the arrays that all have in common: of many threads these take some bytes for
+ * each call, and large blocks can lie in files (spill.h). */
 struct thread_pieces {
 	bool made;
-	size_t near; /* where the last stretch ended: the next one is mostly behind it */
-	/* stretches with one cause, which end where the next one starts; neighbours differ */
-	VEC(int64_t) start_ns;
-	VEC(uint8_t) cause;
-	VEC(struct before) blocks;
+	size_t first, nr; /* its pieces */
+	size_t blocks;    /* its first block */
+	size_t near;      /* where the last stretch ended: the next one is mostly behind it */
 };
 
 /* Kinds of a name, found once: an api_class, or one of these. */
@@ -29,8 +29,12 @@ enum { NAME_UNKNOWN = 0, NAME_LOADER = 128, NAME_KNOWN = 64 };
 struct host_causes {
 	const struct works *w;
 	struct thread_pieces *threads; /* by track */
-	uint8_t *names, *categories;   /* by str_id */
-	uint8_t *blocked;              /* a bit for each span: a launch that saw its copy's end */
+	/* stretches with one cause, which end where the next one starts; neighbours differ */
+	VEC(int64_t) start_ns;
+	VEC(uint8_t) cause;
+	VEC(struct before) blocks;
+	uint8_t *names, *categories; /* by str_id */
+	uint8_t *blocked;            /* a bit for each span: a launch that saw its copy's end */
 	VEC(struct open_call {
 		int64_t end_ns;
 		uint8_t cause;
@@ -71,11 +75,9 @@ void host_causes_free(struct host_causes *h)
 {
 	if (!h)
 		return;
-	for (size_t t = 0; t < h->w->m->tracks.nr; t++) {
-		VEC_RELEASE(&h->threads[t].start_ns);
-		VEC_RELEASE(&h->threads[t].cause);
-		VEC_RELEASE(&h->threads[t].blocks);
-	}
+	VEC_RELEASE(&h->start_ns);
+	VEC_RELEASE(&h->cause);
+	VEC_RELEASE(&h->blocks);
 	VEC_RELEASE(&h->open);
 	free(h->threads);
 	free(h->names);
@@ -136,17 +138,17 @@ static uint8_t cause_of(struct host_causes *h, uint64_t span)
 
 /* ---- the sweep of a thread ---- */
 
-static void piece_put(struct thread_pieces *p, int64_t at_ns, uint8_t cause)
+/* A thread's pieces are made together, at the end of the arrays. */
+static void piece_put(struct host_causes *h, struct thread_pieces *p, int64_t at_ns, uint8_t cause)
 {
-	size_t nr = p->cause.nr;
-
-	if (nr && p->start_ns.v[nr - 1] == at_ns)
-		nr--;
-	p->start_ns.nr = p->cause.nr = nr;
-	if (nr && p->cause.v[nr - 1] == cause)
+	if (p->nr && h->start_ns.v[p->first + p->nr - 1] == at_ns)
+		p->nr--;
+	h->start_ns.nr = h->cause.nr = p->first + p->nr;
+	if (p->nr && h->cause.v[p->first + p->nr - 1] == cause)
 		return;
-	VEC_PUSH(&p->start_ns, at_ns);
-	VEC_PUSH(&p->cause, cause);
+	VEC_PUSH(&h->start_ns, at_ns);
+	VEC_PUSH(&h->cause, cause);
+	p->nr++;
 }
 
 static uint8_t innermost(const struct host_causes *h)
@@ -162,7 +164,7 @@ static void calls_close(struct host_causes *h, struct thread_pieces *p, int64_t 
 
 		while (h->open.nr && h->open.v[h->open.nr - 1].end_ns <= end)
 			h->open.nr--;
-		piece_put(p, end, innermost(h));
+		piece_put(h, p, end, innermost(h));
 	}
 }
 
@@ -172,7 +174,8 @@ static void thread_sweep(struct host_causes *h, track_id thread, struct thread_p
 	const struct track *t = &h->w->m->tracks.v[thread];
 
 	VEC_CLEAR(&h->open);
-	piece_put(p, TIME_MIN, IDLE_HOST_UNTRACED);
+	p->first = h->cause.nr;
+	piece_put(h, p, TIME_MIN, IDLE_HOST_UNTRACED);
 	for (uint64_t i = t->first_span; i < t->first_span + t->spans; i++) {
 		uint8_t cause;
 
@@ -181,21 +184,24 @@ static void thread_sweep(struct host_causes *h, track_id thread, struct thread_p
 		calls_close(h, p, c->start_ns[i]);
 		cause = innermost(h) == IDLE_DATA_LOADING ? IDLE_DATA_LOADING : cause_of(h, i);
 		VEC_PUSH(&h->open, ((struct open_call){ c->end_ns[i], cause }));
-		piece_put(p, c->start_ns[i], cause);
+		piece_put(h, p, c->start_ns[i], cause);
 	}
 	calls_close(h, p, INT64_MAX);
 }
 
-static void blocks_make(struct thread_pieces *p)
+static void blocks_make(struct host_causes *h, struct thread_pieces *p)
 {
+	const int64_t *start_ns = h->start_ns.v + p->first;
+	const uint8_t *cause = h->cause.v + p->first;
 	struct before b = { .ns = { 0 } };
 
-	for (size_t i = 0; i < p->cause.nr; i++) {
+	p->blocks = h->blocks.nr;
+	for (size_t i = 0; i < p->nr; i++) {
 		if (i % BLOCK == 0)
-			VEC_PUSH(&p->blocks, b);
-		if (i + 1 < p->cause.nr)
-			b.ns[p->cause.v[i]] += p->start_ns.v[i + 1] - p->start_ns.v[i];
-		b.parts[p->cause.v[i]]++;
+			VEC_PUSH(&h->blocks, b);
+		if (i + 1 < p->nr)
+			b.ns[cause[i]] += start_ns[i + 1] - start_ns[i];
+		b.parts[cause[i]]++;
 	}
 }
 
@@ -213,29 +219,35 @@ void host_causes_add(struct host_causes *h, track_id thread, int64_t from_ns, in
 		     struct idle_sums *sums)
 {
 	struct thread_pieces *p = &h->threads[thread];
+	const struct before *blocks;
+	const int64_t *start_ns;
+	const uint8_t *cause;
 	size_t first, end;
 
 	if (to_ns <= from_ns)
 		return;
 	if (!p->made) {
 		thread_sweep(h, thread, p);
-		blocks_make(p);
+		blocks_make(h, p);
 		p->made = true;
 	}
-	first = NEAR_BOUND(at, p->near, p->cause.nr, p->start_ns.v[at] <= from_ns) - 1;
-	end = NEAR_BOUND(at, first + 1, p->cause.nr, p->start_ns.v[at] < to_ns);
+	start_ns = h->start_ns.v + p->first;
+	cause = h->cause.v + p->first;
+	blocks = h->blocks.v + p->blocks;
+	first = NEAR_BOUND(at, p->near, p->nr, start_ns[at] <= from_ns) - 1;
+	end = NEAR_BOUND(at, first + 1, p->nr, start_ns[at] < to_ns);
 	p->near = end;
 	for (size_t i = first; i < end;) {
-		int64_t start = p->start_ns.v[i];
-		int64_t stop = i + 1 < end ? p->start_ns.v[i + 1] : to_ns;
+		int64_t start = start_ns[i];
+		int64_t stop = i + 1 < end ? start_ns[i + 1] : to_ns;
 
 		if (i > first && i % BLOCK == 0 && (end - 1) / BLOCK > i / BLOCK) {
-			blocks_add(&p->blocks.v[i / BLOCK], &p->blocks.v[(end - 1) / BLOCK], sums);
+			blocks_add(&blocks[i / BLOCK], &blocks[(end - 1) / BLOCK], sums);
 			i = (end - 1) / BLOCK * BLOCK;
 			continue;
 		}
-		sums->ns[p->cause.v[i]] += stop - (start > from_ns ? start : from_ns);
-		sums->parts[p->cause.v[i]]++;
+		sums->ns[cause[i]] += stop - (start > from_ns ? start : from_ns);
+		sums->parts[cause[i]]++;
 		i++;
 	}
 }

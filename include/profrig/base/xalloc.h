@@ -5,6 +5,9 @@
  * from input are bounded by the caller before they get here, so that hostile input is an error and
  * not a death.
  *
+ * All memory is freed by free(3). Large blocks past a budget lie in files (spill.h); without
+ * spill_begin none does.
+ *
  *	CLEANUP(xfreep) char *name = xasprintf(…);	freed at the end of the scope
  *	*ret_name = STEAL(name);			handed to the caller instead
  */
@@ -13,6 +16,7 @@
 
 #include <dirent.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -28,6 +32,20 @@ void xalloc_last_act(void (*act)(void));
 void xalloc_last_words(const char *words, int status);
 /* For a library or a system call that finds no memory. */
 _Noreturn void xalloc_failed(void);
+/*
+ * Where blocks of XALLOC_LARGE bytes and more lie, for spill.h. Of each function, n is the size of
+ * such a block and p one of malloc's. NULL, as at the beginning: where malloc puts them. Not while
+ * other threads allocate.
+ */
+#define XALLOC_LARGE ((size_t)1 << 20)
+struct xalloc_large {
+	bool (*wanted)(size_t n); /* whether a block that is about to be made is placed */
+	bool (*place)(void *p);   /* one just made, without content or all zeros, which it stays */
+	size_t (*room)(void *p);  /* bytes that it holds */
+	/* to[0, n) = from[0, n); from is freed next */
+	void (*move)(void *to, void *from, size_t n);
+};
+void xalloc_place_large(const struct xalloc_large *how);
 void *xmalloc(size_t n) __attribute__((malloc, returns_nonnull));
 void *xcalloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
 void *xrealloc(void *p, size_t n) __attribute__((returns_nonnull));
