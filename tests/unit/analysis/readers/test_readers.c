@@ -68,7 +68,7 @@ TEST(detection)
 		{ FIX "metrics_csv/header-only.csv", "metrics_csv" },
 		{ FIX "ncu_csv/raw.csv", "ncu_csv" }, { FIX "ncu_csv/details.csv", "ncu_csv" },
 		{ FIX "ncu_csv/summary.csv", "ncu_csv" }, { FIX "ncu_csv/not-ncu.csv", NULL },
-		{ FIX "nsys/two-processes.sqlite", "nsys" },
+		{ FIX "nsys/two-processes.sqlite", "nsys" }, { FIX "nsys/xla.sqlite", "nsys" },
 		{ FIX "rocpd/two-processes.db", "rocpd" }, { FIX "rpd/two-writers-v3.rpd", "rpd" },
 		{ FIX "rpd/v1.rpd", "rpd" }, { FIX "rocprof_db/hip.db", "rocprof_db" },
 		{ FIX "metrics_csv/not-metrics.csv", NULL },
