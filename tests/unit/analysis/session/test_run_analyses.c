@@ -57,6 +57,7 @@ TEST(threads_do_not_matter)
 		{ FIX "tef/kineto.json" },
 		{ FIX "nsys/two-processes.sqlite" },
 		{ FIX "nsys/xla.sqlite" },
+		{ FIX "tef/jax.json" },
 		{ FIX "rocpd/two-processes.db" },
 		{ FIX "rundir/complete" },
 		{ FIX "tef/profrig-blas.json", FIX "tef/chrome-samples.json" },
