@@ -1,5 +1,7 @@
 #include "model_private.h"
 #include "op_range.h"
+#include "program_ranges.h"
+#include "program_runs.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -150,9 +152,11 @@ static void finish(struct model *m, bool nested)
 	timebase_settle(m);
 	model_settle(m);
 	facts_of_ranges(m);
+	facts_of_programs(m);
 	names_settle(m);
 	spans_sort(m);
 	facts_sort(m);
+	program_runs_number(m);
 	beside_set(m);
 	pieces_find(m, true);
 	launch_links(m);
