@@ -1,5 +1,6 @@
 #include "model_private.h"
 #include "op_range.h"
+#include "program_runs.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -153,6 +154,7 @@ static void finish(struct model *m, bool nested)
 	names_settle(m);
 	spans_sort(m);
 	facts_sort(m);
+	program_runs_number(m);
 	beside_set(m);
 	pieces_find(m, true);
 	launch_links(m);

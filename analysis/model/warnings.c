@@ -41,6 +41,9 @@ const struct warning_info warning_table[] = {
 	{ W_FACTS_TWICE, SEV_WARNING,
 	  "spans have facts of one kind twice; the first ones count. The file holds records "
 	  "twice, or was put together of several" },
+	{ W_OP_WITHOUT_MODULE, SEV_NOTE,
+	  "operations of compiled programs lie in no execution of a module, so it is not known to "
+	  "which they belong: the recording began in the midst of one" },
 	{ W_LONG_TEXT, SEV_WARNING,
 	  "names or arguments are longer than 64 KiB, or those above 1 KiB have more than 32 MiB "
 	  "together; what is kept of them ends in an ellipsis and a hash of the whole" },

@@ -49,7 +49,7 @@ static const struct fact_field collective_fields[] = {
 	L(collective_facts, ranks), T(collective_facts, group),
 	T(collective_facts, group_about), S(collective_facts, group_size),
 	N(collective_facts, sequence), N(collective_facts, root), N(collective_facts, from),
-	N(collective_facts, to), S(collective_facts, bytes),
+	N(collective_facts, to), S(collective_facts, bytes), N(collective_facts, channel),
 };
 
 static const struct fact_field memory_fields[] = {
@@ -61,6 +61,13 @@ static const struct fact_field memory_fields[] = {
 static const struct fact_field capture_fields[] = {
 	W(capture_facts, kind, CAPTURE_NODE), N(capture_facts, stream), N(capture_facts, graph),
 	N(capture_facts, exec), T(capture_facts, name),
+};
+
+/* execution and ordinal are no part of it: readers do not state them */
+static const struct fact_field program_fields[] = {
+	W(program_facts, kind, PROGRAM_COMPILE), T(program_facts, module),
+	T(program_facts, fingerprint), T(program_facts, op), N(program_facts, program_id),
+	N(program_facts, run), S(program_facts, device),
 };
 
 static const struct fact_field device_fields[] = {
@@ -85,6 +92,7 @@ const struct fact_form fact_forms[FACT_FORMS] = {
 	[FACTS_COLLECTIVE] = FORM(collective_fields, collective_facts),
 	[FACTS_MEMORY] = FORM(memory_fields, memory_facts),
 	[FACTS_CAPTURE] = FORM(capture_fields, capture_facts),
+	[FACTS_PROGRAM] = FORM(program_fields, program_facts),
 	[FACT_FORM_DEVICE] = FORM(device_fields, device_facts),
 	[FACT_FORM_WORLD] = FORM(world_fields, world_facts),
 };
@@ -158,7 +166,7 @@ void sink_op_facts(struct sink *s, span_id span, const struct span_facts *f)
 	struct facts *to = &p->model->facts;
 	struct span_facts row = *f;
 
-	if (span >= p->model->spans.nr || (unsigned)f->kind > FACTS_CAPTURE) {
+	if (span >= p->model->spans.nr || (unsigned)f->kind > FACTS_LAST) {
 		model_warn(p->model, p->current, W_UNKNOWN_REFERENCE, 1,
 			   "facts of an unknown span");
 		return;
@@ -186,6 +194,10 @@ void sink_op_facts(struct sink *s, span_id span, const struct span_facts *f)
 		return;
 	case FACTS_CAPTURE:
 		VEC_PUSH(&to->captures, row.capture);
+		return;
+	case FACTS_PROGRAM:
+		row.program.execution = row.program.ordinal = FACT_NONE;
+		VEC_PUSH(&to->programs, row.program);
 		return;
 	}
 }

@@ -153,6 +153,8 @@ struct collective_facts {
 	int64_t sequence; /* counts in the group, equal on all ranks */
 	int64_t root, from, to;
 	int64_t bytes; /* where the trace has bytes and no elements */
+	/* of a compiled program: the compiler's number of the channel, equal in all its programs */
+	int64_t channel;
 };
 
 /* A change of allocated memory, an instant. */
@@ -192,6 +194,38 @@ struct capture_facts {
 	str_id name; /* of a node's kernel */
 };
 
+/*
+ * What a span is in a compiled program, as XLA's: programs consist of modules, and modules of
+ * operations.
+ *	PROGRAM_MODULE	an execution of a module: on the host what launches it, on a device's line
+ *			what it took there
+ *	PROGRAM_OP	an execution of an operation (a thunk), on the host or on such a line
+ *	PROGRAM_WORK	device work of an operation, which may have several
+ *	PROGRAM_COMPILE	a compilation, or a pass or another part of one; op is the pass
+ *
+ * The identity of an execution is its module's name and how many there were of that name on its
+ * device before (execution): each process compiles for itself, so ids and fingerprints of one
+ * program may differ between processes, and are no identity. That of an operation adds its name and
+ * how many there were of that name in the execution before (ordinal). model_finish works both out
+ * (model/facts/program_runs.h), and gives operations that state no module what the execution around
+ * them states; readers leave execution and ordinal alone.
+ *
+ * Spans of the host and of devices are counted apart: both have an execution 0.
+ */
+enum program_kind { PROGRAM_UNKNOWN, PROGRAM_MODULE, PROGRAM_OP, PROGRAM_WORK, PROGRAM_COMPILE };
+
+struct program_facts {
+	uint64_t span;
+	enum program_kind kind;
+	str_id module;      /* "jit_train_step" */
+	str_id fingerprint; /* of the module's code */
+	str_id op;          /* "all-reduce-start.3", "loop_fusion" */
+	int64_t program_id; /* of the process */
+	int64_t run;        /* the trace's number of the execution, which all its spans have */
+	int64_t device;     /* the job's number of the device that it is for */
+	uint32_t execution, ordinal; /* from 0; FACT_NONE */
+};
+
 /* A device, as an input describes it. */
 struct device_facts {
 	uint32_t input;
@@ -220,8 +254,10 @@ enum facts_kind {
 	FACTS_SYNC,
 	FACTS_COLLECTIVE,
 	FACTS_MEMORY,
-	FACTS_CAPTURE
+	FACTS_CAPTURE,
+	FACTS_PROGRAM
 };
+#define FACTS_LAST FACTS_PROGRAM
 
 struct span_facts {
 	enum facts_kind kind;
@@ -233,6 +269,7 @@ struct span_facts {
 		struct collective_facts collective;
 		struct memory_facts memory;
 		struct capture_facts capture;
+		struct program_facts program;
 	};
 };
 
@@ -261,13 +298,16 @@ struct span_facts {
 	((struct collective_facts){ 0, STR_NONE, STR_NONE, FACT_ABSENT, FACT_ABSENT, FACT_NONE, \
 				    FACT_NONE, FACT_NONE, STR_NONE, STR_NONE, FACT_ABSENT, \
 				    FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, \
-				    FACT_ABSENT })
+				    FACT_ABSENT, FACT_ABSENT })
 #define MEMORY_FACTS_NONE \
 	((struct memory_facts){ 0, false, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, \
 				FACT_ABSENT })
 #define CAPTURE_FACTS_NONE \
 	((struct capture_facts){ 0, CAPTURE_UNKNOWN, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, \
 				 STR_NONE })
+#define PROGRAM_FACTS_NONE \
+	((struct program_facts){ 0, PROGRAM_UNKNOWN, STR_NONE, STR_NONE, STR_NONE, FACT_ABSENT, \
+				 FACT_ABSENT, FACT_ABSENT, FACT_NONE, FACT_NONE })
 #define DEVICE_FACTS_NONE \
 	((struct device_facts){ 0, FACT_ABSENT, STR_NONE, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, \
 				FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, \
@@ -291,6 +331,7 @@ struct facts {
 	VEC(struct collective_facts) collectives;
 	VEC(struct memory_facts) memory;
 	VEC(struct capture_facts) captures;
+	VEC(struct program_facts) programs;
 	VEC(struct device_facts) devices;
 	VEC(struct world_facts) worlds;
 	VEC(struct operand_list) lists;
@@ -307,6 +348,7 @@ const struct sync_facts *facts_sync(const struct model *m, uint64_t span);
 const struct collective_facts *facts_collective(const struct model *m, uint64_t span);
 const struct memory_facts *facts_memory(const struct model *m, uint64_t span);
 const struct capture_facts *facts_capture(const struct model *m, uint64_t span);
+const struct program_facts *facts_program(const struct model *m, uint64_t span);
 /* Whether any span has one of them. */
 bool facts_any(const struct model *m);
 

@@ -94,6 +94,12 @@ static inline size_t same_facts(const char *what, const struct model *a, const s
 	form++;
 	FACT_ROWS(X)
 #undef X
+	for (size_t i = 0; i < a->facts.programs.nr; i++) {
+		const struct program_facts *x = &a->facts.programs.v[i];
+
+		assert_int_equal(x->execution, b->facts.programs.v[i].execution);
+		assert_int_equal(x->ordinal, b->facts.programs.v[i].ordinal);
+	}
 	assert_int_equal(a->facts.devices.nr, b->facts.devices.nr);
 	for (size_t i = 0; i < a->facts.devices.nr; i++)
 		same_fact_rows(what, FACT_FORM_DEVICE, a, &a->facts.devices.v[i], b,

@@ -167,6 +167,7 @@ TEST(impossible_numbers_are_absent)
 	struct span_facts f = { .kind = FACTS_COPY, .copy = COPY_FACTS_NONE };
 	struct span_facts k = { .kind = FACTS_KERNEL, .kernel = KERNEL_FACTS_NONE };
 	struct span_facts y = { .kind = FACTS_MEMORY, .memory = MEMORY_FACTS_NONE };
+	struct span_facts p = { .kind = FACTS_PROGRAM, .program = PROGRAM_FACTS_NONE };
 
 	f.copy.bytes = -1;
 	f.copy.direction = COPY_H2D;
@@ -180,10 +181,13 @@ TEST(impossible_numbers_are_absent)
 	y.memory.allocated = FACT_SIZE_MAX;
 	y.memory.address = -1;
 	s->ops->facts(s, id, &y);
+	p.program.device = -2;
+	p.program.kind = PROGRAM_COMPILE + 1;
+	s->ops->facts(s, id, &p);
 	f.copy.bytes = 7;
 	s->ops->facts(s, id + 1, &f);
 	model_ended(m);
-	assert_int_equal(warned(m, W_BAD_FACT), 3);
+	assert_int_equal(warned(m, W_BAD_FACT), 5);
 	assert_int_equal(warned(m, W_UNKNOWN_REFERENCE), 1);
 	assert_int_equal(facts_copy(m, 0)->bytes, FACT_ABSENT);
 	assert_int_equal(facts_copy(m, 0)->direction, COPY_H2D);
@@ -195,6 +199,8 @@ TEST(impossible_numbers_are_absent)
 	assert_int_equal(facts_memory(m, 0)->allocated, FACT_SIZE_MAX);
 	assert_int_equal(facts_memory(m, 0)->address, -1);
 	assert_int_equal(facts_memory(m, 0)->reserved, FACT_ABSENT);
+	assert_int_equal(facts_program(m, 0)->device, FACT_ABSENT);
+	assert_int_equal(facts_program(m, 0)->kind, PROGRAM_UNKNOWN);
 	assert_null(facts_op(m, 0));
 	assert_null(facts_copy(m, 1));
 }
@@ -296,6 +302,15 @@ static void facts_of(struct sink *s, span_id id, int64_t n)
 		f.collective.sequence = n;
 		f.collective.group = sink_puts(s, shapes);
 		f.collective.ranks = s->ops->numbers(s, lists, 2);
+		f.collective.channel = n + 1;
+		s->ops->facts(s, id, &f);
+	}
+	if (n % 7 == 0) {
+		f = (struct span_facts){ .kind = FACTS_PROGRAM, .program = PROGRAM_FACTS_NONE };
+		f.program.kind = n % 2 ? PROGRAM_MODULE : PROGRAM_OP;
+		f.program.module = sink_puts(s, "jit_step");
+		f.program.op = sink_puts(s, shapes);
+		f.program.program_id = n;
 		s->ops->facts(s, id, &f);
 	}
 }
@@ -332,13 +347,14 @@ static void spans_push(struct sink *s, uint32_t seed)
 
 static void rows_fit(const struct model *m, bool whole)
 {
-	size_t ops = 0, copies = 0, collectives = 0;
+	size_t ops = 0, copies = 0, collectives = 0, programs = 0;
 
 	for (size_t i = 0; i < m->spans.nr; i++) {
 		int64_t n;
 		const struct op_facts *o = facts_op(m, i);
 		const struct copy_facts *c = facts_copy(m, i);
 		const struct collective_facts *l = facts_collective(m, i);
+		const struct program_facts *p = facts_program(m, i);
 		const char *name = model_str(m, m->spans.name[i]);
 
 		assert_int_equal(num_i64(name, strlen(name), &n), 0);
@@ -358,8 +374,15 @@ static void rows_fit(const struct model *m, bool whole)
 			size_t nr;
 
 			assert_int_equal(l->sequence, n);
+			assert_int_equal(l->channel, n + 1);
 			assert_int_equal(facts_numbers(m, l->ranks, &nr)[0], n % 5);
 		}
+		if (p) {
+			assert_int_equal(p->program_id, n);
+			assert_string_equal(model_str(m, p->module), "jit_step");
+			assert_int_equal(p->fingerprint, STR_NONE);
+		}
+		programs += p != NULL;
 		ops += o != NULL;
 		copies += c != NULL;
 		collectives += l != NULL;
@@ -369,6 +392,7 @@ static void rows_fit(const struct model *m, bool whole)
 	assert_int_equal(ops, m->facts.ops.nr);
 	assert_int_equal(copies, m->facts.copies.nr);
 	assert_int_equal(collectives, m->facts.collectives.nr);
+	assert_int_equal(programs, m->facts.programs.nr);
 }
 
 static struct model *random_model(uint32_t seed)
