@@ -1,5 +1,6 @@
 #include "model_private.h"
 #include "op_range.h"
+#include "program_ranges.h"
 #include "program_runs.h"
 
 #include <assert.h>
@@ -151,6 +152,7 @@ static void finish(struct model *m, bool nested)
 	timebase_settle(m);
 	model_settle(m);
 	facts_of_ranges(m);
+	facts_of_programs(m);
 	names_settle(m);
 	spans_sort(m);
 	facts_sort(m);

@@ -5,6 +5,7 @@
 
 #include "profrig/base/text.h"
 #include "profrig/base/xalloc.h"
+#include "profrig/names/xla_range.h"
 
 /* Bytes of ", input_op_ids = [(7,0), (8,0)]" at p; 0 when it is none. */
 static size_t ids_part(const char *p, size_t n)
@@ -54,9 +55,10 @@ static size_t address(const char *text, size_t at, size_t n)
 	return end - at;
 }
 
-bool range_name(const char *name, size_t n, struct strbuf *out)
+/* Appends the text without its numbers; false: it has none. */
+static bool numbers_drop(const char *name, size_t n, struct strbuf *out)
 {
-	size_t from = 0, begin = out->len;
+	size_t from = 0;
 	bool changed = false;
 
 	for (size_t i = 0; i < n;) {
@@ -77,5 +79,31 @@ bool range_name(const char *name, size_t n, struct strbuf *out)
 	if (!changed)
 		return false;
 	strbuf_add(out, name + from, n - from);
-	return out->len > begin; /* nothing left: the name stays */
+	return true;
+}
+
+/* One of the two rules; each makes a name shorter. */
+static bool name_step(const struct strbuf *from, struct strbuf *out)
+{
+	return (memchr(from->buf, '#', from->len) && xla_range_name(from->buf, from->len, out)) ||
+	       numbers_drop(from->buf, from->len, out);
+}
+
+bool range_name(const char *name, size_t n, struct strbuf *out)
+{
+	CLEANUP(strbuf_release) struct strbuf now = STRBUF_INIT, next = STRBUF_INIT;
+	bool changed = false;
+
+	if (!memchr(name, '#', n) && !memchr(name, ',', n) && !memchr(name, '0', n))
+		return false;
+	strbuf_add(&now, name, n);
+	/* a name without numbers may be one of XLA's */
+	while (strbuf_clear(&next), name_step(&now, &next) && next.len > 0) {
+		changed = true;
+		strbuf_clear(&now);
+		strbuf_add(&now, next.buf, next.len);
+	}
+	if (changed)
+		strbuf_add(out, now.buf, now.len);
+	return changed;
 }

@@ -16,6 +16,8 @@
 /* Steps of a server are one family: their words differ by what a step does. No folded name has a
  * digit. */
 #define SERVING "1 serving"
+/* Executions of a module of a compiled program, by its name. */
+#define MODULE "2 "
 
 struct families {
 	const struct model *m;
@@ -79,14 +81,20 @@ static bool may_mark(const struct model *m, size_t i)
 struct family_count {
 	str_id family;
 	uint64_t nr;
+	double total; /* ns */
 };
 
-/* ProfilerStep before steps of a server before what programs name. */
+#define FAMILY_MODULE 3
+
+/* ProfilerStep before steps of a server before what programs name before modules. */
 static int family_rank(const struct families *f, str_id family)
 {
 	const char *name = intern_str(f->folded, family);
 
-	return strcmp(name, PROFILER_STEP) == 0 ? 0 : strcmp(name, SERVING) == 0 ? 1 : 2;
+	return strcmp(name, PROFILER_STEP) == 0             ? 0
+	       : strcmp(name, SERVING) == 0                 ? 1
+	       : strncmp(name, MODULE, strlen(MODULE)) == 0 ? FAMILY_MODULE
+							    : 2;
 }
 
 static bool family_better(const struct families *f, const struct family_count *a,
@@ -94,7 +102,12 @@ static bool family_better(const struct families *f, const struct family_count *a
 {
 	int rank_a = family_rank(f, a->family), rank_b = family_rank(f, b->family);
 
-	return rank_a != rank_b ? rank_a < rank_b : a->nr > b->nr;
+	if (rank_a != rank_b)
+		return rank_a < rank_b;
+	if (rank_a != FAMILY_MODULE)
+		return a->nr > b->nr;
+	/* many are small and run often; what runs once repeats nothing */
+	return (a->nr > 1) != (b->nr > 1) ? a->nr > 1 : a->total > b->total;
 }
 
 /* The family of a thread's iterations; STR_NONE: it has none. Counts come in order of time. */
@@ -114,14 +127,17 @@ static str_id family_choose(struct families *f, const struct track *t)
 		n = u64map_at(&at, family);
 		if (*n == U64MAP_NONE) {
 			*n = (uint32_t)counts.nr;
-			VEC_PUSH(&counts, ((struct family_count){ family, 0 }));
+			VEC_PUSH(&counts, ((struct family_count){ family, 0, 0 }));
 		}
 		counts.v[*n].nr++;
+		counts.v[*n].total += (double)(f->m->spans.end_ns[i] - f->m->spans.start_ns[i]);
 	}
 	for (size_t i = 1; i < counts.nr; i++)
 		if (family_better(f, &counts.v[i], &counts.v[best]))
 			best = i;
 	ret = counts.nr ? counts.v[best].family : STR_NONE;
+	if (counts.nr && counts.v[best].nr < 2 && family_rank(f, ret) == FAMILY_MODULE)
+		ret = STR_NONE;
 	VEC_RELEASE(&counts);
 	u64map_release(&at);
 	return ret;
@@ -168,6 +184,26 @@ static bool some_may_mark(const struct families *f)
 	return may;
 }
 
+/* Names of the ranges that launch executions of modules. */
+static void modules_mark(struct families *f)
+{
+	const struct model *m = f->m;
+
+	for (size_t i = 0; !f->users && i < m->facts.programs.nr; i++) {
+		const struct program_facts *p = &m->facts.programs.v[i];
+		CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+		uint32_t *at;
+
+		if (p->kind != PROGRAM_MODULE || p->module == STR_NONE)
+			continue;
+		at = u64map_at(&f->of_name, m->spans.name[p->span]);
+		if (*at != U64MAP_NONE)
+			continue;
+		strbuf_addf(&sb, MODULE "%s", model_str(m, p->module));
+		*at = intern_put(f->folded, sb.buf, sb.len) + 1;
+	}
+}
+
 int markers_find(struct iterations *it, const struct model *m, const char *pattern, struct err *err)
 {
 	struct families f = { .m = m, .users = pattern != NULL };
@@ -178,7 +214,8 @@ int markers_find(struct iterations *it, const struct model *m, const char *patte
 		return r;
 	f.folded = intern_new();
 	f.phases = regex_has_group(f.re, "phase");
-	may = some_may_mark(&f);
+	modules_mark(&f);
+	may = f.of_name.nr > 0 || some_may_mark(&f);
 	for (track_id t = 0; may && t < m->tracks.nr; t++)
 		if (m->tracks.v[t].kind == TRACK_THREAD && m->tracks.v[t].spans)
 			track_markers(it, &f, t);

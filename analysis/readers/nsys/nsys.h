@@ -9,6 +9,7 @@
 typedef uint32_t nsys_slot;
 #define NSYS_SLOT_NONE U64MAP_NONE
 #define NSYS_COPY_KINDS 14
+#define NSYS_SEVERAL (UINT32_MAX - 1)
 
 struct nsys_process {
 	track_id id;
@@ -88,6 +89,11 @@ struct nsys {
 	bool by_process;                  /* device work has its process */
 	/* by db_hash of their identity: slots, and ids of names */
 	struct u64map slots, process_names, thread_names, ranks, device_numbers, gpu_slots;
+	/*
+	 * XLA's devices in the job, by process and device, and by process when it has one
+	 * (NSYS_SEVERAL otherwise): they are the ranks of collectives
+	 */
+	struct u64map xla_devices, xla_processes;
 	struct u64map domains; /* of NVTX: their categories, ids of the sink */
 	struct u64map graphs;  /* correlations of graph launches whose nodes were recorded */
 	str_id copy_names[NSYS_COPY_KINDS];

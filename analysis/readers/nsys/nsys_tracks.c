@@ -5,6 +5,9 @@
  *
  * A deviceId is the process's own number of a device, after CUDA_VISIBLE_DEVICES.
  * TARGET_INFO_CUDA_DEVICE maps it to the device of the machine.
+ *
+ * Threads of XLA that launch for one device say in their names which one of the process and of the
+ * job it is. A job's devices are its ranks, as each takes part in collectives by itself.
  */
 #include "nsys.h"
 
@@ -12,8 +15,9 @@
 #include <string.h>
 
 #include "profrig/model/warnings.h"
+#include "profrig/names/xla_range.h"
 
-enum { KEY_PROCESS = 1, KEY_THREAD, KEY_QUEUE, KEY_DEVICE, KEY_OVERHEAD, KEY_SAMPLED };
+enum { KEY_PROCESS = 1, KEY_THREAD, KEY_QUEUE, KEY_DEVICE, KEY_OVERHEAD, KEY_SAMPLED, KEY_XLA };
 
 #define GLOBAL_TID INT64_C(0xffffff)
 
@@ -47,6 +51,24 @@ static bool take_process(void *vp, struct sqlite_rows *q)
 	return true;
 }
 
+static uint64_t xla_key(int64_t global, int64_t device)
+{
+	return db_hash(KEY_XLA, (uint64_t)nsys_process_global(global), (uint64_t)device);
+}
+
+static void xla_thread_take(struct nsys *ns, int64_t global, const char *name)
+{
+	struct xla_launcher l;
+	uint32_t *at;
+
+	if (!xla_launcher_parse(name, strlen(name), &l) || l.global >= INT32_MAX)
+		return;
+	if (l.local != XLA_ABSENT)
+		*u64map_at(&ns->xla_devices, xla_key(global, l.local)) = (uint32_t)l.global;
+	at = u64map_at(&ns->xla_processes, (uint64_t)nsys_process_global(global));
+	*at = *at == U64MAP_NONE || *at == (uint32_t)l.global ? (uint32_t)l.global : NSYS_SEVERAL;
+}
+
 static bool take_thread(void *vp, struct sqlite_rows *q)
 {
 	struct nsys *ns = vp;
@@ -55,8 +77,10 @@ static bool take_thread(void *vp, struct sqlite_rows *q)
 				   ? sqlite_strings_text(&ns->strings, name)
 				   : NULL;
 
-	if (text)
-		*u64map_at(&ns->thread_names, (uint64_t)global) = intern_puts(ns->names, text);
+	if (!text)
+		return true;
+	*u64map_at(&ns->thread_names, (uint64_t)global) = intern_puts(ns->names, text);
+	xla_thread_take(ns, global, text);
 	return true;
 }
 
@@ -173,6 +197,8 @@ void nsys_tracks_release(struct nsys *ns)
 	u64map_release(&ns->gpu_slots);
 	u64map_release(&ns->domains);
 	u64map_release(&ns->graphs);
+	u64map_release(&ns->xla_devices);
+	u64map_release(&ns->xla_processes);
 	VEC_RELEASE(&ns->processes);
 	VEC_RELEASE(&ns->threads);
 	VEC_RELEASE(&ns->gpus);
@@ -190,7 +216,17 @@ static int32_t rank_of(const struct nsys *ns, int64_t global)
 {
 	uint32_t rank = u64map_get(&ns->ranks, (uint64_t)global);
 
-	return rank == U64MAP_NONE ? RANK_NONE : (int32_t)rank;
+	if (rank == U64MAP_NONE)
+		rank = u64map_get(&ns->xla_processes, (uint64_t)global);
+	return rank >= NSYS_SEVERAL ? RANK_NONE : (int32_t)rank;
+}
+
+/* Of work on a device of the process. */
+static int32_t rank_of_work(const struct nsys *ns, int64_t global, int64_t device)
+{
+	uint32_t rank = u64map_get(&ns->xla_devices, xla_key(global, device));
+
+	return rank == U64MAP_NONE ? rank_of(ns, nsys_process_global(global)) : (int32_t)rank;
 }
 
 static track_id track_of(struct nsys *ns, struct track_def *d)
@@ -372,7 +408,7 @@ track_id nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t con
 	d.device = name;
 	d.pci = g->pci[0] ? g->pci : NULL;
 	d.tid = stream_number(stream);
-	d.rank = rank_of(ns, nsys_process_global(global));
+	d.rank = rank_of_work(ns, global, device);
 	d.owner = global ? process_at(ns, global)->id : TRACK_NONE;
 	d.key = key;
 	track = track_of(ns, &d);

@@ -10,7 +10,8 @@
  *	tef_tracks.c	pid and tid of the file → tracks of the sink
  *	tef_device.c	the dialects with devices: Kineto and rocprof v1
  *	tef_facts.c	Kineto's arguments → facts of spans
- *	tef_named.c	the dialects with devices in names: TensorFlow and Ascend
+ *	tef_named.c	the dialects with devices in names: TensorFlow (JAX) and Ascend
+ *	tef_xla.c	what TensorFlow's and JAX's profiler tells of compiled programs
  *	tef_pairs.c	B with E
  *	tef_async.c	b with e, spread over tracks so that none overlap
  *	tef_flows.c	s, t, f → links between the spans around them
@@ -193,11 +194,15 @@ struct tef_track {
 	char device[32];
 };
 
+/* What a profiler derives of a device's work, beside its streams (tef_xla.c). */
+enum tef_line { TEF_LINE_NONE, TEF_LINE_MODULES, TEF_LINE_OPS, TEF_LINE_NOTES };
+
 /* The queue of a (pid, tid), by its name. */
 struct tef_named {
 	tef_slot queue; /* TEF_SLOT_NONE: spans are on the thread */
 	bool copies;    /* all spans are copies */
 	bool again;     /* its spans repeat those of other queues */
+	enum tef_line line;
 };
 
 /* A begin or an end, kept until all are read. */
@@ -439,6 +444,8 @@ void tef_place_track(struct tef *t, const struct tef_id *pid, const struct tef_i
 /* place 0: none. */
 tef_slot tef_queue(struct tef *t, uint64_t place, const char *device, const struct tef_id *stream,
 		   int32_t rank);
+/* The track has the name of (pid, tid) when names are applied. */
+void tef_name_as(struct tef *t, tef_slot slot, uint64_t place);
 /* Takes names and labels of processes and threads from metadata. */
 void tef_names_take(struct tef *t, const struct tef_event *ev);
 /* NULL: unknown */
@@ -531,6 +538,15 @@ bool tef_named_put(struct tef *t, const struct tef_event *ev, struct span_def *d
 /* Whether metadata is evidence for the dialect. */
 bool tef_tensorflow_signal(struct tef *t, const struct tef_event *ev);
 bool tef_ascend_signal(struct tef *t, const struct tef_event *ev);
+
+/* tef_xla.c */
+/* What the line of this name has; TEF_LINE_NONE: it is no derived one. */
+enum tef_line tef_line_of(const char *thread);
+/* Whether args may state what is read of programs. */
+bool tef_xla_tells(const struct tef_event *ev);
+/* Pushes a span, without track, correlation and facts so far. */
+span_id tef_xla_put(struct tef *t, const struct tef_event *ev, const struct tef_named *n,
+		    tef_slot slot, struct span_def *d);
 
 /* tef_native.c: for documents that profrig convert wrote */
 void tef_native_metadata(struct tef *t, const struct tef_event *ev);

@@ -4,8 +4,9 @@
  * TensorFlow: a process for each stream, named "/device:GPU:0/stream:7 Compute" or
  * "/gpu:0/context#0/stream#7:Kernel Compute"; copies are in "/device:GPU:0/memcpy Compute". Newer
  * files have a process for each device, "/device:GPU:0", with threads named "Stream #7(Compute)".
- * "stream:all" and "memcpy" repeat the numbered streams, where there are such: then their spans are
- * shown, but are no work. "/job:…/device:GPU:0 Compute" has the host's times of operators.
+ * JAX's profiler is the same one (tef_xla.c has its lines and args). "stream:all" and "memcpy"
+ * repeat the numbered streams, where there are such: then their spans are shown, but are no work.
+ * "/job:…/device:GPU:0 Compute" has the host's times of operators.
  *
  * Ascend (msprof, torch_npu): the process "Ascend Hardware", labelled "NPU 3", has threads named
  * "Stream 7"; args["Task Type"] gives operators, copies and waits of streams. Flows lead from the
@@ -60,7 +61,12 @@ bool tef_tensorflow_signal(struct tef *t, const struct tef_event *ev)
 	if (!process && !json_text_is(&ev->name, "thread_name"))
 		return false;
 	name = tef_said(t, ev, "name");
-	if (!name || (process && !device_in(name)))
+	if (!name)
+		return false;
+	if (process ? strcmp(name, "/host:CPU") == 0
+		    : tef_line_of(name) != TEF_LINE_NONE && strcmp(name, "Steps") != 0)
+		return true;
+	if (process && !device_in(name))
 		return false;
 	return stream_in(name) || (process && strstr(name, "/memcpy"));
 }
@@ -112,6 +118,15 @@ static struct tef_named tensorflow_place(struct tef *t, uint64_t place, const st
 		device = device_in(thread);
 	if (!device)
 		return n;
+	n.line = thread ? tef_line_of(thread) : TEF_LINE_NONE;
+	if (n.line != TEF_LINE_NONE) {
+		of = digits_at(device);
+		number = (struct json_text){ .p = thread, .n = strlen(thread) };
+		n.again = true;
+		n.queue = queue_of(t, place, &of, &number, tid);
+		tef_name_as(t, n.queue, place);
+		return n;
+	}
 	stream = process ? stream_in(process) : NULL;
 	if (!stream && thread)
 		stream = stream_in(thread);
@@ -200,20 +215,25 @@ bool tef_named_put(struct tef *t, const struct tef_event *ev, struct span_def *d
 {
 	const struct tef_id *tid = ev->tid.type == TEF_ID_NONE ? &ev->pid : &ev->tid;
 	const struct tef_named *n;
+	const char *type;
 
 	if (t->doc.dialect != TEF_ASCEND && t->doc.dialect != TEF_TENSORFLOW)
 		return false;
 	n = named_at(t, &ev->pid, tid);
+	if (n->queue == TEF_SLOT_NONE && t->doc.dialect == TEF_TENSORFLOW && tef_xla_tells(ev)) {
+		tef_xla_put(t, ev, n, tef_thread(t, &ev->pid, &ev->tid), d);
+		return true;
+	}
 	if (n->queue == TEF_SLOT_NONE)
 		return false;
 	if (t->doc.dialect == TEF_TENSORFLOW) {
 		d->kind = tensorflow_kind(n, ev->name.p ? ev->name.p : "", ev->name.n);
-	} else {
-		const char *type = tef_said(t, ev, "Task Type");
-
-		d->kind = type ? ascend_kind(type, strlen(type))
-			       : ascend_kind(ev->name.p ? ev->name.p : "", ev->name.n);
+		tef_xla_put(t, ev, n, n->queue, d);
+		return true;
 	}
+	type = tef_said(t, ev, "Task Type");
+	d->kind = type ? ascend_kind(type, strlen(type))
+		       : ascend_kind(ev->name.p ? ev->name.p : "", ev->name.n);
 	tef_span(t, n->queue, d);
 	return true;
 }

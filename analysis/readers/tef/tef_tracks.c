@@ -277,6 +277,11 @@ tef_slot tef_queue(struct tef *t, uint64_t place, const char *device, const stru
 	return slot;
 }
 
+void tef_name_as(struct tef *t, tef_slot slot, uint64_t place)
+{
+	t->tracks.v[slot].name_key = place;
+}
+
 const char *tef_said(struct tef *t, const struct tef_event *ev, const char *key)
 {
 	struct json_text member, value;

@@ -57,8 +57,9 @@ static bool same_group(const struct matcher *mt, const struct collective_part *a
 {
 	int64_t a_from = 0, a_to = 0, b_from = 0, b_to = 0;
 
-	if (a->known != b->known || a->group != b->group || a->members != b->members ||
-	    (a->members == FACT_NONE && a->size != b->size) || is_pair(a) != is_pair(b))
+	if (a->known != b->known || a->group != b->group || a->op != b->op ||
+	    a->members != b->members || (a->members == FACT_NONE && a->size != b->size) ||
+	    is_pair(a) != is_pair(b))
 		return false;
 	if (!is_pair(a))
 		return true;
@@ -70,7 +71,7 @@ static bool same_group(const struct matcher *mt, const struct collective_part *a
 static uint64_t group_hash(const struct matcher *mt, const struct collective_part *p)
 {
 	int64_t from = 0, to = 0;
-	uint64_t h = mix64(u64map_pair(p->group, p->members));
+	uint64_t h = mix64(mix64(u64map_pair(p->group, p->members)) ^ p->op);
 
 	if (p->members == FACT_NONE)
 		h = mix64(h ^ (uint64_t)p->size);
@@ -243,6 +244,7 @@ static void add_instance(struct matcher *mt, const struct match_row *r, size_t n
 					  .name = p->name,
 					  .dtype = p->dtype,
 					  .group = p->group,
+					  .op = p->op,
 					  .members = p->members,
 					  .sequence = r->number,
 					  .numbered = r->numbered };

@@ -10,6 +10,7 @@
  * several times counts its occurrences. Where the trace has no numbers, the k-th part of each rank
  * in the group, in the order of launches. Sends and receives match within the pair of ranks that
  * they name.
+ *	Parts of a compiled program's operation have their module's execution as number.
  *	Parts of which no group is known are taken for collectives of all ranks of the job, if they
  * are as many on each rank and have the same names in the same order; else nothing is known of
  * them and each is an instance of its own.
@@ -42,7 +43,7 @@ struct collective_instance {
 	size_t first, nr;          /* parts, by rank */
 	enum collective_kind kind; /* of the first part; a matched send and receive are a permute */
 	const char *name, *dtype;
-	str_id group;
+	str_id group, op;
 	uint32_t members;
 	int64_t sequence; /* of the trace, else the ordinal */
 	bool numbered;    /* it is the trace's */

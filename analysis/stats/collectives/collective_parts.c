@@ -103,6 +103,31 @@ static void take_facts(struct gathering *g, struct collective_part *p,
 		p->bytes = f->bytes;
 }
 
+/* ---- programs ---- */
+
+/* The operation that a kernel belongs to; NULL: none is known, or not in which execution. */
+static const struct program_facts *program_of(const struct model *m, const struct work *w)
+{
+	const struct program_facts *f = facts_program(m, w->span);
+
+	for (uint64_t s = w->launch; !f && s != SPAN_NONE; s = m->spans.parent[s])
+		f = facts_program(m, s);
+	return f && f->execution != FACT_NONE && f->module != STR_NONE && f->op != STR_NONE ? f
+											    : NULL;
+}
+
+static void take_program(const struct model *m, struct collective_part *p, const struct work *w)
+{
+	const struct program_facts *f = m->facts.programs.nr && !p->known ? program_of(m, w) : NULL;
+
+	if (!f)
+		return;
+	p->known = true;
+	p->group = f->module;
+	p->op = f->op;
+	p->sequence = f->execution;
+}
+
 /* ---- ranks ---- */
 
 static int64_t world_of(const struct model *m, input_id input)
@@ -162,6 +187,7 @@ static void add_work(struct gathering *g, size_t row)
 				     .count = FACT_ABSENT,
 				     .bytes = FACT_ABSENT,
 				     .group = STR_NONE,
+				     .op = STR_NONE,
 				     .members = FACT_NONE,
 				     .size = FACT_ABSENT,
 				     .sequence = FACT_ABSENT,
@@ -186,6 +212,7 @@ static void add_work(struct gathering *g, size_t row)
 		f = around;
 	if (f)
 		take_facts(g, &p, f);
+	take_program(m, &p, w);
 	p.told = f != NULL;
 	p.source = p.bytes != FACT_ABSENT ? COLLECTIVE_FROM_TRACE : COLLECTIVE_FROM_NOTHING;
 	VEC_PUSH(&g->cp->v, p);

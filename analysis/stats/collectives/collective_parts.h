@@ -12,6 +12,11 @@
  * (collective_logs.h), and each part says where its size is from. Kernels that share a call with
  * facts, and have no others of their own, are one part: from the first start to the last end.
  *
+ * Without a group a part may have an identity in a compiled program (program_facts): those of the
+ * kernel, else of the innermost call around its launch that has any. Then parts of one module and
+ * operation are a group, numbered by the module's executions, whatever ids and fingerprints the
+ * ranks' programs have.
+ *
  * Rank: that of the device's queues (works.h); without one the device stands for it.
  */
 #ifndef PROFRIG_COLLECTIVE_PARTS_H
@@ -40,7 +45,8 @@ struct collective_part {
 	enum collective_source source;
 	/* its group; known: something tells it */
 	bool known;
-	str_id group;     /* STR_NONE */
+	str_id group;     /* STR_NONE; of a program's operation its module */
+	str_id op;        /* of a compiled program; STR_NONE */
 	uint32_t members; /* numbers: global ranks; FACT_NONE */
 	int64_t size;     /* of the group; FACT_ABSENT */
 	int64_t sequence; /* FACT_ABSENT */

@@ -31,7 +31,7 @@
 	X(I64, start_ns) X(F64, transfer_ns) X(F64, skew_ns) X(STR, first_rank) \
 	X(STR, last_rank) X(STR, dtype) X(I64, present) X(STR, why) X(F64, wait_ns) \
 	X(F64, algbw_gbps) X(F64, busbw_gbps) X(STR, nodes) X(STR, members) X(STR, source) \
-	X(I64, exposed_ns) X(I64, hidden_ns) X(F64, exposed_spread_ns)
+	X(I64, exposed_ns) X(I64, hidden_ns) X(F64, exposed_spread_ns) X(STR, op)
 #define COLLECTIVE_RANKS(X) \
 	X(STR, rank) X(I64, count) X(I64, dur_ns) X(F64, wait_ns) X(F64, last_count) \
 	X(F64, caused_wait_ns) X(F64, wait_joules) X(I64, complete) X(I64, complete_dur_ns) \
@@ -185,7 +185,8 @@ static void instances_table(const struct telling *t, struct table_set *out)
 					 source_text(t->cm, ci),
 					 e.exposed_ns,
 					 e.hidden_ns,
-					 ok ? (double)(e.most_ns - e.least_ns) : NAN });
+					 ok ? (double)(e.most_ns - e.least_ns) : NAN,
+					 ci->op == STR_NONE ? "" : model_str(t->m, ci->op) });
 	}
 	table_set_add(out, table);
 }

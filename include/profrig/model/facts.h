@@ -201,7 +201,7 @@ struct capture_facts {
  *			what it took there
  *	PROGRAM_OP	an execution of an operation (a thunk), on the host or on such a line
  *	PROGRAM_WORK	device work of an operation, which may have several
- *	PROGRAM_COMPILE	a compilation, or a pass or another part of one; op is the pass
+ *	PROGRAM_COMPILE	a compilation, or a part of one; op is the pass, else the kind of the part
  *
  * The identity of an execution is its module's name and how many there were of that name on its
  * device before (execution): each process compiles for itself, so ids and fingerprints of one

@@ -6,8 +6,9 @@
  * "train_step_12", "batch=3". Names that differ in numbers alone are one family, and so are the
  * steps of a server, and all matches of a pattern with a group "phase". Of a thread with several
  * families ProfilerStep# counts, else steps of a server, else the one with the most ranges, of
- * equal ones the earliest. A marker that begins inside an earlier one of its family is no iteration
- * (nested).
+ * equal ones the earliest; else, of the modules of a compiled program that the thread launches more
+ * than once (program_facts), the one with the longest time of all executions. A marker that begins
+ * inside an earlier one of its family is no iteration (nested).
  *
  * Without markers, and without a pattern of the user's, a device's works in launch order are
  * searched for a period (period_find.h) by their names (of a copy: what stands before a bracket,

@@ -141,6 +141,10 @@ static const struct {
 	{ ", seq = 5", NULL },
 	{ "0x", NULL },
 	{ "", NULL },
+	{ "TSL:Thunk:#hlo_op=fusion.12#", "fusion.12" },
+	{ "TSL:XlaPass:#name=algsimp,module=jit_f,program_id=1#", "XlaPass algsimp" },
+	{ "XlaModule:#hlo_module=f.0x7f3210ab00#", "f.0x*" },
+	{ "Thunk:#hlo_op=fusion.12", NULL },
 };
 
 TEST(test_range_names)

@@ -56,6 +56,8 @@ TEST(threads_do_not_matter)
 	static const char *const cases[][3] = {
 		{ FIX "tef/kineto.json" },
 		{ FIX "nsys/two-processes.sqlite" },
+		{ FIX "nsys/xla.sqlite" },
+		{ FIX "tef/jax.json" },
 		{ FIX "rocpd/two-processes.db" },
 		{ FIX "rundir/complete" },
 		{ FIX "tef/profrig-blas.json", FIX "tef/chrome-samples.json" },

@@ -170,7 +170,7 @@ TEST(collectives)
 
 	expect_read(&rd, 0, "W_BAD_FACT=0 W_BAD_NUMBER=0");
 	expect_row(rd.m, "record_param_comms", FACTS_COLLECTIVE,
-		   "'alltoallv' 'BFloat16' 10 12 0 1 2 '0' 'default_pg' 2 17 - - 1 - ");
+		   "'alltoallv' 'BFloat16' 10 12 0 1 2 '0' 'default_pg' 2 17 - - 1 - - ");
 	c = facts_collective(rd.m, span_at(rd.m, "record_param_comms"));
 	expect_numbers(rd.m, c->in_split, "4,6");
 	expect_numbers(rd.m, c->out_split, "");

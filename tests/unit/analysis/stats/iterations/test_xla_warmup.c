@@ -59,14 +59,15 @@ static uint64_t warned(const struct model *m)
 	return 0;
 }
 
-static void expect_steady(size_t at, struct model *m, const char *want)
+static void expect_steady(size_t at, struct model *m, const char *marker, const char *want)
 {
-	struct analysis_opts o = { .marker = "XlaModule" };
+	struct analysis_opts o = { .marker = marker };
 	CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
 	const struct table *t;
 	char got[16] = "";
 
-	assert_int_equal(analysis_run(&analysis_iterations_tables, m, NULL, &o, &ts, NULL), 0);
+	assert_int_equal(analysis_run(&analysis_iterations_tables, m, NULL, &o, &ts, NULL),
+			 *want ? 0 : ANALYSIS_SKIPPED);
 	t = table_set_find(&ts, "iterations");
 	for (size_t r = 0; t && r < table_rows(t); r++)
 		got[r] = str_of(t, r, "steady")[0];
@@ -79,9 +80,46 @@ TEST(warmup)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(model_freep) struct model *m = executions(&cases[i], MODULE);
 
-		expect_steady(i, m, cases[i].steady);
-		if (warned(m) != cases[i].warned)
+		/* one execution is no iteration but where it is asked for */
+		expect_steady(i, m, NULL, cases[i].executions > 1 ? cases[i].steady : "");
+		expect_steady(i, m, "XlaModule", cases[i].steady);
+		if (warned(m) != cases[i].warned * (cases[i].executions > 1 ? 2 : 1))
 			ROW_FAIL(i, "warned %d times", (int)warned(m));
+	}
+}
+
+/* Of the modules of a thread the one with the longest time; one that runs once repeats nothing. */
+TEST(modules_are_iterations)
+{
+	static const struct {
+		const char *name;
+		int nr, dur;
+	} modules[] = { { "XlaModule:#hlo_module=jit_convert#", 5, 1 },
+			{ "XlaModule:#hlo_module=jit_step#", 3, 50 },
+			{ "XlaModule:#hlo_module=jit_init#", 1, 900 } };
+
+	for (int only = 0; only < 2; only++) {
+		struct maker k = make_begin();
+		struct analysis_opts o = { .marker = NULL };
+		CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
+		track_id t, q;
+		int64_t at = 0;
+		const struct table *it;
+
+		t = make_thread(&k, 1, 2, 0, "main");
+		q = make_queue(&k, "gpu0", 1);
+		for (size_t i = only ? 2 : 0; i < ARRAY_LEN(modules); i++)
+			for (int n = 0; n < modules[i].nr; n++, at += 1000)
+				make_call(&k, t, at, at + modules[i].dur, modules[i].name);
+		make_span(&k, q, SPAN_KERNEL, 5, 6, "k", 0);
+		CLEANUP(model_freep) struct model *m = make_end(&k);
+		assert_int_equal(analysis_run(&analysis_iterations_tables, m, NULL, &o, &ts, NULL),
+				 only ? ANALYSIS_SKIPPED : 0);
+		it = table_set_find(&ts, "iterations");
+		assert_int_equal(it ? table_rows(it) : 0, only ? 0 : 3);
+		if (!only)
+			assert_string_equal(str_of(it, 0, "marker"),
+					    "XlaModule:#hlo_module=jit_step#");
 	}
 }
 
@@ -92,6 +130,6 @@ TEST(other_markers)
 	struct model *m = executions(&cases[0], "ThunkOfXlaModule without fields");
 	CLEANUP(model_freep) struct model *bad = executions(&cases[0], "XlaModule:#,,program_id=#");
 
-	expect_steady(0, m, "yyyy");
-	expect_steady(1, bad, "yyyy");
+	expect_steady(0, m, "XlaModule", "yyyy");
+	expect_steady(1, bad, "XlaModule", "yyyy");
 }
