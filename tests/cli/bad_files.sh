@@ -64,6 +64,8 @@ cut perf/basic.perf 60
 partly "perf: cut" basic.perf 'the last line has no line end'
 printf 'app 1/1 [000] 1.000001: 1 cycles: \n\t 7f0 f (/a)\n\nnot a sample at all\n\napp 1/1 [000] 1.000002: 1 cycles: \n\t 7f0 f (/a)\n\n' >"$T/odd.perf"
 odd "perf: a line that is no sample" odd.perf W_BAD_EVENT 'first on line 4'
+cut xplane/gpu.xplane.pb 60
+partly "xplane: cut" gpu.xplane.pb 'the file is cut or damaged, first at byte [0-9]+'
 cut metrics_csv/two-ranks.csv 60
 partly "metrics_csv: cut" two-ranks.csv 'the last row has no line end'
 hurt samples/gpu.csv 70

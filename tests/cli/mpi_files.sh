@@ -32,6 +32,7 @@ done <<-'E'
 	3 6 rocprof_csv
 	2 6 ncu_csv
 	2 0 rocprof_db
+	2 0 xplane
 E
 if [ -n "${PROFRIG_TRACES:-}" ]; then
 	for t in aiu liblog nsys rocprof rpd stacks tef otf2; do
@@ -116,6 +117,7 @@ if need python3 python3 -c 'import csv'; then
 		2 0 perf
 		3 0 folded
 		2 0 speedscope
+		2 0 xplane
 		4 6 metrics_csv
 		2 6 rocprof_csv
 		2 6 ncu_csv

@@ -62,7 +62,8 @@ static inline struct pb_cursor pb_cursor_of(const void *bytes, size_t n)
 bool pb_next(struct pb_cursor *c, struct pb_field *ret);
 
 /*
- * A varint at *at, which moves behind it. false: cut off at end, or longer than 10 bytes; *at stays.
+ * A varint at *at, which moves behind it. false: cut off at end, or longer than 10 bytes; *at
+ * stays.
  * Bits beyond the 64th are dropped, as all readers do.
  */
 bool pb_varint_long(const unsigned char **at, const unsigned char *end, uint64_t *ret);

@@ -10,6 +10,7 @@
 #include "rocpd_fixture.h"
 #include "rpd_fixture.h"
 #include "tests/fixtures/gen/otf2_gen.h"
+#include "xplane_fixture.h"
 
 struct format {
 	const char *reader, *about;
@@ -43,6 +44,15 @@ static inline void make_otf2(const char *dir)
 	otf2_gen_call(w, 20, 30, 1);
 	OTF2_EvtWriter_Leave(w, NULL, 40, 0);
 	otf2_gen_close(g);
+}
+
+static inline void make_xplane(const char *dir)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
+	CLEANUP(xfreep) char *path = fs_join(dir, "a.xplane.pb");
+
+	xs_small(&b);
+	assert_int_equal(fs_write_atomic(path, b.buf, b.len, NULL), 0);
 }
 
 #define ROCPROF_DB \
@@ -165,6 +175,7 @@ static const struct format formats[] = {
 		    "\"none\","
 		    "\"startValue\":0,\"endValue\":9,\"samples\":[[0,1],[0]],\"weights\":[1,2]}]}",
 	    .time = "0.5", .end = "7", .json = true),
+	ROW(.reader = "xplane", .about = "one plane", .file = "a.xplane.pb", .make = make_xplane),
 	ROW(.reader = "library_log", .about = "two libraries", .file = "a.log",
 	    .text = "onednn_verbose,\1,exec,cpu,matmul,\3,undef,src_f32::blocked:ab:f0 "
 		    "wei_f32::blocked:ab:f0 dst_f32::blocked:ab:f0,,,8x4:4x2:8x2,\2\n"

@@ -154,6 +154,37 @@ static void library_configurations(FILE *f, uint64_t i)
 		i + 1, i + 1, i + 1);
 }
 
+/* A number in four bytes, and what stands in front of it and behind. */
+static void xplane_put(FILE *f, const char *before, uint64_t i, const char *behind)
+{
+	fputs(before, f);
+	for (int k = 0; k < 4; k++)
+		fputc((int)(i >> 7 * k & 0x7f) | (k < 3 ? 0x80 : 0), f);
+	fputs(behind, f);
+}
+
+static void xplane_events(FILE *f, uint64_t i)
+{
+	(void)i;
+	fputs("\x22\x02\x08\x01", f);
+}
+
+static void xplane_rows(FILE *f, uint64_t i)
+{
+	xplane_put(f, "\x22\x08\x08", i, "\x12\x01\x12");
+}
+
+static void xplane_lines(FILE *f, uint64_t i)
+{
+	xplane_put(f, "\x1a\x09\x08", i, "\x22\x02\x08\x01");
+}
+
+static void xplane_planes(FILE *f, uint64_t i)
+{
+	(void)i;
+	fputs("\x0a\x03\x12\x01p", f);
+}
+
 static void samples_rows(FILE *f, uint64_t i)
 {
 	fprintf(f, "%" PRIu64 ",%d\n", i, (int)(i % 10));
@@ -215,6 +246,13 @@ static const struct text_case texts[] = {
 	{ "metrics_csv", "names", "Group,Metric Name,Time,Value\n", "", metrics_names },
 	{ "samples", "rows", "# profrig samples: 1\n# clock: CLOCK_MONOTONIC\nt_ns,a\n", "",
 	  samples_rows },
+	/* the lengths lead behind the end, which is a cut file */
+	{ "xplane", "events", "\x0a\xff\xff\xff\x7f\x12\x09/host:CPU\x1a\xff\xff\xff\x7f", "",
+	  xplane_events },
+	{ "xplane", "rows of a table",
+	  "\x0a\xff\xff\xff\x7f\x12\x09/host:CPU\x1a\x04\x22\x02\x08\x01", "", xplane_rows },
+	{ "xplane", "lines", "\x0a\xff\xff\xff\x7f\x12\x09/host:CPU", "", xplane_lines },
+	{ "xplane", "planes", "", "", xplane_planes },
 	{ "library_log", "configurations", "", "", library_configurations },
 	{ "samples", "columns", "# profrig samples: 1\n# clock: CLOCK_MONOTONIC\nt_ns", "\n1,2\n",
 	  samples_columns },
