@@ -34,9 +34,9 @@ CFLAGS += -std=gnu17 $(OPT) -fno-omit-frame-pointer -pthread $(WARN) $(if $(DEV)
 LDFLAGS += -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVERAGE),--coverage)
 
 # libotf2 has no pkg-config file in Debian; its headers and library are in the default paths.
-BASE_LIBS := -lyaml -ljansson -lxxhash -lnettle -lpcre2-8
+BASE_LIBS := -lyaml -ljansson -lxxhash -lnettle -lpcre2-8 -lisal
 HARNESS_LIBS := -lsqlite3
-ANALYSIS_LIBS := -lotf2 -lisal -lzstd -lsqlite3
+ANALYSIS_LIBS := -lotf2 -lzstd -lsqlite3
 SYS_LIBS := -ldl -lm
 
 src = $(sort $(wildcard $(1)))

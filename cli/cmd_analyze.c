@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "mad_report.h"
 #include "mail.h"
+#include "unpacked.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -275,6 +276,7 @@ static void analyze_end(struct analyze_words *w, struct session_opts *o)
 
 static int analyze_main(const struct command *c, int argc, char **argv)
 {
+	struct unpacking u = UNPACKING_INIT;
 	struct analyze_words w;
 	struct session_opts o;
 	char **rest;
@@ -335,10 +337,12 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 
 	operands_take_rest(rest, &w.inputs);
 	if (code < 0) {
-		code = analyze_parse(c, &w, &o);
+		code = analyze_parse(c, &w, &o) ?: inputs_unpack(c, &w.inputs, &u);
+		o.unpacked = u.dir;
 		if (code == EXIT_DONE)
-			code = analyze_and_say(&w.inputs, &o, w.out, w.json);
+			code = unpacking_code(&u, analyze_and_say(&w.inputs, &o, w.out, w.json));
 	}
+	unpacking_release(&u);
 	analyze_end(&w, &o);
 	return code;
 }
@@ -679,14 +683,18 @@ static int info_print(const struct strvec *inputs, struct session_opts *o, bool 
 	return cli_session_code(&t.outcome);
 }
 
-static int info_checked(const struct command *c, const struct strvec *inputs, const char *sink,
+static int info_checked(const struct command *c, struct strvec *inputs, const char *sink,
 			const char *reader, bool json, struct session_opts *o)
 {
+	CLEANUP(unpacking_release) struct unpacking u = UNPACKING_INIT;
 	int code = parse_sink(c, sink, &o->sink) ?: parse_reader(c, reader, o);
 
-	if (code != EXIT_DONE)
-		return code;
-	return inputs->nr ? info_print(inputs, o, json) : cli_usage(c, "no input");
+	if (code == EXIT_DONE && !inputs->nr)
+		code = cli_usage(c, "no input");
+	if (code == EXIT_DONE)
+		code = inputs_unpack(c, inputs, &u);
+	o->unpacked = u.dir;
+	return code != EXIT_DONE ? code : unpacking_code(&u, info_print(inputs, o, json));
 }
 
 static int info_main(const struct command *c, int argc, char **argv)

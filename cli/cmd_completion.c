@@ -277,6 +277,7 @@ static const struct {
 	{ "mark", NULL, false, false },         { "prune", NULL, false, true },
 	{ "doctor", NULL, false, false },       { "sample", NULL, false, false },
 	{ "lib peak", NULL, false, false },     { "publish", offer_runs, true, false },
+	{ "pack", offer_runs, true, false },
 };
 
 /* A usage such as "a|b|c" lists the words to offer. */

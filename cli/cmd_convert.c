@@ -3,6 +3,7 @@
  * reported.
  */
 #include "cli.h"
+#include "unpacked.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -248,8 +249,9 @@ static int inputs_convert(struct conversion *cv, const struct strvec *inputs)
 	return cli_session_code(&cv->t.outcome);
 }
 
-static int convert_checked(struct conversion *cv, const struct strvec *inputs)
+static int convert_checked(struct conversion *cv, struct strvec *inputs)
 {
+	CLEANUP(unpacking_release) struct unpacking u = UNPACKING_INIT;
 	CLEANUP(xfreep) char *dir = NULL;
 	int code = parse_reader(cv->c, cv->reader, &cv->o);
 
@@ -262,10 +264,11 @@ static int convert_checked(struct conversion *cv, const struct strvec *inputs)
 	if (code != EXIT_DONE)
 		return code;
 	dir = fs_dir(cv->output);
-	code = output_code(dir);
+	code = output_code(dir) ?: inputs_unpack(cv->c, inputs, &u);
 	if (code == EXIT_DONE) {
 		session_output_sweep(dir, &cv->o, &cv->t.outcome);
-		code = inputs_convert(cv, inputs);
+		cv->o.unpacked = u.dir;
+		code = unpacking_code(&u, inputs_convert(cv, inputs));
 	}
 	progress_end();
 	return code;

@@ -35,8 +35,8 @@
 	X(lib_trace) X(lib_perf) X(lib_peak) X(lib_compare) X(campaign_init) X(campaign_plan) \
 	X(campaign_run) X(campaign_resume) X(campaign_status) X(campaign_cancel) \
 	X(campaign_retry) X(campaign_logs) X(campaign_report) X(campaign_query) \
-	X(campaign_export) X(campaign_rebuild) X(publish) X(list) X(prune) X(doctor) X(ctl) \
-	X(mark) X(sample) \
+	X(campaign_export) X(campaign_rebuild) X(publish) X(pack) X(list) X(prune) X(doctor) \
+	X(ctl) X(mark) X(sample) \
 	X(completion)
 #define HIDDEN_COMMANDS(X) X(complete) X(man) X(bench_child) X(campaign_work)
 #define COMMAND_DECLARE(name) extern const struct command cmd_##name;
@@ -256,8 +256,9 @@ static int ranks_check(const char *command)
 static bool only_reads_and_writes(const struct command *c)
 {
 	return c == &cmd_analyze || c == &cmd_report || c == &cmd_info || c == &cmd_convert ||
-	       c == &cmd_lib_trace || c == &cmd_lib_compare || c == &cmd_compare ||
-	       c == &cmd_campaign_export || c == &cmd_campaign_rebuild || c == &cmd_campaign_report;
+	       c == &cmd_pack || c == &cmd_lib_trace || c == &cmd_lib_compare ||
+	       c == &cmd_compare || c == &cmd_campaign_export || c == &cmd_campaign_rebuild ||
+	       c == &cmd_campaign_report;
 }
 
 #define MORE_MEMORY "leave it more memory (other programs, ulimit -v)"

@@ -31,6 +31,7 @@ BEGIN {
 	may["stats"] = "model counters topology energy profile names work cost"
 	may["report"] = "model stats"
 	may["compare"] = "scan readers"
+	may["pack"] = "readers"
 	may["session"] = "model scan library readers counters topology energy profile stats names work cost report config"
 	may["cli"] = "*"
 	for (i = 1; i < ARGC; i++)

@@ -32,7 +32,7 @@ static struct text_packer *packer_gzip(void)
 {
 	struct text_packer *p = packer_new();
 
-	p->gz = gz_deflater_new(GZ_FAST);
+	p->gz = gz_deflater_new(GZ_FAST, GZ_WRAPPED);
 	return p;
 }
 

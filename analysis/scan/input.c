@@ -246,7 +246,7 @@ static int gzip_member(struct gz_inflater *z, const char *in, size_t n, size_t *
 static int inflate_gzip(const char *in, size_t n, struct out_buf *out, struct input_map *note,
 			struct err *err)
 {
-	CLEANUP(gz_freep) struct gz_inflater *z = gz_inflater_new();
+	CLEANUP(gz_freep) struct gz_inflater *z = gz_inflater_new(GZ_WRAPPED);
 	size_t pos = 0;
 
 	while (pos < n) {

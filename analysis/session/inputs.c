@@ -506,6 +506,21 @@ static void reading_release(struct reading *rd)
 	workers_free(rd->workers);
 }
 
+/* Files out of an archive are named as in "runs.zip/run/trace.json". */
+static void inputs_rename(const struct session *s)
+{
+	for (size_t i = 0; s->o->unpacked && i < s->m->inputs.nr; i++) {
+		struct input *in = &s->m->inputs.v[i];
+		const char *below = fs_below(s->o->unpacked, in->path);
+		char *name = below ? xstrdup(below) : NULL;
+
+		if (!name)
+			continue;
+		free(in->path);
+		in->path = name;
+	}
+}
+
 int session_read_inputs(struct session *s, const struct strvec *inputs, struct err *err)
 {
 	CLEANUP(reading_release) struct reading rd = { .s = s, .m = s->m };
@@ -533,6 +548,7 @@ int session_read_inputs(struct session *s, const struct strvec *inputs, struct e
 	if (s->lanes)
 		share_lanes_finished(&rd.share, s->m);
 	s->times.model_s = session_lap_s(&at);
+	inputs_rename(s);
 	if (s->o->listener.have_read)
 		s->o->listener.have_read(s->o->listener.ctx, s->m);
 	if (s->out->noted[SESSION_UNREADABLE] || s->out->partial)

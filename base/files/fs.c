@@ -300,15 +300,38 @@ static void to_hex(const uint8_t digest[SHA256_DIGEST_SIZE], char ret_hex[65])
 	ret_hex[64] = '\0';
 }
 
-void fs_sha256_text(const void *text, size_t n, char ret_hex[65])
+struct fs_sha256 {
+	struct sha256_ctx ctx;
+};
+
+struct fs_sha256 *fs_sha256_begin(void)
+{
+	struct fs_sha256 *s = xmalloc(sizeof(*s));
+
+	sha256_init(&s->ctx);
+	return s;
+}
+
+void fs_sha256_add(struct fs_sha256 *s, const void *data, size_t n)
+{
+	sha256_update(&s->ctx, n, data);
+}
+
+void fs_sha256_end(struct fs_sha256 *s, char ret_hex[65])
 {
 	uint8_t digest[SHA256_DIGEST_SIZE];
-	struct sha256_ctx ctx;
 
-	sha256_init(&ctx);
-	sha256_update(&ctx, n, text);
-	sha256_digest(&ctx, sizeof(digest), digest);
+	sha256_digest(&s->ctx, sizeof(digest), digest);
 	to_hex(digest, ret_hex);
+	free(s);
+}
+
+void fs_sha256_text(const void *text, size_t n, char ret_hex[65])
+{
+	struct fs_sha256 *s = fs_sha256_begin();
+
+	fs_sha256_add(s, text, n);
+	fs_sha256_end(s, ret_hex);
 }
 
 /* Where to stop: a file to which others keep adding would have no end. */

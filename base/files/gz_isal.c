@@ -1,3 +1,4 @@
+#include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 
 #include "profrig/base/gz.h"
@@ -8,13 +9,15 @@
 
 struct gz_inflater {
 	struct inflate_state st;
+	enum gz_wrap wrap;
 	bool begun;
 };
 
-struct gz_inflater *gz_inflater_new(void)
+struct gz_inflater *gz_inflater_new(enum gz_wrap wrap)
 {
 	struct gz_inflater *z = xmalloc(sizeof(*z));
 
+	z->wrap = wrap;
 	z->begun = false;
 	return z;
 }
@@ -49,7 +52,7 @@ enum gz_step gz_inflate(struct gz_inflater *z, struct gz_io *io, const char **re
 
 	if (!z->begun) {
 		isal_inflate_init(st);
-		st->crc_flag = ISAL_GZIP;
+		st->crc_flag = z->wrap == GZ_BARE ? ISAL_DEFLATE : ISAL_GZIP;
 		z->begun = true;
 	}
 	st->next_in = (uint8_t *)(uintptr_t)io->in;
@@ -76,13 +79,13 @@ struct gz_deflater {
 	uint8_t level_buf[];
 };
 
-struct gz_deflater *gz_deflater_new(enum gz_effort effort)
+struct gz_deflater *gz_deflater_new(enum gz_effort effort, enum gz_wrap wrap)
 {
 	uint32_t room = effort == GZ_FAST ? ISAL_DEF_LVL1_DEFAULT : ISAL_DEF_LVL2_DEFAULT;
 	struct gz_deflater *z = xmalloc(sizeof(*z) + room);
 
 	isal_deflate_init(&z->zs);
-	z->zs.gzip_flag = IGZIP_GZIP;
+	z->zs.gzip_flag = wrap == GZ_BARE ? IGZIP_DEFLATE : IGZIP_GZIP;
 	/* level 1: a third of a text's size at some 400 MB/s */
 	z->zs.level = effort == GZ_FAST ? 1 : 2;
 	z->zs.level_buf = z->level_buf;
@@ -114,4 +117,9 @@ enum gz_step gz_deflate(struct gz_deflater *z, struct gz_io *io, bool end)
 	if (r != COMP_OK)
 		return GZ_BAD;
 	return zs->internal_state.state == ZSTATE_END ? GZ_END : GZ_MORE;
+}
+
+uint32_t gz_crc32(uint32_t crc, const void *data, size_t n)
+{
+	return crc32_gzip_refl(crc, data, n);
 }

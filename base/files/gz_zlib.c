@@ -11,15 +11,21 @@
 #define MEM_LEVEL 8
 /* The largest window; 16 asks for the gzip wrapper. */
 #define GZIP_BITS (MAX_WBITS + 16)
+/* Negative: no wrapper. */
+#define BARE_BITS (-MAX_WBITS)
 
 struct gz_inflater {
 	z_stream s;
+	enum gz_wrap wrap;
 	bool made, begun;
 };
 
-struct gz_inflater *gz_inflater_new(void)
+struct gz_inflater *gz_inflater_new(enum gz_wrap wrap)
 {
-	return xcalloc(1, sizeof(struct gz_inflater));
+	struct gz_inflater *z = xcalloc(1, sizeof(*z));
+
+	z->wrap = wrap;
+	return z;
 }
 
 void gz_inflater_free(struct gz_inflater *z)
@@ -43,7 +49,8 @@ static const char *word_of(const z_stream *s)
 
 static bool inflater_begin(struct gz_inflater *z)
 {
-	int r = z->made ? inflateReset(&z->s) : inflateInit2(&z->s, GZIP_BITS);
+	int bits = z->wrap == GZ_BARE ? BARE_BITS : GZIP_BITS;
+	int r = z->made ? inflateReset(&z->s) : inflateInit2(&z->s, bits);
 
 	z->made |= r == Z_OK;
 	z->begun = r == Z_OK;
@@ -84,12 +91,13 @@ struct gz_deflater {
 	z_stream s;
 };
 
-struct gz_deflater *gz_deflater_new(enum gz_effort effort)
+struct gz_deflater *gz_deflater_new(enum gz_effort effort, enum gz_wrap wrap)
 {
 	struct gz_deflater *z = xcalloc(1, sizeof(*z));
 
 	if (deflateInit2(&z->s, effort == GZ_FAST ? Z_BEST_SPEED : Z_DEFAULT_COMPRESSION,
-			 Z_DEFLATED, GZIP_BITS, MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
+			 Z_DEFLATED, wrap == GZ_BARE ? BARE_BITS : GZIP_BITS, MEM_LEVEL,
+			 Z_DEFAULT_STRATEGY) != Z_OK)
 		xalloc_failed();
 	return z;
 }
@@ -120,4 +128,9 @@ enum gz_step gz_deflate(struct gz_deflater *z, struct gz_io *io, bool end)
 		return GZ_END;
 	/* Z_BUF_ERROR: nothing to do without more input or room. */
 	return r == Z_OK || r == Z_BUF_ERROR ? GZ_MORE : GZ_BAD;
+}
+
+uint32_t gz_crc32(uint32_t crc, const void *data, size_t n)
+{
+	return (uint32_t)crc32_z(crc, data, n);
 }

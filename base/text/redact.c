@@ -241,6 +241,27 @@ size_t redact(char *text, size_t n, size_t min)
 	return n;
 }
 
+bool redact_found(const char *text, size_t n)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; !found && i < known.nr && strlen(known.v[i]) >= REDACT_SURE; i++)
+		found = memmem(text, n, known.v[i], strlen(known.v[i])) != NULL;
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+size_t redact_longest(void)
+{
+	size_t n;
+
+	pthread_mutex_lock(&lock);
+	n = known.nr ? strlen(known.v[0]) : 0;
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
 char *redact_str(char *s)
 {
 	redact(s, strlen(s), REDACT_MIN);

@@ -223,7 +223,7 @@ check "plan shows no secret" sh -c "! grep -q hunter2secret '$T/out'"
 # No place to be: relative names would lead anywhere.
 gone() { (mkdir -p "$T/gone" && cd "$T/gone" && rmdir "$T/gone" && exec "$PROFRIG" "$@"); }
 for c in "run -- touch $T/ran" "plan -- true" "sample -- touch $T/ran" "build x" "discover" "analyze x" "report x" "info x" "convert x -o y.json" \
-	"list runs" "prune" "publish runs/x" "doctor"; do
+	"list runs" "prune" "publish runs/x" "pack x -o y.zip" "doctor"; do
 	code "in a folder that was removed: $c" 4 gone $c
 	like "says what to do" "$(cat "$T/err")" "${c%% *}: the working directory is not there any more: .*; 'cd' to one that is"
 done

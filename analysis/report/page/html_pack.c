@@ -17,7 +17,7 @@ static void gz_freep(struct gz_deflater **p)
 /* gzip of n bytes in out; false when the library refuses. */
 static bool deflate_all(const char *data, size_t n, struct strbuf *out)
 {
-	CLEANUP(gz_freep) struct gz_deflater *z = gz_deflater_new(GZ_SMALL);
+	CLEANUP(gz_freep) struct gz_deflater *z = gz_deflater_new(GZ_SMALL, GZ_WRAPPED);
 	CLEANUP(xfreep) char *step = xmalloc(STEP);
 	struct gz_io io = { .in = data, .in_left = n };
 	enum gz_step now;

@@ -117,6 +117,11 @@ char *fs_which(const char *name, const char *path_env);
 int fs_sha256(const char *path, const volatile sig_atomic_t *interrupt, char ret_hex[65],
 	      struct err *err);
 void fs_sha256_text(const void *text, size_t n, char ret_hex[65]);
+/* Of bytes that come piece by piece: begin, add any number of times, end (which frees it). */
+struct fs_sha256;
+struct fs_sha256 *fs_sha256_begin(void);
+void fs_sha256_add(struct fs_sha256 *s, const void *data, size_t n);
+void fs_sha256_end(struct fs_sha256 *s, char ret_hex[65]);
 /*
  * $XDG_RUNTIME_DIR/profrig, else /tmp/profrig-<uid>: made with mode 0700 when it is not there, ours
  * and no other user's when it is. Owned; NULL with err.

@@ -1,8 +1,9 @@
 /*
- * gz: gzip members, in and out. gz_isal.c uses isa-l; gz_zlib.c uses zlib, which is slower and can
- * be linked into a static program (mk/tarball.mk).
+ * gz: gzip members, in and out, and the bare deflate streams and checksums of zip archives (zip.h).
+ * gz_isal.c uses isa-l; gz_zlib.c uses zlib, which is slower and can be linked into a static
+ * program (mk/tarball.mk).
  *
- *	z = gz_inflater_new();
+ *	z = gz_inflater_new(GZ_WRAPPED);
  *	while ((step = gz_inflate(z, &io, &why)) == GZ_MORE)
  *		more input, or room for more output
  *	GZ_END: a member ended, io.in is behind it. The next call begins a new one.
@@ -12,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct gz_inflater;
 
@@ -26,7 +28,10 @@ struct gz_io {
 /* GZ_BAD: no gzip from here on; *ret_why is a static text. */
 enum gz_step { GZ_MORE, GZ_END, GZ_BAD };
 
-struct gz_inflater *gz_inflater_new(void);
+/* GZ_BARE: without the header and the checksum of gzip. */
+enum gz_wrap { GZ_WRAPPED, GZ_BARE };
+
+struct gz_inflater *gz_inflater_new(enum gz_wrap wrap);
 void gz_inflater_free(struct gz_inflater *z);
 enum gz_step gz_inflate(struct gz_inflater *z, struct gz_io *io, const char **ret_why);
 
@@ -37,8 +42,11 @@ enum gz_step gz_inflate(struct gz_inflater *z, struct gz_io *io, const char **re
  */
 struct gz_deflater;
 enum gz_effort { GZ_FAST, GZ_SMALL };
-struct gz_deflater *gz_deflater_new(enum gz_effort effort);
+struct gz_deflater *gz_deflater_new(enum gz_effort effort, enum gz_wrap wrap);
 void gz_deflater_free(struct gz_deflater *z);
 enum gz_step gz_deflate(struct gz_deflater *z, struct gz_io *io, bool end);
+
+/* The CRC-32 of gzip and zip, of bytes behind those that crc is of (0: none). */
+uint32_t gz_crc32(uint32_t crc, const void *data, size_t n);
 
 #endif

@@ -18,6 +18,7 @@
 #ifndef PROFRIG_REDACT_H
 #define PROFRIG_REDACT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -32,8 +33,12 @@ void redact_learn(const char *value);
 size_t redact(char *text, size_t n, size_t min);
 /* The same of a string. Returns s. */
 char *redact_str(char *s);
+/* Whether a registered value of REDACT_SURE bytes or more is in text; URLs are not looked at. */
+bool redact_found(const char *text, size_t n);
+/* The length of the longest registered value. */
+size_t redact_longest(void);
 /*
- * The same for a JSON document, in place: only its strings are searched, one by one, so that it
+ * As redact, for a JSON document, in place: only its strings are searched, one by one, so that it
  * stays valid JSON. Keys, numbers and the strings of "id" and "run_id" are left alone. Returns the
  * new length.
  */
