@@ -142,7 +142,7 @@ static uint32_t row_of_work(const struct owning *x, const struct work *o)
 	uint32_t row = x->row_of[o->span];
 
 	for (uint64_t s = o->launch; row == PROGRAM_NONE && s != SPAN_NONE;
-	     s = x->m->spans.parent[s])
+	     s = span_parent(&x->m->spans, s))
 		row = x->row_of[s];
 	return row != PROGRAM_NONE && row_at(x, row)->execution != FACT_NONE &&
 			       row_at(x, row)->module != STR_NONE

@@ -110,7 +110,7 @@ static const struct program_facts *program_of(const struct model *m, const struc
 {
 	const struct program_facts *f = facts_program(m, w->span);
 
-	for (uint64_t s = w->launch; !f && s != SPAN_NONE; s = m->spans.parent[s])
+	for (uint64_t s = w->launch; !f && s != SPAN_NONE; s = span_parent(&m->spans, s))
 		f = facts_program(m, s);
 	return f && f->execution != FACT_NONE && f->module != STR_NONE && f->op != STR_NONE ? f
 											    : NULL;
