@@ -150,6 +150,7 @@ static void finish(struct model *m, bool nested)
 	assert(!m->finished);
 	sink_input_close(m->priv);
 	timebase_settle(m);
+	file_ranks_take(m);
 	model_settle(m);
 	facts_of_ranges(m);
 	facts_of_programs(m);
@@ -157,6 +158,7 @@ static void finish(struct model *m, bool nested)
 	spans_sort(m);
 	facts_sort(m);
 	program_runs_number(m);
+	shared_devices_warn(m);
 	beside_set(m);
 	pieces_find(m, true);
 	launch_links(m);

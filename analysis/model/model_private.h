@@ -116,6 +116,12 @@ void *spare_take(struct model *m, size_t n);
 void spare_give(struct model *m, void *p, size_t n);
 void spares_release(struct model *m);
 void device_ids_qualify(struct model *m);
+/* The number behind the last "rank" of the file's name; RANK_NONE. */
+int32_t file_rank_of(const char *path);
+/* Before tracks inherit: ranks of files that state none, by their names (file_ranks.c). */
+void file_ranks_take(struct model *m);
+/* Of what is finished: W_DEVICE_OF_SEVERAL. */
+void shared_devices_warn(struct model *m);
 /* Reserves cap rows in all columns that the sink fills. */
 void spans_reserve(struct span_columns *c, size_t cap);
 void spans_release(struct span_columns *c);

@@ -206,11 +206,28 @@ static struct id_key track_key(const struct model_priv *p, const struct track_de
 				  host, (uint64_t)d->pid, process ? 0 : (uint64_t)d->tid } };
 }
 
-/* Processes of several containers or machines may have equal ids; ranks tell them apart. */
-static bool is_other_rank(const struct model *m, track_id t, const struct track_def *d)
+/* The rank that a track has, or states, else the one in the name of its file. */
+static int32_t rank_or_files(const struct model *m, int32_t rank, input_id input)
 {
-	return m->tracks.v[t].rank != RANK_NONE && d->rank != RANK_NONE &&
-	       m->tracks.v[t].rank != d->rank;
+	return rank == RANK_NONE ? file_rank_of(m->inputs.v[input].path) : rank;
+}
+
+/*
+ * Processes of several containers or machines may have equal ids; ranks tell them apart, also those
+ * in the names of two files. *ret_rank: of the new one.
+ */
+static bool is_other_rank(const struct model_priv *p, track_id t, const struct track_def *d,
+			  int32_t *ret_rank)
+{
+	const struct track *was = &p->model->tracks.v[t];
+	int32_t before = was->rank, now = d->rank;
+
+	if (was->input != p->current && (before == RANK_NONE) == (now == RANK_NONE)) {
+		before = rank_or_files(p->model, before, was->input);
+		now = rank_or_files(p->model, now, p->current);
+	}
+	*ret_rank = now;
+	return before != RANK_NONE && now != RANK_NONE && before != now;
 }
 
 static void track_fill(struct track *t, const struct track_def *d, str_id host, str_id device,
@@ -242,9 +259,10 @@ static track_id sink_op_track(struct sink *s, const struct track_def *d)
 	str_id device = intern_opt(p, d->device);
 	struct id_key key = track_key(p, d, host, device);
 	uint32_t *id = id_at(&p->track_ids, &key);
+	int32_t rank;
 
-	if (*id != UINT32_MAX && !host && is_other_rank(m, *id, d)) {
-		key.w[1] |= (uint64_t)((uint32_t)d->rank + 1) << 32;
+	if (*id != UINT32_MAX && !host && is_other_rank(p, *id, d, &rank)) {
+		key.w[1] |= (uint64_t)((uint32_t)rank + 1) << 32;
 		id = id_at(&p->track_ids, &key);
 	}
 	if (*id == UINT32_MAX) {

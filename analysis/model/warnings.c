@@ -205,6 +205,11 @@ const struct warning_info warning_table[] = {
 	  "a run's variables (ROCR_VISIBLE_DEVICES and the like) or a trace's device numbers do "
 	  "not tell which devices its processes saw; nothing is concluded from them. A topology "
 	  "file can say it" },
+	{ W_DEVICE_OF_SEVERAL, SEV_WARNING,
+	  "several inputs have work on a device of one number, and state neither host nor rank: it "
+	  "is one device, and its time and energy are those of all of them. Where each input has a "
+	  "device of its own, name the files by rank (rank-0.json, rank-1.json); which processes "
+	  "share a device says --topology" },
 	{ W_IGNORED_RECORD, SEV_NOTE, "records of a kind that no analysis uses were skipped" },
 	{ W_UNREADABLE, SEV_ERROR,
 	  "an input cannot be read, so nothing of it is in the results; the text says why" },

@@ -197,8 +197,8 @@ static int run_alone(const struct analysis *a, struct model *m, const struct ana
 	return r;
 }
 
-int analysis_run(const struct analysis *a, struct model *m, const struct profile *p,
-		 const struct analysis_opts *o, struct table_set *out, struct err *err)
+static int analysis_take(const struct analysis *a, struct model *m, const struct profile *p,
+			 const struct analysis_opts *o, struct table_set *out, struct err *err)
 {
 	if (a->of_profile)
 		return p ? a->of_profile(p, o, out, err) : run_of_model(a, m, o, out, err);
@@ -213,4 +213,24 @@ int analysis_run(const struct analysis *a, struct model *m, const struct profile
 				      ? "calls were streamed and are not kept "
 					"(--sink model keeps them)"
 				      : "the inputs hold no device work");
+}
+
+/* Of the rows from the first on. */
+static bool says_why(const struct table_set *ts, size_t first, const char *name)
+{
+	for (size_t i = first; i < ts->skipped.nr; i++)
+		if (strcmp(ts->skipped.v[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+int analysis_run(const struct analysis *a, struct model *m, const struct profile *p,
+		 const struct analysis_opts *o, struct table_set *out, struct err *err)
+{
+	size_t tables = out->tables.nr, skipped = out->skipped.nr;
+	int r = analysis_take(a, m, p, o, out, err);
+
+	if (r == 0 && a->nothing && out->tables.nr == tables && !says_why(out, skipped, a->name))
+		table_set_skip(out, a->name, "%s", a->nothing);
+	return r;
 }

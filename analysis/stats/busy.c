@@ -53,6 +53,7 @@ static int busy_run(const struct profile *p, const struct analysis_opts *o, stru
 const struct analysis analysis_busy = {
 	.name = "busy",
 	.about = "busy and idle time of each device",
+	.nothing = "no device did any work",
 	.tables = { &busy_form },
 	.of_profile = busy_run,
 };

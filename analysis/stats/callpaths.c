@@ -198,6 +198,7 @@ static int callpaths_run(const struct profile *p, const struct analysis_opts *o,
 const struct analysis analysis_callpaths = {
 	.name = "callpaths",
 	.about = "time by call path, with the device work each path launched",
+	.nothing = "the inputs hold no calls",
 	.tables = { &callpaths_form },
 	.of_profile = callpaths_run,
 };

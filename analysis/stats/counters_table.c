@@ -216,6 +216,7 @@ static int counters_run(struct model *m, const struct analysis_opts *o, struct t
 const struct analysis analysis_counters = {
 	.name = "counters",
 	.about = "every sampled series: kind, unit, range, total and what is odd about it",
+	.nothing = "no counter was sampled",
 	.tables = { &counters_form },
 	.run = counters_run,
 	.series_only = true,

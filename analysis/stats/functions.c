@@ -140,6 +140,7 @@ static int functions_run(const struct profile *p, const struct analysis_opts *o,
 const struct analysis analysis_functions = {
 	.name = "functions",
 	.about = "calls, inclusive and exclusive time of every function and device operation",
+	.nothing = "the inputs hold neither calls nor device work",
 	.tables = { &functions_form },
 	.of_profile = functions_run,
 };

@@ -124,6 +124,7 @@ static int idle_power_run(struct model *m, const struct analysis_opts *o, struct
 const struct analysis analysis_idle_power = {
 	.name = "idle_power",
 	.about = "idle power of each counter, from the idle time around the workload or as stated",
+	.nothing = "no idle time was recorded around the workload, and no idle power was stated",
 	.tables = { &idle_power_form },
 	.run = idle_power_run,
 	.series_only = true,

@@ -264,6 +264,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 const struct analysis analysis_library_tables = {
 	.name = "library",
 	.about = "calls of libraries by configuration, as their logs tell them",
+	.nothing = "no calls of libraries were recorded",
 	.tables = { &library_calls_form, &library_layers_form },
 	.run = run,
 	.series_only = true,

@@ -112,6 +112,7 @@ static int marks_run(struct model *m, const struct analysis_opts *o, struct tabl
 const struct analysis analysis_marks_tables = {
 	.name = "moments",
 	.about = "marks, the times in which tools recorded, and what tools cost",
+	.nothing = "the inputs have no marks, no windows and no tools whose cost is known",
 	.tables = { &marks_form, &windows_form, &overhead_form },
 	.run = marks_run,
 	.series_only = true,

@@ -253,6 +253,7 @@ static int node_energy_run(struct model *m, const struct analysis_opts *o, struc
 const struct analysis analysis_node_energy = {
 	.name = "node_energy",
 	.about = "whether the devices of a node counted no more energy than the node itself",
+	.nothing = "no counter of a whole node was sampled",
 	.tables = { &node_energy_form },
 	.run = node_energy_run,
 	.series_only = true,

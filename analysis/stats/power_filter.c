@@ -86,6 +86,7 @@ static int power_filter_run(struct model *m, const struct analysis_opts *o, stru
 const struct analysis analysis_power_filter = {
 	.name = "power_filter",
 	.about = "whether power readings lag behind energy counters, by which time constant",
+	.nothing = "no reading of power has an energy counter beside it",
 	.tables = { &power_filter_form },
 	.run = power_filter_run,
 	.series_only = true,

@@ -149,6 +149,7 @@ static int sharing_run(struct model *m, const struct analysis_opts *o, struct ta
 const struct analysis analysis_sharing = {
 	.name = "sharing",
 	.about = "who shares the energy of each counter, and why",
+	.nothing = "no counter of energy or power was sampled",
 	.tables = { &sharing_form },
 	.run = sharing_run,
 	.series_only = true,

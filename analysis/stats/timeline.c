@@ -158,6 +158,7 @@ static int timeline_run(struct model *m, const struct analysis_opts *o, struct t
 const struct analysis analysis_timeline = {
 	.name = "timeline",
 	.about = "gauges and power over time, in bins that a page can draw",
+	.nothing = "no counter was sampled",
 	.tables = { &timeline_form },
 	.run = timeline_run,
 	.series_only = true,

@@ -1,6 +1,8 @@
 // The timeline: what it draws against its tables, moving, searching, measuring, following a launch, and its cost with a million spans.
 
+import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { equal, near, ok, test } from './tap.mjs';
 import { sum, table } from './csv.mjs';
 import { ROOT, SHOTS, withPage } from './pages.mjs';
@@ -250,5 +252,28 @@ test('a bin says how many spans it holds', async () => {
     const f = await facts(page);
     equal(exact(f.Busy.titles[0]), bin.busy_ns);
     equal(f['Longest in it'].text, bin.name);
+  });
+});
+
+test('a window over spans that are in bins says so, and has the sums of the bins', async () => {
+  const dir = many();
+  const lanes = table(dir, 'lanes');
+  const [a, b] = [400000000, 1100000000];
+  execFileSync(resolve(process.env.B || 'build', 'profrig'), ['-q', 'analyze', `${dir}-input.json`, '--window', `${a}:${b}`, '-o', `${dir}-part`], { stdio: 'pipe' });
+  const part = table(`${dir}-part`, 'kernels');
+  await withPage('many', { hash: `kernels&window=${a}:${b}` }, async (page) => {
+    const note = plain(await text(page, '#panel-kernels .window-note'));
+    const said = /; ([\d ]+) short spans of the recording come from bins of ([\d.]+) (µs|ms), as \[short\] by category\./.exec(note);
+    ok(said, note);
+    equal(Number(said[1].replace(/ /g, '')), sum(lanes, 'binned'));
+    near(Number(said[2]) * { µs: 1e3, ms: 1e6 }[said[3]], lanes[0].bin_ns, 5e-3, 'length of a bin');
+    const rows = await page.evaluate(() => {
+      const box = document.querySelector('#panel-kernels table.data:not(.plain)');
+      const at = [...box.querySelectorAll('th .th-label')].map((th) => th.firstChild.textContent);
+      return [...box.querySelectorAll('tbody tr')].map((tr) => [tr.children[0].innerText, ...['Calls', 'Total'].map((h) => Number(tr.children[at.indexOf(h)].title.replace(/\D/g, '')))]);
+    });
+    ok(rows.some((r) => r[0].startsWith('[short]')), rows.map((r) => r[0]).join(' '));
+    near(rows.reduce((n, r) => n + r[2], 0), sum(part, 'total_ns'), 1e-4, 'time in the window');
+    near(rows.reduce((n, r) => n + r[1], 0), sum(part, 'calls'), 1e-3, 'calls in the window');
   });
 });

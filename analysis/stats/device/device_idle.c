@@ -231,6 +231,7 @@ static int idle_run(struct model *m, const struct analysis_opts *o, struct table
 const struct analysis analysis_idle = {
 	.name = "idle",
 	.about = "gaps in which devices had nothing to do, and what they waited for",
+	.nothing = "no device was idle between two pieces of work",
 	.tables = { &idle_form, &idle_causes_form, &idle_gaps_form, &lane_idle_form },
 	.run = idle_run,
 	.needs_work = true,

@@ -756,6 +756,7 @@ static int energy_tables_run(const struct profile *p, const struct analysis_opts
 const struct analysis analysis_energy = {
 	.name = "energy",
 	.about = "energy and integrated power attributed to functions, call paths and device work",
+	.nothing = "no counter of energy or power was sampled, or nothing ran beside it",
 	.tables = { &energy_form, &energy_totals_form, &energy_callpaths_form, &energy_fit_form,
 		    &power_timeline_form, &energy_calls_form },
 	.of_profile = energy_tables_run,

@@ -218,6 +218,7 @@ static int findings_run(struct model *m, const struct analysis_opts *o, struct t
 const struct analysis analysis_findings = {
 	.name = "findings",
 	.about = "what stands out in the trace, in words, each with its threshold and its bound",
+	.nothing = "no rule found anything",
 	.tables = { &findings_form },
 	.run = findings_run,
 	.needs_work = true,

@@ -256,6 +256,7 @@ static int gemm_run(struct model *m, const struct analysis_opts *o, struct table
 const struct analysis analysis_gemm = {
 	.name = "gemm",
 	.about = "products of matrices: types, tiles and how well they fill the device",
+	.nothing = "no kernel has the name of a matrix product",
 	.tables = { &gemm_form },
 	.run = gemm_run,
 	.needs_work = true,

@@ -199,6 +199,7 @@ static int kernel_counters_run(struct model *m, const struct analysis_opts *o,
 const struct analysis analysis_kernel_counters = {
 	.name = "kernel_counters",
 	.about = "hardware counters of each kernel",
+	.nothing = "no kernel has counters of its own",
 	.tables = { &kernel_counters_form },
 	.run = kernel_counters_run,
 	.needs_work = true,

@@ -151,6 +151,7 @@ static int kernels_run(const struct profile *p, const struct analysis_opts *o,
 const struct analysis analysis_kernels = {
 	.name = "kernels",
 	.about = "time and class of every kernel, copy and fill by device",
+	.nothing = "no device did any work",
 	.tables = { &kernels_form },
 	.of_profile = kernels_run,
 };

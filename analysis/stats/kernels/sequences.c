@@ -411,6 +411,7 @@ static int sequences_run(struct model *m, const struct analysis_opts *o, struct 
 const struct analysis analysis_sequences = {
 	.name = "sequences",
 	.about = "sequences of kernels that repeat",
+	.nothing = "no sequence of kernels repeats",
 	.tables = { &sequences_form },
 	.run = sequences_run,
 	.needs_work = true,

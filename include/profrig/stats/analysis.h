@@ -129,6 +129,8 @@ struct analysis_opts {
 struct analysis {
 	const char *name;
 	const char *about;
+	/* why there is none where it made no table and did not say; NULL: it always says */
+	const char *nothing;
 	const struct table_form *tables[8]; /* NULL-terminated */
 	/* one of the two; of_profile: all it needs is the aggregates of a profile */
 	int (*run)(struct model *m, const struct analysis_opts *o, struct table_set *out,
@@ -164,7 +166,10 @@ struct analysis {
  * call. o->stream has read p.
  */
 #define ANALYSIS_LEFT_OUT 1 /* it needs data that a profile does not keep */
-/* Also ANALYSIS_SKIPPED, with a row of out->skipped. */
+/*
+ * Also ANALYSIS_SKIPPED, with a row of out->skipped; one that makes no table has a row there in any
+ * case, so that no table is missing without a reason.
+ */
 int analysis_run(const struct analysis *a, struct model *m, const struct profile *p,
 		 const struct analysis_opts *o, struct table_set *out, struct err *err);
 

@@ -105,17 +105,19 @@ function tables(r) {
   ])));
 }
 
-// Tabs that are not there, each with its reason: what the analysis says it lacks, else what the tab needs. Then the other analyses that were skipped.
+// Tabs that are not there, each with its reason: what the analysis says it lacks, else what the tab needs. Then the other analyses, by reason.
 function absent(ctx) {
   const skipped = list(ctx.report.analysis.skipped).filter((x) => x && typeof x === 'object');
   const used = new Set();
   const rows = ctx.absentTabs().map((t) => {
     const own = skipped.filter((x) => (t.reasons || [t.id]).includes(x.name));
     for (const x of own) used.add(x);
-    return [t.label, own.length ? own.map((x) => words(x.reason)).join('; ') : t.about];
+    return [t.label, own.length ? [...new Set(own.map((x) => words(x.reason)))].join('; ') : t.about];
   });
-  const others = skipped.filter((x) => !used.has(x)).map((x) => [words(x.name), words(x.reason)]);
-  return section('Not in this report', rows.length || others.length ? h('ul', { cls: 'absent' }, [...rows, ...others].map(([what, why]) => h('li', null, h('strong', null, name(what)), ': ', name(why, { title: null }), '.'))) : null);
+  const why = new Map();
+  for (const x of skipped.filter((s) => !used.has(s))) why.set(words(x.reason), [...(why.get(words(x.reason)) || []), words(x.name)]);
+  const others = [...why].map(([reason, names]) => [names.join(', '), reason]);
+  return section('Not in this report', rows.length || others.length ? h('ul', { cls: 'absent' }, [...rows, ...others].map(([what, reason]) => h('li', null, h('strong', null, name(what)), ': ', name(reason, { title: null }), '.'))) : null);
 }
 
 function phasesTaken(r) {

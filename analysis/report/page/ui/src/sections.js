@@ -39,9 +39,10 @@ class Sections {
   constructor(panel, ctx, id, list, note) {
     Object.assign(this, { ctx, id, parts: [] });
     for (const o of list) {
-      const table = o.table && ctx.report.table(o.table);
+      const found = o.table && ctx.report.table(o.table);
+      const table = found && o.when && !o.when(found) ? null : found;
       const drawing = h('div', null, o.drawing ? o.drawing(ctx, table) : null);
-      if ((!table && !drawing.childNodes.length) || (table && o.when && !o.when(table))) continue;
+      if (!table && !drawing.childNodes.length) continue;
       const whole = h('span', { cls: 'tag', hidden: true, title: 'a selected window does not change these figures' }, 'whole recording');
       const box = h('section', { cls: 'part', id: `part-${id}-${o.table || this.parts.length}`, tabindex: '-1', 'aria-label': o.title }, h('h2', { cls: 'section' }, o.title, ' ', o.about && h('span', { cls: 'muted' }, o.about), ' ', whole), drawing);
       const data = table && o.columns ? new DataTable({ table, columns: told(table, columns(table, o.columns(table, ctx))), label: o.title.toLowerCase(), sort: typeof o.sort === 'function' ? o.sort(table) : o.sort }) : null;
