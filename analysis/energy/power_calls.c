@@ -96,32 +96,43 @@ static int chosen_lane_cmp(const void *pa, const void *pb)
 	return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-static size_t calls_choose(const struct work *w, const struct domain *domain, struct chosen *v)
+struct choice {
+	VEC(struct chosen) v;
+};
+
+/* Those of a lane of the domain, of all that there are in any domain. */
+static void lane_calls(const struct work *w, const struct domain *domain, size_t place,
+		       struct choice *ret)
 {
 	const struct energy_classes *e = w->classes;
 	int64_t least_ns = CALL_PERIODS * w->c->curve.median_period_ns;
-	size_t nr = 0;
+	size_t lane = domain->lanes.v[place].lane;
+	size_t i = LOWER_BOUND(at, 0, e->nr_calls, e->calls[at].lane < lane);
 
-	for (size_t i = 0; i < e->nr_calls; i++) {
-		const struct energy_call *call = &e->calls[i];
-		int64_t ns = inside_ns(w, call);
-		size_t place =
-			ns > 0 && ns >= least_ns ? domain_place(domain, call->lane) : SIZE_MAX;
+	for (; i < e->nr_calls && e->calls[i].lane == lane && e->of[lane]; i++) {
+		uint32_t node = e->calls[i].node;
+		int64_t ns = inside_ns(w, &e->calls[i]);
 
-		if (place == SIZE_MAX || !e->of[call->lane])
-			continue;
-		v[nr++] =
-			(struct chosen){ .call = i,
-					 .place = place,
-					 .class_id = e->of[call->lane][call->node],
-					 .leaf_id = e->leaf_of ? e->leaf_of[call->lane][call->node]
-							       : 0,
-					 .ns = ns };
+		if (ns > 0 && ns >= least_ns)
+			VEC_PUSH(&ret->v,
+				 ((struct chosen){ .call = i,
+						   .place = place,
+						   .class_id = e->of[lane][node],
+						   .leaf_id =
+							   e->leaf_of ? e->leaf_of[lane][node] : 0,
+						   .ns = ns }));
 	}
-	qsort_r(v, nr, sizeof(*v), chosen_cmp, (void *)e->calls);
-	nr = chosen_limit(v, nr, e->nr);
-	qsort(v, nr, sizeof(*v), chosen_lane_cmp);
-	return nr;
+}
+
+static void calls_choose(const struct work *w, const struct domain *domain, struct choice *ret)
+{
+	for (size_t place = 0; place < domain->lanes.nr; place++)
+		lane_calls(w, domain, place, ret);
+	if (ret->v.nr == 0)
+		return;
+	qsort_r(ret->v.v, ret->v.nr, sizeof(*ret->v.v), chosen_cmp, (void *)w->classes->calls);
+	ret->v.nr = chosen_limit(ret->v.v, ret->v.nr, w->classes->nr);
+	qsort(ret->v.v, ret->v.nr, sizeof(*ret->v.v), chosen_lane_cmp);
 }
 
 /* ---- subtrees of a lane's nodes ---- */
@@ -395,21 +406,25 @@ static int ranked_cmp(const void *pa, const void *pb)
 
 static void values_make(struct work *w, const struct domain *domain, struct power_split *p)
 {
-	CLEANUP(xfreep) struct chosen *v = xcalloc(w->classes->nr_calls + 1, sizeof(*v));
-	size_t nr = calls_choose(w, domain, v), made = 0;
-	CLEANUP(xfreep) struct ranked *values = xcalloc(nr + 1, sizeof(*values));
+	struct choice ch = { VEC_INIT };
+	struct ranked *values;
+	size_t made = 0;
 
-	for (size_t i = 0; i < nr; i++) {
-		size_t lane = w->classes->calls[v[i].call].lane;
+	calls_choose(w, domain, &ch);
+	values = xcalloc(ch.v.nr + 1, sizeof(*values));
+	for (size_t i = 0; i < ch.v.nr; i++) {
+		size_t lane = w->classes->calls[ch.v.v[i].call].lane;
 
 		if (lane != w->lane)
 			lane_order(w, lane);
-		values[made].rank = v[i].rank;
-		made += call_value(w, &v[i], &values[made].value);
+		values[made].rank = ch.v.v[i].rank;
+		made += call_value(w, &ch.v.v[i], &values[made].value);
 	}
 	qsort(values, made, sizeof(*values), ranked_cmp);
 	for (size_t i = 0; i < made; i++)
 		VEC_PUSH(&p->calls, values[i].value);
+	free(values);
+	VEC_RELEASE(&ch.v);
 }
 
 void power_calls_make(struct power_split *p, const struct sample *s, const struct sample_data *d,

@@ -18,22 +18,48 @@ double probe_sign(uint64_t place)
 
 /* ---- dense ---- */
 
+/* Rows whose sums run side by side: a sum alone waits for each of its terms. */
+#define FACTOR_ROWS ((size_t)4)
+
+/* Column i of the rows from j on. */
+static void factor_rows(double *a, size_t n, size_t i, size_t j, size_t rows)
+{
+	const double *ai = &a[i * n];
+	double sum[FACTOR_ROWS];
+
+	for (size_t r = 0; r < rows; r++)
+		sum[r] = a[(j + r) * n + i];
+	if (rows == FACTOR_ROWS) {
+		const double *v0 = &a[j * n], *v1 = v0 + n, *v2 = v1 + n, *v3 = v2 + n;
+		double s0 = sum[0], s1 = sum[1], s2 = sum[2], s3 = sum[3];
+
+		for (size_t k = 0; k < i; k++) {
+			s0 -= v0[k] * ai[k];
+			s1 -= v1[k] * ai[k];
+			s2 -= v2[k] * ai[k];
+			s3 -= v3[k] * ai[k];
+		}
+		sum[0] = s0, sum[1] = s1, sum[2] = s2, sum[3] = s3;
+	} else {
+		for (size_t r = 0; r < rows; r++)
+			for (size_t k = 0; k < i; k++)
+				sum[r] -= a[(j + r) * n + k] * ai[k];
+	}
+	for (size_t r = 0; r < rows; r++) {
+		double *aj = &a[(j + r) * n];
+
+		aj[i] = sum[r] / ai[i];
+		aj[j + r] -= aj[i] * aj[i];
+	}
+}
+
 /* Cholesky: the lower triangle becomes L with L·L' = a. */
 static void matrix_factor(double *a, size_t n)
 {
-	for (size_t j = 0; j < n; j++) {
-		double *aj = &a[j * n];
-
-		for (size_t i = 0; i < j; i++) {
-			const double *ai = &a[i * n];
-			double sum = aj[i];
-
-			for (size_t k = 0; k < i; k++)
-				sum -= aj[k] * ai[k];
-			aj[i] = sum / ai[i];
-			aj[j] -= aj[i] * aj[i];
-		}
-		aj[j] = sqrt(aj[j]);
+	for (size_t i = 0; i < n; i++) {
+		a[i * n + i] = sqrt(a[i * n + i]);
+		for (size_t j = i + 1; j < n; j += FACTOR_ROWS)
+			factor_rows(a, n, i, j, n - j < FACTOR_ROWS ? n - j : FACTOR_ROWS);
 	}
 }
 
@@ -103,9 +129,10 @@ static double *dense_a(const struct normal *n)
 			double w = c->t_s[k] * n->per_mu[i];
 
 			for (size_t l = c->first[i]; l <= k; l++) {
-				size_t g = c->class_id[l];
+				size_t g = c->class_id[l], most = f > g ? f : g;
 
-				a[f > g ? f * size + g : g * size + f] += w * c->t_s[l];
+				/* no branch: either may be the larger one */
+				a[most * (size - 1) + f + g] += w * c->t_s[l];
 			}
 		}
 	}

@@ -89,9 +89,9 @@ static bool is_drawn(const struct model *m, const struct lane *l, uint64_t i)
 }
 
 /*
- * model.h's depth of a call, for the calls of a thread in turn: the number of calls open where it
- * starts. One that ended below another that outlived it counts. (The model's own column of depths
- * is not there for traces without device work, and takes 20 bytes a span with its neighbours.)
+ * The depth of a call (model_depths), for the calls of a thread in turn: the number of calls open
+ * where it starts. One that ended below another that outlived it counts. (Parents are not there for
+ * traces without device work.)
  */
 static inline uint32_t depth_next(struct drawing *d, uint64_t i)
 {

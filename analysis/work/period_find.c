@@ -55,9 +55,17 @@ static void lag_vote(struct lag_votes *votes, size_t lag)
 	votes->v.v[*at].votes++;
 }
 
-static uint64_t hash_add(uint64_t h, uint32_t x)
+/*
+ * The hash of a run is a polynomial modulo 2^64, so the run that begins one element later has its
+ * hash in two steps, however long they are. Elements are spread first.
+ */
+#define HASH_BASE UINT64_C(0x9e3779b97f4a7c15)
+
+static uint64_t hash_of(uint32_t x)
 {
-	return (h ^ x) * UINT64_C(0x9e3779b97f4a7c15) ^ (h >> 29);
+	uint64_t h = (x + UINT64_C(1)) * UINT64_C(0xd6e8feb86659fd93);
+
+	return (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
 }
 
 /* Of the places where a run began the last few are kept. Sequences are shorter than 2^32. */
@@ -72,14 +80,19 @@ static void runs_vote(const uint32_t *v, size_t n, size_t width, struct lag_vote
 		uint32_t nr;
 	}) runs = VEC_INIT;
 
+	uint64_t h = 0, first = 1; /* first: the factor of a run's first element */
+
+	for (size_t i = 0; i + 1 < width && i < n; i++) {
+		h = h * HASH_BASE + hash_of(v[i]);
+		first *= HASH_BASE;
+	}
 	for (size_t i = 0; i + width <= n; i++) {
-		uint64_t h = width;
 		uint32_t *id;
 		struct run_places *r;
 
-		for (size_t k = 0; k < width; k++)
-			h = hash_add(h, v[i + k]);
+		h = h * HASH_BASE + hash_of(v[i + width - 1]);
 		id = u64map_at(&ids, h);
+		h -= first * hash_of(v[i]);
 		if (*id == U64MAP_NONE) {
 			*id = (uint32_t)runs.nr;
 			VEC_PUSH(&runs, ((struct run_places){ .nr = 0 }));

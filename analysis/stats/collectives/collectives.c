@@ -1,6 +1,6 @@
-/* The tables of collectives: instances, ranks, sizes, clocks. */
+/* The tables of collectives: instances, ranks, sizes. */
 #include "analyses_private.h"
-#include "collective_clocks.h"
+#include "collective_alignment.h"
 #include "collective_energy.h"
 #include "collective_waits.h"
 #include "ns.h"
@@ -38,10 +38,6 @@
 	X(F64, transfer_joules) X(STR, energy_flags) X(I64, exposed_ns) X(I64, hidden_ns) \
 	X(F64, wait_uncertainty_j) \
 	X(F64, transfer_uncertainty_j)
-#define ALIGNMENT(X) \
-	X(STR, group) X(STR, track) X(F64, offset_ns) X(F64, drift_ppm) X(F64, residual_std_ns) \
-	X(F64, residual_max_ns) X(I64, events) X(STR, used) X(STR, why) X(F64, residual_sum_ns) \
-	X(F64, group_raw_sum_ns) X(F64, group_sum_ns)
 /* clang-format on */
 TABLE_FORM(collectives, COLLECTIVES,
 	   "one row per collective, type and size: durations, skew and bandwidth");
@@ -49,9 +45,6 @@ TABLE_FORM(collective_instances, COLLECTIVE_INSTANCES,
 	   "one row per collective of a group: which ranks came first and last, and its transfer");
 TABLE_FORM(collective_ranks, COLLECTIVE_RANKS,
 	   "one row per rank: its time in collectives, its waits and those that it caused");
-TABLE_FORM(
-	alignment, ALIGNMENT,
-	"one row per rank that shares collectives: how far its clock is ahead of the common one");
 
 struct telling {
 	struct model *m;
@@ -425,71 +418,6 @@ static void ranks_table(const struct telling *t, struct table_set *out)
 	table_set_add(out, table);
 }
 
-/* ---- clocks ---- */
-
-static int cmp_component(const void *pa, const void *pb, void *ctx)
-{
-	const struct clock_alignment *ca = ctx;
-	size_t a = *(const size_t *)pa, b = *(const size_t *)pb;
-	uint32_t ca_a = ca->ranks.v[a].component, ca_b = ca->ranks.v[b].component;
-
-	if (ca_a != ca_b)
-		return ca_a < ca_b ? -1 : 1;
-	return (a > b) - (a < b);
-}
-
-static void alignment_row_add(const struct telling *t, size_t r, struct table *table)
-{
-	const struct clock_rank *cr = &t->cc.ca.ranks.v[r];
-	const struct clock_component *c = &t->cc.ca.components.v[cr->component];
-	enum clocks_why why = t->cc.why.v[cr->component];
-	bool ranked = t->cm->cp->ranks.v[r].rank != RANK_NONE;
-	CLEANUP(xfreep) char *track = xasprintf("%s%s", ranked ? "rank " : "", t->labels.v[r]);
-	CLEANUP(xfreep) char *group = xasprintf("%u", cr->component);
-
-	table_add(table, &(struct alignment_row){
-				 group, track, (double)clock_offset_at_ns(cr, t->m->first_ns),
-				 cr->drift * 1e6, cr->residual_std_ns, cr->residual_max_ns,
-				 (int64_t)cr->events, why == CLOCKS_ALIGNED ? "yes" : "no",
-				 clocks_why_text(why), cr->residual_sum_ns, c->raw_sum_ns,
-				 c->drifts ? c->drift_sum_ns : c->offset_sum_ns });
-}
-
-static void alone_row_add(const struct telling *t, size_t r, struct table *table)
-{
-	bool ranked = t->cm->cp->ranks.v[r].rank != RANK_NONE;
-	CLEANUP(xfreep) char *track = xasprintf("%s%s", ranked ? "rank " : "", t->labels.v[r]);
-
-	table_add(table, &(struct alignment_row){ "", track, NAN, NAN, NAN, NAN, 0, "no",
-						  "no shared collectives", NAN, NAN, NAN });
-}
-
-static void alignment_table(const struct telling *t, struct table_set *out)
-{
-	const struct clock_alignment *ca = &t->cc.ca;
-	CLEANUP(xfreep) size_t *order = xcalloc(ca->ranks.nr + 1, sizeof(*order));
-	struct table *table;
-
-	if (ca->components.nr == 0) {
-		table_set_skip(out, "alignment",
-			       "no two ranks of the inputs share a collective "
-			       "that ends on all of them at once");
-		return;
-	}
-	table = table_make(&alignment_form);
-	for (size_t r = 0; r < ca->ranks.nr; r++)
-		order[r] = r;
-	/* CLOCK_ALONE is the largest */
-	qsort_r(order, ca->ranks.nr, sizeof(*order), cmp_component, (void *)ca);
-	for (size_t i = 0; i < ca->ranks.nr; i++) {
-		if (ca->ranks.v[order[i]].component == CLOCK_ALONE)
-			alone_row_add(t, order[i], table);
-		else
-			alignment_row_add(t, order[i], table);
-	}
-	table_set_add(out, table);
-}
-
 /* ---- all ---- */
 
 static void label_ranks(struct telling *t)
@@ -571,7 +499,7 @@ static void collectives_tell(struct telling *t, struct table_set *out)
 	waits = collective_waits_table(t->cm, t->order, &t->labels);
 	if (waits)
 		table_set_add(out, waits);
-	alignment_table(t, out);
+	collective_alignment(t->cm, &t->cc, &t->labels, out);
 	warn_incomplete(t);
 	warn_fragments(t);
 	free(t->order);

@@ -31,21 +31,28 @@ static void width_add(struct joules *s, const struct work_meter *me, double j,
 		      const struct meter_stretch *x)
 {
 	const struct curve *c = &me->c;
-	double all_j = x->to_j - x->from_j;
+	bool begins, ends; /* within an interval */
+	double from_j, to_j;
 
 	if (x->first >= x->end)
 		return;
-	if (x->end == x->first + 1 || fabs(j - all_j) > ALONE_REL * fabs(all_j)) {
-		if (x->from_ns > c->t_ns[x->first] || x->to_ns < c->t_ns[x->end] ||
-		    fabs(j - all_j) > ALONE_REL * fabs(all_j))
-			open_add(s, me, x->first, x->end, j);
+	begins = x->from_ns > c->t_ns[x->first];
+	ends = x->to_ns < c->t_ns[x->end];
+	if (x->end == x->first + 1 && (begins || ends)) {
+		open_add(s, me, x->first, x->end, j);
+		return;
+	}
+	from_j = meter_stretch_from_j(me, x);
+	to_j = meter_stretch_to_j(me, x);
+	if (fabs(j - (to_j - from_j)) > ALONE_REL * fabs(to_j - from_j)) {
+		open_add(s, me, x->first, x->end, j);
 		return;
 	}
 	/* it runs alone: only the intervals at its ends are not its own */
-	if (x->from_ns > c->t_ns[x->first])
-		open_add(s, me, x->first, x->first + 1, c->e[x->first + 1] - x->from_j);
-	if (x->to_ns < c->t_ns[x->end])
-		open_add(s, me, x->end - 1, x->end, x->to_j - c->e[x->end - 1]);
+	if (begins)
+		open_add(s, me, x->first, x->first + 1, c->e[x->first + 1] - from_j);
+	if (ends)
+		open_add(s, me, x->end - 1, x->end, to_j - c->e[x->end - 1]);
 }
 
 double joules_width(const struct joules *s)

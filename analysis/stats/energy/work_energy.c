@@ -243,8 +243,6 @@ struct meter_stretch meter_stretch(const struct work_meter *me, int64_t from_ns,
 	x.first = before ? before - 1 : 0;
 	before = NEAR_BOUND(k, before, me->c.n - 1, me->c.t_ns[k] < to_ns);
 	x.end = before > x.first ? before : x.first;
-	x.from_j = live_until(me, from_ns, x.first);
-	x.to_j = live_until(me, to_ns, x.end ? x.end - 1 : 0);
 	*hint = x.end;
 	return x;
 }
@@ -260,9 +258,17 @@ struct meter_stretch meter_stretch_of_work(const struct work_energy *we,
 	return (struct meter_stretch){ .from_ns = from->t_ns,
 				       .to_ns = to->t_ns,
 				       .first = from->point,
-				       .end = until > from->point ? until : from->point,
-				       .from_j = live_until(me, from->t_ns, from->point),
-				       .to_j = live_until(me, to->t_ns, to->point) };
+				       .end = until > from->point ? until : from->point };
+}
+
+double meter_stretch_from_j(const struct work_meter *me, const struct meter_stretch *x)
+{
+	return live_until(me, x->from_ns, x->first);
+}
+
+double meter_stretch_to_j(const struct work_meter *me, const struct meter_stretch *x)
+{
+	return live_until(me, x->to_ns, x->end ? x->end - 1 : 0);
 }
 
 uint8_t meter_stretch_marks(const struct work_meter *me, const struct meter_stretch *x)

@@ -78,20 +78,22 @@ void work_energy_free(struct work_energy *we); /* NULL is fine */
 /* The device's counter; NULL: it has none. */
 const struct work_meter *work_meter_of(const struct work_energy *we, uint32_t device);
 /*
- * A stretch of time on a meter: the intervals [first, end) of its curve that it touches, and what
- * all that it measures used until it begins and ends, dead intervals left out. Without a meter
- * (NULL) the times alone. *hint: 0 at first; calls in order of time are faster.
+ * A stretch of time on a meter: the intervals [first, end) of its curve that it touches. Without a
+ * meter (NULL) the times alone. *hint: 0 at first; calls in order of time are faster.
  */
 struct meter_stretch {
 	int64_t from_ns, to_ns;
 	size_t first, end;
-	double from_j, to_j;
 };
 struct meter_stretch meter_stretch(const struct work_meter *me, int64_t from_ns, int64_t to_ns,
 				   size_t *hint);
 /* That of a row of works whose device has this meter, without a search. */
 struct meter_stretch meter_stretch_of_work(const struct work_energy *we,
 					   const struct work_meter *me, size_t row);
+/* What all that the meter measures used until a stretch begins, and until it ends, dead intervals
+ * left out. */
+double meter_stretch_from_j(const struct work_meter *me, const struct meter_stretch *x);
+double meter_stretch_to_j(const struct work_meter *me, const struct meter_stretch *x);
 /* enum curve_mark of a stretch, and whether part of it was sampled and is not dead. */
 uint8_t meter_stretch_marks(const struct work_meter *me, const struct meter_stretch *x);
 bool meter_stretch_live(const struct work_meter *me, const struct meter_stretch *x);

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "profrig/base/search.h"
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/cost/operator_cost.h"
@@ -46,6 +47,7 @@ struct gemms {
 	/* by name and operands of an operator: its product */
 	struct u64map of_operator;
 	VEC(struct op_product) products;
+	size_t near; /* row of facts.ops that was looked at last */
 };
 #define NO_PRODUCT (U64MAP_NONE - 1)
 
@@ -123,6 +125,15 @@ static struct op_product product_of(struct gemms *g, str_id name, uint32_t list)
 	return g->products.v[*at];
 }
 
+/* As facts_op; works and what is around their launches come mostly in order. */
+static const struct op_facts *op_near(struct gemms *g, uint64_t span)
+{
+	const struct facts *f = &g->w->m->facts;
+
+	g->near = NEAR_BOUND(at, g->near, f->ops.nr, f->ops.v[at].span < span);
+	return g->near < f->ops.nr && f->ops.v[g->near].span == span ? &f->ops.v[g->near] : NULL;
+}
+
 /* Of the innermost operator with operands around a call; false: that one is no product. */
 static bool product_around(struct gemms *g, uint64_t call, struct op_product *ret)
 {
@@ -131,7 +142,7 @@ static bool product_around(struct gemms *g, uint64_t call, struct op_product *re
 
 	for (unsigned up = 0; s != SPAN_NONE && up < LEVELS_MOST;
 	     up++, s = span_parent(&m->spans, s)) {
-		const struct op_facts *op = facts_op(m, s);
+		const struct op_facts *op = op_near(g, s);
 
 		if (op && op->operands < m->facts.lists.nr) {
 			*ret = product_of(g, m->spans.name[s], op->operands);

@@ -237,7 +237,7 @@ struct energy_classes {
 	/* by job: idle power known beforehand (W; NaN: not known), which idle time or the static
 	 * power is drawn to; NULL: of none */
 	const double *idle_w;
-	/* single calls whose energy may be asked for; NULL: none */
+	/* single calls whose energy may be asked for, by lane; NULL: none */
 	const struct energy_call *calls;
 	size_t nr_calls;
 	const uint32_t *const *parent_of; /* [lane][node]: caller's node, before it; NODE_NONE */
