@@ -227,10 +227,10 @@ bool spill_map(void *p, size_t n)
 /* From here on every large block is a mapping, and none a part of a heap. */
 static void blocks_apart(void)
 {
-#ifdef M_MMAP_THRESHOLD
+#ifndef OTHER_MALLOC
 	mallopt(M_MMAP_THRESHOLD, (int)SPILL_BLOCK);
-#endif
 	malloc_trim(0);
+#endif
 }
 
 bool spill_wanted(size_t n)

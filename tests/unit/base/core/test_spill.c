@@ -266,11 +266,11 @@ TEST_IN(test_no_space, dir)
  * stands for the one above it. */
 TEST_IN(test_folders, dir)
 {
-	CLEANUP(xfreep) char *later = fs_join(dir, "not/yet");
 	struct statfs st;
-	char *p;
+	char *later, *p;
 
 	NEED_SPILL(dir);
+	later = fs_join(dir, "not/yet");
 	if (statfs("/dev/shm", &st) == 0 && st.f_type == TMPFS) {
 		spill_all("/dev/shm", 1);
 		p = xmalloc(2 * MIB);
@@ -285,6 +285,7 @@ TEST_IN(test_folders, dir)
 	p = xmalloc(2 * MIB);
 	assert_true(in_file(p + MIB));
 	assert_false(fs_exists(later));
+	free(later);
 	free(p);
 	spill_none();
 }
