@@ -82,28 +82,27 @@ static bool numbers_drop(const char *name, size_t n, struct strbuf *out)
 	return true;
 }
 
-/* One of the two rules; each makes a name shorter. */
-static bool name_step(const struct strbuf *from, struct strbuf *out)
+/* One of the two rules; each makes a name shorter, and leaves something of it. */
+static bool name_step(const char *name, size_t n, struct strbuf *out)
 {
-	return (memchr(from->buf, '#', from->len) && xla_range_name(from->buf, from->len, out)) ||
-	       numbers_drop(from->buf, from->len, out);
+	return ((memchr(name, '#', n) && xla_range_name(name, n, out)) ||
+		numbers_drop(name, n, out)) &&
+	       out->len > 0;
 }
 
 bool range_name(const char *name, size_t n, struct strbuf *out)
 {
 	CLEANUP(strbuf_release) struct strbuf now = STRBUF_INIT, next = STRBUF_INIT;
-	bool changed = false;
 
-	if (!memchr(name, '#', n) && !memchr(name, ',', n) && !memchr(name, '0', n))
+	if (!name_step(name, n, &now))
 		return false;
-	strbuf_add(&now, name, n);
 	/* a name without numbers may be one of XLA's */
-	while (strbuf_clear(&next), name_step(&now, &next) && next.len > 0) {
-		changed = true;
-		strbuf_clear(&now);
-		strbuf_add(&now, next.buf, next.len);
+	while (strbuf_clear(&next), name_step(now.buf, now.len, &next)) {
+		struct strbuf had = now;
+
+		now = next;
+		next = had;
 	}
-	if (changed)
-		strbuf_add(out, now.buf, now.len);
-	return changed;
+	strbuf_add(out, now.buf, now.len);
+	return true;
 }

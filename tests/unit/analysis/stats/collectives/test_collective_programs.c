@@ -196,3 +196,43 @@ TEST(recording_with_two_fingerprints)
 	for (size_t r = 0; r < 4; r++)
 		assert_true(fabs(num_of(t, r, "offset_ns") - offsets[r]) < 1000);
 }
+
+/* Execution 3 of the step function on each device: its time is what the step report has. */
+TEST(step_of_the_recording)
+{
+	static const int64_t wall[] = { 127464524, 125548221, 126814507, 127164002 };
+	static const int64_t busy[] = { 124230078, 122498172, 123598359, 124215086 };
+	struct csv_reader *r;
+	char *const *f;
+	size_t n, seen = 0;
+
+	free(test_trace("jax"));
+	struct rank_maker k = programs_begin();
+
+	push_rows(&k, "jax4_module.csv", true);
+	r = jax_open("jax4_thunk_stepfn_exec3.csv");
+	while (csv_next(r, &f, &n, NULL) == 1) {
+		int64_t start = jax_ns(f[8]), end = start + jax_ns(f[7]) + jax_ns(f[13]);
+
+		push_program(&k, f[4][0] - '0', PROGRAM_WORK, start, end, f[2], f[0]);
+	}
+	csv_free(r);
+	CLEANUP(model_freep) struct model *m = programs_end(&k);
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_program_modules);
+	const struct table *t = table_set_find(&ts, "program_modules");
+
+	for (size_t i = 0; i < table_rows(t); i++) {
+		const char *device = str_of(t, i, "device");
+		int rank = device[strlen(device) - 1] - '0';
+
+		if (strcmp(str_of(t, i, "module"), "pjit__wrapped_step_fn") != 0)
+			continue;
+		assert_int_equal(num_of(t, i, "executions"), 5);
+		assert_int_equal(num_of(t, i, "works"), 2610);
+		assert_int_equal(num_of(t, i, "total_ns"), wall[rank]);
+		assert_int_equal(num_of(t, i, "busy_ns"), busy[rank]);
+		assert_int_equal(num_of(t, i, "programs"), 1);
+		seen |= (size_t)1 << rank;
+	}
+	assert_int_equal(seen, 15);
+}
