@@ -14,6 +14,7 @@
 #include "profrig/base/door.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/workers.h"
+#include "profrig/hlo/hlo.h"
 #include "profrig/model/warnings.h"
 #include "profrig/work/kernel_join.h"
 
@@ -143,11 +144,27 @@ void reading_later(struct reading *rd)
 	VEC_CLEAR(&rd->later);
 }
 
+bool reading_dump(struct reading *rd, const char *path)
+{
+	struct err err = ERR_INIT;
+
+	if (!hlo_dump_is(path) || rd->s->o->reader)
+		return false;
+	if (!rd->programs)
+		rd->programs = hlo_programs_new();
+	rd->dumps++;
+	if (!read_before(rd, path, NULL) && hlo_read(rd->programs, path, &err) < 0)
+		reading_failed(rd, path, err.msg);
+	return true;
+}
+
 static void input_read(struct reading *rd, const char *path)
 {
 	struct err err = ERR_INIT;
 	const struct reader *reader;
 
+	if (reading_dump(rd, path))
+		return;
 	if (session_detect(rd->s->o, path, &reader, &err) < 0)
 		reading_failed(rd, path, err.msg);
 	else
@@ -214,7 +231,7 @@ static void folder_files(struct reading *rd, const char *dir, const struct strve
 		const char *rel = files->v[i];
 		CLEANUP(xfreep) char *path = fs_join(dir, rel);
 
-		if (!is_claimed(dir, rel) && !is_output(rd, path))
+		if (!is_claimed(dir, rel) && !is_output(rd, path) && !reading_dump(rd, path))
 			folder_file(rd, path, strchr(rel, '/') ? NULL : whole, &others);
 	}
 	/* settings and profiles beside an archive are expected */
@@ -230,7 +247,7 @@ static uint64_t inputs_met(const struct reading *rd)
 	const struct session_outcome *out = rd->s->out;
 
 	return out->read + out->noted[SESSION_UNREADABLE] + out->noted[SESSION_REPEATED] +
-	       out->noted[SESSION_LEFT_OUT] + rd->later.nr;
+	       out->noted[SESSION_LEFT_OUT] + rd->later.nr + rd->dumps;
 }
 
 /*
@@ -503,6 +520,7 @@ static void reading_release(struct reading *rd)
 	VEC_RELEASE(&rd->later);
 	format_duplicates_release(&rd->duplicates);
 	seen_inputs_release(&rd->seen);
+	hlo_programs_free(rd->programs);
 	workers_free(rd->workers);
 }
 
@@ -530,6 +548,8 @@ int session_read_inputs(struct session *s, const struct strvec *inputs, struct e
 				    err_set(err, ENODATA, "no input could be read"));
 	s->times.read_s = session_lap_s(&at);
 	model_finish_flat(s->m);
+	if (rd.programs && !s->profile)
+		hlo_join(rd.programs, s->m);
 	if (s->lanes)
 		share_lanes_finished(&rd.share, s->m);
 	s->times.model_s = session_lap_s(&at);
