@@ -54,6 +54,9 @@ const struct warning_info warning_table[] = {
 	  "collectives of a program have groups of different sizes, or are several in one "
 	  "operation; "
 	  "they have no size" },
+	{ W_COMPILE_OUTSIDE, SEV_NOTE,
+	  "ranges of the compiler lie in no compilation of a program, so table `compile` leaves "
+	  "them out: the recording began in the midst of one" },
 	{ W_LONG_TEXT, SEV_WARNING,
 	  "names or arguments are longer than 64 KiB, or those above 1 KiB have more than 32 MiB "
 	  "together; what is kept of them ends in an ellipsis and a hash of the whole" },

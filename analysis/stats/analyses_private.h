@@ -17,7 +17,7 @@
 	X(sequences) X(kernel_counters) X(operators) X(python) X(markers) X(sharing) \
 	X(node_energy) X(timeline) X(lanes) X(library_tables) X(marks_tables) X(collectives) \
 	X(iterations_tables) X(iteration_overlap) X(inference) X(critical_path) X(memory) \
-	X(ranks) X(findings)
+	X(ranks) X(program_modules) X(compile) X(findings)
 #define ANALYSIS_DECLARE(name) extern const struct analysis analysis_##name;
 ANALYSES(ANALYSIS_DECLARE)
 /* clang-format on */

@@ -26,6 +26,21 @@ is "tell size and group, also of a group of one" "$(sed 1d "$T/nccl/tables/colle
 is "and the ranks" "$(sed 1d "$T/nccl/tables/collective_ranks.csv" | cut -d, -f1-3 | xargs)" "0,4,8000 1,4,6800"
 is "what could not be read is counted" "$(jq -c '[.warnings[] | [.code, .count]]' "$T/nccl/analysis.json")" '[["W_IGNORED_RECORD",1],["W_BAD_EVENT",1]]'
 
+xla=$ROOT/tests/fixtures/nsys/xla.sqlite
+code "ranges of XLA" 0 "$PROFRIG" -q analyze "$xla" -o "$T/xla"
+is "name modules, operations and passes" "$(sed 1d "$T/xla/tables/functions.csv" | cut -d, -f1,2,4 | grep host | grep -v cuda | LC_ALL=C sort | xargs -d '\n')" \
+	"host,XlaCompile jit_step,1 host,XlaCompileBackend,2 host,XlaPass algsimp,2 host,XlaPass fusion,1 host,all-reduce-start.2,6 host,fusion.1,14 host,fusion.3,6 host,jit_init,1 host,jit_step,8 host,ncclAllReduce,6 host,wrapped_add,2"
+is "executions on devices, the last one cut" "$(sed 1d "$T/xla/tables/program_modules.csv" | cut -d, -f1-4,6,16,17 | xargs)" "gpu0,4,jit_init,1,1,1,0 gpu0,4,jit_step,4,13,2,1 gpu1,5,jit_step,4,13,2,1"
+is "collectives by module, execution and operation" "$(sed 1d "$T/xla/tables/collective_instances.csv" | cut -d, -f1,2,5,6,24 | xargs)" \
+	"jit_step,0,2,yes,all-reduce-start.2 jit_step,1,2,yes,all-reduce-start.2 jit_step,2,2,yes,all-reduce-start.2"
+is "a compilation whose moments count once" "$(sed 1d "$T/xla/tables/compile.csv" | cut -d, -f2,6 | xargs -d '\n')" \
+	"XlaCompile jit_step,30000 XlaCompileBackend,30000 XlaPass algsimp,30000 XlaPass fusion,10000"
+is "iterations behind the warm-up" "$(sed '1d; s/"[^"]*"//' "$T/xla/tables/iterations.csv" | cut -d, -f2,6 | xargs)" \
+	"jit_step,no jit_step,no jit_step,yes jit_step,yes jit_step,no jit_step,no jit_step,yes jit_step,yes"
+is "and what belongs nowhere" "$(warns "$T/xla/analysis.json" W_OP_WITHOUT_MODULE)" 1
+code "the warm-up left out" 0 "$PROFRIG" -q analyze "$xla" --steady -o "$T/steady"
+is "leaves the steady ones" "$(sed 1d "$T/steady/tables/program_modules.csv" | cut -d, -f1,3,4 | xargs)" "gpu0,jit_step,2 gpu1,jit_step,2"
+
 gzip -k "$T/a.sqlite"
 code "a packed file" 0 "$PROFRIG" -q info --json "$T/a.sqlite.gz"
 is "is the same" "$(jq -c '[.reader, .spans, .links]' "$T/out")" '["nsys",10,3]'

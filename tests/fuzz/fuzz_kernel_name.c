@@ -18,11 +18,31 @@
 #include "profrig/names/kernel_name.h"
 #include "profrig/names/range_name.h"
 #include "profrig/names/short_name.h"
+#include "profrig/names/xla_range.h"
 
 static void check(bool holds)
 {
 	if (!holds)
 		abort();
+}
+
+/* What is found lies inside the name. */
+static bool is_in(struct xla_text t, const char *name)
+{
+	return !t.p || (t.p >= name && t.n > 0 && t.p + t.n <= name + strlen(name));
+}
+
+static void xla_try(const char *name)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	struct xla_launcher l;
+	struct xla_range r;
+	bool is = xla_range_parse(name, strlen(name), &r);
+
+	check(is == xla_range_name(name, strlen(name), &text) && is == (text.len > 0));
+	check(!is || (is_in(r.word, name) && is_in(r.module, name) && is_in(r.op, name)));
+	if (xla_launcher_parse(name, strlen(name), &l))
+		check(!is && l.global >= 0);
 }
 
 static void name_try(const char *name)
@@ -46,6 +66,7 @@ static void name_try(const char *name)
 		check(!range_name(text.buf, text.len, &again));
 	if (op_range_parse(name, strlen(name), &op))
 		check(op.name_n > 0 && op.name_n < strlen(name) && op.sizes_n < strlen(name));
+	xla_try(name);
 	capture_call_kind(name);
 	capture_call_handles(name, strlen(name), &handles);
 }
