@@ -18,6 +18,7 @@ struct known {
 struct join {
 	const struct hlo_programs *p;
 	struct model *m;
+	bool dumps;
 	struct u64map at; /* module, program, operation → known */
 	VEC(struct known) known;
 	VEC(struct collective_facts) rows;
@@ -178,10 +179,10 @@ static void join_warn(const struct join *j)
 {
 	struct model *m = j->m;
 
-	if (j->no_module)
+	if (j->no_module && j->dumps)
 		model_warn(m, UINT32_MAX, W_HLO_MISSING, j->no_module,
 			   "no dump has the module '%s'", model_str(m, j->lost_module));
-	if (j->no_op)
+	if (j->no_op && j->dumps)
 		model_warn(m, UINT32_MAX, W_HLO_OTHER, j->no_op,
 			   "the dump of its module has no instruction '%s'",
 			   model_str(m, j->lost_op));
@@ -193,9 +194,9 @@ static void join_warn(const struct join *j)
 			   "'%s' holds several collectives", model_str(m, j->several_op));
 }
 
-void hlo_join(const struct hlo_programs *p, struct model *m)
+void hlo_join(const struct hlo_programs *p, struct model *m, bool dumps)
 {
-	struct join j = { .p = p, .m = m };
+	struct join j = { .p = p, .m = m, .dumps = dumps };
 
 	if (p->v.nr == 0)
 		return;

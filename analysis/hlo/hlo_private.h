@@ -14,7 +14,11 @@ int hlo_parse_text(struct hlo_programs *p, const char *data, size_t n, struct hl
 int hlo_parse_proto(struct hlo_programs *p, const char *data, size_t n, struct hlo_module *m,
 		    const char *path, struct err *err);
 
+#define HLO_MODULE_NONE \
+	((struct hlo_module){ .id = HLO_ABSENT, .replicas = HLO_ABSENT, .partitions = HLO_ABSENT })
 void hlo_module_release(struct hlo_module *m);
+/* Takes a module, or releases it: it is damaged, or there already. */
+void hlo_module_add(struct hlo_programs *p, struct hlo_module *m, bool sound);
 /* Bits of an element: "bf16", "pred", "f8e4m3fn"; 0 for what has none, as tokens. */
 unsigned hlo_type_bits(const char *type, size_t n);
 /* Adds an array's bytes to a size, which may be absent. */

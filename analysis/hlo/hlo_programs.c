@@ -70,6 +70,14 @@ static bool module_known(const struct hlo_programs *p, const struct hlo_module *
 				 m->fingerprint == 0)) != NULL;
 }
 
+void hlo_module_add(struct hlo_programs *p, struct hlo_module *m, bool sound)
+{
+	if (!sound || module_known(p, m))
+		hlo_module_release(m);
+	else
+		VEC_PUSH(&p->v, *m);
+}
+
 static int module_parse(struct hlo_programs *p, const char *path, const struct input_map *map,
 			struct hlo_module *m, struct err *err)
 {
@@ -86,9 +94,7 @@ static int module_parse(struct hlo_programs *p, const char *path, const struct i
 int hlo_read(struct hlo_programs *p, const char *path, struct err *err)
 {
 	CLEANUP(xfreep) char *name = plain_name(path);
-	struct hlo_module m = { .id = HLO_ABSENT,
-				.replicas = HLO_ABSENT,
-				.partitions = HLO_ABSENT };
+	struct hlo_module m = HLO_MODULE_NONE;
 	struct input_map map;
 	int r;
 
@@ -101,9 +107,6 @@ int hlo_read(struct hlo_programs *p, const char *path, struct err *err)
 	input_unmap(&map);
 	if (id_in(name) != HLO_ABSENT)
 		m.id = id_in(name);
-	if (r < 0 || module_known(p, &m))
-		hlo_module_release(&m);
-	else
-		VEC_PUSH(&p->v, m);
+	hlo_module_add(p, &m, r == 0);
 	return r;
 }

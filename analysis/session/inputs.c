@@ -94,6 +94,24 @@ static int input_take(struct reading *rd, const char *path, const struct reader 
 	return r;
 }
 
+static struct hlo_programs *programs_of(struct reading *rd)
+{
+	if (!rd->programs)
+		rd->programs = hlo_programs_new();
+	return rd->programs;
+}
+
+/* What a profile of JAX holds beside its events; of interest where single calls are. */
+static void programs_inside(struct reading *rd, const char *path, const struct reader *reader)
+{
+	struct err err = ERR_INIT;
+
+	if (strcmp(reader->name, "xplane") == 0 && !rd->s->profile && session_wants_facts(rd->s) &&
+	    hlo_read_space(programs_of(rd), path, &err) < 0)
+		model_warn(rd->m, (input_id)rd->m->inputs.nr - 1, W_BAD_EVENT, 1,
+			   "a program in it: %s", err.msg);
+}
+
 static void input_read_now(struct reading *rd, const char *path, const struct reader *reader)
 {
 	struct err err = ERR_INIT;
@@ -109,6 +127,7 @@ static void input_read_now(struct reading *rd, const char *path, const struct re
 		return;
 	}
 	rd->s->out->read++;
+	programs_inside(rd, path, reader);
 	for (input_id i = began; i < rd->m->inputs.nr; i++)
 		r = rd->m->inputs.v[i].partial ? READ_PARTIAL : r;
 	rd->s->out->partial += r == READ_PARTIAL;
@@ -150,10 +169,8 @@ bool reading_dump(struct reading *rd, const char *path)
 
 	if (!hlo_dump_is(path) || rd->s->o->reader)
 		return false;
-	if (!rd->programs)
-		rd->programs = hlo_programs_new();
 	rd->dumps++;
-	if (!read_before(rd, path, NULL) && hlo_read(rd->programs, path, &err) < 0)
+	if (!read_before(rd, path, NULL) && hlo_read(programs_of(rd), path, &err) < 0)
 		reading_failed(rd, path, err.msg);
 	return true;
 }
@@ -549,7 +566,7 @@ int session_read_inputs(struct session *s, const struct strvec *inputs, struct e
 	s->times.read_s = session_lap_s(&at);
 	model_finish_flat(s->m);
 	if (rd.programs && !s->profile)
-		hlo_join(rd.programs, s->m);
+		hlo_join(rd.programs, s->m, rd.dumps > 0);
 	if (s->lanes)
 		share_lanes_finished(&rd.share, s->m);
 	s->times.model_s = session_lap_s(&at);

@@ -1,4 +1,4 @@
-/* A dump of a compiler, as text or as a proto; then its collectives. */
+/* A dump of a compiler as text, as a proto, or in a profile; then its collectives. */
 #include "fuzz.h"
 
 #include <stdio.h>
@@ -21,6 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (hlo_read(p, path, &e) < 0 && !e.msg[0])
 		abort();
+	hlo_read_space(p, path, NULL);
 	for (size_t k = 0; k < p->v.nr; k++)
 		for (size_t i = 0; i < p->v.v[k].v.nr && i < 1000; i++)
 			hlo_collective(p, &p->v.v[k], &p->v.v[k].v.v[i], &several);

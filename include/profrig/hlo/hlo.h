@@ -6,7 +6,7 @@
  *	struct hlo_programs *p = hlo_programs_new();
  *	if (hlo_dump_is(path))
  *		hlo_read(p, path, &err)		any number of files, text or proto, in any order
- *	hlo_join(p, m)				m is finished: facts of its operations
+ *	hlo_join(p, m, true)			m is finished: facts of its operations
  *	hlo_programs_free(p);
  *
  * Files: module_NNNN.NAME[.…]after_optimizations.txt, and the same as *.hlo.pb (HloProto), also
@@ -90,6 +90,12 @@ bool hlo_dump_is(const char *path);
  */
 int hlo_read(struct hlo_programs *p, const char *path, struct err *err);
 
+/*
+ * Adds the programs that an XSpace file holds (readers/xplane). -EINVAL: one of them is damaged;
+ * the others are there. Damage of the file itself is its reader's to tell.
+ */
+int hlo_read_space(struct hlo_programs *p, const char *path, struct err *err);
+
 /* The instruction of a name; NULL: there is none. */
 const struct hlo_instruction *hlo_instruction(const struct hlo_module *m, str_id name);
 /*
@@ -101,7 +107,7 @@ const struct hlo_instruction *hlo_collective(const struct hlo_programs *p,
 					     const struct hlo_instruction *i, bool *ret_several);
 
 struct model;
-/* Facts of the operations of a finished model; warns. */
-void hlo_join(const struct hlo_programs *p, struct model *m);
+/* Facts of the operations of a finished model. dumps: warns of operations that they lack. */
+void hlo_join(const struct hlo_programs *p, struct model *m, bool dumps);
 
 #endif

@@ -426,7 +426,7 @@ TEST_IN(joined, dir)
 	s->ops->facts(s, op_push(m, t, 80, "jit_f", 17, "cp"), &own);
 	model_ended(m);
 	assert_int_equal(read_as(p, dir, TEXT_NAME, text, strlen(text), NULL), 0);
-	hlo_join(p, m);
+	hlo_join(p, m, true);
 	expect_model(m, "W_HLO_MISSING=1 W_HLO_OTHER=1 W_HLO_GROUPS=1 only W_OP_WITHOUT_MODULE=0");
 	expect_size(m, "ar", "all-reduce", 4007, 2);
 	expect_size(m, "ag", "all-gather", 16000, 4);
@@ -435,6 +435,40 @@ TEST_IN(joined, dir)
 	assert_null(facts_collective(m, span_at(m, "sin")));
 	assert_int_equal(facts_collective(m, span_at(m, "cp"))->bytes, 123); /* the trace's own */
 	model_free(m);
+	hlo_programs_free(p);
+}
+
+/* An XSpace file holds the programs that it is of. */
+TEST_IN(programs_in_a_trace, dir)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT, proto = STRBUF_INIT;
+	CLEANUP(xfreep) char *path = fs_join(dir, "a.xplane.pb");
+	struct hlo_programs *p = hlo_programs_new();
+	struct err err = ERR_INIT;
+	size_t plane, entry, row, stat;
+
+	proto_make(&proto);
+	for (int damaged = 0; damaged < 2; damaged++) {
+		plane = pb_open(&b, 1);
+		pb_put_str(&b, 2, "/host:metadata");
+		entry = pb_open(&b, 4);
+		pb_put_u64(&b, 1, 5);
+		row = pb_open(&b, 2);
+		pb_put_str(&b, 2, "jit_f(4711)");
+		stat = pb_open(&b, 5);
+		pb_put_u64(&b, 1, 1);
+		pb_put_bytes(&b, 6, proto.buf, proto.len / (size_t)(1 + damaged));
+		pb_close(&b, stat);
+		pb_close(&b, row);
+		pb_close(&b, entry);
+		pb_close(&b, plane);
+		assert_int_equal(fs_write_atomic(path, b.buf, b.len, NULL), 0);
+		assert_int_equal(hlo_read_space(p, path, &err), damaged ? -EINVAL : 0);
+		assert_int_equal(p->v.nr, 1);
+		assert_int_equal(p->v.v[0].id, 4711);
+	}
+	expect_module(p, &p->v.v[0]);
+	assert_has(err.msg, "offset");
 	hlo_programs_free(p);
 }
 
