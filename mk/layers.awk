@@ -26,13 +26,14 @@ BEGIN {
 	may["energy"] = "model counters topology"
 	may["profile"] = "model scan counters topology energy"
 	may["names"] = ""
+	may["hlo"] = "model scan cost"
 	may["work"] = "model names"
 	may["cost"] = "model names"
 	may["stats"] = "model counters topology energy profile names work cost"
 	may["report"] = "model stats"
 	may["compare"] = "scan readers"
 	may["pack"] = "readers"
-	may["session"] = "model scan library readers counters topology energy profile stats names work cost report config"
+	may["session"] = "model scan library readers counters topology energy profile stats names work cost report config hlo"
 	may["cli"] = "*"
 	for (i = 1; i < ARGC; i++)
 		if (ARGV[i] ~ /\.h$/ && ARGV[i] !~ /^include\//) {

@@ -44,6 +44,16 @@ const struct warning_info warning_table[] = {
 	{ W_OP_WITHOUT_MODULE, SEV_NOTE,
 	  "operations of compiled programs lie in no execution of a module, so it is not known to "
 	  "which they belong: the recording began in the midst of one" },
+	{ W_HLO_MISSING, SEV_WARNING,
+	  "operations are of a module that no given dump has; nothing is known of their sizes. "
+	  "Give "
+	  "the compiler's dump of the same run" },
+	{ W_HLO_OTHER, SEV_WARNING,
+	  "operations are not in the dump of their module, which is of another compilation" },
+	{ W_HLO_GROUPS, SEV_WARNING,
+	  "collectives of a program have groups of different sizes, or are several in one "
+	  "operation; "
+	  "they have no size" },
 	{ W_COMPILE_OUTSIDE, SEV_NOTE,
 	  "ranges of the compiler lie in no compilation of a program, so table `compile` leaves "
 	  "them out: the recording began in the midst of one" },

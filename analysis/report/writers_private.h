@@ -7,7 +7,7 @@
 /* In the order in which they write. */
 /* clang-format off */
 #define WRITERS(X) \
-	X(csv) X(json) X(folded) X(html)
+	X(csv) X(json) X(folded) X(pgle) X(html)
 #define WRITER_DECLARE(name) extern const struct writer writer_##name;
 WRITERS(WRITER_DECLARE)
 /* clang-format on */

@@ -14,6 +14,7 @@
 #include "profrig/base/door.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/workers.h"
+#include "profrig/hlo/hlo.h"
 #include "profrig/model/warnings.h"
 #include "profrig/work/kernel_join.h"
 
@@ -93,6 +94,24 @@ static int input_take(struct reading *rd, const char *path, const struct reader 
 	return r;
 }
 
+static struct hlo_programs *programs_of(struct reading *rd)
+{
+	if (!rd->programs)
+		rd->programs = hlo_programs_new();
+	return rd->programs;
+}
+
+/* What a profile of JAX holds beside its events; of interest where single calls are. */
+static void programs_inside(struct reading *rd, const char *path, const struct reader *reader)
+{
+	struct err err = ERR_INIT;
+
+	if (strcmp(reader->name, "xplane") == 0 && !rd->s->profile && session_wants_facts(rd->s) &&
+	    hlo_read_space(programs_of(rd), path, &err) < 0)
+		model_warn(rd->m, (input_id)rd->m->inputs.nr - 1, W_BAD_EVENT, 1,
+			   "a program in it: %s", err.msg);
+}
+
 static void input_read_now(struct reading *rd, const char *path, const struct reader *reader)
 {
 	struct err err = ERR_INIT;
@@ -108,6 +127,7 @@ static void input_read_now(struct reading *rd, const char *path, const struct re
 		return;
 	}
 	rd->s->out->read++;
+	programs_inside(rd, path, reader);
 	for (input_id i = began; i < rd->m->inputs.nr; i++)
 		r = rd->m->inputs.v[i].partial ? READ_PARTIAL : r;
 	rd->s->out->partial += r == READ_PARTIAL;
@@ -143,11 +163,25 @@ void reading_later(struct reading *rd)
 	VEC_CLEAR(&rd->later);
 }
 
+bool reading_dump(struct reading *rd, const char *path)
+{
+	struct err err = ERR_INIT;
+
+	if (!hlo_dump_is(path) || rd->s->o->reader)
+		return false;
+	rd->dumps++;
+	if (!read_before(rd, path, NULL) && hlo_read(programs_of(rd), path, &err) < 0)
+		reading_failed(rd, path, err.msg);
+	return true;
+}
+
 static void input_read(struct reading *rd, const char *path)
 {
 	struct err err = ERR_INIT;
 	const struct reader *reader;
 
+	if (reading_dump(rd, path))
+		return;
 	if (session_detect(rd->s->o, path, &reader, &err) < 0)
 		reading_failed(rd, path, err.msg);
 	else
@@ -214,7 +248,7 @@ static void folder_files(struct reading *rd, const char *dir, const struct strve
 		const char *rel = files->v[i];
 		CLEANUP(xfreep) char *path = fs_join(dir, rel);
 
-		if (!is_claimed(dir, rel) && !is_output(rd, path))
+		if (!is_claimed(dir, rel) && !is_output(rd, path) && !reading_dump(rd, path))
 			folder_file(rd, path, strchr(rel, '/') ? NULL : whole, &others);
 	}
 	/* settings and profiles beside an archive are expected */
@@ -230,7 +264,7 @@ static uint64_t inputs_met(const struct reading *rd)
 	const struct session_outcome *out = rd->s->out;
 
 	return out->read + out->noted[SESSION_UNREADABLE] + out->noted[SESSION_REPEATED] +
-	       out->noted[SESSION_LEFT_OUT] + rd->later.nr;
+	       out->noted[SESSION_LEFT_OUT] + rd->later.nr + rd->dumps;
 }
 
 /*
@@ -503,6 +537,7 @@ static void reading_release(struct reading *rd)
 	VEC_RELEASE(&rd->later);
 	format_duplicates_release(&rd->duplicates);
 	seen_inputs_release(&rd->seen);
+	hlo_programs_free(rd->programs);
 	workers_free(rd->workers);
 }
 
@@ -545,6 +580,8 @@ int session_read_inputs(struct session *s, const struct strvec *inputs, struct e
 				    err_set(err, ENODATA, "no input could be read"));
 	s->times.read_s = session_lap_s(&at);
 	model_finish_flat(s->m);
+	if (rd.programs && !s->profile)
+		hlo_join(rd.programs, s->m, rd.dumps > 0);
 	if (s->lanes)
 		share_lanes_finished(&rd.share, s->m);
 	s->times.model_s = session_lap_s(&at);

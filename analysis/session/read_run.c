@@ -131,6 +131,21 @@ static void run_kept(struct reading *rd, const struct rundir *run, input_id firs
 	add_env(rd, run, first, (input_id)rd->m->inputs.nr);
 }
 
+/* A compiler writes its dump beside what tools write; no tool lists it. */
+static void run_dumps(struct reading *rd, const char *dir)
+{
+	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT, lost = STRVEC_INIT;
+	CLEANUP(xfreep) char *artifacts = fs_join(dir, "artifacts");
+
+	if (!fs_is_dir(artifacts) || fs_glob_all(artifacts, "**", &files, &lost, NULL) < 0)
+		return;
+	for (size_t i = 0; i < files.nr; i++) {
+		CLEANUP(xfreep) char *path = fs_join(artifacts, files.v[i]);
+
+		reading_dump(rd, path);
+	}
+}
+
 void reading_run(struct reading *rd, const char *dir)
 {
 	struct analysis_opts *ao = &rd->s->ao;
@@ -156,6 +171,7 @@ void reading_run(struct reading *rd, const char *dir)
 		run_kept(rd, &run, first);
 	for (size_t i = 0; i < run.lost.nr; i++)
 		reading_failed(rd, run.lost.v[i].path, run.lost.v[i].why);
+	run_dumps(rd, dir);
 	reading_later(rd);
 	ao->workload_start_ns = run.workload_start_ns;
 	ao->workload_end_ns = run.workload_end_ns;

@@ -27,6 +27,8 @@ struct reading {
 	/* files of such readers, and all others; where ranks share them a first walk counts them */
 	size_t ordered, timed;
 	bool counting;
+	struct hlo_programs *programs; /* of dumps of compilers; NULL: none yet */
+	size_t dumps;
 };
 
 /* Reads one file or archive, unless it was read before or another format of it is read. */
@@ -36,6 +38,8 @@ void reading_input(struct reading *rd, const char *path, const struct reader *re
  * inputs of a run while its clocks and host are set.
  */
 void reading_later(struct reading *rd);
+/* Reads a dump of a compiler; false: the file is none. */
+bool reading_dump(struct reading *rd, const char *path);
 /* Notes an input that cannot be read and keeps it in the model as a partial one. */
 void reading_failed(struct reading *rd, const char *path, const char *why);
 /* Reads a run directory (read_run.c). */

@@ -9,6 +9,8 @@
  *		by column
  *	folded	folded/<metric>.folded: FlameGraph stacks, integer ns or µJ: time, device,
  *		energy-<counter>-<device>
+ *	pgle	pgle.pbtxt: costs of the operations of compiled programs, for XLA's scheduler;
+ *		where there are any
  *	html	report.html: one file, no network
  */
 #ifndef PROFRIG_WRITER_H

@@ -579,6 +579,48 @@ TEST(test_load_run_elsewhere)
 	}
 }
 
+/* --- costs for XLA --- */
+
+TEST_IN(test_pgle, dir)
+{
+	struct report r = { .dir = xstrdup(dir) };
+	CLEANUP(xfreep) char *path = fs_join(dir, "pgle.pbtxt");
+	CLEANUP(xfreep) char *text = NULL;
+	struct table *t = table_new("program_ops");
+	struct err err = ERR_INIT;
+	static const struct {
+		const char *module, *op;
+		int64_t total, cost;
+	} rows[] = LIST({ "jit_f", "fusion.1", 100, 7 }, { "jit_f", "all-reduce.2", 50, 40000 },
+			{ "jit_g", "fusion.1", 300, 1500 }, { "jit_h", "fusion.1", 200, 9 },
+			{ "jit_h", "odd \"name\"\n", 1, 2000 });
+
+	table_col(t, "module", TABLE_STR, NULL);
+	table_col(t, "op", TABLE_STR, NULL);
+	table_col(t, "total_ns", TABLE_I64, "ns");
+	table_col(t, "cost_ns", TABLE_I64, "ns");
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		table_str(t, rows[i].module);
+		table_str(t, rows[i].op);
+		table_i64(t, rows[i].total);
+		table_i64(t, rows[i].cost);
+		table_row(t);
+	}
+	table_set_add(&r.tables, t);
+	if (writer_find("pgle")->write(&r, &err) < 0)
+		fail_msg("%s", err.msg);
+	assert_true(fs_read(path, 1 << 20, &text, &(size_t){ 0 }, NULL) >= 0);
+	assert_string_equal(text, "costs { name: \"fusion.1\" cost_us: 1.5 }\n"
+				  "costs { name: \"all-reduce.2\" cost_us: 40 }\n"
+				  "costs { name: \"odd \\\"name\\\"\\012\" cost_us: 2 }\n");
+	report_release(&r);
+	/* without such programs there is none, also where one was */
+	r = (struct report){ .dir = xstrdup(dir) };
+	assert_int_equal(writer_find("pgle")->write(&r, &err), 0);
+	assert_false(fs_exists(path));
+	report_release(&r);
+}
+
 TEST_IN(test_report_json, dir)
 {
 	struct table *t = hostile_table();
