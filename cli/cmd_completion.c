@@ -220,6 +220,7 @@ static const struct {
 	{ "campaign export", "format", NULL, "csv json ndjson" },
 	{ NULL, "format", offer_reports, NULL },
 	{ "convert", "to", offer_converters, NULL },
+	{ "convert", "dialect", NULL, "torch tensorboard" },
 	{ NULL, "replay", offer_runs, NULL },
 	{ NULL, "source", offer_samplers, NULL },
 	{ NULL, "storage", NULL, "every change" },

@@ -3,6 +3,7 @@
  * reported.
  */
 #include "cli.h"
+#include "span_filter.h"
 #include "unpacked.h"
 
 #include <errno.h>
@@ -23,7 +24,8 @@
 struct conversion {
 	const struct command *c;
 	struct session_opts o;
-	const char *output, *to, *window, *split, *reader, *memory;
+	const char *output, *to, *dialect, *window, *split, *reader, *memory;
+	struct span_filter filter;
 	const struct converter *converter;
 	uint64_t split_bytes;
 	bool json;
@@ -62,6 +64,14 @@ static int pick_converter(struct conversion *cv)
 	CLEANUP(strbuf_release) struct strbuf known = STRBUF_INIT;
 
 	suffixes_add(&known);
+	if (cv->dialect && cv->to)
+		return cli_usage(cv->c, "--dialect goes without --to");
+	if (cv->dialect && strcmp(cv->dialect, "torch") != 0 &&
+	    strcmp(cv->dialect, "tensorboard") != 0)
+		return cli_usage(cv->c, "--dialect is torch or tensorboard, not '%.40s'",
+				 cv->dialect);
+	if (cv->dialect)
+		cv->to = "torch";
 	if (!cv->output || !*cv->output)
 		return cli_usage(cv->c, "no output: -o FILE, whose ending tells the format: %s",
 				 known.buf);
@@ -81,10 +91,28 @@ static int pick_converter(struct conversion *cv)
 	return parse_size(cv, &cv->split_bytes);
 }
 
+/* Whether a path is one of those that a conversion writes for ranks: BASE_worker_<n>SUFFIX. */
+static bool is_rank_path(const char *output, const char *path)
+{
+	CLEANUP(xfreep) char *rank = convert_rank_path(output, 0);
+	CLEANUP(xfreep) char *whole = fs_abs(rank), *input = fs_abs(path);
+	char *digit = strrchr(whole, '_') + strlen("_");
+	size_t front = (size_t)(digit - whole), digits;
+
+	if (strncmp(input, whole, front) != 0)
+		return false;
+	digits = strspn(input + front, "0123456789");
+	return digits > 0 && strcmp(input + front + digits, digit + 1) == 0;
+}
+
 /* An input must not be written over. */
-static bool is_input(const struct strvec *inputs, const char *output)
+static bool is_input(const struct strvec *inputs, const char *output, bool ranks)
 {
 	struct stat a, b;
+
+	for (size_t i = 0; ranks && i < inputs->nr; i++)
+		if (is_rank_path(output, inputs->v[i]))
+			return true;
 
 	for (size_t i = 0; i < inputs->nr; i++)
 		if (door_stat(inputs->v[i], &a) == 0 && door_stat(output, &b) == 0 &&
@@ -102,9 +130,9 @@ static int window_cut(struct conversion *cv)
 
 	if (cv->window && window_of(cv->window, cv->t.m, &w, &err) < 0)
 		return cli_usage(cv->c, "--window: %s", err.msg);
-	if (!cv->window && cv->t.m->inputs.nr == 1)
+	if (!cv->window && cv->t.m->inputs.nr == 1 && !span_filter_any(&cv->filter))
 		return EXIT_DONE;
-	cv->t.m = model_cut(whole, &w, &cv->cut);
+	cv->t.m = span_filter_cut(&cv->filter, whole, &w, &cv->cut);
 	model_free(whole);
 	return EXIT_DONE;
 }
@@ -160,8 +188,9 @@ static void say_left_out(const struct conversion *cv)
 	say_count(&sb, cv->cut.samples_out, "samples");
 	say_count(&sb, cv->cut.links_out, "links");
 	if (sb.len)
-		log_info("outside the window: %s; %" PRIu64 " spans cut at its edges", sb.buf,
-			 cv->cut.spans_cut);
+		log_info("outside the window and the filters: %s; %" PRIu64
+			 " spans cut at the window's edges",
+			 sb.buf, cv->cut.spans_cut);
 	strbuf_clear(&sb);
 	say_count(&sb, cv->n.spans_out, "spans");
 	say_count(&sb, cv->n.samples_out, "samples");
@@ -253,16 +282,17 @@ static int convert_checked(struct conversion *cv, struct strvec *inputs)
 {
 	CLEANUP(unpacking_release) struct unpacking u = UNPACKING_INIT;
 	CLEANUP(xfreep) char *dir = NULL;
-	int code = parse_reader(cv->c, cv->reader, &cv->o);
+	int code = parse_reader(cv->c, cv->reader, &cv->o) ?: span_filter_begin(&cv->filter, cv->c);
 
 	if (code == EXIT_DONE && !inputs->nr)
 		code = cli_usage(cv->c, "no input");
 	if (code == EXIT_DONE)
 		code = pick_converter(cv);
-	if (code == EXIT_DONE && is_input(inputs, cv->output))
+	if (code == EXIT_DONE && is_input(inputs, cv->output, cv->converter->ranks))
 		code = cli_usage(cv->c, "%.200s is an input and would be written over", cv->output);
 	if (code != EXIT_DONE)
 		return code;
+	cv->o.file_facts = cv->converter->ranks;
 	dir = fs_dir(cv->output);
 	code = output_code(dir) ?: inputs_unpack(cv->c, inputs, &u);
 	if (code == EXIT_DONE) {
@@ -277,7 +307,7 @@ static int convert_checked(struct conversion *cv, struct strvec *inputs)
 static int convert_main(const struct command *c, int argc, char **argv)
 {
 	CLEANUP(strvec_release) struct strvec inputs = STRVEC_INIT;
-	struct conversion cv = { .c = c };
+	struct conversion cv = { .c = c, .filter = SPAN_FILTER_INIT };
 	char **rest;
 
 	cli_session_opts(&cv.o);
@@ -291,6 +321,14 @@ static int convert_main(const struct command *c, int argc, char **argv)
 		  "the format, for any name of the file ('profrig list converters')" },
 		{ "window", 0, OPT_STR, &cv.window, "FROM:TO",
 		  "only this part: ns since the start, 1.5s:2s, 10%:90%, or the name of a span" },
+		{ "dialect", 0, OPT_STR, &cv.dialect, "NAME",
+		  "torch or tensorboard: as PyTorch's profiler, NAME_worker_0.pt.trace.json, … for "
+		  "each rank" },
+		{ "only-names", 0, OPT_STR, &cv.filter.names, "PATTERN",
+		  "only spans whose names match, a regular expression" },
+		{ "only-categories", 0, OPT_LIST, &cv.filter.categories, "A,B,…",
+		  "only spans of these categories" },
+		{ "limit", 0, OPT_INT, &cv.filter.limit, "N", "only the first N of them" },
 		{ "split-size", 0, OPT_STR, &cv.split, "SIZE",
 		  "split into NAME-0.json, … of about this much text each: 500M" },
 		{ "reader", 0, OPT_STR, &cv.reader, "NAME[:KIND]",
@@ -305,6 +343,7 @@ static int convert_main(const struct command *c, int argc, char **argv)
 		strvec_push(&inputs, *rest);
 	if (code < 0)
 		code = cli_memory(c, cv.memory, cv.output) ?: convert_checked(&cv, &inputs);
+	span_filter_release(&cv.filter);
 	session_trace_release(&cv.t);
 	convert_result_release(&cv.n);
 	session_opts_release(&cv.o);

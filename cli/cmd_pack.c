@@ -11,14 +11,15 @@
 
 #include "profrig/base/json_fields.h"
 #include "profrig/base/log.h"
+#include "profrig/base/num.h"
 #include "profrig/base/progress.h"
 #include "profrig/pack/pack.h"
 
 struct packing {
 	const struct command *c;
-	const char *output;
+	const char *output, *rank_word;
 	bool force, merge, check, json;
-	long rank;
+	int64_t rank; /* -1: not said */
 };
 
 /* ---- messages ---- */
@@ -159,9 +160,11 @@ static int packing_checked(struct packing *p, const struct strvec *inputs)
 		return cli_usage(p->c, "no input");
 	if (!p->output || !*p->output)
 		return cli_usage(p->c, "no output: -o BUNDLE.zip");
-	if (p->rank < -1)
-		return cli_usage(p->c, "--rank wants a number from 0 on, not %ld", p->rank);
-	if (p->merge && p->rank >= 0)
+	if (p->rank_word &&
+	    (num_i64(p->rank_word, strlen(p->rank_word), &p->rank) < 0 || p->rank < 0))
+		return cli_usage(p->c, "--rank wants a number from 0 on, not '%.40s'",
+				 p->rank_word);
+	if (p->merge && p->rank_word)
 		return cli_usage(p->c, "--rank goes without --merge: bundles have their ranks");
 	r = pack_output_check(p->output, p->force, &err);
 	if (r == -EEXIST)
@@ -181,7 +184,7 @@ static int pack_main(const struct command *c, int argc, char **argv)
 	const struct opt opts[] = {
 		{ "output", 'o', OPT_STR, &p.output, "FILE", "the bundle, BUNDLE.zip" },
 		{ "force", 'f', OPT_FLAG, &p.force, NULL, "replace an output that is there" },
-		{ "rank", 0, OPT_INT, &p.rank, "N", "the rank that all of it is of" },
+		{ "rank", 0, OPT_STR, &p.rank_word, "N", "the rank that all of it is of" },
 		{ "merge", 0, OPT_FLAG, &p.merge, NULL,
 		  "the inputs are bundles: make one of them" },
 		{ "check", 0, OPT_FLAG, &p.check, NULL,

@@ -7,6 +7,8 @@
 struct replay {
 	const struct model *m;
 	struct window w;
+	const struct replay_pick *pick;
+	bool *taken; /* by track; NULL: all are */
 	struct sink *s;
 	struct replayed n;
 	track_id *track_of;   /* by track */
@@ -81,6 +83,25 @@ static str_id string_replay(struct replay *r, str_id id)
 	return r->string_of[id];
 }
 
+/* Of the facts those of the file alone: devices, the job. */
+static void file_facts_replay(struct replay *r)
+{
+	for (size_t i = 0; i < r->m->facts.devices.nr; i++) {
+		struct device_facts d = r->m->facts.devices.v[i];
+
+		d.name = string_replay(r, d.name);
+		d.arch = string_replay(r, d.arch);
+		r->s->ops->device(r->s, &d);
+	}
+	for (size_t i = 0; i < r->m->facts.worlds.nr; i++) {
+		struct world_facts w = r->m->facts.worlds.v[i];
+
+		w.backend = string_replay(r, w.backend);
+		w.version = string_replay(r, w.version);
+		r->s->ops->world(r->s, &w);
+	}
+}
+
 static track_id track_moved(const struct replay *r, track_id t)
 {
 	return t == TRACK_NONE ? TRACK_NONE : r->track_of[t];
@@ -106,6 +127,26 @@ static void track_replay(struct replay *r, size_t i)
 	r->track_of[i] = r->s->ops->track(r->s, &d);
 }
 
+/* Those that are picked, and what they name as parents and owners. */
+static void tracks_pick(struct replay *r)
+{
+	if (!r->pick || !r->pick->track)
+		return;
+	r->taken = xcalloc(r->m->tracks.nr + 1, sizeof(*r->taken));
+	for (size_t i = 0; i < r->m->tracks.nr; i++) {
+		if (!r->pick->track(r->pick->ctx, (track_id)i))
+			continue;
+		for (track_id t = (track_id)i; t != TRACK_NONE && !r->taken[t];) {
+			track_id owner = r->m->tracks.v[t].owner;
+
+			r->taken[t] = true;
+			if (owner != TRACK_NONE)
+				r->taken[owner] = true;
+			t = r->m->tracks.v[t].parent;
+		}
+	}
+}
+
 /* Those that others name as their parents and owners come first. */
 static void tracks_replay(struct replay *r)
 {
@@ -116,7 +157,7 @@ static void tracks_replay(struct replay *r)
 			enum track_kind kind = r->m->tracks.v[i].kind;
 			bool above = kind == TRACK_PROCESS || kind == TRACK_DEVICE;
 
-			if (above == (turn == 0))
+			if (above == (turn == 0) && (!r->taken || r->taken[i]))
 				track_replay(r, i);
 		}
 }
@@ -139,10 +180,24 @@ static void samples_replay(struct replay *r, size_t i)
 	r->n.samples_out += se->t_ns.nr - (to - from);
 }
 
+static bool series_taken(const struct replay *r, size_t i)
+{
+	const struct series *se = &r->m->series.v[i];
+
+	if (r->pick && r->pick->series && !r->pick->series(r->pick->ctx, (series_id)i))
+		return false;
+	return se->track == TRACK_NONE || r->track_of[se->track] != TRACK_NONE;
+}
+
 static void series_replay(struct replay *r)
 {
 	for (size_t i = 0; i < r->m->series.nr; i++) {
 		const struct series *se = &r->m->series.v[i];
+
+		if (!series_taken(r, i)) {
+			r->n.samples_out += se->t_ns.nr;
+			continue;
+		}
 		struct series_def d = {
 			.name = model_str(r->m, se->name),
 			.unit = model_str(r->m, se->unit),
@@ -196,6 +251,11 @@ static span_id span_replay(struct replay *r, size_t i)
 		.kind = (enum span_kind)c->kind[i],
 	};
 
+	if (d.track == TRACK_NONE ||
+	    (r->pick && r->pick->span && !r->pick->span(r->pick->ctx, i))) {
+		r->n.spans_out++;
+		return SPAN_NONE;
+	}
 	if (d.end_ns < r->w.from_ns || d.start_ns > r->w.to_ns ||
 	    /* a span that only touches an edge is outside, unless it has no length */
 	    (d.start_ns < d.end_ns && (d.end_ns == r->w.from_ns || d.start_ns == r->w.to_ns))) {
@@ -239,11 +299,11 @@ static void links_replay(struct replay *r)
 	}
 }
 
-void model_replay(const struct model *m, const struct window *w, struct sink *into,
-		  struct replayed *ret)
+static void part_replay(const struct model *m, const struct window *w,
+			const struct replay_pick *pick, struct sink *into, struct replayed *ret)
 {
 	const struct input *first = m->inputs.nr ? &m->inputs.v[0] : NULL;
-	struct replay r = { .m = m, .w = *w, .s = into, .several = m->inputs.nr > 1 };
+	struct replay r = { .m = m, .w = *w, .pick = pick, .s = into, .several = m->inputs.nr > 1 };
 	size_t strings = intern_count(m->strings);
 
 	assert(m->finished);
@@ -255,6 +315,8 @@ void model_replay(const struct model *m, const struct window *w, struct sink *in
 		r.string_of[i] = STR_NONE;
 	into->ops->input(into, first ? first->path : "", first ? first->reader : "");
 	clock_replay(&r);
+	file_facts_replay(&r);
+	tracks_pick(&r);
 	tracks_replay(&r);
 	series_replay(&r);
 	spans_replay(&r);
@@ -262,6 +324,7 @@ void model_replay(const struct model *m, const struct window *w, struct sink *in
 	into->ops->input_end(into);
 	if (ret)
 		*ret = r.n;
+	free(r.taken);
 	free(r.track_of);
 	free(r.series_of);
 	free(r.span_of);
@@ -269,11 +332,23 @@ void model_replay(const struct model *m, const struct window *w, struct sink *in
 	u64map_release(&r.number_of);
 }
 
+void model_replay(const struct model *m, const struct window *w, struct sink *into,
+		  struct replayed *ret)
+{
+	part_replay(m, w, NULL, into, ret);
+}
+
 struct model *model_cut(const struct model *m, const struct window *w, struct replayed *ret)
+{
+	return model_pick(m, w, NULL, ret);
+}
+
+struct model *model_pick(const struct model *m, const struct window *w,
+			 const struct replay_pick *pick, struct replayed *ret)
 {
 	struct model *cut = model_new();
 
-	model_replay(m, w, model_sink(cut), ret);
+	part_replay(m, w, pick, model_sink(cut), ret);
 	for (size_t i = 0; i < m->inputs.nr; i++)
 		cut->inputs.v[0].partial |= m->inputs.v[i].partial;
 	model_finish(cut);

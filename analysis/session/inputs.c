@@ -67,7 +67,8 @@ static struct read_opts read_opts_of(const struct reading *rd, const struct read
 {
 	return (struct read_opts){ .keep_args = rd->s->o->keep_args,
 				   .keep_shapes = session_wants_shapes(rd->s),
-				   .facts = session_wants_facts(rd->s),
+				   .facts = session_wants_facts(rd->s) || rd->s->o->file_facts,
+				   .file_facts = rd->s->o->file_facts,
 				   .workers = rd->workers,
 				   .dialect =
 					   reader == rd->s->o->reader ? rd->s->o->dialect : NULL };

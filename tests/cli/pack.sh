@@ -62,6 +62,10 @@ check "leaves no output" test ! -e c.zip
 code "nor a folder for it" 4 "$PROFRIG" pack one -o no/c.zip
 code "no output" 2 "$PROFRIG" pack one
 code "no input" 2 "$PROFRIG" pack -o c.zip
+code "a rank that is none" 2 "$PROFRIG" pack one -o c.zip --rank x
+code "the first rank" 0 "$PROFRIG" pack one -o c.zip --rank 0
+is "is one" "$(manifest c.zip '.members[].rank')" 0
+rm c.zip
 code "--check takes one bundle" 2 "$PROFRIG" pack --check a.zip run.zip
 mkdir empty
 code "nothing to pack" 5 "$PROFRIG" pack empty -o c.zip

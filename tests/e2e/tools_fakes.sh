@@ -54,7 +54,7 @@ for tool in rocprof rocprof_hip_only rocprof_sys rocm_trace_lite rocm_trace_lite
 	whole $tool amd
 done
 whole rocprof-compute amd 3
-for tool in nsys ncu nccl_trace cublas_trace cudnn_trace; do whole $tool nvidia; done
+for tool in nsys nsys_jax ncu nccl_trace cublas_trace cudnn_trace; do whole $tool nvidia; done
 whole mkl_trace amd
 # What rocprofv3 records of, in a window: the calls that switch it must be in the program.
 export PROFRIG_SYSFS_ROOT=$T/amd
@@ -68,7 +68,7 @@ for trace in kernel-trace hip-trace memory-copy-trace marker-trace sys-trace; do
 	code "rocprofv3 with $trace: a window" 0 run rocprofv3 --set "tools[0].options.trace=$trace" --record-after 0.001 -- gpuapp
 done
 for tool in rocprofv3 rocprofv3_memory rocprof rocm_trace_lite rocprof-sys rocprof-compute; do judged $tool amd; done
-for tool in nsys ncu; do judged $tool nvidia; done
+for tool in nsys nsys_jax ncu; do judged $tool nvidia; done
 
 # What the first generation takes and leaves, where there is nothing newer.
 mkdir "$T/old"

@@ -103,11 +103,28 @@ static str_id args_text(struct tef *t, const struct tef_event *ev)
 	return tef_string(t, &text);
 }
 
+/* What a converter has put in front of the members of the trace goes out of the text again. */
+static str_id args_without(struct tef *t, const struct tef_event *ev, enum span_kind kind,
+			   uint64_t added)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	struct json_text text = ev->args;
+
+	if (added && text.p && added + 2 <= text.n) {
+		strbuf_addch(&sb, '{');
+		strbuf_add(&sb, text.p + 1 + added, text.n - 1 - (size_t)added);
+		text.p = sb.buf;
+		text.n = sb.len;
+	}
+	return kind == SPAN_KERNEL ? tef_kernel_args(t, &text) : tef_args(t, &text);
+}
+
 static void take_facts(struct tef *t, const struct tef_event *ev, struct span_def *d)
 {
 	struct json_cur c = { ev->native, t->map.data + t->map.len };
 	struct json_text key, value;
 	bool some = false, args = true;
+	uint64_t added = 0;
 
 	if (ev->native && json_open(&c, '{') == 0)
 		while (member_next(&c, &some, &key, &value)) {
@@ -115,6 +132,10 @@ static void take_facts(struct tef *t, const struct tef_event *ev, struct span_de
 				native_span_kind(value.p, value.n, &d->kind);
 			else if (json_text_is(&key, "correlation"))
 				num_u64(value.p, value.n, &d->correlation);
+			else if (json_text_is(&key, "added"))
+				num_u64(value.p, value.n, &added);
+			else if (json_text_is(&key, "cat"))
+				d->category = tef_string(t, &value);
 			else if (json_text_is(&key, "args")) {
 				args = false;
 				d->args =
@@ -122,8 +143,7 @@ static void take_facts(struct tef *t, const struct tef_event *ev, struct span_de
 			}
 		}
 	if (args)
-		d->args = d->kind == SPAN_KERNEL ? tef_kernel_args(t, &ev->args)
-						 : tef_args(t, &ev->args);
+		d->args = args_without(t, ev, d->kind, added);
 }
 
 void tef_native_span(struct tef *t, const struct tef_event *ev)
@@ -137,13 +157,13 @@ void tef_native_span(struct tef *t, const struct tef_event *ev)
 		return;
 	slot = tef_thread(t, &ev->pid, &ev->tid);
 	d.kind = t->tracks.v[slot].def.kind == TRACK_QUEUE ? SPAN_KERNEL : SPAN_HOST;
+	d.category = tef_string(t, &ev->cat);
 	take_facts(t, ev, &d);
 	if (ev->ph != 'X') {
 		d.kind = SPAN_INSTANT;
 		d.end_ns = d.start_ns;
 	}
 	d.name = tef_string(t, &ev->name);
-	d.category = tef_string(t, &ev->cat);
 	t->native_last = tef_span(t, slot, &d);
 }
 
@@ -157,7 +177,11 @@ void tef_native_flow(struct tef *t, const struct tef_event *ev)
 	uint32_t *at;
 
 	t->n.flows++;
-	if (here.span == SPAN_NONE || !native_link_kind(ev->cat.p, ev->cat.n, &kind)) {
+	if (json_text_is(&ev->cat, "ac2g"))
+		kind = LINK_LAUNCH;
+	else if (!native_link_kind(ev->cat.p, ev->cat.n, &kind))
+		here.span = SPAN_NONE;
+	if (here.span == SPAN_NONE) {
 		t->n.flows_unmatched++;
 		return;
 	}

@@ -124,8 +124,7 @@ static void put_truth(struct strbuf *to, const char *key, bool v)
 	strbuf_addstr(to, "true");
 }
 
-/* Equal for all parts of one conversion, and for nothing else in practice. */
-static uint64_t group_of(const struct model *m)
+uint64_t native_group(const struct model *m)
 {
 	uint64_t v[4] = { (uint64_t)m->first_ns, (uint64_t)m->last_ns, m->spans.nr, m->series.nr };
 	const struct input *in = m->inputs.nr ? &m->inputs.v[0] : NULL;
@@ -156,7 +155,7 @@ void native_file_text(const struct model *m, int64_t base_ns, struct strbuf *to)
 	}
 	put_truth(to, "driver_numbers", in && in->driver_numbers);
 	put_key(to, "group");
-	strbuf_addf(to, "%" PRIu64, group_of(m));
+	strbuf_addf(to, "%" PRIu64, native_group(m));
 	if (in) {
 		put_key(to, "resolution_hz");
 		num_fmt_f64(number, in->resolution_hz);

@@ -30,6 +30,8 @@ void native_track_text(const struct model *m, const struct native_order *o, trac
 		       struct strbuf *to);
 void native_series_text(const struct model *m, const struct native_order *o, series_id id,
 			struct strbuf *to);
+/* Equal for all files of one conversion, and for nothing else in practice. */
+uint64_t native_group(const struct model *m);
 const char *native_span_kind_word(enum span_kind kind);
 const char *native_link_kind_word(enum link_kind kind);
 

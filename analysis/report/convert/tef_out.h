@@ -13,6 +13,7 @@
 
 #include "profrig/base/u64map.h"
 #include "profrig/base/vec.h"
+#include "profrig/report/convert.h"
 
 /* Texts of the model as JSON strings with their quotes, made at their first use. */
 struct json_names {
@@ -24,6 +25,28 @@ struct json_names {
 void json_names_init(const struct model *m, struct json_names *ret);
 void json_names_add(struct json_names *n, str_id id, struct strbuf *to);
 void json_names_release(struct json_names *n);
+
+/*
+ * What makes a file one of PyTorch's (write_torch.c): its first members, categories as Kineto has
+ * them, and arguments that tools for such traces ask for.
+ */
+#define TORCH_DEVICES_MAX 64 /* of a node, in TensorBoard's plug-in */
+struct tef_torch {
+	int64_t rank, ranks;
+};
+/* torch: NULL for a plain file. */
+int tef_write(const struct convert_job *job, const struct tef_torch *torch,
+	      struct convert_result *ret, struct err *err);
+/* The members in front of the events. */
+void torch_head(const struct model *m, const struct tef_torch *torch, struct strbuf *to);
+/* Kineto's category of a span. Static, or the span's own. launches: it begins a link to work. */
+const char *torch_category(const struct model *m, uint64_t span, bool launches);
+/*
+ * Members to put in front of those of args, which may be NULL: "\"device\":0,", each with a comma
+ * behind it. Empty when nothing is missing.
+ */
+void torch_members(const struct model *m, uint64_t span, const char *args, size_t n,
+		   struct strbuf *to);
 
 /* The pid and tid of a track's events. */
 struct tef_place {

@@ -72,6 +72,7 @@ struct event_cursor {
 struct tef_writer {
 	const struct convert_job *job;
 	const struct model *m;
+	const struct tef_torch *torch; /* NULL: a plain file */
 	struct tef_places places;
 	struct json_names names;
 	struct nest_rows rows;
@@ -242,12 +243,35 @@ static bool args_are_json(const struct tef_writer *w, const char *text, size_t n
 	return !is_too_deep(text, n) && regex_find(w->json_object, text, n, 0, &start, &end) > 0;
 }
 
-static enum args_form put_args(const struct tef_writer *w, uint64_t i, struct strbuf *to)
+/* A JSON object; returns how many bytes behind its bracket are not of the trace. */
+static size_t put_object(const struct tef_writer *w, uint64_t i, const char *text, size_t n,
+			 struct strbuf *to)
+{
+	size_t from = to->len + 1, blank = 1;
+
+	if (!w->torch) {
+		strbuf_add(to, text, n);
+		return 0;
+	}
+	strbuf_addch(to, '{');
+	torch_members(w->m, i, text, n, to);
+	while (blank < n && strchr(" \t\r\n", text[blank]))
+		blank++;
+	if (to->len > from && text[blank] == '}')
+		to->len--; /* no comma in front of nothing */
+	from = to->len - from;
+	strbuf_add(to, text + 1, n - 1);
+	return from;
+}
+
+static enum args_form put_args(const struct tef_writer *w, uint64_t i, size_t *ret_added,
+			       struct strbuf *to)
 {
 	str_id args = span_args(&w->m->spans, i);
 	const char *text = model_str(w->m, args);
 	size_t n = args == STR_NONE ? 0 : intern_len(w->m->strings, args);
 
+	*ret_added = 0;
 	if (args == STR_NONE) {
 		bool queue = w->m->tracks.v[w->m->spans.track[i]].kind == TRACK_QUEUE;
 
@@ -257,17 +281,20 @@ static enum args_form put_args(const struct tef_writer *w, uint64_t i, struct st
 	}
 	if (args_are_json(w, text, n)) {
 		strbuf_addstr(to, ",\"args\":");
-		strbuf_add(to, text, n);
+		*ret_added = put_object(w, i, text, n, to);
 		return ARGS_THEIRS;
 	}
-	strbuf_addstr(to, ",\"args\":{\"text\":");
+	strbuf_addstr(to, ",\"args\":{");
+	if (w->torch)
+		torch_members(w->m, i, NULL, 0, to);
+	strbuf_addstr(to, "\"text\":");
 	json_quote(to, text, n);
 	strbuf_addch(to, '}');
 	return ARGS_TEXT;
 }
 
 static void native_members_put(const struct tef_writer *w, uint64_t i, enum args_form args,
-			       struct strbuf *to)
+			       size_t added, bool other_category, struct strbuf *to)
 {
 	const struct track *t = &w->m->tracks.v[w->m->spans.track[i]];
 	enum span_kind kind = (enum span_kind)w->m->spans.kind[i];
@@ -275,7 +302,7 @@ static void native_members_put(const struct tef_writer *w, uint64_t i, enum args
 	const char *comma = "";
 
 	if ((kind == usual || kind == SPAN_INSTANT) && !span_correlation(&w->m->spans, i) &&
-	    args == ARGS_THEIRS)
+	    args == ARGS_THEIRS && !added && !other_category)
 		return;
 	strbuf_addstr(to, ",\"profrig\":{");
 	if (kind != usual && kind != SPAN_INSTANT) {
@@ -284,8 +311,20 @@ static void native_members_put(const struct tef_writer *w, uint64_t i, enum args
 	}
 	if (put_correlation(to, comma, span_correlation(&w->m->spans, i)))
 		comma = ",";
-	if (args != ARGS_THEIRS)
-		strbuf_addf(to, "%s\"args\":\"%s\"", comma, args == ARGS_NONE ? "none" : "text");
+	if (args != ARGS_THEIRS || added) {
+		if (added)
+			strbuf_addf(to, "%s\"added\":%zu", comma, added);
+		else
+			strbuf_addf(to, "%s\"args\":\"%s\"", comma,
+				    args == ARGS_NONE ? "none" : "text");
+		comma = ",";
+	}
+	if (other_category) {
+		str_id id = w->m->spans.category[i];
+
+		strbuf_addf(to, "%s\"cat\":", comma);
+		json_quote(to, model_str(w->m, id), intern_len(w->m->strings, id));
+	}
 	strbuf_addch(to, '}');
 }
 
@@ -309,7 +348,9 @@ static void put_links(struct tef_writer *w, uint64_t i, struct tef_place at, uin
 	for (uint64_t k = w->links.first[i]; k < w->links.first[i + 1]; k++) {
 		uint64_t link = w->links.link[k] / 2;
 		bool end = w->links.link[k] % 2;
-		const char *kind = native_link_kind_word((enum link_kind)w->m->links.kind[link]);
+		enum link_kind of = (enum link_kind)w->m->links.kind[link];
+		const char *kind =
+			w->torch && of == LINK_LAUNCH ? "ac2g" : native_link_kind_word(of);
 
 		if (!link_fits(w, link))
 			continue;
@@ -321,31 +362,60 @@ static void put_links(struct tef_writer *w, uint64_t i, struct tef_place at, uin
 	}
 }
 
+static bool begins_launch(const struct tef_writer *w, uint64_t i)
+{
+	for (uint64_t k = w->links.first ? w->links.first[i] : 0;
+	     w->links.first && k < w->links.first[i + 1]; k++)
+		if (w->links.link[k] % 2 == 0 &&
+		    w->m->links.kind[w->links.link[k] / 2] == LINK_LAUNCH)
+			return true;
+	return false;
+}
+
+/* Whether the category is another one than the span's. */
+static bool put_category(struct tef_writer *w, uint64_t i, struct strbuf *to)
+{
+	str_id id = w->m->spans.category[i];
+	const char *cat, *was = model_str(w->m, id);
+
+	if (!w->torch) {
+		if (intern_len(w->m->strings, id)) {
+			strbuf_addstr(to, ",\"cat\":");
+			json_names_add(&w->names, id, to);
+		}
+		return false;
+	}
+	cat = torch_category(w->m, i, begins_launch(w, i));
+	strbuf_addstr(to, ",\"cat\":");
+	json_quote(to, cat, strlen(cat));
+	return cat != was;
+}
+
 static void put_span(struct tef_writer *w, uint64_t i)
 {
 	const struct span_columns *c = &w->m->spans;
 	struct strbuf *to = &w->out.text;
-	bool instant = c->kind[i] == SPAN_INSTANT, fresh = false;
+	bool instant = c->kind[i] == SPAN_INSTANT, fresh = false, other;
 	uint32_t row = instant ? 0
 			       : nest_rows_put(&w->rows, c->track[i], c->start_ns[i], c->end_ns[i],
 					       nest_rows_nests(w->m, i));
 	struct tef_place at = tef_places_row(&w->places, c->track[i], row, &fresh);
 	uint64_t ts = since_start(w, c->start_ns[i]);
+	enum args_form form;
+	size_t added;
 
 	if (fresh)
 		tef_places_describe_row(&w->places, c->track[i], row, at, to);
 	strbuf_addstr(to, instant ? ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":"
 				  : ",\n{\"ph\":\"X\",\"name\":");
 	json_names_add(&w->names, c->name[i], to);
-	if (intern_len(w->m->strings, c->category[i])) {
-		strbuf_addstr(to, ",\"cat\":");
-		json_names_add(&w->names, c->category[i], to);
-	}
+	other = put_category(w, i, to);
 	put_place(to, at);
 	put_us(to, ",\"ts\":", ts);
 	if (!instant)
 		put_us(to, ",\"dur\":", (uint64_t)c->end_ns[i] - (uint64_t)c->start_ns[i]);
-	native_members_put(w, i, put_args(w, i, to), to);
+	form = put_args(w, i, &added, to);
+	native_members_put(w, i, form, added, other, to);
 	strbuf_addch(to, '}');
 	if (w->links.first)
 		put_links(w, i, at, ts);
@@ -396,7 +466,10 @@ static int file_begin(struct tef_writer *w, struct err *err)
 	if (!w->n->first)
 		w->n->first = STEAL(path);
 	to = &w->out.text;
-	strbuf_addstr(to, "{\"displayTimeUnit\":\"ns\",");
+	strbuf_addch(to, '{');
+	if (w->torch)
+		torch_head(w->m, w->torch, to);
+	strbuf_addstr(to, "\"displayTimeUnit\":\"ns\",");
 	if (model_clock(w->m) == TRACE_CLOCK_REALTIME)
 		strbuf_addf(to, "\"baseTimeNanoseconds\":%" PRId64 ",", w->m->first_ns);
 	strbuf_addstr(to, "\"traceEvents\":[\n{\"name\":\"profrig\",\"ph\":\"M\",\"pid\":0,"
@@ -474,11 +547,15 @@ static uint64_t samples_of(const struct model *m)
 	return n;
 }
 
-static int write_tef(const struct convert_job *job, struct convert_result *ret, struct err *err)
+int tef_write(const struct convert_job *job, const struct tef_torch *torch,
+	      struct convert_result *ret, struct err *err)
 {
-	struct tef_writer w = {
-		.job = job, .m = job->model, .rows = NEST_ROWS_INIT, .out = TEXT_OUT_INIT, .n = ret
-	};
+	struct tef_writer w = { .job = job,
+				.m = job->model,
+				.torch = torch,
+				.rows = NEST_ROWS_INIT,
+				.out = TEXT_OUT_INIT,
+				.n = ret };
 	int r = regex_new(json_object, 0, &w.json_object, err);
 
 	if (r < 0)
@@ -499,6 +576,11 @@ static int write_tef(const struct convert_job *job, struct convert_result *ret, 
 	json_names_release(&w.names);
 	tef_places_release(&w.places);
 	return r;
+}
+
+static int write_tef(const struct convert_job *job, struct convert_result *ret, struct err *err)
+{
+	return tef_write(job, NULL, ret, err);
 }
 
 static const char *const suffixes[] = { ".json.gz", ".json.zst", ".json", NULL };

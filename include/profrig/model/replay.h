@@ -5,6 +5,8 @@
  * Tracks and series have the hosts, ranks and device ids that model_finish gave them. Times are on
  * the model's time base. Correlations are renumbered where two inputs use the same independently.
  *
+ * Of facts (facts.h) those of devices and of the job are pushed.
+ *
  * The window is [from_ns, to_ns]. A span that crosses an edge is cut there; an instant or a sample
  * outside is left out, except the last sample before the window and the first one after it, between
  * which a counter is interpolated at the edges. A link stays when both of its spans do.
@@ -22,7 +24,7 @@
 struct replayed {
 	uint64_t spans, samples, links;             /* that were pushed */
 	uint64_t spans_cut;                         /* of them, at an edge of the window */
-	uint64_t spans_out, samples_out, links_out; /* left out */
+	uint64_t spans_out, samples_out, links_out; /* left out, also by a pick */
 };
 
 /*
@@ -31,6 +33,18 @@ struct replayed {
  */
 void model_replay(const struct model *m, const struct window *w, struct sink *into,
 		  struct replayed *ret);
+/*
+ * A part of a model by what its parts are; each function may be NULL: all are taken. A track is
+ * taken with its parents and owners; spans and series of tracks that are not taken are left out.
+ */
+struct replay_pick {
+	bool (*track)(void *ctx, track_id t);
+	bool (*span)(void *ctx, uint64_t span);
+	bool (*series)(void *ctx, series_id s);
+	void *ctx;
+};
+struct model *model_pick(const struct model *m, const struct window *w,
+			 const struct replay_pick *pick, struct replayed *ret);
 /* A finished model of its own with one input, owned by the caller. */
 struct model *model_cut(const struct model *m, const struct window *w, struct replayed *ret);
 /* The clock of the times of a finished model. */

@@ -44,6 +44,7 @@ struct converter {
 	const char *about;
 	const char *const *suffixes; /* NULL-terminated, longest first: ".json.gz", ".json" */
 	bool wants_paths, splits;
+	bool ranks; /* a file for each rank: convert_rank_path */
 	int (*write)(const struct convert_job *job, struct convert_result *ret, struct err *err);
 };
 
@@ -52,6 +53,8 @@ extern const struct converter *const converters[]; /* NULL-terminated */
 /* By the suffix of a path, NULL when none has it. */
 const struct converter *converter_of(const char *path);
 const struct converter *converter_find(const char *name);
+/* OUT.pt.trace.json.gz, 3 → OUT_worker_3.pt.trace.json.gz; owned. */
+char *convert_rank_path(const char *path, int64_t rank);
 void convert_result_release(struct convert_result *r);
 
 #endif

@@ -102,6 +102,7 @@ struct session_opts {
 	bool align;                           /* clocks of ranks (clock_inputs.h) */
 	bool strict;                          /* a warning makes the outcome partial */
 	bool keep_args;                       /* raw arguments of spans are wanted */
+	bool file_facts;                      /* what files say of devices is wanted */
 	/* a folder that archives were unpacked into: inputs are named without it; NULL: none */
 	const char *unpacked;
 	/* whether an input is wanted; others are left out silently. NULL: all are */

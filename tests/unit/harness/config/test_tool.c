@@ -66,7 +66,7 @@ TEST(shipped_tools_are_sound)
 		"test_tools_A", "test_tools_B",
 		/* and more */
 		"blas_trace", "roctx_trace", "cpu_power", "cpu_usage", "rapl", "gpu_power",
-		"gpu_vram", "uftrace", "rocprof-sys", "rocprof-compute", "nsys", "ncu",
+		"gpu_vram", "uftrace", "rocprof-sys", "rocprof-compute", "nsys", "nsys_jax", "ncu",
 		"torch_profiler", "perf", "strace", "nccl_trace", "cublas_trace", "cudnn_trace",
 		"onednn_trace", "mkl_trace"
 	};
