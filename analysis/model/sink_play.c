@@ -357,7 +357,7 @@ static void take_row(struct player *p, unsigned form, void *row)
 
 static void play_facts(struct player *p)
 {
-	struct span_facts row = { .kind = (enum facts_kind)take_below(p, FACTS_CAPTURE + 1) };
+	struct span_facts row = { .kind = (enum facts_kind)take_below(p, FACTS_LAST + 1) };
 	span_id span = take_span(p);
 
 	take_row(p, row.kind, &row.op);
@@ -605,7 +605,7 @@ static void skip_facts(struct player *p, enum sink_log_record r)
 			take_number(p);
 		return;
 	case LOG_FACTS:
-		form = take_below(p, FACTS_CAPTURE + 1);
+		form = take_below(p, FACTS_LAST + 1);
 		take_number(p);
 		break;
 	default:

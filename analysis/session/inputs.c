@@ -67,6 +67,7 @@ static struct read_opts read_opts_of(const struct reading *rd, const struct read
 	return (struct read_opts){ .keep_args = rd->s->o->keep_args,
 				   .keep_shapes = session_wants_shapes(rd->s),
 				   .facts = session_wants_facts(rd->s),
+				   .soc_mhz = rd->s->o->analysis.soc_mhz,
 				   .workers = rd->workers,
 				   .dialect =
 					   reader == rd->s->o->reader ? rd->s->o->dialect : NULL };

@@ -63,6 +63,12 @@ static const struct fact_field capture_fields[] = {
 	N(capture_facts, exec), T(capture_facts, name),
 };
 
+static const struct fact_field stamp_fields[] = {
+	W(stamp_facts, phase, PHASE_DMA_OUT), N(stamp_facts, cycles[0]), N(stamp_facts, cycles[1]),
+	N(stamp_facts, cycles[2]), N(stamp_facts, cycles[3]), N(stamp_facts, cycles[4]),
+	N(stamp_facts, host_ns), N(stamp_facts, order),
+};
+
 static const struct fact_field device_fields[] = {
 	N(device_facts, number), T(device_facts, name), S(device_facts, units),
 	S(device_facts, warp), S(device_facts, clock_hz), S(device_facts, memory_clock_hz),
@@ -85,6 +91,7 @@ const struct fact_form fact_forms[FACT_FORMS] = {
 	[FACTS_COLLECTIVE] = FORM(collective_fields, collective_facts),
 	[FACTS_MEMORY] = FORM(memory_fields, memory_facts),
 	[FACTS_CAPTURE] = FORM(capture_fields, capture_facts),
+	[FACTS_STAMP] = FORM(stamp_fields, stamp_facts),
 	[FACT_FORM_DEVICE] = FORM(device_fields, device_facts),
 	[FACT_FORM_WORLD] = FORM(world_fields, world_facts),
 };
@@ -158,7 +165,7 @@ void sink_op_facts(struct sink *s, span_id span, const struct span_facts *f)
 	struct facts *to = &p->model->facts;
 	struct span_facts row = *f;
 
-	if (span >= p->model->spans.nr || (unsigned)f->kind > FACTS_CAPTURE) {
+	if (span >= p->model->spans.nr || (unsigned)f->kind > FACTS_LAST) {
 		model_warn(p->model, p->current, W_UNKNOWN_REFERENCE, 1,
 			   "facts of an unknown span");
 		return;
@@ -186,6 +193,9 @@ void sink_op_facts(struct sink *s, span_id span, const struct span_facts *f)
 		return;
 	case FACTS_CAPTURE:
 		VEC_PUSH(&to->captures, row.capture);
+		return;
+	case FACTS_STAMP:
+		VEC_PUSH(&to->stamps, row.stamp);
 		return;
 	}
 }

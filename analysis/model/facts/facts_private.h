@@ -19,7 +19,8 @@
 	X(sync, syncs) \
 	X(collective, collectives) \
 	X(memory, memory) \
-	X(capture, captures)
+	X(capture, captures) \
+	X(stamp, stamps)
 
 enum fact_type {
 	FACT_NUMBER,   /* int64_t, any */
@@ -43,9 +44,9 @@ struct fact_form {
 };
 
 /* The forms of enum facts_kind, then these. */
-#define FACT_FORM_DEVICE ((unsigned)FACTS_CAPTURE + 1)
-#define FACT_FORM_WORLD ((unsigned)FACTS_CAPTURE + 2)
-#define FACT_FORMS ((unsigned)FACTS_CAPTURE + 3)
+#define FACT_FORM_DEVICE ((unsigned)FACTS_LAST + 1)
+#define FACT_FORM_WORLD ((unsigned)FACTS_LAST + 2)
+#define FACT_FORMS ((unsigned)FACTS_LAST + 3)
 extern const struct fact_form fact_forms[FACT_FORMS];
 
 static inline void fact_take(const void *row, const struct fact_field *f, void *to, size_t n)

@@ -13,7 +13,7 @@
  *
  * It has no version and no clock. The writer is recognised by several signs (tef_doc.c) and
  * determines clock, device tracks and correlations: Kineto (PyTorch), rocprof v1, TensorFlow,
- * Ascend, uftrace, profrig's own tracers, anything else; read_opts.dialect overrides it.
+ * Ascend, FLEX, uftrace, profrig's own tracers, anything else; read_opts.dialect overrides it.
  * rocprofv3's JSON has no trace events, but belongs to the same tools (tef_rocprofv3.c).
  */
 #include "readers_private.h"
@@ -27,7 +27,7 @@
 #include "profrig/model/warnings.h"
 
 const char *const tef_dialects[] = { "chrome",  "kineto",     "rocprof_v1", "rocprofv3", "profrig",
-				     "uftrace", "tensorflow", "ascend",     NULL };
+				     "uftrace", "tensorflow", "ascend",     "flex",      NULL };
 _Static_assert(ARRAY_LEN(tef_dialects) == TEF_DIALECTS + 1, "a word for each");
 
 static bool is_blank(unsigned char c)
@@ -88,6 +88,8 @@ static char *format_name(const struct tef_doc *d)
 		return xstrdup("Trace Event Format (TensorFlow)");
 	case TEF_ASCEND:
 		return xstrdup("Trace Event Format (Ascend)");
+	case TEF_FLEX:
+		return xstrdup("Trace Event Format (FLEX)");
 	case TEF_ROCPROFV3:
 		return xstrdup("rocprofv3 JSON");
 	case TEF_PROFRIG:
@@ -125,6 +127,7 @@ static void tef_forget(struct tef *t)
 	t->memo = NULL;
 	launch_shapes_release(&t->launches);
 	tef_facts_release(t);
+	tef_flex_release(t);
 	t->n = (struct tef_counts){ .events = 0 };
 	tef_tracks_release(t);
 	t->again = false;
@@ -132,6 +135,7 @@ static void tef_forget(struct tef *t)
 	VEC_RELEASE(&t->edge_places);
 	VEC_RELEASE(&t->edge_args);
 	u64map_release(&t->edge_place_at);
+	VEC_RELEASE(&t->flex_edges);
 	VEC_RELEASE(&t->asyncs);
 	VEC_RELEASE(&t->flows);
 	VEC_RELEASE(&t->slices);
@@ -244,8 +248,7 @@ static char *recording_tef(const struct probe *p)
 const struct reader reader_tef = {
 	.name = "tef",
 	.about = "Trace Event Format (Chrome, PyTorch/Kineto, rocprof v1, TensorFlow, Ascend, "
-		 "uftrace, "
-		 "profrig's tracers), rocprofv3 JSON",
+		 "FLEX, uftrace, profrig's tracers), rocprofv3 JSON",
 	.suffixes = ".json[.gz|.zst]",
 	.probe = probe_tef,
 	.read = read_tef,

@@ -22,6 +22,8 @@
 #define SAMPLE_EVENTS 2000
 /* Signals that make a dialect. */
 #define SURE 2
+/* Events named by phases of FLEX, without stamps. */
+#define FLEX_PHASES 4
 /* Reserved room for spans that do not come costs nothing. */
 #define SPANS_SPARE 1.25
 #define TAIL_BYTES ((size_t)1 << 16)
@@ -116,6 +118,21 @@ static void metadata_member(struct tef *t, struct tef_signals *sg, const struct 
 		sg->uftrace = true;
 }
 
+static bool is_flex(const struct tef_signals *sg)
+{
+	return sg->flex & TEF_FLEX_STAMPS || sg->phases >= FLEX_PHASES;
+}
+
+/* True: it is FLEX now. A name alone may be chance, and stamps are not. */
+static bool flex_hear(struct tef_signals *sg, const struct tef_event *ev, bool names_only)
+{
+	unsigned signs = tef_flex_signal(ev, names_only);
+
+	sg->flex |= signs;
+	sg->phases += (signs & TEF_FLEX_NAMES) != 0;
+	return is_flex(sg);
+}
+
 static void sample_event(struct tef *t, struct tef_signals *sg, const struct tef_event *ev)
 {
 	struct json_cur args = json_cur_of(&ev->args);
@@ -134,6 +151,7 @@ static void sample_event(struct tef *t, struct tef_signals *sg, const struct tef
 	}
 	sg->kineto += tef_kineto_signal(ev);
 	sg->rocprof += tef_rocprof_signal(ev);
+	flex_hear(sg, ev, false);
 	if (!ev->ts.p)
 		return;
 	if (memchr(ev->ts.p, '.', ev->ts.n))
@@ -193,7 +211,9 @@ bool tef_doc_hear(struct tef *t, const struct tef_event *ev)
 	if (was == TEF_ROCPROF)
 		return false;
 	sg->rocprof += tef_rocprof_signal(ev);
-	return sg->rocprof >= SURE;
+	if (sg->rocprof >= SURE)
+		return true;
+	return was != TEF_FLEX && flex_hear(sg, ev, true);
 }
 
 static int take_base(struct tef *t, struct json_cur *c)
@@ -300,6 +320,7 @@ static void dialect_decide(struct tef *t, const struct tef_signals *sg)
 		     : sg->ascend          ? TEF_ASCEND
 		     : sg->kineto >= SURE  ? TEF_KINETO
 		     : sg->rocprof >= SURE ? TEF_ROCPROF
+		     : is_flex(sg)         ? TEF_FLEX
 		     : sg->tensorflow      ? TEF_TENSORFLOW
 		     : sg->uftrace         ? TEF_UFTRACE
 					   : TEF_PLAIN;
