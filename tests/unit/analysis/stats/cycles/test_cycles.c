@@ -9,6 +9,7 @@
 #include "profrig/cost/ideal_cycles.h"
 
 extern const struct analysis analysis_device_clocks, analysis_kernel_phases, analysis_categories;
+extern const struct analysis analysis_iterations_tables;
 
 static struct table_set analyse_with(struct model *m, const struct analysis *a, double soc,
 				     double core, const struct ideal_cycles *ic)
@@ -398,4 +399,43 @@ TEST(folded_names)
 	TABLES ts = analyse_with(rd.m, &analysis_kernel_phases, 0, 0, NULL);
 	phase_row(of(&ts, "kernel_phases"), "addmm_[N]_MatMul-BMM_[N]", "prep");
 	phase_row(of(&ts, "kernel_phases"), "max_pool2d", "prep");
+}
+
+/* ---- iterations ---- */
+
+/* Executions named by the letters, 120 µs from start to start. */
+static struct table_set iterations_of(const char *letters, size_t times)
+{
+	FLEX_TEXT ft = FLEX_TEXT_INIT(.mhz = 560);
+	size_t n = strlen(letters);
+
+	for (size_t i = 0; i < n * times; i++) {
+		char name[] = "kernel_? Cmpt Exec";
+		int64_t t = (int64_t)i * 120000;
+
+		name[7] = letters[i % n];
+		flex_work(&ft, 0, 7, name, t, t + 100000, "");
+	}
+	READING rd = read_text("tef", flex_end(&ft));
+	return analyse_with(rd.m, &analysis_iterations_tables, 0, 0, NULL);
+}
+
+/* Work without launches, whose stamps tell the order in which it was queued. */
+TEST(iterations_of_ten_kernels)
+{
+	TABLES ts = iterations_of("ABCDEFGHIJ", 6);
+	const struct table *t = of(&ts, "iterations");
+
+	assert_int_equal(table_rows(t), 6);
+	for (size_t r = 1; r < 6; r++)
+		assert_near(num_of(t, r, "start_ns") - num_of(t, r - 1, "start_ns"), 1200000, 1);
+}
+
+TEST(iterations_of_many)
+{
+	TABLES ts = iterations_of("ABCDEFGHIJKLM", 154);
+	const struct table *t = of(&ts, "iterations");
+
+	assert_int_equal(table_rows(t), 154);
+	assert_near((num_of(t, 153, "start_ns") - num_of(t, 0, "start_ns")) / 153, 1560000, 1);
 }
