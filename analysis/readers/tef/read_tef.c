@@ -26,8 +26,9 @@
 #include "profrig/library/library_log.h"
 #include "profrig/model/warnings.h"
 
-const char *const tef_dialects[] = { "chrome",  "kineto",     "rocprof_v1", "rocprofv3", "profrig",
-				     "uftrace", "tensorflow", "ascend",     "flex",      NULL };
+const char *const tef_dialects[] = { "chrome",  "kineto",  "rocprof_v1", "rocprofv3",
+				     "profrig", "uftrace", "tensorflow", "ascend",
+				     "flex",    "spyre",   NULL };
 _Static_assert(ARRAY_LEN(tef_dialects) == TEF_DIALECTS + 1, "a word for each");
 
 static bool is_blank(unsigned char c)
@@ -79,7 +80,8 @@ static char *format_name(const struct tef_doc *d)
 {
 	switch (d->dialect) {
 	case TEF_KINETO:
-		return xstrdup("Trace Event Format (Kineto)");
+		return xstrdup(d->spyre ? "Trace Event Format (Kineto, torch-spyre)"
+					: "Trace Event Format (Kineto)");
 	case TEF_ROCPROF:
 		return xstrdup("Trace Event Format (rocprof v1)");
 	case TEF_UFTRACE:
@@ -96,6 +98,7 @@ static char *format_name(const struct tef_doc *d)
 		return xasprintf("Trace Event Format (profrig%s%s)", *d->tracer ? " " : "",
 				 d->tracer);
 	case TEF_PLAIN:
+	case TEF_SPYRE:
 	case TEF_DIALECTS:
 		break;
 	}

@@ -45,6 +45,7 @@ enum tef_dialect {
 	TEF_TENSORFLOW,
 	TEF_ASCEND,
 	TEF_FLEX,
+	TEF_SPYRE, /* only a word: Kineto with tef_doc.spyre */
 	TEF_DIALECTS
 };
 extern const char *const tef_dialects[]; /* names of the dialects */
@@ -62,6 +63,7 @@ struct tef_doc {
 	int64_t base_ns; /* added to every time: Kineto's baseTimeNanoseconds */
 	enum trace_clock clock;
 	bool fractions;               /* times have digits behind the point */
+	bool spyre;                   /* of TEF_KINETO: the devices are AIUs */
 	bool native;                  /* written by profrig convert (native.h) */
 	const char *samples, *frames; /* start of chrome's lists; NULL */
 	const char *devices, *world;  /* start of Kineto's descriptions; NULL */
@@ -75,6 +77,7 @@ struct tef_signals {
 	bool profrig, uftrace, tensorflow, ascend;
 	unsigned flex;          /* tef_flex_signal, of all events */
 	int phases;             /* events named by a phase */
+	bool aiu;               /* the description of devices names one */
 	enum trace_clock clock; /* stated explicitly */
 	int64_t first_ns;
 	bool timed;
@@ -320,7 +323,7 @@ struct tef {
 	struct u64map edge_place_at;
 	VEC(struct tef_args) edge_args;
 	VEC(struct flex_edge) flex_edges;
-	struct flex *flex; /* of TEF_FLEX, else NULL */
+	struct flex *flex; /* of TEF_FLEX and of AIUs in Kineto, else NULL */
 	VEC(struct tef_async) asyncs;
 	VEC(struct tef_flow) flows;
 	VEC(struct tef_slice) slices;
@@ -567,6 +570,9 @@ uint32_t tef_flex_edge(struct tef *t, const struct tef_event *ev);
 /* begin, end: indexes + 1 of a pair; end 0: it has none. */
 void tef_flex_pair(struct tef *t, const struct span_def *d, uint32_t begin, uint32_t end,
 		   uint32_t place);
+/* Keeps the stamps, if there are any, of a span of Kineto's on the device of this number. */
+void tef_flex_note(struct tef *t, const struct tef_event *ev, const struct tef_id *device,
+		   const struct span_def *d, span_id span);
 /* tef_flex_work.c: pushes all that was added. */
 void tef_flex_push(struct tef *t);
 

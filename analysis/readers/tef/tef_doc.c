@@ -255,6 +255,15 @@ static int count_system_events(struct tef *t, struct json_cur *c)
 	return 0;
 }
 
+/* Whether a description of devices is of AIUs. */
+static bool names_aiu(const char *from, const char *to)
+{
+	size_t n = (size_t)(to - from);
+
+	return memmem(from, n, "AIU", 3) || memmem(from, n, "Spyre", 5) ||
+	       memmem(from, n, "spyre", 5);
+}
+
 static int object_member(struct tef *t, struct tef_signals *sg, struct json_cur *c,
 			 const struct json_text *key)
 {
@@ -270,8 +279,12 @@ static int object_member(struct tef *t, struct tef_signals *sg, struct json_cur 
 	}
 	if (json_text_is(key, "schemaVersion") || json_text_is(key, "deviceProperties"))
 		sg->kineto++;
-	if (json_text_is(key, "deviceProperties") && ch == '[')
+	if (json_text_is(key, "deviceProperties") && ch == '[') {
 		t->doc.devices = c->p;
+		r = json_skip(c);
+		sg->aiu |= r == 0 && names_aiu(t->doc.devices, c->p);
+		return r;
+	}
 	if (json_text_is(key, "baseTimeNanoseconds") && ch != '{' && ch != '[')
 		return take_base(t, c);
 	if (json_text_is(key, "distributedInfo") && ch == '{') {
@@ -327,6 +340,10 @@ static void dialect_decide(struct tef *t, const struct tef_signals *sg)
 	for (int i = 0; t->opts->dialect && i < TEF_DIALECTS; i++)
 		if (strcmp(t->opts->dialect, tef_dialects[i]) == 0)
 			d->dialect = (enum tef_dialect)i;
+	d->spyre = d->dialect == TEF_SPYRE ||
+		   (d->dialect == TEF_KINETO && (sg->flex & TEF_FLEX_STAMPS || sg->aiu));
+	if (d->spyre)
+		d->dialect = TEF_KINETO;
 	if (sg->clock != TRACE_CLOCK_OWN)
 		d->clock = sg->clock;
 	else if (d->has_base || date)
@@ -477,5 +494,5 @@ bool tef_doc_equal(const struct tef_doc *a, const struct tef_doc *b)
 	       strcmp(a->host, b->host) == 0 && a->rank == b->rank && a->has_base == b->has_base &&
 	       a->base_ns == b->base_ns && a->clock == b->clock && a->fractions == b->fractions &&
 	       a->native == b->native && a->samples == b->samples && a->frames == b->frames &&
-	       a->devices == b->devices && a->world == b->world;
+	       a->devices == b->devices && a->world == b->world && a->spyre == b->spyre;
 }

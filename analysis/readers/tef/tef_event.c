@@ -438,7 +438,7 @@ static void push_complete(struct tef *t, const struct tef_event *ev)
 	d.name = tef_name_of(t, ev);
 	d.category = tef_category_of(t, ev);
 	d.args = tef_args(t, &ev->args);
-	if (t->flex)
+	if (t->doc.dialect == TEF_FLEX)
 		tef_flex_add(t, ev, &d);
 	else if (!tef_named_put(t, ev, &d))
 		tef_facts_put(t, ev, class_of(t, ev), d.name,

@@ -16,6 +16,9 @@
  *
  * Several signs tell the dialect: stamps, names of phases, `attr` in place of `args`, Power.
  *
+ * PyTorch's profiler (torch-spyre) has the same stamps in the args of Kineto's events of devices:
+ * these are Kineto's spans, with the host's times, and have facts and series as those of FLEX.
+ *
  * An event with a first stamp and without all the others, or with stamps that go back, keeps the
  * host's times. Facts: the tests and the documentation of IBM's aiu-trace-analyzer.
  */
@@ -103,7 +106,7 @@ static int32_t rank_in_name(const char *path)
 
 void tef_flex_begin(struct tef *t)
 {
-	if (t->doc.dialect != TEF_FLEX)
+	if (t->doc.dialect != TEF_FLEX && !t->doc.spyre)
 		return;
 	t->flex = xcalloc(1, sizeof(*t->flex));
 	if (t->doc.rank == RANK_NONE)
@@ -241,6 +244,7 @@ static void item_add(struct tef *t, const struct span_def *d, const struct flex_
 						.args = d->args,
 						.place = place,
 						.stamps = e->stamps,
+						.span = SPAN_NONE,
 						.phase = (uint8_t)e->phase,
 						.rdma = e->rdma });
 }
@@ -260,6 +264,21 @@ void tef_flex_add(struct tef *t, const struct tef_event *ev, const struct span_d
 	struct flex_edge e = edge_of(t, ev, true);
 
 	item_add(t, d, &e, tef_edge_place(t, ev));
+}
+
+void tef_flex_note(struct tef *t, const struct tef_event *ev, const struct tef_id *device,
+		   const struct span_def *d, span_id span)
+{
+	struct flex_edge e = { .args = ev->args, .at = (size_t)(ev->at - t->map.data) };
+
+	e.phase = flex_phase_of(&ev->name, &e.rdma);
+	if (e.phase == PHASE_UNKNOWN && d->kind == SPAN_KERNEL)
+		e.phase = PHASE_EXEC;
+	e.stamps = stamps_take(t, device, &ev->args);
+	if (e.stamps == 0 || d->end_ns < d->start_ns)
+		return;
+	item_add(t, d, &e, 0);
+	t->flex->items.v[t->flex->items.nr - 1].span = span;
 }
 
 uint32_t tef_flex_edge(struct tef *t, const struct tef_event *ev)

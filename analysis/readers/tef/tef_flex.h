@@ -27,6 +27,7 @@ struct flex_item {
 	str_id name, category, args;
 	uint32_t place;  /* in tef.edge_places */
 	uint32_t stamps; /* index + 1 in flex.stamps; 0: an event of the host */
+	span_id span;    /* it was pushed, by Kineto's rules; SPAN_NONE */
 	uint8_t phase;   /* enum stamp_phase */
 	bool rdma;
 };

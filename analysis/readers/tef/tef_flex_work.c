@@ -140,7 +140,8 @@ static void facts_push(struct tef *t, const struct flex_item *i, span_id span)
 
 	if (!t->opts->facts || t->opts->file_facts || t->sink->counts_only)
 		return;
-	if (!i->rdma && (i->phase == PHASE_DMA_IN || i->phase == PHASE_DMA_OUT)) {
+	if (i->span == SPAN_NONE && !i->rdma &&
+	    (i->phase == PHASE_DMA_IN || i->phase == PHASE_DMA_OUT)) {
 		f.copy.bytes = s->bytes;
 		f.copy.direction = i->phase == PHASE_DMA_IN ? COPY_H2D : COPY_D2H;
 		t->sink->ops->facts(t->sink, span, &f);
@@ -219,15 +220,20 @@ static void items_push(struct tef *t)
 	CLEANUP(xfreep) size_t *ends = xcalloc(groups + 1, sizeof(*ends));
 	CLEANUP(xfreep) struct sort_span *v = xcalloc(x->items.nr + 1, sizeof(*v));
 
-	for (size_t i = 0; i < x->items.nr; i++)
-		ends[group_of(&x->items.v[i]) + 1]++;
+	for (size_t i = 0; i < x->items.nr; i++) {
+		if (x->items.v[i].span == SPAN_NONE)
+			ends[group_of(&x->items.v[i]) + 1]++;
+		else
+			facts_push(t, &x->items.v[i], x->items.v[i].span);
+	}
 	for (size_t g = 0; g < groups; g++)
 		ends[g] = sum += ends[g];
 	for (size_t i = 0; i < x->items.nr; i++) {
 		const struct flex_item *item = &x->items.v[i];
 
-		v[ends[group_of(item)]++] =
-			(struct sort_span){ start_of(x, item), item->end_ns, i };
+		if (item->span == SPAN_NONE)
+			v[ends[group_of(item)]++] =
+				(struct sort_span){ start_of(x, item), item->end_ns, i };
 	}
 	for (size_t g = 0, from = 0; g < groups; from = ends[g++])
 		if (ends[g] > from)

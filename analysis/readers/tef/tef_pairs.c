@@ -99,7 +99,7 @@ void tef_edge_add(struct tef *t, const struct tef_event *ev)
 	e.args = tef_args(t, &ev->args);
 	if (t->doc.dialect == TEF_KINETO)
 		edge_device(t, ev, &e);
-	else if (t->flex)
+	else if (t->doc.dialect == TEF_FLEX)
 		e.said = tef_flex_edge(t, ev);
 	if (e.t_ns > t->edge_places.v[e.place].last_ns)
 		t->edge_places.v[e.place].last_ns = e.t_ns;
@@ -276,7 +276,7 @@ static void push_pair(struct tef *t, const struct paired *s)
 
 	struct tef_event ev = { .pid = place.pid, .tid = place.tid };
 
-	if (t->flex) {
+	if (t->doc.dialect == TEF_FLEX) {
 		tef_flex_pair(t, &d, b->said, e ? e->said : 0, b->place);
 		return;
 	}

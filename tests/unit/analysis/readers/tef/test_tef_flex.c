@@ -88,6 +88,41 @@ TEST(overridden)
 	unlink(path);
 }
 
+/* PyTorch's profiler on AIUs: Kineto's spans, with stamps. */
+TEST(torch_spyre)
+{
+	static const char text[] =
+		"{\"schemaVersion\":1,\"deviceProperties\":[{\"id\":1,\"name\":\"Unnamed\"}],"
+		"\"distributedInfo\":{\"rank\":3},\"traceEvents\":[{\"ph\":\"X\",\"cat\":"
+		"\"kernel\","
+		"\"name\":\"mm_1\",\"pid\":1,\"tid\":0,\"ts\":5,\"dur\":1,\"args\":{\"device\":1,"
+		"\"stream\":2,\"correlation\":4,\"TS1\":\"0xfffffff0\",\"TS2\":\"0xfffffff0\","
+		"\"TS3\":"
+		"\"0xfffffff8\",\"TS4\":\"500\",\"TS5\":\"506\",\"Power\":\"7\"}},{\"ph\":\"X\","
+		"\"cat\":"
+		"\"privateuse1_runtime\",\"name\":\"launch\",\"pid\":9,\"tid\":9,\"ts\":1,\"dur\":"
+		"1,"
+		"\"args\":{\"correlation\":4}}]}";
+	READING rd = read_text("tef", text);
+	const struct stamp_facts *s = facts_stamp(rd.m, span_at(rd.m, "mm_1"));
+
+	expect_read(
+		&rd, 0,
+		"only format='Trace Event Format (Kineto, torch-spyre)' links=1 mm_1: kind=kernel "
+		"device=gpu1 rank=3 at=5000..6000 tid=2 launch: on=thread");
+	assert_int_equal(fact(rd.m, "dialect_confidence"), 75);
+	assert_int_equal(s->phase, PHASE_EXEC);
+	assert_int_equal(s->cycles[3] - s->cycles[2], 508);
+	/* devices are described as AIUs, and their work has no stamps yet */
+	READING described = read_text(
+		"tef",
+		"{\"schemaVersion\":1,\"deviceProperties\":[{\"id\":0,\"name\":\"IBM AIU\"}],"
+		"\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,"
+		"\"tid\":1,\"ts\":1,\"dur\":1,\"args\":{\"stream\":1}}]}");
+	expect_read(&described, 0,
+		    "format='Trace Event Format (Kineto, torch-spyre)' k: kind=kernel");
+}
+
 /* ---- ranks ---- */
 
 TEST(ranks)
