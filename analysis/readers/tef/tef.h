@@ -268,8 +268,9 @@ struct tef_late {
 /* A begin or an end of FLEX. */
 struct flex_edge {
 	struct json_text args;
-	size_t at;       /* offset of the event */
-	uint32_t stamps; /* index + 1 in flex.stamps; 0: none, or not looked for */
+	size_t at;        /* offset of the event */
+	uint32_t stamps;  /* index + 1 in flex.stamps; 0: none, or not looked for */
+	uint32_t message; /* index + 1 in flex.messages; 0: none */
 	enum stamp_phase phase;
 	bool rdma;
 };

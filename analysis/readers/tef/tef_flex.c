@@ -122,6 +122,7 @@ void tef_flex_release(struct tef *t)
 		return;
 	VEC_RELEASE(&x->items);
 	VEC_RELEASE(&x->stamps);
+	VEC_RELEASE(&x->messages);
 	VEC_RELEASE(&x->devices);
 	u64map_release(&x->device_at);
 	free(x);
@@ -237,6 +238,8 @@ static void item_add(struct tef *t, const struct span_def *d, const struct flex_
 	x->zero_cycles += d->end_ns == d->start_ns && e->stamps && x->stamps.v[e->stamps - 1].whole;
 	if (e->stamps)
 		x->stamps.v[e->stamps - 1].order = (int64_t)e->at;
+	if (e->message)
+		x->messages.v[e->message - 1].item = (uint32_t)x->items.nr;
 	VEC_PUSH(&x->items, (struct flex_item){ .start_ns = d->start_ns,
 						.end_ns = d->end_ns,
 						.name = d->name,
@@ -254,6 +257,8 @@ static struct flex_edge edge_of(struct tef *t, const struct tef_event *ev, bool 
 	struct flex_edge e = { .args = ev->args, .at = (size_t)(ev->at - t->map.data) };
 
 	e.phase = flex_phase_of(&ev->name, &e.rdma);
+	if (e.rdma && ev->ph != 'E')
+		e.message = flex_message_take(t, ev);
 	if (parse)
 		e.stamps = stamps_take(t, &ev->pid, &ev->args);
 	return e;

@@ -3,6 +3,7 @@
  *
  *	tef_flex.c		its events, their stamps and phases; what the file says of its rank
  *	tef_flex_work.c		clocks, lanes, the push of spans
+ *	tef_flex_messages.c	what a rank sends to another
  *	tef_flex_series.c	counters that follow from the events: power, work in preparation
  */
 #ifndef ANALYSIS_TEF_FLEX_H
@@ -32,6 +33,17 @@ struct flex_item {
 	bool rdma;
 };
 
+/* One side of a transfer between two ranks. */
+struct flex_message {
+	uint64_t sync; /* hash of the text that both sides have */
+	int64_t peer;  /* FACT_ABSENT */
+	int64_t bytes; /* FACT_ABSENT */
+	str_id group;  /* STR_NONE */
+	uint32_t item; /* UINT32_MAX: it was left out */
+	bool send;     /* else receive */
+	bool protocol; /* it prepares others, and is received by none */
+};
+
 struct flex_device {
 	struct tef_id pid;
 	int32_t rank;
@@ -44,6 +56,7 @@ struct flex_device {
 struct flex {
 	VEC(struct flex_item) items;
 	VEC(struct flex_stamps) stamps;
+	VEC(struct flex_message) messages;
 	VEC(struct flex_device) devices;
 	struct u64map device_at; /* by pid */
 	uint64_t zero, zero_cycles, negative;
@@ -53,6 +66,12 @@ struct flex {
 /* tef_flex.c */
 /* Whether the name is of a phase, which it returns; *ret_rdma: data goes to another device. */
 enum stamp_phase flex_phase_of(const struct json_text *name, bool *ret_rdma);
+
+/* tef_flex_messages.c */
+/* Index + 1 of the side that an event of RDMA is; 0: it names no transfer. */
+uint32_t flex_message_take(struct tef *t, const struct tef_event *ev);
+/* When all items are pushed: facts, and links from sends to receives. */
+void flex_messages_push(struct tef *t, struct flex *x);
 
 /* tef_flex_work.c */
 /* The host's time at which the counter of an item's device was at `cycles`. */

@@ -173,7 +173,7 @@ static enum span_kind kind_of(const struct flex_item *i)
 	return SPAN_ANNOTATION;
 }
 
-static void item_push(struct tef *t, const struct flex_item *i, int64_t start_ns, uint32_t row)
+static void item_push(struct tef *t, struct flex_item *i, int64_t start_ns, uint32_t row)
 {
 	const struct flex *x = t->flex;
 	const struct tef_edge_place place = t->edge_places.v[i->place];
@@ -185,11 +185,13 @@ static void item_push(struct tef *t, const struct flex_item *i, int64_t start_ns
 			      .category = i->category,
 			      .args = i->args,
 			      .kind = dev ? kind_of(i) : SPAN_HOST };
-	span_id span =
-		tef_span(t, tef_lane(t, &place.pid, &place.tid, dev ? dev->name : NULL, row), &d);
+	span_id span;
+
+	span = tef_span(t, tef_lane(t, &place.pid, &place.tid, dev ? dev->name : NULL, row), &d);
 
 	if (dev)
 		facts_push(t, i, span);
+	i->span = span;
 }
 
 /* Items of the host and of the device at one pid and tid are two groups. */
@@ -201,11 +203,11 @@ static size_t group_of(const struct flex_item *i)
 static void group_push(struct tef *t, struct sort_span *v, size_t n)
 {
 	CLEANUP(nest_rows_release) struct nest_rows rows = NEST_ROWS_INIT;
-	const struct flex *x = t->flex;
+	struct flex *x = t->flex;
 
 	sort_spans(v, n);
 	for (size_t i = 0; i < n; i++) {
-		const struct flex_item *item = &x->items.v[v[i].row];
+		struct flex_item *item = &x->items.v[v[i].row];
 		bool nests = kind_of(item) == SPAN_ANNOTATION || item->stamps == 0;
 
 		item_push(t, item, v[i].start_ns,
@@ -277,6 +279,7 @@ void tef_flex_push(struct tef *t)
 		return;
 	clocks_make(t, x);
 	items_push(t);
+	flex_messages_push(t, x);
 	flex_series_push(t, x);
 	warn(t, x);
 }

@@ -49,7 +49,7 @@ static const struct recording recordings[] = {
  */
 	{ "aiu/samples/allreduce_tp4.json", "tef", "Trace Event Format (FLEX)", 0,
 	  "gpu0 gpu1 gpu2 gpu3", "W_POWER_UNKNOWN 4",
-	  { 28, 0, 14, 4, 0, 27, 8553957, 21, 5538959, 1480853 }, BIT(SPANS) },
+	  { 28, 0, 14, 4, 6, 27, 8553957, 21, 5538959, 1480853 }, BIT(SPANS) | BIT(LINKS) },
 	{ "aiu/samples/basic_event_test_cases.json", "tef", "Trace Event Format (FLEX)", 0, "gpu0",
 	  "W_NEGATIVE_DURATION 1 W_ZERO_DURATION 3", { 23, 0, 0, 0, 0, 7, 160400, 0, 0, 0 },
 	  BIT(SPANS) },

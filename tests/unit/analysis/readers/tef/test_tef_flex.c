@@ -251,6 +251,69 @@ TEST(lanes)
 		"'v Cmpt Exec': track='0 #2' on=queue");
 }
 
+/* ---- transfers ---- */
+
+#define SYNC(text) "[sync=AllReduce_all_reduce_4_" text "]"
+#define TO(peer, type) \
+	",\"Bytes\":\"64\",\"CollGroup\":\"AllReduce_all_reduce_4\",\"Peer\":\"" #peer \
+	"\",\"Type\":\"" type "\""
+
+static bool linked(const struct model *m, const char *from, const char *to)
+{
+	for (size_t i = 0; i < m->links.nr; i++)
+		if (m->links.from[i] == model_span(m, from) && m->links.to[i] == model_span(m, to))
+			return m->links.kind[i] == LINK_FLOW;
+	return false;
+}
+
+/* A chain 0 → 1 → 2, whose end is sent to both; twice, with equal texts. */
+TEST(transfers)
+{
+	FLEX_TEXT ft = FLEX_TEXT_INIT(.mhz = 1000);
+	const struct collective_facts *f;
+
+	for (int64_t k = 0; k < 2; k++) {
+		int64_t t = k * 1000000 + 1000;
+
+		flex_work(&ft, 0, 9, "SenRdmaSend_1 " SYNC("s0_r1_0") " DmaO", t, t + 50,
+			  TO(1, "SingleCast"));
+		flex_work(&ft, 1, 8, "SenRdmaReceive_1 [64B] " SYNC("s0_r1_0") " DmaI", t, t + 60,
+			  TO(0, "WDone Barrier"));
+		flex_work(&ft, 1, 9, "SenRdmaSend_2 " SYNC("s1_r2_2") " DmaO", t + 100, t + 150,
+			  TO(2, "SingleCast"));
+		flex_work(&ft, 2, 8, "SenRdmaReceive_2 [64B] " SYNC("s1_r2_2") " DmaI", t + 100,
+			  t + 160, TO(1, "WDone Barrier"));
+		flex_work(&ft, 2, 9, "SenRdmaSend_3 - Set BcList " SYNC("s2_r0x3_4") " DmaO",
+			  t + 200, t + 210, TO(0, "Set BCList"));
+		flex_work(&ft, 2, 9, "Xseg to rank 0 SenRdmaSend_3 " SYNC("s2_r0x3_4") " DmaO",
+			  t + 210, t + 220, TO(0, "MultiCast XSEG"));
+		flex_work(&ft, 2, 9, "Xseg to rank 1 SenRdmaSend_3 " SYNC("s2_r0x3_4") " DmaO",
+			  t + 220, t + 230, TO(1, "MultiCast XSEG"));
+		flex_work(&ft, 0, 8, "SenRdmaReceive_3 [64B] " SYNC("s2_r0x3_4") " DmaI", t + 200,
+			  t + 300, TO(2, "WDone Barrier"));
+		flex_work(&ft, 1, 8, "SenRdmaReceive_4 [64B] " SYNC("s2_r0x3_4") " DmaI", t + 200,
+			  t + 310, TO(2, "WDone Barrier"));
+	}
+	/* nobody receives it */
+	flex_work(&ft, 0, 9, "SenRdmaSend_9 " SYNC("s0_r7_0") " DmaO", 5000000, 5000050,
+		  TO(7, "SingleCast"));
+	READING rd = read_text("tef", flex_end(&ft));
+	expect_read(&rd, 0, "only spans=19 links=8 fact.transfers_unmatched=1");
+	assert_true(linked(rd.m, "SenRdmaSend_1 " SYNC("s0_r1_0") " DmaO",
+			   "SenRdmaReceive_1 [64B] " SYNC("s0_r1_0") " DmaI"));
+	assert_true(linked(rd.m, "SenRdmaSend_2 " SYNC("s1_r2_2") " DmaO#1",
+			   "SenRdmaReceive_2 [64B] " SYNC("s1_r2_2") " DmaI#1"));
+	assert_true(linked(rd.m, "Xseg to rank 1 SenRdmaSend_3 " SYNC("s2_r0x3_4") " DmaO#1",
+			   "SenRdmaReceive_4 [64B] " SYNC("s2_r0x3_4") " DmaI#1"));
+	f = facts_collective(rd.m,
+			     span_at(rd.m, "SenRdmaReceive_2 [64B] " SYNC("s1_r2_2") " DmaI"));
+	assert_int_equal(f->from, 1);
+	assert_int_equal(f->to, 2);
+	assert_int_equal(f->bytes, 64);
+	assert_string_equal(model_str(rd.m, f->group), "AllReduce_all_reduce_4");
+	assert_string_equal(model_str(rd.m, f->name), "recv");
+}
+
 /* ---- what is wrong ---- */
 
 TEST(bad_events)
@@ -434,4 +497,17 @@ TEST(four_ranks_in_one_file)
 	assert_int_equal(of[3], 10);
 	assert_int_equal(add, 4);
 	assert_int_equal(reduce, 3);
+	/* 0 → 1, 1 → 2, 2 → 3, 3 → 0, 1, 2 */
+	assert_int_equal(m->links.nr, 6);
+	for (size_t i = 0; i < 6; i++) {
+		const struct collective_facts *f = facts_collective(m, m->links.from[i]);
+		const struct collective_facts *to = facts_collective(m, m->links.to[i]);
+
+		assert_true(f->from == to->from && f->to == to->to);
+		assert_int_equal(m->tracks.v[m->spans.track[m->links.from[i]]].rank, f->from);
+		assert_int_equal(m->tracks.v[m->spans.track[m->links.to[i]]].rank, f->to);
+		assert_true(f->to == f->from + 1 || f->from == 3);
+		assert_int_equal(to->bytes, 524288);
+		assert_int_equal(f->bytes, 524288);
+	}
 }
