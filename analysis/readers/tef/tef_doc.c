@@ -208,12 +208,12 @@ bool tef_doc_hear(struct tef *t, const struct tef_event *ev)
 	sg->kineto += ev->cat.p ? tef_kineto_signal(ev) : 0;
 	if (sg->kineto >= SURE)
 		return true;
-	if (was == TEF_ROCPROF)
+	if (was == TEF_ROCPROF || was == TEF_FLEX)
 		return false;
 	sg->rocprof += tef_rocprof_signal(ev);
 	if (sg->rocprof >= SURE)
 		return true;
-	return was != TEF_FLEX && flex_hear(sg, ev, true);
+	return flex_hear(sg, ev, true);
 }
 
 static int take_base(struct tef *t, struct json_cur *c)
