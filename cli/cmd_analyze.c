@@ -16,10 +16,12 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/json_fields.h"
 #include "profrig/base/log.h"
+#include "profrig/base/num.h"
 #include "profrig/base/progress.h"
 #include "profrig/base/regex.h"
 #include "profrig/base/sort.h"
 #include "profrig/base/text.h"
+#include "profrig/cost/ideal_cycles.h"
 #include "profrig/cost/peaks.h"
 #include "profrig/model/model.h"
 #include "profrig/model/warnings.h"
@@ -157,6 +159,36 @@ static int parse_peaks(const struct command *c, const struct strvec *files, stru
 	return EXIT_DONE;
 }
 
+/* Logs and folders of --ideal. */
+static int parse_ideal(const struct command *c, const struct strvec *paths,
+		       struct ideal_cycles **ret)
+{
+	struct err err = ERR_INIT;
+
+	for (size_t i = 0; i < paths->nr; i++) {
+		if (!*ret)
+			*ret = ideal_cycles_new();
+		if (ideal_cycles_read(*ret, paths->v[i], &err) < 0)
+			return cli_usage(c, "--ideal: %s", err.msg);
+	}
+	return EXIT_DONE;
+}
+
+/* SOC[:CORE] in MHz. */
+static int parse_freq(const struct command *c, const char *text, struct analysis_opts *ret)
+{
+	const char *colon = text ? strchr(text, ':') : NULL;
+	size_t n = colon ? (size_t)(colon - text) : text ? strlen(text) : 0;
+
+	if (!text)
+		return EXIT_DONE;
+	if (num_f64(text, n, &ret->soc_mhz) < 0 || !(ret->soc_mhz > 0) || ret->soc_mhz > 1e6 ||
+	    (colon && (num_f64(colon + 1, strlen(colon + 1), &ret->core_mhz) < 0 ||
+		       !(ret->core_mhz > 0) || ret->core_mhz > 1e6)))
+		return cli_usage(c, "--freq wants SOC or SOC:CORE in MHz, not '%s'", text);
+	return EXIT_DONE;
+}
+
 /* Words behind "--" are inputs too, even when they begin with '-'. */
 static void operands_take_rest(char **rest, struct strvec *operands)
 {
@@ -205,11 +237,13 @@ static int analyze_and_say(const struct strvec *inputs, const struct session_opt
 struct analyze_words {
 	struct strvec inputs, only, formats, idle;
 	const char *out, *integration, *attribution, *estimate, *sink, *counters, *tau, *topology,
-		*reader, *classes, *names, *memory;
+		*reader, *classes, *names, *memory, *freq;
 	double max_gap_s;
 	struct counter_options co;
 	struct class_options classes_of;
 	struct strvec peaks; /* --peaks */
+	struct strvec ideal; /* --ideal */
+	struct ideal_cycles *ideal_cycles;
 	bool json;
 };
 
@@ -223,8 +257,11 @@ static int analyze_parse(const struct command *c, struct analyze_words *w, struc
 			   ?: parse_reader(c, w->reader, o)
 			   ?: parse_counters(c, w->counters, w->tau, &w->co)
 			   ?: parse_names(c, w->classes, w->names, &w->classes_of, o)
+			   ?: parse_freq(c, w->freq, &o->analysis)
+			   ?: parse_ideal(c, &w->ideal, &w->ideal_cycles)
 			   ?: parse_peaks(c, &w->peaks, &o->analysis.peaks);
 
+	o->analysis.ideal = w->ideal_cycles;
 	if (code == EXIT_DONE && o->skip_first < 0)
 		code = cli_usage(c, "--skip-first wants a number of iterations, not %ld",
 				 o->skip_first);
@@ -249,6 +286,7 @@ static void analyze_begin(struct analyze_words *w, struct session_opts *o)
 				     .formats = STRVEC_INIT,
 				     .idle = STRVEC_INIT,
 				     .peaks = STRVEC_INIT,
+				     .ideal = STRVEC_INIT,
 				     .integration = "linear",
 				     .attribution = "shared",
 				     .estimate = "both",
@@ -264,6 +302,8 @@ static void analyze_begin(struct analyze_words *w, struct session_opts *o)
 static void analyze_end(struct analyze_words *w, struct session_opts *o)
 {
 	peaks_free(o->analysis.peaks);
+	ideal_cycles_free(w->ideal_cycles);
+	strvec_release(&w->ideal);
 	session_opts_release(o);
 	counter_options_release(&w->co);
 	class_options_release(&w->classes_of);
@@ -323,6 +363,11 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		  "rules for the classes of kernels, in YAML or JSON (docs/tables.md)" },
 		{ "peaks", 0, OPT_LIST, &w.peaks, "FILE",
 		  "what devices can do at most: JSON, or the table of 'lib peak' (docs/cost.md)" },
+		{ "freq", 0, OPT_STR, &w.freq, "SOC[:CORE]",
+		  "MHz of an accelerator's clocks: SOC is checked against its cycle counter, CORE "
+		  "(1100) is for ideal times (docs/aiu.md)" },
+		{ "ideal", 0, OPT_LIST, &w.ideal, "LOG|DIR",
+		  "ideal cycles of an accelerator's kernels, by its compiler (docs/aiu.md)" },
 		{ "names", 0, OPT_STR, &w.names, "HOW",
 		  "of ranges: normal (without op_id, seq and addresses) or raw" },
 		{ "tau", 0, OPT_STR, &w.tau, "S|fit",

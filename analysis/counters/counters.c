@@ -125,6 +125,9 @@ const struct counter_fact counter_facts[] = {
 	GAUGE("allocation size", "bytes", 1),
 	COUNT("papi_*", "count", 1),
 
+	/* Of accelerators whose traces tell how much work is being prepared (tef_flex_series.c). */
+	GAUGE("preparing.gpu*", "", 1),
+
 	/* profrig's own, with the unit in the file. */
 	ENERGY("energy.gpu*", 0, GPU_MAX_W),
 	ENERGY("energy.cpu*", 0, CPU_MAX_W),

@@ -30,6 +30,10 @@ const struct warning_info warning_table[] = {
 	{ W_NEGATIVE_DURATION, SEV_WARNING,
 	  "spans end before they start; they are kept with zero length. Usually start and end came "
 	  "from different clocks" },
+	{ W_ZERO_DURATION, SEV_NOTE,
+	  "events of a device's trace begin and end at one time of the host's clock; those that "
+	  "have "
+	  "cycles get their length from these" },
 	{ W_BAD_NUMBER, SEV_WARNING,
 	  "a value is no number or does not fit its type; it was left out" },
 	{ W_BAD_FACT, SEV_WARNING,
@@ -125,6 +129,23 @@ const struct warning_info warning_table[] = {
 	  "was; the start of the workload is taken, so it may lie too early by the time the tool "
 	  "took to begin. A tool that leaves a clock file beside its trace is placed exactly "
 	  "(docs/tools.md)" },
+	{ W_CYCLE_STAMPS, SEV_WARNING,
+	  "events of a device lack some of the stamps of its cycle counter, or have stamps that go "
+	  "back; they keep the host's times and are in no table of cycles" },
+	{ W_DEVICE_CLOCK, SEV_WARNING,
+	  "the cycle counter of a device does not go with the host's clock, or runs at another "
+	  "frequency than was stated (docs/aiu.md); the table device_clocks has what was "
+	  "measured" },
+	{ W_RANK_TWICE, SEV_WARNING,
+	  "several inputs have work of one device at one time, although the files of one device "
+	  "follow each other: they are of different ranks that are called alike, and their times "
+	  "and "
+	  "cycles are mixed" },
+	{ W_IDEAL_MATCH, SEV_WARNING,
+	  "the ideal cycles that were given do not fit the kernels of the trace, or the clocks "
+	  "that "
+	  "were stated: which table is meant is uncertain, kernels have no row, or take less than "
+	  "their ideal time" },
 	{ W_NO_TIMES, SEV_NOTE,
 	  "kernels of a file have lengths and an order, and no times, as each was run again by "
 	  "itself; they stand one behind the other, so idle time and overlap mean nothing" },
@@ -164,6 +185,12 @@ const struct warning_info warning_table[] = {
 	{ W_COUNTER_UNITS, SEV_WARNING,
 	  "exact units were asked for, but a counter's values are no whole steps of its library's, "
 	  "so they are kept as recorded; the library may have changed" },
+	{ W_POWER_UNKNOWN, SEV_WARNING,
+	  "an energy counter in the events of a trace tells no power in some of its intervals: "
+	  "more "
+	  "would follow than the device can take, or it may have turned unseen. Power and energy "
+	  "are "
+	  "unknown there, and not 0" },
 	{ W_POWER_FILTERED, SEV_NOTE,
 	  "a power reading lags behind its device: it went through a low-pass filter, so the "
 	  "energy "

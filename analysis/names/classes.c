@@ -27,6 +27,8 @@ const struct class_rule class_rules[] = {
 	{ "collective", "all2all" },
 	{ "collective", "sendrecv" },
 	{ "collective", "cross_device_reduce" },
+	{ "collective", "senrdma" },
+	{ "collective", "hcoll" },
 	{ "collective", "nvshmem" },
 	{ "collective", "rocshmem" },
 	/* Tensile, the generator behind rocBLAS and hipBLASLt */

@@ -69,6 +69,7 @@ static struct read_opts read_opts_of(const struct reading *rd, const struct read
 				   .keep_shapes = session_wants_shapes(rd->s),
 				   .facts = session_wants_facts(rd->s) || rd->s->o->file_facts,
 				   .file_facts = rd->s->o->file_facts,
+				   .soc_mhz = rd->s->o->analysis.soc_mhz,
 				   .workers = rd->workers,
 				   .dialect =
 					   reader == rd->s->o->reader ? rd->s->o->dialect : NULL };

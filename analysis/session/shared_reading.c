@@ -268,6 +268,7 @@ struct sink_log *share_read(struct session *s, const struct share_task *t, struc
 				      .keep_shapes = session_wants_shapes(s),
 				      .facts = session_wants_facts(s),
 				      .file_facts = s->lanes, /* single calls are not kept */
+				      .soc_mhz = o->analysis.soc_mhz,
 				      .workers = w,
 				      .dialect = t->reader == o->reader ? o->dialect : NULL };
 

@@ -17,7 +17,8 @@
 	X(sequences) X(kernel_counters) X(operators) X(python) X(markers) X(sharing) \
 	X(node_energy) X(timeline) X(lanes) X(library_tables) X(marks_tables) X(collectives) \
 	X(iterations_tables) X(iteration_overlap) X(inference) X(critical_path) X(memory) \
-	X(ranks) X(program_modules) X(compile) X(findings)
+	X(ranks) X(program_modules) X(compile) X(device_clocks) X(kernel_phases) X(categories) \
+	X(findings)
 #define ANALYSIS_DECLARE(name) extern const struct analysis analysis_##name;
 ANALYSES(ANALYSIS_DECLARE)
 /* clang-format on */
@@ -45,6 +46,7 @@ double iteration_rank(const struct model *m, const struct works *w, const struct
 #define ITERATION_NAME_MAX 24
 const char *iteration_name(const struct model *m, const struct iteration *i,
 			   char buf[ITERATION_NAME_MAX]);
+#define SAY_NO_CYCLES "no work has stamps of its device's cycle counter"
 #define SAY_NO_LAUNCHES "no device work is linked with the call that launched it"
 
 /*

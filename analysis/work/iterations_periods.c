@@ -3,7 +3,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Works of a device in launch order, without the unlinked ones at the end. Owned. */
+#include "profrig/base/sort.h"
+#include "profrig/model/facts.h"
+
+/* Executions whose first stamp tells when they were queued, in that order. */
+static size_t queued_rows(const struct works *w, uint32_t device, uint32_t *rows)
+{
+	const struct work_device *d = &w->devices.v[device];
+	CLEANUP(xfreep) struct sort_pair *v = NULL;
+	size_t nr = 0;
+
+	if (w->m->facts.stamps.nr == 0)
+		return 0;
+	v = xcalloc(d->nr + 1, sizeof(*v));
+	for (size_t i = d->first; i < d->first + d->nr; i++) {
+		const struct stamp_facts *s = facts_stamp(w->m, w->v.v[i].span);
+
+		if (s && s->phase == PHASE_EXEC && s->cycles[0] >= 0)
+			v[nr++] = (struct sort_pair){ (uint64_t)s->cycles[0], i };
+	}
+	sort_pairs(v, nr);
+	for (size_t i = 0; i < nr; i++)
+		rows[i] = (uint32_t)v[i].row;
+	return nr;
+}
+
+/*
+ * Works of a device in launch order, without the unlinked ones at the end; where none is linked,
+ * those that are known to have been queued. Owned.
+ */
 static uint32_t *linked_rows(const struct works *w, uint32_t device, size_t *ret_nr)
 {
 	uint32_t *rows = works_launch_order(w, device);
@@ -11,7 +39,7 @@ static uint32_t *linked_rows(const struct works *w, uint32_t device, size_t *ret
 
 	while (nr > 0 && w->v.v[rows[nr - 1]].launch == SPAN_NONE)
 		nr--;
-	*ret_nr = nr;
+	*ret_nr = nr > 0 ? nr : queued_rows(w, device, rows);
 	return rows;
 }
 

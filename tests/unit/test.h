@@ -253,6 +253,6 @@ static inline char *test_trace(const char *name)
 }
 
 /* The folders of traces in it; logs of libraries have tests of their own. */
-#define TEST_TRACE_FOLDERS LIST("otf2", "tef", "rpd", "nsys", "rocprof", "stacks")
+#define TEST_TRACE_FOLDERS LIST("otf2", "tef", "rpd", "nsys", "rocprof", "stacks", "aiu")
 
 #endif

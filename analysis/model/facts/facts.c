@@ -70,6 +70,12 @@ static const struct fact_field program_fields[] = {
 	N(program_facts, run), S(program_facts, device),
 };
 
+static const struct fact_field stamp_fields[] = {
+	W(stamp_facts, phase, PHASE_DMA_OUT), N(stamp_facts, cycles[0]), N(stamp_facts, cycles[1]),
+	N(stamp_facts, cycles[2]), N(stamp_facts, cycles[3]), N(stamp_facts, cycles[4]),
+	N(stamp_facts, host_ns), N(stamp_facts, order),
+};
+
 static const struct fact_field device_fields[] = {
 	N(device_facts, number), T(device_facts, name), S(device_facts, units),
 	S(device_facts, warp), S(device_facts, clock_hz), S(device_facts, memory_clock_hz),
@@ -93,6 +99,7 @@ const struct fact_form fact_forms[FACT_FORMS] = {
 	[FACTS_MEMORY] = FORM(memory_fields, memory_facts),
 	[FACTS_CAPTURE] = FORM(capture_fields, capture_facts),
 	[FACTS_PROGRAM] = FORM(program_fields, program_facts),
+	[FACTS_STAMP] = FORM(stamp_fields, stamp_facts),
 	[FACT_FORM_DEVICE] = FORM(device_fields, device_facts),
 	[FACT_FORM_WORLD] = FORM(world_fields, world_facts),
 };
@@ -198,6 +205,9 @@ void sink_op_facts(struct sink *s, span_id span, const struct span_facts *f)
 	case FACTS_PROGRAM:
 		row.program.execution = row.program.ordinal = FACT_NONE;
 		VEC_PUSH(&to->programs, row.program);
+		return;
+	case FACTS_STAMP:
+		VEC_PUSH(&to->stamps, row.stamp);
 		return;
 	}
 }

@@ -20,7 +20,8 @@
 	X(collective, collectives) \
 	X(memory, memory) \
 	X(capture, captures) \
-	X(program, programs)
+	X(program, programs) \
+	X(stamp, stamps)
 
 enum fact_type {
 	FACT_NUMBER,   /* int64_t, any */

@@ -13,7 +13,7 @@
  *
  * It has no version and no clock. The writer is recognised by several signs (tef_doc.c) and
  * determines clock, device tracks and correlations: Kineto (PyTorch), rocprof v1, TensorFlow,
- * Ascend, uftrace, profrig's own tracers, anything else; read_opts.dialect overrides it.
+ * Ascend, FLEX, uftrace, profrig's own tracers, anything else; read_opts.dialect overrides it.
  * rocprofv3's JSON has no trace events, but belongs to the same tools (tef_rocprofv3.c).
  */
 #include "readers_private.h"
@@ -26,8 +26,9 @@
 #include "profrig/library/library_log.h"
 #include "profrig/model/warnings.h"
 
-const char *const tef_dialects[] = { "chrome",  "kineto",     "rocprof_v1", "rocprofv3", "profrig",
-				     "uftrace", "tensorflow", "ascend",     NULL };
+const char *const tef_dialects[] = { "chrome",  "kineto",  "rocprof_v1", "rocprofv3",
+				     "profrig", "uftrace", "tensorflow", "ascend",
+				     "flex",    "spyre",   NULL };
 _Static_assert(ARRAY_LEN(tef_dialects) == TEF_DIALECTS + 1, "a word for each");
 
 static bool is_blank(unsigned char c)
@@ -79,7 +80,8 @@ static char *format_name(const struct tef_doc *d)
 {
 	switch (d->dialect) {
 	case TEF_KINETO:
-		return xstrdup("Trace Event Format (Kineto)");
+		return xstrdup(d->spyre ? "Trace Event Format (Kineto, torch-spyre)"
+					: "Trace Event Format (Kineto)");
 	case TEF_ROCPROF:
 		return xstrdup("Trace Event Format (rocprof v1)");
 	case TEF_UFTRACE:
@@ -88,12 +90,15 @@ static char *format_name(const struct tef_doc *d)
 		return xstrdup("Trace Event Format (TensorFlow)");
 	case TEF_ASCEND:
 		return xstrdup("Trace Event Format (Ascend)");
+	case TEF_FLEX:
+		return xstrdup("Trace Event Format (FLEX)");
 	case TEF_ROCPROFV3:
 		return xstrdup("rocprofv3 JSON");
 	case TEF_PROFRIG:
 		return xasprintf("Trace Event Format (profrig%s%s)", *d->tracer ? " " : "",
 				 d->tracer);
 	case TEF_PLAIN:
+	case TEF_SPYRE:
 	case TEF_DIALECTS:
 		break;
 	}
@@ -125,6 +130,7 @@ static void tef_forget(struct tef *t)
 	t->memo = NULL;
 	launch_shapes_release(&t->launches);
 	tef_facts_release(t);
+	tef_flex_release(t);
 	t->n = (struct tef_counts){ .events = 0 };
 	tef_tracks_release(t);
 	t->again = false;
@@ -132,6 +138,7 @@ static void tef_forget(struct tef *t)
 	VEC_RELEASE(&t->edge_places);
 	VEC_RELEASE(&t->edge_args);
 	u64map_release(&t->edge_place_at);
+	VEC_RELEASE(&t->flex_edges);
 	VEC_RELEASE(&t->asyncs);
 	VEC_RELEASE(&t->flows);
 	VEC_RELEASE(&t->slices);
@@ -244,8 +251,7 @@ static char *recording_tef(const struct probe *p)
 const struct reader reader_tef = {
 	.name = "tef",
 	.about = "Trace Event Format (Chrome, PyTorch/Kineto, rocprof v1, TensorFlow, Ascend, "
-		 "uftrace, "
-		 "profrig's tracers), rocprofv3 JSON",
+		 "FLEX, uftrace, profrig's tracers), rocprofv3 JSON",
 	.suffixes = ".json[.gz|.zst]",
 	.probe = probe_tef,
 	.read = read_tef,

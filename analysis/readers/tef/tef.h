@@ -12,6 +12,7 @@
  *	tef_facts.c	Kineto's arguments → facts of spans
  *	tef_named.c	the dialects with devices in names: TensorFlow (JAX) and Ascend
  *	tef_xla.c	what TensorFlow's and JAX's profiler tells of compiled programs
+ *	tef_flex*.c	the dialect of FLEX (AIU accelerators)
  *	tef_pairs.c	B with E
  *	tef_async.c	b with e, spread over tracks so that none overlap
  *	tef_flows.c	s, t, f → links between the spans around them
@@ -44,6 +45,8 @@ enum tef_dialect {
 	TEF_UFTRACE,
 	TEF_TENSORFLOW,
 	TEF_ASCEND,
+	TEF_FLEX,
+	TEF_SPYRE, /* only a word: Kineto with tef_doc.spyre */
 	TEF_DIALECTS
 };
 extern const char *const tef_dialects[]; /* names of the dialects */
@@ -61,6 +64,7 @@ struct tef_doc {
 	int64_t base_ns; /* added to every time: Kineto's baseTimeNanoseconds */
 	enum trace_clock clock;
 	bool fractions;               /* times have digits behind the point */
+	bool spyre;                   /* of TEF_KINETO: the devices are AIUs */
 	bool native;                  /* written by profrig convert (native.h) */
 	const char *samples, *frames; /* start of chrome's lists; NULL */
 	const char *devices, *world;  /* start of Kineto's descriptions; NULL */
@@ -72,6 +76,9 @@ struct tef_doc {
 struct tef_signals {
 	int kineto, rocprof;
 	bool profrig, uftrace, tensorflow, ascend;
+	unsigned flex;          /* tef_flex_signal, of all events */
+	int phases;             /* events named by a phase */
+	bool aiu;               /* the description of devices names one */
 	enum trace_clock clock; /* stated explicitly */
 	int64_t first_ns;
 	bool timed;
@@ -148,6 +155,7 @@ struct tef_event {
 	bool empty;      /* {} */
 	bool enclosing;  /* "bp": "e" */
 	bool scoped;     /* there is a scope */
+	bool attr;       /* args are its member "attr" */
 	uint8_t class;   /* enum tef_class of cat */
 	bool args_known; /* kineto is parsed from args */
 	struct tef_known known;
@@ -178,6 +186,7 @@ enum tef_member {
 	TEF_CAT,
 	TEF_NAME,
 	TEF_ARGS,
+	TEF_ATTR, /* FLEX's word for args */
 	TEF_SCOPE,
 	TEF_NATIVE
 };
@@ -210,7 +219,7 @@ struct tef_edge {
 	int64_t t_ns;
 	uint32_t place; /* of tef.edge_places */
 	str_id name, category, args;
-	uint32_t said; /* index + 1 in tef.edge_args; 0: none */
+	uint32_t said; /* index + 1 in tef.edge_args, of FLEX in tef.flex_edges; 0: none */
 	uint8_t class; /* enum tef_class, TEF_CLASS_UNKNOWN: it has no category */
 	bool end, named;
 };
@@ -261,6 +270,16 @@ struct tef_late {
 	struct span_def span;
 };
 
+/* A begin or an end of FLEX. */
+struct flex_edge {
+	struct json_text args;
+	size_t at;        /* offset of the event */
+	uint32_t stamps;  /* index + 1 in flex.stamps; 0: none, or not looked for */
+	uint32_t message; /* index + 1 in flex.messages; 0: none */
+	enum stamp_phase phase;
+	bool rdma;
+};
+
 /* Of tef_facts.c. */
 struct tef_facts {
 	struct strbuf text;
@@ -309,6 +328,8 @@ struct tef {
 	VEC(struct tef_edge_place) edge_places;
 	struct u64map edge_place_at;
 	VEC(struct tef_args) edge_args;
+	VEC(struct flex_edge) flex_edges;
+	struct flex *flex; /* of TEF_FLEX and of AIUs in Kineto, else NULL */
 	VEC(struct tef_async) asyncs;
 	VEC(struct tef_flow) flows;
 	VEC(struct tef_slice) slices;
@@ -441,6 +462,14 @@ tef_slot tef_window(struct tef *t, const struct tef_id *pid, const struct tef_id
 /* Puts later events of (pid, tid) on an existing track. */
 void tef_place_track(struct tef *t, const struct tef_id *pid, const struct tef_id *tid,
 		     track_id track, enum track_kind kind);
+/* Of the threads of a process: the file's, in FLEX the pid where the file tells none. */
+int32_t tef_rank_of(const struct tef *t, const struct tef_id *pid);
+/*
+ * Row `row` of the spans of (pid, tid): row 0 is the thread, or the queue of this device, itself;
+ * the others are tracks beside it, with a name of their own. device NULL: a thread.
+ */
+tef_slot tef_lane(struct tef *t, const struct tef_id *pid, const struct tef_id *tid,
+		  const char *device, uint32_t row);
 /* place 0: none. */
 tef_slot tef_queue(struct tef *t, uint64_t place, const char *device, const struct tef_id *stream,
 		   int32_t rank);
@@ -532,6 +561,29 @@ bool tef_facts_shape(const struct tef_event *ev, struct launch_shape *ret);
 void tef_facts_doc(struct tef *t);
 void tef_facts_release(struct tef *t);
 
+/* tef_flex.c */
+/* Signs of the dialect. */
+#define TEF_FLEX_STAMPS 1u
+#define TEF_FLEX_NAMES 2u
+#define TEF_FLEX_ATTR 4u
+#define TEF_FLEX_POWER 8u
+/* names_only: args are searched only where the name is one of the dialect's. */
+unsigned tef_flex_signal(const struct tef_event *ev, bool names_only);
+/* Before the first event is pushed; does nothing in other dialects. */
+void tef_flex_begin(struct tef *t);
+void tef_flex_release(struct tef *t);
+void tef_flex_add(struct tef *t, const struct tef_event *ev, const struct span_def *d);
+/* Index + 1 in t->flex_edges. */
+uint32_t tef_flex_edge(struct tef *t, const struct tef_event *ev);
+/* begin, end: indexes + 1 of a pair; end 0: it has none. */
+void tef_flex_pair(struct tef *t, const struct span_def *d, uint32_t begin, uint32_t end,
+		   uint32_t place);
+/* Keeps the stamps, if there are any, of a span of Kineto's on the device of this number. */
+void tef_flex_note(struct tef *t, const struct tef_event *ev, const struct tef_id *device,
+		   const struct span_def *d, span_id span);
+/* tef_flex_work.c: pushes all that was added. */
+void tef_flex_push(struct tef *t);
+
 /* tef_named.c, after the names are read. True: the span, without kind and track so far, was pushed
  * on a queue. */
 bool tef_named_put(struct tef *t, const struct tef_event *ev, struct span_def *d);
@@ -562,6 +614,8 @@ bool tef_is_rocprofv3(const struct tef *t);
 int tef_rocprofv3_read(struct tef *t, struct err *err);
 
 /* tef_pairs.c */
+/* The index in t->edge_places of an event's pid and tid. */
+uint32_t tef_edge_place(struct tef *t, const struct tef_event *ev);
 void tef_edge_add(struct tef *t, const struct tef_event *ev);
 void tef_edges_push(struct tef *t);
 

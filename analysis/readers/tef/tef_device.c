@@ -244,10 +244,15 @@ bool tef_kineto_put(struct tef *t, const struct tef_event *ev, enum tef_class cl
 		  : class == TEF_CLASS_COPY ? SPAN_COPY
 		  : class == TEF_CLASS_FILL ? SPAN_FILL
 					    : SPAN_ANNOTATION;
-	if (class == TEF_CLASS_NOTE && a->device.type == TEF_ID_NONE)
+	if (class == TEF_CLASS_NOTE && a->device.type == TEF_ID_NONE) {
 		keep_late(t, ev, a, d);
-	else
-		tef_facts_put(t, ev, class, d->name, tef_span(t, kineto_queue(t, ev, a), d));
+		return true;
+	}
+	span = tef_span(t, kineto_queue(t, ev, a), d);
+	tef_facts_put(t, ev, class, d->name, span);
+	if (t->flex && ev->at)
+		tef_flex_note(t, ev, a->device.type == TEF_ID_NONE ? &ev->pid : &a->device, d,
+			      span);
 	return true;
 }
 

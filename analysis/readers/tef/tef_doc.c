@@ -22,6 +22,8 @@
 #define SAMPLE_EVENTS 2000
 /* Signals that make a dialect. */
 #define SURE 2
+/* Events named by phases of FLEX, without stamps. */
+#define FLEX_PHASES 4
 /* Reserved room for spans that do not come costs nothing. */
 #define SPANS_SPARE 1.25
 #define TAIL_BYTES ((size_t)1 << 16)
@@ -116,6 +118,21 @@ static void metadata_member(struct tef *t, struct tef_signals *sg, const struct 
 		sg->uftrace = true;
 }
 
+static bool is_flex(const struct tef_signals *sg)
+{
+	return sg->flex & TEF_FLEX_STAMPS || sg->phases >= FLEX_PHASES;
+}
+
+/* True: it is FLEX now. A name alone may be chance, and stamps are not. */
+static bool flex_hear(struct tef_signals *sg, const struct tef_event *ev, bool names_only)
+{
+	unsigned signs = tef_flex_signal(ev, names_only);
+
+	sg->flex |= signs;
+	sg->phases += (signs & TEF_FLEX_NAMES) != 0;
+	return is_flex(sg);
+}
+
 static void sample_event(struct tef *t, struct tef_signals *sg, const struct tef_event *ev)
 {
 	struct json_cur args = json_cur_of(&ev->args);
@@ -134,6 +151,7 @@ static void sample_event(struct tef *t, struct tef_signals *sg, const struct tef
 	}
 	sg->kineto += tef_kineto_signal(ev);
 	sg->rocprof += tef_rocprof_signal(ev);
+	flex_hear(sg, ev, false);
 	if (!ev->ts.p)
 		return;
 	if (memchr(ev->ts.p, '.', ev->ts.n))
@@ -190,10 +208,12 @@ bool tef_doc_hear(struct tef *t, const struct tef_event *ev)
 	sg->kineto += ev->cat.p ? tef_kineto_signal(ev) : 0;
 	if (sg->kineto >= SURE)
 		return true;
-	if (was == TEF_ROCPROF)
+	if (was == TEF_ROCPROF || was == TEF_FLEX)
 		return false;
 	sg->rocprof += tef_rocprof_signal(ev);
-	return sg->rocprof >= SURE;
+	if (sg->rocprof >= SURE)
+		return true;
+	return flex_hear(sg, ev, true);
 }
 
 static int take_base(struct tef *t, struct json_cur *c)
@@ -235,6 +255,15 @@ static int count_system_events(struct tef *t, struct json_cur *c)
 	return 0;
 }
 
+/* Whether a description of devices is of AIUs. */
+static bool names_aiu(const char *from, const char *to)
+{
+	size_t n = (size_t)(to - from);
+
+	return memmem(from, n, "AIU", 3) || memmem(from, n, "Spyre", 5) ||
+	       memmem(from, n, "spyre", 5);
+}
+
 static int object_member(struct tef *t, struct tef_signals *sg, struct json_cur *c,
 			 const struct json_text *key)
 {
@@ -250,8 +279,12 @@ static int object_member(struct tef *t, struct tef_signals *sg, struct json_cur 
 	}
 	if (json_text_is(key, "schemaVersion") || json_text_is(key, "deviceProperties"))
 		sg->kineto++;
-	if (json_text_is(key, "deviceProperties") && ch == '[')
+	if (json_text_is(key, "deviceProperties") && ch == '[') {
 		t->doc.devices = c->p;
+		r = json_skip(c);
+		sg->aiu |= r == 0 && names_aiu(t->doc.devices, c->p);
+		return r;
+	}
 	if (json_text_is(key, "baseTimeNanoseconds") && ch != '{' && ch != '[')
 		return take_base(t, c);
 	if (json_text_is(key, "distributedInfo") && ch == '{') {
@@ -300,12 +333,17 @@ static void dialect_decide(struct tef *t, const struct tef_signals *sg)
 		     : sg->ascend          ? TEF_ASCEND
 		     : sg->kineto >= SURE  ? TEF_KINETO
 		     : sg->rocprof >= SURE ? TEF_ROCPROF
+		     : is_flex(sg)         ? TEF_FLEX
 		     : sg->tensorflow      ? TEF_TENSORFLOW
 		     : sg->uftrace         ? TEF_UFTRACE
 					   : TEF_PLAIN;
 	for (int i = 0; t->opts->dialect && i < TEF_DIALECTS; i++)
 		if (strcmp(t->opts->dialect, tef_dialects[i]) == 0)
 			d->dialect = (enum tef_dialect)i;
+	d->spyre = d->dialect == TEF_SPYRE ||
+		   (d->dialect == TEF_KINETO && (sg->flex & TEF_FLEX_STAMPS || sg->aiu));
+	if (d->spyre)
+		d->dialect = TEF_KINETO;
 	if (sg->clock != TRACE_CLOCK_OWN)
 		d->clock = sg->clock;
 	else if (d->has_base || date)
@@ -456,5 +494,5 @@ bool tef_doc_equal(const struct tef_doc *a, const struct tef_doc *b)
 	       strcmp(a->host, b->host) == 0 && a->rank == b->rank && a->has_base == b->has_base &&
 	       a->base_ns == b->base_ns && a->clock == b->clock && a->fractions == b->fractions &&
 	       a->native == b->native && a->samples == b->samples && a->frames == b->frames &&
-	       a->devices == b->devices && a->world == b->world;
+	       a->devices == b->devices && a->world == b->world && a->spyre == b->spyre;
 }

@@ -70,6 +70,15 @@ static int take_raw(struct json_cur *c, struct json_text *t)
 	return r;
 }
 
+/* Beside args it is only another member. */
+static int take_attr(struct json_cur *c, struct tef_event *ev)
+{
+	if (ev->args.p && !ev->attr)
+		return json_skip(c);
+	ev->attr = true;
+	return take_raw(c, &ev->args);
+}
+
 static int take_bp(struct json_cur *c, struct tef_event *ev)
 {
 	struct json_text t = { .p = NULL };
@@ -118,11 +127,11 @@ enum tef_member tef_member_of(const struct json_text *key)
 		char name[8];
 		uint8_t n, member;
 	} known[] = {
-		{ "ph", 2, TEF_PH },       { "ts", 2, TEF_TS },          { "id", 2, TEF_ID },
-		{ "bp", 2, TEF_BP },       { "pid", 3, TEF_PID },        { "tid", 3, TEF_TID },
-		{ "cat", 3, TEF_CAT },     { "dur", 3, TEF_DUR },        { "id2", 3, TEF_ID2 },
-		{ "name", 4, TEF_NAME },   { "args", 4, TEF_ARGS },      { "tdur", 4, TEF_TDUR },
-		{ "scope", 5, TEF_SCOPE }, { "profrig", 7, TEF_NATIVE },
+		{ "ph", 2, TEF_PH },     { "ts", 2, TEF_TS },       { "id", 2, TEF_ID },
+		{ "bp", 2, TEF_BP },     { "pid", 3, TEF_PID },     { "tid", 3, TEF_TID },
+		{ "cat", 3, TEF_CAT },   { "dur", 3, TEF_DUR },     { "id2", 3, TEF_ID2 },
+		{ "name", 4, TEF_NAME }, { "args", 4, TEF_ARGS },   { "tdur", 4, TEF_TDUR },
+		{ "attr", 4, TEF_ATTR }, { "scope", 5, TEF_SCOPE }, { "profrig", 7, TEF_NATIVE },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
@@ -157,7 +166,10 @@ static int take_member(struct json_cur *c, struct tef_event *ev, enum tef_member
 	case TEF_NAME:
 		return take_text(c, &ev->name);
 	case TEF_ARGS:
+		ev->attr = false;
 		return take_raw(c, &ev->args);
+	case TEF_ATTR:
+		return take_attr(c, ev);
 	case TEF_SCOPE:
 		return take_scope(c, ev);
 	case TEF_NATIVE:
@@ -426,7 +438,9 @@ static void push_complete(struct tef *t, const struct tef_event *ev)
 	d.name = tef_name_of(t, ev);
 	d.category = tef_category_of(t, ev);
 	d.args = tef_args(t, &ev->args);
-	if (!tef_named_put(t, ev, &d))
+	if (t->doc.dialect == TEF_FLEX)
+		tef_flex_add(t, ev, &d);
+	else if (!tef_named_put(t, ev, &d))
 		tef_facts_put(t, ev, class_of(t, ev), d.name,
 			      tef_span(t, tef_thread(t, &ev->pid, &ev->tid), &d));
 }

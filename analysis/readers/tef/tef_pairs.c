@@ -47,7 +47,7 @@ static bool same_number(const struct tef_id *a, const struct tef_id *b)
 	return a->type == TEF_ID_NUMBER && b->type == TEF_ID_NUMBER && a->number == b->number;
 }
 
-static uint32_t place_of(struct tef *t, const struct tef_event *ev)
+uint32_t tef_edge_place(struct tef *t, const struct tef_event *ev)
 {
 	const struct tef_id *tid = ev->tid.type == TEF_ID_NONE ? &ev->pid : &ev->tid;
 	const struct tef_edge_place *last;
@@ -93,12 +93,14 @@ void tef_edge_add(struct tef *t, const struct tef_event *ev)
 		return;
 	}
 	e.class = ev->cat.p ? TEF_CLASS_OTHER : TEF_CLASS_UNKNOWN;
-	e.place = place_of(t, ev);
+	e.place = tef_edge_place(t, ev);
 	e.name = tef_name_of(t, ev);
 	e.category = tef_category_of(t, ev);
 	e.args = tef_args(t, &ev->args);
 	if (t->doc.dialect == TEF_KINETO)
 		edge_device(t, ev, &e);
+	else if (t->doc.dialect == TEF_FLEX)
+		e.said = tef_flex_edge(t, ev);
 	if (e.t_ns > t->edge_places.v[e.place].last_ns)
 		t->edge_places.v[e.place].last_ns = e.t_ns;
 	VEC_PUSH(&t->edges, e);
@@ -274,6 +276,10 @@ static void push_pair(struct tef *t, const struct paired *s)
 
 	struct tef_event ev = { .pid = place.pid, .tid = place.tid };
 
+	if (t->doc.dialect == TEF_FLEX) {
+		tef_flex_pair(t, &d, b->said, e ? e->said : 0, b->place);
+		return;
+	}
 	if (tef_class_is_kineto(class)) {
 		struct tef_args a = args_both(t, b, e);
 

@@ -63,7 +63,7 @@ struct step {
 	uint16_t known;            /* of STEP_CAT: the number of its text */
 	uint8_t arg;               /* enum tef_arg */
 	char open;                 /* of STEP_NESTED */
-	uint8_t member;            /* enum tef_member of STEP_TEXT */
+	uint8_t member;            /* enum tef_member of STEP_TEXT and STEP_ARGS */
 	uint16_t field;            /* the field of the event for an id */
 	uint16_t inside;           /* of STEP_ARGS: the step that its members follow */
 	uint16_t next[NEXT_MAX];
@@ -176,6 +176,7 @@ static bool step_of_member(struct step *st, enum tef_member member, const char *
 	case TEF_OTHER:
 		return step_scalar(st, from, v, STEP_WORD, STEP_STRING);
 	case TEF_ARGS:
+	case TEF_ATTR:
 	case TEF_NATIVE:
 	case TEF_TDUR:
 	case TEF_ID2:
@@ -243,7 +244,8 @@ static bool learn_nested(struct tef_shapes *s, uint16_t *prev, struct json_cur *
 
 	if (in_args)
 		st.arg = (uint8_t)tef_arg_of(key, s->facts);
-	if (member == TEF_ARGS && st.open == '{')
+	st.member = (uint8_t)member;
+	if ((member == TEF_ARGS || member == TEF_ATTR) && st.open == '{')
 		st.kind = STEP_ARGS;
 	else if (member != TEF_OTHER)
 		return false;
@@ -594,6 +596,9 @@ FAST_INLINE const char *args_take(struct tef_shapes *s, const struct step *st, c
 {
 	const char *from = p - 1, *to = NULL;
 
+	if (st->member == TEF_ATTR && ev->args.p && !ev->attr)
+		return nested_take(p, end, '{', 0);
+	ev->attr = st->member == TEF_ATTR;
 	ev->args_known = false;
 	ev->nr_said = 0;
 	if (tef_args_wanted(s->doc, s->facts, ev->class)) {

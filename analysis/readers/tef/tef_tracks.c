@@ -1,6 +1,7 @@
 #include "tef.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <xxhash.h>
 
 #include "profrig/base/num.h"
@@ -16,7 +17,8 @@ enum {
 	KEY_QUEUE,
 	KEY_ROW,
 	KEY_WINDOW,
-	KEY_LABEL
+	KEY_LABEL,
+	KEY_LANE
 };
 
 uint64_t tef_hash(uint64_t a, uint64_t b, uint64_t c)
@@ -129,6 +131,16 @@ static int64_t id_known(const struct tef_id *id)
 	return tef_id_number(id, &v) ? v : PID_NONE;
 }
 
+int32_t tef_rank_of(const struct tef *t, const struct tef_id *pid)
+{
+	int64_t v;
+
+	if (t->doc.dialect == TEF_FLEX && t->doc.rank == RANK_NONE && tef_id_number(pid, &v) &&
+	    v <= INT32_MAX)
+		return (int32_t)v;
+	return t->doc.rank;
+}
+
 tef_slot tef_process(struct tef *t, const struct tef_id *pid)
 {
 	uint64_t key = tef_hash(KEY_PROCESS, tef_id_key(pid), 0);
@@ -138,7 +150,7 @@ tef_slot tef_process(struct tef *t, const struct tef_id *pid)
 			 .parent = TRACK_NONE,
 			 .pid = id_known(pid),
 			 .tid = PID_NONE,
-			 .rank = t->doc.rank },
+			 .rank = tef_rank_of(t, pid) },
 		.name_key = tef_id_key(pid),
 		.word = tef_id_word(pid),
 	};
@@ -159,7 +171,7 @@ tef_slot tef_thread_at(struct tef *t, uint64_t place, const struct tef_id *pid,
 				 .parent = t->tracks.v[process].id,
 				 .pid = id_known(pid),
 				 .tid = id_known(tid),
-				 .rank = t->doc.rank },
+				 .rank = tef_rank_of(t, pid) },
 			.name_key = place,
 			.word = tef_id_word(tid),
 		};
@@ -280,6 +292,53 @@ tef_slot tef_queue(struct tef *t, uint64_t place, const char *device, const stru
 void tef_name_as(struct tef *t, tef_slot slot, uint64_t place)
 {
 	t->tracks.v[slot].name_key = place;
+}
+
+/* The name of a row: that of the place, else its tid, and behind the first row a number. */
+static void lane_name(struct tef *t, uint64_t place, const struct tef_id *tid, uint32_t row)
+{
+	const char *said = tef_thread_name(t, place);
+	struct json_text word = tef_id_word(tid);
+	int64_t number;
+
+	strbuf_clear(&t->text);
+	if (said && *said)
+		strbuf_addstr(&t->text, said);
+	else if (word.p)
+		json_decode(&word, &t->text);
+	else if (row > 0 && tef_id_number(tid, &number))
+		strbuf_addf(&t->text, "%" PRId64, number);
+	if (row > 0)
+		strbuf_addf(&t->text, "%s#%u", t->text.len ? " " : "", row + 1);
+}
+
+tef_slot tef_lane(struct tef *t, const struct tef_id *pid, const struct tef_id *tid,
+		  const char *device, uint32_t row)
+{
+	uint64_t place = tef_place_key(pid, tid);
+	uint64_t key = tef_hash(KEY_LANE, place, (uint64_t)row << 1 | (device != NULL));
+	uint32_t slot = u64map_get(&t->slots, key);
+	struct tef_track tr = { .def = TRACK_DEF_INIT };
+	tef_slot above;
+
+	if (!device && row == 0)
+		return tef_thread(t, pid, tid);
+	if (slot != U64MAP_NONE)
+		return slot;
+	above = device ? device_slot(t, device, XXH3_64bits(device, strlen(device)),
+				     tef_rank_of(t, pid))
+		       : tef_process(t, pid);
+	tr.def.kind = device ? TRACK_QUEUE : TRACK_THREAD;
+	tr.def.parent = t->tracks.v[above].id;
+	tr.def.pid = device ? PID_NONE : id_known(pid);
+	tr.def.tid = row == 0 ? id_known(tid) : PID_NONE;
+	tr.def.rank = tef_rank_of(t, pid);
+	memcpy(tr.device, t->tracks.v[above].device, sizeof(tr.device));
+	lane_name(t, place, tid, row);
+	slot = track_new(t, key, &tr, t->text.len ? t->text.buf : NULL);
+	if (device && row == 0)
+		tef_place_set(t, place, slot);
+	return slot;
 }
 
 const char *tef_said(struct tef *t, const struct tef_event *ev, const char *key)

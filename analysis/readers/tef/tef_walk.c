@@ -373,6 +373,7 @@ int tef_walk(struct tef *t, struct err *err)
 	t->facts = tef_facts_wanted(t) && !t->opts->file_facts;
 	t->shapes = tef_shapes_new(&t->doc, t->map.data, 0, t->facts);
 	t->memo = tef_memo_new();
+	tef_flex_begin(t);
 	t->sink->ops->expect(t->sink, t->doc.spans);
 	if (!t->sink->counts_only)
 		VEC_RESERVE(&t->slices, t->doc.spans < SLICES_MAX ? t->doc.spans : SLICES_MAX);
@@ -388,6 +389,7 @@ int tef_walk(struct tef *t, struct err *err)
 		return walk_again(t);
 	tef_samples_push(t);
 	tef_edges_push(t);
+	tef_flex_push(t);
 	tef_late_push(t);
 	tef_asyncs_push(t);
 	tef_flows_push(t);

@@ -233,6 +233,33 @@ struct program_facts {
 	uint32_t execution, ordinal; /* from 0; FACT_NONE */
 };
 
+/*
+ * Stamps of a device's cycle counter on a piece of work: where it was queued, its data had come, it
+ * was prepared, executed, and its results were sent. What lies between two of them is a phase. The
+ * span is one phase; the other stamps tell of the same work. Turns of the counter are counted in
+ * (cycle_clock.h).
+ */
+enum stamp_phase { PHASE_UNKNOWN, PHASE_DMA_IN, PHASE_PREP, PHASE_EXEC, PHASE_DMA_OUT };
+#define STAMPS_NR 5
+
+struct stamp_facts {
+	uint64_t span;
+	enum stamp_phase phase; /* PHASE_UNKNOWN: from the first stamp to the last */
+	int64_t cycles[STAMPS_NR];
+	int64_t host_ns; /* how long the span is by the host's clock, which has its end */
+	int64_t order;   /* of the event among those of its file */
+};
+
+/* The stamps in cycles[] between which a phase lies. */
+static inline int stamp_first(enum stamp_phase phase)
+{
+	return phase == PHASE_UNKNOWN ? 0 : (int)phase - 1;
+}
+static inline int stamp_last(enum stamp_phase phase)
+{
+	return phase == PHASE_UNKNOWN ? STAMPS_NR - 1 : (int)phase;
+}
+
 /* A device, as an input describes it. */
 struct device_facts {
 	uint32_t input;
@@ -262,9 +289,10 @@ enum facts_kind {
 	FACTS_COLLECTIVE,
 	FACTS_MEMORY,
 	FACTS_CAPTURE,
-	FACTS_PROGRAM
+	FACTS_PROGRAM,
+	FACTS_STAMP
 };
-#define FACTS_LAST FACTS_PROGRAM
+#define FACTS_LAST FACTS_STAMP
 
 struct span_facts {
 	enum facts_kind kind;
@@ -277,6 +305,7 @@ struct span_facts {
 		struct memory_facts memory;
 		struct capture_facts capture;
 		struct program_facts program;
+		struct stamp_facts stamp;
 	};
 };
 
@@ -315,6 +344,13 @@ struct span_facts {
 #define PROGRAM_FACTS_NONE \
 	((struct program_facts){ 0, PROGRAM_UNKNOWN, STR_NONE, STR_NONE, STR_NONE, FACT_ABSENT, \
 				 FACT_ABSENT, FACT_ABSENT, FACT_NONE, FACT_NONE })
+#define STAMP_FACTS_NONE \
+	((struct stamp_facts){ \
+		0, \
+		PHASE_UNKNOWN, \
+		{ FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT }, \
+		FACT_ABSENT, \
+		FACT_ABSENT })
 #define DEVICE_FACTS_NONE \
 	((struct device_facts){ 0, FACT_ABSENT, STR_NONE, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, \
 				FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, FACT_ABSENT, \
@@ -339,6 +375,7 @@ struct facts {
 	VEC(struct memory_facts) memory;
 	VEC(struct capture_facts) captures;
 	VEC(struct program_facts) programs;
+	VEC(struct stamp_facts) stamps;
 	VEC(struct device_facts) devices;
 	VEC(struct world_facts) worlds;
 	VEC(struct operand_list) lists;
@@ -356,6 +393,7 @@ const struct collective_facts *facts_collective(const struct model *m, uint64_t 
 const struct memory_facts *facts_memory(const struct model *m, uint64_t span);
 const struct capture_facts *facts_capture(const struct model *m, uint64_t span);
 const struct program_facts *facts_program(const struct model *m, uint64_t span);
+const struct stamp_facts *facts_stamp(const struct model *m, uint64_t span);
 /* Whether any span has one of them. */
 bool facts_any(const struct model *m);
 

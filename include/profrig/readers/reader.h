@@ -41,6 +41,7 @@ struct read_opts {
 	bool keep_shapes;   /* else of kernels how they were launched (launch_shape.h) */
 	bool facts;         /* typed facts of spans are wanted (facts.h) */
 	bool file_facts;    /* of those only what is said of the file: devices, the job */
+	double soc_mhz;     /* of cycle counters that the file cannot tell; 0: the format's own */
 	const char *device; /* device id to use where the file has none; NULL */
 	/* one of the reader's dialects, chosen by the user; NULL: the recognised one */
 	const char *dialect;

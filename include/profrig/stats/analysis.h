@@ -111,6 +111,7 @@ void analysis_shared_prepare(const struct analysis *const *v, size_t nr, struct 
 			     const struct profile *p, const struct analysis_opts *o);
 void analysis_shared_free(struct analysis_shared *as); /* NULL is fine */
 
+struct ideal_cycles;
 struct peaks;
 struct analysis_opts {
 	struct energy_opts energy;
@@ -121,9 +122,11 @@ struct analysis_opts {
 	const struct energy_stream *stream; /* that read the profile; NULL: energy is not known */
 	struct peaks *peaks;                /* of devices; borrowed; NULL: those of profrig */
 	struct comm *comm;                  /* ranks that read a profile together; NULL: alone */
-	const char *marker;                 /* pattern of iterations; NULL: the default */
-	struct analysis_shared *shared;     /* borrowed; NULL: each analysis makes its own */
-	unsigned threads;                   /* 0: as many as there are processors */
+	double soc_mhz, core_mhz; /* stated clocks of accelerators (--freq); 0: not stated */
+	const struct ideal_cycles *ideal; /* borrowed; NULL: none are given (--ideal) */
+	const char *marker;               /* pattern of iterations; NULL: the default */
+	struct analysis_shared *shared;   /* borrowed; NULL: each analysis makes its own */
+	unsigned threads;                 /* 0: as many as there are processors */
 };
 
 struct analysis {

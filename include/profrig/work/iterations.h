@@ -10,10 +10,10 @@
  * than once (program_facts), the one with the longest time of all executions. A marker that begins
  * inside an earlier one of its family is no iteration (nested).
  *
- * Without markers, and without a pattern of the user's, a device's works in launch order are
- * searched for a period (period_find.h) by their names (of a copy: what stands before a bracket,
- * its direction). Where one is accepted, each full period is an iteration, and what is left at the
- * end is none.
+ * Without markers, and without a pattern of the user's, a device's works in launch order (where
+ * none has a launch, executions whose cycle stamps tell when they were queued) are searched for a
+ * period (period_find.h) by their names (of a copy: what stands before a bracket, its direction).
+ * Where one is accepted, each full period is an iteration, and what is left at the end is none.
  *
  * An iteration owns the works that were launched while its marker was open, by any thread of its
  * process; where several threads of a process have markers, a thread with markers launches for its

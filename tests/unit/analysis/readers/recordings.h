@@ -47,6 +47,15 @@ static const struct recording recordings[] = {
  *	reader, format, result, devices, warnings
  *	{ spans, instants, samples, series, links, tracks, sum, work, its sum, its union }, stated
  */
+	{ "aiu/samples/allreduce_tp4.json", "tef", "Trace Event Format (FLEX)", 0,
+	  "gpu0 gpu1 gpu2 gpu3", "W_POWER_UNKNOWN 4",
+	  { 28, 0, 14, 4, 6, 27, 8553957, 21, 5538959, 1480853 }, BIT(SPANS) | BIT(LINKS) },
+	{ "aiu/samples/basic_event_test_cases.json", "tef", "Trace Event Format (FLEX)", 0, "gpu0",
+	  "W_NEGATIVE_DURATION 1 W_ZERO_DURATION 3", { 23, 0, 0, 0, 0, 7, 160400, 0, 0, 0 },
+	  BIT(SPANS) },
+	{ "aiu/samples/sample_flex_3062_job_4.json", "tef", "Trace Event Format (FLEX)", 0, "gpu0",
+	  "W_POWER_UNKNOWN 1", { 17, 0, 0, 0, 0, 3, 2702360, 17, 2702360, 2421393 },
+	  BIT(SPANS) | BIT(WORK) },
 	{ "nsys/h100-2gpu/h100_2gpu_1s.sqlite", "nsys",
 	  "Nsight Systems 2026.2.1.210 (schema 3.25.0)", 0, "gpu0 gpu1", "W_UNLINKED_WORK 2276",
 	  { 27388, 0, 0, 0, 2092, 15, 10136320814, 4368, 1925700952, 967638948 }, WORKS },

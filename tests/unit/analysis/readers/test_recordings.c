@@ -29,6 +29,8 @@ static const struct {
 	{ "otf2/ping-pong/", "scorep.cfg", false },
 	{ "otf2/ping-pong-papi/", "traces", true },
 	{ "otf2/ping-pong-papi/", "scorep.cfg", false },
+	{ "aiu/samples/", "dt_cycles_table.log", false },
+	{ "aiu/samples/", "sample_comp_log_ideal.txt", false },
 	{ "tef/tracelens-mi300-qwen/", "golden_perf_report_csvs/", false },
 	{ "tef/tracelens-mi300-falconsai/", "golden_perf_report_csvs/", false },
 };

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Traces of AIU accelerators: what analyze says of clocks, phases and ideal cycles (docs/aiu.md).
+. "$(dirname "$0")/../lib.sh"
+FLEX=$ROOT/tests/fixtures/tef/flex.json
+
+cat >"$T/ideal.log" <<'EOF'
+DECODING
+~~~~ Ideal/Total Cycles ~~~~
+Name                          Ideal Cy.
+convolution-opCatConv_fp16    50000
+add_0-opCatAdd                0
+add_1-opCatAdd                0
+add_2-opCatAdd                0
+Total                         50000
+====== Perf Summary End ======
+EOF
+cell() { # table row column
+	python3 - "$1" "$2" "$3" <<'EOF'
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+print(rows[int(sys.argv[2])][sys.argv[3]])
+EOF
+}
+
+code "a trace" 0 "$PROFRIG" -q analyze "$FLEX" --ideal "$T/ideal.log" --freq 560:1000 --format csv -o "$T/a"
+is "the measured clock" "$(cell "$T/a/tables/device_clocks.csv" 0 mhz | cut -c1-3)" 557
+is "the stated clock" "$(cell "$T/a/tables/device_clocks.csv" 1 stated_mhz)" 560
+is "all executions of a rank" "$(cell "$T/a/tables/categories.csv" 0 calls)" 6
+is "the phase of the log" "$(cell "$T/a/tables/categories.csv" 0 phase)" ITL
+is "utilisation by the stated clock" "$(cell "$T/a/tables/utilisation.csv" 0 stated_utilisation | cut -c1-6)" 0.5026
+is "the longest kernel" "$(cell "$T/a/tables/kernel_phases.csv" 0 name)" "add_[N]"
+like "a stated clock that is wrong" "$(cat "$T/a/analysis.json")" W_DEVICE_CLOCK
+code "a stated clock that is wrong, strictly" 6 "$PROFRIG" -q analyze "$FLEX" --freq 560 --strict --format csv -o "$T/b"
+code "the clock that is right" 0 "$PROFRIG" -q analyze "$FLEX" --freq 557 --format csv -o "$T/c"
+is "the clock that is right is not warned of" "$(grep -c W_DEVICE_CLOCK "$T/c/analysis.json")" 0
+for bad in 0 -5 x 560: 560:x 1e9 :800; do
+	code "--freq $bad" 2 "$PROFRIG" -q analyze "$FLEX" --freq "$bad" -o "$T/d"
+done
+code "ideal cycles that are none" 2 "$PROFRIG" -q analyze "$FLEX" --ideal "$FLEX" -o "$T/d"
+code "ideal cycles that are not there" 2 "$PROFRIG" -q analyze "$FLEX" --ideal "$T/none" -o "$T/d"
+is "nothing is written behind a wrong option" "$(ls -d "$T/d" 2>&1 | grep -c "No such")" 1
+
+# several files, and threads: the same tables
+mkdir "$T/ranks"
+python3 "$ROOT/tests/fixtures/gen/make_flex.py" 4 40 >"$T/ranks/all.json"
+code "one thread" 0 "$PROFRIG" -q analyze "$T/ranks" --threads 1 --format csv -o "$T/e"
+code "four threads" 0 "$PROFRIG" -q analyze "$T/ranks" --threads 4 --format csv -o "$T/f"
+same=$(diff -r "$T/e/tables" "$T/f/tables" && echo same)
+is "tables of one thread and of four" "$same" same
