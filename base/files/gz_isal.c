@@ -8,15 +8,26 @@
 
 struct gz_inflater {
 	struct inflate_state st;
-	bool begun;
+	bool begun, zlib;
 };
 
-struct gz_inflater *gz_inflater_new(void)
+static struct gz_inflater *inflater_new(bool zlib)
 {
 	struct gz_inflater *z = xmalloc(sizeof(*z));
 
 	z->begun = false;
+	z->zlib = zlib;
 	return z;
+}
+
+struct gz_inflater *gz_inflater_new(void)
+{
+	return inflater_new(false);
+}
+
+struct gz_inflater *gz_inflater_new_zlib(void)
+{
+	return inflater_new(true);
 }
 
 void gz_inflater_free(struct gz_inflater *z)
@@ -49,7 +60,7 @@ enum gz_step gz_inflate(struct gz_inflater *z, struct gz_io *io, const char **re
 
 	if (!z->begun) {
 		isal_inflate_init(st);
-		st->crc_flag = ISAL_GZIP;
+		st->crc_flag = z->zlib ? ISAL_ZLIB : ISAL_GZIP;
 		z->begun = true;
 	}
 	st->next_in = (uint8_t *)(uintptr_t)io->in;

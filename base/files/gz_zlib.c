@@ -14,12 +14,20 @@
 
 struct gz_inflater {
 	z_stream s;
-	bool made, begun;
+	bool made, begun, zlib;
 };
 
 struct gz_inflater *gz_inflater_new(void)
 {
 	return xcalloc(1, sizeof(struct gz_inflater));
+}
+
+struct gz_inflater *gz_inflater_new_zlib(void)
+{
+	struct gz_inflater *z = gz_inflater_new();
+
+	z->zlib = true;
+	return z;
 }
 
 void gz_inflater_free(struct gz_inflater *z)
@@ -43,7 +51,8 @@ static const char *word_of(const z_stream *s)
 
 static bool inflater_begin(struct gz_inflater *z)
 {
-	int r = z->made ? inflateReset(&z->s) : inflateInit2(&z->s, GZIP_BITS);
+	int r = z->made ? inflateReset(&z->s)
+			: inflateInit2(&z->s, z->zlib ? MAX_WBITS : GZIP_BITS);
 
 	z->made |= r == Z_OK;
 	z->begun = r == Z_OK;

@@ -64,6 +64,12 @@ cut perf/basic.perf 60
 partly "perf: cut" basic.perf 'the last line has no line end'
 printf 'app 1/1 [000] 1.000001: 1 cycles: \n\t 7f0 f (/a)\n\nnot a sample at all\n\napp 1/1 [000] 1.000002: 1 cycles: \n\t 7f0 f (/a)\n\n' >"$T/odd.perf"
 odd "perf: a line that is no sample" odd.perf W_BAD_EVENT 'first on line 4'
+cut perfetto/basic.pftrace 60
+partly "perfetto: cut" basic.pftrace 'basic.pftrace at byte [0-9]+ of [0-9]+: a length leads behind the end'
+hurt perfetto/basic.pftrace 70
+odd "perfetto: overwritten" basic.pftrace W_BAD_EVENT 'packets were not understood; the first, at byte [0-9]+'
+printf '\012' >"$T/bare.pftrace"
+partly "perfetto: no whole packet" bare.pftrace 'at byte 0 of 1'
 cut metrics_csv/two-ranks.csv 60
 partly "metrics_csv: cut" two-ranks.csv 'the last row has no line end'
 hurt samples/gpu.csv 70

@@ -27,6 +27,8 @@ struct gz_io {
 enum gz_step { GZ_MORE, GZ_END, GZ_BAD };
 
 struct gz_inflater *gz_inflater_new(void);
+/* The same of zlib streams (RFC 1950), which differ in head and checksum. */
+struct gz_inflater *gz_inflater_new_zlib(void);
 void gz_inflater_free(struct gz_inflater *z);
 enum gz_step gz_inflate(struct gz_inflater *z, struct gz_io *io, const char **ret_why);
 
