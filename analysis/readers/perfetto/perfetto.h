@@ -161,14 +161,14 @@ enum pf_kind { PF_CUSTOM, PF_PROCESS, PF_THREAD, PF_COUNTS };
 struct pf_open {
 	int64_t start_ns;
 	str_id name, category;
-	char *args;           /* JSON, owned; NULL */
-	uint32_t flow, flows; /* of pf.flows */
-	uint32_t said;        /* of pf.said, + 1; 0 none */
-	uint32_t order;       /* counts the begins of its track */
-	uint32_t held;        /* of track.held when it began */
-	uint8_t kind;         /* enum span_kind */
-	uint8_t direction;    /* enum copy_direction, by the name of a copy */
-	bool kind_stated;
+	char *args;             /* JSON, owned; NULL */
+	uint32_t flow, flows;   /* of pf.flows */
+	uint32_t said;          /* of pf.said, + 1; 0 none */
+	uint32_t order;         /* counts the begins of its track */
+	uint32_t held;          /* of track.held when it began */
+	uint8_t kind;           /* enum span_kind */
+	uint8_t direction;      /* enum copy_direction, by the name of a copy */
+	bool kind_stated, late; /* late: behind a later event of its track: the model must sort */
 	uint64_t correlation;
 	track_id on; /* TRACK_NONE: the track's own */
 };
@@ -317,6 +317,13 @@ struct pf {
 		uint32_t unknown[PF_FIELDS]; /* packets by field */
 	} n;
 };
+
+/*
+ * What a span takes. A slice that a writer packs as tightly as it can has some 22 bytes, which pay
+ * for it (mem_budget.h), so that none is left out of a large trace. One that is out of order takes
+ * MEM_SPAN.
+ */
+#define PF_SPAN_BYTES 40
 
 /* pf_packets.c */
 /* Both walks: calls pf_packet_take for each packet. */

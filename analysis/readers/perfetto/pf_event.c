@@ -376,6 +376,8 @@ void pf_event_push(struct pf *p, const struct pf_packet *k)
 		p->n.no_clock++;
 		return;
 	}
+	if (p->is_native)
+		e.t_ns = time_shift(e.t_ns, p->native.file.base_ns);
 	if (e.categories)
 		e.category = categories_of(p, &e);
 	track = pf_track_of(p, uuid_of(p, &e));

@@ -158,7 +158,7 @@ void pf_gpu_stage(struct pf *p, const struct pf_packet *k, int64_t t_ns)
 		pf_bad(p, c.problem);
 	if (c.problem || (s.specifies && s.duration_ns == 0))
 		return;
-	if (!pf_memory(p, MEM_SPAN)) {
+	if (!pf_memory(p, PF_SPAN_BYTES)) {
 		p->n.no_memory++;
 		return;
 	}

@@ -8,8 +8,7 @@
 /* Fields of a native packet. */
 enum { NP_FILE = 1, NP_TRACK, NP_SERIES, NP_ROW, NP_UUID };
 /* Fields of a native event: kind is one more than enum span_kind. */
-enum { NE_KIND = 1, NE_CORRELATION, NE_ARGS, NE_TEXT, NE_LINK };
-enum { ARGS_THEIRS, ARGS_NONE, ARGS_TEXT };
+enum { NE_KIND = 1, NE_CORRELATION, NE_ARGS, NE_LINK };
 
 static void track_join(struct pf *p, uint64_t uuid, size_t n)
 {
@@ -78,7 +77,6 @@ void pf_native_event(struct pf *p, const struct pf_event *e, struct pf_open *o)
 {
 	struct pb_cursor c = pf_cursor(e->native);
 	struct pf_bytes text = { NULL, 0 };
-	uint64_t args = ARGS_THEIRS;
 	struct pb_field f;
 
 	while (pb_next(&c, &f))
@@ -87,17 +85,14 @@ void pf_native_event(struct pf *p, const struct pf_event *e, struct pf_open *o)
 			o->kind_stated = true;
 		} else if (f.number == NE_CORRELATION) {
 			o->correlation = f.u64;
-		} else if (f.number == NE_ARGS) {
-			args = f.u64;
-		} else if (f.number == NE_TEXT && pb_is_bytes(&f)) {
+		} else if (f.number == NE_ARGS && pb_is_bytes(&f)) {
 			text = pf_bytes_of(&f);
 		} else if (f.number == NE_LINK && pb_is_number(&f)) {
 			link_take(p, e, f.u64);
 		}
-	if (args == ARGS_THEIRS && !text.p)
+	/* arguments as they were, where annotations say them in another way */
+	if (!text.p || !p->opts->keep_args)
 		return;
 	free(o->args);
-	o->args = args != ARGS_NONE && p->opts->keep_args
-			  ? xstrndup(text.p ? (const char *)text.p : "", text.n)
-			  : NULL;
+	o->args = xstrndup((const char *)text.p, text.n);
 }

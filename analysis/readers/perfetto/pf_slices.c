@@ -60,6 +60,8 @@ static enum span_kind kind_of(const struct pf *p, const struct pf_track *t, cons
 {
 	if (o->kind_stated)
 		return (enum span_kind)o->kind;
+	if (t->native)
+		return t->track_kind == TRACK_QUEUE ? SPAN_KERNEL : SPAN_HOST;
 	return t->kind != PF_THREAD && p->threads_called ? SPAN_ANNOTATION : SPAN_HOST;
 }
 
@@ -84,7 +86,7 @@ void pf_span_push(struct pf *p, uint32_t track, struct pf_open *o, int64_t end_n
 			      .args = STR_NONE };
 	span_id id;
 
-	if (!pf_memory(p, MEM_SPAN)) {
+	if (!pf_memory(p, o->late ? MEM_SPAN : PF_SPAN_BYTES)) {
 		p->n.no_memory++;
 		free(o->args);
 		return;
@@ -189,6 +191,7 @@ static void slice_now(struct pf *p, uint32_t track, uint8_t type, int64_t t_ns, 
 {
 	struct pf_track *t = &p->tracks.v[track];
 
+	o->late = t_ns < t->last_ns;
 	if (t_ns > t->last_ns)
 		t->last_ns = t_ns;
 	switch (type) {

@@ -49,7 +49,7 @@ static void cpu_switch(struct pf *p, struct pf_cpu *cpu, int64_t t_ns, int64_t p
 			      .args = STR_NONE };
 
 	d.category = sink_puts(p->sink, "sched");
-	if (cpu->name != STR_NONE && !pf_memory(p, MEM_SPAN))
+	if (cpu->name != STR_NONE && !pf_memory(p, PF_SPAN_BYTES))
 		p->n.no_memory++;
 	else if (cpu->name != STR_NONE)
 		p->sink->ops->span(p->sink, &d);
