@@ -383,41 +383,55 @@ TEST(flows_are_chains_in_time_until_they_end)
 
 /* ---- older Chrome ---- */
 
-static void put_legacy(struct strbuf *b, int64_t t_ns, char phase, const char *name, uint64_t id,
-		       int64_t duration_us)
-{
-	struct pg_event e = pg_event_open(b, PG_SEQ, t_ns, 0, 0, name);
-	size_t at = pb_open(b, 6);
-
-	pb_put_u64(b, 2, (uint64_t)phase);
-	if (duration_us)
-		pb_put_u64(b, 3, (uint64_t)duration_us);
-	if (id)
-		pb_put_u64(b, 10, id);
-	pb_put_u64(b, 18, 7);
-	pb_put_u64(b, 19, 8);
-	pb_close(b, at);
-	pg_event_close(b, e);
-}
-
 TEST(legacy_phases)
 {
 	struct strbuf b = STRBUF_INIT;
 
-	put_legacy(&b, 1000, 'B', "begin", 0, 0);
-	put_legacy(&b, 2000, 'X', "whole", 0, 5);
-	put_legacy(&b, 2500, 'I', "mark", 0, 0);
-	put_legacy(&b, 9000, 'E', NULL, 0, 0);
-	put_legacy(&b, 1000, 'b', "async", 3, 0);
-	put_legacy(&b, 1500, 'b', "other", 4, 0);
-	put_legacy(&b, 3000, 'e', "async", 3, 0);
-	put_legacy(&b, 4000, 'e', "other", 4, 0);
-	put_legacy(&b, 3500, 'n', "point", 4, 0);
+	pg_phases(&b);
 	expect_trace(&b, 0,
 		     "input.spans=6 only begin: at=1000..9000 pid=7 tid=8 "
 		     "whole: at=2000..7000 in=begin mark: in=whole "
 		     "async: at=1000..3000 kind=annotation tid=none apart=other "
 		     "other: at=1500..4000 point: kind=instant beside=other");
+}
+
+static void put_bound(struct strbuf *b, int64_t t_ns, char phase, const char *name, uint64_t tid,
+		      uint64_t direction)
+{
+	struct pg_event e = pg_event_open(b, PG_SEQ, t_ns, 0, 0, name);
+	size_t at = pb_open(b, 6);
+
+	pb_put_u64(b, 2, (uint64_t)phase);
+	if (phase == 'X')
+		pb_put_u64(b, 3, 1);
+	pb_put_u64(b, 8, 77);
+	if (direction)
+		pb_put_u64(b, 13, direction);
+	pb_put_u64(b, 18, 7);
+	pb_put_u64(b, 19, tid);
+	pb_close(b, at);
+	pg_event_close(b, e);
+}
+
+/* A flow begins at a slice, goes through another one by a point in it, and ends at a third. */
+TEST(legacy_flows)
+{
+	struct strbuf b = STRBUF_INIT;
+	READING rd;
+
+	put_bound(&b, 1000, 'X', "from", 8, 2);
+	put_bound(&b, 3000, 'B', "by", 9, 0);
+	put_bound(&b, 3500, 't', NULL, 9, 0);
+	put_bound(&b, 4000, 'E', NULL, 9, 0);
+	put_bound(&b, 5000, 'X', "to", 8, 1);
+	put_bound(&b, 9000, 'f', NULL, 8, 0); /* in no slice */
+	rd = read_bytes("perfetto", b.buf, b.len);
+	strbuf_release(&b);
+	expect_read(&rd, 0, "input.spans=3 links=2 W_IGNORED_RECORD=1 only");
+	for (size_t i = 0; i < 2; i++) {
+		assert_string_equal(span_name(rd.m, rd.m->links.from[i]), i ? "by" : "from");
+		assert_string_equal(span_name(rd.m, rd.m->links.to[i]), i ? "to" : "by");
+	}
 }
 
 /* Times as deltas of µs since what the thread's descriptor says. */
