@@ -59,6 +59,7 @@ enum {
 	PF_DEFAULTS = 59,
 	PF_TRACK = 60,
 	PF_PID = 79,
+	PF_COMPRESSED_ZSTD = 133,
 	PF_NATIVE = 1788, /* profrig's own; in the range that is free for extensions */
 	PF_FIELDS = 1800
 };

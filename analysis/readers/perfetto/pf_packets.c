@@ -4,6 +4,8 @@
  */
 #include "perfetto.h"
 
+#include <zstd.h>
+
 #include "profrig/base/gz.h"
 #include "profrig/base/progress.h"
 
@@ -35,6 +37,7 @@ static bool is_read(uint32_t field)
 	case PF_PROCESS_OLD:
 	case PF_THREAD_OLD:
 	case PF_COMPRESSED:
+	case PF_COMPRESSED_ZSTD:
 	case PF_GPU_COUNTERS:
 	case PF_GPU_STAGE:
 	case PF_TRACK:
@@ -84,7 +87,7 @@ static void field_take(struct pf_packet *k, const struct pb_field *f)
 	}
 }
 
-static void packets_in(struct pf *p, struct pf_bytes b, bool inner);
+static void packets_in(struct pf *p, const struct pf_packet *k);
 
 static void packet_parse(struct pf *p, struct pf_bytes b, bool inner)
 {
@@ -98,56 +101,81 @@ static void packet_parse(struct pf *p, struct pf_bytes b, bool inner)
 		pf_bad(p, c.problem);
 		return;
 	}
-	if (k.kind != PF_COMPRESSED)
+	if (k.kind != PF_COMPRESSED && k.kind != PF_COMPRESSED_ZSTD)
 		pf_packet_take(p, &k);
 	else if (inner)
 		pf_bad(p, "compressed packets inside compressed packets");
 	else
-		packets_in(p, k.body, true);
+		packets_in(p, &k);
 }
 
-/* The bytes of a compressed packet, a stream of zlib; owned. */
-static unsigned char *inflated(struct pf *p, struct pf_bytes b, size_t *ret_n)
+/* Room for the next piece of what is inflated; false: there is too much of it. */
+static bool room_for(struct strbuf *to, size_t packed)
+{
+	strbuf_reserve(to, packed * 4 + 4096);
+	return to->len < INFLATED_MAX;
+}
+
+/* A stream of zlib. Returns why it is damaged, NULL: it is not. */
+static const char *inflate_zlib(struct pf_bytes b, struct strbuf *to)
 {
 	struct gz_inflater *z = gz_inflater_new_zlib();
-	struct strbuf to = STRBUF_INIT;
 	struct gz_io io = { .in = (const char *)b.p, .in_left = b.n };
-	const char *why = "it ends early";
+	const char *why = "compressed packets that end early";
 	enum gz_step step = GZ_MORE;
 
-	while (step == GZ_MORE && to.len < INFLATED_MAX) {
+	while (step == GZ_MORE && room_for(to, b.n)) {
 		size_t left = io.in_left;
 
-		strbuf_reserve(&to, b.n * 4 + 4096);
-		io.out = to.buf + to.len;
-		io.out_left = to.cap - to.len - 1;
+		io.out = to->buf + to->len;
+		io.out_left = to->cap - to->len - 1;
 		step = gz_inflate(z, &io, &why);
-		if (step == GZ_MORE && io.out == to.buf + to.len && io.in_left == left)
+		if (step == GZ_MORE && io.out == to->buf + to->len && io.in_left == left)
 			break;
-		to.len = (size_t)(io.out - to.buf);
+		to->len = (size_t)(io.out - to->buf);
 	}
 	gz_inflater_free(z);
-	if (step != GZ_END)
-		pf_bad(p, why);
-	*ret_n = to.len;
-	return (unsigned char *)strbuf_steal(&to);
+	return step == GZ_END ? NULL : why;
 }
 
-static void packets_in(struct pf *p, struct pf_bytes b, bool inner)
+static const char *inflate_zstd(struct pf_bytes b, struct strbuf *to)
 {
-	size_t n = 0;
-	CLEANUP(xfreep) unsigned char *plain = inflated(p, b, &n);
-	struct pb_cursor c = pb_cursor_of(plain, n);
+	ZSTD_DStream *z = ZSTD_createDStream();
+	ZSTD_inBuffer in = { b.p, b.n, 0 };
+	const char *why = "compressed packets that end early";
+	size_t r = 1;
+
+	while (z && r != 0 && !ZSTD_isError(r) && room_for(to, b.n)) {
+		ZSTD_outBuffer out = { to->buf + to->len, to->cap - to->len - 1, 0 };
+		size_t at = in.pos;
+
+		r = ZSTD_decompressStream(z, &out, &in);
+		to->len += out.pos;
+		if (out.pos == 0 && in.pos == at)
+			break;
+	}
+	if (ZSTD_isError(r))
+		why = ZSTD_getErrorName(r);
+	ZSTD_freeDStream(z);
+	return r == 0 ? NULL : why;
+}
+
+static void packets_in(struct pf *p, const struct pf_packet *k)
+{
+	CLEANUP(strbuf_release) struct strbuf plain = STRBUF_INIT;
+	const char *why = k->kind == PF_COMPRESSED ? inflate_zlib(k->body, &plain)
+						   : inflate_zstd(k->body, &plain);
+	struct pb_cursor c = pb_cursor_of(plain.buf, plain.len);
 	struct pb_field f;
 
 	/* what they become was paid for in fewer bytes */
 	if (p->survey)
-		p->budget.left += 2 * (int64_t)n;
+		p->budget.left += 2 * (int64_t)plain.len;
 	while (pb_next(&c, &f))
 		if (f.number == 1 && pb_is_bytes(&f))
-			packet_parse(p, pf_bytes_of(&f), inner);
-	if (c.problem)
-		pf_bad(p, c.problem);
+			packet_parse(p, pf_bytes_of(&f), true);
+	if (why || c.problem)
+		pf_bad(p, why ? why : c.problem);
 }
 
 static void step(struct pf *p, size_t at)

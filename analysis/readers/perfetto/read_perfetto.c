@@ -8,7 +8,7 @@
  *	12 59		interned texts and defaults of the sequence (pf_sequence.c)
  *	60		a track: process, thread, counter, or any other (pf_tracks.c)
  *	11		a track event: begin, end, instant, counter (pf_event.c)
- *	6		a clock snapshot	50	compressed packets
+ *	6		a clock snapshot	50 133	compressed packets
  *	1 2 9		scheduler switches, processes and their memory (pf_system.c)
  *	52 53		counters and render stages of GPUs (pf_gpu.c)
  *	35		what the recorder lost

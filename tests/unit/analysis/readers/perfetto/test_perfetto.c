@@ -6,6 +6,7 @@
 #include "tests/fixtures/gen/perfetto_gen.h"
 
 #include <math.h>
+#include <zstd.h>
 
 /* Reads what was made and compares; the buffer is released. */
 #define expect_trace(b, r, text) \
@@ -502,6 +503,26 @@ TEST(compressed_packets_that_are_damaged_or_nested)
 	strbuf_release(&in);
 	strbuf_release(&twice);
 	expect_trace(&b, 0, "input.spans=1 W_BAD_EVENT=2 only f: at=100..200");
+}
+
+TEST(packets_that_zstd_compressed)
+{
+	struct strbuf b = STRBUF_INIT, in = STRBUF_INIT;
+	char packed[4096];
+	size_t n, at;
+
+	pg_slice(&in, 100, 200, 1, "f");
+	for (int i = 0; i < 1000; i++)
+		pg_slice(&in, 300 + 2 * i, 301 + 2 * i, 1, "g");
+	n = ZSTD_compress(packed, sizeof(packed), in.buf, in.len, 19);
+	assert_false(ZSTD_isError(n));
+	strbuf_release(&in);
+	for (int i = 0; i < 2; i++) { /* the second one is cut */
+		at = pg_open(&b, 0, -1);
+		pb_put_bytes(&b, 133, packed, i ? n / 2 : n);
+		pg_close(&b, at);
+	}
+	expect_trace(&b, 0, "W_BAD_EVENT=1 f: at=100..200 g#999: at=2298..2299");
 }
 
 TEST(empty_and_foreign_files)
