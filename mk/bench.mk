@@ -38,11 +38,20 @@ bench: bench-sqlite
 bench-sqlite: $(BENCH_SQLITE) ## what reading a database costs beside stepping over its rows (BENCH_ROWS=1000000)
 	@$(BENCH_SQLITE)
 
+BENCH_PERFETTO := $(B)/tests/bench/bench_perfetto
+$(BENCH_PERFETTO): $(B)/obj/tests/bench/bench_perfetto.o $(LIBANALYSIS) $(LIBBASE)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(ANALYSIS_LIBS) $(BASE_LIBS) $(SYS_LIBS)
+bench: bench-perfetto
+bench-perfetto: $(BENCH_PERFETTO) ## how fast a Perfetto trace is read (BENCH_SLICES=2000000)
+	@$(BENCH_PERFETTO)
+
 bench: bench-campaign
 bench-campaign: all ## what a campaign costs beside its runs (RUNS=1000 ROUNDS=5)
 	@B=$(B) tests/bench/campaign.sh
 
-.PHONY: bench bench-sampler bench-attribution bench-power bench-sqlite bench-campaign
+.PHONY: bench bench-sampler bench-attribution bench-power bench-sqlite bench-perfetto bench-campaign
 
 # Archives of any size with known answers, for tests of the command line and for the bench.
 MAKE_OTF2 := $(B)/tests/fixtures/gen/make_otf2

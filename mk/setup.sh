@@ -5,7 +5,7 @@ set -eu
 
 build="gcc libc6-dev make libyaml-dev libjansson-dev libxxhash-dev nettle-dev libotf2-trace-dev libsqlite3-dev libisal-dev libzstd-dev libpcre2-dev zlib1g-dev libopenblas-dev libcurl4-openssl-dev libpq-dev busybox-static"
 page="nodejs npm"
-test="libcmocka-dev jq procps git python3 docker-registry libopenmpi-dev openmpi-bin strace uftrace libdnnl-dev debootstrap libopenblas0-serial libblis4-serial libatlas3-base libblas3 libgslcblas0"
+test="libcmocka-dev jq procps git python3 docker-registry libopenmpi-dev openmpi-bin strace uftrace protobuf-compiler libdnnl-dev debootstrap libopenblas0-serial libblis4-serial libatlas3-base libblas3 libgslcblas0"
 
 packages=
 for group in "${@:-build}"; do

@@ -216,7 +216,8 @@ int reader_recording(const char *path, const struct reader **ret, char **ret_nam
 
 char *recording_named(const struct probe *p)
 {
-	static const char *const suffixes[] = { ".csv", ".json", ".db", ".otf2", "_results" };
+	static const char *const suffixes[] = { ".csv",  ".json",    ".db",
+						".otf2", ".pftrace", "_results" };
 	CLEANUP(xfreep) char *whole = fs_abs(p->path);
 	CLEANUP(xfreep) char *dir = fs_dir(whole);
 	CLEANUP(xfreep) char *stem = xstrdup(p->name);

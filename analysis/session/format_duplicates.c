@@ -16,7 +16,7 @@
 static unsigned format_bit(const char *path)
 {
 	static const char *const packed[] = { ".gz", ".zst" };
-	static const char *const formats[] = { ".csv", ".json", ".db", ".otf2" };
+	static const char *const formats[] = { ".csv", ".json", ".db", ".otf2", ".pftrace" };
 	CLEANUP(xfreep) char *name = xstrdup(fs_base(path));
 
 	for (size_t i = 0; i < ARRAY_LEN(packed); i++) {

@@ -46,13 +46,14 @@ static const char *word_of(int code)
 
 enum gz_step gz_inflate(struct gz_inflater *z, struct gz_io *io, const char **ret_why)
 {
+	static const uint32_t flags[] = { ISAL_GZIP, ISAL_DEFLATE, ISAL_ZLIB };
 	struct inflate_state *st = &z->st;
 	uint32_t in_before, out_before;
 	int r;
 
 	if (!z->begun) {
 		isal_inflate_init(st);
-		st->crc_flag = z->wrap == GZ_BARE ? ISAL_DEFLATE : ISAL_GZIP;
+		st->crc_flag = flags[z->wrap];
 		z->begun = true;
 	}
 	st->next_in = (uint8_t *)(uintptr_t)io->in;

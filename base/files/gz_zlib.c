@@ -49,8 +49,8 @@ static const char *word_of(const z_stream *s)
 
 static bool inflater_begin(struct gz_inflater *z)
 {
-	int bits = z->wrap == GZ_BARE ? BARE_BITS : GZIP_BITS;
-	int r = z->made ? inflateReset(&z->s) : inflateInit2(&z->s, bits);
+	static const int widths[] = { GZIP_BITS, BARE_BITS, MAX_WBITS };
+	int r = z->made ? inflateReset(&z->s) : inflateInit2(&z->s, widths[z->wrap]);
 
 	z->made |= r == Z_OK;
 	z->begun = r == Z_OK;

@@ -109,7 +109,7 @@ static const char *group_skip(const unsigned char **p, const unsigned char *end,
 	return NULL;
 }
 
-bool pb_next(struct pb_cursor *c, struct pb_field *ret)
+bool pb_next_any(struct pb_cursor *c, struct pb_field *ret)
 {
 	const unsigned char *p = c->at;
 
@@ -227,4 +227,22 @@ void pb_close(struct strbuf *b, size_t opened)
 	for (unsigned int i = 0; i < OPEN_BYTES; i++, n >>= 7)
 		b->buf[opened - OPEN_BYTES + i] =
 			(char)((n & 0x7f) | (i + 1 < OPEN_BYTES ? 0x80 : 0));
+}
+
+void pb_close_tight(struct strbuf *b, size_t opened)
+{
+	size_t n = b->len - opened, bytes = 1;
+	char *at = b->buf + opened - OPEN_BYTES;
+
+	if (b->overflow)
+		return;
+	while (bytes < OPEN_BYTES && n >> (7 * bytes))
+		bytes++;
+	pb_close(b, opened);
+	if (bytes == OPEN_BYTES)
+		return;
+	memmove(at + bytes, b->buf + opened, n);
+	at[bytes - 1] = (char)(at[bytes - 1] & 0x7f);
+	b->len -= OPEN_BYTES - bytes;
+	b->buf[b->len] = '\0';
 }

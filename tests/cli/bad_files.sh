@@ -66,6 +66,12 @@ printf 'app 1/1 [000] 1.000001: 1 cycles: \n\t 7f0 f (/a)\n\nnot a sample at all
 odd "perf: a line that is no sample" odd.perf W_BAD_EVENT 'first on line 4'
 cut xplane/gpu.xplane.pb 60
 partly "xplane: cut" gpu.xplane.pb 'the file is cut or damaged, first at byte [0-9]+'
+cut perfetto/basic.pftrace 60
+partly "perfetto: cut" basic.pftrace 'basic.pftrace at byte [0-9]+ of [0-9]+: a length leads behind the end'
+hurt perfetto/basic.pftrace 70
+odd "perfetto: overwritten" basic.pftrace W_BAD_EVENT 'packets were not understood; the first, at byte [0-9]+'
+printf '\012' >"$T/bare.pftrace"
+partly "perfetto: no whole packet" bare.pftrace 'at byte 0 of 1'
 cut metrics_csv/two-ranks.csv 60
 partly "metrics_csv: cut" two-ranks.csv 'the last row has no line end'
 hurt samples/gpu.csv 70

@@ -35,6 +35,26 @@ if command -v otf2-print >/dev/null; then
 else
 	skip "others read it" "otf2-print is not installed"
 fi
+code "to Perfetto's protobuf" 0 "$PROFRIG" -q convert "$T/in.json" -o "$T/out.pftrace"
+is "what comes back is what went in" "$(counts "$T/out.pftrace")" "$(counts "$T/in.json")"
+is "read by its own reader" "$("$PROFRIG" -q info --json "$T/out.pftrace" | jq -r .reader)" perfetto
+check "smaller than JSON" test "$(stat -c %s "$T/out.pftrace")" -lt "$(stat -c %s "$T/out.json")"
+code "with kernels, flows, arguments" 0 "$PROFRIG" -q convert "$FIX/tef/kineto.json" -o "$T/kineto.pftrace.gz"
+is "which come back" "$(counts "$T/kineto.pftrace.gz")" "$(counts "$FIX/tef/kineto.json")"
+if need protoc protoc --version; then
+	decoded() { protoc -I "$FIX/gen" --decode=Trace "$FIX/gen/perfetto.proto" >"$T/decoded"; }
+	check "protoc reads it" decoded <"$T/out.pftrace"
+	is "as many slices, instants and values" "$(grep -c 'type: SLICE_BEGIN' "$T/decoded") $(grep -c 'type: SLICE_END' "$T/decoded") $(grep -c 'type: INSTANT' "$T/decoded") $(grep -c 'type: COUNTER' "$T/decoded")" "20 20 1 20"
+	is "and nothing that the schema lacks" "$(grep -cE '^ *[0-9]+[:{ ]' "$T/decoded")" 0
+	check "names are there once" test "$(grep -c 'text: "half"' "$T/decoded")" = 1
+	gzip -dc "$T/kineto.pftrace.gz" >"$T/kineto.pftrace"
+	check "protoc reads kernels and flows" decoded <"$T/kineto.pftrace"
+	is "all of them" "$(grep -c 'type: SLICE_BEGIN' "$T/decoded") $(grep -c 'flow: ' "$T/decoded")" \
+		"$("$PROFRIG" -q info --json "$FIX/tef/kineto.json" | jq -r '"\(.spans - .instants) \(.links * 2)"')"
+	is "and nothing else either" "$(grep -cE '^ *[0-9]+[:{ ]' "$T/decoded")" 0
+else
+	skip "protoc reads it" "protoc is not installed (protobuf-compiler)"
+fi
 code "it is replaced" 0 "$PROFRIG" -q convert "$T/in.json" -o "$T/out.otf2" --window 0%:50%
 is "as a whole" "$("$PROFRIG" -q info --json "$T/out.otf2" | jq .spans)" 10
 mkdir "$T/mine.otf2" && echo mine >"$T/mine.otf2/traces.otf2"

@@ -62,6 +62,12 @@ code "its tables and its JSON" 0 "$PROFRIG" -q analyze "$T/v3" -o "$T/out5"
 is "one of them is read" "$(jq -r '[.inputs[].reader] | unique | join(" ")' "$T/out5/analysis.json")" rocprof_csv
 like "the other one is reported" "$(jq -r '.warnings[].text' "$T/out5/analysis.json")" '4242_results.json was left out: 4242_[a-z_]*.csv has the same recording'
 rm "$T/v3/4242_results.json"
+mkdir "$T/timeline"
+cp "$FIX/tef/rocprofv3.json" "$T/timeline/4242_results.json"
+cp "$FIX/perfetto/rocprofv3.pftrace" "$T/timeline/4242_results.pftrace"
+code "its JSON and its timeline for Perfetto" 0 "$PROFRIG" -q info "$T/timeline" --json
+is "the JSON is read" "$(jq -r .reader "$T/out")" tef
+like "the timeline is noted" "$(warned W_LEFT_OUT)" '4242_results.pftrace was left out, as 4242_results.json has the same recording'
 cp "$FIX/rocpd/two-processes.db" "$T/v3/4242_results.db"
 "$B/tests/fixtures/gen/make_otf2" --events 50 "$T/archive" >"$T/null"
 mv "$T/archive/traces.otf2" "$T/v3/4242_results.otf2"

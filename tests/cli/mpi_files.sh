@@ -28,6 +28,7 @@ done <<-'E'
 	3 0 perf
 	2 0 folded
 	4 0 speedscope
+	3 0 perfetto
 	3 6 metrics_csv
 	3 6 rocprof_csv
 	2 6 ncu_csv
@@ -118,6 +119,7 @@ if need python3 python3 -c 'import csv'; then
 		3 0 folded
 		2 0 speedscope
 		2 0 xplane
+		2 0 perfetto
 		4 6 metrics_csv
 		2 6 rocprof_csv
 		2 6 ncu_csv

@@ -45,6 +45,7 @@ for tool in rocprofv3 rocprofv3_communication rocprofv3_lightweight rocprofv3_ag
 done
 whole rocprofv3 amd 1 format=csv
 whole rocprofv3 amd 1 format=json
+whole rocprofv3_perfetto amd 1 format=pftrace
 whole rocprofv3_compute amd 4
 whole rocprofv3_memory amd 6 format=csv
 whole rocprofv3_full amd 7

@@ -6,7 +6,7 @@
 
 /* clang-format off */
 #define CONVERTERS(X) \
-	X(tef) X(otf2) X(folded) X(speedscope) X(torch)
+	X(tef) X(otf2) X(folded) X(speedscope) X(torch) X(perfetto)
 #define CONVERTER_DECLARE(name) extern const struct converter converter_##name;
 CONVERTERS(CONVERTER_DECLARE)
 /* clang-format on */

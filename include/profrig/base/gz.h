@@ -28,8 +28,11 @@ struct gz_io {
 /* GZ_BAD: no gzip from here on; *ret_why is a static text. */
 enum gz_step { GZ_MORE, GZ_END, GZ_BAD };
 
-/* GZ_BARE: without the header and the checksum of gzip. */
-enum gz_wrap { GZ_WRAPPED, GZ_BARE };
+/*
+ * GZ_BARE: without the header and the checksum of gzip. GZ_ZLIB: zlib streams (RFC 1950), which
+ * have others.
+ */
+enum gz_wrap { GZ_WRAPPED, GZ_BARE, GZ_ZLIB };
 
 struct gz_inflater *gz_inflater_new(enum gz_wrap wrap);
 void gz_inflater_free(struct gz_inflater *z);

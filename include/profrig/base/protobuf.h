@@ -55,16 +55,12 @@ static inline struct pb_cursor pb_cursor_of(const void *bytes, size_t n)
 {
 	const unsigned char *p = bytes;
 
-	return (struct pb_cursor){ p, p + n, NULL };
+	return (struct pb_cursor){ p, n ? p + n : p, NULL }; /* of NULL, too */
 }
-
-/* The next field; false at the end, and at a damaged field, which sets problem. */
-bool pb_next(struct pb_cursor *c, struct pb_field *ret);
 
 /*
  * A varint at *at, which moves behind it. false: cut off at end, or longer than 10 bytes; *at
- * stays.
- * Bits beyond the 64th are dropped, as all readers do.
+ * stays. Bits beyond the 64th are dropped, as all readers do.
  */
 bool pb_varint_long(const unsigned char **at, const unsigned char *end, uint64_t *ret);
 static inline bool pb_varint(const unsigned char **at, const unsigned char *end, uint64_t *ret)
@@ -74,6 +70,38 @@ static inline bool pb_varint(const unsigned char **at, const unsigned char *end,
 		return true;
 	}
 	return pb_varint_long(at, end, ret);
+}
+
+/* The next field; false at the end, and at a damaged field, which sets problem. */
+bool pb_next_any(struct pb_cursor *c, struct pb_field *ret);
+static inline bool pb_next(struct pb_cursor *c, struct pb_field *ret)
+{
+	/* most fields: a number below 16, then a varint of at most two bytes or a length of one */
+	if (__builtin_expect(c->end - c->at >= 3 && !c->problem, 1)) {
+		unsigned int key = c->at[0], v = c->at[1], type = key & 7;
+
+		if ((key | v) < 0x80 && key >= 8 &&
+		    (type == PB_VARINT || (type == PB_LEN && v <= c->end - c->at - 2))) {
+			ret->number = key >> 3;
+			ret->wire = type;
+			c->at += 2;
+			ret->u64 = type == PB_VARINT ? v : 0;
+			ret->data = type == PB_LEN ? c->at : NULL;
+			ret->len = type == PB_LEN ? v : 0;
+			c->at += ret->len;
+			return true;
+		}
+		if (key < 0x80 && key >= 8 && type == PB_VARINT && c->at[2] < 0x80) {
+			ret->number = key >> 3;
+			ret->wire = PB_VARINT;
+			ret->u64 = (v & 0x7f) | (uint64_t)c->at[2] << 7;
+			ret->data = NULL;
+			ret->len = 0;
+			c->at += 3;
+			return true;
+		}
+	}
+	return pb_next_any(c, ret);
 }
 
 static inline bool pb_is_number(const struct pb_field *f)
@@ -149,5 +177,7 @@ void pb_put_str(struct strbuf *b, uint32_t number, const char *s);
 /* Returns what pb_close takes. */
 size_t pb_open(struct strbuf *b, uint32_t number);
 void pb_close(struct strbuf *b, size_t opened);
+/* The same with a length of as few bytes as it needs: moves the content of the message. */
+void pb_close_tight(struct strbuf *b, size_t opened);
 
 #endif

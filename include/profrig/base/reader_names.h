@@ -9,7 +9,8 @@
 /* clang-format off */
 #define READERS(X) \
 	X(otf2) X(tef) X(samples) X(metrics_csv) X(rpd) X(rocprof_db) X(nsys) X(rocpd) \
-	X(rocprof_csv) X(ncu_csv) X(perf) X(folded) X(speedscope) X(xplane) X(library_log)
+	X(rocprof_csv) X(ncu_csv) X(perf) X(folded) X(speedscope) X(xplane) X(perfetto) \
+	X(library_log)
 /* clang-format on */
 
 #endif

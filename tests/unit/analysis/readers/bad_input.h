@@ -11,6 +11,7 @@
 #include "rpd_fixture.h"
 #include "tests/fixtures/gen/otf2_gen.h"
 #include "xplane_fixture.h"
+#include "tests/fixtures/gen/perfetto_gen.h"
 
 struct format {
 	const char *reader, *about;
@@ -52,6 +53,26 @@ static inline void make_xplane(const char *dir)
 	CLEANUP(xfreep) char *path = fs_join(dir, "a.xplane.pb");
 
 	xs_small(&b);
+	assert_int_equal(fs_write_atomic(path, b.buf, b.len, NULL), 0);
+}
+
+/* A slice is open from the first event to the last one, so that every cut shows. */
+static inline void make_perfetto(const char *dir)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
+	CLEANUP(xfreep) char *path = fs_join(dir, "a.pftrace");
+	struct pg_event e;
+
+	pg_thread(&b, 1, 7, 8, "main");
+	pg_event(&b, PG_SEQ, 5, PG_BEGIN, 1, "all");
+	pg_interned(&b);
+	pg_basic(&b);
+	pg_gpu(&b);
+	pg_system(&b);
+	pg_small_compressed(&b);
+	e = pg_event_open(&b, PG_SEQ, 9000000, PG_END, 1, NULL);
+	pg_arg_u64(&b, "last", 1);
+	pg_event_close(&b, e);
 	assert_int_equal(fs_write_atomic(path, b.buf, b.len, NULL), 0);
 }
 
@@ -176,6 +197,7 @@ static const struct format formats[] = {
 		    "\"startValue\":0,\"endValue\":9,\"samples\":[[0,1],[0]],\"weights\":[1,2]}]}",
 	    .time = "0.5", .end = "7", .json = true),
 	ROW(.reader = "xplane", .about = "one plane", .file = "a.xplane.pb", .make = make_xplane),
+	ROW(.reader = "perfetto", .about = "packets", .file = "a.pftrace", .make = make_perfetto),
 	ROW(.reader = "library_log", .about = "two libraries", .file = "a.log",
 	    .text = "onednn_verbose,\1,exec,cpu,matmul,\3,undef,src_f32::blocked:ab:f0 "
 		    "wei_f32::blocked:ab:f0 dst_f32::blocked:ab:f0,,,8x4:4x2:8x2,\2\n"

@@ -69,6 +69,7 @@ TEST(fixtures)
 		{ "tef", "tests/fixtures/tef/chrome.json", 0 },
 		{ "nsys", "tests/fixtures/nsys/two-processes.sqlite", 0 },
 		{ "rocpd", "tests/fixtures/rocpd/two-processes.db", 6 },
+		{ "perfetto", "tests/fixtures/perfetto/rocprofv3.pftrace", 2 },
 		{ "rpd", "tests/fixtures/rpd/v1.rpd", 1 },
 		{ "rpd", "tests/fixtures/rpd/two-writers-v3.rpd", 1 },
 		{ "rocprof_db", "tests/fixtures/rocprof_db/hip.db", 0 },

@@ -3,6 +3,7 @@
  * twice the file and 64 MiB, and a file that is cut for it says so.
  */
 #include "sqlite_fixture.h"
+#include "tests/fixtures/gen/perfetto_gen.h"
 
 #include <inttypes.h>
 #include <sys/resource.h>
@@ -195,6 +196,136 @@ static void samples_columns(FILE *f, uint64_t i)
 	fprintf(f, ",c%" PRIx64, i);
 }
 
+static void perfetto_out(FILE *f, struct strbuf *b)
+{
+	fwrite(b->buf, 1, b->len, f);
+	strbuf_release(b);
+}
+
+/* A packet with an event in as few bytes as it can have: below 128, so lengths take one. */
+static void perfetto_event(FILE *f, uint64_t t, int type, const char *more, size_t n)
+{
+	struct strbuf b = STRBUF_INIT, event = STRBUF_INIT, packet = STRBUF_INIT;
+
+	pb_put_u64(&event, 9, (uint64_t)type);
+	strbuf_add(&event, more, n);
+	pb_put_u64(&packet, 8, t);
+	pb_put_bytes(&packet, 11, event.buf, event.len);
+	pb_put_bytes(&b, 1, packet.buf, packet.len);
+	perfetto_out(f, &b);
+	strbuf_release(&event);
+	strbuf_release(&packet);
+}
+
+static void perfetto_slices(FILE *f, uint64_t i)
+{
+	perfetto_event(f, i, i % 2 ? PG_END : PG_BEGIN, NULL, 0);
+}
+
+static void perfetto_instants(FILE *f, uint64_t i)
+{
+	perfetto_event(f, i % 100, PG_INSTANT, NULL, 0);
+}
+
+static void perfetto_open(FILE *f, uint64_t i)
+{
+	perfetto_event(f, i / 1000, PG_BEGIN, NULL, 0);
+}
+
+static void perfetto_held(FILE *f, uint64_t i)
+{
+	perfetto_event(f, 5, i % 1000 < 500 ? PG_BEGIN : PG_END, NULL, 0);
+}
+
+static void perfetto_swapped(FILE *f, uint64_t i)
+{
+	perfetto_event(f, 1000000 - i, i % 2 ? PG_END : PG_BEGIN, NULL, 0);
+}
+
+static void perfetto_with(FILE *f, uint64_t i, uint32_t field, bool fixed)
+{
+	struct strbuf more = STRBUF_INIT;
+
+	if (fixed)
+		pb_put_i64(&more, field, i);
+	else
+		pb_put_u64(&more, field, i + 1);
+	perfetto_event(f, i, PG_INSTANT, more.buf, more.len);
+	strbuf_release(&more);
+}
+
+static void perfetto_tracks(FILE *f, uint64_t i)
+{
+	perfetto_with(f, i, 11, false);
+}
+
+static void perfetto_flows(FILE *f, uint64_t i)
+{
+	perfetto_with(f, i, 47, true);
+}
+
+static void perfetto_iids(FILE *f, uint64_t i)
+{
+	struct strbuf b = STRBUF_INIT;
+	size_t packet = pg_open(&b, 0, -1), at = pb_open(&b, 12);
+
+	for (uint64_t k = 0; k < 50; k++)
+		pg_intern(&b, 2, (50 * i + k) * 7 + 1, "a");
+	pb_close(&b, at);
+	pg_close(&b, packet);
+	perfetto_out(f, &b);
+}
+
+static void perfetto_names(FILE *f, uint64_t i)
+{
+	struct strbuf more = STRBUF_INIT;
+	char name[32];
+
+	snprintf(name, sizeof(name), "%" PRIx64, i);
+	pb_put_str(&more, 23, name);
+	perfetto_event(f, i, PG_INSTANT, more.buf, more.len);
+	strbuf_release(&more);
+}
+
+static void perfetto_sequences(FILE *f, uint64_t i)
+{
+	struct strbuf b = STRBUF_INIT, packet = STRBUF_INIT;
+
+	pb_put_u64(&packet, 10, i);
+	pb_put_bytes(&b, 1, packet.buf, packet.len);
+	perfetto_out(f, &b);
+	strbuf_release(&packet);
+}
+
+static void perfetto_snapshots(FILE *f, uint64_t i)
+{
+	struct strbuf b = STRBUF_INIT;
+	size_t packet = pg_open(&b, 0, -1), at = pb_open(&b, 6);
+
+	for (uint32_t k = 0; k < 60; k++)
+		pg_clock(&b, k + 1, i * 60 + k, false, 0);
+	pb_close(&b, at);
+	pg_close(&b, packet);
+	perfetto_out(f, &b);
+}
+
+static void perfetto_values(FILE *f, uint64_t i)
+{
+	struct strbuf more = STRBUF_INIT;
+
+	pb_put_u64(&more, 30, i % 100);
+	perfetto_event(f, i, PG_COUNTER, more.buf, more.len);
+	strbuf_release(&more);
+}
+
+static void perfetto_descriptions(FILE *f, uint64_t i)
+{
+	struct strbuf b = STRBUF_INIT;
+
+	pg_thread(&b, i + 1, 1, (int64_t)i + 1, "t");
+	perfetto_out(f, &b);
+}
+
 #define SPEED "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
 #define SPEED_FRAMES \
 	"\"shared\":{\"frames\":[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"c\"},{\"name\":" \
@@ -254,6 +385,19 @@ static const struct text_case texts[] = {
 	{ "xplane", "lines", "\x0a\xff\xff\xff\x7f\x12\x09/host:CPU", "", xplane_lines },
 	{ "xplane", "planes", "", "", xplane_planes },
 	{ "library_log", "configurations", "", "", library_configurations },
+	{ "perfetto", "slices", "", "", perfetto_slices },
+	{ "perfetto", "instants", "", "", perfetto_instants },
+	{ "perfetto", "slices that are open", "", "", perfetto_open },
+	{ "perfetto", "slices that begin together", "", "", perfetto_held },
+	{ "perfetto", "slices out of order", "", "", perfetto_swapped },
+	{ "perfetto", "tracks", "", "", perfetto_tracks },
+	{ "perfetto", "flows", "", "", perfetto_flows },
+	{ "perfetto", "interned texts", "", "", perfetto_iids },
+	{ "perfetto", "names", "", "", perfetto_names },
+	{ "perfetto", "sequences", "", "", perfetto_sequences },
+	{ "perfetto", "clock snapshots", "", "", perfetto_snapshots },
+	{ "perfetto", "values", "", "", perfetto_values },
+	{ "perfetto", "descriptions", "", "", perfetto_descriptions },
 	{ "samples", "columns", "# profrig samples: 1\n# clock: CLOCK_MONOTONIC\nt_ns", "\n1,2\n",
 	  samples_columns },
 };

@@ -106,6 +106,27 @@ TEST(messages_inside_messages)
 	assert_null(c.problem);
 }
 
+/* Equal to what pb_put_bytes writes, at both sides of each length of the length. */
+TEST(messages_with_short_lengths)
+{
+	static const size_t lengths[] = { 0, 1, 127, 128, 16383, 16384, 2097151, 2097152 };
+
+	for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
+		CLEANUP(strbuf_release) struct strbuf a = STRBUF_INIT, b = STRBUF_INIT;
+		CLEANUP(xfreep) char *text = xcalloc(1, lengths[i] + 1);
+		size_t at;
+
+		memset(text, 'x', lengths[i]);
+		pb_put_bytes(&a, 300, text, lengths[i]);
+		at = pb_open(&b, 300);
+		strbuf_add(&b, text, lengths[i]);
+		pb_close_tight(&b, at);
+		assert_int_equal(a.len, b.len);
+		assert_memory_equal(a.buf, b.buf, a.len);
+		assert_int_equal(b.buf[b.len], 0);
+	}
+}
+
 TEST(repeated_numbers_packed_or_single)
 {
 	uint64_t v;
