@@ -99,6 +99,7 @@ static bool may_be_program(const struct model *m, const struct named_programs *n
 void facts_of_programs(struct model *m)
 {
 	struct named_programs np = { .nr = 0 };
+	size_t more = 0;
 	int64_t *devices;
 	char *has;
 
@@ -111,6 +112,10 @@ void facts_of_programs(struct model *m)
 	has = xcalloc(m->spans.nr, 1);
 	for (size_t i = 0; i < m->facts.programs.nr; i++)
 		has[m->facts.programs.v[i].span] = 1;
+	/* there may be one for each span: room for just as many */
+	for (size_t i = 0; i < m->spans.nr; i++)
+		more += !has[i] && may_be_program(m, &np, i);
+	VEC_RESERVE(&m->facts.programs, m->facts.programs.nr + more);
 	for (size_t i = 0; i < m->spans.nr; i++) {
 		struct program_facts row;
 
