@@ -10,8 +10,8 @@
 #include "rocpd_fixture.h"
 #include "rpd_fixture.h"
 #include "tests/fixtures/gen/otf2_gen.h"
-#include "xplane_fixture.h"
 #include "tests/fixtures/gen/perfetto_gen.h"
+#include "xplane_fixture.h"
 
 struct format {
 	const char *reader, *about;
