@@ -55,7 +55,8 @@ static inline struct pb_cursor pb_cursor_of(const void *bytes, size_t n)
 {
 	const unsigned char *p = bytes;
 
-	return (struct pb_cursor){ p, n ? p + n : p, NULL }; /* of NULL, too */
+	/* of nothing p may be NULL, to which C adds no 0 */
+	return (struct pb_cursor){ p, n ? p + n : p, NULL };
 }
 
 /*
