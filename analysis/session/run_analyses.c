@@ -6,7 +6,7 @@
  * begins when all before it have come together.
  *
  * Memory: what as many analyses work on as there are threads, at most ANALYSIS_THREADS of them: of
- * 10 M calls in a model the peak is 720 MB with one thread, up to 780 MB with two.
+ * 10 M calls in a model the peak is 710 MB with one thread, 750 to 800 MB with two.
  */
 #include "session_private.h"
 

@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/base/sort.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
@@ -67,20 +66,26 @@ struct repeats {
 
 /* ---- the text ---- */
 
+static bool is_kernel(const struct works *w, size_t row)
+{
+	return w->m->spans.kind[w->v.v[row].span] == SPAN_KERNEL;
+}
+
 /* Kernels by queue, in order of time. Owned. */
 static uint32_t *kernels_order(const struct works *w, size_t *ret_nr)
 {
 	uint32_t *rows = xreallocarray(NULL, w->v.nr + 1, sizeof(*rows));
-	CLEANUP(xfreep) struct sort_span *v = xreallocarray(NULL, w->v.nr + 1, sizeof(*v));
-	size_t nr = 0;
+	/* by track: how many kernels the tracks before it have; then where its next one goes */
+	CLEANUP(xfreep) size_t *at = xcalloc(w->m->tracks.nr + 1, sizeof(*at));
 
 	for (size_t i = 0; i < w->v.nr; i++)
-		if (w->m->spans.kind[w->v.v[i].span] == SPAN_KERNEL)
-			v[nr++] = (struct sort_span){ w->v.v[i].queue, 0, i };
-	sort_spans(v, nr);
-	for (size_t i = 0; i < nr; i++)
-		rows[i] = (uint32_t)v[i].row;
-	*ret_nr = nr;
+		at[w->v.v[i].queue + 1] += is_kernel(w, i);
+	for (size_t t = 0; t < w->m->tracks.nr; t++)
+		at[t + 1] += at[t];
+	*ret_nr = at[w->m->tracks.nr];
+	for (size_t i = 0; i < w->v.nr; i++)
+		if (is_kernel(w, i))
+			rows[at[w->v.v[i].queue]++] = (uint32_t)i;
 	return rows;
 }
 
@@ -391,7 +396,8 @@ static int sequences_run(struct model *m, const struct analysis_opts *o, struct 
 	CLEANUP(xfreep) uint32_t *order = kernels_order(r.w, &nr);
 
 	(void)err;
-	room = 2 * nr + 2; /* a separator behind each at the most */
+	/* a separator behind each queue, and the last letter */
+	room = nr + (nr < m->tracks.nr ? nr : m->tracks.nr) + 2;
 	if (nr < 2 || room >= INT32_MAX)
 		return nr < 2 ? 0 : table_set_skip(out, "sequences", "there are too many kernels");
 	r.text = xreallocarray(NULL, room, sizeof(*r.text));
