@@ -79,7 +79,7 @@ TEST(compressed)
 TEST(packed_files)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
-	struct gz_deflater *z = gz_deflater_new(GZ_SMALL);
+	struct gz_deflater *z = gz_deflater_new(GZ_SMALL, GZ_WRAPPED);
 	CLEANUP(xfreep) char *path = NULL;
 	const struct reader *found = NULL;
 	char packed[4096];
