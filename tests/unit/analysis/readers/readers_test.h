@@ -25,13 +25,15 @@ static inline char *temp_file(const void *data, size_t n)
 	return path;
 }
 
+/* reader: its name, or name:dialect. */
 static inline struct reading read_path(const char *reader, const char *path, bool keep_args)
 {
+	const struct reader *by = NULL;
 	struct reading rd = { .m = model_new(), .err = ERR_INIT };
 	struct read_opts o = { .keep_args = keep_args, .facts = true };
 
-	assert_non_null(reader_find(reader));
-	rd.r = reader_find(reader)->read(path, model_sink(rd.m), &o, &rd.err);
+	assert_int_equal(reader_parse(reader, &by, &o.dialect, &rd.err), 0);
+	rd.r = by->read(path, model_sink(rd.m), &o, &rd.err);
 	for (size_t i = 0; i < rd.m->inputs.nr && rd.r == 0; i++)
 		rd.r = rd.m->inputs.v[i].partial ? READ_PARTIAL : 0;
 	model_finish(rd.m);

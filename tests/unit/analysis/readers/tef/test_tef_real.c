@@ -292,7 +292,7 @@ TEST(edge_cases)
  * intervals, 6 overlaps. */
 TEST(basic_events)
 {
-	READING rd = read_real("aiu/samples/basic_event_test_cases.json");
+	READING rd = read_recording("tef:chrome", "aiu/samples/basic_event_test_cases.json", false);
 
 	expect_model(rd.m, "input.spans=24 W_NEGATIVE_DURATION=1 W_SPAN_OVERLAP=6");
 	assert_int_equal(warned(rd.m, W_STRAY_LEAVE) + warned(rd.m, W_OPEN_SPAN) +
