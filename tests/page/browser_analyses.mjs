@@ -8,6 +8,9 @@ import { HOSTILE } from './workload.mjs';
 
 const work = `${ROOT}/work`;
 const TABS = ['timeline', 'functions', 'kernels', 'operators', 'communication', 'ranks', 'iterations', 'memory', 'idle', 'energy'];
+// Pages of analyses with the tabs that only they have parts in.
+const PAGES = [['work', TABS], ['programs', ['kernels', 'programs', 'iterations', 'idle']], ['cycles', ['kernels', 'idle']]];
+const OF_ALL = PAGES.flatMap(([scenario, tabs]) => tabs.map((tab) => [scenario, tab]));
 
 // Rows of the table of one part: { head: { text, title } }
 const part = (page, tab, name) => page.evaluate(([t, n]) => {
@@ -17,9 +20,9 @@ const part = (page, tab, name) => page.evaluate(([t, n]) => {
 }, [tab, name]);
 
 // Each column of a part holds exactly the values of one of the CSV file's.
-async function holds(page, tab, name, cols) {
+async function holds(page, tab, name, cols, dir = work) {
   const rows = await part(page, tab, name);
-  const want = table(work, name);
+  const want = table(dir, name);
   equal(rows.length, want.length, `${name}: rows`);
   for (const [head, col] of Object.entries(cols)) {
     deepEqual(rows.map((r) => exact(r[head].title)).sort((a, b) => a - b), want.map((r) => r[col]).sort((a, b) => a - b), `${name}.${col}`);
@@ -33,19 +36,17 @@ test('every analysis has its tab, in the order of the page', () => withPage('wor
 }));
 
 test('no table of a tab is cut at 1280 px, and the page is no wider than 390 px', async () => {
-  await withPage('work', {}, async (page) => {
-    for (const t of TABS) {
+  for (const [scenario, t] of OF_ALL) {
+    await withPage(scenario, { hash: t }, async (page) => {
       await open(page, t);
-      for (const w of await page.evaluate((id) => [...document.querySelectorAll(`#panel-${id} .table-scroll`)].map((s) => [s.getAttribute('aria-label'), s.scrollWidth, s.clientWidth]), t)) ok(w[1] <= w[2], `${t}: ${w.join(' ')}`);
-    }
-  });
-  await withPage('work', { viewport: { width: 390, height: 844 } }, async (page) => {
-    for (const t of TABS) {
+      for (const w of await page.evaluate((id) => [...document.querySelectorAll(`#panel-${id} .table-scroll`)].map((s) => [s.getAttribute('aria-label'), s.scrollWidth, s.clientWidth]), t)) ok(w[1] <= w[2], `${scenario}, ${t}: ${w.join(' ')}`);
+    });
+    await withPage(scenario, { hash: t, viewport: { width: 390, height: 844 } }, async (page) => {
       await open(page, t);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-      ok(wide <= 390, `${t}: ${wide} px`);
-    }
-  });
+      ok(wide <= 390, `${scenario}, ${t}: ${wide} px`);
+    });
+  }
 });
 
 test('shares of every table add up to 100 %', () => withPage('work', {}, async (page) => {
@@ -284,5 +285,100 @@ test('a tab whose data is missing is absent, and the Run tab has the reason of t
   await withPage('work', { hash: 'run' }, async (page) => {
     const lines = await texts(page, '.absent li');
     ok(lines.includes('graphs: no graph was launched or captured.'), lines.join(' | '));
+  });
+});
+
+const programs = `${ROOT}/programs`;
+const cycles = `${ROOT}/cycles`;
+
+// What a bar says of its parts: { name: words }
+const bars = (page, selector) => page.evaluate((sel) => Object.fromEntries([...document.querySelectorAll(`${sel} .bars-track`)].map((t) => {
+  const [label, said] = t.getAttribute('aria-label').replace(/[\u00a0\u202f]/g, ' ').split(/: (.*)/);
+  return [label, Object.fromEntries(said.split(', ').map((p) => p.match(/^(.*) ([\d.]+ \S+)$/).slice(1)))];
+})), selector);
+
+const us = (ns) => `${(ns / 1000).toPrecision(3)} µs`;
+
+test('programs: modules and their operations, as the tables have them', () => withPage('programs', { hash: 'programs' }, async (page) => {
+  const modules = await holds(page, 'programs', 'program_modules', { Executions: 'executions', Operations: 'ops', Total: 'total_ns', Busy: 'busy_ns', Mean: 'mean_ns', Max: 'max_ns', Waited: 'wait_ns' }, programs);
+  deepEqual(modules.map((r) => exact(r.Share.title)), [100, 100], 'of each device');
+  equal(modules[0].Module.text, 'jit_step');
+  await page.locator('#part-programs-program_modules .all-columns').click();
+  await holds(page, 'programs', 'program_modules', { Pieces: 'works', Steady: 'steady', Variants: 'programs', Min: 'min_ns' }, programs);
+  const ops = await holds(page, 'programs', 'program_ops', { Calls: 'calls', Total: 'total_ns', Cost: 'cost_ns', Median: 'median_ns' }, programs);
+  near(ops.reduce((a, r) => a + exact(r.Share.title), 0), 100, 1e-9, 'shares');
+}));
+
+test('programs: compilations by phase, in bars that add up, and by pass', () => withPage('programs', { hash: 'programs=compile' }, async (page) => {
+  for (const [name, cols] of [['compile_phases', { Times: 'ranges', Time: 'self_ns' }], ['compile', { Times: 'ranges', 'On other threads': 'given', Own: 'self_ns', 'With passes in it': 'total_ns' }]]) {
+    const rows = await holds(page, 'programs', name, cols, programs);
+    near(rows.reduce((a, r) => a + exact(r.Share.title), 0), 100, 1e-9, `${name}: shares`);
+  }
+  const all = await bars(page, '#part-programs-compile_phases');
+  const rows = table(programs, 'compile_phases');
+  deepEqual(Object.keys(all), ['jit_step', 'jit_loss'], 'the longest first');
+  for (const r of rows.filter((x) => x.module === 'jit_step')) equal(all.jit_step[r.phase === 'XlaCompile jit_step' ? 'outside of phases' : r.phase], us(r.self_ns), r.phase);
+  const kept = rows.filter((x) => x.module === 'jit_loss' && all.jit_loss[x.phase]).map((x) => x.phase);
+  equal(kept.length, 5, 'eight phases have a name of their own, three are of the other module');
+  const rest = rows.filter((x) => x.module === 'jit_loss' && x.phase.startsWith('XlaPass') && !kept.includes(x.phase));
+  equal(all.jit_loss['other phases'], us(sum(rest, 'self_ns')));
+}));
+
+test('kernels: operators beside ideal cycles, and the phases of executions', () => withPage('cycles', { hash: 'kernels=categories' }, async (page) => {
+  const rows = await holds(page, 'kernels', 'categories', { Calls: 'calls', Time: 'time_ns', Cycles: 'cycles', Ideal: 'ideal_ns' }, cycles);
+  deepEqual([rows[0].Kind.text, rows[0].Phase.text], ['Total', 'decoding']);
+  const want = table(cycles, 'categories');
+  deepEqual(rows.map((r) => exact(r.Utilisation.title)).sort((a, b) => a - b), want.map((r) => r.pt_utilisation * 100).sort((a, b) => a - b));
+  await page.locator('#part-kernels-categories .all-columns').click();
+  await holds(page, 'kernels', 'categories', { Match: 'match', 'Stated time': 'stated_ns', 'Ideal cycles': 'ideal_cycles' }, cycles);
+  await holds(page, 'kernels', 'kernel_phases', { Calls: 'calls', Time: 'total_ns', Cycles: 'cycles', Mean: 'mean_cycles', Median: 'median_cycles', Max: 'max_cycles' }, cycles);
+  const all = await bars(page, '#part-kernels-kernel_phases');
+  for (const d of ['gpu0', 'gpu1']) {
+    for (const [phase, words] of [['dma_in', 'copied in'], ['prep', 'prepared'], ['exec', 'executed'], ['dma_out', 'copied out']]) {
+      equal(all[d][words], us(sum(table(cycles, 'kernel_phases').filter((r) => r.device === d && r.phase === phase), 'total_ns')), `${d}, ${phase}`);
+    }
+  }
+}));
+
+test('kernels: utilisation over time is a step for each execution, and nothing between them', () => withPage('cycles', { hash: 'kernels=utilisation' }, async (page) => {
+  await holds(page, 'kernels', 'utilisation', { Start: 'start_ns', End: 'end_ns', Cycles: 'cycles', 'Ideal cycles': 'ideal_cycles' }, cycles);
+  const want = table(cycles, 'utilisation').filter((r) => r.device === 'gpu0').sort((a, b) => a.start_ns - b.start_ns);
+  const d = await page.evaluate(() => document.querySelector('#part-kernels-utilisation .step-line').getAttribute('d'));
+  const steps = [...d.matchAll(/M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)/g)].map((m) => m.slice(1).map(Number));
+  equal(steps.length, want.length, d);
+  const bottom = await page.evaluate(() => Number(document.querySelector('#part-kernels-utilisation line.grid').getAttribute('y1')));
+  const best = Math.max(...want.map((r) => r.utilisation));
+  const high = Math.min(...steps.map((s) => s[1]));
+  const ns = (want[want.length - 1].end_ns - want[0].start_ns) / (steps[steps.length - 1][2] - steps[0][0]);
+  for (const [i, s] of steps.entries()) {
+    near(bottom - s[1], ((bottom - high) * want[i].utilisation) / best, 0.2, `height of step ${i}`);
+    near((s[0] - steps[0][0]) * ns, want[i].start_ns - want[0].start_ns, 2 * 0.1 * ns, `start of step ${i}`);
+    equal(s[1], s[3]);
+  }
+  for (const words of await page.evaluate(() => [...document.querySelectorAll('#part-kernels-utilisation svg')].map((svg) => [...svg.querySelectorAll('text.tick')].map((t) => t.textContent)))) {
+    equal(new Set(words).size, words.length, `moments that can be told apart: ${words.join(', ')}`);
+  }
+}));
+
+test('idle: clocks of cycle counters, and captures of graphs', async () => {
+  await withPage('cycles', { hash: 'idle=device_clocks' }, async (page) => {
+    const rows = await holds(page, 'idle', 'device_clocks', { Events: 'events', Clock: 'mhz', Stated: 'stated_mhz', 'Wrong by': 'stated_error_ns' }, cycles);
+    deepEqual(rows.map((r) => r.Device.text), ['gpu0', 'gpu1']);
+    await page.locator('#part-idle-device_clocks .all-columns').click();
+    await holds(page, 'idle', 'device_clocks', { 'Between, mean': 'interval_mean_mhz', 'Of an execution, max': 'duration_max_mhz' }, cycles);
+  });
+  await withPage('programs', { hash: 'idle=graph_captures' }, (page) => holds(page, 'idle', 'graph_captures', { Start: 'start_ns', Lasted: 'dur_ns', Nodes: 'nodes' }, programs));
+});
+
+test('the new parts say that they are of the whole recording where a window is selected, and reasons stand where they are absent', async () => {
+  for (const [scenario, tab, names] of [['programs', 'programs', ['program_modules', 'program_ops', 'compile', 'compile_phases']], ['cycles', 'kernels', ['categories', 'kernel_phases', 'utilisation']], ['cycles', 'idle', ['device_clocks']]]) {
+    await withPage(scenario, { hash: `${tab}&window=100000:900000` }, async (page) => {
+      for (const n of names) equal(await page.locator(`#part-${tab}-${n} .tag`).first().isVisible(), true, n);
+    });
+  }
+  await withPage('work', { hash: 'run' }, async (page) => {
+    const absent = (await texts(page, '.absent li')).join(' | ');
+    for (const w of ['Programs: ', 'categories: ', 'device_clocks, kernel_phases: ']) ok(absent.includes(w), `${w} in ${absent}`);
+    equal(await page.locator('#tab-programs').count(), 0);
   });
 });

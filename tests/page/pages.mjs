@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { mkdirSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { makeHostWork, makeWorkload } from './workload.mjs';
+import { makeCycles, makeHostWork, makePrograms, makeWorkload } from './workload.mjs';
 
 const require = createRequire(new URL('../../analysis/report/page/ui/package.json', import.meta.url));
 const { chromium } = require('playwright-core');
@@ -13,12 +13,15 @@ const B = process.env.B || 'build';
 export const ROOT = resolve(B, 'page-pages');
 export const SHOTS = resolve('build/page-shots');
 
-export const SCENARIOS = ['demo', 'cpu', 'trace', 'failed', 'partial', 'empty', 'damaged', 'hostile', 'big', 'huge', 'untraced', 'work', 'hostwork'];
+const MADE = ['demo', 'cpu', 'trace', 'failed', 'partial', 'empty', 'damaged', 'hostile', 'big', 'huge', 'untraced'];
+export const SCENARIOS = [...MADE, 'work', 'hostwork', 'programs', 'cycles'];
 rmSync(ROOT, { recursive: true, force: true });
 mkdirSync(SHOTS, { recursive: true });
 makeWorkload(`${ROOT}/work`);
 makeHostWork(`${ROOT}/hostwork`);
-for (const s of SCENARIOS) if (s !== 'work' && s !== 'hostwork') execFileSync(`${B}/tests/page/make_page`, [`${ROOT}/${s}`, s], { stdio: 'inherit' });
+makePrograms(`${ROOT}/programs`);
+makeCycles(`${ROOT}/cycles`);
+for (const s of MADE) execFileSync(`${B}/tests/page/make_page`, [`${ROOT}/${s}`, s], { stdio: 'inherit' });
 
 // Nothing here is late before this: other programs may take the machine's processors away for a while.
 const PATIENCE_MS = 90000;

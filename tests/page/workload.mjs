@@ -2,7 +2,7 @@
 // ROOT/work. Numbers come from a fixed sequence, so that every run has the same page. many: a rank whose queue has so many kernels.
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, openSync, writeSync, closeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 const PROFRIG = resolve(process.env.B || 'build', 'profrig');
@@ -143,4 +143,33 @@ export function makeMany(dir, spans) {
   writeSync(fd, ']}\n');
   closeSync(fd);
   analyze(path, dir);
+}
+
+const fixture = (name) => resolve('tests/fixtures/tef', name);
+
+// Steps of a program of XLA on two devices: the trace of JAX in tests/fixtures, with compilations of two modules and a capture of a graph.
+export function makePrograms(dir) {
+  const trace = JSON.parse(readFileSync(fixture('jax.json'), 'utf8'));
+  const at = (tid, ts, dur, name) => trace.traceEvents.push({ ph: 'X', pid: 701, tid, ts, dur, name });
+  at(2, 100, 400, 'XlaCompile:#module=jit_step,program_id=7#');
+  at(2, 110, 40, 'XlaPass:#name=algsimp,module=jit_step#');
+  at(2, 160, 90, 'XlaPass:#name=fusion,module=jit_step#');
+  at(2, 260, 200, 'XlaCompileBackend:#module=jit_step,program_id=7#');
+  at(3, 270, 120, 'XlaEmitGpuAsm:#module=jit_step#');
+  for (let i = 0; i < 10; i++) at(2, 560 + 12 * i, 2 + i, `XlaPass:#name=pass_${'abcdefghij'[i]},module=jit_loss#`);
+  at(2, 550, 150, 'XlaCompile:#module=jit_loss,program_id=8#');
+  at(4, 100, 6, 'cuStreamBeginCapture_v2');
+  for (let i = 0; i < 3; i++) at(4, 120 + 20 * i, 5, 'cuLaunchKernel');
+  at(4, 200, 9, 'cuStreamEndCapture');
+  mkdirSync(dir, { recursive: true });
+  save(`${dir}-input.json`, JSON.stringify(trace));
+  analyze(`${dir}-input.json`, dir);
+}
+
+// Two devices with cycle counters beside what their compiler expects: the trace of FLEX in tests/fixtures, the clock stated a little wrong.
+export function makeCycles(dir) {
+  mkdirSync(dir, { recursive: true });
+  save(`${dir}-ideal.log`, ['DECODING', '~~~~ Ideal/Total Cycles ~~~~', 'Name                          Ideal Cy.', 'convolution-opCatConv_fp16    50000',
+    ...[0, 1, 2].map((i) => `add_${i}-opCatAdd                ${9000 * i}`), 'Total                         77000', '====== Perf Summary End ======', ''].join('\n'));
+  analyze(fixture('flex.json'), dir, '--ideal', `${dir}-ideal.log`, '--freq', '560:1000');
 }

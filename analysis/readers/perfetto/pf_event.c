@@ -87,9 +87,18 @@ static uint64_t uuid_of(struct pf *p, const struct pf_event *e)
 	return e->has_track ? e->track : s->has_track ? s->track : s->has_thread ? s->thread : 0;
 }
 
+static struct pf_event event_of(const struct pf_packet *k)
+{
+	struct pf_event e = {
+		.packet = k, .body = k->body, .name = STR_NONE, .category = STR_NONE
+	};
+
+	return e;
+}
+
 void pf_event_survey(struct pf *p, const struct pf_packet *k)
 {
-	struct pf_event e = { .packet = k };
+	struct pf_event e = event_of(k);
 	struct pb_cursor c = pf_cursor(k->body);
 	struct pb_field f;
 	uint64_t clock;
@@ -354,9 +363,7 @@ static void slice_push(struct pf *p, struct pf_event *e, uint32_t track)
 
 void pf_event_push(struct pf *p, const struct pf_packet *k)
 {
-	struct pf_event e = {
-		.packet = k, .body = k->body, .name = STR_NONE, .category = STR_NONE
-	};
+	struct pf_event e = event_of(k);
 	struct pb_cursor c = pf_cursor(k->body);
 	struct pb_field f;
 	uint64_t clock;

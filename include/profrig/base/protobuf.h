@@ -78,7 +78,7 @@ bool pb_next_any(struct pb_cursor *c, struct pb_field *ret);
 static inline bool pb_next(struct pb_cursor *c, struct pb_field *ret)
 {
 	/* most fields: a number below 16, then a varint of at most two bytes or a length of one */
-	if (__builtin_expect(c->end - c->at >= 3 && !c->problem, 1)) {
+	if (__builtin_expect(c->end - c->at >= 2 && !c->problem, 1)) {
 		unsigned int key = c->at[0], v = c->at[1], type = key & 7;
 
 		if ((key | v) < 0x80 && key >= 8 &&
@@ -92,7 +92,8 @@ static inline bool pb_next(struct pb_cursor *c, struct pb_field *ret)
 			c->at += ret->len;
 			return true;
 		}
-		if (key < 0x80 && key >= 8 && type == PB_VARINT && c->at[2] < 0x80) {
+		if (key < 0x80 && key >= 8 && type == PB_VARINT && c->end - c->at >= 3 &&
+		    c->at[2] < 0x80) {
 			ret->number = key >> 3;
 			ret->wire = PB_VARINT;
 			ret->u64 = (v & 0x7f) | (uint64_t)c->at[2] << 7;
@@ -102,7 +103,7 @@ static inline bool pb_next(struct pb_cursor *c, struct pb_field *ret)
 			return true;
 		}
 	}
-	return pb_next_any(c, ret);
+	return c->at < c->end && pb_next_any(c, ret);
 }
 
 static inline bool pb_is_number(const struct pb_field *f)

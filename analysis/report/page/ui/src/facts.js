@@ -30,6 +30,10 @@ const FLAG_WORDS = {
   below_resolution: 'shorter than the sensor can resolve',
   idle: 'no call was open',
   double_counting: 'counted once per sharer: rows must not be added',
+  few: 'of few events',
+  varies: 'the frequency varies by more than 10 %',
+  epoch: 'the clock contradicts the durations',
+  back: 'the counter goes back',
 };
 
 export function flagWords(text) {

@@ -41,12 +41,18 @@ const hz = (t, key, row) => (t.col(key)[row] === null || t.col(key)[row] === '' 
 const mhz = (t, cols) => cols.map(([key, label]) => ({ key, label, kind: 'number', unit: 'MHz', text: (row) => (hz(t, key, row) === null ? null : hz(t, key, row) / 1e6) }))
   .filter((c) => t.col(c.key).some((v, row) => hz(t, c.key, row) !== null));
 
+const megahertz = (key, label, about, more) => ({ key, label, kind: 'number', unit: 'MHz', about, ...more });
+const clocks = () => [first('device', 'Device'), 'rank:Rank', 'events:Events', megahertz('mhz', 'Clock', 'cycles by the time of the host'), megahertz('stated_mhz', 'Stated', 'the clock of --freq'), { key: 'stated_error_ns', label: 'Wrong by', kind: 'time', about: 'the time of the last event by the stated clock' },
+  { key: 'residual_ns', label: 'Residual', kind: 'time', about: 'mean distance of an event from the clock' }, { key: 'drift_ppm', label: 'Drift', kind: 'number', unit: 'ppm', about: 'by how much the later half is faster than the earlier' },
+  { key: 'epochs', label: 'Turns', kind: 'count', mayBeZero: true, about: 'of the counter, from the first event to the last' }, { key: 'zero_gaps', label: 'Out of order', kind: 'count', mayBeZero: true, about: 'executions that the file has behind one that began no earlier' }, { key: 'backwards', label: 'Backwards', kind: 'count', mayBeZero: true, about: 'events at which the counter goes back' }, { key: 'flags', label: 'Notes', kind: 'flags' },
+  ...[['duration', 'Of an execution', 'cycles of an execution by its duration on the host'], ['interval', 'Between', 'cycles between the starts of two executions, by the time of the host']].flatMap(([key, label, about]) => [['mean', 'mean'], ['min', 'min'], ['max', 'max']].map(([k, word]) => megahertz(`${key}_${k}_mhz`, `${label}, ${word}`, about, { extra: true })))];
+
 export const idle = tabOf({
   id: 'idle',
   label: 'Idle',
   about: 'needs gaps between the work of a device',
-  reasons: ['idle', 'launch_latency', 'queue', 'graphs'],
-  needs: ['overlap', 'idle_causes', 'idle', 'idle_gaps', 'launch_latency', 'queue'],
+  reasons: ['idle', 'launch_latency', 'queue', 'graphs', 'device_clocks'],
+  needs: ['overlap', 'idle_causes', 'idle', 'idle_gaps', 'launch_latency', 'queue', 'graph_captures', 'device_clocks'],
   parts: [
     { table: 'idle_causes', title: 'Causes', drawing: causes, sort: { key: 'total_ns', dir: -1 }, columns: (t) => [{ ...cause(t, 'cause', 'Cause'), kind: 'name' }, 'device:Device', 'parts:Stretches', shareOf(t, 'total_ns', 'Share', 'of the idle time of all devices'), 'total_ns:Time'] },
     { table: 'overlap', title: 'Devices', about: 'where their time went', drawing: devices, sort: { key: 'idle_ns', dir: -1 }, columns: () => [first('device', 'Device'), 'wall_ns:First to last', 'compute_ns:Compute', 'comm_ns:Communication', 'exposed_comm_ns:Exposed', 'hidden_comm_ns:Hidden', 'copy_ns:Copies', 'exposed_copy_ns:Exposed', 'idle_ns:Idle'] },
@@ -55,7 +61,8 @@ export const idle = tabOf({
     { table: 'launch_latency', title: 'From launch to start', sort: { key: 'device', dir: 1 }, columns: () => [first('device', 'Device'), 'linked:Linked', 'unlinked:Not linked', 'min_ns:Min', 'median_ns:Median', 'p95_ns:95 %', 'max_ns:Max', 'early:Too early:started before their launch, by the clocks of the trace', 'before_return:Before it returned'] },
     { table: 'queue', title: 'Waiting work', about: 'launched and not started', sort: { key: 'device', dir: 1 }, columns: () => [first('device', 'Device'), 'max:Most', 'mean:Mean', 'area_ns:Latencies summed', 'full_ns:Time with 1000 or more'] },
     { table: 'frequency', title: 'Clocks', about: 'while kernels ran', sort: { key: 'device', dir: 1 }, columns: (t) => [first('series', 'Clock'), 'device:Device', ...mhz(t, [['mean_hz', 'Mean'], ['busy_hz', 'Busy'], ['usual_hz', 'Usual'], ['idle_hz', 'Idle'], ['top_hz', 'Top']]), 'busy_ns:Busy time', 'low_ns:Far below', 'lost_ns:Lost'] },
+    { table: 'device_clocks', title: 'Clocks of cycle counters', about: 'measured against the time of the host', sort: { key: 'device', dir: 1 }, columns: clocks },
     { table: 'graph_launches', title: 'Launches of graphs', sort: { key: 'start_ns', dir: 1 }, columns: () => [first('name', 'Call'), 'device:Device', 'graph:Graph', 'start_ns:Start', 'dur_ns:Call took', 'works:Works', 'union_ns:Busy', 'span_ns:From first to last', 'latency_ns:Latency'] },
-    { table: 'graph_captures', title: 'Captures of graphs', about: 'what is launched in them runs when the graph does', sort: { key: 'start_ns', dir: 1 }, columns: () => [first('thread', 'Thread'), 'start_ns:Start', 'dur_ns:Lasted', 'nodes:Nodes', 'launches:Launches'] },
+    { table: 'graph_captures', title: 'Captures of graphs', about: 'what is launched in them runs when the graph does', sort: { key: 'start_ns', dir: 1 }, columns: () => [first('thread', 'Thread'), 'start_ns:Start', 'dur_ns:Lasted', { key: 'nodes', label: 'Nodes', kind: 'count', about: 'kernels, copies and fills that were captured' }, 'graph:Graph', { key: 'exec', label: 'Executable', kind: 'text', about: 'the first executable graph that was made of it' }, { key: 'launches', label: 'Launches', kind: 'count', about: 'of what was made of it' }] },
   ],
 });

@@ -1,9 +1,10 @@
-// Kernels: every kernel, copy and fill; their classes, the matrix products among them, how long they are, what repeats itself.
+// Kernels: every kernel, copy and fill; their classes, the matrix products among them, how long they are, what repeats itself; cycles.
 
 import { append, h } from './dom.js';
 import { Categories } from './colors.js';
 import * as fmt from './format.js';
 import { kernels as plain } from './functions.js';
+import { CYCLE_PARTS } from './cycles.js';
 import { columns, first, sections, shareOf } from './sections.js';
 import { legend, stackedBars } from './svgchart.js';
 
@@ -31,6 +32,7 @@ const PARTS = [
   { table: 'sequences', title: 'Sequences that repeat', sort: { key: 'total_ns', dir: -1 }, columns: (t, ctx) => [{ ...first('pattern', 'Kernels'), short: (p) => p.split(';').map((n) => fmt.middle(ctx.report.shortName(n), 30)).join(' ; ') }, 'length:Length', 'count:Times', 'total_ns:Total', 'gap_ns:Gaps in it'] },
   { table: 'markers', title: 'Kernels of marked ranges', about: 'ranges inside each other share work', sort: { key: 'total_ns', dir: -1 }, columns: (t, ctx) => [first('marker', 'Range'), 'device:Device', short(ctx, 'kernel', 'Kernel'), 'marker_calls:Ranges', 'calls:Pieces', 'share:Of the range', 'total_ns:Total', 'mean_ns:Mean'] },
   { table: 'graph_kernels', title: 'Kernels of graphs', sort: { key: 'total_ns', dir: -1 }, columns: (t, ctx) => [short(ctx, 'name', 'Kernel'), 'device:Device', 'graph:Graph', 'node:Node', 'sequence:Captured as', 'grid:Grid', 'block:Block', 'calls:Calls', 'total_ns:Total', 'mean_ns:Mean', 'max_ns:Max'] },
+  ...CYCLE_PARTS,
 ];
 
 export const kernels = {

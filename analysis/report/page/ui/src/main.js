@@ -14,6 +14,7 @@ import { ensemble } from './ensemble.js';
 import { functions } from './functions.js';
 import { kernels } from './kernels.js';
 import { operators } from './operators.js';
+import { programs } from './programs.js';
 import { communication } from './communication.js';
 import { iterations } from './iterations.js';
 import { memory } from './memory.js';
@@ -26,7 +27,7 @@ import { Windows } from './windowed.js';
 
 const TABS = [
   { id: 'summary', label: 'Summary', available: () => true, render: summary.render },
-  spans, ensemble, flame, functions, kernels, operators, communication, ranks, iterations, memory, idle, libraries, energy, samples, run,
+  spans, ensemble, flame, functions, kernels, operators, programs, communication, ranks, iterations, memory, idle, libraries, energy, samples, run,
 ];
 
 const KEYS = [

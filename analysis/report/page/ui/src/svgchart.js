@@ -60,13 +60,20 @@ export function logChart({ label, points, lines = [], xText, yText, xName, yName
       : s('circle', { class: 'point', cx: X(p.x), cy: Y(p.y), r: p.r || 5, fill: p.color }, s('title', null, p.title))))));
 }
 
-// Lines of steps over time, drawn as wide as there is room: lines: [{ steps: [[from, to, value]], color, dash?, fill?, name }]; mark: { t, v, words };
-// window: a stretch of time that is shaded, or null.
-export function stepChart({ label, lines, mark, window: w, yText, height = 190 }) {
+// Moments of an axis and their words; where words of a short stretch would be alike, its begin and times from there on.
+function moments(t0, t1, width) {
+  const at = ticks(t0, t1, width).map((t) => [t, fmt.time(t)]);
+  if (new Set(at.map(([, words]) => words)).size === at.length) return at;
+  return [[t0, fmt.time(t0)], ...ticks(0, t1 - t0, width).filter((t) => t > (t1 - t0) / 20).map((t) => [t0 + t, `+${fmt.time(t)}`])];
+}
+
+// Lines of steps over time, drawn as wide as there is room: lines: [{ steps: [[from, to, value]], color, dash?, fill?, gaps?, name }]; gaps: nothing is known
+// between steps; mark: { t, v, words }; window: a stretch of time that is shaded, or null; least: what the axis reaches in any case.
+export function stepChart({ label, lines, mark, window: w, yText, least = 1, height = 190 }) {
   const all = lines.flatMap((l) => l.steps);
   const t0 = Math.min(...all.map((x) => x[0]));
   const t1 = Math.max(...all.map((x) => x[1]), t0 + 1);
-  const top = Math.max(...all.map((x) => x[2]), 1) * 1.08;
+  const top = Math.max(...all.map((x) => x[2]), least) * 1.08;
   const box = h('div', { cls: 'step-chart' });
   const draw = () => {
     const width = Math.max(280, box.clientWidth || 900);
@@ -76,15 +83,21 @@ export function stepChart({ label, lines, mark, window: w, yText, height = 190 }
     const Y = (v) => bottom - (v / top) * (bottom - up);
     const path = (l) => {
       let d = '';
-      for (const [a, b, v] of l.steps) d += `${d ? 'L' : 'M'}${X(a).toFixed(1)} ${Y(v).toFixed(1)}L${X(b).toFixed(1)} ${Y(v).toFixed(1)}`;
+      let end = null;
+      for (const [a, b, v] of l.steps) {
+        d += `${d && !(l.gaps && a > end) ? 'L' : 'M'}${X(a).toFixed(1)} ${Y(v).toFixed(1)}L${X(b).toFixed(1)} ${Y(v).toFixed(1)}`;
+        end = b;
+      }
       return d;
     };
+    const under = (l) => (l.gaps ? l.steps.map(([a, b, v]) => `M${X(a).toFixed(1)} ${bottom}V${Y(v).toFixed(1)}H${X(b).toFixed(1)}V${bottom}Z`).join('')
+      : `${path(l)}L${X(l.steps[l.steps.length - 1][1]).toFixed(1)} ${bottom}L${X(l.steps[0][0]).toFixed(1)} ${bottom}Z`);
     const steps = [0, 0.25, 0.5, 0.75].map((k) => (k * top) / 1.08 * (4 / 3));
     clear(box, s('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': label },
       w && s('rect', { class: 'step-window', x: X(Math.max(t0, w[0])), y: up, width: Math.max(1, X(Math.min(t1, w[1])) - X(Math.max(t0, w[0]))), height: bottom - up }),
       steps.filter((v) => v <= top).map((v) => [s('line', { class: 'grid', x1: left, x2: width - 12, y1: Y(v), y2: Y(v) }), s('text', { class: 'tick', x: left - 6, y: Y(v) + 4, 'text-anchor': 'end' }, yText(v))]),
-      ticks(t0, t1, width - left).map((t) => s('text', { class: 'tick', x: X(t), y: height - 6, 'text-anchor': X(t) > width - 34 ? 'end' : 'middle' }, fmt.time(t))),
-      lines.map((l) => [l.fill && l.steps.length && s('path', { d: `${path(l)}L${X(l.steps[l.steps.length - 1][1]).toFixed(1)} ${bottom}L${X(l.steps[0][0]).toFixed(1)} ${bottom}Z`, fill: l.color, 'fill-opacity': '0.18' }), s('path', { class: 'step-line', d: path(l), stroke: l.color, 'stroke-dasharray': l.dash || 'none' }, s('title', null, l.name))]),
+      moments(t0, t1, width - left).map(([t, words]) => s('text', { class: 'tick', x: X(t), y: height - 6, 'text-anchor': X(t) > width - 34 || t === t0 ? 'end' : 'middle' }, words)),
+      lines.map((l) => [l.fill && l.steps.length && s('path', { d: under(l), fill: l.color, 'fill-opacity': '0.18' }), s('path', { class: 'step-line', d: path(l), stroke: l.color, 'stroke-dasharray': l.dash || 'none' }, s('title', null, l.name))]),
       mark && [s('circle', { class: 'step-mark', cx: X(mark.t), cy: Y(mark.v), r: 4 }), s('text', { class: 'tick step-words', x: X(mark.t) + (X(mark.t) > width - 110 ? -8 : 8), y: Y(mark.v) + 4, 'text-anchor': X(mark.t) > width - 110 ? 'end' : 'start' }, mark.words)]));
   };
   draw();
