@@ -247,6 +247,9 @@ TEST(four_ranks_of_a_trace)
 				"0 'rank 1' 3 yes aligned messages 0 0 2 0 0 -358717\n"
 				"0 'rank 2' 3 yes aligned messages 0 0 1 0 0 -299044\n"
 				"0 'rank 3' 4 yes aligned messages 0 0 2 0 0 -165617\n");
+		expect_table(table_set_find(&ts, "message_collectives"),
+			     "group seq collective algorithm ranks messages bytes moved_bytes\n"
+			     "AllReduce_all_reduce_4 0 allreduce chain 4 6 524288 3145728\n");
 		assert_int_equal(m->links.nr, split ? 0 : 6);
 		for (size_t r = 0; r < table_rows(waits); r++)
 			if (num_of(waits, r, "ranks") == 2)
