@@ -87,3 +87,18 @@ is "every table is CSV" "$uneven" 0
 code "the same again" 0 "$PROFRIG" -q analyze "$T/names.json" --format csv -o "$T/h"
 same=$(diff -r "$T/g/tables" "$T/h/tables" && echo same)
 is "no run differs from another" "$same" same
+
+# --align moves files of ranks whose messages are received too early; one file of several ranks stays
+python3 - "$T" "$T/ranks/all.json" <<'EOF'
+import json, sys
+events = json.load(open(sys.argv[2]))
+for pid in {e["pid"] for e in events}:
+    json.dump([e for e in events if e["pid"] == pid], open(f"{sys.argv[1]}/part{pid}.json", "w"))
+EOF
+early() { python3 -c 'import csv, sys; print(sum(int(float(r["reversed"])) for r in csv.DictReader(open(sys.argv[1]))))' "$1"; }
+code "ranks in files" 0 "$PROFRIG" -q analyze "$T"/part*.json --format csv -o "$T/apart"
+code "ranks in files, moved" 0 "$PROFRIG" -q analyze "$T"/part*.json --align --format csv -o "$T/moved"
+code "ranks in one file" 0 "$PROFRIG" -q analyze "$T/ranks/all.json" --align --format csv -o "$T/whole"
+is "messages come too early" "$([ "$(early "$T/apart/tables/alignment.csv")" -gt 0 ] && echo yes)" yes
+is "none does once files are moved" "$(early "$T/moved/tables/alignment.csv")" 0
+is "one file is not moved" "$(grep -c W_CLOCK_ALIGNED "$T/whole/analysis.json")" 0
