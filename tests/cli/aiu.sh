@@ -47,3 +47,58 @@ code "one thread" 0 "$PROFRIG" -q analyze "$T/ranks" --threads 1 --format csv -o
 code "four threads" 0 "$PROFRIG" -q analyze "$T/ranks" --threads 4 --format csv -o "$T/f"
 same=$(diff -r "$T/e/tables" "$T/f/tables" && echo same)
 is "tables of one thread and of four" "$same" same
+
+# an output directory that cannot be is found before anything is read
+touch "$T/file"
+echo "no trace" >"$T/none.json"
+code "an output directory below a file" 4 "$PROFRIG" -q analyze "$T/none.json" -o "$T/file/out"
+like "which is what it says" "$(cat "$T/err")" "cannot write to"
+
+# combinations of options that bear on these traces
+failed=
+for freq in "" "--freq 557" "--freq 560:800"; do
+	for ideal in "" "--ideal $T/ideal.log"; do
+		for more in "" --align "--threads 2" "--reader tef:flex" "--reader tef:chrome"; do
+			# shellcheck disable=SC2086
+			"$PROFRIG" -q analyze "$FLEX" $freq $ideal $more --format csv -o "$T/o" >"$T/o.out" 2>&1 || failed+=" [$freq $ideal $more]"
+		done
+	done
+done
+is "combinations of options that fail" "$failed" ""
+
+# CSV as RFC 4180 has it: commas, quotes doubled, CRLF or LF, as many cells in each row
+python3 - >"$T/names.json" <<'EOF'
+import json
+stamps = {f"TS{i}": i * 1000 for i in range(1, 6)}
+print(json.dumps([{"name": f'a, "b"\n{i} Cmpt Exec', "ph": "X", "pid": 0, "tid": 1, "ts": i * 10, "dur": 2, "args": stamps}
+                  for i in range(3)]))
+EOF
+code "names with commas, quotes and line ends" 0 "$PROFRIG" -q analyze "$T/names.json" --format csv -o "$T/g"
+uneven=$(python3 - "$T/g/tables" <<'EOF'
+import csv, glob, sys
+bad = 0
+for path in glob.glob(sys.argv[1] + "/*.csv"):
+    rows = list(csv.reader(open(path, newline=""), strict=True))
+    bad += any(len(r) != len(rows[0]) for r in rows) or len(rows[0]) < 2
+print(bad)
+EOF
+)
+is "every table is CSV" "$uneven" 0
+code "the same again" 0 "$PROFRIG" -q analyze "$T/names.json" --format csv -o "$T/h"
+same=$(diff -r "$T/g/tables" "$T/h/tables" && echo same)
+is "no run differs from another" "$same" same
+
+# --align moves files of ranks whose messages are received too early; one file of several ranks stays
+python3 - "$T" "$T/ranks/all.json" <<'EOF'
+import json, sys
+events = json.load(open(sys.argv[2]))
+for pid in {e["pid"] for e in events}:
+    json.dump([e for e in events if e["pid"] == pid], open(f"{sys.argv[1]}/part{pid}.json", "w"))
+EOF
+early() { python3 -c 'import csv, sys; print(sum(int(float(r["reversed"])) for r in csv.DictReader(open(sys.argv[1]))))' "$1"; }
+code "ranks in files" 0 "$PROFRIG" -q analyze "$T"/part*.json --format csv -o "$T/apart"
+code "ranks in files, moved" 0 "$PROFRIG" -q analyze "$T"/part*.json --align --format csv -o "$T/moved"
+code "ranks in one file" 0 "$PROFRIG" -q analyze "$T/ranks/all.json" --align --format csv -o "$T/whole"
+is "messages come too early" "$([ "$(early "$T/apart/tables/alignment.csv")" -gt 0 ] && echo yes)" yes
+is "none does once files are moved" "$(early "$T/moved/tables/alignment.csv")" 0
+is "one file is not moved" "$(grep -c W_CLOCK_ALIGNED "$T/whole/analysis.json")" 0

@@ -9,12 +9,16 @@
 #include "profrig/model/model_shift.h"
 #include "profrig/model/warnings.h"
 
-/* The median offset of an input's ranks whose clocks are aligned; false: it has none. */
+/*
+ * The median offset of an input's ranks whose clocks are aligned; false: it has none. Messages tell
+ * of clocks that differ inside an input, too, which no move of all of it brings together.
+ */
 static bool input_offset(const struct collective_clocks *cc, const struct collective_parts *cp,
 			 input_id input, int64_t *buf, int64_t *ret_ns)
 {
 	const struct input *in = &cp->m->inputs.v[input];
 	int64_t middle = in->first_ns / 2 + in->last_ns / 2 + in->shift_ns;
+	bool differ = false;
 	size_t n = 0;
 
 	for (size_t r = 0; r < cp->ranks.nr; r++) {
@@ -23,7 +27,10 @@ static bool input_offset(const struct collective_clocks *cc, const struct collec
 		if (cp->ranks.v[r].input == input && cr->component != CLOCK_ALONE &&
 		    cc->why.v[cr->component] == CLOCKS_ALIGNED)
 			buf[n++] = clock_offset_at_ns(cr, middle);
+		differ |= n > 1 && buf[n - 1] != buf[0];
 	}
+	if (cc->by_messages && differ)
+		return false;
 	*ret_ns = median_i64(buf, n);
 	return n > 0;
 }

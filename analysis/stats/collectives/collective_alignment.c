@@ -34,6 +34,7 @@ static void aligned_row_add(const struct telling *t, size_t r, struct table *tab
 	const struct clock_rank *cr = &t->cc->ca.ranks.v[r];
 	const struct clock_component *c = &t->cc->ca.components.v[cr->component];
 	enum clocks_why why = t->cc->why.v[cr->component];
+	bool by = t->cc->by_messages;
 	CLEANUP(xfreep) char *track = track_text(t, r);
 	CLEANUP(xfreep) char *group = xasprintf("%u", cr->component);
 
@@ -43,7 +44,10 @@ static void aligned_row_add(const struct telling *t, size_t r, struct table *tab
 			  cr->drift * 1e6, cr->residual_std_ns, cr->residual_max_ns,
 			  (int64_t)cr->events, why == CLOCKS_ALIGNED ? "yes" : "no",
 			  clocks_why_text(why), cr->residual_sum_ns, c->raw_sum_ns,
-			  c->drifts ? c->drift_sum_ns : c->offset_sum_ns });
+			  c->drifts ? c->drift_sum_ns : c->offset_sum_ns,
+			  by ? "messages" : "collectives",
+			  by && isfinite(cr->bound_ns) ? cr->bound_ns : NAN,
+			  by ? (double)cr->reversed : NAN, by ? (double)cr->reversed_left : NAN });
 }
 
 static void alone_row_add(const struct telling *t, size_t r, struct table *table)
@@ -51,7 +55,9 @@ static void alone_row_add(const struct telling *t, size_t r, struct table *table
 	CLEANUP(xfreep) char *track = track_text(t, r);
 
 	table_add(table, &(struct alignment_row){ "", track, NAN, NAN, NAN, NAN, 0, "no",
-						  "no shared collectives", NAN, NAN, NAN });
+						  t->cc->by_messages ? "no messages"
+								     : "no shared collectives",
+						  NAN, NAN, NAN, "", NAN, NAN, NAN });
 }
 
 void collective_alignment(const struct collective_match *cm, const struct collective_clocks *cc,
@@ -65,7 +71,7 @@ void collective_alignment(const struct collective_match *cm, const struct collec
 	if (ca->components.nr == 0) {
 		table_set_skip(out, "alignment",
 			       "no two ranks of the inputs share a collective "
-			       "that ends on all of them at once");
+			       "that ends on all of them at once, or send each other messages");
 		return;
 	}
 	table = table_make(&alignment_form);

@@ -12,7 +12,8 @@
 #define ALIGNMENT(X) \
 	X(STR, group) X(STR, track) X(F64, offset_ns) X(F64, drift_ppm) X(F64, residual_std_ns) \
 	X(F64, residual_max_ns) X(I64, events) X(STR, used) X(STR, why) X(F64, residual_sum_ns) \
-	X(F64, group_raw_sum_ns) X(F64, group_sum_ns)
+	X(F64, group_raw_sum_ns) X(F64, group_sum_ns) X(STR, by) X(F64, bound_ns) X(F64, reversed) \
+	X(F64, reversed_left)
 /* clang-format on */
 TABLE_FORM(
 	alignment, ALIGNMENT,

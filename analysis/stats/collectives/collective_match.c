@@ -177,6 +177,14 @@ static bool same_text(const char *a, const char *b)
 	return a == b || strcmp(a, b) == 0;
 }
 
+/* Of a send and its receive one may tell the size alone. */
+static bool same_size(const struct collective_part *a, const struct collective_part *b)
+{
+	if (is_pair(a) && (a->bytes == FACT_ABSENT || b->bytes == FACT_ABSENT))
+		return true;
+	return a->bytes == b->bytes && a->count == b->count;
+}
+
 /* Parts that were matched agree in all that both tell. */
 static bool agree(const struct collective_part *a, const struct collective_part *b)
 {
@@ -184,7 +192,7 @@ static bool agree(const struct collective_part *a, const struct collective_part 
 		return false;
 	if (!same_text(a->dtype, b->dtype))
 		return false;
-	return a->uneven || b->uneven || (a->bytes == b->bytes && a->count == b->count);
+	return a->uneven || b->uneven || same_size(a, b);
 }
 
 /* The mean of what parts tell; FACT_ABSENT when one does not. */
@@ -260,6 +268,8 @@ static void add_instance(struct matcher *mt, const struct match_row *r, size_t n
 	if (g->pair && n == 2) {
 		ci.kind = COLLECTIVE_PERMUTE;
 		ci.name = collective_kind_name(ci.kind);
+		ci.count = ci.count == FACT_ABSENT ? p[1].count : ci.count;
+		ci.bytes = ci.bytes == FACT_ABSENT ? p[1].bytes : ci.bytes;
 	}
 	judge(mt, g, &ci);
 	VEC_PUSH(&mt->cm->v, ci);

@@ -2,6 +2,7 @@
 #include "analyses_private.h"
 #include "collective_alignment.h"
 #include "collective_energy.h"
+#include "collective_messages.h"
 #include "collective_waits.h"
 #include "ns.h"
 
@@ -481,7 +482,7 @@ static void warn_fragments(const struct telling *t)
 
 static void collectives_tell(struct telling *t, struct table_set *out)
 {
-	struct table *waits;
+	struct table *waits, *messages;
 
 	collective_clocks_find(t->cm, &t->cc);
 	collective_clocks_apply(&t->cc, t->cm);
@@ -499,6 +500,9 @@ static void collectives_tell(struct telling *t, struct table_set *out)
 	waits = collective_waits_table(t->cm, t->order, &t->labels);
 	if (waits)
 		table_set_add(out, waits);
+	messages = collective_messages_table(t->cm);
+	if (messages)
+		table_set_add(out, messages);
 	collective_alignment(t->cm, &t->cc, &t->labels, out);
 	warn_incomplete(t);
 	warn_fragments(t);
@@ -534,7 +538,7 @@ const struct analysis analysis_collectives = {
 	.name = "collectives",
 	.about = "collectives of ranks: bandwidth, waits, stragglers, and the clocks of ranks",
 	.tables = { &collectives_form, &collective_instances_form, &collective_ranks_form,
-		    &collective_waits_form, &alignment_form },
+		    &collective_waits_form, &message_collectives_form, &alignment_form },
 	.run = collectives_run,
 	.needs_work = true,
 };

@@ -58,6 +58,9 @@ struct clock_rank {
 	int64_t offset_ns, pivot_ns;
 	double drift; /* ns/ns */
 	double residual_std_ns /* divided by events */, residual_max_ns, residual_sum_ns;
+	/* of clock_bounds alone: the offset is known to ±bound_ns; 0 of the rank it counts from */
+	double bound_ns;
+	uint64_t reversed, reversed_left; /* messages received too early: as recorded, aligned */
 };
 
 struct clock_component {

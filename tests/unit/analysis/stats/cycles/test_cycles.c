@@ -9,7 +9,7 @@
 #include "profrig/cost/ideal_cycles.h"
 
 extern const struct analysis analysis_device_clocks, analysis_kernel_phases, analysis_categories;
-extern const struct analysis analysis_iterations_tables;
+extern const struct analysis analysis_iterations_tables, analysis_counters;
 
 static struct table_set analyse_with(struct model *m, const struct analysis *a, double soc,
 				     double core, const struct ideal_cycles *ic)
@@ -438,4 +438,72 @@ TEST(iterations_of_many)
 
 	assert_int_equal(table_rows(t), 154);
 	assert_near((num_of(t, 153, "start_ns") - num_of(t, 0, "start_ns")) / 153, 1560000, 1);
+}
+
+/* ---- power and iterations of aiu-trace-analyzer's own cases ---- */
+
+/* 10 W for 7 ms, 20 W for 2, 0 W for 1: the mean is weighted by time, 110 mJ / 10 ms. */
+TEST(mean_power_by_time)
+{
+	static const int64_t ms[] = { 7, 2, 1 }, watts[] = { 10, 20, 0 };
+	FLEX_TEXT ft = FLEX_TEXT_INIT(.mhz = 560);
+	double energy = 5;
+	int64_t t = 1;
+
+	for (size_t i = 0; i < 4; i++) {
+		CLEANUP(xfreep) char *more = xasprintf(",\"Power\":%.0f", energy);
+
+		flex_work(&ft, 0, 7, "a Cmpt Exec", t * 1000000 - 50000, t * 1000000, more);
+		if (i < 3) {
+			energy += (double)(watts[i] * ms[i]) * 1000 * 512 / 12;
+			t += ms[i];
+		}
+	}
+	READING rd = read_text("tef", flex_end(&ft));
+	TABLES ts = analyse(rd.m, &analysis_counters);
+	const struct table *t_ = of(&ts, "counters");
+
+	assert_string_equal(table_get_str(t_, 0, 0), "power.gpu0");
+	assert_near(num_of(t_, 0, "mean"), 11.0, 1e-4);
+	assert_near(num_of(t_, 0, "total"), 0.110, 1e-6);
+	assert_near(num_of(t_, 0, "max"), 20, 1e-3);
+	/* without the 1 ms of no power: 12.2222 W */
+	assert_near(num_of(t_, 0, "total") / 9e-3, 12.2222, 1e-3);
+}
+
+/*
+ * Kernels of a device, a letter each. What comes twice may do so by chance (two equal layers of one
+ * model are no iterations), so three periods are asked for (docs/iterations.md).
+ */
+TEST(two_repeats_are_no_iterations)
+{
+	static const struct {
+		const char *word;
+		size_t iterations; /* 0: it says why there are none */
+	} cases[] = {
+		ROW("XYABCDEABCDE", 0),
+		ROW("ABCDABCD", 0),
+		ROW("ABCDEABCDEABCDE", 3),
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		FLEX_TEXT ft = FLEX_TEXT_INIT(.mhz = 560);
+		struct analysis_opts o = { .soc_mhz = 0 };
+		TABLES ts = TABLE_SET_INIT;
+		const struct table *t;
+		int r;
+
+		for (int64_t k = 0; cases[i].word[k]; k++) {
+			char name[] = "kernel_? Cmpt Exec";
+
+			name[7] = cases[i].word[k];
+			flex_work(&ft, 0, 7, name, k * 120000, k * 120000 + 100000, "");
+		}
+		READING rd = read_text("tef", flex_end(&ft));
+		r = analysis_run(&analysis_iterations_tables, rd.m, NULL, &o, &ts, NULL);
+		t = table_set_find(&ts, "iterations");
+		if ((t ? table_rows(t) : 0) != cases[i].iterations)
+			ROW_FAIL(i, "%zu iterations", t ? table_rows(t) : 0);
+		assert_int_equal(r, cases[i].iterations ? 0 : ANALYSIS_SKIPPED);
+	}
 }
