@@ -47,11 +47,25 @@ bench: bench-perfetto
 bench-perfetto: $(BENCH_PERFETTO) ## how fast a Perfetto trace is read (BENCH_SLICES=2000000)
 	@$(BENCH_PERFETTO)
 
+BENCH_XPLANE := $(B)/tests/bench/bench_xplane
+$(BENCH_XPLANE): $(B)/obj/tests/bench/bench_xplane.o $(LIBANALYSIS) $(LIBBASE)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(ANALYSIS_LIBS) $(BASE_LIBS) $(SYS_LIBS)
+MAKE_XPLANE := $(B)/tests/bench/make_xplane
+$(MAKE_XPLANE): $(B)/obj/tests/bench/make_xplane.o $(LIBBASE)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(BASE_LIBS) $(SYS_LIBS)
+bench: bench-xplane
+bench-xplane: $(BENCH_XPLANE) $(MAKE_XPLANE) ## how fast recordings of compiled programs (XLA) are read (BENCH_EVENTS=2000000)
+	@$(BENCH_XPLANE) $(MAKE_XPLANE)
+
 bench: bench-campaign
 bench-campaign: all ## what a campaign costs beside its runs (RUNS=1000 ROUNDS=5)
 	@B=$(B) tests/bench/campaign.sh
 
-.PHONY: bench bench-sampler bench-attribution bench-power bench-sqlite bench-perfetto bench-campaign
+.PHONY: bench bench-sampler bench-attribution bench-power bench-sqlite bench-perfetto bench-xplane bench-campaign
 
 # Archives of any size with known answers, for tests of the command line and for the bench.
 MAKE_OTF2 := $(B)/tests/fixtures/gen/make_otf2

@@ -29,7 +29,7 @@ BEGIN {
 	may["hlo"] = "model scan cost"
 	may["work"] = "model names"
 	may["cost"] = "model names"
-	may["stats"] = "model counters topology energy profile names work cost"
+	may["stats"] = "model counters topology energy profile names work cost hlo"
 	may["report"] = "model stats"
 	may["compare"] = "scan readers"
 	may["pack"] = "readers"

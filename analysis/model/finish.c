@@ -8,6 +8,7 @@
 
 #include "profrig/base/strbuf.h"
 #include "profrig/model/name_map.h"
+#include "profrig/names/xla_range.h"
 
 /* Children inherit facts of their parents. Parents may be defined after their children, so this
  * walks up from each. */
@@ -131,11 +132,27 @@ void model_settle(struct model *m)
 	series_sort(m);
 }
 
-/* Names of calls in their normal form; work on devices keeps its own. */
+/* Threads that XLA names, by the device that they launch for. */
+static void launchers_name(struct model *m)
+{
+	for (size_t i = 0; i < m->tracks.nr; i++) {
+		struct track *t = &m->tracks.v[i];
+		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+		if (t->kind == TRACK_THREAD &&
+		    xla_launcher_name(model_str(m, t->name), intern_len(m->strings, t->name),
+				      &text))
+			t->name = intern_put(m->strings, text.buf, text.len);
+	}
+}
+
+/* Names of calls and threads in their normal form; work on devices keeps its own. */
 static void names_settle(struct model *m)
 {
 	struct span_columns *c = &m->spans;
 
+	if (m->names)
+		launchers_name(m);
 	name_map_update(m);
 	if (!m->names || !m->names->any)
 		return;

@@ -1,6 +1,7 @@
 #include "profrig/names/xla_range.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "profrig/base/num.h"
@@ -157,4 +158,14 @@ bool xla_launcher_parse(const char *name, size_t n, struct xla_launcher *ret)
 	if (ret->slice == XLA_ABSENT)
 		ret->slice = field_number(fields, "partition");
 	return ret->global != XLA_ABSENT;
+}
+
+bool xla_launcher_name(const char *name, size_t n, struct strbuf *out)
+{
+	struct xla_launcher l;
+
+	if (!xla_launcher_parse(name, n, &l))
+		return false;
+	strbuf_addf(out, "XlaLauncher %" PRId64, l.global);
+	return true;
 }

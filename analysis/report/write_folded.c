@@ -23,12 +23,13 @@
 #include "profrig/base/text.h"
 #include "profrig/base/xalloc.h"
 
+#define NO_TRACK SIZE_MAX
 #define UNATTRIBUTED "[unattributed]"
 
 struct folded {
 	const struct table *t;
-	size_t track, path, value;
-	double unit; /* of the value, in units of the file */
+	size_t track, path, value; /* track: NO_TRACK of a table without */
+	double unit;               /* of the value, in units of the file */
 };
 
 struct line {
@@ -58,6 +59,11 @@ static bool row_unattributed(const struct folded *fo, size_t row)
 	return strcmp(table_get_str(fo->t, row, fo->path), UNATTRIBUTED) == 0;
 }
 
+static const char *track_of(const struct folded *fo, size_t row)
+{
+	return fo->track == NO_TRACK ? "" : table_get_str(fo->t, row, fo->track);
+}
+
 static void folded_row_add(struct rows *rows, const struct folded *fo, size_t row)
 {
 	struct line line = { .row = row };
@@ -83,7 +89,7 @@ static bool several_tracks(const struct folded *fo, const struct rows *rows, boo
 
 	for (size_t i = 0; i < rows->all.nr; i++) {
 		size_t row = rows->all.v[i].row;
-		const char *track = table_get_str(fo->t, row, fo->track);
+		const char *track = track_of(fo, row);
 
 		if (row_unattributed(fo, row) != lost)
 			continue;
@@ -126,7 +132,7 @@ static void write_lines(const struct folded *fo, const struct rows *rows, struct
 
 	for (size_t i = 0; i < rows->all.nr; i++) {
 		size_t row = rows->all.v[i].row;
-		const char *track = table_get_str(fo->t, row, fo->track);
+		const char *track = track_of(fo, row);
 
 		if (named[row_unattributed(fo, row)] && *track) {
 			add_frame(line, track, strlen(track));
@@ -169,24 +175,32 @@ static int write_file(const struct report *r, const char *name, const struct fol
 	return text_out_commit(&o, err);
 }
 
-/* time and device, from callpaths */
-static int write_time(const struct report *r, const char *name, const char *value,
-		      struct strvec *written, struct err *err)
+/* A file of one table, and of which of its columns. */
+struct folded_file {
+	const char *file, *table, *value;
+	bool tracks;
+};
+
+static int write_table(const struct report *r, const struct folded_file *so, struct strvec *written,
+		       struct err *err)
 {
-	struct folded fo = { .t = table_set_find(&r->tables, "callpaths"), .unit = 1 };
+	struct folded fo = { .t = table_set_find(&r->tables, so->table),
+			     .track = NO_TRACK,
+			     .unit = 1 };
 	struct rows rows = { .all = VEC_INIT };
-	int e;
+	int e = 0;
 
 	if (!fo.t)
 		return 0;
-	e = column_find(fo.t, "track", true, &fo.track, err);
+	if (so->tracks)
+		e = column_find(fo.t, "track", true, &fo.track, err);
 	e = e < 0 ? e : column_find(fo.t, "path", true, &fo.path, err);
-	e = e < 0 ? e : column_find(fo.t, value, false, &fo.value, err);
+	e = e < 0 ? e : column_find(fo.t, so->value, false, &fo.value, err);
 	if (e < 0)
 		return e;
 	for (size_t row = 0; row < table_rows(fo.t); row++)
 		folded_row_add(&rows, &fo, row);
-	e = write_file(r, name, &fo, &rows, written, err);
+	e = write_file(r, so->file, &fo, &rows, written, err);
 	VEC_RELEASE(&rows.all);
 	return e;
 }
@@ -302,7 +316,7 @@ static int write_energy(const struct report *r, struct strvec *written, struct e
 bool report_folded_name_is(const char *name)
 {
 	return strcmp(name, "time.folded") == 0 || strcmp(name, "device.folded") == 0 ||
-	       strncmp(name, "energy-", 7) == 0;
+	       strcmp(name, "source.folded") == 0 || strncmp(name, "energy-", 7) == 0;
 }
 
 /* Files of an earlier analysis, by the names that only this writer gives. */
@@ -326,10 +340,16 @@ static void drop_stale(const struct report *r, const struct strvec *written)
 
 static int write_folded(const struct report *r, struct err *err)
 {
+	static const struct folded_file files[] = {
+		{ "time", "callpaths", "exclusive_ns", true },
+		{ "device", "callpaths", "device_exclusive_ns", true },
+		{ "source", "program_sources", "total_ns", false },
+	};
 	CLEANUP(strvec_release) struct strvec written = STRVEC_INIT;
-	int e = write_time(r, "time", "exclusive_ns", &written, err);
+	int e = 0;
 
-	e = e < 0 ? e : write_time(r, "device", "device_exclusive_ns", &written, err);
+	for (size_t i = 0; i < ARRAY_LEN(files) && e >= 0; i++)
+		e = write_table(r, &files[i], &written, err);
 	e = e < 0 ? e : write_energy(r, &written, err);
 	if (e < 0)
 		return e;
@@ -339,7 +359,7 @@ static int write_folded(const struct report *r, struct err *err)
 
 const struct writer writer_folded = {
 	.name = "folded",
-	.about = "folded stacks for flame graph tools: time, device time, energy",
+	.about = "folded stacks for flame graph tools: time, device time, sources, energy",
 	.write = write_folded,
 	.shown = "folded",
 };

@@ -14,6 +14,7 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/temps.h"
+#include "profrig/hlo/hlo.h"
 #include "profrig/model/name_map.h"
 #include "profrig/model/warnings.h"
 #include "profrig/names/range_name.h"
@@ -183,6 +184,7 @@ static void session_release(struct session *s)
 	profile_free(s->of_model);
 	energy_stream_free(s->energy);
 	model_free(s->m);
+	hlo_programs_free(s->programs);
 	free(s->run_dir);
 	free(s->alone);
 }

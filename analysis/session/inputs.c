@@ -99,7 +99,7 @@ static int input_take(struct reading *rd, const char *path, const struct reader 
 static struct hlo_programs *programs_of(struct reading *rd)
 {
 	if (!rd->programs)
-		rd->programs = hlo_programs_new();
+		rd->programs = rd->s->programs = hlo_programs_new();
 	return rd->programs;
 }
 
@@ -539,7 +539,6 @@ static void reading_release(struct reading *rd)
 	VEC_RELEASE(&rd->later);
 	format_duplicates_release(&rd->duplicates);
 	seen_inputs_release(&rd->seen);
-	hlo_programs_free(rd->programs);
 	workers_free(rd->workers);
 }
 
@@ -582,6 +581,7 @@ int session_read_inputs(struct session *s, const struct strvec *inputs, struct e
 				    err_set(err, ENODATA, "no input could be read"));
 	s->times.read_s = session_lap_s(&at);
 	model_finish_flat(s->m);
+	s->ao.programs = rd.programs;
 	if (rd.programs && !s->profile)
 		hlo_join(rd.programs, s->m, rd.dumps > 0);
 	if (s->lanes)

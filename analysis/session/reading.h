@@ -27,7 +27,7 @@ struct reading {
 	/* files of such readers, and all others; where ranks share them a first walk counts them */
 	size_t ordered, timed;
 	bool counting;
-	struct hlo_programs *programs; /* of dumps of compilers; NULL: none yet */
+	struct hlo_programs *programs; /* of dumps of compilers; NULL: none yet; owned by s */
 	size_t dumps;
 };
 

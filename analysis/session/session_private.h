@@ -9,10 +9,11 @@ struct session {
 	struct session_outcome *out;
 	const char *output; /* absolute folder of results, which are no inputs; NULL: none */
 	struct model *m;
-	struct profile *profile;      /* takes the calls of a streamed archive; NULL */
-	struct profile *of_model;     /* aggregates of the calls in the model; NULL */
-	struct energy_stream *energy; /* of the calls of either */
-	struct analysis_opts ao;      /* completed by what a run directory says */
+	struct profile *profile;       /* takes the calls of a streamed archive; NULL */
+	struct profile *of_model;      /* aggregates of the calls in the model; NULL */
+	struct energy_stream *energy;  /* of the calls of either */
+	struct analysis_opts ao;       /* completed by what a run directory says */
+	struct hlo_programs *programs; /* of dumps of compilers, owned; NULL: none */
 	struct report_timings times;
 	char *run_dir; /* the run directory among the inputs, owned; NULL */
 	bool lanes;    /* ranks share the model, and each has the calls of some files */

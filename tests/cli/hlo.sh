@@ -15,7 +15,10 @@ for kind in txt hlo.pb; do
 	is "knows size and bandwidth" "$(row "$T/$kind")" "$KNOWN"
 	is "and warns of nothing" "$(warns "$T/$kind")" "[]"
 done
-check "text and proto: the same tables" diff -r "$T/txt/tables" "$T/hlo.pb/tables"
+check "text and proto: the same tables" diff -r -x program_sources.csv "$T/txt/tables" "$T/hlo.pb/tables"
+sources() { sed 1d "$1/tables/program_sources.csv" | grep loop_add_fusion | cut -d, -f1-3; }
+is "the text has the source" "$(sources "$T/txt")" "[GPU active];main (train.py:30);step (train.py:12);loop_add_fusion,8,200000"
+is "which this proto lacks" "$(sources "$T/hlo.pb")" "[GPU active];[Unknown];loop_add_fusion,4,200000"
 code "a folder of dumps, of both kinds" 0 "$PROFRIG" -q analyze "$DUMP" "$TRACE" --format csv,json -o "$T/folder"
 is "is the same" "$(row "$T/folder")" "$KNOWN"
 gzip -c "$DUMP/$NAME.txt" >"$T/$NAME.txt.gz"

@@ -30,6 +30,13 @@ xla=$ROOT/tests/fixtures/nsys/xla.sqlite
 code "ranges of XLA" 0 "$PROFRIG" -q analyze "$xla" -o "$T/xla"
 is "name modules, operations and passes" "$(sed 1d "$T/xla/tables/functions.csv" | cut -d, -f1,2,4 | grep host | grep -v cuda | LC_ALL=C sort | xargs -d '\n')" \
 	"host,XlaCompile jit_step,1 host,XlaCompileBackend,2 host,XlaPass algsimp,2 host,XlaPass fusion,1 host,all-reduce-start.2,6 host,fusion.1,14 host,fusion.3,6 host,jit_init,1 host,jit_step,8 host,ncclAllReduce,6 host,wrapped_add,2"
+code "without another program in reach" 0 env -i PATH=/nonexistent "$PROFRIG" -q analyze "$xla" --format csv,json -o "$T/alone"
+is "it gives the same" "$(cd "$T/alone/tables" && cat *.csv | cksum)" "$(cd "$T/xla/tables" && cat *.csv | cksum)"
+is "waits of modules are those of collectives" "$(awk -F, 'NR > 1 { s += $14 } END { print s }' "$T/xla/tables/program_modules.csv")" \
+	"$(awk -F, 'NR > 1 { s += $4 } END { print s }' "$T/xla/tables/collective_ranks.csv")"
+is "threads that launch by their device" "$(sed '1d; s/,.*//' "$T/xla/tables/callpaths.csv" | grep -o 'XlaLauncher.*' | sort -u | xargs)" "XlaLauncher 4 XlaLauncher 5"
+is "sources add up, without a dump too" "$(jq -r '.checks[] | select(.name | startswith("program_sources")) | .ok' "$T/xla/analysis.json") $(awk '{ s += $NF } END { print s }' "$T/xla/folded/source.folded")" \
+	"true $(awk -F, 'NR > 1 { s += $3 } END { print s }' "$T/xla/tables/program_sources.csv")"
 is "executions on devices, the last one cut" "$(sed 1d "$T/xla/tables/program_modules.csv" | cut -d, -f1-4,6,16,17 | xargs)" "gpu0,4,jit_init,1,1,1,0 gpu0,4,jit_step,4,13,2,1 gpu1,5,jit_step,4,13,2,1"
 is "collectives by module, execution and operation" "$(sed 1d "$T/xla/tables/collective_instances.csv" | cut -d, -f1,2,5,6,24 | xargs)" \
 	"jit_step,0,2,yes,all-reduce-start.2 jit_step,1,2,yes,all-reduce-start.2 jit_step,2,2,yes,all-reduce-start.2"

@@ -1,9 +1,10 @@
 /* Rows of facts follow their spans when these are sorted, and when they are cut to windows. */
 #include "model_private.h"
 
+#include <assert.h>
 #include <string.h>
 
-#include "profrig/base/sort.h"
+#include "profrig/base/xalloc.h"
 
 /* A vector of rows that begin with their span. */
 struct rows {
@@ -55,19 +56,49 @@ static bool is_sorted(const struct rows *r)
 	return true;
 }
 
-static void rows_order(struct rows *r)
+static void rows_swap(struct rows *r, size_t a, size_t b)
 {
-	struct sort_span *keys = xreallocarray(NULL, r->nr, sizeof(*keys));
-	char *to = xreallocarray(NULL, r->nr, r->size);
+	char t[sizeof(struct span_facts)];
+
+	memcpy(t, r->v + a * r->size, r->size);
+	memcpy(r->v + a * r->size, r->v + b * r->size, r->size);
+	memcpy(r->v + b * r->size, t, r->size);
+}
+
+/* By row: its place in the order of spans, those of one span in their order. Owned. */
+static uint32_t *places_of(const struct rows *r, size_t spans)
+{
+	CLEANUP(xfreep) uint32_t *at = xcalloc(spans, sizeof(*at));
+	uint32_t *place = xreallocarray(NULL, r->nr, sizeof(*place)), to = 0;
+
+	assert(r->nr < UINT32_MAX);
+	for (size_t i = 0; i < r->nr; i++)
+		at[span_at(r, i)]++;
+	for (size_t i = 0; i < spans; i++) {
+		uint32_t n = at[i];
+
+		at[i] = to;
+		to += n;
+	}
+	for (size_t i = 0; i < r->nr; i++)
+		place[i] = at[span_at(r, i)]++;
+	return place;
+}
+
+/* In place: rows may take most of the memory. */
+static void rows_order(struct rows *r, size_t spans)
+{
+	uint32_t *place = places_of(r, spans);
 
 	for (size_t i = 0; i < r->nr; i++)
-		keys[i] = (struct sort_span){ (int64_t)span_at(r, i), 0, i };
-	sort_spans(keys, r->nr);
-	for (size_t i = 0; i < r->nr; i++)
-		memcpy(to + i * r->size, r->v + keys[i].row * r->size, r->size);
-	memcpy(r->v, to, r->nr * r->size);
-	free(to);
-	free(keys);
+		while (place[i] != i) {
+			uint32_t to = place[i];
+
+			rows_swap(r, i, to);
+			place[i] = place[to];
+			place[to] = to;
+		}
+	free(place);
 }
 
 static void warn_twice(struct model *m, uint64_t span)
@@ -82,7 +113,7 @@ static size_t rows_sort(struct model *m, struct rows r)
 	size_t nr = 0;
 
 	if (!is_sorted(&r))
-		rows_order(&r);
+		rows_order(&r, m->spans.nr);
 	for (size_t i = 0; i < r.nr; i++) {
 		if (nr > 0 && span_at(&r, nr - 1) == span_at(&r, i)) {
 			warn_twice(m, span_at(&r, i));

@@ -27,7 +27,7 @@
 
 struct model;
 
-/* Sets execution and ordinal of all rows. Spans and facts are sorted. O(n log n). */
+/* Sets execution and ordinal of all rows. Spans and facts are sorted. O(n log tracks). */
 void program_runs_number(struct model *m);
 
 #endif

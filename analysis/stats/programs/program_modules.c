@@ -6,6 +6,7 @@
 #include "analyses_private.h"
 #include "collective_clocks.h"
 #include "ns.h"
+#include "program_sources.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -301,6 +302,7 @@ static int program_modules_run(struct model *m, const struct analysis_opts *o,
 	} else {
 		modules_table(&t, out);
 		ops_table(&t, out);
+		program_sources_add(m, t.pw, o->programs, out);
 	}
 	free(t.wait_ns);
 	program_work_free(t.pw);
@@ -310,7 +312,7 @@ static int program_modules_run(struct model *m, const struct analysis_opts *o,
 const struct analysis analysis_program_modules = {
 	.name = "program_modules",
 	.about = "modules of compiled programs (XLA) on devices, and their operations",
-	.tables = { &program_modules_form, &program_ops_form },
+	.tables = { &program_modules_form, &program_ops_form, &program_sources_form },
 	.run = program_modules_run,
 	.needs_work = true,
 };

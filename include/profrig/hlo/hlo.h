@@ -106,6 +106,27 @@ const struct hlo_instruction *hlo_collective(const struct hlo_programs *p,
 					     const struct hlo_module *m,
 					     const struct hlo_instruction *i, bool *ret_several);
 
+/*
+ * Where an operation comes from in the program's source: a path "frame;frame" for the instruction
+ * and for each that it calls, also through others; those that state no source have none. A path is
+ * the call stack of the instruction, "function (file:line)" outermost first; without one the parts
+ * of op_name ("jit(step)/dot"); without that "file:line". Of dumps of that module those with the
+ * program id are asked, where there are any, else all; where they differ, ret is of the first.
+ */
+enum hlo_source { HLO_SOURCE_UNKNOWN, HLO_SOURCE_KNOWN, HLO_SOURCE_DIFFERS };
+#define HLO_SOURCES_MAX ((size_t)4096) /* instructions that one operation may have */
+
+struct hlo_op {
+	const char *module, *op;
+	int64_t id; /* of the program; HLO_ABSENT */
+};
+struct hlo_paths {
+	VEC(str_id) v;
+};
+/* ret: replaced; its texts are put into `to`. */
+enum hlo_source hlo_sources(const struct hlo_programs *p, const struct hlo_op *of,
+			    struct intern *to, struct hlo_paths *ret);
+
 struct model;
 /* Facts of the operations of a finished model. dumps: warns of operations that they lack. */
 void hlo_join(const struct hlo_programs *p, struct model *m, bool dumps);

@@ -56,5 +56,7 @@ struct xla_launcher {
 
 /* false: no name of a launcher, or without its device. */
 bool xla_launcher_parse(const char *name, size_t n, struct xla_launcher *ret);
+/* Appends what tables call it, by the job's number of its device: "XlaLauncher 4". */
+bool xla_launcher_name(const char *name, size_t n, struct strbuf *out);
 
 #endif

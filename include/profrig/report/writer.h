@@ -8,7 +8,7 @@
  *	json	analysis.json (always written) and report.json: all tables in one document, column
  *		by column
  *	folded	folded/<metric>.folded: FlameGraph stacks, integer ns or µJ: time, device,
- *		energy-<counter>-<device>
+ *		source, energy-<counter>-<device>
  *	pgle	pgle.pbtxt: costs of the operations of compiled programs, for XLA's scheduler;
  *		where there are any
  *	html	report.html: one file, no network

@@ -111,6 +111,7 @@ void analysis_shared_prepare(const struct analysis *const *v, size_t nr, struct 
 			     const struct profile *p, const struct analysis_opts *o);
 void analysis_shared_free(struct analysis_shared *as); /* NULL is fine */
 
+struct hlo_programs;
 struct ideal_cycles;
 struct peaks;
 struct analysis_opts {
@@ -123,10 +124,11 @@ struct analysis_opts {
 	struct peaks *peaks;                /* of devices; borrowed; NULL: those of profrig */
 	struct comm *comm;                  /* ranks that read a profile together; NULL: alone */
 	double soc_mhz, core_mhz; /* stated clocks of accelerators (--freq); 0: not stated */
-	const struct ideal_cycles *ideal; /* borrowed; NULL: none are given (--ideal) */
-	const char *marker;               /* pattern of iterations; NULL: the default */
-	struct analysis_shared *shared;   /* borrowed; NULL: each analysis makes its own */
-	unsigned threads;                 /* 0: as many as there are processors */
+	const struct ideal_cycles *ideal;    /* borrowed; NULL: none are given (--ideal) */
+	const struct hlo_programs *programs; /* of dumps of compilers; borrowed; NULL: none */
+	const char *marker;                  /* pattern of iterations; NULL: the default */
+	struct analysis_shared *shared;      /* borrowed; NULL: each analysis makes its own */
+	unsigned threads;                    /* 0: as many as there are processors */
 };
 
 struct analysis {

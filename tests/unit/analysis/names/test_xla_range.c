@@ -111,6 +111,7 @@ TEST(launchers)
 	static const char a[] = "XlaLauncher:#global=5,local=1,process=2,slice=0#";
 	static const char b[] = "XlaLauncher:#global=5,local=1,process=2,partition=3#";
 	static const char c[] = "XlaLauncher:#local=1#", d[] = "python";
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 	struct xla_launcher l;
 
 	assert_true(xla_launcher_parse(a, strlen(a), &l));
@@ -123,4 +124,8 @@ TEST(launchers)
 	assert_false(xla_launcher_parse(c, strlen(c), &l));
 	assert_false(xla_launcher_parse(d, strlen(d), &l));
 	assert_false(xla_launcher_parse(d, 0, &l));
+	assert_true(xla_launcher_name(a, strlen(a), &text));
+	assert_string_equal(text.buf, "XlaLauncher 5");
+	assert_false(xla_launcher_name(c, strlen(c), &text));
+	assert_string_equal(text.buf, "XlaLauncher 5");
 }

@@ -421,6 +421,8 @@ static const struct text_case texts[] = {
 #define NSYS_RUNTIME \
 	"CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, \"end\", globalTid, correlationId, " \
 	"nameId)"
+#define NSYS_RANGES \
+	"CREATE TABLE NVTX_EVENTS(start, \"end\", eventType, text, textId, globalTid, domainId)"
 #define NSYS_STRINGS "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT)"
 #define ROCPD_STRING "CREATE TABLE rocpd_string" U "(id INTEGER PRIMARY KEY, string TEXT)"
 #define ROCPD_REGION \
@@ -469,6 +471,12 @@ static const struct sql_case databases[] = {
 	{ "nsys", "strings",
 	  SQL(NSYS_STRINGS, NSYS_KERNEL, NSYS_RUNTIME, N "INSERT INTO StringIds SELECT i,i FROM n",
 	      N "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT 1,2,0,1,i,1<<24,i FROM n") },
+	{ "nsys", "ranges of XLA",
+	  SQL(NSYS_STRINGS, NSYS_KERNEL, NSYS_RANGES,
+	      "INSERT INTO StringIds VALUES(1,'TSL:XlaModule:#hlo_module=f,program_id=7#'),"
+	      "(2,'TSL:Thunk:#hlo_op=a.1#'),(3,'TSL:Thunk:#hlo_op=b.2#')",
+	      N "INSERT INTO NVTX_EVENTS SELECT i/4*10,i/4*10+CASE i/4%9 WHEN 0 THEN 90 ELSE 8 END,"
+		"59,NULL,CASE i/4%9 WHEN 0 THEN 1 ELSE 2+i/4%2 END,1<<24|70+i%4,0 FROM n") },
 	{ "rocpd", "calls",
 	  SQL(ROCPD_STRING, ROCPD_PROCESS, ROCPD_THREAD, ROCPD_EVENT, ROCPD_REGION,
 	      "INSERT INTO rocpd_string" U " VALUES(1,'f')",

@@ -38,6 +38,26 @@ TEST_IN(test_folded, dir)
 		    "main;two lines 7;[no name] 40\n[unattributed] 9\n");
 }
 
+TEST_IN(test_folded_sources, dir)
+{
+	struct table *t = table_new("program_sources");
+
+	table_col(t, "path", TABLE_STR, NULL);
+	table_col(t, "calls", TABLE_I64, NULL);
+	table_col(t, "total_ns", TABLE_I64, "ns");
+	for (int i = 0; i < 2; i++) {
+		table_str(t, i ? "[GPU active];main (a.py:1);dot.1" : "[GPU idle]");
+		table_i64(t, 1);
+		table_i64(t, 7 + i);
+		table_row(t);
+	}
+	CLEANUP(report_release) struct report r = make_report(dir, &t, 1);
+	write_ok(&r, &writer_folded);
+	assert_file(dir, "folded/source.folded",
+		    "[GPU idle] 7\n[GPU active];main (a.py:1);dot.1 8\n");
+	assert_true(report_folded_name_is("source.folded"));
+}
+
 TEST_IN(test_folded_tracks, dir)
 {
 	struct table *t = paths_table();

@@ -154,6 +154,31 @@ TEST(run_numbers_come_before_time)
 	     { DEV0, 95, 99, WK, "f", "b", -1, -1, "f 1 0" });
 }
 
+/* Of an operation any execution goes on, however many of them ran it in between. */
+TEST(executions_that_overlap_keep_their_counts)
+{
+	ROWS(0, { DEV0, 10, 11, WK, "f", "a", 1, -1, "f 0 0" },
+	     { DEV0, 11, 12, WK, "f", "a", 1, -1, "f 0 1" },
+	     { DEV0, 12, 13, WK, "f", "a", 2, -1, "f 1 0" },
+	     { LINE, 13, 14, WK, "f", "a", 3, -1, "f 2 0" },
+	     { DEV0, 14, 15, WK, "f", "a", 1, -1, "f 0 2" },
+	     { DEV0, 15, 16, WK, "f", "b", 1, -1, "f 0 0" },
+	     { DEV0, 16, 17, WK, "f", "a", 3, -1, "f 2 1" },
+	     { LINE, 17, 18, WK, "f", "a", 2, -1, "f 1 1" },
+	     { LINE, 18, 19, WK, "f", "a", 1, -1, "f 0 3" },
+	     { DEV0, 19, 20, O, "f", "a", 1, -1, "f 0 0" },
+	     { DEV0, 20, 21, WK, "f", "a", 4, -1, "f 3 0" },
+	     { DEV0, 21, 22, WK, "f", "a", 3, -1, "f 2 2" });
+	/* without numbers: on the host, in modules of two threads for one device */
+	ROWS(0, { T1, 0, 100, M, "f", NULL, -1, 0, "f 0 -1" },
+	     { T2, 1, 50, M, "f", NULL, -1, 0, "f 1 -1" },
+	     { T1, 10, 11, O, NULL, "a", -1, -1, "f 0 0" },
+	     { T2, 20, 21, O, NULL, "a", -1, -1, "f 1 0" },
+	     { T1, 30, 31, O, NULL, "a", -1, -1, "f 0 1" },
+	     { T2, 40, 41, O, NULL, "a", -1, -1, "f 1 1" },
+	     { T1, 60, 61, O, NULL, "a", -1, -1, "f 0 2" });
+}
+
 TEST(run_numbers_alone_are_executions)
 {
 	ROWS(0, { DEV0, 60, 70, WK, "f", "a", 9, -1, "f 0 0" },

@@ -9,6 +9,21 @@
  * median end, too (largest: 0.058216 ms). So both are counted here: the case's own offsets, and
  * residuals to the mean from the table's offsets. Of the step function alone the case's offsets
  * move by 109 ns, those here are within 94 ns of the case's: both as written.
+ *
+ * What nsys-jax lacks, and which test shows that it is here:
+ *	 1 programs have one identity	recording_with_two_fingerprints (test_collective_programs.c)
+ *	 2 overlap with a union		overlap
+ *	 3 nothing ends the load	wrapped_collectives, joined (test_hlo.c), bad_names,
+ *					programs_that_are_odd (test_nsys_xla.c), tests/cli/hlo.sh
+ *	 4 no other program		"without another program in reach" (tests/cli/nsys.sh)
+ *	 5 speed			make bench-xplane
+ *	 6 drift, residuals		alignment, test_drift_without_noise (test_clock_align.c)
+ *	 7 warm-up by rule		warmup (test_xla_warmup.c), warmup_of_modules
+ *	 8 passes of all programs	passes_of_several_programs (test_compile.c)
+ *	 9 one definition of waits	"waits of modules are those of collectives" (nsys.sh)
+ *	10 libraries without XLA	test_merged_nccl_4rank (test_collective_parts.c)
+ *	11 contents, not checksums	"two contents of one CRC-32 are two" (tests/cli/pack.sh)
+ *	12 quantiles, gates		tests/cli/compare.sh
  */
 #include "parts_test.h"
 
