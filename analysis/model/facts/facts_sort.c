@@ -55,19 +55,54 @@ static bool is_sorted(const struct rows *r)
 	return true;
 }
 
-static void rows_order(struct rows *r)
+/* Rows [first, first + nr), by span; equal ones stay in order. */
+static void block_order(struct rows *r, size_t first, size_t nr)
 {
-	struct sort_span *keys = xreallocarray(NULL, r->nr, sizeof(*keys));
-	char *to = xreallocarray(NULL, r->nr, r->size);
+	char *rows = r->v + first * r->size;
+	struct sort_span *keys = xreallocarray(NULL, nr, sizeof(*keys));
+	char *to = xreallocarray(NULL, nr, r->size);
 
-	for (size_t i = 0; i < r->nr; i++)
-		keys[i] = (struct sort_span){ (int64_t)span_at(r, i), 0, i };
-	sort_spans(keys, r->nr);
-	for (size_t i = 0; i < r->nr; i++)
-		memcpy(to + i * r->size, r->v + keys[i].row * r->size, r->size);
-	memcpy(r->v, to, r->nr * r->size);
+	for (size_t i = 0; i < nr; i++)
+		keys[i] = (struct sort_span){ (int64_t)span_at(r, first + i), 0, i };
+	sort_spans(keys, nr);
+	for (size_t i = 0; i < nr; i++)
+		memcpy(to + i * r->size, rows + keys[i].row * r->size, r->size);
+	memcpy(rows, to, nr * r->size);
 	free(to);
 	free(keys);
+}
+
+/* Blocks that are as many rows, or cannot be split: all spans of one are below those of the next.
+ * Inputs are read one after the other, so of many each is about a block. */
+enum { BLOCK_ROWS = 16384 };
+struct block {
+	size_t first;
+	uint64_t last_span;
+};
+
+static void rows_order(struct rows *r)
+{
+	VEC(struct block) blocks = VEC_INIT;
+
+	for (size_t i = 0; i < r->nr; i++) {
+		uint64_t span = span_at(r, i);
+		struct block *b = blocks.nr ? &blocks.v[blocks.nr - 1] : NULL;
+
+		if (!b || (i - b->first >= BLOCK_ROWS && b->last_span < span)) {
+			VEC_PUSH(&blocks, ((struct block){ i, span }));
+			continue;
+		}
+		b->last_span = b->last_span > span ? b->last_span : span;
+		for (; blocks.nr > 1 && b[-1].last_span >= span; b--, blocks.nr--)
+			b[-1].last_span = b->last_span;
+	}
+	for (size_t i = 0; i < blocks.nr; i++) {
+		size_t first = blocks.v[i].first;
+		size_t end = i + 1 < blocks.nr ? blocks.v[i + 1].first : r->nr;
+
+		block_order(r, first, end - first);
+	}
+	VEC_RELEASE(&blocks);
 }
 
 static void warn_twice(struct model *m, uint64_t span)
