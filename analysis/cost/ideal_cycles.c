@@ -193,6 +193,8 @@ int ideal_cycles_read_text(struct ideal_cycles *ic, const char *text, size_t n, 
 
 /* ---- the folder ---- */
 
+#define JSON_ROOM 64
+
 struct kernel_json {
 	struct json_text cycles, category;
 };
@@ -214,6 +216,9 @@ static int kernel_read(struct ideal_table *t, const char *dir, const char *rel, 
 
 	if (r < 0)
 		return r;
+	/* json_scan.h wants readable bytes behind the text */
+	text = xrealloc(text, n + JSON_ROOM);
+	memset(text + n, 0, JSON_ROOM);
 	c = (struct json_cur){ text, text + n };
 	if (json_peek(&c) != '{' || json_members(&c, fields, 2, &k) < 0 || !k.cycles.p ||
 	    num_i64(k.cycles.p, k.cycles.n, &cycles) < 0 || cycles < 0 || cycles > IDEAL_CYCLES_MAX)

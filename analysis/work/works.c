@@ -125,7 +125,6 @@ static void rows_put(struct taking *tk, uint32_t device)
 	d->first = w->v.nr;
 	d->nr = tk->spans.nr;
 	d->first_ns = tk->spans.v[0].start_ns;
-	VEC_RESERVE(&w->v, w->v.nr + tk->spans.nr);
 	for (size_t i = 0; i < tk->spans.nr; i++) {
 		const struct sort_span *s = &tk->spans.v[i];
 		track_id queue = w->m->spans.track[s->row];
@@ -147,13 +146,23 @@ static void queue_take(struct taking *tk, track_id queue)
 	struct works *w = tk->w;
 
 	w->rows_at.v[queue] = w->row_of.nr;
-	VEC_RESERVE(&w->row_of, w->row_of.nr + t->spans);
 	for (uint64_t i = t->first_span; i < t->first_span + t->spans; i++) {
 		w->row_of.v[w->row_of.nr++] = U64MAP_NONE;
 		if (span_is_work(m, i))
 			VEC_PUSH(&tk->spans, ((struct sort_span){ m->spans.start_ns[i],
 								  m->spans.end_ns[i], i }));
 	}
+}
+
+/* An array that grows by copies would be written three times. */
+static void rows_reserve(struct works *w, const struct queue_place *queues, size_t nr)
+{
+	size_t spans = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		spans += w->m->tracks.v[queues[i].track].spans;
+	VEC_RESERVE(&w->v, spans);
+	VEC_RESERVE(&w->row_of, spans);
 }
 
 static void devices_take(struct works *w)
@@ -163,6 +172,7 @@ static void devices_take(struct works *w)
 	CLEANUP(xfreep) struct queue_place *queues = queues_of(w->m, &nr);
 	CLEANUP(xfreep) int32_t *ranks = process_ranks(w->m);
 
+	rows_reserve(w, queues, nr);
 	for (size_t i = 0; i < nr; i++) {
 		const struct track *t = &w->m->tracks.v[queues[i].track];
 		bool same = i > 0 && strcmp(queues[i - 1].device, queues[i].device) == 0;

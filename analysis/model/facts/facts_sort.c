@@ -65,40 +65,82 @@ static void rows_swap(struct rows *r, size_t a, size_t b)
 	memcpy(r->v + b * r->size, t, r->size);
 }
 
-/* By row: its place in the order of spans, those of one span in their order. Owned. */
-static uint32_t *places_of(const struct rows *r, size_t spans)
+/* By row of [first, first + nr): its place in the order of spans, equal ones in theirs. Owned. */
+static uint32_t *places_of(const struct rows *r, size_t first, size_t nr)
 {
-	CLEANUP(xfreep) uint32_t *at = xcalloc(spans, sizeof(*at));
-	uint32_t *place = xreallocarray(NULL, r->nr, sizeof(*place)), to = 0;
+	uint64_t least = UINT64_MAX, most = 0;
+	uint32_t *place = xreallocarray(NULL, nr, sizeof(*place)), *at, to = 0;
 
-	assert(r->nr < UINT32_MAX);
-	for (size_t i = 0; i < r->nr; i++)
-		at[span_at(r, i)]++;
-	for (size_t i = 0; i < spans; i++) {
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t span = span_at(r, first + i);
+
+		least = span < least ? span : least;
+		most = span > most ? span : most;
+	}
+	at = xcalloc(most - least + 1, sizeof(*at));
+	for (size_t i = 0; i < nr; i++)
+		at[span_at(r, first + i) - least]++;
+	for (size_t i = 0; i <= most - least; i++) {
 		uint32_t n = at[i];
 
 		at[i] = to;
 		to += n;
 	}
-	for (size_t i = 0; i < r->nr; i++)
-		place[i] = at[span_at(r, i)]++;
+	for (size_t i = 0; i < nr; i++)
+		place[i] = at[span_at(r, first + i) - least]++;
+	free(at);
 	return place;
 }
 
-/* In place: rows may take most of the memory. */
-static void rows_order(struct rows *r, size_t spans)
+/* Rows [first, first + nr), by span, in place: rows may take most of the memory. */
+static void block_order(struct rows *r, size_t first, size_t nr)
 {
-	uint32_t *place = places_of(r, spans);
+	uint32_t *place;
 
-	for (size_t i = 0; i < r->nr; i++)
+	assert(nr > 0 && nr < UINT32_MAX);
+	place = places_of(r, first, nr);
+	for (size_t i = 0; i < nr; i++)
 		while (place[i] != i) {
 			uint32_t to = place[i];
 
-			rows_swap(r, i, to);
+			rows_swap(r, first + i, first + to);
 			place[i] = place[to];
 			place[to] = to;
 		}
 	free(place);
+}
+
+/* Blocks that are as many rows, or cannot be split: all spans of one are below those of the next.
+ * Inputs are read one after the other, so of many each is about a block. */
+enum { BLOCK_ROWS = 16384 };
+struct block {
+	size_t first;
+	uint64_t last_span;
+};
+
+static void rows_order(struct rows *r)
+{
+	VEC(struct block) blocks = VEC_INIT;
+
+	for (size_t i = 0; i < r->nr; i++) {
+		uint64_t span = span_at(r, i);
+		struct block *b = blocks.nr ? &blocks.v[blocks.nr - 1] : NULL;
+
+		if (!b || (i - b->first >= BLOCK_ROWS && b->last_span < span)) {
+			VEC_PUSH(&blocks, ((struct block){ i, span }));
+			continue;
+		}
+		b->last_span = b->last_span > span ? b->last_span : span;
+		for (; blocks.nr > 1 && b[-1].last_span >= span; b--, blocks.nr--)
+			b[-1].last_span = b->last_span;
+	}
+	for (size_t i = 0; i < blocks.nr; i++) {
+		size_t first = blocks.v[i].first;
+		size_t end = i + 1 < blocks.nr ? blocks.v[i + 1].first : r->nr;
+
+		block_order(r, first, end - first);
+	}
+	VEC_RELEASE(&blocks);
 }
 
 static void warn_twice(struct model *m, uint64_t span)
@@ -113,7 +155,7 @@ static size_t rows_sort(struct model *m, struct rows r)
 	size_t nr = 0;
 
 	if (!is_sorted(&r))
-		rows_order(&r, m->spans.nr);
+		rows_order(&r);
 	for (size_t i = 0; i < r.nr; i++) {
 		if (nr > 0 && span_at(&r, nr - 1) == span_at(&r, i)) {
 			warn_twice(m, span_at(&r, i));

@@ -407,9 +407,13 @@ static void moments_put(struct work_energy *we, uint32_t device, const struct wo
 /* Rows of the devices that are its own or, with a better meter, of others. Owned. */
 static uint32_t *rows_of(const struct work_energy *we, const bool *mine, size_t *ret_nr)
 {
-	uint32_t *rows = xreallocarray(NULL, we->w->v.nr, sizeof(*rows));
+	uint32_t *rows;
 	size_t n = 0;
 
+	for (uint32_t d = 0; d < we->w->devices.nr; d++)
+		n += mine[d] ? we->w->devices.v[d].nr : 0;
+	rows = xreallocarray(NULL, n + 1, sizeof(*rows));
+	n = 0;
 	for (uint32_t d = 0; d < we->w->devices.nr; d++) {
 		const struct work_device *dev = &we->w->devices.v[d];
 

@@ -1,5 +1,6 @@
 #include "operator_calls.h"
 #include "ns.h"
+#include "operator_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@ struct memo {
 	struct u64map precisions; /* name of a kernel → enum precision */
 	VEC(const struct op_model *) found;
 	VEC(bool) wraps; /* by cost */
+	size_t fact;     /* of facts.ops: where the next part begins */
 };
 
 static void memo_release(struct memo *memo)
@@ -125,57 +127,83 @@ static void call_add(struct operator_calls *oc, struct memo *memo, size_t i, uin
 	VEC_PUSH(&oc->v, c);
 }
 
-/* By span: the innermost operator at or around it. Parents come before children. */
-static uint32_t *calls_find(struct operator_calls *oc, struct memo *memo)
+/* Facts of spans in the order of spans; at: the row to go on from. */
+static const struct op_facts *facts_next(const struct model *m, size_t i, size_t *at)
+{
+	while (*at < m->facts.ops.nr && m->facts.ops.v[*at].span < i)
+		++*at;
+	return *at < m->facts.ops.nr && m->facts.ops.v[*at].span == i ? &m->facts.ops.v[*at] : NULL;
+}
+
+/* An array that grows by copies would be written three times. */
+static size_t calls_count(const struct model *m)
+{
+	struct op_categories categories = categories_of(m);
+	size_t nr = 0, fact = 0;
+
+	for (size_t i = 0; i < m->spans.nr; i++)
+		nr += is_operator(m, &categories, i, facts_next(m, i, &fact));
+	return nr;
+}
+
+/* By span of the part: the innermost operator at or around it. Parents come before children. */
+static uint32_t *calls_find(struct operator_calls *oc, struct memo *memo,
+			    const struct operator_part *part)
 {
 	const struct span_columns *s = &oc->m->spans;
 	struct op_categories categories = categories_of(oc->m);
-	uint32_t *at = xmalloc((s->nr + 1) * sizeof(*at));
-	size_t row = 0;
+	uint32_t *at = xmalloc((part->to - part->from + 1) * sizeof(*at));
 
-	for (size_t i = 0; i < s->nr; i++) {
-		const struct op_facts *f = NULL;
+	for (size_t i = part->from; i < part->to; i++) {
+		const struct op_facts *f = facts_next(oc->m, i, &memo->fact);
 		uint64_t parent = span_parent(s, i);
+		uint32_t *call = &at[i - part->from];
 
-		while (row < oc->m->facts.ops.nr && oc->m->facts.ops.v[row].span < i)
-			row++;
-		if (row < oc->m->facts.ops.nr && oc->m->facts.ops.v[row].span == i)
-			f = &oc->m->facts.ops.v[row];
-		at[i] = parent == SPAN_NONE ? OPERATOR_NONE : at[parent];
+		*call = parent == SPAN_NONE ? OPERATOR_NONE : at[parent - part->from];
 		if (is_operator(oc->m, &categories, i, f)) {
-			call_add(oc, memo, i, at[i], f);
-			at[i] = (uint32_t)oc->v.nr - 1;
+			call_add(oc, memo, i, *call, f);
+			*call = (uint32_t)oc->v.nr - 1;
 		}
-		if (at[i] != OPERATOR_NONE)
-			oc->v.v[at[i]].host_self_ns =
-				ns_add(oc->v.v[at[i]].host_self_ns, s->exclusive_ns[i]);
+		if (*call != OPERATOR_NONE)
+			oc->v.v[*call].host_self_ns =
+				ns_add(oc->v.v[*call].host_self_ns, s->exclusive_ns[i]);
 	}
 	return at;
 }
 
 /* ---- their work ---- */
 
-static void works_share(struct operator_calls *oc, const uint32_t *at)
+static void work_share(struct operator_calls *oc, const struct operator_part *part, size_t row,
+		       const uint32_t *at)
 {
-	for (size_t i = 0; i < oc->works->v.nr; i++) {
-		const struct work *w = &oc->works->v.v[i];
-		int64_t ns = w->end_ns - w->start_ns;
-		struct operator_call *c;
+	const struct work *w = &oc->works->v.v[row];
+	int64_t ns = w->end_ns - w->start_ns;
+	struct operator_call *c;
 
-		oc->of_work[i] = w->launch == SPAN_NONE ? OPERATOR_NONE : at[w->launch];
-		if (w->launch == SPAN_NONE) {
-			oc->unlinked++;
-			oc->unlinked_ns = ns_add(oc->unlinked_ns, ns);
-		} else if (at[w->launch] == OPERATOR_NONE) {
-			oc->no_op++;
-			oc->no_op_ns = ns_add(oc->no_op_ns, ns);
-		} else {
-			c = &oc->v.v[at[w->launch]];
-			c->works++;
-			c->own_ns = ns_add(c->own_ns, ns);
-		}
+	oc->of_work[row] = w->launch == SPAN_NONE ? OPERATOR_NONE : at[w->launch - part->from];
+	if (w->launch == SPAN_NONE) {
+		oc->unlinked++;
+		oc->unlinked_ns = ns_add(oc->unlinked_ns, ns);
+	} else if (oc->of_work[row] == OPERATOR_NONE) {
+		oc->no_op++;
+		oc->no_op_ns = ns_add(oc->no_op_ns, ns);
+	} else {
+		c = &oc->v.v[oc->of_work[row]];
+		c->works++;
+		c->own_ns = ns_add(c->own_ns, ns);
 	}
-	for (size_t i = oc->v.nr; i-- > 0;) {
+}
+
+static void works_share(struct operator_calls *oc, const struct operator_part *part,
+			const uint32_t *at, size_t first)
+{
+	for (size_t k = 0; k < part->nr; k++) {
+		const struct work_device *d = &oc->works->devices.v[part->devices[k]];
+
+		for (size_t i = d->first; i < d->first + d->nr; i++)
+			work_share(oc, part, i, at);
+	}
+	for (size_t i = oc->v.nr; i-- > first;) {
 		struct operator_call *c = &oc->v.v[i];
 
 		c->nested_ns = ns_add(c->nested_ns, c->own_ns);
@@ -192,24 +220,24 @@ static bool known(const struct operator_calls *oc, const struct operator_call *c
 	return c->cost != OPERATOR_NONE && oc->costs.v[c->cost].state == COST_KNOWN;
 }
 
-static void calls_choose(struct operator_calls *oc, const struct memo *memo)
+static void calls_choose(struct operator_calls *oc, const struct memo *memo, size_t first)
 {
-	bool *below = xcalloc(oc->v.nr + 1, sizeof(*below));
+	bool *below = xcalloc(oc->v.nr - first + 1, sizeof(*below));
 
-	for (size_t i = oc->v.nr; i-- > 0;) {
+	for (size_t i = oc->v.nr; i-- > first;) {
 		const struct operator_call *c = &oc->v.v[i];
 
 		if (c->around != OPERATOR_NONE &&
-		    (below[i] || (known(oc, c) && !memo->wraps.v[c->cost])))
-			below[c->around] = true;
+		    (below[i - first] || (known(oc, c) && !memo->wraps.v[c->cost])))
+			below[c->around - first] = true;
 	}
-	for (uint32_t i = 0; i < oc->v.nr; i++) {
+	for (uint32_t i = (uint32_t)first; i < oc->v.nr; i++) {
 		struct operator_call *c = &oc->v.v[i];
 
 		if (c->around != OPERATOR_NONE)
 			c->counts = oc->v.v[c->around].counts;
 		if (c->counts == OPERATOR_NONE && known(oc, c) &&
-		    (!memo->wraps.v[c->cost] || !below[i]))
+		    (!memo->wraps.v[c->cost] || !below[i - first]))
 			c->counts = i;
 	}
 	free(below);
@@ -224,24 +252,37 @@ uint32_t operator_counting(const struct operator_calls *oc, size_t row)
 	return c == OPERATOR_NONE ? OPERATOR_NONE : oc->v.v[c].counts;
 }
 
-/* Rows of works by counting call, in the works' order; [from[c], from[c + 1]) are those of c. */
-static uint32_t *works_by_call(const struct operator_calls *oc, size_t *from)
+/*
+ * Rows of the part's works by counting call, the last one first; [from[c], from[c + 1]) are those
+ * of call first + c.
+ */
+static uint32_t *works_by_call(const struct operator_calls *oc, const struct operator_part *part,
+			       size_t first, size_t *from)
 {
-	uint32_t *rows = xmalloc((oc->works->v.nr + 1) * sizeof(*rows));
+	uint32_t *rows;
 
-	for (size_t i = 0; i < oc->works->v.nr; i++) {
-		uint32_t c = operator_counting(oc, i);
+	for (size_t k = 0; k < part->nr; k++) {
+		const struct work_device *d = &oc->works->devices.v[part->devices[k]];
 
-		if (c != OPERATOR_NONE)
-			from[c + 1]++;
+		for (size_t i = d->first; i < d->first + d->nr; i++) {
+			uint32_t c = operator_counting(oc, i);
+
+			if (c != OPERATOR_NONE)
+				from[c - first + 1]++;
+		}
 	}
-	for (size_t c = 0; c < oc->v.nr; c++)
+	for (size_t c = 0; c < oc->v.nr - first; c++)
 		from[c + 1] += from[c];
-	for (size_t i = oc->works->v.nr; i-- > 0;) {
-		uint32_t c = operator_counting(oc, i);
+	rows = xmalloc((from[oc->v.nr - first] + 1) * sizeof(*rows));
+	for (size_t k = part->nr; k-- > 0;) {
+		const struct work_device *d = &oc->works->devices.v[part->devices[k]];
 
-		if (c != OPERATOR_NONE)
-			rows[from[c] + oc->v.v[c].timed++] = (uint32_t)i;
+		for (size_t i = d->first + d->nr; i-- > d->first;) {
+			uint32_t c = operator_counting(oc, i);
+
+			if (c != OPERATOR_NONE)
+				rows[from[c - first] + oc->v.v[c].timed++] = (uint32_t)i;
+		}
 	}
 	return rows;
 }
@@ -316,33 +357,48 @@ static void call_time(struct operator_calls *oc, struct memo *memo, struct opera
 		c->precision = precision_of_type(oc->costs.v[c->cost].type);
 }
 
-static void calls_time(struct operator_calls *oc, struct memo *memo)
+static void calls_time(struct operator_calls *oc, struct memo *memo,
+		       const struct operator_part *part, size_t first)
 {
-	size_t *from = xcalloc(oc->v.nr + 2, sizeof(*from));
-	uint32_t *rows = works_by_call(oc, from);
+	size_t *from = xcalloc(oc->v.nr - first + 2, sizeof(*from));
+	uint32_t *rows = works_by_call(oc, part, first, from);
 
-	for (uint32_t i = 0; i < oc->v.nr; i++)
+	for (uint32_t i = (uint32_t)first; i < oc->v.nr; i++) {
+		const size_t *at = &from[i - first];
+
 		if (oc->v.v[i].counts == i)
-			call_time(oc, memo, &oc->v.v[i], rows + from[i], from[i + 1] - from[i]);
+			call_time(oc, memo, &oc->v.v[i], rows + at[0], at[1] - at[0]);
+	}
 	free(rows);
 	free(from);
+}
+
+static void part_take(struct operator_calls *oc, struct memo *memo,
+		      const struct operator_part *part)
+{
+	size_t first = oc->v.nr;
+	uint32_t *at = calls_find(oc, memo, part);
+
+	works_share(oc, part, at, first);
+	free(at);
+	calls_choose(oc, memo, first);
+	calls_time(oc, memo, part, first);
 }
 
 struct operator_calls *operator_calls_new(const struct model *m, const struct works *works)
 {
 	struct operator_calls *oc = xcalloc(1, sizeof(*oc));
 	struct memo memo = { .models = U64MAP_INIT };
-	uint32_t *at;
+	struct operator_parts *parts = operator_parts_new(works);
 
 	oc->m = m;
 	oc->works = works;
 	oc->host = works->v.nr == 0;
 	oc->of_work = xmalloc((works->v.nr + 1) * sizeof(*oc->of_work));
-	at = calls_find(oc, &memo);
-	works_share(oc, at);
-	calls_choose(oc, &memo);
-	calls_time(oc, &memo);
-	free(at);
+	VEC_RESERVE(&oc->v, calls_count(m));
+	for (size_t i = 0; i < parts->v.nr; i++)
+		part_take(oc, &memo, &parts->v.v[i]);
+	operator_parts_free(parts);
 	memo_release(&memo);
 	return oc;
 }

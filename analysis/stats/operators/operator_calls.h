@@ -15,7 +15,8 @@
  * Without any device work in the inputs the host computes: a call that counts then has its own
  * duration as time.
  *
- * Memory: 160 bytes for each call, 4 for each work, until all analyses have ended.
+ * Memory: 112 bytes for each call, 4 for each work, until all analyses have ended; while they are
+ * made, which goes part by part (operator_parts.h), 4 for each span and 8 for each call of a part.
  * O(n + w), but for sorting the works of a call that come from several queues.
  */
 #ifndef PROFRIG_OPERATOR_CALLS_H

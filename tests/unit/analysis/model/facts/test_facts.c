@@ -226,6 +226,37 @@ TEST(the_first_of_two_stays)
 	assert_int_equal(warned(m, W_FACTS_TWICE), 2);
 }
 
+/* More rows than are sorted at a time; the last ones lie in each part of what came before. */
+TEST(many_rows_in_any_order)
+{
+	enum { ROWS = 100000, LATE = 7 };
+	CLEANUP(model_freep) struct model *m = model_begun(TRACE_CLOCK_OWN);
+	struct sink *s = model_sink(m);
+	track_id q = queue_of(s, "gpu0", 1);
+	struct span_facts f = { .kind = FACTS_COPY, .copy = COPY_FACTS_NONE };
+
+	for (int64_t i = 0; i < ROWS; i++) {
+		/* pairs change places; each 20 000th comes at the end, the last one first */
+		int64_t t = i % 20000 == LATE ? -1 : i ^ 1;
+
+		if (t % 20000 == LATE || t < 0)
+			continue;
+		f.copy.bytes = t;
+		s->ops->facts(s, span_put(s, q, "c", t * 10, t * 10 + 5, SPAN_COPY, 0), &f);
+	}
+	for (int64_t t = ROWS - 20000 + LATE; t > 0; t -= 20000) {
+		f.copy.bytes = t;
+		s->ops->facts(s, span_put(s, q, "c", t * 10, t * 10 + 5, SPAN_COPY, 0), &f);
+	}
+	model_ended(m);
+	for (size_t i = 0; i < m->facts.copies.nr; i++) {
+		assert_int_equal(m->facts.copies.v[i].span, i);
+		assert_int_equal(m->facts.copies.v[i].bytes * 10, m->spans.start_ns[i]);
+	}
+	assert_int_equal(m->facts.copies.nr, m->spans.nr);
+	assert_true(m->spans.nr > ROWS - 20);
+}
+
 TEST(devices_and_worlds_belong_to_inputs)
 {
 	CLEANUP(model_freep) struct model *m = model_begun(TRACE_CLOCK_OWN);
