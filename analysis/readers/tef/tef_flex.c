@@ -81,7 +81,7 @@ unsigned tef_flex_signal(const struct tef_event *ev, bool names_only)
 	return signs;
 }
 
-/* In percent. Stamps alone are nobody else's. */
+/* In percent. No other dialect has stamps. */
 static int64_t confidence(unsigned signs)
 {
 	return (signs & TEF_FLEX_STAMPS ? 70 : 0) + (signs & TEF_FLEX_NAMES ? 20 : 0) +

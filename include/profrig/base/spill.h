@@ -13,7 +13,7 @@
  * How: malloc gives such a block a mapping of its own. The whole pages inside it are replaced
  * (MAP_FIXED) by those of a new file without a name (O_TMPFILE, else a file that is unlinked at
  * once; mode 0600), whose descriptor is closed. free unmaps them, as it unmaps any such block, and
- * the file is gone with its last mapping: nobody keeps a list, and nothing stays behind after
+ * the file is gone with its last mapping: no list is kept, and nothing stays behind after
  * SIGKILL. A block grows by a new one that takes over its content piece by piece, so both together
  * take little more than one. A block is never larger than malloc allows: the machine's memory, as a
  * rule.

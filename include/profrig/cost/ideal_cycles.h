@@ -32,7 +32,7 @@
 #define IDEAL_CORE_MHZ 1100.0
 
 struct ideal_row {
-	char *kernel, *category; /* category: "other" when none is told */
+	char *kernel, *category; /* category: "other" where the log has none */
 	int64_t cycles;
 };
 

@@ -156,12 +156,11 @@ static void all_reduce(struct strbuf *b)
 	pb_close(b, i);
 }
 
-static void proto_make(struct strbuf *b)
+/* The computations that main's instructions call. */
+static void called_make(struct strbuf *b)
 {
-	size_t m = pb_open(b, 1), c, i, in;
+	size_t c = computation(b, "add"), i;
 
-	pb_put_str(b, 1, "jit_f");
-	c = computation(b, "add");
 	one(b, 1, "x", "parameter", F32, -1, -1, -1);
 	one(b, 2, "y", "parameter", F32, -1, -1, -1);
 	i = instruction(b, 3, "add.1", "add");
@@ -180,6 +179,14 @@ static void proto_make(struct strbuf *b)
 	pb_close(b, i);
 	pb_put_u64(b, 5, 2);
 	pb_close(b, c);
+}
+
+static void proto_make(struct strbuf *b)
+{
+	size_t m = pb_open(b, 1), c, i, in;
+
+	pb_put_str(b, 1, "jit_f");
+	called_make(b);
 	c = computation(b, "main");
 	i = instruction(b, 10, "p.0", "parameter");
 	shape(b, 3, F32, 100, 10);

@@ -200,7 +200,7 @@ TEST(damage_is_told)
 	is_damaged(deep, sizeof(deep), "too deeply");
 }
 
-/* Cut at every byte: what was whole is read, the rest is told, nothing behind the end is read. */
+/* Cut at every byte: whole fields are read, a cut one is a problem; nothing behind is read. */
 TEST(cut_at_every_byte)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;

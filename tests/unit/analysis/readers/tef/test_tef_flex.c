@@ -294,7 +294,7 @@ TEST(transfers)
 		flex_work(&ft, 1, 8, "SenRdmaReceive_4 [64B] " SYNC("s2_r0x3_4") " DmaI", t + 200,
 			  t + 310, TO(2, "WDone Barrier"));
 	}
-	/* nobody receives it */
+	/* a send without a receive */
 	flex_work(&ft, 0, 9, "SenRdmaSend_9 " SYNC("s0_r7_0") " DmaO", 5000000, 5000050,
 		  TO(7, "SingleCast"));
 	READING rd = read_text("tef", flex_end(&ft));
